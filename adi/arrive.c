@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages meet their receives, at once or later. */
+#include <string.h>
+
+#include "adi/engine.h"
+
+static inline void copy_in(struct bcl_adi_request *request, uint64_t key,
+			   const void *data, size_t length)
+{
+	size_t n = length < request->length ? length : request->length;
+
+	if (bcl_unlikely(request->niov))
+		bcl_adi_scatter(request->iov, request->niov, data, n);
+	else if (n)
+		memcpy(request->buffer, data, n);
+	request->status.source = (int)bcl_match_source(key);
+	request->status.tag = (int)bcl_match_tag(key);
+	request->status.length = length;
+}
+
+static inline enum bcl_status fits(const struct bcl_adi_request *request,
+				   size_t length)
+{
+	return length <= request->length ? BCL_OK : BCL_ERR_TRUNCATED;
+}
+
+static void answer(struct bcl_adi *adi, struct bcl_adi_request *request,
+		   struct bcl_adi_peer *peer, uint64_t sync)
+{
+	request->status.status = fits(request, request->status.length);
+	request->state = BCL_REQUEST_ANSWER;
+	request->peer = peer;
+	request->remote = sync;
+	request->limited = false;
+	request->released = false;
+	bcl_adi_submit(adi, request);
+}
+
+static void fetch(struct bcl_adi *adi, struct bcl_adi_request *request,
+		  struct bcl_adi_peer *peer, uint64_t key, const void *ticket,
+		  size_t length)
+{
+	request->status = (struct bcl_adi_status){
+		.source = (int)bcl_match_source(key),
+		.tag = (int)bcl_match_tag(key),
+		.length = length,
+		.status = fits(request, length),
+	};
+	request->packet = false;
+	bcl_adi_fetch(adi, request, peer, ticket);
+}
+
+void bcl_adi_receive_kept(struct bcl_adi *adi, struct bcl_adi_request *request,
+			  struct bcl_adi_message *message)
+{
+	uint64_t key = bcl_match_message_key(&message->match);
+
+	bcl_count(adi->counters, adi_matched_late);
+	if (message->announced) {
+		fetch(adi, request, message->peer, key, message->data,
+		      message->length);
+	} else {
+		copy_in(request, key, message->data, message->length);
+		if (message->sync)
+			answer(adi, request, message->peer, message->sync);
+		else
+			bcl_request_complete(adi, request,
+					     fits(request, message->length));
+	}
+	bcl_adi_message_free(adi, message);
+}
+
+/* ---- messages arrive ------------------------------------------------------
+ */
+
+/* The job is over here: nobody will receive it, but its sender may wait. */
+static void discard(struct bcl_adi *adi, struct bcl_adi_peer *peer,
+		    uint64_t key, const struct bcl_adi_message *message)
+{
+	struct bcl_adi_request *request;
+
+	bcl_count(adi->counters, adi_discarded);
+	if (!message->sync && !message->announced)
+		return;
+	request = bcl_request_new(adi);
+	if (!request)
+		return;
+	request->end = BCL_END_FREE;
+	request->length = 0;
+	request->buffer = NULL;
+	if (message->announced) {
+		fetch(adi, request, peer, key, message->data, message->length);
+	} else {
+		request->status.length = message->length;
+		answer(adi, request, peer, message->sync);
+	}
+}
+
+void bcl_adi_discard_kept(struct bcl_adi *adi)
+{
+	struct bcl_match_message *match, *newer;
+	struct bcl_adi_message *message;
+
+	for (match = adi->match.oldest; match; match = newer) {
+		newer = match->newer;
+		message = (struct bcl_adi_message *)match;
+		if (bcl_match_context(bcl_match_message_key(match)) >
+		    BCL_ADI_CONTEXT_MAX)
+			continue;
+		bcl_match_take(&adi->match, match);
+		discard(adi, message->peer, bcl_match_message_key(match),
+			message);
+		bcl_adi_message_free(adi, message);
+	}
+}
+
+static bool __attribute__((noinline))
+keep(struct bcl_adi *adi, struct bcl_adi_peer *peer, uint64_t key,
+     const void *data, size_t size, size_t length, uint64_t sync,
+     bool announced)
+{
+	struct bcl_adi_message *message;
+
+	message = bcl_adi_message_new(adi, peer, data, size);
+	if (!message)
+		return false;
+	message->length = length;
+	message->sync = sync;
+	message->announced = announced;
+	if (bcl_match_context(key) <= BCL_ADI_CONTEXT_MAX) {
+		if (adi->closing) {
+			discard(adi, peer, key, message);
+			bcl_adi_message_free(adi, message);
+			return true;
+		}
+		if (!announced)
+			bcl_adi_message_count(adi, message);
+	}
+	bcl_match_keep(&adi->match, &message->match, key);
+	return true;
+}
+
+static bool arrive_announced(struct bcl_adi *adi, struct bcl_adi_peer *peer,
+			     const struct bcl_event *event)
+{
+	struct bcl_adi_announcement announcement;
+	uint64_t key = event->immediate;
+	struct bcl_match_receive *receive;
+	size_t length;
+
+	memcpy(&announcement, event->data, sizeof(announcement));
+	length = bcl_get64(announcement.length);
+	receive = bcl_match_arrive(&adi->match, key);
+	if (!receive)
+		return keep(adi, peer, key, &announcement.ticket,
+			    sizeof(announcement.ticket), length, 0, true);
+	fetch(adi, (struct bcl_adi_request *)receive, peer, key,
+	      &announcement.ticket, length);
+	return true;
+}
+
+static bool arrive_sync(struct bcl_adi *adi, struct bcl_adi_peer *peer,
+			const struct bcl_event *event)
+{
+	const char *data = (const char *)event->data + BCL_ADI_SYNC_HEAD;
+	size_t length = event->length - BCL_ADI_SYNC_HEAD;
+	uint64_t key = event->immediate, sync;
+	struct bcl_match_receive *receive;
+	struct bcl_le64 head;
+
+	memcpy(&head, event->data, sizeof(head));
+	sync = bcl_get64(head);
+	receive = bcl_match_arrive(&adi->match, key);
+	if (!receive)
+		return keep(adi, peer, key, data, length, length, sync, false);
+	copy_in((struct bcl_adi_request *)receive, key, data, length);
+	answer(adi, (struct bcl_adi_request *)receive, peer, sync);
+	return true;
+}
+
+bool bcl_adi_arrive_eager(struct bcl_adi *adi, const struct bcl_event *event)
+{
+	uint64_t key = event->immediate;
+	unsigned rank = bcl_match_source(key);
+	struct bcl_adi_request *request;
+	struct bcl_adi_peer *peer;
+	bool taken;
+
+	if (bcl_likely(rank < adi->size && bcl_adi_key_valid(key))) {
+		peer = adi->ranks[rank];
+		if (bcl_unlikely(!peer || peer->peer != event->peer))
+			peer = bcl_adi_sender(adi, event, &taken);
+	} else {
+		peer = bcl_adi_sender(adi, event, &taken);
+	}
+	if (bcl_unlikely(!peer))
+		return taken;
+	request = (void *)bcl_match_arrive(&adi->match, key);
+	if (bcl_unlikely(!request))
+		return keep(adi, peer, key, event->data, event->length,
+			    event->length, 0, false);
+	copy_in(request, key, event->data, event->length);
+	bcl_count(adi->counters, adi_matched);
+	bcl_request_complete(adi, request, fits(request, event->length));
+	return true;
+}
+
+bool bcl_adi_arrive(struct bcl_adi *adi, struct bcl_adi_peer *peer,
+		    const struct bcl_event *event)
+{
+	if (event->type == BCL_ADI_ANNOUNCE &&
+	    event->length == sizeof(struct bcl_adi_announcement))
+		return arrive_announced(adi, peer, event);
+	if (event->type == BCL_ADI_SYNC && event->length >= BCL_ADI_SYNC_HEAD)
+		return arrive_sync(adi, peer, event);
+	bcl_count(adi->counters, adi_dropped);
+	return true;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the ADI offers to the floor above inside the library: schedules that
+ * the progress engine runs, and messages that belong to a schedule.
+ *
+ * All functions are called with the job's lock held (bcl_adi_lock(), which is
+ * nothing without BCL_ADI_THREADS). advance() is called with it held.
+ */
+#ifndef BCL_ADI_INTERNAL_H
+#define BCL_ADI_INTERNAL_H
+
+#include <stdbool.h>
+
+#include <bcl/adi.h>
+
+struct bcl_env;
+
+enum {
+	/* Contexts beyond the caller's. Their messages do not count against
+	 * BCL_UNEXPECTED: whoever uses them bounds what is on its way. */
+	BCL_ADI_CONTEXT_COLLECTIVE = 0xf000, /* .. 0xfffe: one per team */
+	BCL_ADI_CONTEXT_CLOSE = 0xffff,
+};
+
+/*
+ * A state machine that the engine drives, e.g. a collective operation. The
+ * memory is the starter's; the engine uses it until release().
+ *
+ *  state     event                                            next
+ *  idle      bcl_adi_schedule_start()                         ready
+ *  ready     advance() says false, messages are pending       waiting
+ *            advance() says false, nothing is pending         ready
+ *            advance() says true (nothing may be pending)     idle
+ *  waiting   the last pending message is complete             ready
+ *            a message fails, bcl_adi_schedule_fail(): the
+ *              others that have not matched are taken back    waiting
+ *
+ * advance() is called in the next turn after a schedule became ready, and in
+ * every turn while it is `polled`.
+ */
+struct bcl_adi_schedule {
+	/*
+	 * Do what can be done now. True: finished, with `status`. When a
+	 * message failed `status` is bad before the call.
+	 */
+	bool (*advance)(struct bcl_adi_schedule *schedule);
+	/* The engine is done with the schedule; NULL: nothing to do. */
+	void (*release)(struct bcl_adi_schedule *schedule);
+	enum bcl_status status; /* the first bad one; set to OK by start */
+	/* It waits for memory that others write. advance() may change it. */
+	bool polled;
+
+	/* The engine's. */
+	struct bcl_adi *adi;
+	struct bcl_adi_request *request;
+	struct bcl_adi_request *messages; /* not complete yet */
+	unsigned pending;
+	bool queued;
+	struct bcl_adi_schedule *next;
+};
+
+/*
+ * Start: advance() is called once before this returns, so that a short
+ * operation may be over by then. NOMEM: nothing started, no release().
+ */
+enum bcl_status bcl_adi_schedule_start(struct bcl_adi *adi,
+				       struct bcl_adi_schedule *schedule,
+				       struct bcl_adi_request **request);
+
+/* Start and wait, without a request. Blocks. */
+enum bcl_status bcl_adi_schedule_run(struct bcl_adi *adi,
+				     struct bcl_adi_schedule *schedule);
+
+/*
+ * Messages of a schedule. Each that is not complete at return counts in
+ * `pending` until it is; the buffer must stay until then. A failure, also
+ * one that is returned here, goes to schedule->status.
+ */
+enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
+				      const void *buffer, size_t length,
+				      unsigned rank, unsigned tag,
+				      unsigned context);
+enum bcl_status bcl_adi_schedule_receive(struct bcl_adi_schedule *schedule,
+					 void *buffer, size_t length,
+					 unsigned rank, unsigned tag,
+					 unsigned context);
+
+/*
+ * End it with this status, as if a message of it had failed. advance() is not
+ * called before this returns; it may be called from there.
+ */
+void bcl_adi_schedule_fail(struct bcl_adi_schedule *schedule,
+			   enum bcl_status status);
+
+/* ---- the floor above ------------------------------------------------------
+ */
+
+/* The state that the floor above keeps with the job. */
+struct bcl_adi_client {
+	/* A rank has sent a notice. Lock held. */
+	void (*notice)(struct bcl_adi_client *client, unsigned rank,
+		       uint64_t word);
+	/* The job is being closed. */
+	void (*close)(struct bcl_adi_client *client);
+};
+
+/* Where it is kept; NULL at first. */
+struct bcl_adi_client **bcl_adi_client(struct bcl_adi *adi);
+
+/* Send a word to another rank's client, beside all messages. Nothing happens
+ * if the rank is lost, or has no client, or there is no memory. */
+void bcl_adi_notify(struct bcl_adi *adi, unsigned rank, uint64_t word);
+
+/* ---- the engine --------------------------------------------------------- */
+
+void bcl_adi_lock(struct bcl_adi *adi);
+void bcl_adi_unlock(struct bcl_adi *adi);
+
+/* One turn; true if there was anything to do. */
+bool bcl_adi_turn(struct bcl_adi *adi);
+
+/*
+ * One step of waiting for memory that another process writes, after a turn
+ * that found nothing: spins, then yields, then naps for at most a
+ * millisecond, since nothing would wake it; other threads get the lock
+ * meanwhile. Start with a zeroed bcl_adi_idle, zero it when something came.
+ */
+struct bcl_adi_idle {
+	unsigned turns;
+	uint64_t since; /* ns */
+};
+void bcl_adi_idle(struct bcl_adi *adi, struct bcl_adi_idle *idle);
+
+/* OK, or why this rank is lost. */
+enum bcl_status bcl_adi_rank_status(const struct bcl_adi *adi, unsigned rank);
+
+/* What the job stands on. */
+struct bcl_boot *bcl_adi_boot(const struct bcl_adi *adi);
+const struct bcl_env *bcl_adi_env(const struct bcl_adi *adi);
+
+#endif

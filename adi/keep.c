@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Messages that came before their receive, and what bounds them.
+ *
+ * Eager messages of one sender take at most BCL_UNEXPECTED bytes, with all
+ * that is kept about them, plus what is on its way when that is reached: the
+ * sender is told to STOP, and from then on announces each message and sends
+ * its data when asked. GO follows at half.
+ *
+ * An announcement that waits takes memory, too. A sender has at most
+ * BCL_ADI_ANNOUNCED of them unmatched; it keeps the messages beyond that and
+ * says HOLD. If somebody here looks for a message and none is found, it may
+ * be among those: MORE lets the sender announce as many again. So memory
+ * grows only while a receive or probe really searches, and no message that
+ * can be matched stays behind one that cannot.
+ *
+ * Messages of the library's own contexts count for neither.
+ */
+#include <string.h>
+
+#include "adi/engine.h"
+
+struct bcl_adi_message *bcl_adi_message_new(struct bcl_adi *adi,
+					    struct bcl_adi_peer *peer,
+					    const void *data, size_t size)
+{
+	size_t total = sizeof(struct bcl_adi_message) + size;
+	struct bcl_adi_message *message = bcl_pool_get(&adi->pool, total);
+
+	if (!message)
+		return NULL;
+	message->peer = peer;
+	message->size = (uint32_t)total;
+	message->kept = 0;
+	if (size)
+		memcpy(message->data, data, size);
+	bcl_count(adi->counters, adi_kept);
+	return message;
+}
+
+void bcl_adi_message_count(struct bcl_adi *adi, struct bcl_adi_message *message)
+{
+	struct bcl_adi_peer *peer = message->peer;
+
+	message->kept = (uint32_t)bcl_pool_size(message->size);
+	peer->kept += message->kept;
+	adi->kept += message->kept;
+	if (adi->kept > adi->kept_peak) {
+		bcl_count_add(adi->counters, BCL_COUNT_adi_kept_peak,
+			      adi->kept - adi->kept_peak);
+		adi->kept_peak = adi->kept;
+	}
+	if (peer->kept > adi->kept_max && !peer->stops) {
+		peer->stops = true;
+		bcl_count(adi->counters, adi_stops);
+		bcl_adi_owe(adi, peer, BCL_OWED_STOP);
+	}
+}
+
+void bcl_adi_message_free(struct bcl_adi *adi, struct bcl_adi_message *message)
+{
+	struct bcl_adi_peer *peer = message->peer;
+
+	if (message->kept) {
+		peer->kept -= message->kept;
+		adi->kept -= message->kept;
+		if (peer->stops && peer->kept <= adi->kept_max / 2) {
+			peer->stops = false;
+			bcl_adi_owe(adi, peer, BCL_OWED_GO);
+		}
+	}
+	bcl_pool_put(&adi->pool, message, message->size);
+}
+
+/* ---- announcements ---------------------------------------------------------
+ */
+
+static void ask_for_more(struct bcl_adi *adi, struct bcl_adi_peer *peer)
+{
+	if (!peer->holds)
+		return;
+	peer->holds = false;
+	adi->nholds--;
+	bcl_adi_owe(adi, peer, BCL_OWED_MORE);
+}
+
+void bcl_adi_want(struct bcl_adi *adi, uint64_t key, enum bcl_match_class class)
+{
+	struct bcl_adi_peer *peer;
+
+	if (bcl_match_context(key) > BCL_ADI_CONTEXT_MAX)
+		return;
+	if (!(class & BCL_MATCH_ANY_SOURCE)) {
+		peer = adi->ranks[bcl_match_source(key)];
+		if (peer)
+			ask_for_more(adi, peer);
+		return;
+	}
+	for (peer = adi->peers; peer && adi->nholds; peer = peer->next)
+		ask_for_more(adi, peer);
+}
+
+struct search {
+	const struct bcl_adi_peer *peer;
+	bool found;
+};
+
+static void wants(struct bcl_match_receive *receive, void *arg)
+{
+	struct search *search = arg;
+	uint64_t key = receive->node.key;
+
+	if (bcl_match_context(key) > BCL_ADI_CONTEXT_MAX)
+		return;
+	if (receive->class & BCL_MATCH_ANY_SOURCE ||
+	    (int)bcl_match_source(key) == search->peer->rank)
+		search->found = true;
+}
+
+void bcl_adi_held(struct bcl_adi *adi, struct bcl_adi_peer *peer)
+{
+	struct search search = { peer, false };
+
+	if (peer->holds)
+		return;
+	peer->holds = true;
+	adi->nholds++;
+	bcl_match_each(&adi->match, wants, &search);
+	if (search.found)
+		ask_for_more(adi, peer);
+}

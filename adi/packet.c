@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/* The packet interface: for layers that match for themselves. */
+#include <string.h>
+
+#include "adi/engine.h"
+
+enum bcl_status bcl_adi_packet_open(struct bcl_adi *adi,
+				    const struct bcl_adi_packet_ops *ops,
+				    void *arg)
+{
+	size_t size = sizeof(*ops);
+
+	if (ops->size < sizeof(ops->size))
+		return BCL_ERR_ARG;
+	if (ops->size < size)
+		size = ops->size;
+	bcl_adi_enter(adi);
+	memset(&adi->packet_ops, 0, sizeof(adi->packet_ops));
+	memcpy(&adi->packet_ops, ops, size);
+	adi->packet_arg = arg;
+	bcl_adi_leave(adi);
+	return BCL_OK;
+}
+
+enum bcl_status bcl_adi_packet_peer(struct bcl_adi *adi, const void *address,
+				    size_t length, struct bcl_peer **handle)
+{
+	struct bcl_adi_peer *peer;
+	enum bcl_status status;
+
+	bcl_adi_enter(adi);
+	status = bcl_peer_open(adi->port, address, length, handle);
+	if (!status) {
+		peer = bcl_adi_peer_of(adi, *handle);
+		if (!peer) {
+			status = BCL_ERR_NOMEM;
+		} else {
+			peer->opened = true;
+			/* a rank of the job stays lost; others come back */
+			if (peer->rank < 0)
+				peer->lost = BCL_OK;
+			bcl_adi_peer_judge(peer);
+		}
+	}
+	bcl_adi_leave(adi);
+	return status;
+}
+
+/* ---- sending ----------------------------------------------------------------
+ */
+
+static char *append(char *p, const void *from, size_t length)
+{
+	if (length)
+		memcpy(p, from, length);
+	return p + length;
+}
+
+/* The whole packet in one piece. */
+static bool copy_all(struct bcl_adi *adi, struct bcl_adi_request *request,
+		     const void *header, size_t header_length,
+		     const struct iovec *iov, unsigned niov, size_t length)
+{
+	char *p = bcl_pool_get(&adi->pool, length);
+
+	if (!p)
+		return false;
+	request->copy = p;
+	request->copy_size = length;
+	p = append(p, header, header_length);
+	for (; niov; niov--, iov++)
+		p = append(p, iov->iov_base, iov->iov_len);
+	return true;
+}
+
+/* The header, behind a list of the pieces that begins with it. */
+static bool copy_header(struct bcl_adi *adi, struct bcl_adi_request *request,
+			const void *header, size_t header_length,
+			const struct iovec *iov, unsigned niov)
+{
+	size_t list = (niov + 1) * sizeof(*iov);
+	char *p = bcl_pool_get(&adi->pool, list + header_length);
+
+	if (!p)
+		return false;
+	request->copy = p;
+	request->copy_size = list + header_length;
+	request->iov = (struct iovec *)p;
+	request->niov = (uint16_t)(niov + 1);
+	request->iov[0] = (struct iovec){ p + list, header_length };
+	memcpy(request->iov + 1, iov, niov * sizeof(*iov));
+	append(p + list, header, header_length);
+	return true;
+}
+
+static enum bcl_status queue_packet(struct bcl_adi *adi,
+				    struct bcl_adi_peer *peer, unsigned type,
+				    const void *header, size_t header_length,
+				    const struct iovec *iov, unsigned niov,
+				    size_t length, uint64_t cookie)
+{
+	struct bcl_adi_request *request = bcl_request_new(adi);
+	bool copied;
+
+	if (!request)
+		return BCL_ERR_NOMEM;
+	if (cookie && niov && niov < BCL_GATHER_MAX)
+		copied = copy_header(adi, request, header, header_length, iov,
+				     niov);
+	else
+		copied = copy_all(adi, request, header, header_length, iov,
+				  niov, length);
+	if (!copied) {
+		bcl_request_free(adi, request);
+		return BCL_ERR_NOMEM;
+	}
+	request->end = BCL_END_COPY | BCL_END_FREE;
+	if (cookie)
+		request->end |= BCL_END_PACKET;
+	request->state = BCL_REQUEST_PACKET;
+	request->cookie = cookie;
+	request->key = 0;
+	request->type = (uint8_t)type;
+	request->peer = peer;
+	request->limited = false;
+	request->released = false;
+	bcl_adi_submit(adi, request);
+	return BCL_OK;
+}
+
+/* As bcl_adi_packet_send(), with the record and the length. */
+static enum bcl_status send_packet(struct bcl_adi *adi,
+				   struct bcl_adi_peer *peer, unsigned type,
+				   const void *header, size_t header_length,
+				   const struct iovec *iov, unsigned niov,
+				   size_t length, uint64_t cookie)
+{
+	struct iovec pieces[BCL_GATHER_MAX];
+	enum bcl_status status;
+
+	if (peer->lost)
+		return peer->lost;
+	if (!cookie && !peer->queue.first && niov < BCL_GATHER_MAX) {
+		pieces[0] = (struct iovec){ (void *)header, header_length };
+		for (unsigned i = 0; i < niov; i++)
+			pieces[1 + i] = iov[i];
+		status = bcl_send(peer->peer, type, 0, pieces, niov + 1, 0);
+		if (status != BCL_ERR_AGAIN) {
+			peer->dirty = true;
+			return status;
+		}
+	}
+	return queue_packet(adi, peer, type, header, header_length, iov, niov,
+			    length, cookie);
+}
+
+enum bcl_status bcl_adi_packet_send(struct bcl_adi *adi,
+				    struct bcl_peer *handle, unsigned type,
+				    const void *header, size_t header_length,
+				    const struct iovec *iov, unsigned niov,
+				    uint64_t cookie)
+{
+	struct bcl_adi_peer *peer;
+	enum bcl_status status;
+	size_t length;
+
+	if (type >= BCL_PACKET_TYPES || header_length > BCL_MESSAGE_MAX ||
+	    !bcl_adi_iov_length(iov, niov, &length) ||
+	    length > BCL_MESSAGE_MAX - header_length)
+		return BCL_ERR_ARG;
+	bcl_adi_enter(adi);
+	peer = bcl_adi_peer_of(adi, handle);
+	status = peer ? send_packet(adi, peer, type, header, header_length, iov,
+				    niov, header_length + length, cookie)
+		      : BCL_ERR_NOMEM;
+	bcl_adi_leave(adi);
+	return status;
+}
+
+/* ---- rendezvous
+ * -------------------------------------------------------------- */
+
+/* A request of the packet layer for a rendezvous with the peer. */
+static enum bcl_status new_request(struct bcl_adi *adi, struct bcl_peer *handle,
+				   void *buffer, size_t length, uint64_t cookie,
+				   struct bcl_adi_request **result)
+{
+	struct bcl_adi_peer *peer = bcl_adi_peer_of(adi, handle);
+	struct bcl_adi_request *request;
+
+	if (!peer)
+		return BCL_ERR_NOMEM;
+	if (peer->lost)
+		return peer->lost;
+	request = bcl_request_new(adi);
+	if (!request)
+		return BCL_ERR_NOMEM;
+	request->end = BCL_END_FREE | BCL_END_PACKET;
+	request->packet = true;
+	request->eager = false;
+	request->tokened = false;
+	request->bounce = NULL;
+	request->status.status = BCL_OK;
+	request->status.length = length;
+	request->peer = peer;
+	request->buffer = buffer;
+	request->length = length;
+	request->cookie = cookie;
+	request->limited = false;
+	request->released = false;
+	*result = request;
+	return BCL_OK;
+}
+
+static enum bcl_status announce(struct bcl_adi *adi, struct bcl_peer *handle,
+				unsigned type, const void *packet,
+				size_t packet_length, size_t ticket_at,
+				const void *buffer, size_t length,
+				uint64_t cookie)
+{
+	struct bcl_adi_request *request;
+	enum bcl_status status;
+
+	status = new_request(adi, handle, (void *)buffer, length, cookie,
+			     &request);
+	if (status)
+		return status;
+	if (!copy_all(adi, request, packet, packet_length, NULL, 0,
+		      packet_length)) {
+		bcl_request_free(adi, request);
+		return BCL_ERR_NOMEM;
+	}
+	request->end |= BCL_END_COPY;
+	request->state = BCL_REQUEST_OFFER;
+	request->type = (uint8_t)type;
+	request->ticket_at = (uint32_t)ticket_at;
+	request->key = 0;
+	bcl_adi_submit(adi, request);
+	return BCL_OK;
+}
+
+enum bcl_status bcl_adi_packet_announce(struct bcl_adi *adi,
+					struct bcl_peer *peer, unsigned type,
+					const void *packet,
+					size_t packet_length, size_t ticket_at,
+					const void *buffer, size_t length,
+					uint64_t cookie)
+{
+	enum bcl_status status;
+
+	if (type >= BCL_PACKET_TYPES || packet_length > BCL_MESSAGE_MAX ||
+	    ticket_at > packet_length ||
+	    packet_length - ticket_at < BCL_PACKET_TICKET)
+		return BCL_ERR_ARG;
+	bcl_adi_enter(adi);
+	status = announce(adi, peer, type, packet, packet_length, ticket_at,
+			  buffer, length, cookie);
+	bcl_adi_leave(adi);
+	return status;
+}
+
+enum bcl_status bcl_adi_packet_pull(struct bcl_adi *adi, struct bcl_peer *peer,
+				    const void *ticket, void *buffer,
+				    size_t length, uint64_t cookie)
+{
+	struct bcl_adi_request *request;
+	enum bcl_status status;
+
+	bcl_adi_enter(adi);
+	status = new_request(adi, peer, buffer, length, cookie, &request);
+	if (!status)
+		bcl_adi_fetch(adi, request, request->peer, ticket);
+	bcl_adi_leave(adi);
+	return status;
+}
+
+/* ---- progress
+ * ----------------------------------------------------------------- */
+
+enum {
+	POLL_EVENTS = 64,
+};
+
+unsigned bcl_adi_packet_poll(struct bcl_adi *adi)
+{
+	unsigned n = 0;
+
+	bcl_adi_enter(adi);
+	while (n < POLL_EVENTS && bcl_adi_step(adi))
+		n++;
+	bcl_adi_leave(adi);
+	return n;
+}
+
+void bcl_adi_packet_wake(struct bcl_adi *adi)
+{
+	atomic_store_explicit(&adi->woken, true, memory_order_release);
+	if (adi->threads)
+		adi->env->wake(adi->env->world, adi->object);
+}
+
+enum bcl_status bcl_adi_packet_wait(struct bcl_adi *adi, uint64_t timeout)
+{
+	const struct bcl_env *env = adi->env;
+	struct bcl_adi_idle idle = { 0 };
+	uint64_t start, end = UINT64_MAX;
+	enum bcl_status status;
+	bool slept = false;
+
+	start = env->now(env->world);
+	if (timeout < UINT64_MAX - start)
+		end = start + timeout;
+	bcl_adi_enter(adi);
+	for (;;) {
+		status =
+			adi->stalled ? BCL_ERR_TIMEOUT : bcl_wait(adi->port, 0);
+		adi->turned = true;
+		/* acquire: pairs with bcl_adi_packet_wake() */
+		if (atomic_exchange_explicit(&adi->woken, false,
+					     memory_order_acquire))
+			status = BCL_OK;
+		/* what is queued may go on now */
+		if (slept && (adi->chores || adi->stalled) &&
+		    status == BCL_ERR_TIMEOUT)
+			status = BCL_OK;
+		if (status != BCL_ERR_TIMEOUT || env->now(env->world) >= end)
+			break;
+		slept |= bcl_adi_rest(adi, &idle, end);
+	}
+	bcl_adi_leave(adi);
+	return status;
+}

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "adi/engine.h"
+
+/* ---- records ------------------------------------------------------------- */
+
+static struct bcl_adi_peer *record_new(struct bcl_adi *adi)
+{
+	const struct bcl_env *env = adi->env;
+	struct bcl_adi_peer *peer = env->allocate(env->world, sizeof(*peer));
+
+	if (!peer)
+		return NULL;
+	peer->rank = -1;
+	peer->limit = BCL_ADI_ANNOUNCED;
+	peer->queue.last = &peer->queue.first;
+	peer->withheld.last = &peer->withheld.first;
+	peer->called.last = &peer->called.first;
+	peer->next = adi->peers;
+	adi->peers = peer;
+	return peer;
+}
+
+struct bcl_adi_peer *bcl_adi_peer_find(struct bcl_adi *adi,
+				       struct bcl_peer *handle)
+{
+	struct bcl_table_node *node =
+		bcl_table_find(&adi->by_handle, (uintptr_t)handle);
+
+	return node ? bcl_container(node, struct bcl_adi_peer, node) : NULL;
+}
+
+struct bcl_adi_peer *bcl_adi_peer_of(struct bcl_adi *adi,
+				     struct bcl_peer *handle)
+{
+	struct bcl_adi_peer *peer = bcl_adi_peer_find(adi, handle);
+
+	if (peer)
+		return peer;
+	peer = record_new(adi);
+	if (!peer)
+		return NULL;
+	peer->peer = handle;
+	bcl_table_put(&adi->by_handle, &peer->node, (uintptr_t)handle,
+		      adi->env);
+	bcl_adi_peer_judge(peer);
+	return peer;
+}
+
+static enum bcl_status open_rank(struct bcl_adi *adi, unsigned rank,
+				 struct bcl_peer **handle)
+{
+	uint8_t address[BCL_ADDRESS_MAX];
+	enum bcl_status status;
+	size_t length;
+
+	status = bcl_boot_get(adi->boot, rank, "address", address,
+			      sizeof(address), &length);
+	if (status)
+		return bcl_status_loss(status) == BCL_LOSS_CONTEXT
+			       ? status
+			       : BCL_ERR_BOOT;
+	return bcl_peer_open(adi->port, address, length, handle);
+}
+
+struct bcl_adi_peer *bcl_adi_peer_get(struct bcl_adi *adi, unsigned rank)
+{
+	struct bcl_adi_peer *peer = adi->ranks[rank];
+	struct bcl_peer *handle;
+	enum bcl_status status;
+
+	if (peer)
+		return peer;
+	status = open_rank(adi, rank, &handle);
+	if (status == BCL_ERR_NOMEM)
+		return NULL;
+	peer = status ? record_new(adi) : bcl_adi_peer_of(adi, handle);
+	if (!peer)
+		return NULL;
+	peer->rank = (int)rank;
+	peer->opened = true;
+	adi->ranks[rank] = peer;
+	if (status)
+		bcl_adi_peer_lose(adi, peer, status);
+	return peer;
+}
+
+enum bcl_status bcl_adi_peer_bind(struct bcl_adi *adi, unsigned rank,
+				  struct bcl_peer *handle)
+{
+	struct bcl_adi_peer *peer;
+
+	if (rank >= adi->size)
+		return BCL_ERR_ARG;
+	peer = bcl_adi_peer_get(adi, rank);
+	if (!peer)
+		return BCL_ERR_NOMEM;
+	return peer->peer == handle ? BCL_OK : BCL_ERR_ARG;
+}
+
+void bcl_adi_peers_close(struct bcl_adi *adi)
+{
+	const struct bcl_env *env = adi->env;
+	struct bcl_adi_peer *peer;
+
+	while ((peer = adi->peers)) {
+		adi->peers = peer->next;
+		env->release(env->world, peer, sizeof(*peer));
+	}
+	bcl_table_close(&adi->by_handle, env);
+}
+
+/* ---- queues -------------------------------------------------------------- */
+
+void bcl_request_append(struct bcl_request_queue *queue,
+			struct bcl_adi_request *request)
+{
+	request->next = NULL;
+	*queue->last = request;
+	queue->last = &request->next;
+}
+
+static void prepend(struct bcl_request_queue *queue,
+		    struct bcl_adi_request *request)
+{
+	request->next = queue->first;
+	if (!queue->first)
+		queue->last = &request->next;
+	queue->first = request;
+}
+
+static struct bcl_adi_request *take(struct bcl_request_queue *queue)
+{
+	struct bcl_adi_request *request = queue->first;
+
+	queue->first = request->next;
+	if (!queue->first)
+		queue->last = &queue->first;
+	return request;
+}
+
+void bcl_request_remove(struct bcl_request_queue *queue,
+			struct bcl_adi_request *request)
+{
+	struct bcl_adi_request **place = &queue->first;
+
+	while (*place != request)
+		place = &(*place)->next;
+	*place = request->next;
+	if (!request->next)
+		queue->last = place;
+}
+
+void bcl_adi_unqueue(struct bcl_adi_request *request)
+{
+	bcl_request_remove(&request->peer->queue, request);
+	bcl_adi_peer_judge(request->peer);
+}
+
+/* Let the engine come back to the peer. */
+static void wait_turn(struct bcl_adi *adi, struct bcl_adi_peer *peer)
+{
+	if (peer->waiting)
+		return;
+	peer->waiting = true;
+	if (adi->waiting) {
+		peer->next_waiting = adi->waiting->next_waiting;
+		adi->waiting->next_waiting = peer;
+	} else {
+		peer->next_waiting = peer;
+	}
+	adi->waiting = peer;
+	adi->chores |= BCL_CHORE_PEERS;
+}
+
+static void say_hold(struct bcl_adi *adi, struct bcl_adi_peer *peer)
+{
+	if (peer->holding)
+		return;
+	peer->holding = true;
+	bcl_count(adi->counters, adi_holds);
+	bcl_adi_owe(adi, peer, BCL_OWED_HOLD);
+}
+
+static void withhold(struct bcl_adi *adi, struct bcl_adi_request *request)
+{
+	struct bcl_adi_peer *peer = request->peer;
+
+	request->state = BCL_REQUEST_WITHHELD;
+	bcl_request_append(&peer->withheld, request);
+	bcl_adi_peer_judge(peer);
+	say_hold(adi, peer);
+}
+
+/* Is it a message that must not be sent or announced now? */
+static bool held_back(const struct bcl_adi_request *request)
+{
+	return request->limited &&
+	       (request->state == BCL_REQUEST_EAGER ||
+		request->state == BCL_REQUEST_OFFER) &&
+	       (request->peer->withheld.first || !bcl_adi_may_send(request));
+}
+
+void bcl_adi_submit(struct bcl_adi *adi, struct bcl_adi_request *request)
+{
+	struct bcl_adi_peer *peer = request->peer;
+
+	if (bcl_unlikely(peer->lost)) {
+		bcl_request_fail(adi, request, peer->lost);
+		return;
+	}
+	if (!peer->queue.first) {
+		if (held_back(request)) {
+			withhold(adi, request);
+			return;
+		}
+		if (bcl_request_push(adi, request) != BCL_ERR_AGAIN)
+			return;
+	}
+	bcl_count(adi->counters, adi_queued);
+	bcl_request_append(&peer->queue, request);
+	bcl_adi_peer_judge(peer);
+	wait_turn(adi, peer);
+}
+
+void bcl_adi_owe(struct bcl_adi *adi, struct bcl_adi_peer *peer, unsigned owed)
+{
+	if (peer->lost)
+		return;
+	/* the one makes an earlier other that is not yet told pointless */
+	if (owed == BCL_OWED_STOP && peer->owed & BCL_OWED_GO)
+		peer->owed &= ~BCL_OWED_GO;
+	else if (owed == BCL_OWED_GO && peer->owed & BCL_OWED_STOP)
+		peer->owed &= ~BCL_OWED_STOP;
+	else
+		peer->owed |= owed;
+	wait_turn(adi, peer);
+}
+
+static enum bcl_status tell(struct bcl_adi *adi, struct bcl_adi_peer *peer)
+{
+	static const enum bcl_adi_type types[] = { BCL_ADI_STOP, BCL_ADI_GO,
+						   BCL_ADI_HOLD, BCL_ADI_MORE };
+	enum bcl_status status;
+	unsigned i;
+
+	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		if (!(peer->owed & 1u << i))
+			continue;
+		status = bcl_send(peer->peer, types[i], adi->own, NULL, 0, 0);
+		if (status)
+			return status;
+		peer->dirty = true;
+		peer->owed &= ~(1u << i);
+	}
+	return BCL_OK;
+}
+
+/*
+ * The request whose turn it is, off its queue, or NULL. What is withheld is
+ * older than what is queued, but for one request that was released and then
+ * found no room: it stands first in the queue.
+ */
+static struct bcl_adi_request *next_request(struct bcl_adi *adi,
+					    struct bcl_adi_peer *peer)
+{
+	struct bcl_adi_request *request;
+
+	for (;;) {
+		request = peer->queue.first;
+		if (request && request->released)
+			return take(&peer->queue);
+		if (peer->withheld.first &&
+		    bcl_adi_may_send(peer->withheld.first)) {
+			request = take(&peer->withheld);
+			request->state = BCL_REQUEST_EAGER;
+			request->released = true;
+			return request;
+		}
+		if (!request)
+			return NULL;
+		take(&peer->queue);
+		if (!held_back(request))
+			return request;
+		withhold(adi, request);
+	}
+}
+
+/* True: nothing more can be done for it now. *busy: something was. */
+static bool serve(struct bcl_adi *adi, struct bcl_adi_peer *peer, bool *busy)
+{
+	struct bcl_adi_request *request;
+
+	if (peer->owed && tell(adi, peer) == BCL_ERR_AGAIN)
+		return false;
+	while ((request = next_request(adi, peer))) {
+		if (bcl_request_push(adi, request) == BCL_ERR_AGAIN) {
+			prepend(&peer->queue, request);
+			return false;
+		}
+		*busy = true;
+	}
+	if (peer->withheld.first)
+		say_hold(adi, peer);
+	return !peer->owed;
+}
+
+bool bcl_adi_peers_serve(struct bcl_adi *adi)
+{
+	struct bcl_adi_peer *last = adi->waiting, *peer;
+	bool busy = false;
+
+	if (!last) {
+		adi->chores &= ~(unsigned)BCL_CHORE_PEERS;
+		return false;
+	}
+	peer = last->next_waiting;
+	/* off the ring meanwhile: what is completed may queue more */
+	last->next_waiting = peer->next_waiting;
+	if (peer == last)
+		adi->waiting = NULL;
+	peer->waiting = false;
+	if (!peer->lost && !serve(adi, peer, &busy))
+		wait_turn(adi, peer);
+	bcl_adi_peer_judge(peer);
+	return busy;
+}
+
+void bcl_adi_peer_resume(struct bcl_adi *adi, struct bcl_adi_peer *peer)
+{
+	if (peer->withheld.first)
+		wait_turn(adi, peer);
+	else
+		peer->limit = BCL_ADI_ANNOUNCED;
+	bcl_adi_peer_judge(peer);
+}
+
+/* ---- up and down --------------------------------------------------------- */
+
+struct loss {
+	struct bcl_adi *adi;
+	struct bcl_adi_peer *peer;
+	enum bcl_status status;
+	bool referred; /* a request that goes on has the peer */
+};
+
+static void lose_request(struct bcl_adi *adi, struct bcl_adi_request *request,
+			 void *arg)
+{
+	struct loss *loss = arg;
+
+	if (request->peer != loss->peer || request->state == BCL_REQUEST_DONE ||
+	    request->state == BCL_REQUEST_POSTED ||
+	    request->state == BCL_REQUEST_RUNNING)
+		return;
+	if (request->state == BCL_REQUEST_SYNC ||
+	    request->state == BCL_REQUEST_LISTED)
+		bcl_request_complete(adi, request, loss->status);
+	else
+		loss->referred = true;
+}
+
+static void lose_receive(struct bcl_match_receive *receive, void *arg)
+{
+	struct loss *loss = arg;
+
+	if (receive->class & BCL_MATCH_ANY_SOURCE ||
+	    (int)bcl_match_source(receive->node.key) != loss->peer->rank)
+		return;
+	bcl_match_unpost(&loss->adi->match, receive);
+	bcl_request_complete(loss->adi, (struct bcl_adi_request *)receive,
+			     loss->status);
+}
+
+static void lose_queue(struct bcl_adi *adi, struct bcl_request_queue *queue,
+		       enum bcl_status status)
+{
+	while (queue->first)
+		bcl_request_fail(adi, take(queue), status);
+}
+
+/* The transport forgets handles that were never opened here. */
+static void forget(struct bcl_adi *adi, struct bcl_adi_peer *peer,
+		   bool referred)
+{
+	struct bcl_adi_peer **place = &adi->peers;
+
+	bcl_table_take(&adi->by_handle, &peer->node);
+	peer->peer = NULL;
+	if (referred || peer->waiting)
+		return;
+	while (*place != peer)
+		place = &(*place)->next;
+	*place = peer->next;
+	adi->env->release(adi->env->world, peer, sizeof(*peer));
+}
+
+static bool lose(struct bcl_adi *adi, struct bcl_adi_peer *peer,
+		 enum bcl_status status)
+{
+	struct loss loss = { adi, peer, status, false };
+
+	peer->lost = (uint8_t)status;
+	peer->owed = 0;
+	bcl_adi_peer_judge(peer);
+	if (peer->holds) {
+		peer->holds = false;
+		adi->nholds--;
+	}
+	lose_queue(adi, &peer->queue, status);
+	lose_queue(adi, &peer->withheld, status);
+	lose_queue(adi, &peer->called, status);
+	bcl_requests_each(adi, lose_request, &loss);
+	if (peer->rank < 0)
+		return loss.referred;
+	bcl_match_each(&adi->match, lose_receive, &loss);
+	if (adi->leaving)
+		return loss.referred;
+	bcl_count(adi->counters, adi_ranks_lost);
+	bcl_log(&adi->context->config, BCL_LOG_WARN, "adi",
+		"rank %u of %u: rank %d is lost: %s", adi->rank, adi->size,
+		peer->rank, bcl_strstatus(status));
+	return loss.referred;
+}
+
+void bcl_adi_peer_lose(struct bcl_adi *adi, struct bcl_adi_peer *peer,
+		       enum bcl_status status)
+{
+	if (!peer->lost)
+		lose(adi, peer, status);
+}
+
+void bcl_adi_peer_event(struct bcl_adi *adi, struct bcl_peer *handle,
+			enum bcl_status status)
+{
+	struct bcl_adi_peer *peer = bcl_adi_peer_find(adi, handle);
+	bool referred = false;
+
+	if (peer && status && !peer->lost)
+		referred = lose(adi, peer, status);
+	if (adi->packet_ops.peer)
+		adi->packet_ops.peer(adi->packet_arg, handle, status);
+	if (peer && status && !peer->opened)
+		forget(adi, peer, referred);
+}
+
+enum bcl_status bcl_adi_peer(struct bcl_adi *adi, unsigned rank,
+			     struct bcl_peer **peer)
+{
+	struct bcl_adi_peer *record;
+
+	if (rank >= adi->size)
+		return BCL_ERR_ARG;
+	bcl_adi_enter(adi);
+	record = bcl_adi_peer_get(adi, rank);
+	bcl_adi_leave(adi);
+	if (!record)
+		return BCL_ERR_NOMEM;
+	if (!record->peer)
+		return record->lost;
+	*peer = record->peer;
+	return BCL_OK;
+}
+
+enum bcl_status bcl_adi_rank_status(const struct bcl_adi *adi, unsigned rank)
+{
+	const struct bcl_adi_peer *peer = adi->ranks[rank];
+
+	return peer ? peer->lost : BCL_OK;
+}

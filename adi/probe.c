@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include "adi/engine.h"
+
+static enum bcl_status probe(struct bcl_adi *adi, int source, int tag,
+			     unsigned context, bool take,
+			     struct bcl_adi_message **message,
+			     struct bcl_adi_status *result)
+{
+	struct bcl_match_message *found;
+	struct bcl_adi_message *kept;
+	struct bcl_adi_peer *peer;
+	enum bcl_match_class class;
+	uint64_t key;
+
+	if (!bcl_adi_pattern(adi, source, tag, context, &key, &class))
+		return BCL_ERR_ARG;
+	found = bcl_match_find(&adi->match, key, class);
+	if (!found) {
+		bcl_adi_step(adi);
+		if (adi->broken)
+			return adi->broken;
+		found = bcl_match_find(&adi->match, key, class);
+	}
+	if (!found) {
+		if (adi->nholds)
+			bcl_adi_want(adi, key, class);
+		if (source == BCL_ANY_SOURCE)
+			return BCL_ERR_EMPTY;
+		peer = bcl_adi_peer_get(adi, (unsigned)source);
+		return !peer	    ? BCL_ERR_NOMEM
+		       : peer->lost ? (enum bcl_status)peer->lost
+				    : BCL_ERR_EMPTY;
+	}
+	kept = (struct bcl_adi_message *)found;
+	key = bcl_match_message_key(found);
+	if (result)
+		*result = (struct bcl_adi_status){
+			.source = (int)bcl_match_source(key),
+			.tag = (int)bcl_match_tag(key),
+			.length = kept->length,
+		};
+	if (take) {
+		bcl_match_take(&adi->match, found);
+		*message = kept;
+	}
+	return BCL_OK;
+}
+
+enum bcl_status bcl_adi_iprobe(struct bcl_adi *adi, int source, int tag,
+			       unsigned context, struct bcl_adi_status *result)
+{
+	enum bcl_status status;
+
+	bcl_adi_enter(adi);
+	status = probe(adi, source, tag, context, false, NULL, result);
+	bcl_adi_leave(adi);
+	return status;
+}
+
+enum bcl_status bcl_adi_improbe(struct bcl_adi *adi, int source, int tag,
+				unsigned context,
+				struct bcl_adi_message **message,
+				struct bcl_adi_status *result)
+{
+	enum bcl_status status;
+
+	bcl_adi_enter(adi);
+	status = probe(adi, source, tag, context, true, message, result);
+	bcl_adi_leave(adi);
+	return status;
+}
+
+enum bcl_status bcl_adi_imrecv(struct bcl_adi *adi, void *buffer, size_t length,
+			       struct bcl_adi_message **message,
+			       struct bcl_adi_request **result)
+{
+	struct bcl_adi_request *request;
+
+	if (!*message)
+		return BCL_ERR_ARG;
+	bcl_adi_enter(adi);
+	request = bcl_request_new(adi);
+	if (request) {
+		request->buffer = buffer;
+		request->length = length;
+		bcl_adi_receive_kept(adi, request, *message);
+		*message = NULL;
+		*result = request;
+	}
+	bcl_adi_leave(adi);
+	return request ? BCL_OK : BCL_ERR_NOMEM;
+}

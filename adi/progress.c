@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+#include "adi/engine.h"
+
+/* A message about the flow between two ranks. */
+static void flow(struct bcl_adi *adi, struct bcl_adi_peer *peer, unsigned type)
+{
+	switch (type) {
+	case BCL_ADI_STOP:
+		peer->stopped = true;
+		bcl_adi_peer_judge(peer);
+		bcl_count(adi->counters, adi_stopped);
+		break;
+	case BCL_ADI_GO:
+		peer->stopped = false;
+		bcl_adi_peer_resume(adi, peer);
+		break;
+	case BCL_ADI_HOLD:
+		bcl_adi_held(adi, peer);
+		break;
+	case BCL_ADI_MORE:
+		peer->limit += BCL_ADI_ANNOUNCED;
+		peer->holding = false;
+		bcl_adi_peer_resume(adi, peer);
+		break;
+	case BCL_ADI_FLUSH:
+		break;
+	default:
+		bcl_count(adi->counters, adi_dropped);
+	}
+}
+
+static void packet(struct bcl_adi *adi, const struct bcl_event *event)
+{
+	if (adi->packet_ops.receive)
+		adi->packet_ops.receive(adi->packet_arg, event->peer,
+					event->type, event->data,
+					event->length);
+	else
+		bcl_count(adi->counters, adi_dropped);
+}
+
+struct bcl_adi_peer *bcl_adi_sender(struct bcl_adi *adi,
+				    const struct bcl_event *event, bool *taken)
+{
+	unsigned rank = bcl_match_source(event->immediate);
+	struct bcl_adi_peer *peer = NULL;
+	enum bcl_status status = BCL_ERR_ARG;
+
+	*taken = true;
+	/* a message is from whom it says: known by its handle */
+	if (rank < adi->size)
+		peer = adi->ranks[rank];
+	if (!peer || peer->peer != event->peer) {
+		status = bcl_adi_peer_bind(adi, rank, event->peer);
+		if (status == BCL_ERR_NOMEM)
+			*taken = false;
+		else if (status)
+			bcl_count(adi->counters, adi_dropped);
+		if (status)
+			return NULL;
+		peer = adi->ranks[rank];
+	}
+	if (bcl_adi_key_valid(event->immediate))
+		return peer;
+	bcl_count(adi->counters, adi_dropped);
+	return NULL;
+}
+
+static bool message(struct bcl_adi *adi, const struct bcl_event *event)
+{
+	struct bcl_adi_peer *peer;
+	bool taken;
+
+	peer = bcl_adi_sender(adi, event, &taken);
+	if (!peer)
+		return taken;
+	if (event->type <= BCL_ADI_ANNOUNCE)
+		return bcl_adi_arrive(adi, peer, event);
+	if (event->type == BCL_ADI_NOTICE)
+		bcl_adi_hear(adi, (unsigned)peer->rank, event);
+	else
+		flow(adi, peer, event->type);
+	return true;
+}
+
+bool bcl_adi_dispatch(struct bcl_adi *adi, const struct bcl_event *event)
+{
+	struct bcl_adi_request *request = (void *)(uintptr_t)event->cookie;
+
+	switch (event->kind) {
+	case BCL_EVENT_MESSAGE:
+		if (event->type < BCL_PACKET_TYPES)
+			packet(adi, event);
+		else if (event->type == BCL_ADI_EAGER)
+			return bcl_adi_arrive_eager(adi, event);
+		else if (event->type == BCL_ADI_MATCHED)
+			bcl_adi_matched(adi, event);
+		else if (event->type == BCL_ADI_CALL)
+			bcl_adi_call(adi, event);
+		else if (event->type == BCL_ADI_TOKEN ||
+			 event->type == BCL_ADI_DATA)
+			bcl_adi_called(adi, event);
+		else
+			return message(adi, event);
+		break;
+	case BCL_EVENT_SENT:
+		bcl_request_complete(adi, request, event->status);
+		break;
+	case BCL_EVENT_READ:
+		bcl_adi_read(adi, request, event->status);
+		break;
+	case BCL_EVENT_PULLED:
+		bcl_adi_pulled(adi, request, event->status);
+		break;
+	case BCL_EVENT_PEER:
+		bcl_adi_peer_event(adi, event->peer, event->status);
+		break;
+	case BCL_EVENT_CHANNEL:
+	case BCL_EVENT_NOTIFY:
+		bcl_count(adi->counters, adi_dropped);
+		break;
+	}
+	return true;
+}
+
+void bcl_adi_stall(struct bcl_adi *adi, const struct bcl_event *event)
+{
+	adi->event = *event;
+	adi->stalled = true;
+	bcl_count(adi->counters, adi_stalls);
+	bcl_log(&adi->context->config, BCL_LOG_ERROR, "adi",
+		"rank %u: no memory for a message of %zu bytes of rank %u; "
+		"%zu bytes are kept for receives: waiting for a receive or "
+		"for memory",
+		adi->rank, event->length, bcl_match_source(event->immediate),
+		adi->kept);
+}
+
+bool bcl_adi_step_stalled(struct bcl_adi *adi)
+{
+	adi->stalled = !bcl_adi_dispatch(adi, &adi->event);
+	if (adi->chores && bcl_adi_do_chores(adi))
+		return true;
+	return !adi->stalled;
+}
+
+bool bcl_adi_do_chores(struct bcl_adi *adi)
+{
+	bool busy = false;
+
+	if (adi->chores & BCL_CHORE_PEERS)
+		busy = bcl_adi_peers_serve(adi);
+	if (adi->chores & BCL_CHORE_SCHEDULES)
+		busy |= bcl_adi_schedules_serve(adi);
+	return busy;
+}
+
+bool bcl_adi_turn(struct bcl_adi *adi)
+{
+	return bcl_adi_step(adi);
+}
+
+void bcl_adi_progress(struct bcl_adi *adi)
+{
+	bcl_adi_enter(adi);
+	bcl_adi_step(adi);
+	bcl_adi_leave(adi);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "adi/engine.h"
+
+void bcl_adi_start_receive(struct bcl_adi *adi, struct bcl_adi_request *request,
+			   uint64_t key, enum bcl_match_class class)
+{
+	struct bcl_match_message *message;
+	struct bcl_adi_peer *peer;
+
+	message = bcl_match_find(&adi->match, key, class);
+	if (message) {
+		bcl_match_take(&adi->match, message);
+		bcl_adi_receive_kept(adi, request,
+				     (struct bcl_adi_message *)message);
+		return;
+	}
+	if (!(class & BCL_MATCH_ANY_SOURCE)) {
+		/* opened, so that its death is noticed */
+		peer = adi->ranks[bcl_match_source(key)];
+		if (bcl_unlikely(!peer))
+			peer = bcl_adi_peer_get(adi, bcl_match_source(key));
+		if (bcl_unlikely(!peer || peer->lost)) {
+			request->status = (struct bcl_adi_status){
+				.source = (int)bcl_match_source(key),
+				.tag = (int)bcl_match_tag(key),
+			};
+			bcl_request_complete(adi, request,
+					     peer ? (enum bcl_status)peer->lost
+						  : BCL_ERR_NOMEM);
+			return;
+		}
+	}
+	request->state = BCL_REQUEST_POSTED;
+	bcl_match_post(&adi->match, &request->receive, key, class);
+	if (bcl_unlikely(adi->nholds))
+		bcl_adi_want(adi, key, class);
+}
+
+enum bcl_status bcl_adi_irecv(struct bcl_adi *adi, void *buffer, size_t length,
+			      int source, int tag, unsigned context,
+			      struct bcl_adi_request **result)
+{
+	struct bcl_adi_request *request;
+	enum bcl_match_class class;
+	uint64_t key;
+
+	if (bcl_unlikely(
+		    !bcl_adi_pattern(adi, source, tag, context, &key, &class)))
+		return BCL_ERR_ARG;
+	bcl_adi_enter(adi);
+	request = bcl_request_new(adi);
+	if (bcl_likely(request)) {
+		request->buffer = buffer;
+		request->length = length;
+		bcl_adi_start_receive(adi, request, key, class);
+		*result = request;
+	}
+	bcl_adi_leave(adi);
+	return request ? BCL_OK : BCL_ERR_NOMEM;
+}
+
+enum bcl_status bcl_adi_irecvv(struct bcl_adi *adi, const struct iovec *iov,
+			       unsigned niov, int source, int tag,
+			       unsigned context,
+			       struct bcl_adi_request **result)
+{
+	enum bcl_status status = BCL_ERR_NOMEM;
+	struct bcl_adi_request *request;
+	enum bcl_match_class class;
+	size_t length;
+	uint64_t key;
+
+	if (!bcl_adi_pattern(adi, source, tag, context, &key, &class) ||
+	    !bcl_adi_iov_length(iov, niov, &length))
+		return BCL_ERR_ARG;
+	if (niov <= 1)
+		return bcl_adi_irecv(adi, niov ? iov->iov_base : NULL, length,
+				     source, tag, context, result);
+	bcl_adi_enter(adi);
+	request = bcl_request_new(adi);
+	if (request) {
+		request->length = length;
+		status = bcl_request_set_iov(adi, request, iov, niov);
+		if (status) {
+			bcl_request_free(adi, request);
+		} else {
+			bcl_adi_start_receive(adi, request, key, class);
+			*result = request;
+		}
+	}
+	bcl_adi_leave(adi);
+	return status;
+}
+
+/* The job is broken: forget a request that is about to vanish. */
+static void abandon(struct bcl_adi *adi, struct bcl_adi_request *request)
+{
+	switch ((enum bcl_request_state)request->state) {
+	case BCL_REQUEST_POSTED:
+		bcl_match_unpost(&adi->match, &request->receive);
+		break;
+	case BCL_REQUEST_ANSWER:
+	case BCL_REQUEST_CALL:
+	case BCL_REQUEST_PULL:
+		bcl_adi_unqueue(request);
+		break;
+	case BCL_REQUEST_CALLED:
+		bcl_request_remove(&request->peer->called, request);
+		break;
+	default:
+		break;
+	}
+}
+
+enum bcl_status bcl_adi_recv(struct bcl_adi *adi, void *buffer, size_t length,
+			     int source, int tag, unsigned context,
+			     struct bcl_adi_status *status)
+{
+	struct bcl_adi_request request;
+	enum bcl_match_class class;
+	enum bcl_status broken;
+	uint64_t key;
+
+	if (bcl_unlikely(
+		    !bcl_adi_pattern(adi, source, tag, context, &key, &class)))
+		return BCL_ERR_ARG;
+	bcl_adi_enter(adi);
+	request.end = 0;
+	request.niov = 0;
+	request.buffer = buffer;
+	request.length = length;
+	bcl_adi_start_receive(adi, &request, key, class);
+	broken = bcl_adi_wait_done(adi, &request);
+	if (bcl_unlikely(broken))
+		abandon(adi, &request);
+	bcl_adi_leave(adi);
+	if (bcl_unlikely(broken))
+		return broken;
+	if (status)
+		*status = request.status;
+	return request.status.status;
+}
+
+enum bcl_status bcl_adi_cancel(struct bcl_adi *adi,
+			       struct bcl_adi_request *request)
+{
+	enum bcl_status status = BCL_ERR_BUSY;
+
+	bcl_adi_enter(adi);
+	if (request->state == BCL_REQUEST_POSTED) {
+		bcl_match_unpost(&adi->match, &request->receive);
+		request->status =
+			(struct bcl_adi_status){ .source = -1, .tag = -1 };
+		bcl_request_complete(adi, request, BCL_ERR_CANCELLED);
+		status = BCL_OK;
+	}
+	bcl_adi_leave(adi);
+	return status;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#include "adi/engine.h"
+
+static void make_ready(struct bcl_adi *adi, struct bcl_adi_schedule *schedule)
+{
+	if (schedule->queued)
+		return;
+	schedule->queued = true;
+	schedule->next = NULL;
+	*adi->ready_last = schedule;
+	adi->ready_last = &schedule->next;
+	adi->chores |= BCL_CHORE_SCHEDULES;
+}
+
+/* Take a message back, if the peer has not begun with it. */
+static void take_back(struct bcl_adi *adi, struct bcl_adi_request *request)
+{
+	switch ((enum bcl_request_state)request->state) {
+	case BCL_REQUEST_POSTED:
+		bcl_match_unpost(&adi->match, &request->receive);
+		bcl_request_complete(adi, request, BCL_ERR_CANCELLED);
+		break;
+	case BCL_REQUEST_EAGER:
+	case BCL_REQUEST_OFFER:
+		bcl_adi_unqueue(request);
+		bcl_request_complete(adi, request, BCL_ERR_CANCELLED);
+		break;
+	case BCL_REQUEST_LISTED:
+		bcl_request_complete(adi, request, BCL_ERR_CANCELLED);
+		break;
+	case BCL_REQUEST_ANNOUNCE:
+	case BCL_REQUEST_READ:
+		if (bcl_withdraw(request->peer->peer, request->token) == BCL_OK)
+			bcl_adi_read(adi, request, BCL_ERR_CANCELLED);
+		break;
+	default:
+		break;
+	}
+}
+
+/* It has failed. False: some of its messages are still on their way. */
+static bool take_back_all(struct bcl_adi *adi,
+			  struct bcl_adi_schedule *schedule)
+{
+	struct bcl_adi_request *request, *next;
+
+	schedule->queued = true;
+	for (request = schedule->messages; request; request = next) {
+		next = request->schedule_next;
+		take_back(adi, request);
+	}
+	schedule->queued = false;
+	return !schedule->pending;
+}
+
+/* One advance(); what follows from it. True: it is over. */
+static bool run(struct bcl_adi *adi, struct bcl_adi_schedule *schedule)
+{
+	struct bcl_adi_request *request = schedule->request;
+	bool over;
+
+	/* messages may be complete at once: no need to tell it */
+	schedule->queued = true;
+	over = schedule->advance(schedule);
+	schedule->queued = false;
+	if (!over) {
+		if (!schedule->pending || schedule->polled || schedule->status)
+			make_ready(adi, schedule);
+		return false;
+	}
+	bcl_request_complete(adi, request, schedule->status);
+	if (schedule->release)
+		schedule->release(schedule);
+	return true;
+}
+
+bool bcl_adi_schedules_serve(struct bcl_adi *adi)
+{
+	struct bcl_adi_schedule *schedule = adi->ready, *next;
+	bool over = false;
+
+	adi->ready = NULL;
+	adi->ready_last = &adi->ready;
+	adi->chores &= ~(unsigned)BCL_CHORE_SCHEDULES;
+	for (; schedule; schedule = next) {
+		next = schedule->next;
+		schedule->queued = false;
+		if (!schedule->status || take_back_all(adi, schedule))
+			over |= run(adi, schedule);
+	}
+	return over;
+}
+
+static void start(struct bcl_adi *adi, struct bcl_adi_schedule *schedule,
+		  struct bcl_adi_request *request)
+{
+	request->state = BCL_REQUEST_RUNNING;
+	request->status = (struct bcl_adi_status){ .source = -1, .tag = -1 };
+	schedule->status = BCL_OK;
+	schedule->adi = adi;
+	schedule->request = request;
+	schedule->messages = NULL;
+	schedule->pending = 0;
+	run(adi, schedule);
+}
+
+enum bcl_status bcl_adi_schedule_start(struct bcl_adi *adi,
+				       struct bcl_adi_schedule *schedule,
+				       struct bcl_adi_request **request)
+{
+	*request = bcl_request_new(adi);
+	if (!*request)
+		return BCL_ERR_NOMEM;
+	start(adi, schedule, *request);
+	return BCL_OK;
+}
+
+enum bcl_status bcl_adi_schedule_run(struct bcl_adi *adi,
+				     struct bcl_adi_schedule *schedule)
+{
+	struct bcl_adi_request request = { .end = 0 };
+	enum bcl_status status;
+
+	start(adi, schedule, &request);
+	status = bcl_adi_wait_done(adi, &request);
+	return status ? status : request.status.status;
+}
+
+/* ---- messages --------------------------------------------------------------
+ */
+
+/* What is left of it is taken back in the next turn. */
+static void fail(struct bcl_adi *adi, struct bcl_adi_schedule *schedule,
+		 enum bcl_status status)
+{
+	if (schedule->status)
+		return;
+	schedule->status = status;
+	make_ready(adi, schedule);
+}
+
+void bcl_adi_schedule_fail(struct bcl_adi_schedule *schedule,
+			   enum bcl_status status)
+{
+	fail(schedule->adi, schedule, status);
+}
+
+static void link_message(struct bcl_adi_schedule *schedule,
+			 struct bcl_adi_request *request)
+{
+	request->end |= BCL_END_SCHEDULE | BCL_END_FREE;
+	request->schedule = schedule;
+	request->schedule_prev = NULL;
+	request->schedule_next = schedule->messages;
+	if (schedule->messages)
+		schedule->messages->schedule_prev = request;
+	schedule->messages = request;
+	schedule->pending++;
+}
+
+void bcl_adi_schedule_message(struct bcl_adi *adi,
+			      struct bcl_adi_request *request)
+{
+	struct bcl_adi_schedule *schedule = request->schedule;
+
+	if (request->schedule_prev)
+		request->schedule_prev->schedule_next = request->schedule_next;
+	else
+		schedule->messages = request->schedule_next;
+	if (request->schedule_next)
+		request->schedule_next->schedule_prev = request->schedule_prev;
+	if (request->status.status)
+		fail(adi, schedule, request->status.status);
+	if (!--schedule->pending)
+		make_ready(adi, schedule);
+}
+
+enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
+				      const void *buffer, size_t length,
+				      unsigned rank, unsigned tag,
+				      unsigned context)
+{
+	struct bcl_adi *adi = schedule->adi;
+	uint64_t key = bcl_match_key(context, adi->rank, tag);
+	const struct iovec iov = { (void *)buffer, length };
+	struct bcl_adi_peer *peer = adi->ranks[rank];
+	struct bcl_adi_request *request;
+
+	if (bcl_likely(peer && peer->direct && length <= adi->eager_max) &&
+	    bcl_adi_send_direct(adi, peer, key, &iov, 1) == BCL_OK)
+		return BCL_OK;
+	request = bcl_request_new(adi);
+	if (!request) {
+		fail(adi, schedule, BCL_ERR_NOMEM);
+		return BCL_ERR_NOMEM;
+	}
+	request->buffer = (void *)buffer;
+	request->length = length;
+	request->sync = false;
+	link_message(schedule, request);
+	bcl_adi_send_queued(adi, request, rank, key);
+	return schedule->status;
+}
+
+enum bcl_status bcl_adi_schedule_receive(struct bcl_adi_schedule *schedule,
+					 void *buffer, size_t length,
+					 unsigned rank, unsigned tag,
+					 unsigned context)
+{
+	struct bcl_adi *adi = schedule->adi;
+	struct bcl_adi_request *request = bcl_request_new(adi);
+
+	if (!request) {
+		fail(adi, schedule, BCL_ERR_NOMEM);
+		return BCL_ERR_NOMEM;
+	}
+	request->buffer = buffer;
+	request->length = length;
+	link_message(schedule, request);
+	bcl_adi_start_receive(adi, request, bcl_match_key(context, rank, tag),
+			      BCL_MATCH_EXACT);
+	return schedule->status;
+}

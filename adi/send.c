@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+#include <limits.h>
+#include <string.h>
+
+#include "adi/engine.h"
+
+void bcl_adi_gather(void *to, const struct iovec *iov, unsigned niov)
+{
+	char *p = to;
+
+	for (; niov; niov--, iov++) {
+		if (iov->iov_len)
+			memcpy(p, iov->iov_base, iov->iov_len);
+		p += iov->iov_len;
+	}
+}
+
+enum bcl_status bcl_adi_send_pieces(struct bcl_peer *peer, unsigned type,
+				    uint64_t immediate, const struct iovec *iov,
+				    unsigned niov, size_t length)
+{
+	enum bcl_status status;
+	void *room;
+
+	if (niov <= BCL_GATHER_MAX)
+		return bcl_send(peer, type, immediate, iov, niov, 0);
+	status = bcl_reserve(peer, length, &room);
+	if (status)
+		return status;
+	bcl_adi_gather(room, iov, niov);
+	return bcl_commit(peer, type, immediate, length);
+}
+
+static enum bcl_status send_sync(struct bcl_peer *peer,
+				 const struct bcl_adi_request *request,
+				 const struct iovec *iov, unsigned niov)
+{
+	struct bcl_le64 id = bcl_put64(bcl_request_id(request));
+	size_t length = sizeof(id) + request->length;
+	enum bcl_status status;
+	void *room;
+
+	status = bcl_reserve(peer, length, &room);
+	if (status)
+		return status;
+	memcpy(room, &id, sizeof(id));
+	bcl_adi_gather((char *)room + sizeof(id), iov, niov);
+	return bcl_commit(peer, BCL_ADI_SYNC, request->key, length);
+}
+
+bool bcl_adi_may_send(const struct bcl_adi_request *request)
+{
+	const struct bcl_adi_peer *peer = request->peer;
+
+	return peer->announced < peer->limit ||
+	       (request->state != BCL_REQUEST_OFFER && !peer->stopped &&
+		request->eager);
+}
+
+/* ---- requests in a queue --------------------------------------------------
+ */
+
+static enum bcl_status push_eager(struct bcl_adi *adi,
+				  struct bcl_adi_request *request)
+{
+	struct bcl_adi_peer *peer = request->peer;
+	const struct iovec whole = { request->buffer, request->length };
+	const struct iovec *iov = request->niov ? request->iov : &whole;
+	unsigned niov = request->niov ? request->niov : 1;
+	enum bcl_status status;
+
+	if (request->sync)
+		status = send_sync(peer->peer, request, iov, niov);
+	else
+		status = bcl_adi_send_pieces(peer->peer, BCL_ADI_EAGER,
+					     request->key, iov, niov,
+					     request->length);
+	if (status == BCL_ERR_AGAIN)
+		return status;
+	if (status) {
+		bcl_request_fail(adi, request, status);
+		return BCL_OK;
+	}
+	peer->dirty = true;
+	bcl_count(adi->counters, adi_sent_eager);
+	if (request->sync)
+		request->state = BCL_REQUEST_SYNC;
+	else
+		bcl_request_complete(adi, request, BCL_OK);
+	return BCL_OK;
+}
+
+static enum bcl_status push_packet(struct bcl_adi *adi,
+				   struct bcl_adi_request *request)
+{
+	const struct iovec whole = { request->copy, request->copy_size };
+	bool lent = request->niov;
+	enum bcl_status status;
+
+	status =
+		bcl_send(request->peer->peer, request->type, request->key,
+			 lent ? request->iov : &whole, lent ? request->niov : 1,
+			 lent ? (uintptr_t)request : 0);
+	if (status == BCL_ERR_AGAIN)
+		return status;
+	request->peer->dirty = true;
+	if (!status && lent)
+		request->state = BCL_REQUEST_SENT;
+	else
+		bcl_request_complete(adi, request, status);
+	return BCL_OK;
+}
+
+static enum bcl_status push_answer(struct bcl_adi *adi,
+				   struct bcl_adi_request *request)
+{
+	enum bcl_status status;
+
+	status = bcl_send(request->peer->peer, BCL_ADI_MATCHED, request->remote,
+			  NULL, 0, 0);
+	if (status == BCL_ERR_AGAIN)
+		return status;
+	request->peer->dirty = true;
+	/* the message is here, even if its sender is not any more */
+	bcl_request_complete(adi, request, request->status.status);
+	return BCL_OK;
+}
+
+void bcl_adi_matched(struct bcl_adi *adi, const struct bcl_event *event)
+{
+	struct bcl_adi_request *request =
+		bcl_request_find(adi, event->immediate);
+
+	if (request && request->state == BCL_REQUEST_SYNC &&
+	    request->peer->peer == event->peer)
+		bcl_request_complete(adi, request, BCL_OK);
+	else
+		bcl_count(adi->counters, adi_dropped);
+}
+
+enum bcl_status bcl_request_push(struct bcl_adi *adi,
+				 struct bcl_adi_request *request)
+{
+	switch ((enum bcl_request_state)request->state) {
+	case BCL_REQUEST_EAGER:
+		if (request->eager &&
+		    !(request->limited && request->peer->stopped))
+			return push_eager(adi, request);
+		return bcl_request_offer(adi, request);
+	case BCL_REQUEST_OFFER:
+	case BCL_REQUEST_ANNOUNCE:
+		return bcl_request_offer(adi, request);
+	case BCL_REQUEST_GRANT:
+	case BCL_REQUEST_GIVE:
+		return bcl_request_grant(adi, request);
+	case BCL_REQUEST_PACKET:
+		return push_packet(adi, request);
+	case BCL_REQUEST_ANSWER:
+		return push_answer(adi, request);
+	case BCL_REQUEST_CALL:
+		return bcl_request_call(adi, request);
+	default:
+		return bcl_request_pull(adi, request);
+	}
+}
+
+void bcl_request_fail(struct bcl_adi *adi, struct bcl_adi_request *request,
+		      enum bcl_status status)
+{
+	switch ((enum bcl_request_state)request->state) {
+	case BCL_REQUEST_ANNOUNCE:
+	case BCL_REQUEST_GIVE:
+		/* the offer's event comes */
+		request->state = BCL_REQUEST_READ;
+		break;
+	case BCL_REQUEST_ANSWER:
+		/* the message is here */
+		bcl_request_complete(adi, request, request->status.status);
+		break;
+	case BCL_REQUEST_CALL:
+	case BCL_REQUEST_CALLED:
+	case BCL_REQUEST_PULL:
+		bcl_adi_pulled(adi, request, status);
+		break;
+	default:
+		bcl_request_complete(adi, request, status);
+	}
+}
+
+/* ---- starting -------------------------------------------------------------
+ */
+
+enum bcl_status bcl_adi_send_direct(struct bcl_adi *adi,
+				    struct bcl_adi_peer *peer, uint64_t key,
+				    const struct iovec *iov, unsigned niov)
+{
+	enum bcl_status status;
+
+	status = bcl_send(peer->peer, BCL_ADI_EAGER, key, iov, niov, 0);
+	if (bcl_likely(status == BCL_OK)) {
+		peer->dirty = true;
+		bcl_count(adi->counters, adi_sent_eager);
+	}
+	return status;
+}
+
+void bcl_adi_send_queued(struct bcl_adi *adi, struct bcl_adi_request *request,
+			 unsigned rank, uint64_t key)
+{
+	request->state = BCL_REQUEST_EAGER;
+	request->packet = false;
+	request->tokened = false;
+	request->released = false;
+	request->eager = request->length <= adi->eager_max;
+	request->limited = bcl_match_context(key) <= BCL_ADI_CONTEXT_MAX;
+	request->key = key;
+	request->status = (struct bcl_adi_status){
+		.source = (int)adi->rank,
+		.tag = (int)bcl_match_tag(key),
+		.length = request->length,
+	};
+	request->peer = bcl_adi_peer_get(adi, rank);
+	if (request->peer)
+		bcl_adi_submit(adi, request);
+	else
+		bcl_request_complete(adi, request, BCL_ERR_NOMEM);
+}
+
+bool bcl_adi_iov_length(const struct iovec *iov, unsigned niov, size_t *length)
+{
+	size_t sum = 0;
+	unsigned i;
+
+	if (niov > USHRT_MAX)
+		return false;
+	for (i = 0; i < niov; i++) {
+		if (__builtin_add_overflow(sum, iov[i].iov_len, &sum))
+			return false;
+		if (iov[i].iov_len && !iov[i].iov_base)
+			return false;
+	}
+	*length = sum;
+	return true;
+}
+
+static inline bool valid(const struct bcl_adi *adi, int rank, int tag,
+			 unsigned context)
+{
+	return (unsigned)rank < adi->size && tag >= 0 &&
+	       context <= BCL_ADI_CONTEXT_MAX;
+}
+
+static enum bcl_status start(struct bcl_adi *adi, const struct iovec *iov,
+			     unsigned niov, size_t length, unsigned rank,
+			     uint64_t key, bool sync,
+			     struct bcl_adi_request **result)
+{
+	struct bcl_adi_peer *peer = adi->ranks[rank];
+	struct bcl_adi_request *request;
+	enum bcl_status status;
+
+	if (bcl_likely(peer && peer->direct && length <= adi->eager_max &&
+		       niov <= BCL_GATHER_MAX && !sync) &&
+	    bcl_adi_send_direct(adi, peer, key, iov, niov) == BCL_OK) {
+		*result = &adi->done;
+		return BCL_OK;
+	}
+	request = bcl_request_new(adi);
+	if (!request)
+		return BCL_ERR_NOMEM;
+	request->sync = sync;
+	request->length = length;
+	if (niov > 1) {
+		status = bcl_request_set_iov(adi, request, iov, niov);
+		if (status) {
+			bcl_request_free(adi, request);
+			return status;
+		}
+	} else if (niov) {
+		request->buffer = iov->iov_base;
+	}
+	bcl_adi_send_queued(adi, request, rank, key);
+	*result = request;
+	return BCL_OK;
+}
+
+enum bcl_status bcl_adi_isend(struct bcl_adi *adi, const void *buffer,
+			      size_t length, int destination, int tag,
+			      unsigned context,
+			      struct bcl_adi_request **request)
+{
+	const struct iovec iov = { (void *)buffer, length };
+	enum bcl_status status;
+
+	if (bcl_unlikely(!valid(adi, destination, tag, context)))
+		return BCL_ERR_ARG;
+	bcl_adi_enter(adi);
+	status = start(adi, &iov, 1, length, (unsigned)destination,
+		       bcl_match_key(context, adi->rank, (unsigned)tag), false,
+		       request);
+	bcl_adi_leave(adi);
+	return status;
+}
+
+enum bcl_status bcl_adi_issend(struct bcl_adi *adi, const void *buffer,
+			       size_t length, int destination, int tag,
+			       unsigned context,
+			       struct bcl_adi_request **request)
+{
+	const struct iovec iov = { (void *)buffer, length };
+	enum bcl_status status;
+
+	if (!valid(adi, destination, tag, context))
+		return BCL_ERR_ARG;
+	bcl_adi_enter(adi);
+	status = start(adi, &iov, 1, length, (unsigned)destination,
+		       bcl_match_key(context, adi->rank, (unsigned)tag), true,
+		       request);
+	bcl_adi_leave(adi);
+	return status;
+}
+
+enum bcl_status bcl_adi_isendv(struct bcl_adi *adi, const struct iovec *iov,
+			       unsigned niov, int destination, int tag,
+			       unsigned context,
+			       struct bcl_adi_request **request)
+{
+	enum bcl_status status;
+	size_t length;
+
+	if (!valid(adi, destination, tag, context) ||
+	    !bcl_adi_iov_length(iov, niov, &length))
+		return BCL_ERR_ARG;
+	bcl_adi_enter(adi);
+	status = start(adi, iov, niov, length, (unsigned)destination,
+		       bcl_match_key(context, adi->rank, (unsigned)tag), false,
+		       request);
+	bcl_adi_leave(adi);
+	return status;
+}
+
+/* The message could not leave at once. */
+static enum bcl_status __attribute__((noinline))
+send_and_wait(struct bcl_adi *adi, const void *buffer, size_t length,
+	      unsigned rank, uint64_t key)
+{
+	struct bcl_adi_request *request = bcl_request_new(adi);
+	enum bcl_status status;
+
+	if (!request)
+		return BCL_ERR_NOMEM;
+	request->buffer = (void *)buffer;
+	request->length = length;
+	request->sync = false;
+	bcl_adi_send_queued(adi, request, rank, key);
+	status = bcl_adi_wait_done(adi, request);
+	if (status)
+		return status;
+	status = request->status.status;
+	bcl_request_free(adi, request);
+	return status;
+}
+
+enum bcl_status bcl_adi_send(struct bcl_adi *adi, const void *buffer,
+			     size_t length, int destination, int tag,
+			     unsigned context)
+{
+	const struct iovec iov = { (void *)buffer, length };
+	enum bcl_status status = BCL_ERR_AGAIN;
+	struct bcl_adi_peer *peer;
+	uint64_t key;
+
+	if (bcl_unlikely(!valid(adi, destination, tag, context)))
+		return BCL_ERR_ARG;
+	key = bcl_match_key(context, adi->rank, (unsigned)tag);
+	bcl_adi_enter(adi);
+	peer = adi->ranks[destination];
+	if (bcl_likely(peer && peer->direct && length <= adi->eager_max))
+		status = bcl_adi_send_direct(adi, peer, key, &iov, 1);
+	if (bcl_unlikely(status == BCL_ERR_AGAIN))
+		status = send_and_wait(adi, buffer, length,
+				       (unsigned)destination, key);
+	bcl_adi_leave(adi);
+	return status;
+}

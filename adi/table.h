@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A hash table of queues: entries with the same key stand in order of
+ * insertion. Links lie in the entries; an entry is found, put in and taken
+ * out in the same time however many there are. The buckets double when there
+ * are as many keys; without memory for that the table only gets slower.
+ */
+#ifndef BCL_ADI_TABLE_H
+#define BCL_ADI_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "transport/env/env.h"
+
+#define bcl_container(pointer, type, member) \
+	((type *)((char *)(pointer)-offsetof(type, member)))
+
+struct bcl_table_node {
+	uint64_t key;
+	struct bcl_table_node *next, *prev; /* of the same key; circular */
+	struct bcl_table_node *chain;	    /* the bucket's next key */
+	struct bcl_table_node **link; /* what points to the first of its key;
+				       * NULL: it is not the first */
+};
+
+enum {
+	BCL_TABLE_FIRST_BITS = 6,
+};
+
+struct bcl_table {
+	struct bcl_table_node **buckets;
+	unsigned shift; /* of the hash: 64 - log2(buckets) */
+	uint32_t keys;	/* different ones */
+	struct bcl_table_node *first[1 << BCL_TABLE_FIRST_BITS];
+};
+
+void bcl_table_open(struct bcl_table *table);
+void bcl_table_close(struct bcl_table *table, const struct bcl_env *env);
+void bcl_table_grow(struct bcl_table *table, const struct bcl_env *env);
+
+/* Call back for each entry; it may take out the one it is given. */
+void bcl_table_each(struct bcl_table *table,
+		    void (*call)(struct bcl_table_node *node, void *arg),
+		    void *arg);
+
+/* Multiplicative hashing (Knuth): the constant is 2^64 / golden ratio. */
+static inline struct bcl_table_node **
+bcl_table_bucket(const struct bcl_table *table, uint64_t key)
+{
+	return &table->buckets[key * 0x9e3779b97f4a7c15 >> table->shift];
+}
+
+/* The first entry with this key, or NULL. */
+static inline struct bcl_table_node *
+bcl_table_find(const struct bcl_table *table, uint64_t key)
+{
+	struct bcl_table_node *node = *bcl_table_bucket(table, key);
+
+	while (node && node->key != key)
+		node = node->chain;
+	return node;
+}
+
+/* Make node the first of its key, in front of *link. */
+static inline void bcl_table_chain(struct bcl_table_node **link,
+				   struct bcl_table_node *node)
+{
+	node->chain = *link;
+	node->link = link;
+	if (node->chain)
+		node->chain->link = &node->chain;
+	*link = node;
+}
+
+static inline void bcl_table_put(struct bcl_table *table,
+				 struct bcl_table_node *node, uint64_t key,
+				 const struct bcl_env *env)
+{
+	struct bcl_table_node *first = bcl_table_find(table, key);
+
+	node->key = key;
+	if (first) {
+		node->next = first;
+		node->prev = first->prev;
+		node->prev->next = node;
+		first->prev = node;
+		node->link = NULL;
+		return;
+	}
+	node->next = node;
+	node->prev = node;
+	bcl_table_chain(bcl_table_bucket(table, key), node);
+	if (++table->keys >> (64 - table->shift))
+		bcl_table_grow(table, env);
+}
+
+static inline void bcl_table_take(struct bcl_table *table,
+				  struct bcl_table_node *node)
+{
+	struct bcl_table_node *next = node->next;
+
+	if (node->link) {
+		*node->link = node->chain;
+		if (node->chain)
+			node->chain->link = node->link;
+		if (next == node) {
+			table->keys--;
+			return;
+		}
+		bcl_table_chain(node->link, next);
+	}
+	next->prev = node->prev;
+	next->prev->next = next;
+}
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Waiting for requests. Without threads the port's owner turns for a while
+ * and then leaves the rest to bcl_wait(). With threads each that waits turns
+ * in turn, giving the lock up in between; after a while they sleep on the
+ * port and on an object of the job, which another thread wakes
+ *  - when it completes a request that is slept for;
+ *  - when it leaves the library after it polled, which disarmed the port, and
+ *    the port has events already.
+ * The last to get up clears the object: one that is still on its way to sleep
+ * finds it set.
+ */
+#include "adi/engine.h"
+
+enum {
+	SPINS = 1000,	     /* turns before anything else is tried */
+	YIELDS = 20000000,   /* ns of yielding before a sleep */
+	YIELD_LONG = 700000, /* ns: somebody else computes here */
+	NAP = 1000000,	     /* ns, where nothing might wake us */
+};
+
+/* ---- the lock --------------------------------------------------------------
+ */
+
+enum bcl_status bcl_adi_threads_open(struct bcl_adi *adi)
+{
+	const struct bcl_env *env = adi->env;
+	pthread_mutexattr_t attributes;
+	int members[2];
+
+	adi->object = env->object_open(env->world);
+	if (adi->object < 0)
+		return BCL_ERR_SYSTEM;
+	members[0] = adi->object;
+	members[1] = bcl_port_fd(adi->port);
+	adi->group = env->group_open(env->world, members, 2);
+	if (adi->group < 0) {
+		env->object_close(env->world, adi->object);
+		return BCL_ERR_SYSTEM;
+	}
+	/* callbacks of the packet layer come with the lock held, and send */
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&adi->lock, &attributes);
+	pthread_mutexattr_destroy(&attributes);
+	adi->threads = true;
+	return BCL_OK;
+}
+
+void bcl_adi_threads_close(struct bcl_adi *adi)
+{
+	if (!adi->threads)
+		return;
+	pthread_mutex_destroy(&adi->lock);
+	adi->env->object_close(adi->env->world, adi->group);
+	adi->env->object_close(adi->env->world, adi->object);
+}
+
+void bcl_adi_lock_threads(struct bcl_adi *adi)
+{
+	/* in a forked child the owner may not exist; nothing works there */
+	if (bcl_port_forked(adi->port) || !pthread_mutex_trylock(&adi->lock))
+		return;
+	/* whoever turns and turns lets us in */
+	atomic_fetch_add_explicit(&adi->wanted, 1, memory_order_relaxed);
+	pthread_mutex_lock(&adi->lock);
+	atomic_fetch_sub_explicit(&adi->wanted, 1, memory_order_relaxed);
+}
+
+static void wake(struct bcl_adi *adi)
+{
+	adi->wake = false;
+	adi->env->wake(adi->env->world, adi->object);
+}
+
+void bcl_adi_unlock_threads(struct bcl_adi *adi)
+{
+	if (bcl_port_forked(adi->port))
+		return;
+	if (adi->sleepers) {
+		if (adi->turned &&
+		    (adi->stalled || bcl_arm(adi->port) != BCL_OK))
+			adi->wake = true;
+		adi->turned = false;
+		if (adi->wake)
+			wake(adi);
+	}
+	pthread_mutex_unlock(&adi->lock);
+}
+
+/* Let another thread have the lock, if one wants it. */
+static void breathe(struct bcl_adi *adi, bool yield)
+{
+	if (adi->sleepers && adi->wake)
+		wake(adi);
+	pthread_mutex_unlock(&adi->lock);
+	if (yield || atomic_load_explicit(&adi->wanted, memory_order_relaxed))
+		adi->env->yield(adi->env->world);
+	pthread_mutex_lock(&adi->lock);
+}
+
+/* Sleep until there are events, one of the requests is done, or `until`. */
+static void sleep_once(struct bcl_adi *adi, struct bcl_adi_request **requests,
+		       unsigned n, uint64_t until)
+{
+	const struct bcl_env *env = adi->env;
+	uint64_t now;
+	unsigned i;
+
+	if (bcl_arm(adi->port) != BCL_OK)
+		return;
+	adi->turned = false;
+	/* the card's timers are nobody else's business then */
+	if (!adi->context->helper) {
+		now = env->now(env->world);
+		if (until > now + NAP)
+			until = now + NAP;
+	}
+	if (!adi->threads) {
+		env->wait(env->world, bcl_port_fd(adi->port), until);
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		if (requests[i] && requests[i] != &adi->done)
+			requests[i]->end |= BCL_END_WAKE;
+	}
+	if (adi->sleepers++ && adi->wake)
+		wake(adi);
+	pthread_mutex_unlock(&adi->lock);
+	env->wait(env->world, adi->group, until);
+	pthread_mutex_lock(&adi->lock);
+	if (!--adi->sleepers) {
+		env->clear(env->world, adi->object);
+		adi->wake = false;
+	}
+	for (i = 0; i < n; i++) {
+		if (requests[i])
+			requests[i]->end &= (uint8_t)~BCL_END_WAKE;
+	}
+}
+
+/* An event is in our hands that bcl_wait() and bcl_arm() would let go. */
+static void nap_stalled(struct bcl_adi *adi, uint64_t end)
+{
+	const struct bcl_env *env = adi->env;
+	uint64_t until = env->now(env->world) + NAP;
+
+	if (adi->threads)
+		pthread_mutex_unlock(&adi->lock);
+	env->wait(env->world, adi->port->object, until < end ? until : end);
+	if (adi->threads)
+		pthread_mutex_lock(&adi->lock);
+}
+
+/* ---- resting ----------------------------------------------------------------
+ */
+
+static void yield(struct bcl_adi *adi, struct bcl_adi_idle *idle, uint64_t now)
+{
+	const struct bcl_env *env = adi->env;
+
+	if (adi->threads)
+		breathe(adi, true);
+	else
+		env->yield(env->world);
+	if (env->now(env->world) - now > YIELD_LONG)
+		idle->since = now - YIELDS;
+}
+
+/*
+ * After a turn in vain. `end`: come back by then; `unwoken`: nothing wakes us
+ * for something that we wait for. True: it slept or might have; false: it
+ * was a moment only.
+ */
+static bool rest(struct bcl_adi *adi, struct bcl_adi_idle *idle, bool unwoken,
+		 struct bcl_adi_request **requests, unsigned n, uint64_t end)
+{
+	const struct bcl_env *env = adi->env;
+	uint64_t now;
+
+	if (bcl_unlikely(adi->stalled)) {
+		nap_stalled(adi, end);
+		return true;
+	}
+	if (!adi->threads && !unwoken) {
+		now = end == UINT64_MAX ? 0 : env->now(env->world);
+		bcl_wait(adi->port, end == UINT64_MAX ? end
+				    : end > now	      ? end - now
+						      : 0);
+		return true;
+	}
+	if (idle->turns < SPINS && !adi->context->crowded &&
+	    !env->sleeps_at_once) {
+		idle->turns++;
+		if (adi->threads)
+			breathe(adi, false);
+		return false;
+	}
+	now = env->now(env->world);
+	if (!idle->since)
+		idle->since = now;
+	if (now - idle->since < YIELDS && !env->sleeps_at_once) {
+		yield(adi, idle, now);
+		return false;
+	}
+	if (unwoken && end > now + NAP)
+		end = now + NAP;
+	if (end > now)
+		sleep_once(adi, requests, n, end);
+	return true;
+}
+
+bool bcl_adi_rest(struct bcl_adi *adi, struct bcl_adi_idle *idle, uint64_t end)
+{
+	return rest(adi, idle, adi->chores, NULL, 0, end);
+}
+
+void bcl_adi_idle(struct bcl_adi *adi, struct bcl_adi_idle *idle)
+{
+	rest(adi, idle, true, NULL, 0, UINT64_MAX);
+}
+
+enum bcl_status bcl_adi_wait_any(struct bcl_adi *adi,
+				 struct bcl_adi_request **requests, unsigned n,
+				 unsigned *index)
+{
+	struct bcl_adi_idle idle = { 0 };
+	bool busy = true;
+	unsigned i;
+
+	for (;;) {
+		for (i = 0; i < n; i++) {
+			if (requests[i] &&
+			    requests[i]->state == BCL_REQUEST_DONE) {
+				*index = i;
+				return BCL_OK;
+			}
+		}
+		if (adi->broken)
+			return adi->broken;
+		if (busy)
+			idle = (struct bcl_adi_idle){ 0 };
+		else
+			rest(adi, &idle, adi->chores, requests, n, UINT64_MAX);
+		busy = bcl_adi_step(adi);
+	}
+}
+
+enum bcl_status bcl_adi_wait_done(struct bcl_adi *adi,
+				  struct bcl_adi_request *request)
+{
+	unsigned spins = adi->spins, index;
+
+	while (request->state != BCL_REQUEST_DONE) {
+		if (bcl_adi_step(adi))
+			spins = adi->spins;
+		else if (!spins--)
+			return bcl_adi_wait_any(adi, &request, 1, &index);
+	}
+	return BCL_OK;
+}

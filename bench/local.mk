@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+# bcl-perf: an engine that asks processes for figures, and the ranks it asks.
+
+perf_engine = %D%/perf_stat.c %D%/perf_stat.h \
+	%D%/perf_source.c %D%/perf_source.h %D%/perf_place.c %D%/perf_place.h \
+	%D%/perf_plan.c %D%/perf_plan.h %D%/perf_run.c %D%/perf_run.h \
+	%D%/perf_launch.h
+
+bin_PROGRAMS += %D%/bcl-perf
+%C%_bcl_perf_SOURCES = $(perf_engine) \
+	%D%/perf.c %D%/perf_launch.c %D%/perf_report.c %D%/perf_report.h \
+	%D%/perf_rank.c %D%/perf_rank.h %D%/perf_message.c %D%/perf_bulk.c \
+	%D%/perf_loggp.c %D%/perf_collective.c %D%/perf_wait.c $(ref_frame)
+%C%_bcl_perf_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBEXECDIR='"$(pkglibexecdir)"'
+%C%_bcl_perf_LDADD = $(LDADD) -lm

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collective operations, back to back. The root goes round, so that each
+ * operation waits for the one before it and the time is a latency.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench/perf_rank.h"
+
+enum {
+	ITERATIONS = 200,
+	BYTES_PER_SAMPLE = 4 << 20,
+	ITERATIONS_MIN = 8,
+};
+
+struct call {
+	struct bcl_team *team;
+	size_t size;
+	unsigned int root;
+	unsigned char *send, *receive; /* size bytes for each rank */
+	const struct bcl_reduction *sum;
+};
+
+static enum bcl_status barrier(const struct call *c)
+{
+	return bcl_barrier(c->team);
+}
+
+static enum bcl_status broadcast(const struct call *c)
+{
+	return bcl_broadcast(c->team, c->send, c->size, c->root);
+}
+
+static enum bcl_status reduce(const struct call *c)
+{
+	return bcl_reduce(c->team, c->send, c->receive,
+			  c->size / sizeof(double), c->sum, c->root);
+}
+
+static enum bcl_status allreduce(const struct call *c)
+{
+	return bcl_allreduce(c->team, c->send, c->receive,
+			     c->size / sizeof(double), c->sum);
+}
+
+static enum bcl_status gather(const struct call *c)
+{
+	return bcl_gather(c->team, c->send, c->size, c->receive, c->root);
+}
+
+static enum bcl_status scatter(const struct call *c)
+{
+	return bcl_scatter(c->team, c->send, c->receive, c->size, c->root);
+}
+
+static enum bcl_status allgather(const struct call *c)
+{
+	return bcl_allgather(c->team, c->send, c->size, c->receive);
+}
+
+static enum bcl_status alltoall(const struct call *c)
+{
+	return bcl_alltoall(c->team, c->send, c->receive, c->size);
+}
+
+static const struct {
+	const char *name;
+	enum bcl_status (*run)(const struct call *call);
+} calls[] = {
+	{ "barrier", barrier },	    { "broadcast", broadcast },
+	{ "reduce", reduce },	    { "allreduce", allreduce },
+	{ "gather", gather },	    { "scatter", scatter },
+	{ "allgather", allgather }, { "alltoall", alltoall },
+};
+
+/* Computes for so many ns of this process's time, whoever else does. */
+static void compute(uint64_t ns)
+{
+	struct timespec now;
+	uint64_t end = 0, time;
+
+	do {
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+		time = (uint64_t)now.tv_sec * 1000000000 +
+		       (uint64_t)now.tv_nsec;
+		end = end ? end : time + ns;
+	} while (time < end);
+}
+
+/*
+ * Every rank computes for a time of its own, 0 to `late` us, the same in all
+ * ranks' knowledge. Returns the ns until the last of them can be through:
+ * ranks of one CPU, by turns as they are pinned, compute one after another.
+ */
+static uint64_t be_late(const struct perf_rank *rank, size_t late,
+			unsigned int *seed)
+{
+	uint64_t busy[2] = { 0 }, mine = 0;
+	int i;
+
+	for (i = 0; i < rank->size; i++) {
+		uint64_t ns = (uint64_t)rand_r(seed) % (late * 1000);
+
+		busy[i % 2] += ns;
+		if (i == rank->rank)
+			mine = ns;
+	}
+	compute(mine);
+	return busy[0] > busy[1] ? busy[0] : busy[1];
+}
+
+static size_t batch_of(const struct perf_rank *rank, size_t size)
+{
+	size_t bytes = size * (size_t)rank->size;
+	size_t asked = ref_number(rank->ref, "iterations");
+	size_t n = bytes ? BYTES_PER_SAMPLE / bytes : ITERATIONS;
+
+	if (asked)
+		return asked;
+	return n > ITERATIONS	    ? ITERATIONS
+	       : n < ITERATIONS_MIN ? ITERATIONS_MIN
+				    : n;
+}
+
+/* Room for what every rank sends and receives, kept for the next round. */
+static void make_buffers(const struct perf_rank *rank, struct call *call)
+{
+	size_t room = (call->size + REF_LINE) * (size_t)rank->size;
+	static unsigned char *buffer;
+
+	buffer = realloc(buffer, 2 * room);
+	if (!buffer)
+		ref_exit(rank->ref, 1, "no memory for %zu bytes", 2 * room);
+	/* Zeros are numbers, whatever ran before. */
+	memset(buffer, 0, 2 * room);
+	call->send = buffer;
+	call->receive = buffer + room;
+}
+
+size_t perf_collective(struct perf_rank *rank)
+{
+	const char *name = ref_string(rank->ref, "call");
+	size_t samples = ref_number(rank->ref, "samples"), s;
+	size_t late = ref_number(rank->ref, "late"), i, which;
+	struct call call = { .team = rank->team,
+			     .size = ref_number(rank->ref, "size"),
+			     .sum = bcl_reduction(BCL_SUM, BCL_DOUBLE) };
+	size_t batch = batch_of(rank, call.size);
+	unsigned int seed = 1;
+
+	for (which = 0; strcmp(calls[which].name, name);)
+		if (++which == sizeof(calls) / sizeof(*calls))
+			ref_exit(rank->ref, 1, "call=%s is unknown", name);
+	make_buffers(rank, &call);
+	for (s = 0; s <= samples; s++) {
+		uint64_t start = ref_now(), ideal = 0;
+
+		for (i = 0; i < batch; i++) {
+			call.root = (unsigned int)i % (unsigned int)rank->size;
+			if (late)
+				ideal += be_late(rank, late, &seed);
+			perf_must(rank, calls[which].run(&call), name);
+		}
+		if (s)
+			ref_sample(rank->ref, ((double)(ref_now() - start) -
+					       (double)ideal) /
+						      (double)batch);
+	}
+	return 0;
+}

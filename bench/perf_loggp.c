@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The parameters of LogGP at the ADI, as the publication of BCL-3 measured
+ * them: the round trip RTT by ping-pong; o_s from a few sends on an idle
+ * system; g from many back-to-back sends; o_r timed alone, of messages that
+ * have arrived; L = RTT / 2 - o_s - o_r; G the inverse of the bandwidth of
+ * large messages.
+ */
+#include <string.h>
+#include <time.h>
+
+#include "bench/perf_rank.h"
+
+enum {
+	SIZE = 8,	    /* bytes of a small message */
+	FEW = 4,	    /* sends that make an o_s */
+	REPEATS = 50,	    /* of them in a sample */
+	MANY = 2000,	    /* sends that make a g */
+	ARRIVED_NS = 50000, /* after so long it has arrived */
+};
+
+static const size_t large = 1 << 20;
+
+static unsigned char data[SIZE];
+
+static void pause_ns(long ns)
+{
+	const struct timespec time = { .tv_nsec = ns };
+
+	nanosleep(&time, NULL);
+}
+
+/* Each waits for the other. */
+static void meet(const struct perf_rank *rank)
+{
+	if (rank->rank)
+		perf_receive(rank, NULL, 0, 0);
+	perf_send(rank, NULL, 0, perf_other(rank));
+	if (!rank->rank)
+		perf_receive(rank, NULL, 0, rank->partner);
+}
+
+/* What the clock itself adds to a time, ns. */
+static double clock_cost(void)
+{
+	uint64_t start = ref_now(), end = start;
+	int i;
+
+	for (i = 0; i < REPEATS; i++)
+		end = ref_now();
+	return (double)(end - start) / REPEATS;
+}
+
+static double round_trip(const struct perf_rank *rank, size_t iterations)
+{
+	uint64_t start = ref_now();
+	size_t i;
+
+	for (i = 0; i < iterations; i++) {
+		if (rank->rank)
+			perf_receive(rank, data, SIZE, 0);
+		perf_send(rank, data, SIZE, perf_other(rank));
+		if (!rank->rank)
+			perf_receive(rank, data, SIZE, rank->partner);
+	}
+	return (double)(ref_now() - start) / (double)iterations;
+}
+
+/* o_s at rank 0, o_r at its partner. */
+static double overhead(const struct perf_rank *rank)
+{
+	double time = 0, cost = clock_cost();
+	uint64_t start;
+	int i, j;
+
+	for (i = 0; i < REPEATS; i++) {
+		meet(rank);
+		if (rank->rank)
+			pause_ns(ARRIVED_NS);
+		start = ref_now();
+		for (j = 0; j < FEW; j++)
+			if (rank->rank)
+				perf_receive(rank, data, SIZE, 0);
+			else
+				perf_send(rank, data, SIZE, rank->partner);
+		time += (double)(ref_now() - start) - cost;
+	}
+	return time / (REPEATS * FEW);
+}
+
+static double gap(const struct perf_rank *rank, size_t size, int messages,
+		  unsigned char *buffer)
+{
+	uint64_t start;
+	int i;
+
+	meet(rank);
+	start = ref_now();
+	for (i = 0; i < messages; i++)
+		if (rank->rank)
+			perf_receive(rank, buffer, size, 0);
+		else
+			perf_send(rank, buffer, size, rank->partner);
+	meet(rank);
+	return (double)(ref_now() - start) / messages;
+}
+
+/* A figure of the partner, at rank 0. */
+static double fetch(const struct perf_rank *rank, double value)
+{
+	if (rank->rank)
+		perf_send(rank, &value, sizeof(value), 0);
+	else
+		perf_receive(rank, &value, sizeof(value), rank->partner);
+	return value;
+}
+
+static double parameter(struct perf_rank *rank, const char *name)
+{
+	double send, receive;
+
+	if (!strcmp(name, "g"))
+		return gap(rank, SIZE, MANY, data);
+	if (!strcmp(name, "G")) {
+		rank->ref->unit = "ns/KB";
+		return gap(rank, large, (int)ref_batch(large),
+			   perf_memory(rank)) /
+		       ((double)large / 1024);
+	}
+	send = overhead(rank);
+	receive = fetch(rank, send);
+	if (!strcmp(name, "o_s"))
+		return send;
+	if (!strcmp(name, "o_r"))
+		return receive;
+	if (strcmp(name, "L"))
+		ref_exit(rank->ref, 1, "LogGP has no parameter %s", name);
+	return round_trip(rank, perf_iterations(rank)) / 2 - send - receive;
+}
+
+size_t perf_loggp(struct perf_rank *rank)
+{
+	const char *name = ref_string(rank->ref, "parameter");
+	size_t samples = ref_number(rank->ref, "samples"), s;
+
+	if (!perf_plays(rank))
+		return 0;
+	for (s = 0; s <= samples; s++) {
+		double value = parameter(rank, name);
+
+		if (s)
+			ref_sample(rank->ref, value);
+	}
+	return samples;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ping-pong of cache lines, the floor of every message inside a host. If both
+ * sides write one line, fetching the message brings ownership and the answer's
+ * store is local: one coherence transaction per way. With a line for each
+ * direction there are two: invalidate the reader's copy, then its refetch.
+ *
+ * A processor of several dies keeps the directory of a page on one of them,
+ * and a transaction takes from one to two times as long as the page happens
+ * to lie. So every sample goes over some pages, and each takes others.
+ */
+#include "ref.h"
+
+enum {
+	PAGE = 4096,
+	PAGES = 256,
+	APART = 2 * REF_LINE, /* prefetchers fetch lines in pairs */
+};
+
+/* Plays so many round trips with the lines of a page. */
+static void play_page(struct ref *ref, uint8_t *page, size_t lines,
+		      size_t round_trips)
+{
+	/* Each number of lines has words, and so counts, of its own. */
+	uint8_t *first = page + (lines == 2 ? 0 : 2 * APART);
+	size_t apart = lines == 2 ? APART : REF_LINE / 2;
+	_Atomic uint64_t *mine = (void *)(first + ref->side * apart);
+	_Atomic uint64_t *theirs = (void *)(first + !ref->side * apart);
+	uint64_t n = atomic_load_explicit(mine, memory_order_relaxed);
+
+	while (round_trips--) {
+		n++;
+		if (ref->side)
+			ref_await(theirs, n);
+		/* Pairs with the acquire in ref_await(). */
+		atomic_store_explicit(mine, n, memory_order_release);
+		if (!ref->side)
+			ref_await(theirs, n);
+	}
+}
+
+static void touch(struct ref *ref)
+{
+	size_t page;
+
+	/* Each process takes its page faults now. */
+	for (page = 0; page < PAGES; page++)
+		atomic_fetch_add_explicit((_Atomic uint64_t *)ref->shared +
+						  (page + 1) * PAGE / 8 - 1,
+					  1, memory_order_relaxed);
+}
+
+static void play(struct ref *ref)
+{
+	size_t lines = ref_number(ref, "lines");
+	size_t iterations = ref_number(ref, "iterations");
+	size_t pages = ref_number(ref, "pages"), page;
+	size_t samples = ref_number(ref, "samples"), s;
+	static size_t turn; /* the same in both sides */
+
+	if (!pages)
+		ref_exit(ref, 1, "pages must be at least 1");
+	for (s = 0; s <= samples; s++) {
+		uint64_t start = ref_now();
+
+		for (page = 0; page < pages; page++)
+			play_page(ref,
+				  (uint8_t *)ref->shared +
+					  turn++ % PAGES * PAGE,
+				  lines, iterations);
+		if (s)
+			ref_sample(ref,
+				   (double)(ref_now() - start) /
+					   (double)(2 * iterations * pages));
+	}
+}
+
+static const struct ref_program program = {
+	.name = "line",
+	.unit = "ns",
+	.about = "ping-pong of cache lines, one way",
+	.sides = 2,
+	.shared = (size_t)PAGES * PAGE,
+	.open = touch,
+	.round = play,
+	.param = { { "lines", "1", "1: both sides write it; 2: one each" },
+		   { "pages", "16", "pages in a sample" },
+		   { "iterations", "200", "round trips in each page" } },
+};
+
+int main(int argc, char **argv)
+{
+	return ref_main(argc, argv, &program);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "collectives/builders.h"
+
+/*
+ * J. Bruck et al., "Efficient algorithms for all-to-all communications in
+ * multiport message-passing systems", IEEE TPDS 8 (1997), among the leaders:
+ * everyone holds its own node's blocks and those of the following ones, and
+ * doubles them.
+ */
+static void build_bruck(struct bcl_schedule *schedule,
+			const struct bcl_call *call)
+{
+	const struct bcl_team *team = schedule->team;
+	unsigned my_node = team->my_node, n = team->layout.nnodes, distance;
+	unsigned leader = bcl_layout_leader(&team->layout, my_node);
+	size_t length = call->length, all = team->size * length;
+	struct bcl_group leaders;
+	unsigned char *blocks = NULL;
+
+	if (team->rank == leader)
+		blocks = bcl_step_scratch(schedule, all);
+	bcl_inside_gather(schedule, leader, call->send, length, blocks);
+	if (team->rank == leader) {
+		leaders = bcl_group_leaders(team, leader);
+		for (distance = 1; distance < n; distance *= 2) {
+			unsigned count = bcl_least(distance, n - distance);
+			unsigned to = (my_node + n - distance) % n;
+			unsigned from = (my_node + distance) % n;
+			size_t begin = bcl_node_offset(team, my_node, distance,
+						       length);
+			size_t end = bcl_node_offset(team, my_node,
+						     distance + count, length);
+
+			bcl_step_send(
+				schedule, bcl_group_rank(&leaders, to), blocks,
+				bcl_node_offset(team, my_node, count, length));
+			bcl_step_receive(schedule,
+					 bcl_group_rank(&leaders, from),
+					 blocks + begin, end - begin);
+			bcl_step_round(schedule);
+		}
+		bcl_step_to_ranks(schedule, call->receive, blocks, length,
+				  my_node);
+		bcl_step_round(schedule);
+	}
+	bcl_inside_broadcast(schedule, leader, call->receive, all);
+}
+
+static void build_ring(struct bcl_schedule *schedule,
+		       const struct bcl_call *call)
+{
+	const struct bcl_team *team = schedule->team;
+	struct bcl_group group = bcl_group_ordered(team);
+
+	bcl_step_copy(schedule, call->receive + team->rank * call->length,
+		      call->send, call->length);
+	bcl_build_ring_by_rank(schedule, &group, call->receive, call->length);
+}
+
+static double cost_node(const struct bcl_model *model, double length)
+{
+	double phases = 1 + length / BCL_NODE_CHUNK_MAX;
+
+	return phases * model->segment.message +
+	       (1 + model->members) * length * model->segment.byte;
+}
+
+static double cost_bruck(const struct bcl_model *model, double length)
+{
+	double all = model->size * length;
+	double inside = model->members > 1
+				? cost_node(model, length) +
+					  model->segment.message +
+					  2 * all * model->segment.byte
+				: 0;
+
+	return bcl_log2_up(model->nodes) * model->between.message +
+	       all * (model->between.byte + model->segment.byte) + inside;
+}
+
+static double cost_ring(const struct bcl_model *model, double length)
+{
+	struct bcl_cost cost =
+		model->nodes > 1 ? model->between : model->inside;
+
+	return (model->size - 1) * (cost.message + length * cost.byte);
+}
+
+const struct bcl_algorithm bcl_allgather_algorithms[] = {
+	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_ALLGATHER, NULL, cost_node },
+	{ "bruck", 0, 0, build_bruck, cost_bruck },
+	{ "ring", 0, 0, build_ring, cost_ring },
+	{ 0 },
+};
+
+static enum bcl_status check(const struct bcl_team *team, const void *send,
+			     size_t length, void *receive,
+			     struct bcl_call *call)
+{
+	if (length && (!send || !receive))
+		return BCL_ERR_ARG;
+	*call = (struct bcl_call){
+		.operation = BCL_OPERATION_ALLGATHER,
+		.send = send == BCL_IN_PLACE
+				? (unsigned char *)receive + team->rank * length
+				: send,
+		.receive = receive,
+		.length = length,
+	};
+	return BCL_OK;
+}
+
+enum bcl_status bcl_allgather(struct bcl_team *team, const void *send,
+			      size_t length, void *receive)
+{
+	struct bcl_call call;
+	enum bcl_status status = check(team, send, length, receive, &call);
+
+	if (status != BCL_OK)
+		return status;
+	return bcl_call_run(team, &call);
+}
+
+enum bcl_status bcl_iallgather(struct bcl_team *team, const void *send,
+			       size_t length, void *receive,
+			       struct bcl_adi_request **request)
+{
+	struct bcl_call call;
+	enum bcl_status status = check(team, send, length, receive, &call);
+
+	if (status != BCL_OK)
+		return status;
+	return bcl_call_start(team, &call, request);
+}

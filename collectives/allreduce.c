@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "collectives/builders.h"
+
+/*
+ * Recursive doubling with buffers in two roles: the sum so far, and what
+ * arrives. Combining with a higher range leaves the result in the latter;
+ * then they change places.
+ */
+struct doubling {
+	struct bcl_schedule *schedule;
+	const struct bcl_group *group;
+	const struct bcl_reduction *reduction;
+	size_t length;
+	void *sum, *other;
+};
+
+static void exchange(struct doubling *doubling, unsigned place, bool sends,
+		     bool receives)
+{
+	struct bcl_schedule *schedule = doubling->schedule;
+	unsigned rank = bcl_group_rank(doubling->group, place);
+	size_t count = doubling->length / doubling->reduction->element;
+	bool higher = place > doubling->group->me;
+	void *sum = doubling->sum, *other = doubling->other;
+
+	if (sends)
+		bcl_step_send(schedule, rank, sum, doubling->length);
+	if (receives)
+		bcl_step_receive(schedule, rank, other, doubling->length);
+	bcl_step_round(schedule);
+	if (!receives)
+		return;
+	if (higher && !doubling->reduction->commutative) {
+		bcl_step_combine(schedule, doubling->reduction, sum, other,
+				 count);
+		doubling->sum = other;
+		doubling->other = sum;
+	} else {
+		bcl_step_combine(schedule, doubling->reduction, other, sum,
+				 count);
+	}
+}
+
+/*
+ * R. Thakur, R. Rabenseifner, W. Gropp (2005), see ring.c. If the size is not
+ * a power of two the first members pair up, the odd ones work for both, and
+ * give the result back. Neighbours pair up, so ranges stay in order.
+ */
+static void build_exchanges(struct bcl_schedule *schedule,
+			    const struct bcl_group *group, const void *send,
+			    void *receive, size_t length,
+			    const struct bcl_reduction *reduction)
+{
+	unsigned n = group->size, me = group->me, distance;
+	unsigned power = 1u << (31 - __builtin_clz(n)), extra = n - power;
+	struct doubling doubling = { schedule, group,	reduction,
+				     length,   receive, NULL };
+
+	bcl_step_copy(schedule, receive, send, length);
+	if (n > 1)
+		doubling.other = bcl_step_scratch(schedule, length);
+	if (me < 2 * extra && me % 2 == 0) {
+		exchange(&doubling, me + 1, true, false);
+		bcl_step_receive(schedule, bcl_group_rank(group, me + 1),
+				 receive, length);
+		bcl_step_round(schedule);
+		return;
+	}
+	if (me < 2 * extra)
+		exchange(&doubling, me - 1, false, true);
+	/* Places among those who go on, and back. */
+	me = me < 2 * extra ? me / 2 : me - extra;
+	for (distance = 1; distance < power; distance *= 2) {
+		unsigned peer = me ^ distance;
+
+		exchange(&doubling, peer < extra ? 2 * peer + 1 : peer + extra,
+			 true, true);
+	}
+	if (group->me < 2 * extra)
+		bcl_step_send(schedule, bcl_group_rank(group, group->me - 1),
+			      doubling.sum, length);
+	bcl_step_copy(schedule, receive, doubling.sum, length);
+	bcl_step_round(schedule);
+}
+
+static void build_doubling(struct bcl_schedule *schedule,
+			   const struct bcl_call *call)
+{
+	const struct bcl_team *team = schedule->team;
+	unsigned leader = bcl_layout_leader(&team->layout, team->my_node);
+	const void *sum = call->send;
+	struct bcl_group leaders;
+
+	if (bcl_layout_members(&team->layout, team->my_node) > 1) {
+		bcl_inside_reduce(schedule, leader, sum, call->receive,
+				  call->length, call->reduction);
+		sum = call->receive;
+	}
+	if (team->rank == leader) {
+		leaders = bcl_group_leaders(team, leader);
+		build_exchanges(schedule, &leaders, sum, call->receive,
+				call->length, call->reduction);
+	}
+	bcl_inside_broadcast(schedule, leader, call->receive, call->length);
+}
+
+/* The same over all ranks, for operators that need their order. */
+static void build_flat_doubling(struct bcl_schedule *schedule,
+				const struct bcl_call *call)
+{
+	struct bcl_group group = bcl_group_all(schedule->team);
+
+	build_exchanges(schedule, &group, call->send, call->receive,
+			call->length, call->reduction);
+}
+
+/* Reduce blocks everywhere, then send them round (see reduce_scatter.c). */
+static void build_ring(struct bcl_schedule *schedule,
+		       const struct bcl_call *call)
+{
+	const struct bcl_team *team = schedule->team;
+	struct bcl_group group = call->reduction->commutative
+					 ? bcl_group_ordered(team)
+					 : bcl_group_all(team);
+	size_t element = call->reduction->element;
+
+	bcl_build_reduce_scatter(schedule, &group, call->send,
+				 call->receive +
+					 bcl_block_begin(call->length, element,
+							 group.size, group.me),
+				 call->length, call->reduction);
+	bcl_build_ring(schedule, &group, 0, call->receive, call->length,
+		       element);
+}
+
+static double cost_node(const struct bcl_model *model, double length)
+{
+	double phases = 1 + length / BCL_NODE_CHUNK_MAX;
+
+	return phases * model->segment.message +
+	       2 * length * model->segment.byte +
+	       model->members * length * model->combine;
+}
+
+static double cost_node_sliced(const struct bcl_model *model, double length)
+{
+	double phases = 1 + length / BCL_NODE_CHUNK_MAX;
+
+	return 2 * phases * model->segment.message +
+	       4 * length * model->segment.byte + length * model->combine;
+}
+
+static double cost_doubling(const struct bcl_model *model, double length)
+{
+	double hop = model->between.message +
+		     length * (model->between.byte + model->combine);
+	double inside = model->members > 1 ? 2 * cost_node(model, length) : 0;
+
+	return bcl_log2_up(model->nodes) * hop + inside;
+}
+
+static double cost_flat_doubling(const struct bcl_model *model, double length)
+{
+	struct bcl_cost cost =
+		model->nodes > 1 ? model->between : model->inside;
+
+	return bcl_log2_up(model->size) *
+	       (cost.message + length * (cost.byte + model->combine));
+}
+
+static double cost_ring(const struct bcl_model *model, double length)
+{
+	struct bcl_cost cost =
+		model->nodes > 1 ? model->between : model->inside;
+
+	return 2 * (model->size - 1) * cost.message +
+	       length * (2 * cost.byte + model->combine);
+}
+
+const struct bcl_algorithm bcl_allreduce_algorithms[] = {
+	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_ALLREDUCE, NULL, cost_node },
+	{ "node_sliced", BCL_NEEDS_SEGMENT, BCL_NODE_ALLREDUCE_SLICED, NULL,
+	  cost_node_sliced },
+	{ "doubling", BCL_NEEDS_CONTIGUOUS, 0, build_doubling, cost_doubling },
+	{ "flat_doubling", 0, 0, build_flat_doubling, cost_flat_doubling },
+	{ "ring", 0, 0, build_ring, cost_ring },
+	{ 0 },
+};
+
+static enum bcl_status check(const void *send, void *receive, size_t count,
+			     const struct bcl_reduction *reduction,
+			     struct bcl_call *call)
+{
+	if (!reduction || !reduction->element ||
+	    count > SIZE_MAX / reduction->element ||
+	    (count && (!send || !receive)))
+		return BCL_ERR_ARG;
+	*call = (struct bcl_call){
+		.operation = BCL_OPERATION_ALLREDUCE,
+		.send = send == BCL_IN_PLACE ? receive : send,
+		.receive = receive,
+		.length = count * reduction->element,
+		.reduction = reduction,
+	};
+	return BCL_OK;
+}
+
+enum bcl_status bcl_allreduce(struct bcl_team *team, const void *send,
+			      void *receive, size_t count,
+			      const struct bcl_reduction *reduction)
+{
+	struct bcl_call call;
+	enum bcl_status status = check(send, receive, count, reduction, &call);
+
+	if (status != BCL_OK)
+		return status;
+	return bcl_call_run(team, &call);
+}
+
+enum bcl_status bcl_iallreduce(struct bcl_team *team, const void *send,
+			       void *receive, size_t count,
+			       const struct bcl_reduction *reduction,
+			       struct bcl_adi_request **request)
+{
+	struct bcl_call call;
+	enum bcl_status status = check(send, receive, count, reduction, &call);
+
+	if (status != BCL_OK)
+		return status;
+	return bcl_call_start(team, &call, request);
+}

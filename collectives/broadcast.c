@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+#include "collectives/builders.h"
+
+enum {
+	/* Long enough for a rendezvous to pay, short enough to overlap. */
+	CHAIN_PIECE = 65536,
+	CHAIN_PIECES = 64, /* of a long vector; then they become longer */
+};
+
+void bcl_build_broadcast_tree(struct bcl_schedule *schedule,
+			      const struct bcl_group *group, unsigned root,
+			      void *buffer, size_t length)
+{
+	unsigned n = group->size, distance = 1;
+	unsigned me = (group->me + n - root) % n;
+
+	/* Member i gets it from the one whose place lacks i's lowest bit. */
+	while (distance < n && !(me & distance))
+		distance *= 2;
+	if (me) {
+		bcl_step_receive(
+			schedule,
+			bcl_group_rank(group, (me - distance + root) % n),
+			buffer, length);
+		bcl_step_round(schedule);
+	}
+	while (distance /= 2)
+		if (me + distance < n)
+			bcl_step_send(schedule,
+				      bcl_group_rank(group, (me + distance +
+							     root) % n),
+				      buffer, length);
+	bcl_step_round(schedule);
+}
+
+static void build_tree(struct bcl_schedule *schedule,
+		       const struct bcl_call *call)
+{
+	const struct bcl_team *team = schedule->team;
+	unsigned root_node = team->layout.node[call->root];
+	unsigned speaker =
+		root_node == team->my_node
+			? call->root
+			: bcl_layout_leader(&team->layout, team->my_node);
+	struct bcl_group leaders;
+
+	if (team->rank == speaker) {
+		leaders = bcl_group_leaders(team, call->root);
+		bcl_build_broadcast_tree(schedule, &leaders, root_node,
+					 call->receive, call->length);
+	}
+	bcl_inside_broadcast(schedule, speaker, call->receive, call->length);
+}
+
+/* Pieces follow one another through all members, in node order. */
+static void build_chain(struct bcl_schedule *schedule,
+			const struct bcl_call *call)
+{
+	const struct bcl_team *team = schedule->team;
+	struct bcl_group group = bcl_group_ordered(team);
+	unsigned n = group.size, root = team->layout.place[call->root];
+	unsigned me = (group.me + n - root) % n;
+	unsigned next = bcl_group_rank(&group, (group.me + 1) % n);
+	unsigned previous = bcl_group_rank(&group, (group.me + n - 1) % n);
+	size_t length = call->length, piece = length / CHAIN_PIECES, offset;
+
+	if (piece < CHAIN_PIECE)
+		piece = CHAIN_PIECE;
+	/* One round more than pieces: each is sent while the next comes. */
+	for (offset = 0; offset < length + piece; offset += piece) {
+		if (me && offset < length)
+			bcl_step_receive(schedule, previous,
+					 call->receive + offset,
+					 bcl_least(length - offset, piece));
+		if (me < n - 1 && offset)
+			bcl_step_send(
+				schedule, next, call->receive + offset - piece,
+				bcl_least(length - offset + piece, piece));
+		bcl_step_round(schedule);
+	}
+}
+
+/*
+ * A binomial scatter, then a ring: M. Barnett et al., "Building a
+ * high-performance collective communication library", Supercomputing 1994
+ * (van de Geijn's algorithm).
+ */
+static void build_scatter_ring(struct bcl_schedule *schedule,
+			       const struct bcl_call *call)
+{
+	enum {
+		ALIGNMENT = 64,
+	};
+	const struct bcl_team *team = schedule->team;
+	struct bcl_group group = bcl_group_ordered(team);
+	unsigned n = group.size, root = team->layout.place[call->root];
+	unsigned me = (group.me + n - root) % n, distance = 1;
+
+	while (distance < n && !(me & distance))
+		distance *= 2;
+	if (me) {
+		unsigned end = me + distance < n ? me + distance : n;
+		size_t from = bcl_block_begin(call->length, ALIGNMENT, n, me);
+		size_t to = bcl_block_begin(call->length, ALIGNMENT, n, end);
+
+		if (to > from)
+			bcl_step_receive(schedule,
+					 bcl_group_rank(&group, (me - distance +
+								 root) % n),
+					 call->receive + from, to - from);
+		bcl_step_round(schedule);
+	}
+	while (distance /= 2) {
+		unsigned child = me + distance;
+		unsigned end = child + distance < n ? child + distance : n;
+		size_t from, to;
+
+		if (child >= n)
+			continue;
+		from = bcl_block_begin(call->length, ALIGNMENT, n, child);
+		to = bcl_block_begin(call->length, ALIGNMENT, n, end);
+		if (to > from)
+			bcl_step_send(
+				schedule,
+				bcl_group_rank(&group, (child + root) % n),
+				call->receive + from, to - from);
+	}
+	bcl_step_round(schedule);
+	bcl_build_ring(schedule, &group, root, call->receive, call->length,
+		       ALIGNMENT);
+}
+
+static double cost_node(const struct bcl_model *model, double length)
+{
+	double phases = 1 + length / BCL_NODE_CHUNK_MAX;
+
+	return phases * model->segment.message +
+	       2 * length * model->segment.byte;
+}
+
+static double cost_tree(const struct bcl_model *model, double length)
+{
+	double hop = model->between.message + length * model->between.byte;
+	double inside = model->members > 1 ? cost_node(model, length) : 0;
+
+	return bcl_log2_up(model->nodes) * hop + inside;
+}
+
+static double cost_chain(const struct bcl_model *model, double length)
+{
+	double pieces = length / CHAIN_PIECE < CHAIN_PIECES
+				? length / CHAIN_PIECE + 1
+				: CHAIN_PIECES;
+	double piece = length / pieces;
+	double inside = model->inside.message + piece * model->inside.byte;
+	double between = model->between.message + piece * model->between.byte;
+	double slowest = model->nodes > 1 ? between : inside;
+
+	return (model->nodes - 1) * between +
+	       (model->size - model->nodes) * inside + (pieces - 1) * slowest;
+}
+
+static double cost_scatter_ring(const struct bcl_model *model, double length)
+{
+	struct bcl_cost cost =
+		model->nodes > 1 ? model->between : model->inside;
+
+	return (bcl_log2_up(model->size) + model->size - 1) * cost.message +
+	       2 * length * cost.byte;
+}
+
+const struct bcl_algorithm bcl_broadcast_algorithms[] = {
+	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_BROADCAST, NULL, cost_node },
+	{ "tree", 0, 0, build_tree, cost_tree },
+	{ "chain", 0, 0, build_chain, cost_chain },
+	{ "scatter_ring", 0, 0, build_scatter_ring, cost_scatter_ring },
+	{ 0 },
+};
+
+static enum bcl_status check(const struct bcl_team *team, void *buffer,
+			     size_t length, unsigned root,
+			     struct bcl_call *call)
+{
+	if (root >= team->size || (length && !buffer))
+		return BCL_ERR_ARG;
+	*call = (struct bcl_call){
+		.operation = BCL_OPERATION_BROADCAST,
+		.send = buffer,
+		.receive = buffer,
+		.length = length,
+		.root = root,
+	};
+	return BCL_OK;
+}
+
+enum bcl_status bcl_broadcast(struct bcl_team *team, void *buffer,
+			      size_t length, unsigned root)
+{
+	struct bcl_call call;
+	enum bcl_status status = check(team, buffer, length, root, &call);
+
+	if (status != BCL_OK)
+		return status;
+	return bcl_call_run(team, &call);
+}
+
+enum bcl_status bcl_ibroadcast(struct bcl_team *team, void *buffer,
+			       size_t length, unsigned root,
+			       struct bcl_adi_request **request)
+{
+	struct bcl_call call;
+	enum bcl_status status = check(team, buffer, length, root, &call);
+
+	if (status != BCL_OK)
+		return status;
+	return bcl_call_start(team, &call, request);
+}

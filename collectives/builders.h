@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pieces of algorithms that several operations are built from. Each adds
+ * steps to a schedule, beginning and ending at the border of a round, for the
+ * part of the calling member in a group.
+ */
+#ifndef BCL_COLLECTIVES_BUILDERS_H
+#define BCL_COLLECTIVES_BUILDERS_H
+
+#include "collectives/call.h"
+#include "collectives/schedule.h"
+#include "collectives/team.h"
+
+static inline size_t bcl_least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* ceil(log2(n)) */
+static inline unsigned bcl_log2_up(unsigned n)
+{
+	return n > 1 ? 32 - __builtin_clz(n - 1) : 0;
+}
+
+/* ---- inside.c: the own node, by its segment if it has one ----------------
+ * root is a rank on this node. */
+
+void bcl_inside_broadcast(struct bcl_schedule *schedule, unsigned root,
+			  void *buffer, size_t length);
+/* receive only at the root */
+void bcl_inside_reduce(struct bcl_schedule *schedule, unsigned root,
+		       const void *send, void *receive, size_t length,
+		       const struct bcl_reduction *reduction);
+/* receive only at the root: blocks by member */
+void bcl_inside_gather(struct bcl_schedule *schedule, unsigned root,
+		       const void *send, size_t length, void *receive);
+/* send only at the root: blocks by member */
+void bcl_inside_scatter(struct bcl_schedule *schedule, unsigned root,
+			const void *send, void *receive, size_t length);
+
+/* ---- by messages; root is a place in the group --------------------------- */
+
+/* broadcast.c: a binomial tree. */
+void bcl_build_broadcast_tree(struct bcl_schedule *schedule,
+			      const struct bcl_group *group, unsigned root,
+			      void *buffer, size_t length);
+/* reduce.c: the same, upwards, in the order of the group. */
+void bcl_build_reduce_tree(struct bcl_schedule *schedule,
+			   const struct bcl_group *group, unsigned root,
+			   const void *send, void *receive, size_t length,
+			   const struct bcl_reduction *reduction);
+/*
+ * reduce_scatter.c: member i of the group gets the reduction of block i of
+ * the vector (bcl_block_begin()) in `result`, which may be that block of
+ * `send`.
+ */
+void bcl_build_reduce_scatter(struct bcl_schedule *schedule,
+			      const struct bcl_group *group, const void *send,
+			      void *result, size_t length,
+			      const struct bcl_reduction *reduction);
+
+/* Where block i of n of a vector begins, in bytes: at whole elements, but for
+ * the end, i = n. */
+static inline size_t bcl_block_begin(size_t length, size_t element, unsigned n,
+				     unsigned i)
+{
+	size_t count = length / element;
+
+	if (i == n)
+		return length;
+	return (count / n * i + count % n * i / n) * element;
+}
+
+/*
+ * ring.c: everyone has one block of `base` and gets the others'. The member
+ * at place p of the group begins with block (p - turn) mod size of a vector.
+ */
+void bcl_build_ring(struct bcl_schedule *schedule,
+		    const struct bcl_group *group, unsigned turn, void *base,
+		    size_t length, size_t element);
+/* The same with blocks of `length` bytes in the order of ranks. */
+void bcl_build_ring_by_rank(struct bcl_schedule *schedule,
+			    const struct bcl_group *group, void *base,
+			    size_t length);
+
+/* ---- the algorithms of each operation; the last has no name ---------------
+ */
+
+extern const struct bcl_algorithm bcl_barrier_algorithms[];
+extern const struct bcl_algorithm bcl_broadcast_algorithms[];
+extern const struct bcl_algorithm bcl_reduce_algorithms[];
+extern const struct bcl_algorithm bcl_allreduce_algorithms[];
+extern const struct bcl_algorithm bcl_gather_algorithms[];
+extern const struct bcl_algorithm bcl_scatter_algorithms[];
+extern const struct bcl_algorithm bcl_allgather_algorithms[];
+extern const struct bcl_algorithm bcl_alltoall_algorithms[];
+extern const struct bcl_algorithm bcl_alltoallv_algorithms[];
+
+/* ---- reorder.c ----------------------------------------------------------- */
+
+/* Where the blocks of the node `turn` (0..number of nodes) places after `node`
+ * begin, if those of `node` are at 0. */
+size_t bcl_node_offset(const struct bcl_team *team, unsigned node,
+		       unsigned turn, size_t length);
+
+/*
+ * Between blocks in the order of nodes, beginning with `node`, and blocks in
+ * the order of ranks.
+ */
+void bcl_step_to_ranks(struct bcl_schedule *schedule, void *to,
+		       const void *from, size_t length, unsigned node);
+void bcl_step_to_nodes(struct bcl_schedule *schedule, void *to,
+		       const void *from, size_t length, unsigned node);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "collectives/builders.h"
+
+enum {
+	DIRECT_AT_A_TIME = 32, /* messages that the root awaits */
+};
+
+/*
+ * Inside nodes, then up a binomial tree of nodes in which blocks lie in node
+ * order from the root's on.
+ */
+static void build_tree(struct bcl_schedule *schedule,
+		       const struct bcl_call *call)
+{
+	const struct bcl_team *team = schedule->team;
+	const struct bcl_layout *layout = &team->layout;
+	unsigned root_node = layout->node[call->root];
+	unsigned n = layout->nnodes, my_node = team->my_node;
+	unsigned speaker = root_node == my_node
+				   ? call->root
+				   : bcl_layout_leader(layout, my_node);
+	unsigned me = (my_node + n - root_node) % n, distance = 1, end;
+	bool in_place = layout->contiguous && root_node == 0;
+	struct bcl_group leaders;
+	unsigned char *blocks;
+	size_t mine;
+
+	if (team->rank != speaker) {
+		bcl_inside_gather(schedule, speaker, call->send, call->length,
+				  NULL);
+		return;
+	}
+	leaders = bcl_group_leaders(team, call->root);
+	while (distance < n && !(me & distance))
+		distance *= 2;
+	end = bcl_least(me + distance, n);
+	mine = bcl_node_offset(team, root_node, me, call->length);
+	if (me == 0 && in_place)
+		blocks = call->receive;
+	else
+		blocks = bcl_step_scratch(
+			schedule,
+			bcl_node_offset(team, root_node, end, call->length) -
+				mine);
+	bcl_inside_gather(schedule, speaker, call->send, call->length, blocks);
+
+	for (distance = 1; distance < n && !(me & distance); distance *= 2) {
+		unsigned child = me + distance;
+		size_t from, to;
+
+		if (child >= n)
+			continue;
+		from = bcl_node_offset(team, root_node, child, call->length);
+		to = bcl_node_offset(team, root_node,
+				     bcl_least(child + distance, n),
+				     call->length);
+		bcl_step_receive(
+			schedule,
+			bcl_group_rank(&leaders, (child + root_node) % n),
+			blocks + from - mine, to - from);
+	}
+	bcl_step_round(schedule);
+	if (me)
+		bcl_step_send(
+			schedule,
+			bcl_group_rank(&leaders,
+				       (me - distance + root_node) % n),
+			blocks,
+			bcl_node_offset(team, root_node, end, call->length) -
+				mine);
+	else if (!in_place)
+		bcl_step_to_ranks(schedule, call->receive, blocks, call->length,
+				  root_node);
+}
+
+static void build_direct(struct bcl_schedule *schedule,
+			 const struct bcl_call *call)
+{
+	const struct bcl_team *team = schedule->team;
+	unsigned i, at_a_time = 0;
+
+	if (team->rank != call->root) {
+		bcl_step_send(schedule, call->root, call->send, call->length);
+		return;
+	}
+	for (i = 0; i < team->size; i++) {
+		unsigned char *to = call->receive + i * call->length;
+
+		if (i == team->rank) {
+			bcl_step_copy(schedule, to, call->send, call->length);
+			continue;
+		}
+		bcl_step_receive(schedule, i, to, call->length);
+		if (++at_a_time % DIRECT_AT_A_TIME == 0)
+			bcl_step_round(schedule);
+	}
+}
+
+static double cost_node(const struct bcl_model *model, double length)
+{
+	double phases = 1 + length / BCL_NODE_CHUNK_MAX;
+
+	return phases * model->segment.message +
+	       (1 + model->members) * length * model->segment.byte;
+}
+
+static double cost_tree(const struct bcl_model *model, double length)
+{
+	double inside = model->members > 1 ? cost_node(model, length) : 0;
+
+	/* Each byte is copied once more, back into the order of ranks. */
+	return bcl_log2_up(model->nodes) * model->between.message +
+	       model->size * length *
+		       (model->between.byte + model->segment.byte) +
+	       inside;
+}
+
+static double cost_direct(const struct bcl_model *model, double length)
+{
+	struct bcl_cost cost =
+		model->nodes > 1 ? model->between : model->inside;
+
+	/* Messages that come one after another cost part of their latency. */
+	return cost.message +
+	       (model->size - 1) * (cost.message / 4 + length * cost.byte);
+}
+
+const struct bcl_algorithm bcl_gather_algorithms[] = {
+	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_GATHER, NULL, cost_node },
+	{ "tree", 0, 0, build_tree, cost_tree },
+	{ "direct", 0, 0, build_direct, cost_direct },
+	{ 0 },
+};
+
+static enum bcl_status check(const struct bcl_team *team, const void *send,
+			     size_t length, void *receive, unsigned root,
+			     struct bcl_call *call)
+{
+	bool is_root = root == team->rank;
+
+	if (root >= team->size || (length && is_root && !receive) ||
+	    (length && !send) || (send == BCL_IN_PLACE && !is_root))
+		return BCL_ERR_ARG;
+	*call = (struct bcl_call){
+		.operation = BCL_OPERATION_GATHER,
+		.send = send == BCL_IN_PLACE
+				? (unsigned char *)receive + root * length
+				: send,
+		.receive = receive,
+		.length = length,
+		.root = root,
+	};
+	return BCL_OK;
+}
+
+enum bcl_status bcl_gather(struct bcl_team *team, const void *send,
+			   size_t length, void *receive, unsigned root)
+{
+	struct bcl_call call;
+	enum bcl_status status =
+		check(team, send, length, receive, root, &call);
+
+	if (status != BCL_OK)
+		return status;
+	return bcl_call_run(team, &call);
+}
+
+enum bcl_status bcl_igather(struct bcl_team *team, const void *send,
+			    size_t length, void *receive, unsigned root,
+			    struct bcl_adi_request **request)
+{
+	struct bcl_call call;
+	enum bcl_status status =
+		check(team, send, length, receive, root, &call);
+
+	if (status != BCL_OK)
+		return status;
+	return bcl_call_start(team, &call, request);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The parts of operations inside a node: through its segment, or by messages
+ * where memory cannot be shared or an element is longer than a chunk.
+ */
+#include "collectives/builders.h"
+
+static unsigned member_of(const struct bcl_team *team, unsigned rank)
+{
+	const struct bcl_layout *layout = &team->layout;
+
+	return layout->place[rank] - layout->first[team->my_node];
+}
+
+/* Can the segment do it? */
+static bool shares(const struct bcl_team *team,
+		   const struct bcl_reduction *reduction)
+{
+	return team->shares && bcl_node_able(&team->node, reduction);
+}
+
+void bcl_inside_broadcast(struct bcl_schedule *schedule, unsigned root,
+			  void *buffer, size_t length)
+{
+	const struct bcl_team *team = schedule->team;
+	struct bcl_group group = bcl_group_node(team);
+	unsigned member = member_of(team, root);
+
+	if (shares(team, NULL))
+		bcl_step_node(schedule, BCL_NODE_BROADCAST, member, buffer,
+			      buffer, length, NULL);
+	else
+		bcl_build_broadcast_tree(schedule, &group, member, buffer,
+					 length);
+}
+
+void bcl_inside_reduce(struct bcl_schedule *schedule, unsigned root,
+		       const void *send, void *receive, size_t length,
+		       const struct bcl_reduction *reduction)
+{
+	const struct bcl_team *team = schedule->team;
+	struct bcl_group group = bcl_group_node(team);
+	unsigned member = member_of(team, root);
+
+	if (shares(team, reduction))
+		bcl_step_node(schedule, BCL_NODE_REDUCE, member, send, receive,
+			      length, reduction);
+	else
+		bcl_build_reduce_tree(schedule, &group, member, send, receive,
+				      length, reduction);
+}
+
+void bcl_inside_gather(struct bcl_schedule *schedule, unsigned root,
+		       const void *send, size_t length, void *receive)
+{
+	const struct bcl_team *team = schedule->team;
+	struct bcl_group group = bcl_group_node(team);
+	unsigned member = member_of(team, root), i;
+	unsigned char *to = receive;
+
+	if (shares(team, NULL)) {
+		bcl_step_node(schedule, BCL_NODE_GATHER, member, send, receive,
+			      length, NULL);
+		return;
+	}
+	if (group.me != member) {
+		bcl_step_send(schedule, root, send, length);
+	} else {
+		for (i = 0; i < group.size; i++)
+			if (i == group.me)
+				bcl_step_copy(schedule, to + i * length, send,
+					      length);
+			else
+				bcl_step_receive(schedule,
+						 bcl_group_rank(&group, i),
+						 to + i * length, length);
+	}
+	bcl_step_round(schedule);
+}
+
+void bcl_inside_scatter(struct bcl_schedule *schedule, unsigned root,
+			const void *send, void *receive, size_t length)
+{
+	const struct bcl_team *team = schedule->team;
+	struct bcl_group group = bcl_group_node(team);
+	unsigned member = member_of(team, root), i;
+	const unsigned char *from = send;
+
+	if (shares(team, NULL)) {
+		bcl_step_node(schedule, BCL_NODE_SCATTER, member, send, receive,
+			      length, NULL);
+		return;
+	}
+	if (group.me != member) {
+		bcl_step_receive(schedule, root, receive, length);
+	} else {
+		for (i = 0; i < group.size; i++)
+			if (i == group.me)
+				bcl_step_copy(schedule, receive,
+					      from + i * length, length);
+			else
+				bcl_step_send(schedule,
+					      bcl_group_rank(&group, i),
+					      from + i * length, length);
+	}
+	bcl_step_round(schedule);
+}

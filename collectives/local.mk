@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+noinst_LTLIBRARIES += libreduction.la libcollectives.la
+libcollectives_la_SOURCES = %D%/allgather.c %D%/allreduce.c %D%/alltoall.c \
+	%D%/alltoallv.c %D%/barrier.c %D%/broadcast.c %D%/builders.h %D%/call.c \
+	%D%/call.h %D%/gather.c %D%/inside.c %D%/layout.c %D%/layout.h %D%/node.c \
+	%D%/node.h %D%/reduce.c %D%/reduce_scatter.c %D%/reorder.c %D%/ring.c \
+	%D%/scatter.c %D%/schedule.c %D%/schedule.h %D%/select.c %D%/select.h \
+	%D%/team.c %D%/team.h %D%/teams.c %D%/teams.h
+libcollectives_la_LIBADD = libreduction.la
+
+# Its loops are marked for the compiler to make vector loops of; between
+# sanitizers it cannot, and need not say so.
+libreduction_la_SOURCES = %D%/reduction.c
+libreduction_la_CFLAGS = $(AM_CFLAGS) -fopenmp-simd -Wno-pass-failed

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collective operations among a team's members on one host, through a segment
+ * of memory that all of them have mapped.
+ *
+ * An operation is a sequence of phases. Phases are numbered from 1 and taken
+ * in the same order by all members, one after the other. In a phase a member
+ * writes at most once, into its own flag line or chunk, and reads what others
+ * wrote. Nothing is ever written by two members, so there is no locked
+ * instruction, and a dead member harms nobody's memory.
+ *
+ *  flag line of a member
+ *   ready    phase in which it last wrote; stored (release) after what it
+ *            wrote, loaded (acquire) by readers before they read
+ *   done     phase that it had left when it began one in which it does not
+ *            write; stored (release), loaded (acquire) by writers
+ *   payload  words, for odd and even phases, of what is short
+ *  chunks of a member: two, for odd and even phases, for what is longer
+ *
+ * A writer of phase p reuses the place of p - 2, so it waits until all have
+ * left p - 2: done >= p - 2 or ready >= p - 1. Nobody is more than two phases
+ * ahead of another.
+ *
+ * With two members both flag lines are the halves of one cache line: reading
+ * the other's word fetches the line for writing one's own, which costs one
+ * transfer of the line per phase instead of two.
+ */
+#ifndef BCL_COLLECTIVES_NODE_H
+#define BCL_COLLECTIVES_NODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bcl_reduction;
+
+enum {
+	BCL_NODE_CHUNK_MAX = 16384, /* bytes */
+	BCL_NODE_CHUNK_MIN = 4096,
+	BCL_NODE_WORDS_MAX = 3,
+};
+
+struct bcl_node {
+	unsigned me, members;
+	unsigned stride; /* bytes from flag line to flag line */
+	unsigned words;	 /* of each of the two payloads in a flag line */
+	size_t chunk;	 /* bytes of a chunk */
+	unsigned char *flags, *chunks;
+	uint64_t phase;	   /* the last that was begun here */
+	uint64_t consumed; /* all are known to have left this phase */
+};
+
+/* Bytes of the segment for so many members. */
+size_t bcl_node_size(unsigned members);
+
+/* memory: zeroed once, then the segment, mapped; 64-byte aligned. */
+void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
+		   void *memory);
+
+enum bcl_node_kind {
+	/* these go through the flag lines if they are short */
+	BCL_NODE_BARRIER,
+	BCL_NODE_BROADCAST, /* receive at the root is what it sends */
+	BCL_NODE_REDUCE,    /* in member order */
+	BCL_NODE_ALLREDUCE, /* everyone combines everything */
+	BCL_NODE_GATHER,
+	BCL_NODE_ALLGATHER,
+	/* these never */
+	BCL_NODE_ALLREDUCE_SLICED, /* everyone combines its share */
+	BCL_NODE_SCATTER,
+	BCL_NODE_ALLTOALL,
+};
+
+/* One operation and how far it is: bcl_node_begin() sets it up. */
+struct bcl_node_op {
+	enum bcl_node_kind kind;
+	unsigned root; /* member */
+	const unsigned char *send;
+	unsigned char *receive;
+	size_t length; /* bytes: of the vector, or of one member's block */
+	const struct bcl_reduction *reduction;
+
+	uint8_t stage;
+	unsigned next;	/* the member to read next */
+	uint64_t phase; /* this phase */
+	size_t offset;	/* bytes of the length that are over */
+	size_t piece;	/* bytes of it in this phase */
+	uint64_t own[BCL_NODE_WORDS_MAX], sum[BCL_NODE_WORDS_MAX];
+};
+
+/* send may be where receive puts the own block (in place). */
+static inline void bcl_node_begin(struct bcl_node_op *op,
+				  enum bcl_node_kind kind, unsigned root,
+				  const void *send, void *receive,
+				  size_t length,
+				  const struct bcl_reduction *reduction)
+{
+	/* not the words, which would be cleared in vain */
+	op->kind = kind;
+	op->root = root;
+	op->send = (const unsigned char *)send;
+	op->receive = (unsigned char *)receive;
+	op->length = length;
+	op->reduction = reduction;
+	op->stage = 0;
+	op->offset = 0;
+}
+
+/* Can it run at all: an element fits into a chunk. */
+bool bcl_node_able(const struct bcl_node *node,
+		   const struct bcl_reduction *reduction);
+
+/*
+ * Go on as far as possible; true when it is over. Looks at most `polls` times
+ * more for what has not come, and never waits longer.
+ */
+bool bcl_node_advance(struct bcl_node *node, struct bcl_node_op *op,
+		      unsigned polls);
+
+#endif

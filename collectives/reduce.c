@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+#include "collectives/builders.h"
+
+/*
+ * A binomial tree. Member i combines i, i + 1, ... up to where the next
+ * subtree begins, so ranks are combined in order; commutative operators let
+ * the tree begin at the root.
+ */
+void bcl_build_reduce_tree(struct bcl_schedule *schedule,
+			   const struct bcl_group *group, unsigned root,
+			   const void *send, void *receive, size_t length,
+			   const struct bcl_reduction *reduction)
+{
+	unsigned n = group->size;
+	unsigned top = reduction->commutative ? root : 0;
+	unsigned me = (group->me + n - top) % n, distance, k = 0;
+	const void *sum = send;
+	void *arrived[2];
+
+	if (!(me & 1) && me + 1 < n) {
+		arrived[0] = bcl_step_scratch(schedule, length);
+		arrived[1] = bcl_step_scratch(schedule, length);
+	}
+	for (distance = 1; distance < n && !(me & distance); distance *= 2) {
+		if (me + distance >= n)
+			continue;
+		bcl_step_receive(
+			schedule,
+			bcl_group_rank(group, (me + distance + top) % n),
+			arrived[k], length);
+		bcl_step_round(schedule);
+		bcl_step_combine(schedule, reduction, sum, arrived[k],
+				 length / reduction->element);
+		sum = arrived[k];
+		k = !k;
+	}
+	if (me)
+		bcl_step_send(schedule,
+			      bcl_group_rank(group, (me - distance + top) % n),
+			      sum, length);
+	else if (top != root)
+		bcl_step_send(schedule, bcl_group_rank(group, root), sum,
+			      length);
+	else
+		bcl_step_copy(schedule, receive, sum, length);
+	bcl_step_round(schedule);
+	if (group->me == root && top != root) {
+		bcl_step_receive(schedule, bcl_group_rank(group, top), receive,
+				 length);
+		bcl_step_round(schedule);
+	}
+}
+
+static void build_tree(struct bcl_schedule *schedule,
+		       const struct bcl_call *call)
+{
+	const struct bcl_team *team = schedule->team;
+	unsigned root_node = team->layout.node[call->root];
+	unsigned speaker =
+		root_node == team->my_node
+			? call->root
+			: bcl_layout_leader(&team->layout, team->my_node);
+	struct bcl_group leaders;
+	void *sum = NULL;
+
+	if (bcl_layout_members(&team->layout, team->my_node) == 1) {
+		sum = (void *)call->send;
+	} else {
+		if (team->rank == speaker)
+			sum = bcl_step_scratch(schedule, call->length);
+		bcl_inside_reduce(schedule, speaker, call->send, sum,
+				  call->length, call->reduction);
+	}
+	if (team->rank == speaker) {
+		leaders = bcl_group_leaders(team, call->root);
+		bcl_build_reduce_tree(schedule, &leaders, root_node, sum,
+				      call->receive, call->length,
+				      call->reduction);
+	}
+}
+
+/* The same over all ranks, for operators that need their order. */
+static void build_flat_tree(struct bcl_schedule *schedule,
+			    const struct bcl_call *call)
+{
+	struct bcl_group group = bcl_group_all(schedule->team);
+
+	bcl_build_reduce_tree(schedule, &group, call->root, call->send,
+			      call->receive, call->length, call->reduction);
+}
+
+/*
+ * R. Rabenseifner, "Optimization of collective reduction operations", ICCS
+ * 2004: reduce blocks everywhere, then gather them.
+ */
+static void build_scatter_gather(struct bcl_schedule *schedule,
+				 const struct bcl_call *call)
+{
+	const struct bcl_team *team = schedule->team;
+	struct bcl_group group = call->reduction->commutative
+					 ? bcl_group_ordered(team)
+					 : bcl_group_all(team);
+	unsigned n = group.size, i;
+	size_t element = call->reduction->element, begin, end;
+	bool is_root = team->rank == call->root;
+	unsigned char *mine;
+
+	begin = bcl_block_begin(call->length, element, n, group.me);
+	end = bcl_block_begin(call->length, element, n, group.me + 1);
+	mine = is_root ? call->receive + begin
+		       : bcl_step_scratch(schedule, end - begin);
+	bcl_build_reduce_scatter(schedule, &group, call->send, mine,
+				 call->length, call->reduction);
+	if (!is_root && end > begin)
+		bcl_step_send(schedule, call->root, mine, end - begin);
+	for (i = 0; is_root && i < n; i++) {
+		begin = bcl_block_begin(call->length, element, n, i);
+		end = bcl_block_begin(call->length, element, n, i + 1);
+		if (i != group.me && end > begin)
+			bcl_step_receive(schedule, bcl_group_rank(&group, i),
+					 call->receive + begin, end - begin);
+	}
+	bcl_step_round(schedule);
+}
+
+static double cost_node(const struct bcl_model *model, double length)
+{
+	double phases = 1 + length / BCL_NODE_CHUNK_MAX;
+
+	return phases * model->segment.message +
+	       2 * length * model->segment.byte +
+	       model->members * length * model->combine;
+}
+
+static double cost_tree(const struct bcl_model *model, double length)
+{
+	double hop = model->between.message + length * model->between.byte +
+		     length * model->combine;
+	double inside = model->members > 1 ? cost_node(model, length) : 0;
+
+	return bcl_log2_up(model->nodes) * hop + inside;
+}
+
+static double cost_flat_tree(const struct bcl_model *model, double length)
+{
+	struct bcl_cost cost =
+		model->nodes > 1 ? model->between : model->inside;
+
+	return bcl_log2_up(model->size) *
+	       (cost.message + length * cost.byte + length * model->combine);
+}
+
+static double cost_scatter_gather(const struct bcl_model *model, double length)
+{
+	struct bcl_cost cost =
+		model->nodes > 1 ? model->between : model->inside;
+
+	return 2 * (model->size - 1) * cost.message +
+	       length * (2 * cost.byte + model->combine);
+}
+
+const struct bcl_algorithm bcl_reduce_algorithms[] = {
+	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_REDUCE, NULL, cost_node },
+	{ "tree", BCL_NEEDS_CONTIGUOUS, 0, build_tree, cost_tree },
+	{ "flat_tree", 0, 0, build_flat_tree, cost_flat_tree },
+	{ "scatter_gather", 0, 0, build_scatter_gather, cost_scatter_gather },
+	{ 0 },
+};
+
+static enum bcl_status check(const struct bcl_team *team, const void *send,
+			     void *receive, size_t count,
+			     const struct bcl_reduction *reduction,
+			     unsigned root, struct bcl_call *call)
+{
+	const void *from = send == BCL_IN_PLACE ? receive : send;
+
+	if (root >= team->size || !reduction || !reduction->element ||
+	    count > SIZE_MAX / reduction->element ||
+	    (count && (!from || (team->rank == root && !receive))))
+		return BCL_ERR_ARG;
+	*call = (struct bcl_call){
+		.operation = BCL_OPERATION_REDUCE,
+		.send = from,
+		.receive = receive,
+		.length = count * reduction->element,
+		.root = root,
+		.reduction = reduction,
+	};
+	return BCL_OK;
+}
+
+enum bcl_status bcl_reduce(struct bcl_team *team, const void *send,
+			   void *receive, size_t count,
+			   const struct bcl_reduction *reduction, unsigned root)
+{
+	struct bcl_call call;
+	enum bcl_status status =
+		check(team, send, receive, count, reduction, root, &call);
+
+	if (status != BCL_OK)
+		return status;
+	return bcl_call_run(team, &call);
+}
+
+enum bcl_status bcl_ireduce(struct bcl_team *team, const void *send,
+			    void *receive, size_t count,
+			    const struct bcl_reduction *reduction,
+			    unsigned root, struct bcl_adi_request **request)
+{
+	struct bcl_call call;
+	enum bcl_status status =
+		check(team, send, receive, count, reduction, root, &call);
+
+	if (status != BCL_OK)
+		return status;
+	return bcl_call_start(team, &call, request);
+}

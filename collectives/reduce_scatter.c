@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "collectives/builders.h"
+
+/*
+ * A ring, for commutative operators: the partial result of block i travels
+ * from member i + 1 to member i, each adding its own contribution. P.
+ * Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
+ * workstations", JPDC 69 (2009).
+ */
+static void build_ring(struct bcl_schedule *schedule,
+		       const struct bcl_group *group, const unsigned char *send,
+		       unsigned char *result, size_t length,
+		       const struct bcl_reduction *reduction)
+{
+	unsigned n = group->size, me = group->me, k;
+	unsigned next = bcl_group_rank(group, (me + 1) % n);
+	unsigned previous = bcl_group_rank(group, (me + n - 1) % n);
+	size_t element = reduction->element, most = 0;
+	unsigned char *partial[2];
+
+	for (k = 0; k < n; k++) {
+		size_t begin = bcl_block_begin(length, element, n, k);
+		size_t end = bcl_block_begin(length, element, n, k + 1);
+
+		most = end - begin > most ? end - begin : most;
+	}
+	partial[0] = bcl_step_scratch(schedule, most);
+	partial[1] = bcl_step_scratch(schedule, most);
+
+	for (k = 0; k + 1 < n; k++) {
+		unsigned out = (me + 2 * n - k - 1) % n, in = (out + n - 1) % n;
+		size_t begin = bcl_block_begin(length, element, n, out);
+		size_t end = bcl_block_begin(length, element, n, out + 1);
+
+		if (end > begin)
+			bcl_step_send(schedule, next,
+				      k ? partial[(k - 1) % 2] : send + begin,
+				      end - begin);
+		begin = bcl_block_begin(length, element, n, in);
+		end = bcl_block_begin(length, element, n, in + 1);
+		if (end > begin)
+			bcl_step_receive(schedule, previous, partial[k % 2],
+					 end - begin);
+		bcl_step_round(schedule);
+		bcl_step_combine(schedule, reduction, send + begin,
+				 partial[k % 2], (end - begin) / element);
+		if (in == me)
+			bcl_step_copy(schedule, result, partial[k % 2],
+				      end - begin);
+	}
+	bcl_step_round(schedule);
+}
+
+/*
+ * Everyone sends each block to its owner, who combines them in order, for
+ * operators that are not commutative. Partners are taken in turn, so that
+ * everyone receives one block at a time.
+ */
+static void build_spread(struct bcl_schedule *schedule,
+			 const struct bcl_group *group,
+			 const unsigned char *send, unsigned char *result,
+			 size_t length, const struct bcl_reduction *reduction)
+{
+	unsigned n = group->size, me = group->me, k;
+	size_t element = reduction->element;
+	size_t begin = bcl_block_begin(length, element, n, me);
+	size_t mine = bcl_block_begin(length, element, n, me + 1) - begin;
+	unsigned char *blocks = bcl_step_scratch(schedule, n * mine), *sum;
+
+	for (k = 1; k < n; k++) {
+		unsigned to = (me + k) % n, from = (me + n - k) % n;
+		size_t first = bcl_block_begin(length, element, n, to);
+		size_t end = bcl_block_begin(length, element, n, to + 1);
+
+		if (end > first)
+			bcl_step_send(schedule, bcl_group_rank(group, to),
+				      send + first, end - first);
+		if (mine)
+			bcl_step_receive(schedule, bcl_group_rank(group, from),
+					 blocks + from * mine, mine);
+		bcl_step_round(schedule);
+	}
+	bcl_step_copy(schedule, blocks + me * mine, send + begin, mine);
+	sum = blocks + (n - 1) * mine;
+	for (k = n - 1; k-- > 0;)
+		bcl_step_combine(schedule, reduction, blocks + k * mine, sum,
+				 mine / element);
+	bcl_step_copy(schedule, result, sum, mine);
+	bcl_step_round(schedule);
+}
+
+void bcl_build_reduce_scatter(struct bcl_schedule *schedule,
+			      const struct bcl_group *group, const void *send,
+			      void *result, size_t length,
+			      const struct bcl_reduction *reduction)
+{
+	if (group->size == 1) {
+		bcl_step_copy(schedule, result, send, length);
+		bcl_step_round(schedule);
+	} else if (reduction->commutative) {
+		build_ring(schedule, group, send, result, length, reduction);
+	} else {
+		build_spread(schedule, group, send, result, length, reduction);
+	}
+}

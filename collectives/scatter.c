@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "collectives/builders.h"
+
+enum {
+	DIRECT_AT_A_TIME = 32, /* messages that the root has on their way */
+};
+
+/*
+ * Down a binomial tree of nodes, in which blocks lie in node order from the
+ * root's on, then inside nodes.
+ */
+static void build_tree(struct bcl_schedule *schedule,
+		       const struct bcl_call *call)
+{
+	const struct bcl_team *team = schedule->team;
+	const struct bcl_layout *layout = &team->layout;
+	unsigned root_node = layout->node[call->root];
+	unsigned n = layout->nnodes, my_node = team->my_node;
+	unsigned speaker = root_node == my_node
+				   ? call->root
+				   : bcl_layout_leader(layout, my_node);
+	unsigned me = (my_node + n - root_node) % n, distance = 1;
+	struct bcl_group leaders;
+	const unsigned char *blocks;
+	unsigned char *scratch;
+	size_t mine, end;
+
+	if (team->rank != speaker) {
+		bcl_inside_scatter(schedule, speaker, NULL, call->receive,
+				   call->length);
+		return;
+	}
+	leaders = bcl_group_leaders(team, call->root);
+	while (distance < n && !(me & distance))
+		distance *= 2;
+	mine = bcl_node_offset(team, root_node, me, call->length);
+	end = bcl_node_offset(team, root_node, bcl_least(me + distance, n),
+			      call->length);
+	if (me) {
+		blocks = scratch = bcl_step_scratch(schedule, end - mine);
+		bcl_step_receive(
+			schedule,
+			bcl_group_rank(&leaders,
+				       (me - distance + root_node) % n),
+			scratch, end - mine);
+	} else if (layout->contiguous && root_node == 0) {
+		blocks = call->send;
+	} else {
+		blocks = scratch = bcl_step_scratch(schedule, end);
+		bcl_step_to_nodes(schedule, scratch, call->send, call->length,
+				  root_node);
+	}
+	bcl_step_round(schedule);
+	while (distance /= 2) {
+		unsigned child = me + distance;
+		size_t from, to;
+
+		if (child >= n)
+			continue;
+		from = bcl_node_offset(team, root_node, child, call->length);
+		to = bcl_node_offset(team, root_node,
+				     bcl_least(child + distance, n),
+				     call->length);
+		bcl_step_send(schedule,
+			      bcl_group_rank(&leaders, (child + root_node) % n),
+			      blocks + from - mine, to - from);
+	}
+	bcl_step_round(schedule);
+	bcl_inside_scatter(schedule, speaker, blocks, call->receive,
+			   call->length);
+}
+
+static void build_direct(struct bcl_schedule *schedule,
+			 const struct bcl_call *call)
+{
+	const struct bcl_team *team = schedule->team;
+	unsigned i, at_a_time = 0;
+
+	if (team->rank != call->root) {
+		bcl_step_receive(schedule, call->root, call->receive,
+				 call->length);
+		return;
+	}
+	for (i = 0; i < team->size; i++) {
+		const unsigned char *from = call->send + i * call->length;
+
+		if (i == team->rank) {
+			bcl_step_copy(schedule, call->receive, from,
+				      call->length);
+			continue;
+		}
+		bcl_step_send(schedule, i, from, call->length);
+		if (++at_a_time % DIRECT_AT_A_TIME == 0)
+			bcl_step_round(schedule);
+	}
+}
+
+static double cost_node(const struct bcl_model *model, double length)
+{
+	double phases = 1 + length * model->members / BCL_NODE_CHUNK_MAX;
+
+	return phases * model->segment.message +
+	       (1 + model->members) * length * model->segment.byte;
+}
+
+static double cost_tree(const struct bcl_model *model, double length)
+{
+	double inside = model->members > 1 ? cost_node(model, length) : 0;
+
+	/* Each byte is copied once more, into the order of nodes. */
+	return bcl_log2_up(model->nodes) * model->between.message +
+	       model->size * length *
+		       (model->between.byte + model->segment.byte) +
+	       inside;
+}
+
+static double cost_direct(const struct bcl_model *model, double length)
+{
+	struct bcl_cost cost =
+		model->nodes > 1 ? model->between : model->inside;
+
+	/* Messages that go one after another cost part of their latency. */
+	return cost.message +
+	       (model->size - 1) * (cost.message / 4 + length * cost.byte);
+}
+
+const struct bcl_algorithm bcl_scatter_algorithms[] = {
+	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_SCATTER, NULL, cost_node },
+	{ "tree", 0, 0, build_tree, cost_tree },
+	{ "direct", 0, 0, build_direct, cost_direct },
+	{ 0 },
+};
+
+static enum bcl_status check(const struct bcl_team *team, const void *send,
+			     void *receive, size_t length, unsigned root,
+			     struct bcl_call *call)
+{
+	bool is_root = root == team->rank;
+
+	if (root >= team->size || (length && is_root && !send) ||
+	    (length && !receive) || (receive == BCL_IN_PLACE && !is_root))
+		return BCL_ERR_ARG;
+	*call = (struct bcl_call){
+		.operation = BCL_OPERATION_SCATTER,
+		.send = send,
+		.receive = receive == BCL_IN_PLACE
+				   ? (unsigned char *)send + root * length
+				   : receive,
+		.length = length,
+		.root = root,
+	};
+	return BCL_OK;
+}
+
+enum bcl_status bcl_scatter(struct bcl_team *team, const void *send,
+			    void *receive, size_t length, unsigned root)
+{
+	struct bcl_call call;
+	enum bcl_status status =
+		check(team, send, receive, length, root, &call);
+
+	if (status != BCL_OK)
+		return status;
+	return bcl_call_run(team, &call);
+}
+
+enum bcl_status bcl_iscatter(struct bcl_team *team, const void *send,
+			     void *receive, size_t length, unsigned root,
+			     struct bcl_adi_request **request)
+{
+	struct bcl_call call;
+	enum bcl_status status =
+		check(team, send, receive, length, root, &call);
+
+	if (status != BCL_OK)
+		return status;
+	return bcl_call_start(team, &call, request);
+}

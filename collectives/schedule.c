@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+#include "collectives/schedule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/team.h"
+
+enum {
+	SCRATCH_ALIGNMENT = 64,
+	FIRST_STEPS = 32,
+};
+
+/* ---- running ------------------------------------------------------------- */
+
+static void begin_step(struct bcl_schedule *schedule,
+		       const struct bcl_step *step)
+{
+	const struct bcl_team *team = schedule->team;
+
+	switch ((enum bcl_step_kind)step->kind) {
+	case BCL_STEP_SEND:
+		bcl_adi_schedule_send(&schedule->engine, step->from,
+				      step->length, team->ranks[step->rank],
+				      schedule->tag, team->context);
+		break;
+	case BCL_STEP_RECEIVE:
+		bcl_adi_schedule_receive(&schedule->engine, step->to,
+					 step->length, team->ranks[step->rank],
+					 schedule->tag, team->context);
+		break;
+	case BCL_STEP_COMBINE:
+		step->reduction->apply(step->from, step->to, step->length,
+				       step->reduction->arg);
+		break;
+	case BCL_STEP_CALL:
+		step->call(team, step);
+		break;
+	case BCL_STEP_NODE:
+		break;
+	}
+}
+
+static void leave_node(struct bcl_schedule *schedule)
+{
+	if (schedule->shares_node)
+		schedule->team->turn++;
+	schedule->shares_node = false;
+}
+
+/* True when the operation inside the node is over. */
+static bool advance_node(struct bcl_schedule *schedule,
+			 const struct bcl_step *step)
+{
+	struct bcl_team *team = schedule->team;
+
+	if (team->turn == schedule->ticket &&
+	    bcl_node_advance(&team->node, &schedule->node[step->node], 0)) {
+		if (step->node + 1 == schedule->nnode)
+			leave_node(schedule);
+		schedule->engine.polled = false;
+		schedule->vigil = (struct bcl_vigil){ 0 };
+		return true;
+	}
+	schedule->engine.polled = true;
+	bcl_team_watch(team, &schedule->vigil);
+	return false;
+}
+
+static bool finish(struct bcl_schedule *schedule)
+{
+	struct bcl_adi_schedule *engine = &schedule->engine;
+
+	leave_node(schedule);
+	/* Whoever took back what was being fetched has lost somebody; its
+	 * news are still on their way. */
+	if (engine->status == BCL_ERR_CANCELLED ||
+	    engine->status == BCL_ERR_MEMORY)
+		engine->status = BCL_ERR_DEAD;
+	if (engine->status != BCL_OK)
+		bcl_team_lose(schedule->team, engine->status);
+	return true;
+}
+
+static bool advance(struct bcl_adi_schedule *engine)
+{
+	struct bcl_schedule *schedule = (struct bcl_schedule *)engine;
+
+	while (!engine->pending) {
+		const struct bcl_step *step;
+
+		if (engine->status != BCL_OK ||
+		    schedule->at == schedule->nsteps)
+			return finish(schedule);
+		step = &schedule->steps[schedule->at];
+		if (step->kind == BCL_STEP_NODE) {
+			if (!advance_node(schedule, step))
+				return false;
+			schedule->at++;
+			continue;
+		}
+		do {
+			begin_step(schedule, step);
+			schedule->at++;
+		} while (!step++->last && engine->status == BCL_OK);
+	}
+	return false;
+}
+
+static void unlink_running(struct bcl_schedule *schedule)
+{
+	struct bcl_team *team = schedule->team;
+	struct bcl_schedule **link = &team->running;
+
+	while (*link != schedule)
+		link = &(*link)->next;
+	*link = schedule->next;
+	team->nrunning--;
+}
+
+static void put(struct bcl_schedule *schedule)
+{
+	struct bcl_team *team = schedule->team;
+	unsigned i;
+
+	for (i = 0; i < BCL_SCHEDULE_SCRATCH; i++) {
+		struct bcl_scratch *scratch = &schedule->scratch[i];
+
+		if (scratch->size <= BCL_SCHEDULE_KEEP)
+			continue;
+		free(scratch->memory);
+		*scratch = (struct bcl_scratch){ 0 };
+	}
+	schedule->next = team->idle;
+	team->idle = schedule;
+}
+
+static void release(struct bcl_adi_schedule *engine)
+{
+	struct bcl_schedule *schedule = (struct bcl_schedule *)engine;
+
+	unlink_running(schedule);
+	put(schedule);
+}
+
+static struct bcl_schedule *create(struct bcl_team *team)
+{
+	struct bcl_schedule *schedule = calloc(1, sizeof(*schedule));
+
+	if (!schedule)
+		return NULL;
+	schedule->team = team;
+	schedule->engine.advance = advance;
+	schedule->engine.release = release;
+	return schedule;
+}
+
+enum bcl_status bcl_schedule_get(struct bcl_team *team,
+				 struct bcl_schedule **result)
+{
+	struct bcl_schedule *schedule;
+	enum bcl_status status;
+
+	bcl_adi_lock(team->adi);
+	status = team->lost;
+	if (status == BCL_OK && team->nrunning == BCL_TEAM_RUNNING_MAX)
+		status = BCL_ERR_AGAIN;
+	schedule = status == BCL_OK ? team->idle : NULL;
+	if (schedule) {
+		team->idle = schedule->next;
+	} else if (status == BCL_OK) {
+		schedule = create(team);
+		if (!schedule) {
+			status = BCL_ERR_NOMEM;
+			bcl_team_lose(team, status);
+		}
+	}
+	bcl_adi_unlock(team->adi);
+	if (!schedule)
+		return status;
+	schedule->status = BCL_OK;
+	schedule->shares_node = false;
+	schedule->engine.polled = false;
+	schedule->vigil = (struct bcl_vigil){ 0 };
+	schedule->nsteps = 0;
+	schedule->at = 0;
+	schedule->nnode = 0;
+	schedule->nscratch = 0;
+	*result = schedule;
+	return BCL_OK;
+}
+
+/* The schedule is built and has its place in the order of the team's. */
+static enum bcl_status enter(struct bcl_schedule *schedule)
+{
+	struct bcl_team *team = schedule->team;
+
+	bcl_step_round(schedule);
+	schedule->tag = team->tag | (team->sequence++ & team->sequence_mask);
+	if (schedule->status != BCL_OK)
+		bcl_team_lose(team, schedule->status);
+	if (team->lost != BCL_OK) {
+		put(schedule);
+		return team->lost;
+	}
+	if (schedule->nnode) {
+		schedule->shares_node = true;
+		schedule->ticket = team->tickets++;
+	}
+	schedule->next = team->running;
+	team->running = schedule;
+	team->nrunning++;
+	return BCL_OK;
+}
+
+enum bcl_status bcl_schedule_run(struct bcl_schedule *schedule)
+{
+	struct bcl_adi *adi = schedule->team->adi;
+	enum bcl_status status;
+
+	bcl_adi_lock(adi);
+	status = enter(schedule);
+	if (status == BCL_OK)
+		status = bcl_adi_schedule_run(adi, &schedule->engine);
+	bcl_adi_unlock(adi);
+	return status;
+}
+
+enum bcl_status bcl_schedule_start(struct bcl_schedule *schedule,
+				   struct bcl_adi_request **request)
+{
+	struct bcl_team *team = schedule->team;
+	enum bcl_status status;
+
+	bcl_adi_lock(team->adi);
+	status = enter(schedule);
+	if (status == BCL_OK) {
+		status = bcl_adi_schedule_start(team->adi, &schedule->engine,
+						request);
+		if (status == BCL_ERR_NOMEM) {
+			leave_node(schedule);
+			release(&schedule->engine);
+			bcl_team_lose(team, status);
+		}
+	}
+	bcl_adi_unlock(team->adi);
+	return status;
+}
+
+void bcl_schedule_drain(struct bcl_team *team)
+{
+	struct bcl_schedule *schedule;
+	unsigned i;
+
+	while ((schedule = team->idle)) {
+		team->idle = schedule->next;
+		for (i = 0; i < BCL_SCHEDULE_SCRATCH; i++)
+			free(schedule->scratch[i].memory);
+		free(schedule->steps);
+		free(schedule);
+	}
+}
+
+/* ---- building ------------------------------------------------------------ */
+
+static struct bcl_step *add(struct bcl_schedule *schedule,
+			    enum bcl_step_kind kind)
+{
+	struct bcl_step *step;
+
+	if (schedule->nsteps == schedule->room) {
+		unsigned room =
+			schedule->room ? 2 * schedule->room : FIRST_STEPS;
+
+		step = realloc(schedule->steps, room * sizeof(*step));
+		if (!step) {
+			schedule->status = BCL_ERR_NOMEM;
+			return NULL;
+		}
+		schedule->steps = step;
+		schedule->room = room;
+	}
+	step = &schedule->steps[schedule->nsteps++];
+	step->kind = kind;
+	step->last = false;
+	return step;
+}
+
+void bcl_step_send(struct bcl_schedule *schedule, unsigned rank,
+		   const void *from, size_t length)
+{
+	struct bcl_step *step = add(schedule, BCL_STEP_SEND);
+
+	if (!step)
+		return;
+	step->rank = rank;
+	step->from = from;
+	step->length = length;
+}
+
+void bcl_step_receive(struct bcl_schedule *schedule, unsigned rank, void *to,
+		      size_t length)
+{
+	struct bcl_step *step = add(schedule, BCL_STEP_RECEIVE);
+
+	if (!step)
+		return;
+	step->rank = rank;
+	step->to = to;
+	step->length = length;
+}
+
+void bcl_step_combine(struct bcl_schedule *schedule,
+		      const struct bcl_reduction *reduction, const void *from,
+		      void *to, size_t count)
+{
+	struct bcl_step *step;
+
+	if (!count)
+		return;
+	step = add(schedule, BCL_STEP_COMBINE);
+	if (!step)
+		return;
+	step->reduction = reduction;
+	step->from = from;
+	step->to = to;
+	step->length = count;
+}
+
+void bcl_step_call(struct bcl_schedule *schedule,
+		   void (*call)(const struct bcl_team *team,
+				const struct bcl_step *step),
+		   void *to, const void *from, size_t length, unsigned rank)
+{
+	struct bcl_step *step = add(schedule, BCL_STEP_CALL);
+
+	if (!step)
+		return;
+	step->call = call;
+	step->to = to;
+	step->from = from;
+	step->length = length;
+	step->rank = rank;
+}
+
+static void copy(const struct bcl_team *team, const struct bcl_step *step)
+{
+	(void)team;
+	memcpy(step->to, step->from, step->length);
+}
+
+void bcl_step_copy(struct bcl_schedule *schedule, void *to, const void *from,
+		   size_t length)
+{
+	if (length && to != from)
+		bcl_step_call(schedule, copy, to, from, length, 0);
+}
+
+void bcl_step_node(struct bcl_schedule *schedule, enum bcl_node_kind kind,
+		   unsigned root, const void *send, void *receive,
+		   size_t length, const struct bcl_reduction *reduction)
+{
+	struct bcl_step *step;
+
+	bcl_step_round(schedule);
+	step = add(schedule, BCL_STEP_NODE);
+	if (!step)
+		return;
+	step->node = schedule->nnode;
+	step->last = true;
+	bcl_node_begin(&schedule->node[schedule->nnode++], kind, root, send,
+		       receive, length, reduction);
+}
+
+void bcl_step_round(struct bcl_schedule *schedule)
+{
+	if (schedule->nsteps)
+		schedule->steps[schedule->nsteps - 1].last = true;
+}
+
+void *bcl_step_scratch(struct bcl_schedule *schedule, size_t length)
+{
+	struct bcl_scratch *scratch = &schedule->scratch[schedule->nscratch++];
+
+	if (scratch->size < length) {
+		size_t size = (length + SCRATCH_ALIGNMENT - 1) /
+			      SCRATCH_ALIGNMENT * SCRATCH_ALIGNMENT;
+
+		free(scratch->memory);
+		scratch->memory = aligned_alloc(SCRATCH_ALIGNMENT, size);
+		scratch->size = scratch->memory ? size : 0;
+	}
+	if (!scratch->memory && length) {
+		/* Something to count from: the schedule will not run. */
+		schedule->status = BCL_ERR_NOMEM;
+		return schedule;
+	}
+	return scratch->memory;
+}

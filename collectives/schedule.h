@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Schedules: the form in which collective algorithms are written.
+ *
+ * An operation is an array of steps in rounds. All steps of a round begin in
+ * the order in which they were added; the next round begins when all of them
+ * are over. Messages are sent and received in the background; copying and
+ * combining happen as they begin, so data that arrives is combined in the
+ * round after. The ADI's engine carries the schedule on (adi/internal.h).
+ *
+ * Two members that exchange several messages in one operation send and
+ * receive them in the same order.
+ *
+ * Builders add steps without looking at errors: the first one is kept, and
+ * bcl_schedule_run() and _start() return it. Schedules, their steps and their
+ * scratch memory are kept by the team for the next operation.
+ */
+#ifndef BCL_COLLECTIVES_SCHEDULE_H
+#define BCL_COLLECTIVES_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <bcl/coll.h>
+
+#include "adi/internal.h"
+#include "collectives/node.h"
+
+enum bcl_step_kind {
+	BCL_STEP_SEND,	  /* `length` bytes of `from` to `rank` */
+	BCL_STEP_RECEIVE, /* `length` bytes from `rank` to `to` */
+	BCL_STEP_COMBINE, /* `length` elements: to[] = from[] op to[] */
+	BCL_STEP_CALL,	  /* a function of the algorithm's */
+	BCL_STEP_NODE,	  /* an operation inside the node; a round of its own */
+};
+
+struct bcl_step {
+	uint8_t kind;
+	bool last;     /* of its round */
+	uint32_t rank; /* in the team; CALL: free */
+	size_t length; /* CALL: free */
+	const void *from;
+	void *to;
+	union {
+		const struct bcl_reduction *reduction;
+		void (*call)(const struct bcl_team *team,
+			     const struct bcl_step *step);
+		unsigned node; /* index in node[] */
+	};
+};
+
+enum {
+	BCL_SCHEDULE_NODE_OPS = 3,
+	BCL_SCHEDULE_SCRATCH = 6,
+	/* Scratch memory beyond it is given back after each operation. */
+	BCL_SCHEDULE_KEEP = 1 << 20,
+};
+
+struct bcl_scratch {
+	void *memory;
+	size_t size;
+};
+
+/* A wait for members of the own node; zero it at its beginning. */
+struct bcl_vigil {
+	unsigned polls;
+	uint64_t since; /* ns */
+};
+
+struct bcl_schedule {
+	struct bcl_adi_schedule engine;
+	struct bcl_team *team;
+	struct bcl_schedule *next; /* of the team's free or running ones */
+	enum bcl_status status;	   /* of building */
+	unsigned tag;
+	bool shares_node; /* has its turn in the node's segment */
+	uint64_t ticket;  /* which */
+	struct bcl_vigil vigil;
+
+	struct bcl_step *steps;
+	unsigned nsteps, room;
+	unsigned at; /* the step that begins next */
+	struct bcl_node_op node[BCL_SCHEDULE_NODE_OPS];
+	unsigned nnode;
+	struct bcl_scratch scratch[BCL_SCHEDULE_SCRATCH];
+	unsigned nscratch;
+};
+
+/*
+ * An empty schedule for the team's next operation. AGAIN: too many are
+ * running; NOMEM, which loses the team, since the others go on; the status of
+ * a lost team.
+ */
+enum bcl_status bcl_schedule_get(struct bcl_team *team,
+				 struct bcl_schedule **schedule);
+
+/* Run it, and wait for its end. Blocks. */
+enum bcl_status bcl_schedule_run(struct bcl_schedule *schedule);
+/* Run it in the background. */
+enum bcl_status bcl_schedule_start(struct bcl_schedule *schedule,
+				   struct bcl_adi_request **request);
+/* Free for good those of a team that are not running. */
+void bcl_schedule_drain(struct bcl_team *team);
+
+/* ---- for builders ------------------------------------------------------- */
+
+void bcl_step_send(struct bcl_schedule *schedule, unsigned rank,
+		   const void *from, size_t length);
+void bcl_step_receive(struct bcl_schedule *schedule, unsigned rank, void *to,
+		      size_t length);
+/* to[] = from[] op to[]; `from` is of the lower ranks. */
+void bcl_step_combine(struct bcl_schedule *schedule,
+		      const struct bcl_reduction *reduction, const void *from,
+		      void *to, size_t count);
+void bcl_step_copy(struct bcl_schedule *schedule, void *to, const void *from,
+		   size_t length);
+/* call() sees the step with from, to, length and rank as given here. */
+void bcl_step_call(struct bcl_schedule *schedule,
+		   void (*call)(const struct bcl_team *team,
+				const struct bcl_step *step),
+		   void *to, const void *from, size_t length, unsigned rank);
+/* As bcl_node_begin(). The team must have a segment. */
+void bcl_step_node(struct bcl_schedule *schedule, enum bcl_node_kind kind,
+		   unsigned root, const void *send, void *receive,
+		   size_t length, const struct bcl_reduction *reduction);
+/* What follows begins after what is before. */
+void bcl_step_round(struct bcl_schedule *schedule);
+
+/* Memory for the time of the operation, 64-byte aligned; at most
+ * BCL_SCHEDULE_SCRATCH times per schedule. */
+void *bcl_step_scratch(struct bcl_schedule *schedule, size_t length);
+
+#endif

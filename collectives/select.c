@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include "collectives/select.h"
+
+#include <string.h>
+
+#include "collectives/builders.h"
+
+const struct bcl_algorithm *const bcl_algorithms[BCL_OPERATIONS] = {
+	[BCL_OPERATION_BARRIER] = bcl_barrier_algorithms,
+	[BCL_OPERATION_BROADCAST] = bcl_broadcast_algorithms,
+	[BCL_OPERATION_REDUCE] = bcl_reduce_algorithms,
+	[BCL_OPERATION_ALLREDUCE] = bcl_allreduce_algorithms,
+	[BCL_OPERATION_GATHER] = bcl_gather_algorithms,
+	[BCL_OPERATION_SCATTER] = bcl_scatter_algorithms,
+	[BCL_OPERATION_ALLGATHER] = bcl_allgather_algorithms,
+	[BCL_OPERATION_ALLTOALL] = bcl_alltoall_algorithms,
+	[BCL_OPERATION_ALLTOALLV] = bcl_alltoallv_algorithms,
+};
+
+const char *const bcl_operation_names[BCL_OPERATIONS] = {
+	[BCL_OPERATION_BARRIER] = "barrier",
+	[BCL_OPERATION_BROADCAST] = "broadcast",
+	[BCL_OPERATION_REDUCE] = "reduce",
+	[BCL_OPERATION_ALLREDUCE] = "allreduce",
+	[BCL_OPERATION_GATHER] = "gather",
+	[BCL_OPERATION_SCATTER] = "scatter",
+	[BCL_OPERATION_ALLGATHER] = "allgather",
+	[BCL_OPERATION_ALLTOALL] = "alltoall",
+	[BCL_OPERATION_ALLTOALLV] = "alltoallv",
+};
+
+enum {
+	MEMBERS_PER_LATENCY = 4, /* flags that are read in the time of one */
+};
+
+/* us that a schedule adds to the time of a message. */
+static const double schedule_overhead = 0.2;
+
+void bcl_model_init(struct bcl_model *model, const struct bcl_team *team)
+{
+	const struct bcl_layout *layout = &team->layout;
+	unsigned i;
+
+	*model = (struct bcl_model){
+		.size = team->size,
+		.nodes = layout->nnodes,
+		.shares = team->shares && layout->nnodes == 1,
+		.contiguous = layout->contiguous,
+		.inside = { 0.1, 1 / 20000. },
+		.between = { 5, 1 / 1200. },
+		.segment = { 0.1, 1 / 10000. },
+		.combine = 1 / 8000.,
+	};
+	for (i = 0; i < layout->nnodes; i++) {
+		unsigned members = bcl_layout_members(layout, i);
+
+		if (members > model->members)
+			model->members = members;
+	}
+}
+
+static void measure(struct bcl_cost *cost, struct bcl_team *team, unsigned rank)
+{
+	struct bcl_peer_info info;
+	struct bcl_peer *peer;
+
+	if (bcl_adi_peer(team->adi, team->ranks[rank], &peer) != BCL_OK)
+		return;
+	bcl_peer_info(peer, &info);
+	if (info.latency > 0)
+		cost->message = info.latency + 2 * info.overhead;
+	if (info.bandwidth > 0)
+		cost->byte = 1 / info.bandwidth;
+}
+
+void bcl_model_measure(struct bcl_model *model, struct bcl_team *team)
+{
+	const uint32_t *node = team->layout.node;
+	bool inside = false, between = false;
+	unsigned rank;
+
+	for (rank = 0; rank < team->size; rank++) {
+		if (rank == team->rank)
+			continue;
+		if (node[rank] == team->my_node && !inside) {
+			measure(&model->inside, team, rank);
+			inside = true;
+		} else if (node[rank] != team->my_node && !between) {
+			measure(&model->between, team, rank);
+			between = true;
+		}
+	}
+	/* A flag travels as a short message does. */
+	model->segment.message =
+		model->inside.message *
+		(1 + (double)model->members / MEMBERS_PER_LATENCY);
+	model->inside.message += schedule_overhead;
+	model->between.message += schedule_overhead;
+}
+
+static bool able(const struct bcl_algorithm *algorithm,
+		 const struct bcl_model *model, bool ordered)
+{
+	unsigned needs = algorithm->needs;
+
+	if (needs & BCL_NEEDS_SEGMENT && !model->shares)
+		return false;
+	return !(needs & BCL_NEEDS_CONTIGUOUS) || !ordered || model->contiguous;
+}
+
+/* The middle of the lengths of a size. */
+static double length_of(unsigned size)
+{
+	return size ? 0.75 * (double)(1ull << size) : 0;
+}
+
+static unsigned cheapest(const struct bcl_algorithm *algorithms,
+			 const struct bcl_model *model, bool ordered,
+			 unsigned size)
+{
+	double least = 0;
+	unsigned i, best = 0;
+	bool found = false;
+
+	for (i = 0; algorithms[i].name; i++) {
+		double cost;
+
+		if (!able(&algorithms[i], model, ordered))
+			continue;
+		cost = algorithms[i].cost(model, length_of(size));
+		if (!found || cost < least) {
+			least = cost;
+			best = i;
+		}
+		found = true;
+	}
+	return best;
+}
+
+void bcl_choices_init(struct bcl_choices *choices,
+		      const struct bcl_model *model)
+{
+	unsigned operation, ordered, size;
+
+	for (operation = 0; operation < BCL_OPERATIONS; operation++)
+		for (ordered = 0; ordered < 2; ordered++)
+			for (size = 0; size < BCL_CHOICE_SIZES; size++)
+				choices->algorithm[operation][ordered][size] =
+					cheapest(bcl_algorithms[operation],
+						 model, ordered, size);
+}
+
+enum bcl_status bcl_choices_force(struct bcl_choices *choices,
+				  const struct bcl_model *model,
+				  enum bcl_operation operation,
+				  const char *name)
+{
+	const struct bcl_algorithm *algorithms = bcl_algorithms[operation];
+	unsigned i = 0, ordered;
+
+	while (algorithms[i].name && strcmp(algorithms[i].name, name))
+		i++;
+	if (!algorithms[i].name)
+		return BCL_ERR_ARG;
+	if (!able(&algorithms[i], model, false))
+		return BCL_ERR_UNSUPPORTED;
+	for (ordered = 0; ordered < 2; ordered++)
+		if (able(&algorithms[i], model, ordered))
+			memset(choices->algorithm[operation][ordered], (int)i,
+			       BCL_CHOICE_SIZES);
+	return BCL_OK;
+}

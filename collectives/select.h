@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which algorithm an operation uses. The first member of a team computes a
+ * table from the cost model when the team is made, and tells it the others:
+ * all must choose alike.
+ */
+#ifndef BCL_COLLECTIVES_SELECT_H
+#define BCL_COLLECTIVES_SELECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collectives/node.h"
+
+struct bcl_call;
+struct bcl_schedule;
+struct bcl_team;
+
+enum bcl_operation {
+	BCL_OPERATION_BARRIER,
+	BCL_OPERATION_BROADCAST,
+	BCL_OPERATION_REDUCE,
+	BCL_OPERATION_ALLREDUCE,
+	BCL_OPERATION_GATHER,
+	BCL_OPERATION_SCATTER,
+	BCL_OPERATION_ALLGATHER,
+	BCL_OPERATION_ALLTOALL,
+	BCL_OPERATION_ALLTOALLV,
+	BCL_OPERATIONS
+};
+
+/* Cost of getting bytes from one member to another. */
+struct bcl_cost {
+	double message; /* us, of any message */
+	double byte;	/* us, of each byte */
+};
+
+/* What the choice depends on. */
+struct bcl_model {
+	unsigned size, nodes;
+	unsigned members;	 /* of the largest node */
+	bool shares;		 /* one node, with a segment */
+	bool contiguous;	 /* layout.h */
+	struct bcl_cost inside;	 /* messages inside a node */
+	struct bcl_cost between; /* and between nodes */
+	struct bcl_cost segment; /* a phase; a byte copied */
+	double combine;		 /* us per byte */
+};
+
+enum bcl_algorithm_needs {
+	BCL_NEEDS_SEGMENT = 1, /* one node, with a segment */
+	/* Each node's ranks follow one another, or the operator is
+	 * commutative. */
+	BCL_NEEDS_CONTIGUOUS = 2,
+};
+
+struct bcl_algorithm {
+	const char *name;
+	unsigned needs;
+	/* The operation inside a node that it is (then build is NULL). */
+	enum bcl_node_kind node;
+	void (*build)(struct bcl_schedule *schedule,
+		      const struct bcl_call *call);
+	/* us; length: bytes of the vector or of a block */
+	double (*cost)(const struct bcl_model *model, double length);
+};
+
+enum {
+	BCL_CHOICE_SIZES = 48, /* lengths from 2^(i-1) to 2^i - 1; 0 is 0 */
+};
+
+struct bcl_choices {
+	/* By operation, whether the reduction is not commutative, size. */
+	uint8_t algorithm[BCL_OPERATIONS][2][BCL_CHOICE_SIZES];
+};
+
+/* NULL-named last. */
+extern const struct bcl_algorithm *const bcl_algorithms[BCL_OPERATIONS];
+extern const char *const bcl_operation_names[BCL_OPERATIONS];
+
+/* Figures of the hardware that are typical, with this team's shape. */
+void bcl_model_init(struct bcl_model *model, const struct bcl_team *team);
+/* What peers of the own and of other nodes are like, if any are known. */
+void bcl_model_measure(struct bcl_model *model, struct bcl_team *team);
+
+void bcl_choices_init(struct bcl_choices *choices,
+		      const struct bcl_model *model);
+/* Use one algorithm wherever it can be. ARG: there is none of that name;
+ * UNSUPPORTED: not in this team. */
+enum bcl_status bcl_choices_force(struct bcl_choices *choices,
+				  const struct bcl_model *model,
+				  enum bcl_operation operation,
+				  const char *name);
+
+static inline unsigned bcl_choice_size(size_t length)
+{
+	unsigned bits = length ? 64 - __builtin_clzll(length) : 0;
+
+	return bits < BCL_CHOICE_SIZES ? bits : BCL_CHOICE_SIZES - 1;
+}
+
+static inline const struct bcl_algorithm *
+bcl_choice(const struct bcl_choices *choices, enum bcl_operation operation,
+	   bool ordered, size_t length)
+{
+	unsigned size = bcl_choice_size(length);
+
+	return &bcl_algorithms[operation]
+			      [choices->algorithm[operation][ordered][size]];
+}
+
+#endif

@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: MIT */
+#include "collectives/team.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/builders.h"
+#include "collectives/teams.h"
+#include "transport/context.h"
+
+enum {
+	POLLS_PER_WATCH = 512,
+	/* A wait of BCL_PEER_TIMEOUT divided by this connects to those who are
+	 * waited for. */
+	PATIENCE = 32,
+};
+
+/* ---- groups ---------------------------------------------------------------
+ */
+
+struct bcl_group bcl_group_all(const struct bcl_team *team)
+{
+	return (struct bcl_group){
+		.size = team->size,
+		.me = team->rank,
+		.replaced = UINT32_MAX,
+	};
+}
+
+struct bcl_group bcl_group_ordered(const struct bcl_team *team)
+{
+	return (struct bcl_group){
+		.size = team->size,
+		.me = team->layout.place[team->rank],
+		.ranks = team->layout.order,
+		.replaced = UINT32_MAX,
+	};
+}
+
+struct bcl_group bcl_group_node(const struct bcl_team *team)
+{
+	const struct bcl_layout *layout = &team->layout;
+
+	return (struct bcl_group){
+		.size = bcl_layout_members(layout, team->my_node),
+		.me = team->my_member,
+		.ranks = layout->order + layout->first[team->my_node],
+		.replaced = UINT32_MAX,
+	};
+}
+
+struct bcl_group bcl_group_leaders(const struct bcl_team *team, unsigned root)
+{
+	const struct bcl_layout *layout = &team->layout;
+
+	return (struct bcl_group){
+		.size = layout->nnodes,
+		.me = team->my_node,
+		.ranks = layout->order,
+		.firsts = layout->first,
+		.replaced = layout->node[root],
+		.replacement = root,
+	};
+}
+
+/* ---- loss -----------------------------------------------------------------
+ */
+
+void bcl_team_lose(struct bcl_team *team, enum bcl_status status)
+{
+	struct bcl_schedule *schedule;
+
+	if (team->lost != BCL_OK)
+		return;
+	team->lost = status;
+	bcl_teams_tell(team);
+	for (schedule = team->running; schedule; schedule = schedule->next)
+		bcl_adi_schedule_fail(&schedule->engine, status);
+}
+
+void bcl_team_watch(struct bcl_team *team, struct bcl_vigil *vigil)
+{
+	const struct bcl_env *env = bcl_adi_env(team->adi);
+	uint64_t timeout = bcl_adi_context(team->adi)->config.peer_timeout;
+	struct bcl_group group;
+	struct bcl_peer *peer;
+	uint64_t now;
+	unsigned i;
+
+	if (++vigil->polls % POLLS_PER_WATCH)
+		return;
+	now = env->now(env->world);
+	if (!vigil->since)
+		vigil->since = now;
+	group = bcl_group_node(team);
+	for (i = 0; i < group.size; i++) {
+		unsigned rank = team->ranks[bcl_group_rank(&group, i)];
+		enum bcl_status status;
+
+		if (i == group.me)
+			continue;
+		/* A death is known of those only that one is connected to. */
+		if (now - vigil->since > timeout / PATIENCE)
+			bcl_adi_peer(team->adi, rank, &peer);
+		status = bcl_adi_rank_status(team->adi, rank);
+		if (status != BCL_OK)
+			bcl_team_lose(team, status);
+	}
+}
+
+/* ---- creation --------------------------------------------------------------
+ *
+ * The first member gives the team its name. Under the creation's tag everyone
+ * hears it; then, under the new name, they learn who is where and join their
+ * node's segment. When all have said so to the first member it tells them
+ * which algorithms to use: whoever hears that knows that all have the name,
+ * and that the loss of any of them will be heard.
+ */
+
+struct naming {
+	enum bcl_status status;
+	unsigned number, generation;
+};
+
+static enum bcl_status set_layout(struct bcl_team *team, const uint64_t *hosts)
+{
+	struct bcl_layout *layout = &team->layout;
+	enum bcl_status status;
+
+	bcl_layout_fini(layout);
+	status = bcl_layout_init(layout, hosts, team->size);
+	if (status != BCL_OK)
+		return status;
+	team->my_node = layout->node[team->rank];
+	team->my_member =
+		layout->place[team->rank] - layout->first[team->my_node];
+	return BCL_OK;
+}
+
+/* Ask everyone where it is. */
+static enum bcl_status exchange_hosts(struct bcl_team *team, uint64_t *hosts)
+{
+	const struct bcl_algorithm *bruck = bcl_allgather_algorithms;
+	uint64_t mine = bcl_adi_context(team->adi)->host;
+	const struct bcl_call call = {
+		.operation = BCL_OPERATION_ALLGATHER,
+		.send = (const unsigned char *)&mine,
+		.receive = (unsigned char *)hosts,
+		.length = sizeof(mine),
+	};
+	struct bcl_schedule *schedule;
+	enum bcl_status status;
+	unsigned i;
+
+	/* Until it is known, everyone is on a node of its own. */
+	for (i = 0; i < team->size; i++)
+		hosts[i] = i;
+	status = set_layout(team, hosts);
+	if (status == BCL_OK)
+		status = bcl_schedule_get(team, &schedule);
+	if (status != BCL_OK)
+		return status;
+	while (strcmp(bruck->name, "bruck"))
+		bruck++;
+	bruck->build(schedule, &call);
+	return bcl_schedule_run(schedule);
+}
+
+struct invitation {
+	uint8_t ready;
+	unsigned char key[BCL_KEY_MAX];
+};
+
+/* The peer, when it is decided by which path it is reached. */
+static enum bcl_status settle(struct bcl_team *team, unsigned rank,
+			      struct bcl_peer **peer)
+{
+	struct bcl_adi_idle idle = { 0 };
+	struct bcl_peer_info info;
+	enum bcl_status status;
+
+	status = bcl_adi_peer(team->adi, team->ranks[rank], peer);
+	if (status != BCL_OK)
+		return status;
+	bcl_adi_lock(team->adi);
+	for (;;) {
+		bcl_peer_info(*peer, &info);
+		if (info.state != BCL_PEER_CONNECTING)
+			break;
+		if (bcl_adi_turn(team->adi))
+			idle = (struct bcl_adi_idle){ 0 };
+		else
+			bcl_adi_idle(team->adi, &idle);
+	}
+	bcl_adi_unlock(team->adi);
+	return info.state == BCL_PEER_UP ? BCL_OK : info.status;
+}
+
+/* Map the leader's segment. */
+static void *join_segment(struct bcl_team *team,
+			  const struct invitation *invitation)
+{
+	unsigned leader = bcl_layout_leader(&team->layout, team->my_node);
+	struct bcl_peer *peer;
+	void *memory;
+
+	if (!invitation->ready)
+		return NULL;
+	if (team->segment)
+		return bcl_memory_address(team->segment);
+	if (settle(team, leader, &peer) != BCL_OK ||
+	    bcl_memory_map(peer, invitation->key, &memory) != BCL_OK)
+		return NULL;
+	team->segment_peer = peer;
+	memcpy(team->segment_key, invitation->key, BCL_KEY_MAX);
+	return memory;
+}
+
+static void leave_segment(struct bcl_team *team)
+{
+	if (team->segment_peer)
+		bcl_memory_unmap(team->segment_peer, team->segment_key);
+	if (team->segment)
+		bcl_memory_release(team->segment);
+	team->segment_peer = NULL;
+	team->segment = NULL;
+	team->shares = false;
+}
+
+/* Used by all members of the node or by none. */
+static enum bcl_status make_segment(struct bcl_team *team)
+{
+	struct bcl_group group = bcl_group_node(team);
+	struct invitation invitation = { 0 };
+	struct bcl_schedule *schedule;
+	enum bcl_status status;
+	uint8_t joined;
+	void *memory;
+
+	if (group.size == 1)
+		return BCL_OK;
+	if (group.me == 0 && bcl_memory_allocate(bcl_adi_context(team->adi),
+						 bcl_node_size(group.size), 0,
+						 &team->segment) == BCL_OK) {
+		bcl_memory_key(team->segment, invitation.key);
+		invitation.ready = true;
+	}
+	status = bcl_schedule_get(team, &schedule);
+	if (status != BCL_OK)
+		return status;
+	bcl_build_broadcast_tree(schedule, &group, 0, &invitation,
+				 sizeof(invitation));
+	status = bcl_schedule_run(schedule);
+	if (status != BCL_OK)
+		return status;
+
+	memory = join_segment(team, &invitation);
+	joined = memory != NULL;
+	status = bcl_schedule_get(team, &schedule);
+	if (status != BCL_OK)
+		return status;
+	bcl_build_reduce_tree(schedule, &group, 0, &joined, &joined, 1,
+			      bcl_reduction(BCL_LAND, BCL_UINT8));
+	bcl_build_broadcast_tree(schedule, &group, 0, &joined, 1);
+	status = bcl_schedule_run(schedule);
+	if (status == BCL_OK && joined) {
+		bcl_node_init(&team->node, group.me, group.size, memory);
+		team->shares = true;
+	} else {
+		leave_segment(team);
+	}
+	return status;
+}
+
+static enum bcl_status broadcast(struct bcl_team *team, void *buffer,
+				 size_t length)
+{
+	struct bcl_group group = bcl_group_all(team);
+	struct bcl_schedule *schedule;
+	enum bcl_status status = bcl_schedule_get(team, &schedule);
+
+	if (status != BCL_OK)
+		return status;
+	bcl_build_broadcast_tree(schedule, &group, 0, buffer, length);
+	return bcl_schedule_run(schedule);
+}
+
+/* *refused: there is no number left, and all hear it. */
+static enum bcl_status hear_name(struct bcl_team *team, bool *refused)
+{
+	struct naming naming = { .status = BCL_OK };
+	enum bcl_status status;
+
+	bcl_adi_lock(team->adi);
+	if (team->rank == 0)
+		naming.status = bcl_teams_number(team->teams, &naming.number,
+						 &naming.generation);
+	bcl_adi_unlock(team->adi);
+	status = broadcast(team, &naming, sizeof(naming));
+	if (status != BCL_OK)
+		return status;
+	*refused = naming.status != BCL_OK;
+	if (*refused)
+		return naming.status;
+	bcl_adi_lock(team->adi);
+	team->context = BCL_ADI_CONTEXT_COLLECTIVE + naming.number;
+	team->tag = team->ranks[0] * BCL_TEAM_TAG_RANK;
+	team->name = bcl_teams_name(naming.number, team->ranks[0],
+				    naming.generation);
+	bcl_teams_named(team->teams, team);
+	bcl_adi_unlock(team->adi);
+	return BCL_OK;
+}
+
+static enum bcl_status hear_choices(struct bcl_team *team)
+{
+	struct bcl_group group = bcl_group_all(team);
+	struct bcl_schedule *schedule;
+	struct bcl_model model;
+	enum bcl_status status;
+	uint8_t present = 1;
+
+	status = bcl_schedule_get(team, &schedule);
+	if (status != BCL_OK)
+		return status;
+	bcl_build_reduce_tree(schedule, &group, 0, &present, &present, 1,
+			      bcl_reduction(BCL_LAND, BCL_UINT8));
+	status = bcl_schedule_run(schedule);
+	if (status != BCL_OK)
+		return status;
+	if (team->rank == 0) {
+		bcl_model_init(&model, team);
+		bcl_model_measure(&model, team);
+		bcl_choices_init(&team->choices, &model);
+	}
+	return broadcast(team, &team->choices, sizeof(team->choices));
+}
+
+static void destroy(struct bcl_team *team)
+{
+	leave_segment(team);
+	bcl_schedule_drain(team);
+	bcl_layout_fini(&team->layout);
+	free(team->ranks);
+	free(team);
+}
+
+/* A team to be made under a context and a tag. ranks: taken over. */
+static struct bcl_team *team_new(struct bcl_adi *adi, uint32_t *ranks,
+				 unsigned size, unsigned rank, unsigned context,
+				 unsigned tag, uint64_t birth)
+{
+	struct bcl_team *team = calloc(1, sizeof(*team));
+
+	if (!team) {
+		free(ranks);
+		return NULL;
+	}
+	*team = (struct bcl_team){
+		.adi = adi,
+		.ranks = ranks,
+		.size = size,
+		.rank = rank,
+		.context = context,
+		.tag = tag,
+		.birth = birth,
+	};
+	bcl_adi_lock(adi);
+	team->teams = bcl_teams_get(adi);
+	if (team->teams)
+		bcl_teams_add(team->teams, team);
+	bcl_adi_unlock(adi);
+	if (!team->teams) {
+		destroy(team);
+		return NULL;
+	}
+	return team;
+}
+
+/* hosts: NULL if they must be asked for. */
+static enum bcl_status create(struct bcl_team *team, const uint64_t *hosts)
+{
+	uint64_t *asked = malloc(team->size * sizeof(*asked));
+	enum bcl_status status = asked ? BCL_OK : BCL_ERR_NOMEM;
+	bool refused = false;
+
+	if (status == BCL_OK)
+		status = hear_name(team, &refused);
+	if (status == BCL_OK && !hosts)
+		status = exchange_hosts(team, asked);
+	if (status == BCL_OK)
+		status = set_layout(team, hosts ? hosts : asked);
+	if (status == BCL_OK)
+		status = make_segment(team);
+	if (status == BCL_OK)
+		status = hear_choices(team);
+	free(asked);
+
+	bcl_adi_lock(team->adi);
+	if (status == BCL_OK) {
+		/* Nodes of one member took fewer operations so far. */
+		team->sequence = 0;
+		team->sequence_mask = BCL_TEAM_TAG_SEQUENCE;
+		team->birth = 0;
+	} else {
+		if (!refused)
+			bcl_team_lose(team, status);
+		bcl_teams_remove(team->teams, team);
+	}
+	bcl_adi_unlock(team->adi);
+	if (status != BCL_OK)
+		destroy(team);
+	return status;
+}
+
+enum bcl_status bcl_team_world(struct bcl_adi *adi, struct bcl_team **team)
+{
+	unsigned size = bcl_adi_size(adi), i;
+	uint32_t *ranks = malloc(size * sizeof(*ranks));
+	struct bcl_team *world;
+	enum bcl_status status;
+
+	if (!ranks)
+		return BCL_ERR_NOMEM;
+	for (i = 0; i < size; i++)
+		ranks[i] = i;
+	world = team_new(adi, ranks, size, bcl_adi_rank(adi),
+			 BCL_ADI_CONTEXT_COLLECTIVE + BCL_TEAM_NUMBERS, 0,
+			 bcl_teams_name(BCL_TEAM_NUMBERS, 0, 0));
+	if (!world)
+		return BCL_ERR_NOMEM;
+	status = create(world, NULL);
+	if (status == BCL_OK)
+		*team = world;
+	return status;
+}
+
+enum bcl_status bcl_team_create(struct bcl_team *parent, const unsigned *ranks,
+				unsigned n, unsigned id, struct bcl_team **team)
+{
+	enum bcl_status status = BCL_ERR_ARG;
+	struct bcl_team *child;
+	uint32_t *in_job;
+	uint64_t *hosts;
+	unsigned i, me = n;
+
+	if (!n || n > parent->size || id >= BCL_TEAM_IDS)
+		return BCL_ERR_ARG;
+	in_job = malloc(n * sizeof(*in_job));
+	hosts = malloc(n * sizeof(*hosts));
+	if (!in_job || !hosts) {
+		status = BCL_ERR_NOMEM;
+		goto fail;
+	}
+	for (i = 0; i < n; i++) {
+		if (ranks[i] >= parent->size)
+			goto fail;
+		if (ranks[i] == parent->rank)
+			me = i;
+		in_job[i] = parent->ranks[ranks[i]];
+		hosts[i] = parent->layout.node[ranks[i]];
+	}
+	if (me == n)
+		goto fail;
+	child = team_new(parent->adi, in_job, n, me, parent->context,
+			 parent->tag | BCL_TEAM_TAG_CREATE | id, parent->name);
+	status = child ? create(child, hosts) : BCL_ERR_NOMEM;
+	if (status == BCL_OK)
+		*team = child;
+	free(hosts);
+	return status;
+
+fail:
+	free(in_job);
+	free(hosts);
+	return status;
+}
+
+void bcl_team_free(struct bcl_team *team)
+{
+	unsigned number = team->context - BCL_ADI_CONTEXT_COLLECTIVE;
+
+	/* Nobody uses the segment or the name after that. */
+	bcl_barrier(team);
+	bcl_adi_lock(team->adi);
+	/* Operations of a lost team end by themselves. */
+	while (team->nrunning)
+		bcl_adi_turn(team->adi);
+	bcl_teams_remove(team->teams, team);
+	/* There may be messages of a lost team about: its name is used up. */
+	if (team->rank == 0 && team->lost == BCL_OK)
+		bcl_teams_number_free(team->teams, number);
+	bcl_adi_unlock(team->adi);
+	destroy(team);
+}
+
+/* ---- asking ---------------------------------------------------------------
+ */
+
+unsigned bcl_team_rank(const struct bcl_team *team)
+{
+	return team->rank;
+}
+
+unsigned bcl_team_size(const struct bcl_team *team)
+{
+	return team->size;
+}
+
+void bcl_team_node(const struct bcl_team *team, unsigned rank, unsigned *node,
+		   unsigned *members)
+{
+	*node = team->layout.node[rank];
+	*members = bcl_layout_members(&team->layout, *node);
+}
+
+enum bcl_status bcl_team_force(struct bcl_team *team,
+			       enum bcl_operation operation, const char *name)
+{
+	struct bcl_model model;
+
+	bcl_model_init(&model, team);
+	return bcl_choices_force(&team->choices, &model, operation, name);
+}

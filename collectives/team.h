@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The inside of a team.
+ *
+ * A team is named by the rank of its first member in the job and a number
+ * which that member hands out; messages carry the number in their context,
+ * the rank and the operation's number in their tag.
+ *
+ * The job's lock (adi/internal.h) protects the schedules and the node
+ * segment's state; the rest is constant after creation.
+ */
+#ifndef BCL_COLLECTIVES_TEAM_H
+#define BCL_COLLECTIVES_TEAM_H
+
+#include <bcl/coll.h>
+
+#include "collectives/node.h"
+#include "collectives/schedule.h"
+#include "collectives/select.h"
+#include "collectives/layout.h"
+
+enum {
+	/* Teams that one rank can be the first member of at a time; one more
+	 * number serves bcl_team_world(). */
+	BCL_TEAM_NUMBERS = 2047,
+	BCL_TEAM_IDS = 1024,
+	BCL_TEAM_RUNNING_MAX = 1024, /* operations of a team at a time */
+
+	/* Tags: the first member's rank, then 15 bits: the operation's number
+	 * or, with a bit before it, the id of a team in creation. */
+	BCL_TEAM_TAG_RANK = 1 << 15,
+	BCL_TEAM_TAG_CREATE = 1 << 14,
+	BCL_TEAM_TAG_SEQUENCE = (1 << 13) - 1,
+};
+
+struct bcl_teams; /* all of a job in this process: teams.h */
+
+struct bcl_team {
+	struct bcl_adi *adi;
+	struct bcl_teams *teams;
+	struct bcl_team *next;
+	unsigned rank, size;
+	uint32_t *ranks;		  /* in the job */
+	unsigned context, tag;		  /* of its messages: tag | sequence */
+	unsigned sequence, sequence_mask; /* of the next operation */
+	/*
+	 * Its name in the news (teams.h), 0 as long as it has none; and, until
+	 * all have joined, that of its parent, which is lost with it then.
+	 */
+	uint64_t name, birth;
+	unsigned my_node, my_member;
+	struct bcl_layout layout;
+	struct bcl_choices choices;
+	enum bcl_status lost; /* why it is of no use any more */
+
+	bool shares; /* has a segment */
+	struct bcl_node node;
+	uint64_t tickets;	    /* turns in the segment given out */
+	uint64_t turn;		    /* whose it is */
+	unsigned direct;	    /* operations that went past the engine */
+	struct bcl_memory *segment; /* the leader's */
+	struct bcl_peer *segment_peer; /* the others': whose it is */
+	unsigned char segment_key[BCL_KEY_MAX];
+
+	struct bcl_schedule *running, *idle;
+	unsigned nrunning;
+};
+
+/*
+ * The ranks among which an algorithm runs: all in some order, or one per
+ * node.
+ */
+struct bcl_group {
+	unsigned size, me;
+	const uint32_t *ranks;	/* NULL: 0, 1, 2, ... */
+	const uint32_t *firsts; /* not NULL: rank i is ranks[firsts[i]] */
+	/* In rooted operations the root speaks for its node. */
+	unsigned replaced, replacement;
+};
+
+static inline unsigned bcl_group_rank(const struct bcl_group *group, unsigned i)
+{
+	if (i == group->replaced)
+		return group->replacement;
+	if (group->firsts)
+		return group->ranks[group->firsts[i]];
+	return group->ranks ? group->ranks[i] : i;
+}
+
+/* By rank. */
+struct bcl_group bcl_group_all(const struct bcl_team *team);
+/* By node. */
+struct bcl_group bcl_group_ordered(const struct bcl_team *team);
+/* The members of the own node. */
+struct bcl_group bcl_group_node(const struct bcl_team *team);
+/* One per node, by node; `root` for its own. Only for those who are in it. */
+struct bcl_group bcl_group_leaders(const struct bcl_team *team, unsigned root);
+
+/*
+ * Something was lost on which the team depends: all its operations end with
+ * the status, here and, as the news spreads, everywhere. Lock held.
+ */
+void bcl_team_lose(struct bcl_team *team, enum bcl_status status);
+
+/*
+ * To be called in each poll of a wait for members of the own node: looks from
+ * time to time whether they are alive, and loses the team if not. Lock held.
+ */
+void bcl_team_watch(struct bcl_team *team, struct bcl_vigil *vigil);
+
+/* Which algorithms the team uses: for tests, the same at all members. */
+enum bcl_status bcl_team_force(struct bcl_team *team,
+			       enum bcl_operation operation, const char *name);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "collectives/teams.h"
+
+#include <stdlib.h>
+
+enum {
+	NAME_RANK = 12, /* bits */
+	NAME_GENERATION = 28,
+	NEWS_STATUS = 44, /* beside the name */
+};
+
+uint64_t bcl_teams_name(unsigned number, unsigned rank, unsigned generation)
+{
+	return number | (uint64_t)rank << NAME_RANK |
+	       (uint64_t)generation << NAME_GENERATION;
+}
+
+static bool lose(struct bcl_teams *teams, uint64_t news)
+{
+	enum bcl_status status = (enum bcl_status)(news >> NEWS_STATUS);
+	uint64_t name = news & ((1ull << NEWS_STATUS) - 1);
+	struct bcl_team *team;
+	bool found = false;
+
+	for (team = teams->teams; team; team = team->next) {
+		if (team->name != name && team->birth != name)
+			continue;
+		bcl_team_lose(team, status);
+		found = true;
+	}
+	return found;
+}
+
+static void hear(struct bcl_adi_client *client, unsigned rank, uint64_t news)
+{
+	struct bcl_teams *teams = (struct bcl_teams *)client;
+
+	(void)rank;
+	if (!lose(teams, news))
+		teams->early[teams->nearly++ % BCL_TEAMS_EARLY] = news;
+}
+
+static void close_teams(struct bcl_adi_client *client)
+{
+	free(client);
+}
+
+struct bcl_teams *bcl_teams_get(struct bcl_adi *adi)
+{
+	struct bcl_adi_client **client = bcl_adi_client(adi);
+	struct bcl_teams *teams;
+
+	if (*client)
+		return (struct bcl_teams *)*client;
+	teams = calloc(1, sizeof(*teams));
+	if (!teams)
+		return NULL;
+	teams->client.notice = hear;
+	teams->client.close = close_teams;
+	*client = &teams->client;
+	return teams;
+}
+
+enum bcl_status bcl_teams_number(struct bcl_teams *teams, unsigned *number,
+				 unsigned *generation)
+{
+	unsigned i;
+
+	for (i = 0; i < BCL_TEAM_NUMBERS; i++) {
+		uint64_t bit = 1ull << i % 64;
+
+		if (teams->numbers[i / 64] & bit)
+			continue;
+		teams->numbers[i / 64] |= bit;
+		*number = i;
+		/* Never 0, so that no name is. */
+		if (!++teams->generation)
+			teams->generation = 1;
+		*generation = teams->generation;
+		return BCL_OK;
+	}
+	return BCL_ERR_NOMEM;
+}
+
+void bcl_teams_number_free(struct bcl_teams *teams, unsigned number)
+{
+	teams->numbers[number / 64] &= ~(1ull << number % 64);
+}
+
+void bcl_teams_add(struct bcl_teams *teams, struct bcl_team *team)
+{
+	team->next = teams->teams;
+	teams->teams = team;
+	bcl_teams_named(teams, team);
+}
+
+void bcl_teams_named(struct bcl_teams *teams, struct bcl_team *team)
+{
+	unsigned i, n = teams->nearly;
+
+	for (i = n > BCL_TEAMS_EARLY ? n - BCL_TEAMS_EARLY : 0; i < n; i++) {
+		uint64_t news = teams->early[i % BCL_TEAMS_EARLY];
+
+		if ((news & ((1ull << NEWS_STATUS) - 1)) == team->name)
+			lose(teams, news);
+	}
+}
+
+void bcl_teams_remove(struct bcl_teams *teams, struct bcl_team *team)
+{
+	struct bcl_team **link = &teams->teams;
+
+	while (*link != team)
+		link = &(*link)->next;
+	*link = team->next;
+}
+
+static void tell(struct bcl_team *team, uint64_t name)
+{
+	uint64_t news = name | (uint64_t)team->lost << NEWS_STATUS;
+	unsigned n = team->size, distance;
+
+	for (distance = 1; distance < n; distance *= 2) {
+		unsigned after = (team->rank + distance) % n;
+		unsigned before = (team->rank + n - distance) % n;
+
+		bcl_adi_notify(team->adi, team->ranks[after], news);
+		if (before != after)
+			bcl_adi_notify(team->adi, team->ranks[before], news);
+	}
+	lose(team->teams, news);
+}
+
+void bcl_teams_tell(struct bcl_team *team)
+{
+	if (team->name)
+		tell(team, team->name);
+	if (team->birth)
+		tell(team, team->birth);
+}

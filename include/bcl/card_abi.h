@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The boundary between a host and its card: what lies in host memory and is
+ * read or written by both, and the control calls. User library, kernel
+ * module, card core and simulator include this file.
+ *
+ * These structures are in the byte order of the host; a card of another
+ * order converts when it reads them (nicfw/order.h).
+ *
+ * BCL_CARD_ABI is raised when a structure below changes size, meaning or
+ * offset. A library asks the card for its number before anything else and
+ * gives up with BCL_ERR_VERSION if it differs: a library and a kernel module
+ * of different age on one host are routine.
+ *
+ * A port lives in four areas of host memory, all named by memory handles:
+ *
+ *  requests   struct bcl_request[n]     written by the library (in the kernel
+ *             uint32_t submits[n]       module: by the trap); a request is
+ *                                       owned by the card from the doorbell
+ *                                       to its event. submits[] is a ring of
+ *                                       request numbers, requests_made of
+ *                                       which have been written: requests
+ *                                       end in any order
+ *  sends      struct bcl_completion[]   written by the card: send events
+ *  receives   struct bcl_completion[]   written by the card: receive events
+ *  blocks     bytes[]                   the system ring, written by the card
+ *  indices    struct bcl_port_indices   written by the library
+ *
+ * A completion queue entry is valid when its `lap` equals the reader's: the
+ * writer stores it last (release), the reader loads it first (acquire). The
+ * reader clears nothing. Queues cannot overflow: `sends` has an entry for
+ * every request, `receives` one for every block and every posted channel.
+ */
+#ifndef BCL_CARD_ABI_H
+#define BCL_CARD_ABI_H
+
+#include <bcl/wire.h>
+
+enum {
+	BCL_CARD_ABI = 1,
+	BCL_REQUEST_SIZE = 256,
+	BCL_REQUEST_INLINE = 160,
+	BCL_REQUEST_REFS = 3,
+	BCL_COMPLETION_SIZE = 64,
+	/* A block holds a system message: 4 KB and an upper floor's header. */
+	BCL_BLOCK_SIZE = 4352,
+	BCL_SYSTEM_MAX = BCL_BLOCK_SIZE,
+	BCL_RAILS_MAX = 4,
+	BCL_NODE_NONE = 0xffffffff,
+};
+
+/* Memory is named, never pointed at. */
+struct bcl_memref {
+	uint64_t offset; /*  0: in the memory that the handle names */
+	uint32_t handle; /*  8 */
+	uint32_t length; /* 12: bytes */
+};
+
+enum {
+	/*
+	 * The memory of the process that opened the port; `offset` is the
+	 * address. For local references only, never for remote ones.
+	 */
+	BCL_HANDLE_SELF = 0,
+};
+
+enum bcl_request_op {
+	BCL_REQ_SYSTEM = BCL_SEG_SYSTEM,
+	BCL_REQ_CHANNEL = BCL_SEG_CHANNEL,
+	BCL_REQ_PUT = BCL_SEG_PUT,
+	BCL_REQ_PUT_NOTIFY = BCL_SEG_PUT_NOTIFY,
+	BCL_REQ_GET = BCL_SEG_GET,
+	BCL_REQ_FETCH_ADD = BCL_SEG_FETCH_ADD,
+	BCL_REQ_COMPARE_SWAP = BCL_SEG_COMPARE_SWAP,
+	BCL_REQ_FENCE = 32, /* completes when all earlier to the node have;
+			     * later requests to the node wait for it */
+};
+
+/*
+ * A send request, 256 bytes. The message is inline_len bytes of `inlined`,
+ * followed by the memory that refs[0..nref) names. GET and the atomics: the
+ * result goes to refs[0]; the operands of the atomics (one or two uint64_t)
+ * stand in `inlined`.
+ */
+struct bcl_request {
+	uint8_t op;	     /*  0: enum bcl_request_op */
+	uint8_t type;	     /*  1: SYSTEM, PUT_NOTIFY: user's message type;
+			      * GET: enum bcl_get_type */
+	uint16_t dst_port;   /*  2 */
+	uint32_t node;	     /*  4: card's index of the peer (CONNECT) */
+	uint32_t target;     /*  8: channel | generation << 16, or remote
+			      * memory handle */
+	uint32_t length;     /* 12: bytes of the whole message */
+	uint64_t targ64;     /* 16: immediate, or offset in remote memory */
+	uint64_t cookie;     /* 24: returned in the completion */
+	uint32_t arg32;	     /* 32: PUT_NOTIFY: immediate */
+	uint16_t inline_len; /* 36 */
+	uint16_t nref;	     /* 38 */
+	uint64_t spare;	     /* 40: 0 */
+	struct bcl_memref refs[BCL_REQUEST_REFS]; /* 48 */
+	uint8_t inlined[BCL_REQUEST_INLINE];	  /* 96 */
+};
+
+enum bcl_completion_kind {
+	/* in `sends` */
+	BCL_CQ_SENT = 1, /* a request is finished, see status */
+	/* in `receives` */
+	BCL_CQ_SYSTEM = 2,  /* a system message lies in block `index` */
+	BCL_CQ_CHANNEL = 3, /* channel `index` was filled, or failed */
+	BCL_CQ_NOTIFY = 4,  /* a put with notification is complete; uses the
+			     * credit of a block, `index`, without data */
+	BCL_CQ_READ = 5,    /* channel `index`, posted for reading, was read:
+			     * its last GET_REPLY has been delivered */
+};
+
+/* An entry of `sends` and `receives`, 64 bytes. */
+struct bcl_completion {
+	uint64_t cookie;   /*  0: of the request or channel; NOTIFY: handle */
+	uint64_t targ64;   /*  8: SYSTEM: immediate; NOTIFY: offset */
+	uint64_t card;	   /* 16: the sender's card id */
+	uint32_t length;   /* 24: bytes received or sent */
+	uint32_t index;	   /* 28: request, block or channel */
+	uint32_t node;	   /* 32: card's index of the peer */
+	uint32_t arg32;	   /* 36: NOTIFY: immediate */
+	uint16_t src_port; /* 40 */
+	uint16_t status;   /* 42: enum bcl_status */
+	uint8_t type;	   /* 44: user's message type */
+	uint8_t kind;	   /* 45: enum bcl_completion_kind */
+	uint8_t spare[14]; /* 46 */
+	uint32_t lap;	   /* 60: 1 + (entry's ordinal / entries), last */
+};
+
+/* Written by the library, read by the card; a cache line per role. */
+struct bcl_port_indices {
+	uint32_t requests_made; /*  0: entries of submits[] written so far */
+	uint32_t spare0[15];
+	uint32_t blocks_freed; /* 64: blocks freed so far, in ring order */
+	uint32_t spare1[15];
+	uint32_t sends_read;	/* 128: for the monitor only */
+	uint32_t receives_read; /* 132: for the monitor only */
+	uint32_t sleeping;	/* 136: 1: wake the port after the next event */
+	uint32_t spare2[13];
+};
+
+enum bcl_mem_rights {
+	BCL_MEM_REMOTE_READ = 1,
+	BCL_MEM_REMOTE_WRITE = 2,
+	BCL_MEM_REMOTE_ATOMIC = 4,
+};
+
+enum bcl_control_op {
+	BCL_CTL_PORT_OPEN = 1,	/* .port */
+	BCL_CTL_PORT_CLOSE = 2, /* .port.number; its requests are cancelled
+				 * without events, its memory is not touched
+				 * after the call (but see bcl_hal.dma) */
+	BCL_CTL_CONNECT = 3,	/* .connect; the reply is the node index. The
+				 * handshake starts unless it is up already */
+	BCL_CTL_DISCONNECT = 4, /* .node: BYE, requests are cancelled with
+				 * events, then the index is free */
+	BCL_CTL_ISOLATE = 5,	/* .node: as if dead until CTL_REJOIN */
+	BCL_CTL_REJOIN = 6,	/* .node */
+	BCL_CTL_POST = 7,	/* .channel: arm it for one message */
+	BCL_CTL_UNPOST = 8,	/* .channel: BUSY while data is arriving or
+				 * being read; EMPTY: not posted */
+	BCL_CTL_RAIL = 9,	/* .rail: a rail came up, went down, changed */
+};
+
+/* A control call; ports and memory are checked by the host before. */
+struct bcl_control {
+	uint32_t op; /* enum bcl_control_op */
+	union {
+		struct {
+			uint32_t number; /* 1..65535 */
+			uint32_t requests, sends, receives, blocks, indices;
+			/* ^ memory handles of the five areas */
+			uint32_t nrequests; /* a power of two */
+			uint32_t nreceives; /* a power of two */
+			uint32_t nblocks;   /* a power of two */
+			uint32_t nchannels; /* channels 0..nchannels-1 */
+		} port;
+		struct {
+			uint64_t card;	/* never the own card id */
+			uint32_t rails; /* bit r: the host knows an address of
+					 * the node on its rail r */
+		} connect;
+		uint32_t node;
+		struct {
+			uint32_t port, number;
+			uint16_t generation; /* must match the peer's. Never
+					      * counts down: a message for an
+					      * older one fails, for this or
+					      * a newer one it waits */
+			uint16_t reading;    /* 0: a CHANNEL message may fill
+					      * it; 1: GETs may read it */
+			uint32_t handle;
+			uint64_t offset, length; /* bytes; may exceed 4 GB
+						  * for reading only */
+			uint64_t cookie;
+		} channel;
+		struct {
+			uint32_t number; /* 0..BCL_RAILS_MAX-1 */
+			uint32_t up;	 /* 0, 1 */
+			uint32_t mtu;	 /* largest frame, bytes */
+			uint32_t burst;	 /* frames worth handing over in one
+					  * call of transmit */
+			uint32_t window; /* bytes the receive side can hold */
+			uint32_t small;	 /* 1: prefer for messages of up to
+					  * one frame */
+			uint32_t bulk;	 /* 1: prefer for longer messages */
+		} rail;
+	};
+};
+
+/* What the state of a node is; the transitions are in nicfw/conn.c. */
+enum bcl_node_state {
+	BCL_NODE_CLOSED = 0,	 /* known; a request starts the handshake */
+	BCL_NODE_CONNECTING = 1, /* HELLO sent */
+	BCL_NODE_UP = 2,
+	BCL_NODE_LOST = 3,     /* see status; sends are refused until the
+				* library connects again */
+	BCL_NODE_ISOLATED = 4, /* by the administrator */
+};
+
+/*
+ * Counters of a card, in one array so that tools can show all of them.
+ * X(name, description)
+ */
+#define BCL_CARD_COUNTERS(X)                                               \
+	X(frames_sent, "frames handed to a rail")                          \
+	X(frames_received, "frames that passed all checks")                \
+	X(bytes_sent, "payload bytes handed to a rail")                    \
+	X(bytes_delivered, "payload bytes delivered to a port or memory")  \
+	X(messages_sent, "messages with a final verdict")                  \
+	X(messages_delivered, "messages delivered to a port or memory")    \
+	X(retransmitted, "frames sent again")                              \
+	X(timeouts, "retransmission timers that ran out")                  \
+	X(refused_ring, "messages refused: system ring full")              \
+	X(refused_order, "messages refused: predecessor was refused")      \
+	X(refused_channel, "messages refused: channel not posted")         \
+	X(refused_reply, "requests refused: no reply slot free")           \
+	X(refusals_seen, "own messages refused by a peer")                 \
+	X(failed_port, "messages failed: no such port or channel")         \
+	X(failed_memory, "messages failed: memory handle, bounds, rights") \
+	X(dropped_short, "frames dropped: shorter than a header")          \
+	X(dropped_magic, "frames dropped: magic or version")               \
+	X(dropped_card, "frames dropped: for another card")                \
+	X(dropped_hcrc, "frames dropped: header checksum")                 \
+	X(dropped_pcrc, "frames dropped: payload checksum")                \
+	X(dropped_conn, "frames dropped: unknown connection id")           \
+	X(dropped_duplicate, "frames dropped: already received")           \
+	X(dropped_window, "frames dropped: number outside the window")     \
+	X(dropped_malformed, "frames dropped: inconsistent segments")      \
+	X(dropped_held, "frames dropped: no room to hold them in order")   \
+	X(dropped_arena, "connections refused: card memory exhausted")     \
+	X(acks_sent, "ACK frames sent")                                    \
+	X(pings_sent, "PING frames sent")                                  \
+	X(resets_sent, "RESET frames sent")                                \
+	X(refuses_sent, "REFUSE frames sent: version or job key")          \
+	X(hellos_sent, "HELLO frames sent")                                \
+	X(connected, "connections established")                            \
+	X(lost, "connections lost")                                        \
+	X(evicted, "idle connections closed for lack of card memory")      \
+	X(rails_lost, "rails of a connection that died before it")         \
+	X(withdrawn, "messages withdrawn: rail or port gone on the way")   \
+	X(requests_wrong, "requests completed with BCL_ERR_ARG")           \
+	X(submits_wrong, "doorbells ignored: impossible count in memory")  \
+	X(answers_spared, "RESET and REFUSE not sent: too many at once")   \
+	X(dropped_state, "frames dropped: not expected in this state")     \
+	X(cancelled, "messages in arrival given up by their sender")
+
+enum bcl_card_counter {
+#define BCL_X(name, text) BCL_CARD_##name,
+	BCL_CARD_COUNTERS(BCL_X)
+#undef BCL_X
+	BCL_CARD_NCOUNTERS
+};
+
+bcl_static_assert(sizeof(struct bcl_memref) == 16, "memref");
+bcl_static_assert(sizeof(struct bcl_request) == BCL_REQUEST_SIZE, "request");
+bcl_static_assert(offsetof(struct bcl_request, refs) == 48, "refs");
+bcl_static_assert(offsetof(struct bcl_request, inlined) == 96, "inlined");
+bcl_static_assert(sizeof(struct bcl_completion) == BCL_COMPLETION_SIZE, "cq");
+bcl_static_assert(offsetof(struct bcl_completion, kind) == 45, "kind");
+bcl_static_assert(offsetof(struct bcl_completion, lap) == 60, "lap is last");
+bcl_static_assert(sizeof(struct bcl_port_indices) == 192, "indices");
+bcl_static_assert(offsetof(struct bcl_port_indices, blocks_freed) == 64, "");
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collective operations over teams of ranks.
+ *
+ * Every member of a team calls the same operations in the same order with
+ * matching arguments. Each operation has two forms: bcl_x() blocks until the
+ * caller's part is done; bcl_ix() starts it and gives a request for
+ * bcl_adi_test() and bcl_adi_wait(). The buffers are the library's until
+ * then. An operation that meets a lost rank ends with its status at every
+ * member that depends on it; the team is of no use afterwards.
+ *
+ * Lengths are in bytes, counts in elements. Where send is BCL_IN_PLACE the
+ * contribution is taken from where the result goes.
+ */
+#ifndef BCL_COLL_H
+#define BCL_COLL_H
+
+#include <bcl/adi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct bcl_team;
+
+#define BCL_IN_PLACE ((void *)-1)
+
+/*
+ * Teams. `world` is all ranks of the job. `create` makes a team of n members
+ * of a parent, given by their ranks in the parent, in the order of their new
+ * ranks; called by exactly those members; collective and blocking. `id`
+ * (0..1023) tells apart teams that are created at the same time.
+ */
+BCL_API enum bcl_status bcl_team_world(struct bcl_adi *adi,
+				       struct bcl_team **team);
+BCL_API enum bcl_status bcl_team_create(struct bcl_team *parent,
+					const unsigned *ranks, unsigned n,
+					unsigned id, struct bcl_team **team);
+/* Collective; all operations must be complete. */
+BCL_API void bcl_team_free(struct bcl_team *team);
+BCL_API unsigned bcl_team_rank(const struct bcl_team *team);
+BCL_API unsigned bcl_team_size(const struct bcl_team *team);
+/* The place of a member in the hierarchy: the number of its node, and how
+ * many members that node has. */
+BCL_API void bcl_team_node(const struct bcl_team *team, unsigned rank,
+			   unsigned *node, unsigned *members);
+
+/*
+ * How elements are combined: apply() does inout[i] = in[i] op inout[i] for
+ * count elements of `element` bytes. Ranks are combined in order, `in` being
+ * of the lower ranks; if the operator is commutative the order is free.
+ */
+struct bcl_reduction {
+	size_t element;
+	bool commutative;
+	void (*apply)(const void *in, void *inout, size_t count, void *arg);
+	void *arg;
+};
+
+enum bcl_op {
+	BCL_SUM,
+	BCL_PROD,
+	BCL_MIN,
+	BCL_MAX,
+	BCL_BAND, /* the bitwise and logical ones: integers only */
+	BCL_BOR,
+	BCL_BXOR,
+	BCL_LAND,
+	BCL_LOR,
+	BCL_LXOR,
+};
+
+enum bcl_type {
+	BCL_INT8,
+	BCL_UINT8,
+	BCL_INT16,
+	BCL_UINT16,
+	BCL_INT32,
+	BCL_UINT32,
+	BCL_INT64,
+	BCL_UINT64,
+	BCL_FLOAT,
+	BCL_DOUBLE,
+};
+
+/* A builtin reduction; NULL if the type does not have the operator. */
+BCL_API const struct bcl_reduction *bcl_reduction(enum bcl_op op,
+						  enum bcl_type type);
+
+BCL_API enum bcl_status bcl_barrier(struct bcl_team *team);
+BCL_API enum bcl_status bcl_broadcast(struct bcl_team *team, void *buffer,
+				      size_t length, unsigned root);
+BCL_API enum bcl_status bcl_reduce(struct bcl_team *team, const void *send,
+				   void *receive, size_t count,
+				   const struct bcl_reduction *reduction,
+				   unsigned root);
+BCL_API enum bcl_status bcl_allreduce(struct bcl_team *team, const void *send,
+				      void *receive, size_t count,
+				      const struct bcl_reduction *reduction);
+/* receive at the root: size x length bytes, in rank order. */
+BCL_API enum bcl_status bcl_gather(struct bcl_team *team, const void *send,
+				   size_t length, void *receive, unsigned root);
+/* send at the root: size x length bytes, in rank order. */
+BCL_API enum bcl_status bcl_scatter(struct bcl_team *team, const void *send,
+				    void *receive, size_t length,
+				    unsigned root);
+/* receive: size x length bytes. */
+BCL_API enum bcl_status bcl_allgather(struct bcl_team *team, const void *send,
+				      size_t length, void *receive);
+/* send, receive: size x length bytes each. */
+BCL_API enum bcl_status bcl_alltoall(struct bcl_team *team, const void *send,
+				     void *receive, size_t length);
+/* Arrays of `size` lengths and offsets, in bytes. */
+BCL_API enum bcl_status bcl_alltoallv(struct bcl_team *team, const void *send,
+				      const size_t *send_lengths,
+				      const size_t *send_offsets, void *receive,
+				      const size_t *receive_lengths,
+				      const size_t *receive_offsets);
+
+BCL_API enum bcl_status bcl_ibarrier(struct bcl_team *team,
+				     struct bcl_adi_request **request);
+BCL_API enum bcl_status bcl_ibroadcast(struct bcl_team *team, void *buffer,
+				       size_t length, unsigned root,
+				       struct bcl_adi_request **request);
+BCL_API enum bcl_status bcl_ireduce(struct bcl_team *team, const void *send,
+				    void *receive, size_t count,
+				    const struct bcl_reduction *reduction,
+				    unsigned root,
+				    struct bcl_adi_request **request);
+BCL_API enum bcl_status bcl_iallreduce(struct bcl_team *team, const void *send,
+				       void *receive, size_t count,
+				       const struct bcl_reduction *reduction,
+				       struct bcl_adi_request **request);
+BCL_API enum bcl_status bcl_igather(struct bcl_team *team, const void *send,
+				    size_t length, void *receive, unsigned root,
+				    struct bcl_adi_request **request);
+BCL_API enum bcl_status bcl_iscatter(struct bcl_team *team, const void *send,
+				     void *receive, size_t length,
+				     unsigned root,
+				     struct bcl_adi_request **request);
+BCL_API enum bcl_status bcl_iallgather(struct bcl_team *team, const void *send,
+				       size_t length, void *receive,
+				       struct bcl_adi_request **request);
+BCL_API enum bcl_status bcl_ialltoall(struct bcl_team *team, const void *send,
+				      void *receive, size_t length,
+				      struct bcl_adi_request **request);
+BCL_API enum bcl_status
+bcl_ialltoallv(struct bcl_team *team, const void *send,
+	       const size_t *send_lengths, const size_t *send_offsets,
+	       void *receive, const size_t *receive_lengths,
+	       const size_t *receive_offsets, struct bcl_adi_request **request);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The wire: everything that one card sends to another.
+ *
+ * A frame is one datagram or one Ethernet payload. It is a frame header of 40
+ * bytes followed by segments; a segment is a header of 40 bytes followed by
+ * its payload, padded to a multiple of 8 bytes when another segment follows.
+ * No frame is shorter than 80 bytes, so that Ethernet never pads one and the
+ * header checksum always covers the same bytes: without segments or body the
+ * rest is 0 (a first segment with op 0: there is none).
+ *
+ * A fragment of a message longer than one frame is alone in its frame, so that
+ * a frame can be refused as a whole and sent again.
+ *
+ *	+-------------+-----------+---------+-----------+---------+
+ *	| frame header| segment 0 | payload | segment 1 | payload | ...
+ *	+-------------+-----------+---------+-----------+---------+
+ *	0            40          80
+ *
+ * Integers are little-endian and read and written through bcl_get*() and
+ * bcl_put*(): a frame may lie at any address, on a machine of either order.
+ *
+ * BCL_WIRE_VERSION is raised by every change that an older card would
+ * misunderstand. Cards of different versions refuse each other (REFUSE).
+ *
+ * Two sequence spaces:
+ *  - per rail: `seq` counts DATA frames; `ack` and SACK segments answer.
+ *  - per pair of cards and direction: `msg` counts messages. `done` and
+ *    VERDICT segments answer; `prev` chains the messages of one flow
+ *    (source port, destination port).
+ * Numbers wrap; they are compared by the sign of their difference. 0 is never
+ * used as a message number: in `prev` it means "none outstanding".
+ */
+#ifndef BCL_WIRE_H
+#define BCL_WIRE_H
+
+#ifdef __KERNEL__
+#include <linux/types.h>
+#include <linux/build_bug.h>
+#define bcl_static_assert static_assert
+#else
+#include <stddef.h>
+#include <stdint.h>
+#define bcl_static_assert _Static_assert
+#endif
+
+enum {
+	BCL_WIRE_VERSION = 1,
+	BCL_WIRE_MAGIC = 0xbc13,
+	BCL_ETHERTYPE = 0x88b5, /* IEEE 802 local experimental 1 */
+	BCL_KEY_SIZE = 16,
+};
+
+struct bcl_le16 {
+	uint8_t b[2];
+};
+struct bcl_le32 {
+	uint8_t b[4];
+};
+struct bcl_le64 {
+	uint8_t b[8];
+};
+
+static inline uint16_t bcl_get16(struct bcl_le16 f)
+{
+	return (uint16_t)(f.b[0] | f.b[1] << 8);
+}
+
+static inline uint32_t bcl_get32(struct bcl_le32 f)
+{
+	return f.b[0] | (uint32_t)f.b[1] << 8 | (uint32_t)f.b[2] << 16 |
+	       (uint32_t)f.b[3] << 24;
+}
+
+static inline uint64_t bcl_get64(struct bcl_le64 f)
+{
+	return f.b[0] | (uint64_t)f.b[1] << 8 | (uint64_t)f.b[2] << 16 |
+	       (uint64_t)f.b[3] << 24 | (uint64_t)f.b[4] << 32 |
+	       (uint64_t)f.b[5] << 40 | (uint64_t)f.b[6] << 48 |
+	       (uint64_t)f.b[7] << 56;
+}
+
+static inline struct bcl_le16 bcl_put16(uint16_t v)
+{
+	return (struct bcl_le16){ { (uint8_t)v, (uint8_t)(v >> 8) } };
+}
+
+static inline struct bcl_le32 bcl_put32(uint32_t v)
+{
+	return (struct bcl_le32){ { (uint8_t)v, (uint8_t)(v >> 8),
+				    (uint8_t)(v >> 16), (uint8_t)(v >> 24) } };
+}
+
+static inline struct bcl_le64 bcl_put64(uint64_t v)
+{
+	return (struct bcl_le64){ { (uint8_t)v, (uint8_t)(v >> 8),
+				    (uint8_t)(v >> 16), (uint8_t)(v >> 24),
+				    (uint8_t)(v >> 32), (uint8_t)(v >> 40),
+				    (uint8_t)(v >> 48), (uint8_t)(v >> 56) } };
+}
+
+/*
+ * On Ethernet this stands before the frame. `to` and `from` are hints for hosts
+ * where several cards listen on one interface: a card's frames carry its own
+ * hint in `from`, and answers to it carry that in `to`.
+ */
+struct bcl_ether_prefix {
+	struct bcl_le16 length; /* 0: of the frame */
+	uint8_t to;		/* 2 */
+	uint8_t from;		/* 3 */
+	struct bcl_le32 spare;	/* 4: 0; aligns the frame to 8 bytes */
+};
+
+enum bcl_frame_kind {
+	BCL_FRAME_HELLO = 1,	 /* body: struct bcl_hello */
+	BCL_FRAME_HELLO_ACK = 2, /* body: struct bcl_hello */
+	BCL_FRAME_REFUSE = 3,	 /* body: struct bcl_refuse */
+	BCL_FRAME_RESET = 4,	 /* `conn` is unknown to the sender; no body */
+	BCL_FRAME_DATA = 5,	 /* sequenced; segments */
+	BCL_FRAME_ACK = 6,	 /* unsequenced; SACK, VERDICT, ROOM segments */
+	BCL_FRAME_PING = 7,	 /* unsequenced; asks for an ACK; no body */
+	BCL_FRAME_BYE = 8,	 /* the sender forgot the connection; no body */
+	BCL_FRAME_PARK = 9,	 /* nothing is outstanding: start nothing new
+				  * and answer BYE when idle too; no body */
+};
+
+/*
+ * Or'ed to the kind. Only a DATA frame with a single segment may lack a
+ * payload checksum, and only if neither side wants it.
+ */
+enum {
+	BCL_FRAME_PCRC = 0x80, /* `pcrc` is valid */
+	BCL_FRAME_ASK = 0x40,  /* the window is full: acknowledge at once */
+};
+
+/* The first 40 bytes of every frame. */
+struct bcl_frame_header {
+	struct bcl_le16 magic; /*  0 */
+	uint8_t version;       /*  2 */
+	uint8_t kind;	       /*  3: enum bcl_frame_kind, BCL_FRAME_PCRC */
+	struct bcl_le32 conn; /*  4: the receiver's connection id; 0 in HELLO */
+	struct bcl_le64 card; /*  8: destination card id (packet filters) */
+	struct bcl_le32 seq;  /* 16: DATA: number on this rail; else the next */
+	struct bcl_le32 ack;  /* 20: every DATA frame before it has arrived */
+	struct bcl_le32 done; /* 24: every message before it is delivered, or
+			       * refused and known to be so (see base) */
+	struct bcl_le32 base; /* 28: sender's oldest message with no verdict */
+	struct bcl_le32 pcrc; /* 32: CRC32C of the bytes from 80 on */
+	struct bcl_le32 hcrc; /* 36: CRC32C of bytes 0-31 and 40-79 */
+};
+
+enum bcl_segment_op {
+	BCL_SEG_SYSTEM = 1,	/* a message to a port's system ring */
+	BCL_SEG_CHANNEL = 2,	/* a message to a posted channel */
+	BCL_SEG_PUT = 3,	/* into exposed memory */
+	BCL_SEG_PUT_NOTIFY = 4, /* the same, then an event at the port */
+	BCL_SEG_GET = 5,	/* request; answered by GET_REPLY */
+	BCL_SEG_GET_REPLY = 6,
+	BCL_SEG_FETCH_ADD = 7,	  /* request, one operand in the payload */
+	BCL_SEG_COMPARE_SWAP = 8, /* request, two operands: compare, swap */
+	BCL_SEG_ATOMIC_REPLY = 9, /* the old value in the payload */
+	/* The ops below carry no message number and never need a verdict. */
+	BCL_SEG_SACK = 16,     /* selective acknowledgement of this rail */
+	BCL_SEG_VERDICT = 17,  /* verdicts of single messages */
+	BCL_SEG_ROOM = 18,     /* a port that refused has room again */
+	BCL_SEG_WITHDRAW = 19, /* DATA: refuse `msg` if it has no verdict: its
+				* rail or port is gone, parts may be missing */
+};
+
+/*
+ * A segment header, 40 bytes. `offset` and `total` make each fragment of a
+ * message describe itself. Fields not named for an op are 0.
+ *
+ *  op            target            targ64              arg32
+ *  SYSTEM        -                 immediate           -
+ *  CHANNEL       channel           -                   -
+ *  PUT           memory handle     offset in memory    -
+ *  PUT_NOTIFY    memory handle     offset in memory    immediate
+ *  GET           handle, channel   offset in memory    reply token
+ *  GET_REPLY     reply token       -                   enum bcl_status
+ *  FETCH_ADD     memory handle     offset in memory    reply token
+ *  COMPARE_SWAP  memory handle     offset in memory    reply token
+ *  ATOMIC_REPLY  reply token       -                   enum bcl_status
+ *  SACK          -                 window (bytes)      number of bits
+ *  VERDICT       first message     -                   number of verdicts
+ *  ROOM          port              -                   -
+ *  WITHDRAW      -                 -                   -
+ *
+ * A channel is its number | generation << 16. The total of a GET is the length
+ * wanted; its type says what the target is (enum bcl_get_type).
+ *
+ * SACK payload: one bit per frame, beginning with frame ack + 1, least
+ * significant first; 1: arrived. VERDICT payload: two bits per message (enum
+ * bcl_verdict), beginning with message `target`, least significant first.
+ */
+struct bcl_segment_header {
+	uint8_t op;		  /*  0: enum bcl_segment_op */
+	uint8_t type;		  /*  1: the user's; GET: enum bcl_get_type */
+	struct bcl_le16 length;	  /*  2: payload bytes in this frame */
+	struct bcl_le16 src_port; /*  4 */
+	struct bcl_le16 dst_port; /*  6 */
+	struct bcl_le32 msg;	  /*  8 */
+	struct bcl_le32 prev;	  /* 12: message before it in its flow, or 0 */
+	struct bcl_le32 offset;	  /* 16: of this payload in the message */
+	struct bcl_le32 total;	  /* 20: bytes in the whole message */
+	struct bcl_le32 target;	  /* 24 */
+	struct bcl_le32 arg32;	  /* 28 */
+	struct bcl_le64 targ64;	  /* 32 */
+};
+
+enum bcl_get_type {
+	BCL_GET_MEMORY = 0,	  /* target: memory handle */
+	BCL_GET_CHANNEL = 1,	  /* target: channel posted for reading */
+	BCL_GET_CHANNEL_LAST = 2, /* the same; its owner gets BCL_CQ_READ when
+				   * the reply is delivered */
+};
+
+enum bcl_verdict {
+	BCL_VERDICT_UNKNOWN = 0,
+	BCL_VERDICT_DELIVERED = 1,
+	BCL_VERDICT_REFUSED = 2, /* send it again, later, under a new number */
+	BCL_VERDICT_FAILED = 3,	 /* never send it again: no such port, memory */
+};
+
+/*
+ * The body of HELLO and HELLO_ACK. One HELLO proves one rail. The ids of a
+ * connection differ in their two low bits only, which are the rail of the card
+ * that chose them. `card`, `conn` and the frame header up to `card` stay as
+ * they are in every version: a card answers REFUSE in the asker's version.
+ */
+struct bcl_hello {
+	struct bcl_le64 card;	     /*  0: sender's card id */
+	struct bcl_le64 incarnation; /*  8: sender's life, equality only */
+	uint8_t key[BCL_KEY_SIZE];   /* 16: job key */
+	struct bcl_le64 peer_life;   /* 32: HELLO_ACK: the incarnation that
+				      * is answered; HELLO: 0 */
+	struct bcl_le32 conn;	     /* 40: id to be used in frames to me */
+	struct bcl_le32 window;	     /* 44: bytes I accept in flight */
+	struct bcl_le16 max_frame;   /* 48: largest frame I accept */
+	struct bcl_le16 features;    /* 50: enum bcl_feature */
+	struct bcl_le32 first_msg;   /* 52: my first message number */
+	struct bcl_le32 first_seq;   /* 56: my DATA frames on this rail before
+				      * this one are settled */
+	uint8_t rail;		     /* 60: sender's rail number */
+	uint8_t turn;		     /* 61: counts up with what I say of this
+				      * rail: an older HELLO is late */
+	uint8_t spare[2];	     /* 62: 0 */
+};
+
+enum bcl_feature {
+	BCL_FEATURE_PCRC = 1, /* I send and want payload checksums */
+};
+
+/* The body of REFUSE. */
+struct bcl_refuse {
+	struct bcl_le32 reason;	      /*  0: enum bcl_status */
+	struct bcl_le32 wire_version; /*  4: the refuser's */
+};
+
+enum {
+	BCL_HEADERS_SIZE = 80, /* frame header and first segment header */
+	BCL_FRAME_MIN = 80,
+	BCL_FRAME_MAX = 9000,
+	BCL_MSG_MEMORY = 2048, /* verdicts that a receiver remembers */
+	BCL_MSG_AHEAD = 1024,  /* numbers a sender may be ahead of base */
+	BCL_SACK_BITS = 1024,
+};
+
+bcl_static_assert(sizeof(struct bcl_ether_prefix) == 8, "ether prefix");
+bcl_static_assert(sizeof(struct bcl_frame_header) == 40, "frame header");
+bcl_static_assert(offsetof(struct bcl_frame_header, card) == 8, "card id");
+bcl_static_assert(offsetof(struct bcl_frame_header, hcrc) == 36, "hcrc");
+bcl_static_assert(sizeof(struct bcl_segment_header) == 40, "segment header");
+bcl_static_assert(offsetof(struct bcl_segment_header, targ64) == 32, "targ64");
+bcl_static_assert(sizeof(struct bcl_hello) == 64, "hello");
+bcl_static_assert(offsetof(struct bcl_hello, conn) == 40, "conn");
+bcl_static_assert(sizeof(struct bcl_refuse) == 8, "refuse");
+
+/* a is before b, for numbers that wrap. */
+static inline int bcl_before(uint32_t a, uint32_t b)
+{
+	return (int32_t)(a - b) < 0;
+}
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The part of the card's memory that comes and goes: ports and connections,
+ * taken and given back by control calls and handshakes only. First fit in a
+ * list ordered by address, neighbours joined.
+ */
+#include <string.h>
+
+#include <nicfw/card.h>
+
+enum {
+	CHUNK = 64, /* bytes: alignment and unit of sizes */
+};
+
+/* Before each piece of memory, free or not. */
+struct piece {
+	struct nic_link link; /* card->free */
+	uint32_t size;	      /* bytes, with this */
+};
+
+uint32_t bcl_nic_arena_size(uint32_t size)
+{
+	return (size + CHUNK + CHUNK - 1) & ~(CHUNK - 1u);
+}
+
+void bcl_nic_arena_init(struct bcl_card *card, void *memory, uint32_t size)
+{
+	struct piece *piece = memory;
+
+	nic_list_init(&card->free);
+	if (size < 2 * CHUNK)
+		return;
+	piece->size = size & ~(CHUNK - 1u);
+	nic_list_append(&card->free, &piece->link);
+}
+
+void *bcl_nic_arena_take(struct bcl_card *card, uint32_t size)
+{
+	struct nic_link *link;
+	struct piece *piece, *rest;
+
+	size = bcl_nic_arena_size(size);
+	for (link = card->free.next; link != &card->free; link = link->next) {
+		piece = nic_container(link, struct piece, link);
+		if (piece->size < size)
+			continue;
+		if (piece->size - size >= 2 * CHUNK) {
+			rest = (struct piece *)(void *)((char *)piece + size);
+			rest->size = piece->size - size;
+			nic_list_insert(link->next, &rest->link);
+			piece->size = size;
+		}
+		nic_list_remove(link);
+		memset((char *)piece + CHUNK, 0, piece->size - CHUNK);
+		return (char *)piece + CHUNK;
+	}
+	return NULL;
+}
+
+static void join_next(struct bcl_card *card, struct piece *piece)
+{
+	struct piece *next;
+
+	if (piece->link.next == &card->free)
+		return;
+	next = nic_container(piece->link.next, struct piece, link);
+	if ((char *)piece + piece->size != (char *)next)
+		return;
+	nic_list_remove(&next->link);
+	piece->size += next->size;
+}
+
+void bcl_nic_arena_put(struct bcl_card *card, void *memory)
+{
+	struct piece *piece = (struct piece *)(void *)((char *)memory - CHUNK);
+	struct nic_link *link = card->free.next;
+
+	while (link != &card->free && (char *)link < (char *)piece)
+		link = link->next;
+	nic_list_insert(link, &piece->link);
+	join_next(card, piece);
+	if (piece->link.prev != &card->free)
+		join_next(card,
+			  nic_container(piece->link.prev, struct piece, link));
+}

@@ -1,0 +1,639 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Messages that come in. Each fragment describes itself, so that the first to
+ * arrive opens the message, whichever it is. A message is delivered when it is
+ * whole, its payload is in place and its predecessor was delivered.
+ *
+ *  state    event                                        next
+ *  (none)   first fragment                               PIECES
+ *  PIECES   last fragment                                MOVING
+ *  MOVING   payload in place; predecessor delivered      delivered
+ *           payload in place; predecessor unknown        HELD
+ *           payload in place; predecessor refused        refused
+ *  HELD     predecessor delivered, refused               delivered, refused
+ *  any      WITHDRAW                                     refused
+ *  any      memory fault, port closed                    failed
+ */
+#include <string.h>
+
+#include <nicfw/card.h>
+
+static int ordered(uint8_t op)
+{
+	return op == BCL_SEG_SYSTEM || op == BCL_SEG_PUT_NOTIFY;
+}
+
+static struct nic_inbound *find(struct nic_conn *conn, uint32_t msg)
+{
+	struct nic_inbound *inbound;
+	struct nic_link *link;
+
+	for (link = conn->inbounds.next; link != &conn->inbounds;
+	     link = link->next) {
+		inbound = nic_container(link, struct nic_inbound, link);
+		if (inbound->msg != msg)
+			continue;
+		/* To the front: its next fragment is found at once. */
+		if (conn->inbounds.next != link) {
+			nic_list_remove(link);
+			nic_list_push(&conn->inbounds, link);
+		}
+		return inbound;
+	}
+	return NULL;
+}
+
+static void unhold(struct nic_conn *conn, struct nic_inbound *inbound)
+{
+	conn->held -= inbound->held;
+	inbound->held = 0;
+}
+
+/* Out of the connection's sight. */
+static void detach(struct bcl_card *card, struct nic_inbound *inbound)
+{
+	struct nic_conn *conn = inbound->conn;
+	unsigned rail;
+
+	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
+		if (card->rail[rail].predicted == inbound)
+			card->rail[rail].predicted = NULL;
+	nic_list_remove(&inbound->link);
+	unhold(conn, inbound);
+	conn->ninbound--;
+	inbound->conn = NULL;
+}
+
+static void block_back(struct nic_inbound *inbound)
+{
+	if (inbound->has_block && inbound->port)
+		bcl_nic_port_block_spare(inbound->port, inbound->slot);
+}
+
+static void report(struct bcl_card *card, const struct nic_inbound *inbound,
+		   enum bcl_completion_kind kind, enum bcl_status status)
+{
+	const struct nic_node *node = inbound->conn->node;
+	struct bcl_completion entry = {
+		.targ64 = inbound->targ64,
+		.card = node->card,
+		.length = inbound->total,
+		.index = inbound->slot,
+		.node = nic_node_index(card, node),
+		.src_port = inbound->src_port,
+		.status = (uint16_t)status,
+		.type = inbound->type,
+		.kind = (uint8_t)kind,
+	};
+
+	if (kind == BCL_CQ_NOTIFY) {
+		entry.cookie = inbound->target;
+		entry.arg32 = inbound->arg32;
+	}
+	bcl_nic_port_event(card, inbound->port, BCL_QUEUE_RECEIVES, &entry);
+}
+
+static void report_channel(struct bcl_card *card,
+			   const struct nic_inbound *inbound,
+			   enum bcl_status status)
+{
+	struct nic_channel *channel = &inbound->port->channel[inbound->slot];
+	const struct nic_node *node = inbound->conn->node;
+	struct bcl_completion entry = {
+		.cookie = channel->cookie,
+		.card = node->card,
+		.length = inbound->where.length,
+		.index = inbound->slot,
+		.node = nic_node_index(card, node),
+		.src_port = inbound->src_port,
+		.status = (uint16_t)status,
+		.type = inbound->type,
+		.kind = BCL_CQ_CHANNEL,
+	};
+
+	channel->armed = 0;
+	channel->filling = 0;
+	bcl_nic_port_event(card, inbound->port, BCL_QUEUE_RECEIVES, &entry);
+}
+
+static void deliver(struct bcl_card *card, struct nic_inbound *inbound)
+{
+	nic_count(card, messages_delivered);
+	card->counters[BCL_CARD_bytes_delivered] += inbound->where.length;
+	switch (inbound->op) {
+	case BCL_SEG_SYSTEM:
+		report(card, inbound, BCL_CQ_SYSTEM, BCL_OK);
+		break;
+	case BCL_SEG_PUT_NOTIFY:
+		report(card, inbound, BCL_CQ_NOTIFY, BCL_OK);
+		break;
+	case BCL_SEG_CHANNEL:
+		report_channel(card, inbound, inbound->status);
+		break;
+	case BCL_SEG_GET_REPLY:
+	case BCL_SEG_ATOMIC_REPLY:
+		bcl_nic_message_answered(card, inbound->asked, inbound->status);
+		break;
+	}
+}
+
+static void undo(struct bcl_card *card, struct nic_inbound *inbound,
+		 enum bcl_verdict verdict)
+{
+	block_back(inbound);
+	if (inbound->op == BCL_SEG_CHANNEL && inbound->port) {
+		if (verdict == BCL_VERDICT_FAILED)
+			report_channel(card, inbound, inbound->status);
+		else
+			inbound->port->channel[inbound->slot].filling = 0;
+	}
+	if (inbound->asked && verdict == BCL_VERDICT_FAILED)
+		bcl_nic_message_answered(card, inbound->asked, inbound->status);
+	else if (inbound->asked)
+		inbound->asked->answering = 0;
+	if (verdict == BCL_VERDICT_FAILED && inbound->port)
+		nic_count(card, failed_memory);
+}
+
+/* The end of a message. */
+static void conclude(struct bcl_card *card, struct nic_inbound *inbound,
+		     enum bcl_verdict verdict)
+{
+	struct nic_conn *conn = inbound->conn;
+
+	if (verdict == BCL_VERDICT_DELIVERED)
+		deliver(card, inbound);
+	else
+		undo(card, inbound, verdict);
+	bcl_nic_verdict_give(card, conn, inbound->msg, verdict);
+	detach(card, inbound);
+	nic_pool_put(&card->inbounds, &inbound->link);
+}
+
+/* The message that waits for this one, if it can be judged now. */
+static struct nic_inbound *successor(struct nic_conn *conn, uint32_t msg)
+{
+	int refused = bcl_nic_verdict_of(conn, msg) == BCL_VERDICT_REFUSED;
+	struct nic_inbound *inbound;
+	struct nic_link *link;
+
+	if (conn->held == 0)
+		return NULL;
+	for (link = conn->inbounds.next; link != &conn->inbounds;
+	     link = link->next) {
+		inbound = nic_container(link, struct nic_inbound, link);
+		if (!inbound->held || inbound->prev != msg)
+			continue;
+		unhold(conn, inbound);
+		return inbound->jobs == 0 &&
+				       (refused ||
+					inbound->state != NIC_INBOUND_PIECES)
+			       ? inbound
+			       : NULL;
+	}
+	return NULL;
+}
+
+/* UNKNOWN: not to be judged yet. */
+static enum bcl_verdict judge(struct bcl_card *card,
+			      const struct nic_inbound *inbound)
+{
+	enum bcl_verdict before;
+
+	if (inbound->failed)
+		return BCL_VERDICT_FAILED;
+	if (inbound->withdrawn)
+		return BCL_VERDICT_REFUSED;
+	if (inbound->prev == 0)
+		return BCL_VERDICT_DELIVERED;
+	before = bcl_nic_verdict_of(inbound->conn, inbound->prev);
+	if (before == BCL_VERDICT_REFUSED)
+		nic_count(card, refused_order);
+	return before == BCL_VERDICT_FAILED ? BCL_VERDICT_DELIVERED : before;
+}
+
+/* All of it is in place, or nothing more is wanted. */
+static void settle(struct bcl_card *card, struct nic_inbound *inbound)
+{
+	struct nic_conn *conn = inbound->conn;
+	enum bcl_verdict verdict;
+	uint32_t msg;
+
+	while (inbound) {
+		verdict = judge(card, inbound);
+		if (verdict == BCL_VERDICT_UNKNOWN) {
+			inbound->state = NIC_INBOUND_HELD;
+			return;
+		}
+		msg = inbound->msg;
+		conclude(card, inbound, verdict);
+		inbound = successor(conn, msg);
+	}
+}
+
+/* A message ends before it began. */
+static void refuse(struct bcl_card *card, struct nic_conn *conn, uint32_t msg,
+		   enum bcl_verdict verdict)
+{
+	struct nic_inbound *next;
+
+	bcl_nic_verdict_give(card, conn, msg, verdict);
+	next = successor(conn, msg);
+	if (next)
+		settle(card, next);
+}
+
+void bcl_nic_assemble_stored(struct bcl_card *card, struct nic_inbound *inbound)
+{
+	if (inbound->jobs)
+		return;
+	if (!inbound->conn)
+		nic_pool_put(&card->inbounds, &inbound->link);
+	else if (inbound->state == NIC_INBOUND_MOVING || inbound->withdrawn ||
+		 inbound->failed)
+		settle(card, inbound);
+}
+
+/* Remember whom to tell when the port has room. */
+static void want_room(struct nic_conn *conn, uint16_t port)
+{
+	unsigned i, place = NIC_ROOMS;
+
+	for (i = 0; i < NIC_ROOMS; i++) {
+		if (conn->rooms[i] == port)
+			return;
+		if (conn->rooms[i] == 0)
+			place = i;
+	}
+	if (place < NIC_ROOMS) /* else its time will come without */
+		conn->rooms[place] = port;
+}
+
+static enum bcl_verdict open_block(struct bcl_card *card, struct nic_conn *conn,
+				   struct nic_inbound *inbound)
+{
+	if (!bcl_nic_port_block_take(card, inbound->port, &inbound->slot)) {
+		nic_count(card, refused_ring);
+		want_room(conn, inbound->port->number);
+		return BCL_VERDICT_REFUSED;
+	}
+	inbound->has_block = 1;
+	return BCL_VERDICT_UNKNOWN;
+}
+
+static enum bcl_verdict open_system(struct bcl_card *card,
+				    struct nic_conn *conn,
+				    struct nic_inbound *inbound)
+{
+	if (inbound->total > BCL_BLOCK_SIZE)
+		return BCL_VERDICT_FAILED;
+	if (open_block(card, conn, inbound) != BCL_VERDICT_UNKNOWN)
+		return BCL_VERDICT_REFUSED;
+	inbound->where.handle = inbound->port->blocks;
+	inbound->where.offset = (uint64_t)inbound->slot * BCL_BLOCK_SIZE;
+	return BCL_VERDICT_UNKNOWN;
+}
+
+static enum bcl_verdict open_channel(struct bcl_card *card,
+				     struct nic_conn *conn,
+				     struct nic_inbound *inbound)
+{
+	struct nic_channel *channel;
+	enum bcl_verdict verdict = bcl_nic_channel_find(
+		inbound->port, inbound->target, 0, &channel);
+
+	if (verdict == BCL_VERDICT_FAILED)
+		nic_count(card, failed_port);
+	if (verdict == BCL_VERDICT_REFUSED) {
+		nic_count(card, refused_channel);
+		inbound->port->refused = 1;
+		want_room(conn, inbound->port->number);
+	}
+	if (verdict != BCL_VERDICT_UNKNOWN)
+		return verdict;
+	inbound->slot = inbound->target & 0xffff;
+	inbound->area_port = inbound->dst_port;
+	inbound->where.handle = channel->handle;
+	inbound->where.offset = channel->offset;
+	if (inbound->total > channel->length) {
+		inbound->where.length = (uint32_t)channel->length;
+		inbound->status = BCL_ERR_TRUNCATED;
+	}
+	channel->filling = 1;
+	return BCL_VERDICT_UNKNOWN;
+}
+
+static enum bcl_verdict open_put(struct bcl_card *card, struct nic_conn *conn,
+				 struct nic_inbound *inbound)
+{
+	inbound->where.handle = inbound->target;
+	inbound->where.offset = inbound->targ64;
+	inbound->area_port = inbound->dst_port;
+	inbound->remote = 1;
+	if (inbound->total &&
+	    !card->hal.allowed(card->host, BCL_DMA_WRITE, inbound->dst_port,
+			       &inbound->where)) {
+		nic_count(card, failed_memory);
+		return BCL_VERDICT_FAILED;
+	}
+	if (inbound->op == BCL_SEG_PUT_NOTIFY)
+		return open_block(card, conn, inbound);
+	return BCL_VERDICT_UNKNOWN;
+}
+
+static enum bcl_verdict open_reply(struct bcl_card *card,
+				   const struct nic_conn *conn,
+				   struct nic_inbound *inbound)
+{
+	struct nic_message *asked =
+		bcl_nic_reply_find(card, conn, inbound->target);
+
+	if (!asked ||
+	    (asked->op == BCL_SEG_GET) != (inbound->op == BCL_SEG_GET_REPLY))
+		return BCL_VERDICT_FAILED;
+	inbound->status = (uint8_t)inbound->arg32;
+	if (inbound->status == BCL_OK &&
+	    inbound->total != (asked->op == BCL_SEG_GET ? asked->length : 8)) {
+		bcl_nic_message_answered(card, asked, BCL_ERR_MEMORY);
+		return BCL_VERDICT_FAILED;
+	}
+	if (inbound->status != BCL_OK && inbound->total) {
+		bcl_nic_message_answered(card, asked, BCL_ERR_MEMORY);
+		return BCL_VERDICT_FAILED;
+	}
+	inbound->asked = asked;
+	asked->answering = 1;
+	inbound->area_port = asked->src_port;
+	inbound->where.handle = asked->refs[0].handle;
+	inbound->where.offset = asked->refs[0].offset;
+	return BCL_VERDICT_UNKNOWN;
+}
+
+/* Find its destination. UNKNOWN: found. */
+static enum bcl_verdict open_message(struct bcl_card *card,
+				     struct nic_conn *conn,
+				     struct nic_inbound *inbound)
+{
+	if (inbound->op == BCL_SEG_GET_REPLY ||
+	    inbound->op == BCL_SEG_ATOMIC_REPLY)
+		return open_reply(card, conn, inbound);
+	inbound->port = bcl_nic_port_find(card, inbound->dst_port);
+	if (!inbound->port || inbound->dst_port == 0) {
+		nic_count(card, failed_port);
+		return BCL_VERDICT_FAILED;
+	}
+	if (inbound->op == BCL_SEG_SYSTEM)
+		return open_system(card, conn, inbound);
+	if (inbound->op == BCL_SEG_CHANNEL)
+		return open_channel(card, conn, inbound);
+	return open_put(card, conn, inbound);
+}
+
+/*
+ * Room for one more? What is held waits for others, so it must leave room
+ * for them; what is whole and may be delivered at once always finds some.
+ */
+static int room(const struct bcl_card *card, const struct nic_conn *conn,
+		int held, int whole)
+{
+	uint32_t left = card->inbounds.left, all = card->config.max_messages;
+
+	if (held)
+		return conn->held < NIC_HELD_MAX && left > all / 4;
+	if (whole && card->gather)
+		return left > 0;
+	return conn->ninbound < NIC_INBOUND_MAX && left > all / 16;
+}
+
+static struct nic_inbound *make(struct bcl_card *card, struct nic_conn *conn,
+				const struct bcl_segment_header *segment)
+{
+	struct nic_inbound *inbound = nic_pool_take(&card->inbounds);
+
+	if (!inbound)
+		return NULL;
+	memset(inbound, 0, sizeof(*inbound));
+	nic_list_init(&inbound->link);
+	inbound->conn = conn;
+	inbound->op = segment->op;
+	inbound->type = segment->type;
+	inbound->src_port = bcl_get16(segment->src_port);
+	inbound->dst_port = bcl_get16(segment->dst_port);
+	inbound->msg = bcl_get32(segment->msg);
+	inbound->total = bcl_get32(segment->total);
+	inbound->target = bcl_get32(segment->target);
+	inbound->arg32 = bcl_get32(segment->arg32);
+	inbound->targ64 = bcl_get64(segment->targ64);
+	inbound->where.length = inbound->total;
+	if (ordered(inbound->op))
+		inbound->prev = bcl_get32(segment->prev);
+	return inbound;
+}
+
+static enum nic_accept open_inbound(struct bcl_card *card,
+				    struct nic_conn *conn,
+				    const struct bcl_segment_header *segment,
+				    struct nic_inbound **opened)
+{
+	uint32_t msg = bcl_get32(segment->msg);
+	uint32_t prev = ordered(segment->op) ? bcl_get32(segment->prev) : 0;
+	int whole = bcl_get32(segment->total) == bcl_get16(segment->length);
+	enum bcl_verdict verdict = BCL_VERDICT_DELIVERED;
+	struct nic_inbound *inbound;
+
+	*opened = NULL;
+	if (prev) {
+		if (msg - prev - 1 >= BCL_MSG_AHEAD)
+			return NIC_MALFORMED;
+		verdict = bcl_nic_verdict_of(conn, prev);
+	}
+	if (verdict == BCL_VERDICT_REFUSED) {
+		nic_count(card, refused_order);
+		refuse(card, conn, msg, BCL_VERDICT_REFUSED);
+		return NIC_ACCEPTED;
+	}
+	inbound = room(card, conn, verdict == BCL_VERDICT_UNKNOWN, whole)
+			  ? make(card, conn, segment)
+			  : NULL;
+	if (!inbound)
+		return NIC_NO_ROOM;
+	inbound->held = verdict == BCL_VERDICT_UNKNOWN;
+	verdict = open_message(card, conn, inbound);
+	if (verdict != BCL_VERDICT_UNKNOWN) {
+		nic_pool_put(&card->inbounds, &inbound->link);
+		refuse(card, conn, msg, verdict);
+		return NIC_ACCEPTED;
+	}
+	nic_list_push(&conn->inbounds, &inbound->link);
+	conn->ninbound++;
+	conn->held += inbound->held;
+	*opened = inbound;
+	return NIC_ACCEPTED;
+}
+
+static enum nic_accept execute(struct bcl_card *card, struct nic_conn *conn,
+			       const struct bcl_segment_header *segment,
+			       const uint8_t *payload)
+{
+	enum bcl_verdict verdict =
+		segment->op == BCL_SEG_GET
+			? bcl_nic_reply_get(card, conn, segment)
+			: bcl_nic_reply_atomic(card, conn, segment, payload);
+
+	if (verdict == BCL_VERDICT_UNKNOWN)
+		return NIC_MALFORMED;
+	bcl_nic_verdict_give(card, conn, bcl_get32(segment->msg), verdict);
+	return NIC_ACCEPTED;
+}
+
+static void store(struct bcl_card *card, struct nic_inbound *inbound,
+		  uint32_t offset, const uint8_t *payload, uint32_t length,
+		  struct nic_buffer *buffer)
+{
+	struct bcl_le64 word;
+
+	if (inbound->op == BCL_SEG_ATOMIC_REPLY && length == 8) {
+		memcpy(&word, payload, 8);
+		inbound->word = nic_host64(bcl_get64(word));
+		payload = (const uint8_t *)&inbound->word;
+		buffer = NULL;
+	}
+	bcl_nic_rdma_store(card, inbound, offset, payload, length, buffer);
+}
+
+enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
+				 unsigned rail,
+				 const struct bcl_segment_header *segment,
+				 const uint8_t *payload,
+				 struct nic_buffer *buffer)
+{
+	uint32_t msg = bcl_get32(segment->msg);
+	uint32_t length = bcl_get16(segment->length);
+	uint32_t offset = bcl_get32(segment->offset);
+	uint32_t total = bcl_get32(segment->total);
+	struct nic_inbound *inbound;
+	enum nic_accept accept;
+
+	if (offset > total || length > total - offset || msg == 0)
+		return NIC_MALFORMED;
+	if (bcl_before(msg, conn->base))
+		return NIC_ACCEPTED; /* the peer has its verdict */
+	if (msg - conn->base >= BCL_MSG_AHEAD)
+		return NIC_MALFORMED;
+	if (bcl_nic_verdict_of(conn, msg) != BCL_VERDICT_UNKNOWN) {
+		bcl_nic_verdict_again(card, conn, msg);
+		return NIC_ACCEPTED;
+	}
+	if (!card->gather && card->jobs.left < 4)
+		return NIC_NO_ROOM;
+	if (segment->op == BCL_SEG_GET || segment->op == BCL_SEG_FETCH_ADD ||
+	    segment->op == BCL_SEG_COMPARE_SWAP)
+		return execute(card, conn, segment, payload);
+	inbound = find(conn, msg);
+	if (!inbound) {
+		accept = open_inbound(card, conn, segment, &inbound);
+		if (!inbound)
+			return accept;
+	} else if (inbound->state != NIC_INBOUND_PIECES || inbound->withdrawn) {
+		return NIC_ACCEPTED; /* the same message by another rail */
+	} else if (inbound->total != total || inbound->op != segment->op ||
+		   length > total - inbound->received) {
+		return NIC_MALFORMED;
+	}
+	store(card, inbound, offset, payload, length, buffer);
+	inbound->received += length;
+	if (offset == inbound->prefix)
+		inbound->prefix += length;
+	if (inbound->received < total) {
+		card->rail[rail].predicted = inbound;
+		card->rail[rail].predicted_payload = conn->window[rail].payload;
+		return NIC_ACCEPTED;
+	}
+	if (length < total && nic_list_empty(&conn->drain))
+		nic_list_append(&card->drain, &conn->drain);
+	inbound->state = NIC_INBOUND_MOVING;
+	if (inbound->jobs == 0)
+		settle(card, inbound);
+	return NIC_ACCEPTED;
+}
+
+void bcl_nic_assemble_withdraw(struct bcl_card *card, struct nic_conn *conn,
+			       uint32_t msg)
+{
+	struct nic_inbound *inbound;
+
+	if (bcl_before(msg, conn->base) || msg - conn->base >= BCL_MSG_AHEAD)
+		return;
+	if (bcl_nic_verdict_of(conn, msg) != BCL_VERDICT_UNKNOWN) {
+		bcl_nic_verdict_again(card, conn, msg);
+		return;
+	}
+	nic_count(card, cancelled);
+	inbound = find(conn, msg);
+	if (!inbound) {
+		refuse(card, conn, msg, BCL_VERDICT_REFUSED);
+		return;
+	}
+	inbound->withdrawn = 1;
+	if (inbound->jobs == 0)
+		settle(card, inbound);
+}
+
+void bcl_nic_assemble_lose(struct bcl_card *card, struct nic_conn *conn,
+			   enum bcl_status status)
+{
+	struct nic_inbound *inbound;
+
+	while ((inbound = nic_list_first(&conn->inbounds, struct nic_inbound,
+					 link))) {
+		block_back(inbound);
+		if (inbound->op == BCL_SEG_CHANNEL && inbound->port) {
+			inbound->where.length = 0;
+			report_channel(card, inbound, status);
+		}
+		detach(card, inbound);
+		if (inbound->jobs == 0)
+			nic_pool_put(&card->inbounds, &inbound->link);
+	}
+}
+
+/* Is it for this port, or the reply to one of its requests? */
+static int belongs(const struct nic_inbound *inbound,
+		   const struct nic_port *port)
+{
+	return inbound->port == port ||
+	       (inbound->asked && inbound->asked->port == port);
+}
+
+static struct nic_inbound *find_of_port(struct nic_conn *conn,
+					const struct nic_port *port)
+{
+	struct nic_link *link;
+
+	for (link = conn->inbounds.next; link != &conn->inbounds;
+	     link = link->next)
+		if (belongs(nic_container(link, struct nic_inbound, link),
+			    port))
+			return nic_container(link, struct nic_inbound, link);
+	return NULL;
+}
+
+void bcl_nic_assemble_close(struct bcl_card *card, struct nic_port *port)
+{
+	struct nic_inbound *inbound;
+	struct nic_conn *conn;
+	uint32_t i;
+
+	for (i = 0; i <= card->conn_mask; i++) {
+		conn = card->conns[i];
+		if (!conn)
+			continue;
+		while ((inbound = find_of_port(conn, port))) {
+			inbound->port = NULL;
+			inbound->asked = NULL;
+			inbound->failed = 1;
+			if (inbound->jobs == 0)
+				settle(card, inbound);
+		}
+	}
+}

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The card: its memory, its inputs and its control calls. */
+#include <string.h>
+
+#include <nicfw/card.h>
+
+enum {
+	ALIGN = 64,
+	FRAME_SIZE = (BCL_FRAME_MAX + ALIGN - 1) & ~(ALIGN - 1),
+	CONTROL_BUDGET = 64,
+};
+
+static uint32_t power_above(uint32_t n)
+{
+	uint32_t power = 1;
+
+	while (power < n)
+		power += power;
+	return power;
+}
+
+static uint32_t jobs_of(const struct bcl_card_config *config)
+{
+	return config->buffers * 16 + 64;
+}
+
+/* The memory that stays; the rest is the arena of ports and connections. */
+struct layout {
+	struct nic_message *messages;
+	struct nic_flow *flows;
+	struct nic_flight *flights;
+	struct nic_inbound *inbounds;
+	struct nic_job *jobs;
+	struct nic_message **numbers;
+	struct nic_flow **flow_buckets;
+	struct nic_node *nodes;
+	uint32_t *node_buckets;
+	struct nic_conn **conns, **heap;
+	struct nic_buffer *buffers;
+	uint8_t *bytes;
+};
+
+static uint32_t conns_of(const struct bcl_card_config *config)
+{
+	return power_above(config->max_nodes + 8); /* and candidates */
+}
+
+static void *carve(uint8_t *base, uint32_t *at, uint32_t n, size_t size)
+{
+	void *objects = base ? base + *at : NULL;
+
+	*at += (uint32_t)((n * size + ALIGN - 1) & ~(size_t)(ALIGN - 1));
+	return objects;
+}
+
+/* Returns the bytes used; touches nothing. base NULL: only measure. */
+static uint32_t lay_out(struct layout *to, uint8_t *base,
+			const struct bcl_card_config *config)
+{
+	uint32_t messages = config->max_messages, at = 0;
+
+	carve(base, &at, 1, sizeof(struct bcl_card));
+	to->messages = carve(base, &at, messages, sizeof(*to->messages));
+	to->flows = carve(base, &at, 2 * messages, sizeof(*to->flows));
+	to->flights = carve(base, &at, 4 * messages, sizeof(*to->flights));
+	to->inbounds = carve(base, &at, messages, sizeof(*to->inbounds));
+	to->jobs = carve(base, &at, jobs_of(config), sizeof(*to->jobs));
+	to->numbers = carve(base, &at, messages, sizeof(*to->numbers));
+	to->flow_buckets =
+		carve(base, &at, messages, sizeof(*to->flow_buckets));
+	to->nodes = carve(base, &at, config->max_nodes, sizeof(*to->nodes));
+	to->node_buckets = carve(base, &at, power_above(config->max_nodes),
+				 sizeof(*to->node_buckets));
+	to->conns = carve(base, &at, conns_of(config), sizeof(*to->conns));
+	to->heap = carve(base, &at, conns_of(config), sizeof(*to->heap));
+	to->buffers =
+		carve(base, &at, 2 * config->buffers, sizeof(*to->buffers));
+	to->bytes = carve(base, &at, 2 * config->buffers, FRAME_SIZE);
+	return at;
+}
+
+static void set_up_pools(struct bcl_card *card, const struct layout *from,
+			 const struct bcl_card_config *config)
+{
+	uint32_t messages = config->max_messages, i;
+
+	card->message = from->messages;
+	card->job = from->jobs;
+	card->numbers = from->numbers;
+	card->flow_buckets = from->flow_buckets;
+	card->node = from->nodes;
+	card->node_buckets = from->node_buckets;
+	card->conns = from->conns;
+	card->heap = from->heap;
+	card->buffer = from->buffers;
+	card->mask = messages - 1;
+	card->conn_mask = conns_of(config) - 1;
+	card->node_mask = power_above(config->max_nodes) - 1;
+	for (i = 0; i < 2 * config->buffers; i++)
+		from->buffers[i].bytes = from->bytes + (size_t)i * FRAME_SIZE;
+	nic_pool_init(&card->messages, from->messages, messages,
+		      sizeof(*from->messages));
+	nic_pool_init(&card->flows, from->flows, 2 * messages,
+		      sizeof(*from->flows));
+	nic_pool_init(&card->flights, from->flights, 4 * messages,
+		      sizeof(*from->flights));
+	nic_pool_init(&card->inbounds, from->inbounds, messages,
+		      sizeof(*from->inbounds));
+	nic_pool_init(&card->jobs, from->jobs, jobs_of(config),
+		      sizeof(*from->jobs));
+	nic_pool_init(&card->out, from->buffers, config->buffers,
+		      sizeof(*from->buffers));
+	nic_pool_init(&card->in, from->buffers + config->buffers,
+		      config->buffers, sizeof(*from->buffers));
+	for (i = 0; i < config->max_nodes; i++)
+		card->node[i].hashed =
+			i + 1 < config->max_nodes ? i + 1 : BCL_NODE_NONE;
+}
+
+static int config_right(const struct bcl_hal *hal,
+			const struct bcl_card_config *config)
+{
+	uint32_t messages = config->max_messages;
+
+	return hal->size == sizeof(*hal) && config->card != 0 &&
+	       messages >= 16 && messages <= 32768 &&
+	       (messages & (messages - 1)) == 0 && config->max_nodes > 0 &&
+	       config->max_nodes <= 1 << 20 && config->buffers <= 1024 &&
+	       (hal->features & BCL_HAL_GATHER || config->buffers > 0) &&
+	       config->ack_delay > 0 && config->rto_min > 0 &&
+	       config->rto_max >= config->rto_min &&
+	       config->rto_max <= UINT32_MAX / 2 &&
+	       config->peer_timeout >= config->rto_max;
+}
+
+uint32_t bcl_card_arena(const struct bcl_card_config *config, uint32_t ports,
+			uint32_t connections, uint32_t channels)
+{
+	struct layout layout;
+
+	return lay_out(&layout, NULL, config) +
+	       ports * bcl_nic_arena_size(bcl_nic_port_size(1024, 0)) +
+	       connections *
+		       bcl_nic_arena_size((uint32_t)sizeof(struct nic_conn)) +
+	       channels * (uint32_t)sizeof(struct nic_channel) + 2 * ALIGN;
+}
+
+struct bcl_card *bcl_card_open(void *arena, uint32_t size,
+			       const struct bcl_hal *hal, void *host,
+			       const struct bcl_card_config *config)
+{
+	struct bcl_card *card = arena;
+	struct nic_link *const lists[] = {
+		&card->intake,	&card->active, &card->news,    &card->starving,
+		&card->working, &card->drain,  &card->waiting, &card->wanting,
+	};
+	struct layout layout;
+	uint32_t used, i;
+
+	if (!config_right(hal, config) ||
+	    size < bcl_card_arena(config, 0, 0, 0))
+		return NULL;
+	used = lay_out(&layout, arena, config);
+	memset(card, 0, used);
+	set_up_pools(card, &layout, config);
+	bcl_nic_arena_init(card, (uint8_t *)arena + used, size - used);
+	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		nic_list_init(lists[i]);
+	for (i = 0; i < BCL_RAILS_MAX; i++) {
+		nic_list_init(&card->rail[i].flows);
+		nic_list_init(&card->rail[i].fetched);
+	}
+	bcl_nic_port_init(&card->self);
+	card->hal = *hal;
+	card->host = host;
+	card->config = *config;
+	card->gather = hal->features & BCL_HAL_GATHER;
+	card->reserve = config->max_messages / 4;
+	card->conn_shift = 2;
+	while (card->conn_mask >> (card->conn_shift - 2))
+		card->conn_shift++;
+	card->generation = (uint32_t)hal->random(host);
+	return card;
+}
+
+/*
+ * Each input begins here. If nobody called for long, silence was ours: peers
+ * get their time anew.
+ */
+static void wake_up(struct bcl_card *card, uint64_t now)
+{
+	if (now - card->now > card->config.peer_timeout / 2)
+		card->back_at = now;
+	card->now = now;
+}
+
+/* Let the engines run, and say when they want to again. */
+static void run(struct bcl_card *card, unsigned budget,
+		struct bcl_card_next *next)
+{
+	if (card->now >= card->starving_at && !nic_list_empty(&card->starving))
+		bcl_nic_port_feed(card);
+	if (card->now >= card->wanting_at && !nic_list_empty(&card->wanting))
+		bcl_nic_node_serve(card);
+	for (; budget && card->nheap && card->heap[0]->due <= card->now;
+	     budget--)
+		bcl_nic_conn_timer(card, card->heap[0]);
+	if (!nic_list_empty(&card->intake))
+		bcl_nic_sdma_intake(card, &budget);
+	bcl_nic_send(card, &budget);
+	if (!nic_list_empty(&card->news))
+		bcl_nic_port_wake(card);
+	next->more = budget == 0;
+	next->deadline = card->nheap ? card->heap[0]->due : NIC_NEVER;
+	if (!nic_list_empty(&card->starving) &&
+	    card->starving_at < next->deadline)
+		next->deadline = card->starving_at;
+	if (!nic_list_empty(&card->wanting) &&
+	    card->wanting_at < next->deadline)
+		next->deadline = card->wanting_at;
+}
+
+void bcl_card_doorbell(struct bcl_card *card, uint16_t number, uint64_t now,
+		       unsigned budget, struct bcl_card_next *next)
+{
+	struct nic_port *port = bcl_nic_port_find(card, number);
+
+	wake_up(card, now);
+	if (port) {
+		port->rung = 1;
+		if (nic_list_empty(&port->intake))
+			nic_list_append(&card->intake, &port->intake);
+	}
+	run(card, budget, next);
+}
+
+void bcl_card_frames(struct bcl_card *card, unsigned rail,
+		     const struct bcl_rx_frame *frames, unsigned n,
+		     uint64_t now, unsigned budget, struct bcl_card_next *next)
+{
+	unsigned i;
+
+	wake_up(card, now);
+	for (i = 0; i < n && rail < BCL_RAILS_MAX; i++)
+		bcl_nic_recv(card, rail, &frames[i]);
+	run(card, budget, next);
+}
+
+void bcl_card_drained(struct bcl_card *card, unsigned rail, uint64_t now,
+		      unsigned budget, struct bcl_card_next *next)
+{
+	struct nic_conn *conn;
+
+	wake_up(card, now);
+	while (rail < BCL_RAILS_MAX &&
+	       (conn = nic_list_first(&card->drain, struct nic_conn, drain))) {
+		nic_list_remove(&conn->drain);
+		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << rail);
+	}
+	run(card, budget, next);
+}
+
+void bcl_card_transmit_ready(struct bcl_card *card, unsigned rail, uint64_t now,
+			     unsigned budget, struct bcl_card_next *next)
+{
+	wake_up(card, now);
+	if (rail < BCL_RAILS_MAX)
+		bcl_nic_send_ready(card, rail);
+	run(card, budget, next);
+}
+
+void bcl_card_dma_done(struct bcl_card *card, uint32_t cookie,
+		       enum bcl_dma_result result, uint64_t now,
+		       unsigned budget, struct bcl_card_next *next)
+{
+	wake_up(card, now);
+	if (cookie < jobs_of(&card->config))
+		bcl_nic_rdma_done(card, cookie, result);
+	run(card, budget, next);
+}
+
+void bcl_card_timer(struct bcl_card *card, uint64_t now, unsigned budget,
+		    struct bcl_card_next *next)
+{
+	wake_up(card, now);
+	run(card, budget, next);
+}
+
+void bcl_card_node_gone(struct bcl_card *card, uint32_t index, unsigned rail,
+			enum bcl_status why, uint64_t now, unsigned budget,
+			struct bcl_card_next *next)
+{
+	struct nic_node *node = bcl_nic_node_at(card, index);
+	struct nic_conn *conn = node ? node->conn : NULL;
+	unsigned other, others = 0;
+
+	wake_up(card, now);
+	if (conn && rail < BCL_RAILS_MAX &&
+	    conn->window[rail].state != NIC_RAIL_OFF) {
+		/* Only rails that do not wait in vain speak for the node. */
+		for (other = 0; other < BCL_RAILS_MAX; other++)
+			others |= other != rail &&
+				  conn->window[other].state ==
+					  NIC_RAIL_PROVED &&
+				  conn->window[other].backoff == 0;
+		if (others)
+			bcl_nic_rails_down(card, conn, rail);
+		else
+			bcl_nic_node_lose(card, node, BCL_NODE_LOST, why);
+	}
+	run(card, budget, next);
+}
+
+static enum bcl_status node_connect(struct bcl_card *card,
+				    const struct bcl_control *control,
+				    uint32_t *result)
+{
+	uint64_t id = control->connect.card;
+	struct nic_node *node = bcl_nic_node_find(card, id);
+	enum bcl_status status;
+
+	if (id == 0 || id == card->config.card)
+		return BCL_ERR_ARG;
+	if (!node)
+		node = bcl_nic_node_make(card, id);
+	if (!node)
+		return BCL_ERR_AGAIN;
+	if (node->state == BCL_NODE_ISOLATED)
+		return BCL_ERR_ISOLATED;
+	node->rails |= control->connect.rails & ((1u << BCL_RAILS_MAX) - 1);
+	if (node->conn && node->conn->state >= NIC_CONN_UP) {
+		if (node->state == BCL_NODE_LOST) {
+			bcl_nic_node_set(card, node, BCL_NODE_UP, BCL_OK);
+		}
+		if (node->conn->state != NIC_CONN_PARKING) {
+			node->conn->hello_at = card->now;
+			nic_deadline(card, node->conn, card->now);
+		}
+	} else {
+		status = bcl_nic_node_want(card, node);
+		if (status)
+			return status;
+		if (!node->conn) {
+			if (node->messages == 0)
+				nic_list_remove(&node->wanting);
+			return BCL_ERR_AGAIN;
+		}
+	}
+	*result = nic_node_index(card, node);
+	return BCL_OK;
+}
+
+static void node_disconnect(struct bcl_card *card, struct nic_node *node)
+{
+	struct nic_conn *conn = node->conn;
+	unsigned rail;
+
+	bcl_nic_message_lose(card, node, BCL_ERR_CANCELLED);
+	if (conn) {
+		bcl_nic_assemble_lose(card, conn, BCL_ERR_CANCELLED);
+		/* On each rail: a lost one would cost the peer its time-out. */
+		for (rail = 0; rail < BCL_RAILS_MAX; rail++)
+			if (conn->state >= NIC_CONN_UP &&
+			    conn->window[rail].state == NIC_RAIL_PROVED)
+				bcl_nic_frame_bare(card, conn, rail,
+						   BCL_FRAME_BYE);
+		bcl_nic_conn_free(card, conn);
+	}
+	if (node->conn) /* it was the candidate */
+		bcl_nic_conn_free(card, node->conn);
+	bcl_nic_node_free(card, node);
+}
+
+static enum bcl_status node_control(struct bcl_card *card, uint32_t op,
+				    struct nic_node *node)
+{
+	if (!node)
+		return BCL_ERR_ARG;
+	switch (op) {
+	case BCL_CTL_DISCONNECT:
+		node_disconnect(card, node);
+		return BCL_OK;
+	case BCL_CTL_ISOLATE:
+		if (node->candidate)
+			bcl_nic_conn_free(card, node->candidate);
+		bcl_nic_node_lose(card, node, BCL_NODE_ISOLATED,
+				  BCL_ERR_ISOLATED);
+		return BCL_OK;
+	default:
+		if (node->state != BCL_NODE_ISOLATED)
+			return BCL_ERR_ARG;
+		bcl_nic_node_set(card, node, BCL_NODE_CLOSED, BCL_OK);
+		return BCL_OK;
+	}
+}
+
+enum bcl_status bcl_card_control(struct bcl_card *card,
+				 const struct bcl_control *control,
+				 uint64_t now, uint32_t *result,
+				 struct bcl_card_next *next)
+{
+	enum bcl_status status = BCL_ERR_ARG;
+
+	wake_up(card, now);
+	switch ((enum bcl_control_op)control->op) {
+	case BCL_CTL_PORT_OPEN:
+		status = bcl_nic_port_open(card, control);
+		break;
+	case BCL_CTL_PORT_CLOSE:
+		if (control->port.number > 0 && control->port.number < 65536)
+			status = bcl_nic_port_close(
+				card, (uint16_t)control->port.number);
+		break;
+	case BCL_CTL_CONNECT:
+		status = node_connect(card, control, result);
+		break;
+	case BCL_CTL_DISCONNECT:
+	case BCL_CTL_ISOLATE:
+	case BCL_CTL_REJOIN:
+		status = node_control(card, control->op,
+				      bcl_nic_node_at(card, control->node));
+		break;
+	case BCL_CTL_POST:
+		status = bcl_nic_port_post(card, control);
+		break;
+	case BCL_CTL_UNPOST:
+		status = bcl_nic_port_unpost(card, control);
+		break;
+	case BCL_CTL_RAIL:
+		status = bcl_nic_rails_set(card, control);
+		break;
+	}
+	run(card, CONTROL_BUDGET, next);
+	return status;
+}
+
+int bcl_card_predict(struct bcl_card *card, unsigned rail,
+		     struct bcl_memref *where, uint16_t *port, int *remote,
+		     uint32_t *payload)
+{
+	const struct nic_inbound *inbound;
+
+	inbound = rail < BCL_RAILS_MAX ? card->rail[rail].predicted : NULL;
+	if (!inbound || inbound->prefix != inbound->received ||
+	    inbound->prefix >= inbound->where.length || inbound->failed)
+		return 0;
+	*where = inbound->where;
+	where->offset += inbound->prefix;
+	where->length -= inbound->prefix;
+	*port = inbound->area_port;
+	*remote = inbound->remote;
+	*payload = card->rail[rail].predicted_payload;
+	return 1;
+}
+
+const uint64_t *bcl_card_counters(const struct bcl_card *card)
+{
+	return card->counters;
+}
+
+enum bcl_status bcl_card_node_info(const struct bcl_card *card, uint32_t index,
+				   struct bcl_node_info *info)
+{
+	const struct nic_node *node = bcl_nic_node_at(card, index);
+	const struct nic_conn *conn;
+	unsigned rail;
+
+	if (!node)
+		return BCL_ERR_ARG;
+	memset(info, 0, sizeof(*info));
+	info->card = node->card;
+	info->state = (enum bcl_node_state)node->state;
+	info->status = (enum bcl_status)node->status;
+	info->messages_queued = node->messages;
+	conn = node->conn;
+	if (!conn)
+		return BCL_OK;
+	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
+		if (conn->window[rail].state == NIC_RAIL_PROVED)
+			info->rails |= 1u << rail;
+	if (conn->small_rail < BCL_RAILS_MAX)
+		info->rtt = conn->window[conn->small_rail].srtt;
+	info->last_heard = conn->heard;
+	info->frames_sent = conn->frames_sent;
+	info->frames_received = conn->frames_received;
+	info->retransmitted = conn->retransmitted;
+	return BCL_OK;
+}

@@ -1,0 +1,862 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The inside of the card. Who owns what:
+ *
+ *  card     clock, pools, tables of ports, nodes and connections
+ *  port     a user's queues, blocks and channels, and the flows from there
+ *  node     a peer by its card id, as long as the host knows it, and the
+ *           flows that lead there
+ *  flow     messages of one port to one node (and port) that wait to be sent
+ *           or, refused, to be sent again
+ *  message  something to send: a request, or a reply to a peer's GET or
+ *           atomic. It gets its number with its first frame
+ *  conn     a connection with one life of a node: numbered messages that
+ *           have no verdict, verdicts given, messages that come in
+ *  window   one rail of a connection: frames in flight, frames arrived
+ *  flight   a frame in flight: enough to build it again
+ *  inbound  a message that comes in: in pieces, early, or by a slow dma
+ *  buffer   card memory for one frame (without BCL_HAL_GATHER)
+ *
+ * The engines: SDMA (sdma.c) fetches requests and payload from the host, SEND
+ * (send.c) chooses, packs and transmits, RECV (recv.c) checks frames and
+ * deals out segments, RDMA (rdma.c) moves payload to the host. With
+ * BCL_HAL_GATHER each call runs straight through them; otherwise they meet at
+ * jobs, one for each dma that is on its way.
+ *
+ * What only nicfw/ knows is named nic_*, with bcl_ before it where the linker
+ * sees it.
+ */
+#ifndef NICFW_CARD_H
+#define NICFW_CARD_H
+
+#include <nicfw/hal.h>
+#include <nicfw/list.h>
+#include <nicfw/order.h>
+
+#define NIC_NEVER UINT64_MAX
+
+enum {
+	NIC_BURST_MAX = 64,	/* frames in one call of transmit() */
+	NIC_HEAD_SIZE = 384,	/* headers, and payload that is copied */
+	NIC_COPY_MAX = 256,	/* longer payloads are gathered, not copied */
+	NIC_SMALL_MAX = 1024,	/* longer messages do not delay shorter ones */
+	NIC_INBOUND_MAX = 64,	/* per node: messages in pieces or held */
+	NIC_HELD_MAX = 48,	/* of these, held for their predecessor */
+	NIC_ROOMS = 4,		/* per node: ports whose ROOM it waits for */
+	NIC_ACK_BYTES = 262144, /* unacknowledged at most */
+	NIC_MTU_MIN = 576,	/* bytes a rail must carry */
+	NIC_REORDER = 3,	/* a frame is lost if so many later ones came */
+	NIC_RAIL_TIMEOUTS = 4,	/* until another rail is tried */
+	NIC_PORT_BUCKETS = 64,
+};
+
+struct nic_buffer;
+
+struct nic_channel {
+	uint64_t cookie, offset, length;
+	uint32_t handle;
+	uint16_t generation;
+	uint16_t reads; /* replies that read from it */
+	uint8_t armed, reading, filling;
+};
+
+enum nic_intake {
+	NIC_INTAKE_IDLE,
+	NIC_INTAKE_COUNT,  /* reading indices.requests_made */
+	NIC_INTAKE_SUBMIT, /* reading an entry of submits[] */
+	NIC_INTAKE_REQUEST,
+};
+
+struct nic_port {
+	struct nic_link intake;	  /* card->intake: submits to be read */
+	struct nic_link active;	  /* card->active: has ready flows */
+	struct nic_link news;	  /* card->news: events since the last wake */
+	struct nic_link starving; /* card->starving: refused, no block free */
+	struct nic_link ready;	  /* flows with something to send */
+	struct nic_link flows;	  /* all of them */
+	struct nic_port *hashed;
+	uint32_t requests, sends, receives, blocks, indices; /* handles */
+	uint32_t nrequests, nreceives, nblocks, nchannels;
+	uint8_t sends_shift, receives_shift; /* entries = 1 << shift */
+	uint32_t made, taken;		     /* entries of submits[] */
+	uint32_t sent, received;	     /* entries written to the queues */
+	uint32_t block_next, block_freed;
+	uint32_t nspare;   /* blocks taken and given up, see spare[] */
+	uint32_t messages; /* of this port, not finished */
+	uint32_t jobs;
+	uint32_t index;	  /* request being read */
+	uint32_t word[3]; /* dma lands here: count, blocks_freed, sleeping */
+	uint16_t number;
+	uint8_t step;	   /* enum nic_intake */
+	uint8_t rung;	   /* a doorbell since `made` was read */
+	uint8_t reading;   /* a read of the intake is on its way */
+	uint8_t freed_due; /* blocks_freed is being read */
+	uint8_t sleeping_due;
+	uint8_t refused; /* a channel or block was refused: owes ROOM */
+	uint8_t closed;
+	struct bcl_request request;
+	uint32_t *spare; /* bitmap of blocks */
+	struct nic_channel *channel;
+};
+
+/* The states of a node are in node.c. */
+struct nic_node {
+	struct nic_link wanting; /* card->wanting: no memory for a conn */
+	struct nic_link flows;
+	uint64_t expires;	    /* of wanting */
+	struct nic_conn *conn;	    /* in use or being made, or NULL */
+	struct nic_conn *candidate; /* answered, replaces conn when proved */
+	uint64_t card;
+	uint32_t hashed;   /* 1 + the next with the same hash */
+	uint32_t messages; /* not finished */
+	uint8_t used;
+	uint8_t state;	/* enum bcl_node_state */
+	uint8_t status; /* enum bcl_status: why lost; gates requests */
+	uint8_t rails;	/* bit r: the host knows an address */
+	uint8_t losing; /* bcl_nic_message_lose() is at work */
+};
+
+enum nic_flow_class {
+	NIC_FLOW_ORDERED, /* SYSTEM, PUT_NOTIFY to one port */
+	NIC_FLOW_SMALL,
+	NIC_FLOW_BULK,
+	NIC_FLOW_REPLY, /* of up to NIC_SMALL_MAX bytes */
+	NIC_FLOW_REPLY_BULK,
+	NIC_FLOW_GATE, /* a FENCE, and what came after it */
+};
+
+enum nic_flow_place {
+	NIC_FLOW_IDLE,
+	NIC_FLOW_READY,	  /* in port->ready */
+	NIC_FLOW_STALLED, /* in conn->stalled, rail->flows or card->waiting */
+};
+
+struct nic_flow {
+	struct nic_link link; /* by place; free */
+	struct nic_link in_port, in_node;
+	struct nic_link queue;	/* messages to be sent */
+	struct nic_link parked; /* refused, in the order of their old numbers */
+	struct nic_flow *hashed;
+	struct nic_port *port;
+	struct nic_node *node;
+	uint64_t retry_at; /* NIC_NEVER: not waiting */
+	uint32_t last;	   /* newest number without verdict, or 0 */
+	uint32_t pending;  /* numbered without verdict; GATE: unfinished */
+	uint16_t dst_port;
+	uint8_t class;
+	uint8_t place;
+	uint8_t backoff;
+	uint8_t refused; /* ORDERED: nothing new until pending is 0 */
+};
+
+enum nic_message_state {
+	NIC_MESSAGE_FREE,
+	NIC_MESSAGE_QUEUED,    /* in flow->queue, no number */
+	NIC_MESSAGE_SENDING,   /* first of flow->queue, numbered */
+	NIC_MESSAGE_SENT,      /* all of it was transmitted */
+	NIC_MESSAGE_WITHDRAWN, /* will be refused (or was delivered) */
+	NIC_MESSAGE_ASKED,     /* delivered, its reply has not come */
+	NIC_MESSAGE_PARKED,    /* in flow->parked, no number */
+};
+
+struct nic_message {
+	struct nic_link link; /* flow->queue, flow->parked, conn->again; free */
+	struct nic_link numbered; /* conn->numbered, conn->asked */
+	struct nic_message *hashed;
+	struct nic_flow *flow; /* NULL: its port was closed */
+	struct nic_flow *gate; /* NULL: a reply */
+	struct nic_port *port; /* whose completion and memory; NULL: nobody's */
+	struct nic_node *node;
+	uint64_t cookie, targ64;
+	uint32_t number; /* 0: none */
+	uint32_t prev;	 /* 0: none */
+	uint32_t moved;	 /* bytes transmitted */
+	uint32_t length;
+	uint32_t target, arg32;
+	uint32_t index; /* of the request */
+	uint16_t generation;
+	uint16_t src_port, dst_port;
+	uint16_t inline_len;
+	uint8_t nref;
+	uint8_t op, type;
+	uint8_t state;
+	uint8_t fragmented; /* more than one frame */
+	uint8_t status;	    /* once refused, finish with this instead */
+	uint8_t remote;	    /* refs are read for the peer */
+	uint8_t reads;	    /* counted in port->channel[index].reads */
+	uint8_t words;	    /* bytes of `word` that are its payload */
+	uint8_t answering;  /* its reply is coming in */
+	union {
+		struct bcl_memref refs[BCL_REQUEST_REFS];
+		struct {
+			struct bcl_memref result;
+			struct bcl_le64 word[2]; /* of atomics */
+		};
+	};
+};
+
+enum nic_flight_state {
+	NIC_FLIGHT_BUILT, /* its payload is being fetched */
+	NIC_FLIGHT_SENT,
+	NIC_FLIGHT_UNSENT, /* the rail did not take it */
+	NIC_FLIGHT_LOST,
+	NIC_FLIGHT_SACKED,
+};
+
+/* One segment of a frame in flight; the first stands for the frame. */
+struct nic_flight {
+	struct nic_link link;	 /* window->flights in order of seq; free */
+	struct nic_flight *more; /* further segments of this frame */
+	struct nic_message *message;
+	struct nic_buffer *buffer; /* BUILT: where */
+	struct nic_window *window;
+	uint64_t sent;	 /* when */
+	uint32_t number; /* of message then: differs if it is gone */
+	uint32_t offset, seq;
+	uint16_t length;
+	uint16_t bytes; /* of the frame */
+	uint8_t state;
+	uint8_t again;	  /* transmitted more than once */
+	uint8_t withdraw; /* a WITHDRAW segment, no payload */
+};
+
+enum nic_window_state {
+	NIC_RAIL_OFF,
+	NIC_RAIL_CALLING,  /* HELLO sent */
+	NIC_RAIL_ANSWERED, /* HELLO_ACK sent, no frame yet */
+	NIC_RAIL_PROVED,
+};
+
+struct nic_window {
+	/* both */
+	uint32_t peer; /* conn id for frames to this rail of the peer */
+	uint8_t state;
+	uint8_t turn, peer_turn; /* of HELLO */
+	uint8_t backoff;	 /* time-outs in a row */
+	uint8_t ack_due;
+	uint8_t lost; /* some flights are LOST or UNSENT */
+	uint8_t probing;
+	uint16_t payload; /* bytes that a frame with one segment carries */
+	uint16_t nflights;
+	/* out */
+	struct nic_link flights;
+	uint32_t next;				 /* seq of the next new frame */
+	uint32_t bytes;				 /* in flight */
+	uint32_t congestion, threshold, granted; /* bytes */
+	uint32_t recover;      /* seq: losses before it belong to one event */
+	uint32_t probe;	       /* seq to begin with while `probing` */
+	uint32_t srtt, rttvar; /* ns; 0: unknown */
+	uint64_t rto_at;
+	uint64_t timeout_first; /* of those in a row */
+	/* in */
+	uint64_t heard;
+	uint32_t expected; /* every seq before it has arrived */
+	uint32_t highest;  /* 1 + the highest that arrived */
+	uint32_t unacked;  /* bytes */
+};
+
+enum nic_conn_state {
+	NIC_CONN_CALLING,
+	NIC_CONN_ANSWERED,
+	NIC_CONN_UP,
+	NIC_CONN_PARKING, /* idle; PARK sent, nothing new is started */
+	NIC_CONN_PARKED,  /* UP, but the peer wants to part */
+};
+
+/* Why a connection is in card->working. */
+enum bcl_nic_conn_work {
+	NIC_WORK_ACK = 1,    /* << rail */
+	NIC_WORK_AGAIN = 16, /* conn->again */
+	NIC_WORK_LOST = 32,  /* frames to retransmit */
+};
+
+struct nic_conn {
+	struct nic_link work;  /* card->working */
+	struct nic_link drain; /* card->drain: bulk completed */
+	struct nic_link numbered, asked, again; /* messages */
+	struct nic_link inbounds;
+	struct nic_link stalled; /* flows */
+	struct nic_node *node;
+	uint64_t life; /* the peer's incarnation */
+	uint64_t due;  /* its key in the heap of deadlines */
+	uint64_t heard;
+	uint64_t used;	  /* when a message was last sent or received */
+	uint64_t expires; /* not UP by then: given up */
+	uint64_t settled; /* not UP by then: another life may be answered */
+	uint64_t ack_at, ping_at, retry_at, hello_at;
+	uint32_t ping_wait, hello_wait; /* ns */
+	uint32_t heap;			/* its place there */
+	uint32_t index;			/* in card->conns */
+	uint32_t id;			/* in frames to us, without the rail */
+	uint32_t peer;	/* in frames to the peer, without its rail */
+	uint32_t first; /* the first number that we gave */
+	uint32_t next;	/* the next */
+	uint32_t base;	/* the peer's: its oldest without verdict */
+	uint32_t done;	/* every number before it: see wire.h */
+	uint32_t top;	/* 1 + the highest with a verdict */
+	uint32_t held;	/* inbounds that wait for their predecessor */
+	uint32_t ninbound;
+	uint8_t state;
+	uint8_t known;	   /* life and peer are */
+	uint8_t working;   /* enum bcl_nic_conn_work */
+	uint8_t told;	   /* verdicts beyond `done` are told */
+	uint8_t done_due;  /* `done` moved since it was told */
+	uint8_t confirmed; /* the peer knows that we are UP */
+	uint8_t pcrc;
+	uint8_t small_rail, bulk_rail; /* BCL_RAILS_MAX: none */
+	uint8_t rooms_ready;	       /* bit i: tell of rooms[i] */
+	uint16_t rooms[NIC_ROOMS];     /* ports that refused; 0: none */
+	uint64_t frames_sent, frames_received, retransmitted;
+	struct nic_window window[BCL_RAILS_MAX];
+	/* bitmaps */
+	uint32_t verdicts[BCL_MSG_MEMORY / 16];
+	uint32_t arrived[BCL_RAILS_MAX][BCL_SACK_BITS / 32];
+};
+
+_Static_assert(offsetof(struct nic_conn, verdicts) <= 1024,
+	       "card memory per peer, without bitmaps");
+
+enum nic_inbound_state {
+	NIC_INBOUND_PIECES, /* parts are missing */
+	NIC_INBOUND_MOVING, /* all parts came, some are on their way */
+	NIC_INBOUND_HELD,   /* whole, its predecessor is missing */
+};
+
+struct nic_inbound {
+	struct nic_link link;  /* conn->inbounds; free */
+	struct nic_conn *conn; /* NULL: gone while a dma was on its way */
+	struct nic_port *port;
+	struct nic_message *asked; /* GET_REPLY, ATOMIC_REPLY: for this */
+	struct bcl_memref where;   /* of the whole message */
+	uint64_t targ64;
+	uint32_t msg, prev;
+	uint32_t total, received;
+	uint32_t prefix; /* bytes from the start that came without a hole */
+	uint32_t target, arg32;
+	uint32_t slot; /* block or channel */
+	uint32_t jobs;
+	uint16_t src_port, dst_port;
+	uint16_t area_port; /* on whose behalf `where` is written */
+	uint8_t op, type;
+	uint8_t state;
+	uint8_t held; /* counted in conn->held */
+	uint8_t has_block;
+	uint8_t remote;
+	uint8_t status;	   /* of the event or completion */
+	uint8_t failed;	   /* verdict FAILED */
+	uint8_t withdrawn; /* verdict REFUSED */
+	uint64_t word;	   /* ATOMIC_REPLY: in host order, on its way */
+};
+
+enum nic_job_kind {
+	NIC_JOB_INTAKE,	  /* object: port */
+	NIC_JOB_FREED,	  /* object: port */
+	NIC_JOB_SLEEPING, /* object: port */
+	NIC_JOB_FETCH,	  /* object: buffer to be sent */
+	NIC_JOB_STORE,	  /* object: inbound; buffer: the frame */
+};
+
+struct nic_job {
+	struct nic_link link; /* free */
+	void *object;
+	struct nic_buffer *buffer;
+	uint8_t kind;
+	uint8_t used;
+};
+
+/*
+ * A frame in card memory. Out: `jobs` counts the fetches on their way. In:
+ * `jobs` counts the segments that are not stored yet.
+ */
+struct nic_buffer {
+	struct nic_link link;	   /* rail->fetched; free */
+	struct nic_conn *conn;	   /* out: NULL: the connection is gone */
+	struct nic_flight *flight; /* out: NULL: acknowledged meanwhile */
+	uint32_t jobs;
+	uint16_t length;
+	uint8_t rail;
+	uint8_t fault;
+	uint8_t *bytes;
+};
+
+struct nic_rail {
+	struct nic_link flows;	       /* wait until it takes frames again */
+	struct nic_link fetched;       /* buffers to be sent, in order */
+	struct nic_inbound *predicted; /* last bulk fragment was of this */
+	uint32_t predicted_payload;
+	uint32_t mtu, burst, window;
+	uint8_t up, busy, small, bulk;
+};
+
+struct bcl_card {
+	struct bcl_hal hal;
+	void *host;
+	uint64_t now;
+	struct bcl_card_config config;
+	uint32_t gather; /* BCL_HAL_GATHER */
+	uint64_t counters[BCL_CARD_NCOUNTERS];
+
+	struct nic_link intake, active, news, starving; /* ports */
+	struct nic_link working, drain;			/* connections */
+	struct nic_link waiting; /* flows that wait for card memory */
+	struct nic_link wanting; /* nodes */
+	struct nic_link free;	 /* arena.c */
+
+	struct nic_pool messages, flows, flights, inbounds, jobs;
+	struct nic_pool out, in;     /* buffers */
+	struct nic_message *message; /* the array */
+	struct nic_buffer *buffer;   /* the array of `out` */
+	struct nic_job *job;
+	struct nic_message **numbers; /* by node and number */
+	struct nic_flow **flow_buckets;
+	struct nic_node *node;
+	uint32_t *node_buckets;
+	struct nic_conn **conns; /* by the index in their ids */
+	struct nic_conn **heap;
+	struct nic_port *ports[NIC_PORT_BUCKETS];
+	struct nic_port self; /* replies that need no memory of a port */
+
+	uint32_t reserve; /* messages kept for replies */
+	uint32_t mask;	  /* of numbers[] and flow_buckets[] */
+	uint32_t node_mask, conn_mask;
+	uint32_t conn_shift; /* of the generation in a connection id */
+	uint32_t free_node, free_conn, nheap;
+	uint32_t generation;
+	uint32_t answers; /* RESET and REFUSE left until answers_at */
+	uint64_t answers_at;
+	uint64_t starving_at, wanting_at;
+	uint64_t back_at; /* nobody had called for long until then */
+	struct nic_rail rail[BCL_RAILS_MAX];
+
+	/* scratch of the engines, used within one input only */
+	struct bcl_tx_frame frames[NIC_BURST_MAX];
+	struct nic_flight *burst[NIC_BURST_MAX];
+	uint8_t heads[NIC_BURST_MAX][NIC_HEAD_SIZE];
+	uint8_t frame[BCL_FRAME_MAX + 8];
+};
+
+#define nic_count(card, name) ((card)->counters[BCL_CARD_##name]++)
+
+static inline uint32_t nic_min32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline uint32_t nic_max32(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+static inline uint32_t nic_pad8(uint32_t n)
+{
+	return (n + 7) & ~7u;
+}
+
+static inline uint32_t nic_node_index(const struct bcl_card *card,
+				      const struct nic_node *node)
+{
+	return (uint32_t)(node - card->node);
+}
+
+/* ---- arena.c: memory of ports and connections ---- */
+void bcl_nic_arena_init(struct bcl_card *card, void *memory, uint32_t size);
+void *bcl_nic_arena_take(struct bcl_card *card, uint32_t size); /* zeroed */
+void bcl_nic_arena_put(struct bcl_card *card, void *memory);
+uint32_t bcl_nic_arena_size(uint32_t size); /* with what the arena adds */
+
+/* ---- deadline.c: connections by the time at which they want attention ---- */
+void bcl_nic_deadline_add(struct bcl_card *card, struct nic_conn *conn);
+void bcl_nic_deadline_remove(struct bcl_card *card, struct nic_conn *conn);
+void bcl_nic_deadline_move(struct bcl_card *card, struct nic_conn *conn);
+
+static inline void nic_deadline(struct bcl_card *card, struct nic_conn *conn,
+				uint64_t at)
+{
+	if (at < conn->due) {
+		conn->due = at;
+		bcl_nic_deadline_move(card, conn);
+	}
+}
+
+/* ---- port.c ---- */
+uint32_t bcl_nic_port_size(uint32_t nblocks, uint32_t nchannels);
+struct nic_port *bcl_nic_port_find(const struct bcl_card *card,
+				   uint16_t number);
+enum bcl_status bcl_nic_port_open(struct bcl_card *card,
+				  const struct bcl_control *control);
+enum bcl_status bcl_nic_port_close(struct bcl_card *card, uint16_t number);
+enum bcl_status bcl_nic_port_post(struct bcl_card *card,
+				  const struct bcl_control *control);
+enum bcl_status bcl_nic_port_unpost(struct bcl_card *card,
+				    const struct bcl_control *control);
+void bcl_nic_port_init(struct nic_port *port);
+/* One dma less is on its way for a port; it may be the last of a closed one. */
+void bcl_nic_port_job_done(struct bcl_card *card, struct nic_port *port);
+void bcl_nic_port_event(struct bcl_card *card, struct nic_port *port,
+			enum bcl_queue queue, struct bcl_completion *entry);
+/* A block of the system ring; 0 if it is full (then ROOM follows). */
+int bcl_nic_port_block_take(struct bcl_card *card, struct nic_port *port,
+			    uint32_t *block);
+void bcl_nic_port_block_spare(struct nic_port *port, uint32_t block);
+void bcl_nic_port_freed(struct bcl_card *card, struct nic_port *port);
+/* Look whether ports that refused have room again. */
+void bcl_nic_port_feed(struct bcl_card *card);
+void bcl_nic_port_wake(struct bcl_card *card);
+void bcl_nic_port_slept(struct bcl_card *card, struct nic_port *port);
+
+/* ---- rdma.c ---- */
+/*
+ * hal.dma(); PENDING goes on in bcl_card_dma_done() with the object. The
+ * caller made sure that a job is free.
+ */
+enum bcl_dma_result bcl_nic_dma(struct bcl_card *card,
+				enum bcl_dma_direction direction, uint16_t port,
+				int remote, const struct bcl_memref *ref,
+				void *mem, enum nic_job_kind kind, void *object,
+				struct nic_buffer *buffer);
+/* Move payload of a message to where it belongs. 0: no card memory now. */
+void bcl_nic_rdma_store(struct bcl_card *card, struct nic_inbound *inbound,
+			uint32_t offset, const uint8_t *payload,
+			uint32_t length, struct nic_buffer *buffer);
+
+/* ---- sdma.c ---- */
+void bcl_nic_sdma_intake(struct bcl_card *card, unsigned *budget);
+void bcl_nic_sdma_fetched(struct bcl_card *card, struct nic_port *port,
+			  enum bcl_dma_result result);
+/*
+ * Append `length` bytes of a message to a frame: copied into the head, or as
+ * parts. 0: a fault.
+ */
+int bcl_nic_sdma_payload(struct bcl_card *card, struct nic_message *message,
+			 uint32_t offset, uint32_t length,
+			 struct bcl_tx_frame *frame, struct nic_buffer *buffer);
+
+/* ---- flow.c ---- */
+/* A request enters, and waits at a fence if there is one. */
+void bcl_nic_flow_submit(struct bcl_card *card, struct nic_message *message);
+/* A reply enters, on behalf of its port or of the card itself. */
+void bcl_nic_flow_reply(struct bcl_card *card, struct nic_message *message);
+int bcl_nic_flow_sendable(const struct nic_flow *flow);
+/* Something to send may have come, or a hindrance may be gone. */
+void bcl_nic_flow_wake(struct bcl_card *card, struct nic_flow *flow);
+void bcl_nic_flow_wake_list(struct bcl_card *card, struct nic_link *stalled);
+void bcl_nic_flow_wake_node(struct bcl_card *card, struct nic_node *node);
+/* It cannot go on: leave the ready list, for another list or none. */
+void bcl_nic_flow_stall(struct nic_flow *flow, struct nic_link *list);
+void bcl_nic_flow_free(struct bcl_card *card, struct nic_flow *flow);
+/* Its message was refused, under this number. */
+void bcl_nic_flow_park(struct bcl_card *card, struct nic_message *message,
+		       uint32_t number);
+/* One of its numbered messages has its verdict; it may be freed. */
+void bcl_nic_flow_verdict(struct bcl_card *card, struct nic_flow *flow);
+/* Send refused messages again: those whose time has come, or all to a port. */
+void bcl_nic_flow_retry(struct bcl_card *card, struct nic_conn *conn);
+/* The connection ended quietly: refused messages are like new ones. */
+void bcl_nic_flow_rewind(struct bcl_card *card, struct nic_node *node);
+void bcl_nic_flow_room(struct bcl_card *card, struct nic_node *node,
+		       uint16_t port);
+/* An unfinished request before the fence less. */
+void bcl_nic_flow_passed(struct bcl_card *card, struct nic_flow *gate);
+
+/* ---- message.c ---- */
+struct nic_message *bcl_nic_message_take(struct bcl_card *card,
+					 struct nic_port *port,
+					 struct nic_node *node);
+void bcl_nic_message_free(struct bcl_card *card, struct nic_message *message);
+/* Give it the next number. 0: too far ahead of the oldest without verdict. */
+int bcl_nic_message_may_number(const struct nic_conn *conn);
+int bcl_nic_message_number(struct bcl_card *card, struct nic_conn *conn,
+			   struct nic_message *message);
+uint32_t bcl_nic_message_base(const struct nic_conn *conn);
+/* Payload bytes that its frames carry: those of a GET are the reply's. */
+static inline uint32_t nic_message_bytes(const struct nic_message *message)
+{
+	return message->op == BCL_SEG_GET ? 0 : message->length;
+}
+/* The end of a message: its event, the fence behind it, its memory. */
+void bcl_nic_message_finish(struct bcl_card *card, struct nic_message *message,
+			    enum bcl_status status);
+/* Its number shall get a verdict without the rest of it. */
+void bcl_nic_message_withdraw(struct bcl_card *card, struct nic_conn *conn,
+			      struct nic_message *message);
+/* Is this still the message whose segment is in flight? */
+static inline int nic_message_alive(const struct nic_conn *conn,
+				    const struct nic_flight *flight)
+{
+	return flight->message && flight->message->number == flight->number &&
+	       flight->message->node == conn->node;
+}
+/* A frame was lost with its rail: its messages go by another way. */
+void bcl_nic_message_reroute(struct bcl_card *card, struct nic_conn *conn,
+			     const struct nic_flight *flight);
+/* What the peer says of our messages. done: 0 if that is impossible. */
+int bcl_nic_message_done(struct bcl_card *card, struct nic_conn *conn,
+			 uint32_t done);
+void bcl_nic_message_verdicts(struct bcl_card *card, struct nic_conn *conn,
+			      uint32_t first, uint32_t n, const uint8_t *bits);
+/* The reply to a GET or atomic has come. */
+void bcl_nic_message_answered(struct bcl_card *card,
+			      struct nic_message *message,
+			      enum bcl_status status);
+/* The peer left: nobody waits for what we owe it. */
+void bcl_nic_message_drop_replies(struct bcl_card *card, struct nic_conn *conn);
+/* Finish all that is queued for a node. */
+void bcl_nic_message_lose(struct bcl_card *card, struct nic_node *node,
+			  enum bcl_status status);
+
+/* ---- verdict.c: what we say of the peer's messages ---- */
+void bcl_nic_verdict_start(struct nic_conn *conn, uint32_t first);
+/* The peer's oldest message without a verdict. 0: impossible. */
+int bcl_nic_verdict_base(struct bcl_card *card, struct nic_conn *conn,
+			 uint32_t base);
+enum bcl_verdict bcl_nic_verdict_of(const struct nic_conn *conn,
+				    uint32_t number);
+void bcl_nic_verdict_give(struct bcl_card *card, struct nic_conn *conn,
+			  uint32_t number, enum bcl_verdict verdict);
+/* The peer asked again: it has not heard of this one. */
+void bcl_nic_verdict_again(struct bcl_card *card, struct nic_conn *conn,
+			   uint32_t number);
+/* Verdicts beyond `done`, two bits each; returns how many. */
+uint32_t bcl_nic_verdict_bits(const struct nic_conn *conn, uint8_t *bits);
+
+/* ---- assemble.c ---- */
+enum nic_accept {
+	NIC_ACCEPTED,
+	NIC_NO_ROOM, /* the frame must come again */
+	NIC_MALFORMED,
+};
+enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
+				 unsigned rail,
+				 const struct bcl_segment_header *segment,
+				 const uint8_t *payload,
+				 struct nic_buffer *buffer);
+void bcl_nic_assemble_withdraw(struct bcl_card *card, struct nic_conn *conn,
+			       uint32_t msg);
+void bcl_nic_assemble_stored(struct bcl_card *card,
+			     struct nic_inbound *inbound);
+/* The peer or the port is gone. */
+void bcl_nic_assemble_lose(struct bcl_card *card, struct nic_conn *conn,
+			   enum bcl_status status);
+void bcl_nic_assemble_close(struct bcl_card *card, struct nic_port *port);
+
+/* ---- reply.c: GET and atomics, asked by a peer ---- */
+/* Execute and queue the reply; a verdict, or UNKNOWN: malformed. */
+enum bcl_verdict bcl_nic_reply_get(struct bcl_card *card, struct nic_conn *conn,
+				   const struct bcl_segment_header *segment);
+enum bcl_verdict bcl_nic_reply_atomic(struct bcl_card *card,
+				      struct nic_conn *conn,
+				      const struct bcl_segment_header *segment,
+				      const uint8_t *payload);
+/* A message for a channel: UNKNOWN: it is posted; REFUSED: not yet; FAILED:
+ * no longer, or there is none. */
+enum bcl_verdict bcl_nic_channel_find(struct nic_port *port, uint32_t target,
+				      int reading,
+				      struct nic_channel **channel);
+/* Our request that a token names and that waits for a reply, or NULL. */
+struct nic_message *bcl_nic_reply_find(struct bcl_card *card,
+				       const struct nic_conn *conn,
+				       uint32_t token);
+uint32_t bcl_nic_reply_token(const struct bcl_card *card,
+			     const struct nic_message *message);
+void bcl_nic_reply_delivered(struct bcl_card *card,
+			     struct nic_message *message);
+/* The memory of a reply is gone with its port: say so instead. */
+void bcl_nic_reply_fail(struct bcl_card *card, struct nic_message *message);
+/* Its memory is gone, and the peer has forgotten what it got: say so. */
+void bcl_nic_reply_fault(struct bcl_card *card, struct nic_message *message);
+
+/* ---- frame.c ---- */
+void bcl_frame_header(struct bcl_card *card, struct nic_conn *conn,
+		      unsigned rail, uint8_t kind, uint8_t *head);
+void bcl_nic_frame_seal(struct bcl_card *card, uint8_t *head);
+int bcl_nic_frame_sealed(struct bcl_card *card, const uint8_t *head);
+void bcl_nic_frame_segment(const struct bcl_card *card,
+			   const struct nic_message *message, uint32_t offset,
+			   uint32_t length, uint8_t *at);
+/* Unsequenced frames. 0: the rail did not take it. */
+int bcl_nic_frame_bare(struct bcl_card *card, struct nic_conn *conn,
+		       unsigned rail, uint8_t kind);
+int bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
+		      unsigned rail);
+void bcl_nic_frame_hello(struct bcl_card *card, struct nic_conn *conn,
+			 unsigned rail, uint8_t kind);
+/* To the source of the frame being handled, a bounded number per time. */
+void bcl_nic_frame_reset(struct bcl_card *card, unsigned rail, uint32_t conn);
+void bcl_nic_frame_refuse(struct bcl_card *card, unsigned rail, uint8_t version,
+			  const struct bcl_hello *hello,
+			  enum bcl_status reason);
+
+/* ---- window.c ---- */
+void bcl_nic_window_start(struct bcl_card *card, struct nic_conn *conn,
+			  unsigned rail);
+/*
+ * May a frame of so many bytes be put into flight now? One may always; while
+ * time-outs go unanswered no more than one.
+ */
+static inline int nic_window_open(const struct nic_window *window,
+				  uint32_t bytes)
+{
+	return window->bytes == 0 ||
+	       (window->backoff == 0 &&
+		window->bytes + bytes <=
+			nic_min32(window->congestion, window->granted));
+}
+
+/* The same for long messages, which leave an eighth to the short ones. */
+static inline int nic_window_open_bulk(const struct nic_window *window,
+				       uint32_t bytes)
+{
+	uint32_t most = nic_min32(window->congestion, window->granted);
+
+	return nic_window_open(window, bytes + most / 8);
+}
+
+/*
+ * The room that a long message waits for: a burst, or a quarter of a window
+ * that is not much more. If it took whatever is free, bursts would wear down to
+ * single frames, and a call for each.
+ */
+static inline uint32_t nic_window_burst(const struct bcl_card *card,
+					unsigned rail,
+					const struct nic_window *window)
+{
+	uint32_t most = nic_min32(window->congestion, window->granted);
+	uint32_t frame = window->payload + BCL_HEADERS_SIZE;
+	uint32_t burst = card->gather ? card->rail[rail].burst * frame : frame;
+
+	return burst > most / 4 ? nic_max32(frame, most / 4) : burst;
+}
+
+/* One more new frame: NULL: too many sequence numbers or flights in use. */
+struct nic_flight *bcl_nic_window_flight(struct bcl_card *card,
+					 struct nic_window *window, int bulk);
+/* It has its sequence number and was given to the rail. */
+void bcl_nic_window_sent(struct bcl_card *card, struct nic_conn *conn,
+			 unsigned rail, struct nic_flight *flight);
+void bcl_nic_window_free(struct bcl_card *card, struct nic_flight *flight);
+/* What the peer says of our frames. */
+void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
+			unsigned rail, uint32_t ack);
+void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
+			 unsigned rail, uint32_t ack, uint32_t nbits,
+			 const uint8_t *bits);
+void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
+			    unsigned rail);
+uint32_t bcl_nic_window_rto(const struct bcl_card *card,
+			    const struct nic_window *window);
+/* Give up all frames in flight; their messages go again. */
+void bcl_nic_window_abandon(struct bcl_card *card, struct nic_conn *conn,
+			    unsigned rail);
+/* The peer's frames. */
+enum nic_seq {
+	NIC_SEQ_NEW,
+	NIC_SEQ_DUPLICATE,
+	NIC_SEQ_OUTSIDE,
+};
+enum nic_seq bcl_nic_window_look(const struct nic_conn *conn, unsigned rail,
+				 uint32_t seq);
+void bcl_nic_window_arrived(struct bcl_card *card, struct nic_conn *conn,
+			    unsigned rail, uint32_t seq, uint32_t bytes);
+/* The peer will never send frames before seq again. */
+void bcl_nic_window_skip(struct nic_conn *conn, unsigned rail, uint32_t seq);
+/* One bit per frame from expected + 1 on; returns how many. */
+uint32_t bcl_nic_window_bits(const struct nic_conn *conn, unsigned rail,
+			     uint8_t *bits);
+
+/* ---- send.c ---- */
+void bcl_nic_send(struct bcl_card *card, unsigned *budget);
+void bcl_nic_send_fetched(struct bcl_card *card, struct nic_buffer *buffer,
+			  enum bcl_dma_result result);
+void bcl_nic_send_ready(struct bcl_card *card, unsigned rail);
+/* New frames that are still being fetched for a rail: never mind. */
+void bcl_nic_send_drop(struct bcl_card *card, struct nic_conn *conn,
+		       unsigned rail);
+
+/* ---- recv.c ---- */
+void bcl_nic_recv(struct bcl_card *card, unsigned rail,
+		  const struct bcl_rx_frame *frame);
+
+/* ---- hello.c: the handshake ---- */
+/* Send HELLO on each rail that is up, known and not proved. */
+void bcl_nic_hello_call(struct bcl_card *card, struct nic_conn *conn);
+/* `header` of a HELLO of any version; the rest is checked here. */
+void bcl_nic_hello_received(struct bcl_card *card, unsigned rail,
+			    const struct bcl_frame_header *header,
+			    const struct bcl_hello *hello);
+void bcl_nic_hello_answered(struct bcl_card *card, struct nic_conn *conn,
+			    unsigned rail, const struct bcl_hello *hello);
+void bcl_nic_hello_refused(struct bcl_card *card, uint32_t id,
+			   const struct bcl_refuse *refuse);
+/* The first frame of the peer on a rail that was only answered. */
+void bcl_nic_hello_proved(struct bcl_card *card, struct nic_conn *conn,
+			  unsigned rail);
+
+/* ---- node.c ---- */
+struct nic_node *bcl_nic_node_at(const struct bcl_card *card, uint32_t index);
+struct nic_node *bcl_nic_node_find(const struct bcl_card *card, uint64_t id);
+struct nic_node *bcl_nic_node_make(struct bcl_card *card, uint64_t id);
+void bcl_nic_node_free(struct bcl_card *card, struct nic_node *node);
+void bcl_nic_node_set(struct bcl_card *card, struct nic_node *node,
+		      enum bcl_node_state state, enum bcl_status status);
+/* Everything queued for it ends with the status; so does its connection. */
+void bcl_nic_node_lose(struct bcl_card *card, struct nic_node *node,
+		       enum bcl_node_state state, enum bcl_status status);
+/* See that a connection is there or being made. */
+enum bcl_status bcl_nic_node_want(struct bcl_card *card, struct nic_node *node);
+/* Nodes that want a connection: memory may have become free. */
+void bcl_nic_node_serve(struct bcl_card *card);
+
+/* ---- conn.c ---- */
+struct nic_conn *bcl_nic_conn_find(const struct bcl_card *card, uint32_t id);
+struct nic_conn *bcl_nic_conn_make(struct bcl_card *card,
+				   struct nic_node *node);
+void bcl_nic_conn_rename(struct bcl_card *card, struct nic_conn *conn);
+void bcl_nic_conn_free(struct bcl_card *card, struct nic_conn *conn);
+void bcl_nic_conn_up(struct bcl_card *card, struct nic_conn *conn);
+/* It ends and nothing is lost. */
+void bcl_nic_conn_over(struct bcl_card *card, struct nic_conn *conn);
+/* Has it requests that the peer may have seen? */
+int bcl_nic_conn_owed(const struct nic_conn *conn);
+/* The peer ended it, or never heard of it, or wants to. */
+void bcl_nic_conn_bye(struct bcl_card *card, struct nic_conn *conn,
+		      enum bcl_status status);
+void bcl_nic_conn_park(struct bcl_card *card, struct nic_conn *conn,
+		       unsigned rail);
+/* Ask the connection that was idle longest to end. */
+void bcl_nic_conn_evict(struct bcl_card *card);
+void bcl_nic_conn_timer(struct bcl_card *card, struct nic_conn *conn);
+/* Something for SEND to do: enum bcl_nic_conn_work. */
+void bcl_nic_conn_work(struct bcl_card *card, struct nic_conn *conn,
+		       unsigned what);
+void bcl_nic_conn_ack(struct bcl_card *card, struct nic_conn *conn,
+		      unsigned rail);
+void bcl_nic_conn_ack_soon(struct bcl_card *card, struct nic_conn *conn);
+/* Frames were acknowledged: whatever waited for that may go on. */
+void bcl_nic_conn_resume(struct bcl_card *card, struct nic_conn *conn);
+/* All frames are acknowledged: ask if verdicts fail to come. */
+void bcl_nic_conn_await(struct bcl_card *card, struct nic_conn *conn);
+
+/* ---- rails.c ---- */
+enum bcl_status bcl_nic_rails_set(struct bcl_card *card,
+				  const struct bcl_control *control);
+/* The dispatch rule: the rail for so many bytes; BCL_RAILS_MAX: none. */
+static inline unsigned nic_rails_pick(const struct nic_conn *conn,
+				      uint32_t bytes)
+{
+	unsigned rail = conn->small_rail;
+
+	if (rail < BCL_RAILS_MAX && bytes > conn->window[rail].payload)
+		rail = conn->bulk_rail;
+	return rail;
+}
+/* Rails were proved or lost: what the rule chooses from. */
+void bcl_nic_rails_choose(struct bcl_card *card, struct nic_conn *conn);
+/* The rail is dead for this connection: its frames go by another. */
+void bcl_nic_rails_down(struct bcl_card *card, struct nic_conn *conn,
+			unsigned rail);
+
+/* rdma.c */
+void bcl_nic_rdma_done(struct bcl_card *card, uint32_t cookie,
+		       enum bcl_dma_result result);
+
+#endif

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Connections: one with each life of a node that we talk to.
+ *
+ *  state     event                                   next
+ *  (none)    wanted by a node                        CALLING: HELLO sent
+ *            HELLO                                   ANSWERED: HELLO_ACK sent
+ *  CALLING   HELLO                                   ANSWERED
+ *            HELLO_ACK for this life of ours         UP
+ *            REFUSE, no answer in peer_timeout       lost
+ *  ANSWERED  frame with our connection id            UP
+ *            HELLO_ACK                               UP
+ *            nothing of these for a while            forgotten, or CALLING
+ *  UP        idle, memory is needed                  PARKING: PARK sent
+ *            PARK                                    PARKED, or over if idle
+ *            silence, RESET, BYE, evidence           lost
+ *  PARKING   BYE, RESET                              over
+ *  PARKED    PARK, idle by now                       over: BYE sent
+ *
+ * A HELLO from another life while one is UP makes a candidate, which takes
+ * the node over when a frame proves it: an old HELLO can do no harm.
+ *
+ * A connection id is generation | index in card->conns | rail (2 bits).
+ */
+#include <nicfw/card.h>
+
+struct nic_conn *bcl_nic_conn_find(const struct bcl_card *card, uint32_t id)
+{
+	struct nic_conn *conn = card->conns[id >> 2 & card->conn_mask];
+
+	return conn && conn->id == (id & ~3u) ? conn : NULL;
+}
+
+void bcl_nic_conn_rename(struct bcl_card *card, struct nic_conn *conn)
+{
+	uint32_t index = conn->index;
+
+	do
+		conn->id = card->generation++ << card->conn_shift | index << 2;
+	while (conn->id == 0);
+}
+
+static struct nic_conn *make(struct bcl_card *card)
+{
+	uint32_t index = card->free_conn;
+	struct nic_conn *conn;
+
+	while (index <= card->conn_mask && card->conns[index])
+		index++;
+	if (index > card->conn_mask || card->nheap > card->conn_mask)
+		return NULL;
+	conn = bcl_nic_arena_take(card, sizeof(*conn));
+	if (!conn)
+		return NULL;
+	card->free_conn = index + 1;
+	card->conns[index] = conn;
+	conn->index = index;
+	return conn;
+}
+
+struct nic_conn *bcl_nic_conn_make(struct bcl_card *card, struct nic_node *node)
+{
+	struct nic_conn *conn = make(card);
+	unsigned rail;
+
+	if (!conn) {
+		nic_count(card, dropped_arena);
+		bcl_nic_conn_evict(card);
+		return NULL;
+	}
+	nic_list_init(&conn->work);
+	nic_list_init(&conn->drain);
+	nic_list_init(&conn->numbered);
+	nic_list_init(&conn->asked);
+	nic_list_init(&conn->again);
+	nic_list_init(&conn->inbounds);
+	nic_list_init(&conn->stalled);
+	bcl_nic_conn_rename(card, conn);
+	conn->node = node;
+	conn->first = (uint32_t)card->hal.random(card->host);
+	if (conn->first == 0)
+		conn->first = 1;
+	conn->next = conn->first;
+	conn->told = 1;
+	conn->small_rail = BCL_RAILS_MAX;
+	conn->bulk_rail = BCL_RAILS_MAX;
+	conn->heard = card->now;
+	conn->expires = card->now + card->config.peer_timeout;
+	conn->ack_at = NIC_NEVER;
+	conn->ping_at = NIC_NEVER;
+	conn->retry_at = NIC_NEVER;
+	conn->hello_at = NIC_NEVER;
+	conn->hello_wait = (uint32_t)card->config.rto_min;
+	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
+		bcl_nic_window_start(card, conn, rail);
+	conn->due = conn->expires;
+	bcl_nic_deadline_add(card, conn);
+	return conn;
+}
+
+void bcl_nic_conn_free(struct bcl_card *card, struct nic_conn *conn)
+{
+	struct nic_node *node = conn->node;
+	struct nic_flight *flight;
+	struct nic_window *window;
+	unsigned rail;
+
+	if (node->conn == conn)
+		node->conn = node->candidate;
+	node->candidate = NULL;
+	for (rail = 0; rail < BCL_RAILS_MAX; rail++) {
+		window = &conn->window[rail];
+		bcl_nic_send_drop(card, conn, rail);
+		while ((flight = nic_list_first(&window->flights,
+						struct nic_flight, link)))
+			bcl_nic_window_free(card, flight);
+	}
+	bcl_nic_flow_wake_list(card, &conn->stalled);
+	nic_list_remove(&conn->work);
+	nic_list_remove(&conn->drain);
+	bcl_nic_deadline_remove(card, conn);
+	card->conns[conn->index] = NULL;
+	if (conn->index < card->free_conn)
+		card->free_conn = conn->index;
+	bcl_nic_arena_put(card, conn);
+	if (!nic_list_empty(&card->wanting))
+		card->wanting_at = card->now;
+}
+
+void bcl_nic_conn_up(struct bcl_card *card, struct nic_conn *conn)
+{
+	struct nic_node *node = conn->node;
+
+	conn->state = NIC_CONN_UP;
+	conn->expires = NIC_NEVER;
+	conn->hello_wait = (uint32_t)card->config.rto_min;
+	nic_count(card, connected);
+	if (node->state != BCL_NODE_LOST)
+		bcl_nic_node_set(card, node, BCL_NODE_UP, BCL_OK);
+	bcl_nic_conn_await(card, conn);
+	bcl_nic_flow_wake_node(card, node);
+}
+
+void bcl_nic_conn_over(struct bcl_card *card, struct nic_conn *conn)
+{
+	struct nic_node *node = conn->node;
+
+	bcl_nic_flow_rewind(card, node);
+	bcl_nic_conn_free(card, conn);
+	if (node->state == BCL_NODE_LOST)
+		return;
+	bcl_nic_node_set(card, node, BCL_NODE_CLOSED, BCL_OK);
+	if (node->messages)
+		bcl_nic_node_want(card, node);
+}
+
+/* Requests that the peer may have seen and that are not finished. */
+int bcl_nic_conn_owed(const struct nic_conn *conn)
+{
+	const struct nic_link *link;
+
+	if (!nic_list_empty(&conn->asked))
+		return 1;
+	for (link = conn->numbered.next; link != &conn->numbered;
+	     link = link->next)
+		if (nic_container(link, struct nic_message, numbered)->gate)
+			return 1;
+	return 0;
+}
+
+static int idle(const struct nic_conn *conn)
+{
+	unsigned rail;
+
+	if (conn->state < NIC_CONN_UP || !nic_list_empty(&conn->numbered) ||
+	    !nic_list_empty(&conn->asked) || !nic_list_empty(&conn->inbounds))
+		return 0;
+	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
+		if (conn->window[rail].nflights)
+			return 0;
+	return 1;
+}
+
+static unsigned any_rail(const struct nic_conn *conn)
+{
+	return conn->small_rail < BCL_RAILS_MAX ? conn->small_rail : 0;
+}
+
+void bcl_nic_conn_bye(struct bcl_card *card, struct nic_conn *conn,
+		      enum bcl_status status)
+{
+	if (conn->state == NIC_CONN_PARKING) {
+		nic_count(card, evicted);
+		bcl_nic_conn_over(card, conn);
+	} else if (conn->node->conn != conn) {
+		bcl_nic_conn_free(card, conn);
+	} else if (status == BCL_ERR_RESET || bcl_nic_conn_owed(conn)) {
+		bcl_nic_node_lose(card, conn->node, BCL_NODE_LOST, status);
+	} else {
+		bcl_nic_assemble_lose(card, conn, status);
+		bcl_nic_message_drop_replies(card, conn);
+		bcl_nic_conn_over(card, conn);
+	}
+}
+
+void bcl_nic_conn_park(struct bcl_card *card, struct nic_conn *conn,
+		       unsigned rail)
+{
+	if (conn->state == NIC_CONN_UP)
+		conn->state = NIC_CONN_PARKED;
+	if (!idle(conn))
+		return;
+	bcl_nic_frame_bare(card, conn, rail, BCL_FRAME_BYE);
+	bcl_nic_conn_over(card, conn);
+}
+
+void bcl_nic_conn_evict(struct bcl_card *card)
+{
+	struct nic_conn *conn, *oldest = NULL;
+	uint32_t i;
+
+	for (i = 0; i <= card->conn_mask; i++) {
+		conn = card->conns[i];
+		if (!conn)
+			continue;
+		if (conn->state == NIC_CONN_PARKING)
+			return;
+		if (conn->state == NIC_CONN_UP && idle(conn) &&
+		    conn->node->conn == conn &&
+		    (!oldest || conn->used < oldest->used))
+			oldest = conn;
+	}
+	if (!oldest)
+		return;
+	oldest->state = NIC_CONN_PARKING;
+	oldest->hello_at = card->now;
+	oldest->hello_wait = (uint32_t)card->config.rto_min;
+	nic_deadline(card, oldest, card->now);
+}
+
+void bcl_nic_conn_work(struct bcl_card *card, struct nic_conn *conn,
+		       unsigned what)
+{
+	conn->working |= (uint8_t)what;
+	if (nic_list_empty(&conn->work))
+		nic_list_append(&card->working, &conn->work);
+}
+
+void bcl_nic_conn_ack(struct bcl_card *card, struct nic_conn *conn,
+		      unsigned rail)
+{
+	if (conn->window[rail].state < NIC_RAIL_ANSWERED ||
+	    bcl_nic_frame_ack(card, conn, rail))
+		return;
+	conn->window[rail].ack_due = 1;
+	conn->told = 0;
+	bcl_nic_conn_ack_soon(card, conn);
+}
+
+void bcl_nic_conn_ack_soon(struct bcl_card *card, struct nic_conn *conn)
+{
+	if (conn->ack_at != NIC_NEVER)
+		return;
+	conn->ack_at = card->now + card->config.ack_delay;
+	nic_deadline(card, conn, conn->ack_at);
+}
+
+void bcl_nic_conn_resume(struct bcl_card *card, struct nic_conn *conn)
+{
+	unsigned rail;
+
+	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
+		if (conn->window[rail].lost)
+			bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
+	if (!nic_list_empty(&conn->again))
+		bcl_nic_conn_work(card, conn, NIC_WORK_AGAIN);
+	bcl_nic_flow_wake_list(card, &conn->stalled);
+}
+
+void bcl_nic_conn_await(struct bcl_card *card, struct nic_conn *conn)
+{
+	if (nic_list_empty(&conn->numbered) && conn->confirmed &&
+	    conn->ping_at != NIC_NEVER)
+		return;
+	conn->ping_wait =
+		bcl_nic_window_rto(card, &conn->window[any_rail(conn)]);
+	if (conn->ping_at > card->now + conn->ping_wait)
+		conn->ping_at = card->now + conn->ping_wait;
+	nic_deadline(card, conn, conn->ping_at);
+}
+
+static void acks(struct bcl_card *card, struct nic_conn *conn)
+{
+	unsigned rail;
+
+	conn->ack_at = NIC_NEVER;
+	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
+		if (conn->window[rail].ack_due)
+			bcl_nic_conn_ack(card, conn, rail);
+	if (conn->done_due || !conn->told)
+		bcl_nic_conn_ack(card, conn, any_rail(conn));
+}
+
+static void ping(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
+{
+	if (conn->window[rail].state != NIC_RAIL_PROVED)
+		return;
+	nic_count(card, pings_sent);
+	bcl_nic_frame_bare(card, conn, rail, BCL_FRAME_PING);
+}
+
+/* PING when verdicts fail to come, and on rails that are silent. */
+static void pings(struct bcl_card *card, struct nic_conn *conn)
+{
+	uint64_t silence = card->config.peer_timeout / 4;
+	uint64_t next = card->now + silence;
+	unsigned rail, busy = 0;
+
+	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
+		busy |= conn->window[rail].nflights;
+	if (!busy && (!conn->confirmed || !nic_list_empty(&conn->numbered))) {
+		ping(card, conn, any_rail(conn));
+		conn->ping_wait =
+			nic_min32(nic_max32(2 * conn->ping_wait,
+					    (uint32_t)card->config.rto_min),
+				  (uint32_t)card->config.rto_max);
+		conn->ping_at = card->now + conn->ping_wait;
+		return;
+	}
+	for (rail = 0; rail < BCL_RAILS_MAX; rail++) {
+		if (conn->window[rail].state != NIC_RAIL_PROVED)
+			continue;
+		if (conn->window[rail].heard + silence <= card->now) {
+			ping(card, conn, rail);
+			next = card->now + silence / 4;
+		} else if (conn->window[rail].heard + silence < next) {
+			next = conn->window[rail].heard + silence;
+		}
+	}
+	conn->ping_at = next;
+}
+
+static int heard_since(const struct nic_conn *conn, unsigned but,
+		       uint64_t since)
+{
+	unsigned rail;
+
+	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
+		if (rail != but && conn->window[rail].heard > since &&
+		    conn->window[rail].state == NIC_RAIL_PROVED)
+			return 1;
+	return 0;
+}
+
+/* Time-outs of a rail; it is dead if another one is not. */
+static void check_rail(struct bcl_card *card, struct nic_conn *conn,
+		       unsigned rail)
+{
+	struct nic_window *window = &conn->window[rail];
+	unsigned other;
+
+	if (window->state != NIC_RAIL_PROVED)
+		return;
+	if (card->now >= window->rto_at) {
+		bcl_nic_window_timeout(card, conn, rail);
+		for (other = 0; other < BCL_RAILS_MAX && window->backoff > 1;
+		     other++)
+			if (other != rail)
+				ping(card, conn, other);
+	}
+	if ((window->backoff >= NIC_RAIL_TIMEOUTS &&
+	     heard_since(conn, rail, window->timeout_first)) ||
+	    (card->now >= window->heard + card->config.peer_timeout &&
+	     heard_since(conn, rail,
+			 window->heard + card->config.peer_timeout / 2)))
+		bcl_nic_rails_down(card, conn, rail);
+}
+
+/* When it will have been silent for too long. */
+static uint64_t silent_at(const struct bcl_card *card,
+			  const struct nic_conn *conn)
+{
+	uint64_t since =
+		conn->heard > card->back_at ? conn->heard : card->back_at;
+
+	return since + card->config.peer_timeout;
+}
+
+static uint64_t next_deadline(const struct bcl_card *card,
+			      const struct nic_conn *conn)
+{
+	uint64_t due = conn->expires;
+	unsigned rail;
+
+	if (conn->hello_at < due)
+		due = conn->hello_at;
+	if (conn->ack_at < due)
+		due = conn->ack_at;
+	if (conn->state < NIC_CONN_UP)
+		return due;
+	if (silent_at(card, conn) < due)
+		due = silent_at(card, conn);
+	if (conn->ping_at < due)
+		due = conn->ping_at;
+	if (conn->retry_at < due)
+		due = conn->retry_at;
+	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
+		if (conn->window[rail].state == NIC_RAIL_PROVED &&
+		    conn->window[rail].rto_at < due)
+			due = conn->window[rail].rto_at;
+	return due;
+}
+
+/* 0: the connection is no more. */
+static int expire(struct bcl_card *card, struct nic_conn *conn)
+{
+	struct nic_node *node = conn->node;
+
+	if (conn->state >= NIC_CONN_UP && card->now < silent_at(card, conn))
+		return 1;
+	if (conn->state < NIC_CONN_UP && card->now < conn->expires)
+		return 1;
+	if (node->conn != conn)
+		bcl_nic_conn_free(card, conn);
+	else if (conn->state == NIC_CONN_PARKING)
+		bcl_nic_conn_over(card, conn);
+	else if (conn->state >= NIC_CONN_UP)
+		bcl_nic_node_lose(card, node, BCL_NODE_LOST, BCL_ERR_DEAD);
+	else if (node->state == BCL_NODE_CONNECTING)
+		bcl_nic_node_lose(card, node, BCL_NODE_LOST,
+				  BCL_ERR_UNREACHABLE);
+	else {
+		bcl_nic_conn_free(card, conn);
+		if (node->messages)
+			bcl_nic_node_want(card, node);
+	}
+	return 0;
+}
+
+static void call_again(struct bcl_card *card, struct nic_conn *conn)
+{
+	if (conn->state != NIC_CONN_PARKING) {
+		bcl_nic_hello_call(card, conn);
+		return;
+	}
+	bcl_nic_frame_bare(card, conn, any_rail(conn), BCL_FRAME_PARK);
+	conn->hello_at = card->now + conn->hello_wait;
+	conn->hello_wait =
+		nic_min32(2 * conn->hello_wait, (uint32_t)card->config.rto_max);
+}
+
+void bcl_nic_conn_timer(struct bcl_card *card, struct nic_conn *conn)
+{
+	unsigned rail;
+
+	if (!expire(card, conn))
+		return;
+	if (card->now >= conn->hello_at)
+		call_again(card, conn);
+	if (card->now >= conn->ack_at)
+		acks(card, conn);
+	if (conn->state >= NIC_CONN_UP) {
+		for (rail = 0; rail < BCL_RAILS_MAX; rail++)
+			check_rail(card, conn, rail);
+		if (card->now >= conn->ping_at)
+			pings(card, conn);
+		if (card->now >= conn->retry_at)
+			bcl_nic_flow_retry(card, conn);
+	}
+	conn->due = next_deadline(card, conn);
+	bcl_nic_deadline_move(card, conn);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * A binary heap of connections by `due`. A deadline that moves away stays
+ * where it is and fires once for nothing: so a busy connection touches the
+ * heap once per acknowledgement delay, not once per frame.
+ */
+#include <nicfw/card.h>
+
+static void put(struct bcl_card *card, struct nic_conn *conn, uint32_t at)
+{
+	card->heap[at] = conn;
+	conn->heap = at;
+}
+
+static void rise(struct bcl_card *card, struct nic_conn *conn, uint32_t at)
+{
+	while (at > 0 && card->heap[(at - 1) / 2]->due > conn->due) {
+		put(card, card->heap[(at - 1) / 2], at);
+		at = (at - 1) / 2;
+	}
+	put(card, conn, at);
+}
+
+static void sink(struct bcl_card *card, struct nic_conn *conn, uint32_t at)
+{
+	uint32_t child;
+
+	while ((child = 2 * at + 1) < card->nheap) {
+		if (child + 1 < card->nheap &&
+		    card->heap[child + 1]->due < card->heap[child]->due)
+			child++;
+		if (card->heap[child]->due >= conn->due)
+			break;
+		put(card, card->heap[child], at);
+		at = child;
+	}
+	put(card, conn, at);
+}
+
+void bcl_nic_deadline_add(struct bcl_card *card, struct nic_conn *conn)
+{
+	rise(card, conn, card->nheap++);
+}
+
+void bcl_nic_deadline_remove(struct bcl_card *card, struct nic_conn *conn)
+{
+	struct nic_conn *last = card->heap[--card->nheap];
+
+	if (last == conn)
+		return;
+	put(card, last, conn->heap);
+	bcl_nic_deadline_move(card, last);
+}
+
+void bcl_nic_deadline_move(struct bcl_card *card, struct nic_conn *conn)
+{
+	uint32_t at = conn->heap;
+
+	if (at > 0 && card->heap[(at - 1) / 2]->due > conn->due)
+		rise(card, conn, at);
+	else
+		sink(card, conn, at);
+}

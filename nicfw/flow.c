@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Flows: what waits to be sent, by port, node and class.
+ *
+ * An ORDERED flow is sent in order, and refusal keeps the order: the receiver
+ * refuses whatever follows a refused message, so the flow starts nothing new
+ * until each of its numbers has a verdict; then the refused ones go first,
+ * under new numbers. In the other classes a refused message waits alone.
+ *
+ *  place     event                             next
+ *  IDLE      wake: queue, connection, nothing  READY
+ *            refused
+ *  READY     queue empty, refused              IDLE
+ *  READY     window, rail or memory is full    STALLED
+ *  STALLED   wake                              READY or IDLE
+ *
+ * The pool has two flows for each message: one of these never lacks.
+ */
+#include <nicfw/card.h>
+
+static uint32_t bucket(const struct bcl_card *card, const struct nic_port *port,
+		       const struct nic_node *node, uint16_t dst_port,
+		       enum nic_flow_class class)
+{
+	return (port->number * 31u + nic_node_index(card, node) * 7u +
+		dst_port * 5u + (uint32_t) class) &
+	       card->mask;
+}
+
+static struct nic_flow *get(struct bcl_card *card, struct nic_port *port,
+			    struct nic_node *node, uint16_t dst_port,
+			    enum nic_flow_class class)
+{
+	struct nic_flow **at =
+		&card->flow_buckets[bucket(card, port, node, dst_port, class)];
+	struct nic_flow *flow;
+
+	for (flow = *at; flow; flow = flow->hashed)
+		if (flow->port == port && flow->node == node &&
+		    flow->dst_port == dst_port && flow->class == class)
+			return flow;
+	flow = nic_pool_take(&card->flows);
+	flow->hashed = *at;
+	*at = flow;
+	nic_list_init(&flow->queue);
+	nic_list_init(&flow->parked);
+	nic_list_append(&port->flows, &flow->in_port);
+	nic_list_append(&node->flows, &flow->in_node);
+	flow->port = port;
+	flow->node = node;
+	flow->retry_at = NIC_NEVER;
+	flow->last = 0;
+	flow->pending = 0;
+	flow->dst_port = dst_port;
+	flow->class = (uint8_t) class;
+	flow->place = NIC_FLOW_IDLE;
+	flow->backoff = 0;
+	flow->refused = 0;
+	return flow;
+}
+
+void bcl_nic_flow_free(struct bcl_card *card, struct nic_flow *flow)
+{
+	struct nic_flow **at = &card->flow_buckets[bucket(
+		card, flow->port, flow->node, flow->dst_port, flow->class)];
+
+	while (*at != flow)
+		at = &(*at)->hashed;
+	*at = flow->hashed;
+	bcl_nic_flow_stall(flow, NULL);
+	nic_list_remove(&flow->in_port);
+	nic_list_remove(&flow->in_node);
+	nic_pool_put(&card->flows, &flow->link);
+}
+
+/* Unless its port or node is going: then they free it. */
+static void release(struct bcl_card *card, struct nic_flow *flow)
+{
+	if (flow->pending == 0 && nic_list_empty(&flow->queue) &&
+	    nic_list_empty(&flow->parked) && !flow->port->closed &&
+	    !flow->node->losing)
+		bcl_nic_flow_free(card, flow);
+}
+
+int bcl_nic_flow_sendable(const struct nic_flow *flow)
+{
+	const struct nic_conn *conn = flow->node->conn;
+
+	if (nic_list_empty(&flow->queue) || flow->refused || !conn)
+		return 0;
+	/* A parting connection still owes its replies. */
+	if (flow->class == NIC_FLOW_REPLY || flow->class == NIC_FLOW_REPLY_BULK)
+		return conn->state >= NIC_CONN_UP;
+	return conn->state == NIC_CONN_UP && flow->class != NIC_FLOW_GATE;
+}
+
+void bcl_nic_flow_stall(struct nic_flow *flow, struct nic_link *list)
+{
+	if (flow->place == NIC_FLOW_READY &&
+	    flow->port->ready.next == flow->port->ready.prev)
+		nic_list_remove(&flow->port->active);
+	nic_list_remove(&flow->link);
+	flow->place = list ? NIC_FLOW_STALLED : NIC_FLOW_IDLE;
+	if (list)
+		nic_list_append(list, &flow->link);
+}
+
+void bcl_nic_flow_wake(struct bcl_card *card, struct nic_flow *flow)
+{
+	struct nic_port *port = flow->port;
+
+	if (flow->place == NIC_FLOW_READY)
+		return;
+	if (flow->place == NIC_FLOW_STALLED)
+		bcl_nic_flow_stall(flow, NULL);
+	if (!bcl_nic_flow_sendable(flow))
+		return;
+	flow->place = NIC_FLOW_READY;
+	nic_list_append(&port->ready, &flow->link);
+	if (nic_list_empty(&port->active))
+		nic_list_append(&card->active, &port->active);
+}
+
+void bcl_nic_flow_wake_list(struct bcl_card *card, struct nic_link *stalled)
+{
+	struct nic_flow *flow;
+
+	while ((flow = nic_list_first(stalled, struct nic_flow, link)))
+		bcl_nic_flow_wake(card, flow);
+}
+
+void bcl_nic_flow_wake_node(struct bcl_card *card, struct nic_node *node)
+{
+	struct nic_link *link;
+
+	for (link = node->flows.next; link != &node->flows; link = link->next)
+		bcl_nic_flow_wake(
+			card, nic_container(link, struct nic_flow, in_node));
+}
+
+static void enter(struct bcl_card *card, struct nic_flow *flow,
+		  struct nic_message *message)
+{
+	message->flow = flow;
+	message->state = NIC_MESSAGE_QUEUED;
+	nic_list_append(&flow->queue, &message->link);
+	if (flow->place == NIC_FLOW_IDLE)
+		bcl_nic_flow_wake(card, flow);
+}
+
+static void admit(struct bcl_card *card, struct nic_message *message)
+{
+	enum nic_flow_class class = NIC_FLOW_SMALL;
+	uint16_t dst_port = 0;
+
+	if (message->op == BCL_REQ_SYSTEM ||
+	    message->op == BCL_REQ_PUT_NOTIFY) {
+		class = NIC_FLOW_ORDERED;
+		dst_port = message->dst_port;
+	} else if (message->length > NIC_SMALL_MAX &&
+		   message->op != BCL_REQ_GET) {
+		class = NIC_FLOW_BULK;
+	}
+	message->gate->pending++;
+	enter(card, get(card, message->port, message->node, dst_port, class),
+	      message);
+}
+
+void bcl_nic_flow_submit(struct bcl_card *card, struct nic_message *message)
+{
+	struct nic_flow *gate =
+		get(card, message->port, message->node, 0, NIC_FLOW_GATE);
+
+	message->gate = gate;
+	if (!nic_list_empty(&gate->queue) ||
+	    (message->op == BCL_REQ_FENCE && gate->pending)) {
+		message->state = NIC_MESSAGE_QUEUED;
+		nic_list_append(&gate->queue, &message->link);
+	} else if (message->op == BCL_REQ_FENCE) {
+		bcl_nic_message_finish(card, message, BCL_OK);
+		release(card, gate);
+	} else {
+		admit(card, message);
+	}
+}
+
+void bcl_nic_flow_passed(struct bcl_card *card, struct nic_flow *gate)
+{
+	struct nic_message *message;
+
+	gate->pending--;
+	if (gate->node->losing || gate->port->closed)
+		return;
+	while ((message = nic_list_first(&gate->queue, struct nic_message,
+					 link))) {
+		if (message->op == BCL_REQ_FENCE && gate->pending)
+			return;
+		nic_list_remove(&message->link);
+		if (message->op == BCL_REQ_FENCE)
+			bcl_nic_message_finish(card, message, BCL_OK);
+		else
+			admit(card, message);
+	}
+	release(card, gate);
+}
+
+void bcl_nic_flow_reply(struct bcl_card *card, struct nic_message *message)
+{
+	struct nic_port *port = message->port ? message->port : &card->self;
+	enum nic_flow_class class = message->length > NIC_SMALL_MAX
+					    ? NIC_FLOW_REPLY_BULK
+					    : NIC_FLOW_REPLY;
+
+	enter(card, get(card, port, message->node, 0, class), message);
+}
+
+static void retry_later(struct bcl_card *card, struct nic_flow *flow)
+{
+	struct nic_conn *conn = flow->node->conn;
+	uint64_t wait = card->config.rto_min;
+	unsigned i;
+
+	for (i = 0; i < flow->backoff && wait < card->config.rto_max; i++)
+		wait += wait;
+	if (wait > card->config.rto_max)
+		wait = card->config.rto_max;
+	else
+		flow->backoff++;
+	flow->retry_at = card->now + wait;
+	if (flow->retry_at < conn->retry_at)
+		conn->retry_at = flow->retry_at;
+	nic_deadline(card, conn, conn->retry_at);
+}
+
+void bcl_nic_flow_park(struct bcl_card *card, struct nic_message *message,
+		       uint32_t number)
+{
+	struct nic_flow *flow = message->flow;
+	struct nic_link *after = flow->parked.prev;
+
+	message->prev = number;
+	message->moved = 0;
+	message->state = NIC_MESSAGE_PARKED;
+	while (after != &flow->parked &&
+	       bcl_before(number,
+			  nic_container(after, struct nic_message, link)->prev))
+		after = after->prev;
+	nic_list_insert(after->next, &message->link);
+	if (flow->class == NIC_FLOW_ORDERED)
+		flow->refused = 1;
+	else if (flow->retry_at == NIC_NEVER)
+		retry_later(card, flow);
+}
+
+void bcl_nic_flow_verdict(struct bcl_card *card, struct nic_flow *flow)
+{
+	if (flow->refused && flow->pending == 0) {
+		if (nic_list_empty(&flow->parked)) {
+			flow->refused = 0;
+			bcl_nic_flow_wake(card, flow);
+		} else if (flow->retry_at == NIC_NEVER) {
+			retry_later(card, flow);
+		}
+	}
+	release(card, flow);
+}
+
+static void resend(struct bcl_card *card, struct nic_flow *flow)
+{
+	struct nic_link *link;
+
+	for (link = flow->parked.next; link != &flow->parked; link = link->next)
+		nic_container(link, struct nic_message, link)->state =
+			NIC_MESSAGE_QUEUED;
+	nic_list_splice(&flow->queue, &flow->parked);
+	flow->retry_at = NIC_NEVER;
+	flow->refused = 0;
+	flow->last = 0;
+	bcl_nic_flow_wake(card, flow);
+}
+
+void bcl_nic_flow_retry(struct bcl_card *card, struct nic_conn *conn)
+{
+	struct nic_link *list = &conn->node->flows, *link;
+	struct nic_flow *flow;
+
+	conn->retry_at = NIC_NEVER;
+	for (link = list->next; link != list; link = link->next) {
+		flow = nic_container(link, struct nic_flow, in_node);
+		if (flow->retry_at <= card->now)
+			resend(card, flow);
+		else if (flow->retry_at < conn->retry_at)
+			conn->retry_at = flow->retry_at;
+	}
+}
+
+void bcl_nic_flow_rewind(struct bcl_card *card, struct nic_node *node)
+{
+	struct nic_link *link;
+
+	for (link = node->flows.next; link != &node->flows; link = link->next)
+		resend(card, nic_container(link, struct nic_flow, in_node));
+}
+
+void bcl_nic_flow_room(struct bcl_card *card, struct nic_node *node,
+		       uint16_t port)
+{
+	struct nic_link *link;
+	struct nic_flow *flow;
+
+	for (link = node->flows.next; link != &node->flows; link = link->next) {
+		flow = nic_container(link, struct nic_flow, in_node);
+		if (flow->retry_at != NIC_NEVER &&
+		    (flow->class != NIC_FLOW_ORDERED || flow->dst_port == port))
+			resend(card, flow);
+	}
+}

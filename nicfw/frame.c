@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Frames: their headers and checksums, and those that carry no message. */
+#include <string.h>
+
+#include <nicfw/card.h>
+
+enum {
+	ANSWERS = 32, /* RESET and REFUSE frames per time */
+};
+
+static const uint64_t ANSWERS_PER = 10000000; /* ns */
+
+void bcl_frame_header(struct bcl_card *card, struct nic_conn *conn,
+		      unsigned rail, uint8_t kind, uint8_t *head)
+{
+	struct nic_window *window = &conn->window[rail];
+	struct bcl_frame_header header = {
+		.magic = bcl_put16(BCL_WIRE_MAGIC),
+		.version = BCL_WIRE_VERSION,
+		.kind = kind,
+		.conn = bcl_put32(window->peer),
+		.card = bcl_put64(conn->node->card),
+		.seq = bcl_put32(window->next),
+		.ack = bcl_put32(window->expected),
+		.done = bcl_put32(conn->done),
+		.base = bcl_put32(bcl_nic_message_base(conn)),
+	};
+
+	memcpy(head, &header, sizeof(header));
+	nic_count(card, frames_sent);
+	conn->frames_sent++;
+	if (kind == BCL_FRAME_HELLO || kind == BCL_FRAME_HELLO_ACK)
+		return; /* nobody reads their acknowledgements */
+	window->ack_due = 0;
+	window->unacked = 0;
+	conn->done_due = 0;
+}
+
+static uint32_t header_crc(struct bcl_card *card, const uint8_t *head)
+{
+	uint32_t crc = card->hal.crc32c(card->host, 0, head, 32);
+
+	return card->hal.crc32c(card->host, crc, head + 40, 40);
+}
+
+void bcl_nic_frame_seal(struct bcl_card *card, uint8_t *head)
+{
+	struct bcl_le32 crc = bcl_put32(header_crc(card, head));
+
+	memcpy(head + offsetof(struct bcl_frame_header, hcrc), &crc, 4);
+}
+
+int bcl_nic_frame_sealed(struct bcl_card *card, const uint8_t *head)
+{
+	struct bcl_le32 crc;
+
+	memcpy(&crc, head + offsetof(struct bcl_frame_header, hcrc), 4);
+	return bcl_get32(crc) == header_crc(card, head);
+}
+
+void bcl_nic_frame_segment(const struct bcl_card *card,
+			   const struct nic_message *message, uint32_t offset,
+			   uint32_t length, uint8_t *at)
+{
+	int asks = message->op == BCL_SEG_GET ||
+		   message->op == BCL_SEG_FETCH_ADD ||
+		   message->op == BCL_SEG_COMPARE_SWAP;
+	struct bcl_segment_header segment = {
+		.op = message->op,
+		.type = message->type,
+		.length = bcl_put16((uint16_t)length),
+		.src_port = bcl_put16(message->src_port),
+		.dst_port = bcl_put16(message->dst_port),
+		.msg = bcl_put32(message->number),
+		.prev = bcl_put32(message->prev),
+		.offset = bcl_put32(offset),
+		.total = bcl_put32(message->length),
+		.target = bcl_put32(message->target),
+		.arg32 = bcl_put32(asks ? bcl_nic_reply_token(card, message)
+					: message->arg32),
+		.targ64 = bcl_put64(message->targ64),
+	};
+
+	memcpy(at, &segment, sizeof(segment));
+}
+
+/* A frame of `length` bytes that is whole in card memory. */
+static int transmit(struct bcl_card *card, unsigned rail, uint32_t node,
+		    uint8_t *head, uint32_t length)
+{
+	struct bcl_tx_frame frame = {
+		.head = head,
+		.head_len = (uint16_t)length,
+		.flags = BCL_TX_PCRC,
+	};
+
+	if (card->rail[rail].busy || !card->rail[rail].up)
+		return 0;
+	if (length > BCL_HEADERS_SIZE)
+		head[3] |= BCL_FRAME_PCRC;
+	else
+		frame.flags = 0;
+	bcl_nic_frame_seal(card, head);
+	if (card->hal.transmit(card->host, rail, node, &frame, 1) == 1)
+		return 1;
+	card->rail[rail].busy = 1;
+	return 0;
+}
+
+int bcl_nic_frame_bare(struct bcl_card *card, struct nic_conn *conn,
+		       unsigned rail, uint8_t kind)
+{
+	uint8_t *head = card->frame;
+
+	bcl_frame_header(card, conn, rail, kind, head);
+	memset(head + 40, 0, 40);
+	return transmit(card, rail, nic_node_index(card, conn->node), head,
+			BCL_HEADERS_SIZE);
+}
+
+/* Append a segment without a message. */
+static uint32_t append(uint8_t *frame, uint32_t at, uint8_t op, uint32_t target,
+		       uint32_t arg32, uint64_t targ64, uint32_t length)
+{
+	struct bcl_segment_header segment = {
+		.op = op,
+		.length = bcl_put16((uint16_t)length),
+		.target = bcl_put32(target),
+		.arg32 = bcl_put32(arg32),
+		.targ64 = bcl_put64(targ64),
+	};
+
+	memcpy(frame + at, &segment, sizeof(segment));
+	length += 40;
+	memset(frame + at + length, 0, nic_pad8(length) - length);
+	return at + nic_pad8(length);
+}
+
+int bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
+		      unsigned rail)
+{
+	struct nic_window *window = &conn->window[rail];
+	uint8_t *head = card->frame;
+	uint32_t at = 40, n, i;
+
+	bcl_frame_header(card, conn, rail, BCL_FRAME_ACK, head);
+	if (bcl_before(window->expected, window->highest)) {
+		n = bcl_nic_window_bits(conn, rail, head + at + 40);
+		at = append(head, at, BCL_SEG_SACK, 0, n,
+			    card->rail[rail].window, (n + 7) / 8);
+	}
+	if (bcl_before(conn->done, conn->top)) {
+		n = bcl_nic_verdict_bits(conn, head + at + 40);
+		at = append(head, at, BCL_SEG_VERDICT, conn->done, n, 0,
+			    (n + 3) / 4);
+	}
+	for (i = 0; conn->rooms_ready; i++) {
+		if (!(conn->rooms_ready >> i & 1))
+			continue;
+		at = append(head, at, BCL_SEG_ROOM, conn->rooms[i], 0, 0, 0);
+		conn->rooms_ready &= (uint8_t) ~(1u << i);
+		conn->rooms[i] = 0; /* no port: a place for another */
+	}
+	if (at == 40) {
+		memset(head + 40, 0, 40);
+		at = 80;
+	}
+	conn->told = 1;
+	nic_count(card, acks_sent);
+	return transmit(card, rail, nic_node_index(card, conn->node), head, at);
+}
+
+void bcl_nic_frame_hello(struct bcl_card *card, struct nic_conn *conn,
+			 unsigned rail, uint8_t kind)
+{
+	const struct nic_window *window = &conn->window[rail];
+	const struct nic_flight *oldest =
+		nic_list_first(&window->flights, struct nic_flight, link);
+	struct bcl_hello hello = {
+		.card = bcl_put64(card->config.card),
+		.incarnation = bcl_put64(card->config.incarnation),
+		.peer_life =
+			bcl_put64(kind == BCL_FRAME_HELLO_ACK ? conn->life : 0),
+		.conn = bcl_put32(conn->id | rail),
+		.window = bcl_put32(card->rail[rail].window),
+		.max_frame = bcl_put16((uint16_t)card->rail[rail].mtu),
+		.features = bcl_put16(card->config.pcrc ? BCL_FEATURE_PCRC : 0),
+		.first_msg = bcl_put32(conn->first),
+		.first_seq = bcl_put32(oldest ? oldest->seq : window->next),
+		.rail = (uint8_t)rail,
+		.turn = window->turn,
+	};
+	struct bcl_le32 none = bcl_put32(0);
+	uint32_t node = BCL_NODE_NONE; /* an answer goes where it came from */
+	uint8_t *head = card->frame;
+
+	memcpy(hello.key, card->config.key, BCL_KEY_SIZE);
+	bcl_frame_header(card, conn, rail, kind, head);
+	if (kind == BCL_FRAME_HELLO) {
+		nic_count(card, hellos_sent);
+		memcpy(head + offsetof(struct bcl_frame_header, conn), &none,
+		       4);
+		node = nic_node_index(card, conn->node);
+	}
+	memcpy(head + 40, &hello, sizeof(hello));
+	transmit(card, rail, node, head, 40 + sizeof(hello));
+}
+
+static int may_answer(struct bcl_card *card)
+{
+	if (card->now >= card->answers_at) {
+		card->answers_at = card->now + ANSWERS_PER;
+		card->answers = ANSWERS;
+	}
+	if (card->answers == 0) {
+		nic_count(card, answers_spared);
+		return 0;
+	}
+	card->answers--;
+	return 1;
+}
+
+static void answer(struct bcl_card *card, unsigned rail, uint8_t version,
+		   uint8_t kind, uint32_t conn, uint64_t to,
+		   const struct bcl_refuse *body)
+{
+	struct bcl_frame_header header = {
+		.magic = bcl_put16(BCL_WIRE_MAGIC),
+		.version = version,
+		.kind = kind,
+		.conn = bcl_put32(conn),
+		.card = bcl_put64(to),
+	};
+	uint8_t *head = card->frame;
+
+	memset(head, 0, BCL_HEADERS_SIZE);
+	memcpy(head, &header, sizeof(header));
+	if (body)
+		memcpy(head + 40, body, sizeof(*body));
+	nic_count(card, frames_sent);
+	transmit(card, rail, BCL_NODE_NONE, head, BCL_HEADERS_SIZE);
+}
+
+/* The sender's card id is not in the frame that is answered: the address it
+ * came from and its own secret, the connection id, are enough. */
+void bcl_nic_frame_reset(struct bcl_card *card, unsigned rail, uint32_t conn)
+{
+	if (!may_answer(card))
+		return;
+	nic_count(card, resets_sent);
+	answer(card, rail, BCL_WIRE_VERSION, BCL_FRAME_RESET, conn, 0, NULL);
+}
+
+void bcl_nic_frame_refuse(struct bcl_card *card, unsigned rail, uint8_t version,
+			  const struct bcl_hello *hello, enum bcl_status reason)
+{
+	struct bcl_refuse body = { bcl_put32(reason),
+				   bcl_put32(BCL_WIRE_VERSION) };
+
+	if (!may_answer(card))
+		return;
+	nic_count(card, refuses_sent);
+	answer(card, rail, version, BCL_FRAME_REFUSE, bcl_get32(hello->conn),
+	       bcl_get64(hello->card), &body);
+}

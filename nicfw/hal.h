@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The card's whole world: the functions it calls (struct bcl_hal, given by
+ * its host) and the calls it takes (bcl_card_*). The card does no I/O of its
+ * own, keeps no global state, allocates nothing after bcl_card_open() and is
+ * never re-entered: the host serialises the calls, and no function of
+ * struct bcl_hal may call back into the card.
+ *
+ * Time is in nanoseconds since any fixed moment.
+ */
+#ifndef NICFW_HAL_H
+#define NICFW_HAL_H
+
+#include <bcl/card_abi.h>
+#include <bcl/status.h>
+
+struct bcl_card;
+
+/* Part of a frame to be sent that lies outside the card. */
+struct bcl_tx_part {
+	struct bcl_memref ref;
+	uint16_t port;	/* on whose behalf it is read */
+	uint8_t remote; /* 1: a peer asked for it (GET), 0: the port's owner */
+};
+
+enum {
+	BCL_TX_PARTS = 4,
+};
+
+/*
+ * A frame to be sent: `head_len` bytes in card memory, then the parts. Parts
+ * are used only if the host has BCL_HAL_GATHER; otherwise the card fetches
+ * everything by dma() first. With BCL_TX_PCRC the host computes the payload
+ * checksum over bytes 80 to the end and stores it in the header.
+ */
+struct bcl_tx_frame {
+	uint8_t *head;
+	uint16_t head_len;
+	uint8_t nparts;
+	uint8_t flags; /* BCL_TX_PCRC */
+	struct bcl_tx_part part[BCL_TX_PARTS];
+};
+
+enum {
+	BCL_TX_PCRC = 1,
+};
+
+/*
+ * A frame that came in: `head_len` bytes at head, then `body_len` at body.
+ * The split is the host's; if body_len is not 0 then head holds exactly
+ * BCL_HEADERS_SIZE bytes. If body already lies where its bytes belong
+ * (bcl_card_predict) the host's dma() sees that source and destination are
+ * the same and copies nothing. Valid only during bcl_card_frames().
+ */
+struct bcl_rx_frame {
+	const uint8_t *head;
+	const uint8_t *body;
+	uint16_t head_len;
+	uint16_t body_len;
+};
+
+enum bcl_dma_direction {
+	BCL_DMA_READ,  /* host memory to card */
+	BCL_DMA_WRITE, /* card to host memory */
+};
+
+enum bcl_dma_result {
+	BCL_DMA_DONE,
+	BCL_DMA_PENDING, /* bcl_card_dma_done(cookie) follows */
+	BCL_DMA_FAULT, /* handle, bounds, owner or rights: nothing was moved */
+};
+
+enum bcl_queue {
+	BCL_QUEUE_SENDS,
+	BCL_QUEUE_RECEIVES,
+};
+
+enum bcl_atomic_op {
+	BCL_ATOMIC_ADD,
+	BCL_ATOMIC_COMPARE_SWAP,
+};
+
+enum bcl_hal_feature {
+	BCL_HAL_GATHER = 1, /* transmit() takes parts; dma() never PENDING */
+};
+
+/*
+ * What a host gives its card. No function blocks, keeps a pointer, or calls
+ * the card. `host` is the pointer given to bcl_card_open().
+ */
+struct bcl_hal {
+	uint32_t size;	   /* sizeof(struct bcl_hal) of the host */
+	uint32_t features; /* enum bcl_hal_feature */
+
+	/*
+	 * Send n frames of one node on a rail, in order; all but the last
+	 * have the same length. Returns how many were taken: their bytes
+	 * have left or were copied, the card may reuse its memory. If fewer
+	 * than n, bcl_card_transmit_ready() follows. node BCL_NODE_NONE: to
+	 * the source of the frame that is being handled.
+	 */
+	unsigned (*transmit)(void *host, unsigned rail, uint32_t node,
+			     struct bcl_tx_frame *frames, unsigned n);
+
+	/*
+	 * Move ref->length bytes on behalf of a port (0: of the card itself,
+	 * for the areas of ports). `remote`: a peer asked for it, so the
+	 * memory's remote rights are checked, else that the port's owner
+	 * owns the memory. PENDING only without BCL_HAL_GATHER.
+	 */
+	enum bcl_dma_result (*dma)(void *host, enum bcl_dma_direction direction,
+				   uint16_t port, int remote,
+				   const struct bcl_memref *ref, void *card,
+				   uint32_t cookie);
+
+	/* May a peer do this to ref? The checks of dma() without the move. */
+	int (*allowed)(void *host, enum bcl_dma_direction direction,
+		       uint16_t port, const struct bcl_memref *ref);
+
+	/*
+	 * Atomically with respect to the host's processors; ref->length is 8.
+	 * operand[0]: addend or comparand, operand[1]: swap value.
+	 */
+	enum bcl_dma_result (*atomic)(void *host, enum bcl_atomic_op op,
+				      uint16_t port,
+				      const struct bcl_memref *ref,
+				      const uint64_t operand[2], uint64_t *old);
+
+	/*
+	 * Write entry `slot` of a queue; its lap is set in *entry and must
+	 * become visible last.
+	 */
+	void (*event)(void *host, uint16_t port, enum bcl_queue queue,
+		      uint32_t slot, const struct bcl_completion *entry);
+
+	/* The port's owner sleeps (bcl_port_indices) and has new events. */
+	void (*wake)(void *host, uint16_t port);
+
+	/* CRC32C (Castagnoli), continued from crc; begins with 0. */
+	uint32_t (*crc32c)(void *host, uint32_t crc, const void *data,
+			   uint32_t length);
+
+	/*
+	 * The frame being handled proved to come from this node: remember
+	 * its source as the node's address on this rail.
+	 */
+	void (*learn)(void *host, uint32_t node, unsigned rail);
+
+	/*
+	 * A node changed its state; card id, and why if it is lost. A node
+	 * that connected first appears here with its new index.
+	 */
+	void (*node)(void *host, uint32_t node, uint64_t card,
+		     enum bcl_node_state state, enum bcl_status status);
+
+	/* 64 random bits, for connection ids and first numbers. */
+	uint64_t (*random)(void *host);
+};
+
+struct bcl_card_config {
+	uint64_t card;	      /* card id, not 0 */
+	uint64_t incarnation; /* random for each life */
+	uint8_t key[BCL_KEY_SIZE];
+	uint64_t peer_timeout; /* ns of silence until a node is lost */
+	uint64_t ack_delay;    /* ns an acknowledgement may wait for company */
+	uint64_t rto_min;      /* ns, first and least retransmission time-out */
+	uint64_t rto_max;      /* ns, bound of the exponential back-off */
+	uint32_t max_nodes;    /* a bound for node indices */
+	uint32_t max_messages; /* under way at once: 16..32768, power of two */
+	uint32_t buffers;      /* without BCL_HAL_GATHER: frames that the card
+				* holds at once in each direction */
+	uint32_t pcrc;	       /* 1: payload checksums wanted */
+};
+
+/* What the card wants next, set by every input. */
+struct bcl_card_next {
+	uint64_t deadline; /* call bcl_card_timer() then; UINT64_MAX: never */
+	int more;	   /* the budget ran out: call bcl_card_timer() soon */
+};
+
+/*
+ * Set up a card in an arena of `size` bytes, 64-byte aligned, that stays its
+ * memory until the end (there is no close: forget the arena). NULL if the
+ * arena is too small (bcl_card_arena() says what is needed) or the config
+ * is wrong.
+ */
+struct bcl_card *bcl_card_open(void *arena, uint32_t size,
+			       const struct bcl_hal *hal, void *host,
+			       const struct bcl_card_config *config);
+
+/*
+ * Bytes of arena for this configuration with this many ports (of up to 1,024
+ * blocks each), connections and channels.
+ */
+uint32_t bcl_card_arena(const struct bcl_card_config *config, uint32_t ports,
+			uint32_t connections, uint32_t channels);
+
+/*
+ * The inputs. Each does at most about `budget` frames of work and says in
+ * *next what it wants.
+ */
+void bcl_card_doorbell(struct bcl_card *card, uint16_t port, uint64_t now,
+		       unsigned budget, struct bcl_card_next *next);
+void bcl_card_frames(struct bcl_card *card, unsigned rail,
+		     const struct bcl_rx_frame *frames, unsigned n,
+		     uint64_t now, unsigned budget, struct bcl_card_next *next);
+/* The receive queue of the rail is empty: a good moment for ACKs. */
+void bcl_card_drained(struct bcl_card *card, unsigned rail, uint64_t now,
+		      unsigned budget, struct bcl_card_next *next);
+void bcl_card_transmit_ready(struct bcl_card *card, unsigned rail, uint64_t now,
+			     unsigned budget, struct bcl_card_next *next);
+void bcl_card_dma_done(struct bcl_card *card, uint32_t cookie,
+		       enum bcl_dma_result result, uint64_t now,
+		       unsigned budget, struct bcl_card_next *next);
+void bcl_card_timer(struct bcl_card *card, uint64_t now, unsigned budget,
+		    struct bcl_card_next *next);
+/* Evidence from outside that a node is gone (ECONNREFUSED, link down). */
+void bcl_card_node_gone(struct bcl_card *card, uint32_t node, unsigned rail,
+			enum bcl_status why, uint64_t now, unsigned budget,
+			struct bcl_card_next *next);
+
+/*
+ * A control call, done at once. *result: CONNECT: the node index. AGAIN:
+ * no index or memory free now.
+ */
+enum bcl_status bcl_card_control(struct bcl_card *card,
+				 const struct bcl_control *control,
+				 uint64_t now, uint32_t *result,
+				 struct bcl_card_next *next);
+
+/*
+ * Where the payload of the next frames of the bulk transfer in progress on
+ * this rail belongs, so that the host can receive right there: *where is
+ * host memory (port: whose, remote as in dma()), *payload the bytes per
+ * frame; the bytes there have not arrived yet. 0 if nothing is predicted.
+ */
+int bcl_card_predict(struct bcl_card *card, unsigned rail,
+		     struct bcl_memref *where, uint16_t *port, int *remote,
+		     uint32_t *payload);
+
+/* For tools: counters[BCL_CARD_NCOUNTERS], and what is known of a node. */
+const uint64_t *bcl_card_counters(const struct bcl_card *card);
+
+struct bcl_node_info {
+	uint64_t card;
+	enum bcl_node_state state;
+	enum bcl_status status;
+	uint32_t rails;		  /* bit r: rail r is proved */
+	uint32_t messages_queued; /* not finished */
+	uint64_t rtt;	     /* ns, smoothed, of the small rail; 0: unknown */
+	uint64_t last_heard; /* time of the last valid frame */
+	uint64_t frames_sent, frames_received, retransmitted;
+};
+
+enum bcl_status bcl_card_node_info(const struct bcl_card *card, uint32_t node,
+				   struct bcl_node_info *info);
+
+#endif

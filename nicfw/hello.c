@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The handshake. HELLO and HELLO_ACK say the same things; HELLO_ACK also names
+ * the life that it answers, which proves its sender alive; the first frame
+ * after it, with a connection id that only the answered one knows, proves the
+ * other. Each rail is proved by its own exchange.
+ *
+ * On a connection that is UP a HELLO of the same life proves another rail, or
+ * one that was given up: then frames before `first_seq` will never come.
+ */
+#include <string.h>
+
+#include <nicfw/card.h>
+
+enum {
+	FIRST_FRAMES = 16,    /* congestion window of a new rail */
+	WINDOW_MAX = 1 << 24, /* bytes, whatever the peer grants */
+};
+
+void bcl_nic_hello_call(struct bcl_card *card, struct nic_conn *conn)
+{
+	uint64_t longest = conn->state >= NIC_CONN_UP
+				   ? card->config.peer_timeout / 4
+				   : card->config.rto_max;
+	unsigned rail, called = 0;
+
+	for (rail = 0; rail < BCL_RAILS_MAX; rail++) {
+		if (!(conn->node->rails >> rail & 1) || !card->rail[rail].up ||
+		    conn->window[rail].state == NIC_RAIL_PROVED)
+			continue;
+		if (conn->window[rail].state == NIC_RAIL_OFF)
+			conn->window[rail].state = NIC_RAIL_CALLING;
+		bcl_nic_frame_hello(card, conn, rail, BCL_FRAME_HELLO);
+		called = 1;
+	}
+	conn->hello_at = NIC_NEVER;
+	if (!called)
+		return;
+	conn->hello_at = card->now + conn->hello_wait;
+	nic_deadline(card, conn, conn->hello_at);
+	if (2 * (uint64_t)conn->hello_wait <= longest)
+		conn->hello_wait *= 2;
+	else
+		conn->hello_wait =
+			nic_max32(conn->hello_wait, (uint32_t)longest);
+}
+
+static int same_key(const struct bcl_card *card, const struct bcl_hello *hello)
+{
+	unsigned i, differs = 0;
+
+	for (i = 0; i < BCL_KEY_SIZE; i++)
+		differs |= card->config.key[i] ^ hello->key[i];
+	return !differs;
+}
+
+static int same_peer(const struct nic_conn *conn, const struct bcl_hello *hello)
+{
+	return conn->known && conn->life == bcl_get64(hello->incarnation) &&
+	       conn->peer == (bcl_get32(hello->conn) & ~3u);
+}
+
+/* This connection is with the life that says hello. */
+static void adopt(struct nic_conn *conn, const struct bcl_hello *hello)
+{
+	unsigned rail;
+
+	for (rail = 0; rail < BCL_RAILS_MAX; rail++) {
+		conn->window[rail].peer = 0;
+		conn->window[rail].state = NIC_RAIL_OFF;
+	}
+	conn->known = 1;
+	conn->life = bcl_get64(hello->incarnation);
+	conn->peer = bcl_get32(hello->conn) & ~3u;
+	conn->state = NIC_CONN_ANSWERED;
+	bcl_nic_verdict_start(conn, bcl_get32(hello->first_msg));
+}
+
+/* 0: the rail is paired with another one of the peer, or this is old. */
+static int pair(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
+		const struct bcl_hello *hello)
+{
+	struct nic_window *window = &conn->window[rail];
+	uint32_t peer = bcl_get32(hello->conn);
+	uint32_t frame =
+		nic_min32(bcl_get16(hello->max_frame), card->rail[rail].mtu);
+
+	if (window->peer &&
+	    ((window->state == NIC_RAIL_PROVED && window->peer != peer) ||
+	     (int8_t)(hello->turn - window->peer_turn) < 0))
+		return 0;
+	if (window->peer == 0) {
+		window->expected = bcl_get32(hello->first_seq);
+		window->highest = window->expected;
+	} else {
+		bcl_nic_window_skip(conn, rail, bcl_get32(hello->first_seq));
+	}
+	window->peer = peer;
+	window->peer_turn = hello->turn;
+	window->payload = (uint16_t)((frame - BCL_HEADERS_SIZE) & ~7u);
+	window->granted = nic_max32(
+		nic_min32(bcl_get32(hello->window), WINDOW_MAX), frame);
+	if (window->state < NIC_RAIL_ANSWERED)
+		window->state = NIC_RAIL_ANSWERED;
+	conn->pcrc = card->config.pcrc ||
+		     bcl_get16(hello->features) & BCL_FEATURE_PCRC;
+	return 1;
+}
+
+static int makes_sense(const struct bcl_card *card,
+		       const struct bcl_hello *hello)
+{
+	uint64_t id = bcl_get64(hello->card);
+
+	return id != 0 && id != card->config.card &&
+	       bcl_get32(hello->first_msg) != 0 && bcl_get32(hello->conn) > 3 &&
+	       bcl_get16(hello->max_frame) >= NIC_MTU_MIN;
+}
+
+/* Until then no other life of the node is listened to. */
+static void settle(struct bcl_card *card, struct nic_conn *conn)
+{
+	conn->settled = card->now + 8 * card->config.rto_max;
+	if (conn->node->state != BCL_NODE_CONNECTING ||
+	    conn->node->conn != conn)
+		conn->expires = conn->settled;
+	nic_deadline(card, conn, conn->expires);
+}
+
+static struct nic_conn *answer_new(struct bcl_card *card, struct nic_node *node,
+				   const struct bcl_hello *hello)
+{
+	struct nic_conn *conn = bcl_nic_conn_make(card, node);
+
+	if (conn)
+		adopt(conn, hello);
+	return conn;
+}
+
+/* The connection that a HELLO is about; NULL: none. */
+static struct nic_conn *choose(struct bcl_card *card, struct nic_node *node,
+			       const struct bcl_hello *hello)
+{
+	struct nic_conn *conn = node->conn;
+
+	if (!conn) {
+		node->conn = answer_new(card, node, hello);
+		return node->conn;
+	}
+	if (same_peer(conn, hello))
+		return conn;
+	if (conn->state >= NIC_CONN_UP) {
+		conn = node->candidate;
+		if (!conn) {
+			node->candidate = answer_new(card, node, hello);
+			return node->candidate;
+		}
+		if (same_peer(conn, hello))
+			return conn;
+	}
+	if (conn->known && card->now < conn->settled)
+		return NULL;
+	if (conn->known) /* ids told to the other life must not fit */
+		bcl_nic_conn_rename(card, conn);
+	adopt(conn, hello);
+	return conn;
+}
+
+void bcl_nic_hello_received(struct bcl_card *card, unsigned rail,
+			    const struct bcl_frame_header *header,
+			    const struct bcl_hello *hello)
+{
+	struct nic_node *node;
+	struct nic_conn *conn;
+
+	if (header->version != BCL_WIRE_VERSION) {
+		bcl_nic_frame_refuse(card, rail, header->version, hello,
+				     BCL_ERR_VERSION);
+		return;
+	}
+	if (!same_key(card, hello)) {
+		bcl_nic_frame_refuse(card, rail, header->version, hello,
+				     BCL_ERR_JOBKEY);
+		return;
+	}
+	if (!makes_sense(card, hello)) {
+		nic_count(card, dropped_malformed);
+		return;
+	}
+	node = bcl_nic_node_find(card, bcl_get64(hello->card));
+	if (!node)
+		node = bcl_nic_node_make(card, bcl_get64(hello->card));
+	if (!node) {
+		nic_count(card, dropped_arena);
+		return;
+	}
+	if (node->state == BCL_NODE_ISOLATED) {
+		bcl_nic_frame_refuse(card, rail, header->version, hello,
+				     BCL_ERR_ISOLATED);
+		return;
+	}
+	conn = choose(card, node, hello);
+	if (!conn || !pair(card, conn, rail, hello)) {
+		nic_count(card, dropped_state);
+		return;
+	}
+	if (conn->state < NIC_CONN_UP)
+		settle(card, conn);
+	bcl_nic_frame_hello(card, conn, rail, BCL_FRAME_HELLO_ACK);
+}
+
+static void rail_proved(struct bcl_card *card, struct nic_conn *conn,
+			unsigned rail)
+{
+	struct nic_window *window = &conn->window[rail];
+
+	window->heard = card->now;
+	if (window->state == NIC_RAIL_PROVED)
+		return;
+	window->state = NIC_RAIL_PROVED;
+	window->congestion =
+		nic_min32(window->granted,
+			  FIRST_FRAMES * (window->payload + BCL_HEADERS_SIZE));
+	window->threshold = UINT32_MAX;
+	conn->node->rails |= (uint8_t)(1u << rail);
+	card->hal.learn(card->host, nic_node_index(card, conn->node), rail);
+	bcl_nic_rails_choose(card, conn);
+	bcl_nic_conn_resume(card, conn);
+}
+
+void bcl_nic_hello_answered(struct bcl_card *card, struct nic_conn *conn,
+			    unsigned rail, const struct bcl_hello *hello)
+{
+	if (bcl_get64(hello->peer_life) != card->config.incarnation ||
+	    bcl_get64(hello->card) != conn->node->card ||
+	    conn->node->conn != conn || !same_key(card, hello) ||
+	    !makes_sense(card, hello) ||
+	    (conn->state >= NIC_CONN_UP && !same_peer(conn, hello))) {
+		nic_count(card, dropped_state);
+		return;
+	}
+	if (!same_peer(conn, hello))
+		adopt(conn, hello);
+	if (!pair(card, conn, rail, hello))
+		return;
+	conn->heard = card->now;
+	if (conn->state < NIC_CONN_UP)
+		bcl_nic_conn_up(card, conn); /* before learn(): a new index */
+	rail_proved(card, conn, rail);
+	nic_count(card, pings_sent);
+	bcl_nic_frame_bare(card, conn, rail, BCL_FRAME_PING);
+}
+
+void bcl_nic_hello_refused(struct bcl_card *card, uint32_t id,
+			   const struct bcl_refuse *refuse)
+{
+	struct nic_conn *conn = bcl_nic_conn_find(card, id);
+	uint32_t reason = bcl_get32(refuse->reason);
+
+	if (!conn || conn->state != NIC_CONN_CALLING) {
+		nic_count(card, dropped_state);
+		return;
+	}
+	if (reason != BCL_ERR_VERSION && reason != BCL_ERR_JOBKEY &&
+	    reason != BCL_ERR_ISOLATED)
+		reason = BCL_ERR_UNREACHABLE;
+	bcl_nic_node_lose(card, conn->node, BCL_NODE_LOST,
+			  (enum bcl_status)reason);
+}
+
+/* The candidate is real: what the node had before is over. */
+static void take_over(struct bcl_card *card, struct nic_node *node,
+		      const struct nic_conn *conn)
+{
+	struct nic_conn *old = node->conn;
+
+	/* bcl_nic_conn_free() makes the candidate the node's connection. */
+	if (old->life == conn->life && !bcl_nic_conn_owed(old)) {
+		bcl_nic_assemble_lose(card, old, BCL_ERR_RESET);
+		bcl_nic_message_drop_replies(card, old);
+		bcl_nic_flow_rewind(card, node);
+		bcl_nic_conn_free(card, old);
+	} else {
+		bcl_nic_node_lose(card, node, BCL_NODE_LOST, BCL_ERR_RESET);
+	}
+}
+
+void bcl_nic_hello_proved(struct bcl_card *card, struct nic_conn *conn,
+			  unsigned rail)
+{
+	if (conn->node->conn != conn)
+		take_over(card, conn->node, conn);
+	conn->heard = card->now;
+	if (conn->state < NIC_CONN_UP)
+		bcl_nic_conn_up(card, conn); /* before learn(): a new index */
+	rail_proved(card, conn, rail);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Circular lists through a link in the object, and pools made of them. */
+#ifndef NICFW_LIST_H
+#define NICFW_LIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct nic_link {
+	struct nic_link *next, *prev;
+};
+
+/* An empty list, or a link that is in none. */
+static inline void nic_list_init(struct nic_link *list)
+{
+	list->next = list;
+	list->prev = list;
+}
+
+static inline int nic_list_empty(const struct nic_link *list)
+{
+	return list->next == list;
+}
+
+static inline void nic_list_insert(struct nic_link *before,
+				   struct nic_link *link)
+{
+	link->next = before;
+	link->prev = before->prev;
+	before->prev->next = link;
+	before->prev = link;
+}
+
+static inline void nic_list_append(struct nic_link *list, struct nic_link *link)
+{
+	nic_list_insert(list, link);
+}
+
+static inline void nic_list_push(struct nic_link *list, struct nic_link *link)
+{
+	nic_list_insert(list->next, link);
+}
+
+static inline void nic_list_remove(struct nic_link *link)
+{
+	link->next->prev = link->prev;
+	link->prev->next = link->next;
+	nic_list_init(link);
+}
+
+/* Put all of `from` in front of `list`. */
+static inline void nic_list_splice(struct nic_link *list, struct nic_link *from)
+{
+	if (nic_list_empty(from))
+		return;
+	from->prev->next = list->next;
+	list->next->prev = from->prev;
+	list->next = from->next;
+	from->next->prev = list;
+	nic_list_init(from);
+}
+
+#define nic_container(link, type, member) \
+	((type *)(void *)((char *)(link)-offsetof(type, member)))
+
+/* The first object of a list, or NULL. */
+#define nic_list_first(list, type, member) \
+	(nic_list_empty(list) ? NULL       \
+			      : nic_container((list)->next, type, member))
+
+/* Objects of one type, whose first member is the link; they never move. */
+struct nic_pool {
+	struct nic_link free;
+	uint32_t left;
+};
+
+static inline void nic_pool_init(struct nic_pool *pool, void *objects,
+				 uint32_t n, uint32_t size)
+{
+	uint32_t i;
+
+	nic_list_init(&pool->free);
+	for (i = 0; i < n; i++)
+		nic_list_append(&pool->free,
+				(struct nic_link *)(void *)((char *)objects +
+							    (size_t)i * size));
+	pool->left = n;
+}
+
+static inline void *nic_pool_take(struct nic_pool *pool)
+{
+	struct nic_link *link = pool->free.next;
+
+	if (link == &pool->free)
+		return NULL;
+	nic_list_remove(link);
+	pool->left--;
+	return link;
+}
+
+/* `link` is in no list. The one freed last is the first to be taken: it is
+ * still in the cache. */
+static inline void nic_pool_put(struct nic_pool *pool, struct nic_link *link)
+{
+	nic_list_push(&pool->free, link);
+	pool->left++;
+}
+
+#endif

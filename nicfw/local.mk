@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+# Freestanding: the same sources run on a card. gcc may still expand memcpy and
+# memset in place (-fbuiltin); only these two may stay undefined.
+noinst_LTLIBRARIES += libnicfw.la
+libnicfw_la_CFLAGS = $(AM_CFLAGS) -ffreestanding -fbuiltin \
+	-fno-stack-protector
+libnicfw_la_SOURCES = %D%/hal.h %D%/card.h %D%/list.h %D%/order.h \
+	%D%/arena.c %D%/assemble.c %D%/card.c %D%/conn.c %D%/deadline.c \
+	%D%/flow.c %D%/frame.c %D%/hello.c %D%/message.c %D%/node.c \
+	%D%/port.c %D%/rails.c %D%/rdma.c %D%/recv.c %D%/reply.c %D%/sdma.c \
+	%D%/send.c %D%/verdict.c %D%/window.c

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Messages that we send: their numbers and what the peer says of them.
+ *
+ *  state      event                          next
+ *  QUEUED     first frame                    SENDING, numbered
+ *  SENDING    last frame                     SENT
+ *  SENDING,   rail gone, fragmented          WITHDRAWN
+ *  SENT       port closed                    WITHDRAWN, finished silently
+ *  numbered   DELIVERED, wants a reply       ASKED
+ *             DELIVERED                      finished
+ *             REFUSED                        PARKED (flow.c)
+ *             FAILED                         finished
+ *  ASKED      reply                          finished
+ *  PARKED     time passed, ROOM              QUEUED
+ *  any        node lost                      finished
+ */
+#include <string.h>
+
+#include <nicfw/card.h>
+
+struct nic_message *bcl_nic_message_take(struct bcl_card *card,
+					 struct nic_port *port,
+					 struct nic_node *node)
+{
+	struct nic_message *message = nic_pool_take(&card->messages);
+	uint16_t generation;
+
+	if (!message)
+		return NULL;
+	generation = message->generation;
+	memset(message, 0, sizeof(*message));
+	message->generation = generation;
+	message->state = NIC_MESSAGE_QUEUED;
+	message->port = port;
+	message->node = node;
+	nic_list_init(&message->link);
+	nic_list_init(&message->numbered);
+	if (port)
+		port->messages++;
+	node->messages++;
+	return message;
+}
+
+static struct nic_message **number_bucket(const struct bcl_card *card,
+					  const struct nic_node *node,
+					  uint32_t number)
+{
+	return &card->numbers[(number + nic_node_index(card, node) * 61) &
+			      card->mask];
+}
+
+static struct nic_message *find(const struct bcl_card *card,
+				const struct nic_node *node, uint32_t number)
+{
+	struct nic_message *message = *number_bucket(card, node, number);
+
+	while (message && (message->number != number || message->node != node))
+		message = message->hashed;
+	return message;
+}
+
+uint32_t bcl_nic_message_base(const struct nic_conn *conn)
+{
+	const struct nic_message *first =
+		nic_list_first(&conn->numbered, struct nic_message, numbered);
+
+	return first ? first->number : conn->next;
+}
+
+int bcl_nic_message_may_number(const struct nic_conn *conn)
+{
+	return conn->next - bcl_nic_message_base(conn) < BCL_MSG_AHEAD;
+}
+
+int bcl_nic_message_number(struct bcl_card *card, struct nic_conn *conn,
+			   struct nic_message *message)
+{
+	struct nic_flow *flow = message->flow;
+	struct nic_message **at;
+
+	if (!bcl_nic_message_may_number(conn))
+		return 0;
+	message->number = conn->next++;
+	if (conn->next == 0)
+		conn->next = 1;
+	at = number_bucket(card, message->node, message->number);
+	message->hashed = *at;
+	*at = message;
+	nic_list_append(&conn->numbered, &message->numbered);
+	flow->pending++;
+	message->prev = 0;
+	if (flow->class == NIC_FLOW_ORDERED) {
+		message->prev = flow->last;
+		flow->last = message->number;
+	}
+	message->state = NIC_MESSAGE_SENDING;
+	conn->used = card->now;
+	return 1;
+}
+
+/* The number has its verdict. */
+static void unnumber(struct bcl_card *card, struct nic_message *message)
+{
+	struct nic_message **at =
+		number_bucket(card, message->node, message->number);
+	struct nic_flow *flow = message->flow;
+
+	while (*at != message)
+		at = &(*at)->hashed;
+	*at = message->hashed;
+	nic_list_remove(&message->numbered);
+	nic_list_remove(&message->link);
+	if (flow) {
+		flow->pending--;
+		if (flow->last == message->number)
+			flow->last = 0;
+	}
+	message->number = 0;
+}
+
+void bcl_nic_message_free(struct bcl_card *card, struct nic_message *message)
+{
+	if (message->number)
+		unnumber(card, message);
+	nic_list_remove(&message->numbered);
+	nic_list_remove(&message->link);
+	message->node->messages--;
+	if (message->port)
+		message->port->messages--;
+	if (message->port && message->reads)
+		message->port->channel[message->index].reads--;
+	message->state = NIC_MESSAGE_FREE;
+	message->generation++;
+	nic_pool_put(&card->messages, &message->link);
+}
+
+static int is_reply(const struct nic_message *message)
+{
+	return message->op == BCL_SEG_GET_REPLY ||
+	       message->op == BCL_SEG_ATOMIC_REPLY;
+}
+
+static int wants_reply(const struct nic_message *message)
+{
+	return message->op == BCL_SEG_GET || message->op == BCL_SEG_FETCH_ADD ||
+	       message->op == BCL_SEG_COMPARE_SWAP;
+}
+
+static void report(struct bcl_card *card, const struct nic_message *message,
+		   enum bcl_status status)
+{
+	struct bcl_completion entry = {
+		.cookie = message->cookie,
+		.targ64 = message->targ64,
+		.card = message->node->card,
+		.length = status == BCL_OK ? message->length : 0,
+		.index = message->index,
+		.node = nic_node_index(card, message->node),
+		.status = (uint16_t)status,
+		.type = message->type,
+		.kind = BCL_CQ_SENT,
+	};
+
+	bcl_nic_port_event(card, message->port, BCL_QUEUE_SENDS, &entry);
+}
+
+void bcl_nic_message_finish(struct bcl_card *card, struct nic_message *message,
+			    enum bcl_status status)
+{
+	struct nic_flow *gate =
+		message->op == BCL_REQ_FENCE ? NULL : message->gate;
+
+	if (message->port && !is_reply(message))
+		report(card, message, status);
+	nic_count(card, messages_sent);
+	bcl_nic_message_free(card, message);
+	if (gate)
+		bcl_nic_flow_passed(card, gate);
+}
+
+static enum bcl_status failure(const struct nic_message *message)
+{
+	if (message->status)
+		return message->status;
+	if (message->op == BCL_SEG_SYSTEM || message->op == BCL_SEG_CHANNEL ||
+	    (message->op == BCL_SEG_GET && message->type != BCL_GET_MEMORY))
+		return BCL_ERR_NOPORT;
+	return BCL_ERR_MEMORY;
+}
+
+static void verdict(struct bcl_card *card, struct nic_conn *conn,
+		    struct nic_message *message, enum bcl_verdict what)
+{
+	struct nic_flow *flow = message->flow;
+	uint32_t number = message->number;
+
+	unnumber(card, message);
+	if (what == BCL_VERDICT_DELIVERED) {
+		if (flow)
+			flow->backoff = 0;
+		if (is_reply(message)) {
+			bcl_nic_reply_delivered(card, message);
+			bcl_nic_message_finish(card, message, BCL_OK);
+		} else if (wants_reply(message) && message->port) {
+			message->state = NIC_MESSAGE_ASKED;
+			nic_list_append(&conn->asked, &message->numbered);
+		} else {
+			bcl_nic_message_finish(card, message, BCL_OK);
+		}
+	} else if (what == BCL_VERDICT_FAILED) {
+		bcl_nic_message_finish(card, message, failure(message));
+	} else {
+		nic_count(card, refusals_seen);
+		if (message->op == BCL_SEG_GET_REPLY && !message->port)
+			bcl_nic_flow_reply(card, message);
+		else if (message->op == BCL_SEG_GET_REPLY && message->status)
+			bcl_nic_reply_fault(card, message);
+		else if (message->status)
+			bcl_nic_message_finish(card, message, message->status);
+		else
+			bcl_nic_flow_park(card, message, number);
+	}
+	if (flow)
+		bcl_nic_flow_verdict(card, flow);
+}
+
+int bcl_nic_message_done(struct bcl_card *card, struct nic_conn *conn,
+			 uint32_t done)
+{
+	struct nic_message *message;
+
+	if (bcl_before(conn->next, done))
+		return 0;
+	while ((message = nic_list_first(&conn->numbered, struct nic_message,
+					 numbered)) &&
+	       bcl_before(message->number, done))
+		verdict(card, conn, message, BCL_VERDICT_DELIVERED);
+	return 1;
+}
+
+void bcl_nic_message_verdicts(struct bcl_card *card, struct nic_conn *conn,
+			      uint32_t first, uint32_t n, const uint8_t *bits)
+{
+	struct nic_message *message;
+	unsigned what;
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		what = bits[i / 4] >> i % 4 * 2 & 3;
+		if (what == BCL_VERDICT_UNKNOWN || first + i == 0)
+			continue;
+		message = find(card, conn->node, first + i);
+		if (message)
+			verdict(card, conn, message, what);
+	}
+}
+
+void bcl_nic_message_answered(struct bcl_card *card,
+			      struct nic_message *message,
+			      enum bcl_status status)
+{
+	struct nic_flow *flow = NULL;
+
+	if (message->number) {
+		flow = message->flow;
+		unnumber(card, message);
+	}
+	bcl_nic_message_finish(card, message, status);
+	if (flow)
+		bcl_nic_flow_verdict(card, flow);
+}
+
+/* By number: the peer must hold as few as possible. */
+static void again(struct bcl_card *card, struct nic_conn *conn,
+		  struct nic_message *message)
+{
+	struct nic_link *after;
+
+	nic_list_remove(&message->link);
+	after = conn->again.prev;
+	while (after != &conn->again &&
+	       bcl_before(
+		       message->number,
+		       nic_container(after, struct nic_message, link)->number))
+		after = after->prev;
+	nic_list_insert(after->next, &message->link);
+	bcl_nic_conn_work(card, conn, NIC_WORK_AGAIN);
+}
+
+void bcl_nic_message_withdraw(struct bcl_card *card, struct nic_conn *conn,
+			      struct nic_message *message)
+{
+	nic_count(card, withdrawn);
+	message->state = NIC_MESSAGE_WITHDRAWN;
+	if (message->flow && message->flow->class == NIC_FLOW_ORDERED)
+		message->flow->refused = 1;
+	again(card, conn, message);
+}
+
+void bcl_nic_message_reroute(struct bcl_card *card, struct nic_conn *conn,
+			     const struct nic_flight *flight)
+{
+	struct nic_message *message;
+
+	for (; flight; flight = flight->more) {
+		message = flight->message;
+		if (!nic_message_alive(conn, flight))
+			continue;
+		if (message->fragmented &&
+		    message->state != NIC_MESSAGE_WITHDRAWN)
+			bcl_nic_message_withdraw(card, conn, message);
+		else
+			again(card, conn, message);
+	}
+}
+
+static void lose_list(struct bcl_card *card, struct nic_link *list,
+		      enum bcl_status status)
+{
+	struct nic_message *message;
+
+	while ((message = nic_list_first(list, struct nic_message, link)))
+		bcl_nic_message_finish(card, message, status);
+}
+
+static void drop_list(struct bcl_card *card, struct nic_link *list)
+{
+	struct nic_message *message;
+
+	while ((message = nic_list_first(list, struct nic_message, link)))
+		bcl_nic_message_free(card, message);
+}
+
+void bcl_nic_message_drop_replies(struct bcl_card *card, struct nic_conn *conn)
+{
+	struct nic_link *flows = &conn->node->flows, *link, *next;
+	struct nic_message *message;
+	struct nic_flow *flow;
+
+	while ((message = nic_list_first(&conn->numbered, struct nic_message,
+					 numbered)))
+		bcl_nic_message_free(card, message);
+	for (link = flows->next; link != flows; link = next) {
+		next = link->next;
+		flow = nic_container(link, struct nic_flow, in_node);
+		if (flow->class == NIC_FLOW_REPLY ||
+		    flow->class == NIC_FLOW_REPLY_BULK) {
+			drop_list(card, &flow->queue);
+			drop_list(card, &flow->parked);
+		}
+		bcl_nic_flow_verdict(card, flow);
+	}
+}
+
+void bcl_nic_message_lose(struct bcl_card *card, struct nic_node *node,
+			  enum bcl_status status)
+{
+	struct nic_conn *conn = node->conn;
+	struct nic_message *message;
+	struct nic_flow *flow;
+	struct nic_link *link;
+
+	node->losing = 1; /* its flows stay until all messages are out */
+	while (conn &&
+	       ((message = nic_list_first(&conn->numbered, struct nic_message,
+					  numbered)) ||
+		(message = nic_list_first(&conn->asked, struct nic_message,
+					  numbered))))
+		bcl_nic_message_finish(card, message, status);
+	for (link = node->flows.next; link != &node->flows; link = link->next) {
+		flow = nic_container(link, struct nic_flow, in_node);
+		lose_list(card, &flow->parked, status);
+		lose_list(card, &flow->queue, status);
+	}
+	while ((flow = nic_list_first(&node->flows, struct nic_flow, in_node)))
+		bcl_nic_flow_free(card, flow);
+	node->losing = 0;
+}

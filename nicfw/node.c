@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Nodes: peers by card id.
+ *
+ *  state       event                               next
+ *  CLOSED      request, CONNECT                    CONNECTING
+ *              HELLO of the node, proved           UP
+ *  CONNECTING  handshake done                      UP
+ *              no answer, refused                  LOST
+ *  UP          silence, RESET, evidence, new life  LOST
+ *              parted (nothing was outstanding)    CLOSED
+ *  LOST        CONNECT                             CONNECTING, or UP if the
+ *                                                  node connected meanwhile
+ *  any         ISOLATE                             ISOLATED
+ *  ISOLATED    REJOIN                              CLOSED
+ *
+ * While a node is LOST or ISOLATED its status answers each request.
+ */
+#include <nicfw/card.h>
+
+struct nic_node *bcl_nic_node_at(const struct bcl_card *card, uint32_t index)
+{
+	if (index >= card->config.max_nodes || !card->node[index].used)
+		return NULL;
+	return &card->node[index];
+}
+
+static uint32_t *bucket(const struct bcl_card *card, uint64_t id)
+{
+	uint32_t hash = (uint32_t)id ^ (uint32_t)(id >> 32);
+
+	return &card->node_buckets[(hash ^ hash >> 16) & card->node_mask];
+}
+
+struct nic_node *bcl_nic_node_find(const struct bcl_card *card, uint64_t id)
+{
+	uint32_t at = *bucket(card, id);
+
+	while (at && card->node[at - 1].card != id)
+		at = card->node[at - 1].hashed;
+	return at ? &card->node[at - 1] : NULL;
+}
+
+struct nic_node *bcl_nic_node_make(struct bcl_card *card, uint64_t id)
+{
+	uint32_t index = card->free_node;
+	struct nic_node *node;
+
+	if (index == BCL_NODE_NONE)
+		return NULL;
+	node = &card->node[index];
+	card->free_node = node->hashed;
+	nic_list_init(&node->wanting);
+	nic_list_init(&node->flows);
+	node->conn = NULL;
+	node->candidate = NULL;
+	node->card = id;
+	node->hashed = *bucket(card, id);
+	*bucket(card, id) = index + 1;
+	node->messages = 0;
+	node->used = 1;
+	node->state = BCL_NODE_CLOSED;
+	node->status = BCL_OK;
+	node->rails = 0;
+	node->losing = 0;
+	return node;
+}
+
+void bcl_nic_node_free(struct bcl_card *card, struct nic_node *node)
+{
+	uint32_t index = nic_node_index(card, node), *at;
+
+	for (at = bucket(card, node->card); *at != index + 1;
+	     at = &card->node[*at - 1].hashed)
+		;
+	*at = node->hashed;
+	nic_list_remove(&node->wanting);
+	node->used = 0;
+	node->hashed = card->free_node;
+	card->free_node = index;
+}
+
+void bcl_nic_node_set(struct bcl_card *card, struct nic_node *node,
+		      enum bcl_node_state state, enum bcl_status status)
+{
+	node->state = (uint8_t)state;
+	node->status = (uint8_t)status;
+	card->hal.node(card->host, nic_node_index(card, node), node->card,
+		       state, status);
+}
+
+void bcl_nic_node_lose(struct bcl_card *card, struct nic_node *node,
+		       enum bcl_node_state state, enum bcl_status status)
+{
+	struct nic_conn *conn = node->conn;
+
+	bcl_nic_message_lose(card, node, status);
+	if (conn) {
+		bcl_nic_assemble_lose(card, conn, status);
+		if (conn->state >= NIC_CONN_UP)
+			nic_count(card, lost);
+		bcl_nic_conn_free(card, conn);
+	}
+	nic_list_remove(&node->wanting);
+	bcl_nic_node_set(card, node, state, status);
+}
+
+enum bcl_status bcl_nic_node_want(struct bcl_card *card, struct nic_node *node)
+{
+	uint32_t rails = 0, i;
+
+	if ((node->conn && (node->conn->state >= NIC_CONN_UP ||
+			    node->state == BCL_NODE_CONNECTING)) ||
+	    !nic_list_empty(&node->wanting))
+		return BCL_OK;
+	for (i = 0; i < BCL_RAILS_MAX; i++)
+		if (card->rail[i].up)
+			rails |= 1u << i;
+	if (!(node->rails & rails)) {
+		if (node->conn) /* it called us and may yet prove itself */
+			return BCL_OK;
+		bcl_nic_node_lose(card, node, BCL_NODE_LOST,
+				  BCL_ERR_UNREACHABLE);
+		return BCL_ERR_UNREACHABLE;
+	}
+	if (!node->conn)
+		node->conn = bcl_nic_conn_make(card, node);
+	if (!node->conn) {
+		nic_list_append(&card->wanting, &node->wanting);
+		node->expires = card->now + card->config.peer_timeout;
+		card->wanting_at = card->now + card->config.rto_min;
+		return BCL_OK;
+	}
+	node->conn->expires = card->now + card->config.peer_timeout;
+	bcl_nic_node_set(card, node, BCL_NODE_CONNECTING, BCL_OK);
+	bcl_nic_hello_call(card, node->conn);
+	return BCL_OK;
+}
+
+void bcl_nic_node_serve(struct bcl_card *card)
+{
+	struct nic_node *node;
+
+	card->wanting_at = card->now + card->config.rto_min;
+	while ((node = nic_list_first(&card->wanting, struct nic_node,
+				      wanting))) {
+		if (card->now >= node->expires) {
+			bcl_nic_node_lose(card, node, BCL_NODE_LOST,
+					  BCL_ERR_NOMEM);
+			continue;
+		}
+		nic_list_remove(&node->wanting);
+		if (node->conn)
+			continue;
+		node->conn = bcl_nic_conn_make(card, node);
+		if (!node->conn) {
+			nic_list_push(&card->wanting, &node->wanting);
+			return;
+		}
+		bcl_nic_node_set(card, node, BCL_NODE_CONNECTING, BCL_OK);
+		bcl_nic_hello_call(card, node->conn);
+	}
+}

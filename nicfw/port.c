@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Ports: their queues, the blocks of the system ring, channels. */
+#include <string.h>
+
+#include <nicfw/card.h>
+
+enum {
+	WORD_COUNT,
+	WORD_FREED,
+	WORD_SLEEPING,
+};
+
+void bcl_nic_port_init(struct nic_port *port)
+{
+	nic_list_init(&port->intake);
+	nic_list_init(&port->active);
+	nic_list_init(&port->news);
+	nic_list_init(&port->starving);
+	nic_list_init(&port->ready);
+	nic_list_init(&port->flows);
+}
+
+static uint32_t bitmap_size(uint32_t nblocks)
+{
+	return (nblocks + 31) / 32 * 4;
+}
+
+uint32_t bcl_nic_port_size(uint32_t nblocks, uint32_t nchannels)
+{
+	return (uint32_t)sizeof(struct nic_port) + 8 + bitmap_size(nblocks) +
+	       nchannels * (uint32_t)sizeof(struct nic_channel);
+}
+
+struct nic_port *bcl_nic_port_find(const struct bcl_card *card, uint16_t number)
+{
+	struct nic_port *port = card->ports[number % NIC_PORT_BUCKETS];
+
+	while (port && port->number != number)
+		port = port->hashed;
+	return port;
+}
+
+static int power_of_two(uint32_t n)
+{
+	return n != 0 && (n & (n - 1)) == 0 && n <= 65536;
+}
+
+enum bcl_status bcl_nic_port_open(struct bcl_card *card,
+				  const struct bcl_control *control)
+{
+	uint32_t number = control->port.number;
+	struct nic_port *port;
+
+	if (number == 0 || number > 65535 ||
+	    !power_of_two(control->port.nrequests) ||
+	    !power_of_two(control->port.nreceives) ||
+	    !power_of_two(control->port.nblocks) ||
+	    control->port.nreceives < control->port.nblocks ||
+	    control->port.nchannels > 65536)
+		return BCL_ERR_ARG;
+	if (bcl_nic_port_find(card, (uint16_t)number))
+		return BCL_ERR_BUSY;
+	port = bcl_nic_arena_take(card,
+				  bcl_nic_port_size(control->port.nblocks,
+						    control->port.nchannels));
+	if (!port)
+		return BCL_ERR_NOMEM;
+	bcl_nic_port_init(port);
+	port->number = (uint16_t)number;
+	port->requests = control->port.requests;
+	port->sends = control->port.sends;
+	port->receives = control->port.receives;
+	port->blocks = control->port.blocks;
+	port->indices = control->port.indices;
+	port->nrequests = control->port.nrequests;
+	port->nreceives = control->port.nreceives;
+	port->nblocks = control->port.nblocks;
+	port->nchannels = control->port.nchannels;
+	while (port->nrequests >> port->sends_shift > 1)
+		port->sends_shift++;
+	while (port->nreceives >> port->receives_shift > 1)
+		port->receives_shift++;
+	port->channel = (struct nic_channel *)(void *)(port + 1);
+	port->spare = (uint32_t *)(void *)(port->channel + port->nchannels);
+	port->hashed = card->ports[number % NIC_PORT_BUCKETS];
+	card->ports[number % NIC_PORT_BUCKETS] = port;
+	return BCL_OK;
+}
+
+static void close_message(struct bcl_card *card, struct nic_message *message)
+{
+	struct nic_conn *conn = message->node->conn;
+
+	if (!message->gate && message->op == BCL_SEG_GET_REPLY) {
+		bcl_nic_reply_fail(card, message);
+		return;
+	}
+	switch ((enum nic_message_state)message->state) {
+	case NIC_MESSAGE_SENDING:
+	case NIC_MESSAGE_SENT:
+		bcl_nic_message_withdraw(card, conn, message);
+		break;
+	case NIC_MESSAGE_WITHDRAWN:
+		break;
+	default:
+		bcl_nic_message_free(card, message);
+		return;
+	}
+	message->port = NULL;
+	message->flow = NULL;
+	message->gate = NULL;
+	message->status = BCL_ERR_CLOSED;
+}
+
+enum bcl_status bcl_nic_port_close(struct bcl_card *card, uint16_t number)
+{
+	struct nic_port *port = bcl_nic_port_find(card, number), **at;
+	struct nic_flow *flow;
+	uint32_t i;
+
+	if (!port)
+		return BCL_ERR_ARG;
+	bcl_nic_assemble_close(card, port);
+	port->closed = 1; /* its flows stay until all messages are out */
+	for (i = 0; i < card->config.max_messages; i++)
+		if (card->message[i].state != NIC_MESSAGE_FREE &&
+		    card->message[i].port == port)
+			close_message(card, &card->message[i]);
+	while ((flow = nic_list_first(&port->flows, struct nic_flow, in_port)))
+		bcl_nic_flow_free(card, flow);
+	at = &card->ports[number % NIC_PORT_BUCKETS];
+	while (*at != port)
+		at = &(*at)->hashed;
+	*at = port->hashed;
+	nic_list_remove(&port->intake);
+	nic_list_remove(&port->active);
+	nic_list_remove(&port->news);
+	nic_list_remove(&port->starving);
+	port->jobs++;
+	bcl_nic_port_job_done(card, port);
+	return BCL_OK;
+}
+
+void bcl_nic_port_job_done(struct bcl_card *card, struct nic_port *port)
+{
+	if (--port->jobs == 0 && port->closed)
+		bcl_nic_arena_put(card, port);
+}
+
+void bcl_nic_port_event(struct bcl_card *card, struct nic_port *port,
+			enum bcl_queue queue, struct bcl_completion *entry)
+{
+	uint32_t slot;
+
+	if (queue == BCL_QUEUE_SENDS) {
+		slot = port->sent & (port->nrequests - 1);
+		entry->lap = 1 + (port->sent++ >> port->sends_shift);
+	} else {
+		slot = port->received & (port->nreceives - 1);
+		entry->lap = 1 + (port->received++ >> port->receives_shift);
+	}
+	entry->cookie = nic_host64(entry->cookie);
+	entry->targ64 = nic_host64(entry->targ64);
+	entry->card = nic_host64(entry->card);
+	entry->length = nic_host32(entry->length);
+	entry->index = nic_host32(entry->index);
+	entry->node = nic_host32(entry->node);
+	entry->arg32 = nic_host32(entry->arg32);
+	entry->src_port = nic_host16(entry->src_port);
+	entry->status = nic_host16(entry->status);
+	entry->lap = nic_host32(entry->lap);
+	card->hal.event(card->host, port->number, queue, slot, entry);
+	if (nic_list_empty(&port->news))
+		nic_list_append(&card->news, &port->news);
+}
+
+/* Read one of the indices to port->word[]. */
+static enum bcl_dma_result read_index(struct bcl_card *card,
+				      struct nic_port *port, uint32_t offset,
+				      unsigned word, enum nic_job_kind kind)
+{
+	struct bcl_memref ref = { offset, port->indices, 4 };
+	enum bcl_dma_result result;
+
+	if (!card->gather && card->jobs.left == 0)
+		return BCL_DMA_FAULT;
+	result = bcl_nic_dma(card, BCL_DMA_READ, 0, 0, &ref, &port->word[word],
+			     kind, port, NULL);
+	if (result == BCL_DMA_PENDING)
+		port->jobs++;
+	return result;
+}
+
+static uint32_t blocks_used(const struct nic_port *port)
+{
+	return port->block_next - port->block_freed;
+}
+
+static void tell_room(struct bcl_card *card, struct nic_port *port)
+{
+	struct nic_conn *conn;
+	uint32_t i, k;
+
+	port->refused = 0;
+	for (i = 0; i <= card->conn_mask; i++) {
+		conn = card->conns[i];
+		if (!conn)
+			continue;
+		for (k = 0; k < NIC_ROOMS; k++) {
+			if (conn->rooms[k] != port->number)
+				continue;
+			conn->rooms_ready |= (uint8_t)(1u << k);
+			if (conn->small_rail < BCL_RAILS_MAX)
+				bcl_nic_conn_work(card, conn,
+						  NIC_WORK_ACK
+							  << conn->small_rail);
+		}
+	}
+}
+
+void bcl_nic_port_freed(struct bcl_card *card, struct nic_port *port)
+{
+	uint32_t freed = nic_host32(port->word[WORD_FREED]);
+
+	/* Anybody may write there: believe it only as far as it makes sense. */
+	if (port->block_next - freed <= port->nblocks)
+		port->block_freed = freed;
+	if (nic_list_empty(&port->starving) ||
+	    blocks_used(port) == port->nblocks)
+		return;
+	nic_list_remove(&port->starving);
+	tell_room(card, port);
+}
+
+static void read_freed(struct bcl_card *card, struct nic_port *port)
+{
+	if (port->freed_due)
+		return;
+	switch (read_index(card, port,
+			   offsetof(struct bcl_port_indices, blocks_freed),
+			   WORD_FREED, NIC_JOB_FREED)) {
+	case BCL_DMA_DONE:
+		bcl_nic_port_freed(card, port);
+		break;
+	case BCL_DMA_PENDING:
+		port->freed_due = 1;
+		break;
+	case BCL_DMA_FAULT:
+		break;
+	}
+}
+
+static uint32_t take_spare(struct nic_port *port)
+{
+	uint32_t block = 0;
+
+	while (!(port->spare[block / 32] >> block % 32 & 1))
+		block++;
+	port->spare[block / 32] &= ~(1u << block % 32);
+	port->nspare--;
+	return block;
+}
+
+int bcl_nic_port_block_take(struct bcl_card *card, struct nic_port *port,
+			    uint32_t *block)
+{
+	if (port->nspare) {
+		*block = take_spare(port);
+		return 1;
+	}
+	/* Half full: read ahead, so that a slow dma has the answer in time. */
+	if (blocks_used(port) >= port->nblocks ||
+	    (!card->gather && blocks_used(port) >= port->nblocks / 2))
+		read_freed(card, port);
+	if (blocks_used(port) >= port->nblocks) {
+		port->refused = 1;
+		if (nic_list_empty(&port->starving)) {
+			nic_list_append(&card->starving, &port->starving);
+			card->starving_at = card->now + card->config.rto_min;
+		}
+		return 0;
+	}
+	*block = port->block_next++ & (port->nblocks - 1);
+	return 1;
+}
+
+/* Not delivered after all. The next message takes it: blocks are freed in
+ * ring order, so each must be delivered once per lap. */
+void bcl_nic_port_block_spare(struct nic_port *port, uint32_t block)
+{
+	port->spare[block / 32] |= 1u << block % 32;
+	port->nspare++;
+}
+
+void bcl_nic_port_feed(struct bcl_card *card)
+{
+	struct nic_link *link, *next;
+
+	for (link = card->starving.next; link != &card->starving; link = next) {
+		next = link->next;
+		read_freed(card,
+			   nic_container(link, struct nic_port, starving));
+	}
+	card->starving_at = card->now + card->config.rto_min;
+}
+
+void bcl_nic_port_slept(struct bcl_card *card, struct nic_port *port)
+{
+	if (port->word[WORD_SLEEPING])
+		card->hal.wake(card->host, port->number);
+}
+
+/* Read `sleeping` after the events of this input: one read for all. */
+void bcl_nic_port_wake(struct bcl_card *card)
+{
+	struct nic_link *link, *next;
+	struct nic_port *port;
+
+	for (link = card->news.next; link != &card->news; link = next) {
+		next = link->next;
+		port = nic_container(link, struct nic_port, news);
+		if (port->sleeping_due)
+			continue;
+		nic_list_remove(&port->news);
+		switch (read_index(card, port,
+				   offsetof(struct bcl_port_indices, sleeping),
+				   WORD_SLEEPING, NIC_JOB_SLEEPING)) {
+		case BCL_DMA_DONE:
+			bcl_nic_port_slept(card, port);
+			break;
+		case BCL_DMA_PENDING:
+			port->sleeping_due = 1;
+			break;
+		case BCL_DMA_FAULT: /* no way to know */
+			card->hal.wake(card->host, port->number);
+			break;
+		}
+	}
+}
+
+enum bcl_status bcl_nic_port_post(struct bcl_card *card,
+				  const struct bcl_control *control)
+{
+	struct nic_port *port =
+		control->channel.port > 65535
+			? NULL
+			: bcl_nic_port_find(card,
+					    (uint16_t)control->channel.port);
+	struct nic_channel *channel;
+
+	if (!port || control->channel.number >= port->nchannels ||
+	    control->channel.reading > 1 ||
+	    (!control->channel.reading &&
+	     control->channel.length > UINT32_MAX) ||
+	    control->channel.offset + control->channel.length <
+		    control->channel.offset)
+		return BCL_ERR_ARG;
+	channel = &port->channel[control->channel.number];
+	if (channel->armed || channel->filling)
+		return BCL_ERR_BUSY;
+	channel->armed = 1;
+	channel->reading = (uint8_t)control->channel.reading;
+	channel->generation = control->channel.generation;
+	channel->handle = control->channel.handle;
+	channel->offset = control->channel.offset;
+	channel->length = control->channel.length;
+	channel->cookie = control->channel.cookie;
+	if (port->refused)
+		tell_room(card, port);
+	return BCL_OK;
+}
+
+enum bcl_status bcl_nic_port_unpost(struct bcl_card *card,
+				    const struct bcl_control *control)
+{
+	struct nic_port *port =
+		control->channel.port > 65535
+			? NULL
+			: bcl_nic_port_find(card,
+					    (uint16_t)control->channel.port);
+	struct nic_channel *channel;
+
+	if (!port || control->channel.number >= port->nchannels)
+		return BCL_ERR_ARG;
+	channel = &port->channel[control->channel.number];
+	if (channel->filling || (channel->armed && channel->reads))
+		return BCL_ERR_BUSY;
+	if (!channel->armed)
+		return BCL_ERR_EMPTY;
+	channel->armed = 0;
+	return BCL_OK;
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * RECV: checks each frame that comes in and deals out its segments. A frame
+ * is input from anybody: nothing in it is believed before its checksums, its
+ * connection id and its bounds are checked.
+ */
+#include <string.h>
+
+#include <nicfw/card.h>
+
+/* A frame, however the host split it. */
+struct frame {
+	const struct bcl_frame_header *header;
+	const uint8_t *head; /* 80 bytes */
+	const uint8_t *body; /* those after them */
+	uint32_t body_len;
+	unsigned rail;
+	uint8_t kind; /* without flags */
+};
+
+static int payload_intact(struct bcl_card *card, const struct frame *frame)
+{
+	if (card->hal.crc32c(card->host, 0, frame->body, frame->body_len) ==
+	    bcl_get32(frame->header->pcrc))
+		return 1;
+	nic_count(card, dropped_pcrc);
+	return 0;
+}
+
+static void hello(struct bcl_card *card, const struct frame *frame)
+{
+	struct bcl_hello body;
+	struct nic_conn *conn;
+	uint32_t id;
+
+	if (frame->body_len < sizeof(body) - 40) {
+		nic_count(card, dropped_short);
+		return;
+	}
+	memcpy(&body, frame->head + 40, 40);
+	memcpy((uint8_t *)&body + 40, frame->body, sizeof(body) - 40);
+	if (frame->kind == BCL_FRAME_HELLO) {
+		bcl_nic_hello_received(card, frame->rail, frame->header, &body);
+		return;
+	}
+	id = bcl_get32(frame->header->conn);
+	conn = bcl_nic_conn_find(card, id);
+	if (!conn || (id & 3) != frame->rail) {
+		nic_count(card, dropped_conn);
+		return;
+	}
+	bcl_nic_hello_answered(card, conn, frame->rail, &body);
+}
+
+static void reset(struct bcl_card *card, uint32_t peer)
+{
+	struct nic_conn *conn;
+	uint32_t i;
+
+	for (i = 0; i <= card->conn_mask; i++) {
+		conn = card->conns[i];
+		if (conn && conn->state >= NIC_CONN_UP &&
+		    conn->peer == (peer & ~3u)) {
+			bcl_nic_conn_bye(card, conn, BCL_ERR_RESET);
+			return;
+		}
+	}
+	nic_count(card, dropped_conn);
+}
+
+/* Segments that carry no message. */
+static enum nic_accept notice(struct bcl_card *card, struct nic_conn *conn,
+			      const struct frame *frame,
+			      const struct bcl_segment_header *segment,
+			      const uint8_t *payload)
+{
+	uint32_t length = bcl_get16(segment->length);
+	uint32_t n = bcl_get32(segment->arg32);
+
+	switch (segment->op) {
+	case BCL_SEG_SACK:
+		if (n > BCL_SACK_BITS || (n + 7) / 8 > length)
+			return NIC_MALFORMED;
+		bcl_nic_window_sack(card, conn, frame->rail,
+				    bcl_get32(frame->header->ack), n, payload);
+		return NIC_ACCEPTED;
+	case BCL_SEG_VERDICT:
+		if (n > BCL_MSG_AHEAD || (n + 3) / 4 > length)
+			return NIC_MALFORMED;
+		bcl_nic_message_verdicts(card, conn, bcl_get32(segment->target),
+					 n, payload);
+		return NIC_ACCEPTED;
+	case BCL_SEG_ROOM:
+		bcl_nic_flow_room(card, conn->node,
+				  (uint16_t)bcl_get32(segment->target));
+		return NIC_ACCEPTED;
+	}
+	return NIC_MALFORMED;
+}
+
+static int is_message(uint8_t op)
+{
+	return op >= BCL_SEG_SYSTEM && op <= BCL_SEG_ATOMIC_REPLY;
+}
+
+/* A fragment of a longer message must be alone. */
+static int partial(const struct bcl_segment_header *segment)
+{
+	return segment->op != BCL_SEG_GET &&
+	       bcl_get32(segment->total) != bcl_get16(segment->length);
+}
+
+static enum nic_accept segments(struct bcl_card *card, struct nic_conn *conn,
+				const struct frame *frame,
+				struct nic_buffer *buffer)
+{
+	const uint8_t *at = frame->head + 40, *body = frame->body;
+	uint32_t left = frame->body_len, length, alone = 1;
+	const struct bcl_segment_header *segment;
+	enum nic_accept accept, all = NIC_ACCEPTED;
+
+	for (;;) {
+		segment = (const struct bcl_segment_header *)(const void *)at;
+		if (segment->op == 0)
+			return alone && left == 0 ? NIC_ACCEPTED
+						  : NIC_MALFORMED;
+		length = bcl_get16(segment->length);
+		if (length > left)
+			return NIC_MALFORMED;
+		if (left > nic_pad8(length))
+			alone = 0;
+		if (frame->kind == BCL_FRAME_DATA && is_message(segment->op))
+			accept = !alone && partial(segment)
+					 ? NIC_MALFORMED
+					 : bcl_nic_assemble(
+						   card, conn, frame->rail,
+						   segment, body, buffer);
+		else if (frame->kind == BCL_FRAME_DATA &&
+			 segment->op == BCL_SEG_WITHDRAW)
+			accept = NIC_ACCEPTED,
+			bcl_nic_assemble_withdraw(card, conn,
+						  bcl_get32(segment->msg));
+		else
+			accept = notice(card, conn, frame, segment, body);
+		if (accept == NIC_MALFORMED)
+			return accept;
+		/* A later one may be what those wait for that are held. */
+		if (accept == NIC_NO_ROOM)
+			all = accept;
+		if (left <= nic_pad8(length))
+			return all;
+		length = nic_pad8(length);
+		if (left - length < 40)
+			return NIC_MALFORMED;
+		at = body + length;
+		body = at + 40;
+		left -= length + 40;
+	}
+}
+
+/* Without BCL_HAL_GATHER payload must outlive the frame. */
+static struct nic_buffer *keep(struct bcl_card *card, struct frame *frame)
+{
+	struct nic_buffer *buffer = nic_pool_take(&card->in);
+
+	if (!buffer)
+		return NULL;
+	memcpy(buffer->bytes, frame->body, frame->body_len);
+	frame->body = buffer->bytes;
+	buffer->jobs = 1; /* this call */
+	return buffer;
+}
+
+static void data(struct bcl_card *card, struct nic_conn *conn,
+		 struct frame *frame)
+{
+	uint32_t seq = bcl_get32(frame->header->seq);
+	struct nic_buffer *buffer = NULL;
+	enum nic_accept accept;
+
+	switch (bcl_nic_window_look(conn, frame->rail, seq)) {
+	case NIC_SEQ_NEW:
+		break;
+	case NIC_SEQ_DUPLICATE:
+		nic_count(card, dropped_duplicate);
+		conn->window[frame->rail].ack_due = 1;
+		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << frame->rail);
+		return;
+	case NIC_SEQ_OUTSIDE:
+		nic_count(card, dropped_window);
+		return;
+	}
+	if (!card->gather) {
+		buffer = keep(card, frame);
+		if (!buffer) {
+			nic_count(card, dropped_held);
+			return;
+		}
+	}
+	accept = segments(card, conn, frame, buffer);
+	if (buffer && --buffer->jobs == 0)
+		nic_pool_put(&card->in, &buffer->link);
+	if (accept == NIC_NO_ROOM)
+		nic_count(card, dropped_held);
+	else if (accept == NIC_MALFORMED)
+		nic_count(card, dropped_malformed);
+	else
+		bcl_nic_window_arrived(card, conn, frame->rail, seq,
+				       BCL_HEADERS_SIZE + frame->body_len);
+	conn->used = card->now;
+}
+
+/* What every frame of a connection says. 0: it lies. */
+static int news(struct bcl_card *card, struct nic_conn *conn,
+		const struct frame *frame)
+{
+	const struct bcl_frame_header *header = frame->header;
+
+	conn->heard = card->now;
+	conn->window[frame->rail].heard = card->now;
+	conn->confirmed = 1;
+	conn->frames_received++;
+	nic_count(card, frames_received);
+	if (!bcl_nic_verdict_base(card, conn, bcl_get32(header->base)) ||
+	    !bcl_nic_message_done(card, conn, bcl_get32(header->done))) {
+		nic_count(card, dropped_malformed);
+		return 0;
+	}
+	bcl_nic_window_ack(card, conn, frame->rail, bcl_get32(header->ack));
+	if (header->kind & BCL_FRAME_ASK)
+		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << frame->rail);
+	return 1;
+}
+
+static void dispatch(struct bcl_card *card, struct nic_conn *conn,
+		     struct frame *frame)
+{
+	switch (frame->kind) {
+	case BCL_FRAME_DATA:
+		data(card, conn, frame);
+		break;
+	case BCL_FRAME_ACK:
+		if (segments(card, conn, frame, NULL) != NIC_ACCEPTED)
+			nic_count(card, dropped_malformed);
+		break;
+	case BCL_FRAME_PING:
+		conn->window[frame->rail].ack_due = 1;
+		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << frame->rail);
+		break;
+	case BCL_FRAME_BYE:
+		bcl_nic_conn_bye(card, conn, BCL_ERR_DEAD);
+		break;
+	case BCL_FRAME_PARK:
+		bcl_nic_conn_park(card, conn, frame->rail);
+		break;
+	default:
+		nic_count(card, dropped_malformed);
+		break;
+	}
+}
+
+static void connected(struct bcl_card *card, struct frame *frame)
+{
+	uint32_t id = bcl_get32(frame->header->conn);
+	struct nic_conn *conn = bcl_nic_conn_find(card, id);
+	uint8_t state;
+
+	if (!conn || (id & 3) != frame->rail) {
+		nic_count(card, dropped_conn);
+		if (!conn && frame->kind != BCL_FRAME_BYE)
+			bcl_nic_frame_reset(card, frame->rail, id);
+		return;
+	}
+	state = conn->window[frame->rail].state;
+	if (state < NIC_RAIL_ANSWERED) {
+		nic_count(card, dropped_state);
+		return;
+	}
+	if (!(frame->header->kind & BCL_FRAME_PCRC) && frame->body_len &&
+	    (conn->pcrc || frame->kind != BCL_FRAME_DATA)) {
+		nic_count(card, dropped_pcrc);
+		return;
+	}
+	if (state == NIC_RAIL_ANSWERED || conn->state < NIC_CONN_UP)
+		bcl_nic_hello_proved(card, conn, frame->rail);
+	if (news(card, conn, frame))
+		dispatch(card, conn, frame);
+}
+
+static int for_us(struct bcl_card *card, const struct frame *frame)
+{
+	uint64_t to = bcl_get64(frame->header->card);
+
+	/* Who sends RESET does not know whom to. */
+	return to == card->config.card ||
+	       (to == 0 && frame->kind == BCL_FRAME_RESET);
+}
+
+void bcl_nic_recv(struct bcl_card *card, unsigned rail,
+		  const struct bcl_rx_frame *rx)
+{
+	struct frame frame = {
+		.header = (const void *)rx->head,
+		.head = rx->head,
+		.body = rx->body,
+		.body_len = rx->body_len,
+		.rail = rail,
+	};
+	struct bcl_refuse refuse;
+
+	if (rx->head_len < BCL_FRAME_MIN ||
+	    (rx->body_len && rx->head_len != BCL_HEADERS_SIZE)) {
+		nic_count(card, dropped_short);
+		return;
+	}
+	if (rx->body_len == 0) {
+		frame.body = rx->head + BCL_HEADERS_SIZE;
+		frame.body_len = rx->head_len - BCL_HEADERS_SIZE;
+	}
+	frame.kind = frame.header->kind & ~(BCL_FRAME_PCRC | BCL_FRAME_ASK);
+	if (bcl_get16(frame.header->magic) != BCL_WIRE_MAGIC ||
+	    frame.body_len > BCL_FRAME_MAX - BCL_HEADERS_SIZE ||
+	    (frame.header->version != BCL_WIRE_VERSION &&
+	     frame.kind != BCL_FRAME_HELLO)) {
+		nic_count(card, dropped_magic);
+		return;
+	}
+	if (!for_us(card, &frame)) {
+		nic_count(card, dropped_card);
+		return;
+	}
+	if (!bcl_nic_frame_sealed(card, frame.head)) {
+		nic_count(card, dropped_hcrc);
+		return;
+	}
+	if (frame.header->kind & BCL_FRAME_PCRC &&
+	    !payload_intact(card, &frame))
+		return;
+	switch (frame.kind) {
+	case BCL_FRAME_HELLO:
+	case BCL_FRAME_HELLO_ACK:
+		hello(card, &frame);
+		break;
+	case BCL_FRAME_REFUSE:
+		memcpy(&refuse, frame.head + 40, sizeof(refuse));
+		bcl_nic_hello_refused(card, bcl_get32(frame.header->conn),
+				      &refuse);
+		break;
+	case BCL_FRAME_RESET:
+		reset(card, bcl_get32(frame.header->conn));
+		break;
+	default:
+		connected(card, &frame);
+		break;
+	}
+}

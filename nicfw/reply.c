@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * What a peer asks of our memory: GET and atomics. Their verdict says that
+ * they were executed; the reply is a message of its own. A request is executed
+ * only if a message for its reply is free, and exactly once: when it comes
+ * again its verdict is known.
+ */
+#include <string.h>
+
+#include <nicfw/card.h>
+
+uint32_t bcl_nic_reply_token(const struct bcl_card *card,
+			     const struct nic_message *message)
+{
+	return (uint32_t)(message - card->message) |
+	       (uint32_t)message->generation << 16;
+}
+
+struct nic_message *bcl_nic_reply_find(struct bcl_card *card,
+				       const struct nic_conn *conn,
+				       uint32_t token)
+{
+	struct nic_message *message;
+
+	if ((token & 0xffff) >= card->config.max_messages)
+		return NULL;
+	message = &card->message[token & 0xffff];
+	if (message->generation != token >> 16 || message->answering ||
+	    message->node != conn->node || !message->port ||
+	    (message->number == 0 && message->state != NIC_MESSAGE_ASKED))
+		return NULL;
+	return message;
+}
+
+enum bcl_verdict bcl_nic_channel_find(struct nic_port *port, uint32_t target,
+				      int reading, struct nic_channel **found)
+{
+	struct nic_channel *channel;
+	int16_t age;
+
+	if ((target & 0xffff) >= port->nchannels)
+		return BCL_VERDICT_FAILED;
+	channel = &port->channel[target & 0xffff];
+	*found = channel;
+	age = (int16_t)((target >> 16) - channel->generation);
+	if (age < 0)
+		return BCL_VERDICT_FAILED;
+	if (age > 0 || !channel->armed || channel->filling ||
+	    channel->reading != reading)
+		return BCL_VERDICT_REFUSED;
+	return BCL_VERDICT_UNKNOWN;
+}
+
+/* What a GET reads, checked. UNKNOWN: it may. */
+static enum bcl_verdict source(struct bcl_card *card, struct nic_port *port,
+			       const struct bcl_segment_header *segment,
+			       struct nic_message *reply)
+{
+	uint32_t target = bcl_get32(segment->target);
+	uint64_t offset = bcl_get64(segment->targ64);
+	struct nic_channel *channel;
+	enum bcl_verdict verdict;
+
+	reply->refs[0].length = reply->length;
+	if (segment->type == BCL_GET_MEMORY) {
+		reply->remote = 1;
+		reply->refs[0].handle = target;
+		reply->refs[0].offset = offset;
+		if (reply->length == 0 ||
+		    card->hal.allowed(card->host, BCL_DMA_READ, port->number,
+				      &reply->refs[0]))
+			return BCL_VERDICT_UNKNOWN;
+		nic_count(card, failed_memory);
+		return BCL_VERDICT_FAILED;
+	}
+	verdict = bcl_nic_channel_find(port, target, 1, &channel);
+	if (verdict == BCL_VERDICT_REFUSED)
+		nic_count(card, refused_channel);
+	if (verdict == BCL_VERDICT_FAILED)
+		nic_count(card, failed_port);
+	if (verdict != BCL_VERDICT_UNKNOWN)
+		return verdict;
+	if (offset > channel->length ||
+	    reply->length > channel->length - offset) {
+		nic_count(card, failed_memory);
+		return BCL_VERDICT_FAILED;
+	}
+	reply->refs[0].handle = channel->handle;
+	reply->refs[0].offset = channel->offset + offset;
+	reply->index = target & 0xffff;
+	reply->reads = 1;
+	channel->reads++;
+	if (segment->type == BCL_GET_CHANNEL_LAST)
+		reply->cookie = 1 + (target >> 16);
+	return BCL_VERDICT_UNKNOWN;
+}
+
+static struct nic_message *make_reply(struct bcl_card *card,
+				      struct nic_port *port,
+				      struct nic_conn *conn,
+				      const struct bcl_segment_header *segment)
+{
+	struct nic_message *reply =
+		bcl_nic_message_take(card, port, conn->node);
+
+	if (!reply) {
+		nic_count(card, refused_reply);
+		return NULL;
+	}
+	reply->src_port = bcl_get16(segment->dst_port);
+	reply->dst_port = bcl_get16(segment->src_port);
+	reply->target = bcl_get32(segment->arg32);
+	return reply;
+}
+
+enum bcl_verdict bcl_nic_reply_get(struct bcl_card *card, struct nic_conn *conn,
+				   const struct bcl_segment_header *segment)
+{
+	struct nic_port *port =
+		bcl_nic_port_find(card, bcl_get16(segment->dst_port));
+	struct nic_message *reply;
+	enum bcl_verdict verdict;
+
+	if (bcl_get16(segment->length) || bcl_get32(segment->offset) ||
+	    segment->type > BCL_GET_CHANNEL_LAST)
+		return BCL_VERDICT_UNKNOWN;
+	if (!port) {
+		nic_count(card, failed_port);
+		return BCL_VERDICT_FAILED;
+	}
+	reply = make_reply(card, port, conn, segment);
+	if (!reply)
+		return BCL_VERDICT_REFUSED;
+	reply->op = BCL_SEG_GET_REPLY;
+	reply->length = bcl_get32(segment->total);
+	reply->nref = 1;
+	verdict = source(card, port, segment, reply);
+	if (verdict != BCL_VERDICT_UNKNOWN) {
+		bcl_nic_message_free(card, reply);
+		return verdict;
+	}
+	bcl_nic_flow_reply(card, reply);
+	return BCL_VERDICT_DELIVERED;
+}
+
+enum bcl_verdict bcl_nic_reply_atomic(struct bcl_card *card,
+				      struct nic_conn *conn,
+				      const struct bcl_segment_header *segment,
+				      const uint8_t *payload)
+{
+	int swap = segment->op == BCL_SEG_COMPARE_SWAP;
+	struct bcl_memref ref = { bcl_get64(segment->targ64),
+				  bcl_get32(segment->target), 8 };
+	uint16_t port = bcl_get16(segment->dst_port);
+	struct bcl_le64 operand[2] = { 0 };
+	uint64_t value[2], old = 0;
+	struct nic_message *reply;
+
+	if (bcl_get32(segment->offset) ||
+	    bcl_get16(segment->length) != (swap ? 16 : 8) ||
+	    bcl_get32(segment->total) != bcl_get16(segment->length))
+		return BCL_VERDICT_UNKNOWN;
+	if (!bcl_nic_port_find(card, port)) {
+		nic_count(card, failed_port);
+		return BCL_VERDICT_FAILED;
+	}
+	reply = make_reply(card, NULL, conn, segment);
+	if (!reply)
+		return BCL_VERDICT_REFUSED;
+	memcpy(operand, payload, swap ? 16 : 8);
+	value[0] = bcl_get64(operand[0]);
+	value[1] = bcl_get64(operand[1]);
+	if (card->hal.atomic(card->host,
+			     swap ? BCL_ATOMIC_COMPARE_SWAP : BCL_ATOMIC_ADD,
+			     port, &ref, value, &old) != BCL_DMA_DONE) {
+		bcl_nic_message_free(card, reply);
+		nic_count(card, failed_memory);
+		return BCL_VERDICT_FAILED;
+	}
+	reply->op = BCL_SEG_ATOMIC_REPLY;
+	reply->length = 8;
+	reply->words = 8;
+	reply->word[0] = bcl_put64(old);
+	bcl_nic_flow_reply(card, reply);
+	return BCL_VERDICT_DELIVERED;
+}
+
+void bcl_nic_reply_delivered(struct bcl_card *card, struct nic_message *message)
+{
+	struct bcl_completion entry = { .kind = BCL_CQ_READ };
+	struct nic_channel *channel;
+
+	if (!message->cookie || !message->port)
+		return; /* not the last read of a channel */
+	channel = &message->port->channel[message->index];
+	if (!channel->armed || !channel->reading ||
+	    channel->generation != message->cookie - 1)
+		return;
+	channel->armed = 0;
+	entry.cookie = channel->cookie;
+	entry.card = message->node->card;
+	entry.index = message->index;
+	entry.node = nic_node_index(card, message->node);
+	entry.src_port = message->dst_port;
+	bcl_nic_port_event(card, message->port, BCL_QUEUE_RECEIVES, &entry);
+}
+
+void bcl_nic_reply_fail(struct bcl_card *card, struct nic_message *message)
+{
+	if (message->number && message->state != NIC_MESSAGE_WITHDRAWN)
+		bcl_nic_message_withdraw(card, message->node->conn, message);
+	message->port->messages--;
+	message->port = NULL;
+	message->flow = NULL;
+	message->arg32 = BCL_ERR_NOPORT;
+	message->length = 0;
+	message->moved = 0;
+	message->nref = 0;
+	if (message->number)
+		return; /* goes on when its number has a verdict */
+	nic_list_remove(&message->link);
+	bcl_nic_flow_reply(card, message);
+}
+
+void bcl_nic_reply_fault(struct bcl_card *card, struct nic_message *message)
+{
+	message->arg32 = message->status;
+	message->status = BCL_OK;
+	message->length = 0;
+	message->moved = 0;
+	message->nref = 0;
+	bcl_nic_flow_reply(card, message);
+}

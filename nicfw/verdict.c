@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Verdicts that we gave on the peer's messages: two bits for each of the last
+ * BCL_MSG_MEMORY numbers, so that a message that comes again is answered
+ * again and never executed again.
+ *
+ *	base - 1024          base            done    top       base + 1024
+ *	   |- peer knows them -|- some unknown, some -|- unknown -|
+ *
+ * `done` is what each frame header says: all before it are delivered, or have
+ * another verdict that the peer knows (they are before its base). Verdicts
+ * from done to top go out in VERDICT segments.
+ */
+#include <string.h>
+
+#include <nicfw/card.h>
+
+static void set(struct nic_conn *conn, uint32_t number, uint32_t verdict)
+{
+	uint32_t *word = &conn->verdicts[number % BCL_MSG_MEMORY / 16];
+	unsigned shift = number % 16 * 2;
+
+	*word = (*word & ~(3u << shift)) | verdict << shift;
+}
+
+enum bcl_verdict bcl_nic_verdict_of(const struct nic_conn *conn,
+				    uint32_t number)
+{
+	return (enum bcl_verdict)(
+		conn->verdicts[number % BCL_MSG_MEMORY / 16] >>
+			number % 16 * 2 &
+		3);
+}
+
+/* 0 is no message's number: nobody shall wait for it. */
+static void clear(struct nic_conn *conn, uint32_t number)
+{
+	set(conn, number, number ? BCL_VERDICT_UNKNOWN : BCL_VERDICT_DELIVERED);
+}
+
+void bcl_nic_verdict_start(struct nic_conn *conn, uint32_t first)
+{
+	uint32_t i;
+
+	memset(conn->verdicts, 0, sizeof(conn->verdicts));
+	for (i = 0; i < BCL_MSG_AHEAD; i++)
+		clear(conn, first + i);
+	conn->base = first;
+	conn->done = first;
+	conn->top = first;
+}
+
+static void advance(struct nic_conn *conn)
+{
+	if (bcl_before(conn->done, conn->base))
+		conn->done = conn->base;
+	/* Beyond, the memory still tells of older numbers. */
+	while (conn->done - conn->base < BCL_MSG_AHEAD &&
+	       bcl_nic_verdict_of(conn, conn->done) == BCL_VERDICT_DELIVERED)
+		conn->done++;
+	if (bcl_before(conn->top, conn->done))
+		conn->top = conn->done;
+}
+
+int bcl_nic_verdict_base(struct bcl_card *card, struct nic_conn *conn,
+			 uint32_t base)
+{
+	uint32_t old = conn->base;
+
+	if (!bcl_before(old, base))
+		return 1; /* the frame was overtaken, or nothing is new */
+	if (base - old > BCL_MSG_AHEAD)
+		return 0;
+	for (; conn->base != base; conn->base++)
+		clear(conn, conn->base + BCL_MSG_AHEAD);
+	old = conn->done;
+	advance(conn);
+	if (conn->done != old) {
+		conn->done_due = 1;
+		bcl_nic_conn_ack_soon(card, conn);
+	}
+	return 1;
+}
+
+void bcl_nic_verdict_give(struct bcl_card *card, struct nic_conn *conn,
+			  uint32_t number, enum bcl_verdict verdict)
+{
+	set(conn, number, verdict);
+	if (!bcl_before(number, conn->top))
+		conn->top = number + 1;
+	if (number == conn->done && verdict == BCL_VERDICT_DELIVERED)
+		advance(conn);
+	else
+		conn->told = 0;
+	conn->done_due = 1;
+	bcl_nic_conn_ack_soon(card, conn);
+}
+
+void bcl_nic_verdict_again(struct bcl_card *card, struct nic_conn *conn,
+			   uint32_t number)
+{
+	if (!bcl_before(number, conn->done))
+		conn->told = 0;
+	conn->done_due = 1;
+	bcl_nic_conn_ack_soon(card, conn);
+}
+
+uint32_t bcl_nic_verdict_bits(const struct nic_conn *conn, uint8_t *bits)
+{
+	uint32_t n = conn->top - conn->done, i;
+
+	memset(bits, 0, (n + 3) / 4);
+	for (i = 0; i < n; i++)
+		bits[i / 4] |=
+			(uint8_t)(bcl_nic_verdict_of(conn, conn->done + i)
+				  << i % 4 * 2);
+	return n;
+}

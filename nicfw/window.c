@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * One rail of a connection: which frames are in flight, how many may be, and
+ * which have arrived.
+ *
+ * Out: congestion window in bytes, slow start and additive increase,
+ * multiplicative decrease, never above what the receiver granted (after
+ * RFC 5681); time-out from the smoothed round-trip time (RFC 6298), doubled
+ * up to rto_max and never given up: liveness is by time, in conn.c.
+ * A frame is lost if NIC_REORDER later ones arrived; one that was sent again
+ * is lost again if a frame sent clearly later arrived (the idea of RFC 8985).
+ *
+ *  state    event                                  next
+ *  BUILT    given to the rail                      SENT, or UNSENT if full
+ *  SENT     SACK                                   SACKED
+ *           later ones arrived, time-out           LOST
+ *  LOST,    chosen by SEND                         BUILT, SENT
+ *  UNSENT
+ *  any      ack                                    freed
+ */
+#include <string.h>
+
+#include <nicfw/card.h>
+
+static const uint32_t SAMPLE_MAX = 1u << 30; /* ns */
+
+static uint32_t frame_bytes(const struct nic_window *window)
+{
+	return window->payload + BCL_HEADERS_SIZE;
+}
+
+void bcl_nic_window_start(struct bcl_card *card, struct nic_conn *conn,
+			  unsigned rail)
+{
+	struct nic_window *window = &conn->window[rail];
+
+	nic_list_init(&window->flights);
+	window->next = (uint32_t)card->hal.random(card->host);
+	window->recover = window->next;
+	window->rto_at = NIC_NEVER;
+	window->threshold = UINT32_MAX;
+}
+
+struct nic_flight *bcl_nic_window_flight(struct bcl_card *card,
+					 struct nic_window *window, int bulk)
+{
+	const struct nic_flight *oldest =
+		nic_list_first(&window->flights, struct nic_flight, link);
+	uint32_t span = oldest ? window->next - oldest->seq : 0;
+	uint32_t reserve = bulk ? BCL_SACK_BITS / 8 : 1;
+	uint32_t claim = window->nflights;
+	struct nic_flight *flight;
+
+	/* No window takes more flights than it leaves for the others, and
+	 * long messages leave some to the short ones. */
+	if (nic_max32(window->nflights, span) >= BCL_SACK_BITS - reserve ||
+	    (bulk ? claim + claim / 4 : claim) > card->flights.left)
+		return NULL;
+	flight = nic_pool_take(&card->flights);
+	if (!flight)
+		return NULL;
+	window->nflights++;
+	flight->more = NULL;
+	flight->message = NULL;
+	flight->buffer = NULL;
+	flight->window = window;
+	flight->state = NIC_FLIGHT_BUILT;
+	flight->again = 0;
+	flight->withdraw = 0;
+	flight->bytes = 0;
+	return flight;
+}
+
+void bcl_nic_window_free(struct bcl_card *card, struct nic_flight *flight)
+{
+	struct nic_flight *more;
+
+	if (flight->buffer)
+		flight->buffer->flight = NULL;
+	if (flight->state == NIC_FLIGHT_BUILT ||
+	    flight->state == NIC_FLIGHT_SENT)
+		flight->window->bytes -= flight->bytes;
+	flight->window->nflights--;
+	nic_list_remove(&flight->link);
+	for (; flight; flight = more) {
+		more = flight->more;
+		nic_pool_put(&card->flights, &flight->link);
+	}
+}
+
+uint32_t bcl_nic_window_rto(const struct bcl_card *card,
+			    const struct nic_window *window)
+{
+	uint64_t rto = (uint64_t)window->srtt + 4 * (uint64_t)window->rttvar;
+	unsigned i;
+
+	if (rto < card->config.rto_min)
+		rto = card->config.rto_min;
+	for (i = 0; i < window->backoff && rto < card->config.rto_max; i++)
+		rto += rto;
+	if (rto > card->config.rto_max)
+		rto = card->config.rto_max;
+	return (uint32_t)rto;
+}
+
+static void start_timer(struct bcl_card *card, struct nic_conn *conn,
+			struct nic_window *window)
+{
+	window->rto_at = card->now + bcl_nic_window_rto(card, window);
+	nic_deadline(card, conn, window->rto_at);
+}
+
+void bcl_nic_window_sent(struct bcl_card *card, struct nic_conn *conn,
+			 unsigned rail, struct nic_flight *flight)
+{
+	struct nic_window *window = &conn->window[rail];
+
+	flight->state = NIC_FLIGHT_SENT;
+	flight->sent = card->now;
+	if (window->rto_at == NIC_NEVER)
+		start_timer(card, conn, window);
+}
+
+static void measure(struct bcl_card *card, struct nic_window *window,
+		    uint64_t sent)
+{
+	uint64_t ns = card->now - sent;
+	uint32_t rtt = ns > SAMPLE_MAX ? SAMPLE_MAX : (uint32_t)ns;
+	uint32_t error;
+
+	if (window->srtt == 0) {
+		window->srtt = rtt | 1;
+		window->rttvar = rtt / 2;
+		return;
+	}
+	error = rtt > window->srtt ? rtt - window->srtt : window->srtt - rtt;
+	window->rttvar += error / 4 - window->rttvar / 4;
+	window->srtt += rtt / 8 - window->srtt / 8;
+}
+
+/* So many bytes were acknowledged: open the congestion window. */
+static void grow(struct nic_window *window, uint32_t bytes)
+{
+	if (window->congestion >= window->granted)
+		return;
+	if (window->congestion < window->threshold)
+		window->congestion += bytes;
+	else /* in units that keep the product within 32 bits */
+		window->congestion += (bytes >> 8) * frame_bytes(window) /
+				      (window->congestion >> 8);
+	window->congestion = nic_min32(window->congestion, window->granted);
+}
+
+void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
+			unsigned rail, uint32_t ack)
+{
+	struct nic_window *window = &conn->window[rail];
+	struct nic_flight *flight =
+		nic_list_first(&window->flights, struct nic_flight, link);
+	uint32_t bytes = 0;
+	uint64_t sent = 0;
+
+	if (!flight || !bcl_before(flight->seq, ack) ||
+	    bcl_before(window->next, ack))
+		return;
+	do {
+		bytes += flight->bytes;
+		sent = flight->again ? 0 : flight->sent;
+		bcl_nic_window_free(card, flight);
+		flight = nic_list_first(&window->flights, struct nic_flight,
+					link);
+	} while (flight && bcl_before(flight->seq, ack));
+	window->backoff = 0;
+	window->probing = 0;
+	if (sent)
+		measure(card, window, sent);
+	grow(window, bytes);
+	if (flight) {
+		start_timer(card, conn, window);
+	} else {
+		window->rto_at = NIC_NEVER;
+		window->lost = 0;
+		bcl_nic_conn_await(card, conn);
+	}
+	bcl_nic_conn_resume(card, conn);
+}
+
+/* Bytes leave the count of those in flight. */
+static void leave(struct nic_window *window, struct nic_flight *flight,
+		  enum nic_flight_state state)
+{
+	if (flight->state == NIC_FLIGHT_SENT)
+		window->bytes -= flight->bytes;
+	flight->state = (uint8_t)state;
+}
+
+static void lose(struct nic_window *window, struct nic_flight *flight)
+{
+	leave(window, flight, NIC_FLIGHT_LOST);
+	window->lost = 1;
+}
+
+static void shrink(struct nic_window *window)
+{
+	window->threshold =
+		nic_max32(window->congestion / 2, 2 * frame_bytes(window));
+	window->congestion = window->threshold;
+	window->recover = window->next;
+}
+
+void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
+			 unsigned rail, uint32_t ack, uint32_t nbits,
+			 const uint8_t *bits)
+{
+	struct nic_window *window = &conn->window[rail];
+	uint32_t highest = ack, i;
+	struct nic_flight *flight;
+	struct nic_link *link;
+	uint64_t latest = 0;
+	int arrived = 0;
+
+	for (link = window->flights.next; link != &window->flights;
+	     link = link->next) {
+		flight = nic_container(link, struct nic_flight, link);
+		i = flight->seq - ack - 1;
+		if (i >= nbits || !(bits[i / 8] >> i % 8 & 1))
+			continue;
+		highest = flight->seq;
+		if (flight->sent > latest)
+			latest = flight->sent;
+		if (flight->state == NIC_FLIGHT_SACKED ||
+		    flight->state == NIC_FLIGHT_BUILT)
+			continue;
+		leave(window, flight, NIC_FLIGHT_SACKED);
+		arrived = 1;
+	}
+	if (!arrived)
+		return;
+	for (link = window->flights.next; link != &window->flights;
+	     link = link->next) {
+		flight = nic_container(link, struct nic_flight, link);
+		if (flight->state != NIC_FLIGHT_SENT)
+			continue;
+		if (flight->again
+			    ? flight->sent + window->srtt / 4 >= latest
+			    : (int32_t)(highest - flight->seq) < NIC_REORDER)
+			continue;
+		if (!bcl_before(flight->seq, window->recover))
+			shrink(window);
+		lose(window, flight);
+	}
+	window->backoff = 0;
+	bcl_nic_conn_resume(card, conn);
+}
+
+void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
+			    unsigned rail)
+{
+	struct nic_window *window = &conn->window[rail];
+	struct nic_flight *flight;
+	struct nic_link *link;
+
+	nic_count(card, timeouts);
+	if (window->backoff == 0) {
+		shrink(window);
+		window->timeout_first = card->now;
+	}
+	window->congestion = frame_bytes(window);
+	/* The peer may have no room for the first one until it has a later
+	 * one: every other time try another. */
+	window->probing = window->backoff & 1;
+	for (link = window->flights.next; link != &window->flights;
+	     link = link->next) {
+		flight = nic_container(link, struct nic_flight, link);
+		if (flight->state == NIC_FLIGHT_SENT)
+			lose(window, flight);
+	}
+	if (window->backoff < 31)
+		window->backoff++;
+	start_timer(card, conn, window);
+	bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
+}
+
+void bcl_nic_window_abandon(struct bcl_card *card, struct nic_conn *conn,
+			    unsigned rail)
+{
+	struct nic_window *window = &conn->window[rail];
+	struct nic_flight *flight;
+
+	bcl_nic_send_drop(card, conn, rail);
+	while ((flight = nic_list_first(&window->flights, struct nic_flight,
+					link))) {
+		bcl_nic_message_reroute(card, conn, flight);
+		bcl_nic_window_free(card, flight);
+	}
+	window->rto_at = NIC_NEVER;
+	window->backoff = 0;
+	window->lost = 0;
+	window->srtt = 0;
+}
+
+static int arrived(const struct nic_conn *conn, unsigned rail, uint32_t seq)
+{
+	return conn->arrived[rail][seq % BCL_SACK_BITS / 32] >> seq % 32 & 1;
+}
+
+static void forget(struct nic_conn *conn, unsigned rail, uint32_t seq)
+{
+	conn->arrived[rail][seq % BCL_SACK_BITS / 32] &= ~(1u << seq % 32);
+}
+
+enum nic_seq bcl_nic_window_look(const struct nic_conn *conn, unsigned rail,
+				 uint32_t seq)
+{
+	uint32_t expected = conn->window[rail].expected;
+
+	if (seq == expected)
+		return NIC_SEQ_NEW;
+	if (bcl_before(seq, expected))
+		return NIC_SEQ_DUPLICATE;
+	if (seq - expected >= BCL_SACK_BITS)
+		return NIC_SEQ_OUTSIDE;
+	return arrived(conn, rail, seq) ? NIC_SEQ_DUPLICATE : NIC_SEQ_NEW;
+}
+
+/* `expected` has arrived: pass it and what came before its turn. */
+static void pass(struct nic_conn *conn, unsigned rail)
+{
+	struct nic_window *window = &conn->window[rail];
+
+	do {
+		forget(conn, rail, window->expected);
+		window->expected++;
+	} while (bcl_before(window->expected, window->highest) &&
+		 arrived(conn, rail, window->expected));
+}
+
+void bcl_nic_window_arrived(struct bcl_card *card, struct nic_conn *conn,
+			    unsigned rail, uint32_t seq, uint32_t bytes)
+{
+	struct nic_window *window = &conn->window[rail];
+	uint32_t bound = nic_min32(NIC_ACK_BYTES, card->rail[rail].window / 4);
+
+	window->unacked += bytes;
+	window->ack_due = 1;
+	if (seq == window->expected && seq == window->highest) {
+		window->expected++;
+		window->highest = window->expected;
+		if (window->unacked < bound) {
+			bcl_nic_conn_ack_soon(card, conn);
+			return;
+		}
+	} else {
+		conn->arrived[rail][seq % BCL_SACK_BITS / 32] |= 1u << seq % 32;
+		if (!bcl_before(seq, window->highest))
+			window->highest = seq + 1;
+		if (seq == window->expected)
+			pass(conn, rail);
+	}
+	bcl_nic_conn_work(card, conn, NIC_WORK_ACK << rail);
+}
+
+void bcl_nic_window_skip(struct nic_conn *conn, unsigned rail, uint32_t seq)
+{
+	struct nic_window *window = &conn->window[rail];
+
+	if (!bcl_before(window->expected, seq))
+		return;
+	if (seq - window->expected >= BCL_SACK_BITS) {
+		memset(conn->arrived[rail], 0, sizeof(conn->arrived[rail]));
+		window->expected = seq;
+		window->highest = seq;
+		return;
+	}
+	while (bcl_before(window->expected, seq))
+		forget(conn, rail, window->expected++);
+	if (bcl_before(window->highest, seq))
+		window->highest = seq;
+	if (bcl_before(window->expected, window->highest) &&
+	    arrived(conn, rail, window->expected))
+		pass(conn, rail);
+}
+
+uint32_t bcl_nic_window_bits(const struct nic_conn *conn, unsigned rail,
+			     uint8_t *bits)
+{
+	const struct nic_window *window = &conn->window[rail];
+	uint32_t first = window->expected + 1;
+	uint32_t n = window->highest - first, i;
+
+	memset(bits, 0, (n + 7) / 8);
+	for (i = 0; i < n; i++)
+		if (arrived(conn, rail, first + i))
+			bits[i / 8] |= (uint8_t)(1u << i % 8);
+	return n;
+}

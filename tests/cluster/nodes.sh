@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The harness itself: two nodes, two ranks each, under both launchers, as
+# namespaces where permitted and as virtual nodes; nothing stays behind.
+set -euo pipefail
+PATH=${abs_top_srcdir:?}/scripts:$PATH
+
+expect() {
+	local what=$1 expected=$2 got
+	got=$("${@:3}" 2>&1 | grep '^node\|^mtu\|^empty' | sort | xargs)
+	echo "$what: $got"
+	[[ $got == "$expected" ]]
+}
+
+# shellcheck disable=SC2016 # expanded by each rank
+{
+	pmi='echo "$BCL_NODE:$PMI_RANK/$PMI_SIZE"'
+	pmix='echo "$BCL_NODE:$PMIX_RANK"'
+	named='BCL_NODE=$(hostname)'
+}
+expect 'virtual, mpiexec' 'node0:0/4 node0:1/4 node1:2/4 node1:3/4' \
+	cluster run -v cluster mpiexec 2 sh -c "$pmi"
+expect 'virtual, mpirun' 'node0:0 node0:1 node1:2 node1:3' \
+	cluster run -v cluster mpirun 2 sh -c "$pmix"
+
+cluster run -r true || exit $?
+expect 'namespaces, mpiexec' 'node0:0/4 node0:1/4 node1:2/4 node1:3/4' \
+	cluster run cluster mpiexec 2 sh -c "$named; $pmi"
+expect 'namespaces, mpirun' 'node0:0 node0:1 node1:2 node1:3' \
+	cluster run cluster mpirun 2 sh -c "$named; $pmix"
+expect 'IPv6 only, three nodes' 'node0:0/3 node1:1/3 node2:2/3' \
+	cluster run -6 -n 3 cluster mpiexec 1 sh -c "$named; $pmi"
+expect 'MTU' 'mtu 9000' cluster run -m 9000 \
+	cluster on 1 sh -c 'ip link show eth0 | grep -o "mtu [0-9]*"'
+expect 'own /dev/shm' 'empty' \
+	cluster run sh -c 'cluster on 0 touch /dev/shm/file
+		[ -e /dev/shm/file ] || cluster on 1 test -e /dev/shm/file ||
+		echo empty'
+
+# Killed without a chance to clean up, it leaves no process.
+seconds=9$$
+cluster run sleep $seconds &
+sleep 1
+grep -qsxz "$seconds" /proc/[0-9]*/cmdline
+kill -KILL $!
+wait $! || true
+for ((try = 0; try < 50; try++)); do
+	grep -qsxz "$seconds" /proc/[0-9]*/cmdline || exit 0
+	sleep 0.1
+done
+echo 'processes survive the harness'
+exit 1

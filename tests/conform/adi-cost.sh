@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Instructions of the ADI per message: matching costs the same at 1 and at
+# 10,000 receives or messages, and the way of 8 bytes stays short.
+set -euo pipefail
+program=${abs_top_builddir:?}/tests/conform/adi-cost
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export BCL_RAILS=none BCL_HELPER=0
+unset PMI_FD PMI_PORT PMIX_RANK BCL_NODE
+
+command -v valgrind >/dev/null || { echo 'valgrind is missing'; exit 77; }
+grep -q '^CFLAGS = .*-O[23]' "$abs_top_builddir/Makefile" ||
+	{ echo 'this build is not optimised'; exit 77; }
+
+collected() {
+	valgrind --tool=callgrind --callgrind-out-file="$scratch/out" \
+		"$program" "$@" 2>&1 |
+		sed -n 's/^.*Collected : \([0-9]*\).*/\1/p'
+}
+
+# each CASE N: tenths of instructions per round
+each() {
+	local less more
+	less=$(collected "$1" "$2" 20000)
+	more=$(collected "$1" "$2" 40000)
+	echo $(((more - less) / 2000))
+}
+
+failed=0
+for case in receives messages; do
+	one=$(each $case 1)
+	many=$(each $case 10000)
+	echo "$case: $((one / 10)).$((one % 10)) instructions at 1," \
+		"$((many / 10)).$((many % 10)) at 10000"
+	((one > 100 && many * 10 <= one * 12)) || failed=1
+done
+
+transport=$(each transport 0)
+# path CASE BAR: beyond what the transport takes
+path() {
+	local cost=$(($(each "$1" 0) - transport))
+	echo "$1: $((cost / 10)) instructions above the transport's" \
+		"$((transport / 10)), at most $2"
+	((cost > 0 && cost <= $2 * 10)) || failed=1
+}
+path posted 480
+path kept 720
+exit $failed

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two ranks exchange 10^5 messages there and back while a filter kills the
+ * thread that makes a system call and the allocator aborts. Usage, as a job of
+ * two ranks with BCL_SPIN=1s, so that none of them yields:
+ *	calls shared	inside a host: no call at all
+ *	calls packet	between nodes on a mapped packet ring: one per send,
+ *			none to receive
+ */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bcl/adi.h>
+
+#define must(condition)                                                   \
+	do {                                                              \
+		if (!(condition)) {                                       \
+			fprintf(stderr, "calls: line %d: %s\n", __LINE__, \
+				#condition);                              \
+			exit(1);                                          \
+		}                                                         \
+	} while (0)
+
+enum {
+	TRIPS = 100000,
+	SETTLE = 1500, /* ms: the library leaves its sockets to its helper */
+};
+
+static _Thread_local bool counting;
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t n, size_t size);
+extern void *__libc_realloc(void *old, size_t size);
+
+static void check_allocation(void)
+{
+	if (counting)
+		abort();
+}
+
+void *malloc(size_t size)
+{
+	check_allocation();
+	return __libc_malloc(size);
+}
+
+void *calloc(size_t n, size_t size)
+{
+	check_allocation();
+	return __libc_calloc(n, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+	check_allocation();
+	return __libc_realloc(old, size);
+}
+
+#define LOAD_NUMBER \
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
+#define ALLOW(number)                                        \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define KILL BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
+
+/* From here on this thread may end, and send if `sending`; no more. */
+static void forbid_calls(bool sending)
+{
+	struct sock_filter filter[] = {
+		LOAD_NUMBER,
+		ALLOW(SYS_exit),
+		ALLOW(sending ? SYS_sendto : SYS_exit),
+		ALLOW(sending ? SYS_sendmsg : SYS_exit),
+		KILL,
+	};
+	const struct sock_fprog program = {
+		.len = sizeof(filter) / sizeof(*filter),
+		.filter = filter,
+	};
+
+	must(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	must(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+}
+
+static struct bcl_adi *adi;
+static bool sending;
+
+static void trips(unsigned n, size_t length)
+{
+	static uint8_t out[4096], in[4096];
+	int me = (int)bcl_adi_rank(adi);
+
+	for (unsigned i = 0; i < n; i++) {
+		out[0] = (uint8_t)i;
+		if (!me)
+			must(!bcl_adi_send(adi, out, length, 1, 0, 0));
+		must(!bcl_adi_recv(adi, in, length, 1 - me, 0, 0, NULL));
+		must(!length || in[0] == (uint8_t)i);
+		if (me)
+			must(!bcl_adi_send(adi, out, length, 0, 0, 0));
+	}
+}
+
+static void *measure(void *arg)
+{
+	counting = true;
+	forbid_calls(sending);
+	trips(TRIPS / 4, 0);
+	trips(TRIPS / 4, 8);
+	trips(TRIPS / 4, 48);
+	trips(TRIPS / 4, 1000);
+	syscall(SYS_exit, 0);
+	return arg;
+}
+
+static uint64_t counter(const char *name)
+{
+	struct bcl_counter counters[512];
+	size_t n = 512;
+
+	bcl_counters(bcl_adi_context(adi), counters, &n);
+	must(n <= 512);
+	while (n--)
+		if (!strcmp(counters[n].name, name))
+			return counters[n].value;
+	must(!"a counter of that name");
+	return 0;
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* As long as rank 0 says. */
+static void settle(void)
+{
+	double start = now();
+	bool more;
+
+	do {
+		trips(100, 8);
+		more = now() - start < SETTLE / 1e3;
+		if (!bcl_adi_rank(adi))
+			must(!bcl_adi_send(adi, &more, 1, 1, 1, 0));
+		else
+			must(!bcl_adi_recv(adi, &more, 1, 0, 1, 0, NULL));
+	} while (more);
+}
+
+int main(int argc, char **argv)
+{
+	struct bcl_peer_info info;
+	struct bcl_peer *peer;
+	pthread_t thread;
+	uint64_t sent;
+
+	must(argc == 2);
+	sending = !strcmp(argv[1], "packet");
+	must(!bcl_adi_open(NULL, &adi));
+	must(bcl_adi_size(adi) == 2);
+	settle();
+	must(!bcl_adi_peer(adi, !bcl_adi_rank(adi), &peer));
+	bcl_peer_info(peer, &info);
+	must(info.path == (sending ? BCL_PATH_CARD : BCL_PATH_SHARED));
+	sent = counter("packet.sends");
+	must(!pthread_create(&thread, NULL, measure, NULL));
+	must(!pthread_join(thread, NULL));
+	sent = counter("packet.sends") - sent;
+	printf("rank %u: %u round trips, %llu frames sent\n", bcl_adi_rank(adi),
+	       TRIPS, (unsigned long long)sent);
+	/* one for each message; acknowledgements ride along, mostly */
+	must(sending ? sent >= TRIPS && sent < TRIPS + TRIPS / 20 : !sent);
+	bcl_adi_close(adi);
+	return 0;
+}

@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What bcl-info says, and the counters at exit.
+set -euo pipefail
+info=${abs_top_builddir:?}/tools/bcl-info
+busy=$abs_top_builddir/tests/conform/cost
+scratch=$(mktemp -d)
+job=
+trap 'kill $job 2>/dev/null; rm -rf "$scratch"' EXIT
+unset PMI_FD PMI_PORT PMIX_RANK
+export BCL_RAILS=none
+
+fail() {
+	echo "$*"
+	[[ ! -s $scratch/out ]] || cat "$scratch/out"
+	exit 1
+}
+
+# says PATTERN ARGUMENT...: one line of the output is like that.
+says() {
+	local pattern=$1
+	shift
+	"$info" "$@" >"$scratch/out" 2>&1 || fail "bcl-info $*: status $?"
+	grep -Eq -- "$pattern" "$scratch/out" ||
+		fail "bcl-info $*: no line like $pattern"
+}
+
+# ends STATUS ARGUMENT...
+ends() {
+	local expected=$1 status=0
+	shift
+	"$info" "$@" >"$scratch/out" 2>&1 || status=$?
+	((status == expected)) || fail "bcl-info $*: status $status"
+}
+
+says '^bcl [0-9]+\.[0-9]+\.[0-9]+$' --version
+says '^inside +shared memory'
+BCL_SHM=off says '^inside .*BCL_SHM'
+says '^processors +[0-9]+ of [0-9]+'
+says '^rail +none wanted'
+says 'a job of one' --paths
+BCL_SPIN=77us says '^BCL_SPIN=77us$' --config
+BCL_SPIN=77us says 'default: 30us' --config
+ends 2 --nonsense
+ends 2 word
+ends 2 --pid 12x
+ends 1 --pid $$
+BCL_SPIN=long ends 1
+
+for variable in $(sed -n 's/^.*"\(BCL_[A-Z_]*\)", .*/\1/p' \
+		"${abs_top_srcdir:?}/transport/config.h"); do
+	says "^$variable=" --config
+done
+
+"$busy" round 2000000000 &
+job=$!
+for ((i = 0; i < 100; i++)); do
+	"$info" --pid $job >"$scratch/out" 2>&1 &&
+		grep -q 'shm\.messages_line' "$scratch/out" && break
+	sleep 0.1
+done
+says '^process [0-9]+: 1 contexts, 2 ports$' --pid $job
+says '^ *[1-9][0-9]* shm\.messages_line +messages sent' --pid $job
+
+BCL_STATS=on "$busy" round 1000 2>"$scratch/out" || fail 'cost failed'
+grep -Eq 'stats: +2 core\.peers_shared' "$scratch/out" ||
+	fail 'no counters at exit'
+# 1000 to warm up, 1000 wanted
+grep -Eq 'stats: +2000 shm\.messages_received' "$scratch/out" ||
+	fail 'not all is counted at exit'

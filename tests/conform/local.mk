@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+# The tree, the headers and what is installed, as promised.
+conform_scripts = %D%/style.sh %D%/headers.sh %D%/install.sh %D%/man.sh \
+	%D%/freestanding.sh %D%/references.sh
+system_tests += $(conform_scripts)
+dist_check_SCRIPTS += $(conform_scripts)
+
+check_PROGRAMS += %D%/boot-rank %D%/calls %D%/cost
+system_tests += %D%/boot.sh %D%/calls.sh %D%/cost.sh %D%/info.sh
+dist_check_SCRIPTS += %D%/boot.sh %D%/calls.sh %D%/cost.sh %D%/info.sh
+
+check_PROGRAMS += %D%/adi %D%/adi-cost
+%C%_adi_SOURCES = %D%/adi.c $(adi_traffic)
+system_tests += %D%/adi.sh %D%/adi-cost.sh
+dist_check_SCRIPTS += %D%/adi.sh %D%/adi-cost.sh
+
+check_PROGRAMS += %D%/beyond_4_gb
+system_tests += %D%/beyond_4_gb
+%C%_beyond_4_gb_SOURCES = %D%/beyond_4_gb.c $(ranks)

@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Rules of the tree that a machine can check; CONTRIBUTING.md gives them.
+set -euo pipefail
+cd "${abs_top_srcdir:?}"
+status=0
+
+complain() {
+	echo "$*"
+	status=1
+}
+
+if git ls-files --error-unmatch configure.ac >/dev/null 2>&1; then
+	mapfile -t files < <(git ls-files)
+else	# a tarball, perhaps configured in place
+	mapfile -t files < <(find . -path ./build -prune -o -type f \
+		! -name config.h \( -name '*.[ch]' -o -name local.mk \
+		-o -path './scripts/*' \) -printf '%P\n')
+fi
+
+code=() scripts=()
+for file in "${files[@]}"; do
+	[[ -f $file ]] || continue
+	read -r first <"$file" || true
+	case $file in
+	*.c|*.h|*.h.in|*.mk|*.am|*.ac|*.map|*.[1-9]|GNUmakefile)
+		code+=("$file")
+		;;
+	*)
+		[[ $first == '#!'* ]] || continue
+		code+=("$file")
+		scripts+=("$file")
+		;;
+	esac
+done
+((${#code[@]})) || complain 'found no files to check'
+
+for file in "${code[@]}"; do
+	case $file in
+	nicfw/*.[ch]|include/bcl/wire.h|include/bcl/card_abi.h|\
+	include/bcl/status.h)
+		licence='MIT OR GPL-2.0-only' ;;
+	*)
+		licence='MIT' ;;
+	esac
+	head -n 2 "$file" |
+		grep -Eq "SPDX-License-Identifier: $licence( \\*/)?\$" ||
+		complain "$file: no 'SPDX-License-Identifier: $licence' on top"
+	lines=$(wc -l <"$file")
+	((lines <= 1000)) || complain "$file: $lines lines, limit 1000"
+done
+
+# absent DESCRIPTION PATTERN FILE...
+absent() {
+	local what=$1 pattern=$2
+	shift 2
+	! grep -EnI "$pattern" "$@" /dev/null || complain "^ $what"
+}
+
+mapfile -t own < <(printf '%s\n' "${code[@]}" |
+	grep -v '^tests/conform/style.sh$')
+mapfile -t floors < <(printf '%s\n' "${code[@]}" |
+	grep -E '^(nicfw|transport|adi|collectives)/.*\.[ch]$' |
+	grep -v '^transport/env/')
+absent 'unfinished' '\b(TODO|FIXME|XXX|HACK)\b' "${own[@]}"
+absent 'a path of one machine' '(/home/|/root/|/work/)' "${own[@]}"
+absent 'white space at the end of a line' '[[:space:]]$' "${own[@]}"
+absent 'platform conditional outside transport/env/' \
+	'^#[[:space:]]*(el)?if.*__(linux|x86_64|i386|aarch64)' "${floors[@]}"
+
+if ! command -v shellcheck >/dev/null; then
+	complain 'shellcheck is missing: scripts not checked'
+elif ! shellcheck -S warning "${scripts[@]}"; then
+	complain '^ shellcheck'
+fi
+exit $status

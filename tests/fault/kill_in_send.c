@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A sender is killed after its n-th instruction inside bcl_send(), for every
+ * n. The receiver and another peer go on exchanging 1,000 messages each time,
+ * and the receiver sees one death.
+ *
+ * Four processes: this one single-steps and kills; a receiver; another, which
+ * exchanges messages with it all the time; and the victims, one after the
+ * other, made by this one.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bcl/bcl.h>
+
+enum {
+	EXCHANGE = 1000,
+	LONG = 200, /* bytes: four slots */
+	VICTIM = 1,
+	OTHER = 2, /* message types */
+	STEPS_MAX = 100000,
+};
+
+enum kind {
+	SHORT,	/* the pair line */
+	MIDDLE, /* a slot of the ring */
+	SLOTS,	/* several */
+	ASLEEP, /* the pair line, and the receiver has to be woken */
+	NKINDS,
+};
+
+static const char *const kind_names[] = { "half", "slot", "slots", "asleep" };
+
+static struct shared {
+	uint8_t address[BCL_ADDRESS_MAX];
+	_Atomic unsigned ready;
+	_Atomic unsigned in_send, sent;		/* by the victim */
+	_Atomic unsigned up, deaths, delivered; /* seen by the receiver */
+	_Atomic unsigned exchanged;
+	_Atomic unsigned pause, paused; /* the other; the receiver sleeps */
+	_Atomic unsigned quit;
+	size_t length;
+	_Atomic unsigned failed;
+} * shared;
+
+static void fail(const char *who, const char *what, long value)
+{
+	fprintf(stderr, "kill_in_send: %s: %s (%ld)\n", who, what, value);
+	atomic_store(&shared->failed, 1);
+	exit(1);
+}
+
+#define must(who, condition)                             \
+	do {                                             \
+		if (!(condition))                        \
+			fail(who, #condition, __LINE__); \
+	} while (0)
+
+static void await(const char *what, _Atomic unsigned *word, unsigned least)
+{
+	time_t end = time(NULL) + 30;
+
+	while (atomic_load(word) < least) {
+		if (atomic_load(&shared->failed))
+			exit(1);
+		if (time(NULL) > end)
+			fail("await", what, atomic_load(word));
+		sched_yield();
+	}
+}
+
+static void open_port(const char *who, struct bcl_context **context,
+		      struct bcl_port **port)
+{
+	must(who, !bcl_open(NULL, context));
+	must(who, !bcl_port_open(*context, NULL, port));
+}
+
+static struct bcl_peer *call(const char *who, struct bcl_port *port)
+{
+	struct bcl_peer *peer;
+	struct bcl_event event;
+
+	must(who, !bcl_peer_open(port, shared->address, shared->length, &peer));
+	while (bcl_poll(port, &event))
+		sched_yield();
+	must(who, event.kind == BCL_EVENT_PEER && !event.status);
+	return peer;
+}
+
+static uint64_t counter(struct bcl_context *context, const char *name)
+{
+	static struct bcl_counter counters[512];
+	size_t n = 512, i;
+
+	bcl_counters(context, counters, &n);
+	for (i = 0; i < n; i++)
+		if (!strcmp(counters[i].name, name))
+			return counters[i].value;
+	fail("counter", name, 0);
+	return 0;
+}
+
+/* ---- the receiver ---- */
+
+static void take(const struct bcl_event *event)
+{
+	static uint8_t bytes[LONG];
+	enum bcl_status status;
+	struct iovec iov = { bytes, sizeof(bytes) };
+	size_t i;
+
+	switch (event->kind) {
+	case BCL_EVENT_PEER:
+		if (event->status) {
+			must("receiver", event->status == BCL_ERR_DEAD);
+			atomic_fetch_add(&shared->deaths, 1);
+		} else {
+			atomic_fetch_add(&shared->up, 1);
+		}
+		return;
+	case BCL_EVENT_MESSAGE:
+		if (event->type == VICTIM) {
+			must("receiver", event->immediate == event->length);
+			for (i = 0; i < event->length; i++)
+				must("receiver",
+				     ((const uint8_t *)event->data)[i] == 0xa5);
+			atomic_fetch_add(&shared->delivered, 1);
+			return;
+		}
+		must("receiver", event->type == OTHER);
+		iov.iov_len = event->immediate % LONG;
+		while ((status = bcl_send(event->peer, OTHER, event->immediate,
+					  &iov, 1, 0)))
+			must("receiver", status == BCL_ERR_AGAIN);
+		return;
+	default:
+		fail("receiver", "event", event->kind);
+	}
+}
+
+static void receiver(void)
+{
+	struct bcl_context *context;
+	struct bcl_port *port;
+	struct bcl_event event;
+
+	open_port("receiver", &context, &port);
+	must("receiver",
+	     !bcl_port_address(port, shared->address, &shared->length));
+	atomic_store(&shared->ready, 1);
+	while (!atomic_load(&shared->quit)) {
+		if (!bcl_poll(port, &event)) {
+			take(&event);
+		} else if (atomic_load(&shared->pause)) {
+			/* long: only a wake-up ends it in time */
+			atomic_store(&shared->paused, 1);
+			bcl_wait(port, UINT64_C(20000000000));
+		} else {
+			sched_yield();
+		}
+	}
+	must("receiver", counter(context, "core.sleeps") > 0);
+	must("receiver", counter(context, "core.peers_lost") ==
+				 atomic_load(&shared->deaths));
+	bcl_close(context);
+	exit(0);
+}
+
+/* ---- the other ---- */
+
+static void other(void)
+{
+	struct bcl_context *context;
+	struct bcl_port *port;
+	struct bcl_peer *peer;
+	struct bcl_event event;
+	static uint8_t bytes[LONG];
+	uint64_t n;
+
+	open_port("other", &context, &port);
+	peer = call("other", port);
+	for (n = 0; !atomic_load(&shared->quit); n++) {
+		struct iovec iov = { bytes, n * 7 % LONG };
+
+		while (atomic_load(&shared->pause))
+			usleep(100);
+		while (bcl_send(peer, OTHER, n, &iov, 1, 0))
+			;
+		while (bcl_poll(port, &event)) {
+			if (atomic_load(&shared->quit))
+				exit(0);
+			sched_yield();
+		}
+		must("other", event.kind == BCL_EVENT_MESSAGE &&
+				      event.immediate == n &&
+				      event.length == n % LONG);
+		atomic_fetch_add(&shared->exchanged, 1);
+	}
+	exit(0);
+}
+
+/* ---- the victim ---- */
+
+static void victim(enum kind kind)
+{
+	static const size_t lengths[] = { 8, 48, LONG, 8 };
+	struct bcl_context *context;
+	struct bcl_port *port;
+	struct bcl_peer *peer;
+	uint8_t bytes[LONG];
+	struct iovec iov = { bytes, lengths[kind] };
+
+	/* one thread, so that all of it is stepped */
+	setenv("BCL_HELPER", "0", 1);
+	memset(bytes, 0xa5, sizeof(bytes));
+	open_port("victim", &context, &port);
+	peer = call("victim", port);
+	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+	raise(SIGSTOP);
+	atomic_store(&shared->in_send, 1);
+	bcl_send(peer, VICTIM, iov.iov_len, &iov, 1, 0);
+	atomic_store(&shared->sent, 1);
+	raise(SIGSTOP);
+	exit(1);
+}
+
+/* ---- the killer ---- */
+
+static void await_stop(pid_t pid)
+{
+	int status;
+
+	must("killer", waitpid(pid, &status, 0) == pid);
+	must("killer", WIFSTOPPED(status));
+}
+
+static void step(pid_t pid)
+{
+	must("killer", !ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL));
+	await_stop(pid);
+}
+
+/* True: the n-th instruction was still inside. */
+static bool kill_after(enum kind kind, unsigned n, unsigned *killed)
+{
+	unsigned before, delivered = atomic_load(&shared->delivered), i;
+	bool inside;
+	pid_t pid;
+
+	atomic_store(&shared->in_send, 0);
+	atomic_store(&shared->sent, 0);
+	pid = fork();
+	must("killer", pid >= 0);
+	if (!pid)
+		victim(kind);
+	await_stop(pid);
+	await("victim up", &shared->up, *killed + 2);
+	if (kind == ASLEEP) {
+		atomic_store(&shared->paused, 0);
+		atomic_store(&shared->pause, 1);
+		await("receiver pauses", &shared->paused, 1);
+		usleep(25000); /* until it sleeps: see BCL_SPIN, then yields */
+	}
+	for (i = 0; !atomic_load(&shared->in_send); i++) {
+		must("killer", i < STEPS_MAX);
+		step(pid);
+	}
+	for (i = 0; i < n && !atomic_load(&shared->sent); i++)
+		step(pid);
+	inside = !atomic_load(&shared->sent);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	++*killed;
+	/* the receiver learns of it by itself, asleep or not */
+	await("death", &shared->deaths, *killed);
+	atomic_store(&shared->pause, 0);
+	before = atomic_load(&shared->exchanged);
+	await("exchange", &shared->exchanged, before + EXCHANGE);
+	must("killer", atomic_load(&shared->deaths) == *killed);
+	delivered = atomic_load(&shared->delivered) - delivered;
+	must("killer", delivered <= 1);
+	must("killer", inside || delivered == 1);
+	return inside;
+}
+
+static pid_t start(void (*run)(void))
+{
+	pid_t pid = fork();
+
+	must("killer", pid >= 0);
+	if (!pid)
+		run();
+	return pid;
+}
+
+int main(void)
+{
+	unsigned killed = 0, n;
+	enum kind kind;
+	pid_t pids[2];
+	int status, i;
+
+	setenv("BCL_RAILS", "none", 1);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		return 1;
+	pids[0] = start(receiver);
+	await("receiver", &shared->ready, 1);
+	pids[1] = start(other);
+	for (kind = 0; kind < NKINDS; kind++) {
+		for (n = 0; kill_after(kind, n, &killed); n++)
+			;
+		printf("%s: killed after each of %u instructions\n",
+		       kind_names[kind], n);
+		fflush(stdout);
+		must("killer", n > 20);
+	}
+	atomic_store(&shared->quit, 1);
+	for (i = 0; i < 2; i++) {
+		must("killer", waitpid(pids[i], &status, 0) == pids[i]);
+		must("killer", WIFEXITED(status) && !WEXITSTATUS(status));
+	}
+	return 0;
+}

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+# Two processes on virtual nodes of this host.
+EXTRA_DIST += %D%/pair.h
+fault_tests = %D%/test_wire %D%/test_death %D%/test_threads \
+	%D%/test_path
+system_tests += $(fault_tests)
+check_PROGRAMS += $(fault_tests)
+
+system_tests += %D%/kill_in_send
+check_PROGRAMS += %D%/kill_in_send

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two processes, each with one port and the other as its peer, on virtual
+ * nodes of this host: they talk through the card. What goes wrong in one ends
+ * the test.
+ */
+#ifndef BCL_TESTS_PAIR_H
+#define BCL_TESTS_PAIR_H
+
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bcl/bcl.h>
+
+#define must(condition)                                                       \
+	do {                                                                  \
+		if (!(condition)) {                                           \
+			fprintf(stderr, "%s:%d: side %u: not %s\n", __FILE__, \
+				__LINE__, pair.side, #condition);             \
+			_exit(1);                                             \
+		}                                                             \
+	} while (0)
+
+/* Seen by both processes. */
+struct pair_shared {
+	uint8_t address[2][BCL_ADDRESS_MAX];
+	_Atomic size_t length[2];
+	_Atomic unsigned arrived, left;
+	pid_t pid[2];
+};
+
+static struct {
+	unsigned side;
+	struct pair_shared *shared;
+	struct bcl_context *context;
+	struct bcl_port *port;
+	struct bcl_peer *peer;
+} pair;
+
+static inline double pair_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static inline uint64_t pair_counter(const char *name)
+{
+	static struct bcl_counter counters[512];
+	size_t n = 512, i;
+
+	bcl_counters(pair.context, counters, &n);
+	for (i = 0; i < n; i++)
+		if (!strcmp(counters[i].name, name))
+			return counters[i].value;
+	fprintf(stderr, "no counter %s\n", name);
+	_exit(1);
+}
+
+/* The next event that is not a peer coming up. */
+static inline void pair_event(struct bcl_event *event)
+{
+	do {
+		must(bcl_wait(pair.port, 60000000000) == BCL_OK);
+		must(bcl_poll(pair.port, event) == BCL_OK);
+	} while (event->kind == BCL_EVENT_PEER && !event->status);
+}
+
+static inline void pair_expect(enum bcl_event_kind kind, uint64_t cookie)
+{
+	struct bcl_event event;
+
+	pair_event(&event);
+	if (event.kind != kind || event.status)
+		fprintf(stderr, "side %u: event %d, %s\n", pair.side,
+			event.kind, bcl_strstatus(event.status));
+	must(event.kind == kind);
+	must(event.status == BCL_OK);
+	must(event.cookie == cookie);
+}
+
+static inline void pair_say(unsigned type, const void *data, size_t length)
+{
+	const struct iovec iov = { (void *)data, length };
+	enum bcl_status status;
+
+	while ((status = bcl_send(pair.peer, type, length, &iov, 1, 0)) ==
+	       BCL_ERR_AGAIN)
+		bcl_wait(pair.port, 100000);
+	must(status == BCL_OK);
+}
+
+static inline void pair_hear(unsigned type, void *data, size_t length)
+{
+	struct bcl_event event;
+
+	pair_event(&event);
+	must(event.kind == BCL_EVENT_MESSAGE);
+	must(event.type == type);
+	must(event.length == length);
+	if (data)
+		memcpy(data, event.data, length);
+}
+
+static inline void pair_fill(uint8_t *bytes, size_t length, unsigned seed)
+{
+	size_t i;
+
+	for (i = 0; i < length; i++)
+		bytes[i] = (uint8_t)(i * 7 + (i >> 11) + seed);
+}
+
+static inline void pair_check(const uint8_t *bytes, size_t length,
+			      unsigned seed)
+{
+	size_t i;
+
+	for (i = 0; i < length; i++)
+		must(bytes[i] == (uint8_t)(i * 7 + (i >> 11) + seed));
+}
+
+/* Both are here. Progress goes on meanwhile. */
+static inline void pair_barrier(_Atomic unsigned *arrived)
+{
+	unsigned round = (*arrived)++ / 2;
+
+	while (*arrived / 2 == round)
+		bcl_wait(pair.port, 1000000);
+}
+
+static inline void pair_open(void)
+{
+	static const struct bcl_context_options options = {
+		.flags = BCL_THREADS,
+	};
+	struct pair_shared *shared = pair.shared;
+	struct bcl_peer_info info;
+	struct bcl_event event;
+	size_t length;
+
+	must(bcl_open(&options, &pair.context) == BCL_OK);
+	must(bcl_port_open(pair.context, NULL, &pair.port) == BCL_OK);
+	must(bcl_port_address(pair.port, shared->address[pair.side], &length) ==
+	     BCL_OK);
+	shared->length[pair.side] = length;
+	while (!shared->length[!pair.side])
+		usleep(1000);
+	must(bcl_peer_open(pair.port, shared->address[!pair.side],
+			   shared->length[!pair.side], &pair.peer) == BCL_OK);
+	must(bcl_wait(pair.port, 60000000000) == BCL_OK);
+	must(bcl_poll(pair.port, &event) == BCL_OK);
+	must(event.kind == BCL_EVENT_PEER && event.status == BCL_OK);
+	bcl_peer_info(pair.peer, &info);
+	must(info.path == BCL_PATH_CARD);
+}
+
+/*
+ * Run both sides; returns when both have ended. `variables` are NAME=value
+ * for both, NULL-terminated. A side that is killed must be expected: bit
+ * `killed`. 0: all went well.
+ */
+static inline int pair_run(void (*side)(void), const char *const *variables,
+			   unsigned killed)
+{
+	unsigned i, failed = 0;
+
+	pair.shared = mmap(NULL, sizeof(*pair.shared), PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	fflush(NULL);
+	for (i = 0; i < 2; i++) {
+		pid_t pid = fork();
+
+		if (pid) {
+			pair.shared->pid[i] = pid;
+			continue;
+		}
+		pair.side = i;
+		alarm(100);
+		setenv("BCL_NODE", i ? "b" : "a", 1);
+		while (*variables)
+			putenv((char *)*variables++);
+		while (!pair.shared->pid[1])
+			usleep(1000);
+		pair_open();
+		side();
+		pair_barrier(&pair.shared->left);
+		bcl_close(pair.context);
+		fflush(NULL);
+		_exit(0);
+	}
+	for (i = 0; i < 2; i++) {
+		int status;
+		pid_t pid = wait(&status);
+		unsigned number = pid == pair.shared->pid[1];
+
+		if (killed & 1u << number ? WIFSIGNALED(status) : !status)
+			continue;
+		failed = 1;
+		kill(pair.shared->pid[!number], SIGKILL);
+	}
+	munmap(pair.shared, sizeof(*pair.shared));
+	return (int)failed;
+}
+
+#endif

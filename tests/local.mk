@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+# A test is a program or an .sh script that ends with 0 (passed), 77 (skipped:
+# its last line says why) or anything else. Each has a time limit, so that a
+# hang is a failure.
+#
+# unit_tests run in parallel and in the builds with sanitizers; system_tests
+# one at a time, in the ordinary build; fuzz_tests where there is libFuzzer
+# (fuzzers: those of this build).
+unit_tests =
+system_tests =
+fuzz_tests =
+check_PROGRAMS += $(unit_tests)
+TESTS = $(unit_tests) $(fuzzers) $(system_tests)
+
+TEST_SECONDS = 300
+TEST_EXTENSIONS = .sh .fuzz
+LOG_COMPILER = $(TEST_WRAPPER) timeout --kill-after=10 $(TEST_SECONDS)
+SH_LOG_COMPILER = $(LOG_COMPILER)
+FUZZ_LOG_COMPILER = $(srcdir)/tests/fuzz/run
+AM_TESTS_ENVIRONMENT = \
+	CK_DEFAULT_TIMEOUT=60; export CK_DEFAULT_TIMEOUT; \
+	abs_top_srcdir='$(abs_top_srcdir)'; export abs_top_srcdir; \
+	abs_top_builddir='$(abs_top_builddir)'; export abs_top_builddir;
+
+# Programs without an _LDADD of their own are tests: they see the internals.
+LDADD = $(libbcl_convenience) $(HWLOC_LIBS) $(PMIX_LIBS) $(CHECK_LIBS)
+
+tests: $(check_PROGRAMS)
+unit-check: $(unit_tests) $(fuzzers)
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS \
+		TESTS='$(unit_tests) $(fuzzers)'
+system-check: $(check_PROGRAMS)
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(system_tests)'
+demo: all
+	$(srcdir)/scripts/demo .
+.PHONY: tests unit-check system-check demo

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A job of ranks as fibers over the mock transport: each runs the same
+ * function between joining and leaving.
+ */
+#ifndef ADI_WORLD_H
+#define ADI_WORLD_H
+
+#include "unit.h"
+
+#include <bcl/adi.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fiber_env.h"
+#include "mock_transport.h"
+#include "need.h"
+
+enum {
+	WORLD_RANKS = 16,
+};
+
+static struct {
+	struct fiber_world *fibers;
+	struct mock *mock;
+	struct bcl_env env; /* that of the fibers, with its memory watched */
+	void *(*allocate)(void *world, size_t size);
+	unsigned allocations;
+	unsigned fail_at; /* this one; 0: none */
+	bool no_memory;
+	unsigned n;
+	void (*run)(struct bcl_adi *adi, unsigned rank);
+	struct bcl_adi *adi[WORLD_RANKS];
+} world;
+
+static inline void *world_allocate(void *arg, size_t size)
+{
+	world.allocations++;
+	if (world.no_memory || world.allocations == world.fail_at)
+		return NULL;
+	return world.allocate(arg, size);
+}
+
+static inline void world_fiber(void *arg)
+{
+	unsigned rank = (unsigned)(uintptr_t)arg;
+	struct bcl_adi_options options = {
+		.context = mock_context(world.mock, rank),
+		.boot = mock_boot(world.mock, rank, world.n),
+	};
+
+	ck_assert_int_eq(bcl_adi_open(&options, &world.adi[rank]), BCL_OK);
+	world.run(world.adi[rank], rank);
+	bcl_adi_close(world.adi[rank]);
+}
+
+/* A world of n fibers. One that does not come back is a failure. */
+static inline void world_spawn(const struct mock_options *options, unsigned n,
+			       void (*fiber)(void *arg))
+{
+	struct mock_options all = *options;
+	unsigned i;
+
+	if (all.ports < n)
+		all.ports = n;
+	world.fibers = fiber_world_open(all.seed, NULL);
+	world.env = *fiber_world_env(world.fibers);
+	world.allocate = world.env.allocate;
+	world.env.allocate = world_allocate;
+	world.no_memory = false;
+	world.mock = mock_open(&world.env, &all);
+	world.n = n;
+	for (i = 0; i < n; i++)
+		fiber_spawn(world.fibers, fiber, (void *)(uintptr_t)i);
+	ck_assert_uint_eq(fiber_world_run(world.fibers, 1000000000000), 0);
+	mock_close(world.mock);
+	fiber_world_close(world.fibers);
+}
+
+/* A job of n ranks, each runs the function between joining and leaving. */
+static inline void world_run(const struct mock_options *options, unsigned n,
+			     void (*run)(struct bcl_adi *adi, unsigned rank))
+{
+	world.run = run;
+	world_spawn(options, n, world_fiber);
+}
+
+static inline void world_yield(void)
+{
+	world.env.yield(world.env.world);
+}
+
+/* Virtual time passes. */
+static inline void world_pause(struct bcl_adi *adi, uint64_t ns)
+{
+	world.env.wait(world.env.world, bcl_port_fd(bcl_adi_port(adi)),
+		       world.env.now(world.env.world) + ns);
+}
+
+/* Turns of the engine, while the others run, too. */
+static inline void world_turns(struct bcl_adi *adi, unsigned n)
+{
+	while (n--) {
+		bcl_adi_progress(adi);
+		world_yield();
+	}
+}
+
+/* Until all fibers of the job have called it as often; no messages. */
+static inline void world_meet(void)
+{
+	static unsigned arrived, met;
+	unsigned before = met;
+
+	if (++arrived % world.n == 0)
+		met++;
+	while (met == before)
+		world_yield();
+}
+
+/* Kinds of weather that messages must come through. */
+static const struct mock_options world_weather[] = {
+	{ .seed = 1 },
+	{ .seed = 2,
+	  .again = 50,
+	  .latency = 3000,
+	  .transfer = 50000,
+	  .offers = 40 },
+	{ .seed = 3, .ring = 2, .connect = 1000000, .transfer = 100000 },
+	{ .seed = 4,
+	  .again = 20,
+	  .ring = 8,
+	  .latency = 100000,
+	  .connect = 100000,
+	  .offers = 33,
+	  .unexpected = 65536 },
+	{ .seed = 5,
+	  .eager_max = 1,
+	  .again = 10,
+	  .transfer = 10000,
+	  .offers = 64 },
+};
+
+enum {
+	WORLD_WEATHERS = sizeof(world_weather) / sizeof(world_weather[0]),
+};
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Checksums as a host without instructions for them makes them. */
+#include "card_world.h"
+
+uint32_t world_crc32c(void *host, uint32_t crc, const void *data,
+		      uint32_t length)
+{
+	static uint32_t table[256];
+	const uint8_t *at = data;
+
+	(void)host;
+	if (!table[1])
+		for (uint32_t i = 0; i < 256; i++) {
+			uint32_t v = i;
+
+			for (int k = 0; k < 8; k++)
+				v = v >> 1 ^ (v & 1 ? 0x82f63b78 : 0);
+			table[i] = v;
+		}
+	crc = ~crc;
+	while (length--)
+		crc = crc >> 8 ^ table[(crc ^ *at++) & 0xff];
+	return ~crc;
+}
+
+void world_seal(uint8_t *frame, uint32_t length)
+{
+	struct bcl_frame_header *header = (void *)frame;
+	uint32_t crc;
+
+	header->pcrc =
+		bcl_put32(world_crc32c(NULL, 0, frame + 80, length - 80));
+	crc = world_crc32c(NULL, 0, frame, 32);
+	crc = world_crc32c(NULL, crc, frame + 40, 40);
+	header->hcrc = bcl_put32(crc);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* The library's side of a port in the world of cards: memory and queues. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "card_world.h"
+
+void world_port_free(struct world_port *port)
+{
+	free(port->requests);
+	free(port->sends);
+	free(port->receives);
+	free(port->blocks);
+	free(port->indices);
+	free(port->freed);
+	port->open = false;
+}
+
+uint32_t world_memory(struct world *world, unsigned card, uint16_t port,
+		      void *memory, uint64_t length, uint32_t rights)
+{
+	for (uint32_t i = 1; i < WORLD_AREAS; i++) {
+		struct world_area *area = &world->card[card].area[i];
+
+		if (area->memory)
+			continue;
+		area->memory = memory;
+		area->length = length;
+		area->port = port;
+		area->rights = rights;
+		return i;
+	}
+	abort();
+}
+
+uint32_t world_sink(struct world *world, unsigned card, uint16_t port,
+		    uint64_t length)
+{
+	static uint8_t nothing[BCL_FRAME_MAX];
+	uint32_t handle =
+		world_memory(world, card, port, nothing, length,
+			     BCL_MEM_REMOTE_READ | BCL_MEM_REMOTE_WRITE);
+
+	world->card[card].area[handle].sink = true;
+	return handle;
+}
+
+void world_forget(struct world *world, unsigned card, uint32_t handle)
+{
+	world->card[card].area[handle].memory = NULL;
+}
+
+struct world_port *world_port_open(struct world *world, unsigned card,
+				   uint16_t number)
+{
+	struct bcl_control control = { .op = BCL_CTL_PORT_OPEN };
+	struct world_port *port = NULL;
+
+	for (unsigned i = 0; i < WORLD_PORTS && !port; i++)
+		if (!world->card[card].port[i].open)
+			port = &world->card[card].port[i];
+	assert(port);
+	memset(port, 0, sizeof(*port));
+	port->world = world;
+	port->card = card;
+	port->number = number;
+	port->open = true;
+	port->nblocks = world->config.blocks;
+	port->nreceives = 2 * (port->nblocks > WORLD_CHANNELS ? port->nblocks
+							      : WORLD_CHANNELS);
+	port->requests = calloc(WORLD_REQUESTS, BCL_REQUEST_SIZE + 4);
+	port->submits = (uint32_t *)(port->requests + WORLD_REQUESTS);
+	port->sends = calloc(WORLD_REQUESTS, BCL_COMPLETION_SIZE);
+	port->receives = calloc(port->nreceives, BCL_COMPLETION_SIZE);
+	port->blocks = calloc(port->nblocks, BCL_BLOCK_SIZE);
+	port->indices = calloc(1, sizeof(*port->indices));
+	port->freed = calloc(port->nblocks, 1);
+	for (uint32_t i = 0; i < WORLD_REQUESTS; i++)
+		port->free[port->nfree++] = i;
+	control.port.number = number;
+	control.port.requests =
+		world_memory(world, card, 0, port->requests,
+			     WORLD_REQUESTS * (BCL_REQUEST_SIZE + 4), 0);
+	control.port.sends = 0;
+	control.port.receives = 0;
+	control.port.blocks =
+		world_memory(world, card, 0, port->blocks,
+			     (uint64_t)port->nblocks * BCL_BLOCK_SIZE, 0);
+	control.port.indices = world_memory(world, card, 0, port->indices,
+					    sizeof(*port->indices), 0);
+	control.port.nrequests = WORLD_REQUESTS;
+	control.port.nreceives = port->nreceives;
+	control.port.nblocks = port->nblocks;
+	control.port.nchannels = WORLD_CHANNELS;
+	if (world_control(world, card, &control, NULL) != BCL_OK)
+		abort();
+	return port;
+}
+
+void world_port_close(struct world_port *port)
+{
+	struct world *world = port->world;
+	struct world_card *card = &world->card[port->card];
+	struct bcl_control control = { .op = BCL_CTL_PORT_CLOSE };
+
+	control.port.number = port->number;
+	if (world_control(world, port->card, &control, NULL) != BCL_OK)
+		abort();
+	world_stop_dma(world, port->card);
+	for (unsigned i = 0; i < WORLD_AREAS; i++)
+		if (card->area[i].memory == (uint8_t *)port->requests ||
+		    card->area[i].memory == port->blocks ||
+		    card->area[i].memory == (uint8_t *)port->indices ||
+		    card->area[i].port == port->number)
+			card->area[i].memory = NULL;
+	world_port_free(port);
+}
+
+struct bcl_request *world_request(struct world_port *port)
+{
+	struct bcl_request *request;
+
+	if (!port->nfree)
+		return NULL;
+	request = &port->requests[port->free[--port->nfree]];
+	memset(request, 0, sizeof(*request));
+	return request;
+}
+
+void world_ring(struct world_port *port)
+{
+	struct world *world = port->world;
+	struct world_card *card = &world->card[port->card];
+
+	bcl_card_doorbell(card->card, port->number, world->now, 64,
+			  &card->next);
+}
+
+void world_submit(struct world_port *port, struct bcl_request *request)
+{
+	port->submits[port->made++ % WORLD_REQUESTS] =
+		(uint32_t)(request - port->requests);
+	port->indices->requests_made = port->made;
+	world_ring(port);
+}
+
+bool world_send(struct world_port *port, uint32_t node, uint16_t to,
+		const void *bytes, uint32_t length, uint64_t cookie)
+{
+	struct bcl_request *request = world_request(port);
+
+	if (!request)
+		return false;
+	assert(length <= BCL_REQUEST_INLINE);
+	request->op = BCL_REQ_SYSTEM;
+	request->node = node;
+	request->dst_port = to;
+	request->length = length;
+	request->inline_len = (uint16_t)length;
+	request->cookie = cookie;
+	request->targ64 = cookie;
+	if (length)
+		memcpy(request->inlined, bytes, length);
+	world_submit(port, request);
+	return true;
+}
+
+bool world_sent(struct world_port *port, struct bcl_completion *entry)
+{
+	*entry = port->sends[port->sends_read % WORLD_REQUESTS];
+	if (entry->lap != 1 + port->sends_read / WORLD_REQUESTS)
+		return false;
+	port->sends_read++;
+	if (entry->index < WORLD_REQUESTS)
+		port->free[port->nfree++] = entry->index;
+	assert(port->nfree <= WORLD_REQUESTS);
+	return true;
+}
+
+bool world_received(struct world_port *port, struct bcl_completion *entry)
+{
+	*entry = port->receives[port->receives_read % port->nreceives];
+	if (entry->lap != 1 + port->receives_read / port->nreceives)
+		return false;
+	port->receives_read++;
+	return true;
+}
+
+const uint8_t *world_block(const struct world_port *port, uint32_t block)
+{
+	assert(block < port->nblocks);
+	return port->blocks + (size_t)block * BCL_BLOCK_SIZE;
+}
+
+void world_block_free(struct world_port *port, uint32_t block)
+{
+	uint32_t freed = port->indices->blocks_freed;
+
+	assert(block < port->nblocks && !port->freed[block]);
+	port->freed[block] = 1;
+	while (port->freed[freed % port->nblocks]) {
+		port->freed[freed % port->nblocks] = 0;
+		freed++;
+	}
+	port->indices->blocks_freed = freed;
+}

@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/coll_cases.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/team.h"
+
+enum {
+	GUARD = 32, /* bytes around buffers that must stay as they are */
+	GUARD_BYTE = 0xa5,
+};
+
+struct test {
+	struct bcl_team *team;
+	struct bcl_adi *adi;
+	unsigned rank, size, root;
+	size_t length;
+	bool in_place, in_background;
+	const char *what;
+	unsigned failures;
+};
+
+/* Buffers with guards. */
+static unsigned char *buffer_new(size_t length)
+{
+	unsigned char *memory = malloc(length + 2 * GUARD);
+
+	memset(memory, GUARD_BYTE, length + 2 * GUARD);
+	return memory + GUARD;
+}
+
+static void fail(struct test *test, const char *why, size_t at)
+{
+	if (test->failures++ < 3)
+		fprintf(stderr,
+			"%s: rank %u of %u, root %u, %zu bytes, in place %d, "
+			"background %d: %s at %zu\n",
+			test->what, test->rank, test->size, test->root,
+			test->length, test->in_place, test->in_background, why,
+			at);
+}
+
+static void buffer_free(struct test *test, unsigned char *buffer, size_t length)
+{
+	size_t i;
+
+	for (i = 0; i < GUARD; i++)
+		if (buffer[length + i] != GUARD_BYTE ||
+		    (buffer - GUARD)[i] != GUARD_BYTE) {
+			fail(test, "wrote beyond the buffer", i);
+			break;
+		}
+	free(buffer - GUARD);
+}
+
+/* The byte that a rank has at a place for another rank. */
+static unsigned char byte_of(unsigned from, unsigned to, size_t at)
+{
+	uint32_t i = (uint32_t)at;
+
+	return (unsigned char)(from * 101 + to * 29 + i * 7 + (i >> 8) * 13);
+}
+
+static void fill(unsigned char *block, unsigned from, unsigned to,
+		 size_t length)
+{
+	size_t i;
+
+	for (i = 0; i < length; i++)
+		block[i] = byte_of(from, to, i);
+}
+
+static void check(struct test *test, const unsigned char *block, unsigned from,
+		  unsigned to, size_t length)
+{
+	size_t i;
+
+	for (i = 0; i < length; i++)
+		if (block[i] != byte_of(from, to, i)) {
+			fail(test, "wrong byte", i);
+			return;
+		}
+}
+
+static void end(struct test *test, enum bcl_status status,
+		struct bcl_adi_request **request)
+{
+	if (status == BCL_OK && test->in_background)
+		status = bcl_adi_wait(test->adi, request, NULL);
+	if (status != BCL_OK)
+		fail(test, bcl_strstatus(status), 0);
+}
+
+/* ---- one function per operation -------------------------------------------
+ */
+
+static void test_barrier(struct test *test)
+{
+	struct bcl_adi_request *request;
+
+	end(test,
+	    test->in_background ? bcl_ibarrier(test->team, &request)
+				: bcl_barrier(test->team),
+	    &request);
+}
+
+static void test_broadcast(struct test *test)
+{
+	unsigned char *buffer = buffer_new(test->length);
+	struct bcl_adi_request *request;
+
+	if (test->rank == test->root)
+		fill(buffer, test->root, 0, test->length);
+	end(test,
+	    test->in_background
+		    ? bcl_ibroadcast(test->team, buffer, test->length,
+				     test->root, &request)
+		    : bcl_broadcast(test->team, buffer, test->length,
+				    test->root),
+	    &request);
+	check(test, buffer, test->root, 0, test->length);
+	buffer_free(test, buffer, test->length);
+}
+
+static void test_gather(struct test *test)
+{
+	size_t length = test->length, all = test->size * length;
+	unsigned char *mine = buffer_new(length), *receive = buffer_new(all);
+	bool in_place = test->in_place && test->rank == test->root;
+	struct bcl_adi_request *request;
+	const void *send = in_place ? BCL_IN_PLACE : mine;
+	unsigned i;
+
+	fill(in_place ? receive + test->rank * length : mine, test->rank, 0,
+	     length);
+	end(test,
+	    test->in_background
+		    ? bcl_igather(test->team, send, length, receive, test->root,
+				  &request)
+		    : bcl_gather(test->team, send, length, receive, test->root),
+	    &request);
+	for (i = 0; test->rank == test->root && i < test->size; i++)
+		check(test, receive + i * length, i, 0, length);
+	buffer_free(test, mine, length);
+	buffer_free(test, receive, all);
+}
+
+static void test_scatter(struct test *test)
+{
+	size_t length = test->length, all = test->size * length;
+	unsigned char *mine = buffer_new(length), *send = buffer_new(all);
+	bool in_place = test->in_place && test->rank == test->root;
+	struct bcl_adi_request *request;
+	void *receive = in_place ? BCL_IN_PLACE : mine;
+	unsigned i;
+
+	for (i = 0; test->rank == test->root && i < test->size; i++)
+		fill(send + i * length, test->root, i, length);
+	end(test,
+	    test->in_background ? bcl_iscatter(test->team, send, receive,
+					       length, test->root, &request)
+				: bcl_scatter(test->team, send, receive, length,
+					      test->root),
+	    &request);
+	check(test, in_place ? send + test->rank * length : mine, test->root,
+	      test->rank, length);
+	buffer_free(test, mine, length);
+	buffer_free(test, send, all);
+}
+
+static void test_allgather(struct test *test)
+{
+	size_t length = test->length, all = test->size * length;
+	unsigned char *mine = buffer_new(length), *receive = buffer_new(all);
+	const void *send = test->in_place ? BCL_IN_PLACE : mine;
+	struct bcl_adi_request *request;
+	unsigned i;
+
+	fill(test->in_place ? receive + test->rank * length : mine, test->rank,
+	     0, length);
+	end(test,
+	    test->in_background
+		    ? bcl_iallgather(test->team, send, length, receive,
+				     &request)
+		    : bcl_allgather(test->team, send, length, receive),
+	    &request);
+	for (i = 0; i < test->size; i++)
+		check(test, receive + i * length, i, 0, length);
+	buffer_free(test, mine, length);
+	buffer_free(test, receive, all);
+}
+
+static void test_alltoall(struct test *test)
+{
+	size_t length = test->length, all = test->size * length;
+	unsigned char *out = buffer_new(all), *receive = buffer_new(all);
+	const void *send = test->in_place ? BCL_IN_PLACE : out;
+	struct bcl_adi_request *request;
+	unsigned i;
+
+	for (i = 0; i < test->size; i++)
+		fill((test->in_place ? receive : out) + i * length, test->rank,
+		     i, length);
+	end(test,
+	    test->in_background
+		    ? bcl_ialltoall(test->team, send, receive, length, &request)
+		    : bcl_alltoall(test->team, send, receive, length),
+	    &request);
+	for (i = 0; i < test->size; i++)
+		check(test, receive + i * length, i, test->rank, length);
+	buffer_free(test, out, all);
+	buffer_free(test, receive, all);
+}
+
+/* Some pairs exchange nothing; in place both ways are of one length. */
+static size_t length_between(const struct test *test, unsigned from,
+			     unsigned to)
+{
+	if (test->in_place)
+		return (from + to) % 3 * test->length;
+	return (from * 7 + to * 3) % 4 * test->length / 2;
+}
+
+static void test_alltoallv(struct test *test)
+{
+	unsigned n = test->size, i;
+	size_t *lengths = calloc(4 * n, sizeof(*lengths));
+	size_t *send_lengths = lengths, *send_offsets = lengths + n;
+	size_t *receive_lengths = lengths + 2 * n;
+	size_t *receive_offsets = lengths + 3 * n;
+	size_t out = 0, in = 0;
+	unsigned char *send, *receive;
+	struct bcl_adi_request *request;
+	const void *from;
+
+	for (i = 0; i < n; i++) {
+		send_lengths[i] = length_between(test, test->rank, i);
+		send_offsets[i] = out;
+		out += send_lengths[i] + i;
+		receive_lengths[i] = length_between(test, i, test->rank);
+		receive_offsets[i] = in;
+		in += receive_lengths[i] + i;
+	}
+	send = buffer_new(out);
+	receive = buffer_new(in);
+	for (i = 0; i < n; i++)
+		fill((test->in_place ? receive : send) + send_offsets[i],
+		     test->rank, i, send_lengths[i]);
+	from = test->in_place ? BCL_IN_PLACE : send;
+	end(test,
+	    test->in_background
+		    ? bcl_ialltoallv(test->team, from, send_lengths,
+				     send_offsets, receive, receive_lengths,
+				     receive_offsets, &request)
+		    : bcl_alltoallv(test->team, from, send_lengths,
+				    send_offsets, receive, receive_lengths,
+				    receive_offsets),
+	    &request);
+	for (i = 0; i < n; i++)
+		check(test, receive + receive_offsets[i], i, test->rank,
+		      receive_lengths[i]);
+	buffer_free(test, send, out);
+	buffer_free(test, receive, in);
+	free(lengths);
+}
+
+/* ---- reductions ------------------------------------------------------------
+ */
+
+/* 2 x 2 matrices modulo 2^32: associative, not commutative. */
+static void multiply(const void *in, void *inout, size_t count, void *arg)
+{
+	const uint32_t *a = in;
+	uint32_t *b = inout;
+
+	(void)arg;
+	for (; count; count--, a += 4, b += 4) {
+		const uint32_t c[4] = {
+			a[0] * b[0] + a[1] * b[2],
+			a[0] * b[1] + a[1] * b[3],
+			a[2] * b[0] + a[3] * b[2],
+			a[2] * b[1] + a[3] * b[3],
+		};
+
+		memcpy(b, c, sizeof(c));
+	}
+}
+
+static const struct bcl_reduction matrices = {
+	.element = 4 * sizeof(uint32_t),
+	.apply = multiply,
+};
+
+enum {
+	LONG_ELEMENT = 20000, /* longer than a chunk of a node's segment */
+};
+
+static void add_long(const void *in, void *inout, size_t count, void *arg)
+{
+	const unsigned char *a = in;
+	unsigned char *b = inout;
+	size_t i;
+
+	(void)arg;
+	for (i = 0; i < count * LONG_ELEMENT; i++)
+		b[i] = (unsigned char)(a[i] + b[i]);
+}
+
+static const struct bcl_reduction long_elements = {
+	.element = LONG_ELEMENT,
+	.commutative = true,
+	.apply = add_long,
+};
+
+static void contribution(unsigned char *vector, unsigned rank, size_t length)
+{
+	fill(vector, rank, 1, length);
+}
+
+static void check_reduced(struct test *test, const unsigned char *vector,
+			  size_t count, const struct bcl_reduction *reduction)
+{
+	size_t length = count * reduction->element, i;
+	unsigned char *expected = malloc(length + 1);
+	unsigned char *next = malloc(length + 1);
+	unsigned rank = test->size - 1;
+
+	contribution(expected, rank, length);
+	while (rank-- > 0) {
+		contribution(next, rank, length);
+		reduction->apply(next, expected, count, reduction->arg);
+	}
+	for (i = 0; i < length; i++)
+		if (vector[i] != expected[i]) {
+			fail(test, "wrong result", i);
+			break;
+		}
+	free(expected);
+	free(next);
+}
+
+static void reduce_with(struct test *test,
+			const struct bcl_reduction *reduction, bool to_all)
+{
+	size_t count =
+		(test->length + reduction->element - 1) / reduction->element;
+	size_t length = count * reduction->element;
+	unsigned char *mine = buffer_new(length), *receive = buffer_new(length);
+	bool gets = to_all || test->rank == test->root;
+	bool in_place = test->in_place && gets;
+	const void *send = in_place ? BCL_IN_PLACE : mine;
+	struct bcl_adi_request *request;
+	enum bcl_status status;
+
+	contribution(in_place ? receive : mine, test->rank, length);
+	if (to_all)
+		status = test->in_background
+				 ? bcl_iallreduce(test->team, send, receive,
+						  count, reduction, &request)
+				 : bcl_allreduce(test->team, send, receive,
+						 count, reduction);
+	else
+		status = test->in_background
+				 ? bcl_ireduce(test->team, send, receive, count,
+					       reduction, test->root, &request)
+				 : bcl_reduce(test->team, send, receive, count,
+					      reduction, test->root);
+	end(test, status, &request);
+	if (gets)
+		check_reduced(test, receive, count, reduction);
+	buffer_free(test, mine, length);
+	buffer_free(test, receive, length);
+}
+
+static void test_reductions(struct test *test, bool to_all)
+{
+	reduce_with(test, bcl_reduction(BCL_SUM, BCL_UINT64), to_all);
+	reduce_with(test, bcl_reduction(BCL_MAX, BCL_INT8), to_all);
+	reduce_with(test, &matrices, to_all);
+	if (test->length == 1)
+		reduce_with(test, &long_elements, to_all);
+}
+
+static void test_reduce(struct test *test)
+{
+	test_reductions(test, false);
+}
+
+static void test_allreduce(struct test *test)
+{
+	test_reductions(test, true);
+}
+
+/* ---- all of it --------------------------------------------------------------
+ */
+
+static void (*const tests[BCL_OPERATIONS])(struct test *test) = {
+	[BCL_OPERATION_BARRIER] = test_barrier,
+	[BCL_OPERATION_BROADCAST] = test_broadcast,
+	[BCL_OPERATION_REDUCE] = test_reduce,
+	[BCL_OPERATION_ALLREDUCE] = test_allreduce,
+	[BCL_OPERATION_GATHER] = test_gather,
+	[BCL_OPERATION_SCATTER] = test_scatter,
+	[BCL_OPERATION_ALLGATHER] = test_allgather,
+	[BCL_OPERATION_ALLTOALL] = test_alltoall,
+	[BCL_OPERATION_ALLTOALLV] = test_alltoallv,
+};
+
+static struct test test_of(struct bcl_team *team, const char *what)
+{
+	return (struct test){
+		.team = team,
+		.adi = team->adi,
+		.rank = bcl_team_rank(team),
+		.size = bcl_team_size(team),
+		.what = what,
+	};
+}
+
+static bool has_root(enum bcl_operation operation)
+{
+	return operation == BCL_OPERATION_BROADCAST ||
+	       operation == BCL_OPERATION_REDUCE ||
+	       operation == BCL_OPERATION_GATHER ||
+	       operation == BCL_OPERATION_SCATTER;
+}
+
+static unsigned run(struct bcl_team *team, enum bcl_operation operation,
+		    size_t length, const char *what)
+{
+	struct test test = test_of(team, what);
+	unsigned roots[] = { 0, test.size / 2, test.size - 1 };
+	unsigned i, variant;
+
+	test.length = length;
+	for (variant = 0; variant < 4; variant++) {
+		test.in_place = variant & 1;
+		test.in_background = variant & 2;
+		for (i = 0; i < (has_root(operation) ? 3 : 1); i++) {
+			test.root = roots[i];
+			tests[operation](&test);
+		}
+	}
+	return test.failures;
+}
+
+unsigned cases_run(struct bcl_team *team, enum bcl_operation operation,
+		   size_t length)
+{
+	return run(team, operation, length, bcl_operation_names[operation]);
+}
+
+unsigned cases_run_all(struct bcl_team *team, enum bcl_operation operation,
+		       size_t length)
+{
+	const struct bcl_algorithm *algorithm = bcl_algorithms[operation];
+	const struct bcl_choices choices = team->choices;
+	unsigned failures = 0;
+	char what[64];
+
+	for (; algorithm->name; algorithm++) {
+		if (bcl_team_force(team, operation, algorithm->name) != BCL_OK)
+			continue;
+		snprintf(what, sizeof(what), "%s by %s",
+			 bcl_operation_names[operation], algorithm->name);
+		failures += run(team, operation, length, what);
+		team->choices = choices;
+	}
+	return failures;
+}
+
+unsigned cases_overlap(struct bcl_team *one, struct bcl_team *other)
+{
+	enum {
+		ROUNDS = 8,
+		COUNT = 500,
+	};
+	struct test test = test_of(one, "overlap");
+	struct bcl_team *teams[2] = { one, other };
+	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_UINT32);
+	struct bcl_adi_request *requests[2][2 * ROUNDS + 1];
+	uint32_t in[2][ROUNDS][COUNT], out[2][ROUNDS][COUNT];
+	uint32_t words[2][ROUNDS];
+	unsigned round, t, i;
+
+	for (round = 0; round < ROUNDS; round++)
+		for (t = 0; t < 2; t++) {
+			struct bcl_team *team = teams[t];
+			unsigned rank = bcl_team_rank(team);
+
+			for (i = 0; i < COUNT; i++)
+				in[t][round][i] = rank + i * round;
+			words[t][round] = rank ? 0 : 1000 * t + round;
+			end(&test,
+			    bcl_iallreduce(team, in[t][round], out[t][round],
+					   COUNT, sum, &requests[t][2 * round]),
+			    NULL);
+			end(&test,
+			    bcl_ibroadcast(team, &words[t][round], 4, 0,
+					   &requests[t][2 * round + 1]),
+			    NULL);
+		}
+	for (t = 0; t < 2; t++)
+		end(&test, bcl_ibarrier(teams[t], &requests[t][2 * ROUNDS]),
+		    NULL);
+	/* Blocking ones while those run; then the last first. */
+	for (t = 0; t < 2; t++) {
+		unsigned n = bcl_team_size(teams[t]);
+		uint32_t one_each = 1, count = 0;
+
+		end(&test, bcl_allreduce(teams[t], &one_each, &count, 1, sum),
+		    NULL);
+		if (count != n)
+			fail(&test, "wrong count", count);
+	}
+	test.in_background = true;
+	for (t = 2; t-- > 0;)
+		for (i = 2 * ROUNDS + 1; i-- > 0;)
+			end(&test, BCL_OK, &requests[t][i]);
+	for (t = 0; t < 2; t++)
+		for (round = 0; round < ROUNDS; round++) {
+			unsigned n = bcl_team_size(teams[t]);
+
+			if (words[t][round] != 1000 * t + round)
+				fail(&test, "wrong word", round);
+			for (i = 0; i < COUNT; i++)
+				if (out[t][round][i] !=
+				    n * (n - 1) / 2 + n * i * round)
+					fail(&test, "wrong sum", i);
+		}
+	return test.failures;
+}
+
+unsigned cases_mixed(struct bcl_team *team, unsigned seed, unsigned n)
+{
+	static const size_t lengths[] = { 0, 1, 8, 16, 40, 700, 17000, 100000 };
+	struct test test = test_of(team, "mixed");
+	uint64_t random = seed, own = seed + 1 + test.rank;
+
+	while (n--) {
+		enum bcl_operation operation;
+
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		own = own * 6364136223846793005u + 1442695040888963407u;
+		operation = (enum bcl_operation)(random >> 33) % BCL_OPERATIONS;
+		test.what = bcl_operation_names[operation];
+		test.length = lengths[(random >> 40) % 8];
+		test.root = (unsigned)(random >> 45) % test.size;
+		test.in_place = random >> 60 & 1;
+		/* Each as it likes: both forms are the same operation. */
+		test.in_background = own >> 60 & 1;
+		tests[operation](&test);
+	}
+	return test.failures;
+}

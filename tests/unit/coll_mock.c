@@ -1,0 +1,683 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/coll_mock.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <check.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "adi/internal.h"
+#include "transport/context.h"
+
+enum {
+	NOTICES = 256,
+	RANKS = 64,
+};
+
+/*
+ * A send or a receive. Its owner has it on the list of what it waits for
+ * until it is done; until it is matched, the receiver has it on a list. A
+ * send that nobody waits for has a copy of its data.
+ */
+struct item {
+	struct item *next;  /* receiver's: messages or receives */
+	struct item *other; /* owner's: outstanding */
+	bool sends, owned, done;
+	unsigned from, to, context, tag;
+	void *buffer;
+	size_t length;
+	struct bcl_adi_schedule *schedule;
+	enum bcl_status status;
+};
+
+struct bcl_adi {
+	struct mock_world *world;
+	unsigned rank;
+	struct bcl_context context;
+	struct bcl_adi_client *client;
+	struct item *messages, *receives; /* in order of time */
+	struct item *outstanding;	  /* own sends and receives */
+	struct {
+		unsigned rank;
+		uint64_t word;
+	} notices[NOTICES];
+	unsigned first_notice, nnotices;
+	struct bcl_adi_schedule *schedules; /* running here */
+	bool connected[RANKS];
+};
+
+/*
+ * Shared memory. It lives as long as the world, since others may be about to
+ * map what its owner has released.
+ */
+struct block {
+	struct block *next;
+	atomic_int users; /* owner and those who have mapped it */
+	struct bcl_memory memory;
+	max_align_t space[];
+};
+
+enum {
+	ALIGNMENT = 64, /* bytes */
+};
+
+struct mock_world {
+	struct mock_options options;
+	pthread_mutex_t lock;
+	bool dead[RANKS];
+	unsigned long messages;
+	struct bcl_adi *ranks;
+	struct block *blocks;
+};
+
+struct bcl_adi_request {
+	bool done;
+	enum bcl_status status;
+};
+
+/* ---- the world ------------------------------------------------------------
+ */
+
+static uint64_t now(void *world)
+{
+	struct timespec time;
+
+	(void)world;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static const struct bcl_env env = { .now = now };
+
+struct mock_world *mock_open(const struct mock_options *options)
+{
+	struct mock_world *world = calloc(1, sizeof(*world));
+	unsigned i;
+
+	world->options = *options;
+	pthread_mutex_init(&world->lock, NULL);
+	world->ranks = calloc(options->size, sizeof(*world->ranks));
+	for (i = 0; i < options->size; i++) {
+		world->ranks[i].world = world;
+		world->ranks[i].rank = i;
+		world->ranks[i].context.host =
+			options->hosts ? 77 * options->hosts[i] + 5 : 5;
+	}
+	return world;
+}
+
+static void free_blocks(struct block *block)
+{
+	while (block) {
+		struct block *next = block->next;
+
+		/* Nobody forgot to leave. */
+		ck_assert_int_eq(block->users, 0);
+		free(block);
+		block = next;
+	}
+}
+
+void mock_close(struct mock_world *world)
+{
+	unsigned i;
+
+	for (i = 0; i < world->options.size; i++) {
+		struct bcl_adi *adi = &world->ranks[i];
+		struct item *item;
+
+		if (adi->client)
+			adi->client->close(adi->client);
+		while ((item = adi->messages)) {
+			adi->messages = item->next;
+			if (item->owned)
+				continue;
+			free(item->buffer);
+			free(item);
+		}
+	}
+	/* What dead ranks were waiting for. */
+	for (i = 0; i < world->options.size; i++) {
+		struct bcl_adi *adi = &world->ranks[i];
+		struct item *item;
+
+		while ((item = adi->outstanding)) {
+			adi->outstanding = item->other;
+			free(item);
+		}
+	}
+	free_blocks(world->blocks);
+	pthread_mutex_destroy(&world->lock);
+	free(world->ranks);
+	free(world);
+}
+
+struct start {
+	struct bcl_adi *adi;
+	void (*run)(struct bcl_adi *adi, void *arg);
+	void *arg;
+};
+
+static void *begin(void *arg)
+{
+	struct start *start = arg;
+
+	start->run(start->adi, start->arg);
+	return NULL;
+}
+
+void mock_run(struct mock_world *world,
+	      void (*run)(struct bcl_adi *adi, void *arg), void *arg)
+{
+	unsigned size = world->options.size, i;
+	struct start starts[RANKS];
+	pthread_t threads[RANKS];
+
+	for (i = 0; i < size; i++) {
+		starts[i] = (struct start){ &world->ranks[i], run, arg };
+		pthread_create(&threads[i], NULL, begin, &starts[i]);
+	}
+	for (i = 0; i < size; i++)
+		pthread_join(threads[i], NULL);
+}
+
+unsigned mock_left_over(const struct mock_world *world)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < world->options.size; i++) {
+		const struct item *item = world->ranks[i].messages;
+
+		for (; item; item = item->next)
+			n++;
+	}
+	return n;
+}
+
+unsigned long mock_messages(const struct mock_world *world)
+{
+	return world->messages;
+}
+
+/* ---- messages: with the world's lock held ---------------------------------
+ */
+
+static void append(struct item **list, struct item *item)
+{
+	while (*list)
+		list = &(*list)->next;
+	item->next = NULL;
+	*list = item;
+}
+
+static struct item *match(struct item **list, const struct item *like)
+{
+	for (; *list; list = &(*list)->next) {
+		struct item *item = *list;
+
+		if (item->from == like->from &&
+		    item->context == like->context && item->tag == like->tag) {
+			*list = item->next;
+			return item;
+		}
+	}
+	return NULL;
+}
+
+static void unlink_item(struct item **list, const struct item *item)
+{
+	while (*list && *list != item)
+		list = &(*list)->next;
+	if (*list)
+		*list = item->next;
+}
+
+static void finish(struct item *item, enum bcl_status status)
+{
+	item->status = status;
+	item->done = true;
+	if (item->owned)
+		return;
+	free(item->buffer);
+	free(item);
+}
+
+static void deliver(struct item *receive, struct item *message)
+{
+	bool fits = message->length == receive->length;
+
+	if (fits && message->length)
+		memcpy(receive->buffer, message->buffer, message->length);
+	finish(receive, fits ? BCL_OK : BCL_ERR_TRUNCATED);
+	finish(message, BCL_OK);
+}
+
+/* Take back what is not matched. */
+static void give_up(struct bcl_adi *adi, struct item *item,
+		    enum bcl_status status)
+{
+	struct mock_world *world = adi->world;
+
+	if (item->done)
+		return;
+	unlink_item(item->sends ? &world->ranks[item->to].messages
+				: &adi->receives,
+		    item);
+	finish(item, status);
+}
+
+static struct item *item_new(struct bcl_adi_schedule *schedule, bool sends,
+			     unsigned from, unsigned to, unsigned context,
+			     unsigned tag, const void *buffer, size_t length)
+{
+	struct item *item = calloc(1, sizeof(*item));
+
+	*item = (struct item){
+		.sends = sends,
+		.owned = true,
+		.from = from,
+		.to = to,
+		.context = context,
+		.tag = tag,
+		.buffer = (void *)buffer,
+		.length = length,
+		.schedule = schedule,
+	};
+	schedule->adi->connected[sends ? to : from] = true;
+	return item;
+}
+
+/* The owner will collect it when it is done. */
+static void await(struct bcl_adi *adi, struct item *item)
+{
+	item->other = adi->outstanding;
+	adi->outstanding = item;
+	item->schedule->pending++;
+}
+
+static void copy_data(struct item *item)
+{
+	void *copy = malloc(item->length + 1);
+
+	if (item->length)
+		memcpy(copy, item->buffer, item->length);
+	item->buffer = copy;
+	item->owned = false;
+}
+
+void mock_die(struct bcl_adi *adi)
+{
+	pthread_mutex_lock(&adi->world->lock);
+	adi->world->dead[adi->rank] = true;
+	pthread_mutex_unlock(&adi->world->lock);
+}
+
+/* ---- schedules ------------------------------------------------------------
+ */
+
+enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
+				      const void *buffer, size_t length,
+				      unsigned rank, unsigned tag,
+				      unsigned context)
+{
+	struct bcl_adi *adi = schedule->adi, *peer = &adi->world->ranks[rank];
+	struct mock_world *world = adi->world;
+	struct item *item = item_new(schedule, true, adi->rank, rank, context,
+				     tag, buffer, length);
+	struct item *receive;
+
+	pthread_mutex_lock(&world->lock);
+	world->messages++;
+	receive = match(&peer->receives, item);
+	if (receive || !world->options.synchronous)
+		copy_data(item);
+	else
+		await(adi, item);
+	if (receive)
+		deliver(receive, item);
+	else
+		append(&peer->messages, item);
+	pthread_mutex_unlock(&world->lock);
+	return BCL_OK;
+}
+
+enum bcl_status bcl_adi_schedule_receive(struct bcl_adi_schedule *schedule,
+					 void *buffer, size_t length,
+					 unsigned rank, unsigned tag,
+					 unsigned context)
+{
+	struct bcl_adi *adi = schedule->adi;
+	struct item *item = item_new(schedule, false, rank, adi->rank, context,
+				     tag, buffer, length);
+	struct item *message;
+
+	pthread_mutex_lock(&adi->world->lock);
+	message = match(&adi->messages, item);
+	await(adi, item);
+	if (message)
+		deliver(item, message);
+	else
+		append(&adi->receives, item);
+	pthread_mutex_unlock(&adi->world->lock);
+	return BCL_OK;
+}
+
+static void fail_locked(struct bcl_adi_schedule *schedule,
+			enum bcl_status status)
+{
+	struct item *item = schedule->adi->outstanding;
+
+	if (schedule->status == BCL_OK)
+		schedule->status = status;
+	for (; item; item = item->other)
+		if (item->schedule == schedule)
+			give_up(schedule->adi, item, BCL_ERR_CANCELLED);
+}
+
+void bcl_adi_schedule_fail(struct bcl_adi_schedule *schedule,
+			   enum bcl_status status)
+{
+	pthread_mutex_lock(&schedule->adi->world->lock);
+	fail_locked(schedule, status);
+	pthread_mutex_unlock(&schedule->adi->world->lock);
+}
+
+/* Take out what is done. */
+static bool collect(struct bcl_adi *adi)
+{
+	struct item **link = &adi->outstanding;
+	bool found = false;
+
+	while (*link) {
+		struct item *item = *link;
+		unsigned other = item->sends ? item->to : item->from;
+
+		if (!item->done && adi->world->dead[other])
+			give_up(adi, item, BCL_ERR_DEAD);
+		if (!item->done) {
+			link = &item->other;
+			continue;
+		}
+		*link = item->other;
+		item->schedule->pending--;
+		if (item->status != BCL_OK)
+			fail_locked(item->schedule, item->status);
+		free(item);
+		found = true;
+	}
+	return found;
+}
+
+static bool hear(struct bcl_adi *adi)
+{
+	uint64_t word;
+	unsigned rank;
+
+	pthread_mutex_lock(&adi->world->lock);
+	if (adi->first_notice == adi->nnotices) {
+		pthread_mutex_unlock(&adi->world->lock);
+		return false;
+	}
+	rank = adi->notices[adi->first_notice % NOTICES].rank;
+	word = adi->notices[adi->first_notice++ % NOTICES].word;
+	pthread_mutex_unlock(&adi->world->lock);
+	if (adi->client)
+		adi->client->notice(adi->client, rank, word);
+	return true;
+}
+
+static bool run_schedules(struct bcl_adi *adi)
+{
+	struct bcl_adi_schedule **link = &adi->schedules;
+	bool found = false;
+
+	while (*link) {
+		struct bcl_adi_schedule *schedule = *link;
+		struct bcl_adi_request *request = schedule->request;
+
+		if ((schedule->pending && !schedule->polled) ||
+		    !schedule->advance(schedule)) {
+			link = &schedule->next;
+			continue;
+		}
+		*link = schedule->next;
+		request->status = schedule->status;
+		request->done = true;
+		schedule->release(schedule);
+		found = true;
+	}
+	return found;
+}
+
+bool bcl_adi_turn(struct bcl_adi *adi)
+{
+	bool found = hear(adi);
+
+	pthread_mutex_lock(&adi->world->lock);
+	found |= collect(adi);
+	pthread_mutex_unlock(&adi->world->lock);
+	return run_schedules(adi) || found;
+}
+
+enum bcl_status bcl_adi_schedule_start(struct bcl_adi *adi,
+				       struct bcl_adi_schedule *schedule,
+				       struct bcl_adi_request **request)
+{
+	struct bcl_adi_schedule **last = &adi->schedules;
+
+	*request = calloc(1, sizeof(**request));
+	schedule->status = BCL_OK;
+	schedule->adi = adi;
+	schedule->request = *request;
+	schedule->pending = 0;
+	schedule->next = NULL;
+	while (*last)
+		last = &(*last)->next;
+	*last = schedule;
+	bcl_adi_turn(adi);
+	return BCL_OK;
+}
+
+enum bcl_status bcl_adi_test(struct bcl_adi *adi,
+			     struct bcl_adi_request **request,
+			     struct bcl_adi_status *status)
+{
+	enum bcl_status result = BCL_OK;
+
+	(void)status;
+	bcl_adi_turn(adi);
+	if (!*request)
+		return BCL_OK;
+	if (!(*request)->done)
+		return BCL_ERR_AGAIN;
+	result = (*request)->status;
+	free(*request);
+	*request = NULL;
+	return result;
+}
+
+enum bcl_status bcl_adi_wait(struct bcl_adi *adi,
+			     struct bcl_adi_request **request,
+			     struct bcl_adi_status *status)
+{
+	enum bcl_status result;
+
+	while ((result = bcl_adi_test(adi, request, status)) == BCL_ERR_AGAIN)
+		sched_yield();
+	return result;
+}
+
+enum bcl_status bcl_adi_schedule_run(struct bcl_adi *adi,
+				     struct bcl_adi_schedule *schedule)
+{
+	struct bcl_adi_request *request;
+
+	bcl_adi_schedule_start(adi, schedule, &request);
+	return bcl_adi_wait(adi, &request, NULL);
+}
+
+/* ---- the rest --------------------------------------------------------------
+ */
+
+struct bcl_adi_client **bcl_adi_client(struct bcl_adi *adi)
+{
+	return &adi->client;
+}
+
+void bcl_adi_notify(struct bcl_adi *adi, unsigned rank, uint64_t word)
+{
+	struct bcl_adi *peer = &adi->world->ranks[rank];
+
+	pthread_mutex_lock(&adi->world->lock);
+	if (peer->nnotices - peer->first_notice < NOTICES) {
+		peer->notices[peer->nnotices % NOTICES].rank = adi->rank;
+		peer->notices[peer->nnotices % NOTICES].word = word;
+		peer->nnotices++;
+	}
+	pthread_mutex_unlock(&adi->world->lock);
+}
+
+void bcl_adi_lock(struct bcl_adi *adi)
+{
+	(void)adi;
+}
+
+void bcl_adi_unlock(struct bcl_adi *adi)
+{
+	(void)adi;
+}
+
+void bcl_adi_idle(struct bcl_adi *adi, struct bcl_adi_idle *idle)
+{
+	(void)adi;
+	idle->turns++;
+	sched_yield();
+}
+
+enum bcl_status bcl_adi_rank_status(const struct bcl_adi *adi, unsigned rank)
+{
+	bool dead;
+
+	pthread_mutex_lock(&adi->world->lock);
+	dead = adi->connected[rank] && adi->world->dead[rank];
+	pthread_mutex_unlock(&adi->world->lock);
+	return dead ? BCL_ERR_DEAD : BCL_OK;
+}
+
+unsigned bcl_adi_rank(const struct bcl_adi *adi)
+{
+	return adi->rank;
+}
+
+unsigned bcl_adi_size(const struct bcl_adi *adi)
+{
+	return adi->world->options.size;
+}
+
+struct bcl_context *bcl_adi_context(const struct bcl_adi *adi)
+{
+	return (struct bcl_context *)&adi->context;
+}
+
+const struct bcl_env *bcl_adi_env(const struct bcl_adi *adi)
+{
+	(void)adi;
+	return &env;
+}
+
+enum bcl_status bcl_adi_peer(struct bcl_adi *adi, unsigned rank,
+			     struct bcl_peer **peer)
+{
+	pthread_mutex_lock(&adi->world->lock);
+	adi->connected[rank] = true;
+	pthread_mutex_unlock(&adi->world->lock);
+	/* A name only: nobody looks into it. */
+	*peer = (struct bcl_peer *)&adi->world->ranks[rank];
+	return BCL_OK;
+}
+
+void bcl_peer_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
+{
+	(void)peer;
+	*info = (struct bcl_peer_info){ .state = BCL_PEER_UP };
+}
+
+/* ---- memory -------------------------------------------------------------- */
+
+static struct block *block_of(const void *key)
+{
+	struct block *block;
+
+	memcpy(&block, key, sizeof(block));
+	return block;
+}
+
+enum bcl_status bcl_memory_allocate(struct bcl_context *context, size_t length,
+				    unsigned rights, struct bcl_memory **memory)
+{
+	size_t size = sizeof(struct block) + length + ALIGNMENT;
+	struct mock_world *world =
+		((struct bcl_adi *)((char *)context -
+				    offsetof(struct bcl_adi, context)))
+			->world;
+	struct block *block = calloc(1, size);
+	uintptr_t space = (uintptr_t)block->space;
+
+	(void)rights;
+	block->users = 1;
+	space = (space + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	block->memory.address = (void *)space;
+	pthread_mutex_lock(&world->lock);
+	block->next = world->blocks;
+	world->blocks = block;
+	pthread_mutex_unlock(&world->lock);
+	*memory = &block->memory;
+	return BCL_OK;
+}
+
+void *bcl_memory_address(const struct bcl_memory *memory)
+{
+	return memory->address;
+}
+
+static struct block *owner_of(const struct bcl_memory *memory)
+{
+	return (struct block *)((char *)memory -
+				offsetof(struct block, memory));
+}
+
+void bcl_memory_release(struct bcl_memory *memory)
+{
+	owner_of(memory)->users--;
+}
+
+void bcl_memory_key(const struct bcl_memory *memory, void *key)
+{
+	struct block *block = owner_of(memory);
+
+	memset(key, 0, BCL_KEY_MAX);
+	memcpy(key, &block, sizeof(block));
+}
+
+enum bcl_status bcl_memory_map(struct bcl_peer *peer, const void *key,
+			       void **address)
+{
+	struct bcl_adi *owner = (struct bcl_adi *)peer;
+	struct block *block = block_of(key);
+
+	if (owner->world->options.private)
+		return BCL_ERR_UNSUPPORTED;
+	block->users++;
+	*address = block->memory.address;
+	return BCL_OK;
+}
+
+void bcl_memory_unmap(struct bcl_peer *peer, const void *key)
+{
+	(void)peer;
+	block_of(key)->users--;
+}

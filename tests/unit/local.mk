@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+# One program per noun, from the source file of the same name.
+EXTRA_DIST += %D%/unit.h
+unit_tests += %D%/test_version
+
+unit_tests += %D%/test_perf
+%C%_test_perf_SOURCES = %D%/test_perf.c $(perf_engine)
+%C%_test_perf_LDADD = $(LDADD) -lm
+
+unit_tests += %D%/test_crc32c
+
+EXTRA_DIST += %D%/rails.h
+unit_tests += %D%/test_interface %D%/test_udp %D%/test_packet %D%/test_fault \
+	%D%/test_trace %D%/test_mtu
+
+fiber_env = %D%/fiber_env.c %D%/fiber_env.h
+unit_tests += %D%/test_fiber_env
+%C%_test_fiber_env_SOURCES = %D%/test_fiber_env.c $(fiber_env)
+
+# The ADI, over a transport of their own
+adi_traffic = %D%/adi_traffic.c %D%/adi_traffic.h %D%/need.h
+adi_world = %D%/adi_world.h %D%/need.h %D%/mock_transport.c %D%/mock_transport.h \
+	$(fiber_env)
+adi_world_libs = libadi.la libtransport.la $(HWLOC_LIBS) $(PMIX_LIBS) \
+	$(CHECK_LIBS)
+unit_tests += %D%/test_match %D%/test_adi
+%C%_test_adi_SOURCES = %D%/test_adi.c $(adi_world)
+%C%_test_adi_LDADD = $(adi_world_libs)
+unit_tests += %D%/test_adi_notice
+%C%_test_adi_notice_SOURCES = %D%/test_adi_notice.c $(adi_world)
+%C%_test_adi_notice_LDADD = $(adi_world_libs)
+unit_tests += %D%/test_adi_flow
+%C%_test_adi_flow_SOURCES = %D%/test_adi_flow.c $(adi_world)
+%C%_test_adi_flow_LDADD = $(adi_world_libs)
+unit_tests += %D%/test_adi_packet
+%C%_test_adi_packet_SOURCES = %D%/test_adi_packet.c $(adi_world)
+%C%_test_adi_packet_LDADD = $(adi_world_libs)
+unit_tests += %D%/test_adi_schedule
+%C%_test_adi_schedule_SOURCES = %D%/test_adi_schedule.c $(adi_world)
+%C%_test_adi_schedule_LDADD = $(adi_world_libs)
+unit_tests += %D%/test_adi_random
+%C%_test_adi_random_SOURCES = %D%/test_adi_random.c $(adi_world) \
+	$(adi_traffic)
+%C%_test_adi_random_LDADD = $(adi_world_libs)
+unit_tests += %D%/test_adi_world
+%C%_test_adi_world_SOURCES = %D%/test_adi_world.c $(adi_world)
+%C%_test_adi_world_LDADD = $(adi_world_libs)
+unit_tests += %D%/test_adi_threads
+%C%_test_adi_threads_SOURCES = %D%/test_adi_threads.c %D%/need.h \
+	%D%/mock_transport.c %D%/mock_transport.h
+%C%_test_adi_threads_LDADD = $(adi_world_libs)
+
+unit_tests += %D%/test_address %D%/test_boot %D%/test_config \
+	%D%/test_topology
+
+# Whole contexts, several processes: pairs.h
+EXTRA_DIST += %D%/pairs.h
+unit_tests += %D%/test_helper %D%/test_peer %D%/test_self %D%/test_wait \
+	%D%/test_wake
+
+unit_tests += %D%/test_claim %D%/test_greeting %D%/test_pair
+
+ranks = %D%/ranks.c %D%/ranks.h
+unit_tests += %D%/test_connect %D%/test_fallback %D%/test_large \
+	%D%/test_remote
+%C%_test_connect_SOURCES = %D%/test_connect.c $(ranks)
+%C%_test_fallback_SOURCES = %D%/test_fallback.c $(ranks)
+%C%_test_large_SOURCES = %D%/test_large.c $(ranks)
+%C%_test_remote_SOURCES = %D%/test_remote.c $(ranks)
+
+card_world = %D%/card_world.c %D%/card_seal.c %D%/card_user.c \
+	%D%/card_world.h
+unit_tests += %D%/test_card %D%/test_card_conn %D%/test_card_hostile \
+	%D%/test_card_memory %D%/test_card_order %D%/test_card_rails \
+	%D%/test_card_share %D%/test_wire
+%C%_test_card_SOURCES = %D%/test_card.c $(card_world)
+%C%_test_card_hostile_SOURCES = %D%/test_card_hostile.c $(card_world)
+%C%_test_card_order_SOURCES = %D%/test_card_order.c $(card_world)
+%C%_test_card_share_SOURCES = %D%/test_card_share.c $(card_world)
+%C%_test_card_conn_SOURCES = %D%/test_card_conn.c $(card_world)
+%C%_test_card_memory_SOURCES = %D%/test_card_memory.c $(card_world)
+%C%_test_card_rails_SOURCES = %D%/test_card_rails.c $(card_world)
+
+link_rail = %D%/link_rail.c %D%/link_rail.h
+unit_tests += %D%/test_card_path
+%C%_test_card_path_SOURCES = %D%/test_card_path.c $(link_rail) $(fiber_env)
+
+# Collectives over a job of threads: coll_mock.h
+coll_mock = %D%/coll_cases.c %D%/coll_cases.h %D%/coll_mock.c %D%/coll_mock.h
+coll_mock_libs = libcollectives.la libtransport.la $(HWLOC_LIBS) \
+	$(CHECK_LIBS)
+unit_tests += %D%/test_collectives %D%/test_team
+%C%_test_collectives_SOURCES = %D%/test_collectives.c $(coll_mock)
+%C%_test_collectives_LDADD = $(coll_mock_libs)
+%C%_test_team_SOURCES = %D%/test_team.c $(coll_mock)
+%C%_test_team_LDADD = $(coll_mock_libs)
+unit_tests += %D%/test_coll_real
+%C%_test_coll_real_SOURCES = %D%/test_coll_real.c %D%/coll_cases.c \
+	%D%/coll_cases.h

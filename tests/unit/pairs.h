@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * For tests of several processes: each opens a context and a port and has a
+ * peer for every other. What fails ends the process with the line's number.
+ */
+#ifndef BCL_TESTS_PAIRS_H
+#define BCL_TESTS_PAIRS_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bcl/bcl.h>
+
+#include "transport/boot/boot.h"
+#include "transport/boot/fork.h"
+#include "transport/env/env.h"
+
+#define must(condition)                                                    \
+	do {                                                               \
+		if (!(condition)) {                                        \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, \
+				#condition);                               \
+			exit(1);                                           \
+		}                                                          \
+	} while (0)
+
+enum {
+	RANKS_MAX = 16,
+};
+
+struct rank {
+	struct bcl_boot *boot;
+	struct bcl_context *context;
+	struct bcl_port *port;
+	struct bcl_peer *peer[RANKS_MAX];
+};
+
+static inline uint64_t rank_now(void)
+{
+	return bcl_env_linux.now(NULL);
+}
+
+/* The next event, sleeping as it pays; 10 s without one is a failure. */
+static inline struct bcl_event rank_event(struct rank *rank)
+{
+	struct bcl_event event;
+
+	must(!bcl_wait(rank->port, UINT64_C(10000000000)));
+	must(!bcl_poll(rank->port, &event));
+	return event;
+}
+
+static inline uint64_t rank_counter(struct rank *rank, const char *name)
+{
+	struct bcl_counter counters[512];
+	size_t n = 512;
+
+	bcl_counters(rank->context, counters, &n);
+	must(n <= 512);
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(counters[i].name, name))
+			return counters[i].value;
+	must(!"there is such a counter");
+	return 0;
+}
+
+/*
+ * Before the context is opened: each rank is a node of its own, reached over
+ * UDP on the loopback interface; or all share memory and there is no network.
+ */
+static inline void rank_path(unsigned me, enum bcl_path path)
+{
+	char node[16];
+
+	snprintf(node, sizeof(node), "node%u", me);
+	setenv("BCL_NODE", path == BCL_PATH_CARD ? node : "", 1);
+	setenv("BCL_RAILS", path == BCL_PATH_CARD ? "udp" : "none", 1);
+	setenv("BCL_NET", "lo", 1);
+	setenv("BCL_PEER_TIMEOUT", "2s", 1);
+}
+
+/* Join the job; all peers are up, on this path. */
+static inline void rank_open(struct rank *rank, enum bcl_path path)
+{
+	struct bcl_context_options options = { 0 };
+	uint8_t key[BCL_KEY_SIZE], address[BCL_ADDRESS_MAX];
+	struct bcl_peer_info info;
+	size_t length;
+
+	memset(rank, 0, sizeof(*rank));
+	must(!bcl_boot_open(&bcl_env_linux, &rank->boot));
+	must(rank->boot->size <= RANKS_MAX);
+	rank_path(rank->boot->rank, path);
+	must(!bcl_boot_key(rank->boot, key));
+	options.job_key = key;
+	options.local_ranks = rank->boot->local_ranks;
+	must(!bcl_open(&options, &rank->context));
+	must(!bcl_port_open(rank->context, NULL, &rank->port));
+	must(!bcl_port_address(rank->port, address, &length));
+	must(!bcl_boot_put(rank->boot, "address", address, length));
+	must(!bcl_boot_fence(rank->boot));
+	for (unsigned i = 0; i < rank->boot->size; i++) {
+		if (i == rank->boot->rank)
+			continue;
+		must(!bcl_boot_get(rank->boot, i, "address", address,
+				   sizeof(address), &length));
+		must(!bcl_peer_open(rank->port, address, length,
+				    &rank->peer[i]));
+	}
+	for (unsigned left = rank->boot->size - 1; left; left--) {
+		struct bcl_event event = rank_event(rank);
+
+		must(event.kind == BCL_EVENT_PEER && !event.status);
+		bcl_peer_info(event.peer, &info);
+		must(info.path == path);
+	}
+	must(!bcl_boot_fence(rank->boot));
+}
+
+static inline void rank_close(struct rank *rank)
+{
+	must(!bcl_boot_fence(rank->boot));
+	bcl_close(rank->context);
+	bcl_boot_close(rank->boot);
+}
+
+/* A number to rank `to`, however full the way is; no event is under way. */
+static inline void rank_send(struct rank *rank, unsigned to, uint64_t number)
+{
+	const struct iovec iov = { &number, sizeof(number) };
+	struct bcl_event event;
+	enum bcl_status status;
+
+	while ((status = bcl_send(rank->peer[to], 1, 0, &iov, 1, 0))) {
+		must(status == BCL_ERR_AGAIN);
+		must(bcl_poll(rank->port, &event) == BCL_ERR_EMPTY);
+	}
+}
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* Rails under test, and a sink that remembers what came. */
+#ifndef BCL_TESTS_RAILS_H
+#define BCL_TESTS_RAILS_H
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <bcl/wire.h>
+
+#include "transport/config.h"
+#include "transport/counters.h"
+#include "transport/env/env.h"
+#include "transport/wire/rail.h"
+#include "unit.h"
+
+enum {
+	RAILS_FRAMES = 4096,
+	RAILS_BYTES = 1 << 24,
+};
+
+struct inbox {
+	struct bcl_rail_sink sink;
+	unsigned n, in_place, gone;
+	struct bcl_wire_address source;
+	struct {
+		uint8_t *bytes;
+		size_t length;
+	} frame[RAILS_FRAMES];
+	size_t used;
+	/* what predict() answers */
+	uint8_t *place;
+	uint32_t payload, length;
+	uint8_t memory[RAILS_BYTES];
+};
+
+static struct bcl_counter_page rails_page;
+
+static inline uint64_t rails_counter(enum bcl_counter_id id)
+{
+	return bcl_counter_get(&rails_page, id);
+}
+
+static inline void inbox_deliver(void *arg, unsigned index,
+				 const struct bcl_wire_address *source,
+				 const struct bcl_rx_frame *frames, unsigned n)
+{
+	struct inbox *inbox = arg;
+	unsigned i;
+
+	(void)index;
+	inbox->source = *source;
+	for (i = 0; i < n; i++) {
+		uint8_t *to = inbox->memory + inbox->used;
+
+		ck_assert_uint_lt(inbox->n, RAILS_FRAMES);
+		ck_assert_uint_lt(inbox->used + 65536, RAILS_BYTES);
+		if (frames[i].body)
+			ck_assert_uint_eq(frames[i].head_len, BCL_HEADERS_SIZE);
+		inbox->in_place += frames[i].body != NULL;
+		memcpy(to, frames[i].head, frames[i].head_len);
+		if (frames[i].body)
+			memcpy(to + frames[i].head_len, frames[i].body,
+			       frames[i].body_len);
+		inbox->frame[inbox->n].bytes = to;
+		inbox->frame[inbox->n].length =
+			(size_t)frames[i].head_len + frames[i].body_len;
+		inbox->used += inbox->frame[inbox->n++].length;
+	}
+}
+
+static inline void *inbox_predict(void *arg, unsigned index, uint32_t *payload,
+				  uint32_t *length)
+{
+	struct inbox *inbox = arg;
+
+	(void)index;
+	*payload = inbox->payload;
+	*length = inbox->length;
+	return inbox->place;
+}
+
+static inline void inbox_gone(void *arg, unsigned index,
+			      const struct bcl_wire_address *address,
+			      enum bcl_status why)
+{
+	struct inbox *inbox = arg;
+
+	(void)index;
+	inbox->source = *address;
+	inbox->gone++;
+	ck_assert_int_eq(why, BCL_ERR_DEAD);
+}
+
+static inline struct inbox *inbox_new(void)
+{
+	struct inbox *inbox = calloc(1, sizeof(*inbox));
+
+	inbox->sink = (struct bcl_rail_sink){ inbox, inbox_deliver,
+					      inbox_predict, inbox_gone };
+	return inbox;
+}
+
+/* Receive until `n` frames are there, at most two seconds long. */
+static inline void inbox_wait(struct inbox *inbox, struct bcl_rail *rail,
+			      unsigned n)
+{
+	time_t end = time(NULL) + 3;
+
+	while (inbox->n < n && time(NULL) < end)
+		rail->receive(rail, &inbox->sink, 0, 64);
+	ck_assert_uint_eq(inbox->n, n);
+}
+
+static inline struct bcl_config rails_config(const char *rails, const char *net)
+{
+	struct bcl_config config = { .env = &bcl_env_linux,
+				     .offload = true,
+				     .socket_buffer = 4 << 20 };
+
+	strcpy(config.rails, rails);
+	strcpy(config.net, net);
+	strcpy(config.log, "warn");
+	return config;
+}
+
+static inline struct bcl_rail *rails_open(const struct bcl_rail_kind *kind,
+					  const struct bcl_config *config,
+					  uint64_t card)
+{
+	struct bcl_rail *rail = NULL;
+	char why[96];
+
+	ck_assert_msg(kind->open(&bcl_env_linux, config, card, &rail, 1, why),
+		      "%s", why);
+	rail->counters = &rails_page;
+	return rail;
+}
+
+/* A frame of the given length whose bytes depend on `number`; the first
+ * headers look real enough for filters. */
+static inline void frame_fill(uint8_t *bytes, size_t length, unsigned number,
+			      uint64_t card)
+{
+	struct bcl_frame_header header = { .card = bcl_put64(card),
+					   .seq = bcl_put32(number) };
+	size_t i;
+
+	for (i = 0; i < length; i++)
+		bytes[i] = (uint8_t)(number * 31 + i * 7 + (i >> 8));
+	memcpy(bytes, &header, sizeof(header));
+}
+
+static inline bool frame_right(const uint8_t *bytes, size_t length,
+			       unsigned number, uint64_t card)
+{
+	uint8_t expected[BCL_FRAME_MAX];
+
+	frame_fill(expected, length, number, card);
+	return !memcmp(bytes, expected, length);
+}
+
+#endif

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/* Packets: for layers that match for themselves. */
+#include "adi_world.h"
+
+enum {
+	LONG = 70000,
+	EVENTS = 4000,
+	PACKETS = 300,
+};
+
+/* What the callbacks of a rank have seen. */
+static struct seen {
+	struct bcl_adi *adi;
+	unsigned received, completed, ups, losses, next;
+	struct bcl_peer *from, *lost;
+	unsigned type;
+	size_t length;
+	_Alignas(8) unsigned char packet[BCL_MESSAGE_MAX];
+	unsigned char announcement[100];  /* the last packet of type 4 */
+	enum bcl_status complete[EVENTS]; /* by cookie; AGAIN: not yet */
+	bool echo, in_order;
+} seen[WORLD_RANKS];
+
+static void receive(void *arg, struct bcl_peer *peer, unsigned type,
+		    const void *packet, size_t length)
+{
+	struct seen *s = arg;
+	unsigned number;
+
+	ck_assert_uint_eq((uintptr_t)packet % 8, 0);
+	s->received++;
+	s->from = peer;
+	s->type = type;
+	s->length = length;
+	memcpy(s->packet, packet, length);
+	if (type == 4)
+		memcpy(s->announcement, packet, sizeof(s->announcement));
+	if (s->in_order) {
+		memcpy(&number, packet, sizeof(number));
+		ck_assert_uint_eq(number, s->next++);
+	}
+	if (s->echo)
+		ck_assert_int_eq(bcl_adi_packet_send(s->adi, peer, type, packet,
+						     length, NULL, 0, 0),
+				 BCL_OK);
+}
+
+static void complete(void *arg, uint64_t cookie, enum bcl_status status)
+{
+	struct seen *s = arg;
+
+	ck_assert_uint_lt(cookie, EVENTS);
+	ck_assert_int_eq(s->complete[cookie], BCL_ERR_AGAIN);
+	s->complete[cookie] = status;
+	s->completed++;
+}
+
+static void peer_changed(void *arg, struct bcl_peer *peer,
+			 enum bcl_status status)
+{
+	struct seen *s = arg;
+
+	if (status) {
+		s->losses++;
+		s->lost = peer;
+	} else {
+		s->ups++;
+	}
+}
+
+static const struct bcl_adi_packet_ops ops = { .size = sizeof(ops),
+					       .receive = receive,
+					       .complete = complete,
+					       .peer = peer_changed };
+
+static struct seen *open_packets(struct bcl_adi *adi, unsigned rank)
+{
+	struct seen *s = &seen[rank];
+	unsigned i;
+
+	memset(s, 0, sizeof(*s));
+	s->adi = adi;
+	for (i = 0; i < EVENTS; i++)
+		s->complete[i] = BCL_ERR_AGAIN;
+	ck_assert_int_eq(bcl_adi_packet_open(adi, &ops, s), BCL_OK);
+	world_meet();
+	return s;
+}
+
+/* Turns until a count is reached. */
+static void until(struct bcl_adi *adi, const unsigned *count, unsigned n)
+{
+	while (*count < n) {
+		if (!bcl_adi_packet_poll(adi))
+			bcl_adi_packet_wait(adi, 1000000);
+	}
+}
+
+/* ---- sending ----------------------------------------------------------------
+ */
+
+static void shapes(struct bcl_adi *adi, unsigned rank)
+{
+	static const size_t heads[] = { 0, 8, 40, 160, 4352 };
+	static const unsigned pieces[] = { 0, 1, 2, 15, 16, 40 };
+	static unsigned char data[BCL_MESSAGE_MAX], whole[BCL_MESSAGE_MAX];
+	struct seen *s = open_packets(adi, rank);
+	unsigned i, j, k, n = 0, cookies = 0;
+	struct bcl_peer *peer;
+	struct iovec iov[40];
+	size_t length;
+
+	ck_assert_int_eq(bcl_adi_peer(adi, 1 - rank, &peer), BCL_OK);
+	for (i = 0; i < 5 * 6 * 2; i++) {
+		size_t head = heads[i / 12];
+		unsigned npieces = pieces[i / 2 % 6];
+		uint64_t cookie = i % 2 ? ++cookies : 0;
+
+		length = npieces ? (BCL_MESSAGE_MAX - head) / npieces : 0;
+		if (rank == 0) {
+			pattern_fill(whole, head, i);
+			for (j = 0; j < npieces; j++) {
+				iov[j] = (struct iovec){ data + j * length,
+							 length };
+				for (k = 0; k < length; k++)
+					data[j * length + k] = pattern_byte(
+						head + j * length + k, i);
+			}
+			ck_assert_int_eq(bcl_adi_packet_send(adi, peer, i % 16,
+							     whole, head, iov,
+							     npieces, cookie),
+					 BCL_OK);
+			memset(whole, 0, sizeof(whole));
+			memset(iov, 0xff, sizeof(iov));
+			if (!cookie)
+				memset(data, 0, sizeof(data));
+			until(adi, &s->received, ++n);
+			if (cookie) {
+				until(adi, &s->completed, cookies);
+				ck_assert_int_eq(s->complete[cookie], BCL_OK);
+			}
+		} else {
+			until(adi, &s->received, ++n);
+			ck_assert_ptr_eq(s->from, peer);
+			ck_assert_uint_eq(s->type, i % 16);
+			ck_assert_uint_eq(s->length, head + npieces * length);
+			ck_assert(pattern_is(s->packet, s->length, i));
+			ck_assert_int_eq(bcl_adi_packet_send(adi, peer, 0, "",
+							     1, NULL, 0, 0),
+					 BCL_OK);
+		}
+	}
+	ck_assert_uint_eq(s->completed, rank ? 0 : cookies);
+}
+
+START_TEST(all_shapes_of_packets)
+{
+	world_run(&world_weather[_i], 2, shapes);
+}
+END_TEST
+
+static void ordered(struct bcl_adi *adi, unsigned rank)
+{
+	struct seen *s = open_packets(adi, rank);
+	unsigned i, cookies = 0, keep[PACKETS];
+	struct bcl_peer *peer;
+	struct iovec iov;
+
+	s->in_order = true;
+	ck_assert_int_eq(bcl_adi_peer(adi, 1 - rank, &peer), BCL_OK);
+	for (i = 0; i < PACKETS; i++) {
+		keep[i] = ~0u;
+		iov = (struct iovec){ &keep[i], 4 };
+		ck_assert_int_eq(bcl_adi_packet_send(
+					 adi, peer, 1, &i, 4, &iov, i % 3 != 0,
+					 i % 3 == 2 ? ++cookies : 0),
+				 BCL_OK);
+	}
+	until(adi, &s->received, PACKETS);
+	until(adi, &s->completed, cookies);
+}
+
+START_TEST(packets_stay_in_order)
+{
+	world_run(&world_weather[_i], 2, ordered);
+}
+END_TEST
+
+static void echoes(struct bcl_adi *adi, unsigned rank)
+{
+	struct seen *s = open_packets(adi, rank);
+	struct bcl_peer *peer;
+	unsigned i;
+
+	s->echo = rank == 1;
+	ck_assert_int_eq(bcl_adi_peer(adi, 1 - rank, &peer), BCL_OK);
+	if (rank == 0) {
+		s->in_order = true;
+		for (i = 0; i < PACKETS; i++)
+			ck_assert_int_eq(bcl_adi_packet_send(adi, peer, 2, &i,
+							     4, NULL, 0, 0),
+					 BCL_OK);
+	}
+	until(adi, &s->received, PACKETS);
+}
+
+START_TEST(callbacks_may_send)
+{
+	world_run(&world_weather[_i], 2, echoes);
+}
+END_TEST
+
+static void refused(struct bcl_adi *adi, unsigned rank)
+{
+	static unsigned char data[BCL_MESSAGE_MAX + 1];
+	struct bcl_adi_packet_ops none = { .size = 0 };
+	struct iovec iov = { data, BCL_MESSAGE_MAX };
+	struct bcl_peer *peer, *other;
+
+	(void)rank;
+	open_packets(adi, rank);
+	ck_assert_int_eq(bcl_adi_peer(adi, 0, &peer), BCL_OK);
+	ck_assert_int_eq(bcl_adi_packet_open(adi, &none, NULL), BCL_ERR_ARG);
+	ck_assert_int_eq(bcl_adi_packet_peer(adi, data, 0, &other),
+			 BCL_ERR_ARG);
+	ck_assert_int_eq(
+		bcl_adi_packet_send(adi, peer, 16, data, 1, NULL, 0, 0),
+		BCL_ERR_ARG);
+	ck_assert_int_eq(bcl_adi_packet_send(adi, peer, 0, data, sizeof(data),
+					     NULL, 0, 0),
+			 BCL_ERR_ARG);
+	ck_assert_int_eq(bcl_adi_packet_send(adi, peer, 0, data, 1, &iov, 1, 0),
+			 BCL_ERR_ARG);
+	ck_assert_int_eq(
+		bcl_adi_packet_announce(adi, peer, 16, data, 40, 0, data, 1, 0),
+		BCL_ERR_ARG);
+	ck_assert_int_eq(
+		bcl_adi_packet_announce(adi, peer, 0, data, 39, 0, data, 1, 0),
+		BCL_ERR_ARG);
+	ck_assert_int_eq(
+		bcl_adi_packet_announce(adi, peer, 0, data, 48, 9, data, 1, 0),
+		BCL_ERR_ARG);
+	ck_assert_int_eq(
+		bcl_adi_packet_announce(adi, peer, 0, data, 40, 41, data, 1, 0),
+		BCL_ERR_ARG);
+	/* its own peer came up */
+	until(adi, &seen[0].ups, 1);
+	ck_assert_int_eq(bcl_adi_packet_wait(adi, 1000), BCL_ERR_TIMEOUT);
+	bcl_adi_packet_wake(adi);
+	ck_assert_int_eq(bcl_adi_packet_wait(adi, 1000), BCL_OK);
+	ck_assert_int_eq(bcl_adi_packet_wait(adi, 1000), BCL_ERR_TIMEOUT);
+}
+
+START_TEST(wrong_arguments_are_refused)
+{
+	world_run(&world_weather[0], 1, refused);
+}
+END_TEST
+
+/* ---- rendezvous
+ * --------------------------------------------------------------- */
+
+static void announced(struct bcl_adi *adi, unsigned rank)
+{
+	static unsigned char source[LONG], target[LONG];
+	static const size_t lengths[] = { 0, 1, 4096, LONG };
+	struct seen *s = open_packets(adi, rank);
+	unsigned char packet[100];
+	struct bcl_peer *peer;
+	unsigned i, at;
+
+	ck_assert_int_eq(bcl_adi_peer(adi, 1 - rank, &peer), BCL_OK);
+	for (i = 0; i < 40; i++) {
+		size_t length = lengths[i % 4],
+		       part = i % 8 / 4 ? length / 2 : length;
+
+		at = i % 3 * 30;
+		if (rank == 0) {
+			pattern_fill(source, length, i);
+			memset(packet, (int)i, sizeof(packet));
+			ck_assert_int_eq(
+				bcl_adi_packet_announce(adi, peer, 4, packet,
+							sizeof(packet), at,
+							source, length, i),
+				BCL_OK);
+			/* in order behind the announcement */
+			ck_assert_int_eq(bcl_adi_packet_send(adi, peer, 5, &i,
+							     4, NULL, 0, 0),
+					 BCL_OK);
+			memset(packet, 0, sizeof(packet));
+			until(adi, &s->completed, i + 1);
+			ck_assert_int_eq(s->complete[i], BCL_OK);
+			continue;
+		}
+		until(adi, &s->received, 2 * i + 2);
+		ck_assert_uint_eq(s->type, 5);
+		ck_assert_uint_eq(s->announcement[at ? 0 : 99], i);
+		ck_assert_int_eq(bcl_adi_packet_pull(adi, peer,
+						     s->announcement + at,
+						     target, part, i),
+				 BCL_OK);
+		until(adi, &s->completed, i + 1);
+		ck_assert_int_eq(s->complete[i], BCL_OK);
+		ck_assert(pattern_is(target, part, i));
+	}
+}
+
+START_TEST(announced_memory_is_pulled)
+{
+	world_run(&world_weather[_i], 2, announced);
+}
+END_TEST
+
+/* ---- peers
+ * --------------------------------------------------------------------- */
+
+/* Ports 0 and 1 are jobs of one each that connect to one another. */
+static void stranger(void *arg)
+{
+	unsigned i = (unsigned)(uintptr_t)arg;
+	struct bcl_adi_options options = {
+		.context = mock_context(world.mock, i),
+		.boot = mock_boot(world.mock, i, 1),
+	};
+	static unsigned char address[2][BCL_ADDRESS_MAX];
+	static size_t length[2];
+	struct bcl_peer *peer;
+	struct seen *s;
+
+	((struct bcl_boot *)options.boot)->rank = 0;
+	ck_assert_int_eq(bcl_adi_open(&options, &world.adi[i]), BCL_OK);
+	ck_assert_int_eq(bcl_port_address(bcl_adi_port(world.adi[i]),
+					  address[i], &length[i]),
+			 BCL_OK);
+	s = open_packets(world.adi[i], i);
+	s->echo = i == 1;
+	if (i == 0) {
+		ck_assert_int_eq(bcl_adi_packet_peer(world.adi[0], address[1],
+						     length[1], &peer),
+				 BCL_OK);
+		bcl_peer_set_user(peer, s);
+		ck_assert_int_eq(bcl_adi_packet_send(world.adi[0], peer, 1,
+						     "connect", 8, NULL, 0, 0),
+				 BCL_OK);
+		until(world.adi[0], &s->received, 1);
+		ck_assert_ptr_eq(s->from, peer);
+		ck_assert_ptr_eq(bcl_peer_user(s->from), s);
+		ck_assert_str_eq((char *)s->packet, "connect");
+		/* the other ends; it never opened us, we lose it */
+		until(world.adi[0], &s->losses, 1);
+		ck_assert_ptr_eq(s->lost, peer);
+		ck_assert_int_eq(bcl_adi_packet_send(world.adi[0], peer, 1, "",
+						     1, NULL, 0, 0),
+				 BCL_ERR_DEAD);
+	} else {
+		until(world.adi[1], &s->received, 1);
+		ck_assert_ptr_null(bcl_peer_user(s->from));
+		world_turns(world.adi[1], 1000);
+	}
+	bcl_adi_close(world.adi[i]);
+}
+
+START_TEST(jobs_connect)
+{
+	world_spawn(&world_weather[_i], 2, stranger);
+}
+END_TEST
+
+static void die(struct bcl_adi *adi, unsigned rank)
+{
+	static unsigned char data[LONG];
+	struct seen *s = open_packets(adi, rank);
+	unsigned char packet[BCL_PACKET_TICKET] = { 0 };
+	struct iovec iov = { data, 100 };
+	struct bcl_peer *peer;
+	unsigned i, n = 0;
+
+	if (rank == 1) {
+		world_meet();
+		mock_kill(world.mock, 1);
+		return;
+	}
+	ck_assert_int_eq(bcl_adi_peer(adi, 1, &peer), BCL_OK);
+	for (i = 0; i < 20; i++) {
+		ck_assert_int_eq(bcl_adi_packet_announce(adi, peer, 0, packet,
+							 sizeof(packet), 0,
+							 data, LONG, ++n),
+				 BCL_OK);
+		if (i == 10) {
+			world_turns(adi, 5000);
+			mock_block(world.mock, 0, 1, true);
+		}
+		ck_assert_int_eq(bcl_adi_packet_send(adi, peer, 0, packet, 8,
+						     &iov, 1, ++n),
+				 BCL_OK);
+		ck_assert_int_eq(bcl_adi_packet_send(adi, peer, 0, packet, 8,
+						     NULL, 0, 0),
+				 BCL_OK);
+	}
+	world_meet();
+	until(adi, &s->losses, 1);
+	ck_assert_ptr_eq(s->lost, peer);
+	/* all that waited has been completed before */
+	ck_assert_uint_eq(s->completed, n);
+	for (i = 1; i <= n; i++) {
+		if (i % 2 || i > 22)
+			ck_assert_int_eq(s->complete[i], BCL_ERR_DEAD);
+	}
+	ck_assert_int_eq(bcl_adi_packet_pull(adi, peer, packet, data, 1, 9),
+			 BCL_ERR_DEAD);
+}
+
+START_TEST(what_waits_for_a_lost_peer_is_completed)
+{
+	world_run(&world_weather[_i], 2, die);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("adi_packet");
+	TCase *tcase = tcase_create("packet");
+
+#define WEATHERS(test) tcase_add_loop_test(tcase, test, 0, WORLD_WEATHERS)
+	WEATHERS(all_shapes_of_packets);
+	WEATHERS(packets_stay_in_order);
+	WEATHERS(callbacks_may_send);
+	tcase_add_test(tcase, wrong_arguments_are_refused);
+	WEATHERS(announced_memory_is_pulled);
+	WEATHERS(jobs_connect);
+	WEATHERS(what_waits_for_a_lost_peer_is_completed);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}

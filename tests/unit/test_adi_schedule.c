@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* Schedules: state machines that the progress engine runs. */
+#include "adi_world.h"
+
+#include "adi/engine.h"
+
+enum {
+	CONTEXT = BCL_ADI_CONTEXT_COLLECTIVE,
+	LONG = 20000,
+	ROUNDS = 50,
+};
+
+/* Rounds around the ring: each sends on what it got. */
+struct ring {
+	struct bcl_adi_schedule schedule; /* first */
+	struct bcl_adi *adi;
+	unsigned round, rounds, advances, released;
+	size_t length;
+	unsigned char out[LONG], in[LONG];
+};
+
+static bool ring_advance(struct bcl_adi_schedule *schedule)
+{
+	struct ring *ring = (struct ring *)schedule;
+	unsigned rank = bcl_adi_rank(ring->adi), n = bcl_adi_size(ring->adi);
+
+	ring->advances++;
+	ck_assert_uint_eq(schedule->pending, 0);
+	if (schedule->status)
+		return true;
+	if (ring->round) {
+		ck_assert(pattern_is(ring->in, ring->length,
+				     (rank + n - 1) % n + ring->round));
+	}
+	if (ring->round == ring->rounds)
+		return true;
+	ring->round++;
+	pattern_fill(ring->out, ring->length, rank + ring->round);
+	bcl_adi_schedule_receive(schedule, ring->in, ring->length,
+				 (rank + n - 1) % n, ring->round, CONTEXT);
+	bcl_adi_schedule_send(schedule, ring->out, ring->length, (rank + 1) % n,
+			      ring->round, CONTEXT);
+	return false;
+}
+
+static void ring_release(struct bcl_adi_schedule *schedule)
+{
+	((struct ring *)schedule)->released++;
+}
+
+static struct ring rings[WORLD_RANKS][3];
+
+static struct ring *ring_new(struct bcl_adi *adi, unsigned i, size_t length)
+{
+	struct ring *ring = &rings[bcl_adi_rank(adi)][i];
+
+	*ring = (struct ring){
+		.schedule = { .advance = ring_advance,
+			      .release = ring_release },
+		.adi = adi,
+		.rounds = ROUNDS,
+		.length = length,
+	};
+	return ring;
+}
+
+static void run_rings(struct bcl_adi *adi, unsigned rank)
+{
+	static const size_t lengths[] = { 0, 8, 4096, LONG };
+	struct bcl_adi_request *request;
+	struct ring *ring;
+	unsigned i;
+
+	(void)rank;
+	for (i = 0; i < 4; i++) {
+		ring = ring_new(adi, 0, lengths[i]);
+		ck_assert_int_eq(bcl_adi_schedule_run(adi, &ring->schedule),
+				 BCL_OK);
+		ck_assert_uint_eq(ring->round, ROUNDS);
+		ck_assert_uint_eq(ring->released, 1);
+		ck_assert_uint_eq(ring->advances, ROUNDS + 1);
+
+		ring = ring_new(adi, 1, lengths[i]);
+		ck_assert_int_eq(
+			bcl_adi_schedule_start(adi, &ring->schedule, &request),
+			BCL_OK);
+		ck_assert_int_eq(bcl_adi_wait(adi, &request, NULL), BCL_OK);
+		ck_assert_uint_eq(ring->released, 1);
+	}
+}
+
+START_TEST(rings_of_all_lengths)
+{
+	world_run(&world_weather[_i], 4, run_rings);
+}
+END_TEST
+
+/* One that the engine has to poll; it sends nothing. */
+static unsigned flag;
+
+static bool poll_advance(struct bcl_adi_schedule *schedule)
+{
+	struct ring *ring = (struct ring *)schedule;
+
+	ring->advances++;
+	schedule->polled = flag < ring->rounds;
+	return !schedule->polled;
+}
+
+static void polled(struct bcl_adi *adi, unsigned rank)
+{
+	struct ring *ring = ring_new(adi, 0, 0);
+	struct bcl_adi_request *request;
+	struct bcl_adi_idle idle = { 0 };
+	unsigned i;
+
+	ring->rounds = 5;
+	ring->schedule.advance = poll_advance;
+	if (rank == 0) {
+		ck_assert_int_eq(bcl_adi_schedule_run(adi, &ring->schedule),
+				 BCL_OK);
+		ck_assert_uint_gt(ring->advances, 1);
+		return;
+	}
+	for (i = 0; i < 5; i++) {
+		/* nobody is told */
+		world_pause(adi, 100000);
+		flag++;
+	}
+	ck_assert_int_eq(bcl_adi_schedule_start(adi, &ring->schedule, &request),
+			 BCL_OK);
+	ck_assert_int_eq(bcl_adi_wait(adi, &request, NULL), BCL_OK);
+	ck_assert_uint_eq(ring->advances, 1);
+	/* the same without a schedule */
+	for (i = 0; i < 20; i++)
+		bcl_adi_idle(adi, &idle);
+}
+
+START_TEST(a_polled_schedule_sees_memory_change)
+{
+	flag = 0;
+	world_run(&world_weather[_i], 2, polled);
+}
+END_TEST
+
+/* ---- failures ---------------------------------------------------------------
+ */
+
+static void kill_1(void *arg)
+{
+	(void)arg;
+	mock_kill(world.mock, 1);
+}
+
+static void ring_with_death(struct bcl_adi *adi, unsigned rank)
+{
+	struct ring *ring = ring_new(adi, 0, LONG);
+	enum bcl_status status;
+
+	ring->rounds = 10000;
+	if (rank == 1) {
+		fiber_at(world.fibers, world.env.now(world.env.world) + 1000000,
+			 kill_1, NULL);
+		status = bcl_adi_schedule_run(adi, &ring->schedule);
+		ck_assert_int_eq(status, BCL_ERR_CLOSED);
+		return;
+	}
+	status = bcl_adi_schedule_run(adi, &ring->schedule);
+	ck_assert_uint_eq(ring->released, 1);
+	ck_assert_uint_eq(ring->schedule.pending, 0);
+	ck_assert_int_eq(status, BCL_ERR_DEAD);
+}
+
+START_TEST(a_lost_rank_ends_a_schedule)
+{
+	world_run(&world_weather[_i], 2, ring_with_death);
+}
+END_TEST
+
+static bool mixed_advance(struct bcl_adi_schedule *schedule)
+{
+	struct ring *ring = (struct ring *)schedule;
+
+	ck_assert_uint_eq(schedule->pending, 0);
+	if (ring->advances++)
+		return true;
+	/* 1 is alive, but will never send; 2 is dead */
+	bcl_adi_schedule_receive(schedule, ring->in, 8, 1, 0, CONTEXT);
+	bcl_adi_schedule_receive(schedule, ring->in, 8, 1, 1, CONTEXT);
+	bcl_adi_schedule_receive(schedule, ring->in, 8, 2, 0, CONTEXT);
+	bcl_adi_schedule_receive(schedule, ring->in, 8, 1, 2, CONTEXT);
+	return false;
+}
+
+static void give_up(struct bcl_adi *adi, unsigned rank)
+{
+	struct ring *ring = ring_new(adi, 0, 8);
+	struct bcl_adi_request *request;
+
+	ring->schedule.advance = mixed_advance;
+	if (rank == 2) {
+		world_meet();
+		mock_kill(world.mock, 2);
+		return;
+	}
+	if (rank == 0) {
+		ck_assert_int_eq(
+			bcl_adi_schedule_start(adi, &ring->schedule, &request),
+			BCL_OK);
+		ck_assert_uint_eq(ring->schedule.pending, 4);
+		world_meet();
+		ck_assert_int_eq(bcl_adi_wait(adi, &request, NULL),
+				 BCL_ERR_DEAD);
+		ck_assert_uint_eq(adi->match.receives[0].keys, 0);
+		/* started when it is known already: over at once */
+		ring->advances = 0;
+		ck_assert_int_eq(bcl_adi_schedule_run(adi, &ring->schedule),
+				 BCL_ERR_DEAD);
+		ck_assert_uint_eq(ring->released, 2);
+		return;
+	}
+	world_meet();
+}
+
+START_TEST(a_failure_takes_other_receives_back)
+{
+	world_run(&world_weather[_i], 3, give_up);
+}
+END_TEST
+
+static bool truncated_advance(struct bcl_adi_schedule *schedule)
+{
+	struct ring *ring = (struct ring *)schedule;
+
+	if (ring->advances++)
+		return true;
+	bcl_adi_schedule_send(schedule, ring->out, 9, 0, 0, CONTEXT);
+	bcl_adi_schedule_receive(schedule, ring->in, 8, 0, 0, CONTEXT);
+	return false;
+}
+
+static void truncated(struct bcl_adi *adi, unsigned rank)
+{
+	struct ring *ring = ring_new(adi, 0, 8);
+
+	(void)rank;
+	ring->schedule.advance = truncated_advance;
+	ck_assert_int_eq(bcl_adi_schedule_run(adi, &ring->schedule),
+			 BCL_ERR_TRUNCATED);
+}
+
+START_TEST(a_longer_message_is_a_failure)
+{
+	world_run(&world_weather[_i], 1, truncated);
+}
+END_TEST
+
+/* ---- beside messages of the caller's
+ * ------------------------------------------ */
+
+static void beside_flood(struct bcl_adi *adi, unsigned rank)
+{
+	static struct bcl_adi_request *requests[9000];
+	struct ring *ring;
+	unsigned i, value = 0, n = 9000;
+
+	if (rank == 1) {
+		for (i = 0; i < n; i++)
+			ck_assert_int_eq(bcl_adi_isend(adi, &value, 4, 0, 7, 0,
+						       &requests[i]),
+					 BCL_OK);
+	}
+	world_turns(adi, 8000);
+	/* the caller's messages are held back; a schedule's are not */
+	ring = ring_new(adi, 0, 64);
+	ck_assert_int_eq(bcl_adi_schedule_run(adi, &ring->schedule), BCL_OK);
+	if (rank == 0)
+		ck_assert_uint_eq(mock_sent(world.mock, 0, BCL_ADI_MORE), 0);
+	if (rank == 1) {
+		ck_assert_ptr_nonnull(adi->ranks[0]->withheld.first);
+		ck_assert_int_eq(bcl_adi_waitall(adi, requests, n, NULL),
+				 BCL_OK);
+		return;
+	}
+	for (i = 0; i < n; i++)
+		ck_assert_int_eq(bcl_adi_recv(adi, &value, 4, BCL_ANY_SOURCE, 7,
+					      0, NULL),
+				 BCL_OK);
+}
+
+START_TEST(a_schedule_passes_what_is_held_back)
+{
+	world_run(&(struct mock_options){ .seed = 5,
+					  .ring = 64,
+					  .unexpected = 65536 },
+		  2, beside_flood);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("adi_schedule");
+	TCase *tcase = tcase_create("schedule");
+
+#define WEATHERS(test) tcase_add_loop_test(tcase, test, 0, WORLD_WEATHERS)
+	WEATHERS(rings_of_all_lengths);
+	WEATHERS(a_polled_schedule_sees_memory_change);
+	WEATHERS(a_lost_rank_ends_a_schedule);
+	WEATHERS(a_failure_takes_other_receives_back);
+	WEATHERS(a_longer_message_is_a_failure);
+	tcase_add_test(tcase, a_schedule_passes_what_is_held_back);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}

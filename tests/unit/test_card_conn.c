@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: MIT */
+/* The card core: handshake, liveness, and the end of connections. */
+#include "unit.h"
+
+#include <string.h>
+
+#include "card_world.h"
+
+static const uint64_t MS = 1000000, SECOND = 1000000000;
+
+struct pair {
+	struct world *world;
+	struct world_port *a, *b;
+	uint32_t to_b, to_a; /* nodes */
+};
+
+/* Card 0 is connected with card 1; to_a is known when card 1 asked for it. */
+static struct pair make_pair(const struct world_config *config)
+{
+	struct pair pair = { .world = world_new(config) };
+
+	pair.a = world_port_open(pair.world, 0, 1);
+	pair.b = world_port_open(pair.world, 1, 2);
+	pair.to_b = world_connect(pair.world, 0, 1);
+	pair.to_a = BCL_NODE_NONE;
+	return pair;
+}
+
+static const struct world_node *node_of(const struct pair *pair, unsigned card)
+{
+	return &pair->world->card[card].node[card ? pair->to_a : pair->to_b];
+}
+
+static unsigned completions(struct world_port *port, enum bcl_status status)
+{
+	struct bcl_completion entry;
+	unsigned n = 0;
+
+	while (world_sent(port, &entry)) {
+		ck_assert_int_eq(entry.status, status);
+		n++;
+	}
+	return n;
+}
+
+static unsigned arrivals(struct world_port *port)
+{
+	struct bcl_completion entry;
+	unsigned n = 0;
+
+	while (world_received(port, &entry)) {
+		world_block_free(port, entry.index);
+		n++;
+	}
+	return n;
+}
+
+/* One message gets through. */
+static void works(struct pair *pair)
+{
+	ck_assert(world_send(pair->a, pair->to_b, pair->b->number, "x", 1, 0));
+	world_run_for(pair->world, 100 * MS);
+	ck_assert_uint_eq(completions(pair->a, BCL_OK), 1);
+	ck_assert_uint_eq(arrivals(pair->b), 1);
+}
+
+START_TEST(both_call)
+{
+	uint64_t seed = world_seed((unsigned)_i);
+	struct world_config config = {
+		.seed = seed,
+		.rails = 1 + seed % 3,
+		.drop = 200,
+		.duplicate = 200,
+		.reorder = 200,
+		.corrupt = 200,
+	};
+	struct pair pair = make_pair(&config);
+
+	if (seed & 1)
+		world_run_for(pair.world, world_random(pair.world, 10000));
+	pair.to_a = world_connect(pair.world, 1, 0);
+	ck_assert(world_send(pair.a, pair.to_b, 2, "to b", 4, 0));
+	ck_assert(world_send(pair.b, pair.to_a, 1, "to a", 4, 0));
+	world_run_for(pair.world, SECOND);
+	ck_assert_uint_eq(completions(pair.a, BCL_OK), 1);
+	ck_assert_uint_eq(completions(pair.b, BCL_OK), 1);
+	ck_assert_uint_eq(arrivals(pair.a), 1);
+	ck_assert_uint_eq(arrivals(pair.b), 1);
+	for (unsigned card = 0; card < 2; card++) {
+		struct bcl_node_info info;
+
+		ck_assert_uint_eq(node_of(&pair, card)->ups, 1);
+		ck_assert_uint_eq(node_of(&pair, card)->losses, 0);
+		ck_assert_int_eq(
+			bcl_card_node_info(pair.world->card[card].card,
+					   card ? pair.to_a : pair.to_b, &info),
+			BCL_OK);
+		ck_assert_int_eq(info.state, BCL_NODE_UP);
+		ck_assert_uint_eq(info.rails,
+				  (1u << pair.world->config.rails) - 1);
+	}
+	world_free(pair.world);
+}
+END_TEST
+
+START_TEST(other_job)
+{
+	struct world_config config = { .seed = 1, .odd_key = 1 + _i };
+	struct pair pair = make_pair(&config);
+
+	ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 0));
+	world_run_for(pair.world, 10 * MS);
+	ck_assert_uint_eq(completions(pair.a, BCL_ERR_JOBKEY), 1);
+	ck_assert_uint_eq(arrivals(pair.b), 0);
+	ck_assert_int_eq(node_of(&pair, 0)->state, BCL_NODE_LOST);
+	ck_assert_int_eq(node_of(&pair, 0)->status, BCL_ERR_JOBKEY);
+	ck_assert_uint_gt(world_counter(pair.world, 1, BCL_CARD_refuses_sent),
+			  0);
+	world_free(pair.world);
+}
+END_TEST
+
+/* Card 0 speaks version 2, so to say. */
+static bool other_version(struct world *world, struct world_frame *frame)
+{
+	(void)world;
+	frame->bytes[2] = frame->from == 0 ? 2 : 1;
+	world_seal(frame->bytes, frame->length);
+	return true;
+}
+
+START_TEST(version_is_refused)
+{
+	struct world_config config = { .seed = 1 };
+	struct pair pair = { .world = world_new(&config) };
+
+	pair.world->filter = other_version;
+	pair.a = world_port_open(pair.world, 0, 1);
+	pair.to_b = world_connect(pair.world, 0, 1);
+	ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 0));
+	world_run_for(pair.world, 10 * MS);
+	ck_assert_uint_eq(completions(pair.a, BCL_ERR_VERSION), 1);
+	ck_assert_int_eq(node_of(&pair, 0)->status, BCL_ERR_VERSION);
+	world_free(pair.world);
+}
+END_TEST
+
+START_TEST(nobody_there)
+{
+	struct world_config config = { .seed = 1, .peer_timeout = SECOND };
+	struct pair pair = make_pair(&config);
+
+	world_link(pair.world, 0, 1, 0, false);
+	ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 0));
+	world_run_for(pair.world, SECOND - 10 * MS);
+	ck_assert_uint_eq(completions(pair.a, BCL_OK), 0);
+	world_run_for(pair.world, 20 * MS);
+	ck_assert_uint_eq(completions(pair.a, BCL_ERR_UNREACHABLE), 1);
+	/* HELLO backs off like everything else: 200 us doubled to 20 ms */
+	ck_assert_uint_lt(world_counter(pair.world, 0, BCL_CARD_hellos_sent),
+			  70);
+	/* refused at once, until it is connected again */
+	ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 0));
+	ck_assert_uint_eq(completions(pair.a, BCL_ERR_UNREACHABLE), 1);
+	world_link(pair.world, 0, 1, 0, true);
+	ck_assert_uint_eq(world_connect(pair.world, 0, 1), pair.to_b);
+	works(&pair);
+	world_free(pair.world);
+}
+END_TEST
+
+START_TEST(silence_is_death)
+{
+	struct world_config config = { .seed = 1, .peer_timeout = SECOND };
+	struct pair pair = make_pair(&config);
+	uint64_t frames;
+
+	works(&pair);
+	world_link(pair.world, 0, 1, 0, false);
+	for (unsigned i = 0; i < 40; i++)
+		ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 0));
+	frames = pair.world->card[0].frames;
+	world_run_for(pair.world, 890 * MS);
+	ck_assert_uint_eq(completions(pair.a, BCL_OK), 0);
+	/* One frame per time-out, which grew to 20 ms. */
+	ck_assert_uint_lt(pair.world->card[0].frames - frames, 70);
+	world_run_for(pair.world, 210 * MS);
+	ck_assert_uint_eq(completions(pair.a, BCL_ERR_DEAD), 40);
+	ck_assert_int_eq(node_of(&pair, 0)->state, BCL_NODE_LOST);
+	ck_assert_int_eq(node_of(&pair, 0)->status, BCL_ERR_DEAD);
+	ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 0));
+	ck_assert_uint_eq(completions(pair.a, BCL_ERR_DEAD), 1);
+	world_link(pair.world, 0, 1, 0, true);
+	world_connect(pair.world, 0, 1);
+	works(&pair);
+	world_free(pair.world);
+}
+END_TEST
+
+START_TEST(idle_is_not)
+{
+	struct world_config config = { .seed = 1,
+				       .peer_timeout = SECOND,
+				       .drop = 200 };
+	struct pair pair = make_pair(&config);
+	uint64_t frames;
+
+	works(&pair);
+	frames = pair.world->card[0].frames;
+	world_run_for(pair.world, 30 * SECOND);
+	ck_assert_int_eq(node_of(&pair, 0)->state, BCL_NODE_UP);
+	ck_assert_uint_lt(pair.world->card[0].frames - frames, 300);
+	works(&pair);
+	/* but idle and dead is found out too */
+	world_kill(pair.world, 1);
+	world_run_for(pair.world, 1100 * MS);
+	ck_assert_int_eq(node_of(&pair, 0)->state, BCL_NODE_LOST);
+	ck_assert_int_eq(node_of(&pair, 0)->status, BCL_ERR_DEAD);
+	world_free(pair.world);
+}
+END_TEST
+
+/* Stopped in a debugger, both: when they go on nobody is dead. */
+START_TEST(absence_is_not)
+{
+	struct world_config config = { .seed = 1, .peer_timeout = SECOND };
+	struct pair pair = make_pair(&config);
+
+	works(&pair);
+	ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 0));
+	pair.world->now += 100 * SECOND;
+	world_run_for(pair.world, SECOND);
+	ck_assert_uint_eq(completions(pair.a, BCL_OK), 1);
+	ck_assert_uint_eq(arrivals(pair.b), 1);
+	ck_assert_uint_eq(node_of(&pair, 0)->losses, 0);
+	world_free(pair.world);
+}
+END_TEST
+
+static void open_again(struct pair *pair)
+{
+	world_kill(pair->world, 1);
+	world_revive(pair->world, 1);
+	pair->b = world_port_open(pair->world, 1, 2);
+}
+
+/* The peer lost its memory: what we had with it is over. */
+START_TEST(new_life_is_found_by_reset)
+{
+	struct world_config config = { .seed = 1, .pending = _i };
+	struct pair pair = make_pair(&config);
+
+	works(&pair);
+	open_again(&pair);
+	for (unsigned i = 0; i < 5; i++)
+		ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 0));
+	world_run_for(pair.world, 50 * MS);
+	ck_assert_uint_eq(completions(pair.a, BCL_ERR_RESET), 5);
+	ck_assert_uint_eq(arrivals(pair.b), 0);
+	ck_assert_uint_gt(world_counter(pair.world, 1, BCL_CARD_resets_sent),
+			  0);
+	ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 0));
+	world_run_for(pair.world, MS);
+	ck_assert_uint_eq(completions(pair.a, BCL_ERR_RESET), 1);
+	world_connect(pair.world, 0, 1);
+	works(&pair);
+	world_free(pair.world);
+}
+END_TEST
+
+static struct world_frame kept[64];
+static unsigned nkept;
+
+/* Keep what card 1 sends. */
+static bool keep(struct world *world, struct world_frame *frame)
+{
+	(void)world;
+	if (frame->from == 1 && nkept < 64)
+		kept[nkept++] = *frame;
+	return true;
+}
+
+START_TEST(new_life_calls)
+{
+	uint64_t seed = world_seed((unsigned)_i);
+	struct world_config config = { .seed = seed, .reorder = 100 };
+	struct pair pair = make_pair(&config);
+	unsigned i;
+
+	nkept = 0;
+	pair.world->filter = keep;
+	pair.to_a = world_connect(pair.world, 1, 0);
+	works(&pair);
+	ck_assert(world_send(pair.b, pair.to_a, 1, "old", 3, 0));
+	world_run_for(pair.world, 50 * MS);
+	ck_assert_uint_eq(arrivals(pair.a), 1);
+	pair.world->filter = NULL;
+
+	/* Something of the old life is under way when the new one calls. */
+	world_link(pair.world, 0, 1, 0, false);
+	for (i = 0; i < 3; i++)
+		ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 0));
+	open_again(&pair);
+	world_link(pair.world, 0, 1, 0, true);
+	pair.to_a = world_connect(pair.world, 1, 0);
+	ck_assert(world_send(pair.b, pair.to_a, 1, "new", 3, 0));
+	world_run_for(pair.world, 50 * MS);
+	ck_assert_uint_eq(completions(pair.a, BCL_ERR_RESET), 3);
+	ck_assert_uint_eq(completions(pair.b, BCL_OK), 1);
+	ck_assert_uint_eq(arrivals(pair.a), 1);
+	ck_assert_uint_eq(arrivals(pair.b), 0);
+
+	/* The old life's frames, late, its HELLO among them: no effect. */
+	world_connect(pair.world, 0, 1);
+	for (i = 0; i < nkept; i++)
+		world_inject(pair.world, 1, 0, 0, kept[i].bytes,
+			     kept[i].length);
+	works(&pair);
+	ck_assert_uint_eq(arrivals(pair.a), 0);
+	world_run_for(pair.world, SECOND);
+	for (i = 0; i < nkept; i++)
+		world_inject(pair.world, 1, 0, 0, kept[i].bytes,
+			     kept[i].length);
+	works(&pair);
+	ck_assert_uint_eq(arrivals(pair.a), 0);
+	ck_assert_int_eq(node_of(&pair, 0)->state, BCL_NODE_UP);
+	world_free(pair.world);
+}
+END_TEST
+
+START_TEST(resets_are_bounded)
+{
+	struct world_config config = { .seed = 1 };
+	struct pair pair = make_pair(&config);
+	struct bcl_frame_header header = {
+		.magic = bcl_put16(BCL_WIRE_MAGIC),
+		.version = BCL_WIRE_VERSION,
+		.kind = BCL_FRAME_PING,
+		.card = bcl_put64(world_card_id(pair.world, 1)),
+	};
+	uint8_t frame[80] = { 0 };
+
+	works(&pair);
+	for (unsigned i = 0; i < 1000; i++) {
+		header.conn = bcl_put32(0x12345678 + 4 * i);
+		memcpy(frame, &header, sizeof(header));
+		world_seal(frame, sizeof(frame));
+		world_inject(pair.world, 0, 1, 0, frame, sizeof(frame));
+	}
+	world_run_for(pair.world, MS);
+	ck_assert_uint_le(world_counter(pair.world, 1, BCL_CARD_resets_sent),
+			  32);
+	ck_assert_uint_ge(world_counter(pair.world, 1, BCL_CARD_answers_spared),
+			  900);
+	works(&pair); /* RESETs for ids that nobody has harm nobody */
+	world_free(pair.world);
+}
+END_TEST
+
+static void control_node(struct pair *pair, unsigned card, uint32_t op,
+			 uint32_t node)
+{
+	struct bcl_control control = { .op = op, .node = node };
+
+	ck_assert_int_eq(world_control(pair->world, card, &control, NULL),
+			 BCL_OK);
+}
+
+START_TEST(disconnect)
+{
+	struct world_config config = { .seed = 1, .pending = _i };
+	struct pair pair = make_pair(&config);
+
+	works(&pair);
+	pair.to_a = world_connect(pair.world, 1, 0);
+	/* idle: nothing is lost, the next request connects again */
+	control_node(&pair, 1, BCL_CTL_DISCONNECT, pair.to_a);
+	world_run_for(pair.world, MS);
+	ck_assert_int_eq(node_of(&pair, 0)->state, BCL_NODE_CLOSED);
+	works(&pair);
+	/* busy: own requests are cancelled, the peer's fail */
+	pair.to_a = world_connect(pair.world, 1, 0);
+	world_run_for(pair.world, MS);
+	pair.world->config.drop = 1000;
+	ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 0));
+	ck_assert(world_send(pair.b, pair.to_a, 1, "x", 1, 0));
+	world_run_for(pair.world, MS / 10);
+	pair.world->config.drop = 0;
+	control_node(&pair, 1, BCL_CTL_DISCONNECT, pair.to_a);
+	ck_assert_uint_eq(completions(pair.b, BCL_ERR_CANCELLED), 1);
+	world_run_for(pair.world, MS / 10);
+	ck_assert_uint_eq(completions(pair.a, BCL_ERR_DEAD), 1);
+	world_free(pair.world);
+}
+END_TEST
+
+START_TEST(isolation)
+{
+	struct world_config config = { .seed = 1 };
+	struct pair pair = make_pair(&config);
+
+	works(&pair);
+	pair.to_a = world_connect(pair.world, 1, 0);
+	ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 0));
+	control_node(&pair, 0, BCL_CTL_ISOLATE, pair.to_b);
+	ck_assert_uint_eq(completions(pair.a, BCL_ERR_ISOLATED), 1);
+	ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 0));
+	ck_assert_uint_eq(completions(pair.a, BCL_ERR_ISOLATED), 1);
+	world_run_for(pair.world, MS);
+	ck_assert_uint_le(arrivals(pair.b), 1);
+	/* the other side finds out why */
+	ck_assert(world_send(pair.b, pair.to_a, 1, "x", 1, 0));
+	world_run_for(pair.world, 50 * MS);
+	ck_assert_uint_eq(completions(pair.b, BCL_ERR_RESET), 1);
+	world_connect(pair.world, 1, 0);
+	world_run_for(pair.world, 50 * MS);
+	ck_assert_int_eq(node_of(&pair, 1)->status, BCL_ERR_ISOLATED);
+	control_node(&pair, 0, BCL_CTL_REJOIN, pair.to_b);
+	world_connect(pair.world, 1, 0);
+	works(&pair);
+	world_free(pair.world);
+}
+END_TEST
+
+START_TEST(evidence)
+{
+	struct world_config config = { .seed = 1 };
+	struct pair pair = make_pair(&config);
+	struct world_card *card = &pair.world->card[0];
+
+	works(&pair);
+	world_link(pair.world, 0, 1, 0, false);
+	ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 0));
+	bcl_card_node_gone(card->card, pair.to_b, 0, BCL_ERR_DEAD,
+			   pair.world->now, 64, &card->next);
+	ck_assert_uint_eq(completions(pair.a, BCL_ERR_DEAD), 1);
+	world_free(pair.world);
+}
+END_TEST
+
+/* ---- card memory ---- */
+
+START_TEST(idle_connections_make_room)
+{
+	uint64_t seed = world_seed((unsigned)_i);
+	struct world_config config = {
+		.seed = seed,
+		.pending = seed & 1,
+		.cards = 9,
+		.ports = 1,
+		.connections = 3,
+		.drop = seed & 2 ? 100 : 0,
+	};
+	struct world *world = world_new(&config);
+	struct world_port *port[9];
+	struct bcl_completion entry;
+	uint32_t node[9];
+
+	for (unsigned i = 0; i < 9; i++)
+		port[i] = world_port_open(world, i, 1);
+	for (unsigned i = 1; i < 9; i++) {
+		do {
+			node[i] = world_connect(world, 0, i);
+			world_run_for(world, 2 * MS);
+		} while (node[i] == BCL_NODE_NONE);
+	}
+	for (unsigned round = 0; round < 50; round++) {
+		unsigned to = 1 + world_random(world, 8);
+
+		ck_assert(world_send(port[0], node[to], 1, "x", 1, round));
+		world_run_for(world, 100 * MS);
+		ck_assert(world_sent(port[0], &entry));
+		ck_assert_int_eq(entry.status, BCL_OK);
+		ck_assert(world_received(port[to], &entry));
+		ck_assert_uint_eq(entry.targ64, round);
+		world_block_free(port[to], entry.index);
+	}
+	for (unsigned i = 1; i < 9; i++)
+		ck_assert_uint_eq(world->card[0].node[node[i]].losses, 0);
+	ck_assert_uint_gt(world_counter(world, 0, BCL_CARD_evicted), 5);
+	world_free(world);
+}
+END_TEST
+
+/* Crossing traffic while connections come and go: nothing is lost. */
+START_TEST(eviction_loses_nothing)
+{
+	uint64_t seed = world_seed((unsigned)_i);
+	struct world_config config = {
+		.seed = seed,
+		.pending = seed & 1,
+		.cards = 6,
+		.ports = 1,
+		.connections = 2,
+		.drop = 50,
+		.reorder = 100,
+	};
+	struct world *world = world_new(&config);
+	uint32_t sent[6][6] = { 0 }, got[6][6] = { 0 }, node[6][6];
+	struct world_port *port[6];
+	struct bcl_completion entry;
+	unsigned done = 0, want = 0, all;
+	uint64_t end;
+
+	for (unsigned i = 0; i < 6; i++)
+		port[i] = world_port_open(world, i, 1);
+	for (unsigned i = 0; i < 6; i++)
+		for (unsigned k = 0; k < 6; k++) {
+			node[i][k] = BCL_NODE_NONE;
+			while (i != k && node[i][k] == BCL_NODE_NONE) {
+				node[i][k] = world_connect(world, i, k);
+				world_run_for(world, MS);
+			}
+		}
+	end = world->now + 200 * SECOND;
+	all = 300;
+	while ((want < all || done < all) && world->now < end) {
+		if (want < all) {
+			unsigned i = world_random(world, 6);
+			unsigned k = world_random(world, 6);
+
+			if (i != k && world_send(port[i], node[i][k], 1, "x", 1,
+						 i * 10000 + sent[i][k])) {
+				sent[i][k]++;
+				want++;
+			}
+		}
+		world_run_for(world, world_random(world, 3 * MS));
+		for (unsigned i = 0; i < 6; i++) {
+			while (world_sent(port[i], &entry)) {
+				ck_assert_int_eq(entry.status, BCL_OK);
+				done++;
+			}
+			while (world_received(port[i], &entry)) {
+				unsigned from = entry.targ64 / 10000;
+
+				ck_assert_uint_eq(entry.targ64 % 10000,
+						  got[from][i]);
+				got[from][i]++;
+				world_block_free(port[i], entry.index);
+			}
+		}
+	}
+	if (done < all)
+		world_dump(world);
+	ck_assert_uint_eq(done, all);
+	ck_assert_uint_gt(world_counter(world, 0, BCL_CARD_evicted), 0);
+	world_free(world);
+}
+END_TEST
+
+START_TEST(wrong_configuration)
+{
+	struct world_config config = { .seed = 1 };
+	struct world *world = world_new(&config);
+	struct bcl_card_config good = world->card[0].config, bad;
+	uint32_t size = bcl_card_arena(&good, 1, 1, 0);
+	void *arena = aligned_alloc(64, (size + 63) & ~63u);
+	struct bcl_hal hal = { .size = sizeof(hal),
+			       .features = BCL_HAL_GATHER };
+
+	ck_assert_ptr_null(bcl_card_open(arena, 1000, &hal, NULL, &good));
+	bad = good;
+	bad.max_messages = 100;
+	ck_assert_ptr_null(bcl_card_open(arena, size, &hal, NULL, &bad));
+	bad = good;
+	bad.card = 0;
+	ck_assert_ptr_null(bcl_card_open(arena, size, &hal, NULL, &bad));
+	hal.features = 0; /* and no buffers */
+	ck_assert_ptr_null(bcl_card_open(arena, size, &hal, NULL, &good));
+	hal.size = 8;
+	ck_assert_ptr_null(bcl_card_open(arena, size, &hal, NULL, &good));
+	free(arena);
+	world_free(world);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("card connections");
+	TCase *tcase = tcase_create("connections");
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, both_call, 0, (int)world_seeds(60));
+	tcase_add_loop_test(tcase, other_job, 0, 2);
+	tcase_add_test(tcase, version_is_refused);
+	tcase_add_test(tcase, nobody_there);
+	tcase_add_test(tcase, silence_is_death);
+	tcase_add_test(tcase, idle_is_not);
+	tcase_add_test(tcase, absence_is_not);
+	tcase_add_loop_test(tcase, new_life_is_found_by_reset, 0, 2);
+	tcase_add_loop_test(tcase, new_life_calls, 0, (int)world_seeds(20));
+	tcase_add_test(tcase, resets_are_bounded);
+	tcase_add_loop_test(tcase, disconnect, 0, 2);
+	tcase_add_test(tcase, isolation);
+	tcase_add_test(tcase, evidence);
+	tcase_add_loop_test(tcase, idle_connections_make_room, 0,
+			    (int)world_seeds(4));
+	tcase_add_loop_test(tcase, eviction_loses_nothing, 0,
+			    (int)world_seeds(10));
+	tcase_add_test(tcase, wrong_configuration);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The card core against a peer and a user that mean it harm: frames with
+ * right checksums and wrong contents, and requests of random bytes. Nothing
+ * may crash, and who is not concerned must not notice.
+ */
+#include "unit.h"
+
+#include <string.h>
+
+#include "card_world.h"
+
+static const uint64_t MS = 1000000;
+
+static struct world_frame kept[256];
+static unsigned nkept;
+
+static bool keep(struct world *world, struct world_frame *frame)
+{
+	(void)world;
+	if (frame->from == 0)
+		kept[nkept++ % 256] = *frame;
+	return true;
+}
+
+/* A real frame with a few fields or bytes changed, and sealed again. */
+static uint32_t twist(struct world *world, const struct world_frame *from,
+		      uint8_t *to)
+{
+	static const uint32_t values[] = { 0,	       1,	   2,
+					   0xff,       0x7fff,	   0xffff,
+					   0x7fffffff, 0x80000000, 0xffffffff };
+	uint32_t length = from->length;
+
+	memcpy(to, from->bytes, length);
+	for (unsigned n = 1 + world_random(world, 3); n > 0; n--) {
+		uint32_t at = world_random(world, length);
+		uint32_t value = values[world_random(world, 9)];
+
+		switch (world_random(world, 6)) {
+		case 0:
+			to[at] = (uint8_t)world_random(world, 256);
+			break;
+		case 1: /* a header field; the connection id stays */
+			at = 16 + 4 * world_random(world, 4);
+			memcpy(to + at, &value, 4);
+			break;
+		case 2: /* a segment field */
+			at = 40 + 4 * world_random(world, 10);
+			memcpy(to + at, &value, 4);
+			break;
+		case 3:
+			at = 40 + 2 * world_random(world, 20);
+			memcpy(to + at, &value, 2);
+			break;
+		case 4: /* add a little to a field */
+			at = 16 + 4 * world_random(world, 16);
+			memcpy(&value, to + at, 4);
+			value += world_random(world, 2100) - 1050;
+			memcpy(to + at, &value, 4);
+			break;
+		case 5:
+			length = 80 + world_random(world, length - 79);
+			break;
+		}
+		if (length < 80)
+			length = 80;
+	}
+	if (world_random(world, 2))
+		to[3] = (uint8_t)((to[3] & 0xc0) |
+				  (1 + world_random(world, 10)));
+	to[40] = world_random(world, 4)
+			 ? to[40]
+			 : (uint8_t)(1 + world_random(world, 20));
+	world_seal(to, length);
+	return length;
+}
+
+static void ask(struct world_port *port, uint32_t node, unsigned k,
+		uint32_t here, uint32_t there)
+{
+	static const uint8_t ops[] = { BCL_REQ_SYSTEM,	    BCL_REQ_PUT,
+				       BCL_REQ_GET,	    BCL_REQ_PUT_NOTIFY,
+				       BCL_REQ_FETCH_ADD,   BCL_REQ_CHANNEL,
+				       BCL_REQ_COMPARE_SWAP };
+	struct bcl_request *r = world_request(port);
+
+	if (!r)
+		return;
+	r->op = ops[k % 7];
+	r->node = node;
+	r->dst_port = 2;
+	r->target = r->op == BCL_REQ_CHANNEL ? 0 : there;
+	r->nref = 1;
+	r->refs[0] = (struct bcl_memref){ 0, here, k % 3 ? 3000 : 8 };
+	r->length = r->refs[0].length;
+	if (r->op == BCL_REQ_FETCH_ADD)
+		r->inline_len = 8;
+	if (r->op == BCL_REQ_COMPARE_SWAP)
+		r->inline_len = 16;
+	if (r->inline_len)
+		r->refs[0].length = 8;
+	world_submit(port, r);
+}
+
+START_TEST(frames)
+{
+	unsigned seeds = world_seeds(40);
+
+	for (unsigned s = 0; s < seeds; s++) {
+		uint64_t seed = world_seed(s);
+		struct world_config config = { .seed = seed,
+					       .pending = seed & 1,
+					       .cards = 3 };
+		struct world *world = world_new(&config);
+		struct world_port *bad = world_port_open(world, 0, 1);
+		struct world_port *good = world_port_open(world, 2, 1);
+		struct world_port *to = world_port_open(world, 1, 2);
+		uint8_t memory[2][4096], frame[BCL_FRAME_MAX];
+		uint32_t node = world_connect(world, 0, 1);
+		uint32_t fair = world_connect(world, 2, 1);
+		uint32_t here = world_memory(world, 0, 1, memory[0], 4096, 0);
+		uint32_t there = world_memory(world, 1, 2, memory[1], 4096, 7);
+		struct bcl_completion entry;
+		unsigned got = 0;
+
+		world_note(seed);
+		nkept = 0;
+		world->filter = keep;
+		for (unsigned k = 0; k < 300; k++) {
+			uint32_t length;
+
+			ask(bad, node, k, here, there);
+			world_run_for(world, world_random(world, 30000));
+			if (nkept) {
+				length = twist(
+					world,
+					&kept[world_random(world,
+							   nkept < 256 ? nkept
+								       : 256)],
+					frame);
+				world_inject(world, 0, 1, 0, frame, length);
+			}
+			if (k % 50 == 0)
+				world_connect(world, 0, 1);
+			while (world_sent(bad, &entry))
+				;
+			while (world_received(to, &entry))
+				if (entry.kind == BCL_CQ_SYSTEM ||
+				    entry.kind == BCL_CQ_NOTIFY)
+					world_block_free(to, entry.index);
+		}
+		world->filter = NULL;
+		world_run_for(world, 100 * MS);
+		while (world_received(to, &entry))
+			if (entry.kind == BCL_CQ_SYSTEM ||
+			    entry.kind == BCL_CQ_NOTIFY)
+				world_block_free(to, entry.index);
+		for (unsigned k = 0; k < 20; k++)
+			ck_assert(world_send(good, fair, 2, "fair", 4, k));
+		world_run_for(world, 200 * MS);
+		while (world_received(to, &entry)) {
+			if (entry.card == world_card_id(world, 2) &&
+			    entry.kind == BCL_CQ_SYSTEM)
+				got++;
+			world_block_free(to, entry.index);
+		}
+		ck_assert_uint_eq(got, 20);
+		while (world_sent(good, &entry))
+			ck_assert_int_eq(entry.status, BCL_OK);
+		world_free(world);
+		world_note(0);
+	}
+}
+END_TEST
+
+START_TEST(requests)
+{
+	unsigned seeds = world_seeds(40);
+
+	for (unsigned s = 0; s < seeds; s++) {
+		uint64_t seed = world_seed(s);
+		struct world_config config = { .seed = seed,
+					       .pending = seed & 1 };
+		struct world *world = world_new(&config);
+		struct world_port *bad = world_port_open(world, 0, 1);
+		struct world_port *good = world_port_open(world, 0, 3);
+		struct world_port *to = world_port_open(world, 1, 2);
+		uint8_t memory[2][4096];
+		uint32_t node = world_connect(world, 0, 1);
+		struct bcl_completion entry;
+		unsigned got = 0;
+
+		world_note(seed);
+		world_memory(world, 0, 1, memory[0], 4096, 7);
+		world_memory(world, 1, 2, memory[1], 4096, 7);
+		for (unsigned k = 0; k < 200; k++) {
+			uint8_t *r = (uint8_t *)&bad->requests[world_random(
+				world, WORLD_REQUESTS)];
+
+			for (unsigned i = 0; i < 96; i++)
+				r[i] = (uint8_t)(world_random(world, 3)
+							 ? world_random(world,
+									4)
+							 : world_random(world,
+									256));
+			r[0] = (uint8_t)world_random(world, 12);
+			if (world_random(world, 4))
+				memset(r + 4, 0, 4); /* the node */
+			if (world_random(world, 2))
+				memset(r + 13, 0, 3);
+			bad->submits[world_random(world, WORLD_REQUESTS)] =
+				world_random(world, WORLD_REQUESTS + 4);
+			bad->indices->requests_made =
+				world_random(world, 4)
+					? bad->indices->requests_made + 1
+					: world_random(world, 0xffffffff);
+			bad->indices->blocks_freed =
+				world_random(world, 0xffffffff);
+			/* what a library would never do: not read its queue */
+			bad->sends_read = bad->sent_events;
+			bad->receives_read = bad->received_events;
+			world_ring(bad);
+			world_run_for(world, world_random(world, 20000));
+			while (world_received(to, &entry))
+				world_block_free(to, entry.index);
+			if (k % 10 == 0) {
+				ck_assert(world_send(good, node, 2, "good", 4,
+						     0x600d));
+				world_run_for(world, MS);
+			}
+			while (world_sent(good, &entry)) {
+				ck_assert_int_eq(entry.status, BCL_OK);
+				got++;
+			}
+		}
+		world_run_for(world, 300 * MS);
+		while (world_sent(good, &entry)) {
+			ck_assert_int_eq(entry.status, BCL_OK);
+			got++;
+		}
+		ck_assert_uint_eq(got, 20);
+		world_free(world);
+		world_note(0);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("hostile card input");
+	TCase *tcase = tcase_create("hostile");
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_test(tcase, frames);
+	tcase_add_test(tcase, requests);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}

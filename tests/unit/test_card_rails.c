@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/* The card core: several rails, and rails that come and go. */
+#include "unit.h"
+
+#include <string.h>
+
+#include "card_world.h"
+
+static const uint64_t MS = 1000000, SECOND = 1000000000;
+
+enum {
+	BIG = 1 << 20,
+};
+
+struct pair {
+	struct world *world;
+	struct world_port *port[2];
+	uint32_t node[2];
+	uint8_t *memory[2];
+	uint32_t handle[2];
+	uint32_t sent[2], done[2], received[2];
+	uint64_t added[2];
+};
+
+static struct pair make_pair(const struct world_config *config)
+{
+	struct pair pair = { .world = world_new(config) };
+
+	for (unsigned s = 0; s < 2; s++) {
+		pair.port[s] = world_port_open(pair.world, s, 1);
+		pair.memory[s] = calloc(1, 2 * BIG);
+		pair.handle[s] = world_memory(
+			pair.world, s, 1, pair.memory[s], 2 * BIG,
+			BCL_MEM_REMOTE_WRITE | BCL_MEM_REMOTE_ATOMIC |
+				BCL_MEM_REMOTE_READ);
+	}
+	pair.node[0] = world_connect(pair.world, 0, 1);
+	pair.node[1] = world_connect(pair.world, 1, 0);
+	world_run_for(pair.world, 100 * MS);
+	return pair;
+}
+
+static void free_pair(struct pair *pair)
+{
+	world_free(pair->world);
+	free(pair->memory[0]);
+	free(pair->memory[1]);
+}
+
+static unsigned rails_of(const struct pair *pair, unsigned s)
+{
+	struct bcl_node_info info;
+
+	ck_assert_int_eq(bcl_card_node_info(pair->world->card[s].card,
+					    pair->node[s], &info),
+			 BCL_OK);
+	ck_assert_int_eq(info.state, BCL_NODE_UP);
+	return info.rails;
+}
+
+static uint8_t byte_of(unsigned s, uint32_t k, uint32_t i)
+{
+	return (uint8_t)(s * 100 + k * 13 + i * 3 + (i >> 8));
+}
+
+/* By turns: a short message, a long put with notification, an add. */
+static void submit(struct pair *pair, unsigned s)
+{
+	struct bcl_request *r = world_request(pair->port[s]);
+	uint32_t k = pair->sent[s]++, length = 20000 + k % 5 * 1000;
+	uint8_t *from = pair->memory[s] + k / 3 % 16 * 32768;
+	uint64_t one = 1;
+
+	r->node = pair->node[s];
+	r->dst_port = 1;
+	r->targ64 = k;
+	switch (k % 3) {
+	case 0:
+		r->op = BCL_REQ_SYSTEM;
+		r->targ64 = k;
+		break;
+	case 1:
+		r->op = BCL_REQ_PUT_NOTIFY;
+		for (uint32_t i = 0; i < length; i++)
+			from[i] = byte_of(s, k, i);
+		r->refs[0] = (struct bcl_memref){ k / 3 % 16 * 32768,
+						  pair->handle[s], length };
+		r->nref = 1;
+		r->length = length;
+		r->target = pair->handle[!s];
+		r->targ64 = BIG + k / 3 % 16 * 32768;
+		r->arg32 = k;
+		break;
+	case 2:
+		r->op = BCL_REQ_FETCH_ADD;
+		r->target = pair->handle[!s];
+		r->targ64 = BIG - 8;
+		r->refs[0] =
+			(struct bcl_memref){ BIG - 16, pair->handle[s], 8 };
+		r->nref = 1;
+		r->inline_len = 8;
+		memcpy(r->inlined, &one, 8);
+		pair->added[!s]++;
+		break;
+	}
+	world_submit(pair->port[s], r);
+}
+
+static void take(struct pair *pair, unsigned s)
+{
+	struct bcl_completion entry;
+	uint32_t k, i;
+	uint8_t *at;
+
+	while (world_sent(pair->port[s], &entry)) {
+		ck_assert_int_eq(entry.status, BCL_OK);
+		pair->done[s]++;
+	}
+	while (world_received(pair->port[s], &entry)) {
+		k = pair->received[s]++;
+		k = k / 2 * 3 + k % 2;
+		if (k % 3 == 0) {
+			ck_assert_uint_eq(entry.targ64, k);
+		} else {
+			ck_assert_uint_eq(entry.arg32, k);
+			at = pair->memory[s] + entry.targ64;
+			for (i = 0; i < entry.length; i++)
+				if (at[i] != byte_of(!s, k, i))
+					break;
+			ck_assert_uint_eq(i, entry.length);
+		}
+		world_block_free(pair->port[s], entry.index);
+	}
+}
+
+/* Exchange until each side has sent n, both at once. */
+static void exchange(struct pair *pair, uint32_t n)
+{
+	uint64_t end = pair->world->now + 60 * SECOND;
+
+	while ((pair->done[0] < n || pair->done[1] < n) &&
+	       pair->world->now < end) {
+		for (unsigned s = 0; s < 2; s++) {
+			while (pair->sent[s] < n &&
+			       pair->sent[s] < pair->done[s] + 30)
+				submit(pair, s);
+			take(pair, s);
+		}
+		world_run_for(pair->world, MS / 10);
+	}
+	if (pair->world->now >= end)
+		world_dump(pair->world);
+	for (unsigned s = 0; s < 2; s++) {
+		uint64_t sum;
+
+		take(pair, s);
+		ck_assert_uint_eq(pair->done[s], n);
+		ck_assert_uint_eq(pair->received[s], n / 3 * 2);
+		memcpy(&sum, pair->memory[s] + BIG - 8, 8);
+		ck_assert_uint_eq(sum, pair->added[s]);
+	}
+}
+
+START_TEST(each_is_proved)
+{
+	struct world_config config = { .seed = 1, .rails = 4, .pending = _i };
+	struct pair pair = make_pair(&config);
+
+	ck_assert_uint_eq(rails_of(&pair, 0), 15);
+	ck_assert_uint_eq(rails_of(&pair, 1), 15);
+	exchange(&pair, 30);
+	free_pair(&pair);
+}
+END_TEST
+
+static unsigned data_frames[BCL_RAILS_MAX];
+static unsigned longest[BCL_RAILS_MAX];
+
+static bool count_rails(struct world *world, struct world_frame *frame)
+{
+	(void)world;
+	if ((frame->bytes[3] & 0x3f) == BCL_FRAME_DATA) {
+		data_frames[frame->rail]++;
+		if (frame->length > longest[frame->rail])
+			longest[frame->rail] = frame->length;
+	}
+	return true;
+}
+
+START_TEST(short_and_long_have_their_own)
+{
+	struct world_config config = { .seed = 1, .rails = 3 };
+	struct pair pair = make_pair(&config);
+
+	memset(data_frames, 0, sizeof(data_frames));
+	memset(longest, 0, sizeof(longest));
+	pair.world->filter = count_rails;
+	exchange(&pair, 30);
+	ck_assert_uint_gt(data_frames[0], 0);
+	ck_assert_uint_lt(longest[0], 500);
+	ck_assert_uint_eq(data_frames[1], 0);
+	ck_assert_uint_gt(data_frames[2], 100);
+	free_pair(&pair);
+}
+END_TEST
+
+/* A rail falls silent in the middle, then another, then they come back. */
+START_TEST(failover)
+{
+	uint64_t seed = world_seed((unsigned)_i);
+	struct world_config config = {
+		.seed = seed,
+		.pending = seed & 1,
+		.rails = 2,
+		.drop = seed & 2 ? 100 : 0,
+		.duplicate = seed & 2 ? 100 : 0,
+		.reorder = seed & 2 ? 100 : 0,
+		.wrap = true,
+	};
+	struct pair pair = make_pair(&config);
+	unsigned first = seed / 4 % 2;
+
+	for (unsigned s = 0; s < 2; s++)
+		for (unsigned i = 0; i < 20; i++)
+			submit(&pair, s);
+	world_run_for(pair.world, world_random(pair.world, MS));
+	world_link(pair.world, 0, 1, first, false);
+	exchange(&pair, 60);
+	ck_assert_uint_eq(rails_of(&pair, 0), 2u >> first);
+	ck_assert_uint_gt(
+		world_counter(pair.world, 0, BCL_CARD_rails_lost) +
+			world_counter(pair.world, 1, BCL_CARD_rails_lost),
+		0);
+	world_link(pair.world, 0, 1, first, true);
+	world_run_for(pair.world, 6 * SECOND);
+	ck_assert_uint_eq(rails_of(&pair, 0), 3);
+	ck_assert_uint_eq(rails_of(&pair, 1), 3);
+	for (unsigned s = 0; s < 2; s++)
+		for (unsigned i = 0; i < 20; i++)
+			submit(&pair, s);
+	world_run_for(pair.world, world_random(pair.world, MS));
+	world_link(pair.world, 0, 1, !first, false);
+	exchange(&pair, 120);
+	ck_assert_uint_eq(rails_of(&pair, 0), 1u << first);
+	free_pair(&pair);
+}
+END_TEST
+
+static void set_rail(struct pair *pair, unsigned s, unsigned rail, bool up,
+		     uint32_t mtu)
+{
+	struct bcl_control control = { .op = BCL_CTL_RAIL };
+
+	control.rail.number = rail;
+	control.rail.up = up;
+	control.rail.mtu = mtu;
+	control.rail.burst = 16;
+	control.rail.window = 1 << 20;
+	control.rail.small = rail == 0;
+	control.rail.bulk = rail + 1 == pair->world->config.rails;
+	ck_assert_int_eq(world_control(pair->world, s, &control, NULL), BCL_OK);
+}
+
+/* Interfaces go down and up and change their MTU under traffic. */
+START_TEST(interfaces_change)
+{
+	uint64_t seed = world_seed((unsigned)_i);
+	struct world_config config = {
+		.seed = seed,
+		.pending = seed & 1,
+		.rails = 1 + seed / 2 % 3,
+		.drop = 50,
+		.mtu = 9000,
+	};
+	struct pair pair = make_pair(&config);
+	uint32_t n = 0;
+
+	for (unsigned round = 0; round < 12; round++) {
+		unsigned rail = world_random(pair.world, config.rails);
+		unsigned s = world_random(pair.world, 2);
+
+		n += 6;
+		for (unsigned i = 0; i < 2; i++)
+			while (pair.sent[i] < n)
+				submit(&pair, i);
+		world_run_for(pair.world, world_random(pair.world, MS));
+		if (round % 3 == 0) {
+			set_rail(&pair, s, rail, false, 0);
+			world_run_for(pair.world,
+				      world_random(pair.world, 100 * MS));
+		}
+		set_rail(&pair, s, rail, true, round % 2 ? 1500 : 9000);
+		exchange(&pair, n);
+	}
+	world_run_for(pair.world, 6 * SECOND);
+	ck_assert_uint_eq(rails_of(&pair, 0), (1u << config.rails) - 1);
+	free_pair(&pair);
+}
+END_TEST
+
+/* The only rail is away for a while: everything waits, nothing is lost. */
+START_TEST(only_rail)
+{
+	struct world_config config = { .seed = 1, .pending = _i };
+	struct pair pair = make_pair(&config);
+
+	submit(&pair, 0);
+	submit(&pair, 0);
+	submit(&pair, 0);
+	set_rail(&pair, 0, 0, false, 0);
+	world_run_for(pair.world, SECOND);
+	set_rail(&pair, 0, 0, true, 1472);
+	pair.sent[1] = 0;
+	exchange(&pair, 3);
+	free_pair(&pair);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("card rails");
+	TCase *tcase = tcase_create("rails");
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, each_is_proved, 0, 2);
+	tcase_add_test(tcase, short_and_long_have_their_own);
+	tcase_add_loop_test(tcase, failover, 0, (int)world_seeds(40));
+	tcase_add_loop_test(tcase, interfaces_change, 0, (int)world_seeds(24));
+	tcase_add_loop_test(tcase, only_rail, 0, 2);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* The card core: what goes into frames, when, and how many there are. */
+#include "unit.h"
+
+#include <string.h>
+
+#include "card_world.h"
+
+static const uint64_t MS = 1000000, SECOND = 1000000000;
+
+static void take_all(struct world_port *port)
+{
+	struct bcl_completion entry;
+
+	while (world_sent(port, &entry))
+		ck_assert_int_eq(entry.status, BCL_OK);
+	while (world_received(port, &entry))
+		world_block_free(port, entry.index);
+}
+
+/* One doorbell, one frame; acknowledgements ride on answers. */
+START_TEST(ping_pong)
+{
+	struct world_config config = { .seed = 1 };
+	struct world *world = world_new(&config);
+	struct world_port *a = world_port_open(world, 0, 1);
+	struct world_port *b = world_port_open(world, 1, 2);
+	uint32_t to_b = world_connect(world, 0, 1), to_a;
+	struct bcl_completion entry;
+	uint64_t frames[2], transmits;
+
+	to_a = world_connect(world, 1, 0);
+	world_run_for(world, 10 * MS);
+	frames[0] = world->card[0].frames;
+	frames[1] = world->card[1].frames;
+	for (unsigned i = 0; i < 1000; i++) {
+		transmits = world->card[0].transmits;
+		ck_assert(world_send(a, to_b, 2, "ping", 4, i));
+		ck_assert_uint_eq(world->card[0].transmits, transmits + 1);
+		while (!world_received(b, &entry))
+			world_step(world);
+		world_block_free(b, entry.index);
+		ck_assert(world_send(b, to_a, 1, "pong", 4, i));
+		while (!world_received(a, &entry))
+			world_step(world);
+		world_block_free(a, entry.index);
+		take_all(a);
+		take_all(b);
+	}
+	ck_assert_uint_lt(world->card[0].frames - frames[0], 1010);
+	ck_assert_uint_lt(world->card[1].frames - frames[1], 1010);
+	ck_assert_uint_eq(world_counter(world, 0, BCL_CARD_retransmitted), 0);
+	world_free(world);
+}
+END_TEST
+
+/* One way: one delayed acknowledgement for all that came meanwhile. */
+START_TEST(acknowledgements_wait)
+{
+	struct world_config config = { .seed = 1 };
+	struct world *world = world_new(&config);
+	struct world_port *a = world_port_open(world, 0, 1);
+	struct world_port *b = world_port_open(world, 1, 2);
+	uint32_t node = world_connect(world, 0, 1);
+	uint64_t acks;
+
+	world_run_for(world, 10 * MS);
+	acks = world_counter(world, 1, BCL_CARD_acks_sent);
+	for (unsigned i = 0; i < 10; i++)
+		ck_assert(world_send(a, node, 2, "", 0, i));
+	world_run_for(world, 10 * MS);
+	take_all(a);
+	take_all(b);
+	ck_assert_uint_eq(world_counter(world, 1, BCL_CARD_acks_sent),
+			  acks + 1);
+	world_free(world);
+}
+END_TEST
+
+/* Queued together, sent together: also from different ports. */
+START_TEST(small_ones_share)
+{
+	struct world_config config = { .seed = 1 };
+	struct world *world = world_new(&config);
+	struct world_port *a = world_port_open(world, 0, 1);
+	struct world_port *c = world_port_open(world, 0, 3);
+	struct world_port *b = world_port_open(world, 1, 2);
+	uint32_t node = world_connect(world, 0, 1);
+	struct bcl_completion entry;
+	uint64_t frames;
+	unsigned got = 0;
+
+	/* while the handshake is under way */
+	for (unsigned i = 0; i < 20; i++) {
+		ck_assert(world_send(a, node, 2, "12345678", 8, i));
+		ck_assert(world_send(c, node, 2, "12345678", 8, i));
+	}
+	frames = world->card[0].frames;
+	world_run_for(world, 10 * MS);
+	while (world_received(b, &entry)) {
+		ck_assert_mem_eq(world_block(b, entry.index), "12345678", 8);
+		got++;
+	}
+	ck_assert_uint_eq(got, 40);
+	/* PING, perhaps an ACK, and 40 x 48 bytes in frames of 1,472 */
+	ck_assert_uint_le(world->card[0].frames - frames, 4);
+	world_free(world);
+}
+END_TEST
+
+static struct bcl_request *put(struct world_port *port, uint32_t node,
+			       uint32_t from, uint32_t to, uint32_t length)
+{
+	struct bcl_request *r = world_request(port);
+
+	r->op = BCL_REQ_PUT;
+	r->node = node;
+	r->dst_port = 2;
+	r->target = to;
+	r->nref = 1;
+	r->refs[0] = (struct bcl_memref){ 0, from, length };
+	r->length = length;
+	return r;
+}
+
+START_TEST(long_ones_go_in_bursts)
+{
+	struct world_config config = { .seed = 1, .burst = 44, .no_pcrc = _i };
+	struct world *world = world_new(&config);
+	struct world_port *a = world_port_open(world, 0, 1);
+	uint32_t node, from, to;
+	struct bcl_completion entry;
+	uint32_t length = 64 << 20, frames = length / 1392;
+
+	world_port_open(world, 1, 2);
+	node = world_connect(world, 0, 1);
+	from = world_sink(world, 0, 1, length);
+	to = world_sink(world, 1, 2, length);
+	world_submit(a, put(a, node, from, to, length));
+	world_run_for(world, 10 * SECOND);
+	ck_assert(world_sent(a, &entry));
+	ck_assert_int_eq(entry.status, BCL_OK);
+	ck_assert_uint_eq(world->card[0].burst_most, 44);
+	ck_assert_uint_lt(world->card[0].transmits, frames / 20);
+	/* one acknowledgement per 256 KB, and some while it begins */
+	ck_assert_uint_lt(world_counter(world, 1, BCL_CARD_acks_sent),
+			  (length >> 18) + 100);
+	ck_assert_uint_eq(world_counter(world, 0, BCL_CARD_retransmitted), 0);
+	ck_assert_uint_eq(world_counter(world, 0, BCL_CARD_timeouts), 0);
+	world_free(world);
+}
+END_TEST
+
+static unsigned long_frames, short_frames;
+
+static bool count_frames(struct world *world, struct world_frame *frame)
+{
+	(void)world;
+	if ((frame->bytes[3] & 0x3f) != BCL_FRAME_DATA || frame->from != 0)
+		return true;
+	if (frame->length > 1000)
+		long_frames++;
+	else
+		short_frames++;
+	return true;
+}
+
+/* Another port's 8 bytes wait for one burst at most, and need no window. */
+START_TEST(bulk_delays_nobody)
+{
+	uint64_t seed = world_seed((unsigned)_i);
+	struct world_config config = { .seed = seed,
+				       .burst = 16,
+				       .pending = seed & 1 };
+	struct world *world = world_new(&config);
+	struct world_port *a = world_port_open(world, 0, 1);
+	struct world_port *c = world_port_open(world, 0, 3);
+	struct world_port *b = world_port_open(world, 1, 2);
+	uint32_t node = world_connect(world, 0, 1);
+	uint32_t length = 1 << 30;
+	uint32_t from = world_sink(world, 0, 1, length);
+	uint32_t to = world_sink(world, 1, 2, length);
+
+	world_submit(a, put(a, node, from, to, length));
+	world->filter = count_frames;
+	for (unsigned i = 0; i < 50; i++) {
+		world_run_for(world, world_random(world, MS / 10));
+		long_frames = short_frames = 0;
+		ck_assert(world_send(c, node, 2, "12345678", 8, i));
+		while (short_frames == 0)
+			world_step(world);
+		/* a slow dma lets some pass while it reads the request */
+		ck_assert_uint_le(long_frames, config.pending ? 64 : 16);
+		take_all(b);
+		take_all(c);
+	}
+	world_free(world);
+}
+END_TEST
+
+/* Two long messages of two ports advance together. */
+START_TEST(ports_take_turns)
+{
+	struct world_config config = { .seed = 1, .pending = _i };
+	struct world *world = world_new(&config);
+	struct world_port *a = world_port_open(world, 0, 1);
+	struct world_port *c = world_port_open(world, 0, 3);
+	uint32_t node = world_connect(world, 0, 1), length = 1 << 20;
+	struct bcl_completion entry;
+	uint32_t from_a = world_sink(world, 0, 1, length);
+	uint32_t from_c = world_sink(world, 0, 3, length);
+	uint32_t to = world_sink(world, 1, 2, length);
+	uint64_t end_a = 0, end_c = 0, start;
+
+	world_port_open(world, 1, 2);
+	world_run_for(world, 10 * MS);
+	start = world->now;
+	for (unsigned i = 0; i < 8; i++) /* eight against one */
+		world_submit(a, put(a, node, from_a, to, length));
+	world_submit(c, put(c, node, from_c, to, length));
+	while (!end_a || !end_c) {
+		world_step(world);
+		if (world_sent(c, &entry))
+			end_c = world->now - start;
+		if (!end_a && a->sent_events == 8)
+			end_a = world->now - start;
+	}
+	ck_assert_uint_lt(end_c, end_a / 2);
+	world_free(world);
+}
+END_TEST
+
+static unsigned nth;
+
+static bool lose_each_100th(struct world *world, struct world_frame *frame)
+{
+	(void)world;
+	return frame->from != 0 || frame->length < 1000 || ++nth % 100;
+}
+
+/* Only what was lost is sent again, and at once. */
+START_TEST(selective)
+{
+	struct world_config config = { .seed = 1, .delay = 2 };
+	struct world *world = world_new(&config);
+	struct world_port *a = world_port_open(world, 0, 1);
+	uint32_t node = world_connect(world, 0, 1), length = 10 << 20;
+	uint32_t from = world_sink(world, 0, 1, length);
+	uint32_t to = world_sink(world, 1, 2, length);
+	struct bcl_completion entry;
+
+	world_port_open(world, 1, 2);
+	world_run_for(world, 10 * MS);
+	nth = 0;
+	world->filter = lose_each_100th;
+	world_submit(a, put(a, node, from, to, length));
+	world_run_for(world, 10 * SECOND);
+	ck_assert(world_sent(a, &entry));
+	ck_assert_int_eq(entry.status, BCL_OK);
+	ck_assert_uint_eq(world_counter(world, 0, BCL_CARD_retransmitted),
+			  nth / 100);
+	ck_assert_uint_le(world_counter(world, 0, BCL_CARD_timeouts), 2);
+	world_free(world);
+}
+END_TEST
+
+static uint64_t in_flight, most_in_flight;
+
+static bool weigh(struct world *world, struct world_frame *frame)
+{
+	(void)world;
+	if (frame->from == 0 && (frame->bytes[3] & 0x3f) == BCL_FRAME_DATA)
+		in_flight += frame->length;
+	else if (frame->from == 1)
+		in_flight = 0; /* it acknowledges, in this world, everything */
+	if (in_flight > most_in_flight)
+		most_in_flight = in_flight;
+	return true;
+}
+
+/* Never more than the receiver granted, however far away it is. */
+START_TEST(window_is_kept)
+{
+	struct world_config config = { .seed = 1,
+				       .window = 100000,
+				       .delay = 10 * 1000 * 1000 };
+	struct world *world = world_new(&config);
+	struct world_port *a = world_port_open(world, 0, 1);
+	uint32_t node = world_connect(world, 0, 1), length = 10 << 20;
+	uint32_t from = world_sink(world, 0, 1, length);
+	uint32_t to = world_sink(world, 1, 2, length);
+
+	world_port_open(world, 1, 2);
+	world_run_for(world, 100 * MS);
+	in_flight = most_in_flight = 0;
+	world->filter = weigh;
+	world_submit(a, put(a, node, from, to, length));
+	world_run_for(world, SECOND);
+	ck_assert_uint_gt(most_in_flight, 20000);
+	ck_assert_uint_le(most_in_flight, 100000);
+	world_free(world);
+}
+END_TEST
+
+/* The host receives right where the next bytes belong. */
+START_TEST(prediction)
+{
+	struct world_config config = { .seed = 1 };
+	struct world *world = world_new(&config);
+	struct world_port *a = world_port_open(world, 0, 1);
+	uint32_t node = world_connect(world, 0, 1), length = 1 << 20;
+	uint32_t from = world_sink(world, 0, 1, length);
+	uint32_t to = world_sink(world, 1, 2, length), payload;
+	struct bcl_card *card = world->card[1].card;
+	struct bcl_memref where;
+	struct bcl_completion entry;
+	uint64_t last = 0;
+	uint16_t port;
+	int remote;
+
+	world_port_open(world, 1, 2);
+	world_run_for(world, MS);
+	ck_assert(!bcl_card_predict(card, 0, &where, &port, &remote, &payload));
+	world_submit(a, put(a, node, from, to, length));
+	while (!world_sent(a, &entry)) {
+		world_step(world);
+		if (!bcl_card_predict(card, 0, &where, &port, &remote,
+				      &payload))
+			continue;
+		ck_assert_uint_ge(where.offset, last);
+		last = where.offset;
+		ck_assert_uint_eq(where.offset + where.length, length);
+		ck_assert_uint_eq(where.offset % 1392, 0);
+		ck_assert_uint_eq(where.handle, to);
+		ck_assert_uint_eq(payload, 1392);
+		ck_assert_uint_eq(port, 2);
+		ck_assert_int_eq(remote, 1);
+	}
+	ck_assert_uint_gt(last, length / 2);
+	ck_assert(!bcl_card_predict(card, 0, &where, &port, &remote, &payload));
+	world_free(world);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("card sharing");
+	TCase *tcase = tcase_create("sharing");
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_test(tcase, ping_pong);
+	tcase_add_test(tcase, acknowledgements_wait);
+	tcase_add_test(tcase, small_ones_share);
+	tcase_add_loop_test(tcase, long_ones_go_in_bursts, 0, 2);
+	tcase_add_loop_test(tcase, bulk_delays_nobody, 0, (int)world_seeds(6));
+	tcase_add_loop_test(tcase, ports_take_turns, 0, 2);
+	tcase_add_test(tcase, selective);
+	tcase_add_test(tcase, window_is_kept);
+	tcase_add_test(tcase, prediction);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}

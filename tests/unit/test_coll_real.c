@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The same operations over the real stack: processes on one host, and on
+ * virtual nodes that reach one another by the card.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "collectives/team.h"
+#include "tests/unit/coll_cases.h"
+#include "tests/unit/unit.h"
+#include "transport/boot/fork.h"
+#include "transport/context.h"
+
+struct job {
+	unsigned size;
+	const char *nodes; /* a letter per rank: its node; NULL: one host */
+	bool threads;
+	unsigned victim;
+	int (*run)(const struct job *job, struct bcl_team *world);
+};
+
+static int fork_rank(unsigned rank, void *argument)
+{
+	const struct job *job = argument;
+	struct bcl_adi_options options = {
+		.flags = job->threads ? BCL_ADI_THREADS : 0,
+	};
+	struct bcl_team *world;
+	struct bcl_adi *adi;
+	int failures;
+
+	if (job->nodes) {
+		char name[] = { job->nodes[rank], 0 };
+
+		setenv("BCL_NODE", name, 1);
+		setenv("BCL_NET", "lo", 1);
+		setenv("BCL_RAILS", "udp", 1);
+	} else {
+		setenv("BCL_RAILS", "none", 1);
+	}
+	if (bcl_adi_open(&options, &adi) || bcl_team_world(adi, &world))
+		return 100;
+	failures = job->run(job, world);
+	bcl_team_free(world);
+	bcl_adi_close(adi);
+	return failures != 0;
+}
+
+static void run_job(const struct job *job)
+{
+	ck_assert_int_eq(bcl_boot_job_run(job->size, fork_rank, (void *)job),
+			 0);
+}
+
+static int expect(bool holds, const char *what, const struct bcl_team *team)
+{
+	if (!holds)
+		fprintf(stderr, "rank %u of %u: not so: %s\n", team->rank,
+			team->size, what);
+	return !holds;
+}
+
+/* ---- values ----------------------------------------------------------------- */
+
+static int everything(const struct job *job, struct bcl_team *world)
+{
+	static const size_t lengths[] = { 0, 8, 25, 5000, 300001 };
+	unsigned operation, i, node, members, mine;
+	int failures = 0;
+
+	/* The test is of the paths that it says. */
+	bcl_team_node(world, world->rank, &mine, &members);
+	failures += expect(world->shares == (members > 1), "a segment", world);
+	for (i = 0; i < world->size; i++) {
+		bool same = !job->nodes ||
+			    job->nodes[i] == job->nodes[world->rank];
+
+		bcl_team_node(world, i, &node, &members);
+		failures += expect((node == mine) == same, "nodes", world);
+	}
+	for (operation = 0; operation < BCL_OPERATIONS; operation++)
+		for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
+			failures += (int)cases_run_all(
+				world, (enum bcl_operation)operation,
+				lengths[i]);
+	failures += (int)cases_mixed(world, 17, 300);
+	failures += (int)cases_overlap(world, world);
+	return failures;
+}
+
+static const struct job shapes[] = {
+	{ .size = 1, .run = everything },
+	{ .size = 2, .run = everything },
+	{ .size = 7, .run = everything },
+	{ .size = 2, .nodes = "ab", .run = everything },
+	{ .size = 4, .nodes = "aabb", .run = everything },
+	{ .size = 5, .nodes = "abcab", .run = everything },
+	{ .size = 3, .nodes = "aab", .threads = true, .run = everything },
+};
+
+START_TEST(values)
+{
+	run_job(&shapes[_i]);
+}
+END_TEST
+
+/* ---- threads ----------------------------------------------------------------- */
+
+struct worker {
+	struct bcl_team *team;
+	unsigned failures;
+};
+
+static void *work(void *arg)
+{
+	struct worker *worker = arg;
+
+	worker->failures = cases_mixed(worker->team, 5, 200);
+	return NULL;
+}
+
+/* A team for each of several threads. */
+static int in_threads(const struct job *job, struct bcl_team *world)
+{
+	enum {
+		THREADS = 3,
+	};
+	struct worker workers[THREADS];
+	pthread_t threads[THREADS];
+	unsigned ranks[8], i;
+	int failures = 0;
+
+	(void)job;
+	for (i = 0; i < world->size; i++)
+		ranks[i] = world->size - 1 - i;
+	for (i = 0; i < THREADS; i++) {
+		workers[i].failures = 0;
+		if (bcl_team_create(world, ranks, world->size, i,
+				    &workers[i].team))
+			return 1;
+	}
+	for (i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, work, &workers[i]);
+	for (i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+		failures += (int)workers[i].failures;
+		bcl_team_free(workers[i].team);
+	}
+	return failures;
+}
+
+START_TEST(teams_of_threads)
+{
+	static const struct job jobs[] = {
+		{ .size = 2, .threads = true, .run = in_threads },
+		{ .size = 3, .threads = true, .nodes = "aba", .run = in_threads },
+	};
+
+	run_job(&jobs[_i]);
+}
+END_TEST
+
+/* ---- death ------------------------------------------------------------------- */
+
+static int lose_one(const struct job *job, struct bcl_team *world)
+{
+	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_UINT64);
+	static uint64_t in[50000], out[50000];
+	enum bcl_status status;
+	unsigned i;
+	int failures = 0;
+
+	for (i = 0; i < 20; i++)
+		failures += expect(!bcl_allreduce(world, in, out, 1, sum),
+				   "all alive", world);
+	/* The others may be in what it has left: let them. */
+	if (world->rank == job->victim) {
+		usleep(100000);
+		raise(SIGKILL);
+	}
+	status = bcl_allreduce(world, in, out, 50000, sum);
+	failures += expect(bcl_status_loss(status) == BCL_LOSS_PEER,
+			   bcl_strstatus(status), world);
+	status = bcl_barrier(world);
+	failures += expect(bcl_status_loss(status) == BCL_LOSS_PEER,
+			   bcl_strstatus(status), world);
+	return failures;
+}
+
+START_TEST(death)
+{
+	static const struct job jobs[] = {
+		{ .size = 2, .victim = 0, .run = lose_one },
+		{ .size = 2, .victim = 1, .run = lose_one },
+		{ .size = 4, .victim = 0, .run = lose_one },
+		{ .size = 4, .victim = 2, .run = lose_one },
+		{ .size = 4, .victim = 1, .nodes = "aabb", .run = lose_one },
+		{ .size = 4, .victim = 2, .nodes = "aabb", .run = lose_one },
+		{ .size = 3, .victim = 0, .nodes = "abc", .run = lose_one },
+	};
+
+	setenv("BCL_PEER_TIMEOUT", "1s", 1);
+	/* All but the victim end well. */
+	ck_assert_int_eq(bcl_boot_job_run(jobs[_i].size, fork_rank,
+					  (void *)&jobs[_i]),
+			 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("coll_real");
+	TCase *tests = tcase_create("jobs");
+
+	tcase_set_timeout(tests, 120);
+	tcase_add_loop_test(tests, values, 0,
+			    sizeof(shapes) / sizeof(shapes[0]));
+	tcase_add_loop_test(tests, teams_of_threads, 0, 2);
+	tcase_add_loop_test(tests, death, 0, 7);
+	suite_add_tcase(suite, tests);
+	return unit_run(suite);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* Every algorithm of every operation, over the mock. */
+#include "collectives/team.h"
+#include "tests/unit/coll_cases.h"
+#include "tests/unit/coll_mock.h"
+#include "tests/unit/unit.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+
+#ifndef __has_feature /* clang's way to say it */
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || \
+	__has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define SLOW 1 /* everything takes many times as long: a part of it */
+#else
+#define SLOW 0
+#endif
+
+/* Empty, in a flag line, in a chunk, in several chunks and messages. */
+static const size_t lengths[] = { 1, 25, 40003, 0, 8, 1001 };
+
+enum {
+	NLENGTHS = sizeof(lengths) / sizeof(lengths[0]),
+	FEW_LENGTHS = 3,
+	MOST_RANKS = 17,
+};
+
+/* Node of a rank in topologies of up to MOST_RANKS ranks. */
+struct shape {
+	const char *name;
+	unsigned (*host)(unsigned rank, unsigned size);
+};
+
+static unsigned one_node(unsigned rank, unsigned size)
+{
+	(void)rank;
+	(void)size;
+	return 0;
+}
+
+static unsigned two_even(unsigned rank, unsigned size)
+{
+	return rank >= size / 2;
+}
+
+static unsigned two_uneven(unsigned rank, unsigned size)
+{
+	return rank + 1 >= size;
+}
+
+static unsigned apart(unsigned rank, unsigned size)
+{
+	(void)size;
+	return rank;
+}
+
+static unsigned scattered(unsigned rank, unsigned size)
+{
+	(void)size;
+	return rank * 5 % 3;
+}
+
+static const struct shape shapes[] = {
+	{ "one node", one_node },     { "scattered", scattered },
+	{ "each its own", apart },    { "two even", two_even },
+	{ "two uneven", two_uneven },
+};
+
+enum {
+	NSHAPES = SLOW ? 2 : sizeof(shapes) / sizeof(shapes[0]),
+};
+
+struct plan {
+	enum bcl_operation operation;
+	bool all; /* every algorithm, not just what would be chosen */
+	const size_t *lengths;
+	unsigned nlengths;
+	atomic_uint failures;
+};
+
+static void run_plan(struct bcl_adi *adi, void *arg)
+{
+	struct plan *plan = arg;
+	struct bcl_team *world;
+	unsigned i, failures = 0;
+
+	if (bcl_team_world(adi, &world) != BCL_OK) {
+		plan->failures++;
+		return;
+	}
+	for (i = 0; i < plan->nlengths; i++)
+		failures += plan->all ? cases_run_all(world, plan->operation,
+						      plan->lengths[i])
+				      : cases_run(world, plan->operation,
+						  plan->lengths[i]);
+	bcl_team_free(world);
+	plan->failures += failures;
+}
+
+static void run_world(struct plan *plan, unsigned size,
+		      const struct shape *shape, bool synchronous, bool private)
+{
+	unsigned hosts[MOST_RANKS], rank;
+	struct mock_options options = {
+		.size = size,
+		.hosts = hosts,
+		.synchronous = synchronous,
+		.private = private,
+	};
+	struct mock_world *world;
+
+	for (rank = 0; rank < size; rank++)
+		hosts[rank] = shape->host(rank, size);
+	world = mock_open(&options);
+	mock_run(world, run_plan, plan);
+	ck_assert_msg(plan->failures == 0,
+		      "%s: %u ranks, %s, synchronous %d, private %d",
+		      bcl_operation_names[plan->operation], size, shape->name,
+		      synchronous, private);
+	ck_assert_uint_eq(mock_left_over(world), 0);
+	mock_close(world);
+}
+
+START_TEST(every_algorithm)
+{
+	unsigned size, shape;
+
+	for (size = SLOW ? 2 : 1; size <= 9; size += SLOW ? 3 : 1)
+		for (shape = 0; shape < NSHAPES; shape++) {
+			struct plan plan = {
+				.operation = (enum bcl_operation)_i,
+				.all = true,
+				.lengths = lengths,
+				.nlengths = !SLOW && size < 5 ? NLENGTHS
+							      : FEW_LENGTHS,
+			};
+
+			run_world(&plan, size, &shapes[shape], size % 2, false);
+		}
+}
+END_TEST
+
+struct mixture {
+	unsigned seed, n;
+	atomic_uint failures;
+};
+
+static void run_mixture(struct bcl_adi *adi, void *arg)
+{
+	struct mixture *mixture = arg;
+	struct bcl_team *world;
+
+	if (bcl_team_world(adi, &world) != BCL_OK) {
+		mixture->failures++;
+		return;
+	}
+	mixture->failures += cases_mixed(world, mixture->seed, mixture->n);
+	bcl_team_free(world);
+}
+
+START_TEST(mixed)
+{
+	const char *wanted = getenv("SEED");
+	unsigned seed = wanted ? (unsigned)strtoul(wanted, NULL, 0)
+			       : (unsigned)time(NULL);
+	unsigned size, shape;
+
+	printf("SEED=%u\n", seed);
+	for (size = 2; size <= 9; size += 1 + size / 3)
+		for (shape = 0; shape < NSHAPES; shape++) {
+			struct mixture mixture = { .seed = seed, .n = 60 };
+			unsigned hosts[MOST_RANKS], rank;
+			struct mock_options options = {
+				.size = size,
+				.hosts = hosts,
+				.synchronous = size % 2,
+			};
+			struct mock_world *world;
+
+			for (rank = 0; rank < size; rank++)
+				hosts[rank] = shapes[shape].host(rank, size);
+			world = mock_open(&options);
+			mock_run(world, run_mixture, &mixture);
+			ck_assert_uint_eq(mixture.failures, 0);
+			ck_assert_uint_eq(mock_left_over(world), 0);
+			mock_close(world);
+		}
+}
+END_TEST
+
+START_TEST(without_segment)
+{
+	unsigned size, shape;
+
+	for (size = SLOW ? 3 : 2; size <= 5; size += SLOW ? 9 : 1)
+		for (shape = 0; shape < NSHAPES; shape++) {
+			struct plan plan = {
+				.operation = (enum bcl_operation)_i,
+				.all = true,
+				.lengths = (const size_t[]){ 9, 3000 },
+				.nlengths = 2,
+			};
+
+			run_world(&plan, size, &shapes[shape], true, true);
+		}
+}
+END_TEST
+
+START_TEST(many_ranks)
+{
+	unsigned size, shape;
+
+	for (size = SLOW ? 13 : 10; size <= MOST_RANKS; size += SLOW ? 9 : 1)
+		for (shape = 0; shape < NSHAPES; shape++) {
+			struct plan plan = {
+				.operation = (enum bcl_operation)_i,
+				.all = size == 13 || size == 16,
+				.lengths = (const size_t[]){ 8, 70001 },
+				.nlengths = plan.all ? 1 : 2,
+			};
+
+			run_world(&plan, size, &shapes[shape], true, false);
+		}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("collectives");
+	TCase *tests = tcase_create("cases");
+
+	tcase_set_timeout(tests, 250);
+	tcase_add_loop_test(tests, every_algorithm, 0, BCL_OPERATIONS);
+	tcase_add_test(tests, mixed);
+	tcase_add_loop_test(tests, without_segment, 0, BCL_OPERATIONS);
+	tcase_add_loop_test(tests, many_ranks, 0, BCL_OPERATIONS);
+	suite_add_tcase(suite, tests);
+	return unit_run(suite);
+}

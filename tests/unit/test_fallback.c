@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/* What the shared path does when the system gives less than usual, and when
+ * there are more peers than it polls. */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/unit/ranks.h"
+#include "tests/unit/unit.h"
+#include "transport/shm/port.h"
+
+/* A system call fails from now on, in this process and its threads to be. */
+static void forbid(long call, int error)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K,
+			 SECCOMP_RET_ERRNO | ((uint32_t)error & 0xffff)),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+
+	ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program),
+			 0);
+}
+
+static bool may(const char *what)
+{
+	if (!geteuid())
+		return true;
+	printf("not root: %s is not tested\n", what);
+	return false;
+}
+
+/* A large message each way; how it went. */
+static void exchange(struct rank *rank, bool attach)
+{
+	enum {
+		LENGTH = 300000
+	};
+	static uint8_t out[LENGTH], in[LENGTH];
+	unsigned other = !rank->me;
+	uint8_t token[BCL_KEY_MAX];
+	struct bcl_peer_info info;
+	struct bcl_event event;
+	unsigned left = 3;
+
+	bcl_peer_info(rank->peers[other], &info);
+	ck_assert_int_eq(info.path, BCL_PATH_SHARED);
+	ck_assert_msg(info.attach == attach, "%s", info.why);
+	ck_assert_msg(!!strstr(info.why, "double copy") == !attach, "%s",
+		      info.why);
+	memset(out, 7 + (int)rank->me, LENGTH);
+	ck_assert_int_eq(bcl_offer(rank->peers[other], out, LENGTH, 1, token),
+			 BCL_OK);
+	rank_send(rank, other, 0, token, sizeof(token));
+	while (left--) {
+		rank_event(rank, &event);
+		ck_assert_int_eq(event.status, BCL_OK);
+		if (event.kind != BCL_EVENT_MESSAGE)
+			continue;
+		memcpy(token, event.data, sizeof(token));
+		ck_assert_int_eq(
+			bcl_pull(rank->peers[other], token, in, LENGTH, 2),
+			BCL_OK);
+	}
+	ck_assert_int_eq(in[0], 7 + (int)other);
+	ck_assert_int_eq(in[LENGTH - 1], 7 + (int)other);
+	ck_assert_uint_eq(rank_counter(rank, "shm.bytes_bounced"),
+			  attach ? 0 : LENGTH);
+	rank_barrier(rank);
+}
+
+/* ---- attach ---- */
+
+static const struct {
+	long call;
+	int error;
+} forbidden[] = {
+	{ SYS_process_vm_readv, EPERM },
+	{ SYS_process_vm_writev, EPERM },
+	{ SYS_process_vm_readv, ENOSYS },
+	{ SYS_pidfd_open, ENOSYS },
+};
+static int which;
+
+static void without_call(struct rank *rank)
+{
+	bool attach = forbidden[which].call == SYS_pidfd_open;
+
+	if (rank->me == 0)
+		forbid(forbidden[which].call, forbidden[which].error);
+	rank_open(rank, NULL);
+	rank_barrier(rank);
+	ck_assert_int_eq(rank_connect(rank, !rank->me), BCL_OK);
+	exchange(rank, attach);
+	rank_close(rank);
+}
+
+START_TEST(forbidden_call)
+{
+	which = _i;
+	ranks_run_bare(2, without_call, 0);
+}
+END_TEST
+
+/* Run the rest of the rank in a child that sees other process ids. */
+static void enter_namespace(void)
+{
+	int status;
+	pid_t pid;
+
+	ck_assert_int_eq(unshare(CLONE_NEWPID), 0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (!pid)
+		return;
+	waitpid(pid, &status, 0);
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
+static void in_namespace(struct rank *rank)
+{
+	if (rank->me == 0 || which)
+		enter_namespace();
+	rank_open(rank, NULL);
+	rank_barrier(rank);
+	ck_assert_int_eq(rank_connect(rank, !rank->me), BCL_OK);
+	exchange(rank, false);
+	rank_close(rank);
+}
+
+START_TEST(process_ids)
+{
+	which = _i;
+	if (may("another process id namespace"))
+		ranks_run_bare(2, in_namespace, 0);
+}
+END_TEST
+
+/* ---- users ---- */
+
+static void other_user(struct rank *rank)
+{
+	struct bcl_peer_info info;
+
+	if (rank->me)
+		ck_assert_int_eq(setuid(65534), 0);
+	rank_open(rank, NULL);
+	rank_barrier(rank);
+	/* one after the other, so that calls do not cross */
+	while (atomic_load(&rank->all->signals[0]) != rank->me)
+		rank_idle(rank, 1);
+	ck_assert_int_eq(rank_connect(rank, !rank->me), BCL_ERR_NORAIL);
+	bcl_peer_info(rank->peers[!rank->me], &info);
+	ck_assert_msg(strstr(info.why, "another user"), "%s", info.why);
+	atomic_store(&rank->all->signals[0], 1);
+	rank_barrier(rank);
+	rank_close(rank);
+}
+
+START_TEST(users)
+{
+	if (may("another user"))
+		ranks_run_bare(2, other_user, 0);
+}
+END_TEST
+
+/* ---- descriptors and memory ---- */
+
+static void limit_files(rlim_t *before)
+{
+	struct rlimit limit;
+	int free = dup(0);
+
+	ck_assert_int_ge(free, 0);
+	close(free);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	*before = limit.rlim_cur;
+	limit.rlim_cur = (rlim_t)free;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+static void restore_files(rlim_t before)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = before;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+/* Rank 0 has no descriptor left: for its callers, then for its own call. */
+static void no_files(struct rank *rank)
+{
+	struct bcl_peer_info info;
+	struct bcl_event event;
+	rlim_t before;
+
+	rank_barrier(rank);
+	if (rank->me == 0) {
+		limit_files(&before);
+		rank_barrier(rank);
+		while (!atomic_load(&rank->all->signals[0]))
+			rank_idle(rank, 1);
+		ck_assert_uint_eq(rank_counter(rank, "shm.turned_away"), 1);
+		ck_assert_int_eq(rank_connect(rank, 1), BCL_ERR_NORAIL);
+		bcl_peer_info(rank->peers[1], &info);
+		ck_assert_msg(strstr(info.why, "no socket"), "%s", info.why);
+		restore_files(before);
+		rank_barrier(rank);
+		ck_assert_int_eq(rank_connect(rank, 1), BCL_OK);
+	} else {
+		rank_barrier(rank);
+		ck_assert_int_eq(rank_connect(rank, 0), BCL_ERR_NORAIL);
+		bcl_peer_info(rank->peers[0], &info);
+		ck_assert_msg(strstr(info.why, "hung up"), "%s", info.why);
+		atomic_store(&rank->all->signals[0], 1);
+		rank_barrier(rank);
+		do
+			rank_expect(rank, BCL_EVENT_PEER, &event);
+		while (event.status);
+	}
+	rank_barrier(rank);
+}
+
+START_TEST(descriptors)
+{
+	ranks_run(2, no_files, 0);
+}
+END_TEST
+
+static void no_space(struct rank *rank)
+{
+	struct rlimit limit = { 1 << 20, RLIM_INFINITY };
+	struct bcl_peer_info info;
+	struct bcl_event event;
+
+	if (rank->me == 0) {
+		ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+		ck_assert_int_eq(rank_connect(rank, 1), BCL_ERR_NORAIL);
+		bcl_peer_info(rank->peers[1], &info);
+		ck_assert_msg(strstr(info.why, "no memory"), "%s", info.why);
+		limit.rlim_cur = RLIM_INFINITY;
+		ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+		ck_assert_int_eq(rank_connect(rank, 1), BCL_OK);
+	} else {
+		rank_expect(rank, BCL_EVENT_PEER, &event);
+		ck_assert_int_eq(event.status, BCL_OK);
+	}
+	rank_barrier(rank);
+}
+
+START_TEST(space)
+{
+	ranks_run(2, no_space, 0);
+}
+END_TEST
+
+/* ---- more peers than are polled ---- */
+
+static void crowd(struct rank *rank)
+{
+	enum {
+		EACH = 50
+	};
+	unsigned n = rank->all->n, i, turn;
+	struct bcl_event event;
+
+	if (rank->me) {
+		ck_assert_int_eq(rank_connect(rank, 0), BCL_OK);
+		rank_barrier(rank);
+		for (i = 0; i < EACH; i++)
+			rank_send(rank, 0, i, NULL, 0);
+		/* one at a time, to a receiver that sleeps */
+		while (atomic_load(&rank->all->signals[0]) != rank->me)
+			usleep(200);
+		rank_send(rank, 0, 1000, NULL, 0);
+		rank_barrier(rank);
+		return;
+	}
+	for (i = 0; i < n - 1; i++) {
+		rank_expect(rank, BCL_EVENT_PEER, &event);
+		ck_assert_int_eq(event.status, BCL_OK);
+	}
+	while (rank->port->npairs > BCL_SHM_POLLED)
+		rank_idle(rank, 10);
+	ck_assert_uint_eq(rank->port->shm->nsilent, n - 1 - BCL_SHM_POLLED);
+	rank_barrier(rank);
+	for (i = 0; i < (n - 1) * EACH; i++)
+		rank_expect(rank, BCL_EVENT_MESSAGE, &event);
+	while (rank->port->npairs > BCL_SHM_POLLED)
+		rank_idle(rank, 10);
+	for (turn = 1; turn < n; turn++) {
+		atomic_store(&rank->all->signals[0], turn);
+		ck_assert_int_eq(bcl_wait(rank->port, UINT64_C(20000000000)),
+				 BCL_OK);
+		ck_assert_int_eq(bcl_poll(rank->port, &event), BCL_OK);
+		ck_assert_uint_eq(event.immediate, 1000);
+	}
+	rank_barrier(rank);
+}
+
+START_TEST(silent_pairs)
+{
+	ranks_run(21, crowd, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("fallback");
+	TCase *tc = tcase_create("fallback");
+
+	tcase_add_loop_test(tc, forbidden_call, 0,
+			    sizeof(forbidden) / sizeof(*forbidden));
+	tcase_add_loop_test(tc, process_ids, 0, 2);
+	tcase_add_test(tc, users);
+	tcase_add_test(tc, descriptors);
+	tcase_add_test(tc, space);
+	tcase_add_test(tc, silent_pairs);
+	suite_add_tcase(suite, tc);
+	return unit_run(suite);
+}

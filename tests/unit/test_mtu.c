@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A UDP rail and a path that does not take what the interface takes, and an
+ * interface that goes down and up: in a network namespace, over its loopback.
+ */
+#include "rails.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+static struct bcl_rail *a, *b;
+static struct inbox *inbox;
+static struct bcl_config config;
+
+static void shell(const char *command)
+{
+	ck_assert_msg(!system(command), "%s", command);
+}
+
+static void setup(void)
+{
+	memset(&rails_page, 0, sizeof(rails_page));
+	config = rails_config("udp", "lo");
+	strcpy(config.log, "error");
+	a = rails_open(&bcl_rail_udp, &config, 1);
+	b = rails_open(&bcl_rail_udp, &config, 2);
+	inbox = inbox_new();
+}
+
+static void teardown(void)
+{
+	a->close(a);
+	b->close(b);
+	free(inbox);
+}
+
+static unsigned transmit(size_t length, unsigned n)
+{
+	static uint8_t bytes[64][BCL_FRAME_MAX];
+	struct bcl_rail_tx tx[64];
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		frame_fill(bytes[i], length, i, 2);
+		tx[i] = (struct bcl_rail_tx){ .iov = { { bytes[i], length } },
+					      .niov = 1,
+					      .length = (unsigned)length };
+	}
+	return a->transmit(a, &b->address, tx, n);
+}
+
+/* Loops run over frames alone and in bursts. */
+START_TEST(a_narrow_path_lowers_the_frame)
+{
+	unsigned n = _i ? 10 : 1;
+	bool up;
+
+	ck_assert_uint_eq(a->limits.mtu, 1472);
+	shell("ip route change local 127.0.0.1 dev lo table local "
+	      "src 127.0.0.1 mtu lock 1000");
+	/* Lost, like a frame that a router drops; the rail is not stuck. */
+	ck_assert_uint_eq(transmit(1472, n), n);
+	ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_too_big), n);
+	ck_assert_uint_eq(b->receive(b, &inbox->sink, 0, 64), 0);
+	/* A burst is refused without a word about the size: send one alone. */
+	if (_i)
+		transmit(1472, 1);
+	ck_assert(a->check(a, &up));
+	ck_assert(up);
+	ck_assert_uint_eq(a->limits.mtu, (1000 - 28) & ~7u);
+	ck_assert_uint_eq(transmit(a->limits.mtu, n), n);
+	inbox_wait(inbox, b, n);
+	shell("ip route change local 127.0.0.1 dev lo table local "
+	      "src 127.0.0.1");
+}
+END_TEST
+
+START_TEST(an_interface_goes_down_and_up)
+{
+	bool up = true;
+
+	shell("ip link set lo down");
+	ck_assert(!a->check(a, &up));
+	ck_assert(!up);
+	ck_assert_uint_eq(transmit(100, 1), 1);
+	shell("ip link set lo up mtu 1400");
+	ck_assert(a->check(a, &up));
+	ck_assert(up);
+	ck_assert_uint_eq(a->limits.mtu, (1400 - 28) & ~7u);
+	ck_assert_uint_eq(transmit(100, 1), 1);
+	inbox_wait(inbox, b, 1);
+	shell("ip link set lo mtu 1500");
+}
+END_TEST
+
+static void skip(const char *why)
+{
+	printf("skipped: %s\n", why);
+	exit(77);
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("mtu");
+	TCase *tcase = tcase_create("mtu");
+
+	if (unshare(CLONE_NEWNET) && unshare(CLONE_NEWUSER | CLONE_NEWNET))
+		skip("no network namespaces");
+	if (system("ip link set lo up mtu 1500"))
+		skip("no ip command");
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_loop_test(tcase, a_narrow_path_lowers_the_frame, 0, 2);
+	tcase_add_test(tcase, an_interface_goes_down_and_up);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* In a network namespace of its own, over a virtual Ethernet pair. */
+#include "rails.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+enum {
+	CARD_A = 0x1111,
+	CARD_B = 0x2222,
+	CARD_C = 0x3333,
+	FRAMES = 2000, /* more than the ring has slots */
+};
+
+static struct bcl_rail *a, *b;
+static struct inbox *inbox;
+
+static struct bcl_rail *open_on(const char *interface, uint64_t card)
+{
+	struct bcl_config config = rails_config("packet", interface);
+
+	return rails_open(&bcl_rail_packet, &config, card);
+}
+
+static void setup(void)
+{
+	memset(&rails_page, 0, sizeof(rails_page));
+	a = open_on("bcla", CARD_A);
+	b = open_on("bclb", CARD_B);
+	inbox = inbox_new();
+}
+
+static void teardown(void)
+{
+	a->close(a);
+	b->close(b);
+	free(inbox);
+}
+
+static void send_one(struct bcl_rail *from, struct bcl_rail *to, uint64_t card,
+		     size_t length, unsigned number)
+{
+	uint8_t bytes[BCL_FRAME_MAX];
+	const struct bcl_rail_tx tx = { .iov = { { bytes, 60 },
+						 { bytes + 60, length - 60 } },
+					.niov = 2,
+					.length = (unsigned)length };
+
+	frame_fill(bytes, length, number, card);
+	ck_assert_uint_eq(from->transmit(from, &to->address, &tx, 1), 1);
+}
+
+START_TEST(frames_of_all_lengths_arrive)
+{
+	size_t lengths[] = { 80, 81, 144, 1000, 0 };
+	unsigned i;
+
+	lengths[4] = a->limits.mtu;
+	ck_assert_uint_eq(a->limits.mtu % 8, 0);
+	ck_assert_uint_gt(a->limits.mtu, 1400);
+	for (i = 0; i < 5; i++) {
+		ck_assert(bcl_rail_mapped(b));
+		ck_assert(!bcl_rail_waiting(b));
+		send_one(a, b, CARD_B, lengths[i], i);
+		inbox_wait(inbox, b, i + 1);
+		ck_assert_uint_eq(inbox->frame[i].length, lengths[i]);
+		ck_assert(frame_right(inbox->frame[i].bytes, lengths[i], i,
+				      CARD_B));
+		ck_assert_mem_eq(inbox->source.bytes, a->address.bytes, 6);
+	}
+	ck_assert_uint_eq(rails_counter(BCL_COUNT_packet_sends), 5);
+}
+END_TEST
+
+START_TEST(the_source_can_be_answered)
+{
+	struct bcl_rail source = { 0 };
+
+	send_one(a, b, CARD_B, 100, 1);
+	inbox_wait(inbox, b, 1);
+	source.address = inbox->source;
+	send_one(b, &source, CARD_A, 100, 2);
+	inbox->n = 0;
+	inbox_wait(inbox, a, 1);
+	ck_assert(frame_right(inbox->frame[0].bytes, 100, 2, CARD_A));
+}
+END_TEST
+
+START_TEST(the_ring_goes_round)
+{
+	unsigned i;
+
+	for (i = 0; i < FRAMES; i++) {
+		send_one(a, b, CARD_B, 100, i);
+		if (i % 64 == 63)
+			inbox_wait(inbox, b, i + 1);
+	}
+	inbox_wait(inbox, b, FRAMES);
+	for (i = 0; i < FRAMES; i++)
+		ck_assert(frame_right(inbox->frame[i].bytes, 100, i, CARD_B));
+}
+END_TEST
+
+START_TEST(a_full_ring_loses_and_counts)
+{
+	unsigned i;
+	bool up = false;
+
+	for (i = 0; i < FRAMES; i++)
+		send_one(a, b, CARD_B, 100, i);
+	while (b->receive(b, &inbox->sink, 0, 64))
+		;
+	ck_assert_uint_ge(inbox->n, 256);
+	ck_assert_uint_lt(inbox->n, FRAMES);
+	b->check(b, &up);
+	ck_assert(up);
+	ck_assert_uint_eq(rails_counter(BCL_COUNT_packet_lost) + inbox->n,
+			  FRAMES);
+	inbox->n = 0;
+	send_one(a, b, CARD_B, 100, 7);
+	inbox_wait(inbox, b, 1);
+}
+END_TEST
+
+/* Several cards on one interface: each gets its own frames. */
+START_TEST(cards_share_an_interface)
+{
+	struct bcl_rail *c = open_on("bclb", CARD_C);
+	struct inbox *other = inbox_new();
+	unsigned i;
+
+	for (i = 0; i < 20; i++)
+		send_one(a, i % 2 ? c : b, i % 2 ? CARD_C : CARD_B, 100, i);
+	inbox_wait(inbox, b, 10);
+	inbox_wait(other, c, 10);
+	for (i = 0; i < 10; i++) {
+		ck_assert(
+			frame_right(inbox->frame[i].bytes, 100, 2 * i, CARD_B));
+		ck_assert(frame_right(other->frame[i].bytes, 100, 2 * i + 1,
+				      CARD_C));
+	}
+	ck_assert_uint_eq(rails_counter(BCL_COUNT_packet_stray), 0);
+	c->close(c);
+	/* What remains still works. */
+	inbox->n = 0;
+	send_one(a, b, CARD_B, 100, 99);
+	inbox_wait(inbox, b, 1);
+	free(other);
+}
+END_TEST
+
+/* Who leaves moves another one's index: its hint is wrong until it hears. */
+START_TEST(a_wrong_hint_heals)
+{
+	struct bcl_rail *rails[4] = { b };
+	struct inbox *own = inbox_new();
+	uint8_t hello[BCL_HEADERS_SIZE];
+	const struct bcl_rail_tx tx = { .iov = { { hello, sizeof(hello) } },
+					.niov = 1,
+					.length = sizeof(hello) };
+	unsigned i;
+
+	for (i = 1; i < 4; i++)
+		rails[i] = open_on("bclb", CARD_C + i);
+	for (i = 0; i < 4; i++)
+		ck_assert_uint_eq(rails[i]->address.bytes[6], i);
+	rails[1]->close(rails[1]);
+	send_one(a, rails[3], CARD_C + 3, 100, 1);
+	while (b->receive(b, &inbox->sink, 0, 64))
+		;
+	ck_assert_uint_eq(inbox->n, 0);
+	ck_assert_uint_eq(rails[3]->receive(rails[3], &own->sink, 0, 64), 0);
+	ck_assert_uint_eq(rails_counter(BCL_COUNT_packet_stray), 1);
+
+	frame_fill(hello, sizeof(hello), 2, CARD_C + 3);
+	hello[offsetof(struct bcl_frame_header, kind)] = BCL_FRAME_HELLO;
+	for (i = 0; i < 32 && !own->n; i++) {
+		a->transmit(a, &rails[3]->address, &tx, 1);
+		rails[3]->receive(rails[3], &own->sink, 0, 64);
+	}
+	ck_assert_uint_ge(own->n, 1);
+	ck_assert_uint_ne(rails[3]->address.bytes[6], 3);
+	own->n = 0;
+	send_one(a, rails[3], CARD_C + 3, 100, 3);
+	inbox_wait(own, rails[3], 1);
+	rails[2]->close(rails[2]);
+	rails[3]->close(rails[3]);
+	free(own);
+}
+END_TEST
+
+START_TEST(an_interface_goes_down_and_up)
+{
+	struct bcl_rail *again;
+	bool up = true;
+
+	ck_assert_int_eq(system("ip link set bclb down"), 0);
+	ck_assert(!b->check(b, &up));
+	ck_assert(!up);
+	ck_assert_int_eq(system("ip link set bclb up mtu 1400"), 0);
+	ck_assert(b->check(b, &up));
+	ck_assert(up);
+	ck_assert_uint_le(b->limits.mtu, 1400);
+	again = b;
+	inbox->n = 0;
+	send_one(a, again, CARD_B, 100, 2);
+	inbox_wait(inbox, again, 1);
+	ck_assert_int_eq(system("ip link set bclb mtu 1500"), 0);
+}
+END_TEST
+
+static void skip(const char *why)
+{
+	printf("skipped: %s\n", why);
+	exit(77);
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("packet");
+	TCase *tcase = tcase_create("packet");
+	struct bcl_config probe = rails_config("packet", "bcla");
+	struct bcl_rail *rail;
+	char why[96];
+
+	if (unshare(CLONE_NEWNET) && unshare(CLONE_NEWUSER | CLONE_NEWNET))
+		skip("no network namespaces");
+	if (system("ip link add bcla type veth peer name bclb &&"
+		   "ip addr add 10.9.0.1/24 dev bcla &&"
+		   "ip addr add 10.9.0.2/24 dev bclb &&"
+		   "ip link set bcla up && ip link set bclb up"))
+		skip("no virtual Ethernet pair");
+	if (!bcl_rail_packet.open(&bcl_env_linux, &probe, 1, &rail, 1, why))
+		skip(why);
+	rail->close(rail);
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, frames_of_all_lengths_arrive);
+	tcase_add_test(tcase, the_source_can_be_answered);
+	tcase_add_test(tcase, the_ring_goes_round);
+	tcase_add_test(tcase, a_full_ring_loses_and_counts);
+	tcase_add_test(tcase, cards_share_an_interface);
+	tcase_add_test(tcase, a_wrong_hint_heals);
+	tcase_add_test(tcase, an_interface_goes_down_and_up);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}

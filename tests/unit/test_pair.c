@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT */
+/* The pair line and the rings, without sockets: both sides in one process. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/unit/unit.h"
+#include "transport/shm/segment.h"
+
+enum {
+	SLOTS = BCL_SEGMENT_SLOTS_MIN,
+	STRESS = 60000, /* messages each way */
+};
+
+/* Positions from which the 33 bits wrap soon, and the usual one. */
+static const uint64_t starts[] = {
+	BCL_HEADER_FIRST,
+	0 - 20 * BCL_HEADER_RING + BCL_HEADER_VALID,
+	0 - 21 * BCL_HEADER_HALF + BCL_HEADER_VALID,
+	0 - BCL_HEADER_TURN + BCL_HEADER_VALID,
+};
+
+static const _Atomic uint32_t awake;
+static struct bcl_segment segment;
+static struct bcl_pair pair[2];
+
+static void set_up(void)
+{
+	unsigned side;
+
+	ck_assert_int_eq(bcl_segment_create(SLOTS, &segment), BCL_OK);
+	for (side = 0; side < 2; side++) {
+		bcl_segment_pair(&segment, side, &pair[side]);
+		pair[side].attention = &awake;
+	}
+}
+
+static void tear_down(void)
+{
+	bcl_segment_unmap(&segment);
+}
+
+static void start_at(uint64_t start)
+{
+	unsigned side;
+
+	for (side = 0; side < 2; side++)
+		pair[side].next = pair[side].want = start;
+	/* as after half messages that were acknowledged */
+	if (!(start & BCL_HEADER_TURN))
+		return;
+	for (side = 0; side < 2; side++) {
+		pair[side].acked = BCL_HEADER_TURN;
+		pair[side].next |= BCL_HEADER_ACK;
+	}
+}
+
+/* A generator of its own, so that a seed means the same everywhere. */
+static uint64_t draw(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+/*
+ * Bytes of a message, known from its number alone; every other message
+ * consists of words that look like the headers of messages to come.
+ */
+static void fill(uint8_t *to, uint64_t number, size_t length, uint64_t like)
+{
+	uint64_t word;
+	size_t i;
+
+	for (i = 0; i < length; i += 8) {
+		word = number % 2 ? like + i / 64 * BCL_HEADER_RING
+				  : number * 0x9e3779b97f4a7c15 + i;
+		memcpy(to + i, &word, length - i < 8 ? length - i : 8);
+	}
+}
+
+static enum bcl_status send_one(struct bcl_pair *from, uint64_t number,
+				size_t length, uint64_t like)
+{
+	static _Thread_local uint8_t bytes[BCL_MESSAGE_MAX];
+	struct iovec iov[3] = { { bytes, length / 3 },
+				{ bytes + length / 3, length / 5 } };
+	enum bcl_status status;
+	void *room;
+
+	iov[2].iov_base = bytes + length / 3 + length / 5;
+	iov[2].iov_len = length - length / 3 - length / 5;
+	fill(bytes, number, length, like);
+	if (number % 3 == 0 && length <= BCL_SLOT_PAYLOAD)
+		return bcl_pair_send(from, number % 64, number, bytes, length);
+	if (number % 3 == 1)
+		return bcl_pair_send_iov(from, number % 64, number, iov, 3,
+					 length);
+	status = bcl_pair_reserve(from, length, &room);
+	if (status)
+		return status;
+	memcpy(room, bytes, length);
+	bcl_pair_commit(from, number % 64, number, length);
+	return BCL_OK;
+}
+
+static void check_event(const struct bcl_event *event, uint64_t number,
+			size_t length, uint64_t like)
+{
+	static _Thread_local uint8_t bytes[BCL_MESSAGE_MAX];
+
+	fill(bytes, number, length, like);
+	ck_assert_int_eq(event->kind, BCL_EVENT_MESSAGE);
+	ck_assert_uint_eq(event->immediate, number);
+	ck_assert_uint_eq(event->type, number % 64);
+	ck_assert_uint_eq(event->length, length);
+	ck_assert_uint_eq((uintptr_t)event->data % 8, 0);
+	ck_assert(!length || !memcmp(event->data, bytes, length));
+}
+
+/* ---- one thread ---- */
+
+START_TEST(each_length)
+{
+	struct bcl_event event;
+	uint64_t number = 0;
+	size_t length;
+	unsigned way;
+
+	start_at(starts[_i]);
+	for (length = 0; length <= BCL_MESSAGE_MAX; length++) {
+		for (way = 0; way < 6; way++, number++) {
+			struct bcl_pair *from = &pair[number % 2];
+			struct bcl_pair *to = &pair[!(number % 2)];
+
+			ck_assert_int_eq(bcl_pair_receive(to, &event),
+					 BCL_ERR_EMPTY);
+			ck_assert(!bcl_pair_ready(to));
+			ck_assert_int_eq(
+				send_one(from, number, length, from->next),
+				BCL_OK);
+			ck_assert(bcl_pair_ready(to));
+			ck_assert_int_eq(bcl_pair_receive(to, &event), BCL_OK);
+			check_event(&event, number, length,
+				    to->want - BCL_HEADER_RING);
+			number++;
+		}
+	}
+}
+END_TEST
+
+/* Random sends and receives of both sides against a queue. */
+START_TEST(model)
+{
+	enum {
+		OPERATIONS = 200000,
+		QUEUE = 4 * SLOTS
+	};
+	static struct {
+		uint64_t number, like;
+		size_t length;
+	} queue[2][QUEUE];
+	uint64_t head[2] = { 0 }, tail[2] = { 0 }, seed = 20240 + _i;
+	const char *given = getenv("BCL_TEST_SEED");
+	unsigned full = 0;
+	int i;
+
+	if (given)
+		seed = strtoull(given, NULL, 0);
+	printf("model: BCL_TEST_SEED=%llu\n", (unsigned long long)seed);
+	start_at(starts[_i]);
+	for (i = 0; i < OPERATIONS; i++) {
+		uint64_t r = draw(&seed);
+		unsigned side = r & 1, other = !side;
+		/* phases in which one side sends more than the other reads */
+		bool sends = (r >> 1 & 7) > (i / 5000 % 2 ? 5u : 2u);
+		size_t length = r >> 8 & 3 ? r >> 16 & 31
+					   : (r >> 16) % (BCL_MESSAGE_MAX + 1);
+		struct bcl_event event;
+		enum bcl_status status;
+
+		if (sends) {
+			uint64_t number = tail[side], like = pair[side].next;
+
+			status = send_one(&pair[side], number, length, like);
+			if (status) {
+				ck_assert_int_eq(status, BCL_ERR_AGAIN);
+				full++;
+				continue;
+			}
+			ck_assert_uint_lt(number - head[side], QUEUE);
+			queue[side][number % QUEUE].number = number;
+			queue[side][number % QUEUE].like = like;
+			queue[side][number % QUEUE].length = length;
+			tail[side]++;
+		} else {
+			status = bcl_pair_receive(&pair[side], &event);
+			if (head[other] == tail[other]) {
+				ck_assert_int_eq(status, BCL_ERR_EMPTY);
+				continue;
+			}
+			ck_assert_int_eq(status, BCL_OK);
+			check_event(&event, head[other],
+				    queue[other][head[other] % QUEUE].length,
+				    queue[other][head[other] % QUEUE].like);
+			head[other]++;
+		}
+	}
+	ck_assert_uint_gt(full, 100);
+	ck_assert_uint_gt(pair[0].sent_half, 100);
+	ck_assert_uint_gt(pair[0].sent_ring, 100);
+	ck_assert(!pair[0].broken && !pair[1].broken);
+}
+END_TEST
+
+/* The half is used again only after the peer's acknowledgement. */
+START_TEST(half_waits_for_ack)
+{
+	struct bcl_event event;
+
+	ck_assert_int_eq(bcl_pair_send(&pair[0], 1, 1, "a", 1), BCL_OK);
+	ck_assert_int_eq(bcl_pair_send(&pair[0], 1, 2, "b", 1), BCL_OK);
+	ck_assert_uint_eq(pair[0].sent_half, 1);
+	ck_assert_uint_eq(pair[0].sent_ring, 1);
+	ck_assert_int_eq(bcl_pair_receive(&pair[1], &event), BCL_OK);
+	ck_assert_uint_eq(event.immediate, 1);
+	ck_assert_int_eq(bcl_pair_receive(&pair[1], &event), BCL_OK);
+	ck_assert_uint_eq(event.immediate, 2);
+	/* read, but it has said nothing since */
+	ck_assert_int_eq(bcl_pair_send(&pair[0], 1, 3, "c", 1), BCL_OK);
+	ck_assert_uint_eq(pair[0].sent_half, 1);
+	/* any message of its own carries the acknowledgement */
+	ck_assert_int_eq(bcl_pair_send(&pair[1], 1, 4, NULL, 0), BCL_OK);
+	ck_assert_int_eq(bcl_pair_receive(&pair[0], &event), BCL_OK);
+	ck_assert_int_eq(bcl_pair_send(&pair[0], 1, 5, "d", 1), BCL_OK);
+	ck_assert_uint_eq(pair[0].sent_half, 2);
+	ck_assert_int_eq(bcl_pair_receive(&pair[1], &event), BCL_OK);
+	ck_assert_uint_eq(event.immediate, 3);
+	ck_assert_int_eq(bcl_pair_receive(&pair[1], &event), BCL_OK);
+	ck_assert_uint_eq(event.immediate, 5);
+}
+END_TEST
+
+/* One slot less than the ring has, by either way of sending. */
+START_TEST(full_ring)
+{
+	uint8_t bytes[BCL_SLOT_PAYLOAD] = { 0 };
+	struct iovec iov = { bytes, sizeof(bytes) };
+	struct bcl_event event;
+	uint64_t n = 0, i;
+	enum bcl_status status;
+
+	for (;; n++) {
+		status = _i ? bcl_pair_send_iov(&pair[0], 1, n, &iov, 1,
+						sizeof(bytes))
+			    : bcl_pair_send(&pair[0], 1, n, bytes,
+					    sizeof(bytes));
+		if (status)
+			break;
+	}
+	ck_assert_int_eq(status, BCL_ERR_AGAIN);
+	ck_assert_uint_eq(n, SLOTS - 1);
+	for (i = 0; i < n; i++) {
+		ck_assert_int_eq(bcl_pair_receive(&pair[1], &event), BCL_OK);
+		ck_assert_uint_eq(event.immediate, i);
+	}
+	ck_assert_int_eq(bcl_pair_receive(&pair[1], &event), BCL_ERR_EMPTY);
+}
+END_TEST
+
+/* Whatever was sent before: once all is read the longest message has room. */
+START_TEST(room_comes_back)
+{
+	struct bcl_event event;
+	uint64_t seed = 7;
+	unsigned round;
+
+	for (round = 0; round < 5000; round++) {
+		unsigned n = draw(&seed) % 40;
+		enum bcl_status status = BCL_OK;
+
+		while (n-- && !status)
+			status = send_one(&pair[0], 2,
+					  draw(&seed) % BCL_MESSAGE_MAX, 0);
+		while (!bcl_pair_receive(&pair[1], &event))
+			;
+		ck_assert_int_eq(send_one(&pair[0], 2, BCL_MESSAGE_MAX, 0),
+				 BCL_OK);
+		ck_assert_int_eq(bcl_pair_receive(&pair[1], &event), BCL_OK);
+	}
+}
+END_TEST
+
+/* Data stays in place until the next receive, however much is sent. */
+START_TEST(data_stays)
+{
+	struct bcl_event event, next;
+	uint64_t number = 0;
+
+	for (; number < 500; number++) {
+		ck_assert_int_eq(send_one(&pair[0], number, 900, 0), BCL_OK);
+		ck_assert_int_eq(bcl_pair_receive(&pair[1], &event), BCL_OK);
+		while (!send_one(&pair[0], number, 50, 0))
+			;
+		check_event(&event, number, 900, 0);
+		while (!bcl_pair_receive(&pair[1], &next))
+			;
+	}
+}
+END_TEST
+
+/* ---- hostile bytes ---- */
+
+static const struct {
+	const char *what;
+	unsigned type;
+	size_t length;
+	bool half, accepted;
+} nonsense[] = {
+	{ "an internal type", 64, 8, true, false },
+	{ "the last internal type", 127, 16, false, false },
+	{ "an internal type and length", 127, BCL_HEADER_LENGTH, true, false },
+	{ "a half message too long, copied", 1, 31, true, true },
+	{ "a half message too long", 1, 32, true, false },
+	{ "a half message far too long", 1, BCL_HEADER_LENGTH, true, false },
+	{ "a ring message too long", 1, BCL_MESSAGE_MAX + 1, false, false },
+	{ "a ring message far too long", 63, BCL_HEADER_LENGTH, false, false },
+	{ "the longest", 63, BCL_MESSAGE_MAX, false, true },
+};
+
+START_TEST(hostile)
+{
+	uint64_t header = pair[1].want |
+			  nonsense[_i].length << BCL_HEADER_LENGTH_SHIFT |
+			  nonsense[_i].type;
+	struct bcl_event event;
+	enum bcl_status status;
+
+	memset(segment.ring[0], 0xff, SLOTS * BCL_SLOT_SIZE);
+	atomic_store(nonsense[_i].half ? &segment.head->half[0].header
+				       : &segment.ring[0]->header,
+		     header);
+	status = bcl_pair_receive(&pair[1], &event);
+	ck_assert_msg((status == BCL_OK) == nonsense[_i].accepted, "%s: %d",
+		      nonsense[_i].what, status);
+	ck_assert(pair[1].broken == !nonsense[_i].accepted);
+	if (!status)
+		ck_assert_uint_eq(event.length, nonsense[_i].length);
+	/* it goes on without harm until the owner lets go of it */
+	for (unsigned i = 0; i < 3 * SLOTS; i++)
+		bcl_pair_receive(&pair[1], &event);
+}
+END_TEST
+
+START_TEST(hostile_index)
+{
+	unsigned n = 0;
+
+	while (!send_one(&pair[0], 2, 500, 0))
+		n++;
+	ck_assert_uint_gt(n, 10);
+	atomic_store(&segment.head->index[1].consumed, pair[0].tail + 1);
+	ck_assert_int_eq(send_one(&pair[0], 2, 500, 0), BCL_ERR_AGAIN);
+	ck_assert(pair[0].broken);
+}
+END_TEST
+
+/* ---- two threads ---- */
+
+struct side {
+	struct bcl_pair *pair;
+	uint64_t seed, its_seed;
+};
+
+static size_t stress_length(uint64_t *seed)
+{
+	uint64_t r = draw(seed);
+
+	return r & 7 ? r >> 8 & 63 : (r >> 8) % (BCL_MESSAGE_MAX + 1);
+}
+
+static void *exchange(void *arg)
+{
+	struct side *side = arg;
+	struct bcl_pair *own = side->pair;
+	uint64_t sent = 0, received = 0;
+	size_t length = stress_length(&side->seed);
+	struct bcl_event event;
+
+	while (sent < STRESS || received < STRESS) {
+		bool idle = true;
+
+		if (sent < STRESS && !send_one(own, sent, length, 0)) {
+			sent++;
+			length = stress_length(&side->seed);
+			idle = false;
+		}
+		if (!bcl_pair_receive(own, &event)) {
+			check_event(&event, received,
+				    stress_length(&side->its_seed), 0);
+			received++;
+			idle = false;
+		}
+		if (idle)
+			sched_yield();
+	}
+	return NULL;
+}
+
+START_TEST(two_threads)
+{
+	struct side side[2] = { { &pair[0], 11, 22 }, { &pair[1], 22, 11 } };
+	pthread_t thread;
+
+	start_at(starts[_i]);
+	pthread_create(&thread, NULL, exchange, &side[1]);
+	exchange(&side[0]);
+	pthread_join(thread, NULL);
+	ck_assert(!pair[0].broken && !pair[1].broken);
+	ck_assert_uint_eq(pair[0].sent_half + pair[0].sent_ring, STRESS);
+	ck_assert_uint_eq(pair[0].received, STRESS);
+}
+END_TEST
+
+int main(void)
+{
+	const int nstarts = sizeof(starts) / sizeof(*starts);
+	const int nnonsense = sizeof(nonsense) / sizeof(*nonsense);
+	Suite *suite = suite_create("pair");
+	TCase *tc = tcase_create("pair");
+
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_loop_test(tc, each_length, 0, nstarts);
+	tcase_add_loop_test(tc, model, 0, nstarts);
+	tcase_add_test(tc, half_waits_for_ack);
+	tcase_add_loop_test(tc, full_ring, 0, 2);
+	tcase_add_test(tc, room_comes_back);
+	tcase_add_test(tc, data_stays);
+	tcase_add_loop_test(tc, hostile, 0, nnonsense);
+	tcase_add_test(tc, hostile_index);
+	tcase_add_loop_test(tc, two_threads, 0, nstarts);
+	suite_add_tcase(suite, tc);
+	return unit_run(suite);
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT */
+/* Teams: made, nested, freed, and lost when a member dies; over the mock. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "adi/internal.h"
+#include "collectives/team.h"
+#include "tests/unit/coll_cases.h"
+#include "tests/unit/coll_mock.h"
+#include "tests/unit/unit.h"
+
+static const unsigned two_nodes[] = { 0, 1, 0, 1, 1, 0, 0 };
+
+struct job {
+	void (*run)(struct job *job, struct bcl_team *world);
+	atomic_uint failures;
+	unsigned victim;
+	enum bcl_operation operation;
+	const char *algorithm;
+	pthread_barrier_t over; /* for those who live */
+};
+
+static void enter(struct bcl_adi *adi, void *arg)
+{
+	struct job *job = arg;
+	struct bcl_team *world;
+
+	if (bcl_team_world(adi, &world) != BCL_OK) {
+		job->failures++;
+		return;
+	}
+	job->run(job, world);
+	bcl_team_free(world);
+}
+
+static void run_job(struct job *job, const struct mock_options *options)
+{
+	struct mock_world *world = mock_open(options);
+
+	pthread_barrier_init(&job->over, NULL, options->size);
+	mock_run(world, enter, job);
+	pthread_barrier_destroy(&job->over);
+	ck_assert_uint_eq(job->failures, 0);
+	mock_close(world);
+}
+
+static void expect(struct job *job, bool true_enough, const char *what,
+		   const struct bcl_team *team)
+{
+	if (true_enough)
+		return;
+	job->failures++;
+	fprintf(stderr, "rank %u of %u: %s (%s, victim %u)\n", team->rank,
+		team->size, what, job->algorithm ? job->algorithm : "",
+		job->victim);
+}
+
+/* ---- shapes ----------------------------------------------------------------
+ */
+
+static void ask(struct job *job, struct bcl_team *world)
+{
+	unsigned node, members, rank;
+
+	expect(job, bcl_team_size(world) == 7, "size", world);
+	for (rank = 0; rank < 7; rank++) {
+		bcl_team_node(world, rank, &node, &members);
+		expect(job, node == two_nodes[rank], "node", world);
+		expect(job, members == (node ? 3 : 4), "members", world);
+	}
+}
+
+START_TEST(knows_its_nodes)
+{
+	struct job job = { .run = ask };
+
+	run_job(&job, &(struct mock_options){ .size = 7, .hosts = two_nodes });
+}
+END_TEST
+
+/* ---- nesting ----------------------------------------------------------------
+ */
+
+static void split(struct job *job, struct bcl_team *world)
+{
+	unsigned n = bcl_team_size(world), rank = bcl_team_rank(world);
+	unsigned half[16], back[16], size = 0, i;
+	struct bcl_team *team, *reversed, *inner;
+	enum bcl_status status;
+
+	/* Odd and even ranks make their teams at the same time. */
+	for (i = rank % 2; i < n; i += 2)
+		half[size++] = i;
+	status = bcl_team_create(world, half, size, rank % 2, &team);
+	expect(job, status == BCL_OK, "half", world);
+	expect(job, bcl_team_rank(team) == rank / 2, "rank", team);
+	for (i = 0; i < n; i++)
+		back[i] = n - 1 - i;
+	status = bcl_team_create(world, back, n, 7, &reversed);
+	expect(job, status == BCL_OK, "reversed", world);
+	expect(job, bcl_team_rank(reversed) == n - 1 - rank, "rank", reversed);
+	for (i = 0; i < size; i++)
+		back[i] = size - 1 - i;
+	status = bcl_team_create(team, back, size, 0, &inner);
+	expect(job, status == BCL_OK, "inner", team);
+
+	job->failures += cases_overlap(team, reversed);
+	job->failures += cases_overlap(inner, world);
+	job->failures += cases_mixed(reversed, 3, 20);
+	job->failures += cases_mixed(inner, 4, 20);
+	bcl_team_free(team);
+	bcl_team_free(inner);
+	bcl_team_free(reversed);
+}
+
+START_TEST(nested)
+{
+	unsigned size;
+
+	for (size = 2; size <= 7; size++) {
+		struct job job = { .run = split };
+
+		run_job(&job, &(struct mock_options){ .size = size,
+						      .hosts = two_nodes });
+		run_job(&job, &(struct mock_options){ .size = size });
+	}
+}
+END_TEST
+
+static void make_many(struct job *job, struct bcl_team *world)
+{
+	enum {
+		TEAMS = 300,
+	};
+	static const unsigned ranks[] = { 1, 0 };
+	struct bcl_team *teams[TEAMS], *team;
+	unsigned i, round;
+
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < TEAMS; i++)
+			if (bcl_team_create(world, ranks, 2, i, &teams[i]))
+				job->failures++;
+		for (i = 0; i < TEAMS; i++)
+			if (bcl_barrier(teams[TEAMS - 1 - i]))
+				job->failures++;
+		for (i = 0; i < TEAMS; i++)
+			bcl_team_free(teams[i]);
+	}
+	/* Names are used again: more than there are of them. */
+	for (i = 0; i < BCL_TEAM_NUMBERS; i++) {
+		if (bcl_team_create(world, ranks, 2, 0, &team)) {
+			job->failures++;
+			return;
+		}
+		bcl_team_free(team);
+	}
+}
+
+START_TEST(many_teams)
+{
+	struct job job = { .run = make_many };
+
+	run_job(&job, &(struct mock_options){ .size = 2 });
+}
+END_TEST
+
+static void exhaust(struct job *job, struct bcl_team *world)
+{
+	static const unsigned ranks[] = { 0, 1 };
+	struct bcl_team *teams[BCL_TEAM_NUMBERS];
+	unsigned n = 0;
+	enum bcl_status status;
+
+	for (;;) {
+		status = bcl_team_create(world, ranks, 2, 0, &teams[n]);
+		if (status != BCL_OK || ++n == BCL_TEAM_NUMBERS)
+			break;
+	}
+	/* The world's is one of them. */
+	expect(job, n == BCL_TEAM_NUMBERS - 1, "number of teams", world);
+	expect(job, status == BCL_ERR_NOMEM, "refusal", world);
+	expect(job, bcl_barrier(world) == BCL_OK, "barrier", world);
+	while (n--)
+		bcl_team_free(teams[n]);
+}
+
+START_TEST(numbers_run_out)
+{
+	struct job job = { .run = exhaust };
+
+	run_job(&job, &(struct mock_options){ .size = 2, .hosts = two_nodes });
+}
+END_TEST
+
+static void misuse(struct job *job, struct bcl_team *world)
+{
+	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_INT32);
+	unsigned n = bcl_team_size(world), rank = bcl_team_rank(world);
+	const unsigned outside[] = { n }, others[] = { (rank + 1) % n };
+	struct bcl_adi_request *request;
+	struct bcl_team *team;
+	uint32_t word = 0;
+
+	expect(job, bcl_team_create(world, outside, 1, 0, &team) == BCL_ERR_ARG,
+	       "no such rank", world);
+	expect(job, bcl_team_create(world, others, 1, 0, &team) == BCL_ERR_ARG,
+	       "not a member", world);
+	expect(job,
+	       bcl_team_create(world, &rank, 1, BCL_TEAM_IDS, &team) ==
+		       BCL_ERR_ARG,
+	       "id", world);
+	expect(job, bcl_broadcast(world, &word, 4, n) == BCL_ERR_ARG, "root",
+	       world);
+	expect(job, bcl_broadcast(world, NULL, 4, 0) == BCL_ERR_ARG, "buffer",
+	       world);
+	expect(job, bcl_allreduce(world, &word, &word, 1, NULL) == BCL_ERR_ARG,
+	       "reduction", world);
+	expect(job,
+	       bcl_allreduce(world, &word, &word, SIZE_MAX / 2, sum) ==
+		       BCL_ERR_ARG,
+	       "count", world);
+	expect(job,
+	       bcl_gather(world, BCL_IN_PLACE, 4, &word, (rank + 1) % n) ==
+		       BCL_ERR_ARG,
+	       "in place", world);
+	expect(job, !bcl_reduction(BCL_BAND, BCL_DOUBLE), "bits of a double",
+	       world);
+	/* Nothing to do is done at once. */
+	expect(job,
+	       bcl_ibroadcast(world, NULL, 0, 0, &request) == BCL_OK &&
+		       !request,
+	       "nothing", world);
+	expect(job, bcl_barrier(world) == BCL_OK, "barrier", world);
+}
+
+START_TEST(wrong_arguments)
+{
+	struct job job = { .run = misuse };
+
+	run_job(&job, &(struct mock_options){ .size = 3 });
+}
+END_TEST
+
+static void too_many(struct job *job, struct bcl_team *world)
+{
+	struct bcl_adi_request *requests[BCL_TEAM_RUNNING_MAX], *one_more;
+	struct bcl_adi *adi = world->adi;
+	uint64_t words[BCL_TEAM_RUNNING_MAX] = { 0 };
+	unsigned i;
+
+	if (bcl_team_rank(world) == 0) {
+		/* The others come when it is refused here. */
+		for (i = 0; i < BCL_TEAM_RUNNING_MAX; i++) {
+			words[i] = 1;
+			if (bcl_iallreduce(world, BCL_IN_PLACE, &words[i], 1,
+					   bcl_reduction(BCL_SUM, BCL_UINT64),
+					   &requests[i]))
+				job->failures++;
+		}
+		expect(job, bcl_ibarrier(world, &one_more) == BCL_ERR_AGAIN,
+		       "refused", world);
+		pthread_barrier_wait(&job->over);
+	} else {
+		pthread_barrier_wait(&job->over);
+		for (i = 0; i < BCL_TEAM_RUNNING_MAX; i++) {
+			words[i] = 1;
+			if (bcl_iallreduce(world, BCL_IN_PLACE, &words[i], 1,
+					   bcl_reduction(BCL_SUM, BCL_UINT64),
+					   &requests[i]))
+				job->failures++;
+		}
+	}
+	for (i = 0; i < BCL_TEAM_RUNNING_MAX; i++)
+		if (bcl_adi_wait(adi, &requests[i], NULL) || words[i] != 2)
+			job->failures++;
+}
+
+START_TEST(bounded)
+{
+	struct job job = { .run = too_many };
+
+	run_job(&job, &(struct mock_options){ .size = 2 });
+	run_job(&job, &(struct mock_options){ .size = 2, .hosts = two_nodes });
+}
+END_TEST
+
+/* ---- death ------------------------------------------------------------------
+ */
+
+static enum bcl_status call_one(struct bcl_team *team,
+				enum bcl_operation operation,
+				unsigned char *send, unsigned char *receive,
+				size_t *lengths)
+{
+	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_UINT32);
+
+	switch (operation) {
+	case BCL_OPERATION_BROADCAST:
+		return bcl_broadcast(team, receive, 3000, 0);
+	case BCL_OPERATION_REDUCE:
+		return bcl_reduce(team, send, receive, 700, sum, 0);
+	case BCL_OPERATION_ALLREDUCE:
+		return bcl_allreduce(team, send, receive, 700, sum);
+	case BCL_OPERATION_GATHER:
+		return bcl_gather(team, send, 3000, receive, 0);
+	case BCL_OPERATION_SCATTER:
+		return bcl_scatter(team, send, receive, 3000, 0);
+	case BCL_OPERATION_ALLGATHER:
+		return bcl_allgather(team, send, 3000, receive);
+	case BCL_OPERATION_ALLTOALL:
+		return bcl_alltoall(team, send, receive, 3000);
+	case BCL_OPERATION_ALLTOALLV:
+		return bcl_alltoallv(team, send, lengths, lengths + 8, receive,
+				     lengths, lengths + 8);
+	default:
+		return bcl_barrier(team);
+	}
+}
+
+/* Everyone depends on everyone. */
+static bool is_mutual(enum bcl_operation operation)
+{
+	return operation == BCL_OPERATION_BARRIER ||
+	       operation == BCL_OPERATION_ALLREDUCE ||
+	       operation == BCL_OPERATION_ALLGATHER ||
+	       operation == BCL_OPERATION_ALLTOALL ||
+	       operation == BCL_OPERATION_ALLTOALLV;
+}
+
+static void lose_one(struct job *job, struct bcl_team *world)
+{
+	unsigned n = bcl_team_size(world), i;
+	unsigned char *send = calloc(n, 3000), *receive = calloc(n, 3000);
+	size_t lengths[16];
+	enum bcl_status status;
+
+	for (i = 0; i < n; i++) {
+		lengths[i] = 3000;
+		lengths[i + 8] = 3000 * i;
+	}
+	/* What cannot be in this team is another then. */
+	bcl_team_force(world, job->operation, job->algorithm);
+	status = call_one(world, job->operation, send, receive, lengths);
+	expect(job, status == BCL_OK, "all were alive", world);
+	pthread_barrier_wait(&job->over);
+	if (bcl_team_rank(world) == job->victim) {
+		mock_die(world->adi);
+		pthread_barrier_wait(&job->over);
+		/* Only to give its memory back. */
+		while (world->lost == BCL_OK)
+			bcl_adi_turn(world->adi);
+	} else {
+		status =
+			call_one(world, job->operation, send, receive, lengths);
+		expect(job,
+		       status == BCL_ERR_DEAD ||
+			       (status == BCL_OK && !is_mutual(job->operation)),
+		       "one was dead", world);
+		expect(job, bcl_barrier(world) == BCL_ERR_DEAD, "after it",
+		       world);
+		pthread_barrier_wait(&job->over);
+	}
+	free(send);
+	free(receive);
+}
+
+START_TEST(death_of_a_member)
+{
+	enum bcl_operation operation = (enum bcl_operation)_i;
+	const struct bcl_algorithm *algorithm = bcl_algorithms[operation];
+
+	for (; algorithm->name; algorithm++) {
+		unsigned victim;
+
+		for (victim = 0; victim < 5; victim++) {
+			struct job job = {
+				.run = lose_one,
+				.victim = victim,
+				.operation = operation,
+				.algorithm = algorithm->name,
+			};
+			struct mock_options options = { .size = 5 };
+
+			run_job(&job, &options);
+			options.hosts = two_nodes;
+			options.synchronous = true;
+			run_job(&job, &options);
+		}
+	}
+}
+END_TEST
+
+/* A member dies before a team of it and others is made. */
+static void make_with_dead(struct job *job, struct bcl_team *world)
+{
+	static const unsigned ranks[] = { 0, 1, 2, 3, 4 };
+	enum bcl_status status;
+	struct bcl_team *team;
+
+	pthread_barrier_wait(&job->over);
+	if (bcl_team_rank(world) == job->victim) {
+		mock_die(world->adi);
+		pthread_barrier_wait(&job->over);
+		while (world->lost == BCL_OK)
+			bcl_adi_turn(world->adi);
+		return;
+	}
+	status = bcl_team_create(world, ranks, 5, 0, &team);
+	expect(job, status == BCL_ERR_DEAD, bcl_strstatus(status), world);
+	expect(job, bcl_barrier(world) == BCL_ERR_DEAD, "parent", world);
+	pthread_barrier_wait(&job->over);
+}
+
+START_TEST(death_in_creation)
+{
+	struct job job = { .run = make_with_dead };
+
+	for (job.victim = 0; job.victim < 5; job.victim++) {
+		run_job(&job, &(struct mock_options){ .size = 5 });
+		run_job(&job, &(struct mock_options){ .size = 5,
+						      .hosts = two_nodes });
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("team");
+	TCase *tests = tcase_create("teams");
+
+	tcase_set_timeout(tests, 100);
+	tcase_add_test(tests, knows_its_nodes);
+	tcase_add_test(tests, nested);
+	tcase_add_test(tests, many_teams);
+	tcase_add_test(tests, numbers_run_out);
+	tcase_add_test(tests, wrong_arguments);
+	tcase_add_test(tests, bounded);
+	tcase_add_loop_test(tests, death_of_a_member, 0, BCL_OPERATIONS);
+	tcase_add_test(tests, death_in_creation);
+	suite_add_tcase(suite, tests);
+	return unit_run(suite);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "rails.h"
+
+#include <unistd.h>
+
+#include "transport/wire/trace.h"
+
+enum {
+	SIZE = 1 << 20
+};
+
+static uint8_t file[SIZE];
+static size_t file_length;
+
+static uint32_t word(size_t at)
+{
+	uint32_t value;
+
+	ck_assert_uint_le(at + 4, file_length);
+	memcpy(&value, file + at, 4);
+	return value;
+}
+
+static uint16_t half(size_t at)
+{
+	uint16_t value;
+
+	memcpy(&value, file + at, 2);
+	return value;
+}
+
+static void load(const char *name)
+{
+	FILE *stream = fopen(name, "r");
+
+	ck_assert_ptr_nonnull(stream);
+	file_length = fread(file, 1, SIZE, stream);
+	fclose(stream);
+}
+
+/* The n-th block's offset; checks the chain of all before it. */
+static size_t block(unsigned n)
+{
+	size_t at = 0;
+
+	for (;; n--) {
+		uint32_t length = word(at + 4);
+
+		ck_assert_uint_ge(length, 12);
+		ck_assert_uint_eq(length % 4, 0);
+		ck_assert_uint_eq(word(at + length - 4), length);
+		if (!n)
+			return at;
+		at += length;
+	}
+}
+
+static void check_frame(size_t at, unsigned interface, unsigned direction,
+			const uint8_t *bytes, size_t length, unsigned ip)
+{
+	const uint8_t *data = file + at + 28;
+	uint32_t captured = word(at + 20), sum = 0, i;
+
+	ck_assert_uint_eq(word(at), 6);
+	ck_assert_uint_eq(word(at + 8), interface);
+	ck_assert_uint_eq(captured, ip + 8 + length);
+	ck_assert_uint_eq(word(at + 24), captured);
+	ck_assert_mem_eq(data + ip + 8, bytes, length);
+	ck_assert_uint_eq(data[ip + 4] << 8 | data[ip + 5], 8 + length);
+	if (ip == 20) {
+		ck_assert_uint_eq(data[0], 0x45);
+		ck_assert_uint_eq(data[2] << 8 | data[3], captured);
+		for (i = 0; i < 20; i += 2)
+			sum += (uint32_t)data[i] << 8 | data[i + 1];
+		ck_assert_uint_eq((sum & 0xffff) + (sum >> 16), 0xffff);
+	} else {
+		ck_assert_uint_eq(data[0], 0x60);
+	}
+	at += 28 + (captured + 3) / 4 * 4;
+	ck_assert_uint_eq(half(at), 2);
+	ck_assert_uint_eq(word(at + 4), direction);
+}
+
+/* Two rails of one trace, so that the file has both directions. */
+START_TEST(a_trace_can_be_read_back)
+{
+	static const char *const networks[] = { "127.0.0.1/32", "::1/128" };
+	char name[64], dir[] = "/tmp/bcl-trace-XXXXXX", wanted[64];
+	struct bcl_config config = rails_config("udp", networks[_i]);
+	struct bcl_rail *a = rails_open(&bcl_rail_udp, &config, 1);
+	struct bcl_rail *b = rails_open(&bcl_rail_udp, &config, 2);
+	struct inbox *inbox = inbox_new();
+	struct bcl_trace *trace;
+	uint8_t bytes[3][500];
+	struct bcl_rail_tx tx[3];
+	unsigned i, ip = _i ? 40 : 20;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(wanted, sizeof(wanted), "%s/t.x.pcapng", dir);
+	strcpy(config.trace, wanted);
+	ck_assert_int_eq(bcl_trace_open(&bcl_env_linux, &config, 0xabc, &trace),
+			 BCL_OK);
+	ck_assert_int_eq(bcl_trace_wrap(trace, 0, &a), BCL_OK);
+	ck_assert_int_eq(bcl_trace_wrap(trace, 1, &b), BCL_OK);
+	for (i = 0; i < 3; i++) {
+		frame_fill(bytes[i], 500, i, 2);
+		tx[i] = (struct bcl_rail_tx){
+			.iov = { { bytes[i], 80 }, { bytes[i] + 80, 420 - i } },
+			.niov = 2,
+			.length = 500 - i,
+		};
+	}
+	tx[1].iov[1].iov_len = 420;
+	tx[1].length = 500;
+	ck_assert_uint_eq(a->transmit(a, &b->address, tx, 3), 3);
+	inbox_wait(inbox, b, 3);
+	/* Read before anything is closed: a killed process leaves as much. */
+	snprintf(name, sizeof(name), "%s/t.x-%016x.pcapng", dir, 0xabc);
+	load(name);
+
+	ck_assert_uint_eq(word(block(0)), 0x0a0d0d0a);
+	ck_assert_uint_eq(word(block(0) + 8), 0x1a2b3c4d);
+	for (i = 0; i < 2; i++) {
+		ck_assert_uint_eq(word(block(1 + i)), 1);
+		ck_assert_uint_eq(half(block(1 + i) + 8), 101);
+		ck_assert_str_eq((char *)file + block(1 + i) + 20, "lo");
+	}
+	for (i = 0; i < 3; i++) {
+		size_t length = i == 2 ? 498 : 500;
+
+		check_frame(block(3 + i), 0, 2, bytes[i], length, ip);
+		check_frame(block(6 + i), 1, 1, bytes[i], length, ip);
+	}
+	ck_assert_uint_eq(rails_counter(BCL_COUNT_trace_frames), 6);
+	a->close(a);
+	b->close(b);
+	bcl_trace_close(trace);
+	free(inbox);
+	unlink(name);
+	rmdir(dir);
+}
+END_TEST
+
+START_TEST(a_trace_that_cannot_be_written)
+{
+	struct bcl_config config = rails_config("udp", "lo");
+	struct bcl_trace *trace;
+
+	strcpy(config.log, "error");
+	strcpy(config.trace, "/nonexistent/trace.pcapng");
+	ck_assert_int_eq(bcl_trace_open(&bcl_env_linux, &config, 1, &trace),
+			 BCL_ERR_SYSTEM);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("trace");
+	TCase *tcase = tcase_create("trace");
+	struct bcl_config probe = rails_config("udp", "::1/128");
+	struct bcl_rail *rail;
+	char why[96];
+	int families = 1;
+
+	if (bcl_rail_udp.open(&bcl_env_linux, &probe, 1, &rail, 1, why)) {
+		rail->close(rail);
+		families = 2;
+	} else {
+		printf("IPv6 is not tested: %s\n", why);
+	}
+	tcase_add_loop_test(tcase, a_trace_can_be_read_back, 0, families);
+	tcase_add_test(tcase, a_trace_that_cannot_be_written);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}

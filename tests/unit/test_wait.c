@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* When a wait spins, yields and sleeps: in an environment whose clock, yields
+ * and sleeps are told by the test. */
+#include "unit.h"
+
+#include <bcl/bcl.h>
+
+#include "transport/env/env.h"
+
+static struct {
+	uint64_t now;
+	uint64_t yield_takes; /* ns */
+	unsigned yields, sleeps;
+	uint64_t first_yield, first_sleep; /* ns after the wait began */
+	uint64_t began;
+} world;
+
+static struct bcl_env env;
+static struct bcl_context *context;
+static struct bcl_port *port;
+
+static uint64_t now(void *arg)
+{
+	(void)arg;
+	return world.now += 50;
+}
+
+static void yield(void *arg)
+{
+	(void)arg;
+	if (!world.yields++)
+		world.first_yield = world.now - world.began;
+	world.now += world.yield_takes;
+}
+
+static void sleep_until(void *arg, int object, uint64_t until)
+{
+	(void)arg;
+	(void)object;
+	if (!world.sleeps++)
+		world.first_sleep = world.now - world.began;
+	ck_assert_uint_lt(world.sleeps, 1000);
+	if (until == UINT64_MAX)
+		world.now += 1000000000;
+	else if (until > world.now)
+		world.now = until;
+}
+
+static unsigned processors(void *arg)
+{
+	(void)arg;
+	return 2;
+}
+
+static void open_port(unsigned local_ranks)
+{
+	const struct bcl_context_options options = {
+		.env = &env,
+		.local_ranks = local_ranks,
+	};
+
+	env = bcl_env_linux;
+	env.now = now;
+	env.yield = yield;
+	env.wait = sleep_until;
+	env.processors = processors;
+	env.thread_start = NULL;
+	env.rails = NULL;
+	env.shared_memory = false;
+	world.now = 5000000000;
+	world.yield_takes = 300;
+	ck_assert_int_eq(bcl_open(&options, &context), BCL_OK);
+	ck_assert_int_eq(bcl_port_open(context, NULL, &port), BCL_OK);
+}
+
+/* Wait in vain for this long. */
+static void wait_for(uint64_t ns)
+{
+	world.yields = world.sleeps = 0;
+	world.first_yield = world.first_sleep = 0;
+	world.began = world.now;
+	ck_assert_int_eq(bcl_wait(port, ns), BCL_ERR_TIMEOUT);
+	ck_assert_uint_ge(world.now - world.began, ns);
+}
+
+START_TEST(spins_then_yields_then_sleeps)
+{
+	open_port(2);
+	wait_for(10000);
+	ck_assert_uint_eq(world.yields, 0);
+	ck_assert_uint_eq(world.sleeps, 0);
+	wait_for(1000000);
+	ck_assert_uint_ge(world.first_yield, 30000);
+	ck_assert_uint_lt(world.first_yield, 50000);
+	ck_assert_uint_gt(world.yields, 1000);
+	ck_assert_uint_eq(world.sleeps, 0);
+	wait_for(100000000);
+	ck_assert_uint_ge(world.first_sleep, 20000000);
+	ck_assert_uint_lt(world.first_sleep, 21000000);
+	/* one sleep is enough when nothing comes */
+	ck_assert_uint_eq(world.sleeps, 1);
+	bcl_close(context);
+}
+END_TEST
+
+START_TEST(does_not_spin_when_crowded)
+{
+	open_port(3);
+	wait_for(1000000);
+	ck_assert_uint_lt(world.first_yield, 2000);
+	ck_assert_uint_gt(world.yields, 1000);
+	ck_assert_uint_eq(world.sleeps, 0);
+	bcl_close(context);
+}
+END_TEST
+
+START_TEST(sleeps_beside_one_who_computes)
+{
+	open_port(2);
+	/* below half a slice of the scheduler: nothing special */
+	world.yield_takes = 600000;
+	wait_for(10000000);
+	ck_assert_uint_eq(world.sleeps, 0);
+	/* above it once: sleep at once, also in the next waits */
+	world.yield_takes = 1400000;
+	wait_for(10000000);
+	ck_assert_uint_eq(world.yields, 1);
+	ck_assert_uint_ge(world.sleeps, 1);
+	wait_for(10000000);
+	ck_assert_uint_eq(world.yields, 0);
+	ck_assert_uint_lt(world.first_sleep, 10000);
+	/* for 100 ms */
+	world.now += 100000000;
+	world.yield_takes = 300;
+	wait_for(10000000);
+	ck_assert_uint_gt(world.yields, 1000);
+	ck_assert_uint_eq(world.sleeps, 0);
+	bcl_close(context);
+}
+END_TEST
+
+START_TEST(does_not_yield_where_sleep_is_free)
+{
+	open_port(2);
+	env.sleeps_at_once = true;
+	wait_for(10000000);
+	ck_assert_uint_eq(world.yields, 0);
+	ck_assert_uint_eq(world.sleeps, 1);
+	bcl_close(context);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("wait");
+	TCase *tcase = tcase_create("wait");
+
+	setenv("BCL_RAILS", "none", 1);
+	tcase_add_test(tcase, spins_then_yields_then_sleeps);
+	tcase_add_test(tcase, does_not_spin_when_crowded);
+	tcase_add_test(tcase, sleeps_beside_one_who_computes);
+	tcase_add_test(tcase, does_not_yield_where_sleep_is_free);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* Sleeping: no wake-up is lost, and who waits does sleep. */
+#include "unit.h"
+
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pairs.h"
+
+enum {
+	ROUNDS = 3000,
+	SLOW_ROUNDS = 8,
+};
+
+static const enum bcl_path paths[] = { BCL_PATH_SHARED, BCL_PATH_CARD };
+
+/* A number that is asked for by the way of poll(), as an event loop does. */
+static uint64_t receive_by_poll(struct rank *rank)
+{
+	struct pollfd pollfd = { .fd = bcl_port_fd(rank->port),
+				 .events = POLLIN };
+	struct bcl_event event;
+	uint64_t number;
+
+	while (bcl_poll(rank->port, &event)) {
+		enum bcl_status status = bcl_arm(rank->port);
+
+		if (status == BCL_ERR_AGAIN)
+			continue;
+		must(!status);
+		/* a wake-up that is lost shows here */
+		must(poll(&pollfd, 1, 10000) == 1);
+	}
+	must(event.kind == BCL_EVENT_MESSAGE && event.length == 8);
+	memcpy(&number, event.data, 8);
+	return number;
+}
+
+/* Up to 40 us, so that messages come before, while and after one arms. */
+static void pause_a_little(uint32_t *random)
+{
+	uint64_t end;
+
+	*random = *random * 1664525 + 1013904223;
+	end = rank_now() + (*random >> 16) % 40000;
+	while (rank_now() < end)
+		;
+}
+
+static int ping_pong_by_poll(unsigned me, void *path)
+{
+	struct rank rank;
+	uint32_t random = me + 1;
+
+	rank_open(&rank, *(enum bcl_path *)path);
+	for (uint64_t i = 0; i < ROUNDS; i++) {
+		if (me == 0)
+			rank_send(&rank, 1, i);
+		must(receive_by_poll(&rank) == i);
+		pause_a_little(&random);
+		if (me == 1)
+			rank_send(&rank, 0, i);
+	}
+	/* it was about sleeping */
+	if (*(enum bcl_path *)path == BCL_PATH_SHARED)
+		must(rank_counter(&rank, "shm.wakes") > ROUNDS / 10);
+	rank_close(&rank);
+	return 0;
+}
+
+START_TEST(event_loops)
+{
+	enum bcl_path path = paths[_i];
+
+	ck_assert_int_eq(bcl_boot_job_run(2, ping_pong_by_poll, &path), 0);
+}
+END_TEST
+
+/* As in containers: the call is there, and is refused. */
+static void forbid_membarrier(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+
+	must(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	must(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+	must(syscall(SYS_membarrier, 0, 0, 0) < 0);
+}
+
+static int without_membarrier(unsigned me, void *which)
+{
+	enum bcl_path path = BCL_PATH_SHARED;
+
+	if (*(unsigned *)which & 1 << me)
+		forbid_membarrier();
+	return ping_pong_by_poll(me, &path);
+}
+
+START_TEST(event_loops_without_membarrier)
+{
+	unsigned which = (unsigned)_i;
+
+	ck_assert_int_eq(bcl_boot_job_run(2, without_membarrier, &which), 0);
+}
+END_TEST
+
+/* A stream against a receiver that sleeps whenever it can. */
+static int stream(unsigned me, void *path)
+{
+	struct rank rank;
+	uint32_t random = 7;
+
+	rank_open(&rank, *(enum bcl_path *)path);
+	for (uint64_t i = 0; i < ROUNDS; i++) {
+		if (me == 1) {
+			must(receive_by_poll(&rank) == i);
+			continue;
+		}
+		if (i % 16 == 0)
+			pause_a_little(&random);
+		rank_send(&rank, 1, i);
+	}
+	rank_close(&rank);
+	return 0;
+}
+
+START_TEST(a_stream)
+{
+	enum bcl_path path = paths[_i];
+
+	ck_assert_int_eq(bcl_boot_job_run(2, stream, &path), 0);
+}
+END_TEST
+
+static void sleep_ms(unsigned ms)
+{
+	const struct timespec time = { .tv_nsec = ms * 1000000L };
+
+	nanosleep(&time, NULL);
+}
+
+/* Long waits end in sleep; they cost next to no processor time. */
+static int long_waits(unsigned me, void *path)
+{
+	struct timespec cpu;
+	struct rank rank;
+
+	rank_open(&rank, *(enum bcl_path *)path);
+	for (uint64_t i = 0; i < SLOW_ROUNDS; i++) {
+		if (me == 0) {
+			sleep_ms(60);
+			rank_send(&rank, 1, i);
+		} else {
+			must(rank_event(&rank).kind == BCL_EVENT_MESSAGE);
+		}
+	}
+	if (me == 1) {
+		/* all of them, unless the machine is busy with others */
+		must(rank_counter(&rank, "core.sleeps") >= SLOW_ROUNDS / 4);
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+		/* 20 of each 60 ms are yields */
+		must(cpu.tv_sec == 0);
+	}
+	rank_close(&rank);
+	return 0;
+}
+
+START_TEST(long_waits_sleep)
+{
+	enum bcl_path path = paths[_i];
+
+	ck_assert_int_eq(bcl_boot_job_run(2, long_waits, &path), 0);
+}
+END_TEST
+
+static int time_out(unsigned me, void *path)
+{
+	struct bcl_event event;
+	struct rank rank;
+	uint64_t start;
+
+	rank_open(&rank, *(enum bcl_path *)path);
+	if (me == 0) {
+		must(bcl_wait(rank.port, 0) == BCL_ERR_TIMEOUT);
+		start = rank_now();
+		must(bcl_wait(rank.port, 50000000) == BCL_ERR_TIMEOUT);
+		must(rank_now() - start >= 50000000);
+		must(bcl_poll(rank.port, &event) == BCL_ERR_EMPTY);
+		rank_send(&rank, 1, 1);
+	} else {
+		must(rank_event(&rank).kind == BCL_EVENT_MESSAGE);
+	}
+	rank_close(&rank);
+	return 0;
+}
+
+START_TEST(waits_end_in_time)
+{
+	enum bcl_path path = paths[_i];
+
+	ck_assert_int_eq(bcl_boot_job_run(2, time_out, &path), 0);
+}
+END_TEST
+
+/* An event that a wait has found is there for the poll, and only once. */
+static int found_and_kept(unsigned me, void *path)
+{
+	struct bcl_event event;
+	struct rank rank;
+
+	rank_open(&rank, *(enum bcl_path *)path);
+	if (me == 0) {
+		rank_send(&rank, 1, 5);
+		rank_send(&rank, 1, 6);
+	} else {
+		must(!bcl_wait(rank.port, UINT64_MAX));
+		must(!bcl_wait(rank.port, UINT64_MAX));
+		must(bcl_arm(rank.port) == BCL_ERR_AGAIN);
+		must(!bcl_poll(rank.port, &event));
+		must(*(const uint64_t *)event.data == 5);
+		must(rank_event(&rank).length == 8);
+		must(bcl_wait(rank.port, 1000) == BCL_ERR_TIMEOUT);
+		must(!bcl_arm(rank.port));
+		must(bcl_poll(rank.port, &event) == BCL_ERR_EMPTY);
+	}
+	rank_close(&rank);
+	return 0;
+}
+
+START_TEST(a_wait_keeps_what_it_finds)
+{
+	enum bcl_path path = paths[_i];
+
+	ck_assert_int_eq(bcl_boot_job_run(2, found_and_kept, &path), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("wake");
+	TCase *tcase = tcase_create("wake");
+
+	tcase_add_loop_test(tcase, event_loops, 0, 2);
+	tcase_add_loop_test(tcase, event_loops_without_membarrier, 1, 4);
+	tcase_add_loop_test(tcase, a_stream, 0, 2);
+	tcase_add_loop_test(tcase, long_waits_sleep, 0, 2);
+	tcase_add_loop_test(tcase, waits_end_in_time, 0, 2);
+	tcase_add_loop_test(tcase, a_wait_keeps_what_it_finds, 0, 2);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}

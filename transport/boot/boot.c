@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#include <config.h>
+
+#include "transport/boot/boot.h"
+
+#include <string.h>
+
+#include "transport/env/env.h"
+#include "transport/log.h"
+
+static const struct bcl_boot_kind *const kinds[] = {
+	&bcl_boot_pmi,
+#ifdef HAVE_PMIX
+	&bcl_boot_pmix,
+#endif
+	&bcl_boot_fork,
+	&bcl_boot_single,
+};
+
+/*
+ * BCL_BOOT=kind:argument says it; else a launcher's variables do. PMI's file
+ * descriptor comes first: a launcher of PMIx jobs may run inside another's.
+ */
+static const struct bcl_boot_kind *choose(const struct bcl_boot *boot,
+					  const char **argument)
+{
+	const struct bcl_env *env = boot->config.env;
+	const char *name = boot->config.boot;
+	size_t length;
+
+	*argument = "";
+	if (!*name) {
+		if (env->variable(env->world, "PMI_FD") ||
+		    env->variable(env->world, "PMI_PORT"))
+			name = "pmi";
+		else if (env->variable(env->world, "PMIX_RANK"))
+			name = "pmix";
+		else
+			name = "single";
+	}
+	length = strcspn(name, ":");
+	if (name[length])
+		*argument = name + length + 1;
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (strlen(kinds[i]->name) == length &&
+		    !memcmp(kinds[i]->name, name, length))
+			return kinds[i];
+	bcl_log(&boot->config, BCL_LOG_ERROR, "boot", "%s: %.*s",
+		"this build cannot be started by", (int)length, name);
+	return NULL;
+}
+
+enum bcl_status bcl_boot_open(const struct bcl_env *env,
+			      struct bcl_boot **result)
+{
+	struct bcl_boot *boot = env->allocate(env->world, sizeof(*boot));
+	const char *argument;
+	enum bcl_status status;
+
+	if (!boot)
+		return BCL_ERR_NOMEM;
+	status = bcl_config_read(env, &boot->config);
+	if (!status) {
+		boot->kind = choose(boot, &argument);
+		status = boot->kind ? boot->kind->open(boot, argument)
+				    : BCL_ERR_BOOT;
+	}
+	if (!status && boot->rank >= boot->size) {
+		bcl_log(&boot->config, BCL_LOG_ERROR, "boot",
+			"%s: rank %u in a job of %u", boot->kind->name,
+			boot->rank, boot->size);
+		boot->kind->close(boot);
+		status = BCL_ERR_BOOT;
+	}
+	if (status)
+		env->release(env->world, boot, sizeof(*boot));
+	else
+		*result = boot;
+	return status;
+}
+
+void bcl_boot_close(struct bcl_boot *boot)
+{
+	const struct bcl_env *env;
+
+	if (!boot)
+		return;
+	env = boot->config.env;
+	boot->kind->close(boot);
+	env->release(env->world, boot, sizeof(*boot));
+}
+
+static bool valid(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length && length < BCL_BOOT_NAME_MAX &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == length;
+}
+
+enum bcl_status bcl_boot_put(struct bcl_boot *boot, const char *name,
+			     const void *value, size_t length)
+{
+	if (!valid(name) || length > BCL_BOOT_VALUE_MAX)
+		return BCL_ERR_ARG;
+	return boot->kind->put(boot, name, value, length);
+}
+
+enum bcl_status bcl_boot_get(struct bcl_boot *boot, unsigned rank,
+			     const char *name, void *value, size_t size,
+			     size_t *length)
+{
+	if (!valid(name) || rank >= boot->size)
+		return BCL_ERR_ARG;
+	return boot->kind->get(boot, rank, name, value, size, length);
+}
+
+enum bcl_status bcl_boot_fence(struct bcl_boot *boot)
+{
+	return boot->kind->fence(boot);
+}
+
+enum bcl_status bcl_boot_key(struct bcl_boot *boot, uint8_t key[BCL_KEY_SIZE])
+{
+	const struct bcl_env *env = boot->config.env;
+	enum bcl_status status = BCL_OK;
+	size_t length;
+
+	if (boot->rank == 0) {
+		for (unsigned i = 0; i < BCL_KEY_SIZE / 8; i++) {
+			uint64_t part = env->random(env->world);
+
+			memcpy(key + 8 * i, &part, 8);
+		}
+		status = bcl_boot_put(boot, "key", key, BCL_KEY_SIZE);
+	}
+	if (!status)
+		status = bcl_boot_fence(boot);
+	if (!status && boot->rank)
+		status = bcl_boot_get(boot, 0, "key", key, BCL_KEY_SIZE,
+				      &length);
+	if (status || boot->rank == 0)
+		return status;
+	return length == BCL_KEY_SIZE ? BCL_OK : BCL_ERR_BOOT;
+}

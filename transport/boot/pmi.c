@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The client of PMI-1's wire protocol, which Hydra's mpiexec and Slurm speak:
+ * lines of key=value pairs over a socket that the launcher left in PMI_FD, or
+ * that is opened to PMI_PORT=host:port. Values go in hexadecimal, in pieces as
+ * long as the launcher takes them: NAME-RANK-PIECE; the first piece begins
+ * with the length.
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "transport/boot/boot.h"
+#include "transport/env/env.h"
+#include "transport/log.h"
+
+enum {
+	LINE = 4096,
+	SPACE_NAME = 256,
+	LENGTH_DIGITS = 8,
+	VALUE_MIN = 64, /* of a piece, or the launcher is not to be used */
+};
+
+struct pmi {
+	int fd;
+	unsigned value_max; /* characters of a piece */
+	char space[SPACE_NAME];
+	char line[LINE];   /* the answer */
+	char buffer[LINE]; /* received, not yet part of it */
+	size_t filled;
+};
+
+static enum bcl_status complain(struct bcl_boot *boot, const char *what,
+				const char *said)
+{
+	bcl_log(&boot->config, BCL_LOG_ERROR, "boot", "pmi: %s: %s", what,
+		said);
+	return BCL_ERR_BOOT;
+}
+
+static enum bcl_status send_line(struct bcl_boot *boot, const char *line)
+{
+	struct pmi *pmi = boot->state;
+	size_t left = strlen(line);
+
+	while (left) {
+		/* a launcher that is gone must not be the end of us */
+		ssize_t n = send(pmi->fd, line, left, MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return complain(boot, "the launcher does not listen",
+					strerror(errno));
+		line += n;
+		left -= (size_t)n;
+	}
+	return BCL_OK;
+}
+
+/* The next line, without its end, to pmi->line. */
+static enum bcl_status read_line(struct bcl_boot *boot)
+{
+	struct pmi *pmi = boot->state;
+
+	for (;;) {
+		char *end = memchr(pmi->buffer, '\n', pmi->filled);
+		ssize_t n;
+
+		if (end) {
+			size_t length = (size_t)(end - pmi->buffer);
+
+			memcpy(pmi->line, pmi->buffer, length);
+			pmi->line[length] = 0;
+			pmi->filled -= length + 1;
+			memmove(pmi->buffer, end + 1, pmi->filled);
+			return BCL_OK;
+		}
+		if (pmi->filled == LINE)
+			return complain(boot, "the launcher's answer",
+					"a line that does not end");
+		n = read(pmi->fd, pmi->buffer + pmi->filled,
+			 LINE - pmi->filled);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return complain(boot, "the launcher is gone",
+					n ? strerror(errno) : "end of file");
+		pmi->filled += (size_t)n;
+	}
+}
+
+/* The value of a key in the last line; ends at a blank. NULL: not there. */
+static const char *field(const struct pmi *pmi, const char *key, size_t *length)
+{
+	size_t n = strlen(key);
+	const char *p = pmi->line;
+
+	while (*p) {
+		p += strspn(p, " ");
+		if (!strncmp(p, key, n) && p[n] == '=') {
+			*length = strcspn(p + n + 1, " ");
+			return p + n + 1;
+		}
+		p += strcspn(p, " ");
+	}
+	return NULL;
+}
+
+static bool field_is(const struct pmi *pmi, const char *key, const char *value)
+{
+	size_t length;
+	const char *p = field(pmi, key, &length);
+
+	return p && length == strlen(value) && !memcmp(p, value, length);
+}
+
+static bool field_number(const struct pmi *pmi, const char *key,
+			 unsigned *number)
+{
+	size_t length;
+	const char *p = field(pmi, key, &length);
+
+	return p && sscanf(p, "%u", number) == 1;
+}
+
+/* Ask, and have the answer, of the kind `expected`, in pmi->line. */
+static enum bcl_status __attribute__((format(printf, 3, 4)))
+ask(struct bcl_boot *boot, const char *expected, const char *format, ...)
+{
+	struct pmi *pmi = boot->state;
+	char line[LINE];
+	enum bcl_status status;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	status = send_line(boot, line);
+	if (!status)
+		status = read_line(boot);
+	if (status)
+		return status;
+	if (!field_is(pmi, "cmd", expected))
+		return complain(boot, "unexpected answer", pmi->line);
+	return BCL_OK;
+}
+
+/* ---- joining ---- */
+
+static int connect_port(struct bcl_boot *boot, const char *where)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	struct addrinfo *found = NULL, *a;
+	char host[256];
+	const char *port = strrchr(where, ':');
+	int fd = -1, error;
+
+	if (!port || (size_t)(port - where) >= sizeof(host)) {
+		complain(boot, "PMI_PORT is not host:port", where);
+		return -1;
+	}
+	memcpy(host, where, (size_t)(port - where));
+	host[port - where] = 0;
+	error = getaddrinfo(host, port + 1, &hints, &found);
+	if (error) {
+		complain(boot, where, gai_strerror(error));
+		return -1;
+	}
+	for (a = found; a && fd < 0; a = a->ai_next) {
+		fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC,
+			    a->ai_protocol);
+		if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) < 0) {
+			close(fd);
+			fd = -1;
+		}
+	}
+	freeaddrinfo(found);
+	if (fd < 0)
+		complain(boot, where, strerror(errno));
+	return fd;
+}
+
+/* Over PMI_PORT the launcher has to be told who calls; it tells the rest. */
+static enum bcl_status introduce(struct bcl_boot *boot, const char *id)
+{
+	struct pmi *pmi = boot->state;
+	enum bcl_status status =
+		ask(boot, "initack", "cmd=initack pmiid=%s\n", id);
+
+	for (unsigned i = 0; !status && i < 3; i++) {
+		status = read_line(boot);
+		if (status)
+			break;
+		field_number(pmi, "size", &boot->size);
+		field_number(pmi, "rank", &boot->rank);
+	}
+	return status;
+}
+
+static bool variable_number(struct bcl_boot *boot, const char *name,
+			    unsigned *number)
+{
+	const struct bcl_env *env = boot->config.env;
+	const char *text = env->variable(env->world, name);
+
+	return text && sscanf(text, "%u", number) == 1;
+}
+
+static enum bcl_status find_launcher(struct bcl_boot *boot)
+{
+	const struct bcl_env *env = boot->config.env;
+	const char *id, *port = env->variable(env->world, "PMI_PORT");
+	struct pmi *pmi = boot->state;
+	unsigned fd;
+
+	if (variable_number(boot, "PMI_FD", &fd)) {
+		pmi->fd = (int)fd;
+		if (variable_number(boot, "PMI_RANK", &boot->rank) &&
+		    variable_number(boot, "PMI_SIZE", &boot->size))
+			return BCL_OK;
+		return complain(boot, "PMI_FD is set",
+				"PMI_RANK or PMI_SIZE is not");
+	}
+	if (!port)
+		return complain(boot, "no launcher",
+				"neither PMI_FD nor PMI_PORT is set");
+	id = env->variable(env->world, "PMI_ID");
+	if (!id)
+		id = env->variable(env->world, "PMI_RANK");
+	pmi->fd = connect_port(boot, port);
+	return pmi->fd < 0 ? BCL_ERR_BOOT : introduce(boot, id ? id : "0");
+}
+
+static enum bcl_status join(struct bcl_boot *boot)
+{
+	struct pmi *pmi = boot->state;
+	enum bcl_status status = find_launcher(boot);
+	size_t length;
+	const char *name;
+
+	if (!status)
+		status = ask(boot, "response_to_init",
+			     "cmd=init pmi_version=1 pmi_subversion=1\n");
+	if (status)
+		return status;
+	if (!field_is(pmi, "rc", "0"))
+		return complain(boot, "the launcher refuses PMI 1.1",
+				pmi->line);
+	status = ask(boot, "maxes", "cmd=get_maxes\n");
+	if (status)
+		return status;
+	if (!field_number(pmi, "vallen_max", &pmi->value_max) ||
+	    pmi->value_max < VALUE_MIN)
+		return complain(boot, "no room for values", pmi->line);
+	/* the limit counts the end of the string for some launchers */
+	pmi->value_max--;
+	if (pmi->value_max > LINE / 2)
+		pmi->value_max = LINE / 2;
+	pmi->value_max &= ~1u;
+	status = ask(boot, "my_kvsname", "cmd=get_my_kvsname\n");
+	if (status)
+		return status;
+	name = field(pmi, "kvsname", &length);
+	if (!name || length >= SPACE_NAME)
+		return complain(boot, "no name of the key-value space",
+				pmi->line);
+	memcpy(pmi->space, name, length);
+	pmi->space[length] = 0;
+	/* Hydra's; others leave it out */
+	variable_number(boot, "MPI_LOCALNRANKS", &boot->local_ranks);
+	return BCL_OK;
+}
+
+static void pmi_close(struct bcl_boot *boot)
+{
+	const struct bcl_env *env = boot->config.env;
+	struct pmi *pmi = boot->state;
+
+	ask(boot, "finalize_ack", "cmd=finalize\n");
+	close(pmi->fd);
+	env->release(env->world, pmi, sizeof(*pmi));
+}
+
+static enum bcl_status pmi_open(struct bcl_boot *boot, const char *argument)
+{
+	const struct bcl_env *env = boot->config.env;
+	struct pmi *pmi = env->allocate(env->world, sizeof(*pmi));
+	enum bcl_status status;
+
+	(void)argument;
+	if (!pmi)
+		return BCL_ERR_NOMEM;
+	pmi->fd = -1;
+	boot->state = pmi;
+	status = join(boot);
+	if (status && pmi->fd >= 0)
+		close(pmi->fd);
+	if (status)
+		env->release(env->world, pmi, sizeof(*pmi));
+	return status;
+}
+
+/* ---- values ---- */
+
+static void to_hex(char *hex, const uint8_t *bytes, size_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (; n; n--, bytes++) {
+		*hex++ = digits[*bytes >> 4];
+		*hex++ = digits[*bytes & 15];
+	}
+	*hex = 0;
+}
+
+static int digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool from_hex(uint8_t *bytes, const char *hex, size_t n)
+{
+	for (; n; n--, hex += 2) {
+		int high = digit(hex[0]);
+		int low = high < 0 ? -1 : digit(hex[1]);
+
+		if (low < 0)
+			return false;
+		*bytes++ = (uint8_t)(high << 4 | low);
+	}
+	return true;
+}
+
+static enum bcl_status put_piece(struct bcl_boot *boot, const char *name,
+				 unsigned piece, const char *text)
+{
+	struct pmi *pmi = boot->state;
+	enum bcl_status status =
+		ask(boot, "put_result",
+		    "cmd=put kvsname=%s key=%s-%u-%u value=%s\n", pmi->space,
+		    name, boot->rank, piece, text);
+
+	if (!status && !field_is(pmi, "rc", "0"))
+		return complain(boot, "a value is refused", pmi->line);
+	return status;
+}
+
+static enum bcl_status pmi_put(struct bcl_boot *boot, const char *name,
+			       const void *value, size_t length)
+{
+	const struct pmi *pmi = boot->state;
+	const uint8_t *p = value, *end = p + length;
+	char text[LINE / 2 + 1];
+	size_t used;
+	unsigned piece = 0;
+	enum bcl_status status;
+
+	used = (size_t)snprintf(text, sizeof(text), "%0*zx", LENGTH_DIGITS,
+				length);
+	do {
+		size_t n = (pmi->value_max - used) / 2;
+
+		if (n > (size_t)(end - p))
+			n = (size_t)(end - p);
+		to_hex(text + used, p, n);
+		p += n;
+		used = 0;
+		status = put_piece(boot, name, piece++, text);
+	} while (!status && p < end);
+	return status;
+}
+
+/* A piece's text, in pmi->line; EMPTY: there is none. */
+static enum bcl_status get_piece(struct bcl_boot *boot, unsigned rank,
+				 const char *name, unsigned piece,
+				 const char **text, size_t *length)
+{
+	struct pmi *pmi = boot->state;
+	enum bcl_status status =
+		ask(boot, "get_result", "cmd=get kvsname=%s key=%s-%u-%u\n",
+		    pmi->space, name, rank, piece);
+
+	if (status)
+		return status;
+	*text = field(pmi, "value", length);
+	return *text && field_is(pmi, "rc", "0") ? BCL_OK : BCL_ERR_EMPTY;
+}
+
+static enum bcl_status pmi_get(struct bcl_boot *boot, unsigned rank,
+			       const char *name, void *value, size_t size,
+			       size_t *result)
+{
+	struct pmi *pmi = boot->state;
+	uint8_t *p = value, *end;
+	char digits[LENGTH_DIGITS + 1] = "";
+	const char *text;
+	size_t length, total;
+	enum bcl_status status = get_piece(boot, rank, name, 0, &text, &length);
+
+	if (status)
+		return status;
+	if (length < LENGTH_DIGITS)
+		return complain(boot, "a value is damaged", pmi->line);
+	memcpy(digits, text, LENGTH_DIGITS);
+	total = strtoul(digits, NULL, 16);
+	if (total > size)
+		return BCL_ERR_TRUNCATED;
+	text += LENGTH_DIGITS;
+	length -= LENGTH_DIGITS;
+	end = p + total;
+	for (unsigned piece = 1;; piece++) {
+		if (length / 2 > (size_t)(end - p) ||
+		    !from_hex(p, text, length / 2))
+			return complain(boot, "a value is damaged", pmi->line);
+		p += length / 2;
+		if (p == end)
+			break;
+		status = get_piece(boot, rank, name, piece, &text, &length);
+		if (status || !length)
+			return complain(boot, "a value ends early", pmi->line);
+	}
+	*result = total;
+	return BCL_OK;
+}
+
+static enum bcl_status pmi_fence(struct bcl_boot *boot)
+{
+	return ask(boot, "barrier_out", "cmd=barrier_in\n");
+}
+
+const struct bcl_boot_kind bcl_boot_pmi = {
+	.name = "pmi",
+	.open = pmi_open,
+	.close = pmi_close,
+	.put = pmi_put,
+	.get = pmi_get,
+	.fence = pmi_fence,
+};

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT */
+/* What the in-process host gives its card (nicfw/hal.h). */
+#include "transport/card/inside.h"
+
+#include <string.h>
+
+#include "transport/counters.h"
+#include "transport/env/crc32c.h"
+
+/* ---- memory ---- */
+
+struct bcl_card_seat *bcl_card_seat_of(struct bcl_card_host *host,
+				       uint16_t number)
+{
+	unsigned i;
+
+	for (i = 0; i < BCL_CARD_PORTS; i++)
+		if (host->seats[i].number == number)
+			return &host->seats[i];
+	return NULL;
+}
+
+static inline uint8_t *area(struct bcl_card_host *host,
+			    const struct bcl_memref *ref)
+{
+	uint32_t index = ref->handle - 1;
+	const struct bcl_card_area *area;
+
+	if (index >> 3 >= BCL_CARD_PORTS || (index & 7) >= BCL_CARD_AREAS)
+		return NULL;
+	area = &host->seats[index >> 3].areas[index & 7];
+	if (ref->offset > area->length ||
+	    ref->length > area->length - ref->offset)
+		return NULL;
+	return area->address + ref->offset;
+}
+
+/* Where the memory is, NULL: nowhere, or not allowed. */
+static inline uint8_t *resolve(struct bcl_card_host *host, uint16_t port,
+			       int remote, const struct bcl_memref *ref,
+			       unsigned rights)
+{
+	uint8_t *memory;
+
+	if (!port)
+		memory = area(host, ref);
+	else if (!remote && ref->handle == BCL_HANDLE_SELF)
+		memory = (uint8_t *)(uintptr_t)ref->offset;
+	else
+		memory = bcl_memory_check(host->context, ref->handle,
+					  ref->offset, ref->length,
+					  remote ? rights : 0);
+	if (!memory)
+		bcl_count(host->context->counters, host_dma_refused);
+	return memory;
+}
+
+/* Words that the port's owner writes at any time (struct bcl_port_indices).
+ * Acquire: pairs with the owner's release of what they count. */
+static void read_words(uint32_t *to, const uint8_t *from, uint32_t length)
+{
+	const _Atomic uint32_t *words = (const void *)from;
+	uint32_t i;
+
+	for (i = 0; i < length / 4; i++)
+		to[i] = atomic_load_explicit(&words[i], memory_order_acquire);
+}
+
+/* A payload is not where it belongs, and what moves it may run over those
+ * behind it: take them all away first. */
+static const uint8_t *spilled(struct bcl_card_host *host, const uint8_t *from)
+{
+	if (!host->spilled) {
+		memcpy(host->spill, host->aimed, host->aimed_length);
+		host->spilled = true;
+		bcl_count(host->context->counters, host_mispredicted);
+	}
+	return host->spill + (from - host->aimed);
+}
+
+static void place(struct bcl_card_host *host, uint8_t *to, const uint8_t *from,
+		  uint32_t length)
+{
+	bool aimed = host->aimed && from >= host->aimed &&
+		     from < host->aimed + host->aimed_length;
+
+	if (to == from) {
+		host->in_place = true;
+		bcl_count_add(host->context->counters,
+			      BCL_COUNT_host_bytes_predicted, length);
+		return;
+	}
+	memcpy(to, aimed ? spilled(host, from) : from, length);
+	bcl_count_add(host->context->counters, BCL_COUNT_host_bytes_placed,
+		      length);
+}
+
+static enum bcl_dma_result hal_dma(void *arg, enum bcl_dma_direction direction,
+				   uint16_t port, int remote,
+				   const struct bcl_memref *ref, void *card,
+				   uint32_t cookie)
+{
+	struct bcl_card_host *host = arg;
+	bool write = direction == BCL_DMA_WRITE;
+	uint8_t *memory;
+
+	(void)cookie;
+	if (!ref->length)
+		return BCL_DMA_DONE;
+	memory = resolve(host, port, remote, ref,
+			 write ? BCL_REMOTE_WRITE : BCL_REMOTE_READ);
+	if (!memory)
+		return BCL_DMA_FAULT;
+	if (write)
+		place(host, memory, card, ref->length);
+	else if (!port && ((ref->handle - 1) & 7) == BCL_CARD_AREA_INDICES)
+		read_words(card, memory, ref->length);
+	else
+		memcpy(card, memory, ref->length);
+	return BCL_DMA_DONE;
+}
+
+static int hal_allowed(void *arg, enum bcl_dma_direction direction,
+		       uint16_t port, const struct bcl_memref *ref)
+{
+	unsigned rights =
+		direction == BCL_DMA_WRITE ? BCL_REMOTE_WRITE : BCL_REMOTE_READ;
+
+	return resolve(arg, port, 1, ref, rights) != NULL;
+}
+
+static enum bcl_dma_result hal_atomic(void *arg, enum bcl_atomic_op op,
+				      uint16_t port,
+				      const struct bcl_memref *ref,
+				      const uint64_t operand[2], uint64_t *old)
+{
+	_Atomic uint64_t *word =
+		(void *)resolve(arg, port, 1, ref, BCL_REMOTE_ATOMIC);
+
+	if (!word || ref->length != sizeof(*old) || (uintptr_t)word % 8)
+		return BCL_DMA_FAULT;
+	/* Ordered with whatever else the program does with the word. */
+	if (op == BCL_ATOMIC_ADD) {
+		*old = atomic_fetch_add_explicit(word, operand[0],
+						 memory_order_seq_cst);
+	} else {
+		*old = operand[0];
+		atomic_compare_exchange_strong_explicit(word, old, operand[1],
+							memory_order_seq_cst,
+							memory_order_seq_cst);
+	}
+	return BCL_DMA_DONE;
+}
+
+/* ---- frames ---- */
+
+static const struct bcl_wire_address *
+address_of(const struct bcl_card_host *host, unsigned rail, uint32_t node)
+{
+	if (node == BCL_NODE_NONE)
+		return host->source && host->source_rail == rail ? host->source
+								 : NULL;
+	if (node >= BCL_CARD_NODES)
+		return NULL;
+	if (host->nodes[node].known & 1 << rail)
+		return &host->nodes[node].address[rail];
+	if (host->connecting && host->connecting[rail].kind)
+		return &host->connecting[rail];
+	return NULL;
+}
+
+/* Checksum of what follows the headers, into the frame header. */
+static void checksum(struct bcl_tx_frame *frame, const struct bcl_rail_tx *tx)
+{
+	struct bcl_frame_header *header = (void *)frame->head;
+	uint32_t crc = 0;
+	unsigned i;
+
+	if (frame->head_len > BCL_HEADERS_SIZE)
+		crc = bcl_crc32c(crc, frame->head + BCL_HEADERS_SIZE,
+				 frame->head_len - BCL_HEADERS_SIZE);
+	for (i = 1; i < tx->niov; i++)
+		crc = bcl_crc32c(crc, tx->iov[i].iov_base, tx->iov[i].iov_len);
+	header->pcrc = bcl_put32(crc);
+}
+
+static bool gather(struct bcl_card_host *host, struct bcl_tx_frame *frame,
+		   struct bcl_rail_tx *tx)
+{
+	unsigned i;
+
+	tx->iov[0] = (struct iovec){ frame->head, frame->head_len };
+	tx->niov = 1;
+	tx->length = frame->head_len;
+	for (i = 0; i < frame->nparts; i++) {
+		const struct bcl_tx_part *part = &frame->part[i];
+		uint8_t *memory;
+
+		if (!part->ref.length)
+			continue;
+		memory = resolve(host, part->port, part->remote, &part->ref,
+				 BCL_REMOTE_READ);
+		if (!memory)
+			return false;
+		tx->iov[tx->niov++] =
+			(struct iovec){ memory, part->ref.length };
+		tx->length += part->ref.length;
+	}
+	if (frame->flags & BCL_TX_PCRC)
+		checksum(frame, tx);
+	return true;
+}
+
+static unsigned hal_transmit(void *arg, unsigned rail, uint32_t node,
+			     struct bcl_tx_frame *frames, unsigned n)
+{
+	struct bcl_card_host *host = arg;
+	const struct bcl_wire_address *to = address_of(host, rail, node);
+	struct bcl_card_rail *own = &host->rails[rail];
+	unsigned taken = 0;
+
+	if (!to) {
+		bcl_count_add(host->context->counters,
+			      BCL_COUNT_host_no_address, n);
+		return n;
+	}
+	while (taken < n) {
+		unsigned some = n - taken, sent, i;
+
+		if (some > BCL_CARD_BURST)
+			some = BCL_CARD_BURST;
+		for (i = 0; i < some; i++)
+			if (!gather(host, &frames[taken + i], &host->tx[i]))
+				break;
+		/* One whose memory is gone is lost: as good as never sent. */
+		sent = i ? own->rail->transmit(own->rail, to, host->tx, i) : 0;
+		taken += sent;
+		if (sent < i) {
+			own->blocked = true;
+			bcl_count(host->context->counters, host_transmit_full);
+			break;
+		}
+		taken += i < some;
+	}
+	return taken;
+}
+
+static void hal_learn(void *arg, uint32_t node, unsigned rail)
+{
+	struct bcl_card_host *host = arg;
+
+	if (node >= BCL_CARD_NODES || !host->source ||
+	    host->source_rail != rail)
+		return;
+	host->nodes[node].address[rail] = *host->source;
+	host->nodes[node].known |= (uint8_t)(1 << rail);
+}
+
+static bool alive(unsigned state)
+{
+	return state == BCL_NODE_CONNECTING || state == BCL_NODE_UP;
+}
+
+static void hal_node(void *arg, uint32_t index, uint64_t card,
+		     enum bcl_node_state state, enum bcl_status status)
+{
+	struct bcl_card_host *host = arg;
+	struct bcl_card_node *node;
+	uint32_t count;
+
+	if (index >= BCL_CARD_NODES)
+		return;
+	node = &host->nodes[index];
+	if (node->card != card) {
+		/* The index belongs to another node now. */
+		node->card = card;
+		node->known = 0;
+	}
+	count = atomic_load_explicit(&host->alive, memory_order_relaxed) +
+		alive(state) - alive(node->state);
+	atomic_store_explicit(&host->alive, count, memory_order_relaxed);
+	node->state = (uint8_t)state;
+	if (state == BCL_NODE_LOST || state == BCL_NODE_ISOLATED) {
+		node->life++;
+		node->lost = (uint8_t)status;
+	}
+	/* Owners look at it without the lock, then take the lock. */
+	atomic_fetch_add_explicit(&host->changes, 1, memory_order_relaxed);
+}
+
+/* ---- events ---- */
+
+static void hal_event(void *arg, uint16_t port, enum bcl_queue queue,
+		      uint32_t slot, const struct bcl_completion *entry)
+{
+	struct bcl_card_seat *seat = bcl_card_seat_of(arg, port);
+	struct bcl_card_cq *cq;
+	struct bcl_completion *to;
+
+	if (!seat)
+		return;
+	cq = queue == BCL_QUEUE_SENDS ? &seat->queues->sends
+				      : &seat->queues->receives;
+	to = &cq->entries[slot & cq->mask];
+	memcpy(to, entry, offsetof(struct bcl_completion, lap));
+	/* Release: pairs with bcl_card_cq_peek(). */
+	atomic_store_explicit((_Atomic uint32_t *)&to->lap, entry->lap,
+			      memory_order_release);
+}
+
+static void hal_wake(void *arg, uint16_t port)
+{
+	struct bcl_card_host *host = arg;
+	struct bcl_card_seat *seat = bcl_card_seat_of(host, port);
+
+	if (!seat)
+		return;
+	bcl_count(host->context->counters, host_wakes);
+	host->env->wake(host->env->world, seat->port->object);
+}
+
+static uint32_t hal_crc32c(void *arg, uint32_t crc, const void *data,
+			   uint32_t length)
+{
+	(void)arg;
+	return bcl_crc32c(crc, data, length);
+}
+
+static uint64_t hal_random(void *arg)
+{
+	struct bcl_card_host *host = arg;
+
+	return host->env->random(host->env->world);
+}
+
+const struct bcl_hal bcl_card_hal = {
+	.size = sizeof(struct bcl_hal),
+	.features = BCL_HAL_GATHER,
+	.transmit = hal_transmit,
+	.dma = hal_dma,
+	.allowed = hal_allowed,
+	.atomic = hal_atomic,
+	.event = hal_event,
+	.wake = hal_wake,
+	.crc32c = hal_crc32c,
+	.learn = hal_learn,
+	.node = hal_node,
+	.random = hal_random,
+};
+
+/* ---- what the rails bring ---- */
+
+static void frames_came(struct bcl_card_host *host, unsigned rail,
+			const struct bcl_rx_frame *frames, unsigned n)
+{
+	struct bcl_card_next next;
+
+	bcl_card_frames(host->card, rail, frames, n, bcl_card_now(host),
+			BCL_CARD_BUDGET, &next);
+	bcl_card_wants(host, &next);
+}
+
+/* Do all payloads continue the first one, in one message, without a gap? */
+static bool consecutive(const struct bcl_rx_frame *frames, unsigned n)
+{
+	struct bcl_frame_header first, other;
+	struct bcl_segment_header from, to;
+	uint32_t offset, i;
+
+	memcpy(&first, frames[0].head, sizeof(first));
+	memcpy(&from, frames[0].head + sizeof(first), sizeof(from));
+	offset = bcl_get32(from.offset);
+	for (i = 1; i < n && frames[i].body; i++) {
+		offset += frames[i - 1].body_len;
+		memcpy(&other, frames[i].head, sizeof(other));
+		memcpy(&to, frames[i].head + sizeof(other), sizeof(to));
+		if (bcl_get32(other.conn) != bcl_get32(first.conn) ||
+		    to.op != from.op ||
+		    bcl_get32(to.msg) != bcl_get32(from.msg) ||
+		    bcl_get32(to.offset) != offset)
+			return false;
+	}
+	return true;
+}
+
+/* Payloads from the i-th on lie in spill now; the frames must say so. */
+static void use_spill(struct bcl_card_host *host, struct bcl_rx_frame *frames,
+		      unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; i < n && frames[i].body; i++)
+		frames[i].body = spilled(host, frames[i].body);
+	host->aimed = NULL;
+}
+
+/*
+ * Payloads were received where the card predicted the next ones to belong. If
+ * the prediction was wrong, moving one may run over another: so see from the
+ * first whether it was right, and if not, or if it cannot be told, have the
+ * others out of the way.
+ */
+static void aimed_came(struct bcl_card_host *host, unsigned rail,
+		       const struct bcl_rx_frame *frames, unsigned n)
+{
+	struct bcl_rx_frame own[BCL_CARD_BURST * 2];
+	unsigned i;
+
+	if (n > BCL_CARD_BURST * 2)
+		n = BCL_CARD_BURST * 2;
+	memcpy(own, frames, n * sizeof(*own));
+	host->aimed = own[0].body;
+	for (i = 0; i < n && own[i].body; i++)
+		host->aimed_length =
+			(size_t)(own[i].body + own[i].body_len - host->aimed);
+	host->in_place = false;
+	host->spilled = false;
+	if (!consecutive(own, n)) {
+		use_spill(host, own, n);
+		frames_came(host, rail, own, n);
+		return;
+	}
+	frames_came(host, rail, own, 1);
+	if (!host->in_place)
+		use_spill(host, own + 1, n - 1);
+	if (n > 1)
+		frames_came(host, rail, own + 1, n - 1);
+	host->aimed = NULL;
+}
+
+static void sink_deliver(void *arg, unsigned rail,
+			 const struct bcl_wire_address *source,
+			 const struct bcl_rx_frame *frames, unsigned n)
+{
+	struct bcl_card_host *host = arg;
+
+	host->source = source;
+	host->source_rail = rail;
+	if (n && frames[0].body)
+		aimed_came(host, rail, frames, n);
+	else if (n)
+		frames_came(host, rail, frames, n);
+	host->source = NULL;
+}
+
+static void *sink_predict(void *arg, unsigned rail, uint32_t *payload,
+			  uint32_t *length)
+{
+	struct bcl_card_host *host = arg;
+	struct bcl_memref where;
+	uint16_t port;
+	int remote;
+
+	if (!bcl_card_predict(host->card, rail, &where, &port, &remote,
+			      payload))
+		return NULL;
+	*length = where.length;
+	return resolve(host, port, remote, &where, BCL_REMOTE_WRITE);
+}
+
+static void sink_gone(void *arg, unsigned rail,
+		      const struct bcl_wire_address *address,
+		      enum bcl_status why)
+{
+	struct bcl_card_host *host = arg;
+	struct bcl_card_next next;
+	uint32_t i;
+
+	for (i = 0; i < BCL_CARD_NODES; i++) {
+		const struct bcl_card_node *node = &host->nodes[i];
+
+		if (!alive(node->state) || !(node->known & 1 << rail) ||
+		    memcmp(&node->address[rail], address, sizeof(*address)))
+			continue;
+		bcl_card_node_gone(host->card, i, rail, why, bcl_card_now(host),
+				   BCL_CARD_BUDGET, &next);
+		bcl_card_wants(host, &next);
+	}
+}
+
+const struct bcl_rail_sink bcl_card_sink = {
+	.deliver = sink_deliver,
+	.predict = sink_predict,
+	.gone = sink_gone,
+};

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The in-process host of the card core: it gives the card its rails, its
+ * memory and its clock, and gives the transport the card path.
+ *
+ * One lock per card. Calls that only make progress try it and leave if
+ * another thread holds it: that thread does the work. Calls that must have
+ * their effect (open, connect, post, ...) wait for it; it is held for one
+ * budget of frames at most.
+ *
+ * What a call of one port does to another port's peers is reported when that
+ * port receives (bcl_card_receive()), by its own thread.
+ */
+#ifndef BCL_CARD_HOST_H
+#define BCL_CARD_HOST_H
+
+#include "transport/context.h"
+
+/*
+ * Open the rails and the card; sets context->card. NORAIL: no rail could be
+ * opened; context->card stays NULL and everything below must not be called.
+ * NOMEM, ARG (a BCL_NET, BCL_FAULT or BCL_TRACE that makes no sense; logged).
+ */
+enum bcl_status bcl_card_host_open(struct bcl_context *context);
+/* All ports are closed already. Peers get BYE. */
+void bcl_card_host_close(struct bcl_context *context);
+
+/* Fill in the wire addresses of this context's card. */
+void bcl_card_address(const struct bcl_context *context,
+		      struct bcl_address *address);
+
+/*
+ * Make the port reachable through the card, before its address is published;
+ * sets port->card. close: its unfinished requests are lost without an event.
+ */
+enum bcl_status bcl_card_port_open(struct bcl_port *port);
+void bcl_card_port_close(struct bcl_port *port);
+
+/*
+ * Post a buffer to a channel for the card path, take it back: bcl_post() and
+ * bcl_unpost(). The event's `immediate` is the channel.
+ */
+enum bcl_status bcl_card_post(struct bcl_port *port, unsigned channel,
+			      void *buffer, size_t length, uint64_t cookie);
+enum bcl_status bcl_card_unpost(struct bcl_port *port, unsigned channel);
+
+/*
+ * Connect the peer (its address is known) through the card. Ends, in this
+ * call or in a later bcl_card_receive() of the port, in bcl_peer_up(peer,
+ * &bcl_card_path_ops, why) or bcl_peer_lose(). NORAIL: none of its
+ * addresses fits a rail of ours; AGAIN: no card memory.
+ */
+enum bcl_status bcl_card_connect(struct bcl_peer *peer);
+
+enum bcl_status bcl_card_isolate(struct bcl_peer *peer);
+enum bcl_status bcl_card_rejoin(struct bcl_peer *peer);
+
+/*
+ * One turn of the card, if its lock is free: receive what mapped rings hold
+ * (bcl_card_port_frames() in queues.h tells for a load that they do);
+ * with `sockets` also ask the sockets (one system call each) and look at
+ * the clock for the card's timers. Returns how many frames came, or that
+ * another thread has the card.
+ */
+enum {
+	BCL_CARD_BUSY = 0x7fffffff,
+};
+unsigned bcl_card_poll(struct bcl_context *context, bool sockets);
+
+/* When the card wants bcl_card_poll(context, true) at the latest (now()
+ * time); 0: at once. Any thread, no lock. */
+uint64_t bcl_card_deadline(const struct bcl_context *context);
+
+/* Descriptors that are readable when frames wait; returns how many. */
+unsigned bcl_card_fds(const struct bcl_context *context, int *fds,
+		      unsigned max);
+
+/* Nodes that are connected or about to be: 0: nobody needs our answers. */
+unsigned bcl_card_nodes(const struct bcl_context *context);
+
+/*
+ * Look whether interfaces went up or down or changed their MTU: a few system
+ * calls. The helper does so twice a second; without one, bcl_poll().
+ */
+void bcl_card_watch(struct bcl_context *context);
+
+/*
+ * The port's next event from the card: OK or EMPTY; AGAIN: something was
+ * pushed to the port's own list. Two loads when there is nothing; see
+ * bcl_card_port_idle() in queues.h. A system message's data lies in the
+ * port's ring until bcl_card_release().
+ */
+enum bcl_status bcl_card_receive(struct bcl_port *port,
+				 struct bcl_event *event);
+void bcl_card_release(struct bcl_port *port);
+
+/*
+ * The owner is about to sleep on port->object, or is back. Sleeping: look at
+ * the queues once more after this call, then sleep; no wake-up is lost.
+ */
+void bcl_card_sleep(struct bcl_port *port, bool sleeping);
+
+/*
+ * No other thread is inside the card for the length of `run`. Memory is
+ * made unreachable in it: an access either ended before or fails after.
+ */
+void bcl_card_exclusive(struct bcl_context *context, void (*run)(void *arg),
+			void *arg);
+
+/* Copy the card's own counters to the context's page. Waits for the lock. */
+void bcl_card_counters_copy(struct bcl_context *context);
+
+/* One line for people about each rail, in use or not, and why. */
+enum {
+	BCL_CARD_LINE = 160,
+};
+unsigned bcl_card_describe(const struct bcl_context *context,
+			   char lines[][BCL_CARD_LINE], unsigned max);
+
+extern const struct bcl_path_ops bcl_card_path_ops;
+
+#endif

@@ -1,0 +1,615 @@
+/* SPDX-License-Identifier: MIT */
+/* The card path: what a port asks of the card (struct bcl_path_ops). */
+#include "transport/card/inside.h"
+
+#include <string.h>
+
+#include "transport/counters.h"
+#include "transport/key.h"
+#include "transport/log.h"
+
+/* ---- requests ---- */
+
+/*
+ * A free request, or NULL: AGAIN. A peer may have as many as are left for the
+ * others, so that a slow one takes half of them at most.
+ */
+static struct bcl_card_slot *take(struct bcl_peer *peer, unsigned kind,
+				  uint64_t cookie)
+{
+	struct bcl_card_port *queues = peer->port->card;
+	struct bcl_card_slot *slot;
+
+	if (peer->requests >= queues->requests_free) {
+		bcl_count(peer->port->counters, core_send_again);
+		return NULL;
+	}
+	slot = &queues->slots[queues->free_slot];
+	queues->free_slot = slot->next;
+	queues->requests_free--;
+	peer->requests++;
+	*slot = (struct bcl_card_slot){
+		.peer = peer,
+		.cookie = cookie,
+		.kind = (uint8_t)kind,
+	};
+	return slot;
+}
+
+static unsigned number_of(const struct bcl_card_port *queues,
+			  const struct bcl_card_slot *slot)
+{
+	return (unsigned)(slot - queues->slots);
+}
+
+static void give_back(struct bcl_card_port *queues, struct bcl_card_slot *slot)
+{
+	slot->peer->requests--;
+	slot->next = queues->free_slot;
+	queues->free_slot = (uint16_t)number_of(queues, slot);
+	queues->requests_free++;
+}
+
+/* The slot's request, empty but for what all of them say. */
+static struct bcl_request *blank(const struct bcl_card_slot *slot, unsigned op)
+{
+	struct bcl_card_port *queues = slot->peer->port->card;
+	struct bcl_request *request =
+		&queues->requests[number_of(queues, slot)];
+
+	memset(request, 0, offsetof(struct bcl_request, refs));
+	request->op = (uint8_t)op;
+	request->dst_port = slot->peer->number;
+	request->node = slot->peer->node;
+	return request;
+}
+
+static void submit(struct bcl_card_slot *slot)
+{
+	struct bcl_port *port = slot->peer->port;
+	struct bcl_card_port *queues = port->card;
+	unsigned at = queues->requests_made++ & queues->request_mask;
+
+	queues->submits[at] = number_of(queues, slot);
+	/* Release: pairs with read_words() in hal.c. */
+	atomic_store_explicit(
+		(_Atomic uint32_t *)&queues->indices->requests_made,
+		queues->requests_made, memory_order_release);
+	bcl_card_ring(bcl_card_host_of(port), queues->seat);
+}
+
+static uint8_t *bounce(const struct bcl_card_slot *slot)
+{
+	struct bcl_card_port *queues = slot->peer->port->card;
+
+	return queues->bounce +
+	       (size_t)number_of(queues, slot) * BCL_BLOCK_SIZE;
+}
+
+static void refer(struct bcl_request *request, const void *memory,
+		  size_t length)
+{
+	request->refs[request->nref++] = (struct bcl_memref){
+		.handle = BCL_HANDLE_SELF,
+		.offset = (uintptr_t)memory,
+		.length = (uint32_t)length,
+	};
+}
+
+static void pack(struct bcl_peer *peer, uint8_t *to, const struct iovec *iov,
+		 unsigned niov)
+{
+	uint8_t *start = to;
+	unsigned i;
+
+	for (i = 0; i < niov; i++) {
+		if (iov[i].iov_len) /* else the pointer may be NULL */
+			memcpy(to, iov[i].iov_base, iov[i].iov_len);
+		to += iov[i].iov_len;
+	}
+	bcl_count_add(peer->port->counters, BCL_COUNT_host_bytes_packed,
+		      (uint64_t)(to - start));
+}
+
+/* ---- the system channel ---- */
+
+/*
+ * Name the pieces where they are: those in front as far as they fit go into
+ * the request, up to BCL_REQUEST_REFS others by reference.
+ */
+static bool refer_all(struct bcl_peer *peer, struct bcl_request *request,
+		      const struct iovec *iov, unsigned niov)
+{
+	unsigned front = 0, left = 0, i;
+	size_t length = 0;
+
+	while (front < niov &&
+	       length + iov[front].iov_len <= BCL_REQUEST_INLINE)
+		length += iov[front++].iov_len;
+	for (i = front; i < niov; i++)
+		left += iov[i].iov_len != 0;
+	if (left > BCL_REQUEST_REFS)
+		return false;
+	pack(peer, request->inlined, iov, front);
+	request->inline_len = (uint16_t)length;
+	for (i = front; i < niov; i++)
+		if (iov[i].iov_len)
+			refer(request, iov[i].iov_base, iov[i].iov_len);
+	return true;
+}
+
+static enum bcl_status card_send(struct bcl_peer *peer, unsigned type,
+				 uint64_t immediate, const struct iovec *iov,
+				 unsigned niov, size_t length, uint64_t cookie)
+{
+	struct bcl_card_slot *slot = take(peer, BCL_EVENT_SENT, cookie);
+	struct bcl_request *request;
+
+	if (!slot)
+		return BCL_ERR_AGAIN;
+	slot->silent = !cookie;
+	request = blank(slot, BCL_REQ_SYSTEM);
+	request->type = (uint8_t)type;
+	request->targ64 = immediate;
+	request->length = (uint32_t)length;
+	if (length <= BCL_REQUEST_INLINE) {
+		pack(peer, request->inlined, iov, niov);
+		request->inline_len = (uint16_t)length;
+	} else if (!cookie || !refer_all(peer, request, iov, niov)) {
+		pack(peer, bounce(slot), iov, niov);
+		refer(request, bounce(slot), length);
+	}
+	submit(slot);
+	return BCL_OK;
+}
+
+static enum bcl_status card_reserve(struct bcl_peer *peer, size_t length,
+				    void **room)
+{
+	struct bcl_card_slot *slot = peer->path;
+
+	if (!slot)
+		slot = take(peer, BCL_EVENT_SENT, 0);
+	if (!slot)
+		return BCL_ERR_AGAIN;
+	peer->path = slot;
+	slot->rest = length;
+	*room = bounce(slot);
+	if (length <= BCL_REQUEST_INLINE)
+		*room = blank(slot, BCL_REQ_SYSTEM)->inlined;
+	return BCL_OK;
+}
+
+static enum bcl_status card_commit(struct bcl_peer *peer, unsigned type,
+				   uint64_t immediate, size_t length)
+{
+	struct bcl_card_slot *slot = peer->path;
+	struct bcl_request *request;
+
+	if (!slot || length > slot->rest)
+		return BCL_ERR_ARG;
+	request = blank(slot, BCL_REQ_SYSTEM);
+	request->type = (uint8_t)type;
+	request->targ64 = immediate;
+	request->length = (uint32_t)length;
+	if (slot->rest <= BCL_REQUEST_INLINE)
+		request->inline_len = (uint16_t)length;
+	else if (length)
+		refer(request, bounce(slot), length);
+	peer->path = NULL;
+	slot->rest = 0;
+	slot->silent = true;
+	submit(slot);
+	return BCL_OK;
+}
+
+/* ---- operations of any length ---- */
+
+/* What the last piece is; those before it are quiet. */
+struct operation {
+	uint8_t op, last_op;
+	uint8_t type, last_type;
+	uint8_t kind;
+	uint32_t target, arg32;
+	uint64_t targ64;
+	bool inlines; /* short ones travel in the request */
+};
+
+/* The request moves its next piece. */
+static void next_piece(struct bcl_card_slot *slot, struct bcl_request *request)
+{
+	uint64_t piece = slot->peer->port->card->piece;
+
+	if (slot->rest <= piece) {
+		piece = slot->rest;
+		request->op = slot->last_op;
+		request->type = slot->last_type;
+	}
+	request->length = (uint32_t)piece;
+	request->refs[0].length = (uint32_t)piece;
+	request->nref = piece != 0;
+	slot->rest -= piece;
+	slot->moved += piece;
+}
+
+static enum bcl_status begin(struct bcl_peer *peer,
+			     const struct operation *operation,
+			     const void *buffer, uint64_t length,
+			     uint64_t cookie)
+{
+	struct bcl_card_slot *slot = take(peer, operation->kind, cookie);
+	struct bcl_request *request;
+
+	if (!slot)
+		return BCL_ERR_AGAIN;
+	request = blank(slot, operation->op);
+	request->type = operation->type;
+	request->target = operation->target;
+	request->targ64 = operation->targ64;
+	request->arg32 = operation->arg32;
+	slot->last_op = operation->last_op;
+	slot->last_type = operation->last_type;
+	slot->rest = length;
+	refer(request, buffer, 0);
+	next_piece(slot, request);
+	if (operation->inlines && length <= BCL_REQUEST_INLINE) {
+		if (length)
+			memcpy(request->inlined, buffer, length);
+		request->inline_len = (uint16_t)length;
+		request->nref = 0;
+	}
+	if (slot->rest)
+		peer->port->card->unfinished++;
+	submit(slot);
+	return BCL_OK;
+}
+
+static void go_on(struct bcl_card_slot *slot)
+{
+	struct bcl_card_port *queues = slot->peer->port->card;
+	struct bcl_request *request =
+		&queues->requests[number_of(queues, slot)];
+
+	request->targ64 += request->length;
+	request->refs[0].offset += request->length;
+	next_piece(slot, request);
+	if (!slot->rest)
+		queues->unfinished--;
+	submit(slot);
+}
+
+static enum bcl_status card_send_channel(struct bcl_peer *peer,
+					 unsigned channel, const void *buffer,
+					 size_t length, uint64_t cookie)
+{
+	const struct operation operation = {
+		.op = BCL_REQ_CHANNEL,
+		.last_op = BCL_REQ_CHANNEL,
+		.kind = BCL_EVENT_SENT,
+		.target = channel,
+		.inlines = true,
+	};
+
+	/* The message has one length, and it has to fit the wire's field. */
+	if (length > UINT32_MAX)
+		return BCL_ERR_UNSUPPORTED;
+	return begin(peer, &operation, buffer, length, cookie);
+}
+
+static enum bcl_status card_put(struct bcl_peer *peer, const void *key,
+				uint64_t offset, const void *buffer,
+				size_t length, uint64_t cookie)
+{
+	const struct operation operation = {
+		.op = BCL_REQ_PUT,
+		.last_op = BCL_REQ_PUT,
+		.kind = BCL_EVENT_SENT,
+		.target = bcl_key_unpack(key).handle,
+		.targ64 = offset,
+		.inlines = true,
+	};
+
+	return begin(peer, &operation, buffer, length, cookie);
+}
+
+static enum bcl_status card_put_notify(struct bcl_peer *peer, const void *key,
+				       uint64_t offset, const void *buffer,
+				       size_t length, unsigned type,
+				       uint32_t immediate, uint64_t cookie)
+{
+	const struct operation operation = {
+		.op = BCL_REQ_PUT,
+		.last_op = BCL_REQ_PUT_NOTIFY,
+		.last_type = (uint8_t)type,
+		.kind = BCL_EVENT_SENT,
+		.target = bcl_key_unpack(key).handle,
+		.targ64 = offset,
+		.arg32 = immediate,
+		.inlines = true,
+	};
+
+	return begin(peer, &operation, buffer, length, cookie);
+}
+
+static enum bcl_status card_get(struct bcl_peer *peer, const void *key,
+				uint64_t offset, void *buffer, size_t length,
+				uint64_t cookie)
+{
+	const struct operation operation = {
+		.op = BCL_REQ_GET,
+		.last_op = BCL_REQ_GET,
+		.type = BCL_GET_MEMORY,
+		.last_type = BCL_GET_MEMORY,
+		.kind = BCL_EVENT_SENT,
+		.target = bcl_key_unpack(key).handle,
+		.targ64 = offset,
+	};
+
+	return begin(peer, &operation, buffer, length, cookie);
+}
+
+static enum bcl_status card_atomic(struct bcl_peer *peer, const void *key,
+				   uint64_t offset, bool compare,
+				   const uint64_t operand[2], uint64_t *result,
+				   uint64_t cookie)
+{
+	struct bcl_card_slot *slot = take(peer, BCL_EVENT_SENT, cookie);
+	struct bcl_request *request;
+
+	if (!slot)
+		return BCL_ERR_AGAIN;
+	request =
+		blank(slot, compare ? BCL_REQ_COMPARE_SWAP : BCL_REQ_FETCH_ADD);
+	request->target = bcl_key_unpack(key).handle;
+	request->targ64 = offset;
+	request->inline_len = compare ? 16 : 8;
+	request->length = request->inline_len;
+	memcpy(request->inlined, operand, request->inline_len);
+	refer(request, result, sizeof(*result));
+	submit(slot);
+	return BCL_OK;
+}
+
+static enum bcl_status card_fence(struct bcl_peer *peer, uint64_t cookie)
+{
+	struct bcl_card_slot *slot;
+
+	/* Pieces still to be submitted would come behind it. */
+	if (peer->port->card->unfinished) {
+		bcl_count(peer->port->counters, core_send_again);
+		return BCL_ERR_AGAIN;
+	}
+	slot = take(peer, BCL_EVENT_SENT, cookie);
+	if (!slot)
+		return BCL_ERR_AGAIN;
+	blank(slot, BCL_REQ_FENCE);
+	submit(slot);
+	return BCL_OK;
+}
+
+/* ---- offers ---- */
+
+struct token {
+	struct bcl_le64 card, length;
+	struct bcl_le32 channel; /* number | generation << 16 */
+	struct bcl_le16 port;
+	uint8_t spare[10];
+};
+
+_Static_assert(sizeof(struct token) == BCL_KEY_MAX, "token");
+
+static enum bcl_status card_offer(struct bcl_peer *peer, const void *buffer,
+				  size_t length, uint64_t cookie, void *bytes)
+{
+	struct bcl_port *port = peer->port;
+	struct bcl_card_port *queues = port->card;
+	struct bcl_card_host *host = bcl_card_host_of(port);
+	uint16_t number = queues->free_offer;
+	struct bcl_card_channel *offer = &queues->channels[number];
+	struct bcl_control control = { .op = BCL_CTL_POST };
+	enum bcl_status status;
+	struct token token;
+	uint32_t result;
+
+	if (number == BCL_CARD_NO_SLOT) {
+		bcl_count(port->counters, core_send_again);
+		return BCL_ERR_AGAIN;
+	}
+	control.channel.port = port->number;
+	control.channel.number = number;
+	control.channel.generation = offer->generation;
+	control.channel.reading = 1;
+	control.channel.handle = BCL_HANDLE_SELF;
+	control.channel.offset = (uintptr_t)buffer;
+	control.channel.length = length;
+	bcl_card_lock(host);
+	status = bcl_card_command(host, &control, &result);
+	bcl_card_unlock(host);
+	if (status)
+		return status;
+	queues->free_offer = offer->next;
+	offer->peer = peer;
+	offer->cookie = cookie;
+	offer->posted = true;
+	peer->requests++;
+	token = (struct token){
+		.card = bcl_put64(port->context->card_id),
+		.length = bcl_put64(length),
+		.channel =
+			bcl_put32(number | (uint32_t)offer->generation << 16),
+		.port = bcl_put16(port->number),
+	};
+	memcpy(bytes, &token, sizeof(token));
+	return BCL_OK;
+}
+
+void bcl_card_offer_ended(struct bcl_card_port *queues, unsigned number)
+{
+	struct bcl_card_channel *offer = &queues->channels[number];
+
+	offer->peer->requests--;
+	offer->posted = false;
+	offer->generation++;
+	offer->next = queues->free_offer;
+	queues->free_offer = (uint16_t)number;
+}
+
+enum bcl_status bcl_card_unoffer(struct bcl_port *port, unsigned number)
+{
+	struct bcl_card_host *host = bcl_card_host_of(port);
+	const struct bcl_control control = {
+		.op = BCL_CTL_UNPOST,
+		.channel = { .port = port->number, .number = number },
+	};
+	enum bcl_status status;
+	uint32_t result;
+
+	bcl_card_lock(host);
+	status = bcl_card_command(host, &control, &result);
+	bcl_card_unlock(host);
+	/* Not posted any more: it was read, the event is there already. */
+	if (status)
+		return BCL_ERR_BUSY;
+	bcl_card_offer_ended(port->card, number);
+	return BCL_OK;
+}
+
+static enum bcl_status card_withdraw(struct bcl_peer *peer, const void *bytes)
+{
+	struct bcl_port *port = peer->port;
+	struct bcl_card_port *queues = port->card;
+	struct token token;
+	uint32_t channel;
+
+	memcpy(&token, bytes, sizeof(token));
+	channel = bcl_get32(token.channel);
+	if (bcl_get64(token.card) != port->context->card_id ||
+	    bcl_get16(token.port) != port->number ||
+	    (channel & 0xffff) < queues->nchannels ||
+	    (channel & 0xffff) >= queues->nchannels + queues->noffers)
+		return BCL_ERR_ARG;
+	if (!queues->channels[channel & 0xffff].posted ||
+	    queues->channels[channel & 0xffff].generation != channel >> 16)
+		return BCL_ERR_BUSY;
+	return bcl_card_unoffer(port, channel & 0xffff);
+}
+
+static enum bcl_status card_pull(struct bcl_peer *peer, const void *bytes,
+				 void *buffer, size_t length, uint64_t cookie)
+{
+	struct operation operation = {
+		.op = BCL_REQ_GET,
+		.last_op = BCL_REQ_GET,
+		.type = BCL_GET_CHANNEL,
+		.last_type = BCL_GET_CHANNEL_LAST,
+		.kind = BCL_EVENT_PULLED,
+	};
+	struct token token;
+
+	memcpy(&token, bytes, sizeof(token));
+	if (bcl_get64(token.card) != peer->address.card ||
+	    bcl_get16(token.port) != peer->number ||
+	    length > bcl_get64(token.length))
+		return BCL_ERR_ARG;
+	operation.target = bcl_get32(token.channel);
+	return begin(peer, &operation, buffer, length, cookie);
+}
+
+/* ---- completion ---- */
+
+static void tell_silent(const struct bcl_card_slot *slot,
+			enum bcl_status status)
+{
+	const struct bcl_port *port = slot->peer->port;
+
+	/* A lost peer is reported as a whole. */
+	if (bcl_status_loss(status) == BCL_LOSS_REQUEST)
+		bcl_log(&port->context->config, BCL_LOG_WARN, "card",
+			"port %u: a message to %016llx/%u is lost: %s",
+			port->number,
+			(unsigned long long)slot->peer->address.card,
+			slot->peer->number, bcl_strstatus(status));
+}
+
+bool bcl_card_sent(struct bcl_port *port,
+		   const struct bcl_completion *completion,
+		   struct bcl_event *event)
+{
+	struct bcl_card_port *queues = port->card;
+	struct bcl_card_slot *slot = &queues->slots[completion->index];
+	enum bcl_status status = completion->status;
+
+	if (slot->rest && !status) {
+		go_on(slot);
+		return false;
+	}
+	if (slot->rest)
+		queues->unfinished--;
+	*event = (struct bcl_event){
+		.kind = slot->kind,
+		.status = status,
+		.peer = slot->peer,
+		.cookie = slot->cookie,
+		.length = status ? 0 : slot->moved,
+	};
+	if (slot->silent && status)
+		tell_silent(slot, status);
+	give_back(queues, slot);
+	return !slot->silent;
+}
+
+void bcl_card_abandon(struct bcl_peer *peer)
+{
+	if (peer->ops == &bcl_card_path_ops && peer->path)
+		give_back(peer->port->card, peer->path);
+	peer->path = NULL;
+}
+
+/* ---- about the path ---- */
+
+static void card_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
+{
+	struct bcl_card_host *host = bcl_card_host_of(peer->port);
+	struct bcl_node_info node;
+	bool small = false;
+	unsigned r;
+
+	bcl_card_lock(host);
+	if (!bcl_card_node_info(host->card, peer->node, &node)) {
+		info->rails = node.rails;
+		info->latency = (double)node.rtt / 2000;
+	}
+	bcl_card_unlock(host);
+	for (r = 0; r < host->nrails; r++)
+		small |= host->rails[r].rail->limits.small &&
+			 info->rails & 1u << r;
+	/* Typical of the wires, until something was measured. */
+	if (!(info->latency > 0))
+		info->latency = small ? 0.8 : 2;
+	info->overhead = 1;
+	info->bandwidth = 5000;
+}
+
+static void card_close(struct bcl_peer *peer)
+{
+	/* What is on its way is finished; the peer is kept until then. */
+	(void)peer;
+}
+
+const struct bcl_path_ops bcl_card_path_ops = {
+	.path = BCL_PATH_CARD,
+	.send = card_send,
+	.reserve = card_reserve,
+	.commit = card_commit,
+	.send_channel = card_send_channel,
+	.offer = card_offer,
+	.withdraw = card_withdraw,
+	.pull = card_pull,
+	.put = card_put,
+	.get = card_get,
+	.put_notify = card_put_notify,
+	.atomic = card_atomic,
+	.fence = card_fence,
+	.info = card_info,
+	.close = card_close,
+};

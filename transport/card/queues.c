@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT */
+/* A port's queues: opening, closing, receiving. */
+#include "transport/card/inside.h"
+
+#include <string.h>
+
+#include "transport/counters.h"
+
+enum {
+	/* What a request can say of a length, less what is not a page. */
+	PIECE = 0x80000000,
+};
+
+static uint32_t power_of_two(uint64_t least)
+{
+	uint32_t n = 1;
+
+	while (n < least)
+		n *= 2;
+	return n;
+}
+
+static void open_cq(struct bcl_card_cq *cq, void *entries, uint32_t n)
+{
+	cq->entries = entries;
+	cq->mask = n - 1;
+	cq->shift = (uint32_t)__builtin_ctz(n);
+}
+
+/* Lays out one allocation; with memory NULL only adds up. */
+struct layout {
+	uint8_t *memory;
+	size_t used;
+};
+
+static void *carve(struct layout *layout, size_t size)
+{
+	void *here = layout->memory ? layout->memory + layout->used : NULL;
+
+	layout->used += (size + 63) & ~(size_t)63;
+	return here;
+}
+
+struct sizes {
+	uint32_t requests, receives, blocks, channels;
+};
+
+static void lay_out(struct bcl_card_port *queues, const struct sizes *n,
+		    struct bcl_card_area areas[BCL_CARD_AREAS],
+		    struct layout *layout)
+{
+	struct bcl_card_port *q = carve(layout, sizeof(*q));
+	size_t lengths[BCL_CARD_AREAS] = {
+		[BCL_CARD_AREA_REQUESTS] =
+			n->requests *
+			(sizeof(struct bcl_request) + sizeof(uint32_t)),
+		[BCL_CARD_AREA_SENDS] =
+			n->requests * sizeof(struct bcl_completion),
+		[BCL_CARD_AREA_RECEIVES] =
+			n->receives * sizeof(struct bcl_completion),
+		[BCL_CARD_AREA_BLOCKS] = (size_t)n->blocks * BCL_BLOCK_SIZE,
+		[BCL_CARD_AREA_INDICES] = sizeof(struct bcl_port_indices),
+	};
+	unsigned i;
+
+	for (i = 0; i < BCL_CARD_AREAS; i++) {
+		areas[i].address = carve(layout, lengths[i]);
+		areas[i].length = lengths[i];
+	}
+	queues->slots = carve(layout, n->requests * sizeof(*queues->slots));
+	queues->channels =
+		carve(layout, n->channels * sizeof(*queues->channels));
+	queues->freed = carve(layout, (n->blocks + 63) / 64 * 8);
+	queues->bounce = carve(layout, (size_t)n->requests * BCL_BLOCK_SIZE);
+}
+
+static void fill_in(struct bcl_card_port *queues, const struct sizes *n,
+		    const struct bcl_card_area areas[BCL_CARD_AREAS])
+{
+	uint32_t i;
+
+	queues->requests = (void *)areas[BCL_CARD_AREA_REQUESTS].address;
+	queues->submits = (void *)(queues->requests + n->requests);
+	queues->indices = (void *)areas[BCL_CARD_AREA_INDICES].address;
+	queues->blocks = areas[BCL_CARD_AREA_BLOCKS].address;
+	queues->request_mask = n->requests - 1;
+	queues->block_mask = n->blocks - 1;
+	open_cq(&queues->sends, areas[BCL_CARD_AREA_SENDS].address,
+		n->requests);
+	open_cq(&queues->receives, areas[BCL_CARD_AREA_RECEIVES].address,
+		n->receives);
+	queues->held = BCL_CARD_NO_BLOCK;
+	queues->piece = PIECE;
+	queues->requests_free = n->requests;
+	for (i = 0; i < n->requests; i++)
+		queues->slots[i].next = (uint16_t)(i + 1);
+	queues->slots[n->requests - 1].next = BCL_CARD_NO_SLOT;
+	queues->noffers = n->channels - queues->nchannels;
+	queues->free_offer = (uint16_t)queues->nchannels;
+	for (i = queues->nchannels; i < n->channels; i++)
+		queues->channels[i].next = (uint16_t)(i + 1);
+	queues->channels[n->channels - 1].next = BCL_CARD_NO_SLOT;
+}
+
+enum bcl_status bcl_card_port_open(struct bcl_port *port)
+{
+	struct bcl_card_host *host = bcl_card_host_of(port);
+	const struct bcl_env *env = host->env;
+	const struct bcl_config *config = &port->context->config;
+	const struct sizes n = {
+		.requests = power_of_two(config->requests),
+		.blocks = power_of_two(config->blocks),
+		.channels = port->nchannels + BCL_CARD_OFFERS,
+		.receives = power_of_two(power_of_two(config->blocks) +
+					 port->nchannels + BCL_CARD_OFFERS),
+	};
+	struct bcl_control control = { .op = BCL_CTL_PORT_OPEN };
+	struct bcl_card_area areas[BCL_CARD_AREAS];
+	struct bcl_card_port probe = { 0 }, *queues;
+	struct layout layout = { 0 };
+	struct bcl_card_seat *seat;
+	enum bcl_status status = BCL_ERR_NOMEM;
+	uint32_t result, handle;
+	size_t size;
+	unsigned r;
+
+	lay_out(&probe, &n, areas, &layout);
+	size = layout.used;
+	layout = (struct layout){ env->allocate(env->world, size), 0 };
+	if (!layout.memory)
+		return BCL_ERR_NOMEM;
+	queues = (void *)layout.memory;
+	lay_out(queues, &n, areas, &layout);
+	queues->memory = layout.memory;
+	queues->size = size;
+	queues->nchannels = port->nchannels;
+	fill_in(queues, &n, areas);
+
+	bcl_card_lock(host);
+	seat = bcl_card_seat_of(host, 0);
+	if (seat) {
+		handle =
+			bcl_card_area_handle((unsigned)(seat - host->seats), 0);
+		seat->number = port->number;
+		seat->port = port;
+		seat->queues = queues;
+		memcpy(seat->areas, areas, sizeof(areas));
+		control.port.number = port->number;
+		control.port.requests = handle + BCL_CARD_AREA_REQUESTS;
+		control.port.sends = handle + BCL_CARD_AREA_SENDS;
+		control.port.receives = handle + BCL_CARD_AREA_RECEIVES;
+		control.port.blocks = handle + BCL_CARD_AREA_BLOCKS;
+		control.port.indices = handle + BCL_CARD_AREA_INDICES;
+		control.port.nrequests = n.requests;
+		control.port.nreceives = n.receives;
+		control.port.nblocks = n.blocks;
+		control.port.nchannels = n.channels;
+		status = bcl_card_command(host, &control, &result);
+		if (status)
+			seat->number = 0;
+	}
+	queues->seat = seat;
+	queues->news = &host->changes;
+	for (r = 0; r < host->nrails; r++)
+		if (bcl_rail_mapped(host->rails[r].rail))
+			queues->ring = host->rails[r].rail;
+	queues->changes =
+		atomic_load_explicit(&host->changes, memory_order_relaxed);
+	bcl_card_unlock(host);
+	if (status) {
+		env->release(env->world, layout.memory, size);
+		return status;
+	}
+	port->card = queues;
+	return BCL_OK;
+}
+
+void bcl_card_port_close(struct bcl_port *port)
+{
+	struct bcl_card_host *host = bcl_card_host_of(port);
+	struct bcl_card_port *queues = port->card;
+	const struct bcl_control control = {
+		.op = BCL_CTL_PORT_CLOSE,
+		.port = { .number = port->number },
+	};
+	uint32_t result;
+
+	bcl_card_lock(host);
+	bcl_card_command(host, &control, &result);
+	queues->seat->number = 0;
+	memset(queues->seat->areas, 0, sizeof(queues->seat->areas));
+	bcl_card_unlock(host);
+	port->card = NULL;
+	host->env->release(host->env->world, queues->memory, queues->size);
+}
+
+/* ---- posting ---- */
+
+enum bcl_status bcl_card_post(struct bcl_port *port, unsigned channel,
+			      void *buffer, size_t length, uint64_t cookie)
+{
+	struct bcl_card_host *host = bcl_card_host_of(port);
+	const struct bcl_control control = {
+		.op = BCL_CTL_POST,
+		.channel = { .port = port->number,
+			     .number = channel,
+			     .handle = BCL_HANDLE_SELF,
+			     .offset = (uintptr_t)buffer,
+			     .length =
+				     length < UINT32_MAX ? length : UINT32_MAX,
+			     .cookie = cookie },
+	};
+	enum bcl_status status;
+	uint32_t result;
+
+	bcl_card_lock(host);
+	status = bcl_card_command(host, &control, &result);
+	bcl_card_unlock(host);
+	if (!status)
+		port->card->channels[channel].posted = true;
+	return status;
+}
+
+enum bcl_status bcl_card_unpost(struct bcl_port *port, unsigned channel)
+{
+	struct bcl_card_host *host = bcl_card_host_of(port);
+	const struct bcl_control control = {
+		.op = BCL_CTL_UNPOST,
+		.channel = { .port = port->number, .number = channel },
+	};
+	enum bcl_status status;
+	uint32_t result;
+
+	if (!port->card->channels[channel].posted)
+		return BCL_OK;
+	bcl_card_lock(host);
+	status = bcl_card_command(host, &control, &result);
+	bcl_card_unlock(host);
+	if (!status)
+		port->card->channels[channel].posted = false;
+	/* Filled already: the event is in the queue. */
+	return status == BCL_ERR_EMPTY ? BCL_ERR_BUSY : status;
+}
+
+/* ---- receiving ---- */
+
+/* Blocks are given back in ring order; this one may be out of turn. */
+static void free_block(struct bcl_card_port *queues, uint32_t block)
+{
+	uint32_t freed = queues->blocks_freed, at;
+
+	block &= queues->block_mask;
+	queues->freed[block / 64] |= 1ull << block % 64;
+	for (;;) {
+		at = freed & queues->block_mask;
+		if (!(queues->freed[at / 64] & 1ull << at % 64))
+			break;
+		queues->freed[at / 64] &= ~(1ull << at % 64);
+		freed++;
+	}
+	queues->blocks_freed = freed;
+	/* Release: the card overwrites a block after it was read. Pairs with
+	 * read_words() in hal.c. */
+	atomic_store_explicit(
+		(_Atomic uint32_t *)&queues->indices->blocks_freed, freed,
+		memory_order_release);
+}
+
+void bcl_card_release(struct bcl_port *port)
+{
+	struct bcl_card_port *queues = port->card;
+
+	if (queues->held == BCL_CARD_NO_BLOCK)
+		return;
+	free_block(queues, queues->held);
+	queues->held = BCL_CARD_NO_BLOCK;
+}
+
+static void read_ended(struct bcl_port *port, const struct bcl_completion *c,
+		       struct bcl_event *event)
+{
+	const struct bcl_card_channel *offer = &port->card->channels[c->index];
+
+	*event = (struct bcl_event){
+		.kind = BCL_EVENT_READ,
+		.status = c->status,
+		.peer = offer->peer,
+		.cookie = offer->cookie,
+		.length = c->length,
+	};
+	bcl_card_offer_ended(port->card, c->index);
+}
+
+/* OK: *event tells the caller. EMPTY: nothing is to be told. AGAIN: *c is
+ * still to be handled. */
+static enum bcl_status received(struct bcl_port *port,
+				const struct bcl_completion *c,
+				struct bcl_event *event)
+{
+	struct bcl_card_port *queues = port->card;
+	struct bcl_peer *peer = NULL;
+
+	if (c->kind != BCL_CQ_READ) {
+		peer = bcl_peer_find(port, c->card, c->src_port, true);
+		if (!peer)
+			return BCL_ERR_AGAIN; /* no memory now */
+		if (peer->state == BCL_PEER_CONNECTING) {
+			bcl_card_accept(peer, c->node);
+			return BCL_ERR_AGAIN;
+		}
+	}
+	queues->receives.read++;
+	switch (c->kind) {
+	case BCL_CQ_SYSTEM:
+		queues->held = c->index;
+		*event = (struct bcl_event){
+			.kind = BCL_EVENT_MESSAGE,
+			.peer = peer,
+			.type = c->type,
+			.immediate = c->targ64,
+			.data = queues->blocks +
+				(size_t)(c->index & queues->block_mask) *
+					BCL_BLOCK_SIZE,
+			.length = c->length,
+		};
+		return BCL_OK;
+	case BCL_CQ_NOTIFY:
+		free_block(queues, c->index);
+		*event = (struct bcl_event){
+			.kind = BCL_EVENT_NOTIFY,
+			.peer = peer,
+			.type = c->type,
+			.immediate = c->arg32,
+			.length = c->length,
+		};
+		return BCL_OK;
+	case BCL_CQ_CHANNEL:
+		queues->channels[c->index].posted = false;
+		*event = (struct bcl_event){
+			.kind = BCL_EVENT_CHANNEL,
+			.status = c->status,
+			.peer = peer,
+			.cookie = c->cookie,
+			.immediate = c->index,
+			.length = c->length,
+		};
+		return BCL_OK;
+	case BCL_CQ_READ:
+		read_ended(port, c, event);
+		return BCL_OK;
+	default:
+		return BCL_ERR_EMPTY;
+	}
+}
+
+enum bcl_status bcl_card_receive(struct bcl_port *port, struct bcl_event *event)
+{
+	struct bcl_card_port *queues = port->card;
+	const struct bcl_completion *completion;
+	enum bcl_status status;
+
+	while ((completion = bcl_card_cq_peek(&queues->receives))) {
+		status = received(port, completion, event);
+		if (status != BCL_ERR_EMPTY)
+			return status;
+	}
+	while ((completion = bcl_card_cq_peek(&queues->sends))) {
+		queues->sends.read++;
+		if (bcl_card_sent(port, completion, event))
+			return BCL_OK;
+	}
+	return bcl_card_report(port) ? BCL_ERR_AGAIN : BCL_ERR_EMPTY;
+}
+
+void bcl_card_sleep(struct bcl_port *port, bool sleeping)
+{
+	struct bcl_card_host *host = bcl_card_host_of(port);
+	_Atomic uint32_t *flag = (void *)&port->card->indices->sleeping;
+
+	atomic_store_explicit(flag, sleeping, memory_order_release);
+	if (!sleeping)
+		return;
+	/* Events are written under the lock: those before this are seen by the
+	 * caller's next look, those after see the flag. */
+	bcl_card_lock(host);
+	bcl_card_unlock(host);
+}

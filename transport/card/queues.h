@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A port's queues between the library and the card (bcl/card_abi.h), the
+ * library's side. Everything here belongs to the port's owner; the card
+ * touches the areas only.
+ */
+#ifndef BCL_CARD_QUEUES_H
+#define BCL_CARD_QUEUES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <bcl/bcl.h>
+#include <bcl/card_abi.h>
+
+#include "transport/wire/rail.h"
+
+struct bcl_card_seat;
+struct bcl_peer;
+
+/* A completion queue as its reader sees it. */
+struct bcl_card_cq {
+	struct bcl_completion *entries;
+	uint32_t read; /* entries taken so far */
+	uint32_t mask;
+	uint32_t shift; /* entries = 1 << shift */
+};
+
+/* What the library remembers of a request until its completion. */
+struct bcl_card_slot {
+	struct bcl_peer *peer;
+	uint64_t cookie; /* the caller's */
+	/* An operation longer than a request can say goes on by pieces. */
+	uint64_t rest;		    /* bytes after the piece on its way */
+	uint64_t moved;		    /* bytes before and with it */
+	uint8_t last_op, last_type; /* what the last piece is */
+	uint8_t kind;		    /* enum bcl_event_kind of its event */
+	bool silent;		    /* no event */
+	uint16_t next;		    /* free list */
+};
+
+/* An offer of memory to be read, or a channel that the user posts. */
+struct bcl_card_channel {
+	uint64_t cookie;
+	struct bcl_peer *peer; /* an offer: to whom */
+	uint16_t generation;
+	uint16_t next; /* offers: free list */
+	bool posted;
+};
+
+enum {
+	BCL_CARD_NO_SLOT = 0xffff,
+};
+
+struct bcl_card_port {
+	/* hot: read by every poll */
+	struct bcl_card_cq sends, receives;
+	const _Atomic uint32_t *news; /* the host's count of changed nodes */
+	uint32_t changes;	      /* of these, told to this port */
+	const struct bcl_rail *ring;  /* with a mapped ring, or NULL */
+
+	/* hot: used by every send */
+	struct bcl_request *requests;
+	uint32_t *submits; /* ring of request numbers */
+	struct bcl_port_indices *indices;
+	uint32_t requests_made;
+	uint32_t request_mask;
+	uint32_t requests_free;
+	uint16_t free_slot;
+	struct bcl_card_slot *slots;
+	uint8_t *bounce; /* BCL_BLOCK_SIZE bytes per request */
+
+	/* the system ring */
+	uint8_t *blocks;
+	uint32_t blocks_freed; /* in ring order */
+	uint32_t block_mask;
+	uint64_t *freed; /* bit per block: freed out of turn */
+	uint32_t held;	 /* block of the last event, or BCL_CARD_NO_BLOCK */
+
+	struct bcl_card_channel *channels;
+	uint32_t nchannels; /* the user's; offers follow */
+	uint32_t noffers;
+	uint16_t free_offer;
+	uint32_t unfinished; /* operations with a rest */
+	uint64_t piece;	     /* bytes that one request moves at most */
+
+	struct bcl_card_seat *seat; /* how the host knows the port */
+	void *memory;		    /* all of the above in one allocation */
+	size_t size;
+};
+
+enum {
+	BCL_CARD_NO_BLOCK = 0xffffffff,
+};
+
+/*
+ * The next entry, or NULL. The acquire pairs with the release in the host's
+ * event(): an entry whose lap is right is whole.
+ */
+static inline const struct bcl_completion *
+bcl_card_cq_peek(const struct bcl_card_cq *queue)
+{
+	struct bcl_completion *entry =
+		&queue->entries[queue->read & queue->mask];
+	uint32_t lap = atomic_load_explicit((_Atomic uint32_t *)&entry->lap,
+					    memory_order_acquire);
+
+	return lap == 1 + (queue->read >> queue->shift) ? entry : NULL;
+}
+
+/* bcl_card_receive() has nothing to say. */
+static inline bool bcl_card_port_idle(const struct bcl_card_port *queues)
+{
+	return !bcl_card_cq_peek(&queues->receives) &&
+	       !bcl_card_cq_peek(&queues->sends) &&
+	       atomic_load_explicit(queues->news, memory_order_relaxed) ==
+		       queues->changes;
+}
+
+/* Frames wait in the mapped ring: bcl_card_poll(). */
+static inline bool bcl_card_port_frames(const struct bcl_card_port *queues)
+{
+	return queues->ring && bcl_rail_waiting(queues->ring);
+}
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Posted channels. A channel is open to all paths at once; the first message
+ * claims it. The card holds its own copy of the posting, which has to be taken
+ * back before another path may fill the buffer.
+ */
+#include "transport/card/host.h"
+#include "transport/internal.h"
+
+enum bcl_status bcl_channels_open(struct bcl_port *port)
+{
+	const struct bcl_env *env = port->context->env;
+
+	port->channels = env->allocate(
+		env->world, port->nchannels * sizeof(*port->channels));
+	if (!port->channels)
+		return BCL_ERR_NOMEM;
+	for (unsigned i = 0; i < port->nchannels; i++)
+		port->channels[i].last = &port->channels[i].first;
+	return BCL_OK;
+}
+
+void bcl_channels_close(struct bcl_port *port)
+{
+	const struct bcl_env *env = port->context->env;
+
+	if (port->channels)
+		env->release(env->world, port->channels,
+			     port->nchannels * sizeof(*port->channels));
+}
+
+static void call_waiter(struct bcl_channel *channel)
+{
+	struct bcl_channel_waiter *waiter = channel->first;
+
+	if (!waiter)
+		return;
+	channel->first = waiter->next;
+	if (!channel->first)
+		channel->last = &channel->first;
+	waiter->next = NULL;
+	waiter->posted(waiter);
+}
+
+enum bcl_status bcl_post(struct bcl_port *port, unsigned number, void *buffer,
+			 size_t length, uint64_t cookie)
+{
+	struct bcl_channel *channel;
+	enum bcl_status status;
+
+	if (bcl_port_forked(port))
+		return BCL_ERR_FORKED;
+	if (number >= port->nchannels || (!buffer && length))
+		return BCL_ERR_ARG;
+	bcl_presence(port->context);
+	channel = &port->channels[number];
+	if (channel->state != BCL_CHANNEL_FREE)
+		return BCL_ERR_BUSY;
+	status = bcl_event_reserve(port);
+	if (!status && port->card)
+		status = bcl_card_post(port, number, buffer, length, cookie);
+	if (status)
+		return status;
+	channel->state = BCL_CHANNEL_POSTED;
+	channel->buffer = buffer;
+	channel->length = length;
+	channel->cookie = cookie;
+	call_waiter(channel);
+	return BCL_OK;
+}
+
+enum bcl_status bcl_unpost(struct bcl_port *port, unsigned number)
+{
+	struct bcl_channel *channel;
+	enum bcl_status status = BCL_OK;
+
+	if (bcl_port_forked(port))
+		return BCL_ERR_FORKED;
+	if (number >= port->nchannels)
+		return BCL_ERR_ARG;
+	bcl_presence(port->context);
+	channel = &port->channels[number];
+	if (channel->state == BCL_CHANNEL_FREE)
+		return BCL_ERR_ARG;
+	if (channel->state == BCL_CHANNEL_CLAIMED)
+		return BCL_ERR_BUSY;
+	if (port->card)
+		status = bcl_card_unpost(port, number);
+	if (!status)
+		channel->state = BCL_CHANNEL_FREE;
+	return status;
+}
+
+enum bcl_status bcl_channel_claim(struct bcl_port *port, unsigned number,
+				  struct bcl_channel_waiter *waiter,
+				  struct bcl_channel **claimed)
+{
+	struct bcl_channel *channel;
+
+	if (number >= port->nchannels)
+		return BCL_ERR_NOPORT;
+	channel = &port->channels[number];
+	if (channel->state == BCL_CHANNEL_POSTED &&
+	    (!port->card || !bcl_card_unpost(port, number))) {
+		channel->state = BCL_CHANNEL_CLAIMED;
+		*claimed = channel;
+		return BCL_OK;
+	}
+	bcl_count(port->counters, core_channel_waits);
+	waiter->port = port;
+	waiter->channel = number;
+	waiter->next = NULL;
+	*channel->last = waiter;
+	channel->last = &waiter->next;
+	return BCL_ERR_AGAIN;
+}
+
+void bcl_channel_forget(struct bcl_channel_waiter *waiter)
+{
+	struct bcl_channel *channel = &waiter->port->channels[waiter->channel];
+	struct bcl_channel_waiter **place = &channel->first;
+
+	while (*place && *place != waiter)
+		place = &(*place)->next;
+	if (!*place)
+		return;
+	*place = waiter->next;
+	if (!*place)
+		channel->last = place;
+}
+
+void bcl_channel_done(struct bcl_port *port, unsigned number,
+		      struct bcl_peer *peer, uint64_t length,
+		      enum bcl_status status)
+{
+	struct bcl_channel *channel = &port->channels[number];
+	const struct bcl_event event = {
+		.kind = BCL_EVENT_CHANNEL,
+		.status = status,
+		.peer = peer,
+		.cookie = channel->cookie,
+		.length = length,
+	};
+
+	channel->state = BCL_CHANNEL_FREE;
+	bcl_event_push(port, &event);
+}
+
+void bcl_channel_filled(struct bcl_port *port, struct bcl_event *event)
+{
+	port->channels[event->immediate].state = BCL_CHANNEL_FREE;
+	event->immediate = 0;
+}

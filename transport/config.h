@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The configuration table. From it come the BCL_... environment variables,
+ * bcl-info --config and the manual page.
+ */
+#ifndef BCL_CONFIG_H
+#define BCL_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <bcl/status.h>
+
+struct bcl_env;
+
+enum bcl_config_kind {
+	BCL_CONFIG_INTEGER,
+	BCL_CONFIG_SIZE, /* bytes; k, M and G multiply by 1024 */
+	BCL_CONFIG_TIME, /* ns; written with ns, us, ms, s or min */
+	BCL_CONFIG_FLAG, /* 0, 1, no, yes, off, on */
+	BCL_CONFIG_TEXT,
+};
+
+enum {
+	BCL_CONFIG_TEXT_MAX = 256, /* with its end */
+};
+
+/*
+ * X(kind, member, name, default, least, most, description)
+ *
+ * The default is written as a user would write it. Least and most are in
+ * bytes, ns or pieces.
+ */
+#define BCL_CONFIG_TABLE(X)                                                    \
+	X(TEXT, boot, "BCL_BOOT", "", 0, 0,                                    \
+	  "how the job was started: pmi, pmix, single; empty: find out")       \
+	X(TEXT, node, "BCL_NODE", "", 0, 0,                                    \
+	  "name of a virtual node; processes of different names never "        \
+	  "share memory")                                                      \
+	X(TEXT, net, "BCL_NET", "", 0, 0,                                      \
+	  "interfaces or networks (CIDR) to use, separated by commas; "        \
+	  "empty: all that look useful")                                       \
+	X(TEXT, rails, "BCL_RAILS", "udp,packet", 0, 0,                        \
+	  "kinds of rail to use, separated by commas; none: no network")       \
+	X(FLAG, offload, "BCL_OFFLOAD", "on", 0, 1,                            \
+	  "let the system cut and join UDP datagrams")                         \
+	X(SIZE, socket_buffer, "BCL_SOCKET_BUFFER", "4M", 4096, 1 << 30,       \
+	  "asked of the system for each socket and direction")                 \
+	X(INTEGER, requests, "BCL_REQUESTS", "256", 16, 8192,                  \
+	  "requests a port may have at the card; a power of two")              \
+	X(INTEGER, blocks, "BCL_BLOCKS", "256", 16, 8192,                      \
+	  "system messages a port can hold from the card; a power of two")     \
+	X(FLAG, shm, "BCL_SHM", "on", 0, 1, "use shared memory inside a host") \
+	X(FLAG, attach, "BCL_ATTACH", "on", 0, 1,                              \
+	  "copy large messages straight between processes")                    \
+	X(FLAG, pcrc, "BCL_PCRC", "on", 0, 1,                                  \
+	  "checksum the payload of frames, not only their headers")            \
+	X(SIZE, eager_max, "BCL_EAGER_MAX", "4k", 0, 4096,                     \
+	  "longest message sent without a rendezvous")                         \
+	X(SIZE, copy_both, "BCL_COPY_BOTH", "32k", 4096, 1ull << 40,           \
+	  "from this size sender and receiver copy half each")                 \
+	X(INTEGER, ring_slots, "BCL_RING_SLOTS", "1024", 256, 65536,           \
+	  "64-byte slots of a shared-memory ring; a power of two")             \
+	X(SIZE, unexpected, "BCL_UNEXPECTED", "4M", 1 << 16, 1ull << 40,       \
+	  "payload kept per peer before its receive is known")                 \
+	X(TIME, spin, "BCL_SPIN", "30us", 0, 1000000000,                       \
+	  "how long a wait polls before it yields")                            \
+	X(TIME, peer_timeout, "BCL_PEER_TIMEOUT", "30s", 10000000,             \
+	  3600000000000, "silence after which a peer is lost")                 \
+	X(FLAG, helper, "BCL_HELPER", "on", 0, 1,                              \
+	  "a thread answers peers while the program computes")                 \
+	X(TEXT, fault, "BCL_FAULT", "", 0, 0,                                  \
+	  "faults injected between host and card, e.g. drop:1%,dup:1%,"        \
+	  "seed:7")                                                            \
+	X(TEXT, trace, "BCL_TRACE", "", 0, 0,                                  \
+	  "file that gets every frame in pcapng form")                         \
+	X(TEXT, log, "BCL_LOG", "warn", 0, 0,                                  \
+	  "level (error, warn, info, debug), then areas, separated by "        \
+	  "commas; no area: all")                                              \
+	X(FLAG, stats, "BCL_STATS", "off", 0, 1,                               \
+	  "print the counters when the context is closed")
+
+#define BCL_CONFIG_TYPE_INTEGER(member) uint64_t member;
+#define BCL_CONFIG_TYPE_SIZE(member)	uint64_t member;
+#define BCL_CONFIG_TYPE_TIME(member)	uint64_t member;
+#define BCL_CONFIG_TYPE_FLAG(member)	bool member;
+#define BCL_CONFIG_TYPE_TEXT(member)	char member[BCL_CONFIG_TEXT_MAX];
+
+struct bcl_config {
+	const struct bcl_env *env; /* whose variables these are; gets the log */
+#define BCL_X(kind, member, ...) BCL_CONFIG_TYPE_##kind(member)
+	BCL_CONFIG_TABLE(BCL_X)
+#undef BCL_X
+};
+
+/* A line of the table, for tools. */
+struct bcl_config_entry {
+	const char *name;
+	enum bcl_config_kind kind;
+	const char *standard; /* the default */
+	uint64_t least, most;
+	const char *text;
+	size_t offset; /* in struct bcl_config */
+};
+
+extern const struct bcl_config_entry bcl_config_entries[];
+extern const unsigned bcl_config_nentries;
+
+/*
+ * Read the environment's variables. ARG: a value cannot be read or is out of
+ * its range; the log says which, and what would be right. Variables that
+ * begin with BCL_ and are not in the table are warned about.
+ */
+enum bcl_status bcl_config_read(const struct bcl_env *env,
+				struct bcl_config *config);
+
+/*
+ * One value from its text: INTEGER, SIZE and TIME to uint64_t, FLAG to bool.
+ * ARG: not of that kind, or more than 64 bits.
+ */
+enum bcl_status bcl_config_parse(enum bcl_config_kind kind, const char *text,
+				 uint64_t *value);
+
+/* An entry's value as a user would write it. */
+void bcl_config_print(const struct bcl_config *config,
+		      const struct bcl_config_entry *entry, char *text,
+		      size_t size);
+
+/* Is `word` one of the words of a list separated by commas? */
+bool bcl_config_listed(const char *list, const char *word);
+
+#endif

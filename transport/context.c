@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "transport/card/host.h"
+#include "transport/internal.h"
+#include "transport/shm/shm.h"
+
+static uint64_t random_id(const struct bcl_env *env)
+{
+	uint64_t id;
+
+	do
+		id = env->random(env->world);
+	while (!id);
+	return id;
+}
+
+static enum bcl_status open_parts(struct bcl_context *context,
+				  const struct bcl_context_options *options)
+{
+	const struct bcl_env *env = context->env;
+	enum bcl_status status = bcl_config_read(env, &context->config);
+	uint8_t boot_id[16];
+	char name[64];
+
+	if (status)
+		return status;
+	if (options->job_key)
+		memcpy(context->key, options->job_key, BCL_KEY_SIZE);
+	env->host(env->world, name, boot_id);
+	context->host = bcl_address_host(name, boot_id, context->config.node);
+	context->card_id = random_id(env);
+	context->incarnation = random_id(env);
+	context->crowded = options->local_ranks > env->processors(env->world);
+	context->barrier = env->barrier_register(env->world);
+	if (!context->barrier)
+		bcl_log(&context->config, BCL_LOG_INFO, "context",
+			"no membarrier: each send inside the host has a fence");
+	context->counters = bcl_counters_open(env, context->card_id, 0,
+					      &context->counters_fd);
+	if (!context->counters)
+		return BCL_ERR_NOMEM;
+	if (!bcl_config_listed(context->config.rails, "none"))
+		status = bcl_card_host_open(context);
+	if (status && status != BCL_ERR_NORAIL)
+		return status;
+	return bcl_helper_open(context);
+}
+
+enum bcl_status bcl_open(const struct bcl_context_options *options,
+			 struct bcl_context **result)
+{
+	static const struct bcl_context_options standard;
+	const struct bcl_env *env;
+	struct bcl_context *context;
+	enum bcl_status status;
+
+	if (!options)
+		options = &standard;
+	if (options->flags & ~(unsigned)BCL_THREADS)
+		return BCL_ERR_ARG;
+	bcl_process_init();
+	env = options->env ? options->env : &bcl_env_linux;
+	context = env->allocate(env->world, sizeof(*context));
+	if (!context)
+		return BCL_ERR_NOMEM;
+	context->env = env;
+	context->flags = options->flags;
+	context->local_ranks = options->local_ranks;
+	context->fork_generation = bcl_fork_generation();
+	pthread_mutex_init(&context->lock, NULL);
+	pthread_mutex_init(&context->memory_lock, NULL);
+	status = open_parts(context, options);
+	if (status)
+		bcl_close(context);
+	else
+		*result = context;
+	return status;
+}
+
+static void print_counters(struct bcl_context *context)
+{
+	const struct bcl_env *env = context->env;
+	struct bcl_counter counters[BCL_NCOUNTERS];
+	size_t n = BCL_NCOUNTERS;
+	char line[128];
+
+	bcl_counters(context, counters, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (!counters[i].value)
+			continue;
+		snprintf(line, sizeof(line), "%12" PRIu64 " %-24s %s",
+			 counters[i].value, counters[i].name, counters[i].text);
+		env->log(env->world, BCL_LOG_INFO, "stats", line);
+	}
+}
+
+void bcl_close(struct bcl_context *context)
+{
+	const struct bcl_env *env;
+
+	if (!context || context->fork_generation != bcl_fork_generation())
+		return;
+	env = context->env;
+	bcl_helper_close(context);
+	while (context->ports)
+		bcl_port_close(context->ports);
+	if (context->config.stats && context->counters)
+		print_counters(context);
+	bcl_memories_free(context);
+	if (context->card)
+		bcl_card_host_close(context);
+	bcl_counters_close(env, context->counters, context->counters_fd);
+	pthread_mutex_destroy(&context->lock);
+	pthread_mutex_destroy(&context->memory_lock);
+	env->release(env->world, context, sizeof(*context));
+}
+
+void bcl_counters(struct bcl_context *context, struct bcl_counter *counters,
+		  size_t *count)
+{
+	size_t room = counters ? *count : 0;
+
+	*count = BCL_NCOUNTERS;
+	if (!room || context->fork_generation != bcl_fork_generation())
+		return;
+	if (context->card)
+		bcl_card_counters_copy(context);
+	if (room > BCL_NCOUNTERS)
+		room = BCL_NCOUNTERS;
+	pthread_mutex_lock(&context->lock);
+	/* the ports of other threads are up to date within a tenth of a second
+	 */
+	for (struct bcl_port *port = context->ports;
+	     port && !(context->flags & BCL_THREADS); port = port->next)
+		if (port->shm)
+			bcl_shm_count(port);
+	for (size_t i = 0; i < room; i++) {
+		uint64_t value = bcl_counter_get(context->counters, i) +
+				 context->counters->ended[i];
+
+		for (struct bcl_port *port = context->ports; port;
+		     port = port->next)
+			if (port->counters)
+				value += bcl_counter_get(port->counters, i);
+		counters[i] = (struct bcl_counter){
+			.name = bcl_counter_names[i],
+			.text = bcl_counter_texts[i],
+			.value = value,
+		};
+	}
+	pthread_mutex_unlock(&context->lock);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counters. A page of them belongs to each context and to each port; tools
+ * find the pages of a running process through /proc/PID/fd by the name of
+ * their memory, "bcl-counters". What a port's thread counts goes to the
+ * port's page; what is counted under a lock (the card's, the shared-memory
+ * service's, the context's) to the context's. Each counter has one writer at
+ * a time, so counting is a load and a store.
+ */
+#ifndef BCL_COUNTERS_H
+#define BCL_COUNTERS_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <bcl/card_abi.h>
+
+struct bcl_env;
+
+/* X(area, name, description); an area belongs to the directory it counts */
+#define BCL_CORE_COUNTERS(X)                                              \
+	X(core, self_messages, "messages of a port to itself")            \
+	X(core, send_again, "sends refused: a queue was full")            \
+	X(core, send_lost, "sends refused: the peer is lost")             \
+	X(core, peers_shared, "peers that came up on shared memory")      \
+	X(core, peers_card, "peers that came up on the card")             \
+	X(core, peers_fallback, "peers on this host that got the card")   \
+	X(core, peers_lost, "peers that were lost")                       \
+	X(core, channel_waits, "channel messages that waited for a post") \
+	X(core, yields, "times a wait gave the processor away")           \
+	X(core, yields_long, "yields after which it was gone for long")   \
+	X(core, sleeps, "times a wait slept")                             \
+	X(core, helper_ticks, "times the helper looked for the program")  \
+	X(core, helper_spells, "absences in which the helper stood in")   \
+	X(core, helper_wakes, "times it was woken by traffic in them")
+
+#define BCL_SHM_COUNTERS(X)                                                  \
+	X(shm, messages_line, "messages sent through the pair line")         \
+	X(shm, messages_ring, "messages sent through a ring")                \
+	X(shm, messages_received, "messages received")                       \
+	X(shm, ring_full, "sends refused: the ring was full")                \
+	X(shm, wakes, "sleeping peers woken")                                \
+	X(shm, turned_away, "callers turned away: no descriptor left")       \
+	X(shm, bytes_pulled, "bytes of large messages received")             \
+	X(shm, bytes_joined, "of those of peers, bytes copied by this side") \
+	X(shm, bytes_bounced, "bytes copied twice, for want of attach")
+
+#define BCL_HOST_COUNTERS(X)                                                  \
+	X(host, polls, "times the rails were asked")                          \
+	X(host, polls_empty, "of those, times nothing was there")             \
+	X(host, lock_busy, "times another thread had the card")               \
+	X(host, doorbells, "requests rung for")                               \
+	X(host, bytes_packed, "payload bytes copied before sending")          \
+	X(host, bytes_placed, "payload bytes copied after arrival")           \
+	X(host, bytes_predicted, "payload bytes that arrived in their place") \
+	X(host, mispredicted, "bursts that were aimed at the wrong place")    \
+	X(host, no_address, "frames dropped: no address of the node")         \
+	X(host, dma_refused, "accesses refused: handle, bounds or rights")    \
+	X(host, wakes, "sleeping owners of ports woken")                      \
+	X(host, transmit_full, "times a rail took fewer frames than offered") \
+	X(udp, sendmsg, "system calls that sent")                             \
+	X(udp, recvmsg, "system calls that received")                         \
+	X(udp, recvmsg_empty, "of those, times nothing was there")            \
+	X(udp, bursts, "sends that the system cut into frames")               \
+	X(udp, offload_lost, "times the system refused to cut")               \
+	X(udp, send_failed, "frames that the system refused to send")         \
+	X(udp, too_big, "frames dropped: larger than the path takes")         \
+	X(udp, refused, "reports that a destination has no such port")        \
+	X(udp, truncated, "datagrams dropped: longer than a frame")           \
+	X(packet, sends, "frames sent, one system call each")                 \
+	X(packet, received, "frames received from the ring")                  \
+	X(packet, stray, "frames dropped: for another card on this host")     \
+	X(packet, malformed, "frames dropped: bad length")                    \
+	X(packet, lost, "frames that the full ring did not take")             \
+	X(packet, send_failed, "frames that the system refused to send")      \
+	X(fault, dropped, "frames dropped on purpose")                        \
+	X(fault, duplicated, "frames sent or delivered twice on purpose")     \
+	X(fault, reordered, "frames held back behind later ones on purpose")  \
+	X(fault, corrupted, "frames of which a bit was turned on purpose")    \
+	X(fault, delayed, "frames delayed on purpose")                        \
+	X(trace, frames, "frames written to the trace")                       \
+	X(trace, lost, "frames that could not be written to the trace")
+
+#define BCL_ADI_COUNTERS(X)                                                   \
+	X(adi, sent_eager, "messages sent at once, with their data")          \
+	X(adi, sent_announced, "messages announced, fetched by the receiver") \
+	X(adi, called, "announced messages offered only when called for")     \
+	X(adi, queued, "sends and fetches that had to wait for the path")     \
+	X(adi, matched, "short messages that met their receive")              \
+	X(adi, matched_late, "receives that met a message kept for them")     \
+	X(adi, kept, "messages and announcements kept for a receive")         \
+	X(adi, kept_peak, "most bytes of short messages kept at a time")      \
+	X(adi, stops, "senders told to announce everything")                  \
+	X(adi, stopped, "times told so by a receiver")                        \
+	X(adi, holds, "times announcements were held back")                   \
+	X(adi, stalls, "messages that waited for memory")                     \
+	X(adi, bounced, "messages copied because their memory is in pieces")  \
+	X(adi, discarded, "messages never received, dropped at the end")      \
+	X(adi, dropped, "messages dropped: malformed or of a stranger")       \
+	X(adi, ranks_lost, "ranks that were lost")
+
+/* All of them; Y(name, description): the card's own, copied now and then */
+#define BCL_COUNTERS(X, Y)   \
+	BCL_CORE_COUNTERS(X) \
+	BCL_SHM_COUNTERS(X)  \
+	BCL_HOST_COUNTERS(X) \
+	BCL_ADI_COUNTERS(X)  \
+	BCL_CARD_COUNTERS(Y)
+
+#define BCL_X(area, name, text) BCL_COUNT_##area##_##name,
+#define BCL_Y(name, text)	BCL_COUNT_card_##name,
+enum bcl_counter_id {
+	BCL_COUNTERS(BCL_X, BCL_Y) BCL_NCOUNTERS
+};
+#undef BCL_X
+#undef BCL_Y
+
+/* A page is read by other processes, perhaps of another version. */
+struct bcl_counter_page {
+	_Atomic uint32_t magic; /* BCL_COUNTER_MAGIC, stored last */
+	uint32_t ncounters;	/* in names[], values[] and ended[] */
+	uint32_t port;		/* 0: a context's page */
+	uint32_t spare0;
+	uint64_t card; /* card id */
+	uint8_t spare1[40];
+	_Atomic uint64_t values[BCL_NCOUNTERS];
+	uint64_t ended[BCL_NCOUNTERS]; /* of closed ports; context's lock */
+	char names[BCL_NCOUNTERS][32]; /* "area.name" */
+};
+
+enum {
+	BCL_COUNTER_MAGIC = 0xbc1c0001,
+};
+
+/* The name of the memory of a page. */
+#define BCL_COUNTER_MEMORY "bcl-counters"
+
+extern const char *const bcl_counter_names[BCL_NCOUNTERS];
+extern const char *const bcl_counter_texts[BCL_NCOUNTERS];
+
+/* A page; *fd as in env->share(). NULL: no memory. */
+struct bcl_counter_page *bcl_counters_open(const struct bcl_env *env,
+					   uint64_t card, unsigned port,
+					   int *fd);
+void bcl_counters_close(const struct bcl_env *env,
+			struct bcl_counter_page *page, int fd);
+
+static inline void bcl_count_add(struct bcl_counter_page *page,
+				 enum bcl_counter_id id, uint64_t n)
+{
+	uint64_t old =
+		atomic_load_explicit(&page->values[id], memory_order_relaxed);
+
+	atomic_store_explicit(&page->values[id], old + n, memory_order_relaxed);
+}
+
+/* bcl_count(port->counters, shm_ring_full) */
+#define bcl_count(page, name) bcl_count_add(page, BCL_COUNT_##name, 1)
+
+static inline uint64_t bcl_counter_get(const struct bcl_counter_page *page,
+				       enum bcl_counter_id id)
+{
+	return atomic_load_explicit(&page->values[id], memory_order_relaxed);
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#include "transport/env/process.h"
+
+#include <pthread.h>
+
+struct bcl_process bcl_process;
+
+static void in_child(void)
+{
+	atomic_fetch_add_explicit(&bcl_process.fork_generation, 1,
+				  memory_order_relaxed);
+}
+
+static void init(void)
+{
+	pthread_atfork(NULL, NULL, in_child);
+}
+
+void bcl_process_init(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, init);
+}

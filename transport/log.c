@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#include "transport/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const levels[] = { "error", "warn", "info", "debug" };
+
+/* The level that BCL_LOG names, or -1. */
+static int level_shown(const struct bcl_config *config, size_t length)
+{
+	for (int i = 0; i < (int)(sizeof(levels) / sizeof(*levels)); i++)
+		if (strlen(levels[i]) == length &&
+		    !memcmp(levels[i], config->log, length))
+			return i;
+	return -1;
+}
+
+bool bcl_log_valid(const struct bcl_config *config)
+{
+	return level_shown(config, strcspn(config->log, ",")) >= 0;
+}
+
+bool bcl_log_wanted(const struct bcl_config *config, enum bcl_log_level level,
+		    const char *area)
+{
+	size_t length = strcspn(config->log, ",");
+	int shown = level_shown(config, length);
+
+	/* while the configuration is read it may not be there yet */
+	if ((int)level > (shown < 0 ? BCL_LOG_WARN : shown))
+		return false;
+	/* warnings are never hidden by a choice of areas */
+	return level <= BCL_LOG_WARN || !config->log[length] ||
+	       bcl_config_listed(config->log + length + 1, area);
+}
+
+void bcl_log(const struct bcl_config *config, enum bcl_log_level level,
+	     const char *area, const char *format, ...)
+{
+	char line[512];
+	va_list args;
+
+	if (!bcl_log_wanted(config, level, area))
+		return;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	config->env->log(config->env->world, level, area, line);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "transport/card/host.h"
+#include "transport/internal.h"
+#include "transport/key.h"
+#include "transport/shm/shm.h"
+
+enum {
+	FIRST_SLOTS = 64,
+	SLOTS_MAX = 0xffff, /* a handle has 16 bits for the slot */
+};
+
+/*
+ * The table changes while nobody is inside the card and with memory_lock held,
+ * so that holding either is enough to read it.
+ */
+struct change {
+	struct bcl_context *context;
+	void (*run)(struct change *change);
+	struct bcl_memory *memory;
+	struct bcl_memory **memories; /* new, larger tables, then the old */
+	uint16_t *generations;
+	unsigned size;
+};
+
+static void run_change(void *arg)
+{
+	struct change *change = arg;
+
+	change->run(change);
+}
+
+/* memory_lock is held. */
+static void apply(struct change *change)
+{
+	if (change->context->card)
+		bcl_card_exclusive(change->context, run_change, change);
+	else
+		run_change(change);
+}
+
+static void run_grow(struct change *change)
+{
+	struct bcl_context *context = change->context;
+	struct bcl_memory **memories = context->memories;
+	uint16_t *generations = context->generations;
+	unsigned size = context->nmemories;
+
+	if (size) {
+		memcpy(change->memories, memories, size * sizeof(*memories));
+		memcpy(change->generations, generations,
+		       size * sizeof(*generations));
+	}
+	context->memories = change->memories;
+	context->generations = change->generations;
+	context->nmemories = change->size;
+	change->memories = memories;
+	change->generations = generations;
+	change->size = size;
+}
+
+static void release_tables(struct bcl_context *context,
+			   struct bcl_memory **memories, uint16_t *generations,
+			   unsigned size)
+{
+	const struct bcl_env *env = context->env;
+
+	if (memories)
+		env->release(env->world, memories, size * sizeof(*memories));
+	if (generations)
+		env->release(env->world, generations,
+			     size * sizeof(*generations));
+}
+
+static enum bcl_status grow(struct bcl_context *context)
+{
+	const struct bcl_env *env = context->env;
+	struct change change = {
+		.context = context,
+		.run = run_grow,
+		.size = context->nmemories ? 2 * context->nmemories
+					   : FIRST_SLOTS,
+	};
+
+	if (change.size > SLOTS_MAX + 1)
+		return BCL_ERR_NOMEM;
+	change.memories = env->allocate(env->world,
+					change.size * sizeof(*change.memories));
+	change.generations = env->allocate(
+		env->world, change.size * sizeof(*change.generations));
+	if (!change.memories || !change.generations) {
+		release_tables(context, change.memories, change.generations,
+			       change.size);
+		return BCL_ERR_NOMEM;
+	}
+	apply(&change);
+	release_tables(context, change.memories, change.generations,
+		       change.size);
+	return BCL_OK;
+}
+
+static void run_enter(struct change *change)
+{
+	struct bcl_context *context = change->context;
+	unsigned slot = change->memory->handle & 0xffff;
+
+	change->memory->handle |= (uint32_t)++context->generations[slot] << 16;
+	context->memories[slot] = change->memory;
+}
+
+static void run_remove(struct change *change)
+{
+	struct bcl_context *context = change->context;
+
+	context->memories[change->memory->handle & 0xffff] = NULL;
+}
+
+/* Slot 0 stays free: no memory has the handle BCL_HANDLE_SELF. */
+static unsigned find_slot(const struct bcl_context *context)
+{
+	unsigned slot = 1;
+
+	while (slot < context->nmemories && context->memories[slot])
+		slot++;
+	return slot;
+}
+
+static enum bcl_status enter(struct bcl_context *context,
+			     struct bcl_memory *memory)
+{
+	struct change change = {
+		.context = context,
+		.run = run_enter,
+		.memory = memory,
+	};
+	enum bcl_status status = BCL_OK;
+
+	pthread_mutex_lock(&context->memory_lock);
+	memory->handle = find_slot(context);
+	if (memory->handle >= context->nmemories)
+		status = grow(context);
+	if (!status) {
+		memory->handle = find_slot(context);
+		apply(&change);
+	}
+	pthread_mutex_unlock(&context->memory_lock);
+	if (status)
+		bcl_log(&context->config, BCL_LOG_ERROR, "memory",
+			"no room for more than %u memories",
+			context->nmemories - 1);
+	return status;
+}
+
+enum {
+	RIGHTS = BCL_REMOTE_READ | BCL_REMOTE_WRITE | BCL_REMOTE_ATOMIC,
+};
+
+static enum bcl_status make(struct bcl_context *context, size_t length,
+			    unsigned rights, struct bcl_memory **result)
+{
+	const struct bcl_env *env = context->env;
+	struct bcl_memory *memory;
+
+	if (context->fork_generation != bcl_fork_generation())
+		return BCL_ERR_FORKED;
+	if (!length || rights & ~RIGHTS)
+		return BCL_ERR_ARG;
+	bcl_presence(context);
+	memory = env->allocate(env->world, sizeof(*memory));
+	if (!memory)
+		return BCL_ERR_NOMEM;
+	*memory = (struct bcl_memory){
+		.context = context,
+		.length = length,
+		.rights = rights,
+		.fd = -1,
+	};
+	*result = memory;
+	return BCL_OK;
+}
+
+enum bcl_status bcl_memory_register(struct bcl_context *context, void *address,
+				    size_t length, unsigned rights,
+				    struct bcl_memory **result)
+{
+	struct bcl_memory *memory;
+	enum bcl_status status;
+
+	if (!address || length > UINTPTR_MAX - (uintptr_t)address)
+		return BCL_ERR_ARG;
+	status = make(context, length, rights, &memory);
+	if (status)
+		return status;
+	memory->address = address;
+	status = enter(context, memory);
+	if (status)
+		context->env->release(context->env->world, memory,
+				      sizeof(*memory));
+	else
+		*result = memory;
+	return status;
+}
+
+enum bcl_status bcl_memory_allocate(struct bcl_context *context, size_t length,
+				    unsigned rights, struct bcl_memory **result)
+{
+	const struct bcl_env *env = context->env;
+	struct bcl_memory *memory;
+	enum bcl_status status;
+
+	status = make(context, length, rights, &memory);
+	if (status)
+		return status;
+	memory->allocated = true;
+	memory->address =
+		env->share(env->world, "bcl-memory", length, &memory->fd);
+	if (!memory->address) {
+		bcl_log(&context->config, BCL_LOG_ERROR, "memory",
+			"%zu bytes of shared memory cannot be had", length);
+		env->release(env->world, memory, sizeof(*memory));
+		return BCL_ERR_NOMEM;
+	}
+	status = enter(context, memory);
+	if (status) {
+		env->unshare(env->world, memory->address, length, memory->fd);
+		env->release(env->world, memory, sizeof(*memory));
+	} else {
+		*result = memory;
+	}
+	return status;
+}
+
+void *bcl_memory_address(const struct bcl_memory *memory)
+{
+	return memory->address;
+}
+
+void bcl_memory_release(struct bcl_memory *memory)
+{
+	struct bcl_context *context;
+	const struct bcl_env *env;
+	struct change change = { .run = run_remove, .memory = memory };
+
+	if (!memory)
+		return;
+	context = memory->context;
+	if (context->fork_generation != bcl_fork_generation())
+		return;
+	bcl_presence(context);
+	env = context->env;
+	change.context = context;
+	pthread_mutex_lock(&context->memory_lock);
+	apply(&change);
+	pthread_mutex_unlock(&context->memory_lock);
+	bcl_shm_revoke(context, memory->handle);
+	if (memory->allocated)
+		env->unshare(env->world, memory->address, memory->length,
+			     memory->fd);
+	env->release(env->world, memory, sizeof(*memory));
+}
+
+void bcl_memory_key(const struct bcl_memory *memory, void *bytes)
+{
+	const struct bcl_key key = {
+		.card = memory->context->card_id,
+		.base = (uintptr_t)memory->address,
+		.length = memory->length,
+		.handle = memory->handle,
+		.rights = memory->rights |
+			  (memory->allocated ? BCL_KEY_ALLOCATED : 0),
+	};
+
+	bcl_key_pack(&key, bytes);
+}
+
+void *bcl_memory_check(struct bcl_context *context, uint32_t handle,
+		       uint64_t offset, uint64_t length, unsigned rights)
+{
+	unsigned slot = handle & 0xffff;
+	const struct bcl_memory *memory;
+
+	if (slot >= context->nmemories)
+		return NULL;
+	memory = context->memories[slot];
+	if (!memory || memory->handle != handle ||
+	    (memory->rights & rights) != rights || offset > memory->length ||
+	    length > memory->length - offset)
+		return NULL;
+	return (char *)memory->address + offset;
+}
+
+void bcl_memories_free(struct bcl_context *context)
+{
+	for (unsigned i = 0; i < context->nmemories; i++)
+		bcl_memory_release(context->memories[i]);
+	release_tables(context, context->memories, context->generations,
+		       context->nmemories);
+}

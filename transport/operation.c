@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rendezvous and remote memory access: what is common to the paths, which is
+ * the checking of arguments.
+ */
+#include "transport/internal.h"
+#include "transport/key.h"
+
+/* May an operation be handed to the peer's path? */
+static enum bcl_status ready(struct bcl_peer *peer, bool supported)
+{
+	struct bcl_port *port = peer->port;
+
+	if (bcl_port_forked(port))
+		return BCL_ERR_FORKED;
+	bcl_presence(port->context);
+	if (peer->state == BCL_PEER_LOST) {
+		bcl_count(port->counters, core_send_lost);
+		return peer->lost;
+	}
+	if (peer->state == BCL_PEER_CONNECTING) {
+		bcl_count(port->counters, core_send_again);
+		return BCL_ERR_AGAIN;
+	}
+	return supported ? BCL_OK : BCL_ERR_UNSUPPORTED;
+}
+
+/*
+ * The key's own word on the access, so that a mistake is found here; whoever
+ * owns the memory judges by its table.
+ */
+static enum bcl_status check_key(const struct bcl_peer *peer, const void *bytes,
+				 uint64_t offset, uint64_t length,
+				 unsigned rights)
+{
+	struct bcl_key key = bcl_key_unpack(bytes);
+
+	if (key.card != peer->address.card)
+		return BCL_ERR_ARG;
+	return bcl_key_allows(&key, offset, length, rights) ? BCL_OK
+							    : BCL_ERR_MEMORY;
+}
+
+enum bcl_status bcl_send_channel(struct bcl_peer *peer, unsigned channel,
+				 const void *buffer, size_t length,
+				 uint64_t cookie)
+{
+	enum bcl_status status = ready(peer, peer->ops->send_channel);
+
+	if (status)
+		return status;
+	if (channel > UINT16_MAX || (!buffer && length))
+		return BCL_ERR_ARG;
+	return peer->ops->send_channel(peer, channel, buffer, length, cookie);
+}
+
+enum bcl_status bcl_offer(struct bcl_peer *peer, const void *buffer,
+			  size_t length, uint64_t cookie, void *token)
+{
+	enum bcl_status status = ready(peer, peer->ops->offer);
+
+	if (status)
+		return status;
+	if (!buffer && length)
+		return BCL_ERR_ARG;
+	return peer->ops->offer(peer, buffer, length, cookie, token);
+}
+
+enum bcl_status bcl_withdraw(struct bcl_peer *peer, const void *token)
+{
+	enum bcl_status status = ready(peer, peer->ops->withdraw);
+
+	return status ? status : peer->ops->withdraw(peer, token);
+}
+
+enum bcl_status bcl_pull(struct bcl_peer *peer, const void *token, void *buffer,
+			 size_t length, uint64_t cookie)
+{
+	enum bcl_status status = ready(peer, peer->ops->pull);
+
+	if (status)
+		return status;
+	if (!buffer && length)
+		return BCL_ERR_ARG;
+	return peer->ops->pull(peer, token, buffer, length, cookie);
+}
+
+enum bcl_status bcl_memory_map(struct bcl_peer *peer, const void *key,
+			       void **address)
+{
+	enum bcl_status status = ready(peer, peer->ops->map);
+
+	if (!status)
+		status = check_key(peer, key, 0, 0, 0);
+	if (!status && !(bcl_key_unpack(key).rights & BCL_KEY_ALLOCATED))
+		status = BCL_ERR_UNSUPPORTED;
+	return status ? status : peer->ops->map(peer, key, address);
+}
+
+void bcl_memory_unmap(struct bcl_peer *peer, const void *key)
+{
+	if (!bcl_port_forked(peer->port) && peer->ops->unmap)
+		peer->ops->unmap(peer, key);
+}
+
+enum bcl_status bcl_put(struct bcl_peer *peer, const void *key, uint64_t offset,
+			const void *buffer, size_t length, uint64_t cookie)
+{
+	enum bcl_status status = ready(peer, peer->ops->put);
+
+	if (!status)
+		status = check_key(peer, key, offset, length, BCL_REMOTE_WRITE);
+	if (status)
+		return status;
+	return peer->ops->put(peer, key, offset, buffer, length, cookie);
+}
+
+enum bcl_status bcl_get(struct bcl_peer *peer, const void *key, uint64_t offset,
+			void *buffer, size_t length, uint64_t cookie)
+{
+	enum bcl_status status = ready(peer, peer->ops->get);
+
+	if (!status)
+		status = check_key(peer, key, offset, length, BCL_REMOTE_READ);
+	if (status)
+		return status;
+	return peer->ops->get(peer, key, offset, buffer, length, cookie);
+}
+
+enum bcl_status bcl_put_notify(struct bcl_peer *peer, const void *key,
+			       uint64_t offset, const void *buffer,
+			       size_t length, unsigned type, uint32_t immediate,
+			       uint64_t cookie)
+{
+	enum bcl_status status = ready(peer, peer->ops->put_notify);
+
+	if (!status && type >= BCL_TYPES)
+		status = BCL_ERR_ARG;
+	if (!status)
+		status = check_key(peer, key, offset, length, BCL_REMOTE_WRITE);
+	if (status)
+		return status;
+	return peer->ops->put_notify(peer, key, offset, buffer, length, type,
+				     immediate, cookie);
+}
+
+static enum bcl_status atomic_word(struct bcl_peer *peer, const void *key,
+				   uint64_t offset, bool compare,
+				   const uint64_t operand[2], uint64_t *result,
+				   uint64_t cookie)
+{
+	enum bcl_status status = ready(peer, peer->ops->atomic);
+
+	if (!status && (bcl_key_unpack(key).base + offset) % 8)
+		status = BCL_ERR_ARG;
+	if (!status)
+		status = check_key(peer, key, offset, 8, BCL_REMOTE_ATOMIC);
+	if (status)
+		return status;
+	return peer->ops->atomic(peer, key, offset, compare, operand, result,
+				 cookie);
+}
+
+enum bcl_status bcl_fetch_add(struct bcl_peer *peer, const void *key,
+			      uint64_t offset, uint64_t addend,
+			      uint64_t *result, uint64_t cookie)
+{
+	const uint64_t operand[2] = { addend };
+
+	return atomic_word(peer, key, offset, false, operand, result, cookie);
+}
+
+enum bcl_status bcl_compare_swap(struct bcl_peer *peer, const void *key,
+				 uint64_t offset, uint64_t compare,
+				 uint64_t swap, uint64_t *result,
+				 uint64_t cookie)
+{
+	const uint64_t operand[2] = { compare, swap };
+
+	return atomic_word(peer, key, offset, true, operand, result, cookie);
+}
+
+enum bcl_status bcl_fence(struct bcl_peer *peer, uint64_t cookie)
+{
+	enum bcl_status status = ready(peer, peer->ops->fence);
+
+	return status ? status : peer->ops->fence(peer, cookie);
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "transport/card/host.h"
+#include "transport/internal.h"
+#include "transport/shm/shm.h"
+
+enum {
+	FIRST_HASH = 64,
+};
+
+/* ---- the path of a peer that is not up ---- */
+
+static enum bcl_status not_up(const struct bcl_peer *peer)
+{
+	struct bcl_counter_page *counters = peer->port->counters;
+
+	if (peer->state == BCL_PEER_LOST) {
+		bcl_count(counters, core_send_lost);
+		return peer->lost;
+	}
+	bcl_count(counters, core_send_again);
+	return BCL_ERR_AGAIN;
+}
+
+static enum bcl_status none_send(struct bcl_peer *peer, unsigned type,
+				 uint64_t immediate, const struct iovec *iov,
+				 unsigned niov, size_t length, uint64_t cookie)
+{
+	(void)type;
+	(void)immediate;
+	(void)iov;
+	(void)niov;
+	(void)length;
+	(void)cookie;
+	return not_up(peer);
+}
+
+static enum bcl_status none_reserve(struct bcl_peer *peer, size_t length,
+				    void **room)
+{
+	(void)length;
+	(void)room;
+	return not_up(peer);
+}
+
+static enum bcl_status none_commit(struct bcl_peer *peer, unsigned type,
+				   uint64_t immediate, size_t length)
+{
+	(void)type;
+	(void)immediate;
+	(void)length;
+	return not_up(peer);
+}
+
+static void none_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
+{
+	(void)peer;
+	(void)info;
+}
+
+static void none_close(struct bcl_peer *peer)
+{
+	(void)peer;
+}
+
+static const struct bcl_path_ops none_ops = {
+	.path = BCL_PATH_NONE,
+	.send = none_send,
+	.reserve = none_reserve,
+	.commit = none_commit,
+	.info = none_info,
+	.close = none_close,
+};
+
+/* ---- the peers of a port ---- */
+
+static unsigned slot(const struct bcl_port *port, uint64_t card,
+		     uint16_t number)
+{
+	/* card ids are random; ports of one card differ in the number */
+	return (unsigned)(card ^ card >> 32 ^ number) & (port->nhash - 1);
+}
+
+static void hash_insert(struct bcl_port *port, struct bcl_peer *peer)
+{
+	unsigned i = slot(port, peer->address.card, peer->number);
+
+	peer->next_hashed = port->hash[i];
+	port->hash[i] = peer;
+}
+
+static bool hash_grow(struct bcl_port *port)
+{
+	const struct bcl_env *env = port->context->env;
+	unsigned size = port->nhash ? 2 * port->nhash : FIRST_HASH;
+	struct bcl_peer **hash =
+		env->allocate(env->world, size * sizeof(*hash));
+
+	if (!hash)
+		return false;
+	if (port->hash)
+		env->release(env->world, port->hash,
+			     port->nhash * sizeof(*hash));
+	port->hash = hash;
+	port->nhash = size;
+	for (struct bcl_peer *peer = port->peers; peer; peer = peer->next)
+		hash_insert(port, peer);
+	return true;
+}
+
+struct bcl_peer *bcl_peer_find(struct bcl_port *port, uint64_t card,
+			       uint16_t number, bool make)
+{
+	const struct bcl_env *env = port->context->env;
+	struct bcl_peer *peer = NULL;
+
+	if (port->nhash)
+		peer = port->hash[slot(port, card, number)];
+	while (peer && (peer->address.card != card || peer->number != number))
+		peer = peer->next_hashed;
+	if (peer || !make)
+		return peer;
+	if (port->npeers >= port->nhash && !hash_grow(port))
+		return NULL;
+	peer = env->allocate(env->world, sizeof(*peer));
+	if (!peer)
+		return NULL;
+	peer->ops = &none_ops;
+	peer->port = port;
+	peer->number = number;
+	peer->state = BCL_PEER_CONNECTING;
+	peer->address.card = card;
+	peer->address.number = number;
+	peer->next = port->peers;
+	port->peers = peer;
+	port->npeers++;
+	hash_insert(port, peer);
+	return peer;
+}
+
+static void forget(struct bcl_port *port, struct bcl_peer **place)
+{
+	const struct bcl_env *env = port->context->env;
+	struct bcl_peer *peer = *place;
+	struct bcl_peer **hashed =
+		&port->hash[slot(port, peer->address.card, peer->number)];
+
+	while (*hashed != peer)
+		hashed = &(*hashed)->next_hashed;
+	*hashed = peer->next_hashed;
+	*place = peer->next;
+	port->npeers--;
+	env->release(env->world, peer, sizeof(*peer));
+}
+
+void bcl_peers_reap(struct bcl_port *port)
+{
+	struct bcl_peer **place = &port->peers;
+
+	/* an event that is still queued may name it */
+	if (bcl_event_pending(port) || port->flags & BCL_PORT_STASHED)
+		return;
+	while (*place) {
+		if ((*place)->state == BCL_PEER_LOST && !(*place)->opened &&
+		    !(*place)->requests)
+			forget(port, place);
+		else
+			place = &(*place)->next;
+	}
+}
+
+static void count_out(struct bcl_peer *peer)
+{
+	if (peer->ops->path == BCL_PATH_SHARED)
+		atomic_fetch_sub_explicit(&peer->port->context->connected, 1,
+					  memory_order_relaxed);
+}
+
+void bcl_peers_free(struct bcl_port *port)
+{
+	const struct bcl_env *env = port->context->env;
+
+	while (port->peers) {
+		count_out(port->peers);
+		forget(port, &port->peers);
+	}
+	if (port->hash)
+		env->release(env->world, port->hash,
+			     port->nhash * sizeof(*port->hash));
+}
+
+/* ---- coming up, going down ---- */
+
+static void tell(struct bcl_peer *peer, enum bcl_status status)
+{
+	const struct bcl_event event = {
+		.kind = BCL_EVENT_PEER,
+		.status = status,
+		.peer = peer,
+	};
+
+	bcl_event_push(peer->port, &event);
+}
+
+/* Connections come in company: see poll.c. */
+static void changed(struct bcl_port *port)
+{
+	const struct bcl_env *env = port->context->env;
+
+	port->changed = env->now(env->world);
+}
+
+static void set_why(struct bcl_peer *peer, const char *why)
+{
+	snprintf(peer->why, sizeof(peer->why), "%s", why);
+}
+
+void bcl_peer_up(struct bcl_peer *peer, const struct bcl_path_ops *ops,
+		 const char *why)
+{
+	struct bcl_counter_page *counters = peer->port->counters;
+
+	peer->ops = ops;
+	peer->state = BCL_PEER_UP;
+	changed(peer->port);
+	if (ops->path == BCL_PATH_SHARED) {
+		bcl_count(counters, core_peers_shared);
+		atomic_fetch_add_explicit(&peer->port->context->connected, 1,
+					  memory_order_relaxed);
+		set_why(peer, why);
+	} else if (ops->path == BCL_PATH_CARD) {
+		bcl_count(counters, core_peers_card);
+		peer->port->network = true;
+		/* why it is not shared memory says more */
+		if (!peer->why[0])
+			set_why(peer, why);
+	}
+	bcl_log(&peer->port->context->config, BCL_LOG_INFO, "peer",
+		"port %u: %016llx/%u is up, path %u: %s", peer->port->number,
+		(unsigned long long)peer->address.card, peer->number, ops->path,
+		peer->why);
+	tell(peer, BCL_OK);
+}
+
+void bcl_peer_lose(struct bcl_peer *peer, enum bcl_status status)
+{
+	if (peer->state == BCL_PEER_LOST)
+		return;
+	count_out(peer);
+	peer->ops = &none_ops;
+	peer->pair = NULL;
+	peer->state = BCL_PEER_LOST;
+	peer->lost = (uint8_t)status;
+	changed(peer->port);
+	bcl_count(peer->port->counters, core_peers_lost);
+	bcl_log(&peer->port->context->config, BCL_LOG_INFO, "peer",
+		"port %u: %016llx/%u is lost: %s", peer->port->number,
+		(unsigned long long)peer->address.card, peer->number,
+		bcl_strstatus(status));
+	tell(peer, status);
+}
+
+void bcl_peer_try_card(struct bcl_peer *peer, const char *why)
+{
+	struct bcl_context *context = peer->port->context;
+	enum bcl_status status;
+
+	set_why(peer, why);
+	if (peer->address.host == context->host)
+		bcl_count(peer->port->counters, core_peers_fallback);
+	if (peer->address.card == context->card_id)
+		status = BCL_ERR_UNREACHABLE;
+	else
+		status =
+			context->card ? bcl_card_connect(peer) : BCL_ERR_NORAIL;
+	if (!status) {
+		peer->port->network = true;
+		return;
+	}
+	if (status == BCL_ERR_AGAIN)
+		status = BCL_ERR_NOMEM;
+	bcl_log(&context->config, BCL_LOG_ERROR, "peer",
+		"port %u: no path to %016llx/%u: %s; card: %s",
+		peer->port->number, (unsigned long long)peer->address.card,
+		peer->number, why,
+		peer->address.card == context->card_id
+			? "it does not reach a port of the same process"
+			: bcl_strstatus(status));
+	bcl_peer_lose(peer, status);
+}
+
+static void connect_peer(struct bcl_peer *peer)
+{
+	struct bcl_port *port = peer->port;
+	struct bcl_context *context = port->context;
+
+	peer->state = BCL_PEER_CONNECTING;
+	peer->why[0] = 0;
+	changed(port);
+	if (peer->address.card == context->card_id &&
+	    peer->number == port->number)
+		bcl_peer_up(peer, &bcl_self_ops, "");
+	else if (peer->address.host != context->host)
+		bcl_peer_try_card(peer, "another node");
+	else if (port->shm)
+		bcl_shm_connect(peer);
+	else
+		bcl_peer_try_card(peer, port->shm_why);
+}
+
+enum bcl_status bcl_peer_open(struct bcl_port *port, const void *blob,
+			      size_t length, struct bcl_peer **result)
+{
+	struct bcl_address address;
+	struct bcl_peer *peer;
+	enum bcl_status status;
+	bool fresh;
+
+	if (bcl_port_forked(port))
+		return BCL_ERR_FORKED;
+	bcl_presence(port->context);
+	status = bcl_address_unpack(blob, length, &address);
+	if (status)
+		return status;
+	if (address.host != port->context->host && !port->context->card)
+		return BCL_ERR_NORAIL;
+	if (address.card == port->context->card_id &&
+	    address.number == port->number)
+		status = bcl_self_open(port);
+	if (status)
+		return status;
+	peer = bcl_peer_find(port, address.card, address.number, true);
+	if (!peer)
+		return BCL_ERR_NOMEM;
+	fresh = peer->state == BCL_PEER_CONNECTING && !peer->address_known;
+	peer->address = address;
+	peer->address_known = true;
+	peer->opened = true;
+	if (fresh || peer->state == BCL_PEER_LOST)
+		connect_peer(peer);
+	*result = peer;
+	return BCL_OK;
+}
+
+void bcl_peer_close(struct bcl_peer *peer)
+{
+	if (!peer || bcl_port_forked(peer->port))
+		return;
+	bcl_presence(peer->port->context);
+	peer->opened = false;
+	peer->user = NULL;
+	peer->ops->close(peer);
+}
+
+void bcl_peer_set_user(struct bcl_peer *peer, void *user)
+{
+	peer->user = user;
+}
+
+void *bcl_peer_user(const struct bcl_peer *peer)
+{
+	return peer->user;
+}
+
+void bcl_peer_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
+{
+	*info = (struct bcl_peer_info){
+		.path = peer->ops->path,
+		.state = peer->state,
+		.status = peer->state == BCL_PEER_LOST ? peer->lost : BCL_OK,
+		.card = peer->address.card,
+		.number = peer->number,
+		.level = 2,
+	};
+	if (info->path == BCL_PATH_SHARED ||
+	    peer->address.host == peer->port->context->host)
+		info->level = 1;
+	if (info->path == BCL_PATH_SELF)
+		info->level = 0;
+	memcpy(info->why, peer->why, sizeof(info->why));
+	if (!bcl_port_forked(peer->port))
+		peer->ops->info(peer, info);
+}
+
+enum bcl_status bcl_node_isolate(struct bcl_peer *peer)
+{
+	if (bcl_port_forked(peer->port))
+		return BCL_ERR_FORKED;
+	if (peer->ops->path != BCL_PATH_CARD)
+		return BCL_ERR_UNSUPPORTED;
+	return bcl_card_isolate(peer);
+}
+
+enum bcl_status bcl_node_rejoin(struct bcl_peer *peer)
+{
+	if (bcl_port_forked(peer->port))
+		return BCL_ERR_FORKED;
+	if (!peer->port->card)
+		return BCL_ERR_UNSUPPORTED;
+	return bcl_card_rejoin(peer);
+}

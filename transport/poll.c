@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One progress turn. Where an event can lie, in the order of cost:
+ *
+ *  own list       made by the library's own hand
+ *  pairs          shared memory: two L1 hits per silent pair
+ *  card queues    two loads; written by the card in this process, whoever
+ *                 has it run: this thread, another, the helper
+ *  mapped rings   a load per rail
+ *  sockets        a system call each, so beside pairs or rings they are
+ *                 asked rarely: after NETWORK_EMPTY passes that found nothing;
+ * in each pass from an arrival until the first empty answer; and when messages
+ *                 keep coming from elsewhere, after NETWORK_LIMIT
+ *  service        connections, ends, timers: after SERVICE, until nothing has
+ *                 changed for SETTLE and the helper looks after them
+ *
+ * Fairness: pairs are looked at in turn, beginning after the one that gave
+ * the last message. After CLOCK_MESSAGES, and after each round of the pairs as
+ * long as it has something, the card has its turn before them.
+ */
+#include <limits.h>
+
+#include "transport/card/host.h"
+#include "transport/env/prefetch.h"
+#include "transport/card/queues.h"
+#include "transport/internal.h"
+#include "transport/shm/shm.h"
+
+enum {
+	NETWORK_EMPTY = 16,    /* passes */
+	IDLE_EMPTY = 1024,     /* passes, when nobody is on the network */
+	CLOCK_MESSAGES = 64,   /* messages between looks at the clock */
+	CLOCK_LOOKS = 64,      /* likewise, looks at the network */
+	NETWORK_LIMIT = 20000, /* ns without a look at the network */
+	SERVICE = 200000,      /* ns between services */
+	PUBLISH = 100000000,   /* ns between copies of counters */
+	SETTLE = 1000000000,   /* ns after a peer came or went */
+};
+
+#define CARD_TURN UINT_MAX
+
+static uint64_t now(const struct bcl_port *port)
+{
+	const struct bcl_env *env = port->context->env;
+
+	return env->now(env->world);
+}
+
+static void publish(struct bcl_port *port, uint64_t time)
+{
+	struct bcl_context *context = port->context;
+
+	port->published = time;
+	if (port->shm)
+		bcl_shm_count(port);
+	/* interfaces go up and down; a helper sees to it otherwise */
+	if (context->card && !context->helper)
+		bcl_card_watch(context);
+}
+
+/* What is due without a system call. */
+static void tend(struct bcl_port *port, uint64_t time)
+{
+	struct bcl_context *context = port->context;
+
+	port->served = time;
+	if (bcl_shm_work(port))
+		bcl_shm_progress(port, time);
+	if (context->card)
+		port->network = bcl_card_nodes(context) != 0;
+	bcl_peers_reap(port);
+	if (time - port->published > PUBLISH)
+		publish(port, time);
+}
+
+void bcl_port_serve(struct bcl_port *port, uint64_t time)
+{
+	if (port->shm)
+		bcl_shm_service(port, time);
+	if (port->context->card)
+		bcl_card_poll(port->context, true);
+	tend(port, time);
+}
+
+/* The owner polls: sockets are left to the helper once all has settled. */
+static void serve_polling(struct bcl_port *port, uint64_t time)
+{
+	if (port->context->helper && time - port->changed > SETTLE)
+		tend(port, time);
+	else
+		bcl_port_serve(port, time);
+}
+
+/* Messages keep coming: what else is due? */
+static void check_clock(struct bcl_port *port)
+{
+	uint64_t time = now(port);
+
+	port->messages = CLOCK_MESSAGES;
+	if (port->card)
+		port->turn = CARD_TURN;
+	if (bcl_shm_work(port))
+		bcl_shm_progress(port, time);
+	if (port->network && time - port->network_looked > NETWORK_LIMIT) {
+		port->network_looked = time;
+		bcl_card_poll(port->context, true);
+	}
+	if (time - port->served > SERVICE)
+		serve_polling(port, time);
+}
+
+/* Nothing comes: ask what is dear to ask. True: there may be an event. */
+static bool __attribute__((noinline)) look(struct bcl_port *port)
+{
+	unsigned frames = 0;
+	uint64_t time;
+
+	port->empty = IDLE_EMPTY;
+	if (port->network) {
+		/* busy: another thread is about to bring something */
+		frames = bcl_card_poll(port->context, true);
+		/* where nothing else is polled it is the cheapest as well */
+		port->empty = frames || (!port->npairs && !port->card->ring)
+				      ? 1
+				      : NETWORK_EMPTY;
+		if (--port->looks)
+			return frames;
+	}
+	port->looks = CLOCK_LOOKS;
+	time = now(port);
+	if (time - port->served <= SERVICE)
+		return frames;
+	serve_polling(port, time);
+	return true;
+}
+
+/* What is due might take a message's memory away: so not at once. */
+static inline void count_message(struct bcl_port *port)
+{
+	if (__builtin_expect(!--port->messages, 0))
+		port->flags |= BCL_PORT_CLOCK;
+}
+
+static bool __attribute__((noinline))
+card_event(struct bcl_port *port, struct bcl_event *event)
+{
+	enum bcl_status status = bcl_card_receive(port, event);
+
+	/* news of peers, which go before what comes from them */
+	if (status == BCL_ERR_AGAIN && bcl_event_pending(port)) {
+		bcl_event_pop(port, event);
+		return true;
+	}
+	if (status)
+		return false;
+	count_message(port);
+	if (event->kind == BCL_EVENT_MESSAGE)
+		port->flags |= BCL_PORT_BLOCK;
+	else if (event->kind == BCL_EVENT_CHANNEL)
+		bcl_channel_filled(port, event);
+	return true;
+}
+
+static inline bool from_card(struct bcl_port *port, struct bcl_event *event)
+{
+	return !bcl_card_port_idle(port->card) && card_event(port, event);
+}
+
+/* A look at one pair; as bcl_pair_receive(). */
+static inline enum bcl_status __attribute__((always_inline))
+from_pair(struct bcl_port *port, unsigned i, struct bcl_event *event)
+{
+	enum bcl_status status = bcl_pair_receive(port->pairs[i], event);
+
+	if (status)
+		return status;
+	port->turn = i + 1 < port->npairs ? i + 1 : port->wrap;
+	port->empty = NETWORK_EMPTY;
+	count_message(port);
+	return BCL_OK;
+}
+
+static inline bool from_list(struct bcl_port *port, struct bcl_event *event)
+{
+	if (!bcl_event_pending(port))
+		return false;
+	bcl_event_pop(port, event);
+	count_message(port);
+	return true;
+}
+
+/*
+ * A pause, so that looks do not overlap. After a message by the pair line it
+ * is longer: the answer cannot be there yet, and a look would take the line
+ * from the peer, which is about to write the answer to it.
+ */
+static inline void look_in_vain(struct bcl_port *port)
+{
+	bcl_spin_hint();
+	for (; __builtin_expect(port->hints, 0); port->hints--)
+		bcl_spin_hint();
+}
+
+/* The next event, wherever it is. */
+static enum bcl_status __attribute__((noinline))
+take(struct bcl_port *port, struct bcl_event *event)
+{
+	bool looked = false;
+	unsigned i, n;
+
+	if (bcl_shm_work(port))
+		bcl_shm_progress(port, now(port));
+again:
+	if (from_list(port, event))
+		return BCL_OK;
+	i = port->turn;
+	if (i >= port->npairs) {
+		port->turn = i = 0;
+		port->wrap =
+			port->card && from_card(port, event) ? CARD_TURN : 0;
+		if (port->wrap)
+			return BCL_OK;
+	}
+	for (n = port->npairs; n; n--) {
+		enum bcl_status status = from_pair(port, i, event);
+
+		if (status == BCL_OK)
+			return BCL_OK;
+		/* one of the library's own; its effect may be an event */
+		if (status == BCL_ERR_AGAIN && from_list(port, event))
+			return BCL_OK;
+		if (++i == port->npairs)
+			i = 0;
+	}
+	if (port->card) {
+		if (bcl_card_port_frames(port->card))
+			bcl_card_poll(port->context, false);
+		if (from_card(port, event))
+			return BCL_OK;
+	}
+	if (!looked) {
+		looked = true;
+		if (bcl_shm_idle(port) || (!--port->empty && look(port)))
+			goto again;
+	}
+	/* what looked for events elsewhere may have left some in the list */
+	if (from_list(port, event))
+		return BCL_OK;
+	look_in_vain(port);
+	return BCL_ERR_EMPTY;
+}
+
+void bcl_port_release(struct bcl_port *port)
+{
+	if (port->flags & BCL_PORT_BLOCK)
+		bcl_card_release(port);
+	if (port->flags & BCL_PORT_SELF)
+		bcl_self_release(port);
+	port->flags &= ~(unsigned)(BCL_PORT_BLOCK | BCL_PORT_SELF);
+}
+
+static void check_clock_if_due(struct bcl_port *port)
+{
+	if (port->flags & BCL_PORT_CLOCK) {
+		port->flags &= ~(unsigned)BCL_PORT_CLOCK;
+		check_clock(port);
+	}
+}
+
+bool bcl_port_stash(struct bcl_port *port)
+{
+	if (port->flags & BCL_PORT_STASHED)
+		return true;
+	check_clock_if_due(port);
+	if (take(port, &port->stash))
+		return false;
+	port->flags |= BCL_PORT_STASHED;
+	return true;
+}
+
+/* What the flags say. True: *event is filled in. */
+static bool __attribute__((noinline))
+tidy(struct bcl_port *port, struct bcl_event *event)
+{
+	if (port->flags & BCL_PORT_STASHED) {
+		port->flags &= ~(unsigned)BCL_PORT_STASHED;
+		*event = port->stash;
+		return true;
+	}
+	if (port->flags & BCL_PORT_ARMED)
+		bcl_port_disarm(port);
+	bcl_port_release(port);
+	check_clock_if_due(port);
+	return from_list(port, event);
+}
+
+enum bcl_status bcl_poll(struct bcl_port *port, struct bcl_event *event)
+{
+	enum bcl_status status;
+
+	if (bcl_port_forked(port))
+		return BCL_ERR_FORKED;
+	bcl_presence(port->context);
+	if (__builtin_expect(port->flags, 0) && tidy(port, event))
+		return BCL_OK;
+	if (__builtin_expect(port->turn >= port->npairs, 0))
+		return take(port, event);
+	status = from_pair(port, port->turn, event);
+	if (status == BCL_OK)
+		return BCL_OK;
+	/* where there is only one pair that is all, mostly */
+	if (status == BCL_ERR_EMPTY && port->npairs == 1 && !port->network &&
+	    !bcl_shm_work(port) && port->empty > 1) {
+		port->empty--;
+		look_in_vain(port);
+		return BCL_ERR_EMPTY;
+	}
+	return take(port, event);
+}
+
+void bcl_release(struct bcl_port *port)
+{
+	if (!bcl_port_forked(port) && !(port->flags & BCL_PORT_STASHED))
+		bcl_port_release(port);
+}

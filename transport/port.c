@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
+#include "transport/card/host.h"
+#include "transport/internal.h"
+#include "transport/shm/shm.h"
+
+enum {
+	CHANNELS = 16, /* by default */
+	CHANNELS_MAX = 4096,
+	NUMBER_MAX = 65535,
+};
+
+static struct bcl_port *find(const struct bcl_context *context, unsigned number)
+{
+	struct bcl_port *port = context->ports;
+
+	while (port && port->number != number)
+		port = port->next;
+	return port;
+}
+
+/* A free number, entered in the list; context->lock is held. */
+static enum bcl_status enter(struct bcl_port *port, unsigned number)
+{
+	struct bcl_context *context = port->context;
+
+	if (number && find(context, number))
+		return BCL_ERR_BUSY;
+	if (!number)
+		for (number = 1; number <= NUMBER_MAX; number++)
+			if (!find(context, number))
+				break;
+	if (number > NUMBER_MAX)
+		return BCL_ERR_NOMEM;
+	port->number = (uint16_t)number;
+	port->next = context->ports;
+	context->ports = port;
+	return BCL_OK;
+}
+
+/* context->lock is held. */
+static void leave(struct bcl_port *port)
+{
+	struct bcl_context *context = port->context;
+	struct bcl_port **place = &context->ports;
+
+	while (*place != port)
+		place = &(*place)->next;
+	*place = port->next;
+	if (!port->counters)
+		return;
+	for (unsigned i = 0; i < BCL_NCOUNTERS; i++)
+		context->counters->ended[i] +=
+			bcl_counter_get(port->counters, i);
+}
+
+/* Everything but the list, in any state of being open. */
+static void close_parts(struct bcl_port *port)
+{
+	const struct bcl_env *env = port->context->env;
+
+	if (port->shm)
+		bcl_shm_port_close(port);
+	if (port->card)
+		bcl_card_port_close(port);
+	bcl_self_close(port);
+	bcl_channels_close(port);
+	bcl_peers_free(port);
+	bcl_event_free(port);
+	if (port->flags & BCL_PORT_ARMED)
+		atomic_fetch_sub_explicit(&port->context->armed, 1,
+					  memory_order_relaxed);
+	if (port->group >= 0)
+		env->object_close(env->world, port->group);
+	if (port->object >= 0)
+		env->object_close(env->world, port->object);
+}
+
+static enum bcl_status open_group(struct bcl_port *port)
+{
+	const struct bcl_env *env = port->context->env;
+	int fds[2];
+	unsigned n = 0;
+
+	/* the rails join while the port is armed */
+	fds[n++] = port->object;
+	if (port->shm)
+		fds[n++] = bcl_shm_fd(port);
+	port->group = env->group_open(env->world, fds, n);
+	return port->group < 0 ? BCL_ERR_SYSTEM : BCL_OK;
+}
+
+static enum bcl_status open_parts(struct bcl_port *port)
+{
+	struct bcl_context *context = port->context;
+	const struct bcl_env *env = context->env;
+	enum bcl_status status;
+
+	port->counters = bcl_counters_open(env, context->card_id, port->number,
+					   &port->counters_fd);
+	if (!port->counters)
+		return BCL_ERR_NOMEM;
+	port->object = env->object_open(env->world);
+	if (port->object < 0)
+		return BCL_ERR_SYSTEM;
+	status = bcl_channels_open(port);
+	if (!status && context->card)
+		status = bcl_card_port_open(port);
+	if (status)
+		return status;
+	if (bcl_shm_port_open(port, port->shm_why))
+		bcl_log(&context->config, BCL_LOG_INFO, "shm",
+			"port %u has no shared memory: %s", port->number,
+			port->shm_why);
+	return open_group(port);
+}
+
+static void dispose(struct bcl_port *port)
+{
+	struct bcl_context *context = port->context;
+	const struct bcl_env *env = context->env;
+
+	pthread_mutex_lock(&context->lock);
+	leave(port);
+	pthread_mutex_unlock(&context->lock);
+	/* counted until the end */
+	bcl_counters_close(env, port->counters, port->counters_fd);
+	env->release(env->world, port, sizeof(*port));
+}
+
+enum bcl_status bcl_port_open(struct bcl_context *context,
+			      const struct bcl_port_options *options,
+			      struct bcl_port **result)
+{
+	static const struct bcl_port_options standard;
+	const struct bcl_env *env = context->env;
+	struct bcl_port *port;
+	enum bcl_status status;
+
+	if (context->fork_generation != bcl_fork_generation())
+		return BCL_ERR_FORKED;
+	if (!options)
+		options = &standard;
+	if (options->number > NUMBER_MAX || options->channels > CHANNELS_MAX)
+		return BCL_ERR_ARG;
+	bcl_presence(context);
+	port = env->allocate(env->world, sizeof(*port));
+	if (!port)
+		return BCL_ERR_NOMEM;
+	port->context = context;
+	port->fork_generation = context->fork_generation;
+	port->nchannels = options->channels ? options->channels : CHANNELS;
+	port->object = port->group = -1;
+	port->empty = port->looks = port->messages = 1;
+
+	pthread_mutex_lock(&context->lock);
+	status = enter(port, options->number);
+	pthread_mutex_unlock(&context->lock);
+	if (status) {
+		env->release(env->world, port, sizeof(*port));
+		return status;
+	}
+	status = open_parts(port);
+	if (status) {
+		bcl_log(&context->config, BCL_LOG_ERROR, "context",
+			"port %u cannot be opened: %s", port->number,
+			bcl_strstatus(status));
+		close_parts(port);
+		dispose(port);
+		return status;
+	}
+	pthread_mutex_lock(&context->lock);
+	port->changed = context->env->now(context->env->world);
+	port->ready = true;
+	pthread_mutex_unlock(&context->lock);
+	*result = port;
+	return BCL_OK;
+}
+
+void bcl_port_close(struct bcl_port *port)
+{
+	struct bcl_context *context;
+
+	if (!port || bcl_port_forked(port))
+		return;
+	context = port->context;
+	bcl_presence(context);
+	/* the helper thread lets go of it */
+	pthread_mutex_lock(&context->lock);
+	port->ready = false;
+	pthread_mutex_unlock(&context->lock);
+	close_parts(port);
+	dispose(port);
+}
+
+enum bcl_status bcl_port_address(struct bcl_port *port, void *blob,
+				 size_t *length)
+{
+	const struct bcl_context *context = port->context;
+	struct bcl_address address = {
+		.host = context->host,
+		.card = context->card_id,
+		.number = port->number,
+	};
+
+	if (bcl_port_forked(port))
+		return BCL_ERR_FORKED;
+	if (context->card)
+		bcl_card_address(context, &address);
+	*length = bcl_address_pack(&address, blob);
+	return BCL_OK;
+}

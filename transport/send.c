@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* The system channel's side that sends. */
+#include "transport/internal.h"
+#include "transport/shm/pair.h"
+
+/* The message lies in the receiver's ring when the send returns. */
+static enum bcl_status send_pair(struct bcl_peer *peer, unsigned type,
+				 uint64_t immediate, const struct iovec *iov,
+				 unsigned niov, size_t length, uint64_t cookie)
+{
+	const struct bcl_event event = {
+		.kind = BCL_EVENT_SENT,
+		.peer = peer,
+		.cookie = cookie,
+		.length = length,
+	};
+	enum bcl_status status = BCL_OK;
+
+	if (cookie)
+		status = bcl_event_reserve(peer->port);
+	if (!status)
+		status = bcl_pair_send_iov(peer->pair, type, immediate, iov,
+					   niov, length);
+	if (!status && cookie)
+		status = bcl_event_push(peer->port, &event);
+	return status;
+}
+
+static enum bcl_status __attribute__((noinline))
+send_any(struct bcl_peer *peer, unsigned type, uint64_t immediate,
+	 const struct iovec *iov, unsigned niov, uint64_t cookie)
+{
+	size_t length = 0;
+
+	if (type >= BCL_TYPES || niov > BCL_GATHER_MAX)
+		return BCL_ERR_ARG;
+	for (unsigned i = 0; i < niov; i++) {
+		/* one by one, so that the sum cannot wrap */
+		if (iov[i].iov_len > BCL_MESSAGE_MAX)
+			return BCL_ERR_ARG;
+		length += iov[i].iov_len;
+	}
+	if (length > BCL_MESSAGE_MAX)
+		return BCL_ERR_ARG;
+	if (peer->pair)
+		return send_pair(peer, type, immediate, iov, niov, length,
+				 cookie);
+	return peer->ops->send(peer, type, immediate, iov, niov, length,
+			       cookie);
+}
+
+enum bcl_status bcl_send(struct bcl_peer *peer, unsigned type,
+			 uint64_t immediate, const struct iovec *iov,
+			 unsigned niov, uint64_t cookie)
+{
+	struct bcl_pair *pair = peer->pair;
+
+	if (bcl_port_forked(peer->port))
+		return BCL_ERR_FORKED;
+	if (!pair || niov != 1)
+		return send_any(peer, type, immediate, iov, niov, cookie);
+	if (cookie || type >= BCL_TYPES || iov->iov_len > BCL_SLOT_PAYLOAD)
+		return send_any(peer, type, immediate, iov, niov, cookie);
+	/* the line is the receiver's now: see look_in_vain() in poll.c */
+	if (iov->iov_len <= BCL_HALF_PAYLOAD)
+		peer->port->hints = BCL_HINTS_AFTER_LINE;
+	return bcl_pair_send(pair, type, immediate, iov->iov_base,
+			     iov->iov_len);
+}
+
+enum bcl_status bcl_reserve(struct bcl_peer *peer, size_t length, void **room)
+{
+	if (bcl_port_forked(peer->port))
+		return BCL_ERR_FORKED;
+	if (length > BCL_MESSAGE_MAX)
+		return BCL_ERR_ARG;
+	bcl_presence(peer->port->context);
+	return peer->ops->reserve(peer, length, room);
+}
+
+enum bcl_status bcl_commit(struct bcl_peer *peer, unsigned type,
+			   uint64_t immediate, size_t length)
+{
+	if (bcl_port_forked(peer->port))
+		return BCL_ERR_FORKED;
+	if (type >= BCL_TYPES || length > BCL_MESSAGE_MAX)
+		return BCL_ERR_ARG;
+	bcl_presence(peer->port->context);
+	return peer->ops->commit(peer, type, immediate, length);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The double copy: where a process may not attach to another, the offering
+ * side puts the data into its bounce area in chunks of 64 KB and the reading
+ * side takes them out meanwhile, so that most of one copy is hidden.
+ *
+ * The area is a ring of chunks with one writer and one reader. FETCH messages
+ * are served in the order in which they were sent, so that both sides know
+ * whose bytes the next chunk has, and how many. `filled` and `drained` count
+ * chunks: stored with release by their writer after the copy, loaded with
+ * acquire by the other.
+ */
+#include "transport/shm/port.h"
+
+enum {
+	PIECE_MIN = 8192, /* bytes */
+};
+
+static struct bcl_index *index_of(const struct bcl_connection *c, unsigned side)
+{
+	return &c->segment.head->index[side];
+}
+
+static uint8_t *chunk_of(const struct bcl_connection *c, unsigned side,
+			 uint32_t n)
+{
+	return c->segment.bounce[side] +
+	       (size_t)(n % BCL_BOUNCE_CHUNKS) * BCL_BOUNCE_CHUNK;
+}
+
+bool bcl_bounce_reserve(struct bcl_connection *c, unsigned side)
+{
+	return bcl_segment_reserve(&c->segment, BCL_AREA_BOUNCE, side);
+}
+
+void bcl_bounce_feed(struct bcl_connection *c, struct bcl_offer *offer)
+{
+	struct bcl_large_tables *t = c->large.tables;
+
+	offer->next = NULL;
+	*t->feeding_last = offer;
+	t->feeding_last = &offer->next;
+	bcl_shm_want(c->shm, BCL_WORK_COPY);
+}
+
+void bcl_bounce_drain(struct bcl_connection *c, struct bcl_pull *pull)
+{
+	struct bcl_large_tables *t = c->large.tables;
+
+	pull->next = NULL;
+	*t->draining_last = pull;
+	t->draining_last = &pull->next;
+	bcl_shm_want(c->shm, BCL_WORK_COPY);
+}
+
+/* A count of the peer's, `most` ahead of ours; else it is broken. */
+static bool peer_count(struct bcl_connection *c, const _Atomic uint32_t *word,
+		       uint32_t own, uint32_t most, uint32_t *ahead)
+{
+	*ahead = atomic_load_explicit(word, memory_order_acquire) - own;
+	if (*ahead <= most)
+		return true;
+	bcl_pair_break(&c->pair, "chunk count", *ahead);
+	return false;
+}
+
+/*
+ * Bytes of the next chunk of a message: a quarter of it, so that short ones
+ * are pipelined too, within bounds.
+ */
+static size_t piece(uint64_t length, uint64_t done)
+{
+	uint64_t chunk = length / 4 - length / 4 % PIECE_MIN + PIECE_MIN;
+
+	if (chunk > BCL_BOUNCE_CHUNK)
+		chunk = BCL_BOUNCE_CHUNK;
+	return (size_t)(length - done < chunk ? length - done : chunk);
+}
+
+/* Room in the own area. */
+static uint32_t room(struct bcl_connection *c)
+{
+	uint32_t filled = c->large.tables->filled, free;
+
+	/* drained is behind filled: as many chunks ahead of filled - all */
+	if (!peer_count(c, &index_of(c, !c->side)->drained,
+			filled - BCL_BOUNCE_CHUNKS, BCL_BOUNCE_CHUNKS, &free))
+		return 0;
+	return free;
+}
+
+static void feed(struct bcl_connection *c)
+{
+	struct bcl_large_tables *t = c->large.tables;
+	uint32_t n = t->feeding ? room(c) : 0;
+
+	for (; n && t->feeding; n--) {
+		struct bcl_offer *offer = t->feeding;
+		size_t size = piece(offer->feed, offer->fed);
+
+		memcpy(chunk_of(c, c->side, t->filled),
+		       offer->buffer + offer->fed, size);
+		offer->fed += size;
+		if (offer->fed == offer->feed) {
+			t->feeding = offer->next;
+			if (!t->feeding)
+				t->feeding_last = &t->feeding;
+		}
+		atomic_store_explicit(&index_of(c, c->side)->filled,
+				      ++t->filled, memory_order_release);
+		bcl_pair_notice(&c->pair);
+	}
+}
+
+static uint32_t there(struct bcl_connection *c)
+{
+	uint32_t n;
+
+	if (!peer_count(c, &index_of(c, !c->side)->filled,
+			c->large.tables->drained, BCL_BOUNCE_CHUNKS, &n))
+		return 0;
+	return n;
+}
+
+static void drain(struct bcl_connection *c)
+{
+	struct bcl_large_tables *t = c->large.tables;
+	uint32_t n = t->draining ? there(c) : 0;
+
+	for (; n && t->draining; n--) {
+		struct bcl_pull *pull = t->draining;
+		size_t size = piece(pull->length, pull->drained);
+
+		memcpy(pull->buffer + pull->drained,
+		       chunk_of(c, !c->side, t->drained), size);
+		pull->drained += size;
+		atomic_store_explicit(&index_of(c, c->side)->drained,
+				      ++t->drained, memory_order_release);
+		bcl_count_add(c->shm->port->counters,
+			      BCL_COUNT_shm_bytes_bounced, size);
+		bcl_pair_notice(&c->pair);
+		if (pull->drained < pull->length)
+			continue;
+		t->draining = pull->next;
+		if (!t->draining)
+			t->draining_last = &t->draining;
+		bcl_pull_complete(c, pull, BCL_OK);
+	}
+}
+
+bool bcl_bounce_progress(struct bcl_connection *c)
+{
+	struct bcl_large_tables *t = c->large.tables;
+
+	if (!t)
+		return false;
+	feed(c);
+	drain(c);
+	return t->feeding || t->draining;
+}
+
+bool bcl_bounce_ready(struct bcl_connection *c)
+{
+	struct bcl_large_tables *t = c->large.tables;
+
+	return (t->feeding && room(c)) || (t->draining && there(c));
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The claim word of an offer: who copies which part of a large message.
+ *
+ * Sender and receiver copy at once: the sender takes chunks from the start,
+ * the receiver from the end, each by a compare-and-swap on one word, until
+ * all `n` are taken. The word lies in the offering side's table:
+ *
+ *	63..48  generation: what the token says, else the token is stale
+ *	47..24  front: chunks taken by the sender; CLOSED: no offer
+ *	23..0   back: chunks taken by the receiver
+ *
+ *  state       word             next, by whom
+ *  free        g, CLOSED, 0     offered, sender (next generation)
+ *  offered     g, 0, 0          copying: receiver's first claim
+ *                               free: sender withdraws
+ *  copying     g, f, b > 0      further claims by both; all claimed when
+ *                               f + b == n, also when the receiver gives
+ *                               up: back := n - f
+ *  claimed     g, f, n - f      free: sender, when told that it was read
+ *
+ * `done` counts the sender's chunks that are copied: the receiver waits for
+ * done == f before the memory is its user's again. It never waits for the
+ * sender to begin.
+ *
+ * The receiver's claims acquire what the sender prepared (release: the
+ * message with the token); `done` is stored with release after the copy and
+ * loaded with acquire by the receiver.
+ */
+#ifndef BCL_SHM_CLAIM_H
+#define BCL_SHM_CLAIM_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	BCL_CLAIMS = 128,	  /* offers of a side at a time */
+	BCL_CLAIM_MAX = 0xfffffe, /* chunks */
+	BCL_CLAIM_CLOSED = 0xffffff,
+	BCL_CLAIM_FRONT_SHIFT = 24,
+	BCL_CLAIM_GENERATION_SHIFT = 48,
+	BCL_CLAIM_FAILED = 1 << 24, /* in done: the sender could not copy */
+};
+
+struct bcl_claim {
+	_Atomic uint64_t word;
+	_Atomic uint32_t done;
+	uint8_t spare[52]; /* a line each */
+};
+
+_Static_assert(sizeof(struct bcl_claim) == 64, "a claim is a line");
+
+static inline uint64_t bcl_claim_word(uint16_t generation, uint32_t front,
+				      uint32_t back)
+{
+	return (uint64_t)generation << BCL_CLAIM_GENERATION_SHIFT |
+	       (uint64_t)front << BCL_CLAIM_FRONT_SHIFT | back;
+}
+
+static inline uint16_t bcl_claim_generation(uint64_t word)
+{
+	return word >> BCL_CLAIM_GENERATION_SHIFT;
+}
+
+static inline uint32_t bcl_claim_front(uint64_t word)
+{
+	return word >> BCL_CLAIM_FRONT_SHIFT & 0xffffff;
+}
+
+static inline uint32_t bcl_claim_back(uint64_t word)
+{
+	return word & 0xffffff;
+}
+
+static inline bool bcl_claim_swap(struct bcl_claim *claim, uint64_t from,
+				  uint64_t to)
+{
+	return atomic_compare_exchange_strong_explicit(&claim->word, &from, to,
+						       memory_order_acq_rel,
+						       memory_order_acquire);
+}
+
+/* Sender: offer. The claim is free. */
+static inline void bcl_claim_open(struct bcl_claim *claim, uint16_t generation)
+{
+	atomic_store_explicit(&claim->done, 0, memory_order_relaxed);
+	atomic_store_explicit(&claim->word, bcl_claim_word(generation, 0, 0),
+			      memory_order_release);
+}
+
+/* Sender: no more. */
+static inline void bcl_claim_free(struct bcl_claim *claim, uint16_t generation)
+{
+	atomic_store_explicit(&claim->word,
+			      bcl_claim_word(generation, BCL_CLAIM_CLOSED, 0),
+			      memory_order_release);
+}
+
+/* Sender: withdraw. False: the receiver has begun. */
+static inline bool bcl_claim_withdraw(struct bcl_claim *claim,
+				      uint16_t generation)
+{
+	return bcl_claim_swap(claim, bcl_claim_word(generation, 0, 0),
+			      bcl_claim_word(generation, BCL_CLAIM_CLOSED, 0));
+}
+
+/* Receiver: begin with the last chunk. False: withdrawn or stale. */
+static inline bool bcl_claim_begin(struct bcl_claim *claim, uint16_t generation)
+{
+	return bcl_claim_swap(claim, bcl_claim_word(generation, 0, 0),
+			      bcl_claim_word(generation, 0, 1));
+}
+
+/* Is a chunk left? For a word that may hold anything. */
+static inline bool bcl_claim_left(uint64_t word, uint16_t generation,
+				  uint32_t n)
+{
+	uint32_t front = bcl_claim_front(word), back = bcl_claim_back(word);
+
+	return bcl_claim_generation(word) == generation && front < n &&
+	       back < n - front;
+}
+
+/*
+ * Take a chunk of n: `step` is bcl_claim_word(0, 1, 0) for the sender,
+ * bcl_claim_word(0, 0, 1) for the receiver. True: *word was the word before,
+ * so that the sender has chunk front, the receiver chunk n - 1 - back.
+ */
+static inline bool bcl_claim_take(struct bcl_claim *claim, uint16_t generation,
+				  uint32_t n, uint64_t step, uint64_t *word)
+{
+	*word = atomic_load_explicit(&claim->word, memory_order_acquire);
+	while (bcl_claim_left(*word, generation, n))
+		if (atomic_compare_exchange_weak_explicit(
+			    &claim->word, word, *word + step,
+			    memory_order_acq_rel, memory_order_acquire))
+			return true;
+	return false;
+}
+
+/* Receiver: let nobody take more; how many the sender has taken. */
+static inline uint32_t bcl_claim_close(struct bcl_claim *claim,
+				       uint16_t generation, uint32_t n)
+{
+	uint64_t word =
+		atomic_load_explicit(&claim->word, memory_order_acquire);
+
+	while (bcl_claim_left(word, generation, n))
+		if (atomic_compare_exchange_weak_explicit(
+			    &claim->word, &word,
+			    bcl_claim_word(generation, bcl_claim_front(word),
+					   n - bcl_claim_front(word)),
+			    memory_order_acq_rel, memory_order_acquire))
+			break;
+	return bcl_claim_front(word);
+}
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The library's own messages between two connected ports: types 64..127 of
+ * the pair. Integers are native: both processes run on one machine. Where a
+ * message is about an offer, its immediate is bcl_message_slot().
+ */
+#ifndef BCL_SHM_MESSAGE_H
+#define BCL_SHM_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <bcl/bcl.h>
+
+enum bcl_shm_type {
+	BCL_SHM_JOIN = 64, /* argument: chunk in pages; struct bcl_join:
+			    * copy this into my memory, from the start */
+	BCL_SHM_FETCH,	   /* struct bcl_join: put it into your bounce area */
+	BCL_SHM_READ,	   /* argument: status; the offer was read */
+	BCL_SHM_CHANNEL,   /* immediate: channel; struct bcl_token */
+	BCL_SHM_NOTIFY,	   /* struct bcl_notify */
+	BCL_SHM_MAIL,	   /* immediate: which */
+	BCL_SHM_LOOK,	   /* there is something on the socket */
+};
+
+struct bcl_join {
+	uint64_t target; /* JOIN: address in the sender of this message */
+	uint64_t length; /* bytes wanted, from the start of the offer */
+};
+
+struct bcl_notify {
+	uint64_t length; /* bytes put */
+	uint32_t type;
+	uint32_t immediate;
+};
+
+enum {
+	BCL_JOIN_PAGE = 4096, /* unit of JOIN's chunk */
+};
+
+static inline uint64_t bcl_message_slot(uint16_t slot, uint16_t generation,
+					uint32_t argument)
+{
+	return slot | (uint32_t)generation << 16 | (uint64_t)argument << 32;
+}
+
+struct bcl_access;
+struct bcl_connection;
+
+/* Send NOTIFY after a put. AGAIN: no room. */
+enum bcl_status bcl_message_notify(struct bcl_connection *connection,
+				   const struct bcl_access *access);
+
+/*
+ * A message has come. False: it is malformed. Handlers push events and may
+ * post messages.
+ */
+bool bcl_message_handle(struct bcl_connection *connection, unsigned type,
+			uint64_t immediate, const void *payload, size_t length);
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* The offering side of large messages. */
+#include "transport/shm/attach.h"
+#include "transport/shm/message.h"
+#include "transport/shm/port.h"
+
+static struct bcl_claim *claim_of(const struct bcl_connection *c, unsigned slot)
+{
+	return &c->segment.head->claims[c->side][slot];
+}
+
+static unsigned slot_of(const struct bcl_connection *c,
+			const struct bcl_offer *offer)
+{
+	return (unsigned)(offer - c->large.tables->offers);
+}
+
+struct bcl_large_tables *bcl_large_use(struct bcl_connection *c)
+{
+	const struct bcl_env *env = bcl_shm_env(c->shm);
+	struct bcl_large_tables *t = c->large.tables;
+
+	if (t)
+		return t;
+	t = env->allocate(env->world, sizeof(*t));
+	if (!t)
+		return NULL;
+	t->feeding_last = &t->feeding;
+	t->draining_last = &t->draining;
+	c->large.tables = t;
+	return t;
+}
+
+void bcl_large_free(struct bcl_connection *c)
+{
+	const struct bcl_env *env = bcl_shm_env(c->shm);
+
+	if (c->large.tables)
+		env->release(env->world, c->large.tables,
+			     sizeof(*c->large.tables));
+	c->large.tables = NULL;
+}
+
+enum bcl_status bcl_offer_make(struct bcl_connection *c,
+			       enum bcl_offer_kind kind, const void *buffer,
+			       size_t length, uint64_t cookie,
+			       struct bcl_token *token)
+{
+	struct bcl_large_tables *t = bcl_large_use(c);
+	struct bcl_offer *offer;
+	unsigned i, slot = 0;
+
+	if (!t)
+		return BCL_ERR_NOMEM;
+	for (i = 0; i < BCL_CLAIMS; i++) {
+		slot = (t->hint + i) % BCL_CLAIMS;
+		if (t->offers[slot].kind == BCL_OFFER_FREE)
+			break;
+	}
+	if (i == BCL_CLAIMS)
+		return BCL_ERR_AGAIN;
+	t->hint = slot + 1;
+	t->channels_out += kind == BCL_OFFER_CHANNEL;
+	offer = &t->offers[slot];
+	*offer = (struct bcl_offer){
+		.buffer = buffer,
+		.length = length,
+		.cookie = cookie,
+		.generation = (uint16_t)(offer->generation + 1),
+		.kind = (uint8_t)kind,
+	};
+	*token = (struct bcl_token){
+		.card = bcl_shm_context(c->shm)->card_id,
+		.address = (uintptr_t)buffer,
+		.length = length,
+		.number = c->shm->port->number,
+		.slot = (uint16_t)slot,
+		.generation = offer->generation,
+	};
+	bcl_claim_open(claim_of(c, slot), offer->generation);
+	return BCL_OK;
+}
+
+static void free_offer(struct bcl_connection *c, struct bcl_offer *offer)
+{
+	unsigned slot = slot_of(c, offer);
+
+	c->large.tables->channels_out -= offer->kind == BCL_OFFER_CHANNEL;
+	bcl_claim_free(claim_of(c, slot), offer->generation);
+	c->large.tables->joined[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+	offer->kind = BCL_OFFER_FREE;
+}
+
+static void end_offer(struct bcl_connection *c, struct bcl_offer *offer,
+		      enum bcl_status status)
+{
+	const struct bcl_event event = {
+		.kind = offer->kind == BCL_OFFER_READ ? BCL_EVENT_READ
+						      : BCL_EVENT_SENT,
+		.status = status,
+		.peer = c->pair.peer,
+		.cookie = offer->cookie,
+		.length = offer->length,
+	};
+
+	if (offer->kind != BCL_OFFER_QUIET)
+		bcl_event_push(c->shm->port, &event);
+	free_offer(c, offer);
+}
+
+/* The offer that a slot and a generation name, or NULL. */
+static struct bcl_offer *find_offer(struct bcl_connection *c, unsigned slot,
+				    unsigned generation)
+{
+	struct bcl_large_tables *t = c->large.tables;
+
+	if (!t || slot >= BCL_CLAIMS || !t->offers[slot].kind ||
+	    t->offers[slot].generation != generation)
+		return NULL;
+	return &t->offers[slot];
+}
+
+enum bcl_status bcl_offer_withdraw(struct bcl_connection *c,
+				   const struct bcl_token *token)
+{
+	struct bcl_offer *offer = find_offer(c, token->slot, token->generation);
+
+	if (!offer || token->card != bcl_shm_context(c->shm)->card_id ||
+	    token->number != c->shm->port->number)
+		return BCL_ERR_ARG;
+	if (!bcl_claim_withdraw(claim_of(c, token->slot), token->generation))
+		return BCL_ERR_BUSY;
+	free_offer(c, offer);
+	return BCL_OK;
+}
+
+/* ---- copying from here ---- */
+
+/* Copy one chunk. False: none is left, or it failed. */
+static bool copy_chunk(struct bcl_connection *c, struct bcl_offer *offer)
+{
+	struct bcl_claim *claim = claim_of(c, slot_of(c, offer));
+	enum bcl_status status;
+	uint64_t word, at, n;
+
+	if (!bcl_claim_take(claim, offer->generation, offer->chunks,
+			    bcl_claim_word(0, 1, 0), &word))
+		return false;
+	at = bcl_claim_front(word) * offer->chunk;
+	n = offer->wanted - at < offer->chunk ? offer->wanted - at
+					      : offer->chunk;
+	status = bcl_attach_write(c->pid, offer->buffer + at,
+				  offer->target + at, n);
+	bcl_count_add(c->shm->port->counters, BCL_COUNT_shm_bytes_joined, n);
+	offer->done++;
+	/* partner: the acquire in finish() of pull.c */
+	atomic_store_explicit(&claim->done,
+			      offer->done | (status ? BCL_CLAIM_FAILED : 0),
+			      memory_order_release);
+	bcl_pair_notice(&c->pair);
+	return !status;
+}
+
+static bool progress_offer(struct bcl_connection *c, unsigned slot)
+{
+	struct bcl_large_tables *t = c->large.tables;
+
+	if (copy_chunk(c, &t->offers[slot]))
+		return true;
+	t->joined[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+	return false;
+}
+
+bool bcl_offers_progress(struct bcl_connection *c)
+{
+	struct bcl_large_tables *t = c->large.tables;
+	bool more = false;
+	unsigned i;
+
+	for (i = 0; t && i < BCL_CLAIMS / 64; i++) {
+		uint64_t bits = t->joined[i];
+
+		for (; bits; bits &= bits - 1)
+			more |= progress_offer(
+				c, i * 64 + (unsigned)__builtin_ctzll(bits));
+	}
+	return more;
+}
+
+/* ---- messages ---- */
+
+/* JOIN, FETCH: the offer and what the peer wants of it; NULL: malformed. */
+static struct bcl_offer *wanted_offer(struct bcl_connection *c,
+				      uint64_t immediate, const void *payload,
+				      size_t length, struct bcl_join *join)
+{
+	struct bcl_offer *offer =
+		find_offer(c, (uint16_t)immediate, (uint16_t)(immediate >> 16));
+
+	if (!offer || length != sizeof(*join))
+		return NULL;
+	memcpy(join, payload, sizeof(*join));
+	if (join->length > offer->length || offer->wanted)
+		return NULL;
+	offer->wanted = join->length;
+	return offer;
+}
+
+bool bcl_offer_join(struct bcl_connection *c, uint64_t immediate,
+		    const void *payload, size_t length)
+{
+	uint64_t chunk = (immediate >> 32) * BCL_JOIN_PAGE;
+	struct bcl_offer *offer;
+	struct bcl_join join;
+	unsigned slot = (uint16_t)immediate;
+
+	offer = wanted_offer(c, immediate, payload, length, &join);
+	if (!offer || !c->attach || !chunk ||
+	    join.length / chunk >= BCL_CLAIM_MAX)
+		return false;
+	offer->target = join.target;
+	offer->chunk = chunk;
+	offer->chunks = (uint32_t)((join.length + chunk - 1) / chunk);
+	c->large.tables->joined[slot / 64] |= UINT64_C(1) << slot % 64;
+	if (progress_offer(c, slot))
+		bcl_shm_want(c->shm, BCL_WORK_COPY);
+	return true;
+}
+
+bool bcl_offer_fetch(struct bcl_connection *c, uint64_t immediate,
+		     const void *payload, size_t length)
+{
+	struct bcl_join join;
+	struct bcl_offer *offer =
+		wanted_offer(c, immediate, payload, length, &join);
+
+	if (!offer || !bcl_bounce_reserve(c, c->side))
+		return false;
+	offer->feed = join.length;
+	bcl_bounce_feed(c, offer);
+	return true;
+}
+
+bool bcl_offer_read(struct bcl_connection *c, uint64_t immediate)
+{
+	struct bcl_offer *offer =
+		find_offer(c, (uint16_t)immediate, (uint16_t)(immediate >> 16));
+	uint32_t status = (uint32_t)(immediate >> 32);
+
+	if (!offer || status > UINT8_MAX || offer->fed < offer->feed)
+		return false;
+	end_offer(c, offer, (enum bcl_status)status);
+	return true;
+}
+
+void bcl_offers_end(struct bcl_connection *c, enum bcl_status status)
+{
+	struct bcl_large_tables *t = c->large.tables;
+	unsigned i;
+
+	if (!t)
+		return;
+	for (i = 0; i < BCL_CLAIMS; i++) {
+		if (!t->offers[i].kind)
+			continue;
+		if (status)
+			end_offer(c, &t->offers[i], status);
+		else
+			free_offer(c, &t->offers[i]);
+	}
+	t->feeding = NULL;
+	t->feeding_last = &t->feeding;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "transport/shm/pair.h"
+
+#include <inttypes.h>
+
+#include "transport/shm/message.h"
+#include "transport/shm/port.h"
+
+/* Room for a message of `slots` slots and the slot ahead? */
+static bool has_room(struct bcl_pair *pair, unsigned slots)
+{
+	uint32_t consumed, used;
+
+	if ((int32_t)(pair->limit - pair->tail) > (int32_t)slots)
+		return true;
+	/* partner: the release store in bcl_pair_receive() */
+	consumed =
+		atomic_load_explicit(pair->its_consumer, memory_order_acquire);
+	used = pair->tail - consumed;
+	if (used > pair->mask + 1) {
+		bcl_pair_break(pair, "read index", consumed);
+		return false;
+	}
+	pair->limit = consumed + pair->mask + 1;
+	return pair->mask + 1 - used > slots;
+}
+
+static struct bcl_slot *tail_slot(const struct bcl_pair *pair)
+{
+	return &pair->out[pair->tail & pair->mask];
+}
+
+static uint64_t make_header(const struct bcl_pair *pair, unsigned type,
+			    size_t length)
+{
+	return pair->next | length << BCL_HEADER_LENGTH_SHIFT | type;
+}
+
+enum bcl_status bcl_pair_send_full(struct bcl_pair *pair, unsigned type,
+				   uint64_t immediate, const void *data,
+				   size_t length)
+{
+	if (!has_room(pair, 1))
+		return BCL_ERR_AGAIN;
+	return bcl_pair_send(pair, type, immediate, data, length);
+}
+
+enum bcl_status bcl_pair_send_iov(struct bcl_pair *pair, unsigned type,
+				  uint64_t immediate, const struct iovec *iov,
+				  unsigned niov, size_t length)
+{
+	unsigned slots = bcl_pair_slots(length), i;
+	struct bcl_slot *slot;
+	uint8_t *to;
+
+	if (length <= BCL_HALF_PAYLOAD) {
+		uint8_t gathered[BCL_HALF_PAYLOAD];
+
+		to = gathered;
+		for (i = 0; i < niov; to += iov[i].iov_len, i++)
+			bcl_copy16(to, iov[i].iov_base, iov[i].iov_len);
+		return bcl_pair_send(pair, type, immediate, gathered, length);
+	}
+	if (!has_room(pair, slots))
+		return BCL_ERR_AGAIN;
+	slot = tail_slot(pair);
+	to = slot->payload;
+	for (i = 0; i < niov; to += iov[i].iov_len, i++)
+		if (iov[i].iov_len)
+			memcpy(to, iov[i].iov_base, iov[i].iov_len);
+	slot->immediate = immediate;
+	bcl_pair_publish(pair, slot, slots, make_header(pair, type, length));
+	return bcl_pair_notice(pair);
+}
+
+enum bcl_status bcl_pair_reserve(struct bcl_pair *pair, size_t length,
+				 void **room)
+{
+	if (!has_room(pair, bcl_pair_slots(length)))
+		return BCL_ERR_AGAIN;
+	*room = tail_slot(pair)->payload;
+	return BCL_OK;
+}
+
+void bcl_pair_commit(struct bcl_pair *pair, unsigned type, uint64_t immediate,
+		     size_t length)
+{
+	struct bcl_slot *slot = tail_slot(pair);
+
+	slot->immediate = immediate;
+	bcl_pair_publish(pair, slot, bcl_pair_slots(length),
+			 make_header(pair, type, length));
+	bcl_pair_notice(pair);
+}
+
+enum bcl_status bcl_pair_unusual(struct bcl_pair *pair, uint64_t header,
+				 uint64_t immediate, const void *payload)
+{
+	size_t length = header >> BCL_HEADER_LENGTH_SHIFT & BCL_HEADER_LENGTH;
+	unsigned type = header & BCL_HEADER_TYPE;
+	size_t most =
+		payload == pair->line ? BCL_HALF_PAYLOAD : BCL_MESSAGE_MAX;
+
+	if (length > most)
+		bcl_pair_break(pair, "length", length);
+	else if (!pair->connection ||
+		 !bcl_message_handle(pair->connection, type, immediate, payload,
+				     length))
+		bcl_pair_break(pair, "message of type", type);
+	else
+		return BCL_ERR_AGAIN;
+	return BCL_ERR_EMPTY;
+}
+
+void bcl_pair_break(struct bcl_pair *pair, const char *what, uint64_t value)
+{
+	struct bcl_connection *connection = pair->connection;
+
+	if (pair->broken)
+		return;
+	pair->broken = true;
+	if (!connection)
+		return;
+	bcl_log(&bcl_shm_context(connection->shm)->config, BCL_LOG_ERROR, "shm",
+		"port %u of card %016" PRIx64 " wrote nonsense: %s %" PRIu64,
+		connection->number, connection->card, what, value);
+	bcl_shm_want(connection->shm, BCL_WORK_BROKEN);
+}
+
+enum bcl_status bcl_pair_attend(struct bcl_pair *pair)
+{
+	struct bcl_connection *connection = pair->connection;
+	const struct bcl_env *env = bcl_shm_env(connection->shm);
+	const _Atomic uint32_t *word =
+		&connection->its_attention[connection->its_watch];
+	uint32_t attention;
+
+	/* partner: the fence in bcl_shm_sleep() */
+	if (connection->fence)
+		atomic_thread_fence(memory_order_seq_cst);
+	attention = atomic_load_explicit(word, memory_order_relaxed);
+	if (attention & BCL_ATTENTION_SILENT) {
+		_Atomic uint64_t *bits =
+			&connection->its_active[connection->its_watch / 64];
+		uint64_t bit = UINT64_C(1) << connection->its_watch % 64;
+
+		if (!(atomic_load_explicit(bits, memory_order_relaxed) & bit))
+			atomic_fetch_or_explicit(bits, bit,
+						 memory_order_release);
+	}
+	/* one write per sleep: the object stays awake until it is taken */
+	if ((attention & BCL_ATTENTION_SLEEPING) &&
+	    attention != connection->woken) {
+		connection->woken = attention;
+		env->wake(env->world, connection->wake);
+		bcl_count(connection->shm->port->counters, shm_wakes);
+	}
+	return BCL_OK;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A pair: two ports on one host that talk through one shared segment. Here
+ * are the hot functions; everything rarer is in pair.c and further.
+ *
+ * The segment (shm/segment.h) gives each direction two places for messages:
+ *
+ *  half   32 bytes of the pair line, for messages of up to 16 bytes. Both
+ *         sides write the one line, each its own half: fetching the peer's
+ *         message brings the line's ownership, so that the answer is stored
+ *         locally; a ping-pong costs one coherence transaction per way.
+ *  ring   64-byte slots, one producer, one consumer, for everything else.
+ *         Mapped twice in a row: a message never wraps.
+ *
+ * Contract
+ *
+ *  Header. One 64-bit word, stored last with release and loaded with acquire:
+ *	63..31 position in this direction, line and ring alike: a message in
+ *	       the half advances it by 3, one in the ring by 2; wraps. Its
+ *	       lowest bit, `turn`, is the parity of the half messages
+ *	30     valid  1
+ *	29     ack    parity of the half messages received by the sender
+ *	19..7  length of the payload, bytes
+ *	6..0   type   0..63 the user's, 64..127 enum bcl_shm_type
+ *  A message is there when its upper 34 bits are those expected. It lies
+ *  either in the half or in the slot at `head`; both are looked at.
+ *
+ *  The half may be written again when the ack of the last message received
+ *  equals the turn of the next to be sent: at most one half message is
+ *  unread, so one bit counts them. A half message is copied out and
+ *  acknowledged when it is received. A header that stays in the half is never
+ *  taken for a later message, whatever wraps: the positions expected until it
+ *  is overwritten have the other turn.
+ *
+ *  Zero ahead. The header word of the slot at the writer's `tail` is 0, and
+ *  the reader sees that 0 or the finished message: memory begins zeroed, and
+ *  a message of n slots is published (release) after the header word of the
+ *  slot that follows it has been zeroed. The reader comes to that slot only
+ *  by acquiring the message before it. So continuation slots may hold any
+ *  bytes, no header of an earlier lap is ever looked at, and the reader
+ *  clears nothing. A message of n slots needs n + 1 free ones.
+ *
+ *  Room. The reader publishes its index when it receives, at least 64 slots
+ *  late, in a line of its own (release; the writer's load acquires). Its
+ *  newest message is never covered: data is valid in place until the next
+ *  receive from this pair, with nothing to release.
+ *
+ *  Waking. After the header's store the writer loads `attention`, which the
+ *  receiver sets before it sleeps or stops polling this pair. Store and load
+ *  are kept in order by the sleeper's membarrier, or, where one side has
+ *  none, by a fence here: then `attention` points at a word that is always
+ *  set.
+ *
+ *  Crash. A writer that dies at any instruction leaves an unpublished
+ *  message, which is not there, in structures that only this pair uses.
+ *
+ *  Hostility. Whatever is read from the segment is read once and checked.
+ *  Payload in place can be changed by a hostile peer while it is looked at.
+ */
+#ifndef BCL_SHM_PAIR_H
+#define BCL_SHM_PAIR_H
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include <bcl/bcl.h>
+
+#include "transport/env/prefetch.h"
+
+#define BCL_HEADER_TURN	 (UINT64_C(1) << 31)
+#define BCL_HEADER_HALF	 (UINT64_C(3) << 31) /* advance of a half message */
+#define BCL_HEADER_RING	 (UINT64_C(2) << 31) /* of a ring message */
+#define BCL_HEADER_VALID (UINT64_C(1) << 30)
+#define BCL_HEADER_ACK	 (UINT64_C(1) << 29)
+#define BCL_HEADER_FIRST (BCL_HEADER_RING | BCL_HEADER_VALID)
+
+enum {
+	BCL_HEADER_LENGTH_SHIFT = 7,
+	BCL_HEADER_LENGTH = 0x1fff,
+	BCL_HEADER_TYPE = 0x7f,
+	BCL_HEADER_INTERNAL = 0x40, /* the bit of types 64..127 */
+
+	BCL_SLOT_SIZE = 64,
+	BCL_SLOT_HEAD = 16, /* header and immediate */
+	BCL_HALF_PAYLOAD = 16,
+	BCL_SLOT_PAYLOAD = 48,
+	BCL_PUBLISH_SLOTS = 64,
+
+	/* A set bit of these among type and length sends a half message to
+	 * the slow path; up to 31 bytes pass, so line[] has room for them. */
+	BCL_HALF_UNUSUAL = BCL_HEADER_INTERNAL |
+			   (BCL_HEADER_LENGTH & ~31) << BCL_HEADER_LENGTH_SHIFT,
+};
+
+struct bcl_half {
+	_Atomic uint64_t header;
+	uint64_t immediate;
+	uint8_t payload[BCL_HALF_PAYLOAD];
+};
+
+struct bcl_slot {
+	_Atomic uint64_t header;
+	uint64_t immediate;
+	uint8_t payload[BCL_SLOT_PAYLOAD];
+};
+
+_Static_assert(sizeof(struct bcl_half) == 32, "two halves are a line");
+_Static_assert(sizeof(struct bcl_slot) == BCL_SLOT_SIZE, "a slot is a line");
+
+struct bcl_connection; /* shm/connection.h */
+
+/* One side's view of a pair; the port's owner only. */
+struct bcl_pair {
+	/* sending */
+	uint64_t next;	/* header of the next message without length, type */
+	uint64_t acked; /* bit 31: the last ack received, shifted to `turn` */
+	struct bcl_half *my_half;
+	struct bcl_slot *out;		   /* the ring written here */
+	const _Atomic uint32_t *attention; /* of the peer */
+	uint32_t tail;			   /* slots written */
+	uint32_t limit;			   /* slots that may be written */
+	uint32_t mask;			   /* slots of a ring, less one */
+	uint32_t published;		   /* of head */
+
+	/* receiving */
+	uint64_t want; /* upper 34 bits of the header expected next */
+	const struct bcl_half *its_half;
+	const struct bcl_slot *in;
+	struct bcl_peer *peer;
+	uint32_t head;		    /* slots read */
+	_Atomic uint32_t *consumer; /* where head is published */
+	uint64_t line[4];	    /* the half message received last */
+
+	/* rarer */
+	const _Atomic uint32_t *its_consumer;
+	struct bcl_connection *connection; /* NULL in tests of a bare pair */
+	uint64_t sent_half, sent_ring, received; /* messages */
+	uint64_t counted[3]; /* of these, in the port's counters */
+	uint64_t swept;	     /* `received` at the last sweep for silent pairs */
+	bool broken;	     /* it wrote nonsense: see bcl_pair_break() */
+};
+
+/*
+ * The slow paths, pair.c.
+ */
+/* bcl_pair_send() when the ring looks full: reads the peer's index. */
+enum bcl_status bcl_pair_send_full(struct bcl_pair *pair, unsigned type,
+				   uint64_t immediate, const void *data,
+				   size_t length);
+/* The peer's attention is set: fence, wake, mark active, as it says. OK. */
+enum bcl_status bcl_pair_attend(struct bcl_pair *pair);
+/* A received message that is internal or malformed; its slots are consumed.
+ * EMPTY: malformed, the pair is broken; AGAIN: see bcl_pair_receive(). */
+enum bcl_status bcl_pair_unusual(struct bcl_pair *pair, uint64_t header,
+				 uint64_t immediate, const void *payload);
+/* Any message, in pieces; AGAIN: no room. length: the sum of the pieces. */
+enum bcl_status bcl_pair_send_iov(struct bcl_pair *pair, unsigned type,
+				  uint64_t immediate, const struct iovec *iov,
+				  unsigned niov, size_t length);
+/* bcl_reserve() and bcl_commit(). */
+enum bcl_status bcl_pair_reserve(struct bcl_pair *pair, size_t length,
+				 void **room);
+void bcl_pair_commit(struct bcl_pair *pair, unsigned type, uint64_t immediate,
+		     size_t length);
+/* The peer wrote nonsense: it is lost at the next service; logged. */
+void bcl_pair_break(struct bcl_pair *pair, const char *what, uint64_t value);
+
+/* Slots of a ring message. */
+static inline unsigned bcl_pair_slots(size_t length)
+{
+	return (unsigned)(length + BCL_SLOT_HEAD + BCL_SLOT_SIZE - 1) /
+	       BCL_SLOT_SIZE;
+}
+
+/* n <= 16 bytes without a call. */
+static inline void bcl_copy16(void *to, const void *from, size_t n)
+{
+	uint8_t *t = to;
+	const uint8_t *f = from;
+
+	if (n >= 8) {
+		memcpy(t, f, 8);
+		memcpy(t + n - 8, f + n - 8, 8);
+	} else if (n >= 4) {
+		memcpy(t, f, 4);
+		memcpy(t + n - 4, f + n - 4, 4);
+	} else if (n) {
+		t[0] = f[0];
+		t[n / 2] = f[n / 2];
+		t[n - 1] = f[n - 1];
+	}
+}
+
+/* 16 <= n <= 48 */
+static inline void bcl_copy48(void *to, const void *from, size_t n)
+{
+	uint8_t *t = to;
+	const uint8_t *f = from;
+
+	memcpy(t, f, 16);
+	if (n > 32)
+		memcpy(t + 16, f + 16, 16);
+	memcpy(t + n - 16, f + n - 16, 16);
+}
+
+/* Publish what lies in the slot at tail and has `slots` slots. */
+static inline void bcl_pair_publish(struct bcl_pair *pair,
+				    struct bcl_slot *slot, unsigned slots,
+				    uint64_t header)
+{
+	/* before the header: "zero ahead" */
+	atomic_store_explicit(&slot[slots].header, 0, memory_order_relaxed);
+	atomic_store_explicit(&slot->header, header, memory_order_release);
+	bcl_prefetch_write(&slot[slots + 1]);
+	pair->tail += slots;
+	pair->next += BCL_HEADER_RING;
+	pair->sent_ring++;
+}
+
+/* After each message; OK. */
+static inline enum bcl_status bcl_pair_notice(struct bcl_pair *pair)
+{
+	if (__builtin_expect(atomic_load_explicit(pair->attention,
+						  memory_order_relaxed) != 0,
+			     0))
+		return bcl_pair_attend(pair);
+	return BCL_OK;
+}
+
+/*
+ * Send up to BCL_SLOT_PAYLOAD contiguous bytes. OK, or AGAIN: the ring is
+ * full.
+ */
+static inline enum bcl_status bcl_pair_send(struct bcl_pair *pair,
+					    unsigned type, uint64_t immediate,
+					    const void *data, size_t length)
+{
+	uint64_t header = pair->next | length << BCL_HEADER_LENGTH_SHIFT | type;
+
+	if (length <= BCL_HALF_PAYLOAD &&
+	    !((pair->acked ^ header) & BCL_HEADER_TURN)) {
+		struct bcl_half *half = pair->my_half;
+
+		bcl_copy16(half->payload, data, length);
+		half->immediate = immediate;
+		/* acquired by the peer's bcl_pair_receive() */
+		atomic_store_explicit(&half->header, header,
+				      memory_order_release);
+		pair->next += BCL_HEADER_HALF;
+		pair->sent_half++;
+	} else {
+		struct bcl_slot *slot = &pair->out[pair->tail & pair->mask];
+
+		if (__builtin_expect((int32_t)(pair->limit - pair->tail) <= 1,
+				     0))
+			return bcl_pair_send_full(pair, type, immediate, data,
+						  length);
+		if (length > BCL_HALF_PAYLOAD)
+			bcl_copy48(slot->payload, data, length);
+		else
+			bcl_copy16(slot->payload, data, length);
+		slot->immediate = immediate;
+		bcl_pair_publish(pair, slot, 1, header);
+	}
+	return bcl_pair_notice(pair);
+}
+
+/* The peer's next message is there. */
+static inline bool bcl_pair_ready(const struct bcl_pair *pair)
+{
+	uint64_t half = atomic_load_explicit(&pair->its_half->header,
+					     memory_order_acquire);
+	uint64_t slot =
+		atomic_load_explicit(&pair->in[pair->head & pair->mask].header,
+				     memory_order_acquire);
+
+	return (half ^ pair->want) < BCL_HEADER_VALID ||
+	       (slot ^ pair->want) < BCL_HEADER_VALID;
+}
+
+/*
+ * Receive the next message, if it is there. OK: a BCL_EVENT_MESSAGE; its
+ * data is valid until the next receive from this pair. EMPTY: none. AGAIN: it
+ * was one of the library's own, which may have pushed events to the port.
+ */
+static inline enum bcl_status __attribute__((always_inline))
+bcl_pair_receive(struct bcl_pair *pair, struct bcl_event *event)
+{
+	const struct bcl_half *half = pair->its_half;
+	const struct bcl_slot *slot;
+	uint64_t want = pair->want;
+	uint64_t header;
+	size_t length;
+
+	/* both loads acquire what the peer's bcl_pair_send() released */
+	header = atomic_load_explicit(&half->header, memory_order_acquire);
+	if ((header ^ want) < BCL_HEADER_VALID) {
+		memcpy(pair->line, half->payload, BCL_HALF_PAYLOAD);
+		event->immediate = half->immediate;
+		event->data = pair->line;
+		pair->want = want + BCL_HEADER_HALF;
+		pair->acked = header << 2;
+		pair->next ^= BCL_HEADER_ACK;
+		if (__builtin_expect((header & BCL_HALF_UNUSUAL) != 0, 0))
+			return bcl_pair_unusual(pair, header, event->immediate,
+						pair->line);
+		length = header >> BCL_HEADER_LENGTH_SHIFT & BCL_HEADER_LENGTH;
+	} else {
+		slot = &pair->in[pair->head & pair->mask];
+		header = atomic_load_explicit(&slot->header,
+					      memory_order_acquire);
+		if ((header ^ want) >= BCL_HEADER_VALID)
+			return BCL_ERR_EMPTY;
+		if (pair->head - pair->published >= BCL_PUBLISH_SLOTS) {
+			pair->published = pair->head;
+			/* acquired by bcl_pair_refresh() */
+			atomic_store_explicit(pair->consumer, pair->head,
+					      memory_order_release);
+		}
+		length = header >> BCL_HEADER_LENGTH_SHIFT & BCL_HEADER_LENGTH;
+		pair->head += bcl_pair_slots(length);
+		pair->want = want + BCL_HEADER_RING;
+		pair->acked = header << 2;
+		event->immediate = slot->immediate;
+		event->data = slot->payload;
+		if (__builtin_expect((header & BCL_HEADER_INTERNAL) != 0 ||
+					     length > BCL_MESSAGE_MAX,
+				     0))
+			return bcl_pair_unusual(pair, header, event->immediate,
+						slot->payload);
+	}
+	pair->received++;
+	event->kind = BCL_EVENT_MESSAGE;
+	event->status = BCL_OK;
+	event->peer = pair->peer;
+	event->length = length;
+	event->type = header & BCL_HEADER_TYPE;
+	return BCL_OK;
+}
+
+#endif

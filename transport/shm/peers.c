@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* Peers that come and go, and progress: the port's owner. */
+#include "transport/shm/port.h"
+
+enum {
+	SOCKET_PASSES = 16, /* between looks at the sockets */
+};
+
+/* The owner lets go of a connection. */
+static void drop(struct bcl_connection *c)
+{
+	struct bcl_shm_port *shm = c->shm;
+
+	bcl_shm_count(shm->port);
+	bcl_watch_end(c);
+	if (c->pair.peer) {
+		c->pair.peer->pair = NULL;
+		c->pair.peer->path = NULL;
+	}
+	pthread_mutex_lock(&shm->lock);
+	bcl_connection_free(c);
+	pthread_mutex_unlock(&shm->lock);
+}
+
+static void lose(struct bcl_connection *c, enum bcl_status status)
+{
+	struct bcl_peer *peer = c->pair.peer;
+
+	bcl_large_end(c, status);
+	bcl_mail_end(c, status);
+	drop(c);
+	bcl_peer_lose(peer, status);
+}
+
+static bool take_up(struct bcl_connection *c)
+{
+	struct bcl_shm_port *shm = c->shm;
+	struct bcl_peer *peer =
+		bcl_peer_find(shm->port, c->card, c->number, true);
+
+	if (!peer || peer->state == BCL_PEER_UP) {
+		drop(c);
+		return false;
+	}
+	c->pair.peer = peer;
+	peer->pair = &c->pair;
+	peer->path = c;
+	bcl_watch_begin(c);
+	bcl_peer_up(peer, &bcl_shm_ops, c->why);
+	return true;
+}
+
+static void fail(struct bcl_connection *c)
+{
+	struct bcl_shm_port *shm = c->shm;
+	struct bcl_peer *peer =
+		bcl_peer_find(shm->port, c->card, c->number, false);
+	enum bcl_status status = c->status;
+	const char *why = c->why;
+	bool lost = status == BCL_ERR_JOBKEY || status == BCL_ERR_VERSION;
+
+	pthread_mutex_lock(&shm->lock);
+	if (lost || !peer)
+		bcl_connection_free(c);
+	else
+		c->state = BCL_CONNECTION_CARD;
+	pthread_mutex_unlock(&shm->lock);
+	if (!peer || peer->state != BCL_PEER_CONNECTING)
+		return;
+	if (lost)
+		bcl_peer_lose(peer, status);
+	else
+		bcl_peer_try_card(peer, why);
+}
+
+/* The peer calls, although this side took the card: does it still? */
+static void confirm(struct bcl_connection *c)
+{
+	struct bcl_shm_port *shm = c->shm;
+	struct bcl_peer *peer =
+		bcl_peer_find(shm->port, c->card, c->number, false);
+
+	pthread_mutex_lock(&shm->lock);
+	if (peer && peer->state != BCL_PEER_LOST)
+		c->confirmed = true;
+	else
+		bcl_connection_free(c);
+	pthread_mutex_unlock(&shm->lock);
+}
+
+/* True: it wants to be looked at again. */
+static bool take_news(struct bcl_connection *c, uint8_t state)
+{
+	if (state == BCL_CONNECTION_FAILED) {
+		fail(c);
+		return false;
+	}
+	if (state == BCL_CONNECTION_CARD) {
+		confirm(c);
+		return false;
+	}
+	if (!c->pair.peer && !take_up(c))
+		return false;
+	if (state != BCL_CONNECTION_ENDED)
+		return false;
+	/* all it has published is delivered first */
+	if (bcl_pair_ready(&c->pair))
+		return true;
+	lose(c, BCL_ERR_DEAD);
+	return false;
+}
+
+static struct bcl_connection *next_news(struct bcl_shm_port *shm,
+					uint8_t *state)
+{
+	struct bcl_connection *c;
+
+	pthread_mutex_lock(&shm->lock);
+	for (c = shm->connections; c && !c->news; c = c->next)
+		;
+	if (c) {
+		c->news = false;
+		*state = c->state;
+	}
+	pthread_mutex_unlock(&shm->lock);
+	return c;
+}
+
+static void hear_news(struct bcl_shm_port *shm)
+{
+	struct bcl_connection *c;
+	bool again = false;
+	uint8_t state;
+
+	bcl_shm_done(shm, BCL_WORK_NEWS);
+	while ((c = next_news(shm, &state)))
+		again |= take_news(c, state);
+	if (!again)
+		return;
+	pthread_mutex_lock(&shm->lock);
+	for (c = shm->connections; c; c = c->next)
+		c->news |= c->state == BCL_CONNECTION_ENDED;
+	pthread_mutex_unlock(&shm->lock);
+	bcl_shm_want(shm, BCL_WORK_NEWS);
+}
+
+void bcl_shm_connect(struct bcl_peer *peer)
+{
+	struct bcl_shm_port *shm = peer->port->shm;
+	const struct bcl_env *env = peer->port->context->env;
+	uint64_t now = env->now(env->world);
+	struct bcl_connection *c;
+
+	if (!shm) {
+		bcl_peer_try_card(peer, "no shared memory here");
+		return;
+	}
+	pthread_mutex_lock(&shm->lock);
+	c = bcl_connection_find(shm, peer->address.card, peer->number);
+	if (c && c->state == BCL_CONNECTION_CARD) {
+		bcl_connection_free(c);
+		c = NULL;
+	}
+	if (c) {
+		/* it called already */
+		c->wanted = true;
+	} else {
+		c = bcl_connection_new(shm, BCL_CONNECTION_CALLING, now);
+		if (c) {
+			c->card = peer->address.card;
+			c->number = peer->number;
+			c->wanted = true;
+			bcl_connection_call(c);
+		}
+	}
+	if (shm->waiting)
+		bcl_shm_want(shm, BCL_WORK_SOCKETS);
+	pthread_mutex_unlock(&shm->lock);
+	if (!c)
+		bcl_peer_try_card(peer, "shared memory: no memory, or too "
+					"many peers");
+}
+
+/* ---- progress ---- */
+
+void bcl_shm_block(struct bcl_connection *c, bool blocked)
+{
+	/* without a pair a send goes through the table, which answers AGAIN */
+	c->blocked = blocked;
+	c->pair.peer->pair = blocked ? NULL : &c->pair;
+}
+
+static bool progress_copies(struct bcl_connection *c)
+{
+	bool more = bcl_large_progress(c);
+
+	return bcl_mail_progress(c) || more;
+}
+
+bool bcl_shm_copies_ready(struct bcl_connection *c)
+{
+	return bcl_pulls_ready(c) || bcl_mail_ready(c);
+}
+
+static void break_pairs(struct bcl_shm_port *shm)
+{
+	unsigned i = 0;
+
+	bcl_shm_done(shm, BCL_WORK_BROKEN);
+	while (i < shm->port->npairs)
+		if (shm->pairs[i]->broken)
+			lose(shm->pairs[i]->connection, BCL_ERR_DEAD);
+		else
+			i++;
+}
+
+void bcl_shm_progress(struct bcl_port *port, uint64_t now)
+{
+	struct bcl_shm_port *shm = port->shm;
+	uint32_t work =
+		atomic_load_explicit(&shm->watch.work, memory_order_acquire);
+
+	if ((work & BCL_WORK_SOCKETS) &&
+	    shm->socket_passes++ % SOCKET_PASSES == 0)
+		bcl_shm_service(port, now);
+	if (work & BCL_WORK_OUTBOX) {
+		bcl_shm_done(shm, BCL_WORK_OUTBOX);
+		if (bcl_watch_each(shm, bcl_outbox_flush))
+			bcl_shm_want(shm, BCL_WORK_OUTBOX);
+	}
+	if (work & BCL_WORK_COPY) {
+		bcl_shm_done(shm, BCL_WORK_COPY);
+		if (bcl_watch_each(shm, progress_copies))
+			bcl_shm_want(shm, BCL_WORK_COPY);
+	}
+	if (work & BCL_WORK_BROKEN)
+		break_pairs(shm);
+	if (work & BCL_WORK_NEWS)
+		hear_news(shm);
+}

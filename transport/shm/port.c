@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+#include "transport/shm/port.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "transport/shm/socket.h"
+
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010 /* Linux 5.1 */
+#endif
+
+enum {
+	SERVE_MAX = 64, /* things looked at in one turn */
+};
+
+/* ---- open and close ---- */
+
+static void *share_page(struct bcl_shm_port *shm, const char *name, int *fd)
+{
+	const struct bcl_env *env = bcl_shm_env(shm);
+
+	return env->share(env->world, name, BCL_PAGE, fd);
+}
+
+static void unshare_page(struct bcl_shm_port *shm, void *page, int fd)
+{
+	const struct bcl_env *env = bcl_shm_env(shm);
+
+	if (page)
+		env->unshare(env->world, page, BCL_PAGE, fd);
+}
+
+static void close_files(struct bcl_shm_port *shm)
+{
+	if (shm->listener >= 0)
+		close(shm->listener);
+	if (shm->group >= 0)
+		close(shm->group);
+	if (shm->spare >= 0)
+		close(shm->spare);
+}
+
+static void destroy(struct bcl_shm_port *shm)
+{
+	const struct bcl_env *env = bcl_shm_env(shm);
+
+	close_files(shm);
+	unshare_page(shm, shm->attention, shm->attention_fd);
+	unshare_page(shm, shm->active, shm->active_fd);
+	pthread_mutex_destroy(&shm->lock);
+	env->release(env->world, shm, sizeof(*shm));
+}
+
+static const char *open_files(struct bcl_shm_port *shm)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = shm };
+
+	shm->attention = share_page(shm, "bcl-attention", &shm->attention_fd);
+	shm->active = share_page(shm, "bcl-active", &shm->active_fd);
+	if (!shm->attention || !shm->active)
+		return "no shared memory";
+	/* Where this seal is not known a faulty peer can disturb this port's
+	 * wake-ups: worth having, not worth failing for. */
+	fcntl(shm->attention_fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
+	shm->group = epoll_create1(EPOLL_CLOEXEC);
+	shm->spare = fcntl(shm->attention_fd, F_DUPFD_CLOEXEC, 0);
+	shm->listener = bcl_socket_listen(bcl_shm_context(shm)->card_id,
+					  shm->port->number);
+	if (shm->listener < 0 && errno == EADDRINUSE)
+		return "the port's name is taken";
+	if (shm->group < 0 || shm->spare < 0 || shm->listener < 0 ||
+	    epoll_ctl(shm->group, EPOLL_CTL_ADD, shm->listener, &event))
+		return "no descriptor left, or no local sockets";
+	return NULL;
+}
+
+enum bcl_status bcl_shm_port_open(struct bcl_port *port, char why[96])
+{
+	struct bcl_context *context = port->context;
+	const struct bcl_env *env = context->env;
+	struct bcl_shm_port *shm;
+	const char *reason;
+
+	if (!env->shared_memory || !context->config.shm) {
+		snprintf(why, 96, "switched off (BCL_SHM)");
+		return BCL_ERR_UNSUPPORTED;
+	}
+	shm = env->allocate(env->world, sizeof(*shm));
+	if (!shm) {
+		snprintf(why, 96, "no memory");
+		return BCL_ERR_NOMEM;
+	}
+	shm->port = port;
+	shm->listener = shm->group = shm->spare = -1;
+	shm->watch.active = NULL;
+	pthread_mutex_init(&shm->lock, NULL);
+	reason = open_files(shm);
+	if (reason) {
+		snprintf(why, 96, "%s", reason);
+		destroy(shm);
+		return BCL_ERR_SYSTEM;
+	}
+	shm->watch.active = shm->active;
+	port->shm = shm;
+	port->pairs = shm->pairs;
+	port->npairs = 0;
+	return BCL_OK;
+}
+
+void bcl_shm_port_close(struct bcl_port *port)
+{
+	const struct bcl_env *env = port->context->env;
+	struct bcl_shm_port *shm = port->shm;
+
+	if (!shm)
+		return;
+	bcl_shm_count(port);
+	port->shm = NULL;
+	port->pairs = NULL;
+	port->npairs = 0;
+	while (shm->connections) {
+		bcl_large_end(shm->connections, BCL_OK);
+		bcl_connection_free(shm->connections);
+	}
+	while (shm->orphans) {
+		struct bcl_orphan *orphan = shm->orphans;
+
+		shm->orphans = orphan->next;
+		munmap(orphan->address, orphan->length);
+		env->release(env->world, orphan, sizeof(*orphan));
+	}
+	destroy(shm);
+}
+
+int bcl_shm_fd(const struct bcl_port *port)
+{
+	return port->shm ? port->shm->group : -1;
+}
+
+/* ---- sockets, under the service lock ---- */
+
+static void accept_all(struct bcl_shm_port *shm, uint64_t now)
+{
+	int fd;
+
+	for (;;) {
+		fd = accept4(shm->listener, NULL, NULL,
+			     SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd >= 0) {
+			if (!bcl_connection_accept(shm, fd, now))
+				close(fd);
+			continue;
+		}
+		if (errno != EMFILE && errno != ENFILE)
+			return;
+		/* Turn the caller away with the spare descriptor: it takes the
+		 * card instead of waiting. */
+		close(shm->spare);
+		fd = accept4(shm->listener, NULL, NULL, SOCK_CLOEXEC);
+		if (fd >= 0)
+			close(fd);
+		shm->spare = fcntl(shm->attention_fd, F_DUPFD_CLOEXEC, 0);
+		if (fd < 0)
+			return;
+		bcl_count(bcl_shm_context(shm)->counters, shm_turned_away);
+	}
+}
+
+/* What waits for time, or for another connection to go. */
+static void serve_waiting(struct bcl_shm_port *shm, uint64_t now)
+{
+	struct bcl_connection *c, *next;
+
+	for (c = shm->connections; c; c = next) {
+		next = c->next; /* c alone may go */
+		if (c->state < BCL_CONNECTION_UP)
+			bcl_connection_retry(c, now);
+	}
+}
+
+static void serve(struct bcl_shm_port *shm, uint64_t now)
+{
+	struct epoll_event event;
+	unsigned i;
+
+	/* one at a time: serving one may free the connection of another */
+	for (i = 0; i < SERVE_MAX; i++) {
+		if (epoll_wait(shm->group, &event, 1, 0) != 1)
+			break;
+		if (event.data.ptr == shm)
+			accept_all(shm, now);
+		else
+			bcl_connection_serve(event.data.ptr);
+	}
+	if (shm->waiting)
+		serve_waiting(shm, now);
+	if (shm->waiting)
+		bcl_shm_want(shm, BCL_WORK_SOCKETS);
+	else
+		bcl_shm_done(shm, BCL_WORK_SOCKETS);
+}
+
+void bcl_shm_service(struct bcl_port *port, uint64_t now)
+{
+	struct bcl_shm_port *shm = port->shm;
+
+	if (!shm || pthread_mutex_trylock(&shm->lock))
+		return;
+	serve(shm, now);
+	pthread_mutex_unlock(&shm->lock);
+}
+
+void bcl_shm_assist(struct bcl_port *port, uint64_t now)
+{
+	struct bcl_shm_port *shm = port->shm;
+	const struct bcl_env *env;
+	unsigned work;
+
+	if (!shm || pthread_mutex_trylock(&shm->lock))
+		return;
+	env = bcl_shm_env(shm);
+	work = atomic_load_explicit(&shm->watch.work, memory_order_relaxed);
+	serve(shm, now);
+	work = ~work &
+	       atomic_load_explicit(&shm->watch.work, memory_order_relaxed);
+	if (work & BCL_WORK_NEWS)
+		env->wake(env->world, port->object);
+	pthread_mutex_unlock(&shm->lock);
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/* The reading side of large messages. */
+#include "transport/shm/attach.h"
+#include "transport/shm/message.h"
+#include "transport/shm/port.h"
+
+enum {
+	CHUNK_MAX = 4 << 20, /* bytes; bounds how long one turn copies */
+	WAKE_FROM = 4 << 20, /* bytes: worth waking a sleeping sender for */
+	SETTLE_TIME = 1000000000, /* ns that a dying pull waits for a peer that
+				   * has claimed a chunk and lives */
+};
+
+static struct bcl_claim *claim_of(const struct bcl_connection *c, unsigned slot)
+{
+	return &c->segment.head->claims[!c->side][slot];
+}
+
+static unsigned slot_of(const struct bcl_connection *c,
+			const struct bcl_pull *pull)
+{
+	return (unsigned)(pull - c->large.tables->pulls);
+}
+
+static void tell(struct bcl_connection *c, unsigned slot, uint16_t generation,
+		 enum bcl_status status)
+{
+	bcl_outbox_post(c, BCL_SHM_READ,
+			bcl_message_slot((uint16_t)slot, generation, status),
+			NULL, 0);
+}
+
+static void report(struct bcl_connection *c, const struct bcl_pull *pull,
+		   enum bcl_status status)
+{
+	struct bcl_port *port = c->shm->port;
+	struct bcl_event event = {
+		.kind = BCL_EVENT_PULLED,
+		.status = status,
+		.peer = c->pair.peer,
+		.cookie = pull->cookie,
+		.length = status ? 0 : pull->length,
+	};
+
+	switch (pull->kind) {
+	case BCL_PULL_SENT:
+		event.kind = BCL_EVENT_SENT;
+		bcl_event_push(port, &event);
+		break;
+	case BCL_PULL_USER:
+		bcl_event_push(port, &event);
+		break;
+	case BCL_PULL_CHANNEL:
+		if (!status && pull->total > pull->length)
+			status = BCL_ERR_TRUNCATED;
+		bcl_channel_done(port, pull->channel, c->pair.peer, pull->total,
+				 status);
+		break;
+	default:
+		break;
+	}
+}
+
+void bcl_pull_complete(struct bcl_connection *c, struct bcl_pull *pull,
+		       enum bcl_status status)
+{
+	unsigned slot = slot_of(c, pull);
+
+	report(c, pull, status);
+	c->large.tables->pulling[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+	pull->kind = BCL_PULL_FREE;
+	if (!status)
+		bcl_count_add(c->shm->port->counters,
+			      BCL_COUNT_shm_bytes_pulled, pull->length);
+	/* CANCELLED: it was withdrawn; the slot may name another offer */
+	if (status != BCL_ERR_CANCELLED)
+		tell(c, slot, pull->generation, status);
+}
+
+void bcl_pull_refuse(struct bcl_connection *c, const struct bcl_token *token,
+		     enum bcl_status status)
+{
+	tell(c, token->slot, token->generation, status);
+}
+
+/* ---- with attach ---- */
+
+static void copy_chunk(struct bcl_connection *c, struct bcl_pull *pull,
+		       uint32_t index)
+{
+	uint64_t at = index * pull->chunk;
+	uint64_t n = pull->length - at < pull->chunk ? pull->length - at
+						     : pull->chunk;
+	enum bcl_status status = bcl_attach_read(c->pid, pull->buffer + at,
+						 pull->address + at, n);
+
+	pull->mine++;
+	if (status)
+		pull->status = (uint8_t)status;
+}
+
+/*
+ * No chunk is left: those that the peer took may still be on their way. True:
+ * the pull has ended.
+ */
+static bool finish(struct bcl_connection *c, struct bcl_pull *pull)
+{
+	struct bcl_claim *claim = claim_of(c, slot_of(c, pull));
+	uint64_t word =
+		atomic_load_explicit(&claim->word, memory_order_acquire);
+	uint32_t front = bcl_claim_front(word), done;
+
+	/* the peer gave its offers up: it has ended */
+	if (front == BCL_CLAIM_CLOSED ||
+	    bcl_claim_generation(word) != pull->generation) {
+		bcl_pull_complete(c, pull, BCL_ERR_CANCELLED);
+		return true;
+	}
+	if (!pull->status && front + pull->mine != pull->chunks) {
+		bcl_pair_break(&c->pair, "claim", word);
+		return false;
+	}
+	/* partner: the release in copy_chunk() of offer.c */
+	done = atomic_load_explicit(&claim->done, memory_order_acquire);
+	if ((done & ~(uint32_t)BCL_CLAIM_FAILED) != front)
+		return false;
+	if (done & BCL_CLAIM_FAILED)
+		pull->status = BCL_ERR_MEMORY;
+	bcl_pull_complete(c, pull, pull->status);
+	return true;
+}
+
+/* One chunk, or the end. True: it goes on. */
+static bool progress_pull(struct bcl_connection *c, struct bcl_pull *pull)
+{
+	struct bcl_claim *claim = claim_of(c, slot_of(c, pull));
+	uint64_t word;
+
+	if (pull->status)
+		bcl_claim_close(claim, pull->generation, pull->chunks);
+	else if (bcl_claim_take(claim, pull->generation, pull->chunks,
+				bcl_claim_word(0, 0, 1), &word)) {
+		copy_chunk(c, pull, pull->chunks - 1 - bcl_claim_back(word));
+		if (pull->mine < pull->chunks)
+			return true;
+	}
+	return !finish(c, pull);
+}
+
+bool bcl_pulls_progress(struct bcl_connection *c)
+{
+	struct bcl_large_tables *t = c->large.tables;
+	bool more = false;
+	unsigned i;
+
+	for (i = 0; t && i < BCL_CLAIMS / 64; i++) {
+		uint64_t bits = t->pulling[i];
+
+		for (; bits; bits &= bits - 1)
+			more |= progress_pull(
+				c, &t->pulls[i * 64 +
+					     (unsigned)__builtin_ctzll(bits)]);
+	}
+	return more;
+}
+
+static bool pull_ready(const struct bcl_connection *c,
+		       const struct bcl_pull *pull)
+{
+	struct bcl_claim *claim = claim_of(c, slot_of(c, pull));
+	uint64_t word =
+		atomic_load_explicit(&claim->word, memory_order_acquire);
+	uint32_t done =
+		atomic_load_explicit(&claim->done, memory_order_acquire);
+
+	return bcl_claim_left(word, pull->generation, pull->chunks) ||
+	       (done & ~(uint32_t)BCL_CLAIM_FAILED) == bcl_claim_front(word);
+}
+
+bool bcl_pulls_ready(struct bcl_connection *c)
+{
+	struct bcl_large_tables *t = c->large.tables;
+	unsigned i;
+
+	for (i = 0; t && i < BCL_CLAIMS; i++)
+		if ((t->pulling[i / 64] >> i % 64 & 1) &&
+		    pull_ready(c, &t->pulls[i]))
+			return true;
+	return t && bcl_bounce_ready(c);
+}
+
+/* Should the peer be asked to copy too? */
+static bool worth_joining(const struct bcl_connection *c, uint64_t length)
+{
+	if (length < bcl_shm_context(c->shm)->config.copy_both)
+		return false;
+	if (length >= WAKE_FROM)
+		return true;
+	return !(atomic_load_explicit(&c->its_attention[c->its_watch],
+				      memory_order_relaxed) &
+		 BCL_ATTENTION_SLEEPING);
+}
+
+/* Two halves, of which no chunk is larger than the limit. */
+static void cut(struct bcl_pull *pull, bool join)
+{
+	uint64_t half = (pull->length + 1) / 2 + BCL_JOIN_PAGE - 1;
+
+	pull->chunk = join ? half - half % BCL_JOIN_PAGE : pull->length;
+	if (pull->chunk > CHUNK_MAX)
+		pull->chunk = CHUNK_MAX;
+	pull->chunks = 1;
+	if (pull->chunk)
+		pull->chunks = (uint32_t)((pull->length + pull->chunk - 1) /
+					  pull->chunk);
+}
+
+static void ask(struct bcl_connection *c, const struct bcl_pull *pull,
+		unsigned type, uint32_t argument)
+{
+	const struct bcl_join join = {
+		.target = (uintptr_t)pull->buffer,
+		.length = pull->length,
+	};
+
+	bcl_outbox_post(c, type,
+			bcl_message_slot((uint16_t)slot_of(c, pull),
+					 pull->generation, argument),
+			&join, sizeof(join));
+}
+
+static void begin_attached(struct bcl_connection *c, struct bcl_pull *pull)
+{
+	unsigned slot = slot_of(c, pull);
+	bool join = worth_joining(c, pull->length);
+
+	cut(pull, join);
+	c->large.tables->pulling[slot / 64] |= UINT64_C(1) << slot % 64;
+	if (join && pull->chunks > 1)
+		ask(c, pull, BCL_SHM_JOIN,
+		    (uint32_t)(pull->chunk / BCL_JOIN_PAGE));
+	copy_chunk(c, pull, pull->chunks - 1);
+	if (pull->mine < pull->chunks || !finish(c, pull))
+		bcl_shm_want(c->shm, BCL_WORK_COPY);
+}
+
+/* ---- both ways ---- */
+
+enum bcl_status bcl_pull_begin(struct bcl_connection *c,
+			       const struct bcl_token *token,
+			       const struct bcl_pull_request *request)
+{
+	struct bcl_large_tables *t = bcl_large_use(c);
+	struct bcl_pull *pull;
+
+	if (!t)
+		return BCL_ERR_NOMEM;
+	if (token->card != c->card || token->number != c->number ||
+	    token->slot >= BCL_CLAIMS || request->length > token->length ||
+	    request->length / CHUNK_MAX >= BCL_CLAIM_MAX ||
+	    t->pulls[token->slot].kind)
+		return BCL_ERR_ARG;
+	if (!c->attach && request->length && !bcl_bounce_reserve(c, !c->side))
+		return BCL_ERR_NOMEM;
+	pull = &t->pulls[token->slot];
+	*pull = (struct bcl_pull){
+		.buffer = request->buffer,
+		.address = token->address,
+		.length = request->length,
+		.total = token->length,
+		.cookie = request->cookie,
+		.generation = token->generation,
+		.channel = request->channel,
+		.kind = (uint8_t)request->kind,
+	};
+	if (!bcl_claim_begin(claim_of(c, token->slot), token->generation)) {
+		bcl_pull_complete(c, pull, BCL_ERR_CANCELLED);
+	} else if (!request->length) {
+		bcl_pull_complete(c, pull, BCL_OK);
+	} else if (c->attach) {
+		begin_attached(c, pull);
+	} else {
+		ask(c, pull, BCL_SHM_FETCH, 0);
+		bcl_bounce_drain(c, pull);
+	}
+	return BCL_OK;
+}
+
+/* ---- the end ---- */
+
+/* Wait for what the peer has claimed of a pull, so that no late write hits
+ * memory that is the user's again. */
+static void settle(struct bcl_connection *c, struct bcl_pull *pull)
+{
+	const struct bcl_env *env = bcl_shm_env(c->shm);
+	uint64_t end = env->now(env->world) + SETTLE_TIME;
+	struct bcl_claim *claim = claim_of(c, slot_of(c, pull));
+	uint32_t front, done;
+
+	front = bcl_claim_close(claim, pull->generation, pull->chunks);
+	while (!atomic_load_explicit(&c->ended, memory_order_relaxed) &&
+	       front < pull->chunks) {
+		done = atomic_load_explicit(&claim->done, memory_order_acquire);
+		if ((done & ~(uint32_t)BCL_CLAIM_FAILED) == front)
+			return;
+		if (env->now(env->world) > end) {
+			bcl_log(&bcl_shm_context(c->shm)->config, BCL_LOG_ERROR,
+				"shm",
+				"a peer does not finish a copy that it "
+				"began");
+			return;
+		}
+		env->yield(env->world);
+	}
+}
+
+void bcl_pulls_end(struct bcl_connection *c, enum bcl_status status)
+{
+	struct bcl_large_tables *t = c->large.tables;
+	unsigned i;
+
+	for (i = 0; t && i < BCL_CLAIMS; i++) {
+		struct bcl_pull *pull = &t->pulls[i];
+
+		if (!pull->kind)
+			continue;
+		if (t->pulling[i / 64] >> i % 64 & 1)
+			settle(c, pull);
+		if (status)
+			report(c, pull, status);
+		pull->kind = BCL_PULL_FREE;
+	}
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory of a peer: asking for it, mapping it. */
+#include "transport/shm/remote.h"
+
+#include <sys/mman.h>
+
+#include "transport/shm/message.h"
+#include "transport/shm/port.h"
+#include "transport/shm/socket.h"
+
+struct bcl_remotes *bcl_remotes_use(struct bcl_connection *c)
+{
+	const struct bcl_env *env = bcl_shm_env(c->shm);
+
+	if (!c->remotes)
+		c->remotes = env->allocate(env->world, sizeof(*c->remotes));
+	return c->remotes;
+}
+
+static void forget(struct bcl_remote *remote)
+{
+	if (remote->mapped)
+		munmap(remote->mapped, remote->length);
+	remote->mapped = NULL;
+	remote->maps = 0;
+	atomic_store_explicit(&remote->state, BCL_REMOTE_FREE,
+			      memory_order_relaxed);
+}
+
+/* What the program has mapped stays until the port is closed: it may still
+ * use the address. */
+static void keep(struct bcl_connection *c, struct bcl_remote *remote)
+{
+	const struct bcl_env *env = bcl_shm_env(c->shm);
+	struct bcl_orphan *orphan = env->allocate(env->world, sizeof(*orphan));
+
+	/* without memory to note it, it stays for ever */
+	if (orphan) {
+		orphan->address = remote->mapped;
+		orphan->length = remote->length;
+		orphan->next = c->shm->orphans;
+		c->shm->orphans = orphan;
+	}
+	remote->mapped = NULL;
+}
+
+void bcl_remotes_free(struct bcl_connection *c)
+{
+	const struct bcl_env *env = bcl_shm_env(c->shm);
+	unsigned i;
+
+	if (!c->remotes)
+		return;
+	for (i = 0; i < BCL_REMOTES; i++) {
+		struct bcl_remote *remote = &c->remotes->remote[i];
+
+		if (remote->mapped && remote->maps)
+			keep(c, remote);
+		forget(remote);
+	}
+	env->release(env->world, c->remotes, sizeof(*c->remotes));
+	c->remotes = NULL;
+}
+
+static uint32_t state_of(struct bcl_remote *remote)
+{
+	/* partner: bcl_remote_take() */
+	return atomic_load_explicit(&remote->state, memory_order_acquire);
+}
+
+/* A place for one more, if need be that of another which nobody uses. */
+static struct bcl_remote *find_place(struct bcl_remotes *remotes)
+{
+	unsigned i;
+
+	for (i = 0; i < BCL_REMOTES; i++)
+		if (state_of(&remotes->remote[i]) == BCL_REMOTE_FREE)
+			return &remotes->remote[i];
+	for (i = 0; i < BCL_REMOTES; i++) {
+		struct bcl_remote *remote =
+			&remotes->remote[remotes->victim++ % BCL_REMOTES];
+
+		if (state_of(remote) == BCL_REMOTE_ASKED || remote->maps)
+			continue;
+		forget(remote);
+		return remote;
+	}
+	return NULL;
+}
+
+/* False: not just now. */
+static bool ask(struct bcl_connection *c, uint32_t handle)
+{
+	struct bcl_greeting question =
+		bcl_greeting_make(c, BCL_GREETING_MEMORY);
+	struct bcl_shm_port *shm = c->shm;
+	struct bcl_remote *remote;
+	bool asked = false;
+
+	question.handle = handle;
+	if (pthread_mutex_trylock(&shm->lock))
+		return false;
+	remote = find_place(c->remotes);
+	if (remote && c->socket >= 0 &&
+	    bcl_socket_send(c->socket, &question, sizeof(question), NULL, 0)) {
+		remote->handle = handle;
+		atomic_store_explicit(&remote->state, BCL_REMOTE_ASKED,
+				      memory_order_relaxed);
+		shm->waiting++;
+		c->remotes->asked++;
+		bcl_shm_want(shm, BCL_WORK_SOCKETS);
+		asked = true;
+	}
+	pthread_mutex_unlock(&shm->lock);
+	return asked;
+}
+
+enum bcl_status bcl_remote_find(struct bcl_connection *c,
+				const struct bcl_key *key,
+				struct bcl_remote **result)
+{
+	struct bcl_remotes *remotes = bcl_remotes_use(c);
+	unsigned i;
+
+	if (!remotes)
+		return BCL_ERR_NOMEM;
+	for (i = 0; i < BCL_REMOTES; i++) {
+		struct bcl_remote *remote = &remotes->remote[i];
+		uint32_t state = state_of(remote);
+
+		if (state == BCL_REMOTE_FREE || remote->handle != key->handle)
+			continue;
+		if (state == BCL_REMOTE_ASKED)
+			return BCL_ERR_AGAIN;
+		if (state == BCL_REMOTE_REFUSED) {
+			forget(remote);
+			return BCL_ERR_MEMORY;
+		}
+		if (state == BCL_REMOTE_GRANTED && !bcl_remote_valid(c, remote))
+			return BCL_ERR_MEMORY;
+		*result = remote;
+		return BCL_OK;
+	}
+	/* an owner that polls leaves its sockets to the helper, which is slow
+	 */
+	if (ask(c, key->handle))
+		bcl_outbox_post(c, BCL_SHM_LOOK, 0, NULL, 0);
+	return BCL_ERR_AGAIN;
+}
+
+bool bcl_remote_valid(struct bcl_connection *c, struct bcl_remote *remote)
+{
+	_Atomic uint32_t *granted = c->segment.head->granted[!c->side];
+
+	if (atomic_load_explicit(&granted[remote->grant],
+				 memory_order_acquire) == remote->handle)
+		return true;
+	/* what the program has mapped stays where it is */
+	if (!remote->maps)
+		forget(remote);
+	return false;
+}
+
+static struct bcl_remote *find_asked(struct bcl_connection *c, uint32_t handle)
+{
+	unsigned i;
+
+	for (i = 0; c->remotes && i < BCL_REMOTES; i++)
+		if (state_of(&c->remotes->remote[i]) == BCL_REMOTE_ASKED &&
+		    c->remotes->remote[i].handle == handle)
+			return &c->remotes->remote[i];
+	return NULL;
+}
+
+static uint32_t judge(struct bcl_remote *remote,
+		      const struct bcl_greeting *answer, const int *fds,
+		      unsigned nfds)
+{
+	remote->length = 0;
+	remote->mapped = NULL;
+	if (answer->status == BCL_ERR_NOMEM)
+		return BCL_REMOTE_MAIL;
+	if (answer->status || answer->grant >= BCL_GRANTS || !answer->length)
+		return BCL_REMOTE_REFUSED;
+	if (nfds)
+		remote->mapped = bcl_file_map(fds[0], answer->length);
+	if (nfds && !remote->mapped)
+		return BCL_REMOTE_MAIL;
+	remote->base = answer->base;
+	remote->length = answer->length;
+	remote->grant = answer->grant;
+	return BCL_REMOTE_GRANTED;
+}
+
+void bcl_remote_take(struct bcl_connection *c,
+		     const struct bcl_greeting *answer, const int *fds,
+		     unsigned nfds)
+{
+	struct bcl_remote *remote = find_asked(c, answer->handle);
+
+	if (!remote)
+		return;
+	c->remotes->asked--;
+	c->shm->waiting--;
+	/* partner: state_of() */
+	atomic_store_explicit(&remote->state, judge(remote, answer, fds, nfds),
+			      memory_order_release);
+}
+
+enum bcl_status bcl_remote_map(struct bcl_peer *peer, const void *bytes,
+			       void **address)
+{
+	struct bcl_connection *c = peer->path;
+	struct bcl_context *context = peer->port->context;
+	const struct bcl_env *env = context->env;
+	uint64_t end = env->now(env->world) + context->config.peer_timeout;
+	struct bcl_key key = bcl_key_unpack(bytes);
+	struct bcl_remote *remote;
+	enum bcl_status status;
+
+	while ((status = bcl_remote_find(c, &key, &remote)) == BCL_ERR_AGAIN) {
+		uint64_t now = env->now(env->world);
+
+		if (now > end)
+			return BCL_ERR_TIMEOUT;
+		if (atomic_load_explicit(&c->ended, memory_order_relaxed))
+			return BCL_ERR_DEAD;
+		bcl_shm_service(peer->port, now);
+		env->yield(env->world);
+	}
+	if (status)
+		return status;
+	if (!remote->mapped)
+		return BCL_ERR_UNSUPPORTED;
+	remote->maps++;
+	*address = remote->mapped;
+	return BCL_OK;
+}
+
+void bcl_remote_unmap(struct bcl_peer *peer, const void *bytes)
+{
+	struct bcl_connection *c = peer->path;
+	uint32_t handle = bcl_key_unpack(bytes).handle;
+	unsigned i;
+
+	for (i = 0; c->remotes && i < BCL_REMOTES; i++) {
+		struct bcl_remote *remote = &c->remotes->remote[i];
+
+		if (remote->mapped && remote->handle == handle && remote->maps)
+			remote->maps--;
+	}
+}

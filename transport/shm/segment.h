@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The shared segment of a pair: one memfd, in which each word has one writer
+ * (claims: see claim.h). Its size is fixed and sealed, so that no process can
+ * cut it off under another; the part that every pair needs has its pages
+ * reserved when it is made, the areas behind it when they are first used.
+ *
+ *	     0  the pair line: half[side] is written by `side`
+ *	   256  struct bcl_index of side 0, then of side 1
+ *	  1024  granted[side]: memory of `side` that the other may use
+ *	  4096  claims[side]: offers made by `side`
+ *	 20480  mails[side]: requests of `side`
+ *	 24576  ring[side]: `slots` slots written by `side`
+ *	        bounce[side]: BCL_BOUNCE_SIZE bytes written by `side`
+ *	        mail data[side]: BCL_MAIL_AREA bytes, for requests of `side`
+ *
+ * In this process each ring is mapped twice in a row.
+ */
+#ifndef BCL_SHM_SEGMENT_H
+#define BCL_SHM_SEGMENT_H
+
+#include "transport/shm/claim.h"
+#include "transport/shm/mail.h"
+#include "transport/shm/pair.h"
+#include "transport/shm/remote.h"
+
+enum {
+	BCL_SEGMENT_SLOTS_MIN = 256, /* the longest message, what may be read
+				      * unpublished, and the slot ahead */
+	BCL_SEGMENT_SLOTS_MAX = 65536,
+	BCL_BOUNCE_CHUNK = 1 << 16,
+	BCL_BOUNCE_CHUNKS = 8,
+	BCL_BOUNCE_SIZE = BCL_BOUNCE_CHUNK * BCL_BOUNCE_CHUNKS,
+};
+
+/* Written by one side, a group of lines apart from the other's: processors
+ * fetch lines in twos. */
+struct bcl_index {
+	_Atomic uint32_t consumed; /* slots of the other side's ring */
+	uint32_t spare0[31];
+	_Atomic uint32_t filled; /* chunks put into its bounce area */
+	_Atomic uint32_t busy;	 /* handle of the other's memory in use */
+	uint32_t spare1[14];
+	_Atomic uint32_t drained; /* chunks taken from the other's */
+	uint32_t spare2[15];
+};
+
+struct bcl_segment_head {
+	struct bcl_half half[2];
+	uint8_t spare0[192];
+	struct bcl_index index[2];
+	uint8_t spare1[256];
+	_Atomic uint32_t granted[2][BCL_GRANTS];
+	uint8_t spare2[1024];
+	struct bcl_claim claims[2][BCL_CLAIMS];
+	struct bcl_mail mails[2][BCL_MAILS];
+	uint8_t spare3[4096 - 2 * BCL_MAILS * sizeof(struct bcl_mail)];
+};
+
+_Static_assert(sizeof(struct bcl_index) == 256, "index");
+_Static_assert(offsetof(struct bcl_segment_head, index) == 256, "index");
+_Static_assert(offsetof(struct bcl_segment_head, granted) == 1024, "granted");
+_Static_assert(offsetof(struct bcl_segment_head, claims) == 4096, "claims");
+_Static_assert(sizeof(struct bcl_segment_head) == 24576, "head");
+
+/* What is behind the part that every pair needs. */
+enum bcl_segment_area {
+	BCL_AREA_BOUNCE,
+	BCL_AREA_MAIL,
+};
+
+struct bcl_segment {
+	struct bcl_segment_head *head;
+	struct bcl_slot *ring[2];
+	uint8_t *bounce[2];
+	uint8_t *mail[2];
+	uint32_t slots; /* of a ring */
+	int fd;
+	_Atomic uint32_t reserved; /* areas, a bit each */
+};
+
+/*
+ * Make a segment, or map one that a peer made. slots: a power of two within
+ * the bounds above. NOMEM: no space, no address space; SYSTEM: no
+ * descriptors; ARG (map): not a segment of that size, or not sealed. Map
+ * takes fd over if it succeeds.
+ */
+enum bcl_status bcl_segment_create(uint32_t slots, struct bcl_segment *segment);
+enum bcl_status bcl_segment_map(int fd, uint32_t slots,
+				struct bcl_segment *segment);
+void bcl_segment_unmap(struct bcl_segment *segment);
+
+/* Reserve the pages of an area, once. False: there are none left. Any
+ * thread. */
+bool bcl_segment_reserve(struct bcl_segment *segment,
+			 enum bcl_segment_area area, unsigned side);
+
+/* Make `pair` the view of `side`. attention, peer are the caller's. */
+void bcl_segment_pair(const struct bcl_segment *segment, unsigned side,
+		      struct bcl_pair *pair);
+
+/* Map memory that a peer shares: `size` bytes that it cannot take away again.
+ * NULL: it is not that. */
+void *bcl_file_map(int fd, size_t size);
+
+/* Map a page of BCL_PAGE bytes that a peer shares. NULL: it is not one. */
+void *bcl_page_map(int fd, bool writable);
+void bcl_page_unmap(void *page);
+
+enum {
+	BCL_PAGE = 4096,
+};
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* Which pairs are polled, and which wake the port: the port's owner. */
+#include "transport/shm/port.h"
+
+enum {
+	SWEEP_TICKS = 16, /* between looks for silent pairs */
+};
+
+static void poll_pair(struct bcl_shm_port *shm, struct bcl_connection *c)
+{
+	shm->pairs[shm->port->npairs++] = &c->pair;
+}
+
+static void unpoll_pair(struct bcl_shm_port *shm, struct bcl_connection *c)
+{
+	struct bcl_port *port = shm->port;
+	unsigned i;
+
+	for (i = 0; i < port->npairs; i++)
+		if (shm->pairs[i] == &c->pair)
+			shm->pairs[i] = shm->pairs[--port->npairs];
+}
+
+static void set_attention(struct bcl_shm_port *shm, uint32_t watch,
+			  uint32_t value)
+{
+	atomic_store_explicit(&shm->attention[watch], value,
+			      memory_order_relaxed);
+}
+
+static void set_silent(struct bcl_shm_port *shm, struct bcl_connection *c,
+		       bool silent)
+{
+	uint32_t i = c->watch;
+
+	shm->silent[i] = silent ? c : NULL;
+	shm->nsilent += silent ? 1 : -1u;
+	if (silent && i >= shm->silent_end)
+		shm->silent_end = i + 1;
+	if (!shm->nsilent)
+		shm->silent_end = 0;
+	shm->watch.nwords = (shm->silent_end + 63) / 64;
+	set_attention(shm, i, silent ? BCL_ATTENTION_SILENT : 0);
+}
+
+bool bcl_watch_each(struct bcl_shm_port *shm,
+		    bool (*work)(struct bcl_connection *))
+{
+	bool more = false;
+	unsigned i;
+
+	for (i = 0; i < shm->port->npairs; i++)
+		more |= work(shm->pairs[i]->connection);
+	for (i = 0; i < shm->silent_end; i++)
+		if (shm->silent[i])
+			more |= work(shm->silent[i]);
+	return more;
+}
+
+void bcl_watch_begin(struct bcl_connection *c)
+{
+	poll_pair(c->shm, c);
+}
+
+void bcl_watch_end(struct bcl_connection *c)
+{
+	if (c->shm->silent[c->watch] == c)
+		set_silent(c->shm, c, false);
+	else
+		unpoll_pair(c->shm, c);
+}
+
+static bool listen_again(struct bcl_shm_port *shm, struct bcl_connection *c)
+{
+	if (!c)
+		return false;
+	set_silent(shm, c, false);
+	c->pair.swept = c->pair.received;
+	poll_pair(shm, c);
+	return true;
+}
+
+/* The pairs whose senders ask for it. */
+static bool take_active(struct bcl_shm_port *shm)
+{
+	bool found = false;
+	unsigned i;
+
+	for (i = 0; i < shm->watch.nwords; i++) {
+		uint64_t bits = 0;
+
+		if (atomic_load_explicit(&shm->active[i], memory_order_relaxed))
+			/* partner: bcl_pair_attend() */
+			bits = atomic_exchange_explicit(&shm->active[i], 0,
+							memory_order_acquire);
+		for (; bits; bits &= bits - 1)
+			found |= listen_again(
+				shm,
+				shm->silent[i * 64 +
+					    (unsigned)__builtin_ctzll(bits)]);
+	}
+	return found;
+}
+
+/* One silent pair: a sender may have looked at the attention just before it
+ * was set, without a fence. */
+static bool look_at_one(struct bcl_shm_port *shm)
+{
+	unsigned tries;
+
+	for (tries = 0; tries < shm->silent_end; tries++) {
+		struct bcl_connection *c =
+			shm->silent[shm->rescan++ % shm->silent_end];
+
+		if (c)
+			return bcl_pair_ready(&c->pair) && listen_again(shm, c);
+	}
+	return false;
+}
+
+static void sweep(struct bcl_shm_port *shm)
+{
+	struct bcl_port *port = shm->port;
+	unsigned i = 0;
+
+	while (i < port->npairs && port->npairs > BCL_SHM_POLLED) {
+		struct bcl_pair *pair = shm->pairs[i];
+
+		if (pair->swept == pair->received) {
+			unpoll_pair(shm, pair->connection);
+			set_silent(shm, pair->connection, true);
+		} else {
+			pair->swept = pair->received;
+			i++;
+		}
+	}
+}
+
+bool bcl_shm_rescan(struct bcl_port *port)
+{
+	struct bcl_shm_port *shm = port->shm;
+	unsigned ticks = shm->watch.idle / BCL_SHM_IDLE_PASSES;
+	bool tick = shm->watch.idle % BCL_SHM_IDLE_PASSES == 0;
+	bool found = take_active(shm);
+
+	if (!tick)
+		return found;
+	bcl_shm_count(port);
+	if (shm->nsilent)
+		found |= look_at_one(shm);
+	if (port->npairs > BCL_SHM_POLLED && ticks % SWEEP_TICKS == 0)
+		sweep(shm);
+	return found;
+}
+
+/* ---- sleep ---- */
+
+static void set_all(struct bcl_shm_port *shm, uint32_t value)
+{
+	unsigned i;
+
+	for (i = 0; i < shm->port->npairs; i++)
+		set_attention(shm, shm->pairs[i]->connection->watch, value);
+	for (i = 0; i < shm->silent_end; i++)
+		if (shm->silent[i])
+			set_attention(shm, i, value | BCL_ATTENTION_SILENT);
+}
+
+static bool is_ready(struct bcl_connection *c)
+{
+	return bcl_pair_ready(&c->pair);
+}
+
+bool bcl_shm_sleep(struct bcl_port *port)
+{
+	struct bcl_shm_port *shm = port->shm;
+	const struct bcl_env *env = port->context->env;
+	uint32_t work, idle = BCL_WORK_COPY;
+
+	if (!shm)
+		return true;
+	if (port->context->helper)
+		idle |= BCL_WORK_SOCKETS;
+	bcl_watch_each(shm, bcl_mail_sleep);
+	shm->sleeps += BCL_ATTENTION_COUNT;
+	set_all(shm, shm->sleeps | BCL_ATTENTION_SLEEPING);
+	/* partner: the store and load of each sender, which this orders, or
+	 * the fence in bcl_pair_attend() */
+	if (port->context->barrier)
+		env->barrier(env->world);
+	atomic_thread_fence(memory_order_seq_cst);
+	work = atomic_load_explicit(&shm->watch.work, memory_order_relaxed);
+	/* copies that wait for the peer are no reason to stay awake; nor are
+	 * sockets that the helper looks after */
+	return !(work & ~idle) && !bcl_watch_each(shm, is_ready) &&
+	       !bcl_watch_each(shm, bcl_shm_copies_ready);
+}
+
+void bcl_shm_awake(struct bcl_port *port)
+{
+	if (port->shm)
+		set_all(port->shm, 0);
+}
+
+/* ---- counters ---- */
+
+static void count_pair(struct bcl_counter_page *page, struct bcl_pair *pair)
+{
+	bcl_count_add(page, BCL_COUNT_shm_messages_line,
+		      pair->sent_half - pair->counted[0]);
+	bcl_count_add(page, BCL_COUNT_shm_messages_ring,
+		      pair->sent_ring - pair->counted[1]);
+	bcl_count_add(page, BCL_COUNT_shm_messages_received,
+		      pair->received - pair->counted[2]);
+	pair->counted[0] = pair->sent_half;
+	pair->counted[1] = pair->sent_ring;
+	pair->counted[2] = pair->received;
+}
+
+static bool count_connection(struct bcl_connection *c)
+{
+	count_pair(c->shm->port->counters, &c->pair);
+	return false;
+}
+
+void bcl_shm_count(struct bcl_port *port)
+{
+	if (port->shm)
+		bcl_watch_each(port->shm, count_connection);
+}

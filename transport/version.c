@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+#include <bcl/version.h>
+
+const char *bcl_version(void)
+{
+	return BCL_VERSION_STRING;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Waiting. Spin while an answer is likely to come soon; then yield, which
+ * costs a fraction of a microsecond on a free processor and lets the others
+ * run on a shared one; then sleep. With more ranks than processors spinning
+ * only delays the one that is waited for. A yield that takes longer than half
+ * a slice of the scheduler means that somebody computes here: then only a
+ * sleeper is woken promptly.
+ *
+ * No wake-up is lost: the sleeper sets its flags, orders them against its
+ * next loads in all processes (bcl_shm_sleep(), bcl_card_sleep()), looks
+ * again, and sleeps; a sender stores its message, then loads the flag.
+ */
+#include "transport/card/host.h"
+#include "transport/internal.h"
+#include "transport/shm/shm.h"
+
+enum {
+	SPINS = 32,		     /* passes between looks at the clock */
+	YIELD_LONG = 700000,	     /* ns: somebody else computes here */
+	CROWDED = 100000000,	     /* ns for which that is believed */
+	YIELDS = 20000000,	     /* ns of yielding before a sleep */
+	NO_HELPER_SLEEP = 500000000, /* ns; interfaces must be watched */
+};
+
+/* The rails' descriptors make the group readable, or do not any more. */
+static bool watch_rails(struct bcl_port *port, bool watch)
+{
+	const struct bcl_env *env = port->context->env;
+	int fds[BCL_RAILS_MAX];
+	unsigned n = bcl_card_fds(port->context, fds, BCL_RAILS_MAX), i;
+	bool watched = true;
+
+	for (i = 0; i < n; i++) {
+		if (!watch)
+			env->group_remove(env->world, port->group, fds[i]);
+		else if (!env->group_add(env->world, port->group, fds[i]))
+			watched = false;
+	}
+	return watched;
+}
+
+bool bcl_port_arm(struct bcl_port *port)
+{
+	struct bcl_context *context = port->context;
+	const struct bcl_env *env = context->env;
+	bool quiet = true;
+
+	port->flags |= BCL_PORT_ARMED;
+	atomic_fetch_add_explicit(&context->armed, 1, memory_order_relaxed);
+	if (port->card) {
+		bcl_card_sleep(port, true);
+		quiet = watch_rails(port, true);
+	}
+	if (port->shm)
+		quiet &= bcl_shm_sleep(port);
+	/* sockets: from here on the group's descriptor tells */
+	bcl_port_serve(port, env->now(env->world));
+	if (quiet && !bcl_port_stash(port))
+		return true;
+	bcl_port_disarm(port);
+	return false;
+}
+
+void bcl_port_disarm(struct bcl_port *port)
+{
+	struct bcl_context *context = port->context;
+
+	if (port->shm)
+		bcl_shm_awake(port);
+	if (port->card) {
+		watch_rails(port, false);
+		bcl_card_sleep(port, false);
+	}
+	context->env->clear(context->env->world, port->object);
+	atomic_fetch_sub_explicit(&context->armed, 1, memory_order_relaxed);
+	port->flags &= ~(unsigned)BCL_PORT_ARMED;
+}
+
+enum bcl_status bcl_arm(struct bcl_port *port)
+{
+	if (bcl_port_forked(port))
+		return BCL_ERR_FORKED;
+	bcl_presence(port->context);
+	if (port->flags & BCL_PORT_ARMED)
+		bcl_port_disarm(port);
+	if (!(port->flags & BCL_PORT_STASHED))
+		bcl_port_release(port);
+	if (bcl_port_stash(port) || !bcl_port_arm(port))
+		return BCL_ERR_AGAIN;
+	return BCL_OK;
+}
+
+int bcl_port_fd(struct bcl_port *port)
+{
+	return bcl_port_forked(port) ? -1 : port->group;
+}
+
+/* Sleep once, at most until `end`. */
+static void sleep_once(struct bcl_port *port, uint64_t end)
+{
+	struct bcl_context *context = port->context;
+	const struct bcl_env *env = context->env;
+	uint64_t now, until = end;
+
+	if (!bcl_port_arm(port))
+		return;
+	now = env->now(env->world);
+	if (context->card) {
+		uint64_t deadline = bcl_card_deadline(context);
+
+		if (deadline < until)
+			until = deadline;
+		if (!context->helper && until > now + NO_HELPER_SLEEP)
+			until = now + NO_HELPER_SLEEP;
+	}
+	bcl_count(port->counters, core_sleeps);
+	if (until > now)
+		env->wait(env->world, port->group, until);
+	bcl_port_disarm(port);
+	bcl_port_serve(port, env->now(env->world));
+}
+
+/* Poll until `end`. */
+static bool spin(struct bcl_port *port, uint64_t end)
+{
+	const struct bcl_env *env = port->context->env;
+
+	do {
+		for (unsigned i = 0; i < SPINS; i++)
+			if (bcl_port_stash(port))
+				return true;
+	} while (env->now(env->world) < end);
+	return false;
+}
+
+/* Poll and yield until `end`, or until the processor is not ours. */
+static bool yield(struct bcl_port *port, uint64_t end)
+{
+	const struct bcl_env *env = port->context->env;
+	uint64_t now = env->now(env->world);
+
+	while (now < end) {
+		uint64_t before = now;
+
+		env->yield(env->world);
+		now = env->now(env->world);
+		bcl_count(port->counters, core_yields);
+		if (now - before > YIELD_LONG) {
+			bcl_count(port->counters, core_yields_long);
+			port->crowded_until = now + CROWDED;
+			end = now;
+		}
+		/* others may have run for long: look at the network now */
+		port->empty = 1;
+		if (bcl_port_stash(port))
+			return true;
+	}
+	return false;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+enum bcl_status bcl_wait(struct bcl_port *port, uint64_t timeout)
+{
+	struct bcl_context *context = port->context;
+	const struct bcl_env *env = context->env;
+	uint64_t start, end;
+
+	if (bcl_port_forked(port))
+		return BCL_ERR_FORKED;
+	bcl_presence(context);
+	if (port->flags & BCL_PORT_ARMED)
+		bcl_port_disarm(port);
+	if (!(port->flags & BCL_PORT_STASHED))
+		bcl_port_release(port);
+	if (bcl_port_stash(port))
+		return BCL_OK;
+	start = env->now(env->world);
+	end = timeout < UINT64_MAX - start ? start + timeout : UINT64_MAX;
+	if (!env->sleeps_at_once && start >= port->crowded_until) {
+		if (!context->crowded &&
+		    spin(port, earlier(start + context->config.spin, end)))
+			return BCL_OK;
+		if (yield(port, earlier(start + YIELDS, end)))
+			return BCL_OK;
+	}
+	while (!bcl_port_stash(port)) {
+		if (env->now(env->world) >= end)
+			return BCL_ERR_TIMEOUT;
+		sleep_once(port, end);
+	}
+	return BCL_OK;
+}

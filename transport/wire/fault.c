@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+#include "transport/wire/fault.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "transport/counters.h"
+#include "transport/log.h"
+
+enum {
+	HELD = 128, /* frames held back per direction */
+	REORDER_FRAMES = 4,
+	REORDER_TIME = 1000000, /* ns */
+	DELAY_MAX = 1000000,	/* ns */
+	SCRATCH = 1 << 16,
+};
+
+struct held {
+	bool used;
+	uint16_t length;
+	uint64_t due;  /* ns */
+	uint64_t turn; /* or when so many frames have passed */
+	struct bcl_wire_address address;
+	uint8_t bytes[BCL_FRAME_MAX];
+};
+
+struct direction {
+	uint64_t random;
+	uint64_t passed; /* frames */
+	unsigned nheld;
+	struct held held[HELD];
+};
+
+struct fault {
+	struct bcl_rail rail;
+	struct bcl_rail *inner;
+	const struct bcl_env *env;
+	struct bcl_fault_plan plan;
+	struct direction out, in;
+	/* during receive() */
+	const struct bcl_rail_sink *sink;
+	unsigned index, delivered;
+	struct held spare; /* the frame at hand */
+	uint8_t scratch[SCRATCH];
+};
+
+/* ---- the plan ---- */
+
+static bool parse_chance(const char *text, uint32_t *chance, char **end)
+{
+	double value = strtod(text, end);
+
+	if (*end == text)
+		return false;
+	if (**end == '%') {
+		value /= 100;
+		++*end;
+	}
+	if (!(value >= 0 && value <= 1))
+		return false;
+	*chance = (uint32_t)(value * 2147483648.0);
+	return true;
+}
+
+static bool parse_one(const char *name, const char *value,
+		      struct bcl_fault_plan *plan)
+{
+	static const char *const names[BCL_FAULT_KINDS] = {
+		"drop", "dup", "reorder", "corrupt", "delay"
+	};
+	unsigned kind;
+	char *end;
+
+	if (!strcmp(name, "seed")) {
+		plan->seed = strtoull(value, &end, 0);
+		plan->seeded = true;
+		return end != value && !*end;
+	}
+	for (kind = 0; kind < BCL_FAULT_KINDS; kind++)
+		if (!strcmp(name, names[kind]))
+			break;
+	if (kind == BCL_FAULT_KINDS ||
+	    !parse_chance(value, &plan->chance[kind], &end))
+		return false;
+	if (kind == BCL_FAULT_DELAY && *end == '@')
+		return !bcl_config_parse(BCL_CONFIG_TIME, end + 1,
+					 &plan->delay_max);
+	return !*end;
+}
+
+enum bcl_status bcl_fault_parse(const char *text, struct bcl_fault_plan *plan,
+				char word[32])
+{
+	char copy[32], *colon;
+
+	*plan = (struct bcl_fault_plan){ .delay_max = DELAY_MAX };
+	while (*text) {
+		size_t length = strcspn(text, ",");
+
+		if (length >= sizeof(copy))
+			length = sizeof(copy) - 1;
+		memcpy(copy, text, length);
+		copy[length] = 0;
+		memcpy(word, copy, length + 1);
+		text += length;
+		colon = strchr(copy, ':');
+		if (!colon || (*text && *text != ','))
+			return BCL_ERR_ARG;
+		*colon = 0;
+		if (!parse_one(copy, colon + 1, plan))
+			return BCL_ERR_ARG;
+		text += *text == ',';
+	}
+	return BCL_OK;
+}
+
+/* ---- chance ---- */
+
+/* Steele, Lea, Flood: "Fast splittable pseudorandom number generators",
+ * 2014: any seed will do. */
+static uint64_t draw(struct direction *direction)
+{
+	uint64_t z = direction->random += 0x9e3779b97f4a7c15;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return z ^ z >> 31;
+}
+
+static bool strikes(struct fault *fault, struct direction *direction,
+		    enum bcl_fault_kind kind)
+{
+	return draw(direction) >> 33 < fault->plan.chance[kind];
+}
+
+/* ---- frames on their way ---- */
+
+static bool pass_out(struct fault *fault, const struct held *frame)
+{
+	const struct bcl_rail_tx tx = {
+		.iov = { { (void *)frame->bytes, frame->length } },
+		.niov = 1,
+		.length = frame->length,
+	};
+
+	return fault->inner->transmit(fault->inner, &frame->address, &tx, 1);
+}
+
+static bool pass_in(struct fault *fault, const struct held *frame)
+{
+	const struct bcl_rx_frame rx = { .head = frame->bytes,
+					 .head_len = frame->length };
+
+	fault->delivered++;
+	fault->sink->deliver(fault->sink->host, fault->index, &frame->address,
+			     &rx, 1);
+	return true;
+}
+
+static bool pass(struct fault *fault, struct direction *direction,
+		 const struct held *frame)
+{
+	return direction == &fault->out ? pass_out(fault, frame)
+					: pass_in(fault, frame);
+}
+
+static uint64_t now(const struct fault *fault)
+{
+	return fault->env->now(fault->env->world);
+}
+
+static void release_due(struct fault *fault, struct direction *direction)
+{
+	uint64_t time;
+	unsigned i;
+
+	if (!direction->nheld)
+		return;
+	time = now(fault);
+	for (i = 0; i < HELD; i++) {
+		struct held *held = &direction->held[i];
+
+		if (!held->used ||
+		    (held->due > time && held->turn > direction->passed))
+			continue;
+		held->used = false;
+		direction->nheld--;
+		pass(fault, direction, held);
+	}
+}
+
+static bool hold(struct direction *direction, const struct held *frame)
+{
+	unsigned i;
+
+	for (i = 0; i < HELD; i++)
+		if (!direction->held[i].used)
+			break;
+	if (i == HELD)
+		return false;
+	memcpy(&direction->held[i], frame,
+	       offsetof(struct held, bytes) + frame->length);
+	direction->held[i].used = true;
+	direction->nheld++;
+	return true;
+}
+
+/* The frame goes its way, or does not. False: the rail is full. */
+static bool harm(struct fault *fault, struct direction *direction,
+		 struct held *frame)
+{
+	struct bcl_rail *rail = &fault->rail;
+	bool twice, taken = true;
+
+	direction->passed++;
+	frame->due = UINT64_MAX;
+	frame->turn = UINT64_MAX;
+	if (strikes(fault, direction, BCL_FAULT_DROP)) {
+		bcl_rail_count(rail, fault_dropped, 1);
+		return true;
+	}
+	if (strikes(fault, direction, BCL_FAULT_CORRUPT)) {
+		uint64_t bit = draw(direction) % (frame->length * 8u);
+
+		frame->bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		bcl_rail_count(rail, fault_corrupted, 1);
+	}
+	twice = strikes(fault, direction, BCL_FAULT_DUP);
+	if (strikes(fault, direction, BCL_FAULT_REORDER)) {
+		frame->turn = direction->passed + 1 +
+			      draw(direction) % REORDER_FRAMES;
+		frame->due = now(fault) + REORDER_TIME;
+		bcl_rail_count(rail, fault_reordered, 1);
+	}
+	if (strikes(fault, direction, BCL_FAULT_DELAY)) {
+		frame->turn = UINT64_MAX;
+		frame->due = now(fault) +
+			     draw(direction) % (fault->plan.delay_max + 1);
+		bcl_rail_count(rail, fault_delayed, 1);
+	}
+	if (frame->due == UINT64_MAX || !hold(direction, frame))
+		taken = pass(fault, direction, frame);
+	if (twice) {
+		bcl_rail_count(rail, fault_duplicated, 1);
+		pass(fault, direction, frame);
+	}
+	return taken;
+}
+
+/* ---- the rail ---- */
+
+static unsigned fault_transmit(struct bcl_rail *rail,
+			       const struct bcl_wire_address *destination,
+			       const struct bcl_rail_tx *frames, unsigned n)
+{
+	struct fault *fault = (struct fault *)rail;
+	/* Not fault->spare: a frame that came in may be in it. */
+	struct held frame = { .address = *destination };
+	unsigned i, j;
+
+	for (i = 0; i < n; i++) {
+		frame.length = 0;
+		for (j = 0; j < frames[i].niov; j++) {
+			memcpy(frame.bytes + frame.length,
+			       frames[i].iov[j].iov_base,
+			       frames[i].iov[j].iov_len);
+			frame.length += (uint16_t)frames[i].iov[j].iov_len;
+		}
+		if (!harm(fault, &fault->out, &frame))
+			break;
+	}
+	release_due(fault, &fault->out);
+	return i;
+}
+
+static void fault_deliver(void *arg, unsigned index,
+			  const struct bcl_wire_address *source,
+			  const struct bcl_rx_frame *frames, unsigned n)
+{
+	struct fault *fault = arg;
+	size_t used = 0;
+	unsigned i;
+
+	(void)index;
+	/*
+	 * Payloads that were received in their place are taken away from
+	 * there: frames delivered one by one would run over each other.
+	 */
+	for (i = 0; i < n; i++)
+		if (frames[i].body) {
+			memcpy(fault->scratch + used, frames[i].body,
+			       frames[i].body_len);
+			used += frames[i].body_len;
+		}
+	used = 0;
+	for (i = 0; i < n; i++) {
+		struct held *frame = &fault->spare;
+
+		frame->address = *source;
+		frame->length = frames[i].head_len;
+		memcpy(frame->bytes, frames[i].head, frames[i].head_len);
+		if (frames[i].body) {
+			memcpy(frame->bytes + frame->length,
+			       fault->scratch + used, frames[i].body_len);
+			frame->length += frames[i].body_len;
+			used += frames[i].body_len;
+		}
+		harm(fault, &fault->in, frame);
+	}
+	release_due(fault, &fault->in);
+}
+
+static void *fault_predict(void *arg, unsigned index, uint32_t *payload,
+			   uint32_t *length)
+{
+	struct fault *fault = arg;
+
+	return fault->sink->predict(fault->sink->host, index, payload, length);
+}
+
+static void fault_gone(void *arg, unsigned index,
+		       const struct bcl_wire_address *address,
+		       enum bcl_status why)
+{
+	struct fault *fault = arg;
+
+	fault->sink->gone(fault->sink->host, index, address, why);
+}
+
+static unsigned fault_receive(struct bcl_rail *rail,
+			      const struct bcl_rail_sink *sink, unsigned index,
+			      unsigned max)
+{
+	struct fault *fault = (struct fault *)rail;
+	const struct bcl_rail_sink own = {
+		.host = fault,
+		.deliver = fault_deliver,
+		.predict = fault_predict,
+		.gone = fault_gone,
+	};
+
+	fault->sink = sink;
+	fault->index = index;
+	fault->delivered = 0;
+	release_due(fault, &fault->out);
+	release_due(fault, &fault->in);
+	return fault->inner->receive(fault->inner, &own, index, max) +
+	       fault->delivered;
+}
+
+static bool fault_check(struct bcl_rail *rail, bool *up)
+{
+	struct fault *fault = (struct fault *)rail;
+	bool changed = fault->inner->check(fault->inner, up);
+
+	rail->limits = fault->inner->limits;
+	return changed;
+}
+
+static void fault_close(struct bcl_rail *rail)
+{
+	struct fault *fault = (struct fault *)rail;
+
+	fault->inner->close(fault->inner);
+	fault->env->release(fault->env->world, fault, sizeof(*fault));
+}
+
+enum bcl_status bcl_fault_wrap(const struct bcl_env *env,
+			       const struct bcl_config *config, unsigned index,
+			       struct bcl_rail **rail)
+{
+	struct bcl_fault_plan plan;
+	struct fault *fault;
+	char word[32];
+
+	if (bcl_fault_parse(config->fault, &plan, word)) {
+		bcl_log(config, BCL_LOG_ERROR, "fault",
+			"BCL_FAULT: cannot read \"%s\"", word);
+		return BCL_ERR_ARG;
+	}
+	if (!plan.seeded)
+		plan.seed = env->random(env->world);
+	fault = env->allocate(env->world, sizeof(*fault));
+	if (!fault)
+		return BCL_ERR_NOMEM;
+	fault->rail = **rail;
+	fault->inner = *rail;
+	fault->env = env;
+	fault->plan = plan;
+	fault->out.random = plan.seed + 2 * index;
+	fault->in.random = plan.seed + 2 * index + 1;
+	/* What it would tell is not all, and it moves. */
+	atomic_store_explicit(&fault->rail.waiting, NULL, memory_order_relaxed);
+	fault->rail.transmit = fault_transmit;
+	fault->rail.receive = fault_receive;
+	fault->rail.check = fault_check;
+	fault->rail.close = fault_close;
+	*rail = &fault->rail;
+	bcl_log(config, BCL_LOG_WARN, "fault",
+		"rail %u, %s on %s: faults on purpose: %s, seed:%llu", index,
+		fault->rail.kind->name, fault->rail.interface, config->fault,
+		(unsigned long long)plan.seed);
+	return BCL_OK;
+}

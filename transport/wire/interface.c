@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+#include "transport/wire/interface.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static unsigned prefix_bits(const uint8_t *mask, unsigned bytes)
+{
+	unsigned bits = 0;
+
+	while (bits < 8 * bytes && mask[bits / 8] & 0x80 >> bits % 8)
+		bits++;
+	return bits;
+}
+
+static struct bcl_interface *find(struct bcl_interface *list, unsigned n,
+				  const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		if (!strcmp(list[i].name, name))
+			return &list[i];
+	return NULL;
+}
+
+static void add_address(struct bcl_interface *interface,
+			const struct ifaddrs *entry)
+{
+	const struct sockaddr_in *in4 = (void *)entry->ifa_addr;
+	const struct sockaddr_in *mask4 = (void *)entry->ifa_netmask;
+	const struct sockaddr_in6 *in6 = (void *)entry->ifa_addr;
+	const struct sockaddr_in6 *mask6 = (void *)entry->ifa_netmask;
+	const struct sockaddr_ll *link = (void *)entry->ifa_addr;
+	struct bcl_ip *ip = &interface->address[interface->naddresses];
+
+	if (entry->ifa_addr->sa_family == AF_PACKET) {
+		interface->ethernet = link->sll_hatype == ARPHRD_ETHER &&
+				      link->sll_halen == 6;
+		memcpy(interface->mac, link->sll_addr, 6);
+		return;
+	}
+	if (interface->naddresses == BCL_INTERFACE_ADDRESSES || !mask4)
+		return;
+	if (entry->ifa_addr->sa_family == AF_INET) {
+		ip->family = 4;
+		memcpy(ip->bytes, &in4->sin_addr, 4);
+		ip->prefix = (uint8_t)prefix_bits(
+			(const uint8_t *)&mask4->sin_addr, 4);
+	} else if (entry->ifa_addr->sa_family == AF_INET6) {
+		ip->family = 6;
+		memcpy(ip->bytes, &in6->sin6_addr, 16);
+		ip->prefix = (uint8_t)prefix_bits(
+			(const uint8_t *)&mask6->sin6_addr, 16);
+	} else {
+		return;
+	}
+	interface->naddresses++;
+}
+
+static void mark_default_routes(struct bcl_interface *list, unsigned n)
+{
+	struct bcl_interface *interface;
+	char line[256], name[32];
+	unsigned long destination, mask;
+	FILE *file;
+
+	file = fopen("/proc/net/route", "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%31s %lx %*s %*s %*s %*s %*s %lx", name,
+			   &destination, &mask) != 3 ||
+		    destination || mask)
+			continue;
+		interface = find(list, n, name);
+		if (interface)
+			interface->default_route = true;
+	}
+	if (file)
+		fclose(file);
+	file = fopen("/proc/net/ipv6_route", "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		if (strncmp(line, "00000000000000000000000000000000 00 ", 36) ||
+		    sscanf(line, "%*s %*s %*s %*s %*s %*s %*s %*s %*s %31s",
+			   name) != 1)
+			continue;
+		/* The kernel keeps an unreachable default on loopback. */
+		interface = find(list, n, name);
+		if (interface && !interface->loopback)
+			interface->default_route = true;
+	}
+	if (file)
+		fclose(file);
+}
+
+enum bcl_status bcl_interfaces_list(struct bcl_interface *list, unsigned *n)
+{
+	struct ifaddrs *all, *entry;
+	unsigned count = 0;
+
+	if (getifaddrs(&all))
+		return BCL_ERR_SYSTEM;
+	for (entry = all; entry; entry = entry->ifa_next) {
+		struct bcl_interface *interface;
+
+		if (!entry->ifa_addr || strlen(entry->ifa_name) >= IFNAMSIZ)
+			continue;
+		interface = find(list, count, entry->ifa_name);
+		if (!interface) {
+			if (count == BCL_INTERFACES_MAX)
+				continue;
+			interface = &list[count++];
+			*interface = (struct bcl_interface){
+				.index = if_nametoindex(entry->ifa_name),
+				.up = entry->ifa_flags & IFF_UP,
+				.loopback = entry->ifa_flags & IFF_LOOPBACK,
+			};
+			strcpy(interface->name, entry->ifa_name);
+		}
+		add_address(interface, entry);
+	}
+	freeifaddrs(all);
+	mark_default_routes(list, count);
+	*n = count;
+	return BCL_OK;
+}
+
+/* ---- the choice ---- */
+
+enum rank {
+	RANK_DEFAULT_ROUTE,
+	RANK_ORDINARY,
+	RANK_VIRTUAL, /* these and worse: only if nothing better is there */
+	RANK_LINK_LOCAL,
+	RANK_LOOPBACK,
+	RANKS
+};
+
+static const char *const reasons[RANKS] = {
+	"has the default route", "up", "nothing but virtual interfaces is up",
+	"no address but a link-local one", "nothing but loopback is up"
+};
+
+static bool link_local(const struct bcl_ip *ip)
+{
+	if (ip->family == 4)
+		return ip->bytes[0] == 169 && ip->bytes[1] == 254;
+	return ip->bytes[0] == 0xfe && (ip->bytes[1] & 0xc0) == 0x80;
+}
+
+static bool container_bridge(const char *name)
+{
+	static const char *const prefixes[] = {
+		"docker", "br-",   "veth",  "virbr",	"cni",
+		"podman", "lxcbr", "lxdbr", "tailscale"
+	};
+	unsigned i;
+
+	for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+static enum rank rank_of(const struct bcl_interface *interface)
+{
+	bool only_local = true;
+	unsigned a;
+
+	if (interface->loopback)
+		return RANK_LOOPBACK;
+	for (a = 0; a < interface->naddresses; a++)
+		only_local &= link_local(&interface->address[a]);
+	if (only_local)
+		return RANK_LINK_LOCAL;
+	if (interface->default_route)
+		return RANK_DEFAULT_ROUTE;
+	return container_bridge(interface->name) ? RANK_VIRTUAL : RANK_ORDINARY;
+}
+
+struct chooser {
+	const struct bcl_interface *list;
+	unsigned n;
+	struct bcl_choice *choices;
+	unsigned count, max;
+};
+
+static bool in_network(const struct bcl_ip *ip, const struct bcl_ip *network)
+{
+	unsigned bits = network->prefix, i;
+
+	if (ip->family != network->family)
+		return false;
+	for (i = 0; i < bits; i++)
+		if ((ip->bytes[i / 8] ^ network->bytes[i / 8]) & 0x80 >> i % 8)
+			return false;
+	return true;
+}
+
+/* IPv4 before IPv6, link-local last. */
+static unsigned turn_of(const struct bcl_ip *ip)
+{
+	return link_local(ip) ? 2 : ip->family == 6;
+}
+
+/* The interface's best address in the network, if any. */
+static bool choose(struct chooser *c, unsigned interface,
+		   const struct bcl_ip *network, const char *reason)
+{
+	const struct bcl_interface *i = &c->list[interface];
+	unsigned best = i->naddresses, a;
+
+	if (!i->up)
+		return false;
+	for (a = 0; a < i->naddresses; a++)
+		if ((!network || in_network(&i->address[a], network)) &&
+		    (best == i->naddresses ||
+		     turn_of(&i->address[a]) < turn_of(&i->address[best])))
+			best = a;
+	if (best == i->naddresses)
+		return false;
+	for (a = 0; a < c->count; a++)
+		if (c->choices[a].interface == interface &&
+		    c->choices[a].address == best)
+			return true;
+	if (c->count < c->max)
+		c->choices[c->count++] =
+			(struct bcl_choice){ interface, best, reason };
+	return true;
+}
+
+static bool parse_network(const char *word, struct bcl_ip *network)
+{
+	char text[64], *slash, *end;
+	unsigned long bits;
+
+	if (strlen(word) >= sizeof(text))
+		return false;
+	strcpy(text, word);
+	slash = strchr(text, '/');
+	if (slash)
+		*slash = 0;
+	*network = (struct bcl_ip){ 0 };
+	if (inet_pton(AF_INET, text, network->bytes) == 1)
+		network->family = 4;
+	else if (inet_pton(AF_INET6, text, network->bytes) == 1)
+		network->family = 6;
+	else
+		return false;
+	network->prefix = network->family == 4 ? 32 : 128;
+	if (slash) {
+		bits = strtoul(slash + 1, &end, 10);
+		if (end == slash + 1 || *end || bits > network->prefix)
+			return false;
+		network->prefix = (uint8_t)bits;
+	}
+	return true;
+}
+
+static enum bcl_status choose_listed(struct chooser *c, const char *net,
+				     char word[64])
+{
+	while (*net) {
+		size_t length = strcspn(net, ",");
+		struct bcl_ip network;
+		bool any = false;
+		unsigned i;
+
+		snprintf(word, 64, "%.*s", (int)length, net);
+		net += length + (net[length] == ',');
+		if (!length)
+			continue;
+		if (parse_network(word, &network)) {
+			for (i = 0; i < c->n; i++)
+				any |= choose(c, i, &network, "BCL_NET");
+		} else {
+			for (i = 0; i < c->n; i++)
+				if (!strcmp(c->list[i].name, word))
+					any |= choose(c, i, NULL, "BCL_NET");
+		}
+		if (!any)
+			return BCL_ERR_ARG;
+	}
+	return BCL_OK;
+}
+
+enum bcl_status bcl_interfaces_choose(const struct bcl_interface *list,
+				      unsigned n, const char *net, bool virtual,
+				      struct bcl_choice *choices, unsigned max,
+				      unsigned *count, char word[64])
+{
+	struct chooser c = { list, n, choices, 0, max };
+	enum bcl_status status = BCL_OK;
+	unsigned rank, i;
+
+	if (*net) {
+		status = choose_listed(&c, net, word);
+		*count = c.count;
+		return status;
+	}
+	for (rank = virtual ? RANK_LOOPBACK : 0; rank < RANKS; rank++) {
+		if (rank >= RANK_VIRTUAL && c.count)
+			break;
+		for (i = 0; i < n; i++)
+			if (rank_of(&list[i]) == rank)
+				choose(&c, i, NULL,
+				       virtual ? "BCL_NODE" : reasons[rank]);
+	}
+	*count = c.count;
+	return status;
+}
+
+void bcl_ip_print(const struct bcl_ip *ip, const char *interface, char text[64])
+{
+	inet_ntop(ip->family == 4 ? AF_INET : AF_INET6, ip->bytes, text, 46);
+	if (ip->family == 6 && link_local(ip)) {
+		strcat(text, "%");
+		strncat(text, interface, 15);
+	}
+}
+
+bool bcl_interface_state(const char *name, bool *up, uint32_t *mtu)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq request = { 0 };
+	bool there = false;
+
+	if (fd < 0)
+		fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	strncpy(request.ifr_name, name, IFNAMSIZ - 1);
+	if (!ioctl(fd, SIOCGIFFLAGS, &request)) {
+		*up = (request.ifr_flags & (IFF_UP | IFF_RUNNING)) ==
+		      (IFF_UP | IFF_RUNNING);
+		if (!ioctl(fd, SIOCGIFMTU, &request)) {
+			*mtu = (uint32_t)request.ifr_mtu;
+			there = true;
+		}
+	}
+	close(fd);
+	return there;
+}

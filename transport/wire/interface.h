@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The network interfaces of this host and the choice among their addresses.
+ */
+#ifndef BCL_INTERFACE_H
+#define BCL_INTERFACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <bcl/status.h>
+
+enum {
+	BCL_INTERFACES_MAX = 64,
+	BCL_INTERFACE_ADDRESSES = 8,
+};
+
+struct bcl_ip {
+	uint8_t family;	   /* 4 or 6 */
+	uint8_t prefix;	   /* bits of the network */
+	uint8_t bytes[16]; /* network order */
+};
+
+struct bcl_interface {
+	char name[16];
+	unsigned index;
+	bool up, loopback;
+	bool default_route;
+	bool ethernet; /* it has a MAC address */
+	uint8_t mac[6];
+	unsigned naddresses;
+	struct bcl_ip address[BCL_INTERFACE_ADDRESSES];
+};
+
+/* Those of this host, in the system's order. SYSTEM: it would not say. */
+enum bcl_status bcl_interfaces_list(struct bcl_interface *list, unsigned *n);
+
+/* An address to use, best first. */
+struct bcl_choice {
+	unsigned interface; /* in the list */
+	unsigned address;   /* of the interface */
+	const char *reason; /* for people */
+};
+
+/*
+ * Choose addresses. `net` (BCL_NET) names interfaces and networks, separated
+ * by commas, best first. Without it: interfaces that are up and not
+ * loopback; those with a default route first; container bridges and virtual
+ * Ethernet pairs only if there is nothing better, then those with nothing but
+ * link-local addresses, then loopback; `virtual` (BCL_NODE) wants loopback
+ * alone. One address of an interface, or one per word of `net`: IPv4 before
+ * IPv6.
+ *
+ * At most max choices. ARG: a word of `net` is not an interface or network
+ * of the list; *word says which.
+ */
+enum bcl_status bcl_interfaces_choose(const struct bcl_interface *list,
+				      unsigned n, const char *net, bool virtual,
+				      struct bcl_choice *choices, unsigned max,
+				      unsigned *count, char word[64]);
+
+/* "192.0.2.1", "fe80::1%eth0" */
+void bcl_ip_print(const struct bcl_ip *ip, const char *interface,
+		  char text[64]);
+
+/* State and MTU of one interface now; false: it is gone. */
+bool bcl_interface_state(const char *name, bool *up, uint32_t *mtu);
+
+#endif

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A rail over a packet socket with a receive ring mapped into user memory:
+ * receiving is a memory load, sending one system call. For small messages.
+ * Needs CAP_NET_RAW.
+ *
+ * Several cards on one interface: each further packet socket would cost every
+ * frame time, so all of them join one fan-out group, in which a frame goes to
+ * the socket whose index it names (struct bcl_ether_prefix). The kernel tells
+ * nobody his index, and moves the last one when another leaves. So an index is
+ * a hint: guessed when the socket joins, corrected by each frame that arrives
+ * for this card, and told to peers in each frame sent. Frames for other cards
+ * are dropped; HELLOs try the other indices in turn, so that a wrong hint
+ * heals, while the other rails do the work.
+ */
+#include "transport/wire/rail.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bcl/wire.h>
+
+#include "transport/counters.h"
+#include "transport/log.h"
+#include "transport/wire/interface.h"
+
+enum {
+	SLOT = 2048,
+	SLOTS = 512,
+	BLOCK = 4096,
+	RING = SLOT * SLOTS,
+	/* What a slot holds after the system's and the Ethernet header. */
+	PAYLOAD = SLOT - 80,
+	PREFIX = sizeof(struct bcl_ether_prefix),
+	LINE = 64,
+	SMALL = 4 * LINE, /* what a small frame takes of its slot */
+	NO_HINT = 0xff,	  /* the socket is in no group: any will do */
+	HINTS = 32,	  /* that HELLOs try */
+	FANOUT_GROUP = 0xbc13,
+	JOIN_TRIES = 200, /* milliseconds */
+};
+
+struct ether_frame {
+	struct ethhdr ether;
+	struct bcl_ether_prefix prefix;
+	uint8_t frame[PAYLOAD];
+} __attribute__((packed));
+
+struct packet {
+	struct bcl_rail rail;
+	const struct bcl_env *env;
+	const struct bcl_config *config;
+	uint64_t card;
+	uint8_t *ring;
+	uint32_t slot; /* the next to be filled */
+	int told;      /* the last errno that was logged */
+	uint8_t hello_turn;
+	struct ether_frame out;
+};
+
+static struct tpacket2_hdr *slot_at(const struct packet *packet, uint32_t slot)
+{
+	return (void *)(packet->ring + (size_t)(slot % SLOTS) * SLOT);
+}
+
+/* Acquire: pairs with the barrier before the kernel hands the slot over. */
+static bool full(struct tpacket2_hdr *slot)
+{
+	return atomic_load_explicit((_Atomic uint32_t *)&slot->tp_status,
+				    memory_order_acquire) &
+	       TP_STATUS_USER;
+}
+
+/* The rail waits for this slot next. */
+static void wait_for(struct packet *packet, uint32_t slot)
+{
+	packet->slot = slot;
+	atomic_store_explicit(
+		&packet->rail.waiting,
+		(const _Atomic uint32_t *)&slot_at(packet, slot)->tp_status,
+		memory_order_relaxed);
+}
+
+/* False: the rail is full. */
+static bool send_out(struct packet *packet, size_t length)
+{
+	struct bcl_rail *rail = &packet->rail;
+
+	bcl_rail_count(rail, packet_sends, 1);
+	/* Not send(): that is a point where a thread can be cancelled, which
+	 * must not happen under the card's lock. */
+	if (syscall(SYS_sendto, rail->fd, &packet->out,
+		    sizeof(packet->out.ether) + PREFIX + length, MSG_DONTWAIT,
+		    NULL, 0) >= 0)
+		return true;
+	if (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM)
+		return false;
+	bcl_rail_count(rail, packet_send_failed, 1);
+	if (packet->told != errno)
+		bcl_log(packet->config, BCL_LOG_WARN, "packet",
+			"%s: cannot send: %s", rail->interface,
+			strerror(errno));
+	packet->told = errno;
+	return true;
+}
+
+static unsigned packet_transmit(struct bcl_rail *rail,
+				const struct bcl_wire_address *destination,
+				const struct bcl_rail_tx *frames, unsigned n)
+{
+	struct packet *packet = (struct packet *)rail;
+	struct ether_frame *out = &packet->out;
+	const struct bcl_frame_header *header = (const void *)out->frame;
+	unsigned i, j;
+
+	memcpy(out->ether.h_dest, destination->bytes, 6);
+	out->prefix.to = destination->bytes[6];
+	out->prefix.from = rail->address.bytes[6];
+	for (i = 0; i < n; i++) {
+		size_t length = 0;
+
+		for (j = 0; j < frames[i].niov; j++) {
+			memcpy(out->frame + length, frames[i].iov[j].iov_base,
+			       frames[i].iov[j].iov_len);
+			length += frames[i].iov[j].iov_len;
+		}
+		out->prefix.length = bcl_put16((uint16_t)length);
+		if (!send_out(packet, length))
+			break;
+		if (header->kind != BCL_FRAME_HELLO ||
+		    out->prefix.to == NO_HINT)
+			continue;
+		out->prefix.to = packet->hello_turn++ % HINTS;
+		send_out(packet, length);
+		out->prefix.to = destination->bytes[6];
+	}
+	return i;
+}
+
+/* The frame in a slot. False: it is none of ours. */
+static bool parse(struct packet *packet, const struct tpacket2_hdr *slot,
+		  struct bcl_rx_frame *rx, struct bcl_wire_address *source)
+{
+	const struct ether_frame *in =
+		(const void *)((const uint8_t *)slot + slot->tp_mac);
+	struct bcl_frame_header header;
+	uint32_t got = slot->tp_snaplen;
+	uint32_t length = bcl_get16(in->prefix.length);
+
+	if (got < sizeof(in->ether) + PREFIX + sizeof(header) ||
+	    length < sizeof(header) ||
+	    length > got - sizeof(in->ether) - PREFIX) {
+		bcl_rail_count(&packet->rail, packet_malformed, 1);
+		return false;
+	}
+	memcpy(&header, in->frame, sizeof(header));
+	if (bcl_get64(header.card) != packet->card) {
+		bcl_rail_count(&packet->rail, packet_stray, 1);
+		return false;
+	}
+	if (in->prefix.to != NO_HINT)
+		packet->rail.address.bytes[6] = in->prefix.to;
+	source->kind = BCL_WIRE_PACKET;
+	source->length = 7;
+	memcpy(source->bytes, in->ether.h_source, 6);
+	source->bytes[6] = in->prefix.from;
+	*rx = (struct bcl_rx_frame){ .head = in->frame,
+				     .head_len = (uint16_t)length };
+	return true;
+}
+
+static unsigned packet_receive(struct bcl_rail *rail,
+			       const struct bcl_rail_sink *sink, unsigned index,
+			       unsigned max)
+{
+	struct packet *packet = (struct packet *)rail;
+	unsigned n, at;
+
+	for (n = 0; n < max; n++) {
+		struct tpacket2_hdr *slot = slot_at(packet, packet->slot);
+		struct bcl_wire_address source = { 0 };
+		struct bcl_rx_frame frame;
+
+		if (!full(slot))
+			break;
+		/* The kernel wrote it on another core: have all at once. */
+		for (at = LINE; at < SMALL; at += LINE)
+			__builtin_prefetch((const uint8_t *)slot + at);
+		if (parse(packet, slot, &frame, &source)) {
+			bcl_rail_count(rail, packet_received, 1);
+			sink->deliver(sink->host, index, &source, &frame, 1);
+		}
+		/* Pairs with the kernel's look for a free slot. */
+		atomic_store_explicit((_Atomic uint32_t *)&slot->tp_status,
+				      TP_STATUS_KERNEL, memory_order_release);
+		wait_for(packet, packet->slot + 1);
+	}
+	return n;
+}
+
+/* ---- opening, watching, closing ---- */
+
+static void set_limits(struct packet *packet, uint32_t mtu)
+{
+	if (mtu > PAYLOAD)
+		mtu = PAYLOAD;
+	packet->rail.limits = (struct bcl_rail_limits){
+		.mtu = (mtu - PREFIX) & ~7u,
+		.burst = 1,
+		.window = SLOTS / 2 * 1024,
+		.small = true,
+	};
+}
+
+static bool packet_check(struct bcl_rail *rail, bool *up)
+{
+	struct packet *packet = (struct packet *)rail;
+	uint32_t before = rail->limits.mtu, mtu;
+	struct tpacket_stats stats;
+	socklen_t length = sizeof(stats);
+
+	if (!getsockopt(rail->fd, SOL_PACKET, PACKET_STATISTICS, &stats,
+			&length))
+		bcl_rail_count(rail, packet_lost, stats.tp_drops);
+	if (!bcl_interface_state(rail->interface, up, &mtu) || mtu < 576) {
+		*up = false;
+		return false;
+	}
+	set_limits(packet, mtu);
+	return rail->limits.mtu != before;
+}
+
+static void packet_close(struct bcl_rail *rail)
+{
+	struct packet *packet = (struct packet *)rail;
+
+	if (packet->ring)
+		munmap(packet->ring, RING);
+	if (rail->fd >= 0)
+		close(rail->fd);
+	packet->env->release(packet->env->world, packet, sizeof(*packet));
+}
+
+/* As a filter loads it. */
+static uint32_t load32(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
+	       (uint32_t)p[2] << 8 | p[3];
+}
+
+/* Only frames for this card: the kernel drops the others. */
+static bool attach_filter(const struct packet *packet)
+{
+	const uint32_t at = sizeof(struct ethhdr) + PREFIX +
+			    offsetof(struct bcl_frame_header, card);
+	const struct bcl_le64 card = bcl_put64(packet->card);
+	const uint32_t first = load32(card.b), second = load32(card.b + 4);
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, first, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at + 4),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, second, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, 0xffff),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+
+	return !setsockopt(packet->rail.fd, SOL_SOCKET, SO_ATTACH_FILTER,
+			   &program, sizeof(program));
+}
+
+/* Sockets on the interface that listen for our frames. */
+static unsigned count_sockets(unsigned interface)
+{
+	unsigned long protocol, index;
+	FILE *file = fopen("/proc/net/packet", "re");
+	unsigned n = 0;
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file))
+		n += sscanf(line, "%*s %*s %*s %lx %lu", &protocol, &index) ==
+			     2 &&
+		     protocol == BCL_ETHERTYPE && index == interface;
+	if (file)
+		fclose(file);
+	return n;
+}
+
+/* Who has this abstract name bound is the one who joins. -1: too busy. */
+static int lock_joining(unsigned interface)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	socklen_t length;
+	unsigned i;
+
+	length = (socklen_t)snprintf(name.sun_path + 1,
+				     sizeof(name.sun_path) - 1, "bcl-packet-%u",
+				     interface);
+	length += offsetof(struct sockaddr_un, sun_path) + 1;
+	for (i = 0; fd >= 0 && i < JOIN_TRIES; i++) {
+		if (!bind(fd, (struct sockaddr *)&name, length))
+			return fd;
+		nanosleep(&pause, NULL);
+	}
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* Frames go to the socket whose index stands in their prefix. */
+static bool join_group(const struct packet *packet, unsigned interface)
+{
+	struct sock_filter code[] = {
+		/* here loads begin behind the Ethernet header */
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS,
+			 offsetof(struct bcl_ether_prefix, to)),
+		BPF_STMT(BPF_RET | BPF_A, 0),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+	/* A group is of one interface. */
+	int group = ((FANOUT_GROUP + interface) & 0xffff) | PACKET_FANOUT_CBPF
+								    << 16;
+
+	return !setsockopt(packet->rail.fd, SOL_PACKET, PACKET_FANOUT, &group,
+			   sizeof(group)) &&
+	       !setsockopt(packet->rail.fd, SOL_PACKET, PACKET_FANOUT_DATA,
+			   &program, sizeof(program));
+}
+
+static bool bind_socket(struct packet *packet,
+			const struct bcl_interface *interface)
+{
+	const struct sockaddr_ll at = { .sll_family = AF_PACKET,
+					.sll_protocol = htons(BCL_ETHERTYPE),
+					.sll_ifindex = (int)interface->index };
+	int lock = lock_joining(interface->index), error = 0;
+	unsigned before = count_sockets(interface->index);
+
+	if (bind(packet->rail.fd, (const struct sockaddr *)&at, sizeof(at)))
+		error = errno;
+	else if (before < NO_HINT && join_group(packet, interface->index))
+		packet->rail.address.bytes[6] = (uint8_t)before;
+	else if (!attach_filter(packet))
+		error = errno;
+	if (lock >= 0)
+		close(lock);
+	errno = error;
+	return !error;
+}
+
+static bool open_socket(struct packet *packet,
+			const struct bcl_interface *interface)
+{
+	struct tpacket_req ring = { .tp_block_size = BLOCK,
+				    .tp_block_nr = RING / BLOCK,
+				    .tp_frame_size = SLOT,
+				    .tp_frame_nr = SLOTS };
+	int version = TPACKET_V2, yes = 1, fd;
+	void *memory;
+
+	/* Protocol 0: nothing arrives until it is bound. */
+	fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	packet->rail.fd = fd;
+	if (fd < 0 ||
+	    setsockopt(fd, SOL_PACKET, PACKET_VERSION, &version,
+		       sizeof(version)) ||
+	    setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &yes,
+		       sizeof(yes)) ||
+	    setsockopt(fd, SOL_PACKET, PACKET_RX_RING, &ring, sizeof(ring)))
+		return false;
+	memory = mmap(NULL, RING, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED)
+		return false;
+	packet->ring = memory;
+	packet->rail.waiting_mask = TP_STATUS_USER;
+	wait_for(packet, 0);
+	return bind_socket(packet, interface);
+}
+
+static struct bcl_rail *open_one(const struct bcl_env *env,
+				 const struct bcl_config *config, uint64_t card,
+				 const struct bcl_interface *interface,
+				 const char *reason, char why[96])
+{
+	struct packet *packet = env->allocate(env->world, sizeof(*packet));
+	uint32_t mtu = 0;
+	bool up;
+
+	if (!packet) {
+		snprintf(why, 96, "packet: no memory");
+		return NULL;
+	}
+	packet->env = env;
+	packet->config = config;
+	packet->card = card;
+	packet->rail = (struct bcl_rail){
+		.kind = &bcl_rail_packet,
+		.address = { BCL_WIRE_PACKET, 7, { 0 } },
+		.transmit = packet_transmit,
+		.receive = packet_receive,
+		.check = packet_check,
+		.close = packet_close,
+	};
+	strcpy(packet->rail.interface, interface->name);
+	memcpy(packet->rail.address.bytes, interface->mac, 6);
+	packet->rail.address.bytes[6] = NO_HINT;
+	memcpy(packet->out.ether.h_source, interface->mac, 6);
+	packet->out.ether.h_proto = htons(BCL_ETHERTYPE);
+	if (!open_socket(packet, interface)) {
+		bool privilege = errno == EPERM || errno == EACCES;
+
+		snprintf(why, 96, "packet: %s: %s", interface->name,
+			 privilege ? "no packet socket: needs CAP_NET_RAW"
+				   : strerror(errno));
+		bcl_log(config, privilege ? BCL_LOG_INFO : BCL_LOG_WARN,
+			"packet", "%s", why);
+		packet_close(&packet->rail);
+		return NULL;
+	}
+	if (!bcl_interface_state(interface->name, &up, &mtu) || mtu < 576) {
+		snprintf(why, 96, "packet: %s: mtu %u", interface->name, mtu);
+		packet_close(&packet->rail);
+		return NULL;
+	}
+	set_limits(packet, mtu);
+	snprintf(packet->rail.about, sizeof(packet->rail.about),
+		 "%02x:%02x:%02x:%02x:%02x:%02x: %s; mapped receive ring",
+		 interface->mac[0], interface->mac[1], interface->mac[2],
+		 interface->mac[3], interface->mac[4], interface->mac[5],
+		 reason);
+	return &packet->rail;
+}
+
+static unsigned packet_open(const struct bcl_env *env,
+			    const struct bcl_config *config, uint64_t card,
+			    struct bcl_rail **rails, unsigned max, char why[96])
+{
+	struct bcl_interface list[BCL_INTERFACES_MAX];
+	struct bcl_choice choices[BCL_INTERFACES_MAX];
+	unsigned ninterfaces = 0, nchoices = 0, opened = 0, i;
+	char word[64];
+
+	snprintf(why, 96, "packet: not in BCL_RAILS");
+	if (!bcl_config_listed(config->rails, "packet"))
+		return 0;
+	snprintf(why, 96, "packet: no Ethernet interface is in use");
+	if (bcl_interfaces_list(list, &ninterfaces))
+		return 0;
+	bcl_interfaces_choose(list, ninterfaces, config->net, config->node[0],
+			      choices, BCL_INTERFACES_MAX, &nchoices, word);
+	for (i = 0; i < nchoices && opened < max; i++) {
+		if (!list[choices[i].interface].ethernet)
+			continue;
+		rails[opened] =
+			open_one(env, config, card, &list[choices[i].interface],
+				 choices[i].reason, why);
+		opened += rails[opened] != NULL;
+	}
+	return opened;
+}
+
+const struct bcl_rail_kind bcl_rail_packet = { "packet", packet_open };
