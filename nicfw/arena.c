@@ -4,8 +4,6 @@
  * taken and given back by control calls and handshakes only. First fit in a
  * list ordered by address, neighbours joined.
  */
-#include <string.h>
-
 #include <nicfw/card.h>
 
 enum {

@@ -14,8 +14,6 @@
  *  any      WITHDRAW                                     refused
  *  any      memory fault, port closed                    failed
  */
-#include <string.h>
-
 #include <nicfw/card.h>
 
 static int ordered(uint8_t op)

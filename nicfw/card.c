@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The card: its memory, its inputs and its control calls. */
-#include <string.h>
-
 #include <nicfw/card.h>
 
 enum {

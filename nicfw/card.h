@@ -31,6 +31,7 @@
 
 #include <nicfw/hal.h>
 #include <nicfw/list.h>
+#include <nicfw/memory.h>
 #include <nicfw/order.h>
 
 #define NIC_NEVER UINT64_MAX

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Frames: their headers and checksums, and those that carry no message. */
-#include <string.h>
-
 #include <nicfw/card.h>
 
 enum {

@@ -8,8 +8,6 @@
  * On a connection that is UP a HELLO of the same life proves another rail, or
  * one that was given up: then frames before `first_seq` will never come.
  */
-#include <string.h>
-
 #include <nicfw/card.h>
 
 enum {

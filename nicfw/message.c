@@ -15,8 +15,6 @@
  *  PARKED     time passed, ROOM              QUEUED
  *  any        node lost                      finished
  */
-#include <string.h>
-
 #include <nicfw/card.h>
 
 struct nic_message *bcl_nic_message_take(struct bcl_card *card,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Ports: their queues, the blocks of the system ring, channels. */
-#include <string.h>
-
 #include <nicfw/card.h>
 
 enum {

@@ -4,8 +4,6 @@
  * is input from anybody: nothing in it is believed before its checksums, its
  * connection id and its bounds are checked.
  */
-#include <string.h>
-
 #include <nicfw/card.h>
 
 /* A frame, however the host split it. */

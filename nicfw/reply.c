@@ -5,8 +5,6 @@
  * only if a message for its reply is free, and exactly once: when it comes
  * again its verdict is known.
  */
-#include <string.h>
-
 #include <nicfw/card.h>
 
 uint32_t bcl_nic_reply_token(const struct bcl_card *card,

@@ -6,8 +6,6 @@
  * What a user can write (the count, a submits[] entry, a request) is read
  * once into card memory and then checked there.
  */
-#include <string.h>
-
 #include <nicfw/card.h>
 
 /* A message is left for replies, and no port takes more than half of the

@@ -7,8 +7,6 @@
  * take turns by frame, or by burst of a long message, and so do the flows of a
  * port. Small messages to one node share a frame.
  */
-#include <string.h>
-
 #include <nicfw/card.h>
 
 enum {

@@ -11,8 +11,6 @@
  * another verdict that the peer knows (they are before its base). Verdicts
  * from done to top go out in VERDICT segments.
  */
-#include <string.h>
-
 #include <nicfw/card.h>
 
 static void set(struct nic_conn *conn, uint32_t number, uint32_t verdict)

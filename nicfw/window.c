@@ -18,8 +18,6 @@
  *  UNSENT
  *  any      ack                                    freed
  */
-#include <string.h>
-
 #include <nicfw/card.h>
 
 static const uint32_t SAMPLE_MAX = 1u << 30; /* ns */
