@@ -367,6 +367,9 @@ static void check_rail(struct bcl_card *card, struct nic_conn *conn,
 		     other++)
 			if (other != rail)
 				ping(card, conn, other);
+		/* Its address may be another by now: HELLO finds it. */
+		if (window->backoff >= NIC_RAIL_TIMEOUTS)
+			bcl_nic_frame_hello(card, conn, rail, BCL_FRAME_HELLO);
 	}
 	if ((window->backoff >= NIC_RAIL_TIMEOUTS &&
 	     heard_since(conn, rail, window->timeout_first)) ||

@@ -6,7 +6,9 @@
  * other. Each rail is proved by its own exchange.
  *
  * On a connection that is UP a HELLO of the same life proves another rail, or
- * one that was given up: then frames before `first_seq` will never come.
+ * one that was given up: then frames before `first_seq` will never come. On a
+ * rail that is proved it asks for the peer's address, which may have changed:
+ * the answer comes from there, and the PING after it tells the peer ours.
  */
 #include <nicfw/card.h>
 
@@ -74,7 +76,8 @@ static void adopt(struct nic_conn *conn, const struct bcl_hello *hello)
 	bcl_nic_verdict_start(conn, bcl_get32(hello->first_msg));
 }
 
-/* 0: the rail is paired with another one of the peer, or this is old. */
+/* 0: the rail is down or paired with another one of the peer, or this is
+ * old. */
 static int pair(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 		const struct bcl_hello *hello)
 {
@@ -83,6 +86,8 @@ static int pair(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 	uint32_t frame =
 		nic_min32(bcl_get16(hello->max_frame), card->rail[rail].mtu);
 
+	if (!card->rail[rail].up)
+		return 0;
 	if (window->peer &&
 	    ((window->state == NIC_RAIL_PROVED && window->peer != peer) ||
 	     (int8_t)(hello->turn - window->peer_turn) < 0))
@@ -213,6 +218,7 @@ static void rail_proved(struct bcl_card *card, struct nic_conn *conn,
 	struct nic_window *window = &conn->window[rail];
 
 	window->heard = card->now;
+	card->hal.learn(card->host, nic_node_index(card, conn->node), rail);
 	if (window->state == NIC_RAIL_PROVED)
 		return;
 	window->state = NIC_RAIL_PROVED;
@@ -221,7 +227,6 @@ static void rail_proved(struct bcl_card *card, struct nic_conn *conn,
 			  FIRST_FRAMES * (window->payload + BCL_HEADERS_SIZE));
 	window->threshold = UINT32_MAX;
 	conn->node->rails |= (uint8_t)(1u << rail);
-	card->hal.learn(card->host, nic_node_index(card, conn->node), rail);
 	bcl_nic_rails_choose(card, conn);
 	bcl_nic_conn_resume(card, conn);
 }

@@ -242,6 +242,8 @@ static void dispatch(struct bcl_card *card, struct nic_conn *conn,
 			nic_count(card, dropped_malformed);
 		break;
 	case BCL_FRAME_PING:
+		card->hal.learn(card->host, nic_node_index(card, conn->node),
+				frame->rail);
 		conn->window[frame->rail].ack_due = 1;
 		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << frame->rail);
 		break;

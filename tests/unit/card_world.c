@@ -276,9 +276,9 @@ static void learn(void *host, uint32_t node, unsigned rail)
 	struct world_card *card = host;
 
 	(void)rail;
-	/* An address is a card here: it must be the one that was meant. */
 	assert(node < 64 && card->node[node].card);
 	assert(card->world->source < WORLD_CARDS);
+	card->known[card->world->source] = card->world->source_address;
 }
 
 static void node_changed(void *host, uint32_t node, uint64_t id,
@@ -410,6 +410,10 @@ static unsigned transmit(void *host, unsigned rail, uint32_t node,
 	frame.from = card->index;
 	frame.to = target_of(card, node);
 	frame.rail = rail;
+	frame.source = card->told;
+	frame.address = node == BCL_NODE_NONE
+				? world->source_address
+				: card->known[frame.to % WORLD_CARDS];
 	if (chance(world, world->config.busy)) {
 		taken = world_random(world, n);
 		push(world,
@@ -559,6 +563,11 @@ void world_free(struct world *world)
 	free(world);
 }
 
+void world_move(struct world *world, unsigned card)
+{
+	world->card[card].address++;
+}
+
 void world_kill(struct world *world, unsigned card)
 {
 	close_card(world, card);
@@ -602,6 +611,14 @@ void world_stop_dma(struct world *world, unsigned card)
 			world->events[i]->result = BCL_DMA_FAULT;
 }
 
+static bool looks_around(const struct world_frame *frame)
+{
+	uint8_t kind =
+		frame->bytes[offsetof(struct bcl_frame_header, kind)] & 0x3f;
+
+	return kind == BCL_FRAME_HELLO || kind == BCL_FRAME_HELLO_ACK;
+}
+
 static void deliver_frame(struct world *world, struct world_event *event)
 {
 	struct world_frame *frame = event->frame;
@@ -610,8 +627,11 @@ static void deliver_frame(struct world *world, struct world_event *event)
 	uint8_t *copy, *body;
 	unsigned shift;
 
-	if (card->dead || world->link_down[frame->from][frame->to][frame->rail])
+	if (card->dead ||
+	    world->link_down[frame->from][frame->to][frame->rail] ||
+	    (frame->address != card->address && !looks_around(frame)))
 		return;
+	card->told = card->address;
 	/* Of its own, at any address, in one or two pieces. */
 	shift = world_random(world, 8);
 	copy = malloc(frame->length + 8);
@@ -628,6 +648,7 @@ static void deliver_frame(struct world *world, struct world_event *event)
 	}
 	world->source = frame->from;
 	world->source_rail = frame->rail;
+	world->source_address = frame->source;
 	bcl_card_frames(card->card, frame->rail, &rx, 1, world->now, 64,
 			&card->next);
 	world->source = WORLD_CARDS;
@@ -743,7 +764,14 @@ void world_inject(struct world *world, unsigned from, unsigned to,
 {
 	struct world_event *event =
 		new_event(&world->card[from], 0, EVENT_FRAME);
-	struct world_frame frame = { from, to, rail, length, { 0 } };
+	struct world_frame frame = {
+		.from = from,
+		.to = to,
+		.rail = rail,
+		.address = world->card[to].address,
+		.source = world->card[from].told,
+		.length = length,
+	};
 
 	memcpy(frame.bytes, bytes, length);
 	set_frame(event, &frame);

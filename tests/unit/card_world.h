@@ -86,6 +86,9 @@ struct world_card {
 	struct world_port port[WORLD_PORTS];
 	struct world_area area[WORLD_AREAS];
 	struct world_node node[64];
+	unsigned address; /* world_move(); by rails the same */
+	unsigned told;	  /* its own as it knows it, from frames that came */
+	unsigned known[WORLD_CARDS]; /* the others', by learn() */
 	unsigned burst_most, transmits;
 	uint64_t frames, dma_bytes;
 	struct bcl_card_config config;
@@ -94,6 +97,7 @@ struct world_card {
 /* A frame on its way; a test's filter may look at it, or drop it. */
 struct world_frame {
 	unsigned from, to, rail;
+	unsigned address, source; /* where `to` should be, `from` says it is */
 	uint32_t length;
 	uint8_t bytes[BCL_FRAME_MAX];
 };
@@ -109,6 +113,7 @@ struct world {
 	size_t nevents, room;
 	uint64_t order;
 	unsigned source, source_rail; /* of the frame being handled */
+	unsigned source_address;
 	unsigned dropped, duplicated, reordered, corrupted;
 	/* false: the frame is lost */
 	bool (*filter)(struct world *world, struct world_frame *frame);
@@ -169,6 +174,11 @@ void world_step(struct world *world); /* the next event only */
 
 void world_link(struct world *world, unsigned a, unsigned b, unsigned rail,
 		bool up);
+/*
+ * The card's address is another one, which it does not know yet. Frames to the
+ * old one are lost but for HELLO and HELLO_ACK, with which rails look around.
+ */
+void world_move(struct world *world, unsigned card);
 /* The card stops without a word; it begins a new life. */
 void world_kill(struct world *world, unsigned card);
 void world_revive(struct world *world, unsigned card);

@@ -183,8 +183,8 @@ START_TEST(silence_is_death)
 	frames = pair.world->card[0].frames;
 	world_run_for(pair.world, 890 * MS);
 	ck_assert_uint_eq(completions(pair.a, BCL_OK), 0);
-	/* One frame per time-out, which grew to 20 ms. */
-	ck_assert_uint_lt(pair.world->card[0].frames - frames, 70);
+	/* One frame per time-out, which grew to 20 ms, and a HELLO. */
+	ck_assert_uint_lt(pair.world->card[0].frames - frames, 140);
 	world_run_for(pair.world, 210 * MS);
 	ck_assert_uint_eq(completions(pair.a, BCL_ERR_DEAD), 40);
 	ck_assert_int_eq(node_of(&pair, 0)->state, BCL_NODE_LOST);
@@ -234,6 +234,38 @@ START_TEST(absence_is_not)
 	ck_assert_uint_eq(completions(pair.a, BCL_OK), 1);
 	ck_assert_uint_eq(arrivals(pair.b), 1);
 	ck_assert_uint_eq(node_of(&pair, 0)->losses, 0);
+	world_free(pair.world);
+}
+END_TEST
+
+/* One of them has another address and does not know it. */
+START_TEST(who_moves_is_found)
+{
+	struct world_config config = { .seed = 1, .rails = 1 + _i % 2 };
+	struct pair pair = make_pair(&config);
+	unsigned mover = _i / 2 % 2;
+
+	works(&pair);
+	pair.to_a = world_connect(pair.world, 1, 0);
+	world_move(pair.world, mover);
+	if (_i / 4) { /* they find out by what it sends */
+		ck_assert(world_send(mover ? pair.b : pair.a,
+				     mover ? pair.to_a : pair.to_b,
+				     mover ? 1 : 2, "x", 1, 0));
+		world_run_for(pair.world, 200 * MS);
+		ck_assert_uint_eq(completions(mover ? pair.b : pair.a, BCL_OK),
+				  1);
+		ck_assert_uint_eq(arrivals(mover ? pair.a : pair.b), 1);
+	}
+	ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 0));
+	ck_assert(world_send(pair.b, pair.to_a, 1, "x", 1, 0));
+	world_run_for(pair.world, 200 * MS);
+	ck_assert_uint_eq(completions(pair.a, BCL_OK), 1);
+	ck_assert_uint_eq(completions(pair.b, BCL_OK), 1);
+	ck_assert_uint_eq(arrivals(pair.a), 1);
+	ck_assert_uint_eq(arrivals(pair.b), 1);
+	ck_assert_uint_eq(node_of(&pair, 0)->losses, 0);
+	ck_assert_uint_eq(node_of(&pair, 1)->losses, 0);
 	world_free(pair.world);
 }
 END_TEST
@@ -589,6 +621,7 @@ int main(void)
 	tcase_add_test(tcase, silence_is_death);
 	tcase_add_test(tcase, idle_is_not);
 	tcase_add_test(tcase, absence_is_not);
+	tcase_add_loop_test(tcase, who_moves_is_found, 0, 8);
 	tcase_add_loop_test(tcase, new_life_is_found_by_reset, 0, 2);
 	tcase_add_loop_test(tcase, new_life_calls, 0, (int)world_seeds(20));
 	tcase_add_test(tcase, resets_are_bounded);

@@ -10,8 +10,9 @@
  * nobody his index, and moves the last one when another leaves. So an index is
  * a hint: guessed when the socket joins, corrected by each frame that arrives
  * for this card, and told to peers in each frame sent. Frames for other cards
- * are dropped; HELLOs try the other indices in turn, so that a wrong hint
- * heals, while the other rails do the work.
+ * are dropped; HELLO and its answer try the other indices in turn, so that a
+ * wrong hint heals, on whichever side it is: the card says HELLO again where
+ * its frames go unanswered.
  */
 #include "transport/wire/rail.h"
 
@@ -47,7 +48,7 @@ enum {
 	LINE = 64,
 	SMALL = 4 * LINE, /* what a small frame takes of its slot */
 	NO_HINT = 0xff,	  /* the socket is in no group: any will do */
-	HINTS = 32,	  /* that HELLOs try */
+	HINTS = 32,	  /* that handshakes try */
 	FANOUT_GROUP = 0xbc13,
 	JOIN_TRIES = 200, /* milliseconds */
 };
@@ -116,6 +117,12 @@ static bool send_out(struct packet *packet, size_t length)
 	return true;
 }
 
+static bool is_handshake(uint8_t kind)
+{
+	kind &= (uint8_t) ~(BCL_FRAME_PCRC | BCL_FRAME_ASK);
+	return kind == BCL_FRAME_HELLO || kind == BCL_FRAME_HELLO_ACK;
+}
+
 static unsigned packet_transmit(struct bcl_rail *rail,
 				const struct bcl_wire_address *destination,
 				const struct bcl_rail_tx *frames, unsigned n)
@@ -139,8 +146,7 @@ static unsigned packet_transmit(struct bcl_rail *rail,
 		out->prefix.length = bcl_put16((uint16_t)length);
 		if (!send_out(packet, length))
 			break;
-		if (header->kind != BCL_FRAME_HELLO ||
-		    out->prefix.to == NO_HINT)
+		if (!is_handshake(header->kind) || out->prefix.to == NO_HINT)
 			continue;
 		out->prefix.to = packet->hello_turn++ % HINTS;
 		send_out(packet, length);
