@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
+#include "transport/shm/greeting.h"
 #include "transport/shm/port.h"
 #include "transport/shm/socket.h"
 

@@ -61,53 +61,6 @@ enum bcl_connection_state {
 	BCL_CONNECTION_GONE,
 };
 
-enum {
-	BCL_GREETING_MAGIC = 0x53434c42,
-	/* Raised when the greeting, the segment, a message or a claim changes.
-	 * The first 8 bytes and REFUSE never do. */
-	BCL_GREETING_VERSION = 1,
-};
-
-enum bcl_greeting_kind {
-	BCL_GREETING_HELLO = 1, /* segment, attention, active, wake */
-	BCL_GREETING_ACCEPT,	/* attention, active, wake */
-	BCL_GREETING_READY,
-	BCL_GREETING_REFUSE, /* status; BUSY: crossing */
-	/* later, see remote.h */
-	BCL_GREETING_MEMORY, /* handle: may I use it? */
-	BCL_GREETING_GRANT,  /* status; handle, grant, base, length; the memory
-			      * if it is allocated */
-	BCL_GREETING_MAIL,   /* there are mails that nobody takes */
-};
-
-enum bcl_greeting_flags {
-	BCL_GREETING_BARRIER = 1, /* has registered, and may call barrier() */
-	BCL_GREETING_ATTACH = 2,  /* HELLO: wants it; ACCEPT, READY: the proof
-				   * succeeded, `wrote` was written */
-};
-
-struct bcl_greeting {
-	uint32_t magic;
-	uint16_t version;
-	uint16_t kind;
-	uint32_t status;
-	uint32_t flags;
-	uint8_t key[BCL_KEY_SIZE];
-	uint64_t card, to_card;
-	uint16_t number, to_number;
-	uint32_t slots; /* HELLO: of a ring */
-	uint32_t watch; /* word of the sender's attention page to be watched */
-	uint32_t spare0;
-	uint64_t nonce, nonce_address; /* to prove attach with */
-	uint64_t scratch_address;
-	uint64_t wrote; /* to the receiver's scratch word */
-	uint32_t handle, grant;
-	uint64_t base, length;
-	uint64_t spare;
-};
-
-_Static_assert(sizeof(struct bcl_greeting) == 128, "no holes");
-
 struct bcl_connection {
 	struct bcl_pair pair; /* the owner's, once UP */
 
@@ -150,10 +103,6 @@ struct bcl_connection {
 			   * the service lock; NULL: none yet */
 };
 
-/* A greeting with everything about this side that it may need. */
-struct bcl_greeting bcl_greeting_make(const struct bcl_connection *connection,
-				      enum bcl_greeting_kind kind);
-
 /* Wake the peer if it sleeps; by the helper, instead of bcl_pair_notice(). */
 void bcl_connection_wake(struct bcl_connection *connection);
 
@@ -168,21 +117,34 @@ struct bcl_connection *bcl_connection_new(struct bcl_shm_port *shm,
 /* Someone called: take the socket over. False: refused. */
 bool bcl_connection_accept(struct bcl_shm_port *shm, int fd, uint64_t now);
 
-/* The connection to (card, number) that is not HELD, or NULL. */
+/* The connection to (card, number) that is not HELD nor `but`, or NULL. */
 struct bcl_connection *bcl_connection_find(const struct bcl_shm_port *shm,
-					   uint64_t card, uint16_t number);
+					   uint64_t card, uint16_t number,
+					   const struct bcl_connection *but);
 
 /* Off the list; gives everything back. Not for one that the owner polls. */
 void bcl_connection_free(struct bcl_connection *connection);
 
-/* Call (card, number): make a segment, send HELLO. */
-void bcl_connection_call(struct bcl_connection *connection);
-
 /* Its socket or process has something to say. */
 void bcl_connection_serve(struct bcl_connection *connection);
 
-/* In the handshake: its time may be over, or what it waits for may be there.
- * It may be freed, no other. */
-void bcl_connection_retry(struct bcl_connection *connection, uint64_t now);
+void bcl_connection_set_state(struct bcl_connection *connection,
+			      enum bcl_connection_state state);
+
+/*
+ * The handshake ends without success. One that the owner waits for is left
+ * to it, others vanish.
+ */
+void bcl_connection_fail(struct bcl_connection *connection,
+			 enum bcl_status status, const char *why);
+
+/* Close the socket. */
+void bcl_connection_hang_up(struct bcl_connection *connection);
+
+/* Have the connection served when the descriptor has something to say. */
+bool bcl_connection_watch(struct bcl_connection *connection, int fd);
+
+/* The owner is to look at it. */
+void bcl_connection_tell_owner(struct bcl_connection *connection);
 
 #endif

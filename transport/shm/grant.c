@@ -2,6 +2,7 @@
 /* The owner of memory: who may use it, and the end of that. */
 #include "transport/shm/remote.h"
 
+#include "transport/shm/greeting.h"
 #include "transport/shm/port.h"
 #include "transport/shm/socket.h"
 

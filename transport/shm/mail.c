@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "transport/shm/mail.h"
 
+#include "transport/shm/greeting.h"
 #include "transport/shm/message.h"
 #include "transport/shm/port.h"
 #include "transport/shm/socket.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Peers that come and go, and progress: the port's owner. */
+#include "transport/shm/handshake.h"
 #include "transport/shm/port.h"
 
 enum {
@@ -156,7 +157,7 @@ void bcl_shm_connect(struct bcl_peer *peer)
 		return;
 	}
 	pthread_mutex_lock(&shm->lock);
-	c = bcl_connection_find(shm, peer->address.card, peer->number);
+	c = bcl_connection_find(shm, peer->address.card, peer->number, NULL);
 	if (c && c->state == BCL_CONNECTION_CARD) {
 		bcl_connection_free(c);
 		c = NULL;
@@ -170,7 +171,7 @@ void bcl_shm_connect(struct bcl_peer *peer)
 			c->card = peer->address.card;
 			c->number = peer->number;
 			c->wanted = true;
-			bcl_connection_call(c);
+			bcl_handshake_call(c);
 		}
 	}
 	if (shm->waiting)

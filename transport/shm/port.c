@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "transport/shm/handshake.h"
 #include "transport/shm/socket.h"
 
 #ifndef F_SEAL_FUTURE_WRITE
@@ -181,7 +182,7 @@ static void serve_waiting(struct bcl_shm_port *shm, uint64_t now)
 	for (c = shm->connections; c; c = next) {
 		next = c->next; /* c alone may go */
 		if (c->state < BCL_CONNECTION_UP)
-			bcl_connection_retry(c, now);
+			bcl_handshake_retry(c, now);
 	}
 }
 

@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 
+#include "transport/shm/greeting.h"
 #include "transport/shm/message.h"
 #include "transport/shm/port.h"
 #include "transport/shm/socket.h"

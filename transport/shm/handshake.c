@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+#include "transport/shm/handshake.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "transport/shm/attach.h"
+#include "transport/shm/greeting.h"
+#include "transport/shm/port.h"
+#include "transport/shm/socket.h"
+
+/* What `attention` of a pair points at where senders need a fence. */
+static const _Atomic uint32_t always_attend = 1;
+
+/* Send the greeting with this port's descriptors, those from `first` on. */
+static bool send_greeting(struct bcl_connection *c,
+			  const struct bcl_greeting *g, unsigned first)
+{
+	const int fds[] = { c->segment.fd, c->shm->attention_fd,
+			    c->shm->active_fd, c->shm->port->object };
+
+	return bcl_socket_send(c->socket, g, sizeof(*g), fds + first,
+			       4 - first);
+}
+
+static void refuse(struct bcl_connection *c, enum bcl_status status)
+{
+	struct bcl_greeting g = bcl_greeting_make(c, BCL_GREETING_REFUSE);
+
+	g.status = status;
+	memset(g.key, 0, sizeof(g.key));
+	bcl_socket_send(c->socket, &g, sizeof(g), NULL, 0);
+}
+
+static void refuse_and_fail(struct bcl_connection *c, enum bcl_status status,
+			    const char *why)
+{
+	refuse(c, status);
+	bcl_connection_fail(c, status, why);
+}
+
+/* ---- calling ---- */
+
+void bcl_handshake_call(struct bcl_connection *c)
+{
+	const struct bcl_context *context = bcl_shm_context(c->shm);
+	struct bcl_greeting g;
+	enum bcl_status status;
+
+	c->socket = bcl_socket_call(c->card, c->number);
+	if (c->socket < 0 && errno == EAGAIN) {
+		bcl_connection_set_state(c, BCL_CONNECTION_CALLING);
+		return;
+	}
+	if (c->socket < 0) {
+		bcl_connection_fail(c, BCL_ERR_UNREACHABLE,
+				    errno == ECONNREFUSED
+					    ? "shared memory: no such port in "
+					      "this name space"
+					    : "shared memory: no socket");
+		return;
+	}
+	if (!bcl_socket_peer(c->socket, &c->pid)) {
+		bcl_connection_fail(c, BCL_ERR_PERM,
+				    "shared memory: another user's process");
+		return;
+	}
+	status = bcl_segment_create((uint32_t)context->config.ring_slots,
+				    &c->segment);
+	if (status) {
+		bcl_connection_fail(c, status,
+				    "shared memory: no memory for a segment");
+		return;
+	}
+	c->side = 0;
+	g = bcl_greeting_make(c, BCL_GREETING_HELLO);
+	if (context->config.attach)
+		g.flags |= BCL_GREETING_ATTACH;
+	if (!send_greeting(c, &g, 0) || !bcl_connection_watch(c, c->socket)) {
+		bcl_connection_fail(c, BCL_ERR_SYSTEM,
+				    "shared memory: no descriptor left");
+		return;
+	}
+	bcl_connection_set_state(c, BCL_CONNECTION_CALLED);
+}
+
+/* ---- what both do with a greeting ---- */
+
+/* The peer's pages and object. False: they are not what they should be. */
+static bool adopt(struct bcl_connection *c, const struct bcl_greeting *g,
+		  const int fds[3])
+{
+	const struct bcl_context *context = bcl_shm_context(c->shm);
+	int flags = fcntl(fds[2], F_GETFL);
+
+	/* the wake-up must never block, whatever it is */
+	if (g->watch >= BCL_SHM_PEERS || flags < 0 || !(flags & O_NONBLOCK))
+		return false;
+	c->its_attention = bcl_page_map(fds[0], false);
+	c->its_active = bcl_page_map(fds[1], true);
+	if (!c->its_attention || !c->its_active)
+		return false;
+	c->wake = fcntl(fds[2], F_DUPFD_CLOEXEC, 0);
+	if (c->wake < 0)
+		return false;
+	c->its_watch = g->watch;
+	c->its_nonce = g->nonce;
+	c->its_nonce_address = g->nonce_address;
+	c->its_scratch_address = g->scratch_address;
+	c->fence = !context->barrier || !(g->flags & BCL_GREETING_BARRIER);
+	if (c->pid > 0)
+		c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+	if (c->pidfd >= 0 && !bcl_connection_watch(c, c->pidfd)) {
+		close(c->pidfd);
+		c->pidfd = -1;
+	}
+	return true;
+}
+
+/* Prove that this side can attach to the peer; *wrote: what was written. */
+static bool prove(struct bcl_connection *c, uint64_t *wrote)
+{
+	const struct bcl_env *env = bcl_shm_env(c->shm);
+
+	*wrote = env->random(env->world) | 1;
+	if (c->pid <= 0) {
+		c->why = "shared memory, double copy: "
+			 "another process id namespace";
+		return false;
+	}
+	if (bcl_attach_prove(c->pid, c->its_nonce_address, c->its_nonce,
+			     c->its_scratch_address, *wrote)) {
+		c->why = "shared memory, double copy: attach is forbidden";
+		return false;
+	}
+	return true;
+}
+
+static void come_up(struct bcl_connection *c)
+{
+	struct bcl_pair *pair = &c->pair;
+
+	bcl_segment_pair(&c->segment, c->side, pair);
+	pair->connection = c;
+	pair->attention =
+		c->fence ? &always_attend : &c->its_attention[c->its_watch];
+	if (c->attach)
+		c->why = "shared memory, large messages copied once";
+	else if (!c->why)
+		c->why = "shared memory, double copy: attach switched off";
+	bcl_connection_set_state(c, BCL_CONNECTION_UP);
+}
+
+/* ---- answering ---- */
+
+/* Does this port's call have precedence over the peer's? */
+static bool precedes(const struct bcl_connection *c)
+{
+	uint64_t card = bcl_shm_context(c->shm)->card_id;
+
+	return card < c->card ||
+	       (card == c->card && c->shm->port->number < c->number);
+}
+
+static void accept_call(struct bcl_connection *c)
+{
+	struct bcl_greeting g = bcl_greeting_make(c, BCL_GREETING_ACCEPT);
+
+	g.flags &= ~(unsigned)BCL_GREETING_ATTACH;
+	if (c->attach && prove(c, &g.wrote))
+		g.flags |= BCL_GREETING_ATTACH;
+	c->attach = g.flags & BCL_GREETING_ATTACH;
+	if (send_greeting(c, &g, 1))
+		bcl_connection_set_state(c, BCL_CONNECTION_GREETED);
+	else
+		bcl_connection_fail(c, BCL_ERR_DEAD,
+				    "shared memory: it hung up");
+}
+
+/* The older connections to the peer decide what becomes of its HELLO. */
+static void answer(struct bcl_connection *c)
+{
+	struct bcl_connection *other =
+		bcl_connection_find(c->shm, c->card, c->number, c);
+
+	if (!other) {
+		accept_call(c);
+	} else if (other->state == BCL_CONNECTION_CARD && other->confirmed) {
+		other->confirmed = false;
+		refuse_and_fail(c, BCL_ERR_UNREACHABLE, "already on the card");
+	} else if (other->state == BCL_CONNECTION_CARD) {
+		bcl_connection_tell_owner(other);
+		bcl_connection_set_state(c, BCL_CONNECTION_HELD);
+	} else if (other->state <= BCL_CONNECTION_CROSSED) {
+		/* an own call is out */
+		if (other->state != BCL_CONNECTION_CROSSED && precedes(c)) {
+			refuse_and_fail(c, BCL_ERR_BUSY, "crossing");
+			return;
+		}
+		c->wanted = other->wanted;
+		bcl_connection_free(other);
+		accept_call(c);
+	} else {
+		bcl_connection_set_state(c, BCL_CONNECTION_HELD);
+	}
+}
+
+static void take_hello(struct bcl_connection *c, const struct bcl_greeting *g,
+		       const int *fds, unsigned nfds)
+{
+	const struct bcl_context *context = bcl_shm_context(c->shm);
+	int segment;
+
+	if (g->kind != BCL_GREETING_HELLO || nfds != 4) {
+		bcl_connection_fail(c, BCL_ERR_VERSION, "no HELLO");
+		return;
+	}
+	if (g->version != BCL_GREETING_VERSION) {
+		refuse_and_fail(c, BCL_ERR_VERSION, "other version");
+		return;
+	}
+	if (memcmp(g->key, context->key, sizeof(g->key))) {
+		refuse_and_fail(c, BCL_ERR_JOBKEY, "other job");
+		return;
+	}
+	if (g->to_card != context->card_id ||
+	    g->to_number != c->shm->port->number) {
+		refuse_and_fail(c, BCL_ERR_NOPORT, "for another port");
+		return;
+	}
+	c->card = g->card;
+	c->number = g->number;
+	c->side = 1;
+	c->attach = context->config.attach && (g->flags & BCL_GREETING_ATTACH);
+	segment = fcntl(fds[0], F_DUPFD_CLOEXEC, 0);
+	if (segment < 0 || bcl_segment_map(segment, g->slots, &c->segment)) {
+		if (segment >= 0)
+			close(segment);
+		refuse_and_fail(c, BCL_ERR_NOMEM, "no room for its segment");
+		return;
+	}
+	if (!adopt(c, g, fds + 1)) {
+		refuse_and_fail(c, BCL_ERR_NOMEM, "cannot use its pages");
+		return;
+	}
+	answer(c);
+}
+
+static void take_ready(struct bcl_connection *c, const struct bcl_greeting *g)
+{
+	if (g->kind != BCL_GREETING_READY) {
+		bcl_connection_fail(c, BCL_ERR_DEAD, "no READY");
+		return;
+	}
+	if (!(g->flags & BCL_GREETING_ATTACH))
+		c->attach = false;
+	if (c->attach && c->scratch != g->wrote) {
+		bcl_connection_fail(c, BCL_ERR_DEAD, "attach proved wrong");
+		return;
+	}
+	come_up(c);
+}
+
+/* ---- the call's answer ---- */
+
+static void take_refusal(struct bcl_connection *c, const struct bcl_greeting *g)
+{
+	switch (g->status) {
+	case BCL_ERR_BUSY:
+		bcl_connection_hang_up(c);
+		bcl_connection_set_state(c, BCL_CONNECTION_CROSSED);
+		return;
+	case BCL_ERR_JOBKEY:
+		bcl_connection_fail(c, BCL_ERR_JOBKEY,
+				    "it belongs to another job");
+		return;
+	case BCL_ERR_VERSION:
+		bcl_connection_fail(c, BCL_ERR_VERSION,
+				    "it has another version");
+		return;
+	default:
+		bcl_connection_fail(c, BCL_ERR_UNREACHABLE,
+				    "shared memory: refused");
+	}
+}
+
+static void take_answer(struct bcl_connection *c, const struct bcl_greeting *g,
+			const int *fds, unsigned nfds)
+{
+	struct bcl_greeting ready;
+
+	if (g->kind == BCL_GREETING_REFUSE) {
+		take_refusal(c, g);
+		return;
+	}
+	if (g->kind != BCL_GREETING_ACCEPT || nfds != 3 ||
+	    g->version != BCL_GREETING_VERSION || !adopt(c, g, fds)) {
+		bcl_connection_fail(c, BCL_ERR_UNREACHABLE,
+				    "shared memory: bad answer");
+		return;
+	}
+	ready = bcl_greeting_make(c, BCL_GREETING_READY);
+	ready.flags &= ~(unsigned)BCL_GREETING_ATTACH;
+	if ((g->flags & BCL_GREETING_ATTACH) && c->scratch == g->wrote &&
+	    prove(c, &ready.wrote)) {
+		ready.flags |= BCL_GREETING_ATTACH;
+		c->attach = true;
+	}
+	if (bcl_socket_send(c->socket, &ready, sizeof(ready), NULL, 0))
+		come_up(c);
+	else
+		bcl_connection_fail(c, BCL_ERR_UNREACHABLE,
+				    "shared memory: it hung up");
+}
+
+/* ---- in turn ---- */
+
+void bcl_handshake_take(struct bcl_connection *c, const struct bcl_greeting *g,
+			const int *fds, unsigned nfds)
+{
+	switch (c->state) {
+	case BCL_CONNECTION_CALLED:
+		take_answer(c, g, fds, nfds);
+		break;
+	case BCL_CONNECTION_ACCEPTED:
+		take_hello(c, g, fds, nfds);
+		break;
+	case BCL_CONNECTION_GREETED:
+		take_ready(c, g);
+		break;
+	default:
+		break; /* nothing is expected: ignored */
+	}
+}
+
+/* May a HELD connection be answered now? Then no other is freed by that. */
+static bool may_answer(const struct bcl_connection *c)
+{
+	const struct bcl_connection *other =
+		bcl_connection_find(c->shm, c->card, c->number, c);
+
+	return !other ||
+	       (other->state == BCL_CONNECTION_CARD && other->confirmed);
+}
+
+void bcl_handshake_retry(struct bcl_connection *c, uint64_t now)
+{
+	if (now >= c->deadline)
+		bcl_connection_fail(c, BCL_ERR_TIMEOUT,
+				    "shared memory: its process is silent");
+	else if (c->state == BCL_CONNECTION_CALLING)
+		bcl_handshake_call(c);
+	else if (c->state == BCL_CONNECTION_HELD && may_answer(c))
+		answer(c);
+}
