@@ -297,14 +297,14 @@ void bcl_card_node_gone(struct bcl_card *card, uint32_t index, unsigned rail,
 	    conn->window[rail].state != NIC_RAIL_OFF) {
 		/* Only rails that do not wait in vain speak for the node. */
 		for (other = 0; other < BCL_RAILS_MAX; other++)
-			others |= other != rail &&
-				  conn->window[other].state ==
-					  NIC_RAIL_PROVED &&
-				  conn->window[other].backoff == 0;
+			others |=
+				other != rail &&
+				conn->window[other].state == NIC_RAIL_PROVED &&
+				conn->window[other].backoff == 0;
 		if (others)
 			bcl_nic_rails_down(card, conn, rail);
 		else
-			bcl_nic_node_lose(card, node, BCL_NODE_LOST, why);
+			bcl_nic_conn_end(card, conn, why);
 	}
 	run(card, budget, next);
 }
@@ -353,15 +353,14 @@ static void node_disconnect(struct bcl_card *card, struct nic_node *node)
 	struct nic_conn *conn = node->conn;
 	unsigned rail;
 
+	/* Before our messages are forgotten: the peer may yet receive them. */
+	for (rail = 0; conn && rail < BCL_RAILS_MAX; rail++)
+		if (conn->state >= NIC_CONN_UP &&
+		    conn->window[rail].state == NIC_RAIL_PROVED)
+			bcl_nic_frame_ack(card, conn, rail, BCL_FRAME_BYE);
 	bcl_nic_message_lose(card, node, BCL_ERR_CANCELLED);
 	if (conn) {
 		bcl_nic_assemble_lose(card, conn, BCL_ERR_CANCELLED);
-		/* On each rail: a lost one would cost the peer its time-out. */
-		for (rail = 0; rail < BCL_RAILS_MAX; rail++)
-			if (conn->state >= NIC_CONN_UP &&
-			    conn->window[rail].state == NIC_RAIL_PROVED)
-				bcl_nic_frame_bare(card, conn, rail,
-						   BCL_FRAME_BYE);
 		bcl_nic_conn_free(card, conn);
 	}
 	if (node->conn) /* it was the candidate */

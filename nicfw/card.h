@@ -262,6 +262,8 @@ enum nic_conn_state {
 	NIC_CONN_UP,
 	NIC_CONN_PARKING, /* idle; PARK sent, nothing new is started */
 	NIC_CONN_PARKED,  /* UP, but the peer wants to part */
+	NIC_CONN_ENDING,  /* the peer has ended: nothing more is sent, what
+			   * still lies in the rails is taken */
 };
 
 /* Why a connection is in card->working. */
@@ -282,7 +284,7 @@ struct nic_conn {
 	uint64_t due;  /* its key in the heap of deadlines */
 	uint64_t heard;
 	uint64_t used;	  /* when a message was last sent or received */
-	uint64_t expires; /* not UP by then: given up */
+	uint64_t expires; /* not UP by then: given up; ENDING: over then */
 	uint64_t settled; /* not UP by then: another life may be answered */
 	uint64_t ack_at, ping_at, retry_at, hello_at;
 	uint32_t ping_wait, hello_wait; /* ns */
@@ -299,6 +301,7 @@ struct nic_conn {
 	uint32_t ninbound;
 	uint8_t state;
 	uint8_t known;	   /* life and peer are */
+	uint8_t why;	   /* ENDING: enum bcl_status; OK: it said BYE */
 	uint8_t working;   /* enum bcl_nic_conn_work */
 	uint8_t told;	   /* verdicts beyond `done` are told */
 	uint8_t done_due;  /* `done` moved since it was told */
@@ -677,8 +680,9 @@ void bcl_nic_frame_segment(const struct bcl_card *card,
 /* Unsequenced frames. 0: the rail did not take it. */
 int bcl_nic_frame_bare(struct bcl_card *card, struct nic_conn *conn,
 		       unsigned rail, uint8_t kind);
+/* kind ACK, or BYE. */
 int bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
-		      unsigned rail);
+		      unsigned rail, uint8_t kind);
 void bcl_nic_frame_hello(struct bcl_card *card, struct nic_conn *conn,
 			 unsigned rail, uint8_t kind);
 /* To the source of the frame being handled, a bounded number per time. */
@@ -818,9 +822,12 @@ void bcl_nic_conn_up(struct bcl_card *card, struct nic_conn *conn);
 void bcl_nic_conn_over(struct bcl_card *card, struct nic_conn *conn);
 /* Has it requests that the peer may have seen? */
 int bcl_nic_conn_owed(const struct nic_conn *conn);
-/* The peer ended it, or never heard of it, or wants to. */
+/* The peer's end is known, by something else than BYE: soon it is over. */
+void bcl_nic_conn_end(struct bcl_card *card, struct nic_conn *conn,
+		      enum bcl_status why);
+/* BYE came by a rail. */
 void bcl_nic_conn_bye(struct bcl_card *card, struct nic_conn *conn,
-		      enum bcl_status status);
+		      unsigned rail);
 void bcl_nic_conn_park(struct bcl_card *card, struct nic_conn *conn,
 		       unsigned rail);
 /* Ask the connection that was idle longest to end. */

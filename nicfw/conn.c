@@ -13,9 +13,12 @@
  *            nothing of these for a while            forgotten, or CALLING
  *  UP        idle, memory is needed                  PARKING: PARK sent
  *            PARK                                    PARKED, or over if idle
- *            silence, RESET, BYE, evidence           lost
+ *            silence                                 lost
+ *            RESET, BYE, evidence                    ENDING
  *  PARKING   BYE, RESET                              over
  *  PARKED    PARK, idle by now                       over: BYE sent
+ *  ENDING    BYE has come by each rail, or time      over, or lost if the peer
+ *                                                    owes something
  *
  * A HELLO from another life while one is UP makes a candidate, which takes
  * the node over when a frame proves it: an old HELLO can do no harm.
@@ -23,6 +26,10 @@
  * A connection id is generation | index in card->conns | rail (2 bits).
  */
 #include <nicfw/card.h>
+
+enum {
+	END_WAIT = 10, /* rto_min: until the rails are thought to be empty */
+};
 
 struct nic_conn *bcl_nic_conn_find(const struct bcl_card *card, uint32_t id)
 {
@@ -172,8 +179,9 @@ static int idle(const struct nic_conn *conn)
 {
 	unsigned rail;
 
-	if (conn->state < NIC_CONN_UP || !nic_list_empty(&conn->numbered) ||
-	    !nic_list_empty(&conn->asked) || !nic_list_empty(&conn->inbounds))
+	if (conn->state < NIC_CONN_UP || conn->state == NIC_CONN_ENDING ||
+	    !nic_list_empty(&conn->numbered) || !nic_list_empty(&conn->asked) ||
+	    !nic_list_empty(&conn->inbounds))
 		return 0;
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
 		if (conn->window[rail].nflights)
@@ -186,21 +194,55 @@ static unsigned any_rail(const struct nic_conn *conn)
 	return conn->small_rail < BCL_RAILS_MAX ? conn->small_rail : 0;
 }
 
-void bcl_nic_conn_bye(struct bcl_card *card, struct nic_conn *conn,
-		      enum bcl_status status)
+static void ended(struct bcl_card *card, struct nic_conn *conn)
+{
+	enum bcl_status why = (enum bcl_status)conn->why;
+
+	if (why == BCL_OK && bcl_nic_conn_owed(conn))
+		why = BCL_ERR_DEAD;
+	if (why) {
+		bcl_nic_node_lose(card, conn->node, BCL_NODE_LOST, why);
+		return;
+	}
+	bcl_nic_assemble_lose(card, conn, BCL_ERR_DEAD);
+	bcl_nic_message_drop_replies(card, conn);
+	bcl_nic_conn_over(card, conn);
+}
+
+void bcl_nic_conn_end(struct bcl_card *card, struct nic_conn *conn,
+		      enum bcl_status why)
 {
 	if (conn->state == NIC_CONN_PARKING) {
 		nic_count(card, evicted);
 		bcl_nic_conn_over(card, conn);
 	} else if (conn->node->conn != conn) {
 		bcl_nic_conn_free(card, conn);
-	} else if (status == BCL_ERR_RESET || bcl_nic_conn_owed(conn)) {
-		bcl_nic_node_lose(card, conn->node, BCL_NODE_LOST, status);
-	} else {
-		bcl_nic_assemble_lose(card, conn, status);
-		bcl_nic_message_drop_replies(card, conn);
-		bcl_nic_conn_over(card, conn);
+	} else if (conn->state < NIC_CONN_UP) {
+		bcl_nic_node_lose(card, conn->node, BCL_NODE_LOST, why);
+	} else if (conn->state != NIC_CONN_ENDING) {
+		conn->state = NIC_CONN_ENDING;
+		conn->why = (uint8_t)why;
+		conn->expires = card->now + END_WAIT * card->config.rto_min;
+		nic_deadline(card, conn, conn->expires);
 	}
+}
+
+void bcl_nic_conn_bye(struct bcl_card *card, struct nic_conn *conn,
+		      unsigned rail)
+{
+	unsigned left = 0;
+
+	if (conn->state == NIC_CONN_PARKING || conn->node->conn != conn) {
+		bcl_nic_conn_end(card, conn, BCL_OK);
+		return;
+	}
+	bcl_nic_conn_end(card, conn, BCL_OK);
+	conn->why = BCL_OK; /* better than what was known before */
+	conn->window[rail].state = NIC_RAIL_OFF;
+	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
+		left += conn->window[rail].state == NIC_RAIL_PROVED;
+	if (!left)
+		ended(card, conn);
 }
 
 void bcl_nic_conn_park(struct bcl_card *card, struct nic_conn *conn,
@@ -250,7 +292,8 @@ void bcl_nic_conn_ack(struct bcl_card *card, struct nic_conn *conn,
 		      unsigned rail)
 {
 	if (conn->window[rail].state < NIC_RAIL_ANSWERED ||
-	    bcl_nic_frame_ack(card, conn, rail))
+	    conn->state == NIC_CONN_ENDING ||
+	    bcl_nic_frame_ack(card, conn, rail, BCL_FRAME_ACK))
 		return;
 	conn->window[rail].ack_due = 1;
 	conn->told = 0;
@@ -419,12 +462,14 @@ static int expire(struct bcl_card *card, struct nic_conn *conn)
 {
 	struct nic_node *node = conn->node;
 
-	if (conn->state >= NIC_CONN_UP && card->now < silent_at(card, conn))
-		return 1;
-	if (conn->state < NIC_CONN_UP && card->now < conn->expires)
+	if (conn->state == NIC_CONN_ENDING || conn->state < NIC_CONN_UP
+		    ? card->now < conn->expires
+		    : card->now < silent_at(card, conn))
 		return 1;
 	if (node->conn != conn)
 		bcl_nic_conn_free(card, conn);
+	else if (conn->state == NIC_CONN_ENDING)
+		ended(card, conn);
 	else if (conn->state == NIC_CONN_PARKING)
 		bcl_nic_conn_over(card, conn);
 	else if (conn->state >= NIC_CONN_UP)
@@ -458,6 +503,11 @@ void bcl_nic_conn_timer(struct bcl_card *card, struct nic_conn *conn)
 
 	if (!expire(card, conn))
 		return;
+	if (conn->state == NIC_CONN_ENDING) {
+		conn->due = conn->expires;
+		bcl_nic_deadline_move(card, conn);
+		return;
+	}
 	if (card->now >= conn->hello_at)
 		call_again(card, conn);
 	if (card->now >= conn->ack_at)

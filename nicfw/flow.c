@@ -90,7 +90,8 @@ int bcl_nic_flow_sendable(const struct nic_flow *flow)
 		return 0;
 	/* A parting connection still owes its replies. */
 	if (flow->class == NIC_FLOW_REPLY || flow->class == NIC_FLOW_REPLY_BULK)
-		return conn->state >= NIC_CONN_UP;
+		return conn->state >= NIC_CONN_UP &&
+		       conn->state != NIC_CONN_ENDING;
 	return conn->state == NIC_CONN_UP && flow->class != NIC_FLOW_GATE;
 }
 

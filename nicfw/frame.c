@@ -135,13 +135,13 @@ static uint32_t append(uint8_t *frame, uint32_t at, uint8_t op, uint32_t target,
 }
 
 int bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
-		      unsigned rail)
+		      unsigned rail, uint8_t kind)
 {
 	struct nic_window *window = &conn->window[rail];
 	uint8_t *head = card->frame;
 	uint32_t at = 40, n, i;
 
-	bcl_frame_header(card, conn, rail, BCL_FRAME_ACK, head);
+	bcl_frame_header(card, conn, rail, kind, head);
 	if (bcl_before(window->expected, window->highest)) {
 		n = bcl_nic_window_bits(conn, rail, head + at + 40);
 		at = append(head, at, BCL_SEG_SACK, 0, n,

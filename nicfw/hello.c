@@ -151,7 +151,7 @@ static struct nic_conn *choose(struct bcl_card *card, struct nic_node *node,
 		return node->conn;
 	}
 	if (same_peer(conn, hello))
-		return conn;
+		return conn->state == NIC_CONN_ENDING ? NULL : conn;
 	if (conn->state >= NIC_CONN_UP) {
 		conn = node->candidate;
 		if (!conn) {
@@ -238,7 +238,8 @@ void bcl_nic_hello_answered(struct bcl_card *card, struct nic_conn *conn,
 	    bcl_get64(hello->card) != conn->node->card ||
 	    conn->node->conn != conn || !same_key(card, hello) ||
 	    !makes_sense(card, hello) ||
-	    (conn->state >= NIC_CONN_UP && !same_peer(conn, hello))) {
+	    (conn->state >= NIC_CONN_UP && !same_peer(conn, hello)) ||
+	    conn->state == NIC_CONN_ENDING) {
 		nic_count(card, dropped_state);
 		return;
 	}

@@ -59,7 +59,7 @@ static void reset(struct bcl_card *card, uint32_t peer)
 		conn = card->conns[i];
 		if (conn && conn->state >= NIC_CONN_UP &&
 		    conn->peer == (peer & ~3u)) {
-			bcl_nic_conn_bye(card, conn, BCL_ERR_RESET);
+			bcl_nic_conn_end(card, conn, BCL_ERR_RESET);
 			return;
 		}
 	}
@@ -248,7 +248,10 @@ static void dispatch(struct bcl_card *card, struct nic_conn *conn,
 		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << frame->rail);
 		break;
 	case BCL_FRAME_BYE:
-		bcl_nic_conn_bye(card, conn, BCL_ERR_DEAD);
+		if (segments(card, conn, frame, NULL) != NIC_ACCEPTED)
+			nic_count(card, dropped_malformed);
+		else
+			bcl_nic_conn_bye(card, conn, frame->rail);
 		break;
 	case BCL_FRAME_PARK:
 		bcl_nic_conn_park(card, conn, frame->rail);

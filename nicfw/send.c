@@ -347,7 +347,8 @@ static int blocked(const struct bcl_card *card, const struct nic_conn *conn,
 		   unsigned rail)
 {
 	return rail >= BCL_RAILS_MAX || card->rail[rail].busy ||
-	       conn->window[rail].state != NIC_RAIL_PROVED;
+	       conn->window[rail].state != NIC_RAIL_PROVED ||
+	       conn->state == NIC_CONN_ENDING;
 }
 
 /* 0: nothing more now. */

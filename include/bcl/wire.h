@@ -28,6 +28,12 @@
  *  - per pair of cards and direction: `msg` counts messages. `done` and
  *    VERDICT segments answer; `prev` chains the messages of one flow
  *    (source port, destination port).
+ *
+ * BYE goes out on each rail, behind all that was sent by it. It carries the
+ * last verdicts, so that nothing that was delivered counts as lost; and as one
+ * rail may overtake another, its receiver ends the connection when BYE has come
+ * by each proved rail, or some time after the first.
+ *
  * Numbers wrap; they are compared by the sign of their difference. 0 is never
  * used as a message number: in `prev` it means "none outstanding".
  */
@@ -119,7 +125,8 @@ enum bcl_frame_kind {
 	BCL_FRAME_DATA = 5,	 /* sequenced; segments */
 	BCL_FRAME_ACK = 6,	 /* unsequenced; SACK, VERDICT, ROOM segments */
 	BCL_FRAME_PING = 7,	 /* unsequenced; asks for an ACK; no body */
-	BCL_FRAME_BYE = 8,	 /* the sender forgot the connection; no body */
+	BCL_FRAME_BYE = 8,	 /* the sender ends the connection and sends
+				  * no more by this rail; says what ACK says */
 	BCL_FRAME_PARK = 9,	 /* nothing is outstanding: start nothing new
 				  * and answer BYE when idle too; no body */
 };

@@ -343,7 +343,7 @@ static unsigned gather(struct world_card *card, struct bcl_tx_frame *frame,
 static void fly(struct world *world, const struct world_frame *frame)
 {
 	uint64_t *last = &world->last[frame->from][frame->to][frame->rail];
-	uint64_t delay = world->config.delay +
+	uint64_t delay = world->config.delay + world->config.late[frame->rail] +
 			 world_random(world, (uint32_t)world->config.delay);
 	struct world_event *event;
 

@@ -30,8 +30,9 @@ struct world_config {
 	unsigned cards, rails;
 	bool pending; /* without BCL_HAL_GATHER */
 	unsigned drop, duplicate, reorder, corrupt, busy;
-	uint64_t delay;		/* of a frame; 0: 2,000 */
-	uint64_t reorder_delay; /* up to this in addition; 0: 50,000 */
+	uint64_t delay;		      /* of a frame; 0: 2,000 */
+	uint64_t late[BCL_RAILS_MAX]; /* in addition, by rail */
+	uint64_t reorder_delay;	      /* up to this in addition; 0: 50,000 */
 	uint32_t mtu, burst, window;
 	uint32_t messages, nodes, connections, blocks;
 	uint32_t ports; /* per card, for which there is memory */

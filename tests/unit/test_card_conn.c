@@ -466,6 +466,7 @@ START_TEST(evidence)
 	ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 0));
 	bcl_card_node_gone(card->card, pair.to_b, 0, BCL_ERR_DEAD,
 			   pair.world->now, 64, &card->next);
+	world_run_for(pair.world, 10 * MS);
 	ck_assert_uint_eq(completions(pair.a, BCL_ERR_DEAD), 1);
 	world_free(pair.world);
 }

@@ -144,17 +144,15 @@ static void lose_offers(struct bcl_peer *peer)
 	}
 }
 
-bool bcl_card_report(struct bcl_port *port)
+bool bcl_card_report(struct bcl_port *port, uint32_t changes)
 {
 	struct bcl_card_host *host = bcl_card_host_of(port);
-	uint32_t changes =
-		atomic_load_explicit(&host->changes, memory_order_relaxed);
 	struct bcl_peer *peer;
 	bool told = false;
+	uint32_t now;
 
 	if (changes == port->card->changes)
 		return false;
-	port->card->changes = changes;
 	for (peer = port->peers; peer; peer = peer->next) {
 		struct bcl_card_node node;
 
@@ -162,7 +160,11 @@ bool bcl_card_report(struct bcl_port *port)
 			continue;
 		bcl_card_lock(host);
 		node = host->nodes[peer->node];
+		now = atomic_load_explicit(&host->changes,
+					   memory_order_relaxed);
 		bcl_card_unlock(host);
+		if (now != changes)
+			return told;
 		if (node.life != peer->life) {
 			bcl_card_abandon(peer);
 			bcl_peer_lose(peer, node.lost);
@@ -174,6 +176,7 @@ bool bcl_card_report(struct bcl_port *port)
 			told = true;
 		}
 	}
+	port->card->changes = changes;
 	return told;
 }
 

@@ -284,8 +284,9 @@ static void hal_node(void *arg, uint32_t index, uint64_t card,
 		node->life++;
 		node->lost = (uint8_t)status;
 	}
-	/* Owners look at it without the lock, then take the lock. */
-	atomic_fetch_add_explicit(&host->changes, 1, memory_order_relaxed);
+	/* Owners look at it without the lock, then take the lock. Release:
+	 * pairs with bcl_card_receive(). */
+	atomic_fetch_add_explicit(&host->changes, 1, memory_order_release);
 }
 
 /* ---- events ---- */

@@ -156,9 +156,12 @@ extern const struct bcl_rail_sink bcl_card_sink;
 
 /* ---- connect.c ---- */
 
-/* Report what happened to nodes to the port's peers. True: events were
- * pushed. */
-bool bcl_card_report(struct bcl_port *port);
+/*
+ * Report what happened to nodes to the port's peers, as long as nothing has
+ * since `changes` was read: then the queues have to be looked at first. True:
+ * events were pushed.
+ */
+bool bcl_card_report(struct bcl_port *port, uint32_t changes);
 /* A message has come from a peer that is not up yet: it is now. */
 void bcl_card_accept(struct bcl_peer *peer, uint32_t node);
 

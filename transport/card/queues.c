@@ -358,6 +358,10 @@ enum bcl_status bcl_card_receive(struct bcl_port *port, struct bcl_event *event)
 	struct bcl_card_port *queues = port->card;
 	const struct bcl_completion *completion;
 	enum bcl_status status;
+	/* Before the queues: what came before a peer's end is told before it.
+	 * Acquire: pairs with hal_node(). */
+	uint32_t changes =
+		atomic_load_explicit(queues->news, memory_order_acquire);
 
 	while ((completion = bcl_card_cq_peek(&queues->receives))) {
 		status = received(port, completion, event);
@@ -369,7 +373,7 @@ enum bcl_status bcl_card_receive(struct bcl_port *port, struct bcl_event *event)
 		if (bcl_card_sent(port, completion, event))
 			return BCL_OK;
 	}
-	return bcl_card_report(port) ? BCL_ERR_AGAIN : BCL_ERR_EMPTY;
+	return bcl_card_report(port, changes) ? BCL_ERR_AGAIN : BCL_ERR_EMPTY;
 }
 
 void bcl_card_sleep(struct bcl_port *port, bool sleeping)

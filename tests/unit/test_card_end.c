@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The card core: a peer ends. Two rails of unequal delay, so that its end
+ * overtakes what it sent and said before.
+ */
+#include "unit.h"
+
+#include "card_world.h"
+
+static const uint64_t MS = 1000000;
+
+enum {
+	MESSAGES = 10,
+};
+
+struct pair {
+	struct world *world;
+	struct world_port *a, *b;
+	uint32_t to_b, to_a; /* nodes */
+};
+
+/* Both are UP; frames of the first rail, the one for small ones, are late. */
+static struct pair make_pair(unsigned rails, bool pending)
+{
+	const struct world_config config = {
+		.seed = 1,
+		.rails = rails,
+		.pending = pending,
+		.late = { MS },
+	};
+	struct pair pair = { .world = world_new(&config) };
+
+	pair.a = world_port_open(pair.world, 0, 1);
+	pair.b = world_port_open(pair.world, 1, 2);
+	pair.to_b = world_connect(pair.world, 0, 1);
+	world_run_for(pair.world, 20 * MS);
+	pair.to_a = world_connect(pair.world, 1, 0);
+	world_run_for(pair.world, 20 * MS);
+	return pair;
+}
+
+static void end(struct pair *pair)
+{
+	const struct bcl_control control = {
+		.op = BCL_CTL_DISCONNECT,
+		.node = pair->to_a,
+	};
+
+	ck_assert_int_eq(world_control(pair->world, 1, &control, NULL), BCL_OK);
+}
+
+/* Until card 0 has told its host of the end. */
+static const struct world_node *await_end(struct pair *pair)
+{
+	const struct world_node *node = &pair->world->card[0].node[pair->to_b];
+	uint64_t until = pair->world->now + 1000 * MS;
+
+	while (node->state == BCL_NODE_UP && pair->world->now < until)
+		world_step(pair->world);
+	ck_assert_int_ne(node->state, BCL_NODE_UP);
+	return node;
+}
+
+static void check_sent(struct pair *pair, uint64_t cookie,
+		       enum bcl_status status)
+{
+	struct bcl_completion entry;
+
+	ck_assert(world_sent(pair->a, &entry));
+	ck_assert_uint_eq(entry.cookie, cookie);
+	ck_assert_int_eq(entry.status, status);
+}
+
+START_TEST(what_was_sent_comes_before_the_end)
+{
+	struct pair pair = make_pair(2, _i);
+	struct bcl_completion entry;
+
+	for (unsigned i = 0; i < MESSAGES; i++)
+		ck_assert(world_send(pair.b, pair.to_a, 1, "x", 1, i));
+	world_run_for(pair.world, MS / 10); /* they are on the wire */
+	end(&pair);
+	await_end(&pair);
+	for (unsigned i = 0; i < MESSAGES; i++) {
+		ck_assert(world_received(pair.a, &entry));
+		ck_assert_uint_eq(entry.targ64, i);
+		world_block_free(pair.a, entry.index);
+	}
+	world_free(pair.world);
+}
+END_TEST
+
+/* One had to fail, so the answers are not "all before this one". */
+START_TEST(the_last_answers_come_with_the_end)
+{
+	struct pair pair = make_pair(2, _i);
+	struct bcl_completion entry;
+
+	ck_assert(world_send(pair.a, pair.to_b, 7, "x", 1, 1));
+	ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 2));
+	while (!world_received(pair.b, &entry))
+		world_step(pair.world);
+	world_run_for(pair.world, 1000); /* of 20,000 until an ACK */
+	end(&pair);
+	await_end(&pair);
+	check_sent(&pair, 1, BCL_ERR_NOPORT);
+	check_sent(&pair, 2, BCL_OK);
+	ck_assert_uint_eq(pair.world->card[0].node[pair.to_b].losses, 0);
+	world_free(pair.world);
+}
+END_TEST
+
+/* The system says that the peer's socket is gone before BYE was read. */
+START_TEST(evidence_does_not_overtake_the_last_words)
+{
+	struct pair pair = make_pair(1, _i);
+	struct world_card *card = &pair.world->card[0];
+	struct bcl_completion entry;
+
+	ck_assert(world_send(pair.b, pair.to_a, 1, "x", 1, 5));
+	ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 1));
+	while (!world_received(pair.b, &entry))
+		world_step(pair.world);
+	end(&pair);
+	bcl_card_node_gone(card->card, pair.to_b, 0, BCL_ERR_DEAD,
+			   pair.world->now, 64, &card->next);
+	await_end(&pair);
+	check_sent(&pair, 1, BCL_OK);
+	ck_assert(world_received(pair.a, &entry));
+	ck_assert_uint_eq(entry.targ64, 5);
+	ck_assert_uint_eq(card->node[pair.to_b].losses, 0);
+	world_free(pair.world);
+}
+END_TEST
+
+/* BYE came by one rail, by the other one nothing: that is an end, too. */
+START_TEST(half_a_goodbye_is_enough)
+{
+	struct pair pair = make_pair(2, _i);
+	const struct world_node *node;
+	struct bcl_completion entry;
+
+	world_link(pair.world, 0, 1, 0, false);
+	end(&pair);
+	node = await_end(&pair);
+	ck_assert_int_eq(node->state, BCL_NODE_CLOSED);
+	ck_assert(!world_sent(pair.a, &entry));
+	world_free(pair.world);
+}
+END_TEST
+
+/* What the peer never received is lost, and said to be. */
+START_TEST(undelivered_is_dead)
+{
+	struct pair pair = make_pair(2, _i);
+
+	ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 1));
+	world_run_for(pair.world, MS / 10);
+	end(&pair);
+	ck_assert_int_eq(await_end(&pair)->status, BCL_ERR_DEAD);
+	check_sent(&pair, 1, BCL_ERR_DEAD);
+	world_free(pair.world);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("card end");
+	TCase *tcase = tcase_create("end");
+
+	tcase_add_loop_test(tcase, what_was_sent_comes_before_the_end, 0, 2);
+	tcase_add_loop_test(tcase, the_last_answers_come_with_the_end, 0, 2);
+	tcase_add_loop_test(tcase, evidence_does_not_overtake_the_last_words, 0,
+			    2);
+	tcase_add_loop_test(tcase, half_a_goodbye_is_enough, 0, 2);
+	tcase_add_loop_test(tcase, undelivered_is_dead, 0, 2);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}
