@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "collectives/call.h"
+#include "collectives/flags.h"
 #include "transport/context.h"
 
 enum {
@@ -36,31 +37,15 @@ static const struct bcl_algorithm *choose(const struct bcl_team *team,
 	return algorithm;
 }
 
-/*
- * The operation inside the node, past the engine: nothing but the members'
- * flags, and a turn of the engine now and then. All ranks are members, in the
- * same order. Lock held.
- */
-static enum bcl_status run_direct(struct bcl_team *team,
-				  const struct bcl_algorithm *algorithm,
-				  const struct bcl_call *call)
+/* Go on with an operation inside the node until it is over. */
+static __attribute__((noinline)) enum bcl_status
+finish_direct(struct bcl_team *team, struct bcl_node_op *op)
 {
-	bool crowded = bcl_adi_context(team->adi)->crowded;
-	unsigned polls = crowded ? 0 : POLLS, rounds = 0;
-	unsigned per_turn = crowded ? YIELDS_PER_TURN : 1;
+	unsigned per_turn = team->polls ? 1 : YIELDS_PER_TURN, rounds = 0;
 	struct bcl_adi_idle idle = { 0 };
 	struct bcl_vigil vigil = { 0 };
-	struct bcl_node_op operation;
 
-	if (team->lost != BCL_OK)
-		return team->lost;
-	/* In step with the members that need a schedule for it. */
-	team->sequence++;
-	if (++team->direct % DIRECT_PER_TURN == 0)
-		bcl_adi_turn(team->adi);
-	bcl_node_begin(&operation, algorithm->node, call->root, call->send,
-		       call->receive, call->length, call->reduction);
-	while (!bcl_node_advance(&team->node, &operation, polls)) {
+	while (!bcl_node_advance(&team->node, op, team->polls)) {
 		if (++rounds % per_turn == 0 && bcl_adi_turn(team->adi))
 			idle = (struct bcl_adi_idle){ 0 };
 		bcl_adi_idle(team->adi, &idle);
@@ -68,6 +53,69 @@ static enum bcl_status run_direct(struct bcl_team *team,
 		if (team->lost != BCL_OK)
 			return team->lost;
 	}
+	return BCL_OK;
+}
+
+/*
+ * An operation inside the node, past the engine: nothing but the members'
+ * flags, and a turn of the engine now and then. All ranks are members, in the
+ * same order.
+ */
+static inline bool begin_direct(struct bcl_team *team)
+{
+	if (team->lost != BCL_OK)
+		return false;
+	/* In step with the members that need a schedule for it. */
+	team->sequence++;
+	if (++team->direct % DIRECT_PER_TURN == 0)
+		bcl_adi_turn(team->adi);
+	return true;
+}
+
+static enum bcl_status run_direct(struct bcl_team *team,
+				  enum bcl_node_kind kind,
+				  const struct bcl_call *call)
+{
+	struct bcl_node_op op;
+
+	if (!begin_direct(team))
+		return team->lost;
+	bcl_node_begin(&op, kind, call->root, call->send, call->receive,
+		       call->length, call->reduction);
+	return finish_direct(team, &op);
+}
+
+/* It begins, and perhaps some have come, but `next` or all have not yet. */
+static __attribute__((noinline)) enum bcl_status
+finish_short(struct bcl_team *team, enum bcl_node_kind kind,
+	     const struct bcl_call *call, bool written, unsigned next)
+{
+	struct bcl_node_op op;
+
+	bcl_node_begin(&op, kind, call->root, call->send, call->receive,
+		       call->length, call->reduction);
+	if (written)
+		bcl_node_written(&op, next);
+	return finish_direct(team, &op);
+}
+
+static inline enum bcl_status run_short(struct bcl_team *team,
+					enum bcl_node_kind kind,
+					const struct bcl_call *call)
+{
+	struct bcl_node *node = &team->node;
+	unsigned next = node->members;
+	bool written;
+
+	if (!begin_direct(team))
+		return team->lost;
+	written = bcl_short_write(node, kind, call->root, call->send,
+				  call->length);
+	if (!written ||
+	    !bcl_short_arrived(node, kind, call->root, &next, team->polls))
+		return finish_short(team, kind, call, written, next);
+	bcl_short_read(node, kind, call->root, call->receive, call->length,
+		       call->reduction);
 	return BCL_OK;
 }
 
@@ -89,19 +137,51 @@ static enum bcl_status build(struct bcl_team *team,
 	return BCL_OK;
 }
 
-enum bcl_status bcl_call_run(struct bcl_team *team, const struct bcl_call *call)
+/* All lengths up to what fits into a flag line go the same way, or none. */
+static struct bcl_brief brief_of(const struct bcl_team *team,
+				 enum bcl_operation operation)
 {
+	enum bcl_node_kind node = bcl_algorithms[operation]->node;
+	size_t below = bcl_node_brief(&team->node, node), length;
 	const struct bcl_algorithm *algorithm;
+	unsigned ordered;
+
+	for (length = 0; length < below; length++)
+		for (ordered = 0; ordered < 2; ordered++) {
+			algorithm = bcl_choice(&team->choices, operation,
+					       ordered, length);
+			if (algorithm->build || algorithm->node != node)
+				return (struct bcl_brief){ 0 };
+		}
+	return (struct bcl_brief){ below, node };
+}
+
+void bcl_call_prepare(struct bcl_team *team)
+{
+	unsigned i;
+
+	team->polls = bcl_adi_context(team->adi)->crowded ? 0 : POLLS;
+	for (i = 0; i < BCL_OPERATIONS; i++)
+		team->brief[i] = brief_of(team, (enum bcl_operation)i);
+}
+
+/* With all operations before it over: nobody else uses the node's segment. */
+static bool is_free(const struct bcl_team *team)
+{
+	return team->turn == team->tickets;
+}
+
+static __attribute__((noinline)) enum bcl_status
+run(struct bcl_team *team, const struct bcl_call *call)
+{
+	const struct bcl_algorithm *algorithm = choose(team, call);
 	struct bcl_schedule *schedule;
 	enum bcl_status status;
 
-	if (is_empty(call))
-		return BCL_OK;
-	algorithm = choose(team, call);
 	if (!algorithm->build) {
 		bcl_adi_lock(team->adi);
-		if (team->turn == team->tickets) {
-			status = run_direct(team, algorithm, call);
+		if (is_free(team)) {
+			status = run_direct(team, algorithm->node, call);
 			bcl_adi_unlock(team->adi);
 			return status;
 		}
@@ -111,6 +191,25 @@ enum bcl_status bcl_call_run(struct bcl_team *team, const struct bcl_call *call)
 	if (status != BCL_OK)
 		return status;
 	return bcl_schedule_run(schedule);
+}
+
+enum bcl_status bcl_call_run(struct bcl_team *team, const struct bcl_call *call)
+{
+	const struct bcl_brief *brief = &team->brief[call->operation];
+	enum bcl_status status;
+
+	if (is_empty(call))
+		return BCL_OK;
+	if (call->length < brief->below && bcl_short_reduces(call->reduction)) {
+		bcl_adi_lock(team->adi);
+		if (is_free(team)) {
+			status = run_short(team, brief->node, call);
+			bcl_adi_unlock(team->adi);
+			return status;
+		}
+		bcl_adi_unlock(team->adi);
+	}
+	return run(team, call);
 }
 
 enum bcl_status bcl_call_start(struct bcl_team *team,

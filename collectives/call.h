@@ -19,6 +19,9 @@ struct bcl_call {
 	const size_t *receive_lengths, *receive_offsets;
 };
 
+/* The team's choices have changed. */
+void bcl_call_prepare(struct bcl_team *team);
+
 /* The call as it was made, without the operation's own checks. */
 enum bcl_status bcl_call_run(struct bcl_team *team,
 			     const struct bcl_call *call);

@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "collectives/node.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include <bcl/coll.h>
 
-#include "transport/env/relax.h"
+#include "collectives/flags.h"
 
 enum {
 	LINE = 64,
 	PAIR = 32, /* bytes of a flag line if two share a cache line */
-};
-
-struct flag {
-	_Atomic uint64_t ready;
-	_Atomic uint64_t done;
-	_Atomic uint64_t payload[];
 };
 
 static size_t chunk_size(unsigned members)
@@ -45,18 +38,7 @@ void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
 		.chunks = (unsigned char *)memory + members * LINE,
 	};
 	node->words =
-		(node->stride - sizeof(struct flag)) / sizeof(uint64_t) / 2;
-}
-
-static struct flag *flag_of(const struct bcl_node *node, unsigned member)
-{
-	return (struct flag *)(node->flags + (size_t)member * node->stride);
-}
-
-static _Atomic uint64_t *words_of(const struct bcl_node *node,
-				  struct flag *flag, uint64_t phase)
-{
-	return flag->payload + (phase & 1) * node->words;
+		(node->stride - sizeof(struct bcl_flag)) / sizeof(uint64_t) / 2;
 }
 
 static unsigned char *chunk_of(const struct bcl_node *node,
@@ -66,81 +48,9 @@ static unsigned char *chunk_of(const struct bcl_node *node,
 	       (2 * (size_t)member + (op->phase & 1)) * node->chunk;
 }
 
-/* A word is what matters most, and not worth a call. */
-static inline void copy(void *to, const void *from, size_t length)
-{
-	if (length == sizeof(uint64_t))
-		memcpy(to, from, sizeof(uint64_t));
-	else
-		memcpy(to, from, length);
-}
-
-/* Pairs with the release stores of say_ready() and say_left(). */
-static uint64_t load(const _Atomic uint64_t *word)
-{
-	return atomic_load_explicit(word, memory_order_acquire);
-}
-
-static void say_ready(struct bcl_node *node, uint64_t phase)
-{
-	/* pairs with load() */
-	atomic_store_explicit(&flag_of(node, node->me)->ready, phase,
-			      memory_order_release);
-}
-
-/*
- * Whoever writes says with it that it has left the phase before; so only who
- * does not need say it, and not sooner: it would cost a transfer of the line
- * of its own.
- */
-static void say_left(struct bcl_node *node, uint64_t phase)
-{
-	/* pairs with load() */
-	atomic_store_explicit(&flag_of(node, node->me)->done, phase,
-			      memory_order_release);
-}
-
-/* Has the member written in this phase? */
-static bool arrived(const struct bcl_node *node, unsigned member,
-		    uint64_t phase, unsigned polls)
-{
-	const struct flag *flag = flag_of(node, member);
-
-	while (load(&flag->ready) < phase) {
-		if (!polls--)
-			return false;
-		bcl_relax();
-	}
-	return true;
-}
-
-/* Have all members left the phase? */
-static bool consumed(struct bcl_node *node, uint64_t phase)
-{
-	unsigned i;
-
-	if (node->consumed >= phase)
-		return true;
-	for (i = 0; i < node->members; i++) {
-		const struct flag *flag = flag_of(node, i);
-
-		if (i != node->me && load(&flag->done) < phase &&
-		    load(&flag->ready) <= phase)
-			return false;
-	}
-	node->consumed = phase;
-	return true;
-}
-
-/* ---- short operations -----------------------------------------------------
- *
- * One phase through the flag lines. Latency is measured by these, so they are
- * written out instead of going through the machine below.
- */
-
 enum stage {
 	BEGIN,	/* an operation */
-	SHORT,	/* reading of a short one */
+	SHORT,	/* reading of a short one (flags.h) */
 	PIECE,	/* the next piece of a longer one */
 	WRITE,	/* a phase: waiting for the place to write to */
 	READ,	/* waiting for what op->next writes */
@@ -150,110 +60,8 @@ enum stage {
 
 static bool is_short(const struct bcl_node *node, const struct bcl_node_op *op)
 {
-	return op->kind <= BCL_NODE_ALLGATHER &&
-	       op->length <= node->words * sizeof(uint64_t) &&
-	       (!op->reduction || op->reduction->element <= sizeof(uint64_t));
-}
-
-static unsigned words_in(const struct bcl_node_op *op)
-{
-	return (unsigned)(op->length + sizeof(uint64_t) - 1) / sizeof(uint64_t);
-}
-
-static bool write_short(struct bcl_node *node, struct bcl_node_op *op)
-{
-	uint64_t phase = node->phase + 1;
-	unsigned words = words_in(op), i;
-	_Atomic uint64_t *to;
-
-	if (op->kind == BCL_NODE_BROADCAST && node->me != op->root) {
-		say_left(node, node->phase);
-	} else {
-		if (words && phase > 2 && !consumed(node, phase - 2))
-			return false;
-		to = words_of(node, flag_of(node, node->me), phase);
-		if (words)
-			copy(op->own, op->send, op->length);
-		for (i = 0; i < words; i++)
-			atomic_store_explicit(&to[i], op->own[i],
-					      memory_order_relaxed);
-		say_ready(node, phase);
-	}
-	node->phase = phase;
-	op->phase = phase;
-	op->next = node->members;
-	op->stage = SHORT;
-	return true;
-}
-
-static void fetch(const struct bcl_node *node, const struct bcl_node_op *op,
-		  unsigned member, uint64_t *to)
-{
-	_Atomic uint64_t *from =
-		words_of(node, flag_of(node, member), op->phase);
-	unsigned words = words_in(op), i;
-
-	for (i = 0; i < words; i++)
-		to[i] = atomic_load_explicit(&from[i], memory_order_relaxed);
-}
-
-/* What a member has written, from the last to the first: `in` is the lower. */
-static void take_words(const struct bcl_node *node, struct bcl_node_op *op,
-		       unsigned member, const uint64_t *words)
-{
-	const struct bcl_reduction *reduction = op->reduction;
-	size_t length = op->length;
-
-	if (!reduction)
-		copy(op->receive + member * length, words, length);
-	else if (member == node->members - 1)
-		copy(op->sum, words, length);
-	else if (length == reduction->element)
-		reduction->apply(words, op->sum, 1, reduction->arg);
-	else
-		reduction->apply(words, op->sum, length / reduction->element,
-				 reduction->arg);
-}
-
-static bool read_short(struct bcl_node *node, struct bcl_node_op *op,
-		       unsigned polls)
-{
-	uint64_t words[BCL_NODE_WORDS_MAX];
-	bool mine;
-
-	switch (op->kind) {
-	case BCL_NODE_BROADCAST:
-		if (node->me == op->root)
-			return true;
-		if (!arrived(node, op->root, op->phase, polls))
-			return false;
-		fetch(node, op, op->root, words);
-		if (op->length)
-			copy(op->receive, words, op->length);
-		return true;
-	case BCL_NODE_REDUCE:
-	case BCL_NODE_GATHER:
-		if (node->me != op->root)
-			return true;
-		break;
-	default:
-		break;
-	}
-	for (; op->next > 0; op->next--) {
-		mine = op->next - 1 == node->me;
-		if (!mine && !arrived(node, op->next - 1, op->phase, polls))
-			return false;
-		if (!op->length)
-			continue;
-		if (!mine)
-			fetch(node, op, op->next - 1, words);
-		take_words(node, op, op->next - 1, mine ? op->own : words);
-	}
-	if (op->reduction)
-		copy(op->receive, op->sum, op->length);
-	/* Whoever has written in this phase had left the one before. */
-	node->consumed = op->phase - 1;
-	return true;
+	return op->length < bcl_node_brief(node, op->kind) &&
+	       bcl_short_reduces(op->reduction);
 }
 
 /* ---- what the kinds differ in ------------------------------------------ */
@@ -422,6 +230,12 @@ static const struct kind result_phase = { ALL,	      ALL,   ALL,
 					  false,      false, write_result,
 					  read_result };
 
+size_t bcl_node_brief(const struct bcl_node *node, enum bcl_node_kind kind)
+{
+	return kind <= BCL_NODE_ALLGATHER ? node->words * sizeof(uint64_t) + 1
+					  : 0;
+}
+
 /* ---- the machine -------------------------------------------------------- */
 
 bool bcl_node_able(const struct bcl_node *node,
@@ -486,7 +300,7 @@ static void begin_phase(struct bcl_node *node, struct bcl_node_op *op,
 			const struct kind *kind, enum stage stage)
 {
 	if (!is(kind->writes, op, node->me))
-		say_left(node, node->phase);
+		bcl_flag_only_read(node);
 	op->phase = ++node->phase;
 	op->next = node->members;
 	op->stage = stage;
@@ -497,10 +311,10 @@ static bool write_piece(struct bcl_node *node, struct bcl_node_op *op,
 {
 	if (!is(kind->writes, op, node->me))
 		return true;
-	if (op->phase > 2 && !consumed(node, op->phase - 2))
+	if (!bcl_flag_free(node, op->phase))
 		return false;
 	kind->write(node, op, chunk_of(node, op, node->me));
-	say_ready(node, op->phase);
+	bcl_flag_ready(node, op->phase);
 	return true;
 }
 
@@ -515,12 +329,34 @@ static bool read_pieces(struct bcl_node *node, struct bcl_node_op *op,
 
 		if (!is(kind->from, op, member) || (mine && !kind->self))
 			continue;
-		if (!mine && !arrived(node, member, op->phase, polls))
+		if (!mine && !bcl_flag_arrived(node, member, op->phase, polls))
 			return false;
 		kind->read(node, op, member, chunk_of(node, op, member));
 	}
 	if (kind->from != ROOT)
 		node->consumed = op->phase - 1;
+	return true;
+}
+
+void bcl_node_written(struct bcl_node_op *op, unsigned next)
+{
+	op->next = next;
+	op->stage = SHORT;
+}
+
+static bool advance_short(struct bcl_node *node, struct bcl_node_op *op,
+			  unsigned polls)
+{
+	if (op->stage == BEGIN) {
+		if (!bcl_short_write(node, op->kind, op->root, op->send,
+				     op->length))
+			return false;
+		bcl_node_written(op, node->members);
+	}
+	if (!bcl_short_arrived(node, op->kind, op->root, &op->next, polls))
+		return false;
+	bcl_short_read(node, op->kind, op->root, op->receive, op->length,
+		       op->reduction);
 	return true;
 }
 
@@ -532,11 +368,10 @@ bool bcl_node_advance(struct bcl_node *node, struct bcl_node_op *op,
 	for (;;) {
 		switch ((enum stage)op->stage) {
 		case SHORT:
-			return read_short(node, op, polls);
+			return advance_short(node, op, polls);
 		case BEGIN:
 			if (is_short(node, op))
-				return write_short(node, op) &&
-				       read_short(node, op, polls);
+				return advance_short(node, op, polls);
 			move_own(node, op);
 			/* fall through */
 		case PIECE:

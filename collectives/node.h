@@ -12,8 +12,8 @@
  *  flag line of a member
  *   ready    phase in which it last wrote; stored (release) after what it
  *            wrote, loaded (acquire) by readers before they read
- *   done     phase that it had left when it began one in which it does not
- *            write; stored (release), loaded (acquire) by writers
+ *   done     a phase that it has left; stored (release) where it does not
+ *            write, loaded (acquire) by writers
  *   payload  words, for odd and even phases, of what is short
  *  chunks of a member: two, for odd and even phases, for what is longer
  *
@@ -47,6 +47,8 @@ struct bcl_node {
 	size_t chunk;	 /* bytes of a chunk */
 	unsigned char *flags, *chunks;
 	uint64_t phase;	   /* the last that was begun here */
+	uint64_t written;  /* the last in which the own member wrote */
+	uint64_t left;	   /* what its flag line says in `done` */
 	uint64_t consumed; /* all are known to have left this phase */
 };
 
@@ -85,7 +87,6 @@ struct bcl_node_op {
 	uint64_t phase; /* this phase */
 	size_t offset;	/* bytes of the length that are over */
 	size_t piece;	/* bytes of it in this phase */
-	uint64_t own[BCL_NODE_WORDS_MAX], sum[BCL_NODE_WORDS_MAX];
 };
 
 /* send may be where receive puts the own block (in place). */
@@ -95,20 +96,27 @@ static inline void bcl_node_begin(struct bcl_node_op *op,
 				  size_t length,
 				  const struct bcl_reduction *reduction)
 {
-	/* not the words, which would be cleared in vain */
-	op->kind = kind;
-	op->root = root;
-	op->send = (const unsigned char *)send;
-	op->receive = (unsigned char *)receive;
-	op->length = length;
-	op->reduction = reduction;
-	op->stage = 0;
-	op->offset = 0;
+	*op = (struct bcl_node_op){
+		.kind = kind,
+		.root = root,
+		.send = (const unsigned char *)send,
+		.receive = (unsigned char *)receive,
+		.length = length,
+		.reduction = reduction,
+	};
 }
 
 /* Can it run at all: an element fits into a chunk. */
 bool bcl_node_able(const struct bcl_node *node,
 		   const struct bcl_reduction *reduction);
+
+/*
+ * Operations with less than so many bytes go through the flag lines; 0: never.
+ * Who does so without bcl_node_advance() (flags.h), but finds that others are
+ * still to come, goes on with it after bcl_node_written().
+ */
+size_t bcl_node_brief(const struct bcl_node *node, enum bcl_node_kind kind);
+void bcl_node_written(struct bcl_node_op *op, unsigned next);
 
 /*
  * Go on as far as possible; true when it is over. Looks at most `polls` times

@@ -333,7 +333,10 @@ static enum bcl_status hear_choices(struct bcl_team *team)
 		bcl_model_measure(&model, team);
 		bcl_choices_init(&team->choices, &model);
 	}
-	return broadcast(team, &team->choices, sizeof(team->choices));
+	status = broadcast(team, &team->choices, sizeof(team->choices));
+	if (status == BCL_OK)
+		bcl_call_prepare(team);
+	return status;
 }
 
 static void destroy(struct bcl_team *team)
@@ -518,7 +521,10 @@ enum bcl_status bcl_team_force(struct bcl_team *team,
 			       enum bcl_operation operation, const char *name)
 {
 	struct bcl_model model;
+	enum bcl_status status;
 
 	bcl_model_init(&model, team);
-	return bcl_choices_force(&team->choices, &model, operation, name);
+	status = bcl_choices_force(&team->choices, &model, operation, name);
+	bcl_call_prepare(team);
+	return status;
 }

@@ -35,6 +35,12 @@ enum {
 
 struct bcl_teams; /* all of a job in this process: teams.h */
 
+/* What goes through the flag lines of the node alone (flags.h). */
+struct bcl_brief {
+	size_t below; /* operations with less than so many bytes; 0: none */
+	enum bcl_node_kind node;
+};
+
 struct bcl_team {
 	struct bcl_adi *adi;
 	struct bcl_teams *teams;
@@ -51,14 +57,16 @@ struct bcl_team {
 	unsigned my_node, my_member;
 	struct bcl_layout layout;
 	struct bcl_choices choices;
+	struct bcl_brief brief[BCL_OPERATIONS];
 	enum bcl_status lost; /* why it is of no use any more */
 
 	bool shares; /* has a segment */
 	struct bcl_node node;
-	uint64_t tickets;	    /* turns in the segment given out */
-	uint64_t turn;		    /* whose it is */
-	unsigned direct;	    /* operations that went past the engine */
-	struct bcl_memory *segment; /* the leader's */
+	uint64_t tickets; /* turns in the segment given out */
+	uint64_t turn;	  /* whose it is */
+	unsigned direct;  /* operations that went past the engine */
+	unsigned polls; /* looks at a flag between two turns of it, or yields */
+	struct bcl_memory *segment;    /* the leader's */
 	struct bcl_peer *segment_peer; /* the others': whose it is */
 	unsigned char segment_key[BCL_KEY_MAX];
 

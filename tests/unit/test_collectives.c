@@ -227,6 +227,72 @@ START_TEST(many_ranks)
 }
 END_TEST
 
+/* ---- who has written says it later -----------------------------------------
+ */
+
+enum turn {
+	ALL_WRITE,
+	FIRST_WRITES,
+	LAST_WRITES,
+	OTHERS_WRITE,
+	TURNS,
+};
+
+static enum bcl_status take_turn(struct bcl_team *team, enum turn turn,
+				 size_t length)
+{
+	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_UINT8);
+	static _Thread_local unsigned char in[2000], out[3 * 2000];
+	unsigned last = bcl_team_size(team) - 1;
+
+	switch (turn) {
+	case FIRST_WRITES:
+		return bcl_broadcast(team, out, length, 0);
+	case LAST_WRITES:
+		return bcl_broadcast(team, out, length, last);
+	case OTHERS_WRITE:
+		return bcl_gather(team, in, length, out, 0);
+	default:
+		return bcl_allreduce(team, in, out, length, sum);
+	}
+}
+
+static void run_turns(struct bcl_adi *adi, void *arg)
+{
+	static const size_t turn_lengths[] = { 8, 1001 };
+	atomic_uint *failures = arg;
+	struct bcl_team *world;
+	unsigned i, k, n = TURNS * TURNS * TURNS * TURNS;
+
+	if (bcl_team_world(adi, &world) != BCL_OK) {
+		++*failures;
+		return;
+	}
+	for (k = 0; k < 2; k++)
+		for (i = 0; i < 4 * n; i++)
+			if (take_turn(world, (i / 4 >> i % 4 * 2) % TURNS,
+				      turn_lengths[k]))
+				++*failures;
+	bcl_team_free(world);
+}
+
+/* All sequences of four operations in which different members write. */
+START_TEST(turns_in_a_segment)
+{
+	unsigned size;
+
+	for (size = 2; size <= 3; size++) {
+		struct mock_options options = { .size = size };
+		struct mock_world *world = mock_open(&options);
+		atomic_uint failures = 0;
+
+		mock_run(world, run_turns, &failures);
+		ck_assert_uint_eq(failures, 0);
+		mock_close(world);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("collectives");
@@ -235,6 +301,7 @@ int main(void)
 	tcase_set_timeout(tests, 250);
 	tcase_add_loop_test(tests, every_algorithm, 0, BCL_OPERATIONS);
 	tcase_add_test(tests, mixed);
+	tcase_add_test(tests, turns_in_a_segment);
 	tcase_add_loop_test(tests, without_segment, 0, BCL_OPERATIONS);
 	tcase_add_loop_test(tests, many_ranks, 0, BCL_OPERATIONS);
 	suite_add_tcase(suite, tests);
