@@ -157,11 +157,13 @@ size_t perf_collective(struct perf_rank *rank)
 	for (s = 0; s <= samples; s++) {
 		uint64_t start = ref_now(), ideal = 0;
 
+		call.root = 0;
 		for (i = 0; i < batch; i++) {
-			call.root = (unsigned int)i % (unsigned int)rank->size;
 			if (late)
 				ideal += be_late(rank, late, &seed);
 			perf_must(rank, calls[which].run(&call), name);
+			if (++call.root == (unsigned int)rank->size)
+				call.root = 0;
 		}
 		if (s)
 			ref_sample(rank->ref, ((double)(ref_now() - start) -

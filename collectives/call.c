@@ -109,6 +109,13 @@ static inline enum bcl_status run_short(struct bcl_team *team,
 
 	if (!begin_direct(team))
 		return team->lost;
+	if (kind == BCL_NODE_ALLREDUCE && node->members == 2 &&
+	    call->length == sizeof(uint64_t)) {
+		if (bcl_short_pair(node, call->send, call->receive,
+				   call->reduction, team->polls, &written))
+			return BCL_OK;
+		return finish_short(team, kind, call, written, next);
+	}
 	written = bcl_short_write(node, kind, call->root, call->send,
 				  call->length);
 	if (!written ||

@@ -37,8 +37,7 @@ static inline uint64_t bcl_flag_load(const _Atomic uint64_t *word)
 static inline void bcl_flag_ready(struct bcl_node *node, uint64_t phase)
 {
 	/* pairs with bcl_flag_load() */
-	atomic_store_explicit(&bcl_flag_of(node, node->me)->ready, phase,
-			      memory_order_release);
+	atomic_store_explicit(&node->mine->ready, phase, memory_order_release);
 	node->written = phase;
 }
 
@@ -49,8 +48,7 @@ static inline void bcl_flag_left(struct bcl_node *node, uint64_t phase)
 		return;
 	node->left = phase;
 	/* pairs with bcl_flag_load() */
-	atomic_store_explicit(&bcl_flag_of(node, node->me)->done, phase,
-			      memory_order_release);
+	atomic_store_explicit(&node->mine->done, phase, memory_order_release);
 }
 
 /*
@@ -208,17 +206,22 @@ static inline bool bcl_short_arrived(struct bcl_node *node,
 	return true;
 }
 
+/* Elements; a division costs as much as the rest. */
+static inline size_t bcl_short_count(size_t length,
+				     const struct bcl_reduction *reduction)
+{
+	return length == reduction->element ? 1 : length / reduction->element;
+}
+
 /* Members are combined from the last to the first: `in` is the lower. */
 static inline void bcl_short_combine(const struct bcl_node *node, void *receive,
 				     size_t length,
 				     const struct bcl_reduction *reduction)
 {
 	uint64_t words[BCL_NODE_WORDS_MAX], sum[BCL_NODE_WORDS_MAX];
+	size_t count = bcl_short_count(length, reduction);
 	unsigned i = node->members - 1;
-	size_t count = 1;
 
-	if (length != reduction->element)
-		count = length / reduction->element;
 	bcl_short_load(node, i, sum, length);
 	while (i-- > 0) {
 		bcl_short_load(node, i, words, length);
@@ -268,6 +271,40 @@ static inline void bcl_short_read(const struct bcl_node *node,
 				  reduction);
 	else
 		bcl_short_read_as(node, kind, root, receive, length, reduction);
+}
+
+/*
+ * The shortest of those that move data: one word of each of two members,
+ * combined by both. What is read is the word written a moment ago and the
+ * other's, which came with its flag. False: it has not come; *written as from
+ * bcl_short_write().
+ */
+static inline bool bcl_short_pair(struct bcl_node *node, const void *send,
+				  void *receive,
+				  const struct bcl_reduction *reduction,
+				  unsigned polls, bool *written)
+{
+	const struct bcl_flag *other = bcl_flag_of(node, !node->me);
+	uint64_t phase = node->phase + 1, words[2];
+
+	*written = bcl_flag_free(node, phase);
+	if (!*written)
+		return false;
+	memcpy(&words[node->me], send, sizeof(uint64_t));
+	atomic_store_explicit(&node->mine->payload[phase & 1], words[node->me],
+			      memory_order_relaxed);
+	bcl_flag_ready(node, phase);
+	node->phase = phase;
+	if (!bcl_flag_arrived(node, !node->me, phase, polls))
+		return false;
+	node->consumed = phase - 1;
+	words[!node->me] = atomic_load_explicit(&other->payload[phase & 1],
+						memory_order_relaxed);
+	reduction->apply(&words[0], &words[1],
+			 bcl_short_count(sizeof(uint64_t), reduction),
+			 reduction->arg);
+	memcpy(receive, &words[1], sizeof(uint64_t));
+	return true;
 }
 
 #endif

@@ -37,6 +37,7 @@ void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
 		.flags = memory,
 		.chunks = (unsigned char *)memory + members * LINE,
 	};
+	node->mine = bcl_flag_of(node, me);
 	node->words =
 		(node->stride - sizeof(struct bcl_flag)) / sizeof(uint64_t) / 2;
 }

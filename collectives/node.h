@@ -32,6 +32,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct bcl_flag;
 struct bcl_reduction;
 
 enum {
@@ -46,10 +47,11 @@ struct bcl_node {
 	unsigned words;	 /* of each of the two payloads in a flag line */
 	size_t chunk;	 /* bytes of a chunk */
 	unsigned char *flags, *chunks;
-	uint64_t phase;	   /* the last that was begun here */
-	uint64_t written;  /* the last in which the own member wrote */
-	uint64_t left;	   /* what its flag line says in `done` */
-	uint64_t consumed; /* all are known to have left this phase */
+	struct bcl_flag *mine; /* the own flag line */
+	uint64_t phase;	       /* the last that was begun here */
+	uint64_t written;      /* the last in which the own member wrote */
+	uint64_t left;	       /* what its flag line says in `done` */
+	uint64_t consumed;     /* all are known to have left this phase */
 };
 
 /* Bytes of the segment for so many members. */
