@@ -5,9 +5,11 @@ conform_scripts = %D%/style.sh %D%/headers.sh %D%/install.sh %D%/man.sh \
 system_tests += $(conform_scripts)
 dist_check_SCRIPTS += $(conform_scripts)
 
-check_PROGRAMS += %D%/boot-rank %D%/calls %D%/cost
-system_tests += %D%/boot.sh %D%/calls.sh %D%/cost.sh %D%/info.sh
-dist_check_SCRIPTS += %D%/boot.sh %D%/calls.sh %D%/cost.sh %D%/info.sh
+check_PROGRAMS += %D%/boot-rank %D%/calls %D%/card-cost %D%/cost
+system_tests += %D%/boot.sh %D%/calls.sh %D%/card-cost.sh %D%/cost.sh \
+	%D%/info.sh
+dist_check_SCRIPTS += %D%/boot.sh %D%/calls.sh %D%/card-cost.sh \
+	%D%/cost.sh %D%/info.sh
 
 check_PROGRAMS += %D%/adi %D%/adi-cost
 %C%_adi_SOURCES = %D%/adi.c $(adi_traffic)
