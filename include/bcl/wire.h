@@ -67,6 +67,60 @@ struct bcl_le64 {
 	uint8_t b[8];
 };
 
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+
+/* One load or store each, at any address. */
+
+static inline uint16_t bcl_get16(struct bcl_le16 f)
+{
+	uint16_t v;
+
+	__builtin_memcpy(&v, f.b, sizeof(v));
+	return v;
+}
+
+static inline uint32_t bcl_get32(struct bcl_le32 f)
+{
+	uint32_t v;
+
+	__builtin_memcpy(&v, f.b, sizeof(v));
+	return v;
+}
+
+static inline uint64_t bcl_get64(struct bcl_le64 f)
+{
+	uint64_t v;
+
+	__builtin_memcpy(&v, f.b, sizeof(v));
+	return v;
+}
+
+static inline struct bcl_le16 bcl_put16(uint16_t v)
+{
+	struct bcl_le16 f;
+
+	__builtin_memcpy(f.b, &v, sizeof(v));
+	return f;
+}
+
+static inline struct bcl_le32 bcl_put32(uint32_t v)
+{
+	struct bcl_le32 f;
+
+	__builtin_memcpy(f.b, &v, sizeof(v));
+	return f;
+}
+
+static inline struct bcl_le64 bcl_put64(uint64_t v)
+{
+	struct bcl_le64 f;
+
+	__builtin_memcpy(f.b, &v, sizeof(v));
+	return f;
+}
+
+#else
+
 static inline uint16_t bcl_get16(struct bcl_le16 f)
 {
 	return (uint16_t)(f.b[0] | f.b[1] << 8);
@@ -104,6 +158,8 @@ static inline struct bcl_le64 bcl_put64(uint64_t v)
 				    (uint8_t)(v >> 32), (uint8_t)(v >> 40),
 				    (uint8_t)(v >> 48), (uint8_t)(v >> 56) } };
 }
+
+#endif
 
 /*
  * On Ethernet this stands before the frame. `to` and `from` are hints for hosts
