@@ -9,15 +9,29 @@
 
 /* ---- memory ---- */
 
-struct bcl_card_seat *bcl_card_seat_of(struct bcl_card_host *host,
-				       uint16_t number)
+struct bcl_card_seat *bcl_card_seat_find(struct bcl_card_host *host,
+					 uint16_t port, uint16_t number)
 {
 	unsigned i;
 
-	for (i = 0; i < BCL_CARD_PORTS; i++)
-		if (host->seats[i].number == number)
-			return &host->seats[i];
+	for (i = 0; i < BCL_CARD_PORTS; i++) {
+		struct bcl_card_seat *seat =
+			&host->seats[(port + i) % BCL_CARD_PORTS];
+
+		if (seat->number == number)
+			return seat;
+	}
 	return NULL;
+}
+
+/* Most often it sits where its number says. */
+static inline struct bcl_card_seat *seat_of(struct bcl_card_host *host,
+					    uint16_t port)
+{
+	struct bcl_card_seat *seat = &host->seats[port % BCL_CARD_PORTS];
+
+	return seat->number == port ? seat
+				    : bcl_card_seat_find(host, port, port);
 }
 
 static inline uint8_t *area(struct bcl_card_host *host,
@@ -95,6 +109,23 @@ static void place(struct bcl_card_host *host, uint8_t *to, const uint8_t *from,
 		      length);
 }
 
+/* A read of a port's areas. */
+static enum bcl_dma_result read_area(struct bcl_card_host *host,
+				     const struct bcl_memref *ref, void *card)
+{
+	const uint8_t *memory = area(host, ref);
+
+	if (!memory) {
+		bcl_count(host->context->counters, host_dma_refused);
+		return BCL_DMA_FAULT;
+	}
+	if (((ref->handle - 1) & 7) == BCL_CARD_AREA_INDICES)
+		read_words(card, memory, ref->length);
+	else
+		memcpy(card, memory, ref->length);
+	return BCL_DMA_DONE;
+}
+
 static enum bcl_dma_result hal_dma(void *arg, enum bcl_dma_direction direction,
 				   uint16_t port, int remote,
 				   const struct bcl_memref *ref, void *card,
@@ -107,14 +138,14 @@ static enum bcl_dma_result hal_dma(void *arg, enum bcl_dma_direction direction,
 	(void)cookie;
 	if (!ref->length)
 		return BCL_DMA_DONE;
+	if (!port && !write)
+		return read_area(host, ref, card);
 	memory = resolve(host, port, remote, ref,
 			 write ? BCL_REMOTE_WRITE : BCL_REMOTE_READ);
 	if (!memory)
 		return BCL_DMA_FAULT;
 	if (write)
 		place(host, memory, card, ref->length);
-	else if (!port && ((ref->handle - 1) & 7) == BCL_CARD_AREA_INDICES)
-		read_words(card, memory, ref->length);
 	else
 		memcpy(card, memory, ref->length);
 	return BCL_DMA_DONE;
@@ -294,7 +325,7 @@ static void hal_node(void *arg, uint32_t index, uint64_t card,
 static void hal_event(void *arg, uint16_t port, enum bcl_queue queue,
 		      uint32_t slot, const struct bcl_completion *entry)
 {
-	struct bcl_card_seat *seat = bcl_card_seat_of(arg, port);
+	struct bcl_card_seat *seat = seat_of(arg, port);
 	struct bcl_card_cq *cq;
 	struct bcl_completion *to;
 
@@ -312,7 +343,7 @@ static void hal_event(void *arg, uint16_t port, enum bcl_queue queue,
 static void hal_wake(void *arg, uint16_t port)
 {
 	struct bcl_card_host *host = arg;
-	struct bcl_card_seat *seat = bcl_card_seat_of(host, port);
+	struct bcl_card_seat *seat = seat_of(host, port);
 
 	if (!seat)
 		return;

@@ -140,8 +140,10 @@ enum bcl_status bcl_card_command(struct bcl_card_host *host,
 				 const struct bcl_control *control,
 				 uint32_t *result);
 
-struct bcl_card_seat *bcl_card_seat_of(struct bcl_card_host *host,
-				       uint16_t number);
+/* The seat of this number, 0: a free one; the port's own place is looked at
+ * first. */
+struct bcl_card_seat *bcl_card_seat_find(struct bcl_card_host *host,
+					 uint16_t port, uint16_t number);
 
 static inline struct bcl_card_host *
 bcl_card_host_of(const struct bcl_port *port)

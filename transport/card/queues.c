@@ -137,7 +137,7 @@ enum bcl_status bcl_card_port_open(struct bcl_port *port)
 	fill_in(queues, &n, areas);
 
 	bcl_card_lock(host);
-	seat = bcl_card_seat_of(host, 0);
+	seat = bcl_card_seat_find(host, port->number, 0);
 	if (seat) {
 		handle =
 			bcl_card_area_handle((unsigned)(seat - host->seats), 0);
