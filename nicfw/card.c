@@ -83,6 +83,7 @@ static void set_up_pools(struct bcl_card *card, const struct layout *from,
 	uint32_t messages = config->max_messages, i;
 
 	card->message = from->messages;
+	card->flow = from->flows;
 	card->job = from->jobs;
 	card->numbers = from->numbers;
 	card->flow_buckets = from->flow_buckets;
@@ -192,6 +193,14 @@ static void wake_up(struct bcl_card *card, uint64_t now)
 	card->now = now;
 }
 
+/* All but those that are most urgent begin with what was put off. */
+static void begin(struct bcl_card *card, uint64_t now)
+{
+	wake_up(card, now);
+	if (card->answered.conn)
+		bcl_nic_recv_answers(card);
+}
+
 /* Let the engines run, and say when they want to again. */
 static void run(struct bcl_card *card, unsigned budget,
 		struct bcl_card_next *next)
@@ -200,15 +209,20 @@ static void run(struct bcl_card *card, unsigned budget,
 		bcl_nic_port_feed(card);
 	if (card->now >= card->wanting_at && !nic_list_empty(&card->wanting))
 		bcl_nic_node_serve(card);
-	for (; budget && card->nheap && card->heap[0]->due <= card->now;
-	     budget--)
-		bcl_nic_conn_timer(card, card->heap[0]);
+	if (card->nheap && card->heap[0]->due <= card->now) {
+		if (card->answered.conn)
+			bcl_nic_recv_answers(card);
+		for (; budget && card->nheap &&
+		       card->heap[0]->due <= card->now;
+		     budget--)
+			bcl_nic_conn_timer(card, card->heap[0]);
+	}
 	if (!nic_list_empty(&card->intake))
 		bcl_nic_sdma_intake(card, &budget);
 	bcl_nic_send(card, &budget);
 	if (!nic_list_empty(&card->news))
 		bcl_nic_port_wake(card);
-	next->more = budget == 0;
+	next->more = budget == 0 || card->answered.conn;
 	next->deadline = card->nheap ? card->heap[0]->due : NIC_NEVER;
 	if (!nic_list_empty(&card->starving) &&
 	    card->starving_at < next->deadline)
@@ -230,6 +244,10 @@ void bcl_card_doorbell(struct bcl_card *card, uint16_t number, uint64_t now,
 			nic_list_append(&card->intake, &port->intake);
 	}
 	run(card, budget, next);
+	if (card->answered.conn) {
+		bcl_nic_recv_answers(card);
+		run(card, budget, next);
+	}
 }
 
 void bcl_card_frames(struct bcl_card *card, unsigned rail,
@@ -249,7 +267,7 @@ void bcl_card_drained(struct bcl_card *card, unsigned rail, uint64_t now,
 {
 	struct nic_conn *conn;
 
-	wake_up(card, now);
+	begin(card, now);
 	while (rail < BCL_RAILS_MAX &&
 	       (conn = nic_list_first(&card->drain, struct nic_conn, drain))) {
 		nic_list_remove(&conn->drain);
@@ -261,7 +279,7 @@ void bcl_card_drained(struct bcl_card *card, unsigned rail, uint64_t now,
 void bcl_card_transmit_ready(struct bcl_card *card, unsigned rail, uint64_t now,
 			     unsigned budget, struct bcl_card_next *next)
 {
-	wake_up(card, now);
+	begin(card, now);
 	if (rail < BCL_RAILS_MAX)
 		bcl_nic_send_ready(card, rail);
 	run(card, budget, next);
@@ -271,7 +289,7 @@ void bcl_card_dma_done(struct bcl_card *card, uint32_t cookie,
 		       enum bcl_dma_result result, uint64_t now,
 		       unsigned budget, struct bcl_card_next *next)
 {
-	wake_up(card, now);
+	begin(card, now);
 	if (cookie < jobs_of(&card->config))
 		bcl_nic_rdma_done(card, cookie, result);
 	run(card, budget, next);
@@ -280,7 +298,7 @@ void bcl_card_dma_done(struct bcl_card *card, uint32_t cookie,
 void bcl_card_timer(struct bcl_card *card, uint64_t now, unsigned budget,
 		    struct bcl_card_next *next)
 {
-	wake_up(card, now);
+	begin(card, now);
 	run(card, budget, next);
 }
 
@@ -292,7 +310,7 @@ void bcl_card_node_gone(struct bcl_card *card, uint32_t index, unsigned rail,
 	struct nic_conn *conn = node ? node->conn : NULL;
 	unsigned other, others = 0;
 
-	wake_up(card, now);
+	begin(card, now);
 	if (conn && rail < BCL_RAILS_MAX &&
 	    conn->window[rail].state != NIC_RAIL_OFF) {
 		/* Only rails that do not wait in vain speak for the node. */
@@ -398,7 +416,7 @@ enum bcl_status bcl_card_control(struct bcl_card *card,
 {
 	enum bcl_status status = BCL_ERR_ARG;
 
-	wake_up(card, now);
+	begin(card, now);
 	switch ((enum bcl_control_op)control->op) {
 	case BCL_CTL_PORT_OPEN:
 		status = bcl_nic_port_open(card, control);

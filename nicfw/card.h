@@ -409,6 +409,7 @@ struct bcl_card {
 	struct nic_pool messages, flows, flights, inbounds, jobs;
 	struct nic_pool out, in;     /* buffers */
 	struct nic_message *message; /* the array */
+	struct nic_flow *flow;	     /* the array */
 	struct nic_buffer *buffer;   /* the array of `out` */
 	struct nic_job *job;
 	struct nic_message **numbers; /* by node and number */
@@ -426,10 +427,16 @@ struct bcl_card {
 	uint32_t conn_shift; /* of the generation in a connection id */
 	uint32_t free_node, free_conn, nheap;
 	uint32_t generation;
+	uint32_t flow_hand; /* the next flow to be taken back */
 	uint32_t answers; /* RESET and REFUSE left until answers_at */
 	uint64_t answers_at;
 	uint64_t starving_at, wanting_at;
 	uint64_t back_at; /* nobody had called for long until then */
+	struct {	  /* what the last frame said of ours, put off */
+		struct nic_conn *conn; /* NULL: nothing was */
+		uint32_t done, ack;
+		uint8_t rail;
+	} answered;
 	struct nic_rail rail[BCL_RAILS_MAX];
 
 	/* scratch of the engines, used within one input only */
@@ -509,15 +516,26 @@ void bcl_nic_port_wake(struct bcl_card *card);
 void bcl_nic_port_slept(struct bcl_card *card, struct nic_port *port);
 
 /* ---- rdma.c ---- */
+enum bcl_dma_result bcl_nic_dma_job(struct bcl_card *card,
+				    enum bcl_dma_direction direction,
+				    uint16_t port, int remote,
+				    const struct bcl_memref *ref, void *mem,
+				    enum nic_job_kind kind, void *object,
+				    struct nic_buffer *buffer);
 /*
  * hal.dma(); PENDING goes on in bcl_card_dma_done() with the object. The
  * caller made sure that a job is free.
  */
-enum bcl_dma_result bcl_nic_dma(struct bcl_card *card,
-				enum bcl_dma_direction direction, uint16_t port,
-				int remote, const struct bcl_memref *ref,
-				void *mem, enum nic_job_kind kind, void *object,
-				struct nic_buffer *buffer);
+static inline enum bcl_dma_result
+nic_dma(struct bcl_card *card, enum bcl_dma_direction direction,
+	    uint16_t port, int remote, const struct bcl_memref *ref, void *mem,
+	    enum nic_job_kind kind, void *object, struct nic_buffer *buffer)
+{
+	return card->gather ? card->hal.dma(card->host, direction, port, remote,
+					    ref, mem, 0)
+			    : bcl_nic_dma_job(card, direction, port, remote,
+					      ref, mem, kind, object, buffer);
+}
 /* Move payload of a message to where it belongs. 0: no card memory now. */
 void bcl_nic_rdma_store(struct bcl_card *card, struct nic_inbound *inbound,
 			uint32_t offset, const uint8_t *payload,
@@ -551,7 +569,7 @@ void bcl_nic_flow_free(struct bcl_card *card, struct nic_flow *flow);
 /* Its message was refused, under this number. */
 void bcl_nic_flow_park(struct bcl_card *card, struct nic_message *message,
 		       uint32_t number);
-/* One of its numbered messages has its verdict; it may be freed. */
+/* One of its numbered messages has its verdict. */
 void bcl_nic_flow_verdict(struct bcl_card *card, struct nic_flow *flow);
 /* Send refused messages again: those whose time has come, or all to a port. */
 void bcl_nic_flow_retry(struct bcl_card *card, struct nic_conn *conn);
@@ -593,8 +611,8 @@ static inline int nic_message_alive(const struct nic_conn *conn,
 /* A frame was lost with its rail: its messages go by another way. */
 void bcl_nic_message_reroute(struct bcl_card *card, struct nic_conn *conn,
 			     const struct nic_flight *flight);
-/* What the peer says of our messages. done: 0 if that is impossible. */
-int bcl_nic_message_done(struct bcl_card *card, struct nic_conn *conn,
+/* What the peer says of our messages. */
+void bcl_nic_message_done(struct bcl_card *card, struct nic_conn *conn,
 			 uint32_t done);
 void bcl_nic_message_verdicts(struct bcl_card *card, struct nic_conn *conn,
 			      uint32_t first, uint32_t n, const uint8_t *bits);
@@ -770,6 +788,11 @@ uint32_t bcl_nic_window_bits(const struct nic_conn *conn, unsigned rail,
 
 /* ---- send.c ---- */
 void bcl_nic_send(struct bcl_card *card, unsigned *budget);
+/*
+ * A message of a flow that has no other, at once, if nothing else waits and
+ * its port has no more requests that could share the frame. 0: queue it.
+ */
+int bcl_nic_send_alone(struct bcl_card *card, struct nic_message *message);
 void bcl_nic_send_fetched(struct bcl_card *card, struct nic_buffer *buffer,
 			  enum bcl_dma_result result);
 void bcl_nic_send_ready(struct bcl_card *card, unsigned rail);
@@ -780,6 +803,8 @@ void bcl_nic_send_drop(struct bcl_card *card, struct nic_conn *conn,
 /* ---- recv.c ---- */
 void bcl_nic_recv(struct bcl_card *card, unsigned rail,
 		  const struct bcl_rx_frame *frame);
+/* card->answered */
+void bcl_nic_recv_answers(struct bcl_card *card);
 
 /* ---- hello.c: the handshake ---- */
 /* Send HELLO on each rail that is up, known and not proved. */

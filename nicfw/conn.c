@@ -125,6 +125,8 @@ void bcl_nic_conn_free(struct bcl_card *card, struct nic_conn *conn)
 	bcl_nic_flow_wake_list(card, &conn->stalled);
 	nic_list_remove(&conn->work);
 	nic_list_remove(&conn->drain);
+	if (card->answered.conn == conn)
+		card->answered.conn = NULL;
 	bcl_nic_deadline_remove(card, conn);
 	card->conns[conn->index] = NULL;
 	if (conn->index < card->free_conn)

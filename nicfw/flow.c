@@ -14,7 +14,8 @@
  *  READY     window, rail or memory is full    STALLED
  *  STALLED   wake                              READY or IDLE
  *
- * The pool has two flows for each message: one of these never lacks.
+ * A flow stays for the next message until its port or node goes or the pool is
+ * empty. That has two for each message, so one is always idle then.
  */
 #include <nicfw/card.h>
 
@@ -27,19 +28,35 @@ static uint32_t bucket(const struct bcl_card *card, const struct nic_port *port,
 	       card->mask;
 }
 
-static struct nic_flow *get(struct bcl_card *card, struct nic_port *port,
-			    struct nic_node *node, uint16_t dst_port,
-			    enum nic_flow_class class)
+/* Does nothing need it any more? */
+static int idle(const struct nic_flow *flow)
 {
-	struct nic_flow **at =
-		&card->flow_buckets[bucket(card, port, node, dst_port, class)];
+	return flow->pending == 0 && nic_list_empty(&flow->queue) &&
+	       nic_list_empty(&flow->parked);
+}
+
+/* The pool is empty: take one back, in turn. */
+static void reclaim(struct bcl_card *card)
+{
 	struct nic_flow *flow;
 
-	for (flow = *at; flow; flow = flow->hashed)
-		if (flow->port == port && flow->node == node &&
-		    flow->dst_port == dst_port && flow->class == class)
-			return flow;
+	do
+		flow = &card->flow[card->flow_hand++ &
+				   (2 * card->config.max_messages - 1)];
+	while (!idle(flow));
+	bcl_nic_flow_free(card, flow);
+}
+
+static struct nic_flow *make(struct bcl_card *card, struct nic_port *port,
+			     struct nic_node *node, uint16_t dst_port,
+			     enum nic_flow_class class)
+{
+	struct nic_flow *flow, **at;
+
+	if (card->flows.left == 0)
+		reclaim(card);
 	flow = nic_pool_take(&card->flows);
+	at = &card->flow_buckets[bucket(card, port, node, dst_port, class)];
 	flow->hashed = *at;
 	*at = flow;
 	nic_list_init(&flow->queue);
@@ -59,6 +76,19 @@ static struct nic_flow *get(struct bcl_card *card, struct nic_port *port,
 	return flow;
 }
 
+static struct nic_flow *get(struct bcl_card *card, struct nic_port *port,
+			    struct nic_node *node, uint16_t dst_port,
+			    enum nic_flow_class class)
+{
+	struct nic_flow *flow =
+		card->flow_buckets[bucket(card, port, node, dst_port, class)];
+
+	while (flow && (flow->port != port || flow->node != node ||
+			flow->dst_port != dst_port || flow->class != class))
+		flow = flow->hashed;
+	return flow ? flow : make(card, port, node, dst_port, class);
+}
+
 void bcl_nic_flow_free(struct bcl_card *card, struct nic_flow *flow)
 {
 	struct nic_flow **at = &card->flow_buckets[bucket(
@@ -71,15 +101,6 @@ void bcl_nic_flow_free(struct bcl_card *card, struct nic_flow *flow)
 	nic_list_remove(&flow->in_port);
 	nic_list_remove(&flow->in_node);
 	nic_pool_put(&card->flows, &flow->link);
-}
-
-/* Unless its port or node is going: then they free it. */
-static void release(struct bcl_card *card, struct nic_flow *flow)
-{
-	if (flow->pending == 0 && nic_list_empty(&flow->queue) &&
-	    nic_list_empty(&flow->parked) && !flow->port->closed &&
-	    !flow->node->losing)
-		bcl_nic_flow_free(card, flow);
 }
 
 int bcl_nic_flow_sendable(const struct nic_flow *flow)
@@ -152,6 +173,7 @@ static void enter(struct bcl_card *card, struct nic_flow *flow,
 static void admit(struct bcl_card *card, struct nic_message *message)
 {
 	enum nic_flow_class class = NIC_FLOW_SMALL;
+	struct nic_flow *flow;
 	uint16_t dst_port = 0;
 
 	if (message->op == BCL_REQ_SYSTEM ||
@@ -163,8 +185,11 @@ static void admit(struct bcl_card *card, struct nic_message *message)
 		class = NIC_FLOW_BULK;
 	}
 	message->gate->pending++;
-	enter(card, get(card, message->port, message->node, dst_port, class),
-	      message);
+	flow = get(card, message->port, message->node, dst_port, class);
+	message->flow = flow;
+	if (flow->place != NIC_FLOW_IDLE || flow->refused ||
+	    !nic_list_empty(&flow->queue) || !bcl_nic_send_alone(card, message))
+		enter(card, flow, message);
 }
 
 void bcl_nic_flow_submit(struct bcl_card *card, struct nic_message *message)
@@ -179,7 +204,6 @@ void bcl_nic_flow_submit(struct bcl_card *card, struct nic_message *message)
 		nic_list_append(&gate->queue, &message->link);
 	} else if (message->op == BCL_REQ_FENCE) {
 		bcl_nic_message_finish(card, message, BCL_OK);
-		release(card, gate);
 	} else {
 		admit(card, message);
 	}
@@ -202,7 +226,6 @@ void bcl_nic_flow_passed(struct bcl_card *card, struct nic_flow *gate)
 		else
 			admit(card, message);
 	}
-	release(card, gate);
 }
 
 void bcl_nic_flow_reply(struct bcl_card *card, struct nic_message *message)
@@ -263,7 +286,6 @@ void bcl_nic_flow_verdict(struct bcl_card *card, struct nic_flow *flow)
 			retry_later(card, flow);
 		}
 	}
-	release(card, flow);
 }
 
 static void resend(struct bcl_card *card, struct nic_flow *flow)

@@ -193,6 +193,8 @@ static void verdict(struct bcl_card *card, struct nic_conn *conn,
 	struct nic_flow *flow = message->flow;
 	uint32_t number = message->number;
 
+	if (flow)
+		flow->pending++; /* nobody takes it back meanwhile */
 	unnumber(card, message);
 	if (what == BCL_VERDICT_DELIVERED) {
 		if (flow)
@@ -219,22 +221,21 @@ static void verdict(struct bcl_card *card, struct nic_conn *conn,
 		else
 			bcl_nic_flow_park(card, message, number);
 	}
-	if (flow)
+	if (flow) {
+		flow->pending--;
 		bcl_nic_flow_verdict(card, flow);
+	}
 }
 
-int bcl_nic_message_done(struct bcl_card *card, struct nic_conn *conn,
-			 uint32_t done)
+void bcl_nic_message_done(struct bcl_card *card, struct nic_conn *conn,
+			  uint32_t done)
 {
 	struct nic_message *message;
 
-	if (bcl_before(conn->next, done))
-		return 0;
 	while ((message = nic_list_first(&conn->numbered, struct nic_message,
 					 numbered)) &&
 	       bcl_before(message->number, done))
 		verdict(card, conn, message, BCL_VERDICT_DELIVERED);
-	return 1;
 }
 
 void bcl_nic_message_verdicts(struct bcl_card *card, struct nic_conn *conn,
@@ -264,9 +265,9 @@ void bcl_nic_message_answered(struct bcl_card *card,
 		flow = message->flow;
 		unnumber(card, message);
 	}
-	bcl_nic_message_finish(card, message, status);
 	if (flow)
 		bcl_nic_flow_verdict(card, flow);
+	bcl_nic_message_finish(card, message, status);
 }
 
 /* By number: the peer must hold as few as possible. */

@@ -182,7 +182,7 @@ static enum bcl_dma_result read_index(struct bcl_card *card,
 
 	if (!card->gather && card->jobs.left == 0)
 		return BCL_DMA_FAULT;
-	result = bcl_nic_dma(card, BCL_DMA_READ, 0, 0, &ref, &port->word[word],
+	result = nic_dma(card, BCL_DMA_READ, 0, 0, &ref, &port->word[word],
 			     kind, port, NULL);
 	if (result == BCL_DMA_PENDING)
 		port->jobs++;

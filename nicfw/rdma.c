@@ -2,19 +2,16 @@
 /* RDMA: payload from the card to host memory, and the jobs of all engines. */
 #include <nicfw/card.h>
 
-enum bcl_dma_result bcl_nic_dma(struct bcl_card *card,
-				enum bcl_dma_direction direction, uint16_t port,
-				int remote, const struct bcl_memref *ref,
-				void *mem, enum nic_job_kind kind, void *object,
-				struct nic_buffer *buffer)
+enum bcl_dma_result bcl_nic_dma_job(struct bcl_card *card,
+				    enum bcl_dma_direction direction,
+				    uint16_t port, int remote,
+				    const struct bcl_memref *ref, void *mem,
+				    enum nic_job_kind kind, void *object,
+				    struct nic_buffer *buffer)
 {
+	struct nic_job *job = nic_pool_take(&card->jobs);
 	enum bcl_dma_result result;
-	struct nic_job *job;
 
-	if (card->gather)
-		return card->hal.dma(card->host, direction, port, remote, ref,
-				     mem, 0);
-	job = nic_pool_take(&card->jobs);
 	job->kind = kind;
 	job->object = object;
 	job->buffer = buffer;
@@ -47,7 +44,7 @@ void bcl_nic_rdma_store(struct bcl_card *card, struct nic_inbound *inbound,
 	ref.offset += offset;
 	if (ref.length == 0 || inbound->failed)
 		return;
-	switch (bcl_nic_dma(card, BCL_DMA_WRITE, inbound->area_port,
+	switch (nic_dma(card, BCL_DMA_WRITE, inbound->area_port,
 			    inbound->remote, &ref, (void *)(uintptr_t)payload,
 			    NIC_JOB_STORE, inbound, buffer)) {
 	case BCL_DMA_DONE:

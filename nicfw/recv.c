@@ -219,24 +219,62 @@ static int news(struct bcl_card *card, struct nic_conn *conn,
 	conn->confirmed = 1;
 	conn->frames_received++;
 	nic_count(card, frames_received);
-	if (!bcl_nic_verdict_base(card, conn, bcl_get32(header->base)) ||
-	    !bcl_nic_message_done(card, conn, bcl_get32(header->done))) {
+	if (bcl_before(conn->next, bcl_get32(header->done)) ||
+	    !bcl_nic_verdict_base(card, conn, bcl_get32(header->base))) {
 		nic_count(card, dropped_malformed);
 		return 0;
 	}
-	bcl_nic_window_ack(card, conn, frame->rail, bcl_get32(header->ack));
 	if (header->kind & BCL_FRAME_ASK)
 		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << frame->rail);
 	return 1;
 }
 
+static void answers(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
+		    uint32_t done, uint32_t ack)
+{
+	bcl_nic_message_done(card, conn, done);
+	bcl_nic_window_ack(card, conn, rail, ack);
+}
+
+void bcl_nic_recv_answers(struct bcl_card *card)
+{
+	struct nic_conn *conn = card->answered.conn;
+
+	card->answered.conn = NULL;
+	answers(card, conn, card->answered.rail, card->answered.done,
+		card->answered.ack);
+}
+
+/* Its answers can wait until the program has sent what it has to say to the
+ * message that came, if nothing waits for them. */
+static void put_off(struct bcl_card *card, struct nic_conn *conn,
+		    const struct frame *frame)
+{
+	uint32_t done = bcl_get32(frame->header->done);
+	uint32_t ack = bcl_get32(frame->header->ack);
+
+	if (nic_list_empty(&card->news) || !nic_list_empty(&conn->stalled) ||
+	    conn->window[frame->rail].lost) {
+		answers(card, conn, frame->rail, done, ack);
+		return;
+	}
+	card->answered.conn = conn;
+	card->answered.rail = (uint8_t)frame->rail;
+	card->answered.done = done;
+	card->answered.ack = ack;
+}
+
 static void dispatch(struct bcl_card *card, struct nic_conn *conn,
 		     struct frame *frame)
 {
-	switch (frame->kind) {
-	case BCL_FRAME_DATA:
+	if (frame->kind == BCL_FRAME_DATA) {
 		data(card, conn, frame);
-		break;
+		put_off(card, conn, frame);
+		return;
+	}
+	answers(card, conn, frame->rail, bcl_get32(frame->header->done),
+		bcl_get32(frame->header->ack));
+	switch (frame->kind) {
 	case BCL_FRAME_ACK:
 		if (segments(card, conn, frame, NULL) != NIC_ACCEPTED)
 			nic_count(card, dropped_malformed);
@@ -311,6 +349,8 @@ void bcl_nic_recv(struct bcl_card *card, unsigned rail,
 	};
 	struct bcl_refuse refuse;
 
+	if (card->answered.conn)
+		bcl_nic_recv_answers(card);
 	if (rx->head_len < BCL_FRAME_MIN ||
 	    (rx->body_len && rx->head_len != BCL_HEADERS_SIZE)) {
 		nic_count(card, dropped_short);

@@ -192,7 +192,7 @@ static enum bcl_dma_result read_next(struct bcl_card *card,
 	} else {
 		return BCL_DMA_FAULT;
 	}
-	result = bcl_nic_dma(card, BCL_DMA_READ, 0, 0, &ref, to, NIC_JOB_INTAKE,
+	result = nic_dma(card, BCL_DMA_READ, 0, 0, &ref, to, NIC_JOB_INTAKE,
 			     port, NULL);
 	if (result == BCL_DMA_PENDING) {
 		port->jobs++;
@@ -274,7 +274,7 @@ static enum bcl_dma_result copy(struct bcl_card *card, uint16_t port,
 {
 	enum bcl_dma_result result;
 
-	result = bcl_nic_dma(card, BCL_DMA_READ, port, remote, ref,
+	result = nic_dma(card, BCL_DMA_READ, port, remote, ref,
 			     frame->head + frame->head_len, NIC_JOB_FETCH, NULL,
 			     buffer);
 	frame->head_len += (uint16_t)ref->length;

@@ -472,6 +472,26 @@ static int number(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 	return 1;
 }
 
+/* Append a whole message. 0: the frame is full, or no more flights. */
+static int add(struct bcl_card *card, struct build *build,
+	       struct nic_message *message, uint32_t length)
+{
+	uint8_t *at = append(build, length);
+
+	if (!at)
+		return 0;
+	if (!number(card, build->conn, build->rail, message) ||
+	    !note(card, build, message, length, 0)) {
+		build->frame->head_len -= 40;
+		return 0;
+	}
+	message->state = NIC_MESSAGE_SENT;
+	message->moved = length;
+	nic_list_remove(&message->link);
+	fill(card, build, message, 0, length, at);
+	return 1;
+}
+
 /* Add the first message of a flow if it is whole and fits. */
 static int add_first(struct bcl_card *card, struct build *build,
 		     struct nic_flow *flow)
@@ -479,7 +499,6 @@ static int add_first(struct bcl_card *card, struct build *build,
 	struct nic_message *message =
 		nic_list_first(&flow->queue, struct nic_message, link);
 	uint32_t length;
-	uint8_t *at;
 
 	if (!message || !bcl_nic_flow_sendable(flow) || message->number)
 		return 0;
@@ -489,19 +508,7 @@ static int add_first(struct bcl_card *card, struct build *build,
 	if (build->buffer &&
 	    (card->jobs.left < 8 || (build->refs && message->nref)))
 		return 0;
-	at = append(build, length);
-	if (!at)
-		return 0;
-	if (!number(card, build->conn, build->rail, message) ||
-	    !note(card, build, message, length, 0)) {
-		build->frame->head_len -= 40;
-		return 0;
-	}
-	nic_list_remove(&message->link);
-	message->state = NIC_MESSAGE_SENT;
-	message->moved = length;
-	fill(card, build, message, 0, length, at);
-	return 1;
+	return add(card, build, message, length);
 }
 
 /* Fill the frame with what waits for the same node. */
@@ -533,6 +540,29 @@ static void send_small(struct bcl_card *card, struct nic_flow *flow,
 		finish(card, build);
 	else
 		cancel(card, build);
+}
+
+int bcl_nic_send_alone(struct bcl_card *card, struct nic_message *message)
+{
+	struct nic_conn *conn = message->node->conn;
+	uint32_t bytes = nic_message_bytes(message);
+	struct build build;
+	unsigned rail;
+
+	if (!card->gather || !nic_list_empty(&card->active) ||
+	    message->port->made != message->port->taken || !conn ||
+	    conn->state != NIC_CONN_UP ||
+	    conn->working & (NIC_WORK_LOST | NIC_WORK_AGAIN))
+		return 0;
+	rail = nic_rails_pick(conn, bytes);
+	if (blocked(card, conn, rail) || bytes > conn->window[rail].payload ||
+	    !nic_window_open(&conn->window[rail], bytes + BCL_HEADERS_SIZE) ||
+	    !bcl_nic_message_may_number(conn) ||
+	    !begin(card, conn, rail, NULL, 0, &build))
+		return 0;
+	add(card, &build, message, bytes);
+	finish(card, &build);
+	return 1;
 }
 
 static void place_payload(struct nic_flight *flight,

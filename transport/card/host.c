@@ -206,7 +206,9 @@ unsigned bcl_card_poll(struct bcl_context *context, bool sockets)
 	}
 	for (r = 0; r < host->nrails; r++)
 		n += poll_rail(host, r, sockets);
-	if (sockets && bcl_card_now(host) >= bcl_card_deadline(context)) {
+	/* What has come is looked at first: the card saw the clock with it. */
+	if (sockets && !n &&
+	    bcl_card_now(host) >= bcl_card_deadline(context)) {
 		bcl_card_timer(host->card, host->now, BCL_CARD_BUDGET, &next);
 		bcl_card_wants(host, &next);
 	}
