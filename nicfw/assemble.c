@@ -140,16 +140,16 @@ static void undo(struct bcl_card *card, struct nic_inbound *inbound,
 {
 	block_back(inbound);
 	if (inbound->op == BCL_SEG_CHANNEL && inbound->port) {
-		if (verdict == BCL_VERDICT_FAILED)
+		if (nic_verdict_failed(verdict))
 			report_channel(card, inbound, inbound->status);
 		else
 			inbound->port->channel[inbound->slot].filling = 0;
 	}
-	if (inbound->asked && verdict == BCL_VERDICT_FAILED)
+	if (inbound->asked && nic_verdict_failed(verdict))
 		bcl_nic_message_answered(card, inbound->asked, inbound->status);
 	else if (inbound->asked)
 		inbound->asked->answering = 0;
-	if (verdict == BCL_VERDICT_FAILED && inbound->port)
+	if (nic_verdict_failed(verdict) && inbound->port)
 		nic_count(card, failed_memory);
 }
 
@@ -199,7 +199,8 @@ static enum bcl_verdict judge(struct bcl_card *card,
 	enum bcl_verdict before;
 
 	if (inbound->failed)
-		return BCL_VERDICT_FAILED;
+		return inbound->status == BCL_ERR_NOPORT ? BCL_VERDICT_NOPORT
+							 : BCL_VERDICT_MEMORY;
 	if (inbound->withdrawn)
 		return BCL_VERDICT_REFUSED;
 	if (inbound->prev == 0)
@@ -207,7 +208,7 @@ static enum bcl_verdict judge(struct bcl_card *card,
 	before = bcl_nic_verdict_of(inbound->conn, inbound->prev);
 	if (before == BCL_VERDICT_REFUSED)
 		nic_count(card, refused_order);
-	return before == BCL_VERDICT_FAILED ? BCL_VERDICT_DELIVERED : before;
+	return nic_verdict_failed(before) ? BCL_VERDICT_DELIVERED : before;
 }
 
 /* All of it is in place, or nothing more is wanted. */
@@ -284,7 +285,7 @@ static enum bcl_verdict open_system(struct bcl_card *card,
 				    struct nic_inbound *inbound)
 {
 	if (inbound->total > BCL_BLOCK_SIZE)
-		return BCL_VERDICT_FAILED;
+		return BCL_VERDICT_TRUNCATED;
 	if (open_block(card, conn, inbound) != BCL_VERDICT_UNKNOWN)
 		return BCL_VERDICT_REFUSED;
 	inbound->where.handle = inbound->port->blocks;
@@ -300,7 +301,7 @@ static enum bcl_verdict open_channel(struct bcl_card *card,
 	enum bcl_verdict verdict = bcl_nic_channel_find(
 		inbound->port, inbound->target, 0, &channel);
 
-	if (verdict == BCL_VERDICT_FAILED)
+	if (nic_verdict_failed(verdict))
 		nic_count(card, failed_port);
 	if (verdict == BCL_VERDICT_REFUSED) {
 		nic_count(card, refused_channel);
@@ -332,7 +333,7 @@ static enum bcl_verdict open_put(struct bcl_card *card, struct nic_conn *conn,
 	    !card->hal.allowed(card->host, BCL_DMA_WRITE, inbound->dst_port,
 			       &inbound->where)) {
 		nic_count(card, failed_memory);
-		return BCL_VERDICT_FAILED;
+		return BCL_VERDICT_MEMORY;
 	}
 	if (inbound->op == BCL_SEG_PUT_NOTIFY)
 		return open_block(card, conn, inbound);
@@ -348,16 +349,16 @@ static enum bcl_verdict open_reply(struct bcl_card *card,
 
 	if (!asked ||
 	    (asked->op == BCL_SEG_GET) != (inbound->op == BCL_SEG_GET_REPLY))
-		return BCL_VERDICT_FAILED;
+		return BCL_VERDICT_NOPORT;
 	inbound->status = (uint8_t)inbound->arg32;
 	if (inbound->status == BCL_OK &&
 	    inbound->total != (asked->op == BCL_SEG_GET ? asked->length : 8)) {
 		bcl_nic_message_answered(card, asked, BCL_ERR_MEMORY);
-		return BCL_VERDICT_FAILED;
+		return BCL_VERDICT_NOPORT;
 	}
 	if (inbound->status != BCL_OK && inbound->total) {
 		bcl_nic_message_answered(card, asked, BCL_ERR_MEMORY);
-		return BCL_VERDICT_FAILED;
+		return BCL_VERDICT_NOPORT;
 	}
 	inbound->asked = asked;
 	asked->answering = 1;
@@ -378,7 +379,7 @@ static enum bcl_verdict open_message(struct bcl_card *card,
 	inbound->port = bcl_nic_port_find(card, inbound->dst_port);
 	if (!inbound->port || inbound->dst_port == 0) {
 		nic_count(card, failed_port);
-		return BCL_VERDICT_FAILED;
+		return BCL_VERDICT_NOPORT;
 	}
 	if (inbound->op == BCL_SEG_SYSTEM)
 		return open_system(card, conn, inbound);
@@ -678,6 +679,7 @@ void bcl_nic_assemble_close(struct bcl_card *card, struct nic_port *port)
 			inbound->port = NULL;
 			inbound->asked = NULL;
 			inbound->failed = 1;
+			inbound->status = BCL_ERR_NOPORT;
 			if (inbound->jobs == 0)
 				settle(card, inbound);
 		}

@@ -313,7 +313,7 @@ struct nic_conn {
 	uint64_t frames_sent, frames_received, retransmitted;
 	struct nic_window window[BCL_RAILS_MAX];
 	/* bitmaps */
-	uint32_t verdicts[BCL_MSG_MEMORY / 16];
+	uint32_t verdicts[BCL_MSG_MEMORY / 8];
 	uint32_t arrived[BCL_RAILS_MAX][BCL_SACK_BITS / 32];
 };
 
@@ -347,7 +347,7 @@ struct nic_inbound {
 	uint8_t has_block;
 	uint8_t remote;
 	uint8_t status;	   /* of the event or completion */
-	uint8_t failed;	   /* verdict FAILED */
+	uint8_t failed;	   /* verdict by its status: NOPORT or MEMORY */
 	uint8_t withdrawn; /* verdict REFUSED */
 	uint64_t word;	   /* ATOMIC_REPLY: in host order, on its way */
 };
@@ -638,8 +638,13 @@ void bcl_nic_verdict_give(struct bcl_card *card, struct nic_conn *conn,
 /* The peer asked again: it has not heard of this one. */
 void bcl_nic_verdict_again(struct bcl_card *card, struct nic_conn *conn,
 			   uint32_t number);
-/* Verdicts beyond `done`, two bits each; returns how many. */
-uint32_t bcl_nic_verdict_bits(const struct nic_conn *conn, uint8_t *bits);
+/* Verdicts beyond `done`, four bits each; returns how many, at most `most`. */
+uint32_t bcl_nic_verdict_bits(const struct nic_conn *conn, uint8_t *bits,
+			      uint32_t most);
+static inline int nic_verdict_failed(enum bcl_verdict verdict)
+{
+	return verdict >= BCL_VERDICT_NOPORT;
+}
 
 /* ---- assemble.c ---- */
 enum nic_accept {
@@ -669,7 +674,7 @@ enum bcl_verdict bcl_nic_reply_atomic(struct bcl_card *card,
 				      struct nic_conn *conn,
 				      const struct bcl_segment_header *segment,
 				      const uint8_t *payload);
-/* A message for a channel: UNKNOWN: it is posted; REFUSED: not yet; FAILED:
+/* A message for a channel: UNKNOWN: it is posted; REFUSED: not yet; NOPORT:
  * no longer, or there is none. */
 enum bcl_verdict bcl_nic_channel_find(struct nic_port *port, uint32_t target,
 				      int reading,

@@ -148,9 +148,12 @@ int bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
 			    card->rail[rail].window, (n + 7) / 8);
 	}
 	if (bcl_before(conn->done, conn->top)) {
-		n = bcl_nic_verdict_bits(conn, head + at + 40);
+		/* Two to a byte; the next ones when `done` has moved. */
+		n = bcl_nic_verdict_bits(
+			conn, head + at + 40,
+			2 * (window->payload + 40 - at - NIC_ROOMS * 40));
 		at = append(head, at, BCL_SEG_VERDICT, conn->done, n, 0,
-			    (n + 3) / 4);
+			    (n + 1) / 2);
 	}
 	for (i = 0; conn->rooms_ready; i++) {
 		if (!(conn->rooms_ready >> i & 1))

@@ -10,7 +10,7 @@
  *  numbered   DELIVERED, wants a reply       ASKED
  *             DELIVERED                      finished
  *             REFUSED                        PARKED (flow.c)
- *             FAILED                         finished
+ *             failed                         finished
  *  ASKED      reply                          finished
  *  PARKED     time passed, ROOM              QUEUED
  *  any        node lost                      finished
@@ -177,14 +177,16 @@ void bcl_nic_message_finish(struct bcl_card *card, struct nic_message *message,
 		bcl_nic_flow_passed(card, gate);
 }
 
-static enum bcl_status failure(const struct nic_message *message)
+static enum bcl_status failure(enum bcl_verdict verdict)
 {
-	if (message->status)
-		return message->status;
-	if (message->op == BCL_SEG_SYSTEM || message->op == BCL_SEG_CHANNEL ||
-	    (message->op == BCL_SEG_GET && message->type != BCL_GET_MEMORY))
+	switch (verdict) {
+	case BCL_VERDICT_MEMORY:
+		return BCL_ERR_MEMORY;
+	case BCL_VERDICT_TRUNCATED:
+		return BCL_ERR_TRUNCATED;
+	default:
 		return BCL_ERR_NOPORT;
-	return BCL_ERR_MEMORY;
+	}
 }
 
 static void verdict(struct bcl_card *card, struct nic_conn *conn,
@@ -208,8 +210,10 @@ static void verdict(struct bcl_card *card, struct nic_conn *conn,
 		} else {
 			bcl_nic_message_finish(card, message, BCL_OK);
 		}
-	} else if (what == BCL_VERDICT_FAILED) {
-		bcl_nic_message_finish(card, message, failure(message));
+	} else if (nic_verdict_failed(what)) {
+		bcl_nic_message_finish(card, message,
+				       message->status ? message->status
+						       : failure(what));
 	} else {
 		nic_count(card, refusals_seen);
 		if (message->op == BCL_SEG_GET_REPLY && !message->port)
@@ -246,8 +250,9 @@ void bcl_nic_message_verdicts(struct bcl_card *card, struct nic_conn *conn,
 	uint32_t i;
 
 	for (i = 0; i < n; i++) {
-		what = bits[i / 4] >> i % 4 * 2 & 3;
-		if (what == BCL_VERDICT_UNKNOWN || first + i == 0)
+		what = bits[i / 2] >> i % 2 * 4 & 15;
+		if (what == BCL_VERDICT_UNKNOWN ||
+		    what > BCL_VERDICT_TRUNCATED || first + i == 0)
 			continue;
 		message = find(card, conn->node, first + i);
 		if (message)

@@ -83,7 +83,7 @@ static enum nic_accept notice(struct bcl_card *card, struct nic_conn *conn,
 				    bcl_get32(frame->header->ack), n, payload);
 		return NIC_ACCEPTED;
 	case BCL_SEG_VERDICT:
-		if (n > BCL_MSG_AHEAD || (n + 3) / 4 > length)
+		if (n > BCL_MSG_AHEAD || (n + 1) / 2 > length)
 			return NIC_MALFORMED;
 		bcl_nic_message_verdicts(card, conn, bcl_get32(segment->target),
 					 n, payload);

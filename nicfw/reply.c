@@ -37,12 +37,12 @@ enum bcl_verdict bcl_nic_channel_find(struct nic_port *port, uint32_t target,
 	int16_t age;
 
 	if ((target & 0xffff) >= port->nchannels)
-		return BCL_VERDICT_FAILED;
+		return BCL_VERDICT_NOPORT;
 	channel = &port->channel[target & 0xffff];
 	*found = channel;
 	age = (int16_t)((target >> 16) - channel->generation);
 	if (age < 0)
-		return BCL_VERDICT_FAILED;
+		return BCL_VERDICT_NOPORT;
 	if (age > 0 || !channel->armed || channel->filling ||
 	    channel->reading != reading)
 		return BCL_VERDICT_REFUSED;
@@ -69,19 +69,19 @@ static enum bcl_verdict source(struct bcl_card *card, struct nic_port *port,
 				      &reply->refs[0]))
 			return BCL_VERDICT_UNKNOWN;
 		nic_count(card, failed_memory);
-		return BCL_VERDICT_FAILED;
+		return BCL_VERDICT_MEMORY;
 	}
 	verdict = bcl_nic_channel_find(port, target, 1, &channel);
 	if (verdict == BCL_VERDICT_REFUSED)
 		nic_count(card, refused_channel);
-	if (verdict == BCL_VERDICT_FAILED)
+	if (nic_verdict_failed(verdict))
 		nic_count(card, failed_port);
 	if (verdict != BCL_VERDICT_UNKNOWN)
 		return verdict;
 	if (offset > channel->length ||
 	    reply->length > channel->length - offset) {
 		nic_count(card, failed_memory);
-		return BCL_VERDICT_FAILED;
+		return BCL_VERDICT_MEMORY;
 	}
 	reply->refs[0].handle = channel->handle;
 	reply->refs[0].offset = channel->offset + offset;
@@ -124,7 +124,7 @@ enum bcl_verdict bcl_nic_reply_get(struct bcl_card *card, struct nic_conn *conn,
 		return BCL_VERDICT_UNKNOWN;
 	if (!port) {
 		nic_count(card, failed_port);
-		return BCL_VERDICT_FAILED;
+		return BCL_VERDICT_NOPORT;
 	}
 	reply = make_reply(card, port, conn, segment);
 	if (!reply)
@@ -160,7 +160,7 @@ enum bcl_verdict bcl_nic_reply_atomic(struct bcl_card *card,
 		return BCL_VERDICT_UNKNOWN;
 	if (!bcl_nic_port_find(card, port)) {
 		nic_count(card, failed_port);
-		return BCL_VERDICT_FAILED;
+		return BCL_VERDICT_NOPORT;
 	}
 	reply = make_reply(card, NULL, conn, segment);
 	if (!reply)
@@ -173,7 +173,7 @@ enum bcl_verdict bcl_nic_reply_atomic(struct bcl_card *card,
 			     port, &ref, value, &old) != BCL_DMA_DONE) {
 		bcl_nic_message_free(card, reply);
 		nic_count(card, failed_memory);
-		return BCL_VERDICT_FAILED;
+		return BCL_VERDICT_MEMORY;
 	}
 	reply->op = BCL_SEG_ATOMIC_REPLY;
 	reply->length = 8;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Verdicts that we gave on the peer's messages: two bits for each of the last
+ * Verdicts that we gave on the peer's messages: four bits for each of the last
  * BCL_MSG_MEMORY numbers, so that a message that comes again is answered
  * again and never executed again.
  *
@@ -15,19 +15,18 @@
 
 static void set(struct nic_conn *conn, uint32_t number, uint32_t verdict)
 {
-	uint32_t *word = &conn->verdicts[number % BCL_MSG_MEMORY / 16];
-	unsigned shift = number % 16 * 2;
+	uint32_t *word = &conn->verdicts[number % BCL_MSG_MEMORY / 8];
+	unsigned shift = number % 8 * 4;
 
-	*word = (*word & ~(3u << shift)) | verdict << shift;
+	*word = (*word & ~(15u << shift)) | verdict << shift;
 }
 
 enum bcl_verdict bcl_nic_verdict_of(const struct nic_conn *conn,
 				    uint32_t number)
 {
-	return (enum bcl_verdict)(
-		conn->verdicts[number % BCL_MSG_MEMORY / 16] >>
-			number % 16 * 2 &
-		3);
+	return (enum bcl_verdict)(conn->verdicts[number % BCL_MSG_MEMORY / 8] >>
+					  number % 8 * 4 &
+				  15);
 }
 
 /* 0 is no message's number: nobody shall wait for it. */
@@ -103,14 +102,15 @@ void bcl_nic_verdict_again(struct bcl_card *card, struct nic_conn *conn,
 	bcl_nic_conn_ack_soon(card, conn);
 }
 
-uint32_t bcl_nic_verdict_bits(const struct nic_conn *conn, uint8_t *bits)
+uint32_t bcl_nic_verdict_bits(const struct nic_conn *conn, uint8_t *bits,
+			      uint32_t most)
 {
-	uint32_t n = conn->top - conn->done, i;
+	uint32_t n = nic_min32(conn->top - conn->done, most), i;
 
-	memset(bits, 0, (n + 3) / 4);
+	memset(bits, 0, (n + 1) / 2);
 	for (i = 0; i < n; i++)
-		bits[i / 4] |=
+		bits[i / 2] |=
 			(uint8_t)(bcl_nic_verdict_of(conn, conn->done + i)
-				  << i % 4 * 2);
+				  << i % 2 * 4);
 	return n;
 }

@@ -253,7 +253,7 @@ enum bcl_segment_op {
  * wanted; its type says what the target is (enum bcl_get_type).
  *
  * SACK payload: one bit per frame, beginning with frame ack + 1, least
- * significant first; 1: arrived. VERDICT payload: two bits per message (enum
+ * significant first; 1: arrived. VERDICT payload: four bits per message (enum
  * bcl_verdict), beginning with message `target`, least significant first.
  */
 struct bcl_segment_header {
@@ -282,7 +282,10 @@ enum bcl_verdict {
 	BCL_VERDICT_UNKNOWN = 0,
 	BCL_VERDICT_DELIVERED = 1,
 	BCL_VERDICT_REFUSED = 2, /* send it again, later, under a new number */
-	BCL_VERDICT_FAILED = 3,	 /* never send it again: no such port, memory */
+	/* Failed for good, with the status of that name. */
+	BCL_VERDICT_NOPORT = 3,
+	BCL_VERDICT_MEMORY = 4,
+	BCL_VERDICT_TRUNCATED = 5,
 };
 
 /*

@@ -311,7 +311,7 @@ START_TEST(channel_for_reading)
 	r->type = BCL_GET_CHANNEL;
 	r->targ64 = 30000;
 	world_submit(pair.a, r);
-	ck_assert_int_ne(finish(&pair, pair.a), BCL_OK);
+	ck_assert_int_eq(finish(&pair, pair.a), BCL_ERR_MEMORY);
 	r = request(pair.a, pair.to_b, BCL_REQ_GET, 2 | 5 << 16);
 	refer(r, pair.handle[0], 30000, 30000);
 	r->type = BCL_GET_CHANNEL_LAST;
@@ -420,6 +420,86 @@ START_TEST(memory_is_protected)
 	refer(r, pair.handle[0], 0, 8);
 	world_submit(pair.a, r);
 	ck_assert_int_eq(finish(&pair, pair.a), BCL_OK);
+	free_pair(&pair);
+}
+END_TEST
+
+/* Whatever is asked of it, a port that is not there is the reason. */
+START_TEST(no_such_port)
+{
+	static const uint8_t ops[] = {
+		BCL_REQ_SYSTEM, BCL_REQ_CHANNEL,   BCL_REQ_PUT,
+		BCL_REQ_GET,	BCL_REQ_FETCH_ADD, BCL_REQ_PUT_NOTIFY,
+	};
+	struct world_config config = { .seed = 1, .pending = _i };
+	struct pair pair = make_pair(&config);
+	struct bcl_request *r;
+
+	for (unsigned i = 0; i < sizeof(ops); i++) {
+		r = request(pair.a, pair.to_b, ops[i], pair.handle[1]);
+		refer(r, pair.handle[0], 0, 8);
+		r->inline_len = ops[i] == BCL_REQ_FETCH_ADD ? 8 : 0;
+		r->dst_port = 77;
+		world_submit(pair.a, r);
+		ck_assert_int_eq(finish(&pair, pair.a), BCL_ERR_NOPORT);
+	}
+	free_pair(&pair);
+}
+END_TEST
+
+/* A buffer that was posted and then taken away. */
+START_TEST(channel_without_memory)
+{
+	struct world_config config = { .seed = 1, .pending = _i };
+	struct pair pair = make_pair(&config);
+	struct bcl_completion entry;
+
+	ck_assert_int_eq(post(&pair, 1, 1, false, 5000), BCL_OK);
+	world_forget(pair.world, 1, pair.handle[1]);
+	send_channel(&pair, 1 | 1 << 16, 5000);
+	ck_assert_int_eq(finish(&pair, pair.a), BCL_ERR_MEMORY);
+	ck_assert(world_received(pair.b, &entry));
+	ck_assert_int_eq(entry.status, BCL_ERR_MEMORY);
+	free_pair(&pair);
+}
+END_TEST
+
+/* Each of many at once gets its own answer, by a rail of small frames too. */
+START_TEST(answers_are_not_mixed_up)
+{
+	struct world_config config = {
+		.seed = 1,
+		.pending = _i & 1,
+		.mtu = _i & 2 ? 576 : 1472,
+		.drop = 100,
+		.reorder = 100,
+	};
+	struct pair pair = make_pair(&config);
+	struct bcl_completion entry;
+	unsigned sent = 0, got = 0;
+
+	while (got < 1000) {
+		struct bcl_request *r =
+			sent < 1000 ? world_request(pair.a) : NULL;
+
+		if (r) {
+			r->op = sent % 3 ? BCL_REQ_PUT : BCL_REQ_SYSTEM;
+			r->node = pair.to_b;
+			r->dst_port = sent % 3 == 1 ? 2 : 77;
+			r->target = 63;
+			r->cookie = sent++;
+			refer(r, pair.handle[0], 0, 8);
+			world_submit(pair.a, r);
+			continue;
+		}
+		world_run_for(pair.world, MS / 10);
+		for (; world_sent(pair.a, &entry); got++)
+			ck_assert_int_eq(entry.status,
+					 entry.cookie % 3 == 1
+						 ? BCL_ERR_MEMORY
+						 : BCL_ERR_NOPORT);
+		ck_assert_uint_lt(pair.world->now, 100 * SECOND);
+	}
 	free_pair(&pair);
 }
 END_TEST
@@ -751,6 +831,9 @@ int main(void)
 	tcase_add_loop_test(tcase, channel_for_reading, 0, 2);
 	tcase_add_loop_test(tcase, atomics, 0, 2);
 	tcase_add_loop_test(tcase, memory_is_protected, 0, 2);
+	tcase_add_loop_test(tcase, no_such_port, 0, 2);
+	tcase_add_loop_test(tcase, channel_without_memory, 0, 2);
+	tcase_add_loop_test(tcase, answers_are_not_mixed_up, 0, 4);
 	tcase_add_test(tcase, bad_source);
 	tcase_add_loop_test(tcase, notify_follows_data_and_order, 0,
 			    (int)world_seeds(20));
