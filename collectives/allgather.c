@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "collectives/builders.h"
+#include "collectives/cost.h"
 
 /*
  * J. Bruck et al., "Efficient algorithms for all-to-all communications in
@@ -59,29 +60,28 @@ static void build_ring(struct bcl_schedule *schedule,
 
 static double cost_node(const struct bcl_model *model, double length)
 {
-	double phases = 1 + length / BCL_NODE_CHUNK_MAX;
-
-	return phases * model->segment.message +
+	return bcl_cost_phases(model, length) +
 	       (1 + model->members) * length * model->segment.byte;
 }
 
 static double cost_bruck(const struct bcl_model *model, double length)
 {
-	double all = model->size * length;
+	double all = model->size * length,
+	       others = all - length * model->members;
+	struct bcl_cost cost = bcl_cost_between(model, others / 2);
 	double inside = model->members > 1
 				? cost_node(model, length) +
-					  model->segment.message +
+					  bcl_cost_phases(model, all) +
 					  2 * all * model->segment.byte
 				: 0;
 
-	return bcl_log2_up(model->nodes) * model->between.message +
-	       all * (model->between.byte + model->segment.byte) + inside;
+	return bcl_log2_up(model->nodes) * cost.message + others * cost.byte +
+	       all * model->segment.byte + inside;
 }
 
 static double cost_ring(const struct bcl_model *model, double length)
 {
-	struct bcl_cost cost =
-		model->nodes > 1 ? model->between : model->inside;
+	struct bcl_cost cost = bcl_cost_flat(model, length);
 
 	return (model->size - 1) * (cost.message + length * cost.byte);
 }

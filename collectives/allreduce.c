@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "collectives/builders.h"
+#include "collectives/cost.h"
 
 /*
  * Recursive doubling with buffers in two roles: the sum so far, and what
@@ -135,46 +136,53 @@ static void build_ring(struct bcl_schedule *schedule,
 
 static double cost_node(const struct bcl_model *model, double length)
 {
-	double phases = 1 + length / BCL_NODE_CHUNK_MAX;
-
-	return phases * model->segment.message +
+	return bcl_cost_phases(model, length) +
 	       2 * length * model->segment.byte +
-	       model->members * length * model->combine;
+	       (model->members - 1) * length * model->combine;
 }
 
+/* Everything goes in and out; each share is copied and combined once. */
 static double cost_node_sliced(const struct bcl_model *model, double length)
 {
-	double phases = 1 + length / BCL_NODE_CHUNK_MAX;
+	double members = model->members;
 
-	return 2 * phases * model->segment.message +
-	       4 * length * model->segment.byte + length * model->combine;
+	return 2 * bcl_cost_phases(model, length) +
+	       (2 + 1 / members) * length * model->segment.byte +
+	       (members - 1) / members * length * model->combine;
 }
 
 static double cost_doubling(const struct bcl_model *model, double length)
 {
-	double hop = model->between.message +
-		     length * (model->between.byte + model->combine);
-	double inside = model->members > 1 ? 2 * cost_node(model, length) : 0;
+	struct bcl_cost cost = bcl_cost_between(model, length);
+	double hop = cost.message + length * (cost.byte + model->combine);
+	double inside = model->members > 1
+				? cost_node(model, length) +
+					  bcl_cost_phases(model, length) +
+					  2 * length * model->segment.byte
+				: 0;
 
 	return bcl_log2_up(model->nodes) * hop + inside;
 }
 
+/* All members of a node exchange with other nodes at once. */
 static double cost_flat_doubling(const struct bcl_model *model, double length)
 {
-	struct bcl_cost cost =
-		model->nodes > 1 ? model->between : model->inside;
+	struct bcl_cost cost = bcl_cost_flat(model, length);
 
-	return bcl_log2_up(model->size) *
-	       (cost.message + length * (cost.byte + model->combine));
+	if (model->nodes > 1)
+		cost.byte *= model->members;
+	return length * model->segment.byte +
+	       bcl_log2_up(model->size) *
+		       (cost.message + length * (cost.byte + model->combine));
 }
 
 static double cost_ring(const struct bcl_model *model, double length)
 {
-	struct bcl_cost cost =
-		model->nodes > 1 ? model->between : model->inside;
+	double size = model->size;
+	struct bcl_cost cost = bcl_cost_flat(model, length / size);
 
-	return 2 * (model->size - 1) * cost.message +
-	       length * (2 * cost.byte + model->combine);
+	return 2 * (size - 1) * cost.message +
+	       (size - 1) / size * length * (2 * cost.byte + model->combine);
 }
 
 const struct bcl_algorithm bcl_allreduce_algorithms[] = {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "collectives/builders.h"
+#include "collectives/cost.h"
 
 /* ---- Bruck et al. (see allgather.c) --------------------------------------
  *
@@ -125,17 +126,15 @@ static void build_pairs(struct bcl_schedule *schedule,
 
 static double cost_node(const struct bcl_model *model, double length)
 {
-	double phases = 1 + length * model->members / BCL_NODE_CHUNK_MAX;
-
-	return phases * model->segment.message +
+	return bcl_cost_phases(model, length * model->members) +
 	       2 * model->members * length * model->segment.byte;
 }
 
+/* In both of the following all members of a node send at once. */
 static double cost_bruck(const struct bcl_model *model, double length)
 {
-	struct bcl_cost cost =
-		model->nodes > 1 ? model->between : model->inside;
 	double half = model->size * length / 2;
+	struct bcl_cost cost = bcl_cost_flat(model, half);
 
 	return bcl_log2_up(model->size) *
 		       (cost.message + model->members * half * cost.byte +
@@ -145,8 +144,7 @@ static double cost_bruck(const struct bcl_model *model, double length)
 
 static double cost_pairs(const struct bcl_model *model, double length)
 {
-	struct bcl_cost cost =
-		model->nodes > 1 ? model->between : model->inside;
+	struct bcl_cost cost = bcl_cost_flat(model, length);
 
 	return (model->size - 1) *
 	       (cost.message + model->members * length * cost.byte);

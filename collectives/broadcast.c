@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "collectives/builders.h"
+#include "collectives/cost.h"
 
 enum {
 	/* Long enough for a rendezvous to pay, short enough to overlap. */
@@ -132,41 +133,40 @@ static void build_scatter_ring(struct bcl_schedule *schedule,
 
 static double cost_node(const struct bcl_model *model, double length)
 {
-	double phases = 1 + length / BCL_NODE_CHUNK_MAX;
-
-	return phases * model->segment.message +
+	return bcl_cost_phases(model, length) +
 	       2 * length * model->segment.byte;
 }
 
 static double cost_tree(const struct bcl_model *model, double length)
 {
-	double hop = model->between.message + length * model->between.byte;
+	struct bcl_cost cost = bcl_cost_between(model, length);
 	double inside = model->members > 1 ? cost_node(model, length) : 0;
 
-	return bcl_log2_up(model->nodes) * hop + inside;
+	return bcl_log2_up(model->nodes) * (cost.message + length * cost.byte) +
+	       inside;
 }
 
+/* The first piece passes everyone, the others follow it. */
 static double cost_chain(const struct bcl_model *model, double length)
 {
-	double pieces = length / CHAIN_PIECE < CHAIN_PIECES
-				? length / CHAIN_PIECE + 1
+	double pieces = length < CHAIN_PIECE ? 1
+			: length < (double)CHAIN_PIECE * CHAIN_PIECES
+				? length / CHAIN_PIECE
 				: CHAIN_PIECES;
 	double piece = length / pieces;
-	double inside = model->inside.message + piece * model->inside.byte;
-	double between = model->between.message + piece * model->between.byte;
-	double slowest = model->nodes > 1 ? between : inside;
+	struct bcl_cost cost = bcl_cost_flat(model, piece);
 
-	return (model->nodes - 1) * between +
-	       (model->size - model->nodes) * inside + (pieces - 1) * slowest;
+	return (model->size - 2 + pieces) * (cost.message + piece * cost.byte);
 }
 
+/* Everyone but the root gets each byte once; then each is sent once more. */
 static double cost_scatter_ring(const struct bcl_model *model, double length)
 {
-	struct bcl_cost cost =
-		model->nodes > 1 ? model->between : model->inside;
+	double size = model->size;
+	struct bcl_cost cost = bcl_cost_flat(model, length / size);
 
-	return (bcl_log2_up(model->size) + model->size - 1) * cost.message +
-	       2 * length * cost.byte;
+	return (bcl_log2_up(model->size) + size - 1) * cost.message +
+	       2 * (size - 1) / size * length * cost.byte;
 }
 
 const struct bcl_algorithm bcl_broadcast_algorithms[] = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "collectives/builders.h"
+#include "collectives/cost.h"
 
 /*
  * A binomial tree. Member i combines i, i + 1, ... up to where the next
@@ -125,38 +126,37 @@ static void build_scatter_gather(struct bcl_schedule *schedule,
 
 static double cost_node(const struct bcl_model *model, double length)
 {
-	double phases = 1 + length / BCL_NODE_CHUNK_MAX;
-
-	return phases * model->segment.message +
+	return bcl_cost_phases(model, length) +
 	       2 * length * model->segment.byte +
-	       model->members * length * model->combine;
+	       (model->members - 1) * length * model->combine;
 }
 
 static double cost_tree(const struct bcl_model *model, double length)
 {
-	double hop = model->between.message + length * model->between.byte +
-		     length * model->combine;
+	struct bcl_cost cost = bcl_cost_between(model, length);
 	double inside = model->members > 1 ? cost_node(model, length) : 0;
 
-	return bcl_log2_up(model->nodes) * hop + inside;
+	return bcl_log2_up(model->nodes) *
+		       (cost.message + length * (cost.byte + model->combine)) +
+	       inside;
 }
 
 static double cost_flat_tree(const struct bcl_model *model, double length)
 {
-	struct bcl_cost cost =
-		model->nodes > 1 ? model->between : model->inside;
+	struct bcl_cost cost = bcl_cost_flat(model, length);
 
 	return bcl_log2_up(model->size) *
-	       (cost.message + length * cost.byte + length * model->combine);
+	       (cost.message + length * (cost.byte + model->combine));
 }
 
+/* Rings for the blocks; then the root gets all others' one after another. */
 static double cost_scatter_gather(const struct bcl_model *model, double length)
 {
-	struct bcl_cost cost =
-		model->nodes > 1 ? model->between : model->inside;
+	double size = model->size;
+	struct bcl_cost cost = bcl_cost_flat(model, length / size);
 
-	return 2 * (model->size - 1) * cost.message +
-	       length * (2 * cost.byte + model->combine);
+	return 2 * (size - 1) * cost.message +
+	       (size - 1) / size * length * (2 * cost.byte + model->combine);
 }
 
 const struct bcl_algorithm bcl_reduce_algorithms[] = {

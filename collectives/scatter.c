@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "collectives/builders.h"
+#include "collectives/cost.h"
 
 enum {
 	DIRECT_AT_A_TIME = 32, /* messages that the root has on their way */
@@ -97,37 +98,19 @@ static void build_direct(struct bcl_schedule *schedule,
 
 static double cost_node(const struct bcl_model *model, double length)
 {
-	double phases = 1 + length * model->members / BCL_NODE_CHUNK_MAX;
-
-	return phases * model->segment.message +
+	return bcl_cost_phases(model, length * model->members) +
 	       (1 + model->members) * length * model->segment.byte;
 }
 
 static double cost_tree(const struct bcl_model *model, double length)
 {
-	double inside = model->members > 1 ? cost_node(model, length) : 0;
-
-	/* Each byte is copied once more, into the order of nodes. */
-	return bcl_log2_up(model->nodes) * model->between.message +
-	       model->size * length *
-		       (model->between.byte + model->segment.byte) +
-	       inside;
-}
-
-static double cost_direct(const struct bcl_model *model, double length)
-{
-	struct bcl_cost cost =
-		model->nodes > 1 ? model->between : model->inside;
-
-	/* Messages that go one after another cost part of their latency. */
-	return cost.message +
-	       (model->size - 1) * (cost.message / 4 + length * cost.byte);
+	return bcl_cost_rooted_tree(model, length, cost_node(model, length));
 }
 
 const struct bcl_algorithm bcl_scatter_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_SCATTER, NULL, cost_node },
 	{ "tree", 0, 0, build_tree, cost_tree },
-	{ "direct", 0, 0, build_direct, cost_direct },
+	{ "direct", 0, 0, build_direct, bcl_cost_rooted_direct },
 	{ 0 },
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "collectives/builders.h"
+#include "transport/context.h"
 
 const struct bcl_algorithm *const bcl_algorithms[BCL_OPERATIONS] = {
 	[BCL_OPERATION_BARRIER] = bcl_barrier_algorithms,
@@ -49,7 +50,8 @@ void bcl_model_init(struct bcl_model *model, const struct bcl_team *team)
 		.inside = { 0.1, 1 / 20000. },
 		.between = { 5, 1 / 1200. },
 		.segment = { 0.1, 1 / 10000. },
-		.combine = 1 / 8000.,
+		.combine = 1 / 16000.,
+		.eager = (double)bcl_adi_context(team->adi)->config.eager_max,
 	};
 	for (i = 0; i < layout->nnodes; i++) {
 		unsigned members = bcl_layout_members(layout, i);

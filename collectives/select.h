@@ -46,6 +46,7 @@ struct bcl_model {
 	struct bcl_cost between; /* and between nodes */
 	struct bcl_cost segment; /* a phase; a byte copied */
 	double combine;		 /* us per byte */
+	double eager;		 /* bytes; longer messages are announced */
 };
 
 enum bcl_algorithm_needs {

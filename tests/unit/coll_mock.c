@@ -14,6 +14,7 @@
 #include "transport/context.h"
 
 enum {
+	EAGER_MAX = 4096, /* bytes */
 	NOTICES = 256,
 	RANKS = 64,
 };
@@ -104,6 +105,7 @@ struct mock_world *mock_open(const struct mock_options *options)
 	for (i = 0; i < options->size; i++) {
 		world->ranks[i].world = world;
 		world->ranks[i].rank = i;
+		world->ranks[i].context.config.eager_max = EAGER_MAX;
 		world->ranks[i].context.host =
 			options->hosts ? 77 * options->hosts[i] + 5 : 5;
 	}
@@ -602,8 +604,16 @@ enum bcl_status bcl_adi_peer(struct bcl_adi *adi, unsigned rank,
 
 void bcl_peer_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 {
-	(void)peer;
-	*info = (struct bcl_peer_info){ .state = BCL_PEER_UP };
+	const struct bcl_adi *adi = (const struct bcl_adi *)peer;
+	const struct mock_options *options = &adi->world->options;
+	const unsigned *hosts = options->hosts;
+	/* It is rank 0 that asks to know. */
+	const struct bcl_peer_info *known =
+		!hosts || hosts[adi->rank] == hosts[0] ? options->inside
+						       : options->between;
+
+	*info = known ? *known : (struct bcl_peer_info){ 0 };
+	info->state = BCL_PEER_UP;
 }
 
 /* ---- memory -------------------------------------------------------------- */

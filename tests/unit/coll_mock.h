@@ -16,6 +16,8 @@ struct mock_options {
 	const unsigned *hosts; /* by rank; NULL: all on one */
 	bool synchronous;      /* a send ends when it was received */
 	bool private;	       /* memory cannot be shared */
+	/* What peers on the own node and on others are like; NULL: unknown. */
+	const struct bcl_peer_info *inside, *between;
 };
 
 struct mock_world;

@@ -90,11 +90,15 @@ unit_tests += %D%/test_card_path
 coll_mock = %D%/coll_cases.c %D%/coll_cases.h %D%/coll_mock.c %D%/coll_mock.h
 coll_mock_libs = libcollectives.la libtransport.la $(HWLOC_LIBS) \
 	$(CHECK_LIBS)
-unit_tests += %D%/test_collectives %D%/test_team
+unit_tests += %D%/test_collectives %D%/test_select %D%/test_team
 %C%_test_collectives_SOURCES = %D%/test_collectives.c $(coll_mock)
 %C%_test_collectives_LDADD = $(coll_mock_libs)
+%C%_test_select_SOURCES = %D%/test_select.c $(coll_mock)
+%C%_test_select_LDADD = $(coll_mock_libs)
 %C%_test_team_SOURCES = %D%/test_team.c $(coll_mock)
 %C%_test_team_LDADD = $(coll_mock_libs)
+unit_tests += %D%/test_reduction
+%C%_test_reduction_LDADD = libreduction.la $(CHECK_LIBS)
 unit_tests += %D%/test_coll_real
 %C%_test_coll_real_SOURCES = %D%/test_coll_real.c %D%/coll_cases.c \
 	%D%/coll_cases.h

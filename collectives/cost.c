@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "collectives/cost.h"
+
+#include "collectives/builders.h"
+
+enum {
+	/* A longer one is announced and fetched: there, back and there. */
+	ANNOUNCED_TRIPS = 3,
+	/* A short one is copied into and out of a buffer on its way. */
+	EAGER_COPIES = 2,
+};
+
+struct bcl_cost bcl_cost_between(const struct bcl_model *model, double length)
+{
+	struct bcl_cost cost = model->between;
+
+	if (length > model->eager)
+		cost.message *= ANNOUNCED_TRIPS;
+	else
+		cost.byte += EAGER_COPIES * model->segment.byte;
+	return cost;
+}
+
+static struct bcl_cost cost_inside(const struct bcl_model *model, double length)
+{
+	struct bcl_cost cost = model->inside;
+
+	if (length > model->eager)
+		cost.message *= ANNOUNCED_TRIPS;
+	else /* the copies are the transfer */
+		cost.byte = EAGER_COPIES * model->segment.byte;
+	return cost;
+}
+
+struct bcl_cost bcl_cost_flat(const struct bcl_model *model, double length)
+{
+	return model->nodes > 1 ? bcl_cost_between(model, length)
+				: cost_inside(model, length);
+}
+
+double bcl_cost_phases(const struct bcl_model *model, double length)
+{
+	return (1 + length / BCL_NODE_CHUNK_MAX) * model->segment.message;
+}
+
+double bcl_cost_rooted_tree(const struct bcl_model *model, double length,
+			    double inside)
+{
+	double others = model->size - model->members;
+	struct bcl_cost cost = bcl_cost_between(model, length);
+
+	/* Each byte is copied once more, between the orders of ranks and of
+	 * nodes. */
+	return bcl_log2_up(model->nodes) * cost.message +
+	       others * length * cost.byte +
+	       model->size * length * model->segment.byte +
+	       (model->members > 1 ? inside : 0);
+}
+
+double bcl_cost_rooted_direct(const struct bcl_model *model, double length)
+{
+	struct bcl_cost cost = bcl_cost_flat(model, length);
+
+	/* Messages that follow one another cost part of their latency. */
+	return cost.message +
+	       (model->size - 1) * (cost.message / 4 + length * cost.byte);
+}

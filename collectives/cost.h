@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the costs of the algorithms are made of: LogGP (A. Alexandrov et al.,
+ * SPAA 1995) with each message's overhead in its latency. For p ranks and
+ * vectors of n bytes the formulas of the algorithms are those of R. Thakur,
+ * R. Rabenseifner, W. Gropp, "Optimization of collective communication
+ * operations in MPICH", IJHPCA 19 (2005), e.g. 2 (p - 1) messages and
+ * 2 (p - 1) / p n bytes sent by each for an allreduce by rings.
+ */
+#ifndef BCL_COLLECTIVES_COST_H
+#define BCL_COLLECTIVES_COST_H
+
+#include "collectives/select.h"
+
+/* Messages of so many bytes between nodes. */
+struct bcl_cost bcl_cost_between(const struct bcl_model *model, double length);
+/* The same among all ranks, of whichever node. */
+struct bcl_cost bcl_cost_flat(const struct bcl_model *model, double length);
+
+/* us: as many phases in a node's segment as so many bytes need. */
+double bcl_cost_phases(const struct bcl_model *model, double length);
+
+/* ---- gather and scatter: what goes one way costs as much the other way --- */
+
+/* Up or down a tree of nodes; `inside`: the part inside a node. */
+double bcl_cost_rooted_tree(const struct bcl_model *model, double length,
+			    double inside);
+/* Between the root and each other rank. */
+double bcl_cost_rooted_direct(const struct bcl_model *model, double length);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which algorithms a team uses: short operations those of few messages, long
+ * ones those that send each byte seldom, with the turn between them where what
+ * is known of the peers puts it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "collectives/team.h"
+#include "tests/unit/coll_mock.h"
+#include "tests/unit/unit.h"
+
+enum {
+	MOST_RANKS = 16,
+	SHORT = 8,
+	LONG = 16 << 20, /* bytes */
+};
+
+/* As the transport gives them: us, us, MB/s. */
+static const struct bcl_peer_info shared = {
+	.level = 1, .latency = 0.1, .overhead = 0.02, .bandwidth = 20000
+};
+static const struct bcl_peer_info network = {
+	.level = 2, .latency = 3, .overhead = 1, .bandwidth = 5000
+};
+
+static void copy_choices(struct bcl_adi *adi, void *arg)
+{
+	struct bcl_choices *choices = arg;
+	struct bcl_team *world;
+
+	if (bcl_team_world(adi, &world) != BCL_OK)
+		return;
+	choices[bcl_team_rank(world)] = world->choices;
+	bcl_team_free(world);
+}
+
+/* Those of a job of so many ranks, `members` of which share each node. */
+static struct bcl_choices choices_of(unsigned size, unsigned members,
+				     const struct bcl_peer_info *between)
+{
+	static struct bcl_choices choices[MOST_RANKS];
+	unsigned hosts[MOST_RANKS], i;
+	const struct mock_options options = {
+		.size = size,
+		.hosts = hosts,
+		.inside = &shared,
+		.between = between,
+	};
+	struct mock_world *world;
+
+	for (i = 0; i < size; i++)
+		hosts[i] = i / members;
+	memset(choices, 0xff, sizeof(choices));
+	world = mock_open(&options);
+	mock_run(world, copy_choices, choices);
+	mock_close(world);
+	for (i = 1; i < size; i++)
+		ck_assert_mem_eq(&choices[i], &choices[0], sizeof(choices[0]));
+	return choices[0];
+}
+
+static const char *name_of(const struct bcl_choices *choices,
+			   enum bcl_operation operation, size_t length)
+{
+	return bcl_choice(choices, operation, false, length)->name;
+}
+
+/* names: those that are right, each followed by a blank. */
+static void expect(const struct bcl_choices *choices, unsigned size,
+		   unsigned members, enum bcl_operation operation,
+		   size_t length, const char *names)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s ",
+		 name_of(choices, operation, length));
+	ck_assert_msg(strstr(names, name),
+		      "%u ranks, %u a node, %s of %zu bytes: %snot in %s", size,
+		      members, bcl_operation_names[operation], length, name,
+		      names);
+}
+
+static const struct {
+	enum bcl_operation operation;
+	const char *brief, *large;
+} apart[] = {
+	{ BCL_OPERATION_BARRIER, "dissemination ", "dissemination " },
+	{ BCL_OPERATION_BROADCAST, "tree ", "chain scatter_ring " },
+	{ BCL_OPERATION_REDUCE, "tree ", "scatter_gather " },
+	{ BCL_OPERATION_ALLREDUCE, "doubling ", "ring " },
+	{ BCL_OPERATION_GATHER, "tree direct ", "direct " },
+	{ BCL_OPERATION_SCATTER, "tree direct ", "direct " },
+	{ BCL_OPERATION_ALLGATHER, "bruck ", "ring " },
+	{ BCL_OPERATION_ALLTOALL, "bruck pairs ", "pairs " },
+	{ BCL_OPERATION_ALLTOALLV, "pairs ", "pairs " },
+};
+
+static const unsigned sizes[] = { 2, 3, 8, 16 };
+
+START_TEST(each_on_a_node_of_its_own)
+{
+	unsigned size = sizes[_i], i;
+	struct bcl_choices choices = choices_of(size, 1, &network);
+
+	for (i = 0; i < BCL_OPERATIONS; i++) {
+		enum bcl_operation operation = apart[i].operation;
+		const char *brief = apart[i].brief, *large = apart[i].large;
+
+		/* Among few other algorithms come to the same. */
+		if (size < 4 && operation == BCL_OPERATION_ALLGATHER)
+			brief = "bruck ring ";
+		if (size == 2 && operation == BCL_OPERATION_BROADCAST)
+			large = "tree ";
+		expect(&choices, size, 1, operation, SHORT, brief);
+		expect(&choices, size, 1, operation, LONG, large);
+	}
+}
+END_TEST
+
+/* The hierarchy is used where messages are what costs. */
+START_TEST(several_on_each_node)
+{
+	unsigned size = sizes[_i], members = size > 8 ? 4 : 2, i;
+	struct bcl_choices choices = choices_of(size, members, &network);
+
+	for (i = 0; i < BCL_OPERATIONS; i++)
+		expect(&choices, size, members, apart[i].operation, SHORT,
+		       apart[i].brief);
+	expect(&choices, size, members, BCL_OPERATION_ALLREDUCE, LONG, "ring ");
+	expect(&choices, size, members, BCL_OPERATION_BROADCAST, LONG,
+	       "chain scatter_ring ");
+}
+END_TEST
+
+START_TEST(all_on_one_node)
+{
+	unsigned size = sizes[_i], i;
+	struct bcl_choices choices = choices_of(size, size, &network);
+
+	for (i = 0; i < BCL_OPERATION_ALLTOALLV; i++)
+		expect(&choices, size, size, (enum bcl_operation)i, SHORT,
+		       "node ");
+	/* Each byte is fetched from where it is instead of copied twice. */
+	expect(&choices, size, size, BCL_OPERATION_BROADCAST, LONG,
+	       "chain scatter_ring ");
+	expect(&choices, size, size, BCL_OPERATION_ALLREDUCE, LONG,
+	       "ring node_sliced ");
+	expect(&choices, size, size, BCL_OPERATION_ALLGATHER, LONG, "ring ");
+	expect(&choices, size, size, BCL_OPERATION_ALLTOALL, LONG,
+	       size < 8 ? "pairs " : "pairs node ");
+}
+END_TEST
+
+/* Two ranks once had their vector doubled, whatever its length. */
+START_TEST(ring_of_two)
+{
+	struct bcl_choices near = choices_of(2, 2, &network);
+	struct bcl_choices far = choices_of(2, 1, &network);
+
+	expect(&near, 2, 2, BCL_OPERATION_ALLREDUCE, LONG, "ring ");
+	expect(&far, 2, 1, BCL_OPERATION_ALLREDUCE, LONG, "ring ");
+}
+END_TEST
+
+/* The shortest vector for which the ring is chosen. */
+static size_t turn_of(const struct bcl_peer_info *between)
+{
+	struct bcl_choices choices = choices_of(8, 1, between);
+	size_t length = 1, turn = 0;
+
+	for (; length <= (size_t)1 << 40; length *= 2) {
+		bool ring = !strcmp(
+			name_of(&choices, BCL_OPERATION_ALLREDUCE, length),
+			"ring");
+
+		/* There is no way back. */
+		ck_assert(!turn || ring);
+		if (ring && !turn)
+			turn = length;
+	}
+	ck_assert_uint_gt(turn, 1);
+	return turn;
+}
+
+START_TEST(peers_decide)
+{
+	struct bcl_peer_info slow = network, narrow = network;
+
+	slow.latency *= 50;
+	narrow.bandwidth /= 50;
+	ck_assert_uint_gt(turn_of(&slow), turn_of(&network));
+	ck_assert_uint_lt(turn_of(&narrow), turn_of(&network));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("select");
+	TCase *tests = tcase_create("choices");
+	int n = sizeof(sizes) / sizeof(sizes[0]);
+
+	tcase_set_timeout(tests, 60);
+	tcase_add_loop_test(tests, each_on_a_node_of_its_own, 0, n);
+	tcase_add_loop_test(tests, several_on_each_node, 2, n);
+	tcase_add_loop_test(tests, all_on_one_node, 0, n);
+	tcase_add_test(tests, ring_of_two);
+	tcase_add_test(tests, peers_decide);
+	suite_add_tcase(suite, tests);
+	return unit_run(suite);
+}
