@@ -17,6 +17,7 @@ void bcl_match_open(struct bcl_match *match, const struct bcl_env *env)
 {
 	unsigned class;
 
+	match->front = NULL;
 	match->wild = 0;
 	match->active = 0;
 	match->posted = 0;
@@ -44,18 +45,34 @@ void bcl_match_close(struct bcl_match *match)
 void bcl_match_post(struct bcl_match *match, struct bcl_match_receive *receive,
 		    uint64_t key, enum bcl_match_class class)
 {
-	receive->posted = match->posted++;
 	receive->class = class;
+	if (!match->front && !match->wild &&
+	    !match->receives[BCL_MATCH_EXACT].keys) {
+		receive->node.key = key & masks[class];
+		match->front_mask = masks[class];
+		match->front = receive;
+		return;
+	}
+	receive->posted = match->posted++;
 	match->wild += class != BCL_MATCH_EXACT;
 	bcl_table_put(&match->receives[class], &receive->node,
 		      key & masks[class], match->env);
 }
 
-void bcl_match_unpost(struct bcl_match *match,
-		      struct bcl_match_receive *receive)
+static void take_receive(struct bcl_match *match,
+			 struct bcl_match_receive *receive)
 {
 	match->wild -= receive->class != BCL_MATCH_EXACT;
 	bcl_table_take(&match->receives[receive->class], &receive->node);
+}
+
+void bcl_match_unpost(struct bcl_match *match,
+		      struct bcl_match_receive *receive)
+{
+	if (receive == match->front)
+		match->front = NULL;
+	else
+		take_receive(match, receive);
 }
 
 struct bcl_match_receive *bcl_match_arrive_any(struct bcl_match *match,
@@ -78,7 +95,7 @@ struct bcl_match_receive *bcl_match_arrive_any(struct bcl_match *match,
 			first = other;
 	}
 	if (first)
-		bcl_match_unpost(match, first);
+		take_receive(match, first);
 	return first;
 }
 
@@ -101,6 +118,8 @@ void bcl_match_each(struct bcl_match *match,
 	struct each each = { call, arg };
 	unsigned class;
 
+	if (match->front)
+		call(match->front, arg);
 	for (class = 0; class < BCL_MATCH_CLASSES; class ++)
 		bcl_table_each(&match->receives[class], call_each, &each);
 }

@@ -10,6 +10,10 @@
  * receives and takes the one posted first; a receive looks into the
  * messages' table of its class and finds the oldest.
  *
+ * A receive that is posted while no other waits stands in front of the tables:
+ * it is older than all that come, so a message that fits it looks no further.
+ * A program with one receive at a time touches no table.
+ *
  * Messages are entered in a wildcard table only from the first time that a
  * receive or probe of that class meets waiting messages, until none is
  * left: programs without wildcards pay for one table.
@@ -38,7 +42,9 @@ struct bcl_match_message {
 };
 
 struct bcl_match {
-	uint32_t wild;	 /* receives posted with a wildcard */
+	struct bcl_match_receive *front; /* or NULL */
+	uint64_t front_mask;		 /* of its class */
+	uint32_t wild;	 /* receives with a wildcard in the tables */
 	unsigned active; /* wildcard classes whose message table is kept, a bit
 			  * each */
 	uint64_t posted; /* receives ever posted */
@@ -86,16 +92,22 @@ void bcl_match_post(struct bcl_match *match, struct bcl_match_receive *receive,
 void bcl_match_unpost(struct bcl_match *match,
 		      struct bcl_match_receive *receive);
 
-/* The receive that the message gets, taken out, or NULL. */
+/* The same in the tables. */
 struct bcl_match_receive *bcl_match_arrive_any(struct bcl_match *match,
 					       uint64_t key);
 
+/* The receive that the message gets, taken out, or NULL. */
 static inline struct bcl_match_receive *
 bcl_match_arrive(struct bcl_match *match, uint64_t key)
 {
 	struct bcl_table *exact = &match->receives[BCL_MATCH_EXACT];
+	struct bcl_match_receive *front = match->front;
 	struct bcl_table_node *node;
 
+	if (front && (key & match->front_mask) == front->node.key) {
+		match->front = NULL;
+		return front;
+	}
 	if (__builtin_expect(match->wild, 0))
 		return bcl_match_arrive_any(match, key);
 	node = bcl_table_find(exact, key);

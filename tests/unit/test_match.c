@@ -115,6 +115,25 @@ START_TEST(oldest_receive_of_all_classes)
 }
 END_TEST
 
+START_TEST(first_receive_is_oldest)
+{
+	struct bcl_match_receive first, second, third;
+	uint64_t key = bcl_match_key(1, 2, 3), other = bcl_match_key(1, 2, 4);
+
+	bcl_match_post(&match, &first, key, BCL_MATCH_ANY_TAG);
+	bcl_match_post(&match, &second, key, BCL_MATCH_EXACT);
+	ck_assert_ptr_eq(bcl_match_arrive(&match, key), &first);
+	/* second is older than what comes now, though nothing precedes it */
+	bcl_match_post(&match, &third, key, BCL_MATCH_ANY_SOURCE);
+	bcl_match_post(&match, &first, other, BCL_MATCH_EXACT);
+	ck_assert_ptr_eq(bcl_match_arrive(&match, key), &second);
+	bcl_match_unpost(&match, &third);
+	ck_assert_ptr_null(bcl_match_arrive(&match, key));
+	bcl_match_unpost(&match, &first);
+	ck_assert_ptr_null(bcl_match_arrive(&match, other));
+}
+END_TEST
+
 START_TEST(wildcards_leave_context)
 {
 	struct bcl_match_receive receive;
@@ -334,6 +353,7 @@ int main(void)
 	tcase_add_test(tcase, key_is_context_source_tag);
 	tcase_add_test(tcase, same_key_in_order);
 	tcase_add_test(tcase, oldest_receive_of_all_classes);
+	tcase_add_test(tcase, first_receive_is_oldest);
 	tcase_add_test(tcase, wildcards_leave_context);
 	tcase_add_test(tcase, without_memory_only_slower);
 	tcase_add_test(tcase, growth_is_rare);
