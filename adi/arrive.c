@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "adi/engine.h"
+#include "transport/copy.h"
 
 static inline void copy_in(struct bcl_adi_request *request, uint64_t key,
 			   const void *data, size_t length)
@@ -11,7 +12,9 @@ static inline void copy_in(struct bcl_adi_request *request, uint64_t key,
 
 	if (bcl_unlikely(request->niov))
 		bcl_adi_scatter(request->iov, request->niov, data, n);
-	else if (n)
+	else if (n <= 16)
+		bcl_copy16(request->buffer, data, n);
+	else
 		memcpy(request->buffer, data, n);
 	request->status.source = (int)bcl_match_source(key);
 	request->status.tag = (int)bcl_match_tag(key);

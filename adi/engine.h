@@ -590,8 +590,16 @@ enum bcl_status bcl_adi_wait_any(struct bcl_adi *adi,
 				 struct bcl_adi_request **requests, unsigned n,
 				 unsigned *index);
 /* Until this one is. */
-enum bcl_status bcl_adi_wait_done(struct bcl_adi *adi,
-				  struct bcl_adi_request *request);
+enum bcl_status bcl_adi_wait_for(struct bcl_adi *adi,
+				 struct bcl_adi_request *request);
+
+static inline enum bcl_status bcl_adi_wait_done(struct bcl_adi *adi,
+						struct bcl_adi_request *request)
+{
+	return request->state == BCL_REQUEST_DONE
+		       ? BCL_OK
+		       : bcl_adi_wait_for(adi, request);
+}
 
 /*
  * After a turn in vain: spin, yield or sleep, at most until `end` (now()

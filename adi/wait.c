@@ -246,16 +246,16 @@ enum bcl_status bcl_adi_wait_any(struct bcl_adi *adi,
 	}
 }
 
-enum bcl_status bcl_adi_wait_done(struct bcl_adi *adi,
-				  struct bcl_adi_request *request)
+enum bcl_status bcl_adi_wait_for(struct bcl_adi *adi,
+				 struct bcl_adi_request *request)
 {
 	unsigned spins = adi->spins, index;
 
-	while (request->state != BCL_REQUEST_DONE) {
+	do {
 		if (bcl_adi_step(adi))
 			spins = adi->spins;
 		else if (!spins--)
 			return bcl_adi_wait_any(adi, &request, 1, &index);
-	}
+	} while (request->state != BCL_REQUEST_DONE);
 	return BCL_OK;
 }

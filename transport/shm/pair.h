@@ -65,6 +65,7 @@
 
 #include <bcl/bcl.h>
 
+#include "transport/copy.h"
 #include "transport/env/prefetch.h"
 
 #define BCL_HEADER_TURN	 (UINT64_C(1) << 31)
@@ -170,37 +171,6 @@ static inline unsigned bcl_pair_slots(size_t length)
 {
 	return (unsigned)(length + BCL_SLOT_HEAD + BCL_SLOT_SIZE - 1) /
 	       BCL_SLOT_SIZE;
-}
-
-/* n <= 16 bytes without a call. */
-static inline void bcl_copy16(void *to, const void *from, size_t n)
-{
-	uint8_t *t = to;
-	const uint8_t *f = from;
-
-	if (n >= 8) {
-		memcpy(t, f, 8);
-		memcpy(t + n - 8, f + n - 8, 8);
-	} else if (n >= 4) {
-		memcpy(t, f, 4);
-		memcpy(t + n - 4, f + n - 4, 4);
-	} else if (n) {
-		t[0] = f[0];
-		t[n / 2] = f[n / 2];
-		t[n - 1] = f[n - 1];
-	}
-}
-
-/* 16 <= n <= 48 */
-static inline void bcl_copy48(void *to, const void *from, size_t n)
-{
-	uint8_t *t = to;
-	const uint8_t *f = from;
-
-	memcpy(t, f, 16);
-	if (n > 32)
-		memcpy(t + 16, f + 16, 16);
-	memcpy(t + n - 16, f + n - 16, 16);
 }
 
 /* Publish what lies in the slot at tail and has `slots` slots. */
