@@ -55,7 +55,7 @@ static const struct perf_group pair = { .ranks = { 2 }, .fresh = true };
 static const struct perf_group pair_connected = {
 	.ranks = { 2, 1 },
 	.fresh = true,
-	.argument = { "partner=1" },
+	.argument = { "partner=1", "awake=2" },
 	.variable = { "BCL_RAILS=udp" },
 };
 static const struct perf_group pair_beside_job = {
