@@ -170,7 +170,9 @@ static inline bool from_card(struct bcl_port *port, struct bcl_event *event)
 static inline enum bcl_status __attribute__((always_inline))
 from_pair(struct bcl_port *port, unsigned i, struct bcl_event *event)
 {
-	enum bcl_status status = bcl_pair_receive(port->pairs[i], event);
+	bool streaming = port->empty == NETWORK_EMPTY;
+	enum bcl_status status =
+		bcl_pair_receive(port->pairs[i], streaming, event);
 
 	if (status)
 		return status;
@@ -308,9 +310,11 @@ enum bcl_status bcl_poll(struct bcl_port *port, struct bcl_event *event)
 	status = from_pair(port, port->turn, event);
 	if (status == BCL_OK)
 		return BCL_OK;
-	/* where there is only one pair that is all, mostly */
-	if (status == BCL_ERR_EMPTY && port->npairs == 1 && !port->network &&
-	    !bcl_shm_work(port) && port->empty > 1) {
+	/* where there is only one pair that is all, mostly; what the card has
+	 * of other threads' bringing waits for the next look */
+	if (status == BCL_ERR_EMPTY && port->npairs == 1 && port->empty > 1 &&
+	    !bcl_shm_work(port) &&
+	    !(port->network && bcl_card_port_frames(port->card))) {
 		port->empty--;
 		look_in_vain(port);
 		return BCL_ERR_EMPTY;

@@ -135,14 +135,15 @@ START_TEST(each_length)
 			struct bcl_pair *from = &pair[number % 2];
 			struct bcl_pair *to = &pair[!(number % 2)];
 
-			ck_assert_int_eq(bcl_pair_receive(to, &event),
+			ck_assert_int_eq(bcl_pair_receive(to, false, &event),
 					 BCL_ERR_EMPTY);
 			ck_assert(!bcl_pair_ready(to));
 			ck_assert_int_eq(
 				send_one(from, number, length, from->next),
 				BCL_OK);
 			ck_assert(bcl_pair_ready(to));
-			ck_assert_int_eq(bcl_pair_receive(to, &event), BCL_OK);
+			ck_assert_int_eq(bcl_pair_receive(to, false, &event),
+					 BCL_OK);
 			check_event(&event, number, length,
 				    to->want - BCL_HEADER_RING);
 			number++;
@@ -196,7 +197,7 @@ START_TEST(model)
 			queue[side][number % QUEUE].length = length;
 			tail[side]++;
 		} else {
-			status = bcl_pair_receive(&pair[side], &event);
+			status = bcl_pair_receive(&pair[side], false, &event);
 			if (head[other] == tail[other]) {
 				ck_assert_int_eq(status, BCL_ERR_EMPTY);
 				continue;
@@ -224,21 +225,21 @@ START_TEST(half_waits_for_ack)
 	ck_assert_int_eq(bcl_pair_send(&pair[0], 1, 2, "b", 1), BCL_OK);
 	ck_assert_uint_eq(pair[0].sent_half, 1);
 	ck_assert_uint_eq(pair[0].sent_ring, 1);
-	ck_assert_int_eq(bcl_pair_receive(&pair[1], &event), BCL_OK);
+	ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
 	ck_assert_uint_eq(event.immediate, 1);
-	ck_assert_int_eq(bcl_pair_receive(&pair[1], &event), BCL_OK);
+	ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
 	ck_assert_uint_eq(event.immediate, 2);
 	/* read, but it has said nothing since */
 	ck_assert_int_eq(bcl_pair_send(&pair[0], 1, 3, "c", 1), BCL_OK);
 	ck_assert_uint_eq(pair[0].sent_half, 1);
 	/* any message of its own carries the acknowledgement */
 	ck_assert_int_eq(bcl_pair_send(&pair[1], 1, 4, NULL, 0), BCL_OK);
-	ck_assert_int_eq(bcl_pair_receive(&pair[0], &event), BCL_OK);
+	ck_assert_int_eq(bcl_pair_receive(&pair[0], false, &event), BCL_OK);
 	ck_assert_int_eq(bcl_pair_send(&pair[0], 1, 5, "d", 1), BCL_OK);
 	ck_assert_uint_eq(pair[0].sent_half, 2);
-	ck_assert_int_eq(bcl_pair_receive(&pair[1], &event), BCL_OK);
+	ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
 	ck_assert_uint_eq(event.immediate, 3);
-	ck_assert_int_eq(bcl_pair_receive(&pair[1], &event), BCL_OK);
+	ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
 	ck_assert_uint_eq(event.immediate, 5);
 }
 END_TEST
@@ -263,10 +264,12 @@ START_TEST(full_ring)
 	ck_assert_int_eq(status, BCL_ERR_AGAIN);
 	ck_assert_uint_eq(n, SLOTS - 1);
 	for (i = 0; i < n; i++) {
-		ck_assert_int_eq(bcl_pair_receive(&pair[1], &event), BCL_OK);
+		ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event),
+				 BCL_OK);
 		ck_assert_uint_eq(event.immediate, i);
 	}
-	ck_assert_int_eq(bcl_pair_receive(&pair[1], &event), BCL_ERR_EMPTY);
+	ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event),
+			 BCL_ERR_EMPTY);
 }
 END_TEST
 
@@ -284,11 +287,12 @@ START_TEST(room_comes_back)
 		while (n-- && !status)
 			status = send_one(&pair[0], 2,
 					  draw(&seed) % BCL_MESSAGE_MAX, 0);
-		while (!bcl_pair_receive(&pair[1], &event))
+		while (!bcl_pair_receive(&pair[1], false, &event))
 			;
 		ck_assert_int_eq(send_one(&pair[0], 2, BCL_MESSAGE_MAX, 0),
 				 BCL_OK);
-		ck_assert_int_eq(bcl_pair_receive(&pair[1], &event), BCL_OK);
+		ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event),
+				 BCL_OK);
 	}
 }
 END_TEST
@@ -301,11 +305,12 @@ START_TEST(data_stays)
 
 	for (; number < 500; number++) {
 		ck_assert_int_eq(send_one(&pair[0], number, 900, 0), BCL_OK);
-		ck_assert_int_eq(bcl_pair_receive(&pair[1], &event), BCL_OK);
+		ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event),
+				 BCL_OK);
 		while (!send_one(&pair[0], number, 50, 0))
 			;
 		check_event(&event, number, 900, 0);
-		while (!bcl_pair_receive(&pair[1], &next))
+		while (!bcl_pair_receive(&pair[1], false, &next))
 			;
 	}
 }
@@ -342,7 +347,7 @@ START_TEST(hostile)
 	atomic_store(nonsense[_i].half ? &segment.head->half[0].header
 				       : &segment.ring[0]->header,
 		     header);
-	status = bcl_pair_receive(&pair[1], &event);
+	status = bcl_pair_receive(&pair[1], false, &event);
 	ck_assert_msg((status == BCL_OK) == nonsense[_i].accepted, "%s: %d",
 		      nonsense[_i].what, status);
 	ck_assert(pair[1].broken == !nonsense[_i].accepted);
@@ -350,7 +355,7 @@ START_TEST(hostile)
 		ck_assert_uint_eq(event.length, nonsense[_i].length);
 	/* it goes on without harm until the owner lets go of it */
 	for (unsigned i = 0; i < 3 * SLOTS; i++)
-		bcl_pair_receive(&pair[1], &event);
+		bcl_pair_receive(&pair[1], false, &event);
 }
 END_TEST
 
@@ -397,7 +402,7 @@ static void *exchange(void *arg)
 			length = stress_length(&side->seed);
 			idle = false;
 		}
-		if (!bcl_pair_receive(own, &event)) {
+		if (!bcl_pair_receive(own, received & 1, &event)) {
 			check_event(&event, received,
 				    stress_length(&side->its_seed), 0);
 			received++;

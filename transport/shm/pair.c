@@ -30,6 +30,14 @@ static struct bcl_slot *tail_slot(const struct bcl_pair *pair)
 	return &pair->out[pair->tail & pair->mask];
 }
 
+/* All that will be written, at once: one by one each takes as long as a short
+ * message altogether. */
+static void fetch_slots(const struct bcl_slot *slot, unsigned slots)
+{
+	for (unsigned i = 0; i <= slots; i++)
+		bcl_prefetch_write(&slot[i]);
+}
+
 static uint64_t make_header(const struct bcl_pair *pair, unsigned type,
 			    size_t length)
 {
@@ -64,6 +72,7 @@ enum bcl_status bcl_pair_send_iov(struct bcl_pair *pair, unsigned type,
 	if (!has_room(pair, slots))
 		return BCL_ERR_AGAIN;
 	slot = tail_slot(pair);
+	fetch_slots(slot, slots);
 	to = slot->payload;
 	for (i = 0; i < niov; to += iov[i].iov_len, i++)
 		if (iov[i].iov_len)
@@ -76,8 +85,11 @@ enum bcl_status bcl_pair_send_iov(struct bcl_pair *pair, unsigned type,
 enum bcl_status bcl_pair_reserve(struct bcl_pair *pair, size_t length,
 				 void **room)
 {
-	if (!has_room(pair, bcl_pair_slots(length)))
+	unsigned slots = bcl_pair_slots(length);
+
+	if (!has_room(pair, slots))
 		return BCL_ERR_AGAIN;
+	fetch_slots(tail_slot(pair), slots);
 	*room = tail_slot(pair)->payload;
 	return BCL_OK;
 }

@@ -86,6 +86,8 @@ enum {
 	BCL_HALF_PAYLOAD = 16,
 	BCL_SLOT_PAYLOAD = 48,
 	BCL_PUBLISH_SLOTS = 64,
+	BCL_FETCH_AHEAD = 8, /* slots fetched before they are needed */
+	BCL_FETCH_SLOTS = 4, /* of a message, when its header is seen */
 
 	/* A set bit of these among type and length sends a half message to
 	 * the slow path; up to 31 bytes pass, so line[] has room for them. */
@@ -181,7 +183,9 @@ static inline void bcl_pair_publish(struct bcl_pair *pair,
 	/* before the header: "zero ahead" */
 	atomic_store_explicit(&slot[slots].header, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->header, header, memory_order_release);
-	bcl_prefetch_write(&slot[slots + 1]);
+	/* the next message is like this one, perhaps */
+	for (unsigned i = 1; i <= slots && i <= BCL_FETCH_AHEAD; i++)
+		bcl_prefetch_write(&slot[slots + i]);
 	pair->tail += slots;
 	pair->next += BCL_HEADER_RING;
 	pair->sent_ring++;
@@ -252,14 +256,19 @@ static inline bool bcl_pair_ready(const struct bcl_pair *pair)
  * Receive the next message, if it is there. OK: a BCL_EVENT_MESSAGE; its
  * data is valid until the next receive from this pair. EMPTY: none. AGAIN: it
  * was one of the library's own, which may have pushed events to the port.
+ *
+ * streaming: the caller has not looked in vain since the last one, so slots
+ * ahead are probably written and worth fetching. Otherwise that would take
+ * them from their writer.
  */
 static inline enum bcl_status __attribute__((always_inline))
-bcl_pair_receive(struct bcl_pair *pair, struct bcl_event *event)
+bcl_pair_receive(struct bcl_pair *pair, bool streaming, struct bcl_event *event)
 {
 	const struct bcl_half *half = pair->its_half;
 	const struct bcl_slot *slot;
 	uint64_t want = pair->want;
 	uint64_t header;
+	unsigned slots, i;
 	size_t length;
 
 	/* both loads acquire what the peer's bcl_pair_send() released */
@@ -288,7 +297,14 @@ bcl_pair_receive(struct bcl_pair *pair, struct bcl_event *event)
 					      memory_order_release);
 		}
 		length = header >> BCL_HEADER_LENGTH_SHIFT & BCL_HEADER_LENGTH;
-		pair->head += bcl_pair_slots(length);
+		if (streaming)
+			__builtin_prefetch(
+				&pair->in[(pair->head + BCL_FETCH_AHEAD) &
+					  pair->mask]);
+		slots = bcl_pair_slots(length);
+		for (i = 1; i < slots && i <= BCL_FETCH_SLOTS; i++)
+			__builtin_prefetch(&slot[i]);
+		pair->head += slots;
 		pair->want = want + BCL_HEADER_RING;
 		pair->acked = header << 2;
 		event->immediate = slot->immediate;
