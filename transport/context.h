@@ -130,7 +130,7 @@ struct bcl_event_list {
 };
 
 enum {
-	BCL_HINTS_AFTER_LINE = 3, /* about 60 ns */
+	BCL_HINTS_AFTER_LINE = 1,
 };
 
 enum bcl_port_flag {
