@@ -2,7 +2,11 @@
 /* In a network namespace of its own, over a virtual Ethernet pair. */
 #include "rails.h"
 
+#include <arpa/inet.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
 #include <sched.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum {
@@ -190,6 +194,53 @@ START_TEST(a_wrong_hint_heals)
 }
 END_TEST
 
+/* A foreign group with the number of ours: the rail has to filter. */
+static int spoil_group(const char *interface)
+{
+	unsigned index = if_nametoindex(interface);
+	int group = ((0xbc13 + (int)index) & 0xffff) | PACKET_FANOUT_HASH << 16;
+	const struct sockaddr_ll at = { .sll_family = AF_PACKET,
+					.sll_protocol = htons(BCL_ETHERTYPE),
+					.sll_ifindex = (int)index };
+	int fd = socket(AF_PACKET, SOCK_RAW, 0);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(bind(fd, (const struct sockaddr *)&at, sizeof(at)), 0);
+	ck_assert_int_eq(setsockopt(fd, SOL_PACKET, PACKET_FANOUT, &group,
+				    sizeof(group)),
+			 0);
+	return fd;
+}
+
+/* Who answers RESET knows no card id: every rail lets it pass, and only it. */
+START_TEST(reset_reaches_whoever_it_is_sent_to)
+{
+	uint8_t reset[BCL_HEADERS_SIZE];
+	const struct bcl_rail_tx tx = { .iov = { { reset, sizeof(reset) } },
+					.niov = 1,
+					.length = sizeof(reset) };
+	int fd = -1;
+
+	if (_i) {
+		b->close(b);
+		fd = spoil_group("bclb");
+		b = open_on("bclb", CARD_B);
+		ck_assert_uint_eq(b->address.bytes[6], 0xff);
+	}
+	frame_fill(reset, sizeof(reset), 0, 0);
+	reset[offsetof(struct bcl_frame_header, kind)] = BCL_FRAME_RESET;
+	a->transmit(a, &b->address, &tx, 1);
+	send_one(a, b, CARD_C, 100, 1);
+	send_one(a, b, 0, 100, 2);
+	send_one(a, b, CARD_B, 100, 3);
+	inbox_wait(inbox, b, 2);
+	ck_assert_mem_eq(inbox->frame[0].bytes, reset, sizeof(reset));
+	ck_assert(frame_right(inbox->frame[1].bytes, 100, 3, CARD_B));
+	if (_i)
+		close(fd);
+}
+END_TEST
+
 START_TEST(an_interface_goes_down_and_up)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
@@ -246,6 +297,7 @@ int main(void)
 	tcase_add_test(tcase, a_full_ring_loses_and_counts);
 	tcase_add_test(tcase, cards_share_an_interface);
 	tcase_add_loop_test(tcase, a_wrong_hint_heals, 0, 2);
+	tcase_add_loop_test(tcase, reset_reaches_whoever_it_is_sent_to, 0, 2);
 	tcase_add_test(tcase, an_interface_goes_down_and_up);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);

@@ -155,6 +155,14 @@ static unsigned packet_transmit(struct bcl_rail *rail,
 	return i;
 }
 
+/* RESET names no card: its sender knows only where to answer. */
+static bool is_for(uint64_t card, const struct bcl_frame_header *header)
+{
+	uint64_t to = bcl_get64(header->card);
+
+	return to == card || (to == 0 && header->kind == BCL_FRAME_RESET);
+}
+
 /* The frame in a slot. False: it is none of ours. */
 static bool parse(struct packet *packet, const struct tpacket2_hdr *slot,
 		  struct bcl_rx_frame *rx, struct bcl_wire_address *source)
@@ -172,7 +180,7 @@ static bool parse(struct packet *packet, const struct tpacket2_hdr *slot,
 		return false;
 	}
 	memcpy(&header, in->frame, sizeof(header));
-	if (bcl_get64(header.card) != packet->card) {
+	if (!is_for(packet->card, &header)) {
 		bcl_rail_count(&packet->rail, packet_stray, 1);
 		return false;
 	}
@@ -266,7 +274,7 @@ static uint32_t load32(const uint8_t *p)
 	       (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Only frames for this card: the kernel drops the others. */
+/* Only frames for this card and for none: the kernel drops the others. */
 static bool attach_filter(const struct packet *packet)
 {
 	const uint32_t at = sizeof(struct ethhdr) + PREFIX +
@@ -275,9 +283,13 @@ static bool attach_filter(const struct packet *packet)
 	const uint32_t first = load32(card.b), second = load32(card.b + 4);
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, first, 0, 3),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, first, 0, 2),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at + 4),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, second, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, second, 4, 0),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at + 4),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, 0xffff),
 		BPF_STMT(BPF_RET | BPF_K, 0),
 	};
