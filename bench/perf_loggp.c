@@ -7,9 +7,9 @@
  * large messages.
  */
 #include <string.h>
-#include <time.h>
 
 #include "bench/perf_rank.h"
+#include "bench/perf_stat.h"
 
 enum {
 	SIZE = 8,	    /* bytes of a small message */
@@ -23,11 +23,13 @@ static const size_t large = 1 << 20;
 
 static unsigned char data[SIZE];
 
-static void pause_ns(long ns)
+/* Awake: a processor that has slept is slow at first. */
+static void let_pass(uint64_t ns)
 {
-	const struct timespec time = { .tv_nsec = ns };
+	uint64_t end = ref_now() + ns;
 
-	nanosleep(&time, NULL);
+	while (ref_now() < end)
+		ref_pause();
 }
 
 /* Each waits for the other. */
@@ -66,26 +68,33 @@ static double round_trip(const struct perf_rank *rank, size_t iterations)
 	return (double)(ref_now() - start) / (double)iterations;
 }
 
-/* o_s at rank 0, o_r at its partner. */
+/* o_s at rank 0, o_r at its partner: the medians. Both are awake when they meet
+ * again, and one that was interrupted does not count. */
 static double overhead(const struct perf_rank *rank)
 {
-	double time = 0, cost = clock_cost();
+	double time[REPEATS], cost = clock_cost();
+	const struct perf_series series = { .sample = time,
+					    .samples = REPEATS };
+	struct perf_summary summary;
 	uint64_t start;
 	int i, j;
 
 	for (i = 0; i < REPEATS; i++) {
 		meet(rank);
 		if (rank->rank)
-			pause_ns(ARRIVED_NS);
+			let_pass(ARRIVED_NS);
 		start = ref_now();
 		for (j = 0; j < FEW; j++)
 			if (rank->rank)
 				perf_receive(rank, data, SIZE, 0);
 			else
 				perf_send(rank, data, SIZE, rank->partner);
-		time += (double)(ref_now() - start) - cost;
+		time[i] = ((double)(ref_now() - start) - cost) / FEW;
+		if (!rank->rank)
+			let_pass(ARRIVED_NS);
 	}
-	return time / (REPEATS * FEW);
+	perf_summarise(&series, &summary);
+	return summary.p50;
 }
 
 static double gap(const struct perf_rank *rank, size_t size, int messages,
