@@ -13,6 +13,7 @@
 
 #include <bcl/adi.h>
 
+struct bcl_counter_page;
 struct bcl_env;
 
 enum {
@@ -133,6 +134,9 @@ void bcl_adi_idle(struct bcl_adi *adi, struct bcl_adi_idle *idle);
 
 /* OK, or why this rank is lost. */
 enum bcl_status bcl_adi_rank_status(const struct bcl_adi *adi, unsigned rank);
+
+/* The page of the job's port: for what is counted with the lock held. */
+struct bcl_counter_page *bcl_adi_counters(const struct bcl_adi *adi);
 
 /* What the job stands on. */
 struct bcl_boot *bcl_adi_boot(const struct bcl_adi *adi);

@@ -321,6 +321,11 @@ struct bcl_boot *bcl_adi_boot(const struct bcl_adi *adi)
 	return adi->boot;
 }
 
+struct bcl_counter_page *bcl_adi_counters(const struct bcl_adi *adi)
+{
+	return adi->counters;
+}
+
 const struct bcl_env *bcl_adi_env(const struct bcl_adi *adi)
 {
 	return adi->env;

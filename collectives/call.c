@@ -2,6 +2,7 @@
 #include "collectives/call.h"
 #include "collectives/flags.h"
 #include "transport/context.h"
+#include "transport/counters.h"
 
 enum {
 	/* Operations that pass the engine by between two turns of it. */
@@ -56,15 +57,27 @@ finish_direct(struct bcl_team *team, struct bcl_node_op *op)
 	return BCL_OK;
 }
 
+static inline void count(const struct bcl_team *team,
+			 enum bcl_operation operation)
+{
+	_Static_assert(BCL_COUNT_coll_barrier + BCL_OPERATION_ALLTOALLV ==
+			       BCL_COUNT_coll_alltoallv,
+		       "counters are in the order of the operations");
+	bcl_count_add(team->counters,
+		      BCL_COUNT_coll_barrier + (unsigned)operation, 1);
+}
+
 /*
  * An operation inside the node, past the engine: nothing but the members'
  * flags, and a turn of the engine now and then. All ranks are members, in the
  * same order.
  */
-static inline bool begin_direct(struct bcl_team *team)
+static inline bool begin_direct(struct bcl_team *team,
+				enum bcl_operation operation)
 {
 	if (team->lost != BCL_OK)
 		return false;
+	count(team, operation);
 	/* In step with the members that need a schedule for it. */
 	team->sequence++;
 	if (++team->direct % DIRECT_PER_TURN == 0)
@@ -78,7 +91,7 @@ static enum bcl_status run_direct(struct bcl_team *team,
 {
 	struct bcl_node_op op;
 
-	if (!begin_direct(team))
+	if (!begin_direct(team, call->operation))
 		return team->lost;
 	bcl_node_begin(&op, kind, call->root, call->send, call->receive,
 		       call->length, call->reduction);
@@ -107,7 +120,7 @@ static inline enum bcl_status run_short(struct bcl_team *team,
 	unsigned next = node->members;
 	bool written;
 
-	if (!begin_direct(team))
+	if (!begin_direct(team, call->operation))
 		return team->lost;
 	if (kind == BCL_NODE_ALLREDUCE && node->members == 2 &&
 	    call->length == sizeof(uint64_t)) {
@@ -141,6 +154,10 @@ static enum bcl_status build(struct bcl_team *team,
 		bcl_step_node(*schedule, algorithm->node, call->root,
 			      call->send, call->receive, call->length,
 			      call->reduction);
+	bcl_adi_lock(team->adi);
+	count(team, call->operation);
+	bcl_count(team->counters, coll_scheduled);
+	bcl_adi_unlock(team->adi);
 	return BCL_OK;
 }
 

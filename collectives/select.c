@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "collectives/select.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "collectives/builders.h"
@@ -150,6 +152,45 @@ void bcl_choices_init(struct bcl_choices *choices,
 				choices->algorithm[operation][ordered][size] =
 					cheapest(bcl_algorithms[operation],
 						 model, ordered, size);
+}
+
+/* Append, as far as it fits. */
+static __attribute__((format(printf, 3, 4))) void
+append(char *text, size_t size, const char *format, ...)
+{
+	size_t used = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + used, size - used, format, args);
+	va_end(args);
+}
+
+static void print_sizes(const struct bcl_algorithm *algorithms,
+			const uint8_t *chosen, char *text, size_t size)
+{
+	unsigned i;
+
+	append(text, size, "%s", algorithms[chosen[0]].name);
+	for (i = 1; i < BCL_CHOICE_SIZES; i++)
+		if (chosen[i] != chosen[i - 1])
+			append(text, size, ", %s from %llu",
+			       algorithms[chosen[i]].name, 1ull << (i - 1));
+}
+
+void bcl_choices_print(const struct bcl_choices *choices,
+		       enum bcl_operation operation, char *text, size_t size)
+{
+	const uint8_t(*chosen)[BCL_CHOICE_SIZES] =
+		choices->algorithm[operation];
+
+	text[0] = 0;
+	print_sizes(bcl_algorithms[operation], chosen[0], text, size);
+	if (!memcmp(chosen[0], chosen[1], BCL_CHOICE_SIZES))
+		return;
+	append(text, size, " (in order: ");
+	print_sizes(bcl_algorithms[operation], chosen[1], text, size);
+	append(text, size, ")");
 }
 
 enum bcl_status bcl_choices_force(struct bcl_choices *choices,

@@ -87,6 +87,10 @@ void bcl_model_measure(struct bcl_model *model, struct bcl_team *team);
 
 void bcl_choices_init(struct bcl_choices *choices,
 		      const struct bcl_model *model);
+/* "tree, ring from 65536", and for what needs the order of ranks " (in order:
+ * ...)" if it differs. */
+void bcl_choices_print(const struct bcl_choices *choices,
+		       enum bcl_operation operation, char *text, size_t size);
 /* Use one algorithm wherever it can be. ARG: there is none of that name;
  * UNSUPPORTED: not in this team. */
 enum bcl_status bcl_choices_force(struct bcl_choices *choices,

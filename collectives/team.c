@@ -7,6 +7,8 @@
 #include "collectives/builders.h"
 #include "collectives/teams.h"
 #include "transport/context.h"
+#include "transport/counters.h"
+#include "transport/log.h"
 
 enum {
 	POLLS_PER_WATCH = 512,
@@ -73,6 +75,7 @@ void bcl_team_lose(struct bcl_team *team, enum bcl_status status)
 	if (team->lost != BCL_OK)
 		return;
 	team->lost = status;
+	bcl_count(team->counters, coll_teams_lost);
 	bcl_teams_tell(team);
 	for (schedule = team->running; schedule; schedule = schedule->next)
 		bcl_adi_schedule_fail(&schedule->engine, status);
@@ -312,6 +315,32 @@ static enum bcl_status hear_name(struct bcl_team *team, bool *refused)
 	return BCL_OK;
 }
 
+/* What the first member has chosen, for people. */
+static void log_choices(const struct bcl_team *team,
+			const struct bcl_model *model)
+{
+	const struct bcl_config *config = &bcl_adi_context(team->adi)->config;
+	unsigned i;
+
+	if (!bcl_log_wanted(config, BCL_LOG_INFO, "coll"))
+		return;
+	bcl_log(config, BCL_LOG_INFO, "coll",
+		"team %#llx: %u ranks on %u nodes, a segment: %s; us of a "
+		"message %.2f inside, %.2f between",
+		(unsigned long long)team->name, model->size, model->nodes,
+		model->shares ? "yes" : "no", model->inside.message,
+		model->between.message);
+	for (i = 0; i < BCL_OPERATIONS; i++) {
+		char text[256];
+
+		bcl_choices_print(&team->choices, (enum bcl_operation)i, text,
+				  sizeof(text));
+		bcl_log(config, BCL_LOG_INFO, "coll", "team %#llx: %s: %s",
+			(unsigned long long)team->name, bcl_operation_names[i],
+			text);
+	}
+}
+
 static enum bcl_status hear_choices(struct bcl_team *team)
 {
 	struct bcl_group group = bcl_group_all(team);
@@ -332,6 +361,7 @@ static enum bcl_status hear_choices(struct bcl_team *team)
 		bcl_model_init(&model, team);
 		bcl_model_measure(&model, team);
 		bcl_choices_init(&team->choices, &model);
+		log_choices(team, &model);
 	}
 	status = broadcast(team, &team->choices, sizeof(team->choices));
 	if (status == BCL_OK)
@@ -361,6 +391,7 @@ static struct bcl_team *team_new(struct bcl_adi *adi, uint32_t *ranks,
 	}
 	*team = (struct bcl_team){
 		.adi = adi,
+		.counters = bcl_adi_counters(adi),
 		.ranks = ranks,
 		.size = size,
 		.rank = rank,
@@ -401,6 +432,7 @@ static enum bcl_status create(struct bcl_team *team, const uint64_t *hosts)
 
 	bcl_adi_lock(team->adi);
 	if (status == BCL_OK) {
+		bcl_count(team->counters, coll_teams);
 		/* Nodes of one member took fewer operations so far. */
 		team->sequence = 0;
 		team->sequence_mask = BCL_TEAM_TAG_SEQUENCE;

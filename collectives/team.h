@@ -43,6 +43,7 @@ struct bcl_brief {
 
 struct bcl_team {
 	struct bcl_adi *adi;
+	struct bcl_counter_page *counters;
 	struct bcl_teams *teams;
 	struct bcl_team *next;
 	unsigned rank, size;

@@ -100,12 +100,28 @@ struct bcl_env;
 	X(adi, dropped, "messages dropped: malformed or of a stranger")       \
 	X(adi, ranks_lost, "ranks that were lost")
 
+/* The first ones in the order of enum bcl_operation. */
+#define BCL_COLL_COUNTERS(X)                                               \
+	X(coll, barrier, "barriers")                                       \
+	X(coll, broadcast, "broadcasts")                                   \
+	X(coll, reduce, "reductions to one rank")                          \
+	X(coll, allreduce, "reductions to all ranks")                      \
+	X(coll, gather, "gathers to one rank")                             \
+	X(coll, scatter, "scatters from one rank")                         \
+	X(coll, allgather, "gathers to all ranks")                         \
+	X(coll, alltoall, "exchanges of blocks among all ranks")           \
+	X(coll, alltoallv, "the same with lengths of their own")           \
+	X(coll, scheduled, "of all those, run as schedules by the engine") \
+	X(coll, teams, "teams made")                                       \
+	X(coll, teams_lost, "teams lost with a member")
+
 /* All of them; Y(name, description): the card's own, copied now and then */
 #define BCL_COUNTERS(X, Y)   \
 	BCL_CORE_COUNTERS(X) \
 	BCL_SHM_COUNTERS(X)  \
 	BCL_HOST_COUNTERS(X) \
 	BCL_ADI_COUNTERS(X)  \
+	BCL_COLL_COUNTERS(X) \
 	BCL_CARD_COUNTERS(Y)
 
 #define BCL_X(area, name, text) BCL_COUNT_##area##_##name,

@@ -19,8 +19,8 @@ bool bcl_log_wanted(const struct bcl_config *config, enum bcl_log_level level,
 		    const char *area);
 
 /*
- * area: "config", "context", "peer", "shm", "card", "udp", "packet", "fault",
- * "boot", "memory", "helper". The line has no end and no area in it.
+ * area: "adi", "boot", "card", "coll", "config", "context", "fault", "helper",
+ * "memory", "packet", "peer", "shm", "udp". The line has no end and no area in it.
  */
 void bcl_log(const struct bcl_config *config, enum bcl_log_level level,
 	     const char *area, const char *format, ...)

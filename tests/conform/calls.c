@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Two ranks exchange 10^5 messages there and back while a filter kills the
- * thread that makes a system call and the allocator aborts. Usage, as a job of
- * two ranks with BCL_SPIN=1s, so that none of them yields:
- *	calls shared	inside a host: no call at all
- *	calls packet	between nodes on a mapped packet ring: one per send,
- *			none to receive
+ * thread that makes a system call and the allocator aborts; or call collective
+ * operations, of which only the long ones make calls to move their data. Usage,
+ *as a job of two ranks with BCL_SPIN=1s, so that none of them yields: calls
+ *shared	inside a host: no call at all calls collectives	inside a host:
+ *no call at all of those with little data, no allocation of any calls packet
+ *between nodes on a mapped packet ring: one per send, none to receive
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -18,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <bcl/adi.h>
+#include <bcl/coll.h>
 
 #define must(condition)                                                   \
 	do {                                                              \
@@ -31,6 +32,9 @@
 
 enum {
 	TRIPS = 100000,
+	COLLECTIVES = 1000, /* of each operation and length */
+	LITTLE = 3000,	    /* bytes: goes through the segment */
+	MUCH = 200000,	    /* by messages that are announced */
 	SETTLE = 1500, /* ms: the library leaves its sockets to its helper */
 };
 
@@ -39,6 +43,7 @@ static _Thread_local bool counting;
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t n, size_t size);
 extern void *__libc_realloc(void *old, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
 
 static void check_allocation(void)
 {
@@ -58,6 +63,12 @@ void *calloc(size_t n, size_t size)
 	return __libc_calloc(n, size);
 }
 
+void *aligned_alloc(size_t alignment, size_t size)
+{
+	check_allocation();
+	return __libc_memalign(alignment, size);
+}
+
 void *realloc(void *old, size_t size)
 {
 	check_allocation();
@@ -71,14 +82,14 @@ void *realloc(void *old, size_t size)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define KILL BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
 
-/* From here on this thread may end, and send if `sending`; no more. */
-static void forbid_calls(bool sending)
+/* From here on this thread may end, and make two more calls; no others. */
+static void forbid_calls(unsigned one, unsigned other)
 {
 	struct sock_filter filter[] = {
 		LOAD_NUMBER,
 		ALLOW(SYS_exit),
-		ALLOW(sending ? SYS_sendto : SYS_exit),
-		ALLOW(sending ? SYS_sendmsg : SYS_exit),
+		ALLOW(one),
+		ALLOW(other),
 		KILL,
 	};
 	const struct sock_fprog program = {
@@ -109,10 +120,48 @@ static void trips(unsigned n, size_t length)
 	}
 }
 
+static struct bcl_team *world;
+
+static void collectives(unsigned n, size_t length)
+{
+	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_UINT64);
+	static uint64_t one[MUCH / 8], in[2 * MUCH / 8], out[2 * MUCH / 8];
+	const size_t lengths[] = { length, length }, offsets[] = { 0, length };
+
+	for (unsigned i = 0; i < n; i++) {
+		must(!bcl_barrier(world));
+		must(!bcl_broadcast(world, one, length, i % 2));
+		must(!bcl_reduce(world, one, out, length / 8, sum, i % 2));
+		must(!bcl_allreduce(world, one, out, length / 8, sum));
+		must(!bcl_gather(world, one, length, out, i % 2));
+		must(!bcl_scatter(world, in, one, length, i % 2));
+		must(!bcl_allgather(world, one, length, out));
+		must(!bcl_alltoall(world, in, out, length));
+		must(!bcl_alltoallv(world, in, lengths, offsets, out, lengths,
+				    offsets));
+	}
+}
+
+static void *measure_collectives(void *arg)
+{
+	counting = true;
+	collectives(COLLECTIVES / 10, MUCH);
+	/* who waits for long for the other, whom somebody else disturbs */
+	forbid_calls(SYS_sched_yield, SYS_exit);
+	collectives(COLLECTIVES, 8);
+	collectives(COLLECTIVES, 1000);
+	collectives(COLLECTIVES, LITTLE);
+	syscall(SYS_exit, 0);
+	return arg;
+}
+
 static void *measure(void *arg)
 {
 	counting = true;
-	forbid_calls(sending);
+	if (sending)
+		forbid_calls(SYS_sendto, SYS_sendmsg);
+	else
+		forbid_calls(SYS_exit, SYS_exit);
 	trips(TRIPS / 4, 0);
 	trips(TRIPS / 4, 8);
 	trips(TRIPS / 4, 48);
@@ -163,25 +212,38 @@ int main(int argc, char **argv)
 {
 	struct bcl_peer_info info;
 	struct bcl_peer *peer;
+	bool collective;
 	pthread_t thread;
 	uint64_t sent;
 
 	must(argc == 2);
 	sending = !strcmp(argv[1], "packet");
+	collective = !strcmp(argv[1], "collectives");
 	must(!bcl_adi_open(NULL, &adi));
 	must(bcl_adi_size(adi) == 2);
 	settle();
 	must(!bcl_adi_peer(adi, !bcl_adi_rank(adi), &peer));
 	bcl_peer_info(peer, &info);
 	must(info.path == (sending ? BCL_PATH_CARD : BCL_PATH_SHARED));
+	must(!bcl_team_world(adi, &world));
+	/* the first few of each make what the others use again */
+	collectives(4, 8);
+	collectives(4, LITTLE);
+	collectives(4, MUCH);
 	sent = counter("packet.sends");
-	must(!pthread_create(&thread, NULL, measure, NULL));
+	must(!pthread_create(&thread, NULL,
+			     collective ? measure_collectives : measure, NULL));
 	must(!pthread_join(thread, NULL));
 	sent = counter("packet.sends") - sent;
-	printf("rank %u: %u round trips, %llu frames sent\n", bcl_adi_rank(adi),
-	       TRIPS, (unsigned long long)sent);
+	if (collective)
+		printf("rank %u: %llu allreduces\n", bcl_adi_rank(adi),
+		       (unsigned long long)counter("coll.allreduce"));
+	else
+		printf("rank %u: %u round trips, %llu frames sent\n",
+		       bcl_adi_rank(adi), TRIPS, (unsigned long long)sent);
 	/* one for each message; acknowledgements ride along, mostly */
 	must(sending ? sent >= TRIPS && sent < TRIPS + TRIPS / 20 : !sent);
+	bcl_team_free(world);
 	bcl_adi_close(adi);
 	return 0;
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # System calls and allocations per message: none inside a host, one per send
-# and none per receive on a packet ring.
+# and none per receive on a packet ring; and of collective operations.
 set -euo pipefail
 calls=${abs_top_builddir:?}/tests/conform/calls
 PATH=${abs_top_srcdir:?}/scripts:$PATH
@@ -9,6 +9,7 @@ export BCL_SPIN=1s
 
 (($(nproc) > 1)) || { echo 'two ranks on one processor must yield'; exit 77; }
 BCL_RAILS=none cluster run -v -n 1 cluster mpiexec 2 "$calls" shared
+BCL_RAILS=none cluster run -v -n 1 cluster mpiexec 2 "$calls" collectives
 cluster run -r true 2>/dev/null ||
 	{ echo 'no packet ring without namespaces'; exit 77; }
 BCL_RAILS=packet cluster run -r cluster mpiexec 1 "$calls" packet

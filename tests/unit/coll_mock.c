@@ -39,6 +39,7 @@ struct bcl_adi {
 	struct mock_world *world;
 	unsigned rank;
 	struct bcl_context context;
+	struct bcl_counter_page counters;
 	struct bcl_adi_client *client;
 	struct item *messages, *receives; /* in order of time */
 	struct item *outstanding;	  /* own sends and receives */
@@ -583,6 +584,11 @@ unsigned bcl_adi_size(const struct bcl_adi *adi)
 struct bcl_context *bcl_adi_context(const struct bcl_adi *adi)
 {
 	return (struct bcl_context *)&adi->context;
+}
+
+struct bcl_counter_page *bcl_adi_counters(const struct bcl_adi *adi)
+{
+	return (struct bcl_counter_page *)&adi->counters;
 }
 
 const struct bcl_env *bcl_adi_env(const struct bcl_adi *adi)

@@ -9,6 +9,7 @@
 #include "tests/unit/coll_cases.h"
 #include "tests/unit/coll_mock.h"
 #include "tests/unit/unit.h"
+#include "transport/counters.h"
 
 static const unsigned two_nodes[] = { 0, 1, 0, 1, 1, 0, 0 };
 
@@ -190,6 +191,39 @@ START_TEST(numbers_run_out)
 	struct job job = { .run = exhaust };
 
 	run_job(&job, &(struct mock_options){ .size = 2, .hosts = two_nodes });
+}
+END_TEST
+
+static void call_some(struct job *job, struct bcl_team *world)
+{
+	struct bcl_counter_page *counters = bcl_adi_counters(world->adi);
+	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_INT32);
+	struct bcl_adi_request *request;
+	int32_t one = 1, all;
+	bool shares = world->shares;
+
+	expect(job, !bcl_allreduce(world, &one, &all, 1, sum), "8", world);
+	expect(job, !bcl_allreduce(world, &one, &all, 0, sum), "0", world);
+	expect(job, !bcl_ibarrier(world, &request), "started", world);
+	expect(job, !bcl_adi_wait(world->adi, &request, NULL), "over", world);
+	expect(job, bcl_counter_get(counters, BCL_COUNT_coll_allreduce) == 1,
+	       "allreduces that move something", world);
+	expect(job, bcl_counter_get(counters, BCL_COUNT_coll_barrier) == 1,
+	       "barriers", world);
+	expect(job,
+	       bcl_counter_get(counters, BCL_COUNT_coll_scheduled) ==
+		       (shares ? 1 : 2),
+	       "of those by schedules", world);
+	expect(job, bcl_counter_get(counters, BCL_COUNT_coll_teams) == 1,
+	       "teams", world);
+}
+
+START_TEST(counted)
+{
+	struct job job = { .run = call_some };
+
+	run_job(&job, &(struct mock_options){ .size = 3 });
+	run_job(&job, &(struct mock_options){ .size = 3, .private = true });
 }
 END_TEST
 
@@ -434,6 +468,7 @@ int main(void)
 	tcase_add_test(tests, nested);
 	tcase_add_test(tests, many_teams);
 	tcase_add_test(tests, numbers_run_out);
+	tcase_add_test(tests, counted);
 	tcase_add_test(tests, wrong_arguments);
 	tcase_add_test(tests, bounded);
 	tcase_add_loop_test(tests, death_of_a_member, 0, BCL_OPERATIONS);
