@@ -2,15 +2,25 @@
 /*
  * Collective operations over teams of ranks.
  *
- * Every member of a team calls the same operations in the same order with
- * matching arguments. Each operation has two forms: bcl_x() blocks until the
- * caller's part is done; bcl_ix() starts it and gives a request for
- * bcl_adi_test() and bcl_adi_wait(). The buffers are the library's until
- * then. An operation that meets a lost rank ends with its status at every
- * member that depends on it; the team is of no use afterwards.
+ * Every member of a team calls the same operations in the same order with the
+ * same lengths, root and reduction. Each operation has two forms: bcl_x()
+ * blocks until the caller's part is done; bcl_ix() starts it and gives a
+ * request for bcl_adi_test() and bcl_adi_wait(). The buffers are the library's
+ * until then. The forms match each other: some members may start what others
+ * block in. 1,024 operations of a team can be under way at a time; one more is
+ * refused with AGAIN. Only a barrier, and what needs everybody's data, says
+ * that the others have come.
  *
- * Lengths are in bytes, counts in elements. Where send is BCL_IN_PLACE the
- * contribution is taken from where the result goes.
+ * When a member dies, every operation of the team that is under way or called
+ * later ends with a LOSS_PEER status, wherever it depends on the dead; none
+ * waits for ever. The team is of no use afterwards but for bcl_team_free().
+ *
+ * Lengths are in bytes, counts in elements. Buffers may begin anywhere, but
+ * elements that are combined must be aligned as apply() needs them. Where send
+ * is BCL_IN_PLACE the contribution is taken from where the result goes: in a
+ * gather at the root, else at any member. In a scatter it is the root's
+ * receive that may be BCL_IN_PLACE: its block stays where it is in send.
+ * Otherwise send and receive do not overlap.
  */
 #ifndef BCL_COLL_H
 #define BCL_COLL_H
@@ -47,8 +57,11 @@ BCL_API void bcl_team_node(const struct bcl_team *team, unsigned rank,
 
 /*
  * How elements are combined: apply() does inout[i] = in[i] op inout[i] for
- * count elements of `element` bytes. Ranks are combined in order, `in` being
- * of the lower ranks; if the operator is commutative the order is free.
+ * count elements of `element` bytes, any part of a vector at a time. The
+ * operator is associative: the library chooses the brackets by length and team,
+ * so sums of floating-point numbers may be rounded differently. Ranks are
+ * combined in order, `in` being of the lower ranks; if the operator is
+ * commutative the order is free. It stays as it is until the operation is over.
  */
 struct bcl_reduction {
 	size_t element;

@@ -238,8 +238,9 @@ enum turn {
 	TURNS,
 };
 
-static enum bcl_status take_turn(struct bcl_team *team, enum turn turn,
-				 size_t length)
+static enum bcl_status start_turn(struct bcl_team *team, enum turn turn,
+				  size_t length,
+				  struct bcl_adi_request **request)
 {
 	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_UINT8);
 	static _Thread_local unsigned char in[2000], out[3 * 2000];
@@ -247,14 +248,33 @@ static enum bcl_status take_turn(struct bcl_team *team, enum turn turn,
 
 	switch (turn) {
 	case FIRST_WRITES:
-		return bcl_broadcast(team, out, length, 0);
+		return request ? bcl_ibroadcast(team, out, length, 0, request)
+			       : bcl_broadcast(team, out, length, 0);
 	case LAST_WRITES:
-		return bcl_broadcast(team, out, length, last);
+		return request ? bcl_ibroadcast(team, out, length, last,
+						request)
+			       : bcl_broadcast(team, out, length, last);
 	case OTHERS_WRITE:
-		return bcl_gather(team, in, length, out, 0);
+		return request ? bcl_igather(team, in, length, out, 0, request)
+			       : bcl_gather(team, in, length, out, 0);
 	default:
-		return bcl_allreduce(team, in, out, length, sum);
+		return request ? bcl_iallreduce(team, in, out, length, sum,
+						request)
+			       : bcl_allreduce(team, in, out, length, sum);
 	}
+}
+
+static enum bcl_status take_turn(struct bcl_team *team, enum turn turn,
+				 size_t length, bool in_background)
+{
+	struct bcl_adi_request *request;
+	enum bcl_status status;
+
+	if (!in_background)
+		return start_turn(team, turn, length, NULL);
+	status = start_turn(team, turn, length, &request);
+	return status == BCL_OK ? bcl_adi_wait(team->adi, &request, NULL)
+				: status;
 }
 
 static void run_turns(struct bcl_adi *adi, void *arg)
@@ -271,12 +291,16 @@ static void run_turns(struct bcl_adi *adi, void *arg)
 	for (k = 0; k < 2; k++)
 		for (i = 0; i < 4 * n; i++)
 			if (take_turn(world, (i / 4 >> i % 4 * 2) % TURNS,
-				      turn_lengths[k]))
+				      turn_lengths[k],
+				      (bcl_team_rank(world) + i / 3) % 5 == 0))
 				++*failures;
 	bcl_team_free(world);
 }
 
-/* All sequences of four operations in which different members write. */
+/*
+ * All sequences of four operations in which different members write. Now and
+ * then a member starts what the others block in.
+ */
 START_TEST(turns_in_a_segment)
 {
 	unsigned size;
