@@ -104,6 +104,22 @@ WITH_CRC static inline uint64_t serial(uint64_t crc, const uint8_t *p,
 	return crc;
 }
 
+/* For short pieces, headers among them: 32 bytes at a time. */
+WITH_CRC static uint32_t by_words(uint32_t start, const void *data,
+				  size_t length)
+{
+	uint64_t crc = (uint32_t)~start;
+	const uint8_t *p = data;
+
+	for (; length >= 32; length -= 32, p += 32) {
+		crc = _mm_crc32_u64(crc, load64(p));
+		crc = _mm_crc32_u64(crc, load64(p + 8));
+		crc = _mm_crc32_u64(crc, load64(p + 16));
+		crc = _mm_crc32_u64(crc, load64(p + 24));
+	}
+	return (uint32_t)~serial(crc, p, length);
+}
+
 /*
  * Lanes of this many bytes, and what moves a checksum over one and over two of
  * them: x^(8n - 33). (The product of two reflected words is one bit low, and
@@ -135,8 +151,6 @@ WITH_MUL static uint32_t by_lanes(uint32_t start, const void *data,
 	uint64_t a = (uint32_t)~start;
 	const struct lane *lane;
 
-	if (length < LANES_MIN)
-		return (uint32_t)~serial(a, p, length);
 	for (lane = lanes; lane < lanes + 4; lane++) {
 		const size_t n = lane->length;
 
@@ -235,6 +249,11 @@ WITH_WIDE static uint32_t by_wide(uint32_t start, const void *data,
 	return (uint32_t)~serial(crc, p, length);
 }
 
+static bool has_words(void)
+{
+	return __builtin_cpu_supports("sse4.2");
+}
+
 static bool has_wide(void)
 {
 	return __builtin_cpu_supports("vpclmulqdq") &&
@@ -250,6 +269,11 @@ static bool has_lanes(void)
 
 #else
 
+static bool has_words(void)
+{
+	return false;
+}
+
 static bool has_lanes(void)
 {
 	return false;
@@ -260,6 +284,7 @@ static bool has_wide(void)
 	return false;
 }
 
+#define by_words by_table
 #define by_lanes by_table
 #define by_wide	 by_table
 
@@ -268,6 +293,7 @@ static bool has_wide(void)
 const struct bcl_crc32c_way bcl_crc32c_ways[] = {
 	{ "VPCLMULQDQ, 512 bits", has_wide, by_wide },
 	{ "crc32q in three lanes", has_lanes, by_lanes },
+	{ "crc32q", has_words, by_words },
 	{ "table", always, by_table },
 };
 const unsigned bcl_crc32c_nways =
@@ -276,9 +302,10 @@ const unsigned bcl_crc32c_nways =
 /* What the processor can is a load and a test. */
 uint32_t bcl_crc32c(uint32_t crc, const void *data, size_t length)
 {
-	if (!has_lanes())
-		return by_table(crc, data, length);
+	if (length < LANES_MIN && has_words())
+		return by_words(crc, data, length);
 	if (length >= WIDE_MIN && has_wide())
 		return by_wide(crc, data, length);
-	return by_lanes(crc, data, length);
+	return has_lanes() ? by_lanes(crc, data, length)
+			   : by_table(crc, data, length);
 }
