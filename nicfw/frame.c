@@ -11,20 +11,19 @@ static const uint64_t ANSWERS_PER = 10000000; /* ns */
 void bcl_frame_header(struct bcl_card *card, struct nic_conn *conn,
 		      unsigned rail, uint8_t kind, uint8_t *head)
 {
+	struct bcl_frame_header *header = (void *)head;
 	struct nic_window *window = &conn->window[rail];
-	struct bcl_frame_header header = {
-		.magic = bcl_put16(BCL_WIRE_MAGIC),
-		.version = BCL_WIRE_VERSION,
-		.kind = kind,
-		.conn = bcl_put32(window->peer),
-		.card = bcl_put64(conn->node->card),
-		.seq = bcl_put32(window->next),
-		.ack = bcl_put32(window->expected),
-		.done = bcl_put32(conn->done),
-		.base = bcl_put32(bcl_nic_message_base(conn)),
-	};
 
-	memcpy(head, &header, sizeof(header));
+	header->magic = bcl_put16(BCL_WIRE_MAGIC);
+	header->version = BCL_WIRE_VERSION;
+	header->kind = kind;
+	header->conn = bcl_put32(window->peer);
+	header->card = bcl_put64(conn->node->card);
+	header->seq = bcl_put32(window->next);
+	header->ack = bcl_put32(window->expected);
+	header->done = bcl_put32(conn->done);
+	header->base = bcl_put32(bcl_nic_message_base(conn));
+	header->pcrc = bcl_put32(0);
 	nic_count(card, frames_sent);
 	conn->frames_sent++;
 	if (kind == BCL_FRAME_HELLO || kind == BCL_FRAME_HELLO_ACK)
@@ -63,23 +62,21 @@ void bcl_nic_frame_segment(const struct bcl_card *card,
 	int asks = message->op == BCL_SEG_GET ||
 		   message->op == BCL_SEG_FETCH_ADD ||
 		   message->op == BCL_SEG_COMPARE_SWAP;
-	struct bcl_segment_header segment = {
-		.op = message->op,
-		.type = message->type,
-		.length = bcl_put16((uint16_t)length),
-		.src_port = bcl_put16(message->src_port),
-		.dst_port = bcl_put16(message->dst_port),
-		.msg = bcl_put32(message->number),
-		.prev = bcl_put32(message->prev),
-		.offset = bcl_put32(offset),
-		.total = bcl_put32(message->length),
-		.target = bcl_put32(message->target),
-		.arg32 = bcl_put32(asks ? bcl_nic_reply_token(card, message)
-					: message->arg32),
-		.targ64 = bcl_put64(message->targ64),
-	};
+	struct bcl_segment_header *segment = (void *)at;
 
-	memcpy(at, &segment, sizeof(segment));
+	segment->op = message->op;
+	segment->type = message->type;
+	segment->length = bcl_put16((uint16_t)length);
+	segment->src_port = bcl_put16(message->src_port);
+	segment->dst_port = bcl_put16(message->dst_port);
+	segment->msg = bcl_put32(message->number);
+	segment->prev = bcl_put32(message->prev);
+	segment->offset = bcl_put32(offset);
+	segment->total = bcl_put32(message->length);
+	segment->target = bcl_put32(message->target);
+	segment->arg32 = bcl_put32(asks ? bcl_nic_reply_token(card, message)
+					: message->arg32);
+	segment->targ64 = bcl_put64(message->targ64);
 }
 
 /* A frame of `length` bytes that is whole in card memory. */

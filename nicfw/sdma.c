@@ -168,7 +168,7 @@ static void submit_read(struct bcl_card *card, struct nic_port *port)
 	port->step = NIC_INTAKE_IDLE;
 }
 
-/* Start the next read of a port. FAULT: there is nothing to read now. */
+/* Start the next read of a port, which has something to read. */
 static enum bcl_dma_result read_next(struct bcl_card *card,
 				     struct nic_port *port)
 {
@@ -184,13 +184,11 @@ static enum bcl_dma_result read_next(struct bcl_card *card,
 		port->step = NIC_INTAKE_SUBMIT;
 		ref.offset = (uint64_t)port->nrequests * BCL_REQUEST_SIZE +
 			     (port->taken & (port->nrequests - 1)) * 4;
-	} else if (port->rung) {
+	} else {
 		port->rung = 0;
 		port->step = NIC_INTAKE_COUNT;
 		ref.handle = port->indices;
 		to = &port->word[0];
-	} else {
-		return BCL_DMA_FAULT;
 	}
 	result = nic_dma(card, BCL_DMA_READ, 0, 0, &ref, to, NIC_JOB_INTAKE,
 			     port, NULL);
@@ -220,27 +218,32 @@ static void step(struct bcl_card *card, struct nic_port *port)
 	}
 }
 
+static int more(const struct nic_port *port)
+{
+	return port->made != port->taken || port->rung ||
+	       port->step != NIC_INTAKE_IDLE;
+}
+
 /* One port until it has nothing more, waits for a dma, or the pool is low. */
 static void intake(struct bcl_card *card, struct nic_port *port,
 		   unsigned *budget)
 {
+	enum bcl_dma_result result = BCL_DMA_DONE;
+
 	while (!port->reading && *budget) {
 		if (!may_take(card, port) ||
 		    (!card->gather && card->jobs.left == 0))
 			return;
-		switch (read_next(card, port)) {
-		case BCL_DMA_DONE:
-			step(card, port);
-			if (port->step == NIC_INTAKE_IDLE)
-				--*budget;
-			break;
-		case BCL_DMA_PENDING:
-			break;
-		case BCL_DMA_FAULT:
+		if (result == BCL_DMA_FAULT || !more(port)) {
 			port->step = NIC_INTAKE_IDLE;
 			nic_list_remove(&port->intake);
 			return;
 		}
+		result = read_next(card, port);
+		if (result == BCL_DMA_DONE)
+			step(card, port);
+		if (port->step == NIC_INTAKE_IDLE)
+			--*budget;
 	}
 }
 

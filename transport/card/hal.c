@@ -49,6 +49,12 @@ static inline uint8_t *area(struct bcl_card_host *host,
 	return area->address + ref->offset;
 }
 
+static enum bcl_dma_result refused(struct bcl_card_host *host)
+{
+	bcl_count(host->context->counters, host_dma_refused);
+	return BCL_DMA_FAULT;
+}
+
 /* Where the memory is, NULL: nowhere, or not allowed. */
 static inline uint8_t *resolve(struct bcl_card_host *host, uint16_t port,
 			       int remote, const struct bcl_memref *ref,
@@ -65,7 +71,7 @@ static inline uint8_t *resolve(struct bcl_card_host *host, uint16_t port,
 					  ref->offset, ref->length,
 					  remote ? rights : 0);
 	if (!memory)
-		bcl_count(host->context->counters, host_dma_refused);
+		refused(host);
 	return memory;
 }
 
@@ -109,18 +115,18 @@ static void place(struct bcl_card_host *host, uint8_t *to, const uint8_t *from,
 		      length);
 }
 
-/* A read of a port's areas. */
-static enum bcl_dma_result read_area(struct bcl_card_host *host,
-				     const struct bcl_memref *ref, void *card)
+/* What is not a read of a port's areas. */
+static enum bcl_dma_result __attribute__((noinline))
+move(struct bcl_card_host *host, bool write, uint16_t port, int remote,
+     const struct bcl_memref *ref, void *card)
 {
-	const uint8_t *memory = area(host, ref);
+	uint8_t *memory = resolve(host, port, remote, ref,
+				  write ? BCL_REMOTE_WRITE : BCL_REMOTE_READ);
 
-	if (!memory) {
-		bcl_count(host->context->counters, host_dma_refused);
+	if (!memory)
 		return BCL_DMA_FAULT;
-	}
-	if (((ref->handle - 1) & 7) == BCL_CARD_AREA_INDICES)
-		read_words(card, memory, ref->length);
+	if (write)
+		place(host, memory, card, ref->length);
 	else
 		memcpy(card, memory, ref->length);
 	return BCL_DMA_DONE;
@@ -131,21 +137,21 @@ static enum bcl_dma_result hal_dma(void *arg, enum bcl_dma_direction direction,
 				   const struct bcl_memref *ref, void *card,
 				   uint32_t cookie)
 {
-	struct bcl_card_host *host = arg;
-	bool write = direction == BCL_DMA_WRITE;
-	uint8_t *memory;
+	const uint8_t *memory;
 
 	(void)cookie;
 	if (!ref->length)
 		return BCL_DMA_DONE;
-	if (!port && !write)
-		return read_area(host, ref, card);
-	memory = resolve(host, port, remote, ref,
-			 write ? BCL_REMOTE_WRITE : BCL_REMOTE_READ);
+	if (port || direction == BCL_DMA_WRITE)
+		return move(arg, direction == BCL_DMA_WRITE, port, remote, ref,
+			    card);
+	memory = area(arg, ref);
 	if (!memory)
-		return BCL_DMA_FAULT;
-	if (write)
-		place(host, memory, card, ref->length);
+		return refused(arg);
+	if (((ref->handle - 1) & 7) == BCL_CARD_AREA_INDICES)
+		read_words(card, memory, ref->length);
+	else if (ref->length == sizeof(uint32_t))
+		memcpy(card, memory, sizeof(uint32_t));
 	else
 		memcpy(card, memory, ref->length);
 	return BCL_DMA_DONE;
@@ -242,19 +248,14 @@ static bool gather(struct bcl_card_host *host, struct bcl_tx_frame *frame,
 	return true;
 }
 
-static unsigned hal_transmit(void *arg, unsigned rail, uint32_t node,
-			     struct bcl_tx_frame *frames, unsigned n)
+/* More than one: as many at a time as there is room for. */
+static unsigned __attribute__((noinline))
+transmit(struct bcl_card_host *host, struct bcl_rail *rail,
+	 const struct bcl_wire_address *to, struct bcl_tx_frame *frames,
+	 unsigned n)
 {
-	struct bcl_card_host *host = arg;
-	const struct bcl_wire_address *to = address_of(host, rail, node);
-	struct bcl_card_rail *own = &host->rails[rail];
 	unsigned taken = 0;
 
-	if (!to) {
-		bcl_count_add(host->context->counters,
-			      BCL_COUNT_host_no_address, n);
-		return n;
-	}
 	while (taken < n) {
 		unsigned some = n - taken, sent, i;
 
@@ -264,14 +265,37 @@ static unsigned hal_transmit(void *arg, unsigned rail, uint32_t node,
 			if (!gather(host, &frames[taken + i], &host->tx[i]))
 				break;
 		/* One whose memory is gone is lost: as good as never sent. */
-		sent = i ? own->rail->transmit(own->rail, to, host->tx, i) : 0;
+		sent = i ? rail->transmit(rail, to, host->tx, i) : 0;
 		taken += sent;
-		if (sent < i) {
-			own->blocked = true;
-			bcl_count(host->context->counters, host_transmit_full);
+		if (sent < i)
 			break;
-		}
 		taken += i < some;
+	}
+	return taken;
+}
+
+static unsigned hal_transmit(void *arg, unsigned rail, uint32_t node,
+			     struct bcl_tx_frame *frames, unsigned n)
+{
+	struct bcl_card_host *host = arg;
+	const struct bcl_wire_address *to = address_of(host, rail, node);
+	struct bcl_card_rail *own = &host->rails[rail];
+	unsigned taken;
+
+	if (!to) {
+		bcl_count_add(host->context->counters,
+			      BCL_COUNT_host_no_address, n);
+		return n;
+	}
+	if (n == 1 && !frames->nparts) {
+		gather(host, frames, host->tx);
+		taken = own->rail->transmit(own->rail, to, host->tx, 1);
+	} else {
+		taken = transmit(host, own->rail, to, frames, n);
+	}
+	if (taken < n) {
+		own->blocked = true;
+		bcl_count(host->context->counters, host_transmit_full);
 	}
 	return taken;
 }
