@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The card core compiles for 64 bits, 32 bits and the LANai, needs nothing but
-# memcpy and memset (on the LANai also the compiler's helpers for multiplication
-# and 32-bit division), and has small stack frames.
+# The card core compiles for 64 bits, 32 bits and the LANai, there also for a host
+# of the other byte order; it needs nothing but memcpy and memset (on the LANai
+# also the compiler's helpers for multiplication and 32-bit division), and has
+# small stack frames.
 set -euo pipefail
 frame_limit=512	# bytes
 scratch=$(mktemp -d)
@@ -41,5 +42,7 @@ target() {
 memory='memcpy|memset'
 target gcc64 "$memory" gcc
 target gcc32 "$memory" gcc -m32
-target lanai "$memory|__mul[sd]i3|__u?(div|mod)si3" clang --target=lanai
+divide='__mul[sd]i3|__u?(div|mod)si3'
+target lanai "$memory|$divide" clang --target=lanai
+target lanai-foreign "$memory|$divide" clang --target=lanai -DBCL_HOST_FOREIGN
 exit $status
