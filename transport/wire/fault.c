@@ -6,6 +6,7 @@
 
 #include "transport/counters.h"
 #include "transport/log.h"
+#include "transport/wire/decorator.h"
 
 enum {
 	HELD = 128, /* frames held back per direction */
@@ -32,15 +33,11 @@ struct direction {
 };
 
 struct fault {
-	struct bcl_rail rail;
-	struct bcl_rail *inner;
-	const struct bcl_env *env;
+	struct bcl_decorator base;
 	struct bcl_fault_plan plan;
 	struct direction out, in;
-	/* during receive() */
-	const struct bcl_rail_sink *sink;
-	unsigned index, delivered;
-	struct held spare; /* the frame at hand */
+	unsigned index, delivered; /* during receive() */
+	struct held spare;	   /* the frame at hand */
 	uint8_t scratch[SCRATCH];
 };
 
@@ -142,18 +139,19 @@ static bool pass_out(struct fault *fault, const struct held *frame)
 		.niov = 1,
 		.length = frame->length,
 	};
+	struct bcl_rail *inner = fault->base.inner;
 
-	return fault->inner->transmit(fault->inner, &frame->address, &tx, 1);
+	return inner->transmit(inner, &frame->address, &tx, 1);
 }
 
 static bool pass_in(struct fault *fault, const struct held *frame)
 {
 	const struct bcl_rx_frame rx = { .head = frame->bytes,
 					 .head_len = frame->length };
+	const struct bcl_rail_sink *sink = fault->base.sink;
 
 	fault->delivered++;
-	fault->sink->deliver(fault->sink->host, fault->index, &frame->address,
-			     &rx, 1);
+	sink->deliver(sink->host, fault->index, &frame->address, &rx, 1);
 	return true;
 }
 
@@ -166,7 +164,9 @@ static bool pass(struct fault *fault, struct direction *direction,
 
 static uint64_t now(const struct fault *fault)
 {
-	return fault->env->now(fault->env->world);
+	const struct bcl_env *env = fault->base.env;
+
+	return env->now(env->world);
 }
 
 static void release_due(struct fault *fault, struct direction *direction)
@@ -209,7 +209,7 @@ static bool hold(struct direction *direction, const struct held *frame)
 static bool harm(struct fault *fault, struct direction *direction,
 		 struct held *frame)
 {
-	struct bcl_rail *rail = &fault->rail;
+	struct bcl_rail *rail = &fault->base.rail;
 	bool twice, taken = true;
 
 	direction->passed++;
@@ -310,59 +310,18 @@ static void fault_deliver(void *arg, unsigned index,
 	release_due(fault, &fault->in);
 }
 
-static void *fault_predict(void *arg, unsigned index, uint32_t *payload,
-			   uint32_t *length)
-{
-	struct fault *fault = arg;
-
-	return fault->sink->predict(fault->sink->host, index, payload, length);
-}
-
-static void fault_gone(void *arg, unsigned index,
-		       const struct bcl_wire_address *address,
-		       enum bcl_status why)
-{
-	struct fault *fault = arg;
-
-	fault->sink->gone(fault->sink->host, index, address, why);
-}
-
 static unsigned fault_receive(struct bcl_rail *rail,
 			      const struct bcl_rail_sink *sink, unsigned index,
 			      unsigned max)
 {
 	struct fault *fault = (struct fault *)rail;
-	const struct bcl_rail_sink own = {
-		.host = fault,
-		.deliver = fault_deliver,
-		.predict = fault_predict,
-		.gone = fault_gone,
-	};
 
-	fault->sink = sink;
+	fault->base.sink = sink;
 	fault->index = index;
 	fault->delivered = 0;
 	release_due(fault, &fault->out);
 	release_due(fault, &fault->in);
-	return fault->inner->receive(fault->inner, &own, index, max) +
-	       fault->delivered;
-}
-
-static bool fault_check(struct bcl_rail *rail, bool *up)
-{
-	struct fault *fault = (struct fault *)rail;
-	bool changed = fault->inner->check(fault->inner, up);
-
-	rail->limits = fault->inner->limits;
-	return changed;
-}
-
-static void fault_close(struct bcl_rail *rail)
-{
-	struct fault *fault = (struct fault *)rail;
-
-	fault->inner->close(fault->inner);
-	fault->env->release(fault->env->world, fault, sizeof(*fault));
+	return bcl_decorator_receive(rail, sink, index, max) + fault->delivered;
 }
 
 enum bcl_status bcl_fault_wrap(const struct bcl_env *env,
@@ -380,25 +339,18 @@ enum bcl_status bcl_fault_wrap(const struct bcl_env *env,
 	}
 	if (!plan.seeded)
 		plan.seed = env->random(env->world);
-	fault = env->allocate(env->world, sizeof(*fault));
+	fault = bcl_decorate(env, sizeof(*fault), rail);
 	if (!fault)
 		return BCL_ERR_NOMEM;
-	fault->rail = **rail;
-	fault->inner = *rail;
-	fault->env = env;
 	fault->plan = plan;
 	fault->out.random = plan.seed + 2 * index;
 	fault->in.random = plan.seed + 2 * index + 1;
-	/* What it would tell is not all, and it moves. */
-	atomic_store_explicit(&fault->rail.waiting, NULL, memory_order_relaxed);
-	fault->rail.transmit = fault_transmit;
-	fault->rail.receive = fault_receive;
-	fault->rail.check = fault_check;
-	fault->rail.close = fault_close;
-	*rail = &fault->rail;
+	fault->base.deliver = fault_deliver;
+	fault->base.rail.transmit = fault_transmit;
+	fault->base.rail.receive = fault_receive;
 	bcl_log(config, BCL_LOG_WARN, "fault",
 		"rail %u, %s on %s: faults on purpose: %s, seed:%llu", index,
-		fault->rail.kind->name, fault->rail.interface, config->fault,
+		(*rail)->kind->name, (*rail)->interface, config->fault,
 		(unsigned long long)plan.seed);
 	return BCL_OK;
 }

@@ -13,6 +13,7 @@
 
 #include "transport/counters.h"
 #include "transport/log.h"
+#include "transport/wire/decorator.h"
 
 enum {
 	SECTION = 0x0a0d0d0a,
@@ -39,12 +40,9 @@ struct bcl_trace {
 };
 
 struct traced {
-	struct bcl_rail rail;
-	struct bcl_rail *inner;
+	struct bcl_decorator base;
 	struct bcl_trace *trace;
 	unsigned number;
-	/* during receive() */
-	const struct bcl_rail_sink *sink;
 };
 
 static bool put(struct bcl_trace *trace, const struct iovec *iov, int n)
@@ -135,7 +133,7 @@ static unsigned ether_headers(uint8_t *at, const struct bcl_wire_address *from,
 
 static bool ethernet(const struct traced *traced)
 {
-	return traced->rail.address.kind == BCL_WIRE_PACKET;
+	return traced->base.rail.address.kind == BCL_WIRE_PACKET;
 }
 
 static bool put_section(struct bcl_trace *trace)
@@ -176,7 +174,7 @@ static bool put_interface(const struct traced *traced)
 	};
 
 	/* Padding of the text is zero, which readers take as its end. */
-	memcpy(block.text, traced->rail.interface, sizeof(block.text));
+	memcpy(block.text, traced->base.rail.interface, sizeof(block.text));
 	return put(traced->trace,
 		   &(struct iovec){ (void *)&block, sizeof(block) }, 1);
 }
@@ -217,9 +215,9 @@ static void put_frame(struct traced *traced,
 		      (-head.captured & 3);
 	tail.again = head.length;
 	if (put(trace, pieces, (int)n))
-		bcl_rail_count(&traced->rail, trace_frames, 1);
+		bcl_rail_count(&traced->base.rail, trace_frames, 1);
 	else
-		bcl_rail_count(&traced->rail, trace_lost, 1);
+		bcl_rail_count(&traced->base.rail, trace_lost, 1);
 }
 
 /* ---- the rail ---- */
@@ -229,8 +227,8 @@ static unsigned trace_transmit(struct bcl_rail *rail,
 			       const struct bcl_rail_tx *frames, unsigned n)
 {
 	struct traced *traced = (struct traced *)rail;
-	unsigned taken =
-		traced->inner->transmit(traced->inner, destination, frames, n);
+	struct bcl_rail *inner = traced->base.inner;
+	unsigned taken = inner->transmit(inner, destination, frames, n);
 	struct iovec pieces[PIECES];
 	unsigned i;
 
@@ -248,6 +246,7 @@ static void trace_deliver(void *arg, unsigned index,
 			  const struct bcl_rx_frame *frames, unsigned n)
 {
 	struct traced *traced = arg;
+	const struct bcl_rail_sink *sink = traced->base.sink;
 	struct iovec pieces[PIECES];
 	unsigned i;
 
@@ -256,84 +255,23 @@ static void trace_deliver(void *arg, unsigned index,
 					    frames[i].head_len };
 		pieces[3] = (struct iovec){ (void *)frames[i].body,
 					    frames[i].body_len };
-		put_frame(traced, source, &traced->rail.address, INBOUND,
+		put_frame(traced, source, &traced->base.rail.address, INBOUND,
 			  pieces, 4);
 	}
-	traced->sink->deliver(traced->sink->host, index, source, frames, n);
-}
-
-static void *trace_predict(void *arg, unsigned index, uint32_t *payload,
-			   uint32_t *length)
-{
-	struct traced *traced = arg;
-
-	return traced->sink->predict(traced->sink->host, index, payload,
-				     length);
-}
-
-static void trace_gone(void *arg, unsigned index,
-		       const struct bcl_wire_address *address,
-		       enum bcl_status why)
-{
-	struct traced *traced = arg;
-
-	traced->sink->gone(traced->sink->host, index, address, why);
-}
-
-static unsigned trace_receive(struct bcl_rail *rail,
-			      const struct bcl_rail_sink *sink, unsigned index,
-			      unsigned max)
-{
-	struct traced *traced = (struct traced *)rail;
-	const struct bcl_rail_sink own = {
-		.host = traced,
-		.deliver = trace_deliver,
-		.predict = trace_predict,
-		.gone = trace_gone,
-	};
-
-	traced->sink = sink;
-	return traced->inner->receive(traced->inner, &own, index, max);
-}
-
-static bool trace_check(struct bcl_rail *rail, bool *up)
-{
-	struct traced *traced = (struct traced *)rail;
-	bool changed = traced->inner->check(traced->inner, up);
-
-	rail->limits = traced->inner->limits;
-	return changed;
-}
-
-static void trace_close(struct bcl_rail *rail)
-{
-	struct traced *traced = (struct traced *)rail;
-	const struct bcl_env *env = traced->trace->env;
-
-	traced->inner->close(traced->inner);
-	env->release(env->world, traced, sizeof(*traced));
+	sink->deliver(sink->host, index, source, frames, n);
 }
 
 enum bcl_status bcl_trace_wrap(struct bcl_trace *trace, unsigned index,
 			       struct bcl_rail **rail)
 {
-	const struct bcl_env *env = trace->env;
-	struct traced *traced = env->allocate(env->world, sizeof(*traced));
+	struct traced *traced = bcl_decorate(trace->env, sizeof(*traced), rail);
 
 	if (!traced)
 		return BCL_ERR_NOMEM;
-	traced->rail = **rail;
-	traced->inner = *rail;
 	traced->trace = trace;
 	traced->number = index;
-	/* It moves; so receive() is asked instead. */
-	atomic_store_explicit(&traced->rail.waiting, NULL,
-			      memory_order_relaxed);
-	traced->rail.transmit = trace_transmit;
-	traced->rail.receive = trace_receive;
-	traced->rail.check = trace_check;
-	traced->rail.close = trace_close;
-	*rail = &traced->rail;
+	traced->base.deliver = trace_deliver;
+	traced->base.rail.transmit = trace_transmit;
 	put_interface(traced);
 	return BCL_OK;
 }

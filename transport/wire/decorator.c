@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "transport/wire/decorator.h"
+
+#include "transport/env/env.h"
+
+static void *predict(void *arg, unsigned index, uint32_t *payload,
+		     uint32_t *length)
+{
+	struct bcl_decorator *own = arg;
+
+	return own->sink->predict(own->sink->host, index, payload, length);
+}
+
+static void gone(void *arg, unsigned index,
+		 const struct bcl_wire_address *address, enum bcl_status why)
+{
+	struct bcl_decorator *own = arg;
+
+	own->sink->gone(own->sink->host, index, address, why);
+}
+
+unsigned bcl_decorator_receive(struct bcl_rail *rail,
+			       const struct bcl_rail_sink *sink, unsigned index,
+			       unsigned max)
+{
+	struct bcl_decorator *own = (struct bcl_decorator *)rail;
+	const struct bcl_rail_sink through = {
+		.host = own,
+		.deliver = own->deliver,
+		.predict = predict,
+		.gone = gone,
+	};
+
+	own->sink = sink;
+	return own->inner->receive(own->inner, &through, index, max);
+}
+
+static bool check(struct bcl_rail *rail, bool *up)
+{
+	struct bcl_decorator *own = (struct bcl_decorator *)rail;
+	bool changed = own->inner->check(own->inner, up);
+
+	rail->limits = own->inner->limits;
+	return changed;
+}
+
+static void close_both(struct bcl_rail *rail)
+{
+	struct bcl_decorator *own = (struct bcl_decorator *)rail;
+
+	own->inner->close(own->inner);
+	own->env->release(own->env->world, own, own->size);
+}
+
+void *bcl_decorate(const struct bcl_env *env, size_t size,
+		   struct bcl_rail **rail)
+{
+	struct bcl_decorator *own = env->allocate(env->world, size);
+
+	if (!own)
+		return NULL;
+	own->rail = **rail;
+	own->inner = *rail;
+	own->env = env;
+	own->size = size;
+	/* What the inner rail would tell is not all, and it moves. */
+	atomic_store_explicit(&own->rail.waiting, NULL, memory_order_relaxed);
+	own->rail.receive = bcl_decorator_receive;
+	own->rail.check = check;
+	own->rail.close = close_both;
+	*rail = &own->rail;
+	return own;
+}
