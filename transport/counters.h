@@ -41,6 +41,7 @@ struct bcl_env;
 	X(shm, messages_received, "messages received")                       \
 	X(shm, ring_full, "sends refused: the ring was full")                \
 	X(shm, wakes, "sleeping peers woken")                                \
+	X(shm, fences, "sends with a fence, for want of membarrier")         \
 	X(shm, turned_away, "callers turned away: no descriptor left")       \
 	X(shm, bytes_pulled, "bytes of large messages received")             \
 	X(shm, bytes_joined, "of those of peers, bytes copied by this side") \

@@ -36,6 +36,9 @@ struct rank {
 	struct bcl_peer *peer[RANKS_MAX];
 };
 
+/* Of the contexts that rank_open() opens; NULL: this machine's. */
+static const struct bcl_env *rank_env;
+
 static inline uint64_t rank_now(void)
 {
 	return bcl_env_linux.now(NULL);
@@ -83,7 +86,7 @@ static inline void rank_path(unsigned me, enum bcl_path path)
 /* Join the job; all peers are up, on this path. */
 static inline void rank_open(struct rank *rank, enum bcl_path path)
 {
-	struct bcl_context_options options = { 0 };
+	struct bcl_context_options options = { .env = rank_env };
 	uint8_t key[BCL_KEY_SIZE], address[BCL_ADDRESS_MAX];
 	struct bcl_peer_info info;
 	size_t length;

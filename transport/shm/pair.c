@@ -143,13 +143,16 @@ enum bcl_status bcl_pair_attend(struct bcl_pair *pair)
 {
 	struct bcl_connection *connection = pair->connection;
 	const struct bcl_env *env = bcl_shm_env(connection->shm);
+	struct bcl_counter_page *counters = connection->shm->port->counters;
 	const _Atomic uint32_t *word =
 		&connection->its_attention[connection->its_watch];
 	uint32_t attention;
 
 	/* partner: the fence in bcl_shm_sleep() */
-	if (connection->fence)
+	if (connection->fence) {
 		atomic_thread_fence(memory_order_seq_cst);
+		bcl_count(counters, shm_fences);
+	}
 	attention = atomic_load_explicit(word, memory_order_relaxed);
 	if (attention & BCL_ATTENTION_SILENT) {
 		_Atomic uint64_t *bits =
@@ -165,7 +168,7 @@ enum bcl_status bcl_pair_attend(struct bcl_pair *pair)
 	    attention != connection->woken) {
 		connection->woken = attention;
 		env->wake(env->world, connection->wake);
-		bcl_count(connection->shm->port->counters, shm_wakes);
+		bcl_count(counters, shm_wakes);
 	}
 	return BCL_OK;
 }
