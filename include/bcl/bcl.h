@@ -191,7 +191,8 @@ BCL_API enum bcl_status bcl_post(struct bcl_port *port, unsigned channel,
 BCL_API enum bcl_status bcl_unpost(struct bcl_port *port, unsigned channel);
 
 /* Send to a channel that the peer has posted; waits there until it is
- * posted. Not ordered with other messages. Event BCL_EVENT_SENT. */
+ * posted. Not ordered with other messages. Event BCL_EVENT_SENT. UNSUPPORTED:
+ * 4 GB or more to another node; bcl_offer() takes any length. */
 BCL_API enum bcl_status bcl_send_channel(struct bcl_peer *peer,
 					 unsigned channel, const void *buffer,
 					 size_t length, uint64_t cookie);
