@@ -83,8 +83,11 @@ unit_tests += %D%/test_card %D%/test_card_conn %D%/test_card_end \
 %C%_test_card_rails_SOURCES = %D%/test_card_rails.c $(card_world)
 
 link_rail = %D%/link_rail.c %D%/link_rail.h
-unit_tests += %D%/test_card_path
-%C%_test_card_path_SOURCES = %D%/test_card_path.c $(link_rail) $(fiber_env)
+card_sides = %D%/card_sides.c %D%/card_sides.h $(link_rail) $(fiber_env)
+unit_tests += %D%/test_card_large %D%/test_card_path %D%/test_card_remote
+%C%_test_card_large_SOURCES = %D%/test_card_large.c $(card_sides)
+%C%_test_card_path_SOURCES = %D%/test_card_path.c $(card_sides)
+%C%_test_card_remote_SOURCES = %D%/test_card_remote.c $(card_sides)
 
 # Collectives over a job of threads: coll_mock.h
 coll_mock = %D%/coll_cases.c %D%/coll_cases.h %D%/coll_mock.c %D%/coll_mock.h

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* The card path: large messages, by offers and channels; see card_sides.h. */
+#include "card_sides.h"
+#include "unit.h"
+
+#include <string.h>
+
+#include "transport/card/queues.h"
+#include "transport/context.h"
+
+enum {
+	BIG = 300000,
+};
+
+static uint8_t region[BIG], local[BIG];
+
+static void offer_and_pull(struct side *side)
+{
+	static const size_t lengths[] = { 0, 1, 5000, BIG };
+	uint8_t token[BCL_KEY_MAX];
+	struct bcl_event event;
+	unsigned i;
+
+	for (i = 0; i < 8; i++) {
+		size_t length = lengths[i % 4];
+
+		/* By pieces the second time. */
+		if (i >= 4)
+			side->port->card->piece = 30000;
+		if (!side->number) {
+			side_fill(local, length, i);
+			ck_assert_int_eq(
+				bcl_offer(side->peer, local, length, i, token),
+				BCL_OK);
+			side_say(side, 6, token, sizeof(token));
+			side_expect_ok(side, BCL_EVENT_READ, i);
+			continue;
+		}
+		memset(region, 0, length);
+		side_hear(side, 6, token, sizeof(token));
+		ck_assert_int_eq(
+			bcl_pull(side->peer, token, region, length + 1, 0),
+			BCL_ERR_ARG);
+		ck_assert_int_eq(bcl_pull(side->peer, token, region, length, i),
+				 BCL_OK);
+		side_expect(side, BCL_EVENT_PULLED, &event);
+		ck_assert_int_eq(event.status, BCL_OK);
+		ck_assert_uint_eq(event.cookie, i);
+		ck_assert_uint_eq(event.length, length);
+		side_check(region, length, i);
+	}
+}
+
+START_TEST(offers_are_pulled)
+{
+	sides_play(offer_and_pull);
+}
+END_TEST
+
+static void offer_and_withdraw(struct side *side)
+{
+	uint8_t token[BCL_KEY_MAX];
+	struct bcl_event event;
+
+	if (!side->number) {
+		side_fill(local, 1000, 1);
+		ck_assert_int_eq(bcl_offer(side->peer, local, 1000, 1, token),
+				 BCL_OK);
+		ck_assert_int_eq(bcl_withdraw(side->peer, token), BCL_OK);
+		ck_assert_int_eq(bcl_withdraw(side->peer, token), BCL_ERR_BUSY);
+		side_say(side, 6, token, sizeof(token));
+		side_hear(side, 6, NULL, 0);
+	} else {
+		side_hear(side, 6, token, sizeof(token));
+		ck_assert_int_eq(bcl_pull(side->peer, token, region, 1000, 2),
+				 BCL_OK);
+		/* It has to find out that there is nothing to read; a later
+		 * offer of the same channel settles it. */
+		side_say(side, 6, NULL, 0);
+	}
+	if (!side->number) {
+		ck_assert_int_eq(bcl_offer(side->peer, local, 1000, 3, token),
+				 BCL_OK);
+		side_say(side, 6, token, sizeof(token));
+		side_expect_ok(side, BCL_EVENT_READ, 3);
+		return;
+	}
+	side_expect(side, BCL_EVENT_MESSAGE, &event);
+	memcpy(token, event.data, sizeof(token));
+	side_expect(side, BCL_EVENT_PULLED, &event);
+	ck_assert_uint_eq(event.cookie, 2);
+	ck_assert_int_eq(event.status, BCL_ERR_NOPORT);
+	ck_assert_int_eq(bcl_pull(side->peer, token, region, 1000, 4), BCL_OK);
+	side_expect_ok(side, BCL_EVENT_PULLED, 4);
+	side_check(region, 1000, 1);
+}
+
+START_TEST(a_withdrawn_offer_is_not_read)
+{
+	sides_play(offer_and_withdraw);
+}
+END_TEST
+
+static void withdraw_while_read(struct side *side)
+{
+	uint8_t token[BCL_KEY_MAX];
+
+	if (!side->number) {
+		side_fill(local, BIG, 2);
+		ck_assert_int_eq(bcl_offer(side->peer, local, BIG, 1, token),
+				 BCL_OK);
+		side_say(side, 6, token, sizeof(token));
+		side_until_sent(side, 5000);
+		ck_assert_int_eq(bcl_withdraw(side->peer, token), BCL_ERR_BUSY);
+		side_expect_ok(side, BCL_EVENT_READ, 1);
+		return;
+	}
+	side_hear(side, 6, token, sizeof(token));
+	ck_assert_int_eq(bcl_pull(side->peer, token, region, BIG, 2), BCL_OK);
+	side_expect_ok(side, BCL_EVENT_PULLED, 2);
+	side_check(region, BIG, 2);
+}
+
+START_TEST(an_offer_that_is_being_read_stays)
+{
+	sides_play(withdraw_while_read);
+}
+END_TEST
+
+static void use_channels(struct side *side)
+{
+	struct bcl_event event;
+	unsigned i;
+
+	if (!side->number) {
+		ck_assert_int_eq(bcl_send_channel(side->peer, 0, local,
+						  (size_t)1 << 32, 9),
+				 BCL_ERR_UNSUPPORTED);
+		side_fill(local, BIG, 5);
+		for (i = 0; i < 4; i++)
+			ck_assert_int_eq(bcl_send_channel(side->peer, i % 2,
+							  local, BIG / 4 + i,
+							  i),
+					 BCL_OK);
+		for (i = 0; i < 4; i++) {
+			side_expect(side, BCL_EVENT_SENT, &event);
+			ck_assert_int_eq(event.status, BCL_OK);
+		}
+		ck_assert_int_eq(
+			bcl_send_channel(side->peer, 999, local, 10, 9),
+			BCL_OK);
+		side_expect(side, BCL_EVENT_SENT, &event);
+		ck_assert_int_eq(event.status, BCL_ERR_NOPORT);
+		return;
+	}
+	/* Posted after the messages were sent; the last too short. */
+	fiber_compute(sides_world, 1000000);
+	for (i = 0; i < 4; i++) {
+		size_t room = i == 3 ? 1000 : BIG;
+
+		memset(region, 0, BIG);
+		ck_assert_int_eq(bcl_post(side->port, i % 2, region, room, i),
+				 BCL_OK);
+		ck_assert_int_eq(bcl_post(side->port, i % 2, region, room, i),
+				 BCL_ERR_BUSY);
+		side_expect(side, BCL_EVENT_CHANNEL, &event);
+		ck_assert_uint_eq(event.cookie, i);
+		if (i < 3) {
+			ck_assert_int_eq(event.status, BCL_OK);
+			side_check(region, event.length, 5);
+		} else {
+			ck_assert_int_eq(event.status, BCL_ERR_TRUNCATED);
+			side_check(region, 1000, 5);
+			ck_assert_uint_eq(region[1000], 0);
+		}
+	}
+	ck_assert_int_eq(bcl_post(side->port, 0, region, 10, 9), BCL_OK);
+	ck_assert_int_eq(bcl_unpost(side->port, 0), BCL_OK);
+}
+
+START_TEST(channels_wait_until_posted)
+{
+	sides_play(use_channels);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("card large");
+	TCase *tcase = tcase_create("card large");
+
+	tcase_add_checked_fixture(tcase, sides_open, sides_close);
+	tcase_add_test(tcase, offers_are_pulled);
+	tcase_add_test(tcase, a_withdrawn_offer_is_not_read);
+	tcase_add_test(tcase, an_offer_that_is_being_read_stays);
+	tcase_add_test(tcase, channels_wait_until_posted);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}

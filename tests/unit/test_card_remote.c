@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* The card path: remote memory; see card_sides.h. */
+#include "card_sides.h"
+#include "unit.h"
+
+#include <string.h>
+
+#include "transport/card/queues.h"
+#include "transport/context.h"
+
+enum {
+	BIG = 300000,
+};
+
+static uint8_t region[BIG], local[BIG];
+
+static struct bcl_memory *exchange_key(struct side *side, uint8_t *key)
+{
+	struct bcl_memory *memory = NULL;
+
+	if (side->number) {
+		ck_assert_int_eq(bcl_memory_register(
+					 side->context, region, sizeof(region),
+					 BCL_REMOTE_READ | BCL_REMOTE_WRITE |
+						 BCL_REMOTE_ATOMIC,
+					 &memory),
+				 BCL_OK);
+		bcl_memory_key(memory, key);
+		side_say(side, 9, key, BCL_KEY_MAX);
+	} else {
+		side_hear(side, 9, key, BCL_KEY_MAX);
+	}
+	return memory;
+}
+
+static void access_memory(struct side *side)
+{
+	static const size_t lengths[] = { 0, 1, 160, 161, 5000, BIG - 3 };
+	struct bcl_memory *memory;
+	uint8_t key[BCL_KEY_MAX];
+	struct bcl_event event;
+	unsigned i;
+
+	memset(region, 0, side->number ? sizeof(region) : 0);
+	memory = exchange_key(side, key);
+	if (side->number) {
+		for (i = 0; i < 6; i++) {
+			side_expect(side, BCL_EVENT_NOTIFY, &event);
+			ck_assert_uint_eq(event.immediate, 1000 + i);
+			ck_assert_uint_eq(event.type, i);
+			ck_assert_uint_eq(event.length, lengths[i]);
+			side_check(region + 3, lengths[i], i);
+		}
+		side_hear(side, 5, NULL, 0);
+		bcl_memory_release(memory);
+		side_say(side, 5, NULL, 0);
+		return;
+	}
+	for (i = 0; i < 6; i++) {
+		side_fill(local, lengths[i], i);
+		ck_assert_int_eq(bcl_put_notify(side->peer, key, 3, local,
+						lengths[i], i, 1000 + i, i),
+				 BCL_OK);
+		side_expect_ok(side, BCL_EVENT_SENT, i);
+		memset(local, 0, lengths[i]);
+		ck_assert_int_eq(
+			bcl_get(side->peer, key, 3, local, lengths[i], 100 + i),
+			BCL_OK);
+		side_expect_ok(side, BCL_EVENT_SENT, 100 + i);
+		side_check(local, lengths[i], i);
+		side_fill(local, lengths[i], i + 50);
+		ck_assert_int_eq(
+			bcl_put(side->peer, key, 3, local, lengths[i], 200 + i),
+			BCL_OK);
+		side_expect_ok(side, BCL_EVENT_SENT, 200 + i);
+		/* The other side looks at what was notified: restore it. */
+		side_fill(local, lengths[i], i);
+		ck_assert_int_eq(
+			bcl_put(side->peer, key, 3, local, lengths[i], 300 + i),
+			BCL_OK);
+		side_expect_ok(side, BCL_EVENT_SENT, 300 + i);
+	}
+	ck_assert_int_eq(bcl_put(side->peer, key, BIG - 2, local, 3, 1),
+			 BCL_ERR_MEMORY);
+	side_say(side, 5, NULL, 0);
+	side_hear(side, 5, NULL, 0);
+	/* It is not registered any more. */
+	ck_assert_int_eq(bcl_put(side->peer, key, 0, local, 1000, 7), BCL_OK);
+	side_expect(side, BCL_EVENT_SENT, &event);
+	ck_assert_int_eq(event.status, BCL_ERR_MEMORY);
+	ck_assert_uint_eq(event.cookie, 7);
+	ck_assert_int_eq(bcl_get(side->peer, key, 0, local, 1000, 8), BCL_OK);
+	side_expect(side, BCL_EVENT_SENT, &event);
+	ck_assert_int_eq(event.status, BCL_ERR_MEMORY);
+}
+
+START_TEST(puts_gets_and_notifications)
+{
+	sides_play(access_memory);
+}
+END_TEST
+
+/* The longest operations go by pieces; here they are short ones. */
+static void access_by_pieces(struct side *side)
+{
+	uint8_t key[BCL_KEY_MAX];
+	struct bcl_event event;
+	struct bcl_memory *memory = exchange_key(side, key);
+
+	side->port->card->piece = 4096;
+	if (side->number) {
+		side_expect(side, BCL_EVENT_NOTIFY, &event);
+		ck_assert_uint_eq(event.immediate, 77);
+		side_check(region + 5, 100000, 3);
+		side_hear(side, 5, NULL, 0);
+		bcl_memory_release(memory);
+		return;
+	}
+	side_fill(local, 100000, 3);
+	ck_assert_int_eq(
+		bcl_put_notify(side->peer, key, 5, local, 100000, 4, 77, 1),
+		BCL_OK);
+	ck_assert_int_eq(bcl_fence(side->peer, 2), BCL_ERR_AGAIN);
+	side_expect(side, BCL_EVENT_SENT, &event);
+	ck_assert_uint_eq(event.length, 100000);
+	ck_assert_uint_eq(event.cookie, 1);
+	memset(local, 0, 100000);
+	ck_assert_int_eq(bcl_get(side->peer, key, 5, local, 100000, 3), BCL_OK);
+	side_expect_ok(side, BCL_EVENT_SENT, 3);
+	side_check(local, 100000, 3);
+	ck_assert_int_eq(bcl_fence(side->peer, 2), BCL_OK);
+	side_expect_ok(side, BCL_EVENT_SENT, 2);
+	side_say(side, 5, NULL, 0);
+}
+
+START_TEST(long_accesses_go_by_pieces)
+{
+	sides_play(access_by_pieces);
+}
+END_TEST
+
+static void count_words(struct side *side)
+{
+	uint8_t key[BCL_KEY_MAX];
+	struct bcl_memory *memory;
+	uint64_t word = 40, old[3];
+	unsigned i;
+
+	memcpy(region + 8, &word, side->number ? 8 : 0);
+	memory = exchange_key(side, key);
+	if (side->number) {
+		side_hear(side, 5, NULL, 0);
+		memcpy(&word, region + 8, 8);
+		ck_assert_uint_eq(word, 7);
+		bcl_memory_release(memory);
+		return;
+	}
+	/* Operations are ordered by fences only. */
+	ck_assert_int_eq(bcl_fetch_add(side->peer, key, 8, 2, &old[0], 0),
+			 BCL_OK);
+	ck_assert_int_eq(bcl_fence(side->peer, 1), BCL_OK);
+	ck_assert_int_eq(
+		bcl_compare_swap(side->peer, key, 8, 41, 0, &old[1], 2),
+		BCL_OK);
+	ck_assert_int_eq(bcl_fence(side->peer, 3), BCL_OK);
+	ck_assert_int_eq(
+		bcl_compare_swap(side->peer, key, 8, 42, 7, &old[2], 4),
+		BCL_OK);
+	for (i = 0; i < 5; i++)
+		side_expect_ok(side, BCL_EVENT_SENT, i);
+	ck_assert_uint_eq(old[0], 40);
+	ck_assert_uint_eq(old[1], 42);
+	ck_assert_uint_eq(old[2], 42);
+	ck_assert_int_eq(bcl_fetch_add(side->peer, key, 12, 2, &old[0], 0),
+			 BCL_ERR_ARG);
+	side_say(side, 5, NULL, 0);
+}
+
+START_TEST(atomics_and_fences)
+{
+	sides_play(count_words);
+}
+END_TEST
+
+static void release_while_read(struct side *side)
+{
+	uint8_t key[BCL_KEY_MAX];
+	struct bcl_memory *memory = exchange_key(side, key);
+	struct bcl_event event;
+
+	if (side->number) {
+		side_until_sent(side, 5000);
+		bcl_memory_release(memory);
+		side_hear(side, 5, NULL, 0);
+		return;
+	}
+	ck_assert_int_eq(bcl_get(side->peer, key, 0, local, BIG, 1), BCL_OK);
+	side_expect(side, BCL_EVENT_SENT, &event);
+	ck_assert_int_eq(event.status, BCL_ERR_MEMORY);
+	side_say(side, 5, NULL, 0);
+}
+
+START_TEST(memory_goes_away_while_it_is_read)
+{
+	sides_play(release_while_read);
+}
+END_TEST
+
+static void release_while_written(struct side *side)
+{
+	uint8_t key[BCL_KEY_MAX];
+	struct bcl_memory *memory = exchange_key(side, key);
+	struct bcl_event event;
+
+	if (side->number) {
+		while (side_counter(side, "host.bytes_placed") +
+			       side_counter(side, "host.bytes_predicted") <
+		       5000) {
+			bcl_poll(side->port, &event);
+			side_let_others();
+		}
+		bcl_memory_release(memory);
+		side_hear(side, 5, NULL, 0);
+		return;
+	}
+	ck_assert_int_eq(bcl_put(side->peer, key, 0, local, BIG, 1), BCL_OK);
+	side_expect(side, BCL_EVENT_SENT, &event);
+	ck_assert_int_eq(event.status, BCL_ERR_MEMORY);
+	side_say(side, 5, NULL, 0);
+}
+
+START_TEST(memory_goes_away_while_it_is_written)
+{
+	sides_play(release_while_written);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("card remote");
+	TCase *tcase = tcase_create("card remote");
+
+	tcase_add_checked_fixture(tcase, sides_open, sides_close);
+	tcase_add_test(tcase, puts_gets_and_notifications);
+	tcase_add_test(tcase, long_accesses_go_by_pieces);
+	tcase_add_test(tcase, atomics_and_fences);
+	tcase_add_test(tcase, memory_goes_away_while_it_is_read);
+	tcase_add_test(tcase, memory_goes_away_while_it_is_written);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}
