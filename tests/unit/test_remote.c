@@ -95,6 +95,27 @@ static void run(unsigned n, rank_body *body, int which, uint64_t killed)
 	ranks_run(n, body, killed);
 }
 
+/* Rank 0 has an area, and rank 1 its key. Is this rank 0? */
+static bool owns(struct rank *rank, struct area *area, unsigned rights,
+		 uint8_t key[BCL_KEY_MAX])
+{
+	ck_assert_int_eq(rank_connect(rank, !rank->me), BCL_OK);
+	if (rank->me) {
+		take_key(rank, key);
+		return false;
+	}
+	make_area(rank, area, rights);
+	send_key(rank, 1, area);
+	return true;
+}
+
+/* Rank 0 has served enough. */
+static void leave(struct rank *rank)
+{
+	atomic_store(&rank->all->signals[0], 1);
+	rank_barrier(rank);
+}
+
 static void serve_until(struct rank *rank, unsigned signal)
 {
 	while (!atomic_load(&rank->all->signals[signal]))
@@ -113,11 +134,7 @@ static void copies(struct rank *rank)
 	struct area area;
 	unsigned i;
 
-	ck_assert_int_eq(rank_connect(rank, !rank->me), BCL_OK);
-	peer = rank->peers[!rank->me];
-	if (rank->me == 0) {
-		make_area(rank, &area, ALL);
-		send_key(rank, 1, &area);
+	if (owns(rank, &area, ALL, key)) {
 		serve_until(rank, 0);
 		pattern(out, SIZE / 2, 9);
 		ck_assert(!memcmp(area.at + 3, out, SIZE / 2));
@@ -127,7 +144,7 @@ static void copies(struct rank *rank)
 		rank_barrier(rank);
 		return;
 	}
-	take_key(rank, key);
+	peer = rank->peers[0];
 	for (i = 0; i < 10; i++) {
 		pattern(out, lengths[i], i);
 		memset(in, 0, lengths[i] + 1);
@@ -174,16 +191,12 @@ static void forged(struct rank *rank)
 	uint64_t huge = UINT64_C(1) << 40;
 	uint32_t rights = way == ALLOCATED ? 0x107 : 7, handle;
 
-	ck_assert_int_eq(rank_connect(rank, !rank->me), BCL_OK);
-	peer = rank->peers[!rank->me];
-	if (rank->me == 0) {
-		make_area(rank, &area, BCL_REMOTE_READ);
-		send_key(rank, 1, &area);
+	if (owns(rank, &area, BCL_REMOTE_READ, key)) {
 		serve_until(rank, 0);
 		rank_barrier(rank);
 		return;
 	}
-	take_key(rank, key);
+	peer = rank->peers[0];
 	ck_assert_int_eq(bcl_put(peer, key, 0, bytes, 8, 5), BCL_ERR_MEMORY);
 	memcpy(key + 16, &huge, 8);
 	memcpy(key + 28, &rights, 4);
@@ -194,8 +207,7 @@ static void forged(struct rank *rank)
 	memcpy(key + 24, &handle, 4);
 	ck_assert_int_eq(FINISH(rank, bcl_get(peer, key, 0, bytes, 8, 5)),
 			 BCL_ERR_MEMORY);
-	atomic_store(&rank->all->signals[0], 1);
-	rank_barrier(rank);
+	leave(rank);
 }
 
 START_TEST(forged_keys)
@@ -288,11 +300,7 @@ static void notified(struct rank *rank)
 	struct area area;
 	unsigned i;
 
-	ck_assert_int_eq(rank_connect(rank, !rank->me), BCL_OK);
-	peer = rank->peers[!rank->me];
-	if (rank->me == 0) {
-		make_area(rank, &area, ALL);
-		send_key(rank, 1, &area);
+	if (owns(rank, &area, ALL, key)) {
 		for (i = 0; i < N; i++) {
 			size_t length = i % 7 ? i : 30000 + i;
 
@@ -300,7 +308,7 @@ static void notified(struct rank *rank)
 			ck_assert_uint_eq(event.immediate, i);
 			ck_assert_uint_eq(event.type, i % 64);
 			ck_assert_uint_eq(event.length, length);
-			ck_assert_ptr_eq(event.peer, peer);
+			ck_assert_ptr_eq(event.peer, rank->peers[1]);
 			if (length)
 				ck_assert_int_eq(area.at[length - 1], i % 256);
 			/* in order with messages */
@@ -311,7 +319,7 @@ static void notified(struct rank *rank)
 		rank_barrier(rank);
 		return;
 	}
-	take_key(rank, key);
+	peer = rank->peers[0];
 	for (i = 0; i < N; i++) {
 		size_t length = i % 7 ? i : 30000 + i;
 		struct iovec none = { 0 };
@@ -357,18 +365,14 @@ static void absent(struct rank *rank)
 	uint64_t word = 0, began;
 	struct area area;
 
-	ck_assert_int_eq(rank_connect(rank, !rank->me), BCL_OK);
-	peer = rank->peers[!rank->me];
-	if (rank->me == 0) {
-		make_area(rank, &area, ALL);
-		send_key(rank, 1, &area);
+	if (owns(rank, &area, ALL, key)) {
 		while (!atomic_load(&rank->all->signals[0]))
 			usleep(10000);
 		rank_idle(rank, 5);
 		rank_barrier(rank);
 		return;
 	}
-	take_key(rank, key);
+	peer = rank->peers[0];
 	began = rank_now();
 	word = 77;
 	ck_assert_int_eq(FINISH(rank, bcl_put(peer, key, 16, &word, 8, 5)),
@@ -381,8 +385,7 @@ static void absent(struct rank *rank)
 			 BCL_OK);
 	ck_assert_uint_eq(word, 80);
 	ck_assert_uint_lt(rank_now() - began, UINT64_C(20000000000));
-	atomic_store(&rank->all->signals[0], 1);
-	rank_barrier(rank);
+	leave(rank);
 }
 
 START_TEST(owner_away)
@@ -473,8 +476,7 @@ static void many(struct rank *rank)
 						      i * 8, &word, 8, 5)),
 				 BCL_OK);
 	}
-	atomic_store(&rank->all->signals[0], 1);
-	rank_barrier(rank);
+	leave(rank);
 }
 
 START_TEST(many_memories)
@@ -492,14 +494,10 @@ static void owner_dies(struct rank *rank)
 	struct area area;
 	enum bcl_status status;
 
-	ck_assert_int_eq(rank_connect(rank, !rank->me), BCL_OK);
-	if (rank->me == 0) {
-		make_area(rank, &area, ALL);
-		send_key(rank, 1, &area);
+	if (owns(rank, &area, ALL, key)) {
 		serve_until(rank, 0);
 		raise(SIGKILL);
 	}
-	take_key(rank, key);
 	for (;;) {
 		status = bcl_put(rank->peers[0], key, 0, out, SIZE, 5);
 		if (status == BCL_ERR_DEAD)
