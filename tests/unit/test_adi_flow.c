@@ -509,6 +509,23 @@ END_TEST
 static void hostile(struct bcl_adi *adi, unsigned rank)
 {
 	static const char zeros[100];
+	/* strangers; ranks and tags that do not exist; cut off; no packets */
+	const struct {
+		unsigned from, type;
+		uint64_t key;
+		size_t length;
+	} bad[] = {
+		{ 2, BCL_ADI_EAGER, bcl_match_key(1, 1, 1), 4 },
+		{ 2, BCL_ADI_STOP, bcl_match_key(0, 1, 0), 0 },
+		{ 1, BCL_ADI_EAGER, bcl_match_key(1, 0, 1), 4 },
+		{ 1, BCL_ADI_EAGER, bcl_match_key(1, 2, 1), 4 },
+		{ 1, BCL_ADI_EAGER, bcl_match_key(1, 65535, 1), 4 },
+		{ 1, BCL_ADI_EAGER, bcl_match_key(1, 1, 0x80000000), 4 },
+		{ 1, BCL_ADI_SYNC, bcl_match_key(1, 1, 1), 7 },
+		{ 1, BCL_ADI_ANNOUNCE, bcl_match_key(1, 1, 1), 39 },
+		{ 1, BCL_ADI_ANNOUNCE, bcl_match_key(1, 1, 1), 41 },
+		{ 1, 3, 0, 8 },
+	};
 	uint64_t seed = 12345, dropped;
 	unsigned value = 5, i, n = 0;
 	struct bcl_adi_request *request;
@@ -518,34 +535,9 @@ static void hostile(struct bcl_adi *adi, unsigned rank)
 		ck_assert_int_eq(bcl_adi_send(adi, &value, 4, 0, 1, 1), BCL_OK);
 		return;
 	}
-	/* strangers; ranks and tags that do not exist; cut off */
-	mock_inject(world.mock, 2, 0, BCL_ADI_EAGER, bcl_match_key(1, 1, 1),
-		    zeros, 4),
-		n++;
-	mock_inject(world.mock, 2, 0, BCL_ADI_STOP, bcl_match_key(0, 1, 0),
-		    NULL, 0),
-		n++;
-	mock_inject(world.mock, 1, 0, BCL_ADI_EAGER, bcl_match_key(1, 0, 1),
-		    zeros, 4),
-		n++;
-	mock_inject(world.mock, 1, 0, BCL_ADI_EAGER, bcl_match_key(1, 2, 1),
-		    zeros, 4),
-		n++;
-	mock_inject(world.mock, 1, 0, BCL_ADI_EAGER, bcl_match_key(1, 65535, 1),
-		    zeros, 4),
-		n++;
-	mock_inject(world.mock, 1, 0, BCL_ADI_EAGER,
-		    bcl_match_key(1, 1, 0x80000000), zeros, 4),
-		n++;
-	mock_inject(world.mock, 1, 0, BCL_ADI_SYNC, bcl_match_key(1, 1, 1),
-		    zeros, 7),
-		n++;
-	mock_inject(world.mock, 1, 0, BCL_ADI_ANNOUNCE, bcl_match_key(1, 1, 1),
-		    zeros, 39),
-		n++;
-	mock_inject(world.mock, 1, 0, BCL_ADI_ANNOUNCE, bcl_match_key(1, 1, 1),
-		    zeros, 41),
-		n++;
+	for (; n < sizeof(bad) / sizeof(*bad); n++)
+		mock_inject(world.mock, bad[n].from, 0, bad[n].type, bad[n].key,
+			    zeros, bad[n].length);
 	for (i = 0; i < 1000; i++) {
 		seed = seed * 6364136223846793005ull + 1442695040888963407ull;
 		mock_inject(world.mock, 1, 0, BCL_ADI_MATCHED,
@@ -557,8 +549,6 @@ static void hostile(struct bcl_adi *adi, unsigned rank)
 		mock_inject(world.mock, 1, 0, i, bcl_match_key(1, 1, 1), zeros,
 			    i),
 			n++;
-	mock_inject(world.mock, 1, 0, 3, 0, zeros, 8),
-		n++; /* no packets here */
 	ck_assert_int_eq(bcl_adi_issend(adi, &value, 4, 0, 9, 0, &request),
 			 BCL_OK);
 	world_turns(adi, 5000);
