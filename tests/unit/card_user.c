@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <nicfw/order.h>
+
 #include "card_world.h"
 
 void world_port_free(struct world_port *port)
@@ -137,11 +139,48 @@ void world_ring(struct world_port *port)
 			  &card->next);
 }
 
+/* Into the order of the world's hosts. */
+static void turn_request(struct bcl_request *request)
+{
+	request->dst_port = nic_host16(request->dst_port);
+	request->node = nic_host32(request->node);
+	request->target = nic_host32(request->target);
+	request->length = nic_host32(request->length);
+	request->targ64 = nic_host64(request->targ64);
+	request->cookie = nic_host64(request->cookie);
+	request->arg32 = nic_host32(request->arg32);
+	request->inline_len = nic_host16(request->inline_len);
+	request->nref = nic_host16(request->nref);
+	for (unsigned i = 0; i < BCL_REQUEST_REFS; i++) {
+		struct bcl_memref *ref = &request->refs[i];
+
+		ref->offset = nic_host64(ref->offset);
+		ref->handle = nic_host32(ref->handle);
+		ref->length = nic_host32(ref->length);
+	}
+}
+
+/* And from there. */
+static void turn_completion(struct bcl_completion *entry)
+{
+	entry->cookie = nic_host64(entry->cookie);
+	entry->targ64 = nic_host64(entry->targ64);
+	entry->card = nic_host64(entry->card);
+	entry->length = nic_host32(entry->length);
+	entry->index = nic_host32(entry->index);
+	entry->node = nic_host32(entry->node);
+	entry->arg32 = nic_host32(entry->arg32);
+	entry->src_port = nic_host16(entry->src_port);
+	entry->status = nic_host16(entry->status);
+	entry->lap = nic_host32(entry->lap);
+}
+
 void world_submit(struct world_port *port, struct bcl_request *request)
 {
+	turn_request(request);
 	port->submits[port->made++ % WORLD_REQUESTS] =
-		(uint32_t)(request - port->requests);
-	port->indices->requests_made = port->made;
+		nic_host32((uint32_t)(request - port->requests));
+	port->indices->requests_made = nic_host32(port->made);
 	world_ring(port);
 }
 
@@ -169,6 +208,7 @@ bool world_send(struct world_port *port, uint32_t node, uint16_t to,
 bool world_sent(struct world_port *port, struct bcl_completion *entry)
 {
 	*entry = port->sends[port->sends_read % WORLD_REQUESTS];
+	turn_completion(entry);
 	if (entry->lap != 1 + port->sends_read / WORLD_REQUESTS)
 		return false;
 	port->sends_read++;
@@ -181,6 +221,7 @@ bool world_sent(struct world_port *port, struct bcl_completion *entry)
 bool world_received(struct world_port *port, struct bcl_completion *entry)
 {
 	*entry = port->receives[port->receives_read % port->nreceives];
+	turn_completion(entry);
 	if (entry->lap != 1 + port->receives_read / port->nreceives)
 		return false;
 	port->receives_read++;
@@ -195,7 +236,7 @@ const uint8_t *world_block(const struct world_port *port, uint32_t block)
 
 void world_block_free(struct world_port *port, uint32_t block)
 {
-	uint32_t freed = port->indices->blocks_freed;
+	uint32_t freed = nic_host32(port->indices->blocks_freed);
 
 	assert(block < port->nblocks && !port->freed[block]);
 	port->freed[block] = 1;
@@ -203,5 +244,5 @@ void world_block_free(struct world_port *port, uint32_t block)
 		port->freed[freed % port->nblocks] = 0;
 		freed++;
 	}
-	port->indices->blocks_freed = freed;
+	port->indices->blocks_freed = nic_host32(freed);
 }

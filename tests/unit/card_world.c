@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <nicfw/order.h>
+
 enum event_kind {
 	EVENT_FRAME,
 	EVENT_DMA,
@@ -225,11 +227,13 @@ static enum bcl_dma_result atomic(void *host, enum bcl_atomic_op op,
 	if (!at || ref->offset % 8)
 		return BCL_DMA_FAULT;
 	memcpy(&value, at, 8);
+	value = nic_host64(value);
 	*old = value;
 	if (op == BCL_ATOMIC_ADD)
 		value += operand[0];
 	else if (value == operand[0])
 		value = operand[1];
+	value = nic_host64(value);
 	memcpy(at, &value, 8);
 	return BCL_DMA_DONE;
 }

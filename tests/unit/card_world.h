@@ -4,6 +4,9 @@
  * virtual clock, and faults by seed. Everything that happens follows from the
  * configuration, so that a failing seed fails again.
  *
+ * With BCL_HOST_FOREIGN, for cards and world alike, the hosts are of the other
+ * byte order.
+ *
  * The library's side of a port is played by world_submit(), world_sent() and
  * world_received(); time passes in world_run().
  */

@@ -82,6 +82,13 @@ unit_tests += %D%/test_card %D%/test_card_conn %D%/test_card_end \
 %C%_test_card_memory_SOURCES = %D%/test_card_memory.c $(card_world)
 %C%_test_card_rails_SOURCES = %D%/test_card_rails.c $(card_world)
 
+# Card and world once more, for hosts of the other byte order.
+unit_tests += %D%/test_card_foreign
+%C%_test_card_foreign_SOURCES = %D%/test_card_memory.c $(card_world) \
+	$(libnicfw_la_SOURCES)
+%C%_test_card_foreign_CPPFLAGS = $(AM_CPPFLAGS) -DBCL_HOST_FOREIGN
+%C%_test_card_foreign_LDADD = $(CHECK_LIBS)
+
 link_rail = %D%/link_rail.c %D%/link_rail.h
 card_sides = %D%/card_sides.c %D%/card_sides.h $(link_rail) $(fiber_env)
 unit_tests += %D%/test_card_large %D%/test_card_path %D%/test_card_remote

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <nicfw/order.h>
+
 #include "card_world.h"
 
 static const uint64_t MS = 1000000, SECOND = 1000000000;
@@ -335,7 +337,7 @@ static uint64_t word(const uint8_t *memory, size_t at)
 	uint64_t value;
 
 	memcpy(&value, memory + at, 8);
-	return value;
+	return nic_host64(value);
 }
 
 static void submit_atomic(struct pair *pair, uint8_t op, uint64_t first,
@@ -346,6 +348,8 @@ static void submit_atomic(struct pair *pair, uint8_t op, uint64_t first,
 
 	refer(r, pair->handle[0], result, 8);
 	r->inline_len = op == BCL_REQ_FETCH_ADD ? 8 : 16;
+	first = nic_host64(first);
+	second = nic_host64(second);
 	memcpy(r->inlined, &first, 8);
 	memcpy(r->inlined + 8, &second, 8);
 	r->targ64 = to;
@@ -670,7 +674,7 @@ static void submit_mixed(struct pair *pair, unsigned s, uint32_t k)
 	uint32_t node = s ? pair->to_a : pair->to_b;
 	uint32_t length = (k * 977 + s * 131) % 7000;
 	struct bcl_request *r = world_request(port);
-	uint64_t add = 1;
+	uint64_t add = nic_host64(1);
 
 	r->node = node;
 	r->dst_port = s ? 1 : 2;
