@@ -96,6 +96,28 @@ START_TEST(continued)
 }
 END_TEST
 
+/* The copy's checksum is that of the bytes, and nothing around it changes. */
+START_TEST(copy)
+{
+	static uint8_t to[SIZE];
+	size_t length;
+
+	fill();
+	for (length = 0; length <= 4000; length++) {
+		const uint8_t *from = data + length % 61;
+		uint8_t *at = to + 64 + length % 67;
+
+		memset(to, 0x5a, SIZE);
+		ck_assert_uint_eq(
+			bcl_crc32c_copy((uint32_t)length, at, from, length),
+			bcl_crc32c((uint32_t)length, from, length));
+		ck_assert(!memcmp(at, from, length));
+		ck_assert_uint_eq(at[-1], 0x5a);
+		ck_assert_uint_eq(at[length], 0x5a);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("crc32c");
@@ -104,6 +126,7 @@ int main(void)
 	tcase_add_loop_test(tcase, known_values, 0, (int)bcl_crc32c_nways);
 	tcase_add_loop_test(tcase, all_lengths, 0, (int)bcl_crc32c_nways);
 	tcase_add_test(tcase, continued);
+	tcase_add_test(tcase, copy);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

@@ -209,44 +209,66 @@ WITH_WIDE static inline __m128i fold_one(__m128i value, __m128i over,
 		next);
 }
 
-WITH_WIDE static uint32_t by_wide(uint32_t start, const void *data,
-				  size_t length)
+/* 64 bytes, which go to `at`, too, unless that is NULL. */
+WITH_WIDE static inline __m512i take(const uint8_t *p, uint8_t *at)
 {
-	const uint8_t *p = data;
+	const __m512i value = _mm512_loadu_si512(p);
+
+	if (at)
+		_mm512_storeu_si512(at, value);
+	return value;
+}
+
+/* At least WIDE_MIN bytes; `to` as above. */
+WITH_WIDE static inline uint32_t wide(uint32_t start, uint8_t *to,
+				      const uint8_t *p, size_t length)
+{
 	__m512i a, b, c, d;
 	__m128i last;
 	uint64_t crc;
+	size_t at = 0;
 
-	if (length < WIDE_MIN)
-		return by_lanes(start, data, length);
-	a = _mm512_xor_si512(
-		_mm512_loadu_si512(p),
-		_mm512_zextsi128_si512(_mm_cvtsi32_si128((int)~start)));
-	b = _mm512_loadu_si512(p + 64);
-	c = _mm512_loadu_si512(p + 128);
-	d = _mm512_loadu_si512(p + 192);
-	p += 256;
-	length -= 256;
-	for (; length >= 256; length -= 256, p += 256) {
+#define TAKE(n) take(p + at + (n), to ? to + at + (n) : NULL)
+	a = _mm512_xor_si512(TAKE(0), _mm512_zextsi128_si512(
+					      _mm_cvtsi32_si128((int)~start)));
+	b = TAKE(64);
+	c = TAKE(128);
+	d = TAKE(192);
+	for (at = 256; length - at >= 256; at += 256) {
 		const __m512i over = SAME(OVER_2048);
 
-		a = fold(a, over, _mm512_loadu_si512(p));
-		b = fold(b, over, _mm512_loadu_si512(p + 64));
-		c = fold(c, over, _mm512_loadu_si512(p + 128));
-		d = fold(d, over, _mm512_loadu_si512(p + 192));
+		a = fold(a, over, TAKE(0));
+		b = fold(b, over, TAKE(64));
+		c = fold(c, over, TAKE(128));
+		d = fold(d, over, TAKE(192));
 	}
 	d = fold(a, SAME(OVER_1536), d);
 	d = fold(b, SAME(OVER_1024), d);
 	d = fold(c, SAME(OVER_512), d);
-	for (; length >= 64; length -= 64, p += 64)
-		d = fold(d, SAME(OVER_512), _mm512_loadu_si512(p));
+	for (; length - at >= 64; at += 64)
+		d = fold(d, SAME(OVER_512), TAKE(0));
+#undef TAKE
 	last = _mm512_extracti32x4_epi32(d, 3);
 	last = fold_one(_mm512_extracti32x4_epi32(d, 2), PAIR(OVER_128), last);
 	last = fold_one(_mm512_extracti32x4_epi32(d, 1), PAIR(OVER_256), last);
 	last = fold_one(_mm512_castsi512_si128(d), PAIR(OVER_384), last);
 	crc = _mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(last));
 	crc = _mm_crc32_u64(crc, (uint64_t)_mm_extract_epi64(last, 1));
-	return (uint32_t)~serial(crc, p, length);
+	if (to)
+		memcpy(to + at, p + at, length - at);
+	return (uint32_t)~serial(crc, p + at, length - at);
+}
+
+WITH_WIDE static uint32_t by_wide(uint32_t crc, const void *data, size_t length)
+{
+	return length < WIDE_MIN ? by_lanes(crc, data, length)
+				 : wide(crc, NULL, data, length);
+}
+
+WITH_WIDE static uint32_t copy_wide(uint32_t crc, void *to, const void *data,
+				    size_t length)
+{
+	return wide(crc, to, data, length);
 }
 
 static bool has_words(void)
@@ -288,6 +310,13 @@ static bool has_wide(void)
 #define by_lanes by_table
 #define by_wide	 by_table
 
+static uint32_t copy_wide(uint32_t crc, void *to, const void *data,
+			  size_t length)
+{
+	memcpy(to, data, length);
+	return by_table(crc, data, length);
+}
+
 #endif
 
 const struct bcl_crc32c_way bcl_crc32c_ways[] = {
@@ -308,4 +337,13 @@ uint32_t bcl_crc32c(uint32_t crc, const void *data, size_t length)
 		return by_wide(crc, data, length);
 	return has_lanes() ? by_lanes(crc, data, length)
 			   : by_table(crc, data, length);
+}
+
+uint32_t bcl_crc32c_copy(uint32_t crc, void *to, const void *data,
+			 size_t length)
+{
+	if (length >= WIDE_MIN && has_wide())
+		return copy_wide(crc, to, data, length);
+	memcpy(to, data, length);
+	return bcl_crc32c(crc, to, length);
 }

@@ -12,6 +12,10 @@
 
 uint32_t bcl_crc32c(uint32_t crc, const void *data, size_t length);
 
+/* The same, and a memcpy() at once: the data is read once. */
+uint32_t bcl_crc32c_copy(uint32_t crc, void *to, const void *data,
+			 size_t length);
+
 /* The ways there are, fastest first; the last is always usable. */
 struct bcl_crc32c_way {
 	const char *name;
