@@ -257,8 +257,10 @@ void bcl_card_frames(struct bcl_card *card, unsigned rail,
 	unsigned i;
 
 	wake_up(card, now);
-	for (i = 0; i < n && rail < BCL_RAILS_MAX; i++)
+	for (i = 0; i < n && rail < BCL_RAILS_MAX; i++) {
 		bcl_nic_recv(card, rail, &frames[i]);
+		i += bcl_nic_burst(card, rail, &frames[i], n - i - 1);
+	}
 	run(card, budget, next);
 }
 

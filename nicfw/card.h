@@ -785,6 +785,9 @@ enum nic_seq bcl_nic_window_look(const struct nic_conn *conn, unsigned rail,
 				 uint32_t seq);
 void bcl_nic_window_arrived(struct bcl_card *card, struct nic_conn *conn,
 			    unsigned rail, uint32_t seq, uint32_t bytes);
+/* So many bytes more came in frames that are counted already. */
+void bcl_nic_window_followed(struct bcl_card *card, struct nic_conn *conn,
+			     unsigned rail, uint32_t bytes);
 /* The peer will never send frames before seq again. */
 void bcl_nic_window_skip(struct nic_conn *conn, unsigned rail, uint32_t seq);
 /* One bit per frame from expected + 1 on; returns how many. */
@@ -810,6 +813,12 @@ void bcl_nic_recv(struct bcl_card *card, unsigned rail,
 		  const struct bcl_rx_frame *frame);
 /* card->answered */
 void bcl_nic_recv_answers(struct bcl_card *card);
+
+/* ---- burst.c ---- */
+/* After RECV took a frame: take those of the n behind it that continue a long
+ * message. Returns how many. */
+unsigned bcl_nic_burst(struct bcl_card *card, unsigned rail,
+		       const struct bcl_rx_frame *first, unsigned n);
 
 /* ---- hello.c: the handshake ---- */
 /* Send HELLO on each rail that is up, known and not proved. */

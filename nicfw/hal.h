@@ -113,6 +113,14 @@ struct bcl_hal {
 				   const struct bcl_memref *ref, void *card,
 				   uint32_t cookie);
 
+	/*
+	 * dma(BCL_DMA_WRITE) of a payload that is not checked yet: *crc gets
+	 * the CRC32C of what was moved. Only with BCL_HAL_GATHER.
+	 */
+	enum bcl_dma_result (*store)(void *host, uint16_t port, int remote,
+				     const struct bcl_memref *ref,
+				     const void *card, uint32_t *crc);
+
 	/* May a peer do this to ref? The checks of dma() without the move. */
 	int (*allowed)(void *host, enum bcl_dma_direction direction,
 		       uint16_t port, const struct bcl_memref *ref);

@@ -333,28 +333,39 @@ static void pass(struct nic_conn *conn, unsigned rail)
 		 arrived(conn, rail, window->expected));
 }
 
-void bcl_nic_window_arrived(struct bcl_card *card, struct nic_conn *conn,
-			    unsigned rail, uint32_t seq, uint32_t bytes)
+/* In order: an acknowledgement may wait until there are enough. */
+void bcl_nic_window_followed(struct bcl_card *card, struct nic_conn *conn,
+			     unsigned rail, uint32_t bytes)
 {
 	struct nic_window *window = &conn->window[rail];
 	uint32_t bound = nic_min32(NIC_ACK_BYTES, card->rail[rail].window / 4);
 
 	window->unacked += bytes;
 	window->ack_due = 1;
+	if (window->unacked < bound)
+		bcl_nic_conn_ack_soon(card, conn);
+	else
+		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << rail);
+}
+
+void bcl_nic_window_arrived(struct bcl_card *card, struct nic_conn *conn,
+			    unsigned rail, uint32_t seq, uint32_t bytes)
+{
+	struct nic_window *window = &conn->window[rail];
+
 	if (seq == window->expected && seq == window->highest) {
 		window->expected++;
 		window->highest = window->expected;
-		if (window->unacked < bound) {
-			bcl_nic_conn_ack_soon(card, conn);
-			return;
-		}
-	} else {
-		conn->arrived[rail][seq % BCL_SACK_BITS / 32] |= 1u << seq % 32;
-		if (!bcl_before(seq, window->highest))
-			window->highest = seq + 1;
-		if (seq == window->expected)
-			pass(conn, rail);
+		bcl_nic_window_followed(card, conn, rail, bytes);
+		return;
 	}
+	window->unacked += bytes;
+	window->ack_due = 1;
+	conn->arrived[rail][seq % BCL_SACK_BITS / 32] |= 1u << seq % 32;
+	if (!bcl_before(seq, window->highest))
+		window->highest = seq + 1;
+	if (seq == window->expected)
+		pass(conn, rail);
 	bcl_nic_conn_work(card, conn, NIC_WORK_ACK << rail);
 }
 

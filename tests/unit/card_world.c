@@ -439,11 +439,23 @@ static unsigned transmit(void *host, unsigned rail, uint32_t node,
 	return taken;
 }
 
+static enum bcl_dma_result store(void *host, uint16_t port, int remote,
+				 const struct bcl_memref *ref,
+				 const void *memory, uint32_t *crc)
+{
+	struct world_card *card = host;
+
+	*crc = world_crc32c(NULL, 0, memory, ref->length);
+	card->stores++;
+	return dma(host, BCL_DMA_WRITE, port, remote, ref, (void *)memory, 0);
+}
+
 static const struct bcl_hal hal = {
 	.size = sizeof(hal),
 	.features = BCL_HAL_GATHER,
 	.transmit = transmit,
 	.dma = dma,
+	.store = store,
 	.allowed = allowed,
 	.atomic = atomic,
 	.event = event,
@@ -623,42 +635,77 @@ static bool looks_around(const struct world_frame *frame)
 	return kind == BCL_FRAME_HELLO || kind == BCL_FRAME_HELLO_ACK;
 }
 
-static void deliver_frame(struct world *world, struct world_event *event)
+static bool arrives(const struct world *world, const struct world_frame *frame)
 {
-	struct world_frame *frame = event->frame;
-	struct world_card *card = &world->card[frame->to];
-	struct bcl_rx_frame rx = { 0 };
-	uint8_t *copy, *body;
-	unsigned shift;
+	const struct world_card *card = &world->card[frame->to];
 
-	if (card->dead ||
-	    world->link_down[frame->from][frame->to][frame->rail] ||
-	    (frame->address != card->address && !looks_around(frame)))
+	return !card->dead &&
+	       !world->link_down[frame->from][frame->to][frame->rail] &&
+	       (frame->address == card->address || looks_around(frame));
+}
+
+/* In memory of its own, at any address, in one or two pieces. */
+static void *present(struct world *world, const struct world_frame *frame,
+		     struct bcl_rx_frame *rx)
+{
+	unsigned shift = world_random(world, 8);
+	uint8_t *memory = malloc(2 * (frame->length + 8));
+	uint8_t *body = memory + frame->length + 8 + shift;
+
+	assert(memory);
+	memcpy(memory + shift, frame->bytes, frame->length);
+	*rx = (struct bcl_rx_frame){ .head = memory + shift,
+				     .head_len = (uint16_t)frame->length };
+	if (frame->length > BCL_HEADERS_SIZE && world_random(world, 2)) {
+		rx->head_len = BCL_HEADERS_SIZE;
+		rx->body_len = (uint16_t)(frame->length - BCL_HEADERS_SIZE);
+		memcpy(body, frame->bytes + BCL_HEADERS_SIZE, rx->body_len);
+		rx->body = body;
+	}
+	return memory;
+}
+
+/* The next event, if it is a frame that may come together with this one. */
+static struct world_event *companion(struct world *world,
+				     const struct world_frame *frame)
+{
+	const struct world_event *next;
+
+	if (!world->config.together || !world->nevents)
+		return NULL;
+	next = world->events[0];
+	return next->kind == EVENT_FRAME && next->frame->from == frame->from &&
+			       next->frame->to == frame->to &&
+			       next->frame->rail == frame->rail &&
+			       next->at <= world->now + world->config.together
+		       ? pop(world)
+		       : NULL;
+}
+
+static void deliver_frame(struct world *world, const struct world_frame *frame)
+{
+	struct world_card *card = &world->card[frame->to];
+	struct bcl_rx_frame rx[WORLD_TOGETHER];
+	void *memory[WORLD_TOGETHER];
+	struct world_event *event;
+	unsigned n = 0, i;
+
+	if (!arrives(world, frame))
 		return;
 	card->told = card->address;
-	/* Of its own, at any address, in one or two pieces. */
-	shift = world_random(world, 8);
-	copy = malloc(frame->length + 8);
-	body = malloc(frame->length + 8);
-	assert(copy && body);
-	memcpy(copy + shift, frame->bytes, frame->length);
-	rx.head = copy + shift;
-	rx.head_len = (uint16_t)frame->length;
-	if (frame->length > BCL_HEADERS_SIZE && world_random(world, 2)) {
-		rx.head_len = BCL_HEADERS_SIZE;
-		rx.body_len = (uint16_t)(frame->length - BCL_HEADERS_SIZE);
-		memcpy(body, frame->bytes + BCL_HEADERS_SIZE, rx.body_len);
-		rx.body = body;
+	memory[n] = present(world, frame, &rx[n]);
+	while (++n < WORLD_TOGETHER && (event = companion(world, frame))) {
+		memory[n] = present(world, event->frame, &rx[n]);
+		free_event(event);
 	}
 	world->source = frame->from;
 	world->source_rail = frame->rail;
 	world->source_address = frame->source;
-	bcl_card_frames(card->card, frame->rail, &rx, 1, world->now, 64,
+	bcl_card_frames(card->card, frame->rail, rx, n, world->now, 64,
 			&card->next);
 	world->source = WORLD_CARDS;
-	memset(copy, 0xdd, frame->length + 8);
-	free(copy);
-	free(body);
+	for (i = 0; i < n; i++)
+		free(memory[i]);
 	if (world_random(world, 4) == 0)
 		bcl_card_drained(card->card, frame->rail, world->now, 64,
 				 &card->next);
@@ -669,7 +716,7 @@ static void handle(struct world *world, struct world_event *event)
 	struct world_card *card = &world->card[event->card];
 
 	if (event->kind == EVENT_FRAME) {
-		deliver_frame(world, event);
+		deliver_frame(world, event->frame);
 		return;
 	}
 	if (card->dead || card->incarnation != event->incarnation)

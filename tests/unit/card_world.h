@@ -25,6 +25,7 @@ enum {
 	WORLD_AREAS = 64, /* of memory, per card */
 	WORLD_REQUESTS = 64,
 	WORLD_CHANNELS = 8,
+	WORLD_TOGETHER = 16, /* frames in one call of the card, at most */
 };
 
 /* Probabilities in per mille, times in ns. */
@@ -36,6 +37,7 @@ struct world_config {
 	uint64_t delay;		      /* of a frame; 0: 2,000 */
 	uint64_t late[BCL_RAILS_MAX]; /* in addition, by rail */
 	uint64_t reorder_delay;	      /* up to this in addition; 0: 50,000 */
+	uint64_t together;	      /* frames so close come in one call */
 	uint32_t mtu, burst, window;
 	uint32_t messages, nodes, connections, blocks;
 	uint32_t ports; /* per card, for which there is memory */
@@ -94,7 +96,7 @@ struct world_card {
 	unsigned told;	  /* its own as it knows it, from frames that came */
 	unsigned known[WORLD_CARDS]; /* the others', by learn() */
 	unsigned burst_most, transmits;
-	uint64_t frames, dma_bytes;
+	uint64_t frames, stores, dma_bytes;
 	struct bcl_card_config config;
 };
 

@@ -157,6 +157,27 @@ static enum bcl_dma_result hal_dma(void *arg, enum bcl_dma_direction direction,
 	return BCL_DMA_DONE;
 }
 
+static enum bcl_dma_result hal_store(void *arg, uint16_t port, int remote,
+				     const struct bcl_memref *ref,
+				     const void *card, uint32_t *crc)
+{
+	struct bcl_card_host *host = arg;
+	uint8_t *memory = resolve(host, port, remote, ref, BCL_REMOTE_WRITE);
+
+	if (!memory)
+		return BCL_DMA_FAULT;
+	if (memory == card) {
+		*crc = bcl_crc32c(0, memory, ref->length);
+		bcl_count_add(host->context->counters,
+			      BCL_COUNT_host_bytes_predicted, ref->length);
+	} else {
+		*crc = bcl_crc32c_copy(0, memory, card, ref->length);
+		bcl_count_add(host->context->counters,
+			      BCL_COUNT_host_bytes_placed, ref->length);
+	}
+	return BCL_DMA_DONE;
+}
+
 static int hal_allowed(void *arg, enum bcl_dma_direction direction,
 		       uint16_t port, const struct bcl_memref *ref)
 {
@@ -394,6 +415,7 @@ const struct bcl_hal bcl_card_hal = {
 	.features = BCL_HAL_GATHER,
 	.transmit = hal_transmit,
 	.dma = hal_dma,
+	.store = hal_store,
 	.allowed = hal_allowed,
 	.atomic = hal_atomic,
 	.event = hal_event,
