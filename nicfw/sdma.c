@@ -297,6 +297,7 @@ int bcl_nic_sdma_payload(struct bcl_card *card, struct nic_message *message,
 {
 	uint16_t owner = message->src_port;
 	int gather = card->gather && length > NIC_COPY_MAX;
+	struct bcl_tx_part *part;
 	struct bcl_memref ref;
 	unsigned i;
 
@@ -337,13 +338,17 @@ int bcl_nic_sdma_payload(struct bcl_card *card, struct nic_message *message,
 		if (gather && message->remote &&
 		    !card->hal.allowed(card->host, BCL_DMA_READ, owner, &ref))
 			return 0;
-		if (gather)
-			frame->part[frame->nparts++] =
-				(struct bcl_tx_part){ ref, owner,
-						      message->remote };
-		else if (copy(card, owner, message->remote, &ref, frame,
-			      buffer) == BCL_DMA_FAULT)
+		if (gather) {
+			part = &frame->part[frame->nparts++];
+			part->ref.offset = ref.offset;
+			part->ref.handle = ref.handle;
+			part->ref.length = ref.length;
+			part->port = owner;
+			part->remote = message->remote;
+		} else if (copy(card, owner, message->remote, &ref, frame,
+				buffer) == BCL_DMA_FAULT) {
 			return 0;
+		}
 	}
 	return 1;
 }

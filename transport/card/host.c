@@ -407,6 +407,8 @@ static void release(struct bcl_card_host *host)
 			     BCL_CARD_NODES * sizeof(*host->nodes));
 	if (host->spill)
 		env->release(env->world, host->spill, BCL_CARD_SPILL);
+	if (host->stage)
+		env->release(env->world, host->stage, BCL_CARD_STAGE);
 	env->release(env->world, host, sizeof(*host));
 }
 
@@ -425,7 +427,8 @@ static enum bcl_status set_up(struct bcl_card_host *host)
 	host->nodes = env->allocate(env->world,
 				    BCL_CARD_NODES * sizeof(*host->nodes));
 	host->spill = env->allocate(env->world, BCL_CARD_SPILL);
-	if (!host->nodes || !host->spill)
+	host->stage = env->allocate(env->world, BCL_CARD_STAGE);
+	if (!host->nodes || !host->spill || !host->stage)
 		return BCL_ERR_NOMEM;
 	status = open_card(host);
 	if (status)

@@ -16,6 +16,8 @@ enum {
 	BCL_CARD_BUDGET = 256,
 	BCL_CARD_BURST = 64, /* frames in one transmit() */
 	BCL_CARD_SPILL = 1 << 16,
+	BCL_CARD_STAGE = 1 << 16,
+	BCL_CARD_STAGE_AT = 48, /* so that payloads begin on a cache line */
 };
 
 /* A port's areas, in the order of their handles (struct bcl_control). */
@@ -112,6 +114,7 @@ struct bcl_card_host {
 	struct bcl_card_seat seats[BCL_CARD_PORTS];
 	struct bcl_rail_tx tx[BCL_CARD_BURST];
 	uint8_t *spill;
+	uint8_t *stage;		 /* where a burst is put together */
 	struct bcl_trace *trace; /* NULL: no BCL_TRACE */
 	void *arena;
 	uint32_t arena_size;

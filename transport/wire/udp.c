@@ -69,7 +69,7 @@ static ssize_t send_message(int fd, const struct msghdr *message)
 	const struct iovec *iov = message->msg_iov;
 
 	/* A call of its own for the common case: less to copy and check. */
-	if (message->msg_iovlen == 1)
+	if (message->msg_iovlen == 1 && !message->msg_controllen)
 		return syscall(SYS_sendto, fd, iov->iov_base, iov->iov_len,
 			       MSG_DONTWAIT, message->msg_name,
 			       message->msg_namelen);
@@ -238,6 +238,19 @@ static enum outcome send_one(struct udp *udp, struct msghdr *message, bool cut,
 	return LOST;
 }
 
+/* Pieces that lie one behind the other are one. */
+static unsigned append(struct iovec *out, unsigned n, const struct iovec *piece)
+{
+	struct iovec *last = out + n - 1;
+
+	if (n && (uint8_t *)last->iov_base + last->iov_len == piece->iov_base) {
+		last->iov_len += piece->iov_len;
+		return n;
+	}
+	out[n] = *piece;
+	return n + 1;
+}
+
 static enum outcome send_burst(struct udp *udp, struct msghdr *message,
 			       const struct bcl_rail_tx *frames, unsigned n)
 {
@@ -250,7 +263,7 @@ static enum outcome send_burst(struct udp *udp, struct msghdr *message,
 
 	for (i = 0; i < n; i++)
 		for (j = 0; j < frames[i].niov; j++)
-			udp->out[niov++] = frames[i].iov[j];
+			niov = append(udp->out, niov, &frames[i].iov[j]);
 	message->msg_iov = udp->out;
 	message->msg_iovlen = niov;
 	message->msg_control = &control;
