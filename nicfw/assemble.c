@@ -601,6 +601,11 @@ enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
 	inbound->state = NIC_INBOUND_MOVING;
 	if (inbound->jobs == 0)
 		settle(card, inbound);
+	/* The last that was asked for: our program may leave now, and with it
+	 * the polls that would find the rail drained. */
+	if (length < total && segment->op == BCL_SEG_GET_REPLY &&
+	    nic_list_empty(&conn->asked))
+		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << rail);
 	return NIC_ACCEPTED;
 }
 

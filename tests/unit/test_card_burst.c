@@ -19,7 +19,7 @@ static const uint64_t MS = 1000000;
 struct pair {
 	struct world *world;
 	struct world_port *a, *b;
-	uint32_t to_b;
+	uint32_t to_b, to_a;
 	uint32_t here, there; /* memory of a, of b */
 	uint8_t out[LENGTH], in[LENGTH];
 };
@@ -32,6 +32,7 @@ static void pair_open(struct pair *pair, const struct world_config *config)
 	pair->a = world_port_open(pair->world, 0, 1);
 	pair->b = world_port_open(pair->world, 1, 2);
 	pair->to_b = world_connect(pair->world, 0, 1);
+	pair->to_a = world_connect(pair->world, 1, 0);
 	pair->here = world_memory(pair->world, 0, 1, pair->out, LENGTH,
 				  BCL_MEM_REMOTE_READ);
 	pair->there = world_memory(pair->world, 1, 2, pair->in, LENGTH,
@@ -173,6 +174,37 @@ START_TEST(bad_wire)
 }
 END_TEST
 
+/* The reader's program may be away: its card says at once that it has all. */
+START_TEST(last_reply_is_acknowledged)
+{
+	const struct world_config config = { .seed = 1 };
+	struct bcl_completion entry;
+	struct bcl_request *r;
+	struct pair pair;
+	uint64_t acks;
+
+	pair_open(&pair, &config);
+	r = world_request(pair.b);
+	r->op = BCL_REQ_GET;
+	r->node = pair.to_a;
+	r->dst_port = 1;
+	r->target = pair.here;
+	r->nref = 1;
+	r->refs[0] = (struct bcl_memref){ 0, pair.there, LENGTH };
+	r->length = LENGTH;
+	world_submit(pair.b, r);
+	acks = 0;
+	while (!world_sent(pair.b, &entry)) {
+		acks = count(&pair, 1, BCL_CARD_acks_sent);
+		world_step(pair.world);
+	}
+	ck_assert_int_eq(entry.status, BCL_OK);
+	ck_assert_mem_eq(pair.in, pair.out, LENGTH);
+	ck_assert_uint_eq(count(&pair, 1, BCL_CARD_acks_sent), acks + 1);
+	world_free(pair.world);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("card bursts");
@@ -183,6 +215,7 @@ int main(void)
 	tcase_add_loop_test(tcase, one_is_damaged, 0,
 			    sizeof(damages) / sizeof(damages[0]));
 	tcase_add_loop_test(tcase, bad_wire, 0, (int)world_seeds(20));
+	tcase_add_test(tcase, last_reply_is_acknowledged);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
