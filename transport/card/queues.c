@@ -356,22 +356,29 @@ static enum bcl_status received(struct bcl_port *port,
 enum bcl_status bcl_card_receive(struct bcl_port *port, struct bcl_event *event)
 {
 	struct bcl_card_port *queues = port->card;
-	const struct bcl_completion *completion;
+	const struct bcl_completion *arrival, *completion;
 	enum bcl_status status;
 	/* Before the queues: what came before a peer's end is told before it.
 	 * Acquire: pairs with hal_node(). */
 	uint32_t changes =
 		atomic_load_explicit(queues->news, memory_order_acquire);
 
-	while ((completion = bcl_card_cq_peek(&queues->receives))) {
-		status = received(port, completion, event);
+	for (;;) {
+		/* Looked for first and taken last: a message may answer what
+		 * has ended, and is not told before that is. */
+		arrival = bcl_card_cq_peek(&queues->receives);
+		completion = bcl_card_cq_peek(&queues->sends);
+		if (completion) {
+			queues->sends.read++;
+			if (bcl_card_sent(port, completion, event))
+				return BCL_OK;
+			continue;
+		}
+		if (!arrival)
+			break;
+		status = received(port, arrival, event);
 		if (status != BCL_ERR_EMPTY)
 			return status;
-	}
-	while ((completion = bcl_card_cq_peek(&queues->sends))) {
-		queues->sends.read++;
-		if (bcl_card_sent(port, completion, event))
-			return BCL_OK;
 	}
 	return bcl_card_report(port, changes) ? BCL_ERR_AGAIN : BCL_ERR_EMPTY;
 }
