@@ -132,6 +132,14 @@ struct bcl_adi_idle {
 };
 void bcl_adi_idle(struct bcl_adi *adi, struct bcl_adi_idle *idle);
 
+/*
+ * The same in two parts, where whoever writes wakes this rank with
+ * bcl_adi_notify(). Spin or yield; false: it is time to sleep.
+ */
+bool bcl_adi_linger(struct bcl_adi *adi, struct bcl_adi_idle *idle);
+/* Sleep until something comes, at most so many ns. */
+void bcl_adi_sleep(struct bcl_adi *adi, uint64_t ns);
+
 /* OK, or why this rank is lost. */
 enum bcl_status bcl_adi_rank_status(const struct bcl_adi *adi, unsigned rank);
 

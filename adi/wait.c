@@ -167,6 +167,39 @@ static void yield(struct bcl_adi *adi, struct bcl_adi_idle *idle, uint64_t now)
 		idle->since = now - YIELDS;
 }
 
+bool bcl_adi_linger(struct bcl_adi *adi, struct bcl_adi_idle *idle)
+{
+	const struct bcl_env *env = adi->env;
+	uint64_t now;
+
+	if (bcl_unlikely(adi->stalled))
+		return false;
+	if (idle->turns < SPINS && !adi->context->crowded &&
+	    !env->sleeps_at_once) {
+		idle->turns++;
+		if (adi->threads)
+			breathe(adi, false);
+		return true;
+	}
+	now = env->now(env->world);
+	if (!idle->since)
+		idle->since = now;
+	if (now - idle->since >= YIELDS || env->sleeps_at_once)
+		return false;
+	yield(adi, idle, now);
+	return true;
+}
+
+void bcl_adi_sleep(struct bcl_adi *adi, uint64_t ns)
+{
+	uint64_t end = adi->env->now(adi->env->world) + ns;
+
+	if (bcl_unlikely(adi->stalled))
+		nap_stalled(adi, end);
+	else
+		sleep_once(adi, NULL, 0, end);
+}
+
 /*
  * After a turn in vain. `end`: come back by then; `unwoken`: nothing wakes us
  * for something that we wait for. True: it slept or might have; false: it
@@ -189,20 +222,9 @@ static bool rest(struct bcl_adi *adi, struct bcl_adi_idle *idle, bool unwoken,
 						      : 0);
 		return true;
 	}
-	if (idle->turns < SPINS && !adi->context->crowded &&
-	    !env->sleeps_at_once) {
-		idle->turns++;
-		if (adi->threads)
-			breathe(adi, false);
+	if (bcl_adi_linger(adi, idle))
 		return false;
-	}
 	now = env->now(env->world);
-	if (!idle->since)
-		idle->since = now;
-	if (now - idle->since < YIELDS && !env->sleeps_at_once) {
-		yield(adi, idle, now);
-		return false;
-	}
 	if (unwoken && end > now + NAP)
 		end = now + NAP;
 	if (end > now)

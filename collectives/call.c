@@ -46,15 +46,21 @@ finish_direct(struct bcl_team *team, struct bcl_node_op *op)
 	struct bcl_adi_idle idle = { 0 };
 	struct bcl_vigil vigil = { 0 };
 
-	while (!bcl_node_advance(&team->node, op, team->polls)) {
-		if (++rounds % per_turn == 0 && bcl_adi_turn(team->adi))
+	while (!bcl_node_advance(&team->node, op, team->polls) &&
+	       team->lost == BCL_OK) {
+		bcl_vigil_tell(team, &team->node, &vigil);
+		if (++rounds % per_turn == 0 && bcl_adi_turn(team->adi)) {
 			idle = (struct bcl_adi_idle){ 0 };
-		bcl_adi_idle(team->adi, &idle);
-		bcl_team_watch(team, &vigil);
-		if (team->lost != BCL_OK)
-			return team->lost;
+			bcl_vigil_end(team, &vigil);
+		} else if (!bcl_adi_linger(team->adi, &idle) &&
+			   bcl_vigil_sleep(team, &vigil)) {
+			bcl_adi_turn(team->adi);
+		}
+		bcl_vigil_watch(team, &vigil);
 	}
-	return BCL_OK;
+	bcl_vigil_end(team, &vigil);
+	bcl_vigil_tell(team, &team->node, &vigil);
+	return team->lost;
 }
 
 static inline void count(const struct bcl_team *team,
@@ -118,24 +124,27 @@ static inline enum bcl_status run_short(struct bcl_team *team,
 {
 	struct bcl_node *node = &team->node;
 	unsigned next = node->members;
-	bool written;
+	bool written, over;
 
 	if (!begin_direct(team, call->operation))
 		return team->lost;
 	if (kind == BCL_NODE_ALLREDUCE && node->members == 2 &&
 	    call->length == sizeof(uint64_t)) {
-		if (bcl_short_pair(node, call->send, call->receive,
-				   call->reduction, team->polls, &written))
-			return BCL_OK;
-		return finish_short(team, kind, call, written, next);
+		over = bcl_short_pair(node, call->send, call->receive,
+				      call->reduction, team->polls, &written);
+	} else {
+		written = bcl_short_write(node, kind, call->root, call->send,
+					  call->length);
+		over = written && bcl_short_arrived(node, kind, call->root,
+						    &next, team->polls);
+		if (over)
+			bcl_short_read(node, kind, call->root, call->receive,
+				       call->length, call->reduction);
 	}
-	written = bcl_short_write(node, kind, call->root, call->send,
-				  call->length);
-	if (!written ||
-	    !bcl_short_arrived(node, kind, call->root, &next, team->polls))
+	if (!over)
 		return finish_short(team, kind, call, written, next);
-	bcl_short_read(node, kind, call->root, call->receive, call->length,
-		       call->reduction);
+	if (bcl_vigil_asleep(node))
+		bcl_vigil_wake(team);
 	return BCL_OK;
 }
 

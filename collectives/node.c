@@ -6,6 +6,7 @@
 #include <bcl/coll.h>
 
 #include "collectives/flags.h"
+#include "collectives/vigil.h"
 
 enum {
 	LINE = 64,
@@ -21,21 +22,33 @@ static size_t chunk_size(unsigned members)
 	return chunk > BCL_NODE_CHUNK_MIN ? chunk : BCL_NODE_CHUNK_MIN;
 }
 
+/* Bytes of the lines of struct bcl_sleepers. */
+static size_t sleepers_size(unsigned members)
+{
+	size_t size = sizeof(struct bcl_sleepers) + members * sizeof(uint32_t);
+
+	return (size + LINE - 1) / LINE * LINE;
+}
+
 size_t bcl_node_size(unsigned members)
 {
-	return members * (LINE + 2 * chunk_size(members));
+	return members * (LINE + 2 * chunk_size(members)) +
+	       sleepers_size(members);
 }
 
 void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
 		   void *memory)
 {
+	unsigned char *sleepers = (unsigned char *)memory + members * LINE;
+
 	*node = (struct bcl_node){
 		.me = me,
 		.members = members,
 		.stride = members == 2 ? PAIR : LINE,
 		.chunk = chunk_size(members),
 		.flags = memory,
-		.chunks = (unsigned char *)memory + members * LINE,
+		.sleepers = (struct bcl_sleepers *)sleepers,
+		.chunks = sleepers + sleepers_size(members),
 	};
 	node->mine = bcl_flag_of(node, me);
 	node->words =

@@ -6,8 +6,8 @@
  * An operation is a sequence of phases. Phases are numbered from 1 and taken
  * in the same order by all members, one after the other. In a phase a member
  * writes at most once, into its own flag line or chunk, and reads what others
- * wrote. Nothing is ever written by two members, so there is no locked
- * instruction, and a dead member harms nobody's memory.
+ * wrote. Nothing but who sleeps is ever written by two members, so there is no
+ * locked instruction, and a dead member harms nobody's memory.
  *
  *  flag line of a member
  *   ready    phase in which it last wrote; stored (release) after what it
@@ -15,6 +15,7 @@
  *   done     a phase that it has left; stored (release) where it does not
  *            write, loaded (acquire) by writers
  *   payload  words, for odd and even phases, of what is short
+ *  sleepers (vigil.h): all write one word of it, with locked instructions
  *  chunks of a member: two, for odd and even phases, for what is longer
  *
  * A writer of phase p reuses the place of p - 2, so it waits until all have
@@ -33,6 +34,7 @@
 #include <stdint.h>
 
 struct bcl_flag;
+struct bcl_sleepers;
 struct bcl_reduction;
 
 enum {
@@ -48,10 +50,11 @@ struct bcl_node {
 	size_t chunk;	 /* bytes of a chunk */
 	unsigned char *flags, *chunks;
 	struct bcl_flag *mine; /* the own flag line */
-	uint64_t phase;	       /* the last that was begun here */
-	uint64_t written;      /* the last in which the own member wrote */
-	uint64_t left;	       /* what its flag line says in `done` */
-	uint64_t consumed;     /* all are known to have left this phase */
+	struct bcl_sleepers *sleepers;
+	uint64_t phase;	   /* the last that was begun here */
+	uint64_t written;  /* the last in which the own member wrote */
+	uint64_t left;	   /* what its flag line says in `done` */
+	uint64_t consumed; /* all are known to have left this phase */
 };
 
 /* Bytes of the segment for so many members. */

@@ -54,8 +54,12 @@ static bool advance_node(struct bcl_schedule *schedule,
 {
 	struct bcl_team *team = schedule->team;
 
-	if (team->turn == schedule->ticket &&
-	    bcl_node_advance(&team->node, &schedule->node[step->node], 0)) {
+	bool over =
+		team->turn == schedule->ticket &&
+		bcl_node_advance(&team->node, &schedule->node[step->node], 0);
+
+	bcl_vigil_tell(team, &team->node, &schedule->vigil);
+	if (over) {
 		if (step->node + 1 == schedule->nnode)
 			leave_node(schedule);
 		schedule->engine.polled = false;
@@ -63,7 +67,7 @@ static bool advance_node(struct bcl_schedule *schedule,
 		return true;
 	}
 	schedule->engine.polled = true;
-	bcl_team_watch(team, &schedule->vigil);
+	bcl_vigil_watch(team, &schedule->vigil);
 	return false;
 }
 

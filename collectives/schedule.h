@@ -26,6 +26,7 @@
 
 #include "adi/internal.h"
 #include "collectives/node.h"
+#include "collectives/vigil.h"
 
 enum bcl_step_kind {
 	BCL_STEP_SEND,	  /* `length` bytes of `from` to `rank` */
@@ -60,12 +61,6 @@ enum {
 struct bcl_scratch {
 	void *memory;
 	size_t size;
-};
-
-/* A wait for members of the own node; zero it at its beginning. */
-struct bcl_vigil {
-	unsigned polls;
-	uint64_t since; /* ns */
 };
 
 struct bcl_schedule {

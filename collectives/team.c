@@ -10,13 +10,6 @@
 #include "transport/counters.h"
 #include "transport/log.h"
 
-enum {
-	POLLS_PER_WATCH = 512,
-	/* A wait of BCL_PEER_TIMEOUT divided by this connects to those who are
-	 * waited for. */
-	PATIENCE = 32,
-};
-
 /* ---- groups ---------------------------------------------------------------
  */
 
@@ -79,36 +72,6 @@ void bcl_team_lose(struct bcl_team *team, enum bcl_status status)
 	bcl_teams_tell(team);
 	for (schedule = team->running; schedule; schedule = schedule->next)
 		bcl_adi_schedule_fail(&schedule->engine, status);
-}
-
-void bcl_team_watch(struct bcl_team *team, struct bcl_vigil *vigil)
-{
-	const struct bcl_env *env = bcl_adi_env(team->adi);
-	uint64_t timeout = bcl_adi_context(team->adi)->config.peer_timeout;
-	struct bcl_group group;
-	struct bcl_peer *peer;
-	uint64_t now;
-	unsigned i;
-
-	if (++vigil->polls % POLLS_PER_WATCH)
-		return;
-	now = env->now(env->world);
-	if (!vigil->since)
-		vigil->since = now;
-	group = bcl_group_node(team);
-	for (i = 0; i < group.size; i++) {
-		unsigned rank = team->ranks[bcl_group_rank(&group, i)];
-		enum bcl_status status;
-
-		if (i == group.me)
-			continue;
-		/* A death is known of those only that one is connected to. */
-		if (now - vigil->since > timeout / PATIENCE)
-			bcl_adi_peer(team->adi, rank, &peer);
-		status = bcl_adi_rank_status(team->adi, rank);
-		if (status != BCL_OK)
-			bcl_team_lose(team, status);
-	}
 }
 
 /* ---- creation --------------------------------------------------------------
@@ -237,7 +200,9 @@ static enum bcl_status make_segment(struct bcl_team *team)
 	struct invitation invitation = { 0 };
 	struct bcl_schedule *schedule;
 	enum bcl_status status;
-	uint8_t joined;
+	struct {
+		uint8_t joined, can_sleep;
+	} all;
 	void *memory;
 
 	if (group.size == 1)
@@ -258,17 +223,19 @@ static enum bcl_status make_segment(struct bcl_team *team)
 		return status;
 
 	memory = join_segment(team, &invitation);
-	joined = memory != NULL;
+	all.joined = memory != NULL;
+	all.can_sleep = bcl_adi_context(team->adi)->barrier;
 	status = bcl_schedule_get(team, &schedule);
 	if (status != BCL_OK)
 		return status;
-	bcl_build_reduce_tree(schedule, &group, 0, &joined, &joined, 1,
+	bcl_build_reduce_tree(schedule, &group, 0, &all, &all, sizeof(all),
 			      bcl_reduction(BCL_LAND, BCL_UINT8));
-	bcl_build_broadcast_tree(schedule, &group, 0, &joined, 1);
+	bcl_build_broadcast_tree(schedule, &group, 0, &all, sizeof(all));
 	status = bcl_schedule_run(schedule);
-	if (status == BCL_OK && joined) {
+	if (status == BCL_OK && all.joined) {
 		bcl_node_init(&team->node, group.me, group.size, memory);
 		team->shares = true;
+		team->can_sleep = all.can_sleep;
 	} else {
 		leave_segment(team);
 	}

@@ -61,7 +61,8 @@ struct bcl_team {
 	struct bcl_brief brief[BCL_OPERATIONS];
 	enum bcl_status lost; /* why it is of no use any more */
 
-	bool shares; /* has a segment */
+	bool shares;	/* has a segment */
+	bool can_sleep; /* its members can (vigil.h) */
 	struct bcl_node node;
 	uint64_t tickets; /* turns in the segment given out */
 	uint64_t turn;	  /* whose it is */
@@ -110,12 +111,6 @@ struct bcl_group bcl_group_leaders(const struct bcl_team *team, unsigned root);
  * the status, here and, as the news spreads, everywhere. Lock held.
  */
 void bcl_team_lose(struct bcl_team *team, enum bcl_status status);
-
-/*
- * To be called in each poll of a wait for members of the own node: looks from
- * time to time whether they are alive, and loses the team if not. Lock held.
- */
-void bcl_team_watch(struct bcl_team *team, struct bcl_vigil *vigil);
 
 /* Which algorithms the team uses: for tests, the same at all members. */
 enum bcl_status bcl_team_force(struct bcl_team *team,

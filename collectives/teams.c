@@ -36,6 +36,8 @@ static void hear(struct bcl_adi_client *client, unsigned rank, uint64_t news)
 	struct bcl_teams *teams = (struct bcl_teams *)client;
 
 	(void)rank;
+	if (news == BCL_TEAMS_WAKE)
+		return;
 	if (!lose(teams, news))
 		teams->early[teams->nearly++ % BCL_TEAMS_EARLY] = news;
 }

@@ -18,6 +18,9 @@ enum {
 	BCL_TEAMS_EARLY = 64,
 };
 
+/* News for a rank that sleeps: only that it gets up. No team is so named. */
+#define BCL_TEAMS_WAKE UINT64_C(0)
+
 struct bcl_teams {
 	struct bcl_adi_client client; /* first */
 	struct bcl_team *teams;

@@ -113,6 +113,8 @@ struct bcl_env;
 	X(coll, alltoall, "exchanges of blocks among all ranks")           \
 	X(coll, alltoallv, "the same with lengths of their own")           \
 	X(coll, scheduled, "of all those, run as schedules by the engine") \
+	X(coll, sleeps, "times a member slept until others came")          \
+	X(coll, wakes, "sleeping members woken")                           \
 	X(coll, teams, "teams made")                                       \
 	X(coll, teams_lost, "teams lost with a member")
 

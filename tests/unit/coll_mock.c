@@ -561,6 +561,18 @@ void bcl_adi_idle(struct bcl_adi *adi, struct bcl_adi_idle *idle)
 	sched_yield();
 }
 
+bool bcl_adi_linger(struct bcl_adi *adi, struct bcl_adi_idle *idle)
+{
+	bcl_adi_idle(adi, idle);
+	return true;
+}
+
+void bcl_adi_sleep(struct bcl_adi *adi, uint64_t ns)
+{
+	(void)adi;
+	(void)ns;
+}
+
 enum bcl_status bcl_adi_rank_status(const struct bcl_adi *adi, unsigned rank)
 {
 	bool dead;

@@ -13,6 +13,7 @@
 #include "tests/unit/unit.h"
 #include "transport/boot/fork.h"
 #include "transport/context.h"
+#include "transport/counters.h"
 
 struct job {
 	unsigned size;
@@ -163,6 +164,64 @@ START_TEST(teams_of_threads)
 }
 END_TEST
 
+/* ---- waiting for long -------------------------------------------------------- */
+
+/*
+ * One is late by more than anybody yields: the others sleep, and are woken,
+ * by whichever way its flag is written.
+ */
+static int come_late(const struct job *job, struct bcl_team *world)
+{
+	enum {
+		LATE = 300, /* ms */
+	};
+	struct bcl_counter_page *counters = bcl_adi_counters(world->adi);
+	static unsigned char in[100000], out[400000];
+	struct bcl_adi_request *request;
+	bool late = world->rank == job->victim;
+	uint64_t sleeps, wakes;
+	int failures = 0;
+	unsigned i;
+
+	if (!world->can_sleep)
+		return 0;
+	for (i = 0; i < 4; i++) {
+		if (late)
+			usleep(LATE * 1000);
+		if (i == 0)
+			failures += bcl_barrier(world) != BCL_OK;
+		else if (i == 1)
+			failures += bcl_broadcast(world, in, 8, job->victim) !=
+				    BCL_OK;
+		else if (i == 2)
+			failures +=
+				bcl_allgather(world, in, 500, out) != BCL_OK;
+		else if (late)
+			failures += bcl_ibarrier(world, &request) ||
+				    bcl_adi_wait(world->adi, &request, NULL);
+		else
+			failures += bcl_barrier(world) != BCL_OK;
+	}
+	sleeps = bcl_counter_get(counters, BCL_COUNT_coll_sleeps);
+	wakes = bcl_counter_get(counters, BCL_COUNT_coll_wakes);
+	failures += expect(late || (sleeps >= 4 && sleeps < 4 * LATE / 3),
+			   "sleeps", world);
+	failures += expect(!late || wakes, "wakes", world);
+	return failures;
+}
+
+START_TEST(sleeping)
+{
+	static const struct job jobs[] = {
+		{ .size = 2, .victim = 1, .run = come_late },
+		{ .size = 4, .victim = 2, .run = come_late },
+		{ .size = 3, .threads = true, .run = come_late },
+	};
+
+	run_job(&jobs[_i]);
+}
+END_TEST
+
 /* ---- death ------------------------------------------------------------------- */
 
 static int lose_one(const struct job *job, struct bcl_team *world)
@@ -219,6 +278,7 @@ int main(void)
 	tcase_add_loop_test(tests, values, 0,
 			    sizeof(shapes) / sizeof(shapes[0]));
 	tcase_add_loop_test(tests, teams_of_threads, 0, 2);
+	tcase_add_loop_test(tests, sleeping, 0, 3);
 	tcase_add_loop_test(tests, death, 0, 7);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "collectives/vigil.h"
+
+#include "collectives/team.h"
+#include "collectives/teams.h"
+#include "transport/context.h"
+#include "transport/counters.h"
+
+enum {
+	POLLS_PER_WATCH = 512,
+	/* A wait of BCL_PEER_TIMEOUT divided by this connects to those who are
+	 * waited for. */
+	PATIENCE = 32,
+	NAP = 1000000,	   /* ns, where nobody wakes us */
+	SLEEP = 100000000, /* ns, until we look whether the others live */
+};
+
+void bcl_vigil_watch(struct bcl_team *team, struct bcl_vigil *vigil)
+{
+	const struct bcl_env *env = bcl_adi_env(team->adi);
+	uint64_t timeout = bcl_adi_context(team->adi)->config.peer_timeout;
+	struct bcl_group group;
+	struct bcl_peer *peer;
+	uint64_t now;
+	unsigned i;
+
+	if (++vigil->polls % POLLS_PER_WATCH)
+		return;
+	now = env->now(env->world);
+	if (!vigil->since)
+		vigil->since = now;
+	group = bcl_group_node(team);
+	for (i = 0; i < group.size; i++) {
+		unsigned rank = team->ranks[bcl_group_rank(&group, i)];
+		enum bcl_status status;
+
+		if (i == group.me)
+			continue;
+		/* A death is known of those only that one is connected to. */
+		if (now - vigil->since > timeout / PATIENCE)
+			bcl_adi_peer(team->adi, rank, &peer);
+		status = bcl_adi_rank_status(team->adi, rank);
+		if (status != BCL_OK)
+			bcl_team_lose(team, status);
+	}
+}
+
+/* ---- sleeping ---------------------------------------------------------- */
+
+static void set_asleep(struct bcl_team *team, bool asleep)
+{
+	atomic_store_explicit(&team->node.sleepers->member[team->node.me],
+			      asleep, memory_order_relaxed);
+}
+
+bool bcl_vigil_sleep(struct bcl_team *team, struct bcl_vigil *vigil)
+{
+	const struct bcl_env *env = bcl_adi_env(team->adi);
+
+	if (!team->can_sleep) {
+		bcl_adi_sleep(team->adi, NAP);
+		return true;
+	}
+	if (!vigil->down) {
+		vigil->down = true;
+		set_asleep(team, true);
+		/* pairs with the exchange in bcl_vigil_wake() */
+		atomic_store_explicit(&team->node.sleepers->any, 1,
+				      memory_order_release);
+		env->barrier(env->world);
+		return false;
+	}
+	bcl_count(team->counters, coll_sleeps);
+	bcl_adi_sleep(team->adi, SLEEP);
+	bcl_vigil_end(team, vigil);
+	/* Whoever was waited for may be dead by now. */
+	vigil->polls = POLLS_PER_WATCH - 1;
+	return true;
+}
+
+void bcl_vigil_end(struct bcl_team *team, struct bcl_vigil *vigil)
+{
+	if (vigil->down)
+		set_asleep(team, false);
+	vigil->down = false;
+}
+
+void bcl_vigil_wake(struct bcl_team *team)
+{
+	struct bcl_group group = bcl_group_node(team);
+	struct bcl_sleepers *sleepers = team->node.sleepers;
+	unsigned i;
+
+	/* acquire: pairs with the release of who is about to sleep */
+	if (!atomic_exchange_explicit(&sleepers->any, 0, memory_order_acquire))
+		return;
+	for (i = 0; i < group.size; i++) {
+		if (i == group.me ||
+		    !atomic_load_explicit(&sleepers->member[i],
+					  memory_order_relaxed))
+			continue;
+		bcl_count(team->counters, coll_wakes);
+		bcl_adi_notify(team->adi,
+			       team->ranks[bcl_group_rank(&group, i)],
+			       BCL_TEAMS_WAKE);
+	}
+}
