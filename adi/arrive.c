@@ -2,35 +2,13 @@
 /* Messages meet their receives, at once or later. */
 #include <string.h>
 
-#include "adi/engine.h"
-#include "transport/copy.h"
-
-static inline void copy_in(struct bcl_adi_request *request, uint64_t key,
-			   const void *data, size_t length)
-{
-	size_t n = length < request->length ? length : request->length;
-
-	if (bcl_unlikely(request->niov))
-		bcl_adi_scatter(request->iov, request->niov, data, n);
-	else if (n <= 16)
-		bcl_copy16(request->buffer, data, n);
-	else
-		memcpy(request->buffer, data, n);
-	request->status.source = (int)bcl_match_source(key);
-	request->status.tag = (int)bcl_match_tag(key);
-	request->status.length = length;
-}
-
-static inline enum bcl_status fits(const struct bcl_adi_request *request,
-				   size_t length)
-{
-	return length <= request->length ? BCL_OK : BCL_ERR_TRUNCATED;
-}
+#include "adi/arrive.h"
 
 static void answer(struct bcl_adi *adi, struct bcl_adi_request *request,
 		   struct bcl_adi_peer *peer, uint64_t sync)
 {
-	request->status.status = fits(request, request->status.length);
+	request->status.status =
+		bcl_request_fits(request, request->status.length);
 	request->state = BCL_REQUEST_ANSWER;
 	request->peer = peer;
 	request->remote = sync;
@@ -47,7 +25,7 @@ static void fetch(struct bcl_adi *adi, struct bcl_adi_request *request,
 		.source = (int)bcl_match_source(key),
 		.tag = (int)bcl_match_tag(key),
 		.length = length,
-		.status = fits(request, length),
+		.status = bcl_request_fits(request, length),
 	};
 	request->packet = false;
 	bcl_adi_fetch(adi, request, peer, ticket);
@@ -63,12 +41,14 @@ void bcl_adi_receive_kept(struct bcl_adi *adi, struct bcl_adi_request *request,
 		fetch(adi, request, message->peer, key, message->data,
 		      message->length);
 	} else {
-		copy_in(request, key, message->data, message->length);
+		bcl_request_copy_in(request, key, message->data,
+				    message->length);
 		if (message->sync)
 			answer(adi, request, message->peer, message->sync);
 		else
-			bcl_request_complete(adi, request,
-					     fits(request, message->length));
+			bcl_request_complete(
+				adi, request,
+				bcl_request_fits(request, message->length));
 	}
 	bcl_adi_message_free(adi, message);
 }
@@ -117,10 +97,9 @@ void bcl_adi_discard_kept(struct bcl_adi *adi)
 	}
 }
 
-static bool __attribute__((noinline))
-keep(struct bcl_adi *adi, struct bcl_adi_peer *peer, uint64_t key,
-     const void *data, size_t size, size_t length, uint64_t sync,
-     bool announced)
+bool bcl_adi_keep(struct bcl_adi *adi, struct bcl_adi_peer *peer, uint64_t key,
+		  const void *data, size_t size, size_t length, uint64_t sync,
+		  bool announced)
 {
 	struct bcl_adi_message *message;
 
@@ -155,8 +134,9 @@ static bool arrive_announced(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 	length = bcl_get64(announcement.length);
 	receive = bcl_match_arrive(&adi->match, key);
 	if (!receive)
-		return keep(adi, peer, key, &announcement.ticket,
-			    sizeof(announcement.ticket), length, 0, true);
+		return bcl_adi_keep(adi, peer, key, &announcement.ticket,
+				    sizeof(announcement.ticket), length, 0,
+				    true);
 	fetch(adi, (struct bcl_adi_request *)receive, peer, key,
 	      &announcement.ticket, length);
 	return true;
@@ -175,36 +155,11 @@ static bool arrive_sync(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 	sync = bcl_get64(head);
 	receive = bcl_match_arrive(&adi->match, key);
 	if (!receive)
-		return keep(adi, peer, key, data, length, length, sync, false);
-	copy_in((struct bcl_adi_request *)receive, key, data, length);
+		return bcl_adi_keep(adi, peer, key, data, length, length, sync,
+				    false);
+	bcl_request_copy_in((struct bcl_adi_request *)receive, key, data,
+			    length);
 	answer(adi, (struct bcl_adi_request *)receive, peer, sync);
-	return true;
-}
-
-bool bcl_adi_arrive_eager(struct bcl_adi *adi, const struct bcl_event *event)
-{
-	uint64_t key = event->immediate;
-	unsigned rank = bcl_match_source(key);
-	struct bcl_adi_request *request;
-	struct bcl_adi_peer *peer;
-	bool taken;
-
-	if (bcl_likely(rank < adi->size && bcl_adi_key_valid(key))) {
-		peer = adi->ranks[rank];
-		if (bcl_unlikely(!peer || peer->peer != event->peer))
-			peer = bcl_adi_sender(adi, event, &taken);
-	} else {
-		peer = bcl_adi_sender(adi, event, &taken);
-	}
-	if (bcl_unlikely(!peer))
-		return taken;
-	request = (void *)bcl_match_arrive(&adi->match, key);
-	if (bcl_unlikely(!request))
-		return keep(adi, peer, key, event->data, event->length,
-			    event->length, 0, false);
-	copy_in(request, key, event->data, event->length);
-	bcl_count(adi->counters, adi_matched);
-	bcl_request_complete(adi, request, fits(request, event->length));
 	return true;
 }
 

@@ -49,7 +49,7 @@ enum bcl_status bcl_adi_test(struct bcl_adi *adi,
 	}
 	bcl_adi_enter(adi);
 	if ((*request)->state != BCL_REQUEST_DONE)
-		bcl_adi_step(adi);
+		bcl_adi_turn(adi);
 	if ((*request)->state == BCL_REQUEST_DONE)
 		result = finish(adi, request, status);
 	else if (adi->broken)

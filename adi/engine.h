@@ -503,8 +503,6 @@ void bcl_adi_receive_kept(struct bcl_adi *adi, struct bcl_adi_request *request,
  * memory to keep it; nothing was done. */
 bool bcl_adi_arrive(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 		    const struct bcl_event *event);
-/* EAGER, likewise, of anybody. */
-bool bcl_adi_arrive_eager(struct bcl_adi *adi, const struct bcl_event *event);
 /* Drop the caller's messages that wait, and let their senders go on. */
 void bcl_adi_discard_kept(struct bcl_adi *adi);
 
@@ -533,41 +531,6 @@ void bcl_adi_held(struct bcl_adi *adi, struct bcl_adi_peer *peer);
  */
 struct bcl_adi_peer *bcl_adi_sender(struct bcl_adi *adi,
 				    const struct bcl_event *event, bool *taken);
-/* One event. False: there is no memory for it; nothing was done. */
-bool bcl_adi_dispatch(struct bcl_adi *adi, const struct bcl_event *event);
-/* Keep it, and try it again instead of polling: the senders' rings fill up,
- * which bounds what is asked of us until there is memory, or a receive. */
-void bcl_adi_stall(struct bcl_adi *adi, const struct bcl_event *event);
-bool bcl_adi_step_stalled(struct bcl_adi *adi);
-/* True: something got on. */
-bool bcl_adi_do_chores(struct bcl_adi *adi);
-
-static inline bool bcl_adi_step(struct bcl_adi *adi)
-{
-	struct bcl_event event;
-	enum bcl_status status;
-
-	if (bcl_unlikely(adi->stalled))
-		return bcl_adi_step_stalled(adi);
-	status = bcl_poll(adi->port, &event);
-	adi->turned = true;
-	if (status == BCL_OK) {
-		bool taken;
-
-		if (bcl_likely(event.type == BCL_ADI_EAGER &&
-			       event.kind == BCL_EVENT_MESSAGE))
-			taken = bcl_adi_arrive_eager(adi, &event);
-		else
-			taken = bcl_adi_dispatch(adi, &event);
-		if (bcl_unlikely(!taken))
-			bcl_adi_stall(adi, &event);
-	} else if (bcl_unlikely(status != BCL_ERR_EMPTY)) {
-		adi->broken = status;
-	}
-	if (bcl_unlikely(adi->chores) && bcl_adi_do_chores(adi))
-		return true;
-	return status == BCL_OK;
-}
 
 /* ---- notice.c ---- */
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 noinst_LTLIBRARIES += libadi.la
-libadi_la_SOURCES = %D%/arrive.c %D%/complete.c %D%/engine.h %D%/fetch.c \
+libadi_la_SOURCES = %D%/arrive.c %D%/arrive.h %D%/complete.c %D%/engine.h %D%/fetch.c \
 	%D%/internal.h %D%/keep.c %D%/match.c %D%/match.h %D%/notice.c \
 	%D%/packet.c %D%/peer.c %D%/pool.c %D%/pool.h %D%/probe.c \
 	%D%/progress.c %D%/receive.c %D%/rendezvous.c %D%/request.c \

@@ -286,7 +286,7 @@ unsigned bcl_adi_packet_poll(struct bcl_adi *adi)
 	unsigned n = 0;
 
 	bcl_adi_enter(adi);
-	while (n < POLL_EVENTS && bcl_adi_step(adi))
+	while (n < POLL_EVENTS && bcl_adi_turn(adi))
 		n++;
 	bcl_adi_leave(adi);
 	return n;

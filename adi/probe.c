@@ -16,7 +16,7 @@ static enum bcl_status probe(struct bcl_adi *adi, int source, int tag,
 		return BCL_ERR_ARG;
 	found = bcl_match_find(&adi->match, key, class);
 	if (!found) {
-		bcl_adi_step(adi);
+		bcl_adi_turn(adi);
 		if (adi->broken)
 			return adi->broken;
 		found = bcl_match_find(&adi->match, key, class);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "adi/engine.h"
+#include "adi/arrive.h"
+#include "transport/poll.h"
 
 /* A message about the flow between two ranks. */
 static void flow(struct bcl_adi *adi, struct bcl_adi_peer *peer, unsigned type)
@@ -83,7 +84,9 @@ static bool message(struct bcl_adi *adi, const struct bcl_event *event)
 	return true;
 }
 
-bool bcl_adi_dispatch(struct bcl_adi *adi, const struct bcl_event *event)
+/* One event. False: there is no memory for it; nothing was done. */
+static bool __attribute__((noinline))
+dispatch(struct bcl_adi *adi, const struct bcl_event *event)
 {
 	struct bcl_adi_request *request = (void *)(uintptr_t)event->cookie;
 
@@ -123,7 +126,10 @@ bool bcl_adi_dispatch(struct bcl_adi *adi, const struct bcl_event *event)
 	return true;
 }
 
-void bcl_adi_stall(struct bcl_adi *adi, const struct bcl_event *event)
+/* Keep it, and try it again instead of polling: the senders' rings fill up,
+ * which bounds what is asked of us until there is memory, or a receive. */
+static void __attribute__((noinline))
+stall(struct bcl_adi *adi, const struct bcl_event *event)
 {
 	adi->event = *event;
 	adi->stalled = true;
@@ -136,15 +142,7 @@ void bcl_adi_stall(struct bcl_adi *adi, const struct bcl_event *event)
 		adi->kept);
 }
 
-bool bcl_adi_step_stalled(struct bcl_adi *adi)
-{
-	adi->stalled = !bcl_adi_dispatch(adi, &adi->event);
-	if (adi->chores && bcl_adi_do_chores(adi))
-		return true;
-	return !adi->stalled;
-}
-
-bool bcl_adi_do_chores(struct bcl_adi *adi)
+static bool __attribute__((noinline)) do_chores(struct bcl_adi *adi)
 {
 	bool busy = false;
 
@@ -155,14 +153,45 @@ bool bcl_adi_do_chores(struct bcl_adi *adi)
 	return busy;
 }
 
+static bool turn_stalled(struct bcl_adi *adi)
+{
+	adi->stalled = !dispatch(adi, &adi->event);
+	if (adi->chores && do_chores(adi))
+		return true;
+	return !adi->stalled;
+}
+
 bool bcl_adi_turn(struct bcl_adi *adi)
 {
-	return bcl_adi_step(adi);
+	struct bcl_event event;
+	enum bcl_status status;
+	bool taken;
+
+	if (bcl_unlikely(adi->stalled))
+		return turn_stalled(adi);
+	adi->turned = true;
+	status = bcl_poll_pair(adi->port, &event);
+	if (status)
+		status = bcl_poll(adi->port, &event);
+	if (status == BCL_OK) {
+		if (bcl_likely(event.type == BCL_ADI_EAGER &&
+			       event.kind == BCL_EVENT_MESSAGE))
+			taken = bcl_adi_arrive_eager(adi, &event);
+		else
+			taken = dispatch(adi, &event);
+		if (bcl_unlikely(!taken))
+			stall(adi, &event);
+	} else if (bcl_unlikely(status != BCL_ERR_EMPTY)) {
+		adi->broken = status;
+	}
+	if (bcl_unlikely(adi->chores) && do_chores(adi))
+		return true;
+	return status == BCL_OK;
 }
 
 void bcl_adi_progress(struct bcl_adi *adi)
 {
 	bcl_adi_enter(adi);
-	bcl_adi_step(adi);
+	bcl_adi_turn(adi);
 	bcl_adi_leave(adi);
 }

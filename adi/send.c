@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "adi/engine.h"
+#include "transport/send.h"
 
 void bcl_adi_gather(void *to, const struct iovec *iov, unsigned niov)
 {
@@ -194,9 +195,14 @@ enum bcl_status bcl_adi_send_direct(struct bcl_adi *adi,
 				    struct bcl_adi_peer *peer, uint64_t key,
 				    const struct iovec *iov, unsigned niov)
 {
+	struct bcl_peer *handle = peer->peer;
 	enum bcl_status status;
 
-	status = bcl_send(peer->peer, BCL_ADI_EAGER, key, iov, niov, 0);
+	if (niov == 1 && bcl_send_is_short(handle, iov->iov_len))
+		status = bcl_send_short(handle, BCL_ADI_EAGER, key,
+					iov->iov_base, iov->iov_len);
+	else
+		status = bcl_send(handle, BCL_ADI_EAGER, key, iov, niov, 0);
 	if (bcl_likely(status == BCL_OK)) {
 		peer->dirty = true;
 		bcl_count(adi->counters, adi_sent_eager);

@@ -264,7 +264,7 @@ enum bcl_status bcl_adi_wait_any(struct bcl_adi *adi,
 			idle = (struct bcl_adi_idle){ 0 };
 		else
 			rest(adi, &idle, adi->chores, requests, n, UINT64_MAX);
-		busy = bcl_adi_step(adi);
+		busy = bcl_adi_turn(adi);
 	}
 }
 
@@ -274,7 +274,7 @@ enum bcl_status bcl_adi_wait_for(struct bcl_adi *adi,
 	unsigned spins = adi->spins, index;
 
 	do {
-		if (bcl_adi_step(adi))
+		if (bcl_adi_turn(adi))
 			spins = adi->spins;
 		else if (!spins--)
 			return bcl_adi_wait_any(adi, &request, 1, &index);

@@ -190,7 +190,7 @@ static void drain(struct bcl_adi *adi)
 		for (life = busy->life;
 		     busy->life == life && busy->state != BCL_REQUEST_DONE &&
 		     busy->state != BCL_REQUEST_FREE && !adi->broken;) {
-			if (bcl_adi_step(adi))
+			if (bcl_adi_turn(adi))
 				idle = (struct bcl_adi_idle){ 0 };
 			else
 				bcl_adi_idle(adi, &idle);

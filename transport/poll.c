@@ -8,9 +8,10 @@
  *                 has it run: this thread, another, the helper
  *  mapped rings   a load per rail
  *  sockets        a system call each, so beside pairs or rings they are
- *                 asked rarely: after NETWORK_EMPTY passes that found nothing;
- * in each pass from an arrival until the first empty answer; and when messages
- *                 keep coming from elsewhere, after NETWORK_LIMIT
+ *                 asked rarely: after BCL_NETWORK_EMPTY passes that found
+ *                 nothing; in each pass from an arrival until the first empty
+ *                 answer; and when messages keep coming from elsewhere, after
+ *                 NETWORK_LIMIT
  *  service        connections, ends, timers: after SERVICE, until nothing has
  *                 changed for SETTLE and the helper looks after them
  *
@@ -24,10 +25,10 @@
 #include "transport/env/prefetch.h"
 #include "transport/card/queues.h"
 #include "transport/internal.h"
+#include "transport/poll.h"
 #include "transport/shm/shm.h"
 
 enum {
-	NETWORK_EMPTY = 16,    /* passes */
 	IDLE_EMPTY = 1024,     /* passes, when nobody is on the network */
 	CLOCK_MESSAGES = 64,   /* messages between looks at the clock */
 	CLOCK_LOOKS = 64,      /* likewise, looks at the network */
@@ -122,7 +123,7 @@ static bool __attribute__((noinline)) look(struct bcl_port *port)
 		/* where nothing else is polled it is the cheapest as well */
 		port->empty = frames || (!port->npairs && !port->card->ring)
 				      ? 1
-				      : NETWORK_EMPTY;
+				      : BCL_NETWORK_EMPTY;
 		if (--port->looks)
 			return frames;
 	}
@@ -132,13 +133,6 @@ static bool __attribute__((noinline)) look(struct bcl_port *port)
 		return frames;
 	serve_polling(port, time);
 	return true;
-}
-
-/* What is due might take a message's memory away: so not at once. */
-static inline void count_message(struct bcl_port *port)
-{
-	if (__builtin_expect(!--port->messages, 0))
-		port->flags |= BCL_PORT_CLOCK;
 }
 
 static bool __attribute__((noinline))
@@ -153,7 +147,7 @@ card_event(struct bcl_port *port, struct bcl_event *event)
 	}
 	if (status)
 		return false;
-	count_message(port);
+	bcl_port_count_message(port);
 	if (event->kind == BCL_EVENT_MESSAGE)
 		port->flags |= BCL_PORT_BLOCK;
 	else if (event->kind == BCL_EVENT_CHANNEL)
@@ -166,28 +160,12 @@ static inline bool from_card(struct bcl_port *port, struct bcl_event *event)
 	return !bcl_card_port_idle(port->card) && card_event(port, event);
 }
 
-/* A look at one pair; as bcl_pair_receive(). */
-static inline enum bcl_status __attribute__((always_inline))
-from_pair(struct bcl_port *port, unsigned i, struct bcl_event *event)
-{
-	bool streaming = port->empty == NETWORK_EMPTY;
-	enum bcl_status status =
-		bcl_pair_receive(port->pairs[i], streaming, event);
-
-	if (status)
-		return status;
-	port->turn = i + 1 < port->npairs ? i + 1 : port->wrap;
-	port->empty = NETWORK_EMPTY;
-	count_message(port);
-	return BCL_OK;
-}
-
 static inline bool from_list(struct bcl_port *port, struct bcl_event *event)
 {
 	if (!bcl_event_pending(port))
 		return false;
 	bcl_event_pop(port, event);
-	count_message(port);
+	bcl_port_count_message(port);
 	return true;
 }
 
@@ -224,7 +202,7 @@ again:
 			return BCL_OK;
 	}
 	for (n = port->npairs; n; n--) {
-		enum bcl_status status = from_pair(port, i, event);
+		enum bcl_status status = bcl_port_receive(port, i, event);
 
 		if (status == BCL_OK)
 			return BCL_OK;
@@ -307,7 +285,7 @@ enum bcl_status bcl_poll(struct bcl_port *port, struct bcl_event *event)
 		return BCL_OK;
 	if (__builtin_expect(port->turn >= port->npairs, 0))
 		return take(port, event);
-	status = from_pair(port, port->turn, event);
+	status = bcl_port_receive(port, port->turn, event);
 	if (status == BCL_OK)
 		return BCL_OK;
 	/* where there is only one pair that is all, mostly; what the card has

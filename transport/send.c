@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The system channel's side that sends. */
 #include "transport/internal.h"
-#include "transport/shm/pair.h"
+#include "transport/send.h"
 
 /* The message lies in the receiver's ring when the send returns. */
 static enum bcl_status send_pair(struct bcl_peer *peer, unsigned type,
@@ -53,19 +53,13 @@ enum bcl_status bcl_send(struct bcl_peer *peer, unsigned type,
 			 uint64_t immediate, const struct iovec *iov,
 			 unsigned niov, uint64_t cookie)
 {
-	struct bcl_pair *pair = peer->pair;
-
+	if (niov == 1 && !cookie && type < BCL_TYPES &&
+	    bcl_send_is_short(peer, iov->iov_len))
+		return bcl_send_short(peer, type, immediate, iov->iov_base,
+				      iov->iov_len);
 	if (bcl_port_forked(peer->port))
 		return BCL_ERR_FORKED;
-	if (!pair || niov != 1)
-		return send_any(peer, type, immediate, iov, niov, cookie);
-	if (cookie || type >= BCL_TYPES || iov->iov_len > BCL_SLOT_PAYLOAD)
-		return send_any(peer, type, immediate, iov, niov, cookie);
-	/* the line is the receiver's now: see look_in_vain() in poll.c */
-	if (iov->iov_len <= BCL_HALF_PAYLOAD)
-		peer->port->hints = BCL_HINTS_AFTER_LINE;
-	return bcl_pair_send(pair, type, immediate, iov->iov_base,
-			     iov->iov_len);
+	return send_any(peer, type, immediate, iov, niov, cookie);
 }
 
 enum bcl_status bcl_reserve(struct bcl_peer *peer, size_t length, void **room)

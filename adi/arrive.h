@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* An eager message meets its receive, in line. */
+#ifndef BCL_ADI_ARRIVE_H
+#define BCL_ADI_ARRIVE_H
+
+#include "adi/engine.h"
+#include "transport/copy.h"
+
+/* A message that no receive wants yet: `size` bytes are kept, its data or its
+ * ticket. False: no memory. */
+bool bcl_adi_keep(struct bcl_adi *adi, struct bcl_adi_peer *peer, uint64_t key,
+		  const void *data, size_t size, size_t length, uint64_t sync,
+		  bool announced);
+
+static inline void bcl_request_copy_in(struct bcl_adi_request *request,
+				       uint64_t key, const void *data,
+				       size_t length)
+{
+	size_t n = length < request->length ? length : request->length;
+
+	if (bcl_unlikely(request->niov))
+		bcl_adi_scatter(request->iov, request->niov, data, n);
+	else if (n <= 16)
+		bcl_copy16(request->buffer, data, n);
+	else
+		memcpy(request->buffer, data, n);
+	request->status.source = (int)bcl_match_source(key);
+	request->status.tag = (int)bcl_match_tag(key);
+	request->status.length = length;
+}
+
+static inline enum bcl_status
+bcl_request_fits(const struct bcl_adi_request *request, size_t length)
+{
+	return length <= request->length ? BCL_OK : BCL_ERR_TRUNCATED;
+}
+
+/* EAGER, of anybody. False: there is no memory to keep it; nothing was
+ * done. */
+static inline bool bcl_adi_arrive_eager(struct bcl_adi *adi,
+					const struct bcl_event *event)
+{
+	uint64_t key = event->immediate;
+	unsigned rank = bcl_match_source(key);
+	struct bcl_adi_request *request;
+	struct bcl_adi_peer *peer;
+	bool taken;
+
+	if (bcl_likely(rank < adi->size && bcl_adi_key_valid(key))) {
+		peer = adi->ranks[rank];
+		if (bcl_unlikely(!peer || peer->peer != event->peer))
+			peer = bcl_adi_sender(adi, event, &taken);
+	} else {
+		peer = bcl_adi_sender(adi, event, &taken);
+	}
+	if (bcl_unlikely(!peer))
+		return taken;
+	request = (void *)bcl_match_arrive(&adi->match, key);
+	if (bcl_unlikely(!request))
+		return bcl_adi_keep(adi, peer, key, event->data, event->length,
+				    event->length, 0, false);
+	bcl_request_copy_in(request, key, event->data, event->length);
+	bcl_count(adi->counters, adi_matched);
+	bcl_request_complete(adi, request,
+			     bcl_request_fits(request, event->length));
+	return true;
+}
+
+#endif

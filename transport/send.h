@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* bcl_send() in line, for messages that a slot of shared memory takes. */
+#ifndef BCL_SEND_H
+#define BCL_SEND_H
+
+#include "transport/context.h"
+#include "transport/shm/pair.h"
+
+/* Is this such a message? */
+static inline bool bcl_send_is_short(const struct bcl_peer *peer, size_t length)
+{
+	return peer->pair && length <= BCL_SLOT_PAYLOAD;
+}
+
+/* As bcl_send() of one piece with a valid type, without a cookie. */
+static inline enum bcl_status bcl_send_short(struct bcl_peer *peer,
+					     unsigned type, uint64_t immediate,
+					     const void *data, size_t length)
+{
+	if (bcl_port_forked(peer->port))
+		return BCL_ERR_FORKED;
+	/* the line is the receiver's now: see look_in_vain() in poll.c */
+	if (length <= BCL_HALF_PAYLOAD)
+		peer->port->hints = BCL_HINTS_AFTER_LINE;
+	return bcl_pair_send(peer->pair, type, immediate, data, length);
+}
+
+#endif
