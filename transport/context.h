@@ -130,7 +130,7 @@ struct bcl_event_list {
 };
 
 enum {
-	BCL_HINTS_AFTER_LINE = 1,
+	BCL_HINTS_AFTER_LINE = 1, /* each further one costs 10 ns */
 };
 
 enum bcl_port_flag {
