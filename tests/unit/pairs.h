@@ -128,6 +128,15 @@ static inline void rank_close(struct rank *rank)
 	bcl_boot_close(rank->boot);
 }
 
+/* Two ranks that run body(rank, &path): 0 shares memory, 1 goes by the card.
+ * How many of them failed. */
+static inline int rank_pair(int (*body)(unsigned me, void *path), int way)
+{
+	enum bcl_path path = way ? BCL_PATH_CARD : BCL_PATH_SHARED;
+
+	return bcl_boot_job_run(2, body, &path);
+}
+
 /* A number to rank `to`, however full the way is; no event is under way. */
 static inline void rank_send(struct rank *rank, unsigned to, uint64_t number)
 {

@@ -8,8 +8,6 @@
 #include "pairs.h"
 #include "transport/context.h"
 
-static const enum bcl_path paths[] = { BCL_PATH_SHARED, BCL_PATH_CARD };
-
 /* Open this rank's port and publish its address, but know nobody. */
 static void open_alone(struct rank *rank, enum bcl_path path)
 {
@@ -68,8 +66,7 @@ static int stranger(unsigned me, void *path)
 
 		/* the card takes messages before it has met its peer */
 		if (*(enum bcl_path *)path == BCL_PATH_SHARED)
-			must(bcl_send(peer, 2, 0, NULL, 0, 0) ==
-			     BCL_ERR_AGAIN);
+			must(bcl_send(peer, 2, 0, NULL, 0, 0) == BCL_ERR_AGAIN);
 		event = rank_event(&rank);
 		must(event.kind == BCL_EVENT_PEER && event.peer == peer);
 		send_text(peer, "hello");
@@ -90,9 +87,7 @@ static int stranger(unsigned me, void *path)
 
 START_TEST(a_stranger_writes_first)
 {
-	enum bcl_path path = paths[_i];
-
-	ck_assert_int_eq(bcl_boot_job_run(2, stranger, &path), 0);
+	ck_assert_int_eq(rank_pair(stranger, _i), 0);
 }
 END_TEST
 
@@ -119,9 +114,7 @@ static int crossing(unsigned me, void *path)
 
 START_TEST(both_open_at_once)
 {
-	enum bcl_path path = paths[_i];
-
-	ck_assert_int_eq(bcl_boot_job_run(2, crossing, &path), 0);
+	ck_assert_int_eq(rank_pair(crossing, _i), 0);
 }
 END_TEST
 
@@ -213,10 +206,8 @@ static int killed(unsigned me, void *path)
 
 START_TEST(a_peer_is_killed)
 {
-	enum bcl_path path = paths[_i];
-
 	/* only the one that is killed ends badly */
-	ck_assert_int_eq(bcl_boot_job_run(2, killed, &path), 1);
+	ck_assert_int_eq(rank_pair(killed, _i), 1);
 }
 END_TEST
 

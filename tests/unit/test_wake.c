@@ -19,8 +19,6 @@ enum {
 	SLOW_ROUNDS = 8,
 };
 
-static const enum bcl_path paths[] = { BCL_PATH_SHARED, BCL_PATH_CARD };
-
 /* This machine, but it counts how often a sleeper orders the senders. */
 static struct bcl_env counting;
 static _Atomic unsigned barriers;
@@ -99,9 +97,7 @@ static int ping_pong_by_poll(unsigned me, void *path)
 
 START_TEST(event_loops)
 {
-	enum bcl_path path = paths[_i];
-
-	ck_assert_int_eq(bcl_boot_job_run(2, ping_pong_by_poll, &path), 0);
+	ck_assert_int_eq(rank_pair(ping_pong_by_poll, _i), 0);
 }
 END_TEST
 
@@ -183,9 +179,7 @@ static int stream(unsigned me, void *path)
 
 START_TEST(a_stream)
 {
-	enum bcl_path path = paths[_i];
-
-	ck_assert_int_eq(bcl_boot_job_run(2, stream, &path), 0);
+	ck_assert_int_eq(rank_pair(stream, _i), 0);
 }
 END_TEST
 
@@ -224,9 +218,7 @@ static int long_waits(unsigned me, void *path)
 
 START_TEST(long_waits_sleep)
 {
-	enum bcl_path path = paths[_i];
-
-	ck_assert_int_eq(bcl_boot_job_run(2, long_waits, &path), 0);
+	ck_assert_int_eq(rank_pair(long_waits, _i), 0);
 }
 END_TEST
 
@@ -253,9 +245,7 @@ static int time_out(unsigned me, void *path)
 
 START_TEST(waits_end_in_time)
 {
-	enum bcl_path path = paths[_i];
-
-	ck_assert_int_eq(bcl_boot_job_run(2, time_out, &path), 0);
+	ck_assert_int_eq(rank_pair(time_out, _i), 0);
 }
 END_TEST
 
@@ -286,9 +276,7 @@ static int found_and_kept(unsigned me, void *path)
 
 START_TEST(a_wait_keeps_what_it_finds)
 {
-	enum bcl_path path = paths[_i];
-
-	ck_assert_int_eq(bcl_boot_job_run(2, found_and_kept, &path), 0);
+	ck_assert_int_eq(rank_pair(found_and_kept, _i), 0);
 }
 END_TEST
 
