@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bandwidth of messages from rank 0 to its partner, one under way at a time.
+ * Bandwidth of messages from rank 0 to its partner: `ahead` of them under way
+ * at a time, one with the patterns in which each waits for something.
  *
  * hot        the same buffers again and again
  * cold       buffers that rotate through 64 MB
@@ -16,6 +17,7 @@
 enum {
 	AWAY_NS = 50000,       /* the sender computes for so long, */
 	AWAY_BYTES_PER_NS = 2, /* and for its message at this rate */
+	AHEAD = 64,	       /* messages under way at most */
 };
 
 enum pattern {
@@ -32,6 +34,29 @@ static void compute(uint64_t ns)
 		;
 }
 
+/* Messages number `first` to `first` + n - 1 of the stream, by this side. */
+static void stream(const struct perf_rank *rank, unsigned char *memory,
+		   size_t size, uint64_t first, size_t n)
+{
+	size_t ahead = ref_number(rank->ref, "ahead"), i;
+	struct bcl_adi_request *request[AHEAD];
+
+	if (!ahead || ahead > AHEAD)
+		ref_exit(rank->ref, 1, "ahead must be 1 to %d", AHEAD);
+	for (i = 0; i < n; i++) {
+		unsigned char *at =
+			memory + ref_offset(rank->ref, size, first + i);
+
+		if (i >= ahead)
+			perf_finish(rank, &request[i % ahead], 1);
+		request[i % ahead] =
+			rank->rank ? perf_start_receive(rank, at, size)
+				   : perf_start_send(rank, at, size);
+	}
+	for (i = n > ahead ? n - ahead : 0; i < n; i++)
+		perf_finish(rank, &request[i % ahead], 1);
+}
+
 static void send_one(struct perf_rank *rank, enum pattern pattern,
 		     unsigned char *at, size_t size)
 {
@@ -40,7 +65,6 @@ static void send_one(struct perf_rank *rank, enum pattern pattern,
 
 	switch (pattern) {
 	case STREAM:
-		perf_send(rank, at, size, rank->partner);
 		return;
 	case REWRITTEN:
 		/* Told that the receive is posted. */
@@ -68,7 +92,6 @@ static uint64_t receive_one(struct perf_rank *rank, enum pattern pattern,
 
 	switch (pattern) {
 	case STREAM:
-		perf_receive(rank, at, size, 0);
 		return 0;
 	case REWRITTEN:
 		request = perf_start_receive(rank, at, size);
@@ -108,7 +131,9 @@ size_t perf_bandwidth(struct perf_rank *rank)
 	for (s = 0; s <= samples; s++) {
 		uint64_t start = ref_now(), time = 0;
 
-		for (i = 0; i < batch; i++) {
+		if (pattern == STREAM)
+			stream(rank, memory, size, s * batch, batch);
+		for (i = 0; pattern != STREAM && i < batch; i++) {
 			unsigned char *at = memory + ref_offset(rank->ref, size,
 								s * batch + i);
 

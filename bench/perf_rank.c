@@ -381,6 +381,7 @@ static const struct ref_program program = {
 		   { "buffers", "hot",
 		     "bandwidth: hot; cold; rewritten; away: the sender "
 		     "computes" },
+		   { "ahead", "1", "bandwidth: messages under way" },
 		   { "parameter", "L", "loggp: L, o_s, o_r, g or G" },
 		   { "call", "barrier", "collective: the operation" },
 		   { "late", "0", "collective: computing before, us, at most" },
