@@ -245,16 +245,28 @@ void bcl_nic_recv_answers(struct bcl_card *card)
 		card->answered.ack);
 }
 
-/* Its answers can wait until the program has sent what it has to say to the
- * message that came, if nothing waits for them. */
+/* Its answers are about no more than one message to a system ring, whose end
+ * may be told after what came, and nothing waits for them. */
+static int may_wait(const struct nic_conn *conn, unsigned rail, uint32_t done)
+{
+	const struct nic_message *oldest =
+		nic_list_first(&conn->numbered, struct nic_message, numbered);
+
+	return nic_list_empty(&conn->stalled) && !conn->window[rail].lost &&
+	       (!oldest || (oldest->op == BCL_SEG_SYSTEM &&
+			    bcl_before(done, oldest->number + 2)));
+}
+
+/* Something came: its answers can wait until the program has sent what it has
+ * to say to that. */
 static void put_off(struct bcl_card *card, struct nic_conn *conn,
 		    const struct frame *frame)
 {
 	uint32_t done = bcl_get32(frame->header->done);
 	uint32_t ack = bcl_get32(frame->header->ack);
 
-	if (nic_list_empty(&card->news) || !nic_list_empty(&conn->stalled) ||
-	    conn->window[frame->rail].lost) {
+	if (nic_list_empty(&card->news) ||
+	    !may_wait(conn, frame->rail, done)) {
 		answers(card, conn, frame->rail, done, ack);
 		return;
 	}
