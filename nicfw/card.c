@@ -219,7 +219,9 @@ static void run(struct bcl_card *card, unsigned budget,
 	}
 	if (!nic_list_empty(&card->intake))
 		bcl_nic_sdma_intake(card, &budget);
-	bcl_nic_send(card, &budget);
+	if (!nic_list_empty(&card->active) || !nic_list_empty(&card->working) ||
+	    !nic_list_empty(&card->waiting))
+		bcl_nic_send(card, &budget);
 	if (!nic_list_empty(&card->news))
 		bcl_nic_port_wake(card);
 	next->more = budget == 0 || card->answered.conn;

@@ -247,7 +247,8 @@ static void intake(struct bcl_card *card, struct nic_port *port,
 	}
 }
 
-void bcl_nic_sdma_intake(struct bcl_card *card, unsigned *budget)
+void __attribute__((flatten))
+bcl_nic_sdma_intake(struct bcl_card *card, unsigned *budget)
 {
 	struct nic_link *link, *next;
 
@@ -291,6 +292,17 @@ static enum bcl_dma_result copy(struct bcl_card *card, uint16_t port,
 	return BCL_DMA_DONE;
 }
 
+static int copy_inlined(struct bcl_card *card,
+			const struct nic_message *message, uint32_t offset,
+			struct bcl_memref *ref, struct bcl_tx_frame *frame,
+			struct nic_buffer *buffer)
+{
+	ref->handle = message->port->requests;
+	ref->offset = (uint64_t)message->index * BCL_REQUEST_SIZE +
+		      offsetof(struct bcl_request, inlined) + offset;
+	return copy(card, 0, 0, ref, frame, buffer) != BCL_DMA_FAULT;
+}
+
 int bcl_nic_sdma_payload(struct bcl_card *card, struct nic_message *message,
 			 uint32_t offset, uint32_t length,
 			 struct bcl_tx_frame *frame, struct nic_buffer *buffer)
@@ -307,9 +319,6 @@ int bcl_nic_sdma_payload(struct bcl_card *card, struct nic_message *message,
 		return 1;
 	}
 	if (offset < message->inline_len && length) {
-		ref.handle = message->port->requests;
-		ref.offset = (uint64_t)message->index * BCL_REQUEST_SIZE +
-			     offsetof(struct bcl_request, inlined) + offset;
 		ref.length = nic_min32(message->inline_len - offset, length);
 		if (card->gather && message->index == message->port->index) {
 			/* It is the request that was read last. */
@@ -317,13 +326,15 @@ int bcl_nic_sdma_payload(struct bcl_card *card, struct nic_message *message,
 			       message->port->request.inlined + offset,
 			       ref.length);
 			frame->head_len += (uint16_t)ref.length;
-		} else if (copy(card, 0, 0, &ref, frame, buffer) ==
-			   BCL_DMA_FAULT) {
+		} else if (!copy_inlined(card, message, offset, &ref, frame,
+					 buffer)) {
 			return 0;
 		}
 		offset += ref.length;
 		length -= ref.length;
 	}
+	if (length == 0)
+		return 1;
 	offset -= message->inline_len;
 	for (i = 0; i < message->nref && length; i++) {
 		ref = message->refs[i];

@@ -542,7 +542,8 @@ static void send_small(struct bcl_card *card, struct nic_flow *flow,
 		cancel(card, build);
 }
 
-int bcl_nic_send_alone(struct bcl_card *card, struct nic_message *message)
+int __attribute__((flatten))
+bcl_nic_send_alone(struct bcl_card *card, struct nic_message *message)
 {
 	struct nic_conn *conn = message->node->conn;
 	uint32_t bytes = nic_message_bytes(message);

@@ -71,7 +71,8 @@ int bcl_nic_verdict_base(struct bcl_card *card, struct nic_conn *conn,
 	for (; conn->base != base; conn->base++)
 		clear(conn, conn->base + BCL_MSG_AHEAD);
 	old = conn->done;
-	advance(conn);
+	if (old != conn->top || bcl_before(old, conn->base))
+		advance(conn);
 	if (conn->done != old) {
 		conn->done_due = 1;
 		bcl_nic_conn_ack_soon(card, conn);

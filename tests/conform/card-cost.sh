@@ -29,5 +29,5 @@ cost() {
 	((each > 100 && each <= $2))
 }
 
-cost say 4000
-cost hear 4000
+cost say 3150
+cost hear 3150

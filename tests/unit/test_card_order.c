@@ -392,6 +392,42 @@ START_TEST(wakes)
 }
 END_TEST
 
+/* More pairs of ports than the card can remember at once: it forgets those
+ * that have nothing on its way, and only those. */
+START_TEST(idle_flows_are_forgotten)
+{
+	struct world_config config = {
+		.seed = 1, .pending = _i, .messages = 16, .blocks = 4
+	};
+	struct world *world = world_new(&config);
+	struct world_port *from = world_port_open(world, 0, 1);
+	struct world_port *full = world_port_open(world, 1, 2);
+	uint32_t node = world_connect(world, 0, 1);
+	uint64_t next = 0, number = 0;
+	struct bcl_completion entry;
+
+	while (number < 7)
+		ck_assert(world_send(from, node, 2, "", 0, number++));
+	world_run_for(world, 10 * MS);
+	ck_assert_uint_eq(sent(from, BCL_OK), 4);
+	for (uint16_t port = 10; port < 110; port++) {
+		ck_assert(world_send(from, node, port, "", 0, port));
+		world_run_for(world, MS);
+		ck_assert(world_sent(from, &entry));
+		ck_assert_int_eq(entry.status, BCL_ERR_NOPORT);
+	}
+	while (number < 9)
+		ck_assert(world_send(from, node, 2, "", 0, number++));
+	for (unsigned i = 0; i < 3; i++) {
+		received(full, &next, 4);
+		world_run_for(world, 50 * MS);
+	}
+	ck_assert_uint_eq(next, 9);
+	ck_assert_uint_eq(sent(from, BCL_OK), 5);
+	world_free(world);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("card order");
@@ -407,6 +443,7 @@ int main(void)
 	tcase_add_loop_test(tcase, sender_closes, 0, (int)world_seeds(24));
 	tcase_add_loop_test(tcase, port_opens_again, 0, 2);
 	tcase_add_loop_test(tcase, wakes, 0, 2);
+	tcase_add_loop_test(tcase, idle_flows_are_forgotten, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

@@ -54,6 +54,50 @@ START_TEST(ping_pong)
 }
 END_TEST
 
+/* Keep the last frame to card 0 from it. */
+static bool withhold(struct world *world, struct world_frame *frame)
+{
+	if (frame->to != 0)
+		return true;
+	*(struct world_frame *)world->filter_arg = *frame;
+	return false;
+}
+
+/* What a frame says of ours may wait for the answer to what it brought, but
+ * not longer than until the card is called again. */
+START_TEST(answers_wait_for_the_program)
+{
+	struct world_config config = { .seed = 1 };
+	struct world *world = world_new(&config);
+	struct world_port *a = world_port_open(world, 0, 1);
+	struct world_port *b = world_port_open(world, 1, 2);
+	uint32_t to_b = world_connect(world, 0, 1);
+	uint32_t to_a = world_connect(world, 1, 0);
+	struct world_card *card = &world->card[0];
+	struct world_frame pong;
+	struct bcl_rx_frame frame = { .head = pong.bytes };
+	struct bcl_completion entry;
+
+	world_run_for(world, 10 * MS);
+	ck_assert(world_send(a, to_b, 2, "ping", 4, 0));
+	while (!world_received(b, &entry))
+		world_step(world);
+	world->filter = withhold;
+	world->filter_arg = &pong;
+	ck_assert(world_send(b, to_a, 1, "pong", 4, 0));
+	frame.head_len = (uint16_t)pong.length;
+	bcl_card_frames(card->card, 0, &frame, 1, world->now, 64, &card->next);
+	ck_assert(world_received(a, &entry));
+	ck_assert(!world_sent(a, &entry));
+	ck_assert(card->next.more);
+	bcl_card_timer(card->card, world->now, 64, &card->next);
+	ck_assert(world_sent(a, &entry));
+	ck_assert_int_eq(entry.status, BCL_OK);
+	ck_assert(!card->next.more);
+	world_free(world);
+}
+END_TEST
+
 /* One way: one delayed acknowledgement for all that came meanwhile. */
 START_TEST(acknowledgements_wait)
 {
@@ -349,6 +393,7 @@ int main(void)
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, ping_pong);
+	tcase_add_test(tcase, answers_wait_for_the_program);
 	tcase_add_test(tcase, acknowledgements_wait);
 	tcase_add_test(tcase, small_ones_share);
 	tcase_add_loop_test(tcase, long_ones_go_in_bursts, 0, 2);

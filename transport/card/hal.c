@@ -40,9 +40,9 @@ static inline uint8_t *area(struct bcl_card_host *host,
 	uint32_t index = ref->handle - 1;
 	const struct bcl_card_area *area;
 
-	if (index >> 3 >= BCL_CARD_PORTS || (index & 7) >= BCL_CARD_AREAS)
+	if (index >= BCL_CARD_HANDLES)
 		return NULL;
-	area = &host->seats[index >> 3].areas[index & 7];
+	area = &host->areas[index];
 	if (ref->offset > area->length ||
 	    ref->length > area->length - ref->offset)
 		return NULL;
@@ -148,7 +148,7 @@ static enum bcl_dma_result hal_dma(void *arg, enum bcl_dma_direction direction,
 	memory = area(arg, ref);
 	if (!memory)
 		return refused(arg);
-	if (((ref->handle - 1) & 7) == BCL_CARD_AREA_INDICES)
+	if ((ref->handle - 1) % BCL_CARD_AREA_MAX == BCL_CARD_AREA_INDICES)
 		read_words(card, memory, ref->length);
 	else if (ref->length == sizeof(uint32_t))
 		memcpy(card, memory, sizeof(uint32_t));

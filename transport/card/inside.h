@@ -28,6 +28,8 @@ enum bcl_card_area_kind {
 	BCL_CARD_AREA_BLOCKS,
 	BCL_CARD_AREA_INDICES,
 	BCL_CARD_AREAS,
+	BCL_CARD_AREA_MAX = 8, /* handles per port: a power of two */
+	BCL_CARD_HANDLES = BCL_CARD_PORTS * BCL_CARD_AREA_MAX,
 };
 
 /* What the host knows of a node: index as the card gave it. */
@@ -43,7 +45,7 @@ struct bcl_card_node {
 /* A port's areas have handles of their own. */
 static inline uint32_t bcl_card_area_handle(unsigned seat, unsigned area)
 {
-	return 1 + (seat << 3 | area);
+	return 1 + seat * BCL_CARD_AREA_MAX + area;
 }
 
 struct bcl_trace;
@@ -59,7 +61,6 @@ struct bcl_card_seat {
 	_Atomic bool rung; /* a doorbell was rung while the lock was taken */
 	struct bcl_port *port;
 	struct bcl_card_port *queues;
-	struct bcl_card_area areas[BCL_CARD_AREAS];
 };
 
 /*
@@ -112,6 +113,7 @@ struct bcl_card_host {
 
 	struct bcl_card_node *nodes;
 	struct bcl_card_seat seats[BCL_CARD_PORTS];
+	struct bcl_card_area areas[BCL_CARD_HANDLES]; /* by handle - 1 */
 	struct bcl_rail_tx tx[BCL_CARD_BURST];
 	uint8_t *spill;
 	uint8_t *stage;		 /* where a burst is put together */

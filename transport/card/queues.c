@@ -102,6 +102,12 @@ static void fill_in(struct bcl_card_port *queues, const struct sizes *n,
 	queues->channels[n->channels - 1].next = BCL_CARD_NO_SLOT;
 }
 
+static struct bcl_card_area *areas_of(struct bcl_card_host *host,
+				      const struct bcl_card_seat *seat)
+{
+	return &host->areas[(seat - host->seats) * BCL_CARD_AREA_MAX];
+}
+
 enum bcl_status bcl_card_port_open(struct bcl_port *port)
 {
 	struct bcl_card_host *host = bcl_card_host_of(port);
@@ -144,7 +150,7 @@ enum bcl_status bcl_card_port_open(struct bcl_port *port)
 		seat->number = port->number;
 		seat->port = port;
 		seat->queues = queues;
-		memcpy(seat->areas, areas, sizeof(areas));
+		memcpy(areas_of(host, seat), areas, sizeof(areas));
 		control.port.number = port->number;
 		control.port.requests = handle + BCL_CARD_AREA_REQUESTS;
 		control.port.sends = handle + BCL_CARD_AREA_SENDS;
@@ -188,7 +194,8 @@ void bcl_card_port_close(struct bcl_port *port)
 	bcl_card_lock(host);
 	bcl_card_command(host, &control, &result);
 	queues->seat->number = 0;
-	memset(queues->seat->areas, 0, sizeof(queues->seat->areas));
+	memset(areas_of(host, queues->seat), 0,
+	       BCL_CARD_AREAS * sizeof(*host->areas));
 	bcl_card_unlock(host);
 	port->card = NULL;
 	host->env->release(host->env->world, queues->memory, queues->size);

@@ -316,6 +316,8 @@ static unsigned run_length(const struct bcl_rail_tx *frames, unsigned n)
 {
 	unsigned bytes = 0, i;
 
+	if (n == 1)
+		return 1;
 	for (i = 0; i < n && i < BURST_FRAMES; i++) {
 		bytes += frames[i].length;
 		if (bytes > BURST_BYTES || frames[i].length > frames[0].length)
