@@ -209,14 +209,6 @@ static void run(struct bcl_card *card, unsigned budget,
 		bcl_nic_port_feed(card);
 	if (card->now >= card->wanting_at && !nic_list_empty(&card->wanting))
 		bcl_nic_node_serve(card);
-	if (card->nheap && card->heap[0]->due <= card->now) {
-		if (card->answered.conn)
-			bcl_nic_recv_answers(card);
-		for (; budget && card->nheap &&
-		       card->heap[0]->due <= card->now;
-		     budget--)
-			bcl_nic_conn_timer(card, card->heap[0]);
-	}
 	if (!nic_list_empty(&card->intake))
 		bcl_nic_sdma_intake(card, &budget);
 	if (!nic_list_empty(&card->active) || !nic_list_empty(&card->working) ||
@@ -303,6 +295,8 @@ void bcl_card_timer(struct bcl_card *card, uint64_t now, unsigned budget,
 		    struct bcl_card_next *next)
 {
 	begin(card, now);
+	for (; budget && card->nheap && card->heap[0]->due <= now; budget--)
+		bcl_nic_conn_timer(card, card->heap[0]);
 	run(card, budget, next);
 }
 

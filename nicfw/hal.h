@@ -182,7 +182,8 @@ struct bcl_card_config {
 
 /* What the card wants next, set by every input. */
 struct bcl_card_next {
-	uint64_t deadline; /* call bcl_card_timer() then; UINT64_MAX: never */
+	uint64_t deadline; /* call bcl_card_timer() then, after the frames that
+			    * have come; UINT64_MAX: never */
 	int more;	   /* the budget ran out: call bcl_card_timer() soon */
 };
 
@@ -220,6 +221,7 @@ void bcl_card_transmit_ready(struct bcl_card *card, unsigned rail, uint64_t now,
 void bcl_card_dma_done(struct bcl_card *card, uint32_t cookie,
 		       enum bcl_dma_result result, uint64_t now,
 		       unsigned budget, struct bcl_card_next *next);
+/* Time has passed. Only this input finds that something took too long. */
 void bcl_card_timer(struct bcl_card *card, uint64_t now, unsigned budget,
 		    struct bcl_card_next *next);
 /* Evidence from outside that a node is gone (ECONNREFUSED, link down). */

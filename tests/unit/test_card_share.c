@@ -121,6 +121,31 @@ START_TEST(acknowledgements_wait)
 }
 END_TEST
 
+/* Who was away for long hears first what came meanwhile. */
+START_TEST(absence_is_no_time_out)
+{
+	struct world_config config = { .seed = 1 };
+	struct world *world = world_new(&config);
+	struct world_port *a = world_port_open(world, 0, 1);
+	uint32_t node = world_connect(world, 0, 1);
+	uint64_t acks;
+
+	world_port_open(world, 1, 2);
+	world_run_for(world, 10 * MS);
+	acks = world_counter(world, 1, BCL_CARD_acks_sent);
+	ck_assert(world_send(a, node, 2, "", 0, 1));
+	while (world_counter(world, 1, BCL_CARD_acks_sent) == acks)
+		world_step(world);
+	world->now += 50 * MS;
+	ck_assert(world_send(a, node, 2, "", 0, 2));
+	ck_assert_uint_eq(world_counter(world, 0, BCL_CARD_timeouts), 0);
+	world_run_for(world, 10 * MS);
+	ck_assert_uint_eq(world_counter(world, 0, BCL_CARD_retransmitted), 0);
+	take_all(a);
+	world_free(world);
+}
+END_TEST
+
 /* Queued together, sent together: also from different ports. */
 START_TEST(small_ones_share)
 {
@@ -395,6 +420,7 @@ int main(void)
 	tcase_add_test(tcase, ping_pong);
 	tcase_add_test(tcase, answers_wait_for_the_program);
 	tcase_add_test(tcase, acknowledgements_wait);
+	tcase_add_test(tcase, absence_is_no_time_out);
 	tcase_add_test(tcase, small_ones_share);
 	tcase_add_loop_test(tcase, long_ones_go_in_bursts, 0, 2);
 	tcase_add_loop_test(tcase, bulk_delays_nobody, 0, (int)world_seeds(6));
