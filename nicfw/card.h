@@ -428,7 +428,7 @@ struct bcl_card {
 	uint32_t free_node, free_conn, nheap;
 	uint32_t generation;
 	uint32_t flow_hand; /* the next flow to be taken back */
-	uint32_t answers; /* RESET and REFUSE left until answers_at */
+	uint32_t answers;   /* RESET and REFUSE left until answers_at */
 	uint64_t answers_at;
 	uint64_t starving_at, wanting_at;
 	uint64_t back_at; /* nobody had called for long until then */
@@ -527,9 +527,9 @@ enum bcl_dma_result bcl_nic_dma_job(struct bcl_card *card,
  * caller made sure that a job is free.
  */
 static inline enum bcl_dma_result
-nic_dma(struct bcl_card *card, enum bcl_dma_direction direction,
-	    uint16_t port, int remote, const struct bcl_memref *ref, void *mem,
-	    enum nic_job_kind kind, void *object, struct nic_buffer *buffer)
+nic_dma(struct bcl_card *card, enum bcl_dma_direction direction, uint16_t port,
+	int remote, const struct bcl_memref *ref, void *mem,
+	enum nic_job_kind kind, void *object, struct nic_buffer *buffer)
 {
 	return card->gather ? card->hal.dma(card->host, direction, port, remote,
 					    ref, mem, 0)
@@ -598,6 +598,9 @@ static inline uint32_t nic_message_bytes(const struct nic_message *message)
 /* The end of a message: its event, the fence behind it, its memory. */
 void bcl_nic_message_finish(struct bcl_card *card, struct nic_message *message,
 			    enum bcl_status status);
+/* Its memory cannot be read. */
+void bcl_nic_message_fault(struct bcl_card *card, struct nic_conn *conn,
+			   struct nic_message *message);
 /* Its number shall get a verdict without the rest of it. */
 void bcl_nic_message_withdraw(struct bcl_card *card, struct nic_conn *conn,
 			      struct nic_message *message);
@@ -613,7 +616,7 @@ void bcl_nic_message_reroute(struct bcl_card *card, struct nic_conn *conn,
 			     const struct nic_flight *flight);
 /* What the peer says of our messages. */
 void bcl_nic_message_done(struct bcl_card *card, struct nic_conn *conn,
-			 uint32_t done);
+			  uint32_t done);
 void bcl_nic_message_verdicts(struct bcl_card *card, struct nic_conn *conn,
 			      uint32_t first, uint32_t n, const uint8_t *bits);
 /* The reply to a GET or atomic has come. */
@@ -801,12 +804,29 @@ void bcl_nic_send(struct bcl_card *card, unsigned *budget);
  * its port has no more requests that could share the frame. 0: queue it.
  */
 int bcl_nic_send_alone(struct bcl_card *card, struct nic_message *message);
-void bcl_nic_send_fetched(struct bcl_card *card, struct nic_buffer *buffer,
-			  enum bcl_dma_result result);
 void bcl_nic_send_ready(struct bcl_card *card, unsigned rail);
+
+/* ---- again.c ---- */
+void bcl_nic_again_lost(struct bcl_card *card, struct nic_conn *conn,
+			unsigned rail, unsigned *budget);
+void bcl_nic_again_messages(struct bcl_card *card, struct nic_conn *conn,
+			    unsigned *budget);
+
+/* ---- launch.c ---- */
+/* A frame that is built; whoever built it has counted its bytes. */
+void bcl_nic_launch(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
+		    struct bcl_tx_frame *frame, struct nic_flight *flight);
+/* n fragments of one message: card->frames and card->burst, but the headers. */
+void bcl_nic_launch_burst(struct bcl_card *card, struct nic_conn *conn,
+			  unsigned rail, const struct nic_message *message,
+			  unsigned n);
+/* Those of a rail whose payload has come. */
+void bcl_nic_launch_fetched(struct bcl_card *card, unsigned rail);
+void bcl_nic_launch_dma_done(struct bcl_card *card, struct nic_buffer *buffer,
+			     enum bcl_dma_result result);
 /* New frames that are still being fetched for a rail: never mind. */
-void bcl_nic_send_drop(struct bcl_card *card, struct nic_conn *conn,
-		       unsigned rail);
+void bcl_nic_launch_drop(struct bcl_card *card, struct nic_conn *conn,
+			 unsigned rail);
 
 /* ---- recv.c ---- */
 void bcl_nic_recv(struct bcl_card *card, unsigned rail,
@@ -895,6 +915,14 @@ static inline unsigned nic_rails_pick(const struct nic_conn *conn,
 	if (rail < BCL_RAILS_MAX && bytes > conn->window[rail].payload)
 		rail = conn->bulk_rail;
 	return rail;
+}
+/* May no frame of the connection leave there now? */
+static inline int nic_rails_blocked(const struct bcl_card *card,
+				    const struct nic_conn *conn, unsigned rail)
+{
+	return rail >= BCL_RAILS_MAX || card->rail[rail].busy ||
+	       conn->window[rail].state != NIC_RAIL_PROVED ||
+	       conn->state == NIC_CONN_ENDING;
 }
 /* Rails were proved or lost: what the rule chooses from. */
 void bcl_nic_rails_choose(struct bcl_card *card, struct nic_conn *conn);

@@ -117,7 +117,7 @@ void bcl_nic_conn_free(struct bcl_card *card, struct nic_conn *conn)
 	node->candidate = NULL;
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++) {
 		window = &conn->window[rail];
-		bcl_nic_send_drop(card, conn, rail);
+		bcl_nic_launch_drop(card, conn, rail);
 		while ((flight = nic_list_first(&window->flights,
 						struct nic_flight, link)))
 			bcl_nic_window_free(card, flight);

@@ -317,6 +317,13 @@ void bcl_nic_message_withdraw(struct bcl_card *card, struct nic_conn *conn,
 	again(card, conn, message);
 }
 
+void bcl_nic_message_fault(struct bcl_card *card, struct nic_conn *conn,
+			   struct nic_message *message)
+{
+	message->status = BCL_ERR_MEMORY;
+	bcl_nic_message_withdraw(card, conn, message);
+}
+
 void bcl_nic_message_reroute(struct bcl_card *card, struct nic_conn *conn,
 			     const struct nic_flight *flight)
 {

@@ -45,8 +45,8 @@ void bcl_nic_rdma_store(struct bcl_card *card, struct nic_inbound *inbound,
 	if (ref.length == 0 || inbound->failed)
 		return;
 	switch (nic_dma(card, BCL_DMA_WRITE, inbound->area_port,
-			    inbound->remote, &ref, (void *)(uintptr_t)payload,
-			    NIC_JOB_STORE, inbound, buffer)) {
+			inbound->remote, &ref, (void *)(uintptr_t)payload,
+			NIC_JOB_STORE, inbound, buffer)) {
 	case BCL_DMA_DONE:
 		break;
 	case BCL_DMA_PENDING:
@@ -102,7 +102,7 @@ void bcl_nic_rdma_done(struct bcl_card *card, uint32_t cookie,
 		bcl_nic_port_job_done(card, port);
 		break;
 	case NIC_JOB_FETCH:
-		bcl_nic_send_fetched(card, buffer, result);
+		bcl_nic_launch_dma_done(card, buffer, result);
 		break;
 	case NIC_JOB_STORE:
 		stored(card, object, buffer, result);

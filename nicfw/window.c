@@ -285,7 +285,7 @@ void bcl_nic_window_abandon(struct bcl_card *card, struct nic_conn *conn,
 	struct nic_window *window = &conn->window[rail];
 	struct nic_flight *flight;
 
-	bcl_nic_send_drop(card, conn, rail);
+	bcl_nic_launch_drop(card, conn, rail);
 	while ((flight = nic_list_first(&window->flights, struct nic_flight,
 					link))) {
 		bcl_nic_message_reroute(card, conn, flight);

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * What is sent again: frames that were lost, withdrawals, messages whose rail
+ * is dead.
+ */
+#include <nicfw/build.h>
+
+static void withdraw_segment(const struct nic_message *message, uint8_t *at)
+{
+	struct bcl_segment_header segment = {
+		.op = BCL_SEG_WITHDRAW,
+		.msg = bcl_put32(message->number),
+	};
+
+	memcpy(at, &segment, sizeof(segment));
+}
+
+static void rebuild(struct bcl_card *card, struct nic_build *build)
+{
+	struct nic_flight *part;
+	uint8_t *at;
+
+	for (part = build->flight; part; part = part->more) {
+		if (!nic_message_alive(build->conn, part))
+			continue;
+		/* Once withdrawn it may have lost its memory. */
+		if (!part->withdraw &&
+		    part->message->state == NIC_MESSAGE_WITHDRAWN)
+			continue;
+		at = nic_build_append(build, part->length);
+		if (!at) { /* the rail's frames have become smaller */
+			bcl_nic_message_withdraw(card, build->conn,
+						 part->message);
+			continue;
+		}
+		if (part->withdraw)
+			withdraw_segment(part->message, at);
+		else
+			nic_build_fill(card, build, part->message, part->offset,
+				       part->length, at);
+	}
+}
+
+/* 0: nothing more now. */
+static int resend(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
+		  struct nic_flight *flight, unsigned *budget)
+{
+	struct nic_window *window = &conn->window[rail];
+	struct nic_build build;
+
+	if (nic_rails_blocked(card, conn, rail) ||
+	    !nic_window_open(window, flight->bytes))
+		return 0;
+	if (*budget == 0 ||
+	    !nic_build_begin(card, conn, rail, flight, 0, &build)) {
+		bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
+		return 0;
+	}
+	if (flight->state == NIC_FLIGHT_LOST) {
+		flight->again = 1;
+		if (window->probing)
+			window->probe = flight->seq + 1;
+		nic_count(card, retransmitted);
+		conn->retransmitted++;
+	}
+	rebuild(card, &build);
+	nic_build_finish(card, &build);
+	--*budget;
+	return 1;
+}
+
+void bcl_nic_again_lost(struct bcl_card *card, struct nic_conn *conn,
+			unsigned rail, unsigned *budget)
+{
+	struct nic_window *window = &conn->window[rail];
+	struct nic_flight *flight;
+	struct nic_link *link;
+	unsigned pass;
+
+	window->lost = 0; /* set again by a rail that is full */
+	for (pass = 0; pass < 2; pass++) {
+		for (link = window->flights.next; link != &window->flights;
+		     link = link->next) {
+			flight = nic_container(link, struct nic_flight, link);
+			if ((flight->state != NIC_FLIGHT_LOST &&
+			     flight->state != NIC_FLIGHT_UNSENT) ||
+			    (pass == 0 && window->probing &&
+			     bcl_before(flight->seq, window->probe)))
+				continue;
+			if (!resend(card, conn, rail, flight, budget)) {
+				window->lost = 1;
+				return;
+			}
+		}
+	}
+}
+
+/* One message of conn->again. 0: it does not fit into this frame. */
+static int add_again(struct bcl_card *card, struct nic_build *build,
+		     struct nic_message *message)
+{
+	int withdraw = message->state == NIC_MESSAGE_WITHDRAWN;
+	uint32_t length = withdraw ? 0 : nic_message_bytes(message);
+	uint8_t *at;
+
+	if (length > nic_build_window(build)->payload) {
+		bcl_nic_message_withdraw(card, build->conn, message);
+		return 1;
+	}
+	if (build->buffer && (card->jobs.left < 8 ||
+			      (build->refs && message->nref && !withdraw)))
+		return 0;
+	at = nic_build_append(build, length);
+	if (!at)
+		return 0;
+	if (!nic_build_note(card, build, message, length, withdraw)) {
+		build->frame->head_len -= 40;
+		return 0;
+	}
+	nic_list_remove(&message->link);
+	if (withdraw)
+		withdraw_segment(message, at);
+	else
+		nic_build_fill(card, build, message, 0, length, at);
+	return 1;
+}
+
+void bcl_nic_again_messages(struct bcl_card *card, struct nic_conn *conn,
+			    unsigned *budget)
+{
+	unsigned rail = conn->small_rail;
+	struct nic_message *message;
+	struct nic_build build;
+
+	while (!nic_list_empty(&conn->again) &&
+	       !nic_rails_blocked(card, conn, rail) &&
+	       nic_window_open(&conn->window[rail],
+			       conn->window[rail].payload)) {
+		if (*budget == 0 ||
+		    !nic_build_begin(card, conn, rail, NULL, 0, &build)) {
+			bcl_nic_conn_work(card, conn, NIC_WORK_AGAIN);
+			return;
+		}
+		while ((message = nic_list_first(&conn->again,
+						 struct nic_message, link)) &&
+		       add_again(card, &build, message))
+			;
+		nic_build_finish(card, &build);
+		--*budget;
+	}
+}

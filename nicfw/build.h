@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Building a frame of whole messages, or of one fragment: begun, filled with
+ * segments, then launched, or cancelled. In line, because each short message
+ * goes this way.
+ */
+#ifndef NICFW_BUILD_H
+#define NICFW_BUILD_H
+
+#include <nicfw/card.h>
+
+/* A frame that is being built. */
+struct nic_build {
+	struct nic_conn *conn;
+	struct bcl_tx_frame *frame;
+	struct nic_buffer *buffer; /* NULL: the host gathers */
+	struct nic_flight *flight, *last;
+	uint32_t limit; /* bytes */
+	unsigned rail;
+	uint8_t segments;
+	uint8_t refs; /* a message with references is in it */
+};
+
+static inline struct nic_window *nic_build_window(const struct nic_build *build)
+{
+	return &build->conn->window[build->rail];
+}
+
+/* Rebuild `flight`, or a new one if it is NULL. 0: no card memory now. */
+static inline int nic_build_begin(struct bcl_card *card, struct nic_conn *conn,
+				  unsigned rail, struct nic_flight *flight,
+				  int bulk, struct nic_build *build)
+{
+	build->conn = conn;
+	build->rail = rail;
+	build->frame = &card->frames[0];
+	build->frame->head = card->frame;
+	build->frame->head_len = 40;
+	build->frame->nparts = 0;
+	build->buffer = NULL;
+	build->limit = conn->window[rail].payload + BCL_HEADERS_SIZE;
+	build->segments = 0;
+	build->refs = 0;
+	build->last = NULL;
+	if (!card->gather) {
+		if (card->jobs.left < 8)
+			return 0;
+		build->buffer = nic_pool_take(&card->out);
+		if (!build->buffer)
+			return 0;
+		build->buffer->jobs = 0;
+		build->buffer->fault = 0;
+		build->buffer->conn = conn;
+		build->buffer->rail = (uint8_t)rail;
+		build->frame->head = build->buffer->bytes;
+	}
+	build->flight = flight ? flight
+			       : bcl_nic_window_flight(
+					 card, nic_build_window(build), bulk);
+	if (build->flight)
+		return 1;
+	if (build->buffer)
+		nic_pool_put(&card->out, &build->buffer->link);
+	return 0;
+}
+
+/* Append a segment header with room for it; NULL: the frame is full. */
+static inline uint8_t *nic_build_append(struct nic_build *build,
+					uint32_t length)
+{
+	struct bcl_tx_frame *frame = build->frame;
+	uint32_t at = nic_pad8(frame->head_len);
+
+	if (frame->nparts || at + 40 + length > build->limit)
+		return NULL;
+	memset(frame->head + frame->head_len, 0, at - frame->head_len);
+	frame->head_len = (uint16_t)(at + 40);
+	return frame->head + at;
+}
+
+/* Note in the flight what the new segment is. 0: no more flights. */
+static inline int nic_build_note(struct bcl_card *card, struct nic_build *build,
+				 struct nic_message *message, uint32_t length,
+				 int withdraw)
+{
+	struct nic_flight *flight = build->flight;
+
+	if (build->last) {
+		flight = nic_pool_take(&card->flights);
+		if (!flight)
+			return 0;
+		build->last->more = flight;
+		flight->more = NULL;
+	}
+	build->last = flight;
+	flight->message = message;
+	flight->number = message->number;
+	flight->offset = 0;
+	flight->length = (uint16_t)length;
+	flight->withdraw = (uint8_t)withdraw;
+	return 1;
+}
+
+static inline int nic_build_fill(struct bcl_card *card, struct nic_build *build,
+				 struct nic_message *message, uint32_t offset,
+				 uint32_t length, uint8_t *at)
+{
+	uint16_t start = build->frame->head_len;
+
+	if (bcl_nic_sdma_payload(card, message, offset, length, build->frame,
+				 build->buffer)) {
+		bcl_nic_frame_segment(card, message, offset, length, at);
+		build->segments++;
+		build->refs |= message->nref;
+		return 1;
+	}
+	build->frame->head_len = start - 40;
+	build->frame->nparts = 0;
+	bcl_nic_message_fault(card, build->conn, message);
+	return 0;
+}
+
+static inline uint32_t nic_frame_length(const struct bcl_tx_frame *frame)
+{
+	uint32_t length = frame->head_len;
+	unsigned i;
+
+	for (i = 0; i < frame->nparts; i++)
+		length += frame->part[i].ref.length;
+	return length;
+}
+
+/* The frame is packed: off with it, or wait until its payload is fetched. */
+static inline void nic_build_finish(struct bcl_card *card,
+				    struct nic_build *build)
+{
+	struct nic_window *window = nic_build_window(build);
+	struct nic_flight *flight = build->flight;
+	struct nic_buffer *buffer = build->buffer;
+
+	if (build->frame->head_len < BCL_HEADERS_SIZE) {
+		memset(build->frame->head + 40, 0, 40);
+		build->frame->head_len = BCL_HEADERS_SIZE;
+	}
+	if (flight->bytes == 0)
+		flight->bytes = (uint16_t)nic_frame_length(build->frame);
+	flight->state = NIC_FLIGHT_BUILT;
+	window->bytes += flight->bytes;
+	if (!buffer) {
+		bcl_nic_launch(card, build->conn, build->rail, build->frame,
+			       flight);
+		return;
+	}
+	flight->buffer = buffer;
+	buffer->flight = flight;
+	buffer->length = build->frame->head_len;
+	nic_list_append(&card->rail[build->rail].fetched, &buffer->link);
+	if (buffer->jobs == 0)
+		bcl_nic_launch_fetched(card, build->rail);
+}
+
+/* Nothing came of it. */
+static inline void nic_build_cancel(struct bcl_card *card,
+				    struct nic_build *build)
+{
+	if (build->buffer)
+		nic_pool_put(&card->out, &build->buffer->link);
+	bcl_nic_window_free(card, build->flight);
+}
+
+#endif
