@@ -236,12 +236,12 @@ void bcl_card_doorbell(struct bcl_card *card, uint16_t number, uint64_t now,
 		port->rung = 1;
 		if (nic_list_empty(&port->intake))
 			nic_list_append(&card->intake, &port->intake);
+		/* A short message leaves before anything else is done. */
+		bcl_nic_sdma_intake(card, &budget);
 	}
-	run(card, budget, next);
-	if (card->answered.conn) {
+	if (card->answered.conn)
 		bcl_nic_recv_answers(card);
-		run(card, budget, next);
-	}
+	run(card, budget, next);
 }
 
 void bcl_card_frames(struct bcl_card *card, unsigned rail,
