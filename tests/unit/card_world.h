@@ -42,6 +42,7 @@ struct world_config {
 	uint32_t messages, nodes, connections, blocks;
 	uint32_t ports; /* per card, for which there is memory */
 	uint64_t peer_timeout;
+	bool hostile; /* users ask for more than they have room to hear of */
 	bool no_pcrc;
 	bool wrap;	  /* first numbers lie just below 2^32 */
 	unsigned odd_key; /* 1 + the card with another job key; 0: none */
