@@ -492,7 +492,7 @@ enum bcl_status bcl_card_node_info(const struct bcl_card *card, uint32_t index,
 		if (conn->window[rail].state == NIC_RAIL_PROVED)
 			info->rails |= 1u << rail;
 	if (conn->small_rail < BCL_RAILS_MAX)
-		info->rtt = conn->window[conn->small_rail].srtt;
+		info->rtt = conn->window[conn->small_rail].shortest;
 	info->last_heard = conn->heard;
 	info->frames_sent = conn->frames_sent;
 	info->frames_received = conn->frames_received;

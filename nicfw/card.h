@@ -247,6 +247,7 @@ struct nic_window {
 	uint32_t recover;      /* seq: losses before it belong to one event */
 	uint32_t probe;	       /* seq to begin with while `probing` */
 	uint32_t srtt, rttvar; /* ns; 0: unknown */
+	uint32_t shortest;     /* ns, round trip; 0: none without delayed ACK */
 	uint64_t rto_at;
 	uint64_t timeout_first; /* of those in a row */
 	/* in */

@@ -257,7 +257,7 @@ struct bcl_node_info {
 	enum bcl_status status;
 	uint32_t rails;		  /* bit r: rail r is proved */
 	uint32_t messages_queued; /* not finished */
-	uint64_t rtt;	     /* ns, smoothed, of the small rail; 0: unknown */
+	uint64_t rtt;	     /* ns, shortest, of the small rail; 0: unknown */
 	uint64_t last_heard; /* time of the last valid frame */
 	uint64_t frames_sent, frames_received, retransmitted;
 };

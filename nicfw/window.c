@@ -126,6 +126,9 @@ static void measure(struct bcl_card *card, struct nic_window *window,
 	uint32_t rtt = ns > SAMPLE_MAX ? SAMPLE_MAX : (uint32_t)ns;
 	uint32_t error;
 
+	if (rtt < card->config.ack_delay &&
+	    (!window->shortest || rtt < window->shortest))
+		window->shortest = rtt | 1;
 	if (window->srtt == 0) {
 		window->srtt = rtt | 1;
 		window->rttvar = rtt / 2;

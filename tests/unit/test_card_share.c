@@ -146,6 +146,38 @@ START_TEST(absence_is_no_time_out)
 }
 END_TEST
 
+/* What an acknowledgement waited for company is no part of the latency. */
+START_TEST(round_trips_are_the_shortest)
+{
+	struct world_config config = { .seed = 1, .delay = 5000 };
+	struct world *world = world_new(&config);
+	struct world_port *a = world_port_open(world, 0, 1);
+	struct world_port *b = world_port_open(world, 1, 2);
+	uint32_t to_b = world_connect(world, 0, 1);
+	uint32_t to_a = world_connect(world, 1, 0);
+	struct bcl_completion entry;
+	struct bcl_node_info info;
+
+	world_run_for(world, 10 * MS);
+	ck_assert(world_send(a, to_b, 2, "", 0, 1));
+	world_run_for(world, 10 * MS);
+	bcl_card_node_info(world->card[0].card, to_b, &info);
+	ck_assert_uint_eq(info.rtt, 0);
+	ck_assert(world_received(b, &entry));
+	ck_assert(world_send(a, to_b, 2, "", 0, 2));
+	while (!world_received(b, &entry))
+		world_step(world);
+	ck_assert(world_send(b, to_a, 1, "", 0, 1));
+	world_run_for(world, 10 * MS);
+	bcl_card_node_info(world->card[0].card, to_b, &info);
+	ck_assert_uint_ge(info.rtt, 2 * config.delay);
+	ck_assert_uint_lt(info.rtt, 10 * config.delay);
+	take_all(a);
+	take_all(b);
+	world_free(world);
+}
+END_TEST
+
 /* Queued together, sent together: also from different ports. */
 START_TEST(small_ones_share)
 {
@@ -421,6 +453,7 @@ int main(void)
 	tcase_add_test(tcase, answers_wait_for_the_program);
 	tcase_add_test(tcase, acknowledgements_wait);
 	tcase_add_test(tcase, absence_is_no_time_out);
+	tcase_add_test(tcase, round_trips_are_the_shortest);
 	tcase_add_test(tcase, small_ones_share);
 	tcase_add_loop_test(tcase, long_ones_go_in_bursts, 0, 2);
 	tcase_add_loop_test(tcase, bulk_delays_nobody, 0, (int)world_seeds(6));
