@@ -22,33 +22,18 @@ struct nic_message *bcl_nic_message_take(struct bcl_card *card,
 					 struct nic_node *node)
 {
 	struct nic_message *message = nic_pool_take(&card->messages);
+	uint16_t generation;
 
 	if (!message)
 		return NULL;
-	/* Field by field: what request and reply set is not set twice. */
-	nic_list_init(&message->numbered);
-	message->flow = NULL;
-	message->gate = NULL;
+	generation = message->generation;
+	memset(message, 0, offsetof(struct nic_message, refs));
+	message->generation = generation;
+	message->state = NIC_MESSAGE_QUEUED;
 	message->port = port;
 	message->node = node;
-	message->cookie = 0;
-	message->targ64 = 0;
-	message->number = 0;
-	message->prev = 0;
-	message->moved = 0;
-	message->target = 0;
-	message->arg32 = 0;
-	message->index = 0;
-	message->inline_len = 0;
-	message->nref = 0;
-	message->type = 0;
-	message->state = NIC_MESSAGE_QUEUED;
-	message->fragmented = 0;
-	message->status = BCL_OK;
-	message->remote = 0;
-	message->reads = 0;
-	message->words = 0;
-	message->answering = 0;
+	nic_list_init(&message->link);
+	nic_list_init(&message->numbered);
 	if (port)
 		port->messages++;
 	node->messages++;
