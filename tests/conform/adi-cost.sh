@@ -4,21 +4,9 @@
 # 10,000 receives or messages, a lone receive less, and the way of 8 bytes
 # stays short.
 set -euo pipefail
-program=${abs_top_builddir:?}/tests/conform/adi-cost
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "${abs_top_srcdir:?}/tests/conform/instructions.bash" adi-cost
 export BCL_RAILS=none BCL_HELPER=0
 unset PMI_FD PMI_PORT PMIX_RANK BCL_NODE
-
-command -v valgrind >/dev/null || { echo 'valgrind is missing'; exit 77; }
-grep -q '^CFLAGS = .*-O[23]' "$abs_top_builddir/Makefile" ||
-	{ echo 'this build is not optimised'; exit 77; }
-
-collected() {
-	valgrind --tool=callgrind --callgrind-out-file="$scratch/out" \
-		"$program" "$@" 2>&1 |
-		sed -n 's/^.*Collected : \([0-9]*\).*/\1/p'
-}
 
 # each CASE N: tenths of instructions per round
 each() {

@@ -4,24 +4,11 @@
  * two contexts of one process are virtual nodes and each other's peers, over
  * UDP on the loopback interface. Usage: card-cost N
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <bcl/bcl.h>
-
-#define must(condition)                                                       \
-	do {                                                                  \
-		if (!(condition)) {                                           \
-			fprintf(stderr, "card-cost: line %d: %s\n", __LINE__, \
-				#condition);                                  \
-			exit(1);                                              \
-		}                                                             \
-	} while (0)
+#include "tests/conform/cost.h"
 
 static struct bcl_context *context[2];
-static struct bcl_port *port[2];
-static struct bcl_peer *peer[2];
 
 static void open_nodes(void)
 {
@@ -34,32 +21,10 @@ static void open_nodes(void)
 	}
 }
 
-static void connect_ports(void)
-{
-	uint8_t address[BCL_ADDRESS_MAX];
-	struct bcl_peer_info info;
-	struct bcl_event event;
-	size_t length;
-	unsigned up = 0;
-
-	for (unsigned i = 0; i < 2; i++) {
-		must(!bcl_port_address(port[1 - i], address, &length));
-		must(!bcl_peer_open(port[i], address, length, &peer[i]));
-	}
-	for (unsigned i = 0; up < 2; i ^= 1) {
-		if (bcl_poll(port[i], &event))
-			continue;
-		must(event.kind == BCL_EVENT_PEER && !event.status);
-		up++;
-	}
-	bcl_peer_info(peer[0], &info);
-	must(info.path == BCL_PATH_CARD);
-}
-
 /* card-cost.sh counts what these two take. */
 
-static void __attribute__((noinline)) say(unsigned from, const void *data,
-					  size_t length)
+static void __attribute__((noinline))
+say(unsigned from, const void *data, size_t length)
 {
 	const struct iovec iov = { (void *)(uintptr_t)data, length };
 
@@ -91,7 +56,7 @@ int main(int argc, char **argv)
 {
 	must(argc == 2);
 	open_nodes();
-	connect_ports();
+	connect_ports(BCL_PATH_CARD);
 	trips((unsigned)atoi(argv[1]));
 	for (unsigned i = 0; i < 2; i++)
 		bcl_close(context[i]);

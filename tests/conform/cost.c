@@ -4,47 +4,9 @@
  * count instructions. Two ports of one process are each other's peers.
  * Usage: cost empty|round N
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <bcl/bcl.h>
-
-#define must(condition)                                                  \
-	do {                                                             \
-		if (!(condition)) {                                      \
-			fprintf(stderr, "cost: line %d: %s\n", __LINE__, \
-				#condition);                             \
-			exit(1);                                         \
-		}                                                        \
-	} while (0)
-
-static struct bcl_port *port[2];
-static struct bcl_peer *peer[2];
-
-static void connect_ports(struct bcl_context *context)
-{
-	uint8_t address[BCL_ADDRESS_MAX];
-	struct bcl_peer_info info;
-	struct bcl_event event;
-	size_t length;
-	unsigned up = 0;
-
-	for (unsigned i = 0; i < 2; i++)
-		must(!bcl_port_open(context, NULL, &port[i]));
-	for (unsigned i = 0; i < 2; i++) {
-		must(!bcl_port_address(port[1 - i], address, &length));
-		must(!bcl_peer_open(port[i], address, length, &peer[i]));
-	}
-	for (unsigned i = 0; up < 2; i ^= 1) {
-		if (bcl_poll(port[i], &event))
-			continue;
-		must(event.kind == BCL_EVENT_PEER && !event.status);
-		up++;
-	}
-	bcl_peer_info(peer[0], &info);
-	must(info.path == BCL_PATH_SHARED);
-}
+#include "tests/conform/cost.h"
 
 static void __attribute__((noinline)) empty(unsigned n)
 {
@@ -77,7 +39,9 @@ int main(int argc, char **argv)
 	must(argc == 3);
 	n = (unsigned)atoi(argv[2]);
 	must(!bcl_open(NULL, &context));
-	connect_ports(context);
+	for (unsigned i = 0; i < 2; i++)
+		must(!bcl_port_open(context, NULL, &port[i]));
+	connect_ports(BCL_PATH_SHARED);
 	round_trips(1000);
 	if (!strcmp(argv[1], "empty"))
 		empty(n);

@@ -3,20 +3,8 @@
 # Instructions of the hot path of shared memory, each with the few of the loop
 # around it. The bars leave room for another compiler.
 set -euo pipefail
-program=${abs_top_builddir:?}/tests/conform/cost
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "${abs_top_srcdir:?}/tests/conform/instructions.bash" cost
 export BCL_RAILS=none
-
-command -v valgrind >/dev/null || { echo 'valgrind is missing'; exit 77; }
-grep -q '^CFLAGS = .*-O[23]' "$abs_top_builddir/Makefile" ||
-	{ echo 'this build is not optimised'; exit 77; }
-
-collected() {
-	valgrind --tool=callgrind --callgrind-out-file="$scratch/out" \
-		"$program" "$@" 2>&1 |
-		sed -n 's/^.*Collected : \([0-9]*\).*/\1/p'
-}
 
 # cost NAME BAR
 cost() {

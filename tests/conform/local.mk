@@ -5,6 +5,7 @@ conform_scripts = %D%/style.sh %D%/headers.sh %D%/install.sh %D%/man.sh \
 system_tests += $(conform_scripts)
 dist_check_SCRIPTS += $(conform_scripts)
 
+EXTRA_DIST += %D%/cost.h %D%/instructions.bash
 check_PROGRAMS += %D%/boot-rank %D%/calls %D%/card-cost %D%/cost
 system_tests += %D%/boot.sh %D%/calls.sh %D%/card-cost.sh %D%/cost.sh \
 	%D%/info.sh
