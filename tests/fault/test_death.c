@@ -65,6 +65,70 @@ static void stopped(void)
 	pair.shared->left++;
 }
 
+/* A rendezvous of this process with a node that only it has. */
+static void rendezvous_with_another(void)
+{
+	static uint8_t from[1 << 20], to[1 << 20];
+	uint8_t address[BCL_ADDRESS_MAX], token[BCL_KEY_MAX];
+	struct bcl_context *context;
+	struct bcl_peer *peer, *back = NULL;
+	struct bcl_port *port;
+	struct bcl_event event;
+	size_t length;
+
+	setenv("BCL_NODE", "c", 1);
+	must(!bcl_open(NULL, &context));
+	must(!bcl_port_open(context, NULL, &port));
+	must(!bcl_port_address(port, address, &length));
+	must(!bcl_peer_open(pair.port, address, length, &peer));
+	while (bcl_send(peer, 1, 0, NULL, 0, 0) == BCL_ERR_AGAIN)
+		bcl_poll(pair.port, &event);
+	while (!back) {
+		bcl_poll(pair.port, &event);
+		if (!bcl_poll(port, &event) && event.kind == BCL_EVENT_MESSAGE)
+			back = event.peer;
+	}
+	pair_fill(from, sizeof(from), 4);
+	must(!bcl_offer(peer, from, sizeof(from), 1, token));
+	must(!bcl_pull(back, token, to, sizeof(to), 2));
+	do
+		bcl_poll(pair.port, &event);
+	while (bcl_poll(port, &event) || event.kind != BCL_EVENT_PULLED);
+	must(!event.status);
+	pair_check(to, sizeof(to), 4);
+	bcl_close(context);
+}
+
+/* A program that is stopped, as in a debugger, for less than the time-out is
+ * waited for, and delays nobody else. */
+static void debugged(void)
+{
+	enum { MESSAGES = 100 };
+	uint32_t i, number;
+
+	pair_say(1, NULL, 0);
+	pair_hear(1, NULL, 0);
+	if (pair.side) {
+		raise(SIGSTOP);
+	} else {
+		while (other_state() != 'T')
+			usleep(1000);
+		for (i = 0; i < MESSAGES; i++)
+			pair_say(2, &i, sizeof(i));
+		rendezvous_with_another();
+		for (i = 0; i < 30; i++)
+			bcl_wait(pair.port, 100000000);
+		kill(pair.shared->pid[1], SIGCONT);
+	}
+	for (i = 0; pair.side && i < MESSAGES; i++) {
+		pair_hear(2, &number, sizeof(number));
+		must(number == i);
+	}
+	pair_barrier(&pair.shared->arrived);
+	must(pair_counter("card.lost") == 0);
+	must(pair_counter("card.retransmitted") < 200);
+}
+
 /* A program that computes for more than two time-outs: its helper answers for
  * it, also by sending what was offered. */
 static void computes(void)
@@ -101,8 +165,9 @@ int main(void)
 {
 	/* Longer than pair_event() waits. */
 	static const char *const patient[] = { "BCL_PEER_TIMEOUT=600s", NULL };
+	static const char *const usual[] = { "BCL_PEER_TIMEOUT=30s", NULL };
 	static const char *const quick[] = { "BCL_PEER_TIMEOUT=2s", NULL };
 
 	return pair_run(killed, patient, 2) | pair_run(stopped, quick, 2) |
-	       pair_run(computes, quick, 0);
+	       pair_run(debugged, usual, 0) | pair_run(computes, quick, 0);
 }
