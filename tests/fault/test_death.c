@@ -103,7 +103,9 @@ static void rendezvous_with_another(void)
  * waited for, and delays nobody else. */
 static void debugged(void)
 {
-	enum { MESSAGES = 100 };
+	enum {
+		MESSAGES = 100
+	};
 	uint32_t i, number;
 
 	pair_say(1, NULL, 0);
