@@ -226,16 +226,28 @@ static void run(struct bcl_card *card, unsigned budget,
 		next->deadline = card->wanting_at;
 }
 
-void bcl_card_doorbell(struct bcl_card *card, uint16_t number, uint64_t now,
-		       unsigned budget, struct bcl_card_next *next)
+/* The owner may have written any count there. */
+static void made_more(struct bcl_card *card, struct nic_port *port,
+		      uint32_t made)
+{
+	if (made - port->taken > port->nrequests) {
+		nic_count(card, submits_wrong);
+		return;
+	}
+	port->made = made;
+	if (nic_list_empty(&port->intake))
+		nic_list_append(&card->intake, &port->intake);
+}
+
+void bcl_card_doorbell(struct bcl_card *card, uint16_t number, uint32_t made,
+		       uint64_t now, unsigned budget,
+		       struct bcl_card_next *next)
 {
 	struct nic_port *port = bcl_nic_port_find(card, number);
 
 	wake_up(card, now);
 	if (port) {
-		port->rung = 1;
-		if (nic_list_empty(&port->intake))
-			nic_list_append(&card->intake, &port->intake);
+		made_more(card, port, made);
 		/* A short message leaves before anything else is done. */
 		bcl_nic_sdma_intake(card, &budget);
 	}

@@ -63,7 +63,6 @@ struct nic_channel {
 
 enum nic_intake {
 	NIC_INTAKE_IDLE,
-	NIC_INTAKE_COUNT,  /* reading indices.requests_made */
 	NIC_INTAKE_SUBMIT, /* reading an entry of submits[] */
 	NIC_INTAKE_REQUEST,
 };
@@ -86,17 +85,17 @@ struct nic_port {
 	uint32_t messages; /* of this port, not finished */
 	uint32_t jobs;
 	uint32_t index;	  /* request being read */
-	uint32_t word[3]; /* dma lands here: count, blocks_freed, sleeping */
+	uint32_t word[2]; /* dma lands here: blocks_freed, sleeping */
 	uint16_t number;
 	uint8_t step;	   /* enum nic_intake */
-	uint8_t rung;	   /* a doorbell since `made` was read */
 	uint8_t reading;   /* a read of the intake is on its way */
 	uint8_t freed_due; /* blocks_freed is being read */
 	uint8_t sleeping_due;
 	uint8_t refused; /* a channel or block was refused: owes ROOM */
 	uint8_t closed;
-	struct bcl_request request;
-	uint32_t *spare; /* bitmap of blocks */
+	const struct bcl_request *in_place; /* requests, with BCL_HAL_GATHER */
+	struct bcl_request request;	    /* else dma lands here */
+	uint32_t *spare;		    /* bitmap of blocks */
 	struct nic_channel *channel;
 };
 

@@ -81,7 +81,8 @@ enum bcl_atomic_op {
 };
 
 enum bcl_hal_feature {
-	BCL_HAL_GATHER = 1, /* transmit() takes parts; dma() never PENDING */
+	BCL_HAL_GATHER = 1, /* transmit() takes parts; dma() never PENDING;
+			     * requests are read where they lie */
 };
 
 /*
@@ -112,6 +113,13 @@ struct bcl_hal {
 				   uint16_t port, int remote,
 				   const struct bcl_memref *ref, void *card,
 				   uint32_t cookie);
+
+	/*
+	 * Where the first `length` bytes of a port's area lie, for the card to
+	 * read until the port is closed; NULL: the area has not so many. Only
+	 * with BCL_HAL_GATHER.
+	 */
+	const void *(*area)(void *host, uint32_t handle, uint64_t length);
 
 	/*
 	 * dma(BCL_DMA_WRITE) of a payload that is not checked yet: *crc gets
@@ -208,8 +216,13 @@ uint32_t bcl_card_arena(const struct bcl_card_config *config, uint32_t ports,
  * The inputs. Each does at most about `budget` frames of work and says in
  * *next what it wants.
  */
-void bcl_card_doorbell(struct bcl_card *card, uint16_t port, uint64_t now,
-		       unsigned budget, struct bcl_card_next *next);
+/*
+ * `made` entries of the port's submits[] are written, as the host has read in
+ * its indices (acquire) since the last doorbell.
+ */
+void bcl_card_doorbell(struct bcl_card *card, uint16_t port, uint32_t made,
+		       uint64_t now, unsigned budget,
+		       struct bcl_card_next *next);
 void bcl_card_frames(struct bcl_card *card, unsigned rail,
 		     const struct bcl_rx_frame *frames, unsigned n,
 		     uint64_t now, unsigned budget, struct bcl_card_next *next);

@@ -3,7 +3,6 @@
 #include <nicfw/card.h>
 
 enum {
-	WORD_COUNT,
 	WORD_FREED,
 	WORD_SLEEPING,
 };
@@ -63,6 +62,15 @@ enum bcl_status bcl_nic_port_open(struct bcl_card *card,
 						    control->port.nchannels));
 	if (!port)
 		return BCL_ERR_NOMEM;
+	if (card->gather) {
+		port->in_place = card->hal.area(
+			card->host, control->port.requests,
+			control->port.nrequests * (BCL_REQUEST_SIZE + 4ull));
+		if (!port->in_place) {
+			bcl_nic_arena_put(card, port);
+			return BCL_ERR_ARG;
+		}
+	}
 	bcl_nic_port_init(port);
 	port->number = (uint16_t)number;
 	port->requests = control->port.requests;
@@ -183,7 +191,7 @@ static enum bcl_dma_result read_index(struct bcl_card *card,
 	if (!card->gather && card->jobs.left == 0)
 		return BCL_DMA_FAULT;
 	result = nic_dma(card, BCL_DMA_READ, 0, 0, &ref, &port->word[word],
-			     kind, port, NULL);
+			 kind, port, NULL);
 	if (result == BCL_DMA_PENDING)
 		port->jobs++;
 	return result;

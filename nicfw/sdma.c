@@ -3,8 +3,8 @@
  * SDMA: from host memory to the card. Requests become messages; payload is
  * fetched, or named in place for a host that gathers.
  *
- * What a user can write (the count, a submits[] entry, a request) is read
- * once into card memory and then checked there.
+ * What a user can write (a submits[] entry, a request) is read once and then
+ * checked.
  */
 #include <nicfw/card.h>
 
@@ -55,11 +55,11 @@ static int payload_right(const struct nic_message *message)
 }
 
 static void read_operands(struct nic_message *message,
-			  const struct bcl_request *request)
+			  const volatile struct bcl_request *request)
 {
-	uint64_t operand[2];
+	const volatile uint64_t *operand =
+		(const volatile void *)request->inlined;
 
-	memcpy(operand, request->inlined, sizeof(operand));
 	message->word[0] = bcl_put64(nic_host64(operand[0]));
 	message->word[1] = bcl_put64(nic_host64(operand[1]));
 	message->words = (uint8_t)message->inline_len;
@@ -68,15 +68,14 @@ static void read_operands(struct nic_message *message,
 	message->nref = 0;
 }
 
-/* A request whose node is unknown is still answered. */
+/* A request that becomes no message is answered at once. */
 static void refuse(struct bcl_card *card, struct nic_port *port, uint32_t index,
-		   enum bcl_status status)
+		   uint32_t node, uint64_t cookie, enum bcl_status status)
 {
-	const struct bcl_request *request = &port->request;
 	struct bcl_completion entry = {
-		.cookie = nic_host64(request->cookie),
+		.cookie = cookie,
 		.index = index,
-		.node = nic_host32(request->node),
+		.node = node,
 		.status = (uint16_t)status,
 		.kind = BCL_CQ_SENT,
 	};
@@ -86,87 +85,100 @@ static void refuse(struct bcl_card *card, struct nic_port *port, uint32_t index,
 	bcl_nic_port_event(card, port, BCL_QUEUE_SENDS, &entry);
 }
 
-static void take(struct bcl_card *card, struct nic_port *port)
+/* Fill in what the request says. Volatile: its owner may write there, so that
+ * each field is read once. Returns whether it makes sense. */
+static int fill(struct nic_message *message,
+		const volatile struct bcl_request *request)
 {
-	const struct bcl_request *request = &port->request;
-	struct nic_node *node =
-		bcl_nic_node_at(card, nic_host32(request->node));
-	struct nic_message *message;
-	enum bcl_status status;
-	unsigned i;
+	unsigned n = nic_host16(request->nref), i;
 
-	if (!node) {
-		refuse(card, port, port->index, BCL_ERR_ARG);
-		return;
-	}
-	if (node->status) {
-		refuse(card, port, port->index, node->status);
-		return;
-	}
-	message = bcl_nic_message_take(card, port, node);
 	message->op = request->op;
 	message->type = request->type;
-	message->src_port = port->number;
 	message->dst_port = nic_host16(request->dst_port);
 	message->target = nic_host32(request->target);
 	message->length = nic_host32(request->length);
 	message->targ64 = nic_host64(request->targ64);
-	message->cookie = nic_host64(request->cookie);
 	message->arg32 = nic_host32(request->arg32);
-	message->index = port->index;
 	message->inline_len = nic_host16(request->inline_len);
-	i = nic_host16(request->nref);
-	if (message->inline_len > BCL_REQUEST_INLINE || i > BCL_REQUEST_REFS) {
-		bcl_nic_message_free(card, message);
-		refuse(card, port, port->index, BCL_ERR_ARG);
-		return;
-	}
-	message->nref = (uint8_t)i;
-	while (i-- > 0) {
+	if (message->inline_len > BCL_REQUEST_INLINE || n > BCL_REQUEST_REFS)
+		return 0;
+	message->nref = (uint8_t)n;
+	for (i = 0; i < n; i++) {
 		message->refs[i].offset = nic_host64(request->refs[i].offset);
 		message->refs[i].handle = nic_host32(request->refs[i].handle);
 		message->refs[i].length = nic_host32(request->refs[i].length);
 	}
-	if (!payload_right(message)) {
-		bcl_nic_message_free(card, message);
-		refuse(card, port, port->index, BCL_ERR_ARG);
-		return;
-	}
+	if (!payload_right(message))
+		return 0;
 	if (message->op == BCL_REQ_FETCH_ADD ||
 	    message->op == BCL_REQ_COMPARE_SWAP)
 		read_operands(message, request);
-	status = bcl_nic_node_want(card, node);
+	return 1;
+}
+
+static void take(struct bcl_card *card, struct nic_port *port, uint32_t index,
+		 const volatile struct bcl_request *request)
+{
+	uint64_t cookie = nic_host64(request->cookie);
+	uint32_t to = nic_host32(request->node);
+	struct nic_node *node = bcl_nic_node_at(card, to);
+	enum bcl_status status = BCL_ERR_ARG;
+	struct nic_message *message;
+
+	if (!node || node->status) {
+		refuse(card, port, index, to, cookie,
+		       node ? node->status : BCL_ERR_ARG);
+		return;
+	}
+	message = bcl_nic_message_take(card, port, node);
+	message->src_port = port->number;
+	message->cookie = cookie;
+	message->index = index;
+	if (fill(message, request))
+		status = bcl_nic_node_want(card, node);
 	if (status) {
 		bcl_nic_message_free(card, message);
-		refuse(card, port, port->index, status);
+		refuse(card, port, index, to, cookie, status);
 		return;
 	}
 	bcl_nic_flow_submit(card, message);
 }
 
-static void count_read(struct bcl_card *card, struct nic_port *port)
-{
-	uint32_t made = nic_host32(port->word[0]);
-
-	if (made - port->taken > port->nrequests) {
-		nic_count(card, submits_wrong);
-		made = port->taken;
-	}
-	port->made = made;
-	port->step = NIC_INTAKE_IDLE;
-}
-
-static void submit_read(struct bcl_card *card, struct nic_port *port)
+/* An entry of submits[] was read. 0: it names no request. */
+static int named(struct bcl_card *card, struct nic_port *port, uint32_t index)
 {
 	port->taken++;
-	port->index = nic_host32(port->index);
-	port->step = NIC_INTAKE_REQUEST;
-	if (port->index < port->nrequests)
-		return;
-	memset(&port->request, 0, sizeof(port->request));
-	refuse(card, port, port->index, BCL_ERR_ARG);
-	port->step = NIC_INTAKE_IDLE;
+	if (index < port->nrequests)
+		return 1;
+	refuse(card, port, index, 0, 0, BCL_ERR_ARG);
+	return 0;
 }
+
+static uint32_t submit_at(const struct nic_port *port)
+{
+	return port->taken & (port->nrequests - 1);
+}
+
+/* ---- with BCL_HAL_GATHER: requests are read where they lie ---- */
+
+static void intake_in_place(struct bcl_card *card, struct nic_port *port,
+			    unsigned *budget)
+{
+	const volatile uint32_t *submits =
+		(const void *)(port->in_place + port->nrequests);
+	uint32_t index;
+
+	for (; port->taken != port->made; --*budget) {
+		if (!*budget || !may_take(card, port))
+			return;
+		index = nic_host32(submits[submit_at(port)]);
+		if (named(card, port, index))
+			take(card, port, index, &port->in_place[index]);
+	}
+	nic_list_remove(&port->intake);
+}
+
+/* ---- without: they are fetched ---- */
 
 /* Start the next read of a port, which has something to read. */
 static enum bcl_dma_result read_next(struct bcl_card *card,
@@ -180,18 +192,13 @@ static enum bcl_dma_result read_next(struct bcl_card *card,
 		ref.offset = (uint64_t)port->index * BCL_REQUEST_SIZE;
 		ref.length = BCL_REQUEST_SIZE;
 		to = &port->request;
-	} else if (port->made != port->taken) {
+	} else {
 		port->step = NIC_INTAKE_SUBMIT;
 		ref.offset = (uint64_t)port->nrequests * BCL_REQUEST_SIZE +
-			     (port->taken & (port->nrequests - 1)) * 4;
-	} else {
-		port->rung = 0;
-		port->step = NIC_INTAKE_COUNT;
-		ref.handle = port->indices;
-		to = &port->word[0];
+			     submit_at(port) * 4;
 	}
 	result = nic_dma(card, BCL_DMA_READ, 0, 0, &ref, to, NIC_JOB_INTAKE,
-			     port, NULL);
+			 port, NULL);
 	if (result == BCL_DMA_PENDING) {
 		port->jobs++;
 		port->reading = 1;
@@ -202,26 +209,16 @@ static enum bcl_dma_result read_next(struct bcl_card *card,
 /* What was being read has come. */
 static void step(struct bcl_card *card, struct nic_port *port)
 {
-	switch ((enum nic_intake)port->step) {
-	case NIC_INTAKE_COUNT:
-		count_read(card, port);
-		break;
-	case NIC_INTAKE_SUBMIT:
-		submit_read(card, port);
-		break;
-	case NIC_INTAKE_REQUEST:
-		port->step = NIC_INTAKE_IDLE;
-		take(card, port);
-		break;
-	case NIC_INTAKE_IDLE:
-		break;
-	}
-}
+	int request = port->step == NIC_INTAKE_REQUEST;
 
-static int more(const struct nic_port *port)
-{
-	return port->made != port->taken || port->rung ||
-	       port->step != NIC_INTAKE_IDLE;
+	port->step = NIC_INTAKE_IDLE;
+	if (request) {
+		take(card, port, port->index, &port->request);
+	} else {
+		port->index = nic_host32(port->index);
+		if (named(card, port, port->index))
+			port->step = NIC_INTAKE_REQUEST;
+	}
 }
 
 /* One port until it has nothing more, waits for a dma, or the pool is low. */
@@ -231,10 +228,11 @@ static void intake(struct bcl_card *card, struct nic_port *port,
 	enum bcl_dma_result result = BCL_DMA_DONE;
 
 	while (!port->reading && *budget) {
-		if (!may_take(card, port) ||
-		    (!card->gather && card->jobs.left == 0))
+		if (!may_take(card, port) || card->jobs.left == 0)
 			return;
-		if (result == BCL_DMA_FAULT || !more(port)) {
+		if (result == BCL_DMA_FAULT ||
+		    (port->made == port->taken &&
+		     port->step == NIC_INTAKE_IDLE)) {
 			port->step = NIC_INTAKE_IDLE;
 			nic_list_remove(&port->intake);
 			return;
@@ -247,16 +245,21 @@ static void intake(struct bcl_card *card, struct nic_port *port,
 	}
 }
 
-void __attribute__((flatten))
-bcl_nic_sdma_intake(struct bcl_card *card, unsigned *budget)
+/* ---- the engine ---- */
+
+void bcl_nic_sdma_intake(struct bcl_card *card, unsigned *budget)
 {
 	struct nic_link *link, *next;
+	struct nic_port *port;
 
 	for (link = card->intake.next; link != &card->intake && *budget;
 	     link = next) {
 		next = link->next;
-		intake(card, nic_container(link, struct nic_port, intake),
-		       budget);
+		port = nic_container(link, struct nic_port, intake);
+		if (port->in_place)
+			intake_in_place(card, port, budget);
+		else
+			intake(card, port, budget);
 	}
 }
 
@@ -279,8 +282,8 @@ static enum bcl_dma_result copy(struct bcl_card *card, uint16_t port,
 	enum bcl_dma_result result;
 
 	result = nic_dma(card, BCL_DMA_READ, port, remote, ref,
-			     frame->head + frame->head_len, NIC_JOB_FETCH, NULL,
-			     buffer);
+			 frame->head + frame->head_len, NIC_JOB_FETCH, NULL,
+			 buffer);
 	frame->head_len += (uint16_t)ref->length;
 	if (!buffer)
 		return result;
@@ -320,10 +323,10 @@ int bcl_nic_sdma_payload(struct bcl_card *card, struct nic_message *message,
 	}
 	if (offset < message->inline_len && length) {
 		ref.length = nic_min32(message->inline_len - offset, length);
-		if (card->gather && message->index == message->port->index) {
-			/* It is the request that was read last. */
+		if (card->gather) {
 			memcpy(frame->head + frame->head_len,
-			       message->port->request.inlined + offset,
+			       message->port->in_place[message->index].inlined +
+				       offset,
 			       ref.length);
 			frame->head_len += (uint16_t)ref.length;
 		} else if (!copy_inlined(card, message, offset, &ref, frame,

@@ -132,7 +132,8 @@ struct bcl_completion {
 
 /* Written by the library, read by the card; a cache line per role. */
 struct bcl_port_indices {
-	uint32_t requests_made; /*  0: entries of submits[] written so far */
+	uint32_t requests_made; /*  0: entries of submits[] written so far;
+				 * read by the host, for the doorbell */
 	uint32_t spare0[15];
 	uint32_t blocks_freed; /* 64: blocks freed so far, in ring order */
 	uint32_t spare1[15];

@@ -16,5 +16,5 @@ cost() {
 	((each > 100 && each <= $2))
 }
 
-cost say 3150
+cost say 2850
 cost hear 3150

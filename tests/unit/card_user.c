@@ -135,8 +135,9 @@ void world_ring(struct world_port *port)
 	struct world *world = port->world;
 	struct world_card *card = &world->card[port->card];
 
-	bcl_card_doorbell(card->card, port->number, world->now, 64,
-			  &card->next);
+	bcl_card_doorbell(card->card, port->number,
+			  nic_host32(port->indices->requests_made), world->now,
+			  64, &card->next);
 }
 
 /* Into the order of the world's hosts. */

@@ -211,6 +211,15 @@ static enum bcl_dma_result dma(void *host, enum bcl_dma_direction direction,
 	return BCL_DMA_PENDING;
 }
 
+static const void *area(void *host, uint32_t handle, uint64_t length)
+{
+	const struct bcl_memref ref = { 0, handle, (uint32_t)length };
+	struct world_card *card = host;
+
+	assert(!card->world->config.pending);
+	return resolve(host, 0, 0, &ref);
+}
+
 static int allowed(void *host, enum bcl_dma_direction direction, uint16_t port,
 		   const struct bcl_memref *ref)
 {
@@ -456,6 +465,7 @@ static const struct bcl_hal hal = {
 	.features = BCL_HAL_GATHER,
 	.transmit = transmit,
 	.dma = dma,
+	.area = area,
 	.store = store,
 	.allowed = allowed,
 	.atomic = atomic,

@@ -34,19 +34,18 @@ static inline struct bcl_card_seat *seat_of(struct bcl_card_host *host,
 				    : bcl_card_seat_find(host, port, port);
 }
 
-static inline uint8_t *area(struct bcl_card_host *host,
-			    const struct bcl_memref *ref)
+static inline uint8_t *area(struct bcl_card_host *host, uint32_t handle,
+			    uint64_t offset, uint64_t length)
 {
-	uint32_t index = ref->handle - 1;
+	uint32_t index = handle - 1;
 	const struct bcl_card_area *area;
 
 	if (index >= BCL_CARD_HANDLES)
 		return NULL;
 	area = &host->areas[index];
-	if (ref->offset > area->length ||
-	    ref->length > area->length - ref->offset)
+	if (offset > area->length || length > area->length - offset)
 		return NULL;
-	return area->address + ref->offset;
+	return area->address + offset;
 }
 
 static enum bcl_dma_result refused(struct bcl_card_host *host)
@@ -63,7 +62,7 @@ static inline uint8_t *resolve(struct bcl_card_host *host, uint16_t port,
 	uint8_t *memory;
 
 	if (!port)
-		memory = area(host, ref);
+		memory = area(host, ref->handle, ref->offset, ref->length);
 	else if (!remote && ref->handle == BCL_HANDLE_SELF)
 		memory = (uint8_t *)(uintptr_t)ref->offset;
 	else
@@ -73,6 +72,11 @@ static inline uint8_t *resolve(struct bcl_card_host *host, uint16_t port,
 	if (!memory)
 		refused(host);
 	return memory;
+}
+
+static const void *hal_area(void *host, uint32_t handle, uint64_t length)
+{
+	return area(host, handle, 0, length);
 }
 
 /* Words that the port's owner writes at any time (struct bcl_port_indices).
@@ -145,13 +149,11 @@ static enum bcl_dma_result hal_dma(void *arg, enum bcl_dma_direction direction,
 	if (port || direction == BCL_DMA_WRITE)
 		return move(arg, direction == BCL_DMA_WRITE, port, remote, ref,
 			    card);
-	memory = area(arg, ref);
+	memory = area(arg, ref->handle, ref->offset, ref->length);
 	if (!memory)
 		return refused(arg);
 	if ((ref->handle - 1) % BCL_CARD_AREA_MAX == BCL_CARD_AREA_INDICES)
 		read_words(card, memory, ref->length);
-	else if (ref->length == sizeof(uint32_t))
-		memcpy(card, memory, sizeof(uint32_t));
 	else
 		memcpy(card, memory, ref->length);
 	return BCL_DMA_DONE;
@@ -475,6 +477,7 @@ const struct bcl_hal bcl_card_hal = {
 	.features = BCL_HAL_GATHER,
 	.transmit = hal_transmit,
 	.dma = hal_dma,
+	.area = hal_area,
 	.store = hal_store,
 	.allowed = hal_allowed,
 	.atomic = hal_atomic,

@@ -38,9 +38,22 @@ static bool ask_or_lock(struct bcl_card_host *host)
 					memory_order_acq_rel) == BCL_CARD_FREE;
 }
 
+static void doorbell(struct bcl_card_host *host,
+		     const struct bcl_card_seat *seat)
+{
+	const _Atomic uint32_t *made =
+		(void *)&seat->queues->indices->requests_made;
+	struct bcl_card_next next;
+
+	/* Acquire: pairs with submit() in path.c. */
+	bcl_card_doorbell(host->card, seat->number,
+			  atomic_load_explicit(made, memory_order_acquire),
+			  bcl_card_now(host), BCL_CARD_BUDGET, &next);
+	bcl_card_wants(host, &next);
+}
+
 static void serve_doorbells(struct bcl_card_host *host)
 {
-	struct bcl_card_next next;
 	unsigned i;
 
 	for (i = 0; i < BCL_CARD_PORTS; i++) {
@@ -49,11 +62,8 @@ static void serve_doorbells(struct bcl_card_host *host)
 		if (!atomic_load_explicit(&seat->rung, memory_order_relaxed))
 			continue;
 		atomic_store_explicit(&seat->rung, false, memory_order_relaxed);
-		if (!seat->number)
-			continue;
-		bcl_card_doorbell(host->card, seat->number, bcl_card_now(host),
-				  BCL_CARD_BUDGET, &next);
-		bcl_card_wants(host, &next);
+		if (seat->number)
+			doorbell(host, seat);
 	}
 }
 
@@ -104,8 +114,6 @@ void bcl_card_wants(struct bcl_card_host *host,
 
 void bcl_card_ring(struct bcl_card_host *host, struct bcl_card_seat *seat)
 {
-	struct bcl_card_next next;
-
 	if (!bcl_card_try_lock(host)) {
 		atomic_store_explicit(&seat->rung, true, memory_order_relaxed);
 		if (!ask_or_lock(host))
@@ -113,9 +121,7 @@ void bcl_card_ring(struct bcl_card_host *host, struct bcl_card_seat *seat)
 		atomic_store_explicit(&seat->rung, false, memory_order_relaxed);
 	}
 	bcl_count(host->context->counters, host_doorbells);
-	bcl_card_doorbell(host->card, seat->number, bcl_card_now(host),
-			  BCL_CARD_BUDGET, &next);
-	bcl_card_wants(host, &next);
+	doorbell(host, seat);
 	bcl_card_unlock(host);
 }
 
@@ -207,8 +213,7 @@ unsigned bcl_card_poll(struct bcl_context *context, bool sockets)
 	for (r = 0; r < host->nrails; r++)
 		n += poll_rail(host, r, sockets);
 	/* What has come is looked at first: the card saw the clock with it. */
-	if (sockets && !n &&
-	    bcl_card_now(host) >= bcl_card_deadline(context)) {
+	if (sockets && !n && bcl_card_now(host) >= bcl_card_deadline(context)) {
 		bcl_card_timer(host->card, host->now, BCL_CARD_BUDGET, &next);
 		bcl_card_wants(host, &next);
 	}

@@ -71,7 +71,7 @@ static void submit(struct bcl_card_slot *slot)
 	unsigned at = queues->requests_made++ & queues->request_mask;
 
 	queues->submits[at] = number_of(queues, slot);
-	/* Release: pairs with read_words() in hal.c. */
+	/* Release: pairs with doorbell() in host.c. */
 	atomic_store_explicit(
 		(_Atomic uint32_t *)&queues->indices->requests_made,
 		queues->requests_made, memory_order_release);
