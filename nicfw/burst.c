@@ -56,7 +56,7 @@ static int begin(struct bcl_card *card, unsigned rail,
 	       bcl_get16(segment->length) == burst->length &&
 	       bcl_get32(segment->offset) + burst->length == inbound->prefix &&
 	       inbound->prefix == inbound->received &&
-	       bcl_nic_frame_sealed(card, first->head);
+	       nic_frame_sealed(card, first->head);
 }
 
 /* Equal but for the checksums, bytes 32 to 39? */

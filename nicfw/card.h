@@ -699,7 +699,14 @@ void bcl_nic_reply_fault(struct bcl_card *card, struct nic_message *message);
 void bcl_frame_header(struct bcl_card *card, struct nic_conn *conn,
 		      unsigned rail, uint8_t kind, uint8_t *head);
 void bcl_nic_frame_seal(struct bcl_card *card, uint8_t *head);
-int bcl_nic_frame_sealed(struct bcl_card *card, const uint8_t *head);
+static inline int nic_frame_sealed(const struct bcl_card *card,
+				   const uint8_t *head)
+{
+	const struct bcl_frame_header *header = (const void *)head;
+
+	return bcl_get32(header->hcrc) ==
+	       card->hal.headers_crc(card->host, head);
+}
 void bcl_nic_frame_segment(const struct bcl_card *card,
 			   const struct nic_message *message, uint32_t offset,
 			   uint32_t length, uint8_t *at);

@@ -33,26 +33,12 @@ void bcl_frame_header(struct bcl_card *card, struct nic_conn *conn,
 	conn->done_due = 0;
 }
 
-static uint32_t header_crc(struct bcl_card *card, const uint8_t *head)
-{
-	uint32_t crc = card->hal.crc32c(card->host, 0, head, 32);
-
-	return card->hal.crc32c(card->host, crc, head + 40, 40);
-}
-
 void bcl_nic_frame_seal(struct bcl_card *card, uint8_t *head)
 {
-	struct bcl_le32 crc = bcl_put32(header_crc(card, head));
+	struct bcl_le32 crc =
+		bcl_put32(card->hal.headers_crc(card->host, head));
 
 	memcpy(head + offsetof(struct bcl_frame_header, hcrc), &crc, 4);
-}
-
-int bcl_nic_frame_sealed(struct bcl_card *card, const uint8_t *head)
-{
-	struct bcl_le32 crc;
-
-	memcpy(&crc, head + offsetof(struct bcl_frame_header, hcrc), 4);
-	return bcl_get32(crc) == header_crc(card, head);
 }
 
 void bcl_nic_frame_segment(const struct bcl_card *card,

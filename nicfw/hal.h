@@ -156,6 +156,9 @@ struct bcl_hal {
 	uint32_t (*crc32c)(void *host, uint32_t crc, const void *data,
 			   uint32_t length);
 
+	/* That of a frame's headers: bytes 0 to 31 and 40 to 79 of these. */
+	uint32_t (*headers_crc)(void *host, const void *headers);
+
 	/*
 	 * The frame being handled proved to come from this node: remember
 	 * its source as the node's address on this rail.

@@ -384,7 +384,7 @@ void bcl_nic_recv(struct bcl_card *card, unsigned rail,
 		nic_count(card, dropped_card);
 		return;
 	}
-	if (!bcl_nic_frame_sealed(card, frame.head)) {
+	if (!nic_frame_sealed(card, frame.head)) {
 		nic_count(card, dropped_hcrc);
 		return;
 	}

@@ -23,14 +23,18 @@ uint32_t world_crc32c(void *host, uint32_t crc, const void *data,
 	return ~crc;
 }
 
+uint32_t world_headers_crc(void *host, const void *headers)
+{
+	const uint8_t *at = headers;
+
+	return world_crc32c(host, world_crc32c(host, 0, at, 32), at + 40, 40);
+}
+
 void world_seal(uint8_t *frame, uint32_t length)
 {
 	struct bcl_frame_header *header = (void *)frame;
-	uint32_t crc;
 
 	header->pcrc =
 		bcl_put32(world_crc32c(NULL, 0, frame + 80, length - 80));
-	crc = world_crc32c(NULL, 0, frame, 32);
-	crc = world_crc32c(NULL, crc, frame + 40, 40);
-	header->hcrc = bcl_put32(crc);
+	header->hcrc = bcl_put32(world_headers_crc(NULL, frame));
 }

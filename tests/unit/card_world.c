@@ -472,6 +472,7 @@ static const struct bcl_hal hal = {
 	.event = event,
 	.wake = wake,
 	.crc32c = world_crc32c,
+	.headers_crc = world_headers_crc,
 	.learn = learn,
 	.node = node_changed,
 	.random = host_random,

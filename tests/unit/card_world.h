@@ -197,6 +197,7 @@ uint64_t world_card_id(const struct world *world, unsigned card);
 
 uint32_t world_crc32c(void *host, uint32_t crc, const void *data,
 		      uint32_t length);
+uint32_t world_headers_crc(void *host, const void *headers);
 /* Make both checksums of a frame right; inject it as if from `from`. */
 void world_seal(uint8_t *frame, uint32_t length);
 void world_inject(struct world *world, unsigned from, unsigned to,

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <bcl/wire.h>
+
 #include "transport/env/crc32c.h"
 
 enum {
@@ -118,6 +120,26 @@ START_TEST(copy)
 }
 END_TEST
 
+/* All bytes of the headers count but the checksums' own. */
+START_TEST(headers)
+{
+	uint8_t bytes[BCL_HEADERS_SIZE];
+	uint32_t crc;
+
+	fill();
+	memcpy(bytes, data, sizeof(bytes));
+	crc = bcl_crc32c_headers(bytes);
+	ck_assert_uint_eq(crc, bit_by_bit(bit_by_bit(0, bytes, 32), bytes + 40,
+					  sizeof(bytes) - 40));
+	for (unsigned i = 0; i < sizeof(bytes); i++) {
+		bytes[i] ^= 1;
+		ck_assert_int_eq(bcl_crc32c_headers(bytes) == crc,
+				 i >= 32 && i < 40);
+		bytes[i] ^= 1;
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("crc32c");
@@ -127,6 +149,7 @@ int main(void)
 	tcase_add_loop_test(tcase, all_lengths, 0, (int)bcl_crc32c_nways);
 	tcase_add_test(tcase, continued);
 	tcase_add_test(tcase, copy);
+	tcase_add_test(tcase, headers);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

@@ -465,6 +465,12 @@ static uint32_t hal_crc32c(void *arg, uint32_t crc, const void *data,
 	return bcl_crc32c(crc, data, length);
 }
 
+static uint32_t hal_headers_crc(void *arg, const void *headers)
+{
+	(void)arg;
+	return bcl_crc32c_headers(headers);
+}
+
 static uint64_t hal_random(void *arg)
 {
 	struct bcl_card_host *host = arg;
@@ -484,6 +490,7 @@ const struct bcl_hal bcl_card_hal = {
 	.event = hal_event,
 	.wake = hal_wake,
 	.crc32c = hal_crc32c,
+	.headers_crc = hal_headers_crc,
 	.learn = hal_learn,
 	.node = hal_node,
 	.random = hal_random,

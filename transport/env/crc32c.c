@@ -11,7 +11,11 @@
 
 #include <string.h>
 
+#include <bcl/wire.h>
+
 enum {
+	CHECKSUMS = offsetof(struct bcl_frame_header, pcrc),
+	SEGMENT = sizeof(struct bcl_frame_header), /* begins behind them */
 	LANES_MIN = 3 * 64, /* bytes; fewer: one lane */
 	WIDE_MIN = 256,
 };
@@ -72,6 +76,12 @@ static uint32_t by_table(uint32_t crc, const void *data, size_t length)
 	return ~crc;
 }
 
+static uint32_t headers_by_table(const uint8_t *p)
+{
+	return by_table(by_table(0, p, CHECKSUMS), p + SEGMENT,
+			BCL_HEADERS_SIZE - SEGMENT);
+}
+
 static bool always(void)
 {
 	return true;
@@ -104,20 +114,49 @@ WITH_CRC static inline uint64_t serial(uint64_t crc, const uint8_t *p,
 	return crc;
 }
 
-/* For short pieces, headers among them: 32 bytes at a time. */
-WITH_CRC static uint32_t by_words(uint32_t start, const void *data,
-				  size_t length)
+/* For short pieces: 32 bytes at a time, which go to `to`, too, unless that is
+ * NULL. */
+WITH_CRC static inline uint32_t words(uint32_t start, uint8_t *to,
+				      const uint8_t *p, size_t length)
 {
 	uint64_t crc = (uint32_t)~start;
-	const uint8_t *p = data;
 
 	for (; length >= 32; length -= 32, p += 32) {
 		crc = _mm_crc32_u64(crc, load64(p));
 		crc = _mm_crc32_u64(crc, load64(p + 8));
 		crc = _mm_crc32_u64(crc, load64(p + 16));
 		crc = _mm_crc32_u64(crc, load64(p + 24));
+		if (!to)
+			continue;
+		memcpy(to, p, 32);
+		to += 32;
 	}
+	if (to)
+		memcpy(to, p, length);
 	return (uint32_t)~serial(crc, p, length);
+}
+
+WITH_CRC static uint32_t by_words(uint32_t crc, const void *data, size_t length)
+{
+	return words(crc, NULL, data, length);
+}
+
+WITH_CRC static uint32_t copy_words(uint32_t crc, void *to, const void *data,
+				    size_t length)
+{
+	return words(crc, to, data, length);
+}
+
+WITH_CRC static uint32_t headers_by_words(const uint8_t *p)
+{
+	uint64_t crc = UINT32_MAX;
+	size_t at;
+
+#pragma GCC unroll 16
+	for (at = 0; at < BCL_HEADERS_SIZE; at += 8)
+		if (at != CHECKSUMS)
+			crc = _mm_crc32_u64(crc, load64(p + at));
+	return (uint32_t)~crc;
 }
 
 /*
@@ -306,9 +345,11 @@ static bool has_wide(void)
 	return false;
 }
 
-#define by_words by_table
-#define by_lanes by_table
-#define by_wide	 by_table
+#define by_words	 by_table
+#define by_lanes	 by_table
+#define by_wide		 by_table
+#define copy_words	 copy_wide
+#define headers_by_words headers_by_table
 
 static uint32_t copy_wide(uint32_t crc, void *to, const void *data,
 			  size_t length)
@@ -342,8 +383,16 @@ uint32_t bcl_crc32c(uint32_t crc, const void *data, size_t length)
 uint32_t bcl_crc32c_copy(uint32_t crc, void *to, const void *data,
 			 size_t length)
 {
+	if (length < LANES_MIN && has_words())
+		return copy_words(crc, to, data, length);
 	if (length >= WIDE_MIN && has_wide())
 		return copy_wide(crc, to, data, length);
 	memcpy(to, data, length);
 	return bcl_crc32c(crc, to, length);
+}
+
+uint32_t bcl_crc32c_headers(const void *headers)
+{
+	return has_words() ? headers_by_words(headers)
+			   : headers_by_table(headers);
 }

@@ -16,6 +16,10 @@ uint32_t bcl_crc32c(uint32_t crc, const void *data, size_t length);
 uint32_t bcl_crc32c_copy(uint32_t crc, void *to, const void *data,
 			 size_t length);
 
+/* Of the 80 bytes of headers that a frame begins with (bcl/wire.h), but for
+ * the checksums themselves, bytes 32 to 39. */
+uint32_t bcl_crc32c_headers(const void *headers);
+
 /* The ways there are, fastest first; the last is always usable. */
 struct bcl_crc32c_way {
 	const char *name;
