@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A rail over UDP: one socket per address, no privilege. What its files share.
+ *
+ *  udp.c          opening, watching, closing
+ *  udp_address.c  addresses as the wire and as the system write them
+ *  udp_error.c    what the system and the network say against our frames
+ *  udp_send.c     frames out, alone or in bursts
+ *  udp_receive.c  frames in, alone or joined
+ */
+#ifndef BCL_UDP_H
+#define BCL_UDP_H
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "transport/wire/rail.h"
+
+enum {
+	BCL_UDP_BURST_FRAMES =
+		64, /* every kernel with UDP_SEGMENT takes them */
+	BCL_UDP_BURST_BYTES = 65507,
+	BCL_UDP_BATCH = 16,    /* datagrams in one recvmmsg() */
+	BCL_UDP_SLOT = 9088,   /* bytes for each of them: a frame */
+	BCL_UDP_DELIVER = 128, /* frames delivered in one call */
+	BCL_UDP_MTU_MIN = 576,
+};
+
+struct bcl_udp {
+	struct bcl_rail rail;
+	const struct bcl_env *env;
+	const struct bcl_config *config;
+	sa_family_t family;
+	uint32_t scope;
+	uint32_t headers;  /* bytes of IP and UDP before a frame */
+	uint32_t path_mtu; /* least that was reported, else UINT32_MAX */
+	bool segment;	   /* the system cuts what is sent */
+	bool join;	   /* and joins what is received */
+	bool errors;	   /* the socket's error queue may hold something */
+	int told;	   /* the last errno that was logged */
+	size_t size;	   /* of this and flat */
+	uint8_t *flat;	   /* BATCH slots, or one joined datagram */
+	struct iovec out[BCL_UDP_BURST_FRAMES * 6];
+	struct mmsghdr messages[BCL_UDP_BURST_FRAMES];
+	struct iovec in[2 * BCL_UDP_DELIVER + 1];
+	struct bcl_rx_frame frames[BCL_UDP_DELIVER];
+};
+
+/*
+ * System calls are made by hand: the library's functions are points where a
+ * thread can be cancelled, which must not happen under the card's lock, and
+ * cost more.
+ */
+static inline ssize_t bcl_udp_recvmsg(int fd, struct msghdr *message, int flags)
+{
+	return syscall(SYS_recvmsg, fd, message, flags);
+}
+
+/* Returns the length of what was filled in. */
+socklen_t bcl_udp_to_system(const struct bcl_udp *udp,
+			    const struct bcl_wire_address *address,
+			    struct sockaddr_storage *storage);
+void bcl_udp_from_system(const struct sockaddr_storage *storage,
+			 struct bcl_wire_address *address);
+
+enum bcl_udp_outcome {
+	BCL_UDP_SENT,
+	BCL_UDP_FULL,  /* try again later */
+	BCL_UDP_RETRY, /* the error was an earlier frame's */
+	BCL_UDP_LOST,  /* counted; like a loss on the wire */
+	BCL_UDP_UNCUT, /* cannot be cut by the system: send frame by frame */
+};
+
+/* The system refused to send n frames, which it was to cut or was not. */
+enum bcl_udp_outcome bcl_udp_failed(struct bcl_udp *udp, int error, bool cut,
+				    unsigned n);
+
+/* Take what the network said about frames sent earlier; a sink is told of
+ * destinations that are gone. */
+void bcl_udp_read_errors(struct bcl_udp *udp, const struct bcl_rail_sink *sink,
+			 unsigned index);
+
+/* The rail's transmit() and receive(). */
+unsigned bcl_udp_transmit(struct bcl_rail *rail,
+			  const struct bcl_wire_address *destination,
+			  const struct bcl_rail_tx *frames, unsigned n);
+unsigned bcl_udp_receive(struct bcl_rail *rail,
+			 const struct bcl_rail_sink *sink, unsigned index,
+			 unsigned max);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* What the system and the network say against frames of a UDP rail. */
+#include "transport/wire/udp.h"
+
+#include <errno.h>
+#include <linux/errqueue.h>
+#include <string.h>
+
+#include "transport/counters.h"
+#include "transport/log.h"
+
+static void tell(struct bcl_udp *udp, const char *what, int error)
+{
+	if (udp->told != error)
+		bcl_log(udp->config, BCL_LOG_WARN, "udp", "%s: %s: %s",
+			udp->rail.interface, what, strerror(error));
+	udp->told = error;
+}
+
+enum bcl_udp_outcome bcl_udp_failed(struct bcl_udp *udp, int error, bool cut,
+				    unsigned n)
+{
+	switch (error) {
+	case EAGAIN:
+	case ENOBUFS:
+	case ENOMEM:
+		return BCL_UDP_FULL;
+	case EINTR:
+		return BCL_UDP_RETRY;
+	case ECONNREFUSED:
+		udp->errors = true;
+		return BCL_UDP_RETRY;
+	case EIO:
+	case EINVAL:
+	case EOPNOTSUPP:
+		if (!cut)
+			break;
+		udp->segment = false;
+		bcl_rail_count(&udp->rail, udp_offload_lost, 1);
+		tell(udp, "no segmentation offload", error);
+		return BCL_UDP_UNCUT;
+	case EMSGSIZE:
+		udp->errors = true;
+		bcl_rail_count(&udp->rail, udp_too_big, n);
+		return BCL_UDP_LOST;
+	default:
+		break;
+	}
+	udp->errors = true;
+	bcl_rail_count(&udp->rail, udp_send_failed, n);
+	tell(udp, "cannot send", error);
+	return BCL_UDP_LOST;
+}
+
+/* Take what the network said about frames sent earlier. */
+void bcl_udp_read_errors(struct bcl_udp *udp, const struct bcl_rail_sink *sink,
+			 unsigned index)
+{
+	struct sockaddr_storage to;
+	union {
+		struct cmsghdr header;
+		uint8_t bytes[512];
+	} control;
+	struct msghdr message = { .msg_name = &to };
+
+	udp->errors = false;
+	for (;;) {
+		struct bcl_wire_address address;
+		struct sock_extended_err error = { 0 };
+		struct cmsghdr *c;
+
+		message.msg_namelen = sizeof(to);
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+		if (bcl_udp_recvmsg(udp->rail.fd, &message, MSG_ERRQUEUE) < 0)
+			return;
+		for (c = CMSG_FIRSTHDR(&message); c;
+		     c = CMSG_NXTHDR(&message, c))
+			if ((c->cmsg_level == SOL_IP &&
+			     c->cmsg_type == IP_RECVERR) ||
+			    (c->cmsg_level == SOL_IPV6 &&
+			     c->cmsg_type == IPV6_RECVERR))
+				memcpy(&error, CMSG_DATA(c), sizeof(error));
+		if (error.ee_errno == EMSGSIZE &&
+		    error.ee_info >= BCL_UDP_MTU_MIN) {
+			if (error.ee_info < udp->path_mtu)
+				udp->path_mtu = error.ee_info;
+		} else if (error.ee_errno == ECONNREFUSED && sink) {
+			bcl_rail_count(&udp->rail, udp_refused, 1);
+			bcl_udp_from_system(&to, &address);
+			sink->gone(sink->host, index, &address, BCL_ERR_DEAD);
+		}
+	}
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Equal frames to one destination leave in one system call, cut by the system
+ * (UDP_SEGMENT), or frame by frame in sendmmsg() where that is not to be had.
+ */
+#include "transport/wire/udp.h"
+
+#include <errno.h>
+#include <netinet/udp.h>
+#include <string.h>
+
+#include "transport/counters.h"
+
+enum {
+	TRIES = 4, /* of a send that is told errors of earlier ones */
+};
+
+static ssize_t send_message(int fd, const struct msghdr *message)
+{
+	const struct iovec *iov = message->msg_iov;
+
+	/* A call of its own for the common case: less to copy and check. */
+	if (message->msg_iovlen == 1 && !message->msg_controllen)
+		return syscall(SYS_sendto, fd, iov->iov_base, iov->iov_len,
+			       MSG_DONTWAIT, message->msg_name,
+			       message->msg_namelen);
+	return syscall(SYS_sendmsg, fd, message, MSG_DONTWAIT);
+}
+
+static enum bcl_udp_outcome
+send_one(struct bcl_udp *udp, struct msghdr *message, bool cut, unsigned n)
+{
+	unsigned tries;
+
+	for (tries = 0; tries < TRIES; tries++) {
+		enum bcl_udp_outcome outcome;
+
+		bcl_rail_count(&udp->rail, udp_sendmsg, 1);
+		if (send_message(udp->rail.fd, message) >= 0)
+			return BCL_UDP_SENT;
+		outcome = bcl_udp_failed(udp, errno, cut, n);
+		if (outcome != BCL_UDP_RETRY)
+			return outcome;
+	}
+	bcl_rail_count(&udp->rail, udp_send_failed, n);
+	return BCL_UDP_LOST;
+}
+
+/* Pieces that lie one behind the other are one. */
+static unsigned append(struct iovec *out, unsigned n, const struct iovec *piece)
+{
+	struct iovec *last = out + n - 1;
+
+	if (n && (uint8_t *)last->iov_base + last->iov_len == piece->iov_base) {
+		last->iov_len += piece->iov_len;
+		return n;
+	}
+	out[n] = *piece;
+	return n + 1;
+}
+
+static enum bcl_udp_outcome send_burst(struct bcl_udp *udp,
+				       struct msghdr *message,
+				       const struct bcl_rail_tx *frames,
+				       unsigned n)
+{
+	union {
+		struct cmsghdr header;
+		uint8_t bytes[CMSG_SPACE(sizeof(uint16_t))];
+	} control = { 0 };
+	const uint16_t length = (uint16_t)frames[0].length;
+	unsigned niov = 0, i, j;
+
+	for (i = 0; i < n; i++)
+		for (j = 0; j < frames[i].niov; j++)
+			niov = append(udp->out, niov, &frames[i].iov[j]);
+	message->msg_iov = udp->out;
+	message->msg_iovlen = niov;
+	message->msg_control = &control;
+	message->msg_controllen = sizeof(control);
+	control.header.cmsg_level = SOL_UDP;
+	control.header.cmsg_type = UDP_SEGMENT;
+	control.header.cmsg_len = CMSG_LEN(sizeof(length));
+	memcpy(CMSG_DATA(&control.header), &length, sizeof(length));
+	bcl_rail_count(&udp->rail, udp_bursts, 1);
+	return send_one(udp, message, true, n);
+}
+
+static enum bcl_udp_outcome send_each(struct bcl_udp *udp,
+				      const struct msghdr *message,
+				      const struct bcl_rail_tx *frames,
+				      unsigned n, unsigned *taken)
+{
+	unsigned tries = 0, i;
+
+	for (i = 0; i < n; i++) {
+		udp->messages[i].msg_hdr = *message;
+		udp->messages[i].msg_hdr.msg_iov = (void *)frames[i].iov;
+		udp->messages[i].msg_hdr.msg_iovlen = frames[i].niov;
+	}
+	*taken = 0;
+	while (*taken < n) {
+		enum bcl_udp_outcome outcome;
+		int sent;
+
+		bcl_rail_count(&udp->rail, udp_sendmsg, 1);
+		sent = (int)syscall(SYS_sendmmsg, udp->rail.fd,
+				    udp->messages + *taken, n - *taken,
+				    MSG_DONTWAIT);
+		if (sent > 0) {
+			*taken += (unsigned)sent;
+			continue;
+		}
+		outcome = bcl_udp_failed(udp, errno, false, 1);
+		if (outcome == BCL_UDP_FULL)
+			return BCL_UDP_FULL;
+		if (outcome == BCL_UDP_LOST || ++tries == TRIES) {
+			tries = 0;
+			++*taken;
+		}
+	}
+	return BCL_UDP_SENT;
+}
+
+/* How many of the frames may leave in one call. */
+static unsigned run_length(const struct bcl_rail_tx *frames, unsigned n)
+{
+	unsigned bytes = 0, i;
+
+	if (n == 1)
+		return 1;
+	for (i = 0; i < n && i < BCL_UDP_BURST_FRAMES; i++) {
+		bytes += frames[i].length;
+		if (bytes > BCL_UDP_BURST_BYTES ||
+		    frames[i].length > frames[0].length)
+			break;
+		if (frames[i].length < frames[0].length)
+			return i + 1;
+	}
+	return i;
+}
+
+unsigned bcl_udp_transmit(struct bcl_rail *rail,
+			  const struct bcl_wire_address *destination,
+			  const struct bcl_rail_tx *frames, unsigned n)
+{
+	struct bcl_udp *udp = (struct bcl_udp *)rail;
+	struct sockaddr_storage to;
+	const struct msghdr plain = {
+		.msg_name = &to,
+		.msg_namelen = bcl_udp_to_system(udp, destination, &to),
+	};
+	unsigned taken = 0;
+
+	while (taken < n) {
+		const struct bcl_rail_tx *first = frames + taken;
+		unsigned run = run_length(first, n - taken), some;
+		struct msghdr message = plain;
+		enum bcl_udp_outcome outcome = BCL_UDP_UNCUT;
+
+		if (run == 1) {
+			message.msg_iov = (void *)first->iov;
+			message.msg_iovlen = first->niov;
+			outcome = send_one(udp, &message, false, 1);
+		} else if (udp->segment) {
+			outcome = send_burst(udp, &message, first, run);
+		}
+		if (outcome == BCL_UDP_UNCUT) {
+			outcome = send_each(udp, &plain, first, run, &some);
+			if (outcome == BCL_UDP_FULL)
+				return taken + some;
+		}
+		if (outcome == BCL_UDP_FULL)
+			break;
+		taken += run;
+	}
+	return taken;
+}
