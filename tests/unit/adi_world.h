@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A job of ranks as fibers over the mock transport: each runs the same
+ * A job of ranks in virtual time over the mock transport: each runs the same
  * function between joining and leaving.
  */
 #ifndef ADI_WORLD_H
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fiber_env.h"
+#include "sim/world.h"
 #include "mock_transport.h"
 #include "need.h"
 
@@ -21,9 +21,9 @@ enum {
 };
 
 static struct {
-	struct fiber_world *fibers;
+	struct sim_world *ranks;
 	struct mock *mock;
-	struct bcl_env env; /* that of the fibers, with its memory watched */
+	struct bcl_env env; /* that of the ranks, with its memory watched */
 	void *(*allocate)(void *world, size_t size);
 	unsigned allocations;
 	unsigned fail_at; /* this one; 0: none */
@@ -41,7 +41,7 @@ static inline void *world_allocate(void *arg, size_t size)
 	return world.allocate(arg, size);
 }
 
-static inline void world_fiber(void *arg)
+static inline void world_rank(void *arg)
 {
 	unsigned rank = (unsigned)(uintptr_t)arg;
 	struct bcl_adi_options options = {
@@ -54,27 +54,27 @@ static inline void world_fiber(void *arg)
 	bcl_adi_close(world.adi[rank]);
 }
 
-/* A world of n fibers. One that does not come back is a failure. */
+/* A world of n ranks. One that does not come back is a failure. */
 static inline void world_spawn(const struct mock_options *options, unsigned n,
-			       void (*fiber)(void *arg))
+			       void (*run)(void *arg))
 {
 	struct mock_options all = *options;
 	unsigned i;
 
 	if (all.ports < n)
 		all.ports = n;
-	world.fibers = fiber_world_open(all.seed, NULL);
-	world.env = *fiber_world_env(world.fibers);
+	world.ranks = sim_world_open(all.seed, NULL);
+	world.env = *sim_world_env(world.ranks);
 	world.allocate = world.env.allocate;
 	world.env.allocate = world_allocate;
 	world.no_memory = false;
 	world.mock = mock_open(&world.env, &all);
 	world.n = n;
 	for (i = 0; i < n; i++)
-		fiber_spawn(world.fibers, fiber, (void *)(uintptr_t)i);
-	ck_assert_uint_eq(fiber_world_run(world.fibers, 1000000000000), 0);
+		sim_world_spawn(world.ranks, run, (void *)(uintptr_t)i);
+	ck_assert_uint_eq(sim_world_run(world.ranks, 1000000000000), 0);
 	mock_close(world.mock);
-	fiber_world_close(world.fibers);
+	sim_world_close(world.ranks);
 }
 
 /* A job of n ranks, each runs the function between joining and leaving. */
@@ -82,7 +82,7 @@ static inline void world_run(const struct mock_options *options, unsigned n,
 			     void (*run)(struct bcl_adi *adi, unsigned rank))
 {
 	world.run = run;
-	world_spawn(options, n, world_fiber);
+	world_spawn(options, n, world_rank);
 }
 
 static inline void world_yield(void)
@@ -106,7 +106,7 @@ static inline void world_turns(struct bcl_adi *adi, unsigned n)
 	}
 }
 
-/* Until all fibers of the job have called it as often; no messages. */
+/* Until all ranks of the job have called it as often; no messages. */
 static inline void world_meet(void)
 {
 	static unsigned arrived, met;

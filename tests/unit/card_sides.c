@@ -11,7 +11,7 @@ enum {
 	SECOND = 1000000000,
 };
 
-struct fiber_world *sides_world;
+struct sim_world *sides_world;
 struct side sides[2];
 bool sides_apart;
 
@@ -24,7 +24,7 @@ struct side *side_other(struct side *side)
 
 void side_let_others(void)
 {
-	const struct bcl_env *env = fiber_world_env(sides_world);
+	const struct bcl_env *env = sim_world_env(sides_world);
 
 	env->yield(env->world);
 }
@@ -115,7 +115,7 @@ void side_check(const uint8_t *bytes, size_t length, unsigned seed)
 static void open_side(struct side *side)
 {
 	const struct bcl_context_options options = {
-		.env = fiber_world_env(sides_world),
+		.env = sim_world_env(sides_world),
 		.job_key = side->key,
 	};
 
@@ -164,14 +164,14 @@ static void run_side(void *arg)
 void sides_play(void (*what)(struct side *side))
 {
 	script = what;
-	fiber_spawn(sides_world, run_side, &sides[0]);
-	fiber_spawn(sides_world, run_side, &sides[1]);
-	ck_assert_uint_eq(fiber_world_run(sides_world, 3600ull * SECOND), 0);
+	sim_world_spawn(sides_world, run_side, &sides[0]);
+	sim_world_spawn(sides_world, run_side, &sides[1]);
+	ck_assert_uint_eq(sim_world_run(sides_world, 3600ull * SECOND), 0);
 }
 
 void sides_open(void)
 {
-	sides_world = fiber_world_open(11, link_rails);
+	sides_world = sim_world_open(11, link_rails);
 	link_world(sides_world);
 	sides_apart = false;
 	memset(sides, 0, sizeof(sides));
@@ -180,7 +180,7 @@ void sides_open(void)
 
 void sides_close(void)
 {
-	fiber_world_close(sides_world);
+	sim_world_close(sides_world);
 }
 
 /* ---- system messages ---- */

@@ -2,7 +2,7 @@
 /*
  * For tests of the card path from the public interface down to frames: two
  * sides on two nodes, each with a context, a port and the other one as its
- * peer, as fibers on one thread, in virtual time.
+ * peer, in virtual time.
  */
 #ifndef BCL_TESTS_CARD_SIDES_H
 #define BCL_TESTS_CARD_SIDES_H
@@ -11,7 +11,7 @@
 
 #include <bcl/bcl.h>
 
-#include "fiber_env.h"
+#include "sim/world.h"
 
 struct side {
 	unsigned number;
@@ -24,7 +24,7 @@ struct side {
 	bool done;
 };
 
-extern struct fiber_world *sides_world;
+extern struct sim_world *sides_world;
 extern struct side sides[2];
 extern bool sides_apart; /* the peer is not expected to come up */
 

@@ -17,6 +17,7 @@ enum {
 };
 
 struct frame {
+	struct sim_event arrival;
 	struct frame *next;
 	struct bcl_wire_address source;
 	unsigned to;
@@ -32,11 +33,11 @@ struct link {
 	bool cut;
 };
 
-static struct fiber_world *current;
+static struct sim_world *current;
 static struct link *links[RAILS];
 static unsigned nlinks;
 
-void link_world(struct fiber_world *world)
+void link_world(struct sim_world *world)
 {
 	current = world;
 	memset(links, 0, sizeof(links));
@@ -48,10 +49,9 @@ void link_cut(unsigned n, bool cut)
 	links[n]->cut = cut;
 }
 
-/* From the world's loop. */
-static void arrive(void *arg)
+static void arrive(struct sim_event *event)
 {
-	struct frame *frame = arg;
+	struct frame *frame = (struct frame *)event;
 	struct link *link = links[frame->to];
 
 	if (!link || link->cut || link->queued == QUEUED) {
@@ -78,6 +78,7 @@ static unsigned link_transmit(struct bcl_rail *rail,
 		if (link->cut)
 			continue;
 		frame = calloc(1, sizeof(*frame));
+		frame->arrival.call = arrive;
 		frame->source = rail->address;
 		frame->to = destination->bytes[0];
 		for (j = 0; j < frames[i].niov; j++) {
@@ -87,8 +88,8 @@ static unsigned link_transmit(struct bcl_rail *rail,
 			frame->length += (uint16_t)frames[i].iov[j].iov_len;
 		}
 		ck_assert_uint_eq(frame->length, frames[i].length);
-		fiber_at(current, link->env->now(link->env->world) + LATENCY,
-			 arrive, frame);
+		sim_clock_set(sim_world_clock(current), &frame->arrival,
+			      link->env->now(link->env->world) + LATENCY);
 	}
 	return n;
 }

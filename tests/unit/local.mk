@@ -13,15 +13,14 @@ EXTRA_DIST += %D%/rails.h
 unit_tests += %D%/test_interface %D%/test_udp %D%/test_packet %D%/test_fault \
 	%D%/test_trace %D%/test_mtu
 
-fiber_env = %D%/fiber_env.c %D%/fiber_env.h
-unit_tests += %D%/test_fiber_env
-%C%_test_fiber_env_SOURCES = %D%/test_fiber_env.c $(fiber_env)
+unit_tests += %D%/test_sim_clock %D%/test_sim_world
+%C%_test_sim_clock_LDADD = libsim.la $(CHECK_LIBS)
+%C%_test_sim_world_LDADD = libsim.la $(CHECK_LIBS)
 
 # The ADI, over a transport of their own
 adi_traffic = %D%/adi_traffic.c %D%/adi_traffic.h %D%/need.h
-adi_world = %D%/adi_world.h %D%/need.h %D%/mock_transport.c %D%/mock_transport.h \
-	$(fiber_env)
-adi_world_libs = libadi.la libtransport.la $(HWLOC_LIBS) $(PMIX_LIBS) \
+adi_world = %D%/adi_world.h %D%/need.h %D%/mock_transport.c %D%/mock_transport.h
+adi_world_libs = libsim.la libadi.la libtransport.la $(HWLOC_LIBS) $(PMIX_LIBS) \
 	$(CHECK_LIBS)
 unit_tests += %D%/test_match %D%/test_adi
 %C%_test_adi_SOURCES = %D%/test_adi.c $(adi_world)
@@ -91,11 +90,14 @@ unit_tests += %D%/test_card_foreign
 %C%_test_card_foreign_LDADD = $(CHECK_LIBS)
 
 link_rail = %D%/link_rail.c %D%/link_rail.h
-card_sides = %D%/card_sides.c %D%/card_sides.h $(link_rail) $(fiber_env)
+card_sides = %D%/card_sides.c %D%/card_sides.h $(link_rail)
 unit_tests += %D%/test_card_large %D%/test_card_path %D%/test_card_remote
 %C%_test_card_large_SOURCES = %D%/test_card_large.c $(card_sides)
 %C%_test_card_path_SOURCES = %D%/test_card_path.c $(card_sides)
 %C%_test_card_remote_SOURCES = %D%/test_card_remote.c $(card_sides)
+%C%_test_card_large_LDADD = libsim.la $(LDADD)
+%C%_test_card_path_LDADD = libsim.la $(LDADD)
+%C%_test_card_remote_LDADD = libsim.la $(LDADD)
 
 # Collectives over a job of threads: coll_mock.h
 coll_mock = %D%/coll_cases.c %D%/coll_cases.h %D%/coll_mock.c %D%/coll_mock.h

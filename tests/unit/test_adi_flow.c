@@ -469,11 +469,13 @@ END_TEST
 
 static unsigned victim, delay;
 
-static void kill_victim(void *arg)
+static void kill_victim(struct sim_event *event)
 {
-	(void)arg;
+	(void)event;
 	mock_kill(world.mock, victim);
 }
+
+static struct sim_event death = { .call = kill_victim };
 
 static void close_with_death(struct bcl_adi *adi, unsigned rank)
 {
@@ -485,9 +487,8 @@ static void close_with_death(struct bcl_adi *adi, unsigned rank)
 	for (i = 0; i < world.n; i++)
 		bcl_adi_recv(adi, &c, 1, (int)i, 0, 0, NULL);
 	if (rank == victim)
-		fiber_at(world.fibers,
-			 world.env.now(world.env.world) + delay * 100,
-			 kill_victim, NULL);
+		sim_clock_set(sim_world_clock(world.ranks), &death,
+			      world.env.now(world.env.world) + delay * 100);
 }
 
 START_TEST(death_while_leaving_hangs_nobody)

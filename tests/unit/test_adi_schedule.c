@@ -146,11 +146,13 @@ END_TEST
 /* ---- failures ---------------------------------------------------------------
  */
 
-static void kill_1(void *arg)
+static void kill_1(struct sim_event *event)
 {
-	(void)arg;
+	(void)event;
 	mock_kill(world.mock, 1);
 }
+
+static struct sim_event death = { .call = kill_1 };
 
 static void ring_with_death(struct bcl_adi *adi, unsigned rank)
 {
@@ -159,8 +161,8 @@ static void ring_with_death(struct bcl_adi *adi, unsigned rank)
 
 	ring->rounds = 10000;
 	if (rank == 1) {
-		fiber_at(world.fibers, world.env.now(world.env.world) + 1000000,
-			 kill_1, NULL);
+		sim_clock_set(sim_world_clock(world.ranks), &death,
+			      world.env.now(world.env.world) + 1000000);
 		status = bcl_adi_schedule_run(adi, &ring->schedule);
 		ck_assert_int_eq(status, BCL_ERR_CLOSED);
 		return;

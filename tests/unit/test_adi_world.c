@@ -124,7 +124,7 @@ static void large(void *arg)
 	prepare(port, port, LARGE);
 	before = world.allocations;
 	ck_assert_int_eq(bcl_adi_open(&options, &adi), BCL_OK);
-	/* not one per rank; the other fiber's are among them */
+	/* not one per rank; the other rank's are among them */
 	ck_assert_uint_lt(world.allocations - before, 100);
 	if (port == 0)
 		ck_assert_int_eq(bcl_adi_send(adi, &value, 4, 1, 0, 0), BCL_OK);

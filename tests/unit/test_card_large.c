@@ -154,7 +154,7 @@ static void use_channels(struct side *side)
 		return;
 	}
 	/* Posted after the messages were sent; the last too short. */
-	fiber_compute(sides_world, 1000000);
+	sim_compute(sides_world, 1000000);
 	for (i = 0; i < 4; i++) {
 		size_t room = i == 3 ? 1000 : BIG;
 

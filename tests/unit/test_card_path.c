@@ -120,7 +120,7 @@ static void flood(struct side *side)
 		}
 		return;
 	}
-	fiber_compute(sides_world, SECOND / 10);
+	sim_compute(sides_world, SECOND / 10);
 	for (i = 0; i < n; i++) {
 		uint8_t in[64];
 
@@ -132,9 +132,9 @@ static void flood(struct side *side)
 
 START_TEST(more_messages_than_blocks)
 {
-	fiber_setenv(sides_world, "BCL_BLOCKS", "16");
+	sim_world_set(sides_world, "BCL_BLOCKS", "16");
 	sides_play(flood);
-	fiber_setenv(sides_world, "BCL_BLOCKS", NULL);
+	sim_world_set(sides_world, "BCL_BLOCKS", NULL);
 }
 END_TEST
 
@@ -188,10 +188,10 @@ START_TEST(all_faults_at_once)
 
 	snprintf(plan, sizeof(plan),
 		 "drop:20%%,dup:20%%,reorder:20%%,corrupt:20%%,seed:%d", _i);
-	fiber_setenv(sides_world, "BCL_FAULT", plan);
-	fiber_setenv(sides_world, "BCL_LOG", "error");
+	sim_world_set(sides_world, "BCL_FAULT", plan);
+	sim_world_set(sides_world, "BCL_LOG", "error");
 	sides_play(everything);
-	fiber_setenv(sides_world, "BCL_FAULT", NULL);
+	sim_world_set(sides_world, "BCL_FAULT", NULL);
 }
 END_TEST
 
@@ -239,9 +239,9 @@ static void lose_peer(struct side *side)
 
 START_TEST(a_silent_peer_is_lost)
 {
-	fiber_setenv(sides_world, "BCL_PEER_TIMEOUT", "1s");
+	sim_world_set(sides_world, "BCL_PEER_TIMEOUT", "1s");
 	sides_play(lose_peer);
-	fiber_setenv(sides_world, "BCL_PEER_TIMEOUT", NULL);
+	sim_world_set(sides_world, "BCL_PEER_TIMEOUT", NULL);
 }
 END_TEST
 
@@ -281,10 +281,10 @@ static void unreachable(struct side *side)
 
 START_TEST(nobody_answers)
 {
-	fiber_setenv(sides_world, "BCL_PEER_TIMEOUT", "1s");
+	sim_world_set(sides_world, "BCL_PEER_TIMEOUT", "1s");
 	sides_apart = true;
 	sides_play(unreachable);
-	fiber_setenv(sides_world, "BCL_PEER_TIMEOUT", NULL);
+	sim_world_set(sides_world, "BCL_PEER_TIMEOUT", NULL);
 }
 END_TEST
 

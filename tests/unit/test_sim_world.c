@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "fiber_env.h"
+#include "sim/world.h"
 
-static struct fiber_world *world;
+static struct sim_world *world;
 static const struct bcl_env *env;
 static int object, group;
 static char trace[256];
@@ -21,8 +21,8 @@ static void note(char what)
 
 static void setup(void)
 {
-	world = fiber_world_open(7, NULL);
-	env = fiber_world_env(world);
+	world = sim_world_open(7, NULL);
+	env = sim_world_env(world);
 	object = env->object_open(env->world);
 	group = env->group_open(env->world, &object, 1);
 	trace[0] = 0;
@@ -30,7 +30,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-	fiber_world_close(world);
+	sim_world_close(world);
 }
 
 static void sleeper(void *arg)
@@ -43,27 +43,27 @@ static void sleeper(void *arg)
 static void waker(void *arg)
 {
 	(void)arg;
-	fiber_compute(world, 1000);
+	sim_compute(world, 1000);
 	note('w');
 	env->wake(env->world, object);
 }
 
 START_TEST(a_wake_up_ends_a_wait_on_object_and_group)
 {
-	fiber_spawn(world, sleeper, &object);
-	fiber_spawn(world, waker, NULL);
-	ck_assert_uint_eq(fiber_world_run(world, 1000000), 0);
-	fiber_spawn(world, sleeper, &group);
-	fiber_spawn(world, waker, NULL);
-	ck_assert_uint_eq(fiber_world_run(world, 1000000), 0);
+	sim_world_spawn(world, sleeper, &object);
+	sim_world_spawn(world, waker, NULL);
+	ck_assert_uint_eq(sim_world_run(world, 1000000), 0);
+	sim_world_spawn(world, sleeper, &group);
+	sim_world_spawn(world, waker, NULL);
+	ck_assert_uint_eq(sim_world_run(world, 1000000), 0);
 	ck_assert_str_eq(trace, "wsws");
 }
 END_TEST
 
 START_TEST(nobody_wakes)
 {
-	fiber_spawn(world, sleeper, &object);
-	ck_assert_uint_eq(fiber_world_run(world, UINT32_MAX), 1);
+	sim_world_spawn(world, sleeper, &object);
+	ck_assert_uint_eq(sim_world_run(world, UINT32_MAX), 1);
 	ck_assert_str_eq(trace, "");
 }
 END_TEST
@@ -77,19 +77,23 @@ static void late(void *arg)
 	note(*(char *)arg);
 }
 
-static void ring(void *arg)
+static void ring(struct sim_event *event)
 {
+	(void)event;
 	note('t');
-	env->wake(env->world, *(int *)arg);
+	env->wake(env->world, object);
 }
 
-START_TEST(time_jumps_and_timers_run)
+START_TEST(time_jumps_and_events_come)
 {
-	fiber_spawn(world, late, "l");
-	ck_assert_uint_eq(fiber_world_run(world, 10000000000), 0);
-	fiber_spawn(world, sleeper, &object);
-	fiber_at(world, env->now(env->world) + 777, ring, &object);
-	ck_assert_uint_eq(fiber_world_run(world, 10000000000), 0);
+	struct sim_event bell = { .call = ring };
+
+	sim_world_spawn(world, late, "l");
+	ck_assert_uint_eq(sim_world_run(world, 10000000000), 0);
+	sim_world_spawn(world, sleeper, &object);
+	sim_clock_set(sim_world_clock(world), &bell,
+		      env->now(env->world) + 777);
+	ck_assert_uint_eq(sim_world_run(world, 10000000000), 0);
 	ck_assert_str_eq(trace, "lts");
 }
 END_TEST
@@ -106,15 +110,15 @@ START_TEST(a_seed_replays)
 {
 	char first[sizeof(trace)];
 
-	fiber_spawn(world, spinner, "a");
-	fiber_spawn(world, spinner, "b");
-	fiber_world_run(world, 1000000);
+	sim_world_spawn(world, spinner, "a");
+	sim_world_spawn(world, spinner, "b");
+	sim_world_run(world, 1000000);
 	strcpy(first, trace);
 	teardown();
 	setup();
-	fiber_spawn(world, spinner, "a");
-	fiber_spawn(world, spinner, "b");
-	fiber_world_run(world, 1000000);
+	sim_world_spawn(world, spinner, "a");
+	sim_world_spawn(world, spinner, "b");
+	sim_world_run(world, 1000000);
 	ck_assert_str_eq(first, trace);
 	ck_assert_ptr_nonnull(strstr(trace, "ab"));
 	ck_assert_ptr_nonnull(strstr(trace, "ba"));
@@ -123,13 +127,13 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("fiber_env");
-	TCase *tcase = tcase_create("fiber_env");
+	Suite *suite = suite_create("sim_world");
+	TCase *tcase = tcase_create("sim_world");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, a_wake_up_ends_a_wait_on_object_and_group);
 	tcase_add_test(tcase, nobody_wakes);
-	tcase_add_test(tcase, time_jumps_and_timers_run);
+	tcase_add_test(tcase, time_jumps_and_events_come);
 	tcase_add_test(tcase, a_seed_replays);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Virtual time: events, each at a moment. Those of one moment happen in the
+ * order in which they were set, so that a run can be repeated exactly.
+ */
+#ifndef SIM_CLOCK_H
+#define SIM_CLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Part of what it is about; all zeroes: not set. */
+struct sim_event {
+	void (*call)(struct sim_event *event);
+	uint64_t time, order;
+	size_t place; /* in the heap; 0: not set */
+};
+
+struct sim_clock {
+	uint64_t now; /* ns */
+	uint64_t order;
+	struct sim_event **heap; /* from 1 on */
+	size_t n, room;
+};
+
+void sim_clock_open(struct sim_clock *clock, uint64_t now);
+/* Events that are still set belong to their owners. */
+void sim_clock_close(struct sim_clock *clock);
+
+/* Have event->call() at `time`, or now if that is over; set again: then
+ * instead. */
+void sim_clock_set(struct sim_clock *clock, struct sim_event *event,
+		   uint64_t time);
+void sim_clock_clear(struct sim_clock *clock, struct sim_event *event);
+
+static inline bool sim_clock_is_set(const struct sim_event *event)
+{
+	return event->place != 0;
+}
+
+/* The moment of the next event; UINT64_MAX: there is none. */
+uint64_t sim_clock_next(const struct sim_clock *clock);
+/* Go there and do it. */
+void sim_clock_step(struct sim_clock *clock);
+
+#endif

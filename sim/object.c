@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim/object.h"
+
+#include <stdlib.h>
+
+#include "sim/fail.h"
+
+enum kind {
+	CLOSED,
+	OBJECT,
+	GROUP,
+};
+
+struct sim_object {
+	enum kind kind;
+	bool woken;
+	int *linked; /* a group's members; the groups of an object */
+	unsigned nlinked, room;
+	struct sim_waiter *waiters;
+	int next; /* CLOSED: the next of these */
+};
+
+void sim_objects_open(struct sim_objects *objects)
+{
+	*objects = (struct sim_objects){ .spare = -1 };
+}
+
+void sim_objects_close(struct sim_objects *objects)
+{
+	size_t i;
+
+	for (i = 0; i < objects->n; i++)
+		free(objects->all[i].linked);
+	free(objects->all);
+}
+
+static struct sim_object *get(const struct sim_objects *objects, int number)
+{
+	sim_check(number >= 0 && (size_t)number < objects->n &&
+			  objects->all[number].kind != CLOSED,
+		  "an object that is not open");
+	return &objects->all[number];
+}
+
+static int open_one(struct sim_objects *objects, enum kind kind)
+{
+	int number = objects->spare;
+	struct sim_object *object;
+
+	if (number < 0) {
+		number = (int)objects->n++;
+		objects->all = sim_need(realloc(
+			objects->all, objects->n * sizeof(*objects->all)));
+		objects->all[number] = (struct sim_object){ .next = -1 };
+	}
+	object = &objects->all[number];
+	objects->spare = object->next;
+	object->kind = kind;
+	object->woken = false;
+	return number;
+}
+
+int sim_object_open(struct sim_objects *objects)
+{
+	return open_one(objects, OBJECT);
+}
+
+int sim_object_open_group(struct sim_objects *objects)
+{
+	return open_one(objects, GROUP);
+}
+
+static void link_to(struct sim_object *object, int number)
+{
+	if (object->nlinked == object->room) {
+		object->room = object->room ? 2 * object->room : 4;
+		object->linked = sim_need(
+			realloc(object->linked, object->room * sizeof(int)));
+	}
+	object->linked[object->nlinked++] = number;
+}
+
+static void unlink_from(struct sim_object *object, int number)
+{
+	unsigned i = 0;
+
+	while (i < object->nlinked && object->linked[i] != number)
+		i++;
+	sim_check(i < object->nlinked, "not a member of the group");
+	object->linked[i] = object->linked[--object->nlinked];
+}
+
+void sim_object_close(struct sim_objects *objects, int number)
+{
+	struct sim_object *object = get(objects, number);
+
+	sim_check(!object->waiters, "an object closed under a rank that waits");
+	while (object->nlinked) {
+		int other = object->linked[--object->nlinked];
+
+		unlink_from(get(objects, other), number);
+	}
+	object->kind = CLOSED;
+	object->next = objects->spare;
+	objects->spare = number;
+}
+
+static void tell(struct sim_objects *objects, int number)
+{
+	struct sim_object *object = get(objects, number);
+	struct sim_waiter *waiter;
+
+	while ((waiter = object->waiters)) {
+		object->waiters = waiter->next;
+		waiter->object = -1;
+		waiter->ready(waiter);
+	}
+}
+
+void sim_object_add(struct sim_objects *objects, int group, int member)
+{
+	sim_check(get(objects, group)->kind == GROUP &&
+			  get(objects, member)->kind == OBJECT,
+		  "a member that is no object, or of no group");
+	link_to(get(objects, group), member);
+	link_to(get(objects, member), group);
+	if (get(objects, member)->woken)
+		tell(objects, group);
+}
+
+void sim_object_remove(struct sim_objects *objects, int group, int member)
+{
+	unlink_from(get(objects, group), member);
+	unlink_from(get(objects, member), group);
+}
+
+bool sim_object_readable(const struct sim_objects *objects, int number)
+{
+	const struct sim_object *object = get(objects, number);
+	unsigned i;
+
+	for (i = 0; object->kind == GROUP && i < object->nlinked; i++)
+		if (get(objects, object->linked[i])->woken)
+			return true;
+	return object->woken;
+}
+
+void sim_object_wake(struct sim_objects *objects, int number)
+{
+	struct sim_object *object = get(objects, number);
+	unsigned i;
+
+	object->woken = true;
+	tell(objects, number);
+	for (i = 0; i < object->nlinked; i++)
+		tell(objects, object->linked[i]);
+}
+
+void sim_object_clear(struct sim_objects *objects, int number)
+{
+	get(objects, number)->woken = false;
+}
+
+void sim_object_await(struct sim_objects *objects, int number,
+		      struct sim_waiter *waiter)
+{
+	struct sim_object *object = get(objects, number);
+
+	waiter->object = number;
+	waiter->next = object->waiters;
+	object->waiters = waiter;
+}
+
+void sim_object_give_up(struct sim_objects *objects, struct sim_waiter *waiter)
+{
+	struct sim_waiter **place;
+
+	if (waiter->object < 0)
+		return;
+	place = &get(objects, waiter->object)->waiters;
+	while (*place != waiter)
+		place = &(*place)->next;
+	*place = waiter->next;
+	waiter->object = -1;
+}

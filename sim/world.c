@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/fail.h"
+#include "sim/fiber.h"
+#include "sim/object.h"
+#include "sim/random.h"
+
+enum {
+	STACK = 512 << 10,
+	VARIABLES = 64,
+	START = 1000000000,
+	NOW_COSTS = 20, /* ns, so that a loop that looks at the clock ends */
+	WAIT_COSTS = 50,
+	YIELD_COSTS = 200,
+	WAKE_COSTS = 200,
+};
+
+#define container(pointer, type, member) \
+	((type *)(void *)((char *)(pointer)-offsetof(type, member)))
+
+/*
+ * The time of the rank that runs is `ahead` of the clock, by the little that
+ * calls cost; when it waits, yields or computes it pauses until the clock is
+ * there.
+ */
+struct rank {
+	struct sim_world *world;
+	struct sim_fiber *fiber;
+	struct sim_event resume;
+	struct sim_waiter waiter;
+	unsigned number;
+	uint64_t ahead;
+};
+
+struct sim_world {
+	struct bcl_env env;
+	uint64_t seed, random;
+	struct sim_clock clock;
+	struct sim_objects objects;
+	struct rank **rank;
+	unsigned nranks, running; /* that have not returned */
+	struct rank *current;	  /* NULL: the loop */
+	struct {
+		const char *name, *value;
+	} variable[VARIABLES];
+	unsigned nvariables;
+};
+
+/* ---- ranks ---- */
+
+static void resume(struct sim_event *event)
+{
+	struct rank *rank = container(event, struct rank, resume);
+	struct sim_world *world = rank->world;
+
+	sim_object_give_up(&world->objects, &rank->waiter);
+	world->current = rank;
+	if (!sim_fiber_resume(rank->fiber)) {
+		sim_fiber_free(rank->fiber);
+		rank->fiber = NULL;
+		world->running--;
+	}
+	world->current = NULL;
+}
+
+/* The time of who runs. */
+static uint64_t moment(const struct sim_world *world)
+{
+	return world->clock.now + (world->current ? world->current->ahead : 0);
+}
+
+/* So many ns and up to half as many more: ranks overtake one another. */
+static uint64_t about(struct sim_world *world, uint64_t ns)
+{
+	return ns + sim_random(&world->random) % (ns / 2);
+}
+
+static void woken(struct sim_waiter *waiter)
+{
+	struct rank *rank = container(waiter, struct rank, waiter);
+	struct sim_world *world = rank->world;
+
+	sim_clock_set(&world->clock, &rank->resume,
+		      moment(world) + about(world, WAKE_COSTS));
+}
+
+static struct rank *self(struct sim_world *world)
+{
+	sim_check(world->current, "a wait outside of a rank");
+	return world->current;
+}
+
+/* Let everybody else come as far as this rank. */
+static void catch_up(struct rank *rank)
+{
+	struct sim_clock *clock = &rank->world->clock;
+
+	if (!rank->ahead)
+		return;
+	sim_clock_set(clock, &rank->resume, clock->now + rank->ahead);
+	rank->ahead = 0;
+	sim_fiber_pause(rank->fiber);
+}
+
+void sim_world_spawn(struct sim_world *world, void (*run)(void *arg), void *arg)
+{
+	struct rank *rank = sim_need(calloc(1, sizeof(*rank)));
+
+	rank->world = world;
+	rank->fiber = sim_fiber_new(STACK, run, arg);
+	rank->resume.call = resume;
+	rank->waiter = (struct sim_waiter){ .ready = woken, .object = -1 };
+	rank->number = world->nranks;
+	world->rank = sim_need(realloc(
+		world->rank, (world->nranks + 1) * sizeof(struct rank *)));
+	world->rank[world->nranks++] = rank;
+	world->running++;
+	sim_clock_set(&world->clock, &rank->resume, world->clock.now);
+}
+
+void sim_compute(struct sim_world *world, uint64_t ns)
+{
+	self(world)->ahead += ns;
+	catch_up(world->current);
+}
+
+/* ---- the table ---- */
+
+static uint64_t env_now(void *arg)
+{
+	struct sim_world *world = arg;
+
+	if (world->current)
+		world->current->ahead += NOW_COSTS;
+	return moment(world);
+}
+
+static int env_object_open(void *arg)
+{
+	struct sim_world *world = arg;
+
+	return sim_object_open(&world->objects);
+}
+
+static int env_group_open(void *arg, const int *members, unsigned n)
+{
+	struct sim_world *world = arg;
+	int group = sim_object_open_group(&world->objects);
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		sim_object_add(&world->objects, group, members[i]);
+	return group;
+}
+
+static bool env_group_add(void *arg, int group, int member)
+{
+	struct sim_world *world = arg;
+
+	sim_object_add(&world->objects, group, member);
+	return true;
+}
+
+static void env_group_remove(void *arg, int group, int member)
+{
+	struct sim_world *world = arg;
+
+	sim_object_remove(&world->objects, group, member);
+}
+
+static void env_object_close(void *arg, int object)
+{
+	struct sim_world *world = arg;
+
+	sim_object_close(&world->objects, object);
+}
+
+static void env_wake(void *arg, int object)
+{
+	struct sim_world *world = arg;
+
+	sim_object_wake(&world->objects, object);
+}
+
+static void env_clear(void *arg, int object)
+{
+	struct sim_world *world = arg;
+
+	sim_object_clear(&world->objects, object);
+}
+
+static void env_wait(void *arg, int object, uint64_t until)
+{
+	struct sim_world *world = arg;
+	struct rank *rank = self(world);
+
+	rank->ahead += WAIT_COSTS;
+	catch_up(rank);
+	if (sim_object_readable(&world->objects, object) ||
+	    until <= world->clock.now)
+		return;
+	sim_object_await(&world->objects, object, &rank->waiter);
+	if (until != UINT64_MAX)
+		sim_clock_set(&world->clock, &rank->resume, until);
+	sim_fiber_pause(rank->fiber);
+}
+
+static void env_yield(void *arg)
+{
+	struct sim_world *world = arg;
+
+	self(world)->ahead += about(world, YIELD_COSTS);
+	catch_up(world->current);
+}
+
+static unsigned env_processors(void *arg)
+{
+	(void)arg;
+	return 1;
+}
+
+static bool env_barrier_register(void *arg)
+{
+	(void)arg;
+	return true;
+}
+
+static void env_barrier(void *arg)
+{
+	(void)arg;
+}
+
+static void *zeroed(size_t align, size_t size)
+{
+	void *memory;
+
+	size = (size + align - 1) & ~(align - 1);
+	memory = aligned_alloc(align, size ? size : align);
+	return memory ? memset(memory, 0, size) : NULL;
+}
+
+static void *env_allocate(void *arg, size_t size)
+{
+	(void)arg;
+	return zeroed(64, size);
+}
+
+static void env_release(void *arg, void *memory, size_t size)
+{
+	(void)arg;
+	(void)size;
+	free(memory);
+}
+
+static void *env_share(void *arg, const char *name, size_t size, int *fd)
+{
+	(void)arg;
+	(void)name;
+	*fd = -1;
+	return zeroed(4096, size);
+}
+
+static void env_unshare(void *arg, void *memory, size_t size, int fd)
+{
+	(void)fd;
+	env_release(arg, memory, size);
+}
+
+static uint64_t env_random(void *arg)
+{
+	struct sim_world *world = arg;
+
+	return sim_random(&world->random);
+}
+
+static unsigned node(const struct sim_world *world)
+{
+	return world->current ? world->current->number : 0;
+}
+
+static void env_log(void *arg, enum bcl_log_level level, const char *area,
+		    const char *line)
+{
+	struct sim_world *world = arg;
+
+	(void)level;
+	fprintf(stderr, "[%.6f node%u seed %llu] %s: %s\n",
+		(double)world->clock.now * 1e-9, node(world),
+		(unsigned long long)world->seed, area, line);
+}
+
+static const char *env_variable(void *arg, const char *name)
+{
+	struct sim_world *world = arg;
+	unsigned i;
+
+	for (i = 0; i < world->nvariables; i++)
+		if (!strcmp(world->variable[i].name, name))
+			return world->variable[i].value;
+	return NULL;
+}
+
+static char **env_variables(void *arg)
+{
+	(void)arg;
+	return NULL;
+}
+
+static void env_host(void *arg, char name[64], uint8_t boot_id[16])
+{
+	snprintf(name, 64, "node%u", node(arg));
+	memset(boot_id, 0, 16);
+}
+
+/* ---- the world ---- */
+
+struct sim_world *sim_world_open(uint64_t seed,
+				 const struct bcl_rail_kind *const *rails)
+{
+	struct sim_world *world = sim_need(calloc(1, sizeof(*world)));
+
+	world->seed = seed;
+	world->random = seed;
+	sim_clock_open(&world->clock, START);
+	sim_objects_open(&world->objects);
+	world->env = (struct bcl_env){
+		.world = world,
+		.now = env_now,
+		.object_open = env_object_open,
+		.group_open = env_group_open,
+		.group_add = env_group_add,
+		.group_remove = env_group_remove,
+		.object_close = env_object_close,
+		.wake = env_wake,
+		.clear = env_clear,
+		.wait = env_wait,
+		.yield = env_yield,
+		.processors = env_processors,
+		.barrier_register = env_barrier_register,
+		.barrier = env_barrier,
+		.allocate = env_allocate,
+		.release = env_release,
+		.share = env_share,
+		.unshare = env_unshare,
+		.random = env_random,
+		.log = env_log,
+		.variable = env_variable,
+		.variables = env_variables,
+		.host = env_host,
+		.sleeps_at_once = true,
+		.rails = rails,
+	};
+	return world;
+}
+
+void sim_world_close(struct sim_world *world)
+{
+	unsigned i;
+
+	for (i = 0; i < world->nranks; i++) {
+		if (world->rank[i]->fiber)
+			sim_fiber_free(world->rank[i]->fiber);
+		free(world->rank[i]);
+	}
+	free(world->rank);
+	sim_objects_close(&world->objects);
+	sim_clock_close(&world->clock);
+	free(world);
+}
+
+const struct bcl_env *sim_world_env(struct sim_world *world)
+{
+	return &world->env;
+}
+
+struct sim_clock *sim_world_clock(struct sim_world *world)
+{
+	return &world->clock;
+}
+
+unsigned sim_world_run(struct sim_world *world, uint64_t limit)
+{
+	uint64_t end = world->clock.now + limit;
+
+	while (world->running && sim_clock_next(&world->clock) < end)
+		sim_clock_step(&world->clock);
+	return world->running;
+}
+
+void sim_world_set(struct sim_world *world, const char *name, const char *value)
+{
+	unsigned i = 0;
+
+	while (i < world->nvariables && strcmp(world->variable[i].name, name))
+		i++;
+	sim_check(i < VARIABLES, "too many variables");
+	world->variable[i].name = name;
+	world->variable[i].value = value;
+	world->nvariables += i == world->nvariables;
+}

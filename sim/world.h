@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A world of ranks in virtual time, on one thread: the environment table
+ * (struct bcl_env) of a simulation. A rank is a fiber, on a host of its own
+ * name; it runs until it waits or yields, and what it does meanwhile takes no
+ * time but what sim_compute() and looks at the clock cost. When all wait, the
+ * clock goes to the next event.
+ *
+ * A seed decides everything that happens, so that a run can be repeated.
+ */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include "sim/clock.h"
+#include "transport/env/env.h"
+
+struct sim_world;
+
+/* rails: as in struct bcl_env, may be NULL. */
+struct sim_world *sim_world_open(uint64_t seed,
+				 const struct bcl_rail_kind *const *rails);
+/* Ranks that have not returned are forgotten. */
+void sim_world_close(struct sim_world *world);
+
+/* The environment of the world: the same for all of its ranks. */
+const struct bcl_env *sim_world_env(struct sim_world *world);
+/* For events of simulated hardware: they are called outside of ranks. */
+struct sim_clock *sim_world_clock(struct sim_world *world);
+
+/* One more rank, on host "node0", "node1", ... */
+void sim_world_spawn(struct sim_world *world, void (*run)(void *arg),
+		     void *arg);
+
+/*
+ * Run all ranks until they have returned. The number of those that had not
+ * when `limit` ns of virtual time were over, or when all waited for ever.
+ */
+unsigned sim_world_run(struct sim_world *world, uint64_t limit);
+
+/* A configuration variable of the world; NULL: none. The strings are not
+ * copied. */
+void sim_world_set(struct sim_world *world, const char *name,
+		   const char *value);
+
+/* The rank that runs computes for so many ns. */
+void sim_compute(struct sim_world *world, uint64_t ns);
+
+#endif
