@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim/fabric.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/fail.h"
+
+enum {
+	PS = 1000,    /* of a ns */
+	NO_WAY = 255, /* longer than any way */
+	NONE = 0xffffffff,
+};
+
+struct link {
+	struct sim_link_info info;
+	struct sim_cable cable;
+	uint64_t free; /* ps: all that it was given has left */
+	uint32_t next; /* of those that begin at the same vertex */
+	bool up;
+};
+
+struct vertex {
+	uint32_t first;	 /* link that begins here */
+	uint32_t number; /* among the ports, or among the switches */
+	/* a switch */
+	bool is_switch;
+	struct sim_switch config;
+	/* a port */
+	void (*arrived)(void *arg, struct sim_frame *frame);
+	void *arg;
+};
+
+struct sim_fabric {
+	struct sim_clock *clock;
+	struct vertex *vertex;
+	struct link *link;
+	uint32_t nvertices, nlinks, nports, nswitches;
+	uint8_t *hops; /* [switch][switch] */
+	struct sim_frame *frames;
+};
+
+/* ---- wiring ---- */
+
+struct sim_fabric *sim_fabric_open(struct sim_clock *clock)
+{
+	struct sim_fabric *fabric = sim_need(calloc(1, sizeof(*fabric)));
+
+	fabric->clock = clock;
+	return fabric;
+}
+
+void sim_fabric_close(struct sim_fabric *fabric)
+{
+	while (fabric->frames) {
+		sim_clock_clear(fabric->clock, &fabric->frames->event);
+		sim_frame_free(fabric->frames);
+	}
+	free(fabric->vertex);
+	free(fabric->link);
+	free(fabric->hops);
+	free(fabric);
+}
+
+static struct vertex *add_vertex(struct sim_fabric *fabric)
+{
+	struct vertex *vertex;
+
+	fabric->vertex = sim_need(
+		realloc(fabric->vertex,
+			(fabric->nvertices + 1) * sizeof(*fabric->vertex)));
+	vertex = &fabric->vertex[fabric->nvertices++];
+	*vertex = (struct vertex){ .first = NONE };
+	return vertex;
+}
+
+uint32_t sim_fabric_port(struct sim_fabric *fabric,
+			 void (*arrived)(void *arg, struct sim_frame *frame),
+			 void *arg)
+{
+	struct vertex *port = add_vertex(fabric);
+
+	port->number = fabric->nports++;
+	port->arrived = arrived;
+	port->arg = arg;
+	return fabric->nvertices - 1;
+}
+
+uint32_t sim_fabric_switch(struct sim_fabric *fabric,
+			   const struct sim_switch *config)
+{
+	struct vertex *vertex = add_vertex(fabric);
+
+	vertex->number = fabric->nswitches++;
+	vertex->is_switch = true;
+	vertex->config = *config;
+	return fabric->nvertices - 1;
+}
+
+static void add_link(struct sim_fabric *fabric, uint32_t from, uint32_t to,
+		     const struct sim_cable *cable)
+{
+	struct vertex *vertex = &fabric->vertex[from];
+	uint32_t number = fabric->nlinks++, *last = &vertex->first;
+
+	fabric->link = sim_need(
+		realloc(fabric->link, fabric->nlinks * sizeof(*fabric->link)));
+	sim_check(vertex->is_switch || *last == NONE,
+		  "a second cable at a card's port");
+	while (*last != NONE)
+		last = &fabric->link[*last].next;
+	*last = number;
+	fabric->link[number] = (struct link){
+		.info = { .from = from, .to = to },
+		.cable = *cable,
+		.next = NONE,
+		.up = true,
+	};
+}
+
+uint32_t sim_fabric_wire(struct sim_fabric *fabric, uint32_t a, uint32_t b,
+			 const struct sim_cable *cable)
+{
+	add_link(fabric, a, b, cable);
+	add_link(fabric, b, a, cable);
+	return fabric->nlinks - 2;
+}
+
+static const struct vertex *end_of(const struct sim_fabric *fabric,
+				   const struct link *link)
+{
+	return &fabric->vertex[link->info.to];
+}
+
+/* From all switches to this one, breadth first. */
+static void measure(struct sim_fabric *fabric, uint32_t to, uint32_t *queue)
+{
+	const struct vertex *vertex = &fabric->vertex[to];
+	uint8_t *hops =
+		fabric->hops + (size_t)vertex->number * fabric->nswitches;
+	uint32_t head = 0, tail = 0, i;
+
+	memset(hops, NO_WAY, fabric->nswitches);
+	hops[vertex->number] = 0;
+	queue[tail++] = to;
+	while (head < tail) {
+		vertex = &fabric->vertex[queue[head++]];
+		for (i = vertex->first; i != NONE; i = fabric->link[i].next) {
+			const struct vertex *other =
+				end_of(fabric, &fabric->link[i]);
+
+			if (!other->is_switch || hops[other->number] != NO_WAY)
+				continue;
+			hops[other->number] = hops[vertex->number] + 1;
+			sim_check(hops[other->number] < NO_WAY - 1,
+				  "a way through too many switches");
+			queue[tail++] = fabric->link[i].info.to;
+		}
+	}
+}
+
+void sim_fabric_route(struct sim_fabric *fabric)
+{
+	uint32_t *queue, i;
+
+	if (!fabric->nswitches)
+		return;
+	queue = sim_need(malloc(fabric->nswitches * sizeof(*queue)));
+	fabric->hops = sim_need(realloc(
+		fabric->hops, (size_t)fabric->nswitches * fabric->nswitches));
+	for (i = 0; i < fabric->nvertices; i++)
+		if (fabric->vertex[i].is_switch)
+			measure(fabric, i, queue);
+	free(queue);
+}
+
+/* ---- frames ---- */
+
+struct sim_frame *sim_frame_new(struct sim_fabric *fabric, uint32_t from,
+				uint32_t to, uint32_t length)
+{
+	struct sim_frame *frame = sim_need(malloc(sizeof(*frame) + length));
+
+	*frame = (struct sim_frame){
+		.fabric = fabric,
+		.next = fabric->frames,
+		.place = &fabric->frames,
+		.from = from,
+		.to = to,
+		.spread = fabric->vertex[to].number,
+		.length = length,
+	};
+	if (frame->next)
+		frame->next->place = &frame->next;
+	fabric->frames = frame;
+	return frame;
+}
+
+void sim_frame_free(struct sim_frame *frame)
+{
+	*frame->place = frame->next;
+	if (frame->next)
+		frame->next->place = frame->place;
+	free(frame);
+}
+
+/* How far it is from the end of the link. */
+static unsigned hops_from(const struct sim_fabric *fabric,
+			  const struct link *link, uint32_t to)
+{
+	const struct vertex *end = end_of(fabric, link);
+	const struct vertex *home =
+		end_of(fabric, &fabric->link[fabric->vertex[to].first]);
+
+	if (link->info.to == to)
+		return 0;
+	if (!end->is_switch || !home->is_switch)
+		return NO_WAY;
+	return 1u + fabric->hops[(size_t)home->number * fabric->nswitches +
+				 end->number];
+}
+
+/* One of the links that lead there by the shortest way, or NULL. */
+static struct link *choose(struct sim_fabric *fabric, struct sim_frame *frame)
+{
+	const struct vertex *vertex = &fabric->vertex[frame->at];
+	unsigned least = NO_WAY, same = 0, turn;
+	uint32_t i;
+
+	for (i = vertex->first; i != NONE; i = fabric->link[i].next) {
+		unsigned hops = hops_from(fabric, &fabric->link[i], frame->to);
+
+		if (hops < least) {
+			least = hops;
+			same = 0;
+		}
+		same += hops == least;
+	}
+	if (least == NO_WAY)
+		return NULL;
+	turn = frame->spread % same;
+	frame->spread /= same;
+	for (i = vertex->first;; i = fabric->link[i].next)
+		if (hops_from(fabric, &fabric->link[i], frame->to) == least &&
+		    turn-- == 0)
+			return &fabric->link[i];
+}
+
+/* Its head is at a vertex: on by the next link. */
+static void pass_on(struct sim_frame *frame)
+{
+	struct sim_fabric *fabric = frame->fabric;
+	const struct vertex *vertex = &fabric->vertex[frame->at], *end;
+	uint64_t now = fabric->clock->now * PS, start, head, takes, queue;
+	struct link *link = choose(fabric, frame);
+
+	sim_check(link, "no way from one port to another");
+	start = link->free > now ? link->free : now;
+	queue = (start - now) / link->cable.ps_per_byte;
+	if (!link->up || (vertex->is_switch && queue > vertex->config.queue)) {
+		link->info.lost++;
+		sim_frame_free(frame);
+		return;
+	}
+	if (link->info.queue < queue)
+		link->info.queue = queue;
+	takes = frame->length * link->cable.ps_per_byte;
+	/* The last byte cannot leave before it has come. */
+	if (start + takes < frame->tail)
+		start = frame->tail - takes;
+	link->free = start + takes;
+	link->info.frames++;
+	link->info.bytes += frame->length;
+	link->info.busy += takes / PS;
+
+	frame->at = link->info.to;
+	end = &fabric->vertex[frame->at];
+	head = start + (link->cable.latency + end->config.latency) * PS;
+	frame->tail = head + takes;
+	if (!end->config.cut_through)
+		head = frame->tail;
+	sim_clock_set(fabric->clock, &frame->event, (head + PS - 1) / PS);
+}
+
+static void comes(struct sim_event *event)
+{
+	struct sim_frame *frame = (struct sim_frame *)event;
+	const struct vertex *vertex = &frame->fabric->vertex[frame->at];
+
+	if (vertex->is_switch)
+		pass_on(frame);
+	else
+		vertex->arrived(vertex->arg, frame);
+}
+
+void sim_fabric_send(struct sim_frame *frame)
+{
+	frame->event.call = comes;
+	frame->at = frame->from;
+	frame->tail = 0;
+	pass_on(frame);
+}
+
+uint64_t sim_fabric_free_at(const struct sim_fabric *fabric, uint32_t port)
+{
+	uint64_t free = fabric->link[fabric->vertex[port].first].free;
+
+	return (free + PS - 1) / PS;
+}
+
+void sim_fabric_link(struct sim_fabric *fabric, uint32_t link, bool up)
+{
+	fabric->link[link].up = up;
+}
+
+uint32_t sim_fabric_links(const struct sim_fabric *fabric)
+{
+	return fabric->nlinks;
+}
+
+void sim_fabric_link_info(const struct sim_fabric *fabric, uint32_t link,
+			  struct sim_link_info *info)
+{
+	*info = fabric->link[link].info;
+}
