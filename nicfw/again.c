@@ -27,12 +27,13 @@ static void rebuild(struct bcl_card *card, struct nic_build *build)
 		if (!part->withdraw &&
 		    part->message->state == NIC_MESSAGE_WITHDRAWN)
 			continue;
-		at = nic_build_append(build, part->length);
-		if (!at) { /* the rail's frames have become smaller */
+		if (!nic_build_room(card, build, part->length)) {
+			/* The rail's frames have become smaller. */
 			bcl_nic_message_withdraw(card, build->conn,
 						 part->message);
 			continue;
 		}
+		at = nic_build_append(build);
 		if (part->withdraw)
 			withdraw_segment(part->message, at);
 		else
@@ -110,13 +111,10 @@ static int add_again(struct bcl_card *card, struct nic_build *build,
 	if (build->buffer && (card->jobs.left < 8 ||
 			      (build->refs && message->nref && !withdraw)))
 		return 0;
-	at = nic_build_append(build, length);
-	if (!at)
+	if (!nic_build_room(card, build, length))
 		return 0;
-	if (!nic_build_note(card, build, message, length, withdraw)) {
-		build->frame->head_len -= 40;
-		return 0;
-	}
+	at = nic_build_append(build);
+	nic_build_note(card, build, message, length, withdraw);
 	nic_list_remove(&message->link);
 	if (withdraw)
 		withdraw_segment(message, at);

@@ -7,7 +7,8 @@
 #ifndef NICFW_BUILD_H
 #define NICFW_BUILD_H
 
-#include <nicfw/card.h>
+#include <nicfw/frame.h>
+#include <nicfw/window.h>
 
 /* A frame that is being built. */
 struct nic_build {
@@ -54,9 +55,9 @@ static inline int nic_build_begin(struct bcl_card *card, struct nic_conn *conn,
 		build->buffer->rail = (uint8_t)rail;
 		build->frame->head = build->buffer->bytes;
 	}
-	build->flight = flight ? flight
-			       : bcl_nic_window_flight(
-					 card, nic_build_window(build), bulk);
+	build->flight =
+		flight ? flight
+		       : nic_window_flight(card, nic_build_window(build), bulk);
 	if (build->flight)
 		return 1;
 	if (build->buffer)
@@ -64,31 +65,39 @@ static inline int nic_build_begin(struct bcl_card *card, struct nic_conn *conn,
 	return 0;
 }
 
-/* Append a segment header with room for it; NULL: the frame is full. */
-static inline uint8_t *nic_build_append(struct nic_build *build,
-					uint32_t length)
+/* May one more segment be appended: is there room, and a flight? */
+static inline int nic_build_room(const struct bcl_card *card,
+				 const struct nic_build *build, uint32_t length)
+{
+	const struct bcl_tx_frame *frame = build->frame;
+
+	return frame->nparts == 0 &&
+	       nic_pad8(frame->head_len) + 40 + length <= build->limit &&
+	       (!build->last || card->flights.left);
+}
+
+/* Append a segment header; there is room. */
+static inline uint8_t *nic_build_append(struct nic_build *build)
 {
 	struct bcl_tx_frame *frame = build->frame;
 	uint32_t at = nic_pad8(frame->head_len);
 
-	if (frame->nparts || at + 40 + length > build->limit)
-		return NULL;
-	memset(frame->head + frame->head_len, 0, at - frame->head_len);
+	if (at != frame->head_len)
+		memset(frame->head + frame->head_len, 0, at - frame->head_len);
 	frame->head_len = (uint16_t)(at + 40);
 	return frame->head + at;
 }
 
-/* Note in the flight what the new segment is. 0: no more flights. */
-static inline int nic_build_note(struct bcl_card *card, struct nic_build *build,
-				 struct nic_message *message, uint32_t length,
-				 int withdraw)
+/* Note in a flight what the new segment is. */
+static inline void nic_build_note(struct bcl_card *card,
+				  struct nic_build *build,
+				  struct nic_message *message, uint32_t length,
+				  int withdraw)
 {
 	struct nic_flight *flight = build->flight;
 
 	if (build->last) {
 		flight = nic_pool_take(&card->flights);
-		if (!flight)
-			return 0;
 		build->last->more = flight;
 		flight->more = NULL;
 	}
@@ -98,6 +107,23 @@ static inline int nic_build_note(struct bcl_card *card, struct nic_build *build,
 	flight->offset = 0;
 	flight->length = (uint16_t)length;
 	flight->withdraw = (uint8_t)withdraw;
+}
+
+static inline int nic_build_payload(struct bcl_card *card,
+				    struct nic_build *build,
+				    struct nic_message *message,
+				    uint32_t offset, uint32_t length)
+{
+	struct bcl_tx_frame *frame = build->frame;
+
+	if (!card->gather || !message->inline_len || message->nref)
+		return bcl_nic_sdma_payload(card, message, offset, length,
+					    frame, build->buffer);
+	/* A short message is all in its request. */
+	memcpy(frame->head + frame->head_len,
+	       message->port->in_place[message->index].inlined + offset,
+	       length);
+	frame->head_len += (uint16_t)length;
 	return 1;
 }
 
@@ -107,9 +133,8 @@ static inline int nic_build_fill(struct bcl_card *card, struct nic_build *build,
 {
 	uint16_t start = build->frame->head_len;
 
-	if (bcl_nic_sdma_payload(card, message, offset, length, build->frame,
-				 build->buffer)) {
-		bcl_nic_frame_segment(card, message, offset, length, at);
+	if (nic_build_payload(card, build, message, offset, length)) {
+		nic_frame_segment(card, message, offset, length, at);
 		build->segments++;
 		build->refs |= message->nref;
 		return 1;

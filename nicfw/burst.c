@@ -6,7 +6,7 @@
  * come next: one that is equal needs no check of its own, neither its checksum
  * nor its fields. Whatever differs goes to RECV.
  */
-#include <nicfw/card.h>
+#include <nicfw/frame.h>
 
 enum {
 	SEQ = offsetof(struct bcl_frame_header, seq),

@@ -577,24 +577,11 @@ void bcl_nic_flow_retry(struct bcl_card *card, struct nic_conn *conn);
 void bcl_nic_flow_rewind(struct bcl_card *card, struct nic_node *node);
 void bcl_nic_flow_room(struct bcl_card *card, struct nic_node *node,
 		       uint16_t port);
-/* An unfinished request before the fence less. */
+/* All requests before the first fence are finished. */
 void bcl_nic_flow_passed(struct bcl_card *card, struct nic_flow *gate);
 
 /* ---- message.c ---- */
-struct nic_message *bcl_nic_message_take(struct bcl_card *card,
-					 struct nic_port *port,
-					 struct nic_node *node);
 void bcl_nic_message_free(struct bcl_card *card, struct nic_message *message);
-/* Give it the next number. 0: too far ahead of the oldest without verdict. */
-int bcl_nic_message_may_number(const struct nic_conn *conn);
-int bcl_nic_message_number(struct bcl_card *card, struct nic_conn *conn,
-			   struct nic_message *message);
-uint32_t bcl_nic_message_base(const struct nic_conn *conn);
-/* Payload bytes that its frames carry: those of a GET are the reply's. */
-static inline uint32_t nic_message_bytes(const struct nic_message *message)
-{
-	return message->op == BCL_SEG_GET ? 0 : message->length;
-}
 /* The end of a message: its event, the fence behind it, its memory. */
 void bcl_nic_message_finish(struct bcl_card *card, struct nic_message *message,
 			    enum bcl_status status);
@@ -604,13 +591,6 @@ void bcl_nic_message_fault(struct bcl_card *card, struct nic_conn *conn,
 /* Its number shall get a verdict without the rest of it. */
 void bcl_nic_message_withdraw(struct bcl_card *card, struct nic_conn *conn,
 			      struct nic_message *message);
-/* Is this still the message whose segment is in flight? */
-static inline int nic_message_alive(const struct nic_conn *conn,
-				    const struct nic_flight *flight)
-{
-	return flight->message && flight->message->number == flight->number &&
-	       flight->message->node == conn->node;
-}
 /* A frame was lost with its rail: its messages go by another way. */
 void bcl_nic_message_reroute(struct bcl_card *card, struct nic_conn *conn,
 			     const struct nic_flight *flight);
@@ -696,20 +676,6 @@ void bcl_nic_reply_fail(struct bcl_card *card, struct nic_message *message);
 void bcl_nic_reply_fault(struct bcl_card *card, struct nic_message *message);
 
 /* ---- frame.c ---- */
-void bcl_frame_header(struct bcl_card *card, struct nic_conn *conn,
-		      unsigned rail, uint8_t kind, uint8_t *head);
-void bcl_nic_frame_seal(struct bcl_card *card, uint8_t *head);
-static inline int nic_frame_sealed(const struct bcl_card *card,
-				   const uint8_t *head)
-{
-	const struct bcl_frame_header *header = (const void *)head;
-
-	return bcl_get32(header->hcrc) ==
-	       card->hal.headers_crc(card->host, head);
-}
-void bcl_nic_frame_segment(const struct bcl_card *card,
-			   const struct nic_message *message, uint32_t offset,
-			   uint32_t length, uint8_t *at);
 /* Unsequenced frames. 0: the rail did not take it. */
 int bcl_nic_frame_bare(struct bcl_card *card, struct nic_conn *conn,
 		       unsigned rail, uint8_t kind);
@@ -727,50 +693,9 @@ void bcl_nic_frame_refuse(struct bcl_card *card, unsigned rail, uint8_t version,
 /* ---- window.c ---- */
 void bcl_nic_window_start(struct bcl_card *card, struct nic_conn *conn,
 			  unsigned rail);
-/*
- * May a frame of so many bytes be put into flight now? One may always; while
- * time-outs go unanswered no more than one.
- */
-static inline int nic_window_open(const struct nic_window *window,
-				  uint32_t bytes)
-{
-	return window->bytes == 0 ||
-	       (window->backoff == 0 &&
-		window->bytes + bytes <=
-			nic_min32(window->congestion, window->granted));
-}
-
-/* The same for long messages, which leave an eighth to the short ones. */
-static inline int nic_window_open_bulk(const struct nic_window *window,
-				       uint32_t bytes)
-{
-	uint32_t most = nic_min32(window->congestion, window->granted);
-
-	return nic_window_open(window, bytes + most / 8);
-}
-
-/*
- * The room that a long message waits for: a burst, or a quarter of a window
- * that is not much more. If it took whatever is free, bursts would wear down to
- * single frames, and a call for each.
- */
-static inline uint32_t nic_window_burst(const struct bcl_card *card,
-					unsigned rail,
-					const struct nic_window *window)
-{
-	uint32_t most = nic_min32(window->congestion, window->granted);
-	uint32_t frame = window->payload + BCL_HEADERS_SIZE;
-	uint32_t burst = card->gather ? card->rail[rail].burst * frame : frame;
-
-	return burst > most / 4 ? nic_max32(frame, most / 4) : burst;
-}
-
-/* One more new frame: NULL: too many sequence numbers or flights in use. */
-struct nic_flight *bcl_nic_window_flight(struct bcl_card *card,
-					 struct nic_window *window, int bulk);
-/* It has its sequence number and was given to the rail. */
-void bcl_nic_window_sent(struct bcl_card *card, struct nic_conn *conn,
-			 unsigned rail, struct nic_flight *flight);
+/* Something is in flight, and nothing was. */
+void bcl_nic_window_start_timer(struct bcl_card *card, struct nic_conn *conn,
+				unsigned rail);
 void bcl_nic_window_free(struct bcl_card *card, struct nic_flight *flight);
 /* What the peer says of our frames. */
 void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,

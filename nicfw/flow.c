@@ -19,9 +19,10 @@
  */
 #include <nicfw/card.h>
 
-static uint32_t bucket(const struct bcl_card *card, const struct nic_port *port,
-		       const struct nic_node *node, uint16_t dst_port,
-		       enum nic_flow_class class)
+static inline uint32_t bucket(const struct bcl_card *card,
+			      const struct nic_port *port,
+			      const struct nic_node *node, uint16_t dst_port,
+			      enum nic_flow_class class)
 {
 	return (port->number * 31u + nic_node_index(card, node) * 7u +
 		dst_port * 5u + (uint32_t) class) &
@@ -76,9 +77,9 @@ static struct nic_flow *make(struct bcl_card *card, struct nic_port *port,
 	return flow;
 }
 
-static struct nic_flow *get(struct bcl_card *card, struct nic_port *port,
-			    struct nic_node *node, uint16_t dst_port,
-			    enum nic_flow_class class)
+static inline struct nic_flow *get(struct bcl_card *card, struct nic_port *port,
+				   struct nic_node *node, uint16_t dst_port,
+				   enum nic_flow_class class)
 {
 	struct nic_flow *flow =
 		card->flow_buckets[bucket(card, port, node, dst_port, class)];
@@ -213,7 +214,6 @@ void bcl_nic_flow_passed(struct bcl_card *card, struct nic_flow *gate)
 {
 	struct nic_message *message;
 
-	gate->pending--;
 	if (gate->node->losing || gate->port->closed)
 		return;
 	while ((message = nic_list_first(&gate->queue, struct nic_message,

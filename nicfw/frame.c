@@ -1,69 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Frames: their headers and checksums, and those that carry no message. */
-#include <nicfw/card.h>
+#include <nicfw/frame.h>
 
 enum {
 	ANSWERS = 32, /* RESET and REFUSE frames per time */
 };
 
 static const uint64_t ANSWERS_PER = 10000000; /* ns */
-
-void bcl_frame_header(struct bcl_card *card, struct nic_conn *conn,
-		      unsigned rail, uint8_t kind, uint8_t *head)
-{
-	struct bcl_frame_header *header = (void *)head;
-	struct nic_window *window = &conn->window[rail];
-
-	header->magic = bcl_put16(BCL_WIRE_MAGIC);
-	header->version = BCL_WIRE_VERSION;
-	header->kind = kind;
-	header->conn = bcl_put32(window->peer);
-	header->card = bcl_put64(conn->node->card);
-	header->seq = bcl_put32(window->next);
-	header->ack = bcl_put32(window->expected);
-	header->done = bcl_put32(conn->done);
-	header->base = bcl_put32(bcl_nic_message_base(conn));
-	header->pcrc = bcl_put32(0);
-	nic_count(card, frames_sent);
-	conn->frames_sent++;
-	if (kind == BCL_FRAME_HELLO || kind == BCL_FRAME_HELLO_ACK)
-		return; /* nobody reads their acknowledgements */
-	window->ack_due = 0;
-	window->unacked = 0;
-	conn->done_due = 0;
-}
-
-void bcl_nic_frame_seal(struct bcl_card *card, uint8_t *head)
-{
-	struct bcl_le32 crc =
-		bcl_put32(card->hal.headers_crc(card->host, head));
-
-	memcpy(head + offsetof(struct bcl_frame_header, hcrc), &crc, 4);
-}
-
-void bcl_nic_frame_segment(const struct bcl_card *card,
-			   const struct nic_message *message, uint32_t offset,
-			   uint32_t length, uint8_t *at)
-{
-	int asks = message->op == BCL_SEG_GET ||
-		   message->op == BCL_SEG_FETCH_ADD ||
-		   message->op == BCL_SEG_COMPARE_SWAP;
-	struct bcl_segment_header *segment = (void *)at;
-
-	segment->op = message->op;
-	segment->type = message->type;
-	segment->length = bcl_put16((uint16_t)length);
-	segment->src_port = bcl_put16(message->src_port);
-	segment->dst_port = bcl_put16(message->dst_port);
-	segment->msg = bcl_put32(message->number);
-	segment->prev = bcl_put32(message->prev);
-	segment->offset = bcl_put32(offset);
-	segment->total = bcl_put32(message->length);
-	segment->target = bcl_put32(message->target);
-	segment->arg32 = bcl_put32(asks ? bcl_nic_reply_token(card, message)
-					: message->arg32);
-	segment->targ64 = bcl_put64(message->targ64);
-}
 
 /* A frame of `length` bytes that is whole in card memory. */
 static int transmit(struct bcl_card *card, unsigned rail, uint32_t node,
@@ -81,7 +24,7 @@ static int transmit(struct bcl_card *card, unsigned rail, uint32_t node,
 		head[3] |= BCL_FRAME_PCRC;
 	else
 		frame.flags = 0;
-	bcl_nic_frame_seal(card, head);
+	nic_frame_seal(card, head);
 	if (card->hal.transmit(card->host, rail, node, &frame, 1) == 1)
 		return 1;
 	card->rail[rail].busy = 1;
@@ -93,7 +36,7 @@ int bcl_nic_frame_bare(struct bcl_card *card, struct nic_conn *conn,
 {
 	uint8_t *head = card->frame;
 
-	bcl_frame_header(card, conn, rail, kind, head);
+	nic_frame_header(card, conn, rail, kind, head);
 	memset(head + 40, 0, 40);
 	return transmit(card, rail, nic_node_index(card, conn->node), head,
 			BCL_HEADERS_SIZE);
@@ -124,7 +67,7 @@ int bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
 	uint8_t *head = card->frame;
 	uint32_t at = 40, n, i;
 
-	bcl_frame_header(card, conn, rail, kind, head);
+	nic_frame_header(card, conn, rail, kind, head);
 	if (bcl_before(window->expected, window->highest)) {
 		n = bcl_nic_window_bits(conn, rail, head + at + 40);
 		at = append(head, at, BCL_SEG_SACK, 0, n,
@@ -179,7 +122,7 @@ void bcl_nic_frame_hello(struct bcl_card *card, struct nic_conn *conn,
 	uint8_t *head = card->frame;
 
 	memcpy(hello.key, card->config.key, BCL_KEY_SIZE);
-	bcl_frame_header(card, conn, rail, kind, head);
+	nic_frame_header(card, conn, rail, kind, head);
 	if (kind == BCL_FRAME_HELLO) {
 		nic_count(card, hellos_sent);
 		memcpy(head + offsetof(struct bcl_frame_header, conn), &none,

@@ -4,11 +4,12 @@
  * and are given to the rail. Without BCL_HAL_GATHER they wait until their
  * payload is fetched, in the order in which they were begun.
  */
-#include <nicfw/card.h>
+#include <nicfw/frame.h>
+#include <nicfw/window.h>
 
 /* Frames whose headers are complete but for what changes with time. */
-static void transmit(struct bcl_card *card, struct nic_conn *conn,
-		     unsigned rail, unsigned n)
+static inline void transmit(struct bcl_card *card, struct nic_conn *conn,
+			    unsigned rail, unsigned n)
 {
 	struct nic_window *window = &conn->window[rail];
 	struct nic_flight *flight;
@@ -19,7 +20,7 @@ static void transmit(struct bcl_card *card, struct nic_conn *conn,
 				   card->frames, n);
 	for (i = 0; i < n; i++) {
 		flight = card->burst[i];
-		bcl_nic_window_sent(card, conn, rail, flight);
+		nic_window_sent(card, conn, rail, flight);
 		if (i < taken) {
 			card->counters[BCL_CARD_bytes_sent] +=
 				flight->bytes - BCL_HEADERS_SIZE;
@@ -58,8 +59,8 @@ static uint8_t data_kind(const struct nic_conn *conn, int segments)
 
 /* Ask for an acknowledgement if the window will be shut until it comes, and
  * is too small for the receiver's own measure. */
-static uint8_t ask(const struct bcl_card *card, unsigned rail,
-		   const struct nic_window *window)
+static inline uint8_t ask(const struct bcl_card *card, unsigned rail,
+			  const struct nic_window *window)
 {
 	return window->congestion < 2 * NIC_ACK_BYTES &&
 			       !nic_window_open_bulk(
@@ -77,9 +78,9 @@ void bcl_nic_launch(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 		data_kind(conn, flight->more ? 2 : 1) | ask(card, rail, window);
 
 	number_frame(window, flight);
-	bcl_frame_header(card, conn, rail, kind, frame->head);
+	nic_frame_header(card, conn, rail, kind, frame->head);
 	put_seq(frame->head, flight->seq);
-	bcl_nic_frame_seal(card, frame->head);
+	nic_frame_seal(card, frame->head);
 	frame->flags = kind & BCL_FRAME_PCRC ? BCL_TX_PCRC : 0;
 	card->burst[0] = flight;
 	transmit(card, conn, rail, 1);
@@ -96,8 +97,8 @@ static void burst_headers(struct bcl_card *card, struct nic_conn *conn,
 	struct nic_flight *flight;
 	unsigned i;
 
-	bcl_frame_header(card, conn, rail, data_kind(conn, 1), first);
-	bcl_nic_frame_segment(card, message, 0, window->payload, first + 40);
+	nic_frame_header(card, conn, rail, data_kind(conn, 1), first);
+	nic_frame_segment(card, message, 0, window->payload, first + 40);
 	card->counters[BCL_CARD_frames_sent] += n - 1;
 	conn->frames_sent += n - 1;
 	for (i = 0; i < n; i++) {
@@ -111,7 +112,7 @@ static void burst_headers(struct bcl_card *card, struct nic_conn *conn,
 		segment->length = bcl_put16(flight->length);
 		if (i == n - 1)
 			head[3] |= ask(card, rail, window);
-		bcl_nic_frame_seal(card, head);
+		nic_frame_seal(card, head);
 	}
 }
 

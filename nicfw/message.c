@@ -15,93 +15,23 @@
  *  PARKED     time passed, ROOM              QUEUED
  *  any        node lost                      finished
  */
-#include <nicfw/card.h>
-
-struct nic_message *bcl_nic_message_take(struct bcl_card *card,
-					 struct nic_port *port,
-					 struct nic_node *node)
-{
-	struct nic_message *message = nic_pool_take(&card->messages);
-	uint16_t generation;
-
-	if (!message)
-		return NULL;
-	generation = message->generation;
-	memset(message, 0, offsetof(struct nic_message, refs));
-	message->generation = generation;
-	message->state = NIC_MESSAGE_QUEUED;
-	message->port = port;
-	message->node = node;
-	nic_list_init(&message->link);
-	nic_list_init(&message->numbered);
-	if (port)
-		port->messages++;
-	node->messages++;
-	return message;
-}
-
-static struct nic_message **number_bucket(const struct bcl_card *card,
-					  const struct nic_node *node,
-					  uint32_t number)
-{
-	return &card->numbers[(number + nic_node_index(card, node) * 61) &
-			      card->mask];
-}
+#include <nicfw/message.h>
 
 static struct nic_message *find(const struct bcl_card *card,
 				const struct nic_node *node, uint32_t number)
 {
-	struct nic_message *message = *number_bucket(card, node, number);
+	struct nic_message *message = *nic_message_bucket(card, node, number);
 
 	while (message && (message->number != number || message->node != node))
 		message = message->hashed;
 	return message;
 }
 
-uint32_t bcl_nic_message_base(const struct nic_conn *conn)
-{
-	const struct nic_message *first =
-		nic_list_first(&conn->numbered, struct nic_message, numbered);
-
-	return first ? first->number : conn->next;
-}
-
-int bcl_nic_message_may_number(const struct nic_conn *conn)
-{
-	return conn->next - bcl_nic_message_base(conn) < BCL_MSG_AHEAD;
-}
-
-int bcl_nic_message_number(struct bcl_card *card, struct nic_conn *conn,
-			   struct nic_message *message)
-{
-	struct nic_flow *flow = message->flow;
-	struct nic_message **at;
-
-	if (!bcl_nic_message_may_number(conn))
-		return 0;
-	message->number = conn->next++;
-	if (conn->next == 0)
-		conn->next = 1;
-	at = number_bucket(card, message->node, message->number);
-	message->hashed = *at;
-	*at = message;
-	nic_list_append(&conn->numbered, &message->numbered);
-	flow->pending++;
-	message->prev = 0;
-	if (flow->class == NIC_FLOW_ORDERED) {
-		message->prev = flow->last;
-		flow->last = message->number;
-	}
-	message->state = NIC_MESSAGE_SENDING;
-	conn->used = card->now;
-	return 1;
-}
-
 /* The number has its verdict. */
 static void unnumber(struct bcl_card *card, struct nic_message *message)
 {
 	struct nic_message **at =
-		number_bucket(card, message->node, message->number);
+		nic_message_bucket(card, message->node, message->number);
 	struct nic_flow *flow = message->flow;
 
 	while (*at != message)
@@ -117,12 +47,17 @@ static void unnumber(struct bcl_card *card, struct nic_message *message)
 	message->number = 0;
 }
 
-void bcl_nic_message_free(struct bcl_card *card, struct nic_message *message)
+static void leave_lists(struct bcl_card *card, struct nic_message *message)
 {
 	if (message->number)
 		unnumber(card, message);
 	nic_list_remove(&message->numbered);
 	nic_list_remove(&message->link);
+}
+
+/* It is in no list. */
+static inline void release(struct bcl_card *card, struct nic_message *message)
+{
 	message->node->messages--;
 	if (message->port)
 		message->port->messages--;
@@ -131,6 +66,12 @@ void bcl_nic_message_free(struct bcl_card *card, struct nic_message *message)
 	message->state = NIC_MESSAGE_FREE;
 	message->generation++;
 	nic_pool_put(&card->messages, &message->link);
+}
+
+void bcl_nic_message_free(struct bcl_card *card, struct nic_message *message)
+{
+	leave_lists(card, message);
+	release(card, message);
 }
 
 static int is_reply(const struct nic_message *message)
@@ -163,8 +104,9 @@ static void report(struct bcl_card *card, const struct nic_message *message,
 	bcl_nic_port_event(card, message->port, BCL_QUEUE_SENDS, &entry);
 }
 
-void bcl_nic_message_finish(struct bcl_card *card, struct nic_message *message,
-			    enum bcl_status status)
+/* The same, with its event, and what the fence behind it has to know. */
+static inline void end(struct bcl_card *card, struct nic_message *message,
+		       enum bcl_status status)
 {
 	struct nic_flow *gate =
 		message->op == BCL_REQ_FENCE ? NULL : message->gate;
@@ -172,9 +114,16 @@ void bcl_nic_message_finish(struct bcl_card *card, struct nic_message *message,
 	if (message->port && !is_reply(message))
 		report(card, message, status);
 	nic_count(card, messages_sent);
-	bcl_nic_message_free(card, message);
-	if (gate)
+	release(card, message);
+	if (gate && --gate->pending == 0 && !nic_list_empty(&gate->queue))
 		bcl_nic_flow_passed(card, gate);
+}
+
+void bcl_nic_message_finish(struct bcl_card *card, struct nic_message *message,
+			    enum bcl_status status)
+{
+	leave_lists(card, message);
+	end(card, message, status);
 }
 
 static enum bcl_status failure(enum bcl_verdict verdict)
@@ -189,6 +138,19 @@ static enum bcl_status failure(enum bcl_verdict verdict)
 	}
 }
 
+static inline void delivered(struct bcl_card *card, struct nic_conn *conn,
+			     struct nic_message *message)
+{
+	if (wants_reply(message) && message->port) {
+		message->state = NIC_MESSAGE_ASKED;
+		nic_list_append(&conn->asked, &message->numbered);
+		return;
+	}
+	if (is_reply(message))
+		bcl_nic_reply_delivered(card, message);
+	end(card, message, BCL_OK);
+}
+
 static void verdict(struct bcl_card *card, struct nic_conn *conn,
 		    struct nic_message *message, enum bcl_verdict what)
 {
@@ -201,15 +163,7 @@ static void verdict(struct bcl_card *card, struct nic_conn *conn,
 	if (what == BCL_VERDICT_DELIVERED) {
 		if (flow)
 			flow->backoff = 0;
-		if (is_reply(message)) {
-			bcl_nic_reply_delivered(card, message);
-			bcl_nic_message_finish(card, message, BCL_OK);
-		} else if (wants_reply(message) && message->port) {
-			message->state = NIC_MESSAGE_ASKED;
-			nic_list_append(&conn->asked, &message->numbered);
-		} else {
-			bcl_nic_message_finish(card, message, BCL_OK);
-		}
+		delivered(card, conn, message);
 	} else if (nic_verdict_failed(what)) {
 		bcl_nic_message_finish(card, message,
 				       message->status ? message->status

@@ -4,7 +4,7 @@
  * is input from anybody: nothing in it is believed before its checksums, its
  * connection id and its bounds are checked.
  */
-#include <nicfw/card.h>
+#include <nicfw/frame.h>
 
 /* A frame, however the host split it. */
 struct frame {

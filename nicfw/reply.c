@@ -5,7 +5,7 @@
  * only if a message for its reply is free, and exactly once: when it comes
  * again its verdict is known.
  */
-#include <nicfw/card.h>
+#include <nicfw/message.h>
 
 uint32_t bcl_nic_reply_token(const struct bcl_card *card,
 			     const struct nic_message *message)
@@ -98,8 +98,7 @@ static struct nic_message *make_reply(struct bcl_card *card,
 				      struct nic_conn *conn,
 				      const struct bcl_segment_header *segment)
 {
-	struct nic_message *reply =
-		bcl_nic_message_take(card, port, conn->node);
+	struct nic_message *reply = nic_message_take(card, port, conn->node);
 
 	if (!reply) {
 		nic_count(card, refused_reply);

@@ -6,7 +6,7 @@
  * What a user can write (a submits[] entry, a request) is read once and then
  * checked.
  */
-#include <nicfw/card.h>
+#include <nicfw/message.h>
 
 /* A message is left for replies, and no port takes more than half of the
  * others while somebody else may want them. */
@@ -130,7 +130,7 @@ static void take(struct bcl_card *card, struct nic_port *port, uint32_t index,
 		       node ? node->status : BCL_ERR_ARG);
 		return;
 	}
-	message = bcl_nic_message_take(card, port, node);
+	message = nic_message_take(card, port, node);
 	message->src_port = port->number;
 	message->cookie = cookie;
 	message->index = index;

@@ -13,37 +13,18 @@ enum {
 	SHARE_FLOWS = 16, /* looked at to fill a frame */
 };
 
-static int number(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
-		  struct nic_message *message)
+/* Append a whole message; there is room, and it may have a number. */
+static void add(struct bcl_card *card, struct nic_build *build,
+		struct nic_message *message, uint32_t length)
 {
-	if (message->number)
-		return 1;
-	if (!bcl_nic_message_number(card, conn, message))
-		return 0;
-	message->moved = 0;
-	message->fragmented =
-		nic_message_bytes(message) > conn->window[rail].payload;
-	return 1;
-}
+	uint8_t *at = nic_build_append(build);
 
-/* Append a whole message. 0: the frame is full, or no more flights. */
-static int add(struct bcl_card *card, struct nic_build *build,
-	       struct nic_message *message, uint32_t length)
-{
-	uint8_t *at = nic_build_append(build, length);
-
-	if (!at)
-		return 0;
-	if (!number(card, build->conn, build->rail, message) ||
-	    !nic_build_note(card, build, message, length, 0)) {
-		build->frame->head_len -= 40;
-		return 0;
-	}
+	nic_message_number(card, build->conn, build->rail, message);
+	nic_build_note(card, build, message, length, 0);
 	message->state = NIC_MESSAGE_SENT;
 	message->moved = length;
 	nic_list_remove(&message->link);
 	nic_build_fill(card, build, message, 0, length, at);
-	return 1;
 }
 
 /* Add the first message of a flow if it is whole and fits. */
@@ -62,7 +43,11 @@ static int add_first(struct bcl_card *card, struct nic_build *build,
 	if (build->buffer &&
 	    (card->jobs.left < 8 || (build->refs && message->nref)))
 		return 0;
-	return add(card, build, message, length);
+	if (!nic_build_room(card, build, length) ||
+	    !nic_message_may_number(build->conn))
+		return 0;
+	add(card, build, message, length);
+	return 1;
 }
 
 /* Fill the frame with what waits for the same node. */
@@ -113,7 +98,7 @@ bcl_nic_send_alone(struct bcl_card *card, struct nic_message *message)
 	if (nic_rails_blocked(card, conn, rail) ||
 	    bytes > conn->window[rail].payload ||
 	    !nic_window_open(&conn->window[rail], bytes + BCL_HEADERS_SIZE) ||
-	    !bcl_nic_message_may_number(conn) ||
+	    !nic_message_may_number(conn) ||
 	    !nic_build_begin(card, conn, rail, NULL, 0, &build))
 		return 0;
 	add(card, &build, message, bytes);
@@ -138,7 +123,7 @@ static unsigned send_fragment(struct bcl_card *card,
 {
 	uint32_t length = nic_min32(message->length - message->moved,
 				    nic_build_window(build)->payload);
-	uint8_t *at = nic_build_append(build, length);
+	uint8_t *at = nic_build_append(build);
 
 	if (!nic_build_fill(card, build, message, message->moved, length, at)) {
 		nic_build_cancel(card, build);
@@ -165,7 +150,7 @@ static unsigned send_burst(struct bcl_card *card, struct nic_conn *conn,
 				   window->payload);
 		if (!nic_window_open_bulk(window, length + BCL_HEADERS_SIZE))
 			break;
-		flight = bcl_nic_window_flight(card, window, 1);
+		flight = nic_window_flight(card, window, 1);
 		if (!flight)
 			break;
 		frame = &card->frames[n];
@@ -230,12 +215,12 @@ static unsigned send_flow(struct bcl_card *card, struct nic_flow *flow,
 	window = &conn->window[rail % BCL_RAILS_MAX];
 	if (rail == BCL_RAILS_MAX ||
 	    !may_send(card, rail, window, bytes, message) ||
-	    !(message->number || bcl_nic_message_may_number(conn))) {
+	    !(message->number || nic_message_may_number(conn))) {
 		bcl_nic_flow_stall(flow, &conn->stalled);
 		return 0;
 	}
-	if (bytes > window->payload)
-		number(card, conn, rail, message);
+	if (bytes > window->payload && !message->number)
+		nic_message_number(card, conn, rail, message);
 	n = 1;
 	if (message->number && card->gather)
 		n = send_burst(card, conn, rail, message, budget);

@@ -39,36 +39,6 @@ void bcl_nic_window_start(struct bcl_card *card, struct nic_conn *conn,
 	window->threshold = UINT32_MAX;
 }
 
-struct nic_flight *bcl_nic_window_flight(struct bcl_card *card,
-					 struct nic_window *window, int bulk)
-{
-	const struct nic_flight *oldest =
-		nic_list_first(&window->flights, struct nic_flight, link);
-	uint32_t span = oldest ? window->next - oldest->seq : 0;
-	uint32_t reserve = bulk ? BCL_SACK_BITS / 8 : 1;
-	uint32_t claim = window->nflights;
-	struct nic_flight *flight;
-
-	/* No window takes more flights than it leaves for the others, and
-	 * long messages leave some to the short ones. */
-	if (nic_max32(window->nflights, span) >= BCL_SACK_BITS - reserve ||
-	    (bulk ? claim + claim / 4 : claim) > card->flights.left)
-		return NULL;
-	flight = nic_pool_take(&card->flights);
-	if (!flight)
-		return NULL;
-	window->nflights++;
-	flight->more = NULL;
-	flight->message = NULL;
-	flight->buffer = NULL;
-	flight->window = window;
-	flight->state = NIC_FLIGHT_BUILT;
-	flight->again = 0;
-	flight->withdraw = 0;
-	flight->bytes = 0;
-	return flight;
-}
-
 void bcl_nic_window_free(struct bcl_card *card, struct nic_flight *flight)
 {
 	struct nic_flight *more;
@@ -101,26 +71,21 @@ uint32_t bcl_nic_window_rto(const struct bcl_card *card,
 	return (uint32_t)rto;
 }
 
-static void start_timer(struct bcl_card *card, struct nic_conn *conn,
-			struct nic_window *window)
+static inline void start_timer(struct bcl_card *card, struct nic_conn *conn,
+			       struct nic_window *window)
 {
 	window->rto_at = card->now + bcl_nic_window_rto(card, window);
 	nic_deadline(card, conn, window->rto_at);
 }
 
-void bcl_nic_window_sent(struct bcl_card *card, struct nic_conn *conn,
-			 unsigned rail, struct nic_flight *flight)
+void bcl_nic_window_start_timer(struct bcl_card *card, struct nic_conn *conn,
+				unsigned rail)
 {
-	struct nic_window *window = &conn->window[rail];
-
-	flight->state = NIC_FLIGHT_SENT;
-	flight->sent = card->now;
-	if (window->rto_at == NIC_NEVER)
-		start_timer(card, conn, window);
+	start_timer(card, conn, &conn->window[rail]);
 }
 
-static void measure(struct bcl_card *card, struct nic_window *window,
-		    uint64_t sent)
+static inline void measure(struct bcl_card *card, struct nic_window *window,
+			   uint64_t sent)
 {
 	uint64_t ns = card->now - sent;
 	uint32_t rtt = ns > SAMPLE_MAX ? SAMPLE_MAX : (uint32_t)ns;

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The headers of frames, in line for each short message. */
+#ifndef NICFW_FRAME_H
+#define NICFW_FRAME_H
+
+#include <nicfw/message.h>
+
+/* All but `seq`, if it is a frame's own, and the checksums. What it answers is
+ * told by it. */
+static inline void nic_frame_header(struct bcl_card *card,
+				    struct nic_conn *conn, unsigned rail,
+				    uint8_t kind, uint8_t *head)
+{
+	struct bcl_frame_header *header = (void *)head;
+	struct nic_window *window = &conn->window[rail];
+
+	header->magic = bcl_put16(BCL_WIRE_MAGIC);
+	header->version = BCL_WIRE_VERSION;
+	header->kind = kind;
+	header->conn = bcl_put32(window->peer);
+	header->card = bcl_put64(conn->node->card);
+	header->seq = bcl_put32(window->next);
+	header->ack = bcl_put32(window->expected);
+	header->done = bcl_put32(conn->done);
+	header->base = bcl_put32(nic_message_base(conn));
+	header->pcrc = bcl_put32(0);
+	nic_count(card, frames_sent);
+	conn->frames_sent++;
+	if (kind == BCL_FRAME_HELLO || kind == BCL_FRAME_HELLO_ACK)
+		return; /* nobody reads their acknowledgements */
+	window->ack_due = 0;
+	window->unacked = 0;
+	conn->done_due = 0;
+}
+
+static inline void nic_frame_seal(const struct bcl_card *card, uint8_t *head)
+{
+	struct bcl_frame_header *header = (void *)head;
+
+	header->hcrc = bcl_put32(card->hal.headers_crc(card->host, head));
+}
+
+static inline int nic_frame_sealed(const struct bcl_card *card,
+				   const uint8_t *head)
+{
+	const struct bcl_frame_header *header = (const void *)head;
+
+	return bcl_get32(header->hcrc) ==
+	       card->hal.headers_crc(card->host, head);
+}
+
+static inline void nic_frame_segment(const struct bcl_card *card,
+				     const struct nic_message *message,
+				     uint32_t offset, uint32_t length,
+				     uint8_t *at)
+{
+	int asks = message->op == BCL_SEG_GET ||
+		   message->op == BCL_SEG_FETCH_ADD ||
+		   message->op == BCL_SEG_COMPARE_SWAP;
+	struct bcl_segment_header *segment = (void *)at;
+
+	segment->op = message->op;
+	segment->type = message->type;
+	segment->length = bcl_put16((uint16_t)length);
+	segment->src_port = bcl_put16(message->src_port);
+	segment->dst_port = bcl_put16(message->dst_port);
+	segment->msg = bcl_put32(message->number);
+	segment->prev = bcl_put32(message->prev);
+	segment->offset = bcl_put32(offset);
+	segment->total = bcl_put32(message->length);
+	segment->target = bcl_put32(message->target);
+	segment->arg32 = bcl_put32(asks ? bcl_nic_reply_token(card, message)
+					: message->arg32);
+	segment->targ64 = bcl_put64(message->targ64);
+}
+
+#endif

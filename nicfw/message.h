@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Messages that we send: taken and numbered, in line for each short one. */
+#ifndef NICFW_MESSAGE_H
+#define NICFW_MESSAGE_H
+
+#include <nicfw/card.h>
+
+static inline struct nic_message *nic_message_take(struct bcl_card *card,
+						   struct nic_port *port,
+						   struct nic_node *node)
+{
+	struct nic_message *message = nic_pool_take(&card->messages);
+	uint16_t generation;
+
+	if (!message)
+		return NULL;
+	generation = message->generation;
+	memset(message, 0, offsetof(struct nic_message, refs));
+	message->generation = generation;
+	message->state = NIC_MESSAGE_QUEUED;
+	message->port = port;
+	message->node = node;
+	nic_list_init(&message->link);
+	nic_list_init(&message->numbered);
+	if (port)
+		port->messages++;
+	node->messages++;
+	return message;
+}
+
+/* Payload bytes that its frames carry: those of a GET are the reply's. */
+static inline uint32_t nic_message_bytes(const struct nic_message *message)
+{
+	return message->op == BCL_SEG_GET ? 0 : message->length;
+}
+
+/* Is this still the message whose segment is in flight? */
+static inline int nic_message_alive(const struct nic_conn *conn,
+				    const struct nic_flight *flight)
+{
+	return flight->message && flight->message->number == flight->number &&
+	       flight->message->node == conn->node;
+}
+
+/* The oldest number without a verdict. */
+static inline uint32_t nic_message_base(const struct nic_conn *conn)
+{
+	const struct nic_message *first =
+		nic_list_first(&conn->numbered, struct nic_message, numbered);
+
+	return first ? first->number : conn->next;
+}
+
+/* Is the next number not too far ahead of that? */
+static inline int nic_message_may_number(const struct nic_conn *conn)
+{
+	return conn->next - nic_message_base(conn) < BCL_MSG_AHEAD;
+}
+
+static inline struct nic_message **
+nic_message_bucket(const struct bcl_card *card, const struct nic_node *node,
+		   uint32_t number)
+{
+	return &card->numbers[(number + nic_node_index(card, node) * 61) &
+			      card->mask];
+}
+
+/* Give it the next number, for frames of a rail. It has none, and may. */
+static inline void nic_message_number(struct bcl_card *card,
+				      struct nic_conn *conn, unsigned rail,
+				      struct nic_message *message)
+{
+	struct nic_flow *flow = message->flow;
+	struct nic_message **at;
+
+	message->number = conn->next++;
+	if (conn->next == 0)
+		conn->next = 1;
+	at = nic_message_bucket(card, message->node, message->number);
+	message->hashed = *at;
+	*at = message;
+	nic_list_append(&conn->numbered, &message->numbered);
+	flow->pending++;
+	message->prev = 0;
+	if (flow->class == NIC_FLOW_ORDERED) {
+		message->prev = flow->last;
+		flow->last = message->number;
+	}
+	message->state = NIC_MESSAGE_SENDING;
+	message->moved = 0;
+	message->fragmented =
+		nic_message_bytes(message) > conn->window[rail].payload;
+	conn->used = card->now;
+}
+
+#endif

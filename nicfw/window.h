@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What may be put into flight on a rail, and what is; see window.c. */
+#ifndef NICFW_WINDOW_H
+#define NICFW_WINDOW_H
+
+#include <nicfw/card.h>
+
+/*
+ * May a frame of so many bytes be put into flight now? One may always; while
+ * time-outs go unanswered no more than one.
+ */
+static inline int nic_window_open(const struct nic_window *window,
+				  uint32_t bytes)
+{
+	return window->bytes == 0 ||
+	       (window->backoff == 0 &&
+		window->bytes + bytes <=
+			nic_min32(window->congestion, window->granted));
+}
+
+/* The same for long messages, which leave an eighth to the short ones. */
+static inline int nic_window_open_bulk(const struct nic_window *window,
+				       uint32_t bytes)
+{
+	uint32_t most = nic_min32(window->congestion, window->granted);
+
+	return nic_window_open(window, bytes + most / 8);
+}
+
+/*
+ * The room that a long message waits for: a burst, or a quarter of a window
+ * that is not much more. If it took whatever is free, bursts would wear down to
+ * single frames, and a call for each.
+ */
+static inline uint32_t nic_window_burst(const struct bcl_card *card,
+					unsigned rail,
+					const struct nic_window *window)
+{
+	uint32_t most = nic_min32(window->congestion, window->granted);
+	uint32_t frame = window->payload + BCL_HEADERS_SIZE;
+	uint32_t burst = card->gather ? card->rail[rail].burst * frame : frame;
+
+	return burst > most / 4 ? nic_max32(frame, most / 4) : burst;
+}
+
+/* One more new frame: NULL: too many sequence numbers or flights in use. */
+static inline struct nic_flight *
+nic_window_flight(struct bcl_card *card, struct nic_window *window, int bulk)
+{
+	const struct nic_flight *oldest =
+		nic_list_first(&window->flights, struct nic_flight, link);
+	uint32_t span = oldest ? window->next - oldest->seq : 0;
+	uint32_t reserve = bulk ? BCL_SACK_BITS / 8 : 1;
+	uint32_t claim = window->nflights;
+	struct nic_flight *flight;
+
+	/* No window takes more flights than it leaves for the others, and
+	 * long messages leave some to the short ones. */
+	if (nic_max32(window->nflights, span) >= BCL_SACK_BITS - reserve ||
+	    (bulk ? claim + claim / 4 : claim) > card->flights.left)
+		return NULL;
+	flight = nic_pool_take(&card->flights);
+	if (!flight)
+		return NULL;
+	window->nflights++;
+	flight->more = NULL;
+	flight->message = NULL;
+	flight->buffer = NULL;
+	flight->window = window;
+	flight->state = NIC_FLIGHT_BUILT;
+	flight->again = 0;
+	flight->withdraw = 0;
+	flight->bytes = 0;
+	return flight;
+}
+
+/* It has its sequence number and was given to the rail. */
+static inline void nic_window_sent(struct bcl_card *card, struct nic_conn *conn,
+				   unsigned rail, struct nic_flight *flight)
+{
+	flight->state = NIC_FLIGHT_SENT;
+	flight->sent = card->now;
+	if (conn->window[rail].rto_at == NIC_NEVER)
+		bcl_nic_window_start_timer(card, conn, rail);
+}
+
+#endif
