@@ -16,5 +16,5 @@ cost() {
 	((each > 100 && each <= $2))
 }
 
-cost say 2850
+cost say 2350
 cost hear 3150
