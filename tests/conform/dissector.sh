@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# tools/bcl.lua shows the frames of a trace as they are: all kinds and
+# operations by their names in wire.h, every frame of a real run without a
+# complaint, and damaged ones with one.
+set -euo pipefail
+lua=${abs_top_srcdir:?}/tools/bcl.lua
+talk=${abs_top_builddir:?}/tests/conform/card-cost
+job=$abs_top_builddir/tests/cluster/job
+PATH=$abs_top_srcdir/scripts:$PATH
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+command -v tshark >/dev/null || { echo 'no tshark (package tshark)'; exit 77; }
+
+# names PREFIX TABLE: what wire.h and the dissector call the same numbers
+names() {
+	diff --label wire.h --label bcl.lua -u \
+		<(sed -n "s/^\s*BCL_$1_\([A-Z_]*\) = \([0-9]*\),.*/\2 \1/p" \
+			"$abs_top_srcdir/include/bcl/wire.h" |
+			grep -v '_MIN\|_MAX\| MIN$\| MAX$' | sort -n) \
+		<(sed -n "/^local $2 = {/,/^}/p" "$lua" |
+			grep -o '\[[0-9]*\] = "[A-Z_]*"' |
+			sed 's/\[\(.*\)\] = "\(.*\)"/\1 \2/' |
+			grep -v '^0 ' | sort -n)
+}
+names FRAME kinds
+names SEG ops
+
+# count TRACE FILTER
+count() {
+	tshark -X lua_script:"$lua" -r "$1" -Y "$2" 2>/dev/null | wc -l
+}
+
+# traced NAME COMMAND...: leaves its traces in $scratch/NAME-*
+traced() {
+	BCL_TRACE=$scratch/$1.pcapng "${@:2}"
+}
+
+expect() {
+	echo "$1: $2"
+	(($2))
+}
+
+export BCL_RAILS=udp BCL_NET=lo BCL_HELPER=0
+traced clean "$talk" 100
+for trace in "$scratch"/clean-*; do
+	expect 'bad frames' "$(count "$trace" bcl.bad) == 0"
+	expect 'frames' "$(count "$trace" bcl) == $(count "$trace" frame)"
+	expect 'messages' "$(count "$trace" 'bcl.op == 1 && bcl.length == 64') == 100"
+	expect 'handshake' "$(count "$trace" 'bcl.kind <= 2') >= 3"
+done
+
+BCL_FAULT=corrupt:10%,seed:3 traced damaged \
+	cluster run -v cluster mpiexec 1 "$job" +fault.corrupted
+for trace in "$scratch"/damaged-*; do
+	expect 'damaged frames' "$(count "$trace" bcl.bad) > 5"
+	expect 'acknowledged one by one' "$(count "$trace" bcl.arrived) > 0"
+done
+
+cluster run -r true >/dev/null 2>&1 || {
+	echo 'no namespaces, so no packet sockets: their frames were not looked at'
+	exit 0
+}
+unset BCL_NET
+export BCL_RAILS=packet
+traced ring cluster run -r cluster mpiexec 1 "$job" +packet.received
+for trace in "$scratch"/ring-*; do
+	expect 'bad frames' "$(count "$trace" bcl.bad) == 0"
+	expect 'frames' "$(count "$trace" bcl) == $(count "$trace" frame)"
+done

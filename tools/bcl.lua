@@ -1,0 +1,265 @@
+-- SPDX-License-Identifier: MIT
+-- Wireshark's and tshark's view of BCL's frames (bcl/wire.h), from BCL_TRACE
+-- or from a network: wireshark -X lua_script:bcl.lua FILE
+-- Filters begin with bcl, e.g. bcl.kind == 5 && bcl.op == 1, bcl.bad.
+
+local MAGIC, VERSION, ETHERTYPE = 0xbc13, 1, 0x88b5
+local HEADER, SEGMENT, SMALLEST = 40, 40, 80
+local PCRC, ASK = 0x80, 0x40
+
+local kinds = {
+	[1] = "HELLO", [2] = "HELLO_ACK", [3] = "REFUSE", [4] = "RESET",
+	[5] = "DATA", [6] = "ACK", [7] = "PING", [8] = "BYE", [9] = "PARK",
+}
+local ops = {
+	[0] = "NONE",
+	[1] = "SYSTEM", [2] = "CHANNEL", [3] = "PUT", [4] = "PUT_NOTIFY",
+	[5] = "GET", [6] = "GET_REPLY", [7] = "FETCH_ADD",
+	[8] = "COMPARE_SWAP", [9] = "ATOMIC_REPLY",
+	[16] = "SACK", [17] = "VERDICT", [18] = "ROOM", [19] = "WITHDRAW",
+}
+local last_message_op = 9
+local verdicts = {
+	[0] = "unknown", [1] = "delivered", [2] = "refused", [3] = "no port",
+	[4] = "memory", [5] = "truncated",
+}
+
+local bcl = Proto("bcl", "BCL card protocol")
+local f = bcl.fields
+
+local function field(name, make, text, ...)
+	f[name] = make("bcl." .. name, text, ...)
+end
+
+field("to", ProtoField.uint8, "Fan-out hint of the receiver")
+field("from", ProtoField.uint8, "Fan-out hint of the sender")
+field("magic", ProtoField.uint16, "Magic", base.HEX)
+field("version", ProtoField.uint8, "Wire version")
+field("kind", ProtoField.uint8, "Kind", base.DEC, kinds)
+field("has_pcrc", ProtoField.bool, "Payload checksum is there")
+field("ask", ProtoField.bool, "Asks for an acknowledgement at once")
+field("conn", ProtoField.uint32, "Connection", base.HEX)
+field("card", ProtoField.uint64, "Card", base.HEX)
+field("seq", ProtoField.uint32, "Sequence number on this rail")
+field("ack", ProtoField.uint32, "Every frame before it has arrived")
+field("done", ProtoField.uint32, "Every message before it is settled")
+field("base", ProtoField.uint32, "Oldest message without a verdict")
+field("pcrc", ProtoField.uint32, "Payload checksum", base.HEX)
+field("hcrc", ProtoField.uint32, "Header checksum", base.HEX)
+field("op", ProtoField.uint8, "Operation", base.DEC, ops)
+field("type", ProtoField.uint8, "Type")
+field("length", ProtoField.uint16, "Payload bytes in this frame")
+field("src_port", ProtoField.uint16, "Source port")
+field("dst_port", ProtoField.uint16, "Destination port")
+field("msg", ProtoField.uint32, "Message number")
+field("prev", ProtoField.uint32, "Message before it in its flow")
+field("offset", ProtoField.uint32, "Offset in the message")
+field("total", ProtoField.uint32, "Bytes of the message")
+field("target", ProtoField.uint32, "Target", base.HEX)
+field("arg32", ProtoField.uint32, "Argument")
+field("targ64", ProtoField.uint64, "Immediate or offset", base.HEX)
+field("payload", ProtoField.bytes, "Payload")
+field("arrived", ProtoField.uint32, "Arrived frame")
+field("verdict", ProtoField.uint8, "Verdict", base.DEC, verdicts)
+field("life", ProtoField.uint64, "Incarnation", base.HEX)
+field("key", ProtoField.bytes, "Job key")
+field("peer_life", ProtoField.uint64, "Answered incarnation", base.HEX)
+field("hello_conn", ProtoField.uint32, "Connection id to be used", base.HEX)
+field("window", ProtoField.uint32, "Bytes accepted in flight")
+field("max_frame", ProtoField.uint16, "Longest frame accepted")
+field("features", ProtoField.uint16, "Features", base.HEX)
+field("first_msg", ProtoField.uint32, "First message number")
+field("first_seq", ProtoField.uint32, "First sequence number")
+field("rail", ProtoField.uint8, "Rail of the sender")
+field("turn", ProtoField.uint8, "Turn")
+field("reason", ProtoField.uint32, "Reason (bcl_status)")
+field("wire_version", ProtoField.uint32, "Version of the refuser")
+
+local bad = ProtoExpert.new("bcl.bad", "BCL frame that a card would drop",
+			    expert.group.MALFORMED, expert.severity.ERROR)
+bcl.experts = { bad }
+
+-- CRC32C: polynomial 0x1edc6f41, reflected
+local crc_of_byte = {}
+for i = 0, 255 do
+	local crc = i
+	for _ = 1, 8 do
+		local odd = bit.band(crc, 1) == 1
+		crc = bit.rshift(crc, 1)
+		if odd then
+			crc = bit.bxor(crc, 0x82f63b78)
+		end
+	end
+	crc_of_byte[i] = crc
+end
+
+local function crc32c(crc, bytes)
+	crc = bit.bnot(crc)
+	for i = 0, bytes:len() - 1 do
+		local index = bit.band(bit.bxor(crc, bytes:get_index(i)), 0xff)
+		crc = bit.bxor(bit.rshift(crc, 8), crc_of_byte[index])
+	end
+	return bit.bnot(crc)
+end
+
+local function same(crc, range)
+	return bit.tobit(crc) == bit.tobit(range:le_uint())
+end
+
+-- Adds little-endian fields one behind the other: { name, size, ... }
+local function add(tree, tvb, at, list)
+	for i = 1, #list, 2 do
+		tree:add_le(f[list[i]], tvb(at, list[i + 1]))
+		at = at + list[i + 1]
+	end
+end
+
+local function pad8(length)
+	return length + (8 - length % 8) % 8
+end
+
+-- Acknowledgements of single frames, verdicts of single messages
+local function notice(tree, op, payload, head, ack)
+	local n, first = head(28, 4):le_uint(), head(24, 4):le_uint()
+
+	if op == "SACK" then
+		for i = 0, math.min(n, payload:len() * 8) - 1 do
+			local byte = payload(math.floor(i / 8), 1)
+			if bit.band(byte:uint(), bit.lshift(1, i % 8)) ~= 0 then
+				tree:add(f.arrived, byte, ack + 1 + i)
+			end
+		end
+	elseif op == "VERDICT" then
+		for i = 0, math.min(n, payload:len() * 2) - 1 do
+			local byte = payload(math.floor(i / 2), 1)
+			local verdict = bit.band(
+				bit.rshift(byte:uint(), 4 * (i % 2)), 0xf)
+			tree:add(f.verdict, byte, verdict):append_text(
+				", message " .. first + i)
+		end
+	end
+end
+
+-- The segments from `at` on, the first payload from `body` on. Returns what
+-- the list of frames shall say of them.
+local function segments(tvb, tree)
+	local at, body, left = HEADER, SMALLEST, tvb:len() - SMALLEST
+	local says = {}
+
+	while true do
+		local head = tvb(at, SEGMENT)
+		local op, length = head(0, 1):uint(), head(2, 2):le_uint()
+		local name = ops[op]
+		if op == 0 and left == 0 then
+			return says
+		end
+		local sub = tree:add(bcl, head, "Segment: " .. (name or op))
+		add(sub, tvb, at, {
+			"op", 1, "type", 1, "length", 2, "src_port", 2,
+			"dst_port", 2, "msg", 4, "prev", 4, "offset", 4,
+			"total", 4, "target", 4, "arg32", 4, "targ64", 8,
+		})
+		if not name or length > left then
+			sub:add_proto_expert_info(bad, "segment exceeds the frame")
+			return says
+		end
+		if op <= last_message_op then
+			says[#says + 1] = string.format(
+				"%s %d->%d msg=%d %d/%d B", name,
+				head(4, 2):le_uint(), head(6, 2):le_uint(),
+				head(8, 4):le_uint(), length,
+				head(20, 4):le_uint())
+		else
+			says[#says + 1] = name
+		end
+		if length > 0 then
+			local payload = tvb(body, length)
+			sub:add(f.payload, payload)
+			notice(sub, name, payload, head,
+			       tvb(20, 4):le_uint())
+		end
+		length = pad8(length)
+		if left <= length then
+			return says
+		end
+		if left - length < SEGMENT then
+			tree:add_proto_expert_info(bad, "half a segment")
+			return says
+		end
+		at = body + length
+		body = at + SEGMENT
+		left = left - length - SEGMENT
+	end
+end
+
+local function frame(tvb, pinfo, tree)
+	if tvb:len() < SMALLEST or tvb(0, 2):le_uint() ~= MAGIC then
+		return 0
+	end
+	local flags = tvb(3, 1):uint()
+	local number = bit.band(flags, bit.bnot(bit.bor(PCRC, ASK)))
+	local kind = kinds[number] or tostring(number)
+	local sub = tree:add(bcl, tvb(), "BCL " .. kind)
+	local says = {}
+
+	pinfo.cols.protocol = "BCL"
+	sub:add_le(f.magic, tvb(0, 2))
+	sub:add(f.version, tvb(2, 1))
+	sub:add(f.kind, tvb(3, 1), number)
+	sub:add(f.has_pcrc, tvb(3, 1), bit.band(flags, PCRC) ~= 0)
+	sub:add(f.ask, tvb(3, 1), bit.band(flags, ASK) ~= 0)
+	add(sub, tvb, 4, {
+		"conn", 4, "card", 8, "seq", 4, "ack", 4, "done", 4, "base", 4,
+		"pcrc", 4, "hcrc", 4,
+	})
+	if tvb(2, 1):uint() ~= VERSION then
+		sub:add_proto_expert_info(bad, "another wire version")
+	end
+	local crc = crc32c(crc32c(0, tvb:bytes(0, 32)), tvb:bytes(40, 40))
+	if not same(crc, tvb(36, 4)) then
+		sub:add_proto_expert_info(bad, "header checksum")
+	end
+	if bit.band(flags, PCRC) ~= 0 and
+	   not same(tvb:len() > SMALLEST and
+		    crc32c(0, tvb:bytes(SMALLEST)) or 0, tvb(32, 4)) then
+		sub:add_proto_expert_info(bad, "payload checksum")
+	end
+	if kind == "HELLO" or kind == "HELLO_ACK" then
+		if tvb:len() < HEADER + 64 then
+			sub:add_proto_expert_info(bad, "half a HELLO")
+		else
+			add(sub, tvb, HEADER, {
+				"card", 8, "life", 8, "key", 16,
+				"peer_life", 8, "hello_conn", 4, "window", 4,
+				"max_frame", 2, "features", 2, "first_msg", 4,
+				"first_seq", 4, "rail", 1, "turn", 1,
+			})
+		end
+	elseif kind == "REFUSE" then
+		add(sub, tvb, HEADER, { "reason", 4, "wire_version", 4 })
+	elseif kind == "DATA" or kind == "ACK" or kind == "BYE" then
+		says = segments(tvb, sub)
+	end
+	pinfo.cols.info = string.format(
+		"%s seq=%d ack=%d done=%d%s%s", kind, tvb(16, 4):le_uint(),
+		tvb(20, 4):le_uint(), tvb(24, 4):le_uint(),
+		#says > 0 and ": " or "", table.concat(says, ", "))
+	return tvb:len()
+end
+
+-- On Ethernet behind a prefix of 8 bytes, which tells the length
+function bcl.dissector(tvb, pinfo, tree)
+	if tvb:len() < 8 + SMALLEST then
+		return 0
+	end
+	local length = math.min(tvb(0, 2):le_uint(), tvb:len() - 8)
+
+	tree:add(f.to, tvb(2, 1))
+	tree:add(f.from, tvb(3, 1))
+	return frame(tvb(8, length):tvb(), pinfo, tree)
+end
+
+DissectorTable.get("ethertype"):add(ETHERTYPE, bcl)
+bcl:register_heuristic("udp", function(tvb, pinfo, tree)
+	return frame(tvb, pinfo, tree) > 0
+end)
