@@ -149,7 +149,10 @@ struct bcl_hal {
 	void (*event)(void *host, uint16_t port, enum bcl_queue queue,
 		      uint32_t slot, const struct bcl_completion *entry);
 
-	/* The port's owner sleeps (bcl_port_indices) and has new events. */
+	/*
+	 * The port has new events. With BCL_HAL_GATHER the host looks whether
+	 * its owner sleeps (bcl_port_indices); else the card has, and it does.
+	 */
 	void (*wake)(void *host, uint16_t port);
 
 	/* CRC32C (Castagnoli), continued from crc; begins with 0. */

@@ -316,7 +316,7 @@ void bcl_nic_port_slept(struct bcl_card *card, struct nic_port *port)
 		card->hal.wake(card->host, port->number);
 }
 
-/* Read `sleeping` after the events of this input: one read for all. */
+/* After the events of this input, so that `sleeping` is read once for all. */
 void bcl_nic_port_wake(struct bcl_card *card)
 {
 	struct nic_link *link, *next;
@@ -328,6 +328,10 @@ void bcl_nic_port_wake(struct bcl_card *card)
 		if (port->sleeping_due)
 			continue;
 		nic_list_remove(&port->news);
+		if (card->gather) {
+			card->hal.wake(card->host, port->number);
+			continue;
+		}
 		switch (read_index(card, port,
 				   offsetof(struct bcl_port_indices, sleeping),
 				   WORD_SLEEPING, NIC_JOB_SLEEPING)) {

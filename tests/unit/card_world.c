@@ -281,6 +281,9 @@ static void wake(void *host, uint16_t number)
 	struct world_port *port = find_port(host, number);
 
 	assert(port);
+	assert(port->indices->sleeping || !port->world->config.pending);
+	if (!port->indices->sleeping)
+		return;
 	port->wakes++;
 	port->indices->sleeping = 0;
 }

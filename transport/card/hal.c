@@ -452,7 +452,12 @@ static void hal_wake(void *arg, uint16_t port)
 	struct bcl_card_host *host = arg;
 	struct bcl_card_seat *seat = seat_of(host, port);
 
-	if (!seat)
+	/* The lock orders this after bcl_card_sleep(), or that after the
+	 * events. */
+	if (!seat ||
+	    !atomic_load_explicit(
+		    (_Atomic uint32_t *)&seat->queues->indices->sleeping,
+		    memory_order_relaxed))
 		return;
 	bcl_count(host->context->counters, host_wakes);
 	host->env->wake(host->env->world, seat->port->object);
