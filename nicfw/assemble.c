@@ -68,80 +68,13 @@ static void block_back(struct nic_inbound *inbound)
 		bcl_nic_port_block_spare(inbound->port, inbound->slot);
 }
 
-static void report(struct bcl_card *card, const struct nic_inbound *inbound,
-		   enum bcl_completion_kind kind, enum bcl_status status)
-{
-	const struct nic_node *node = inbound->conn->node;
-	struct bcl_completion entry = {
-		.targ64 = inbound->targ64,
-		.card = node->card,
-		.length = inbound->total,
-		.index = inbound->slot,
-		.node = nic_node_index(card, node),
-		.src_port = inbound->src_port,
-		.status = (uint16_t)status,
-		.type = inbound->type,
-		.kind = (uint8_t)kind,
-	};
-
-	if (kind == BCL_CQ_NOTIFY) {
-		entry.cookie = inbound->target;
-		entry.arg32 = inbound->arg32;
-	}
-	bcl_nic_port_event(card, inbound->port, BCL_QUEUE_RECEIVES, &entry);
-}
-
-static void report_channel(struct bcl_card *card,
-			   const struct nic_inbound *inbound,
-			   enum bcl_status status)
-{
-	struct nic_channel *channel = &inbound->port->channel[inbound->slot];
-	const struct nic_node *node = inbound->conn->node;
-	struct bcl_completion entry = {
-		.cookie = channel->cookie,
-		.card = node->card,
-		.length = inbound->where.length,
-		.index = inbound->slot,
-		.node = nic_node_index(card, node),
-		.src_port = inbound->src_port,
-		.status = (uint16_t)status,
-		.type = inbound->type,
-		.kind = BCL_CQ_CHANNEL,
-	};
-
-	channel->armed = 0;
-	channel->filling = 0;
-	bcl_nic_port_event(card, inbound->port, BCL_QUEUE_RECEIVES, &entry);
-}
-
-static void deliver(struct bcl_card *card, struct nic_inbound *inbound)
-{
-	nic_count(card, messages_delivered);
-	card->counters[BCL_CARD_bytes_delivered] += inbound->where.length;
-	switch (inbound->op) {
-	case BCL_SEG_SYSTEM:
-		report(card, inbound, BCL_CQ_SYSTEM, BCL_OK);
-		break;
-	case BCL_SEG_PUT_NOTIFY:
-		report(card, inbound, BCL_CQ_NOTIFY, BCL_OK);
-		break;
-	case BCL_SEG_CHANNEL:
-		report_channel(card, inbound, inbound->status);
-		break;
-	case BCL_SEG_GET_REPLY:
-	case BCL_SEG_ATOMIC_REPLY:
-		bcl_nic_message_answered(card, inbound->asked, inbound->status);
-		break;
-	}
-}
-
 static void undo(struct bcl_card *card, struct nic_inbound *inbound,
 		 enum bcl_verdict verdict)
 {
 	block_back(inbound);
 	if (inbound->op == BCL_SEG_CHANNEL && inbound->port) {
 		if (nic_verdict_failed(verdict))
-			report_channel(card, inbound, inbound->status);
+			bcl_nic_deliver_channel(card, inbound, inbound->status);
 		else
 			inbound->port->channel[inbound->slot].filling = 0;
 	}
@@ -160,7 +93,7 @@ static void conclude(struct bcl_card *card, struct nic_inbound *inbound,
 	struct nic_conn *conn = inbound->conn;
 
 	if (verdict == BCL_VERDICT_DELIVERED)
-		deliver(card, inbound);
+		bcl_nic_deliver(card, inbound);
 	else
 		undo(card, inbound, verdict);
 	bcl_nic_verdict_give(card, conn, inbound->msg, verdict);
@@ -171,7 +104,7 @@ static void conclude(struct bcl_card *card, struct nic_inbound *inbound,
 /* The message that waits for this one, if it can be judged now. */
 static struct nic_inbound *successor(struct nic_conn *conn, uint32_t msg)
 {
-	int refused = bcl_nic_verdict_of(conn, msg) == BCL_VERDICT_REFUSED;
+	int refused = nic_verdict_of(conn, msg) == BCL_VERDICT_REFUSED;
 	struct nic_inbound *inbound;
 	struct nic_link *link;
 
@@ -205,7 +138,7 @@ static enum bcl_verdict judge(struct bcl_card *card,
 		return BCL_VERDICT_REFUSED;
 	if (inbound->prev == 0)
 		return BCL_VERDICT_DELIVERED;
-	before = bcl_nic_verdict_of(inbound->conn, inbound->prev);
+	before = nic_verdict_of(inbound->conn, inbound->prev);
 	if (before == BCL_VERDICT_REFUSED)
 		nic_count(card, refused_order);
 	return nic_verdict_failed(before) ? BCL_VERDICT_DELIVERED : before;
@@ -376,7 +309,7 @@ static enum bcl_verdict open_message(struct bcl_card *card,
 	if (inbound->op == BCL_SEG_GET_REPLY ||
 	    inbound->op == BCL_SEG_ATOMIC_REPLY)
 		return open_reply(card, conn, inbound);
-	inbound->port = bcl_nic_port_find(card, inbound->dst_port);
+	inbound->port = nic_port_find(card, inbound->dst_port);
 	if (!inbound->port || inbound->dst_port == 0) {
 		nic_count(card, failed_port);
 		return BCL_VERDICT_NOPORT;
@@ -444,7 +377,7 @@ static enum nic_accept open_inbound(struct bcl_card *card,
 	if (prev) {
 		if (msg - prev - 1 >= BCL_MSG_AHEAD)
 			return NIC_MALFORMED;
-		verdict = bcl_nic_verdict_of(conn, prev);
+		verdict = nic_verdict_of(conn, prev);
 	}
 	if (verdict == BCL_VERDICT_REFUSED) {
 		nic_count(card, refused_order);
@@ -500,50 +433,6 @@ static void store(struct bcl_card *card, struct nic_inbound *inbound,
 	bcl_nic_rdma_store(card, inbound, offset, payload, length, buffer);
 }
 
-/*
- * A whole message to a system ring, when nothing is on its way before it: no
- * need to remember it. 0: it takes the long way.
- */
-static int deliver_at_once(struct bcl_card *card, struct nic_conn *conn,
-			   const struct bcl_segment_header *segment,
-			   const uint8_t *payload)
-{
-	uint32_t prev = bcl_get32(segment->prev);
-	uint32_t msg = bcl_get32(segment->msg);
-	struct bcl_completion entry = {
-		.targ64 = bcl_get64(segment->targ64),
-		.card = conn->node->card,
-		.length = bcl_get32(segment->total),
-		.node = nic_node_index(card, conn->node),
-		.src_port = bcl_get16(segment->src_port),
-		.type = segment->type,
-		.kind = BCL_CQ_SYSTEM,
-	};
-	struct nic_port *port =
-		bcl_nic_port_find(card, bcl_get16(segment->dst_port));
-	struct bcl_memref ref = { .length = entry.length };
-
-	if (!port || entry.length > BCL_BLOCK_SIZE ||
-	    (prev &&
-	     (msg - prev - 1 >= BCL_MSG_AHEAD ||
-	      bcl_nic_verdict_of(conn, prev) != BCL_VERDICT_DELIVERED)) ||
-	    !bcl_nic_port_block_take(card, port, &entry.index))
-		return 0;
-	ref.handle = port->blocks;
-	ref.offset = (uint64_t)entry.index * BCL_BLOCK_SIZE;
-	if (ref.length &&
-	    card->hal.dma(card->host, BCL_DMA_WRITE, 0, 0, &ref,
-			  (void *)(uintptr_t)payload, 0) != BCL_DMA_DONE) {
-		bcl_nic_port_block_spare(port, entry.index);
-		return 0;
-	}
-	nic_count(card, messages_delivered);
-	card->counters[BCL_CARD_bytes_delivered] += entry.length;
-	bcl_nic_port_event(card, port, BCL_QUEUE_RECEIVES, &entry);
-	bcl_nic_verdict_give(card, conn, msg, BCL_VERDICT_DELIVERED);
-	return 1;
-}
-
 enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
 				 unsigned rail,
 				 const struct bcl_segment_header *segment,
@@ -563,14 +452,16 @@ enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
 		return NIC_ACCEPTED; /* the peer has its verdict */
 	if (msg - conn->base >= BCL_MSG_AHEAD)
 		return NIC_MALFORMED;
-	if (bcl_nic_verdict_of(conn, msg) != BCL_VERDICT_UNKNOWN) {
+	if (nic_verdict_of(conn, msg) != BCL_VERDICT_UNKNOWN) {
 		bcl_nic_verdict_again(card, conn, msg);
 		return NIC_ACCEPTED;
 	}
-	if (card->gather && segment->op == BCL_SEG_SYSTEM && length == total &&
-	    conn->ninbound == 0 &&
-	    deliver_at_once(card, conn, segment, payload))
-		return NIC_ACCEPTED;
+	if (card->gather && segment->op == BCL_SEG_SYSTEM && length == total) {
+		accept = bcl_nic_deliver_at_once(card, conn, segment, payload,
+						 NULL);
+		if (accept != NIC_LONG_WAY)
+			return accept;
+	}
 	if (!card->gather && card->jobs.left < 4)
 		return NIC_NO_ROOM;
 	if (segment->op == BCL_SEG_GET || segment->op == BCL_SEG_FETCH_ADD ||
@@ -616,7 +507,7 @@ void bcl_nic_assemble_withdraw(struct bcl_card *card, struct nic_conn *conn,
 
 	if (bcl_before(msg, conn->base) || msg - conn->base >= BCL_MSG_AHEAD)
 		return;
-	if (bcl_nic_verdict_of(conn, msg) != BCL_VERDICT_UNKNOWN) {
+	if (nic_verdict_of(conn, msg) != BCL_VERDICT_UNKNOWN) {
 		bcl_nic_verdict_again(card, conn, msg);
 		return;
 	}
@@ -641,7 +532,7 @@ void bcl_nic_assemble_lose(struct bcl_card *card, struct nic_conn *conn,
 		block_back(inbound);
 		if (inbound->op == BCL_SEG_CHANNEL && inbound->port) {
 			inbound->where.length = 0;
-			report_channel(card, inbound, status);
+			bcl_nic_deliver_channel(card, inbound, status);
 		}
 		detach(card, inbound);
 		if (inbound->jobs == 0)

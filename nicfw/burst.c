@@ -43,7 +43,7 @@ static int begin(struct bcl_card *card, unsigned rail,
 	if (!inbound || !card->gather || inbound->failed ||
 	    first->head_len < BCL_HEADERS_SIZE)
 		return 0;
-	burst->conn = bcl_nic_conn_find(card, bcl_get32(header->conn));
+	burst->conn = nic_conn_find(card, bcl_get32(header->conn));
 	burst->inbound = inbound;
 	burst->window = &inbound->conn->window[rail];
 	burst->length = split(first, &body);
@@ -109,7 +109,7 @@ unsigned bcl_nic_burst(struct bcl_card *card, unsigned rail,
 	const uint8_t *body;
 	unsigned i;
 
-	if (n == 0 || !begin(card, rail, first, &burst))
+	if (!begin(card, rail, first, &burst))
 		return 0;
 	inbound = burst.inbound;
 	for (i = 0; i < n; i++, frame++) {

@@ -243,7 +243,7 @@ void bcl_card_doorbell(struct bcl_card *card, uint16_t number, uint32_t made,
 		       uint64_t now, unsigned budget,
 		       struct bcl_card_next *next)
 {
-	struct nic_port *port = bcl_nic_port_find(card, number);
+	struct nic_port *port = nic_port_find(card, number);
 
 	wake_up(card, now);
 	if (port) {
@@ -265,7 +265,8 @@ void bcl_card_frames(struct bcl_card *card, unsigned rail,
 	wake_up(card, now);
 	for (i = 0; i < n && rail < BCL_RAILS_MAX; i++) {
 		bcl_nic_recv(card, rail, &frames[i]);
-		i += bcl_nic_burst(card, rail, &frames[i], n - i - 1);
+		if (i + 1 < n)
+			i += bcl_nic_burst(card, rail, &frames[i], n - i - 1);
 	}
 	run(card, budget, next);
 }

@@ -491,8 +491,15 @@ static inline void nic_deadline(struct bcl_card *card, struct nic_conn *conn,
 
 /* ---- port.c ---- */
 uint32_t bcl_nic_port_size(uint32_t nblocks, uint32_t nchannels);
-struct nic_port *bcl_nic_port_find(const struct bcl_card *card,
-				   uint16_t number);
+static inline struct nic_port *nic_port_find(const struct bcl_card *card,
+					     uint16_t number)
+{
+	struct nic_port *port = card->ports[number % NIC_PORT_BUCKETS];
+
+	while (port && port->number != number)
+		port = port->hashed;
+	return port;
+}
 enum bcl_status bcl_nic_port_open(struct bcl_card *card,
 				  const struct bcl_control *control);
 enum bcl_status bcl_nic_port_close(struct bcl_card *card, uint16_t number);
@@ -614,8 +621,19 @@ void bcl_nic_verdict_start(struct nic_conn *conn, uint32_t first);
 /* The peer's oldest message without a verdict. 0: impossible. */
 int bcl_nic_verdict_base(struct bcl_card *card, struct nic_conn *conn,
 			 uint32_t base);
-enum bcl_verdict bcl_nic_verdict_of(const struct nic_conn *conn,
-				    uint32_t number);
+static inline enum bcl_verdict nic_verdict_of(const struct nic_conn *conn,
+					      uint32_t number)
+{
+	return (enum bcl_verdict)(conn->verdicts[number % BCL_MSG_MEMORY / 8] >>
+					  number % 8 * 4 &
+				  15);
+}
+/* Is it the number of a message that we are to judge and have not? */
+static inline int nic_verdict_open(const struct nic_conn *conn, uint32_t number)
+{
+	return number && number - conn->base < BCL_MSG_AHEAD &&
+	       nic_verdict_of(conn, number) == BCL_VERDICT_UNKNOWN;
+}
 void bcl_nic_verdict_give(struct bcl_card *card, struct nic_conn *conn,
 			  uint32_t number, enum bcl_verdict verdict);
 /* The peer asked again: it has not heard of this one. */
@@ -629,12 +647,32 @@ static inline int nic_verdict_failed(enum bcl_verdict verdict)
 	return verdict >= BCL_VERDICT_NOPORT;
 }
 
-/* ---- assemble.c ---- */
 enum nic_accept {
 	NIC_ACCEPTED,
 	NIC_NO_ROOM, /* the frame must come again */
 	NIC_MALFORMED,
+	NIC_CORRUPT,  /* payload checksum */
+	NIC_LONG_WAY, /* it is to be assembled */
 };
+
+/* ---- deliver.c ---- */
+/*
+ * A whole message to a system ring, when nothing is on its way before it: from
+ * the frame to its block, no need to remember it. pcrc: what the payload's
+ * checksum must be, or NULL. Only with BCL_HAL_GATHER.
+ */
+enum nic_accept
+bcl_nic_deliver_at_once(struct bcl_card *card, struct nic_conn *conn,
+			const struct bcl_segment_header *segment,
+			const uint8_t *payload, const struct bcl_le32 *pcrc);
+/* One that was assembled. */
+void bcl_nic_deliver(struct bcl_card *card, struct nic_inbound *inbound);
+/* The end of a message to a channel, delivered or not. */
+void bcl_nic_deliver_channel(struct bcl_card *card,
+			     const struct nic_inbound *inbound,
+			     enum bcl_status status);
+
+/* ---- assemble.c ---- */
 enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
 				 unsigned rail,
 				 const struct bcl_segment_header *segment,
@@ -803,7 +841,13 @@ enum bcl_status bcl_nic_node_want(struct bcl_card *card, struct nic_node *node);
 void bcl_nic_node_serve(struct bcl_card *card);
 
 /* ---- conn.c ---- */
-struct nic_conn *bcl_nic_conn_find(const struct bcl_card *card, uint32_t id);
+static inline struct nic_conn *nic_conn_find(const struct bcl_card *card,
+					     uint32_t id)
+{
+	struct nic_conn *conn = card->conns[id >> 2 & card->conn_mask];
+
+	return conn && conn->id == (id & ~3u) ? conn : NULL;
+}
 struct nic_conn *bcl_nic_conn_make(struct bcl_card *card,
 				   struct nic_node *node);
 void bcl_nic_conn_rename(struct bcl_card *card, struct nic_conn *conn);
@@ -829,7 +873,14 @@ void bcl_nic_conn_work(struct bcl_card *card, struct nic_conn *conn,
 		       unsigned what);
 void bcl_nic_conn_ack(struct bcl_card *card, struct nic_conn *conn,
 		      unsigned rail);
-void bcl_nic_conn_ack_soon(struct bcl_card *card, struct nic_conn *conn);
+static inline void nic_conn_ack_soon(struct bcl_card *card,
+				     struct nic_conn *conn)
+{
+	if (conn->ack_at != NIC_NEVER)
+		return;
+	conn->ack_at = card->now + card->config.ack_delay;
+	nic_deadline(card, conn, conn->ack_at);
+}
 /* Frames were acknowledged: whatever waited for that may go on. */
 void bcl_nic_conn_resume(struct bcl_card *card, struct nic_conn *conn);
 /* All frames are acknowledged: ask if verdicts fail to come. */

@@ -31,13 +31,6 @@ enum {
 	END_WAIT = 10, /* rto_min: until the rails are thought to be empty */
 };
 
-struct nic_conn *bcl_nic_conn_find(const struct bcl_card *card, uint32_t id)
-{
-	struct nic_conn *conn = card->conns[id >> 2 & card->conn_mask];
-
-	return conn && conn->id == (id & ~3u) ? conn : NULL;
-}
-
 void bcl_nic_conn_rename(struct bcl_card *card, struct nic_conn *conn)
 {
 	uint32_t index = conn->index;
@@ -299,15 +292,7 @@ void bcl_nic_conn_ack(struct bcl_card *card, struct nic_conn *conn,
 		return;
 	conn->window[rail].ack_due = 1;
 	conn->told = 0;
-	bcl_nic_conn_ack_soon(card, conn);
-}
-
-void bcl_nic_conn_ack_soon(struct bcl_card *card, struct nic_conn *conn)
-{
-	if (conn->ack_at != NIC_NEVER)
-		return;
-	conn->ack_at = card->now + card->config.ack_delay;
-	nic_deadline(card, conn, conn->ack_at);
+	nic_conn_ack_soon(card, conn);
 }
 
 void bcl_nic_conn_resume(struct bcl_card *card, struct nic_conn *conn)

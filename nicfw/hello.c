@@ -258,7 +258,7 @@ void bcl_nic_hello_answered(struct bcl_card *card, struct nic_conn *conn,
 void bcl_nic_hello_refused(struct bcl_card *card, uint32_t id,
 			   const struct bcl_refuse *refuse)
 {
-	struct nic_conn *conn = bcl_nic_conn_find(card, id);
+	struct nic_conn *conn = nic_conn_find(card, id);
 	uint32_t reason = bcl_get32(refuse->reason);
 
 	if (!conn || conn->state != NIC_CONN_CALLING) {

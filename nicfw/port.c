@@ -28,15 +28,6 @@ uint32_t bcl_nic_port_size(uint32_t nblocks, uint32_t nchannels)
 	       nchannels * (uint32_t)sizeof(struct nic_channel);
 }
 
-struct nic_port *bcl_nic_port_find(const struct bcl_card *card, uint16_t number)
-{
-	struct nic_port *port = card->ports[number % NIC_PORT_BUCKETS];
-
-	while (port && port->number != number)
-		port = port->hashed;
-	return port;
-}
-
 static int power_of_two(uint32_t n)
 {
 	return n != 0 && (n & (n - 1)) == 0 && n <= 65536;
@@ -55,7 +46,7 @@ enum bcl_status bcl_nic_port_open(struct bcl_card *card,
 	    control->port.nreceives < control->port.nblocks ||
 	    control->port.nchannels > 65536)
 		return BCL_ERR_ARG;
-	if (bcl_nic_port_find(card, (uint16_t)number))
+	if (nic_port_find(card, (uint16_t)number))
 		return BCL_ERR_BUSY;
 	port = bcl_nic_arena_take(card,
 				  bcl_nic_port_size(control->port.nblocks,
@@ -120,7 +111,7 @@ static void close_message(struct bcl_card *card, struct nic_message *message)
 
 enum bcl_status bcl_nic_port_close(struct bcl_card *card, uint16_t number)
 {
-	struct nic_port *port = bcl_nic_port_find(card, number), **at;
+	struct nic_port *port = nic_port_find(card, number), **at;
 	struct nic_flow *flow;
 	uint32_t i;
 
@@ -354,7 +345,7 @@ enum bcl_status bcl_nic_port_post(struct bcl_card *card,
 	struct nic_port *port =
 		control->channel.port > 65535
 			? NULL
-			: bcl_nic_port_find(card,
+			: nic_port_find(card,
 					    (uint16_t)control->channel.port);
 	struct nic_channel *channel;
 
@@ -386,7 +377,7 @@ enum bcl_status bcl_nic_port_unpost(struct bcl_card *card,
 	struct nic_port *port =
 		control->channel.port > 65535
 			? NULL
-			: bcl_nic_port_find(card,
+			: nic_port_find(card,
 					    (uint16_t)control->channel.port);
 	struct nic_channel *channel;
 

@@ -16,13 +16,11 @@ struct frame {
 	uint8_t kind; /* without flags */
 };
 
-static int payload_intact(struct bcl_card *card, const struct frame *frame)
+static int intact(const struct bcl_card *card, const struct frame *frame)
 {
-	if (card->hal.crc32c(card->host, 0, frame->body, frame->body_len) ==
-	    bcl_get32(frame->header->pcrc))
-		return 1;
-	nic_count(card, dropped_pcrc);
-	return 0;
+	return !(frame->header->kind & BCL_FRAME_PCRC) ||
+	       card->hal.crc32c(card->host, 0, frame->body, frame->body_len) ==
+		       bcl_get32(frame->header->pcrc);
 }
 
 static void hello(struct bcl_card *card, const struct frame *frame)
@@ -42,7 +40,7 @@ static void hello(struct bcl_card *card, const struct frame *frame)
 		return;
 	}
 	id = bcl_get32(frame->header->conn);
-	conn = bcl_nic_conn_find(card, id);
+	conn = nic_conn_find(card, id);
 	if (!conn || (id & 3) != frame->rail) {
 		nic_count(card, dropped_conn);
 		return;
@@ -169,11 +167,47 @@ static struct nic_buffer *keep(struct bcl_card *card, struct frame *frame)
 	return buffer;
 }
 
+/* A short message that is alone: it is checked while it is delivered. */
+static enum nic_accept alone(struct bcl_card *card, struct nic_conn *conn,
+			     const struct frame *frame)
+{
+	const struct bcl_segment_header *segment =
+		(const void *)(frame->head + sizeof(*frame->header));
+
+	if (!card->gather || segment->op != BCL_SEG_SYSTEM ||
+	    bcl_get16(segment->length) != frame->body_len ||
+	    bcl_get32(segment->total) != frame->body_len ||
+	    bcl_get32(segment->offset) != 0)
+		return NIC_LONG_WAY;
+	return bcl_nic_deliver_at_once(
+		card, conn, segment, frame->body,
+		frame->header->kind & BCL_FRAME_PCRC ? &frame->header->pcrc
+						     : NULL);
+}
+
+static enum nic_accept contents(struct bcl_card *card, struct nic_conn *conn,
+				struct frame *frame)
+{
+	struct nic_buffer *buffer = NULL;
+	enum nic_accept accept;
+
+	if (!intact(card, frame))
+		return NIC_CORRUPT;
+	if (!card->gather) {
+		buffer = keep(card, frame);
+		if (!buffer)
+			return NIC_NO_ROOM;
+	}
+	accept = segments(card, conn, frame, buffer);
+	if (buffer && --buffer->jobs == 0)
+		nic_pool_put(&card->in, &buffer->link);
+	return accept;
+}
+
 static void data(struct bcl_card *card, struct nic_conn *conn,
 		 struct frame *frame)
 {
 	uint32_t seq = bcl_get32(frame->header->seq);
-	struct nic_buffer *buffer = NULL;
 	enum nic_accept accept;
 
 	switch (bcl_nic_window_look(conn, frame->rail, seq)) {
@@ -188,23 +222,18 @@ static void data(struct bcl_card *card, struct nic_conn *conn,
 		nic_count(card, dropped_window);
 		return;
 	}
-	if (!card->gather) {
-		buffer = keep(card, frame);
-		if (!buffer) {
-			nic_count(card, dropped_held);
-			return;
-		}
-	}
-	accept = segments(card, conn, frame, buffer);
-	if (buffer && --buffer->jobs == 0)
-		nic_pool_put(&card->in, &buffer->link);
-	if (accept == NIC_NO_ROOM)
-		nic_count(card, dropped_held);
-	else if (accept == NIC_MALFORMED)
-		nic_count(card, dropped_malformed);
-	else
+	accept = alone(card, conn, frame);
+	if (accept == NIC_LONG_WAY)
+		accept = contents(card, conn, frame);
+	if (accept == NIC_ACCEPTED)
 		bcl_nic_window_arrived(card, conn, frame->rail, seq,
 				       BCL_HEADERS_SIZE + frame->body_len);
+	else if (accept == NIC_NO_ROOM)
+		nic_count(card, dropped_held);
+	else if (accept == NIC_CORRUPT)
+		nic_count(card, dropped_pcrc);
+	else
+		nic_count(card, dropped_malformed);
 	conn->used = card->now;
 }
 
@@ -315,7 +344,7 @@ static void dispatch(struct bcl_card *card, struct nic_conn *conn,
 static void connected(struct bcl_card *card, struct frame *frame)
 {
 	uint32_t id = bcl_get32(frame->header->conn);
-	struct nic_conn *conn = bcl_nic_conn_find(card, id);
+	struct nic_conn *conn = nic_conn_find(card, id);
 	uint8_t state;
 
 	if (!conn || (id & 3) != frame->rail) {
@@ -388,9 +417,11 @@ void bcl_nic_recv(struct bcl_card *card, unsigned rail,
 		nic_count(card, dropped_hcrc);
 		return;
 	}
-	if (frame.header->kind & BCL_FRAME_PCRC &&
-	    !payload_intact(card, &frame))
+	/* DATA says what its header says even if its payload is broken. */
+	if (frame.kind != BCL_FRAME_DATA && !intact(card, &frame)) {
+		nic_count(card, dropped_pcrc);
 		return;
+	}
 	switch (frame.kind) {
 	case BCL_FRAME_HELLO:
 	case BCL_FRAME_HELLO_ACK:

@@ -114,7 +114,7 @@ enum bcl_verdict bcl_nic_reply_get(struct bcl_card *card, struct nic_conn *conn,
 				   const struct bcl_segment_header *segment)
 {
 	struct nic_port *port =
-		bcl_nic_port_find(card, bcl_get16(segment->dst_port));
+		nic_port_find(card, bcl_get16(segment->dst_port));
 	struct nic_message *reply;
 	enum bcl_verdict verdict;
 
@@ -157,7 +157,7 @@ enum bcl_verdict bcl_nic_reply_atomic(struct bcl_card *card,
 	    bcl_get16(segment->length) != (swap ? 16 : 8) ||
 	    bcl_get32(segment->total) != bcl_get16(segment->length))
 		return BCL_VERDICT_UNKNOWN;
-	if (!bcl_nic_port_find(card, port)) {
+	if (!nic_port_find(card, port)) {
 		nic_count(card, failed_port);
 		return BCL_VERDICT_NOPORT;
 	}

@@ -21,14 +21,6 @@ static void set(struct nic_conn *conn, uint32_t number, uint32_t verdict)
 	*word = (*word & ~(15u << shift)) | verdict << shift;
 }
 
-enum bcl_verdict bcl_nic_verdict_of(const struct nic_conn *conn,
-				    uint32_t number)
-{
-	return (enum bcl_verdict)(conn->verdicts[number % BCL_MSG_MEMORY / 8] >>
-					  number % 8 * 4 &
-				  15);
-}
-
 /* 0 is no message's number: nobody shall wait for it. */
 static void clear(struct nic_conn *conn, uint32_t number)
 {
@@ -53,7 +45,7 @@ static void advance(struct nic_conn *conn)
 		conn->done = conn->base;
 	/* Beyond, the memory still tells of older numbers. */
 	while (conn->done - conn->base < BCL_MSG_AHEAD &&
-	       bcl_nic_verdict_of(conn, conn->done) == BCL_VERDICT_DELIVERED)
+	       nic_verdict_of(conn, conn->done) == BCL_VERDICT_DELIVERED)
 		conn->done++;
 	if (bcl_before(conn->top, conn->done))
 		conn->top = conn->done;
@@ -75,7 +67,7 @@ int bcl_nic_verdict_base(struct bcl_card *card, struct nic_conn *conn,
 		advance(conn);
 	if (conn->done != old) {
 		conn->done_due = 1;
-		bcl_nic_conn_ack_soon(card, conn);
+		nic_conn_ack_soon(card, conn);
 	}
 	return 1;
 }
@@ -86,12 +78,14 @@ void bcl_nic_verdict_give(struct bcl_card *card, struct nic_conn *conn,
 	set(conn, number, verdict);
 	if (!bcl_before(number, conn->top))
 		conn->top = number + 1;
-	if (number == conn->done && verdict == BCL_VERDICT_DELIVERED)
+	if (number != conn->done || verdict != BCL_VERDICT_DELIVERED)
+		conn->told = 0;
+	else if (conn->top != number + 1 || conn->top == 0)
 		advance(conn);
 	else
-		conn->told = 0;
+		conn->done = conn->top;
 	conn->done_due = 1;
-	bcl_nic_conn_ack_soon(card, conn);
+	nic_conn_ack_soon(card, conn);
 }
 
 void bcl_nic_verdict_again(struct bcl_card *card, struct nic_conn *conn,
@@ -100,7 +94,7 @@ void bcl_nic_verdict_again(struct bcl_card *card, struct nic_conn *conn,
 	if (!bcl_before(number, conn->done))
 		conn->told = 0;
 	conn->done_due = 1;
-	bcl_nic_conn_ack_soon(card, conn);
+	nic_conn_ack_soon(card, conn);
 }
 
 uint32_t bcl_nic_verdict_bits(const struct nic_conn *conn, uint8_t *bits,
@@ -111,7 +105,7 @@ uint32_t bcl_nic_verdict_bits(const struct nic_conn *conn, uint8_t *bits,
 	memset(bits, 0, (n + 1) / 2);
 	for (i = 0; i < n; i++)
 		bits[i / 2] |=
-			(uint8_t)(bcl_nic_verdict_of(conn, conn->done + i)
+			(uint8_t)(nic_verdict_of(conn, conn->done + i)
 				  << i % 2 * 4);
 	return n;
 }

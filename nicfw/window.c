@@ -311,7 +311,7 @@ void bcl_nic_window_followed(struct bcl_card *card, struct nic_conn *conn,
 	window->unacked += bytes;
 	window->ack_due = 1;
 	if (window->unacked < bound)
-		bcl_nic_conn_ack_soon(card, conn);
+		nic_conn_ack_soon(card, conn);
 	else
 		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << rail);
 }

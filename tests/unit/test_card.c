@@ -37,6 +37,49 @@ START_TEST(hello_world)
 }
 END_TEST
 
+/* Every other frame with a payload is hit there. */
+static bool strike(struct world *world, struct world_frame *frame)
+{
+	unsigned *seen = world->filter_arg;
+
+	if (frame->from == 0 && frame->length == BCL_HEADERS_SIZE + 8 &&
+	    ++*seen % 2)
+		frame->bytes[BCL_HEADERS_SIZE + 3] ^= 1;
+	return true;
+}
+
+/* A message that lay in its block when its payload proved to be broken comes
+ * again, and to the same block. */
+START_TEST(broken_payload)
+{
+	struct world_config config = { .seed = 1, .pending = _i, .blocks = 8 };
+	struct world *world = world_new(&config);
+	struct world_port *from = world_port_open(world, 0, 1);
+	struct world_port *to = world_port_open(world, 1, 2);
+	uint32_t node = world_connect(world, 0, 1);
+	struct bcl_completion entry;
+	unsigned seen = 0;
+	uint64_t i;
+
+	world_run_for(world, MS);
+	world->filter = strike;
+	world->filter_arg = &seen;
+	for (i = 0; i < 20; i++) {
+		ck_assert(world_send(from, node, 2, &i, sizeof(i), i));
+		world_run_for(world, 100 * MS);
+		ck_assert(world_received(to, &entry));
+		ck_assert_uint_eq(entry.targ64, i);
+		ck_assert_uint_eq(entry.index, i % 8);
+		ck_assert_mem_eq(world_block(to, entry.index), &i, sizeof(i));
+		world_block_free(to, entry.index);
+		ck_assert(world_sent(from, &entry));
+		ck_assert(!world_received(to, &entry));
+	}
+	ck_assert_uint_eq(world_counter(world, 1, BCL_CARD_dropped_pcrc), 20);
+	world_free(world);
+}
+END_TEST
+
 /* ---- everything at once ---- */
 
 enum {
@@ -180,6 +223,7 @@ int main(void)
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, hello_world, 0, 2);
+	tcase_add_loop_test(tcase, broken_payload, 0, 2);
 	tcase_add_loop_test(tcase, no_faults, 0, 2);
 	tcase_add_test(tcase, exactly_once_in_order);
 	suite_add_tcase(suite, tcase);
