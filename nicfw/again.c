@@ -42,6 +42,71 @@ static void rebuild(struct bcl_card *card, struct nic_build *build)
 	}
 }
 
+static void note(struct bcl_card *card, struct nic_conn *conn,
+		 struct nic_flight *flight)
+{
+	if (flight->state != NIC_FLIGHT_LOST)
+		return;
+	flight->again = 1;
+	if (flight->window->probing)
+		flight->window->probe = flight->seq + flight->frames;
+	card->counters[BCL_CARD_retransmitted] += flight->frames;
+	conn->retransmitted += flight->frames;
+}
+
+/* Nobody wants the payload of these frames any more, but they count. */
+static void hollow(struct nic_flight *run)
+{
+	run->length = 0;
+	run->payload = 0;
+	run->bytes = run->frames * BCL_HEADERS_SIZE;
+}
+
+static struct nic_message *message_of(struct bcl_card *card,
+				      struct nic_conn *conn,
+				      const struct nic_flight *run)
+{
+	if (!nic_message_alive(conn, run) ||
+	    run->message->state == NIC_MESSAGE_WITHDRAWN)
+		return NULL;
+	if (run->payload == run->window->payload)
+		return run->message;
+	bcl_nic_message_withdraw(card, conn, run->message);
+	return NULL;
+}
+
+/* As many frames of a run as may be put into flight. 0: none now. */
+static int resend_run(struct bcl_card *card, struct nic_conn *conn,
+		      unsigned rail, struct nic_flight *run, unsigned *budget)
+{
+	struct nic_window *window = &conn->window[rail];
+	struct nic_message *message = message_of(card, conn, run);
+	struct nic_build build;
+	uint32_t frames;
+
+	if (!message)
+		hollow(run);
+	if (!nic_window_open(window, run->payload + BCL_HEADERS_SIZE))
+		return 0;
+	if (*budget == 0) {
+		bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
+		return 0;
+	}
+	frames = nic_min32(*budget, nic_window_room(window));
+	/* Without a free flight all go, if nothing else would free one. */
+	if (frames < run->frames && !bcl_nic_window_part(card, run, frames) &&
+	    window->bytes)
+		return 0;
+	if (!nic_build_begin(card, conn, rail, run, 0, &build))
+		return 0;
+	note(card, conn, run);
+	*budget -= nic_min32(*budget, run->frames);
+	if (message && !nic_build_run(card, &build, message))
+		hollow(run);
+	nic_build_finish(card, &build);
+	return 1;
+}
+
 /* 0: nothing more now. */
 static int resend(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 		  struct nic_flight *flight, unsigned *budget)
@@ -49,21 +114,18 @@ static int resend(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 	struct nic_window *window = &conn->window[rail];
 	struct nic_build build;
 
-	if (nic_rails_blocked(card, conn, rail) ||
-	    !nic_window_open(window, flight->bytes))
+	if (nic_rails_blocked(card, conn, rail))
+		return 0;
+	if (flight->frames > 1)
+		return resend_run(card, conn, rail, flight, budget);
+	if (!nic_window_open(window, flight->bytes))
 		return 0;
 	if (*budget == 0 ||
 	    !nic_build_begin(card, conn, rail, flight, 0, &build)) {
 		bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
 		return 0;
 	}
-	if (flight->state == NIC_FLIGHT_LOST) {
-		flight->again = 1;
-		if (window->probing)
-			window->probe = flight->seq + 1;
-		nic_count(card, retransmitted);
-		conn->retransmitted++;
-	}
+	note(card, conn, flight);
 	rebuild(card, &build);
 	nic_build_finish(card, &build);
 	--*budget;

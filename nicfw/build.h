@@ -34,7 +34,7 @@ static inline int nic_build_begin(struct bcl_card *card, struct nic_conn *conn,
 {
 	build->conn = conn;
 	build->rail = rail;
-	build->frame = &card->frames[0];
+	build->frame = &card->out_frame;
 	build->frame->head = card->frame;
 	build->frame->head_len = 40;
 	build->frame->nparts = 0;
@@ -105,7 +105,7 @@ static inline void nic_build_note(struct bcl_card *card,
 	flight->message = message;
 	flight->number = message->number;
 	flight->offset = 0;
-	flight->length = (uint16_t)length;
+	flight->length = length;
 	flight->withdraw = (uint8_t)withdraw;
 }
 
@@ -145,6 +145,22 @@ static inline int nic_build_fill(struct bcl_card *card, struct nic_build *build,
 	return 0;
 }
 
+/* Fill in what the flight says, of a long message. 0: a fault. */
+static inline int nic_build_run(struct bcl_card *card, struct nic_build *build,
+				struct nic_message *message)
+{
+	const struct nic_flight *flight = build->flight;
+	uint32_t first = nic_min32(flight->length, flight->payload);
+	uint8_t *at = nic_build_append(build);
+	struct bcl_segment_header *segment = (void *)at;
+
+	if (!nic_build_fill(card, build, message, flight->offset,
+			    flight->length, at))
+		return 0;
+	segment->length = bcl_put16((uint16_t)first);
+	return 1;
+}
+
 static inline uint32_t nic_frame_length(const struct bcl_tx_frame *frame)
 {
 	uint32_t length = frame->head_len;
@@ -168,7 +184,7 @@ static inline void nic_build_finish(struct bcl_card *card,
 		build->frame->head_len = BCL_HEADERS_SIZE;
 	}
 	if (flight->bytes == 0)
-		flight->bytes = (uint16_t)nic_frame_length(build->frame);
+		flight->bytes = nic_frame_length(build->frame);
 	flight->state = NIC_FLIGHT_BUILT;
 	window->bytes += flight->bytes;
 	if (!buffer) {

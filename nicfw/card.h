@@ -13,7 +13,7 @@
  *  conn     a connection with one life of a node: numbered messages that
  *           have no verdict, verdicts given, messages that come in
  *  window   one rail of a connection: frames in flight, frames arrived
- *  flight   a frame in flight: enough to build it again
+ *  flight   a frame in flight, or a run of them: enough to build it again
  *  inbound  a message that comes in: in pieces, early, or by a slow dma
  *  buffer   card memory for one frame (without BCL_HAL_GATHER)
  *
@@ -37,8 +37,6 @@
 #define NIC_NEVER UINT64_MAX
 
 enum {
-	NIC_BURST_MAX = 64,	/* frames in one call of transmit() */
-	NIC_HEAD_SIZE = 384,	/* headers, and payload that is copied */
 	NIC_COPY_MAX = 256,	/* longer payloads are gathered, not copied */
 	NIC_SMALL_MAX = 1024,	/* longer messages do not delay shorter ones */
 	NIC_INBOUND_MAX = 64,	/* per node: messages in pieces or held */
@@ -203,7 +201,11 @@ enum nic_flight_state {
 	NIC_FLIGHT_SACKED,
 };
 
-/* One segment of a frame in flight; the first stands for the frame. */
+/*
+ * One segment of a frame in flight; the first stands for the frame. Or a run:
+ * frames of a long message that follow one another. What happens to some of
+ * them only parts it (bcl_nic_window_part).
+ */
 struct nic_flight {
 	struct nic_link link;	 /* window->flights in order of seq; free */
 	struct nic_flight *more; /* further segments of this frame */
@@ -213,8 +215,10 @@ struct nic_flight {
 	uint64_t sent;	 /* when */
 	uint32_t number; /* of message then: differs if it is gone */
 	uint32_t offset, seq;
-	uint16_t length;
-	uint16_t bytes; /* of the frame */
+	uint32_t length;  /* of the payload */
+	uint32_t bytes;	  /* with headers */
+	uint16_t frames;  /* 1; a run: more */
+	uint16_t payload; /* a run: of each frame but the last */
 	uint8_t state;
 	uint8_t again;	  /* transmitted more than once */
 	uint8_t withdraw; /* a WITHDRAW segment, no payload */
@@ -440,9 +444,7 @@ struct bcl_card {
 	struct nic_rail rail[BCL_RAILS_MAX];
 
 	/* scratch of the engines, used within one input only */
-	struct bcl_tx_frame frames[NIC_BURST_MAX];
-	struct nic_flight *burst[NIC_BURST_MAX];
-	uint8_t heads[NIC_BURST_MAX][NIC_HEAD_SIZE];
+	struct bcl_tx_frame out_frame;
 	uint8_t frame[BCL_FRAME_MAX + 8];
 };
 
@@ -735,6 +737,10 @@ void bcl_nic_window_start(struct bcl_card *card, struct nic_conn *conn,
 void bcl_nic_window_start_timer(struct bcl_card *card, struct nic_conn *conn,
 				unsigned rail);
 void bcl_nic_window_free(struct bcl_card *card, struct nic_flight *flight);
+/* Make two of a run, the first of so many frames. Returns the second; NULL: no
+ * flight is free. */
+struct nic_flight *bcl_nic_window_part(struct bcl_card *card,
+				       struct nic_flight *run, uint32_t frames);
 /* What the peer says of our frames. */
 void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
 			unsigned rail, uint32_t ack);
@@ -786,10 +792,6 @@ void bcl_nic_again_messages(struct bcl_card *card, struct nic_conn *conn,
 /* A frame that is built; whoever built it has counted its bytes. */
 void bcl_nic_launch(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 		    struct bcl_tx_frame *frame, struct nic_flight *flight);
-/* n fragments of one message: card->frames and card->burst, but the headers. */
-void bcl_nic_launch_burst(struct bcl_card *card, struct nic_conn *conn,
-			  unsigned rail, const struct nic_message *message,
-			  unsigned n);
 /* Those of a rail whose payload has come. */
 void bcl_nic_launch_fetched(struct bcl_card *card, unsigned rail);
 void bcl_nic_launch_dma_done(struct bcl_card *card, struct nic_buffer *buffer,

@@ -16,6 +16,7 @@ static int transmit(struct bcl_card *card, unsigned rail, uint32_t node,
 		.head = head,
 		.head_len = (uint16_t)length,
 		.flags = BCL_TX_PCRC,
+		.frames = 1,
 	};
 
 	if (card->rail[rail].busy || !card->rail[rail].up)
@@ -25,7 +26,7 @@ static int transmit(struct bcl_card *card, unsigned rail, uint32_t node,
 	else
 		frame.flags = 0;
 	nic_frame_seal(card, head);
-	if (card->hal.transmit(card->host, rail, node, &frame, 1) == 1)
+	if (card->hal.transmit(card->host, rail, node, &frame) == 1)
 		return 1;
 	card->rail[rail].busy = 1;
 	return 0;

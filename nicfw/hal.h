@@ -32,18 +32,48 @@ enum {
  * are used only if the host has BCL_HAL_GATHER; otherwise the card fetches
  * everything by dma() first. With BCL_TX_PCRC the host computes the payload
  * checksum over bytes 80 to the end and stores it in the header.
+ *
+ * Or a run: `frames` of a long message that follow one another. The head is
+ * that of the first, 80 bytes without header checksum; the parts, one or none,
+ * are all their payloads. The host makes the heads, by bcl_tx_run_head(), and
+ * computes both checksums of each.
  */
 struct bcl_tx_frame {
 	uint8_t *head;
 	uint16_t head_len;
 	uint8_t nparts;
-	uint8_t flags; /* BCL_TX_PCRC */
+	uint8_t flags;	  /* BCL_TX_PCRC */
+	uint8_t last;	  /* a run: flags of the kind of its last frame */
+	uint16_t frames;  /* 1; a run: more */
+	uint16_t payload; /* a run: bytes in each frame but the last */
 	struct bcl_tx_part part[BCL_TX_PARTS];
 };
 
 enum {
 	BCL_TX_PCRC = 1,
 };
+
+/* The head of frame number i of a run, but for its checksums. Returns the
+ * bytes of its payload, which lie i * run->payload bytes behind the first. */
+static inline uint32_t bcl_tx_run_head(const struct bcl_tx_frame *run,
+				       uint32_t i, uint8_t *to)
+{
+	struct bcl_frame_header *header = (struct bcl_frame_header *)(void *)to;
+	struct bcl_segment_header *segment =
+		(struct bcl_segment_header *)(void *)(header + 1);
+	uint32_t length = run->payload;
+
+	__builtin_memcpy(to, run->head, BCL_HEADERS_SIZE);
+	header->seq = bcl_put32(bcl_get32(header->seq) + i);
+	segment->offset = bcl_put32(bcl_get32(segment->offset) + i * length);
+	if (i + 1 < run->frames)
+		return length;
+	header->kind |= run->last;
+	if (run->nparts)
+		length = run->part[0].ref.length - i * length;
+	segment->length = bcl_put16((uint16_t)length);
+	return length;
+}
 
 /*
  * A frame that came in: `head_len` bytes at head, then `body_len` at body.
@@ -94,14 +124,14 @@ struct bcl_hal {
 	uint32_t features; /* enum bcl_hal_feature */
 
 	/*
-	 * Send n frames of one node on a rail, in order; all but the last
-	 * have the same length. Returns how many were taken: their bytes
-	 * have left or were copied, the card may reuse its memory. If fewer
-	 * than n, bcl_card_transmit_ready() follows. node BCL_NODE_NONE: to
-	 * the source of the frame that is being handled.
+	 * Send a frame or a run to one node on a rail, in order. Returns how
+	 * many frames were taken: their bytes have left or were copied, the
+	 * card may reuse its memory. If not all, bcl_card_transmit_ready()
+	 * follows. node BCL_NODE_NONE: to the source of the frame that is
+	 * being handled.
 	 */
 	unsigned (*transmit)(void *host, unsigned rail, uint32_t node,
-			     struct bcl_tx_frame *frames, unsigned n);
+			     struct bcl_tx_frame *frame);
 
 	/*
 	 * Move ref->length bytes on behalf of a port (0: of the card itself,

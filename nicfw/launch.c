@@ -7,40 +7,43 @@
 #include <nicfw/frame.h>
 #include <nicfw/window.h>
 
+/* The rail is full: these frames have not left. */
+static void keep(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
+		 struct nic_flight *flight)
+{
+	flight->state = NIC_FLIGHT_UNSENT;
+	flight->window->bytes -= flight->bytes;
+	flight->window->lost = 1;
+	card->rail[rail].busy = 1;
+	bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
+}
+
 /* Frames whose headers are complete but for what changes with time. */
 static inline void transmit(struct bcl_card *card, struct nic_conn *conn,
-			    unsigned rail, unsigned n)
+			    unsigned rail, struct bcl_tx_frame *frame,
+			    struct nic_flight *flight)
 {
-	struct nic_window *window = &conn->window[rail];
-	struct nic_flight *flight;
-	unsigned taken, i;
+	struct nic_flight *rest = NULL;
+	unsigned taken;
 
 	taken = card->hal.transmit(card->host, rail,
-				   nic_node_index(card, conn->node),
-				   card->frames, n);
-	for (i = 0; i < n; i++) {
-		flight = card->burst[i];
-		nic_window_sent(card, conn, rail, flight);
-		if (i < taken) {
-			card->counters[BCL_CARD_bytes_sent] +=
-				flight->bytes - BCL_HEADERS_SIZE;
-			continue;
-		}
-		flight->state = NIC_FLIGHT_UNSENT;
-		window->bytes -= flight->bytes;
-		window->lost = 1;
+				   nic_node_index(card, conn->node), frame);
+	nic_window_sent(card, conn, rail, flight);
+	if (taken < flight->frames) {
+		rest = taken ? bcl_nic_window_part(card, flight, taken) : NULL;
+		keep(card, conn, rail, rest ? rest : flight);
 	}
-	if (taken < n) {
-		card->rail[rail].busy = 1;
-		bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
-	}
+	if (rest || taken == flight->frames)
+		card->counters[BCL_CARD_bytes_sent] +=
+			flight->bytes - flight->frames * BCL_HEADERS_SIZE;
 }
 
 static void number_frame(struct nic_window *window, struct nic_flight *flight)
 {
 	if (!nic_list_empty(&flight->link))
 		return; /* it has its number */
-	flight->seq = window->next++;
+	flight->seq = window->next;
+	window->next += flight->frames;
 	nic_list_append(&window->flights, &flight->link);
 }
 
@@ -70,58 +73,43 @@ static inline uint8_t ask(const struct bcl_card *card, unsigned rail,
 		       : 0;
 }
 
+static inline void frame_header(struct bcl_card *card, struct nic_conn *conn,
+				unsigned rail, uint8_t kind,
+				struct bcl_tx_frame *frame,
+				const struct nic_flight *flight)
+{
+	kind |= ask(card, rail, &conn->window[rail]);
+	nic_frame_header(card, conn, rail, kind, frame->head);
+	put_seq(frame->head, flight->seq);
+	nic_frame_seal(card, frame->head);
+}
+
+static void run_header(struct bcl_card *card, struct nic_conn *conn,
+		       unsigned rail, uint8_t kind, struct bcl_tx_frame *run,
+		       const struct nic_flight *flight)
+{
+	nic_frame_header(card, conn, rail, kind, run->head);
+	put_seq(run->head, flight->seq);
+	run->payload = flight->payload;
+	run->last = ask(card, rail, &conn->window[rail]);
+	card->counters[BCL_CARD_frames_sent] += run->frames - 1;
+	conn->frames_sent += run->frames - 1;
+}
+
 void bcl_nic_launch(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 		    struct bcl_tx_frame *frame, struct nic_flight *flight)
 {
 	struct nic_window *window = &conn->window[rail];
-	uint8_t kind =
-		data_kind(conn, flight->more ? 2 : 1) | ask(card, rail, window);
+	uint8_t kind = data_kind(conn, flight->more ? 2 : 1);
 
 	number_frame(window, flight);
-	nic_frame_header(card, conn, rail, kind, frame->head);
-	put_seq(frame->head, flight->seq);
-	nic_frame_seal(card, frame->head);
+	frame->frames = flight->frames;
 	frame->flags = kind & BCL_FRAME_PCRC ? BCL_TX_PCRC : 0;
-	card->burst[0] = flight;
-	transmit(card, conn, rail, 1);
-}
-
-/* Equal headers but for seq, offset and, in the last one, length. */
-static void burst_headers(struct bcl_card *card, struct nic_conn *conn,
-			  unsigned rail, const struct nic_message *message,
-			  unsigned n)
-{
-	struct nic_window *window = &conn->window[rail];
-	uint8_t first[BCL_HEADERS_SIZE], *head;
-	struct bcl_segment_header *segment;
-	struct nic_flight *flight;
-	unsigned i;
-
-	nic_frame_header(card, conn, rail, data_kind(conn, 1), first);
-	nic_frame_segment(card, message, 0, window->payload, first + 40);
-	card->counters[BCL_CARD_frames_sent] += n - 1;
-	conn->frames_sent += n - 1;
-	for (i = 0; i < n; i++) {
-		flight = card->burst[i];
-		head = card->heads[i];
-		memcpy(head, first, sizeof(first));
-		segment = (struct bcl_segment_header *)(void *)(head + 40);
-		number_frame(window, flight);
-		put_seq(head, flight->seq);
-		segment->offset = bcl_put32(flight->offset);
-		segment->length = bcl_put16(flight->length);
-		if (i == n - 1)
-			head[3] |= ask(card, rail, window);
-		nic_frame_seal(card, head);
-	}
-}
-
-void bcl_nic_launch_burst(struct bcl_card *card, struct nic_conn *conn,
-			  unsigned rail, const struct nic_message *message,
-			  unsigned n)
-{
-	burst_headers(card, conn, rail, message, n);
-	transmit(card, conn, rail, n);
+	if (flight->frames > 1)
+		run_header(card, conn, rail, kind, frame, flight);
+	else
+		frame_header(card, conn, rail, kind, frame, flight);
+	transmit(card, conn, rail, frame, flight);
 }
 
 /* ---- without BCL_HAL_GATHER ---- */
@@ -153,7 +141,7 @@ static void fetch_failed(struct bcl_card *card, struct nic_buffer *buffer)
 void bcl_nic_launch_fetched(struct bcl_card *card, unsigned rail)
 {
 	struct nic_rail *at = &card->rail[rail];
-	struct bcl_tx_frame *frame = &card->frames[0];
+	struct bcl_tx_frame *frame = &card->out_frame;
 	struct nic_buffer *buffer;
 	struct nic_flight *flight;
 

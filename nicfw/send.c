@@ -106,73 +106,70 @@ bcl_nic_send_alone(struct bcl_card *card, struct nic_message *message)
 	return 1;
 }
 
-static void place_payload(struct nic_flight *flight,
-			  struct nic_message *message, uint32_t length)
+/* How many of the next bytes of a message lie in one piece of memory. */
+static uint32_t one_piece(const struct nic_message *message)
 {
+	uint32_t at = message->moved - message->inline_len;
+	unsigned i;
+
+	if (message->moved < message->inline_len)
+		return 0;
+	for (i = 0; i < message->nref; i++) {
+		if (at < message->refs[i].length)
+			return message->refs[i].length - at;
+		at -= message->refs[i].length;
+	}
+	return 0;
+}
+
+/* How many of them may go in one call: those of whole frames, or the last. */
+static uint32_t run_bytes(const struct bcl_card *card, unsigned rail,
+			  const struct nic_window *window,
+			  const struct nic_message *message, unsigned budget)
+{
+	uint32_t left = message->length - message->moved;
+	uint32_t frames = 1, piece;
+
+	if (card->gather) {
+		frames = nic_min32(budget, card->rail[rail].burst);
+		frames = nic_min32(frames, nic_window_room(window));
+		frames = nic_min32(frames, nic_window_numbers(window, 1));
+		frames = nic_max32(frames, 1);
+	}
+	piece = frames > 1 ? one_piece(message) : 0;
+	if (piece < left)
+		frames = nic_min32(frames,
+				   nic_max32(piece / window->payload, 1));
+	return nic_min32(left, frames * window->payload);
+}
+
+static unsigned send_run(struct bcl_card *card, struct nic_conn *conn,
+			 unsigned rail, struct nic_message *message,
+			 unsigned budget)
+{
+	struct nic_window *window = &conn->window[rail];
+	struct nic_flight *flight;
+	struct nic_build build;
+
+	if (!nic_build_begin(card, conn, rail, NULL, 1, &build))
+		return 0;
+	flight = build.flight;
 	flight->message = message;
 	flight->number = message->number;
 	flight->offset = message->moved;
-	flight->length = (uint16_t)length;
-	message->moved += length;
-}
-
-/* Without gathering, long messages go frame by frame. */
-static unsigned send_fragment(struct bcl_card *card,
-			      struct nic_message *message,
-			      struct nic_build *build)
-{
-	uint32_t length = nic_min32(message->length - message->moved,
-				    nic_build_window(build)->payload);
-	uint8_t *at = nic_build_append(build);
-
-	if (!nic_build_fill(card, build, message, message->moved, length, at)) {
-		nic_build_cancel(card, build);
+	flight->length = run_bytes(card, rail, window, message, budget);
+	flight->payload = window->payload;
+	flight->frames = (uint16_t)((flight->length + window->payload - 1) /
+				    window->payload);
+	flight->bytes = flight->length + flight->frames * BCL_HEADERS_SIZE;
+	if (!nic_build_run(card, &build, message)) {
+		flight->bytes = 0;
+		nic_build_cancel(card, &build);
 		return 1;
 	}
-	place_payload(build->flight, message, length);
-	nic_build_finish(card, build);
-	return 1;
-}
-
-static unsigned send_burst(struct bcl_card *card, struct nic_conn *conn,
-			   unsigned rail, struct nic_message *message,
-			   unsigned budget)
-{
-	struct nic_window *window = &conn->window[rail];
-	unsigned n, most = card->rail[rail].burst;
-	struct bcl_tx_frame *frame;
-	struct nic_flight *flight;
-	uint32_t length;
-
-	most = nic_min32(nic_min32(most, NIC_BURST_MAX), budget);
-	for (n = 0; n < most && message->moved < message->length; n++) {
-		length = nic_min32(message->length - message->moved,
-				   window->payload);
-		if (!nic_window_open_bulk(window, length + BCL_HEADERS_SIZE))
-			break;
-		flight = nic_window_flight(card, window, 1);
-		if (!flight)
-			break;
-		frame = &card->frames[n];
-		frame->head = card->heads[n];
-		frame->head_len = BCL_HEADERS_SIZE;
-		frame->nparts = 0;
-		frame->flags = conn->pcrc ? BCL_TX_PCRC : 0;
-		if (!bcl_nic_sdma_payload(card, message, message->moved, length,
-					  frame, NULL)) {
-			bcl_nic_window_free(card, flight);
-			bcl_nic_message_fault(card, conn, message);
-			break;
-		}
-		place_payload(flight, message, length);
-		flight->bytes = (uint16_t)(length + BCL_HEADERS_SIZE);
-		window->bytes += flight->bytes;
-		card->burst[n] = flight;
-	}
-	if (n == 0)
-		return 0;
-	bcl_nic_launch_burst(card, conn, rail, message, n);
-	return n;
+	message->moved += flight->length;
+	nic_build_finish(card, &build);
+	return flight->frames;
 }
 
 static int may_send(const struct bcl_card *card, unsigned rail,
@@ -222,13 +219,10 @@ static unsigned send_flow(struct bcl_card *card, struct nic_flow *flow,
 	if (bytes > window->payload && !message->number)
 		nic_message_number(card, conn, rail, message);
 	n = 1;
-	if (message->number && card->gather)
-		n = send_burst(card, conn, rail, message, budget);
-	else if (!nic_build_begin(card, conn, rail, NULL, message->number != 0,
-				  &build))
+	if (message->number)
+		n = send_run(card, conn, rail, message, budget);
+	else if (!nic_build_begin(card, conn, rail, NULL, 0, &build))
 		n = 0;
-	else if (message->number)
-		n = send_fragment(card, message, &build);
 	else
 		send_small(card, flow, &build);
 	if (n == 0) {

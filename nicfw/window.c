@@ -39,6 +39,33 @@ void bcl_nic_window_start(struct bcl_card *card, struct nic_conn *conn,
 	window->threshold = UINT32_MAX;
 }
 
+/* Take frames off the front of a run. */
+static void shorten(struct nic_flight *run, uint32_t frames)
+{
+	run->seq += frames;
+	run->offset += frames * run->payload;
+	run->length -= frames * run->payload;
+	run->bytes -= frames * (run->payload + BCL_HEADERS_SIZE);
+	run->frames -= (uint16_t)frames;
+}
+
+struct nic_flight *bcl_nic_window_part(struct bcl_card *card,
+				       struct nic_flight *run, uint32_t frames)
+{
+	struct nic_flight *rest = nic_pool_take(&card->flights);
+
+	if (!rest)
+		return NULL;
+	*rest = *run;
+	shorten(rest, frames);
+	run->length -= rest->length;
+	run->bytes -= rest->bytes;
+	run->frames = (uint16_t)frames;
+	run->window->nflights++;
+	nic_list_insert(run->link.next, &rest->link);
+	return rest;
+}
+
 void bcl_nic_window_free(struct bcl_card *card, struct nic_flight *flight)
 {
 	struct nic_flight *more;
@@ -117,6 +144,23 @@ static void grow(struct nic_window *window, uint32_t bytes)
 	window->congestion = nic_min32(window->congestion, window->granted);
 }
 
+/* At most so many frames of a flight are acknowledged. Returns their bytes. */
+static uint32_t retire(struct bcl_card *card, struct nic_flight *flight,
+		       uint32_t frames)
+{
+	uint32_t bytes = flight->bytes;
+
+	if (frames >= flight->frames) {
+		bcl_nic_window_free(card, flight);
+		return bytes;
+	}
+	shorten(flight, frames);
+	bytes -= flight->bytes;
+	if (flight->state == NIC_FLIGHT_SENT)
+		flight->window->bytes -= bytes;
+	return bytes;
+}
+
 void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
 			unsigned rail, uint32_t ack)
 {
@@ -130,9 +174,8 @@ void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
 	    bcl_before(window->next, ack))
 		return;
 	do {
-		bytes += flight->bytes;
 		sent = flight->again ? 0 : flight->sent;
-		bcl_nic_window_free(card, flight);
+		bytes += retire(card, flight, ack - flight->seq);
 		flight = nic_list_first(&window->flights, struct nic_flight,
 					link);
 	} while (flight && bcl_before(flight->seq, ack));
@@ -174,24 +217,66 @@ static void shrink(struct nic_window *window)
 	window->recover = window->next;
 }
 
+/* What a SACK segment says. */
+struct sack {
+	uint32_t ack, nbits;
+	const uint8_t *bits;
+};
+
+static int says(const struct sack *sack, uint32_t seq)
+{
+	uint32_t i = seq - sack->ack - 1;
+
+	return i < sack->nbits && sack->bits[i / 8] >> i % 8 & 1;
+}
+
+/* Part a run so that the SACK says the same of all its frames. 0: it does not,
+ * and no flight is free. */
+static int agree(struct bcl_card *card, struct nic_flight *flight,
+		 const struct sack *sack)
+{
+	int first = says(sack, flight->seq);
+	uint32_t n = 1;
+
+	while (n < flight->frames && says(sack, flight->seq + n) == first)
+		n++;
+	return n == flight->frames || bcl_nic_window_part(card, flight, n);
+}
+
+/* Is it lost, as `highest`, sent at `latest`, arrived? Of a run perhaps only
+ * the first frames are: then it is parted. */
+static int overtaken(struct bcl_card *card, struct nic_flight *flight,
+		     uint32_t highest, uint64_t latest)
+{
+	int32_t behind = (int32_t)(highest - flight->seq);
+	uint32_t n;
+
+	if (flight->again)
+		return flight->sent + flight->window->srtt / 4 < latest;
+	if (behind < NIC_REORDER)
+		return 0;
+	n = (uint32_t)behind - NIC_REORDER + 1;
+	return n >= flight->frames || bcl_nic_window_part(card, flight, n);
+}
+
 void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
 			 unsigned rail, uint32_t ack, uint32_t nbits,
 			 const uint8_t *bits)
 {
+	const struct sack sack = { ack, nbits, bits };
 	struct nic_window *window = &conn->window[rail];
-	uint32_t highest = ack, i;
 	struct nic_flight *flight;
 	struct nic_link *link;
+	uint32_t highest = ack;
 	uint64_t latest = 0;
 	int arrived = 0;
 
 	for (link = window->flights.next; link != &window->flights;
 	     link = link->next) {
 		flight = nic_container(link, struct nic_flight, link);
-		i = flight->seq - ack - 1;
-		if (i >= nbits || !(bits[i / 8] >> i % 8 & 1))
+		if (!agree(card, flight, &sack) || !says(&sack, flight->seq))
 			continue;
-		highest = flight->seq;
+		highest = flight->seq + flight->frames - 1;
 		if (flight->sent > latest)
 			latest = flight->sent;
 		if (flight->state == NIC_FLIGHT_SACKED ||
@@ -205,11 +290,8 @@ void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
 	for (link = window->flights.next; link != &window->flights;
 	     link = link->next) {
 		flight = nic_container(link, struct nic_flight, link);
-		if (flight->state != NIC_FLIGHT_SENT)
-			continue;
-		if (flight->again
-			    ? flight->sent + window->srtt / 4 >= latest
-			    : (int32_t)(highest - flight->seq) < NIC_REORDER)
+		if (flight->state != NIC_FLIGHT_SENT ||
+		    !overtaken(card, flight, highest, latest))
 			continue;
 		if (!bcl_before(flight->seq, window->recover))
 			shrink(window);

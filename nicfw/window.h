@@ -43,20 +43,41 @@ static inline uint32_t nic_window_burst(const struct bcl_card *card,
 	return burst > most / 4 ? nic_max32(frame, most / 4) : burst;
 }
 
+/* How many frames of a long message fit into an open window, one or more. */
+static inline uint32_t nic_window_room(const struct nic_window *window)
+{
+	uint32_t most = nic_min32(window->congestion, window->granted);
+	uint32_t frame = window->payload + BCL_HEADERS_SIZE;
+
+	most -= most / 8;
+	if (window->backoff || window->bytes + 2 * frame > most)
+		return 1;
+	return (most - window->bytes) / frame;
+}
+
+/* Sequence numbers that are left; long messages leave some to short ones. */
+static inline uint32_t nic_window_numbers(const struct nic_window *window,
+					  int bulk)
+{
+	const struct nic_flight *oldest =
+		nic_list_first(&window->flights, struct nic_flight, link);
+	uint32_t most = BCL_SACK_BITS - (bulk ? BCL_SACK_BITS / 8 : 1);
+	uint32_t used = oldest ? window->next - oldest->seq : 0;
+
+	used = nic_max32(used, window->nflights);
+	return used < most ? most - used : 0;
+}
+
 /* One more new frame: NULL: too many sequence numbers or flights in use. */
 static inline struct nic_flight *
 nic_window_flight(struct bcl_card *card, struct nic_window *window, int bulk)
 {
-	const struct nic_flight *oldest =
-		nic_list_first(&window->flights, struct nic_flight, link);
-	uint32_t span = oldest ? window->next - oldest->seq : 0;
-	uint32_t reserve = bulk ? BCL_SACK_BITS / 8 : 1;
 	uint32_t claim = window->nflights;
 	struct nic_flight *flight;
 
 	/* No window takes more flights than it leaves for the others, and
 	 * long messages leave some to the short ones. */
-	if (nic_max32(window->nflights, span) >= BCL_SACK_BITS - reserve ||
+	if (nic_window_numbers(window, bulk) == 0 ||
 	    (bulk ? claim + claim / 4 : claim) > card->flights.left)
 		return NULL;
 	flight = nic_pool_take(&card->flights);
@@ -71,6 +92,7 @@ nic_window_flight(struct bcl_card *card, struct nic_window *window, int bulk)
 	flight->again = 0;
 	flight->withdraw = 0;
 	flight->bytes = 0;
+	flight->frames = 1;
 	return flight;
 }
 

@@ -415,39 +415,51 @@ static unsigned target_of(struct world_card *card, uint32_t node)
 	return WORLD_CARDS;
 }
 
+/* The frame number i of a run, by itself. */
+static void part(struct bcl_tx_frame *run, unsigned i, uint8_t *head,
+		 struct bcl_tx_frame *frame)
+{
+	*frame = *run;
+	frame->head = head;
+	assert(run->head_len == BCL_HEADERS_SIZE && run->nparts <= 1);
+	frame->part[0].ref.length = bcl_tx_run_head(run, i, head);
+	frame->part[0].ref.offset += i * run->payload;
+}
+
 static unsigned transmit(void *host, unsigned rail, uint32_t node,
-			 struct bcl_tx_frame *frames, unsigned n)
+			 struct bcl_tx_frame *run)
 {
 	struct world_card *card = host;
 	struct world *world = card->world;
-	struct world_frame frame;
-	unsigned taken = n, first = 0;
+	struct bcl_tx_frame frame = *run;
+	uint8_t head[BCL_HEADERS_SIZE];
+	unsigned taken = run->frames;
+	struct world_frame out;
 
-	assert(rail < world->config.rails && n > 0);
-	frame.from = card->index;
-	frame.to = target_of(card, node);
-	frame.rail = rail;
-	frame.source = card->told;
-	frame.address = node == BCL_NODE_NONE
-				? world->source_address
-				: card->known[frame.to % WORLD_CARDS];
+	assert(rail < world->config.rails && run->frames > 0);
+	out.from = card->index;
+	out.to = target_of(card, node);
+	out.rail = rail;
+	out.source = card->told;
+	out.address = node == BCL_NODE_NONE ? world->source_address
+					    : card->known[out.to % WORLD_CARDS];
 	if (chance(world, world->config.busy)) {
-		taken = world_random(world, n);
+		taken = world_random(world, run->frames);
 		push(world,
 		     new_event(card, world_random(world, 20000), EVENT_READY));
 	}
 	card->transmits++;
-	if (n > card->burst_most)
-		card->burst_most = n;
+	if (run->frames > card->burst_most)
+		card->burst_most = run->frames;
 	for (unsigned i = 0; i < taken; i++) {
-		frame.length = gather(card, &frames[i], frame.bytes);
-		if (i == 0)
-			first = frame.length;
-		assert(i + 1 == n ? frame.length <= first
-				  : frame.length == first);
+		if (run->frames > 1)
+			part(run, i, head, &frame);
+		out.length = gather(card, &frame, out.bytes);
+		if (run->frames > 1)
+			world_seal(out.bytes, out.length);
 		card->frames++;
-		if (frame.to < WORLD_CARDS)
-			put_on_wire(world, &frame);
+		if (out.to < WORLD_CARDS)
+			put_on_wire(world, &out);
 	}
 	return taken;
 }

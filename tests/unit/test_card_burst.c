@@ -148,6 +148,59 @@ START_TEST(one_is_damaged)
 }
 END_TEST
 
+enum {
+	PUTS = 4, /* under way together */
+	LOST = PUTS * (FRAMES - 1) / 2,
+};
+
+static bool lose_every_second(struct world *world, struct world_frame *frame)
+{
+	unsigned *seen = world->filter_arg;
+
+	return frame->length != BCL_HEADERS_SIZE + PAYLOAD ||
+	       *seen >= 2 * LOST || ++*seen % 2;
+}
+
+static void put_all(struct pair *pair)
+{
+	unsigned i;
+
+	memset(pair->in, 0, LENGTH);
+	for (i = 0; i < PUTS; i++)
+		start_put(pair);
+	for (i = 0; i < PUTS; i++)
+		finish(pair, pair->a);
+}
+
+/* Of a run only what was lost is sent again; more only if the card has too few
+ * flights to tell all the parts from one another. */
+START_TEST(runs_are_parted)
+{
+	const struct world_config config = { .seed = 1,
+					     .burst = 44,
+					     .window = 1 << 20,
+					     .messages = _i ? 16 : 0 };
+	unsigned seen = 0;
+	struct pair pair;
+	uint64_t again;
+
+	pair_open(&pair, &config);
+	put_all(&pair); /* the window opens */
+	ck_assert_uint_ge(pair.world->card[0].burst_most, 30);
+	ck_assert_uint_eq(count(&pair, 0, BCL_CARD_retransmitted), 0);
+	pair.world->filter = lose_every_second;
+	pair.world->filter_arg = &seen;
+	put_all(&pair);
+	ck_assert_uint_eq(seen, 2 * LOST);
+	again = count(&pair, 0, BCL_CARD_retransmitted);
+	if (_i)
+		ck_assert_uint_gt(again, LOST);
+	else
+		ck_assert_uint_eq(again, LOST);
+	world_free(pair.world);
+}
+END_TEST
+
 /* Whatever the wire does, every byte comes to its place. */
 START_TEST(bad_wire)
 {
@@ -214,6 +267,7 @@ int main(void)
 	tcase_add_test(tcase, followers);
 	tcase_add_loop_test(tcase, one_is_damaged, 0,
 			    sizeof(damages) / sizeof(damages[0]));
+	tcase_add_loop_test(tcase, runs_are_parted, 0, 2);
 	tcase_add_loop_test(tcase, bad_wire, 0, (int)world_seeds(20));
 	tcase_add_test(tcase, last_reply_is_acknowledged);
 	suite_add_tcase(suite, tcase);

@@ -271,112 +271,93 @@ static bool gather(struct bcl_card_host *host, struct bcl_tx_frame *frame,
 	return true;
 }
 
-/* A frame, copied to `at`. */
-static bool pack(struct bcl_card_host *host, const struct bcl_tx_frame *frame,
-		 uint8_t *at, struct bcl_rail_tx *tx)
+/* One frame of a run, with its checksums, to `at`; its payload is `from`. */
+static unsigned pack(const struct bcl_tx_frame *run, unsigned i, uint8_t *at,
+		     const uint8_t *from)
 {
 	struct bcl_frame_header *header = (void *)at;
-	uint32_t length = frame->head_len, crc = 0;
-	unsigned i;
+	uint32_t length = bcl_tx_run_head(run, i, at), crc = 0;
 
-	memcpy(at, frame->head, length);
-	if (length > BCL_HEADERS_SIZE)
-		crc = bcl_crc32c(crc, at + BCL_HEADERS_SIZE,
-				 length - BCL_HEADERS_SIZE);
-	for (i = 0; i < frame->nparts; i++) {
-		const struct bcl_tx_part *part = &frame->part[i];
-		const uint8_t *memory = resolve(host, part->port, part->remote,
-						&part->ref, BCL_REMOTE_READ);
-
-		if (!memory)
-			return false;
-		crc = bcl_crc32c_copy(crc, at + length, memory,
-				      part->ref.length);
-		length += part->ref.length;
-	}
-	if (frame->flags & BCL_TX_PCRC)
+	if (length)
+		crc = bcl_crc32c_copy(0, at + BCL_HEADERS_SIZE,
+				      from + (size_t)i * run->payload, length);
+	if (run->flags & BCL_TX_PCRC)
 		header->pcrc = bcl_put32(crc);
-	*tx = (struct bcl_rail_tx){ { { at, length } }, 1, length };
-	return true;
+	header->hcrc = bcl_put32(bcl_crc32c_headers(at));
+	return BCL_HEADERS_SIZE + length;
 }
 
 /*
- * A burst, one frame behind the other in one place. The system copies that
+ * Frames of a run, one behind the other in one place. The system copies that
  * twice as fast as headers and payloads from many places, which more than pays
- * for this copy: the checksum has to read the payloads anyway. Returns how
- * many: those before one whose memory is gone.
+ * for this copy: the checksum has to read the payloads anyway.
  */
-static unsigned pack_all(struct bcl_card_host *host,
-			 const struct bcl_tx_frame *frames, unsigned n)
+static void pack_all(struct bcl_card_host *host, const struct bcl_tx_frame *run,
+		     const uint8_t *from, unsigned first, unsigned n)
 {
 	uint8_t *at = host->stage + BCL_CARD_STAGE_AT;
 	unsigned i;
 
 	for (i = 0; i < n; i++) {
-		if (!pack(host, &frames[i], at, &host->tx[i]))
-			break;
-		at += host->tx[i].length;
+		unsigned length = pack(run, first + i, at, from);
+
+		host->tx[i] =
+			(struct bcl_rail_tx){ { { at, length } }, 1, length };
+		at += length;
 	}
-	return i;
 }
 
-/* How many frames as long as this one there is room for. */
-static unsigned fit(const struct bcl_tx_frame *frame)
-{
-	unsigned length = frame->head_len, i;
-
-	for (i = 0; i < frame->nparts; i++)
-		length += frame->part[i].ref.length;
-	return (BCL_CARD_STAGE - BCL_CARD_STAGE_AT) / length;
-}
-
-/* More than one: as many at a time as there is room for. */
+/* A run, as many frames at a time as there is room for. */
 static unsigned __attribute__((noinline))
-transmit(struct bcl_card_host *host, struct bcl_rail *rail,
-	 const struct bcl_wire_address *to, struct bcl_tx_frame *frames,
-	 unsigned n)
+transmit_run(struct bcl_card_host *host, struct bcl_rail *rail,
+	     const struct bcl_wire_address *to, const struct bcl_tx_frame *run)
 {
+	unsigned most = (BCL_CARD_STAGE - BCL_CARD_STAGE_AT) /
+			(BCL_HEADERS_SIZE + run->payload);
+	const struct bcl_tx_part *part = run->part;
+	const uint8_t *from = NULL;
 	unsigned taken = 0;
 
-	while (taken < n) {
-		unsigned some = n - taken, sent, i;
+	if (most > BCL_CARD_BURST)
+		most = BCL_CARD_BURST;
+	if (run->nparts)
+		from = resolve(host, part->port, part->remote, &part->ref,
+			       BCL_REMOTE_READ);
+	/* If the memory is gone they are lost: as good as never sent. */
+	if (run->nparts && !from)
+		return run->frames;
+	while (taken < run->frames) {
+		unsigned n = run->frames - taken, sent;
 
-		if (some > BCL_CARD_BURST)
-			some = BCL_CARD_BURST;
-		if (some > 1 && some > fit(&frames[taken]))
-			some = fit(&frames[taken]);
-		i = some > 1 ? pack_all(host, &frames[taken], some)
-			     : gather(host, &frames[taken], host->tx);
-		/* One whose memory is gone is lost: as good as never sent. */
-		sent = i ? rail->transmit(rail, to, host->tx, i) : 0;
+		if (n > most)
+			n = most;
+		pack_all(host, run, from, taken, n);
+		sent = rail->transmit(rail, to, host->tx, n);
 		taken += sent;
-		if (sent < i)
+		if (sent < n)
 			break;
-		taken += i < some;
 	}
 	return taken;
 }
 
 static unsigned hal_transmit(void *arg, unsigned rail, uint32_t node,
-			     struct bcl_tx_frame *frames, unsigned n)
+			     struct bcl_tx_frame *frame)
 {
 	struct bcl_card_host *host = arg;
 	const struct bcl_wire_address *to = address_of(host, rail, node);
 	struct bcl_card_rail *own = &host->rails[rail];
-	unsigned taken;
+	unsigned taken = 1;
 
 	if (!to) {
 		bcl_count_add(host->context->counters,
-			      BCL_COUNT_host_no_address, n);
-		return n;
+			      BCL_COUNT_host_no_address, frame->frames);
+		return frame->frames;
 	}
-	if (n == 1 && !frames->nparts) {
-		gather(host, frames, host->tx);
+	if (frame->frames > 1)
+		taken = transmit_run(host, own->rail, to, frame);
+	else if (gather(host, frame, host->tx)) /* else lost likewise */
 		taken = own->rail->transmit(own->rail, to, host->tx, 1);
-	} else {
-		taken = transmit(host, own->rail, to, frames, n);
-	}
-	if (taken < n) {
+	if (taken < frame->frames) {
 		own->blocked = true;
 		bcl_count(host->context->counters, host_transmit_full);
 	}
