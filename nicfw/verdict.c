@@ -58,7 +58,8 @@ int bcl_nic_verdict_base(struct bcl_card *card, struct nic_conn *conn,
 
 	if (!bcl_before(old, base))
 		return 1; /* the frame was overtaken, or nothing is new */
-	if (base - old > BCL_MSG_AHEAD)
+	/* One more if all were settled and it skips 0. */
+	if (base - old > BCL_MSG_AHEAD + 1)
 		return 0;
 	for (; conn->base != base; conn->base++)
 		clear(conn, conn->base + BCL_MSG_AHEAD);

@@ -318,6 +318,8 @@ static uint64_t host_random(void *host)
 	struct world_card *card = host;
 	struct world *world = card->world;
 
+	if (world->config.first)
+		return next_random(&world->random) << 32 | world->config.first;
 	if (world->config.wrap)
 		return next_random(&world->random) << 32 |
 		       (uint32_t) - (int32_t)(1 + world_random(world, 40));

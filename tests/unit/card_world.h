@@ -23,7 +23,7 @@ enum {
 	WORLD_CARDS = 16,
 	WORLD_PORTS = 8,  /* per card */
 	WORLD_AREAS = 64, /* of memory, per card */
-	WORLD_REQUESTS = 64,
+	WORLD_REQUESTS = 128,
 	WORLD_CHANNELS = 8,
 	WORLD_TOGETHER = 16, /* frames in one call of the card, at most */
 };
@@ -45,6 +45,7 @@ struct world_config {
 	bool hostile; /* users ask for more than they have room to hear of */
 	bool no_pcrc;
 	bool wrap;	  /* first numbers lie just below 2^32 */
+	uint32_t first;	  /* they are this; 0: any */
 	unsigned odd_key; /* 1 + the card with another job key; 0: none */
 };
 

@@ -128,6 +128,59 @@ START_TEST(refusal_keeps_order)
 }
 END_TEST
 
+/* What card 1 says of messages is kept from card 0, of frames not. */
+static bool hide_done(struct world *world, struct world_frame *frame)
+{
+	struct bcl_frame_header *header = (void *)frame->bytes;
+
+	if (frame->from == 1 && world->config.first) {
+		header->done = bcl_put32(world->config.first);
+		world_seal(frame->bytes, frame->length);
+	}
+	return true;
+}
+
+/* As many as may be without a verdict, up to the last number before 0, which
+ * is none: all verdicts come at once. */
+START_TEST(numbers_jump_over_0)
+{
+	struct world_config config = {
+		.seed = 1,
+		.pending = _i,
+		.messages = 4096,
+		.blocks = 1024,
+		.first = (uint32_t)-BCL_MSG_AHEAD,
+	};
+	struct world *world = world_new(&config);
+	struct world_port *to = world_port_open(world, 1, 9), *from[8];
+	uint32_t node = world_connect(world, 0, 1);
+	struct bcl_completion entry;
+	unsigned done = 0, came = 0;
+
+	world->filter = hide_done;
+	for (unsigned i = 0; i < 8; i++) {
+		from[i] = world_port_open(world, 0, (uint16_t)(1 + i));
+		for (unsigned n = 0; n < BCL_MSG_AHEAD / 8; n++)
+			ck_assert(world_send(from[i], node, 9, "", 0, 0));
+	}
+	world_run_for(world, SECOND);
+	for (; world_received(to, &entry); came++)
+		world_block_free(to, entry.index);
+	ck_assert_uint_eq(came, BCL_MSG_AHEAD);
+	world->filter = NULL;
+	world_run_for(world, SECOND);
+	for (unsigned i = 0; i < 8; i++)
+		done += sent(from[i], BCL_OK);
+	ck_assert_uint_eq(done, BCL_MSG_AHEAD);
+	ck_assert(world_send(from[0], node, 9, "", 0, 0));
+	world_run_for(world, SECOND);
+	ck_assert_uint_eq(sent(from[0], BCL_OK), 1);
+	ck_assert_uint_eq(world_counter(world, 1, BCL_CARD_dropped_malformed),
+			  0);
+	world_free(world);
+}
+END_TEST
+
 static uint32_t first_seq;
 static bool first_seen;
 
@@ -162,9 +215,9 @@ START_TEST(early_messages_are_held)
 	for (unsigned i = 0; i < WORLD_REQUESTS; i++)
 		ck_assert(world_send(from, node, 2, "", 0, i));
 	world_run_for(world, 15 * MS);
-	ck_assert_uint_eq(received(to, &next, 100), 0);
+	ck_assert_uint_eq(received(to, &next, WORLD_REQUESTS), 0);
 	world_run_for(world, 100 * MS);
-	ck_assert_uint_eq(received(to, &next, 100), WORLD_REQUESTS);
+	ck_assert_uint_eq(received(to, &next, WORLD_REQUESTS), WORLD_REQUESTS);
 	ck_assert_uint_eq(sent(from, BCL_OK), WORLD_REQUESTS);
 	ck_assert_uint_gt(world_counter(world, 1, BCL_CARD_dropped_held), 0);
 	world_free(world);
@@ -206,13 +259,13 @@ START_TEST(lost_verdicts)
 	for (unsigned i = 0; i < 20; i++)
 		ck_assert(world_send(from, node, 2, "", 0, i));
 	world_run_for(world, 300 * MS);
-	ck_assert_uint_eq(received(to, &next, 100), 20);
+	ck_assert_uint_eq(received(to, &next, WORLD_REQUESTS), 20);
 	ck_assert_uint_eq(memory[1], 7);
 	ck_assert_uint_eq(sent(from, BCL_OK), 0);
 	world->filter = NULL;
 	world_run_for(world, 100 * MS);
 	ck_assert_uint_eq(sent(from, BCL_OK), 21);
-	ck_assert_uint_eq(received(to, &next, 100), 0);
+	ck_assert_uint_eq(received(to, &next, WORLD_REQUESTS), 0);
 	ck_assert_uint_eq(memory[1], 7);
 	ck_assert_uint_gt(world_counter(world, 1, BCL_CARD_dropped_duplicate),
 			  0);
@@ -361,7 +414,7 @@ START_TEST(port_opens_again)
 		world_run_for(world, 50 * MS);
 		ck_assert_uint_eq(sent(from, BCL_OK), 30);
 		next = 0;
-		ck_assert_uint_eq(received(to, &next, 100), 30);
+		ck_assert_uint_eq(received(to, &next, WORLD_REQUESTS), 30);
 		world_port_close(to);
 	}
 	world_free(world);
@@ -435,6 +488,7 @@ int main(void)
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, full_ring_blocks_nobody_else, 0, 2);
+	tcase_add_loop_test(tcase, numbers_jump_over_0, 0, 2);
 	tcase_add_loop_test(tcase, refusal_keeps_order, 0,
 			    (int)world_seeds(24));
 	tcase_add_loop_test(tcase, early_messages_are_held, 0, 2);
