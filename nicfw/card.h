@@ -823,7 +823,7 @@ void bcl_nic_hello_answered(struct bcl_card *card, struct nic_conn *conn,
 			    unsigned rail, const struct bcl_hello *hello);
 void bcl_nic_hello_refused(struct bcl_card *card, uint32_t id,
 			   const struct bcl_refuse *refuse);
-/* The first frame of the peer on a rail that was only answered. */
+/* The PING of the peer on a rail that was only answered. */
 void bcl_nic_hello_proved(struct bcl_card *card, struct nic_conn *conn,
 			  unsigned rail);
 

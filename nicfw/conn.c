@@ -8,7 +8,7 @@
  *  CALLING   HELLO                                   ANSWERED
  *            HELLO_ACK for this life of ours         UP
  *            REFUSE, no answer in peer_timeout       lost
- *  ANSWERED  frame with our connection id            UP
+ *  ANSWERED  PING with our connection id             UP
  *            HELLO_ACK                               UP
  *            nothing of these for a while            forgotten, or CALLING
  *  UP        idle, memory is needed                  PARKING: PARK sent
@@ -397,9 +397,12 @@ static void check_rail(struct bcl_card *card, struct nic_conn *conn,
 		     other++)
 			if (other != rail)
 				ping(card, conn, other);
-		/* Its address may be another by now: HELLO finds it. */
+		/* Its address may be another by now: HELLO finds it. Before
+		 * that: perhaps it does not know us yet, or no more. */
 		if (window->backoff >= NIC_RAIL_TIMEOUTS)
 			bcl_nic_frame_hello(card, conn, rail, BCL_FRAME_HELLO);
+		else
+			ping(card, conn, rail);
 	}
 	if ((window->backoff >= NIC_RAIL_TIMEOUTS &&
 	     heard_since(conn, rail, window->timeout_first)) ||

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The handshake. HELLO and HELLO_ACK say the same things; HELLO_ACK also names
- * the life that it answers, which proves its sender alive; the first frame
- * after it, with a connection id that only the answered one knows, proves the
- * other. Each rail is proved by its own exchange.
+ * the life that it answers, which proves its sender alive; the PING after it,
+ * with a connection id that only the answered one knows, proves the other and
+ * tells where it is reached, which DATA does not. Each rail is proved by its
+ * own exchange.
  *
  * On a connection that is UP a HELLO of the same life proves another rail, or
  * one that was given up: then frames before `first_seq` will never come. On a

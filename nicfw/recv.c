@@ -363,8 +363,13 @@ static void connected(struct bcl_card *card, struct frame *frame)
 		nic_count(card, dropped_pcrc);
 		return;
 	}
-	if (state == NIC_RAIL_ANSWERED || conn->state < NIC_CONN_UP)
+	if (state == NIC_RAIL_ANSWERED || conn->state < NIC_CONN_UP) {
+		if (frame->kind != BCL_FRAME_PING) {
+			nic_count(card, dropped_state);
+			return;
+		}
 		bcl_nic_hello_proved(card, conn, frame->rail);
+	}
 	if (news(card, conn, frame))
 		dispatch(card, conn, frame);
 }

@@ -64,6 +64,8 @@ struct bcl_env;
 	X(udp, recvmsg, "system calls that received")                         \
 	X(udp, recvmsg_empty, "of those, times nothing was there")            \
 	X(udp, bursts, "sends that the system cut into frames")               \
+	X(udp, connected, "sockets connected to one destination")             \
+	X(udp, unconnected, "times that was not possible")                    \
 	X(udp, offload_lost, "times the system refused to cut")               \
 	X(udp, send_failed, "frames that the system refused to send")         \
 	X(udp, too_big, "frames dropped: larger than the path takes")         \

@@ -29,6 +29,11 @@
  *    VERDICT segments answer; `prev` chains the messages of one flow
  *    (source port, destination port).
  *
+ * DATA, ACK and BYE may come from another address than their sender is reached
+ * at: what is sent back to there may be lost. The address is learnt from the
+ * other kinds. So a RESET may fail to reach its connection until that sends
+ * PING, which it does when answers fail to come.
+ *
  * BYE goes out on each rail, behind all that was sent by it. It carries the
  * last verdicts, so that nothing that was delivered counts as lost; and as one
  * rail may overtake another, its receiver ends the connection when BYE has come

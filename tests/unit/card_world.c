@@ -8,6 +8,10 @@
 
 #include <nicfw/order.h>
 
+enum {
+	NOWHERE = 1000, /* an address that nobody has */
+};
+
 enum event_kind {
 	EVENT_FRAME,
 	EVENT_DMA,
@@ -295,6 +299,7 @@ static void learn(void *host, uint32_t node, unsigned rail)
 	(void)rail;
 	assert(node < 64 && card->node[node].card);
 	assert(card->world->source < WORLD_CARDS);
+	assert(card->world->source_address != NOWHERE);
 	card->known[card->world->source] = card->world->source_address;
 }
 
@@ -417,6 +422,21 @@ static unsigned target_of(struct world_card *card, uint32_t node)
 	return WORLD_CARDS;
 }
 
+/* As rails may: DATA, ACK and BYE come from where nobody is reached. */
+static unsigned source_of(const struct world_card *card, const uint8_t *bytes)
+{
+	const struct bcl_frame_header *header = (const void *)bytes;
+
+	switch (header->kind & ~(BCL_FRAME_PCRC | BCL_FRAME_ASK)) {
+	case BCL_FRAME_DATA:
+	case BCL_FRAME_ACK:
+	case BCL_FRAME_BYE:
+		return NOWHERE;
+	default:
+		return card->told;
+	}
+}
+
 /* The frame number i of a run, by itself. */
 static void part(struct bcl_tx_frame *run, unsigned i, uint8_t *head,
 		 struct bcl_tx_frame *frame)
@@ -442,7 +462,6 @@ static unsigned transmit(void *host, unsigned rail, uint32_t node,
 	out.from = card->index;
 	out.to = target_of(card, node);
 	out.rail = rail;
-	out.source = card->told;
 	out.address = node == BCL_NODE_NONE ? world->source_address
 					    : card->known[out.to % WORLD_CARDS];
 	if (chance(world, world->config.busy)) {
@@ -457,6 +476,7 @@ static unsigned transmit(void *host, unsigned rail, uint32_t node,
 		if (run->frames > 1)
 			part(run, i, head, &frame);
 		out.length = gather(card, &frame, out.bytes);
+		out.source = source_of(card, out.bytes);
 		if (run->frames > 1)
 			world_seal(out.bytes, out.length);
 		card->frames++;

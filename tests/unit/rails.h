@@ -138,12 +138,15 @@ static inline struct bcl_rail *rails_open(const struct bcl_rail_kind *kind,
 	return rail;
 }
 
+static uint8_t frame_kind; /* of the frames below; 0: of no kind */
+
 /* A frame of the given length whose bytes depend on `number`; the first
  * headers look real enough for filters. */
 static inline void frame_fill(uint8_t *bytes, size_t length, unsigned number,
 			      uint64_t card)
 {
-	struct bcl_frame_header header = { .card = bcl_put64(card),
+	struct bcl_frame_header header = { .kind = frame_kind,
+					   .card = bcl_put64(card),
 					   .seq = bcl_put32(number) };
 	size_t i;
 

@@ -104,6 +104,38 @@ START_TEST(both_call)
 }
 END_TEST
 
+static bool first_ping_is_lost(struct world *world, struct world_frame *frame)
+{
+	const struct bcl_frame_header *header = (const void *)frame->bytes;
+
+	if (header->kind != BCL_FRAME_PING)
+		return true;
+	world->filter = NULL;
+	return false;
+}
+
+/* DATA that comes before it says nothing of where its sender is reached. */
+START_TEST(only_ping_tells_the_address)
+{
+	struct world_config config = { .seed = 1, .rails = 1 + _i };
+	struct pair pair = make_pair(&config);
+	unsigned i;
+
+	pair.world->filter = first_ping_is_lost;
+	for (i = 0; i < 5; i++)
+		ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 0));
+	world_run_for(pair.world, 20 * MS);
+	ck_assert(!pair.world->filter);
+	ck_assert_uint_eq(completions(pair.a, BCL_OK), 5);
+	ck_assert_uint_eq(arrivals(pair.b), 5);
+	pair.to_a = world_connect(pair.world, 1, 0);
+	ck_assert(world_send(pair.b, pair.to_a, 1, "x", 1, 0));
+	world_run_for(pair.world, MS);
+	ck_assert_uint_eq(arrivals(pair.a), 1);
+	world_free(pair.world);
+}
+END_TEST
+
 START_TEST(other_job)
 {
 	struct world_config config = { .seed = 1, .odd_key = 1 + _i };
@@ -616,6 +648,7 @@ int main(void)
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, both_call, 0, (int)world_seeds(60));
+	tcase_add_loop_test(tcase, only_ping_tells_the_address, 0, 2);
 	tcase_add_loop_test(tcase, other_job, 0, 2);
 	tcase_add_test(tcase, version_is_refused);
 	tcase_add_test(tcase, nobody_there);

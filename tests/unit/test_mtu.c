@@ -20,6 +20,7 @@ static void shell(const char *command)
 static void setup(void)
 {
 	memset(&rails_page, 0, sizeof(rails_page));
+	frame_kind = 0;
 	config = rails_config("udp", "lo");
 	strcpy(config.log, "error");
 	a = rails_open(&bcl_rail_udp, &config, 1);
@@ -49,12 +50,28 @@ static unsigned transmit(size_t length, unsigned n)
 	return a->transmit(a, &b->address, tx, n);
 }
 
-/* Loops run over frames alone and in bursts. */
+/* From now on a's frames leave by a socket connected to b. */
+static void connect_to_b(void)
+{
+	unsigned i;
+
+	frame_kind = BCL_FRAME_DATA;
+	for (i = 0; i < 100; i++)
+		transmit(100, 1);
+	inbox_wait(inbox, b, 100);
+	inbox->n = 0;
+	ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_connected), 1);
+}
+
+/* Loops run over frames alone, in bursts, and both by a connected socket. */
 START_TEST(a_narrow_path_lowers_the_frame)
 {
-	unsigned n = _i ? 10 : 1;
+	bool burst = _i % 2;
+	unsigned n = burst ? 10 : 1;
 	bool up;
 
+	if (_i / 2)
+		connect_to_b();
 	ck_assert_uint_eq(a->limits.mtu, 1472);
 	shell("ip route change local 127.0.0.1 dev lo table local "
 	      "src 127.0.0.1 mtu lock 1000");
@@ -63,7 +80,7 @@ START_TEST(a_narrow_path_lowers_the_frame)
 	ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_too_big), n);
 	ck_assert_uint_eq(b->receive(b, &inbox->sink, 0, 64), 0);
 	/* A burst is refused without a word about the size: send one alone. */
-	if (_i)
+	if (burst)
 		transmit(1472, 1);
 	ck_assert(a->check(a, &up));
 	ck_assert(up);
@@ -79,6 +96,8 @@ START_TEST(an_interface_goes_down_and_up)
 {
 	bool up = true;
 
+	if (_i)
+		connect_to_b();
 	shell("ip link set lo down");
 	ck_assert(!a->check(a, &up));
 	ck_assert(!up);
@@ -109,8 +128,8 @@ int main(void)
 	if (system("ip link set lo up mtu 1500"))
 		skip("no ip command");
 	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_loop_test(tcase, a_narrow_path_lowers_the_frame, 0, 2);
-	tcase_add_test(tcase, an_interface_goes_down_and_up);
+	tcase_add_loop_test(tcase, a_narrow_path_lowers_the_frame, 0, 4);
+	tcase_add_loop_test(tcase, an_interface_goes_down_and_up, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "rails.h"
 
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "transport/wire/udp.h"
+
 enum {
 	FRAME = 1472,
 	PAYLOAD = FRAME - BCL_HEADERS_SIZE,
 	BURST = 44,
+	MANY = 60, /* destinations */
 };
 
 static struct bcl_config config;
@@ -13,24 +21,6 @@ static struct inbox *inbox;
 static uint8_t bytes[128][BCL_FRAME_MAX];
 static struct bcl_rail_tx tx[128];
 static const char *networks[] = { "127.0.0.1/32", "::1/128" };
-
-/* Loops run over: offload with IPv4, without, offload with IPv6, without. */
-static void open_pair(int which)
-{
-	memset(&rails_page, 0, sizeof(rails_page));
-	config = rails_config("udp", networks[which / 2]);
-	config.offload = which % 2 == 0;
-	a = rails_open(&bcl_rail_udp, &config, 1);
-	b = rails_open(&bcl_rail_udp, &config, 2);
-	inbox = inbox_new();
-}
-
-static void close_pair(void)
-{
-	a->close(a);
-	b->close(b);
-	free(inbox);
-}
 
 static void prepare(unsigned n, size_t length, size_t last)
 {
@@ -47,6 +37,70 @@ static void prepare(unsigned n, size_t length, size_t last)
 		tx[i].niov = 2;
 		tx[i].length = (unsigned)size;
 	}
+}
+
+static void empty_inbox(void)
+{
+	inbox->n = inbox->in_place = 0;
+	inbox->used = 0;
+}
+
+/* n frames of the kind, one by one. */
+static void say(uint8_t kind, struct bcl_rail *to, unsigned n)
+{
+	unsigned i;
+
+	frame_kind = kind;
+	prepare(1, 144, 144);
+	for (i = 0; i < n; i++)
+		ck_assert_uint_eq(a->transmit(a, &to->address, tx, 1), 1);
+}
+
+/* The same, received. */
+static void tell(uint8_t kind, struct bcl_rail *to, unsigned n)
+{
+	empty_inbox();
+	say(kind, to, n);
+	inbox_wait(inbox, to, n);
+}
+
+static bool from_a(void)
+{
+	return !memcmp(&inbox->source, &a->address, sizeof(a->address));
+}
+
+/*
+ * Loops run over: offload with IPv4, without, offload with IPv6, without; and
+ * the same with a socket connected from a to b.
+ */
+static bool connected(int which)
+{
+	return which / 4;
+}
+
+static void open_pair(int which)
+{
+	memset(&rails_page, 0, sizeof(rails_page));
+	config = rails_config("udp", networks[which / 2 % 2]);
+	config.offload = which % 2 == 0;
+	a = rails_open(&bcl_rail_udp, &config, 1);
+	b = rails_open(&bcl_rail_udp, &config, 2);
+	inbox = inbox_new();
+	frame_kind = 0;
+	if (!connected(which))
+		return;
+	tell(BCL_FRAME_DATA, b, 100);
+	ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_connected), 1);
+	ck_assert(!from_a());
+	memset(&rails_page, 0, sizeof(rails_page));
+	empty_inbox();
+}
+
+static void close_pair(void)
+{
+	a->close(a);
+	b->close(b);
+	free(inbox);
 }
 
 static void check_inbox(unsigned n, size_t length, size_t last)
@@ -69,7 +123,7 @@ START_TEST(one_frame_costs_one_call)
 	ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_sendmsg), 1);
 	inbox_wait(inbox, b, 1);
 	check_inbox(1, 144, 144);
-	ck_assert_mem_eq(&inbox->source, &a->address, sizeof(a->address));
+	ck_assert(from_a() == !connected(_i));
 	ck_assert_uint_eq(b->receive(b, &inbox->sink, 0, 64), 0);
 	close_pair();
 }
@@ -185,6 +239,7 @@ START_TEST(a_refusal_is_reported)
 		a->receive(a, &inbox->sink, 0, 64);
 	ck_assert_uint_eq(inbox->gone, 1);
 	ck_assert_mem_eq(&inbox->source, &nobody, sizeof(nobody));
+	ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_connected), 0);
 	/* The rail goes on, also when the report comes first. */
 	a->transmit(a, &nobody, tx, 1);
 	ck_assert_uint_eq(a->transmit(a, &b->address, tx, 1), 1);
@@ -211,6 +266,159 @@ START_TEST(limits_are_sane)
 }
 END_TEST
 
+/* What a receiver may answer or remember comes from the rail's address. */
+START_TEST(kinds_that_show_where_we_are)
+{
+	static const uint8_t kinds[] = { BCL_FRAME_HELLO,  BCL_FRAME_HELLO_ACK,
+					 BCL_FRAME_REFUSE, BCL_FRAME_RESET,
+					 BCL_FRAME_PING,   BCL_FRAME_PARK };
+	static const uint8_t others[] = { BCL_FRAME_DATA, BCL_FRAME_ACK,
+					  BCL_FRAME_BYE };
+	unsigned i;
+
+	open_pair(_i);
+	for (i = 0; i < sizeof(kinds); i++) {
+		tell(kinds[i], b, 50);
+		ck_assert(from_a());
+	}
+	ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_connected), 0);
+	tell(BCL_FRAME_DATA, b, 50);
+	for (i = 0; i < sizeof(others); i++) {
+		tell(others[i] | BCL_FRAME_PCRC, b, 1);
+		ck_assert(!from_a());
+	}
+	for (i = 0; i < sizeof(kinds); i++) {
+		tell(kinds[i], b, 1);
+		ck_assert(from_a());
+	}
+	ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_connected), 1);
+	close_pair();
+}
+END_TEST
+
+/* Nothing waits in a socket that nobody reads, and no child inherits one. */
+START_TEST(a_connected_socket_takes_nothing)
+{
+	struct bcl_wire_address address;
+	unsigned sockets = 0, fd, queue, port;
+	unsigned long inode;
+	char line[256];
+	FILE *table;
+
+	open_pair(_i);
+	for (fd = 3; fd < 100; fd++) {
+		struct stat status;
+
+		if (fstat((int)fd, &status) || !S_ISSOCK(status.st_mode))
+			continue;
+		ck_assert(fcntl((int)fd, F_GETFD) & FD_CLOEXEC);
+		sockets++;
+	}
+	ck_assert_uint_eq(sockets, 3); /* a, its own to b, b */
+	tell(BCL_FRAME_DATA, b, 1);
+	address = inbox->source;
+	prepare(1, 144, 144);
+	for (fd = 0; fd < 10; fd++)
+		ck_assert_uint_eq(b->transmit(b, &address, tx, 1), 1);
+	ck_assert_uint_eq(a->receive(a, &inbox->sink, 0, 64), 0);
+	table = fopen(_i % 4 < 2 ? "/proc/net/udp" : "/proc/net/udp6", "r");
+	ck_assert_ptr_nonnull(table);
+	sockets = 0;
+	while (fgets(line, sizeof(line), table)) {
+		if (sscanf(line,
+			   "%*u: %*[0-9A-F]:%x %*s %*s %*x:%x %*s %*s "
+			   "%*s %*s %lu",
+			   &port, &queue, &inode) != 3 ||
+		    htons((uint16_t)port) !=
+			    *(uint16_t *)(address.bytes + address.length - 2))
+			continue;
+		ck_assert_uint_eq(queue, 0);
+		sockets++;
+	}
+	fclose(table);
+	ck_assert_uint_eq(sockets, 1);
+	close_pair();
+}
+END_TEST
+
+/* Nobody receives from a connected socket, and yet its errors are found. */
+START_TEST(a_refusal_is_found_without_a_send)
+{
+	struct bcl_wire_address nobody;
+	time_t end = time(NULL) + 3;
+
+	open_pair(_i);
+	nobody = b->address;
+	b->close(b);
+	prepare(1, 100, 100);
+	ck_assert_uint_eq(a->transmit(a, &nobody, tx, 1), 1);
+	while (!inbox->gone && time(NULL) < end)
+		a->receive(a, &inbox->sink, 0, 64);
+	ck_assert_uint_eq(inbox->gone, 1);
+	ck_assert_mem_eq(&inbox->source, &nobody, sizeof(nobody));
+	ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_sendmsg), 1);
+	/* The next send is told of an error, and goes out. */
+	a->transmit(a, &nobody, tx, 1);
+	ck_assert_uint_eq(a->transmit(a, &nobody, tx, 1), 1);
+	ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_send_failed), 0);
+	b = rails_open(&bcl_rail_udp, &config, 2);
+	tell(BCL_FRAME_DATA, b, 100);
+	ck_assert(!from_a());
+	close_pair();
+}
+END_TEST
+
+/* More destinations than places: all are reached, in order, and who talks
+ * alone gets a place. */
+START_TEST(many_destinations)
+{
+	struct bcl_rail *to[MANY];
+	unsigned i, round;
+
+	open_pair(_i);
+	config.socket_buffer = 1 << 16;
+	for (i = 0; i < MANY; i++)
+		to[i] = rails_open(&bcl_rail_udp, &config, 3 + i);
+	for (round = 0; round < 50; round++)
+		for (i = 0; i < MANY; i++)
+			tell(BCL_FRAME_DATA, to[i], 1);
+	ck_assert_uint_gt(rails_counter(BCL_COUNT_udp_connected), 8);
+	ck_assert_uint_le(rails_counter(BCL_COUNT_udp_connected),
+			  BCL_UDP_PEERS);
+	for (i = 0; i < MANY; i++) {
+		tell(BCL_FRAME_DATA, to[i], 50);
+		ck_assert(!from_a());
+	}
+	ck_assert_uint_gt(rails_counter(BCL_COUNT_udp_connected),
+			  BCL_UDP_PEERS);
+	ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_unconnected), 0);
+	for (i = 0; i < MANY; i++)
+		to[i]->close(to[i]);
+	close_pair();
+}
+END_TEST
+
+/* The program's last descriptors are left to it. */
+START_TEST(few_descriptors)
+{
+	struct rlimit limit;
+	int free_one;
+
+	open_pair(_i);
+	free_one = dup(a->fd);
+	close(free_one);
+	ck_assert(!getrlimit(RLIMIT_NOFILE, &limit));
+	limit.rlim_cur = (rlim_t)free_one + (_i ? 100 : 0);
+	ck_assert(!setrlimit(RLIMIT_NOFILE, &limit));
+	tell(BCL_FRAME_DATA, b, 100);
+	ck_assert(from_a());
+	ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_connected), 0);
+	ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_unconnected), 1);
+	ck_assert_int_eq(dup(a->fd), _i ? free_one : -1);
+	close_pair();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("udp");
@@ -218,7 +426,7 @@ int main(void)
 	struct bcl_config probe = rails_config("udp", networks[1]);
 	struct bcl_rail *rail;
 	char why[96];
-	int ways = 4;
+	int ways = 4, first;
 
 	if (!bcl_rail_udp.open(&bcl_env_linux, &probe, 1, &rail, 1, why)) {
 		printf("IPv6 is not tested: %s\n", why);
@@ -226,14 +434,27 @@ int main(void)
 	} else {
 		rail->close(rail);
 	}
-	tcase_add_loop_test(tcase, one_frame_costs_one_call, 0, ways);
-	tcase_add_loop_test(tcase, a_burst_arrives_whole, 0, ways);
-	tcase_add_loop_test(tcase, more_than_a_burst_and_mixed_lengths, 0,
-			    ways);
-	tcase_add_loop_test(tcase, aimed_payloads_land_in_place, 0, ways);
-	tcase_add_loop_test(tcase, wrong_aim_is_made_good, 0, ways);
 	tcase_add_loop_test(tcase, a_refusal_is_reported, 0, ways);
 	tcase_add_loop_test(tcase, limits_are_sane, 0, ways);
+	tcase_add_loop_test(tcase, kinds_that_show_where_we_are, 0, ways);
+	tcase_add_loop_test(tcase, many_destinations, 0, ways);
+	tcase_add_loop_test(tcase, few_descriptors, 0, 2);
+	for (first = 0; first < 8; first += 4) {
+		int end = first + ways;
+
+		tcase_add_loop_test(tcase, one_frame_costs_one_call, first,
+				    end);
+		tcase_add_loop_test(tcase, a_burst_arrives_whole, first, end);
+		tcase_add_loop_test(tcase, more_than_a_burst_and_mixed_lengths,
+				    first, end);
+		tcase_add_loop_test(tcase, aimed_payloads_land_in_place, first,
+				    end);
+		tcase_add_loop_test(tcase, wrong_aim_is_made_good, first, end);
+	}
+	tcase_add_loop_test(tcase, a_connected_socket_takes_nothing, 4,
+			    4 + ways);
+	tcase_add_loop_test(tcase, a_refusal_is_found_without_a_send, 4,
+			    4 + ways);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

@@ -3,10 +3,8 @@
 #include "transport/wire/udp.h"
 
 #include <errno.h>
-#include <netinet/udp.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <bcl/wire.h>
 
@@ -17,17 +15,6 @@ enum {
 	/* More in flight than this falls out of the second-level cache. */
 	WINDOW_MAX = 1 << 20,
 };
-
-static bool set(int fd, int level, int option, int value)
-{
-	return !setsockopt(fd, level, option, &value, sizeof(value));
-}
-
-static void ask_buffer(int fd, int forced, int plain, uint64_t size)
-{
-	if (!set(fd, SOL_SOCKET, forced, (int)size))
-		set(fd, SOL_SOCKET, plain, (int)size);
-}
 
 static void set_limits(struct bcl_udp *udp, uint32_t mtu)
 {
@@ -72,53 +59,8 @@ static void udp_close(struct bcl_rail *rail)
 {
 	struct bcl_udp *udp = (struct bcl_udp *)rail;
 
-	close(rail->fd);
+	bcl_udp_sockets_close(udp);
 	udp->env->release(udp->env->world, udp, udp->size);
-}
-
-static int bind_socket(struct bcl_udp *udp, const struct bcl_ip *ip)
-{
-	struct bcl_wire_address *address = &udp->rail.address;
-	struct sockaddr_storage storage;
-	socklen_t length = sizeof(storage);
-	bool four = ip->family == 4;
-	int fd;
-
-	udp->family = four ? AF_INET : AF_INET6;
-	udp->headers = four ? 28 : 48;
-	fd = socket(udp->family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -1;
-	address->kind = four ? BCL_WIRE_UDP4 : BCL_WIRE_UDP6;
-	memcpy(address->bytes, ip->bytes, four ? 4 : 16);
-	length = bcl_udp_to_system(udp, address, &storage);
-	if (!bind(fd, (struct sockaddr *)&storage, length)) {
-		length = sizeof(storage);
-		if (!getsockname(fd, (struct sockaddr *)&storage, &length)) {
-			bcl_udp_from_system(&storage, address);
-			return fd;
-		}
-	}
-	close(fd);
-	return -1;
-}
-
-static void configure(struct bcl_udp *udp)
-{
-	const struct bcl_config *config = udp->config;
-	int fd = udp->rail.fd;
-
-	if (udp->family == AF_INET) {
-		set(fd, SOL_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
-		set(fd, SOL_IP, IP_RECVERR, 1);
-	} else {
-		set(fd, SOL_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO);
-		set(fd, SOL_IPV6, IPV6_RECVERR, 1);
-	}
-	ask_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, config->socket_buffer);
-	ask_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, config->socket_buffer);
-	udp->segment = config->offload && set(fd, SOL_UDP, UDP_SEGMENT, 0);
-	udp->join = config->offload && set(fd, SOL_UDP, UDP_GRO, 1);
 }
 
 static struct bcl_rail *open_one(const struct bcl_env *env,
@@ -152,19 +94,16 @@ static struct bcl_rail *open_one(const struct bcl_env *env,
 		.close = udp_close,
 	};
 	strcpy(udp->rail.interface, interface->name);
-	udp->rail.fd = bind_socket(udp, ip);
-	if (udp->rail.fd < 0 ||
+	if (!bcl_udp_sockets_open(udp, ip) ||
 	    !bcl_interface_state(interface->name, &up, &mtu) ||
 	    mtu < BCL_UDP_MTU_MIN) {
 		snprintf(why, 96, "udp: %s: %s, mtu %u", text, strerror(errno),
 			 mtu);
 		bcl_log(config, BCL_LOG_WARN, "udp", "%s", why);
-		if (udp->rail.fd >= 0)
-			close(udp->rail.fd);
+		bcl_udp_sockets_close(udp);
 		env->release(env->world, udp, size);
 		return NULL;
 	}
-	configure(udp);
 	set_limits(udp, mtu);
 	snprintf(udp->rail.about, sizeof(udp->rail.about),
 		 "%.46s: %s; %s segmentation offload", text, choice->reason,

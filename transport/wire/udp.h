@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A rail over UDP: one socket per address, no privilege. What its files share.
+ * A rail over UDP: no privilege. What its files share.
  *
  *  udp.c          opening, watching, closing
  *  udp_address.c  addresses as the wire and as the system write them
  *  udp_error.c    what the system and the network say against our frames
+ *  udp_socket.c   the sockets, and which one a frame leaves by
  *  udp_send.c     frames out, alone or in bursts
  *  udp_receive.c  frames in, alone or joined
  */
@@ -19,29 +20,41 @@
 #include "transport/wire/rail.h"
 
 enum {
-	BCL_UDP_BURST_FRAMES =
-		64, /* every kernel with UDP_SEGMENT takes them */
+	BCL_UDP_BURST_FRAMES = 64, /* as every kernel takes them */
 	BCL_UDP_BURST_BYTES = 65507,
 	BCL_UDP_BATCH = 16,    /* datagrams in one recvmmsg() */
 	BCL_UDP_SLOT = 9088,   /* bytes for each of them: a frame */
 	BCL_UDP_DELIVER = 128, /* frames delivered in one call */
 	BCL_UDP_MTU_MIN = 576,
+	BCL_UDP_PEERS = 32, /* destinations with a socket of their own */
 };
+
+struct bcl_udp_socket {
+	int fd;		   /* -1: none */
+	bool errors;	   /* its error queue may hold something */
+	int32_t strangers; /* frames for others since the last to this peer: */
+	struct bcl_wire_address peer; /* whom it is connected to */
+};
+
+struct bcl_ip;
 
 struct bcl_udp {
 	struct bcl_rail rail;
 	const struct bcl_env *env;
 	const struct bcl_config *config;
-	sa_family_t family;
 	uint32_t scope;
 	uint32_t headers;  /* bytes of IP and UDP before a frame */
 	uint32_t path_mtu; /* least that was reported, else UINT32_MAX */
 	bool segment;	   /* the system cuts what is sent */
 	bool join;	   /* and joins what is received */
-	bool errors;	   /* the socket's error queue may hold something */
+	bool errors;	   /* a socket's error queue may hold something */
 	int told;	   /* the last errno that was logged */
 	size_t size;	   /* of this and flat */
 	uint8_t *flat;	   /* BATCH slots, or one joined datagram */
+	struct bcl_udp_socket bound; /* has the rail's address, receives */
+	struct bcl_udp_socket peers[BCL_UDP_PEERS]; /* by destination */
+	uint32_t empty; /* receives that found nothing */
+	uint32_t turn;	/* whose errors are looked at next, of peers */
 	struct iovec out[BCL_UDP_BURST_FRAMES * 6];
 	struct mmsghdr messages[BCL_UDP_BURST_FRAMES];
 	struct iovec in[2 * BCL_UDP_DELIVER + 1];
@@ -65,6 +78,16 @@ socklen_t bcl_udp_to_system(const struct bcl_udp *udp,
 void bcl_udp_from_system(const struct sockaddr_storage *storage,
 			 struct bcl_wire_address *address);
 
+/* Sets rail.fd and rail.address. False: errno says why. */
+bool bcl_udp_sockets_open(struct bcl_udp *udp, const struct bcl_ip *ip);
+void bcl_udp_sockets_close(struct bcl_udp *udp);
+
+/* The socket by which a frame leaves. */
+struct bcl_udp_socket *
+bcl_udp_socket_of(struct bcl_udp *udp,
+		  const struct bcl_wire_address *destination,
+		  const struct bcl_rail_tx *frame);
+
 enum bcl_udp_outcome {
 	BCL_UDP_SENT,
 	BCL_UDP_FULL,  /* try again later */
@@ -74,8 +97,13 @@ enum bcl_udp_outcome {
 };
 
 /* The system refused to send n frames, which it was to cut or was not. */
-enum bcl_udp_outcome bcl_udp_failed(struct bcl_udp *udp, int error, bool cut,
-				    unsigned n);
+enum bcl_udp_outcome bcl_udp_failed(struct bcl_udp *udp,
+				    struct bcl_udp_socket *from, int error,
+				    bool cut, unsigned n);
+
+/* A receive found nothing. From connected sockets nobody receives, which would
+ * tell of errors: so one of them is looked at now and then. */
+void bcl_udp_came_nothing(struct bcl_udp *udp);
 
 /* Take what the network said about frames sent earlier; a sink is told of
  * destinations that are gone. */

@@ -9,6 +9,10 @@
 #include "transport/counters.h"
 #include "transport/log.h"
 
+enum {
+	LOOK_EMPTY = 64, /* empty receives between looks for errors */
+};
+
 static void tell(struct bcl_udp *udp, const char *what, int error)
 {
 	if (udp->told != error)
@@ -17,8 +21,15 @@ static void tell(struct bcl_udp *udp, const char *what, int error)
 	udp->told = error;
 }
 
-enum bcl_udp_outcome bcl_udp_failed(struct bcl_udp *udp, int error, bool cut,
-				    unsigned n)
+static void suspect(struct bcl_udp *udp, struct bcl_udp_socket *socket)
+{
+	socket->errors = true;
+	udp->errors = true;
+}
+
+enum bcl_udp_outcome bcl_udp_failed(struct bcl_udp *udp,
+				    struct bcl_udp_socket *from, int error,
+				    bool cut, unsigned n)
 {
 	switch (error) {
 	case EAGAIN:
@@ -28,7 +39,7 @@ enum bcl_udp_outcome bcl_udp_failed(struct bcl_udp *udp, int error, bool cut,
 	case EINTR:
 		return BCL_UDP_RETRY;
 	case ECONNREFUSED:
-		udp->errors = true;
+		suspect(udp, from);
 		return BCL_UDP_RETRY;
 	case EIO:
 	case EINVAL:
@@ -40,21 +51,20 @@ enum bcl_udp_outcome bcl_udp_failed(struct bcl_udp *udp, int error, bool cut,
 		tell(udp, "no segmentation offload", error);
 		return BCL_UDP_UNCUT;
 	case EMSGSIZE:
-		udp->errors = true;
+		suspect(udp, from);
 		bcl_rail_count(&udp->rail, udp_too_big, n);
 		return BCL_UDP_LOST;
 	default:
 		break;
 	}
-	udp->errors = true;
+	suspect(udp, from);
 	bcl_rail_count(&udp->rail, udp_send_failed, n);
 	tell(udp, "cannot send", error);
 	return BCL_UDP_LOST;
 }
 
-/* Take what the network said about frames sent earlier. */
-void bcl_udp_read_errors(struct bcl_udp *udp, const struct bcl_rail_sink *sink,
-			 unsigned index)
+static void read_queue(struct bcl_udp *udp, struct bcl_udp_socket *socket,
+		       const struct bcl_rail_sink *sink, unsigned index)
 {
 	struct sockaddr_storage to;
 	union {
@@ -63,7 +73,7 @@ void bcl_udp_read_errors(struct bcl_udp *udp, const struct bcl_rail_sink *sink,
 	} control;
 	struct msghdr message = { .msg_name = &to };
 
-	udp->errors = false;
+	socket->errors = false;
 	for (;;) {
 		struct bcl_wire_address address;
 		struct sock_extended_err error = { 0 };
@@ -72,7 +82,7 @@ void bcl_udp_read_errors(struct bcl_udp *udp, const struct bcl_rail_sink *sink,
 		message.msg_namelen = sizeof(to);
 		message.msg_control = &control;
 		message.msg_controllen = sizeof(control);
-		if (bcl_udp_recvmsg(udp->rail.fd, &message, MSG_ERRQUEUE) < 0)
+		if (bcl_udp_recvmsg(socket->fd, &message, MSG_ERRQUEUE) < 0)
 			return;
 		for (c = CMSG_FIRSTHDR(&message); c;
 		     c = CMSG_NXTHDR(&message, c))
@@ -89,6 +99,37 @@ void bcl_udp_read_errors(struct bcl_udp *udp, const struct bcl_rail_sink *sink,
 			bcl_rail_count(&udp->rail, udp_refused, 1);
 			bcl_udp_from_system(&to, &address);
 			sink->gone(sink->host, index, &address, BCL_ERR_DEAD);
+		}
+	}
+}
+
+void bcl_udp_read_errors(struct bcl_udp *udp, const struct bcl_rail_sink *sink,
+			 unsigned index)
+{
+	unsigned i;
+
+	udp->errors = false;
+	if (udp->bound.errors)
+		read_queue(udp, &udp->bound, sink, index);
+	for (i = 0; i < BCL_UDP_PEERS; i++)
+		if (udp->peers[i].errors)
+			read_queue(udp, &udp->peers[i], sink, index);
+}
+
+void bcl_udp_came_nothing(struct bcl_udp *udp)
+{
+	unsigned i;
+
+	bcl_rail_count(&udp->rail, udp_recvmsg_empty, 1);
+	if (++udp->empty % LOOK_EMPTY)
+		return;
+	for (i = 0; i < BCL_UDP_PEERS; i++) {
+		struct bcl_udp_socket *peer =
+			&udp->peers[udp->turn++ % BCL_UDP_PEERS];
+
+		if (peer->fd >= 0) {
+			suspect(udp, peer);
+			return;
 		}
 	}
 }

@@ -18,6 +18,14 @@ enum {
 	FLAT = 1 << 16, /* the longest datagram, or joined datagrams */
 };
 
+static void receive_failed(struct bcl_udp *udp)
+{
+	if (errno == EAGAIN)
+		bcl_udp_came_nothing(udp);
+	else
+		udp->bound.errors = udp->errors = true;
+}
+
 static unsigned receive_batch(struct bcl_udp *udp,
 			      const struct bcl_rail_sink *sink, unsigned index)
 {
@@ -41,10 +49,7 @@ static unsigned receive_batch(struct bcl_udp *udp,
 	got = (int)syscall(SYS_recvmmsg, udp->rail.fd, messages, BCL_UDP_BATCH,
 			   MSG_DONTWAIT, NULL);
 	if (got < 0) {
-		if (errno == EAGAIN)
-			bcl_rail_count(&udp->rail, udp_recvmsg_empty, 1);
-		else
-			udp->errors = true;
+		receive_failed(udp);
 		return 0;
 	}
 	for (i = 0; i < got; i++) {
@@ -185,10 +190,7 @@ unsigned bcl_udp_receive(struct bcl_rail *rail,
 	bcl_rail_count(rail, udp_recvmsg, 1);
 	got = bcl_udp_recvmsg(rail->fd, &message, MSG_DONTWAIT);
 	if (got < 0) {
-		if (errno == EAGAIN)
-			bcl_rail_count(rail, udp_recvmsg_empty, 1);
-		else
-			udp->errors = true;
+		receive_failed(udp);
 		return 0;
 	}
 	if (message.msg_flags & MSG_TRUNC || !got) {

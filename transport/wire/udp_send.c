@@ -27,8 +27,10 @@ static ssize_t send_message(int fd, const struct msghdr *message)
 	return syscall(SYS_sendmsg, fd, message, MSG_DONTWAIT);
 }
 
-static enum bcl_udp_outcome
-send_one(struct bcl_udp *udp, struct msghdr *message, bool cut, unsigned n)
+static enum bcl_udp_outcome send_one(struct bcl_udp *udp,
+				     struct bcl_udp_socket *from,
+				     struct msghdr *message, bool cut,
+				     unsigned n)
 {
 	unsigned tries;
 
@@ -36,9 +38,9 @@ send_one(struct bcl_udp *udp, struct msghdr *message, bool cut, unsigned n)
 		enum bcl_udp_outcome outcome;
 
 		bcl_rail_count(&udp->rail, udp_sendmsg, 1);
-		if (send_message(udp->rail.fd, message) >= 0)
+		if (send_message(from->fd, message) >= 0)
 			return BCL_UDP_SENT;
-		outcome = bcl_udp_failed(udp, errno, cut, n);
+		outcome = bcl_udp_failed(udp, from, errno, cut, n);
 		if (outcome != BCL_UDP_RETRY)
 			return outcome;
 	}
@@ -59,10 +61,9 @@ static unsigned append(struct iovec *out, unsigned n, const struct iovec *piece)
 	return n + 1;
 }
 
-static enum bcl_udp_outcome send_burst(struct bcl_udp *udp,
-				       struct msghdr *message,
-				       const struct bcl_rail_tx *frames,
-				       unsigned n)
+static enum bcl_udp_outcome
+send_burst(struct bcl_udp *udp, struct bcl_udp_socket *from,
+	   struct msghdr *message, const struct bcl_rail_tx *frames, unsigned n)
 {
 	union {
 		struct cmsghdr header;
@@ -83,10 +84,11 @@ static enum bcl_udp_outcome send_burst(struct bcl_udp *udp,
 	control.header.cmsg_len = CMSG_LEN(sizeof(length));
 	memcpy(CMSG_DATA(&control.header), &length, sizeof(length));
 	bcl_rail_count(&udp->rail, udp_bursts, 1);
-	return send_one(udp, message, true, n);
+	return send_one(udp, from, message, true, n);
 }
 
 static enum bcl_udp_outcome send_each(struct bcl_udp *udp,
+				      struct bcl_udp_socket *from,
 				      const struct msghdr *message,
 				      const struct bcl_rail_tx *frames,
 				      unsigned n, unsigned *taken)
@@ -104,14 +106,14 @@ static enum bcl_udp_outcome send_each(struct bcl_udp *udp,
 		int sent;
 
 		bcl_rail_count(&udp->rail, udp_sendmsg, 1);
-		sent = (int)syscall(SYS_sendmmsg, udp->rail.fd,
+		sent = (int)syscall(SYS_sendmmsg, from->fd,
 				    udp->messages + *taken, n - *taken,
 				    MSG_DONTWAIT);
 		if (sent > 0) {
 			*taken += (unsigned)sent;
 			continue;
 		}
-		outcome = bcl_udp_failed(udp, errno, false, 1);
+		outcome = bcl_udp_failed(udp, from, errno, false, 1);
 		if (outcome == BCL_UDP_FULL)
 			return BCL_UDP_FULL;
 		if (outcome == BCL_UDP_LOST || ++tries == TRIES) {
@@ -145,13 +147,16 @@ unsigned bcl_udp_transmit(struct bcl_rail *rail,
 			  const struct bcl_rail_tx *frames, unsigned n)
 {
 	struct bcl_udp *udp = (struct bcl_udp *)rail;
+	struct bcl_udp_socket *from =
+		bcl_udp_socket_of(udp, destination, frames);
+	struct msghdr plain = { .msg_name = NULL };
 	struct sockaddr_storage to;
-	const struct msghdr plain = {
-		.msg_name = &to,
-		.msg_namelen = bcl_udp_to_system(udp, destination, &to),
-	};
 	unsigned taken = 0;
 
+	if (from == &udp->bound) {
+		plain.msg_name = &to;
+		plain.msg_namelen = bcl_udp_to_system(udp, destination, &to);
+	}
 	while (taken < n) {
 		const struct bcl_rail_tx *first = frames + taken;
 		unsigned run = run_length(first, n - taken), some;
@@ -161,12 +166,13 @@ unsigned bcl_udp_transmit(struct bcl_rail *rail,
 		if (run == 1) {
 			message.msg_iov = (void *)first->iov;
 			message.msg_iovlen = first->niov;
-			outcome = send_one(udp, &message, false, 1);
+			outcome = send_one(udp, from, &message, false, 1);
 		} else if (udp->segment) {
-			outcome = send_burst(udp, &message, first, run);
+			outcome = send_burst(udp, from, &message, first, run);
 		}
 		if (outcome == BCL_UDP_UNCUT) {
-			outcome = send_each(udp, &plain, first, run, &some);
+			outcome =
+				send_each(udp, from, &plain, first, run, &some);
 			if (outcome == BCL_UDP_FULL)
 				return taken + some;
 		}

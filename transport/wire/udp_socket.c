@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sockets. One is bound to the rail's address: all frames come in there.
+ * Frames to a destination that one talks to often leave by a socket connected
+ * to it, which spares the system the search for a route, 0.1 us per frame.
+ * It has a port of its own: with the rail's, frames of that peer would come in
+ * there. What comes nevertheless is dropped by a filter.
+ *
+ * So the source of such frames is nothing that could be answered or
+ * remembered. Those of which a receiver wants the source leave by the socket
+ * that is bound.
+ *
+ * A destination takes the place of another in the table when that has sent
+ * nothing between so many frames of others.
+ */
+#include "transport/wire/udp.h"
+
+#include <linux/filter.h>
+#include <netinet/udp.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <bcl/wire.h>
+
+#include "transport/config.h"
+#include "transport/counters.h"
+#include "transport/wire/interface.h"
+
+enum {
+	OFTEN = 16,	   /* frames, after which a socket is connected */
+	LATER = 1 << 16,   /* the same when that has failed */
+	DESCRIPTORS = 128, /* left to the program */
+	/* Their receivers do not ask where they come from. */
+	BY_PEER = 1 << BCL_FRAME_DATA | 1 << BCL_FRAME_ACK | 1 << BCL_FRAME_BYE,
+};
+
+static bool set(int fd, int level, int option, int value)
+{
+	return !setsockopt(fd, level, option, &value, sizeof(value));
+}
+
+static void ask_buffer(int fd, int forced, int plain, uint64_t size)
+{
+	if (!set(fd, SOL_SOCKET, forced, (int)size))
+		set(fd, SOL_SOCKET, plain, (int)size);
+}
+
+/* Bound to the address, set up to send. -1: errno says why. */
+static int open_socket(const struct bcl_udp *udp,
+		       const struct bcl_wire_address *address)
+{
+	struct sockaddr_storage storage;
+	socklen_t length = bcl_udp_to_system(udp, address, &storage);
+	int fd = socket(storage.ss_family,
+			SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -1;
+	if (bind(fd, (struct sockaddr *)&storage, length)) {
+		close(fd);
+		return -1;
+	}
+	if (storage.ss_family == AF_INET) {
+		set(fd, SOL_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
+		set(fd, SOL_IP, IP_RECVERR, 1);
+	} else {
+		set(fd, SOL_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO);
+		set(fd, SOL_IPV6, IPV6_RECVERR, 1);
+	}
+	ask_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, udp->config->socket_buffer);
+	return fd;
+}
+
+bool bcl_udp_sockets_open(struct bcl_udp *udp, const struct bcl_ip *ip)
+{
+	const struct bcl_config *config = udp->config;
+	struct bcl_wire_address *address = &udp->rail.address;
+	struct sockaddr_storage storage;
+	socklen_t length = sizeof(storage);
+	bool four = ip->family == 4;
+	unsigned i;
+	int fd;
+
+	for (i = 0; i < BCL_UDP_PEERS; i++)
+		udp->peers[i].fd = -1;
+	udp->headers = four ? 28 : 48;
+	address->kind = four ? BCL_WIRE_UDP4 : BCL_WIRE_UDP6;
+	memcpy(address->bytes, ip->bytes, four ? 4 : 16);
+	fd = open_socket(udp, address);
+	udp->bound.fd = udp->rail.fd = fd;
+	if (fd < 0 || getsockname(fd, (struct sockaddr *)&storage, &length))
+		return false;
+	bcl_udp_from_system(&storage, address);
+	ask_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, config->socket_buffer);
+	udp->segment = config->offload && set(fd, SOL_UDP, UDP_SEGMENT, 0);
+	udp->join = config->offload && set(fd, SOL_UDP, UDP_GRO, 1);
+	return true;
+}
+
+void bcl_udp_sockets_close(struct bcl_udp *udp)
+{
+	unsigned i;
+
+	for (i = 0; i < BCL_UDP_PEERS; i++)
+		if (udp->peers[i].fd >= 0)
+			close(udp->peers[i].fd);
+	if (udp->bound.fd >= 0)
+		close(udp->bound.fd);
+}
+
+/* ---- sockets that are connected ---- */
+
+static bool last_descriptors(int fd)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) ||
+	       (rlim_t)fd + DESCRIPTORS > limit.rlim_cur;
+}
+
+static bool drop_all(int fd)
+{
+	struct sock_filter none = BPF_STMT(BPF_RET | BPF_K, 0);
+	const struct sock_fprog program = { 1, &none };
+
+	return !setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program,
+			   sizeof(program));
+}
+
+static int open_sender(const struct bcl_udp *udp)
+{
+	struct bcl_wire_address any_port = udp->rail.address;
+	int fd;
+
+	memset(any_port.bytes + any_port.length - 2, 0, 2);
+	fd = open_socket(udp, &any_port);
+	if (fd < 0 || (drop_all(fd) && !last_descriptors(fd)))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static bool connect_to(struct bcl_udp *udp, struct bcl_udp_socket *peer,
+		       const struct bcl_wire_address *destination)
+{
+	struct sockaddr_storage to;
+	socklen_t length = bcl_udp_to_system(udp, destination, &to);
+
+	if (peer->fd < 0)
+		peer->fd = open_sender(udp);
+	if (peer->fd < 0)
+		return false;
+	if (connect(peer->fd, (struct sockaddr *)&to, length)) {
+		close(peer->fd);
+		peer->fd = -1;
+		return false;
+	}
+	peer->peer = *destination;
+	return true;
+}
+
+/* The place in the table is empty, or another destination's. */
+static struct bcl_udp_socket *__attribute__((noinline))
+stranger(struct bcl_udp *udp, struct bcl_udp_socket *peer,
+	 const struct bcl_wire_address *destination)
+{
+	if (++peer->strangers < OFTEN)
+		return &udp->bound;
+	peer->strangers = 0;
+	if (connect_to(udp, peer, destination)) {
+		bcl_rail_count(&udp->rail, udp_connected, 1);
+		return peer;
+	}
+	peer->strangers = -LATER;
+	bcl_rail_count(&udp->rail, udp_unconnected, 1);
+	return &udp->bound;
+}
+
+static unsigned place_of(const struct bcl_wire_address *address)
+{
+	uint64_t first, second;
+	uint32_t third;
+
+	memcpy(&first, address->bytes, 8);
+	memcpy(&second, address->bytes + 8, 8);
+	memcpy(&third, address->bytes + 16, 4);
+	return (first ^ second ^ third) * 0x9e3779b97f4a7c15 >> 32 &
+	       (BCL_UDP_PEERS - 1);
+}
+
+struct bcl_udp_socket *
+bcl_udp_socket_of(struct bcl_udp *udp,
+		  const struct bcl_wire_address *destination,
+		  const struct bcl_rail_tx *frame)
+{
+	const struct bcl_frame_header *header = frame->iov[0].iov_base;
+	unsigned kind = header->kind & ~(BCL_FRAME_PCRC | BCL_FRAME_ASK);
+	struct bcl_udp_socket *peer = &udp->peers[place_of(destination)];
+
+	if (!((uint64_t)BY_PEER >> kind & 1))
+		return &udp->bound;
+	if (peer->fd < 0 ||
+	    memcmp(&peer->peer, destination, sizeof(*destination)))
+		return stranger(udp, peer, destination);
+	peer->strangers = 0;
+	return peer;
+}
