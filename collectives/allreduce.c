@@ -222,7 +222,7 @@ enum bcl_status bcl_allreduce(struct bcl_team *team, const void *send,
 
 	if (status != BCL_OK)
 		return status;
-	return bcl_call_run(team, &call);
+	return bcl_call_run(team, call);
 }
 
 enum bcl_status bcl_iallreduce(struct bcl_team *team, const void *send,

@@ -61,7 +61,7 @@ static const struct bcl_call call = { .operation = BCL_OPERATION_BARRIER };
 
 enum bcl_status bcl_barrier(struct bcl_team *team)
 {
-	return bcl_call_run(team, &call);
+	return bcl_call_run(team, call);
 }
 
 enum bcl_status bcl_ibarrier(struct bcl_team *team,

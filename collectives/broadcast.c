@@ -201,7 +201,7 @@ enum bcl_status bcl_broadcast(struct bcl_team *team, void *buffer,
 
 	if (status != BCL_OK)
 		return status;
-	return bcl_call_run(team, &call);
+	return bcl_call_run(team, call);
 }
 
 enum bcl_status bcl_ibroadcast(struct bcl_team *team, void *buffer,

@@ -5,7 +5,7 @@ libcollectives_la_SOURCES = %D%/allgather.c %D%/allreduce.c %D%/alltoall.c \
 	%D%/call.h %D%/cost.c %D%/cost.h %D%/flags.h %D%/gather.c %D%/inside.c %D%/layout.c %D%/layout.h %D%/node.c \
 	%D%/node.h %D%/reduce.c %D%/reduce_scatter.c %D%/reorder.c %D%/ring.c \
 	%D%/scatter.c %D%/schedule.c %D%/schedule.h %D%/select.c %D%/select.h \
-	%D%/team.c %D%/team.h %D%/teams.c %D%/teams.h \
+	%D%/short.h %D%/team.c %D%/team.h %D%/teams.c %D%/teams.h \
 	%D%/vigil.c %D%/vigil.h
 libcollectives_la_LIBADD = libreduction.la
 

@@ -5,7 +5,7 @@
 
 #include <bcl/coll.h>
 
-#include "collectives/flags.h"
+#include "collectives/short.h"
 #include "collectives/vigil.h"
 
 enum {
@@ -64,7 +64,6 @@ static unsigned char *chunk_of(const struct bcl_node *node,
 
 enum stage {
 	BEGIN,	/* an operation */
-	SHORT,	/* reading of a short one (flags.h) */
 	PIECE,	/* the next piece of a longer one */
 	WRITE,	/* a phase: waiting for the place to write to */
 	READ,	/* waiting for what op->next writes */
@@ -246,8 +245,10 @@ static const struct kind result_phase = { ALL,	      ALL,   ALL,
 
 size_t bcl_node_brief(const struct bcl_node *node, enum bcl_node_kind kind)
 {
-	return kind <= BCL_NODE_ALLGATHER ? node->words * sizeof(uint64_t) + 1
-					  : 0;
+	if (kind == BCL_NODE_SCATTER || kind == BCL_NODE_ALLTOALL ||
+	    kind == BCL_NODE_ALLREDUCE_SLICED)
+		return 0;
+	return node->words * sizeof(uint64_t) + 1;
 }
 
 /* ---- the machine -------------------------------------------------------- */
@@ -352,28 +353,6 @@ static bool read_pieces(struct bcl_node *node, struct bcl_node_op *op,
 	return true;
 }
 
-void bcl_node_written(struct bcl_node_op *op, unsigned next)
-{
-	op->next = next;
-	op->stage = SHORT;
-}
-
-static bool advance_short(struct bcl_node *node, struct bcl_node_op *op,
-			  unsigned polls)
-{
-	if (op->stage == BEGIN) {
-		if (!bcl_short_write(node, op->kind, op->root, op->send,
-				     op->length))
-			return false;
-		bcl_node_written(op, node->members);
-	}
-	if (!bcl_short_arrived(node, op->kind, op->root, &op->next, polls))
-		return false;
-	bcl_short_read(node, op->kind, op->root, op->receive, op->length,
-		       op->reduction);
-	return true;
-}
-
 bool bcl_node_advance(struct bcl_node *node, struct bcl_node_op *op,
 		      unsigned polls)
 {
@@ -381,11 +360,9 @@ bool bcl_node_advance(struct bcl_node *node, struct bcl_node_op *op,
 
 	for (;;) {
 		switch ((enum stage)op->stage) {
-		case SHORT:
-			return advance_short(node, op, polls);
 		case BEGIN:
 			if (is_short(node, op))
-				return advance_short(node, op, polls);
+				return bcl_short_advance(node, op, polls);
 			move_own(node, op);
 			/* fall through */
 		case PIECE:

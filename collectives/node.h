@@ -64,18 +64,17 @@ size_t bcl_node_size(unsigned members);
 void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
 		   void *memory);
 
+/* The first in the order of enum bcl_operation. */
 enum bcl_node_kind {
-	/* these go through the flag lines if they are short */
 	BCL_NODE_BARRIER,
 	BCL_NODE_BROADCAST, /* receive at the root is what it sends */
 	BCL_NODE_REDUCE,    /* in member order */
 	BCL_NODE_ALLREDUCE, /* everyone combines everything */
 	BCL_NODE_GATHER,
-	BCL_NODE_ALLGATHER,
-	/* these never */
-	BCL_NODE_ALLREDUCE_SLICED, /* everyone combines its share */
 	BCL_NODE_SCATTER,
+	BCL_NODE_ALLGATHER,
 	BCL_NODE_ALLTOALL,
+	BCL_NODE_ALLREDUCE_SLICED, /* everyone combines its share */
 };
 
 /* One operation and how far it is: bcl_node_begin() sets it up. */
@@ -89,7 +88,7 @@ struct bcl_node_op {
 
 	uint8_t stage;
 	unsigned next;	/* the member to read next */
-	uint64_t phase; /* this phase */
+	uint64_t phase; /* this phase; 0: none has begun */
 	size_t offset;	/* bytes of the length that are over */
 	size_t piece;	/* bytes of it in this phase */
 };
@@ -115,13 +114,9 @@ static inline void bcl_node_begin(struct bcl_node_op *op,
 bool bcl_node_able(const struct bcl_node *node,
 		   const struct bcl_reduction *reduction);
 
-/*
- * Operations with less than so many bytes go through the flag lines; 0: never.
- * Who does so without bcl_node_advance() (flags.h), but finds that others are
- * still to come, goes on with it after bcl_node_written().
- */
+/* Operations with less than so many bytes go through the flag lines (short.h);
+ * 0: never. */
 size_t bcl_node_brief(const struct bcl_node *node, enum bcl_node_kind kind);
-void bcl_node_written(struct bcl_node_op *op, unsigned next);
 
 /*
  * Go on as far as possible; true when it is over. Looks at most `polls` times

@@ -199,7 +199,7 @@ enum bcl_status bcl_reduce(struct bcl_team *team, const void *send,
 
 	if (status != BCL_OK)
 		return status;
-	return bcl_call_run(team, &call);
+	return bcl_call_run(team, call);
 }
 
 enum bcl_status bcl_ireduce(struct bcl_team *team, const void *send,

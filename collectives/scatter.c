@@ -144,7 +144,7 @@ enum bcl_status bcl_scatter(struct bcl_team *team, const void *send,
 
 	if (status != BCL_OK)
 		return status;
-	return bcl_call_run(team, &call);
+	return bcl_call_run(team, call);
 }
 
 enum bcl_status bcl_iscatter(struct bcl_team *team, const void *send,

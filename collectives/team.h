@@ -35,12 +35,6 @@ enum {
 
 struct bcl_teams; /* all of a job in this process: teams.h */
 
-/* What goes through the flag lines of the node alone (flags.h). */
-struct bcl_brief {
-	size_t below; /* operations with less than so many bytes; 0: none */
-	enum bcl_node_kind node;
-};
-
 struct bcl_team {
 	struct bcl_adi *adi;
 	struct bcl_counter_page *counters;
@@ -58,7 +52,8 @@ struct bcl_team {
 	unsigned my_node, my_member;
 	struct bcl_layout layout;
 	struct bcl_choices choices;
-	struct bcl_brief brief[BCL_OPERATIONS];
+	/* Less than so many bytes go through the node's flag lines alone. */
+	size_t brief[BCL_OPERATIONS];
 	enum bcl_status lost; /* why it is of no use any more */
 
 	bool shares;	/* has a segment */

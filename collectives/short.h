@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Operations inside a node that are short enough to go through its flag lines
+ * alone: one phase, whose data lies beside the flags. They are to be inlined
+ * where their kind is known.
+ */
+#ifndef BCL_COLLECTIVES_SHORT_H
+#define BCL_COLLECTIVES_SHORT_H
+
+#include <string.h>
+
+#include <bcl/coll.h>
+
+#include "collectives/flags.h"
+
+static inline unsigned bcl_short_words(size_t length)
+{
+	return (unsigned)(length + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+}
+
+static inline _Atomic uint64_t *bcl_short_place(const struct bcl_node *node,
+						unsigned member, uint64_t phase)
+{
+	return bcl_flag_of(node, member)->payload + (phase & 1) * node->words;
+}
+
+static inline void bcl_short_store(const struct bcl_node *node, uint64_t phase,
+				   const void *from, size_t length)
+{
+	_Atomic uint64_t *place = bcl_short_place(node, node->me, phase);
+	uint64_t words[BCL_NODE_WORDS_MAX] = { 0 };
+	unsigned n = bcl_short_words(length), i;
+
+	memcpy(words, from, length);
+	for (i = 0; i < n; i++)
+		atomic_store_explicit(&place[i], words[i],
+				      memory_order_relaxed);
+}
+
+static inline void bcl_short_load(const struct bcl_node *node, unsigned member,
+				  uint64_t *words, size_t length)
+{
+	const _Atomic uint64_t *place =
+		bcl_short_place(node, member, node->phase);
+	unsigned n = bcl_short_words(length), i;
+
+	for (i = 0; i < n; i++)
+		words[i] =
+			atomic_load_explicit(&place[i], memory_order_relaxed);
+}
+
+/* Are its elements as well aligned in words as they must be? */
+static inline bool bcl_short_reduces(const struct bcl_reduction *reduction)
+{
+	return !reduction || reduction->element <= sizeof(uint64_t);
+}
+
+/* The operation's only phase begins. False: not yet, the place is not free. */
+static inline bool bcl_short_write(struct bcl_node *node,
+				   struct bcl_node_op *op)
+{
+	const unsigned char *from = op->send;
+	uint64_t phase = node->phase + 1;
+	size_t length = op->length;
+
+	if (op->kind == BCL_NODE_BROADCAST && node->me != op->root) {
+		bcl_flag_only_read(node);
+	} else {
+		if (length && !bcl_flag_free(node, phase))
+			return false;
+		if (length == sizeof(uint64_t))
+			bcl_short_store(node, phase, from, sizeof(uint64_t));
+		else if (length)
+			bcl_short_store(node, phase, from, length);
+		bcl_flag_ready(node, phase);
+	}
+	node->phase = phase;
+	op->phase = phase;
+	op->next = node->members;
+	return true;
+}
+
+/* Does the own member read what others write? */
+static inline bool bcl_short_reads(const struct bcl_node *node,
+				   const struct bcl_node_op *op)
+{
+	switch (op->kind) {
+	case BCL_NODE_BROADCAST:
+		return node->me != op->root;
+	case BCL_NODE_REDUCE:
+	case BCL_NODE_GATHER:
+		return node->me == op->root;
+	default:
+		return true;
+	}
+}
+
+/* Has all come that the own member reads? */
+static inline bool bcl_short_arrived(struct bcl_node *node,
+				     struct bcl_node_op *op, unsigned polls)
+{
+	if (!bcl_short_reads(node, op))
+		return true;
+	if (op->kind == BCL_NODE_BROADCAST)
+		return bcl_flag_arrived(node, op->root, op->phase, polls);
+	for (; op->next > 0; op->next--)
+		if (op->next - 1 != node->me &&
+		    !bcl_flag_arrived(node, op->next - 1, op->phase, polls))
+			return false;
+	/* Whoever has written in this phase had left the one before. */
+	node->consumed = op->phase - 1;
+	return true;
+}
+
+/* Elements; a division costs as much as the rest. */
+static inline size_t bcl_short_count(size_t length,
+				     const struct bcl_reduction *reduction)
+{
+	return length == reduction->element ? 1 : length / reduction->element;
+}
+
+/* Members are combined from the last to the first: `in` is the lower. */
+static inline void bcl_short_combine(const struct bcl_node *node, void *receive,
+				     size_t length,
+				     const struct bcl_reduction *reduction)
+{
+	uint64_t words[BCL_NODE_WORDS_MAX], sum[BCL_NODE_WORDS_MAX];
+	size_t count = bcl_short_count(length, reduction);
+	unsigned i = node->members - 1;
+
+	bcl_short_load(node, i, sum, length);
+	while (i-- > 0) {
+		bcl_short_load(node, i, words, length);
+		reduction->apply(words, sum, count, reduction->arg);
+	}
+	memcpy(receive, sum, length);
+}
+
+static inline void bcl_short_take(const struct bcl_node *node, unsigned member,
+				  void *to, size_t length)
+{
+	uint64_t words[BCL_NODE_WORDS_MAX];
+
+	bcl_short_load(node, member, words, length);
+	memcpy(to, words, length);
+}
+
+static inline __attribute__((always_inline)) void
+bcl_short_read_as(const struct bcl_node *node, const struct bcl_node_op *op,
+		  size_t length)
+{
+	unsigned i;
+
+	if (op->kind == BCL_NODE_BROADCAST) {
+		bcl_short_take(node, op->root, op->receive, length);
+	} else if (op->reduction) {
+		bcl_short_combine(node, op->receive, length, op->reduction);
+	} else {
+		for (i = 0; i < node->members; i++)
+			bcl_short_take(node, i, op->receive + i * length,
+				       length);
+	}
+}
+
+/* Take what has come. */
+static inline void bcl_short_read(const struct bcl_node *node,
+				  const struct bcl_node_op *op)
+{
+	if (!op->length || !bcl_short_reads(node, op))
+		return;
+	/* A word is what matters most: copied without a call, no loop. */
+	if (op->length == sizeof(uint64_t))
+		bcl_short_read_as(node, op, sizeof(uint64_t));
+	else
+		bcl_short_read_as(node, op, op->length);
+}
+
+/* As bcl_node_advance(), for an operation that is short. */
+static inline bool bcl_short_advance(struct bcl_node *node,
+				     struct bcl_node_op *op, unsigned polls)
+{
+	if (!op->phase && !bcl_short_write(node, op))
+		return false;
+	if (!bcl_short_arrived(node, op, polls))
+		return false;
+	bcl_short_read(node, op);
+	return true;
+}
+
+#endif
