@@ -245,8 +245,9 @@ static const struct kind result_phase = { ALL,	      ALL,   ALL,
 
 size_t bcl_node_brief(const struct bcl_node *node, enum bcl_node_kind kind)
 {
-	if (kind == BCL_NODE_SCATTER || kind == BCL_NODE_ALLTOALL ||
-	    kind == BCL_NODE_ALLREDUCE_SLICED)
+	/* Of a fan only two members' one block has room in a flag line. */
+	if (kind == BCL_NODE_SCATTER || kind == BCL_NODE_ALLREDUCE_SLICED ||
+	    (kind == BCL_NODE_ALLTOALL && node->members > 2))
 		return 0;
 	return node->words * sizeof(uint64_t) + 1;
 }

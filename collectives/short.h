@@ -68,6 +68,8 @@ static inline bool bcl_short_write(struct bcl_node *node,
 	} else {
 		if (length && !bcl_flag_free(node, phase))
 			return false;
+		if (op->kind == BCL_NODE_ALLTOALL)
+			from += !node->me * length;
 		if (length == sizeof(uint64_t))
 			bcl_short_store(node, phase, from, sizeof(uint64_t));
 		else if (length)
@@ -149,12 +151,17 @@ static inline __attribute__((always_inline)) void
 bcl_short_read_as(const struct bcl_node *node, const struct bcl_node_op *op,
 		  size_t length)
 {
-	unsigned i;
+	unsigned me = node->me, i;
 
 	if (op->kind == BCL_NODE_BROADCAST) {
 		bcl_short_take(node, op->root, op->receive, length);
 	} else if (op->reduction) {
 		bcl_short_combine(node, op->receive, length, op->reduction);
+	} else if (op->kind == BCL_NODE_ALLTOALL) {
+		if (op->receive != op->send)
+			memcpy(op->receive + me * length,
+			       op->send + me * length, length);
+		bcl_short_take(node, !me, op->receive + !me * length, length);
 	} else {
 		for (i = 0; i < node->members; i++)
 			bcl_short_take(node, i, op->receive + i * length,
