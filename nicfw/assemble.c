@@ -14,7 +14,8 @@
  *  any      WITHDRAW                                     refused
  *  any      memory fault, port closed                    failed
  */
-#include <nicfw/card.h>
+#include <nicfw/port.h>
+#include <nicfw/verdict.h>
 
 static int ordered(uint8_t op)
 {
@@ -204,7 +205,7 @@ static void want_room(struct nic_conn *conn, uint16_t port)
 static enum bcl_verdict open_block(struct bcl_card *card, struct nic_conn *conn,
 				   struct nic_inbound *inbound)
 {
-	if (!bcl_nic_port_block_take(card, inbound->port, &inbound->slot)) {
+	if (!nic_port_block_take(card, inbound->port, &inbound->slot)) {
 		nic_count(card, refused_ring);
 		want_room(conn, inbound->port->number);
 		return BCL_VERDICT_REFUSED;

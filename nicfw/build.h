@@ -121,7 +121,7 @@ static inline int nic_build_payload(struct bcl_card *card,
 					    frame, build->buffer);
 	/* A short message is all in its request. */
 	memcpy(frame->head + frame->head_len,
-	       message->port->in_place[message->index].inlined + offset,
+	       message->port->at.requests[message->index].inlined + offset,
 	       length);
 	frame->head_len += (uint16_t)length;
 	return 1;

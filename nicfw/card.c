@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The card: its memory, its inputs and its control calls. */
-#include <nicfw/card.h>
+#include <nicfw/port.h>
 
 enum {
 	ALIGN = 64,

@@ -65,6 +65,14 @@ enum nic_intake {
 	NIC_INTAKE_REQUEST,
 };
 
+/* The areas of a port, where the card reaches them: with BCL_HAL_GATHER. */
+struct nic_areas {
+	const struct bcl_request *requests;
+	struct bcl_completion *sends, *receives;
+	uint8_t *blocks;
+	const struct bcl_port_indices *indices;
+};
+
 struct nic_port {
 	struct nic_link intake;	  /* card->intake: submits to be read */
 	struct nic_link active;	  /* card->active: has ready flows */
@@ -91,9 +99,9 @@ struct nic_port {
 	uint8_t sleeping_due;
 	uint8_t refused; /* a channel or block was refused: owes ROOM */
 	uint8_t closed;
-	const struct bcl_request *in_place; /* requests, with BCL_HAL_GATHER */
-	struct bcl_request request;	    /* else dma lands here */
-	uint32_t *spare;		    /* bitmap of blocks */
+	struct nic_areas at;
+	struct bcl_request request; /* without BCL_HAL_GATHER: being read */
+	uint32_t *spare;	    /* bitmap of blocks */
 	struct nic_channel *channel;
 };
 
@@ -444,6 +452,7 @@ struct bcl_card {
 	struct nic_rail rail[BCL_RAILS_MAX];
 
 	/* scratch of the engines, used within one input only */
+	struct bcl_completion event; /* without BCL_HAL_GATHER */
 	struct bcl_tx_frame out_frame;
 	uint8_t frame[BCL_FRAME_MAX + 8];
 };
@@ -491,17 +500,8 @@ static inline void nic_deadline(struct bcl_card *card, struct nic_conn *conn,
 	}
 }
 
-/* ---- port.c ---- */
+/* ---- port.c; port.h ---- */
 uint32_t bcl_nic_port_size(uint32_t nblocks, uint32_t nchannels);
-static inline struct nic_port *nic_port_find(const struct bcl_card *card,
-					     uint16_t number)
-{
-	struct nic_port *port = card->ports[number % NIC_PORT_BUCKETS];
-
-	while (port && port->number != number)
-		port = port->hashed;
-	return port;
-}
 enum bcl_status bcl_nic_port_open(struct bcl_card *card,
 				  const struct bcl_control *control);
 enum bcl_status bcl_nic_port_close(struct bcl_card *card, uint16_t number);
@@ -512,10 +512,8 @@ enum bcl_status bcl_nic_port_unpost(struct bcl_card *card,
 void bcl_nic_port_init(struct nic_port *port);
 /* One dma less is on its way for a port; it may be the last of a closed one. */
 void bcl_nic_port_job_done(struct bcl_card *card, struct nic_port *port);
-void bcl_nic_port_event(struct bcl_card *card, struct nic_port *port,
-			enum bcl_queue queue, struct bcl_completion *entry);
-/* A block of the system ring; 0 if it is full (then ROOM follows). */
-int bcl_nic_port_block_take(struct bcl_card *card, struct nic_port *port,
+/* nic_port_block_take(), when the next block in turn is perhaps not it. */
+int bcl_nic_port_block_find(struct bcl_card *card, struct nic_port *port,
 			    uint32_t *block);
 void bcl_nic_port_block_spare(struct nic_port *port, uint32_t block);
 void bcl_nic_port_freed(struct bcl_card *card, struct nic_port *port);
@@ -618,24 +616,10 @@ void bcl_nic_message_drop_replies(struct bcl_card *card, struct nic_conn *conn);
 void bcl_nic_message_lose(struct bcl_card *card, struct nic_node *node,
 			  enum bcl_status status);
 
-/* ---- verdict.c: what we say of the peer's messages ---- */
+/* ---- verdict.c: what we say of the peer's messages; verdict.h ---- */
 void bcl_nic_verdict_start(struct nic_conn *conn, uint32_t first);
-/* The peer's oldest message without a verdict. 0: impossible. */
 int bcl_nic_verdict_base(struct bcl_card *card, struct nic_conn *conn,
 			 uint32_t base);
-static inline enum bcl_verdict nic_verdict_of(const struct nic_conn *conn,
-					      uint32_t number)
-{
-	return (enum bcl_verdict)(conn->verdicts[number % BCL_MSG_MEMORY / 8] >>
-					  number % 8 * 4 &
-				  15);
-}
-/* Is it the number of a message that we are to judge and have not? */
-static inline int nic_verdict_open(const struct nic_conn *conn, uint32_t number)
-{
-	return number && number - conn->base < BCL_MSG_AHEAD &&
-	       nic_verdict_of(conn, number) == BCL_VERDICT_UNKNOWN;
-}
 void bcl_nic_verdict_give(struct bcl_card *card, struct nic_conn *conn,
 			  uint32_t number, enum bcl_verdict verdict);
 /* The peer asked again: it has not heard of this one. */
@@ -644,11 +628,6 @@ void bcl_nic_verdict_again(struct bcl_card *card, struct nic_conn *conn,
 /* Verdicts beyond `done`, four bits each; returns how many, at most `most`. */
 uint32_t bcl_nic_verdict_bits(const struct nic_conn *conn, uint8_t *bits,
 			      uint32_t most);
-static inline int nic_verdict_failed(enum bcl_verdict verdict)
-{
-	return verdict >= BCL_VERDICT_NOPORT;
-}
-
 enum nic_accept {
 	NIC_ACCEPTED,
 	NIC_NO_ROOM, /* the frame must come again */

@@ -3,7 +3,8 @@
  * Messages that have come reach their ports: most of them as they come, others
  * from where they were assembled (assemble.c).
  */
-#include <nicfw/card.h>
+#include <nicfw/port.h>
+#include <nicfw/verdict.h>
 
 /* An event at a port, about a message from this node. */
 static void tell(struct bcl_card *card, struct nic_port *port,
@@ -11,7 +12,7 @@ static void tell(struct bcl_card *card, struct nic_port *port,
 {
 	entry->card = node->card;
 	entry->node = nic_node_index(card, node);
-	bcl_nic_port_event(card, port, BCL_QUEUE_RECEIVES, entry);
+	nic_port_event(card, port, BCL_QUEUE_RECEIVES, entry);
 }
 
 /* Is nothing missing before it that was sent before it? */
@@ -36,21 +37,20 @@ bcl_nic_deliver_at_once(struct bcl_card *card, struct nic_conn *conn,
 	};
 	struct nic_port *port =
 		nic_port_find(card, bcl_get16(segment->dst_port));
-	uint32_t msg = bcl_get32(segment->msg), crc = 0;
-	struct bcl_memref ref = { .length = entry.length };
+	uint32_t msg = bcl_get32(segment->msg), crc;
+	uint8_t *block;
 
 	if (conn->ninbound || !port || entry.length > BCL_BLOCK_SIZE ||
 	    !nic_verdict_open(conn, msg) ||
 	    !in_order(conn, msg, bcl_get32(segment->prev)) ||
-	    !bcl_nic_port_block_take(card, port, &entry.index))
+	    !nic_port_block_take(card, port, &entry.index))
 		return NIC_LONG_WAY;
-	ref.handle = port->blocks;
-	ref.offset = (uint64_t)entry.index * BCL_BLOCK_SIZE;
-	if (ref.length && card->hal.store(card->host, 0, 0, &ref, payload,
-					  &crc) != BCL_DMA_DONE) {
-		bcl_nic_port_block_spare(port, entry.index);
-		return NIC_LONG_WAY;
-	}
+	block = port->at.blocks + (size_t)entry.index * BCL_BLOCK_SIZE;
+	if (!pcrc)
+		memcpy(block, payload, entry.length);
+	else
+		crc = card->hal.crc32c(card->host, 0, block, payload,
+				       entry.length);
 	if (pcrc && crc != bcl_get32(*pcrc)) {
 		bcl_nic_port_block_spare(port, entry.index);
 		return NIC_CORRUPT;

@@ -112,7 +112,7 @@ enum bcl_atomic_op {
 
 enum bcl_hal_feature {
 	BCL_HAL_GATHER = 1, /* transmit() takes parts; dma() never PENDING;
-			     * requests are read where they lie */
+			     * the card reaches the areas of ports itself */
 };
 
 /*
@@ -145,11 +145,10 @@ struct bcl_hal {
 				   uint32_t cookie);
 
 	/*
-	 * Where the first `length` bytes of a port's area lie, for the card to
-	 * read until the port is closed; NULL: the area has not so many. Only
-	 * with BCL_HAL_GATHER.
+	 * Where the first `length` bytes of a port's area lie, until the port
+	 * is closed; NULL: the area has not so many. Only with BCL_HAL_GATHER.
 	 */
-	const void *(*area)(void *host, uint32_t handle, uint64_t length);
+	void *(*area)(void *host, uint32_t handle, uint64_t length);
 
 	/*
 	 * dma(BCL_DMA_WRITE) of a payload that is not checked yet: *crc gets
@@ -174,19 +173,19 @@ struct bcl_hal {
 
 	/*
 	 * Write entry `slot` of a queue; its lap is set in *entry and must
-	 * become visible last.
+	 * become visible last. Not with BCL_HAL_GATHER.
 	 */
 	void (*event)(void *host, uint16_t port, enum bcl_queue queue,
 		      uint32_t slot, const struct bcl_completion *entry);
 
-	/*
-	 * The port has new events. With BCL_HAL_GATHER the host looks whether
-	 * its owner sleeps (bcl_port_indices); else the card has, and it does.
-	 */
+	/* The port's owner sleeps (bcl_port_indices) and has new events. */
 	void (*wake)(void *host, uint16_t port);
 
-	/* CRC32C (Castagnoli), continued from crc; begins with 0. */
-	uint32_t (*crc32c)(void *host, uint32_t crc, const void *data,
+	/*
+	 * CRC32C (Castagnoli), continued from crc; begins with 0. The data is
+	 * copied to `to`, too, unless that is NULL.
+	 */
+	uint32_t (*crc32c)(void *host, uint32_t crc, void *to, const void *data,
 			   uint32_t length);
 
 	/* That of a frame's headers: bytes 0 to 31 and 40 to 79 of these. */

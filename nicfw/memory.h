@@ -7,6 +7,7 @@
 #include <linux/string.h>
 #else
 #include <stddef.h>
+#include <stdint.h>
 
 void *memcpy(void *restrict to, const void *restrict from, size_t size);
 void *memset(void *to, int byte, size_t size);

@@ -16,6 +16,8 @@
  *  any        node lost                      finished
  */
 #include <nicfw/message.h>
+#include <nicfw/port.h>
+#include <nicfw/verdict.h>
 
 static struct nic_message *find(const struct bcl_card *card,
 				const struct nic_node *node, uint32_t number)
@@ -101,7 +103,7 @@ static void report(struct bcl_card *card, const struct nic_message *message,
 		.kind = BCL_CQ_SENT,
 	};
 
-	bcl_nic_port_event(card, message->port, BCL_QUEUE_SENDS, &entry);
+	nic_port_event(card, message->port, BCL_QUEUE_SENDS, &entry);
 }
 
 /* The same, with its event, and what the fence behind it has to know. */

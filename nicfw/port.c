@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Ports: their queues, the blocks of the system ring, channels. */
-#include <nicfw/card.h>
+#include <nicfw/port.h>
 
 enum {
 	WORD_FREED,
@@ -33,6 +33,29 @@ static int power_of_two(uint32_t n)
 	return n != 0 && (n & (n - 1)) == 0 && n <= 65536;
 }
 
+/* 0: one of the areas is not there, or too short. */
+static int reach(struct bcl_card *card, const struct bcl_control *control,
+		 struct nic_areas *at)
+{
+	const uint64_t requests = control->port.nrequests;
+	const uint64_t receives = control->port.nreceives;
+	const uint64_t blocks = control->port.nblocks;
+	void *(*area)(void *, uint32_t, uint64_t) = card->hal.area;
+	void *host = card->host;
+
+	at->requests = area(host, control->port.requests,
+			    requests * (BCL_REQUEST_SIZE + 4));
+	at->sends =
+		area(host, control->port.sends, requests * BCL_COMPLETION_SIZE);
+	at->receives = area(host, control->port.receives,
+			    receives * BCL_COMPLETION_SIZE);
+	at->blocks = area(host, control->port.blocks, blocks * BCL_BLOCK_SIZE);
+	at->indices = area(host, control->port.indices,
+			   sizeof(struct bcl_port_indices));
+	return at->requests && at->sends && at->receives && at->blocks &&
+	       at->indices;
+}
+
 enum bcl_status bcl_nic_port_open(struct bcl_card *card,
 				  const struct bcl_control *control)
 {
@@ -53,14 +76,9 @@ enum bcl_status bcl_nic_port_open(struct bcl_card *card,
 						    control->port.nchannels));
 	if (!port)
 		return BCL_ERR_NOMEM;
-	if (card->gather) {
-		port->in_place = card->hal.area(
-			card->host, control->port.requests,
-			control->port.nrequests * (BCL_REQUEST_SIZE + 4ull));
-		if (!port->in_place) {
-			bcl_nic_arena_put(card, port);
-			return BCL_ERR_ARG;
-		}
+	if (card->gather && !reach(card, control, &port->at)) {
+		bcl_nic_arena_put(card, port);
+		return BCL_ERR_ARG;
 	}
 	bcl_nic_port_init(port);
 	port->number = (uint16_t)number;
@@ -144,33 +162,6 @@ void bcl_nic_port_job_done(struct bcl_card *card, struct nic_port *port)
 		bcl_nic_arena_put(card, port);
 }
 
-void bcl_nic_port_event(struct bcl_card *card, struct nic_port *port,
-			enum bcl_queue queue, struct bcl_completion *entry)
-{
-	uint32_t slot;
-
-	if (queue == BCL_QUEUE_SENDS) {
-		slot = port->sent & (port->nrequests - 1);
-		entry->lap = 1 + (port->sent++ >> port->sends_shift);
-	} else {
-		slot = port->received & (port->nreceives - 1);
-		entry->lap = 1 + (port->received++ >> port->receives_shift);
-	}
-	entry->cookie = nic_host64(entry->cookie);
-	entry->targ64 = nic_host64(entry->targ64);
-	entry->card = nic_host64(entry->card);
-	entry->length = nic_host32(entry->length);
-	entry->index = nic_host32(entry->index);
-	entry->node = nic_host32(entry->node);
-	entry->arg32 = nic_host32(entry->arg32);
-	entry->src_port = nic_host16(entry->src_port);
-	entry->status = nic_host16(entry->status);
-	entry->lap = nic_host32(entry->lap);
-	card->hal.event(card->host, port->number, queue, slot, entry);
-	if (nic_list_empty(&port->news))
-		nic_list_append(&card->news, &port->news);
-}
-
 /* Read one of the indices to port->word[]. */
 static enum bcl_dma_result read_index(struct bcl_card *card,
 				      struct nic_port *port, uint32_t offset,
@@ -179,18 +170,18 @@ static enum bcl_dma_result read_index(struct bcl_card *card,
 	struct bcl_memref ref = { offset, port->indices, 4 };
 	enum bcl_dma_result result;
 
-	if (!card->gather && card->jobs.left == 0)
+	if (card->gather) {
+		port->word[word] = nic_load_first(
+			(const uint32_t *)port->at.indices + offset / 4);
+		return BCL_DMA_DONE;
+	}
+	if (card->jobs.left == 0)
 		return BCL_DMA_FAULT;
-	result = nic_dma(card, BCL_DMA_READ, 0, 0, &ref, &port->word[word],
-			 kind, port, NULL);
+	result = bcl_nic_dma_job(card, BCL_DMA_READ, 0, 0, &ref,
+				 &port->word[word], kind, port, NULL);
 	if (result == BCL_DMA_PENDING)
 		port->jobs++;
 	return result;
-}
-
-static uint32_t blocks_used(const struct nic_port *port)
-{
-	return port->block_next - port->block_freed;
 }
 
 static void tell_room(struct bcl_card *card, struct nic_port *port)
@@ -223,7 +214,7 @@ void bcl_nic_port_freed(struct bcl_card *card, struct nic_port *port)
 	if (port->block_next - freed <= port->nblocks)
 		port->block_freed = freed;
 	if (nic_list_empty(&port->starving) ||
-	    blocks_used(port) == port->nblocks)
+	    nic_port_blocks_used(port) == port->nblocks)
 		return;
 	nic_list_remove(&port->starving);
 	tell_room(card, port);
@@ -258,18 +249,15 @@ static uint32_t take_spare(struct nic_port *port)
 	return block;
 }
 
-int bcl_nic_port_block_take(struct bcl_card *card, struct nic_port *port,
+int bcl_nic_port_block_find(struct bcl_card *card, struct nic_port *port,
 			    uint32_t *block)
 {
 	if (port->nspare) {
 		*block = take_spare(port);
 		return 1;
 	}
-	/* Half full: read ahead, so that a slow dma has the answer in time. */
-	if (blocks_used(port) >= port->nblocks ||
-	    (!card->gather && blocks_used(port) >= port->nblocks / 2))
-		read_freed(card, port);
-	if (blocks_used(port) >= port->nblocks) {
+	read_freed(card, port);
+	if (nic_port_blocks_used(port) >= port->nblocks) {
 		port->refused = 1;
 		if (nic_list_empty(&port->starving)) {
 			nic_list_append(&card->starving, &port->starving);
@@ -319,10 +307,6 @@ void bcl_nic_port_wake(struct bcl_card *card)
 		if (port->sleeping_due)
 			continue;
 		nic_list_remove(&port->news);
-		if (card->gather) {
-			card->hal.wake(card->host, port->number);
-			continue;
-		}
 		switch (read_index(card, port,
 				   offsetof(struct bcl_port_indices, sleeping),
 				   WORD_SLEEPING, NIC_JOB_SLEEPING)) {
@@ -345,8 +329,7 @@ enum bcl_status bcl_nic_port_post(struct bcl_card *card,
 	struct nic_port *port =
 		control->channel.port > 65535
 			? NULL
-			: nic_port_find(card,
-					    (uint16_t)control->channel.port);
+			: nic_port_find(card, (uint16_t)control->channel.port);
 	struct nic_channel *channel;
 
 	if (!port || control->channel.number >= port->nchannels ||
@@ -377,8 +360,7 @@ enum bcl_status bcl_nic_port_unpost(struct bcl_card *card,
 	struct nic_port *port =
 		control->channel.port > 65535
 			? NULL
-			: nic_port_find(card,
-					    (uint16_t)control->channel.port);
+			: nic_port_find(card, (uint16_t)control->channel.port);
 	struct nic_channel *channel;
 
 	if (!port || control->channel.number >= port->nchannels)

@@ -5,6 +5,7 @@
  * connection id and its bounds are checked.
  */
 #include <nicfw/frame.h>
+#include <nicfw/verdict.h>
 
 /* A frame, however the host split it. */
 struct frame {
@@ -19,7 +20,8 @@ struct frame {
 static int intact(const struct bcl_card *card, const struct frame *frame)
 {
 	return !(frame->header->kind & BCL_FRAME_PCRC) ||
-	       card->hal.crc32c(card->host, 0, frame->body, frame->body_len) ==
+	       card->hal.crc32c(card->host, 0, NULL, frame->body,
+				frame->body_len) ==
 		       bcl_get32(frame->header->pcrc);
 }
 
@@ -179,10 +181,10 @@ static enum nic_accept alone(struct bcl_card *card, struct nic_conn *conn,
 	    bcl_get32(segment->total) != frame->body_len ||
 	    bcl_get32(segment->offset) != 0)
 		return NIC_LONG_WAY;
-	return bcl_nic_deliver_at_once(
-		card, conn, segment, frame->body,
-		frame->header->kind & BCL_FRAME_PCRC ? &frame->header->pcrc
-						     : NULL);
+	return bcl_nic_deliver_at_once(card, conn, segment, frame->body,
+				       frame->header->kind & BCL_FRAME_PCRC
+					       ? &frame->header->pcrc
+					       : NULL);
 }
 
 static enum nic_accept contents(struct bcl_card *card, struct nic_conn *conn,
@@ -249,7 +251,7 @@ static int news(struct bcl_card *card, struct nic_conn *conn,
 	conn->frames_received++;
 	nic_count(card, frames_received);
 	if (bcl_before(conn->next, bcl_get32(header->done)) ||
-	    !bcl_nic_verdict_base(card, conn, bcl_get32(header->base))) {
+	    !nic_verdict_base(card, conn, bcl_get32(header->base))) {
 		nic_count(card, dropped_malformed);
 		return 0;
 	}
@@ -294,8 +296,7 @@ static void put_off(struct bcl_card *card, struct nic_conn *conn,
 	uint32_t done = bcl_get32(frame->header->done);
 	uint32_t ack = bcl_get32(frame->header->ack);
 
-	if (nic_list_empty(&card->news) ||
-	    !may_wait(conn, frame->rail, done)) {
+	if (nic_list_empty(&card->news) || !may_wait(conn, frame->rail, done)) {
 		answers(card, conn, frame->rail, done, ack);
 		return;
 	}

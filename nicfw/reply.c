@@ -6,6 +6,8 @@
  * again its verdict is known.
  */
 #include <nicfw/message.h>
+#include <nicfw/port.h>
+#include <nicfw/verdict.h>
 
 uint32_t bcl_nic_reply_token(const struct bcl_card *card,
 			     const struct nic_message *message)
@@ -199,7 +201,7 @@ void bcl_nic_reply_delivered(struct bcl_card *card, struct nic_message *message)
 	entry.index = message->index;
 	entry.node = nic_node_index(card, message->node);
 	entry.src_port = message->dst_port;
-	bcl_nic_port_event(card, message->port, BCL_QUEUE_RECEIVES, &entry);
+	nic_port_event(card, message->port, BCL_QUEUE_RECEIVES, &entry);
 }
 
 void bcl_nic_reply_fail(struct bcl_card *card, struct nic_message *message)

@@ -7,6 +7,7 @@
  * checked.
  */
 #include <nicfw/message.h>
+#include <nicfw/port.h>
 
 /* A message is left for replies, and no port takes more than half of the
  * others while somebody else may want them. */
@@ -82,7 +83,7 @@ static void refuse(struct bcl_card *card, struct nic_port *port, uint32_t index,
 
 	if (status == BCL_ERR_ARG)
 		nic_count(card, requests_wrong);
-	bcl_nic_port_event(card, port, BCL_QUEUE_SENDS, &entry);
+	nic_port_event(card, port, BCL_QUEUE_SENDS, &entry);
 }
 
 /* Fill in what the request says. Volatile: its owner may write there, so that
@@ -165,7 +166,7 @@ static void intake_in_place(struct bcl_card *card, struct nic_port *port,
 			    unsigned *budget)
 {
 	const volatile uint32_t *submits =
-		(const void *)(port->in_place + port->nrequests);
+		(const void *)(port->at.requests + port->nrequests);
 	uint32_t index;
 
 	for (; port->taken != port->made; --*budget) {
@@ -173,7 +174,7 @@ static void intake_in_place(struct bcl_card *card, struct nic_port *port,
 			return;
 		index = nic_host32(submits[submit_at(port)]);
 		if (named(card, port, index))
-			take(card, port, index, &port->in_place[index]);
+			take(card, port, index, &port->at.requests[index]);
 	}
 	nic_list_remove(&port->intake);
 }
@@ -256,7 +257,7 @@ void bcl_nic_sdma_intake(struct bcl_card *card, unsigned *budget)
 	     link = next) {
 		next = link->next;
 		port = nic_container(link, struct nic_port, intake);
-		if (port->in_place)
+		if (port->at.requests)
 			intake_in_place(card, port, budget);
 		else
 			intake(card, port, budget);
@@ -325,7 +326,8 @@ int bcl_nic_sdma_payload(struct bcl_card *card, struct nic_message *message,
 		ref.length = nic_min32(message->inline_len - offset, length);
 		if (card->gather) {
 			memcpy(frame->head + frame->head_len,
-			       message->port->in_place[message->index].inlined +
+			       message->port->at.requests[message->index]
+					       .inlined +
 				       offset,
 			       ref.length);
 			frame->head_len += (uint16_t)ref.length;

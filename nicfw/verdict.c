@@ -11,20 +11,13 @@
  * another verdict that the peer knows (they are before its base). Verdicts
  * from done to top go out in VERDICT segments.
  */
-#include <nicfw/card.h>
-
-static void set(struct nic_conn *conn, uint32_t number, uint32_t verdict)
-{
-	uint32_t *word = &conn->verdicts[number % BCL_MSG_MEMORY / 8];
-	unsigned shift = number % 8 * 4;
-
-	*word = (*word & ~(15u << shift)) | verdict << shift;
-}
+#include <nicfw/verdict.h>
 
 /* 0 is no message's number: nobody shall wait for it. */
 static void clear(struct nic_conn *conn, uint32_t number)
 {
-	set(conn, number, number ? BCL_VERDICT_UNKNOWN : BCL_VERDICT_DELIVERED);
+	nic_verdict_set(conn, number,
+			number ? BCL_VERDICT_UNKNOWN : BCL_VERDICT_DELIVERED);
 }
 
 void bcl_nic_verdict_start(struct nic_conn *conn, uint32_t first)
@@ -54,18 +47,16 @@ static void advance(struct nic_conn *conn)
 int bcl_nic_verdict_base(struct bcl_card *card, struct nic_conn *conn,
 			 uint32_t base)
 {
-	uint32_t old = conn->base;
+	uint32_t old = conn->done;
 
-	if (!bcl_before(old, base))
-		return 1; /* the frame was overtaken, or nothing is new */
 	/* One more if all were settled and it skips 0. */
-	if (base - old > BCL_MSG_AHEAD + 1)
+	if (base - conn->base > BCL_MSG_AHEAD + 1)
 		return 0;
 	for (; conn->base != base; conn->base++)
 		clear(conn, conn->base + BCL_MSG_AHEAD);
-	old = conn->done;
-	if (old != conn->top || bcl_before(old, conn->base))
-		advance(conn);
+	if (old == conn->top && !bcl_before(old, base))
+		return 1;
+	advance(conn);
 	if (conn->done != old) {
 		conn->done_due = 1;
 		nic_conn_ack_soon(card, conn);
@@ -76,7 +67,7 @@ int bcl_nic_verdict_base(struct bcl_card *card, struct nic_conn *conn,
 void bcl_nic_verdict_give(struct bcl_card *card, struct nic_conn *conn,
 			  uint32_t number, enum bcl_verdict verdict)
 {
-	set(conn, number, verdict);
+	nic_verdict_set(conn, number, verdict);
 	if (!bcl_before(number, conn->top))
 		conn->top = number + 1;
 	if (number != conn->done || verdict != BCL_VERDICT_DELIVERED)
@@ -105,8 +96,7 @@ uint32_t bcl_nic_verdict_bits(const struct nic_conn *conn, uint8_t *bits,
 
 	memset(bits, 0, (n + 1) / 2);
 	for (i = 0; i < n; i++)
-		bits[i / 2] |=
-			(uint8_t)(nic_verdict_of(conn, conn->done + i)
-				  << i % 2 * 4);
+		bits[i / 2] |= (uint8_t)(nic_verdict_of(conn, conn->done + i)
+					 << i % 2 * 4);
 	return n;
 }

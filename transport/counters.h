@@ -53,7 +53,8 @@ struct bcl_env;
 	X(host, lock_busy, "times another thread had the card")               \
 	X(host, doorbells, "requests rung for")                               \
 	X(host, bytes_packed, "payload bytes copied before sending")          \
-	X(host, bytes_placed, "payload bytes copied after arrival")           \
+	X(host, bytes_placed,                                                 \
+	  "payload bytes copied after arrival, if not short")                 \
 	X(host, bytes_predicted, "payload bytes that arrived in their place") \
 	X(host, mispredicted, "bursts that were aimed at the wrong place")    \
 	X(host, no_address, "frames dropped: no address of the node")         \

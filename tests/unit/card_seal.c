@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Checksums as a host without instructions for them makes them. */
+#include <string.h>
+
 #include "card_world.h"
 
-uint32_t world_crc32c(void *host, uint32_t crc, const void *data,
+uint32_t world_crc32c(void *host, uint32_t crc, void *to, const void *data,
 		      uint32_t length)
 {
 	static uint32_t table[256];
@@ -17,6 +19,8 @@ uint32_t world_crc32c(void *host, uint32_t crc, const void *data,
 				v = v >> 1 ^ (v & 1 ? 0x82f63b78 : 0);
 			table[i] = v;
 		}
+	if (to)
+		memcpy(to, data, length);
 	crc = ~crc;
 	while (length--)
 		crc = crc >> 8 ^ table[(crc ^ *at++) & 0xff];
@@ -27,7 +31,8 @@ uint32_t world_headers_crc(void *host, const void *headers)
 {
 	const uint8_t *at = headers;
 
-	return world_crc32c(host, world_crc32c(host, 0, at, 32), at + 40, 40);
+	return world_crc32c(host, world_crc32c(host, 0, NULL, at, 32), NULL,
+			    at + 40, 40);
 }
 
 void world_seal(uint8_t *frame, uint32_t length)
@@ -35,6 +40,6 @@ void world_seal(uint8_t *frame, uint32_t length)
 	struct bcl_frame_header *header = (void *)frame;
 
 	header->pcrc =
-		bcl_put32(world_crc32c(NULL, 0, frame + 80, length - 80));
+		bcl_put32(world_crc32c(NULL, 0, NULL, frame + 80, length - 80));
 	header->hcrc = bcl_put32(world_headers_crc(NULL, frame));
 }

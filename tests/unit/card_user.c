@@ -84,8 +84,12 @@ struct world_port *world_port_open(struct world *world, unsigned card,
 	control.port.requests =
 		world_memory(world, card, 0, port->requests,
 			     WORLD_REQUESTS * (BCL_REQUEST_SIZE + 4), 0);
-	control.port.sends = 0;
-	control.port.receives = 0;
+	control.port.sends =
+		world_memory(world, card, 0, port->sends,
+			     WORLD_REQUESTS * BCL_COMPLETION_SIZE, 0);
+	control.port.receives = world_memory(
+		world, card, 0, port->receives,
+		(uint64_t)port->nreceives * BCL_COMPLETION_SIZE, 0);
 	control.port.blocks =
 		world_memory(world, card, 0, port->blocks,
 			     (uint64_t)port->nblocks * BCL_BLOCK_SIZE, 0);
@@ -112,6 +116,8 @@ void world_port_close(struct world_port *port)
 	world_stop_dma(world, port->card);
 	for (unsigned i = 0; i < WORLD_AREAS; i++)
 		if (card->area[i].memory == (uint8_t *)port->requests ||
+		    card->area[i].memory == (uint8_t *)port->sends ||
+		    card->area[i].memory == (uint8_t *)port->receives ||
 		    card->area[i].memory == port->blocks ||
 		    card->area[i].memory == (uint8_t *)port->indices ||
 		    card->area[i].port == port->number)
@@ -206,11 +212,19 @@ bool world_send(struct world_port *port, uint32_t node, uint16_t to,
 	return true;
 }
 
+/* Is it the entry that is read next? Never may one have been written over. */
+static bool next_entry(const struct world_port *port,
+		       struct bcl_completion *entry, uint32_t lap)
+{
+	turn_completion(entry);
+	assert(entry->lap <= lap || port->world->config.hostile);
+	return entry->lap == lap;
+}
+
 bool world_sent(struct world_port *port, struct bcl_completion *entry)
 {
 	*entry = port->sends[port->sends_read % WORLD_REQUESTS];
-	turn_completion(entry);
-	if (entry->lap != 1 + port->sends_read / WORLD_REQUESTS)
+	if (!next_entry(port, entry, 1 + port->sends_read / WORLD_REQUESTS))
 		return false;
 	port->sends_read++;
 	if (entry->index < WORLD_REQUESTS)
@@ -222,8 +236,7 @@ bool world_sent(struct world_port *port, struct bcl_completion *entry)
 bool world_received(struct world_port *port, struct bcl_completion *entry)
 {
 	*entry = port->receives[port->receives_read % port->nreceives];
-	turn_completion(entry);
-	if (entry->lap != 1 + port->receives_read / port->nreceives)
+	if (!next_entry(port, entry, 1 + port->receives_read / port->nreceives))
 		return false;
 	port->receives_read++;
 	return true;

@@ -65,7 +65,6 @@ struct world_port {
 	uint32_t nfree;
 	uint8_t *freed; /* blocks freed out of turn */
 	unsigned wakes;
-	unsigned sent_events, received_events;
 };
 
 struct world_area {
@@ -196,7 +195,7 @@ uint64_t world_counter(const struct world *world, unsigned card,
 void world_dump(const struct world *world);
 uint64_t world_card_id(const struct world *world, unsigned card);
 
-uint32_t world_crc32c(void *host, uint32_t crc, const void *data,
+uint32_t world_crc32c(void *host, uint32_t crc, void *to, const void *data,
 		      uint32_t length);
 uint32_t world_headers_crc(void *host, const void *headers);
 /* Make both checksums of a frame right; inject it as if from `from`. */

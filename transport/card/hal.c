@@ -74,20 +74,9 @@ static inline uint8_t *resolve(struct bcl_card_host *host, uint16_t port,
 	return memory;
 }
 
-static const void *hal_area(void *host, uint32_t handle, uint64_t length)
+static void *hal_area(void *host, uint32_t handle, uint64_t length)
 {
 	return area(host, handle, 0, length);
-}
-
-/* Words that the port's owner writes at any time (struct bcl_port_indices).
- * Acquire: pairs with the owner's release of what they count. */
-static void read_words(uint32_t *to, const uint8_t *from, uint32_t length)
-{
-	const _Atomic uint32_t *words = (const void *)from;
-	uint32_t i;
-
-	for (i = 0; i < length / 4; i++)
-		to[i] = atomic_load_explicit(&words[i], memory_order_acquire);
 }
 
 /* A payload is not where it belongs, and what moves it may run over those
@@ -119,41 +108,23 @@ static void place(struct bcl_card_host *host, uint8_t *to, const uint8_t *from,
 		      length);
 }
 
-/* What is not a read of a port's areas. */
-static enum bcl_dma_result __attribute__((noinline))
-move(struct bcl_card_host *host, bool write, uint16_t port, int remote,
-     const struct bcl_memref *ref, void *card)
-{
-	uint8_t *memory = resolve(host, port, remote, ref,
-				  write ? BCL_REMOTE_WRITE : BCL_REMOTE_READ);
-
-	if (!memory)
-		return BCL_DMA_FAULT;
-	if (write)
-		place(host, memory, card, ref->length);
-	else
-		memcpy(card, memory, ref->length);
-	return BCL_DMA_DONE;
-}
-
 static enum bcl_dma_result hal_dma(void *arg, enum bcl_dma_direction direction,
 				   uint16_t port, int remote,
 				   const struct bcl_memref *ref, void *card,
 				   uint32_t cookie)
 {
-	const uint8_t *memory;
+	bool write = direction == BCL_DMA_WRITE;
+	uint8_t *memory;
 
 	(void)cookie;
 	if (!ref->length)
 		return BCL_DMA_DONE;
-	if (port || direction == BCL_DMA_WRITE)
-		return move(arg, direction == BCL_DMA_WRITE, port, remote, ref,
-			    card);
-	memory = area(arg, ref->handle, ref->offset, ref->length);
+	memory = resolve(arg, port, remote, ref,
+			 write ? BCL_REMOTE_WRITE : BCL_REMOTE_READ);
 	if (!memory)
-		return refused(arg);
-	if ((ref->handle - 1) % BCL_CARD_AREA_MAX == BCL_CARD_AREA_INDICES)
-		read_words(card, memory, ref->length);
+		return BCL_DMA_FAULT;
+	if (write)
+		place(arg, memory, card, ref->length);
 	else
 		memcpy(card, memory, ref->length);
 	return BCL_DMA_DONE;
@@ -408,47 +379,25 @@ static void hal_node(void *arg, uint32_t index, uint64_t card,
 	atomic_fetch_add_explicit(&host->changes, 1, memory_order_release);
 }
 
-/* ---- events ---- */
-
-static void hal_event(void *arg, uint16_t port, enum bcl_queue queue,
-		      uint32_t slot, const struct bcl_completion *entry)
-{
-	struct bcl_card_seat *seat = seat_of(arg, port);
-	struct bcl_card_cq *cq;
-	struct bcl_completion *to;
-
-	if (!seat)
-		return;
-	cq = queue == BCL_QUEUE_SENDS ? &seat->queues->sends
-				      : &seat->queues->receives;
-	to = &cq->entries[slot & cq->mask];
-	memcpy(to, entry, offsetof(struct bcl_completion, lap));
-	/* Release: pairs with bcl_card_cq_peek(). */
-	atomic_store_explicit((_Atomic uint32_t *)&to->lap, entry->lap,
-			      memory_order_release);
-}
+/* ---- the rest ---- */
 
 static void hal_wake(void *arg, uint16_t port)
 {
 	struct bcl_card_host *host = arg;
 	struct bcl_card_seat *seat = seat_of(host, port);
 
-	/* The lock orders this after bcl_card_sleep(), or that after the
-	 * events. */
-	if (!seat ||
-	    !atomic_load_explicit(
-		    (_Atomic uint32_t *)&seat->queues->indices->sleeping,
-		    memory_order_relaxed))
+	if (!seat)
 		return;
 	bcl_count(host->context->counters, host_wakes);
 	host->env->wake(host->env->world, seat->port->object);
 }
 
-static uint32_t hal_crc32c(void *arg, uint32_t crc, const void *data,
+static uint32_t hal_crc32c(void *arg, uint32_t crc, void *to, const void *data,
 			   uint32_t length)
 {
 	(void)arg;
-	return bcl_crc32c(crc, data, length);
+	return to ? bcl_crc32c_copy(crc, to, data, length)
+		  : bcl_crc32c(crc, data, length);
 }
 
 static uint32_t hal_headers_crc(void *arg, const void *headers)
@@ -473,7 +422,6 @@ const struct bcl_hal bcl_card_hal = {
 	.store = hal_store,
 	.allowed = hal_allowed,
 	.atomic = hal_atomic,
-	.event = hal_event,
 	.wake = hal_wake,
 	.crc32c = hal_crc32c,
 	.headers_crc = hal_headers_crc,

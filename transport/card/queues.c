@@ -267,7 +267,7 @@ static void free_block(struct bcl_card_port *queues, uint32_t block)
 	}
 	queues->blocks_freed = freed;
 	/* Release: the card overwrites a block after it was read. Pairs with
-	 * read_words() in hal.c. */
+	 * nic_load_first() in the card. */
 	atomic_store_explicit(
 		(_Atomic uint32_t *)&queues->indices->blocks_freed, freed,
 		memory_order_release);

@@ -95,8 +95,8 @@ enum {
 };
 
 /*
- * The next entry, or NULL. The acquire pairs with the release in the host's
- * event(): an entry whose lap is right is whole.
+ * The next entry, or NULL. The acquire pairs with the release in
+ * nic_port_event(): an entry whose lap is right is whole.
  */
 static inline const struct bcl_completion *
 bcl_card_cq_peek(const struct bcl_card_cq *queue)

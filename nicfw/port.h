@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Ports, for each short message: found, told of it, its block taken. */
+#ifndef NICFW_PORT_H
+#define NICFW_PORT_H
+
+#include <nicfw/card.h>
+
+static inline struct nic_port *nic_port_find(const struct bcl_card *card,
+					     uint16_t number)
+{
+	struct nic_port *port = card->ports[number % NIC_PORT_BUCKETS];
+
+	while (port && port->number != number)
+		port = port->hashed;
+	return port;
+}
+
+/* The next entry of a queue: where it lies, or to be handed to the host. Its
+ * lap is set last. */
+static inline void nic_port_event(struct bcl_card *card, struct nic_port *port,
+				  enum bcl_queue queue,
+				  const struct bcl_completion *what)
+{
+	struct bcl_completion *entry = &card->event;
+	uint32_t slot, lap;
+
+	if (queue == BCL_QUEUE_SENDS) {
+		slot = port->sent & (port->nrequests - 1);
+		lap = 1 + (port->sent++ >> port->sends_shift);
+		if (card->gather)
+			entry = &port->at.sends[slot];
+	} else {
+		slot = port->received & (port->nreceives - 1);
+		lap = 1 + (port->received++ >> port->receives_shift);
+		if (card->gather)
+			entry = &port->at.receives[slot];
+	}
+	entry->cookie = nic_host64(what->cookie);
+	entry->targ64 = nic_host64(what->targ64);
+	entry->card = nic_host64(what->card);
+	entry->length = nic_host32(what->length);
+	entry->index = nic_host32(what->index);
+	entry->node = nic_host32(what->node);
+	entry->arg32 = nic_host32(what->arg32);
+	entry->src_port = nic_host16(what->src_port);
+	entry->status = nic_host16(what->status);
+	entry->type = what->type;
+	entry->kind = what->kind;
+	nic_store_last(&entry->lap, nic_host32(lap));
+	if (!card->gather)
+		card->hal.event(card->host, port->number, queue, slot, entry);
+	if (nic_list_empty(&port->news))
+		nic_list_append(&card->news, &port->news);
+}
+
+static inline uint32_t nic_port_blocks_used(const struct nic_port *port)
+{
+	return port->block_next - port->block_freed;
+}
+
+/* A block of the system ring; 0 if it is full (then ROOM follows). */
+static inline int nic_port_block_take(struct bcl_card *card,
+				      struct nic_port *port, uint32_t *block)
+{
+	/* Half full: look ahead, so that a slow dma has the answer in time. */
+	uint32_t room = card->gather ? port->nblocks : port->nblocks / 2;
+
+	if (port->nspare || nic_port_blocks_used(port) >= room)
+		return bcl_nic_port_block_find(card, port, block);
+	*block = port->block_next++ & (port->nblocks - 1);
+	return 1;
+}
+
+#endif
