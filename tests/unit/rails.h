@@ -140,19 +140,27 @@ static inline struct bcl_rail *rails_open(const struct bcl_rail_kind *kind,
 
 static uint8_t frame_kind; /* of the frames below; 0: of no kind */
 
-/* A frame of the given length whose bytes depend on `number`; the first
- * headers look real enough for filters. */
+/* A frame of the given length whose bytes depend on `number`; the headers look
+ * real enough for rails: one segment. */
 static inline void frame_fill(uint8_t *bytes, size_t length, unsigned number,
 			      uint64_t card)
 {
-	struct bcl_frame_header header = { .kind = frame_kind,
+	struct bcl_frame_header header = { .magic = bcl_put16(BCL_WIRE_MAGIC),
+					   .version = BCL_WIRE_VERSION,
+					   .kind = frame_kind,
 					   .card = bcl_put64(card),
 					   .seq = bcl_put32(number) };
+	struct bcl_segment_header segment = {
+		.op = BCL_SEG_SYSTEM,
+		.length = bcl_put16((uint16_t)(length - BCL_HEADERS_SIZE)),
+		.msg = bcl_put32(number),
+	};
 	size_t i;
 
-	for (i = 0; i < length; i++)
+	for (i = BCL_HEADERS_SIZE; i < length; i++)
 		bytes[i] = (uint8_t)(number * 31 + i * 7 + (i >> 8));
 	memcpy(bytes, &header, sizeof(header));
+	memcpy(bytes + sizeof(header), &segment, sizeof(segment));
 }
 
 static inline bool frame_right(const uint8_t *bytes, size_t length,

@@ -157,6 +157,7 @@ START_TEST(more_than_a_burst_and_mixed_lengths)
 	prepare(100, FRAME, FRAME);
 	tx[30].iov[1].iov_len = 300 - BCL_HEADERS_SIZE;
 	tx[30].length = 300;
+	frame_fill(bytes[30], 300, 30, 2);
 	ck_assert_uint_eq(a->transmit(a, &b->address, tx, 100), 100);
 	inbox_wait(inbox, b, 100);
 	for (i = 0; i < 100; i++)
