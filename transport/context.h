@@ -155,13 +155,15 @@ struct bcl_port {
 	struct bcl_shm_port *shm; /* NULL: no shared memory: shm_why */
 	uint32_t empty;		  /* passes left until the next look */
 	uint32_t messages;	  /* likewise, until the next clock check */
-	uint32_t hints; /* further ones at the next look in vain */
+	uint32_t hints;		  /* further ones at the next look in vain */
 	bool network;		  /* the card has peers: look often */
 	struct bcl_counter_page *counters;
 	struct bcl_event_list events;
 
 	uint32_t looks;		 /* until the next clock check */
 	uint64_t network_looked; /* now() of the last timed look at the card */
+	bool looked;		 /* since the last clock check, for want of
+				  * messages */
 	uint64_t served;	 /* now() of the last slow service */
 	uint64_t published;	 /* now() of the last copy of counters */
 	uint64_t changed;	 /* now() when a peer last came or went */

@@ -110,18 +110,12 @@ static bool hash_grow(struct bcl_port *port)
 	return true;
 }
 
-struct bcl_peer *bcl_peer_find(struct bcl_port *port, uint64_t card,
-			       uint16_t number, bool make)
+static struct bcl_peer *make(struct bcl_port *port, uint64_t card,
+			     uint16_t number)
 {
 	const struct bcl_env *env = port->context->env;
-	struct bcl_peer *peer = NULL;
+	struct bcl_peer *peer;
 
-	if (port->nhash)
-		peer = port->hash[slot(port, card, number)];
-	while (peer && (peer->address.card != card || peer->number != number))
-		peer = peer->next_hashed;
-	if (peer || !make)
-		return peer;
 	if (port->npeers >= port->nhash && !hash_grow(port))
 		return NULL;
 	peer = env->allocate(env->world, sizeof(*peer));
@@ -138,6 +132,17 @@ struct bcl_peer *bcl_peer_find(struct bcl_port *port, uint64_t card,
 	port->npeers++;
 	hash_insert(port, peer);
 	return peer;
+}
+
+struct bcl_peer *bcl_peer_find(struct bcl_port *port, uint64_t card,
+			       uint16_t number, bool make_it)
+{
+	struct bcl_peer *peer =
+		port->nhash ? port->hash[slot(port, card, number)] : NULL;
+
+	while (peer && (peer->address.card != card || peer->number != number))
+		peer = peer->next_hashed;
+	return peer || !make_it ? peer : make(port, card, number);
 }
 
 static void forget(struct bcl_port *port, struct bcl_peer **place)

@@ -102,6 +102,10 @@ static void check_clock(struct bcl_port *port)
 		port->turn = CARD_TURN;
 	if (bcl_shm_work(port))
 		bcl_shm_progress(port, time);
+	if (port->looked) {
+		port->looked = false;
+		port->network_looked = time;
+	}
 	if (port->network && time - port->network_looked > NETWORK_LIMIT) {
 		port->network_looked = time;
 		bcl_card_poll(port->context, true);
@@ -118,6 +122,7 @@ static bool __attribute__((noinline)) look(struct bcl_port *port)
 
 	port->empty = IDLE_EMPTY;
 	if (port->network) {
+		port->looked = true;
 		/* busy: another thread is about to bring something */
 		frames = bcl_card_poll(port->context, true);
 		/* where nothing else is polled it is the cheapest as well */
@@ -196,10 +201,12 @@ again:
 	i = port->turn;
 	if (i >= port->npairs) {
 		port->turn = i = 0;
-		port->wrap =
-			port->card && from_card(port, event) ? CARD_TURN : 0;
-		if (port->wrap)
+		port->wrap = 0;
+		/* without pairs it has its turn below */
+		if (port->npairs && port->card && from_card(port, event)) {
+			port->wrap = CARD_TURN;
 			return BCL_OK;
+		}
 	}
 	for (n = port->npairs; n; n--) {
 		enum bcl_status status = bcl_port_receive(port, i, event);

@@ -151,8 +151,6 @@ bool bcl_card_report(struct bcl_port *port, uint32_t changes)
 	bool told = false;
 	uint32_t now;
 
-	if (changes == port->card->changes)
-		return false;
 	for (peer = port->peers; peer; peer = peer->next) {
 		struct bcl_card_node node;
 

@@ -164,9 +164,9 @@ extern const struct bcl_rail_sink bcl_card_sink;
 /* ---- connect.c ---- */
 
 /*
- * Report what happened to nodes to the port's peers, as long as nothing has
- * since `changes` was read: then the queues have to be looked at first. True:
- * events were pushed.
+ * Report to the port's peers what happened to nodes until `changes` was read,
+ * as long as nothing has since: then the queues have to be looked at first.
+ * True: events were pushed.
  */
 bool bcl_card_report(struct bcl_port *port, uint32_t changes);
 /* A message has come from a peer that is not up yet: it is now. */

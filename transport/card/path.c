@@ -539,6 +539,10 @@ bool bcl_card_sent(struct bcl_port *port,
 	struct bcl_card_slot *slot = &queues->slots[completion->index];
 	enum bcl_status status = completion->status;
 
+	if (slot->silent && !status && !slot->rest) {
+		give_back(queues, slot);
+		return false;
+	}
 	if (slot->rest && !status) {
 		go_on(slot);
 		return false;

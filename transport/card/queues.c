@@ -23,8 +23,9 @@ static uint32_t power_of_two(uint64_t least)
 static void open_cq(struct bcl_card_cq *cq, void *entries, uint32_t n)
 {
 	cq->entries = entries;
-	cq->mask = n - 1;
-	cq->shift = (uint32_t)__builtin_ctz(n);
+	cq->end = cq->entries + n;
+	cq->next = cq->entries;
+	cq->lap = 1;
 }
 
 /* Lays out one allocation; with memory NULL only adds up. */
@@ -254,23 +255,22 @@ enum bcl_status bcl_card_unpost(struct bcl_port *port, unsigned channel)
 /* Blocks are given back in ring order; this one may be out of turn. */
 static void free_block(struct bcl_card_port *queues, uint32_t block)
 {
-	uint32_t freed = queues->blocks_freed, at;
+	uint32_t at = queues->blocks_freed & queues->block_mask;
 
 	block &= queues->block_mask;
-	queues->freed[block / 64] |= 1ull << block % 64;
-	for (;;) {
-		at = freed & queues->block_mask;
-		if (!(queues->freed[at / 64] & 1ull << at % 64))
-			break;
-		queues->freed[at / 64] &= ~(1ull << at % 64);
-		freed++;
+	if (block != at) {
+		queues->freed[block / 64] |= 1ull << block % 64;
+		return;
 	}
-	queues->blocks_freed = freed;
+	do {
+		queues->freed[at / 64] &= ~(1ull << at % 64);
+		at = ++queues->blocks_freed & queues->block_mask;
+	} while (queues->freed[at / 64] & 1ull << at % 64);
 	/* Release: the card overwrites a block after it was read. Pairs with
 	 * nic_load_first() in the card. */
 	atomic_store_explicit(
-		(_Atomic uint32_t *)&queues->indices->blocks_freed, freed,
-		memory_order_release);
+		(_Atomic uint32_t *)&queues->indices->blocks_freed,
+		queues->blocks_freed, memory_order_release);
 }
 
 void bcl_card_release(struct bcl_port *port)
@@ -316,7 +316,7 @@ static enum bcl_status received(struct bcl_port *port,
 			return BCL_ERR_AGAIN;
 		}
 	}
-	queues->receives.read++;
+	bcl_card_cq_take(&queues->receives);
 	switch (c->kind) {
 	case BCL_CQ_SYSTEM:
 		queues->held = c->index;
@@ -376,7 +376,7 @@ enum bcl_status bcl_card_receive(struct bcl_port *port, struct bcl_event *event)
 		arrival = bcl_card_cq_peek(&queues->receives);
 		completion = bcl_card_cq_peek(&queues->sends);
 		if (completion) {
-			queues->sends.read++;
+			bcl_card_cq_take(&queues->sends);
 			if (bcl_card_sent(port, completion, event))
 				return BCL_OK;
 			continue;
@@ -387,7 +387,9 @@ enum bcl_status bcl_card_receive(struct bcl_port *port, struct bcl_event *event)
 		if (status != BCL_ERR_EMPTY)
 			return status;
 	}
-	return bcl_card_report(port, changes) ? BCL_ERR_AGAIN : BCL_ERR_EMPTY;
+	return changes != queues->changes && bcl_card_report(port, changes)
+		       ? BCL_ERR_AGAIN
+		       : BCL_ERR_EMPTY;
 }
 
 void bcl_card_sleep(struct bcl_port *port, bool sleeping)

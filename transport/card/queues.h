@@ -21,10 +21,9 @@ struct bcl_peer;
 
 /* A completion queue as its reader sees it. */
 struct bcl_card_cq {
-	struct bcl_completion *entries;
-	uint32_t read; /* entries taken so far */
-	uint32_t mask;
-	uint32_t shift; /* entries = 1 << shift */
+	struct bcl_completion *next; /* to be read */
+	uint32_t lap;		     /* of that entry, when it is written */
+	struct bcl_completion *entries, *end;
 };
 
 /* What the library remembers of a request until its completion. */
@@ -101,12 +100,18 @@ enum {
 static inline const struct bcl_completion *
 bcl_card_cq_peek(const struct bcl_card_cq *queue)
 {
-	struct bcl_completion *entry =
-		&queue->entries[queue->read & queue->mask];
-	uint32_t lap = atomic_load_explicit((_Atomic uint32_t *)&entry->lap,
-					    memory_order_acquire);
+	uint32_t lap = atomic_load_explicit(
+		(_Atomic uint32_t *)&queue->next->lap, memory_order_acquire);
 
-	return lap == 1 + (queue->read >> queue->shift) ? entry : NULL;
+	return lap == queue->lap ? queue->next : NULL;
+}
+
+static inline void bcl_card_cq_take(struct bcl_card_cq *queue)
+{
+	if (++queue->next == queue->end) {
+		queue->next = queue->entries;
+		queue->lap++;
+	}
 }
 
 /* bcl_card_receive() has nothing to say. */
