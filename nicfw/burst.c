@@ -7,6 +7,7 @@
  * nor its fields. Whatever differs goes to RECV.
  */
 #include <nicfw/frame.h>
+#include <nicfw/window.h>
 
 enum {
 	SEQ = offsetof(struct bcl_frame_header, seq),
@@ -128,7 +129,7 @@ unsigned bcl_nic_burst(struct bcl_card *card, unsigned rail,
 		return 0;
 	burst.conn->frames_received += i;
 	card->counters[BCL_CARD_frames_received] += i;
-	bcl_nic_window_followed(card, burst.conn, rail,
-				i * (BCL_HEADERS_SIZE + burst.length));
+	nic_window_followed(card, burst.conn, rail,
+			    i * (BCL_HEADERS_SIZE + burst.length));
 	return i;
 }

@@ -739,13 +739,11 @@ enum nic_seq {
 	NIC_SEQ_DUPLICATE,
 	NIC_SEQ_OUTSIDE,
 };
+/* nic_window_look(), nic_window_arrived(), when it is not the next in order. */
 enum nic_seq bcl_nic_window_look(const struct nic_conn *conn, unsigned rail,
 				 uint32_t seq);
 void bcl_nic_window_arrived(struct bcl_card *card, struct nic_conn *conn,
 			    unsigned rail, uint32_t seq, uint32_t bytes);
-/* So many bytes more came in frames that are counted already. */
-void bcl_nic_window_followed(struct bcl_card *card, struct nic_conn *conn,
-			     unsigned rail, uint32_t bytes);
 /* The peer will never send frames before seq again. */
 void bcl_nic_window_skip(struct nic_conn *conn, unsigned rail, uint32_t seq);
 /* One bit per frame from expected + 1 on; returns how many. */

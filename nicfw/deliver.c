@@ -58,7 +58,7 @@ bcl_nic_deliver_at_once(struct bcl_card *card, struct nic_conn *conn,
 	nic_count(card, messages_delivered);
 	card->counters[BCL_CARD_bytes_delivered] += entry.length;
 	tell(card, port, conn->node, &entry);
-	bcl_nic_verdict_give(card, conn, msg, BCL_VERDICT_DELIVERED);
+	nic_verdict_delivered(card, conn, msg);
 	return NIC_ACCEPTED;
 }
 

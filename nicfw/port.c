@@ -295,6 +295,27 @@ void bcl_nic_port_slept(struct bcl_card *card, struct nic_port *port)
 		card->hal.wake(card->host, port->number);
 }
 
+/* 0: the answer is not here yet, and another is on its way. */
+static int ask_sleeping(struct bcl_card *card, struct nic_port *port)
+{
+	if (port->sleeping_due)
+		return 0;
+	switch (read_index(card, port,
+			   offsetof(struct bcl_port_indices, sleeping),
+			   WORD_SLEEPING, NIC_JOB_SLEEPING)) {
+	case BCL_DMA_DONE:
+		bcl_nic_port_slept(card, port);
+		break;
+	case BCL_DMA_PENDING:
+		port->sleeping_due = 1;
+		break;
+	case BCL_DMA_FAULT: /* no way to know */
+		card->hal.wake(card->host, port->number);
+		break;
+	}
+	return 1;
+}
+
 /* After the events of this input, so that `sleeping` is read once for all. */
 void bcl_nic_port_wake(struct bcl_card *card)
 {
@@ -304,22 +325,14 @@ void bcl_nic_port_wake(struct bcl_card *card)
 	for (link = card->news.next; link != &card->news; link = next) {
 		next = link->next;
 		port = nic_container(link, struct nic_port, news);
-		if (port->sleeping_due)
+		if (!card->gather) {
+			if (ask_sleeping(card, port))
+				nic_list_remove(link);
 			continue;
-		nic_list_remove(&port->news);
-		switch (read_index(card, port,
-				   offsetof(struct bcl_port_indices, sleeping),
-				   WORD_SLEEPING, NIC_JOB_SLEEPING)) {
-		case BCL_DMA_DONE:
-			bcl_nic_port_slept(card, port);
-			break;
-		case BCL_DMA_PENDING:
-			port->sleeping_due = 1;
-			break;
-		case BCL_DMA_FAULT: /* no way to know */
-			card->hal.wake(card->host, port->number);
-			break;
 		}
+		nic_list_remove(link);
+		if (nic_load_first(&port->at.indices->sleeping))
+			card->hal.wake(card->host, port->number);
 	}
 }
 

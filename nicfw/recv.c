@@ -6,6 +6,7 @@
  */
 #include <nicfw/frame.h>
 #include <nicfw/verdict.h>
+#include <nicfw/window.h>
 
 /* A frame, however the host split it. */
 struct frame {
@@ -212,7 +213,7 @@ static void data(struct bcl_card *card, struct nic_conn *conn,
 	uint32_t seq = bcl_get32(frame->header->seq);
 	enum nic_accept accept;
 
-	switch (bcl_nic_window_look(conn, frame->rail, seq)) {
+	switch (nic_window_look(conn, frame->rail, seq)) {
 	case NIC_SEQ_NEW:
 		break;
 	case NIC_SEQ_DUPLICATE:
@@ -228,8 +229,8 @@ static void data(struct bcl_card *card, struct nic_conn *conn,
 	if (accept == NIC_LONG_WAY)
 		accept = contents(card, conn, frame);
 	if (accept == NIC_ACCEPTED)
-		bcl_nic_window_arrived(card, conn, frame->rail, seq,
-				       BCL_HEADERS_SIZE + frame->body_len);
+		nic_window_arrived(card, conn, frame->rail, seq,
+				   BCL_HEADERS_SIZE + frame->body_len);
 	else if (accept == NIC_NO_ROOM)
 		nic_count(card, dropped_held);
 	else if (accept == NIC_CORRUPT)

@@ -70,12 +70,10 @@ void bcl_nic_verdict_give(struct bcl_card *card, struct nic_conn *conn,
 	nic_verdict_set(conn, number, verdict);
 	if (!bcl_before(number, conn->top))
 		conn->top = number + 1;
-	if (number != conn->done || verdict != BCL_VERDICT_DELIVERED)
-		conn->told = 0;
-	else if (conn->top != number + 1 || conn->top == 0)
+	if (number == conn->done && verdict == BCL_VERDICT_DELIVERED)
 		advance(conn);
 	else
-		conn->done = conn->top;
+		conn->told = 0;
 	conn->done_due = 1;
 	nic_conn_ack_soon(card, conn);
 }

@@ -38,6 +38,22 @@ static inline int nic_verdict_base(struct bcl_card *card, struct nic_conn *conn,
 	       bcl_nic_verdict_base(card, conn, base);
 }
 
+/* It is delivered, mostly as the next one in order. */
+static inline void nic_verdict_delivered(struct bcl_card *card,
+					 struct nic_conn *conn, uint32_t number)
+{
+	if (number != conn->done || number != conn->top ||
+	    number == UINT32_MAX) {
+		bcl_nic_verdict_give(card, conn, number, BCL_VERDICT_DELIVERED);
+		return;
+	}
+	nic_verdict_set(conn, number, BCL_VERDICT_DELIVERED);
+	conn->top = number + 1;
+	conn->done = number + 1;
+	conn->done_due = 1;
+	nic_conn_ack_soon(card, conn);
+}
+
 static inline int nic_verdict_failed(enum bcl_verdict verdict)
 {
 	return verdict >= BCL_VERDICT_NOPORT;

@@ -362,8 +362,6 @@ enum nic_seq bcl_nic_window_look(const struct nic_conn *conn, unsigned rail,
 {
 	uint32_t expected = conn->window[rail].expected;
 
-	if (seq == expected)
-		return NIC_SEQ_NEW;
 	if (bcl_before(seq, expected))
 		return NIC_SEQ_DUPLICATE;
 	if (seq - expected >= BCL_SACK_BITS)
@@ -383,32 +381,11 @@ static void pass(struct nic_conn *conn, unsigned rail)
 		 arrived(conn, rail, window->expected));
 }
 
-/* In order: an acknowledgement may wait until there are enough. */
-void bcl_nic_window_followed(struct bcl_card *card, struct nic_conn *conn,
-			     unsigned rail, uint32_t bytes)
-{
-	struct nic_window *window = &conn->window[rail];
-	uint32_t bound = nic_min32(NIC_ACK_BYTES, card->rail[rail].window / 4);
-
-	window->unacked += bytes;
-	window->ack_due = 1;
-	if (window->unacked < bound)
-		nic_conn_ack_soon(card, conn);
-	else
-		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << rail);
-}
-
 void bcl_nic_window_arrived(struct bcl_card *card, struct nic_conn *conn,
 			    unsigned rail, uint32_t seq, uint32_t bytes)
 {
 	struct nic_window *window = &conn->window[rail];
 
-	if (seq == window->expected && seq == window->highest) {
-		window->expected++;
-		window->highest = window->expected;
-		bcl_nic_window_followed(card, conn, rail, bytes);
-		return;
-	}
 	window->unacked += bytes;
 	window->ack_due = 1;
 	conn->arrived[rail][seq % BCL_SACK_BITS / 32] |= 1u << seq % 32;

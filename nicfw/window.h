@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What may be put into flight on a rail, and what is; see window.c. */
+/* What may be put into flight on a rail, and what is; what has arrived; see
+ * window.c. */
 #ifndef NICFW_WINDOW_H
 #define NICFW_WINDOW_H
 
@@ -104,6 +105,48 @@ static inline void nic_window_sent(struct bcl_card *card, struct nic_conn *conn,
 	flight->sent = card->now;
 	if (conn->window[rail].rto_at == NIC_NEVER)
 		bcl_nic_window_start_timer(card, conn, rail);
+}
+
+/* May a frame of the peer be taken? */
+static inline enum nic_seq nic_window_look(const struct nic_conn *conn,
+					   unsigned rail, uint32_t seq)
+{
+	return seq == conn->window[rail].expected
+		       ? NIC_SEQ_NEW
+		       : bcl_nic_window_look(conn, rail, seq);
+}
+
+/* So many bytes came in order, in frames that are counted already: an
+ * acknowledgement may wait until there are enough. */
+static inline void nic_window_followed(struct bcl_card *card,
+				       struct nic_conn *conn, unsigned rail,
+				       uint32_t bytes)
+{
+	struct nic_window *window = &conn->window[rail];
+	uint32_t bound = nic_min32(NIC_ACK_BYTES, card->rail[rail].window / 4);
+
+	window->unacked += bytes;
+	window->ack_due = 1;
+	if (window->unacked < bound)
+		nic_conn_ack_soon(card, conn);
+	else
+		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << rail);
+}
+
+/* It was taken. */
+static inline void nic_window_arrived(struct bcl_card *card,
+				      struct nic_conn *conn, unsigned rail,
+				      uint32_t seq, uint32_t bytes)
+{
+	struct nic_window *window = &conn->window[rail];
+
+	if (seq != window->expected || seq != window->highest) {
+		bcl_nic_window_arrived(card, conn, rail, seq, bytes);
+		return;
+	}
+	window->expected = seq + 1;
+	window->highest = seq + 1;
+	nic_window_followed(card, conn, rail, bytes);
 }
 
 #endif

@@ -17,4 +17,4 @@ cost() {
 }
 
 cost say 2350
-cost hear 1850
+cost hear 1800
