@@ -311,8 +311,9 @@ transmit_run(struct bcl_card_host *host, struct bcl_rail *rail,
 	return taken;
 }
 
-static unsigned hal_transmit(void *arg, unsigned rail, uint32_t node,
-			     struct bcl_tx_frame *frame)
+static unsigned __attribute__((flatten))
+hal_transmit(void *arg, unsigned rail, uint32_t node,
+	     struct bcl_tx_frame *frame)
 {
 	struct bcl_card_host *host = arg;
 	const struct bcl_wire_address *to = address_of(host, rail, node);

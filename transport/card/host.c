@@ -38,8 +38,8 @@ static bool ask_or_lock(struct bcl_card_host *host)
 					memory_order_acq_rel) == BCL_CARD_FREE;
 }
 
-static void doorbell(struct bcl_card_host *host,
-		     const struct bcl_card_seat *seat)
+static inline void doorbell(struct bcl_card_host *host,
+			    const struct bcl_card_seat *seat)
 {
 	const _Atomic uint32_t *made =
 		(void *)&seat->queues->indices->requests_made;
@@ -52,7 +52,7 @@ static void doorbell(struct bcl_card_host *host,
 	bcl_card_wants(host, &next);
 }
 
-static void serve_doorbells(struct bcl_card_host *host)
+static void __attribute__((noinline)) serve_doorbells(struct bcl_card_host *host)
 {
 	unsigned i;
 
@@ -112,7 +112,8 @@ void bcl_card_wants(struct bcl_card_host *host,
 	atomic_store_explicit(&host->deadline, deadline, memory_order_relaxed);
 }
 
-void bcl_card_ring(struct bcl_card_host *host, struct bcl_card_seat *seat)
+void __attribute__((flatten))
+bcl_card_ring(struct bcl_card_host *host, struct bcl_card_seat *seat)
 {
 	if (!bcl_card_try_lock(host)) {
 		atomic_store_explicit(&seat->rung, true, memory_order_relaxed);

@@ -138,9 +138,10 @@ static bool refer_all(struct bcl_peer *peer, struct bcl_request *request,
 	return true;
 }
 
-static enum bcl_status card_send(struct bcl_peer *peer, unsigned type,
-				 uint64_t immediate, const struct iovec *iov,
-				 unsigned niov, size_t length, uint64_t cookie)
+static enum bcl_status __attribute__((flatten))
+card_send(struct bcl_peer *peer, unsigned type, uint64_t immediate,
+	  const struct iovec *iov, unsigned niov, size_t length,
+	  uint64_t cookie)
 {
 	struct bcl_card_slot *slot = take(peer, BCL_EVENT_SENT, cookie);
 	struct bcl_request *request;
