@@ -29,7 +29,6 @@ struct layout {
 	struct nic_flight *flights;
 	struct nic_inbound *inbounds;
 	struct nic_job *jobs;
-	struct nic_message **numbers;
 	struct nic_flow **flow_buckets;
 	struct nic_node *nodes;
 	uint32_t *node_buckets;
@@ -63,7 +62,6 @@ static uint32_t lay_out(struct layout *to, uint8_t *base,
 	to->flights = carve(base, &at, 4 * messages, sizeof(*to->flights));
 	to->inbounds = carve(base, &at, messages, sizeof(*to->inbounds));
 	to->jobs = carve(base, &at, jobs_of(config), sizeof(*to->jobs));
-	to->numbers = carve(base, &at, messages, sizeof(*to->numbers));
 	to->flow_buckets =
 		carve(base, &at, messages, sizeof(*to->flow_buckets));
 	to->nodes = carve(base, &at, config->max_nodes, sizeof(*to->nodes));
@@ -85,7 +83,6 @@ static void set_up_pools(struct bcl_card *card, const struct layout *from,
 	card->message = from->messages;
 	card->flow = from->flows;
 	card->job = from->jobs;
-	card->numbers = from->numbers;
 	card->flow_buckets = from->flow_buckets;
 	card->node = from->nodes;
 	card->node_buckets = from->node_buckets;
@@ -317,7 +314,7 @@ void bcl_card_node_gone(struct bcl_card *card, uint32_t index, unsigned rail,
 			enum bcl_status why, uint64_t now, unsigned budget,
 			struct bcl_card_next *next)
 {
-	struct nic_node *node = bcl_nic_node_at(card, index);
+	struct nic_node *node = nic_node_at(card, index);
 	struct nic_conn *conn = node ? node->conn : NULL;
 	unsigned other, others = 0;
 
@@ -444,7 +441,7 @@ enum bcl_status bcl_card_control(struct bcl_card *card,
 	case BCL_CTL_ISOLATE:
 	case BCL_CTL_REJOIN:
 		status = node_control(card, control->op,
-				      bcl_nic_node_at(card, control->node));
+				      nic_node_at(card, control->node));
 		break;
 	case BCL_CTL_POST:
 		status = bcl_nic_port_post(card, control);
@@ -487,7 +484,7 @@ const uint64_t *bcl_card_counters(const struct bcl_card *card)
 enum bcl_status bcl_card_node_info(const struct bcl_card *card, uint32_t index,
 				   struct bcl_node_info *info)
 {
-	const struct nic_node *node = bcl_nic_node_at(card, index);
+	const struct nic_node *node = nic_node_at(card, index);
 	const struct nic_conn *conn;
 	unsigned rail;
 

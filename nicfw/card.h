@@ -168,9 +168,8 @@ enum nic_message_state {
 struct nic_message {
 	struct nic_link link; /* flow->queue, flow->parked, conn->again; free */
 	struct nic_link numbered; /* conn->numbered, conn->asked */
-	struct nic_message *hashed;
-	struct nic_flow *flow; /* NULL: its port was closed */
-	struct nic_flow *gate; /* NULL: a reply */
+	struct nic_flow *flow;	  /* NULL: its port was closed */
+	struct nic_flow *gate;	  /* NULL: a reply */
 	struct nic_port *port; /* whose completion and memory; NULL: nobody's */
 	struct nic_node *node;
 	uint64_t cookie, targ64;
@@ -286,9 +285,10 @@ enum bcl_nic_conn_work {
 };
 
 struct nic_conn {
-	struct nic_link work;  /* card->working */
-	struct nic_link drain; /* card->drain: bulk completed */
-	struct nic_link numbered, asked, again; /* messages */
+	struct nic_link work;	      /* card->working */
+	struct nic_link drain;	      /* card->drain: bulk completed */
+	struct nic_link numbered;     /* messages without verdict, by number */
+	struct nic_link asked, again; /* messages */
 	struct nic_link inbounds;
 	struct nic_link stalled; /* flows */
 	struct nic_node *node;
@@ -424,7 +424,6 @@ struct bcl_card {
 	struct nic_flow *flow;	     /* the array */
 	struct nic_buffer *buffer;   /* the array of `out` */
 	struct nic_job *job;
-	struct nic_message **numbers; /* by node and number */
 	struct nic_flow **flow_buckets;
 	struct nic_node *node;
 	uint32_t *node_buckets;
@@ -434,7 +433,7 @@ struct bcl_card {
 	struct nic_port self; /* replies that need no memory of a port */
 
 	uint32_t reserve; /* messages kept for replies */
-	uint32_t mask;	  /* of numbers[] and flow_buckets[] */
+	uint32_t mask;	  /* of flow_buckets[] */
 	uint32_t node_mask, conn_mask;
 	uint32_t conn_shift; /* of the generation in a connection id */
 	uint32_t free_node, free_conn, nheap;
@@ -805,7 +804,13 @@ void bcl_nic_hello_proved(struct bcl_card *card, struct nic_conn *conn,
 			  unsigned rail);
 
 /* ---- node.c ---- */
-struct nic_node *bcl_nic_node_at(const struct bcl_card *card, uint32_t index);
+static inline struct nic_node *nic_node_at(const struct bcl_card *card,
+					   uint32_t index)
+{
+	if (index >= card->config.max_nodes || !card->node[index].used)
+		return NULL;
+	return &card->node[index];
+}
 struct nic_node *bcl_nic_node_find(const struct bcl_card *card, uint64_t id);
 struct nic_node *bcl_nic_node_make(struct bcl_card *card, uint64_t id);
 void bcl_nic_node_free(struct bcl_card *card, struct nic_node *node);

@@ -171,7 +171,7 @@ static void enter(struct bcl_card *card, struct nic_flow *flow,
 		bcl_nic_flow_wake(card, flow);
 }
 
-static void admit(struct bcl_card *card, struct nic_message *message)
+static inline void admit(struct bcl_card *card, struct nic_message *message)
 {
 	enum nic_flow_class class = NIC_FLOW_SMALL;
 	struct nic_flow *flow;

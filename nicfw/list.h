@@ -70,31 +70,33 @@ static inline void nic_list_splice(struct nic_link *list, struct nic_link *from)
 
 /* Objects of one type, whose first member is the link; they never move. */
 struct nic_pool {
-	struct nic_link free;
+	struct nic_link *free; /* linked by `next` */
 	uint32_t left;
 };
 
 static inline void nic_pool_init(struct nic_pool *pool, void *objects,
 				 uint32_t n, uint32_t size)
 {
-	uint32_t i;
+	struct nic_link *link;
 
-	nic_list_init(&pool->free);
-	for (i = 0; i < n; i++)
-		nic_list_append(&pool->free,
-				(struct nic_link *)(void *)((char *)objects +
-							    (size_t)i * size));
-	pool->left = n;
+	pool->free = NULL;
+	for (pool->left = 0; pool->left < n; pool->left++) {
+		link = (void *)((char *)objects +
+				(size_t)(n - 1 - pool->left) * size);
+		link->next = pool->free;
+		pool->free = link;
+	}
 }
 
 static inline void *nic_pool_take(struct nic_pool *pool)
 {
-	struct nic_link *link = pool->free.next;
+	struct nic_link *link = pool->free;
 
-	if (link == &pool->free)
+	if (!link)
 		return NULL;
-	nic_list_remove(link);
+	pool->free = link->next;
 	pool->left--;
+	nic_list_init(link);
 	return link;
 }
 
@@ -102,7 +104,8 @@ static inline void *nic_pool_take(struct nic_pool *pool)
  * still in the cache. */
 static inline void nic_pool_put(struct nic_pool *pool, struct nic_link *link)
 {
-	nic_list_push(&pool->free, link);
+	link->next = pool->free;
+	pool->free = link;
 	pool->left++;
 }
 

@@ -19,26 +19,11 @@
 #include <nicfw/port.h>
 #include <nicfw/verdict.h>
 
-static struct nic_message *find(const struct bcl_card *card,
-				const struct nic_node *node, uint32_t number)
-{
-	struct nic_message *message = *nic_message_bucket(card, node, number);
-
-	while (message && (message->number != number || message->node != node))
-		message = message->hashed;
-	return message;
-}
-
 /* The number has its verdict. */
-static void unnumber(struct bcl_card *card, struct nic_message *message)
+static void unnumber(struct nic_message *message)
 {
-	struct nic_message **at =
-		nic_message_bucket(card, message->node, message->number);
 	struct nic_flow *flow = message->flow;
 
-	while (*at != message)
-		at = &(*at)->hashed;
-	*at = message->hashed;
 	nic_list_remove(&message->numbered);
 	nic_list_remove(&message->link);
 	if (flow) {
@@ -49,10 +34,10 @@ static void unnumber(struct bcl_card *card, struct nic_message *message)
 	message->number = 0;
 }
 
-static void leave_lists(struct bcl_card *card, struct nic_message *message)
+static void leave_lists(struct nic_message *message)
 {
 	if (message->number)
-		unnumber(card, message);
+		unnumber(message);
 	nic_list_remove(&message->numbered);
 	nic_list_remove(&message->link);
 }
@@ -72,7 +57,7 @@ static inline void release(struct bcl_card *card, struct nic_message *message)
 
 void bcl_nic_message_free(struct bcl_card *card, struct nic_message *message)
 {
-	leave_lists(card, message);
+	leave_lists(message);
 	release(card, message);
 }
 
@@ -124,7 +109,7 @@ static inline void end(struct bcl_card *card, struct nic_message *message,
 void bcl_nic_message_finish(struct bcl_card *card, struct nic_message *message,
 			    enum bcl_status status)
 {
-	leave_lists(card, message);
+	leave_lists(message);
 	end(card, message, status);
 }
 
@@ -161,7 +146,7 @@ static void verdict(struct bcl_card *card, struct nic_conn *conn,
 
 	if (flow)
 		flow->pending++; /* nobody takes it back meanwhile */
-	unnumber(card, message);
+	unnumber(message);
 	if (what == BCL_VERDICT_DELIVERED) {
 		if (flow)
 			flow->backoff = 0;
@@ -201,17 +186,22 @@ void bcl_nic_message_done(struct bcl_card *card, struct nic_conn *conn,
 void bcl_nic_message_verdicts(struct bcl_card *card, struct nic_conn *conn,
 			      uint32_t first, uint32_t n, const uint8_t *bits)
 {
+	struct nic_link *link, *next;
 	struct nic_message *message;
 	unsigned what;
 	uint32_t i;
 
-	for (i = 0; i < n; i++) {
-		what = bits[i / 2] >> i % 2 * 4 & 15;
-		if (what == BCL_VERDICT_UNKNOWN ||
-		    what > BCL_VERDICT_TRUNCATED || first + i == 0)
+	for (link = conn->numbered.next; link != &conn->numbered; link = next) {
+		next = link->next;
+		message = nic_container(link, struct nic_message, numbered);
+		if (bcl_before(message->number, first))
 			continue;
-		message = find(card, conn->node, first + i);
-		if (message)
+		i = message->number - first;
+		if (i >= n)
+			return;
+		what = bits[i / 2] >> i % 2 * 4 & 15;
+		if (what != BCL_VERDICT_UNKNOWN &&
+		    what <= BCL_VERDICT_TRUNCATED)
 			verdict(card, conn, message, what);
 	}
 }
@@ -224,7 +214,7 @@ void bcl_nic_message_answered(struct bcl_card *card,
 
 	if (message->number) {
 		flow = message->flow;
-		unnumber(card, message);
+		unnumber(message);
 	}
 	if (flow)
 		bcl_nic_flow_verdict(card, flow);

@@ -57,28 +57,16 @@ static inline int nic_message_may_number(const struct nic_conn *conn)
 	return conn->next - nic_message_base(conn) < BCL_MSG_AHEAD;
 }
 
-static inline struct nic_message **
-nic_message_bucket(const struct bcl_card *card, const struct nic_node *node,
-		   uint32_t number)
-{
-	return &card->numbers[(number + nic_node_index(card, node) * 61) &
-			      card->mask];
-}
-
 /* Give it the next number, for frames of a rail. It has none, and may. */
 static inline void nic_message_number(struct bcl_card *card,
 				      struct nic_conn *conn, unsigned rail,
 				      struct nic_message *message)
 {
 	struct nic_flow *flow = message->flow;
-	struct nic_message **at;
 
 	message->number = conn->next++;
 	if (conn->next == 0)
 		conn->next = 1;
-	at = nic_message_bucket(card, message->node, message->number);
-	message->hashed = *at;
-	*at = message;
 	nic_list_append(&conn->numbered, &message->numbered);
 	flow->pending++;
 	message->prev = 0;

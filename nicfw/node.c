@@ -18,13 +18,6 @@
  */
 #include <nicfw/card.h>
 
-struct nic_node *bcl_nic_node_at(const struct bcl_card *card, uint32_t index)
-{
-	if (index >= card->config.max_nodes || !card->node[index].used)
-		return NULL;
-	return &card->node[index];
-}
-
 static uint32_t *bucket(const struct bcl_card *card, uint64_t id)
 {
 	uint32_t hash = (uint32_t)id ^ (uint32_t)(id >> 32);

@@ -117,12 +117,13 @@ static int fill(struct nic_message *message,
 	return 1;
 }
 
-static void take(struct bcl_card *card, struct nic_port *port, uint32_t index,
-		 const volatile struct bcl_request *request)
+static inline void take(struct bcl_card *card, struct nic_port *port,
+			uint32_t index,
+			const volatile struct bcl_request *request)
 {
 	uint64_t cookie = nic_host64(request->cookie);
 	uint32_t to = nic_host32(request->node);
-	struct nic_node *node = bcl_nic_node_at(card, to);
+	struct nic_node *node = nic_node_at(card, to);
 	enum bcl_status status = BCL_ERR_ARG;
 	struct nic_message *message;
 
