@@ -16,5 +16,5 @@ cost() {
 	((each > 100 && each <= $2))
 }
 
-cost say 2350
+cost say 2100
 cost hear 1800
