@@ -55,8 +55,8 @@ static void detach(struct bcl_card *card, struct nic_inbound *inbound)
 	unsigned rail;
 
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
-		if (card->rail[rail].predicted == inbound)
-			card->rail[rail].predicted = NULL;
+		if (card->rail[rail].arriving == inbound)
+			card->rail[rail].arriving = NULL;
 	nic_list_remove(&inbound->link);
 	unhold(conn, inbound);
 	conn->ninbound--;
@@ -484,8 +484,7 @@ enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
 	if (offset == inbound->prefix)
 		inbound->prefix += length;
 	if (inbound->received < total) {
-		card->rail[rail].predicted = inbound;
-		card->rail[rail].predicted_payload = conn->window[rail].payload;
+		card->rail[rail].arriving = inbound;
 		return NIC_ACCEPTED;
 	}
 	if (length < total && nic_list_empty(&conn->drain))

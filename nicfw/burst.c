@@ -37,7 +37,7 @@ static int begin(struct bcl_card *card, unsigned rail,
 	const struct bcl_frame_header *header = (const void *)first->head;
 	const struct bcl_segment_header *segment =
 		(const void *)(first->head + sizeof(*header));
-	struct nic_inbound *inbound = card->rail[rail].predicted;
+	struct nic_inbound *inbound = card->rail[rail].arriving;
 	uint32_t seq = bcl_get32(header->seq);
 	const uint8_t *body;
 

@@ -6,6 +6,7 @@ enum {
 	ALIGN = 64,
 	FRAME_SIZE = (BCL_FRAME_MAX + ALIGN - 1) & ~(ALIGN - 1),
 	CONTROL_BUDGET = 64,
+	EXPECTED = 16, /* messages of a list that are looked at for that */
 };
 
 static uint32_t power_above(uint32_t n)
@@ -457,23 +458,31 @@ enum bcl_status bcl_card_control(struct bcl_card *card,
 	return status;
 }
 
-int bcl_card_predict(struct bcl_card *card, unsigned rail,
-		     struct bcl_memref *where, uint16_t *port, int *remote,
-		     uint32_t *payload)
+/* What the first few messages of a list ask the peer for. */
+static uint64_t asked(const struct nic_link *list)
+{
+	const struct nic_message *message;
+	const struct nic_link *link = list->next;
+	uint64_t bytes = 0;
+	unsigned i;
+
+	for (i = 0; i < EXPECTED && link != list; i++, link = link->next) {
+		message = nic_container(link, struct nic_message, numbered);
+		if (message->op == BCL_SEG_GET && !message->answering)
+			bytes += message->length;
+	}
+	return bytes;
+}
+
+uint64_t bcl_card_expected(const struct bcl_card *card, unsigned rail)
 {
 	const struct nic_inbound *inbound;
 
-	inbound = rail < BCL_RAILS_MAX ? card->rail[rail].predicted : NULL;
-	if (!inbound || inbound->prefix != inbound->received ||
-	    inbound->prefix >= inbound->where.length || inbound->failed)
+	inbound = rail < BCL_RAILS_MAX ? card->rail[rail].arriving : NULL;
+	if (!inbound)
 		return 0;
-	*where = inbound->where;
-	where->offset += inbound->prefix;
-	where->length -= inbound->prefix;
-	*port = inbound->area_port;
-	*remote = inbound->remote;
-	*payload = card->rail[rail].predicted_payload;
-	return 1;
+	return inbound->total - inbound->received +
+	       asked(&inbound->conn->asked) + asked(&inbound->conn->numbered);
 }
 
 const uint64_t *bcl_card_counters(const struct bcl_card *card)

@@ -396,10 +396,9 @@ struct nic_buffer {
 };
 
 struct nic_rail {
-	struct nic_link flows;	       /* wait until it takes frames again */
-	struct nic_link fetched;       /* buffers to be sent, in order */
-	struct nic_inbound *predicted; /* last bulk fragment was of this */
-	uint32_t predicted_payload;
+	struct nic_link flows;	      /* wait until it takes frames again */
+	struct nic_link fetched;      /* buffers to be sent, in order */
+	struct nic_inbound *arriving; /* last bulk fragment was of this */
 	uint32_t mtu, burst, window;
 	uint8_t up, busy, small, bulk;
 };

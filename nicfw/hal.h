@@ -78,9 +78,7 @@ static inline uint32_t bcl_tx_run_head(const struct bcl_tx_frame *run,
 /*
  * A frame that came in: `head_len` bytes at head, then `body_len` at body.
  * The split is the host's; if body_len is not 0 then head holds exactly
- * BCL_HEADERS_SIZE bytes. If body already lies where its bytes belong
- * (bcl_card_predict) the host's dma() sees that source and destination are
- * the same and copies nothing. Valid only during bcl_card_frames().
+ * BCL_HEADERS_SIZE bytes. Valid only during bcl_card_frames().
  */
 struct bcl_rx_frame {
 	const uint8_t *head;
@@ -287,14 +285,10 @@ enum bcl_status bcl_card_control(struct bcl_card *card,
 				 struct bcl_card_next *next);
 
 /*
- * Where the payload of the next frames of the bulk transfer in progress on
- * this rail belongs, so that the host can receive right there: *where is
- * host memory (port: whose, remote as in dma()), *payload the bytes per
- * frame; the bytes there have not arrived yet. 0 if nothing is predicted.
+ * Bytes that come by this rail next, if the peer lives: the rest of the long
+ * message that is arriving, and what was asked of the same peer.
  */
-int bcl_card_predict(struct bcl_card *card, unsigned rail,
-		     struct bcl_memref *where, uint16_t *port, int *remote,
-		     uint32_t *payload);
+uint64_t bcl_card_expected(const struct bcl_card *card, unsigned rail);
 
 /* For tools: counters[BCL_CARD_NCOUNTERS], and what is known of a node. */
 const uint64_t *bcl_card_counters(const struct bcl_card *card);

@@ -55,8 +55,6 @@ struct bcl_env;
 	X(host, bytes_packed, "payload bytes copied before sending")          \
 	X(host, bytes_placed,                                                 \
 	  "payload bytes copied after arrival, if not short")                 \
-	X(host, bytes_predicted, "payload bytes that arrived in their place") \
-	X(host, mispredicted, "bursts that were aimed at the wrong place")    \
 	X(host, no_address, "frames dropped: no address of the node")         \
 	X(host, dma_refused, "accesses refused: handle, bounds or rights")    \
 	X(host, wakes, "sleeping owners of ports woken")                      \

@@ -106,24 +106,11 @@ static unsigned link_receive(struct bcl_rail *rail,
 		struct frame *frame = link->first;
 		struct bcl_rx_frame rx = { .head = frame->bytes,
 					   .head_len = frame->length };
-		uint32_t payload, length;
-		uint8_t *place =
-			sink->predict(sink->host, index, &payload, &length);
 
 		link->first = frame->next;
 		if (!link->first)
 			link->last = &link->first;
 		link->queued--;
-		/* As a scatter list would have it: at the predicted place. */
-		if (place && frame->length > BCL_HEADERS_SIZE &&
-		    frame->length <= BCL_HEADERS_SIZE + length) {
-			rx.head_len = BCL_HEADERS_SIZE;
-			rx.body = place;
-			rx.body_len =
-				(uint16_t)(frame->length - BCL_HEADERS_SIZE);
-			memcpy(place, frame->bytes + BCL_HEADERS_SIZE,
-			       rx.body_len);
-		}
 		sink->deliver(sink->host, index, &frame->source, &rx, 1);
 		free(frame);
 		n++;

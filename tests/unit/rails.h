@@ -22,16 +22,13 @@ enum {
 
 struct inbox {
 	struct bcl_rail_sink sink;
-	unsigned n, in_place, gone;
+	unsigned n, gone;
 	struct bcl_wire_address source;
 	struct {
 		uint8_t *bytes;
 		size_t length;
 	} frame[RAILS_FRAMES];
 	size_t used;
-	/* what predict() answers */
-	uint8_t *place;
-	uint32_t payload, length;
 	uint8_t memory[RAILS_BYTES];
 };
 
@@ -56,29 +53,12 @@ static inline void inbox_deliver(void *arg, unsigned index,
 
 		ck_assert_uint_lt(inbox->n, RAILS_FRAMES);
 		ck_assert_uint_lt(inbox->used + 65536, RAILS_BYTES);
-		if (frames[i].body)
-			ck_assert_uint_eq(frames[i].head_len, BCL_HEADERS_SIZE);
-		inbox->in_place += frames[i].body != NULL;
+		ck_assert_uint_eq(frames[i].body_len, 0);
 		memcpy(to, frames[i].head, frames[i].head_len);
-		if (frames[i].body)
-			memcpy(to + frames[i].head_len, frames[i].body,
-			       frames[i].body_len);
 		inbox->frame[inbox->n].bytes = to;
-		inbox->frame[inbox->n].length =
-			(size_t)frames[i].head_len + frames[i].body_len;
+		inbox->frame[inbox->n].length = frames[i].head_len;
 		inbox->used += inbox->frame[inbox->n++].length;
 	}
-}
-
-static inline void *inbox_predict(void *arg, unsigned index, uint32_t *payload,
-				  uint32_t *length)
-{
-	struct inbox *inbox = arg;
-
-	(void)index;
-	*payload = inbox->payload;
-	*length = inbox->length;
-	return inbox->place;
 }
 
 static inline void inbox_gone(void *arg, unsigned index,
@@ -97,8 +77,8 @@ static inline struct inbox *inbox_new(void)
 {
 	struct inbox *inbox = calloc(1, sizeof(*inbox));
 
-	inbox->sink = (struct bcl_rail_sink){ inbox, inbox_deliver,
-					      inbox_predict, inbox_gone };
+	inbox->sink =
+		(struct bcl_rail_sink){ inbox, inbox_deliver, inbox_gone };
 	return inbox;
 }
 

@@ -213,9 +213,7 @@ static void release_while_written(struct side *side)
 	struct bcl_event event;
 
 	if (side->number) {
-		while (side_counter(side, "host.bytes_placed") +
-			       side_counter(side, "host.bytes_predicted") <
-		       5000) {
+		while (side_counter(side, "host.bytes_placed") < 5000) {
 			bcl_poll(side->port, &event);
 			side_let_others();
 		}

@@ -48,23 +48,16 @@ static unsigned stub_receive(struct bcl_rail *self,
 			     unsigned max)
 {
 	const struct bcl_wire_address source = { BCL_WIRE_SIM, 1, { 9 } };
-	uint8_t heads[4][BCL_HEADERS_SIZE], bodies[4][LENGTH];
 	struct bcl_rx_frame frames[4];
+	uint8_t bytes[4][LENGTH];
 	unsigned n = 0;
 
 	(void)self;
 	(void)max;
-	while (stub.arriving && n < 4) {
-		uint8_t bytes[LENGTH];
-
-		frame_fill(bytes, LENGTH, FRAMES - stub.arriving--, 1);
-		memcpy(heads[n], bytes, BCL_HEADERS_SIZE);
-		memcpy(bodies[n], bytes + BCL_HEADERS_SIZE,
-		       LENGTH - BCL_HEADERS_SIZE);
-		frames[n] = (struct bcl_rx_frame){ heads[n], bodies[n],
-						   BCL_HEADERS_SIZE,
-						   LENGTH - BCL_HEADERS_SIZE };
-		n++;
+	for (; stub.arriving && n < 4; n++) {
+		frame_fill(bytes[n], LENGTH, FRAMES - stub.arriving--, 1);
+		frames[n] = (struct bcl_rx_frame){ .head = bytes[n],
+						   .head_len = LENGTH };
 	}
 	if (n)
 		sink->deliver(sink->host, index, &source, frames, n);

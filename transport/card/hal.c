@@ -79,31 +79,10 @@ static void *hal_area(void *host, uint32_t handle, uint64_t length)
 	return area(host, handle, 0, length);
 }
 
-/* A payload is not where it belongs, and what moves it may run over those
- * behind it: take them all away first. */
-static const uint8_t *spilled(struct bcl_card_host *host, const uint8_t *from)
-{
-	if (!host->spilled) {
-		memcpy(host->spill, host->aimed, host->aimed_length);
-		host->spilled = true;
-		bcl_count(host->context->counters, host_mispredicted);
-	}
-	return host->spill + (from - host->aimed);
-}
-
 static void place(struct bcl_card_host *host, uint8_t *to, const uint8_t *from,
 		  uint32_t length)
 {
-	bool aimed = host->aimed && from >= host->aimed &&
-		     from < host->aimed + host->aimed_length;
-
-	if (to == from) {
-		host->in_place = true;
-		bcl_count_add(host->context->counters,
-			      BCL_COUNT_host_bytes_predicted, length);
-		return;
-	}
-	memcpy(to, aimed ? spilled(host, from) : from, length);
+	memcpy(to, from, length);
 	bcl_count_add(host->context->counters, BCL_COUNT_host_bytes_placed,
 		      length);
 }
@@ -139,15 +118,9 @@ static enum bcl_dma_result hal_store(void *arg, uint16_t port, int remote,
 
 	if (!memory)
 		return BCL_DMA_FAULT;
-	if (memory == card) {
-		*crc = bcl_crc32c(0, memory, ref->length);
-		bcl_count_add(host->context->counters,
-			      BCL_COUNT_host_bytes_predicted, ref->length);
-	} else {
-		*crc = bcl_crc32c_copy(0, memory, card, ref->length);
-		bcl_count_add(host->context->counters,
-			      BCL_COUNT_host_bytes_placed, ref->length);
-	}
+	*crc = bcl_crc32c_copy(0, memory, card, ref->length);
+	bcl_count_add(host->context->counters, BCL_COUNT_host_bytes_placed,
+		      ref->length);
 	return BCL_DMA_DONE;
 }
 
@@ -443,74 +416,6 @@ static void frames_came(struct bcl_card_host *host, unsigned rail,
 	bcl_card_wants(host, &next);
 }
 
-/* Do all payloads continue the first one, in one message, without a gap? */
-static bool consecutive(const struct bcl_rx_frame *frames, unsigned n)
-{
-	struct bcl_frame_header first, other;
-	struct bcl_segment_header from, to;
-	uint32_t offset, i;
-
-	memcpy(&first, frames[0].head, sizeof(first));
-	memcpy(&from, frames[0].head + sizeof(first), sizeof(from));
-	offset = bcl_get32(from.offset);
-	for (i = 1; i < n && frames[i].body; i++) {
-		offset += frames[i - 1].body_len;
-		memcpy(&other, frames[i].head, sizeof(other));
-		memcpy(&to, frames[i].head + sizeof(other), sizeof(to));
-		if (bcl_get32(other.conn) != bcl_get32(first.conn) ||
-		    to.op != from.op ||
-		    bcl_get32(to.msg) != bcl_get32(from.msg) ||
-		    bcl_get32(to.offset) != offset)
-			return false;
-	}
-	return true;
-}
-
-/* Payloads from the i-th on lie in spill now; the frames must say so. */
-static void use_spill(struct bcl_card_host *host, struct bcl_rx_frame *frames,
-		      unsigned n)
-{
-	unsigned i;
-
-	for (i = 0; i < n && frames[i].body; i++)
-		frames[i].body = spilled(host, frames[i].body);
-	host->aimed = NULL;
-}
-
-/*
- * Payloads were received where the card predicted the next ones to belong. If
- * the prediction was wrong, moving one may run over another: so see from the
- * first whether it was right, and if not, or if it cannot be told, have the
- * others out of the way.
- */
-static void aimed_came(struct bcl_card_host *host, unsigned rail,
-		       const struct bcl_rx_frame *frames, unsigned n)
-{
-	struct bcl_rx_frame own[BCL_CARD_BURST * 2];
-	unsigned i;
-
-	if (n > BCL_CARD_BURST * 2)
-		n = BCL_CARD_BURST * 2;
-	memcpy(own, frames, n * sizeof(*own));
-	host->aimed = own[0].body;
-	for (i = 0; i < n && own[i].body; i++)
-		host->aimed_length =
-			(size_t)(own[i].body + own[i].body_len - host->aimed);
-	host->in_place = false;
-	host->spilled = false;
-	if (!consecutive(own, n)) {
-		use_spill(host, own, n);
-		frames_came(host, rail, own, n);
-		return;
-	}
-	frames_came(host, rail, own, 1);
-	if (!host->in_place)
-		use_spill(host, own + 1, n - 1);
-	if (n > 1)
-		frames_came(host, rail, own + 1, n - 1);
-	host->aimed = NULL;
-}
-
 static void sink_deliver(void *arg, unsigned rail,
 			 const struct bcl_wire_address *source,
 			 const struct bcl_rx_frame *frames, unsigned n)
@@ -519,26 +424,9 @@ static void sink_deliver(void *arg, unsigned rail,
 
 	host->source = source;
 	host->source_rail = rail;
-	if (n && frames[0].body)
-		aimed_came(host, rail, frames, n);
-	else if (n)
+	if (n)
 		frames_came(host, rail, frames, n);
 	host->source = NULL;
-}
-
-static void *sink_predict(void *arg, unsigned rail, uint32_t *payload,
-			  uint32_t *length)
-{
-	struct bcl_card_host *host = arg;
-	struct bcl_memref where;
-	uint16_t port;
-	int remote;
-
-	if (!bcl_card_predict(host->card, rail, &where, &port, &remote,
-			      payload))
-		return NULL;
-	*length = where.length;
-	return resolve(host, port, remote, &where, BCL_REMOTE_WRITE);
 }
 
 static void sink_gone(void *arg, unsigned rail,
@@ -563,6 +451,5 @@ static void sink_gone(void *arg, unsigned rail,
 
 const struct bcl_rail_sink bcl_card_sink = {
 	.deliver = sink_deliver,
-	.predict = sink_predict,
 	.gone = sink_gone,
 };

@@ -15,7 +15,6 @@ enum {
 	BCL_CARD_MESSAGES = 8192,
 	BCL_CARD_BUDGET = 256,
 	BCL_CARD_BURST = 64, /* frames in one transmit() */
-	BCL_CARD_SPILL = 1 << 16,
 	BCL_CARD_STAGE = 1 << 16,
 	BCL_CARD_STAGE_AT = 48, /* so that payloads begin on a cache line */
 };
@@ -81,6 +80,7 @@ struct bcl_card_rail {
 	bool blocked;	  /* it took fewer frames than it was offered */
 	uint32_t quiet;	  /* polls in a row that found nothing */
 	uint32_t skipped; /* polls left out for that */
+	uint64_t rest;	  /* not polled before this time */
 };
 
 struct bcl_card_host {
@@ -103,10 +103,6 @@ struct bcl_card_host {
 	/* the frames that are being handled */
 	const struct bcl_wire_address *source;
 	unsigned source_rail;
-	const uint8_t *aimed; /* payloads were received right here */
-	size_t aimed_length;
-	bool in_place; /* the card found the first one in its place */
-	bool spilled;  /* what lay at aimed is now in spill */
 
 	/* the node that a CONNECT in progress is about */
 	const struct bcl_wire_address *connecting; /* by rail */
@@ -115,7 +111,6 @@ struct bcl_card_host {
 	struct bcl_card_seat seats[BCL_CARD_PORTS];
 	struct bcl_card_area areas[BCL_CARD_HANDLES]; /* by handle - 1 */
 	struct bcl_rail_tx tx[BCL_CARD_BURST];
-	uint8_t *spill;
 	uint8_t *stage;		 /* where a burst is put together */
 	struct bcl_trace *trace; /* NULL: no BCL_TRACE */
 	void *arena;

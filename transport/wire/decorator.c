@@ -3,14 +3,6 @@
 
 #include "transport/env/env.h"
 
-static void *predict(void *arg, unsigned index, uint32_t *payload,
-		     uint32_t *length)
-{
-	struct bcl_decorator *own = arg;
-
-	return own->sink->predict(own->sink->host, index, payload, length);
-}
-
 static void gone(void *arg, unsigned index,
 		 const struct bcl_wire_address *address, enum bcl_status why)
 {
@@ -27,7 +19,6 @@ unsigned bcl_decorator_receive(struct bcl_rail *rail,
 	const struct bcl_rail_sink through = {
 		.host = own,
 		.deliver = own->deliver,
-		.predict = predict,
 		.gone = gone,
 	};
 

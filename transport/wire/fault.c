@@ -13,7 +13,6 @@ enum {
 	REORDER_FRAMES = 4,
 	REORDER_TIME = 1000000, /* ns */
 	DELAY_MAX = 1000000,	/* ns */
-	SCRATCH = 1 << 16,
 };
 
 struct held {
@@ -38,7 +37,6 @@ struct fault {
 	struct direction out, in;
 	unsigned index, delivered; /* during receive() */
 	struct held spare;	   /* the frame at hand */
-	uint8_t scratch[SCRATCH];
 };
 
 /* ---- the plan ---- */
@@ -278,33 +276,15 @@ static void fault_deliver(void *arg, unsigned index,
 			  const struct bcl_rx_frame *frames, unsigned n)
 {
 	struct fault *fault = arg;
-	size_t used = 0;
 	unsigned i;
 
 	(void)index;
-	/*
-	 * Payloads that were received in their place are taken away from
-	 * there: frames delivered one by one would run over each other.
-	 */
-	for (i = 0; i < n; i++)
-		if (frames[i].body) {
-			memcpy(fault->scratch + used, frames[i].body,
-			       frames[i].body_len);
-			used += frames[i].body_len;
-		}
-	used = 0;
 	for (i = 0; i < n; i++) {
 		struct held *frame = &fault->spare;
 
 		frame->address = *source;
 		frame->length = frames[i].head_len;
 		memcpy(frame->bytes, frames[i].head, frames[i].head_len);
-		if (frames[i].body) {
-			memcpy(frame->bytes + frame->length,
-			       fault->scratch + used, frames[i].body_len);
-			frame->length += frames[i].body_len;
-			used += frames[i].body_len;
-		}
 		harm(fault, &fault->in, frame);
 	}
 	release_due(fault, &fault->in);

@@ -53,18 +53,15 @@ struct bcl_rail_tx {
 };
 
 /*
- * Given by the card's host: `deliver` takes frames (valid during the call)
- * and their source; `predict` may name memory where the payloads of the next
- * frames of at most `frames` x *payload bytes belong (0: nowhere).
- * `gone`: the wire has evidence that a destination is not there.
+ * Given by the card's host: `deliver` takes frames, each in one piece (valid
+ * during the call), and their source. `gone`: the wire has evidence that a
+ * destination is not there.
  */
 struct bcl_rail_sink {
 	void *host;
 	void (*deliver)(void *host, unsigned rail,
 			const struct bcl_wire_address *source,
 			const struct bcl_rx_frame *frames, unsigned n);
-	void *(*predict)(void *host, unsigned rail, uint32_t *payload,
-			 uint32_t *length);
 	void (*gone)(void *host, unsigned rail,
 		     const struct bcl_wire_address *address,
 		     enum bcl_status why);

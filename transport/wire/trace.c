@@ -253,10 +253,8 @@ static void trace_deliver(void *arg, unsigned index,
 	for (i = 0; i < n; i++) {
 		pieces[2] = (struct iovec){ (void *)frames[i].head,
 					    frames[i].head_len };
-		pieces[3] = (struct iovec){ (void *)frames[i].body,
-					    frames[i].body_len };
 		put_frame(traced, source, &traced->base.rail.address, INBOUND,
-			  pieces, 4);
+			  pieces, 3);
 	}
 	sink->deliver(sink->host, index, source, frames, n);
 }

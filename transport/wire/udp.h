@@ -57,7 +57,6 @@ struct bcl_udp {
 	uint32_t turn;	/* whose errors are looked at next, of peers */
 	struct iovec out[BCL_UDP_BURST_FRAMES * 6];
 	struct mmsghdr messages[BCL_UDP_BURST_FRAMES];
-	struct iovec in[2 * BCL_UDP_DELIVER + 1];
 	struct bcl_rx_frame frames[BCL_UDP_DELIVER];
 };
 

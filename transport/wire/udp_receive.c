@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The system joins frames of one burst (UDP_GRO); if the card predicts where
- * their payloads belong, the scatter list is aimed right there, so that a
- * payload is copied once, by the kernel. Otherwise one buffer takes them, by
- * the call that is cheapest for a frame alone.
+ * The system joins frames of one burst (UDP_GRO), which are received in one
+ * piece: told where headers and payloads belong it would save a copy, but take
+ * longer over it than that copy lasts.
  */
 #include "transport/wire/udp.h"
 
 #include <errno.h>
-#include <netinet/udp.h>
 #include <string.h>
-
-#include <bcl/wire.h>
 
 #include "transport/counters.h"
 
@@ -33,16 +29,17 @@ static unsigned receive_batch(struct bcl_udp *udp,
 	/* Not udp->messages: what is delivered may be answered at once. */
 	struct mmsghdr messages[BCL_UDP_BATCH];
 	struct sockaddr_storage from[BCL_UDP_BATCH];
+	struct iovec slots[BCL_UDP_BATCH];
 	unsigned n = 0;
 	int got, i;
 
 	for (i = 0; i < BCL_UDP_BATCH; i++) {
-		udp->in[i] = (struct iovec){ udp->flat + i * BCL_UDP_SLOT,
-					     BCL_UDP_SLOT };
+		slots[i] = (struct iovec){ udp->flat + i * BCL_UDP_SLOT,
+					   BCL_UDP_SLOT };
 		messages[i].msg_hdr = (struct msghdr){
 			.msg_name = &from[i],
 			.msg_namelen = sizeof(from[i]),
-			.msg_iov = &udp->in[i],
+			.msg_iov = &slots[i],
 			.msg_iovlen = 1,
 		};
 	}
@@ -71,90 +68,23 @@ static unsigned receive_batch(struct bcl_udp *udp,
 	return n;
 }
 
-/*
- * The scatter list follows the stream: byte k of what is received lies at
- * flat + k, but for the payloads of the first `aimed` frames, which lie one
- * behind the other at `place`.
- */
-struct aim {
-	uint8_t *place;
-	uint32_t payload;
-	unsigned aimed;
-};
-
-static unsigned aim(struct bcl_udp *udp, struct aim *aim,
-		    const struct bcl_rail_sink *sink, unsigned index)
-{
-	uint32_t length = 0, frame;
-	unsigned niov = 0, i;
-	size_t at = 0;
-
-	*aim = (struct aim){ 0 };
-	aim->place = sink->predict(sink->host, index, &aim->payload, &length);
-	if (aim->place && aim->payload) {
-		frame = BCL_HEADERS_SIZE + aim->payload;
-		aim->aimed = length / aim->payload;
-		if (aim->aimed > FLAT / frame)
-			aim->aimed = FLAT / frame;
-		if (aim->aimed > BCL_UDP_BURST_FRAMES)
-			aim->aimed = BCL_UDP_BURST_FRAMES;
-		for (i = 0; i < aim->aimed; i++, at += frame) {
-			udp->in[niov++] = (struct iovec){ udp->flat + at,
-							  BCL_HEADERS_SIZE };
-			udp->in[niov++] = (struct iovec){
-				aim->place + (size_t)i * aim->payload,
-				aim->payload
-			};
-		}
-	}
-	if (at < FLAT)
-		udp->in[niov++] = (struct iovec){ udp->flat + at, FLAT - at };
-	return niov;
-}
-
-/* The frames were not of the size that was expected: all bytes to flat. */
-static void flatten(struct bcl_udp *udp, struct aim *aim, size_t got)
-{
-	size_t frame = BCL_HEADERS_SIZE + aim->payload;
-	unsigned i;
-
-	for (i = 0; i < aim->aimed; i++) {
-		size_t at = i * frame + BCL_HEADERS_SIZE;
-
-		if (at >= got)
-			break;
-		memcpy(udp->flat + at, aim->place + (size_t)i * aim->payload,
-		       got - at < aim->payload ? got - at : aim->payload);
-	}
-	aim->aimed = 0;
-}
-
 static unsigned deliver(struct bcl_udp *udp, const struct bcl_rail_sink *sink,
 			unsigned index, const struct bcl_wire_address *source,
-			const struct aim *aim, size_t got, size_t frame)
+			size_t got, size_t frame)
 {
-	unsigned total = 0;
+	unsigned total = 0, n;
 	size_t at = 0;
 
 	while (at < got) {
-		unsigned n = 0;
-
-		for (; at < got && n < BCL_UDP_DELIVER;
-		     at += frame, n++, total++) {
-			struct bcl_rx_frame *rx = &udp->frames[n];
-			size_t length = got - at < frame ? got - at : frame;
-
-			*rx = (struct bcl_rx_frame){
+		for (n = 0; at < got && n < BCL_UDP_DELIVER; at += frame, n++)
+			udp->frames[n] = (struct bcl_rx_frame){
 				.head = udp->flat + at,
-				.head_len = (uint16_t)length,
+				.head_len =
+					(uint16_t)(got - at < frame ? got - at
+								    : frame),
 			};
-			if (total >= aim->aimed || length <= BCL_HEADERS_SIZE)
-				continue;
-			rx->body = aim->place + (size_t)total * aim->payload;
-			rx->body_len = (uint16_t)(length - BCL_HEADERS_SIZE);
-			rx->head_len = BCL_HEADERS_SIZE;
-		}
 		sink->deliver(sink->host, index, source, udp->frames, n);
+		total += n;
 	}
 	return total;
 }
@@ -197,11 +127,10 @@ static size_t first_frame(const uint8_t *bytes, size_t length)
 	return length;
 }
 
-/* One datagram, or joined ones, into one piece. */
-static unsigned receive_plain(struct bcl_udp *udp,
-			      const struct bcl_rail_sink *sink, unsigned index)
+/* One datagram, or joined ones. */
+static unsigned receive_joined(struct bcl_udp *udp,
+			       const struct bcl_rail_sink *sink, unsigned index)
 {
-	static const struct aim nowhere;
 	struct bcl_wire_address source;
 	struct sockaddr_storage from;
 	socklen_t from_length = sizeof(from);
@@ -219,7 +148,7 @@ static unsigned receive_plain(struct bcl_udp *udp,
 		return 1;
 	}
 	bcl_udp_from_system(&from, &source);
-	return deliver(udp, sink, index, &source, &nowhere, (size_t)got,
+	return deliver(udp, sink, index, &source, (size_t)got,
 		       first_frame(udp->flat, (size_t)got));
 }
 
@@ -228,56 +157,10 @@ unsigned bcl_udp_receive(struct bcl_rail *rail,
 			 unsigned max)
 {
 	struct bcl_udp *udp = (struct bcl_udp *)rail;
-	struct bcl_wire_address source;
-	struct sockaddr_storage from;
-	union {
-		struct cmsghdr header;
-		uint8_t bytes[64];
-	} control;
-	struct msghdr message = {
-		.msg_name = &from,
-		.msg_namelen = sizeof(from),
-		.msg_iov = udp->in,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control),
-	};
-	struct cmsghdr *c;
-	struct aim place;
-	size_t frame = 0;
-	ssize_t got;
 
 	(void)max; /* one system call is the measure here */
 	if (udp->errors)
 		bcl_udp_read_errors(udp, sink, index);
-	if (!udp->join)
-		return receive_batch(udp, sink, index);
-	message.msg_iovlen = aim(udp, &place, sink, index);
-	if (!place.aimed)
-		return receive_plain(udp, sink, index);
-	bcl_rail_count(rail, udp_recvmsg, 1);
-	got = bcl_udp_recvmsg(rail->fd, &message, MSG_DONTWAIT);
-	if (got < 0) {
-		receive_failed(udp);
-		return 0;
-	}
-	if (message.msg_flags & MSG_TRUNC || !got) {
-		bcl_rail_count(rail, udp_truncated, 1);
-		return 1;
-	}
-	for (c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
-		if (c->cmsg_level == SOL_UDP && c->cmsg_type == UDP_GRO) {
-			int size;
-
-			memcpy(&size, CMSG_DATA(c), sizeof(size));
-			if (size > 0)
-				frame = (size_t)size;
-		}
-	if (!frame)
-		frame = (size_t)got;
-	/* A short frame alone lies where a longer one would begin. */
-	if (place.aimed && frame != BCL_HEADERS_SIZE + place.payload &&
-	    (frame != (size_t)got || frame > BCL_HEADERS_SIZE + place.payload))
-		flatten(udp, &place, (size_t)got);
-	bcl_udp_from_system(&from, &source);
-	return deliver(udp, sink, index, &source, &place, (size_t)got, frame);
+	return udp->join ? receive_joined(udp, sink, index)
+			 : receive_batch(udp, sink, index);
 }
