@@ -168,10 +168,11 @@ enum nic_message_state {
 struct nic_message {
 	struct nic_link link; /* flow->queue, flow->parked, conn->again; free */
 	struct nic_link numbered; /* conn->numbered, conn->asked */
-	struct nic_flow *flow;	  /* NULL: its port was closed */
-	struct nic_flow *gate;	  /* NULL: a reply */
 	struct nic_port *port; /* whose completion and memory; NULL: nobody's */
 	struct nic_node *node;
+	/* from here to `refs`: 0 when it is taken */
+	struct nic_flow *flow; /* NULL: its port was closed */
+	struct nic_flow *gate; /* NULL: a reply */
 	uint64_t cookie, targ64;
 	uint32_t number; /* 0: none */
 	uint32_t prev;	 /* 0: none */

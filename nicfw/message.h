@@ -15,7 +15,11 @@ static inline struct nic_message *nic_message_take(struct bcl_card *card,
 	if (!message)
 		return NULL;
 	generation = message->generation;
-	memset(message, 0, offsetof(struct nic_message, refs));
+	/* Not more: for 80 bytes compilers take a few stores, for all of it an
+	 * instruction for strings, which begins slowly. */
+	memset(&message->flow, 0,
+	       offsetof(struct nic_message, refs) -
+		       offsetof(struct nic_message, flow));
 	message->generation = generation;
 	message->state = NIC_MESSAGE_QUEUED;
 	message->port = port;

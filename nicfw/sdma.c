@@ -249,7 +249,8 @@ static void intake(struct bcl_card *card, struct nic_port *port,
 
 /* ---- the engine ---- */
 
-void bcl_nic_sdma_intake(struct bcl_card *card, unsigned *budget)
+void __attribute__((flatten))
+bcl_nic_sdma_intake(struct bcl_card *card, unsigned *budget)
 {
 	struct nic_link *link, *next;
 	struct nic_port *port;
