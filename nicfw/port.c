@@ -295,7 +295,7 @@ void bcl_nic_port_slept(struct bcl_card *card, struct nic_port *port)
 		card->hal.wake(card->host, port->number);
 }
 
-/* 0: the answer is not here yet, and another is on its way. */
+/* 0: it was asked before, and the answer is still on its way. */
 static int ask_sleeping(struct bcl_card *card, struct nic_port *port)
 {
 	if (port->sleeping_due)

@@ -2,7 +2,8 @@
 /*
  * Short messages by way of the card, for card-cost.sh to count instructions:
  * two contexts of one process are virtual nodes and each other's peers, over
- * UDP on the loopback interface. Usage: card-cost N
+ * the rails that BCL_RAILS names. Usage: card-cost N NET-A NET-B, with the
+ * interface of each.
  */
 #include <string.h>
 
@@ -10,12 +11,13 @@
 
 static struct bcl_context *context[2];
 
-static void open_nodes(void)
+static void open_nodes(char *const nets[2])
 {
 	static const char *const names[] = { "a", "b" };
 
 	for (unsigned i = 0; i < 2; i++) {
 		setenv("BCL_NODE", names[i], 1);
+		setenv("BCL_NET", nets[i], 1);
 		must(!bcl_open(NULL, &context[i]));
 		must(!bcl_port_open(context[i], NULL, &port[i]));
 	}
@@ -54,8 +56,8 @@ static void trips(unsigned n)
 
 int main(int argc, char **argv)
 {
-	must(argc == 2);
-	open_nodes();
+	must(argc == 4);
+	open_nodes(&argv[2]);
 	connect_ports(BCL_PATH_CARD);
 	trips((unsigned)atoi(argv[1]));
 	for (unsigned i = 0; i < 2; i++)
