@@ -8,6 +8,10 @@
  *  udp_socket.c   the sockets, and which one a frame leaves by
  *  udp_send.c     frames out, alone or in bursts
  *  udp_receive.c  frames in, alone or joined
+ *
+ * System calls are made by hand: the library's functions are points where a
+ * thread can be cancelled, which must not happen under the card's lock, and
+ * cost more.
  */
 #ifndef BCL_UDP_H
 #define BCL_UDP_H
@@ -32,7 +36,7 @@ enum {
 struct bcl_udp_socket {
 	int fd;		   /* -1: none */
 	bool errors;	   /* its error queue may hold something */
-	int32_t strangers; /* frames for others since the last to this peer: */
+	int32_t strangers; /* frames for others since the last for the peer */
 	struct bcl_wire_address peer; /* whom it is connected to */
 };
 
@@ -59,16 +63,6 @@ struct bcl_udp {
 	struct mmsghdr messages[BCL_UDP_BURST_FRAMES];
 	struct bcl_rx_frame frames[BCL_UDP_DELIVER];
 };
-
-/*
- * System calls are made by hand: the library's functions are points where a
- * thread can be cancelled, which must not happen under the card's lock, and
- * cost more.
- */
-static inline ssize_t bcl_udp_recvmsg(int fd, struct msghdr *message, int flags)
-{
-	return syscall(SYS_recvmsg, fd, message, flags);
-}
 
 /* Returns the length of what was filled in. */
 socklen_t bcl_udp_to_system(const struct bcl_udp *udp,

@@ -72,6 +72,7 @@ static void read_queue(struct bcl_udp *udp, struct bcl_udp_socket *socket,
 		uint8_t bytes[512];
 	} control;
 	struct msghdr message = { .msg_name = &to };
+	ssize_t got;
 
 	socket->errors = false;
 	for (;;) {
@@ -82,7 +83,8 @@ static void read_queue(struct bcl_udp *udp, struct bcl_udp_socket *socket,
 		message.msg_namelen = sizeof(to);
 		message.msg_control = &control;
 		message.msg_controllen = sizeof(control);
-		if (bcl_udp_recvmsg(socket->fd, &message, MSG_ERRQUEUE) < 0)
+		got = syscall(SYS_recvmsg, socket->fd, &message, MSG_ERRQUEUE);
+		if (got < 0)
 			return;
 		for (c = CMSG_FIRSTHDR(&message); c;
 		     c = CMSG_NXTHDR(&message, c))

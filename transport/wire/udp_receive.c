@@ -100,8 +100,8 @@ static bool frame_at(const uint8_t *bytes, size_t at, size_t length)
 /*
  * The system joins frames of equal length, but the last may be shorter. It
  * would tell that length, in a call that takes 50 ns longer; so it is read from
- * the first frame's own headers. No segment begins like a frame, so
- * there is no doubt; what comes out of headers that lie the card sees to.
+ * the first frame's own headers. No segment begins like a frame, so there is no
+ * doubt; what comes out of headers that lie the card sees to.
  */
 static size_t first_frame(const uint8_t *bytes, size_t length)
 {
