@@ -49,6 +49,13 @@ void bcl_build_reduce_tree(struct bcl_schedule *schedule,
 			   const struct bcl_group *group, unsigned root,
 			   const void *send, void *receive, size_t length,
 			   const struct bcl_reduction *reduction);
+/* direct.c: blocks in the order of the group, at the root only. */
+void bcl_build_gather_direct(struct bcl_schedule *schedule,
+			     const struct bcl_group *group, unsigned root,
+			     const void *send, void *receive, size_t length);
+void bcl_build_scatter_direct(struct bcl_schedule *schedule,
+			      const struct bcl_group *group, unsigned root,
+			      const void *send, void *receive, size_t length);
 /*
  * reduce_scatter.c: member i of the group gets the reduction of block i of
  * the vector (bcl_block_begin()) in `result`, which may be that block of

@@ -55,27 +55,14 @@ void bcl_inside_gather(struct bcl_schedule *schedule, unsigned root,
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_node(team);
-	unsigned member = member_of(team, root), i;
-	unsigned char *to = receive;
+	unsigned member = member_of(team, root);
 
-	if (shares(team, NULL)) {
+	if (shares(team, NULL))
 		bcl_step_node(schedule, BCL_NODE_GATHER, member, send, receive,
 			      length, NULL);
-		return;
-	}
-	if (group.me != member) {
-		bcl_step_send(schedule, root, send, length);
-	} else {
-		for (i = 0; i < group.size; i++)
-			if (i == group.me)
-				bcl_step_copy(schedule, to + i * length, send,
-					      length);
-			else
-				bcl_step_receive(schedule,
-						 bcl_group_rank(&group, i),
-						 to + i * length, length);
-	}
-	bcl_step_round(schedule);
+	else
+		bcl_build_gather_direct(schedule, &group, member, send, receive,
+					length);
 }
 
 void bcl_inside_scatter(struct bcl_schedule *schedule, unsigned root,
@@ -83,25 +70,12 @@ void bcl_inside_scatter(struct bcl_schedule *schedule, unsigned root,
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_node(team);
-	unsigned member = member_of(team, root), i;
-	const unsigned char *from = send;
+	unsigned member = member_of(team, root);
 
-	if (shares(team, NULL)) {
+	if (shares(team, NULL))
 		bcl_step_node(schedule, BCL_NODE_SCATTER, member, send, receive,
 			      length, NULL);
-		return;
-	}
-	if (group.me != member) {
-		bcl_step_receive(schedule, root, receive, length);
-	} else {
-		for (i = 0; i < group.size; i++)
-			if (i == group.me)
-				bcl_step_copy(schedule, receive,
-					      from + i * length, length);
-			else
-				bcl_step_send(schedule,
-					      bcl_group_rank(&group, i),
-					      from + i * length, length);
-	}
-	bcl_step_round(schedule);
+	else
+		bcl_build_scatter_direct(schedule, &group, member, send,
+					 receive, length);
 }

@@ -2,10 +2,6 @@
 #include "collectives/builders.h"
 #include "collectives/cost.h"
 
-enum {
-	DIRECT_AT_A_TIME = 32, /* messages that the root has on their way */
-};
-
 /*
  * Down a binomial tree of nodes, in which blocks lie in node order from the
  * root's on, then inside nodes.
@@ -74,26 +70,10 @@ static void build_tree(struct bcl_schedule *schedule,
 static void build_direct(struct bcl_schedule *schedule,
 			 const struct bcl_call *call)
 {
-	const struct bcl_team *team = schedule->team;
-	unsigned i, at_a_time = 0;
+	struct bcl_group group = bcl_group_all(schedule->team);
 
-	if (team->rank != call->root) {
-		bcl_step_receive(schedule, call->root, call->receive,
-				 call->length);
-		return;
-	}
-	for (i = 0; i < team->size; i++) {
-		const unsigned char *from = call->send + i * call->length;
-
-		if (i == team->rank) {
-			bcl_step_copy(schedule, call->receive, from,
-				      call->length);
-			continue;
-		}
-		bcl_step_send(schedule, i, from, call->length);
-		if (++at_a_time % DIRECT_AT_A_TIME == 0)
-			bcl_step_round(schedule);
-	}
+	bcl_build_scatter_direct(schedule, &group, call->root, call->send,
+				 call->receive, call->length);
 }
 
 static double cost_node(const struct bcl_model *model, double length)

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Gather and scatter by one message between the root and each other member:
+ * the same, but for the direction.
+ */
+#include "collectives/builders.h"
+
+enum {
+	AT_A_TIME = 32, /* messages that the root has on their way */
+};
+
+static void move(struct bcl_schedule *schedule, unsigned rank, void *block,
+		 size_t length, bool sends)
+{
+	if (sends)
+		bcl_step_send(schedule, rank, block, length);
+	else
+		bcl_step_receive(schedule, rank, block, length);
+}
+
+/* own: this member's block, which is that at its place in the root's. */
+static void build(struct bcl_schedule *schedule, const struct bcl_group *group,
+		  unsigned root, unsigned char *blocks, void *own,
+		  size_t length, bool gathers)
+{
+	unsigned i, moved = 0;
+
+	if (group->me != root) {
+		move(schedule, bcl_group_rank(group, root), own, length,
+		     gathers);
+		bcl_step_round(schedule);
+		return;
+	}
+	for (i = 0; i < group->size; i++) {
+		unsigned char *block = blocks + i * length;
+
+		if (i == group->me) {
+			bcl_step_copy(schedule, gathers ? block : own,
+				      gathers ? own : block, length);
+			continue;
+		}
+		move(schedule, bcl_group_rank(group, i), block, length,
+		     !gathers);
+		if (++moved % AT_A_TIME == 0)
+			bcl_step_round(schedule);
+	}
+	bcl_step_round(schedule);
+}
+
+void bcl_build_gather_direct(struct bcl_schedule *schedule,
+			     const struct bcl_group *group, unsigned root,
+			     const void *send, void *receive, size_t length)
+{
+	build(schedule, group, root, receive, (void *)send, length, true);
+}
+
+void bcl_build_scatter_direct(struct bcl_schedule *schedule,
+			      const struct bcl_group *group, unsigned root,
+			      const void *send, void *receive, size_t length)
+{
+	build(schedule, group, root, (void *)send, receive, length, false);
+}
