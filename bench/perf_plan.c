@@ -90,7 +90,11 @@ static const struct perf_group nodes_ring4 = {
 	.argument = { "cpus=0,1,0,1,1,0,1,0" }, /* the players' differ */
 	.variable = { "BCL_RAILS=packet" },
 };
-static const struct perf_group nodes = { .ranks = { 2, 2 }, .any = true };
+static const struct perf_group nodes = {
+	.ranks = { 2, 2 },
+	.any = true,
+	.argument = { "cpus=0,1,1,0" },
+};
 
 /* ---- what ---------------------------------------------------------------- */
 
