@@ -10,6 +10,10 @@
 #include "transport/counters.h"
 #include "transport/log.h"
 
+enum {
+	ROUND_TRIPS = 8, /* before the choices: build_round_trips() */
+};
+
 /* ---- groups ---------------------------------------------------------------
  */
 
@@ -308,6 +312,29 @@ static void log_choices(const struct bcl_team *team,
 	}
 }
 
+/*
+ * Messages there and back between the first member and the first on another
+ * node: the shortest round trip that is known of a peer was a handshake's so
+ * far, in which either side may have slept.
+ */
+static void build_round_trips(struct bcl_schedule *schedule)
+{
+	const struct bcl_team *team = schedule->team;
+	unsigned far = bcl_layout_leader(&team->layout, 1), i;
+
+	for (i = 0; i < ROUND_TRIPS; i++) {
+		if (team->rank == 0) {
+			bcl_step_send(schedule, far, NULL, 0);
+			bcl_step_receive(schedule, far, NULL, 0);
+		} else if (team->rank == far) {
+			bcl_step_receive(schedule, 0, NULL, 0);
+			bcl_step_round(schedule);
+			bcl_step_send(schedule, 0, NULL, 0);
+		}
+		bcl_step_round(schedule);
+	}
+}
+
 static enum bcl_status hear_choices(struct bcl_team *team)
 {
 	struct bcl_group group = bcl_group_all(team);
@@ -321,6 +348,8 @@ static enum bcl_status hear_choices(struct bcl_team *team)
 		return status;
 	bcl_build_reduce_tree(schedule, &group, 0, &present, &present, 1,
 			      bcl_reduction(BCL_LAND, BCL_UINT8));
+	if (team->layout.nnodes > 1)
+		build_round_trips(schedule);
 	status = bcl_schedule_run(schedule);
 	if (status != BCL_OK)
 		return status;

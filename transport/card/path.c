@@ -577,6 +577,7 @@ static void card_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 	struct bcl_card_host *host = bcl_card_host_of(peer->port);
 	struct bcl_node_info node;
 	bool small = false;
+	double typical;
 	unsigned r;
 
 	bcl_card_lock(host);
@@ -588,9 +589,11 @@ static void card_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 	for (r = 0; r < host->nrails; r++)
 		small |= host->rails[r].rail->limits.small &&
 			 info->rails & 1u << r;
-	/* Typical of the wires, until something was measured. */
-	if (!(info->latency > 0))
-		info->latency = small ? 0.8 : 2;
+	/* Typical of the wires, until something was measured; the card's clock
+	 * is too coarse to tell of less. */
+	typical = small ? 0.8 : 2;
+	if (info->latency < typical)
+		info->latency = typical;
 	info->overhead = 1;
 	info->bandwidth = 5000;
 }
