@@ -68,7 +68,7 @@ static double cost_bruck(const struct bcl_model *model, double length)
 {
 	double all = model->size * length,
 	       others = all - length * model->members;
-	struct bcl_cost cost = bcl_cost_between(model, others / 2);
+	struct bcl_cost cost = bcl_cost_exchange(model, others / 2);
 	double inside = model->members > 1
 				? cost_node(model, length) +
 					  bcl_cost_phases(model, all) +
@@ -81,7 +81,7 @@ static double cost_bruck(const struct bcl_model *model, double length)
 
 static double cost_ring(const struct bcl_model *model, double length)
 {
-	struct bcl_cost cost = bcl_cost_flat(model, length);
+	struct bcl_cost cost = bcl_cost_exchange(model, length);
 
 	return (model->size - 1) * (cost.message + length * cost.byte);
 }

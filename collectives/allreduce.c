@@ -153,7 +153,7 @@ static double cost_node_sliced(const struct bcl_model *model, double length)
 
 static double cost_doubling(const struct bcl_model *model, double length)
 {
-	struct bcl_cost cost = bcl_cost_between(model, length);
+	struct bcl_cost cost = bcl_cost_exchange(model, length);
 	double hop = cost.message + length * (cost.byte + model->combine);
 	double inside = model->members > 1
 				? cost_node(model, length) +
@@ -167,7 +167,7 @@ static double cost_doubling(const struct bcl_model *model, double length)
 /* All members of a node exchange with other nodes at once. */
 static double cost_flat_doubling(const struct bcl_model *model, double length)
 {
-	struct bcl_cost cost = bcl_cost_flat(model, length);
+	struct bcl_cost cost = bcl_cost_exchange(model, length);
 
 	if (model->nodes > 1)
 		cost.byte *= model->members;
@@ -179,7 +179,7 @@ static double cost_flat_doubling(const struct bcl_model *model, double length)
 static double cost_ring(const struct bcl_model *model, double length)
 {
 	double size = model->size;
-	struct bcl_cost cost = bcl_cost_flat(model, length / size);
+	struct bcl_cost cost = bcl_cost_exchange(model, length / size);
 
 	return 2 * (size - 1) * cost.message +
 	       (size - 1) / size * length * (2 * cost.byte + model->combine);

@@ -134,7 +134,7 @@ static double cost_node(const struct bcl_model *model, double length)
 static double cost_bruck(const struct bcl_model *model, double length)
 {
 	double half = model->size * length / 2;
-	struct bcl_cost cost = bcl_cost_flat(model, half);
+	struct bcl_cost cost = bcl_cost_exchange(model, half);
 
 	return bcl_log2_up(model->size) *
 		       (cost.message + model->members * half * cost.byte +
@@ -144,7 +144,7 @@ static double cost_bruck(const struct bcl_model *model, double length)
 
 static double cost_pairs(const struct bcl_model *model, double length)
 {
-	struct bcl_cost cost = bcl_cost_flat(model, length);
+	struct bcl_cost cost = bcl_cost_exchange(model, length);
 
 	return (model->size - 1) *
 	       (cost.message + model->members * length * cost.byte);

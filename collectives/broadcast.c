@@ -154,7 +154,7 @@ static double cost_chain(const struct bcl_model *model, double length)
 				? length / CHAIN_PIECE
 				: CHAIN_PIECES;
 	double piece = length / pieces;
-	struct bcl_cost cost = bcl_cost_flat(model, piece);
+	struct bcl_cost cost = bcl_cost_exchange(model, piece);
 
 	return (model->size - 2 + pieces) * (cost.message + piece * cost.byte);
 }
@@ -163,10 +163,12 @@ static double cost_chain(const struct bcl_model *model, double length)
 static double cost_scatter_ring(const struct bcl_model *model, double length)
 {
 	double size = model->size;
-	struct bcl_cost cost = bcl_cost_flat(model, length / size);
+	struct bcl_cost scatter = bcl_cost_flat(model, length / size);
+	struct bcl_cost ring = bcl_cost_exchange(model, length / size);
 
-	return (bcl_log2_up(model->size) + size - 1) * cost.message +
-	       2 * (size - 1) / size * length * cost.byte;
+	return bcl_log2_up(model->size) * scatter.message +
+	       (size - 1) * ring.message +
+	       (size - 1) / size * length * (scatter.byte + ring.byte);
 }
 
 const struct bcl_algorithm bcl_broadcast_algorithms[] = {

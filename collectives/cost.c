@@ -4,8 +4,9 @@
 #include "collectives/builders.h"
 
 enum {
-	/* A longer one is announced and fetched: there, back and there. */
-	ANNOUNCED_TRIPS = 3,
+	/* A longer one is announced and fetched: there, back and there, by
+	 * rails that are good at bytes, and both sides' work for it. */
+	ANNOUNCED_TRIPS = 6,
 	/* A short one is copied into and out of a buffer on its way. */
 	EAGER_COPIES = 2,
 };
@@ -14,10 +15,12 @@ struct bcl_cost bcl_cost_between(const struct bcl_model *model, double length)
 {
 	struct bcl_cost cost = model->between;
 
-	if (length > model->eager)
+	if (length > model->eager) {
 		cost.message *= ANNOUNCED_TRIPS;
-	else
+		cost.gap *= ANNOUNCED_TRIPS;
+	} else {
 		cost.byte += EAGER_COPIES * model->segment.byte;
+	}
 	return cost;
 }
 
@@ -25,10 +28,12 @@ static struct bcl_cost cost_inside(const struct bcl_model *model, double length)
 {
 	struct bcl_cost cost = model->inside;
 
-	if (length > model->eager)
+	if (length > model->eager) {
 		cost.message *= ANNOUNCED_TRIPS;
-	else /* the copies are the transfer */
+		cost.gap *= ANNOUNCED_TRIPS;
+	} else { /* the copies are the transfer */
 		cost.byte = EAGER_COPIES * model->segment.byte;
+	}
 	return cost;
 }
 
@@ -36,6 +41,17 @@ struct bcl_cost bcl_cost_flat(const struct bcl_model *model, double length)
 {
 	return model->nodes > 1 ? bcl_cost_between(model, length)
 				: cost_inside(model, length);
+}
+
+struct bcl_cost bcl_cost_exchange(const struct bcl_model *model, double length)
+{
+	struct bcl_cost cost = bcl_cost_flat(model, length);
+
+	if (model->nodes > 1) {
+		cost.message += cost.gap;
+		cost.byte *= 2;
+	}
+	return cost;
 }
 
 double bcl_cost_phases(const struct bcl_model *model, double length)
@@ -59,9 +75,13 @@ double bcl_cost_rooted_tree(const struct bcl_model *model, double length,
 
 double bcl_cost_rooted_direct(const struct bcl_model *model, double length)
 {
-	struct bcl_cost cost = bcl_cost_flat(model, length);
+	struct bcl_cost near = cost_inside(model, length);
+	struct bcl_cost far = bcl_cost_between(model, length);
+	double others = model->size - model->members;
 
-	/* Messages that follow one another cost part of their latency. */
-	return cost.message +
-	       (model->size - 1) * (cost.message / 4 + length * cost.byte);
+	/* The latency of the first; the others follow closely. */
+	return (others > 0 ? far.message + (others - 1) * far.gap
+			   : near.message) +
+	       others * length * far.byte +
+	       (model->members - 1) * (near.gap + length * near.byte);
 }

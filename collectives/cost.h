@@ -17,6 +17,10 @@ struct bcl_cost bcl_cost_between(const struct bcl_model *model, double length);
 /* The same among all ranks, of whichever node. */
 struct bcl_cost bcl_cost_flat(const struct bcl_model *model, double length);
 
+/* The same where each sends one and receives another: between nodes its
+ * processor is what limits both, and has twice the work. */
+struct bcl_cost bcl_cost_exchange(const struct bcl_model *model, double length);
+
 /* us: as many phases in a node's segment as so many bytes need. */
 double bcl_cost_phases(const struct bcl_model *model, double length);
 

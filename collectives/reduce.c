@@ -153,10 +153,12 @@ static double cost_flat_tree(const struct bcl_model *model, double length)
 static double cost_scatter_gather(const struct bcl_model *model, double length)
 {
 	double size = model->size;
-	struct bcl_cost cost = bcl_cost_flat(model, length / size);
+	struct bcl_cost ring = bcl_cost_exchange(model, length / size);
+	struct bcl_cost gather = bcl_cost_flat(model, length / size);
 
-	return 2 * (size - 1) * cost.message +
-	       (size - 1) / size * length * (2 * cost.byte + model->combine);
+	return (size - 1) * (ring.message + gather.message) +
+	       (size - 1) / size * length *
+		       (ring.byte + gather.byte + model->combine);
 }
 
 const struct bcl_algorithm bcl_reduce_algorithms[] = {

@@ -36,7 +36,7 @@ enum {
 	MEMBERS_PER_LATENCY = 4, /* flags that are read in the time of one */
 };
 
-/* us that a schedule adds to the time of a message. */
+/* us that a schedule adds to the time of a message or a phase. */
 static const double schedule_overhead = 0.2;
 
 void bcl_model_init(struct bcl_model *model, const struct bcl_team *team)
@@ -49,9 +49,9 @@ void bcl_model_init(struct bcl_model *model, const struct bcl_team *team)
 		.nodes = layout->nnodes,
 		.shares = team->shares && layout->nnodes == 1,
 		.contiguous = layout->contiguous,
-		.inside = { 0.1, 1 / 20000. },
-		.between = { 5, 1 / 1200. },
-		.segment = { 0.1, 1 / 10000. },
+		.inside = { 0.1, 0.02, 1 / 20000. },
+		.between = { 5, 1, 1 / 1200. },
+		.segment = { 0.1, 0, 1 / 10000. },
 		.combine = 1 / 16000.,
 		.eager = (double)bcl_adi_context(team->adi)->config.eager_max,
 	};
@@ -72,7 +72,9 @@ static void measure(struct bcl_cost *cost, struct bcl_team *team, unsigned rank)
 		return;
 	bcl_peer_info(peer, &info);
 	if (info.latency > 0)
-		cost->message = info.latency + 2 * info.overhead;
+		cost->message = info.latency + info.overhead;
+	if (info.overhead > 0)
+		cost->gap = info.overhead;
 	if (info.bandwidth > 0)
 		cost->byte = 1 / info.bandwidth;
 }
@@ -100,6 +102,9 @@ void bcl_model_measure(struct bcl_model *model, struct bcl_team *team)
 		(1 + (double)model->members / MEMBERS_PER_LATENCY);
 	model->inside.message += schedule_overhead;
 	model->between.message += schedule_overhead;
+	/* Between nodes a phase is a step of a schedule, too. */
+	if (model->nodes > 1)
+		model->segment.message += schedule_overhead;
 }
 
 static bool able(const struct bcl_algorithm *algorithm,

@@ -33,6 +33,7 @@ enum bcl_operation {
 /* Cost of getting bytes from one member to another. */
 struct bcl_cost {
 	double message; /* us, of any message */
+	double gap;	/* us, of one that closely follows another */
 	double byte;	/* us, of each byte */
 };
 

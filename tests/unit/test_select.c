@@ -111,8 +111,11 @@ START_TEST(each_on_a_node_of_its_own)
 		/* Among few other algorithms come to the same. */
 		if (size < 4 && operation == BCL_OPERATION_ALLGATHER)
 			brief = "bruck ring ";
-		if (size == 2 && operation == BCL_OPERATION_BROADCAST)
-			large = "tree ";
+		if (size < 4 && operation == BCL_OPERATION_BROADCAST)
+			large = size == 2 ? "tree "
+					  : "tree chain scatter_ring ";
+		if (size == 2 && operation == BCL_OPERATION_REDUCE)
+			large = "tree scatter_gather ";
 		expect(&choices, size, 1, operation, SHORT, brief);
 		expect(&choices, size, 1, operation, LONG, large);
 	}
@@ -164,23 +167,19 @@ START_TEST(ring_of_two)
 }
 END_TEST
 
-/* The shortest vector for which the ring is chosen. */
+/* The shortest vector from which on the ring is chosen. */
 static size_t turn_of(const struct bcl_peer_info *between)
 {
 	struct bcl_choices choices = choices_of(8, 1, between);
-	size_t length = 1, turn = 0;
+	const size_t longest = (size_t)1 << 40;
+	size_t length, turn = 0;
 
-	for (; length <= (size_t)1 << 40; length *= 2) {
-		bool ring = !strcmp(
-			name_of(&choices, BCL_OPERATION_ALLREDUCE, length),
-			"ring");
-
-		/* There is no way back. */
-		ck_assert(!turn || ring);
-		if (ring && !turn)
-			turn = length;
-	}
+	for (length = 1; length <= longest; length *= 2)
+		if (strcmp(name_of(&choices, BCL_OPERATION_ALLREDUCE, length),
+			   "ring"))
+			turn = 2 * length;
 	ck_assert_uint_gt(turn, 1);
+	ck_assert_uint_le(turn, longest);
 	return turn;
 }
 
@@ -192,6 +191,33 @@ START_TEST(peers_decide)
 	narrow.bandwidth /= 50;
 	ck_assert_uint_gt(turn_of(&slow), turn_of(&network));
 	ck_assert_uint_lt(turn_of(&narrow), turn_of(&network));
+}
+END_TEST
+
+/* Messages of a root to its own node cost next to nothing. */
+START_TEST(near_members_are_near)
+{
+	struct bcl_choices few = choices_of(4, 2, &network);
+	struct bcl_choices many = choices_of(16, 8, &network);
+
+	expect(&few, 4, 2, BCL_OPERATION_GATHER, 1024, "direct ");
+	expect(&few, 4, 2, BCL_OPERATION_SCATTER, 1024, "direct ");
+	expect(&few, 4, 2, BCL_OPERATION_GATHER, 131072, "direct ");
+	expect(&few, 4, 2, BCL_OPERATION_SCATTER, 131072, "direct ");
+	expect(&many, 16, 8, BCL_OPERATION_GATHER, SHORT, "tree ");
+}
+END_TEST
+
+/* What was the fastest between two nodes that share two processors. */
+START_TEST(two_nodes_of_two)
+{
+	struct bcl_choices choices = choices_of(4, 2, &network);
+
+	expect(&choices, 4, 2, BCL_OPERATION_BROADCAST, 131072, "tree ");
+	expect(&choices, 4, 2, BCL_OPERATION_REDUCE, 131072, "tree ");
+	expect(&choices, 4, 2, BCL_OPERATION_ALLREDUCE, 131072, "doubling ");
+	expect(&choices, 4, 2, BCL_OPERATION_ALLGATHER, 131072, "ring ");
+	expect(&choices, 4, 2, BCL_OPERATION_ALLTOALL, 131072, "pairs ");
 }
 END_TEST
 
@@ -207,6 +233,8 @@ int main(void)
 	tcase_add_loop_test(tests, all_on_one_node, 0, n);
 	tcase_add_test(tests, ring_of_two);
 	tcase_add_test(tests, peers_decide);
+	tcase_add_test(tests, near_members_are_near);
+	tcase_add_test(tests, two_nodes_of_two);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
