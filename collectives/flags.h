@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 #include "collectives/node.h"
-#include "transport/env/relax.h"
+#include "transport/env/prefetch.h"
 
 enum {
 	/* Pauses, of 10 ns each: the time in which a line that has come is
@@ -75,7 +75,7 @@ static inline void bcl_flag_cede_line(void)
 	unsigned i;
 
 	for (i = 0; i < BCL_FLAG_PATIENCE; i++)
-		bcl_relax();
+		bcl_spin_hint();
 }
 
 /* Has the member written in this phase? */
@@ -95,7 +95,7 @@ static inline bool bcl_flag_arrived(const struct bcl_node *node,
 	if (share_line && node->written == phase)
 		bcl_flag_cede_line();
 	while (polls--) {
-		bcl_relax();
+		bcl_spin_hint();
 		if (bcl_flag_load(&flag->ready) >= phase)
 			return true;
 	}

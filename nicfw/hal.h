@@ -249,6 +249,7 @@ uint32_t bcl_card_arena(const struct bcl_card_config *config, uint32_t ports,
  * The inputs. Each does at most about `budget` frames of work and says in
  * *next what it wants.
  */
+
 /*
  * `made` entries of the port's submits[] are written, as the host has read in
  * its indices (acquire) since the last doorbell.

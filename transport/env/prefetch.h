@@ -19,12 +19,15 @@ static inline void bcl_prefetch_write(const void *address)
 /*
  * Tell the processor that this looks in vain at a line that another one is
  * about to write. Without it the looks of many turns are under way at once:
- * they take the line away from the writer between two of its stores.
+ * they take the line away from the writer between two of its stores, and are
+ * thrown away when the line comes.
  */
 static inline void bcl_spin_hint(void)
 {
-#ifdef __x86_64__
+#if defined(__x86_64__) || defined(__i386__)
 	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ __volatile__("yield");
 #endif
 }
 

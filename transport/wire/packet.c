@@ -209,9 +209,7 @@ static unsigned packet_receive(struct bcl_rail *rail,
 
 		if (!full(slot))
 			break;
-		/* The kernel wrote it on another core: have all at once, the
-		 * status to write it when the slot is given back. */
-		__builtin_prefetch(slot, 1);
+		/* The kernel wrote it on another core: have all at once. */
 		for (at = LINE; at < SMALL; at += LINE)
 			__builtin_prefetch((const uint8_t *)slot + at);
 		if (parse(packet, slot, &frame, &source)) {
