@@ -245,6 +245,7 @@ struct nic_window {
 	uint8_t state;
 	uint8_t turn, peer_turn; /* of HELLO */
 	uint8_t backoff;	 /* time-outs in a row */
+	uint8_t doubt;		 /* since the round trip was measured last */
 	uint8_t ack_due;
 	uint8_t lost; /* some flights are LOST or UNSENT */
 	uint8_t probing;

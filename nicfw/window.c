@@ -6,7 +6,9 @@
  * Out: congestion window in bytes, slow start and additive increase,
  * multiplicative decrease, never above what the receiver granted (after
  * RFC 5681); time-out from the smoothed round-trip time (RFC 6298), doubled
- * up to rto_max and never given up: liveness is by time, in conn.c.
+ * up to rto_max until a round trip is measured again that no loss can have
+ * lengthened (Karn and Partridge, 1987), and never given up: liveness is by
+ * time, in conn.c.
  * A frame is lost if NIC_REORDER later ones arrived; one that was sent again
  * is lost again if a frame sent clearly later arrived (the idea of RFC 8985).
  *
@@ -91,7 +93,7 @@ uint32_t bcl_nic_window_rto(const struct bcl_card *card,
 
 	if (rto < card->config.rto_min)
 		rto = card->config.rto_min;
-	for (i = 0; i < window->backoff && rto < card->config.rto_max; i++)
+	for (i = 0; i < window->doubt && rto < card->config.rto_max; i++)
 		rto += rto;
 	if (rto > card->config.rto_max)
 		rto = card->config.rto_max;
@@ -111,6 +113,13 @@ void bcl_nic_window_start_timer(struct bcl_card *card, struct nic_conn *conn,
 	start_timer(card, conn, &conn->window[rail]);
 }
 
+/* Does its acknowledgement tell a round trip? Not if it was sent again, and
+ * not if it had to be asked for: then the flight is lost, by our measure. */
+static inline int tells_time(const struct nic_flight *flight)
+{
+	return flight->state == NIC_FLIGHT_SENT && !flight->again;
+}
+
 static inline void measure(struct bcl_card *card, struct nic_window *window,
 			   uint64_t sent)
 {
@@ -118,6 +127,7 @@ static inline void measure(struct bcl_card *card, struct nic_window *window,
 	uint32_t rtt = ns > SAMPLE_MAX ? SAMPLE_MAX : (uint32_t)ns;
 	uint32_t error;
 
+	window->doubt = 0;
 	if (rtt < card->config.ack_delay &&
 	    (!window->shortest || rtt < window->shortest))
 		window->shortest = rtt | 1;
@@ -174,7 +184,8 @@ void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
 	    bcl_before(window->next, ack))
 		return;
 	do {
-		sent = flight->again ? 0 : flight->sent;
+		if (tells_time(flight))
+			sent = flight->sent;
 		bytes += retire(card, flight, ack - flight->seq);
 		flight = nic_list_first(&window->flights, struct nic_flight,
 					link);
@@ -268,7 +279,7 @@ void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
 	struct nic_flight *flight;
 	struct nic_link *link;
 	uint32_t highest = ack;
-	uint64_t latest = 0;
+	uint64_t latest = 0, sent = 0;
 	int arrived = 0;
 
 	for (link = window->flights.next; link != &window->flights;
@@ -282,11 +293,15 @@ void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
 		if (flight->state == NIC_FLIGHT_SACKED ||
 		    flight->state == NIC_FLIGHT_BUILT)
 			continue;
+		if (tells_time(flight))
+			sent = flight->sent;
 		leave(window, flight, NIC_FLIGHT_SACKED);
 		arrived = 1;
 	}
 	if (!arrived)
 		return;
+	if (sent)
+		measure(card, window, sent);
 	for (link = window->flights.next; link != &window->flights;
 	     link = link->next) {
 		flight = nic_container(link, struct nic_flight, link);
@@ -325,6 +340,8 @@ void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
 	}
 	if (window->backoff < 31)
 		window->backoff++;
+	if (window->doubt < 31)
+		window->doubt++;
 	start_timer(card, conn, window);
 	bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
 }
@@ -343,6 +360,7 @@ void bcl_nic_window_abandon(struct bcl_card *card, struct nic_conn *conn,
 	}
 	window->rto_at = NIC_NEVER;
 	window->backoff = 0;
+	window->doubt = 0;
 	window->lost = 0;
 	window->srtt = 0;
 }
