@@ -41,8 +41,8 @@ expect() {
 	(($2))
 }
 
-export BCL_RAILS=udp BCL_NET=lo BCL_HELPER=0
-traced clean "$talk" 100
+export BCL_RAILS=udp BCL_HELPER=0
+traced clean "$talk" 100 lo lo
 for trace in "$scratch"/clean-*; do
 	expect 'bad frames' "$(count "$trace" bcl.bad) == 0"
 	expect 'frames' "$(count "$trace" bcl) == $(count "$trace" frame)"
@@ -61,7 +61,7 @@ cluster run -r true >/dev/null 2>&1 || {
 	echo 'no namespaces, so no packet sockets: their frames were not looked at'
 	exit 0
 }
-unset BCL_NET
+
 export BCL_RAILS=packet
 traced ring cluster run -r cluster mpiexec 1 "$job" +packet.received
 for trace in "$scratch"/ring-*; do
