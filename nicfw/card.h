@@ -628,6 +628,8 @@ void bcl_nic_verdict_again(struct bcl_card *card, struct nic_conn *conn,
 /* Verdicts beyond `done`, four bits each; returns how many, at most `most`. */
 uint32_t bcl_nic_verdict_bits(const struct nic_conn *conn, uint8_t *bits,
 			      uint32_t most);
+
+/* ---- deliver.c ---- */
 enum nic_accept {
 	NIC_ACCEPTED,
 	NIC_NO_ROOM, /* the frame must come again */
@@ -635,8 +637,6 @@ enum nic_accept {
 	NIC_CORRUPT,  /* payload checksum */
 	NIC_LONG_WAY, /* it is to be assembled */
 };
-
-/* ---- deliver.c ---- */
 /*
  * A whole message to a system ring, when nothing is on its way before it: from
  * the frame to its block, no need to remember it. pcrc: what the payload's

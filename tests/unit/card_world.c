@@ -8,6 +8,8 @@
 
 #include <nicfw/order.h>
 
+#include "sim/random.h"
+
 enum {
 	NOWHERE = 1000, /* an address that nobody has */
 };
@@ -33,18 +35,9 @@ struct world_event {
 
 /* ---- chance and time ---- */
 
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = (*state += 0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
-}
-
 uint32_t world_random(struct world *world, uint32_t below)
 {
-	return (uint32_t)(next_random(&world->random) % below);
+	return (uint32_t)(sim_random(&world->random) % below);
 }
 
 static bool chance(struct world *world, unsigned per_mille)
@@ -317,11 +310,11 @@ static uint64_t host_random(void *host)
 	struct world *world = card->world;
 
 	if (world->config.first)
-		return next_random(&world->random) << 32 | world->config.first;
+		return sim_random(&world->random) << 32 | world->config.first;
 	if (world->config.wrap)
-		return next_random(&world->random) << 32 |
+		return sim_random(&world->random) << 32 |
 		       (uint32_t) - (int32_t)(1 + world_random(world, 40));
-	return next_random(&world->random);
+	return sim_random(&world->random);
 }
 
 static unsigned gather(struct world_card *card, struct bcl_tx_frame *frame,
@@ -526,7 +519,7 @@ static void open_card(struct world *world, unsigned index)
 	card->world = world;
 	card->index = index;
 	card->dead = false;
-	card->incarnation = next_random(&world->random);
+	card->incarnation = sim_random(&world->random);
 	card->config = (struct bcl_card_config){
 		.card = world_card_id(world, index),
 		.incarnation = card->incarnation,

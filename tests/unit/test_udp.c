@@ -64,6 +64,18 @@ static void tell(uint8_t kind, struct bcl_rail *to, unsigned n)
 	inbox_wait(inbox, to, n);
 }
 
+/* One frame there, and a is told that nobody is there. */
+static void hears_of_the_end(const struct bcl_wire_address *nobody)
+{
+	time_t end = time(NULL) + 3;
+
+	ck_assert_uint_eq(a->transmit(a, nobody, tx, 1), 1);
+	while (!inbox->gone && time(NULL) < end)
+		a->receive(a, &inbox->sink, 0, 64);
+	ck_assert_uint_eq(inbox->gone, 1);
+	ck_assert_mem_eq(&inbox->source, nobody, sizeof(*nobody));
+}
+
 static bool from_a(void)
 {
 	return !memcmp(&inbox->source, &a->address, sizeof(a->address));
@@ -193,18 +205,13 @@ START_TEST(a_refusal_is_reported)
 {
 	struct bcl_wire_address nobody;
 	struct bcl_rail *gone;
-	time_t end = time(NULL) + 3;
 
 	open_pair(_i);
 	gone = rails_open(&bcl_rail_udp, &config, 3);
 	nobody = gone->address;
 	gone->close(gone);
 	prepare(1, 100, 100);
-	ck_assert_uint_eq(a->transmit(a, &nobody, tx, 1), 1);
-	while (!inbox->gone && time(NULL) < end)
-		a->receive(a, &inbox->sink, 0, 64);
-	ck_assert_uint_eq(inbox->gone, 1);
-	ck_assert_mem_eq(&inbox->source, &nobody, sizeof(nobody));
+	hears_of_the_end(&nobody);
 	ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_connected), 0);
 	/* The rail goes on, also when the report comes first. */
 	a->transmit(a, &nobody, tx, 1);
@@ -311,17 +318,12 @@ END_TEST
 START_TEST(a_refusal_is_found_without_a_send)
 {
 	struct bcl_wire_address nobody;
-	time_t end = time(NULL) + 3;
 
 	open_pair(_i);
 	nobody = b->address;
 	b->close(b);
 	prepare(1, 100, 100);
-	ck_assert_uint_eq(a->transmit(a, &nobody, tx, 1), 1);
-	while (!inbox->gone && time(NULL) < end)
-		a->receive(a, &inbox->sink, 0, 64);
-	ck_assert_uint_eq(inbox->gone, 1);
-	ck_assert_mem_eq(&inbox->source, &nobody, sizeof(nobody));
+	hears_of_the_end(&nobody);
 	ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_sendmsg), 1);
 	/* The next send is told of an error, and goes out. */
 	a->transmit(a, &nobody, tx, 1);

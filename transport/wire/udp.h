@@ -94,6 +94,9 @@ enum bcl_udp_outcome bcl_udp_failed(struct bcl_udp *udp,
 				    struct bcl_udp_socket *from, int error,
 				    bool cut, unsigned n);
 
+/* The socket's error queue may hold something. */
+void bcl_udp_suspect(struct bcl_udp *udp, struct bcl_udp_socket *socket);
+
 /* A receive found nothing. From connected sockets nobody receives, which would
  * tell of errors: so one of them is looked at now and then. */
 void bcl_udp_came_nothing(struct bcl_udp *udp);

@@ -21,7 +21,7 @@ static void tell(struct bcl_udp *udp, const char *what, int error)
 	udp->told = error;
 }
 
-static void suspect(struct bcl_udp *udp, struct bcl_udp_socket *socket)
+void bcl_udp_suspect(struct bcl_udp *udp, struct bcl_udp_socket *socket)
 {
 	socket->errors = true;
 	udp->errors = true;
@@ -39,7 +39,7 @@ enum bcl_udp_outcome bcl_udp_failed(struct bcl_udp *udp,
 	case EINTR:
 		return BCL_UDP_RETRY;
 	case ECONNREFUSED:
-		suspect(udp, from);
+		bcl_udp_suspect(udp, from);
 		return BCL_UDP_RETRY;
 	case EIO:
 	case EINVAL:
@@ -51,13 +51,13 @@ enum bcl_udp_outcome bcl_udp_failed(struct bcl_udp *udp,
 		tell(udp, "no segmentation offload", error);
 		return BCL_UDP_UNCUT;
 	case EMSGSIZE:
-		suspect(udp, from);
+		bcl_udp_suspect(udp, from);
 		bcl_rail_count(&udp->rail, udp_too_big, n);
 		return BCL_UDP_LOST;
 	default:
 		break;
 	}
-	suspect(udp, from);
+	bcl_udp_suspect(udp, from);
 	bcl_rail_count(&udp->rail, udp_send_failed, n);
 	tell(udp, "cannot send", error);
 	return BCL_UDP_LOST;
@@ -130,7 +130,7 @@ void bcl_udp_came_nothing(struct bcl_udp *udp)
 			&udp->peers[udp->turn++ % BCL_UDP_PEERS];
 
 		if (peer->fd >= 0) {
-			suspect(udp, peer);
+			bcl_udp_suspect(udp, peer);
 			return;
 		}
 	}

@@ -20,7 +20,7 @@ static void receive_failed(struct bcl_udp *udp)
 	if (errno == EAGAIN)
 		bcl_udp_came_nothing(udp);
 	else
-		udp->bound.errors = udp->errors = true;
+		bcl_udp_suspect(udp, &udp->bound);
 }
 
 static unsigned receive_batch(struct bcl_udp *udp,
