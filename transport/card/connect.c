@@ -54,10 +54,9 @@ static uint32_t match(const struct bcl_card_host *host,
 /* Stands in peer->path while the card connects to the peer's node. */
 static const char calling;
 
-static void up(struct bcl_peer *peer)
+static void up(struct bcl_peer *peer, const struct bcl_card_node *node)
 {
-	struct bcl_card_host *host = bcl_card_host_of(peer->port);
-	const struct bcl_card_node *node = &host->nodes[peer->node];
+	const struct bcl_card_host *host = bcl_card_host_of(peer->port);
 	char why[96] = "card:";
 	unsigned r;
 
@@ -77,7 +76,7 @@ void bcl_card_accept(struct bcl_peer *peer, uint32_t node)
 	bcl_card_lock(host);
 	peer->node = node;
 	peer->life = host->nodes[node].life;
-	up(peer);
+	up(peer, &host->nodes[node]);
 	bcl_card_unlock(host);
 }
 
@@ -113,7 +112,7 @@ enum bcl_status bcl_card_connect(struct bcl_peer *peer)
 		peer->node = index;
 		peer->life = node->life;
 		if (node->state == BCL_NODE_UP)
-			up(peer);
+			up(peer, node);
 		else
 			peer->path = (void *)&calling;
 	}
@@ -170,7 +169,7 @@ bool bcl_card_report(struct bcl_port *port, uint32_t changes)
 			told = true;
 		} else if (peer->path == &calling &&
 			   node.state == BCL_NODE_UP) {
-			up(peer);
+			up(peer, &node);
 			told = true;
 		}
 	}
