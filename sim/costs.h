@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the hosts and cards of a simulated cluster take for what they do. Times
+ * in ns, rates in ps per byte; 0: nothing, or without end.
+ */
+#ifndef SIM_COSTS_H
+#define SIM_COSTS_H
+
+#include <stdint.h>
+
+struct sim_host_costs {
+	uint64_t send, receive;	      /* a message: the library's part */
+	uint64_t trap;		      /* into the kernel and back: a doorbell */
+	uint64_t pio_read, pio_write; /* 8 bytes from the card, to it */
+	uint64_t copy;		      /* ps per byte from memory to memory */
+};
+
+/* A direction of a card's DMA engine. */
+struct sim_dma_costs {
+	uint64_t start;
+	uint64_t ps_per_byte;
+};
+
+struct sim_card_costs {
+	uint64_t frame_sent, frame_received; /* of its processor */
+	struct sim_dma_costs read, write;    /* host to card, card to host */
+	uint32_t buffers; /* frames that it holds in each direction */
+	uint32_t mtu;
+};
+
+struct sim_costs {
+	struct sim_host_costs host;
+	struct sim_card_costs card;
+};
+
+#endif
