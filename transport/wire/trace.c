@@ -1,64 +1,54 @@
 /* SPDX-License-Identifier: MIT */
-/* The format: draft-ietf-opsawg-pcapng. Blocks are in this host's order. */
 #include "transport/wire/trace.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "transport/counters.h"
 #include "transport/log.h"
 #include "transport/wire/decorator.h"
+#include "transport/wire/pcapng.h"
 
 enum {
-	SECTION = 0x0a0d0d0a,
-	ORDER = 0x1a2b3c4d,
-	INTERFACE = 1,
-	PACKET = 6,
-	LINK_ETHERNET = 1,
-	LINK_RAW_IP = 101,
-	OPTION_NAME = 2,
-	OPTION_RESOLUTION = 9,
-	OPTION_FLAGS = 2,
-	INBOUND = 1,
-	OUTBOUND = 2,
 	HEADERS = 64, /* before a frame, at most */
-	PIECES = 10,
+	EPOCH_TRIES = 5,
+	HOST = 0, /* the interface of records */
 };
 
 struct bcl_trace {
 	const struct bcl_env *env;
 	const struct bcl_config *config;
+	struct bcl_pcapng file;
+	uint64_t card;
 	int64_t epoch; /* what makes now() ns since 1970 */
-	bool broken;   /* a write failed: nothing more is written */
-	int fd;
 };
 
 struct traced {
 	struct bcl_decorator base;
 	struct bcl_trace *trace;
-	unsigned number;
+	unsigned number; /* of its interface */
 };
 
-static bool put(struct bcl_trace *trace, const struct iovec *iov, int n)
+static uint64_t trace_now(const struct bcl_trace *trace)
 {
-	size_t length = 0;
-	int i;
+	return trace->env->now(trace->env->world) + (uint64_t)trace->epoch;
+}
 
-	if (trace->broken)
-		return false;
-	for (i = 0; i < n; i++)
-		length += iov[i].iov_len;
-	if (writev(trace->fd, iov, n) == (ssize_t)length)
+static bool put(struct bcl_trace *trace, unsigned interface, uint64_t time,
+		enum bcl_pcapng_flags flags, const struct iovec *pieces,
+		unsigned n)
+{
+	bool broken = trace->file.broken;
+
+	if (bcl_pcapng_packet(&trace->file, interface, time, flags, pieces, n))
 		return true;
-	trace->broken = true;
-	bcl_log(trace->config, BCL_LOG_ERROR, "trace", "cannot write: %s",
-		strerror(errno));
+	if (!broken)
+		bcl_log(trace->config, BCL_LOG_ERROR, "trace",
+			"cannot write: %s", strerror(errno));
 	return false;
 }
 
@@ -129,92 +119,27 @@ static unsigned ether_headers(uint8_t *at, const struct bcl_wire_address *from,
 	return 14 + sizeof(prefix);
 }
 
-/* ---- blocks ---- */
-
 static bool ethernet(const struct traced *traced)
 {
 	return traced->base.rail.address.kind == BCL_WIRE_PACKET;
 }
 
-static bool put_section(struct bcl_trace *trace)
-{
-	const struct {
-		uint32_t type, length, order;
-		uint16_t major, minor;
-		int64_t section_length;
-		uint32_t again;
-	} __attribute__((packed))
-	block = { SECTION, sizeof(block), ORDER, 1, 0, -1, sizeof(block) };
-
-	return put(trace, &(struct iovec){ (void *)&block, sizeof(block) }, 1);
-}
-
-static bool put_interface(const struct traced *traced)
-{
-	struct {
-		uint32_t type, length;
-		uint16_t link, spare;
-		uint32_t snap;
-		uint16_t name, name_length;
-		char text[16];
-		uint16_t resolution, resolution_length;
-		uint8_t exponent, pad[3];
-		uint32_t end;
-		uint32_t again;
-	} __attribute__((packed)) block = {
-		.type = INTERFACE,
-		.length = sizeof(block),
-		.link = ethernet(traced) ? LINK_ETHERNET : LINK_RAW_IP,
-		.name = OPTION_NAME,
-		.name_length = sizeof(block.text),
-		.resolution = OPTION_RESOLUTION,
-		.resolution_length = 1,
-		.exponent = 9,
-		.again = sizeof(block),
-	};
-
-	/* Padding of the text is zero, which readers take as its end. */
-	memcpy(block.text, traced->base.rail.interface, sizeof(block.text));
-	return put(traced->trace,
-		   &(struct iovec){ (void *)&block, sizeof(block) }, 1);
-}
-
-/* One frame in up to PIECES - 4 pieces; pieces[0] and [1] are ours. */
-static void put_frame(struct traced *traced,
+/* One frame; pieces[0] is ours. */
+static void put_frame(struct traced *traced, uint64_t time,
 		      const struct bcl_wire_address *from,
-		      const struct bcl_wire_address *to, uint32_t flags,
-		      struct iovec *pieces, unsigned n)
+		      const struct bcl_wire_address *to,
+		      enum bcl_pcapng_flags flags, struct iovec *pieces,
+		      unsigned n)
 {
-	struct bcl_trace *trace = traced->trace;
-	struct {
-		uint32_t type, length, interface, high, low, captured, original;
-	} head = { .type = PACKET, .interface = traced->number };
-	struct {
-		uint16_t flags, flags_length;
-		uint32_t value, end, again;
-	} tail = { OPTION_FLAGS, 4, flags, 0, 0 };
-	static const uint8_t zeros[4];
 	uint8_t headers[HEADERS];
-	uint64_t time;
-	unsigned i;
+	unsigned length = 0, i;
 
-	for (i = 2; i < n; i++)
-		head.captured += (uint32_t)pieces[i].iov_len;
-	i = ethernet(traced) ? ether_headers(headers, from, to, head.captured)
-			     : udp_headers(headers, from, to, head.captured);
-	head.captured += i;
-	head.original = head.captured;
-	time = trace->env->now(trace->env->world) + (uint64_t)trace->epoch;
-	head.high = (uint32_t)(time >> 32);
-	head.low = (uint32_t)time;
-	pieces[0] = (struct iovec){ &head, sizeof(head) };
-	pieces[1] = (struct iovec){ headers, i };
-	pieces[n++] = (struct iovec){ (void *)zeros, -head.captured & 3 };
-	pieces[n++] = (struct iovec){ &tail, sizeof(tail) };
-	head.length = (uint32_t)sizeof(head) + sizeof(tail) + head.captured +
-		      (-head.captured & 3);
-	tail.again = head.length;
-	if (put(trace, pieces, (int)n))
+	for (i = 1; i < n; i++)
+		length += (unsigned)pieces[i].iov_len;
+	i = ethernet(traced) ? ether_headers(headers, from, to, length)
+			     : udp_headers(headers, from, to, length);
+	pieces[0] = (struct iovec){ headers, i };
+	if (put(traced->trace, traced->number, time, flags, pieces, n))
 		bcl_rail_count(&traced->base.rail, trace_frames, 1);
 	else
 		bcl_rail_count(&traced->base.rail, trace_lost, 1);
@@ -228,15 +153,16 @@ static unsigned trace_transmit(struct bcl_rail *rail,
 {
 	struct traced *traced = (struct traced *)rail;
 	struct bcl_rail *inner = traced->base.inner;
+	uint64_t time = trace_now(traced->trace); /* before they arrive */
 	unsigned taken = inner->transmit(inner, destination, frames, n);
-	struct iovec pieces[PIECES];
+	struct iovec pieces[BCL_PCAPNG_PIECES];
 	unsigned i;
 
 	for (i = 0; i < taken; i++) {
-		memcpy(pieces + 2, frames[i].iov,
+		memcpy(pieces + 1, frames[i].iov,
 		       frames[i].niov * sizeof(*pieces));
-		put_frame(traced, &rail->address, destination, OUTBOUND, pieces,
-			  2 + frames[i].niov);
+		put_frame(traced, time, &rail->address, destination,
+			  BCL_PCAPNG_OUTBOUND, pieces, 1 + frames[i].niov);
 	}
 	return taken;
 }
@@ -247,14 +173,15 @@ static void trace_deliver(void *arg, unsigned index,
 {
 	struct traced *traced = arg;
 	const struct bcl_rail_sink *sink = traced->base.sink;
-	struct iovec pieces[PIECES];
+	uint64_t time = trace_now(traced->trace);
+	struct iovec pieces[BCL_PCAPNG_PIECES];
 	unsigned i;
 
 	for (i = 0; i < n; i++) {
-		pieces[2] = (struct iovec){ (void *)frames[i].head,
+		pieces[1] = (struct iovec){ (void *)frames[i].head,
 					    frames[i].head_len };
-		put_frame(traced, source, &traced->base.rail.address, INBOUND,
-			  pieces, 3);
+		put_frame(traced, time, source, &traced->base.rail.address,
+			  BCL_PCAPNG_INBOUND, pieces, 2);
 	}
 	sink->deliver(sink->host, index, source, frames, n);
 }
@@ -263,14 +190,19 @@ enum bcl_status bcl_trace_wrap(struct bcl_trace *trace, unsigned index,
 			       struct bcl_rail **rail)
 {
 	struct traced *traced = bcl_decorate(trace->env, sizeof(*traced), rail);
+	char about[BCL_PCAPNG_TEXT];
 
 	if (!traced)
 		return BCL_ERR_NOMEM;
 	traced->trace = trace;
-	traced->number = index;
+	traced->number = trace->file.interfaces;
 	traced->base.deliver = trace_deliver;
 	traced->base.rail.transmit = trace_transmit;
-	put_interface(traced);
+	snprintf(about, sizeof(about), BCL_TRACE_RAIL, trace->card, index);
+	bcl_pcapng_interface(&trace->file,
+			     ethernet(traced) ? BCL_PCAPNG_ETHERNET
+					      : BCL_PCAPNG_RAW_IP,
+			     traced->base.rail.interface, about);
 	return BCL_OK;
 }
 
@@ -288,28 +220,47 @@ static void name_file(const char *wanted, uint64_t card,
 		 (int)stem, wanted, card, wanted + stem);
 }
 
+/* The clock is read around the other one: the closest pair counts. */
+static int64_t epoch(const struct bcl_env *env)
+{
+	uint64_t before, after, closest = UINT64_MAX;
+	struct timespec real;
+	int64_t result = 0;
+	unsigned i;
+
+	for (i = 0; i < EPOCH_TRIES; i++) {
+		before = env->now(env->world);
+		clock_gettime(CLOCK_REALTIME, &real);
+		after = env->now(env->world);
+		if (after - before >= closest)
+			continue;
+		closest = after - before;
+		result = (int64_t)real.tv_sec * 1000000000 + real.tv_nsec -
+			 (int64_t)(before + closest / 2);
+	}
+	return result;
+}
+
 enum bcl_status bcl_trace_open(const struct bcl_env *env,
 			       const struct bcl_config *config, uint64_t card,
 			       struct bcl_trace **result)
 {
 	struct bcl_trace *trace = env->allocate(env->world, sizeof(*trace));
-	char name[BCL_CONFIG_TEXT_MAX + 20];
-	struct timespec real;
+	char name[BCL_CONFIG_TEXT_MAX + 20], about[BCL_PCAPNG_TEXT];
 
 	if (!trace)
 		return BCL_ERR_NOMEM;
 	name_file(config->trace, card, name);
 	trace->env = env;
 	trace->config = config;
-	clock_gettime(CLOCK_REALTIME, &real);
-	trace->epoch = (int64_t)real.tv_sec * 1000000000 + real.tv_nsec -
-		       (int64_t)env->now(env->world);
-	trace->fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (trace->fd < 0 || !put_section(trace)) {
+	trace->card = card;
+	trace->epoch = epoch(env);
+	snprintf(about, sizeof(about), BCL_TRACE_HOST, card);
+	if (!bcl_pcapng_open(&trace->file, name) ||
+	    !bcl_pcapng_interface(&trace->file, BCL_PCAPNG_RECORD, "host",
+				  about)) {
 		bcl_log(config, BCL_LOG_ERROR, "trace", "%s: %s", name,
 			strerror(errno));
-		if (trace->fd >= 0)
-			close(trace->fd);
 		env->release(env->world, trace, sizeof(*trace));
 		return BCL_ERR_SYSTEM;
 	}
@@ -318,8 +269,17 @@ enum bcl_status bcl_trace_open(const struct bcl_env *env,
 	return BCL_OK;
 }
 
+void bcl_trace_record(struct bcl_trace *trace, const struct bcl_record *record)
+{
+	struct bcl_record_wire wire;
+
+	bcl_record_encode(record, &wire);
+	put(trace, HOST, trace_now(trace), BCL_PCAPNG_NO_DIRECTION,
+	    &(struct iovec){ &wire, sizeof(wire) }, 1);
+}
+
 void bcl_trace_close(struct bcl_trace *trace)
 {
-	close(trace->fd);
+	bcl_pcapng_close(&trace->file);
 	trace->env->release(trace->env->world, trace, sizeof(*trace));
 }

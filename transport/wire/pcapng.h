@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A pcapng file being written: one section, interfaces, packets with their
+ * times in nanoseconds (draft-ietf-opsawg-pcapng, in this host's order). Each
+ * block is written at once, so that the file of a killed process is whole.
+ */
+#ifndef BCL_PCAPNG_H
+#define BCL_PCAPNG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+enum bcl_pcapng_link {
+	BCL_PCAPNG_ETHERNET = 1,
+	BCL_PCAPNG_RAW_IP = 101,
+	BCL_PCAPNG_RECORD = 147, /* LINKTYPE_USER0: struct bcl_record */
+};
+
+enum bcl_pcapng_flags {
+	BCL_PCAPNG_NO_DIRECTION = 0,
+	BCL_PCAPNG_INBOUND = 1,
+	BCL_PCAPNG_OUTBOUND = 2,
+};
+
+enum {
+	BCL_PCAPNG_PIECES = 8, /* of one packet */
+	BCL_PCAPNG_TEXT = 48,  /* bytes of a name or description, with 0 */
+};
+
+struct bcl_pcapng {
+	int fd;
+	unsigned interfaces; /* declared so far: the next one's number */
+	bool broken;	     /* a write failed: nothing more is written */
+};
+
+/* Make the file and begin its section. False: errno says why. */
+bool bcl_pcapng_open(struct bcl_pcapng *file, const char *name);
+void bcl_pcapng_close(struct bcl_pcapng *file);
+
+/* Texts are cut to what fits. False: it cannot be written, see errno, or could
+ * not before. */
+bool bcl_pcapng_interface(struct bcl_pcapng *file, enum bcl_pcapng_link link,
+			  const char *name, const char *description);
+/* time: ns since 1970. */
+bool bcl_pcapng_packet(struct bcl_pcapng *file, unsigned interface,
+		       uint64_t time, enum bcl_pcapng_flags flags,
+		       const struct iovec *pieces, unsigned n);
+
+#endif
