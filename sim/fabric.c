@@ -254,7 +254,11 @@ static void pass_on(struct sim_frame *frame)
 	uint64_t now = fabric->clock->now * PS, start, head, takes, queue;
 	struct link *link = choose(fabric, frame);
 
-	sim_check(link, "no way from one port to another");
+	if (!link) {
+		fabric->link[vertex->first].info.lost++;
+		sim_frame_free(frame);
+		return;
+	}
 	start = link->free > now ? link->free : now;
 	queue = (start - now) / link->cable.ps_per_byte;
 	if (!link->up || (vertex->is_switch && queue > vertex->config.queue)) {

@@ -76,7 +76,7 @@ struct sim_link_info {
 	uint64_t frames, bytes;
 	uint64_t busy;	/* ns */
 	uint64_t queue; /* bytes that waited, at most */
-	uint64_t lost;	/* frames: queue full, or down */
+	uint64_t lost;	/* frames: queue full, or down, or no way from here */
 };
 uint32_t sim_fabric_links(const struct sim_fabric *fabric);
 void sim_fabric_link_info(const struct sim_fabric *fabric, uint32_t link,

@@ -1,5 +1,14 @@
 # SPDX-License-Identifier: MIT
 noinst_LTLIBRARIES += libsim.la
-libsim_la_SOURCES = %D%/clock.c %D%/clock.h %D%/costs.h %D%/fabric.c %D%/fabric.h %D%/fail.c %D%/fail.h \
+libsim_la_SOURCES = %D%/clock.c %D%/clock.h \
+	%D%/cluster.c %D%/cluster.h %D%/cluster_read.c %D%/costs.h \
+	%D%/fabric.c %D%/fabric.h %D%/fail.c %D%/fail.h \
 	%D%/fiber.c %D%/fiber.h %D%/object.c %D%/object.h %D%/random.h \
-	%D%/world.c %D%/world.h
+	%D%/shape.c %D%/shape.h %D%/statement.c %D%/statement.h \
+	%D%/wiring.c %D%/wiring.h %D%/world.c %D%/world.h
+
+# Descriptions of clusters: bcl-cluster(5)
+clustersdir = $(pkgdatadir)/clusters
+dist_clusters_DATA = %D%/clusters/dawning-3000.cluster \
+	%D%/clusters/ethernet-1g.cluster %D%/clusters/ethernet-100g.cluster \
+	%D%/clusters/fat-tree-1k.cluster %D%/clusters/fat-tree-16k.cluster

@@ -171,6 +171,26 @@ START_TEST(a_full_queue_and_a_link_that_is_down_lose)
 }
 END_TEST
 
+START_TEST(a_frame_without_a_way_is_lost)
+{
+	const struct sim_switch config = { SWITCH, 1 << 20, true };
+	struct sim_link_info info;
+	uint32_t link;
+
+	add_ports(2);
+	link = sim_fabric_wire(fabric, port[0],
+			       sim_fabric_switch(fabric, &config), &cable);
+	sim_fabric_wire(fabric, port[1], sim_fabric_switch(fabric, &config),
+			&cable);
+	sim_fabric_route(fabric);
+	send(0, 1);
+	run();
+	ck_assert_uint_eq(came[1].frames, 0);
+	sim_fabric_link_info(fabric, link, &info);
+	ck_assert_uint_eq(info.lost, 1);
+}
+END_TEST
+
 /* Two levels: 8 switches with 4 ports each, 4 switches above all of them. */
 static void tree(void)
 {
@@ -257,6 +277,7 @@ int main(void)
 	tcase_add_test(tcase, bytes_leave_after_they_have_come);
 	tcase_add_test(tcase, a_link_serves_one_after_the_other);
 	tcase_add_test(tcase, a_full_queue_and_a_link_that_is_down_lose);
+	tcase_add_test(tcase, a_frame_without_a_way_is_lost);
 	tcase_add_test(tcase, a_shift_through_a_fat_tree_meets_nobody);
 	tcase_add_test(tcase, ways_of_equal_length_share);
 	suite_add_tcase(suite, tcase);

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim/wiring.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/fail.h"
+
+static void grow(struct sim_wiring *wiring, uint32_t n)
+{
+	wiring->cables =
+		sim_need(realloc(wiring->cables, n * sizeof(uint32_t)));
+	wiring->other = sim_need(realloc(wiring->other, n * sizeof(uint32_t)));
+}
+
+void sim_wiring_open(struct sim_wiring *wiring, struct sim_cluster *cluster,
+		     struct sim_statement *statement)
+{
+	uint32_t ports = sim_cluster_ports(cluster), i;
+
+	*wiring = (struct sim_wiring){ .cluster = cluster,
+				       .statement = statement };
+	grow(wiring, ports);
+	for (i = 0; i < ports; i++) {
+		wiring->cables[i] = 0;
+		wiring->other[i] = i;
+	}
+}
+
+void sim_wiring_close(struct sim_wiring *wiring)
+{
+	free(wiring->cables);
+	free(wiring->other);
+}
+
+static bool lookup(const struct sim_cluster *cluster, const char *name,
+		   uint32_t *number)
+{
+	uint32_t i;
+
+	for (i = 0; i < cluster->nswitches; i++)
+		if (!strcmp(cluster->switches[i].name, name)) {
+			*number = sim_cluster_ports(cluster) + i;
+			return true;
+		}
+	return false;
+}
+
+bool sim_wiring_find(struct sim_wiring *wiring, const char *name,
+		     uint32_t *number)
+{
+	return lookup(wiring->cluster, name, number) ||
+	       sim_statement_refuse(wiring->statement,
+				    "expected a switch, not \"%s\"", name);
+}
+
+bool sim_wiring_switch(struct sim_wiring *wiring,
+		       const struct sim_crossbar *crossbar, uint32_t *number,
+		       const char *name, ...)
+{
+	struct sim_cluster *cluster = wiring->cluster;
+	struct sim_cluster_switch added = { .config = crossbar->config,
+					    .ports = crossbar->ports };
+	va_list list;
+	int length;
+
+	va_start(list, name);
+	length = vsnprintf(added.name, sizeof(added.name), name, list);
+	va_end(list);
+	if ((size_t)length >= sizeof(added.name))
+		return sim_statement_refuse(
+			wiring->statement,
+			"expected a name of less than %d characters",
+			SIM_NAME_SIZE);
+	if (!strncmp(added.name, "node", 4))
+		return sim_statement_refuse(
+			wiring->statement,
+			"expected a name that does not begin with \"node\"");
+	if (lookup(cluster, added.name, number))
+		return sim_statement_refuse(
+			wiring->statement,
+			"expected another name, switch \"%s\" exists",
+			added.name);
+	cluster->switches = sim_need(
+		realloc(cluster->switches,
+			(cluster->nswitches + 1) * sizeof(*cluster->switches)));
+	cluster->switches[cluster->nswitches] = added;
+	*number = sim_cluster_ports(cluster) + cluster->nswitches++;
+	grow(wiring, *number + 1);
+	wiring->cables[*number] = 0;
+	wiring->other[*number] = *number;
+	return true;
+}
+
+/* Somebody who stands for its whole network. */
+static uint32_t network(struct sim_wiring *wiring, uint32_t of)
+{
+	uint32_t *other = wiring->other;
+
+	while (other[of] != of)
+		of = other[of] = other[other[of]];
+	return of;
+}
+
+static bool has_room(struct sim_wiring *wiring, uint32_t at, uint32_t count)
+{
+	const struct sim_cluster *cluster = wiring->cluster;
+	uint32_t nports = sim_cluster_ports(cluster);
+	uint32_t ports = at < nports ? 1 : cluster->switches[at - nports].ports;
+	char name[SIM_NAME_SIZE];
+
+	if (!ports || count <= ports - wiring->cables[at])
+		return true;
+	sim_cluster_name(cluster, at, name);
+	return sim_statement_refuse(wiring->statement,
+				    "expected at most %u cable%s at %s", ports,
+				    ports > 1 ? "s" : "", name);
+}
+
+bool sim_wiring_cables(struct sim_wiring *wiring, uint32_t a, uint32_t b,
+		       const struct sim_cable *wire, uint32_t count)
+{
+	struct sim_cluster *cluster = wiring->cluster;
+	uint32_t i;
+
+	if (a == b)
+		return sim_statement_refuse(wiring->statement,
+					    "expected two different ends");
+	if (!has_room(wiring, a, count) || !has_room(wiring, b, count))
+		return false;
+	cluster->cables = sim_need(
+		realloc(cluster->cables,
+			(cluster->ncables + count) * sizeof(*cluster->cables)));
+	for (i = 0; i < count; i++)
+		cluster->cables[cluster->ncables++] =
+			(struct sim_cluster_cable){ a, b, *wire };
+	wiring->cables[a] += count;
+	wiring->cables[b] += count;
+	wiring->other[network(wiring, a)] = network(wiring, b);
+	return true;
+}
+
+bool sim_wiring_complete(struct sim_wiring *wiring)
+{
+	const struct sim_cluster *cluster = wiring->cluster;
+	char name[SIM_NAME_SIZE], first_name[SIM_NAME_SIZE];
+	uint32_t i, first = 0;
+
+	for (i = 0; i < sim_cluster_ports(cluster); i++) {
+		sim_cluster_name(cluster, i, name);
+		if (!wiring->cables[i])
+			return sim_statement_refuse(wiring->statement,
+						    "expected a cable at %s",
+						    name);
+		if (sim_cluster_node(cluster, i) == 0)
+			first = i;
+		sim_cluster_name(cluster, first, first_name);
+		if (network(wiring, i) != network(wiring, first))
+			return sim_statement_refuse(
+				wiring->statement,
+				"expected a way from %s to %s", first_name,
+				name);
+	}
+	return true;
+}
