@@ -132,15 +132,19 @@ static const struct vertex *end_of(const struct sim_fabric *fabric,
 	return &fabric->vertex[link->info.to];
 }
 
+static uint8_t *hops_to(const struct sim_fabric *fabric,
+			const struct vertex *to)
+{
+	return fabric->hops + (size_t)to->number * fabric->nswitches;
+}
+
 /* From all switches to this one, breadth first. */
 static void measure(struct sim_fabric *fabric, uint32_t to, uint32_t *queue)
 {
 	const struct vertex *vertex = &fabric->vertex[to];
-	uint8_t *hops =
-		fabric->hops + (size_t)vertex->number * fabric->nswitches;
+	uint8_t *hops = hops_to(fabric, vertex);
 	uint32_t head = 0, tail = 0, i;
 
-	memset(hops, NO_WAY, fabric->nswitches);
 	hops[vertex->number] = 0;
 	queue[tail++] = to;
 	while (head < tail) {
@@ -159,18 +163,25 @@ static void measure(struct sim_fabric *fabric, uint32_t to, uint32_t *queue)
 	}
 }
 
+/* To the switches that have ports. */
 void sim_fabric_route(struct sim_fabric *fabric)
 {
+	size_t size = (size_t)fabric->nswitches * fabric->nswitches;
 	uint32_t *queue, i;
 
 	if (!fabric->nswitches)
 		return;
 	queue = sim_need(malloc(fabric->nswitches * sizeof(*queue)));
-	fabric->hops = sim_need(realloc(
-		fabric->hops, (size_t)fabric->nswitches * fabric->nswitches));
-	for (i = 0; i < fabric->nvertices; i++)
-		if (fabric->vertex[i].is_switch)
-			measure(fabric, i, queue);
+	fabric->hops = sim_need(realloc(fabric->hops, size));
+	memset(fabric->hops, NO_WAY, size);
+	for (i = 0; i < fabric->nlinks; i++) {
+		const struct link *link = &fabric->link[i];
+		const struct vertex *end = end_of(fabric, link);
+
+		if (!fabric->vertex[link->info.from].is_switch &&
+		    end->is_switch && hops_to(fabric, end)[end->number])
+			measure(fabric, link->info.to, queue);
+	}
 	free(queue);
 }
 
@@ -216,8 +227,7 @@ static unsigned hops_from(const struct sim_fabric *fabric,
 		return 0;
 	if (!end->is_switch || !home->is_switch)
 		return NO_WAY;
-	return 1u + fabric->hops[(size_t)home->number * fabric->nswitches +
-				 end->number];
+	return 1u + hops_to(fabric, home)[end->number];
 }
 
 /* One of the links that lead there by the shortest way, or NULL. */
