@@ -13,11 +13,12 @@ check_PROGRAMS += $(unit_tests)
 TESTS = $(unit_tests) $(fuzzers) $(system_tests)
 
 TEST_SECONDS = 300
-TEST_EXTENSIONS = .sh .fuzz .spin
+TEST_EXTENSIONS = .sh .fuzz .spin .weak
 LOG_COMPILER = $(TEST_WRAPPER) timeout --kill-after=10 $(TEST_SECONDS)
 SH_LOG_COMPILER = $(LOG_COMPILER)
 FUZZ_LOG_COMPILER = $(srcdir)/tests/fuzz/run
 SPIN_LOG_COMPILER = $(LOG_COMPILER) $(srcdir)/tests/model/run
+WEAK_LOG_COMPILER = $(LOG_COMPILER) $(srcdir)/tests/weak/run
 AM_TESTS_ENVIRONMENT = \
 	CK_DEFAULT_TIMEOUT=60; export CK_DEFAULT_TIMEOUT; \
 	abs_top_srcdir='$(abs_top_srcdir)'; export abs_top_srcdir; \
