@@ -319,7 +319,7 @@ static void env_host(void *arg, char name[64], uint8_t boot_id[16])
 
 /* ---- the world ---- */
 
-struct sim_world *sim_world_open(uint64_t seed,
+struct sim_world *sim_world_open(uint64_t seed, const struct bcl_card_ops *card,
 				 const struct bcl_rail_kind *const *rails)
 {
 	struct sim_world *world = sim_need(calloc(1, sizeof(*world)));
@@ -353,6 +353,7 @@ struct sim_world *sim_world_open(uint64_t seed,
 		.variables = env_variables,
 		.host = env_host,
 		.sleeps_at_once = true,
+		.card = card,
 		.rails = rails,
 	};
 	return world;

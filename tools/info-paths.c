@@ -6,7 +6,7 @@
 #include "tools/info.h"
 #include "transport/boot/boot.h"
 #include "transport/boot/fork.h"
-#include "transport/card/host.h"
+#include "transport/card/card.h"
 
 enum {
 	PATIENCE = 10, /* s until a pair without an answer is called so */

@@ -4,7 +4,7 @@
  * claims it. The card holds its own copy of the posting, which has to be taken
  * back before another path may fill the buffer.
  */
-#include "transport/card/host.h"
+#include "transport/card/card.h"
 #include "transport/internal.h"
 
 enum bcl_status bcl_channels_open(struct bcl_port *port)

@@ -25,7 +25,7 @@
 #include "transport/log.h"
 #include "transport/wire/rail.h"
 
-struct bcl_card_host; /* transport/card/host.h: the in-process card */
+struct bcl_card_host; /* transport/card/ops.h: the card, as the library sees it */
 struct bcl_card_port; /* transport/card/queues.h: a port's queues */
 struct bcl_shm_port;  /* transport/shm/shm.h: a port's shared-memory side */
 struct bcl_pair;      /* transport/shm/pair.h: one connected pair */
@@ -234,7 +234,7 @@ struct bcl_context {
 	bool barrier; /* env->barrier() works, and for this process */
 	uint32_t fork_generation;
 
-	struct bcl_card_host *card; /* NULL: no rail could be opened */
+	struct bcl_card_host *card; /* NULL: none could be opened */
 	struct bcl_helper *helper;  /* NULL: BCL_HELPER=0 or fibers */
 	_Alignas(64) _Atomic uint64_t presence; /* counts the program's calls */
 	_Atomic uint32_t armed;	    /* ports whose owner is about to sleep */

@@ -22,7 +22,7 @@
  * traffic is the owner's, and the helper only looks in now and then, in case
  * it is busy elsewhere.
  */
-#include "transport/card/host.h"
+#include "transport/card/card.h"
 #include "transport/internal.h"
 #include "transport/shm/shm.h"
 

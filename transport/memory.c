@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "transport/card/host.h"
+#include "transport/card/card.h"
 #include "transport/internal.h"
 #include "transport/key.h"
 #include "transport/shm/shm.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "transport/card/host.h"
+#include "transport/card/card.h"
 #include "transport/internal.h"
 #include "transport/shm/shm.h"
 

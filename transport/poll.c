@@ -21,7 +21,7 @@
  */
 #include <limits.h>
 
-#include "transport/card/host.h"
+#include "transport/card/card.h"
 #include "transport/env/prefetch.h"
 #include "transport/card/queues.h"
 #include "transport/internal.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
-#include "transport/card/host.h"
+#include "transport/card/card.h"
 #include "transport/internal.h"
 #include "transport/shm/shm.h"
 

@@ -11,7 +11,7 @@
  * next loads in all processes (bcl_shm_sleep(), bcl_card_sleep()), looks
  * again, and sleeps; a sender stores its message, then loads the flag.
  */
-#include "transport/card/host.h"
+#include "transport/card/card.h"
 #include "transport/internal.h"
 #include "transport/shm/shm.h"
 

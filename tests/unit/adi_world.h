@@ -63,7 +63,7 @@ static inline void world_spawn(const struct mock_options *options, unsigned n,
 
 	if (all.ports < n)
 		all.ports = n;
-	world.ranks = sim_world_open(all.seed, NULL);
+	world.ranks = sim_world_open(all.seed, NULL, NULL);
 	world.env = *sim_world_env(world.ranks);
 	world.allocate = world.env.allocate;
 	world.env.allocate = world_allocate;

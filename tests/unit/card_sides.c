@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "link_rail.h"
+#include "transport/card/ops.h"
 #include "transport/counters.h"
 #include "unit.h"
 
@@ -171,7 +172,7 @@ void sides_play(void (*what)(struct side *side))
 
 void sides_open(void)
 {
-	sides_world = sim_world_open(11, link_rails);
+	sides_world = sim_world_open(11, &bcl_card_inproc, link_rails);
 	link_world(sides_world);
 	sides_apart = false;
 	memset(sides, 0, sizeof(sides));

@@ -23,8 +23,8 @@ unit_tests += %D%/test_sim_clock %D%/test_sim_cluster %D%/test_sim_fabric \
 # The ADI, over a transport of their own
 adi_traffic = %D%/adi_traffic.c %D%/adi_traffic.h %D%/need.h
 adi_world = %D%/adi_world.h %D%/need.h %D%/mock_transport.c %D%/mock_transport.h
-adi_world_libs = libsim.la libadi.la libtransport.la $(HWLOC_LIBS) $(PMIX_LIBS) \
-	$(CHECK_LIBS)
+adi_world_libs = libsim.la libadi.la libtransport.la libnicfw.la \
+	$(HWLOC_LIBS) $(PMIX_LIBS) $(CHECK_LIBS)
 unit_tests += %D%/test_match %D%/test_adi
 %C%_test_adi_SOURCES = %D%/test_adi.c $(adi_world)
 %C%_test_adi_LDADD = $(adi_world_libs)
@@ -102,11 +102,14 @@ unit_tests += %D%/test_card_large %D%/test_card_path %D%/test_card_remote
 %C%_test_card_large_LDADD = libsim.la $(LDADD)
 %C%_test_card_path_LDADD = libsim.la $(LDADD)
 %C%_test_card_remote_LDADD = libsim.la $(LDADD)
+unit_tests += %D%/test_card_nodes
+%C%_test_card_nodes_SOURCES = %D%/test_card_nodes.c $(link_rail)
+%C%_test_card_nodes_LDADD = libsim.la $(LDADD)
 
 # Collectives over a job of threads: coll_mock.h
 coll_mock = %D%/coll_cases.c %D%/coll_cases.h %D%/coll_mock.c %D%/coll_mock.h
-coll_mock_libs = libcollectives.la libtransport.la $(HWLOC_LIBS) \
-	$(CHECK_LIBS)
+coll_mock_libs = libcollectives.la libtransport.la libnicfw.la \
+	$(HWLOC_LIBS) $(CHECK_LIBS)
 unit_tests += %D%/test_collectives %D%/test_select %D%/test_team
 %C%_test_collectives_SOURCES = %D%/test_collectives.c $(coll_mock)
 %C%_test_collectives_LDADD = $(coll_mock_libs)

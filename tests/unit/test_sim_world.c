@@ -21,7 +21,7 @@ static void note(char what)
 
 static void setup(void)
 {
-	world = sim_world_open(7, NULL);
+	world = sim_world_open(7, NULL, NULL);
 	env = sim_world_env(world);
 	object = env->object_open(env->world);
 	group = env->group_open(env->world, &object, 1);

@@ -30,8 +30,7 @@ static uint32_t match(const struct bcl_card_host *host,
 	unsigned r, w;
 
 	for (r = 0; r < host->nrails; r++) {
-		const struct bcl_wire_address *own =
-			&host->rails[r].rail->address;
+		const struct bcl_wire_address *own = &host->rail[r].address;
 		unsigned best = 0, which = 0;
 
 		for (w = 0; w < address->nwires; w++) {
@@ -63,61 +62,43 @@ static void up(struct bcl_peer *peer, const struct bcl_card_node *node)
 	for (r = 0; r < host->nrails; r++)
 		if (node->known & 1 << r)
 			snprintf(why + strlen(why), sizeof(why) - strlen(why),
-				 " %s/%s", host->rails[r].rail->kind->name,
-				 host->rails[r].rail->interface);
+				 " %s/%s", host->rail[r].kind,
+				 host->rail[r].interface);
 	peer->path = NULL;
 	bcl_peer_up(peer, &bcl_card_path_ops, why);
 }
 
-void bcl_card_accept(struct bcl_peer *peer, uint32_t node)
+void bcl_card_accept(struct bcl_peer *peer, uint32_t index)
 {
 	struct bcl_card_host *host = bcl_card_host_of(peer->port);
+	struct bcl_card_node node;
 
-	bcl_card_lock(host);
-	peer->node = node;
-	peer->life = host->nodes[node].life;
-	up(peer, &host->nodes[node]);
-	bcl_card_unlock(host);
+	host->ops->node(host, index, &node);
+	peer->node = index;
+	peer->life = node.life;
+	up(peer, &node);
 }
 
 enum bcl_status bcl_card_connect(struct bcl_peer *peer)
 {
 	struct bcl_card_host *host = bcl_card_host_of(peer->port);
 	struct bcl_wire_address wires[BCL_RAILS_MAX] = { 0 };
-	struct bcl_control control = { .op = BCL_CTL_CONNECT };
-	enum bcl_status status = BCL_ERR_NORAIL;
-	uint32_t index = 0;
-	unsigned r;
+	uint32_t rails = match(host, &peer->address, wires);
+	struct bcl_card_node node;
+	enum bcl_status status;
 
-	control.connect.card = peer->address.card;
-	control.connect.rails = match(host, &peer->address, wires);
-	if (!control.connect.rails)
+	if (!rails)
 		return BCL_ERR_NORAIL;
-	bcl_card_lock(host);
-	host->connecting = wires;
-	status = bcl_card_command(host, &control, &index);
-	host->connecting = NULL;
-	if (!status) {
-		struct bcl_card_node *node = &host->nodes[index];
-
-		if (node->card != peer->address.card) {
-			node->card = peer->address.card;
-			node->known = 0;
-		}
-		for (r = 0; r < host->nrails; r++)
-			if (control.connect.rails & ~node->known & 1u << r) {
-				node->address[r] = wires[r];
-				node->known |= (uint8_t)(1 << r);
-			}
-		peer->node = index;
-		peer->life = node->life;
-		if (node->state == BCL_NODE_UP)
-			up(peer, node);
-		else
-			peer->path = (void *)&calling;
-	}
-	bcl_card_unlock(host);
-	return status;
+	status = host->ops->connect(host, peer->address.card, rails, wires,
+				    &peer->node, &node);
+	if (status)
+		return status;
+	peer->life = node.life;
+	if (node.state == BCL_NODE_UP)
+		up(peer, &node);
+	else
+		peer->path = (void *)&calling;
+	return BCL_OK;
 }
 
 /* Nobody will read what was offered to a peer that is lost. */
@@ -148,19 +129,13 @@ bool bcl_card_report(struct bcl_port *port, uint32_t changes)
 	struct bcl_card_host *host = bcl_card_host_of(port);
 	struct bcl_peer *peer;
 	bool told = false;
-	uint32_t now;
 
 	for (peer = port->peers; peer; peer = peer->next) {
 		struct bcl_card_node node;
 
 		if (peer->ops != &bcl_card_path_ops && peer->path != &calling)
 			continue;
-		bcl_card_lock(host);
-		node = host->nodes[peer->node];
-		now = atomic_load_explicit(&host->changes,
-					   memory_order_relaxed);
-		bcl_card_unlock(host);
-		if (now != changes)
+		if (host->ops->node(host, peer->node, &node) != changes)
 			return told;
 		if (node.life != peer->life) {
 			bcl_card_abandon(peer);
@@ -179,15 +154,9 @@ bool bcl_card_report(struct bcl_port *port, uint32_t changes)
 
 static enum bcl_status command_node(struct bcl_peer *peer, uint32_t op)
 {
-	struct bcl_card_host *host = bcl_card_host_of(peer->port);
 	const struct bcl_control control = { .op = op, .node = peer->node };
-	enum bcl_status status;
-	uint32_t result;
 
-	bcl_card_lock(host);
-	status = bcl_card_command(host, &control, &result);
-	bcl_card_unlock(host);
-	return status;
+	return bcl_card_command(peer->port, &control);
 }
 
 enum bcl_status bcl_card_isolate(struct bcl_peer *peer)

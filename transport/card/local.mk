@@ -1,3 +1,5 @@
 # SPDX-License-Identifier: MIT
-libtransport_la_SOURCES += %D%/connect.c %D%/hal.c %D%/host.c %D%/host.h \
-	%D%/inside.h %D%/path.c %D%/queues.c %D%/queues.h
+libtransport_la_SOURCES += %D%/card.c %D%/card.h %D%/connect.c %D%/inside.h \
+	%D%/ops.h %D%/path.c %D%/queues.c %D%/queues.h \
+	%D%/inproc/hal.c %D%/inproc/inproc.c %D%/inproc/inproc.h \
+	%D%/inproc/node.c %D%/inproc/open.c %D%/inproc/turn.c

@@ -71,11 +71,11 @@ static void submit(struct bcl_card_slot *slot)
 	unsigned at = queues->requests_made++ & queues->request_mask;
 
 	queues->submits[at] = number_of(queues, slot);
-	/* Release: pairs with doorbell() in host.c. */
+	/* Release: pairs with doorbell() in inproc/turn.c. */
 	atomic_store_explicit(
 		(_Atomic uint32_t *)&queues->indices->requests_made,
 		queues->requests_made, memory_order_release);
-	bcl_card_ring(bcl_card_host_of(port), queues->seat);
+	queues->doorbell(queues->host, queues->seat);
 }
 
 static uint8_t *bounce(const struct bcl_card_slot *slot)
@@ -404,13 +404,11 @@ static enum bcl_status card_offer(struct bcl_peer *peer, const void *buffer,
 {
 	struct bcl_port *port = peer->port;
 	struct bcl_card_port *queues = port->card;
-	struct bcl_card_host *host = bcl_card_host_of(port);
 	uint16_t number = queues->free_offer;
 	struct bcl_card_channel *offer = &queues->channels[number];
 	struct bcl_control control = { .op = BCL_CTL_POST };
 	enum bcl_status status;
 	struct token token;
-	uint32_t result;
 
 	if (number == BCL_CARD_NO_SLOT) {
 		bcl_count(port->counters, core_send_again);
@@ -423,9 +421,7 @@ static enum bcl_status card_offer(struct bcl_peer *peer, const void *buffer,
 	control.channel.handle = BCL_HANDLE_SELF;
 	control.channel.offset = (uintptr_t)buffer;
 	control.channel.length = length;
-	bcl_card_lock(host);
-	status = bcl_card_command(host, &control, &result);
-	bcl_card_unlock(host);
+	status = bcl_card_command(port, &control);
 	if (status)
 		return status;
 	queues->free_offer = offer->next;
@@ -457,17 +453,13 @@ void bcl_card_offer_ended(struct bcl_card_port *queues, unsigned number)
 
 enum bcl_status bcl_card_unoffer(struct bcl_port *port, unsigned number)
 {
-	struct bcl_card_host *host = bcl_card_host_of(port);
 	const struct bcl_control control = {
 		.op = BCL_CTL_UNPOST,
 		.channel = { .port = port->number, .number = number },
 	};
 	enum bcl_status status;
-	uint32_t result;
 
-	bcl_card_lock(host);
-	status = bcl_card_command(host, &control, &result);
-	bcl_card_unlock(host);
+	status = bcl_card_command(port, &control);
 	/* Not posted any more: it was read, the event is there already. */
 	if (status)
 		return BCL_ERR_BUSY;
@@ -580,15 +572,12 @@ static void card_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 	double typical;
 	unsigned r;
 
-	bcl_card_lock(host);
-	if (!bcl_card_node_info(host->card, peer->node, &node)) {
+	if (!host->ops->node_info(host, peer->node, &node)) {
 		info->rails = node.rails;
 		info->latency = (double)node.rtt / 2000;
 	}
-	bcl_card_unlock(host);
 	for (r = 0; r < host->nrails; r++)
-		small |= host->rails[r].rail->limits.small &&
-			 info->rails & 1u << r;
+		small |= host->rail[r].small && info->rails & 1u << r;
 	/* Typical of the wires, until something was measured; the card's clock
 	 * is too coarse to tell of less. */
 	typical = small ? 0.8 : 2;

@@ -103,16 +103,10 @@ static void fill_in(struct bcl_card_port *queues, const struct sizes *n,
 	queues->channels[n->channels - 1].next = BCL_CARD_NO_SLOT;
 }
 
-static struct bcl_card_area *areas_of(struct bcl_card_host *host,
-				      const struct bcl_card_seat *seat)
-{
-	return &host->areas[(seat - host->seats) * BCL_CARD_AREA_MAX];
-}
-
 enum bcl_status bcl_card_port_open(struct bcl_port *port)
 {
 	struct bcl_card_host *host = bcl_card_host_of(port);
-	const struct bcl_env *env = host->env;
+	const struct bcl_env *env = port->context->env;
 	const struct bcl_config *config = &port->context->config;
 	const struct sizes n = {
 		.requests = power_of_two(config->requests),
@@ -121,15 +115,19 @@ enum bcl_status bcl_card_port_open(struct bcl_port *port)
 		.receives = power_of_two(power_of_two(config->blocks) +
 					 port->nchannels + BCL_CARD_OFFERS),
 	};
-	struct bcl_control control = { .op = BCL_CTL_PORT_OPEN };
+	struct bcl_control control = {
+		.op = BCL_CTL_PORT_OPEN,
+		.port = { .number = port->number,
+			  .nrequests = n.requests,
+			  .nreceives = n.receives,
+			  .nblocks = n.blocks,
+			  .nchannels = n.channels },
+	};
 	struct bcl_card_area areas[BCL_CARD_AREAS];
 	struct bcl_card_port probe = { 0 }, *queues;
 	struct layout layout = { 0 };
-	struct bcl_card_seat *seat;
-	enum bcl_status status = BCL_ERR_NOMEM;
-	uint32_t result, handle;
+	enum bcl_status status;
 	size_t size;
-	unsigned r;
 
 	lay_out(&probe, &n, areas, &layout);
 	size = layout.used;
@@ -142,38 +140,14 @@ enum bcl_status bcl_card_port_open(struct bcl_port *port)
 	queues->size = size;
 	queues->nchannels = port->nchannels;
 	fill_in(queues, &n, areas);
-
-	bcl_card_lock(host);
-	seat = bcl_card_seat_find(host, port->number, 0);
-	if (seat) {
-		handle =
-			bcl_card_area_handle((unsigned)(seat - host->seats), 0);
-		seat->number = port->number;
-		seat->port = port;
-		seat->queues = queues;
-		memcpy(areas_of(host, seat), areas, sizeof(areas));
-		control.port.number = port->number;
-		control.port.requests = handle + BCL_CARD_AREA_REQUESTS;
-		control.port.sends = handle + BCL_CARD_AREA_SENDS;
-		control.port.receives = handle + BCL_CARD_AREA_RECEIVES;
-		control.port.blocks = handle + BCL_CARD_AREA_BLOCKS;
-		control.port.indices = handle + BCL_CARD_AREA_INDICES;
-		control.port.nrequests = n.requests;
-		control.port.nreceives = n.receives;
-		control.port.nblocks = n.blocks;
-		control.port.nchannels = n.channels;
-		status = bcl_card_command(host, &control, &result);
-		if (status)
-			seat->number = 0;
-	}
-	queues->seat = seat;
+	queues->host = host;
+	queues->doorbell = host->ops->doorbell;
+	queues->ring = host->ring;
 	queues->news = &host->changes;
-	for (r = 0; r < host->nrails; r++)
-		if (bcl_rail_mapped(host->rails[r].rail))
-			queues->ring = host->rails[r].rail;
 	queues->changes =
 		atomic_load_explicit(&host->changes, memory_order_relaxed);
-	bcl_card_unlock(host);
+	status = host->ops->port_open(host, port, areas, &control,
+				      &queues->seat);
 	if (status) {
 		env->release(env->world, layout.memory, size);
 		return status;
@@ -184,22 +158,12 @@ enum bcl_status bcl_card_port_open(struct bcl_port *port)
 
 void bcl_card_port_close(struct bcl_port *port)
 {
-	struct bcl_card_host *host = bcl_card_host_of(port);
+	const struct bcl_env *env = port->context->env;
 	struct bcl_card_port *queues = port->card;
-	const struct bcl_control control = {
-		.op = BCL_CTL_PORT_CLOSE,
-		.port = { .number = port->number },
-	};
-	uint32_t result;
 
-	bcl_card_lock(host);
-	bcl_card_command(host, &control, &result);
-	queues->seat->number = 0;
-	memset(areas_of(host, queues->seat), 0,
-	       BCL_CARD_AREAS * sizeof(*host->areas));
-	bcl_card_unlock(host);
+	queues->host->ops->port_close(queues->host, queues->seat);
 	port->card = NULL;
-	host->env->release(host->env->world, queues->memory, queues->size);
+	env->release(env->world, queues->memory, queues->size);
 }
 
 /* ---- posting ---- */
@@ -207,7 +171,6 @@ void bcl_card_port_close(struct bcl_port *port)
 enum bcl_status bcl_card_post(struct bcl_port *port, unsigned channel,
 			      void *buffer, size_t length, uint64_t cookie)
 {
-	struct bcl_card_host *host = bcl_card_host_of(port);
 	const struct bcl_control control = {
 		.op = BCL_CTL_POST,
 		.channel = { .port = port->number,
@@ -219,11 +182,8 @@ enum bcl_status bcl_card_post(struct bcl_port *port, unsigned channel,
 			     .cookie = cookie },
 	};
 	enum bcl_status status;
-	uint32_t result;
 
-	bcl_card_lock(host);
-	status = bcl_card_command(host, &control, &result);
-	bcl_card_unlock(host);
+	status = bcl_card_command(port, &control);
 	if (!status)
 		port->card->channels[channel].posted = true;
 	return status;
@@ -231,19 +191,15 @@ enum bcl_status bcl_card_post(struct bcl_port *port, unsigned channel,
 
 enum bcl_status bcl_card_unpost(struct bcl_port *port, unsigned channel)
 {
-	struct bcl_card_host *host = bcl_card_host_of(port);
 	const struct bcl_control control = {
 		.op = BCL_CTL_UNPOST,
 		.channel = { .port = port->number, .number = channel },
 	};
 	enum bcl_status status;
-	uint32_t result;
 
 	if (!port->card->channels[channel].posted)
 		return BCL_OK;
-	bcl_card_lock(host);
-	status = bcl_card_command(host, &control, &result);
-	bcl_card_unlock(host);
+	status = bcl_card_command(port, &control);
 	if (!status)
 		port->card->channels[channel].posted = false;
 	/* Filled already: the event is in the queue. */
@@ -392,16 +348,19 @@ enum bcl_status bcl_card_receive(struct bcl_port *port, struct bcl_event *event)
 		       : BCL_ERR_EMPTY;
 }
 
+static void nothing(void *arg)
+{
+	(void)arg;
+}
+
 void bcl_card_sleep(struct bcl_port *port, bool sleeping)
 {
-	struct bcl_card_host *host = bcl_card_host_of(port);
 	_Atomic uint32_t *flag = (void *)&port->card->indices->sleeping;
 
 	atomic_store_explicit(flag, sleeping, memory_order_release);
 	if (!sleeping)
 		return;
-	/* Events are written under the lock: those before this are seen by the
-	 * caller's next look, those after see the flag. */
-	bcl_card_lock(host);
-	bcl_card_unlock(host);
+	/* Events before this are seen by the caller's next look, those after
+	 * see the flag. */
+	bcl_card_exclusive(port->context, nothing, NULL);
 }

@@ -16,6 +16,7 @@
 
 #include "transport/wire/rail.h"
 
+struct bcl_card_host;
 struct bcl_card_seat;
 struct bcl_peer;
 
@@ -69,6 +70,10 @@ struct bcl_card_port {
 	uint16_t free_slot;
 	struct bcl_card_slot *slots;
 	uint8_t *bounce; /* BCL_BLOCK_SIZE bytes per request */
+	struct bcl_card_host *host;
+	struct bcl_card_seat *seat; /* how the host knows the port */
+	void (*doorbell)(struct bcl_card_host *host,
+			 struct bcl_card_seat *seat); /* the host's */
 
 	/* the system ring */
 	uint8_t *blocks;
@@ -84,8 +89,7 @@ struct bcl_card_port {
 	uint32_t unfinished; /* operations with a rest */
 	uint64_t piece;	     /* bytes that one request moves at most */
 
-	struct bcl_card_seat *seat; /* how the host knows the port */
-	void *memory;		    /* all of the above in one allocation */
+	void *memory; /* all of the above in one allocation */
 	size_t size;
 };
 

@@ -24,6 +24,7 @@ enum bcl_log_level {
 	BCL_LOG_DEBUG,
 };
 
+struct bcl_card_ops;
 struct bcl_rail_kind;
 struct bcl_thread;
 
@@ -122,7 +123,10 @@ struct bcl_env {
 	/* Shared memory and attach may be tried. */
 	bool shared_memory;
 
-	/* The kinds of rail there are, NULL-terminated (transport/wire). */
+	/* Who hosts the card (transport/card/ops.h); NULL: there is none. */
+	const struct bcl_card_ops *card;
+	/* The kinds of rail there are, NULL-terminated (transport/wire): for
+	 * the in-process host. */
 	const struct bcl_rail_kind *const *rails;
 };
 

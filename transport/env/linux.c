@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The environment of a Linux process. */
+#include "transport/card/ops.h"
 #include "transport/env/env.h"
 #include "transport/wire/rail.h"
 
@@ -352,5 +353,6 @@ const struct bcl_env bcl_env_linux = {
 	.variables = linux_variables,
 	.host = linux_host,
 	.shared_memory = true,
+	.card = &bcl_card_inproc,
 	.rails = linux_rails,
 };

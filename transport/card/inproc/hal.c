@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the in-process host gives its card (nicfw/hal.h). */
-#include "transport/card/inside.h"
+#include "transport/card/inproc/inproc.h"
 
 #include <string.h>
 
@@ -9,38 +9,23 @@
 
 /* ---- memory ---- */
 
-struct bcl_card_seat *bcl_card_seat_find(struct bcl_card_host *host,
-					 uint16_t port, uint16_t number)
-{
-	unsigned i;
-
-	for (i = 0; i < BCL_CARD_PORTS; i++) {
-		struct bcl_card_seat *seat =
-			&host->seats[(port + i) % BCL_CARD_PORTS];
-
-		if (seat->number == number)
-			return seat;
-	}
-	return NULL;
-}
-
 /* Most often it sits where its number says. */
-static inline struct bcl_card_seat *seat_of(struct bcl_card_host *host,
+static inline struct bcl_card_seat *seat_of(struct bcl_inproc *host,
 					    uint16_t port)
 {
-	struct bcl_card_seat *seat = &host->seats[port % BCL_CARD_PORTS];
+	struct bcl_card_seat *seat = &host->seats[port % BCL_INPROC_PORTS];
 
 	return seat->number == port ? seat
-				    : bcl_card_seat_find(host, port, port);
+				    : bcl_inproc_seat_find(host, port, port);
 }
 
-static inline uint8_t *area(struct bcl_card_host *host, uint32_t handle,
+static inline uint8_t *area(struct bcl_inproc *host, uint32_t handle,
 			    uint64_t offset, uint64_t length)
 {
 	uint32_t index = handle - 1;
 	const struct bcl_card_area *area;
 
-	if (index >= BCL_CARD_HANDLES)
+	if (index >= BCL_INPROC_HANDLES)
 		return NULL;
 	area = &host->areas[index];
 	if (offset > area->length || length > area->length - offset)
@@ -48,14 +33,14 @@ static inline uint8_t *area(struct bcl_card_host *host, uint32_t handle,
 	return area->address + offset;
 }
 
-static enum bcl_dma_result refused(struct bcl_card_host *host)
+static enum bcl_dma_result refused(struct bcl_inproc *host)
 {
 	bcl_count(host->context->counters, host_dma_refused);
 	return BCL_DMA_FAULT;
 }
 
 /* Where the memory is, NULL: nowhere, or not allowed. */
-static inline uint8_t *resolve(struct bcl_card_host *host, uint16_t port,
+static inline uint8_t *resolve(struct bcl_inproc *host, uint16_t port,
 			       int remote, const struct bcl_memref *ref,
 			       unsigned rights)
 {
@@ -79,7 +64,7 @@ static void *hal_area(void *host, uint32_t handle, uint64_t length)
 	return area(host, handle, 0, length);
 }
 
-static void place(struct bcl_card_host *host, uint8_t *to, const uint8_t *from,
+static void place(struct bcl_inproc *host, uint8_t *to, const uint8_t *from,
 		  uint32_t length)
 {
 	memcpy(to, from, length);
@@ -113,7 +98,7 @@ static enum bcl_dma_result hal_store(void *arg, uint16_t port, int remote,
 				     const struct bcl_memref *ref,
 				     const void *card, uint32_t *crc)
 {
-	struct bcl_card_host *host = arg;
+	struct bcl_inproc *host = arg;
 	uint8_t *memory = resolve(host, port, remote, ref, BCL_REMOTE_WRITE);
 
 	if (!memory)
@@ -158,15 +143,15 @@ static enum bcl_dma_result hal_atomic(void *arg, enum bcl_atomic_op op,
 
 /* ---- frames ---- */
 
-static const struct bcl_wire_address *
-address_of(const struct bcl_card_host *host, unsigned rail, uint32_t node)
+static const struct bcl_wire_address *address_of(const struct bcl_inproc *host,
+						 unsigned rail, uint32_t node)
 {
 	if (node == BCL_NODE_NONE)
 		return host->source && host->source_rail == rail ? host->source
 								 : NULL;
-	if (node >= BCL_CARD_NODES)
+	if (node >= host->nnodes)
 		return NULL;
-	if (host->nodes[node].known & 1 << rail)
+	if (host->nodes[node].shown.known & 1 << rail)
 		return &host->nodes[node].address[rail];
 	if (host->connecting && host->connecting[rail].kind)
 		return &host->connecting[rail];
@@ -188,7 +173,7 @@ static void checksum(struct bcl_tx_frame *frame, const struct bcl_rail_tx *tx)
 	header->pcrc = bcl_put32(crc);
 }
 
-static bool gather(struct bcl_card_host *host, struct bcl_tx_frame *frame,
+static bool gather(struct bcl_inproc *host, struct bcl_tx_frame *frame,
 		   struct bcl_rail_tx *tx)
 {
 	unsigned i;
@@ -236,10 +221,10 @@ static unsigned pack(const struct bcl_tx_frame *run, unsigned i, uint8_t *at,
  * twice as fast as headers and payloads from many places, which more than pays
  * for this copy: the checksum has to read the payloads anyway.
  */
-static void pack_all(struct bcl_card_host *host, const struct bcl_tx_frame *run,
+static void pack_all(struct bcl_inproc *host, const struct bcl_tx_frame *run,
 		     const uint8_t *from, unsigned first, unsigned n)
 {
-	uint8_t *at = host->stage + BCL_CARD_STAGE_AT;
+	uint8_t *at = host->stage + BCL_INPROC_STAGE_AT;
 	unsigned i;
 
 	for (i = 0; i < n; i++) {
@@ -253,17 +238,17 @@ static void pack_all(struct bcl_card_host *host, const struct bcl_tx_frame *run,
 
 /* A run, as many frames at a time as there is room for. */
 static unsigned __attribute__((noinline))
-transmit_run(struct bcl_card_host *host, struct bcl_rail *rail,
+transmit_run(struct bcl_inproc *host, struct bcl_rail *rail,
 	     const struct bcl_wire_address *to, const struct bcl_tx_frame *run)
 {
-	unsigned most = (BCL_CARD_STAGE - BCL_CARD_STAGE_AT) /
+	unsigned most = (BCL_INPROC_STAGE - BCL_INPROC_STAGE_AT) /
 			(BCL_HEADERS_SIZE + run->payload);
 	const struct bcl_tx_part *part = run->part;
 	const uint8_t *from = NULL;
 	unsigned taken = 0;
 
-	if (most > BCL_CARD_BURST)
-		most = BCL_CARD_BURST;
+	if (most > BCL_INPROC_BURST)
+		most = BCL_INPROC_BURST;
 	if (run->nparts)
 		from = resolve(host, part->port, part->remote, &part->ref,
 			       BCL_REMOTE_READ);
@@ -288,9 +273,9 @@ static unsigned __attribute__((flatten))
 hal_transmit(void *arg, unsigned rail, uint32_t node,
 	     struct bcl_tx_frame *frame)
 {
-	struct bcl_card_host *host = arg;
+	struct bcl_inproc *host = arg;
 	const struct bcl_wire_address *to = address_of(host, rail, node);
-	struct bcl_card_rail *own = &host->rails[rail];
+	struct bcl_inproc_rail *own = &host->rails[rail];
 	unsigned taken = 1;
 
 	if (!to) {
@@ -311,53 +296,41 @@ hal_transmit(void *arg, unsigned rail, uint32_t node,
 
 static void hal_learn(void *arg, uint32_t node, unsigned rail)
 {
-	struct bcl_card_host *host = arg;
+	struct bcl_inproc *host = arg;
 
-	if (node >= BCL_CARD_NODES || !host->source ||
-	    host->source_rail != rail)
+	if (node >= host->nnodes || !host->source || host->source_rail != rail)
 		return;
 	host->nodes[node].address[rail] = *host->source;
-	host->nodes[node].known |= (uint8_t)(1 << rail);
-}
-
-static bool alive(unsigned state)
-{
-	return state == BCL_NODE_CONNECTING || state == BCL_NODE_UP;
+	host->nodes[node].shown.known |= (uint8_t)(1 << rail);
 }
 
 static void hal_node(void *arg, uint32_t index, uint64_t card,
 		     enum bcl_node_state state, enum bcl_status status)
 {
-	struct bcl_card_host *host = arg;
-	struct bcl_card_node *node;
+	struct bcl_inproc *host = arg;
+	struct bcl_inproc_node *node = bcl_inproc_node_make(host, index, card);
 	uint32_t count;
 
-	if (index >= BCL_CARD_NODES)
-		return;
-	node = &host->nodes[index];
-	if (node->card != card) {
-		/* The index belongs to another node now. */
-		node->card = card;
-		node->known = 0;
-	}
-	count = atomic_load_explicit(&host->alive, memory_order_relaxed) +
-		alive(state) - alive(node->state);
-	atomic_store_explicit(&host->alive, count, memory_order_relaxed);
-	node->state = (uint8_t)state;
+	if (!node)
+		return; /* without an address it cannot come up */
+	count = atomic_load_explicit(&host->base.alive, memory_order_relaxed) +
+		bcl_inproc_alive(state) - bcl_inproc_alive(node->shown.state);
+	atomic_store_explicit(&host->base.alive, count, memory_order_relaxed);
+	node->shown.state = (uint8_t)state;
 	if (state == BCL_NODE_LOST || state == BCL_NODE_ISOLATED) {
-		node->life++;
-		node->lost = (uint8_t)status;
+		node->shown.life++;
+		node->shown.lost = (uint8_t)status;
 	}
 	/* Owners look at it without the lock, then take the lock. Release:
 	 * pairs with bcl_card_receive(). */
-	atomic_fetch_add_explicit(&host->changes, 1, memory_order_release);
+	atomic_fetch_add_explicit(&host->base.changes, 1, memory_order_release);
 }
 
 /* ---- the rest ---- */
 
 static void hal_wake(void *arg, uint16_t port)
 {
-	struct bcl_card_host *host = arg;
+	struct bcl_inproc *host = arg;
 	struct bcl_card_seat *seat = seat_of(host, port);
 
 	if (!seat)
@@ -382,12 +355,12 @@ static uint32_t hal_headers_crc(void *arg, const void *headers)
 
 static uint64_t hal_random(void *arg)
 {
-	struct bcl_card_host *host = arg;
+	struct bcl_inproc *host = arg;
 
 	return host->env->random(host->env->world);
 }
 
-const struct bcl_hal bcl_card_hal = {
+const struct bcl_hal bcl_inproc_hal = {
 	.size = sizeof(struct bcl_hal),
 	.features = BCL_HAL_GATHER,
 	.transmit = hal_transmit,
@@ -406,21 +379,21 @@ const struct bcl_hal bcl_card_hal = {
 
 /* ---- what the rails bring ---- */
 
-static void frames_came(struct bcl_card_host *host, unsigned rail,
+static void frames_came(struct bcl_inproc *host, unsigned rail,
 			const struct bcl_rx_frame *frames, unsigned n)
 {
 	struct bcl_card_next next;
 
-	bcl_card_frames(host->card, rail, frames, n, bcl_card_now(host),
-			BCL_CARD_BUDGET, &next);
-	bcl_card_wants(host, &next);
+	bcl_card_frames(host->card, rail, frames, n, bcl_inproc_now(host),
+			BCL_INPROC_BUDGET, &next);
+	bcl_inproc_wants(host, &next);
 }
 
 static void sink_deliver(void *arg, unsigned rail,
 			 const struct bcl_wire_address *source,
 			 const struct bcl_rx_frame *frames, unsigned n)
 {
-	struct bcl_card_host *host = arg;
+	struct bcl_inproc *host = arg;
 
 	host->source = source;
 	host->source_rail = rail;
@@ -433,23 +406,25 @@ static void sink_gone(void *arg, unsigned rail,
 		      const struct bcl_wire_address *address,
 		      enum bcl_status why)
 {
-	struct bcl_card_host *host = arg;
+	struct bcl_inproc *host = arg;
 	struct bcl_card_next next;
 	uint32_t i;
 
-	for (i = 0; i < BCL_CARD_NODES; i++) {
-		const struct bcl_card_node *node = &host->nodes[i];
+	for (i = 0; i < host->nnodes; i++) {
+		const struct bcl_inproc_node *node = &host->nodes[i];
 
-		if (!alive(node->state) || !(node->known & 1 << rail) ||
+		if (!bcl_inproc_alive(node->shown.state) ||
+		    !(node->shown.known & 1 << rail) ||
 		    memcmp(&node->address[rail], address, sizeof(*address)))
 			continue;
-		bcl_card_node_gone(host->card, i, rail, why, bcl_card_now(host),
-				   BCL_CARD_BUDGET, &next);
-		bcl_card_wants(host, &next);
+		bcl_card_node_gone(host->card, i, rail, why,
+				   bcl_inproc_now(host), BCL_INPROC_BUDGET,
+				   &next);
+		bcl_inproc_wants(host, &next);
 	}
 }
 
-const struct bcl_rail_sink bcl_card_sink = {
+const struct bcl_rail_sink bcl_inproc_sink = {
 	.deliver = sink_deliver,
 	.gone = sink_gone,
 };

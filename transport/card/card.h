@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The in-process host of the card core: it gives the card its rails, its
- * memory and its clock, and gives the transport the card path.
- *
- * One lock per card. Calls that only make progress try it and leave if
- * another thread holds it: that thread does the work. Calls that must have
- * their effect (open, connect, post, ...) wait for it; it is held for one
- * budget of frames at most.
+ * The card path, as the rest of the transport uses it: ports and peers on the
+ * card, whoever hosts that (ops.h).
  *
  * What a call of one port does to another port's peers is reported when that
  * port receives (bcl_card_receive()), by its own thread.
  */
-#ifndef BCL_CARD_HOST_H
-#define BCL_CARD_HOST_H
+#ifndef BCL_CARD_CARD_H
+#define BCL_CARD_CARD_H
 
+#include "transport/card/ops.h"
 #include "transport/context.h"
 
 /*
- * Open the rails and the card; sets context->card. NORAIL: no rail could be
- * opened; context->card stays NULL and everything below must not be called.
- * NOMEM, ARG (a BCL_NET, BCL_FAULT or BCL_TRACE that makes no sense; logged).
+ * Open the environment's card; sets context->card. NORAIL: there is none;
+ * context->card stays NULL and everything below must not be called. NOMEM,
+ * ARG.
  */
 enum bcl_status bcl_card_host_open(struct bcl_context *context);
 /* All ports are closed already. Peers get BYE. */
@@ -55,28 +51,31 @@ enum bcl_status bcl_card_connect(struct bcl_peer *peer);
 enum bcl_status bcl_card_isolate(struct bcl_peer *peer);
 enum bcl_status bcl_card_rejoin(struct bcl_peer *peer);
 
-/*
- * One turn of the card, if its lock is free: receive what mapped rings hold
- * (bcl_card_port_frames() in queues.h tells for a load that they do);
- * with `sockets` also ask the sockets (one system call each) and look at
- * the clock for the card's timers. Returns how many frames came, or that
- * another thread has the card.
- */
-enum {
-	BCL_CARD_BUSY = 0x7fffffff,
-};
-unsigned bcl_card_poll(struct bcl_context *context, bool sockets);
+/* One turn of the card: see poll() in ops.h. bcl_card_port_frames() in
+ * queues.h tells for a load that one without `sockets` will find frames. */
+static inline unsigned bcl_card_poll(struct bcl_context *context, bool sockets)
+{
+	return context->card->ops->poll(context->card, sockets);
+}
 
 /* When the card wants bcl_card_poll(context, true) at the latest (now()
  * time); 0: at once. Any thread, no lock. */
-uint64_t bcl_card_deadline(const struct bcl_context *context);
+static inline uint64_t bcl_card_deadline(const struct bcl_context *context)
+{
+	return atomic_load_explicit(&context->card->deadline,
+				    memory_order_relaxed);
+}
+
+/* Nodes that are connected or about to be, and need our turns. */
+static inline unsigned bcl_card_nodes(const struct bcl_context *context)
+{
+	return atomic_load_explicit(&context->card->alive,
+				    memory_order_relaxed);
+}
 
 /* Descriptors that are readable when frames wait; returns how many. */
 unsigned bcl_card_fds(const struct bcl_context *context, int *fds,
 		      unsigned max);
-
-/* Nodes that are connected or about to be: 0: nobody needs our answers. */
-unsigned bcl_card_nodes(const struct bcl_context *context);
 
 /*
  * Look whether interfaces went up or down or changed their MTU: a few system
@@ -101,19 +100,16 @@ void bcl_card_release(struct bcl_port *port);
 void bcl_card_sleep(struct bcl_port *port, bool sleeping);
 
 /*
- * No other thread is inside the card for the length of `run`. Memory is
+ * The card is out of the program's memory for the length of `run`. Memory is
  * made unreachable in it: an access either ended before or fails after.
  */
 void bcl_card_exclusive(struct bcl_context *context, void (*run)(void *arg),
 			void *arg);
 
-/* Copy the card's own counters to the context's page. Waits for the lock. */
+/* Copy the card's own counters to the context's page. */
 void bcl_card_counters_copy(struct bcl_context *context);
 
 /* One line for people about each rail, in use or not, and why. */
-enum {
-	BCL_CARD_LINE = 160,
-};
 unsigned bcl_card_describe(const struct bcl_context *context,
 			   char lines[][BCL_CARD_LINE], unsigned max);
 

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of the in-process host, and what is neither turns nor nodes. */
+#include "transport/card/inproc/inproc.h"
+
+#include <string.h>
+
+#include "transport/log.h"
+
+enum bcl_status bcl_inproc_command(struct bcl_inproc *host,
+				   const struct bcl_control *control,
+				   uint32_t *result)
+{
+	struct bcl_card_next next;
+	enum bcl_status status;
+
+	status = bcl_card_control(host->card, control, bcl_inproc_now(host),
+				  result, &next);
+	bcl_inproc_wants(host, &next);
+	return status;
+}
+
+static enum bcl_status control_op(struct bcl_card_host *base,
+				  const struct bcl_control *control)
+{
+	struct bcl_inproc *host = bcl_inproc_of(base);
+	enum bcl_status status;
+	uint32_t result;
+
+	bcl_inproc_lock(host);
+	status = bcl_inproc_command(host, control, &result);
+	bcl_inproc_unlock(host);
+	return status;
+}
+
+static void exclusive(struct bcl_card_host *base, void (*run)(void *arg),
+		      void *arg)
+{
+	struct bcl_inproc *host = bcl_inproc_of(base);
+
+	bcl_inproc_lock(host);
+	run(arg);
+	bcl_inproc_unlock(host);
+}
+
+static void counters(struct bcl_card_host *base,
+		     _Atomic uint64_t values[BCL_CARD_NCOUNTERS])
+{
+	struct bcl_inproc *host = bcl_inproc_of(base);
+	const uint64_t *own;
+	unsigned i;
+
+	bcl_inproc_lock(host);
+	own = bcl_card_counters(host->card);
+	for (i = 0; i < BCL_CARD_NCOUNTERS; i++)
+		atomic_store_explicit(&values[i], own[i], memory_order_relaxed);
+	bcl_inproc_unlock(host);
+}
+
+/* ---- ports ---- */
+
+struct bcl_card_seat *bcl_inproc_seat_find(struct bcl_inproc *host,
+					   uint16_t port, uint16_t number)
+{
+	unsigned i;
+
+	for (i = 0; i < BCL_INPROC_PORTS; i++) {
+		struct bcl_card_seat *seat =
+			&host->seats[(port + i) % BCL_INPROC_PORTS];
+
+		if (seat->number == number)
+			return seat;
+	}
+	return NULL;
+}
+
+static uint32_t first_area(const struct bcl_inproc *host,
+			   const struct bcl_card_seat *seat)
+{
+	return (uint32_t)(seat - host->seats) * BCL_INPROC_AREAS;
+}
+
+static enum bcl_status
+sit_down(struct bcl_inproc *host, struct bcl_port *port,
+	 const struct bcl_card_area areas[BCL_CARD_AREAS],
+	 struct bcl_control *control, struct bcl_card_seat *seat)
+{
+	uint32_t first = first_area(host, seat), handle = first + 1;
+	struct bcl_port_indices *indices =
+		(void *)areas[BCL_CARD_AREA_INDICES].address;
+	enum bcl_status status;
+	uint32_t result;
+
+	seat->number = port->number;
+	seat->port = port;
+	seat->made = (const _Atomic uint32_t *)&indices->requests_made;
+	memcpy(&host->areas[first], areas, BCL_CARD_AREAS * sizeof(*areas));
+	control->port.requests = handle + BCL_CARD_AREA_REQUESTS;
+	control->port.sends = handle + BCL_CARD_AREA_SENDS;
+	control->port.receives = handle + BCL_CARD_AREA_RECEIVES;
+	control->port.blocks = handle + BCL_CARD_AREA_BLOCKS;
+	control->port.indices = handle + BCL_CARD_AREA_INDICES;
+	status = bcl_inproc_command(host, control, &result);
+	if (status)
+		seat->number = 0;
+	return status;
+}
+
+static enum bcl_status
+port_open(struct bcl_card_host *base, struct bcl_port *port,
+	  const struct bcl_card_area areas[BCL_CARD_AREAS],
+	  struct bcl_control *control, struct bcl_card_seat **result)
+{
+	struct bcl_inproc *host = bcl_inproc_of(base);
+	enum bcl_status status = BCL_ERR_NOMEM;
+	struct bcl_card_seat *seat;
+
+	bcl_inproc_lock(host);
+	seat = bcl_inproc_seat_find(host, port->number, 0);
+	if (seat)
+		status = sit_down(host, port, areas, control, seat);
+	bcl_inproc_unlock(host);
+	*result = seat;
+	return status;
+}
+
+static void port_close(struct bcl_card_host *base, struct bcl_card_seat *seat)
+{
+	struct bcl_inproc *host = bcl_inproc_of(base);
+	const struct bcl_control control = {
+		.op = BCL_CTL_PORT_CLOSE,
+		.port = { .number = seat->number },
+	};
+	uint32_t result;
+
+	bcl_inproc_lock(host);
+	bcl_inproc_command(host, &control, &result);
+	seat->number = 0;
+	memset(&host->areas[first_area(host, seat)], 0,
+	       BCL_CARD_AREAS * sizeof(*host->areas));
+	bcl_inproc_unlock(host);
+}
+
+/* ---- rails ---- */
+
+void bcl_inproc_tell_rail(struct bcl_inproc *host, unsigned r)
+{
+	const struct bcl_inproc_rail *own = &host->rails[r];
+	const struct bcl_rail_limits *limits = &own->rail->limits;
+	const struct bcl_control control = {
+		.op = BCL_CTL_RAIL,
+		.rail = { .number = r,
+			  .up = own->up,
+			  .mtu = limits->mtu,
+			  .burst = limits->burst,
+			  .window = limits->window,
+			  .small = limits->small,
+			  .bulk = limits->bulk },
+	};
+	uint32_t result;
+
+	bcl_inproc_command(host, &control, &result);
+}
+
+static void watch(struct bcl_card_host *base)
+{
+	struct bcl_inproc *host = bcl_inproc_of(base);
+	unsigned r;
+
+	bcl_inproc_lock(host);
+	for (r = 0; r < host->nrails; r++) {
+		struct bcl_rail *rail = host->rails[r].rail;
+		bool up = host->rails[r].up;
+
+		if (!rail->check(rail, &up) && up == host->rails[r].up)
+			continue;
+		if (up != host->rails[r].up)
+			bcl_log(&host->context->config, BCL_LOG_WARN, "card",
+				"rail %u, %s on %s, is %s", r, rail->kind->name,
+				rail->interface, up ? "up" : "down");
+		host->rails[r].up = up;
+		bcl_inproc_tell_rail(host, r);
+	}
+	bcl_inproc_unlock(host);
+}
+
+const struct bcl_card_ops bcl_card_inproc = {
+	.open = bcl_inproc_open,
+	.close = bcl_inproc_close,
+	.port_open = port_open,
+	.port_close = port_close,
+	.doorbell = bcl_inproc_doorbell,
+	.control = control_op,
+	.connect = bcl_inproc_connect,
+	.node = bcl_inproc_node,
+	.node_info = bcl_inproc_node_info,
+	.poll = bcl_inproc_poll,
+	.watch = watch,
+	.exclusive = exclusive,
+	.counters = counters,
+};

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The in-process host: gives the card core its rails, its memory and its
+ * clock, from the program's own threads.
+ *
+ * One lock per card. Calls that only make progress try it and leave if
+ * another thread holds it: that thread does the work. Calls that must have
+ * their effect (open, connect, post, ...) wait for it; it is held for one
+ * budget of frames at most.
+ */
+#ifndef BCL_CARD_INPROC_H
+#define BCL_CARD_INPROC_H
+
+#include "transport/card/ops.h"
+#include "transport/context.h"
+
+enum {
+	BCL_INPROC_PORTS = 64,
+	BCL_INPROC_CHANNELS = 64,      /* per port, on the average */
+	BCL_INPROC_CONNECTIONS = 1024, /* at a time; idle ones are closed */
+	BCL_INPROC_NODES = 8192,
+	BCL_INPROC_MESSAGES = 8192,
+	BCL_INPROC_BUDGET = 256,
+	BCL_INPROC_BURST = 64, /* frames in one transmit() */
+	BCL_INPROC_STAGE = 1 << 16,
+	BCL_INPROC_STAGE_AT = 48, /* so that payloads begin on a cache line */
+	BCL_INPROC_AREAS = 8,	  /* handles per port: a power of two */
+	BCL_INPROC_HANDLES = BCL_INPROC_PORTS * BCL_INPROC_AREAS,
+};
+
+/* What the host knows of a node: index as the card gave it. */
+struct bcl_inproc_node {
+	uint64_t card;
+	struct bcl_card_node shown;
+	struct bcl_wire_address address[BCL_RAILS_MAX];
+};
+
+/* A port as the card's functions find it; its place is in its handles. */
+struct bcl_card_seat {
+	uint16_t number;   /* 0: free */
+	_Atomic bool rung; /* a doorbell was rung while the lock was taken */
+	struct bcl_port *port;
+	const _Atomic uint32_t *made; /* requests_made in its indices */
+};
+
+/*
+ * The lock. Who finds it HELD, and has something that must be done, makes it
+ * ASKED and leaves: the holder does it before it lets go.
+ */
+enum bcl_inproc_lock {
+	BCL_INPROC_FREE,
+	BCL_INPROC_HELD,
+	BCL_INPROC_ASKED,
+};
+
+/* A rail and what its host remembers about polling it. */
+struct bcl_inproc_rail {
+	struct bcl_rail *rail;
+	bool up;
+	bool wet;	  /* frames came since the card was told it is empty */
+	bool blocked;	  /* it took fewer frames than it was offered */
+	uint32_t quiet;	  /* polls in a row that found nothing */
+	uint32_t skipped; /* polls left out for that */
+	uint64_t rest;	  /* not polled before this time */
+};
+
+struct bcl_trace;
+
+struct bcl_inproc {
+	struct bcl_card_host base;
+	_Atomic uint32_t lock; /* enum bcl_inproc_lock */
+
+	/* Below: under the lock, or constant. */
+	struct bcl_context *context;
+	const struct bcl_env *env;
+	struct bcl_card *card;
+	struct bcl_hal hal;
+	struct bcl_rail_sink sink;
+	unsigned nrails;
+	struct bcl_inproc_rail rails[BCL_RAILS_MAX];
+	uint64_t now;		      /* of this turn; 0: not asked yet */
+	uint64_t clock, clock_cycles; /* the last reading, and when */
+
+	/* the frames that are being handled */
+	const struct bcl_wire_address *source;
+	unsigned source_rail;
+
+	/* the node that a CONNECT in progress is about */
+	const struct bcl_wire_address *connecting; /* by rail */
+
+	struct bcl_inproc_node *nodes; /* by index; there may be more */
+	uint32_t nnodes;
+	struct bcl_card_seat seats[BCL_INPROC_PORTS];
+	struct bcl_card_area areas[BCL_INPROC_HANDLES]; /* by handle - 1 */
+	struct bcl_rail_tx tx[BCL_INPROC_BURST];
+	uint8_t *stage;		 /* where a burst is put together */
+	struct bcl_trace *trace; /* NULL: no BCL_TRACE */
+	void *arena;
+	uint32_t arena_size;
+};
+
+static inline struct bcl_inproc *bcl_inproc_of(struct bcl_card_host *host)
+{
+	return (struct bcl_inproc *)(void *)host; /* its first member */
+}
+
+/* ---- turn.c ---- */
+
+void bcl_inproc_lock(struct bcl_inproc *host);
+/* Does what others left to be done. */
+void bcl_inproc_unlock(struct bcl_inproc *host);
+
+/* The clock of this turn. */
+uint64_t bcl_inproc_now(struct bcl_inproc *host);
+
+/* The card said what it wants. */
+void bcl_inproc_wants(struct bcl_inproc *host,
+		      const struct bcl_card_next *next);
+
+void bcl_inproc_doorbell(struct bcl_card_host *host,
+			 struct bcl_card_seat *seat);
+unsigned bcl_inproc_poll(struct bcl_card_host *host, bool sockets);
+
+/* ---- node.c ---- */
+
+/* The node of this index, which the card gave to `card`. NULL: no memory. */
+struct bcl_inproc_node *bcl_inproc_node_make(struct bcl_inproc *host,
+					     uint32_t index, uint64_t card);
+enum bcl_status
+bcl_inproc_connect(struct bcl_card_host *host, uint64_t card, uint32_t rails,
+		   const struct bcl_wire_address wires[BCL_RAILS_MAX],
+		   uint32_t *index, struct bcl_card_node *node);
+uint32_t bcl_inproc_node(struct bcl_card_host *host, uint32_t index,
+			 struct bcl_card_node *node);
+enum bcl_status bcl_inproc_node_info(struct bcl_card_host *host, uint32_t index,
+				     struct bcl_node_info *info);
+
+static inline bool bcl_inproc_alive(unsigned state)
+{
+	return state == BCL_NODE_CONNECTING || state == BCL_NODE_UP;
+}
+
+/* ---- inproc.c ---- */
+
+/* Under the lock. */
+enum bcl_status bcl_inproc_command(struct bcl_inproc *host,
+				   const struct bcl_control *control,
+				   uint32_t *result);
+
+/* The seat of this number, 0: a free one; the port's own place is looked at
+ * first. */
+struct bcl_card_seat *bcl_inproc_seat_find(struct bcl_inproc *host,
+					   uint16_t port, uint16_t number);
+
+void bcl_inproc_tell_rail(struct bcl_inproc *host, unsigned r);
+
+/* ---- open.c ---- */
+
+enum bcl_status bcl_inproc_open(struct bcl_context *context,
+				struct bcl_card_host **result);
+void bcl_inproc_close(struct bcl_card_host *host);
+
+/* ---- hal.c ---- */
+
+extern const struct bcl_hal bcl_inproc_hal;
+extern const struct bcl_rail_sink bcl_inproc_sink;
+
+#endif

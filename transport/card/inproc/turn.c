@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* The card's lock, and turns of the card under it. */
+#include "transport/card/inproc/inproc.h"
+
+#include "transport/counters.h"
+#include "transport/env/process.h"
+
+/* ---- the lock ---- */
+
+static bool try_lock(struct bcl_inproc *host)
+{
+	uint32_t expected = BCL_INPROC_FREE;
+
+	/* Acquire: pairs with the release of the last holder. */
+	return atomic_compare_exchange_strong_explicit(
+		&host->lock, &expected, BCL_INPROC_HELD, memory_order_acquire,
+		memory_order_relaxed);
+}
+
+void bcl_inproc_lock(struct bcl_inproc *host)
+{
+	while (!try_lock(host))
+		host->env->yield(host->env->world);
+}
+
+/*
+ * The lock is taken: have its holder serve the doorbells. True: it was free
+ * after all and is ours. Release: the holder sees which `rung` it is about.
+ */
+static bool ask_or_lock(struct bcl_inproc *host)
+{
+	return atomic_exchange_explicit(&host->lock, BCL_INPROC_ASKED,
+					memory_order_acq_rel) ==
+	       BCL_INPROC_FREE;
+}
+
+static inline void doorbell(struct bcl_inproc *host,
+			    const struct bcl_card_seat *seat)
+{
+	struct bcl_card_next next;
+
+	/* Acquire: pairs with submit() in path.c. */
+	bcl_card_doorbell(
+		host->card, seat->number,
+		atomic_load_explicit(seat->made, memory_order_acquire),
+		bcl_inproc_now(host), BCL_INPROC_BUDGET, &next);
+	bcl_inproc_wants(host, &next);
+}
+
+static void __attribute__((noinline)) serve_doorbells(struct bcl_inproc *host)
+{
+	unsigned i;
+
+	for (i = 0; i < BCL_INPROC_PORTS; i++) {
+		struct bcl_card_seat *seat = &host->seats[i];
+
+		if (!atomic_load_explicit(&seat->rung, memory_order_relaxed))
+			continue;
+		atomic_store_explicit(&seat->rung, false, memory_order_relaxed);
+		if (seat->number)
+			doorbell(host, seat);
+	}
+}
+
+void bcl_inproc_unlock(struct bcl_inproc *host)
+{
+	for (;;) {
+		host->now = 0;
+		/* Acquire and release: pairs with ask_or_lock() and with the
+		 * next holder. */
+		if (atomic_exchange_explicit(&host->lock, BCL_INPROC_FREE,
+					     memory_order_acq_rel) !=
+		    BCL_INPROC_ASKED)
+			return;
+		if (!try_lock(host) && !ask_or_lock(host))
+			return;
+		serve_doorbells(host);
+	}
+}
+
+enum {
+	/* A clock reading is good for so many cycles: some microseconds, which
+	 * no timer of the card minds, for a third of the price. */
+	CLOCK_CYCLES = 16384,
+};
+
+uint64_t bcl_inproc_now(struct bcl_inproc *host)
+{
+	uint64_t cycles;
+
+	if (host->now)
+		return host->now;
+	cycles = host->env->real_time ? bcl_cycles() : 0;
+	if (!cycles || cycles - host->clock_cycles > CLOCK_CYCLES) {
+		host->clock = host->env->now(host->env->world);
+		host->clock_cycles = cycles;
+	}
+	host->now = host->clock;
+	return host->now;
+}
+
+void bcl_inproc_wants(struct bcl_inproc *host, const struct bcl_card_next *next)
+{
+	uint64_t deadline = next->more ? 0 : next->deadline;
+
+	atomic_store_explicit(&host->base.deadline, deadline,
+			      memory_order_relaxed);
+}
+
+void __attribute__((flatten))
+bcl_inproc_doorbell(struct bcl_card_host *base, struct bcl_card_seat *seat)
+{
+	struct bcl_inproc *host = bcl_inproc_of(base);
+
+	if (!try_lock(host)) {
+		atomic_store_explicit(&seat->rung, true, memory_order_relaxed);
+		if (!ask_or_lock(host))
+			return;
+		atomic_store_explicit(&seat->rung, false, memory_order_relaxed);
+	}
+	bcl_count(host->context->counters, host_doorbells);
+	doorbell(host, seat);
+	bcl_inproc_unlock(host);
+}
+
+/* ---- polling ---- */
+
+enum {
+	QUIET = 64,	 /* empty polls after which a rail is polled rarely */
+	QUIET_TURNS = 8, /* then in one of so many turns */
+	REST_BYTES_PER_NS = 24,
+};
+
+/*
+ * Beside other rails one that brings nothing costs its system call only now
+ * and then: 8 turns, of 16 passes each (poll.c), are some microseconds.
+ */
+static bool skip(const struct bcl_inproc *host, struct bcl_inproc_rail *own)
+{
+	return host->nrails > 1 && own->quiet > QUIET &&
+	       ++own->skipped % QUIET_TURNS;
+}
+
+/*
+ * A receiver at its sender's heels slows both: each takes lines out of the
+ * other's cache that the other is about to use. So one that has caught up lets
+ * some bursts gather first. It is faster by a third, so by the end of what is
+ * to come it will have caught up again; and the sender's window is not shut.
+ */
+static void rest(struct bcl_inproc *host, unsigned r)
+{
+	struct bcl_inproc_rail *own = &host->rails[r];
+	uint64_t bytes = bcl_card_expected(host->card, r);
+
+	if (bytes > own->rail->limits.window)
+		bytes = own->rail->limits.window;
+	if (bytes && host->env->real_time)
+		own->rest = bcl_inproc_now(host) + bytes / REST_BYTES_PER_NS;
+}
+
+static bool rests(struct bcl_inproc *host, struct bcl_inproc_rail *own)
+{
+	if (own->rest && bcl_inproc_now(host) >= own->rest)
+		own->rest = 0;
+	return own->rest;
+}
+
+static unsigned poll_rail(struct bcl_inproc *host, unsigned r, bool sockets)
+{
+	struct bcl_inproc_rail *own = &host->rails[r];
+	struct bcl_rail *rail = own->rail;
+	struct bcl_card_next next;
+	unsigned n = 0;
+
+	if (!bcl_rail_mapped(rail)) {
+		if (!sockets || skip(host, own) || rests(host, own))
+			return 0;
+		n = rail->receive(rail, &host->sink, r, BCL_INPROC_BUDGET);
+	} else if (bcl_rail_waiting(rail)) {
+		n = rail->receive(rail, &host->sink, r, BCL_INPROC_BUDGET);
+	}
+	if (n) {
+		own->wet = true;
+		own->quiet = 0;
+	} else if (sockets) {
+		own->quiet++;
+		if (own->wet) {
+			own->wet = false;
+			rest(host, r);
+			bcl_card_drained(host->card, r, bcl_inproc_now(host),
+					 BCL_INPROC_BUDGET, &next);
+			bcl_inproc_wants(host, &next);
+		}
+	}
+	if (own->blocked && sockets) {
+		own->blocked = false;
+		bcl_card_transmit_ready(host->card, r, bcl_inproc_now(host),
+					BCL_INPROC_BUDGET, &next);
+		bcl_inproc_wants(host, &next);
+	}
+	return n;
+}
+
+static uint64_t deadline(const struct bcl_inproc *host)
+{
+	return atomic_load_explicit(&host->base.deadline, memory_order_relaxed);
+}
+
+unsigned bcl_inproc_poll(struct bcl_card_host *base, bool sockets)
+{
+	struct bcl_inproc *host = bcl_inproc_of(base);
+	struct bcl_counter_page *counters = host->context->counters;
+	struct bcl_card_next next;
+	unsigned n = 0, r;
+
+	if (!try_lock(host)) {
+		atomic_fetch_add_explicit(
+			&counters->values[BCL_COUNT_host_lock_busy], 1,
+			memory_order_relaxed);
+		return BCL_CARD_BUSY;
+	}
+	for (r = 0; r < host->nrails; r++)
+		n += poll_rail(host, r, sockets);
+	/* What has come is looked at first: the card saw the clock with it. */
+	if (sockets && !n && bcl_inproc_now(host) >= deadline(host)) {
+		bcl_card_timer(host->card, host->now, BCL_INPROC_BUDGET, &next);
+		bcl_inproc_wants(host, &next);
+	}
+	bcl_count(counters, host_polls);
+	if (!n)
+		bcl_count(counters, host_polls_empty);
+	bcl_inproc_unlock(host);
+	return n;
+}

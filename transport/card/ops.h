@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the library asks of whoever hosts the card: this process
+ * (transport/card/inproc/), a kernel module or a simulator. The queues of a
+ * port lie in the library's memory (bcl/card_abi.h); everything else about the
+ * card is behind this table, which comes with the environment (struct bcl_env).
+ */
+#ifndef BCL_CARD_OPS_H
+#define BCL_CARD_OPS_H
+
+#include <stdatomic.h>
+
+#include "nicfw/hal.h"
+#include "transport/wire/rail.h"
+
+struct bcl_card_host;
+struct bcl_card_seat; /* a port, as its card's host knows it */
+struct bcl_context;
+struct bcl_port;
+
+enum {
+	BCL_CARD_LINE = 160,
+	BCL_CARD_LINES = BCL_RAILS_MAX + 2,
+	BCL_CARD_BUSY = 0x7fffffff,
+};
+
+/* A port's areas, in the order of struct bcl_control. */
+enum bcl_card_area_kind {
+	BCL_CARD_AREA_REQUESTS,
+	BCL_CARD_AREA_SENDS,
+	BCL_CARD_AREA_RECEIVES,
+	BCL_CARD_AREA_BLOCKS,
+	BCL_CARD_AREA_INDICES,
+	BCL_CARD_AREAS,
+};
+
+struct bcl_card_area {
+	uint8_t *address;
+	size_t length;
+};
+
+/* What is known of a node. */
+struct bcl_card_node {
+	uint32_t life; /* raised when it is lost */
+	uint8_t state; /* enum bcl_node_state */
+	uint8_t lost;  /* the status of the last loss */
+	uint8_t known; /* bit r: the host has an address of it for rail r */
+};
+
+/*
+ * No function may be called by two threads for one port, but for that any
+ * thread may call any of them; none waits for a peer. `seat` is what port_open
+ * gave.
+ */
+struct bcl_card_ops {
+	/*
+	 * Open the card. NORAIL: no rail could be opened; NOMEM, ARG (a
+	 * variable that makes no sense; logged). Then *host is not set.
+	 */
+	enum bcl_status (*open)(struct bcl_context *context,
+				struct bcl_card_host **host);
+	/* All ports are closed. Peers get BYE. */
+	void (*close)(struct bcl_card_host *host);
+
+	/*
+	 * Let the card use a port's areas, which stay until port_close.
+	 * `control` is a PORT_OPEN; the host sets the handles of the areas.
+	 * NOMEM: no seat or card memory is free.
+	 */
+	enum bcl_status (*port_open)(
+		struct bcl_card_host *host, struct bcl_port *port,
+		const struct bcl_card_area areas[BCL_CARD_AREAS],
+		struct bcl_control *control, struct bcl_card_seat **seat);
+	/* The areas are not touched after it. */
+	void (*port_close)(struct bcl_card_host *host,
+			   struct bcl_card_seat *seat);
+	/* The port's requests_made has grown: now, or as soon as can be. */
+	void (*doorbell)(struct bcl_card_host *host,
+			 struct bcl_card_seat *seat);
+
+	/* POST, UNPOST, ISOLATE, REJOIN, with the card's answer. */
+	enum bcl_status (*control)(struct bcl_card_host *host,
+				   const struct bcl_control *control);
+	/*
+	 * CONNECT to a card whose addresses are `wires`, for the rails in
+	 * `rails`. Its index, and what is known of it at that moment.
+	 */
+	enum bcl_status (*connect)(
+		struct bcl_card_host *host, uint64_t card, uint32_t rails,
+		const struct bcl_wire_address wires[BCL_RAILS_MAX],
+		uint32_t *index, struct bcl_card_node *node);
+	/* What is known of a node, and the count of changes at that moment. */
+	uint32_t (*node)(struct bcl_card_host *host, uint32_t index,
+			 struct bcl_card_node *node);
+	enum bcl_status (*node_info)(struct bcl_card_host *host, uint32_t index,
+				     struct bcl_node_info *info);
+
+	/*
+	 * A turn, for a host that has no processor of its own: frames that
+	 * wait where a load can tell (host->ring); with `sockets` those that
+	 * a system call can tell of, and timers. Returns how many frames
+	 * came, BUSY: another thread is at it.
+	 */
+	unsigned (*poll)(struct bcl_card_host *host, bool sockets);
+	/* Look whether interfaces have changed: a few system calls. */
+	void (*watch)(struct bcl_card_host *host);
+
+	/*
+	 * The card does nothing for the length of `run`, and what it did
+	 * before can be seen.
+	 */
+	void (*exclusive)(struct bcl_card_host *host, void (*run)(void *arg),
+			  void *arg);
+	/* The card's own, for other threads to read. */
+	void (*counters)(struct bcl_card_host *host,
+			 _Atomic uint64_t values[BCL_CARD_NCOUNTERS]);
+};
+
+/* A rail, as the library sees it. */
+struct bcl_card_rail_info {
+	struct bcl_wire_address address;
+	const char *kind, *interface;
+	bool small; /* made for short messages */
+	int fd;	    /* readable when poll() will find frames; -1: none */
+};
+
+/*
+ * The host's own object begins with this. What changes is read by any thread
+ * without a call.
+ */
+struct bcl_card_host {
+	const struct bcl_card_ops *ops;
+	_Atomic uint32_t changes;  /* of states of nodes; release */
+	_Atomic uint32_t alive;	   /* nodes that live by our calls of poll() */
+	_Atomic uint64_t deadline; /* of the next poll(); 0: at once */
+
+	const struct bcl_rail *ring; /* a rail with a mapped ring, or NULL */
+	unsigned nrails;
+	struct bcl_card_rail_info rail[BCL_RAILS_MAX];
+	/* about each rail, in use or not, and why: for people */
+	unsigned nlines;
+	char line[BCL_CARD_LINES][BCL_CARD_LINE];
+};
+
+extern const struct bcl_card_ops bcl_card_inproc;
+
+#endif
