@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 noinst_LTLIBRARIES += libsim.la
-libsim_la_SOURCES = %D%/clock.c %D%/clock.h \
+libsim_la_SOURCES = %D%/bound.c %D%/bound.h %D%/clock.c %D%/clock.h \
 	%D%/cluster.c %D%/cluster.h %D%/cluster_read.c %D%/costs.h \
 	%D%/fabric.c %D%/fabric.h %D%/fail.c %D%/fail.h \
 	%D%/fiber.c %D%/fiber.h %D%/object.c %D%/object.h %D%/random.h \

@@ -117,6 +117,18 @@ unit_tests += %D%/test_collectives %D%/test_select %D%/test_team
 %C%_test_select_LDADD = $(coll_mock_libs)
 %C%_test_team_SOURCES = %D%/test_team.c $(coll_mock)
 %C%_test_team_LDADD = $(coll_mock_libs)
+# Collectives in virtual time, against the bounds of sim/bound.h
+coll_loggp = %D%/coll_loggp.c %D%/coll_loggp.h %D%/coll_segment.c \
+	%D%/coll_segment.h %D%/dawning.h %D%/loggp_adi.c %D%/loggp_adi.h
+coll_loggp_libs = libsim.la $(coll_mock_libs)
+check_PROGRAMS += %D%/coll_bounds
+%C%_coll_bounds_SOURCES = %D%/coll_bounds.c $(coll_loggp)
+%C%_coll_bounds_LDADD = $(coll_loggp_libs)
+unit_tests += %D%/test_bound %D%/test_coll_bounds
+%C%_test_bound_SOURCES = %D%/test_bound.c %D%/dawning.h
+%C%_test_bound_LDADD = libsim.la $(CHECK_LIBS)
+%C%_test_coll_bounds_SOURCES = %D%/test_coll_bounds.c $(coll_loggp)
+%C%_test_coll_bounds_LDADD = $(coll_loggp_libs)
 unit_tests += %D%/test_reduction
 %C%_test_reduction_LDADD = libreduction.la $(CHECK_LIBS)
 unit_tests += %D%/test_coll_real

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim/bound.h"
+
+#include <stdlib.h>
+
+#include "sim/fail.h"
+
+enum {
+	PIECES = 256, /* the most that are tried */
+	HALVINGS = 60,
+};
+
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static double most(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+double sim_bound_message(const struct sim_loggp *net, size_t length)
+{
+	double more = length ? (double)length - 1 : 0;
+
+	return net->send + net->latency + more * net->byte + net->receive;
+}
+
+/* From the beginning of a message to that of the next. */
+static double turn(const struct sim_loggp *net, size_t length)
+{
+	double more = length ? (double)length - 1 : 0;
+
+	return most(net->gap, net->send) + more * net->byte;
+}
+
+/*
+ * Whoever is informed informs others from then on, one after another. Both
+ * the first messages of the informed and the next ones of the senders arrive
+ * in the order in which others arrived before.
+ */
+double sim_bound_tree(const struct sim_loggp *net, unsigned n, size_t length)
+{
+	double message = sim_bound_message(net, length);
+	double next = turn(net, length), last;
+	double *at = sim_need(malloc(n * sizeof(*at)));
+	unsigned i, first = 0, later = 1;
+
+	at[0] = 0;
+	for (i = 1; i < n; i++) {
+		double new = at[first] + message;
+		double old = later < i ? at[later] + next : new;
+
+		if (old < new) {
+			at[i] = old;
+			later++;
+		} else {
+			at[i] = new;
+			first++;
+		}
+	}
+	last = at[n - 1];
+	free(at);
+	return last;
+}
+
+/* From one rank of a node to another: by a message inside, or by the card
+ * behind what it has for the first. */
+static double step_inside(const struct sim_machine *machine, size_t length)
+{
+	double message = sim_bound_message(&machine->inside, length);
+
+	if (machine->ranks == 1)
+		return 0;
+	if (machine->nodes == 1)
+		return message;
+	return least(message, machine->between.gap);
+}
+
+static double tree(const struct sim_machine *machine)
+{
+	return sim_bound_tree(&machine->between, machine->nodes, 1);
+}
+
+/* A vector goes from one rank to all; upside down, from all to one. */
+static double bound_vector(const struct sim_machine *machine, size_t length)
+{
+	const struct sim_loggp *net = &machine->between;
+	double message = sim_bound_message(net, length);
+	double deep = tree(machine) - sim_bound_message(net, 1);
+	double gap = net->gap - net->byte, low = deep, high;
+	unsigned i;
+
+	if (machine->nodes == 1)
+		return step_inside(machine, length);
+	if (machine->nodes == 2)
+		return message + step_inside(machine, 1);
+	/* `low` and `high` enclose how much longer it takes than a message. */
+	high = deep + length * net->byte;
+	for (i = 0; i < HALVINGS && gap > 0; i++) {
+		double more = (low + high) / 2, n, bytes;
+
+		n = 1 + (double)(size_t)((more - deep) / gap);
+		bytes = n * more / net->byte -
+			n * (n - 1) / 2 * gap / net->byte + n;
+		if (bytes < (double)length)
+			low = more;
+		else
+			high = more;
+	}
+	return message + low + step_inside(machine, 1);
+}
+
+/* Everyone hears of everyone. */
+static double bound_all(const struct sim_machine *machine)
+{
+	if (machine->nodes == 1)
+		return step_inside(machine, 1);
+	return 2 * step_inside(machine, 1) + tree(machine);
+}
+
+/* So many bytes leave or enter some node. */
+static double bound_bytes(const struct sim_machine *machine, double bytes)
+{
+	const struct sim_loggp *net = &machine->between;
+
+	if (machine->nodes == 1)
+		net = &machine->inside;
+	if (machine->nodes * machine->ranks == 1)
+		return 0;
+	return sim_bound_message(net, 1) + most(bytes - 1, 0) * net->byte;
+}
+
+static double bound_allreduce(const struct sim_machine *machine, size_t length)
+{
+	double n = machine->nodes > 1 ? machine->nodes : machine->ranks;
+
+	return most(bound_all(machine),
+		    bound_bytes(machine, 2 * (n - 1) / n * (double)length));
+}
+
+/* A block for each rank leaves the root. */
+static double bound_rooted(const struct sim_machine *machine, size_t length)
+{
+	double ranks = machine->ranks, others = ranks * (machine->nodes - 1);
+	double bytes =
+		(machine->nodes > 1 ? others : ranks - 1) * (double)length;
+
+	return most(tree(machine) + step_inside(machine, 1),
+		    bound_bytes(machine, bytes));
+}
+
+/*
+ * Can all blocks be where they belong after `time`? A path of h messages
+ * takes h times a message's time, and the gaps before those that are not a
+ * sender's first; so only so many lead to different nodes. Each node's blocks
+ * take the shortest, by `direct` of them a single message; then its card has
+ * that many gaps, and their bytes once per message of the path.
+ */
+static int is_enough(const struct sim_machine *machine, double bytes,
+		     double direct, double time)
+{
+	const struct sim_loggp *net = &machine->between;
+	double message = sim_bound_message(net, 1);
+	double left = machine->nodes - 1 - direct, moved = direct, h;
+	double spare, paths, i;
+
+	for (h = 2; left > 0; h++) {
+		spare = (time - h * message) / net->gap;
+		if (spare < 0)
+			return 0;
+		spare = (double)(size_t)spare;
+		for (i = 1, paths = 1; i <= h && paths < left; i++)
+			paths *= (spare + i) / i;
+		paths = least(paths, left);
+		left -= paths;
+		moved += h * paths;
+	}
+	return message + (direct - 1) * (net->gap - net->byte) +
+		       (moved * bytes - 1) * net->byte <=
+	       time;
+}
+
+static double bound_alltoall(const struct sim_machine *machine, size_t length)
+{
+	double ranks = machine->ranks, n = machine->nodes, direct;
+	double bytes = ranks * ranks * (double)length, all = bound_all(machine);
+	double best;
+	unsigned i;
+
+	if (machine->nodes == 1)
+		return most(all, bound_bytes(machine, (ranks - 1) * length));
+	best = bound_bytes(machine, (n - 1) * bytes) +
+	       (n - 2) * (machine->between.gap - machine->between.byte);
+	for (direct = 1; direct < n - 1; direct++) {
+		double low = 0, high = best;
+
+		if (!is_enough(machine, bytes, direct, high))
+			continue;
+		for (i = 0; i < HALVINGS; i++) {
+			double middle = (low + high) / 2;
+
+			if (is_enough(machine, bytes, direct, middle))
+				high = middle;
+			else
+				low = middle;
+		}
+		best = high;
+	}
+	return most(all, best);
+}
+
+double sim_bound(const struct sim_machine *machine,
+		 enum sim_operation operation, size_t length)
+{
+	switch (operation) {
+	case SIM_BROADCAST:
+	case SIM_REDUCE:
+		return bound_vector(machine, length);
+	case SIM_ALLREDUCE:
+		return bound_allreduce(machine, length);
+	case SIM_SCATTER:
+	case SIM_GATHER:
+		return bound_rooted(machine, length);
+	case SIM_SHIFT:
+		return bound_bytes(machine, (double)length);
+	case SIM_ALLTOALL:
+		return bound_alltoall(machine, length);
+	default:
+		return bound_all(machine);
+	}
+}
+
+/* After the root has sent all other pieces, the last one begins its tree. */
+double sim_bound_pieces(const struct sim_machine *machine, size_t length)
+{
+	double best = 0;
+	size_t n;
+
+	for (n = 1; n <= PIECES && n <= length; n++) {
+		size_t piece = length / n;
+		double time = (double)(n - 1) * turn(&machine->between, piece) +
+			      sim_bound_tree(&machine->between, machine->nodes,
+					     piece) +
+			      step_inside(machine, piece);
+
+		if (n == 1 || time < best)
+			best = time;
+	}
+	return most(best, bound_vector(machine, length));
+}

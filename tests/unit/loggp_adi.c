@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/loggp_adi.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "sim/fail.h"
+
+enum {
+	CONTROL = 64, /* bytes of what announces and asks */
+};
+
+#define container(pointer, type, member) \
+	((type *)(void *)((char *)(pointer)-offsetof(type, member)))
+
+enum kind {
+	EAGER,
+	ANNOUNCE, /* of a long message */
+	ASK,	  /* for its data: the sender's card answers */
+	DATA,
+	READ, /* the data has come: the send is over */
+};
+
+/* A message on its way, or waiting to be received. */
+struct message {
+	struct sim_event event;
+	struct message *next;
+	struct bcl_adi *from, *to; /* of this part */
+	enum kind kind;
+	unsigned tag;
+	size_t length; /* of the data */
+};
+
+/* A receive that has not matched. */
+struct receive {
+	struct receive *next;
+	unsigned from, tag;
+};
+
+/* ---- lists --------------------------------------------------------------- */
+
+static void append(struct message **list, struct message *message)
+{
+	while (*list)
+		list = &(*list)->next;
+	message->next = NULL;
+	*list = message;
+}
+
+static struct message *first(struct message **list)
+{
+	struct message *message = *list;
+
+	*list = message->next;
+	return message;
+}
+
+static struct message *match_message(struct bcl_adi *adi, unsigned from,
+				     unsigned tag)
+{
+	struct message **link = &adi->unexpected;
+
+	while (*link && ((*link)->from->rank != from || (*link)->tag != tag))
+		link = &(*link)->next;
+	return *link ? first(link) : NULL;
+}
+
+static bool match_receive(struct bcl_adi *adi, const struct message *message)
+{
+	struct receive **link = &adi->receives, *receive;
+
+	while (*link && ((*link)->from != message->from->rank ||
+			 (*link)->tag != message->tag))
+		link = &(*link)->next;
+	receive = *link;
+	if (!receive)
+		return false;
+	*link = receive->next;
+	free(receive);
+	return true;
+}
+
+/* ---- messages ------------------------------------------------------------ */
+
+static bool near(const struct bcl_adi *a, const struct bcl_adi *b)
+{
+	return a->card == b->card;
+}
+
+/* Bytes that follow the first. */
+static uint64_t more(const struct message *message)
+{
+	size_t length = message->length;
+
+	if (message->kind == ANNOUNCE || message->kind == ASK)
+		length = CONTROL;
+	return length && message->kind != READ ? length - 1 : 0;
+}
+
+/* When the processor has time for it. */
+void loggp_attend(struct bcl_adi *adi)
+{
+	struct sim_clock *clock = &adi->world->clock;
+
+	if (!sim_clock_is_set(&adi->turn))
+		sim_clock_set(clock, &adi->turn,
+			      loggp_later(clock->now, adi->free));
+}
+
+static void inject(struct sim_event *event);
+
+static void answer(struct message *ask)
+{
+	struct bcl_adi *from = ask->to;
+
+	ask->to = ask->from;
+	ask->from = from;
+	ask->kind = DATA;
+	inject(&ask->event);
+}
+
+static void delivered(struct sim_event *event)
+{
+	struct message *message = container(event, struct message, event);
+
+	if (message->kind == ASK) {
+		answer(message);
+		return;
+	}
+	append(&message->to->arrived, message);
+	loggp_attend(message->to);
+}
+
+/* The first byte is at the receiving card. */
+static void arriving(struct sim_event *event)
+{
+	struct message *message = container(event, struct message, event);
+	struct loggp_world *world = message->to->world;
+	struct loggp_card *card = message->to->card;
+	uint64_t end = loggp_later(world->clock.now, card->in_free) +
+		       more(message) * world->between.byte;
+
+	card->in_free = end + world->between.gap;
+	event->call = delivered;
+	sim_clock_set(&world->clock, event, end);
+}
+
+/* The sending card has been told. */
+static void inject(struct sim_event *event)
+{
+	struct message *message = container(event, struct message, event);
+	struct loggp_world *world = message->to->world;
+	struct loggp_card *card = message->from->card;
+	uint64_t begin = loggp_later(world->clock.now, card->out_free);
+
+	card->out_free = begin + more(message) * world->between.byte +
+			 world->between.gap;
+	event->call = arriving;
+	sim_clock_set(&world->clock, event, begin + world->between.latency);
+}
+
+/* The sender's processor does its part. */
+static void submit(struct bcl_adi *from, struct bcl_adi *to, enum kind kind,
+		   unsigned tag, size_t length)
+{
+	struct loggp_world *world = from->world;
+	struct message *message = sim_need(malloc(sizeof(*message)));
+	const struct loggp_net *inside = &world->inside;
+	uint64_t begin;
+
+	*message = (struct message){
+		.from = from,
+		.to = to,
+		.kind = kind,
+		.tag = tag,
+		.length = length,
+	};
+	from->free = loggp_later(from->free, world->clock.now);
+	if (!near(from, to)) {
+		from->free += world->between.send;
+		message->event.call = inject;
+		sim_clock_set(&world->clock, &message->event, from->free);
+		return;
+	}
+	begin = loggp_later(from->free + inside->send, from->port_free);
+	from->free = begin + more(message) * inside->byte;
+	from->port_free = from->free + inside->gap;
+	message->event.call = delivered;
+	sim_clock_set(&world->clock, &message->event, begin + inside->latency);
+}
+
+/* The receiver's processor, for one that has come. */
+static uint64_t work(const struct message *message)
+{
+	const struct loggp_world *world = message->to->world;
+
+	if (!near(message->from, message->to))
+		return world->between.receive;
+	return world->inside.receive + more(message) * world->inside.byte;
+}
+
+/* A long message has matched: fetch it. */
+static void fetch(struct message *message)
+{
+	struct bcl_adi *from = message->from, *to = message->to;
+	struct loggp_world *world = to->world;
+
+	message->event = (struct sim_event){ 0 };
+	if (near(from, to)) {
+		/* Copied here, where it is. */
+		message->kind = DATA;
+		append(&to->arrived, message);
+		loggp_attend(to);
+		return;
+	}
+	to->free =
+		loggp_later(to->free, world->clock.now) + world->between.send;
+	message->from = to;
+	message->to = from;
+	message->kind = ASK;
+	message->event.call = inject;
+	sim_clock_set(&world->clock, &message->event, to->free);
+}
+
+/* Tell the sender of a long message that it is over. */
+static void acknowledge(struct message *message)
+{
+	struct bcl_adi *from = message->to, *to = message->from;
+	struct loggp_world *world = to->world;
+	const struct loggp_net *net =
+		near(from, to) ? &world->inside : &world->between;
+
+	message->from = from;
+	message->to = to;
+	message->kind = READ;
+	message->event = (struct sim_event){ .call = delivered };
+	sim_clock_set(&world->clock, &message->event,
+		      world->clock.now + net->latency);
+}
+
+/* The processor has received it. */
+static void take(struct bcl_adi *adi, struct message *message)
+{
+	switch (message->kind) {
+	case EAGER:
+	case ANNOUNCE:
+		if (!match_receive(adi, message))
+			append(&adi->unexpected, message);
+		else if (message->kind == ANNOUNCE)
+			fetch(message);
+		else {
+			adi->schedule->pending--;
+			free(message);
+		}
+		break;
+	case DATA:
+		adi->schedule->pending--;
+		acknowledge(message);
+		break;
+	case READ:
+		adi->schedule->pending--;
+		free(message);
+		break;
+	case ASK:
+		break;
+	}
+}
+
+static void advance(struct bcl_adi *adi)
+{
+	struct bcl_adi_schedule *schedule = adi->schedule;
+
+	if (!schedule || (schedule->pending && !schedule->polled))
+		return;
+	if (!schedule->advance(schedule))
+		return;
+	adi->schedule = NULL;
+	schedule->release(schedule);
+	adi->world->running--;
+}
+
+void loggp_turn(struct sim_event *event)
+{
+	struct bcl_adi *adi = container(event, struct bcl_adi, turn);
+	struct sim_clock *clock = &adi->world->clock;
+	struct message *message = adi->in_hand;
+
+	if (adi->free > clock->now) {
+		loggp_attend(adi);
+		return;
+	}
+	adi->free = clock->now;
+	adi->in_hand = NULL;
+	if (message)
+		take(adi, message);
+	advance(adi);
+	if (adi->arrived) {
+		adi->in_hand = first(&adi->arrived);
+		adi->free += work(adi->in_hand);
+		loggp_attend(adi);
+	}
+}
+
+/* ---- the ADI ------------------------------------------------------------- */
+
+enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
+				      const void *buffer, size_t length,
+				      unsigned rank, unsigned tag,
+				      unsigned context)
+{
+	struct bcl_adi *adi = schedule->adi;
+	bool eager = length <= adi->context.config.eager_max;
+
+	(void)buffer;
+	(void)context;
+	schedule->pending += !eager;
+	submit(adi, &adi->world->ranks[rank], eager ? EAGER : ANNOUNCE, tag,
+	       length);
+	return BCL_OK;
+}
+
+enum bcl_status bcl_adi_schedule_receive(struct bcl_adi_schedule *schedule,
+					 void *buffer, size_t length,
+					 unsigned rank, unsigned tag,
+					 unsigned context)
+{
+	struct bcl_adi *adi = schedule->adi;
+	struct message *message = match_message(adi, rank, tag);
+	struct receive *receive;
+
+	(void)buffer;
+	(void)context;
+	if (message && message->kind == EAGER) {
+		sim_check(message->length == length, "length of a message");
+		free(message);
+		return BCL_OK;
+	}
+	schedule->pending++;
+	if (message) {
+		sim_check(message->length == length, "length of a message");
+		fetch(message);
+		return BCL_OK;
+	}
+	receive = sim_need(malloc(sizeof(*receive)));
+	*receive = (struct receive){ .next = adi->receives,
+				     .from = rank,
+				     .tag = tag };
+	adi->receives = receive;
+	return BCL_OK;
+}
+
+enum bcl_status bcl_adi_schedule_start(struct bcl_adi *adi,
+				       struct bcl_adi_schedule *schedule,
+				       struct bcl_adi_request **request)
+{
+	sim_check(!adi->schedule, "one operation at a time");
+	*request = NULL;
+	schedule->status = BCL_OK;
+	schedule->adi = adi;
+	schedule->pending = 0;
+	adi->schedule = schedule;
+	adi->world->running++;
+	loggp_attend(adi);
+	return BCL_OK;
+}
+
+void bcl_adi_schedule_fail(struct bcl_adi_schedule *schedule,
+			   enum bcl_status status)
+{
+	(void)schedule;
+	(void)status;
+	sim_check(false, "a lost team");
+}
+
+enum bcl_status bcl_adi_schedule_run(struct bcl_adi *adi,
+				     struct bcl_adi_schedule *schedule)
+{
+	(void)adi;
+	(void)schedule;
+	sim_check(false, "nothing blocks here");
+	return BCL_ERR_SYSTEM;
+}
+
+bool bcl_adi_turn(struct bcl_adi *adi)
+{
+	(void)adi;
+	return false;
+}
+
+void bcl_adi_idle(struct bcl_adi *adi, struct bcl_adi_idle *idle)
+{
+	(void)adi;
+	(void)idle;
+}
+
+bool bcl_adi_linger(struct bcl_adi *adi, struct bcl_adi_idle *idle)
+{
+	(void)adi;
+	(void)idle;
+	return true;
+}
+
+void bcl_adi_sleep(struct bcl_adi *adi, uint64_t ns)
+{
+	(void)adi;
+	(void)ns;
+}
+
+enum bcl_status bcl_adi_rank_status(const struct bcl_adi *adi, unsigned rank)
+{
+	(void)adi;
+	(void)rank;
+	return BCL_OK;
+}
+
+struct bcl_adi_client **bcl_adi_client(struct bcl_adi *adi)
+{
+	return &adi->client;
+}
+
+void bcl_adi_notify(struct bcl_adi *adi, unsigned rank, uint64_t word)
+{
+	(void)adi;
+	(void)rank;
+	(void)word;
+}
+
+void bcl_adi_lock(struct bcl_adi *adi)
+{
+	(void)adi;
+}
+
+void bcl_adi_unlock(struct bcl_adi *adi)
+{
+	(void)adi;
+}
+
+unsigned bcl_adi_rank(const struct bcl_adi *adi)
+{
+	return adi->rank;
+}
+
+unsigned bcl_adi_size(const struct bcl_adi *adi)
+{
+	return adi->world->size;
+}
+
+struct bcl_context *bcl_adi_context(const struct bcl_adi *adi)
+{
+	return (struct bcl_context *)&adi->context;
+}
+
+struct bcl_counter_page *bcl_adi_counters(const struct bcl_adi *adi)
+{
+	return (struct bcl_counter_page *)&adi->counters;
+}
+
+static uint64_t now(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+const struct bcl_env *bcl_adi_env(const struct bcl_adi *adi)
+{
+	/* Nobody is ever looked after because time has passed. */
+	static const struct bcl_env env = { .now = now };
+
+	(void)adi;
+	return &env;
+}
+
+enum bcl_status bcl_adi_peer(struct bcl_adi *adi, unsigned rank,
+			     struct bcl_peer **peer)
+{
+	/* A name only: nobody looks into it. */
+	*peer = (struct bcl_peer *)&adi->world->ranks[rank];
+	return BCL_OK;
+}
+
+/* As the transport would have measured it. */
+void bcl_peer_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
+{
+	const struct bcl_adi *adi = (const struct bcl_adi *)peer;
+	const struct loggp_world *world = adi->world;
+	const struct sim_machine *machine = &world->machine;
+	const struct sim_loggp *net = near(adi, &world->ranks[0])
+					      ? &machine->inside
+					      : &machine->between;
+
+	*info = (struct bcl_peer_info){
+		.state = BCL_PEER_UP,
+		.latency = (float)(net->latency + net->receive),
+		.overhead = (float)net->send,
+		.bandwidth = (float)(1 / net->byte),
+	};
+}
+
+/* Teams are made without these. */
+
+enum bcl_status bcl_memory_allocate(struct bcl_context *context, size_t length,
+				    unsigned rights, struct bcl_memory **memory)
+{
+	(void)context, (void)length, (void)rights, (void)memory;
+	return BCL_ERR_UNSUPPORTED;
+}
+
+void *bcl_memory_address(const struct bcl_memory *memory)
+{
+	(void)memory;
+	return NULL;
+}
+
+void bcl_memory_release(struct bcl_memory *memory)
+{
+	(void)memory;
+}
+
+void bcl_memory_key(const struct bcl_memory *memory, void *key)
+{
+	(void)memory, (void)key;
+}
+
+enum bcl_status bcl_memory_map(struct bcl_peer *peer, const void *key,
+			       void **address)
+{
+	(void)peer, (void)key, (void)address;
+	return BCL_ERR_UNSUPPORTED;
+}
+
+void bcl_memory_unmap(struct bcl_peer *peer, const void *key)
+{
+	(void)peer, (void)key;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the library's collectives take on the machine of dawning.h, in virtual
+ * time and so exactly, against what no algorithm can do without. coll_bounds
+ * prints the figures.
+ */
+#include <check.h>
+
+#include "tests/unit/coll_loggp.h"
+#include "tests/unit/dawning.h"
+#include "tests/unit/unit.h"
+
+enum {
+	SHORT = 8,
+	LONG = 131072,
+	MOST_RANKS = 4,
+};
+
+static const unsigned nodes[] = { 2, 3, 4, 6, 8, 13, 16, 24, 32, 48, 64 };
+
+/* Times the bound, with one rank on each node and with four. */
+static const struct {
+	enum sim_operation operation;
+	size_t length;
+	double one, four;
+} ceilings[] = {
+	{ SIM_BARRIER, SHORT, 1.25, 1.27 },
+	{ SIM_BROADCAST, SHORT, 1.25, 1.25 },
+	{ SIM_BROADCAST, LONG, 4.6, 5.8 },
+	{ SIM_REDUCE, SHORT, 1.25, 1.25 },
+	{ SIM_REDUCE, LONG, 4.5, 6.6 },
+	{ SIM_ALLREDUCE, SHORT, 2.2, 1.6 },
+	{ SIM_ALLREDUCE, LONG, 3.5, 4.5 },
+	{ SIM_SCATTER, SHORT, 1.32, 1.3 },
+	{ SIM_SCATTER, LONG, 1.05, 1.35 },
+	{ SIM_GATHER, SHORT, 1.32, 1.35 },
+	{ SIM_GATHER, LONG, 1.05, 1.35 },
+	{ SIM_SHIFT, SHORT, 1.05, 1.05 },
+	{ SIM_SHIFT, LONG, 1.05, 1.05 },
+	{ SIM_ALLTOALL, SHORT, 1.3, 4 },
+	{ SIM_ALLTOALL, LONG, 1.06, 1.06 },
+};
+
+static void hold(const struct sim_machine *machine, unsigned i)
+{
+	struct loggp_world *world = loggp_open(machine);
+	enum sim_operation operation = ceilings[i].operation;
+	size_t length = ceilings[i].length;
+	double ceiling =
+		machine->ranks == 1 ? ceilings[i].one : ceilings[i].four;
+	double bound = sim_bound(machine, operation, length);
+	double ratio = loggp_time(world, operation, length) / bound;
+
+	ck_assert_msg(ratio <= ceiling,
+		      "operation %u, %zu bytes, %u nodes of %u ranks, %s: "
+		      "%.3f times the bound, not %.3f",
+		      operation, length, machine->nodes, machine->ranks,
+		      loggp_algorithm(world, operation, length), ratio,
+		      ceiling);
+	/* Or it would be none; times are whole ps. */
+	ck_assert_msg(ratio > 0.9999,
+		      "operation %u, %zu bytes, %u nodes of %u ranks: %.5f",
+		      operation, length, machine->nodes, machine->ranks, ratio);
+	loggp_close(world);
+}
+
+START_TEST(ratios)
+{
+	unsigned i;
+
+	for (i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
+		struct sim_machine machine = dawning;
+
+		machine.nodes = nodes[i];
+		machine.ranks = 1;
+		hold(&machine, _i);
+		machine.ranks = MOST_RANKS;
+		hold(&machine, _i);
+	}
+}
+END_TEST
+
+/* The same every time. */
+START_TEST(repeatable)
+{
+	struct sim_machine machine = dawning;
+	struct loggp_world *world;
+	double time;
+
+	machine.nodes = 8;
+	world = loggp_open(&machine);
+	time = loggp_time(world, SIM_ALLREDUCE, SHORT);
+	ck_assert_double_eq(loggp_time(world, SIM_ALLREDUCE, SHORT), time);
+	loggp_close(world);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("coll_bounds");
+	TCase *tests = tcase_create("ratios");
+
+	tcase_set_timeout(tests, 120);
+	tcase_add_loop_test(tests, ratios, 0,
+			    sizeof(ceilings) / sizeof(ceilings[0]));
+	tcase_add_test(tests, repeatable);
+	suite_add_tcase(suite, tests);
+	return unit_run(suite);
+}
