@@ -38,6 +38,8 @@ struct sim_fabric {
 	uint32_t nvertices, nlinks, nports, nswitches;
 	uint8_t *hops; /* [switch][switch] */
 	struct sim_frame *frames;
+	bool (*watch)(void *arg, struct sim_frame *frame);
+	void *watch_arg;
 };
 
 /* ---- wiring ---- */
@@ -307,7 +309,23 @@ static void comes(struct sim_event *event)
 		vertex->arrived(vertex->arg, frame);
 }
 
+void sim_fabric_watch(struct sim_fabric *fabric,
+		      bool (*watch)(void *arg, struct sim_frame *frame),
+		      void *arg)
+{
+	fabric->watch = watch;
+	fabric->watch_arg = arg;
+}
+
 void sim_fabric_send(struct sim_frame *frame)
+{
+	const struct sim_fabric *fabric = frame->fabric;
+
+	if (!fabric->watch || fabric->watch(fabric->watch_arg, frame))
+		sim_fabric_enter(frame);
+}
+
+void sim_fabric_enter(struct sim_frame *frame)
 {
 	frame->event.call = comes;
 	frame->at = frame->from;
@@ -325,6 +343,11 @@ uint64_t sim_fabric_free_at(const struct sim_fabric *fabric, uint32_t port)
 void sim_fabric_link(struct sim_fabric *fabric, uint32_t link, bool up)
 {
 	fabric->link[link].up = up;
+}
+
+uint32_t sim_fabric_port_link(const struct sim_fabric *fabric, uint32_t port)
+{
+	return fabric->vertex[port].first;
 }
 
 uint32_t sim_fabric_links(const struct sim_fabric *fabric)

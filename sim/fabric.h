@@ -54,7 +54,8 @@ uint32_t sim_fabric_port(struct sim_fabric *fabric,
 			 void *arg);
 uint32_t sim_fabric_switch(struct sim_fabric *fabric,
 			   const struct sim_switch *config);
-/* Full duplex: the number of the link from a to b; that from b to a follows. */
+/* Full duplex: the number of the link from a to b, which is even; that from b
+ * to a follows. */
 uint32_t sim_fabric_wire(struct sim_fabric *fabric, uint32_t a, uint32_t b,
 			 const struct sim_cable *cable);
 /* All is wired: find the ways. */
@@ -65,11 +66,21 @@ struct sim_frame *sim_frame_new(struct sim_fabric *fabric, uint32_t from,
 void sim_frame_free(struct sim_frame *frame);
 /* Takes the frame. It leaves its port as soon as the link there is free. */
 void sim_fabric_send(struct sim_frame *frame);
+
+/* Every frame that is sent is shown to `watch` first; false: that has taken it.
+ * NULL: nobody watches. */
+void sim_fabric_watch(struct sim_fabric *fabric,
+		      bool (*watch)(void *arg, struct sim_frame *frame),
+		      void *arg);
+/* sim_fabric_send() past who watches. */
+void sim_fabric_enter(struct sim_frame *frame);
 /* When the port's link will be free. */
 uint64_t sim_fabric_free_at(const struct sim_fabric *fabric, uint32_t port);
 
 /* A link that is down loses what comes to it. */
 void sim_fabric_link(struct sim_fabric *fabric, uint32_t link, bool up);
+/* The link that begins at a port; the other direction is its number ^ 1. */
+uint32_t sim_fabric_port_link(const struct sim_fabric *fabric, uint32_t port);
 
 struct sim_link_info {
 	uint32_t from, to;

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim/inject.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/fail.h"
+#include "sim/frame_class.h"
+
+enum {
+	PATIENCE = 1000000
+}; /* ns that a frame is held for later ones */
+
+/* A fault of the script. */
+struct state {
+	struct sim_event event; /* it begins, or ends */
+	struct sim_injector *injector;
+	const struct sim_fault *fault;
+	uint64_t seen; /* frames that it is about */
+	bool active;
+};
+
+/* A frame that later ones overtake. */
+struct held {
+	struct sim_event event; /* too few have come */
+	struct sim_injector *injector;
+	struct held *next, **place;
+	struct sim_frame *frame;
+	uint32_t left;
+};
+
+struct sim_injector {
+	const struct sim_cluster *cluster;
+	struct sim_fabric *fabric;
+	struct sim_clock *clock;
+	void (*node)(void *arg, const struct sim_fault *fault, bool begins);
+	void *arg;
+	struct state *states;
+	size_t n;
+	uint64_t *sent; /* [node]: frames */
+	struct held *held;
+	uint64_t count[SIM_FAULT_KINDS];
+};
+
+/* ---- links and nodes ---- */
+
+static uint32_t link_of(const struct sim_injector *injector,
+			const struct sim_fault *fault)
+{
+	if (fault->kind == SIM_FAULT_CUT)
+		return fault->link;
+	return sim_fabric_port_link(
+		injector->fabric,
+		sim_cluster_port(injector->cluster, fault->node, fault->rail));
+}
+
+static bool at_same_place(const struct sim_fault *a, const struct sim_fault *b)
+{
+	return a->kind == b->kind && a->node == b->node && a->rail == b->rail &&
+	       a->link == b->link;
+}
+
+static bool is_down(const struct sim_injector *injector, uint32_t link)
+{
+	size_t i;
+
+	for (i = 0; i < injector->n; i++) {
+		const struct state *state = &injector->states[i];
+		const struct sim_fault *fault = state->fault;
+
+		if (!state->active)
+			continue;
+		if (fault->kind == SIM_FAULT_CUT && fault->link == link)
+			return true;
+		if (fault->kind == SIM_FAULT_UNPLUG &&
+		    (link_of(injector, fault) | 1) == (link | 1))
+			return true;
+	}
+	return false;
+}
+
+static void set_links(const struct sim_injector *injector,
+		      const struct sim_fault *fault)
+{
+	uint32_t link;
+
+	if (fault->kind != SIM_FAULT_CUT && fault->kind != SIM_FAULT_UNPLUG)
+		return;
+	link = link_of(injector, fault);
+	sim_fabric_link(injector->fabric, link, !is_down(injector, link));
+	sim_fabric_link(injector->fabric, link ^ 1,
+			!is_down(injector, link ^ 1));
+}
+
+static void tell(const struct state *state)
+{
+	const struct sim_injector *injector = state->injector;
+
+	set_links(injector, state->fault);
+	if (state->fault->kind != SIM_FAULT_CUT && injector->node)
+		injector->node(injector->arg, state->fault, state->active);
+}
+
+static void ends(struct sim_event *event)
+{
+	struct state *state = (struct state *)event;
+
+	state->active = false;
+	tell(state);
+}
+
+static void has_begun(struct sim_event *event)
+{
+	struct state *state = (struct state *)event;
+	uint64_t lasts = state->fault->lasts;
+
+	tell(state);
+	state->event.call = ends;
+	if (lasts)
+		sim_clock_set(state->injector->clock, event,
+			      state->injector->clock->now + lasts);
+}
+
+static void begin(struct state *state)
+{
+	struct sim_injector *injector = state->injector;
+	size_t i;
+
+	for (i = 0; i < injector->n; i++)
+		if (injector->states[i].active &&
+		    at_same_place(injector->states[i].fault, state->fault))
+			return;
+	state->active = true;
+	injector->count[state->fault->kind]++;
+	state->event.call = has_begun;
+	sim_clock_set(injector->clock, &state->event, injector->clock->now);
+}
+
+static void is_due(struct sim_event *event)
+{
+	begin((struct state *)event);
+}
+
+/* The node sends a frame; false: it cannot, any more. */
+static bool count_sent(struct sim_injector *injector, uint32_t node)
+{
+	uint64_t sent = ++injector->sent[node];
+	bool alive = true;
+	size_t i;
+
+	for (i = 0; i < injector->n; i++) {
+		struct state *state = &injector->states[i];
+		const struct sim_fault *fault = state->fault;
+
+		if (fault->kind < SIM_FAULT_UNPLUG || fault->node != node)
+			continue;
+		if (fault->sent == sent)
+			begin(state);
+		alive &= !(state->active && fault->kind == SIM_FAULT_CRASH);
+	}
+	return alive;
+}
+
+/* ---- frames ---- */
+
+static void release(struct held *held)
+{
+	sim_clock_clear(held->injector->clock, &held->event);
+	*held->place = held->next;
+	if (held->next)
+		held->next->place = held->place;
+	free(held);
+}
+
+static void gives_up(struct sim_event *event)
+{
+	struct held *held = (struct held *)event;
+	struct sim_frame *frame = held->frame;
+
+	release(held);
+	sim_fabric_enter(frame);
+}
+
+static void hold(struct sim_injector *injector, struct sim_frame *frame,
+		 uint32_t behind)
+{
+	struct held *held = sim_need(malloc(sizeof(*held)));
+
+	*held = (struct held){
+		.injector = injector,
+		.next = injector->held,
+		.place = &injector->held,
+		.event.call = gives_up,
+		.frame = frame,
+		.left = behind,
+	};
+	if (held->next)
+		held->next->place = &held->next;
+	injector->held = held;
+	sim_clock_set(injector->clock, &held->event,
+		      injector->clock->now + PATIENCE);
+}
+
+/* A frame has been sent: who has been overtaken by enough of them goes. */
+static void overtake(struct sim_injector *injector, uint32_t from, uint32_t to)
+{
+	struct held *held = injector->held, *next;
+
+	for (; held; held = next) {
+		next = held->next;
+		if (held->frame->from == from && held->frame->to == to &&
+		    !--held->left)
+			gives_up(&held->event);
+	}
+}
+
+static void comes_late(struct sim_event *event)
+{
+	sim_fabric_enter((struct sim_frame *)event);
+}
+
+/* What is done to a frame, by all faults that it meets. */
+struct harm {
+	bool drop;
+	uint32_t copies, behind;
+	uint64_t by;
+};
+
+static void add_harm(struct harm *harm, const struct sim_fault *fault,
+		     struct sim_frame *frame)
+{
+	uint32_t bit;
+
+	switch (fault->kind) {
+	case SIM_FAULT_DROP:
+		harm->drop = true;
+		break;
+	case SIM_FAULT_DUPLICATE:
+		harm->copies++;
+		break;
+	case SIM_FAULT_REORDER:
+		harm->behind += fault->behind;
+		break;
+	case SIM_FAULT_CORRUPT:
+		bit = fault->bit % (8 * frame->length);
+		frame->bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		break;
+	default:
+		harm->by += fault->by;
+		break;
+	}
+}
+
+static bool is_about(const struct sim_fault *fault, uint32_t from, uint32_t to,
+		     unsigned classes)
+{
+	return fault->kind < SIM_FAULT_CUT && (classes >> fault->frame & 1) &&
+	       (fault->from == SIM_ANY || fault->from == from) &&
+	       (fault->to == SIM_ANY || fault->to == to);
+}
+
+static struct harm meet(struct sim_injector *injector, struct sim_frame *frame)
+{
+	const struct sim_cluster *cluster = injector->cluster;
+	uint32_t from = sim_cluster_node(cluster, frame->from);
+	uint32_t to = sim_cluster_node(cluster, frame->to);
+	unsigned classes = sim_frame_classify(frame->bytes, frame->length);
+	struct harm harm = { .drop = !count_sent(injector, from) };
+	size_t i;
+
+	for (i = 0; i < injector->n; i++) {
+		struct state *state = &injector->states[i];
+		const struct sim_fault *fault = state->fault;
+
+		if (!is_about(fault, from, to, classes) ||
+		    ++state->seen < fault->nth ||
+		    state->seen - fault->nth >= fault->count)
+			continue;
+		injector->count[fault->kind]++;
+		add_harm(&harm, fault, frame);
+	}
+	return harm;
+}
+
+static bool watch(void *arg, struct sim_frame *frame)
+{
+	struct sim_injector *injector = arg;
+	struct harm harm = meet(injector, frame);
+	uint32_t from = frame->from, to = frame->to;
+
+	if (harm.drop) {
+		sim_frame_free(frame);
+		return false;
+	}
+	while (harm.copies--) {
+		struct sim_frame *copy = sim_frame_new(injector->fabric, from,
+						       to, frame->length);
+
+		memcpy(copy->bytes, frame->bytes, frame->length);
+		sim_fabric_enter(copy);
+	}
+	if (harm.by) {
+		frame->event.call = comes_late;
+		sim_clock_set(injector->clock, &frame->event,
+			      injector->clock->now + harm.by);
+	} else if (harm.behind) {
+		hold(injector, frame, harm.behind);
+	} else {
+		sim_fabric_enter(frame);
+		overtake(injector, from, to);
+	}
+	return false;
+}
+
+/* ---- the whole ---- */
+
+struct sim_injector *
+sim_inject(const struct sim_faults *faults, const struct sim_cluster *cluster,
+	   struct sim_fabric *fabric, struct sim_clock *clock,
+	   void (*node)(void *arg, const struct sim_fault *fault, bool begins),
+	   void *arg)
+{
+	struct sim_injector *injector = sim_need(calloc(1, sizeof(*injector)));
+	size_t i;
+
+	injector->cluster = cluster;
+	injector->fabric = fabric;
+	injector->clock = clock;
+	injector->node = node;
+	injector->arg = arg;
+	injector->n = faults->n;
+	injector->states =
+		sim_need(calloc(faults->n + 1, sizeof(*injector->states)));
+	injector->sent =
+		sim_need(calloc(cluster->nodes, sizeof(*injector->sent)));
+	for (i = 0; i < faults->n; i++) {
+		struct state *state = &injector->states[i];
+		const struct sim_fault *fault = &faults->fault[i];
+
+		*state = (struct state){ .injector = injector,
+					 .fault = fault,
+					 .event.call = is_due };
+		if (fault->kind >= SIM_FAULT_CUT && !fault->sent)
+			sim_clock_set(clock, &state->event,
+				      clock->now + fault->at);
+	}
+	sim_fabric_watch(fabric, watch, injector);
+	return injector;
+}
+
+void sim_injector_close(struct sim_injector *injector)
+{
+	size_t i;
+
+	sim_fabric_watch(injector->fabric, NULL, NULL);
+	for (i = 0; i < injector->n; i++)
+		sim_clock_clear(injector->clock, &injector->states[i].event);
+	while (injector->held) {
+		sim_frame_free(injector->held->frame);
+		release(injector->held);
+	}
+	free(injector->states);
+	free(injector->sent);
+	free(injector);
+}
+
+uint64_t sim_injector_count(const struct sim_injector *injector,
+			    enum sim_fault_kind kind)
+{
+	return injector->count[kind];
+}
