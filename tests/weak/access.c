@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the compiler calls at each access to memory (-fsanitize=thread), and
- * memcpy() and its like (ld --wrap).
+ * what it is told to call for memcpy() and its like.
  *
  * Memory is divided into granules of 8 bytes. A byte belongs to a word, if an
  * atomic access to it has been seen, or is plain: then the last accesses to it
@@ -40,6 +40,30 @@ struct granule {
 };
 
 static struct granule granules[GRANULES];
+
+static struct alias {
+	uintptr_t memory, again;
+	size_t size;
+} aliases[2];
+
+void weak_alias(void *memory, void *again, size_t size)
+{
+	struct alias *alias = aliases;
+
+	while (alias->size && alias->again != (uintptr_t)again)
+		sim_check(++alias < aliases + 2, "too many aliases");
+	*alias = (struct alias){ (uintptr_t)memory, (uintptr_t)again, size };
+}
+
+static uintptr_t without_alias(const volatile void *memory)
+{
+	uintptr_t address = (uintptr_t)memory;
+
+	for (unsigned i = 0; i < 2; i++)
+		if (address - aliases[i].again < aliases[i].size)
+			return address - aliases[i].again + aliases[i].memory;
+	return address;
+}
 
 static void erase(struct granule *granule)
 {
@@ -80,20 +104,22 @@ static struct granule *granule_of(uintptr_t address)
 void explore_forget(void)
 {
 	memset(granules, 0, sizeof(granules));
+	memset(aliases, 0, sizeof(aliases));
 	graph_nwords = 0;
 }
 
 /* ---- words ---- */
 
 /* The word of an atomic access. */
-static unsigned word_of(const volatile void *address, unsigned size)
+static unsigned word_of(const volatile void *memory, unsigned size)
 {
-	struct granule *granule = granule_of((uintptr_t)address);
-	unsigned first = (uintptr_t)address % GRANULE, i;
+	uintptr_t address = without_alias(memory);
+	struct granule *granule = granule_of(address);
+	unsigned first = address % GRANULE, i;
 	unsigned word = granule->cells[first].word;
 
 	if (word != NO_WORD) {
-		sim_check(graph_words[word].address == address &&
+		sim_check(graph_words[word].address == (void *)address &&
 				  graph_words[word].size == size,
 			  "atomic accesses of different sizes");
 		return word;
@@ -101,7 +127,7 @@ static unsigned word_of(const volatile void *address, unsigned size)
 	sim_check(graph_nwords < GRAPH_WORDS, "too many atomic words");
 	word = graph_nwords++;
 	graph_words[word] = (struct graph_word){
-		.address = (void *)(uintptr_t)address,
+		.address = (void *)address,
 		.size = size,
 	};
 	graph_words[word].start = graph_load(&graph_words[word]);
@@ -171,7 +197,7 @@ static void touch_word(unsigned word, bool write, const void *where)
 static void plainly(const volatile void *memory, size_t size, bool write,
 		    const void *where)
 {
-	uintptr_t address = (uintptr_t)memory, end = address + size;
+	uintptr_t address = without_alias(memory), end = address + size;
 	unsigned last = NO_WORD;
 
 	explore_settle();
@@ -344,31 +370,27 @@ void __tsan_func_exit(void)
 {
 }
 
-/* ---- the library's ---- */
+/* ---- what the code under test calls instead of the library's ---- */
 
-void *__real_memcpy(void *to, const void *from, size_t n);
-void *__real_memset(void *to, int byte, size_t n);
-int __real_memcmp(const void *a, const void *b, size_t n);
-void *__wrap_memcpy(void *to, const void *from, size_t n);
-void *__wrap_memset(void *to, int byte, size_t n);
-int __wrap_memcmp(const void *a, const void *b, size_t n);
-
-void *__wrap_memcpy(void *to, const void *from, size_t n)
+void *weak_memcpy(void *to, const void *from, size_t n);
+void *weak_memcpy(void *to, const void *from, size_t n)
 {
 	plainly(from, n, false, WHERE);
 	plainly(to, n, true, WHERE);
-	return __real_memcpy(to, from, n);
+	return memcpy(to, from, n);
 }
 
-void *__wrap_memset(void *to, int byte, size_t n)
+void *weak_memset(void *to, int byte, size_t n);
+void *weak_memset(void *to, int byte, size_t n)
 {
 	plainly(to, n, true, WHERE);
-	return __real_memset(to, byte, n);
+	return memset(to, byte, n);
 }
 
-int __wrap_memcmp(const void *a, const void *b, size_t n)
+int weak_memcmp(const void *a, const void *b, size_t n);
+int weak_memcmp(const void *a, const void *b, size_t n)
 {
 	plainly(a, n, false, WHERE);
 	plainly(b, n, false, WHERE);
-	return __real_memcmp(a, b, n);
+	return memcmp(a, b, n);
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # NAME.weak: code run in every way that the memory model allows; run tells more.
-weak_tests = %D%/litmus.weak
+weak_tests = %D%/litmus.weak %D%/pair.weak
 system_tests += $(weak_tests)
 EXTRA_DIST += %D%/run %D%/access.c %D%/explore.c %D%/explore.h %D%/graph.c \
-	%D%/graph.h %D%/litmus.c %D%/sequential.c %D%/trace.c %D%/weak.h \
+	%D%/graph.h %D%/litmus.c %D%/pair.c %D%/sequential.c %D%/trace.c %D%/weak.h \
 	$(weak_tests)

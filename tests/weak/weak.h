@@ -13,6 +13,7 @@
 #define WEAK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -39,6 +40,11 @@ struct weak_result weak_explore(const struct weak_test *test);
 /* Explores all up to the one without a name, until one fails, and prints what
  * was found; what main() returns. */
 int weak_main(const struct weak_test *tests);
+
+/* ---- for set_up() ---- */
+
+/* `size` bytes at `again` are the same memory as at `memory`; up to twice. */
+void weak_alias(void *memory, void *again, size_t size);
 
 /* ---- for threads ---- */
 

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* The pair line and the rings of two ports on one host: shm/pair.h. */
+#include <string.h>
+
+#include "sim/fail.h"
+#include "tests/weak/weak.h"
+#include "transport/log.h"
+#include "transport/shm/message.h"
+#include "transport/shm/segment.h"
+
+enum {
+	SLOTS = BCL_SEGMENT_SLOTS_MIN,
+	LONG = BCL_MESSAGE_MAX, /* 69 slots, about a quarter of the ring */
+	QUARTER = 64 * BCL_SLOT_SIZE - BCL_SLOT_HEAD,
+	LAPS = 8, /* messages that make two laps */
+	TINY = 8,
+	SHORT = 24, /* bytes, too long for the line */
+};
+
+static struct bcl_segment segment;
+static struct bcl_pair pair[2];
+static const _Atomic uint32_t awake;
+
+/* ---- what is not reached ---- */
+
+bool bcl_message_handle(struct bcl_connection *connection, unsigned type,
+			uint64_t immediate, const void *payload, size_t length)
+{
+	(void)connection;
+	(void)type;
+	(void)immediate;
+	(void)payload;
+	(void)length;
+	weak_assert(!"a message of the library's own");
+	return false;
+}
+
+void bcl_log(const struct bcl_config *config, enum bcl_log_level level,
+	     const char *area, const char *format, ...)
+{
+	(void)config;
+	(void)level;
+	(void)area;
+	(void)format;
+	weak_assert(!"a log message");
+}
+
+/* ---- two ports ---- */
+
+static void set_up(void)
+{
+	size_t ring = SLOTS * sizeof(struct bcl_slot);
+
+	if (!segment.head)
+		sim_check(!bcl_segment_create(SLOTS, &segment), "no segment");
+	memset(segment.head, 0, sizeof(*segment.head));
+	for (unsigned side = 0; side < 2; side++) {
+		memset(segment.ring[side], 0, ring);
+		weak_alias(segment.ring[side], segment.ring[side] + SLOTS,
+			   ring);
+		bcl_segment_pair(&segment, side, &pair[side]);
+		pair[side].attention = &awake;
+	}
+}
+
+static void send(unsigned side, uint64_t number, size_t length)
+{
+	uint8_t bytes[SHORT] = { 0 };
+
+	memcpy(bytes + length - 8, &number, 8);
+	weak_until(bcl_pair_send(&pair[side], 1, number, bytes, length) ==
+		   BCL_OK);
+}
+
+static void receive(unsigned side, uint64_t number, size_t length)
+{
+	struct bcl_event event = { .length = 0 };
+	uint64_t last;
+
+	weak_until(bcl_pair_receive(&pair[side], false, &event) == BCL_OK);
+	weak_assert(event.immediate == number && event.length == length);
+	memcpy(&last, (const char *)event.data + length - 8, 8);
+	weak_assert(last == number);
+}
+
+/*
+ * Where another message begins, in the next lap, a long one has what looks
+ * like that message's header.
+ */
+static uint64_t *header_in(void *payload, unsigned slot)
+{
+	return (uint64_t *)((char *)payload + slot * BCL_SLOT_SIZE -
+			    BCL_SLOT_HEAD);
+}
+
+static void send_long(unsigned side, uint64_t number, size_t length)
+{
+	uint64_t like = pair[side].next + 4 * BCL_HEADER_RING;
+	void *room;
+
+	weak_until(bcl_pair_reserve(&pair[side], length, &room) == BCL_OK);
+	for (unsigned slot = 1; slot < bcl_pair_slots(length); slot++)
+		*header_in(room, slot) = like;
+	bcl_pair_commit(&pair[side], 1, number, length);
+}
+
+static void receive_long(unsigned side, uint64_t number, size_t length)
+{
+	uint64_t like = pair[side].want + 4 * BCL_HEADER_RING;
+	struct bcl_event event = { .length = 0 };
+
+	weak_until(bcl_pair_receive(&pair[side], false, &event) == BCL_OK);
+	weak_assert(event.immediate == number && event.length == length);
+	for (unsigned slot = 1; slot < bcl_pair_slots(length); slot++)
+		weak_assert((*header_in((void *)event.data, slot) ^ like) <
+			    BCL_HEADER_VALID);
+}
+
+/* ---- tests ---- */
+
+static void send_two_laps(void)
+{
+	for (unsigned i = 0; i < LAPS; i++)
+		send_long(0, i, LONG);
+}
+
+static void receive_two_laps(void)
+{
+	for (unsigned i = 0; i < LAPS; i++)
+		receive_long(1, i, LONG);
+}
+
+static void send_quarters(void)
+{
+	for (unsigned i = 0; i < LAPS; i++)
+		send_long(0, i, QUARTER);
+}
+
+static void receive_quarters(void)
+{
+	for (unsigned i = 0; i < LAPS; i++)
+		receive_long(1, i, QUARTER);
+}
+
+/* By the line, by the ring as the line is full, by the ring as it is long. */
+static void send_some(void)
+{
+	send(0, 1, TINY);
+	send(0, 2, TINY);
+	send(0, 3, SHORT);
+	send(0, 4, TINY);
+}
+
+static void receive_some(void)
+{
+	receive(1, 1, TINY);
+	receive(1, 2, TINY);
+	receive(1, 3, SHORT);
+	receive(1, 4, TINY);
+}
+
+/* The line is acknowledged, and used again. */
+static void ping(void)
+{
+	for (uint64_t i = 0; i < 3; i++) {
+		send(0, 2 * i, TINY);
+		receive(0, 2 * i + 1, TINY);
+	}
+	weak_assert(pair[0].sent_half == 3);
+}
+
+static void pong(void)
+{
+	for (uint64_t i = 0; i < 3; i++) {
+		receive(1, 2 * i, TINY);
+		send(1, 2 * i + 1, TINY);
+	}
+	weak_assert(pair[1].sent_half == 3);
+}
+
+/* At the same time, so that acknowledgements cross messages. */
+static void talk(unsigned side)
+{
+	send(side, 1, TINY);
+	send(side, 2, TINY);
+	receive(side, 1, TINY);
+	send(side, 3, TINY);
+	receive(side, 2, TINY);
+	receive(side, 3, TINY);
+}
+
+static void talk_first(void)
+{
+	talk(0);
+}
+
+static void talk_second(void)
+{
+	talk(1);
+}
+
+/* Whether the first answer has come decides which way the next one goes. */
+static void glance(unsigned side)
+{
+	struct bcl_event event = { .length = 0 };
+	uint64_t next = 1;
+
+	send(side, 1, TINY);
+	if (!bcl_pair_receive(&pair[side], false, &event))
+		weak_assert(event.immediate == next++);
+	send(side, 2, TINY);
+	if (!bcl_pair_receive(&pair[side], false, &event))
+		weak_assert(event.immediate == next++);
+	send(side, 3, TINY);
+	for (; next <= 3; next++)
+		receive(side, next, TINY);
+}
+
+static void glance_first(void)
+{
+	glance(0);
+}
+
+static void glance_second(void)
+{
+	glance(1);
+}
+
+int main(void)
+{
+	static const struct weak_test tests[] = {
+		{ "ring, two laps",
+		  set_up,
+		  { send_two_laps, receive_two_laps },
+		  NULL },
+		{ "ring, two laps of quarters",
+		  set_up,
+		  { send_quarters, receive_quarters },
+		  NULL },
+		{ "line and ring", set_up, { send_some, receive_some }, NULL },
+		{ "line, to and fro", set_up, { ping, pong }, NULL },
+		{ "both talk", set_up, { talk_first, talk_second }, NULL },
+		{ "both talk and glance",
+		  set_up,
+		  { glance_first, glance_second },
+		  NULL },
+		{ .name = NULL },
+	};
+
+	return weak_main(tests);
+}
