@@ -4,8 +4,6 @@
 
 #include "sim/fail.h"
 #include "tests/weak/weak.h"
-#include "transport/log.h"
-#include "transport/shm/message.h"
 #include "transport/shm/segment.h"
 
 enum {
@@ -20,30 +18,6 @@ enum {
 static struct bcl_segment segment;
 static struct bcl_pair pair[2];
 static const _Atomic uint32_t awake;
-
-/* ---- what is not reached ---- */
-
-bool bcl_message_handle(struct bcl_connection *connection, unsigned type,
-			uint64_t immediate, const void *payload, size_t length)
-{
-	(void)connection;
-	(void)type;
-	(void)immediate;
-	(void)payload;
-	(void)length;
-	weak_assert(!"a message of the library's own");
-	return false;
-}
-
-void bcl_log(const struct bcl_config *config, enum bcl_log_level level,
-	     const char *area, const char *format, ...)
-{
-	(void)config;
-	(void)level;
-	(void)area;
-	(void)format;
-	weak_assert(!"a log message");
-}
 
 /* ---- two ports ---- */
 

@@ -47,9 +47,9 @@
  *
  *  Waking. After the header's store the writer loads `attention`, which the
  *  receiver sets before it sleeps or stops polling this pair. Store and load
- *  are kept in order by the sleeper's membarrier, or, where one side has
- *  none, by a fence here: then `attention` points at a word that is always
- *  set.
+ *  are kept in order by the compiler and by the sleeper's membarrier, or, where
+ *  one side has none, by a fence here: then `attention` points at a word that
+ *  is always set.
  *
  *  Crash. A writer that dies at any instruction leaves an unpublished
  *  message, which is not there, in structures that only this pair uses.
@@ -194,6 +194,9 @@ static inline void bcl_pair_publish(struct bcl_pair *pair,
 /* After each message; OK. */
 static inline enum bcl_status bcl_pair_notice(struct bcl_pair *pair)
 {
+	/* The compiler keeps the header's store before, the sleeper's
+	 * membarrier the processor. */
+	atomic_signal_fence(memory_order_seq_cst);
 	if (__builtin_expect(atomic_load_explicit(pair->attention,
 						  memory_order_relaxed) != 0,
 			     0))
