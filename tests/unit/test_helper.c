@@ -3,6 +3,7 @@
  * seen otherwise. */
 #include "unit.h"
 
+#include <poll.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -206,6 +207,44 @@ START_TEST(it_leaves_the_traffic_to_a_sleeper)
 }
 END_TEST
 
+/* Rank 1 is silent. Rank 0 sleeps on its descriptor, without a time-out, and
+ * its helper finds out. */
+static int asleep_while_lost(unsigned me, void *argument)
+{
+	struct pollfd pollfd = { .events = POLLIN };
+	struct bcl_event event;
+	struct rank rank;
+
+	(void)argument;
+	if (me == 1)
+		setenv("BCL_HELPER", "off", 1);
+	rank_open(&rank, BCL_PATH_CARD);
+	pollfd.fd = bcl_port_fd(rank.port);
+	if (me == 1) {
+		for (unsigned i = 0; i < 2000 && !*shared; i++)
+			sleep_ms(10);
+		must(*shared);
+	} else {
+		while (bcl_poll(rank.port, &event)) {
+			if (bcl_arm(rank.port) == BCL_ERR_AGAIN)
+				continue;
+			must(poll(&pollfd, 1, 15000) == 1);
+		}
+		must(event.kind == BCL_EVENT_PEER);
+		must(event.status == BCL_ERR_DEAD);
+		*shared = 1;
+	}
+	rank_close(&rank);
+	return 0;
+}
+
+START_TEST(it_wakes_who_has_lost_a_peer)
+{
+	*shared = 0;
+	ck_assert_int_eq(bcl_boot_job_run(2, asleep_while_lost, NULL), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("helper");
@@ -218,6 +257,7 @@ int main(void)
 	tcase_add_loop_test(tcase, it_sleeps_while_the_program_polls, 0, 2);
 	tcase_add_loop_test(tcase, it_costs_nothing_while_nothing_comes, 0, 2);
 	tcase_add_test(tcase, it_leaves_the_traffic_to_a_sleeper);
+	tcase_add_test(tcase, it_wakes_who_has_lost_a_peer);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

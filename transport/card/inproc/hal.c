@@ -304,6 +304,27 @@ static void hal_learn(void *arg, uint32_t node, unsigned rail)
 	host->nodes[node].shown.known |= (uint8_t)(1 << rail);
 }
 
+static void wake(struct bcl_inproc *host, const struct bcl_card_seat *seat)
+{
+	bcl_count(host->context->counters, host_wakes);
+	host->env->wake(host->env->world, seat->port->object);
+}
+
+/* Whoever learned it: the owners that sleep are to report it. */
+static void wake_sleepers(struct bcl_inproc *host)
+{
+	unsigned i;
+
+	for (i = 0; i < BCL_INPROC_PORTS; i++) {
+		const struct bcl_card_seat *seat = &host->seats[i];
+
+		/* Under the lock: see bcl_card_sleep(). */
+		if (seat->number && atomic_load_explicit(seat->sleeping,
+							 memory_order_relaxed))
+			wake(host, seat);
+	}
+}
+
 static void hal_node(void *arg, uint32_t index, uint64_t card,
 		     enum bcl_node_state state, enum bcl_status status)
 {
@@ -324,6 +345,7 @@ static void hal_node(void *arg, uint32_t index, uint64_t card,
 	/* Owners look at it without the lock, then take the lock. Release:
 	 * pairs with bcl_card_receive(). */
 	atomic_fetch_add_explicit(&host->base.changes, 1, memory_order_release);
+	wake_sleepers(host);
 }
 
 /* ---- the rest ---- */
@@ -333,10 +355,8 @@ static void hal_wake(void *arg, uint16_t port)
 	struct bcl_inproc *host = arg;
 	struct bcl_card_seat *seat = seat_of(host, port);
 
-	if (!seat)
-		return;
-	bcl_count(host->context->counters, host_wakes);
-	host->env->wake(host->env->world, seat->port->object);
+	if (seat)
+		wake(host, seat);
 }
 
 static uint32_t hal_crc32c(void *arg, uint32_t crc, void *to, const void *data,

@@ -93,6 +93,7 @@ sit_down(struct bcl_inproc *host, struct bcl_port *port,
 	seat->number = port->number;
 	seat->port = port;
 	seat->made = (const _Atomic uint32_t *)&indices->requests_made;
+	seat->sleeping = (const _Atomic uint32_t *)&indices->sleeping;
 	memcpy(&host->areas[first], areas, BCL_CARD_AREAS * sizeof(*areas));
 	control->port.requests = handle + BCL_CARD_AREA_REQUESTS;
 	control->port.sends = handle + BCL_CARD_AREA_SENDS;

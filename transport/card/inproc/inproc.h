@@ -40,7 +40,7 @@ struct bcl_card_seat {
 	uint16_t number;   /* 0: free */
 	_Atomic bool rung; /* a doorbell was rung while the lock was taken */
 	struct bcl_port *port;
-	const _Atomic uint32_t *made; /* requests_made in its indices */
+	const _Atomic uint32_t *made, *sleeping; /* in its indices */
 };
 
 /*
