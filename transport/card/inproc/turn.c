@@ -24,14 +24,20 @@ void bcl_inproc_lock(struct bcl_inproc *host)
 }
 
 /*
- * The lock is taken: have its holder serve the doorbells. True: it was free
- * after all and is ours. Release: the holder sees which `rung` it is about.
+ * The lock is taken: have its holder serve the doorbells. True: it was let go
+ * meanwhile and is ours, and they are ours to serve.
  */
 static bool ask_or_lock(struct bcl_inproc *host)
 {
-	return atomic_exchange_explicit(&host->lock, BCL_INPROC_ASKED,
-					memory_order_acq_rel) ==
-	       BCL_INPROC_FREE;
+	/* Release: the holder sees which `rung` it is about. */
+	if (atomic_exchange_explicit(&host->lock, BCL_INPROC_ASKED,
+				     memory_order_acq_rel) != BCL_INPROC_FREE)
+		return false;
+	/* Not asked by ourselves: two that take turns could find each other's
+	 * ASKED for ever. Acquire: pairs with the above of who asks us. */
+	atomic_exchange_explicit(&host->lock, BCL_INPROC_HELD,
+				 memory_order_acquire);
+	return true;
 }
 
 static inline void doorbell(struct bcl_inproc *host,
@@ -56,7 +62,10 @@ static void __attribute__((noinline)) serve_doorbells(struct bcl_inproc *host)
 
 		if (!atomic_load_explicit(&seat->rung, memory_order_relaxed))
 			continue;
-		atomic_store_explicit(&seat->rung, false, memory_order_relaxed);
+		/* Acquire: pairs with bcl_inproc_doorbell(). Exchanged: a store
+		 * could undo a ring whose request doorbell() misses. */
+		atomic_exchange_explicit(&seat->rung, false,
+					 memory_order_acquire);
 		if (seat->number)
 			doorbell(host, seat);
 	}
@@ -112,14 +121,16 @@ bcl_inproc_doorbell(struct bcl_card_host *base, struct bcl_card_seat *seat)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
 
-	if (!try_lock(host)) {
-		atomic_store_explicit(&seat->rung, true, memory_order_relaxed);
+	if (try_lock(host)) {
+		bcl_count(host->context->counters, host_doorbells);
+		doorbell(host, seat);
+	} else {
+		/* Release: the request. Pairs with serve_doorbells(). */
+		atomic_store_explicit(&seat->rung, true, memory_order_release);
 		if (!ask_or_lock(host))
 			return;
-		atomic_store_explicit(&seat->rung, false, memory_order_relaxed);
+		serve_doorbells(host);
 	}
-	bcl_count(host->context->counters, host_doorbells);
-	doorbell(host, seat);
 	bcl_inproc_unlock(host);
 }
 
