@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # NAME.spin: a model, NAME.pml, searched by Spin; run tells more.
-model_tests = %D%/card.spin
+model_tests = %D%/card.spin %D%/doorbell.spin %D%/sleep.spin
 system_tests += $(model_tests)
-EXTRA_DIST += %D%/run %D%/card.mutants %D%/card.pml $(model_tests)
+EXTRA_DIST += %D%/run $(model_tests) $(model_tests:.spin=.pml) \
+	$(model_tests:.spin=.mutants)
