@@ -16,6 +16,7 @@ struct link {
 	struct sim_link_info info;
 	struct sim_cable cable;
 	uint64_t free; /* ps: all that it was given has left */
+	uint64_t busy; /* ps, until then */
 	uint32_t next; /* of those that begin at the same vertex */
 	bool up;
 };
@@ -209,6 +210,19 @@ struct sim_frame *sim_frame_new(struct sim_fabric *fabric, uint32_t from,
 	return frame;
 }
 
+struct sim_frame *sim_frame_copy(const struct sim_frame *frame)
+{
+	struct sim_frame *copy = sim_frame_new(frame->fabric, frame->from,
+					       frame->to, frame->length);
+	struct sim_frame *next = copy->next, **place = copy->place;
+
+	memcpy(copy, frame, sizeof(*frame) + frame->length);
+	copy->event = (struct sim_event){ 0 };
+	copy->next = next;
+	copy->place = place;
+	return copy;
+}
+
 void sim_frame_free(struct sim_frame *frame)
 {
 	*frame->place = frame->next;
@@ -287,7 +301,7 @@ static void pass_on(struct sim_frame *frame)
 	link->free = start + takes;
 	link->info.frames++;
 	link->info.bytes += frame->length;
-	link->info.busy += takes / PS;
+	link->busy += takes;
 
 	frame->at = link->info.to;
 	end = &fabric->vertex[frame->at];
@@ -358,5 +372,10 @@ uint32_t sim_fabric_links(const struct sim_fabric *fabric)
 void sim_fabric_link_info(const struct sim_fabric *fabric, uint32_t link,
 			  struct sim_link_info *info)
 {
-	*info = fabric->link[link].info;
+	const struct link *of = &fabric->link[link];
+	uint64_t now = fabric->clock->now * PS;
+	uint64_t ahead = of->free > now ? of->free - now : 0;
+
+	*info = of->info;
+	info->busy = of->busy > ahead ? (of->busy - ahead) / PS : 0;
 }

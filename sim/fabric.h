@@ -63,6 +63,8 @@ void sim_fabric_route(struct sim_fabric *fabric);
 
 struct sim_frame *sim_frame_new(struct sim_fabric *fabric, uint32_t from,
 				uint32_t to, uint32_t length);
+/* The same once more, at its beginning. */
+struct sim_frame *sim_frame_copy(const struct sim_frame *frame);
 void sim_frame_free(struct sim_frame *frame);
 /* Takes the frame. It leaves its port as soon as the link there is free. */
 void sim_fabric_send(struct sim_frame *frame);
@@ -85,7 +87,7 @@ uint32_t sim_fabric_port_link(const struct sim_fabric *fabric, uint32_t port);
 struct sim_link_info {
 	uint32_t from, to;
 	uint64_t frames, bytes;
-	uint64_t busy;	/* ns */
+	uint64_t busy;	/* ns, until now */
 	uint64_t queue; /* bytes that waited, at most */
 	uint64_t lost;	/* frames: queue full, or down, or no way from here */
 };

@@ -2,7 +2,6 @@
 #include "sim/inject.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/fail.h"
 #include "sim/frame_class.h"
@@ -292,13 +291,8 @@ static bool watch(void *arg, struct sim_frame *frame)
 		sim_frame_free(frame);
 		return false;
 	}
-	while (harm.copies--) {
-		struct sim_frame *copy = sim_frame_new(injector->fabric, from,
-						       to, frame->length);
-
-		memcpy(copy->bytes, frame->bytes, frame->length);
-		sim_fabric_enter(copy);
-	}
+	while (harm.copies--)
+		sim_fabric_enter(sim_frame_copy(frame));
 	if (harm.by) {
 		frame->event.call = comes_late;
 		sim_clock_set(injector->clock, &frame->event,

@@ -5,7 +5,7 @@ libsim_la_SOURCES = %D%/bound.c %D%/bound.h %D%/clock.c %D%/clock.h \
 	%D%/fabric.c %D%/fabric.h %D%/fail.c %D%/fail.h \
 	%D%/fault.c %D%/fault.h %D%/fiber.c %D%/fiber.h \
 	%D%/frame_class.c %D%/frame_class.h %D%/inject.c %D%/inject.h \
-	%D%/object.c %D%/object.h %D%/random.h \
+	%D%/load.c %D%/load.h %D%/object.c %D%/object.h %D%/random.h \
 	%D%/shape.c %D%/shape.h %D%/shrink.c %D%/shrink.h \
 	%D%/statement.c %D%/statement.h %D%/wiring.c %D%/wiring.h \
 	%D%/world.c %D%/world.h

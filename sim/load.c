@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim/load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/fail.h"
+
+enum {
+	INTERVAL = 1000
+}; /* ns, at first */
+
+/* ---- groups ---- */
+
+/* What its like are called: "node*.1", "fat.2.*". */
+static void class_of(const struct sim_cluster *cluster, uint32_t number,
+		     char name[SIM_NAME_SIZE])
+{
+	size_t length;
+
+	if (number < sim_cluster_ports(cluster)) {
+		if (cluster->rails == 1)
+			strcpy(name, "node*");
+		else
+			snprintf(name, SIM_NAME_SIZE, "node*.%u",
+				 sim_cluster_rail(cluster, number));
+		return;
+	}
+	sim_cluster_name(cluster, number, name);
+	length = strlen(name);
+	while (length > 1 && name[length - 1] >= '0' && name[length - 1] <= '9')
+		length--;
+	if (name[length])
+		strcpy(name + length, "*");
+}
+
+static uint32_t find_group(struct sim_load *load, uint32_t link)
+{
+	char from[SIM_NAME_SIZE], to[SIM_NAME_SIZE], name[SIM_LOAD_NAME];
+	struct sim_link_info info;
+	uint32_t i;
+
+	sim_fabric_link_info(load->fabric, link, &info);
+	class_of(load->cluster, info.from, from);
+	class_of(load->cluster, info.to, to);
+	snprintf(name, sizeof(name), "%s > %s", from, to);
+	for (i = 0; i < load->ngroups; i++)
+		if (!strcmp(load->groups[i].name, name))
+			return i;
+	load->groups = sim_need(realloc(
+		load->groups, (load->ngroups + 1) * sizeof(*load->groups)));
+	memset(&load->groups[i], 0, sizeof(*load->groups));
+	strcpy(load->groups[i].name, name);
+	return load->ngroups++;
+}
+
+/* ---- time ---- */
+
+/* Twice as long ones, so that there is room again. */
+static void merge(struct sim_load *load)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < load->ngroups; i++) {
+		uint64_t *busy = load->groups[i].busy;
+
+		for (j = 0; j < SIM_LOAD_SAMPLES / 2; j++)
+			busy[j] = busy[2 * j] + busy[2 * j + 1];
+	}
+	load->nsamples /= 2;
+	load->interval *= 2;
+}
+
+static void take_sample(struct sim_event *event)
+{
+	struct sim_load *load =
+		(struct sim_load *)(void *)((char *)event -
+					    offsetof(struct sim_load, sample));
+	uint32_t links = sim_fabric_links(load->fabric), i;
+	uint64_t *busy = sim_need(calloc(load->ngroups, sizeof(*busy)));
+	struct sim_link_info info;
+
+	for (i = 0; i < links; i++) {
+		sim_fabric_link_info(load->fabric, i, &info);
+		busy[load->group[i]] += info.busy;
+	}
+	for (i = 0; i < load->ngroups; i++) {
+		struct sim_load_group *group = &load->groups[i];
+
+		if (busy[i] > group->before) {
+			group->busy[load->nsamples] = busy[i] - group->before;
+			group->before = busy[i];
+		} else {
+			group->busy[load->nsamples] = 0;
+		}
+	}
+	free(busy);
+	if (++load->nsamples == SIM_LOAD_SAMPLES)
+		merge(load);
+	sim_clock_set(load->clock, event,
+		      load->start + (load->nsamples + 1) * load->interval);
+}
+
+void sim_load_open(struct sim_load *load, const struct sim_cluster *cluster,
+		   struct sim_fabric *fabric, struct sim_clock *clock)
+{
+	uint32_t links = sim_fabric_links(fabric), i;
+
+	*load = (struct sim_load){
+		.cluster = cluster,
+		.fabric = fabric,
+		.clock = clock,
+		.sample.call = take_sample,
+		.start = clock->now,
+		.interval = INTERVAL,
+		.group = sim_need(calloc(links, sizeof(*load->group))),
+	};
+	for (i = 0; i < links; i++) {
+		load->group[i] = find_group(load, i);
+		load->groups[load->group[i]].links++;
+	}
+	sim_clock_set(clock, &load->sample, load->start + INTERVAL);
+}
+
+void sim_load_close(struct sim_load *load)
+{
+	sim_clock_clear(load->clock, &load->sample);
+	free(load->groups);
+	free(load->group);
+}
+
+/* ---- the table ---- */
+
+/* Links, added up; of busy time and queues the greatest, too. */
+struct sum {
+	uint64_t links, frames, bytes, busy, most, queue, lost;
+};
+
+static void add(struct sum *sum, const struct sim_link_info *info)
+{
+	sum->links++;
+	sum->frames += info->frames;
+	sum->bytes += info->bytes;
+	sum->busy += info->busy;
+	sum->lost += info->lost;
+	if (sum->most < info->busy)
+		sum->most = info->busy;
+	if (sum->queue < info->queue)
+		sum->queue = info->queue;
+}
+
+static void print(const struct sim_load *load, const char *name,
+		  const struct sum *sum, FILE *to)
+{
+	double whole = (double)(load->clock->now - load->start) / 100;
+
+	if (whole == 0)
+		whole = 1;
+	fprintf(to, "%-28s %7llu %10llu %10.3f %6.1f %6.1f %9.1f %7llu\n", name,
+		(unsigned long long)sum->links, (unsigned long long)sum->frames,
+		(double)sum->bytes * 0x1p-20,
+		(double)sum->busy / (double)sum->links / whole,
+		(double)sum->most / whole, (double)sum->queue * 0x1p-10,
+		(unsigned long long)sum->lost);
+}
+
+struct place {
+	uint64_t busy;
+	uint32_t link;
+};
+
+static int busier(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->busy != y->busy)
+		return x->busy < y->busy ? 1 : -1;
+	return x->link < y->link ? -1 : 1;
+}
+
+static void print_busiest(const struct sim_load *load, unsigned busiest,
+			  FILE *to)
+{
+	uint32_t links = sim_fabric_links(load->fabric), i;
+	struct place *place = sim_need(calloc(links, sizeof(*place)));
+	struct sim_link_info info;
+
+	for (i = 0; i < links; i++) {
+		sim_fabric_link_info(load->fabric, i, &info);
+		place[i] = (struct place){ info.busy, i };
+	}
+	qsort(place, links, sizeof(*place), busier);
+	for (i = 0; i < busiest && i < links && place[i].busy; i++) {
+		char from[SIM_NAME_SIZE], end[SIM_NAME_SIZE];
+		char name[SIM_LOAD_NAME + 16];
+		struct sum sum = { 0 };
+
+		sim_fabric_link_info(load->fabric, place[i].link, &info);
+		sim_cluster_name(load->cluster, info.from, from);
+		sim_cluster_name(load->cluster, info.to, end);
+		snprintf(name, sizeof(name), "%u: %s > %s", place[i].link, from,
+			 end);
+		add(&sum, &info);
+		print(load, name, &sum, to);
+	}
+	free(place);
+}
+
+void sim_load_print(const struct sim_load *load, unsigned busiest, FILE *to)
+{
+	struct sum *sums = sim_need(calloc(load->ngroups, sizeof(*sums)));
+	struct sim_link_info info;
+	uint32_t i;
+
+	fprintf(to, "%-28s %7s %10s %10s %6s %6s %9s %7s\n", "links", "number",
+		"frames", "MB", "busy %", "most", "queue KB", "lost");
+	for (i = 0; i < sim_fabric_links(load->fabric); i++) {
+		sim_fabric_link_info(load->fabric, i, &info);
+		add(&sums[load->group[i]], &info);
+	}
+	for (i = 0; i < load->ngroups; i++)
+		print(load, load->groups[i].name, &sums[i], to);
+	free(sums);
+	print_busiest(load, busiest, to);
+}

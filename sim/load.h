@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How loaded the links of a cluster's network are: as a table, and over time.
+ * Links that play the same part, such as all from nodes to switches, are one
+ * group.
+ */
+#ifndef SIM_LOAD_H
+#define SIM_LOAD_H
+
+#include "sim/cluster.h"
+
+enum {
+	SIM_LOAD_SAMPLES = 512, /* at most; an even number */
+	SIM_LOAD_NAME = 2 * SIM_NAME_SIZE + 8,
+};
+
+struct sim_load_group {
+	char name[SIM_LOAD_NAME]; /* "node* > switch.*" */
+	uint32_t links;
+	uint64_t before; /* ns that they had been busy at the last sample */
+	uint64_t busy[SIM_LOAD_SAMPLES]; /* ns, in each sample, all links */
+};
+
+struct sim_load {
+	const struct sim_cluster *cluster;
+	struct sim_fabric *fabric;
+	struct sim_clock *clock;
+	struct sim_event sample;
+	uint64_t start, interval; /* ns; as many samples as there is room for */
+	uint32_t nsamples, ngroups;
+	struct sim_load_group *groups;
+	uint32_t *group; /* [link] */
+};
+
+/* From now on. Its samples are events of the clock: it always has a next one.
+ */
+void sim_load_open(struct sim_load *load, const struct sim_cluster *cluster,
+		   struct sim_fabric *fabric, struct sim_clock *clock);
+void sim_load_close(struct sim_load *load);
+
+/* The groups, and of all links so many of the busiest. */
+void sim_load_print(const struct sim_load *load, unsigned busiest, FILE *to);
+
+#endif
