@@ -9,7 +9,12 @@
 		weak_fail(__FILE__, __LINE__, "no call of " #function); \
 	}
 
+ABSENT(bcl_card_counters)
 ABSENT(bcl_card_deadline)
+ABSENT(bcl_card_drained)
+ABSENT(bcl_card_expected)
+ABSENT(bcl_card_timer)
+ABSENT(bcl_card_transmit_ready)
 ABSENT(bcl_card_fds)
 ABSENT(bcl_card_nodes)
 ABSENT(bcl_card_poll)

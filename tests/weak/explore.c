@@ -468,6 +468,11 @@ static bool add_read(struct thread *thread)
 
 static bool grow(struct thread *thread)
 {
+	if (world.graph.n == GRAPH_EVENTS) {
+		printf("%s: an execution does not end\n", world.test->name);
+		failed();
+		return false;
+	}
 	if (thread->request.operation == GRAPH_WRITE)
 		return add_write(thread);
 	if (thread->request.operation < GRAPH_FENCE)

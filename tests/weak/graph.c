@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "sim/fail.h"
-
 struct graph_word graph_words[GRAPH_WORDS];
 unsigned graph_nwords;
 
@@ -161,7 +159,6 @@ struct graph_event *graph_add(struct graph *graph, unsigned thread,
 	struct graph_event *event = &graph->events[graph->n];
 	unsigned index = 0, i;
 
-	sim_check(graph->n < GRAPH_EVENTS, "an execution has too many events");
 	for (i = 0; i < graph->n; i++)
 		index += graph->events[i].thread == thread;
 	*event = (struct graph_event){

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lock of the card in this process, and doorbells that are rung while
+ * another thread holds it: card/inproc/turn.c.
+ */
+#include <string.h>
+
+#include "nicfw/hal.h"
+#include "tests/weak/weak.h"
+#include "transport/card/inproc/inproc.h"
+
+enum {
+	PORTS = BCL_INPROC_PORTS,
+	REQUESTS = 2,
+};
+
+static struct bcl_inproc host;
+static struct bcl_context context;
+static struct bcl_counter_page counters;
+
+/* What a port has submitted, and what the card has read of it. */
+static struct port {
+	_Atomic uint32_t made;
+	uint32_t submits[REQUESTS];
+	uint32_t served; /* the card's, like the sum */
+} ports[PORTS];
+static uint32_t sum;
+
+/* ---- the card ---- */
+
+void bcl_card_doorbell(struct bcl_card *card, uint16_t number, uint32_t made,
+		       uint64_t now, unsigned budget,
+		       struct bcl_card_next *next)
+{
+	struct port *port = &ports[number - 1];
+
+	(void)card;
+	(void)now;
+	(void)budget;
+	for (; port->served < made; port->served++)
+		sum += port->submits[port->served];
+	*next = (struct bcl_card_next){ .more = 0 };
+}
+
+/* ---- the environment ---- */
+
+static void yield(void *world)
+{
+	(void)world;
+	weak_block(1);
+}
+
+static uint64_t now(void *world)
+{
+	(void)world;
+	return 1;
+}
+
+static const struct bcl_env env = { .now = now, .yield = yield };
+
+static void set_up(void)
+{
+	memset(&host.seats, 0, sizeof(host.seats));
+	memset(&ports, 0, sizeof(ports));
+	memset(&counters, 0, sizeof(counters));
+	sum = 0;
+	context.counters = &counters;
+	host.context = &context;
+	host.env = &env;
+	host.lock = BCL_INPROC_FREE;
+	host.base.deadline = 0;
+	host.now = host.clock = host.clock_cycles = 0;
+	for (unsigned i = 0; i < PORTS; i++) {
+		host.seats[i].number = (uint16_t)(i + 1);
+		host.seats[i].made = &ports[i].made;
+	}
+}
+
+/* ---- the threads ---- */
+
+static void submit(unsigned number, uint32_t request)
+{
+	struct port *port = &ports[number];
+
+	port->submits[request - 1] = request;
+	atomic_store_explicit(&port->made, request, memory_order_release);
+	bcl_inproc_doorbell(&host.base, &host.seats[number]);
+}
+
+static void submit_0(void)
+{
+	submit(0, 1);
+}
+
+static void submit_1(void)
+{
+	submit(1, 1);
+}
+
+static void submit_0_twice(void)
+{
+	submit(0, 1);
+	submit(0, 2);
+}
+
+static void submit_1_twice(void)
+{
+	submit(1, 1);
+	submit(1, 2);
+}
+
+/* Something else that must have its effect. */
+static void command(void)
+{
+	bcl_inproc_lock(&host);
+	sum += 10;
+	bcl_inproc_unlock(&host);
+}
+
+/* ---- nothing that was rung for is left undone ---- */
+
+static void check(void)
+{
+	weak_assert(host.lock == BCL_INPROC_FREE);
+	for (unsigned i = 0; i < PORTS; i++)
+		weak_assert(ports[i].served == ports[i].made);
+}
+
+static void check_command(void)
+{
+	check();
+	weak_assert(sum >= 10);
+}
+
+int main(void)
+{
+	static const struct weak_test tests[] = {
+		{ "a doorbell and a command",
+		  set_up,
+		  { submit_0, command },
+		  check_command },
+		{ "two doorbells", set_up, { submit_0, submit_1 }, check },
+		{ "two doorbells and one",
+		  set_up,
+		  { submit_0_twice, submit_1 },
+		  check },
+		{ "two doorbells and a command",
+		  set_up,
+		  { submit_0_twice, command },
+		  check_command },
+		{ "two and two doorbells",
+		  set_up,
+		  { submit_0_twice, submit_1_twice },
+		  check },
+		{ "doorbells of two ports and a command",
+		  set_up,
+		  { submit_0, submit_1, command },
+		  check_command },
+		{ .name = NULL },
+	};
+
+	return weak_main(tests);
+}
