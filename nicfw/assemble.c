@@ -126,23 +126,28 @@ static struct nic_inbound *successor(struct nic_conn *conn, uint32_t msg)
 	return NULL;
 }
 
-/* UNKNOWN: not to be judged yet. */
+/*
+ * UNKNOWN: not to be judged yet. A failure is final only when the predecessor
+ * has its verdict: else that may be refused, and come after what follows.
+ */
 static enum bcl_verdict judge(struct bcl_card *card,
 			      const struct nic_inbound *inbound)
 {
-	enum bcl_verdict before;
+	enum bcl_verdict before = BCL_VERDICT_DELIVERED;
 
-	if (inbound->failed)
-		return inbound->status == BCL_ERR_NOPORT ? BCL_VERDICT_NOPORT
-							 : BCL_VERDICT_MEMORY;
-	if (inbound->withdrawn)
-		return BCL_VERDICT_REFUSED;
-	if (inbound->prev == 0)
-		return BCL_VERDICT_DELIVERED;
-	before = nic_verdict_of(inbound->conn, inbound->prev);
+	if (inbound->prev)
+		before = nic_verdict_of(inbound->conn, inbound->prev);
 	if (before == BCL_VERDICT_REFUSED)
 		nic_count(card, refused_order);
-	return nic_verdict_failed(before) ? BCL_VERDICT_DELIVERED : before;
+	if (before == BCL_VERDICT_REFUSED || inbound->withdrawn)
+		return BCL_VERDICT_REFUSED;
+	if (!inbound->failed)
+		return nic_verdict_failed(before) ? BCL_VERDICT_DELIVERED
+						  : before;
+	if (before == BCL_VERDICT_UNKNOWN)
+		return BCL_VERDICT_REFUSED;
+	return inbound->status == BCL_ERR_NOPORT ? BCL_VERDICT_NOPORT
+						 : BCL_VERDICT_MEMORY;
 }
 
 /* All of it is in place, or nothing more is wanted. */
@@ -393,6 +398,8 @@ static enum nic_accept open_inbound(struct bcl_card *card,
 	inbound->held = verdict == BCL_VERDICT_UNKNOWN;
 	verdict = open_message(card, conn, inbound);
 	if (verdict != BCL_VERDICT_UNKNOWN) {
+		if (inbound->held)
+			verdict = BCL_VERDICT_REFUSED; /* see judge() */
 		nic_pool_put(&card->inbounds, &inbound->link);
 		refuse(card, conn, msg, verdict);
 		return NIC_ACCEPTED;

@@ -224,6 +224,35 @@ START_TEST(early_messages_are_held)
 }
 END_TEST
 
+/*
+ * The second finds no port, and would be told so, while the first is still to
+ * come and will find one. Neither fails, and they keep their order.
+ */
+START_TEST(a_failure_waits_for_what_was_before)
+{
+	struct world_config config = { .seed = 1, .pending = _i };
+	struct world *world = world_new(&config);
+	struct world_port *from = world_port_open(world, 0, 1);
+	struct world_port *to = world_port_open(world, 1, 2);
+	uint32_t node = world_connect(world, 0, 1);
+	uint64_t next = 0;
+
+	world_run_for(world, MS);
+	first_seen = false;
+	world->filter = lose_first;
+	ck_assert(world_send(from, node, 2, "", 0, 0));
+	world_run_for(world, MS / 20);
+	world_port_close(to);
+	ck_assert(world_send(from, node, 2, "", 0, 1));
+	world_run_for(world, MS / 10);
+	to = world_port_open(world, 1, 2);
+	world_run_for(world, 100 * MS);
+	ck_assert_uint_eq(received(to, &next, 3), 2);
+	ck_assert_uint_eq(sent(from, BCL_OK), 2);
+	world_free(world);
+}
+END_TEST
+
 static bool no_answers(struct world *world, struct world_frame *frame)
 {
 	(void)world;
@@ -492,6 +521,7 @@ int main(void)
 	tcase_add_loop_test(tcase, refusal_keeps_order, 0,
 			    (int)world_seeds(24));
 	tcase_add_loop_test(tcase, early_messages_are_held, 0, 2);
+	tcase_add_loop_test(tcase, a_failure_waits_for_what_was_before, 0, 2);
 	tcase_add_loop_test(tcase, lost_verdicts, 0, 2);
 	tcase_add_loop_test(tcase, receiver_closes, 0, (int)world_seeds(24));
 	tcase_add_loop_test(tcase, sender_closes, 0, (int)world_seeds(24));
