@@ -115,9 +115,11 @@ struct nic_node {
 	uint64_t card;
 	uint32_t hashed;   /* 1 + the next with the same hash */
 	uint32_t messages; /* not finished */
+	uint32_t life;	   /* raised by each loss; of the index, not the node */
 	uint8_t used;
 	uint8_t state;	/* enum bcl_node_state */
 	uint8_t status; /* enum bcl_status: why lost; gates requests */
+	uint8_t lost;	/* enum bcl_status: answers those of former lives */
 	uint8_t rails;	/* bit r: the host knows an address */
 	uint8_t losing; /* bcl_nic_message_lose() is at work */
 };

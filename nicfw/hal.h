@@ -197,9 +197,11 @@ struct bcl_hal {
 
 	/*
 	 * A node changed its state; card id, and why if it is lost. A node
-	 * that connected first appears here with its new index.
+	 * that connected first appears here with its new index. `life` is
+	 * another one after each loss: requests name it, so that none that
+	 * was asked before a loss, and not read yet, is carried out after it.
 	 */
-	void (*node)(void *host, uint32_t node, uint64_t card,
+	void (*node)(void *host, uint32_t node, uint64_t card, uint32_t life,
 		     enum bcl_node_state state, enum bcl_status status);
 
 	/* 64 random bits, for connection ids and first numbers. */

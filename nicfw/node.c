@@ -14,7 +14,8 @@
  *  any         ISOLATE                             ISOLATED
  *  ISOLATED    REJOIN                              CLOSED
  *
- * While a node is LOST or ISOLATED its status answers each request.
+ * While a node is LOST or ISOLATED its status answers each request. Later it
+ * answers those that were asked before, by the life that they name.
  */
 #include <nicfw/card.h>
 
@@ -69,6 +70,8 @@ void bcl_nic_node_free(struct bcl_card *card, struct nic_node *node)
 	*at = node->hashed;
 	nic_list_remove(&node->wanting);
 	node->used = 0;
+	node->life++;
+	node->lost = BCL_ERR_CANCELLED;
 	node->hashed = card->free_node;
 	card->free_node = index;
 }
@@ -79,7 +82,7 @@ void bcl_nic_node_set(struct bcl_card *card, struct nic_node *node,
 	node->state = (uint8_t)state;
 	node->status = (uint8_t)status;
 	card->hal.node(card->host, nic_node_index(card, node), node->card,
-		       state, status);
+		       node->life, state, status);
 }
 
 void bcl_nic_node_lose(struct bcl_card *card, struct nic_node *node,
@@ -95,6 +98,8 @@ void bcl_nic_node_lose(struct bcl_card *card, struct nic_node *node,
 		bcl_nic_conn_free(card, conn);
 	}
 	nic_list_remove(&node->wanting);
+	node->life++;
+	node->lost = (uint8_t)status;
 	bcl_nic_node_set(card, node, state, status);
 }
 

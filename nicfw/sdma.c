@@ -127,9 +127,9 @@ static inline void take(struct bcl_card *card, struct nic_port *port,
 	enum bcl_status status = BCL_ERR_ARG;
 	struct nic_message *message;
 
-	if (!node || node->status) {
+	if (!node || node->status || nic_host32(request->life) != node->life) {
 		refuse(card, port, index, to, cookie,
-		       node ? node->status : BCL_ERR_ARG);
+		       node ? node->lost : BCL_ERR_ARG);
 		return;
 	}
 	message = nic_message_take(card, port, node);

@@ -96,7 +96,8 @@ struct bcl_request {
 	uint32_t arg32;	     /* 32: PUT_NOTIFY: immediate */
 	uint16_t inline_len; /* 36 */
 	uint16_t nref;	     /* 38 */
-	uint64_t spare;	     /* 40: 0 */
+	uint32_t life;	     /* 40: of the node (bcl_hal.node), when asked */
+	uint32_t spare;	     /* 44: 0 */
 	struct bcl_memref refs[BCL_REQUEST_REFS]; /* 48 */
 	uint8_t inlined[BCL_REQUEST_INLINE];	  /* 96 */
 };

@@ -113,15 +113,19 @@ void world_port_close(struct world_port *port)
 	control.port.number = port->number;
 	if (world_control(world, port->card, &control, NULL) != BCL_OK)
 		abort();
-	world_stop_dma(world, port->card);
-	for (unsigned i = 0; i < WORLD_AREAS; i++)
-		if (card->area[i].memory == (uint8_t *)port->requests ||
-		    card->area[i].memory == (uint8_t *)port->sends ||
-		    card->area[i].memory == (uint8_t *)port->receives ||
-		    card->area[i].memory == port->blocks ||
-		    card->area[i].memory == (uint8_t *)port->indices ||
-		    card->area[i].port == port->number)
-			card->area[i].memory = NULL;
+	for (unsigned i = 0; i < WORLD_AREAS; i++) {
+		struct world_area *area = &card->area[i];
+
+		if (area->memory != (uint8_t *)port->requests &&
+		    area->memory != (uint8_t *)port->sends &&
+		    area->memory != (uint8_t *)port->receives &&
+		    area->memory != port->blocks &&
+		    area->memory != (uint8_t *)port->indices &&
+		    area->port != port->number)
+			continue;
+		world_stop_dma(world, port->card, area);
+		area->memory = NULL;
+	}
 	world_port_free(port);
 }
 
@@ -151,6 +155,7 @@ static void turn_request(struct bcl_request *request)
 {
 	request->dst_port = nic_host16(request->dst_port);
 	request->node = nic_host32(request->node);
+	request->life = nic_host32(request->life);
 	request->target = nic_host32(request->target);
 	request->length = nic_host32(request->length);
 	request->targ64 = nic_host64(request->targ64);
@@ -184,6 +189,10 @@ static void turn_completion(struct bcl_completion *entry)
 
 void world_submit(struct world_port *port, struct bcl_request *request)
 {
+	const struct world_card *card = &port->world->card[port->card];
+
+	if (request->node < WORLD_NODES)
+		request->life = card->node[request->node].life;
 	turn_request(request);
 	port->submits[port->made++ % WORLD_REQUESTS] =
 		nic_host32((uint32_t)(request - port->requests));

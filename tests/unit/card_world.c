@@ -283,21 +283,22 @@ static void learn(void *host, uint32_t node, unsigned rail)
 	struct world_card *card = host;
 
 	(void)rail;
-	assert(node < 64 && card->node[node].card);
+	assert(node < WORLD_NODES && card->node[node].card);
 	assert(card->world->source < WORLD_CARDS);
 	assert(card->world->source_address != NOWHERE);
 	card->known[card->world->source] = card->world->source_address;
 }
 
-static void node_changed(void *host, uint32_t node, uint64_t id,
+static void node_changed(void *host, uint32_t node, uint64_t id, uint32_t life,
 			 enum bcl_node_state state, enum bcl_status status)
 {
 	struct world_card *card = host;
 
-	assert(node < 64);
+	assert(node < WORLD_NODES);
 	if (card->node[node].card != id)
 		card->node[node].ups = card->node[node].losses = 0;
 	card->node[node].card = id;
+	card->node[node].life = life;
 	card->node[node].state = state;
 	card->node[node].status = status;
 	card->node[node].ups += state == BCL_NODE_UP;
@@ -401,7 +402,7 @@ static unsigned target_of(struct world_card *card, uint32_t node)
 		assert(world->source < WORLD_CARDS);
 		return world->source;
 	}
-	assert(node < 64 && card->node[node].card);
+	assert(node < WORLD_NODES && card->node[node].card);
 	for (unsigned i = 0; i < world->config.cards; i++)
 		if (world_card_id(world, i) == card->node[node].card)
 			return i;
@@ -654,12 +655,17 @@ uint32_t world_connect(struct world *world, unsigned card, unsigned to)
 
 /* ---- time ---- */
 
-void world_stop_dma(struct world *world, unsigned card)
+void world_stop_dma(struct world *world, unsigned card,
+		    const struct world_area *area)
 {
-	for (size_t i = 0; i < world->nevents; i++)
-		if (world->events[i]->kind == EVENT_DMA &&
-		    world->events[i]->card == card)
-			world->events[i]->result = BCL_DMA_FAULT;
+	for (size_t i = 0; i < world->nevents; i++) {
+		struct world_event *event = world->events[i];
+		const uint8_t *at = event->host_memory;
+
+		if (event->kind == EVENT_DMA && event->card == card &&
+		    at >= area->memory && at < area->memory + area->length)
+			event->result = BCL_DMA_FAULT;
+	}
 }
 
 static bool looks_around(const struct world_frame *frame)
@@ -712,6 +718,7 @@ static struct world_event *companion(struct world *world,
 	return next->kind == EVENT_FRAME && next->frame->from == frame->from &&
 			       next->frame->to == frame->to &&
 			       next->frame->rail == frame->rail &&
+			       next->frame->source == frame->source &&
 			       next->at <= world->now + world->config.together
 		       ? pop(world)
 		       : NULL;

@@ -23,6 +23,7 @@ enum {
 	WORLD_CARDS = 16,
 	WORLD_PORTS = 8,  /* per card */
 	WORLD_AREAS = 64, /* of memory, per card */
+	WORLD_NODES = 64, /* that a card knows */
 	WORLD_REQUESTS = 128,
 	WORLD_CHANNELS = 8,
 	WORLD_TOGETHER = 16, /* frames in one call of the card, at most */
@@ -77,6 +78,7 @@ struct world_area {
 
 struct world_node {
 	uint64_t card;
+	uint32_t life;
 	enum bcl_node_state state;
 	enum bcl_status status;
 	unsigned ups, losses;
@@ -92,7 +94,7 @@ struct world_card {
 	struct bcl_card_next next;
 	struct world_port port[WORLD_PORTS];
 	struct world_area area[WORLD_AREAS];
-	struct world_node node[64];
+	struct world_node node[WORLD_NODES];
 	unsigned address; /* world_move(); by rails the same */
 	unsigned told;	  /* its own as it knows it, from frames that came */
 	unsigned known[WORLD_CARDS]; /* the others', by learn() */
@@ -172,7 +174,8 @@ void world_block_free(struct world_port *port, uint32_t block);
 /* For world_kill() and world_free(). */
 void world_port_free(struct world_port *port);
 /* A slow dma must not land in memory that is given back. */
-void world_stop_dma(struct world *world, unsigned card);
+void world_stop_dma(struct world *world, unsigned card,
+		    const struct world_area *area);
 
 /* Let time pass until `until` or until nothing more happens by itself. */
 void world_run(struct world *world, uint64_t until);

@@ -487,6 +487,27 @@ START_TEST(isolation)
 }
 END_TEST
 
+/* The card has not read it yet when the node is lost, and found again. */
+START_TEST(what_was_asked_before_a_loss_ends_with_it)
+{
+	struct world_config config = { .seed = 1, .pending = true };
+	struct pair pair = make_pair(&config);
+
+	works(&pair);
+	ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 0));
+	ck_assert_uint_eq(world_counter(pair.world, 0, BCL_CARD_messages_sent),
+			  1);
+	control_node(&pair, 0, BCL_CTL_ISOLATE, pair.to_b);
+	control_node(&pair, 0, BCL_CTL_REJOIN, pair.to_b);
+	ck_assert_uint_eq(world_connect(pair.world, 0, 1), pair.to_b);
+	world_run_for(pair.world, 50 * MS);
+	ck_assert_uint_eq(completions(pair.a, BCL_ERR_ISOLATED), 1);
+	ck_assert_uint_eq(arrivals(pair.b), 0);
+	works(&pair);
+	world_free(pair.world);
+}
+END_TEST
+
 START_TEST(evidence)
 {
 	struct world_config config = { .seed = 1 };
@@ -661,6 +682,7 @@ int main(void)
 	tcase_add_test(tcase, resets_are_bounded);
 	tcase_add_loop_test(tcase, disconnect, 0, 2);
 	tcase_add_test(tcase, isolation);
+	tcase_add_test(tcase, what_was_asked_before_a_loss_ends_with_it);
 	tcase_add_test(tcase, evidence);
 	tcase_add_loop_test(tcase, idle_connections_make_room, 0,
 			    (int)world_seeds(4));

@@ -41,7 +41,7 @@ struct bcl_card_area {
 
 /* What is known of a node. */
 struct bcl_card_node {
-	uint32_t life; /* raised when it is lost */
+	uint32_t life; /* another one after each loss (bcl_hal.node) */
 	uint8_t state; /* enum bcl_node_state */
 	uint8_t lost;  /* the status of the last loss */
 	uint8_t known; /* bit r: the host has an address of it for rail r */

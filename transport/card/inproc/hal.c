@@ -325,7 +325,7 @@ static void wake_sleepers(struct bcl_inproc *host)
 	}
 }
 
-static void hal_node(void *arg, uint32_t index, uint64_t card,
+static void hal_node(void *arg, uint32_t index, uint64_t card, uint32_t life,
 		     enum bcl_node_state state, enum bcl_status status)
 {
 	struct bcl_inproc *host = arg;
@@ -338,10 +338,9 @@ static void hal_node(void *arg, uint32_t index, uint64_t card,
 		bcl_inproc_alive(state) - bcl_inproc_alive(node->shown.state);
 	atomic_store_explicit(&host->base.alive, count, memory_order_relaxed);
 	node->shown.state = (uint8_t)state;
-	if (state == BCL_NODE_LOST || state == BCL_NODE_ISOLATED) {
-		node->shown.life++;
+	node->shown.life = life;
+	if (state == BCL_NODE_LOST || state == BCL_NODE_ISOLATED)
 		node->shown.lost = (uint8_t)status;
-	}
 	/* Owners look at it without the lock, then take the lock. Release:
 	 * pairs with bcl_card_receive(). */
 	atomic_fetch_add_explicit(&host->base.changes, 1, memory_order_release);
