@@ -319,8 +319,8 @@ static void wake_sleepers(struct bcl_inproc *host)
 		const struct bcl_card_seat *seat = &host->seats[i];
 
 		/* Under the lock: see bcl_card_sleep(). */
-		if (seat->number && atomic_load_explicit(seat->sleeping,
-							 memory_order_relaxed))
+		if (seat->number &&
+		    atomic_load_explicit(seat->sleeping, memory_order_relaxed))
 			wake(host, seat);
 	}
 }
