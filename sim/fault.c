@@ -179,7 +179,7 @@ static uint32_t draw(uint64_t *random, uint64_t bound)
 	return (uint32_t)(sim_random(random) % bound);
 }
 
-/* From 1 on; small ones as often as great ones. */
+/* From 1 to max; small ones as often as great ones. */
 static uint64_t draw_size(uint64_t *random, uint64_t max)
 {
 	unsigned bits = 1;
@@ -187,6 +187,17 @@ static uint64_t draw_size(uint64_t *random, uint64_t max)
 	while (bits < 63 && 1ull << bits <= max)
 		bits++;
 	return 1 + sim_random(random) % (1ull << draw(random, bits)) % max;
+}
+
+/* ns, in whole us. */
+static uint64_t draw_time(uint64_t *random, uint64_t max)
+{
+	return 1000 * draw_size(random, max / 1000 + 1);
+}
+
+static uint64_t draw_moment(uint64_t *random, uint64_t end)
+{
+	return 1000 * (sim_random(random) % (end / 1000 + 1));
 }
 
 static enum sim_fault_kind draw_kind(uint64_t *random, unsigned allowed)
@@ -225,25 +236,25 @@ static void draw_frames(uint64_t *random, const struct sim_cluster *cluster,
 	if (fault->kind == SIM_FAULT_CORRUPT)
 		fault->bit = (uint32_t)draw_size(random, 8 * 1024) - 1;
 	if (fault->kind == SIM_FAULT_DELAY)
-		fault->by = draw_size(random, mix->duration / 16 + 1);
+		fault->by = draw_time(random, mix->duration / 16);
 }
 
 static void draw_place(uint64_t *random, const struct sim_cluster *cluster,
 		       const struct sim_fault_mix *mix, struct sim_fault *fault)
 {
-	uint64_t half = mix->duration / 2 + 1;
+	uint64_t half = mix->duration / 2;
 
-	fault->lasts = draw_size(random, half);
+	fault->lasts = draw_time(random, half);
 	if (fault->kind == SIM_FAULT_CUT) {
 		fault->link = draw(random, 2 * cluster->ncables);
-		fault->at = sim_random(random) % half;
+		fault->at = draw_moment(random, half);
 		return;
 	}
 	fault->node = draw(random, cluster->nodes);
 	if (draw(random, 2))
 		fault->sent = (uint32_t)draw_size(random, mix->frames);
 	else
-		fault->at = sim_random(random) % half;
+		fault->at = draw_moment(random, half);
 	if (fault->kind == SIM_FAULT_UNPLUG)
 		fault->rail = draw(random, cluster->rails);
 	if (fault->kind == SIM_FAULT_SLOW)

@@ -37,12 +37,10 @@ static void class_of(const struct sim_cluster *cluster, uint32_t number,
 static uint32_t find_group(struct sim_load *load, uint32_t link)
 {
 	char from[SIM_NAME_SIZE], to[SIM_NAME_SIZE], name[SIM_LOAD_NAME];
-	struct sim_link_info info;
 	uint32_t i;
 
-	sim_fabric_link_info(load->fabric, link, &info);
-	class_of(load->cluster, info.from, from);
-	class_of(load->cluster, info.to, to);
+	class_of(load->cluster, load->link[link].from, from);
+	class_of(load->cluster, load->link[link].to, to);
 	snprintf(name, sizeof(name), "%s > %s", from, to);
 	for (i = 0; i < load->ngroups; i++)
 		if (!strcmp(load->groups[i].name, name))
@@ -114,12 +112,35 @@ void sim_load_open(struct sim_load *load, const struct sim_cluster *cluster,
 		.start = clock->now,
 		.interval = INTERVAL,
 		.group = sim_need(calloc(links, sizeof(*load->group))),
+		.link = sim_need(calloc(links, sizeof(*load->link))),
 	};
 	for (i = 0; i < links; i++) {
-		load->group[i] = find_group(load, i);
-		load->groups[load->group[i]].links++;
+		uint32_t group;
+
+		sim_fabric_link_info(fabric, i, &load->link[i]);
+		group = find_group(load, i);
+		load->group[i] = group;
+		load->groups[group].links++;
+		load->groups[group].before += load->link[i].busy;
 	}
 	sim_clock_set(clock, &load->sample, load->start + INTERVAL);
+}
+
+void sim_load_stop(struct sim_load *load)
+{
+	uint32_t links = sim_fabric_links(load->fabric), i;
+
+	sim_clock_clear(load->clock, &load->sample);
+	load->lasted = load->clock->now - load->start;
+	for (i = 0; i < links; i++) {
+		struct sim_link_info *link = &load->link[i], before = *link;
+
+		sim_fabric_link_info(load->fabric, i, link);
+		link->frames -= before.frames;
+		link->bytes -= before.bytes;
+		link->busy -= before.busy;
+		link->lost -= before.lost;
+	}
 }
 
 void sim_load_close(struct sim_load *load)
@@ -127,6 +148,7 @@ void sim_load_close(struct sim_load *load)
 	sim_clock_clear(load->clock, &load->sample);
 	free(load->groups);
 	free(load->group);
+	free(load->link);
 }
 
 /* ---- the table ---- */
@@ -152,7 +174,7 @@ static void add(struct sum *sum, const struct sim_link_info *info)
 static void print(const struct sim_load *load, const char *name,
 		  const struct sum *sum, FILE *to)
 {
-	double whole = (double)(load->clock->now - load->start) / 100;
+	double whole = (double)load->lasted / 100;
 
 	if (whole == 0)
 		whole = 1;
@@ -183,24 +205,21 @@ static void print_busiest(const struct sim_load *load, unsigned busiest,
 {
 	uint32_t links = sim_fabric_links(load->fabric), i;
 	struct place *place = sim_need(calloc(links, sizeof(*place)));
-	struct sim_link_info info;
 
-	for (i = 0; i < links; i++) {
-		sim_fabric_link_info(load->fabric, i, &info);
-		place[i] = (struct place){ info.busy, i };
-	}
+	for (i = 0; i < links; i++)
+		place[i] = (struct place){ load->link[i].busy, i };
 	qsort(place, links, sizeof(*place), busier);
 	for (i = 0; i < busiest && i < links && place[i].busy; i++) {
 		char from[SIM_NAME_SIZE], end[SIM_NAME_SIZE];
 		char name[SIM_LOAD_NAME + 16];
+		const struct sim_link_info *link = &load->link[place[i].link];
 		struct sum sum = { 0 };
 
-		sim_fabric_link_info(load->fabric, place[i].link, &info);
-		sim_cluster_name(load->cluster, info.from, from);
-		sim_cluster_name(load->cluster, info.to, end);
+		sim_cluster_name(load->cluster, link->from, from);
+		sim_cluster_name(load->cluster, link->to, end);
 		snprintf(name, sizeof(name), "%u: %s > %s", place[i].link, from,
 			 end);
-		add(&sum, &info);
+		add(&sum, link);
 		print(load, name, &sum, to);
 	}
 	free(place);
@@ -209,15 +228,12 @@ static void print_busiest(const struct sim_load *load, unsigned busiest,
 void sim_load_print(const struct sim_load *load, unsigned busiest, FILE *to)
 {
 	struct sum *sums = sim_need(calloc(load->ngroups, sizeof(*sums)));
-	struct sim_link_info info;
 	uint32_t i;
 
 	fprintf(to, "%-28s %7s %10s %10s %6s %6s %9s %7s\n", "links", "number",
 		"frames", "MB", "busy %", "most", "queue KB", "lost");
-	for (i = 0; i < sim_fabric_links(load->fabric); i++) {
-		sim_fabric_link_info(load->fabric, i, &info);
-		add(&sums[load->group[i]], &info);
-	}
+	for (i = 0; i < sim_fabric_links(load->fabric); i++)
+		add(&sums[load->group[i]], &load->link[i]);
 	for (i = 0; i < load->ngroups; i++)
 		print(load, load->groups[i].name, &sums[i], to);
 	free(sums);

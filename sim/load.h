@@ -17,7 +17,7 @@ enum {
 struct sim_load_group {
 	char name[SIM_LOAD_NAME]; /* "node* > switch.*" */
 	uint32_t links;
-	uint64_t before; /* ns that they had been busy at the last sample */
+	uint64_t before; /* ns that they had been busy until this sample */
 	uint64_t busy[SIM_LOAD_SAMPLES]; /* ns, in each sample, all links */
 };
 
@@ -26,19 +26,23 @@ struct sim_load {
 	struct sim_fabric *fabric;
 	struct sim_clock *clock;
 	struct sim_event sample;
-	uint64_t start, interval; /* ns; as many samples as there is room for */
+	uint64_t start, lasted; /* ns */
+	uint64_t interval;	/* ns; as many as there is room for */
 	uint32_t nsamples, ngroups;
 	struct sim_load_group *groups;
-	uint32_t *group; /* [link] */
+	uint32_t *group;	    /* [link] */
+	struct sim_link_info *link; /* at the start; then what came since */
 };
 
-/* From now on. Its samples are events of the clock: it always has a next one.
- */
+/* From now on, until it is stopped. Meanwhile the clock always has a next
+ * event. */
 void sim_load_open(struct sim_load *load, const struct sim_cluster *cluster,
 		   struct sim_fabric *fabric, struct sim_clock *clock);
+void sim_load_stop(struct sim_load *load);
 void sim_load_close(struct sim_load *load);
 
-/* The groups, and of all links so many of the busiest. */
+/* Once it is stopped: the groups, and of all links so many of the busiest. The
+ * queue is the longest since the network was made. */
 void sim_load_print(const struct sim_load *load, unsigned busiest, FILE *to);
 
 #endif

@@ -215,7 +215,8 @@ START_TEST(chance_chooses_what_it_may)
 			ck_assert_uint_ne(fault->from, fault->to);
 		ck_assert_uint_le(fault->nth, mixed.frames);
 		ck_assert_uint_le(fault->sent, mixed.frames);
-		ck_assert_uint_le(fault->at + fault->lasts, mixed.duration + 2);
+		ck_assert_uint_le(fault->at + fault->lasts,
+				  mixed.duration + 2000);
 	}
 	ck_assert_uint_eq(n[SIM_FAULT_DELAY] + n[SIM_FAULT_CRASH], faults.n);
 	ck_assert_uint_gt(n[SIM_FAULT_DELAY], n[SIM_FAULT_CRASH]);

@@ -154,10 +154,17 @@ START_TEST(a_table)
 	FILE *to;
 
 	begin(tree);
+	send(0, 1, 3);
+	run_for(10 * TAKES);
+	sim_load_close(&load); /* what was before does not count */
+	sim_load_open(&load, &cluster, fabric, &virtual);
 	send(0, 3, 10);
 	/* The same cable upwards: three wait, then every second is lost. */
 	send(1, 3, 10);
 	run_for(40 * TAKES);
+	sim_load_stop(&load);
+	send(0, 1, 3);
+	run_for(10 * TAKES); /* nor what is behind */
 	to = open_memstream(&text, &size);
 	sim_load_print(&load, 2, to);
 	fclose(to);
