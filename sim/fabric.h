@@ -25,7 +25,8 @@ struct sim_frame {
 	uint64_t tail;			 /* ps: its last byte comes there */
 	uint32_t from, to;		 /* ports */
 	uint32_t at;
-	uint32_t spread; /* chooses between ways of equal length */
+	uint32_t spread;	 /* chooses between ways of equal length */
+	uint16_t source, target; /* which of a port's own: their business */
 	uint32_t length;
 	uint8_t bytes[];
 };

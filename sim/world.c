@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/crash.h"
 #include "sim/fail.h"
 #include "sim/fiber.h"
 #include "sim/object.h"
@@ -14,10 +15,15 @@ enum {
 	STACK = 512 << 10,
 	VARIABLES = 64,
 	START = 1000000000,
-	NOW_COSTS = 20, /* ns, so that a loop that looks at the clock ends */
-	WAIT_COSTS = 50,
-	YIELD_COSTS = 200,
-	WAKE_COSTS = 200,
+	LOOKS = 64, /* at the clock, in a row, before they take LOOKS_COST */
+	LOOKS_COST = 1000,
+};
+
+static const struct sim_call_costs standard = {
+	.now = 20,
+	.wait = 50,
+	.yield = 200,
+	.wake = 200,
 };
 
 #define container(pointer, type, member) \
@@ -33,12 +39,14 @@ struct rank {
 	struct sim_fiber *fiber;
 	struct sim_event resume;
 	struct sim_waiter waiter;
-	unsigned number;
+	unsigned number, node;
+	unsigned looks; /* at the clock, since it last paused */
 	uint64_t ahead;
 };
 
 struct sim_world {
 	struct bcl_env env;
+	struct sim_call_costs costs;
 	uint64_t seed, random;
 	struct sim_clock clock;
 	struct sim_objects objects;
@@ -59,6 +67,7 @@ static void resume(struct sim_event *event)
 	struct sim_world *world = rank->world;
 
 	sim_object_give_up(&world->objects, &rank->waiter);
+	rank->looks = 0;
 	world->current = rank;
 	if (!sim_fiber_resume(rank->fiber)) {
 		sim_fiber_free(rank->fiber);
@@ -74,10 +83,12 @@ static uint64_t moment(const struct sim_world *world)
 	return world->clock.now + (world->current ? world->current->ahead : 0);
 }
 
-/* So many ns and up to half as many more: ranks overtake one another. */
+/* So many ns, unless exact up to half as many more. */
 static uint64_t about(struct sim_world *world, uint64_t ns)
 {
-	return ns + sim_random(&world->random) % (ns / 2);
+	return world->costs.exact
+		       ? ns
+		       : ns + sim_random(&world->random) % (ns / 2 + 1);
 }
 
 static void woken(struct sim_waiter *waiter)
@@ -86,7 +97,7 @@ static void woken(struct sim_waiter *waiter)
 	struct sim_world *world = rank->world;
 
 	sim_clock_set(&world->clock, &rank->resume,
-		      moment(world) + about(world, WAKE_COSTS));
+		      moment(world) + about(world, world->costs.wake));
 }
 
 static struct rank *self(struct sim_world *world)
@@ -109,6 +120,12 @@ static void catch_up(struct rank *rank)
 
 void sim_world_spawn(struct sim_world *world, void (*run)(void *arg), void *arg)
 {
+	sim_world_spawn_on(world, world->nranks, run, arg);
+}
+
+void sim_world_spawn_on(struct sim_world *world, unsigned node,
+			void (*run)(void *arg), void *arg)
+{
 	struct rank *rank = sim_need(calloc(1, sizeof(*rank)));
 
 	rank->world = world;
@@ -116,6 +133,7 @@ void sim_world_spawn(struct sim_world *world, void (*run)(void *arg), void *arg)
 	rank->resume.call = resume;
 	rank->waiter = (struct sim_waiter){ .ready = woken, .object = -1 };
 	rank->number = world->nranks;
+	rank->node = node;
 	world->rank = sim_need(realloc(
 		world->rank, (world->nranks + 1) * sizeof(struct rank *)));
 	world->rank[world->nranks++] = rank;
@@ -129,14 +147,33 @@ void sim_compute(struct sim_world *world, uint64_t ns)
 	catch_up(world->current);
 }
 
+unsigned sim_self(const struct sim_world *world)
+{
+	sim_check(world->current, "there is no rank that runs");
+	return world->current->number;
+}
+
+void sim_charge(struct sim_world *world, unsigned rank, uint64_t ns)
+{
+	world->rank[rank]->ahead += ns;
+}
+
 /* ---- the table ---- */
 
 static uint64_t env_now(void *arg)
 {
 	struct sim_world *world = arg;
 
-	if (world->current)
-		world->current->ahead += NOW_COSTS;
+	struct rank *rank = world->current;
+
+	if (rank) {
+		rank->ahead += world->costs.now;
+		/* it may wait for others in a loop */
+		if (++rank->looks % LOOKS == 0) {
+			rank->ahead += LOOKS_COST;
+			catch_up(rank);
+		}
+	}
 	return moment(world);
 }
 
@@ -199,7 +236,7 @@ static void env_wait(void *arg, int object, uint64_t until)
 	struct sim_world *world = arg;
 	struct rank *rank = self(world);
 
-	rank->ahead += WAIT_COSTS;
+	rank->ahead += world->costs.wait;
 	catch_up(rank);
 	if (sim_object_readable(&world->objects, object) ||
 	    until <= world->clock.now)
@@ -214,7 +251,7 @@ static void env_yield(void *arg)
 {
 	struct sim_world *world = arg;
 
-	self(world)->ahead += about(world, YIELD_COSTS);
+	self(world)->ahead += about(world, world->costs.yield);
 	catch_up(world->current);
 }
 
@@ -235,13 +272,20 @@ static void env_barrier(void *arg)
 	(void)arg;
 }
 
+/*
+ * Large pieces that are never touched take no memory: zeroed by calloc(), not
+ * here. The place of what it gave stands in front of what is aligned.
+ */
 static void *zeroed(size_t align, size_t size)
 {
-	void *memory;
+	char *whole = calloc(1, size + align);
+	char *memory;
 
-	size = (size + align - 1) & ~(align - 1);
-	memory = aligned_alloc(align, size ? size : align);
-	return memory ? memset(memory, 0, size) : NULL;
+	if (!whole)
+		return NULL;
+	memory = whole + align - (uintptr_t)whole % align;
+	memcpy(memory - sizeof(whole), &whole, sizeof(whole));
+	return memory;
 }
 
 static void *env_allocate(void *arg, size_t size)
@@ -252,9 +296,14 @@ static void *env_allocate(void *arg, size_t size)
 
 static void env_release(void *arg, void *memory, size_t size)
 {
+	char *whole;
+
 	(void)arg;
 	(void)size;
-	free(memory);
+	if (!memory)
+		return;
+	memcpy(&whole, (char *)memory - sizeof(whole), sizeof(whole));
+	free(whole);
 }
 
 static void *env_share(void *arg, const char *name, size_t size, int *fd)
@@ -280,7 +329,7 @@ static uint64_t env_random(void *arg)
 
 static unsigned node(const struct sim_world *world)
 {
-	return world->current ? world->current->number : 0;
+	return world->current ? world->current->node : 0;
 }
 
 static void env_log(void *arg, enum bcl_log_level level, const char *area,
@@ -324,6 +373,7 @@ struct sim_world *sim_world_open(uint64_t seed, const struct bcl_card_ops *card,
 {
 	struct sim_world *world = sim_need(calloc(1, sizeof(*world)));
 
+	world->costs = standard;
 	world->seed = seed;
 	world->random = seed;
 	sim_clock_open(&world->clock, START);
@@ -384,13 +434,42 @@ struct sim_clock *sim_world_clock(struct sim_world *world)
 	return &world->clock;
 }
 
+static size_t where(void *arg, char *line, size_t size)
+{
+	const struct sim_world *world = arg;
+	int length;
+
+	if (world->current)
+		length = snprintf(line, size,
+				  "crash of rank %u on node%u at %llu ns, "
+				  "seed %llu\n",
+				  world->current->number, world->current->node,
+				  (unsigned long long)moment(world),
+				  (unsigned long long)world->seed);
+	else
+		length = snprintf(line, size,
+				  "crash in an event at %llu ns, seed %llu\n",
+				  (unsigned long long)moment(world),
+				  (unsigned long long)world->seed);
+	return (size_t)length;
+}
+
 unsigned sim_world_run(struct sim_world *world, uint64_t limit)
 {
 	uint64_t end = world->clock.now + limit;
+	struct sim_crash crash;
 
+	sim_crash_begin(&crash, where, world);
 	while (world->running && sim_clock_next(&world->clock) < end)
 		sim_clock_step(&world->clock);
+	sim_crash_end(&crash);
 	return world->running;
+}
+
+void sim_world_costs(struct sim_world *world,
+		     const struct sim_call_costs *costs)
+{
+	world->costs = *costs;
 }
 
 void sim_world_set(struct sim_world *world, const char *name, const char *value)

@@ -6,7 +6,8 @@
  * time but what sim_compute() and looks at the clock cost. When all wait, the
  * clock goes to the next event.
  *
- * A seed decides everything that happens, so that a run can be repeated.
+ * A seed decides everything that happens, so that a run can be repeated. A
+ * crash ends the process and says seed, rank and time.
  */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
@@ -27,9 +28,25 @@ const struct bcl_env *sim_world_env(struct sim_world *world);
 /* For events of simulated hardware: they are called outside of ranks. */
 struct sim_clock *sim_world_clock(struct sim_world *world);
 
-/* One more rank, on host "node0", "node1", ... */
+/* One more rank, on host "node<node>"; or on one of its own. Ranks have numbers
+ * from 0 on. */
+void sim_world_spawn_on(struct sim_world *world, unsigned node,
+			void (*run)(void *arg), void *arg);
 void sim_world_spawn(struct sim_world *world, void (*run)(void *arg),
 		     void *arg);
+
+/* What calls of the environment take, in ns. */
+struct sim_call_costs {
+	uint64_t now; /* besides a microsecond for 64 looks in a row, so that
+		       * a loop that looks at the clock ends */
+	uint64_t wait, yield, wake;
+	bool exact; /* else yields and wakes take up to half as much more, so
+		     * that ranks overtake one another */
+};
+
+/* They are 20, 50, 200, 200, not exact, unless told. */
+void sim_world_costs(struct sim_world *world,
+		     const struct sim_call_costs *costs);
 
 /*
  * Run all ranks until they have returned. The number of those that had not
@@ -42,7 +59,12 @@ unsigned sim_world_run(struct sim_world *world, uint64_t limit);
 void sim_world_set(struct sim_world *world, const char *name,
 		   const char *value);
 
-/* The rank that runs computes for so many ns. */
+/* The rank that runs computes for so many ns; then all others have come as
+ * far. */
 void sim_compute(struct sim_world *world, uint64_t ns);
+/* The number of the rank that runs. */
+unsigned sim_self(const struct sim_world *world);
+/* A rank has so many ns more to do before whatever it does next. */
+void sim_charge(struct sim_world *world, unsigned rank, uint64_t ns);
 
 #endif

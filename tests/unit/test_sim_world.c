@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "unit.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "sim/world.h"
 
@@ -125,6 +128,48 @@ START_TEST(a_seed_replays)
 }
 END_TEST
 
+static void crasher(void *arg)
+{
+	sim_compute(world, 5000);
+	if (arg)
+		raise(SIGSEGV);
+}
+
+static void crash(int out)
+{
+	unsigned i;
+
+	dup2(out, STDERR_FILENO);
+	for (i = 0; i < 3; i++)
+		sim_world_spawn_on(world, i / 2, crasher, i == 2 ? world : 0);
+	sim_world_run(world, 1000000);
+	_exit(0);
+}
+
+START_TEST(a_crash_says_where_it_was)
+{
+	char text[4096];
+	int out[2], status;
+	ssize_t length;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(out), 0);
+	pid = fork();
+	if (!pid)
+		crash(out[1]);
+	close(out[1]);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	length = read(out[0], text, sizeof(text) - 1);
+	ck_assert_int_gt(length, 0);
+	text[length] = 0;
+	ck_assert_msg(strstr(text, "crash of rank 2 on node1 at 1000005000 ns, "
+				   "seed 7\n"),
+		      "%s", text);
+	ck_assert(!WIFEXITED(status) || WEXITSTATUS(status));
+	close(out[0]);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sim_world");
@@ -135,6 +180,7 @@ int main(void)
 	tcase_add_test(tcase, nobody_wakes);
 	tcase_add_test(tcase, time_jumps_and_events_come);
 	tcase_add_test(tcase, a_seed_replays);
+	tcase_add_test(tcase, a_crash_says_where_it_was);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

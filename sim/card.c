@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim/card.h"
+
+#include <stdlib.h>
+
+#include "sim/fail.h"
+#include "sim/firmware.h"
+
+enum {
+	LEAVING = 64, /* frames by a rail, where no bound is given */
+};
+
+/* A frame on its way out. */
+struct departure {
+	struct sim_event event;
+	struct sim_card_rail *rail;
+	struct sim_frame *frame;
+};
+
+/* A frame that waits for the processor. */
+struct arrival {
+	struct sim_task task;
+	struct sim_card *card;
+	struct sim_frame *frame;
+};
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* ---- the processor ---- */
+
+static void go_on(struct sim_card *card)
+{
+	struct sim_task *task = card->first;
+
+	if (card->current || !task)
+		return;
+	card->first = task->next;
+	if (!card->first)
+		card->last = &card->first;
+	task->queued = false;
+	card->current = task;
+	sim_clock_set(card->clock, &card->turn,
+		      later(card->busy, card->clock->now) + task->takes);
+}
+
+static void turn(struct sim_event *event)
+{
+	struct sim_card *card =
+		(struct sim_card *)(void *)((char *)event -
+					    offsetof(struct sim_card, turn));
+	struct sim_task *task = card->current;
+
+	card->current = NULL;
+	card->busy = later(card->busy, card->clock->now);
+	task->run(task);
+	go_on(card);
+}
+
+void sim_card_do(struct sim_card *card, struct sim_task *task)
+{
+	if (task->queued)
+		return;
+	task->queued = true;
+	task->next = NULL;
+	*card->last = task;
+	card->last = &task->next;
+	go_on(card);
+}
+
+/* ---- engines ---- */
+
+uint64_t sim_card_move(struct sim_card *card, enum bcl_dma_direction direction,
+		       uint32_t length)
+{
+	const struct sim_dma_costs *costs = direction == BCL_DMA_READ
+						    ? &card->costs->read
+						    : &card->costs->write;
+	uint64_t *free = &card->engine[direction];
+
+	*free = later(*free, card->clock->now) + costs->start +
+		(length * costs->ps_per_byte + 999) / 1000;
+	return *free;
+}
+
+/* ---- rails ---- */
+
+static void left(struct sim_event *event)
+{
+	struct departure *departure = (struct departure *)event;
+	struct sim_card_rail *rail = departure->rail;
+	struct sim_card *card = rail->card;
+	unsigned i;
+
+	free(departure);
+	rail->leaving--;
+	for (i = 0; i < card->nfirmware; i++)
+		if (card->firmware[i])
+			sim_firmware_ready(card->firmware[i],
+					   (unsigned)(rail - card->rail));
+}
+
+static void leave(struct sim_event *event)
+{
+	struct departure *departure = (struct departure *)event;
+	struct sim_card_rail *rail = departure->rail;
+	struct sim_card *card = rail->card;
+	uint64_t free = card->clock->now;
+
+	if (departure->frame->to == rail->port) {
+		sim_card_arrived(card, departure->frame);
+	} else {
+		sim_fabric_send(departure->frame);
+		free = sim_fabric_free_at(card->fabric, rail->port);
+	}
+	departure->event.call = left;
+	sim_clock_set(card->clock, &departure->event, free);
+}
+
+bool sim_card_send(struct sim_card *card, unsigned number,
+		   struct sim_frame *frame)
+{
+	struct sim_card_rail *rail = &card->rail[number];
+	unsigned most = card->costs->buffers ? card->costs->buffers : LEAVING;
+	struct departure *departure;
+
+	if (rail->leaving >= most)
+		return false;
+	departure = sim_need(calloc(1, sizeof(*departure)));
+	departure->event.call = leave;
+	departure->rail = rail;
+	departure->frame = frame;
+	rail->leaving++;
+	card->busy =
+		later(card->busy, card->clock->now) + card->costs->frame_sent;
+	sim_clock_set(card->clock, &departure->event, card->busy);
+	return true;
+}
+
+static void received(struct sim_task *task)
+{
+	struct arrival *arrival = (struct arrival *)task;
+	struct sim_card *card = arrival->card;
+	struct sim_frame *frame = arrival->frame;
+	unsigned r = 0;
+
+	free(arrival);
+	while (r < card->nrails && card->rail[r].port != frame->to)
+		r++;
+	if (frame->target < card->nfirmware && card->firmware[frame->target])
+		sim_firmware_frame(card->firmware[frame->target], r, frame);
+	else
+		sim_frame_free(frame);
+}
+
+void sim_card_arrived(struct sim_card *card, struct sim_frame *frame)
+{
+	struct arrival *arrival = sim_need(calloc(1, sizeof(*arrival)));
+
+	arrival->task.run = received;
+	arrival->task.takes = card->costs->frame_received;
+	arrival->card = card;
+	arrival->frame = frame;
+	sim_card_do(card, &arrival->task);
+}
+
+/* ---- opening and closing ---- */
+
+void sim_card_open(struct sim_card *card, struct sim_clock *clock,
+		   struct sim_fabric *fabric,
+		   const struct sim_card_costs *costs, unsigned nranks)
+{
+	*card = (struct sim_card){
+		.clock = clock,
+		.fabric = fabric,
+		.costs = costs,
+		.turn = { .call = turn },
+		.firmware = sim_need(calloc(nranks, sizeof(*card->firmware))),
+		.nfirmware = nranks,
+	};
+	card->last = &card->first;
+}
+
+void sim_card_close(struct sim_card *card)
+{
+	free(card->firmware);
+}
+
+void sim_card_rail(struct sim_card *card, uint32_t port)
+{
+	sim_check(card->nrails < BCL_RAILS_MAX, "too many rails");
+	card->rail[card->nrails++] =
+		(struct sim_card_rail){ .card = card, .port = port };
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The hardware of a simulated network card: a processor, which does one thing
+ * after the other; a DMA engine for each direction; and rails, which are ports
+ * of the fabric with a queue of frames that are to leave.
+ *
+ * The ranks of a node share its card; each has firmware of its own on it
+ * (firmware.h). Frames between these go from queue to queue inside the card.
+ * Frames that have come wait for the processor without end: the fabric loses
+ * frames, a card does not.
+ */
+#ifndef SIM_CARD_H
+#define SIM_CARD_H
+
+#include "nicfw/hal.h"
+#include "sim/costs.h"
+#include "sim/fabric.h"
+
+/* Something for the processor, part of whatever it is about. */
+struct sim_task {
+	struct sim_task *next;
+	void (*run)(struct sim_task *task);
+	uint64_t takes; /* ns, before `run` */
+	bool queued;
+};
+
+struct sim_card;
+struct sim_firmware;
+
+struct sim_card_rail {
+	struct sim_card *card;
+	uint32_t port;	  /* of the fabric */
+	unsigned leaving; /* frames taken that have not left */
+};
+
+struct sim_card {
+	struct sim_clock *clock;
+	struct sim_fabric *fabric;
+	const struct sim_card_costs *costs;
+	struct sim_event turn;
+	struct sim_task *first, **last;
+	struct sim_task *current; /* will run when `turn` comes */
+	uint64_t busy;		  /* the processor is, until then */
+	uint64_t engine[2];	  /* likewise; by enum bcl_dma_direction */
+	unsigned nrails;
+	struct sim_card_rail rail[BCL_RAILS_MAX];
+	struct sim_firmware **firmware; /* one per rank of the node */
+	unsigned nfirmware;
+};
+
+void sim_card_open(struct sim_card *card, struct sim_clock *clock,
+		   struct sim_fabric *fabric,
+		   const struct sim_card_costs *costs, unsigned nranks);
+void sim_card_close(struct sim_card *card);
+/* One more rail, at this port. */
+void sim_card_rail(struct sim_card *card, uint32_t port);
+
+/* Behind all that waits for the processor; a task that waits already does so
+ * only once. */
+void sim_card_do(struct sim_card *card, struct sim_task *task);
+/* Nothing waits for the processor. */
+static inline bool sim_card_idle(const struct sim_card *card)
+{
+	return !card->first;
+}
+
+/* An engine moves so many bytes, behind what it was asked before: when that
+ * is done. */
+uint64_t sim_card_move(struct sim_card *card, enum bcl_dma_direction direction,
+		       uint32_t length);
+
+/* The processor sends a frame, which is the card's then. False: too many are
+ * leaving by this rail; sim_firmware_ready() follows. */
+bool sim_card_send(struct sim_card *card, unsigned rail,
+		   struct sim_frame *frame);
+/* A frame has come for the card. */
+void sim_card_arrived(struct sim_card *card, struct sim_frame *frame);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* The core, and how the hardware drives it. */
+#include "sim/firmware.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/fail.h"
+
+enum {
+	BUDGET = 64,
+	BUFFERS = 32, /* where the card has no bound */
+	WINDOW_MIN = 64 << 10,
+	ACK_DELAY = 50 * 1000,
+	RTO_MIN = 1000 * 1000,
+	RTO_MAX = 100 * 1000 * 1000,
+};
+
+/* A frame that waits until the core has buffers. */
+struct sim_held {
+	struct sim_held *next;
+	struct sim_frame *frame;
+	unsigned rail;
+};
+
+#define container(pointer, type, member) \
+	((type *)(void *)((char *)(pointer)-offsetof(type, member)))
+
+/* ---- what the core wants ---- */
+
+static void deadline(struct sim_event *event)
+{
+	struct sim_firmware *firmware =
+		container(event, struct sim_firmware, deadline);
+
+	sim_card_do(firmware->card, &firmware->timer);
+}
+
+static void timer(struct sim_task *task)
+{
+	struct sim_firmware *firmware =
+		container(task, struct sim_firmware, timer);
+
+	if (!firmware->core)
+		return;
+	bcl_card_timer(firmware->core, sim_firmware_now(firmware), BUDGET,
+		       &firmware->next);
+	sim_firmware_settle(firmware);
+}
+
+void sim_firmware_settle(struct sim_firmware *firmware)
+{
+	struct sim_clock *clock = firmware->card->clock;
+
+	if (firmware->next.more)
+		sim_card_do(firmware->card, &firmware->timer);
+	if (firmware->next.deadline == UINT64_MAX)
+		sim_clock_clear(clock, &firmware->deadline);
+	else
+		sim_clock_set(clock, &firmware->deadline,
+			      firmware->next.deadline);
+}
+
+static void doorbell(struct sim_task *task)
+{
+	struct bcl_card_seat *seat =
+		container(task, struct bcl_card_seat, doorbell);
+	struct sim_firmware *firmware = seat->firmware;
+	const struct bcl_port_indices *indices =
+		(void *)seat->areas[BCL_CARD_AREA_INDICES].address;
+
+	if (!firmware->core || !seat->port)
+		return;
+	bcl_card_doorbell(firmware->core, seat->port->number,
+			  indices->requests_made, sim_firmware_now(firmware),
+			  BUDGET, &firmware->next);
+	sim_firmware_settle(firmware);
+}
+
+/* ---- frames ---- */
+
+static void handle(struct sim_firmware *firmware, unsigned rail,
+		   struct sim_frame *frame)
+{
+	const struct sim_address source = {
+		.port = frame->from,
+		.firmware = frame->source,
+	};
+	const struct bcl_rx_frame rx = {
+		.head = frame->bytes,
+		.head_len = (uint16_t)frame->length,
+	};
+	uint64_t now = sim_firmware_now(firmware);
+
+	firmware->source = &source;
+	firmware->source_rail = rail;
+	bcl_card_frames(firmware->core, rail, &rx, 1, now, BUDGET,
+			&firmware->next);
+	firmware->source = NULL;
+	sim_frame_free(frame);
+	if (sim_card_idle(firmware->card))
+		bcl_card_drained(firmware->core, rail, now, BUDGET,
+				 &firmware->next);
+	sim_firmware_settle(firmware);
+}
+
+void sim_firmware_frame(struct sim_firmware *firmware, unsigned rail,
+			struct sim_frame *frame)
+{
+	struct sim_held *held;
+
+	if (!firmware->held && firmware->stores < firmware->stores_most) {
+		handle(firmware, rail, frame);
+		return;
+	}
+	held = sim_need(calloc(1, sizeof(*held)));
+	held->frame = frame;
+	held->rail = rail;
+	*firmware->held_last = held;
+	firmware->held_last = &held->next;
+}
+
+/* Off the list before it is handled. */
+static struct sim_frame *take_held(struct sim_firmware *firmware,
+				   unsigned *rail)
+{
+	struct sim_held *held = firmware->held;
+	struct sim_frame *frame = held->frame;
+
+	*rail = held->rail;
+	firmware->held = held->next;
+	if (!firmware->held)
+		firmware->held_last = &firmware->held;
+	free(held);
+	return frame;
+}
+
+void sim_firmware_moved(struct sim_firmware *firmware,
+			enum bcl_dma_direction direction, uint32_t cookie,
+			enum bcl_dma_result result)
+{
+	struct sim_frame *frame;
+	unsigned rail;
+
+	if (!firmware->core)
+		return;
+	firmware->stores -= direction == BCL_DMA_WRITE;
+	bcl_card_dma_done(firmware->core, cookie, result,
+			  sim_firmware_now(firmware), BUDGET, &firmware->next);
+	sim_firmware_settle(firmware);
+	while (firmware->held && firmware->stores < firmware->stores_most) {
+		frame = take_held(firmware, &rail);
+		handle(firmware, rail, frame);
+	}
+}
+
+/* ---- rails ---- */
+
+static void ready(struct sim_task *task)
+{
+	struct sim_ready *rail = container(task, struct sim_ready, task);
+	struct sim_firmware *firmware = rail->firmware;
+
+	if (!firmware->core)
+		return;
+	bcl_card_transmit_ready(
+		firmware->core, (unsigned)(rail - firmware->ready),
+		sim_firmware_now(firmware), BUDGET, &firmware->next);
+	sim_firmware_settle(firmware);
+}
+
+void sim_firmware_ready(struct sim_firmware *firmware, unsigned rail)
+{
+	if (!firmware->ready[rail].blocked)
+		return;
+	firmware->ready[rail].blocked = false;
+	sim_card_do(firmware->card, &firmware->ready[rail].task);
+}
+
+static void tell_rail(struct sim_firmware *firmware, unsigned r)
+{
+	const struct sim_card_costs *costs = firmware->card->costs;
+	uint32_t window = costs->buffers * costs->mtu;
+	const struct bcl_control control = {
+		.op = BCL_CTL_RAIL,
+		.rail = { .number = r,
+			  .up = 1,
+			  .mtu = costs->mtu,
+			  .burst = 1,
+			  .window = window > WINDOW_MIN ? window : WINDOW_MIN,
+			  .small = 1,
+			  .bulk = 1 },
+	};
+	uint32_t result;
+
+	bcl_card_control(firmware->core, &control, sim_firmware_now(firmware),
+			 &result, &firmware->next);
+}
+
+/* ---- opening and closing ---- */
+
+static void begin(struct sim_firmware *firmware)
+{
+	unsigned r;
+
+	firmware->deadline.call = deadline;
+	firmware->timer.run = timer;
+	firmware->held_last = &firmware->held;
+	for (r = 0; r < BCL_RAILS_MAX; r++) {
+		firmware->ready[r].task.run = ready;
+		firmware->ready[r].firmware = firmware;
+	}
+	for (r = 0; r < SIM_PORTS; r++) {
+		firmware->seats[r].firmware = firmware;
+		firmware->seats[r].doorbell.run = doorbell;
+	}
+}
+
+bool sim_firmware_open(struct sim_firmware *firmware,
+		       const struct sim_firmware_limits *limits)
+{
+	const struct bcl_context *context = firmware->context;
+	const struct bcl_env *env = context->env;
+	uint32_t buffers = firmware->card->costs->buffers;
+	struct bcl_card_config config = {
+		.card = context->card_id,
+		.incarnation = context->incarnation,
+		.peer_timeout = context->config.peer_timeout,
+		.ack_delay = ACK_DELAY,
+		.rto_min = RTO_MIN,
+		.rto_max = RTO_MAX,
+		.max_nodes = limits->nodes,
+		.max_messages = limits->messages,
+		.buffers = buffers ? buffers : BUFFERS,
+		.pcrc = context->config.pcrc,
+	};
+	unsigned r;
+
+	memcpy(config.key, context->key, sizeof(config.key));
+	begin(firmware);
+	firmware->stores_most = config.buffers;
+	firmware->arena_size = bcl_card_arena(
+		&config, SIM_PORTS, limits->connections, limits->channels);
+	firmware->arena = env->allocate(env->world, firmware->arena_size);
+	if (!firmware->arena)
+		return false;
+	firmware->core = bcl_card_open(firmware->arena, firmware->arena_size,
+				       &sim_hal, firmware, &config);
+	for (r = 0; firmware->core && r < firmware->card->nrails; r++)
+		tell_rail(firmware, r);
+	return firmware->core;
+}
+
+void sim_firmware_close(struct sim_firmware *firmware)
+{
+	const struct bcl_env *env = firmware->context->env;
+	unsigned rail;
+
+	firmware->core = NULL;
+	sim_moves_drop(firmware, NULL);
+	while (firmware->held)
+		sim_frame_free(take_held(firmware, &rail));
+	sim_clock_clear(firmware->card->clock, &firmware->deadline);
+	env->release(env->world, firmware->arena, firmware->arena_size);
+	free(firmware->nodes);
+	firmware->nodes = NULL;
+}

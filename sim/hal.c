@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* What a simulated card gives its core (nicfw/hal.h), but for memory. */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/fail.h"
+#include "sim/firmware.h"
+#include "transport/env/crc32c.h"
+
+enum {
+	FEW = 8, /* nodes, to begin with */
+};
+
+void sim_wake(struct sim_firmware *firmware, struct bcl_port *port)
+{
+	const struct bcl_env *env = firmware->context->env;
+
+	env->wake(env->world, port->object);
+}
+
+/* The owner was woken when the event landed. */
+static void hal_wake(void *arg, uint16_t port)
+{
+	(void)arg;
+	(void)port;
+}
+
+/* ---- frames ---- */
+
+static const struct sim_address *address_of(const struct sim_firmware *firmware,
+					    unsigned rail, uint32_t node)
+{
+	if (node == BCL_NODE_NONE)
+		return firmware->source_rail == rail ? firmware->source : NULL;
+	if (node >= firmware->nnodes)
+		return NULL;
+	if (firmware->nodes[node].shown.known & 1 << rail)
+		return &firmware->nodes[node].address[rail];
+	return firmware->connecting ? &firmware->connecting[rail] : NULL;
+}
+
+static unsigned hal_transmit(void *arg, unsigned rail, uint32_t node,
+			     struct bcl_tx_frame *tx)
+{
+	struct sim_firmware *firmware = arg;
+	struct sim_card *card = firmware->card;
+	const struct sim_address *to = address_of(firmware, rail, node);
+	struct bcl_frame_header *header;
+	struct sim_frame *frame;
+
+	if (!to)
+		return tx->frames; /* as good as lost */
+	frame = sim_frame_new(card->fabric, card->rail[rail].port, to->port,
+			      tx->head_len);
+	frame->source = (uint16_t)firmware->place;
+	frame->target = to->firmware;
+	memcpy(frame->bytes, tx->head, tx->head_len);
+	header = (void *)frame->bytes;
+	if (tx->flags & BCL_TX_PCRC)
+		header->pcrc =
+			bcl_put32(bcl_crc32c(0, frame->bytes + BCL_HEADERS_SIZE,
+					     tx->head_len - BCL_HEADERS_SIZE));
+	if (sim_card_send(card, rail, frame))
+		return 1;
+	sim_frame_free(frame);
+	firmware->ready[rail].blocked = true;
+	return 0;
+}
+
+static uint32_t hal_crc32c(void *arg, uint32_t crc, void *to, const void *data,
+			   uint32_t length)
+{
+	(void)arg;
+	return to ? bcl_crc32c_copy(crc, to, data, length)
+		  : bcl_crc32c(crc, data, length);
+}
+
+static uint32_t hal_headers_crc(void *arg, const void *headers)
+{
+	(void)arg;
+	return bcl_crc32c_headers(headers);
+}
+
+/* ---- nodes ---- */
+
+struct sim_node *sim_node_make(struct sim_firmware *firmware, uint32_t index,
+			       uint64_t card)
+{
+	uint32_t n = firmware->nnodes ? firmware->nnodes : FEW;
+	struct sim_node *node;
+
+	while (n <= index)
+		n *= 2;
+	if (n != firmware->nnodes) {
+		firmware->nodes =
+			sim_need(realloc(firmware->nodes, n * sizeof(*node)));
+		memset(&firmware->nodes[firmware->nnodes], 0,
+		       (n - firmware->nnodes) * sizeof(*node));
+		firmware->nnodes = n;
+	}
+	node = &firmware->nodes[index];
+	if (node->card != card) {
+		node->card = card;
+		node->shown.known = 0;
+	}
+	return node;
+}
+
+static void hal_learn(void *arg, uint32_t index, unsigned rail)
+{
+	struct sim_firmware *firmware = arg;
+
+	if (index >= firmware->nnodes || !firmware->source ||
+	    firmware->source_rail != rail)
+		return;
+	firmware->nodes[index].address[rail] = *firmware->source;
+	firmware->nodes[index].shown.known |= (uint8_t)(1 << rail);
+}
+
+static void hal_node(void *arg, uint32_t index, uint64_t card, uint32_t life,
+		     enum bcl_node_state state, enum bcl_status status)
+{
+	struct sim_firmware *firmware = arg;
+	struct sim_node *node = sim_node_make(firmware, index, card);
+	unsigned i;
+
+	node->shown.state = (uint8_t)state;
+	node->shown.life = life;
+	if (state == BCL_NODE_LOST || state == BCL_NODE_ISOLATED)
+		node->shown.lost = (uint8_t)status;
+	atomic_fetch_add_explicit(&firmware->base.changes, 1,
+				  memory_order_release);
+	for (i = 0; i < SIM_PORTS; i++)
+		if (firmware->seats[i].port)
+			sim_wake(firmware, firmware->seats[i].port);
+}
+
+static uint64_t hal_random(void *arg)
+{
+	struct sim_firmware *firmware = arg;
+	const struct bcl_env *env = firmware->context->env;
+
+	return env->random(env->world);
+}
+
+const struct bcl_hal sim_hal = {
+	.size = sizeof(struct bcl_hal),
+	.transmit = hal_transmit,
+	.dma = sim_hal_dma,
+	.allowed = sim_hal_allowed,
+	.atomic = sim_hal_atomic,
+	.event = sim_hal_event,
+	.wake = hal_wake,
+	.crc32c = hal_crc32c,
+	.headers_crc = hal_headers_crc,
+	.learn = hal_learn,
+	.node = hal_node,
+	.random = hal_random,
+};

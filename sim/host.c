@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim/host.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/fail.h"
+#include "transport/card/queues.h"
+
+enum {
+	WIRE_LENGTH = 7, /* rail 1, port 4, firmware 2 */
+	WORD = 8,	 /* bytes written to the card at a time */
+};
+
+static struct sim_firmware *firmware_of(struct bcl_card_host *host)
+{
+	return (struct sim_firmware *)(void *)host; /* its first member */
+}
+
+/* ---- opening and closing ---- */
+
+/* The rail comes first, so that rails of one number fit best. */
+static struct bcl_wire_address address_of(const struct sim_firmware *firmware,
+					  unsigned rail)
+{
+	struct bcl_le32 port = bcl_put32(firmware->card->rail[rail].port);
+	struct bcl_le16 place = bcl_put16((uint16_t)firmware->place);
+	struct bcl_wire_address address = {
+		.kind = BCL_WIRE_SIM,
+		.length = WIRE_LENGTH,
+		.bytes = { (uint8_t)rail },
+	};
+
+	memcpy(address.bytes + 1, &port, sizeof(port));
+	memcpy(address.bytes + 5, &place, sizeof(place));
+	return address;
+}
+
+static struct sim_address address_in(const struct bcl_wire_address *wire)
+{
+	struct bcl_le32 port;
+	struct bcl_le16 place;
+
+	memcpy(&port, wire->bytes + 1, sizeof(port));
+	memcpy(&place, wire->bytes + 5, sizeof(place));
+	return (struct sim_address){ bcl_get32(port), bcl_get16(place) };
+}
+
+static void show(struct sim_firmware *firmware)
+{
+	struct bcl_card_host *base = &firmware->base;
+	unsigned r;
+
+	/* An address blob lists no more. */
+	for (r = 0; r < firmware->card->nrails && r < BCL_WIRES_MAX; r++) {
+		base->rail[base->nrails++] = (struct bcl_card_rail_info){
+			.address = address_of(firmware, r),
+			.kind = "sim",
+			.interface = "card",
+			.small = true,
+			.fd = -1,
+		};
+		snprintf(base->line[base->nlines++], BCL_CARD_LINE,
+			 "rail %u: port %u of the fabric, frames of %u bytes",
+			 r, firmware->card->rail[r].port,
+			 firmware->card->costs->mtu);
+	}
+	atomic_store_explicit(&base->deadline, UINT64_MAX,
+			      memory_order_relaxed);
+}
+
+static enum bcl_status open_card(struct bcl_context *context,
+				 struct bcl_card_host **host)
+{
+	const struct sim_hosts *hosts = (const void *)context->env->card;
+	unsigned rank = sim_self(hosts->world);
+	uint32_t ranks = hosts->cluster->ranks;
+	struct sim_card *card = &hosts->cards[rank / ranks];
+	struct sim_firmware *firmware = hosts->firmware[rank];
+
+	sim_check(!card->firmware[rank % ranks], "a rank's second context");
+	if (!firmware)
+		firmware = sim_need(calloc(1, sizeof(*firmware)));
+	hosts->firmware[rank] = firmware;
+	*firmware = (struct sim_firmware){
+		.base = { .ops = &hosts->ops },
+		.world = hosts->world,
+		.card = card,
+		.costs = &hosts->cluster->costs.host,
+		.context = context,
+		.rank = rank,
+		.place = rank % ranks,
+		.moves = firmware->moves,
+	};
+	show(firmware);
+	if (!sim_firmware_open(firmware, &hosts->limits))
+		return BCL_ERR_NOMEM;
+	card->firmware[firmware->place] = firmware;
+	*host = &firmware->base;
+	return BCL_OK;
+}
+
+/* At once, whatever waits for the card's processor. */
+static enum bcl_status tell_core(struct sim_firmware *firmware,
+				 const struct bcl_control *control,
+				 uint32_t *result)
+{
+	enum bcl_status status;
+
+	status = bcl_card_control(firmware->core, control,
+				  sim_firmware_now(firmware), result,
+				  &firmware->next);
+	sim_firmware_settle(firmware);
+	return status;
+}
+
+static enum bcl_status command(struct sim_firmware *firmware,
+			       const struct bcl_control *control,
+			       uint32_t *result)
+{
+	sim_compute(firmware->world, firmware->costs->trap);
+	return tell_core(firmware, control, result);
+}
+
+static void close_card(struct bcl_card_host *host)
+{
+	struct sim_firmware *firmware = firmware_of(host);
+	uint32_t node, result;
+
+	for (node = 0; node < firmware->nnodes; node++) {
+		const struct bcl_control control = {
+			.op = BCL_CTL_DISCONNECT,
+			.node = node,
+		};
+
+		if (firmware->nodes[node].shown.state != BCL_NODE_CLOSED)
+			command(firmware, &control, &result);
+	}
+	firmware->card->firmware[firmware->place] = NULL;
+	sim_firmware_close(firmware);
+}
+
+/* ---- ports ---- */
+
+static enum bcl_status
+port_open(struct bcl_card_host *host, struct bcl_port *port,
+	  const struct bcl_card_area areas[BCL_CARD_AREAS],
+	  struct bcl_control *control, struct bcl_card_seat **result)
+{
+	struct sim_firmware *firmware = firmware_of(host);
+	struct bcl_card_seat *seat = sim_seat_find(firmware, 0);
+	enum bcl_status status;
+	uint32_t ignored;
+
+	if (!seat)
+		return BCL_ERR_NOMEM;
+	seat->port = port;
+	seat->charged = 0;
+	memcpy(seat->areas, areas, sizeof(seat->areas));
+	control->port.requests = sim_area_handle(seat, BCL_CARD_AREA_REQUESTS);
+	control->port.sends = sim_area_handle(seat, BCL_CARD_AREA_SENDS);
+	control->port.receives = sim_area_handle(seat, BCL_CARD_AREA_RECEIVES);
+	control->port.blocks = sim_area_handle(seat, BCL_CARD_AREA_BLOCKS);
+	control->port.indices = sim_area_handle(seat, BCL_CARD_AREA_INDICES);
+	status = command(firmware, control, &ignored);
+	if (status)
+		seat->port = NULL;
+	*result = seat;
+	return status;
+}
+
+static void port_close(struct bcl_card_host *host, struct bcl_card_seat *seat)
+{
+	struct sim_firmware *firmware = firmware_of(host);
+	const struct bcl_control control = {
+		.op = BCL_CTL_PORT_CLOSE,
+		.port = { .number = seat->port->number },
+	};
+	uint32_t result;
+
+	command(firmware, &control, &result);
+	sim_moves_drop(firmware, seat);
+	seat->port = NULL;
+}
+
+/* ---- sending ---- */
+
+/* In the port's own memory: a message that was copied. */
+static bool copied(const struct bcl_card_seat *seat,
+		   const struct bcl_memref *ref)
+{
+	const struct bcl_card_port *queues = seat->port->card;
+
+	return ref->handle == BCL_HANDLE_SELF &&
+	       ref->offset - (uintptr_t)queues->memory < queues->size;
+}
+
+static uint64_t request_cost(const struct bcl_card_seat *seat,
+			     const struct bcl_request *request)
+{
+	const struct sim_host_costs *costs = seat->firmware->costs;
+	uint64_t words = offsetof(struct bcl_request, refs) / WORD +
+			 request->nref * sizeof(struct bcl_memref) / WORD +
+			 (request->inline_len + WORD - 1) / WORD;
+	uint64_t bytes = 0;
+	unsigned i;
+
+	for (i = 0; i < request->nref; i++)
+		if (copied(seat, &request->refs[i]))
+			bytes += request->refs[i].length;
+	return costs->send + words * costs->pio_write +
+	       (bytes * costs->copy + 999) / 1000;
+}
+
+static void doorbell(struct bcl_card_host *host, struct bcl_card_seat *seat)
+{
+	struct sim_firmware *firmware = firmware_of(host);
+	const struct bcl_card_port *queues = seat->port->card;
+	uint64_t ns = firmware->costs->trap;
+
+	for (; seat->charged != queues->requests_made; seat->charged++) {
+		unsigned at = seat->charged & queues->request_mask;
+
+		ns += request_cost(seat,
+				   &queues->requests[queues->submits[at]]);
+	}
+	sim_compute(firmware->world, ns);
+	sim_card_do(firmware->card, &seat->doorbell);
+}
+
+/* ---- nodes ---- */
+
+static enum bcl_status
+connect_node(struct bcl_card_host *host, uint64_t card, uint32_t rails,
+	     const struct bcl_wire_address wires[BCL_RAILS_MAX],
+	     uint32_t *index, struct bcl_card_node *result)
+{
+	struct sim_firmware *firmware = firmware_of(host);
+	const struct bcl_control control = {
+		.op = BCL_CTL_CONNECT,
+		.connect = { .card = card, .rails = rails },
+	};
+	struct sim_address addresses[BCL_RAILS_MAX] = { 0 };
+	struct sim_node *node;
+	enum bcl_status status;
+	unsigned r;
+
+	for (r = 0; r < BCL_RAILS_MAX; r++)
+		if (rails & 1u << r)
+			addresses[r] = address_in(&wires[r]);
+	sim_compute(firmware->world, firmware->costs->trap);
+	firmware->connecting = addresses;
+	status = tell_core(firmware, &control, index);
+	firmware->connecting = NULL;
+	if (status)
+		return status;
+	node = sim_node_make(firmware, *index, card);
+	for (r = 0; r < BCL_RAILS_MAX; r++)
+		if (rails & ~node->shown.known & 1u << r) {
+			node->address[r] = addresses[r];
+			node->shown.known |= (uint8_t)(1 << r);
+		}
+	*result = node->shown;
+	return BCL_OK;
+}
+
+static uint32_t node(struct bcl_card_host *host, uint32_t index,
+		     struct bcl_card_node *result)
+{
+	const struct sim_firmware *firmware = firmware_of(host);
+
+	sim_check(index < firmware->nnodes, "a node that nobody knows");
+	*result = firmware->nodes[index].shown;
+	return atomic_load_explicit(&host->changes, memory_order_relaxed);
+}
+
+static enum bcl_status node_info(struct bcl_card_host *host, uint32_t index,
+				 struct bcl_node_info *info)
+{
+	return bcl_card_node_info(firmware_of(host)->core, index, info);
+}
+
+/* ---- the rest ---- */
+
+static enum bcl_status control_op(struct bcl_card_host *host,
+				  const struct bcl_control *control)
+{
+	uint32_t result;
+
+	return command(firmware_of(host), control, &result);
+}
+
+/* The card runs by itself. */
+static unsigned poll_nothing(struct bcl_card_host *host, bool sockets)
+{
+	(void)host;
+	(void)sockets;
+	return 0;
+}
+
+static void watch_nothing(struct bcl_card_host *host)
+{
+	(void)host;
+}
+
+/* It does nothing while a rank runs; what it is moving it looks up again. */
+static void exclusive(struct bcl_card_host *host, void (*run)(void *arg),
+		      void *arg)
+{
+	(void)host;
+	run(arg);
+}
+
+static void counters(struct bcl_card_host *host,
+		     _Atomic uint64_t values[BCL_CARD_NCOUNTERS])
+{
+	const uint64_t *own = bcl_card_counters(firmware_of(host)->core);
+	unsigned i;
+
+	for (i = 0; i < BCL_CARD_NCOUNTERS; i++)
+		atomic_store_explicit(&values[i], own[i], memory_order_relaxed);
+}
+
+void sim_hosts_open(struct sim_hosts *hosts)
+{
+	hosts->ops = (struct bcl_card_ops){
+		.open = open_card,
+		.close = close_card,
+		.port_open = port_open,
+		.port_close = port_close,
+		.doorbell = doorbell,
+		.control = control_op,
+		.connect = connect_node,
+		.node = node,
+		.node_info = node_info,
+		.poll = poll_nothing,
+		.watch = watch_nothing,
+		.exclusive = exclusive,
+		.counters = counters,
+	};
+}
+
+void sim_hosts_close(struct sim_hosts *hosts)
+{
+	uint32_t i, ranks = hosts->cluster->nodes * hosts->cluster->ranks;
+
+	for (i = 0; i < ranks; i++)
+		free(hosts->firmware[i]);
+}

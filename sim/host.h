@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The hosts of a simulated cluster's cards: the table by which contexts of
+ * ranks find the card of their node (transport/card/ops.h), and what calls of
+ * it cost the rank.
+ *
+ * A message costs its sender `send`, the trap, what the trap writes to the card
+ * word by word (the request with what it carries in line), and copying into
+ * the port's own buffers. It costs its receiver `receive` and copying out of
+ * the port's ring, before whatever the rank does after the event has landed.
+ */
+#ifndef SIM_HOST_H
+#define SIM_HOST_H
+
+#include "sim/cluster.h"
+#include "sim/firmware.h"
+
+struct sim_hosts {
+	struct bcl_card_ops ops;
+	struct sim_world *world; /* rank r is on node r / ranks of a node */
+	const struct sim_cluster *cluster;
+	struct sim_card *cards; /* [node] */
+	struct sim_firmware_limits limits;
+	struct sim_firmware **firmware; /* [rank]; NULL: never opened */
+};
+
+/* Sets `ops`; the rest is the caller's. */
+void sim_hosts_open(struct sim_hosts *hosts);
+/* All contexts are closed, and nothing happens any more. */
+void sim_hosts_close(struct sim_hosts *hosts);
+
+#endif

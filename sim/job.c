@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim/job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/fail.h"
+#include "sim/host.h"
+
+enum {
+	PEERS = 1024,	 /* of a rank, at most */
+	MESSAGES = 128,	 /* of a card under way */
+	CHANNELS = 1024, /* of all ports of a rank */
+};
+
+struct sim_boot_value {
+	struct sim_boot_value *next;
+	char name[BCL_BOOT_NAME_MAX];
+	size_t length;
+	uint8_t bytes[];
+};
+
+struct sim_job {
+	const struct sim_cluster *cluster;
+	struct sim_world *world;
+	struct sim_fabric *fabric;
+	struct sim_card *cards;
+	struct sim_hosts hosts;
+	struct sim_rank *ranks;
+	uint32_t nranks;
+	uint32_t fenced, fences; /* ranks in this fence; those before it */
+	void (*run)(struct sim_rank *rank);
+};
+
+/* ---- bootstrap ---- */
+
+static enum bcl_status put(struct bcl_boot *boot, const char *name,
+			   const void *bytes, size_t length)
+{
+	struct sim_rank *rank = boot->state;
+	struct sim_boot_value *value =
+		sim_need(malloc(sizeof(*value) + length));
+
+	value->next = rank->values;
+	value->length = length;
+	memcpy(value->name, name, strlen(name) + 1);
+	memcpy(value->bytes, bytes, length);
+	rank->values = value;
+	return BCL_OK;
+}
+
+static enum bcl_status get(struct bcl_boot *boot, unsigned number,
+			   const char *name, void *bytes, size_t size,
+			   size_t *length)
+{
+	const struct sim_rank *rank = boot->state;
+	const struct sim_boot_value *value = rank->job->ranks[number].values;
+
+	while (value && strcmp(value->name, name))
+		value = value->next;
+	if (!value)
+		return BCL_ERR_EMPTY;
+	if (value->length > size)
+		return BCL_ERR_TRUNCATED;
+	memcpy(bytes, value->bytes, value->length);
+	*length = value->length;
+	return BCL_OK;
+}
+
+static enum bcl_status fence(struct bcl_boot *boot)
+{
+	struct sim_rank *rank = boot->state;
+	struct sim_job *job = rank->job;
+	const struct bcl_env *env = sim_world_env(job->world);
+	uint32_t number = job->fences, i;
+
+	if (++job->fenced < job->nranks) {
+		while (job->fences == number)
+			env->wait(env->world, rank->object, UINT64_MAX);
+		env->clear(env->world, rank->object);
+		return BCL_OK;
+	}
+	job->fenced = 0;
+	job->fences++;
+	for (i = 0; i < job->nranks; i++)
+		if (&job->ranks[i] != rank)
+			env->wake(env->world, job->ranks[i].object);
+	return BCL_OK;
+}
+
+static const struct bcl_boot_kind boot_kind = {
+	.name = "sim",
+	.put = put,
+	.get = get,
+	.fence = fence,
+};
+
+/* ---- ranks ---- */
+
+static void run(void *arg)
+{
+	struct sim_rank *rank = arg;
+
+	rank->job->run(rank);
+}
+
+enum bcl_status sim_rank_join(struct sim_rank *rank, struct bcl_adi **adi)
+{
+	struct bcl_adi_options options = { .boot = &rank->boot };
+	enum bcl_status status;
+
+	status = bcl_open(&rank->context, &options.context);
+	if (status)
+		return status;
+	status = bcl_adi_open(&options, adi);
+	if (status)
+		bcl_close(options.context);
+	return status;
+}
+
+void sim_rank_leave(struct bcl_adi *adi)
+{
+	struct bcl_context *context = bcl_adi_context(adi);
+
+	bcl_adi_close(adi);
+	bcl_close(context);
+}
+
+static void open_ranks(struct sim_job *job)
+{
+	const struct bcl_env *env = sim_world_env(job->world);
+	uint32_t i;
+
+	job->ranks = sim_need(calloc(job->nranks, sizeof(*job->ranks)));
+	for (i = 0; i < job->nranks; i++)
+		job->ranks[i] = (struct sim_rank){
+			.job = job,
+			.context = { .env = env },
+			.boot = { .kind = &boot_kind,
+				  .rank = i,
+				  .size = job->nranks,
+				  .config = { .env = env },
+				  .state = &job->ranks[i] },
+			.object = env->object_open(env->world),
+		};
+}
+
+unsigned sim_job_run(struct sim_job *job, void (*what)(struct sim_rank *rank),
+		     void *arg, uint64_t limit)
+{
+	uint32_t i;
+
+	job->run = what;
+	for (i = 0; i < job->nranks; i++) {
+		job->ranks[i].arg = arg;
+		sim_world_spawn_on(job->world, i / job->cluster->ranks, run,
+				   &job->ranks[i]);
+	}
+	return sim_world_run(job->world, limit);
+}
+
+/* ---- the cluster ---- */
+
+static void arrived(void *arg, struct sim_frame *frame)
+{
+	struct sim_job *job = arg;
+
+	sim_card_arrived(&job->cards[sim_cluster_node(job->cluster, frame->to)],
+			 frame);
+}
+
+static void open_cards(struct sim_job *job)
+{
+	const struct sim_cluster *cluster = job->cluster;
+	struct sim_clock *clock = sim_world_clock(job->world);
+	uint32_t node, rail;
+
+	job->fabric = sim_cluster_fabric(cluster, clock, arrived, job);
+	job->cards = sim_need(calloc(cluster->nodes, sizeof(*job->cards)));
+	for (node = 0; node < cluster->nodes; node++) {
+		sim_card_open(&job->cards[node], clock, job->fabric,
+			      &cluster->costs.card, cluster->ranks);
+		for (rail = 0; rail < cluster->rails; rail++)
+			sim_card_rail(&job->cards[node],
+				      sim_cluster_port(cluster, node, rail));
+	}
+}
+
+/* Ranks that wait stand for ranks that poll: calls take no time by themselves,
+ * what they do is paid for by the costs of the host. */
+static const struct sim_call_costs calls = { .yield = 200, .exact = true };
+
+struct sim_job *sim_job_open(const struct sim_cluster *cluster, uint64_t seed)
+{
+	struct sim_job *job = sim_need(calloc(1, sizeof(*job)));
+
+	job->cluster = cluster;
+	job->nranks = cluster->nodes * cluster->ranks;
+	job->hosts = (struct sim_hosts){
+		.cluster = cluster,
+		.firmware = sim_need(
+			calloc(job->nranks, sizeof(*job->hosts.firmware))),
+		.limits = { .nodes = job->nranks < PEERS ? job->nranks : PEERS,
+			    .connections =
+				    job->nranks < PEERS ? job->nranks : PEERS,
+			    .messages = MESSAGES,
+			    .channels = CHANNELS },
+	};
+	sim_hosts_open(&job->hosts);
+	job->world = sim_world_open(seed, &job->hosts.ops, NULL);
+	sim_world_costs(job->world, &calls);
+	sim_world_set(job->world, "BCL_REQUESTS", "64");
+	sim_world_set(job->world, "BCL_BLOCKS", "64");
+	open_cards(job);
+	job->hosts.world = job->world;
+	job->hosts.cards = job->cards;
+	open_ranks(job);
+	return job;
+}
+
+/* Let what is on its way come to its end. */
+static void settle(struct sim_job *job)
+{
+	struct sim_clock *clock = sim_world_clock(job->world);
+
+	while (sim_clock_next(clock) != UINT64_MAX)
+		sim_clock_step(clock);
+}
+
+void sim_job_close(struct sim_job *job)
+{
+	const struct bcl_env *env = sim_world_env(job->world);
+	uint32_t i;
+
+	settle(job);
+	for (i = 0; i < job->nranks; i++) {
+		struct sim_rank *rank = &job->ranks[i];
+
+		while (rank->values) {
+			struct sim_boot_value *value = rank->values;
+
+			rank->values = value->next;
+			free(value);
+		}
+		env->object_close(env->world, rank->object);
+	}
+	sim_hosts_close(&job->hosts);
+	for (i = 0; i < job->cluster->nodes; i++)
+		sim_card_close(&job->cards[i]);
+	sim_fabric_close(job->fabric);
+	sim_world_close(job->world);
+	free(job->hosts.firmware);
+	free(job->cards);
+	free(job->ranks);
+	free(job);
+}
+
+struct sim_world *sim_job_world(struct sim_job *job)
+{
+	return job->world;
+}
+
+struct sim_fabric *sim_job_fabric(struct sim_job *job)
+{
+	return job->fabric;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A job on a simulated cluster: the ranks of its nodes, each of which runs
+ * ordinary code on contexts, the ADI and collectives, in virtual time.
+ *
+ * Ranks are dealt out to nodes in blocks. A rank opens one context, with
+ * rank->context, and joins the job with rank->boot: what the ranks put is
+ * in a table that all of them see. Ranks of one node talk through its card.
+ */
+#ifndef SIM_JOB_H
+#define SIM_JOB_H
+
+#include <bcl/adi.h>
+
+#include "sim/cluster.h"
+#include "sim/world.h"
+#include "transport/boot/boot.h"
+
+struct sim_job;
+
+struct sim_rank {
+	struct sim_job *job;
+	struct bcl_context_options context;
+	struct bcl_boot boot;
+	void *arg;
+	struct sim_boot_value *values; /* that it has put */
+	int object;		       /* woken at the end of a fence */
+};
+
+/* The cluster must stay until the job is closed. */
+struct sim_job *sim_job_open(const struct sim_cluster *cluster, uint64_t seed);
+void sim_job_close(struct sim_job *job);
+
+struct sim_world *sim_job_world(struct sim_job *job);
+struct sim_fabric *sim_job_fabric(struct sim_job *job);
+
+/*
+ * Have all ranks run; once in the life of a job. The number of those that had
+ * not returned after `limit` ns of virtual time, or when all waited for ever.
+ */
+unsigned sim_job_run(struct sim_job *job, void (*run)(struct sim_rank *rank),
+		     void *arg, uint64_t limit);
+
+/* For a rank: join the job, and leave it with the context. */
+enum bcl_status sim_rank_join(struct sim_rank *rank, struct bcl_adi **adi);
+void sim_rank_leave(struct bcl_adi *adi);
+
+#endif

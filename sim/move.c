@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* A simulated card and the memory of its host. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/fail.h"
+#include "sim/firmware.h"
+
+struct bcl_card_seat *sim_seat_find(struct sim_firmware *firmware,
+				    uint16_t number)
+{
+	unsigned i;
+
+	for (i = 0; i < SIM_PORTS; i++) {
+		struct bcl_card_seat *seat = &firmware->seats[i];
+
+		if (number ? seat->port && seat->port->number == number
+			   : !seat->port)
+			return seat;
+	}
+	return NULL;
+}
+
+static struct bcl_card_seat *seat_of(struct sim_firmware *firmware,
+				     uint16_t port,
+				     const struct bcl_memref *ref)
+{
+	uint32_t seat = (ref->handle - 1) / SIM_AREAS;
+
+	if (port)
+		return sim_seat_find(firmware, port);
+	return ref->handle && seat < SIM_PORTS ? &firmware->seats[seat] : NULL;
+}
+
+static uint8_t *area(const struct bcl_card_seat *seat,
+		     const struct bcl_memref *ref)
+{
+	uint32_t index = (ref->handle - 1) % SIM_AREAS;
+	const struct bcl_card_area *area;
+
+	if (index >= BCL_CARD_AREAS || !seat->port)
+		return NULL;
+	area = &seat->areas[index];
+	if (ref->offset > area->length ||
+	    ref->length > area->length - ref->offset)
+		return NULL;
+	return area->address + ref->offset;
+}
+
+static bool on_the_card(const struct bcl_card_seat *seat, uint16_t port,
+			const struct bcl_memref *ref)
+{
+	return !port &&
+	       (ref->handle == sim_area_handle(seat, BCL_CARD_AREA_REQUESTS) ||
+		ref->handle == sim_area_handle(seat, BCL_CARD_AREA_INDICES));
+}
+
+/* Where the memory is, NULL: nowhere, or not allowed. Asked when a move begins
+ * and again when it is done: the memory may be gone by then. */
+static uint8_t *resolve(struct sim_firmware *firmware, uint16_t port,
+			int remote, const struct bcl_memref *ref,
+			unsigned rights)
+{
+	struct bcl_card_seat *seat = seat_of(firmware, port, ref);
+
+	if (!seat)
+		return NULL;
+	if (!port)
+		return area(seat, ref);
+	if (!remote && ref->handle == BCL_HANDLE_SELF)
+		return (uint8_t *)(uintptr_t)ref->offset;
+	return bcl_memory_check(firmware->context, ref->handle, ref->offset,
+				ref->length, remote ? rights : 0);
+}
+
+static unsigned right(enum bcl_dma_direction direction)
+{
+	return direction == BCL_DMA_WRITE ? BCL_REMOTE_WRITE : BCL_REMOTE_READ;
+}
+
+int sim_hal_allowed(void *arg, enum bcl_dma_direction direction, uint16_t port,
+		    const struct bcl_memref *ref)
+{
+	return resolve(arg, port, 1, ref, right(direction)) != NULL;
+}
+
+enum bcl_dma_result sim_hal_atomic(void *arg, enum bcl_atomic_op op,
+				   uint16_t port, const struct bcl_memref *ref,
+				   const uint64_t operand[2], uint64_t *old)
+{
+	uint64_t *word = (void *)resolve(arg, port, 1, ref, BCL_REMOTE_ATOMIC);
+
+	if (!word || ref->length != sizeof(*old) || (uintptr_t)word % 8)
+		return BCL_DMA_FAULT;
+	*old = *word;
+	if (op == BCL_ATOMIC_ADD)
+		*word += operand[0];
+	else if (*old == operand[0])
+		*word = operand[1];
+	return BCL_DMA_DONE;
+}
+
+/* ---- moves ---- */
+
+/* Something that an engine does: payload, or an event. */
+struct sim_move {
+	struct sim_event done;
+	struct sim_task task;
+	struct sim_firmware *firmware;
+	struct bcl_card_seat *seat; /* NULL: dropped */
+	struct sim_move *next, **place;
+
+	/* payload */
+	enum bcl_dma_direction direction;
+	enum bcl_dma_result result;
+	uint16_t port;
+	int remote;
+	struct bcl_memref ref;
+	void *memory; /* the card's */
+	uint32_t cookie;
+
+	/* an event */
+	enum bcl_queue queue;
+	uint32_t slot;
+	struct bcl_completion entry;
+};
+
+static struct sim_move *new_move(struct sim_firmware *firmware,
+				 struct bcl_card_seat *seat,
+				 enum bcl_dma_direction direction,
+				 uint32_t length,
+				 void (*done)(struct sim_event *event))
+{
+	struct sim_move *move = sim_need(calloc(1, sizeof(*move)));
+
+	move->firmware = firmware;
+	move->seat = seat;
+	move->direction = direction;
+	move->done.call = done;
+	move->next = firmware->moves;
+	move->place = &firmware->moves;
+	if (move->next)
+		move->next->place = &move->next;
+	firmware->moves = move;
+	sim_clock_set(firmware->card->clock, &move->done,
+		      sim_card_move(firmware->card, direction, length));
+	return move;
+}
+
+static void free_move(struct sim_move *move)
+{
+	*move->place = move->next;
+	if (move->next)
+		move->next->place = move->place;
+	free(move);
+}
+
+void sim_moves_drop(struct sim_firmware *firmware,
+		    const struct bcl_card_seat *seat)
+{
+	struct sim_move *move;
+
+	for (move = firmware->moves; move; move = move->next)
+		if (!seat || move->seat == seat)
+			move->seat = NULL;
+}
+
+/* The core hears of it when the processor has time. */
+static void payload_told(struct sim_task *task)
+{
+	struct sim_move *move =
+		(struct sim_move *)(void *)((char *)task -
+					    offsetof(struct sim_move, task));
+	struct sim_firmware *firmware = move->firmware;
+	const struct sim_move was = *move;
+
+	free_move(move);
+	sim_firmware_moved(firmware, was.direction, was.cookie, was.result);
+}
+
+static void payload_moved(struct sim_event *event)
+{
+	struct sim_move *move = (struct sim_move *)event;
+	uint8_t *memory = NULL;
+
+	if (move->seat)
+		memory = resolve(move->firmware, move->port, move->remote,
+				 &move->ref, right(move->direction));
+	move->result = memory ? BCL_DMA_DONE : BCL_DMA_FAULT;
+	if (memory && move->direction == BCL_DMA_WRITE)
+		memcpy(memory, move->memory, move->ref.length);
+	else if (memory)
+		memcpy(move->memory, memory, move->ref.length);
+	move->task.run = payload_told;
+	sim_card_do(move->firmware->card, &move->task);
+}
+
+enum bcl_dma_result sim_hal_dma(void *arg, enum bcl_dma_direction direction,
+				uint16_t port, int remote,
+				const struct bcl_memref *ref, void *card,
+				uint32_t cookie)
+{
+	struct sim_firmware *firmware = arg;
+	uint8_t *memory =
+		resolve(firmware, port, remote, ref, right(direction));
+	struct bcl_card_seat *seat = seat_of(firmware, port, ref);
+	struct sim_move *move;
+
+	if (!memory)
+		return BCL_DMA_FAULT;
+	if (on_the_card(seat, port, ref)) {
+		memcpy(card, memory, ref->length);
+		return BCL_DMA_DONE;
+	}
+	move = new_move(firmware, seat, direction, ref->length, payload_moved);
+	move->port = port;
+	move->remote = remote;
+	move->ref = *ref;
+	move->memory = card;
+	move->cookie = cookie;
+	firmware->stores += direction == BCL_DMA_WRITE;
+	return BCL_DMA_PENDING;
+}
+
+static uint64_t copy_cost(const struct sim_firmware *firmware, uint64_t bytes)
+{
+	return (bytes * firmware->costs->copy + 999) / 1000;
+}
+
+static void event_landed(struct sim_event *event)
+{
+	struct sim_move *move = (struct sim_move *)event;
+	struct sim_firmware *firmware = move->firmware;
+	struct bcl_card_seat *seat = move->seat;
+	const struct bcl_completion *entry = &move->entry;
+	struct bcl_completion *queue;
+
+	if (seat && move->queue == BCL_QUEUE_RECEIVES) {
+		queue = (void *)seat->areas[BCL_CARD_AREA_RECEIVES].address;
+		queue[move->slot] = *entry;
+		sim_charge(firmware->world, firmware->rank,
+			   firmware->costs->receive);
+		if (entry->kind == BCL_CQ_SYSTEM)
+			sim_charge(firmware->world, firmware->rank,
+				   copy_cost(firmware, entry->length));
+	} else if (seat) {
+		queue = (void *)seat->areas[BCL_CARD_AREA_SENDS].address;
+		queue[move->slot] = *entry;
+	}
+	if (seat)
+		sim_wake(firmware, seat->port);
+	free_move(move);
+}
+
+void sim_hal_event(void *arg, uint16_t port, enum bcl_queue queue,
+		   uint32_t slot, const struct bcl_completion *entry)
+{
+	struct sim_firmware *firmware = arg;
+	struct sim_move *move =
+		new_move(firmware, sim_seat_find(firmware, port), BCL_DMA_WRITE,
+			 sizeof(*entry), event_landed);
+
+	move->queue = queue;
+	move->slot = slot;
+	move->entry = *entry;
+}

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The real library and card core on simulated cards: what it takes is exact,
+ * because it is virtual time.
+ */
+#include <bcl/card_abi.h>
+#include <bcl/coll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/job.h"
+#include "transport/env/crc32c.h"
+#include "unit.h"
+
+#define SECOND 1000000000ull
+
+/* All costs differ, so that one cannot stand for another. */
+#define COSTS                                                             \
+	"host send=1.1us receive=0.9us trap=2us pio-write=0.13us "        \
+	"copy=1GB/s\n"                                                    \
+	"card mtu=4KB buffers=16 frame-sent=1.3us frame-received=1.7us "  \
+	"read-start=2.3us read=250MB/s write-start=2.9us write=500MB/s\n" \
+	"wire w bandwidth=200MB/s latency=50ns\n"                         \
+	"crossbar x latency=700ns queue=1MB forwarding=cut-through\n"
+
+#define STAR "star switch crossbar=x wire=w\n"
+
+static struct sim_cluster cluster;
+static struct sim_job *job;
+
+static void open_job(const char *text, uint64_t seed)
+{
+	char error[SIM_ERROR_SIZE];
+	FILE *in = fmemopen((void *)text, strlen(text), "r");
+
+	ck_assert_ptr_nonnull(in);
+	ck_assert_msg(sim_cluster_read(&cluster, "test", in, error), "%s",
+		      error);
+	fclose(in);
+	job = sim_job_open(&cluster, seed);
+}
+
+static void close_job(void)
+{
+	sim_job_close(job);
+	sim_cluster_free(&cluster);
+}
+
+static uint64_t now(struct sim_rank *rank)
+{
+	return rank->context.env->now(rank->context.env->world);
+}
+
+static void run(void (*what)(struct sim_rank *rank))
+{
+	ck_assert_uint_eq(sim_job_run(job, what, NULL, 600 * SECOND), 0);
+}
+
+/* ---- two ports ---- */
+
+struct side {
+	struct sim_rank *rank;
+	struct bcl_context *context;
+	struct bcl_port *port;
+	struct bcl_peer *peer;
+};
+
+static void next(struct side *side, enum bcl_event_kind kind,
+		 struct bcl_event *event)
+{
+	do {
+		ck_assert_int_eq(bcl_wait(side->port, 60 * SECOND), BCL_OK);
+	} while (bcl_poll(side->port, event));
+	ck_assert_int_eq(event->kind, kind);
+	ck_assert_int_eq(event->status, BCL_OK);
+}
+
+/* Has its port, and a peer at the other's. */
+static void open_side(struct side *side, struct sim_rank *rank)
+{
+	struct bcl_boot *boot = &rank->boot;
+	uint8_t address[BCL_ADDRESS_MAX];
+	struct bcl_event event;
+	size_t length;
+
+	side->rank = rank;
+	ck_assert_int_eq(bcl_open(&rank->context, &side->context), BCL_OK);
+	ck_assert_int_eq(bcl_port_open(side->context, NULL, &side->port),
+			 BCL_OK);
+	ck_assert_int_eq(bcl_port_address(side->port, address, &length),
+			 BCL_OK);
+	ck_assert_int_eq(bcl_boot_put(boot, "address", address, length),
+			 BCL_OK);
+	ck_assert_int_eq(bcl_boot_fence(boot), BCL_OK);
+	ck_assert_int_eq(bcl_boot_get(boot, 1 - boot->rank, "address", address,
+				      sizeof(address), &length),
+			 BCL_OK);
+	ck_assert_int_eq(
+		bcl_peer_open(side->port, address, length, &side->peer),
+		BCL_OK);
+	next(side, BCL_EVENT_PEER, &event);
+}
+
+static void close_side(struct side *side)
+{
+	bcl_boot_fence(&side->rank->boot);
+	bcl_close(side->context);
+}
+
+/* Let acknowledgements come to an end. */
+static void rest(struct side *side)
+{
+	sim_compute(sim_job_world(job), SECOND / 1000);
+	bcl_boot_fence(&side->rank->boot);
+}
+
+/* ---- what a message takes ---- */
+
+static uint64_t rate(uint64_t ps_per_byte, uint64_t bytes)
+{
+	return (ps_per_byte * bytes + 999) / 1000;
+}
+
+static uint64_t written(uint64_t bytes)
+{
+	const struct sim_dma_costs *costs = &cluster.costs.card.write;
+
+	return costs->start + rate(costs->ps_per_byte, bytes);
+}
+
+/* From the call to the doorbell's end: the request without references takes
+ * six words. */
+static uint64_t sending(uint64_t bytes)
+{
+	const struct sim_host_costs *costs = &cluster.costs.host;
+
+	return costs->send + costs->trap +
+	       (6 + (bytes + 7) / 8) * costs->pio_write;
+}
+
+/* From the doorbell to the frame's handling, by two cables and a switch. */
+static uint64_t passing(uint64_t bytes)
+{
+	const struct sim_cable *cable = &cluster.cables[0].config;
+
+	return cluster.costs.card.frame_sent +
+	       rate(cable->ps_per_byte, BCL_HEADERS_SIZE + bytes) +
+	       2 * cable->latency + cluster.switches[0].config.latency +
+	       cluster.costs.card.frame_received;
+}
+
+static uint64_t receiving(uint64_t bytes)
+{
+	const struct sim_host_costs *costs = &cluster.costs.host;
+
+	return written(bytes) + written(BCL_COMPLETION_SIZE) + costs->receive +
+	       rate(costs->copy, bytes);
+}
+
+enum {
+	ROUNDS = 8,
+};
+
+static uint64_t sent_at, arrived_at, round_trip[ROUNDS];
+
+static void one_message(struct sim_rank *rank)
+{
+	static const char bytes[24] = "how long does this take";
+	const struct iovec iov = { (void *)bytes, sizeof(bytes) };
+	struct bcl_event event;
+	struct side side;
+
+	open_side(&side, rank);
+	rest(&side);
+	if (rank->boot.rank == 0) {
+		sent_at = now(rank);
+		ck_assert_int_eq(bcl_send(side.peer, 0, 0, &iov, 1, 0), BCL_OK);
+	} else {
+		next(&side, BCL_EVENT_MESSAGE, &event);
+		arrived_at = now(rank);
+		ck_assert_uint_eq(event.length, sizeof(bytes));
+		ck_assert_mem_eq(event.data, bytes, sizeof(bytes));
+	}
+	rest(&side);
+	close_side(&side);
+}
+
+START_TEST(a_message_takes_what_its_steps_take)
+{
+	open_job("cluster nodes=2\n" COSTS STAR, 1);
+	run(one_message);
+	ck_assert_uint_eq(arrived_at - sent_at,
+			  sending(24) + passing(24) + receiving(24));
+	close_job();
+}
+END_TEST
+
+static void ping_pong(struct sim_rank *rank)
+{
+	struct bcl_event event;
+	struct side side;
+	unsigned i;
+
+	open_side(&side, rank);
+	rest(&side);
+	for (i = 0; i < ROUNDS; i++) {
+		uint64_t start = now(rank);
+
+		if (rank->boot.rank == 0)
+			bcl_send(side.peer, 0, i, NULL, 0, 0);
+		next(&side, BCL_EVENT_MESSAGE, &event);
+		ck_assert_uint_eq(event.immediate, i);
+		if (rank->boot.rank == 1)
+			bcl_send(side.peer, 0, i, NULL, 0, 0);
+		else
+			round_trip[i] = now(rank) - start;
+	}
+	rest(&side);
+	close_side(&side);
+}
+
+/* The verdict that comes with an answer is written behind it, and what the
+ * processor does besides fits into the time that it waits. */
+START_TEST(a_round_trip_takes_two_messages)
+{
+	uint64_t way;
+	unsigned i;
+
+	open_job("cluster nodes=2\n" COSTS STAR, 1);
+	run(ping_pong);
+	way = sending(0) + passing(0) + receiving(0) - written(0);
+	for (i = 0; i < ROUNDS; i++)
+		ck_assert_uint_eq(round_trip[i], 2 * way);
+	close_job();
+}
+END_TEST
+
+/* ---- long messages ---- */
+
+enum {
+	LONG = 4 << 20,
+};
+
+static uint64_t took;
+
+static void fill(uint8_t *bytes, size_t length, unsigned seed)
+{
+	size_t i;
+
+	for (i = 0; i < length; i++)
+		bytes[i] = (uint8_t)(i * 7 + (i >> 8) + seed);
+}
+
+static void long_message(struct sim_rank *rank)
+{
+	uint8_t *bytes = malloc(LONG), *expected = malloc(LONG);
+	struct bcl_event event;
+	struct side side;
+
+	open_side(&side, rank);
+	fill(expected, LONG, 5);
+	if (rank->boot.rank == 0) {
+		uint8_t token[BCL_KEY_MAX];
+		const struct iovec iov = { token, sizeof(token) };
+
+		ck_assert_int_eq(bcl_offer(side.peer, expected, LONG, 1, token),
+				 BCL_OK);
+		ck_assert_int_eq(bcl_send(side.peer, 0, 0, &iov, 1, 0), BCL_OK);
+		next(&side, BCL_EVENT_READ, &event);
+	} else {
+		uint64_t start;
+
+		next(&side, BCL_EVENT_MESSAGE, &event);
+		start = now(rank);
+		ck_assert_int_eq(
+			bcl_pull(side.peer, event.data, bytes, LONG, 2),
+			BCL_OK);
+		next(&side, BCL_EVENT_PULLED, &event);
+		took = now(rank) - start;
+		ck_assert_mem_eq(bytes, expected, LONG);
+	}
+	close_side(&side);
+	free(bytes);
+	free(expected);
+}
+
+/* In each another stage is slow. */
+static const struct stage {
+	const char *name, *card, *wire;
+} stages[] = {
+	{ "processor that sends",
+	  "frame-sent=40us frame-received=1us read=1GB/s write=1GB/s",
+	  "1GB/s" },
+	{ "processor that receives",
+	  "frame-sent=1us frame-received=40us read=1GB/s write=1GB/s",
+	  "1GB/s" },
+	{ "read engine",
+	  "frame-sent=1us frame-received=1us read-start=20us read=200MB/s "
+	  "write=1GB/s",
+	  "1GB/s" },
+	{ "write engine",
+	  "frame-sent=1us frame-received=1us read=1GB/s write-start=20us "
+	  "write=200MB/s",
+	  "1GB/s" },
+	{ "wire", "frame-sent=1us frame-received=1us read=1GB/s write=1GB/s",
+	  "100MB/s" },
+};
+
+/* What the slowest stage takes for all frames. */
+static uint64_t least(void)
+{
+	const struct sim_card_costs *card = &cluster.costs.card;
+	uint64_t payload = card->mtu - BCL_HEADERS_SIZE;
+	const uint64_t ns[] = {
+		card->frame_sent,
+		card->frame_received,
+		card->read.start + rate(card->read.ps_per_byte, payload),
+		card->write.start + rate(card->write.ps_per_byte, payload),
+		rate(cluster.cables[0].config.ps_per_byte, card->mtu),
+	};
+	uint64_t most = 0;
+	unsigned i;
+
+	for (i = 0; i < sizeof(ns) / sizeof(*ns); i++)
+		if (ns[i] > most)
+			most = ns[i];
+	return LONG / payload * most;
+}
+
+START_TEST(a_long_message_goes_at_the_pace_of_its_slowest_stage)
+{
+	const struct stage *stage = &stages[_i];
+	char text[1024];
+
+	snprintf(text, sizeof(text),
+		 "cluster nodes=2\n"
+		 "host send=1us receive=1us trap=1us copy=1GB/s\n"
+		 "card mtu=4096B buffers=32 %s\n"
+		 "wire w bandwidth=%s latency=50ns\n"
+		 "crossbar x latency=700ns queue=1MB "
+		 "forwarding=cut-through\n" STAR,
+		 stage->card, stage->wire);
+	open_job(text, 1);
+	run(long_message);
+	ck_assert_msg(took > least() && took < least() * 1.1,
+		      "%s: %llu ns instead of %llu", stage->name,
+		      (unsigned long long)took, (unsigned long long)least());
+	close_job();
+}
+END_TEST
+
+/* ---- collectives ---- */
+
+enum {
+	WORDS = 3000,
+};
+
+static void all_together(struct sim_rank *rank)
+{
+	unsigned size = rank->boot.size, me = rank->boot.rank, i, round;
+	static const size_t counts[] = { 1, 100, WORDS };
+	int64_t *mine = malloc(WORDS * sizeof(*mine));
+	int64_t *sums = malloc(WORDS * sizeof(*sums));
+	struct bcl_team *team;
+	struct bcl_adi *adi;
+
+	ck_assert_int_eq(sim_rank_join(rank, &adi), BCL_OK);
+	ck_assert_int_eq(bcl_team_world(adi, &team), BCL_OK);
+	for (round = 0; round < 3; round++) {
+		size_t n = counts[round];
+
+		for (i = 0; i < n; i++)
+			mine[i] = (int64_t)(me + 1) * (i + 1);
+		ck_assert_int_eq(bcl_barrier(team), BCL_OK);
+		ck_assert_int_eq(
+			bcl_allreduce(team, mine, sums, n,
+				      bcl_reduction(BCL_SUM, BCL_INT64)),
+			BCL_OK);
+		for (i = 0; i < n; i++)
+			ck_assert_int_eq(sums[i], (int64_t)size * (size + 1) /
+							  2 * (i + 1));
+		if (me == round)
+			mine[n - 1] = 4711 + round;
+		ck_assert_int_eq(
+			bcl_broadcast(team, mine, n * sizeof(*mine), round),
+			BCL_OK);
+		ck_assert_int_eq(mine[n - 1], 4711 + round);
+	}
+	bcl_team_free(team);
+	sim_rank_leave(adi);
+	free(mine);
+	free(sums);
+}
+
+START_TEST(collectives_on_eight_nodes)
+{
+	open_job("cluster nodes=8\n" COSTS STAR, 1);
+	run(all_together);
+	close_job();
+}
+END_TEST
+
+START_TEST(collectives_with_two_ranks_and_rails_to_a_node)
+{
+	open_job("cluster nodes=4 ranks=2 rails=2\n" COSTS STAR, 1);
+	run(all_together);
+	close_job();
+}
+END_TEST
+
+/* ---- the same again; losses ---- */
+
+struct record {
+	uint32_t frames, lost, hash;
+	bool lossy;
+};
+
+static bool recorded(void *arg, struct sim_frame *frame)
+{
+	struct record *record = arg;
+	uint64_t moment = sim_world_clock(sim_job_world(job))->now;
+
+	record->hash = bcl_crc32c(record->hash, &moment, sizeof(moment));
+	record->hash = bcl_crc32c(record->hash, frame->bytes, frame->length);
+	if (record->lossy && record->frames++ % 19 == 7) {
+		record->lost++;
+		sim_frame_free(frame);
+		return false;
+	}
+	return true;
+}
+
+static void record_run(struct record *record, uint64_t seed)
+{
+	open_job("cluster nodes=4 ranks=2\n" COSTS STAR, seed);
+	sim_fabric_watch(sim_job_fabric(job), recorded, record);
+	run(all_together);
+	close_job();
+}
+
+START_TEST(a_seed_decides_everything)
+{
+	struct record first = { 0 }, again = { 0 }, other = { 0 };
+
+	record_run(&first, 5);
+	record_run(&again, 5);
+	record_run(&other, 6);
+	ck_assert_uint_eq(first.hash, again.hash);
+	ck_assert_uint_ne(first.hash, other.hash);
+}
+END_TEST
+
+START_TEST(lost_frames_are_sent_again)
+{
+	struct record record = { .lossy = true };
+
+	record_run(&record, 5);
+	ck_assert_uint_gt(record.lost, 10);
+}
+END_TEST
+
+START_TEST(a_long_message_survives_losses)
+{
+	struct record record = { .lossy = true };
+
+	open_job("cluster nodes=2\n" COSTS STAR, 5);
+	sim_fabric_watch(sim_job_fabric(job), recorded, &record);
+	run(long_message);
+	ck_assert_uint_gt(record.lost, 50);
+	close_job();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sim card");
+	TCase *tcase = tcase_create("sim card");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, a_message_takes_what_its_steps_take);
+	tcase_add_test(tcase, a_round_trip_takes_two_messages);
+	tcase_add_loop_test(
+		tcase, a_long_message_goes_at_the_pace_of_its_slowest_stage, 0,
+		sizeof(stages) / sizeof(*stages));
+	tcase_add_test(tcase, collectives_on_eight_nodes);
+	tcase_add_test(tcase, collectives_with_two_ranks_and_rails_to_a_node);
+	tcase_add_test(tcase, a_seed_decides_everything);
+	tcase_add_test(tcase, lost_frames_are_sent_again);
+	tcase_add_test(tcase, a_long_message_survives_losses);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}
