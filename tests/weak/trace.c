@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A failing execution, for people. */
-#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,13 +46,27 @@ void explore_print_place(const void *where)
 		pclose(tool);
 }
 
+/* The variable that it lies in, if that is a static one. */
 static void print_word(const struct graph_word *word)
 {
-	Dl_info info;
+	char command[64], name[128], best[128] = "";
+	uintptr_t address = (uintptr_t)word->address, start, found = 0;
+	FILE *tool;
 
-	if (dladdr(word->address, &info) && info.dli_sname)
-		printf(" %s+%zd", info.dli_sname,
-		       (char *)word->address - (char *)info.dli_saddr);
+	snprintf(command, sizeof(command), "nm -n /proc/%d/exe", getpid());
+	fflush(stdout);
+	tool = popen(command, "r");
+	while (tool &&
+	       fscanf(tool, "%" SCNxPTR " %*c %127s", &start, name) == 2) {
+		if (start > address)
+			break;
+		found = start;
+		memcpy(best, name, sizeof(best));
+	}
+	if (tool)
+		pclose(tool);
+	if (*best && strcmp(best, "_end"))
+		printf(" %s+%" PRIuPTR, best, address - found);
 	else
 		printf(" %p", word->address);
 }

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The card writes completions and messages, their port reads them and gives
+ * blocks back, or sleeps: nicfw/port.h, card/queues.h.
+ */
+#include <string.h>
+
+#include "nicfw/port.h"
+#include "tests/weak/weak.h"
+#include "transport/card/inproc/inproc.h"
+#include "transport/card/inside.h"
+
+enum {
+	ENTRIES = 2, /* of each queue, and blocks */
+	SHIFT = 1,
+	MESSAGES = 5, /* two laps, and one */
+};
+
+/* The card's. */
+static struct bcl_card card;
+static struct nic_port nic;
+
+/* Shared. */
+static struct bcl_completion sends[ENTRIES], receives[ENTRIES];
+static struct bcl_port_indices indices;
+static uint8_t blocks[ENTRIES][BCL_BLOCK_SIZE];
+static _Atomic uint32_t news;
+static _Atomic uint32_t woken;
+
+/* The port's. */
+static struct bcl_card_port queues;
+static struct bcl_port port = { .card = &queues };
+static struct bcl_peer peer = { .state = BCL_PEER_UP };
+static uint64_t freed;
+static unsigned ended;
+
+struct bcl_peer *bcl_peer_find(struct bcl_port *of, uint64_t id,
+			       uint16_t number, bool make)
+{
+	(void)of;
+	(void)id;
+	(void)number;
+	(void)make;
+	return &peer;
+}
+
+bool bcl_card_sent(struct bcl_port *of, const struct bcl_completion *completion,
+		   struct bcl_event *event)
+{
+	(void)of;
+	weak_assert(completion->cookie == ended);
+	ended++;
+	*event = (struct bcl_event){ .kind = BCL_EVENT_SENT };
+	return true;
+}
+
+/* ---- the card in this process, that is, its lock ---- */
+
+static struct bcl_inproc host;
+static struct bcl_context context;
+
+static void yield(void *world)
+{
+	(void)world;
+	weak_block(1);
+}
+
+static const struct bcl_env env = { .yield = yield };
+
+static void exclusive(struct bcl_card_host *base, void (*run)(void *arg),
+		      void *arg)
+{
+	bcl_inproc_lock(bcl_inproc_of(base));
+	run(arg);
+	bcl_inproc_unlock(bcl_inproc_of(base));
+}
+
+static const struct bcl_card_ops ops = { .exclusive = exclusive };
+
+static void wake(void *of, uint16_t number)
+{
+	(void)of;
+	(void)number;
+	atomic_fetch_or_explicit(&woken, 1, memory_order_acq_rel);
+}
+
+/* ---- before ---- */
+
+static void set_up_card(void)
+{
+	memset(&card, 0, sizeof(card));
+	memset(&nic, 0, sizeof(nic));
+	card.gather = 1;
+	card.hal.wake = wake;
+	nic_list_init(&card.news);
+	nic_list_init(&card.starving);
+	nic_list_init(&nic.news);
+	nic_list_init(&nic.starving);
+	nic.nrequests = nic.nreceives = nic.nblocks = ENTRIES;
+	nic.sends_shift = nic.receives_shift = SHIFT;
+	nic.at.sends = sends;
+	nic.at.receives = receives;
+	nic.at.indices = &indices;
+}
+
+static void set_up_queue(struct bcl_card_cq *queue,
+			 struct bcl_completion *entries)
+{
+	*queue = (struct bcl_card_cq){ .next = entries,
+				       .lap = 1,
+				       .entries = entries,
+				       .end = entries + ENTRIES };
+}
+
+static void set_up(void)
+{
+	set_up_card();
+	memset(sends, 0, sizeof(sends));
+	memset(receives, 0, sizeof(receives));
+	memset(&indices, 0, sizeof(indices));
+	memset(blocks, 0, sizeof(blocks));
+	memset(&queues, 0, sizeof(queues));
+	set_up_queue(&queues.sends, sends);
+	set_up_queue(&queues.receives, receives);
+	queues.news = &news;
+	queues.indices = &indices;
+	queues.blocks = blocks[0];
+	queues.block_mask = ENTRIES - 1;
+	queues.freed = &freed;
+	queues.held = BCL_CARD_NO_BLOCK;
+	freed = ended = 0;
+	woken = 0;
+	host.base.ops = &ops;
+	host.env = &env;
+	host.lock = BCL_INPROC_FREE;
+	context.card = &host.base;
+	port.context = &context;
+}
+
+/* ---- the threads ---- */
+
+static void deliver(uint64_t number)
+{
+	struct bcl_completion entry = { .kind = BCL_CQ_SYSTEM,
+					.targ64 = number };
+	uint32_t block = 0;
+
+	weak_until(nic_port_block_take(&card, &nic, &block));
+	memcpy(blocks[block], &number, sizeof(number));
+	entry.index = block;
+	nic_port_event(&card, &nic, BCL_QUEUE_RECEIVES, &entry);
+}
+
+static void deliver_all(void)
+{
+	for (unsigned i = 0; i < MESSAGES; i++)
+		deliver(i);
+}
+
+static void expect(const struct bcl_event *event, uint64_t number)
+{
+	weak_assert(event->kind == BCL_EVENT_MESSAGE);
+	weak_assert(event->immediate == number);
+	weak_assert(!memcmp(event->data, &number, sizeof(number)));
+	bcl_card_release(&port);
+}
+
+static void receive_all(void)
+{
+	struct bcl_event event = { .length = 0 };
+
+	for (unsigned i = 0; i < MESSAGES; i++) {
+		weak_until(bcl_card_receive(&port, &event) == BCL_OK);
+		expect(&event, i);
+	}
+}
+
+/* What has been sent is told before what answers it. */
+static void send_and_answer(void)
+{
+	for (unsigned i = 0; i < ENTRIES; i++) {
+		struct bcl_completion entry = { .cookie = i };
+
+		nic_port_event(&card, &nic, BCL_QUEUE_SENDS, &entry);
+		deliver(i);
+	}
+}
+
+static void receive_answers(void)
+{
+	struct bcl_event event = { .length = 0 };
+
+	for (unsigned i = 0; i < ENTRIES;) {
+		weak_until(bcl_card_receive(&port, &event) == BCL_OK);
+		if (event.kind == BCL_EVENT_SENT)
+			continue;
+		weak_assert(ended > i);
+		expect(&event, i++);
+	}
+}
+
+static void deliver_and_wake(void)
+{
+	for (unsigned i = 0; i < ENTRIES; i++) {
+		bcl_inproc_lock(&host);
+		deliver(i);
+		bcl_nic_port_wake(&card);
+		bcl_inproc_unlock(&host);
+	}
+}
+
+static void sleep_and_receive(void)
+{
+	struct bcl_event event = { .length = 0 };
+
+	for (unsigned i = 0; i < ENTRIES; i++) {
+		while (bcl_card_receive(&port, &event)) {
+			bcl_card_sleep(&port, true);
+			if (bcl_card_port_idle(&queues))
+				weak_until(atomic_load_explicit(
+					&woken, memory_order_acquire));
+			bcl_card_sleep(&port, false);
+			atomic_exchange_explicit(&woken, 0,
+						 memory_order_acq_rel);
+		}
+		expect(&event, i);
+	}
+}
+
+int main(void)
+{
+	static const struct weak_test tests[] = {
+		{ "two laps", set_up, { deliver_all, receive_all }, NULL },
+		{ "sends and answers",
+		  set_up,
+		  { send_and_answer, receive_answers },
+		  NULL },
+		{ "sleep",
+		  set_up,
+		  { deliver_and_wake, sleep_and_receive },
+		  NULL },
+		{ .name = NULL },
+	};
+
+	return weak_main(tests);
+}
