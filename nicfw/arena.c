@@ -81,3 +81,13 @@ void bcl_nic_arena_put(struct bcl_card *card, void *memory)
 		join_next(card,
 			  nic_container(piece->link.prev, struct piece, link));
 }
+
+uint32_t bcl_card_free(const struct bcl_card *card)
+{
+	const struct nic_link *link;
+	uint32_t bytes = 0;
+
+	for (link = card->free.next; link != &card->free; link = link->next)
+		bytes += nic_container(link, struct piece, link)->size;
+	return bytes;
+}

@@ -293,8 +293,10 @@ enum bcl_status bcl_card_control(struct bcl_card *card,
  */
 uint64_t bcl_card_expected(const struct bcl_card *card, unsigned rail);
 
-/* For tools: counters[BCL_CARD_NCOUNTERS], and what is known of a node. */
+/* For tools: counters[BCL_CARD_NCOUNTERS]; the bytes of its arena that ports
+ * and connections leave free; and what is known of a node. */
 const uint64_t *bcl_card_counters(const struct bcl_card *card);
+uint32_t bcl_card_free(const struct bcl_card *card);
 
 struct bcl_node_info {
 	uint64_t card;

@@ -74,7 +74,8 @@ enum {
 	  "faults injected between host and card, e.g. drop:1%,dup:1%,"        \
 	  "seed:7")                                                            \
 	X(TEXT, trace, "BCL_TRACE", "", 0, 0,                                  \
-	  "file that gets every frame in pcapng form")                         \
+	  "file that gets every frame, and what was asked of the card, in "    \
+	  "pcapng form")                                                       \
 	X(TEXT, log, "BCL_LOG", "warn", 0, 0,                                  \
 	  "level (error, warn, info, debug), then areas, separated by "        \
 	  "commas; no area: all")                                              \

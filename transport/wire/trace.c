@@ -25,6 +25,8 @@ struct bcl_trace {
 	struct bcl_pcapng file;
 	uint64_t card;
 	int64_t epoch; /* what makes now() ns since 1970 */
+	void (*look)(void *arg);
+	void *arg;
 };
 
 struct traced {
@@ -36,6 +38,12 @@ struct traced {
 static uint64_t trace_now(const struct bcl_trace *trace)
 {
 	return trace->env->now(trace->env->world) + (uint64_t)trace->epoch;
+}
+
+static void look(struct bcl_trace *trace)
+{
+	if (trace->look)
+		trace->look(trace->arg);
 }
 
 static bool put(struct bcl_trace *trace, unsigned interface, uint64_t time,
@@ -153,11 +161,13 @@ static unsigned trace_transmit(struct bcl_rail *rail,
 {
 	struct traced *traced = (struct traced *)rail;
 	struct bcl_rail *inner = traced->base.inner;
-	uint64_t time = trace_now(traced->trace); /* before they arrive */
-	unsigned taken = inner->transmit(inner, destination, frames, n);
 	struct iovec pieces[BCL_PCAPNG_PIECES];
-	unsigned i;
+	unsigned taken, i;
+	uint64_t time;
 
+	look(traced->trace);
+	time = trace_now(traced->trace); /* before they arrive */
+	taken = inner->transmit(inner, destination, frames, n);
 	for (i = 0; i < taken; i++) {
 		memcpy(pieces + 1, frames[i].iov,
 		       frames[i].niov * sizeof(*pieces));
@@ -173,10 +183,12 @@ static void trace_deliver(void *arg, unsigned index,
 {
 	struct traced *traced = arg;
 	const struct bcl_rail_sink *sink = traced->base.sink;
-	uint64_t time = trace_now(traced->trace);
 	struct iovec pieces[BCL_PCAPNG_PIECES];
+	uint64_t time;
 	unsigned i;
 
+	look(traced->trace);
+	time = trace_now(traced->trace);
 	for (i = 0; i < n; i++) {
 		pieces[1] = (struct iovec){ (void *)frames[i].head,
 					    frames[i].head_len };
@@ -184,6 +196,7 @@ static void trace_deliver(void *arg, unsigned index,
 			  BCL_PCAPNG_INBOUND, pieces, 2);
 	}
 	sink->deliver(sink->host, index, source, frames, n);
+	look(traced->trace);
 }
 
 enum bcl_status bcl_trace_wrap(struct bcl_trace *trace, unsigned index,
@@ -267,6 +280,13 @@ enum bcl_status bcl_trace_open(const struct bcl_env *env,
 	bcl_log(config, BCL_LOG_INFO, "trace", "frames go to %s", name);
 	*result = trace;
 	return BCL_OK;
+}
+
+void bcl_trace_watch(struct bcl_trace *trace, void (*look)(void *arg),
+		     void *arg)
+{
+	trace->look = look;
+	trace->arg = arg;
 }
 
 void bcl_trace_record(struct bcl_trace *trace, const struct bcl_record *record)

@@ -30,6 +30,10 @@ enum bcl_status bcl_trace_open(const struct bcl_env *env,
 			       struct bcl_trace **trace);
 void bcl_trace_close(struct bcl_trace *trace);
 
+/* Have `look` called before a frame leaves and after frames came, under the
+ * card's lock: what it records then stands where it belongs. */
+void bcl_trace_watch(struct bcl_trace *trace, void (*look)(void *arg),
+		     void *arg);
 void bcl_trace_record(struct bcl_trace *trace, const struct bcl_record *record);
 
 /* Put the trace around *rail, which is rail number `index`; in turn. */

@@ -339,6 +339,8 @@ static void hal_node(void *arg, uint32_t index, uint64_t card, uint32_t life,
 	atomic_store_explicit(&host->base.alive, count, memory_order_relaxed);
 	node->shown.state = (uint8_t)state;
 	node->shown.life = life;
+	if (host->trace)
+		bcl_journal_node(&host->journal, card, state, status);
 	if (state == BCL_NODE_LOST || state == BCL_NODE_ISOLATED)
 		node->shown.lost = (uint8_t)status;
 	/* Owners look at it without the lock, then take the lock. Release:

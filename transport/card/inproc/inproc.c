@@ -79,6 +79,26 @@ static uint32_t first_area(const struct bcl_inproc *host,
 	return (uint32_t)(seat - host->seats) * BCL_INPROC_AREAS;
 }
 
+/* For the trace. */
+static enum bcl_status note(struct bcl_inproc *host,
+			    const struct bcl_card_area areas[BCL_CARD_AREAS],
+			    const struct bcl_control *control)
+{
+	const struct bcl_control close = {
+		.op = BCL_CTL_PORT_CLOSE,
+		.port = { .number = control->port.number },
+	};
+	enum bcl_status status =
+		bcl_journal_port_open(&host->journal, areas, control);
+	uint32_t result;
+
+	if (status)
+		bcl_inproc_command(host, &close, &result);
+	else
+		bcl_inproc_journal_memory(host);
+	return status;
+}
+
 static enum bcl_status
 sit_down(struct bcl_inproc *host, struct bcl_port *port,
 	 const struct bcl_card_area areas[BCL_CARD_AREAS],
@@ -101,6 +121,8 @@ sit_down(struct bcl_inproc *host, struct bcl_port *port,
 	control->port.blocks = handle + BCL_CARD_AREA_BLOCKS;
 	control->port.indices = handle + BCL_CARD_AREA_INDICES;
 	status = bcl_inproc_command(host, control, &result);
+	if (!status && host->trace)
+		status = note(host, areas, control);
 	if (status)
 		seat->number = 0;
 	return status;
@@ -135,6 +157,10 @@ static void port_close(struct bcl_card_host *base, struct bcl_card_seat *seat)
 
 	bcl_inproc_lock(host);
 	bcl_inproc_command(host, &control, &result);
+	if (host->trace) {
+		bcl_journal_port_close(&host->journal, seat->number);
+		bcl_inproc_journal_memory(host);
+	}
 	seat->number = 0;
 	memset(&host->areas[first_area(host, seat)], 0,
 	       BCL_CARD_AREAS * sizeof(*host->areas));

@@ -11,6 +11,7 @@
 #ifndef BCL_CARD_INPROC_H
 #define BCL_CARD_INPROC_H
 
+#include "transport/card/journal.h"
 #include "transport/card/ops.h"
 #include "transport/context.h"
 
@@ -94,7 +95,9 @@ struct bcl_inproc {
 	struct bcl_card_area areas[BCL_INPROC_HANDLES]; /* by handle - 1 */
 	struct bcl_rail_tx tx[BCL_INPROC_BURST];
 	uint8_t *stage;		 /* where a burst is put together */
-	struct bcl_trace *trace; /* NULL: no BCL_TRACE */
+	struct bcl_trace *trace; /* NULL: no BCL_TRACE; else also: */
+	struct bcl_journal journal;
+	struct bcl_card_ops ops;
 	void *arena;
 	uint32_t arena_size;
 };
@@ -159,6 +162,11 @@ void bcl_inproc_tell_rail(struct bcl_inproc *host, unsigned r);
 enum bcl_status bcl_inproc_open(struct bcl_context *context,
 				struct bcl_card_host **result);
 void bcl_inproc_close(struct bcl_card_host *host);
+
+/* ---- journal.c: only with a trace ---- */
+
+void bcl_inproc_journal(struct bcl_inproc *host);
+void bcl_inproc_journal_memory(struct bcl_inproc *host);
 
 /* ---- hal.c ---- */
 

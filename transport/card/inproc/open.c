@@ -53,20 +53,16 @@ static enum bcl_status decorate_rails(struct bcl_inproc *host)
 					host->context->card_id, &host->trace);
 	if (status)
 		return status;
-	for (r = 0; r < host->nrails; r++) {
-		if (host->trace)
+	/* A trace shows frames as the card sends and gets them. */
+	for (r = 0; r < host->nrails && !status; r++) {
+		if (config->fault[0])
+			status = bcl_fault_wrap(host->env, config, r,
+						&host->rails[r].rail);
+		if (!status && host->trace)
 			status = bcl_trace_wrap(host->trace, r,
 						&host->rails[r].rail);
-		if (status)
-			return status;
-		if (!config->fault[0])
-			continue;
-		status = bcl_fault_wrap(host->env, config, r,
-					&host->rails[r].rail);
-		if (status)
-			return status;
 	}
-	return BCL_OK;
+	return status;
 }
 
 static enum bcl_status open_card(struct bcl_inproc *host)
@@ -134,6 +130,8 @@ static enum bcl_status set_up(struct bcl_inproc *host)
 	status = open_card(host);
 	if (status)
 		return status;
+	if (host->trace)
+		bcl_inproc_journal(host);
 	for (r = 0; r < host->nrails; r++)
 		bcl_inproc_tell_rail(host, r);
 	return BCL_OK;
@@ -206,6 +204,8 @@ void bcl_inproc_close(struct bcl_card_host *base)
 		if (host->nodes[node].shown.state != BCL_NODE_CLOSED)
 			bcl_inproc_command(host, &control, &result);
 	}
+	if (host->trace)
+		bcl_journal_close(&host->journal, BCL_RECORD_CLOSED);
 	bcl_inproc_unlock(host);
 	release(host);
 }

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* BCL_TRACE: the journal of this host's card goes to the trace of its rails. */
+#include "transport/card/inproc/inproc.h"
+#include "transport/wire/trace.h"
+
+static void put(void *arg, const struct bcl_record *record)
+{
+	const struct bcl_inproc *host = arg;
+
+	bcl_trace_record(host->trace, record);
+}
+
+static uint64_t card_of(void *arg, uint32_t node)
+{
+	const struct bcl_inproc *host = arg;
+
+	return node < host->nnodes ? host->nodes[node].card : 0;
+}
+
+static void look(void *arg)
+{
+	struct bcl_inproc *host = arg;
+
+	bcl_journal_look(&host->journal);
+}
+
+/* The card takes requests when this returns, or as soon as it is called. */
+static void doorbell(struct bcl_card_host *base, struct bcl_card_seat *seat)
+{
+	struct bcl_inproc *host = bcl_inproc_of(base);
+
+	bcl_inproc_lock(host);
+	bcl_journal_look(&host->journal);
+	bcl_inproc_unlock(host);
+	bcl_inproc_doorbell(base, seat);
+}
+
+void bcl_inproc_journal(struct bcl_inproc *host)
+{
+	const struct bcl_context *context = host->context;
+
+	host->journal = (struct bcl_journal){ put, card_of, host, NULL };
+	host->ops = *host->base.ops;
+	host->ops.doorbell = doorbell;
+	host->base.ops = &host->ops;
+	bcl_trace_watch(host->trace, look, host);
+	bcl_journal_open(&host->journal, context->card_id, context->incarnation,
+			 host->arena_size, context->config.peer_timeout);
+}
+
+void bcl_inproc_journal_memory(struct bcl_inproc *host)
+{
+	bcl_journal_memory(&host->journal,
+			   host->arena_size - bcl_card_free(host->card));
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+#include "transport/card/journal.h"
+
+#include <stdlib.h>
+
+#include "transport/card/queues.h"
+#include "transport/env/crc32c.h"
+
+struct bcl_journal_port {
+	struct bcl_journal_port *next;
+	uint16_t number;
+	uint32_t request_mask, block_mask;
+	uint32_t submitted; /* of submits[], seen so far */
+	uint32_t freed;	    /* blocks, told last */
+	const struct bcl_request *requests;
+	const uint32_t *submits;
+	const uint8_t *blocks;
+	const struct bcl_port_indices *indices;
+	struct bcl_card_cq sends, receives; /* as one more reader of them */
+};
+
+static void put(struct bcl_journal *journal, struct bcl_record record)
+{
+	journal->put(journal->arg, &record);
+}
+
+/* ---- the card ---- */
+
+void bcl_journal_open(struct bcl_journal *journal, uint64_t card,
+		      uint64_t incarnation, uint32_t memory,
+		      uint64_t peer_timeout)
+{
+	put(journal, (struct bcl_record){
+			     .kind = BCL_RECORD_OPENED,
+			     .card = card,
+			     .value = incarnation,
+			     .length = memory,
+			     .target = (uint32_t)(peer_timeout / 1000000),
+		     });
+}
+
+void bcl_journal_close(struct bcl_journal *journal, enum bcl_record_kind kind)
+{
+	while (journal->ports)
+		bcl_journal_port_close(journal, journal->ports->number);
+	put(journal, (struct bcl_record){ .kind = (uint8_t)kind });
+}
+
+void bcl_journal_node(struct bcl_journal *journal, uint64_t card,
+		      enum bcl_node_state state, enum bcl_status status)
+{
+	put(journal, (struct bcl_record){
+			     .kind = BCL_RECORD_NODE,
+			     .card = card,
+			     .number = state,
+			     .status = (uint16_t)status,
+		     });
+}
+
+void bcl_journal_memory(struct bcl_journal *journal, uint32_t used)
+{
+	put(journal, (struct bcl_record){
+			     .kind = BCL_RECORD_MEMORY,
+			     .length = used,
+		     });
+}
+
+/* ---- ports ---- */
+
+static struct bcl_card_cq queue(const struct bcl_card_area *area, uint32_t n)
+{
+	struct bcl_completion *entries = (void *)area->address;
+
+	return (struct bcl_card_cq){ entries, 1, entries, entries + n };
+}
+
+enum bcl_status
+bcl_journal_port_open(struct bcl_journal *journal,
+		      const struct bcl_card_area areas[BCL_CARD_AREAS],
+		      const struct bcl_control *control)
+{
+	struct bcl_journal_port *port = calloc(1, sizeof(*port));
+
+	if (!port)
+		return BCL_ERR_NOMEM;
+	port->number = (uint16_t)control->port.number;
+	port->request_mask = control->port.nrequests - 1;
+	port->block_mask = control->port.nblocks - 1;
+	port->requests = (const void *)areas[BCL_CARD_AREA_REQUESTS].address;
+	port->submits =
+		(const void *)(port->requests + control->port.nrequests);
+	port->blocks = areas[BCL_CARD_AREA_BLOCKS].address;
+	port->indices = (const void *)areas[BCL_CARD_AREA_INDICES].address;
+	port->sends =
+		queue(&areas[BCL_CARD_AREA_SENDS], control->port.nrequests);
+	port->receives =
+		queue(&areas[BCL_CARD_AREA_RECEIVES], control->port.nreceives);
+	port->next = journal->ports;
+	journal->ports = port;
+	put(journal, (struct bcl_record){
+			     .kind = BCL_RECORD_PORT_OPENED,
+			     .port = port->number,
+			     .number = control->port.nrequests,
+			     .length = control->port.nblocks,
+			     .target = control->port.nchannels,
+		     });
+	return BCL_OK;
+}
+
+void bcl_journal_port_close(struct bcl_journal *journal, uint32_t number)
+{
+	struct bcl_journal_port **at = &journal->ports, *port;
+
+	bcl_journal_look(journal);
+	while (*at && (*at)->number != number)
+		at = &(*at)->next;
+	port = *at;
+	if (!port)
+		return;
+	*at = port->next;
+	free(port);
+	put(journal, (struct bcl_record){ .kind = BCL_RECORD_PORT_CLOSED,
+					  .port = (uint16_t)number });
+}
+
+/* ---- looking ---- */
+
+/* Of what a message to a system ring consists of, at the sender. */
+static uint32_t digest(const struct bcl_request *request)
+{
+	uint32_t crc = bcl_crc32c(0, request->inlined, request->inline_len);
+	unsigned i;
+
+	for (i = 0; i < request->nref; i++)
+		crc = bcl_crc32c(
+			crc, (const void *)(uintptr_t)request->refs[i].offset,
+			request->refs[i].length);
+	return crc;
+}
+
+/* Is it such a message, of pieces that are in this process? */
+static bool readable(const struct bcl_request *request)
+{
+	unsigned i;
+
+	if (request->op != BCL_REQ_SYSTEM ||
+	    request->inline_len > BCL_REQUEST_INLINE ||
+	    request->nref > BCL_REQUEST_REFS)
+		return false;
+	for (i = 0; i < request->nref; i++)
+		if (request->refs[i].handle != BCL_HANDLE_SELF ||
+		    request->refs[i].length > BCL_SYSTEM_MAX)
+			return false;
+	return true;
+}
+
+static void look_requests(struct bcl_journal *journal,
+			  struct bcl_journal_port *port)
+{
+	/* Acquire: pairs with submit() in path.c. */
+	uint32_t made = atomic_load_explicit(
+		(const _Atomic uint32_t *)&port->indices->requests_made,
+		memory_order_acquire);
+
+	for (; port->submitted != made; port->submitted++) {
+		uint32_t number =
+			port->submits[port->submitted & port->request_mask] &
+			port->request_mask;
+		const struct bcl_request *request = &port->requests[number];
+		bool whole = readable(request);
+
+		put(journal, (struct bcl_record){
+				     .kind = BCL_RECORD_REQUEST,
+				     .op = request->op,
+				     .type = request->type,
+				     .flags = whole ? BCL_RECORD_DIGEST : 0,
+				     .port = port->number,
+				     .peer_port = request->dst_port,
+				     .number = number,
+				     .length = request->length,
+				     .target = request->target,
+				     .arg32 = request->arg32,
+				     .digest = whole ? digest(request) : 0,
+				     .card = journal->card_of(journal->arg,
+							      request->node),
+				     .value = request->targ64,
+			     });
+	}
+}
+
+/*
+ * The next entry of a queue, or NULL. Laps only grow: an entry of a later one
+ * was overwritten before it was seen.
+ */
+static const struct bcl_completion *next(struct bcl_journal *journal,
+					 struct bcl_journal_port *port,
+					 struct bcl_card_cq *cq)
+{
+	uint32_t lap = atomic_load_explicit(
+		(const _Atomic uint32_t *)&cq->next->lap, memory_order_acquire);
+
+	if ((int32_t)(lap - cq->lap) > 0) {
+		put(journal, (struct bcl_record){ .kind = BCL_RECORD_UNSEEN,
+						  .port = port->number });
+		cq->lap = lap;
+	}
+	return lap == cq->lap ? cq->next : NULL;
+}
+
+static void look_sends(struct bcl_journal *journal,
+		       struct bcl_journal_port *port)
+{
+	const struct bcl_completion *c;
+
+	while ((c = next(journal, port, &port->sends))) {
+		put(journal, (struct bcl_record){
+				     .kind = BCL_RECORD_COMPLETED,
+				     .port = port->number,
+				     .number = c->index,
+				     .length = c->length,
+				     .status = c->status,
+			     });
+		bcl_card_cq_take(&port->sends);
+	}
+}
+
+static void look_receives(struct bcl_journal *journal,
+			  struct bcl_journal_port *port, uint32_t freed)
+{
+	const struct bcl_completion *c;
+
+	while ((c = next(journal, port, &port->receives))) {
+		const uint8_t *block =
+			port->blocks +
+			(size_t)(c->index & port->block_mask) * BCL_BLOCK_SIZE;
+		struct bcl_record record = {
+			.kind = BCL_RECORD_DELIVERED,
+			.op = c->kind,
+			.type = c->type,
+			.port = port->number,
+			.peer_port = c->src_port,
+			.number = c->index,
+			.length = c->length,
+			.arg32 = c->arg32,
+			.freed = freed,
+			.status = c->status,
+			.card = c->card,
+			.value = c->targ64,
+		};
+
+		if (c->kind == BCL_CQ_SYSTEM) {
+			record.flags = BCL_RECORD_DIGEST;
+			record.digest = bcl_crc32c(0, block, c->length);
+		}
+		put(journal, record);
+		bcl_card_cq_take(&port->receives);
+		port->freed = freed;
+	}
+}
+
+static void look_at(struct bcl_journal *journal, struct bcl_journal_port *port)
+{
+	/* Acquire: pairs with free_block() in queues.c. */
+	uint32_t freed = atomic_load_explicit(
+		(const _Atomic uint32_t *)&port->indices->blocks_freed,
+		memory_order_acquire);
+
+	/* Not each by itself: an eighth of a ring does not matter. */
+	if (freed - port->freed > port->block_mask / 8) {
+		put(journal, (struct bcl_record){ .kind = BCL_RECORD_RING,
+						  .port = port->number,
+						  .freed = freed });
+		port->freed = freed;
+	}
+	/* A request goes again only when its completion was seen. */
+	look_sends(journal, port);
+	look_receives(journal, port, freed);
+	look_requests(journal, port);
+}
+
+void bcl_journal_look(struct bcl_journal *journal)
+{
+	struct bcl_journal_port *port;
+
+	for (port = journal->ports; port; port = port->next)
+		look_at(journal, port);
+}

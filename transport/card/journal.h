@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The journal of a card: records (wire/record.h) of what passes between
+ * library and card. Both write their queues anyway (bcl/card_abi.h), and
+ * whoever maps them may read them: the journal is a third who looks. So a card
+ * without one does nothing for it.
+ *
+ * Its host looks before the card does whenever a doorbell rings, so that no
+ * request is missed; before a frame leaves, so that what is acknowledged was
+ * delivered before; and after frames came. All under one lock.
+ */
+#ifndef BCL_JOURNAL_H
+#define BCL_JOURNAL_H
+
+#include "transport/card/ops.h"
+#include "transport/wire/record.h"
+
+struct bcl_journal_port;
+
+/* `put` writes a record, `card_of` tells the card id of a node. */
+struct bcl_journal {
+	void (*put)(void *arg, const struct bcl_record *record);
+	uint64_t (*card_of)(void *arg, uint32_t node);
+	void *arg;
+	struct bcl_journal_port *ports;
+};
+
+void bcl_journal_open(struct bcl_journal *journal, uint64_t card,
+		      uint64_t incarnation, uint32_t memory,
+		      uint64_t peer_timeout);
+/* kind CLOSED, or CRASHED. */
+void bcl_journal_close(struct bcl_journal *journal, enum bcl_record_kind kind);
+
+/* A port was opened; NOMEM. Its areas must be there until it is closed. */
+enum bcl_status
+bcl_journal_port_open(struct bcl_journal *journal,
+		      const struct bcl_card_area areas[BCL_CARD_AREAS],
+		      const struct bcl_control *control);
+void bcl_journal_port_close(struct bcl_journal *journal, uint32_t number);
+
+void bcl_journal_look(struct bcl_journal *journal);
+void bcl_journal_node(struct bcl_journal *journal, uint64_t card,
+		      enum bcl_node_state state, enum bcl_status status);
+void bcl_journal_memory(struct bcl_journal *journal, uint32_t used);
+
+#endif
