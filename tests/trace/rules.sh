@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# bcl-check accepts a good trace and rejects each bad one, by the rule that its
+# name begins with; there is a bad one for each rule.
+set -euo pipefail
+here=${abs_top_srcdir:?}/tests/trace
+compile=${abs_top_builddir:?}/tests/trace/compile
+check=$abs_top_builddir/tools/bcl-check
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+status=0
+
+"$compile" "$here/good.trace" "$scratch/good.pcapng"
+"$check" "$scratch/good.pcapng" || status=1
+
+# Its writer may have been killed.
+head -c 20000 "$scratch/good.pcapng" >"$scratch/half.pcapng"
+"$check" "$scratch/half.pcapng" || status=1
+
+for trace in "$here"/bad/*.trace; do
+	rule=${trace##*/}
+	rule=${rule%.trace}
+	rule=${rule%%-*}
+	also=$(sed -n 's/^# also //p' "$trace")
+	cp "$here"/*.trace "$scratch"
+	cp "$trace" "$scratch/this.trace"
+	"$compile" "$scratch/this.trace" "$scratch/bad.pcapng"
+	code=0
+	"$check" "$scratch/bad.pcapng" >"$scratch/said" || code=$?
+	broken=$(sed -n 's/^[^ ]*:[0-9]*: \([a-z]*\): .*/\1/p' "$scratch/said" |
+		sort -u | tr '\n' ' ')
+	wanted=$(printf '%s\n' "$rule" $also | sort -u | tr '\n' ' ')
+	if ((code != 1)) || [[ $broken != "$wanted" ]]; then
+		echo "${trace##*/}: code $code, broken rules: $broken"
+		cat "$scratch/said"
+		status=1
+	fi
+done
+
+while read -r rule _; do
+	compgen -G "$here/bad/$rule.trace" >/dev/null ||
+		compgen -G "$here/bad/$rule-*.trace" >/dev/null || {
+		echo "no bad trace for $rule"
+		status=1
+	}
+done < <("$check" -l)
+exit $status

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tools/check/rules.h"
+
+enum {
+	PATIENCE_MS = 1000,
+	KEPT = 0, /* exit codes */
+	BROKEN = 1,
+	UNREADABLE = 2,
+};
+
+static int usage(FILE *to)
+{
+	fprintf(to, "usage: bcl-check [-p MILLISECONDS] FILE...\n"
+		    "       bcl-check -l\n"
+		    "Hold traces (BCL_TRACE) against the rules of the "
+		    "protocol.\n"
+		    "  -l  list the rules\n"
+		    "  -p  how long something may take that takes no time "
+		    "(default 1000)\n");
+	return to == stdout ? KEPT : UNREADABLE;
+}
+
+static int list(void)
+{
+	unsigned i;
+
+	for (i = 0; i < check_nrules; i++)
+		printf("%-10s %s\n", check_rules[i].name, check_rules[i].says);
+	return KEPT;
+}
+
+static void tell_ports(const struct check_life *life)
+{
+	const struct check_port *port;
+
+	for (port = life->ports; port; port = port->next)
+		if (port->gap)
+			printf("not checked: port %u of card %016" PRIx64
+			       ", of which events are missing\n",
+			       port->number, life->card);
+}
+
+/* What the files do not tell. */
+static void tell_gaps(const struct check_world *world)
+{
+	const struct check_link *link;
+	const struct check_life *life;
+	unsigned i;
+
+	for (i = 0; i < CHECK_LIVES; i++)
+		for (life = world->lives[i]; life; life = life->next) {
+			if (!life->records)
+				printf("not checked: what was asked of card "
+				       "%016" PRIx64 " and delivered there, "
+				       "which no record tells\n",
+				       life->card);
+			for (link = life->links; link; link = link->next)
+				if (!check_life_find(world, link->card))
+					printf("not checked: what card "
+					       "%016" PRIx64 " asked of "
+					       "%016" PRIx64 " and got, which "
+					       "is in no file\n",
+					       link->card, life->card);
+			tell_ports(life);
+		}
+}
+
+static int run(char *const *files, unsigned n, uint64_t patience)
+{
+	struct check_world *world = calloc(1, sizeof(*world));
+	struct check_reader *reader = check_reader_open(files, n);
+	struct check_packet packet;
+	int more = -1, result;
+
+	if (!world)
+		abort();
+	world->patience = patience;
+	check_world_open(world);
+	while (reader && (more = check_reader_next(reader, &packet)) > 0)
+		check_packet(world, &packet);
+	if (reader)
+		check_reader_close(reader);
+	if (more == 0) {
+		check_end(world);
+		tell_gaps(world);
+		printf("%" PRIu64 " frames, %" PRIu64 " of them damaged on "
+		       "the way, %" PRIu64 " records: %u complaints\n",
+		       world->frames, world->damaged, world->records,
+		       world->complaints);
+	}
+	result = more < 0 ? UNREADABLE : world->complaints ? BROKEN : KEPT;
+	check_world_close(world);
+	free(world);
+	return result;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t patience = PATIENCE_MS;
+	char *end;
+	int option;
+
+	while ((option = getopt(argc, argv, "hlp:")) != -1)
+		switch (option) {
+		case 'h':
+			return usage(stdout);
+		case 'l':
+			return list();
+		case 'p':
+			patience = strtoull(optarg, &end, 10);
+			if (*end || end == optarg)
+				return usage(stderr);
+			break;
+		default:
+			return usage(stderr);
+		}
+	if (optind == argc)
+		return usage(stderr);
+	return run(argv + optind, (unsigned)(argc - optind),
+		   patience * 1000000);
+}

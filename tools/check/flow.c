@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/check/flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	BUCKETS = 4096,
+	PENDING = -1, /* instead of a status: not completed */
+};
+
+/* A message that was asked for, or one that was delivered before that. */
+struct message {
+	struct message *next;
+	struct bcl_record record;
+	uint64_t order; /* of the request at its card */
+	uint64_t life;	/* incarnation of that card */
+	uint64_t time;	/* of the record; when completed, of that */
+	int status;	/* enum bcl_status, or PENDING */
+	bool delivered;
+	struct check_place place, passed; /* by a later one */
+};
+
+struct queue {
+	struct message *first, **end;
+};
+
+struct flow {
+	struct flow *next, *busy;
+	uint64_t from, to;
+	uint16_t from_port, to_port;
+	struct queue asked, early;
+	struct message last; /* the last one that was delivered, */
+	bool any;	     /* if there was one */
+	bool listed;	     /* in flows->busy */
+};
+
+struct check_flows {
+	struct flow *buckets[BUCKETS];
+	struct flow *busy; /* with messages */
+	struct check_finding *found;
+	unsigned nfound, room;
+	uint64_t sweep; /* when to look for what took too long */
+};
+
+static void *need(size_t size)
+{
+	void *memory = calloc(1, size);
+
+	if (!memory)
+		abort();
+	return memory;
+}
+
+struct check_flows *check_flows_open(void)
+{
+	return need(sizeof(struct check_flows));
+}
+
+/* ---- queues ---- */
+
+static void append(struct queue *queue, const struct message *new)
+{
+	struct message *message = need(sizeof(*message));
+
+	*message = *new;
+	if (!queue->first)
+		queue->end = &queue->first;
+	*queue->end = message;
+	queue->end = &message->next;
+}
+
+static void drop_first(struct queue *queue)
+{
+	struct message *message = queue->first;
+
+	queue->first = message->next;
+	free(message);
+}
+
+void check_flows_close(struct check_flows *flows)
+{
+	struct flow *flow;
+	unsigned i;
+
+	for (i = 0; i < BUCKETS; i++)
+		while ((flow = flows->buckets[i])) {
+			flows->buckets[i] = flow->next;
+			while (flow->asked.first)
+				drop_first(&flow->asked);
+			while (flow->early.first)
+				drop_first(&flow->early);
+			free(flow);
+		}
+	free(flows->found);
+	free(flows);
+}
+
+static struct flow *find(struct check_flows *flows, uint64_t from,
+			 unsigned from_port, uint64_t to, unsigned to_port)
+{
+	uint64_t hash = (from * 31 + from_port) * 31 + to * 7 + to_port;
+	struct flow **at = &flows->buckets[(hash ^ hash >> 32) % BUCKETS];
+	struct flow *flow;
+
+	for (flow = *at; flow; flow = flow->next)
+		if (flow->from == from && flow->to == to &&
+		    flow->from_port == from_port && flow->to_port == to_port)
+			break;
+	if (!flow) {
+		flow = need(sizeof(*flow));
+		flow->from = from;
+		flow->to = to;
+		flow->from_port = (uint16_t)from_port;
+		flow->to_port = (uint16_t)to_port;
+		flow->next = *at;
+		*at = flow;
+	}
+	if (!flow->listed) {
+		flow->listed = true;
+		flow->busy = flows->busy;
+		flows->busy = flow;
+	}
+	return flow;
+}
+
+/* ---- findings ---- */
+
+static void found(struct check_flows *flows, const struct flow *flow,
+		  enum check_end end, const struct check_place *place,
+		  const struct check_place *other)
+{
+	if (flows->nfound == flows->room) {
+		flows->room = flows->room ? 2 * flows->room : 16;
+		flows->found = realloc(flows->found,
+				       flows->room * sizeof(*flows->found));
+	}
+	if (!flows->found)
+		abort();
+	flows->found[flows->nfound++] = (struct check_finding){
+		.end = end,
+		.place = *place,
+		.other = *other,
+		.card = flow->from,
+		.port = flow->from_port,
+		.peer_port = flow->to_port,
+	};
+}
+
+const struct check_finding *check_flows_found(const struct check_flows *flows,
+					      unsigned i)
+{
+	return i < flows->nfound ? &flows->found[i] : NULL;
+}
+
+void check_flows_forget(struct check_flows *flows)
+{
+	flows->nfound = 0;
+}
+
+/* Does the trace say what this card asks for and gets? */
+static bool told_of(const struct check_world *world, uint64_t card,
+		    unsigned port)
+{
+	const struct check_life *life = check_life_find(world, card);
+	const struct check_port *at;
+
+	if (!life || !life->records)
+		return false;
+	at = check_port_find(life, port);
+	return !at || !at->gap;
+}
+
+/* ---- matching ---- */
+
+static bool same(const struct bcl_record *asked,
+		 const struct bcl_record *delivered)
+{
+	bool notify = delivered->op == BCL_CQ_NOTIFY;
+
+	return asked->op == (notify ? BCL_REQ_PUT_NOTIFY : BCL_REQ_SYSTEM) &&
+	       asked->length == delivered->length &&
+	       asked->type == delivered->type &&
+	       asked->value == delivered->value &&
+	       (!notify || asked->arg32 == delivered->arg32) &&
+	       (notify ||
+		!(asked->flags & delivered->flags & BCL_RECORD_DIGEST) ||
+		asked->digest == delivered->digest);
+}
+
+/* Could these deliveries be of one message? */
+static bool alike(const struct bcl_record *a, const struct bcl_record *b)
+{
+	return a->op == b->op && a->length == b->length && a->type == b->type &&
+	       a->value == b->value && a->digest == b->digest;
+}
+
+/* One that should have come before another. */
+static bool match_passed(struct check_flows *flows, struct flow *flow,
+			 const struct message *delivered)
+{
+	struct message *message;
+
+	for (message = flow->asked.first; message; message = message->next)
+		if (!message->delivered && message->passed.number &&
+		    same(&message->record, &delivered->record))
+			break;
+	if (!message)
+		return false;
+	message->delivered = true;
+	found(flows, flow, CHECK_END_ORDER, &delivered->place,
+	      &message->passed);
+	return true;
+}
+
+/* The oldest request that this may be; those before it are passed. */
+static bool match(struct check_flows *flows, struct flow *flow,
+		  const struct message *delivered)
+{
+	struct message *message, *before;
+
+	for (message = flow->asked.first; message; message = message->next)
+		if (!message->delivered && !message->passed.number &&
+		    same(&message->record, &delivered->record))
+			break;
+	if (!message)
+		return match_passed(flows, flow, delivered);
+	message->delivered = true;
+	flow->last = *delivered;
+	flow->any = true;
+	for (before = flow->asked.first; before != message;
+	     before = before->next) {
+		if (before->delivered || before->passed.number)
+			continue;
+		before->passed = delivered->place;
+		if (before->status == BCL_OK)
+			found(flows, flow, CHECK_END_ORDER, &delivered->place,
+			      &before->place);
+	}
+	return true;
+}
+
+static void match_early(struct check_flows *flows, struct flow *flow)
+{
+	while (flow->early.first && match(flows, flow, flow->early.first))
+		drop_first(&flow->early);
+}
+
+/* Forget what is done with, and judge what is older than `old`. */
+static void settle(const struct check_world *world, struct flow *flow,
+		   uint64_t old)
+{
+	struct check_flows *flows = world->flows;
+	const struct check_place nowhere = { NULL, 0 };
+	struct message *message;
+
+	while ((message = flow->asked.first)) {
+		if (!message->delivered &&
+		    (message->status == PENDING || message->time >= old))
+			break;
+		if (message->delivered && message->status == PENDING)
+			break;
+		if (!message->delivered && message->status == BCL_OK &&
+		    !message->passed.number &&
+		    told_of(world, flow->to, flow->to_port))
+			found(flows, flow, CHECK_END_LOST, &message->place,
+			      &nowhere);
+		drop_first(&flow->asked);
+	}
+	while ((message = flow->early.first) && message->time < old) {
+		bool again = flow->any &&
+			     alike(&flow->last.record, &message->record);
+
+		found(flows, flow, again ? CHECK_END_AGAIN : CHECK_END_UNSENT,
+		      &message->place, again ? &flow->last.place : &nowhere);
+		drop_first(&flow->early);
+	}
+}
+
+static void sweep(const struct check_world *world, uint64_t old)
+{
+	struct flow **at = &world->flows->busy, *flow;
+
+	while ((flow = *at)) {
+		settle(world, flow, old);
+		if (flow->asked.first || flow->early.first) {
+			at = &flow->busy;
+			continue;
+		}
+		flow->listed = false;
+		*at = flow->busy;
+	}
+}
+
+/* ---- records ---- */
+
+static struct message record_message(struct check_event *event)
+{
+	return (struct message){
+		.record = event->record,
+		.order = event->life->orders,
+		.life = event->life->incarnation,
+		.time = event->packet->time,
+		.status = PENDING,
+		.place = { event->packet->file, event->packet->number },
+	};
+}
+
+static void asked(struct check_event *event)
+{
+	struct check_flows *flows = event->world->flows;
+	const struct bcl_record *record = &event->record;
+	struct flow *flow;
+	const struct message new = record_message(event);
+
+	if (!check_is_ordered(record->op) ||
+	    !told_of(event->world, record->card, record->peer_port))
+		return;
+	flow = find(flows, event->life->card, record->port, record->card,
+		    record->peer_port);
+	append(&flow->asked, &new);
+	match_early(flows, flow);
+}
+
+static void delivered(struct check_event *event)
+{
+	struct check_flows *flows = event->world->flows;
+	const struct bcl_record *record = &event->record;
+	const struct message new = record_message(event);
+	struct flow *flow;
+
+	if ((record->op != BCL_CQ_SYSTEM && record->op != BCL_CQ_NOTIFY) ||
+	    !told_of(event->world, record->card, record->peer_port))
+		return;
+	flow = find(flows, record->card, record->peer_port, event->life->card,
+		    record->port);
+	if (!flow->early.first && match(flows, flow, &new))
+		return;
+	append(&flow->early, &new);
+}
+
+static void completed(struct check_event *event)
+{
+	const struct check_request *request = event->request;
+	struct check_flows *flows = event->world->flows;
+	struct message *message;
+	struct flow *flow;
+
+	if (!request || !check_is_ordered(request->asked.op) ||
+	    !told_of(event->world, request->asked.card,
+		     request->asked.peer_port))
+		return;
+	flow = find(flows, event->life->card, request->asked.port,
+		    request->asked.card, request->asked.peer_port);
+	for (message = flow->asked.first; message; message = message->next)
+		if (message->order == request->order &&
+		    message->life == event->life->incarnation)
+			break;
+	if (!message)
+		return;
+	message->status = event->record.status;
+	message->time = event->packet->time;
+	if (!message->status && message->passed.number)
+		found(flows, flow, CHECK_END_ORDER, &message->passed,
+		      &message->place);
+	settle(event->world, flow, 0);
+}
+
+/* What this card asked for may have been delivered, or not. */
+static void ended(struct check_event *event, unsigned port)
+{
+	struct message *message;
+	struct flow *flow;
+
+	for (flow = event->world->flows->busy; flow; flow = flow->busy) {
+		if (flow->from != event->life->card ||
+		    (port && flow->from_port != port))
+			continue;
+		for (message = flow->asked.first; message;
+		     message = message->next)
+			if (message->status == PENDING) {
+				message->status = BCL_ERR_CLOSED;
+				message->time = event->packet->time;
+			}
+	}
+}
+
+void check_flows_record(struct check_event *event)
+{
+	struct check_flows *flows = event->world->flows;
+	uint64_t now = event->packet->time, patience = event->world->patience;
+
+	if (now >= flows->sweep) {
+		sweep(event->world, now > patience ? now - patience : 0);
+		flows->sweep = now + patience / 4;
+	}
+	switch (event->record.kind) {
+	case BCL_RECORD_REQUEST:
+		asked(event);
+		break;
+	case BCL_RECORD_DELIVERED:
+		delivered(event);
+		break;
+	case BCL_RECORD_COMPLETED:
+		completed(event);
+		break;
+	case BCL_RECORD_PORT_CLOSED:
+		ended(event, event->record.port);
+		break;
+	case BCL_RECORD_OPENED:
+	case BCL_RECORD_CLOSED:
+	case BCL_RECORD_CRASHED:
+		ended(event, 0);
+		break;
+	}
+}
+
+void check_flows_end(struct check_world *world)
+{
+	sweep(world, UINT64_MAX);
+}

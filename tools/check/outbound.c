@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* What went by a connection, and what the peer said of it. */
+#include <stdlib.h>
+
+#include "tools/check/world.h"
+
+struct check_number *check_number(const struct check_link *link, uint32_t msg)
+{
+	struct check_number *number;
+
+	if (!link->out || !msg)
+		return NULL;
+	number = &link->out[msg % CHECK_MEMORY];
+	return number->msg == msg ? number : NULL;
+}
+
+struct check_chain *check_chain(struct check_link *link, unsigned src_port,
+				unsigned dst_port)
+{
+	struct check_chain *chain = link->chains;
+
+	while (chain &&
+	       (chain->src_port != src_port || chain->dst_port != dst_port))
+		chain = chain->next;
+	if (chain)
+		return chain;
+	chain = calloc(1, sizeof(*chain));
+	if (!chain)
+		abort();
+	chain->src_port = (uint16_t)src_port;
+	chain->dst_port = (uint16_t)dst_port;
+	chain->next = link->chains;
+	link->chains = chain;
+	return chain;
+}
+
+/* Could the segment be what this request asked for? Messages of a flow leave in
+ * its order, others in any. */
+static bool fits(const struct check_request *request,
+		 const struct check_link *link,
+		 const struct check_segment *segment)
+{
+	const struct bcl_record *asked = &request->asked;
+
+	if (!request->used || request->progress == CHECK_NUMBERED ||
+	    request->progress == CHECK_JUDGED || asked->card != link->card ||
+	    asked->peer_port != segment->dst_port)
+		return false;
+	if (check_is_ordered(segment->op))
+		return check_is_ordered(asked->op);
+	return asked->op == segment->op && asked->length == segment->total &&
+	       asked->target == segment->target &&
+	       asked->value == segment->targ64;
+}
+
+void check_outbound_find(struct check_event *event)
+{
+	const struct check_segment *segment = event->segment;
+	struct check_request *request;
+	unsigned i;
+
+	event->numbered = NULL;
+	event->source = NULL;
+	event->port = NULL;
+	if (!event->link)
+		return;
+	event->numbered = check_number(event->link, segment->msg);
+	if (event->numbered || check_is_reply(segment->op))
+		return;
+	event->port = check_port_find(event->life, segment->src_port);
+	for (i = 0; event->port && i < event->port->nrequests; i++) {
+		request = &event->port->requests[i];
+		if (fits(request, event->link, segment) &&
+		    (!event->source || request->order < event->source->order))
+			event->source = request;
+	}
+}
+
+void check_outbound_frame(struct check_event *event)
+{
+	const struct check_frame *frame = event->frame;
+	struct check_lane *lane = event->lane;
+	struct check_sent *sent;
+
+	if (!event->link || frame->kind != BCL_FRAME_DATA)
+		return;
+	if (!lane->sent)
+		lane->sent = calloc(BCL_SACK_BITS, sizeof(*lane->sent));
+	if (!lane->sent)
+		abort();
+	sent = &lane->sent[frame->seq % BCL_SACK_BITS];
+	if (sent->seq != frame->seq || event->new_frame ||
+	    sent->heard != event->link->heard)
+		*sent = (struct check_sent){ .seq = frame->seq,
+					     .heard = event->link->heard };
+	sent->times++;
+	if (!event->new_frame)
+		return;
+	lane->next = frame->seq + 1;
+	lane->fresh++;
+	if (!lane->went_known)
+		lane->acked = frame->seq;
+	lane->went_known = true;
+}
+
+void check_outbound_segment(struct check_event *event)
+{
+	const struct check_segment *segment = event->segment;
+	struct check_request *source = event->source;
+	struct check_link *link = event->link;
+
+	if (!link)
+		return;
+	if (segment->op == BCL_SEG_WITHDRAW) {
+		if (event->numbered)
+			event->numbered->withdrawn = true;
+		return;
+	}
+	if (event->numbered)
+		return;
+	if (!link->out)
+		link->out = calloc(CHECK_MEMORY, sizeof(*link->out));
+	if (!link->out)
+		abort();
+	link->out[segment->msg % CHECK_MEMORY] = (struct check_number){
+		.msg = segment->msg,
+		.op = segment->op,
+		.type = segment->type,
+		.src_port = segment->src_port,
+		.dst_port = segment->dst_port,
+		.prev = segment->prev,
+		.total = segment->total,
+		.target = segment->target,
+		.targ64 = segment->targ64,
+		.port = source ? event->port : NULL,
+		.request = source ? source->asked.number : 0,
+		.order = source ? source->order : 0,
+		.place = { event->packet->file, event->packet->number },
+	};
+	link->next_out = check_after(segment->msg);
+	if (check_is_ordered(segment->op))
+		check_chain(link, segment->src_port, segment->dst_port)->last =
+			segment->msg;
+	if (!source)
+		return;
+	source->progress = CHECK_NUMBERED;
+	source->token = segment->arg32;
+}
+
+static void judge(struct check_link *link, uint32_t msg,
+		  enum bcl_verdict verdict)
+{
+	struct check_number *number = check_number(link, msg);
+	struct check_request *request;
+
+	if (!number || number->verdict || verdict == BCL_VERDICT_UNKNOWN)
+		return;
+	number->verdict = (uint8_t)verdict;
+	if (!number->port)
+		return;
+	request = &number->port->requests[number->request];
+	if (!request->used || request->order != number->order)
+		return;
+	request->verdict = verdict;
+	if (verdict == BCL_VERDICT_REFUSED) {
+		request->progress = CHECK_REFUSED;
+		request->delayed = true;
+	} else {
+		request->progress = CHECK_JUDGED;
+	}
+}
+
+void check_outbound_answers(struct check_event *event)
+{
+	const struct check_frame *frame = event->frame;
+	struct check_link *link = event->link;
+	struct check_lane *lane = event->lane;
+	unsigned i, k;
+
+	if (!link || !link->peer || frame->kind == BCL_FRAME_HELLO ||
+	    frame->kind == BCL_FRAME_HELLO_ACK ||
+	    bcl_before(link->next_out, frame->done))
+		return;
+	if (lane->went_known && bcl_before(lane->acked, frame->ack) &&
+	    !bcl_before(lane->next, frame->ack))
+		lane->acked = frame->ack;
+	for (; bcl_before(link->peer_done, frame->done); link->peer_done++)
+		judge(link, link->peer_done, BCL_VERDICT_DELIVERED);
+	for (k = 0; k < frame->nsegments; k++) {
+		const struct check_segment *segment = &frame->segments[k];
+
+		if (segment->op != BCL_SEG_VERDICT)
+			continue;
+		for (i = 0; i < segment->arg32; i++)
+			judge(link, segment->target + i,
+			      segment->payload[i / 2] >> i % 2 * 4 & 15);
+	}
+}
