@@ -2,6 +2,8 @@
 -- Wireshark's and tshark's view of BCL's frames (bcl/wire.h), from BCL_TRACE
 -- or from a network: wireshark -X lua_script:bcl.lua FILE
 -- Filters begin with bcl, e.g. bcl.kind == 5 && bcl.op == 1, bcl.bad.
+-- And of what hosts ask of their cards and get (transport/wire/record.h), which
+-- only BCL_TRACE tells: bcl_host.kind == 8 && bcl_host.port == 1.
 
 local MAGIC, VERSION, ETHERTYPE = 0xbc13, 1, 0x88b5
 local HEADER, SEGMENT, SMALLEST = 40, 40, 80
@@ -263,3 +265,112 @@ DissectorTable.get("ethertype"):add(ETHERTYPE, bcl)
 bcl:register_heuristic("udp", function(tvb, pinfo, tree)
 	return frame(tvb, pinfo, tree) > 0
 end)
+
+-- ---- records ----
+
+local RECORD, RECORD_MAGIC, RECORD_VERSION = 64, 0xbc7e, 1
+local records = {
+	[1] = "OPENED", [2] = "CLOSED", [3] = "CRASHED", [4] = "PORT_OPENED",
+	[5] = "PORT_CLOSED", [6] = "REQUEST", [7] = "COMPLETED",
+	[8] = "DELIVERED", [9] = "RING", [10] = "NODE", [11] = "MEMORY",
+	[12] = "UNSEEN",
+}
+local requests = {
+	[1] = "SYSTEM", [2] = "CHANNEL", [3] = "PUT", [4] = "PUT_NOTIFY",
+	[5] = "GET", [7] = "FETCH_ADD", [8] = "COMPARE_SWAP", [32] = "FENCE",
+}
+local completions = {
+	[1] = "SENT", [2] = "SYSTEM", [3] = "CHANNEL", [4] = "NOTIFY",
+	[5] = "READ",
+}
+local states = {
+	[0] = "CLOSED", [1] = "CONNECTING", [2] = "UP", [3] = "LOST",
+	[4] = "ISOLATED",
+}
+
+local host = Proto("bcl_host", "BCL host")
+local h = host.fields
+
+local function host_field(name, make, text, ...)
+	h[name] = make("bcl_host." .. name, text, ...)
+end
+
+host_field("magic", ProtoField.uint16, "Magic", base.HEX)
+host_field("version", ProtoField.uint8, "Version of records")
+host_field("kind", ProtoField.uint8, "Kind", base.DEC, records)
+host_field("op", ProtoField.uint8, "Operation, or kind of completion")
+host_field("type", ProtoField.uint8, "Type")
+host_field("flags", ProtoField.uint8, "Flags (1: digest)", base.HEX)
+host_field("spare", ProtoField.uint8, "Spare")
+host_field("card", ProtoField.uint64, "Card", base.HEX)
+host_field("value", ProtoField.uint64, "Immediate, offset or life", base.HEX)
+host_field("port", ProtoField.uint16, "Port")
+host_field("peer_port", ProtoField.uint16, "Port of the peer")
+host_field("number", ProtoField.uint32, "Request, block, channel or state")
+host_field("length", ProtoField.uint32, "Bytes, or blocks")
+host_field("target", ProtoField.uint32, "Target", base.HEX)
+host_field("arg32", ProtoField.uint32, "Argument")
+host_field("digest", ProtoField.uint32, "Digest of the contents", base.HEX)
+host_field("freed", ProtoField.uint32, "Blocks given back so far")
+host_field("status", ProtoField.uint16, "Status (bcl_status)")
+
+local odd = ProtoExpert.new("bcl_host.bad", "No record of this version",
+			    expert.group.MALFORMED, expert.severity.ERROR)
+host.experts = { odd }
+
+-- What the list shall say of a record, by its kind
+local function says(tvb, kind)
+	local port, peer = tvb(24, 2):le_uint(), tvb(26, 2):le_uint()
+	local number, length = tvb(28, 4):le_uint(), tvb(32, 4):le_uint()
+	local status = tvb(52, 2):le_uint()
+	local failed = status > 0 and " status=" .. status or ""
+
+	if kind == "REQUEST" then
+		return string.format("%d->%d %s request=%d %d B", port, peer,
+			requests[tvb(4, 1):uint()] or "?", number, length)
+	elseif kind == "DELIVERED" then
+		return string.format("%d->%d %s %d B%s", peer, port,
+			completions[tvb(4, 1):uint()] or "?", length, failed)
+	elseif kind == "COMPLETED" then
+		return string.format("port %d request=%d%s", port, number,
+				     failed)
+	elseif kind == "NODE" then
+		return (states[number] or "?") .. failed
+	elseif kind == "MEMORY" then
+		return length .. " B"
+	end
+	return port > 0 and "port " .. port or ""
+end
+
+function host.dissector(tvb, pinfo, tree)
+	local sub = tree:add(host, tvb(), "BCL host")
+
+	pinfo.cols.protocol = "BCL host"
+	if tvb:len() ~= RECORD or tvb(0, 2):le_uint() ~= RECORD_MAGIC or
+	   tvb(2, 1):uint() ~= RECORD_VERSION then
+		sub:add_proto_expert_info(odd)
+		return tvb:len()
+	end
+	local number, at = tvb(3, 1):uint(), 0
+	local kind = records[number]
+
+	for _, item in ipairs({
+		{ "magic", 2 }, { "version", 1 }, { "kind", 1 }, { "op", 1 },
+		{ "type", 1 }, { "flags", 1 }, { "spare", 1 }, { "card", 8 },
+		{ "value", 8 }, { "port", 2 }, { "peer_port", 2 },
+		{ "number", 4 }, { "length", 4 }, { "target", 4 },
+		{ "arg32", 4 }, { "digest", 4 }, { "freed", 4 },
+		{ "status", 2 },
+	}) do
+		sub:add_le(h[item[1]], tvb(at, item[2]))
+		at = at + item[2]
+	end
+	if not kind then
+		sub:add_proto_expert_info(odd)
+	end
+	pinfo.cols.info = (kind or tostring(number)) .. " " ..
+		says(tvb, kind)
+	return tvb:len()
+end
+
+DissectorTable.get("wtap_encap"):add(wtap.USER0, host)

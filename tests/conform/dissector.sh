@@ -12,19 +12,22 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 command -v tshark >/dev/null || { echo 'no tshark (package tshark)'; exit 77; }
 
-# names PREFIX TABLE: what wire.h and the dissector call the same numbers
+# names HEADER ENUM PREFIX TABLE: what an enum and the dissector call the same
+# numbers
 names() {
-	diff --label wire.h --label bcl.lua -u \
-		<(sed -n "s/^\s*BCL_$1_\([A-Z_]*\) = \([0-9]*\),.*/\2 \1/p" \
-			"$abs_top_srcdir/include/bcl/wire.h" |
-			grep -v '_MIN\|_MAX\| MIN$\| MAX$' | sort -n) \
-		<(sed -n "/^local $2 = {/,/^}/p" "$lua" |
+	diff --label "$1" --label bcl.lua -u \
+		<(sed -n "/^enum $2 {/,/^}/s/^\s*BCL_$3_\([A-Z_]*\) = \([0-9]*\),.*/\2 \1/p" \
+			"$abs_top_srcdir/$1" | grep -v '^0 ' | sort -n) \
+		<(sed -n "/^local $4 = {/,/^}/p" "$lua" |
 			grep -o '\[[0-9]*\] = "[A-Z_]*"' |
 			sed 's/\[\(.*\)\] = "\(.*\)"/\1 \2/' |
 			grep -v '^0 ' | sort -n)
 }
-names FRAME kinds
-names SEG ops
+names include/bcl/wire.h bcl_frame_kind FRAME kinds
+names include/bcl/wire.h bcl_segment_op SEG ops
+names transport/wire/record.h bcl_record_kind RECORD records
+names include/bcl/card_abi.h bcl_completion_kind CQ completions
+names include/bcl/card_abi.h bcl_node_state NODE states
 
 # count TRACE FILTER
 count() {
@@ -45,8 +48,11 @@ export BCL_RAILS=udp BCL_HELPER=0
 traced clean "$talk" 100 lo lo
 for trace in "$scratch"/clean-*; do
 	expect 'bad frames' "$(count "$trace" bcl.bad) == 0"
-	expect 'frames' "$(count "$trace" bcl) == $(count "$trace" frame)"
+	expect 'frames' "$(count "$trace" 'bcl || bcl_host') == $(count "$trace" frame)"
 	expect 'messages' "$(count "$trace" 'bcl.op == 1 && bcl.length == 64') == 100"
+	expect 'requests' "$(count "$trace" 'bcl_host.kind == 6 && bcl_host.length == 64') == 50"
+	expect 'deliveries' "$(count "$trace" 'bcl_host.kind == 8 && bcl_host.length == 64') == 50"
+	expect 'unknown records' "$(count "$trace" bcl_host.bad) == 0"
 	expect 'handshake' "$(count "$trace" 'bcl.kind <= 2') >= 3"
 done
 
@@ -66,5 +72,5 @@ export BCL_RAILS=packet
 traced ring cluster run -r cluster mpiexec 1 "$job" +packet.received
 for trace in "$scratch"/ring-*; do
 	expect 'bad frames' "$(count "$trace" bcl.bad) == 0"
-	expect 'frames' "$(count "$trace" bcl) == $(count "$trace" frame)"
+	expect 'frames' "$(count "$trace" 'bcl || bcl_host') == $(count "$trace" frame)"
 done
