@@ -10,6 +10,9 @@
 		weak_fail(__FILE__, __LINE__, "no call of " #function); \
 	}
 
+ABSENT(bcl_bounce_drain)
+ABSENT(bcl_bounce_feed)
+ABSENT(bcl_bounce_reserve)
 ABSENT(bcl_card_accept)
 ABSENT(bcl_card_doorbell)
 ABSENT(bcl_card_fds)
@@ -19,10 +22,13 @@ ABSENT(bcl_card_release)
 ABSENT(bcl_card_report)
 ABSENT(bcl_card_sleep)
 ABSENT(bcl_card_watch)
+ABSENT(bcl_channel_done)
 ABSENT(bcl_channel_filled)
 ABSENT(bcl_log)
+ABSENT(bcl_mail_serve)
 ABSENT(bcl_message_handle)
 ABSENT(bcl_nic_conn_work)
 ABSENT(bcl_nic_dma_job)
+ABSENT(bcl_posted_take)
 ABSENT(bcl_self_release)
 ABSENT(bcl_shm_progress)

@@ -9,6 +9,7 @@
 
 enum {
 	SLOTS = BCL_SEGMENT_SLOTS_MIN,
+	MEMORY = 1 << 17, /* bytes, for all */
 };
 
 struct side sides[2];
@@ -48,7 +49,23 @@ static void barrier(void *world)
 	weak_heavy_fence();
 }
 
+/* For set_up(): what it has made is gone at the next. */
+static _Alignas(64) uint8_t memory[MEMORY];
+static size_t used;
+
+static void *allocate(void *world, size_t size)
+{
+	void *here = memory + used;
+
+	(void)world;
+	weak_assert(size <= MEMORY - used);
+	memset(here, 0, size);
+	used += (size + 63) / 64 * 64;
+	return here;
+}
+
 static const struct bcl_env env = {
+	.allocate = allocate,
 	.now = now,
 	.wake = wake,
 	.clear = clear,
@@ -89,7 +106,11 @@ static void set_up_side(unsigned number)
 	struct side *side = &sides[number], *other = &sides[!number];
 	struct bcl_connection *connection = &side->connection;
 
-	side->context = (struct bcl_context){ .env = &env, .barrier = true };
+	side->context = (struct bcl_context){
+		.env = &env,
+		.barrier = true,
+		.card_id = number,
+	};
 	side->port = (struct bcl_port){
 		.context = &side->context,
 		.pairs = side->shm.pairs,
@@ -119,12 +140,15 @@ static void set_up_side(unsigned number)
 	connection->its_attention = other->attention;
 	connection->its_active = other->active;
 	connection->wake = (int)!number;
+	connection->card = !number;
+	connection->attach = true;
 }
 
 void ports_set_up(void)
 {
 	size_t ring = SLOTS * sizeof(struct bcl_slot);
 
+	used = 0;
 	if (!segment.head)
 		sim_check(!bcl_segment_create(SLOTS, &segment), "no segment");
 	memset(segment.head, 0, sizeof(*segment.head));
