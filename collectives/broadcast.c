@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "collectives/builders.h"
+#include "collectives/circulant.h"
 #include "collectives/cost.h"
 
 enum {
@@ -79,6 +80,18 @@ static void build_chain(struct bcl_schedule *schedule,
 				bcl_least(length - offset + piece, piece));
 		bcl_step_round(schedule);
 	}
+}
+
+static void build_pipeline(struct bcl_schedule *schedule,
+			   const struct bcl_call *call)
+{
+	bcl_build_broadcast_pipeline(schedule, call, BCL_PIPELINE_EAGER);
+}
+
+static void build_pipeline_fetched(struct bcl_schedule *schedule,
+				   const struct bcl_call *call)
+{
+	bcl_build_broadcast_pipeline(schedule, call, BCL_PIPELINE_FETCHED);
 }
 
 /*
@@ -171,9 +184,24 @@ static double cost_scatter_ring(const struct bcl_model *model, double length)
 	       (size - 1) / size * length * (scatter.byte + ring.byte);
 }
 
+static double cost_pipeline(const struct bcl_model *model, double length)
+{
+	return bcl_cost_pipeline(model, length, BCL_PIPELINE_EAGER, cost_node);
+}
+
+static double cost_pipeline_fetched(const struct bcl_model *model,
+				    double length)
+{
+	return bcl_cost_pipeline(model, length, BCL_PIPELINE_FETCHED,
+				 cost_node);
+}
+
 const struct bcl_algorithm bcl_broadcast_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_BROADCAST, NULL, cost_node },
 	{ "tree", 0, 0, build_tree, cost_tree },
+	{ "pipeline", BCL_NEEDS_NODES, 0, build_pipeline, cost_pipeline },
+	{ "pipeline_fetched", BCL_NEEDS_NODES, 0, build_pipeline_fetched,
+	  cost_pipeline_fetched },
 	{ "chain", 0, 0, build_chain, cost_chain },
 	{ "scatter_ring", 0, 0, build_scatter_ring, cost_scatter_ring },
 	{ 0 },

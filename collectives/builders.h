@@ -25,12 +25,20 @@ static inline unsigned bcl_log2_up(unsigned n)
 /* ---- inside.c: the own node, by its segment if it has one ----------------
  * root is a rank on this node. */
 
+/* By a segment: beside the messages of the round that ends with it. */
+bool bcl_inside_pipelines(const struct bcl_team *team,
+			  const struct bcl_reduction *reduction);
 void bcl_inside_broadcast(struct bcl_schedule *schedule, unsigned root,
 			  void *buffer, size_t length);
 /* receive only at the root */
 void bcl_inside_reduce(struct bcl_schedule *schedule, unsigned root,
 		       const void *send, void *receive, size_t length,
 		       const struct bcl_reduction *reduction);
+/* The same with one of many pieces of a vector, where it pipelines and the
+ * operator is commutative. */
+void bcl_inside_reduce_piece(struct bcl_schedule *schedule, unsigned root,
+			     const void *send, void *receive, size_t length,
+			     const struct bcl_reduction *reduction);
 /* receive only at the root: blocks by member */
 void bcl_inside_gather(struct bcl_schedule *schedule, unsigned root,
 		       const void *send, size_t length, void *receive);
@@ -49,6 +57,21 @@ void bcl_build_reduce_tree(struct bcl_schedule *schedule,
 			   const struct bcl_group *group, unsigned root,
 			   const void *send, void *receive, size_t length,
 			   const struct bcl_reduction *reduction);
+/*
+ * pipeline.c: long vectors in pieces of so many bytes, or more if there would
+ * be too many, by a circulant schedule of the leaders; inside the nodes beside
+ * it. The operator of the reduction is commutative.
+ */
+enum {
+	BCL_PIPELINE_PIECES = 256,
+	/* Pieces that need not be announced; and long ones. */
+	BCL_PIPELINE_EAGER = 4096,
+	BCL_PIPELINE_FETCHED = 32768,
+};
+void bcl_build_broadcast_pipeline(struct bcl_schedule *schedule,
+				  const struct bcl_call *call, size_t piece);
+void bcl_build_reduce_pipeline(struct bcl_schedule *schedule,
+			       const struct bcl_call *call, size_t piece);
 /* direct.c: blocks in the order of the group, at the root only. */
 void bcl_build_gather_direct(struct bcl_schedule *schedule,
 			     const struct bcl_group *group, unsigned root,

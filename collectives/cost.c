@@ -4,8 +4,10 @@
 #include "collectives/builders.h"
 
 enum {
-	/* A longer one is announced and fetched: there, back and there, by
-	 * rails that are good at bytes, and both sides' work for it. */
+	/* A longer one is announced and fetched: there, back and there, back
+	 * that it is over, and meanwhile others wait. */
+	FETCH_TRIPS = 5,
+	/* By rails that are good at bytes, and with both sides' work for it. */
 	ANNOUNCED_TRIPS = 6,
 	/* A short one is copied into and out of a buffer on its way. */
 	EAGER_COPIES = 2,
@@ -14,12 +16,13 @@ enum {
 struct bcl_cost bcl_cost_between(const struct bcl_model *model, double length)
 {
 	struct bcl_cost cost = model->between;
+	double trips = model->autonomous ? FETCH_TRIPS : ANNOUNCED_TRIPS;
 
 	if (length > model->eager) {
-		cost.message *= ANNOUNCED_TRIPS;
-		cost.gap *= ANNOUNCED_TRIPS;
+		cost.message *= trips;
+		cost.gap *= trips;
 	} else {
-		cost.byte += EAGER_COPIES * model->segment.byte;
+		cost.byte += EAGER_COPIES * model->copy;
 	}
 	return cost;
 }
@@ -32,7 +35,7 @@ static struct bcl_cost cost_inside(const struct bcl_model *model, double length)
 		cost.message *= ANNOUNCED_TRIPS;
 		cost.gap *= ANNOUNCED_TRIPS;
 	} else { /* the copies are the transfer */
-		cost.byte = EAGER_COPIES * model->segment.byte;
+		cost.byte = EAGER_COPIES * model->copy;
 	}
 	return cost;
 }
@@ -47,7 +50,7 @@ struct bcl_cost bcl_cost_exchange(const struct bcl_model *model, double length)
 {
 	struct bcl_cost cost = bcl_cost_flat(model, length);
 
-	if (model->nodes > 1) {
+	if (model->nodes > 1 && !model->autonomous) {
 		cost.message += cost.gap;
 		cost.byte *= 2;
 	}
@@ -84,4 +87,29 @@ double bcl_cost_rooted_direct(const struct bcl_model *model, double length)
 			   : near.message) +
 	       others * length * far.byte +
 	       (model->members - 1) * (near.gap + length * near.byte);
+}
+
+double bcl_cost_pipeline(const struct bcl_model *model, double length,
+			 double piece,
+			 double (*inside)(const struct bcl_model *model,
+					  double length))
+{
+	double pieces = length > piece ? length / piece : 1, round, last = 0;
+	struct bcl_cost cost;
+
+	if (pieces > BCL_PIPELINE_PIECES)
+		pieces = BCL_PIPELINE_PIECES;
+	piece = length / pieces;
+	cost = model->nodes > 2 ? bcl_cost_exchange(model, piece)
+				: bcl_cost_between(model, piece);
+	round = cost.message + piece * cost.byte;
+	if (model->members > 1) {
+		last = inside(model, piece);
+		/* What is announced waits for the processor, too. */
+		if (!model->autonomous || piece > model->eager)
+			round += last;
+		else if (round < last)
+			round = last;
+	}
+	return (pieces - 1 + bcl_log2_up(model->nodes)) * round + last;
 }

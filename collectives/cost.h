@@ -18,11 +18,20 @@ struct bcl_cost bcl_cost_between(const struct bcl_model *model, double length);
 struct bcl_cost bcl_cost_flat(const struct bcl_model *model, double length);
 
 /* The same where each sends one and receives another: between nodes its
- * processor is what limits both, and has twice the work. */
+ * processor, if it does the card's work, limits both and has twice as much. */
 struct bcl_cost bcl_cost_exchange(const struct bcl_model *model, double length);
 
 /* us: as many phases in a node's segment as so many bytes need. */
 double bcl_cost_phases(const struct bcl_model *model, double length);
+
+/*
+ * A vector in pieces from node to node (pipeline.c), with what a piece costs
+ * inside a node, beside the next ones if the processor is free for it.
+ */
+double bcl_cost_pipeline(const struct bcl_model *model, double length,
+			 double piece,
+			 double (*inside)(const struct bcl_model *model,
+					  double length));
 
 /* ---- gather and scatter: what goes one way costs as much the other way --- */
 

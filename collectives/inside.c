@@ -19,6 +19,12 @@ static bool shares(const struct bcl_team *team,
 	return team->shares && bcl_node_able(&team->node, reduction);
 }
 
+bool bcl_inside_pipelines(const struct bcl_team *team,
+			  const struct bcl_reduction *reduction)
+{
+	return shares(team, reduction);
+}
+
 void bcl_inside_broadcast(struct bcl_schedule *schedule, unsigned root,
 			  void *buffer, size_t length)
 {
@@ -48,6 +54,15 @@ void bcl_inside_reduce(struct bcl_schedule *schedule, unsigned root,
 	else
 		bcl_build_reduce_tree(schedule, &group, member, send, receive,
 				      length, reduction);
+}
+
+void bcl_inside_reduce_piece(struct bcl_schedule *schedule, unsigned root,
+			     const void *send, void *receive, size_t length,
+			     const struct bcl_reduction *reduction)
+{
+	bcl_step_node(schedule, BCL_NODE_REDUCE_CHAIN,
+		      member_of(schedule->team, root), send, receive, length,
+		      reduction);
 }
 
 void bcl_inside_gather(struct bcl_schedule *schedule, unsigned root,

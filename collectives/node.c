@@ -84,12 +84,20 @@ enum who {
 	ROOT,
 	OTHERS,
 	ALL,
+	NEXT, /* of the own member, in a chain that ends at the root */
 };
 
-static bool is(enum who who, const struct bcl_node_op *op, unsigned member)
+static unsigned next_of(const struct bcl_node *node)
+{
+	return node->me + 1 < node->members ? node->me + 1 : 0;
+}
+
+static bool is(const struct bcl_node *node, const struct bcl_node_op *op,
+	       enum who who, unsigned member)
 {
 	return who == ALL || (who == ROOT && member == op->root) ||
-	       (who == OTHERS && member != op->root);
+	       (who == OTHERS && member != op->root) ||
+	       (who == NEXT && member == next_of(node));
 }
 
 struct kind {
@@ -141,6 +149,35 @@ static void read_combine(const struct bcl_node *node,
 			 const unsigned char *place)
 {
 	combine(node, op, member, place, op->receive + op->offset, op->piece);
+}
+
+/* The own piece with what has come along the chain. */
+static void link_chain(const struct bcl_node *node,
+		       const struct bcl_node_op *op, unsigned char *result)
+{
+	const struct bcl_reduction *reduction = op->reduction;
+
+	memmove(result, op->send + op->offset, op->piece);
+	reduction->apply(chunk_of(node, op, next_of(node)), result,
+			 op->piece / reduction->element, reduction->arg);
+}
+
+static void write_chain(const struct bcl_node *node,
+			const struct bcl_node_op *op, unsigned char *place)
+{
+	if (next_of(node) == op->root) /* it begins here */
+		write_vector(node, op, place);
+	else
+		link_chain(node, op, place);
+}
+
+static void read_chain(const struct bcl_node *node,
+		       const struct bcl_node_op *op, unsigned member,
+		       const unsigned char *place)
+{
+	(void)member;
+	(void)place;
+	link_chain(node, op, op->receive + op->offset);
 }
 
 /* A member's share of a piece: where it begins, in whole elements. */
@@ -237,6 +274,8 @@ static const struct kind kinds[] = {
 				 read_block },
 	[BCL_NODE_ALLTOALL] = { ALL, ALL, ALL, true, false, write_blocks,
 				read_mine_from },
+	[BCL_NODE_REDUCE_CHAIN] = { OTHERS, ROOT, NEXT, false, false,
+				    write_chain, read_chain },
 };
 
 static const struct kind result_phase = { ALL,	      ALL,   ALL,
@@ -246,7 +285,7 @@ static const struct kind result_phase = { ALL,	      ALL,   ALL,
 size_t bcl_node_brief(const struct bcl_node *node, enum bcl_node_kind kind)
 {
 	/* Of a fan only two members' one block has room in a flag line. */
-	if (kind == BCL_NODE_SCATTER || kind == BCL_NODE_ALLREDUCE_SLICED ||
+	if (kind == BCL_NODE_SCATTER || kind >= BCL_NODE_ALLREDUCE_SLICED ||
 	    (kind == BCL_NODE_ALLTOALL && node->members > 2))
 		return 0;
 	return node->words * sizeof(uint64_t) + 1;
@@ -315,7 +354,7 @@ static void cut_piece(const struct bcl_node *node, struct bcl_node_op *op,
 static void begin_phase(struct bcl_node *node, struct bcl_node_op *op,
 			const struct kind *kind, enum stage stage)
 {
-	if (!is(kind->writes, op, node->me))
+	if (!is(node, op, kind->writes, node->me))
 		bcl_flag_only_read(node);
 	op->phase = ++node->phase;
 	op->next = node->members;
@@ -325,10 +364,16 @@ static void begin_phase(struct bcl_node *node, struct bcl_node_op *op,
 static bool write_piece(struct bcl_node *node, struct bcl_node_op *op,
 			const struct kind *kind)
 {
-	if (!is(kind->writes, op, node->me))
+	if (!is(node, op, kind->writes, node->me))
 		return true;
 	if (!bcl_flag_free(node, op->phase))
 		return false;
+	if (kind->from == NEXT && next_of(node) != op->root &&
+	    !bcl_flag_arrived(node, next_of(node), op->phase, 0)) {
+		/* The next one's place may be free as soon as it hears it. */
+		bcl_flag_left(node, op->phase - 1);
+		return false;
+	}
 	kind->write(node, op, chunk_of(node, op, node->me));
 	bcl_flag_ready(node, op->phase);
 	return true;
@@ -337,19 +382,19 @@ static bool write_piece(struct bcl_node *node, struct bcl_node_op *op,
 static bool read_pieces(struct bcl_node *node, struct bcl_node_op *op,
 			const struct kind *kind, unsigned polls)
 {
-	if (!is(kind->reads, op, node->me))
+	if (!is(node, op, kind->reads, node->me))
 		return true;
 	for (; op->next > 0; op->next--) {
 		unsigned member = op->next - 1;
 		bool mine = member == node->me;
 
-		if (!is(kind->from, op, member) || (mine && !kind->self))
+		if (!is(node, op, kind->from, member) || (mine && !kind->self))
 			continue;
 		if (!mine && !bcl_flag_arrived(node, member, op->phase, polls))
 			return false;
 		kind->read(node, op, member, chunk_of(node, op, member));
 	}
-	if (kind->from != ROOT)
+	if (kind->from != ROOT && kind->from != NEXT)
 		node->consumed = op->phase - 1;
 	return true;
 }

@@ -75,6 +75,9 @@ enum bcl_node_kind {
 	BCL_NODE_ALLGATHER,
 	BCL_NODE_ALLTOALL,
 	BCL_NODE_ALLREDUCE_SLICED, /* everyone combines its share */
+	/* Each combines its own with the next one's and hands it on to the
+	 * root: for one of many pieces. Commutative operators. */
+	BCL_NODE_REDUCE_CHAIN,
 };
 
 /* One operation and how far it is: bcl_node_begin() sets it up. */

@@ -124,6 +124,18 @@ static void build_scatter_gather(struct bcl_schedule *schedule,
 	bcl_step_round(schedule);
 }
 
+static void build_pipeline(struct bcl_schedule *schedule,
+			   const struct bcl_call *call)
+{
+	bcl_build_reduce_pipeline(schedule, call, BCL_PIPELINE_EAGER);
+}
+
+static void build_pipeline_fetched(struct bcl_schedule *schedule,
+				   const struct bcl_call *call)
+{
+	bcl_build_reduce_pipeline(schedule, call, BCL_PIPELINE_FETCHED);
+}
+
 static double cost_node(const struct bcl_model *model, double length)
 {
 	return bcl_cost_phases(model, length) +
@@ -161,10 +173,33 @@ static double cost_scatter_gather(const struct bcl_model *model, double length)
 		       (ring.byte + gather.byte + model->combine);
 }
 
+/* Each piece is combined on its way, too. */
+static double cost_in_pieces(const struct bcl_model *model, double length,
+			     double piece)
+{
+	return bcl_cost_pipeline(model, length, piece, cost_node) +
+	       length * model->combine;
+}
+
+static double cost_pipeline(const struct bcl_model *model, double length)
+{
+	return cost_in_pieces(model, length, BCL_PIPELINE_EAGER);
+}
+
+static double cost_pipeline_fetched(const struct bcl_model *model,
+				    double length)
+{
+	return cost_in_pieces(model, length, BCL_PIPELINE_FETCHED);
+}
+
 const struct bcl_algorithm bcl_reduce_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_REDUCE, NULL, cost_node },
 	{ "tree", BCL_NEEDS_CONTIGUOUS, 0, build_tree, cost_tree },
 	{ "flat_tree", 0, 0, build_flat_tree, cost_flat_tree },
+	{ "pipeline", BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE, 0,
+	  build_pipeline, cost_pipeline },
+	{ "pipeline_fetched", BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE, 0,
+	  build_pipeline_fetched, cost_pipeline_fetched },
 	{ "scatter_gather", 0, 0, build_scatter_gather, cost_scatter_gather },
 	{ 0 },
 };

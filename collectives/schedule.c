@@ -9,6 +9,7 @@
 enum {
 	SCRATCH_ALIGNMENT = 64,
 	FIRST_STEPS = 32,
+	FIRST_NODE_OPS = 4,
 };
 
 /* ---- running ------------------------------------------------------------- */
@@ -90,25 +91,22 @@ static bool advance(struct bcl_adi_schedule *engine)
 {
 	struct bcl_schedule *schedule = (struct bcl_schedule *)engine;
 
-	while (!engine->pending) {
+	for (;;) {
+		unsigned at = schedule->at;
+		bool begins = !at || schedule->steps[at - 1].last;
 		const struct bcl_step *step;
 
-		if (engine->status != BCL_OK ||
-		    schedule->at == schedule->nsteps)
+		if (engine->pending && (begins || engine->status != BCL_OK))
+			return false;
+		if (engine->status != BCL_OK || at == schedule->nsteps)
 			return finish(schedule);
-		step = &schedule->steps[schedule->at];
-		if (step->kind == BCL_STEP_NODE) {
-			if (!advance_node(schedule, step))
-				return false;
-			schedule->at++;
-			continue;
-		}
-		do {
+		step = &schedule->steps[at];
+		if (step->kind != BCL_STEP_NODE)
 			begin_step(schedule, step);
-			schedule->at++;
-		} while (!step++->last && engine->status == BCL_OK);
+		else if (!advance_node(schedule, step))
+			return false;
+		schedule->at++;
 	}
-	return false;
 }
 
 static void unlink_running(struct bcl_schedule *schedule)
@@ -261,6 +259,7 @@ void bcl_schedule_drain(struct bcl_team *team)
 		for (i = 0; i < BCL_SCHEDULE_SCRATCH; i++)
 			free(schedule->scratch[i].memory);
 		free(schedule->steps);
+		free(schedule->node);
 		free(schedule);
 	}
 }
@@ -288,6 +287,25 @@ static struct bcl_step *add(struct bcl_schedule *schedule,
 	step->kind = kind;
 	step->last = false;
 	return step;
+}
+
+static struct bcl_node_op *add_node(struct bcl_schedule *schedule)
+{
+	struct bcl_node_op *node = schedule->node;
+
+	if (schedule->nnode == schedule->node_room) {
+		unsigned room = schedule->node_room ? 2 * schedule->node_room
+						    : FIRST_NODE_OPS;
+
+		node = realloc(node, room * sizeof(*node));
+		if (!node) {
+			schedule->status = BCL_ERR_NOMEM;
+			return NULL;
+		}
+		schedule->node = node;
+		schedule->node_room = room;
+	}
+	return &node[schedule->nnode++];
 }
 
 void bcl_step_send(struct bcl_schedule *schedule, unsigned rank,
@@ -364,16 +382,17 @@ void bcl_step_node(struct bcl_schedule *schedule, enum bcl_node_kind kind,
 		   unsigned root, const void *send, void *receive,
 		   size_t length, const struct bcl_reduction *reduction)
 {
-	struct bcl_step *step;
+	struct bcl_step *step = add(schedule, BCL_STEP_NODE);
+	struct bcl_node_op *op;
 
-	bcl_step_round(schedule);
-	step = add(schedule, BCL_STEP_NODE);
 	if (!step)
 		return;
 	step->node = schedule->nnode;
 	step->last = true;
-	bcl_node_begin(&schedule->node[schedule->nnode++], kind, root, send,
-		       receive, length, reduction);
+	op = add_node(schedule);
+	if (op)
+		bcl_node_begin(op, kind, root, send, receive, length,
+			       reduction);
 }
 
 void bcl_step_round(struct bcl_schedule *schedule)

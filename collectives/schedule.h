@@ -33,7 +33,7 @@ enum bcl_step_kind {
 	BCL_STEP_RECEIVE, /* `length` bytes from `rank` to `to` */
 	BCL_STEP_COMBINE, /* `length` elements: to[] = from[] op to[] */
 	BCL_STEP_CALL,	  /* a function of the algorithm's */
-	BCL_STEP_NODE,	  /* an operation inside the node; a round of its own */
+	BCL_STEP_NODE,	  /* an operation inside the node; ends its round */
 };
 
 struct bcl_step {
@@ -52,7 +52,6 @@ struct bcl_step {
 };
 
 enum {
-	BCL_SCHEDULE_NODE_OPS = 3,
 	BCL_SCHEDULE_SCRATCH = 6,
 	/* Scratch memory beyond it is given back after each operation. */
 	BCL_SCHEDULE_KEEP = 1 << 20,
@@ -76,8 +75,8 @@ struct bcl_schedule {
 	struct bcl_step *steps;
 	unsigned nsteps, room;
 	unsigned at; /* the step that begins next */
-	struct bcl_node_op node[BCL_SCHEDULE_NODE_OPS];
-	unsigned nnode;
+	struct bcl_node_op *node;
+	unsigned nnode, node_room;
 	struct bcl_scratch scratch[BCL_SCHEDULE_SCRATCH];
 	unsigned nscratch;
 };
@@ -115,7 +114,8 @@ void bcl_step_call(struct bcl_schedule *schedule,
 		   void (*call)(const struct bcl_team *team,
 				const struct bcl_step *step),
 		   void *to, const void *from, size_t length, unsigned rank);
-/* As bcl_node_begin(). The team must have a segment. */
+/* As bcl_node_begin(), beside the messages of the round, which ends with it.
+ * The team must have a segment. */
 void bcl_step_node(struct bcl_schedule *schedule, enum bcl_node_kind kind,
 		   unsigned root, const void *send, void *receive,
 		   size_t length, const struct bcl_reduction *reduction);

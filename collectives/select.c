@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collectives/builders.h"
+#include "transport/card/ops.h"
 #include "transport/context.h"
 
 const struct bcl_algorithm *const bcl_algorithms[BCL_OPERATIONS] = {
@@ -41,6 +42,7 @@ static const double schedule_overhead = 0.2;
 
 void bcl_model_init(struct bcl_model *model, const struct bcl_team *team)
 {
+	const struct bcl_card_ops *card = bcl_adi_env(team->adi)->card;
 	const struct bcl_layout *layout = &team->layout;
 	unsigned i;
 
@@ -49,10 +51,12 @@ void bcl_model_init(struct bcl_model *model, const struct bcl_team *team)
 		.nodes = layout->nnodes,
 		.shares = team->shares && layout->nnodes == 1,
 		.contiguous = layout->contiguous,
+		.autonomous = card && card->autonomous,
 		.inside = { 0.1, 0.02, 1 / 20000. },
 		.between = { 5, 1, 1 / 1200. },
 		.segment = { 0.1, 0, 1 / 10000. },
 		.combine = 1 / 16000.,
+		.copy = 1 / 10000.,
 		.eager = (double)bcl_adi_context(team->adi)->config.eager_max,
 	};
 	for (i = 0; i < layout->nnodes; i++) {
@@ -100,6 +104,9 @@ void bcl_model_measure(struct bcl_model *model, struct bcl_team *team)
 	model->segment.message =
 		model->inside.message *
 		(1 + (double)model->members / MEMBERS_PER_LATENCY);
+	/* What is copied in and out is not faster than what is copied once. */
+	if (model->segment.byte < model->inside.byte)
+		model->segment.byte = model->inside.byte;
 	model->inside.message += schedule_overhead;
 	model->between.message += schedule_overhead;
 	/* Between nodes a phase is a step of a schedule, too. */
@@ -114,7 +121,12 @@ static bool able(const struct bcl_algorithm *algorithm,
 
 	if (needs & BCL_NEEDS_SEGMENT && !model->shares)
 		return false;
-	return !(needs & BCL_NEEDS_CONTIGUOUS) || !ordered || model->contiguous;
+	if (needs & BCL_NEEDS_NODES && model->nodes < 2)
+		return false;
+	if (!ordered)
+		return true;
+	return !(needs & BCL_NEEDS_COMMUTATIVE) &&
+	       (!(needs & BCL_NEEDS_CONTIGUOUS) || model->contiguous);
 }
 
 /* The middle of the lengths of a size. */

@@ -43,10 +43,12 @@ struct bcl_model {
 	unsigned members;	 /* of the largest node */
 	bool shares;		 /* one node, with a segment */
 	bool contiguous;	 /* layout.h */
+	bool autonomous;	 /* the card: transport/card/ops.h */
 	struct bcl_cost inside;	 /* messages inside a node */
 	struct bcl_cost between; /* and between nodes */
 	struct bcl_cost segment; /* a phase; a byte copied */
 	double combine;		 /* us per byte */
+	double copy;		 /* the same, of what is in the cache */
 	double eager;		 /* bytes; longer messages are announced */
 };
 
@@ -55,6 +57,8 @@ enum bcl_algorithm_needs {
 	/* Each node's ranks follow one another, or the operator is
 	 * commutative. */
 	BCL_NEEDS_CONTIGUOUS = 2,
+	BCL_NEEDS_COMMUTATIVE = 4, /* operator */
+	BCL_NEEDS_NODES = 8,	   /* two or more */
 };
 
 struct bcl_algorithm {

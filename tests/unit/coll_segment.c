@@ -45,6 +45,7 @@ static bool writes(const struct bcl_node *node, const struct bcl_node_op *op)
 	case BCL_NODE_SCATTER:
 		return node->me == op->root;
 	case BCL_NODE_GATHER:
+	case BCL_NODE_REDUCE_CHAIN:
 		return node->me != op->root;
 	default:
 		return true;
@@ -61,24 +62,40 @@ static bool reads(const struct bcl_node *node, const struct bcl_node_op *op,
 	case BCL_NODE_REDUCE:
 	case BCL_NODE_GATHER:
 		return node->me == op->root && node->me != from;
+	case BCL_NODE_REDUCE_CHAIN:
+		return from != op->root &&
+		       from == (node->me + 1) % node->members;
 	default:
 		return node->me != from;
 	}
 }
 
-static void write_piece(struct bcl_node *node, struct bcl_node_op *op)
+/* A writer has a block for each member. */
+static bool fans(const struct bcl_node_op *op)
 {
-	bool fan =
-		op->kind == BCL_NODE_SCATTER || op->kind == BCL_NODE_ALLTOALL;
-	size_t most = node->chunk / (fan ? node->members : 1);
+	return op->kind == BCL_NODE_SCATTER || op->kind == BCL_NODE_ALLTOALL;
+}
+
+static void write_piece(const struct bcl_node *node,
+			const struct bcl_node_op *op)
+{
+	if (writes(node, op))
+		coll_segment_write(node, op->phase,
+				   op->piece *
+					   (fans(op) ? node->members - 1 : 1));
+}
+
+static void begin_piece(struct bcl_node *node, struct bcl_node_op *op)
+{
+	size_t most = node->chunk / (fans(op) ? node->members : 1);
 	size_t left = op->length - op->offset;
 
 	op->piece = left < most ? left : most;
 	op->phase = ++node->phase;
 	op->next = node->members;
-	if (writes(node, op))
-		coll_segment_write(node, op->phase,
-				   op->piece * (fan ? node->members - 1 : 1));
+	/* In a chain it is first read, then written. */
+	if (op->kind != BCL_NODE_REDUCE_CHAIN)
+		write_piece(node, op);
 }
 
 bool bcl_node_advance(struct bcl_node *node, struct bcl_node_op *op,
@@ -87,13 +104,15 @@ bool bcl_node_advance(struct bcl_node *node, struct bcl_node_op *op,
 	(void)polls;
 	for (;;) {
 		if (op->stage == PIECE)
-			write_piece(node, op);
+			begin_piece(node, op);
 		op->stage = READ;
 		for (; op->next > 0; op->next--)
 			if (reads(node, op, op->next - 1) &&
 			    !coll_segment_read(node, op->next - 1, op->phase,
 					       op->piece))
 				return false;
+		if (op->kind == BCL_NODE_REDUCE_CHAIN)
+			write_piece(node, op);
 		op->offset += op->piece;
 		if (op->offset >= op->length)
 			return true;

@@ -235,6 +235,7 @@ enum turn {
 	FIRST_WRITES,
 	LAST_WRITES,
 	OTHERS_WRITE,
+	CHAIN, /* where there are two nodes */
 	TURNS,
 };
 
@@ -257,11 +258,23 @@ static enum bcl_status start_turn(struct bcl_team *team, enum turn turn,
 	case OTHERS_WRITE:
 		return request ? bcl_igather(team, in, length, out, 0, request)
 			       : bcl_gather(team, in, length, out, 0);
+	case CHAIN:
+		return request ? bcl_ireduce(team, in, out, length, sum, 0,
+					     request)
+			       : bcl_reduce(team, in, out, length, sum, 0);
 	default:
 		return request ? bcl_iallreduce(team, in, out, length, sum,
 						request)
 			       : bcl_allreduce(team, in, out, length, sum);
 	}
+}
+
+/* Turn k of 4 of sequence i. */
+static enum turn turn_of(unsigned i, unsigned k)
+{
+	while (k-- > 0)
+		i /= TURNS;
+	return (enum turn)(i % TURNS);
 }
 
 static enum bcl_status take_turn(struct bcl_team *team, enum turn turn,
@@ -283,14 +296,19 @@ static void run_turns(struct bcl_adi *adi, void *arg)
 	atomic_uint *failures = arg;
 	struct bcl_team *world;
 	unsigned i, k, n = TURNS * TURNS * TURNS * TURNS;
+	bool chain;
 
 	if (bcl_team_world(adi, &world) != BCL_OK) {
 		++*failures;
 		return;
 	}
+	chain = bcl_team_force(world, BCL_OPERATION_REDUCE, "pipeline") ==
+		BCL_OK;
+	if (chain != (bcl_team_size(world) > 3))
+		++*failures;
 	for (k = 0; k < 2; k++)
 		for (i = 0; i < 4 * n; i++)
-			if (take_turn(world, (i / 4 >> i % 4 * 2) % TURNS,
+			if (take_turn(world, turn_of(i / 4, i % 4),
 				      turn_lengths[k],
 				      (bcl_team_rank(world) + i / 3) % 5 == 0))
 				++*failures;
@@ -305,8 +323,9 @@ START_TEST(turns_in_a_segment)
 {
 	unsigned size;
 
-	for (size = 2; size <= 3; size++) {
-		struct mock_options options = { .size = size };
+	for (size = 2; size <= 4; size++) {
+		const unsigned hosts[] = { 0, 0, 0, 1 };
+		struct mock_options options = { .size = size, .hosts = hosts };
 		struct mock_world *world = mock_open(&options);
 		atomic_uint failures = 0;
 

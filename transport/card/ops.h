@@ -53,6 +53,10 @@ struct bcl_card_node {
  * gave.
  */
 struct bcl_card_ops {
+	/* The card has a processor of its own: bytes come and go without this
+	 * program's, and both at once. */
+	bool autonomous;
+
 	/*
 	 * Open the card. NORAIL: no rail could be opened; NOMEM, ARG (a
 	 * variable that makes no sense; logged). Then *host is not set.

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#include "collectives/circulant.h"
+
+/*
+ * The search for what a member receives: along the paths of skips from the
+ * root to those before it, whose first pieces it gets one after another. A
+ * piece that it has is not looked for again: `next` and `last` are the list of
+ * those that it has not, from the longest skip on.
+ */
+struct search {
+	const struct bcl_circulant *plan;
+	int next[BCL_CIRCULANT_PERIOD_MAX + 2];
+	int last[BCL_CIRCULANT_PERIOD_MAX + 2];
+	unsigned target; /* member */
+	unsigned border; /* the last that was found is here */
+	unsigned found;
+	int *pieces;
+};
+
+static int first_of_list(const struct search *search)
+{
+	return search->next[search->plan->period + 1];
+}
+
+static void take(struct search *search, int piece)
+{
+	int before = search->last[piece], after = search->next[piece];
+
+	search->next[before] = after;
+	if (after >= 0)
+		search->last[after] = before;
+}
+
+/* Look on from the member `at`. */
+static void look(struct search *search, unsigned at, int piece)
+{
+	const struct bcl_circulant *plan = search->plan;
+	const unsigned *skip = plan->skip;
+
+	for (; piece >= 0 && search->found < plan->period;
+	     piece = search->next[piece]) {
+		unsigned there = at + skip[piece];
+
+		if (there > search->target - skip[search->found] ||
+		    there >= search->border)
+			continue;
+		if (there <= search->target - skip[search->found + 1])
+			look(search, there, piece);
+		if (search->found == plan->period ||
+		    at > search->target - skip[search->found + 1])
+			return;
+		search->border = there;
+		search->pieces[search->found++] = piece;
+		take(search, piece);
+	}
+}
+
+/* The first piece that a member gets: the last skip on its way from the root,
+ * of which each is the longest possible. */
+static int first_piece(const struct bcl_circulant *plan, unsigned member)
+{
+	unsigned k = plan->period, at = 0;
+
+	while (k-- > 0) {
+		if (at + plan->skip[k] == member)
+			return (int)k;
+		if (at + plan->skip[k] < member)
+			at += plan->skip[k];
+	}
+	return (int)plan->period;
+}
+
+static void find_pieces(const struct bcl_circulant *plan, unsigned member,
+			int *pieces)
+{
+	int first = first_piece(plan, member), period = (int)plan->period, k;
+	struct search search = {
+		.plan = plan,
+		.target = plan->size + member,
+		.border = 2 * plan->size,
+		.pieces = pieces,
+	};
+
+	for (k = 0; k <= period + 1; k++) {
+		search.next[k] = k - 1;
+		search.last[k] = k + 1;
+	}
+	take(&search, first);
+	look(&search, 0, first_of_list(&search));
+	for (k = 0; k < period; k++)
+		pieces[k] = pieces[k] == period ? first : pieces[k] - period;
+}
+
+void bcl_circulant_init(struct bcl_circulant *plan, unsigned size, unsigned me,
+			unsigned pieces)
+{
+	int received[BCL_CIRCULANT_PERIOD_MAX];
+	unsigned period = 32 - __builtin_clz(size - 1), k;
+
+	*plan = (struct bcl_circulant){
+		.size = size,
+		.me = me,
+		.pieces = pieces,
+		.rounds = pieces - 1 + period,
+		.period = period,
+		.begin = (period - (pieces - 1) % period) % period,
+	};
+	plan->skip[period] = size;
+	for (k = period; k > 0; k--)
+		plan->skip[k - 1] = (plan->skip[k] + 1) / 2;
+	find_pieces(plan, me, plan->receive);
+	for (k = 0; k < period; k++) {
+		find_pieces(plan, (me + plan->skip[k]) % size, received);
+		plan->send[k] = received[k];
+	}
+}
+
+/* The last piece stands for all that would follow it. */
+static int piece_of(const struct bcl_circulant *plan, int piece, unsigned i)
+{
+	piece += (int)(i / plan->period * plan->period) - (int)plan->begin;
+	if (piece < 0)
+		return BCL_CIRCULANT_NONE;
+	return piece < (int)plan->pieces ? piece : (int)plan->pieces - 1;
+}
+
+struct bcl_circulant_round bcl_circulant_round(const struct bcl_circulant *plan,
+					       unsigned i)
+{
+	unsigned n = plan->size, k = (i + plan->begin) % plan->period;
+	struct bcl_circulant_round round = {
+		.to = (plan->me + plan->skip[k]) % n,
+		.from = (plan->me + n - plan->skip[k]) % n,
+		.send = BCL_CIRCULANT_NONE,
+		.receive = BCL_CIRCULANT_NONE,
+	};
+
+	/* The root has all. */
+	if (round.to != 0)
+		round.send = piece_of(plan, plan->send[k], i + plan->begin);
+	if (plan->me != 0)
+		round.receive =
+			piece_of(plan, plan->receive[k], i + plan->begin);
+	return round;
+}
