@@ -41,6 +41,8 @@ struct sim_fabric {
 	struct sim_frame *frames;
 	bool (*watch)(void *arg, struct sim_frame *frame);
 	void *watch_arg;
+	void (*tap)(void *arg, const struct sim_frame *frame);
+	void *tap_arg;
 };
 
 /* ---- wiring ---- */
@@ -315,12 +317,16 @@ static void pass_on(struct sim_frame *frame)
 static void comes(struct sim_event *event)
 {
 	struct sim_frame *frame = (struct sim_frame *)event;
-	const struct vertex *vertex = &frame->fabric->vertex[frame->at];
+	const struct sim_fabric *fabric = frame->fabric;
+	const struct vertex *vertex = &fabric->vertex[frame->at];
 
-	if (vertex->is_switch)
+	if (vertex->is_switch) {
 		pass_on(frame);
-	else
-		vertex->arrived(vertex->arg, frame);
+		return;
+	}
+	if (fabric->tap)
+		fabric->tap(fabric->tap_arg, frame);
+	vertex->arrived(vertex->arg, frame);
 }
 
 void sim_fabric_watch(struct sim_fabric *fabric,
@@ -329,6 +335,14 @@ void sim_fabric_watch(struct sim_fabric *fabric,
 {
 	fabric->watch = watch;
 	fabric->watch_arg = arg;
+}
+
+void sim_fabric_tap(struct sim_fabric *fabric,
+		    void (*tap)(void *arg, const struct sim_frame *frame),
+		    void *arg)
+{
+	fabric->tap = tap;
+	fabric->tap_arg = arg;
 }
 
 void sim_fabric_send(struct sim_frame *frame)

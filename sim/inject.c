@@ -7,8 +7,8 @@
 #include "sim/frame_class.h"
 
 enum {
-	PATIENCE = 1000000
-}; /* ns that a frame is held for later ones */
+	PATIENCE = 1000000, /* ns that a frame is held for later ones */
+};
 
 /* A fault of the script. */
 struct state {

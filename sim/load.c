@@ -7,8 +7,8 @@
 #include "sim/fail.h"
 
 enum {
-	INTERVAL = 1000
-}; /* ns, at first */
+	INTERVAL = 1000, /* ns, at first */
+};
 
 /* ---- groups ---- */
 

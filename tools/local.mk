@@ -4,6 +4,13 @@ bin_PROGRAMS += %D%/bcl-info
 	%D%/info-paths.c
 %C%_bcl_info_LDADD = $(libbcl_convenience) $(HWLOC_LIBS) $(PMIX_LIBS)
 
+# The library on clusters that are simulated
+bin_PROGRAMS += %D%/bcl-sim
+%C%_bcl_sim_SOURCES = %D%/bcl-sim.c %D%/sim.h %D%/sim-pattern.c \
+	%D%/sim-plot.c %D%/sim-trace.c
+%C%_bcl_sim_CPPFLAGS = $(AM_CPPFLAGS) -DPKGDATADIR='"$(pkgdatadir)"'
+%C%_bcl_sim_LDADD = libsim.la $(libbcl_convenience) $(HWLOC_LIBS) $(PMIX_LIBS)
+
 # Frames as Wireshark shows them
 dist_pkgdata_DATA = %D%/bcl.lua
 

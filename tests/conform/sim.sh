@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# bcl-sim runs every pattern, the same for the same seed; does what a script of
+# faults says; writes scripts, traces and pictures that others can read; and
+# says why it cannot.
+set -euo pipefail
+sim=${abs_top_builddir:?}/tools/bcl-sim
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+status=0
+
+complain() {
+	echo "$*"
+	status=1
+}
+
+cluster=$scratch/two.cluster
+cat >"$cluster" <<END
+cluster nodes=4 ranks=2
+host send=1us receive=1us trap=2us pio-write=0.2us copy=300MB/s
+card mtu=4KB buffers=16 frame-sent=1us frame-received=1us \\
+    read-start=2us read=200MB/s write-start=2us write=200MB/s
+wire w bandwidth=160MB/s latency=10ns
+crossbar x latency=0.5us queue=64KB forwarding=cut-through
+ring r switches=2 cables=2 crossbar=x wire=w
+END
+
+for pattern in ping-pong shift random barrier broadcast reduce allreduce \
+	       gather scatter allgather alltoall; do
+	"$sim" -r 3 "$cluster" $pattern 8 8k >"$scratch/$pattern" ||
+		complain "$pattern: exit status $?"
+	(($(grep -Ecx ' +(8|8192) +[0-9]+\.[0-9]{3}( +[0-9.]+)?' \
+		"$scratch/$pattern") == 2)) ||
+		complain "$pattern: $(<"$scratch/$pattern")"
+	grep -q '^r\.\* > r\.\*  *4 ' "$scratch/$pattern" ||
+		complain "$pattern shows no links"
+done
+
+"$sim" -r 3 "$cluster" alltoall 8 8k | diff -u "$scratch/alltoall" - ||
+	complain 'another run is not the same'
+! "$sim" -r 3 -s 2 "$cluster" random 8 8k |
+	diff -q "$scratch/random" - >/dev/null ||
+	complain 'another seed is the same'
+
+# Frames that are lost are sent again.
+echo 'drop frame=data from=0 to=3 nth=2 count=2' >"$scratch/script"
+out=$("$sim" -f "$scratch/script" "$cluster" shift 8k)
+grep -qx 'happened drop 2' <<<"$out" || complain "dropped: $out"
+grep -q ' [1-9][0-9]* frames sent again$' <<<"$out" || complain "again: $out"
+
+# What chance writes is a script that does the same.
+"$sim" -f random:3:40 "$cluster" alltoall 4k >"$scratch/chance"
+sed -n '/^faults$/,/^$/{//!p}' "$scratch/chance" >"$scratch/script"
+(($(wc -l <"$scratch/script") == 40)) || complain 'chance has written less'
+"$sim" -f "$scratch/script" "$cluster" alltoall 4k |
+	diff -u "$scratch/chance" - || complain 'its script does something else'
+
+# refuses STATUS TEXT ARGUMENT...
+refuses() {
+	local expected=$1 text=$2 code=0
+	shift 2
+	"$sim" "$@" >/dev/null 2>"$scratch/error" || code=$?
+	((code == expected)) || complain "$*: exit status $code"
+	grep -qF -- "$text" "$scratch/error" ||
+		complain "$*: $(<"$scratch/error")"
+}
+echo 'crash node=1' >"$scratch/crash"
+echo 'drop from=9' >"$scratch/nobody"
+echo 'cluster' >"$scratch/none.cluster"
+refuses 2 usage: "$cluster"
+refuses 2 usage: "$cluster" gossip
+refuses 2 usage: "$cluster" shift many
+refuses 2 usage: -r 0 "$cluster" shift
+refuses 1 'nobody: No such file' nobody shift
+refuses 1 'none.cluster:1: expected nodes=, too' "$scratch/none.cluster" shift
+refuses 1 'nobody:1: node 9' -f "$scratch/nobody" "$cluster" shift
+refuses 1 'cannot go on after crash' -f "$scratch/crash" "$cluster" shift
+refuses 1 'expected random:SEED' -f random:x "$cluster" shift
+refuses 1 '8 ranks have not come to their end' -l 1us "$cluster" shift
+refuses 1 'No such file' -t "$scratch/no/trace" "$cluster" shift
+[[ $("$sim" --help) == usage:* ]] || complain 'no help'
+
+((status == 0)) || exit $status
+for program in tshark gnuplot; do
+	command -v $program >/dev/null ||
+		{ echo "no $program: traces or pictures not looked at"; exit 77; }
+done
+
+"$sim" -t "$scratch/trace" "$cluster" shift 8k >"$scratch/out"
+lua=${abs_top_srcdir:?}/tools/bcl.lua
+tshark -X lua_script:"$lua" -r "$scratch/trace" 2>/dev/null >"$scratch/frames"
+[[ -s $scratch/frames ]] || complain 'no frames in the trace'
+! grep -v ' BCL ' "$scratch/frames" || complain '^ not understood'
+
+"$sim" -p "$scratch/load.png" "$cluster" alltoall 8 1k >"$scratch/out"
+[[ $(head -c 8 "$scratch/load.png" | tail -c 7 | head -c 3) == PNG ]] ||
+	complain 'no picture'
+refuses 1 'gnuplot does not draw' -p "$scratch/no/load.png" "$cluster" shift
+exit $status

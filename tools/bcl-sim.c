@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/* bcl-sim: collectives and traffic of ranks on a simulated cluster. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "sim/inject.h"
+#include "tools/sim.h"
+#include "transport/config.h"
+
+enum {
+	REPEAT = 10,
+	BUSIEST = 5,
+	FAULTS = 20,	       /* by chance, unless given */
+	FAULT_FRAMES = 1000,   /* of a class from a node to another */
+	FAULT_TIME = 10000000, /* ns in which links are cut */
+	SLICE = 100000,	       /* ns between looks at the wall clock */
+	PROGRESS = 5,	       /* s between lines of progress */
+	PATH = 4096,
+};
+
+/* What cannot happen to ranks that run on. */
+static const unsigned of_nodes =
+	1 << SIM_FAULT_CRASH | 1 << SIM_FAULT_ISOLATE | 1 << SIM_FAULT_SLOW;
+
+struct settings {
+	const char *cluster, *pattern, *faults, *trace, *plot;
+	uint64_t seed, limit;
+	unsigned busiest;
+	struct sim_series series;
+};
+
+struct run {
+	struct sim_cluster cluster;
+	struct sim_faults faults;
+	struct sim_job *job;
+	struct sim_clock *clock;
+	uint64_t start;
+	struct sim_injector *injector;
+	struct sim_trace *trace;
+	unsigned left; /* ranks that have not come to their end */
+};
+
+static const struct option options[] = {
+	{ "repeat", required_argument, NULL, 'r' },
+	{ "seed", required_argument, NULL, 's' },
+	{ "limit", required_argument, NULL, 'l' },
+	{ "busiest", required_argument, NULL, 'b' },
+	{ "faults", required_argument, NULL, 'f' },
+	{ "trace", required_argument, NULL, 't' },
+	{ "plot", required_argument, NULL, 'p' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+static int usage(FILE *to)
+{
+	fprintf(to,
+		"usage: bcl-sim [OPTION]... CLUSTER PATTERN [BYTES]...\n"
+		"CLUSTER is a description, bcl-cluster(5), or the name of an "
+		"installed one.\n"
+		"PATTERN is one of\n");
+	sim_pattern_list(to);
+	fprintf(to,
+		"  -r, --repeat=N     rounds of each size (%d)\n"
+		"  -s, --seed=N       of all that is left to chance (1)\n"
+		"  -l, --limit=TIME   of the simulated cluster (100s)\n"
+		"  -b, --busiest=N    links that are shown by themselves (%d)\n"
+		"  -f, --faults=FILE  a script, bcl-faults(5); random:SEED or "
+		"random:SEED:N:\n"
+		"                     N faults by chance (%d)\n"
+		"  -t, --trace=FILE   write all frames, for Wireshark\n"
+		"  -p, --plot=FILE    draw time and load, as PNG\n",
+		REPEAT, BUSIEST, FAULTS);
+	return to == stdout ? 0 : 2;
+}
+
+/* ---- arguments ---- */
+
+static bool number(const char *text, enum bcl_config_kind kind, uint64_t max,
+		   uint64_t *value)
+{
+	return !bcl_config_parse(kind, text, value) && *value <= max;
+}
+
+static bool take_option(struct settings *settings, int option)
+{
+	uint64_t value;
+
+	switch (option) {
+	case 'r':
+		if (!number(optarg, BCL_CONFIG_INTEGER, SIM_REPEAT_MAX,
+			    &value) ||
+		    !value)
+			return false;
+		settings->series.repeat = (unsigned)value;
+		return true;
+	case 's':
+		return number(optarg, BCL_CONFIG_INTEGER, UINT64_MAX,
+			      &settings->seed);
+	case 'l':
+		return number(optarg, BCL_CONFIG_TIME, UINT64_MAX / 2,
+			      &settings->limit);
+	case 'b':
+		if (!number(optarg, BCL_CONFIG_INTEGER, UINT32_MAX, &value))
+			return false;
+		settings->busiest = (unsigned)value;
+		return true;
+	case 'f':
+		settings->faults = optarg;
+		return true;
+	case 't':
+		settings->trace = optarg;
+		return true;
+	case 'p':
+		settings->plot = optarg;
+		return true;
+	}
+	return false;
+}
+
+static bool take_arguments(struct settings *settings, int argc, char **argv)
+{
+	struct sim_series *series = &settings->series;
+	uint64_t size;
+	int i;
+
+	if (argc < 2 || argc > 2 + SIM_SIZES)
+		return false;
+	settings->cluster = argv[0];
+	settings->pattern = argv[1];
+	series->pattern = sim_pattern_find(argv[1]);
+	if (!series->pattern)
+		return false;
+	series->size[0] = 8;
+	series->nsizes = 1;
+	for (i = 2; i < argc; i++) {
+		if (!number(argv[i], BCL_CONFIG_SIZE, 1u << 30, &size))
+			return false;
+		series->nsizes = (unsigned)i - 1;
+		series->size[i - 2] = size;
+	}
+	return true;
+}
+
+/* ---- what is read ---- */
+
+/* The file, or an installed one of that name; *path: which. */
+static FILE *open_cluster(const char *name, char path[PATH])
+{
+	FILE *in = fopen(name, "r");
+
+	snprintf(path, PATH, "%s", name);
+	if (!in && errno == ENOENT && !strchr(name, '/')) {
+		snprintf(path, PATH, "%s/clusters/%s.cluster", PKGDATADIR,
+			 name);
+		in = fopen(path, "r");
+	}
+	return in;
+}
+
+static bool read_cluster(const struct settings *settings, struct run *run)
+{
+	char path[PATH], error[SIM_ERROR_SIZE];
+	FILE *in = open_cluster(settings->cluster, path);
+	bool good;
+
+	if (!in) {
+		fprintf(stderr, "bcl-sim: %s: %s\n", settings->cluster,
+			strerror(errno));
+		return false;
+	}
+	good = sim_cluster_read(&run->cluster, path, in, error);
+	fclose(in);
+	if (!good)
+		fprintf(stderr, "bcl-sim: %s\n", error);
+	return good;
+}
+
+static bool only_frames_and_links(const struct sim_faults *faults)
+{
+	size_t i;
+
+	for (i = 0; i < faults->n; i++)
+		if (of_nodes >> faults->fault[i].kind & 1) {
+			fprintf(stderr,
+				"bcl-sim: ranks cannot go on after "
+				"%s\n",
+				sim_fault_name(faults->fault[i].kind));
+			return false;
+		}
+	return true;
+}
+
+static bool read_script(const char *name, struct run *run)
+{
+	char error[SIM_ERROR_SIZE];
+	FILE *in = fopen(name, "r");
+	bool good;
+
+	if (!in) {
+		fprintf(stderr, "bcl-sim: %s: %s\n", name, strerror(errno));
+		return false;
+	}
+	good = sim_faults_read(&run->faults, &run->cluster, name, in, error);
+	fclose(in);
+	if (!good)
+		fprintf(stderr, "bcl-sim: %s\n", error);
+	return good && only_frames_and_links(&run->faults);
+}
+
+static bool draw_faults(const char *text, struct run *run)
+{
+	struct sim_fault_mix mix = {
+		.faults = FAULTS,
+		.kinds = ((1 << SIM_FAULT_KINDS) - 1) & ~of_nodes,
+		.frames = FAULT_FRAMES,
+		.duration = FAULT_TIME,
+	};
+	unsigned long long seed;
+	int length = 0;
+
+	if (sscanf(text, "%llu%n:%u%n", &seed, &length, &mix.faults, &length) <
+		    1 ||
+	    text[length]) {
+		fprintf(stderr,
+			"bcl-sim: random:%s: expected random:SEED or "
+			"random:SEED:N\n",
+			text);
+		return false;
+	}
+	mix.seed = seed;
+	sim_faults_random(&run->faults, &run->cluster, &mix);
+	return true;
+}
+
+static bool read_faults(const struct settings *settings, struct run *run)
+{
+	const char *name = settings->faults;
+
+	if (!name)
+		return true;
+	return !strncmp(name, "random:", 7) ? draw_faults(name + 7, run)
+					    : read_script(name, run);
+}
+
+/* ---- the run ---- */
+
+static uint64_t virtual_time(const struct run *run)
+{
+	return run->clock->now - run->start;
+}
+
+static void show_progress(const struct settings *settings,
+			  const struct run *run)
+{
+	fprintf(stderr,
+		"bcl-sim: %.3f ms simulated, %u of %u rounds, %u ranks left\n",
+		(double)virtual_time(run) * 1e-6, settings->series.done,
+		sim_series_total(&settings->series), run->left);
+}
+
+static void run_job(struct settings *settings, struct run *run)
+{
+	struct sim_world *world = sim_job_world(run->job);
+	time_t shown = time(NULL);
+
+	run->left =
+		sim_job_run(run->job, sim_series_run, &settings->series, SLICE);
+	while (run->left && virtual_time(run) < settings->limit) {
+		/* At least one event further. */
+		run->left =
+			sim_world_run(world, sim_clock_next(run->clock) -
+						     run->clock->now + SLICE);
+		if (time(NULL) - shown >= PROGRESS) {
+			shown = time(NULL);
+			show_progress(settings, run);
+		}
+	}
+}
+
+/* All ranks have done all. */
+static bool is_whole(const struct settings *settings, const struct run *run)
+{
+	return !run->left && !settings->series.failed;
+}
+
+static void print_faults(const struct run *run)
+{
+	unsigned kind;
+
+	if (!run->faults.n)
+		return;
+	printf("\nfaults\n");
+	sim_faults_print(&run->faults, stdout);
+	printf("\nhappened");
+	for (kind = 0; kind < SIM_FAULT_KINDS; kind++) {
+		uint64_t n = sim_injector_count(run->injector, kind);
+
+		if (n)
+			printf(" %s %llu", sim_fault_name(kind),
+			       (unsigned long long)n);
+	}
+	putchar('\n');
+}
+
+static void print_all(const struct settings *settings, const struct run *run)
+{
+	const struct sim_series *series = &settings->series;
+	const struct sim_cluster *cluster = &run->cluster;
+
+	printf("%s on %s: %u nodes of %u ranks and %u rails, seed %llu\n\n",
+	       settings->pattern, settings->cluster, cluster->nodes,
+	       cluster->ranks, cluster->rails,
+	       (unsigned long long)settings->seed);
+	if (is_whole(settings, run)) {
+		sim_series_print(series, stdout);
+		putchar('\n');
+		sim_load_print(&series->load, settings->busiest, stdout);
+		putchar('\n');
+	}
+	printf("%.3f ms simulated, %llu frames sent again\n",
+	       (double)virtual_time(run) * 1e-6,
+	       (unsigned long long)series->again);
+	print_faults(run);
+	fflush(stdout);
+}
+
+static int plot(const struct settings *settings)
+{
+	char title[256];
+
+	if (!settings->plot)
+		return 0;
+	snprintf(title, sizeof(title), "%s on %s", settings->pattern,
+		 settings->cluster);
+	if (sim_plot(settings->plot, title, &settings->series))
+		return 0;
+	fprintf(stderr, "bcl-sim: gnuplot does not draw %s\n", settings->plot);
+	return 1;
+}
+
+static int judge(const struct settings *settings, const struct run *run)
+{
+	const struct sim_series *series = &settings->series;
+
+	if (series->failed)
+		fprintf(stderr, "bcl-sim: %u ranks had to give up: %s\n",
+			series->failed, bcl_strstatus(series->status));
+	if (run->left)
+		fprintf(stderr,
+			"bcl-sim: %u ranks have not come to their end\n",
+			run->left);
+	return !is_whole(settings, run);
+}
+
+static int close_trace(const struct settings *settings, struct run *run)
+{
+	if (!run->trace || sim_trace_close(run->trace))
+		return 0;
+	fprintf(stderr, "bcl-sim: %s is not whole\n", settings->trace);
+	return 1;
+}
+
+static int simulate(struct settings *settings, struct run *run)
+{
+	struct sim_series *series = &settings->series;
+	int failed;
+
+	run->job = sim_job_open(&run->cluster, settings->seed);
+	run->clock = sim_world_clock(sim_job_world(run->job));
+	run->start = run->clock->now;
+	if (settings->trace) {
+		run->trace = sim_trace_open(settings->trace, run->job,
+					    &run->cluster);
+		if (!run->trace) {
+			fprintf(stderr, "bcl-sim: %s: %s\n", settings->trace,
+				strerror(errno));
+			return 1;
+		}
+	}
+	series->cluster = &run->cluster;
+	sim_series_open(series, settings->seed);
+	run->injector =
+		sim_inject(&run->faults, &run->cluster,
+			   sim_job_fabric(run->job), run->clock, NULL, NULL);
+	run_job(settings, run);
+	print_all(settings, run);
+	failed = judge(settings, run) || plot(settings);
+	failed |= close_trace(settings, run);
+	if (run->left)
+		exit(1); /* what they wait for may be in the way */
+	sim_injector_close(run->injector);
+	sim_series_close(series);
+	sim_job_close(run->job);
+	return failed;
+}
+
+int main(int argc, char **argv)
+{
+	struct settings settings = {
+		.seed = 1,
+		.limit = 100000000000,
+		.busiest = BUSIEST,
+		.series.repeat = REPEAT,
+	};
+	struct run run = { 0 };
+	int option, failed;
+
+	while ((option = getopt_long(argc, argv, "r:s:l:b:f:t:p:h", options,
+				     NULL)) != -1) {
+		if (option == 'h')
+			return usage(stdout);
+		if (!take_option(&settings, option))
+			return usage(stderr);
+	}
+	if (!take_arguments(&settings, argc - optind, argv + optind))
+		return usage(stderr);
+	if (!read_cluster(&settings, &run))
+		return 1;
+	failed = !read_faults(&settings, &run) || simulate(&settings, &run);
+	sim_faults_free(&run.faults);
+	sim_cluster_free(&run.cluster);
+	return failed;
+}
