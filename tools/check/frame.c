@@ -141,6 +141,7 @@ const char *check_frame_decode(const uint8_t *bytes, size_t length,
 	uint32_t pcrc;
 
 	frame->kind = 0;
+	frame->torn = false;
 	frame->nsegments = 0;
 	if (length < BCL_FRAME_MIN || length > BCL_FRAME_MAX)
 		return "its length cannot be";
@@ -160,8 +161,10 @@ const char *check_frame_decode(const uint8_t *bytes, size_t length,
 		return "its header's checksum is wrong";
 	pcrc = bcl_crc32c(0, bytes + BCL_HEADERS_SIZE,
 			  length - BCL_HEADERS_SIZE);
-	if (wire.kind & BCL_FRAME_PCRC && bcl_get32(wire.pcrc) != pcrc)
+	if (wire.kind & BCL_FRAME_PCRC && bcl_get32(wire.pcrc) != pcrc) {
+		frame->torn = true;
 		return "its payload's checksum is wrong";
+	}
 	switch (frame->kind) {
 	case BCL_FRAME_HELLO:
 	case BCL_FRAME_HELLO_ACK:

@@ -30,6 +30,7 @@ struct check_hello {
 
 struct check_frame {
 	uint8_t kind; /* without flags */
+	bool torn;    /* only its payload is damaged: its header holds */
 	uint32_t conn, seq, ack, done, base;
 	uint64_t card;
 	struct check_hello hello;

@@ -159,6 +159,10 @@ void check_inbound_segment(struct check_event *event)
 	if (arrival->op == BCL_SEG_WITHDRAW)
 		arrival->op = segment->op;
 	arrival->received += segment->length;
+	arrival->rail = (uint8_t)event->packet->rail;
+	if (arrival->received == segment->length ||
+	    bcl_before(arrival->seq, event->frame->seq))
+		arrival->seq = event->frame->seq;
 	if (segment->length == segment->total) {
 		arrival->digest =
 			bcl_crc32c(0, segment->payload, segment->length);

@@ -130,7 +130,7 @@ void check_link_find(struct check_event *event)
 				   !bcl_before(frame->seq, lane->next);
 	else
 		event->new_frame =
-			lane->came_known &&
+			!frame->torn && lane->came_known &&
 			!bcl_before(frame->seq, lane->expected) &&
 			frame->seq - lane->expected < BCL_SACK_BITS &&
 			!check_lane_arrived(lane, frame->seq);

@@ -190,6 +190,16 @@ void check_rule_refusal(struct check_event *event)
 	}
 }
 
+/* Has the card taken it? One without room takes a frame another time. */
+static bool taken(const struct check_link *link,
+		  const struct check_arrival *arrival)
+{
+	const struct check_lane *lane = &link->lanes[arrival->rail];
+
+	return arrival->whole && lane->told_known &&
+	       bcl_before(arrival->seq, lane->told);
+}
+
 static void look(struct check_world *world, struct check_link *link,
 		 uint64_t now)
 {
@@ -198,7 +208,7 @@ static void look(struct check_world *world, struct check_link *link,
 
 	for (msg = link->low; msg != link->top; msg++) {
 		arrival = check_arrival(link, msg);
-		if (!arrival || !arrival->whole || arrival->delivered ||
+		if (!arrival || !taken(link, arrival) || arrival->delivered ||
 		    arrival->told || arrival->withdrawn ||
 		    !port_of(link->life, arrival) ||
 		    !check_arrival_due(link, arrival) ||

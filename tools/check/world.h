@@ -78,7 +78,9 @@ struct check_arrival {
 	uint32_t prev, total, target, received, digest;
 	uint64_t targ64;
 	uint32_t freed; /* blocks of its port given back when it began */
-	uint64_t time;	/* when it became whole */
+	uint32_t seq;	/* of the last of its frames, by */
+	uint8_t rail;
+	uint64_t time; /* when it became whole */
 	struct check_place place;
 };
 
