@@ -19,6 +19,7 @@ enum {
 	GRANULE = 8,
 	GRANULES = 1 << 14, /* a power of two */
 	NO_WORD = 0xff,
+	ALIASES = 4,
 };
 
 struct touch {
@@ -44,14 +45,14 @@ static struct granule granules[GRANULES];
 static struct alias {
 	uintptr_t memory, again;
 	size_t size;
-} aliases[2];
+} aliases[ALIASES];
 
 void weak_alias(void *memory, void *again, size_t size)
 {
 	struct alias *alias = aliases;
 
 	while (alias->size && alias->again != (uintptr_t)again)
-		sim_check(++alias < aliases + 2, "too many aliases");
+		sim_check(++alias < aliases + ALIASES, "too many aliases");
 	*alias = (struct alias){ (uintptr_t)memory, (uintptr_t)again, size };
 }
 
@@ -59,7 +60,7 @@ static uintptr_t without_alias(const volatile void *memory)
 {
 	uintptr_t address = (uintptr_t)memory;
 
-	for (unsigned i = 0; i < 2; i++)
+	for (unsigned i = 0; i < ALIASES; i++)
 		if (address - aliases[i].again < aliases[i].size)
 			return address - aliases[i].again + aliases[i].memory;
 	return address;

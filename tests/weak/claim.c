@@ -67,7 +67,7 @@ static void set_up(unsigned n)
 	unreadable = 0;
 	memset(events, 0, sizeof(events));
 	for (unsigned side = 0; side < 2; side++)
-		bcl_large_use(&sides[side].connection);
+		bcl_large_use(&sides[side].connection[0]);
 	for (unsigned i = 0; i < CHUNKS; i++) {
 		*word_of(offered, i) = i + 1;
 		*word_of(pulled, i) = 0;
@@ -98,7 +98,7 @@ static void set_up_unreadable(void)
 /* A turn of the port. True: something was done in it. */
 static bool turn(unsigned side)
 {
-	struct bcl_connection *c = &sides[side].connection;
+	struct bcl_connection *c = &sides[side].connection[0];
 	const struct bcl_pull *pull = &c->large.tables->pulls[0];
 	unsigned before = events[side] + pull->mine;
 	struct bcl_event event;
@@ -122,7 +122,7 @@ static void serve(unsigned side, unsigned n)
 
 static void offer(struct bcl_token *token)
 {
-	struct bcl_connection *c = &sides[0].connection;
+	struct bcl_connection *c = &sides[0].connection[0];
 
 	weak_assert(!bcl_offer_make(c, BCL_OFFER_READ, offered,
 				    (size_t)chunks * PAGE, 1, token));
@@ -144,7 +144,7 @@ static void offer_once(void)
 /* Taken back, if not yet begun; then the place is used for another. */
 static void withdraw(void)
 {
-	struct bcl_connection *c = &sides[0].connection;
+	struct bcl_connection *c = &sides[0].connection[0];
 	struct bcl_token token;
 
 	offer(&token);
@@ -163,7 +163,7 @@ static void withdraw(void)
 /* Pull what the next message names. */
 static void pull(void)
 {
-	struct bcl_connection *c = &sides[1].connection;
+	struct bcl_connection *c = &sides[1].connection[0];
 	struct bcl_event event = { .length = 0 };
 	struct bcl_pull_request request = {
 		.kind = BCL_PULL_USER,

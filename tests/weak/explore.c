@@ -552,6 +552,22 @@ static struct thread *replay(void)
 	return NULL;
 }
 
+/* Another thread has written what this one has not read. */
+static bool is_stale(const struct graph_event *read)
+{
+	const struct graph *graph = &world.graph;
+
+	for (unsigned i = 0; i < graph->n; i++) {
+		const struct graph_event *write = &graph->events[i];
+
+		if (write->writes && write->thread != read->thread &&
+		    graph_is_on(write, read->request.word) &&
+		    write->place > graph_position(graph, read))
+			return true;
+	}
+	return false;
+}
+
 /* It waits although all that it looks at is as new as it will ever be. */
 static bool waits_for_ever(const struct thread *thread)
 {
@@ -565,8 +581,7 @@ static bool waits_for_ever(const struct thread *thread)
 		if (!event->reads || event->request.plain)
 			continue;
 		left--;
-		if (graph_position(graph, event) !=
-		    graph_last(graph, event->request.word))
+		if (is_stale(event))
 			return false;
 	}
 	return true;
@@ -664,10 +679,10 @@ int weak_main(const struct weak_test *tests)
 
 		if (result.failed)
 			return EXIT_FAILURE;
+		sim_check(result.executions, "nobody came to the end");
 		printf("%s: %llu executions, %llu blocked\n", tests->name,
 		       (unsigned long long)result.executions,
 		       (unsigned long long)result.blocked);
-		sim_check(result.executions, "nothing was explored");
 	}
 	return EXIT_SUCCESS;
 }

@@ -12,8 +12,8 @@ enum {
 	MEMORY = 1 << 17, /* bytes, for all */
 };
 
-struct side sides[2];
-static struct bcl_segment segment;
+struct side sides[SIDES];
+static struct bcl_segment segments[2];
 
 /* ---- the environment ---- */
 
@@ -103,8 +103,7 @@ bool bcl_shm_copies_ready(struct bcl_connection *connection)
 
 static void set_up_side(unsigned number)
 {
-	struct side *side = &sides[number], *other = &sides[!number];
-	struct bcl_connection *connection = &side->connection;
+	struct side *side = &sides[number];
 
 	side->context = (struct bcl_context){
 		.env = &env,
@@ -121,42 +120,70 @@ static void set_up_side(unsigned number)
 		.counters = &side->counters,
 		.object = (int)number,
 		.group = (int)number,
-		.npairs = 1,
 	};
 	side->shm.watch.active = side->active;
 	side->shm.port = &side->port;
 	side->shm.attention = side->attention;
 	side->shm.active = side->active;
-	side->shm.pairs[0] = &connection->pair;
-	side->peer = (struct bcl_peer){ .port = &side->port,
-					.pair = &connection->pair };
-	bcl_segment_pair(&segment, number, &connection->pair);
-	connection->pair.connection = connection;
-	connection->pair.peer = &side->peer;
-	connection->pair.attention = &other->attention[0];
-	connection->shm = &side->shm;
-	connection->side = (uint8_t)number;
-	connection->segment = segment;
-	connection->its_attention = other->attention;
-	connection->its_active = other->active;
-	connection->wake = (int)!number;
-	connection->card = !number;
-	connection->attach = true;
+}
+
+static void set_up_segment(struct bcl_segment *segment)
+{
+	size_t ring = SLOTS * sizeof(struct bcl_slot);
+
+	if (!segment->head)
+		sim_check(!bcl_segment_create(SLOTS, segment), "no segment");
+	memset(segment->head, 0, sizeof(*segment->head));
+	for (unsigned i = 0; i < 2; i++) {
+		memset(segment->ring[i], 0, ring);
+		weak_alias(segment->ring[i], segment->ring[i] + SLOTS, ring);
+	}
+}
+
+/* One end of a connection: its index here and there. */
+static void connect_end(unsigned number, unsigned here, unsigned to,
+			unsigned there, const struct bcl_segment *segment)
+{
+	struct side *side = &sides[number], *other = &sides[to];
+	struct bcl_connection *c = &side->connection[here];
+
+	side->peer[here] =
+		(struct bcl_peer){ .port = &side->port, .pair = &c->pair };
+	bcl_segment_pair(segment, number == MIDDLE, &c->pair);
+	c->pair.connection = c;
+	c->pair.peer = &side->peer[here];
+	c->pair.attention = &other->attention[there];
+	c->shm = &side->shm;
+	c->side = number == MIDDLE;
+	c->segment = *segment;
+	c->watch = here;
+	c->its_watch = there;
+	c->its_attention = other->attention;
+	c->its_active = other->active;
+	c->wake = (int)to;
+	c->card = to;
+	c->attach = true;
+	side->shm.pairs[side->port.npairs++] = &c->pair;
+}
+
+static void connect(unsigned number, unsigned there)
+{
+	set_up_segment(&segments[there]);
+	connect_end(number, 0, MIDDLE, there, &segments[there]);
+	connect_end(MIDDLE, there, number, 0, &segments[there]);
 }
 
 void ports_set_up(void)
 {
-	size_t ring = SLOTS * sizeof(struct bcl_slot);
-
 	used = 0;
-	if (!segment.head)
-		sim_check(!bcl_segment_create(SLOTS, &segment), "no segment");
-	memset(segment.head, 0, sizeof(*segment.head));
 	memset(sides, 0, sizeof(sides));
-	for (unsigned number = 0; number < 2; number++) {
-		memset(segment.ring[number], 0, ring);
-		weak_alias(segment.ring[number], segment.ring[number] + SLOTS,
-			   ring);
+	for (unsigned number = 0; number < SIDES; number++)
 		set_up_side(number);
-	}
+	connect(0, 0);
+}
+
+void ports_set_up_three(void)
+{
+	ports_set_up();
+	connect(2, 1);
 }

@@ -5,7 +5,7 @@
 
 static void send(uint64_t number)
 {
-	weak_until(bcl_pair_send(&sides[0].connection.pair, 1, number, NULL,
+	weak_until(bcl_pair_send(&sides[0].connection[0].pair, 1, number, NULL,
 				 0) == BCL_OK);
 }
 
@@ -23,7 +23,7 @@ static const _Atomic uint32_t always_attend = 1;
 
 static void set_up_with_fence(void)
 {
-	struct bcl_connection *connection = &sides[0].connection;
+	struct bcl_connection *connection = &sides[0].connection[0];
 
 	ports_set_up();
 	connection->fence = true;

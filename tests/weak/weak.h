@@ -43,7 +43,7 @@ int weak_main(const struct weak_test *tests);
 
 /* ---- for set_up() ---- */
 
-/* `size` bytes at `again` are the same memory as at `memory`; up to twice. */
+/* `size` bytes at `again` are the same memory as at `memory`. */
 void weak_alias(void *memory, void *again, size_t size);
 
 /* ---- for threads ---- */
