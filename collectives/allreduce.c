@@ -134,6 +134,26 @@ static void build_ring(struct bcl_schedule *schedule,
 		       element);
 }
 
+/* Of which member of the own node the slice is: what is in a slice is reduced
+ * there, then among all members of that place, then given to the others. */
+static void build_halving(struct bcl_schedule *schedule,
+			  const struct bcl_call *call)
+{
+	const struct bcl_team *team = schedule->team;
+	const struct bcl_reduction *reduction = call->reduction;
+	struct bcl_group node = bcl_group_node(team);
+	struct bcl_group column = bcl_group_column(team);
+	size_t element = reduction->element, length = call->length;
+	size_t mine = bcl_block_begin(length, element, node.size, node.me);
+	size_t end = bcl_block_begin(length, element, node.size, node.me + 1);
+
+	bcl_inside_reduce_scatter(schedule, call->send, call->receive, length,
+				  reduction);
+	bcl_build_halving(schedule, &column, call->receive + mine, end - mine,
+			  reduction);
+	bcl_inside_gather_slices(schedule, call->receive, length, element);
+}
+
 static double cost_node(const struct bcl_model *model, double length)
 {
 	return bcl_cost_phases(model, length) +
@@ -176,6 +196,30 @@ static double cost_flat_doubling(const struct bcl_model *model, double length)
 		       (cost.message + length * (cost.byte + model->combine));
 }
 
+/*
+ * All members of a node exchange their slices at once: by one card, or each
+ * with its processor's attention for both its peer and the other members.
+ */
+static double cost_halving(const struct bcl_model *model, double length)
+{
+	double members = model->members, nodes = model->nodes;
+	double slice = length / members, time = 0;
+	unsigned k, rounds = bcl_log2_up(model->nodes);
+
+	for (k = 1; k <= rounds; k++) {
+		double part = 1 / (double)(1ull << k);
+		struct bcl_cost cost = bcl_cost_exchange(model, slice * part);
+		double other = model->autonomous ? cost.gap : cost.message;
+
+		time += 2 * (cost.message + (members - 1) * other);
+	}
+	time += (nodes - 1) / nodes * length *
+		(2 * bcl_cost_exchange(model, slice / 2).byte + model->combine);
+	return members > 1 ? time + cost_node_sliced(model, length) +
+				     2 * (members - 1) * model->segment.message
+			   : time;
+}
+
 static double cost_ring(const struct bcl_model *model, double length)
 {
 	double size = model->size;
@@ -192,6 +236,9 @@ const struct bcl_algorithm bcl_allreduce_algorithms[] = {
 	{ "doubling", BCL_NEEDS_CONTIGUOUS, 0, build_doubling, cost_doubling },
 	{ "flat_doubling", 0, 0, build_flat_doubling, cost_flat_doubling },
 	{ "ring", 0, 0, build_ring, cost_ring },
+	{ "halving",
+	  BCL_NEEDS_NODES | BCL_NEEDS_UNIFORM | BCL_NEEDS_COMMUTATIVE, 0,
+	  build_halving, cost_halving },
 	{ 0 },
 };
 

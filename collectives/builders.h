@@ -46,6 +46,14 @@ void bcl_inside_gather(struct bcl_schedule *schedule, unsigned root,
 void bcl_inside_scatter(struct bcl_schedule *schedule, unsigned root,
 			const void *send, void *receive, size_t length);
 
+/* A slice of the vector for each member, bcl_block_begin(): reduce to their
+ * owners; give to all. */
+void bcl_inside_reduce_scatter(struct bcl_schedule *schedule, const void *send,
+			       void *receive, size_t length,
+			       const struct bcl_reduction *reduction);
+void bcl_inside_gather_slices(struct bcl_schedule *schedule, void *buffer,
+			      size_t length, size_t element);
+
 /* ---- by messages; root is a place in the group --------------------------- */
 
 /* broadcast.c: a binomial tree. */
@@ -57,6 +65,11 @@ void bcl_build_reduce_tree(struct bcl_schedule *schedule,
 			   const struct bcl_group *group, unsigned root,
 			   const void *send, void *receive, size_t length,
 			   const struct bcl_reduction *reduction);
+/* halving.c: `vector` is the own one, and then the reduction of all. The
+ * operator is commutative. */
+void bcl_build_halving(struct bcl_schedule *schedule,
+		       const struct bcl_group *group, void *vector,
+		       size_t length, const struct bcl_reduction *reduction);
 /*
  * pipeline.c: long vectors in pieces of so many bytes, or more if there would
  * be too many, by a circulant schedule of the leaders; inside the nodes beside

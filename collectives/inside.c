@@ -94,3 +94,54 @@ void bcl_inside_scatter(struct bcl_schedule *schedule, unsigned root,
 		bcl_build_scatter_direct(schedule, &group, member, send,
 					 receive, length);
 }
+
+void bcl_inside_reduce_scatter(struct bcl_schedule *schedule, const void *send,
+			       void *receive, size_t length,
+			       const struct bcl_reduction *reduction)
+{
+	const struct bcl_team *team = schedule->team;
+	struct bcl_group group = bcl_group_node(team);
+	const unsigned char *from = send;
+	unsigned char *to = receive;
+	size_t element = reduction->element, begin, end;
+	unsigned i;
+
+	if (group.size == 1 || !shares(team, reduction)) {
+		begin = bcl_block_begin(length, element, group.size, group.me);
+		bcl_build_reduce_scatter(schedule, &group, send, to + begin,
+					 length, reduction);
+		return;
+	}
+	for (i = 0; i < group.size; i++) {
+		begin = bcl_block_begin(length, element, group.size, i);
+		end = bcl_block_begin(length, element, group.size, i + 1);
+		if (end > begin)
+			bcl_step_node(schedule, BCL_NODE_REDUCE, i,
+				      from + begin, to + begin, end - begin,
+				      reduction);
+	}
+}
+
+void bcl_inside_gather_slices(struct bcl_schedule *schedule, void *buffer,
+			      size_t length, size_t element)
+{
+	const struct bcl_team *team = schedule->team;
+	struct bcl_group group = bcl_group_node(team);
+	unsigned char *slices = buffer;
+	unsigned i;
+
+	if (!shares(team, NULL)) {
+		bcl_build_ring(schedule, &group, 0, buffer, length, element);
+		return;
+	}
+	for (i = 0; i < group.size; i++) {
+		size_t begin = bcl_block_begin(length, element, group.size, i);
+		size_t end =
+			bcl_block_begin(length, element, group.size, i + 1);
+
+		if (end > begin)
+			bcl_step_node(schedule, BCL_NODE_BROADCAST, i,
+				      slices + begin, slices + begin,
+				      end - begin, NULL);
+	}
+}

@@ -65,6 +65,7 @@ void bcl_model_init(struct bcl_model *model, const struct bcl_team *team)
 		if (members > model->members)
 			model->members = members;
 	}
+	model->uniform = model->members * model->nodes == model->size;
 }
 
 static void measure(struct bcl_cost *cost, struct bcl_team *team, unsigned rank)
@@ -122,6 +123,8 @@ static bool able(const struct bcl_algorithm *algorithm,
 	if (needs & BCL_NEEDS_SEGMENT && !model->shares)
 		return false;
 	if (needs & BCL_NEEDS_NODES && model->nodes < 2)
+		return false;
+	if (needs & BCL_NEEDS_UNIFORM && !model->uniform)
 		return false;
 	if (!ordered)
 		return true;

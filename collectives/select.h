@@ -43,6 +43,7 @@ struct bcl_model {
 	unsigned members;	 /* of the largest node */
 	bool shares;		 /* one node, with a segment */
 	bool contiguous;	 /* layout.h */
+	bool uniform;		 /* all nodes have `members` */
 	bool autonomous;	 /* the card: transport/card/ops.h */
 	struct bcl_cost inside;	 /* messages inside a node */
 	struct bcl_cost between; /* and between nodes */
@@ -59,6 +60,7 @@ enum bcl_algorithm_needs {
 	BCL_NEEDS_CONTIGUOUS = 2,
 	BCL_NEEDS_COMMUTATIVE = 4, /* operator */
 	BCL_NEEDS_NODES = 8,	   /* two or more */
+	BCL_NEEDS_UNIFORM = 16,	   /* as many ranks on each */
 };
 
 struct bcl_algorithm {

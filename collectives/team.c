@@ -48,6 +48,19 @@ struct bcl_group bcl_group_node(const struct bcl_team *team)
 	};
 }
 
+struct bcl_group bcl_group_column(const struct bcl_team *team)
+{
+	const struct bcl_layout *layout = &team->layout;
+
+	return (struct bcl_group){
+		.size = layout->nnodes,
+		.me = team->my_node,
+		.ranks = layout->order + team->my_member,
+		.firsts = layout->first,
+		.replaced = UINT32_MAX,
+	};
+}
+
 struct bcl_group bcl_group_leaders(const struct bcl_team *team, unsigned root)
 {
 	const struct bcl_layout *layout = &team->layout;

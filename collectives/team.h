@@ -98,6 +98,9 @@ struct bcl_group bcl_group_all(const struct bcl_team *team);
 struct bcl_group bcl_group_ordered(const struct bcl_team *team);
 /* The members of the own node. */
 struct bcl_group bcl_group_node(const struct bcl_team *team);
+/* Those that have the own member's place in their nodes, by node, where all
+ * have as many members. */
+struct bcl_group bcl_group_column(const struct bcl_team *team);
 /* One per node, by node; `root` for its own. Only for those who are in it. */
 struct bcl_group bcl_group_leaders(const struct bcl_team *team, unsigned root);
 

@@ -132,18 +132,31 @@ static void delivered(struct sim_event *event)
 	loggp_attend(message->to);
 }
 
+/*
+ * A port of a card takes the message: when it begins. It handles one after
+ * another, but long ones in frames, between which there is room for what asks
+ * for others.
+ */
+static uint64_t pass(uint64_t *port_free, const struct message *message)
+{
+	const struct loggp_world *world = message->to->world;
+	uint64_t now = world->clock.now, begin = loggp_later(now, *port_free);
+
+	*port_free = begin + more(message) * world->between.byte +
+		     world->between.gap;
+	return message->kind == ASK ? now : begin;
+}
+
 /* The first byte is at the receiving card. */
 static void arriving(struct sim_event *event)
 {
 	struct message *message = container(event, struct message, event);
 	struct loggp_world *world = message->to->world;
-	struct loggp_card *card = message->to->card;
-	uint64_t end = loggp_later(world->clock.now, card->in_free) +
-		       more(message) * world->between.byte;
+	uint64_t begin = pass(&message->to->card->in_free, message);
 
-	card->in_free = end + world->between.gap;
 	event->call = delivered;
-	sim_clock_set(&world->clock, event, end);
+	sim_clock_set(&world->clock, event,
+		      begin + more(message) * world->between.byte);
 }
 
 /* The sending card has been told. */
@@ -151,11 +164,8 @@ static void inject(struct sim_event *event)
 {
 	struct message *message = container(event, struct message, event);
 	struct loggp_world *world = message->to->world;
-	struct loggp_card *card = message->from->card;
-	uint64_t begin = loggp_later(world->clock.now, card->out_free);
+	uint64_t begin = pass(&message->from->card->out_free, message);
 
-	card->out_free = begin + more(message) * world->between.byte +
-			 world->between.gap;
 	event->call = arriving;
 	sim_clock_set(&world->clock, event, begin + world->between.latency);
 }
@@ -327,7 +337,7 @@ enum bcl_status bcl_adi_schedule_receive(struct bcl_adi_schedule *schedule,
 {
 	struct bcl_adi *adi = schedule->adi;
 	struct message *message = match_message(adi, rank, tag);
-	struct receive *receive;
+	struct receive **last = &adi->receives, *receive;
 
 	(void)buffer;
 	(void)context;
@@ -343,10 +353,10 @@ enum bcl_status bcl_adi_schedule_receive(struct bcl_adi_schedule *schedule,
 		return BCL_OK;
 	}
 	receive = sim_need(malloc(sizeof(*receive)));
-	*receive = (struct receive){ .next = adi->receives,
-				     .from = rank,
-				     .tag = tag };
-	adi->receives = receive;
+	*receive = (struct receive){ .from = rank, .tag = tag };
+	while (*last)
+		last = &(*last)->next;
+	*last = receive;
 	return BCL_OK;
 }
 

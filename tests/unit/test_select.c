@@ -89,11 +89,11 @@ static const struct {
 	{ BCL_OPERATION_BARRIER, "dissemination ", "dissemination " },
 	{ BCL_OPERATION_BROADCAST, "tree ", "chain scatter_ring " },
 	{ BCL_OPERATION_REDUCE, "tree ", "scatter_gather " },
-	{ BCL_OPERATION_ALLREDUCE, "doubling ", "ring " },
+	{ BCL_OPERATION_ALLREDUCE, "doubling ", "ring halving " },
 	{ BCL_OPERATION_GATHER, "tree direct ", "direct " },
 	{ BCL_OPERATION_SCATTER, "tree direct ", "direct " },
 	{ BCL_OPERATION_ALLGATHER, "bruck ", "ring " },
-	{ BCL_OPERATION_ALLTOALL, "bruck pairs ", "pairs " },
+	{ BCL_OPERATION_ALLTOALL, "bruck leaders pairs ", "pairs " },
 	{ BCL_OPERATION_ALLTOALLV, "pairs ", "pairs " },
 };
 
@@ -131,7 +131,8 @@ START_TEST(several_on_each_node)
 	for (i = 0; i < BCL_OPERATIONS; i++)
 		expect(&choices, size, members, apart[i].operation, SHORT,
 		       apart[i].brief);
-	expect(&choices, size, members, BCL_OPERATION_ALLREDUCE, LONG, "ring ");
+	expect(&choices, size, members, BCL_OPERATION_ALLREDUCE, LONG,
+	       "ring halving ");
 	expect(&choices, size, members, BCL_OPERATION_BROADCAST, LONG,
 	       "chain scatter_ring ");
 }
@@ -167,7 +168,7 @@ START_TEST(ring_of_two)
 }
 END_TEST
 
-/* The shortest vector from which on the ring is chosen. */
+/* The shortest vector from which on no vector is doubled. */
 static size_t turn_of(const struct bcl_peer_info *between)
 {
 	struct bcl_choices choices = choices_of(8, 1, between);
@@ -175,8 +176,8 @@ static size_t turn_of(const struct bcl_peer_info *between)
 	size_t length, turn = 0;
 
 	for (length = 1; length <= longest; length *= 2)
-		if (strcmp(name_of(&choices, BCL_OPERATION_ALLREDUCE, length),
-			   "ring"))
+		if (!strcmp(name_of(&choices, BCL_OPERATION_ALLREDUCE, length),
+			    "doubling"))
 			turn = 2 * length;
 	ck_assert_uint_gt(turn, 1);
 	ck_assert_uint_le(turn, longest);
