@@ -5,4 +5,5 @@ storms = %D%/cards
 	$(card_world)
 %C%_cards_LDADD = libnicfw.la
 check_PROGRAMS += $(storms)
-system_tests += $(storms)
+system_tests += $(storms) %D%/mutants.sh
+EXTRA_DIST += %D%/cards.mutants %D%/mutants.sh

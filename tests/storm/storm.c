@@ -370,15 +370,46 @@ static void read_door(struct storm *storm, unsigned card, unsigned d,
 	}
 }
 
+/* Its owner sleeps, and looks at nothing until the card wakes it. */
+static bool sleeps(const struct door *door)
+{
+	return door->port && door->port->indices->sleeping;
+}
+
+/* As every sleeper has to: look once more when the card has been told. */
+static void fall_asleep(struct storm *storm, unsigned card, unsigned d)
+{
+	struct door *door = &storm->place[card].door[d];
+	struct world_port *port = door->port;
+	uint32_t ends = port->sends_read, arrivals = port->receives_read;
+
+	port->indices->sleeping = 1;
+	hear_ends(storm, door);
+	read_door(storm, card, d, 1);
+	if (port->sends_read != ends || port->receives_read != arrivals)
+		port->indices->sleeping = 0;
+}
+
+static void hear(struct storm *storm, unsigned card, unsigned d, bool stuck,
+		 unsigned most)
+{
+	struct door *door = &storm->place[card].door[d];
+
+	if (!door->port || sleeps(door))
+		return;
+	hear_ends(storm, door);
+	if (door->stuck && !stuck)
+		return;
+	read_door(storm, card, d, below(storm, most) + 1);
+	if (chance(storm, 200))
+		fall_asleep(storm, card, d);
+}
+
 static void hear_all(struct storm *storm, bool stuck, unsigned most)
 {
-	for (unsigned c = 0; c < storm->cards; c++) {
-		for (unsigned d = 0; d < PORTS; d++) {
-			hear_ends(storm, &storm->place[c].door[d]);
-			if (stuck || !storm->place[c].door[d].stuck)
-				read_door(storm, c, d, below(storm, most) + 1);
-		}
-	}
+	for (unsigned c = 0; c < storm->cards; c++)
+		for (unsigned d = 0; d < PORTS; d++)
+			hear(storm, c, d, stuck, most);
 }
 
 /* ---- weather ---- */
@@ -411,7 +442,9 @@ static void change_port(struct storm *storm, unsigned card)
 	storm->log->closings++;
 }
 
-static void change_isolation(struct storm *storm, unsigned from, unsigned to)
+/* Until it is changed again, or for no time at all. */
+static void change_isolation(struct storm *storm, unsigned from, unsigned to,
+			     bool at_once)
 {
 	struct sight *sight = &storm->sight[from][to];
 	struct bcl_control control = { .node = sight->node };
@@ -422,12 +455,19 @@ static void change_isolation(struct storm *storm, unsigned from, unsigned to)
 	sight->isolated = !sight->isolated;
 	world_control(storm->world, from, &control, NULL);
 	storm->log->isolations += sight->isolated;
+	if (!sight->isolated || !at_once)
+		return;
+	change_isolation(storm, from, to, false);
+	sight->node = world_connect(storm->world, from, to);
 }
 
-static void change_weather(struct storm *storm)
+/* Most likely for those of this flow, who may be busy with it. */
+static void change_weather(struct storm *storm, unsigned flow)
 {
-	unsigned a = below(storm, storm->cards);
-	unsigned b = (a + 1 + below(storm, storm->cards - 1)) % storm->cards;
+	unsigned a = exists(storm, flow) ? ends_of(flow).from
+					 : below(storm, storm->cards);
+	unsigned b =
+		exists(storm, flow) ? ends_of(flow).to : (a + 1) % storm->cards;
 	unsigned rail = below(storm, storm->world->config.rails);
 
 	switch (below(storm, 16)) {
@@ -453,7 +493,7 @@ static void change_weather(struct storm *storm)
 		change_port(storm, a);
 		break;
 	case 10:
-		change_isolation(storm, a, b);
+		change_isolation(storm, a, b, below(storm, 2));
 		break;
 	case 11:
 		if (!dead(storm, a))
@@ -475,7 +515,7 @@ static void calm(struct storm *storm)
 			for (unsigned r = 0; r < config->rails; r++)
 				world_link(storm->world, a, b, r, true);
 			if (storm->sight[a][b].isolated)
-				change_isolation(storm, a, b);
+				change_isolation(storm, a, b, false);
 		}
 	}
 }
@@ -520,7 +560,7 @@ static void rage(struct storm *storm)
 		if (chance(storm, 500))
 			hear_all(storm, false, 12);
 		if (chance(storm, quiet))
-			change_weather(storm);
+			change_weather(storm, flow);
 		world_run_for(
 			storm->world,
 			below(storm, chance(storm, 20) ? 20 * MS : 200000));
