@@ -7,3 +7,8 @@ storms = %D%/cards
 check_PROGRAMS += $(storms)
 system_tests += $(storms) %D%/mutants.sh
 EXTRA_DIST += %D%/cards.mutants %D%/mutants.sh
+
+SEEDS = 100000
+soak: $(storms)
+	for storm in $(storms); do ./$$storm --seeds $(SEEDS) || exit; done
+.PHONY: soak

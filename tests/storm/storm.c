@@ -490,7 +490,7 @@ static void change_weather(struct storm *storm, unsigned flow)
 		world_link(storm->world, a, b, rail, true);
 		break;
 	case 8 ... 9:
-		change_port(storm, a);
+		change_port(storm, b);
 		break;
 	case 10:
 		change_isolation(storm, a, b, below(storm, 2));
