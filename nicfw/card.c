@@ -158,7 +158,7 @@ struct bcl_card *bcl_card_open(void *arena, uint32_t size,
 	    size < bcl_card_arena(config, 0, 0, 0))
 		return NULL;
 	used = lay_out(&layout, arena, config);
-	memset(card, 0, used);
+	memset(card, 0, (uint32_t)(layout.bytes - (uint8_t *)arena));
 	set_up_pools(card, &layout, config);
 	bcl_nic_arena_init(card, (uint8_t *)arena + used, size - used);
 	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
