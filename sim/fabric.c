@@ -253,8 +253,11 @@ static struct link *choose(struct sim_fabric *fabric, struct sim_frame *frame)
 {
 	const struct vertex *vertex = &fabric->vertex[frame->at];
 	unsigned least = NO_WAY, same = 0, turn;
-	uint32_t i;
+	uint32_t i = fabric->vertex[frame->to].first;
 
+	/* the last one, to a port, which has only one */
+	if (i != NONE && fabric->link[i].info.to == frame->at)
+		return &fabric->link[i ^ 1];
 	for (i = vertex->first; i != NONE; i = fabric->link[i].next) {
 		unsigned hops = hops_from(fabric, &fabric->link[i], frame->to);
 
