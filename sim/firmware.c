@@ -9,7 +9,7 @@
 
 enum {
 	BUDGET = 64,
-	BUFFERS = 32, /* where the card has no bound */
+	BUFFERS = 64, /* of the core, at most: they take memory */
 	WINDOW_MIN = 64 << 10,
 	ACK_DELAY = 50 * 1000,
 	RTO_MIN = 1000 * 1000,
@@ -28,12 +28,18 @@ struct sim_held {
 
 /* ---- what the core wants ---- */
 
+/* It may have been put off since it was set: that is cheaper than to set it
+ * anew each time. */
 static void deadline(struct sim_event *event)
 {
 	struct sim_firmware *firmware =
 		container(event, struct sim_firmware, deadline);
+	uint64_t due = firmware->next.deadline;
 
-	sim_card_do(firmware->card, &firmware->timer);
+	if (due <= sim_firmware_now(firmware))
+		sim_card_do(firmware->card, &firmware->timer);
+	else if (due != UINT64_MAX)
+		sim_clock_set(firmware->card->clock, event, due);
 }
 
 static void timer(struct sim_task *task)
@@ -50,15 +56,13 @@ static void timer(struct sim_task *task)
 
 void sim_firmware_settle(struct sim_firmware *firmware)
 {
-	struct sim_clock *clock = firmware->card->clock;
+	uint64_t due = firmware->next.deadline;
 
 	if (firmware->next.more)
 		sim_card_do(firmware->card, &firmware->timer);
-	if (firmware->next.deadline == UINT64_MAX)
-		sim_clock_clear(clock, &firmware->deadline);
-	else
-		sim_clock_set(clock, &firmware->deadline,
-			      firmware->next.deadline);
+	if (due != UINT64_MAX && (!sim_clock_is_set(&firmware->deadline) ||
+				  due < firmware->deadline.time))
+		sim_clock_set(firmware->card->clock, &firmware->deadline, due);
 }
 
 static void doorbell(struct sim_task *task)
@@ -231,7 +235,7 @@ bool sim_firmware_open(struct sim_firmware *firmware,
 		.rto_max = RTO_MAX,
 		.max_nodes = limits->nodes,
 		.max_messages = limits->messages,
-		.buffers = buffers ? buffers : BUFFERS,
+		.buffers = buffers && buffers < BUFFERS ? buffers : BUFFERS,
 		.pcrc = context->config.pcrc,
 	};
 	unsigned r;

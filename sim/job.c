@@ -8,8 +8,7 @@
 #include "sim/host.h"
 
 enum {
-	PEERS = 1024,	 /* of a rank, at most */
-	MESSAGES = 128,	 /* of a card under way */
+	MESSAGES = 64,	 /* of a core, under way */
 	CHANNELS = 1024, /* of all ports of a rank */
 };
 
@@ -200,22 +199,25 @@ struct sim_job *sim_job_open(const struct sim_cluster *cluster, uint64_t seed)
 		.cluster = cluster,
 		.firmware = sim_need(
 			calloc(job->nranks, sizeof(*job->hosts.firmware))),
-		.limits = { .nodes = job->nranks < PEERS ? job->nranks : PEERS,
-			    .connections =
-				    job->nranks < PEERS ? job->nranks : PEERS,
-			    .messages = MESSAGES,
-			    .channels = CHANNELS },
+		.limits = { .messages = MESSAGES, .channels = CHANNELS },
 	};
+	sim_job_peers(job, job->nranks);
 	sim_hosts_open(&job->hosts);
 	job->world = sim_world_open(seed, &job->hosts.ops, NULL);
 	sim_world_costs(job->world, &calls);
-	sim_world_set(job->world, "BCL_REQUESTS", "64");
-	sim_world_set(job->world, "BCL_BLOCKS", "64");
+	sim_world_set(job->world, "BCL_REQUESTS", "32");
+	sim_world_set(job->world, "BCL_BLOCKS", "16");
 	open_cards(job);
 	job->hosts.world = job->world;
 	job->hosts.cards = job->cards;
 	open_ranks(job);
 	return job;
+}
+
+void sim_job_peers(struct sim_job *job, uint32_t peers)
+{
+	job->hosts.limits.nodes = peers;
+	job->hosts.limits.connections = peers;
 }
 
 /* Let what is on its way come to its end. */

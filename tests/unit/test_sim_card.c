@@ -395,6 +395,7 @@ static void all_together(struct sim_rank *rank)
 START_TEST(collectives_on_eight_nodes)
 {
 	open_job("cluster nodes=8\n" COSTS STAR, 1);
+	sim_job_peers(job, 7);
 	run(all_together);
 	close_job();
 }
