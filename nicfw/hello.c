@@ -61,8 +61,7 @@ static int same_peer(const struct nic_conn *conn, const struct bcl_hello *hello)
 	       conn->peer == (bcl_get32(hello->conn) & ~3u);
 }
 
-/* This connection is with the life that says hello. */
-static void adopt(struct nic_conn *conn, const struct bcl_hello *hello)
+static void forget_rails(struct nic_conn *conn)
 {
 	unsigned rail;
 
@@ -70,6 +69,12 @@ static void adopt(struct nic_conn *conn, const struct bcl_hello *hello)
 		conn->window[rail].peer = 0;
 		conn->window[rail].state = NIC_RAIL_OFF;
 	}
+}
+
+/* This connection is with the life that says hello. */
+static void adopt(struct nic_conn *conn, const struct bcl_hello *hello)
+{
+	forget_rails(conn);
 	conn->known = 1;
 	conn->life = bcl_get64(hello->incarnation);
 	conn->peer = bcl_get32(hello->conn) & ~3u;
@@ -232,6 +237,23 @@ static void rail_proved(struct bcl_card *card, struct nic_conn *conn,
 	bcl_nic_conn_resume(card, conn);
 }
 
+/*
+ * Our HELLO was answered by another life than the one whose HELLO we answered.
+ * Both were told one id, so what either sends would be believed. Call by
+ * another id, when the one that we answered has had its time.
+ */
+static void call_anew(struct bcl_card *card, struct nic_conn *conn)
+{
+	nic_count(card, dropped_state);
+	if (card->now < conn->settled)
+		return;
+	forget_rails(conn);
+	bcl_nic_conn_rename(card, conn);
+	conn->known = 0;
+	conn->state = NIC_CONN_CALLING;
+	bcl_nic_hello_call(card, conn);
+}
+
 void bcl_nic_hello_answered(struct bcl_card *card, struct nic_conn *conn,
 			    unsigned rail, const struct bcl_hello *hello)
 {
@@ -242,6 +264,10 @@ void bcl_nic_hello_answered(struct bcl_card *card, struct nic_conn *conn,
 	    (conn->state >= NIC_CONN_UP && !same_peer(conn, hello)) ||
 	    conn->state == NIC_CONN_ENDING) {
 		nic_count(card, dropped_state);
+		return;
+	}
+	if (conn->known && conn->life != bcl_get64(hello->incarnation)) {
+		call_anew(card, conn);
 		return;
 	}
 	if (!same_peer(conn, hello))

@@ -393,6 +393,58 @@ START_TEST(new_life_calls)
 }
 END_TEST
 
+static struct world_frame call; /* the first HELLO of card 0 */
+
+/* Only what the first life of card 1 needs to be up: what it sends then is
+ * kept, and so is the call. */
+static bool first_life(struct world *world, struct world_frame *frame)
+{
+	const struct bcl_frame_header *header = (const void *)frame->bytes;
+	unsigned kind = header->kind & ~(BCL_FRAME_PCRC | BCL_FRAME_ASK);
+
+	if (frame->from == 0 && kind == BCL_FRAME_HELLO) {
+		if (!call.length)
+			call = *frame;
+		return false;
+	}
+	if (frame->from == 0 || kind == BCL_FRAME_HELLO)
+		return true;
+	if (kind != BCL_FRAME_PING) /* which would prove it */
+		keep(world, frame);
+	return false;
+}
+
+/* Card 0 has answered one life of card 1, and is answered by another: both
+ * know the same id of its connection. */
+START_TEST(two_lives_answer)
+{
+	struct world_config config = { .seed = 1, .first = _i };
+	struct pair pair = { .world = world_new(&config) };
+
+	nkept = 0;
+	call.length = 0;
+	pair.world->filter = first_life;
+	pair.a = world_port_open(pair.world, 0, 1);
+	pair.b = world_port_open(pair.world, 1, 2);
+	pair.to_b = world_connect(pair.world, 0, 1);
+	pair.to_a = world_connect(pair.world, 1, 0);
+	ck_assert(world_send(pair.b, pair.to_a, 1, "old", 3, 0));
+	world_run_for(pair.world, MS);
+	ck_assert_uint_gt(nkept, 0);
+	open_again(&pair);
+	pair.world->filter = NULL;
+	world_inject(pair.world, 0, 1, 0, call.bytes, call.length);
+	world_run_for(pair.world, MS);
+	for (unsigned i = 0; i < nkept; i++)
+		world_inject(pair.world, 1, 0, 0, kept[i].bytes,
+			     kept[i].length);
+	world_run_for(pair.world, SECOND);
+	ck_assert_uint_eq(arrivals(pair.a), 0);
+	works(&pair);
+	world_free(pair.world);
+}
+END_TEST
+
 START_TEST(resets_are_bounded)
 {
 	struct world_config config = { .seed = 1 };
@@ -679,6 +731,7 @@ int main(void)
 	tcase_add_loop_test(tcase, who_moves_is_found, 0, 8);
 	tcase_add_loop_test(tcase, new_life_is_found_by_reset, 0, 2);
 	tcase_add_loop_test(tcase, new_life_calls, 0, (int)world_seeds(20));
+	tcase_add_loop_test(tcase, two_lives_answer, 0, 2);
 	tcase_add_test(tcase, resets_are_bounded);
 	tcase_add_loop_test(tcase, disconnect, 0, 2);
 	tcase_add_test(tcase, isolation);
