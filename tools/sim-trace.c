@@ -25,11 +25,11 @@ struct ethernet {
 static void put_address(uint8_t address[6], uint32_t rail, uint32_t node)
 {
 	address[0] = 2;
-	address[1] = (uint8_t)rail;
-	address[2] = (uint8_t)(node >> 24);
-	address[3] = (uint8_t)(node >> 16);
-	address[4] = (uint8_t)(node >> 8);
-	address[5] = (uint8_t)node;
+	address[1] = (uint8_t)(node >> 24);
+	address[2] = (uint8_t)(node >> 16);
+	address[3] = (uint8_t)(node >> 8);
+	address[4] = (uint8_t)node;
+	address[5] = (uint8_t)rail;
 }
 
 static void write_frame(void *arg, const struct sim_frame *frame)
