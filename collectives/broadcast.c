@@ -186,13 +186,14 @@ static double cost_scatter_ring(const struct bcl_model *model, double length)
 
 static double cost_pipeline(const struct bcl_model *model, double length)
 {
-	return bcl_cost_pipeline(model, length, BCL_PIPELINE_EAGER, cost_node);
+	return bcl_cost_pipeline(model, length, BCL_PIPELINE_EAGER, 0,
+				 cost_node);
 }
 
 static double cost_pipeline_fetched(const struct bcl_model *model,
 				    double length)
 {
-	return bcl_cost_pipeline(model, length, BCL_PIPELINE_FETCHED,
+	return bcl_cost_pipeline(model, length, BCL_PIPELINE_FETCHED, 0,
 				 cost_node);
 }
 

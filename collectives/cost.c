@@ -90,7 +90,7 @@ double bcl_cost_rooted_direct(const struct bcl_model *model, double length)
 }
 
 double bcl_cost_pipeline(const struct bcl_model *model, double length,
-			 double piece,
+			 double piece, double work,
 			 double (*inside)(const struct bcl_model *model,
 					  double length))
 {
@@ -102,7 +102,7 @@ double bcl_cost_pipeline(const struct bcl_model *model, double length,
 	piece = length / pieces;
 	cost = model->nodes > 2 ? bcl_cost_exchange(model, piece)
 				: bcl_cost_between(model, piece);
-	round = cost.message + piece * cost.byte;
+	round = cost.message + piece * (cost.byte + work);
 	if (model->members > 1) {
 		last = inside(model, piece);
 		/* What is announced waits for the processor, too. */

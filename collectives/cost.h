@@ -25,11 +25,12 @@ struct bcl_cost bcl_cost_exchange(const struct bcl_model *model, double length);
 double bcl_cost_phases(const struct bcl_model *model, double length);
 
 /*
- * A vector in pieces from node to node (pipeline.c), with what a piece costs
- * inside a node, beside the next ones if the processor is free for it.
+ * A vector in pieces from node to node (pipeline.c), with `work` us for each
+ * byte that comes, and what a piece costs inside a node, beside the next ones
+ * if the processor is free for it.
  */
 double bcl_cost_pipeline(const struct bcl_model *model, double length,
-			 double piece,
+			 double piece, double work,
 			 double (*inside)(const struct bcl_model *model,
 					  double length));
 

@@ -173,23 +173,17 @@ static double cost_scatter_gather(const struct bcl_model *model, double length)
 		       (ring.byte + gather.byte + model->combine);
 }
 
-/* Each piece is combined on its way, too. */
-static double cost_in_pieces(const struct bcl_model *model, double length,
-			     double piece)
-{
-	return bcl_cost_pipeline(model, length, piece, cost_node) +
-	       length * model->combine;
-}
-
 static double cost_pipeline(const struct bcl_model *model, double length)
 {
-	return cost_in_pieces(model, length, BCL_PIPELINE_EAGER);
+	return bcl_cost_pipeline(model, length, BCL_PIPELINE_EAGER,
+				 model->combine, cost_node);
 }
 
 static double cost_pipeline_fetched(const struct bcl_model *model,
 				    double length)
 {
-	return cost_in_pieces(model, length, BCL_PIPELINE_FETCHED);
+	return bcl_cost_pipeline(model, length, BCL_PIPELINE_FETCHED,
+				 model->combine, cost_node);
 }
 
 const struct bcl_algorithm bcl_reduce_algorithms[] = {
