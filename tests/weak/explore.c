@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All consistent executions of a test, each once: the algorithm TruSt
- * (Kokologiannakis et al., "Truly stateless, optimal dynamic partial order
- * reduction", 2022). Threads are fibers. A graph on the stack is run again
- * from the start, each read getting the value that the graph says, and then
- * grows by what the threads do next:
- *
- *  a read   takes its value from each write that is consistent
- *  a write  takes each place in modification order that is consistent; and
- *	     each read that it does not depend on may take its value from it.
- *	     What was added after that read, and the write does not depend on,
- *	     is dropped and done again; only if it is what would be done first
- *	     anyway, so that no graph is made twice.
+ * All executions of a test. Threads are fibers. A graph is run from the start,
+ * each read getting the value that the graph says, and then grows (grow.h) by
+ * what the threads do next, until all have ended or wait; then comes the next
+ * of the graphs that were left aside.
  *
  * Plain memory needs no choices: without a data race there is one value to be
  * read, and a data race ends the search.
@@ -25,10 +17,10 @@
 
 #include "sim/fail.h"
 #include "sim/fiber.h"
+#include "tests/weak/grow.h"
 
 enum {
 	STACK = 256 << 10, /* bytes, of a fiber */
-	NOT_YET = -1,
 };
 
 enum state {
@@ -54,12 +46,6 @@ struct thread {
 	int16_t unknowns[GRAPH_WORDS];
 };
 
-struct entry {
-	struct entry *next;
-	unsigned n;
-	struct graph_event events[];
-};
-
 static struct {
 	const struct weak_test *test;
 	struct weak_result result;
@@ -70,39 +56,8 @@ static struct {
 	bool done[GRAPH_EVENTS];	   /* in this run */
 	uint16_t when[GRAPH_EVENTS], time; /* and in which order */
 	bool again; /* another word is atomic: all from the beginning */
-	struct entry *stack;
 	uint64_t run;
 } world;
-
-/* ---- the stack of graphs to be explored ---- */
-
-static void push(const struct graph *graph)
-{
-	size_t size = graph->n * sizeof(struct graph_event);
-	struct entry *entry;
-
-	if (!graph_sequential(graph))
-		return;
-	entry = sim_need(malloc(sizeof(*entry) + size));
-	entry->n = graph->n;
-	memcpy(entry->events, graph->events, size);
-	entry->next = world.stack;
-	world.stack = entry;
-}
-
-static bool pop(struct graph *graph)
-{
-	struct entry *entry = world.stack;
-
-	if (!entry)
-		return false;
-	graph->n = entry->n;
-	memcpy(graph->events, entry->events,
-	       entry->n * sizeof(struct graph_event));
-	world.stack = entry->next;
-	free(entry);
-	return true;
-}
 
 /* ---- inside a thread ---- */
 
@@ -270,217 +225,6 @@ void explore_race(const void *where, const void *other, unsigned thread)
 	failed();
 }
 
-/* ---- growth of a graph ---- */
-
-/* Is what was added first anyway: the newest of what was there before, or
- * what `write` depends on? */
-static bool is_newest(const struct graph *graph, unsigned number,
-		      const struct graph_event *write)
-{
-	const struct graph_event *event = &graph->events[number];
-	unsigned position = event->reads ? graph_place_of(graph, event->from)
-					 : event->place;
-
-	if (!event->reads && !event->writes)
-		return true;
-	if (event->reads && event->from > (int)number &&
-	    !graph_includes(&write->causes, &graph->events[event->from]))
-		return false;
-	for (unsigned i = 0; i < graph->n; i++) {
-		const struct graph_event *other = &graph->events[i];
-
-		if (other == write || other == event ||
-		    (i > number && !graph_includes(&write->causes, other)) ||
-		    !graph_is_on(other, event->request.word))
-			continue;
-		if (other->reads && event->writes && other->from == (int)number)
-			return false;
-		if (other->writes && other->place > position)
-			return false;
-	}
-	return true;
-}
-
-static bool may_write_at(const struct graph *graph,
-			 const struct graph_event *event, unsigned place)
-{
-	for (unsigned i = 0; i < graph->n; i++) {
-		const struct graph_event *other = &graph->events[i];
-
-		/* between a read-modify-write and what it read */
-		if (other != event && other->reads && other->writes &&
-		    other->place == place &&
-		    graph_is_on(other, event->request.word))
-			return false;
-	}
-	return place > graph_newest(graph, event->thread, event->index,
-				    event->request.word);
-}
-
-/* The read, which takes its value from the write, in each consistent way. */
-static void push_redirected(struct graph *graph, unsigned read)
-{
-	const struct graph_event *reader = &graph->events[read];
-	unsigned writer = graph->n - 1;
-	const struct graph_event *write = &graph->events[writer];
-	unsigned word = write->request.word, place, first, last;
-
-	first = 1;
-	last = graph_last(graph, word) + 1;
-	if (write->reads) {
-		if (graph_updater(graph, word, write->from, write))
-			return;
-		first = last = write->place;
-	}
-	for (place = first; place <= last; place++) {
-		static struct graph copy;
-
-		if (!write->reads && !may_write_at(graph, write, place))
-			continue;
-		copy.n = graph->n;
-		memcpy(copy.events, graph->events,
-		       graph->n * sizeof(struct graph_event));
-		if (!write->reads)
-			graph_place(&copy, &copy.events[writer], place);
-		if (place <
-		    graph_newest(&copy, reader->thread, reader->index, word))
-			continue;
-		graph_redirect(&copy, &copy.events[read], (int)writer);
-		if (copy.events[read].writes)
-			graph_place(&copy, &copy.events[read], place + 1);
-		push(&copy);
-	}
-}
-
-/* The last event writes: who was there already may read it. */
-static void redirect_reads(const struct graph *graph)
-{
-	static struct graph copy;
-	const struct graph_event *write = &graph->events[graph->n - 1];
-	bool keep[GRAPH_EVENTS];
-	unsigned read, i;
-
-	for (read = 0; read < graph->n - 1; read++) {
-		const struct graph_event *reader = &graph->events[read];
-		bool newest = true;
-
-		if (!reader->reads || reader->request.plain ||
-		    !graph_is_on(reader, write->request.word) ||
-		    graph_includes(&write->causes, reader))
-			continue;
-		for (i = 0; i < graph->n; i++) {
-			keep[i] =
-				i <= read || graph_includes(&write->causes,
-							    &graph->events[i]);
-			if (i == read || !keep[i])
-				newest = newest && is_newest(graph, i, write);
-		}
-		if (!newest)
-			continue;
-		copy.n = graph->n;
-		memcpy(copy.events, graph->events,
-		       graph->n * sizeof(struct graph_event));
-		/* it is no write until it is known what it reads */
-		graph_unplace(&copy, &copy.events[read]);
-		copy.events[read].writes = false;
-		graph_restrict(&copy, keep);
-		push_redirected(&copy, read);
-	}
-}
-
-/* True: goes on with this graph, which is the one that is tried first. */
-static bool try_last(void)
-{
-	return graph_sequential(&world.graph);
-}
-
-static bool add_write(struct thread *thread)
-{
-	struct graph *graph = &world.graph;
-	unsigned word = thread->request.word, place, last;
-	struct graph_event *event =
-		graph_add(graph, thread->number, &thread->request, GRAPH_START);
-
-	last = graph_last(graph, word) + 1;
-	if (!thread->request.plain) {
-		redirect_reads(graph);
-		for (place = 1; place < last; place++) {
-			if (!may_write_at(graph, event, place))
-				continue;
-			graph_place(graph, event, place);
-			push(graph);
-			graph_unplace(graph, event);
-		}
-	}
-	graph_place(graph, event, last);
-	return try_last();
-}
-
-/* Read from this write. True: consistent. */
-static bool add_read_from(struct thread *thread, int from)
-{
-	struct graph *graph = &world.graph;
-	struct graph_event *event =
-		graph_add(graph, thread->number, &thread->request, from);
-	bool taken;
-
-	if (!event->writes)
-		return true;
-	taken = graph_updater(graph, event->request.word, from, event);
-	graph_place(graph, event, graph_place_of(graph, from) + 1);
-	redirect_reads(graph);
-	return !taken;
-}
-
-static void drop_last(struct graph *graph)
-{
-	graph_unplace(graph, &graph->events[graph->n - 1]);
-	graph->n--;
-}
-
-static bool add_read(struct thread *thread)
-{
-	struct graph *graph = &world.graph;
-	unsigned word = thread->request.word;
-	unsigned index = thread->next, last = graph_last(graph, word);
-	unsigned newest = graph_newest(graph, thread->number, index, word);
-	int write, n = (int)graph->n, final = GRAPH_START;
-
-	for (write = GRAPH_START; write < n; write++) {
-		unsigned place;
-
-		if (write != GRAPH_START &&
-		    (!graph->events[write].writes ||
-		     !graph_is_on(&graph->events[write], word)))
-			continue;
-		place = graph_place_of(graph, write);
-		if (place == last)
-			final = write;
-		if (place == last || place < newest || thread->request.plain)
-			continue;
-		if (add_read_from(thread, write))
-			push(graph);
-		drop_last(graph);
-	}
-	add_read_from(thread, final);
-	return try_last();
-}
-
-static bool grow(struct thread *thread)
-{
-	if (world.graph.n == GRAPH_EVENTS) {
-		printf("%s: an execution does not end\n", world.test->name);
-		failed();
-		return false;
-	}
-	if (thread->request.operation == GRAPH_WRITE)
-		return add_write(thread);
-	if (thread->request.operation < GRAPH_FENCE)
-		return add_read(thread);
-	graph_add(&world.graph, thread->number, &thread->request, GRAPH_START);
-	return try_last();
-}
-
 /* ---- a run ---- */
 
 static void resume(struct thread *thread)
@@ -620,6 +364,16 @@ static void end(void)
 	world.test->check();
 }
 
+static bool grow(const struct thread *thread)
+{
+	if (world.graph.n < GRAPH_EVENTS)
+		return grow_graph(&world.graph, thread->number, thread->next,
+				  &thread->request);
+	printf("%s: an execution does not end\n", world.test->name);
+	failed();
+	return false;
+}
+
 static void run(void)
 {
 	struct thread *thread;
@@ -646,8 +400,8 @@ static void explore_all(void)
 	world.again = false;
 	do
 		run();
-	while (!stopped() && pop(&world.graph));
-	while (pop(&world.graph))
+	while (!stopped() && grow_next(&world.graph));
+	while (grow_next(&world.graph))
 		;
 }
 

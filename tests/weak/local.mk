@@ -5,7 +5,7 @@ weak_tests = %D%/active.weak %D%/claim.weak %D%/completion.weak \
 system_tests += $(weak_tests)
 EXTRA_DIST += %D%/run $(weak_tests)
 EXTRA_DIST += %D%/access.c %D%/explore.c %D%/explore.h %D%/graph.c \
-	%D%/graph.h %D%/sequential.c %D%/trace.c %D%/weak.h
+	%D%/graph.h %D%/grow.c %D%/grow.h %D%/sequential.c %D%/trace.c %D%/weak.h
 EXTRA_DIST += %D%/absent.c %D%/active.c %D%/claim.c %D%/completion.c \
 	%D%/flags.c %D%/litmus.c %D%/lock.c %D%/pair.c %D%/ports.c %D%/ports.h \
 	%D%/wake.c
