@@ -36,6 +36,7 @@ enum {
 	SERVICE = 200000,      /* ns between services */
 	PUBLISH = 100000000,   /* ns between copies of counters */
 	SETTLE = 1000000000,   /* ns after a peer came or went */
+	RING_HINTS = 4,	       /* more, between looks at a mapped ring alone */
 };
 
 #define CARD_TURN UINT_MAX
@@ -177,10 +178,13 @@ static inline bool from_list(struct bcl_port *port, struct bcl_event *event)
 /*
  * A pause, so that looks do not overlap. After a message by the pair line it
  * is longer: the answer cannot be there yet, and a look would take the line
- * from the peer, which is about to write the answer to it.
+ * from the peer, which is about to write the answer to it. So it is where only
+ * a mapped ring is looked at: the system writes a slot's header in many stores.
  */
 static inline void look_in_vain(struct bcl_port *port)
 {
+	if (!port->npairs && port->card && port->card->ring)
+		port->hints = RING_HINTS;
 	bcl_spin_hint();
 	for (; __builtin_expect(port->hints, 0); port->hints--)
 		bcl_spin_hint();
