@@ -60,6 +60,7 @@ static void show(struct sim_firmware *firmware)
 			.interface = "card",
 			.small = true,
 			.fd = -1,
+			.partner_fd = -1,
 		};
 		snprintf(base->line[base->nlines++], BCL_CARD_LINE,
 			 "rail %u: port %u of the fabric, frames of %u bytes",

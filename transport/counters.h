@@ -65,6 +65,7 @@ struct bcl_env;
 	X(udp, bursts, "sends that the system cut into frames")               \
 	X(udp, connected, "sockets connected to one destination")             \
 	X(udp, unconnected, "times that was not possible")                    \
+	X(udp, partners, "times a source got the socket for one source")      \
 	X(udp, offload_lost, "times the system refused to cut")               \
 	X(udp, send_failed, "frames that the system refused to send")         \
 	X(udp, too_big, "frames dropped: larger than the path takes")         \

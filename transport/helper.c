@@ -135,7 +135,7 @@ static int open_group(struct bcl_helper *helper)
 
 	fds[n++] = helper->object;
 	if (context->card)
-		n += bcl_card_fds(context, fds + n, BCL_RAILS_MAX);
+		n += bcl_card_fds(context, fds + n);
 	pthread_mutex_lock(&context->lock);
 	for (struct bcl_port *port = context->ports;
 	     port && n < sizeof(fds) / sizeof(*fds); port = port->next)

@@ -27,8 +27,8 @@ enum {
 static bool watch_rails(struct bcl_port *port, bool watch)
 {
 	const struct bcl_env *env = port->context->env;
-	int fds[BCL_RAILS_MAX];
-	unsigned n = bcl_card_fds(port->context, fds, BCL_RAILS_MAX), i;
+	int fds[BCL_CARD_FDS];
+	unsigned n = bcl_card_fds(port->context, fds), i;
 	bool watched = true;
 
 	for (i = 0; i < n; i++) {

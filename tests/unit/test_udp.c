@@ -2,6 +2,7 @@
 #include "rails.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -287,7 +288,8 @@ START_TEST(a_connected_socket_takes_nothing)
 		ck_assert(fcntl((int)fd, F_GETFD) & FD_CLOEXEC);
 		sockets++;
 	}
-	ck_assert_uint_eq(sockets, 3); /* a, its own to b, b */
+	/* a, its own to b, b; where frames are joined, one for a partner each */
+	ck_assert_uint_eq(sockets, config.offload ? 5 : 3);
 	tell(BCL_FRAME_DATA, b, 1);
 	address = inbox->source;
 	prepare(1, 144, 144);
@@ -332,6 +334,84 @@ START_TEST(a_refusal_is_found_without_a_send)
 	b = rails_open(&bcl_rail_udp, &config, 2);
 	tell(BCL_FRAME_DATA, b, 100);
 	ck_assert(!from_a());
+	close_pair();
+}
+END_TEST
+
+static void b_hears(struct bcl_rail *from, uint8_t kind, unsigned n)
+{
+	struct bcl_rail *was = a;
+
+	a = from;
+	tell(kind, b, n);
+	a = was;
+}
+
+static void check_source(struct bcl_rail *from, uint8_t kind,
+			 const struct bcl_wire_address *source)
+{
+	b_hears(from, kind, 20);
+	ck_assert_mem_eq(&inbox->source, source, sizeof(*source));
+}
+
+/* The frames that come from `from`, by the socket that is connected to it. */
+static struct bcl_wire_address make_partner(struct bcl_rail *from)
+{
+	const uint64_t before = rails_counter(BCL_COUNT_udp_partners);
+
+	b_hears(from, BCL_FRAME_DATA, 100);
+	ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_partners), before);
+	b->receive(b, &inbox->sink, 0, 64); /* when nothing waits any more */
+	ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_partners), before + 1);
+	return inbox->source;
+}
+
+static bool readable(int fd)
+{
+	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+
+	return poll(&pollfd, 1, 3000) == 1;
+}
+
+/* Who sends most has a socket of its own to come in by; all are heard, and
+ * their sources are told as before. */
+START_TEST(partners)
+{
+	struct bcl_wire_address of_a, of_c;
+	struct bcl_rail *c;
+	unsigned i;
+
+	open_pair(_i);
+	c = rails_open(&bcl_rail_udp, &config, 3);
+	if (!config.offload) {
+		tell(BCL_FRAME_DATA, b, 100);
+		b->receive(b, &inbox->sink, 0, 64);
+		ck_assert_int_eq(b->partner_fd, -1);
+		ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_partners), 0);
+		goto out;
+	}
+	tell(BCL_FRAME_DATA, b, 50);
+	of_a = make_partner(a);
+	empty_inbox();
+	say(BCL_FRAME_DATA, b, 1);
+	ck_assert(readable(b->partner_fd));
+	inbox_wait(inbox, b, 1);
+	check_source(a, BCL_FRAME_DATA, &of_a);
+	check_source(a, BCL_FRAME_PING, &a->address);
+	check_source(c, BCL_FRAME_PING, &c->address);
+	/* In turn: nobody takes the other's place. */
+	for (i = 0; i < 10; i++) {
+		b_hears(c, BCL_FRAME_DATA, 20);
+		check_source(a, BCL_FRAME_DATA, &of_a);
+	}
+	ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_partners), 1);
+	of_c = make_partner(c);
+	ck_assert(memcmp(&of_a, &of_c, sizeof(of_a)));
+	check_source(a, BCL_FRAME_DATA, &of_a);
+	check_source(c, BCL_FRAME_DATA, &of_c);
+	check_source(b, BCL_FRAME_PING, &b->address);
+out:
+	c->close(c);
 	close_pair();
 }
 END_TEST
@@ -419,6 +499,7 @@ int main(void)
 	}
 	tcase_add_loop_test(tcase, a_connected_socket_takes_nothing, 4,
 			    4 + ways);
+	tcase_add_loop_test(tcase, partners, 4, 4 + ways);
 	tcase_add_loop_test(tcase, a_refusal_is_found_without_a_send, 4,
 			    4 + ways);
 	suite_add_tcase(suite, tcase);

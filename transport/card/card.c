@@ -45,14 +45,20 @@ void bcl_card_address(const struct bcl_context *context,
 		address->wire[address->nwires++] = host->rail[r].address;
 }
 
-unsigned bcl_card_fds(const struct bcl_context *context, int *fds, unsigned max)
+unsigned bcl_card_fds(const struct bcl_context *context,
+		      int fds[BCL_CARD_FDS])
 {
 	const struct bcl_card_host *host = context->card;
 	unsigned n = 0, r;
 
-	for (r = 0; r < host->nrails && n < max; r++)
-		if (host->rail[r].fd >= 0)
-			fds[n++] = host->rail[r].fd;
+	for (r = 0; r < host->nrails; r++) {
+		const struct bcl_card_rail_info *rail = &host->rail[r];
+
+		if (rail->fd >= 0)
+			fds[n++] = rail->fd;
+		if (rail->partner_fd >= 0)
+			fds[n++] = rail->partner_fd;
+	}
 	return n;
 }
 

@@ -12,6 +12,10 @@
 #include "transport/card/ops.h"
 #include "transport/context.h"
 
+enum {
+	BCL_CARD_FDS = 2 * BCL_RAILS_MAX, /* descriptors, at most */
+};
+
 /*
  * Open the environment's card; sets context->card. NORAIL: there is none;
  * context->card stays NULL and everything below must not be called. NOMEM,
@@ -74,8 +78,8 @@ static inline unsigned bcl_card_nodes(const struct bcl_context *context)
 }
 
 /* Descriptors that are readable when frames wait; returns how many. */
-unsigned bcl_card_fds(const struct bcl_context *context, int *fds,
-		      unsigned max);
+unsigned bcl_card_fds(const struct bcl_context *context,
+		      int fds[BCL_CARD_FDS]);
 
 /*
  * Look whether interfaces went up or down or changed their MTU: a few system

@@ -125,7 +125,8 @@ struct bcl_card_rail_info {
 	struct bcl_wire_address address;
 	const char *kind, *interface;
 	bool small; /* made for short messages */
-	int fd;	    /* readable when poll() will find frames; -1: none */
+	/* Readable when poll() will find frames; -1: none. */
+	int fd, partner_fd;
 };
 
 /*

@@ -428,6 +428,7 @@ static struct bcl_rail *open_one(const struct bcl_env *env,
 	packet->rail = (struct bcl_rail){
 		.kind = &bcl_rail_packet,
 		.address = { BCL_WIRE_PACKET, 7, { 0 } },
+		.partner_fd = -1,
 		.transmit = packet_transmit,
 		.receive = packet_receive,
 		.check = packet_check,

@@ -88,6 +88,7 @@ struct bcl_rail {
 	char interface[16];
 	char about[96]; /* address, why it was chosen, what it can do */
 	int fd;		/* readable when frames wait; -1: none */
+	int partner_fd; /* likewise, when those of one source do */
 	/* Where it counts; NULL until its host has set it. */
 	struct bcl_counter_page *counters;
 

@@ -7,7 +7,7 @@
  *  udp_error.c    what the system and the network say against our frames
  *  udp_socket.c   the sockets, and which one a frame leaves by
  *  udp_send.c     frames out, alone or in bursts
- *  udp_receive.c  frames in, alone or joined
+ *  udp_receive.c  frames in, alone or joined; which socket is asked for them
  *
  * System calls are made by hand: the library's functions are points where a
  * thread can be cancelled, which must not happen under the card's lock, and
@@ -56,6 +56,10 @@ struct bcl_udp {
 	size_t size;	   /* of this and flat */
 	uint8_t *flat;	   /* BATCH slots, or one joined datagram */
 	struct bcl_udp_socket bound; /* has the rail's address, receives */
+	struct bcl_udp_socket partner; /* likewise, what comes from one source */
+	struct bcl_wire_address last;  /* source of frames that came by bound */
+	uint32_t row;	/* how many in a row, since the partner's last */
+	uint32_t turns; /* of receiving, beside a partner */
 	struct bcl_udp_socket peers[BCL_UDP_PEERS]; /* by destination */
 	uint32_t empty; /* receives that found nothing */
 	uint32_t turn;	/* whose errors are looked at next, of peers */
@@ -74,6 +78,9 @@ void bcl_udp_from_system(const struct sockaddr_storage *storage,
 /* Sets rail.fd and rail.address. False: errno says why. */
 bool bcl_udp_sockets_open(struct bcl_udp *udp, const struct bcl_ip *ip);
 void bcl_udp_sockets_close(struct bcl_udp *udp);
+
+/* Frames of this source come in by a socket of their own from now on. */
+void bcl_udp_meet(struct bcl_udp *udp, const struct bcl_wire_address *source);
 
 /* The socket by which a frame leaves. */
 struct bcl_udp_socket *

@@ -113,6 +113,8 @@ void bcl_udp_read_errors(struct bcl_udp *udp, const struct bcl_rail_sink *sink,
 	udp->errors = false;
 	if (udp->bound.errors)
 		read_queue(udp, &udp->bound, sink, index);
+	if (udp->partner.errors)
+		read_queue(udp, &udp->partner, sink, index);
 	for (i = 0; i < BCL_UDP_PEERS; i++)
 		if (udp->peers[i].errors)
 			read_queue(udp, &udp->peers[i], sink, index);

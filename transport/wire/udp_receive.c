@@ -3,6 +3,10 @@
  * The system joins frames of one burst (UDP_GRO), which are received in one
  * piece: told where headers and payloads belong it would save a copy, but take
  * longer over it than that copy lasts.
+ *
+ * The socket of a partner is asked in each turn, the one for all others only
+ * now and then, but in each turn, too, once a frame has come by it and until
+ * the partner's next. Who sends so many frames in a row becomes the partner.
  */
 #include "transport/wire/udp.h"
 
@@ -13,14 +17,16 @@
 
 enum {
 	FLAT = 1 << 16, /* the longest datagram, or joined datagrams */
+	ROW = 64,	/* frames, alone or joined, that make a partner */
+	TURNS = 8,	/* in one of which the others are asked anyway */
 };
 
-static void receive_failed(struct bcl_udp *udp)
+static void receive_failed(struct bcl_udp *udp, struct bcl_udp_socket *socket)
 {
 	if (errno == EAGAIN)
 		bcl_udp_came_nothing(udp);
 	else
-		bcl_udp_suspect(udp, &udp->bound);
+		bcl_udp_suspect(udp, socket);
 }
 
 static unsigned receive_batch(struct bcl_udp *udp,
@@ -47,7 +53,7 @@ static unsigned receive_batch(struct bcl_udp *udp,
 	got = (int)syscall(SYS_recvmmsg, udp->rail.fd, messages, BCL_UDP_BATCH,
 			   MSG_DONTWAIT, NULL);
 	if (got < 0) {
-		receive_failed(udp);
+		receive_failed(udp, &udp->bound);
 		return 0;
 	}
 	for (i = 0; i < got; i++) {
@@ -66,27 +72,6 @@ static unsigned receive_batch(struct bcl_udp *udp,
 		n++;
 	}
 	return n;
-}
-
-static unsigned deliver(struct bcl_udp *udp, const struct bcl_rail_sink *sink,
-			unsigned index, const struct bcl_wire_address *source,
-			size_t got, size_t frame)
-{
-	unsigned total = 0, n;
-	size_t at = 0;
-
-	while (at < got) {
-		for (n = 0; at < got && n < BCL_UDP_DELIVER; at += frame, n++)
-			udp->frames[n] = (struct bcl_rx_frame){
-				.head = udp->flat + at,
-				.head_len =
-					(uint16_t)(got - at < frame ? got - at
-								    : frame),
-			};
-		sink->deliver(sink->host, index, source, udp->frames, n);
-		total += n;
-	}
-	return total;
 }
 
 static bool frame_at(const uint8_t *bytes, size_t at, size_t length)
@@ -127,29 +112,76 @@ static size_t first_frame(const uint8_t *bytes, size_t length)
 	return length;
 }
 
-/* One datagram, or joined ones. */
-static unsigned receive_joined(struct bcl_udp *udp,
-			       const struct bcl_rail_sink *sink, unsigned index)
+static unsigned deliver(struct bcl_udp *udp, const struct bcl_rail_sink *sink,
+			unsigned index, const struct bcl_wire_address *source,
+			size_t got)
 {
-	struct bcl_wire_address source;
-	struct sockaddr_storage from;
-	socklen_t from_length = sizeof(from);
+	size_t frame = first_frame(udp->flat, got), at = 0;
+	unsigned total = 0, n;
+
+	while (at < got) {
+		for (n = 0; at < got && n < BCL_UDP_DELIVER; at += frame, n++)
+			udp->frames[n] = (struct bcl_rx_frame){
+				.head = udp->flat + at,
+				.head_len =
+					(uint16_t)(got - at < frame ? got - at
+								    : frame),
+			};
+		sink->deliver(sink->host, index, source, udp->frames, n);
+		total += n;
+	}
+	return total;
+}
+
+/* One datagram, or joined ones. Returns the bytes; -1: none. */
+static ssize_t receive_joined(struct bcl_udp *udp,
+			      struct bcl_udp_socket *socket,
+			      struct sockaddr_storage *from)
+{
+	socklen_t length = sizeof(*from);
 	ssize_t got;
 
 	bcl_rail_count(&udp->rail, udp_recvmsg, 1);
-	got = syscall(SYS_recvfrom, udp->bound.fd, udp->flat, FLAT,
-		      MSG_DONTWAIT, &from, &from_length);
-	if (got < 0) {
-		receive_failed(udp);
-		return 0;
-	}
-	if (!got) {
+	got = syscall(SYS_recvfrom, socket->fd, udp->flat, FLAT, MSG_DONTWAIT,
+		      from, from ? &length : NULL);
+	if (got < 0)
+		receive_failed(udp, socket);
+	else if (!got)
 		bcl_rail_count(&udp->rail, udp_truncated, 1);
-		return 1;
+	return got;
+}
+
+static unsigned ask_partner(struct bcl_udp *udp,
+			    const struct bcl_rail_sink *sink, unsigned index)
+{
+	ssize_t got = receive_joined(udp, &udp->partner, NULL);
+
+	if (got <= 0)
+		return got == 0;
+	udp->row = 0;
+	return deliver(udp, sink, index, &udp->partner.peer, (size_t)got);
+}
+
+static unsigned ask_others(struct bcl_udp *udp,
+			   const struct bcl_rail_sink *sink, unsigned index)
+{
+	struct bcl_wire_address source;
+	struct sockaddr_storage from;
+	ssize_t got = receive_joined(udp, &udp->bound, &from);
+
+	if (got < 0 && udp->row >= ROW) {
+		/* Nothing is left there that the next would overtake. */
+		bcl_udp_meet(udp, &udp->last);
+		udp->row = 0;
 	}
+	if (got <= 0)
+		return got == 0;
 	bcl_udp_from_system(&from, &source);
-	return deliver(udp, sink, index, &source, (size_t)got,
-		       first_frame(udp->flat, (size_t)got));
+	if (!udp->row || memcmp(&source, &udp->last, sizeof(source)))
+		udp->row = 0;
+	udp->row++;
+	udp->last = source;
+	return deliver(udp, sink, index, &source, (size_t)got);
 }
 
 unsigned bcl_udp_receive(struct bcl_rail *rail,
@@ -157,10 +189,17 @@ unsigned bcl_udp_receive(struct bcl_rail *rail,
 			 unsigned max)
 {
 	struct bcl_udp *udp = (struct bcl_udp *)rail;
+	unsigned n;
 
 	(void)max; /* one system call is the measure here */
 	if (udp->errors)
 		bcl_udp_read_errors(udp, sink, index);
-	return udp->join ? receive_joined(udp, sink, index)
-			 : receive_batch(udp, sink, index);
+	if (!udp->join)
+		return receive_batch(udp, sink, index);
+	if (!udp->partner.peer.kind)
+		return ask_others(udp, sink, index);
+	n = ask_partner(udp, sink, index);
+	if (udp->row || ++udp->turns % TURNS == 0)
+		n += ask_others(udp, sink, index);
+	return n;
 }

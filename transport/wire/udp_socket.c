@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sockets. One is bound to the rail's address: all frames come in there.
+ * The sockets. One is bound to the rail's address: frames come in there.
  * Frames to a destination that one talks to often leave by a socket connected
  * to it, which spares the system the search for a route, 0.1 us per frame.
  * It has a port of its own: with the rail's, frames of that peer would come in
@@ -12,6 +12,11 @@
  *
  * A destination takes the place of another in the table when that has sent
  * nothing between so many frames of others.
+ *
+ * Where frames come in it is the same: for a socket that is connected the
+ * system need not look for the route to itself. So a second socket has the
+ * rail's address and is connected to the source that frames come from most, the
+ * partner (udp_receive.c); until there is one, to itself.
  */
 #include "transport/wire/udp.h"
 
@@ -45,9 +50,20 @@ static void ask_buffer(int fd, int forced, int plain, uint64_t size)
 		set(fd, SOL_SOCKET, plain, (int)size);
 }
 
+/* Bound to the address, which another socket of ours has if it is shared. */
+static bool bind_to(int fd, const struct sockaddr *address, socklen_t length,
+		    bool shared)
+{
+	if (!shared)
+		return !bind(fd, address, length);
+	return set(fd, SOL_SOCKET, SO_REUSEADDR, 1) &&
+	       !bind(fd, address, length) &&
+	       set(fd, SOL_SOCKET, SO_REUSEADDR, 0);
+}
+
 /* Bound to the address, set up to send. -1: errno says why. */
 static int open_socket(const struct bcl_udp *udp,
-		       const struct bcl_wire_address *address)
+		       const struct bcl_wire_address *address, bool shared)
 {
 	struct sockaddr_storage storage;
 	socklen_t length = bcl_udp_to_system(udp, address, &storage);
@@ -56,7 +72,7 @@ static int open_socket(const struct bcl_udp *udp,
 
 	if (fd < 0)
 		return -1;
-	if (bind(fd, (struct sockaddr *)&storage, length)) {
+	if (!bind_to(fd, (struct sockaddr *)&storage, length, shared)) {
 		close(fd);
 		return -1;
 	}
@@ -71,6 +87,46 @@ static int open_socket(const struct bcl_udp *udp,
 	return fd;
 }
 
+static bool connect_socket(const struct bcl_udp *udp,
+			   struct bcl_udp_socket *socket,
+			   const struct bcl_wire_address *to)
+{
+	struct sockaddr_storage storage;
+	socklen_t length = bcl_udp_to_system(udp, to, &storage);
+
+	if (connect(socket->fd, (struct sockaddr *)&storage, length))
+		return false;
+	socket->peer = *to;
+	return true;
+}
+
+static void close_socket(struct bcl_udp_socket *socket)
+{
+	if (socket->fd >= 0)
+		close(socket->fd);
+	socket->fd = -1;
+}
+
+/* Nobody else may share the address before or after. */
+static void open_partner(struct bcl_udp *udp)
+{
+	struct bcl_udp_socket *partner = &udp->partner;
+	const struct bcl_wire_address *address = &udp->rail.address;
+
+	if (!udp->join || !set(udp->bound.fd, SOL_SOCKET, SO_REUSEADDR, 1))
+		return;
+	partner->fd = open_socket(udp, address, true);
+	set(udp->bound.fd, SOL_SOCKET, SO_REUSEADDR, 0);
+	if (partner->fd < 0)
+		return;
+	ask_buffer(partner->fd, SO_RCVBUFFORCE, SO_RCVBUF,
+		   udp->config->socket_buffer);
+	if (!set(partner->fd, SOL_UDP, UDP_GRO, 1) ||
+	    !connect_socket(udp, partner, address))
+		close_socket(partner);
+	partner->peer.kind = 0; /* nobody yet */
+}
+
 bool bcl_udp_sockets_open(struct bcl_udp *udp, const struct bcl_ip *ip)
 {
 	const struct bcl_config *config = udp->config;
@@ -83,10 +139,11 @@ bool bcl_udp_sockets_open(struct bcl_udp *udp, const struct bcl_ip *ip)
 
 	for (i = 0; i < BCL_UDP_PEERS; i++)
 		udp->peers[i].fd = -1;
+	udp->partner.fd = -1;
 	udp->headers = four ? 28 : 48;
 	address->kind = four ? BCL_WIRE_UDP4 : BCL_WIRE_UDP6;
 	memcpy(address->bytes, ip->bytes, four ? 4 : 16);
-	fd = open_socket(udp, address);
+	fd = open_socket(udp, address, false);
 	udp->bound.fd = udp->rail.fd = fd;
 	if (fd < 0 || getsockname(fd, (struct sockaddr *)&storage, &length))
 		return false;
@@ -94,6 +151,8 @@ bool bcl_udp_sockets_open(struct bcl_udp *udp, const struct bcl_ip *ip)
 	ask_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, config->socket_buffer);
 	udp->segment = config->offload && set(fd, SOL_UDP, UDP_SEGMENT, 0);
 	udp->join = config->offload && set(fd, SOL_UDP, UDP_GRO, 1);
+	open_partner(udp);
+	udp->rail.partner_fd = udp->partner.fd;
 	return true;
 }
 
@@ -102,10 +161,9 @@ void bcl_udp_sockets_close(struct bcl_udp *udp)
 	unsigned i;
 
 	for (i = 0; i < BCL_UDP_PEERS; i++)
-		if (udp->peers[i].fd >= 0)
-			close(udp->peers[i].fd);
-	if (udp->bound.fd >= 0)
-		close(udp->bound.fd);
+		close_socket(&udp->peers[i]);
+	close_socket(&udp->partner);
+	close_socket(&udp->bound);
 }
 
 /* ---- sockets that are connected ---- */
@@ -133,7 +191,7 @@ static int open_sender(const struct bcl_udp *udp)
 	int fd;
 
 	memset(any_port.bytes + any_port.length - 2, 0, 2);
-	fd = open_socket(udp, &any_port);
+	fd = open_socket(udp, &any_port, false);
 	if (fd < 0 || (drop_all(fd) && !last_descriptors(fd)))
 		return fd;
 	close(fd);
@@ -143,20 +201,14 @@ static int open_sender(const struct bcl_udp *udp)
 static bool connect_to(struct bcl_udp *udp, struct bcl_udp_socket *peer,
 		       const struct bcl_wire_address *destination)
 {
-	struct sockaddr_storage to;
-	socklen_t length = bcl_udp_to_system(udp, destination, &to);
-
 	if (peer->fd < 0)
 		peer->fd = open_sender(udp);
 	if (peer->fd < 0)
 		return false;
-	if (connect(peer->fd, (struct sockaddr *)&to, length)) {
-		close(peer->fd);
-		peer->fd = -1;
-		return false;
-	}
-	peer->peer = *destination;
-	return true;
+	if (connect_socket(udp, peer, destination))
+		return true;
+	close_socket(peer);
+	return false;
 }
 
 /* The place in the table is empty, or another destination's. */
@@ -204,4 +256,18 @@ bcl_udp_socket_of(struct bcl_udp *udp,
 		return stranger(udp, peer, destination);
 	peer->strangers = 0;
 	return peer;
+}
+
+/* What came in this moment from the partner before is lost: it would seem to
+ * come from this one. */
+void bcl_udp_meet(struct bcl_udp *udp, const struct bcl_wire_address *source)
+{
+	struct bcl_udp_socket *partner = &udp->partner;
+
+	if (partner->fd < 0 || !connect_socket(udp, partner, source))
+		return;
+	bcl_rail_count(&udp->rail, udp_partners, 1);
+	while (syscall(SYS_recvfrom, partner->fd, NULL, 0, MSG_DONTWAIT, NULL,
+		       NULL) >= 0)
+		;
 }

@@ -153,6 +153,7 @@ static void show(struct bcl_inproc *host)
 			.interface = rail->interface,
 			.small = rail->limits.small,
 			.fd = rail->fd,
+			.partner_fd = rail->partner_fd,
 		};
 		if (bcl_rail_mapped(rail))
 			base->ring = rail;
