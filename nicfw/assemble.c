@@ -228,7 +228,8 @@ static enum bcl_verdict open_system(struct bcl_card *card,
 	if (open_block(card, conn, inbound) != BCL_VERDICT_UNKNOWN)
 		return BCL_VERDICT_REFUSED;
 	inbound->where.handle = inbound->port->blocks;
-	inbound->where.offset = (uint64_t)inbound->slot * BCL_BLOCK_SIZE;
+	inbound->where.offset = bcl_block_at(inbound->port->nblocks,
+					     inbound->slot, inbound->total);
 	return BCL_VERDICT_UNKNOWN;
 }
 

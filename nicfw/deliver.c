@@ -45,7 +45,8 @@ bcl_nic_deliver_at_once(struct bcl_card *card, struct nic_conn *conn,
 	    !in_order(conn, msg, bcl_get32(segment->prev)) ||
 	    !nic_port_block_take(card, port, &entry.index))
 		return NIC_LONG_WAY;
-	block = port->at.blocks + (size_t)entry.index * BCL_BLOCK_SIZE;
+	block = port->at.blocks +
+		bcl_block_at(port->nblocks, entry.index, entry.length);
 	if (!pcrc)
 		memcpy(block, payload, entry.length);
 	else

@@ -39,7 +39,6 @@ static int reach(struct bcl_card *card, const struct bcl_control *control,
 {
 	const uint64_t requests = control->port.nrequests;
 	const uint64_t receives = control->port.nreceives;
-	const uint64_t blocks = control->port.nblocks;
 	void *(*area)(void *, uint32_t, uint64_t) = card->hal.area;
 	void *host = card->host;
 
@@ -49,7 +48,8 @@ static int reach(struct bcl_card *card, const struct bcl_control *control,
 		area(host, control->port.sends, requests * BCL_COMPLETION_SIZE);
 	at->receives = area(host, control->port.receives,
 			    receives * BCL_COMPLETION_SIZE);
-	at->blocks = area(host, control->port.blocks, blocks * BCL_BLOCK_SIZE);
+	at->blocks = area(host, control->port.blocks,
+			  bcl_blocks_size(control->port.nblocks));
 	at->indices = area(host, control->port.indices,
 			   sizeof(struct bcl_port_indices));
 	return at->requests && at->sends && at->receives && at->blocks &&

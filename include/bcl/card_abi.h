@@ -23,7 +23,9 @@
  *                                       end in any order
  *  sends      struct bcl_completion[]   written by the card: send events
  *  receives   struct bcl_completion[]   written by the card: receive events
- *  blocks     bytes[]                   the system ring, written by the card
+ *  blocks     bytes[]                   the system ring, written by the card:
+ *                                       a block for each long message, then
+ *                                       one of the same number for each short
  *  indices    struct bcl_port_indices   written by the library
  *
  * A completion queue entry is valid when its `lap` equals the reader's: the
@@ -37,17 +39,38 @@
 #include <bcl/wire.h>
 
 enum {
-	BCL_CARD_ABI = 1,
+	BCL_CARD_ABI = 2,
 	BCL_REQUEST_SIZE = 256,
 	BCL_REQUEST_INLINE = 160,
 	BCL_REQUEST_REFS = 3,
 	BCL_COMPLETION_SIZE = 64,
 	/* A block holds a system message: 4 KB and an upper floor's header. */
 	BCL_BLOCK_SIZE = 4352,
+	BCL_BLOCK_SHORT = 128, /* likewise, a message of up to so many bytes */
 	BCL_SYSTEM_MAX = BCL_BLOCK_SIZE,
 	BCL_RAILS_MAX = 4,
 	BCL_NODE_NONE = 0xffffffff,
 };
+
+/* Bytes of `blocks`. */
+static inline uint64_t bcl_blocks_size(uint32_t nblocks)
+{
+	return (uint64_t)nblocks * (BCL_BLOCK_SIZE + BCL_BLOCK_SHORT);
+}
+
+/*
+ * Where in `blocks` a message of this length lies, whose block is `block`.
+ * Short ones lie close together: each in a page of its own would miss the
+ * processor's caches each time.
+ */
+static inline uint64_t bcl_block_at(uint32_t nblocks, uint32_t block,
+				    uint32_t length)
+{
+	if (length > BCL_BLOCK_SHORT)
+		return (uint64_t)block * BCL_BLOCK_SIZE;
+	return (uint64_t)nblocks * BCL_BLOCK_SIZE +
+	       (uint64_t)block * BCL_BLOCK_SHORT;
+}
 
 /* Memory is named, never pointed at. */
 struct bcl_memref {

@@ -364,7 +364,7 @@ static void read_door(struct storm *storm, unsigned card, unsigned d,
 				      card, d);
 		oracle_deliver(
 			flow, (uint32_t)entry.targ64, life_of(storm, ends),
-			world_block(door->port, entry.index), entry.length);
+			world_block(door->port, &entry), entry.length);
 		world_block_free(door->port, entry.index);
 		storm->log->delivered++;
 	}

@@ -75,7 +75,7 @@ struct world_port *world_port_open(struct world *world, unsigned card,
 	port->submits = (uint32_t *)(port->requests + WORLD_REQUESTS);
 	port->sends = calloc(WORLD_REQUESTS, BCL_COMPLETION_SIZE);
 	port->receives = calloc(port->nreceives, BCL_COMPLETION_SIZE);
-	port->blocks = calloc(port->nblocks, BCL_BLOCK_SIZE);
+	port->blocks = calloc(1, bcl_blocks_size(port->nblocks));
 	port->indices = calloc(1, sizeof(*port->indices));
 	port->freed = calloc(port->nblocks, 1);
 	for (uint32_t i = 0; i < WORLD_REQUESTS; i++)
@@ -92,7 +92,7 @@ struct world_port *world_port_open(struct world *world, unsigned card,
 		(uint64_t)port->nreceives * BCL_COMPLETION_SIZE, 0);
 	control.port.blocks =
 		world_memory(world, card, 0, port->blocks,
-			     (uint64_t)port->nblocks * BCL_BLOCK_SIZE, 0);
+			     bcl_blocks_size(port->nblocks), 0);
 	control.port.indices = world_memory(world, card, 0, port->indices,
 					    sizeof(*port->indices), 0);
 	control.port.nrequests = WORLD_REQUESTS;
@@ -251,10 +251,12 @@ bool world_received(struct world_port *port, struct bcl_completion *entry)
 	return true;
 }
 
-const uint8_t *world_block(const struct world_port *port, uint32_t block)
+const uint8_t *world_block(const struct world_port *port,
+			   const struct bcl_completion *entry)
 {
-	assert(block < port->nblocks);
-	return port->blocks + (size_t)block * BCL_BLOCK_SIZE;
+	assert(entry->index < port->nblocks);
+	return port->blocks +
+	       bcl_block_at(port->nblocks, entry->index, entry->length);
 }
 
 void world_block_free(struct world_port *port, uint32_t block)

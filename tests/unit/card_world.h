@@ -168,7 +168,8 @@ bool world_send(struct world_port *port, uint32_t node, uint16_t to,
 /* The next event; its request or block is still taken. */
 bool world_sent(struct world_port *port, struct bcl_completion *entry);
 bool world_received(struct world_port *port, struct bcl_completion *entry);
-const uint8_t *world_block(const struct world_port *port, uint32_t block);
+const uint8_t *world_block(const struct world_port *port,
+			   const struct bcl_completion *entry);
 void world_block_free(struct world_port *port, uint32_t block);
 
 /* For world_kill() and world_free(). */

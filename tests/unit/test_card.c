@@ -27,7 +27,7 @@ START_TEST(hello_world)
 	ck_assert_uint_eq(entry.targ64, 77);
 	ck_assert_uint_eq(entry.src_port, 1);
 	ck_assert_uint_eq(entry.card, world_card_id(world, 0));
-	ck_assert_mem_eq(world_block(b, entry.index), "hello", 5);
+	ck_assert_mem_eq(world_block(b, &entry), "hello", 5);
 	ck_assert(world_sent(a, &entry));
 	ck_assert_uint_eq(entry.cookie, 77);
 	ck_assert_int_eq(entry.status, BCL_OK);
@@ -70,7 +70,7 @@ START_TEST(broken_payload)
 		ck_assert(world_received(to, &entry));
 		ck_assert_uint_eq(entry.targ64, i);
 		ck_assert_uint_eq(entry.index, i % 8);
-		ck_assert_mem_eq(world_block(to, entry.index), &i, sizeof(i));
+		ck_assert_mem_eq(world_block(to, &entry), &i, sizeof(i));
 		world_block_free(to, entry.index);
 		ck_assert(world_sent(from, &entry));
 		ck_assert(!world_received(to, &entry));
@@ -132,7 +132,7 @@ static void pump(struct world *world, struct flow *flow, uint32_t n)
 			ck_assert_uint_eq(k, flow[g].received);
 			ck_assert_uint_eq(entry.length, length_of(g, k));
 			pattern(bytes, g, k);
-			ck_assert_mem_eq(world_block(flow[f].to, entry.index),
+			ck_assert_mem_eq(world_block(flow[f].to, &entry),
 					 bytes, entry.length);
 			flow[g].received++;
 			world_block_free(flow[f].to, entry.index);

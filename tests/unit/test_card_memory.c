@@ -183,7 +183,7 @@ START_TEST(long_system_messages)
 		ck_assert(world_received(pair.b, &entry));
 		ck_assert_uint_eq(entry.length, n);
 		ck_assert_uint_eq(entry.type, 9);
-		ck_assert_mem_eq(world_block(pair.b, entry.index),
+		ck_assert_mem_eq(world_block(pair.b, &entry),
 				 pair.memory[0], n);
 		world_block_free(pair.b, entry.index);
 	}

@@ -116,7 +116,7 @@ START_TEST(refusal_keeps_order)
 				break;
 			i = (unsigned)(entry.targ64 / 1000);
 			ck_assert_uint_eq(entry.targ64 % 1000, next[i]);
-			ck_assert_mem_eq(world_block(to, entry.index), "abc",
+			ck_assert_mem_eq(world_block(to, &entry), "abc",
 					 3);
 			next[i]++;
 			world_block_free(to, entry.index);

@@ -199,7 +199,7 @@ START_TEST(small_ones_share)
 	frames = world->card[0].frames;
 	world_run_for(world, 10 * MS);
 	while (world_received(b, &entry)) {
-		ck_assert_mem_eq(world_block(b, entry.index), "12345678", 8);
+		ck_assert_mem_eq(world_block(b, &entry), "12345678", 8);
 		got++;
 	}
 	ck_assert_uint_eq(got, 40);

@@ -164,11 +164,15 @@ START_TEST(numbers)
 		{ BCL_CQ_CHANNEL, 3 },	      { BCL_CQ_NOTIFY, 4 },
 		{ BCL_CQ_READ, 5 },	      { BCL_FRAME_MIN, 80 },
 		{ BCL_MSG_MEMORY, 2048 },     { BCL_MSG_AHEAD, 1024 },
-		{ BCL_BLOCK_SIZE, 4352 },     { BCL_REQUEST_INLINE, 160 },
+		{ BCL_BLOCK_SIZE, 4352 },     { BCL_BLOCK_SHORT, 128 },
+		{ BCL_REQUEST_INLINE, 160 },  { BCL_CARD_ABI, 2 },
 	};
 
 	for (unsigned i = 0; i < sizeof(n) / sizeof(n[0]); i++)
 		ck_assert_uint_eq(n[i].is, n[i].was);
+	ck_assert_uint_eq(bcl_blocks_size(4), 17920);
+	ck_assert_uint_eq(bcl_block_at(4, 1, 129), 4352);
+	ck_assert_uint_eq(bcl_block_at(4, 1, 128), 17536);
 }
 END_TEST
 

@@ -23,7 +23,7 @@ static struct nic_port nic;
 /* Shared. */
 static struct bcl_completion sends[ENTRIES], receives[ENTRIES];
 static struct bcl_port_indices indices;
-static uint8_t blocks[ENTRIES][BCL_BLOCK_SIZE];
+static uint8_t blocks[ENTRIES * (BCL_BLOCK_SIZE + BCL_BLOCK_SHORT)];
 static _Atomic uint32_t news;
 static _Atomic uint32_t woken;
 
@@ -124,7 +124,7 @@ static void set_up(void)
 	set_up_queue(&queues.receives, receives);
 	queues.news = &news;
 	queues.indices = &indices;
-	queues.blocks = blocks[0];
+	queues.blocks = blocks;
 	queues.block_mask = ENTRIES - 1;
 	queues.freed = &freed;
 	queues.held = BCL_CARD_NO_BLOCK;
@@ -142,11 +142,13 @@ static void set_up(void)
 static void deliver(uint64_t number)
 {
 	struct bcl_completion entry = { .kind = BCL_CQ_SYSTEM,
-					.targ64 = number };
+					.targ64 = number,
+					.length = sizeof(number) };
 	uint32_t block = 0;
 
 	weak_until(nic_port_block_take(&card, &nic, &block));
-	memcpy(blocks[block], &number, sizeof(number));
+	memcpy(blocks + bcl_block_at(ENTRIES, block, sizeof(number)), &number,
+	       sizeof(number));
 	entry.index = block;
 	nic_port_event(&card, &nic, BCL_QUEUE_RECEIVES, &entry);
 }

@@ -231,8 +231,9 @@ static void look_receives(struct bcl_journal *journal,
 
 	while ((c = next(journal, port, &port->receives))) {
 		const uint8_t *block =
-			port->blocks +
-			(size_t)(c->index & port->block_mask) * BCL_BLOCK_SIZE;
+			port->blocks + bcl_block_at(port->block_mask + 1,
+						    c->index & port->block_mask,
+						    c->length);
 		struct bcl_record record = {
 			.kind = BCL_RECORD_DELIVERED,
 			.op = c->kind,

@@ -59,7 +59,7 @@ static void lay_out(struct bcl_card_port *queues, const struct sizes *n,
 			n->requests * sizeof(struct bcl_completion),
 		[BCL_CARD_AREA_RECEIVES] =
 			n->receives * sizeof(struct bcl_completion),
-		[BCL_CARD_AREA_BLOCKS] = (size_t)n->blocks * BCL_BLOCK_SIZE,
+		[BCL_CARD_AREA_BLOCKS] = bcl_blocks_size(n->blocks),
 		[BCL_CARD_AREA_INDICES] = sizeof(struct bcl_port_indices),
 	};
 	unsigned i;
@@ -282,8 +282,9 @@ static enum bcl_status received(struct bcl_port *port,
 			.type = c->type,
 			.immediate = c->targ64,
 			.data = queues->blocks +
-				(size_t)(c->index & queues->block_mask) *
-					BCL_BLOCK_SIZE,
+				bcl_block_at(queues->block_mask + 1,
+					     c->index & queues->block_mask,
+					     c->length),
 			.length = c->length,
 		};
 		return BCL_OK;
