@@ -115,6 +115,7 @@ static struct check_arrival *remember(struct check_event *event)
 		.target = segment->target,
 		.targ64 = segment->targ64,
 		.freed = port ? port->freed : 0,
+		.refused = port ? port->refused : 0,
 		.place = { event->packet->file, event->packet->number },
 	};
 	if (!bcl_before(segment->msg, link->top))
@@ -188,6 +189,16 @@ bool check_arrival_due(const struct check_link *link,
 	return before->delivered || before->told >= BCL_VERDICT_NOPORT;
 }
 
+static void note_verdict(const struct check_life *life,
+			 struct check_arrival *arrival, unsigned told)
+{
+	struct check_port *port = check_port_find(life, arrival->dst_port);
+
+	if (port && !arrival->told && told == BCL_VERDICT_REFUSED)
+		port->refused++;
+	arrival->told = (uint8_t)told;
+}
+
 void check_inbound_told(struct check_event *event)
 {
 	const struct check_frame *frame = event->frame;
@@ -211,7 +222,7 @@ void check_inbound_told(struct check_event *event)
 			told = segment->payload[i / 2] >> i % 2 * 4 & 15;
 			arrival = check_arrival(link, segment->target + i);
 			if (arrival && told)
-				arrival->told = (uint8_t)told;
+				note_verdict(event->life, arrival, told);
 		}
 	}
 }

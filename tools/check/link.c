@@ -184,6 +184,7 @@ static void went(struct check_event *event)
 		link = make(life, frame->card, hello->conn);
 		link->first_out = hello->first_msg;
 		link->next_out = hello->first_msg;
+		link->out_base = hello->first_msg;
 		link->peer_done = hello->first_msg;
 		event->link = link;
 		event->lane = &link->lanes[event->packet->rail];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "tools/check/world.h"
+#include "transport/env/crc32c.h"
 
 struct check_number *check_number(const struct check_link *link, uint32_t msg)
 {
@@ -53,6 +54,36 @@ static bool fits(const struct check_request *request,
 	       asked->value == segment->targ64;
 }
 
+bool check_as_asked(const struct bcl_record *asked,
+		    const struct check_segment *segment)
+{
+	return asked->op == segment->op && asked->length == segment->total &&
+	       asked->type == segment->type &&
+	       asked->value == segment->targ64 &&
+	       (segment->op == BCL_SEG_SYSTEM ||
+		(asked->target == segment->target &&
+		 asked->arg32 == segment->arg32)) &&
+	       (!(asked->flags & BCL_RECORD_DIGEST) ||
+		segment->length != segment->total ||
+		asked->digest ==
+			bcl_crc32c(0, segment->payload, segment->length));
+}
+
+/* Is it a better guess? The oldest that agrees. A message that was being
+ * fetched may leave when one before it is known to be refused. */
+static bool better(const struct check_segment *segment,
+		   const struct check_request *request,
+		   const struct check_request *than)
+{
+	bool agrees, agreed;
+
+	if (!than)
+		return true;
+	agrees = check_as_asked(&request->asked, segment);
+	agreed = check_as_asked(&than->asked, segment);
+	return agrees == agreed ? request->order < than->order : agrees;
+}
+
 void check_outbound_find(struct check_event *event)
 {
 	const struct check_segment *segment = event->segment;
@@ -71,7 +102,7 @@ void check_outbound_find(struct check_event *event)
 	for (i = 0; event->port && i < event->port->nrequests; i++) {
 		request = &event->port->requests[i];
 		if (fits(request, event->link, segment) &&
-		    (!event->source || request->order < event->source->order))
+		    better(segment, request, event->source))
 			event->source = request;
 	}
 }
@@ -82,17 +113,23 @@ void check_outbound_frame(struct check_event *event)
 	struct check_lane *lane = event->lane;
 	struct check_sent *sent;
 
-	if (!event->link || frame->kind != BCL_FRAME_DATA)
+	if (!event->link || frame->kind == BCL_FRAME_HELLO ||
+	    frame->kind == BCL_FRAME_HELLO_ACK)
+		return;
+	if (bcl_before(event->link->out_base, frame->base))
+		event->link->out_base = frame->base;
+	if (frame->kind != BCL_FRAME_DATA)
 		return;
 	if (!lane->sent)
 		lane->sent = calloc(BCL_SACK_BITS, sizeof(*lane->sent));
 	if (!lane->sent)
 		abort();
 	sent = &lane->sent[frame->seq % BCL_SACK_BITS];
-	if (sent->seq != frame->seq || event->new_frame ||
-	    sent->heard != event->link->heard)
-		*sent = (struct check_sent){ .seq = frame->seq,
-					     .heard = event->link->heard };
+	if (sent->seq != frame->seq || event->new_frame)
+		*sent = (struct check_sent){ .seq = frame->seq };
+	if (sent->heard != event->link->heard)
+		sent->times = 0;
+	sent->heard = event->link->heard;
 	sent->times++;
 	if (!event->new_frame)
 		return;
@@ -103,19 +140,30 @@ void check_outbound_frame(struct check_event *event)
 	lane->went_known = true;
 }
 
+/* A number is seen for the first time. */
+static void count(struct check_link *link, uint32_t msg)
+{
+	if (bcl_before(msg, link->next_out)) {
+		link->gaps -= link->gaps != 0;
+		return;
+	}
+	for (; link->next_out != msg;
+	     link->next_out = check_after(link->next_out))
+		link->gaps++;
+	link->next_out = check_after(msg);
+}
+
 void check_outbound_segment(struct check_event *event)
 {
+	struct check_chain *chain;
 	const struct check_segment *segment = event->segment;
 	struct check_request *source = event->source;
 	struct check_link *link = event->link;
 
 	if (!link)
 		return;
-	if (segment->op == BCL_SEG_WITHDRAW) {
-		if (event->numbered)
-			event->numbered->withdrawn = true;
-		return;
-	}
+	if (segment->op == BCL_SEG_WITHDRAW && event->numbered)
+		event->numbered->withdrawn = true;
 	if (event->numbered)
 		return;
 	if (!link->out)
@@ -137,25 +185,28 @@ void check_outbound_segment(struct check_event *event)
 		.order = source ? source->order : 0,
 		.place = { event->packet->file, event->packet->number },
 	};
-	link->next_out = check_after(segment->msg);
-	if (check_is_ordered(segment->op))
-		check_chain(link, segment->src_port, segment->dst_port)->last =
-			segment->msg;
+	count(link, segment->msg);
+	chain = check_chain(link, segment->src_port, segment->dst_port);
+	if (check_is_ordered(segment->op) &&
+	    (!chain->last || bcl_before(chain->last, segment->msg)))
+		chain->last = segment->msg;
 	if (!source)
 		return;
 	source->progress = CHECK_NUMBERED;
 	source->token = segment->arg32;
 }
 
-static void judge(struct check_link *link, uint32_t msg,
+static void judge(struct check_event *event, uint32_t msg,
 		  enum bcl_verdict verdict)
 {
+	const struct check_link *link = event->link;
 	struct check_number *number = check_number(link, msg);
 	struct check_request *request;
 
 	if (!number || number->verdict || verdict == BCL_VERDICT_UNKNOWN)
 		return;
 	number->verdict = (uint8_t)verdict;
+	number->told = event->packet->time;
 	if (!number->port)
 		return;
 	request = &number->port->requests[number->request];
@@ -170,6 +221,17 @@ static void judge(struct check_link *link, uint32_t msg,
 	}
 }
 
+static void acknowledged(struct check_event *event, uint32_t seq)
+{
+	struct check_sent *sent = event->lane->sent;
+
+	if (!sent)
+		return;
+	sent += seq % BCL_SACK_BITS;
+	if (sent->seq == seq)
+		sent->acked = event->packet->time;
+}
+
 void check_outbound_answers(struct check_event *event)
 {
 	const struct check_frame *frame = event->frame;
@@ -181,18 +243,18 @@ void check_outbound_answers(struct check_event *event)
 	    frame->kind == BCL_FRAME_HELLO_ACK ||
 	    bcl_before(link->next_out, frame->done))
 		return;
-	if (lane->went_known && bcl_before(lane->acked, frame->ack) &&
-	    !bcl_before(lane->next, frame->ack))
-		lane->acked = frame->ack;
+	if (lane->went_known && !bcl_before(lane->next, frame->ack))
+		for (; bcl_before(lane->acked, frame->ack); lane->acked++)
+			acknowledged(event, lane->acked);
 	for (; bcl_before(link->peer_done, frame->done); link->peer_done++)
-		judge(link, link->peer_done, BCL_VERDICT_DELIVERED);
+		judge(event, link->peer_done, BCL_VERDICT_DELIVERED);
 	for (k = 0; k < frame->nsegments; k++) {
 		const struct check_segment *segment = &frame->segments[k];
 
 		if (segment->op != BCL_SEG_VERDICT)
 			continue;
 		for (i = 0; i < segment->arg32; i++)
-			judge(link, segment->target + i,
+			judge(event, segment->target + i,
 			      segment->payload[i / 2] >> i % 2 * 4 & 15);
 	}
 }

@@ -5,30 +5,40 @@
 enum {
 	REPEATS = 8,		  /* into silence, and one more for each */
 	PAUSE = 50 * 1000 * 1000, /* ns of it */
+	FETCH = 1000 * 1000,	  /* ns, at most */
 };
 
 /* Of a peer, if the trace does not tell ours. */
 static const uint64_t TIMEOUT = 30000000000;
 
+/* It may have been on its way from the host's memory when that came. */
+static bool fetched(const struct check_event *event, uint64_t told)
+{
+	return event->packet->time - told < FETCH;
+}
+
 void check_rule_again_frame(struct check_event *event)
 {
+	const struct check_frame *frame = event->frame;
 	const struct check_lane *lane = event->lane;
+	const struct check_sent *sent;
 
-	if (event->packet->outbound && !event->bad && lane &&
-	    lane->went_known && event->frame->kind == BCL_FRAME_DATA &&
-	    bcl_before(event->frame->seq, lane->acked))
-		check_complain(event,
-			       "frame %u again; all before %u are "
-			       "acknowledged",
-			       (unsigned)event->frame->seq,
-			       (unsigned)lane->acked);
+	if (!event->packet->outbound || event->bad || !lane ||
+	    !lane->went_known || frame->kind != BCL_FRAME_DATA ||
+	    !bcl_before(frame->seq, lane->acked))
+		return;
+	sent = lane->sent ? &lane->sent[frame->seq % BCL_SACK_BITS] : NULL;
+	if (sent && sent->seq == frame->seq && fetched(event, sent->acked))
+		return;
+	check_complain(event, "frame %u again; all before %u are acknowledged",
+		       (unsigned)frame->seq, (unsigned)lane->acked);
 }
 
 void check_rule_again_message(struct check_event *event)
 {
 	const struct check_number *number = event->numbered;
 
-	if (number && number->verdict)
+	if (number && number->verdict && !fetched(event, number->told))
 		check_complain(event,
 			       "message %u of packet %u again, which has "
 			       "its verdict",

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules about messages as they leave. */
 #include "tools/check/rules.h"
-#include "transport/env/crc32c.h"
 
 enum {
 	BURST = 64, /* frames that a rail is given in one call */
@@ -20,36 +19,50 @@ void check_rule_number(struct check_event *event)
 	const struct check_number *number = event->numbered;
 	const struct check_link *link = event->link;
 
-	if (segment->op == BCL_SEG_WITHDRAW) {
-		if (!number)
-			check_complain(event,
-				       "WITHDRAW of %u, which was not "
-				       "sent",
-				       (unsigned)segment->msg);
-		return;
-	}
 	if (is_new(event)) {
-		if (segment->msg != link->next_out)
-			check_complain(event, "message %u; the next one is %u",
+		if (bcl_before(segment->msg, link->out_base))
+			check_complain(event,
+				       "message %u, and all before %u "
+				       "had their verdicts",
 				       (unsigned)segment->msg,
-				       (unsigned)link->next_out);
+				       (unsigned)link->out_base);
 		if (segment->msg - event->frame->base >= BCL_MSG_AHEAD)
 			check_complain(event,
 				       "message %u, while %u has no "
 				       "verdict",
 				       (unsigned)segment->msg,
 				       (unsigned)event->frame->base);
-	} else if (number && (number->op != segment->op ||
-			      number->type != segment->type ||
-			      number->src_port != segment->src_port ||
-			      number->dst_port != segment->dst_port ||
-			      number->prev != segment->prev ||
-			      number->total != segment->total ||
-			      number->target != segment->target ||
-			      number->targ64 != segment->targ64)) {
+	} else if (number && segment->op != BCL_SEG_WITHDRAW &&
+		   (number->op != segment->op ||
+		    number->type != segment->type ||
+		    number->src_port != segment->src_port ||
+		    number->dst_port != segment->dst_port ||
+		    number->prev != segment->prev ||
+		    number->total != segment->total ||
+		    number->target != segment->target ||
+		    number->targ64 != segment->targ64)) {
 		check_complain(event, "message %u was another one in packet %u",
 			       (unsigned)segment->msg, number->place.number);
 	}
+}
+
+void check_rule_number_base(struct check_event *event)
+{
+	const struct check_frame *frame = event->frame;
+	const struct check_link *link = event->link;
+	uint32_t msg;
+
+	if (!event->packet->outbound || event->bad || !link ||
+	    frame->kind == BCL_FRAME_HELLO ||
+	    frame->kind == BCL_FRAME_HELLO_ACK ||
+	    frame->base - link->out_base > BCL_MSG_AHEAD + 1)
+		return;
+	for (msg = link->out_base; msg != frame->base; msg++)
+		if (msg && !check_number(link, msg))
+			check_complain(event,
+				       "message %u has its verdict, and "
+				       "was not sent",
+				       (unsigned)msg);
 }
 
 void check_rule_chain(struct check_event *event)
@@ -63,6 +76,8 @@ void check_rule_chain(struct check_event *event)
 	last = check_chain(event->link, segment->src_port, segment->dst_port)
 		       ->last;
 	before = check_number(event->link, last);
+	if (event->link->gaps || segment->msg != event->link->next_out)
+		return; /* it may name one that it has overtaken */
 	if (segment->prev && segment->prev != last)
 		check_complain(event,
 			       "message %u names %u before it; it was "
@@ -76,20 +91,25 @@ void check_rule_chain(struct check_event *event)
 			       (unsigned)segment->msg, (unsigned)last);
 }
 
-/* Those of another order have been found by all of this already. */
-static bool as_asked(const struct bcl_record *asked,
-		     const struct check_segment *segment)
+/* An older request of the flow of which no frame has left, unless it may have
+ * been overtaken. */
+static const struct check_request *skipped(const struct check_event *event)
 {
-	return asked->op == segment->op && asked->length == segment->total &&
-	       asked->type == segment->type &&
-	       asked->value == segment->targ64 &&
-	       (segment->op == BCL_SEG_SYSTEM ||
-		(asked->target == segment->target &&
-		 asked->arg32 == segment->arg32)) &&
-	       (!(asked->flags & BCL_RECORD_DIGEST) ||
-		segment->length != segment->total ||
-		asked->digest ==
-			bcl_crc32c(0, segment->payload, segment->length));
+	const struct check_request *source = event->source, *request;
+	unsigned i;
+
+	if (event->link->gaps || event->segment->msg != event->link->next_out)
+		return NULL;
+	for (i = 0; i < event->port->nrequests; i++) {
+		request = &event->port->requests[i];
+		if (request->used && request->progress == CHECK_WAITING &&
+		    request->order < source->order &&
+		    check_is_ordered(request->asked.op) &&
+		    request->asked.card == source->asked.card &&
+		    request->asked.peer_port == source->asked.peer_port)
+			return request;
+	}
+	return NULL;
 }
 
 void check_rule_asked(struct check_event *event)
@@ -110,13 +130,20 @@ void check_rule_asked(struct check_event *event)
 			       "%s to port %u",
 			       (unsigned)segment->msg, segment->src_port,
 			       check_op_name(segment->op), segment->dst_port);
-	else if (check_is_ordered(segment->op) &&
-		 !as_asked(&event->source->asked, segment))
+	else if (!check_is_ordered(segment->op))
+		return;
+	else if (!check_as_asked(&event->source->asked, segment))
 		check_complain(event,
 			       "message %u is not what port %u asked "
 			       "for in packet %u",
 			       (unsigned)segment->msg, segment->src_port,
 			       event->source->place.number);
+	else if (skipped(event))
+		check_complain(event,
+			       "message %u before what port %u asked "
+			       "for in packet %u",
+			       (unsigned)segment->msg, segment->src_port,
+			       skipped(event)->place.number);
 }
 
 /*

@@ -144,7 +144,8 @@ static uint32_t reserved(const struct check_life *life,
 static bool full(const struct check_life *life, const struct check_port *port,
 		 const struct check_arrival *arrival)
 {
-	uint32_t used = port->taken - arrival->freed;
+	uint32_t used =
+		port->taken - arrival->freed + port->refused - arrival->refused;
 
 	/* It is among those on their way itself. */
 	return used >= port->nblocks ||

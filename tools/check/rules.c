@@ -22,6 +22,7 @@ const struct check_rule check_rules[] = {
 	  .frame = check_rule_ack },
 	{ .name = "number",
 	  .says = "messages count up, and a number means one message",
+	  .frame = check_rule_number_base,
 	  .segment = check_rule_number },
 	{ .name = "chain",
 	  .says = "a message names the one before it in its flow until that "

@@ -46,6 +46,7 @@ void check_rule_ack(struct check_event *event);
 
 /* ---- rule_message.c ---- */
 void check_rule_number(struct check_event *event);
+void check_rule_number_base(struct check_event *event);
 void check_rule_chain(struct check_event *event);
 void check_rule_asked(struct check_event *event);
 void check_rule_fair(struct check_event *event);

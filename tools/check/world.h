@@ -64,9 +64,10 @@ struct check_port {
 	uint32_t nrequests, nblocks;
 	struct check_request *requests;
 	uint32_t outstanding;
-	uint32_t taken; /* blocks of its ring, since it was opened */
-	uint32_t freed; /* of these, as told last */
-	bool gap;	/* events may be missing */
+	uint32_t taken;	  /* blocks of its ring, since it was opened */
+	uint32_t freed;	  /* of these, as told last */
+	uint32_t refused; /* messages to it, any of which may have held one */
+	bool gap;	  /* events may be missing */
 };
 
 struct check_arrival {
@@ -77,8 +78,9 @@ struct check_arrival {
 	uint16_t src_port, dst_port;
 	uint32_t prev, total, target, received, digest;
 	uint64_t targ64;
-	uint32_t freed; /* blocks of its port given back when it began */
-	uint32_t seq;	/* of the last of its frames, by */
+	uint32_t freed;	  /* of its port when it began, */
+	uint32_t refused; /* likewise */
+	uint32_t seq;	  /* of the last of its frames, by */
 	uint8_t rail;
 	uint64_t time; /* when it became whole */
 	struct check_place place;
@@ -89,6 +91,7 @@ struct check_number {
 	uint8_t op, type;
 	bool withdrawn;
 	uint8_t verdict; /* enum bcl_verdict that we were told */
+	uint64_t told;	 /* when */
 	uint16_t src_port, dst_port;
 	uint32_t prev, total, target;
 	uint64_t targ64;
@@ -102,6 +105,7 @@ struct check_sent {
 	uint32_t seq;
 	uint32_t times; /* since the peer was heard, which was */
 	uint64_t heard;
+	uint64_t acked; /* when it was acknowledged; 0: not yet */
 };
 
 struct check_lane {
@@ -140,7 +144,10 @@ struct check_link {
 	uint32_t first_in, low, top, peer_base, told_done;
 	struct check_arrival *in; /* [CHECK_MEMORY] by number */
 	/* ours */
-	uint32_t first_out, next_out, peer_done;
+	uint32_t first_out, next_out, out_base, peer_done;
+	/* Numbers before next_out that were not seen: their messages are still
+	 * being fetched, and others have overtaken them. */
+	uint32_t gaps;
 	struct check_number *out; /* [CHECK_MEMORY] by number */
 	struct check_chain *chains;
 	uint64_t next_look; /* for messages that are held up */
@@ -279,6 +286,9 @@ void check_inbound_match(struct check_event *event);
 struct check_number *check_number(const struct check_link *link, uint32_t msg);
 /* Which message an outbound segment is of: event->numbered, ->source. */
 void check_outbound_find(struct check_event *event);
+/* Is the segment of what was asked? */
+bool check_as_asked(const struct bcl_record *asked,
+		    const struct check_segment *segment);
 void check_outbound_frame(struct check_event *event);
 void check_outbound_segment(struct check_event *event);
 /* What a frame of the peer says of our messages and frames. */
