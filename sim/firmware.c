@@ -96,6 +96,8 @@ static void handle(struct sim_firmware *firmware, unsigned rail,
 	};
 	uint64_t now = sim_firmware_now(firmware);
 
+	sim_trace_frame(firmware, rail, BCL_PCAPNG_INBOUND, frame->bytes,
+			frame->length);
 	firmware->source = &source;
 	firmware->source_rail = rail;
 	bcl_card_frames(firmware->core, rail, &rx, 1, now, BUDGET,

@@ -12,6 +12,7 @@
 #define SIM_FIRMWARE_H
 
 #include "sim/card.h"
+#include "sim/trace.h"
 #include "sim/world.h"
 #include "transport/card/ops.h"
 #include "transport/context.h"
@@ -88,6 +89,7 @@ struct sim_firmware {
 	struct sim_node *nodes;
 	uint32_t nnodes;
 	struct bcl_card_seat seats[SIM_PORTS];
+	struct sim_trace trace;
 };
 
 /* ---- firmware.c ---- */

@@ -61,8 +61,11 @@ static unsigned hal_transmit(void *arg, unsigned rail, uint32_t node,
 		header->pcrc =
 			bcl_put32(bcl_crc32c(0, frame->bytes + BCL_HEADERS_SIZE,
 					     tx->head_len - BCL_HEADERS_SIZE));
-	if (sim_card_send(card, rail, frame))
+	if (sim_card_send(card, rail, frame)) {
+		sim_trace_frame(firmware, rail, BCL_PCAPNG_OUTBOUND,
+				frame->bytes, frame->length);
 		return 1;
+	}
 	sim_frame_free(frame);
 	firmware->ready[rail].blocked = true;
 	return 0;
@@ -125,6 +128,8 @@ static void hal_node(void *arg, uint32_t index, uint64_t card, uint32_t life,
 	struct sim_node *node = sim_node_make(firmware, index, card);
 	unsigned i;
 
+	if (firmware->trace.file)
+		bcl_journal_node(&firmware->trace.journal, card, state, status);
 	node->shown.state = (uint8_t)state;
 	node->shown.life = life;
 	if (state == BCL_NODE_LOST || state == BCL_NODE_ISOLATED)

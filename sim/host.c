@@ -74,7 +74,7 @@ static void show(struct sim_firmware *firmware)
 static enum bcl_status open_card(struct bcl_context *context,
 				 struct bcl_card_host **host)
 {
-	const struct sim_hosts *hosts = (const void *)context->env->card;
+	struct sim_hosts *hosts = (void *)context->env->card;
 	unsigned rank = sim_self(hosts->world);
 	uint32_t ranks = hosts->cluster->ranks;
 	struct sim_card *card = &hosts->cards[rank / ranks];
@@ -98,6 +98,7 @@ static enum bcl_status open_card(struct bcl_context *context,
 	if (!sim_firmware_open(firmware, &hosts->limits))
 		return BCL_ERR_NOMEM;
 	card->firmware[firmware->place] = firmware;
+	sim_trace_open(firmware, &hosts->trace);
 	*host = &firmware->base;
 	return BCL_OK;
 }
@@ -138,6 +139,7 @@ static void close_card(struct bcl_card_host *host)
 		if (firmware->nodes[node].shown.state != BCL_NODE_CLOSED)
 			command(firmware, &control, &result);
 	}
+	sim_trace_close(firmware);
 	firmware->card->firmware[firmware->place] = NULL;
 	sim_firmware_close(firmware);
 }
@@ -165,6 +167,9 @@ port_open(struct bcl_card_host *host, struct bcl_port *port,
 	control->port.blocks = sim_area_handle(seat, BCL_CARD_AREA_BLOCKS);
 	control->port.indices = sim_area_handle(seat, BCL_CARD_AREA_INDICES);
 	status = command(firmware, control, &ignored);
+	if (!status && firmware->trace.file)
+		status = bcl_journal_port_open(&firmware->trace.journal, areas,
+					       control);
 	if (status)
 		seat->port = NULL;
 	*result = seat;
@@ -181,6 +186,9 @@ static void port_close(struct bcl_card_host *host, struct bcl_card_seat *seat)
 	uint32_t result;
 
 	command(firmware, &control, &result);
+	if (firmware->trace.file)
+		bcl_journal_port_close(&firmware->trace.journal,
+				       seat->port->number);
 	sim_moves_drop(firmware, seat);
 	seat->port = NULL;
 }
@@ -220,6 +228,8 @@ static void doorbell(struct bcl_card_host *host, struct bcl_card_seat *seat)
 	const struct bcl_card_port *queues = seat->port->card;
 	uint64_t ns = firmware->costs->trap;
 
+	if (firmware->trace.file)
+		bcl_journal_look(&firmware->trace.journal);
 	for (; seat->charged != queues->requests_made; seat->charged++) {
 		unsigned at = seat->charged & queues->request_mask;
 
@@ -348,4 +358,6 @@ void sim_hosts_close(struct sim_hosts *hosts)
 
 	for (i = 0; i < ranks; i++)
 		free(hosts->firmware[i]);
+	if (hosts->trace.interfaces)
+		bcl_pcapng_close(&hosts->trace);
 }

@@ -22,6 +22,7 @@ struct sim_hosts {
 	struct sim_card *cards; /* [node] */
 	struct sim_firmware_limits limits;
 	struct sim_firmware **firmware; /* [rank]; NULL: never opened */
+	struct bcl_pcapng trace;	/* if BCL_TRACE asks for it */
 };
 
 /* Sets `ops`; the rest is the caller's. */

@@ -260,6 +260,8 @@ void sim_hal_event(void *arg, uint16_t port, enum bcl_queue queue,
 		new_move(firmware, sim_seat_find(firmware, port), BCL_DMA_WRITE,
 			 sizeof(*entry), event_landed);
 
+	if (firmware->trace.file)
+		bcl_journal_event(&firmware->trace.journal, port, queue, entry);
 	move->queue = queue;
 	move->slot = slot;
 	move->entry = *entry;

@@ -262,6 +262,12 @@ function bcl.dissector(tvb, pinfo, tree)
 end
 
 DissectorTable.get("ethertype"):add(ETHERTYPE, bcl)
+-- In a simulation nothing is around it
+local bare = Proto("bcl_bare", "BCL frame of a simulation")
+function bare.dissector(tvb, pinfo, tree)
+	return frame(tvb, pinfo, tree)
+end
+DissectorTable.get("wtap_encap"):add(wtap.USER1, bare)
 bcl:register_heuristic("udp", function(tvb, pinfo, tree)
 	return frame(tvb, pinfo, tree) > 0
 end)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Traces written by hand: one that keeps every rule, and for each rule some
 # that break it. compile.c tells their language.
-check_PROGRAMS += %D%/compile
+check_PROGRAMS += %D%/compile %D%/simulated
 %C%_compile_LDADD = libtransport.la
-system_tests += %D%/real.sh %D%/rules.sh
-dist_check_SCRIPTS += %D%/real.sh %D%/rules.sh
+%C%_simulated_LDADD = libsim.la $(LDADD)
+trace_scripts = %D%/real.sh %D%/rules.sh %D%/simulated.sh
+system_tests += $(trace_scripts)
+dist_check_SCRIPTS += $(trace_scripts)
 EXTRA_DIST += %D%/start.trace %D%/good.trace %D%/bad

@@ -150,7 +150,8 @@ static bool strip(const struct interface *interface,
 	struct bcl_ether_prefix prefix;
 	size_t headers;
 
-	if (interface->link == BCL_PCAPNG_RECORD)
+	if (interface->link == BCL_PCAPNG_RECORD ||
+	    interface->link == BCL_PCAPNG_FRAME)
 		return true;
 	if (interface->link == BCL_PCAPNG_RAW_IP)
 		headers = UDP + (packet->length && packet->bytes[0] >> 4 == 6

@@ -207,64 +207,91 @@ static const struct bcl_completion *next(struct bcl_journal *journal,
 	return lap == cq->lap ? cq->next : NULL;
 }
 
-static void look_sends(struct bcl_journal *journal,
-		       struct bcl_journal_port *port)
+static void completed(struct bcl_journal *journal,
+		      const struct bcl_journal_port *port,
+		      const struct bcl_completion *c)
+{
+	put(journal, (struct bcl_record){
+			     .kind = BCL_RECORD_COMPLETED,
+			     .port = port->number,
+			     .number = c->index,
+			     .length = c->length,
+			     .status = c->status,
+		     });
+}
+
+static uint32_t blocks_freed(const struct bcl_journal_port *port)
+{
+	/* Acquire: pairs with free_block() in queues.c. */
+	return atomic_load_explicit(
+		(const _Atomic uint32_t *)&port->indices->blocks_freed,
+		memory_order_acquire);
+}
+
+static void delivered(struct bcl_journal *journal,
+		      struct bcl_journal_port *port,
+		      const struct bcl_completion *c)
+{
+	const uint8_t *block =
+		port->blocks + bcl_block_at(port->block_mask + 1,
+					    c->index & port->block_mask,
+					    c->length);
+	struct bcl_record record = {
+		.kind = BCL_RECORD_DELIVERED,
+		.op = c->kind,
+		.type = c->type,
+		.port = port->number,
+		.peer_port = c->src_port,
+		.number = c->index,
+		.length = c->length,
+		.arg32 = c->arg32,
+		.freed = blocks_freed(port),
+		.status = c->status,
+		.card = c->card,
+		.value = c->targ64,
+	};
+
+	if (c->kind == BCL_CQ_SYSTEM) {
+		record.flags = BCL_RECORD_DIGEST;
+		record.digest = bcl_crc32c(0, block, c->length);
+	}
+	port->freed = record.freed;
+	put(journal, record);
+}
+
+static void look_events(struct bcl_journal *journal,
+			struct bcl_journal_port *port)
 {
 	const struct bcl_completion *c;
 
 	while ((c = next(journal, port, &port->sends))) {
-		put(journal, (struct bcl_record){
-				     .kind = BCL_RECORD_COMPLETED,
-				     .port = port->number,
-				     .number = c->index,
-				     .length = c->length,
-				     .status = c->status,
-			     });
+		completed(journal, port, c);
 		bcl_card_cq_take(&port->sends);
+	}
+	while ((c = next(journal, port, &port->receives))) {
+		delivered(journal, port, c);
+		bcl_card_cq_take(&port->receives);
 	}
 }
 
-static void look_receives(struct bcl_journal *journal,
-			  struct bcl_journal_port *port, uint32_t freed)
+void bcl_journal_event(struct bcl_journal *journal, uint32_t number,
+		       enum bcl_queue queue, const struct bcl_completion *entry)
 {
-	const struct bcl_completion *c;
+	struct bcl_journal_port *port = journal->ports;
 
-	while ((c = next(journal, port, &port->receives))) {
-		const uint8_t *block =
-			port->blocks + bcl_block_at(port->block_mask + 1,
-						    c->index & port->block_mask,
-						    c->length);
-		struct bcl_record record = {
-			.kind = BCL_RECORD_DELIVERED,
-			.op = c->kind,
-			.type = c->type,
-			.port = port->number,
-			.peer_port = c->src_port,
-			.number = c->index,
-			.length = c->length,
-			.arg32 = c->arg32,
-			.freed = freed,
-			.status = c->status,
-			.card = c->card,
-			.value = c->targ64,
-		};
-
-		if (c->kind == BCL_CQ_SYSTEM) {
-			record.flags = BCL_RECORD_DIGEST;
-			record.digest = bcl_crc32c(0, block, c->length);
-		}
-		put(journal, record);
-		bcl_card_cq_take(&port->receives);
-		port->freed = freed;
-	}
+	while (port && port->number != number)
+		port = port->next;
+	if (!port)
+		return;
+	if (queue == BCL_QUEUE_SENDS)
+		completed(journal, port, entry);
+	else
+		delivered(journal, port, entry);
 }
 
 static void look_at(struct bcl_journal *journal, struct bcl_journal_port *port)
 {
-	/* Acquire: pairs with free_block() in queues.c. */
-	uint32_t freed = atomic_load_explicit(
-		(const _Atomic uint32_t *)&port->indices->blocks_freed,
-		memory_order_acquire);
+	uint32_t freed = blocks_freed(port);
 
 	/* Not each by itself: an eighth of a ring does not matter. */
 	if (freed - port->freed > port->block_mask / 8) {
@@ -274,8 +301,8 @@ static void look_at(struct bcl_journal *journal, struct bcl_journal_port *port)
 		port->freed = freed;
 	}
 	/* A request goes again only when its completion was seen. */
-	look_sends(journal, port);
-	look_receives(journal, port, freed);
+	if (!journal->told)
+		look_events(journal, port);
 	look_requests(journal, port);
 }
 

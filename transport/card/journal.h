@@ -7,7 +7,8 @@
  *
  * Its host looks before the card does whenever a doorbell rings, so that no
  * request is missed; before a frame leaves, so that what is acknowledged was
- * delivered before; and after frames came. All under one lock.
+ * delivered before; and after frames came. All under one lock. A host that
+ * writes the card's events itself may tell them instead, when the card does.
  */
 #ifndef BCL_JOURNAL_H
 #define BCL_JOURNAL_H
@@ -22,6 +23,7 @@ struct bcl_journal {
 	void (*put)(void *arg, const struct bcl_record *record);
 	uint64_t (*card_of)(void *arg, uint32_t node);
 	void *arg;
+	bool told; /* events are, by bcl_journal_event() */
 	struct bcl_journal_port *ports;
 };
 
@@ -39,6 +41,10 @@ bcl_journal_port_open(struct bcl_journal *journal,
 void bcl_journal_port_close(struct bcl_journal *journal, uint32_t number);
 
 void bcl_journal_look(struct bcl_journal *journal);
+/* What the event is about is in its place already. */
+void bcl_journal_event(struct bcl_journal *journal, uint32_t port,
+		       enum bcl_queue queue,
+		       const struct bcl_completion *entry);
 void bcl_journal_node(struct bcl_journal *journal, uint64_t card,
 		      enum bcl_node_state state, enum bcl_status status);
 void bcl_journal_memory(struct bcl_journal *journal, uint32_t used);

@@ -15,6 +15,7 @@ enum bcl_pcapng_link {
 	BCL_PCAPNG_ETHERNET = 1,
 	BCL_PCAPNG_RAW_IP = 101,
 	BCL_PCAPNG_RECORD = 147, /* LINKTYPE_USER0: struct bcl_record */
+	BCL_PCAPNG_FRAME = 148,	 /* LINKTYPE_USER1: nothing before a frame */
 };
 
 enum bcl_pcapng_flags {

@@ -39,7 +39,11 @@ void bcl_inproc_journal(struct bcl_inproc *host)
 {
 	const struct bcl_context *context = host->context;
 
-	host->journal = (struct bcl_journal){ put, card_of, host, NULL };
+	host->journal = (struct bcl_journal){
+		.put = put,
+		.card_of = card_of,
+		.arg = host,
+	};
 	host->ops = *host->base.ops;
 	host->ops.doorbell = doorbell;
 	host->base.ops = &host->ops;

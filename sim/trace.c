@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim/trace.h"
+
+#include <stdio.h>
+
+#include "sim/fail.h"
+#include "sim/firmware.h"
+#include "transport/wire/trace.h"
+
+static void put(void *arg, const struct bcl_record *record)
+{
+	const struct sim_firmware *firmware = arg;
+	struct bcl_record_wire wire;
+
+	bcl_record_encode(record, &wire);
+	bcl_pcapng_packet(firmware->trace.file, firmware->trace.host,
+			  sim_firmware_now(firmware), BCL_PCAPNG_NO_DIRECTION,
+			  &(struct iovec){ &wire, sizeof(wire) }, 1);
+}
+
+static uint64_t card_of(void *arg, uint32_t node)
+{
+	const struct sim_firmware *firmware = arg;
+
+	return node < firmware->nnodes ? firmware->nodes[node].card : 0;
+}
+
+static unsigned interface(struct bcl_pcapng *file, enum bcl_pcapng_link link,
+			  unsigned rank, const char *about)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "rank %u", rank);
+	bcl_pcapng_interface(file, link, name, about);
+	return file->interfaces - 1;
+}
+
+void sim_trace_open(struct sim_firmware *firmware, struct bcl_pcapng *file)
+{
+	const struct bcl_context *context = firmware->context;
+	struct sim_trace *trace = &firmware->trace;
+	char about[BCL_PCAPNG_TEXT];
+	unsigned r;
+
+	if (!context->config.trace[0])
+		return;
+	if (!file->interfaces)
+		sim_check(bcl_pcapng_open(file, context->config.trace),
+			  "the trace cannot be written");
+	trace->file = file;
+	snprintf(about, sizeof(about), BCL_TRACE_HOST, context->card_id);
+	trace->host = interface(file, BCL_PCAPNG_RECORD, firmware->rank, about);
+	for (r = 0; r < firmware->card->nrails; r++) {
+		snprintf(about, sizeof(about), BCL_TRACE_RAIL, context->card_id,
+			 r);
+		trace->rail[r] = interface(file, BCL_PCAPNG_FRAME,
+					   firmware->rank, about);
+	}
+	trace->journal = (struct bcl_journal){
+		.put = put,
+		.card_of = card_of,
+		.arg = firmware,
+		.told = true,
+	};
+	bcl_journal_open(&trace->journal, context->card_id,
+			 context->incarnation, firmware->arena_size,
+			 context->config.peer_timeout);
+}
+
+void sim_trace_close(struct sim_firmware *firmware)
+{
+	if (firmware->trace.file)
+		bcl_journal_close(&firmware->trace.journal, BCL_RECORD_CLOSED);
+}
+
+void sim_trace_frame(struct sim_firmware *firmware, unsigned rail,
+		     enum bcl_pcapng_flags direction, const void *bytes,
+		     size_t length)
+{
+	if (!firmware->trace.file)
+		return;
+	/* Blocks that were given back before it came. */
+	bcl_journal_look(&firmware->trace.journal);
+	bcl_pcapng_packet(firmware->trace.file, firmware->trace.rail[rail],
+			  sim_firmware_now(firmware), direction,
+			  &(struct iovec){ (void *)bytes, length }, 1);
+}

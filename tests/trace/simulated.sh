@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Traces of simulated jobs keep the rules. SEEDS: other seeds than these.
+set -euo pipefail
+built=${abs_top_builddir:?}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+for seed in ${SEEDS:-1 2 3 4 5 6}; do
+	echo "seed $seed"
+	"$built/tests/trace/simulated" "$seed" "$scratch/t.pcapng"
+	"$built/tools/bcl-check" "$scratch/t.pcapng"
+done
