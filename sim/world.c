@@ -86,9 +86,9 @@ static uint64_t moment(const struct sim_world *world)
 /* So many ns, unless exact up to half as many more. */
 static uint64_t about(struct sim_world *world, uint64_t ns)
 {
-	return world->costs.exact
+	return world->costs.exact || ns < 2
 		       ? ns
-		       : ns + sim_random(&world->random) % (ns / 2 + 1);
+		       : ns + sim_random(&world->random) % (ns / 2);
 }
 
 static void woken(struct sim_waiter *waiter)
@@ -169,7 +169,7 @@ static uint64_t env_now(void *arg)
 	if (rank) {
 		rank->ahead += world->costs.now;
 		/* it may wait for others in a loop */
-		if (++rank->looks % LOOKS == 0) {
+		if (!world->costs.now && ++rank->looks % LOOKS == 0) {
 			rank->ahead += LOOKS_COST;
 			catch_up(rank);
 		}

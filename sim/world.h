@@ -37,8 +37,9 @@ void sim_world_spawn(struct sim_world *world, void (*run)(void *arg),
 
 /* What calls of the environment take, in ns. */
 struct sim_call_costs {
-	uint64_t now; /* besides a microsecond for 64 looks in a row, so that
-		       * a loop that looks at the clock ends */
+	/* 0: none, but 64 looks in a row take a microsecond, and others have
+	 * their turn: a loop that looks at the clock must end */
+	uint64_t now;
 	uint64_t wait, yield, wake;
 	bool exact; /* else yields and wakes take up to half as much more, so
 		     * that ranks overtake one another */
