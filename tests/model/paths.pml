@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Both paths behind one port (transport/poll.c, card/path.c): two nodes with
+ * two processes each. Each sends to the other one of its node by shared memory
+ * and to those of the other node by its card, as far as there is room, and
+ * polls. The links are perfect: tests/model/pair.pml and card.pml are about
+ * them. Names are the code's.
+ *
+ * Bounds: the sizes below. A process that is STOPPED never polls.
+ *
+ *  - messages of a pair come in order, each once, whichever path it has
+ *  - all are received, but for those to the stopped one; a full ring, or all
+ *    requests in use for one peer, keep nobody else's messages back
+ */
+#ifndef MESSAGES
+#define MESSAGES 2 /* of each process to each other one it talks to */
+#endif
+#ifndef STOPPED
+#define STOPPED 9 /* nobody */
+#endif
+#define RING 1	   /* messages that a ring of a pair takes */
+#define BLOCKS 1   /* of a port's system ring */
+#define REQUESTS 3 /* of a port */
+#define PROCESSES 4
+#define PEERS 2 /* 0: the other one of the node; 1: one of the other node */
+
+#define NEAR(from) ((from) ^ 1)
+#define FAR(from) (2 - (from) / 2 * 2) /* two of them send to one */
+
+chan ring[PROCESSES] = [RING] of { byte };	    /* by the writer */
+chan flow[PROCESSES] = [REQUESTS] of { byte };	    /* by the sender */
+chan blocks[PROCESSES] = [BLOCKS] of { byte, byte }; /* from whom, which */
+byte sent[PROCESSES * PEERS], received[PROCESSES * PEERS];
+byte requests[PROCESSES]; /* in use */
+
+/* A peer may have as many requests as are left for the others. */
+#define MAY_TAKE(from) (requests[from] < REQUESTS - requests[from])
+
+active [PROCESSES] proctype process()
+{
+	byte turn, from, which;
+end:	do
+	:: atomic { sent[PEERS * _pid] < MESSAGES && nfull(ring[_pid]) ->
+		ring[_pid]!sent[PEERS * _pid];
+		sent[PEERS * _pid]++
+	   }
+	:: atomic { sent[PEERS * _pid + 1] < MESSAGES && MAY_TAKE(_pid) ->
+		requests[_pid]++;
+		flow[_pid]!sent[PEERS * _pid + 1];
+		sent[PEERS * _pid + 1]++
+	   }
+	/* take(): the pair and the card in turn */
+	:: atomic { _pid != STOPPED && nempty(ring[NEAR(_pid)]) &&
+		    (turn == 0 || empty(blocks[_pid])) ->
+		ring[NEAR(_pid)]?which;
+		assert(which == received[PEERS * (NEAR(_pid))]);
+		received[PEERS * (NEAR(_pid))]++;
+		turn = 1
+	   }
+	:: atomic { _pid != STOPPED && nempty(blocks[_pid]) &&
+		    (turn == 1 || empty(ring[NEAR(_pid)])) ->
+		blocks[_pid]?from, which;
+		assert(which == received[PEERS * from + 1]);
+		received[PEERS * from + 1]++;
+		turn = 0;
+		from = 0
+	   }
+	od
+}
+
+/* The cards: a message that finds no block is refused and comes again. */
+active [PROCESSES] proctype card()
+{
+	byte which;
+	byte me = _pid - PROCESSES;
+end:	do
+	:: atomic { nempty(flow[me]) && nfull(blocks[FAR(me)]) ->
+		flow[me]?which;
+		blocks[FAR(me)]!me, which;
+		requests[me]--;
+		which = 0
+	   }
+	od
+}
+
+#define DONE(from) \
+	((NEAR(from) == STOPPED || received[PEERS * from] == MESSAGES) && \
+	 (FAR(from) == STOPPED || received[PEERS * from + 1] == MESSAGES))
+#define ALL (DONE(0) && DONE(1) && DONE(2) && DONE(3))
+
+/* Blocked for ever if a message is. */
+active proctype user()
+{
+	ALL
+}
+
+ltl all_received { <> ALL }
