@@ -2,6 +2,7 @@
 #include "sim/card.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/fail.h"
 #include "sim/firmware.h"
@@ -139,6 +140,24 @@ bool sim_card_send(struct sim_card *card, unsigned number,
 	return true;
 }
 
+/* There is nobody to take it: its sender is told, as by ICMP. */
+static void refuse(struct sim_card *card, unsigned rail,
+		   const struct sim_frame *frame)
+{
+	struct sim_frame *answer;
+
+	if (frame->refusal)
+		return;
+	answer = sim_frame_new(card->fabric, frame->to, frame->from,
+			       BCL_FRAME_MIN);
+	memset(answer->bytes, 0, BCL_FRAME_MIN);
+	answer->source = frame->target;
+	answer->target = frame->source;
+	answer->refusal = true;
+	if (!sim_card_send(card, rail, answer))
+		sim_frame_free(answer);
+}
+
 static void received(struct sim_task *task)
 {
 	struct arrival *arrival = (struct arrival *)task;
@@ -149,10 +168,12 @@ static void received(struct sim_task *task)
 	free(arrival);
 	while (r < card->nrails && card->rail[r].port != frame->to)
 		r++;
-	if (frame->target < card->nfirmware && card->firmware[frame->target])
+	if (frame->target < card->nfirmware && card->firmware[frame->target]) {
 		sim_firmware_frame(card->firmware[frame->target], r, frame);
-	else
-		sim_frame_free(frame);
+		return;
+	}
+	refuse(card, r, frame);
+	sim_frame_free(frame);
 }
 
 void sim_card_arrived(struct sim_card *card, struct sim_frame *frame)

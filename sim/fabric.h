@@ -27,6 +27,7 @@ struct sim_frame {
 	uint32_t at;
 	uint32_t spread;	 /* chooses between ways of equal length */
 	uint16_t source, target; /* which of a port's own: their business */
+	bool refusal;		 /* likewise: `source` is not there */
 	uint32_t length;
 	uint8_t bytes[];
 };

@@ -83,6 +83,29 @@ static void doorbell(struct sim_task *task)
 
 /* ---- frames ---- */
 
+/* Nodes of that address are gone. */
+static void gone(struct sim_firmware *firmware, unsigned rail,
+		 const struct sim_address *address)
+{
+	uint32_t i;
+
+	for (i = 0; i < firmware->nnodes; i++) {
+		const struct sim_node *node = &firmware->nodes[i];
+		const struct sim_address *own = &node->address[rail];
+
+		if ((node->shown.state != BCL_NODE_CONNECTING &&
+		     node->shown.state != BCL_NODE_UP) ||
+		    !(node->shown.known & 1 << rail) ||
+		    own->port != address->port ||
+		    own->firmware != address->firmware)
+			continue;
+		bcl_card_node_gone(firmware->core, i, rail, BCL_ERR_DEAD,
+				   sim_firmware_now(firmware), BUDGET,
+				   &firmware->next);
+		sim_firmware_settle(firmware);
+	}
+}
+
 static void handle(struct sim_firmware *firmware, unsigned rail,
 		   struct sim_frame *frame)
 {
@@ -96,6 +119,11 @@ static void handle(struct sim_firmware *firmware, unsigned rail,
 	};
 	uint64_t now = sim_firmware_now(firmware);
 
+	if (frame->refusal) {
+		gone(firmware, rail, &source);
+		sim_frame_free(frame);
+		return;
+	}
 	sim_trace_frame(firmware, rail, BCL_PCAPNG_INBOUND, frame->bytes,
 			frame->length);
 	firmware->source = &source;

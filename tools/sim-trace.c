@@ -49,6 +49,8 @@ static void write_frame(void *arg, const struct sim_frame *frame)
 		{ (void *)(uintptr_t)frame->bytes, frame->length },
 	};
 
+	if (frame->refusal)
+		return; /* no card has made it */
 	put_address(header.to, rail, sim_cluster_node(cluster, frame->to));
 	put_address(header.from, sim_cluster_rail(cluster, frame->from),
 		    sim_cluster_node(cluster, frame->from));
