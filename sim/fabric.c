@@ -41,8 +41,6 @@ struct sim_fabric {
 	struct sim_frame *frames;
 	bool (*watch)(void *arg, struct sim_frame *frame);
 	void *watch_arg;
-	void (*tap)(void *arg, const struct sim_frame *frame);
-	void *tap_arg;
 };
 
 /* ---- wiring ---- */
@@ -327,8 +325,6 @@ static void comes(struct sim_event *event)
 		pass_on(frame);
 		return;
 	}
-	if (fabric->tap)
-		fabric->tap(fabric->tap_arg, frame);
 	vertex->arrived(vertex->arg, frame);
 }
 
@@ -338,14 +334,6 @@ void sim_fabric_watch(struct sim_fabric *fabric,
 {
 	fabric->watch = watch;
 	fabric->watch_arg = arg;
-}
-
-void sim_fabric_tap(struct sim_fabric *fabric,
-		    void (*tap)(void *arg, const struct sim_frame *frame),
-		    void *arg)
-{
-	fabric->tap = tap;
-	fabric->tap_arg = arg;
 }
 
 void sim_fabric_send(struct sim_frame *frame)

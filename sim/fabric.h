@@ -78,10 +78,6 @@ void sim_fabric_watch(struct sim_fabric *fabric,
 		      void *arg);
 /* sim_fabric_send() past who watches. */
 void sim_fabric_enter(struct sim_frame *frame);
-/* Every frame that comes to a port is shown to `tap`; NULL: to nobody. */
-void sim_fabric_tap(struct sim_fabric *fabric,
-		    void (*tap)(void *arg, const struct sim_frame *frame),
-		    void *arg);
 /* When the port's link will be free. */
 uint64_t sim_fabric_free_at(const struct sim_fabric *fabric, uint32_t port);
 

@@ -39,7 +39,6 @@ struct run {
 	struct sim_clock *clock;
 	uint64_t start;
 	struct sim_injector *injector;
-	struct sim_trace *trace;
 	unsigned left; /* ranks that have not come to their end */
 };
 
@@ -71,7 +70,7 @@ static int usage(FILE *to)
 		"  -f, --faults=FILE  a script, bcl-faults(5); random:SEED or "
 		"random:SEED:N:\n"
 		"                     N faults by chance (%d)\n"
-		"  -t, --trace=FILE   write all frames, for Wireshark\n"
+		"  -t, --trace=FILE   what cards do, for bcl-check(1)\n"
 		"  -p, --plot=FILE    draw time and load, as PNG\n",
 		REPEAT, BUSIEST, FAULTS);
 	return to == stdout ? 0 : 2;
@@ -356,12 +355,14 @@ static int judge(const struct settings *settings, const struct run *run)
 	return !is_whole(settings, run);
 }
 
-static int close_trace(const struct settings *settings, struct run *run)
+static bool can_write(const char *name)
 {
-	if (!run->trace || sim_trace_close(run->trace))
-		return 0;
-	fprintf(stderr, "bcl-sim: %s is not whole\n", settings->trace);
-	return 1;
+	FILE *file = fopen(name, "w");
+
+	if (file)
+		return !fclose(file);
+	fprintf(stderr, "bcl-sim: %s: %s\n", name, strerror(errno));
+	return false;
 }
 
 static int simulate(struct settings *settings, struct run *run)
@@ -369,18 +370,14 @@ static int simulate(struct settings *settings, struct run *run)
 	struct sim_series *series = &settings->series;
 	int failed;
 
+	if (settings->trace && !can_write(settings->trace))
+		return 1;
 	run->job = sim_job_open(&run->cluster, settings->seed);
 	run->clock = sim_world_clock(sim_job_world(run->job));
 	run->start = run->clock->now;
-	if (settings->trace) {
-		run->trace = sim_trace_open(settings->trace, run->job,
-					    &run->cluster);
-		if (!run->trace) {
-			fprintf(stderr, "bcl-sim: %s: %s\n", settings->trace,
-				strerror(errno));
-			return 1;
-		}
-	}
+	if (settings->trace)
+		sim_world_set(sim_job_world(run->job), "BCL_TRACE",
+			      settings->trace);
 	series->cluster = &run->cluster;
 	sim_series_open(series, settings->seed);
 	run->injector =
@@ -389,7 +386,6 @@ static int simulate(struct settings *settings, struct run *run)
 	run_job(settings, run);
 	print_all(settings, run);
 	failed = judge(settings, run) || plot(settings);
-	failed |= close_trace(settings, run);
 	if (run->left)
 		exit(1); /* what they wait for may be in the way */
 	sim_injector_close(run->injector);

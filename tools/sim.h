@@ -54,13 +54,4 @@ void sim_series_print(const struct sim_series *series, FILE *to);
 bool sim_plot(const char *path, const char *title,
 	      const struct sim_series *series);
 
-/* ---- sim-trace.c ---- */
-
-/* Writes all frames that come to cards. False: errno says why. */
-struct sim_trace;
-struct sim_trace *sim_trace_open(const char *path, struct sim_job *job,
-				 const struct sim_cluster *cluster);
-/* False: the file is not whole. */
-bool sim_trace_close(struct sim_trace *trace);
-
 #endif

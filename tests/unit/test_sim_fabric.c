@@ -171,33 +171,6 @@ START_TEST(a_full_queue_and_a_link_that_is_down_lose)
 }
 END_TEST
 
-static void see(void *arg, const struct sim_frame *frame)
-{
-	unsigned *seen = arg;
-
-	ck_assert_uint_eq(frame->to, port[1]);
-	ck_assert_uint_eq(came[1].frames, (*seen)++);
-}
-
-START_TEST(what_arrives_is_seen_before)
-{
-	const struct sim_switch config = { SWITCH, 1 << 20, true };
-	unsigned seen = 0;
-
-	star(3, &config);
-	sim_fabric_tap(fabric, see, &seen);
-	send(0, 1);
-	send(2, 1);
-	run();
-	ck_assert_uint_eq(seen, 2);
-	sim_fabric_tap(fabric, NULL, NULL);
-	send(0, 1);
-	run();
-	ck_assert_uint_eq(seen, 2);
-	ck_assert_uint_eq(came[1].frames, 3);
-}
-END_TEST
-
 START_TEST(a_frame_without_a_way_is_lost)
 {
 	const struct sim_switch config = { SWITCH, 1 << 20, true };
@@ -304,7 +277,6 @@ int main(void)
 	tcase_add_test(tcase, bytes_leave_after_they_have_come);
 	tcase_add_test(tcase, a_link_serves_one_after_the_other);
 	tcase_add_test(tcase, a_full_queue_and_a_link_that_is_down_lose);
-	tcase_add_test(tcase, what_arrives_is_seen_before);
 	tcase_add_test(tcase, a_frame_without_a_way_is_lost);
 	tcase_add_test(tcase, a_shift_through_a_fat_tree_meets_nobody);
 	tcase_add_test(tcase, ways_of_equal_length_share);
