@@ -461,8 +461,12 @@ START_TEST(an_oversubscribed_tree_has_less)
 	ck_assert_uint_eq(cluster.nswitches, 512 + 32 * 16 + 256);
 	ck_assert_uint_eq(cluster.ncables, 16384 + 8192 + 8192);
 	ck_assert_uint_eq(cables_of("fat.3."), 8192);
+	/* A small one of the same kind. */
+	sim_cluster_free(&cluster);
+	need_text("cluster nodes=64\n" PARTS
+		  "tree fat down=4,4,4 up=2,4 crossbar=x wire=w\n");
 	begin();
-	shift(8192, 0);
+	shift(32, 0);
 	ck_assert_uint_eq(most(), 2);
 	end();
 }
