@@ -6,6 +6,7 @@
 
 #include "sim/fail.h"
 #include "sim/firmware.h"
+#include "transport/card/checksum.h"
 #include "transport/env/crc32c.h"
 
 enum {
@@ -71,20 +72,6 @@ static unsigned hal_transmit(void *arg, unsigned rail, uint32_t node,
 	return 0;
 }
 
-static uint32_t hal_crc32c(void *arg, uint32_t crc, void *to, const void *data,
-			   uint32_t length)
-{
-	(void)arg;
-	return to ? bcl_crc32c_copy(crc, to, data, length)
-		  : bcl_crc32c(crc, data, length);
-}
-
-static uint32_t hal_headers_crc(void *arg, const void *headers)
-{
-	(void)arg;
-	return bcl_crc32c_headers(headers);
-}
-
 /* ---- nodes ---- */
 
 struct sim_node *sim_node_make(struct sim_firmware *firmware, uint32_t index,
@@ -130,10 +117,7 @@ static void hal_node(void *arg, uint32_t index, uint64_t card, uint32_t life,
 
 	if (firmware->trace.file)
 		bcl_journal_node(&firmware->trace.journal, card, state, status);
-	node->shown.state = (uint8_t)state;
-	node->shown.life = life;
-	if (state == BCL_NODE_LOST || state == BCL_NODE_ISOLATED)
-		node->shown.lost = (uint8_t)status;
+	bcl_card_node_set(&node->shown, life, state, status);
 	atomic_fetch_add_explicit(&firmware->base.changes, 1,
 				  memory_order_release);
 	for (i = 0; i < SIM_PORTS; i++)
@@ -157,8 +141,8 @@ const struct bcl_hal sim_hal = {
 	.atomic = sim_hal_atomic,
 	.event = sim_hal_event,
 	.wake = hal_wake,
-	.crc32c = hal_crc32c,
-	.headers_crc = hal_headers_crc,
+	.crc32c = bcl_card_crc32c,
+	.headers_crc = bcl_card_headers_crc,
 	.learn = hal_learn,
 	.node = hal_node,
 	.random = hal_random,

@@ -45,8 +45,7 @@ void bcl_card_address(const struct bcl_context *context,
 		address->wire[address->nwires++] = host->rail[r].address;
 }
 
-unsigned bcl_card_fds(const struct bcl_context *context,
-		      int fds[BCL_CARD_FDS])
+unsigned bcl_card_fds(const struct bcl_context *context, int fds[BCL_CARD_FDS])
 {
 	const struct bcl_card_host *host = context->card;
 	unsigned n = 0, r;

@@ -78,8 +78,7 @@ static inline unsigned bcl_card_nodes(const struct bcl_context *context)
 }
 
 /* Descriptors that are readable when frames wait; returns how many. */
-unsigned bcl_card_fds(const struct bcl_context *context,
-		      int fds[BCL_CARD_FDS]);
+unsigned bcl_card_fds(const struct bcl_context *context, int fds[BCL_CARD_FDS]);
 
 /*
  * Look whether interfaces went up or down or changed their MTU: a few system

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-libtransport_la_SOURCES += %D%/card.c %D%/card.h %D%/connect.c \
+libtransport_la_SOURCES += %D%/card.c %D%/card.h %D%/checksum.c %D%/checksum.h \
+	%D%/connect.c \
 	%D%/inside.h %D%/journal.c %D%/journal.h %D%/ops.h %D%/path.c \
 	%D%/queues.c %D%/queues.h \
 	%D%/inproc/hal.c %D%/inproc/inproc.c %D%/inproc/inproc.h \

@@ -47,6 +47,17 @@ struct bcl_card_node {
 	uint8_t known; /* bit r: the host has an address of it for rail r */
 };
 
+/* What bcl_hal.node tells of it. */
+static inline void bcl_card_node_set(struct bcl_card_node *node, uint32_t life,
+				     enum bcl_node_state state,
+				     enum bcl_status status)
+{
+	node->life = life;
+	node->state = (uint8_t)state;
+	if (state == BCL_NODE_LOST || state == BCL_NODE_ISOLATED)
+		node->lost = (uint8_t)status;
+}
+
 /*
  * No function may be called by two threads for one port, but for that any
  * thread may call any of them; none waits for a peer. `seat` is what port_open

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "transport/card/checksum.h"
 #include "transport/counters.h"
 #include "transport/env/crc32c.h"
 
@@ -337,12 +338,9 @@ static void hal_node(void *arg, uint32_t index, uint64_t card, uint32_t life,
 	count = atomic_load_explicit(&host->base.alive, memory_order_relaxed) +
 		bcl_inproc_alive(state) - bcl_inproc_alive(node->shown.state);
 	atomic_store_explicit(&host->base.alive, count, memory_order_relaxed);
-	node->shown.state = (uint8_t)state;
-	node->shown.life = life;
+	bcl_card_node_set(&node->shown, life, state, status);
 	if (host->trace)
 		bcl_journal_node(&host->journal, card, state, status);
-	if (state == BCL_NODE_LOST || state == BCL_NODE_ISOLATED)
-		node->shown.lost = (uint8_t)status;
 	/* Owners look at it without the lock, then take the lock. Release:
 	 * pairs with bcl_card_receive(). */
 	atomic_fetch_add_explicit(&host->base.changes, 1, memory_order_release);
@@ -358,20 +356,6 @@ static void hal_wake(void *arg, uint16_t port)
 
 	if (seat)
 		wake(host, seat);
-}
-
-static uint32_t hal_crc32c(void *arg, uint32_t crc, void *to, const void *data,
-			   uint32_t length)
-{
-	(void)arg;
-	return to ? bcl_crc32c_copy(crc, to, data, length)
-		  : bcl_crc32c(crc, data, length);
-}
-
-static uint32_t hal_headers_crc(void *arg, const void *headers)
-{
-	(void)arg;
-	return bcl_crc32c_headers(headers);
 }
 
 static uint64_t hal_random(void *arg)
@@ -391,8 +375,8 @@ const struct bcl_hal bcl_inproc_hal = {
 	.allowed = hal_allowed,
 	.atomic = hal_atomic,
 	.wake = hal_wake,
-	.crc32c = hal_crc32c,
-	.headers_crc = hal_headers_crc,
+	.crc32c = bcl_card_crc32c,
+	.headers_crc = bcl_card_headers_crc,
 	.learn = hal_learn,
 	.node = hal_node,
 	.random = hal_random,

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#include "transport/card/checksum.h"
+
+#include "transport/env/crc32c.h"
+
+uint32_t bcl_card_crc32c(void *host, uint32_t crc, void *to, const void *data,
+			 uint32_t length)
+{
+	(void)host;
+	return to ? bcl_crc32c_copy(crc, to, data, length)
+		  : bcl_crc32c(crc, data, length);
+}
+
+uint32_t bcl_card_headers_crc(void *host, const void *headers)
+{
+	(void)host;
+	return bcl_crc32c_headers(headers);
+}
