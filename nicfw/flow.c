@@ -5,7 +5,9 @@
  * An ORDERED flow is sent in order, and refusal keeps the order: the receiver
  * refuses whatever follows a refused message, so the flow starts nothing new
  * until each of its numbers has a verdict; then the refused ones go first,
- * under new numbers. In the other classes a refused message waits alone.
+ * under new numbers. A message that has its number goes on meanwhile: without
+ * its frames it would never have a verdict. In the other classes a refused
+ * message waits alone.
  *
  *  place     event                             next
  *  IDLE      wake: queue, connection, nothing  READY
@@ -107,8 +109,12 @@ void bcl_nic_flow_free(struct bcl_card *card, struct nic_flow *flow)
 int bcl_nic_flow_sendable(const struct nic_flow *flow)
 {
 	const struct nic_conn *conn = flow->node->conn;
+	const struct nic_message *first;
 
-	if (nic_list_empty(&flow->queue) || flow->refused || !conn)
+	if (nic_list_empty(&flow->queue) || !conn)
+		return 0;
+	first = nic_container(flow->queue.next, struct nic_message, link);
+	if (flow->refused && !first->number)
 		return 0;
 	/* A parting connection still owes its replies. */
 	if (flow->class == NIC_FLOW_REPLY || flow->class == NIC_FLOW_REPLY_BULK)

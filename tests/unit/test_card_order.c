@@ -72,6 +72,32 @@ START_TEST(full_ring_blocks_nobody_else)
 }
 END_TEST
 
+/* Some take several frames. */
+static uint32_t length_of(uint64_t number)
+{
+	return number % 3 ? 3 : 4000;
+}
+
+/* Number n to port 9, from the start of that memory. */
+static bool send_from(struct world_port *port, uint32_t node, uint32_t memory,
+		      uint64_t n, uint64_t targ64)
+{
+	struct bcl_request *request = world_request(port);
+
+	if (!request)
+		return false;
+	request->op = BCL_REQ_SYSTEM;
+	request->node = node;
+	request->dst_port = 9;
+	request->targ64 = targ64;
+	request->length = length_of(n);
+	request->nref = 1;
+	request->refs[0].handle = memory;
+	request->refs[0].length = request->length;
+	world_submit(port, request);
+	return true;
+}
+
 /* A slow receiver, several senders, faults: all in order all the same. */
 START_TEST(refusal_keeps_order)
 {
@@ -86,25 +112,28 @@ START_TEST(refusal_keeps_order)
 		.duplicate = 100,
 		.wrap = true,
 	};
+	static uint8_t bytes[4000] = "abc";
 	struct world *world = world_new(&config);
 	struct world_port *to = world_port_open(world, 2, 9);
 	struct world_port *from[4];
 	uint64_t sent_by[4] = { 0 }, next[4] = { 0 };
 	struct bcl_completion entry;
-	uint32_t node[4];
+	uint32_t node[4], memory[4];
 	unsigned done = 0, all = 4 * 60;
 	uint64_t end;
 
 	for (unsigned i = 0; i < 4; i++) {
 		from[i] = world_port_open(world, i / 2, (uint16_t)(1 + i % 2));
 		node[i] = world_connect(world, i / 2, 2);
+		memory[i] = world_memory(world, i / 2, from[i]->number, bytes,
+					 sizeof(bytes), 0);
 	}
 	end = world->now + 120 * SECOND;
 	while (done < all && world->now < end) {
 		for (unsigned i = 0; i < 4; i++) {
 			while (sent_by[i] < 60 &&
-			       world_send(from[i], node[i], 9, "abc", 3,
-					  i * 1000 + sent_by[i]))
+			       send_from(from[i], node[i], memory[i],
+					 sent_by[i], i * 1000 + sent_by[i]))
 				sent_by[i]++;
 			done += sent(from[i], BCL_OK);
 		}
@@ -116,8 +145,9 @@ START_TEST(refusal_keeps_order)
 				break;
 			i = (unsigned)(entry.targ64 / 1000);
 			ck_assert_uint_eq(entry.targ64 % 1000, next[i]);
-			ck_assert_mem_eq(world_block(to, &entry), "abc",
-					 3);
+			ck_assert_uint_eq(entry.length, length_of(next[i]));
+			ck_assert_mem_eq(world_block(to, &entry), bytes,
+					 entry.length);
 			next[i]++;
 			world_block_free(to, entry.index);
 		}
