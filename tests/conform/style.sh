@@ -70,7 +70,7 @@ absent 'platform conditional outside transport/env/' \
 
 if ! command -v shellcheck >/dev/null; then
 	complain 'shellcheck is missing: scripts not checked'
-elif ! shellcheck -S warning "${scripts[@]}"; then
+elif ! shellcheck -x -S warning "${scripts[@]}"; then
 	complain '^ shellcheck'
 fi
 exit $status

@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Mutants that are not caught are told of, those that change nothing, too.
+set -euo pipefail
+. "${abs_top_srcdir:?}/tests/mutants.bash"
+status=0
+
+# The test is that a line `rule` is there.
+catch() {
+	! grep -q '^rule$' "$(find_file file)" && echo "no $1"
+}
+
+# gives STATUS LINE: of the one mutant in the table
+gives() {
+	local code=0 told
+	told=$(mutants "$scratch/table" && finish) || code=$?
+	[[ $code == "$1" && $told == "$2" ]] || {
+		echo "expected $1, $2; got $code, $told"
+		status=1
+	}
+	rm -r "$scratch/run.1"
+}
+
+roots=("$scratch")
+printf 'rule\nother\n' >"$scratch/file"
+printf 'without\tfile\t/rule/d\trule\n' >"$scratch/table"
+gives 0 'caught: without: no rule'
+printf 'another\tfile\t/other/d\trule\n' >"$scratch/table"
+gives 1 'NOT CAUGHT: another'
+printf 'same\tfile\t/third/d\trule\n' >"$scratch/table"
+gives 1 'DOES NOT APPLY: same'
+exit $status
