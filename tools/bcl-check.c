@@ -73,27 +73,20 @@ static void tell_gaps(const struct check_world *world)
 static int run(char *const *files, unsigned n, uint64_t patience)
 {
 	struct check_world *world = calloc(1, sizeof(*world));
-	struct check_reader *reader = check_reader_open(files, n);
-	struct check_packet packet;
-	int more = -1, result;
+	int result = UNREADABLE;
 
 	if (!world)
 		abort();
 	world->patience = patience;
 	check_world_open(world);
-	while (reader && (more = check_reader_next(reader, &packet)) > 0)
-		check_packet(world, &packet);
-	if (reader)
-		check_reader_close(reader);
-	if (more == 0) {
-		check_end(world);
+	if (check_files(world, files, n)) {
 		tell_gaps(world);
 		printf("%" PRIu64 " frames, %" PRIu64 " of them damaged on "
 		       "the way, %" PRIu64 " records: %u complaints\n",
 		       world->frames, world->damaged, world->records,
 		       world->complaints);
+		result = world->complaints ? BROKEN : KEPT;
 	}
-	result = more < 0 ? UNREADABLE : world->complaints ? BROKEN : KEPT;
 	check_world_close(world);
 	free(world);
 	return result;

@@ -15,12 +15,14 @@ bin_PROGRAMS += %D%/bcl-sim
 dist_pkgdata_DATA = %D%/bcl.lua
 
 # Traces held against the rules of the protocol
-bin_PROGRAMS += %D%/bcl-check
-%C%_bcl_check_SOURCES = %D%/bcl-check.c %D%/check/flow.c %D%/check/flow.h \
+noinst_LTLIBRARIES += libcheck.la
+libcheck_la_SOURCES = %D%/check/flow.c %D%/check/flow.h \
 	%D%/check/frame.c %D%/check/frame.h %D%/check/inbound.c \
 	%D%/check/link.c %D%/check/outbound.c %D%/check/packet.c \
 	%D%/check/packet.h %D%/check/rule_again.c %D%/check/rule_delivery.c \
 	%D%/check/rule_frame.c %D%/check/rule_message.c \
 	%D%/check/rule_request.c %D%/check/rule_verdict.c %D%/check/rules.c \
 	%D%/check/rules.h %D%/check/world.c %D%/check/world.h
-%C%_bcl_check_LDADD = libtransport.la
+bin_PROGRAMS += %D%/bcl-check
+%C%_bcl_check_SOURCES = %D%/bcl-check.c
+%C%_bcl_check_LDADD = libcheck.la libtransport.la

@@ -1,125 +1,690 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Storms over the cards: cards [--seed N | --seeds COUNT [--from N]]
- * Several at a time, each in a process of its own; the first that breaks a
- * rule ends it, with the line that repeats it.
+ * Storms over a few cards and all of their ports: frames lost, repeated, late,
+ * damaged; links and rails down; cards that die without a word and come again;
+ * ports that close, that nobody reads; nodes isolated and taken back.
  */
-#include <getopt.h>
-#include <stdbool.h>
+#include "storm.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "storm.h"
+#include "oracle.h"
+#include "tests/unit/card_world.h"
 
 enum {
-	SEEDS = 2000,
-	CREWS = 64, /* at most */
+	CARDS = 4,
+	PORTS = 2, /* per card: 1 stays, 2 comes and goes */
+	FLOWS = CARDS * PORTS * CARDS * PORTS,
+	SLOTS = ORACLE_SLOTS * ORACLE_SLOT,
+	RESULTS = 4096, /* of additions, by k */
+	STUCK = 6,	/* requests that wait for a port that nobody reads */
+	MS = 1000000,
 };
 
-/* What one process has seen, and where it is; shared with the parent. */
-struct crew {
-	uint64_t seed;
-	struct storm_log log;
-	pid_t pid;
+/* Memory that one flow works on: where it is read, where it is written. */
+struct source {
+	uint64_t result[RESULTS];
+	uint8_t slot[SLOTS];
+};
+struct target {
+	uint64_t sum;
+	uint8_t slot[SLOTS];
 };
 
-static void sail(struct crew *crew, uint64_t from, uint64_t until,
-		 unsigned step)
+struct door {
+	struct world_port *port; /* NULL: closed, or its card is dead */
+	unsigned life;
+	bool stuck; /* nobody reads it before the end */
+	struct source *source;
+	uint32_t handle;
+};
+
+struct place {
+	unsigned life;
+	struct door door[PORTS];
+	struct target *target; /* by flow; port 1 owns it */
+	uint32_t handle;
+};
+
+/* What a card knows of another. */
+struct sight {
+	uint32_t node; /* BCL_NODE_NONE: nothing */
+	bool isolated;
+	unsigned connection, ups, losses;
+};
+
+enum {
+	ASKED,
+	DONE,
+	FAILED,
+	DELIVERED,
+	RETRANSMITTED,
+	REFUSED,
+	LOST,
+	KILLS,
+	CLOSINGS,
+	ISOLATIONS,
+};
+
+const unsigned storm_seeds = 2000;
+const char *const storm_counts[] = {
+	[ASKED] = "asked",
+	[DONE] = "ended",
+	[FAILED] = "failed",
+	[DELIVERED] = "delivered",
+	[RETRANSMITTED] = "sent again",
+	[REFUSED] = "refused",
+	[LOST] = "connections lost",
+	[KILLS] = "kills",
+	[CLOSINGS] = "ports closed",
+	[ISOLATIONS] = "isolations",
+	NULL,
+};
+
+struct storm {
+	struct world *world;
+	struct storm_log *log;
+	unsigned cards;
+	unsigned connections;
+	struct place place[CARDS];
+	struct sight sight[CARDS][CARDS];
+	struct oracle_flow flow[FLOWS];
+};
+
+static unsigned below(struct storm *storm, unsigned n)
 {
-	for (crew->seed = from; crew->seed < until; crew->seed += step)
-		storm(crew->seed, &crew->log);
-	exit(0);
+	return world_random(storm->world, n);
 }
 
-static void add(struct storm_log *to, const struct storm_log *log)
+static bool chance(struct storm *storm, unsigned per_mille)
 {
-	unsigned long *sum = (unsigned long *)to;
-	const unsigned long *more = (const unsigned long *)log;
-
-	for (size_t i = 0; i < sizeof(*to) / sizeof(*sum); i++)
-		sum[i] += more[i];
+	return below(storm, 1000) < per_mille;
 }
 
-/* All kinds of trouble came, or the seeds are too few to say anything. */
-static bool was_rough(const struct storm_log *log)
+/* ---- who talks to whom ---- */
+
+struct ends {
+	unsigned from, out, to, in; /* card and door, twice */
+};
+
+static struct ends ends_of(unsigned flow)
 {
-	const unsigned long *counts = (const unsigned long *)log;
-
-	for (size_t i = 0; i < sizeof(*log) / sizeof(*counts); i++)
-		if (!counts[i])
-			return false;
-	return true;
-}
-
-static int run(uint64_t from, uint64_t count, const char *self)
-{
-	struct crew *crew =
-		mmap(NULL, CREWS * sizeof(*crew), PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	long processors = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned crews = processors > CREWS ? CREWS : (unsigned)processors;
-	struct storm_log log = { 0 };
-	int status, failed = 0;
-
-	if (crew == MAP_FAILED)
-		return 1;
-	for (unsigned i = 0; i < crews; i++) {
-		crew[i].pid = fork();
-		if (!crew[i].pid)
-			sail(&crew[i], from + i, from + count, crews);
-	}
-	for (unsigned i = 0; i < crews; i++) {
-		waitpid(crew[i].pid, &status, 0);
-		add(&log, &crew[i].log);
-		if (!status)
-			continue;
-		failed = 1;
-		printf("failed: %s --seed %llu\n", self,
-		       (unsigned long long)crew[i].seed);
-	}
-	printf("%llu storms: asked %lu, ended %lu (%lu lost), delivered %lu; "
-	       "sent again %lu, refused %lu, connections lost %lu; "
-	       "kills %lu, ports closed %lu, isolations %lu\n",
-	       (unsigned long long)count, log.asked, log.done, log.failed,
-	       log.delivered, log.retransmitted, log.refused, log.lost,
-	       log.kills, log.closings, log.isolations);
-	if (count >= 100 && !was_rough(&log)) {
-		printf("but there was no storm\n");
-		failed = 1;
-	}
-	return failed;
-}
-
-int main(int argc, char **argv)
-{
-	static const struct option options[] = {
-		{ "seed", required_argument, NULL, 's' },
-		{ "seeds", required_argument, NULL, 'n' },
-		{ "from", required_argument, NULL, 'f' },
-		{ 0 },
+	return (struct ends){
+		.in = flow % PORTS,
+		.to = flow / PORTS % CARDS,
+		.out = flow / PORTS / CARDS % PORTS,
+		.from = flow / PORTS / CARDS / PORTS,
 	};
-	uint64_t from = 1, count = SEEDS;
-	int option;
+}
 
-	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
-		switch (option) {
-		case 's':
-			from = strtoull(optarg, NULL, 0);
-			count = 1;
-			break;
-		case 'n':
-			count = strtoull(optarg, NULL, 0);
-			break;
-		case 'f':
-			from = strtoull(optarg, NULL, 0);
-			break;
-		default:
-			return 2;
+static struct oracle_life life_of(const struct storm *storm, struct ends ends)
+{
+	const struct place *place = &storm->place[ends.to];
+
+	return (struct oracle_life){ place->life, place->door[ends.in].life };
+}
+
+static bool exists(const struct storm *storm, unsigned flow)
+{
+	struct ends ends = ends_of(flow);
+
+	return ends.from < storm->cards && ends.to < storm->cards &&
+	       ends.from != ends.to;
+}
+
+static bool to_stuck(const struct storm *storm, unsigned flow)
+{
+	struct ends ends = ends_of(flow);
+
+	return storm->place[ends.to].door[ends.in].stuck;
+}
+
+static bool dead(const struct storm *storm, unsigned card)
+{
+	return storm->world->card[card].dead;
+}
+
+/* ---- cards and ports come and go ---- */
+
+static void open_door(struct storm *storm, unsigned card, unsigned d)
+{
+	struct door *door = &storm->place[card].door[d];
+	size_t size = FLOWS * sizeof(*door->source);
+
+	door->life++;
+	door->port = world_port_open(storm->world, card, (uint16_t)(d + 1));
+	door->source = calloc(1, size);
+	door->handle = world_memory(storm->world, card, (uint16_t)(d + 1),
+				    door->source, size, 0);
+}
+
+/* What it had asked is forgotten. */
+static void shut_door(struct storm *storm, unsigned card, unsigned d)
+{
+	struct door *door = &storm->place[card].door[d];
+
+	for (unsigned f = 0; f < FLOWS; f++)
+		if (ends_of(f).from == card && ends_of(f).out == d)
+			oracle_forget(&storm->flow[f]);
+	free(door->source);
+	door->source = NULL;
+	door->port = NULL;
+	door->life++; /* what it had not read is gone */
+}
+
+static void come_to_life(struct storm *storm, unsigned card)
+{
+	struct place *place = &storm->place[card];
+	size_t size = FLOWS * sizeof(*place->target);
+
+	place->life++;
+	for (unsigned d = 0; d < PORTS; d++)
+		open_door(storm, card, d);
+	place->target = calloc(1, size);
+	place->handle =
+		world_memory(storm->world, card, 1, place->target, size,
+			     BCL_MEM_REMOTE_READ | BCL_MEM_REMOTE_WRITE |
+				     BCL_MEM_REMOTE_ATOMIC);
+	for (unsigned c = 0; c < CARDS; c++)
+		storm->sight[card][c] = (struct sight){ .node = BCL_NODE_NONE };
+}
+
+static void die(struct storm *storm, unsigned card)
+{
+	struct place *place = &storm->place[card];
+
+	world_kill(storm->world, card);
+	for (unsigned d = 0; d < PORTS; d++)
+		shut_door(storm, card, d);
+	free(place->target);
+	place->target = NULL;
+	for (unsigned f = 0; f < FLOWS; f++)
+		if (ends_of(f).to == card)
+			oracle_new_memory(&storm->flow[f]);
+}
+
+/* ---- traffic ---- */
+
+static const struct world_node *node_of(const struct storm *storm,
+					unsigned from, unsigned to)
+{
+	return &storm->world->card[from].node[storm->sight[from][to].node];
+}
+
+/* A number for the connection that is there now; 0: there is none. */
+static unsigned connection_of(struct storm *storm, unsigned from, unsigned to)
+{
+	struct sight *sight = &storm->sight[from][to];
+	const struct world_node *node = node_of(storm, from, to);
+
+	if (node->state != BCL_NODE_UP)
+		return 0;
+	if (!sight->connection || sight->ups != node->ups ||
+	    sight->losses != node->losses) {
+		sight->connection = ++storm->connections;
+		sight->ups = node->ups;
+		sight->losses = node->losses;
+	}
+	return sight->connection;
+}
+
+/* The card may ask things of the other; most often it is connected first. */
+static bool in_sight(struct storm *storm, unsigned from, unsigned to)
+{
+	struct sight *sight = &storm->sight[from][to];
+
+	if (sight->node == BCL_NODE_NONE ||
+	    (node_of(storm, from, to)->state == BCL_NODE_LOST &&
+	     chance(storm, 300)))
+		sight->node = world_connect(storm->world, from, to);
+	return sight->node != BCL_NODE_NONE;
+}
+
+static void fill_message(struct storm *storm, struct oracle_flow *flow,
+			 struct oracle_ask *ask, struct bcl_request *request)
+{
+	ask->length = below(storm, ORACLE_MESSAGE_MOST + 1);
+	request->op = BCL_REQ_SYSTEM;
+	request->targ64 = request->cookie;
+	request->length = ask->length;
+	request->inline_len = (uint16_t)ask->length;
+	oracle_fill(flow, flow->n - 1, request->inlined, ask->length);
+}
+
+static void fill_put(struct storm *storm, struct oracle_flow *flow,
+		     struct oracle_ask *ask, struct bcl_request *request)
+{
+	struct ends ends = ends_of(flow->number);
+	const struct door *door = &storm->place[ends.from].door[ends.out];
+	uint8_t *slot =
+		door->source[flow->number].slot + ask->slot * ORACLE_SLOT;
+
+	ask->length = below(storm, ORACLE_SLOT);
+	flow->memory.busy[ask->slot] = true;
+	oracle_fill(flow, flow->n - 1, slot, ask->length);
+	request->op = BCL_REQ_PUT;
+	request->target = storm->place[ends.to].handle;
+	request->targ64 = flow->number * sizeof(struct target) +
+			  offsetof(struct target, slot) +
+			  ask->slot * ORACLE_SLOT;
+	request->length = ask->length;
+	request->nref = 1;
+	request->refs[0].handle = door->handle;
+	request->refs[0].offset = (uint64_t)(slot - (uint8_t *)door->source);
+	request->refs[0].length = ask->length;
+}
+
+static void fill_add(struct storm *storm, struct oracle_flow *flow,
+		     struct bcl_request *request)
+{
+	struct ends ends = ends_of(flow->number);
+	const struct door *door = &storm->place[ends.from].door[ends.out];
+	const uint64_t one = 1;
+
+	request->op = BCL_REQ_FETCH_ADD;
+	request->target = storm->place[ends.to].handle;
+	request->targ64 = flow->number * sizeof(struct target);
+	request->inline_len = sizeof(one);
+	memcpy(request->inlined, &one, sizeof(one));
+	request->nref = 1;
+	request->refs[0].handle = door->handle;
+	request->refs[0].offset = flow->number * sizeof(struct source) +
+				  (flow->n - 1) * sizeof(uint64_t);
+	request->refs[0].length = sizeof(uint64_t);
+}
+
+static enum oracle_kind choose(struct storm *storm,
+			       const struct oracle_flow *flow, unsigned slot)
+{
+	unsigned kind = below(storm, 4);
+
+	if (ends_of(flow->number).in != 0 ||
+	    dead(storm, ends_of(flow->number).to))
+		return ORACLE_MESSAGE;
+	if (kind == 0 && !flow->memory.busy[slot])
+		return ORACLE_PUT;
+	if (kind == 1 &&
+	    flow->memory.adds + flow->memory.adds_unsure < ORACLE_ADDS / 2)
+		return ORACLE_ADD;
+	return ORACLE_MESSAGE;
+}
+
+static void ask(struct storm *storm, unsigned number)
+{
+	struct oracle_flow *flow = &storm->flow[number];
+	struct ends ends = ends_of(number);
+	struct world_port *port = storm->place[ends.from].door[ends.out].port;
+	struct bcl_request *request;
+	struct oracle_ask *ask;
+	unsigned slot = below(storm, ORACLE_SLOTS);
+
+	if (!port || flow->n == RESULTS || !in_sight(storm, ends.from, ends.to))
+		return;
+	/* The card's memory for messages is finite: who fills it waits. */
+	if (to_stuck(storm, number) && oracle_waiting(flow) >= STUCK)
+		return;
+	request = world_request(port);
+	if (!request)
+		return;
+	ask = oracle_ask(flow);
+	ask->kind = choose(storm, flow, slot);
+	ask->slot = slot;
+	ask->to = life_of(storm, ends);
+	ask->connection = connection_of(storm, ends.from, ends.to);
+	request->node = storm->sight[ends.from][ends.to].node;
+	request->dst_port = (uint16_t)(ends.in + 1);
+	request->cookie = (uint64_t)number << 32 | (flow->n - 1);
+	if (ask->kind == ORACLE_MESSAGE)
+		fill_message(storm, flow, ask, request);
+	else if (ask->kind == ORACLE_PUT)
+		fill_put(storm, flow, ask, request);
+	else
+		fill_add(storm, flow, request);
+	storm->log->count[ASKED]++;
+	world_submit(port, request);
+}
+
+/* Its peer may be lost; and port 2 may have been closed, or be just then. */
+static bool may_end_so(const struct storm *storm, struct ends ends,
+		       enum bcl_status status)
+{
+	if (status == BCL_ERR_NOPORT || status == BCL_ERR_MEMORY)
+		return ends.in == 1 && storm->log->count[CLOSINGS];
+	return !status || bcl_status_loss(status) == BCL_LOSS_PEER;
+}
+
+static void hear_ends(struct storm *storm, struct door *door)
+{
+	struct bcl_completion entry;
+
+	while (door->port && world_sent(door->port, &entry)) {
+		unsigned number = (unsigned)(entry.cookie >> 32);
+		uint32_t k = (uint32_t)entry.cookie;
+		struct oracle_flow *flow = &storm->flow[number % FLOWS];
+		struct ends ends = ends_of(number % FLOWS);
+		const struct place *to = &storm->place[ends.to];
+		bool same = k < flow->n && to->target &&
+			    flow->ask[k].to.card == to->life;
+
+		if (!may_end_so(storm, ends, entry.status))
+			oracle_broken(flow, "number %u ended with status %u", k,
+				      entry.status);
+		oracle_end(flow, k, entry.status,
+			   same ? to->target[number % FLOWS].slot : NULL,
+			   door->source[number % FLOWS].result[k % RESULTS]);
+		storm->log->count[DONE]++;
+		storm->log->count[FAILED] += entry.status != BCL_OK;
+	}
+}
+
+static void read_door(struct storm *storm, unsigned card, unsigned d,
+		      unsigned most)
+{
+	struct door *door = &storm->place[card].door[d];
+	struct bcl_completion entry;
+
+	while (most-- && door->port && world_received(door->port, &entry)) {
+		unsigned number = (unsigned)(entry.targ64 >> 32) % FLOWS;
+		struct oracle_flow *flow = &storm->flow[number];
+		struct ends ends = ends_of(number);
+
+		if (entry.kind != BCL_CQ_SYSTEM || ends.to != card ||
+		    ends.in != d || entry.src_port != ends.out + 1 ||
+		    entry.card != world_card_id(storm->world, ends.from))
+			oracle_broken(flow, "its message came to card %u, %u",
+				      card, d);
+		oracle_deliver(flow, (uint32_t)entry.targ64,
+			       life_of(storm, ends),
+			       world_block(door->port, &entry), entry.length);
+		world_block_free(door->port, entry.index);
+		storm->log->count[DELIVERED]++;
+	}
+}
+
+/* Its owner sleeps, and looks at nothing until the card wakes it. */
+static bool sleeps(const struct door *door)
+{
+	return door->port && door->port->indices->sleeping;
+}
+
+/* As every sleeper has to: look once more when the card has been told. */
+static void fall_asleep(struct storm *storm, unsigned card, unsigned d)
+{
+	struct door *door = &storm->place[card].door[d];
+	struct world_port *port = door->port;
+	uint32_t ends = port->sends_read, arrivals = port->receives_read;
+
+	port->indices->sleeping = 1;
+	hear_ends(storm, door);
+	read_door(storm, card, d, 1);
+	if (port->sends_read != ends || port->receives_read != arrivals)
+		port->indices->sleeping = 0;
+}
+
+static void hear(struct storm *storm, unsigned card, unsigned d, bool stuck,
+		 unsigned most)
+{
+	struct door *door = &storm->place[card].door[d];
+
+	if (!door->port || sleeps(door))
+		return;
+	hear_ends(storm, door);
+	if (door->stuck && !stuck)
+		return;
+	read_door(storm, card, d, below(storm, most) + 1);
+	if (chance(storm, 200))
+		fall_asleep(storm, card, d);
+}
+
+static void hear_all(struct storm *storm, bool stuck, unsigned most)
+{
+	for (unsigned c = 0; c < storm->cards; c++)
+		for (unsigned d = 0; d < PORTS; d++)
+			hear(storm, c, d, stuck, most);
+}
+
+/* ---- weather ---- */
+
+static void change_faults(struct storm *storm)
+{
+	static const unsigned often[] = { 0, 0, 10, 50, 200 };
+	struct world_config *config = &storm->world->config;
+
+	config->drop = often[below(storm, 5)];
+	config->duplicate = often[below(storm, 5)];
+	config->reorder = often[below(storm, 5)];
+	config->corrupt = often[below(storm, 5)];
+	config->busy = often[below(storm, 4)];
+}
+
+static void change_port(struct storm *storm, unsigned card)
+{
+	struct door *door = &storm->place[card].door[1];
+	struct world_port *port = door->port;
+
+	if (dead(storm, card))
+		return;
+	if (!port) {
+		open_door(storm, card, 1);
+		return;
+	}
+	shut_door(storm, card, 1);
+	world_port_close(port);
+	storm->log->count[CLOSINGS]++;
+}
+
+/* Until it is changed again, or for no time at all. */
+static void change_isolation(struct storm *storm, unsigned from, unsigned to,
+			     bool at_once)
+{
+	struct sight *sight = &storm->sight[from][to];
+	struct bcl_control control = { .node = sight->node };
+
+	if (dead(storm, from) || sight->node == BCL_NODE_NONE)
+		return;
+	control.op = sight->isolated ? BCL_CTL_REJOIN : BCL_CTL_ISOLATE;
+	sight->isolated = !sight->isolated;
+	world_control(storm->world, from, &control, NULL);
+	storm->log->count[ISOLATIONS] += sight->isolated;
+	if (!sight->isolated || !at_once)
+		return;
+	change_isolation(storm, from, to, false);
+	sight->node = world_connect(storm->world, from, to);
+}
+
+/* Most likely for those of this flow, who may be busy with it. */
+static void change_weather(struct storm *storm, unsigned flow)
+{
+	unsigned a = exists(storm, flow) ? ends_of(flow).from
+					 : below(storm, storm->cards);
+	unsigned b =
+		exists(storm, flow) ? ends_of(flow).to : (a + 1) % storm->cards;
+	unsigned rail = below(storm, storm->world->config.rails);
+
+	switch (below(storm, 16)) {
+	case 0:
+		if (!dead(storm, a)) {
+			die(storm, a);
+			storm->log->count[KILLS]++;
+		}
+		break;
+	case 1 ... 3:
+		if (dead(storm, a)) {
+			world_revive(storm->world, a);
+			come_to_life(storm, a);
+		}
+		break;
+	case 4:
+		world_link(storm->world, a, b, rail, false);
+		break;
+	case 5 ... 7:
+		world_link(storm->world, a, b, rail, true);
+		break;
+	case 8 ... 9:
+		change_port(storm, b);
+		break;
+	case 10:
+		change_isolation(storm, a, b, below(storm, 2));
+		break;
+	case 11:
+		if (!dead(storm, a))
+			world_move(storm->world, a);
+		break;
+	default:
+		change_faults(storm);
+	}
+}
+
+static void calm(struct storm *storm)
+{
+	struct world_config *config = &storm->world->config;
+
+	config->drop = config->duplicate = config->reorder = 0;
+	config->corrupt = config->busy = 0;
+	for (unsigned a = 0; a < storm->cards; a++) {
+		for (unsigned b = 0; b < storm->cards; b++) {
+			for (unsigned r = 0; r < config->rails; r++)
+				world_link(storm->world, a, b, r, true);
+			if (storm->sight[a][b].isolated)
+				change_isolation(storm, a, b, false);
 		}
 	}
-	return run(from, count, argv[0]);
+}
+
+/* ---- its course ---- */
+
+static void begin(struct storm *storm, uint64_t seed)
+{
+	const struct world_config config = {
+		.seed = seed,
+		.cards = 2 + (unsigned)(seed % 3),
+		.rails = 1 + (unsigned)(seed / 3 % 3),
+		.pending = seed % 2,
+		.blocks = 8 << seed / 5 % 4,
+		.wrap = seed % 7 != 0,
+		.together = seed % 4 ? 0 : 3000,
+		.peer_timeout = 200 * MS,
+	};
+
+	storm->world = world_new(&config);
+	storm->cards = config.cards;
+	for (unsigned f = 0; f < FLOWS; f++)
+		storm->flow[f].number = f;
+	for (unsigned c = 0; c < storm->cards; c++)
+		come_to_life(storm, c);
+	for (unsigned c = 0; c < storm->cards; c++)
+		for (unsigned d = 0; d < PORTS; d++)
+			storm->place[c].door[d].stuck = chance(storm, 100);
+}
+
+static void rage(struct storm *storm)
+{
+	unsigned steps = 200 + below(storm, 800);
+	unsigned quiet = below(storm, 3) ? 10 : 50; /* per mille, of changes */
+
+	while (steps--) {
+		unsigned flow = below(storm, FLOWS);
+
+		for (unsigned n = below(storm, 6); n && exists(storm, flow);
+		     n--)
+			ask(storm, flow);
+		if (chance(storm, 500))
+			hear_all(storm, false, 12);
+		if (chance(storm, quiet))
+			change_weather(storm, flow);
+		world_run_for(
+			storm->world,
+			below(storm, chance(storm, 20) ? 20 * MS : 200000));
+	}
+}
+
+static unsigned waiting(const struct storm *storm, bool stuck)
+{
+	unsigned n = 0;
+
+	for (unsigned f = 0; f < FLOWS; f++)
+		if (stuck || !to_stuck(storm, f))
+			n += oracle_waiting(&storm->flow[f]);
+	return n;
+}
+
+static void __attribute__((noreturn))
+give_up(const struct storm *storm, bool stuck)
+{
+	for (unsigned f = 0; f < FLOWS; f++)
+		if (stuck || !to_stuck(storm, f))
+			oracle_print_waiting(&storm->flow[f]);
+	world_dump(storm->world);
+	exit(1);
+}
+
+/* All that was asked ends: at first but for what waits for ports that nobody
+ * reads. */
+static void wait_for_ends(struct storm *storm, bool stuck)
+{
+	uint64_t end = storm->world->now + UINT64_C(30000) * MS;
+
+	while (waiting(storm, stuck)) {
+		if (storm->world->now > end)
+			give_up(storm, stuck);
+		world_run_for(storm->world, MS);
+		hear_all(storm, stuck, 100);
+	}
+}
+
+static void settle(struct storm *storm)
+{
+	world_run_for(storm->world, 500 * (uint64_t)MS);
+	for (unsigned i = 0; i < 100; i++)
+		hear_all(storm, true, 1000);
+	for (unsigned f = 0; f < FLOWS; f++) {
+		struct ends ends = ends_of(f);
+		const struct place *to = &storm->place[ends.to];
+
+		if (exists(storm, f) && to->target)
+			oracle_settle(&storm->flow[f], life_of(storm, ends),
+				      to->target[f].slot, to->target[f].sum);
+	}
+}
+
+static void sum_up(struct storm *storm)
+{
+	for (unsigned c = 0; c < storm->cards; c++) {
+		if (dead(storm, c))
+			continue;
+		storm->log->count[RETRANSMITTED] +=
+			world_counter(storm->world, c, BCL_CARD_retransmitted);
+		storm->log->count[REFUSED] +=
+			world_counter(storm->world, c, BCL_CARD_refused_ring);
+		storm->log->count[LOST] +=
+			world_counter(storm->world, c, BCL_CARD_lost);
+	}
+}
+
+static void end(struct storm *storm)
+{
+	for (unsigned c = 0; c < storm->cards; c++)
+		if (!dead(storm, c))
+			die(storm, c);
+	for (unsigned f = 0; f < FLOWS; f++)
+		free(storm->flow[f].ask);
+	world_free(storm->world);
+	free(storm);
+}
+
+void storm(uint64_t seed, struct storm_log *log)
+{
+	struct storm *storm = calloc(1, sizeof(*storm));
+
+	storm->log = log;
+	begin(storm, seed);
+	rage(storm);
+	calm(storm);
+	wait_for_ends(storm, false);
+	wait_for_ends(storm, true);
+	settle(storm);
+	sum_up(storm);
+	end(storm);
 }

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-# Storms: random lives of small clusters of cards, by seeds.
-storms = %D%/cards
-%C%_cards_SOURCES = %D%/cards.c %D%/storm.c %D%/storm.h %D%/oracle.c %D%/oracle.h \
-	$(card_world)
+# Storms: random lives of small clusters, by seeds; crew.c is their program.
+crew = %D%/crew.c %D%/storm.h
+storms = %D%/cards %D%/ranks
+%C%_cards_SOURCES = $(crew) %D%/cards.c %D%/oracle.c %D%/oracle.h $(card_world)
 %C%_cards_LDADD = libnicfw.la
+%C%_ranks_SOURCES = $(crew) %D%/ranks.c $(adi_traffic)
+%C%_ranks_LDADD = libsim.la libcheck.la $(LDADD)
 check_PROGRAMS += $(storms)
 system_tests += $(storms) %D%/mutants.sh
 EXTRA_DIST += %D%/cards.mutants %D%/mutants.sh

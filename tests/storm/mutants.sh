@@ -4,7 +4,7 @@
 set -euo pipefail
 top=${abs_top_srcdir:?}
 . "$top/tests/mutants.bash"
-sources=(storm/cards storm/storm storm/oracle unit/card_{world,seal,user})
+sources=(storm/crew storm/cards storm/oracle unit/card_{world,seal,user})
 
 # compile FILE
 compile() {

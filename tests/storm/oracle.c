@@ -120,8 +120,6 @@ void oracle_deliver(struct oracle_flow *flow, uint32_t k,
 	must(length == ask->length, "number %u has %u bytes, not %u", k, length,
 	     ask->length);
 	check_bytes(flow, k, bytes, length);
-	must(ask->to.card <= life.card,
-	     "number %u was for a later life of the card", k);
 	must(!ask->connection || ask->connection != flow->connection ||
 		     life.card == flow->card_life,
 	     "number %u came to life %u, others of its connection to life %u",

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A storm: a few cards, traffic between all of their ports, and whatever can
- * befall them: frames lost, repeated, late, damaged; links and rails down;
- * cards that die without a word and come again; ports that close, that nobody
- * reads; nodes isolated and taken back. A seed decides all of it.
- *
- * When it is over the weather is fine again, and all that was asked must end.
+ * A storm: traffic, and whatever can befall it; a seed decides all of it. When
+ * it is over the weather is fine again, and all that was asked must end.
+ * crew.c is the program for every kind of storm.
  */
 #ifndef BCL_TESTS_STORM_H
 #define BCL_TESTS_STORM_H
 
 #include <stdint.h>
 
-/* What happened in it, so that nobody takes a lull for a storm. */
+enum {
+	STORM_COUNTS = 16,
+};
+
+/* What storms of this kind count, so that nobody takes a lull for a storm:
+ * names, NULL after the last. */
+extern const char *const storm_counts[];
+/* How many there are, unless told. */
+extern const unsigned storm_seeds;
+
 struct storm_log {
-	unsigned long asked, done, failed, delivered;
-	unsigned long retransmitted, refused, lost; /* as the cards count */
-	unsigned long kills, closings, isolations;
+	unsigned long count[STORM_COUNTS];
 };
 
 /* Adds to *log. Ends the process with 1, saying why, if a rule was broken. */

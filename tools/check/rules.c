@@ -257,3 +257,19 @@ void check_end(struct check_world *world)
 	check_flows_end(world);
 	ask_findings(world);
 }
+
+bool check_files(struct check_world *world, char *const *files, unsigned n)
+{
+	struct check_reader *reader = check_reader_open(files, n);
+	struct check_packet packet;
+	int more;
+
+	if (!reader)
+		return false;
+	while ((more = check_reader_next(reader, &packet)) > 0)
+		check_packet(world, &packet);
+	check_reader_close(reader);
+	if (!more)
+		check_end(world);
+	return !more;
+}

@@ -37,6 +37,8 @@ void check_complain_at(struct check_world *world,
 void check_packet(struct check_world *world, const struct check_packet *packet);
 /* There are no more. */
 void check_end(struct check_world *world);
+/* All of these files, to their end. False: told on stderr why not. */
+bool check_files(struct check_world *world, char *const *files, unsigned n);
 
 /* ---- rule_frame.c ---- */
 void check_rule_frame(struct check_event *event);
