@@ -148,6 +148,7 @@ struct bcl_adi_request {
 	uint8_t type;  /* ANNOUNCE, PACKET: of a packet */
 	bool limited;  /* a message of the caller's contexts: it counts */
 	bool released; /* it was withheld: it goes before what is queued */
+	uint8_t lane;  /* of its schedule */
 	uint16_t niov;
 	void *buffer;
 	size_t length; /* of the buffer, of all pieces */

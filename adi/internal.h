@@ -21,6 +21,8 @@ enum {
 	 * BCL_UNEXPECTED: whoever uses them bounds what is on its way. */
 	BCL_ADI_CONTEXT_COLLECTIVE = 0xf000, /* .. 0xfffe: one per team */
 	BCL_ADI_CONTEXT_CLOSE = 0xffff,
+
+	BCL_ADI_LANES = 8, /* of a schedule */
 };
 
 /*
@@ -32,7 +34,7 @@ enum {
  *  ready     advance() says false, messages are pending       waiting
  *            advance() says false, nothing is pending         ready
  *            advance() says true (nothing may be pending)     idle
- *  waiting   the last pending message is complete             ready
+ *  waiting   the last pending message of a lane is complete   ready
  *            a message fails, bcl_adi_schedule_fail(): the
  *              others that have not matched are taken back    waiting
  *
@@ -50,12 +52,14 @@ struct bcl_adi_schedule {
 	enum bcl_status status; /* the first bad one; set to OK by start */
 	/* It waits for memory that others write. advance() may change it. */
 	bool polled;
+	/* Of the messages that follow: what is counted together. */
+	uint8_t lane;
 
 	/* The engine's. */
 	struct bcl_adi *adi;
 	struct bcl_adi_request *request;
-	struct bcl_adi_request *messages; /* not complete yet */
-	unsigned pending;
+	struct bcl_adi_request *messages;	/* not complete yet */
+	unsigned pending, lanes[BCL_ADI_LANES]; /* how many; of each lane */
 	bool queued;
 	struct bcl_adi_schedule *next;
 };
@@ -74,8 +78,8 @@ enum bcl_status bcl_adi_schedule_run(struct bcl_adi *adi,
 
 /*
  * Messages of a schedule. Each that is not complete at return counts in
- * `pending` until it is; the buffer must stay until then. A failure, also
- * one that is returned here, goes to schedule->status.
+ * `pending` and in its lane until it is; the buffer must stay until then. A
+ * failure, also one that is returned here, goes to schedule->status.
  */
 enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
 				      const void *buffer, size_t length,

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
 #include "adi/engine.h"
 
 static void make_ready(struct bcl_adi *adi, struct bcl_adi_schedule *schedule)
@@ -101,6 +103,7 @@ static void start(struct bcl_adi *adi, struct bcl_adi_schedule *schedule,
 	schedule->request = request;
 	schedule->messages = NULL;
 	schedule->pending = 0;
+	memset(schedule->lanes, 0, sizeof(schedule->lanes));
 	run(adi, schedule);
 }
 
@@ -150,12 +153,14 @@ static void link_message(struct bcl_adi_schedule *schedule,
 {
 	request->end |= BCL_END_SCHEDULE | BCL_END_FREE;
 	request->schedule = schedule;
+	request->lane = schedule->lane;
 	request->schedule_prev = NULL;
 	request->schedule_next = schedule->messages;
 	if (schedule->messages)
 		schedule->messages->schedule_prev = request;
 	schedule->messages = request;
 	schedule->pending++;
+	schedule->lanes[request->lane]++;
 }
 
 void bcl_adi_schedule_message(struct bcl_adi *adi,
@@ -171,7 +176,8 @@ void bcl_adi_schedule_message(struct bcl_adi *adi,
 		request->schedule_next->schedule_prev = request->schedule_prev;
 	if (request->status.status)
 		fail(adi, schedule, request->status.status);
-	if (!--schedule->pending)
+	schedule->pending--;
+	if (!--schedule->lanes[request->lane])
 		make_ready(adi, schedule);
 }
 

@@ -94,7 +94,8 @@ double bcl_cost_pipeline(const struct bcl_model *model, double length,
 			 double (*inside)(const struct bcl_model *model,
 					  double length))
 {
-	double pieces = length > piece ? length / piece : 1, round, last = 0;
+	double pieces = length > piece ? length / piece : 1, last = 0;
+	double hop, round;
 	struct bcl_cost cost;
 
 	if (pieces > BCL_PIPELINE_PIECES)
@@ -102,7 +103,10 @@ double bcl_cost_pipeline(const struct bcl_model *model, double length,
 	piece = length / pieces;
 	cost = model->nodes > 2 ? bcl_cost_exchange(model, piece)
 				: bcl_cost_between(model, piece);
-	round = cost.message + piece * (cost.byte + work);
+	hop = cost.message + piece * (cost.byte + work);
+	/* The first piece has all hops before it, the next ones follow it
+	 * closely, if no processor has to see to it. */
+	round = model->autonomous ? cost.gap + piece * (cost.byte + work) : hop;
 	if (model->members > 1) {
 		last = inside(model, piece);
 		/* What is announced waits for the processor, too. */
@@ -111,5 +115,5 @@ double bcl_cost_pipeline(const struct bcl_model *model, double length,
 		else if (round < last)
 			round = last;
 	}
-	return (pieces - 1 + bcl_log2_up(model->nodes)) * round + last;
+	return (pieces - 1) * round + bcl_log2_up(model->nodes) * hop + last;
 }

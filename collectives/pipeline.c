@@ -3,9 +3,19 @@
  * Long vectors in pieces: from the root's node to the other nodes' leaders in
  * as few rounds as possible (circulant.h), or back. What a leader has it passes
  * on inside its node, or collects there, while the next pieces travel.
+ *
+ * Rounds overlap, as far as they can: the piece that is sent in one must have
+ * come, or be summed up, and all that came two rounds before. The latter keeps
+ * those who have nothing to wait for from being ahead of the others, with
+ * pieces that are in the way of those due before.
  */
 #include "collectives/builders.h"
 #include "collectives/circulant.h"
+
+enum {
+	LAG = 2,   /* rounds */
+	LANES = 4, /* of those on their way, from lane 1 on */
+};
 
 struct pipeline {
 	struct bcl_schedule *schedule;
@@ -81,32 +91,67 @@ static void receive(const struct pipeline *pipeline, unsigned member,
 				 length_of(pipeline, i));
 }
 
+/* The lane of what comes in a round. */
+static unsigned lane_of(unsigned i)
+{
+	return 1 + i % LANES;
+}
+
+static void await(const struct pipeline *pipeline, unsigned i)
+{
+	bcl_step_await(pipeline->schedule, lane_of(i));
+}
+
 /* ---- broadcast ----------------------------------------------------------- */
 
-/* Ends a round, beside whose messages it takes place. */
 static void pass_on(const struct pipeline *pipeline, unsigned char *vector,
 		    int i)
 {
-	if (i == BCL_CIRCULANT_NONE)
-		bcl_step_round(pipeline->schedule);
-	else
+	if (i != BCL_CIRCULANT_NONE &&
+	    bcl_inside_pipelines(pipeline->schedule->team, NULL))
 		bcl_inside_broadcast(pipeline->schedule, pipeline->root,
 				     vector + begin_of(pipeline, i),
 				     length_of(pipeline, i));
 }
 
 /*
- * The root, to which nobody sends a piece, would be through at once, and its
- * pieces in the way of those that are due before: whose turn it would be tells
- * it so.
+ * The root, to which nobody sends a piece, would not wait for anybody: whose
+ * turn it would be tells it so.
  */
-static void keep_pace(const struct pipeline *pipeline,
-		      const struct bcl_circulant_round *round)
+static void post(const struct pipeline *pipeline, unsigned char *vector,
+		 unsigned i)
 {
-	if (!pipeline->plan.me)
+	struct bcl_circulant_round round;
+
+	if (i >= pipeline->plan.rounds)
+		return;
+	round = bcl_circulant_round(&pipeline->plan, i);
+	bcl_step_lane(pipeline->schedule, lane_of(i));
+	if (pipeline->plan.me)
+		receive(pipeline, round.from, vector, round.receive);
+	else
 		bcl_step_receive(pipeline->schedule,
-				 rank_of(pipeline, round->from), NULL, 0);
-	else if (!round->to)
+				 rank_of(pipeline, round.from), NULL, 0);
+	bcl_step_lane(pipeline->schedule, 0);
+}
+
+/* Round i of who speaks, up to where the next one's piece can be sent. */
+static void broadcast_round(const struct pipeline *pipeline,
+			    unsigned char *vector, unsigned i)
+{
+	struct bcl_circulant_round round =
+		bcl_circulant_round(&pipeline->plan, i);
+
+	if (!i)
+		post(pipeline, vector, i);
+	post(pipeline, vector, i + 1);
+	if (i >= LAG)
+		await(pipeline, i - LAG);
+	if (i && pipeline->plan.me && round.send != BCL_CIRCULANT_NONE &&
+	    round.send == bcl_circulant_round(&pipeline->plan, i - 1).receive)
+		await(pipeline, i - 1);
+	send(pipeline, round.to, vector, round.send);
+	if (pipeline->plan.me && !round.to)
 		bcl_step_send(pipeline->schedule, rank_of(pipeline, 0), NULL,
 			      0);
 }
@@ -116,26 +161,26 @@ void bcl_build_broadcast_pipeline(struct bcl_schedule *schedule,
 {
 	unsigned char *vector = call->receive;
 	struct pipeline pipeline;
-	int arrived;
-	unsigned i;
+	unsigned i, rounds;
 
 	init(&pipeline, schedule, call, piece, 1);
-	arrived = pipeline.plan.me ? BCL_CIRCULANT_NONE : 0;
-	for (i = 0; i < pipeline.plan.rounds; i++) {
-		struct bcl_circulant_round round =
-			bcl_circulant_round(&pipeline.plan, i);
-
-		if (pipeline.speaks) {
-			send(&pipeline, round.to, vector, round.send);
-			receive(&pipeline, round.from, vector, round.receive);
-			keep_pace(&pipeline, &round);
-		}
-		pass_on(&pipeline, vector, arrived);
-		arrived = round.receive;
-		if (!pipeline.plan.me && i + 1 < pipeline.plan.pieces)
-			arrived = (int)i + 1;
+	rounds = pipeline.plan.rounds;
+	for (i = 0; i < rounds + LAG; i++) {
+		if (pipeline.speaks && i < rounds)
+			broadcast_round(&pipeline, vector, i);
+		else if (pipeline.speaks)
+			await(&pipeline, i - LAG);
+		if (!pipeline.plan.me && i < pipeline.plan.pieces)
+			pass_on(&pipeline, vector, (int)i);
+		if (pipeline.plan.me && i >= LAG)
+			pass_on(&pipeline, vector,
+				bcl_circulant_round(&pipeline.plan, i - LAG)
+					.receive);
 	}
-	pass_on(&pipeline, vector, arrived);
+	if (bcl_inside_pipelines(schedule->team, NULL))
+		return;
+	bcl_step_round(schedule);
+	bcl_inside_broadcast(schedule, pipeline.root, vector, call->length);
 }
 
 /* ---- reduction: the broadcast backwards ---------------------------------- */
@@ -143,6 +188,7 @@ void bcl_build_broadcast_pipeline(struct bcl_schedule *schedule,
 struct sum {
 	const struct bcl_call *call;
 	unsigned char *vector;			 /* of those who speak */
+	unsigned char *arrived[LAG + 1];	 /* in the last rounds */
 	bool collected[2 * BCL_PIPELINE_PIECES]; /* pieces, inside the node */
 };
 
@@ -161,30 +207,75 @@ static void collect(const struct pipeline *pipeline, struct sum *sum, int i)
 				length_of(pipeline, i), call->reduction);
 }
 
-/* What round i needs; ends the one before, beside whose messages it takes
- * place. */
-static void collect_for(const struct pipeline *pipeline, struct sum *sum,
-			unsigned i)
+/* Round i, backwards. */
+static struct bcl_circulant_round round_of(const struct pipeline *pipeline,
+					   unsigned i)
 {
-	struct bcl_circulant_round round;
+	return bcl_circulant_round(&pipeline->plan,
+				   pipeline->plan.rounds - 1 - i);
+}
 
-	if (i < pipeline->plan.rounds) {
-		round = bcl_circulant_round(&pipeline->plan, i);
-		collect(pipeline, sum, round.receive);
-		collect(pipeline, sum, round.send);
-	}
-	bcl_step_round(pipeline->schedule);
+/* What has come in a round is of this piece. */
+static int piece_in(const struct pipeline *pipeline, unsigned i)
+{
+	return round_of(pipeline, i).send;
+}
+
+static void post_sum(const struct pipeline *pipeline, const struct sum *sum,
+		     unsigned i)
+{
+	int piece;
+
+	if (i >= pipeline->plan.rounds)
+		return;
+	piece = piece_in(pipeline, i);
+	bcl_step_lane(pipeline->schedule, lane_of(i));
+	if (piece != BCL_CIRCULANT_NONE)
+		bcl_step_receive(pipeline->schedule,
+				 rank_of(pipeline, round_of(pipeline, i).to),
+				 sum->arrived[i % (LAG + 1)],
+				 length_of(pipeline, piece));
+	bcl_step_lane(pipeline->schedule, 0);
 }
 
 static void combine(const struct pipeline *pipeline, const struct sum *sum,
-		    const unsigned char *arrived, int i)
+		    unsigned i)
 {
 	const struct bcl_reduction *reduction = sum->call->reduction;
+	int piece = piece_in(pipeline, i);
 
-	if (i != BCL_CIRCULANT_NONE)
-		bcl_step_combine(pipeline->schedule, reduction, arrived,
-				 sum->vector + begin_of(pipeline, i),
-				 length_of(pipeline, i) / reduction->element);
+	await(pipeline, i);
+	if (piece != BCL_CIRCULANT_NONE)
+		bcl_step_combine(pipeline->schedule, reduction,
+				 sum->arrived[i % (LAG + 1)],
+				 sum->vector + begin_of(pipeline, piece),
+				 length_of(pipeline, piece) /
+					 reduction->element);
+}
+
+/* Is what comes in round i - 1 sent on in round i? */
+static bool follows(const struct pipeline *pipeline, unsigned i)
+{
+	int piece = round_of(pipeline, i).receive;
+
+	return i && piece != BCL_CIRCULANT_NONE &&
+	       piece == piece_in(pipeline, i - 1);
+}
+
+/* Round i of who speaks, up to where the next one's piece can be sent. */
+static void reduce_round(const struct pipeline *pipeline, const struct sum *sum,
+			 unsigned i)
+{
+	struct bcl_circulant_round round = round_of(pipeline, i);
+
+	if (!i)
+		post_sum(pipeline, sum, i);
+	if (i >= LAG && !follows(pipeline, i - 1))
+		combine(pipeline, sum, i - LAG);
+	if (follows(pipeline, i))
+		combine(pipeline, sum, i - 1);
+	post_sum(pipeline, sum, i + 1);
+	send(pipeline, round.from, sum->vector, round.receive);
 }
 
 static void begin_sum(const struct pipeline *pipeline, struct sum *sum)
@@ -193,10 +284,14 @@ static void begin_sum(const struct pipeline *pipeline, struct sum *sum)
 	struct bcl_schedule *schedule = pipeline->schedule;
 	unsigned i;
 
-	if (pipeline->speaks)
+	if (pipeline->speaks) {
 		sum->vector = pipeline->plan.me
 				      ? bcl_step_scratch(schedule, call->length)
 				      : call->receive;
+		for (i = 0; i < LAG + 1; i++)
+			sum->arrived[i] =
+				bcl_step_scratch(schedule, pipeline->piece);
+	}
 	if (bcl_inside_pipelines(schedule->team, call->reduction))
 		return;
 	bcl_inside_reduce(schedule, pipeline->root, call->send, sum->vector,
@@ -209,32 +304,23 @@ void bcl_build_reduce_pipeline(struct bcl_schedule *schedule,
 			       const struct bcl_call *call, size_t piece)
 {
 	struct sum sum = { .call = call };
-	int before = BCL_CIRCULANT_NONE;
-	unsigned char *arrived[2] = { 0 };
 	struct pipeline pipeline;
-	unsigned i;
+	unsigned i, rounds;
 
 	init(&pipeline, schedule, call, piece, call->reduction->element);
+	rounds = pipeline.plan.rounds;
 	begin_sum(&pipeline, &sum);
-	for (i = 0; i < 2 && pipeline.speaks; i++)
-		arrived[i] = bcl_step_scratch(schedule, pipeline.piece);
-	collect_for(&pipeline, &sum, pipeline.plan.rounds - 1);
-	for (i = pipeline.plan.rounds; i-- > 0;) {
-		struct bcl_circulant_round round =
-			bcl_circulant_round(&pipeline.plan, i);
+	for (i = 0; i < rounds; i++) {
+		struct bcl_circulant_round round = round_of(&pipeline, i);
 
-		if (pipeline.speaks) {
-			combine(&pipeline, &sum, arrived[!(i % 2)], before);
-			send(&pipeline, round.from, sum.vector, round.receive);
-			if (round.send != BCL_CIRCULANT_NONE)
-				bcl_step_receive(
-					schedule, rank_of(&pipeline, round.to),
-					arrived[i % 2],
-					length_of(&pipeline, round.send));
-			before = round.send;
-		}
-		collect_for(&pipeline, &sum, i - 1);
+		collect(&pipeline, &sum, round.receive);
+		collect(&pipeline, &sum, round.send);
+		if (pipeline.speaks)
+			reduce_round(&pipeline, &sum, i);
 	}
-	if (pipeline.speaks)
-		combine(&pipeline, &sum, arrived[0], before);
+	if (!pipeline.speaks)
+		return;
+	for (i = rounds > LAG ? rounds - LAG : 0; i < rounds; i++)
+		if (i + 1 == rounds || !follows(&pipeline, i + 1))
+			combine(&pipeline, &sum, i);
 }

@@ -19,6 +19,7 @@ static void begin_step(struct bcl_schedule *schedule,
 {
 	const struct bcl_team *team = schedule->team;
 
+	schedule->engine.lane = step->lane;
 	switch ((enum bcl_step_kind)step->kind) {
 	case BCL_STEP_SEND:
 		bcl_adi_schedule_send(&schedule->engine, step->from,
@@ -38,6 +39,7 @@ static void begin_step(struct bcl_schedule *schedule,
 		step->call(team, step);
 		break;
 	case BCL_STEP_NODE:
+	case BCL_STEP_AWAIT:
 		break;
 	}
 }
@@ -101,10 +103,12 @@ static bool advance(struct bcl_adi_schedule *engine)
 		if (engine->status != BCL_OK || at == schedule->nsteps)
 			return finish(schedule);
 		step = &schedule->steps[at];
-		if (step->kind != BCL_STEP_NODE)
-			begin_step(schedule, step);
-		else if (!advance_node(schedule, step))
+		if (step->kind == BCL_STEP_AWAIT && engine->lanes[step->lane])
 			return false;
+		if (step->kind == BCL_STEP_NODE &&
+		    !advance_node(schedule, step))
+			return false;
+		begin_step(schedule, step);
 		schedule->at++;
 	}
 }
@@ -186,6 +190,7 @@ enum bcl_status bcl_schedule_get(struct bcl_team *team,
 	schedule->vigil = (struct bcl_vigil){ 0 };
 	schedule->nsteps = 0;
 	schedule->at = 0;
+	schedule->lane = 0;
 	schedule->nnode = 0;
 	schedule->nscratch = 0;
 	*result = schedule;
@@ -286,6 +291,7 @@ static struct bcl_step *add(struct bcl_schedule *schedule,
 	step = &schedule->steps[schedule->nsteps++];
 	step->kind = kind;
 	step->last = false;
+	step->lane = schedule->lane;
 	return step;
 }
 
@@ -388,7 +394,6 @@ void bcl_step_node(struct bcl_schedule *schedule, enum bcl_node_kind kind,
 	if (!step)
 		return;
 	step->node = schedule->nnode;
-	step->last = true;
 	op = add_node(schedule);
 	if (op)
 		bcl_node_begin(op, kind, root, send, receive, length,
@@ -399,6 +404,19 @@ void bcl_step_round(struct bcl_schedule *schedule)
 {
 	if (schedule->nsteps)
 		schedule->steps[schedule->nsteps - 1].last = true;
+}
+
+void bcl_step_lane(struct bcl_schedule *schedule, unsigned lane)
+{
+	schedule->lane = (uint8_t)lane;
+}
+
+void bcl_step_await(struct bcl_schedule *schedule, unsigned lane)
+{
+	struct bcl_step *step = add(schedule, BCL_STEP_AWAIT);
+
+	if (step)
+		step->lane = (uint8_t)lane;
 }
 
 void *bcl_step_scratch(struct bcl_schedule *schedule, size_t length)

@@ -6,7 +6,9 @@
  * the order in which they were added; the next round begins when all of them
  * are over. Messages are sent and received in the background; copying and
  * combining happen as they begin, so data that arrives is combined in the
- * round after. The ADI's engine carries the schedule on (adi/internal.h).
+ * round after. Where messages of several rounds are to be on their way at once
+ * they have lanes instead: a step can wait for those of one. The ADI's engine
+ * carries the schedule on (adi/internal.h).
  *
  * Two members that exchange several messages in one operation send and
  * receive them in the same order.
@@ -33,12 +35,14 @@ enum bcl_step_kind {
 	BCL_STEP_RECEIVE, /* `length` bytes from `rank` to `to` */
 	BCL_STEP_COMBINE, /* `length` elements: to[] = from[] op to[] */
 	BCL_STEP_CALL,	  /* a function of the algorithm's */
-	BCL_STEP_NODE,	  /* an operation inside the node; ends its round */
+	BCL_STEP_NODE,	  /* an operation inside the node, to its end */
+	BCL_STEP_AWAIT,	  /* the messages of a lane */
 };
 
 struct bcl_step {
 	uint8_t kind;
 	bool last;     /* of its round */
+	uint8_t lane;  /* SEND, RECEIVE, AWAIT */
 	uint32_t rank; /* in the team; CALL: free */
 	size_t length; /* CALL: free */
 	const void *from;
@@ -74,7 +78,8 @@ struct bcl_schedule {
 
 	struct bcl_step *steps;
 	unsigned nsteps, room;
-	unsigned at; /* the step that begins next */
+	unsigned at;  /* the step that begins next */
+	uint8_t lane; /* of the steps that are added */
 	struct bcl_node_op *node;
 	unsigned nnode, node_room;
 	struct bcl_scratch scratch[BCL_SCHEDULE_SCRATCH];
@@ -114,13 +119,17 @@ void bcl_step_call(struct bcl_schedule *schedule,
 		   void (*call)(const struct bcl_team *team,
 				const struct bcl_step *step),
 		   void *to, const void *from, size_t length, unsigned rank);
-/* As bcl_node_begin(), beside the messages of the round, which ends with it.
- * The team must have a segment. */
+/* As bcl_node_begin(), beside the messages of the round. What follows begins
+ * after it. The team must have a segment. */
 void bcl_step_node(struct bcl_schedule *schedule, enum bcl_node_kind kind,
 		   unsigned root, const void *send, void *receive,
 		   size_t length, const struct bcl_reduction *reduction);
 /* What follows begins after what is before. */
 void bcl_step_round(struct bcl_schedule *schedule);
+/* Messages from here on are of this lane, 0..BCL_ADI_LANES - 1; 0 at first. */
+void bcl_step_lane(struct bcl_schedule *schedule, unsigned lane);
+/* What follows begins after the messages of the lane that are before. */
+void bcl_step_await(struct bcl_schedule *schedule, unsigned lane);
 
 /* Memory for the time of the operation, 64-byte aligned; at most
  * BCL_SCHEDULE_SCRATCH times per schedule. */

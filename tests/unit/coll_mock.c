@@ -28,6 +28,7 @@ struct item {
 	struct item *next;  /* receiver's: messages or receives */
 	struct item *other; /* owner's: outstanding */
 	bool sends, owned, done;
+	uint8_t lane;
 	unsigned from, to, context, tag;
 	void *buffer;
 	size_t length;
@@ -289,6 +290,7 @@ static struct item *item_new(struct bcl_adi_schedule *schedule, bool sends,
 		.buffer = (void *)buffer,
 		.length = length,
 		.schedule = schedule,
+		.lane = schedule->lane,
 	};
 	schedule->adi->connected[sends ? to : from] = true;
 	return item;
@@ -300,6 +302,7 @@ static void await(struct bcl_adi *adi, struct item *item)
 	item->other = adi->outstanding;
 	adi->outstanding = item;
 	item->schedule->pending++;
+	item->schedule->lanes[item->lane]++;
 }
 
 static void copy_data(struct item *item)
@@ -407,6 +410,7 @@ static bool collect(struct bcl_adi *adi)
 		}
 		*link = item->other;
 		item->schedule->pending--;
+		item->schedule->lanes[item->lane]--;
 		if (item->status != BCL_OK)
 			fail_locked(item->schedule, item->status);
 		free(item);
@@ -442,8 +446,7 @@ static bool run_schedules(struct bcl_adi *adi)
 		struct bcl_adi_schedule *schedule = *link;
 		struct bcl_adi_request *request = schedule->request;
 
-		if ((schedule->pending && !schedule->polled) ||
-		    !schedule->advance(schedule)) {
+		if (!schedule->advance(schedule)) {
 			link = &schedule->next;
 			continue;
 		}
@@ -477,6 +480,7 @@ enum bcl_status bcl_adi_schedule_start(struct bcl_adi *adi,
 	schedule->adi = adi;
 	schedule->request = *request;
 	schedule->pending = 0;
+	memset(schedule->lanes, 0, sizeof(schedule->lanes));
 	schedule->next = NULL;
 	while (*last)
 		last = &(*last)->next;

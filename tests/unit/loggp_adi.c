@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/fail.h"
 #include "transport/card/ops.h"
@@ -29,13 +30,15 @@ struct message {
 	struct bcl_adi *from, *to; /* of this part */
 	enum kind kind;
 	unsigned tag;
-	size_t length; /* of the data */
+	uint8_t sends, receives; /* lanes at both ends */
+	size_t length;		 /* of the data */
 };
 
 /* A receive that has not matched. */
 struct receive {
 	struct receive *next;
 	unsigned from, tag;
+	uint8_t lane;
 };
 
 /* ---- lists --------------------------------------------------------------- */
@@ -66,7 +69,7 @@ static struct message *match_message(struct bcl_adi *adi, unsigned from,
 	return *link ? first(link) : NULL;
 }
 
-static bool match_receive(struct bcl_adi *adi, const struct message *message)
+static bool match_receive(struct bcl_adi *adi, struct message *message)
 {
 	struct receive **link = &adi->receives, *receive;
 
@@ -77,6 +80,7 @@ static bool match_receive(struct bcl_adi *adi, const struct message *message)
 	if (!receive)
 		return false;
 	*link = receive->next;
+	message->receives = receive->lane;
 	free(receive);
 	return true;
 }
@@ -184,6 +188,7 @@ static void submit(struct bcl_adi *from, struct bcl_adi *to, enum kind kind,
 		.to = to,
 		.kind = kind,
 		.tag = tag,
+		.sends = from->schedule->lane,
 		.length = length,
 	};
 	from->free = loggp_later(from->free, world->clock.now);
@@ -249,6 +254,18 @@ static void acknowledge(struct message *message)
 		      world->clock.now + net->latency);
 }
 
+static void begins(struct bcl_adi_schedule *schedule, unsigned lane)
+{
+	schedule->pending++;
+	schedule->lanes[lane]++;
+}
+
+static void ends(struct bcl_adi_schedule *schedule, unsigned lane)
+{
+	schedule->pending--;
+	schedule->lanes[lane]--;
+}
+
 /* The processor has received it. */
 static void take(struct bcl_adi *adi, struct message *message)
 {
@@ -260,16 +277,16 @@ static void take(struct bcl_adi *adi, struct message *message)
 		else if (message->kind == ANNOUNCE)
 			fetch(message);
 		else {
-			adi->schedule->pending--;
+			ends(adi->schedule, message->receives);
 			free(message);
 		}
 		break;
 	case DATA:
-		adi->schedule->pending--;
+		ends(adi->schedule, message->receives);
 		acknowledge(message);
 		break;
 	case READ:
-		adi->schedule->pending--;
+		ends(adi->schedule, message->sends);
 		free(message);
 		break;
 	case ASK:
@@ -281,9 +298,7 @@ static void advance(struct bcl_adi *adi)
 {
 	struct bcl_adi_schedule *schedule = adi->schedule;
 
-	if (!schedule || (schedule->pending && !schedule->polled))
-		return;
-	if (!schedule->advance(schedule))
+	if (!schedule || !schedule->advance(schedule))
 		return;
 	adi->schedule = NULL;
 	schedule->release(schedule);
@@ -324,7 +339,8 @@ enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
 
 	(void)buffer;
 	(void)context;
-	schedule->pending += !eager;
+	if (!eager)
+		begins(schedule, schedule->lane);
 	submit(adi, &adi->world->ranks[rank], eager ? EAGER : ANNOUNCE, tag,
 	       length);
 	return BCL_OK;
@@ -346,14 +362,19 @@ enum bcl_status bcl_adi_schedule_receive(struct bcl_adi_schedule *schedule,
 		free(message);
 		return BCL_OK;
 	}
-	schedule->pending++;
+	begins(schedule, schedule->lane);
 	if (message) {
 		sim_check(message->length == length, "length of a message");
+		message->receives = schedule->lane;
 		fetch(message);
 		return BCL_OK;
 	}
 	receive = sim_need(malloc(sizeof(*receive)));
-	*receive = (struct receive){ .from = rank, .tag = tag };
+	*receive = (struct receive){
+		.from = rank,
+		.tag = tag,
+		.lane = schedule->lane,
+	};
 	while (*last)
 		last = &(*last)->next;
 	*last = receive;
@@ -369,6 +390,7 @@ enum bcl_status bcl_adi_schedule_start(struct bcl_adi *adi,
 	schedule->status = BCL_OK;
 	schedule->adi = adi;
 	schedule->pending = 0;
+	memset(schedule->lanes, 0, sizeof(schedule->lanes));
 	adi->schedule = schedule;
 	adi->world->running++;
 	loggp_attend(adi);

@@ -230,6 +230,69 @@ START_TEST(a_failure_takes_other_receives_back)
 }
 END_TEST
 
+/* The message of lane 2 comes when it is known that that of lane 1 has. */
+static bool lanes_advance(struct bcl_adi_schedule *schedule)
+{
+	struct ring *ring = (struct ring *)schedule;
+
+	if (!ring->advances++) {
+		schedule->lane = 2;
+		bcl_adi_schedule_receive(schedule, ring->in, 8, 1, 2, CONTEXT);
+		schedule->lane = 1;
+		bcl_adi_schedule_receive(schedule, ring->in + 8, 8, 1, 1,
+					 CONTEXT);
+		return false;
+	}
+	if (!ring->round && !schedule->lanes[1]) {
+		ck_assert_uint_eq(schedule->lanes[2], 1);
+		ck_assert_uint_eq(schedule->pending, 1);
+		ck_assert(pattern_is(ring->in + 8, 8, 1));
+		ring->round++;
+		schedule->lane = 0;
+		bcl_adi_schedule_send(schedule, ring->out, 8, 1, 0, CONTEXT);
+	}
+	return !schedule->pending;
+}
+
+static bool answering_advance(struct bcl_adi_schedule *schedule)
+{
+	struct ring *ring = (struct ring *)schedule;
+
+	ck_assert_uint_eq(schedule->pending, 0);
+	switch (ring->advances++) {
+	case 0:
+		pattern_fill(ring->out, 8, 1);
+		bcl_adi_schedule_send(schedule, ring->out, 8, 0, 1, CONTEXT);
+		bcl_adi_schedule_receive(schedule, ring->in, 8, 0, 0, CONTEXT);
+		return false;
+	case 1:
+		pattern_fill(ring->out, 8, 2);
+		bcl_adi_schedule_send(schedule, ring->out, 8, 0, 2, CONTEXT);
+		return false;
+	default:
+		return true;
+	}
+}
+
+static void lanes(struct bcl_adi *adi, unsigned rank)
+{
+	struct ring *ring = ring_new(adi, 0, 8);
+
+	ring->schedule.advance = rank ? answering_advance : lanes_advance;
+	ck_assert_int_eq(bcl_adi_schedule_run(adi, &ring->schedule), BCL_OK);
+	if (rank)
+		return;
+	ck_assert_uint_eq(ring->round, 1);
+	ck_assert_uint_eq(ring->schedule.lanes[2], 0);
+	ck_assert(pattern_is(ring->in, 8, 2));
+}
+
+START_TEST(a_lane_is_over_before_the_others)
+{
+	world_run(&world_weather[_i], 2, lanes);
+}
+END_TEST
+
 static bool truncated_advance(struct bcl_adi_schedule *schedule)
 {
 	struct ring *ring = (struct ring *)schedule;
@@ -309,6 +372,7 @@ int main(void)
 	WEATHERS(a_polled_schedule_sees_memory_change);
 	WEATHERS(a_lost_rank_ends_a_schedule);
 	WEATHERS(a_failure_takes_other_receives_back);
+	WEATHERS(a_lane_is_over_before_the_others);
 	WEATHERS(a_longer_message_is_a_failure);
 	tcase_add_test(tcase, a_schedule_passes_what_is_held_back);
 	suite_add_tcase(suite, tcase);
