@@ -81,7 +81,7 @@ uint64_t sim_card_move(struct sim_card *card, enum bcl_dma_direction direction,
 						    : &card->costs->write;
 	uint64_t *free = &card->engine[direction];
 
-	*free = later(*free, card->clock->now) + costs->start +
+	*free = later(*free, card->clock->now + costs->start) +
 		(length * costs->ps_per_byte + 999) / 1000;
 	return *free;
 }

@@ -64,8 +64,8 @@ static inline bool sim_card_idle(const struct sim_card *card)
 	return !card->first;
 }
 
-/* An engine moves so many bytes, behind what it was asked before: when that
- * is done. */
+/* An engine moves so many bytes, behind what it was asked before, during which
+ * it begins: when that is done. */
 uint64_t sim_card_move(struct sim_card *card, enum bcl_dma_direction direction,
 		       uint32_t length);
 

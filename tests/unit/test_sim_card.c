@@ -306,7 +306,8 @@ static const struct stage {
 	  "100MB/s" },
 };
 
-/* What the slowest stage takes for all frames. */
+/* What the slowest stage takes for all frames. An engine begins with one while
+ * it moves the one before. */
 static uint64_t least(void)
 {
 	const struct sim_card_costs *card = &cluster.costs.card;
@@ -314,8 +315,8 @@ static uint64_t least(void)
 	const uint64_t ns[] = {
 		card->frame_sent,
 		card->frame_received,
-		card->read.start + rate(card->read.ps_per_byte, payload),
-		card->write.start + rate(card->write.ps_per_byte, payload),
+		rate(card->read.ps_per_byte, payload),
+		rate(card->write.ps_per_byte, payload),
 		rate(cluster.cables[0].config.ps_per_byte, card->mtu),
 	};
 	uint64_t most = 0;
