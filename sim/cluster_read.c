@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nicfw/card.h"
 #include "sim/cluster.h"
 #include "sim/fail.h"
 #include "sim/shape.h"
@@ -52,7 +53,6 @@ static const struct sim_field host_fields[] = {
 	{ "send", SIM_TIME, COSTS(host.send) },
 	{ "receive", SIM_TIME, COSTS(host.receive) },
 	{ "trap", SIM_TIME, COSTS(host.trap) },
-	{ "pio-read", SIM_TIME, COSTS(host.pio_read) },
 	{ "pio-write", SIM_TIME, COSTS(host.pio_write) },
 	{ "copy", SIM_RATE, COSTS(host.copy) },
 	{ .key = NULL }
@@ -99,9 +99,16 @@ static bool read_host(struct reader *reader)
 
 static bool read_card(struct reader *reader)
 {
-	return once(reader, &reader->has_card) &&
-	       sim_statement_fill(&reader->statement, card_fields,
-				  &reader->cluster->costs);
+	struct sim_card_costs *costs = &reader->cluster->costs.card;
+
+	if (!once(reader, &reader->has_card) ||
+	    !sim_statement_fill(&reader->statement, card_fields,
+				&reader->cluster->costs))
+		return false;
+	return costs->mtu >= NIC_MTU_MIN ||
+	       sim_statement_refuse(&reader->statement,
+				    "mtu=%u: expected %u bytes or more",
+				    costs->mtu, NIC_MTU_MIN);
 }
 
 /* ---- kinds ---- */

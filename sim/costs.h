@@ -11,7 +11,7 @@
 struct sim_host_costs {
 	uint64_t send, receive;	      /* a message: the library's part */
 	uint64_t trap;		      /* into the kernel and back: a doorbell */
-	uint64_t pio_read, pio_write; /* 8 bytes from the card, to it */
+	uint64_t pio_write;	      /* 8 bytes to the card */
 	uint64_t copy;		      /* ps per byte from memory to memory */
 };
 

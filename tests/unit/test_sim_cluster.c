@@ -96,7 +96,6 @@ START_TEST(units)
 	ck_assert_uint_eq(cluster.costs.host.send, 1500);
 	ck_assert_uint_eq(cluster.costs.host.receive, 20);
 	ck_assert_uint_eq(cluster.costs.host.trap, 2000000);
-	ck_assert_uint_eq(cluster.costs.host.pio_read, 0);
 	ck_assert_uint_eq(cluster.costs.card.mtu, 1536);
 	ck_assert_uint_eq(cluster.costs.card.buffers, 7);
 	ck_assert_uint_eq(cluster.costs.card.read.start, 1000000000);
@@ -208,6 +207,7 @@ static const struct {
 				"as 160MB/s or 100Gb/s (K, M, G)" },
 	{ "host\nhost", "2: expected host only once" },
 	{ "card buffers=2", "1: expected mtu=, too" },
+	{ "card mtu=512B", "1: mtu=512: expected 576 bytes or more" },
 	{ "card mtu=4kb",
 	  "1: mtu=4kb: expected a size, such as 4KB (B, KB, MB, GB)" },
 	{ "wire " FORTY FORTY " bandwidth=1MB/s latency=1us",
