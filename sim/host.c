@@ -11,6 +11,8 @@
 enum {
 	WIRE_LENGTH = 7, /* rail 1, port 4, firmware 2 */
 	WORD = 8,	 /* bytes written to the card at a time */
+	/* A request without references and payload. */
+	HEAD_WORDS = offsetof(struct bcl_request, refs) / WORD,
 };
 
 static struct sim_firmware *firmware_of(struct bcl_card_host *host)
@@ -71,6 +73,29 @@ static void show(struct sim_firmware *firmware)
 			      memory_order_relaxed);
 }
 
+/* What a short message costs the library's model of the network. */
+static void estimate(struct sim_firmware *firmware,
+		     const struct sim_cluster *cluster)
+{
+	const struct sim_host_costs *host = &cluster->costs.host;
+	const struct sim_card_costs *card = &cluster->costs.card;
+	struct bcl_card_host *base = &firmware->base;
+	uint32_t port = firmware->card->rail[0].port;
+	double slowest = (double)sim_cluster_rate(cluster, port) * card->mtu /
+			 (card->mtu - BCL_HEADERS_SIZE);
+
+	if (slowest < (double)card->read.ps_per_byte)
+		slowest = (double)card->read.ps_per_byte;
+	if (slowest < (double)card->write.ps_per_byte)
+		slowest = (double)card->write.ps_per_byte;
+	base->overhead = (double)(host->send + host->trap +
+				  HEAD_WORDS * host->pio_write) /
+			 1000;
+	/* The payload is written, then the event. */
+	base->latency = (double)(2 * card->write.start + host->receive) / 1000;
+	base->bandwidth = slowest > 0 ? 1e6 / slowest : 0;
+}
+
 static enum bcl_status open_card(struct bcl_context *context,
 				 struct bcl_card_host **host)
 {
@@ -95,6 +120,7 @@ static enum bcl_status open_card(struct bcl_context *context,
 		.moves = firmware->moves,
 	};
 	show(firmware);
+	estimate(firmware, hosts->cluster);
 	if (!sim_firmware_open(firmware, &hosts->limits))
 		return BCL_ERR_NOMEM;
 	card->firmware[firmware->place] = firmware;
@@ -209,7 +235,7 @@ static uint64_t request_cost(const struct bcl_card_seat *seat,
 			     const struct bcl_request *request)
 {
 	const struct sim_host_costs *costs = seat->firmware->costs;
-	uint64_t words = offsetof(struct bcl_request, refs) / WORD +
+	uint64_t words = HEAD_WORDS +
 			 request->nref * sizeof(struct bcl_memref) / WORD +
 			 (request->inline_len + WORD - 1) / WORD;
 	uint64_t bytes = 0;
@@ -336,6 +362,7 @@ static void counters(struct bcl_card_host *host,
 void sim_hosts_open(struct sim_hosts *hosts)
 {
 	hosts->ops = (struct bcl_card_ops){
+		.autonomous = true,
 		.open = open_card,
 		.close = close_card,
 		.port_open = port_open,

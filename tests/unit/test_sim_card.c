@@ -235,6 +235,35 @@ START_TEST(a_round_trip_takes_two_messages)
 }
 END_TEST
 
+static void look_at_peer(struct sim_rank *rank)
+{
+	const struct sim_costs *costs = &cluster.costs;
+	uint64_t sends = sending(0), beyond = 2 * costs->card.write.start;
+	struct bcl_peer_info info;
+	struct side side;
+
+	open_side(&side, rank);
+	rest(&side);
+	bcl_peer_info(side.peer, &info);
+	ck_assert_double_eq(info.overhead, (double)sends / 1000);
+	ck_assert_double_ge(info.latency,
+			    (double)(beyond + costs->host.receive) / 1000);
+	/* The wire's, for payload alone. */
+	ck_assert_double_eq_tol(info.bandwidth,
+				200 * 1.048576 * (4096 - BCL_HEADERS_SIZE) /
+					4096,
+				0.1);
+	close_side(&side);
+}
+
+START_TEST(peers_tell_what_messages_cost)
+{
+	open_job("cluster nodes=2\n" COSTS STAR, 1);
+	run(look_at_peer);
+	close_job();
+}
+END_TEST
+
 /* ---- long messages ---- */
 
 enum {
@@ -481,6 +510,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, a_message_takes_what_its_steps_take);
 	tcase_add_test(tcase, a_round_trip_takes_two_messages);
+	tcase_add_test(tcase, peers_tell_what_messages_cost);
 	tcase_add_loop_test(
 		tcase, a_long_message_goes_at_the_pace_of_its_slowest_stage, 0,
 		sizeof(stages) / sizeof(*stages));

@@ -150,6 +150,11 @@ struct bcl_card_host {
 	_Atomic uint32_t alive;	   /* nodes that live by our calls of poll() */
 	_Atomic uint64_t deadline; /* of the next poll(); 0: at once */
 
+	/* What the host knows of messages between nodes: us of a processor for
+	 * each, us one way beyond the cards' round trip, MB/s. 0: it does not
+	 * know, typical figures are taken. */
+	double overhead, latency, bandwidth;
+
 	const struct bcl_rail *ring; /* a rail with a mapped ring, or NULL */
 	unsigned nrails;
 	struct bcl_card_rail_info rail[BCL_RAILS_MAX];

@@ -575,7 +575,7 @@ static void card_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 
 	if (!host->ops->node_info(host, peer->node, &node)) {
 		info->rails = node.rails;
-		info->latency = (double)node.rtt / 2000;
+		info->latency = (double)node.rtt / 2000 + host->latency;
 	}
 	for (r = 0; r < host->nrails; r++)
 		small |= host->rail[r].small && info->rails & 1u << r;
@@ -584,8 +584,8 @@ static void card_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 	typical = small ? 0.8 : 2;
 	if (info->latency < typical)
 		info->latency = typical;
-	info->overhead = 1;
-	info->bandwidth = 5000;
+	info->overhead = host->overhead > 0 ? host->overhead : 1;
+	info->bandwidth = host->bandwidth > 0 ? host->bandwidth : 5000;
 }
 
 static void card_close(struct bcl_peer *peer)
