@@ -12,6 +12,7 @@
 
 enum {
 	REPEAT = 10,
+	SIM_ABOVE_MAX = 1000000000, /* ns */
 	BUSIEST = 5,
 	FAULTS = 20,	       /* by chance, unless given */
 	FAULT_FRAMES = 1000,   /* of a class from a node to another */
@@ -43,6 +44,9 @@ struct run {
 };
 
 static const struct option options[] = {
+	{ "nodes", required_argument, NULL, 'n' },
+	{ "ranks", required_argument, NULL, 'k' },
+	{ "above", required_argument, NULL, 'a' },
 	{ "repeat", required_argument, NULL, 'r' },
 	{ "seed", required_argument, NULL, 's' },
 	{ "limit", required_argument, NULL, 'l' },
@@ -63,6 +67,9 @@ static int usage(FILE *to)
 		"PATTERN is one of\n");
 	sim_pattern_list(to);
 	fprintf(to,
+		"  -n, --nodes=N      only the first N nodes take part\n"
+		"  -k, --ranks=N      only the first N ranks of each node do\n"
+		"  -a, --above=TIME   what a message costs above ports (0)\n"
 		"  -r, --repeat=N     rounds of each size (%d)\n"
 		"  -s, --seed=N       of all that is left to chance (1)\n"
 		"  -l, --limit=TIME   of the simulated cluster (100s)\n"
@@ -89,6 +96,19 @@ static bool take_option(struct settings *settings, int option)
 	uint64_t value;
 
 	switch (option) {
+	case 'n':
+	case 'k':
+		if (!number(optarg, BCL_CONFIG_INTEGER, UINT32_MAX, &value) ||
+		    !value)
+			return false;
+		if (option == 'n')
+			settings->series.nodes = (unsigned)value;
+		else
+			settings->series.ranks = (unsigned)value;
+		return true;
+	case 'a':
+		return number(optarg, BCL_CONFIG_TIME, SIM_ABOVE_MAX,
+			      &settings->series.above);
 	case 'r':
 		if (!number(optarg, BCL_CONFIG_INTEGER, SIM_REPEAT_MAX,
 			    &value) ||
@@ -365,12 +385,25 @@ static bool can_write(const char *name)
 	return false;
 }
 
+/* All, unless fewer are wished for. */
+static bool take_part(unsigned *wished, unsigned all, const char *what)
+{
+	if (!*wished)
+		*wished = all;
+	if (*wished <= all)
+		return true;
+	fprintf(stderr, "bcl-sim: there are only %u %s\n", all, what);
+	return false;
+}
+
 static int simulate(struct settings *settings, struct run *run)
 {
 	struct sim_series *series = &settings->series;
 	int failed;
 
-	if (settings->trace && !can_write(settings->trace))
+	if (!take_part(&series->nodes, run->cluster.nodes, "nodes") ||
+	    !take_part(&series->ranks, run->cluster.ranks, "ranks a node") ||
+	    (settings->trace && !can_write(settings->trace)))
 		return 1;
 	run->job = sim_job_open(&run->cluster, settings->seed);
 	run->clock = sim_world_clock(sim_job_world(run->job));
@@ -405,7 +438,7 @@ int main(int argc, char **argv)
 	struct run run = { 0 };
 	int option, failed;
 
-	while ((option = getopt_long(argc, argv, "r:s:l:b:f:t:p:h", options,
+	while ((option = getopt_long(argc, argv, "n:k:a:r:s:l:b:f:t:p:h", options,
 				     NULL)) != -1) {
 		if (option == 'h')
 			return usage(stdout);

@@ -6,13 +6,66 @@
 #include "sim/job.h"
 #include "sim/load.h"
 
+struct sim_part;
+
 /* ---- sim-pattern.c: what the ranks do ---- */
 
-struct sim_pattern;
+struct sim_pattern {
+	const char *name, *text;
+	enum bcl_status (*run)(const struct sim_part *part);
+	/* How often the size is carried, of so many ranks. */
+	double (*volume)(double ranks);
+	unsigned trips; /* one after the other: the time is that of one */
+	bool blocks;	/* a block of the size for each rank */
+	bool pair;	/* of the first and the last rank alone */
+	bool port;	/* by ports, not by teams */
+};
 
 /* NULL: there is none of that name. */
 const struct sim_pattern *sim_pattern_find(const char *name);
 void sim_pattern_list(FILE *to);
+
+/* ---- sim-published.c: patterns of a published system, by ports ---- */
+
+enum bcl_status sim_published_message(const struct sim_part *part);
+enum bcl_status sim_published_broadcast(const struct sim_part *part);
+enum bcl_status sim_published_reduce(const struct sim_part *part);
+enum bcl_status sim_published_scatter(const struct sim_part *part);
+enum bcl_status sim_published_gather(const struct sim_part *part);
+
+/* ---- sim-port.c: messages between ports, in the order of their calls ---- */
+
+struct sim_port;
+
+/* For a rank of the series. */
+enum bcl_status sim_port_open(struct sim_rank *rank, struct sim_port **port);
+void sim_port_close(struct sim_port *port);
+struct bcl_context *sim_port_context(const struct sim_port *port);
+
+/*
+ * By the system channel or, from 1 KB on, by a channel that the receiver has
+ * posted with sim_port_expect() before. `to`, `from` are ranks of the job.
+ */
+enum bcl_status sim_port_expect(struct sim_port *port, void *bytes,
+				size_t length);
+enum bcl_status sim_port_put(struct sim_port *port, unsigned to,
+			     const void *bytes, size_t length);
+enum bcl_status sim_port_take(struct sim_port *port, unsigned from,
+			      size_t length);
+/*
+ * The same where the receiver is not known to be ready: from 1 KB on the sender
+ * asks and is answered when the channel is posted. Inside a node messages are
+ * copied by both sides, and that alone is paid for.
+ */
+enum bcl_status sim_port_send(struct sim_port *port, unsigned to,
+			      const void *bytes, size_t length);
+enum bcl_status sim_port_receive(struct sim_port *port, unsigned from,
+				 void *bytes, size_t length);
+
+/* A block is copied, or two are combined. */
+void sim_port_move(const struct sim_port *port, size_t length);
+
+/* ---- sim-series.c: rounds of a pattern ---- */
 
 enum {
 	SIM_SIZES = 32,
@@ -23,6 +76,8 @@ enum {
 struct sim_series {
 	const struct sim_pattern *pattern;
 	const struct sim_cluster *cluster;
+	unsigned nodes, ranks; /* that take part: the first, and of each */
+	uint64_t above;	       /* ns of a floor above ports, for each message */
 	size_t size[SIM_SIZES];
 	unsigned nsizes, repeat;
 	/* Of each size: the first rank, and the last; ns. */
@@ -31,13 +86,30 @@ struct sim_series {
 	unsigned done;	      /* rounds, with those to warm up */
 	/* All ranks share these: what they exchange is not looked at. */
 	char *send, *receive;
-	uint32_t *to, *from;	/* [rank]: a random permutation, and back */
-	unsigned failed;	/* ranks that had to give up */
-	enum bcl_status status; /* why the first did */
-	uint64_t again;		/* frames sent again */
+	struct sim_port **ports; /* [rank of the job] */
+	uint32_t *to, *from;	 /* [rank]: a random permutation, and back */
+	unsigned failed;	 /* ranks that had to give up */
+	enum bcl_status status;	 /* why the first did */
+	uint64_t again;		 /* frames sent again */
 };
 
-/* The pattern, the cluster, sizes and repeat are set. */
+/* A rank's part of one round. */
+struct sim_part {
+	struct sim_rank *self;
+	const struct sim_series *series;
+	struct bcl_adi *adi;
+	struct bcl_team *world, *team; /* of all; of those who take part */
+	struct sim_port *port;	       /* NULL: by teams */
+	size_t size;
+	bool member;	      /* it takes part */
+	unsigned rank, ranks; /* among those who do */
+	unsigned near;	      /* of them on a node */
+};
+
+/* The rank, in the job, of one who takes part. */
+unsigned sim_part_rank(const struct sim_part *part, unsigned member);
+
+/* The pattern, the cluster, who takes part, sizes and repeat are set. */
 void sim_series_open(struct sim_series *series, uint64_t seed);
 void sim_series_close(struct sim_series *series);
 /* A rank's part: for sim_job_run() with the series. */

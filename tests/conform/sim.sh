@@ -26,7 +26,8 @@ ring r switches=2 cables=2 crossbar=x wire=w
 END
 
 for pattern in ping-pong shift random barrier broadcast reduce allreduce \
-	       gather scatter allgather alltoall; do
+	       gather scatter allgather alltoall message tree-broadcast \
+	       tree-reduce flat-scatter flat-gather; do
 	"$sim" -r 3 "$cluster" $pattern 8 8k >"$scratch/$pattern" ||
 		complain "$pattern: exit status $?"
 	(($(grep -Ecx ' +(8|8192) +[0-9]+\.[0-9]{3}( +[0-9.]+)?' \
@@ -41,6 +42,19 @@ done
 ! "$sim" -r 3 -s 2 "$cluster" random 8 8k |
 	diff -q "$scratch/random" - >/dev/null ||
 	complain 'another seed is the same'
+
+# Of the first three nodes the first rank each: nothing inside nodes, and the
+# last takes no part. A floor above adds to each message.
+for pattern in shift broadcast tree-broadcast; do
+	"$sim" -r 3 -n 3 -k 1 "$cluster" $pattern 4 >"$scratch/some" ||
+		complain "$pattern: exit status $?"
+	grep -q '^ *4 ' "$scratch/some" || complain "$pattern: $(<"$scratch/some")"
+done
+time_of() {
+	"$sim" -n 2 -k 1 "$@" "$cluster" message 0 | awk '$1 == "0" { print $2 }'
+}
+[[ $(time_of -a 10us) == "$(awk -v us="$(time_of)" \
+	'BEGIN { printf "%.3f", us + 10 }')" ]] || complain 'nothing above'
 
 # Frames that are lost are sent again.
 echo 'drop frame=data from=0 to=3 nth=2 count=2' >"$scratch/script"
@@ -79,6 +93,8 @@ refuses 2 usage: "$cluster"
 refuses 2 usage: "$cluster" gossip
 refuses 2 usage: "$cluster" shift many
 refuses 2 usage: -r 0 "$cluster" shift
+refuses 1 'there are only 4 nodes' -n 5 "$cluster" shift
+refuses 1 'there are only 2 ranks' -k 3 "$cluster" shift
 refuses 1 'nobody: No such file' nobody shift
 refuses 1 'none.cluster:1: expected nodes=, too' "$scratch/none.cluster" shift
 refuses 1 'nobody:1: node 9' -f "$scratch/nobody" "$cluster" shift

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranks that talk by ports of their own, below the ADI. */
+#include <stdlib.h>
+
+#include "sim/fail.h"
+#include "tools/sim.h"
+
+enum {
+	CHANNEL = 0,
+	RENDEZVOUS = 1024, /* bytes, and more */
+	A_WHILE = 1000,	   /* ns: that there is room again is no event */
+};
+
+enum {
+	POSTED = 1, /* cookies */
+	SENT,
+};
+
+struct sim_port {
+	struct sim_series *series;
+	struct sim_rank *rank;
+	struct bcl_context *context;
+	struct bcl_port *port;
+	struct bcl_peer **peer; /* [rank]; NULL: not opened */
+	unsigned *heard;	/* [rank]: messages that nobody has asked for */
+	unsigned filled, sent;	/* likewise */
+	bool posted;
+	int object; /* who waits for a rank of the node does so on it */
+};
+
+static const struct sim_host_costs *costs(const struct sim_port *port)
+{
+	return &port->series->cluster->costs.host;
+}
+
+static void work(const struct sim_port *port, uint64_t ns)
+{
+	sim_compute(sim_job_world(port->rank->job), ns);
+}
+
+/* The part of a floor above, for either side of a message. */
+static void work_above(const struct sim_port *port)
+{
+	work(port, port->series->above / 2);
+}
+
+void sim_port_move(const struct sim_port *port, size_t length)
+{
+	work(port, (length * costs(port)->copy + 999) / 1000);
+}
+
+/* ---- opening and closing ---- */
+
+static enum bcl_status publish(struct sim_port *port)
+{
+	struct bcl_boot *boot = &port->rank->boot;
+	const struct bcl_port_options options = { .channels = CHANNEL + 1 };
+	uint8_t address[BCL_ADDRESS_MAX];
+	enum bcl_status status;
+	size_t length;
+
+	status = bcl_port_open(port->context, &options, &port->port);
+	if (!status)
+		status = bcl_port_address(port->port, address, &length);
+	if (!status)
+		status = bcl_boot_put(boot, "port", address, length);
+	return status ? status : bcl_boot_fence(boot);
+}
+
+enum bcl_status sim_port_open(struct sim_rank *rank, struct sim_port **result)
+{
+	const struct bcl_env *env = rank->context.env;
+	struct sim_port *port = sim_need(calloc(1, sizeof(*port)));
+	unsigned ranks = rank->boot.size;
+	enum bcl_status status;
+
+	port->series = rank->arg;
+	port->series->ports[rank->boot.rank] = port;
+	port->rank = rank;
+	port->object = env->object_open(env->world);
+	port->peer = sim_need(calloc(ranks, sizeof(*port->peer)));
+	port->heard = sim_need(calloc(ranks, sizeof(*port->heard)));
+	status = bcl_open(&rank->context, &port->context);
+	if (!status)
+		status = publish(port);
+	if (status)
+		sim_port_close(port);
+	else
+		*result = port;
+	return status;
+}
+
+void sim_port_close(struct sim_port *port)
+{
+	const struct bcl_env *env = port->rank->context.env;
+
+	bcl_close(port->context);
+	env->object_close(env->world, port->object);
+	free(port->peer);
+	free(port->heard);
+	free(port);
+}
+
+struct bcl_context *sim_port_context(const struct sim_port *port)
+{
+	return port->context;
+}
+
+/* ---- events ---- */
+
+static enum bcl_status next(struct sim_port *port, uint64_t ns)
+{
+	struct bcl_event event;
+	enum bcl_status status = bcl_wait(port->port, ns);
+
+	if (!status)
+		status = bcl_poll(port->port, &event);
+	if (status == BCL_ERR_EMPTY || status == BCL_ERR_TIMEOUT)
+		return BCL_OK;
+	if (status)
+		return status;
+	if (event.kind == BCL_EVENT_MESSAGE)
+		port->heard[event.immediate]++;
+	else if (event.kind == BCL_EVENT_CHANNEL)
+		port->filled++;
+	else if (event.kind == BCL_EVENT_SENT)
+		port->sent++;
+	return event.status;
+}
+
+static enum bcl_status await(struct sim_port *port, unsigned *count)
+{
+	enum bcl_status status = BCL_OK;
+
+	while (!*count && !status)
+		status = next(port, UINT64_MAX);
+	*count -= !status;
+	return status;
+}
+
+static enum bcl_status reach(struct sim_port *port, unsigned rank)
+{
+	uint8_t address[BCL_ADDRESS_MAX];
+	enum bcl_status status;
+	size_t length;
+
+	if (port->peer[rank])
+		return BCL_OK;
+	status = bcl_boot_get(&port->rank->boot, rank, "port", address,
+			      sizeof(address), &length);
+	return status ? status
+		      : bcl_peer_open(port->port, address, length,
+				      &port->peer[rank]);
+}
+
+/* ---- messages of the system channel ---- */
+
+static enum bcl_status tell(struct sim_port *port, unsigned to,
+			    const void *bytes, size_t length)
+{
+	const struct iovec iov = { (void *)bytes, length };
+	enum bcl_status status = reach(port, to);
+
+	work_above(port);
+	while (!status) {
+		status = bcl_send(port->peer[to], 0, port->rank->boot.rank,
+				  &iov, length > 0, 0);
+		if (status != BCL_ERR_AGAIN)
+			break;
+		status = next(port, A_WHILE);
+	}
+	return status;
+}
+
+static enum bcl_status hear(struct sim_port *port, unsigned from)
+{
+	enum bcl_status status = await(port, &port->heard[from]);
+
+	work_above(port);
+	return status;
+}
+
+/* ---- messages of the channel ---- */
+
+static enum bcl_status post(struct sim_port *port, void *bytes, size_t length)
+{
+	enum bcl_status status = BCL_OK;
+
+	if (!port->posted)
+		status = bcl_post(port->port, CHANNEL, bytes, length, POSTED);
+	port->posted = !status;
+	return status;
+}
+
+static enum bcl_status fill(struct sim_port *port, unsigned to,
+			    const void *bytes, size_t length)
+{
+	enum bcl_status status = reach(port, to);
+
+	work_above(port);
+	while (!status) {
+		status = bcl_send_channel(port->peer[to], CHANNEL, bytes,
+					  length, SENT);
+		if (status != BCL_ERR_AGAIN)
+			break;
+		status = next(port, A_WHILE);
+	}
+	return status;
+}
+
+static enum bcl_status filled(struct sim_port *port)
+{
+	enum bcl_status status = await(port, &port->filled);
+
+	port->posted = false;
+	work_above(port);
+	return status;
+}
+
+/* ---- messages inside a node ---- */
+
+/*
+ * By memory that both see. A long one is copied in and out, one piece while the
+ * next: that takes both sides what one copy does.
+ */
+
+static struct sim_port *neighbour(const struct sim_port *port, unsigned rank)
+{
+	unsigned ranks = port->series->cluster->ranks;
+
+	return rank / ranks == port->rank->boot.rank / ranks
+		       ? port->series->ports[rank]
+		       : NULL;
+}
+
+static void signal(struct sim_port *port, struct sim_port *other)
+{
+	const struct bcl_env *env = port->rank->context.env;
+
+	work_above(port);
+	work(port, costs(port)->send);
+	other->heard[port->rank->boot.rank]++;
+	env->wake(env->world, other->object);
+}
+
+static void notice(struct sim_port *port, const struct sim_port *other)
+{
+	const struct bcl_env *env = port->rank->context.env;
+	unsigned *heard = &port->heard[other->rank->boot.rank];
+
+	while (!*heard) {
+		env->clear(env->world, port->object);
+		env->wait(env->world, port->object, UINT64_MAX);
+	}
+	--*heard;
+	work(port, costs(port)->receive);
+	work_above(port);
+}
+
+static void send_inside(struct sim_port *port, struct sim_port *other,
+			size_t length)
+{
+	signal(port, other);
+	if (length >= RENDEZVOUS) {
+		notice(port, other);
+		signal(port, other);
+	}
+	sim_port_move(port, length);
+}
+
+static void receive_inside(struct sim_port *port, struct sim_port *other,
+			   size_t length)
+{
+	notice(port, other);
+	if (length >= RENDEZVOUS) {
+		signal(port, other);
+		notice(port, other);
+	}
+	sim_port_move(port, length);
+}
+
+/* ---- messages ---- */
+
+enum bcl_status sim_port_expect(struct sim_port *port, void *bytes,
+				size_t length)
+{
+	return length < RENDEZVOUS ? BCL_OK : post(port, bytes, length);
+}
+
+enum bcl_status sim_port_put(struct sim_port *port, unsigned to,
+			     const void *bytes, size_t length)
+{
+	return length < RENDEZVOUS ? tell(port, to, bytes, length)
+				   : fill(port, to, bytes, length);
+}
+
+enum bcl_status sim_port_take(struct sim_port *port, unsigned from,
+			      size_t length)
+{
+	return length < RENDEZVOUS ? hear(port, from) : filled(port);
+}
+
+enum bcl_status sim_port_send(struct sim_port *port, unsigned to,
+			      const void *bytes, size_t length)
+{
+	struct sim_port *near = neighbour(port, to);
+	enum bcl_status status;
+
+	if (near) {
+		send_inside(port, near, length);
+		return BCL_OK;
+	}
+	if (length < RENDEZVOUS)
+		return tell(port, to, bytes, length);
+	status = tell(port, to, NULL, 0);
+	if (!status)
+		status = hear(port, to);
+	if (!status)
+		status = fill(port, to, bytes, length);
+	return status ? status : await(port, &port->sent);
+}
+
+enum bcl_status sim_port_receive(struct sim_port *port, unsigned from,
+				 void *bytes, size_t length)
+{
+	struct sim_port *near = neighbour(port, from);
+	enum bcl_status status;
+
+	if (near) {
+		receive_inside(port, near, length);
+		return BCL_OK;
+	}
+	status = hear(port, from);
+	if (status || length < RENDEZVOUS)
+		return status;
+	status = post(port, bytes, length);
+	if (!status)
+		status = tell(port, from, NULL, 0);
+	return status ? status : filled(port);
+}

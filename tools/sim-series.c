@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* Rounds of a pattern: who takes part, and how long they take. */
+#include <bcl/coll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/fail.h"
+#include "sim/random.h"
+#include "tools/sim.h"
+
+enum {
+	WARM_UP = 2, /* rounds that are not measured */
+};
+
+/* ---- a rank ---- */
+
+/* Everybody has come here, who takes part or not. */
+static enum bcl_status meet(const struct sim_part *part)
+{
+	return part->port ? bcl_boot_fence(&part->self->boot)
+			  : bcl_barrier(part->world);
+}
+
+static enum bcl_status some_rounds(struct sim_part *part,
+				   struct sim_series *series, unsigned n)
+{
+	const struct sim_pattern *pattern = series->pattern;
+	enum bcl_status status = BCL_OK;
+	unsigned i;
+
+	for (i = 0; i < n && !status; i++) {
+		status = pattern->run(part);
+		series->done += !part->rank;
+	}
+	return status;
+}
+
+static bool joins(const struct sim_part *part)
+{
+	return part->member && (!part->series->pattern->pair || !part->rank ||
+				part->rank == part->ranks - 1);
+}
+
+static enum bcl_status one_size(struct sim_part *part,
+				const struct bcl_env *env,
+				struct sim_series *series, unsigned size)
+{
+	enum bcl_status status = BCL_OK;
+	uint64_t now;
+
+	part->size = series->size[size];
+	if (joins(part))
+		status = some_rounds(part, series, WARM_UP);
+	if (!status)
+		status = meet(part);
+	if (status || !joins(part))
+		return status;
+	now = env->now(env->world);
+	if (series->begun[size] > now)
+		series->begun[size] = now;
+	status = some_rounds(part, series, series->repeat);
+	now = env->now(env->world);
+	if (series->ended[size] < now)
+		series->ended[size] = now;
+	return status;
+}
+
+static enum bcl_status all_sizes(struct sim_part *part,
+				 const struct bcl_env *env,
+				 struct sim_series *series)
+{
+	enum bcl_status status = BCL_OK;
+	unsigned i;
+
+	for (i = 0; i < series->nsizes && !status; i++)
+		status = one_size(part, env, series, i);
+	return status ? status : meet(part);
+}
+
+/* The first rank's part has the load of links measured, too. */
+static enum bcl_status take_part(struct sim_part *part,
+				 struct sim_series *series)
+{
+	struct sim_rank *rank = part->self;
+	struct sim_world *world = sim_job_world(rank->job);
+	enum bcl_status status = meet(part);
+	bool first = part->member && !part->rank;
+
+	if (!status && first)
+		sim_load_open(&series->load, series->cluster,
+			      sim_job_fabric(rank->job),
+			      sim_world_clock(world));
+	if (!status)
+		status = all_sizes(part, rank->context.env, series);
+	if (!status && first)
+		sim_load_stop(&series->load);
+	return status;
+}
+
+static uint64_t counter(struct bcl_context *context, const char *name)
+{
+	struct bcl_counter *counters;
+	uint64_t value = 0;
+	size_t n = 0, i;
+
+	bcl_counters(context, NULL, &n);
+	counters = sim_need(calloc(n, sizeof(*counters)));
+	bcl_counters(context, counters, &n);
+	for (i = 0; i < n; i++)
+		if (!strcmp(counters[i].name, name))
+			value = counters[i].value;
+	free(counters);
+	return value;
+}
+
+unsigned sim_part_rank(const struct sim_part *part, unsigned member)
+{
+	const struct sim_series *series = part->series;
+
+	return member / series->ranks * series->cluster->ranks +
+	       member % series->ranks;
+}
+
+/* Who takes part, in the order of ranks. */
+static void place(struct sim_part *part)
+{
+	const struct sim_series *series = part->series;
+	unsigned rank = part->self->boot.rank, all = series->cluster->ranks;
+
+	part->ranks = series->nodes * series->ranks;
+	part->near = series->ranks;
+	part->member = rank / all < series->nodes && rank % all < part->near;
+	part->rank = rank / all * part->near + rank % all;
+}
+
+static enum bcl_status by_ports(struct sim_part *part,
+				struct sim_series *series)
+{
+	enum bcl_status status;
+
+	status = sim_port_open(part->self, &part->port);
+	if (status)
+		return status;
+	status = take_part(part, series);
+	series->again +=
+		counter(sim_port_context(part->port), "card.retransmitted");
+	sim_port_close(part->port);
+	return status;
+}
+
+/* A team of those who take part. */
+static enum bcl_status make_team(struct sim_part *part)
+{
+	unsigned *ranks, i;
+	enum bcl_status status;
+
+	part->team = part->world;
+	if (part->ranks == bcl_team_size(part->world) || !part->member)
+		return BCL_OK;
+	ranks = sim_need(calloc(part->ranks, sizeof(*ranks)));
+	for (i = 0; i < part->ranks; i++)
+		ranks[i] = sim_part_rank(part, i);
+	status = bcl_team_create(part->world, ranks, part->ranks, 0,
+				 &part->team);
+	free(ranks);
+	return status;
+}
+
+static enum bcl_status by_teams(struct sim_part *part,
+				struct sim_series *series)
+{
+	enum bcl_status status = sim_rank_join(part->self, &part->adi);
+
+	if (status)
+		return status;
+	status = bcl_team_world(part->adi, &part->world);
+	if (!status) {
+		status = make_team(part);
+		if (!status)
+			status = take_part(part, series);
+		if (part->team != part->world)
+			bcl_team_free(part->team);
+		bcl_team_free(part->world);
+	}
+	series->again +=
+		counter(bcl_adi_context(part->adi), "card.retransmitted");
+	sim_rank_leave(part->adi);
+	return status;
+}
+
+void sim_series_run(struct sim_rank *rank)
+{
+	struct sim_series *series = rank->arg;
+	struct sim_part part = { .series = series, .self = rank };
+	enum bcl_status status;
+
+	place(&part);
+	status = series->pattern->port ? by_ports(&part, series)
+				       : by_teams(&part, series);
+	if (status && !series->failed++)
+		series->status = status;
+}
+
+/* ---- the series ---- */
+
+unsigned sim_series_total(const struct sim_series *series)
+{
+	return series->nsizes * (WARM_UP + series->repeat);
+}
+
+/* Nobody to itself, if there are others: the next but so many in a random
+ * order. */
+static void draw_pairs(struct sim_series *series, uint32_t ranks, uint64_t seed)
+{
+	uint32_t *order = sim_need(calloc(ranks, sizeof(*order))), i;
+
+	for (i = 0; i < ranks; i++) {
+		uint32_t place = (uint32_t)(sim_random(&seed) % (i + 1));
+
+		order[i] = order[place];
+		order[place] = i;
+	}
+	for (i = 0; i < ranks; i++) {
+		uint32_t next = order[(i + 1) % ranks];
+
+		series->to[order[i]] = next;
+		series->from[next] = order[i];
+	}
+	free(order);
+}
+
+void sim_series_open(struct sim_series *series, uint64_t seed)
+{
+	uint32_t ranks = series->nodes * series->ranks;
+	size_t longest = 1, i;
+
+	for (i = 0; i < series->nsizes; i++) {
+		series->begun[i] = UINT64_MAX;
+		if (longest < series->size[i])
+			longest = series->size[i];
+	}
+	if (series->pattern->blocks)
+		longest *= ranks;
+	series->send = sim_need(calloc(1, longest));
+	series->receive = sim_need(calloc(1, longest));
+	series->ports = sim_need(
+		calloc((size_t)series->cluster->nodes * series->cluster->ranks,
+		       sizeof(*series->ports)));
+	series->to = sim_need(calloc(ranks, sizeof(*series->to)));
+	series->from = sim_need(calloc(ranks, sizeof(*series->from)));
+	draw_pairs(series, ranks, seed);
+}
+
+void sim_series_close(struct sim_series *series)
+{
+	if (series->load.clock)
+		sim_load_close(&series->load);
+	free(series->send);
+	free(series->receive);
+	free(series->ports);
+	free(series->to);
+	free(series->from);
+}
+
+double sim_series_time(const struct sim_series *series, unsigned size)
+{
+	return (double)(series->ended[size] - series->begun[size]) / 1000 /
+	       series->repeat / series->pattern->trips;
+}
+
+void sim_series_print(const struct sim_series *series, FILE *to)
+{
+	double ranks = (double)series->nodes * series->ranks;
+	double volume = series->pattern->volume(ranks);
+	unsigned i;
+
+	fprintf(to, "%10s %12s %12s\n", "bytes", "us", "MB/s");
+	for (i = 0; i < series->nsizes; i++) {
+		double bytes = volume * (double)series->size[i];
+		double us = sim_series_time(series, i);
+
+		fprintf(to, "%10zu %12.3f", series->size[i], us);
+		if (bytes > 0)
+			fprintf(to, " %12.3f", bytes / us / 1.048576);
+		putc('\n', to);
+	}
+}
