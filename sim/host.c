@@ -321,17 +321,21 @@ static enum bcl_status node_info(struct bcl_card_host *host, uint32_t index,
 /* ---- the rest ---- */
 
 static enum bcl_status control_op(struct bcl_card_host *host,
+				  struct bcl_card_seat *seat,
 				  const struct bcl_control *control)
 {
 	uint32_t result;
 
+	(void)seat;
 	return command(firmware_of(host), control, &result);
 }
 
 /* The card runs by itself. */
-static unsigned poll_nothing(struct bcl_card_host *host, bool sockets)
+static unsigned poll_nothing(struct bcl_card_host *host,
+			     struct bcl_card_seat *seat, bool sockets)
 {
 	(void)host;
+	(void)seat;
 	(void)sockets;
 	return 0;
 }
@@ -342,10 +346,11 @@ static void watch_nothing(struct bcl_card_host *host)
 }
 
 /* It does nothing while a rank runs; what it is moving it looks up again. */
-static void exclusive(struct bcl_card_host *host, void (*run)(void *arg),
-		      void *arg)
+static void exclusive(struct bcl_card_host *host, struct bcl_card_seat *seat,
+		      void (*run)(void *arg), void *arg)
 {
 	(void)host;
+	(void)seat;
 	run(arg);
 }
 

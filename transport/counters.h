@@ -51,6 +51,7 @@ struct bcl_env;
 	X(host, polls, "times the rails were asked")                          \
 	X(host, polls_empty, "of those, times nothing was there")             \
 	X(host, lock_busy, "times another thread had the card")               \
+	X(host, lock_left, "times it was left to a port that had it alone")   \
 	X(host, doorbells, "requests rung for")                               \
 	X(host, bytes_packed, "payload bytes copied before sending")          \
 	X(host, bytes_placed,                                                 \

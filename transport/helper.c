@@ -109,7 +109,7 @@ static bool serve(struct bcl_helper *helper)
 	bool free = true;
 
 	if (context->card)
-		free = bcl_card_poll(context, true) != BCL_CARD_BUSY;
+		free = bcl_card_poll(context, NULL, true) != BCL_CARD_BUSY;
 	assist(helper, now(helper));
 	return free;
 }
@@ -121,7 +121,7 @@ static void look_in(struct bcl_helper *helper)
 
 	/* with a node connected the program asks the network itself */
 	if (context->card && !bcl_card_nodes(context))
-		bcl_card_poll(context, true);
+		bcl_card_poll(context, NULL, true);
 	assist(helper, now(helper));
 }
 

@@ -80,7 +80,7 @@ void bcl_port_serve(struct bcl_port *port, uint64_t time)
 	if (port->shm)
 		bcl_shm_service(port, time);
 	if (port->context->card)
-		bcl_card_poll(port->context, true);
+		bcl_card_poll(port->context, port->card->seat, true);
 	tend(port, time);
 }
 
@@ -109,7 +109,7 @@ static void check_clock(struct bcl_port *port)
 	}
 	if (port->network && time - port->network_looked > NETWORK_LIMIT) {
 		port->network_looked = time;
-		bcl_card_poll(port->context, true);
+		bcl_card_poll(port->context, port->card->seat, true);
 	}
 	if (time - port->served > SERVICE)
 		serve_polling(port, time);
@@ -125,7 +125,7 @@ static bool __attribute__((noinline)) look(struct bcl_port *port)
 	if (port->network) {
 		port->looked = true;
 		/* busy: another thread is about to bring something */
-		frames = bcl_card_poll(port->context, true);
+		frames = bcl_card_poll(port->context, port->card->seat, true);
 		/* where nothing else is polled it is the cheapest as well */
 		port->empty = frames || (!port->npairs && !port->card->ring)
 				      ? 1
@@ -225,7 +225,7 @@ again:
 	}
 	if (port->card) {
 		if (bcl_card_port_frames(port->card))
-			bcl_card_poll(port->context, false);
+			bcl_card_poll(port->context, port->card->seat, false);
 		if (from_card(port, event))
 			return BCL_OK;
 	}

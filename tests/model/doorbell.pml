@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The card's lock and its doorbells (transport/card/inproc/turn.c, submit() in
- * path.c): owners of ports submit requests and ring, while a helper polls the
- * card. Who finds the lock taken asks its holder and leaves. Names are the
- * code's.
+ * The card's lock and its doorbells (transport/card/inproc/lock.c, turn.c,
+ * submit() in path.c): owners of ports submit requests and ring, while a helper
+ * polls the card. Who finds the lock taken asks its holder and leaves. Who lets
+ * it go may keep the bias: then the lock is its own until somebody else takes
+ * it, with a barrier. Names are the code's.
  *
  * Each thread's stores wait in its buffer, in order, until memory takes them;
  * locked instructions empty it first (as x86 does). So a load may be done
@@ -25,49 +26,107 @@
 #define HELPER SEATS
 #define THREADS (SEATS + 1)
 
-mtype = { FREE, HELD, ASKED };
+#define FREE	     0
+#define HELD	     1
+#define ASKED	     2
+#define BIASED(seat) (3 + (seat))
 
-#define MADE(seat) (seat) /* indices->requests_made */
-#define RUNG(seat) (SEATS + (seat))
+#define MADE(seat)   (seat) /* indices->requests_made */
+#define RUNG(seat)   (SEATS + (seat))
+#define INSIDE(seat) (2 * SEATS + (seat))
 
-byte memory[2 * SEATS];
+byte memory[3 * SEATS];
 chan buffer[THREADS] = [3] of { byte, byte }; /* where, what */
-mtype lock = FREE;
+byte lock = FREE;
 byte inside;	   /* threads that think they have it */
 byte taken[SEATS]; /* by the card */
 byte ended;
 
 hidden byte where, what;
 
-inline drain()
+inline drain(thread)
 {
 	do
-	:: buffer[_pid]?where, what -> memory[where] = what
-	:: empty(buffer[_pid]) -> break
+	:: buffer[thread]?where, what -> memory[where] = what
+	:: empty(buffer[thread]) -> break
 	od
 }
 
-inline try_lock()
+/* One processor after the other. */
+inline barrier()
+{
+	for (i : 0 .. THREADS - 1) {
+		d_step { drain(i) }
+	}
+}
+
+/* The lock was left to `before`, and is ours now. */
+inline take_bias()
+{
+	barrier();
+	memory[INSIDE(before - BIASED(0))] == 0;
+	inside++
+}
+
+inline take()
 {
 	d_step {
-		drain();
-		got = (lock == FREE);
+		drain(_pid);
+		before = lock;
+		got = (lock != HELD && lock != ASKED);
 		lock = (got -> HELD : lock);
-		inside = inside + got
-	}
+		inside = inside + (before == FREE)
+	};
+	if
+	:: before >= BIASED(0) -> take_bias()
+	:: else
+	fi
+}
+
+/* For an owner; by its own bias: entered */
+inline try_lock()
+{
+	buffer[_pid]!INSIDE(_pid), 1;
+	if
+	:: d_step { lock == BIASED(_pid) -> inside++; got = 1; entered = 1 }
+	:: lock != BIASED(_pid) ->
+		buffer[_pid]!INSIDE(_pid), 0;
+		take()
+	fi
 }
 
 inline ask_or_lock()
 {
 	d_step {
-		drain();
-		got = (lock == FREE);
+		drain(_pid);
+		before = lock;
+		got = (lock != HELD && lock != ASKED);
 		lock = ASKED;
-		inside = inside + got
+		inside = inside + (before == FREE)
 	};
 	if
-	:: got -> lock = HELD
+	:: before >= BIASED(0) -> take_bias()
+	:: else
+	fi;
+	if
+	:: got -> d_step { drain(_pid); lock = HELD }
 	:: !got
+	fi
+}
+
+/* got: it is not left to us */
+inline leave_to()
+{
+	if
+	:: d_step {
+		_pid < SEATS ->
+		drain(_pid);
+		assert(inside == 1);
+		got = (lock != HELD);
+		lock = (got -> lock : BIASED(_pid));
+		inside = (got -> inside : inside - 1)
+	}
+	:: got = 1
 	fi
 }
 
@@ -75,7 +134,7 @@ inline ask_or_lock()
 inline let_go()
 {
 	d_step {
-		drain();
+		drain(_pid);
 		assert(inside == 1);
 		inside--;
 		got = (lock == ASKED);
@@ -83,16 +142,17 @@ inline let_go()
 	}
 }
 
+/* A load finds the own store even if memory has not taken it. */
 inline doorbell(seat)
 {
-	made = memory[MADE(seat)];
+	made = (seat == _pid -> n : memory[MADE(seat)]);
 	assert(inside == 1);
 	taken[seat] = made
 }
 
 inline take_rung(seat)
 {
-	d_step { drain(); memory[RUNG(seat)] = 0 }
+	d_step { drain(_pid); memory[RUNG(seat)] = 0 }
 }
 
 inline serve_doorbells()
@@ -105,14 +165,16 @@ inline serve_doorbells()
 	}
 }
 
-/* bcl_inproc_unlock() */
-inline unlock()
+/* bcl_inproc_let_go() */
+inline let_go_all()
 {
+	leave_to();
 	do
-	:: let_go();
+	:: !got -> break
+	:: got -> let_go();
 		if
 		:: !got -> break
-		:: got -> try_lock()
+		:: got -> take()
 		fi;
 		if
 		:: !got -> ask_or_lock()
@@ -123,6 +185,18 @@ inline unlock()
 		:: got -> serve_doorbells()
 		fi
 	od
+}
+
+inline unlock()
+{
+	if
+	:: entered ->
+		assert(inside == 1);
+		inside--;
+		entered = 0;
+		buffer[_pid]!INSIDE(_pid), 0
+	:: !entered -> let_go_all()
+	fi
 }
 
 /* submit(), bcl_inproc_doorbell() */
@@ -148,8 +222,8 @@ inline submit(n)
 
 active [SEATS] proctype owner()
 {
-	byte i, n, made;
-	bit got;
+	byte i, n, made, before;
+	bit got, entered;
 
 	for (n : 1 .. REQUESTS) {
 		submit(n)
@@ -159,13 +233,13 @@ active [SEATS] proctype owner()
 
 active proctype helper()
 {
-	byte i, n, made;
+	byte i, n, made, before;
 	bit got;
 
 	for (n : 1 .. POLLS) {
-		try_lock();
+		take();
 		if
-		:: got -> unlock()
+		:: got -> let_go_all()
 		:: !got
 		fi
 	}

@@ -65,14 +65,20 @@ static void yield(void *world)
 	weak_block(1);
 }
 
-static const struct bcl_env env = { .yield = yield };
-
-static void exclusive(struct bcl_card_host *base, void (*run)(void *arg),
-		      void *arg)
+static void barrier(void *world)
 {
-	bcl_inproc_lock(bcl_inproc_of(base));
+	(void)world;
+	weak_heavy_fence();
+}
+
+static const struct bcl_env env = { .yield = yield, .barrier = barrier };
+
+static void exclusive(struct bcl_card_host *base, struct bcl_card_seat *seat,
+		      void (*run)(void *arg), void *arg)
+{
+	bcl_inproc_lock(bcl_inproc_of(base), seat);
 	run(arg);
-	bcl_inproc_unlock(bcl_inproc_of(base));
+	bcl_inproc_unlock(bcl_inproc_of(base), seat);
 }
 
 static const struct bcl_card_ops ops = { .exclusive = exclusive };
@@ -135,6 +141,16 @@ static void set_up(void)
 	host.lock = BCL_INPROC_FREE;
 	context.card = &host.base;
 	port.context = &context;
+}
+
+/* The card's lock is left to the port. */
+static void set_up_biased(void)
+{
+	set_up();
+	memset(host.seats, 0, sizeof(host.seats));
+	host.seats->bias = BCL_INPROC_BIASED;
+	host.lock = BCL_INPROC_BIASED;
+	queues.seat = host.seats;
 }
 
 /* ---- the threads ---- */
@@ -204,10 +220,10 @@ static void receive_answers(void)
 static void deliver_and_wake(void)
 {
 	for (unsigned i = 0; i < ENTRIES; i++) {
-		bcl_inproc_lock(&host);
+		bcl_inproc_lock(&host, NULL);
 		deliver(i);
 		bcl_nic_port_wake(&card);
-		bcl_inproc_unlock(&host);
+		bcl_inproc_unlock(&host, NULL);
 	}
 }
 
@@ -239,6 +255,10 @@ int main(void)
 		  NULL },
 		{ "sleep",
 		  set_up,
+		  { deliver_and_wake, sleep_and_receive },
+		  NULL },
+		{ "sleep, the lock left to the sleeper",
+		  set_up_biased,
 		  { deliver_and_wake, sleep_and_receive },
 		  NULL },
 		{ .name = NULL },

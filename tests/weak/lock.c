@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lock of the card in this process, and doorbells that are rung while
- * another thread holds it: card/inproc/turn.c.
+ * The lock of the card in this process, its bias, and doorbells that are rung
+ * while another thread holds it: card/inproc/lock.c, turn.c.
  */
 #include <string.h>
 
@@ -56,7 +56,17 @@ static uint64_t now(void *world)
 	return 1;
 }
 
-static const struct bcl_env env = { .now = now, .yield = yield };
+static void barrier(void *world)
+{
+	(void)world;
+	weak_heavy_fence();
+}
+
+static const struct bcl_env env = {
+	.now = now,
+	.yield = yield,
+	.barrier = barrier,
+};
 
 static void set_up(void)
 {
@@ -65,15 +75,25 @@ static void set_up(void)
 	memset(&counters, 0, sizeof(counters));
 	sum = 0;
 	context.counters = &counters;
+	context.barrier = true;
 	host.context = &context;
 	host.env = &env;
 	host.lock = BCL_INPROC_FREE;
 	host.base.deadline = 0;
 	host.now = host.clock = host.clock_cycles = 0;
+	host.last = NULL;
+	host.alone = 0;
 	for (unsigned i = 0; i < PORTS; i++) {
 		host.seats[i].number = (uint16_t)(i + 1);
+		host.seats[i].bias = BCL_INPROC_BIASED + i;
 		host.seats[i].made = &ports[i].made;
 	}
+}
+
+static void set_up_biased(void)
+{
+	set_up();
+	host.lock = host.seats[0].bias;
 }
 
 /* ---- the threads ---- */
@@ -109,21 +129,33 @@ static void submit_1_twice(void)
 	submit(1, 2);
 }
 
+/* What makes progress, by another thread. */
+static void help(void)
+{
+	if (!bcl_inproc_try_lock(&host, NULL))
+		return;
+	sum++;
+	bcl_inproc_unlock(&host, NULL);
+}
+
 /* Something else that must have its effect. */
 static void command(void)
 {
-	bcl_inproc_lock(&host);
+	bcl_inproc_lock(&host, NULL);
 	sum += 10;
-	bcl_inproc_unlock(&host);
+	bcl_inproc_unlock(&host, NULL);
 }
 
 /* ---- nothing that was rung for is left undone ---- */
 
 static void check(void)
 {
-	weak_assert(host.lock == BCL_INPROC_FREE);
-	for (unsigned i = 0; i < PORTS; i++)
+	weak_assert(host.lock == BCL_INPROC_FREE ||
+		    host.lock >= BCL_INPROC_BIASED);
+	for (unsigned i = 0; i < PORTS; i++) {
 		weak_assert(ports[i].served == ports[i].made);
+		weak_assert(!host.seats[i].inside);
+	}
 }
 
 static void check_command(void)
@@ -156,6 +188,22 @@ int main(void)
 		  set_up,
 		  { submit_0, submit_1, command },
 		  check_command },
+		{ "left to a port: a command",
+		  set_up_biased,
+		  { submit_0, command },
+		  check_command },
+		{ "left to a port: two doorbells and a command",
+		  set_up_biased,
+		  { submit_0_twice, command },
+		  check_command },
+		{ "left to a port: two and two doorbells",
+		  set_up_biased,
+		  { submit_0_twice, submit_1_twice },
+		  check },
+		{ "left to a port: doorbells of two ports and a helper",
+		  set_up_biased,
+		  { submit_0, submit_1, help },
+		  check },
 		{ .name = NULL },
 	};
 

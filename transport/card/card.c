@@ -67,10 +67,10 @@ void bcl_card_watch(struct bcl_context *context)
 	bcl_card_counters_copy(context);
 }
 
-void bcl_card_exclusive(struct bcl_context *context, void (*run)(void *arg),
-			void *arg)
+void bcl_card_exclusive(struct bcl_context *context, struct bcl_card_seat *seat,
+			void (*run)(void *arg), void *arg)
 {
-	context->card->ops->exclusive(context->card, run, arg);
+	context->card->ops->exclusive(context->card, seat, run, arg);
 }
 
 void bcl_card_counters_copy(struct bcl_context *context)

@@ -57,9 +57,10 @@ enum bcl_status bcl_card_rejoin(struct bcl_peer *peer);
 
 /* One turn of the card: see poll() in ops.h. bcl_card_port_frames() in
  * queues.h tells for a load that one without `sockets` will find frames. */
-static inline unsigned bcl_card_poll(struct bcl_context *context, bool sockets)
+static inline unsigned bcl_card_poll(struct bcl_context *context,
+				     struct bcl_card_seat *seat, bool sockets)
 {
-	return context->card->ops->poll(context->card, sockets);
+	return context->card->ops->poll(context->card, seat, sockets);
 }
 
 /* When the card wants bcl_card_poll(context, true) at the latest (now()
@@ -106,8 +107,8 @@ void bcl_card_sleep(struct bcl_port *port, bool sleeping);
  * The card is out of the program's memory for the length of `run`. Memory is
  * made unreachable in it: an access either ended before or fails after.
  */
-void bcl_card_exclusive(struct bcl_context *context, void (*run)(void *arg),
-			void *arg);
+void bcl_card_exclusive(struct bcl_context *context, struct bcl_card_seat *seat,
+			void (*run)(void *arg), void *arg);
 
 /* Copy the card's own counters to the context's page. */
 void bcl_card_counters_copy(struct bcl_context *context);

@@ -21,7 +21,7 @@ bcl_card_command(const struct bcl_port *port, const struct bcl_control *control)
 {
 	struct bcl_card_host *host = bcl_card_host_of(port);
 
-	return host->ops->control(host, control);
+	return host->ops->control(host, port->card->seat, control);
 }
 
 /* ---- connect.c ---- */

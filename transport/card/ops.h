@@ -61,7 +61,8 @@ static inline void bcl_card_node_set(struct bcl_card_node *node, uint32_t life,
 /*
  * No function may be called by two threads for one port, but for that any
  * thread may call any of them; none waits for a peer. `seat` is what port_open
- * gave.
+ * gave; where it may be NULL it is of the port whose owner calls, and only a
+ * hint.
  */
 struct bcl_card_ops {
 	/* The card has a processor of its own: bytes come and go without this
@@ -95,6 +96,7 @@ struct bcl_card_ops {
 
 	/* POST, UNPOST, ISOLATE, REJOIN, with the card's answer. */
 	enum bcl_status (*control)(struct bcl_card_host *host,
+				   struct bcl_card_seat *seat,
 				   const struct bcl_control *control);
 	/*
 	 * CONNECT to a card whose addresses are `wires`, for the rails in
@@ -116,7 +118,8 @@ struct bcl_card_ops {
 	 * a system call can tell of, and timers. Returns how many frames
 	 * came, BUSY: another thread is at it.
 	 */
-	unsigned (*poll)(struct bcl_card_host *host, bool sockets);
+	unsigned (*poll)(struct bcl_card_host *host, struct bcl_card_seat *seat,
+			 bool sockets);
 	/* Look whether interfaces have changed: a few system calls. */
 	void (*watch)(struct bcl_card_host *host);
 
@@ -124,7 +127,8 @@ struct bcl_card_ops {
 	 * The card does nothing for the length of `run`, and what it did
 	 * before can be seen.
 	 */
-	void (*exclusive)(struct bcl_card_host *host, void (*run)(void *arg),
+	void (*exclusive)(struct bcl_card_host *host,
+			  struct bcl_card_seat *seat, void (*run)(void *arg),
 			  void *arg);
 	/* The card's own, for other threads to read. */
 	void (*counters)(struct bcl_card_host *host,

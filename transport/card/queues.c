@@ -363,5 +363,5 @@ void bcl_card_sleep(struct bcl_port *port, bool sleeping)
 		return;
 	/* Events before this are seen by the caller's next look, those after
 	 * see the flag. */
-	bcl_card_exclusive(port->context, nothing, NULL);
+	bcl_card_exclusive(port->context, port->card->seat, nothing, NULL);
 }

@@ -20,26 +20,27 @@ enum bcl_status bcl_inproc_command(struct bcl_inproc *host,
 }
 
 static enum bcl_status control_op(struct bcl_card_host *base,
+				  struct bcl_card_seat *seat,
 				  const struct bcl_control *control)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
 	enum bcl_status status;
 	uint32_t result;
 
-	bcl_inproc_lock(host);
+	bcl_inproc_lock(host, seat);
 	status = bcl_inproc_command(host, control, &result);
-	bcl_inproc_unlock(host);
+	bcl_inproc_unlock(host, seat);
 	return status;
 }
 
-static void exclusive(struct bcl_card_host *base, void (*run)(void *arg),
-		      void *arg)
+static void exclusive(struct bcl_card_host *base, struct bcl_card_seat *seat,
+		      void (*run)(void *arg), void *arg)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
 
-	bcl_inproc_lock(host);
+	bcl_inproc_lock(host, seat);
 	run(arg);
-	bcl_inproc_unlock(host);
+	bcl_inproc_unlock(host, seat);
 }
 
 static void counters(struct bcl_card_host *base,
@@ -49,11 +50,11 @@ static void counters(struct bcl_card_host *base,
 	const uint64_t *own;
 	unsigned i;
 
-	bcl_inproc_lock(host);
+	bcl_inproc_lock(host, NULL);
 	own = bcl_card_counters(host->card);
 	for (i = 0; i < BCL_CARD_NCOUNTERS; i++)
 		atomic_store_explicit(&values[i], own[i], memory_order_relaxed);
-	bcl_inproc_unlock(host);
+	bcl_inproc_unlock(host, NULL);
 }
 
 /* ---- ports ---- */
@@ -111,6 +112,7 @@ sit_down(struct bcl_inproc *host, struct bcl_port *port,
 	uint32_t result;
 
 	seat->number = port->number;
+	seat->bias = BCL_INPROC_BIASED + (uint32_t)(seat - host->seats);
 	seat->port = port;
 	seat->made = (const _Atomic uint32_t *)&indices->requests_made;
 	seat->sleeping = (const _Atomic uint32_t *)&indices->sleeping;
@@ -137,11 +139,11 @@ port_open(struct bcl_card_host *base, struct bcl_port *port,
 	enum bcl_status status = BCL_ERR_NOMEM;
 	struct bcl_card_seat *seat;
 
-	bcl_inproc_lock(host);
+	bcl_inproc_lock(host, NULL);
 	seat = bcl_inproc_seat_find(host, port->number, 0);
 	if (seat)
 		status = sit_down(host, port, areas, control, seat);
-	bcl_inproc_unlock(host);
+	bcl_inproc_unlock(host, NULL);
 	*result = seat;
 	return status;
 }
@@ -155,7 +157,7 @@ static void port_close(struct bcl_card_host *base, struct bcl_card_seat *seat)
 	};
 	uint32_t result;
 
-	bcl_inproc_lock(host);
+	bcl_inproc_lock(host, NULL);
 	bcl_inproc_command(host, &control, &result);
 	if (host->trace) {
 		bcl_journal_port_close(&host->journal, seat->number);
@@ -164,7 +166,7 @@ static void port_close(struct bcl_card_host *base, struct bcl_card_seat *seat)
 	seat->number = 0;
 	memset(&host->areas[first_area(host, seat)], 0,
 	       BCL_CARD_AREAS * sizeof(*host->areas));
-	bcl_inproc_unlock(host);
+	bcl_inproc_unlock(host, NULL);
 }
 
 /* ---- rails ---- */
@@ -193,7 +195,7 @@ static void watch(struct bcl_card_host *base)
 	struct bcl_inproc *host = bcl_inproc_of(base);
 	unsigned r;
 
-	bcl_inproc_lock(host);
+	bcl_inproc_lock(host, NULL);
 	for (r = 0; r < host->nrails; r++) {
 		struct bcl_rail *rail = host->rails[r].rail;
 		bool up = host->rails[r].up;
@@ -207,7 +209,7 @@ static void watch(struct bcl_card_host *base)
 		host->rails[r].up = up;
 		bcl_inproc_tell_rail(host, r);
 	}
-	bcl_inproc_unlock(host);
+	bcl_inproc_unlock(host, NULL);
 }
 
 const struct bcl_card_ops bcl_card_inproc = {

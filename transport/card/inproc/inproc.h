@@ -36,22 +36,39 @@ struct bcl_inproc_node {
 	struct bcl_wire_address address[BCL_RAILS_MAX];
 };
 
-/* A port as the card's functions find it; its place is in its handles. */
-struct bcl_card_seat {
-	uint16_t number;   /* 0: free */
-	_Atomic bool rung; /* a doorbell was rung while the lock was taken */
-	struct bcl_port *port;
-	const _Atomic uint32_t *made, *sleeping; /* in its indices */
-};
-
 /*
  * The lock. Who finds it HELD, and has something that must be done, makes it
  * ASKED and leaves: the holder does it before it lets go.
+ *
+ * Locked instructions are dear to short messages. So the lock is left to a port
+ * that had it alone for many turns: its owner goes in and out by loads and
+ * stores. Who else wants it takes that bias away with a membarrier, and waits
+ * until the owner is out.
+ *
+ *  state   event                                          next
+ *  FREE    taken                                          HELD
+ *  HELD    asked for                                      ASKED
+ *          let go by a port that had it alone             BIASED
+ *          let go                                         FREE
+ *  ASKED   let go, and taken again to serve who asked     FREE, HELD
+ *  BIASED  the port's owner goes in and out               BIASED
+ *          taken by somebody else                         HELD
  */
 enum bcl_inproc_lock {
 	BCL_INPROC_FREE,
 	BCL_INPROC_HELD,
 	BCL_INPROC_ASKED,
+	BCL_INPROC_BIASED, /* and the place of the port's seat */
+};
+
+/* A port as the card's functions find it; its place is in its handles. */
+struct bcl_card_seat {
+	uint16_t number;     /* 0: free */
+	_Atomic bool rung;   /* a doorbell was rung while the lock was taken */
+	_Atomic bool inside; /* the owner is, by the bias */
+	uint32_t bias;	     /* the lock when it is left to this port */
+	struct bcl_port *port;
+	const _Atomic uint32_t *made, *sleeping; /* in its indices */
 };
 
 /* A rail and what its host remembers about polling it. */
@@ -79,8 +96,10 @@ struct bcl_inproc {
 	struct bcl_rail_sink sink;
 	unsigned nrails;
 	struct bcl_inproc_rail rails[BCL_RAILS_MAX];
-	uint64_t now;		      /* of this turn; 0: not asked yet */
-	uint64_t clock, clock_cycles; /* the last reading, and when */
+	const struct bcl_card_seat *last; /* who had the lock, and for */
+	uint32_t alone;			  /* so many turns in a row */
+	uint64_t now;			  /* of this turn; 0: not asked yet */
+	uint64_t clock, clock_cycles;	  /* the last reading, and when */
 
 	/* the frames that are being handled */
 	const struct bcl_wire_address *source;
@@ -107,11 +126,57 @@ static inline struct bcl_inproc *bcl_inproc_of(struct bcl_card_host *host)
 	return (struct bcl_inproc *)(void *)host; /* its first member */
 }
 
+/* ---- lock.c: `seat` is of the port whose owner calls, or NULL ---- */
+
+/* Whoever has it, unless it is in use. */
+bool bcl_inproc_take(struct bcl_inproc *host);
+void bcl_inproc_lock(struct bcl_inproc *host, struct bcl_card_seat *seat);
+/*
+ * It is taken: have its holder serve the doorbells. True: it was let go
+ * meanwhile and is ours, and they are ours to serve.
+ */
+bool bcl_inproc_ask_or_lock(struct bcl_inproc *host);
+/* Does what others left to be done. */
+void bcl_inproc_let_go(struct bcl_inproc *host,
+		       const struct bcl_card_seat *seat);
+
+/* If the lock is left to the port. */
+static inline bool bcl_inproc_enter(const struct bcl_inproc *host,
+				    struct bcl_card_seat *seat)
+{
+	atomic_store_explicit(&seat->inside, true, memory_order_relaxed);
+	/* Pairs with the barrier of who takes the bias away. */
+	atomic_signal_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&host->lock, memory_order_relaxed) ==
+	    seat->bias)
+		return true;
+	/* Release: what was done before by the bias. */
+	atomic_store_explicit(&seat->inside, false, memory_order_release);
+	return false;
+}
+
+static inline bool bcl_inproc_try_lock(struct bcl_inproc *host,
+				       struct bcl_card_seat *seat)
+{
+	return (seat && bcl_inproc_enter(host, seat)) || bcl_inproc_take(host);
+}
+
+static inline void bcl_inproc_unlock(struct bcl_inproc *host,
+				     struct bcl_card_seat *seat)
+{
+	host->now = 0;
+	if (seat && atomic_load_explicit(&seat->inside, memory_order_relaxed))
+		/* Release: pairs with who takes the bias away. */
+		atomic_store_explicit(&seat->inside, false,
+				      memory_order_release);
+	else
+		bcl_inproc_let_go(host, seat);
+}
+
 /* ---- turn.c ---- */
 
-void bcl_inproc_lock(struct bcl_inproc *host);
-/* Does what others left to be done. */
-void bcl_inproc_unlock(struct bcl_inproc *host);
+/* All that were rung while the lock was taken. */
+void bcl_inproc_serve_doorbells(struct bcl_inproc *host);
 
 /* The clock of this turn. */
 uint64_t bcl_inproc_now(struct bcl_inproc *host);
@@ -122,7 +187,8 @@ void bcl_inproc_wants(struct bcl_inproc *host,
 
 void bcl_inproc_doorbell(struct bcl_card_host *host,
 			 struct bcl_card_seat *seat);
-unsigned bcl_inproc_poll(struct bcl_card_host *host, bool sockets);
+unsigned bcl_inproc_poll(struct bcl_card_host *host, struct bcl_card_seat *seat,
+			 bool sockets);
 
 /* ---- node.c ---- */
 

@@ -29,9 +29,9 @@ static void doorbell(struct bcl_card_host *base, struct bcl_card_seat *seat)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
 
-	bcl_inproc_lock(host);
+	bcl_inproc_lock(host, seat);
 	bcl_journal_look(&host->journal);
-	bcl_inproc_unlock(host);
+	bcl_inproc_unlock(host, seat);
 	bcl_inproc_doorbell(base, seat);
 }
 

@@ -71,7 +71,7 @@ bcl_inproc_connect(struct bcl_card_host *base, uint64_t card, uint32_t rails,
 	enum bcl_status status;
 	unsigned r;
 
-	bcl_inproc_lock(host);
+	bcl_inproc_lock(host, NULL);
 	host->connecting = wires;
 	status = bcl_inproc_command(host, &control, index);
 	host->connecting = NULL;
@@ -90,7 +90,7 @@ bcl_inproc_connect(struct bcl_card_host *base, uint64_t card, uint32_t rails,
 			}
 		*result = node->shown;
 	}
-	bcl_inproc_unlock(host);
+	bcl_inproc_unlock(host, NULL);
 	return status;
 }
 
@@ -101,12 +101,12 @@ uint32_t bcl_inproc_node(struct bcl_card_host *base, uint32_t index,
 	uint32_t changes;
 
 	*node = (struct bcl_card_node){ 0 };
-	bcl_inproc_lock(host);
+	bcl_inproc_lock(host, NULL);
 	if (index < host->nnodes) /* else there was no memory to know it */
 		*node = host->nodes[index].shown;
 	changes =
 		atomic_load_explicit(&host->base.changes, memory_order_relaxed);
-	bcl_inproc_unlock(host);
+	bcl_inproc_unlock(host, NULL);
 	return changes;
 }
 
@@ -116,8 +116,8 @@ enum bcl_status bcl_inproc_node_info(struct bcl_card_host *base, uint32_t index,
 	struct bcl_inproc *host = bcl_inproc_of(base);
 	enum bcl_status status;
 
-	bcl_inproc_lock(host);
+	bcl_inproc_lock(host, NULL);
 	status = bcl_card_node_info(host->card, index, info);
-	bcl_inproc_unlock(host);
+	bcl_inproc_unlock(host, NULL);
 	return status;
 }

@@ -195,7 +195,7 @@ void bcl_inproc_close(struct bcl_card_host *base)
 	struct bcl_inproc *host = bcl_inproc_of(base);
 	uint32_t node, result;
 
-	bcl_inproc_lock(host);
+	bcl_inproc_lock(host, NULL);
 	for (node = 0; node < host->nnodes; node++) {
 		const struct bcl_control control = {
 			.op = BCL_CTL_DISCONNECT,
@@ -207,6 +207,6 @@ void bcl_inproc_close(struct bcl_card_host *base)
 	}
 	if (host->trace)
 		bcl_journal_close(&host->journal, BCL_RECORD_CLOSED);
-	bcl_inproc_unlock(host);
+	bcl_inproc_unlock(host, NULL);
 	release(host);
 }

@@ -1,44 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The card's lock, and turns of the card under it. */
+/* Turns of the card, under its lock. */
 #include "transport/card/inproc/inproc.h"
 
 #include "transport/counters.h"
 #include "transport/env/process.h"
 
-/* ---- the lock ---- */
-
-static bool try_lock(struct bcl_inproc *host)
-{
-	uint32_t expected = BCL_INPROC_FREE;
-
-	/* Acquire: pairs with the release of the last holder. */
-	return atomic_compare_exchange_strong_explicit(
-		&host->lock, &expected, BCL_INPROC_HELD, memory_order_acquire,
-		memory_order_relaxed);
-}
-
-void bcl_inproc_lock(struct bcl_inproc *host)
-{
-	while (!try_lock(host))
-		host->env->yield(host->env->world);
-}
-
-/*
- * The lock is taken: have its holder serve the doorbells. True: it was let go
- * meanwhile and is ours, and they are ours to serve.
- */
-static bool ask_or_lock(struct bcl_inproc *host)
-{
-	/* Release: the holder sees which `rung` it is about. */
-	if (atomic_exchange_explicit(&host->lock, BCL_INPROC_ASKED,
-				     memory_order_acq_rel) != BCL_INPROC_FREE)
-		return false;
-	/* Not asked by ourselves: two that take turns could find each other's
-	 * ASKED for ever. Acquire: pairs with the above of who asks us. */
-	atomic_exchange_explicit(&host->lock, BCL_INPROC_HELD,
-				 memory_order_acquire);
-	return true;
-}
+/* ---- doorbells ---- */
 
 static inline void doorbell(struct bcl_inproc *host,
 			    const struct bcl_card_seat *seat)
@@ -53,7 +20,7 @@ static inline void doorbell(struct bcl_inproc *host,
 	bcl_inproc_wants(host, &next);
 }
 
-static void __attribute__((noinline)) serve_doorbells(struct bcl_inproc *host)
+void bcl_inproc_serve_doorbells(struct bcl_inproc *host)
 {
 	unsigned i;
 
@@ -68,22 +35,6 @@ static void __attribute__((noinline)) serve_doorbells(struct bcl_inproc *host)
 					 memory_order_acquire);
 		if (seat->number)
 			doorbell(host, seat);
-	}
-}
-
-void bcl_inproc_unlock(struct bcl_inproc *host)
-{
-	for (;;) {
-		host->now = 0;
-		/* Acquire and release: pairs with ask_or_lock() and with the
-		 * next holder. */
-		if (atomic_exchange_explicit(&host->lock, BCL_INPROC_FREE,
-					     memory_order_acq_rel) !=
-		    BCL_INPROC_ASKED)
-			return;
-		if (!try_lock(host) && !ask_or_lock(host))
-			return;
-		serve_doorbells(host);
 	}
 }
 
@@ -121,17 +72,18 @@ bcl_inproc_doorbell(struct bcl_card_host *base, struct bcl_card_seat *seat)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
 
-	if (try_lock(host)) {
+	if (bcl_inproc_try_lock(host, seat)) {
 		bcl_count(host->context->counters, host_doorbells);
 		doorbell(host, seat);
 	} else {
-		/* Release: the request. Pairs with serve_doorbells(). */
+		/* Release: the request. Pairs with
+		 * bcl_inproc_serve_doorbells(). */
 		atomic_store_explicit(&seat->rung, true, memory_order_release);
-		if (!ask_or_lock(host))
+		if (!bcl_inproc_ask_or_lock(host))
 			return;
-		serve_doorbells(host);
+		bcl_inproc_serve_doorbells(host);
 	}
-	bcl_inproc_unlock(host);
+	bcl_inproc_unlock(host, seat);
 }
 
 /* ---- polling ---- */
@@ -217,14 +169,15 @@ static uint64_t deadline(const struct bcl_inproc *host)
 	return atomic_load_explicit(&host->base.deadline, memory_order_relaxed);
 }
 
-unsigned bcl_inproc_poll(struct bcl_card_host *base, bool sockets)
+unsigned bcl_inproc_poll(struct bcl_card_host *base, struct bcl_card_seat *seat,
+			 bool sockets)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
 	struct bcl_counter_page *counters = host->context->counters;
 	struct bcl_card_next next;
 	unsigned n = 0, r;
 
-	if (!try_lock(host)) {
+	if (!bcl_inproc_try_lock(host, seat)) {
 		atomic_fetch_add_explicit(
 			&counters->values[BCL_COUNT_host_lock_busy], 1,
 			memory_order_relaxed);
@@ -240,6 +193,6 @@ unsigned bcl_inproc_poll(struct bcl_card_host *base, bool sockets)
 	bcl_count(counters, host_polls);
 	if (!n)
 		bcl_count(counters, host_polls_empty);
-	bcl_inproc_unlock(host);
+	bcl_inproc_unlock(host, seat);
 	return n;
 }
