@@ -41,7 +41,8 @@ static void set_up(void)
 	setenv("BCL_HELPER", "0", 1);
 	ck_assert_int_eq(bcl_open(NULL, &context), BCL_OK);
 	ck_assert_int_eq(bcl_port_open(context, NULL, &port), BCL_OK);
-	ck_assert_int_eq(bcl_segment_create(SLOTS, &segment), BCL_OK);
+	ck_assert_int_eq(bcl_segment_create(&bcl_env_linux, SLOTS, &segment),
+			 BCL_OK);
 	attention = page(BCL_PAGE, true);
 	active = page(BCL_PAGE, true);
 	wake_object = eventfd(0, EFD_NONBLOCK);
@@ -53,7 +54,7 @@ static void tear_down(void)
 	close(attention);
 	close(active);
 	close(wake_object);
-	bcl_segment_unmap(&segment);
+	bcl_segment_unmap(&bcl_env_linux, &segment);
 	bcl_close(context);
 }
 
@@ -84,7 +85,7 @@ static struct bcl_greeting hello(void)
 
 static int call(void)
 {
-	int fd = bcl_socket_call(context->card_id, port->number);
+	int fd = bcl_socket_call(NULL, context->card_id, port->number);
 
 	ck_assert_int_ge(fd, 0);
 	return fd;
@@ -94,7 +95,7 @@ static void send_hello(int fd, const struct bcl_greeting *g)
 {
 	const int fds[] = { segment.fd, attention, active, wake_object };
 
-	ck_assert(bcl_socket_send(fd, g, sizeof(*g), fds, 4));
+	ck_assert(bcl_socket_send(NULL, fd, g, sizeof(*g), fds, 4));
 	serve();
 }
 
@@ -103,7 +104,7 @@ static int answer(int fd, struct bcl_greeting *g)
 {
 	int fds[BCL_SOCKET_FDS];
 	unsigned n;
-	int got = bcl_socket_receive(fd, g, sizeof(*g), fds, &n);
+	int got = bcl_socket_receive(NULL, fd, g, sizeof(*g), fds, &n);
 
 	while (n)
 		close(fds[--n]);
@@ -142,7 +143,7 @@ static int come_up(uint32_t flags)
 	ck_assert_uint_eq(g.kind, BCL_GREETING_ACCEPT);
 	g = hello();
 	g.kind = BCL_GREETING_READY;
-	ck_assert(bcl_socket_send(fd, &g, sizeof(g), NULL, 0));
+	ck_assert(bcl_socket_send(NULL, fd, &g, sizeof(g), NULL, 0));
 	serve();
 	ck_assert_int_eq(bcl_poll(port, &event), BCL_OK);
 	ck_assert_int_eq(event.kind, BCL_EVENT_PEER);
@@ -259,7 +260,7 @@ START_TEST(wrong_file)
 	int fd = call();
 
 	fds[place] = bad_file(kind);
-	ck_assert(bcl_socket_send(fd, &g, sizeof(g), fds, 4));
+	ck_assert(bcl_socket_send(NULL, fd, &g, sizeof(g), fds, 4));
 	serve();
 	/* any file that does not block is good enough to be woken by */
 	expect_refusal(fd, BCL_ERR_NOMEM);
@@ -290,7 +291,7 @@ START_TEST(wrong_count)
 	struct bcl_greeting g = hello();
 	int fd = call();
 
-	ck_assert(bcl_socket_send(fd, &g, sizeof(g), fds, (unsigned)_i));
+	ck_assert(bcl_socket_send(NULL, fd, &g, sizeof(g), fds, (unsigned)_i));
 	serve();
 	expect_end(fd);
 	check_port();
@@ -383,7 +384,7 @@ START_TEST(proof)
 	g.kind = BCL_GREETING_READY;
 	g.flags = BCL_GREETING_ATTACH;
 	g.wrote = 99;
-	ck_assert(bcl_socket_send(fd, &g, sizeof(g), NULL, 0));
+	ck_assert(bcl_socket_send(NULL, fd, &g, sizeof(g), NULL, 0));
 	serve();
 	if (_i) {
 		expect_end(fd);
@@ -411,7 +412,7 @@ START_TEST(requests)
 	g.kind = BCL_GREETING_MEMORY;
 	for (i = 0; i < 10; i++) {
 		g.handle = i * 0x10001u;
-		ck_assert(bcl_socket_send(fd, &g, sizeof(g), NULL, 0));
+		ck_assert(bcl_socket_send(NULL, fd, &g, sizeof(g), NULL, 0));
 		serve();
 		ck_assert_int_eq(answer(fd, &g), 1);
 		ck_assert_uint_eq(g.kind, BCL_GREETING_GRANT);
@@ -421,7 +422,7 @@ START_TEST(requests)
 	}
 	/* asks without end, and reads no answer */
 	for (i = 0; i < 5000; i++) {
-		if (!bcl_socket_send(fd, &g, sizeof(g), NULL, 0))
+		if (!bcl_socket_send(NULL, fd, &g, sizeof(g), NULL, 0))
 			serve();
 	}
 	/* answers that nobody asked for, and nonsense */
@@ -430,7 +431,7 @@ START_TEST(requests)
 		g.status = 0;
 		g.grant = UINT32_MAX;
 		g.length = UINT64_MAX;
-		bcl_socket_send(fd, &g, sizeof(g), &active, 1);
+		bcl_socket_send(NULL, fd, &g, sizeof(g), &active, 1);
 		serve();
 	}
 	ck_assert_int_eq(bcl_poll(port, &event), BCL_ERR_EMPTY);
@@ -459,7 +460,7 @@ START_TEST(twice)
 	ck_assert_uint_eq(g.kind, BCL_GREETING_ACCEPT);
 	g = hello();
 	g.kind = BCL_GREETING_READY;
-	ck_assert(bcl_socket_send(second, &g, sizeof(g), NULL, 0));
+	ck_assert(bcl_socket_send(NULL, second, &g, sizeof(g), NULL, 0));
 	serve();
 	ck_assert_int_eq(bcl_poll(port, &event), BCL_OK);
 	ck_assert_int_eq(event.status, BCL_OK);

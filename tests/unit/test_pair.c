@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/unit/unit.h"
+#include "transport/env/env.h"
 #include "transport/shm/segment.h"
 
 enum {
@@ -29,7 +30,8 @@ static void set_up(void)
 {
 	unsigned side;
 
-	ck_assert_int_eq(bcl_segment_create(SLOTS, &segment), BCL_OK);
+	ck_assert_int_eq(bcl_segment_create(&bcl_env_linux, SLOTS, &segment),
+			 BCL_OK);
 	for (side = 0; side < 2; side++) {
 		bcl_segment_pair(&segment, side, &pair[side]);
 		pair[side].attention = &awake;
@@ -38,7 +40,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-	bcl_segment_unmap(&segment);
+	bcl_segment_unmap(&bcl_env_linux, &segment);
 }
 
 static void start_at(uint64_t start)

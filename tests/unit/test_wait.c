@@ -66,7 +66,7 @@ static void open_port(unsigned local_ranks)
 	env.processors = processors;
 	env.thread_start = NULL;
 	env.rails = NULL;
-	env.shared_memory = false;
+	env.shm_host = NULL;
 	world.now = 5000000000;
 	world.yield_takes = 300;
 	ck_assert_int_eq(bcl_open(&options, &context), BCL_OK);

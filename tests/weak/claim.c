@@ -23,9 +23,10 @@ static uint64_t unreadable; /* the address of a chunk; 0: none */
 
 /* ---- memory of another process, which here is the same ---- */
 
-enum bcl_status bcl_attach_read(pid_t pid, void *local, uint64_t remote,
-				size_t length)
+enum bcl_status bcl_attach_read(const struct bcl_env *env, pid_t pid,
+				void *local, uint64_t remote, size_t length)
 {
+	(void)env;
 	(void)pid;
 	weak_assert(length == PAGE);
 	if (remote == unreadable)
@@ -34,9 +35,11 @@ enum bcl_status bcl_attach_read(pid_t pid, void *local, uint64_t remote,
 	return BCL_OK;
 }
 
-enum bcl_status bcl_attach_write(pid_t pid, const void *local, uint64_t remote,
+enum bcl_status bcl_attach_write(const struct bcl_env *env, pid_t pid,
+				 const void *local, uint64_t remote,
 				 size_t length)
 {
+	(void)env;
 	(void)pid;
 	weak_assert(length == PAGE);
 	memcpy((void *)remote, local, sizeof(uint64_t));

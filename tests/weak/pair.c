@@ -4,6 +4,7 @@
 
 #include "sim/fail.h"
 #include "tests/weak/weak.h"
+#include "transport/shm/host.h"
 #include "transport/shm/segment.h"
 
 enum {
@@ -15,6 +16,7 @@ enum {
 	SHORT = 24, /* bytes, too long for the line */
 };
 
+static const struct bcl_env env = { .shm_host = &bcl_shm_linux };
 static struct bcl_segment segment;
 static struct bcl_pair pair[2];
 static const _Atomic uint32_t awake;
@@ -26,7 +28,7 @@ static void set_up(void)
 	size_t ring = SLOTS * sizeof(struct bcl_slot);
 
 	if (!segment.head)
-		sim_check(!bcl_segment_create(SLOTS, &segment), "no segment");
+		sim_check(!bcl_segment_create(&env, SLOTS, &segment), "no segment");
 	memset(segment.head, 0, sizeof(*segment.head));
 	for (unsigned side = 0; side < 2; side++) {
 		memset(segment.ring[side], 0, ring);

@@ -5,6 +5,7 @@
 
 #include "sim/fail.h"
 #include "transport/internal.h"
+#include "transport/shm/host.h"
 #include "transport/shm/remote.h"
 
 enum {
@@ -72,6 +73,7 @@ static const struct bcl_env env = {
 	.wait = sleep,
 	.barrier = barrier,
 	.sleeps_at_once = true,
+	.shm_host = &bcl_shm_linux,
 };
 
 /* ---- what else a port does, of which nothing is due ---- */
@@ -132,7 +134,7 @@ static void set_up_segment(struct bcl_segment *segment)
 	size_t ring = SLOTS * sizeof(struct bcl_slot);
 
 	if (!segment->head)
-		sim_check(!bcl_segment_create(SLOTS, segment), "no segment");
+		sim_check(!bcl_segment_create(&env, SLOTS, segment), "no segment");
 	memset(segment->head, 0, sizeof(*segment->head));
 	for (unsigned i = 0; i < 2; i++) {
 		memset(segment->ring[i], 0, ring);

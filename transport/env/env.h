@@ -25,7 +25,9 @@ enum bcl_log_level {
 };
 
 struct bcl_card_ops;
+struct bcl_charge;
 struct bcl_rail_kind;
+struct bcl_shm_host;
 struct bcl_thread;
 
 struct bcl_env {
@@ -120,8 +122,12 @@ struct bcl_env {
 	/* Sleeping costs nothing (virtual time): a wait does so at once. */
 	bool sleeps_at_once;
 
-	/* Shared memory and attach may be tried. */
-	bool shared_memory;
+	/* Shared memory and attach (transport/shm/host.h); NULL: neither. */
+	const struct bcl_shm_host *shm_host;
+
+	/* What shared memory takes (transport/env/charge.h); NULL: it takes its
+	 * time by itself. */
+	const struct bcl_charge *charge;
 
 	/* Who hosts the card (transport/card/ops.h); NULL: there is none. */
 	const struct bcl_card_ops *card;

@@ -2,6 +2,7 @@
 /* The environment of a Linux process. */
 #include "transport/card/ops.h"
 #include "transport/env/env.h"
+#include "transport/shm/host.h"
 #include "transport/wire/rail.h"
 
 #include <errno.h>
@@ -352,7 +353,7 @@ const struct bcl_env bcl_env_linux = {
 	.variable = linux_variable,
 	.variables = linux_variables,
 	.host = linux_host,
-	.shared_memory = true,
+	.shm_host = &bcl_shm_linux,
 	.card = &bcl_card_inproc,
 	.rails = linux_rails,
 };

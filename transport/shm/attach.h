@@ -10,16 +10,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include <bcl/status.h>
+#include "transport/env/env.h"
 
 /*
  * OK: all bytes were copied. MEMORY: the peer's or the own memory is not
  * there. DEAD: no such process. PERM: the system forbids it. Some bytes may
  * have been copied when it fails.
  */
-enum bcl_status bcl_attach_read(pid_t pid, void *local, uint64_t remote,
-				size_t length);
-enum bcl_status bcl_attach_write(pid_t pid, const void *local, uint64_t remote,
+enum bcl_status bcl_attach_read(const struct bcl_env *env, pid_t pid,
+				void *local, uint64_t remote, size_t length);
+enum bcl_status bcl_attach_write(const struct bcl_env *env, pid_t pid,
+				 const void *local, uint64_t remote,
 				 size_t length);
 
 /*
@@ -27,8 +28,8 @@ enum bcl_status bcl_attach_write(pid_t pid, const void *local, uint64_t remote,
  * by reading it, then write a word there. With process id namespaces a number
  * alone may be another process here.
  */
-enum bcl_status bcl_attach_prove(pid_t pid, uint64_t nonce_address,
-				 uint64_t nonce, uint64_t scratch_address,
-				 uint64_t scratch);
+enum bcl_status bcl_attach_prove(const struct bcl_env *env, pid_t pid,
+				 uint64_t nonce_address, uint64_t nonce,
+				 uint64_t scratch_address, uint64_t scratch);
 
 #endif

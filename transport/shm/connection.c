@@ -1,37 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 #include "transport/shm/connection.h"
 
-#include <poll.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "transport/shm/greeting.h"
 #include "transport/shm/handshake.h"
+#include "transport/shm/host.h"
 #include "transport/shm/port.h"
 #include "transport/shm/socket.h"
 
-static void close_fd(int *fd)
+static void close_fd(struct bcl_connection *c, int *fd)
 {
+	const struct bcl_env *env = bcl_shm_env(c->shm);
+
 	if (*fd >= 0)
-		close(*fd);
+		env->shm_host->close(env->world, *fd);
 	*fd = -1;
 }
 
 static void close_watched(struct bcl_connection *c, int *fd)
 {
-	/* not left to close(): a forked child may hold the file open */
+	const struct bcl_env *env = bcl_shm_env(c->shm);
+
+	/* not left to closing: a forked child may hold the file open */
 	if (*fd >= 0)
-		epoll_ctl(c->shm->group, EPOLL_CTL_DEL, *fd, NULL);
-	close_fd(fd);
+		env->shm_host->group_remove(env->world, c->shm->group, *fd);
+	close_fd(c, fd);
 }
 
 bool bcl_connection_watch(struct bcl_connection *c, int fd)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = c };
+	const struct bcl_env *env = bcl_shm_env(c->shm);
 
-	return !epoll_ctl(c->shm->group, EPOLL_CTL_ADD, fd, &event);
+	return env->shm_host->group_add(env->world, c->shm->group, fd, c);
 }
 
 static bool in_handshake(const struct bcl_connection *c)
@@ -59,9 +60,10 @@ void bcl_connection_set_state(struct bcl_connection *c,
 
 void bcl_connection_hang_up(struct bcl_connection *c)
 {
-	/* a forked child may hold the socket open: so end it for all */
+	const struct bcl_env *env = bcl_shm_env(c->shm);
+
 	if (c->socket >= 0)
-		shutdown(c->socket, SHUT_RDWR);
+		env->shm_host->hang_up(env->world, c->socket);
 	close_watched(c, &c->socket);
 	close_watched(c, &c->pidfd);
 }
@@ -69,13 +71,15 @@ void bcl_connection_hang_up(struct bcl_connection *c)
 /* Give back all that is shared with the peer. */
 static void let_go(struct bcl_connection *c)
 {
+	const struct bcl_env *env = bcl_shm_env(c->shm);
+
 	bcl_connection_hang_up(c);
-	close_fd(&c->wake);
+	close_fd(c, &c->wake);
 	if (c->segment.head)
-		bcl_segment_unmap(&c->segment);
-	bcl_page_unmap((void *)(uintptr_t)c->its_attention);
+		bcl_segment_unmap(env, &c->segment);
+	bcl_page_unmap(env, (void *)(uintptr_t)c->its_attention);
 	c->its_attention = NULL;
-	bcl_page_unmap(c->its_active);
+	bcl_page_unmap(env, c->its_active);
 	c->its_active = NULL;
 }
 
@@ -167,10 +171,11 @@ void bcl_connection_fail(struct bcl_connection *c, enum bcl_status status,
 
 bool bcl_connection_accept(struct bcl_shm_port *shm, int fd, uint64_t now)
 {
+	const struct bcl_env *env = bcl_shm_env(shm);
 	struct bcl_connection *c;
 	pid_t pid;
 
-	if (!bcl_socket_peer(fd, &pid))
+	if (!env->shm_host->peer(env->world, fd, &pid))
 		return false;
 	c = bcl_connection_new(shm, BCL_CONNECTION_ACCEPTED, now);
 	if (!c)
@@ -243,9 +248,9 @@ static void take(struct bcl_connection *c, const struct bcl_greeting *g,
 
 static bool process_ended(const struct bcl_connection *c)
 {
-	struct pollfd p = { .fd = c->pidfd, .events = POLLIN };
+	const struct bcl_env *env = bcl_shm_env(c->shm);
 
-	return c->pidfd >= 0 && poll(&p, 1, 0) == 1;
+	return c->pidfd >= 0 && env->shm_host->has_ended(env->world, c->pidfd);
 }
 
 static void end(struct bcl_connection *c)
@@ -263,17 +268,20 @@ static void end(struct bcl_connection *c)
 
 void bcl_connection_serve(struct bcl_connection *c)
 {
+	const struct bcl_env *env = bcl_shm_env(c->shm);
+	const struct bcl_shm_host *host = env->shm_host;
 	struct bcl_greeting g;
 	int fds[BCL_SOCKET_FDS];
 	unsigned nfds;
 
 	if (c->socket < 0)
 		return;
-	switch (bcl_socket_receive(c->socket, &g, sizeof(g), fds, &nfds)) {
+	switch (host->receive(env->world, c->socket, &g, sizeof(g), fds,
+			      &nfds)) {
 	case 1:
 		take(c, &g, fds, nfds);
 		while (nfds)
-			close(fds[--nfds]);
+			host->close(env->world, fds[--nfds]);
 		break;
 	case 0:
 		if (process_ended(c))

@@ -86,6 +86,7 @@ struct bcl_connection {
 	uint32_t watch;	    /* the peer's word in the own attention page */
 	uint32_t its_watch; /* own word in the peer's */
 	uint32_t woken;	    /* the sleep that the peer was woken from */
+	uint32_t charged;   /* lines sent (transport/env/charge.h) */
 	const _Atomic uint32_t *its_attention; /* pages; NULL: none yet */
 	_Atomic uint64_t *its_active;
 

@@ -4,7 +4,6 @@
 
 #include "transport/shm/greeting.h"
 #include "transport/shm/port.h"
-#include "transport/shm/socket.h"
 
 enum {
 	REVOKE_TIME = 1000000000, /* ns that a release waits for a peer that
@@ -76,8 +75,7 @@ void bcl_grant_answer(struct bcl_connection *c,
 				      handle, memory_order_release);
 	}
 	/* A peer that does not read its answers asks in vain. */
-	bcl_socket_send(c->socket, &answer, sizeof(answer),
-			nfds ? &memory->fd : NULL, nfds);
+	bcl_greeting_send(c, &answer, nfds ? &memory->fd : NULL, nfds);
 	pthread_mutex_unlock(&context->memory_lock);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "transport/shm/connection.h"
+#include "transport/shm/host.h"
 #include "transport/shm/port.h"
 
 struct bcl_greeting bcl_greeting_make(const struct bcl_connection *c,
@@ -28,4 +29,14 @@ struct bcl_greeting bcl_greeting_make(const struct bcl_connection *c,
 
 	memcpy(g.key, context->key, sizeof(g.key));
 	return g;
+}
+
+bool bcl_greeting_send(const struct bcl_connection *c,
+		       const struct bcl_greeting *greeting, const int *fds,
+		       unsigned nfds)
+{
+	const struct bcl_env *env = bcl_shm_env(c->shm);
+
+	return env->shm_host->send(env->world, c->socket, greeting,
+				   sizeof(*greeting), fds, nfds);
 }

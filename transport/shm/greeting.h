@@ -3,6 +3,7 @@
 #ifndef BCL_SHM_GREETING_H
 #define BCL_SHM_GREETING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <bcl/wire.h>
@@ -59,5 +60,10 @@ _Static_assert(sizeof(struct bcl_greeting) == 128, "no holes");
 /* A greeting with everything about this side that it may need. */
 struct bcl_greeting bcl_greeting_make(const struct bcl_connection *connection,
 				      enum bcl_greeting_kind kind);
+
+/* With descriptors. False: the peer is gone, or does not read. */
+bool bcl_greeting_send(const struct bcl_connection *connection,
+		       const struct bcl_greeting *greeting, const int *fds,
+		       unsigned nfds);
 
 #endif

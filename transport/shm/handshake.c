@@ -2,17 +2,15 @@
 #include "transport/shm/handshake.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "transport/shm/attach.h"
 #include "transport/shm/greeting.h"
+#include "transport/shm/host.h"
 #include "transport/shm/port.h"
-#include "transport/shm/socket.h"
 
-/* What `attention` of a pair points at where senders need a fence. */
+/* What `attention` of a pair points at where senders need a fence, or are
+ * charged for what they send. */
 static const _Atomic uint32_t always_attend = 1;
 
 /* Send the greeting with this port's descriptors, those from `first` on. */
@@ -22,8 +20,7 @@ static bool send_greeting(struct bcl_connection *c,
 	const int fds[] = { c->segment.fd, c->shm->attention_fd,
 			    c->shm->active_fd, c->shm->port->object };
 
-	return bcl_socket_send(c->socket, g, sizeof(*g), fds + first,
-			       4 - first);
+	return bcl_greeting_send(c, g, fds + first, 4 - first);
 }
 
 static void refuse(struct bcl_connection *c, enum bcl_status status)
@@ -32,7 +29,7 @@ static void refuse(struct bcl_connection *c, enum bcl_status status)
 
 	g.status = status;
 	memset(g.key, 0, sizeof(g.key));
-	bcl_socket_send(c->socket, &g, sizeof(g), NULL, 0);
+	bcl_greeting_send(c, &g, NULL, 0);
 }
 
 static void refuse_and_fail(struct bcl_connection *c, enum bcl_status status,
@@ -47,10 +44,11 @@ static void refuse_and_fail(struct bcl_connection *c, enum bcl_status status,
 void bcl_handshake_call(struct bcl_connection *c)
 {
 	const struct bcl_context *context = bcl_shm_context(c->shm);
+	const struct bcl_env *env = context->env;
 	struct bcl_greeting g;
 	enum bcl_status status;
 
-	c->socket = bcl_socket_call(c->card, c->number);
+	c->socket = env->shm_host->call(env->world, c->card, c->number);
 	if (c->socket < 0 && errno == EAGAIN) {
 		bcl_connection_set_state(c, BCL_CONNECTION_CALLING);
 		return;
@@ -63,12 +61,12 @@ void bcl_handshake_call(struct bcl_connection *c)
 					    : "shared memory: no socket");
 		return;
 	}
-	if (!bcl_socket_peer(c->socket, &c->pid)) {
+	if (!env->shm_host->peer(env->world, c->socket, &c->pid)) {
 		bcl_connection_fail(c, BCL_ERR_PERM,
 				    "shared memory: another user's process");
 		return;
 	}
-	status = bcl_segment_create((uint32_t)context->config.ring_slots,
+	status = bcl_segment_create(env, (uint32_t)context->config.ring_slots,
 				    &c->segment);
 	if (status) {
 		bcl_connection_fail(c, status,
@@ -94,16 +92,16 @@ static bool adopt(struct bcl_connection *c, const struct bcl_greeting *g,
 		  const int fds[3])
 {
 	const struct bcl_context *context = bcl_shm_context(c->shm);
-	int flags = fcntl(fds[2], F_GETFL);
+	const struct bcl_env *env = context->env;
+	const struct bcl_shm_host *host = env->shm_host;
 
-	/* the wake-up must never block, whatever it is */
-	if (g->watch >= BCL_SHM_PEERS || flags < 0 || !(flags & O_NONBLOCK))
+	if (g->watch >= BCL_SHM_PEERS || !host->wakes(env->world, fds[2]))
 		return false;
-	c->its_attention = bcl_page_map(fds[0], false);
-	c->its_active = bcl_page_map(fds[1], true);
+	c->its_attention = bcl_page_map(env, fds[0], false);
+	c->its_active = bcl_page_map(env, fds[1], true);
 	if (!c->its_attention || !c->its_active)
 		return false;
-	c->wake = fcntl(fds[2], F_DUPFD_CLOEXEC, 0);
+	c->wake = host->copy(env->world, fds[2]);
 	if (c->wake < 0)
 		return false;
 	c->its_watch = g->watch;
@@ -112,9 +110,9 @@ static bool adopt(struct bcl_connection *c, const struct bcl_greeting *g,
 	c->its_scratch_address = g->scratch_address;
 	c->fence = !context->barrier || !(g->flags & BCL_GREETING_BARRIER);
 	if (c->pid > 0)
-		c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+		c->pidfd = host->process(env->world, c->pid);
 	if (c->pidfd >= 0 && !bcl_connection_watch(c, c->pidfd)) {
-		close(c->pidfd);
+		host->close(env->world, c->pidfd);
 		c->pidfd = -1;
 	}
 	return true;
@@ -131,7 +129,7 @@ static bool prove(struct bcl_connection *c, uint64_t *wrote)
 			 "another process id namespace";
 		return false;
 	}
-	if (bcl_attach_prove(c->pid, c->its_nonce_address, c->its_nonce,
+	if (bcl_attach_prove(env, c->pid, c->its_nonce_address, c->its_nonce,
 			     c->its_scratch_address, *wrote)) {
 		c->why = "shared memory, double copy: attach is forbidden";
 		return false;
@@ -145,8 +143,9 @@ static void come_up(struct bcl_connection *c)
 
 	bcl_segment_pair(&c->segment, c->side, pair);
 	pair->connection = c;
-	pair->attention =
-		c->fence ? &always_attend : &c->its_attention[c->its_watch];
+	pair->attention = c->fence || bcl_shm_env(c->shm)->charge
+				  ? &always_attend
+				  : &c->its_attention[c->its_watch];
 	if (c->attach)
 		c->why = "shared memory, large messages copied once";
 	else if (!c->why)
@@ -212,6 +211,7 @@ static void take_hello(struct bcl_connection *c, const struct bcl_greeting *g,
 		       const int *fds, unsigned nfds)
 {
 	const struct bcl_context *context = bcl_shm_context(c->shm);
+	const struct bcl_env *env = context->env;
 	int segment;
 
 	if (g->kind != BCL_GREETING_HELLO || nfds != 4) {
@@ -235,10 +235,11 @@ static void take_hello(struct bcl_connection *c, const struct bcl_greeting *g,
 	c->number = g->number;
 	c->side = 1;
 	c->attach = context->config.attach && (g->flags & BCL_GREETING_ATTACH);
-	segment = fcntl(fds[0], F_DUPFD_CLOEXEC, 0);
-	if (segment < 0 || bcl_segment_map(segment, g->slots, &c->segment)) {
+	segment = env->shm_host->copy(env->world, fds[0]);
+	if (segment < 0 ||
+	    bcl_segment_map(env, segment, g->slots, &c->segment)) {
 		if (segment >= 0)
-			close(segment);
+			env->shm_host->close(env->world, segment);
 		refuse_and_fail(c, BCL_ERR_NOMEM, "no room for its segment");
 		return;
 	}
@@ -309,7 +310,7 @@ static void take_answer(struct bcl_connection *c, const struct bcl_greeting *g,
 		ready.flags |= BCL_GREETING_ATTACH;
 		c->attach = true;
 	}
-	if (bcl_socket_send(c->socket, &ready, sizeof(ready), NULL, 0))
+	if (bcl_greeting_send(c, &ready, NULL, 0))
 		come_up(c);
 	else
 		bcl_connection_fail(c, BCL_ERR_UNREACHABLE,

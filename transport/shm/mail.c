@@ -4,7 +4,6 @@
 #include "transport/shm/greeting.h"
 #include "transport/shm/message.h"
 #include "transport/shm/port.h"
-#include "transport/shm/socket.h"
 
 enum {
 	POKE_AFTER = 1000000, /* ns without an answer: tell the helper */
@@ -85,7 +84,8 @@ bool bcl_mail_serve(struct bcl_connection *c, uint64_t index)
 	struct bcl_context *context = bcl_shm_context(c->shm);
 
 	if (index >= BCL_MAILS ||
-	    !bcl_segment_reserve(&c->segment, BCL_AREA_MAIL, !c->side))
+	    !bcl_segment_reserve(bcl_shm_env(c->shm), &c->segment,
+				 BCL_AREA_MAIL, !c->side))
 		return false;
 	pthread_mutex_lock(&context->memory_lock);
 	serve(c, (unsigned)index);
@@ -99,7 +99,8 @@ void bcl_mail_serve_all(struct bcl_connection *c)
 	struct bcl_context *context = bcl_shm_context(c->shm);
 	unsigned i;
 
-	if (!bcl_segment_reserve(&c->segment, BCL_AREA_MAIL, !c->side))
+	if (!bcl_segment_reserve(bcl_shm_env(c->shm), &c->segment,
+				 BCL_AREA_MAIL, !c->side))
 		return;
 	pthread_mutex_lock(&context->memory_lock);
 	for (i = 0; i < BCL_MAILS; i++)
@@ -172,7 +173,8 @@ enum bcl_status bcl_mail_begin(struct bcl_connection *c,
 	struct bcl_remotes *r = bcl_remotes_use(c);
 	unsigned i;
 
-	if (!r || !bcl_segment_reserve(&c->segment, BCL_AREA_MAIL, c->side))
+	if (!r || !bcl_segment_reserve(bcl_shm_env(c->shm), &c->segment,
+				       BCL_AREA_MAIL, c->side))
 		return BCL_ERR_NOMEM;
 	for (i = 0; i < BCL_ACCESSES && r->access[i].op; i++)
 		;
@@ -260,7 +262,7 @@ static void poke(struct bcl_connection *c, uint64_t now)
 	if (pthread_mutex_trylock(&c->shm->lock))
 		return;
 	if (c->socket >= 0)
-		bcl_socket_send(c->socket, &packet, sizeof(packet), NULL, 0);
+		bcl_greeting_send(c, &packet, NULL, 0);
 	pthread_mutex_unlock(&c->shm->lock);
 	c->remotes->poke_at = now + POKE_AFTER;
 }

@@ -149,8 +149,8 @@ static bool copy_chunk(struct bcl_connection *c, struct bcl_offer *offer)
 	at = bcl_claim_front(word) * offer->chunk;
 	n = offer->wanted - at < offer->chunk ? offer->wanted - at
 					      : offer->chunk;
-	status = bcl_attach_write(c->pid, offer->buffer + at,
-				  offer->target + at, n);
+	status = bcl_attach_write(bcl_shm_env(c->shm), c->pid,
+				  offer->buffer + at, offer->target + at, n);
 	bcl_count_add(c->shm->port->counters, BCL_COUNT_shm_bytes_joined, n);
 	offer->done++;
 	/* partner: the acquire in finish() of pull.c */

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "transport/env/charge.h"
 #include "transport/shm/message.h"
 #include "transport/shm/port.h"
 
@@ -139,6 +140,16 @@ void bcl_pair_break(struct bcl_pair *pair, const char *what, uint64_t value)
 	bcl_shm_want(connection->shm, BCL_WORK_BROKEN);
 }
 
+/* What was sent since the last time takes virtual time. */
+static void charge(struct bcl_connection *c, const struct bcl_env *env)
+{
+	uint32_t lines = c->pair.tail + (uint32_t)c->pair.sent_half;
+
+	if (lines != c->charged)
+		env->charge->message(env->world, c->wake, lines - c->charged);
+	c->charged = lines;
+}
+
 enum bcl_status bcl_pair_attend(struct bcl_pair *pair)
 {
 	struct bcl_connection *connection = pair->connection;
@@ -148,6 +159,8 @@ enum bcl_status bcl_pair_attend(struct bcl_pair *pair)
 		&connection->its_attention[connection->its_watch];
 	uint32_t attention;
 
+	if (env->charge)
+		charge(connection, env);
 	/* partner: the fence in bcl_shm_sleep() */
 	if (connection->fence) {
 		atomic_thread_fence(memory_order_seq_cst);

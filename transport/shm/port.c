@@ -2,20 +2,11 @@
 #include "transport/shm/port.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "transport/shm/handshake.h"
-#include "transport/shm/socket.h"
-
-#ifndef F_SEAL_FUTURE_WRITE
-#define F_SEAL_FUTURE_WRITE 0x0010 /* Linux 5.1 */
-#endif
+#include "transport/shm/host.h"
 
 enum {
 	SERVE_MAX = 64, /* things looked at in one turn */
@@ -40,12 +31,13 @@ static void unshare_page(struct bcl_shm_port *shm, void *page, int fd)
 
 static void close_files(struct bcl_shm_port *shm)
 {
-	if (shm->listener >= 0)
-		close(shm->listener);
-	if (shm->group >= 0)
-		close(shm->group);
-	if (shm->spare >= 0)
-		close(shm->spare);
+	const struct bcl_env *env = bcl_shm_env(shm);
+	const int fds[] = { shm->listener, shm->group, shm->spare };
+	unsigned i;
+
+	for (i = 0; i < 3; i++)
+		if (fds[i] >= 0)
+			env->shm_host->close(env->world, fds[i]);
 }
 
 static void destroy(struct bcl_shm_port *shm)
@@ -61,23 +53,24 @@ static void destroy(struct bcl_shm_port *shm)
 
 static const char *open_files(struct bcl_shm_port *shm)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = shm };
+	const struct bcl_env *env = bcl_shm_env(shm);
+	const struct bcl_shm_host *host = env->shm_host;
 
 	shm->attention = share_page(shm, "bcl-attention", &shm->attention_fd);
 	shm->active = share_page(shm, "bcl-active", &shm->active_fd);
 	if (!shm->attention || !shm->active)
 		return "no shared memory";
-	/* Where this seal is not known a faulty peer can disturb this port's
+	/* Where the host cannot a faulty peer can disturb this port's
 	 * wake-ups: worth having, not worth failing for. */
-	fcntl(shm->attention_fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
-	shm->group = epoll_create1(EPOLL_CLOEXEC);
-	shm->spare = fcntl(shm->attention_fd, F_DUPFD_CLOEXEC, 0);
-	shm->listener = bcl_socket_listen(bcl_shm_context(shm)->card_id,
-					  shm->port->number);
+	host->protect(env->world, shm->attention_fd);
+	shm->group = host->group_open(env->world);
+	shm->spare = host->copy(env->world, shm->attention_fd);
+	shm->listener = host->listen(env->world, bcl_shm_context(shm)->card_id,
+				     shm->port->number);
 	if (shm->listener < 0 && errno == EADDRINUSE)
 		return "the port's name is taken";
 	if (shm->group < 0 || shm->spare < 0 || shm->listener < 0 ||
-	    epoll_ctl(shm->group, EPOLL_CTL_ADD, shm->listener, &event))
+	    !host->group_add(env->world, shm->group, shm->listener, shm))
 		return "no descriptor left, or no local sockets";
 	return NULL;
 }
@@ -89,7 +82,7 @@ enum bcl_status bcl_shm_port_open(struct bcl_port *port, char why[96])
 	struct bcl_shm_port *shm;
 	const char *reason;
 
-	if (!env->shared_memory || !context->config.shm) {
+	if (!env->shm_host || !context->config.shm) {
 		snprintf(why, 96, "switched off (BCL_SHM)");
 		return BCL_ERR_UNSUPPORTED;
 	}
@@ -134,7 +127,7 @@ void bcl_shm_port_close(struct bcl_port *port)
 		struct bcl_orphan *orphan = shm->orphans;
 
 		shm->orphans = orphan->next;
-		munmap(orphan->address, orphan->length);
+		bcl_file_unmap(env, orphan->address, orphan->length);
 		env->release(env->world, orphan, sizeof(*orphan));
 	}
 	destroy(shm);
@@ -149,25 +142,26 @@ int bcl_shm_fd(const struct bcl_port *port)
 
 static void accept_all(struct bcl_shm_port *shm, uint64_t now)
 {
+	const struct bcl_env *env = bcl_shm_env(shm);
+	const struct bcl_shm_host *host = env->shm_host;
 	int fd;
 
 	for (;;) {
-		fd = accept4(shm->listener, NULL, NULL,
-			     SOCK_NONBLOCK | SOCK_CLOEXEC);
+		fd = host->accept(env->world, shm->listener);
 		if (fd >= 0) {
 			if (!bcl_connection_accept(shm, fd, now))
-				close(fd);
+				host->close(env->world, fd);
 			continue;
 		}
 		if (errno != EMFILE && errno != ENFILE)
 			return;
 		/* Turn the caller away with the spare descriptor: it takes the
 		 * card instead of waiting. */
-		close(shm->spare);
-		fd = accept4(shm->listener, NULL, NULL, SOCK_CLOEXEC);
+		host->close(env->world, shm->spare);
+		fd = host->accept(env->world, shm->listener);
 		if (fd >= 0)
-			close(fd);
-		shm->spare = fcntl(shm->attention_fd, F_DUPFD_CLOEXEC, 0);
+			host->close(env->world, fd);
+		shm->spare = host->copy(env->world, shm->attention_fd);
 		if (fd < 0)
 			return;
 		bcl_count(bcl_shm_context(shm)->counters, shm_turned_away);
@@ -188,17 +182,19 @@ static void serve_waiting(struct bcl_shm_port *shm, uint64_t now)
 
 static void serve(struct bcl_shm_port *shm, uint64_t now)
 {
-	struct epoll_event event;
+	const struct bcl_env *env = bcl_shm_env(shm);
 	unsigned i;
 
 	/* one at a time: serving one may free the connection of another */
 	for (i = 0; i < SERVE_MAX; i++) {
-		if (epoll_wait(shm->group, &event, 1, 0) != 1)
+		void *who = env->shm_host->group_next(env->world, shm->group);
+
+		if (!who)
 			break;
-		if (event.data.ptr == shm)
+		if (who == shm)
 			accept_all(shm, now);
 		else
-			bcl_connection_serve(event.data.ptr);
+			bcl_connection_serve(who);
 	}
 	if (shm->waiting)
 		serve_waiting(shm, now);

@@ -91,8 +91,9 @@ static void copy_chunk(struct bcl_connection *c, struct bcl_pull *pull,
 	uint64_t at = index * pull->chunk;
 	uint64_t n = pull->length - at < pull->chunk ? pull->length - at
 						     : pull->chunk;
-	enum bcl_status status = bcl_attach_read(c->pid, pull->buffer + at,
-						 pull->address + at, n);
+	enum bcl_status status =
+		bcl_attach_read(bcl_shm_env(c->shm), c->pid, pull->buffer + at,
+				pull->address + at, n);
 
 	pull->mine++;
 	if (status)
@@ -194,7 +195,8 @@ static bool worth_joining(const struct bcl_connection *c, uint64_t length)
 {
 	if (length < bcl_shm_context(c->shm)->config.copy_both)
 		return false;
-	if (length >= WAKE_FROM)
+	/* to wake it costs; in virtual time who sleeps would be polling */
+	if (length >= WAKE_FROM || bcl_shm_env(c->shm)->sleeps_at_once)
 		return true;
 	return !(atomic_load_explicit(&c->its_attention[c->its_watch],
 				      memory_order_relaxed) &

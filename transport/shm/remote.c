@@ -2,12 +2,9 @@
 /* Memory of a peer: asking for it, mapping it. */
 #include "transport/shm/remote.h"
 
-#include <sys/mman.h>
-
 #include "transport/shm/greeting.h"
 #include "transport/shm/message.h"
 #include "transport/shm/port.h"
-#include "transport/shm/socket.h"
 
 struct bcl_remotes *bcl_remotes_use(struct bcl_connection *c)
 {
@@ -18,10 +15,10 @@ struct bcl_remotes *bcl_remotes_use(struct bcl_connection *c)
 	return c->remotes;
 }
 
-static void forget(struct bcl_remote *remote)
+static void forget(const struct bcl_env *env, struct bcl_remote *remote)
 {
 	if (remote->mapped)
-		munmap(remote->mapped, remote->length);
+		bcl_file_unmap(env, remote->mapped, remote->length);
 	remote->mapped = NULL;
 	remote->maps = 0;
 	atomic_store_explicit(&remote->state, BCL_REMOTE_FREE,
@@ -57,7 +54,7 @@ void bcl_remotes_free(struct bcl_connection *c)
 
 		if (remote->mapped && remote->maps)
 			keep(c, remote);
-		forget(remote);
+		forget(env, remote);
 	}
 	env->release(env->world, c->remotes, sizeof(*c->remotes));
 	c->remotes = NULL;
@@ -70,8 +67,9 @@ static uint32_t state_of(struct bcl_remote *remote)
 }
 
 /* A place for one more, if need be that of another which nobody uses. */
-static struct bcl_remote *find_place(struct bcl_remotes *remotes)
+static struct bcl_remote *find_place(struct bcl_connection *c)
 {
+	struct bcl_remotes *remotes = c->remotes;
 	unsigned i;
 
 	for (i = 0; i < BCL_REMOTES; i++)
@@ -83,7 +81,7 @@ static struct bcl_remote *find_place(struct bcl_remotes *remotes)
 
 		if (state_of(remote) == BCL_REMOTE_ASKED || remote->maps)
 			continue;
-		forget(remote);
+		forget(bcl_shm_env(c->shm), remote);
 		return remote;
 	}
 	return NULL;
@@ -101,9 +99,9 @@ static bool ask(struct bcl_connection *c, uint32_t handle)
 	question.handle = handle;
 	if (pthread_mutex_trylock(&shm->lock))
 		return false;
-	remote = find_place(c->remotes);
+	remote = find_place(c);
 	if (remote && c->socket >= 0 &&
-	    bcl_socket_send(c->socket, &question, sizeof(question), NULL, 0)) {
+	    bcl_greeting_send(c, &question, NULL, 0)) {
 		remote->handle = handle;
 		atomic_store_explicit(&remote->state, BCL_REMOTE_ASKED,
 				      memory_order_relaxed);
@@ -134,7 +132,7 @@ enum bcl_status bcl_remote_find(struct bcl_connection *c,
 		if (state == BCL_REMOTE_ASKED)
 			return BCL_ERR_AGAIN;
 		if (state == BCL_REMOTE_REFUSED) {
-			forget(remote);
+			forget(bcl_shm_env(c->shm), remote);
 			return BCL_ERR_MEMORY;
 		}
 		if (state == BCL_REMOTE_GRANTED && !bcl_remote_valid(c, remote))
@@ -158,7 +156,7 @@ bool bcl_remote_valid(struct bcl_connection *c, struct bcl_remote *remote)
 		return true;
 	/* what the program has mapped stays where it is */
 	if (!remote->maps)
-		forget(remote);
+		forget(bcl_shm_env(c->shm), remote);
 	return false;
 }
 
@@ -173,7 +171,7 @@ static struct bcl_remote *find_asked(struct bcl_connection *c, uint32_t handle)
 	return NULL;
 }
 
-static uint32_t judge(struct bcl_remote *remote,
+static uint32_t judge(const struct bcl_env *env, struct bcl_remote *remote,
 		      const struct bcl_greeting *answer, const int *fds,
 		      unsigned nfds)
 {
@@ -184,7 +182,7 @@ static uint32_t judge(struct bcl_remote *remote,
 	if (answer->status || answer->grant >= BCL_GRANTS || !answer->length)
 		return BCL_REMOTE_REFUSED;
 	if (nfds)
-		remote->mapped = bcl_file_map(fds[0], answer->length);
+		remote->mapped = bcl_file_map(env, fds[0], answer->length);
 	if (nfds && !remote->mapped)
 		return BCL_REMOTE_MAIL;
 	remote->base = answer->base;
@@ -204,8 +202,10 @@ void bcl_remote_take(struct bcl_connection *c,
 	c->remotes->asked--;
 	c->shm->waiting--;
 	/* partner: state_of() */
-	atomic_store_explicit(&remote->state, judge(remote, answer, fds, nfds),
-			      memory_order_release);
+	atomic_store_explicit(
+		&remote->state,
+		judge(bcl_shm_env(c->shm), remote, answer, fds, nfds),
+		memory_order_release);
 }
 
 enum bcl_status bcl_remote_map(struct bcl_peer *peer, const void *bytes,

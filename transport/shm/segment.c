@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "transport/shm/segment.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "transport/shm/host.h"
 
 static size_t ring_size(uint32_t slots)
 {
@@ -28,127 +23,75 @@ static size_t file_size(uint32_t slots)
 	return areas_offset(slots) + AREAS_SIZE;
 }
 
-/* Only what every pair needs is reserved. */
-static enum bcl_status make_file(uint32_t slots, int *fd)
-{
-	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-	size_t size = file_size(slots);
-	struct rlimit limit;
-	enum bcl_status status = BCL_ERR_NOMEM;
-	int file;
-
-	/* or the process would get SIGXFSZ */
-	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < size)
-		return BCL_ERR_NOMEM;
-	file = memfd_create("bcl-pair", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (file < 0)
-		return errno == ENOMEM ? BCL_ERR_NOMEM : BCL_ERR_SYSTEM;
-	if (ftruncate(file, (off_t)size) ||
-	    fallocate(file, 0, 0, (off_t)areas_offset(slots)))
-		goto failed;
-	if (fcntl(file, F_ADD_SEALS, seals)) {
-		status = BCL_ERR_SYSTEM;
-		goto failed;
-	}
-	*fd = file;
-	return BCL_OK;
-failed:
-	close(file);
-	return status;
-}
-
-/* The file can never get smaller than `size`. */
-static bool is_fixed(int fd, size_t size)
-{
-	struct stat st;
-	int seals = fcntl(fd, F_GET_SEALS);
-
-	return seals >= 0 && (seals & F_SEAL_SHRINK) && !fstat(fd, &st) &&
-	       st.st_size >= 0 && (size_t)st.st_size >= size;
-}
-
-static bool map_part(uint8_t *at, int fd, size_t offset, size_t size)
-{
-	return mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-		    fd, (off_t)offset) != MAP_FAILED;
-}
-
 /* In the address space: head, ring 0 twice, ring 1 twice, the areas. */
 static size_t span(uint32_t slots)
 {
 	return file_size(slots) + 2 * ring_size(slots);
 }
 
-static enum bcl_status map_file(int fd, uint32_t slots,
-				struct bcl_segment *segment)
+static enum bcl_status map_file(const struct bcl_env *env, int fd,
+				uint32_t slots, struct bcl_segment *segment)
 {
 	size_t head = sizeof(struct bcl_segment_head), ring = ring_size(slots);
-	uint8_t *base, *at;
+	const struct bcl_shm_part parts[] = {
+		{ 0, head },	       { head, ring },
+		{ head, ring },	       { head + ring, ring },
+		{ head + ring, ring }, { areas_offset(slots), AREAS_SIZE },
+	};
+	uint8_t *base = env->shm_host->map(env->world, fd, parts, 6, true);
+	uint8_t *areas = base + head + 4 * ring;
 	unsigned side;
 
-	base = mmap(NULL, span(slots), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
-		    -1, 0);
-	if (base == MAP_FAILED)
+	if (!base)
 		return BCL_ERR_NOMEM;
-	at = base;
-	if (!map_part(at, fd, 0, head))
-		goto failed;
-	at += head;
-	for (side = 0; side < 2; side++) {
-		segment->ring[side] = (struct bcl_slot *)at;
-		if (!map_part(at, fd, head + side * ring, ring) ||
-		    !map_part(at + ring, fd, head + side * ring, ring))
-			goto failed;
-		at += 2 * ring;
-	}
-	if (!map_part(at, fd, areas_offset(slots), AREAS_SIZE))
-		goto failed;
-	for (side = 0; side < 2; side++) {
-		segment->bounce[side] = at + side * BCL_BOUNCE_SIZE;
-		segment->mail[side] =
-			at + 2 * BCL_BOUNCE_SIZE + side * BCL_MAIL_AREA;
-	}
 	segment->head = (struct bcl_segment_head *)base;
+	for (side = 0; side < 2; side++) {
+		segment->ring[side] =
+			(struct bcl_slot *)(base + head + side * 2 * ring);
+		segment->bounce[side] = areas + side * BCL_BOUNCE_SIZE;
+		segment->mail[side] =
+			areas + 2 * BCL_BOUNCE_SIZE + side * BCL_MAIL_AREA;
+	}
 	segment->slots = slots;
 	segment->fd = fd;
 	return BCL_OK;
-failed:
-	munmap(base, span(slots));
-	return BCL_ERR_NOMEM;
 }
 
-enum bcl_status bcl_segment_create(uint32_t slots, struct bcl_segment *segment)
+enum bcl_status bcl_segment_create(const struct bcl_env *env, uint32_t slots,
+				   struct bcl_segment *segment)
 {
 	enum bcl_status status;
 	int fd;
 
-	status = make_file(slots, &fd);
+	/* Only what every pair needs is reserved. */
+	status = env->shm_host->make(env->world, file_size(slots),
+				     areas_offset(slots), &fd);
 	if (status)
 		return status;
-	status = map_file(fd, slots, segment);
+	status = map_file(env, fd, slots, segment);
 	if (status)
-		close(fd);
+		env->shm_host->close(env->world, fd);
 	return status;
 }
 
-enum bcl_status bcl_segment_map(int fd, uint32_t slots,
-				struct bcl_segment *segment)
+enum bcl_status bcl_segment_map(const struct bcl_env *env, int fd,
+				uint32_t slots, struct bcl_segment *segment)
 {
 	if (slots < BCL_SEGMENT_SLOTS_MIN || slots > BCL_SEGMENT_SLOTS_MAX ||
-	    (slots & (slots - 1)) || !is_fixed(fd, file_size(slots)))
+	    (slots & (slots - 1)))
 		return BCL_ERR_ARG;
-	return map_file(fd, slots, segment);
+	return map_file(env, fd, slots, segment);
 }
 
-void bcl_segment_unmap(struct bcl_segment *segment)
+void bcl_segment_unmap(const struct bcl_env *env, struct bcl_segment *segment)
 {
-	munmap(segment->head, span(segment->slots));
-	close(segment->fd);
+	env->shm_host->unmap(env->world, segment->head, span(segment->slots));
+	env->shm_host->close(env->world, segment->fd);
 	segment->head = NULL;
 	segment->fd = -1;
 }
 
-bool bcl_segment_reserve(struct bcl_segment *segment,
+bool bcl_segment_reserve(const struct bcl_env *env, struct bcl_segment *segment,
 			 enum bcl_segment_area area, unsigned side)
 {
 	const size_t size =
@@ -161,7 +104,7 @@ bool bcl_segment_reserve(struct bcl_segment *segment,
 		return true;
 	if (area == BCL_AREA_MAIL)
 		offset += 2 * BCL_BOUNCE_SIZE;
-	if (fallocate(segment->fd, 0, (off_t)offset, (off_t)size))
+	if (!env->shm_host->reserve(env->world, segment->fd, offset, size))
 		return false;
 	atomic_fetch_or_explicit(&segment->reserved, bit, memory_order_relaxed);
 	return true;
@@ -186,29 +129,31 @@ void bcl_segment_pair(const struct bcl_segment *segment, unsigned side,
 	};
 }
 
-static void *map_fixed(int fd, size_t size, int protection)
+static void *map_whole(const struct bcl_env *env, int fd, size_t size,
+		       bool writable)
 {
-	void *at;
+	const struct bcl_shm_part whole = { 0, size };
 
-	if (!is_fixed(fd, size))
-		return NULL;
-	at = mmap(NULL, size, protection, MAP_SHARED, fd, 0);
-	return at == MAP_FAILED ? NULL : at;
+	return env->shm_host->map(env->world, fd, &whole, 1, writable);
 }
 
-void *bcl_file_map(int fd, size_t size)
+void *bcl_file_map(const struct bcl_env *env, int fd, size_t size)
 {
-	return map_fixed(fd, size, PROT_READ | PROT_WRITE);
+	return map_whole(env, fd, size, true);
 }
 
-void *bcl_page_map(int fd, bool writable)
+void bcl_file_unmap(const struct bcl_env *env, void *memory, size_t size)
 {
-	return map_fixed(fd, BCL_PAGE,
-			 writable ? PROT_READ | PROT_WRITE : PROT_READ);
+	env->shm_host->unmap(env->world, memory, size);
 }
 
-void bcl_page_unmap(void *page)
+void *bcl_page_map(const struct bcl_env *env, int fd, bool writable)
+{
+	return map_whole(env, fd, BCL_PAGE, writable);
+}
+
+void bcl_page_unmap(const struct bcl_env *env, void *page)
 {
 	if (page)
-		munmap(page, BCL_PAGE);
+		bcl_file_unmap(env, page, BCL_PAGE);
 }

@@ -81,18 +81,20 @@ struct bcl_segment {
 
 /*
  * Make a segment, or map one that a peer made. slots: a power of two within
- * the bounds above. NOMEM: no space, no address space; SYSTEM: no
- * descriptors; ARG (map): not a segment of that size, or not sealed. Map
- * takes fd over if it succeeds.
+ * the bounds above. NOMEM: no space, no address space, or (map) not a segment
+ * of that size, or not sealed; SYSTEM: no
+ * descriptors; ARG (map): not so many slots. Map takes fd over if it
+ * succeeds.
  */
-enum bcl_status bcl_segment_create(uint32_t slots, struct bcl_segment *segment);
-enum bcl_status bcl_segment_map(int fd, uint32_t slots,
-				struct bcl_segment *segment);
-void bcl_segment_unmap(struct bcl_segment *segment);
+enum bcl_status bcl_segment_create(const struct bcl_env *env, uint32_t slots,
+				   struct bcl_segment *segment);
+enum bcl_status bcl_segment_map(const struct bcl_env *env, int fd,
+				uint32_t slots, struct bcl_segment *segment);
+void bcl_segment_unmap(const struct bcl_env *env, struct bcl_segment *segment);
 
 /* Reserve the pages of an area, once. False: there are none left. Any
  * thread. */
-bool bcl_segment_reserve(struct bcl_segment *segment,
+bool bcl_segment_reserve(const struct bcl_env *env, struct bcl_segment *segment,
 			 enum bcl_segment_area area, unsigned side);
 
 /* Make `pair` the view of `side`. attention, peer are the caller's. */
@@ -101,11 +103,12 @@ void bcl_segment_pair(const struct bcl_segment *segment, unsigned side,
 
 /* Map memory that a peer shares: `size` bytes that it cannot take away again.
  * NULL: it is not that. */
-void *bcl_file_map(int fd, size_t size);
+void *bcl_file_map(const struct bcl_env *env, int fd, size_t size);
+void bcl_file_unmap(const struct bcl_env *env, void *memory, size_t size);
 
 /* Map a page of BCL_PAGE bytes that a peer shares. NULL: it is not one. */
-void *bcl_page_map(int fd, bool writable);
-void bcl_page_unmap(void *page);
+void *bcl_page_map(const struct bcl_env *env, int fd, bool writable);
+void bcl_page_unmap(const struct bcl_env *env, void *page);
 
 enum {
 	BCL_PAGE = 4096,

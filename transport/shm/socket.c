@@ -37,12 +37,13 @@ static int give_up(int fd)
 	return -1;
 }
 
-int bcl_socket_listen(uint64_t card, uint16_t number)
+int bcl_socket_listen(void *world, uint64_t card, uint16_t number)
 {
 	struct sockaddr_un name;
 	socklen_t length = make_name(&name, card, number);
 	int fd = open_socket();
 
+	(void)world;
 	if (fd < 0)
 		return -1;
 	if (bind(fd, (struct sockaddr *)&name, length) || listen(fd, SOMAXCONN))
@@ -50,12 +51,13 @@ int bcl_socket_listen(uint64_t card, uint16_t number)
 	return fd;
 }
 
-int bcl_socket_call(uint64_t card, uint16_t number)
+int bcl_socket_call(void *world, uint64_t card, uint16_t number)
 {
 	struct sockaddr_un name;
 	socklen_t length = make_name(&name, card, number);
 	int fd = open_socket();
 
+	(void)world;
 	if (fd < 0)
 		return -1;
 	if (connect(fd, (struct sockaddr *)&name, length))
@@ -63,11 +65,18 @@ int bcl_socket_call(uint64_t card, uint16_t number)
 	return fd;
 }
 
-bool bcl_socket_peer(int fd, pid_t *pid)
+int bcl_socket_accept(void *world, int listener)
+{
+	(void)world;
+	return accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+bool bcl_socket_peer(void *world, int fd, pid_t *pid)
 {
 	struct ucred cred;
 	socklen_t length = sizeof(cred);
 
+	(void)world;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &length) ||
 	    cred.uid != geteuid())
 		return false;
@@ -80,14 +89,15 @@ union control {
 	uint8_t bytes[CMSG_SPACE(BCL_SOCKET_FDS * sizeof(int))];
 };
 
-bool bcl_socket_send(int fd, const void *packet, size_t length, const int *fds,
-		     unsigned nfds)
+bool bcl_socket_send(void *world, int fd, const void *packet, size_t length,
+		     const int *fds, unsigned nfds)
 {
 	struct iovec iov = { (void *)(uintptr_t)packet, length };
 	union control control;
 	struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1 };
 	ssize_t sent;
 
+	(void)world;
 	if (nfds) {
 		memset(&control, 0, sizeof(control));
 		message.msg_control = &control;
@@ -128,8 +138,8 @@ static unsigned take_fds(struct msghdr *message, int *fds)
 	return count;
 }
 
-int bcl_socket_receive(int fd, void *packet, size_t length, int *fds,
-		       unsigned *nfds)
+int bcl_socket_receive(void *world, int fd, void *packet, size_t length,
+		       int *fds, unsigned *nfds)
 {
 	struct iovec iov = { packet, length };
 	union control control;
@@ -141,6 +151,7 @@ int bcl_socket_receive(int fd, void *packet, size_t length, int *fds,
 	};
 	ssize_t n;
 
+	(void)world;
 	*nfds = 0;
 	do
 		n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
@@ -154,4 +165,10 @@ int bcl_socket_receive(int fd, void *packet, size_t length, int *fds,
 	while (*nfds)
 		close(fds[--*nfds]);
 	return -1;
+}
+
+void bcl_socket_hang_up(void *world, int fd)
+{
+	(void)world;
+	shutdown(fd, SHUT_RDWR);
 }
