@@ -7,6 +7,8 @@
 
 #include "collectives/short.h"
 #include "collectives/vigil.h"
+#include "transport/env/charge.h"
+#include "transport/env/env.h"
 
 enum {
 	LINE = 64,
@@ -106,6 +108,7 @@ struct kind {
 	enum who from; /* whom the readers read; not themselves, but `self` */
 	bool fan;      /* a writer has a block for each member */
 	bool self;     /* the own contribution is read from its place, too */
+	bool shares;   /* a reader takes its share of a piece only */
 	/* Put the piece at op->offset into its place. */
 	void (*write)(const struct bcl_node *node, const struct bcl_node_op *op,
 		      unsigned char *place);
@@ -258,29 +261,29 @@ static void read_mine_from(const struct bcl_node *node,
 }
 
 static const struct kind kinds[] = {
-	[BCL_NODE_BROADCAST] = { ROOT, OTHERS, ROOT, false, false, write_vector,
-				 read_vector },
-	[BCL_NODE_REDUCE] = { ALL, ROOT, ALL, false, true, write_vector,
+	[BCL_NODE_BROADCAST] = { ROOT, OTHERS, ROOT, false, false, false,
+				 write_vector, read_vector },
+	[BCL_NODE_REDUCE] = { ALL, ROOT, ALL, false, true, false, write_vector,
 			      read_combine },
-	[BCL_NODE_ALLREDUCE] = { ALL, ALL, ALL, false, true, write_vector,
-				 read_combine },
-	[BCL_NODE_ALLREDUCE_SLICED] = { ALL, ALL, ALL, false, true,
+	[BCL_NODE_ALLREDUCE] = { ALL, ALL, ALL, false, true, false,
+				 write_vector, read_combine },
+	[BCL_NODE_ALLREDUCE_SLICED] = { ALL, ALL, ALL, false, true, true,
 					write_vector, read_share },
-	[BCL_NODE_GATHER] = { OTHERS, ROOT, OTHERS, false, false, write_vector,
-			      read_block },
-	[BCL_NODE_SCATTER] = { ROOT, OTHERS, ROOT, true, false, write_blocks,
-			       read_mine },
-	[BCL_NODE_ALLGATHER] = { ALL, ALL, ALL, false, false, write_vector,
-				 read_block },
-	[BCL_NODE_ALLTOALL] = { ALL, ALL, ALL, true, false, write_blocks,
+	[BCL_NODE_GATHER] = { OTHERS, ROOT, OTHERS, false, false, false,
+			      write_vector, read_block },
+	[BCL_NODE_SCATTER] = { ROOT, OTHERS, ROOT, true, false, false,
+			       write_blocks, read_mine },
+	[BCL_NODE_ALLGATHER] = { ALL, ALL, ALL, false, false, false,
+				 write_vector, read_block },
+	[BCL_NODE_ALLTOALL] = { ALL, ALL, ALL, true, false, false, write_blocks,
 				read_mine_from },
-	[BCL_NODE_REDUCE_CHAIN] = { OTHERS, ROOT, NEXT, false, false,
+	[BCL_NODE_REDUCE_CHAIN] = { OTHERS, ROOT, NEXT, false, false, false,
 				    write_chain, read_chain },
 };
 
-static const struct kind result_phase = { ALL,	      ALL,   ALL,
-					  false,      false, write_result,
-					  read_result };
+static const struct kind result_phase = {
+	ALL, ALL, ALL, false, false, true, write_result, read_result
+};
 
 size_t bcl_node_brief(const struct bcl_node *node, enum bcl_node_kind kind)
 {
@@ -361,6 +364,13 @@ static void begin_phase(struct bcl_node *node, struct bcl_node_op *op,
 	op->stage = stage;
 }
 
+/* Bytes of a piece have been moved, by this member. */
+static void charge(const struct bcl_node *node, size_t bytes)
+{
+	if (node->env && node->env->charge)
+		node->env->charge->copy(node->env->world, bytes);
+}
+
 static bool write_piece(struct bcl_node *node, struct bcl_node_op *op,
 			const struct kind *kind)
 {
@@ -375,6 +385,7 @@ static bool write_piece(struct bcl_node *node, struct bcl_node_op *op,
 		return false;
 	}
 	kind->write(node, op, chunk_of(node, op, node->me));
+	charge(node, op->piece * (kind->fan ? node->members - 1 : 1));
 	bcl_flag_ready(node, op->phase);
 	return true;
 }
@@ -393,6 +404,8 @@ static bool read_pieces(struct bcl_node *node, struct bcl_node_op *op,
 		if (!mine && !bcl_flag_arrived(node, member, op->phase, polls))
 			return false;
 		kind->read(node, op, member, chunk_of(node, op, member));
+		charge(node,
+		       kind->shares ? op->piece / node->members : op->piece);
 	}
 	if (kind->from != ROOT && kind->from != NEXT)
 		node->consumed = op->phase - 1;

@@ -33,6 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct bcl_env;
 struct bcl_flag;
 struct bcl_sleepers;
 struct bcl_reduction;
@@ -51,10 +52,11 @@ struct bcl_node {
 	unsigned char *flags, *chunks;
 	struct bcl_flag *mine; /* the own flag line */
 	struct bcl_sleepers *sleepers;
-	uint64_t phase;	   /* the last that was begun here */
-	uint64_t written;  /* the last in which the own member wrote */
-	uint64_t left;	   /* what its flag line says in `done` */
-	uint64_t consumed; /* all are known to have left this phase */
+	const struct bcl_env *env; /* NULL: copying takes its own time */
+	uint64_t phase;		   /* the last that was begun here */
+	uint64_t written;	   /* the last in which the own member wrote */
+	uint64_t left;		   /* what its flag line says in `done` */
+	uint64_t consumed;	   /* all are known to have left this phase */
 };
 
 /* Bytes of the segment for so many members. */

@@ -251,6 +251,8 @@ static enum bcl_status make_segment(struct bcl_team *team)
 	status = bcl_schedule_run(schedule);
 	if (status == BCL_OK && all.joined) {
 		bcl_node_init(&team->node, group.me, group.size, memory);
+		team->node.env = bcl_adi_env(team->adi);
+		bcl_vigil_init(&team->node);
 		team->shares = true;
 		team->can_sleep = all.can_sleep;
 	} else {

@@ -5,6 +5,7 @@
 #include "collectives/teams.h"
 #include "transport/context.h"
 #include "transport/counters.h"
+#include "transport/env/charge.h"
 
 enum {
 	POLLS_PER_WATCH = 512,
@@ -14,6 +15,13 @@ enum {
 	NAP = 1000000,	   /* ns, where nobody wakes us */
 	SLEEP = 100000000, /* ns, until we look whether the others live */
 };
+
+void bcl_vigil_init(struct bcl_node *node)
+{
+	if (node->env->charge)
+		atomic_store_explicit(&node->sleepers->any, 1,
+				      memory_order_relaxed);
+}
 
 void bcl_vigil_watch(struct bcl_team *team, struct bcl_vigil *vigil)
 {
@@ -87,10 +95,15 @@ void bcl_vigil_end(struct bcl_team *team, struct bcl_vigil *vigil)
 
 void bcl_vigil_wake(struct bcl_team *team)
 {
+	const struct bcl_env *env = bcl_adi_env(team->adi);
 	struct bcl_group group = bcl_group_node(team);
 	struct bcl_sleepers *sleepers = team->node.sleepers;
 	unsigned i;
 
+	if (env->charge) {
+		env->charge->flag(env->world);
+		return;
+	}
 	/* acquire: pairs with the release of who is about to sleep */
 	if (!atomic_exchange_explicit(&sleepers->any, 0, memory_order_acquire))
 		return;

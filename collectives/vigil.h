@@ -7,7 +7,8 @@
  * that against its next loads in all processes (the environment's barrier()),
  * looks again, and sleeps on its port. A writer stores its flag, then loads
  * `any`; a notice wakes whoever sleeps. Where a member's system has no such
- * barrier nobody sleeps, but all nap.
+ * barrier nobody sleeps, but all nap. In virtual time nobody polls, so there
+ * `any` is always set, and the environment is told of each flag.
  */
 #ifndef BCL_COLLECTIVES_VIGIL_H
 #define BCL_COLLECTIVES_VIGIL_H
@@ -33,6 +34,9 @@ struct bcl_vigil {
 	uint64_t told;	/* what those who sleep know of the own flag line */
 	bool down;	/* about to sleep */
 };
+
+/* Once `env` of the node is set. */
+void bcl_vigil_init(struct bcl_node *node);
 
 /*
  * To be called in each poll of a wait: looks from time to time whether the

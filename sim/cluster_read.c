@@ -55,6 +55,7 @@ static const struct sim_field host_fields[] = {
 	{ "trap", SIM_TIME, COSTS(host.trap) },
 	{ "pio-write", SIM_TIME, COSTS(host.pio_write) },
 	{ "copy", SIM_RATE, COSTS(host.copy) },
+	{ "line", SIM_TIME, COSTS(host.line) },
 	{ .key = NULL }
 };
 

@@ -9,10 +9,11 @@
 #include <stdint.h>
 
 struct sim_host_costs {
-	uint64_t send, receive;	      /* a message: the library's part */
-	uint64_t trap;		      /* into the kernel and back: a doorbell */
-	uint64_t pio_write;	      /* 8 bytes to the card */
-	uint64_t copy;		      /* ps per byte from memory to memory */
+	uint64_t send, receive; /* a message: the library's part */
+	uint64_t trap;		/* into the kernel and back: a doorbell */
+	uint64_t pio_write;	/* 8 bytes to the card */
+	uint64_t copy;		/* ps per byte from memory to memory */
+	uint64_t line;		/* of a cache, from processor to processor */
 };
 
 /* A direction of a card's DMA engine. */

@@ -134,7 +134,8 @@ static void open_ranks(struct sim_job *job)
 	for (i = 0; i < job->nranks; i++)
 		job->ranks[i] = (struct sim_rank){
 			.job = job,
-			.context = { .env = env },
+			.context = { .env = env,
+				     .local_ranks = job->cluster->ranks },
 			.boot = { .kind = &boot_kind,
 				  .rank = i,
 				  .size = job->nranks,
@@ -189,6 +190,21 @@ static void open_cards(struct sim_job *job)
  * what they do is paid for by the costs of the host. */
 static const struct sim_call_costs calls = { .yield = 200, .exact = true };
 
+static void share_memory(struct sim_job *job)
+{
+	const struct sim_host_costs *host = &job->cluster->costs.host;
+	const struct sim_memory_costs memory = {
+		.line = host->line,
+		.send = host->send,
+		.receive = host->receive,
+		.attach = host->trap,
+		.copy = host->copy,
+	};
+
+	sim_world_share(job->world, &memory);
+	sim_world_set(job->world, "BCL_RING_SLOTS", "256");
+}
+
 struct sim_job *sim_job_open(const struct sim_cluster *cluster, uint64_t seed)
 {
 	struct sim_job *job = sim_need(calloc(1, sizeof(*job)));
@@ -205,6 +221,8 @@ struct sim_job *sim_job_open(const struct sim_cluster *cluster, uint64_t seed)
 	sim_hosts_open(&job->hosts);
 	job->world = sim_world_open(seed, &job->hosts.ops, NULL);
 	sim_world_costs(job->world, &calls);
+	if (cluster->ranks > 1)
+		share_memory(job);
 	sim_world_set(job->world, "BCL_REQUESTS", "32");
 	sim_world_set(job->world, "BCL_BLOCKS", "16");
 	open_cards(job);

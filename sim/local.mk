@@ -9,7 +9,7 @@ libsim_la_SOURCES = %D%/bound.c %D%/bound.h %D%/card.c %D%/card.h \
 	%D%/hal.c %D%/host.c %D%/host.h %D%/inject.c %D%/inject.h \
 	%D%/job.c %D%/job.h %D%/load.c %D%/load.h \
 	%D%/move.c %D%/object.c %D%/object.h %D%/random.h \
-	%D%/shape.c %D%/shape.h %D%/shrink.c %D%/shrink.h \
+	%D%/shape.c %D%/shape.h %D%/shm.c %D%/shm.h %D%/shrink.c %D%/shrink.h \
 	%D%/statement.c %D%/statement.h %D%/trace.c %D%/trace.h %D%/wiring.c %D%/wiring.h \
 	%D%/world.c %D%/world.h
 

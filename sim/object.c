@@ -14,6 +14,7 @@ enum kind {
 struct sim_object {
 	enum kind kind;
 	bool woken;
+	unsigned references;
 	int *linked; /* a group's members; the groups of an object */
 	unsigned nlinked, room;
 	struct sim_waiter *waiters;
@@ -57,6 +58,7 @@ static int open_one(struct sim_objects *objects, enum kind kind)
 	objects->spare = object->next;
 	object->kind = kind;
 	object->woken = false;
+	object->references = 1;
 	return number;
 }
 
@@ -90,10 +92,17 @@ static void unlink_from(struct sim_object *object, int number)
 	object->linked[i] = object->linked[--object->nlinked];
 }
 
+void sim_object_share(struct sim_objects *objects, int number)
+{
+	get(objects, number)->references++;
+}
+
 void sim_object_close(struct sim_objects *objects, int number)
 {
 	struct sim_object *object = get(objects, number);
 
+	if (--object->references)
+		return;
 	sim_check(!object->waiters, "an object closed under a rank that waits");
 	while (object->nlinked) {
 		int other = object->linked[--object->nlinked];

@@ -29,6 +29,8 @@ void sim_objects_close(struct sim_objects *objects);
 
 int sim_object_open(struct sim_objects *objects);
 int sim_object_open_group(struct sim_objects *objects);
+/* One more has it open, and closes it. */
+void sim_object_share(struct sim_objects *objects, int number);
 void sim_object_close(struct sim_objects *objects, int number);
 void sim_object_add(struct sim_objects *objects, int group, int member);
 void sim_object_remove(struct sim_objects *objects, int group, int member);

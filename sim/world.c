@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim/world.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,8 @@
 #include "sim/fiber.h"
 #include "sim/object.h"
 #include "sim/random.h"
+#include "sim/shm.h"
+#include "transport/env/charge.h"
 
 enum {
 	STACK = 512 << 10,
@@ -17,7 +20,10 @@ enum {
 	START = 1000000000,
 	LOOKS = 64, /* at the clock, in a row, before they take LOOKS_COST */
 	LOOKS_COST = 1000,
+	LINE = 64, /* bytes */
 };
+
+#define NOBODY UINT_MAX
 
 static const struct sim_call_costs standard = {
 	.now = 20,
@@ -40,7 +46,9 @@ struct rank {
 	struct sim_event resume;
 	struct sim_waiter waiter;
 	unsigned number, node;
-	unsigned looks; /* at the clock, since it last paused */
+	unsigned first_of_node; /* its ranks have numbers in a row */
+	unsigned looks;		/* at the clock, since it last paused */
+	bool told;		/* of a flag, since it last waited */
 	uint64_t ahead;
 };
 
@@ -50,6 +58,10 @@ struct sim_world {
 	uint64_t seed, random;
 	struct sim_clock clock;
 	struct sim_objects objects;
+	unsigned *owner; /* of an object: who opened it */
+	unsigned nowners;
+	struct sim_shm *shm;
+	struct sim_memory_costs memory;
 	struct rank **rank;
 	unsigned nranks, running; /* that have not returned */
 	struct rank *current;	  /* NULL: the loop */
@@ -67,6 +79,12 @@ static void resume(struct sim_event *event)
 	struct sim_world *world = rank->world;
 
 	sim_object_give_up(&world->objects, &rank->waiter);
+	if (rank->ahead) { /* charged meanwhile */
+		sim_clock_set(&world->clock, event,
+			      world->clock.now + rank->ahead);
+		rank->ahead = 0;
+		return;
+	}
 	rank->looks = 0;
 	world->current = rank;
 	if (!sim_fiber_resume(rank->fiber)) {
@@ -96,8 +114,10 @@ static void woken(struct sim_waiter *waiter)
 	struct rank *rank = container(waiter, struct rank, waiter);
 	struct sim_world *world = rank->world;
 
+	/* By hardware, or by another rank, whose store has to travel. */
 	sim_clock_set(&world->clock, &rank->resume,
-		      moment(world) + about(world, world->costs.wake));
+		      moment(world) + about(world, world->costs.wake) +
+			      (world->current ? world->memory.line : 0));
 }
 
 static struct rank *self(struct sim_world *world)
@@ -134,6 +154,10 @@ void sim_world_spawn_on(struct sim_world *world, unsigned node,
 	rank->waiter = (struct sim_waiter){ .ready = woken, .object = -1 };
 	rank->number = world->nranks;
 	rank->node = node;
+	rank->first_of_node = world->nranks;
+	if (world->nranks && world->rank[world->nranks - 1]->node == node)
+		rank->first_of_node =
+			world->rank[world->nranks - 1]->first_of_node;
 	world->rank = sim_need(realloc(
 		world->rank, (world->nranks + 1) * sizeof(struct rank *)));
 	world->rank[world->nranks++] = rank;
@@ -181,7 +205,15 @@ static int env_object_open(void *arg)
 {
 	struct sim_world *world = arg;
 
-	return sim_object_open(&world->objects);
+	int object = sim_object_open(&world->objects);
+
+	if ((unsigned)object >= world->nowners) {
+		world->nowners = 2 * (unsigned)object + 64;
+		world->owner = sim_need(realloc(
+			world->owner, world->nowners * sizeof(*world->owner)));
+	}
+	world->owner[object] = world->current ? world->current->number : NOBODY;
+	return object;
 }
 
 static int env_group_open(void *arg, const int *members, unsigned n)
@@ -239,8 +271,10 @@ static void env_wait(void *arg, int object, uint64_t until)
 	rank->ahead += world->costs.wait;
 	catch_up(rank);
 	if (sim_object_readable(&world->objects, object) ||
-	    until <= world->clock.now)
+	    until <= world->clock.now || rank->told) {
+		rank->told = false;
 		return;
+	}
 	sim_object_await(&world->objects, object, &rank->waiter);
 	if (until != UINT64_MAX)
 		sim_clock_set(&world->clock, &rank->resume, until);
@@ -308,16 +342,15 @@ static void env_release(void *arg, void *memory, size_t size)
 
 static void *env_share(void *arg, const char *name, size_t size, int *fd)
 {
-	(void)arg;
+	struct sim_world *world = arg;
+
 	(void)name;
-	*fd = -1;
-	return zeroed(4096, size);
+	return sim_shm_share(world->shm, size, fd);
 }
 
 static void env_unshare(void *arg, void *memory, size_t size, int fd)
 {
-	(void)fd;
-	env_release(arg, memory, size);
+	sim_shm_unshare(arg, memory, size, fd);
 }
 
 static uint64_t env_random(void *arg)
@@ -366,6 +399,94 @@ static void env_host(void *arg, char name[64], uint8_t boot_id[16])
 	memset(boot_id, 0, 16);
 }
 
+/* ---- shared memory ---- */
+
+static uint64_t copying(const struct sim_world *world, uint64_t bytes)
+{
+	return (bytes * world->memory.copy + 999) / 1000;
+}
+
+/* Unless it waits, and is woken when the time has come. */
+static void go_on_no_earlier(struct rank *rank, uint64_t time)
+{
+	uint64_t then = rank->ahead;
+
+	if (rank->waiter.object >= 0)
+		return;
+	then += sim_clock_is_set(&rank->resume) ? rank->resume.time
+						: rank->world->clock.now;
+	if (then < time)
+		rank->ahead += time - then;
+}
+
+static void charge_message(void *arg, int object, unsigned lines)
+{
+	struct sim_world *world = arg;
+	const struct sim_memory_costs *costs = &world->memory;
+	uint64_t rest = copying(world, (uint64_t)(lines - 1) * LINE);
+	struct rank *reader;
+
+	self(world)->ahead += costs->send + rest;
+	if (world->owner[object] == NOBODY)
+		return;
+	reader = world->rank[world->owner[object]];
+	go_on_no_earlier(reader, moment(world) + costs->line);
+	reader->ahead += costs->receive + rest;
+}
+
+static void charge_flag(void *arg)
+{
+	struct sim_world *world = arg;
+	const struct rank *writer = self(world);
+	unsigned i = writer->first_of_node;
+
+	for (; i < world->nranks && world->rank[i]->node == writer->node; i++) {
+		struct rank *rank = world->rank[i];
+
+		if (rank == writer)
+			continue;
+		rank->told = rank->waiter.object < 0;
+		if (rank->told)
+			continue;
+		sim_object_give_up(&world->objects, &rank->waiter);
+		woken(&rank->waiter);
+	}
+}
+
+static void charge_copy(void *arg, size_t bytes)
+{
+	sim_compute(arg, copying(arg, bytes));
+}
+
+static const struct bcl_charge charge = {
+	.message = charge_message,
+	.flag = charge_flag,
+	.copy = charge_copy,
+};
+
+void sim_attach(struct sim_world *world, size_t bytes)
+{
+	sim_compute(world, world->memory.attach + copying(world, bytes));
+}
+
+void sim_world_share(struct sim_world *world,
+		     const struct sim_memory_costs *costs)
+{
+	world->memory = *costs;
+	world->env.shm_host = &sim_shm_host;
+	world->env.charge = &charge;
+}
+
+struct sim_shm *sim_world_shm(struct sim_world *world)
+{
+	return world->shm;
+}
+
+void sim_world_share_object(struct sim_world *world, int object)
+{
+	sim_object_share(&world->objects, object);
+}
+
 /* ---- the world ---- */
 
 struct sim_world *sim_world_open(uint64_t seed, const struct bcl_card_ops *card,
@@ -378,6 +499,7 @@ struct sim_world *sim_world_open(uint64_t seed, const struct bcl_card_ops *card,
 	world->random = seed;
 	sim_clock_open(&world->clock, START);
 	sim_objects_open(&world->objects);
+	world->shm = sim_shm_open();
 	world->env = (struct bcl_env){
 		.world = world,
 		.now = env_now,
@@ -419,6 +541,8 @@ void sim_world_close(struct sim_world *world)
 		free(world->rank[i]);
 	}
 	free(world->rank);
+	sim_shm_close(world->shm);
+	free(world->owner);
 	sim_objects_close(&world->objects);
 	sim_clock_close(&world->clock);
 	free(world);

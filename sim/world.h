@@ -50,6 +50,24 @@ void sim_world_costs(struct sim_world *world,
 		     const struct sim_call_costs *costs);
 
 /*
+ * What memory shared by the ranks of a node takes. Ranks poll it without
+ * waiting for anything else, so they sleep in virtual time, and are woken a
+ * line's time after the store. A store is there for others at once, in the
+ * order in which ranks run; but who gets a message goes on no earlier than when
+ * its line can have come.
+ */
+struct sim_memory_costs {
+	uint64_t line;		/* ns from processor to processor */
+	uint64_t send, receive; /* ns of a message for either */
+	uint64_t attach;	/* ns of a call */
+	uint64_t copy;		/* ps per byte: lines after the first, pieces */
+};
+
+/* From now on ranks of a node share memory. */
+void sim_world_share(struct sim_world *world,
+		     const struct sim_memory_costs *costs);
+
+/*
  * Run all ranks until they have returned. The number of those that had not
  * when `limit` ns of virtual time were over, or when all waited for ever.
  */
@@ -67,5 +85,11 @@ void sim_compute(struct sim_world *world, uint64_t ns);
 unsigned sim_self(const struct sim_world *world);
 /* A rank has so many ns more to do before whatever it does next. */
 void sim_charge(struct sim_world *world, unsigned rank, uint64_t ns);
+
+/* For shm.h: what ranks share, and an object that is one more's to close. */
+struct sim_shm *sim_world_shm(struct sim_world *world);
+void sim_world_share_object(struct sim_world *world, int object);
+/* The rank that runs copies so many bytes by attach. */
+void sim_attach(struct sim_world *world, size_t bytes);
 
 #endif

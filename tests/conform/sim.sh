@@ -115,6 +115,8 @@ done
 	complain "the trace breaks rules: $(<"$scratch/out")"
 lua=$abs_top_srcdir/tools/bcl.lua
 tshark -X lua_script:"$lua" -r "$scratch/trace" 2>/dev/null >"$scratch/frames"
+"$sim" -t "$scratch/again" "$cluster" shift 8k >"$scratch/out"
+cmp "$scratch/trace" "$scratch/again" || complain 'another trace is not the same'
 [[ -s $scratch/frames ]] || complain 'no frames in the trace'
 ! grep -v ' BCL ' "$scratch/frames" || complain '^ not understood'
 

@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim/shm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "sim/fail.h"
+#include "sim/world.h"
+
+enum {
+	FIRST = 1 << 28, /* number of the first descriptor here */
+	PACKET = 128,	 /* bytes */
+	FDS = 4,	 /* descriptors of a packet */
+	PID = 1,	 /* of all ranks */
+	BUCKETS = 4096,	 /* of files, by address */
+};
+
+enum kind {
+	LISTENER,
+	SOCKET,
+	FILE_OF_MEMORY,
+};
+
+struct packet {
+	struct packet *next;
+	size_t length;
+	unsigned nfds;
+	int fds[FDS];
+	uint8_t bytes[PACKET];
+};
+
+struct thing {
+	enum kind kind;
+	int fd;
+	unsigned references; /* descriptors, and maps of a file */
+
+	/* who hears of it: an object, and the next of its members */
+	int group;
+	void *who;
+	struct thing *next_member;
+
+	/* LISTENER: its callers wait as packets of one descriptor */
+	uint64_t card;
+	uint16_t number;
+	struct thing *next_listener;
+
+	/* SOCKET */
+	struct thing *other; /* NULL: it hung up */
+	struct packet *first, **last;
+
+	/* a file */
+	size_t size, span; /* of the file; of the parts that are mapped */
+	uint8_t *base;	   /* NULL: not mapped yet */
+	struct thing *next_mapped;
+};
+
+struct sim_shm {
+	struct thing **all; /* by descriptor; NULL: free */
+	unsigned n, spare;  /* none free below `spare` */
+	struct thing *listeners;
+	struct thing **groups; /* by object: the first member */
+	unsigned ngroups;
+	struct thing *mapped[BUCKETS];
+};
+
+static struct sim_shm *shm_of(void *world)
+{
+	return sim_world_shm(world);
+}
+
+/* ---- descriptors ---- */
+
+static struct thing *get(const struct sim_shm *shm, int fd)
+{
+	unsigned i = (unsigned)(fd - FIRST);
+
+	sim_check(i < shm->n && shm->all[i], "a descriptor that is not open");
+	return shm->all[i];
+}
+
+static struct thing *make(struct sim_shm *shm, enum kind kind)
+{
+	struct thing *thing = sim_need(calloc(1, sizeof(*thing)));
+	unsigned i = shm->spare;
+
+	while (i < shm->n && shm->all[i])
+		i++;
+	if (i == shm->n) {
+		shm->n = shm->n ? 2 * shm->n : 64;
+		shm->all =
+			sim_need(realloc(shm->all, shm->n * sizeof(*shm->all)));
+		memset(shm->all + i, 0, (shm->n - i) * sizeof(*shm->all));
+	}
+	shm->all[i] = thing;
+	shm->spare = i + 1;
+	*thing = (struct thing){
+		.kind = kind,
+		.fd = FIRST + (int)i,
+		.references = 1,
+		.group = -1,
+	};
+	thing->last = &thing->first;
+	return thing;
+}
+
+static void release(void *world, struct thing *thing);
+
+static void close_fd(void *world, int fd)
+{
+	const struct bcl_env *env = sim_world_env(world);
+
+	if (fd >= FIRST)
+		release(world, get(shm_of(world), fd));
+	else
+		env->object_close(env->world, fd);
+}
+
+static int copy_fd(void *world, int fd)
+{
+	if (fd >= FIRST)
+		get(shm_of(world), fd)->references++;
+	else
+		sim_world_share_object(world, fd);
+	return fd;
+}
+
+static bool wakes(void *world, int fd)
+{
+	(void)world;
+	return fd < FIRST;
+}
+
+/* ---- groups ---- */
+
+static void tell(void *world, const struct thing *thing)
+{
+	const struct bcl_env *env = sim_world_env(world);
+
+	if (thing && thing->group >= 0)
+		env->wake(env->world, thing->group);
+}
+
+static int group_open(void *world)
+{
+	const struct bcl_env *env = sim_world_env(world);
+	struct sim_shm *shm = shm_of(world);
+	int group = env->object_open(env->world);
+	unsigned n = shm->ngroups;
+
+	if ((unsigned)group >= n) {
+		shm->ngroups = 2 * (unsigned)group + 64;
+		shm->groups = sim_need(realloc(
+			shm->groups, shm->ngroups * sizeof(*shm->groups)));
+		memset(shm->groups + n, 0,
+		       (shm->ngroups - n) * sizeof(*shm->groups));
+	}
+	shm->groups[group] = NULL;
+	return group;
+}
+
+static bool has_something(const struct thing *thing)
+{
+	return thing->first || (thing->kind == SOCKET && !thing->other);
+}
+
+static bool group_add(void *world, int group, int fd, void *who)
+{
+	struct sim_shm *shm = shm_of(world);
+	struct thing *thing = get(shm, fd);
+
+	thing->group = group;
+	thing->who = who;
+	thing->next_member = shm->groups[group];
+	shm->groups[group] = thing;
+	if (has_something(thing))
+		tell(world, thing);
+	return true;
+}
+
+static void leave_group(struct sim_shm *shm, struct thing *thing)
+{
+	struct thing **place;
+
+	if (thing->group < 0)
+		return;
+	place = &shm->groups[thing->group];
+	while (*place != thing)
+		place = &(*place)->next_member;
+	*place = thing->next_member;
+	thing->group = -1;
+}
+
+static void group_remove(void *world, int group, int fd)
+{
+	(void)group;
+	leave_group(shm_of(world), get(shm_of(world), fd));
+}
+
+static void *group_next(void *world, int group)
+{
+	const struct bcl_env *env = sim_world_env(world);
+	const struct thing *thing = shm_of(world)->groups[group];
+
+	while (thing && !has_something(thing))
+		thing = thing->next_member;
+	if (thing)
+		return thing->who;
+	env->clear(env->world, group);
+	return NULL;
+}
+
+/* ---- sockets ---- */
+
+static struct thing *find_listener(const struct sim_shm *shm, uint64_t card,
+				   uint16_t number)
+{
+	struct thing *thing = shm->listeners;
+
+	while (thing && (thing->card != card || thing->number != number))
+		thing = thing->next_listener;
+	return thing;
+}
+
+static int listen_as(void *world, uint64_t card, uint16_t number)
+{
+	struct sim_shm *shm = shm_of(world);
+	struct thing *thing;
+
+	if (find_listener(shm, card, number)) {
+		errno = EADDRINUSE;
+		return -1;
+	}
+	thing = make(shm, LISTENER);
+	thing->card = card;
+	thing->number = number;
+	thing->next_listener = shm->listeners;
+	shm->listeners = thing;
+	return thing->fd;
+}
+
+/* The descriptors are the packet's from now on. */
+static void append(void *world, struct thing *thing, const void *bytes,
+		   size_t length, const int *fds, unsigned nfds)
+{
+	struct packet *packet = sim_need(calloc(1, sizeof(*packet)));
+
+	sim_check(length <= PACKET && nfds <= FDS, "a packet that is too long");
+	packet->length = length;
+	packet->nfds = nfds;
+	if (length)
+		memcpy(packet->bytes, bytes, length);
+	if (nfds)
+		memcpy(packet->fds, fds, nfds * sizeof(*fds));
+	*thing->last = packet;
+	thing->last = &packet->next;
+	tell(world, thing);
+}
+
+/* The caller's to free; NULL: there is none. */
+static struct packet *take_first(struct thing *thing)
+{
+	struct packet *packet = thing->first;
+
+	if (!packet)
+		return NULL;
+	thing->first = packet->next;
+	if (!thing->first)
+		thing->last = &thing->first;
+	return packet;
+}
+
+static int call(void *world, uint64_t card, uint16_t number)
+{
+	struct sim_shm *shm = shm_of(world);
+	struct thing *listener = find_listener(shm, card, number), *ends[2];
+
+	if (!listener) {
+		errno = ECONNREFUSED;
+		return -1;
+	}
+	ends[0] = make(shm, SOCKET);
+	ends[1] = make(shm, SOCKET);
+	ends[0]->other = ends[1];
+	ends[1]->other = ends[0];
+	append(world, listener, NULL, 0, &ends[1]->fd, 1);
+	return ends[0]->fd;
+}
+
+static int accept_one(void *world, int listener)
+{
+	struct packet *packet = take_first(get(shm_of(world), listener));
+	int fd;
+
+	if (!packet) {
+		errno = EAGAIN;
+		return -1;
+	}
+	fd = packet->fds[0];
+	free(packet);
+	return fd;
+}
+
+static bool peer(void *world, int fd, pid_t *pid)
+{
+	(void)world;
+	(void)fd;
+	*pid = PID;
+	return true;
+}
+
+static bool send_packet(void *world, int fd, const void *bytes, size_t length,
+			const int *fds, unsigned nfds)
+{
+	struct thing *other = get(shm_of(world), fd)->other;
+	unsigned i;
+
+	if (!other)
+		return false;
+	for (i = 0; i < nfds; i++)
+		copy_fd(world, fds[i]);
+	append(world, other, bytes, length, fds, nfds);
+	return true;
+}
+
+static int receive_packet(void *world, int fd, void *bytes, size_t length,
+			  int *fds, unsigned *nfds)
+{
+	struct thing *thing = get(shm_of(world), fd);
+	struct packet *packet = take_first(thing);
+
+	*nfds = 0;
+	if (!packet)
+		return thing->other ? 0 : -1;
+	sim_check(packet->length == length, "a packet of another length");
+	memcpy(bytes, packet->bytes, length);
+	memcpy(fds, packet->fds, packet->nfds * sizeof(*fds));
+	*nfds = packet->nfds;
+	free(packet);
+	return 1;
+}
+
+static void end_socket(void *world, struct thing *thing)
+{
+	struct thing *other = thing->other;
+
+	thing->other = NULL;
+	if (!other)
+		return;
+	other->other = NULL;
+	tell(world, other);
+}
+
+static void hang_up(void *world, int fd)
+{
+	end_socket(world, get(shm_of(world), fd));
+}
+
+/* ---- processes ---- */
+
+static int process(void *world, pid_t pid)
+{
+	(void)world;
+	(void)pid;
+	return -1;
+}
+
+static bool has_ended(void *world, int descriptor)
+{
+	(void)world;
+	(void)descriptor;
+	return false;
+}
+
+static enum bcl_status attach_read(void *world, pid_t pid, void *local,
+				   uint64_t remote, size_t length)
+{
+	(void)pid;
+	sim_attach(world, length);
+	memcpy(local, (const void *)(uintptr_t)remote, length);
+	return BCL_OK;
+}
+
+static enum bcl_status attach_write(void *world, pid_t pid, const void *local,
+				    uint64_t remote, size_t length)
+{
+	(void)pid;
+	sim_attach(world, length);
+	memcpy((void *)(uintptr_t)remote, local, length);
+	return BCL_OK;
+}
+
+/* ---- files ---- */
+
+static struct thing **bucket(struct sim_shm *shm, const void *address)
+{
+	return &shm->mapped[(uintptr_t)address / 4096 % BUCKETS];
+}
+
+static void enter_map(struct sim_shm *shm, struct thing *thing)
+{
+	struct thing **first = bucket(shm, thing->base);
+
+	thing->next_mapped = *first;
+	*first = thing;
+}
+
+static enum bcl_status make_file(void *world, size_t size, size_t reserved,
+				 int *fd)
+{
+	struct thing *thing = make(shm_of(world), FILE_OF_MEMORY);
+
+	(void)reserved;
+	thing->size = size;
+	*fd = thing->fd;
+	return BCL_OK;
+}
+
+static bool reserve(void *world, int fd, size_t offset, size_t size)
+{
+	const struct thing *thing = get(shm_of(world), fd);
+
+	return offset + size <= thing->size;
+}
+
+/* Parts may be there twice: so it has to be a real file for once. */
+static uint8_t *map_parts(const struct thing *thing,
+			  const struct bcl_shm_part *parts, unsigned nparts)
+{
+	int file = memfd_create("sim", MFD_CLOEXEC);
+	uint8_t *base;
+	size_t at = 0;
+	unsigned i;
+
+	sim_check(file >= 0 && !ftruncate(file, (off_t)thing->size),
+		  "no file for shared memory");
+	base = mmap(NULL, thing->span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+		    -1, 0);
+	sim_check(base != MAP_FAILED, "no address space");
+	for (i = 0; i < nparts; at += parts[i++].size)
+		sim_check(mmap(base + at, parts[i].size, PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_FIXED, file,
+			       (off_t)parts[i].offset) != MAP_FAILED,
+			  "no more maps: see vm.max_map_count");
+	close(file);
+	return base;
+}
+
+static void *map(void *world, int fd, const struct bcl_shm_part *parts,
+		 unsigned nparts, bool writable)
+{
+	struct sim_shm *shm = shm_of(world);
+	struct thing *thing = get(shm, fd);
+	size_t span = 0;
+	unsigned i;
+
+	(void)writable;
+	for (i = 0; i < nparts; i++) {
+		if (parts[i].offset + parts[i].size > thing->size)
+			return NULL;
+		span += parts[i].size;
+	}
+	if (!thing->base) {
+		thing->span = span;
+		thing->base = map_parts(thing, parts, nparts);
+		enter_map(shm, thing);
+	}
+	sim_check(span == thing->span, "a file mapped in two ways");
+	thing->references++;
+	return thing->base;
+}
+
+static void unmap(void *world, void *address, size_t size)
+{
+	struct thing *thing = *bucket(shm_of(world), address);
+
+	while (thing && thing->base != address)
+		thing = thing->next_mapped;
+	sim_check(thing && thing->span == size, "no such map");
+	release(world, thing);
+}
+
+static void protect(void *world, int fd)
+{
+	(void)world;
+	(void)fd;
+}
+
+/* ---- the end of a thing ---- */
+
+static void free_file(struct sim_shm *shm, struct thing *thing)
+{
+	struct thing **place = bucket(shm, thing->base);
+
+	if (!thing->base)
+		return;
+	while (*place != thing)
+		place = &(*place)->next_mapped;
+	*place = thing->next_mapped;
+	munmap(thing->base, thing->span);
+}
+
+static void free_listener(struct sim_shm *shm, struct thing *thing)
+{
+	struct thing **place = &shm->listeners;
+
+	while (*place != thing)
+		place = &(*place)->next_listener;
+	*place = thing->next_listener;
+}
+
+static void release(void *world, struct thing *thing)
+{
+	struct sim_shm *shm = shm_of(world);
+	struct packet *packet;
+	unsigned i = (unsigned)(thing->fd - FIRST);
+
+	if (--thing->references)
+		return;
+	leave_group(shm, thing);
+	if (thing->kind == SOCKET)
+		end_socket(world, thing);
+	else if (thing->kind == LISTENER)
+		free_listener(shm, thing);
+	else
+		free_file(shm, thing);
+	shm->all[i] = NULL;
+	if (i < shm->spare)
+		shm->spare = i;
+	while ((packet = take_first(thing))) {
+		while (packet->nfds)
+			close_fd(world, packet->fds[--packet->nfds]);
+		free(packet);
+	}
+	free(thing);
+}
+
+void *sim_shm_share(struct sim_shm *shm, size_t size, int *fd)
+{
+	struct thing *thing = make(shm, FILE_OF_MEMORY);
+	size_t span = (size + 4095) / 4096 * 4096;
+
+	thing->base = mmap(NULL, span, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (thing->base == MAP_FAILED) {
+		thing->base = NULL;
+		shm->all[thing->fd - FIRST] = NULL;
+		free(thing);
+		return NULL;
+	}
+	thing->size = thing->span = size;
+	thing->references = 2;
+	enter_map(shm, thing);
+	*fd = thing->fd;
+	return thing->base;
+}
+
+void sim_shm_unshare(struct sim_world *world, void *memory, size_t size, int fd)
+{
+	unmap(world, memory, size);
+	close_fd(world, fd);
+}
+
+struct sim_shm *sim_shm_open(void)
+{
+	return sim_need(calloc(1, sizeof(struct sim_shm)));
+}
+
+void sim_shm_close(struct sim_shm *shm)
+{
+	struct packet *packet;
+	unsigned i;
+
+	for (i = 0; i < shm->n; i++) {
+		if (!shm->all[i])
+			continue;
+		while ((packet = take_first(shm->all[i])))
+			free(packet);
+		if (shm->all[i]->base)
+			munmap(shm->all[i]->base, shm->all[i]->span);
+		free(shm->all[i]);
+	}
+	free(shm->all);
+	free(shm->groups);
+	free(shm);
+}
+
+const struct bcl_shm_host sim_shm_host = {
+	.copy = copy_fd,
+	.close = close_fd,
+	.wakes = wakes,
+	.group_open = group_open,
+	.group_add = group_add,
+	.group_remove = group_remove,
+	.group_next = group_next,
+	.listen = listen_as,
+	.call = call,
+	.accept = accept_one,
+	.peer = peer,
+	.send = send_packet,
+	.receive = receive_packet,
+	.hang_up = hang_up,
+	.process = process,
+	.has_ended = has_ended,
+	.read = attach_read,
+	.write = attach_write,
+	.make = make_file,
+	.reserve = reserve,
+	.map = map,
+	.unmap = unmap,
+	.protect = protect,
+};
