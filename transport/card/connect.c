@@ -70,13 +70,23 @@ static void up(struct bcl_peer *peer, const struct bcl_card_node *node)
 
 void bcl_card_accept(struct bcl_peer *peer, uint32_t index)
 {
+	static const struct bcl_wire_address nowhere[BCL_RAILS_MAX];
 	struct bcl_card_host *host = bcl_card_host_of(peer->port);
 	struct bcl_card_node node;
 
 	host->ops->node(host, index, &node);
+	/* Lost since, or lost before and connected anew by the peer alone: the
+	 * card refuses requests for it until it is asked to connect. */
+	if (node.state == BCL_NODE_LOST)
+		host->ops->connect(host, peer->address.card, 0, nowhere, &index,
+				   &node);
 	peer->node = index;
 	peer->life = node.life;
 	up(peer, &node);
+	if (node.state == BCL_NODE_LOST || node.state == BCL_NODE_ISOLATED) {
+		peer->life--; /* what came is told, then the loss */
+		peer->port->card->changes--;
+	}
 }
 
 enum bcl_status bcl_card_connect(struct bcl_peer *peer)
