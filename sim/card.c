@@ -44,7 +44,8 @@ static void go_on(struct sim_card *card)
 	task->queued = false;
 	card->current = task;
 	sim_clock_set(card->clock, &card->turn,
-		      later(card->busy, card->clock->now) + task->takes);
+		      later(card->busy, card->clock->now) +
+			      task->takes * card->times);
 }
 
 static void turn(struct sim_event *event)
@@ -71,6 +72,24 @@ void sim_card_do(struct sim_card *card, struct sim_task *task)
 	go_on(card);
 }
 
+void sim_card_forget(struct sim_card *card, struct sim_task *task)
+{
+	struct sim_task **at = &card->first;
+
+	if (task == card->current) {
+		sim_clock_clear(card->clock, &card->turn);
+		card->current = NULL;
+		go_on(card);
+	} else if (task->queued) {
+		while (*at != task)
+			at = &(*at)->next;
+		*at = task->next;
+		if (!*at)
+			card->last = at;
+		task->queued = false;
+	}
+}
+
 /* ---- engines ---- */
 
 uint64_t sim_card_move(struct sim_card *card, enum bcl_dma_direction direction,
@@ -81,8 +100,8 @@ uint64_t sim_card_move(struct sim_card *card, enum bcl_dma_direction direction,
 						    : &card->costs->write;
 	uint64_t *free = &card->engine[direction];
 
-	*free = later(*free, card->clock->now + costs->start) +
-		(length * costs->ps_per_byte + 999) / 1000;
+	*free = later(*free, card->clock->now + costs->start * card->times) +
+		(length * costs->ps_per_byte + 999) / 1000 * card->times;
 	return *free;
 }
 
@@ -134,8 +153,8 @@ bool sim_card_send(struct sim_card *card, unsigned number,
 	departure->rail = rail;
 	departure->frame = frame;
 	rail->leaving++;
-	card->busy =
-		later(card->busy, card->clock->now) + card->costs->frame_sent;
+	card->busy = later(card->busy, card->clock->now) +
+		     card->costs->frame_sent * card->times;
 	sim_clock_set(card->clock, &departure->event, card->busy);
 	return true;
 }
@@ -172,14 +191,20 @@ static void received(struct sim_task *task)
 		sim_firmware_frame(card->firmware[frame->target], r, frame);
 		return;
 	}
-	refuse(card, r, frame);
+	if (!card->off)
+		refuse(card, r, frame);
 	sim_frame_free(frame);
 }
 
 void sim_card_arrived(struct sim_card *card, struct sim_frame *frame)
 {
-	struct arrival *arrival = sim_need(calloc(1, sizeof(*arrival)));
+	struct arrival *arrival;
 
+	if (card->off) {
+		sim_frame_free(frame);
+		return;
+	}
+	arrival = sim_need(calloc(1, sizeof(*arrival)));
 	arrival->task.run = received;
 	arrival->task.takes = card->costs->frame_received;
 	arrival->card = card;
@@ -200,6 +225,7 @@ void sim_card_open(struct sim_card *card, struct sim_clock *clock,
 		.turn = { .call = turn },
 		.firmware = sim_need(calloc(nranks, sizeof(*card->firmware))),
 		.nfirmware = nranks,
+		.times = 1,
 	};
 	card->last = &card->first;
 }
@@ -214,4 +240,26 @@ void sim_card_rail(struct sim_card *card, uint32_t port)
 	sim_check(card->nrails < BCL_RAILS_MAX, "too many rails");
 	card->rail[card->nrails++] =
 		(struct sim_card_rail){ .card = card, .port = port };
+}
+
+void sim_card_plug(struct sim_card *card, unsigned rail, bool in)
+{
+	unsigned i;
+
+	card->rail[rail].unplugged = !in;
+	for (i = 0; i < card->nfirmware; i++)
+		if (card->firmware[i])
+			sim_firmware_rail(card->firmware[i], rail);
+}
+
+void sim_card_power(struct sim_card *card, bool on)
+{
+	struct sim_task *task;
+
+	card->off = !on;
+	while (card->off && (task = card->current ? card->current
+						  : card->first)) {
+		sim_card_forget(card, task);
+		task->run(task);
+	}
 }

@@ -31,6 +31,7 @@ struct sim_card_rail {
 	struct sim_card *card;
 	uint32_t port;	  /* of the fabric */
 	unsigned leaving; /* frames taken that have not left */
+	bool unplugged;
 };
 
 struct sim_card {
@@ -46,6 +47,8 @@ struct sim_card {
 	struct sim_card_rail rail[BCL_RAILS_MAX];
 	struct sim_firmware **firmware; /* one per rank of the node */
 	unsigned nfirmware;
+	unsigned times; /* as slow as others */
+	bool off;	/* what comes is lost */
 };
 
 void sim_card_open(struct sim_card *card, struct sim_clock *clock,
@@ -64,6 +67,9 @@ static inline bool sim_card_idle(const struct sim_card *card)
 	return !card->first;
 }
 
+/* It no longer waits. */
+void sim_card_forget(struct sim_card *card, struct sim_task *task);
+
 /* An engine moves so many bytes, behind what it was asked before, during which
  * it begins: when that is done. */
 uint64_t sim_card_move(struct sim_card *card, enum bcl_dma_direction direction,
@@ -73,6 +79,11 @@ uint64_t sim_card_move(struct sim_card *card, enum bcl_dma_direction direction,
  * leaving by this rail; sim_firmware_ready() follows. */
 bool sim_card_send(struct sim_card *card, unsigned rail,
 		   struct sim_frame *frame);
+/* Firmware is told that a rail's cable is there, or not. */
+void sim_card_plug(struct sim_card *card, unsigned rail, bool in);
+/* Its power fails: its firmware is closed already, frames that wait for the
+ * processor are lost, and those that come, until it is on again. */
+void sim_card_power(struct sim_card *card, bool on);
 /* A frame has come for the card. */
 void sim_card_arrived(struct sim_card *card, struct sim_frame *frame);
 

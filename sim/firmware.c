@@ -211,14 +211,14 @@ void sim_firmware_ready(struct sim_firmware *firmware, unsigned rail)
 	sim_card_do(firmware->card, &firmware->ready[rail].task);
 }
 
-static void tell_rail(struct sim_firmware *firmware, unsigned r)
+void sim_firmware_rail(struct sim_firmware *firmware, unsigned rail)
 {
 	const struct sim_card_costs *costs = firmware->card->costs;
 	uint32_t window = costs->buffers * costs->mtu;
 	const struct bcl_control control = {
 		.op = BCL_CTL_RAIL,
-		.rail = { .number = r,
-			  .up = 1,
+		.rail = { .number = rail,
+			  .up = !firmware->card->rail[rail].unplugged,
 			  .mtu = costs->mtu,
 			  .burst = 1,
 			  .window = window > WINDOW_MIN ? window : WINDOW_MIN,
@@ -229,6 +229,7 @@ static void tell_rail(struct sim_firmware *firmware, unsigned r)
 
 	bcl_card_control(firmware->core, &control, sim_firmware_now(firmware),
 			 &result, &firmware->next);
+	sim_firmware_settle(firmware);
 }
 
 /* ---- opening and closing ---- */
@@ -281,20 +282,26 @@ bool sim_firmware_open(struct sim_firmware *firmware,
 	firmware->core = bcl_card_open(firmware->arena, firmware->arena_size,
 				       &sim_hal, firmware, &config);
 	for (r = 0; firmware->core && r < firmware->card->nrails; r++)
-		tell_rail(firmware, r);
+		sim_firmware_rail(firmware, r);
 	return firmware->core;
 }
 
 void sim_firmware_close(struct sim_firmware *firmware)
 {
 	const struct bcl_env *env = firmware->context->env;
-	unsigned rail;
+	struct sim_card *card = firmware->card;
+	unsigned i;
 
 	firmware->core = NULL;
-	sim_moves_drop(firmware, NULL);
+	sim_moves_end(firmware);
 	while (firmware->held)
-		sim_frame_free(take_held(firmware, &rail));
-	sim_clock_clear(firmware->card->clock, &firmware->deadline);
+		sim_frame_free(take_held(firmware, &i));
+	sim_clock_clear(card->clock, &firmware->deadline);
+	sim_card_forget(card, &firmware->timer);
+	for (i = 0; i < BCL_RAILS_MAX; i++)
+		sim_card_forget(card, &firmware->ready[i].task);
+	for (i = 0; i < SIM_PORTS; i++)
+		sim_card_forget(card, &firmware->seats[i].doorbell);
 	env->release(env->world, firmware->arena, firmware->arena_size);
 	free(firmware->nodes);
 	firmware->nodes = NULL;

@@ -63,6 +63,7 @@ struct sim_firmware {
 	struct bcl_card_host base;
 	struct sim_world *world;
 	struct sim_card *card;
+	uint64_t card_id; /* stays from one life to the next */
 	const struct sim_host_costs *costs;
 	struct bcl_context *context;
 	unsigned rank;	/* of the world */
@@ -105,6 +106,8 @@ void sim_firmware_settle(struct sim_firmware *firmware);
 void sim_firmware_frame(struct sim_firmware *firmware, unsigned rail,
 			struct sim_frame *frame);
 void sim_firmware_ready(struct sim_firmware *firmware, unsigned rail);
+/* The core is told of a rail, and whether its cable is there. */
+void sim_firmware_rail(struct sim_firmware *firmware, unsigned rail);
 /* A dma() that was pending is over. */
 void sim_firmware_moved(struct sim_firmware *firmware,
 			enum bcl_dma_direction direction, uint32_t cookie,
@@ -139,9 +142,11 @@ enum bcl_dma_result sim_hal_dma(void *firmware,
 void sim_hal_event(void *firmware, uint16_t port, enum bcl_queue queue,
 		   uint32_t slot, const struct bcl_completion *entry);
 
-/* What is on its way to or from this port does not get there; NULL: any. */
+/* What is on its way to or from this port does not get there. */
 void sim_moves_drop(struct sim_firmware *firmware,
 		    const struct bcl_card_seat *seat);
+/* Nothing does, and the core will not be told. */
+void sim_moves_end(struct sim_firmware *firmware);
 struct bcl_card_seat *sim_seat_find(struct sim_firmware *firmware,
 				    uint16_t number);
 

@@ -117,8 +117,10 @@ static enum bcl_status open_card(struct bcl_context *context,
 		.context = context,
 		.rank = rank,
 		.place = rank % ranks,
-		.moves = firmware->moves,
+		.card_id = firmware->card_id ? firmware->card_id
+					     : context->card_id,
 	};
+	context->card_id = firmware->card_id;
 	show(firmware);
 	estimate(firmware, hosts->cluster);
 	if (!sim_firmware_open(firmware, &hosts->limits))
@@ -151,6 +153,13 @@ static enum bcl_status command(struct sim_firmware *firmware,
 	return tell_core(firmware, control, result);
 }
 
+static void forget(struct sim_firmware *firmware, enum bcl_record_kind how)
+{
+	sim_trace_close(firmware, how);
+	firmware->card->firmware[firmware->place] = NULL;
+	sim_firmware_close(firmware);
+}
+
 static void close_card(struct bcl_card_host *host)
 {
 	struct sim_firmware *firmware = firmware_of(host);
@@ -165,9 +174,7 @@ static void close_card(struct bcl_card_host *host)
 		if (firmware->nodes[node].shown.state != BCL_NODE_CLOSED)
 			command(firmware, &control, &result);
 	}
-	sim_trace_close(firmware);
-	firmware->card->firmware[firmware->place] = NULL;
-	sim_firmware_close(firmware);
+	forget(firmware, BCL_RECORD_CLOSED);
 }
 
 /* ---- ports ---- */
@@ -362,6 +369,44 @@ static void counters(struct bcl_card_host *host,
 
 	for (i = 0; i < BCL_CARD_NCOUNTERS; i++)
 		atomic_store_explicit(&values[i], own[i], memory_order_relaxed);
+}
+
+/* ---- what befalls nodes ---- */
+
+void sim_hosts_crash(struct sim_hosts *hosts, uint32_t rank)
+{
+	if (hosts->firmware[rank] && hosts->firmware[rank]->core)
+		forget(hosts->firmware[rank], BCL_RECORD_CRASHED);
+}
+
+static bool is_of(const struct sim_hosts *hosts, uint64_t card, uint32_t node)
+{
+	uint32_t ranks = hosts->cluster->ranks, i;
+
+	for (i = node * ranks; i < (node + 1) * ranks; i++)
+		if (hosts->firmware[i] && hosts->firmware[i]->card_id == card)
+			return true;
+	return false;
+}
+
+void sim_hosts_isolate(struct sim_hosts *hosts, uint32_t node, bool out)
+{
+	uint32_t ranks = hosts->cluster->ranks, rank, i, result;
+	struct bcl_control control = {
+		.op = out ? BCL_CTL_ISOLATE : BCL_CTL_REJOIN,
+	};
+
+	for (rank = 0; rank < hosts->cluster->nodes * ranks; rank++) {
+		struct sim_firmware *firmware = hosts->firmware[rank];
+
+		if (rank / ranks == node || !firmware || !firmware->core)
+			continue;
+		for (i = 0; i < firmware->nnodes; i++) {
+			control.node = i;
+			if (is_of(hosts, firmware->nodes[i].card, node))
+				tell_core(firmware, &control, &result);
+		}
+	}
 }
 
 void sim_hosts_open(struct sim_hosts *hosts)

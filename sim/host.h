@@ -27,6 +27,10 @@ struct sim_hosts {
 
 /* Sets `ops`; the rest is the caller's. */
 void sim_hosts_open(struct sim_hosts *hosts);
+/* A rank's context is gone without a word; its memory is still there. */
+void sim_hosts_crash(struct sim_hosts *hosts, uint32_t rank);
+/* All that know ranks of a node are told to keep it out, or let it in again. */
+void sim_hosts_isolate(struct sim_hosts *hosts, uint32_t node, bool out);
 /* All contexts are closed, and nothing happens any more. */
 void sim_hosts_close(struct sim_hosts *hosts);
 

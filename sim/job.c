@@ -27,19 +27,38 @@ struct sim_job {
 	struct sim_hosts hosts;
 	struct sim_rank *ranks;
 	uint32_t nranks;
-	uint32_t fenced, fences; /* ranks in this fence; those before it */
+	uint32_t living, fenced; /* ranks; those in the fence */
 	void (*run)(struct sim_rank *rank);
 };
 
 /* ---- bootstrap ---- */
 
+static struct sim_boot_value **place_of(struct sim_rank *rank, const char *name)
+{
+	struct sim_boot_value **place = &rank->values;
+
+	while (*place && strcmp((*place)->name, name))
+		place = &(*place)->next;
+	return place;
+}
+
+static void forget(struct sim_boot_value **place)
+{
+	struct sim_boot_value *value = *place;
+
+	*place = value->next;
+	free(value);
+}
+
 static enum bcl_status put(struct bcl_boot *boot, const char *name,
 			   const void *bytes, size_t length)
 {
 	struct sim_rank *rank = boot->state;
-	struct sim_boot_value *value =
-		sim_need(malloc(sizeof(*value) + length));
+	struct sim_boot_value **place = place_of(rank, name), *value;
 
+	if (*place) /* in a former life */
+		forget(place);
+	value = sim_need(malloc(sizeof(*value) + length));
 	value->next = rank->values;
 	value->length = length;
 	memcpy(value->name, name, strlen(name) + 1);
@@ -53,10 +72,9 @@ static enum bcl_status get(struct bcl_boot *boot, unsigned number,
 			   size_t *length)
 {
 	const struct sim_rank *rank = boot->state;
-	const struct sim_boot_value *value = rank->job->ranks[number].values;
+	const struct sim_boot_value *value =
+		*place_of(&rank->job->ranks[number], name);
 
-	while (value && strcmp(value->name, name))
-		value = value->next;
 	if (!value)
 		return BCL_ERR_EMPTY;
 	if (value->length > size)
@@ -66,24 +84,35 @@ static enum bcl_status get(struct bcl_boot *boot, unsigned number,
 	return BCL_OK;
 }
 
+/* It is over if all that live are in it. */
+static void end_fence(struct sim_job *job)
+{
+	const struct bcl_env *env = sim_world_env(job->world);
+	uint32_t i;
+
+	if (!job->fenced || job->fenced < job->living)
+		return;
+	job->fenced = 0;
+	for (i = 0; i < job->nranks; i++) {
+		if (!job->ranks[i].fencing)
+			continue;
+		job->ranks[i].fencing = false;
+		env->wake(env->world, job->ranks[i].object);
+	}
+}
+
 static enum bcl_status fence(struct bcl_boot *boot)
 {
 	struct sim_rank *rank = boot->state;
 	struct sim_job *job = rank->job;
 	const struct bcl_env *env = sim_world_env(job->world);
-	uint32_t number = job->fences, i;
 
-	if (++job->fenced < job->nranks) {
-		while (job->fences == number)
-			env->wait(env->world, rank->object, UINT64_MAX);
-		env->clear(env->world, rank->object);
-		return BCL_OK;
-	}
-	job->fenced = 0;
-	job->fences++;
-	for (i = 0; i < job->nranks; i++)
-		if (&job->ranks[i] != rank)
-			env->wake(env->world, job->ranks[i].object);
+	rank->fencing = true;
+	job->fenced++;
+	end_fence(job);
+	while (rank->fencing)
+		env->wait(env->world, rank->object, UINT64_MAX);
+	env->clear(env->world, rank->object);
 	return BCL_OK;
 }
 
@@ -96,11 +125,28 @@ static const struct bcl_boot_kind boot_kind = {
 
 /* ---- ranks ---- */
 
+static void begin(struct sim_rank *rank)
+{
+	rank->living = true;
+	rank->job->living++;
+}
+
+static void end(struct sim_rank *rank)
+{
+	struct sim_job *job = rank->job;
+
+	job->living -= rank->living;
+	job->fenced -= rank->fencing;
+	rank->living = rank->fencing = false;
+	end_fence(job);
+}
+
 static void run(void *arg)
 {
 	struct sim_rank *rank = arg;
 
 	rank->job->run(rank);
+	end(rank);
 }
 
 enum bcl_status sim_rank_join(struct sim_rank *rank, struct bcl_adi **adi)
@@ -153,10 +199,73 @@ unsigned sim_job_run(struct sim_job *job, void (*what)(struct sim_rank *rank),
 	job->run = what;
 	for (i = 0; i < job->nranks; i++) {
 		job->ranks[i].arg = arg;
+		begin(&job->ranks[i]);
 		sim_world_spawn_on(job->world, i / job->cluster->ranks, run,
 				   &job->ranks[i]);
 	}
 	return sim_world_run(job->world, limit);
+}
+
+/* ---- what befalls nodes ---- */
+
+static void crash(struct sim_job *job, uint32_t node)
+{
+	uint32_t ranks = job->cluster->ranks, i;
+
+	for (i = node * ranks; i < (node + 1) * ranks; i++)
+		sim_hosts_crash(&job->hosts, i);
+	sim_world_kill(job->world, node);
+	for (i = node * ranks; i < (node + 1) * ranks; i++)
+		end(&job->ranks[i]);
+	sim_card_power(&job->cards[node], false);
+}
+
+static void come_back(struct sim_job *job, uint32_t node)
+{
+	const struct bcl_env *env = sim_world_env(job->world);
+	uint32_t ranks = job->cluster->ranks, i;
+
+	sim_card_power(&job->cards[node], true);
+	for (i = node * ranks; i < (node + 1) * ranks; i++) {
+		job->ranks[i].life++;
+		env->clear(env->world, job->ranks[i].object);
+		begin(&job->ranks[i]);
+		sim_world_restart(job->world, i);
+	}
+}
+
+static void slow(struct sim_job *job, uint32_t node, uint32_t times)
+{
+	uint32_t ranks = job->cluster->ranks, i;
+
+	job->cards[node].times = times;
+	for (i = node * ranks; i < (node + 1) * ranks; i++)
+		sim_world_slow(job->world, i, times);
+}
+
+void sim_job_befalls(void *arg, const struct sim_fault *fault, bool begins)
+{
+	struct sim_job *job = arg;
+
+	switch (fault->kind) {
+	case SIM_FAULT_UNPLUG:
+		sim_card_plug(&job->cards[fault->node], fault->rail, !begins);
+		break;
+	case SIM_FAULT_CRASH:
+		if (begins)
+			crash(job, fault->node);
+		else
+			come_back(job, fault->node);
+		break;
+	case SIM_FAULT_ISOLATE:
+		sim_hosts_isolate(&job->hosts, fault->node, begins);
+		break;
+	case SIM_FAULT_SLOW:
+		slow(job, fault->node, begins ? fault->times : 1);
+		break;
+	default: /* the network's own */
+		break;
+	}
 }
 
 /* ---- the cluster ---- */
@@ -254,15 +363,9 @@ void sim_job_close(struct sim_job *job)
 
 	settle(job);
 	for (i = 0; i < job->nranks; i++) {
-		struct sim_rank *rank = &job->ranks[i];
-
-		while (rank->values) {
-			struct sim_boot_value *value = rank->values;
-
-			rank->values = value->next;
-			free(value);
-		}
-		env->object_close(env->world, rank->object);
+		while (job->ranks[i].values)
+			forget(&job->ranks[i].values);
+		env->object_close(env->world, job->ranks[i].object);
 	}
 	sim_hosts_close(&job->hosts);
 	for (i = 0; i < job->cluster->nodes; i++)

@@ -13,7 +13,7 @@
 
 #include <bcl/adi.h>
 
-#include "sim/cluster.h"
+#include "sim/fault.h"
 #include "sim/world.h"
 #include "transport/boot/boot.h"
 
@@ -26,6 +26,8 @@ struct sim_rank {
 	void *arg;
 	struct sim_boot_value *values; /* that it has put */
 	int object;		       /* woken at the end of a fence */
+	unsigned life;		       /* crashes of its node before it */
+	bool living, fencing;
 };
 
 /* The cluster must stay until the job is closed. */
@@ -44,6 +46,15 @@ struct sim_fabric *sim_job_fabric(struct sim_job *job);
  */
 unsigned sim_job_run(struct sim_job *job, void (*run)(struct sim_rank *rank),
 		     void *arg, uint64_t limit);
+
+/*
+ * What befalls a node, for sim_inject(); arg: the job. The ranks of a node that
+ * crashes are gone without a word, but for what they have put, and fences do
+ * not wait for them. When it comes back they begin anew, each in its next life: the
+ * same card, in another incarnation. Nobody waits for them in a fence, but they
+ * would for all others, so that such a rank cannot join a job that has begun.
+ */
+void sim_job_befalls(void *arg, const struct sim_fault *fault, bool begins);
 
 /* For a rank: join the job, and leave it with the context. */
 enum bcl_status sim_rank_join(struct sim_rank *rank, struct bcl_adi **adi);

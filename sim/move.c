@@ -161,8 +161,19 @@ void sim_moves_drop(struct sim_firmware *firmware,
 	struct sim_move *move;
 
 	for (move = firmware->moves; move; move = move->next)
-		if (!seat || move->seat == seat)
+		if (move->seat == seat)
 			move->seat = NULL;
+}
+
+void sim_moves_end(struct sim_firmware *firmware)
+{
+	struct sim_move *move;
+
+	while ((move = firmware->moves)) {
+		sim_clock_clear(firmware->card->clock, &move->done);
+		sim_card_forget(firmware->card, &move->task);
+		free_move(move);
+	}
 }
 
 /* The core hears of it when the processor has time. */

@@ -15,6 +15,7 @@ struct sim_object {
 	enum kind kind;
 	bool woken;
 	unsigned references;
+	unsigned owner;
 	int *linked; /* a group's members; the groups of an object */
 	unsigned nlinked, room;
 	struct sim_waiter *waiters;
@@ -43,7 +44,8 @@ static struct sim_object *get(const struct sim_objects *objects, int number)
 	return &objects->all[number];
 }
 
-static int open_one(struct sim_objects *objects, enum kind kind)
+static int open_one(struct sim_objects *objects, enum kind kind,
+		    unsigned owner)
 {
 	int number = objects->spare;
 	struct sim_object *object;
@@ -59,17 +61,23 @@ static int open_one(struct sim_objects *objects, enum kind kind)
 	object->kind = kind;
 	object->woken = false;
 	object->references = 1;
+	object->owner = owner;
 	return number;
 }
 
-int sim_object_open(struct sim_objects *objects)
+int sim_object_open(struct sim_objects *objects, unsigned owner)
 {
-	return open_one(objects, OBJECT);
+	return open_one(objects, OBJECT, owner);
 }
 
-int sim_object_open_group(struct sim_objects *objects)
+int sim_object_open_group(struct sim_objects *objects, unsigned owner)
 {
-	return open_one(objects, GROUP);
+	return open_one(objects, GROUP, owner);
+}
+
+unsigned sim_object_owner(const struct sim_objects *objects, int number)
+{
+	return get(objects, number)->owner;
 }
 
 static void link_to(struct sim_object *object, int number)
@@ -112,6 +120,18 @@ void sim_object_close(struct sim_objects *objects, int number)
 	object->kind = CLOSED;
 	object->next = objects->spare;
 	objects->spare = number;
+}
+
+void sim_objects_drop(struct sim_objects *objects, unsigned owner)
+{
+	size_t i;
+
+	for (i = 0; i < objects->n; i++)
+		if (objects->all[i].kind != CLOSED &&
+		    objects->all[i].owner == owner) {
+			objects->all[i].references = 1;
+			sim_object_close(objects, (int)i);
+		}
 }
 
 static void tell(struct sim_objects *objects, int number)

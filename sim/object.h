@@ -27,11 +27,14 @@ struct sim_objects {
 void sim_objects_open(struct sim_objects *objects);
 void sim_objects_close(struct sim_objects *objects);
 
-int sim_object_open(struct sim_objects *objects);
-int sim_object_open_group(struct sim_objects *objects);
+int sim_object_open(struct sim_objects *objects, unsigned owner);
+int sim_object_open_group(struct sim_objects *objects, unsigned owner);
+unsigned sim_object_owner(const struct sim_objects *objects, int number);
 /* One more has it open, and closes it. */
 void sim_object_share(struct sim_objects *objects, int number);
 void sim_object_close(struct sim_objects *objects, int number);
+/* All of that owner, whoever has them open; nobody waits for them. */
+void sim_objects_drop(struct sim_objects *objects, unsigned owner);
 void sim_object_add(struct sim_objects *objects, int group, int member);
 void sim_object_remove(struct sim_objects *objects, int group, int member);
 

@@ -35,6 +35,7 @@ struct packet {
 struct thing {
 	enum kind kind;
 	int fd;
+	unsigned node;
 	unsigned references; /* descriptors, and maps of a file */
 
 	/* who hears of it: an object, and the next of its members */
@@ -58,6 +59,7 @@ struct thing {
 };
 
 struct sim_shm {
+	const struct sim_world *world;
 	struct thing **all; /* by descriptor; NULL: free */
 	unsigned n, spare;  /* none free below `spare` */
 	struct thing *listeners;
@@ -99,6 +101,7 @@ static struct thing *make(struct sim_shm *shm, enum kind kind)
 	*thing = (struct thing){
 		.kind = kind,
 		.fd = FIRST + (int)i,
+		.node = sim_node(shm->world),
 		.references = 1,
 		.group = -1,
 	};
@@ -511,30 +514,46 @@ static void free_listener(struct sim_shm *shm, struct thing *thing)
 	*place = thing->next_listener;
 }
 
-static void release(void *world, struct thing *thing)
+/* Nobody knows it any more. */
+static void discard(struct sim_shm *shm, struct thing *thing)
 {
-	struct sim_shm *shm = shm_of(world);
-	struct packet *packet;
 	unsigned i = (unsigned)(thing->fd - FIRST);
+	struct packet *packet;
 
-	if (--thing->references)
-		return;
 	leave_group(shm, thing);
-	if (thing->kind == SOCKET)
-		end_socket(world, thing);
-	else if (thing->kind == LISTENER)
+	if (thing->kind == LISTENER)
 		free_listener(shm, thing);
-	else
+	else if (thing->kind == FILE_OF_MEMORY)
 		free_file(shm, thing);
 	shm->all[i] = NULL;
 	if (i < shm->spare)
 		shm->spare = i;
-	while ((packet = take_first(thing))) {
+	while ((packet = take_first(thing)))
+		free(packet);
+	free(thing);
+}
+
+static void release(void *world, struct thing *thing)
+{
+	struct packet *packet;
+
+	if (--thing->references)
+		return;
+	if (thing->kind == SOCKET)
+		end_socket(world, thing);
+	for (packet = thing->first; packet; packet = packet->next)
 		while (packet->nfds)
 			close_fd(world, packet->fds[--packet->nfds]);
-		free(packet);
-	}
-	free(thing);
+	discard(shm_of(world), thing);
+}
+
+void sim_shm_drop(struct sim_shm *shm, unsigned node)
+{
+	unsigned i;
+
+	for (i = 0; i < shm->n; i++)
+		if (shm->all[i] && shm->all[i]->node == node)
+			discard(shm, shm->all[i]);
 }
 
 void *sim_shm_share(struct sim_shm *shm, size_t size, int *fd)
@@ -563,9 +582,12 @@ void sim_shm_unshare(struct sim_world *world, void *memory, size_t size, int fd)
 	close_fd(world, fd);
 }
 
-struct sim_shm *sim_shm_open(void)
+struct sim_shm *sim_shm_open(const struct sim_world *world)
 {
-	return sim_need(calloc(1, sizeof(struct sim_shm)));
+	struct sim_shm *shm = sim_need(calloc(1, sizeof(*shm)));
+
+	shm->world = world;
+	return shm;
 }
 
 void sim_shm_close(struct sim_shm *shm)

@@ -18,9 +18,12 @@ struct sim_shm;
 /* The table; its `world` is a struct sim_world. */
 extern const struct bcl_shm_host sim_shm_host;
 
-struct sim_shm *sim_shm_open(void);
+struct sim_shm *sim_shm_open(const struct sim_world *world);
 /* With whatever ranks have left behind. */
 void sim_shm_close(struct sim_shm *shm);
+
+/* What the ranks of a node had, which are gone. */
+void sim_shm_drop(struct sim_shm *shm, unsigned node);
 
 /* A file that is mapped already: share and unshare of struct bcl_env. */
 void *sim_shm_share(struct sim_shm *shm, size_t size, int *fd);

@@ -67,10 +67,10 @@ void sim_trace_open(struct sim_firmware *firmware, struct bcl_pcapng *file)
 			 context->config.peer_timeout);
 }
 
-void sim_trace_close(struct sim_firmware *firmware)
+void sim_trace_close(struct sim_firmware *firmware, enum bcl_record_kind kind)
 {
 	if (firmware->trace.file)
-		bcl_journal_close(&firmware->trace.journal, BCL_RECORD_CLOSED);
+		bcl_journal_close(&firmware->trace.journal, kind);
 }
 
 void sim_trace_frame(struct sim_firmware *firmware, unsigned rail,

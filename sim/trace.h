@@ -21,7 +21,8 @@ struct sim_trace {
 
 /* Its core is open; the file, if it is asked for, is made by the first. */
 void sim_trace_open(struct sim_firmware *firmware, struct bcl_pcapng *file);
-void sim_trace_close(struct sim_firmware *firmware);
+/* kind CLOSED, or CRASHED. */
+void sim_trace_close(struct sim_firmware *firmware, enum bcl_record_kind kind);
 
 void sim_trace_frame(struct sim_firmware *firmware, unsigned rail,
 		     enum bcl_pcapng_flags direction, const void *bytes,

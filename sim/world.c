@@ -9,6 +9,7 @@
 #include "sim/crash.h"
 #include "sim/fail.h"
 #include "sim/fiber.h"
+#include "sim/heap.h"
 #include "sim/object.h"
 #include "sim/random.h"
 #include "sim/shm.h"
@@ -45,9 +46,13 @@ struct rank {
 	struct sim_fiber *fiber;
 	struct sim_event resume;
 	struct sim_waiter waiter;
+	struct sim_heap heap;
+	void (*run)(void *arg);
+	void *arg;
 	unsigned number, node;
 	unsigned first_of_node; /* its ranks have numbers in a row */
 	unsigned looks;		/* at the clock, since it last paused */
+	unsigned times;		/* as slow as others */
 	bool told;		/* of a flag, since it last waited */
 	uint64_t ahead;
 };
@@ -58,8 +63,7 @@ struct sim_world {
 	uint64_t seed, random;
 	struct sim_clock clock;
 	struct sim_objects objects;
-	unsigned *owner; /* of an object: who opened it */
-	unsigned nowners;
+	struct sim_heap heap;
 	struct sim_shm *shm;
 	struct sim_memory_costs memory;
 	struct rank **rank;
@@ -69,9 +73,18 @@ struct sim_world {
 		const char *name, *value;
 	} variable[VARIABLES];
 	unsigned nvariables;
+	FILE *log; /* NULL: none */
 };
 
 /* ---- ranks ---- */
+
+/* Its fiber is over. */
+static void end(struct rank *rank)
+{
+	sim_fiber_free(rank->fiber);
+	rank->fiber = NULL;
+	rank->world->running--;
+}
 
 static void resume(struct sim_event *event)
 {
@@ -87,11 +100,8 @@ static void resume(struct sim_event *event)
 	}
 	rank->looks = 0;
 	world->current = rank;
-	if (!sim_fiber_resume(rank->fiber)) {
-		sim_fiber_free(rank->fiber);
-		rank->fiber = NULL;
-		world->running--;
-	}
+	if (!sim_fiber_resume(rank->fiber))
+		end(rank);
 	world->current = NULL;
 }
 
@@ -126,6 +136,11 @@ static struct rank *self(struct sim_world *world)
 	return world->current;
 }
 
+static void spend(struct rank *rank, uint64_t ns)
+{
+	rank->ahead += ns * rank->times;
+}
+
 /* Let everybody else come as far as this rank. */
 static void catch_up(struct rank *rank)
 {
@@ -148,27 +163,72 @@ void sim_world_spawn_on(struct sim_world *world, unsigned node,
 {
 	struct rank *rank = sim_need(calloc(1, sizeof(*rank)));
 
-	rank->world = world;
-	rank->fiber = sim_fiber_new(STACK, run, arg);
-	rank->resume.call = resume;
-	rank->waiter = (struct sim_waiter){ .ready = woken, .object = -1 };
-	rank->number = world->nranks;
-	rank->node = node;
-	rank->first_of_node = world->nranks;
+	*rank = (struct rank){
+		.world = world,
+		.resume.call = resume,
+		.waiter = { .ready = woken, .object = -1 },
+		.run = run,
+		.arg = arg,
+		.number = world->nranks,
+		.node = node,
+		.first_of_node = world->nranks,
+		.times = 1,
+	};
 	if (world->nranks && world->rank[world->nranks - 1]->node == node)
 		rank->first_of_node =
 			world->rank[world->nranks - 1]->first_of_node;
 	world->rank = sim_need(realloc(
 		world->rank, (world->nranks + 1) * sizeof(struct rank *)));
 	world->rank[world->nranks++] = rank;
+	sim_world_restart(world, rank->number);
+}
+
+void sim_world_restart(struct sim_world *world, unsigned number)
+{
+	struct rank *rank = world->rank[number];
+
+	sim_check(!rank->fiber, "a rank that runs already");
+	rank->fiber = sim_fiber_new(STACK, rank->run, rank->arg);
+	rank->ahead = 0;
+	rank->told = false;
 	world->running++;
 	sim_clock_set(&world->clock, &rank->resume, world->clock.now);
 }
 
+void sim_world_kill(struct sim_world *world, unsigned node)
+{
+	unsigned i;
+
+	sim_check(!world->current, "a rank that kills");
+	sim_shm_drop(world->shm, node);
+	for (i = 0; i < world->nranks; i++) {
+		struct rank *rank = world->rank[i];
+
+		if (rank->node != node)
+			continue;
+		sim_clock_clear(&world->clock, &rank->resume);
+		sim_object_give_up(&world->objects, &rank->waiter);
+		sim_objects_drop(&world->objects, rank->number);
+		sim_heap_clear(&rank->heap);
+		if (rank->fiber)
+			end(rank);
+	}
+}
+
+void sim_world_slow(struct sim_world *world, unsigned number, unsigned times)
+{
+	world->rank[number]->times = times;
+}
+
 void sim_compute(struct sim_world *world, uint64_t ns)
 {
-	self(world)->ahead += ns;
+	spend(self(world), ns);
 	catch_up(world->current);
+}
+
+unsigned sim_node(const struct sim_world *world)
+{
+	return world->current ? world->current->node : 0;
 }
 
 unsigned sim_self(const struct sim_world *world)
@@ -179,7 +239,7 @@ unsigned sim_self(const struct sim_world *world)
 
 void sim_charge(struct sim_world *world, unsigned rank, uint64_t ns)
 {
-	world->rank[rank]->ahead += ns;
+	spend(world->rank[rank], ns);
 }
 
 /* ---- the table ---- */
@@ -191,35 +251,32 @@ static uint64_t env_now(void *arg)
 	struct rank *rank = world->current;
 
 	if (rank) {
-		rank->ahead += world->costs.now;
+		spend(rank, world->costs.now);
 		/* it may wait for others in a loop */
 		if (!world->costs.now && ++rank->looks % LOOKS == 0) {
-			rank->ahead += LOOKS_COST;
+			spend(rank, LOOKS_COST);
 			catch_up(rank);
 		}
 	}
 	return moment(world);
 }
 
+static unsigned owner(const struct sim_world *world)
+{
+	return world->current ? world->current->number : NOBODY;
+}
+
 static int env_object_open(void *arg)
 {
 	struct sim_world *world = arg;
 
-	int object = sim_object_open(&world->objects);
-
-	if ((unsigned)object >= world->nowners) {
-		world->nowners = 2 * (unsigned)object + 64;
-		world->owner = sim_need(realloc(
-			world->owner, world->nowners * sizeof(*world->owner)));
-	}
-	world->owner[object] = world->current ? world->current->number : NOBODY;
-	return object;
+	return sim_object_open(&world->objects, owner(world));
 }
 
 static int env_group_open(void *arg, const int *members, unsigned n)
 {
 	struct sim_world *world = arg;
-	int group = sim_object_open_group(&world->objects);
+	int group = sim_object_open_group(&world->objects, owner(world));
 	unsigned i;
 
 	for (i = 0; i < n; i++)
@@ -268,7 +325,7 @@ static void env_wait(void *arg, int object, uint64_t until)
 	struct sim_world *world = arg;
 	struct rank *rank = self(world);
 
-	rank->ahead += world->costs.wait;
+	spend(rank, world->costs.wait);
 	catch_up(rank);
 	if (sim_object_readable(&world->objects, object) ||
 	    until <= world->clock.now || rank->told) {
@@ -285,7 +342,7 @@ static void env_yield(void *arg)
 {
 	struct sim_world *world = arg;
 
-	self(world)->ahead += about(world, world->costs.yield);
+	spend(self(world), about(world, world->costs.yield));
 	catch_up(world->current);
 }
 
@@ -306,38 +363,22 @@ static void env_barrier(void *arg)
 	(void)arg;
 }
 
-/*
- * Large pieces that are never touched take no memory: zeroed by calloc(), not
- * here. The place of what it gave stands in front of what is aligned.
- */
-static void *zeroed(size_t align, size_t size)
+/* Of the rank that runs, or of the world itself. */
+static struct sim_heap *heap(struct sim_world *world)
 {
-	char *whole = calloc(1, size + align);
-	char *memory;
-
-	if (!whole)
-		return NULL;
-	memory = whole + align - (uintptr_t)whole % align;
-	memcpy(memory - sizeof(whole), &whole, sizeof(whole));
-	return memory;
+	return world->current ? &world->current->heap : &world->heap;
 }
 
 static void *env_allocate(void *arg, size_t size)
 {
-	(void)arg;
-	return zeroed(64, size);
+	return sim_heap_take(heap(arg), 64, size);
 }
 
 static void env_release(void *arg, void *memory, size_t size)
 {
-	char *whole;
-
 	(void)arg;
 	(void)size;
-	if (!memory)
-		return;
-	memcpy(&whole, (char *)memory - sizeof(whole), sizeof(whole));
-	free(whole);
+	sim_heap_give(memory);
 }
 
 static void *env_share(void *arg, const char *name, size_t size, int *fd)
@@ -360,19 +401,16 @@ static uint64_t env_random(void *arg)
 	return sim_random(&world->random);
 }
 
-static unsigned node(const struct sim_world *world)
-{
-	return world->current ? world->current->node : 0;
-}
-
 static void env_log(void *arg, enum bcl_log_level level, const char *area,
 		    const char *line)
 {
 	struct sim_world *world = arg;
 
 	(void)level;
-	fprintf(stderr, "[%.6f node%u seed %llu] %s: %s\n",
-		(double)world->clock.now * 1e-9, node(world),
+	if (!world->log)
+		return;
+	fprintf(world->log, "[%.6f node%u seed %llu] %s: %s\n",
+		(double)world->clock.now * 1e-9, sim_node(world),
 		(unsigned long long)world->seed, area, line);
 }
 
@@ -395,7 +433,7 @@ static char **env_variables(void *arg)
 
 static void env_host(void *arg, char name[64], uint8_t boot_id[16])
 {
-	snprintf(name, 64, "node%u", node(arg));
+	snprintf(name, 64, "node%u", sim_node(arg));
 	memset(boot_id, 0, 16);
 }
 
@@ -426,12 +464,12 @@ static void charge_message(void *arg, int object, unsigned lines)
 	uint64_t rest = copying(world, (uint64_t)(lines - 1) * LINE);
 	struct rank *reader;
 
-	self(world)->ahead += costs->send + rest;
-	if (world->owner[object] == NOBODY)
+	spend(self(world), costs->send + rest);
+	if (sim_object_owner(&world->objects, object) == NOBODY)
 		return;
-	reader = world->rank[world->owner[object]];
+	reader = world->rank[sim_object_owner(&world->objects, object)];
 	go_on_no_earlier(reader, moment(world) + costs->line);
-	reader->ahead += costs->receive + rest;
+	spend(reader, costs->receive + rest);
 }
 
 static void charge_flag(void *arg)
@@ -495,11 +533,12 @@ struct sim_world *sim_world_open(uint64_t seed, const struct bcl_card_ops *card,
 	struct sim_world *world = sim_need(calloc(1, sizeof(*world)));
 
 	world->costs = standard;
+	world->log = stderr;
 	world->seed = seed;
 	world->random = seed;
 	sim_clock_open(&world->clock, START);
 	sim_objects_open(&world->objects);
-	world->shm = sim_shm_open();
+	world->shm = sim_shm_open(world);
 	world->env = (struct bcl_env){
 		.world = world,
 		.now = env_now,
@@ -538,11 +577,12 @@ void sim_world_close(struct sim_world *world)
 	for (i = 0; i < world->nranks; i++) {
 		if (world->rank[i]->fiber)
 			sim_fiber_free(world->rank[i]->fiber);
+		sim_heap_clear(&world->rank[i]->heap);
 		free(world->rank[i]);
 	}
 	free(world->rank);
+	sim_heap_clear(&world->heap);
 	sim_shm_close(world->shm);
-	free(world->owner);
 	sim_objects_close(&world->objects);
 	sim_clock_close(&world->clock);
 	free(world);
@@ -594,6 +634,11 @@ void sim_world_costs(struct sim_world *world,
 		     const struct sim_call_costs *costs)
 {
 	world->costs = *costs;
+}
+
+void sim_world_log(struct sim_world *world, FILE *to)
+{
+	world->log = to;
 }
 
 void sim_world_set(struct sim_world *world, const char *name, const char *value)

@@ -12,6 +12,8 @@
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 
+#include <stdio.h>
+
 #include "sim/clock.h"
 #include "transport/env/env.h"
 
@@ -20,7 +22,7 @@ struct sim_world;
 /* card, rails: as in struct bcl_env, may be NULL. */
 struct sim_world *sim_world_open(uint64_t seed, const struct bcl_card_ops *card,
 				 const struct bcl_rail_kind *const *rails);
-/* Ranks that have not returned are forgotten. */
+/* Ranks that have not returned are forgotten, with their memory. */
 void sim_world_close(struct sim_world *world);
 
 /* The environment of the world: the same for all of its ranks. */
@@ -34,6 +36,16 @@ void sim_world_spawn_on(struct sim_world *world, unsigned node,
 			void (*run)(void *arg), void *arg);
 void sim_world_spawn(struct sim_world *world, void (*run)(void *arg),
 		     void *arg);
+
+/*
+ * Not from a rank. The ranks of a node run no further, and what they have of
+ * the environment is gone: objects, memory, what they share. (What they have
+ * from malloc() is lost.) Each of them may begin anew, as it was spawned.
+ */
+void sim_world_kill(struct sim_world *world, unsigned node);
+void sim_world_restart(struct sim_world *world, unsigned rank);
+/* From now on it takes so many times as long for what it does. */
+void sim_world_slow(struct sim_world *world, unsigned rank, unsigned times);
 
 /* What calls of the environment take, in ns. */
 struct sim_call_costs {
@@ -73,6 +85,9 @@ void sim_world_share(struct sim_world *world,
  */
 unsigned sim_world_run(struct sim_world *world, uint64_t limit);
 
+/* Where lines of the log go; to stderr unless told. NULL: nowhere. */
+void sim_world_log(struct sim_world *world, FILE *to);
+
 /* A configuration variable of the world; NULL: none. The strings are not
  * copied. */
 void sim_world_set(struct sim_world *world, const char *name,
@@ -83,6 +98,8 @@ void sim_world_set(struct sim_world *world, const char *name,
 void sim_compute(struct sim_world *world, uint64_t ns);
 /* The number of the rank that runs. */
 unsigned sim_self(const struct sim_world *world);
+/* Its node; 0 outside of ranks. */
+unsigned sim_node(const struct sim_world *world);
 /* A rank has so many ns more to do before whatever it does next. */
 void sim_charge(struct sim_world *world, unsigned rank, uint64_t ns);
 

@@ -22,9 +22,9 @@ enum {
 	PATH = 4096,
 };
 
-/* What cannot happen to ranks that run on. */
-static const unsigned of_nodes =
-	1 << SIM_FAULT_CRASH | 1 << SIM_FAULT_ISOLATE | 1 << SIM_FAULT_SLOW;
+/* What a job may not survive: chance does not choose it. */
+static const unsigned fatal =
+	1 << SIM_FAULT_UNPLUG | 1 << SIM_FAULT_CRASH | 1 << SIM_FAULT_ISOLATE;
 
 struct settings {
 	const char *cluster, *pattern, *faults, *trace, *plot;
@@ -198,21 +198,6 @@ static bool read_cluster(const struct settings *settings, struct run *run)
 	return good;
 }
 
-static bool only_frames_and_links(const struct sim_faults *faults)
-{
-	size_t i;
-
-	for (i = 0; i < faults->n; i++)
-		if (of_nodes >> faults->fault[i].kind & 1) {
-			fprintf(stderr,
-				"bcl-sim: ranks cannot go on after "
-				"%s\n",
-				sim_fault_name(faults->fault[i].kind));
-			return false;
-		}
-	return true;
-}
-
 static bool read_script(const char *name, struct run *run)
 {
 	char error[SIM_ERROR_SIZE];
@@ -227,14 +212,14 @@ static bool read_script(const char *name, struct run *run)
 	fclose(in);
 	if (!good)
 		fprintf(stderr, "bcl-sim: %s\n", error);
-	return good && only_frames_and_links(&run->faults);
+	return good;
 }
 
 static bool draw_faults(const char *text, struct run *run)
 {
 	struct sim_fault_mix mix = {
 		.faults = FAULTS,
-		.kinds = ((1 << SIM_FAULT_KINDS) - 1) & ~of_nodes,
+		.kinds = ((1 << SIM_FAULT_KINDS) - 1) & ~fatal,
 		.frames = FAULT_FRAMES,
 		.duration = FAULT_TIME,
 	};
@@ -300,10 +285,15 @@ static void run_job(struct settings *settings, struct run *run)
 	}
 }
 
+static unsigned ranks_of(const struct run *run)
+{
+	return run->cluster.nodes * run->cluster.ranks;
+}
+
 /* All ranks have done all. */
 static bool is_whole(const struct settings *settings, const struct run *run)
 {
-	return !run->left && !settings->series.failed;
+	return settings->series.complete == ranks_of(run);
 }
 
 static void print_faults(const struct run *run)
@@ -364,7 +354,11 @@ static int plot(const struct settings *settings)
 static int judge(const struct settings *settings, const struct run *run)
 {
 	const struct sim_series *series = &settings->series;
+	unsigned crashed = ranks_of(run) - series->complete - series->failed -
+			   run->left;
 
+	if (crashed)
+		fprintf(stderr, "bcl-sim: %u ranks have crashed\n", crashed);
 	if (series->failed)
 		fprintf(stderr, "bcl-sim: %u ranks had to give up: %s\n",
 			series->failed, bcl_strstatus(series->status));
@@ -413,14 +407,14 @@ static int simulate(struct settings *settings, struct run *run)
 			      settings->trace);
 	series->cluster = &run->cluster;
 	sim_series_open(series, settings->seed);
-	run->injector =
-		sim_inject(&run->faults, &run->cluster,
-			   sim_job_fabric(run->job), run->clock, NULL, NULL);
+	run->injector = sim_inject(&run->faults, &run->cluster,
+				   sim_job_fabric(run->job), run->clock,
+				   sim_job_befalls, run->job);
 	run_job(settings, run);
 	print_all(settings, run);
 	failed = judge(settings, run) || plot(settings);
-	if (run->left)
-		exit(1); /* what they wait for may be in the way */
+	if (!is_whole(settings, run))
+		exit(1); /* what ranks have left behind may be in the way */
 	sim_injector_close(run->injector);
 	sim_series_close(series);
 	sim_job_close(run->job);

@@ -194,10 +194,14 @@ void sim_series_run(struct sim_rank *rank)
 	struct sim_part part = { .series = series, .self = rank };
 	enum bcl_status status;
 
+	if (rank->life)
+		return; /* its part has died */
 	place(&part);
 	status = series->pattern->port ? by_ports(&part, series)
 				       : by_teams(&part, series);
-	if (status && !series->failed++)
+	if (!status)
+		series->complete++;
+	else if (!series->failed++)
 		series->status = status;
 }
 

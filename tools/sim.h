@@ -88,7 +88,8 @@ struct sim_series {
 	char *send, *receive;
 	struct sim_port **ports; /* [rank of the job] */
 	uint32_t *to, *from;	 /* [rank]: a random permutation, and back */
-	unsigned failed;	 /* ranks that had to give up */
+	unsigned complete;	 /* ranks that have done all */
+	unsigned failed;	 /* that had to give up */
 	enum bcl_status status;	 /* why the first did */
 	uint64_t again;		 /* frames sent again */
 };

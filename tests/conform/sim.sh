@@ -62,6 +62,13 @@ out=$("$sim" -f "$scratch/script" "$cluster" shift 8k)
 grep -qx 'happened drop 2' <<<"$out" || complain "dropped: $out"
 grep -q ' [1-9][0-9]* frames sent again$' <<<"$out" || complain "again: $out"
 
+# A slow node is waited for.
+echo 'slow node=2 times=10' >"$scratch/script"
+"$sim" -r 3 -f "$scratch/script" "$cluster" alltoall 8 8k >"$scratch/slow" ||
+	complain "slow: exit status $?"
+! diff -q "$scratch/alltoall" "$scratch/slow" >/dev/null ||
+	complain 'a slow node is as fast'
+
 # What chance writes is a script that does the same.
 "$sim" -f random:3:40 "$cluster" alltoall 4k >"$scratch/chance"
 sed -n '/^faults$/,/^$/{//!p}' "$scratch/chance" >"$scratch/script"
@@ -98,7 +105,8 @@ refuses 1 'there are only 2 ranks' -k 3 "$cluster" shift
 refuses 1 'nobody: No such file' nobody shift
 refuses 1 'none.cluster:1: expected nodes=, too' "$scratch/none.cluster" shift
 refuses 1 'nobody:1: node 9' -f "$scratch/nobody" "$cluster" shift
-refuses 1 'cannot go on after crash' -f "$scratch/crash" "$cluster" shift
+refuses 1 '2 ranks have crashed' -f "$scratch/crash" "$cluster" shift
+refuses 1 'ranks had to give up' -f "$scratch/crash" "$cluster" alltoall
 refuses 1 'expected random:SEED' -f random:x "$cluster" shift
 refuses 1 '8 ranks have not come to their end' -l 1us "$cluster" shift
 refuses 1 'No such file' -t "$scratch/no/trace" "$cluster" shift

@@ -71,6 +71,35 @@ START_TEST(nobody_wakes)
 }
 END_TEST
 
+static int newest;
+
+static void hoards(void *arg)
+{
+	(void)arg;
+	ck_assert_ptr_nonnull(env->allocate(env->world, 1000));
+	newest = env->object_open(env->world);
+	env->group_open(env->world, &newest, 1);
+	env->wait(env->world, newest, UINT64_MAX);
+}
+
+/* Its objects are free again; that its memory is, the address sanitizer says.
+ */
+START_TEST(who_is_killed_leaves_nothing)
+{
+	int number;
+
+	sim_world_spawn(world, hoards, NULL);
+	ck_assert_uint_eq(sim_world_run(world, 1000), 1);
+	number = newest;
+	sim_world_kill(world, 0);
+	ck_assert_uint_eq(sim_world_run(world, 1000), 0);
+	sim_world_restart(world, 0);
+	ck_assert_uint_eq(sim_world_run(world, 1000), 1);
+	ck_assert_int_le(newest, number + 1);
+	sim_world_kill(world, 0);
+}
+END_TEST
+
 static void late(void *arg)
 {
 	uint64_t start = env->now(env->world);
@@ -178,6 +207,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, a_wake_up_ends_a_wait_on_object_and_group);
 	tcase_add_test(tcase, nobody_wakes);
+	tcase_add_test(tcase, who_is_killed_leaves_nothing);
 	tcase_add_test(tcase, time_jumps_and_events_come);
 	tcase_add_test(tcase, a_seed_replays);
 	tcase_add_test(tcase, a_crash_says_where_it_was);

@@ -41,8 +41,16 @@ void bcl_journal_open(struct bcl_journal *journal, uint64_t card,
 
 void bcl_journal_close(struct bcl_journal *journal, enum bcl_record_kind kind)
 {
-	while (journal->ports)
-		bcl_journal_port_close(journal, journal->ports->number);
+	struct bcl_journal_port *port;
+
+	while ((port = journal->ports)) {
+		if (kind == BCL_RECORD_CRASHED) {
+			journal->ports = port->next;
+			free(port);
+		} else {
+			bcl_journal_port_close(journal, port->number);
+		}
+	}
 	put(journal, (struct bcl_record){ .kind = (uint8_t)kind });
 }
 
