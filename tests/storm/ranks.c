@@ -1,54 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Storms over the whole stack: the ranks of a job on a simulated cluster
- * exchange messages through the ADI, while its network loses, repeats, delays
- * and damages frames and links are cut for a time. Of each, a trace is held
- * against the rules of the protocol (bcl-check). What breaks one is told with
- * the fewest faults that suffice, and leaves its trace.
+ * Storms over the whole stack: the ranks of a job exchange messages through the
+ * ADI, while frames are harmed, links are cut for a time, and nodes are slow.
  */
-#include "storm.h"
+#include <stddef.h>
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "sim/inject.h"
-#include "sim/job.h"
-#include "sim/random.h"
-#include "sim/shrink.h"
+#include "cluster.h"
 #include "tests/unit/adi_traffic.h"
 #include "tests/unit/need.h"
-#include "tools/check/rules.h"
-
-enum {
-	FAULTS = 60, /* at most */
-	MS = 1000000,
-};
-
-/* Of virtual time: a job takes some 20 ms, a time-out 100. */
-static const uint64_t LIMIT = UINT64_C(2000) * MS;
-static const uint64_t PATIENCE = UINT64_C(1000) * MS;
-
-enum {
-	RANKS,
-	FRAMES_HARMED,
-	LINKS_CUT,
-	FRAMES_CHECKED,
-};
 
 const unsigned storm_seeds = 300;
 const char *const storm_counts[] = {
-	[RANKS] = "ranks",
-	[FRAMES_HARMED] = "frames harmed",
-	[LINKS_CUT] = "links cut",
-	[FRAMES_CHECKED] = "frames checked",
+	[CLUSTER_RAN] = "ranks",
+	[CLUSTER_CHECKED] = "frames checked",
+	[CLUSTER_HARMED] = "harmed",
+	[CLUSTER_CUT] = "links cut",
+	[CLUSTER_SLOWED] = "nodes slowed",
 	NULL,
 };
 
 static struct sim_world *world; /* of the job that runs */
+static uint64_t traffic;
+
+static void begin(struct sim_job *job, unsigned ranks, uint64_t seed)
+{
+	(void)ranks;
+	world = sim_job_world(job);
+	traffic = seed;
+}
 
 static void pause_rank(struct bcl_adi *adi, uint64_t ns)
 {
@@ -61,156 +40,20 @@ static void play(struct sim_rank *rank)
 	struct bcl_adi *adi;
 
 	need_equal(sim_rank_join(rank, &adi), BCL_OK);
-	traffic_play(adi, *(const uint64_t *)rank->arg, pause_rank);
+	traffic_play(adi, traffic, pause_rank);
 	sim_rank_leave(adi);
 }
 
-/* Two or three nodes with up to two ranks and rails, at all speeds. */
-static void make_cluster(struct sim_cluster *cluster, uint64_t seed)
+static void end(void)
 {
-	char text[1024], error[SIM_ERROR_SIZE];
-	uint64_t random = seed;
-	int length = snprintf(
-		text, sizeof(text),
-		"cluster nodes=%u ranks=%u rails=%u\n"
-		"host send=0.2us receive=0.2us trap=%uns copy=2GB/s\n"
-		"card mtu=%uB buffers=%u frame-sent=%uns frame-received=%uns "
-		"read-start=%uns read=1GB/s write-start=%uns write=1GB/s\n"
-		"wire w bandwidth=%uMB/s latency=%uns\n"
-		"crossbar x latency=300ns queue=%uKB forwarding=cut-through\n"
-		"star switch crossbar=x wire=w\n",
-		2 + (unsigned)(sim_random(&random) % 2),
-		1 + (unsigned)(sim_random(&random) % 2),
-		1 + (unsigned)(sim_random(&random) % 2),
-		(unsigned)(sim_random(&random) % 2000),
-		1024u << sim_random(&random) % 3, 8u << sim_random(&random) % 4,
-		(unsigned)(sim_random(&random) % 1000),
-		(unsigned)(sim_random(&random) % 1000),
-		(unsigned)(sim_random(&random) % 2000),
-		(unsigned)(sim_random(&random) % 2000),
-		100u << sim_random(&random) % 6,
-		(unsigned)(sim_random(&random) % 2000),
-		64u << sim_random(&random) % 4);
-	FILE *in = fmemopen(text, (size_t)length, "r");
-
-	need(sim_cluster_read(cluster, "cluster", in, error));
-	fclose(in);
 }
 
-static void draw_faults(struct sim_faults *faults,
-			const struct sim_cluster *cluster, uint64_t seed)
-{
-	const struct sim_fault_mix mix = {
-		.seed = seed,
-		.faults = (unsigned)(seed % FAULTS),
-		.kinds = 1 << SIM_FAULT_DROP | 1 << SIM_FAULT_DUPLICATE |
-			 1 << SIM_FAULT_REORDER | 1 << SIM_FAULT_CORRUPT |
-			 1 << SIM_FAULT_DELAY | 1 << SIM_FAULT_CUT,
-		.frames = 400,
-		.duration = 20 * MS,
-	};
-
-	sim_faults_random(faults, cluster, &mix);
-}
-
-/* Ends the process if the trace breaks a rule. */
-static void check_trace(char *file, struct storm_log *log)
-{
-	struct check_world *rules = calloc(1, sizeof(*rules));
-
-	rules->patience = PATIENCE;
-	check_world_open(rules);
-	if (!check_files(rules, &file, 1) || rules->complaints)
-		exit(1);
-	log->count[FRAMES_CHECKED] += rules->frames;
-	check_world_close(rules);
-	free(rules);
-}
-
-/* Returns if all went well. */
-static void run(uint64_t seed, const struct sim_cluster *cluster,
-		const struct sim_faults *faults, char *trace,
-		struct storm_log *log)
-{
-	struct sim_job *job = sim_job_open(cluster, seed);
-	struct sim_injector *injector;
-	unsigned left, kind;
-
-	world = sim_job_world(job);
-	sim_world_set(world, "BCL_TRACE", trace);
-	injector = sim_inject(faults, cluster, sim_job_fabric(job),
-			      sim_world_clock(world), NULL, NULL);
-	left = sim_job_run(job, play, &seed, LIMIT);
-	if (left) {
-		fprintf(stderr, "%u ranks do not end\n", left);
-		exit(1);
-	}
-	log->count[RANKS] += cluster->nodes * cluster->ranks;
-	for (kind = 0; kind < SIM_FAULT_CUT; kind++)
-		log->count[FRAMES_HARMED] += sim_injector_count(injector, kind);
-	log->count[LINKS_CUT] += sim_injector_count(injector, SIM_FAULT_CUT);
-	sim_injector_close(injector);
-	sim_job_close(job);
-	check_trace(trace, log);
-}
-
-struct trial {
-	uint64_t seed;
-	const struct sim_cluster *cluster;
-	struct storm_log *log; /* shared with the processes of trials */
-	bool silent;
-	char trace[32];
+const struct cluster_play cluster_play = {
+	.kinds = 1 << SIM_FAULT_DROP | 1 << SIM_FAULT_DUPLICATE |
+		 1 << SIM_FAULT_REORDER | 1 << SIM_FAULT_CORRUPT |
+		 1 << SIM_FAULT_DELAY | 1 << SIM_FAULT_CUT |
+		 1 << SIM_FAULT_SLOW,
+	.begin = begin,
+	.rank = play,
+	.end = end,
 };
-
-/* In a process of its own: what breaks a rule does not come back. */
-static bool fails(void *arg, const void *items, size_t n)
-{
-	struct trial *trial = arg;
-	const struct sim_faults faults = { (struct sim_fault *)(uintptr_t)items,
-					   n };
-	pid_t child = fork();
-	int status;
-
-	if (!child) {
-		if (trial->silent)
-			need(freopen("/dev/null", "w", stderr) &&
-			     freopen("/dev/null", "w", stdout));
-		run(trial->seed, trial->cluster, &faults, trial->trace,
-		    trial->log);
-		_exit(0);
-	}
-	return waitpid(child, &status, 0) != child || status;
-}
-
-static void __attribute__((noreturn))
-explain(struct trial *trial, struct sim_faults *faults)
-{
-	trial->silent = true;
-	faults->n = sim_shrink(faults->fault, faults->n, sizeof(*faults->fault),
-			       fails, trial);
-	snprintf(trial->trace, sizeof(trial->trace), "storm-%llu.pcapng",
-		 (unsigned long long)trial->seed);
-	fails(trial, faults->fault, faults->n);
-	fprintf(stderr,
-		"seed %llu fails with these faults, and no fewer; see %s:\n",
-		(unsigned long long)trial->seed, trial->trace);
-	sim_faults_print(faults, stderr);
-	exit(1);
-}
-
-void storm(uint64_t seed, struct storm_log *log)
-{
-	struct sim_cluster cluster;
-	struct sim_faults faults;
-	struct trial trial = { seed, &cluster, log, false, "" };
-	int memory = memfd_create("trace", 0);
-
-	snprintf(trial.trace, sizeof(trial.trace), "/proc/self/fd/%d", memory);
-	make_cluster(&cluster, seed);
-	draw_faults(&faults, &cluster, seed);
-	if (fails(&trial, faults.fault, faults.n))
-		explain(&trial, &faults);
-	sim_faults_free(&faults);
-	sim_cluster_free(&cluster);
-	close(memory);
-}

@@ -8,6 +8,12 @@ enum {
 	RAIL = 3, /* the bits of a connection id that are a rail */
 };
 
+static bool shakes(const struct check_frame *frame)
+{
+	return frame->kind == BCL_FRAME_HELLO ||
+	       frame->kind == BCL_FRAME_HELLO_ACK;
+}
+
 /* A link of this life or, what the card must not listen to, the former one. */
 static struct check_link *own(const struct check_life *life, uint32_t id)
 {
@@ -94,6 +100,39 @@ static struct check_call *call_of(const struct check_life *life, uint64_t card,
 	return NULL;
 }
 
+/* The link is with this connection of the peer. */
+static void pair(struct check_link *link, uint32_t peer, uint64_t life,
+		 uint32_t first_msg)
+{
+	struct check_link **at = &link->life->links;
+	struct check_lane *lane;
+
+	peer &= ~(uint32_t)RAIL;
+	if (link->peer == peer && link->peer_life == life)
+		return;
+	for (lane = link->lanes; lane < link->lanes + BCL_RAILS_MAX; lane++) {
+		lane->came_known = lane->told_known = false;
+		if (peer == link->answer && lane->offered)
+			check_inbound_skip(lane, lane->settled);
+	}
+	link->peer = peer;
+	link->peer_life = life;
+	check_inbound_start(link, first_msg);
+	/* The youngest of all that are paired. */
+	while (*at != link)
+		at = &(*at)->next;
+	*at = link->next;
+	link->next = link->life->links;
+	link->life->links = link;
+}
+
+/* By sending by it we take the connection that the peer has offered. */
+static void believe(struct check_link *link, uint32_t conn)
+{
+	if (link->answer && link->answer == (conn & ~(uint32_t)RAIL))
+		pair(link, link->answer, link->answer_life, link->answer_msg);
+}
+
 void check_link_find(struct check_event *event)
 {
 	const struct check_frame *frame = event->frame;
@@ -121,6 +160,8 @@ void check_link_find(struct check_event *event)
 	}
 	if (!event->link)
 		return;
+	if (event->packet->outbound && !shakes(frame))
+		believe(event->link, frame->conn);
 	lane = &event->link->lanes[event->packet->rail];
 	event->lane = lane;
 	if (frame->kind != BCL_FRAME_DATA)
@@ -136,30 +177,6 @@ void check_link_find(struct check_event *event)
 			!check_lane_arrived(lane, frame->seq);
 }
 
-/* The link is with this connection of the peer. */
-static void pair(struct check_link *link, uint32_t peer, uint64_t life,
-		 uint32_t first_msg)
-{
-	struct check_link **at = &link->life->links;
-	unsigned i;
-
-	peer &= ~(uint32_t)RAIL;
-	if (link->peer == peer && link->peer_life == life)
-		return;
-	if (link->peer)
-		for (i = 0; i < BCL_RAILS_MAX; i++)
-			link->lanes[i].came_known = false;
-	link->peer = peer;
-	link->peer_life = life;
-	check_inbound_start(link, first_msg);
-	/* The youngest of all that are paired. */
-	while (*at != link)
-		at = &(*at)->next;
-	*at = link->next;
-	link->next = link->life->links;
-	link->life->links = link;
-}
-
 static void went(struct check_event *event)
 {
 	const struct check_frame *frame = event->frame;
@@ -168,14 +185,11 @@ static void went(struct check_event *event)
 	struct check_link *link = event->link;
 	const struct check_call *call;
 
-	if (frame->kind != BCL_FRAME_HELLO &&
-	    frame->kind != BCL_FRAME_HELLO_ACK) {
-		if (link && link->answer && link->peer != link->answer &&
-		    link->answer == (frame->conn & ~(uint32_t)RAIL))
-			pair(link, link->answer, link->answer_life,
-			     link->answer_msg);
+	if (!shakes(frame)) {
 		if (link)
 			link->live = true;
+		if (link && frame->kind == BCL_FRAME_DATA)
+			event->lane->calling = false;
 		return;
 	}
 	if (!life->incarnation)
@@ -194,6 +208,8 @@ static void went(struct check_event *event)
 		event->lane->next = frame->seq;
 		event->lane->acked = hello->first_seq;
 	}
+	if (frame->kind == BCL_FRAME_HELLO)
+		event->lane->calling = true;
 	if (bcl_before(event->lane->acked, hello->first_seq))
 		event->lane->acked = hello->first_seq;
 	if (frame->kind == BCL_FRAME_HELLO_ACK) {
@@ -204,6 +220,22 @@ static void went(struct check_event *event)
 		check_inbound_skip(event->lane,
 				   call->first_seq[event->packet->rail]);
 	}
+}
+
+/* HELLO_ACK: the peer offers a connection; it holds once we send by it. */
+static void offer(struct check_link *link, struct check_lane *lane,
+		  const struct check_hello *hello)
+{
+	uint32_t conn = hello->conn & ~(uint32_t)RAIL;
+	unsigned i;
+
+	for (i = 0; link->answer != conn && i < BCL_RAILS_MAX; i++)
+		link->lanes[i].offered = false;
+	link->answer = conn;
+	link->answer_life = hello->life;
+	link->answer_msg = hello->first_msg;
+	lane->offered = true;
+	lane->settled = hello->first_seq;
 }
 
 static void note_call(struct check_life *life, const struct check_hello *hello,
@@ -237,13 +269,10 @@ static void came(struct check_event *event)
 		note_call(event->life, hello, event->packet->rail);
 	if (frame->kind == BCL_FRAME_HELLO_ACK && link &&
 	    hello->peer_life == event->life->incarnation &&
-	    hello->card == link->card) {
-		link->answer = hello->conn & ~(uint32_t)RAIL;
-		link->answer_life = hello->life;
-		link->answer_msg = hello->first_msg;
-	}
-	if (link && (frame->kind == BCL_FRAME_HELLO ||
-		     frame->kind == BCL_FRAME_HELLO_ACK))
+	    hello->card == link->card)
+		offer(link, event->lane, hello);
+	if (link && shakes(frame) &&
+	    link->peer == (hello->conn & ~(uint32_t)RAIL))
 		check_inbound_skip(event->lane, hello->first_seq);
 }
 

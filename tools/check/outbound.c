@@ -202,11 +202,17 @@ static void judge(struct check_event *event, uint32_t msg,
 	const struct check_link *link = event->link;
 	struct check_number *number = check_number(link, msg);
 	struct check_request *request;
+	bool again;
 
-	if (!number || number->verdict || verdict == BCL_VERDICT_UNKNOWN)
+	if (!number || verdict == BCL_VERDICT_UNKNOWN ||
+	    (number->verdict && !number->unheard))
 		return;
+	again = number->verdict;
 	number->verdict = (uint8_t)verdict;
 	number->told = event->packet->time;
+	number->unheard = event->lane->calling;
+	if (again)
+		return;
 	if (!number->port)
 		return;
 	request = &number->port->requests[number->request];
@@ -243,7 +249,8 @@ void check_outbound_answers(struct check_event *event)
 	    frame->kind == BCL_FRAME_HELLO_ACK ||
 	    bcl_before(link->next_out, frame->done))
 		return;
-	if (lane->went_known && !bcl_before(lane->next, frame->ack))
+	if (lane->went_known && !lane->calling &&
+	    !bcl_before(lane->next, frame->ack))
 		for (; bcl_before(lane->acked, frame->ack); lane->acked++)
 			acknowledged(event, lane->acked);
 	for (; bcl_before(link->peer_done, frame->done); link->peer_done++)

@@ -38,7 +38,8 @@ void check_rule_again_message(struct check_event *event)
 {
 	const struct check_number *number = event->numbered;
 
-	if (number && number->verdict && !fetched(event, number->told))
+	if (number && number->verdict && !number->unheard &&
+	    !fetched(event, number->told))
 		check_complain(event,
 			       "message %u of packet %u again, which has "
 			       "its verdict",

@@ -91,6 +91,7 @@ struct check_number {
 	uint8_t op, type;
 	bool withdrawn;
 	uint8_t verdict; /* enum bcl_verdict that we were told */
+	bool unheard;	 /* by a rail that called, perhaps without listening */
 	uint64_t told;	 /* when */
 	uint16_t src_port, dst_port;
 	uint32_t prev, total, target;
@@ -114,6 +115,9 @@ struct check_lane {
 	uint32_t expected;
 	uint32_t arrived[BCL_SACK_BITS / 32]; /* by seq, from expected on */
 	uint32_t told;			      /* the last ack that we sent */
+	bool calling;	  /* a HELLO went, and no DATA since */
+	bool offered;	  /* by the HELLO_ACK of link->answer: */
+	uint32_t settled; /* the peer's frames before this one are */
 	/* ours */
 	uint32_t next, acked;
 	uint64_t fresh;		 /* new DATA frames */

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Storms over nodes that crash at any step and come back in a new incarnation,
+ * are isolated, slow or unplugged, besides what befalls frames and links. Their
+ * ranks send messages to one another by the transport. An oracle, which does
+ * not crash, knows what was asked, told and delivered. In the end everybody who
+ * lives has reached everybody else.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cluster.h"
+#include "oracle.h"
+#include "sim/random.h"
+#include "tests/unit/need.h"
+
+enum {
+	PORT = 1,
+	FLOWS = CLUSTER_RANKS * CLUSTER_RANKS,
+	NAP = 200 * 1000, /* ns, at most, in which a rank does nothing */
+};
+
+const unsigned storm_seeds = 500;
+const char *const storm_counts[] = {
+	[CLUSTER_RAN] = "ranks",
+	[CLUSTER_CHECKED] = "frames checked",
+	[CLUSTER_HARMED] = "harmed",
+	[CLUSTER_CUT] = "links cut",
+	[CLUSTER_SLOWED] = "nodes slowed",
+	[CLUSTER_UNPLUGGED] = "unplugged",
+	[CLUSTER_CRASHED] = "crashed",
+	[CLUSTER_ISOLATED] = "isolated",
+	NULL,
+};
+
+/* Lives of two ranks, which have seen one another. */
+struct lives {
+	unsigned from, to;
+};
+
+/* What outlives the ranks. */
+static struct {
+	struct sim_world *world;
+	uint64_t random, rage; /* over at this time */
+	unsigned ranks;
+	unsigned life[CLUSTER_RANKS]; /* from 1 on */
+	bool dead[CLUSTER_RANKS];
+	unsigned connections;
+	struct oracle_flow flow[FLOWS];
+	/* When all was calm: a message was delivered, and none waits. */
+	struct lives reached[FLOWS];
+	bool over;
+} stage;
+
+/* A life of a rank; on its stack, and gone with it. */
+struct actor {
+	struct sim_rank *rank;
+	unsigned me;
+	struct bcl_context *context;
+	struct bcl_port *port;
+	struct bcl_peer *peer[CLUSTER_RANKS]; /* NULL: not opened yet */
+	unsigned connection[CLUSTER_RANKS];   /* 0: it is not up */
+};
+
+static unsigned below(unsigned n)
+{
+	return (unsigned)(sim_random(&stage.random) % n);
+}
+
+static struct oracle_flow *flow(unsigned from, unsigned to)
+{
+	return &stage.flow[from * CLUSTER_RANKS + to];
+}
+
+static uint64_t now(const struct actor *actor)
+{
+	const struct bcl_env *env = actor->rank->context.env;
+
+	return env->now(env->world);
+}
+
+/* ---- the oracle's part ---- */
+
+static void begin(struct sim_job *job, unsigned ranks, uint64_t seed)
+{
+	unsigned i;
+
+	stage.world = sim_job_world(job);
+	stage.random = seed;
+	stage.rage = sim_world_clock(stage.world)->now + CLUSTER_RAGE;
+	stage.ranks = ranks;
+	for (i = 0; i < ranks; i++)
+		stage.life[i] = 1;
+	for (i = 0; i < FLOWS; i++)
+		stage.flow[i].number = i;
+}
+
+static void crash(unsigned first, unsigned ranks, bool begins)
+{
+	unsigned rank, to;
+
+	for (rank = first; rank < first + ranks; rank++) {
+		stage.dead[rank] = begins;
+		stage.life[rank] += !begins;
+		for (to = 0; begins && to < stage.ranks; to++)
+			oracle_forget(flow(rank, to));
+	}
+}
+
+static void end(void)
+{
+	struct oracle_life life = { 0 };
+	unsigned from, to;
+
+	for (from = 0; from < stage.ranks; from++)
+		for (to = 0; to < stage.ranks; to++) {
+			life.card = stage.life[to];
+			if (from != to && !stage.dead[to])
+				oracle_settle(flow(from, to), life, NULL, 0);
+			free(flow(from, to)->ask);
+		}
+}
+
+/* Everybody has reached everybody, as they are now. */
+static bool is_over(void)
+{
+	unsigned from, to;
+
+	for (from = 0; from < stage.ranks; from++)
+		for (to = 0; to < stage.ranks; to++) {
+			unsigned number = flow(from, to)->number;
+			const struct lives *reached = &stage.reached[number];
+
+			if (from != to &&
+			    (stage.dead[from] ||
+			     reached->from != stage.life[from] ||
+			     reached->to != stage.life[to]))
+				return false;
+		}
+	return true;
+}
+
+/* ---- ranks ---- */
+
+static void look(struct actor *actor, unsigned to)
+{
+	struct bcl_peer_info info;
+
+	bcl_peer_info(actor->peer[to], &info);
+	actor->connection[to] =
+		info.state == BCL_PEER_UP ? ++stage.connections : 0;
+}
+
+/* Before it has been there nobody knows its address. */
+static void meet(struct actor *actor, unsigned to)
+{
+	uint8_t address[BCL_ADDRESS_MAX];
+	enum bcl_status status;
+	size_t length;
+
+	if (bcl_boot_get(&actor->rank->boot, to, "address", address,
+			 sizeof(address), &length))
+		return;
+	status = bcl_peer_open(actor->port, address, length, &actor->peer[to]);
+	need(!status || bcl_status_loss(status) == BCL_LOSS_PEER);
+	if (!status) {
+		bcl_peer_set_user(actor->peer[to],
+				  &actor->connection[to]);
+		look(actor, to);
+	}
+}
+
+static void tell(struct actor *actor, unsigned to)
+{
+	struct oracle_flow *at = flow(actor->me, to);
+	uint8_t bytes[ORACLE_MESSAGE_MOST];
+	struct oracle_ask *ask = oracle_ask(at);
+	uint32_t k = at->n - 1;
+	struct iovec iov;
+	enum bcl_status status;
+
+	ask->to.card = stage.life[to];
+	ask->connection = actor->connection[to];
+	ask->length = below(sizeof(bytes) + 1);
+	oracle_fill(at, k, bytes, ask->length);
+	iov = (struct iovec){ bytes, ask->length };
+	status = bcl_send(actor->peer[to], 0, (uint64_t)actor->me << 32 | k,
+			  &iov, 1, 1 + ((uint64_t)to << 32 | k));
+	need(!status || status == BCL_ERR_AGAIN ||
+	     bcl_status_loss(status) == BCL_LOSS_PEER);
+	if (status)
+		at->n--;
+}
+
+static void ended(const struct actor *actor, const struct bcl_event *event)
+{
+	unsigned to = (unsigned)((event->cookie - 1) >> 32);
+	uint32_t k = (uint32_t)(event->cookie - 1);
+	struct oracle_flow *at = flow(actor->me, to);
+
+	if (event->status && bcl_status_loss(event->status) != BCL_LOSS_PEER)
+		oracle_broken(at, "number %u ended with %s", k,
+			      bcl_strstatus(event->status));
+	oracle_end(at, k, event->status, NULL, 0);
+	if (!event->status && now(actor) > stage.rage && !oracle_waiting(at))
+		stage.reached[at->number] =
+			(struct lives){ stage.life[actor->me],
+					at->ask[k].to.card };
+}
+
+static void hear(struct actor *actor, const struct bcl_event *event)
+{
+	const struct oracle_life life = { stage.life[actor->me], 0 };
+	unsigned *connection, from;
+
+	switch (event->kind) {
+	case BCL_EVENT_MESSAGE:
+		from = (unsigned)(event->immediate >> 32);
+		need(from < stage.ranks && from != actor->me);
+		oracle_deliver(flow(from, actor->me),
+			       (uint32_t)event->immediate, life, event->data,
+			       (uint32_t)event->length);
+		break;
+	case BCL_EVENT_SENT:
+		ended(actor, event);
+		break;
+	default:
+		need_equal(event->kind, BCL_EVENT_PEER);
+		connection = bcl_peer_user(event->peer);
+		if (connection)
+			look(actor,
+			     (unsigned)(connection - actor->connection));
+	}
+}
+
+/* At first anything to anyone, then one message to each that was not reached
+ * yet. */
+static void talk(struct actor *actor, unsigned to)
+{
+	const struct lives *reached = &stage.reached[flow(actor->me, to)->number];
+	bool calm = now(actor) > stage.rage;
+	unsigned n = calm ? 1 : below(6);
+
+	if (!actor->connection[to])
+		meet(actor, to);
+	if (!actor->connection[to] ||
+	    (calm && (oracle_waiting(flow(actor->me, to)) ||
+		      (reached->from == stage.life[actor->me] &&
+		       reached->to == stage.life[to]))))
+		return;
+	while (n-- && actor->connection[to])
+		tell(actor, to);
+}
+
+static void rest(struct actor *actor)
+{
+	if (below(2))
+		sim_compute(stage.world, below(NAP));
+	else
+		bcl_wait(actor->port, below(NAP));
+}
+
+static void read_all(struct actor *actor, unsigned most)
+{
+	struct bcl_event event;
+
+	while (most-- && !bcl_poll(actor->port, &event))
+		hear(actor, &event);
+}
+
+static void play(struct sim_rank *rank)
+{
+	const struct bcl_port_options options = { .number = PORT };
+	struct actor actor = { .rank = rank, .me = rank->boot.rank };
+	uint8_t address[BCL_ADDRESS_MAX];
+	size_t length;
+
+	need(!bcl_open(&rank->context, &actor.context));
+	need(!bcl_port_open(actor.context, &options, &actor.port));
+	need(!bcl_port_address(actor.port, address, &length));
+	need(!bcl_boot_put(&rank->boot, "address", address, length));
+	while (!stage.over) {
+		unsigned to = below(stage.ranks);
+
+		if (to != actor.me)
+			talk(&actor, to);
+		read_all(&actor, below(30));
+		rest(&actor);
+		stage.over = stage.over || is_over();
+	}
+	while (!bcl_wait(actor.port, NAP))
+		read_all(&actor, UINT32_MAX);
+	bcl_close(actor.context);
+}
+
+const struct cluster_play cluster_play = {
+	.kinds = (1 << SIM_FAULT_KINDS) - 1,
+	.begin = begin,
+	.rank = play,
+	.crash = crash,
+	.end = end,
+};
