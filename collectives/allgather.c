@@ -2,18 +2,47 @@
 #include "collectives/builders.h"
 #include "collectives/cost.h"
 
+/* Where what is held of the node so many places on begins. */
+static size_t begin_of(const struct bcl_team *team, unsigned turn,
+		       size_t length, bool by_node)
+{
+	return by_node ? turn * length
+		       : bcl_node_offset(team, team->my_node, turn, length);
+}
+
 /*
  * J. Bruck et al., "Efficient algorithms for all-to-all communications in
  * multiport message-passing systems", IEEE TPDS 8 (1997), among the leaders:
  * everyone holds its own node's blocks and those of the following ones, and
  * doubles them.
  */
+void bcl_build_bruck(struct bcl_schedule *schedule,
+		     const struct bcl_group *leaders, unsigned char *blocks,
+		     size_t length, bool by_node)
+{
+	const struct bcl_team *team = schedule->team;
+	unsigned n = leaders->size, me = leaders->me, distance;
+
+	for (distance = 1; distance < n; distance *= 2) {
+		unsigned count = bcl_least(distance, n - distance);
+		unsigned to = (me + n - distance) % n;
+		unsigned from = (me + distance) % n;
+		size_t begin = begin_of(team, distance, length, by_node);
+		size_t end = begin_of(team, distance + count, length, by_node);
+
+		bcl_step_send(schedule, bcl_group_rank(leaders, to), blocks,
+			      begin_of(team, count, length, by_node));
+		bcl_step_receive(schedule, bcl_group_rank(leaders, from),
+				 blocks + begin, end - begin);
+		bcl_step_round(schedule);
+	}
+}
+
 static void build_bruck(struct bcl_schedule *schedule,
 			const struct bcl_call *call)
 {
 	const struct bcl_team *team = schedule->team;
-	unsigned my_node = team->my_node, n = team->layout.nnodes, distance;
-	unsigned leader = bcl_layout_leader(&team->layout, my_node);
+	unsigned leader = bcl_layout_leader(&team->layout, team->my_node);
 	size_t length = call->length, all = team->size * length;
 	struct bcl_group leaders;
 	unsigned char *blocks = NULL;
@@ -23,25 +52,9 @@ static void build_bruck(struct bcl_schedule *schedule,
 	bcl_inside_gather(schedule, leader, call->send, length, blocks);
 	if (team->rank == leader) {
 		leaders = bcl_group_leaders(team, leader);
-		for (distance = 1; distance < n; distance *= 2) {
-			unsigned count = bcl_least(distance, n - distance);
-			unsigned to = (my_node + n - distance) % n;
-			unsigned from = (my_node + distance) % n;
-			size_t begin = bcl_node_offset(team, my_node, distance,
-						       length);
-			size_t end = bcl_node_offset(team, my_node,
-						     distance + count, length);
-
-			bcl_step_send(
-				schedule, bcl_group_rank(&leaders, to), blocks,
-				bcl_node_offset(team, my_node, count, length));
-			bcl_step_receive(schedule,
-					 bcl_group_rank(&leaders, from),
-					 blocks + begin, end - begin);
-			bcl_step_round(schedule);
-		}
+		bcl_build_bruck(schedule, &leaders, blocks, length, false);
 		bcl_step_to_ranks(schedule, call->receive, blocks, length,
-				  my_node);
+				  team->my_node);
 		bcl_step_round(schedule);
 	}
 	bcl_inside_broadcast(schedule, leader, call->receive, all);

@@ -105,7 +105,43 @@ static void build_doubling(struct bcl_schedule *schedule,
 	bcl_inside_broadcast(schedule, leader, call->receive, call->length);
 }
 
-/* The same over all ranks, for operators that need their order. */
+/* Everyone gets the nodes' sums and combines them, in the order of nodes: no
+ * round more where their number is no power of two. */
+static void build_gathered(struct bcl_schedule *schedule,
+			   const struct bcl_call *call)
+{
+	const struct bcl_team *team = schedule->team;
+	unsigned leader = bcl_layout_leader(&team->layout, team->my_node);
+	unsigned n = team->layout.nnodes, node;
+	size_t length = call->length;
+	unsigned char *sums = NULL;
+	struct bcl_group leaders;
+
+	if (team->rank == leader)
+		sums = bcl_step_scratch(schedule, n * length);
+	bcl_inside_reduce(schedule, leader, call->send, sums, length,
+			  call->reduction);
+	if (team->rank == leader) {
+		leaders = bcl_group_leaders(team, leader);
+		bcl_build_bruck(schedule, &leaders, sums, length, true);
+		for (node = n; node-- > 0;) {
+			size_t at = (node + n - team->my_node) % n * length;
+
+			if (node == n - 1)
+				bcl_step_copy(schedule, call->receive,
+					      sums + at, length);
+			else
+				bcl_step_combine(
+					schedule, call->reduction, sums + at,
+					call->receive,
+					length / call->reduction->element);
+		}
+		bcl_step_round(schedule);
+	}
+	bcl_inside_broadcast(schedule, leader, call->receive, length);
+}
+
+/* Doubling over all ranks, for operators that need their order. */
 static void build_flat_doubling(struct bcl_schedule *schedule,
 				const struct bcl_call *call)
 {
@@ -171,17 +207,40 @@ static double cost_node_sliced(const struct bcl_model *model, double length)
 	       (members - 1) / members * length * model->combine;
 }
 
+/* Two more than of the next smaller power of two. */
+static double doubling_rounds(unsigned n)
+{
+	unsigned rounds = bcl_log2_up(n);
+
+	return n == 1u << rounds ? rounds : rounds + 1;
+}
+
+/* Into the leaders' memory and out of it. */
+static double cost_collected(const struct bcl_model *model, double length)
+{
+	if (model->members == 1)
+		return 0;
+	return cost_node(model, length) + bcl_cost_phases(model, length) +
+	       2 * length * model->segment.byte;
+}
+
 static double cost_doubling(const struct bcl_model *model, double length)
 {
 	struct bcl_cost cost = bcl_cost_exchange(model, length);
-	double hop = cost.message + length * (cost.byte + model->combine);
-	double inside = model->members > 1
-				? cost_node(model, length) +
-					  bcl_cost_phases(model, length) +
-					  2 * length * model->segment.byte
-				: 0;
 
-	return bcl_log2_up(model->nodes) * hop + inside;
+	return doubling_rounds(model->nodes) *
+		       (cost.message + length * (cost.byte + model->combine)) +
+	       cost_collected(model, length);
+}
+
+static double cost_gathered(const struct bcl_model *model, double length)
+{
+	double others = model->nodes - 1;
+	struct bcl_cost cost = bcl_cost_exchange(model, others * length / 2);
+
+	return bcl_log2_up(model->nodes) * cost.message +
+	       others * length * (cost.byte + model->combine) +
+	       cost_collected(model, length);
 }
 
 /* All members of a node exchange with other nodes at once. */
@@ -192,7 +251,7 @@ static double cost_flat_doubling(const struct bcl_model *model, double length)
 	if (model->nodes > 1)
 		cost.byte *= model->members;
 	return length * model->segment.byte +
-	       bcl_log2_up(model->size) *
+	       doubling_rounds(model->size) *
 		       (cost.message + length * (cost.byte + model->combine));
 }
 
@@ -234,6 +293,8 @@ const struct bcl_algorithm bcl_allreduce_algorithms[] = {
 	{ "node_sliced", BCL_NEEDS_SEGMENT, BCL_NODE_ALLREDUCE_SLICED, NULL,
 	  cost_node_sliced },
 	{ "doubling", BCL_NEEDS_CONTIGUOUS, 0, build_doubling, cost_doubling },
+	{ "gathered", BCL_NEEDS_NODES | BCL_NEEDS_CONTIGUOUS, 0, build_gathered,
+	  cost_gathered },
 	{ "flat_doubling", 0, 0, build_flat_doubling, cost_flat_doubling },
 	{ "ring", 0, 0, build_ring, cost_ring },
 	{ "halving",

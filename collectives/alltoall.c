@@ -4,12 +4,7 @@
 #include "collectives/builders.h"
 #include "collectives/cost.h"
 
-/* ---- Bruck et al. (see allgather.c) --------------------------------------
- *
- * Block i is for the member i places on. In the round of distance d all
- * blocks whose number has the bit d travel d places: log2(size) messages
- * instead of size.
- */
+/* ---- Bruck et al.: digits.c ---------------------------------------------- */
 
 static void rotate(const struct bcl_team *team, const struct bcl_step *step)
 {
@@ -34,85 +29,6 @@ static void rotate_back(const struct bcl_team *team,
 		       step->length);
 }
 
-static void pack(unsigned n, const struct bcl_step *step)
-{
-	unsigned char *to = step->to;
-	unsigned i;
-
-	for (i = 0; i < n; i++) {
-		if (!(i & step->rank))
-			continue;
-		memcpy(to, (const unsigned char *)step->from + i * step->length,
-		       step->length);
-		to += step->length;
-	}
-}
-
-static void unpack(unsigned n, const struct bcl_step *step)
-{
-	const unsigned char *from = step->from;
-	unsigned i;
-
-	for (i = 0; i < n; i++) {
-		if (!(i & step->rank))
-			continue;
-		memcpy((unsigned char *)step->to + i * step->length, from,
-		       step->length);
-		from += step->length;
-	}
-}
-
-static void pack_ranks(const struct bcl_team *team, const struct bcl_step *step)
-{
-	pack(team->size, step);
-}
-
-static void unpack_ranks(const struct bcl_team *team,
-			 const struct bcl_step *step)
-{
-	unpack(team->size, step);
-}
-
-static void pack_nodes(const struct bcl_team *team, const struct bcl_step *step)
-{
-	pack(team->layout.nnodes, step);
-}
-
-static void unpack_nodes(const struct bcl_team *team,
-			 const struct bcl_step *step)
-{
-	unpack(team->layout.nnodes, step);
-}
-
-/* Of all ranks, or of the leaders if `nodes`. */
-static void build_rounds(struct bcl_schedule *schedule,
-			 const struct bcl_group *group, bool nodes,
-			 unsigned char *blocks, size_t length)
-{
-	unsigned n = group->size, me = group->me, distance, i;
-	size_t half = (n / 2 + 1) * length;
-	unsigned char *out = bcl_step_scratch(schedule, half);
-	unsigned char *in = bcl_step_scratch(schedule, half);
-
-	for (distance = 1; distance < n; distance *= 2) {
-		size_t count = 0;
-
-		for (i = 0; i < n; i++)
-			count += (i & distance) != 0;
-		bcl_step_call(schedule, nodes ? pack_nodes : pack_ranks, out,
-			      blocks, length, distance);
-		bcl_step_send(schedule,
-			      bcl_group_rank(group, (me + distance) % n), out,
-			      count * length);
-		bcl_step_receive(schedule,
-				 bcl_group_rank(group, (me + n - distance) % n),
-				 in, count * length);
-		bcl_step_round(schedule);
-		bcl_step_call(schedule, nodes ? unpack_nodes : unpack_ranks,
-			      blocks, in, length, distance);
-	}
-}
-
 static void build_bruck(struct bcl_schedule *schedule,
 			const struct bcl_call *call)
 {
@@ -122,11 +38,31 @@ static void build_bruck(struct bcl_schedule *schedule,
 	unsigned char *blocks = bcl_step_scratch(schedule, team->size * length);
 
 	bcl_step_call(schedule, rotate, blocks, call->send, length, 0);
-	build_rounds(schedule, &group, false, blocks, length);
+	bcl_build_digits(schedule, &group, false, 1, blocks, length);
 	bcl_step_call(schedule, rotate_back, call->receive, blocks, length, 0);
 }
 
-/* ---- the same among leaders ------------------------------------------------
+/* ---- pairs ----------------------------------------------------------------
+ */
+
+static void build_pairs(struct bcl_schedule *schedule,
+			const struct bcl_call *call)
+{
+	const struct bcl_team *team = schedule->team;
+	struct bcl_group group = bcl_group_ordered(team);
+	const unsigned char *send = call->send;
+	size_t length = call->length, all = team->size * length;
+	size_t own = team->rank * length;
+
+	if (send == call->receive) {
+		send = bcl_step_scratch(schedule, all);
+		bcl_step_copy(schedule, (void *)send, call->receive, all);
+	}
+	bcl_step_copy(schedule, call->receive + own, send + own, length);
+	bcl_build_pairs(schedule, &group, send, call->receive, length, true);
+}
+
+/* ---- the same among leaders ----------------------------------------------
  *
  * They have what all members of their nodes, of which all have as many, send
  * and receive. What one node sends another is one block: by the member that
@@ -179,14 +115,16 @@ static void from_blocks(const struct bcl_team *team,
 	}
 }
 
+/* bits: of a digit; 0: by pairs */
 static void build_leaders(struct bcl_schedule *schedule,
-			  const struct bcl_call *call)
+			  const struct bcl_call *call, unsigned bits)
 {
 	const struct bcl_team *team = schedule->team;
 	unsigned leader = bcl_layout_leader(&team->layout, team->my_node);
 	unsigned members = team->size / team->layout.nnodes;
 	size_t length = call->length, one = team->size * length;
-	unsigned char *all = NULL, *blocks;
+	size_t block = members * members * length;
+	unsigned char *all = NULL, *blocks, *arrived;
 	struct bcl_group leaders;
 
 	if (team->rank == leader)
@@ -194,49 +132,51 @@ static void build_leaders(struct bcl_schedule *schedule,
 	bcl_inside_gather(schedule, leader, call->send, one, all);
 	if (team->rank == leader) {
 		leaders = bcl_group_leaders(team, leader);
-		blocks = bcl_step_scratch(schedule, members * one);
+		arrived = blocks = bcl_step_scratch(schedule, members * one);
 		bcl_step_call(schedule, to_blocks, blocks, all, length, 0);
-		build_rounds(schedule, &leaders, true, blocks,
-			     members * members * length);
-		bcl_step_call(schedule, from_blocks, all, blocks, length, 0);
+		if (bits) {
+			bcl_build_digits(schedule, &leaders, true, bits, blocks,
+					 block);
+		} else {
+			arrived = bcl_step_scratch(schedule, members * one);
+			bcl_step_copy(schedule, arrived, blocks, block);
+			bcl_build_pairs(schedule, &leaders, blocks, arrived,
+					block, false);
+		}
+		bcl_step_call(schedule, from_blocks, all, arrived, length, 0);
 		bcl_step_round(schedule);
 	}
 	bcl_inside_scatter(schedule, leader, all, call->receive, one);
 }
 
-/* ---- pairs ----------------------------------------------------------------
- */
-
-/*
- * In round k everyone sends to the member k places on in node order, and
- * receives from the one k places before: no two messages of a round have the
- * same end, and the links between nodes carry the same number of them.
- */
-static void build_pairs(struct bcl_schedule *schedule,
-			const struct bcl_call *call)
+static void build_leaders_2(struct bcl_schedule *schedule,
+			    const struct bcl_call *call)
 {
-	const struct bcl_team *team = schedule->team;
-	struct bcl_group group = bcl_group_ordered(team);
-	unsigned n = group.size, k;
-	const unsigned char *send = call->send;
-	size_t length = call->length;
+	build_leaders(schedule, call, 1);
+}
 
-	if (send == call->receive) {
-		send = bcl_step_scratch(schedule, n * length);
-		bcl_step_copy(schedule, (void *)send, call->receive,
-			      n * length);
-	}
-	bcl_step_copy(schedule, call->receive + team->rank * length,
-		      send + team->rank * length, length);
-	for (k = 1; k < n; k++) {
-		unsigned to = bcl_group_rank(&group, (group.me + k) % n);
-		unsigned from = bcl_group_rank(&group, (group.me + n - k) % n);
+static void build_leaders_4(struct bcl_schedule *schedule,
+			    const struct bcl_call *call)
+{
+	build_leaders(schedule, call, 2);
+}
 
-		bcl_step_receive(schedule, from, call->receive + from * length,
-				 length);
-		bcl_step_send(schedule, to, send + to * length, length);
-		bcl_step_round(schedule);
-	}
+static void build_leaders_16(struct bcl_schedule *schedule,
+			     const struct bcl_call *call)
+{
+	build_leaders(schedule, call, 4);
+}
+
+static void build_leaders_32(struct bcl_schedule *schedule,
+			     const struct bcl_call *call)
+{
+	build_leaders(schedule, call, 5);
+}
+
+static void build_leaders_pairs(struct bcl_schedule *schedule,
+				const struct bcl_call *call)
+{
+	build_leaders(schedule, call, 0);
 }
 
 static double cost_node(const struct bcl_model *model, double length)
@@ -258,6 +198,13 @@ static struct bcl_cost cost_at_once(const struct bcl_model *model,
 	return cost;
 }
 
+/* What a message costs that follows another closely: where no card does it the
+ * processor sends it and receives one. */
+static double gap_of(const struct bcl_model *model, const struct bcl_cost *cost)
+{
+	return model->autonomous ? cost->gap : 2 * cost->gap;
+}
+
 static double cost_bruck(const struct bcl_model *model, double length)
 {
 	double half = model->size * length / 2;
@@ -268,32 +215,92 @@ static double cost_bruck(const struct bcl_model *model, double length)
 	       4 * half * model->segment.byte;
 }
 
-static double cost_leaders(const struct bcl_model *model, double length)
+/* Into and out of the leaders' memory. */
+static double cost_collected(const struct bcl_model *model, double length)
 {
 	double members = model->members, one = model->size * length;
-	double half = members * one / 2;
-	struct bcl_cost cost = bcl_cost_exchange(model, half);
-	double inside = bcl_cost_phases(model, one) +
-			(1 + members) * one * model->segment.byte;
 
-	return 2 * inside +
-	       bcl_log2_up(model->nodes) * (cost.message + half * cost.byte +
-					    2 * half * model->segment.byte) +
-	       4 * half * model->segment.byte;
+	return 2 * (bcl_cost_phases(model, one) +
+		    (1 + members) * one * model->segment.byte) +
+	       2 * members * one * model->segment.byte;
+}
+
+/* bits: of a digit */
+static double cost_leaders(const struct bcl_model *model, double length,
+			   unsigned bits)
+{
+	double all = model->members * model->size * length, time = 0;
+	unsigned shift;
+
+	for (shift = 0; 1u << shift < model->nodes; shift += bits) {
+		double values = bcl_least(1u << bits,
+					  ((model->nodes - 1) >> shift) + 1);
+		double part = all / values;
+		struct bcl_cost cost = bcl_cost_exchange(model, part);
+
+		time += cost.message + (values - 2) * gap_of(model, &cost) +
+			(values - 1) * part *
+				(cost.byte + 2 * model->segment.byte);
+	}
+	return time + cost_collected(model, length);
+}
+
+static double cost_leaders_2(const struct bcl_model *model, double length)
+{
+	return cost_leaders(model, length, 1);
+}
+
+static double cost_leaders_4(const struct bcl_model *model, double length)
+{
+	return cost_leaders(model, length, 2);
+}
+
+static double cost_leaders_16(const struct bcl_model *model, double length)
+{
+	return cost_leaders(model, length, 4);
+}
+
+static double cost_leaders_32(const struct bcl_model *model, double length)
+{
+	return cost_leaders(model, length, 5);
+}
+
+static double cost_leaders_pairs(const struct bcl_model *model, double length)
+{
+	double block = model->members * model->members * length;
+	struct bcl_cost cost = bcl_cost_exchange(model, block);
+	double others = model->nodes - 1;
+	double next = model->autonomous ? cost.gap : cost.message;
+
+	return cost.message + (others - 1) * next + others * block * cost.byte +
+	       cost_collected(model, length);
 }
 
 static double cost_pairs(const struct bcl_model *model, double length)
 {
 	struct bcl_cost cost = cost_at_once(model, length);
+	double others = model->size - 1;
+	double next =
+		model->autonomous
+			? model->members * bcl_cost_exchange(model, length).gap
+			: cost.message;
 
-	return (model->size - 1) * (cost.message + length * cost.byte);
+	return cost.message + (others - 1) * next + others * length * cost.byte;
 }
+
+enum {
+	LEADERS = BCL_NEEDS_NODES | BCL_NEEDS_UNIFORM,
+};
 
 const struct bcl_algorithm bcl_alltoall_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_ALLTOALL, NULL, cost_node },
 	{ "bruck", 0, 0, build_bruck, cost_bruck },
-	{ "leaders", BCL_NEEDS_NODES | BCL_NEEDS_UNIFORM, 0, build_leaders,
-	  cost_leaders },
+	{ "leaders", LEADERS, 0, build_leaders_2, cost_leaders_2 },
+	{ "leaders_4", LEADERS, 0, build_leaders_4, cost_leaders_4 },
+	{ "leaders_16", LEADERS, 0, build_leaders_16, cost_leaders_16 },
+	{ "leaders_32", LEADERS, 0, build_leaders_32, cost_leaders_32 },
+	{ "leaders_pairs", LEADERS, 0, build_leaders_pairs,
+	  cost_leaders_pairs },
 	{ "pairs", 0, 0, build_pairs, cost_pairs },
 	{ 0 },
 };

@@ -65,6 +65,11 @@ void bcl_build_reduce_tree(struct bcl_schedule *schedule,
 			   const struct bcl_group *group, unsigned root,
 			   const void *send, void *receive, size_t length,
 			   const struct bcl_reduction *reduction);
+/* allgather.c: at the beginning of `blocks` lie those of the own node, one for
+ * each rank or one `by_node`; then those of all, beginning with its. */
+void bcl_build_bruck(struct bcl_schedule *schedule,
+		     const struct bcl_group *leaders, unsigned char *blocks,
+		     size_t length, bool by_node);
 /* halving.c: `vector` is the own one, and then the reduction of all. The
  * operator is commutative. */
 void bcl_build_halving(struct bcl_schedule *schedule,
@@ -92,6 +97,19 @@ void bcl_build_gather_direct(struct bcl_schedule *schedule,
 void bcl_build_scatter_direct(struct bcl_schedule *schedule,
 			      const struct bcl_group *group, unsigned root,
 			      const void *send, void *receive, size_t length);
+/*
+ * digits.c: blocks[i] is for the member i places on, then from the one i places
+ * before. The group is that of all ranks, or of the leaders if `nodes`; bits:
+ * of a digit.
+ */
+void bcl_build_digits(struct bcl_schedule *schedule,
+		      const struct bcl_group *group, bool nodes, unsigned bits,
+		      unsigned char *blocks, size_t length);
+/* pairs.c: blocks to and from all others, which lie by rank or, as above, by
+ * how many places on or before they are. The own one stays where it is. */
+void bcl_build_pairs(struct bcl_schedule *schedule,
+		     const struct bcl_group *group, const unsigned char *send,
+		     unsigned char *receive, size_t length, bool by_rank);
 /*
  * reduce_scatter.c: member i of the group gets the reduction of block i of
  * the vector (bcl_block_begin()) in `result`, which may be that block of

@@ -86,6 +86,7 @@ static void measure(struct bcl_cost *cost, struct bcl_team *team, unsigned rank)
 
 void bcl_model_measure(struct bcl_model *model, struct bcl_team *team)
 {
+	const struct bcl_card_ops *card = bcl_adi_env(team->adi)->card;
 	const uint32_t *node = team->layout.node;
 	bool inside = false, between = false;
 	unsigned rank;
@@ -101,6 +102,8 @@ void bcl_model_measure(struct bcl_model *model, struct bcl_team *team)
 			between = true;
 		}
 	}
+	if (card && model->between.gap < card->gap)
+		model->between.gap = card->gap;
 	/* A flag travels as a short message does. */
 	model->segment.message =
 		model->inside.message *

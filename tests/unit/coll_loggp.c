@@ -129,6 +129,7 @@ struct loggp_world *loggp_open(const struct sim_machine *machine)
 
 	sim_check(machine->ranks <= COLL_SEGMENT_MEMBERS, "ranks of a node");
 	world->machine = *machine;
+	loggp_env_init(world);
 	world->inside = net_of(&machine->inside);
 	world->between = net_of(&machine->between);
 	world->size = size;

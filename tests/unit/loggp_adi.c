@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "sim/fail.h"
-#include "transport/card/ops.h"
 
 enum {
 	CONTROL = 64, /* bytes of what announces and asks */
@@ -488,6 +487,7 @@ struct bcl_counter_page *bcl_adi_counters(const struct bcl_adi *adi)
 	return (struct bcl_counter_page *)&adi->counters;
 }
 
+/* Nobody is ever looked after because time has passed. */
 static uint64_t now(void *arg)
 {
 	(void)arg;
@@ -496,12 +496,16 @@ static uint64_t now(void *arg)
 
 const struct bcl_env *bcl_adi_env(const struct bcl_adi *adi)
 {
-	/* Nobody is ever looked after because time has passed. */
-	static const struct bcl_card_ops card = { .autonomous = true };
-	static const struct bcl_env env = { .now = now, .card = &card };
+	return &adi->world->env;
+}
 
-	(void)adi;
-	return &env;
+void loggp_env_init(struct loggp_world *world)
+{
+	world->card = (struct bcl_card_ops){
+		.autonomous = true,
+		.gap = world->machine.between.gap,
+	};
+	world->env = (struct bcl_env){ .now = now, .card = &world->card };
 }
 
 enum bcl_status bcl_adi_peer(struct bcl_adi *adi, unsigned rank,

@@ -11,6 +11,7 @@
 #include "sim/bound.h"
 #include "sim/clock.h"
 #include "tests/unit/coll_segment.h"
+#include "transport/card/ops.h"
 #include "transport/context.h"
 
 struct message;
@@ -45,6 +46,8 @@ struct bcl_adi {
 
 struct loggp_world {
 	struct sim_machine machine;
+	struct bcl_card_ops card;
+	struct bcl_env env;
 	struct loggp_net inside, between;
 	struct sim_clock clock;
 	unsigned size, running;
@@ -57,6 +60,8 @@ struct loggp_world {
 	size_t room;
 };
 
+/* What ranks find around them. */
+void loggp_env_init(struct loggp_world *world);
 /* What the processor does when it has time: a client of world->clock. */
 void loggp_turn(struct sim_event *event);
 /* There is something for it to do. */

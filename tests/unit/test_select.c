@@ -89,11 +89,11 @@ static const struct {
 	{ BCL_OPERATION_BARRIER, "dissemination ", "dissemination " },
 	{ BCL_OPERATION_BROADCAST, "tree ", "chain scatter_ring " },
 	{ BCL_OPERATION_REDUCE, "tree ", "scatter_gather " },
-	{ BCL_OPERATION_ALLREDUCE, "doubling ", "ring halving " },
+	{ BCL_OPERATION_ALLREDUCE, "doubling gathered ", "ring halving " },
 	{ BCL_OPERATION_GATHER, "tree direct ", "direct " },
 	{ BCL_OPERATION_SCATTER, "tree direct ", "direct " },
 	{ BCL_OPERATION_ALLGATHER, "bruck ", "ring " },
-	{ BCL_OPERATION_ALLTOALL, "bruck leaders pairs ", "pairs " },
+	{ BCL_OPERATION_ALLTOALL, "bruck leaders leaders_4 pairs ", "pairs " },
 	{ BCL_OPERATION_ALLTOALLV, "pairs ", "pairs " },
 };
 

@@ -68,6 +68,9 @@ struct bcl_card_ops {
 	/* The card has a processor of its own: bytes come and go without this
 	 * program's, and both at once. */
 	bool autonomous;
+	/* us from a message of the card's to the next; 0: not known, or not
+	 * more than the host takes for it. */
+	double gap;
 
 	/*
 	 * Open the card. NORAIL: no rail could be opened; NOMEM, ARG (a
