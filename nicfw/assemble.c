@@ -210,13 +210,20 @@ static void want_room(struct nic_conn *conn, uint16_t port)
 static enum bcl_verdict open_block(struct bcl_card *card, struct nic_conn *conn,
 				   struct nic_inbound *inbound)
 {
-	if (!nic_port_block_take(card, inbound->port, &inbound->slot)) {
-		nic_count(card, refused_ring);
-		want_room(conn, inbound->port->number);
-		return BCL_VERDICT_REFUSED;
+	struct nic_port *port = inbound->port;
+
+	if (nic_port_block_take(card, port, &inbound->slot)) {
+		/* Who waits leaves a block to what it waits for: else that is
+		 * refused, and as both come again, perhaps for ever. */
+		if (!inbound->held || nic_port_block_left(card, port)) {
+			inbound->has_block = 1;
+			return BCL_VERDICT_UNKNOWN;
+		}
+		bcl_nic_port_block_spare(port, inbound->slot);
 	}
-	inbound->has_block = 1;
-	return BCL_VERDICT_UNKNOWN;
+	nic_count(card, refused_ring);
+	want_room(conn, port->number);
+	return BCL_VERDICT_REFUSED;
 }
 
 static enum bcl_verdict open_system(struct bcl_card *card,

@@ -71,7 +71,9 @@ enum bcl_status bcl_nic_port_unpost(struct bcl_card *card,
 void bcl_nic_port_init(struct nic_port *port);
 /* One dma less is on its way for a port; it may be the last of a closed one. */
 void bcl_nic_port_job_done(struct bcl_card *card, struct nic_port *port);
-/* nic_port_block_take(), when the next block in turn is perhaps not it. */
+/* nic_port_block_left(), nic_port_block_take(), when the next block in turn is
+ * perhaps not it. */
+int bcl_nic_port_block_look(struct bcl_card *card, struct nic_port *port);
 int bcl_nic_port_block_find(struct bcl_card *card, struct nic_port *port,
 			    uint32_t *block);
 void bcl_nic_port_block_spare(struct nic_port *port, uint32_t block);

@@ -249,23 +249,28 @@ static uint32_t take_spare(struct nic_port *port)
 	return block;
 }
 
+int bcl_nic_port_block_look(struct bcl_card *card, struct nic_port *port)
+{
+	if (port->nspare)
+		return 1;
+	read_freed(card, port);
+	if (nic_port_blocks_used(port) < port->nblocks)
+		return 1;
+	port->refused = 1;
+	if (nic_list_empty(&port->starving)) {
+		nic_list_append(&card->starving, &port->starving);
+		card->starving_at = card->now + card->config.rto_min;
+	}
+	return 0;
+}
+
 int bcl_nic_port_block_find(struct bcl_card *card, struct nic_port *port,
 			    uint32_t *block)
 {
-	if (port->nspare) {
-		*block = take_spare(port);
-		return 1;
-	}
-	read_freed(card, port);
-	if (nic_port_blocks_used(port) >= port->nblocks) {
-		port->refused = 1;
-		if (nic_list_empty(&port->starving)) {
-			nic_list_append(&card->starving, &port->starving);
-			card->starving_at = card->now + card->config.rto_min;
-		}
+	if (!bcl_nic_port_block_look(card, port))
 		return 0;
-	}
-	*block = port->block_next++ & (port->nblocks - 1);
+	*block = port->nspare ? take_spare(port)
+			      : port->block_next++ & (port->nblocks - 1);
 	return 1;
 }
 

@@ -58,17 +58,32 @@ static inline uint32_t nic_port_blocks_used(const struct nic_port *port)
 	return port->block_next - port->block_freed;
 }
 
-/* A block of the system ring; 0 if it is full (then ROOM follows). */
-static inline int nic_port_block_take(struct bcl_card *card,
-				      struct nic_port *port, uint32_t *block)
+/* Is there a block, the next one, without looking for it? */
+static inline int nic_port_block_next(const struct bcl_card *card,
+				      const struct nic_port *port)
 {
 	/* Half full: look ahead, so that a slow dma has the answer in time. */
 	uint32_t room = card->gather ? port->nblocks : port->nblocks / 2;
 
-	if (port->nspare || nic_port_blocks_used(port) >= room)
+	return !port->nspare && nic_port_blocks_used(port) < room;
+}
+
+/* A block of the system ring; 0 if it is full (then ROOM follows). */
+static inline int nic_port_block_take(struct bcl_card *card,
+				      struct nic_port *port, uint32_t *block)
+{
+	if (!nic_port_block_next(card, port))
 		return bcl_nic_port_block_find(card, port, block);
 	*block = port->block_next++ & (port->nblocks - 1);
 	return 1;
+}
+
+/* Could one be taken? */
+static inline int nic_port_block_left(struct bcl_card *card,
+				      struct nic_port *port)
+{
+	return nic_port_block_next(card, port) ||
+	       bcl_nic_port_block_look(card, port);
 }
 
 #endif

@@ -39,10 +39,18 @@
 #ifndef FIRST
 #define FIRST 1 /* number of either kind */
 #endif
+#ifndef AHEAD
+#define AHEAD 2 /* BCL_MSG_AHEAD */
+#endif
+#ifndef WRAP
+#define WRAP 32 /* numbers of either kind */
+#endif
+#if AHEAD == 2
+#define MEMORY 4 /* BCL_MSG_MEMORY; divides WRAP */
+#else
+#define MEMORY 8
+#endif
 #define WINDOW 2 /* frames in flight */
-#define AHEAD 2	 /* BCL_MSG_AHEAD */
-#define MEMORY 4 /* BCL_MSG_MEMORY */
-#define WRAP 32	 /* numbers of either kind */
 #define WIRE 2 /* frames on their way, in each direction */
 #define ALL (FLOWS * MESSAGES)
 #define NOBODY ALL
@@ -55,6 +63,12 @@
 #define SINCE(a, b) (((a) + WRAP - (b)) % WRAP)
 #define BEFORE(a, b) (SINCE(a, b) >= WRAP / 2)
 #define FLOW(id) ((id) / MESSAGES)
+#ifdef SHARED
+#define PORT(flow) 0 /* that it leads to */
+#else
+#define PORT(flow) (flow)
+#endif
+#define IN_ORDER(flow) (newest[flow] == delivered[flow])
 
 mtype = { QUEUED, SENT, PARKED, FINISHED, UNKNOWN, DELIVERED, REFUSED };
 
@@ -66,7 +80,7 @@ typedef data_frame {
 };
 typedef ack_frame {
 	bit there, sack; /* sack: frame ack + 1 has arrived */
-	byte ack, done, rooms; /* rooms: bit f: flow f's port has room again */
+	byte ack, done, rooms; /* rooms: bit p: port p has room again */
 	mtype verdict[AHEAD]   /* from done on */
 };
 data_frame data[WIRE];
@@ -107,7 +121,8 @@ mtype verdicts[MEMORY] = UNKNOWN;
 bit told = 1; /* the verdicts beyond `done` */
 inbound held[AHEAD];
 byte blocks[FLOWS], delivered[FLOWS], read[FLOWS];
-byte rooms, wanted; /* bit f: flow f is to be told of room; was refused */
+byte newest[FLOWS]; /* 1 + the place in its flow of what was delivered last */
+byte rooms, wanted; /* bit p: of port p: to be told of room; was refused */
 
 hidden byte f, h, i, id, j, k, m, v, w;
 
@@ -252,7 +267,7 @@ inline take_ack(a)
 	}
 	for (j : 0 .. FLOWS - 1) {
 		if
-		:: (acks[a].rooms & (1 << j)) && WAITS(j) -> resend(j)
+		:: (acks[a].rooms & (1 << PORT(j))) && WAITS(j) -> resend(j)
 		:: else
 		fi
 	}
@@ -274,7 +289,7 @@ end:	do
 		SINCE(next, oldest) < AHEAD -> send_first(_pid)
 	   }
 	:: d_step { /* back-off is over, and there is room */
-		WAITS(_pid) && QUIET && blocks[_pid] < BLOCKS -> resend(_pid)
+		WAITS(_pid) && QUIET && blocks[PORT(_pid)] < BLOCKS -> resend(_pid)
 	   }
 	:: d_step { /* or not */
 		WAITS(_pid) && retries < RETRIES ->
@@ -307,6 +322,8 @@ end:	do
 /* ---- what the receiver does ---- */
 
 #define OF(number) verdicts[(number) % MEMORY]
+/* Who is held leaves a block to what it waits for. */
+#define LEAVES(before) (before != DELIVERED)
 
 /* verdict.c: advance() */
 inline advance()
@@ -356,8 +373,9 @@ inline give(n, what)
 
 inline deliver(message)
 {
-	assert(message % MESSAGES == delivered[FLOW(message)]);
-	delivered[FLOW(message)]++
+	newest[FLOW(message)] = message % MESSAGES + 1;
+	delivered[FLOW(message)]++;
+	assert(IN_ORDER(FLOW(message)))
 }
 
 /* assemble.c: those that waited for this one, one behind the other. */
@@ -371,7 +389,7 @@ inline settle()
 			deliver(held[h].id);
 			give(held[h].msg, DELIVERED)
 		:: else ->
-			blocks[FLOW(held[h].id)]--;
+			blocks[PORT(FLOW(held[h].id))]--;
 			give(held[h].msg, REFUSED)
 		fi;
 		m = held[h].msg;
@@ -400,13 +418,13 @@ inline assemble(n, earlier, whose)
 		give(n, REFUSED);
 		settle()
 	:: !BEFORE(n, base) && OF(n) == UNKNOWN && v != REFUSED &&
-	   blocks[f] == BLOCKS ->
-		wanted = wanted | (1 << f);
+	   blocks[PORT(f)] + LEAVES(v) >= BLOCKS ->
+		wanted = wanted | (1 << PORT(f));
 		give(n, REFUSED);
 		settle()
 	:: else ->
 		assert(SINCE(n, base) < AHEAD);
-		blocks[f]++;
+		blocks[PORT(f)]++;
 		if
 		:: v == DELIVERED ->
 			deliver(whose);
@@ -534,20 +552,20 @@ end:	do
 }
 
 /* The owners of the ports give blocks back. */
+inline free_block(which)
+{
+	read[which]++;
+	blocks[PORT(which)]--;
+	rooms = rooms | (wanted & (1 << PORT(which)));
+	wanted = wanted & ~(1 << PORT(which))
+}
+
 active proctype readers()
 {
 end:	do
-	:: d_step { read[0] < delivered[0] && STOPPED != 0 ->
-		read[0]++;
-		blocks[0]--;
-		rooms = rooms | (wanted & 1);
-		wanted = wanted & ~1
-	   }
+	:: d_step { read[0] < delivered[0] && STOPPED != 0 -> free_block(0) }
 	:: d_step { FLOWS > 1 && read[FLOWS - 1] < delivered[FLOWS - 1] ->
-		read[FLOWS - 1]++;
-		blocks[FLOWS - 1]--;
-		rooms = rooms | (wanted & (1 << (FLOWS - 1)));
-		wanted = wanted & ~(1 << (FLOWS - 1))
+		free_block(FLOWS - 1)
 	   }
 	od
 }
@@ -572,4 +590,6 @@ active proctype user()
 	finished == SETTLED
 }
 
-ltl sends_end { <> (finished == SETTLED) }
+ltl exactly_once_in_order {
+	[] (IN_ORDER(0) && IN_ORDER(FLOWS - 1)) && <> (finished == SETTLED)
+}

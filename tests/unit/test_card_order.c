@@ -255,6 +255,43 @@ START_TEST(early_messages_are_held)
 END_TEST
 
 /*
+ * The first goes by a slow rail, those behind it by a fast one. If they took
+ * all blocks it would be refused, and they with it, whenever they come again.
+ */
+START_TEST(who_is_held_leaves_room_for_the_first)
+{
+	struct world_config config = {
+		.seed = 1,
+		.pending = _i,
+		.rails = 2,
+		.late = { 0, MS },
+		.blocks = 8,
+	};
+	static uint8_t bytes[4000];
+	struct world *world = world_new(&config);
+	struct world_port *from = world_port_open(world, 0, 1);
+	struct world_port *to = world_port_open(world, 1, 9);
+	uint32_t node = world_connect(world, 0, 1);
+	uint32_t memory =
+		world_memory(world, 0, 1, bytes, sizeof(bytes), 0);
+	uint64_t next = 0;
+
+	world_run_for(world, 10 * MS);
+	ck_assert(send_from(from, node, memory, 0, 0));
+	for (unsigned i = 1; i < 20; i++)
+		ck_assert(world_send(from, node, 9, "", 0, i));
+	for (unsigned i = 0; i < 100; i++) {
+		world_run_for(world, 10 * MS);
+		received(to, &next, 8);
+	}
+	ck_assert_uint_eq(next, 20);
+	ck_assert_uint_eq(sent(from, BCL_OK), 20);
+	ck_assert_uint_gt(world_counter(world, 1, BCL_CARD_refused_ring), 0);
+	world_free(world);
+}
+END_TEST
+
+/*
  * The second finds no port, and would be told so, while the first is still to
  * come and will find one. Neither fails, and they keep their order.
  */
@@ -552,6 +589,7 @@ int main(void)
 			    (int)world_seeds(24));
 	tcase_add_loop_test(tcase, early_messages_are_held, 0, 2);
 	tcase_add_loop_test(tcase, a_failure_waits_for_what_was_before, 0, 2);
+	tcase_add_loop_test(tcase, who_is_held_leaves_room_for_the_first, 0, 2);
 	tcase_add_loop_test(tcase, lost_verdicts, 0, 2);
 	tcase_add_loop_test(tcase, receiver_closes, 0, (int)world_seeds(24));
 	tcase_add_loop_test(tcase, sender_closes, 0, (int)world_seeds(24));
