@@ -19,7 +19,7 @@ catch() {
 		compile "nicfw/$(basename "$source")" || return
 	done
 	gcc -o cards ./*.o "$scratch"/*.o || return
-	timeout 100 ./cards --seeds 10000 >log 2>&1 || status=$?
+	timeout 100 ./cards --seeds 2000 >log 2>&1 || status=$?
 	((status != 0)) || return
 	((status != 124)) || echo 'no end' >>log
 	echo "$(sed -n 's/^failed: .*--//p' log | head -n 1)," \
