@@ -3,32 +3,22 @@
  * Bursts that come in. The frames of a long message follow one another, and
  * their headers differ in number, offset and checksums only. RECV takes the
  * first with all checks. Those behind it are held against the header that must
- * come next: one that is equal needs no check of its own, neither its checksum
- * nor its fields. Whatever differs goes to RECV.
+ * come next: those that are equal need no check of their own, neither their
+ * checksum nor their fields, and their payloads are stored in one call.
+ * Whatever differs goes to RECV.
  */
 #include <nicfw/frame.h>
 #include <nicfw/window.h>
 
-enum {
-	SEQ = offsetof(struct bcl_frame_header, seq),
-	OFFSET = sizeof(struct bcl_frame_header) +
-		 offsetof(struct bcl_segment_header, offset),
-};
-
-/* What the next frame must look like, and to which message it belongs. */
+/* What the next frames must look like, and to which message they belong. */
 struct burst {
 	struct nic_conn *conn;
 	struct nic_window *window;
 	struct nic_inbound *inbound;
-	uint32_t length; /* of a payload */
-	uint8_t head[BCL_HEADERS_SIZE];
+	uint32_t length;      /* of a payload */
+	uint32_t ack;	      /* in all their headers */
+	const uint8_t *first; /* the head of the first */
 };
-
-static uint32_t split(const struct bcl_rx_frame *frame, const uint8_t **body)
-{
-	*body = frame->body_len ? frame->body : frame->head + BCL_HEADERS_SIZE;
-	return frame->body_len + frame->head_len - BCL_HEADERS_SIZE;
-}
 
 /* RECV took `first`: is it part of a message of which more must follow? */
 static int begin(struct bcl_card *card, unsigned rail,
@@ -39,7 +29,6 @@ static int begin(struct bcl_card *card, unsigned rail,
 		(const void *)(first->head + sizeof(*header));
 	struct nic_inbound *inbound = card->rail[rail].arriving;
 	uint32_t seq = bcl_get32(header->seq);
-	const uint8_t *body;
 
 	if (!inbound || !card->gather || inbound->failed ||
 	    first->head_len < BCL_HEADERS_SIZE)
@@ -47,12 +36,13 @@ static int begin(struct bcl_card *card, unsigned rail,
 	burst->conn = nic_conn_find(card, bcl_get32(header->conn));
 	burst->inbound = inbound;
 	burst->window = &inbound->conn->window[rail];
-	burst->length = split(first, &body);
-	memcpy(burst->head, first->head, sizeof(burst->head));
+	burst->length = bcl_rx_payload_length(first);
+	burst->ack = bcl_get32(header->ack);
+	burst->first = first->head;
 	return burst->conn == inbound->conn &&
 	       (header->kind & ~BCL_FRAME_PCRC) == BCL_FRAME_DATA &&
 	       burst->window->expected == seq + 1 &&
-	       burst->window->highest == seq + 1 &&
+	       burst->window->highest == seq + 1 && burst->length &&
 	       bcl_get32(segment->msg) == inbound->msg &&
 	       bcl_get16(segment->length) == burst->length &&
 	       bcl_get32(segment->offset) + burst->length == inbound->prefix &&
@@ -60,76 +50,86 @@ static int begin(struct bcl_card *card, unsigned rail,
 	       nic_frame_sealed(card, first->head);
 }
 
-/* Equal but for the checksums, bytes 32 to 39? */
-static int equal(const uint8_t *head, const uint8_t *other)
+/* Equal but for bytes 16 to 23, 32 to 39 and 56 to 63: what counts up and its
+ * neighbours, and the checksums? */
+static int alike(const uint8_t *head, const uint8_t *other)
 {
 	uint64_t a[BCL_HEADERS_SIZE / 8], b[BCL_HEADERS_SIZE / 8];
 
 	memcpy(a, head, sizeof(a));
 	memcpy(b, other, sizeof(b));
-	return ((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]) |
-		(a[5] ^ b[5]) | (a[6] ^ b[6]) | (a[7] ^ b[7]) | (a[8] ^ b[8]) |
-		(a[9] ^ b[9])) == 0;
+	return ((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[3] ^ b[3]) | (a[5] ^ b[5]) |
+		(a[6] ^ b[6]) | (a[8] ^ b[8]) | (a[9] ^ b[9])) == 0;
 }
 
-static int expected(struct burst *burst, const struct bcl_rx_frame *frame)
+static int follows(const struct burst *burst, const struct bcl_rx_frame *frame,
+		   uint32_t seq, uint32_t offset)
 {
-	struct bcl_le32 seq = bcl_put32(burst->window->expected);
-	struct bcl_le32 offset = bcl_put32(burst->inbound->prefix);
+	const struct bcl_frame_header *header = (const void *)frame->head;
+	const struct bcl_segment_header *segment =
+		(const void *)(frame->head + sizeof(*header));
 
-	memcpy(burst->head + SEQ, &seq, sizeof(seq));
-	memcpy(burst->head + OFFSET, &offset, sizeof(offset));
 	return frame->head_len >= BCL_HEADERS_SIZE &&
-	       equal(frame->head, burst->head);
+	       bcl_rx_payload_length(frame) == burst->length &&
+	       bcl_get32(header->seq) == seq &&
+	       bcl_get32(header->ack) == burst->ack &&
+	       bcl_get32(segment->offset) == offset &&
+	       bcl_get32(segment->total) == burst->inbound->total &&
+	       alike(frame->head, burst->first);
 }
 
-/* A payload that turns out to be corrupt is written again when it comes. */
-static int store(struct bcl_card *card, const struct burst *burst,
-		 const struct bcl_frame_header *header, const uint8_t *body)
+/* How many of the next n do. The last part ends the message: RECV's business,
+ * as is what goes beyond the room for it. */
+static unsigned following(const struct burst *burst,
+			  const struct bcl_rx_frame *frame, unsigned n)
+{
+	const struct nic_inbound *inbound = burst->inbound;
+	uint32_t seq = burst->window->expected, offset = inbound->prefix;
+	unsigned i;
+
+	for (i = 0; i < n; i++, seq++, offset += burst->length)
+		if (inbound->total - offset <= burst->length ||
+		    offset + burst->length > inbound->where.length ||
+		    !follows(burst, &frame[i], seq, offset))
+			break;
+	return i;
+}
+
+/* How many of the next n are in place now. A payload that turns out to be
+ * corrupt is written again when it comes. */
+static unsigned store(struct bcl_card *card, const struct burst *burst,
+		      const struct bcl_rx_frame *frame, unsigned n)
 {
 	const struct nic_inbound *inbound = burst->inbound;
 	struct bcl_memref ref = inbound->where;
-	uint32_t crc;
 
-	if (inbound->prefix + burst->length > ref.length)
-		return 0;
 	ref.offset += inbound->prefix;
-	ref.length = burst->length;
+	ref.length = n * burst->length;
 	return card->hal.store(card->host, inbound->area_port, inbound->remote,
-			       &ref, body, &crc) == BCL_DMA_DONE &&
-	       (!(header->kind & BCL_FRAME_PCRC) ||
-		crc == bcl_get32(header->pcrc));
+			       &ref, frame, n);
 }
 
 unsigned bcl_nic_burst(struct bcl_card *card, unsigned rail,
 		       const struct bcl_rx_frame *first, unsigned n)
 {
-	const struct bcl_rx_frame *frame = first + 1;
 	struct nic_inbound *inbound;
 	struct burst burst;
-	const uint8_t *body;
-	unsigned i;
 
 	if (!begin(card, rail, first, &burst))
 		return 0;
-	inbound = burst.inbound;
-	for (i = 0; i < n; i++, frame++) {
-		/* The last part ends the message: RECV's business. */
-		if (inbound->received + burst.length >= inbound->total ||
-		    !expected(&burst, frame) ||
-		    split(frame, &body) != burst.length ||
-		    !store(card, &burst, (const void *)frame->head, body))
-			break;
-		inbound->prefix += burst.length;
-		inbound->received += burst.length;
-		burst.window->expected++;
-		burst.window->highest++;
-	}
-	if (i == 0)
+	n = following(&burst, first + 1, n);
+	if (n)
+		n = store(card, &burst, first + 1, n);
+	if (n == 0)
 		return 0;
-	burst.conn->frames_received += i;
-	card->counters[BCL_CARD_frames_received] += i;
+	inbound = burst.inbound;
+	inbound->prefix += n * burst.length;
+	inbound->received += n * burst.length;
+	burst.window->expected += n;
+	burst.window->highest += n;
+	burst.conn->frames_received += n;
+	card->counters[BCL_CARD_frames_received] += n;
 	nic_window_followed(card, burst.conn, rail,
-			    i * (BCL_HEADERS_SIZE + burst.length));
-	return i;
+			    n * (BCL_HEADERS_SIZE + burst.length));
+	return n;
 }

@@ -87,6 +87,17 @@ struct bcl_rx_frame {
 	uint16_t body_len;
 };
 
+static inline const uint8_t *bcl_rx_payload(const struct bcl_rx_frame *frame)
+{
+	return frame->body_len ? frame->body : frame->head + BCL_HEADERS_SIZE;
+}
+
+/* Of a frame with whole headers. */
+static inline uint32_t bcl_rx_payload_length(const struct bcl_rx_frame *frame)
+{
+	return frame->body_len + frame->head_len - BCL_HEADERS_SIZE;
+}
+
 enum bcl_dma_direction {
 	BCL_DMA_READ,  /* host memory to card */
 	BCL_DMA_WRITE, /* card to host memory */
@@ -149,12 +160,14 @@ struct bcl_hal {
 	void *(*area)(void *host, uint32_t handle, uint64_t length);
 
 	/*
-	 * dma(BCL_DMA_WRITE) of a payload that is not checked yet: *crc gets
-	 * the CRC32C of what was moved. Only with BCL_HAL_GATHER.
+	 * dma(BCL_DMA_WRITE) of the payloads of n frames, which are of equal
+	 * length, one behind the other. Returns how many of them, from the
+	 * first, are in place and have the checksum, if any, that their frame
+	 * header tells. Only with BCL_HAL_GATHER.
 	 */
-	enum bcl_dma_result (*store)(void *host, uint16_t port, int remote,
-				     const struct bcl_memref *ref,
-				     const void *card, uint32_t *crc);
+	unsigned (*store)(void *host, uint16_t port, int remote,
+			  const struct bcl_memref *ref,
+			  const struct bcl_rx_frame *frames, unsigned n);
 
 	/* May a peer do this to ref? The checks of dma() without the move. */
 	int (*allowed)(void *host, enum bcl_dma_direction direction,

@@ -473,15 +473,30 @@ static unsigned transmit(void *host, unsigned rail, uint32_t node,
 	return taken;
 }
 
-static enum bcl_dma_result store(void *host, uint16_t port, int remote,
-				 const struct bcl_memref *ref,
-				 const void *memory, uint32_t *crc)
+static unsigned store(void *host, uint16_t port, int remote,
+		      const struct bcl_memref *ref,
+		      const struct bcl_rx_frame *frames, unsigned n)
 {
 	struct world_card *card = host;
+	struct bcl_memref part = *ref;
+	unsigned i;
 
-	*crc = world_crc32c(NULL, 0, NULL, memory, ref->length);
-	card->stores++;
-	return dma(host, BCL_DMA_WRITE, port, remote, ref, (void *)memory, 0);
+	part.length = ref->length / n;
+	for (i = 0; i < n; i++, part.offset += part.length) {
+		const struct bcl_frame_header *header =
+			(const void *)frames[i].head;
+		const uint8_t *payload = bcl_rx_payload(&frames[i]);
+
+		if (dma(host, BCL_DMA_WRITE, port, remote, &part,
+			(void *)payload, 0) != BCL_DMA_DONE)
+			break;
+		if (header->kind & BCL_FRAME_PCRC &&
+		    world_crc32c(NULL, 0, NULL, payload, part.length) !=
+			    bcl_get32(header->pcrc))
+			break;
+	}
+	card->stores += i;
+	return i;
 }
 
 static const struct bcl_hal hal = {

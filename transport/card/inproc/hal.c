@@ -7,6 +7,7 @@
 #include "transport/card/checksum.h"
 #include "transport/counters.h"
 #include "transport/env/crc32c.h"
+#include "transport/env/prefetch.h"
 
 /* ---- memory ---- */
 
@@ -95,19 +96,48 @@ static enum bcl_dma_result hal_dma(void *arg, enum bcl_dma_direction direction,
 	return BCL_DMA_DONE;
 }
 
-static enum bcl_dma_result hal_store(void *arg, uint16_t port, int remote,
-				     const struct bcl_memref *ref,
-				     const void *card, uint32_t *crc)
+enum {
+	LINE = 64,
+	AHEAD = 2, /* frames */
+};
+
+static void fetch(const uint8_t *memory, uint32_t length)
+{
+	uint32_t at;
+
+	for (at = 0; at < length; at += LINE)
+		bcl_prefetch_write(memory + at);
+}
+
+/* The user's memory is fetched ahead: of a long message it is in no near
+ * cache, and too few lines come at a time if only the stores ask for them. */
+static unsigned hal_store(void *arg, uint16_t port, int remote,
+			  const struct bcl_memref *ref,
+			  const struct bcl_rx_frame *frames, unsigned n)
 {
 	struct bcl_inproc *host = arg;
 	uint8_t *memory = resolve(host, port, remote, ref, BCL_REMOTE_WRITE);
+	uint32_t length = ref->length / n;
+	unsigned i;
 
 	if (!memory)
-		return BCL_DMA_FAULT;
-	*crc = bcl_crc32c_copy(0, memory, card, ref->length);
+		return 0;
+	for (i = 0; i < n; i++, memory += length) {
+		const struct bcl_frame_header *header =
+			(const void *)frames[i].head;
+		uint32_t crc;
+
+		if (i + AHEAD < n)
+			fetch(memory + AHEAD * length, length);
+		crc = bcl_crc32c_copy(0, memory, bcl_rx_payload(&frames[i]),
+				      length);
+		if (header->kind & BCL_FRAME_PCRC &&
+		    crc != bcl_get32(header->pcrc))
+			break;
+	}
 	bcl_count_add(host->context->counters, BCL_COUNT_host_bytes_placed,
-		      ref->length);
-	return BCL_DMA_DONE;
+		      (uint64_t)i * length);
+	return i;
 }
 
 static int hal_allowed(void *arg, enum bcl_dma_direction direction,
