@@ -39,7 +39,7 @@ done
 
 # Declared twice with other types, a function is an error.
 {
-	printf '#include <bcl/%s.h>\n' bcl adi coll
+	printf '#include <bcl/%s.h>\n' bcl adi boot coll
 	awk '	{ gsub(/"/, "") }
 		/^\.Ft / { type = substr($0, 5) }
 		/^\.Fo / { call = $2; separator = "(" }

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -83,6 +84,86 @@ START_TEST(ranks_forked_by_a_parent)
 	unsigned size = 5;
 
 	ck_assert_int_eq(bcl_boot_job_run(size, rank_main, &size), 0);
+}
+END_TEST
+
+/* ---- a space that the program lends ---- */
+
+enum {
+	LENT_VALUE = 100, /* characters */
+};
+
+static enum bcl_status lent_put(void *arg, const char *key, const char *value)
+{
+	must(strlen(value) <= LENT_VALUE);
+	return bcl_boot_put(arg, key, value, strlen(value) + 1);
+}
+
+static enum bcl_status lent_get(void *arg, const char *key, char *value,
+				size_t size)
+{
+	const char *rank = strchr(key, '-') + 1;
+	size_t length;
+
+	return bcl_boot_get(arg, (unsigned)atoi(rank), key, value, size,
+			    &length);
+}
+
+static enum bcl_status lent_fence(void *arg)
+{
+	return bcl_boot_fence(arg);
+}
+
+static int lending_rank(unsigned rank, void *arg)
+{
+	struct bcl_boot_space space = {
+		.struct_size = sizeof(space),
+		.rank = rank,
+		.size = *(unsigned *)arg,
+		.value_max = LENT_VALUE,
+		.put = lent_put,
+		.get = lent_get,
+		.fence = lent_fence,
+	};
+	struct bcl_boot *inner, *boot;
+
+	must(!bcl_boot_open(&bcl_env_linux, &inner));
+	space.arg = inner;
+	must(!bcl_boot_lend(&space, &boot));
+	must(boot->rank == rank && boot->size == space.size);
+	exchange(boot);
+	bcl_boot_close(boot);
+	bcl_boot_close(inner);
+	return 0;
+}
+
+START_TEST(a_space_is_lent)
+{
+	unsigned size = 3;
+
+	ck_assert_int_eq(bcl_boot_job_run(size, lending_rank, &size), 0);
+}
+END_TEST
+
+START_TEST(spaces_that_make_no_sense)
+{
+	const struct bcl_boot_space good = {
+		.struct_size = sizeof(good), .size = 1, .value_max = 64
+	};
+	struct bcl_boot_space space;
+	struct bcl_boot *boot;
+
+	ck_assert_int_eq(bcl_boot_lend(&good, &boot), BCL_OK);
+	bcl_boot_close(boot);
+	space = good;
+	space.struct_size--;
+	ck_assert_int_eq(bcl_boot_lend(&space, &boot), BCL_ERR_ARG);
+	space = good;
+	space.rank = 1;
+	ck_assert_int_eq(bcl_boot_lend(&space, &boot), BCL_ERR_ARG);
+	space = good;
+	space.value_max = 63;
+	ck_assert_int_eq(bcl_boot_lend(&space, &boot), BCL_ERR_ARG);
 }
 END_TEST
 
@@ -312,6 +393,8 @@ int main(void)
 	TCase *tcase = tcase_create("boot");
 
 	tcase_add_test(tcase, ranks_forked_by_a_parent);
+	tcase_add_test(tcase, a_space_is_lent);
+	tcase_add_test(tcase, spaces_that_make_no_sense);
 	tcase_add_test(tcase, a_rank_that_dies_fails_the_fence);
 	tcase_add_test(tcase, a_rank_that_ends_after_the_fence_harms_nobody);
 	tcase_add_test(tcase, a_job_of_one);

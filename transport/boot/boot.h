@@ -4,18 +4,17 @@
  * another their addresses, before they can communicate. Launching is left to
  * launchers; this is the client of theirs.
  */
-#ifndef BCL_BOOT_H
-#define BCL_BOOT_H
+#ifndef BCL_TRANSPORT_BOOT_H
+#define BCL_TRANSPORT_BOOT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include <bcl/boot.h>
 #include <bcl/status.h>
 #include <bcl/wire.h>
 
 #include "transport/config.h"
-
-struct bcl_boot;
 
 enum {
 	BCL_BOOT_NAME_MAX = 24,	   /* characters of a name, with its end */
@@ -65,7 +64,6 @@ extern const struct bcl_boot_kind bcl_boot_single;
  */
 enum bcl_status bcl_boot_open(const struct bcl_env *env,
 			      struct bcl_boot **boot);
-void bcl_boot_close(struct bcl_boot *boot);
 
 /* The functions of the kind, with their arguments checked. */
 enum bcl_status bcl_boot_put(struct bcl_boot *boot, const char *name,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 libtransport_la_SOURCES += %D%/boot.c %D%/boot.h %D%/fork.c %D%/fork.h \
-	%D%/pmi.c %D%/single.c
+	%D%/lent.c %D%/pieces.c %D%/pieces.h %D%/pmi.c %D%/single.c
 if PMIX
 libtransport_la_SOURCES += %D%/pmix.c
 endif

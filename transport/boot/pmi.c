@@ -2,9 +2,7 @@
 /*
  * The client of PMI-1's wire protocol, which Hydra's mpiexec and Slurm speak:
  * lines of key=value pairs over a socket that the launcher left in PMI_FD, or
- * that is opened to PMI_PORT=host:port. Values go in hexadecimal, in pieces as
- * long as the launcher takes them: NAME-RANK-PIECE; the first piece begins
- * with the length.
+ * that is opened to PMI_PORT=host:port.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -15,20 +13,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "transport/boot/boot.h"
+#include "transport/boot/pieces.h"
 #include "transport/env/env.h"
 #include "transport/log.h"
 
 enum {
 	LINE = 4096,
 	SPACE_NAME = 256,
-	LENGTH_DIGITS = 8,
-	VALUE_MIN = 64, /* of a piece, or the launcher is not to be used */
 };
 
 struct pmi {
 	int fd;
-	unsigned value_max; /* characters of a piece */
+	struct bcl_pieces pieces;
 	char space[SPACE_NAME];
 	char line[LINE];   /* the answer */
 	char buffer[LINE]; /* received, not yet part of it */
@@ -151,6 +147,43 @@ ask(struct bcl_boot *boot, const char *expected, const char *format, ...)
 	return BCL_OK;
 }
 
+/* ---- values ---- */
+
+static enum bcl_status put_text(struct bcl_boot *boot, const char *key,
+				const char *text)
+{
+	struct pmi *pmi = boot->state;
+	enum bcl_status status =
+		ask(boot, "put_result", "cmd=put kvsname=%s key=%s value=%s\n",
+		    pmi->space, key, text);
+
+	if (!status && !field_is(pmi, "rc", "0"))
+		return complain(boot, "a value is refused", pmi->line);
+	return status;
+}
+
+static enum bcl_status get_text(struct bcl_boot *boot, const char *key,
+				char *text)
+{
+	struct pmi *pmi = boot->state;
+	enum bcl_status status =
+		ask(boot, "get_result", "cmd=get kvsname=%s key=%s\n",
+		    pmi->space, key);
+	const char *value;
+	size_t length;
+
+	if (status)
+		return status;
+	value = field(pmi, "value", &length);
+	if (!value || !field_is(pmi, "rc", "0"))
+		return BCL_ERR_EMPTY;
+	if (length > pmi->pieces.text_max)
+		return complain(boot, "a value is too long", pmi->line);
+	memcpy(text, value, length);
+	text[length] = 0;
+	return BCL_OK;
+}
+
 /* ---- joining ---- */
 
 static int connect_port(struct bcl_boot *boot, const char *where)
@@ -241,6 +274,7 @@ static enum bcl_status join(struct bcl_boot *boot)
 {
 	struct pmi *pmi = boot->state;
 	enum bcl_status status = find_launcher(boot);
+	unsigned length_max;
 	size_t length;
 	const char *name;
 
@@ -255,14 +289,14 @@ static enum bcl_status join(struct bcl_boot *boot)
 	status = ask(boot, "maxes", "cmd=get_maxes\n");
 	if (status)
 		return status;
-	if (!field_number(pmi, "vallen_max", &pmi->value_max) ||
-	    pmi->value_max < VALUE_MIN)
-		return complain(boot, "no room for values", pmi->line);
 	/* the limit counts the end of the string for some launchers */
-	pmi->value_max--;
-	if (pmi->value_max > LINE / 2)
-		pmi->value_max = LINE / 2;
-	pmi->value_max &= ~1u;
+	if (!field_number(pmi, "vallen_max", &length_max) ||
+	    length_max <= BCL_PIECE_TEXT_MIN)
+		return complain(boot, "no room for values", pmi->line);
+	pmi->pieces = (struct bcl_pieces){ .put = put_text, .get = get_text };
+	pmi->pieces.text_max = length_max <= BCL_PIECE_TEXT_MAX
+				       ? (length_max - 1) & ~1u
+				       : BCL_PIECE_TEXT_MAX;
 	status = ask(boot, "my_kvsname", "cmd=get_my_kvsname\n");
 	if (status)
 		return status;
@@ -306,129 +340,22 @@ static enum bcl_status pmi_open(struct bcl_boot *boot, const char *argument)
 	return status;
 }
 
-/* ---- values ---- */
-
-static void to_hex(char *hex, const uint8_t *bytes, size_t n)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	for (; n; n--, bytes++) {
-		*hex++ = digits[*bytes >> 4];
-		*hex++ = digits[*bytes & 15];
-	}
-	*hex = 0;
-}
-
-static int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool from_hex(uint8_t *bytes, const char *hex, size_t n)
-{
-	for (; n; n--, hex += 2) {
-		int high = digit(hex[0]);
-		int low = high < 0 ? -1 : digit(hex[1]);
-
-		if (low < 0)
-			return false;
-		*bytes++ = (uint8_t)(high << 4 | low);
-	}
-	return true;
-}
-
-static enum bcl_status put_piece(struct bcl_boot *boot, const char *name,
-				 unsigned piece, const char *text)
-{
-	struct pmi *pmi = boot->state;
-	enum bcl_status status =
-		ask(boot, "put_result",
-		    "cmd=put kvsname=%s key=%s-%u-%u value=%s\n", pmi->space,
-		    name, boot->rank, piece, text);
-
-	if (!status && !field_is(pmi, "rc", "0"))
-		return complain(boot, "a value is refused", pmi->line);
-	return status;
-}
-
 static enum bcl_status pmi_put(struct bcl_boot *boot, const char *name,
 			       const void *value, size_t length)
 {
 	const struct pmi *pmi = boot->state;
-	const uint8_t *p = value, *end = p + length;
-	char text[LINE / 2 + 1];
-	size_t used;
-	unsigned piece = 0;
-	enum bcl_status status;
 
-	used = (size_t)snprintf(text, sizeof(text), "%0*zx", LENGTH_DIGITS,
-				length);
-	do {
-		size_t n = (pmi->value_max - used) / 2;
-
-		if (n > (size_t)(end - p))
-			n = (size_t)(end - p);
-		to_hex(text + used, p, n);
-		p += n;
-		used = 0;
-		status = put_piece(boot, name, piece++, text);
-	} while (!status && p < end);
-	return status;
-}
-
-/* A piece's text, in pmi->line; EMPTY: there is none. */
-static enum bcl_status get_piece(struct bcl_boot *boot, unsigned rank,
-				 const char *name, unsigned piece,
-				 const char **text, size_t *length)
-{
-	struct pmi *pmi = boot->state;
-	enum bcl_status status =
-		ask(boot, "get_result", "cmd=get kvsname=%s key=%s-%u-%u\n",
-		    pmi->space, name, rank, piece);
-
-	if (status)
-		return status;
-	*text = field(pmi, "value", length);
-	return *text && field_is(pmi, "rc", "0") ? BCL_OK : BCL_ERR_EMPTY;
+	return bcl_pieces_put(boot, &pmi->pieces, name, value, length);
 }
 
 static enum bcl_status pmi_get(struct bcl_boot *boot, unsigned rank,
 			       const char *name, void *value, size_t size,
-			       size_t *result)
+			       size_t *length)
 {
-	struct pmi *pmi = boot->state;
-	uint8_t *p = value, *end;
-	char digits[LENGTH_DIGITS + 1] = "";
-	const char *text;
-	size_t length, total;
-	enum bcl_status status = get_piece(boot, rank, name, 0, &text, &length);
+	const struct pmi *pmi = boot->state;
 
-	if (status)
-		return status;
-	if (length < LENGTH_DIGITS)
-		return complain(boot, "a value is damaged", pmi->line);
-	memcpy(digits, text, LENGTH_DIGITS);
-	total = strtoul(digits, NULL, 16);
-	if (total > size)
-		return BCL_ERR_TRUNCATED;
-	text += LENGTH_DIGITS;
-	length -= LENGTH_DIGITS;
-	end = p + total;
-	for (unsigned piece = 1;; piece++) {
-		if (length / 2 > (size_t)(end - p) ||
-		    !from_hex(p, text, length / 2))
-			return complain(boot, "a value is damaged", pmi->line);
-		p += length / 2;
-		if (p == end)
-			break;
-		status = get_piece(boot, rank, name, piece, &text, &length);
-		if (status || !length)
-			return complain(boot, "a value ends early", pmi->line);
-	}
-	*result = total;
-	return BCL_OK;
+	return bcl_pieces_get(boot, &pmi->pieces, rank, name, value, size,
+			      length);
 }
 
 static enum bcl_status pmi_fence(struct bcl_boot *boot)
