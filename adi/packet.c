@@ -128,30 +128,57 @@ static enum bcl_status queue_packet(struct bcl_adi *adi,
 	return BCL_OK;
 }
 
-/* As bcl_adi_packet_send(), with the record and the length. */
-static enum bcl_status send_packet(struct bcl_adi *adi,
-				   struct bcl_adi_peer *peer, unsigned type,
-				   const void *header, size_t header_length,
-				   const struct iovec *iov, unsigned niov,
-				   size_t length, uint64_t cookie)
+/* AGAIN: it cannot leave at once. */
+static enum bcl_status try_packet(struct bcl_adi_peer *peer, unsigned type,
+				  const void *header, size_t header_length,
+				  const struct iovec *iov, unsigned niov)
 {
 	struct iovec pieces[BCL_GATHER_MAX];
 	enum bcl_status status;
 
-	if (peer->lost)
-		return peer->lost;
-	if (!cookie && !peer->queue.first && niov < BCL_GATHER_MAX) {
-		pieces[0] = (struct iovec){ (void *)header, header_length };
-		for (unsigned i = 0; i < niov; i++)
-			pieces[1 + i] = iov[i];
-		status = bcl_send(peer->peer, type, 0, pieces, niov + 1, 0);
-		if (status != BCL_ERR_AGAIN) {
-			peer->dirty = true;
-			return status;
-		}
-	}
-	return queue_packet(adi, peer, type, header, header_length, iov, niov,
-			    length, cookie);
+	if (peer->queue.first || niov >= BCL_GATHER_MAX)
+		return BCL_ERR_AGAIN;
+	pieces[0] = (struct iovec){ (void *)header, header_length };
+	for (unsigned i = 0; i < niov; i++)
+		pieces[1 + i] = iov[i];
+	status = bcl_send(peer->peer, type, 0, pieces, niov + 1, 0);
+	if (status != BCL_ERR_AGAIN)
+		peer->dirty = true;
+	return status;
+}
+
+/* To which peer a packet goes, and how long it is; or why it does not. */
+static enum bcl_status
+address_packet(struct bcl_adi *adi, struct bcl_peer *handle, unsigned type,
+	       size_t header_length, const struct iovec *iov, unsigned niov,
+	       struct bcl_adi_peer **peer, size_t *length)
+{
+	if (type >= BCL_PACKET_TYPES || header_length > BCL_MESSAGE_MAX ||
+	    !bcl_adi_iov_length(iov, niov, length) ||
+	    *length > BCL_MESSAGE_MAX - header_length)
+		return BCL_ERR_ARG;
+	*length += header_length;
+	*peer = bcl_adi_peer_of(adi, handle);
+	return *peer ? (*peer)->lost : BCL_ERR_NOMEM;
+}
+
+enum bcl_status bcl_adi_packet_try(struct bcl_adi *adi, struct bcl_peer *handle,
+				   unsigned type, const void *header,
+				   size_t header_length,
+				   const struct iovec *iov, unsigned niov)
+{
+	struct bcl_adi_peer *peer;
+	enum bcl_status status;
+	size_t length;
+
+	bcl_adi_enter(adi);
+	status = address_packet(adi, handle, type, header_length, iov, niov,
+				&peer, &length);
+	if (!status)
+		status = try_packet(peer, type, header, header_length, iov,
+				    niov);
+	bcl_adi_leave(adi);
+	return status;
 }
 
 enum bcl_status bcl_adi_packet_send(struct bcl_adi *adi,
@@ -164,15 +191,18 @@ enum bcl_status bcl_adi_packet_send(struct bcl_adi *adi,
 	enum bcl_status status;
 	size_t length;
 
-	if (type >= BCL_PACKET_TYPES || header_length > BCL_MESSAGE_MAX ||
-	    !bcl_adi_iov_length(iov, niov, &length) ||
-	    length > BCL_MESSAGE_MAX - header_length)
-		return BCL_ERR_ARG;
 	bcl_adi_enter(adi);
-	peer = bcl_adi_peer_of(adi, handle);
-	status = peer ? send_packet(adi, peer, type, header, header_length, iov,
-				    niov, header_length + length, cookie)
-		      : BCL_ERR_NOMEM;
+	status = address_packet(adi, handle, type, header_length, iov, niov,
+				&peer, &length);
+	if (!status) {
+		status = cookie ? BCL_ERR_AGAIN
+				: try_packet(peer, type, header, header_length,
+					     iov, niov);
+		if (status == BCL_ERR_AGAIN)
+			status = queue_packet(adi, peer, type, header,
+					      header_length, iov, niov, length,
+					      cookie);
+	}
 	bcl_adi_leave(adi);
 	return status;
 }

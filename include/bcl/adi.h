@@ -227,6 +227,15 @@ bcl_adi_packet_send(struct bcl_adi *adi, struct bcl_peer *peer, unsigned type,
 		    const struct iovec *iov, unsigned niov, uint64_t cookie);
 
 /*
+ * The same, without a cookie, if it can leave at once. AGAIN: it cannot, and
+ * nothing was sent.
+ */
+BCL_API enum bcl_status
+bcl_adi_packet_try(struct bcl_adi *adi, struct bcl_peer *peer, unsigned type,
+		   const void *header, size_t header_length,
+		   const struct iovec *iov, unsigned niov);
+
+/*
  * Offer memory to a peer and tell it so by a packet, copied before the call
  * returns, in which a ticket of BCL_PACKET_TICKET bytes is put at ticket_at.
  * complete(cookie) when the peer has pulled the memory. Queued when it cannot

@@ -210,6 +210,51 @@ START_TEST(callbacks_may_send)
 }
 END_TEST
 
+/* Odd packets only if they can leave at once, the others in any case: what is
+ * said to have left comes, in order; what is not does not. */
+static void tries(struct bcl_adi *adi, unsigned rank)
+{
+	struct seen *s = open_packets(adi, rank);
+	struct bcl_peer *peer;
+	enum bcl_status status = BCL_OK;
+	unsigned i, next = 0, kept_back = 0;
+
+	ck_assert_int_eq(bcl_adi_peer(adi, 1 - rank, &peer), BCL_OK);
+	if (rank == 1) {
+		s->in_order = true;
+		until(adi, &s->received, PACKETS);
+		world_turns(adi, 5000);
+		ck_assert_uint_eq(s->received, PACKETS);
+		return;
+	}
+	for (i = 0; next < PACKETS; i++) {
+		if (i % 2)
+			status = bcl_adi_packet_try(adi, peer, 2, &next, 4,
+						    NULL, 0);
+		else
+			status = bcl_adi_packet_send(adi, peer, 2, &next, 4,
+						     NULL, 0, 0);
+		if (status == BCL_ERR_AGAIN) {
+			ck_assert_uint_eq(i % 2, 1);
+			kept_back++;
+			bcl_adi_packet_poll(adi);
+		} else {
+			ck_assert_int_eq(status, BCL_OK);
+			next++;
+		}
+	}
+	ck_assert_uint_gt(kept_back, 0);
+	world_turns(adi, 5000);
+}
+
+START_TEST(what_cannot_leave_at_once)
+{
+	const struct mock_options narrow = { .seed = 5, .ring = 4 };
+
+	world_run(&narrow, 2, tries);
+}
+END_TEST
+
 static void refused(struct bcl_adi *adi, unsigned rank)
 {
 	static unsigned char data[BCL_MESSAGE_MAX + 1];
@@ -425,6 +470,7 @@ int main(void)
 	WEATHERS(all_shapes_of_packets);
 	WEATHERS(packets_stay_in_order);
 	WEATHERS(callbacks_may_send);
+	tcase_add_test(tcase, what_cannot_leave_at_once);
 	tcase_add_test(tcase, wrong_arguments_are_refused);
 	WEATHERS(announced_memory_is_pulled);
 	WEATHERS(jobs_connect);
