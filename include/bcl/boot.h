@@ -20,7 +20,7 @@ struct bcl_boot;
 /*
  * Keys are at most 63 characters of [-0-9a-z]; values are text without
  * blanks. The functions may block; other than OK, what they return ends the
- * call that needed them.
+ * call that needed them. That of a job of one is never asked.
  */
 struct bcl_boot_space {
 	size_t struct_size; /* sizeof(struct bcl_boot_space) of the caller */

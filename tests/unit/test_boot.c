@@ -147,9 +147,9 @@ END_TEST
 
 START_TEST(spaces_that_make_no_sense)
 {
-	const struct bcl_boot_space good = {
-		.struct_size = sizeof(good), .size = 1, .value_max = 64
-	};
+	const struct bcl_boot_space good = { .struct_size = sizeof(good),
+					     .size = 1,
+					     .value_max = 64 };
 	struct bcl_boot_space space;
 	struct bcl_boot *boot;
 

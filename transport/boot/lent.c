@@ -67,29 +67,14 @@ static const struct bcl_boot_kind kind = {
 	.fence = lent_fence,
 };
 
-enum bcl_status bcl_boot_lend(const struct bcl_boot_space *space,
-			      struct bcl_boot **result)
+static enum bcl_status open_lent(struct bcl_boot *boot,
+				 const struct bcl_boot_space *space)
 {
-	const struct bcl_env *env = &bcl_env_linux;
-	struct bcl_boot *boot;
-	struct lent *lent;
-	enum bcl_status status;
+	const struct bcl_env *env = boot->config.env;
+	struct lent *lent = env->allocate(env->world, sizeof(*lent));
 
-	if (space->struct_size < sizeof(*space) ||
-	    space->rank >= space->size ||
-	    space->value_max < BCL_PIECE_TEXT_MIN)
-		return BCL_ERR_ARG;
-	boot = env->allocate(env->world, sizeof(*boot));
-	lent = env->allocate(env->world, sizeof(*lent));
-	status = boot && lent ? bcl_config_read(env, &boot->config)
-			      : BCL_ERR_NOMEM;
-	if (status) {
-		if (lent)
-			env->release(env->world, lent, sizeof(*lent));
-		if (boot)
-			env->release(env->world, boot, sizeof(*boot));
-		return status;
-	}
+	if (!lent)
+		return BCL_ERR_NOMEM;
 	lent->space = *space;
 	lent->pieces = (struct bcl_pieces){ .put = put_text, .get = get_text };
 	lent->pieces.text_max = space->value_max < BCL_PIECE_TEXT_MAX
@@ -100,6 +85,32 @@ enum bcl_status bcl_boot_lend(const struct bcl_boot_space *space,
 	boot->size = space->size;
 	boot->local_ranks = space->local_ranks;
 	boot->state = lent;
-	*result = boot;
 	return BCL_OK;
+}
+
+enum bcl_status bcl_boot_lend(const struct bcl_boot_space *space,
+			      struct bcl_boot **result)
+{
+	const struct bcl_env *env = &bcl_env_linux;
+	struct bcl_boot *boot;
+	enum bcl_status status;
+
+	if (space->struct_size < sizeof(*space) || space->rank >= space->size ||
+	    space->value_max < BCL_PIECE_TEXT_MIN)
+		return BCL_ERR_ARG;
+	boot = env->allocate(env->world, sizeof(*boot));
+	if (!boot)
+		return BCL_ERR_NOMEM;
+	status = bcl_config_read(env, &boot->config);
+	if (!status && space->size > 1) {
+		status = open_lent(boot, space);
+	} else if (!status) {
+		boot->kind = &bcl_boot_single;
+		status = boot->kind->open(boot, "");
+	}
+	if (status)
+		env->release(env->world, boot, sizeof(*boot));
+	else
+		*result = boot;
+	return status;
 }
