@@ -14,10 +14,11 @@ TESTS = $(unit_tests) $(fuzzers) $(system_tests)
 
 EXTRA_DIST += %D%/mutants.bash
 TEST_SECONDS = 300
-TEST_EXTENSIONS = .sh .fuzz .spin .weak
+TEST_EXTENSIONS = .sh .fuzz .mpich .spin .weak
 LOG_COMPILER = $(TEST_WRAPPER) timeout --kill-after=10 $(TEST_SECONDS)
 SH_LOG_COMPILER = $(LOG_COMPILER)
 FUZZ_LOG_COMPILER = $(srcdir)/tests/fuzz/run
+MPICH_LOG_COMPILER = timeout --kill-after=10 1200 $(srcdir)/tests/mpich/run
 SPIN_LOG_COMPILER = $(LOG_COMPILER) $(srcdir)/tests/model/run
 WEAK_LOG_COMPILER = $(LOG_COMPILER) $(srcdir)/tests/weak/run
 AM_TESTS_ENVIRONMENT = \

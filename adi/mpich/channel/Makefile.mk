@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+# outside of the condition: the catalogue is the same for all channels
+errnames_txt_files += src/mpid/ch3/channels/bcl/src/errnames.txt
+
+if BUILD_CH3_BCL
+
+AM_CPPFLAGS += -I$(top_srcdir)/src/mpid/ch3/channels/bcl/include
+
+noinst_HEADERS += \
+	src/mpid/ch3/channels/bcl/include/mpidi_ch3_impl.h \
+	src/mpid/ch3/channels/bcl/include/mpidi_ch3_post.h \
+	src/mpid/ch3/channels/bcl/include/mpidi_ch3_pre.h \
+	src/mpid/ch3/channels/bcl/src/channel.h
+
+mpi_core_sources += \
+	src/mpid/ch3/channels/bcl/src/channel.c \
+	src/mpid/ch3/channels/bcl/src/link.c \
+	src/mpid/ch3/channels/bcl/src/port.c \
+	src/mpid/ch3/channels/bcl/src/progress.c \
+	src/mpid/ch3/channels/bcl/src/receive.c \
+	src/mpid/ch3/channels/bcl/src/rendezvous.c \
+	src/mpid/ch3/channels/bcl/src/send.c \
+	src/mpid/ch3/channels/bcl/src/window.c
+
+endif BUILD_CH3_BCL

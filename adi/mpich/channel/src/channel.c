@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* The channel's beginning and end. */
+#include "channel.h"
+
+#include <bcl/boot.h>
+#include <bcl/version.h>
+
+struct bcl_adi *bcl_ch3_adi;
+
+static struct bcl_boot *boot;
+
+int bcl_ch3_error(enum bcl_status status)
+{
+	int errclass =
+		status == BCL_ERR_NOMEM ? MPI_ERR_NO_MEM : MPIX_ERR_PROC_FAILED;
+
+	return MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__,
+				    __LINE__, errclass, "**ch3|bcl|status",
+				    "**ch3|bcl|status %s",
+				    bcl_strstatus(status));
+}
+
+int bcl_ch3_nonsense(void)
+{
+	return MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_FATAL, __func__,
+				    __LINE__, MPI_ERR_INTERN,
+				    "**ch3|bcl|packet", 0);
+}
+
+/* ---- MPICH's process manager, as BCL's bootstrap --------------------------
+ */
+
+static enum bcl_status put(void *arg, const char *key, const char *value)
+{
+	(void)arg;
+	return MPIR_pmi_kvs_put(key, value) ? BCL_ERR_BOOT : BCL_OK;
+}
+
+static enum bcl_status get(void *arg, const char *key, char *value, size_t size)
+{
+	(void)arg;
+	return MPIR_pmi_kvs_get(-1, key, value, (int)size) ? BCL_ERR_EMPTY
+							   : BCL_OK;
+}
+
+static enum bcl_status fence(void *arg)
+{
+	(void)arg;
+	return MPIR_pmi_barrier() ? BCL_ERR_BOOT : BCL_OK;
+}
+
+static enum bcl_status open_adi(const MPIDI_PG_t *pg, int rank)
+{
+	static const struct bcl_adi_packet_ops ops = {
+		.size = sizeof(ops),
+		.receive = bcl_ch3_link_receive,
+		.complete = bcl_ch3_link_complete,
+		.peer = bcl_ch3_link_changed,
+	};
+	const struct bcl_boot_space space = {
+		.struct_size = sizeof(space),
+		.rank = (unsigned)rank,
+		.size = (unsigned)pg->size,
+		.local_ranks = (unsigned)MPIR_Process.local_size,
+		.value_max = (size_t)MPIR_pmi_max_val_size() - 1,
+		.put = put,
+		.get = get,
+		.fence = fence,
+	};
+	struct bcl_adi_options options = { 0 };
+	enum bcl_status status;
+
+	status = bcl_boot_lend(&space, &boot);
+	if (status)
+		return status;
+	options.boot = boot;
+	if (MPIR_ThreadInfo.thread_provided == MPI_THREAD_MULTIPLE)
+		options.flags = BCL_ADI_THREADS;
+	status = bcl_adi_open(&options, &bcl_ch3_adi);
+	if (!status)
+		status = bcl_adi_packet_open(bcl_ch3_adi, &ops, NULL);
+	return status;
+}
+
+/* ---- what ch3 calls --------------------------------------------------------
+ */
+
+static int publish(int rank)
+{
+	char *card = NULL;
+	int length, mpi_errno;
+
+	mpi_errno = MPIDI_CH3I_BCInit(&card, &length);
+	if (mpi_errno)
+		return mpi_errno;
+	mpi_errno = bcl_ch3_card_write(card, length);
+	if (!mpi_errno)
+		mpi_errno = MPIDI_PG_SetConnInfo(rank, card);
+	MPIDI_CH3I_BCFree(card);
+	return mpi_errno;
+}
+
+int MPIDI_CH3_Init(int has_parent, MPIDI_PG_t *pg, int rank)
+{
+	enum bcl_status status;
+	int mpi_errno;
+
+	(void)has_parent;
+	if (strcmp(bcl_version(), BCL_VERSION_STRING))
+		return MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_FATAL,
+					    __func__, __LINE__, MPI_ERR_INTERN,
+					    "**ch3|bcl|version",
+					    "**ch3|bcl|version %s %s",
+					    BCL_VERSION_STRING, bcl_version());
+	status = open_adi(pg, rank);
+	if (status)
+		return bcl_ch3_error(status);
+	mpi_errno = bcl_ch3_progress_open();
+	if (!mpi_errno)
+		mpi_errno = bcl_ch3_receive_open();
+	return mpi_errno ? mpi_errno : publish(rank);
+}
+
+int MPIDI_CH3_InitCompleted(void)
+{
+	return MPI_SUCCESS;
+}
+
+int MPIDI_CH3_Finalize(void)
+{
+	bcl_ch3_progress_close();
+	bcl_adi_close(bcl_ch3_adi);
+	bcl_boot_close(boot);
+	bcl_ch3_adi = NULL;
+	return MPI_SUCCESS;
+}
+
+int MPIDI_CH3_PG_Init(MPIDI_PG_t *pg)
+{
+	(void)pg;
+	return MPI_SUCCESS;
+}
+
+int MPIDI_CH3_PG_Destroy(MPIDI_PG_t *pg)
+{
+	(void)pg;
+	return MPI_SUCCESS;
+}
+
+/* Also before MPIDI_CH3_Init(). */
+int MPIDI_CH3_VC_Init(MPIDI_VC_t *vc)
+{
+	memset(&vc->ch, 0, sizeof(vc->ch));
+	bcl_ch3_rendezvous_open(vc);
+	return MPI_SUCCESS;
+}
+
+int MPIDI_CH3_VC_Destroy(MPIDI_VC_t *vc)
+{
+	bcl_ch3_link_close(vc);
+	return MPI_SUCCESS;
+}
+
+/* The closing messages of both sides have been exchanged. */
+int MPIDI_CH3_Connection_terminate(MPIDI_VC_t *vc)
+{
+	bcl_ch3_link_close(vc);
+	return MPIDI_CH3U_Handle_connection(vc, MPIDI_VC_EVENT_TERMINATED);
+}
+
+#ifdef MPL_USE_DBG_LOGGING
+const char *MPIDI_CH3_VC_GetStateString(MPIDI_VC_t *vc)
+{
+	return vc->ch.link ? "open" : "closed";
+}
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Business cards and ports. A card is the address of the process's BCL port in
+ * hexadecimal; ch3 makes the name of an MPI port of it, and a tag.
+ */
+#include "channel.h"
+
+static const char key[] = "bcl";
+
+int bcl_ch3_card_write(char *card, int length)
+{
+	uint8_t address[BCL_ADDRESS_MAX];
+	enum bcl_status status;
+	size_t used;
+
+	status = bcl_port_address(bcl_adi_port(bcl_ch3_adi), address, &used);
+	if (status)
+		return bcl_ch3_error(status);
+	return MPL_str_add_binary_arg(&card, &length, key, (char *)address,
+				      (int)used)
+		       ? bcl_ch3_error(BCL_ERR_NOMEM)
+		       : MPI_SUCCESS;
+}
+
+int bcl_ch3_card_read(const char *card, void *address, size_t *length)
+{
+	int used;
+
+	if (MPL_str_get_binary_arg(card, key, address, BCL_ADDRESS_MAX, &used))
+		return MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE,
+					    __func__, __LINE__, MPI_ERR_PORT,
+					    "**ch3|bcl|card",
+					    "**ch3|bcl|card %s", card);
+	*length = (size_t)used;
+	return MPI_SUCCESS;
+}
+
+int MPIDI_CH3_Get_business_card(int rank, char *card, int length)
+{
+	(void)rank;
+	return bcl_ch3_card_write(card, length);
+}
+
+/* The functions that ch3 has will do. */
+int MPIDI_CH3_PortFnsInit(MPIDI_PortFns *functions)
+{
+	(void)functions;
+	return MPI_SUCCESS;
+}
+
+int MPIDI_CH3_Connect_to_root(const char *name, MPIDI_VC_t **result)
+{
+	uint8_t address[BCL_ADDRESS_MAX];
+	MPIDI_VC_t *vc;
+	size_t length;
+	int mpi_errno, tag;
+
+	mpi_errno = bcl_ch3_card_read(name, address, &length);
+	if (!mpi_errno)
+		mpi_errno = MPIDI_GetTagFromPort(name, &tag);
+	if (mpi_errno)
+		return mpi_errno;
+	vc = MPL_malloc(sizeof(*vc), MPL_MEM_ADDRESS);
+	if (!vc)
+		return bcl_ch3_error(BCL_ERR_NOMEM);
+	MPIDI_VC_Init(vc, NULL, 0);
+	MPIDI_CHANGE_VC_STATE(vc, ACTIVE);
+	mpi_errno = bcl_ch3_link_call(vc, address, length, tag);
+	if (mpi_errno)
+		MPL_free(vc);
+	else
+		*result = vc;
+	return mpi_errno;
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sending. What can leave at once does; the rest waits in a request, one per
+ * message, in the connection's queue. Of the first in the queue one packet at a
+ * time is the library's, with the connection as its cookie: when it has left,
+ * bcl_ch3_sent() goes on.
+ */
+#include "channel.h"
+
+/* A message on its way: what of it has not left. */
+struct outgoing {
+	const void *header; /* NULL: it has left */
+	unsigned words;
+	const struct iovec *iov;
+	int n;
+	size_t at; /* bytes of iov[0] that have left */
+};
+
+enum {
+	PIECES = BCL_GATHER_MAX - 1
+};
+
+static unsigned words_of(size_t bytes)
+{
+	return (unsigned)(bytes + 7) / 8;
+}
+
+static int is_through(struct outgoing *out)
+{
+	while (out->n && out->at == out->iov->iov_len) {
+		out->iov++;
+		out->n--;
+		out->at = 0;
+	}
+	return !out->header && !out->n;
+}
+
+/* The pieces of the next packet. */
+static unsigned cut(struct outgoing *out, struct iovec *pieces, size_t room)
+{
+	unsigned n = 0;
+
+	while (out->n && n < PIECES && room) {
+		size_t length = out->iov->iov_len - out->at;
+
+		if (length > room)
+			length = room;
+		if (length)
+			pieces[n++] = (struct iovec){
+				(char *)out->iov->iov_base + out->at, length
+			};
+		room -= length;
+		out->at += length;
+		if (out->at < out->iov->iov_len)
+			break;
+		out->iov++;
+		out->n--;
+		out->at = 0;
+	}
+	return n;
+}
+
+/* AGAIN, if `now`: it cannot leave at once, nothing was sent. */
+static enum bcl_status send_one(MPIDI_VC_t *vc, struct outgoing *out, int now)
+{
+	const struct outgoing before = *out;
+	unsigned n, words = out->header ? out->words : 0;
+	struct iovec pieces[PIECES];
+	enum bcl_status status;
+
+	n = cut(out, pieces, bcl_ch3_link_room(vc, words));
+	out->header = NULL;
+	status = bcl_ch3_link_send(vc, words, before.header, pieces, n,
+				   now ? 0 : (uintptr_t)vc, now);
+	if (status)
+		*out = before;
+	return status;
+}
+
+/* All that can leave at once. */
+static enum bcl_status push(MPIDI_VC_t *vc, struct outgoing *out)
+{
+	enum bcl_status status = BCL_OK;
+
+	while (!status && !is_through(out))
+		status = send_one(vc, out, TRUE);
+	return status;
+}
+
+/* ---- the queue
+ * ---------------------------------------------------------------- */
+
+static void keep(MPIR_Request *request, const struct outgoing *out)
+{
+	int n = out->n;
+
+	if (out->header && out->header != &request->dev.pending_pkt)
+		memcpy(&request->dev.pending_pkt, out->header, 8 * out->words);
+	request->ch.header = out->header ? 8 * out->words : 0;
+	request->ch.at = out->at;
+	if (n)
+		memmove(request->dev.iov, out->iov,
+			(size_t)n * sizeof(*out->iov));
+	request->dev.iov_count = n;
+	request->dev.iov_offset = 0;
+}
+
+static struct outgoing kept(MPIR_Request *request)
+{
+	return (struct outgoing){
+		.header = request->ch.header ? &request->dev.pending_pkt : NULL,
+		.words = words_of(request->ch.header),
+		.iov = request->dev.iov,
+		.n = request->dev.iov_count,
+		.at = request->ch.at,
+	};
+}
+
+static void append(MPIDI_VC_t *vc, MPIR_Request *request)
+{
+	MPIR_Request_add_ref(request);
+	request->next = NULL;
+	if (vc->ch.sendq_tail)
+		vc->ch.sendq_tail->next = request;
+	else
+		vc->ch.sendq_head = request;
+	vc->ch.sendq_tail = request;
+}
+
+static MPIR_Request *take(MPIDI_VC_t *vc)
+{
+	MPIR_Request *request = vc->ch.sendq_head;
+
+	vc->ch.sendq_head = request->next;
+	if (!vc->ch.sendq_head)
+		vc->ch.sendq_tail = NULL;
+	return request;
+}
+
+/* All of the request's pieces have left; more may follow. */
+static int finish(MPIDI_VC_t *vc, MPIR_Request *request, int *complete)
+{
+	*complete = TRUE;
+	if (!request->dev.OnDataAvail)
+		return MPID_Request_complete(request);
+	request->ch.header = 0;
+	request->ch.at = 0;
+	request->dev.iov_offset = 0;
+	return request->dev.OnDataAvail(vc, request, complete);
+}
+
+static void fail(MPIR_Request *request, enum bcl_status status)
+{
+	request->status.MPI_ERROR = bcl_ch3_error(status);
+	MPID_Request_complete(request);
+}
+
+/* The first in the queue, and those behind it, as far as they go. */
+static void go_on(MPIDI_VC_t *vc)
+{
+	MPIR_Request *request;
+	struct outgoing out;
+	enum bcl_status status;
+	int complete, mpi_errno;
+
+	while ((request = vc->ch.sendq_head)) {
+		out = kept(request);
+		status = push(vc, &out);
+		if (status == BCL_ERR_AGAIN) {
+			status = send_one(vc, &out, FALSE);
+			keep(request, &out);
+			vc->ch.sending = !status;
+			if (!status)
+				return;
+		}
+		if (status) {
+			bcl_ch3_send_failed(vc, status);
+			return;
+		}
+		mpi_errno = finish(vc, request, &complete);
+		if (mpi_errno)
+			bcl_ch3_complain(mpi_errno);
+		if (complete)
+			MPIR_Request_free(take(vc));
+	}
+}
+
+void bcl_ch3_sent(MPIDI_VC_t *vc, enum bcl_status status)
+{
+	vc->ch.sending = FALSE;
+	if (status)
+		bcl_ch3_send_failed(vc, status);
+	else
+		go_on(vc);
+}
+
+void bcl_ch3_send_failed(MPIDI_VC_t *vc, enum bcl_status status)
+{
+	while (vc->ch.sendq_head) {
+		MPIR_Request *request = take(vc);
+
+		fail(request, status);
+		MPIR_Request_free(request);
+	}
+}
+
+/* ---- what ch3 calls
+ * ------------------------------------------------------------ */
+
+static struct outgoing message(const void *packet, size_t bytes,
+			       const struct iovec *iov, int n)
+{
+	return (struct outgoing){
+		.header = packet, .words = words_of(bytes), .iov = iov, .n = n
+	};
+}
+
+/* What leaves at once of a new message; AGAIN: the rest shall be queued. */
+static enum bcl_status begin(MPIDI_VC_t *vc, struct outgoing *out,
+			     int *mpi_errno)
+{
+	*mpi_errno = MPI_SUCCESS;
+	MPIR_Assert(out->words <= BCL_CH3_WORDS_MAX);
+	if (!vc->ch.link)
+		*mpi_errno = bcl_ch3_link_open(vc);
+	if (*mpi_errno)
+		return BCL_OK;
+	return vc->ch.sendq_head ? BCL_ERR_AGAIN : push(vc, out);
+}
+
+/* A message that has no request yet. */
+static int start(MPIDI_VC_t *vc, struct outgoing *out, MPIR_Request **result)
+{
+	MPIR_Request *request;
+	enum bcl_status status;
+	int mpi_errno;
+
+	*result = NULL;
+	status = begin(vc, out, &mpi_errno);
+	if (!status && !mpi_errno)
+		return MPI_SUCCESS;
+	request = MPIR_Request_create(MPIR_REQUEST_KIND__SEND);
+	if (!request)
+		return bcl_ch3_error(BCL_ERR_NOMEM);
+	MPIR_Object_set_ref(request, 2);
+	*result = request;
+	if (status == BCL_ERR_AGAIN) {
+		request->dev.OnDataAvail = NULL;
+		keep(request, out);
+		append(vc, request);
+		if (!vc->ch.sending)
+			go_on(vc);
+		return MPI_SUCCESS;
+	}
+	if (!mpi_errno)
+		mpi_errno = bcl_ch3_error(status);
+	MPIR_cc_set(&request->cc, 0);
+	request->status.MPI_ERROR = mpi_errno;
+	return mpi_errno;
+}
+
+/* A message with its request. */
+static int send_request(MPIDI_VC_t *vc, MPIR_Request *request,
+			struct outgoing *out)
+{
+	enum bcl_status status;
+	int complete, mpi_errno;
+
+	status = begin(vc, out, &mpi_errno);
+	if (!status && !mpi_errno) {
+		mpi_errno = finish(vc, request, &complete);
+		if (mpi_errno || complete)
+			return mpi_errno;
+		append(vc, request);
+		go_on(vc);
+	} else if (status == BCL_ERR_AGAIN) {
+		keep(request, out);
+		append(vc, request);
+		if (!vc->ch.sending)
+			go_on(vc);
+	} else {
+		if (!mpi_errno)
+			mpi_errno = bcl_ch3_error(status);
+		request->status.MPI_ERROR = mpi_errno;
+		MPID_Request_complete(request);
+	}
+	return mpi_errno;
+}
+
+int MPIDI_CH3_iStartMsg(MPIDI_VC_t *vc, void *packet, intptr_t bytes,
+			MPIR_Request **result)
+{
+	struct outgoing out = message(packet, (size_t)bytes, NULL, 0);
+
+	return start(vc, &out, result);
+}
+
+int MPIDI_CH3_iStartMsgv(MPIDI_VC_t *vc, struct iovec *iov, int n,
+			 MPIR_Request **result)
+{
+	struct outgoing out =
+		message(iov->iov_base, iov->iov_len, iov + 1, n - 1);
+
+	return start(vc, &out, result);
+}
+
+int MPIDI_CH3_iSend(MPIDI_VC_t *vc, MPIR_Request *request, void *packet,
+		    intptr_t bytes)
+{
+	struct outgoing out = message(packet, (size_t)bytes, NULL, 0);
+
+	return send_request(vc, request, &out);
+}
+
+int MPIDI_CH3_iSendv(MPIDI_VC_t *vc, MPIR_Request *request, struct iovec *iov,
+		     int n)
+{
+	struct outgoing out =
+		message(iov->iov_base, iov->iov_len, iov + 1, n - 1);
+
+	return send_request(vc, request, &out);
+}

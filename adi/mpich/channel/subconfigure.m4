@@ -1,0 +1,33 @@
+[#] start of __file__
+dnl SPDX-License-Identifier: MIT
+AC_DEFUN([PAC_SUBCFG_PREREQ_]PAC_SUBCFG_AUTO_SUFFIX,[
+	AM_CONDITIONAL([BUILD_CH3_BCL],
+		[test "X$device_name" = "Xch3" -a "X$channel_name" = "Xbcl"])
+	AC_ARG_WITH([bcl],
+		[AS_HELP_STRING([--with-bcl=PREFIX],
+			[where the library of ch3:bcl is installed])],
+		[], [with_bcl=])
+	AM_COND_IF([BUILD_CH3_BCL],[
+		AC_MSG_NOTICE([RUNNING PREREQ FOR ch3:bcl])
+		MPID_MAX_THREAD_LEVEL=MPI_THREAD_MULTIPLE
+	])
+])dnl
+AC_DEFUN([PAC_SUBCFG_BODY_]PAC_SUBCFG_AUTO_SUFFIX,[
+AM_COND_IF([BUILD_CH3_BCL],[
+	AC_MSG_NOTICE([RUNNING CONFIGURE FOR ch3:bcl])
+	AS_CASE([$with_bcl],
+		[yes|no], [AC_MSG_ERROR([--with-bcl wants the prefix of an installation])],
+		[''], [],
+		[PAC_APPEND_FLAG([-I$with_bcl/include],[CPPFLAGS])
+		 PAC_APPEND_FLAG([-L$with_bcl/lib],[LDFLAGS])
+		 PAC_APPEND_FLAG([-Wl,-rpath,$with_bcl/lib],[LDFLAGS])
+		 PAC_APPEND_FLAG([-L$with_bcl/lib],[WRAPPER_LDFLAGS])])
+	AC_CHECK_HEADER([bcl/boot.h], [],
+		[AC_MSG_ERROR([ch3:bcl needs the headers of BCL: configure with --with-bcl=PREFIX])])
+	AC_CHECK_LIB([bcl], [bcl_adi_packet_try],
+		[PAC_PREPEND_FLAG([-lbcl],[LIBS])
+		 PAC_PREPEND_FLAG([-lbcl],[WRAPPER_LIBS])],
+		[AC_MSG_ERROR([ch3:bcl needs libbcl: configure with --with-bcl=PREFIX])])
+])
+])dnl
+[#] end of __file__
