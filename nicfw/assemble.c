@@ -14,8 +14,7 @@
  *  any      WITHDRAW                                     refused
  *  any      memory fault, port closed                    failed
  */
-#include <nicfw/port.h>
-#include <nicfw/verdict.h>
+#include <nicfw/deliver.h>
 
 static int ordered(uint8_t op)
 {
@@ -473,8 +472,8 @@ enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
 		return NIC_ACCEPTED;
 	}
 	if (card->gather && segment->op == BCL_SEG_SYSTEM && length == total) {
-		accept = bcl_nic_deliver_at_once(card, conn, segment, payload,
-						 NULL);
+		accept =
+			nic_deliver_at_once(card, conn, segment, payload, NULL);
 		if (accept != NIC_LONG_WAY)
 			return accept;
 	}

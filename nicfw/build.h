@@ -7,8 +7,7 @@
 #ifndef NICFW_BUILD_H
 #define NICFW_BUILD_H
 
-#include <nicfw/frame.h>
-#include <nicfw/window.h>
+#include <nicfw/launch.h>
 
 /* A frame that is being built. */
 struct nic_build {
@@ -188,8 +187,8 @@ static inline void nic_build_finish(struct bcl_card *card,
 	flight->state = NIC_FLIGHT_BUILT;
 	window->bytes += flight->bytes;
 	if (!buffer) {
-		bcl_nic_launch(card, build->conn, build->rail, build->frame,
-			       flight);
+		nic_launch(card, build->conn, build->rail, build->frame,
+			   flight);
 		return;
 	}
 	flight->buffer = buffer;

@@ -225,16 +225,15 @@ static void run(struct bcl_card *card, unsigned budget,
 }
 
 /* The owner may have written any count there. */
-static void made_more(struct bcl_card *card, struct nic_port *port,
-		      uint32_t made)
+static int made_more(struct bcl_card *card, struct nic_port *port,
+		     uint32_t made)
 {
 	if (made - port->taken > port->nrequests) {
 		nic_count(card, submits_wrong);
-		return;
+		return 0;
 	}
 	port->made = made;
-	if (nic_list_empty(&port->intake))
-		nic_list_append(&card->intake, &port->intake);
+	return 1;
 }
 
 void bcl_card_doorbell(struct bcl_card *card, uint16_t number, uint32_t made,
@@ -244,11 +243,9 @@ void bcl_card_doorbell(struct bcl_card *card, uint16_t number, uint32_t made,
 	struct nic_port *port = nic_port_find(card, number);
 
 	wake_up(card, now);
-	if (port) {
-		made_more(card, port, made);
-		/* A short message leaves before anything else is done. */
-		bcl_nic_sdma_intake(card, &budget);
-	}
+	/* A short message leaves before anything else is done. */
+	if (port && made_more(card, port, made))
+		bcl_nic_sdma_rung(card, port, &budget);
 	if (card->answered.conn)
 		bcl_nic_recv_answers(card);
 	run(card, budget, next);
@@ -362,7 +359,7 @@ static enum bcl_status node_connect(struct bcl_card *card,
 			nic_deadline(card, node->conn, card->now);
 		}
 	} else {
-		status = bcl_nic_node_want(card, node);
+		status = nic_node_want(card, node);
 		if (status)
 			return status;
 		if (!node->conn) {

@@ -110,7 +110,11 @@ void bcl_nic_rdma_store(struct bcl_card *card, struct nic_inbound *inbound,
 			uint32_t length, struct nic_buffer *buffer);
 
 /* ---- sdma.c ---- */
+/* What the ports that wait have submitted. */
 void bcl_nic_sdma_intake(struct bcl_card *card, unsigned *budget);
+/* A port has submitted more; it waits if it has to. */
+void bcl_nic_sdma_rung(struct bcl_card *card, struct nic_port *port,
+		       unsigned *budget);
 void bcl_nic_sdma_fetched(struct bcl_card *card, struct nic_port *port,
 			  enum bcl_dma_result result);
 /*
@@ -137,8 +141,15 @@ void bcl_nic_flow_free(struct bcl_card *card, struct nic_flow *flow);
 /* Its message was refused, under this number. */
 void bcl_nic_flow_park(struct bcl_card *card, struct nic_message *message,
 		       uint32_t number);
+/* Refused before: the last one that was on its way may have its verdict. */
+void bcl_nic_flow_judged(struct bcl_card *card, struct nic_flow *flow);
 /* One of its numbered messages has its verdict. */
-void bcl_nic_flow_verdict(struct bcl_card *card, struct nic_flow *flow);
+static inline void nic_flow_verdict(struct bcl_card *card,
+				    struct nic_flow *flow)
+{
+	if (flow->refused && flow->pending == 0)
+		bcl_nic_flow_judged(card, flow);
+}
 /* Send refused messages again: those whose time has come, or all to a port. */
 void bcl_nic_flow_retry(struct bcl_card *card, struct nic_conn *conn);
 /* The connection ended quietly: refused messages are like new ones. */
@@ -198,15 +209,6 @@ enum nic_accept {
 	NIC_CORRUPT,  /* payload checksum */
 	NIC_LONG_WAY, /* it is to be assembled */
 };
-/*
- * A whole message to a system ring, when nothing is on its way before it: from
- * the frame to its block, no need to remember it. pcrc: what the payload's
- * checksum must be, or NULL. Only with BCL_HAL_GATHER.
- */
-enum nic_accept
-bcl_nic_deliver_at_once(struct bcl_card *card, struct nic_conn *conn,
-			const struct bcl_segment_header *segment,
-			const uint8_t *payload, const struct bcl_le32 *pcrc);
 /* One that was assembled. */
 void bcl_nic_deliver(struct bcl_card *card, struct nic_inbound *inbound);
 /* The end of a message to a channel, delivered or not. */
@@ -327,9 +329,15 @@ void bcl_nic_again_messages(struct bcl_card *card, struct nic_conn *conn,
 			    unsigned *budget);
 
 /* ---- launch.c ---- */
-/* A frame that is built; whoever built it has counted its bytes. */
-void bcl_nic_launch(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
-		    struct bcl_tx_frame *frame, struct nic_flight *flight);
+/* A run that is numbered. */
+void bcl_nic_launch_run(struct bcl_card *card, struct nic_conn *conn,
+			unsigned rail, uint8_t kind, struct bcl_tx_frame *run,
+			struct nic_flight *flight);
+/* The rail is full: the frames that it has not taken wait. Returns whether
+ * `flight` has left, parted from those. */
+int bcl_nic_launch_rest(struct bcl_card *card, struct nic_conn *conn,
+			unsigned rail, struct nic_flight *flight,
+			unsigned taken);
 /* Those of a rail whose payload has come. */
 void bcl_nic_launch_fetched(struct bcl_card *card, unsigned rail);
 void bcl_nic_launch_dma_done(struct bcl_card *card, struct nic_buffer *buffer,
@@ -381,8 +389,15 @@ void bcl_nic_node_set(struct bcl_card *card, struct nic_node *node,
 /* Everything queued for it ends with the status; so does its connection. */
 void bcl_nic_node_lose(struct bcl_card *card, struct nic_node *node,
 		       enum bcl_node_state state, enum bcl_status status);
+enum bcl_status bcl_nic_node_call(struct bcl_card *card, struct nic_node *node);
 /* See that a connection is there or being made. */
-enum bcl_status bcl_nic_node_want(struct bcl_card *card, struct nic_node *node);
+static inline enum bcl_status nic_node_want(struct bcl_card *card,
+					    struct nic_node *node)
+{
+	return node->conn && node->conn->state >= NIC_CONN_UP
+		       ? BCL_OK
+		       : bcl_nic_node_call(card, node);
+}
 /* Nodes that want a connection: memory may have become free. */
 void bcl_nic_node_serve(struct bcl_card *card);
 

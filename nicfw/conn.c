@@ -153,7 +153,7 @@ void bcl_nic_conn_over(struct bcl_card *card, struct nic_conn *conn)
 		return;
 	bcl_nic_node_set(card, node, BCL_NODE_CLOSED, BCL_OK);
 	if (node->messages)
-		bcl_nic_node_want(card, node);
+		nic_node_want(card, node);
 }
 
 /* Requests that the peer may have seen and that are not finished. */
@@ -470,7 +470,7 @@ static int expire(struct bcl_card *card, struct nic_conn *conn)
 	else {
 		bcl_nic_conn_free(card, conn);
 		if (node->messages)
-			bcl_nic_node_want(card, node);
+			nic_node_want(card, node);
 	}
 	return 0;
 }

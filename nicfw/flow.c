@@ -282,15 +282,13 @@ void bcl_nic_flow_park(struct bcl_card *card, struct nic_message *message,
 		retry_later(card, flow);
 }
 
-void bcl_nic_flow_verdict(struct bcl_card *card, struct nic_flow *flow)
+void bcl_nic_flow_judged(struct bcl_card *card, struct nic_flow *flow)
 {
-	if (flow->refused && flow->pending == 0) {
-		if (nic_list_empty(&flow->parked)) {
-			flow->refused = 0;
-			bcl_nic_flow_wake(card, flow);
-		} else if (flow->retry_at == NIC_NEVER) {
-			retry_later(card, flow);
-		}
+	if (nic_list_empty(&flow->parked)) {
+		flow->refused = 0;
+		bcl_nic_flow_wake(card, flow);
+	} else if (flow->retry_at == NIC_NEVER) {
+		retry_later(card, flow);
 	}
 }
 

@@ -4,8 +4,8 @@
 noinst_LTLIBRARIES += libnicfw.la
 libnicfw_la_CFLAGS = $(AM_CFLAGS) -ffreestanding -fbuiltin \
 	-fno-stack-protector
-libnicfw_la_SOURCES = %D%/build.h %D%/card.h %D%/frame.h %D%/hal.h \
-	%D%/list.h %D%/memory.h %D%/message.h %D%/objects.h %D%/order.h \
+libnicfw_la_SOURCES = %D%/build.h %D%/card.h %D%/deliver.h %D%/frame.h \
+	%D%/hal.h %D%/launch.h %D%/list.h %D%/memory.h %D%/message.h %D%/objects.h %D%/order.h \
 	%D%/port.h %D%/verdict.h %D%/window.h \
 	%D%/again.c %D%/arena.c %D%/assemble.c %D%/burst.c %D%/card.c \
 	%D%/conn.c %D%/deadline.c %D%/deliver.c %D%/flow.c %D%/frame.c \

@@ -168,7 +168,7 @@ static void verdict(struct bcl_card *card, struct nic_conn *conn,
 	}
 	if (flow) {
 		flow->pending--;
-		bcl_nic_flow_verdict(card, flow);
+		nic_flow_verdict(card, flow);
 	}
 }
 
@@ -217,7 +217,7 @@ void bcl_nic_message_answered(struct bcl_card *card,
 		unnumber(message);
 	}
 	if (flow)
-		bcl_nic_flow_verdict(card, flow);
+		nic_flow_verdict(card, flow);
 	bcl_nic_message_finish(card, message, status);
 }
 
@@ -306,7 +306,7 @@ void bcl_nic_message_drop_replies(struct bcl_card *card, struct nic_conn *conn)
 			drop_list(card, &flow->queue);
 			drop_list(card, &flow->parked);
 		}
-		bcl_nic_flow_verdict(card, flow);
+		nic_flow_verdict(card, flow);
 	}
 }
 

@@ -103,12 +103,11 @@ void bcl_nic_node_lose(struct bcl_card *card, struct nic_node *node,
 	bcl_nic_node_set(card, node, state, status);
 }
 
-enum bcl_status bcl_nic_node_want(struct bcl_card *card, struct nic_node *node)
+enum bcl_status bcl_nic_node_call(struct bcl_card *card, struct nic_node *node)
 {
 	uint32_t rails = 0, i;
 
-	if ((node->conn && (node->conn->state >= NIC_CONN_UP ||
-			    node->state == BCL_NODE_CONNECTING)) ||
+	if ((node->conn && node->state == BCL_NODE_CONNECTING) ||
 	    !nic_list_empty(&node->wanting))
 		return BCL_OK;
 	for (i = 0; i < BCL_RAILS_MAX; i++)

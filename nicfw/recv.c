@@ -4,8 +4,8 @@
  * is input from anybody: nothing in it is believed before its checksums, its
  * connection id and its bounds are checked.
  */
+#include <nicfw/deliver.h>
 #include <nicfw/frame.h>
-#include <nicfw/verdict.h>
 #include <nicfw/window.h>
 
 /* A frame, however the host split it. */
@@ -182,10 +182,10 @@ static enum nic_accept alone(struct bcl_card *card, struct nic_conn *conn,
 	    bcl_get32(segment->total) != frame->body_len ||
 	    bcl_get32(segment->offset) != 0)
 		return NIC_LONG_WAY;
-	return bcl_nic_deliver_at_once(card, conn, segment, frame->body,
-				       frame->header->kind & BCL_FRAME_PCRC
-					       ? &frame->header->pcrc
-					       : NULL);
+	return nic_deliver_at_once(card, conn, segment, frame->body,
+				   frame->header->kind & BCL_FRAME_PCRC
+					   ? &frame->header->pcrc
+					   : NULL);
 }
 
 static enum nic_accept contents(struct bcl_card *card, struct nic_conn *conn,

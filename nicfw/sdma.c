@@ -137,7 +137,7 @@ static inline void take(struct bcl_card *card, struct nic_port *port,
 	message->cookie = cookie;
 	message->index = index;
 	if (fill(message, request))
-		status = bcl_nic_node_want(card, node);
+		status = nic_node_want(card, node);
 	if (status) {
 		bcl_nic_message_free(card, message);
 		refuse(card, port, index, to, cookie, status);
@@ -163,8 +163,9 @@ static uint32_t submit_at(const struct nic_port *port)
 
 /* ---- with BCL_HAL_GATHER: requests are read where they lie ---- */
 
-static void intake_in_place(struct bcl_card *card, struct nic_port *port,
-			    unsigned *budget)
+/* Returns whether all are taken. */
+static int intake_in_place(struct bcl_card *card, struct nic_port *port,
+			   unsigned *budget)
 {
 	const volatile uint32_t *submits =
 		(const void *)(port->at.requests + port->nrequests);
@@ -172,12 +173,12 @@ static void intake_in_place(struct bcl_card *card, struct nic_port *port,
 
 	for (; port->taken != port->made; --*budget) {
 		if (!*budget || !may_take(card, port))
-			return;
+			return 0;
 		index = nic_host32(submits[submit_at(port)]);
 		if (named(card, port, index))
 			take(card, port, index, &port->at.requests[index]);
 	}
-	nic_list_remove(&port->intake);
+	return 1;
 }
 
 /* ---- without: they are fetched ---- */
@@ -249,7 +250,7 @@ static void intake(struct bcl_card *card, struct nic_port *port,
 
 /* ---- the engine ---- */
 
-void __attribute__((flatten))
+void __attribute__((noinline))
 bcl_nic_sdma_intake(struct bcl_card *card, unsigned *budget)
 {
 	struct nic_link *link, *next;
@@ -259,11 +260,25 @@ bcl_nic_sdma_intake(struct bcl_card *card, unsigned *budget)
 	     link = next) {
 		next = link->next;
 		port = nic_container(link, struct nic_port, intake);
-		if (port->at.requests)
-			intake_in_place(card, port, budget);
-		else
+		if (!port->at.requests)
 			intake(card, port, budget);
+		else if (intake_in_place(card, port, budget))
+			nic_list_remove(&port->intake);
 	}
+}
+
+void __attribute__((flatten))
+bcl_nic_sdma_rung(struct bcl_card *card, struct nic_port *port,
+		  unsigned *budget)
+{
+	int alone = port->at.requests && nic_list_empty(&card->intake);
+
+	if (alone && intake_in_place(card, port, budget))
+		return;
+	if (nic_list_empty(&port->intake))
+		nic_list_append(&card->intake, &port->intake);
+	if (!alone)
+		bcl_nic_sdma_intake(card, budget);
 }
 
 void bcl_nic_sdma_fetched(struct bcl_card *card, struct nic_port *port,

@@ -26,7 +26,8 @@ static inline void nic_verdict_set(struct nic_conn *conn, uint32_t number,
 static inline int nic_verdict_open(const struct nic_conn *conn, uint32_t number)
 {
 	return number && number - conn->base < BCL_MSG_AHEAD &&
-	       nic_verdict_of(conn, number) == BCL_VERDICT_UNKNOWN;
+	       (number == conn->top ||
+		nic_verdict_of(conn, number) == BCL_VERDICT_UNKNOWN);
 }
 
 /* The peer's oldest message without a verdict. 0: impossible. */

@@ -489,7 +489,7 @@ end:	do
 	od
 }
 
-/* The programs want to be connected: node_connect(), bcl_nic_node_want() */
+/* The programs want to be connected: node_connect(), nic_node_want() */
 active [2] proctype program()
 {
 	byte me = _pid - 2;

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Messages that reach their ports as they come, in line for each short one;
+ * see deliver.c for others. */
+#ifndef NICFW_DELIVER_H
+#define NICFW_DELIVER_H
+
+#include <nicfw/port.h>
+#include <nicfw/verdict.h>
+
+/* An event at a port, about a message from this node. */
+static inline void nic_deliver_tell(struct bcl_card *card,
+				    struct nic_port *port,
+				    const struct nic_node *node,
+				    struct bcl_completion *entry)
+{
+	entry->card = node->card;
+	entry->node = nic_node_index(card, node);
+	nic_port_event(card, port, BCL_QUEUE_RECEIVES, entry);
+}
+
+/* Is nothing missing before it that was sent before it? */
+static inline int nic_deliver_in_order(const struct nic_conn *conn,
+				       uint32_t msg, uint32_t prev)
+{
+	return prev == 0 ||
+	       (msg - prev - 1 < BCL_MSG_AHEAD &&
+		nic_verdict_of(conn, prev) == BCL_VERDICT_DELIVERED);
+}
+
+/*
+ * A whole message to a system ring, when nothing is on its way before it: from
+ * the frame to its block, no need to remember it. pcrc: what the payload's
+ * checksum must be, or NULL. Only with BCL_HAL_GATHER.
+ */
+static inline enum nic_accept
+nic_deliver_at_once(struct bcl_card *card, struct nic_conn *conn,
+		    const struct bcl_segment_header *segment,
+		    const uint8_t *payload, const struct bcl_le32 *pcrc)
+{
+	struct nic_port *port =
+		nic_port_find(card, bcl_get16(segment->dst_port));
+	uint32_t msg = bcl_get32(segment->msg), index, crc;
+	uint32_t length = bcl_get32(segment->total);
+	struct bcl_completion entry;
+	uint8_t *block;
+
+	if (conn->ninbound || !port || length > BCL_BLOCK_SIZE ||
+	    !nic_verdict_open(conn, msg) ||
+	    !nic_deliver_in_order(conn, msg, bcl_get32(segment->prev)) ||
+	    !nic_port_block_take(card, port, &index))
+		return NIC_LONG_WAY;
+	block = port->at.blocks + bcl_block_at(port->nblocks, index, length);
+	if (!pcrc)
+		memcpy(block, payload, length);
+	else
+		crc = card->hal.crc32c(card->host, 0, block, payload, length);
+	if (pcrc && crc != bcl_get32(*pcrc)) {
+		bcl_nic_port_block_spare(port, index);
+		return NIC_CORRUPT;
+	}
+	nic_count(card, messages_delivered);
+	card->counters[BCL_CARD_bytes_delivered] += length;
+	entry = (struct bcl_completion){
+		.targ64 = bcl_get64(segment->targ64),
+		.length = length,
+		.index = index,
+		.src_port = bcl_get16(segment->src_port),
+		.type = segment->type,
+		.kind = BCL_CQ_SYSTEM,
+	};
+	nic_deliver_tell(card, port, conn->node, &entry);
+	nic_verdict_delivered(card, conn, msg);
+	return NIC_ACCEPTED;
+}
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Frames that are built get their sequence numbers and what changes with time,
+ * and are given to the rail: in line for each short message; see launch.c.
+ */
+#ifndef NICFW_LAUNCH_H
+#define NICFW_LAUNCH_H
+
+#include <nicfw/frame.h>
+#include <nicfw/window.h>
+
+static inline void nic_launch_number(struct nic_window *window,
+				     struct nic_flight *flight)
+{
+	if (!nic_list_empty(&flight->link))
+		return; /* it has its number */
+	flight->seq = window->next;
+	window->next += flight->frames;
+	nic_list_append(&window->flights, &flight->link);
+}
+
+static inline uint8_t nic_launch_kind(const struct nic_conn *conn,
+				      const struct nic_flight *flight)
+{
+	return conn->pcrc || flight->more ? BCL_FRAME_DATA | BCL_FRAME_PCRC
+					  : BCL_FRAME_DATA;
+}
+
+/* Ask for an acknowledgement if the window will be shut until it comes, and
+ * is too small for the receiver's own measure. */
+static inline uint8_t nic_launch_ask(const struct bcl_card *card, unsigned rail,
+				     const struct nic_window *window)
+{
+	return window->congestion < 2 * NIC_ACK_BYTES &&
+			       !nic_window_open_bulk(
+				       window,
+				       nic_window_burst(card, rail, window))
+		       ? BCL_FRAME_ASK
+		       : 0;
+}
+
+static inline void nic_launch_seq(uint8_t *head, uint32_t seq)
+{
+	struct bcl_le32 field = bcl_put32(seq);
+
+	memcpy(head + offsetof(struct bcl_frame_header, seq), &field, 4);
+}
+
+/* Frames whose headers are complete but for what changes with time. */
+static inline void nic_launch_transmit(struct bcl_card *card,
+				       struct nic_conn *conn, unsigned rail,
+				       struct bcl_tx_frame *frame,
+				       struct nic_flight *flight)
+{
+	unsigned taken;
+
+	taken = card->hal.transmit(card->host, rail,
+				   nic_node_index(card, conn->node), frame);
+	nic_window_sent(card, conn, rail, flight);
+	if (taken == flight->frames ||
+	    bcl_nic_launch_rest(card, conn, rail, flight, taken))
+		card->counters[BCL_CARD_bytes_sent] +=
+			flight->bytes - flight->frames * BCL_HEADERS_SIZE;
+}
+
+/* A frame that is built, or a run; whoever built it has counted its bytes. */
+static inline void nic_launch(struct bcl_card *card, struct nic_conn *conn,
+			      unsigned rail, struct bcl_tx_frame *frame,
+			      struct nic_flight *flight)
+{
+	struct nic_window *window = &conn->window[rail];
+	uint8_t kind = nic_launch_kind(conn, flight);
+
+	nic_launch_number(window, flight);
+	frame->frames = flight->frames;
+	frame->flags = kind & BCL_FRAME_PCRC ? BCL_TX_PCRC : 0;
+	if (flight->frames > 1) {
+		bcl_nic_launch_run(card, conn, rail, kind, frame, flight);
+		return;
+	}
+	kind |= nic_launch_ask(card, rail, window);
+	nic_frame_header(card, conn, rail, kind, frame->head);
+	nic_launch_seq(frame->head, flight->seq);
+	nic_frame_seal(card, frame->head);
+	nic_launch_transmit(card, conn, rail, frame, flight);
+}
+
+#endif
