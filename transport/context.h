@@ -25,7 +25,8 @@
 #include "transport/log.h"
 #include "transport/wire/rail.h"
 
-struct bcl_card_host; /* transport/card/ops.h: the card, as the library sees it */
+struct bcl_card_host; /* transport/card/ops.h: the card, as the library sees it
+		       */
 struct bcl_card_port; /* transport/card/queues.h: a port's queues */
 struct bcl_shm_port;  /* transport/shm/shm.h: a port's shared-memory side */
 struct bcl_pair;      /* transport/shm/pair.h: one connected pair */
@@ -254,9 +255,30 @@ struct bcl_context {
 /* ---- peer.c and event.c, for the paths: the port's owner only. What the
  * helper thread finds is left in the path's memory until the owner looks. */
 
+/* There is none for (card, number). NULL: no memory. */
+struct bcl_peer *bcl_peer_make(struct bcl_port *port, uint64_t card,
+			       uint16_t number);
+
+static inline struct bcl_peer **bcl_peer_bucket(const struct bcl_port *port,
+						uint64_t card, uint16_t number)
+{
+	/* card ids are random; ports of one card differ in the number */
+	return &port->hash[(unsigned)(card ^ card >> 32 ^ number) &
+			   (port->nhash - 1)];
+}
+
 /* The peer for (card, number), made if it is not there. NULL: no memory. */
-struct bcl_peer *bcl_peer_find(struct bcl_port *port, uint64_t card,
-			       uint16_t number, bool make);
+static inline struct bcl_peer *
+bcl_peer_find(struct bcl_port *port, uint64_t card, uint16_t number, bool make)
+{
+	struct bcl_peer *peer =
+		port->nhash ? *bcl_peer_bucket(port, card, number) : NULL;
+
+	while (peer && (peer->address.card != card || peer->number != number))
+		peer = peer->next_hashed;
+	return peer || !make ? peer : bcl_peer_make(port, card, number);
+}
+
 /*
  * A path is ready: the peer is UP on it; BCL_EVENT_PEER follows. On the
  * shared path peer->pair is set before, and in port->pairs.

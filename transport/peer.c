@@ -76,19 +76,13 @@ static const struct bcl_path_ops none_ops = {
 
 /* ---- the peers of a port ---- */
 
-static unsigned slot(const struct bcl_port *port, uint64_t card,
-		     uint16_t number)
-{
-	/* card ids are random; ports of one card differ in the number */
-	return (unsigned)(card ^ card >> 32 ^ number) & (port->nhash - 1);
-}
-
 static void hash_insert(struct bcl_port *port, struct bcl_peer *peer)
 {
-	unsigned i = slot(port, peer->address.card, peer->number);
+	struct bcl_peer **first =
+		bcl_peer_bucket(port, peer->address.card, peer->number);
 
-	peer->next_hashed = port->hash[i];
-	port->hash[i] = peer;
+	peer->next_hashed = *first;
+	*first = peer;
 }
 
 static bool hash_grow(struct bcl_port *port)
@@ -110,8 +104,8 @@ static bool hash_grow(struct bcl_port *port)
 	return true;
 }
 
-static struct bcl_peer *make(struct bcl_port *port, uint64_t card,
-			     uint16_t number)
+struct bcl_peer *bcl_peer_make(struct bcl_port *port, uint64_t card,
+			       uint16_t number)
 {
 	const struct bcl_env *env = port->context->env;
 	struct bcl_peer *peer;
@@ -134,23 +128,12 @@ static struct bcl_peer *make(struct bcl_port *port, uint64_t card,
 	return peer;
 }
 
-struct bcl_peer *bcl_peer_find(struct bcl_port *port, uint64_t card,
-			       uint16_t number, bool make_it)
-{
-	struct bcl_peer *peer =
-		port->nhash ? port->hash[slot(port, card, number)] : NULL;
-
-	while (peer && (peer->address.card != card || peer->number != number))
-		peer = peer->next_hashed;
-	return peer || !make_it ? peer : make(port, card, number);
-}
-
 static void forget(struct bcl_port *port, struct bcl_peer **place)
 {
 	const struct bcl_env *env = port->context->env;
 	struct bcl_peer *peer = *place;
 	struct bcl_peer **hashed =
-		&port->hash[slot(port, peer->address.card, peer->number)];
+		bcl_peer_bucket(port, peer->address.card, peer->number);
 
 	while (*hashed != peer)
 		hashed = &(*hashed)->next_hashed;

@@ -59,6 +59,10 @@ enum bcl_status bcl_send(struct bcl_peer *peer, unsigned type,
 				      iov->iov_len);
 	if (bcl_port_forked(peer->port))
 		return BCL_ERR_FORKED;
+	if (niov == 1 && !peer->pair && type < BCL_TYPES &&
+	    iov->iov_len <= BCL_MESSAGE_MAX)
+		return peer->ops->send(peer, type, immediate, iov, 1,
+				       iov->iov_len, cookie);
 	return send_any(peer, type, immediate, iov, niov, cookie);
 }
 

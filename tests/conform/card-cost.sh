@@ -30,7 +30,7 @@ cost() {
 	((each > 100 && each <= $4))
 }
 
-cost udp 'lo lo' say 2100
-cost udp 'lo lo' hear 1700
-cost packet 'near far' say 2100
-cost packet 'near far' hear 1550
+cost udp 'lo lo' say 2000
+cost udp 'lo lo' hear 1680
+cost packet 'near far' say 1950
+cost packet 'near far' hear 1480

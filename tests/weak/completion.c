@@ -34,13 +34,12 @@ static struct bcl_peer peer = { .state = BCL_PEER_UP };
 static uint64_t freed;
 static unsigned ended;
 
-struct bcl_peer *bcl_peer_find(struct bcl_port *of, uint64_t id,
-			       uint16_t number, bool make)
+struct bcl_peer *bcl_peer_make(struct bcl_port *of, uint64_t id,
+			       uint16_t number)
 {
 	(void)of;
 	(void)id;
 	(void)number;
-	(void)make;
 	return &peer;
 }
 
