@@ -13,3 +13,6 @@ bin_PROGRAMS += %D%/bcl-perf
 	%D%/perf_loggp.c %D%/perf_collective.c %D%/perf_wait.c $(ref_frame)
 %C%_bcl_perf_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBEXECDIR='"$(pkglibexecdir)"'
 %C%_bcl_perf_LDADD = $(LDADD) -lm
+
+# Published figures, held against a simulated cluster
+EXTRA_DIST += %D%/published.csv %D%/reproduce
