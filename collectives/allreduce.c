@@ -171,23 +171,45 @@ static void build_ring(struct bcl_schedule *schedule,
 }
 
 /* Of which member of the own node the slice is: what is in a slice is reduced
- * there, then among all members of that place, then given to the others. */
-static void build_halving(struct bcl_schedule *schedule,
-			  const struct bcl_call *call)
+ * there, then among all members of that place, then given to the others.
+ * Inside the nodes by messages if `fetched`. */
+static void build_slices(struct bcl_schedule *schedule,
+			 const struct bcl_call *call, bool fetched)
 {
 	const struct bcl_team *team = schedule->team;
 	const struct bcl_reduction *reduction = call->reduction;
 	struct bcl_group node = bcl_group_node(team);
 	struct bcl_group column = bcl_group_column(team);
 	size_t element = reduction->element, length = call->length;
-	size_t mine = bcl_block_begin(length, element, node.size, node.me);
+	size_t begin = bcl_block_begin(length, element, node.size, node.me);
 	size_t end = bcl_block_begin(length, element, node.size, node.me + 1);
+	unsigned char *mine = call->receive + begin;
 
-	bcl_inside_reduce_scatter(schedule, call->send, call->receive, length,
-				  reduction);
-	bcl_build_halving(schedule, &column, call->receive + mine, end - mine,
-			  reduction);
-	bcl_inside_gather_slices(schedule, call->receive, length, element);
+	if (fetched)
+		bcl_build_reduce_scatter(schedule, &node, call->send, mine,
+					 length, reduction);
+	else
+		bcl_inside_reduce_scatter(schedule, call->send, call->receive,
+					  length, reduction);
+	bcl_build_halving(schedule, &column, mine, end - begin, reduction);
+	if (fetched)
+		bcl_build_ring(schedule, &node, 0, call->receive, length,
+			       element);
+	else
+		bcl_inside_gather_slices(schedule, call->receive, length,
+					 element);
+}
+
+static void build_halving(struct bcl_schedule *schedule,
+			  const struct bcl_call *call)
+{
+	build_slices(schedule, call, false);
+}
+
+static void build_halving_fetched(struct bcl_schedule *schedule,
+				  const struct bcl_call *call)
+{
+	build_slices(schedule, call, true);
 }
 
 static double cost_node(const struct bcl_model *model, double length)
@@ -259,7 +281,7 @@ static double cost_flat_doubling(const struct bcl_model *model, double length)
  * All members of a node exchange their slices at once: by one card, or each
  * with its processor's attention for both its peer and the other members.
  */
-static double cost_halving(const struct bcl_model *model, double length)
+static double cost_columns(const struct bcl_model *model, double length)
 {
 	double members = model->members, nodes = model->nodes;
 	double slice = length / members, time = 0;
@@ -272,11 +294,29 @@ static double cost_halving(const struct bcl_model *model, double length)
 
 		time += 2 * (cost.message + (members - 1) * other);
 	}
-	time += (nodes - 1) / nodes * length *
-		(2 * bcl_cost_exchange(model, slice / 2).byte + model->combine);
-	return members > 1 ? time + cost_node_sliced(model, length) +
-				     2 * (members - 1) * model->segment.message
-			   : time;
+	return time + (nodes - 1) / nodes * length *
+			      (2 * bcl_cost_exchange(model, slice / 2).byte +
+			       model->combine);
+}
+
+static double cost_halving(const struct bcl_model *model, double length)
+{
+	double others = model->members - 1;
+	double inside = others > 0 ? cost_node_sliced(model, length) : 0;
+
+	return cost_columns(model, length) + inside +
+	       2 * others * model->segment.message;
+}
+
+/* Rings inside the nodes. */
+static double cost_halving_fetched(const struct bcl_model *model, double length)
+{
+	double members = model->members, slice = length / members;
+	struct bcl_cost cost = bcl_cost_inside(model, slice);
+
+	return cost_columns(model, length) +
+	       (members - 1) * (2 * (cost.message + slice * cost.byte) +
+				slice * model->combine);
 }
 
 static double cost_ring(const struct bcl_model *model, double length)
@@ -288,6 +328,10 @@ static double cost_ring(const struct bcl_model *model, double length)
 	       (size - 1) / size * length * (2 * cost.byte + model->combine);
 }
 
+enum {
+	COLUMNS = BCL_NEEDS_NODES | BCL_NEEDS_UNIFORM | BCL_NEEDS_COMMUTATIVE,
+};
+
 const struct bcl_algorithm bcl_allreduce_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_ALLREDUCE, NULL, cost_node },
 	{ "node_sliced", BCL_NEEDS_SEGMENT, BCL_NODE_ALLREDUCE_SLICED, NULL,
@@ -297,9 +341,9 @@ const struct bcl_algorithm bcl_allreduce_algorithms[] = {
 	  cost_gathered },
 	{ "flat_doubling", 0, 0, build_flat_doubling, cost_flat_doubling },
 	{ "ring", 0, 0, build_ring, cost_ring },
-	{ "halving",
-	  BCL_NEEDS_NODES | BCL_NEEDS_UNIFORM | BCL_NEEDS_COMMUTATIVE, 0,
-	  build_halving, cost_halving },
+	{ "halving", COLUMNS, 0, build_halving, cost_halving },
+	{ "halving_fetched", COLUMNS, 0, build_halving_fetched,
+	  cost_halving_fetched },
 	{ 0 },
 };
 

@@ -27,7 +27,7 @@ struct bcl_cost bcl_cost_between(const struct bcl_model *model, double length)
 	return cost;
 }
 
-static struct bcl_cost cost_inside(const struct bcl_model *model, double length)
+struct bcl_cost bcl_cost_inside(const struct bcl_model *model, double length)
 {
 	struct bcl_cost cost = model->inside;
 
@@ -43,7 +43,7 @@ static struct bcl_cost cost_inside(const struct bcl_model *model, double length)
 struct bcl_cost bcl_cost_flat(const struct bcl_model *model, double length)
 {
 	return model->nodes > 1 ? bcl_cost_between(model, length)
-				: cost_inside(model, length);
+				: bcl_cost_inside(model, length);
 }
 
 struct bcl_cost bcl_cost_exchange(const struct bcl_model *model, double length)
@@ -78,7 +78,7 @@ double bcl_cost_rooted_tree(const struct bcl_model *model, double length,
 
 double bcl_cost_rooted_direct(const struct bcl_model *model, double length)
 {
-	struct bcl_cost near = cost_inside(model, length);
+	struct bcl_cost near = bcl_cost_inside(model, length);
 	struct bcl_cost far = bcl_cost_between(model, length);
 	double others = model->size - model->members;
 

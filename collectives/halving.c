@@ -10,6 +10,10 @@
  */
 #include "collectives/builders.h"
 
+enum {
+	ARRIVING = 1, /* lane: nobody waits for what was sent to be received */
+};
+
 struct halving {
 	struct bcl_schedule *schedule;
 	const struct bcl_group *group;
@@ -43,15 +47,17 @@ static unsigned char *move(const struct halving *halving, enum what what,
 
 	if (!length)
 		return beside;
-	if (what == SEND)
+	if (what == SEND) {
 		bcl_step_send(schedule, rank, place, length);
-	else if (what == RECEIVE)
-		bcl_step_receive(schedule, rank, place, length);
-	else if (what == RECEIVE_BESIDE)
-		bcl_step_receive(schedule, rank, beside, length);
-	else
+	} else if (what != COMBINE) {
+		bcl_step_lane(schedule, ARRIVING);
+		bcl_step_receive(schedule, rank,
+				 what == RECEIVE ? place : beside, length);
+		bcl_step_lane(schedule, 0);
+	} else {
 		bcl_step_combine(schedule, reduction, beside, place,
 				 length / halving->element);
+	}
 	return beside ? beside + length : NULL;
 }
 
@@ -96,10 +102,12 @@ void bcl_build_halving(struct bcl_schedule *schedule,
 		move_blocks(&halving, SEND, to, to, count, NULL, NULL);
 		move_blocks(&halving, RECEIVE_BESIDE, from, me, count, arrived,
 			    NULL);
-		bcl_step_round(schedule);
+		bcl_step_await(schedule, ARRIVING);
 		move_blocks(&halving, COMBINE, me, me, count, arrived,
 			    reduction);
 	}
+	/* What was sent is overwritten from here on. */
+	bcl_step_round(schedule);
 	for (k = 0; k < rounds; k++) {
 		unsigned count = skip[k + 1] - skip[k];
 		unsigned to = (me + n - skip[k]) % n;
@@ -107,6 +115,7 @@ void bcl_build_halving(struct bcl_schedule *schedule,
 
 		move_blocks(&halving, SEND, to, me, count, NULL, NULL);
 		move_blocks(&halving, RECEIVE, from, from, count, NULL, NULL);
-		bcl_step_round(schedule);
+		bcl_step_await(schedule, ARRIVING);
 	}
+	bcl_step_round(schedule);
 }

@@ -89,7 +89,8 @@ static const struct {
 	{ BCL_OPERATION_BARRIER, "dissemination ", "dissemination " },
 	{ BCL_OPERATION_BROADCAST, "tree ", "chain scatter_ring " },
 	{ BCL_OPERATION_REDUCE, "tree ", "scatter_gather " },
-	{ BCL_OPERATION_ALLREDUCE, "doubling gathered ", "ring halving " },
+	{ BCL_OPERATION_ALLREDUCE, "doubling gathered ",
+	  "ring halving halving_fetched " },
 	{ BCL_OPERATION_GATHER, "tree direct ", "direct " },
 	{ BCL_OPERATION_SCATTER, "tree direct ", "direct " },
 	{ BCL_OPERATION_ALLGATHER, "bruck ", "ring " },
@@ -132,7 +133,7 @@ START_TEST(several_on_each_node)
 		expect(&choices, size, members, apart[i].operation, SHORT,
 		       apart[i].brief);
 	expect(&choices, size, members, BCL_OPERATION_ALLREDUCE, LONG,
-	       "ring halving ");
+	       "ring halving halving_fetched ");
 	expect(&choices, size, members, BCL_OPERATION_BROADCAST, LONG,
 	       "chain scatter_ring ");
 }
