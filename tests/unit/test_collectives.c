@@ -9,16 +9,6 @@
 #include <stdio.h>
 #include <time.h>
 
-#ifndef __has_feature /* clang's way to say it */
-#define __has_feature(feature) 0
-#endif
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || \
-	__has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define SLOW 1 /* everything takes many times as long: a part of it */
-#else
-#define SLOW 0
-#endif
-
 /* Empty, in a flag line, in a chunk, in several chunks and messages. */
 static const size_t lengths[] = { 1, 25, 40003, 0, 8, 1001 };
 
@@ -70,7 +60,7 @@ static const struct shape shapes[] = {
 };
 
 enum {
-	NSHAPES = SLOW ? 2 : sizeof(shapes) / sizeof(shapes[0]),
+	NSHAPES = UNIT_SLOW ? 2 : sizeof(shapes) / sizeof(shapes[0]),
 };
 
 struct plan {
@@ -128,13 +118,13 @@ START_TEST(every_algorithm)
 {
 	unsigned size, shape;
 
-	for (size = SLOW ? 2 : 1; size <= 9; size += SLOW ? 3 : 1)
+	for (size = UNIT_SLOW ? 2 : 1; size <= 9; size += UNIT_SLOW ? 3 : 1)
 		for (shape = 0; shape < NSHAPES; shape++) {
 			struct plan plan = {
 				.operation = (enum bcl_operation)_i,
 				.all = true,
 				.lengths = lengths,
-				.nlengths = !SLOW && size < 5 ? NLENGTHS
+				.nlengths = !UNIT_SLOW && size < 5 ? NLENGTHS
 							      : FEW_LENGTHS,
 			};
 
@@ -195,7 +185,7 @@ START_TEST(without_segment)
 {
 	unsigned size, shape;
 
-	for (size = SLOW ? 3 : 2; size <= 5; size += SLOW ? 9 : 1)
+	for (size = UNIT_SLOW ? 3 : 2; size <= 5; size += UNIT_SLOW ? 9 : 1)
 		for (shape = 0; shape < NSHAPES; shape++) {
 			struct plan plan = {
 				.operation = (enum bcl_operation)_i,
@@ -213,7 +203,8 @@ START_TEST(many_ranks)
 {
 	unsigned size, shape;
 
-	for (size = SLOW ? 13 : 10; size <= MOST_RANKS; size += SLOW ? 9 : 1)
+	for (size = UNIT_SLOW ? 13 : 10; size <= MOST_RANKS;
+	     size += UNIT_SLOW ? 9 : 1)
 		for (shape = 0; shape < NSHAPES; shape++) {
 			struct plan plan = {
 				.operation = (enum bcl_operation)_i,

@@ -5,6 +5,17 @@
 #include <check.h>
 #include <stdlib.h>
 
+/* With a sanitizer everything takes many times as long: a part of it. */
+#ifndef __has_feature /* clang's way to say it */
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || \
+	__has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define UNIT_SLOW 1
+#else
+#define UNIT_SLOW 0
+#endif
+
 /* Runs the suite and frees it; what main() returns. */
 static inline int unit_run(Suite *suite)
 {
