@@ -3,3 +3,4 @@
 safe -DMESSAGES=1
 safe -DSTOPPED=2
 safe -DSTOPPED=0
+ends -DMESSAGES=1
