@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many storms: PROGRAM [--seed N | --seeds COUNT [--from N]]
+ * Many storms: PROGRAM [--quick] [--seed N | --seeds COUNT [--from N]]
  * Several at a time, each in a process of its own; the first that breaks a
  * rule ends it, with the line that repeats it.
  */
@@ -18,6 +18,8 @@
 enum {
 	CREWS = 64, /* at most */
 };
+
+bool storm_quick;
 
 /* What one process has seen, and where it is; shared with the parent. */
 struct crew {
@@ -94,6 +96,7 @@ int main(int argc, char **argv)
 		{ "seed", required_argument, NULL, 's' },
 		{ "seeds", required_argument, NULL, 'n' },
 		{ "from", required_argument, NULL, 'f' },
+		{ "quick", no_argument, NULL, 'q' },
 		{ 0 },
 	};
 	uint64_t from = 1, count = storm_seeds;
@@ -110,6 +113,9 @@ int main(int argc, char **argv)
 			break;
 		case 'f':
 			from = strtoull(optarg, NULL, 0);
+			break;
+		case 'q':
+			storm_quick = true;
 			break;
 		default:
 			return 2;

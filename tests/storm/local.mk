@@ -10,8 +10,7 @@ storms = %D%/cards %D%/ranks %D%/nodes
 %C%_nodes_SOURCES = $(cluster_storm) %D%/nodes.c %D%/oracle.c %D%/oracle.h
 %C%_nodes_LDADD = libsim.la libcheck.la $(LDADD)
 check_PROGRAMS += $(storms)
-system_tests += $(storms) %D%/mutants.sh
-EXTRA_DIST += %D%/cards.mutants %D%/mutants.sh
+system_tests += $(storms)
 
 SEEDS = 100000
 soak: $(storms)

@@ -16,6 +16,9 @@
 
 enum {
 	PORT = 1,
+	SHORT = 160,
+	LONG = 4000, /* several frames */
+	KEPT = 64,   /* messages of a flow that have not ended, and more */
 	FLOWS = CLUSTER_RANKS * CLUSTER_RANKS,
 	NAP = 200 * 1000, /* ns, at most, in which a rank does nothing */
 };
@@ -60,6 +63,7 @@ struct actor {
 	struct bcl_port *port;
 	struct bcl_peer *peer[CLUSTER_RANKS]; /* NULL: not opened yet */
 	unsigned connection[CLUSTER_RANKS];   /* 0: it is not up */
+	uint8_t (*bytes)[KEPT][LONG];	      /* by rank and number */
 };
 
 static unsigned below(unsigned n)
@@ -173,15 +177,15 @@ static void meet(struct actor *actor, unsigned to)
 static void tell(struct actor *actor, unsigned to)
 {
 	struct oracle_flow *at = flow(actor->me, to);
-	uint8_t bytes[ORACLE_MESSAGE_MOST];
 	struct oracle_ask *ask = oracle_ask(at);
 	uint32_t k = at->n - 1;
+	uint8_t *bytes = actor->bytes[to][k % KEPT];
 	struct iovec iov;
 	enum bcl_status status;
 
 	ask->to.card = stage.life[to];
 	ask->connection = actor->connection[to];
-	ask->length = below(sizeof(bytes) + 1);
+	ask->length = below(below(4) ? SHORT : LONG);
 	oracle_fill(at, k, bytes, ask->length);
 	iov = (struct iovec){ bytes, ask->length };
 	status = bcl_send(actor->peer[to], 0, (uint64_t)actor->me << 32 | k,
@@ -272,9 +276,13 @@ static void play(struct sim_rank *rank)
 {
 	const struct bcl_port_options options = { .number = PORT };
 	struct actor actor = { .rank = rank, .me = rank->boot.rank };
+	const struct bcl_env *env = rank->context.env;
 	uint8_t address[BCL_ADDRESS_MAX];
 	size_t length;
 
+	actor.bytes = env->allocate(env->world,
+				    CLUSTER_RANKS * sizeof(*actor.bytes));
+	need(actor.bytes);
 	need(!bcl_open(&rank->context, &actor.context));
 	need(!bcl_port_open(actor.context, &options, &actor.port));
 	need(!bcl_port_address(actor.port, address, &length));
@@ -291,6 +299,8 @@ static void play(struct sim_rank *rank)
 	while (!bcl_wait(actor.port, NAP))
 		read_all(&actor, UINT32_MAX);
 	bcl_close(actor.context);
+	env->release(env->world, actor.bytes,
+		     CLUSTER_RANKS * sizeof(*actor.bytes));
 }
 
 const struct cluster_play cluster_play = {

@@ -186,6 +186,8 @@ void check_outbound_segment(struct check_event *event)
 		.place = { event->packet->file, event->packet->number },
 	};
 	count(link, segment->msg);
+	/* Whose it was is not known: none of its frames has left. */
+	link->gaps += segment->op == BCL_SEG_WITHDRAW;
 	chain = check_chain(link, segment->src_port, segment->dst_port);
 	if (check_is_ordered(segment->op) &&
 	    (!chain->last || bcl_before(chain->last, segment->msg)))
@@ -199,7 +201,7 @@ void check_outbound_segment(struct check_event *event)
 static void judge(struct check_event *event, uint32_t msg,
 		  enum bcl_verdict verdict)
 {
-	const struct check_link *link = event->link;
+	struct check_link *link = event->link;
 	struct check_number *number = check_number(link, msg);
 	struct check_request *request;
 	bool again;
@@ -213,6 +215,7 @@ static void judge(struct check_event *event, uint32_t msg,
 	number->unheard = event->lane->calling;
 	if (again)
 		return;
+	link->gaps -= number->op == BCL_SEG_WITHDRAW;
 	if (!number->port)
 		return;
 	request = &number->port->requests[number->request];
