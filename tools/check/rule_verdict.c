@@ -146,10 +146,11 @@ static bool full(const struct check_life *life, const struct check_port *port,
 {
 	uint32_t used =
 		port->taken - arrival->freed + port->refused - arrival->refused;
+	/* If it came early it left one to what it waited for. */
+	uint32_t room = port->nblocks - (arrival->prev != 0);
 
 	/* It is among those on their way itself. */
-	return used >= port->nblocks ||
-	       used + reserved(life, port) - 1 >= port->nblocks;
+	return used >= room || used + reserved(life, port) - 1 >= room;
 }
 
 void check_rule_refusal(struct check_event *event)
