@@ -109,9 +109,6 @@ static void set_up_pools(struct bcl_card *card, const struct layout *from,
 		      sizeof(*from->buffers));
 	nic_pool_init(&card->in, from->buffers + config->buffers,
 		      config->buffers, sizeof(*from->buffers));
-	for (i = 0; i < config->max_nodes; i++)
-		card->node[i].hashed =
-			i + 1 < config->max_nodes ? i + 1 : BCL_NODE_NONE;
 }
 
 static int config_right(const struct bcl_hal *hal,
@@ -158,7 +155,6 @@ struct bcl_card *bcl_card_open(void *arena, uint32_t size,
 	    size < bcl_card_arena(config, 0, 0, 0))
 		return NULL;
 	used = lay_out(&layout, arena, config);
-	memset(card, 0, (uint32_t)(layout.bytes - (uint8_t *)arena));
 	set_up_pools(card, &layout, config);
 	bcl_nic_arena_init(card, (uint8_t *)arena + used, size - used);
 	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)

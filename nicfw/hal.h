@@ -244,9 +244,10 @@ struct bcl_card_next {
 };
 
 /*
- * Set up a card in an arena of `size` bytes, 64-byte aligned, that stays its
- * memory until the end (there is no close: forget the arena). NULL if the
- * arena is too small (bcl_card_arena() says what is needed) or the config
+ * Set up a card in an arena of `size` bytes, 64-byte aligned and zeroed, that
+ * stays its memory until the end (there is no close: forget the arena). What
+ * there is of nodes and connections is not touched before it is used. NULL if
+ * the arena is too small (bcl_card_arena() says what is needed) or the config
  * is wrong.
  */
 struct bcl_card *bcl_card_open(void *arena, uint32_t size,

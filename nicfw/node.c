@@ -40,10 +40,10 @@ struct nic_node *bcl_nic_node_make(struct bcl_card *card, uint64_t id)
 	uint32_t index = card->free_node;
 	struct nic_node *node;
 
-	if (index == BCL_NODE_NONE)
+	if (index == card->config.max_nodes)
 		return NULL;
 	node = &card->node[index];
-	card->free_node = node->hashed;
+	card->free_node = index + 1 + node->hashed;
 	nic_list_init(&node->wanting);
 	nic_list_init(&node->flows);
 	node->conn = NULL;
@@ -72,7 +72,7 @@ void bcl_nic_node_free(struct bcl_card *card, struct nic_node *node)
 	node->used = 0;
 	node->life++;
 	node->lost = BCL_ERR_CANCELLED;
-	node->hashed = card->free_node;
+	node->hashed = card->free_node - (index + 1);
 	card->free_node = index;
 }
 

@@ -104,7 +104,9 @@ struct nic_node {
 	struct nic_conn *conn;	    /* in use or being made, or NULL */
 	struct nic_conn *candidate; /* answered, replaces conn when proved */
 	uint64_t card;
-	uint32_t hashed;   /* 1 + the next with the same hash */
+	/* 1 + the next with the same hash; of a free one, how many places
+	 * behind the next place the next free one is */
+	uint32_t hashed;
 	uint32_t messages; /* not finished */
 	uint32_t life;	   /* raised by each loss; of the index, not the node */
 	uint8_t used;

@@ -556,7 +556,7 @@ static void open_card(struct world *world, unsigned index)
 			      config->ports * WORLD_CHANNELS);
 	card->arena = aligned_alloc(64, (size + 63) & ~63u);
 	assert(card->arena);
-	memset(card->arena, 0xa5, size);
+	memset(card->arena, 0, size);
 	card->card =
 		bcl_card_open(card->arena, size, &with, card, &card->config);
 	assert(card->card);

@@ -688,6 +688,41 @@ START_TEST(eviction_loses_nothing)
 }
 END_TEST
 
+static uint64_t no_chance(void *host)
+{
+	(void)host;
+	return 1;
+}
+
+/* A card that may know many nodes takes memory for those that it knows. */
+START_TEST(unknown_nodes_are_not_touched)
+{
+	enum {
+		MANY = 100000
+	};
+	struct world_config small = { .seed = 1 };
+	struct world *world = world_new(&small);
+	struct bcl_card_config config = world->card[0].config;
+	uint32_t size, i, touched = 0;
+	const struct bcl_hal hal = { .size = sizeof(hal),
+				     .features = BCL_HAL_GATHER,
+				     .random = no_chance };
+	uint8_t *arena;
+
+	config.max_nodes = MANY;
+	size = bcl_card_arena(&config, 1, 1, 0);
+	arena = aligned_alloc(64, (size + 63) & ~63u);
+	ck_assert_ptr_nonnull(arena);
+	memset(arena, 0, size);
+	ck_assert_ptr_nonnull(bcl_card_open(arena, size, &hal, NULL, &config));
+	for (i = 0; i < size; i++)
+		touched += arena[i] != 0;
+	ck_assert_uint_lt(touched, MANY);
+	free(arena);
+	world_free(world);
+}
+END_TEST
+
 START_TEST(wrong_configuration)
 {
 	struct world_config config = { .seed = 1 };
@@ -741,6 +776,7 @@ int main(void)
 			    (int)world_seeds(4));
 	tcase_add_loop_test(tcase, eviction_loses_nothing, 0,
 			    (int)world_seeds(10));
+	tcase_add_test(tcase, unknown_nodes_are_not_touched);
 	tcase_add_test(tcase, wrong_configuration);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
