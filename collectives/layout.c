@@ -3,78 +3,92 @@
 
 #include <stdlib.h>
 
-struct place {
+/* Hosts that were seen, in a table of a power of two, half empty at least. */
+struct seen {
 	uint64_t host;
-	uint32_t rank;
-	uint32_t lowest; /* the lowest rank on this host */
+	uint32_t node; /* 1 + its number; 0: nothing here */
 };
 
-static int by_host(const void *a, const void *b)
+static uint32_t table_size(unsigned size)
 {
-	const struct place *x = a, *y = b;
+	uint32_t n = 2;
 
-	if (x->host != y->host)
-		return x->host < y->host ? -1 : 1;
-	return x->rank < y->rank ? -1 : x->rank > y->rank;
+	while (n < 2 * (uint64_t)size)
+		n *= 2;
+	return n;
 }
 
-static int by_lowest(const void *a, const void *b)
+/* The host's place, or where it belongs. */
+static struct seen *find(struct seen *table, uint32_t n, uint64_t host)
 {
-	const struct place *x = a, *y = b;
+	/* hosts are hashes, or small numbers */
+	uint32_t i = (uint32_t)(host ^ host >> 32) & (n - 1);
 
-	if (x->lowest != y->lowest)
-		return x->lowest < y->lowest ? -1 : 1;
-	return x->rank < y->rank ? -1 : x->rank > y->rank;
+	while (table[i].node && table[i].host != host)
+		i = (i + 1) & (n - 1);
+	return &table[i];
 }
 
-static void number_nodes(struct bcl_layout *layout, const struct place *places)
+/* Nodes have the order of their lowest ranks; first[node + 1] counts. */
+static void number_nodes(struct bcl_layout *layout, const uint64_t *hosts,
+			 struct seen *table, uint32_t n)
 {
-	unsigned i, size = layout->size;
+	unsigned i;
 
-	layout->contiguous = true;
-	for (i = 0; i < size; i++) {
-		unsigned rank = places[i].rank;
+	for (i = 0; i < layout->size; i++) {
+		struct seen *seen = find(table, n, hosts[i]);
 
-		if (i == 0 || places[i].lowest != places[i - 1].lowest)
-			layout->first[layout->nnodes++] = i;
-		layout->order[i] = rank;
-		layout->place[rank] = i;
-		layout->node[rank] = layout->nnodes - 1;
-		layout->contiguous &= rank == i;
+		if (!seen->node) {
+			*seen = (struct seen){ hosts[i], ++layout->nnodes };
+			layout->first[layout->nnodes] = 0;
+		}
+		layout->node[i] = seen->node - 1;
+		layout->first[seen->node]++;
 	}
-	layout->first[layout->nnodes] = size;
+}
+
+static void order_ranks(struct bcl_layout *layout)
+{
+	unsigned i;
+
+	layout->first[0] = 0;
+	for (i = 0; i < layout->nnodes; i++)
+		layout->first[i + 1] += layout->first[i];
+	/* each node's beginning moves on with its ranks, and back */
+	layout->contiguous = true;
+	for (i = 0; i < layout->size; i++) {
+		unsigned place = layout->first[layout->node[i]]++;
+
+		layout->order[place] = i;
+		layout->place[i] = place;
+		layout->contiguous &= place == i;
+	}
+	for (i = layout->nnodes; i > 0; i--)
+		layout->first[i] = layout->first[i - 1];
+	layout->first[0] = 0;
 }
 
 enum bcl_status bcl_layout_init(struct bcl_layout *layout,
 				const uint64_t *hosts, unsigned size)
 {
-	struct place *places = malloc(size * sizeof(*places));
-	unsigned i;
+	uint32_t n = table_size(size);
+	struct seen *table = calloc(n, sizeof(*table));
 
 	*layout = (struct bcl_layout){
 		.size = size,
 		.node = malloc((4 * (size_t)size + 1) * sizeof(uint32_t)),
 	};
-	if (!places || !layout->node) {
-		free(places);
+	if (!table || !layout->node) {
+		free(table);
 		bcl_layout_fini(layout);
 		return BCL_ERR_NOMEM;
 	}
 	layout->order = layout->node + size;
 	layout->place = layout->order + size;
 	layout->first = layout->place + size;
-
-	for (i = 0; i < size; i++)
-		places[i] = (struct place){ .host = hosts[i], .rank = i };
-	qsort(places, size, sizeof(*places), by_host);
-	for (i = 0; i < size; i++) {
-		bool same = i && places[i].host == places[i - 1].host;
-
-		places[i].lowest = same ? places[i - 1].lowest : places[i].rank;
-	}
-	qsort(places, size, sizeof(*places), by_lowest);
-	number_nodes(layout, places);
-	free(places);
+	number_nodes(layout, hosts, table, n);
+	order_ranks(layout);
+	free(table);
 	return BCL_OK;
 }
 
