@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "sim/inject.h"
@@ -337,6 +338,20 @@ static void print_all(const struct settings *settings, const struct run *run)
 	fflush(stdout);
 }
 
+/* What the simulation took: apart, since it is not the same every time. */
+static void print_effort(const struct run *run)
+{
+	const struct sim_cluster *cluster = &run->cluster;
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	fprintf(stderr,
+		"bcl-sim: %ld KB of memory per rank, %.1f s of the processor\n",
+		usage.ru_maxrss / ((long)cluster->nodes * cluster->ranks),
+		(double)usage.ru_utime.tv_sec +
+			(double)usage.ru_utime.tv_usec * 1e-6);
+}
+
 static int plot(const struct settings *settings)
 {
 	char title[256];
@@ -412,6 +427,7 @@ static int simulate(struct settings *settings, struct run *run)
 				   sim_job_befalls, run->job);
 	run_job(settings, run);
 	print_all(settings, run);
+	print_effort(run);
 	failed = judge(settings, run) || plot(settings);
 	if (!is_whole(settings, run))
 		exit(1); /* what ranks have left behind may be in the way */
@@ -432,8 +448,8 @@ int main(int argc, char **argv)
 	struct run run = { 0 };
 	int option, failed;
 
-	while ((option = getopt_long(argc, argv, "n:k:a:r:s:l:b:f:t:p:h", options,
-				     NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "n:k:a:r:s:l:b:f:t:p:h",
+				     options, NULL)) != -1) {
 		if (option == 'h')
 			return usage(stdout);
 		if (!take_option(&settings, option))
