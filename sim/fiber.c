@@ -19,6 +19,17 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
+#if defined(__SANITIZE_ADDRESS__)
+#define FIBER_ASAN
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FIBER_ASAN
+#endif
+#endif
+#ifdef FIBER_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
 enum {
 	GUARD = 4096,
 };
@@ -70,6 +81,10 @@ void sim_fiber_free(struct sim_fiber *fiber)
 {
 #ifdef FIBER_TSAN
 	__tsan_destroy_fiber(fiber->tsan);
+#endif
+#ifdef FIBER_ASAN
+	/* What it was about has left its marks there. */
+	__asan_unpoison_memory_region(fiber->memory, fiber->size);
 #endif
 	munmap(fiber->memory, fiber->size);
 	free(fiber);

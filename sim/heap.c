@@ -30,10 +30,11 @@ void *sim_heap_take(struct sim_heap *heap, size_t align, size_t size)
 
 void sim_heap_give(void *memory)
 {
-	struct sim_piece *piece = (struct sim_piece *)memory - 1;
+	struct sim_piece *piece;
 
 	if (!memory)
 		return;
+	piece = (struct sim_piece *)memory - 1;
 	*piece->place = piece->next;
 	if (piece->next)
 		piece->next->place = piece->place;
