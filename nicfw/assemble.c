@@ -337,6 +337,8 @@ static enum bcl_verdict open_message(struct bcl_card *card,
 /*
  * Room for one more? What is held waits for others, so it must leave room
  * for them; what is whole and may be delivered at once always finds some.
+ * What is held comes again until it has room; another is refused, for its
+ * frames, coming again and again, would keep those back that make room.
  */
 static int room(const struct bcl_card *card, const struct nic_conn *conn,
 		int held, int whole)
@@ -384,7 +386,8 @@ static enum nic_accept open_inbound(struct bcl_card *card,
 	uint32_t prev = ordered(segment->op) ? bcl_get32(segment->prev) : 0;
 	int whole = bcl_get32(segment->total) == bcl_get16(segment->length);
 	enum bcl_verdict verdict = BCL_VERDICT_DELIVERED;
-	struct nic_inbound *inbound;
+	struct nic_inbound *inbound = NULL;
+	int held;
 
 	*opened = NULL;
 	if (prev) {
@@ -397,12 +400,17 @@ static enum nic_accept open_inbound(struct bcl_card *card,
 		refuse(card, conn, msg, BCL_VERDICT_REFUSED);
 		return NIC_ACCEPTED;
 	}
-	inbound = room(card, conn, verdict == BCL_VERDICT_UNKNOWN, whole)
-			  ? make(card, conn, segment)
-			  : NULL;
-	if (!inbound)
+	held = verdict == BCL_VERDICT_UNKNOWN;
+	if (room(card, conn, held, whole))
+		inbound = make(card, conn, segment);
+	if (!inbound && held)
 		return NIC_NO_ROOM;
-	inbound->held = verdict == BCL_VERDICT_UNKNOWN;
+	if (!inbound) {
+		nic_count(card, refused_room);
+		refuse(card, conn, msg, BCL_VERDICT_REFUSED);
+		return NIC_ACCEPTED;
+	}
+	inbound->held = (uint8_t)held;
 	verdict = open_message(card, conn, inbound);
 	if (verdict != BCL_VERDICT_UNKNOWN) {
 		if (inbound->held)

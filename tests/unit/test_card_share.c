@@ -333,6 +333,48 @@ START_TEST(ports_take_turns)
 }
 END_TEST
 
+/*
+ * More long messages than the other card has memory to put together at a time:
+ * what it has no room for must not keep those back that would make it.
+ */
+START_TEST(more_than_are_put_together)
+{
+	enum { SENDERS = 7 };
+	struct world_config config = { .seed = 1,
+				       .cards = 1 + SENDERS,
+				       .messages = 16,
+				       .pending = _i % 2,
+				       .drop = _i / 2 * 10 };
+	struct world *world = world_new(&config);
+	struct world_port *ports[SENDERS][WORLD_PORTS];
+	uint32_t length = 100000, to = world_sink(world, 0, 2, length);
+	struct bcl_completion entry;
+	unsigned done = 0;
+
+	world_port_open(world, 0, 2);
+	for (unsigned i = 0; i < SENDERS * WORLD_PORTS; i++) {
+		unsigned card = 1 + i % SENDERS;
+		uint16_t number = (uint16_t)(1 + i / SENDERS);
+		uint32_t node = world_connect(world, card, 0), from;
+		struct world_port *port;
+
+		port = world_port_open(world, card, number);
+		from = world_sink(world, card, number, length);
+		ports[i % SENDERS][i / SENDERS] = port;
+		world_submit(port, put(port, node, from, to, length));
+	}
+	world_run_for(world, 60 * SECOND);
+	for (unsigned i = 0; i < SENDERS * WORLD_PORTS; i++)
+		while (world_sent(ports[i % SENDERS][i / SENDERS], &entry)) {
+			ck_assert_int_eq(entry.status, BCL_OK);
+			done++;
+		}
+	ck_assert_uint_eq(done, SENDERS * WORLD_PORTS);
+	ck_assert_uint_gt(world_counter(world, 0, BCL_CARD_refused_room), 0);
+	world_free(world);
+}
+END_TEST
+
 static unsigned nth;
 
 static bool lose_each_100th(struct world *world, struct world_frame *frame)
@@ -460,6 +502,7 @@ int main(void)
 	tcase_add_loop_test(tcase, long_ones_go_in_bursts, 0, 2);
 	tcase_add_loop_test(tcase, bulk_delays_nobody, 0, (int)world_seeds(6));
 	tcase_add_loop_test(tcase, ports_take_turns, 0, 2);
+	tcase_add_loop_test(tcase, more_than_are_put_together, 0, 4);
 	tcase_add_test(tcase, selective);
 	tcase_add_test(tcase, window_is_kept);
 	tcase_add_test(tcase, expected);
