@@ -39,11 +39,12 @@ static enum bcl_status map_file(const struct bcl_env *env, int fd,
 		{ head + ring, ring }, { areas_offset(slots), AREAS_SIZE },
 	};
 	uint8_t *base = env->shm_host->map(env->world, fd, parts, 6, true);
-	uint8_t *areas = base + head + 4 * ring;
+	uint8_t *areas;
 	unsigned side;
 
 	if (!base)
 		return BCL_ERR_NOMEM;
+	areas = base + head + 4 * ring;
 	segment->head = (struct bcl_segment_head *)base;
 	for (side = 0; side < 2; side++) {
 		segment->ring[side] =
