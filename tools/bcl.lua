@@ -5,6 +5,10 @@
 -- And of what hosts ask of their cards and get (transport/wire/record.h), which
 -- only BCL_TRACE tells: bcl_host.kind == 8 && bcl_host.port == 1.
 
+-- The system chooses the ports, now and then one that another protocol is known
+-- for: what the frames say comes first.
+set_preference("udp.try_heuristic_first", true)
+
 local MAGIC, VERSION, ETHERTYPE = 0xbc13, 1, 0x88b5
 local HEADER, SEGMENT, SMALLEST = 40, 40, 80
 local PCRC, ASK = 0x80, 0x40

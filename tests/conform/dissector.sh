@@ -68,6 +68,16 @@ cluster run -r true >/dev/null 2>&1 || {
 	exit 0
 }
 
+# From a port that is known for another protocol.
+# shellcheck disable=SC2016 # for the node
+traced known cluster run -r -n 1 cluster on 0 bash -c \
+	'echo 44818 44819 >/proc/sys/net/ipv4/ip_local_port_range && "$@"' \
+	- "$talk" 20 lo lo
+for trace in "$scratch"/known-*; do
+	expect 'known port' "$(count "$trace" 'udp.port == 44818') > 0"
+	expect 'frames' "$(count "$trace" 'bcl || bcl_host') == $(count "$trace" frame)"
+done
+
 export BCL_RAILS=packet
 traced ring cluster run -r cluster mpiexec 1 "$job" +packet.received
 for trace in "$scratch"/ring-*; do
