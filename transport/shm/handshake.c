@@ -77,7 +77,12 @@ void bcl_handshake_call(struct bcl_connection *c)
 	g = bcl_greeting_make(c, BCL_GREETING_HELLO);
 	if (context->config.attach)
 		g.flags |= BCL_GREETING_ATTACH;
-	if (!send_greeting(c, &g, 0) || !bcl_connection_watch(c, c->socket)) {
+	if (!send_greeting(c, &g, 0)) {
+		bcl_connection_fail(c, BCL_ERR_UNREACHABLE,
+				    "shared memory: it hung up");
+		return;
+	}
+	if (!bcl_connection_watch(c, c->socket)) {
 		bcl_connection_fail(c, BCL_ERR_SYSTEM,
 				    "shared memory: no descriptor left");
 		return;
