@@ -44,12 +44,23 @@ struct bcl_boot_kind {
 	enum bcl_status (*fence)(struct bcl_boot *boot);
 };
 
+/* A space that takes short texts: of kinds whose values go there in pieces. */
+struct bcl_pieces {
+	size_t text_max; /* characters of a text */
+	enum bcl_status (*put)(struct bcl_boot *boot, const char *key,
+			       const char *text);
+	/* A text of text_max characters at the most and its end; EMPTY. */
+	enum bcl_status (*get)(struct bcl_boot *boot, const char *key,
+			       char *text);
+};
+
 struct bcl_boot {
 	const struct bcl_boot_kind *kind;
 	unsigned rank, size;
 	unsigned local_ranks; /* of the job, on this host; 0: not known */
 	struct bcl_config config;
-	void *state; /* the kind's */
+	struct bcl_pieces pieces; /* pieces.h */
+	void *state;		  /* the kind's */
 };
 
 extern const struct bcl_boot_kind bcl_boot_pmi;

@@ -1,69 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /* The space of keys and values that a program lends (bcl/boot.h). */
-#include <string.h>
-
 #include "transport/boot/pieces.h"
 #include "transport/env/env.h"
-
-struct lent {
-	struct bcl_boot_space space;
-	struct bcl_pieces pieces;
-};
 
 static enum bcl_status put_text(struct bcl_boot *boot, const char *key,
 				const char *text)
 {
-	const struct lent *lent = boot->state;
+	const struct bcl_boot_space *space = boot->state;
 
-	return lent->space.put(lent->space.arg, key, text);
+	return space->put(space->arg, key, text);
 }
 
 static enum bcl_status get_text(struct bcl_boot *boot, const char *key,
 				char *text)
 {
-	const struct lent *lent = boot->state;
+	const struct bcl_boot_space *space = boot->state;
 
-	return lent->space.get(lent->space.arg, key, text,
-			       lent->pieces.text_max + 1);
+	return space->get(space->arg, key, text, boot->pieces.text_max + 1);
 }
 
 static void lent_close(struct bcl_boot *boot)
 {
 	const struct bcl_env *env = boot->config.env;
 
-	env->release(env->world, boot->state, sizeof(struct lent));
-}
-
-static enum bcl_status lent_put(struct bcl_boot *boot, const char *name,
-				const void *value, size_t length)
-{
-	const struct lent *lent = boot->state;
-
-	return bcl_pieces_put(boot, &lent->pieces, name, value, length);
-}
-
-static enum bcl_status lent_get(struct bcl_boot *boot, unsigned rank,
-				const char *name, void *value, size_t size,
-				size_t *length)
-{
-	const struct lent *lent = boot->state;
-
-	return bcl_pieces_get(boot, &lent->pieces, rank, name, value, size,
-			      length);
+	env->release(env->world, boot->state, sizeof(struct bcl_boot_space));
 }
 
 static enum bcl_status lent_fence(struct bcl_boot *boot)
 {
-	const struct lent *lent = boot->state;
+	const struct bcl_boot_space *space = boot->state;
 
-	return lent->space.fence(lent->space.arg);
+	return space->fence(space->arg);
 }
 
 static const struct bcl_boot_kind kind = {
 	.name = "lent",
 	.close = lent_close,
-	.put = lent_put,
-	.get = lent_get,
+	.put = bcl_pieces_put,
+	.get = bcl_pieces_get,
 	.fence = lent_fence,
 };
 
@@ -71,20 +45,19 @@ static enum bcl_status open_lent(struct bcl_boot *boot,
 				 const struct bcl_boot_space *space)
 {
 	const struct bcl_env *env = boot->config.env;
-	struct lent *lent = env->allocate(env->world, sizeof(*lent));
+	const struct bcl_pieces pieces = { space->value_max, put_text,
+					   get_text };
+	struct bcl_boot_space *own = env->allocate(env->world, sizeof(*own));
 
-	if (!lent)
+	if (!own)
 		return BCL_ERR_NOMEM;
-	lent->space = *space;
-	lent->pieces = (struct bcl_pieces){ .put = put_text, .get = get_text };
-	lent->pieces.text_max = space->value_max < BCL_PIECE_TEXT_MAX
-					? space->value_max & ~(size_t)1
-					: BCL_PIECE_TEXT_MAX;
+	*own = *space;
+	bcl_pieces_open(boot, &pieces);
 	boot->kind = &kind;
 	boot->rank = space->rank;
 	boot->size = space->size;
 	boot->local_ranks = space->local_ranks;
-	boot->state = lent;
+	boot->state = own;
 	return BCL_OK;
 }
 

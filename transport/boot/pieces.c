@@ -48,8 +48,15 @@ static void name_piece(char key[BCL_PIECE_KEY_MAX], const char *name,
 	snprintf(key, BCL_PIECE_KEY_MAX, "%s-%u-%u", name, rank, piece);
 }
 
-enum bcl_status bcl_pieces_put(struct bcl_boot *boot,
-			       const struct bcl_pieces *space, const char *name,
+void bcl_pieces_open(struct bcl_boot *boot, const struct bcl_pieces *space)
+{
+	boot->pieces = *space;
+	if (boot->pieces.text_max > BCL_PIECE_TEXT_MAX)
+		boot->pieces.text_max = BCL_PIECE_TEXT_MAX;
+	boot->pieces.text_max &= ~(size_t)1;
+}
+
+enum bcl_status bcl_pieces_put(struct bcl_boot *boot, const char *name,
 			       const void *value, size_t length)
 {
 	const uint8_t *p = value, *end = p + length;
@@ -61,7 +68,7 @@ enum bcl_status bcl_pieces_put(struct bcl_boot *boot,
 	used = (size_t)snprintf(text, sizeof(text), "%0*zx", LENGTH_DIGITS,
 				length);
 	do {
-		size_t n = (space->text_max - used) / 2;
+		size_t n = (boot->pieces.text_max - used) / 2;
 
 		if (n > (size_t)(end - p))
 			n = (size_t)(end - p);
@@ -69,7 +76,7 @@ enum bcl_status bcl_pieces_put(struct bcl_boot *boot,
 		p += n;
 		used = 0;
 		name_piece(key, name, boot->rank, piece++);
-		status = space->put(boot, key, text);
+		status = boot->pieces.put(boot, key, text);
 	} while (!status && p < end);
 	return status;
 }
@@ -82,8 +89,7 @@ static enum bcl_status damaged(const struct bcl_boot *boot, const char *key,
 	return BCL_ERR_BOOT;
 }
 
-enum bcl_status bcl_pieces_get(struct bcl_boot *boot,
-			       const struct bcl_pieces *space, unsigned rank,
+enum bcl_status bcl_pieces_get(struct bcl_boot *boot, unsigned rank,
 			       const char *name, void *value, size_t size,
 			       size_t *result)
 {
@@ -97,7 +103,7 @@ enum bcl_status bcl_pieces_get(struct bcl_boot *boot,
 		size_t n;
 
 		name_piece(key, name, rank, piece);
-		status = space->get(boot, key, text);
+		status = boot->pieces.get(boot, key, text);
 		if (status == BCL_ERR_EMPTY && piece)
 			return damaged(boot, key, "it is not there");
 		if (status)

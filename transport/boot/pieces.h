@@ -15,21 +15,13 @@ enum {
 	BCL_PIECE_TEXT_MAX = 2048, /* and what is made use of */
 };
 
-struct bcl_pieces {
-	size_t text_max; /* characters of a text */
-	enum bcl_status (*put)(struct bcl_boot *boot, const char *key,
-			       const char *text);
-	/* A text of text_max characters at the most and its end; EMPTY. */
-	enum bcl_status (*get)(struct bcl_boot *boot, const char *key,
-			       char *text);
-};
+/* The space of this boot; of longer texts no use is made. */
+void bcl_pieces_open(struct bcl_boot *boot, const struct bcl_pieces *space);
 
-/* As the functions of a bcl_boot_kind; BOOT: what is there is no such value. */
-enum bcl_status bcl_pieces_put(struct bcl_boot *boot,
-			       const struct bcl_pieces *space, const char *name,
+/* put and get of a bcl_boot_kind. BOOT: what is there is no such value. */
+enum bcl_status bcl_pieces_put(struct bcl_boot *boot, const char *name,
 			       const void *value, size_t length);
-enum bcl_status bcl_pieces_get(struct bcl_boot *boot,
-			       const struct bcl_pieces *space, unsigned rank,
+enum bcl_status bcl_pieces_get(struct bcl_boot *boot, unsigned rank,
 			       const char *name, void *value, size_t size,
 			       size_t *length);
 

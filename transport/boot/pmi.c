@@ -24,7 +24,6 @@ enum {
 
 struct pmi {
 	int fd;
-	struct bcl_pieces pieces;
 	char space[SPACE_NAME];
 	char line[LINE];   /* the answer */
 	char buffer[LINE]; /* received, not yet part of it */
@@ -177,7 +176,7 @@ static enum bcl_status get_text(struct bcl_boot *boot, const char *key,
 	value = field(pmi, "value", &length);
 	if (!value || !field_is(pmi, "rc", "0"))
 		return BCL_ERR_EMPTY;
-	if (length > pmi->pieces.text_max)
+	if (length > boot->pieces.text_max)
 		return complain(boot, "a value is too long", pmi->line);
 	memcpy(text, value, length);
 	text[length] = 0;
@@ -273,6 +272,7 @@ static enum bcl_status find_launcher(struct bcl_boot *boot)
 static enum bcl_status join(struct bcl_boot *boot)
 {
 	struct pmi *pmi = boot->state;
+	struct bcl_pieces pieces = { .put = put_text, .get = get_text };
 	enum bcl_status status = find_launcher(boot);
 	unsigned length_max;
 	size_t length;
@@ -293,10 +293,8 @@ static enum bcl_status join(struct bcl_boot *boot)
 	if (!field_number(pmi, "vallen_max", &length_max) ||
 	    length_max <= BCL_PIECE_TEXT_MIN)
 		return complain(boot, "no room for values", pmi->line);
-	pmi->pieces = (struct bcl_pieces){ .put = put_text, .get = get_text };
-	pmi->pieces.text_max = length_max <= BCL_PIECE_TEXT_MAX
-				       ? (length_max - 1) & ~1u
-				       : BCL_PIECE_TEXT_MAX;
+	pieces.text_max = length_max - 1;
+	bcl_pieces_open(boot, &pieces);
 	status = ask(boot, "my_kvsname", "cmd=get_my_kvsname\n");
 	if (status)
 		return status;
@@ -340,24 +338,6 @@ static enum bcl_status pmi_open(struct bcl_boot *boot, const char *argument)
 	return status;
 }
 
-static enum bcl_status pmi_put(struct bcl_boot *boot, const char *name,
-			       const void *value, size_t length)
-{
-	const struct pmi *pmi = boot->state;
-
-	return bcl_pieces_put(boot, &pmi->pieces, name, value, length);
-}
-
-static enum bcl_status pmi_get(struct bcl_boot *boot, unsigned rank,
-			       const char *name, void *value, size_t size,
-			       size_t *length)
-{
-	const struct pmi *pmi = boot->state;
-
-	return bcl_pieces_get(boot, &pmi->pieces, rank, name, value, size,
-			      length);
-}
-
 static enum bcl_status pmi_fence(struct bcl_boot *boot)
 {
 	return ask(boot, "barrier_out", "cmd=barrier_in\n");
@@ -367,7 +347,7 @@ const struct bcl_boot_kind bcl_boot_pmi = {
 	.name = "pmi",
 	.open = pmi_open,
 	.close = pmi_close,
-	.put = pmi_put,
-	.get = pmi_get,
+	.put = bcl_pieces_put,
+	.get = bcl_pieces_get,
 	.fence = pmi_fence,
 };
