@@ -147,62 +147,62 @@ static enum bcl_status try_packet(struct bcl_adi_peer *peer, unsigned type,
 	return status;
 }
 
-/* To which peer a packet goes, and how long it is; or why it does not. */
-static enum bcl_status
-address_packet(struct bcl_adi *adi, struct bcl_peer *handle, unsigned type,
-	       size_t header_length, const struct iovec *iov, unsigned niov,
-	       struct bcl_adi_peer **peer, size_t *length)
+/* What has a cookie is queued. Else AGAIN if it cannot leave at once, unless it
+ * may go `later`: then that is queued, too. */
+static enum bcl_status send_packet(struct bcl_adi *adi, struct bcl_peer *handle,
+				   unsigned type, const void *header,
+				   size_t header_length,
+				   const struct iovec *iov, unsigned niov,
+				   uint64_t cookie, bool later)
 {
+	struct bcl_adi_peer *peer;
+	enum bcl_status status = BCL_ERR_AGAIN;
+	size_t length;
+
 	if (type >= BCL_PACKET_TYPES || header_length > BCL_MESSAGE_MAX ||
-	    !bcl_adi_iov_length(iov, niov, length) ||
-	    *length > BCL_MESSAGE_MAX - header_length)
+	    !bcl_adi_iov_length(iov, niov, &length) ||
+	    length > BCL_MESSAGE_MAX - header_length)
 		return BCL_ERR_ARG;
-	*length += header_length;
-	*peer = bcl_adi_peer_of(adi, handle);
-	return *peer ? (*peer)->lost : BCL_ERR_NOMEM;
+	peer = bcl_adi_peer_of(adi, handle);
+	if (!peer)
+		return BCL_ERR_NOMEM;
+	if (peer->lost)
+		return peer->lost;
+	if (!cookie)
+		status = try_packet(peer, type, header, header_length, iov,
+				    niov);
+	if (status == BCL_ERR_AGAIN && later)
+		status = queue_packet(adi, peer, type, header, header_length,
+				      iov, niov, header_length + length,
+				      cookie);
+	return status;
 }
 
-enum bcl_status bcl_adi_packet_try(struct bcl_adi *adi, struct bcl_peer *handle,
+enum bcl_status bcl_adi_packet_try(struct bcl_adi *adi, struct bcl_peer *peer,
 				   unsigned type, const void *header,
 				   size_t header_length,
 				   const struct iovec *iov, unsigned niov)
 {
-	struct bcl_adi_peer *peer;
 	enum bcl_status status;
-	size_t length;
 
 	bcl_adi_enter(adi);
-	status = address_packet(adi, handle, type, header_length, iov, niov,
-				&peer, &length);
-	if (!status)
-		status = try_packet(peer, type, header, header_length, iov,
-				    niov);
+	status = send_packet(adi, peer, type, header, header_length, iov, niov,
+			     0, false);
 	bcl_adi_leave(adi);
 	return status;
 }
 
-enum bcl_status bcl_adi_packet_send(struct bcl_adi *adi,
-				    struct bcl_peer *handle, unsigned type,
-				    const void *header, size_t header_length,
+enum bcl_status bcl_adi_packet_send(struct bcl_adi *adi, struct bcl_peer *peer,
+				    unsigned type, const void *header,
+				    size_t header_length,
 				    const struct iovec *iov, unsigned niov,
 				    uint64_t cookie)
 {
-	struct bcl_adi_peer *peer;
 	enum bcl_status status;
-	size_t length;
 
 	bcl_adi_enter(adi);
-	status = address_packet(adi, handle, type, header_length, iov, niov,
-				&peer, &length);
-	if (!status) {
-		status = cookie ? BCL_ERR_AGAIN
-				: try_packet(peer, type, header, header_length,
-					     iov, niov);
-		if (status == BCL_ERR_AGAIN)
-			status = queue_packet(adi, peer, type, header,
-					      header_length, iov, niov, length,
-					      cookie);
-	}
+	status = send_packet(adi, peer, type, header, header_length, iov, niov,
+			     cookie, true);
 	bcl_adi_leave(adi);
 	return status;
 }
