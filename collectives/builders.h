@@ -22,6 +22,20 @@ static inline unsigned bcl_log2_up(unsigned n)
 	return n > 1 ? 32 - __builtin_clz(n - 1) : 0;
 }
 
+/* ---- rounds that overlap ---------------------------------------------------
+ * What comes in a round has a lane of its own; what came BCL_ROUND_LAG rounds
+ * before must be there before anything is sent. */
+
+enum {
+	BCL_ROUND_LAG = 2,
+	BCL_ROUND_LANES = 4, /* from lane 1 on */
+};
+
+static inline unsigned bcl_round_lane(unsigned round)
+{
+	return 1 + round % BCL_ROUND_LANES;
+}
+
 /* ---- inside.c: the own node, by its segment if it has one ----------------
  * root is a rank on this node. */
 

@@ -8,11 +8,6 @@
  */
 #include "collectives/builders.h"
 
-enum {
-	LAG = 2,   /* rounds */
-	LANES = 4, /* of those on their way, from lane 1 on */
-};
-
 struct pairs {
 	struct bcl_schedule *schedule;
 	const struct bcl_group *group;
@@ -21,11 +16,6 @@ struct pairs {
 	unsigned char *receive;
 	size_t length;
 };
-
-static unsigned lane_of(unsigned k)
-{
-	return 1 + k % LANES;
-}
 
 static size_t place_of(const struct pairs *pairs, unsigned rank, unsigned k)
 {
@@ -38,7 +28,7 @@ static void post(const struct pairs *pairs, unsigned k)
 	unsigned n = group->size;
 	unsigned from = bcl_group_rank(group, (group->me + n - k) % n);
 
-	bcl_step_lane(pairs->schedule, lane_of(k));
+	bcl_step_lane(pairs->schedule, bcl_round_lane(k));
 	bcl_step_receive(pairs->schedule, from,
 			 pairs->receive + place_of(pairs, from, k),
 			 pairs->length);
@@ -53,15 +43,16 @@ void bcl_build_pairs(struct bcl_schedule *schedule,
 				     send,     receive, length };
 	unsigned n = group->size, k;
 
-	for (k = 1; k < n && k < LAG; k++)
+	for (k = 1; k < n && k < BCL_ROUND_LAG; k++)
 		post(&pairs, k);
 	for (k = 1; k < n; k++) {
 		unsigned to = bcl_group_rank(group, (group->me + k) % n);
 
-		if (k + LAG - 1 < n)
-			post(&pairs, k + LAG - 1);
-		if (k > LAG)
-			bcl_step_await(schedule, lane_of(k - LAG));
+		if (k + BCL_ROUND_LAG - 1 < n)
+			post(&pairs, k + BCL_ROUND_LAG - 1);
+		if (k > BCL_ROUND_LAG)
+			bcl_step_await(schedule,
+				       bcl_round_lane(k - BCL_ROUND_LAG));
 		bcl_step_send(schedule, to, send + place_of(&pairs, to, k),
 			      length);
 	}

@@ -12,11 +12,6 @@
 #include "collectives/builders.h"
 #include "collectives/circulant.h"
 
-enum {
-	LAG = 2,   /* rounds */
-	LANES = 4, /* of those on their way, from lane 1 on */
-};
-
 struct pipeline {
 	struct bcl_schedule *schedule;
 	unsigned root;	/* rank that speaks for the own node */
@@ -91,15 +86,9 @@ static void receive(const struct pipeline *pipeline, unsigned member,
 				 length_of(pipeline, i));
 }
 
-/* The lane of what comes in a round. */
-static unsigned lane_of(unsigned i)
-{
-	return 1 + i % LANES;
-}
-
 static void await(const struct pipeline *pipeline, unsigned i)
 {
-	bcl_step_await(pipeline->schedule, lane_of(i));
+	bcl_step_await(pipeline->schedule, bcl_round_lane(i));
 }
 
 /* ---- broadcast ----------------------------------------------------------- */
@@ -126,7 +115,7 @@ static void post(const struct pipeline *pipeline, unsigned char *vector,
 	if (i >= pipeline->plan.rounds)
 		return;
 	round = bcl_circulant_round(&pipeline->plan, i);
-	bcl_step_lane(pipeline->schedule, lane_of(i));
+	bcl_step_lane(pipeline->schedule, bcl_round_lane(i));
 	if (pipeline->plan.me)
 		receive(pipeline, round.from, vector, round.receive);
 	else
@@ -145,8 +134,8 @@ static void broadcast_round(const struct pipeline *pipeline,
 	if (!i)
 		post(pipeline, vector, i);
 	post(pipeline, vector, i + 1);
-	if (i >= LAG)
-		await(pipeline, i - LAG);
+	if (i >= BCL_ROUND_LAG)
+		await(pipeline, i - BCL_ROUND_LAG);
 	if (i && pipeline->plan.me && round.send != BCL_CIRCULANT_NONE &&
 	    round.send == bcl_circulant_round(&pipeline->plan, i - 1).receive)
 		await(pipeline, i - 1);
@@ -165,16 +154,17 @@ void bcl_build_broadcast_pipeline(struct bcl_schedule *schedule,
 
 	init(&pipeline, schedule, call, piece, 1);
 	rounds = pipeline.plan.rounds;
-	for (i = 0; i < rounds + LAG; i++) {
+	for (i = 0; i < rounds + BCL_ROUND_LAG; i++) {
 		if (pipeline.speaks && i < rounds)
 			broadcast_round(&pipeline, vector, i);
 		else if (pipeline.speaks)
-			await(&pipeline, i - LAG);
+			await(&pipeline, i - BCL_ROUND_LAG);
 		if (!pipeline.plan.me && i < pipeline.plan.pieces)
 			pass_on(&pipeline, vector, (int)i);
-		if (pipeline.plan.me && i >= LAG)
+		if (pipeline.plan.me && i >= BCL_ROUND_LAG)
 			pass_on(&pipeline, vector,
-				bcl_circulant_round(&pipeline.plan, i - LAG)
+				bcl_circulant_round(&pipeline.plan,
+						    i - BCL_ROUND_LAG)
 					.receive);
 	}
 	if (bcl_inside_pipelines(schedule->team, NULL))
@@ -187,9 +177,9 @@ void bcl_build_broadcast_pipeline(struct bcl_schedule *schedule,
 
 struct sum {
 	const struct bcl_call *call;
-	unsigned char *vector;			 /* of those who speak */
-	unsigned char *arrived[LAG + 1];	 /* in the last rounds */
-	bool collected[2 * BCL_PIPELINE_PIECES]; /* pieces, inside the node */
+	unsigned char *vector;			   /* of those who speak */
+	unsigned char *arrived[BCL_ROUND_LAG + 1]; /* in the last rounds */
+	bool collected[2 * BCL_PIPELINE_PIECES];   /* pieces, inside the node */
 };
 
 static void collect(const struct pipeline *pipeline, struct sum *sum, int i)
@@ -229,11 +219,11 @@ static void post_sum(const struct pipeline *pipeline, const struct sum *sum,
 	if (i >= pipeline->plan.rounds)
 		return;
 	piece = piece_in(pipeline, i);
-	bcl_step_lane(pipeline->schedule, lane_of(i));
+	bcl_step_lane(pipeline->schedule, bcl_round_lane(i));
 	if (piece != BCL_CIRCULANT_NONE)
 		bcl_step_receive(pipeline->schedule,
 				 rank_of(pipeline, round_of(pipeline, i).to),
-				 sum->arrived[i % (LAG + 1)],
+				 sum->arrived[i % (BCL_ROUND_LAG + 1)],
 				 length_of(pipeline, piece));
 	bcl_step_lane(pipeline->schedule, 0);
 }
@@ -247,7 +237,7 @@ static void combine(const struct pipeline *pipeline, const struct sum *sum,
 	await(pipeline, i);
 	if (piece != BCL_CIRCULANT_NONE)
 		bcl_step_combine(pipeline->schedule, reduction,
-				 sum->arrived[i % (LAG + 1)],
+				 sum->arrived[i % (BCL_ROUND_LAG + 1)],
 				 sum->vector + begin_of(pipeline, piece),
 				 length_of(pipeline, piece) /
 					 reduction->element);
@@ -270,8 +260,8 @@ static void reduce_round(const struct pipeline *pipeline, const struct sum *sum,
 
 	if (!i)
 		post_sum(pipeline, sum, i);
-	if (i >= LAG && !follows(pipeline, i - 1))
-		combine(pipeline, sum, i - LAG);
+	if (i >= BCL_ROUND_LAG && !follows(pipeline, i - 1))
+		combine(pipeline, sum, i - BCL_ROUND_LAG);
 	if (follows(pipeline, i))
 		combine(pipeline, sum, i - 1);
 	post_sum(pipeline, sum, i + 1);
@@ -288,7 +278,7 @@ static void begin_sum(const struct pipeline *pipeline, struct sum *sum)
 		sum->vector = pipeline->plan.me
 				      ? bcl_step_scratch(schedule, call->length)
 				      : call->receive;
-		for (i = 0; i < LAG + 1; i++)
+		for (i = 0; i < BCL_ROUND_LAG + 1; i++)
 			sum->arrived[i] =
 				bcl_step_scratch(schedule, pipeline->piece);
 	}
@@ -320,7 +310,8 @@ void bcl_build_reduce_pipeline(struct bcl_schedule *schedule,
 	}
 	if (!pipeline.speaks)
 		return;
-	for (i = rounds > LAG ? rounds - LAG : 0; i < rounds; i++)
+	for (i = rounds > BCL_ROUND_LAG ? rounds - BCL_ROUND_LAG : 0;
+	     i < rounds; i++)
 		if (i + 1 == rounds || !follows(&pipeline, i + 1))
 			combine(&pipeline, &sum, i);
 }
