@@ -80,8 +80,8 @@ const char *const storm_counts[] = {
 	[KILLS] = "kills",
 	[CLOSINGS] = "ports closed",
 	[ISOLATIONS] = "isolations",
-	NULL,
 };
+const unsigned storm_ncounts = ISOLATIONS + 1;
 
 struct storm {
 	struct world *world;

@@ -18,6 +18,17 @@ enum {
 	BROKEN = 3,  /* exit status */
 };
 
+const char *const storm_counts[] = {
+	[CLUSTER_RAN] = "ranks",
+	[CLUSTER_CHECKED] = "frames checked",
+	[CLUSTER_HARMED] = "harmed",
+	[CLUSTER_CUT] = "links cut",
+	[CLUSTER_SLOWED] = "nodes slowed",
+	[CLUSTER_UNPLUGGED] = "unplugged",
+	[CLUSTER_CRASHED] = "crashed",
+	[CLUSTER_ISOLATED] = "isolated",
+};
+
 /* Of virtual time: a job takes some 20 ms, and a time-out 200. */
 static const uint64_t LIMIT = UINT64_C(2000) * CLUSTER_MS;
 static const uint64_t PATIENCE = UINT64_C(1000) * CLUSTER_MS;

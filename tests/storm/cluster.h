@@ -17,7 +17,7 @@ enum {
 	CLUSTER_RAGE = 20 * CLUSTER_MS, /* faults begin until then */
 };
 
-/* The first of storm_counts. */
+/* storm_counts; a program whose faults are fewer counts the first of them. */
 enum cluster_count {
 	CLUSTER_RAN,	 /* ranks */
 	CLUSTER_CHECKED, /* frames */

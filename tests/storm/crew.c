@@ -47,7 +47,7 @@ static bool print(uint64_t storms, const struct storm_log *log)
 	bool all = true;
 
 	printf("%llu storms:", (unsigned long long)storms);
-	for (unsigned i = 0; storm_counts[i]; i++) {
+	for (unsigned i = 0; i < storm_ncounts; i++) {
 		printf("%s %s %lu", i ? "," : "", storm_counts[i],
 		       log->count[i]);
 		all = all && log->count[i];

@@ -24,17 +24,7 @@ enum {
 };
 
 const unsigned storm_seeds = 500;
-const char *const storm_counts[] = {
-	[CLUSTER_RAN] = "ranks",
-	[CLUSTER_CHECKED] = "frames checked",
-	[CLUSTER_HARMED] = "harmed",
-	[CLUSTER_CUT] = "links cut",
-	[CLUSTER_SLOWED] = "nodes slowed",
-	[CLUSTER_UNPLUGGED] = "unplugged",
-	[CLUSTER_CRASHED] = "crashed",
-	[CLUSTER_ISOLATED] = "isolated",
-	NULL,
-};
+const unsigned storm_ncounts = CLUSTER_ISOLATED + 1;
 
 /* Lives of two ranks, which have seen one another. */
 struct lives {

@@ -3,21 +3,12 @@
  * Storms over the whole stack: the ranks of a job exchange messages through the
  * ADI, while frames are harmed, links are cut for a time, and nodes are slow.
  */
-#include <stddef.h>
-
 #include "cluster.h"
 #include "tests/unit/adi_traffic.h"
 #include "tests/unit/need.h"
 
 const unsigned storm_seeds = 300;
-const char *const storm_counts[] = {
-	[CLUSTER_RAN] = "ranks",
-	[CLUSTER_CHECKED] = "frames checked",
-	[CLUSTER_HARMED] = "harmed",
-	[CLUSTER_CUT] = "links cut",
-	[CLUSTER_SLOWED] = "nodes slowed",
-	NULL,
-};
+const unsigned storm_ncounts = CLUSTER_SLOWED + 1;
 
 static struct sim_world *world; /* of the job that runs */
 static uint64_t traffic;

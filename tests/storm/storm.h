@@ -14,9 +14,9 @@ enum {
 	STORM_COUNTS = 16,
 };
 
-/* What storms of this kind count, so that nobody takes a lull for a storm:
- * names, NULL after the last. */
+/* What storms of this kind count, so that nobody takes a lull for a storm. */
 extern const char *const storm_counts[];
+extern const unsigned storm_ncounts;
 /* How many there are, unless told. */
 extern const unsigned storm_seeds;
 
