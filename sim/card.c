@@ -101,7 +101,7 @@ uint64_t sim_card_move(struct sim_card *card, enum bcl_dma_direction direction,
 	uint64_t *free = &card->engine[direction];
 
 	*free = later(*free, card->clock->now + costs->start * card->times) +
-		(length * costs->ps_per_byte + 999) / 1000 * card->times;
+		sim_costs_transfer(length, costs->ps_per_byte) * card->times;
 	return *free;
 }
 
@@ -257,8 +257,8 @@ void sim_card_power(struct sim_card *card, bool on)
 	struct sim_task *task;
 
 	card->off = !on;
-	while (card->off && (task = card->current ? card->current
-						  : card->first)) {
+	while (card->off &&
+	       (task = card->current ? card->current : card->first)) {
 		sim_card_forget(card, task);
 		task->run(task);
 	}

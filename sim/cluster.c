@@ -30,17 +30,6 @@ sim_cluster_fabric(const struct sim_cluster *cluster, struct sim_clock *clock,
 	return fabric;
 }
 
-uint64_t sim_cluster_rate(const struct sim_cluster *cluster, uint32_t port)
-{
-	uint32_t i;
-
-	for (i = 0; i < cluster->ncables; i++)
-		if (cluster->cables[i].a == port ||
-		    cluster->cables[i].b == port)
-			return cluster->cables[i].config.ps_per_byte;
-	return 0;
-}
-
 void sim_cluster_name(const struct sim_cluster *cluster, uint32_t number,
 		      char name[SIM_NAME_SIZE])
 {

@@ -76,9 +76,6 @@ static inline uint32_t sim_cluster_rail(const struct sim_cluster *cluster,
 	return port / cluster->nodes;
 }
 
-/* ps per byte of the port's cable; 0: it has none. */
-uint64_t sim_cluster_rate(const struct sim_cluster *cluster, uint32_t port);
-
 /* What a port or switch is called: "node5", or "node5.1" where there are
  * several rails, or the switch's name. */
 void sim_cluster_name(const struct sim_cluster *cluster, uint32_t number,

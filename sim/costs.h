@@ -8,6 +8,12 @@
 
 #include <stdint.h>
 
+/* What so many bytes take, in ns. */
+static inline uint64_t sim_costs_transfer(uint64_t bytes, uint64_t ps_per_byte)
+{
+	return (bytes * ps_per_byte + 999) / 1000;
+}
+
 struct sim_host_costs {
 	uint64_t send, receive; /* a message: the library's part */
 	uint64_t trap;		/* into the kernel and back: a doorbell */

@@ -80,9 +80,10 @@ static void estimate(struct sim_firmware *firmware,
 	const struct sim_host_costs *host = &cluster->costs.host;
 	const struct sim_card_costs *card = &cluster->costs.card;
 	struct bcl_card_host *base = &firmware->base;
-	uint32_t port = firmware->card->rail[0].port;
-	double slowest = (double)sim_cluster_rate(cluster, port) * card->mtu /
-			 (card->mtu - BCL_HEADERS_SIZE);
+	uint32_t link = sim_fabric_port_link(firmware->card->fabric,
+					     firmware->card->rail[0].port);
+	double slowest = (double)cluster->cables[link / 2].config.ps_per_byte *
+			 card->mtu / (card->mtu - BCL_HEADERS_SIZE);
 
 	if (slowest < (double)card->read.ps_per_byte)
 		slowest = (double)card->read.ps_per_byte;
@@ -252,7 +253,7 @@ static uint64_t request_cost(const struct bcl_card_seat *seat,
 		if (copied(seat, &request->refs[i]))
 			bytes += request->refs[i].length;
 	return costs->send + words * costs->pio_write +
-	       (bytes * costs->copy + 999) / 1000;
+	       sim_costs_transfer(bytes, costs->copy);
 }
 
 static void doorbell(struct bcl_card_host *host, struct bcl_card_seat *seat)

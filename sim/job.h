@@ -5,8 +5,7 @@
  *
  * Ranks are dealt out to nodes in blocks. A rank opens one context, with
  * rank->context, and joins the job with rank->boot: what the ranks put is
- * in a table that all of them see. Ranks of one node
- * share memory.
+ * in a table that all of them see. Ranks of one node share memory.
  */
 #ifndef SIM_JOB_H
 #define SIM_JOB_H

@@ -235,7 +235,7 @@ enum bcl_dma_result sim_hal_dma(void *arg, enum bcl_dma_direction direction,
 
 static uint64_t copy_cost(const struct sim_firmware *firmware, uint64_t bytes)
 {
-	return (bytes * firmware->costs->copy + 999) / 1000;
+	return sim_costs_transfer(bytes, firmware->costs->copy);
 }
 
 static void event_landed(struct sim_event *event)

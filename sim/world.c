@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/costs.h"
 #include "sim/crash.h"
 #include "sim/fail.h"
 #include "sim/fiber.h"
@@ -441,7 +442,7 @@ static void env_host(void *arg, char name[64], uint8_t boot_id[16])
 
 static uint64_t copying(const struct sim_world *world, uint64_t bytes)
 {
-	return (bytes * world->memory.copy + 999) / 1000;
+	return sim_costs_transfer(bytes, world->memory.copy);
 }
 
 /* Unless it waits, and is woken when the time has come. */

@@ -341,13 +341,12 @@ static void print_all(const struct settings *settings, const struct run *run)
 /* What the simulation took: apart, since it is not the same every time. */
 static void print_effort(const struct run *run)
 {
-	const struct sim_cluster *cluster = &run->cluster;
 	struct rusage usage;
 
 	getrusage(RUSAGE_SELF, &usage);
 	fprintf(stderr,
 		"bcl-sim: %ld KB of memory per rank, %.1f s of the processor\n",
-		usage.ru_maxrss / ((long)cluster->nodes * cluster->ranks),
+		usage.ru_maxrss / (long)ranks_of(run),
 		(double)usage.ru_utime.tv_sec +
 			(double)usage.ru_utime.tv_usec * 1e-6);
 }
@@ -369,8 +368,8 @@ static int plot(const struct settings *settings)
 static int judge(const struct settings *settings, const struct run *run)
 {
 	const struct sim_series *series = &settings->series;
-	unsigned crashed = ranks_of(run) - series->complete - series->failed -
-			   run->left;
+	unsigned crashed =
+		ranks_of(run) - series->complete - series->failed - run->left;
 
 	if (crashed)
 		fprintf(stderr, "bcl-sim: %u ranks have crashed\n", crashed);

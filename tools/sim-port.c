@@ -46,7 +46,7 @@ static void work_above(const struct sim_port *port)
 
 void sim_port_move(const struct sim_port *port, size_t length)
 {
-	work(port, (length * costs(port)->copy + 999) / 1000);
+	work(port, sim_costs_transfer(length, costs(port)->copy));
 }
 
 /* ---- opening and closing ---- */
