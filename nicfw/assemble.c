@@ -403,9 +403,9 @@ static enum nic_accept open_inbound(struct bcl_card *card,
 	held = verdict == BCL_VERDICT_UNKNOWN;
 	if (room(card, conn, held, whole))
 		inbound = make(card, conn, segment);
-	if (!inbound && held)
-		return NIC_NO_ROOM;
 	if (!inbound) {
+		if (held)
+			return NIC_NO_ROOM;
 		nic_count(card, refused_room);
 		refuse(card, conn, msg, BCL_VERDICT_REFUSED);
 		return NIC_ACCEPTED;
