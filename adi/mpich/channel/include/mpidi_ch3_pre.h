@@ -32,8 +32,8 @@ enum {
 
 struct bcl_ch3_request {
 	/* of a message that is being sent */
-	size_t header; /* bytes of pending_pkt that have not left yet */
-	size_t at;     /* bytes of iov[0] that have left */
+	unsigned words; /* of pending_pkt; 0: it has left */
+	size_t at;	/* bytes of iov[0] that have left */
 
 	/* of a long one (rendezvous.c) */
 	void *piece; /* packed; NULL: it is the user's memory */

@@ -41,7 +41,6 @@ struct bcl_ch3_link {
 	struct bcl_peer *peer;
 	MPIDI_VC_t *vc;	   /* its rank's; NULL: not known yet */
 	MPIDI_VC_t *ports; /* connections by ports */
-	enum bcl_status lost;
 };
 
 /* Give the connection its link; connects. */
@@ -104,7 +103,8 @@ void bcl_ch3_receive_failed(MPIDI_VC_t *vc, enum bcl_status status);
 
 int bcl_ch3_progress_open(void);
 void bcl_ch3_progress_close(void);
-/* An error that a packet's handler met: returned by the next call. */
+/* An error that a packet's handler met, if it is one: returned by the next
+ * call. */
 void bcl_ch3_complain(int mpi_errno);
 
 #endif

@@ -129,7 +129,6 @@ int bcl_ch3_link_open(MPIDI_VC_t *vc)
 	if (!link)
 		return bcl_ch3_error(BCL_ERR_NOMEM);
 	link->vc = vc;
-	link->lost = BCL_OK;
 	vc->ch.link = link;
 	status = send_envelope(link, GREET, (uint32_t)MPIDI_Process.my_pg_rank,
 			       group, strlen(group) + 1);
@@ -308,7 +307,6 @@ void bcl_ch3_link_changed(void *arg, struct bcl_peer *peer,
 	(void)arg;
 	if (!link || !status)
 		return;
-	link->lost = status;
 	while (link->ports)
 		lose(link->ports, status);
 	if (link->vc)

@@ -68,8 +68,7 @@ static void feed(MPIDI_VC_t *vc, const char *data, size_t length)
 		vc->ch.recv_active = NULL;
 	if (!mpi_errno && length)
 		mpi_errno = bcl_ch3_nonsense();
-	if (mpi_errno)
-		bcl_ch3_complain(mpi_errno);
+	bcl_ch3_complain(mpi_errno);
 }
 
 static MPIDI_CH3_PktHandler_Fcn *handler_of(const MPIDI_CH3_Pkt_t *packet)

@@ -9,6 +9,8 @@
 
 typedef struct bcl_ch3_announcement announcement;
 
+_Static_assert(BCL_CH3_TICKET == BCL_PACKET_TICKET, "tickets are BCL's");
+
 /* ---- sending ----------------------------------------------------------------
  */
 

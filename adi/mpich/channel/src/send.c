@@ -7,6 +7,9 @@
  */
 #include "channel.h"
 
+_Static_assert(sizeof(MPIDI_CH3_Pkt_t) <= 8 * BCL_CH3_WORDS_MAX,
+	       "every header fits");
+
 /* A message on its way: what of it has not left. */
 struct outgoing {
 	const void *header; /* NULL: it has left */
@@ -96,7 +99,7 @@ static void keep(MPIR_Request *request, const struct outgoing *out)
 
 	if (out->header && out->header != &request->dev.pending_pkt)
 		memcpy(&request->dev.pending_pkt, out->header, 8 * out->words);
-	request->ch.header = out->header ? 8 * out->words : 0;
+	request->ch.words = out->header ? out->words : 0;
 	request->ch.at = out->at;
 	if (n)
 		memmove(request->dev.iov, out->iov,
@@ -108,8 +111,8 @@ static void keep(MPIR_Request *request, const struct outgoing *out)
 static struct outgoing kept(MPIR_Request *request)
 {
 	return (struct outgoing){
-		.header = request->ch.header ? &request->dev.pending_pkt : NULL,
-		.words = words_of(request->ch.header),
+		.header = request->ch.words ? &request->dev.pending_pkt : NULL,
+		.words = request->ch.words,
 		.iov = request->dev.iov,
 		.n = request->dev.iov_count,
 		.at = request->ch.at,
@@ -143,7 +146,7 @@ static int finish(MPIDI_VC_t *vc, MPIR_Request *request, int *complete)
 	*complete = TRUE;
 	if (!request->dev.OnDataAvail)
 		return MPID_Request_complete(request);
-	request->ch.header = 0;
+	request->ch.words = 0;
 	request->ch.at = 0;
 	request->dev.iov_offset = 0;
 	return request->dev.OnDataAvail(vc, request, complete);
@@ -161,7 +164,7 @@ static void go_on(MPIDI_VC_t *vc)
 	MPIR_Request *request;
 	struct outgoing out;
 	enum bcl_status status;
-	int complete, mpi_errno;
+	int complete;
 
 	while ((request = vc->ch.sendq_head)) {
 		out = kept(request);
@@ -177,12 +180,20 @@ static void go_on(MPIDI_VC_t *vc)
 			bcl_ch3_send_failed(vc, status);
 			return;
 		}
-		mpi_errno = finish(vc, request, &complete);
-		if (mpi_errno)
-			bcl_ch3_complain(mpi_errno);
+		bcl_ch3_complain(finish(vc, request, &complete));
 		if (complete)
 			MPIR_Request_free(take(vc));
 	}
+}
+
+/* What has not left waits behind what waits already. */
+static void enqueue(MPIDI_VC_t *vc, MPIR_Request *request,
+		    const struct outgoing *out)
+{
+	keep(request, out);
+	append(vc, request);
+	if (!vc->ch.sending)
+		go_on(vc);
 }
 
 void bcl_ch3_sent(MPIDI_VC_t *vc, enum bcl_status status)
@@ -220,7 +231,6 @@ static enum bcl_status begin(MPIDI_VC_t *vc, struct outgoing *out,
 			     int *mpi_errno)
 {
 	*mpi_errno = MPI_SUCCESS;
-	MPIR_Assert(out->words <= BCL_CH3_WORDS_MAX);
 	if (!vc->ch.link)
 		*mpi_errno = bcl_ch3_link_open(vc);
 	if (*mpi_errno)
@@ -245,11 +255,7 @@ static int start(MPIDI_VC_t *vc, struct outgoing *out, MPIR_Request **result)
 	MPIR_Object_set_ref(request, 2);
 	*result = request;
 	if (status == BCL_ERR_AGAIN) {
-		request->dev.OnDataAvail = NULL;
-		keep(request, out);
-		append(vc, request);
-		if (!vc->ch.sending)
-			go_on(vc);
+		enqueue(vc, request, out);
 		return MPI_SUCCESS;
 	}
 	if (!mpi_errno)
@@ -274,10 +280,7 @@ static int send_request(MPIDI_VC_t *vc, MPIR_Request *request,
 		append(vc, request);
 		go_on(vc);
 	} else if (status == BCL_ERR_AGAIN) {
-		keep(request, out);
-		append(vc, request);
-		if (!vc->ch.sending)
-			go_on(vc);
+		enqueue(vc, request, out);
 	} else {
 		if (!mpi_errno)
 			mpi_errno = bcl_ch3_error(status);
