@@ -180,7 +180,7 @@ struct bcl_port {
 	struct bcl_self *self; /* self.c: what it sent to itself */
 	struct bcl_peer *peers;
 	struct bcl_peer **hash; /* by (card, number) */
-	unsigned nhash, npeers;
+	unsigned nhash, npeers, nlost;
 	char shm_why[96];
 	struct bcl_port *next;
 };

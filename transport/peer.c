@@ -140,6 +140,7 @@ static void forget(struct bcl_port *port, struct bcl_peer **place)
 	*hashed = peer->next_hashed;
 	*place = peer->next;
 	port->npeers--;
+	port->nlost -= peer->state == BCL_PEER_LOST;
 	env->release(env->world, peer, sizeof(*peer));
 }
 
@@ -147,6 +148,8 @@ void bcl_peers_reap(struct bcl_port *port)
 {
 	struct bcl_peer **place = &port->peers;
 
+	if (!port->nlost)
+		return;
 	/* an event that is still queued may name it */
 	if (bcl_event_pending(port) || port->flags & BCL_PORT_STASHED)
 		return;
@@ -181,6 +184,13 @@ void bcl_peers_free(struct bcl_port *port)
 
 /* ---- coming up, going down ---- */
 
+static void set_state(struct bcl_peer *peer, enum bcl_peer_state state)
+{
+	peer->port->nlost += state == BCL_PEER_LOST;
+	peer->port->nlost -= peer->state == BCL_PEER_LOST;
+	peer->state = state;
+}
+
 static void tell(struct bcl_peer *peer, enum bcl_status status)
 {
 	const struct bcl_event event = {
@@ -211,7 +221,7 @@ void bcl_peer_up(struct bcl_peer *peer, const struct bcl_path_ops *ops,
 	struct bcl_counter_page *counters = peer->port->counters;
 
 	peer->ops = ops;
-	peer->state = BCL_PEER_UP;
+	set_state(peer, BCL_PEER_UP);
 	changed(peer->port);
 	if (ops->path == BCL_PATH_SHARED) {
 		bcl_count(counters, core_peers_shared);
@@ -239,7 +249,7 @@ void bcl_peer_lose(struct bcl_peer *peer, enum bcl_status status)
 	count_out(peer);
 	peer->ops = &none_ops;
 	peer->pair = NULL;
-	peer->state = BCL_PEER_LOST;
+	set_state(peer, BCL_PEER_LOST);
 	peer->lost = (uint8_t)status;
 	changed(peer->port);
 	bcl_count(peer->port->counters, core_peers_lost);
@@ -284,7 +294,7 @@ static void connect_peer(struct bcl_peer *peer)
 	struct bcl_port *port = peer->port;
 	struct bcl_context *context = port->context;
 
-	peer->state = BCL_PEER_CONNECTING;
+	set_state(peer, BCL_PEER_CONNECTING);
 	peer->why[0] = 0;
 	changed(port);
 	if (peer->address.card == context->card_id &&
