@@ -355,6 +355,8 @@ static enum bcl_status node_connect(struct bcl_card *card,
 			nic_deadline(card, node->conn, card->now);
 		}
 	} else {
+		if (control->connect.rails)
+			memcpy(node->key, control->connect.key, BCL_KEY_SIZE);
 		status = nic_node_want(card, node);
 		if (status)
 			return status;

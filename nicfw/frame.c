@@ -122,7 +122,7 @@ void bcl_nic_frame_hello(struct bcl_card *card, struct nic_conn *conn,
 	uint32_t node = BCL_NODE_NONE; /* an answer goes where it came from */
 	uint8_t *head = card->frame;
 
-	memcpy(hello.key, card->config.key, BCL_KEY_SIZE);
+	memcpy(hello.key, conn->node->key, BCL_KEY_SIZE);
 	nic_frame_header(card, conn, rail, kind, head);
 	if (kind == BCL_FRAME_HELLO) {
 		nic_count(card, hellos_sent);

@@ -46,13 +46,21 @@ void bcl_nic_hello_call(struct bcl_card *card, struct nic_conn *conn)
 			nic_max32(conn->hello_wait, (uint32_t)longest);
 }
 
-static int same_key(const struct bcl_card *card, const struct bcl_hello *hello)
+static int same_key(const uint8_t *a, const uint8_t *b)
 {
 	unsigned i, differs = 0;
 
 	for (i = 0; i < BCL_KEY_SIZE; i++)
-		differs |= card->config.key[i] ^ hello->key[i];
+		differs |= a[i] ^ b[i];
 	return !differs;
+}
+
+/* The own job's key, or that of the job in which the host called this node. */
+static int believed(const struct bcl_card *card, const struct nic_node *node,
+		    const struct bcl_hello *hello)
+{
+	return same_key(card->config.key, hello->key) ||
+	       (node && same_key(node->key, hello->key));
 }
 
 static int same_peer(const struct nic_conn *conn, const struct bcl_hello *hello)
@@ -187,7 +195,8 @@ void bcl_nic_hello_received(struct bcl_card *card, unsigned rail,
 				     BCL_ERR_VERSION);
 		return;
 	}
-	if (!same_key(card, hello)) {
+	node = bcl_nic_node_find(card, bcl_get64(hello->card));
+	if (!believed(card, node, hello)) {
 		bcl_nic_frame_refuse(card, rail, header->version, hello,
 				     BCL_ERR_JOBKEY);
 		return;
@@ -196,7 +205,6 @@ void bcl_nic_hello_received(struct bcl_card *card, unsigned rail,
 		nic_count(card, dropped_malformed);
 		return;
 	}
-	node = bcl_nic_node_find(card, bcl_get64(hello->card));
 	if (!node)
 		node = bcl_nic_node_make(card, bcl_get64(hello->card));
 	if (!node) {
@@ -259,7 +267,7 @@ void bcl_nic_hello_answered(struct bcl_card *card, struct nic_conn *conn,
 {
 	if (bcl_get64(hello->peer_life) != card->config.incarnation ||
 	    bcl_get64(hello->card) != conn->node->card ||
-	    conn->node->conn != conn || !same_key(card, hello) ||
+	    conn->node->conn != conn || !believed(card, conn->node, hello) ||
 	    !makes_sense(card, hello) ||
 	    (conn->state >= NIC_CONN_UP && !same_peer(conn, hello)) ||
 	    conn->state == NIC_CONN_ENDING) {

@@ -49,6 +49,7 @@ struct nic_node *bcl_nic_node_make(struct bcl_card *card, uint64_t id)
 	node->conn = NULL;
 	node->candidate = NULL;
 	node->card = id;
+	memcpy(node->key, card->config.key, BCL_KEY_SIZE);
 	node->hashed = *bucket(card, id);
 	*bucket(card, id) = index + 1;
 	node->messages = 0;

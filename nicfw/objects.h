@@ -104,6 +104,7 @@ struct nic_node {
 	struct nic_conn *conn;	    /* in use or being made, or NULL */
 	struct nic_conn *candidate; /* answered, replaces conn when proved */
 	uint64_t card;
+	uint8_t key[BCL_KEY_SIZE]; /* it is called with, and believed by */
 	/* 1 + the next with the same hash; of a free one, how many places
 	 * behind the next place the next free one is */
 	uint32_t hashed;

@@ -277,20 +277,21 @@ static void doorbell(struct bcl_card_host *host, struct bcl_card_seat *seat)
 /* ---- nodes ---- */
 
 static enum bcl_status
-connect_node(struct bcl_card_host *host, uint64_t card, uint32_t rails,
-	     const struct bcl_wire_address wires[BCL_RAILS_MAX],
+connect_node(struct bcl_card_host *host, const struct bcl_address *address,
+	     uint32_t rails, const struct bcl_wire_address wires[BCL_RAILS_MAX],
 	     uint32_t *index, struct bcl_card_node *result)
 {
 	struct sim_firmware *firmware = firmware_of(host);
-	const struct bcl_control control = {
+	struct bcl_control control = {
 		.op = BCL_CTL_CONNECT,
-		.connect = { .card = card, .rails = rails },
+		.connect = { .card = address->card, .rails = rails },
 	};
 	struct sim_address addresses[BCL_RAILS_MAX] = { 0 };
 	struct sim_node *node;
 	enum bcl_status status;
 	unsigned r;
 
+	memcpy(control.connect.key, address->key, BCL_KEY_SIZE);
 	for (r = 0; r < BCL_RAILS_MAX; r++)
 		if (rails & 1u << r)
 			addresses[r] = address_in(&wires[r]);
@@ -300,7 +301,7 @@ connect_node(struct bcl_card_host *host, uint64_t card, uint32_t rails,
 	firmware->connecting = NULL;
 	if (status)
 		return status;
-	node = sim_node_make(firmware, *index, card);
+	node = sim_node_make(firmware, *index, address->card);
 	for (r = 0; r < BCL_RAILS_MAX; r++)
 		if (rails & ~node->shown.known & 1u << r) {
 			node->address[r] = addresses[r];

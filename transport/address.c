@@ -7,15 +7,16 @@
  *	 2  port, 2
  *	 4  host, 8
  *	12  card, 8
- *	20  wires: kind << 5 | length, 1; address, length
+ *	20  job key, 16
+ *	36  wires: kind << 5 | length, 1; address, length
  */
 #include <string.h>
 
 #include "transport/internal.h"
 
 enum {
-	VERSION = 1,
-	HEAD = 20,
+	VERSION = 2,
+	HEAD = 36,
 	LENGTH_BITS = 5,
 	LENGTH_MASK = (1 << LENGTH_BITS) - 1,
 };
@@ -38,6 +39,7 @@ size_t bcl_address_pack(const struct bcl_address *address, void *blob)
 	p = put(p, &number, 2);
 	p = put(p, &host, 8);
 	p = put(p, &card, 8);
+	p = put(p, address->key, BCL_KEY_SIZE);
 	for (unsigned i = 0; i < address->nwires; i++) {
 		const struct bcl_wire_address *wire = &address->wire[i];
 
@@ -71,6 +73,7 @@ enum bcl_status bcl_address_unpack(const void *blob, size_t length,
 		.card = bcl_get64(card),
 		.number = bcl_get16(number),
 	};
+	memcpy(address->key, p + 20, BCL_KEY_SIZE);
 	if (!address->number || !address->card || nwires > BCL_WIRES_MAX)
 		return BCL_ERR_ARG;
 	for (p += HEAD; nwires; nwires--) {

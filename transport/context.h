@@ -41,6 +41,7 @@ enum {
 struct bcl_address {
 	uint64_t host; /* hash of host name, boot id and BCL_NODE */
 	uint64_t card;
+	uint8_t key[BCL_KEY_SIZE]; /* of its job */
 	uint16_t number;
 	uint8_t nwires;
 	struct bcl_wire_address wire[BCL_WIRES_MAX];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
+#include <string.h>
 
 #include "transport/card/card.h"
 #include "transport/internal.h"
@@ -206,6 +207,7 @@ enum bcl_status bcl_port_address(struct bcl_port *port, void *blob,
 
 	if (bcl_port_forked(port))
 		return BCL_ERR_FORKED;
+	memcpy(address.key, context->key, BCL_KEY_SIZE);
 	if (context->card)
 		bcl_card_address(context, &address);
 	*length = bcl_address_pack(&address, blob);

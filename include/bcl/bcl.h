@@ -43,7 +43,7 @@ struct bcl_memory;
 struct bcl_env;
 
 enum {
-	BCL_ADDRESS_MAX = 80,	/* bytes of an address blob */
+	BCL_ADDRESS_MAX = 96,	/* bytes of an address blob */
 	BCL_KEY_MAX = 32,	/* bytes of a memory key, of a token */
 	BCL_MESSAGE_MAX = 4352, /* bytes of a system message */
 	BCL_GATHER_MAX = 16,	/* elements of an iovec */
@@ -62,8 +62,8 @@ enum bcl_context_flags {
 struct bcl_context_options {
 	unsigned flags;		   /* enum bcl_context_flags */
 	const struct bcl_env *env; /* NULL: Linux; else e.g. a simulator */
-	const uint8_t *job_key;	   /* 16 bytes: processes with another key are
-				    * refused; NULL: all zero */
+	const uint8_t *job_key;	   /* 16 bytes, part of an address: who calls
+				    * with another is refused; NULL: all zero */
 	unsigned local_ranks;	   /* processes of the job on this host, if
 				    * known, else 0: decides about spinning */
 };

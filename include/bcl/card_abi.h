@@ -39,7 +39,7 @@
 #include <bcl/wire.h>
 
 enum {
-	BCL_CARD_ABI = 2,
+	BCL_CARD_ABI = 3,
 	BCL_REQUEST_SIZE = 256,
 	BCL_REQUEST_INLINE = 160,
 	BCL_REQUEST_REFS = 3,
@@ -207,6 +207,8 @@ struct bcl_control {
 			uint64_t card;	/* never the own card id */
 			uint32_t rails; /* bit r: the host knows an address of
 					 * the node on its rail r */
+			uint8_t key[BCL_KEY_SIZE];
+			/* ^ of the node's job; without rails: as before */
 		} connect;
 		uint32_t node;
 		struct {

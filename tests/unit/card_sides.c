@@ -6,6 +6,7 @@
 #include "link_rail.h"
 #include "transport/card/ops.h"
 #include "transport/counters.h"
+#include "transport/internal.h"
 #include "unit.h"
 
 enum {
@@ -14,7 +15,7 @@ enum {
 
 struct sim_world *sides_world;
 struct side sides[2];
-bool sides_apart;
+bool sides_apart, sides_wrong_key;
 
 static void (*script)(struct side *side);
 
@@ -113,6 +114,18 @@ void side_check(const uint8_t *bytes, size_t length, unsigned seed)
 			ck_abort_msg("byte %zu of %zu", i, length);
 }
 
+/* Not as the other side does, or both would call with one key. */
+static void alter_key(struct side *side)
+{
+	struct bcl_address address;
+
+	ck_assert_int_eq(
+		bcl_address_unpack(side->address, side->length, &address),
+		BCL_OK);
+	address.key[0] = (uint8_t)(1 + side->number);
+	bcl_address_pack(&address, side->address);
+}
+
 static void open_side(struct side *side)
 {
 	const struct bcl_context_options options = {
@@ -128,6 +141,8 @@ static void open_side(struct side *side)
 		BCL_OK);
 	while (!side_other(side)->length)
 		side_let_others();
+	if (sides_wrong_key)
+		alter_key(side_other(side));
 	ck_assert_int_eq(bcl_peer_open(side->port, side_other(side)->address,
 				       side_other(side)->length, &side->peer),
 			 BCL_OK);
@@ -175,6 +190,7 @@ void sides_open(void)
 	sides_world = sim_world_open(11, &bcl_card_inproc, link_rails);
 	link_world(sides_world);
 	sides_apart = false;
+	sides_wrong_key = false;
 	memset(sides, 0, sizeof(sides));
 	sides[1].number = 1;
 }

@@ -26,7 +26,8 @@ struct side {
 
 extern struct sim_world *sides_world;
 extern struct side sides[2];
-extern bool sides_apart; /* the peer is not expected to come up */
+extern bool sides_apart;     /* the peer is not expected to come up */
+extern bool sides_wrong_key; /* the other's address is used with another key */
 
 /* Before and after each test. */
 void sides_open(void);

@@ -658,11 +658,18 @@ enum bcl_status world_control(struct world *world, unsigned card,
 
 uint32_t world_connect(struct world *world, unsigned card, unsigned to)
 {
+	return world_connect_by(world, card, to, world->card[card].config.key);
+}
+
+uint32_t world_connect_by(struct world *world, unsigned card, unsigned to,
+			  const uint8_t *key)
+{
 	struct bcl_control control = { .op = BCL_CTL_CONNECT };
 	uint32_t node = BCL_NODE_NONE;
 
 	control.connect.card = world_card_id(world, to);
 	control.connect.rails = (1u << world->config.rails) - 1;
+	memcpy(control.connect.key, key, BCL_KEY_SIZE);
 	if (world_control(world, card, &control, &node) != BCL_OK)
 		return BCL_NODE_NONE;
 	return node;

@@ -147,6 +147,9 @@ struct world_port *world_port_open(struct world *world, unsigned card,
 void world_port_close(struct world_port *port);
 /* Index of a card's node for another card; connects if need be. */
 uint32_t world_connect(struct world *world, unsigned card, unsigned to);
+/* With the key of another job. */
+uint32_t world_connect_by(struct world *world, unsigned card, unsigned to,
+			  const uint8_t *key);
 enum bcl_status world_control(struct world *world, unsigned card,
 			      const struct bcl_control *control,
 			      uint32_t *result);

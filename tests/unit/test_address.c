@@ -8,6 +8,7 @@
 static const struct bcl_address sample = {
 	.host = 0x1122334455667788,
 	.card = 0xa1b2c3d4e5f60718,
+	.key = { 0x4b, 0x45, 0x59, [15] = 0x7f },
 	.number = 0x0203,
 	.nwires = 3,
 	.wire = {
@@ -18,11 +19,13 @@ static const struct bcl_address sample = {
 };
 
 static const uint8_t golden[] = {
-	1,    3,    3,	  2, /* version, wires, port */
+	2,    3,    3,	  2, /* version, wires, port */
 	0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, /* host */
 	0x18, 0x07, 0xf6, 0xe5, 0xd4, 0xc3, 0xb2, 0xa1, /* card */
-	0x26, 10,   0,	  0,	1,    0xbc, 0x13,	/* UDP over IPv4 */
-	0x66, 2,    4,	  6,	8,    10,   12,		/* packet */
+	0x4b, 0x45, 0x59, 0,	0,    0,    0,	  0,	/* key */
+	0,    0,    0,	  0,	0,    0,    0,	  0x7f, 0x26,
+	10,   0,    0,	  1,	0xbc, 0x13,	/* UDP over IPv4 */
+	0x66, 2,    4,	  6,	8,    10,   12, /* packet */
 	0x56, 0xfd, 0,	  0,	0,    0,    0,	  0,	0,
 	0,    0,    0,	  0,	0,    0,    0,	  7, /* UDP, IPv6 */
 	0xbc, 0x13, 0,	  0,	0,    0
@@ -83,10 +86,10 @@ START_TEST(malformed)
 		uint8_t value;
 		enum bcl_status status;
 	} cases[] = {
-		{ 0, 0, BCL_ERR_VERSION }, { 0, 2, BCL_ERR_VERSION },
+		{ 0, 1, BCL_ERR_VERSION }, { 0, 3, BCL_ERR_VERSION },
 		{ 1, 4, BCL_ERR_ARG },	   { 1, 2, BCL_ERR_ARG },
-		{ 1, 255, BCL_ERR_ARG },   { 20, 0x27, BCL_ERR_ARG },
-		{ 20, 0x3f, BCL_ERR_ARG }, { 34, 0x57, BCL_ERR_ARG },
+		{ 1, 255, BCL_ERR_ARG },   { 36, 0x27, BCL_ERR_ARG },
+		{ 36, 0x3f, BCL_ERR_ARG }, { 50, 0x57, BCL_ERR_ARG },
 	};
 	struct bcl_address address;
 	uint8_t blob[sizeof(golden)];
@@ -125,7 +128,7 @@ START_TEST(any_bytes)
 			blob[j] = (uint8_t)(random >> 24);
 		}
 		if (length > 1) {
-			blob[0] = 1;
+			blob[0] = 2;
 			blob[1] &= 3;
 		}
 		if (bcl_address_unpack(blob, length, &address))

@@ -309,6 +309,29 @@ static void open_again(struct pair *pair)
 	pair->b = world_port_open(pair->world, 1, 2);
 }
 
+/* Who knows the key of another job's card may call it, and be called back. */
+START_TEST(other_job_by_its_key)
+{
+	struct world_config config = { .seed = 1, .odd_key = 1 + _i };
+	struct pair pair = { .world = world_new(&config) };
+
+	pair.a = world_port_open(pair.world, 0, 1);
+	pair.b = world_port_open(pair.world, 1, 2);
+	pair.to_b = world_connect_by(pair.world, 0, 1,
+				     pair.world->card[1].config.key);
+	works(&pair);
+	ck_assert_uint_eq(world_counter(pair.world, 1, BCL_CARD_refuses_sent),
+			  0);
+	open_again(&pair);
+	pair.to_a = world_connect(pair.world, 1, 0);
+	ck_assert(world_send(pair.b, pair.to_a, 1, "x", 1, 0));
+	world_run_for(pair.world, 1000 * MS);
+	ck_assert_uint_eq(completions(pair.b, BCL_OK), 1);
+	ck_assert_uint_eq(arrivals(pair.a), 1);
+	world_free(pair.world);
+}
+END_TEST
+
 /* The peer lost its memory: what we had with it is over. */
 START_TEST(new_life_is_found_by_reset)
 {
@@ -758,6 +781,7 @@ int main(void)
 	tcase_add_loop_test(tcase, both_call, 0, (int)world_seeds(60));
 	tcase_add_loop_test(tcase, only_ping_tells_the_address, 0, 2);
 	tcase_add_loop_test(tcase, other_job, 0, 2);
+	tcase_add_loop_test(tcase, other_job_by_its_key, 0, 2);
 	tcase_add_test(tcase, version_is_refused);
 	tcase_add_test(tcase, nobody_there);
 	tcase_add_test(tcase, silence_is_death);

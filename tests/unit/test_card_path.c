@@ -256,13 +256,29 @@ static void refused(struct side *side)
 			 BCL_ERR_JOBKEY);
 }
 
-START_TEST(another_job_is_refused)
+START_TEST(a_wrong_key_is_refused)
+{
+	sides_wrong_key = true;
+	sides_apart = true;
+	sides_play(refused);
+}
+END_TEST
+
+static void talk(struct side *side)
+{
+	char word[4];
+
+	side_say(side, 1, "word", 4);
+	side_hear(side, 1, word, 4);
+	ck_assert_mem_eq(word, "word", 4);
+}
+
+START_TEST(another_job_is_called_by_its_address)
 {
 	static const uint8_t key[16] = { 1 };
 
 	sides[1].key = key;
-	sides_apart = true;
-	sides_play(refused);
+	sides_play(talk);
 }
 END_TEST
 
@@ -300,7 +316,8 @@ int main(void)
 	tcase_add_test(tcase, more_messages_than_blocks);
 	tcase_add_loop_test(tcase, all_faults_at_once, 0, 4);
 	tcase_add_test(tcase, a_silent_peer_is_lost);
-	tcase_add_test(tcase, another_job_is_refused);
+	tcase_add_test(tcase, a_wrong_key_is_refused);
+	tcase_add_test(tcase, another_job_is_called_by_its_address);
 	tcase_add_test(tcase, nobody_answers);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);

@@ -78,7 +78,7 @@ void bcl_card_accept(struct bcl_peer *peer, uint32_t index)
 	/* Lost since, or lost before and connected anew by the peer alone: the
 	 * card refuses requests for it until it is asked to connect. */
 	if (node.state == BCL_NODE_LOST)
-		host->ops->connect(host, peer->address.card, 0, nowhere, &index,
+		host->ops->connect(host, &peer->address, 0, nowhere, &index,
 				   &node);
 	peer->node = index;
 	peer->life = node.life;
@@ -99,7 +99,7 @@ enum bcl_status bcl_card_connect(struct bcl_peer *peer)
 
 	if (!rails)
 		return BCL_ERR_NORAIL;
-	status = host->ops->connect(host, peer->address.card, rails, wires,
+	status = host->ops->connect(host, &peer->address, rails, wires,
 				    &peer->node, &node);
 	if (status)
 		return status;

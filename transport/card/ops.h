@@ -13,6 +13,7 @@
 #include "nicfw/hal.h"
 #include "transport/wire/rail.h"
 
+struct bcl_address;
 struct bcl_card_host;
 struct bcl_card_seat; /* a port, as its card's host knows it */
 struct bcl_context;
@@ -102,11 +103,12 @@ struct bcl_card_ops {
 				   struct bcl_card_seat *seat,
 				   const struct bcl_control *control);
 	/*
-	 * CONNECT to a card whose addresses are `wires`, for the rails in
+	 * CONNECT to the card at the address, by `wires` for the rails in
 	 * `rails`. Its index, and what is known of it at that moment.
 	 */
 	enum bcl_status (*connect)(
-		struct bcl_card_host *host, uint64_t card, uint32_t rails,
+		struct bcl_card_host *host, const struct bcl_address *address,
+		uint32_t rails,
 		const struct bcl_wire_address wires[BCL_RAILS_MAX],
 		uint32_t *index, struct bcl_card_node *node);
 	/* What is known of a node, and the count of changes at that moment. */

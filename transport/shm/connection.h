@@ -66,7 +66,8 @@ struct bcl_connection {
 
 	struct bcl_connection *next; /* all of the port */
 	struct bcl_shm_port *shm;
-	uint64_t card; /* the peer's; 0, 0 until HELLO */
+	uint64_t card;		   /* the peer's; 0, 0 until HELLO */
+	uint8_t key[BCL_KEY_SIZE]; /* CALLING: of the peer's job */
 	uint16_t number;
 	uint8_t state;	    /* enum bcl_connection_state */
 	uint8_t status;	    /* FAILED: why */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "transport/shm/greeting.h"
 
-#include <string.h>
-
 #include "transport/shm/connection.h"
 #include "transport/shm/host.h"
 #include "transport/shm/port.h"
@@ -11,7 +9,7 @@ struct bcl_greeting bcl_greeting_make(const struct bcl_connection *c,
 				      enum bcl_greeting_kind kind)
 {
 	const struct bcl_context *context = bcl_shm_context(c->shm);
-	struct bcl_greeting g = {
+	return (struct bcl_greeting){
 		.magic = BCL_GREETING_MAGIC,
 		.version = BCL_GREETING_VERSION,
 		.kind = kind,
@@ -26,9 +24,6 @@ struct bcl_greeting bcl_greeting_make(const struct bcl_connection *c,
 		.nonce_address = (uintptr_t)&c->nonce,
 		.scratch_address = (uintptr_t)&c->scratch,
 	};
-
-	memcpy(g.key, context->key, sizeof(g.key));
-	return g;
 }
 
 bool bcl_greeting_send(const struct bcl_connection *c,

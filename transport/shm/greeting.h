@@ -41,7 +41,7 @@ struct bcl_greeting {
 	uint16_t kind;
 	uint32_t status;
 	uint32_t flags;
-	uint8_t key[BCL_KEY_SIZE];
+	uint8_t key[BCL_KEY_SIZE]; /* HELLO: of the job that is called */
 	uint64_t card, to_card;
 	uint16_t number, to_number;
 	uint32_t slots; /* HELLO: of a ring */

@@ -28,7 +28,6 @@ static void refuse(struct bcl_connection *c, enum bcl_status status)
 	struct bcl_greeting g = bcl_greeting_make(c, BCL_GREETING_REFUSE);
 
 	g.status = status;
-	memset(g.key, 0, sizeof(g.key));
 	bcl_greeting_send(c, &g, NULL, 0);
 }
 
@@ -75,6 +74,7 @@ void bcl_handshake_call(struct bcl_connection *c)
 	}
 	c->side = 0;
 	g = bcl_greeting_make(c, BCL_GREETING_HELLO);
+	memcpy(g.key, c->key, sizeof(g.key));
 	if (context->config.attach)
 		g.flags |= BCL_GREETING_ATTACH;
 	if (!send_greeting(c, &g, 0)) {

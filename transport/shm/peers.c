@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Peers that come and go, and progress: the port's owner. */
+#include <string.h>
+
 #include "transport/shm/handshake.h"
 #include "transport/shm/port.h"
 
@@ -169,6 +171,7 @@ void bcl_shm_connect(struct bcl_peer *peer)
 		c = bcl_connection_new(shm, BCL_CONNECTION_CALLING, now);
 		if (c) {
 			c->card = peer->address.card;
+			memcpy(c->key, peer->address.key, sizeof(c->key));
 			c->number = peer->number;
 			c->wanted = true;
 			bcl_handshake_call(c);

@@ -196,7 +196,8 @@ unsigned bcl_inproc_poll(struct bcl_card_host *host, struct bcl_card_seat *seat,
 struct bcl_inproc_node *bcl_inproc_node_make(struct bcl_inproc *host,
 					     uint32_t index, uint64_t card);
 enum bcl_status
-bcl_inproc_connect(struct bcl_card_host *host, uint64_t card, uint32_t rails,
+bcl_inproc_connect(struct bcl_card_host *host,
+		   const struct bcl_address *address, uint32_t rails,
 		   const struct bcl_wire_address wires[BCL_RAILS_MAX],
 		   uint32_t *index, struct bcl_card_node *node);
 uint32_t bcl_inproc_node(struct bcl_card_host *host, uint32_t index,

@@ -58,25 +58,27 @@ static void disconnect(struct bcl_inproc *host, uint32_t index)
 }
 
 enum bcl_status
-bcl_inproc_connect(struct bcl_card_host *base, uint64_t card, uint32_t rails,
+bcl_inproc_connect(struct bcl_card_host *base,
+		   const struct bcl_address *address, uint32_t rails,
 		   const struct bcl_wire_address wires[BCL_RAILS_MAX],
 		   uint32_t *index, struct bcl_card_node *result)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
-	const struct bcl_control control = {
+	struct bcl_control control = {
 		.op = BCL_CTL_CONNECT,
-		.connect = { .card = card, .rails = rails },
+		.connect = { .card = address->card, .rails = rails },
 	};
 	struct bcl_inproc_node *node;
 	enum bcl_status status;
 	unsigned r;
 
+	memcpy(control.connect.key, address->key, BCL_KEY_SIZE);
 	bcl_inproc_lock(host, NULL);
 	host->connecting = wires;
 	status = bcl_inproc_command(host, &control, index);
 	host->connecting = NULL;
 	if (!status) {
-		node = bcl_inproc_node_make(host, *index, card);
+		node = bcl_inproc_node_make(host, *index, address->card);
 		if (!node) {
 			disconnect(host, *index);
 			status = BCL_ERR_NOMEM;
