@@ -249,7 +249,8 @@ BCL_API void bcl_memory_key(const struct bcl_memory *memory, void *key);
 /*
  * Map a peer's allocated memory into this process; may block for one
  * exchange with the peer's process (its helper answers if it computes).
- * UNSUPPORTED: not on the shared path, or registered, not allocated.
+ * UNSUPPORTED: not on the shared path, or registered, not allocated. NOMEM: 64
+ * of the peer's are mapped already.
  */
 BCL_API enum bcl_status bcl_memory_map(struct bcl_peer *peer, const void *key,
 				       void **address);

@@ -8,6 +8,7 @@
 
 #include "tests/unit/ranks.h"
 #include "tests/unit/unit.h"
+#include "transport/shm/remote.h"
 
 enum way {
 	ALLOCATED, /* mapped */
@@ -443,6 +444,45 @@ START_TEST(map)
 }
 END_TEST
 
+/* More than can be mapped at a time are refused at once. */
+static void many_mapped(struct rank *rank)
+{
+	enum {
+		N = BCL_REMOTES + 1
+	};
+	static uint8_t keys[N][BCL_KEY_MAX];
+	struct area area[N];
+	struct bcl_peer *peer;
+	unsigned i;
+	void *at;
+
+	ck_assert_int_eq(rank_connect(rank, !rank->me), BCL_OK);
+	peer = rank->peers[!rank->me];
+	for (i = 0; i < N && rank->me == 0; i++) {
+		make_area(rank, &area[i], ALL);
+		send_key(rank, 1, &area[i]);
+	}
+	if (rank->me == 0) {
+		serve_until(rank, 0);
+		return;
+	}
+	for (i = 0; i < N; i++)
+		take_key(rank, keys[i]);
+	for (i = 0; i < BCL_REMOTES; i++)
+		ck_assert_int_eq(bcl_memory_map(peer, keys[i], &at), BCL_OK);
+	ck_assert_int_eq(bcl_memory_map(peer, keys[i], &at), BCL_ERR_NOMEM);
+	bcl_memory_unmap(peer, keys[7]);
+	ck_assert_int_eq(bcl_memory_map(peer, keys[i], &at), BCL_OK);
+	ck_assert_int_eq(bcl_memory_map(peer, keys[7], &at), BCL_ERR_NOMEM);
+	atomic_store(&rank->all->signals[0], 1);
+}
+
+START_TEST(map_many)
+{
+	run(2, many_mapped, ALLOCATED, 0);
+}
+END_TEST
+
 /* More memories than are known at a time, again and again. */
 static void many(struct rank *rank)
 {
@@ -525,6 +565,7 @@ int main(void)
 	tcase_add_loop_test(tc, put_notify, 0, NWAYS);
 	tcase_add_loop_test(tc, owner_away, 0, NWAYS);
 	tcase_add_loop_test(tc, map, 0, NWAYS);
+	tcase_add_test(tc, map_many);
 	tcase_add_loop_test(tc, many_memories, 0, NWAYS);
 	tcase_add_loop_test(tc, dies, 0, NWAYS);
 	suite_add_tcase(suite, tc);

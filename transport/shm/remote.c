@@ -208,6 +208,16 @@ void bcl_remote_take(struct bcl_connection *c,
 		memory_order_release);
 }
 
+/* The program has mapped as many as there are places. */
+static bool all_mapped(const struct bcl_connection *c)
+{
+	unsigned i = 0;
+
+	while (i < BCL_REMOTES && c->remotes->remote[i].maps)
+		i++;
+	return i == BCL_REMOTES;
+}
+
 enum bcl_status bcl_remote_map(struct bcl_peer *peer, const void *bytes,
 			       void **address)
 {
@@ -222,6 +232,8 @@ enum bcl_status bcl_remote_map(struct bcl_peer *peer, const void *bytes,
 	while ((status = bcl_remote_find(c, &key, &remote)) == BCL_ERR_AGAIN) {
 		uint64_t now = env->now(env->world);
 
+		if (all_mapped(c))
+			return BCL_ERR_NOMEM;
 		if (now > end)
 			return BCL_ERR_TIMEOUT;
 		if (atomic_load_explicit(&c->ended, memory_order_relaxed))
