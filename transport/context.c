@@ -118,6 +118,11 @@ void bcl_close(struct bcl_context *context)
 	env->release(env->world, context, sizeof(*context));
 }
 
+uint64_t bcl_context_node(const struct bcl_context *context)
+{
+	return context->config.shm ? context->host : context->card_id;
+}
+
 void bcl_counters(struct bcl_context *context, struct bcl_counter *counters,
 		  size_t *count)
 {

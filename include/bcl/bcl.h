@@ -80,6 +80,12 @@ BCL_API enum bcl_status bcl_open(const struct bcl_context_options *options,
  * are lost; peers see the end at once. */
 BCL_API void bcl_close(struct bcl_context *context);
 
+/*
+ * A number of the node: contexts have it in common that may share memory. With
+ * BCL_SHM=off it is this context's alone.
+ */
+BCL_API uint64_t bcl_context_node(const struct bcl_context *context);
+
 /* ---- ports and peers --------------------------------------------------- */
 
 struct bcl_port_options {

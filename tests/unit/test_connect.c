@@ -301,6 +301,34 @@ START_TEST(not_there)
 }
 END_TEST
 
+static uint64_t node_with(const char *variable, const char *value)
+{
+	struct bcl_context *context;
+	uint64_t node;
+
+	setenv(variable, value, 1);
+	ck_assert_int_eq(bcl_open(NULL, &context), BCL_OK);
+	node = bcl_context_node(context);
+	bcl_close(context);
+	return node;
+}
+
+START_TEST(nodes)
+{
+	uint64_t host, other, alone;
+
+	host = node_with("BCL_RAILS", "none");
+	ck_assert_uint_eq(host, node_with("BCL_NODE", ""));
+	other = node_with("BCL_NODE", "other");
+	ck_assert_uint_ne(other, host);
+	ck_assert_uint_eq(other, node_with("BCL_NODE", "other"));
+	ck_assert_uint_eq(host, node_with("BCL_NODE", ""));
+	alone = node_with("BCL_SHM", "0");
+	ck_assert_uint_ne(alone, host);
+	ck_assert_uint_ne(alone, node_with("BCL_SHM", "0"));
+}
+END_TEST
+
 /* Someone who is no port of this library calls. */
 static void intruder(struct rank *rank)
 {
@@ -334,6 +362,7 @@ int main(void)
 	tcase_add_test(tc, job_key);
 	tcase_add_test(tc, attach_off);
 	tcase_add_test(tc, not_there);
+	tcase_add_test(tc, nodes);
 	tcase_add_test(tc, undisturbed);
 	suite_add_tcase(suite, tc);
 	return unit_run(suite);
