@@ -192,7 +192,8 @@ struct bcl_adi_packet_ops {
 	 * valid during the call. `type` as sent. */
 	void (*receive)(void *arg, struct bcl_peer *peer, unsigned type,
 			const void *packet, size_t length);
-	/* A send, announcement or pull with this cookie is complete. */
+	/* A send, announcement or pull with this cookie is complete: perhaps
+	 * before the call that began it returns. */
 	void (*complete)(void *arg, uint64_t cookie, enum bcl_status status);
 	/* A peer is up, or lost with its status. What was queued for it has
 	 * been completed with the status before. */

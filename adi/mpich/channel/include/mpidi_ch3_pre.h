@@ -17,6 +17,8 @@ typedef struct MPIDI_CH3I_VC {
 	struct MPIR_Request *sendq_head, *sendq_tail;
 	struct MPIR_Request *recv_active; /* its payload is coming */
 	int sending; /* a packet's memory is still the library's */
+	int failure; /* enum bcl_status of that packet, when it is not */
+	int going;   /* the queue is being sent: see go_on() in send.c */
 
 	/* of a connection that a port made, before there is a group */
 	struct MPIDI_VC *next; /* of the same link */

@@ -158,32 +158,58 @@ static void fail(MPIR_Request *request, enum bcl_status status)
 	MPID_Request_complete(request);
 }
 
-/* The first in the queue, and those behind it, as far as they go. */
-static void go_on(MPIDI_VC_t *vc)
+/* The rest of the first in the queue; the library may be done with it before
+ * it returns. AGAIN: later. */
+static enum bcl_status leave_later(MPIDI_VC_t *vc, MPIR_Request *request,
+				   struct outgoing *out)
 {
-	MPIR_Request *request;
-	struct outgoing out;
 	enum bcl_status status;
+
+	vc->ch.sending = TRUE;
+	status = send_one(vc, out, FALSE);
+	if (status)
+		vc->ch.sending = FALSE;
+	else
+		status = vc->ch.failure;
+	if (status)
+		return status;
+	keep(request, out);
+	return vc->ch.sending ? BCL_ERR_AGAIN : BCL_OK;
+}
+
+/* The first in the queue goes as far as it can. */
+static enum bcl_status advance(MPIDI_VC_t *vc)
+{
+	MPIR_Request *request = vc->ch.sendq_head;
+	struct outgoing out = kept(request);
+	enum bcl_status status = push(vc, &out);
 	int complete;
 
-	while ((request = vc->ch.sendq_head)) {
-		out = kept(request);
-		status = push(vc, &out);
-		if (status == BCL_ERR_AGAIN) {
-			status = send_one(vc, &out, FALSE);
-			keep(request, &out);
-			vc->ch.sending = !status;
-			if (!status)
-				return;
-		}
-		if (status) {
-			bcl_ch3_send_failed(vc, status);
-			return;
-		}
-		bcl_ch3_complain(finish(vc, request, &complete));
-		if (complete)
-			MPIR_Request_free(take(vc));
-	}
+	if (status == BCL_ERR_AGAIN)
+		return leave_later(vc, request, &out);
+	if (status)
+		return status;
+	bcl_ch3_complain(finish(vc, request, &complete));
+	if (complete)
+		MPIR_Request_free(take(vc));
+	return BCL_OK;
+}
+
+/* Those in the queue, one after the other. Who is called from here, as a
+ * request's completion is, may send more: that is left to this loop. */
+static void go_on(MPIDI_VC_t *vc)
+{
+	enum bcl_status status = vc->ch.failure;
+
+	if (vc->ch.going || vc->ch.sending)
+		return;
+	vc->ch.going = TRUE;
+	while (!status && vc->ch.sendq_head)
+		status = advance(vc);
+	vc->ch.going = FALSE;
+	vc->ch.failure = BCL_OK;
+	if (status && status != BCL_ERR_AGAIN)
+		bcl_ch3_send_failed(vc, status);
 }
 
 /* What has not left waits behind what waits already. */
@@ -192,17 +218,14 @@ static void enqueue(MPIDI_VC_t *vc, MPIR_Request *request,
 {
 	keep(request, out);
 	append(vc, request);
-	if (!vc->ch.sending)
-		go_on(vc);
+	go_on(vc);
 }
 
 void bcl_ch3_sent(MPIDI_VC_t *vc, enum bcl_status status)
 {
 	vc->ch.sending = FALSE;
-	if (status)
-		bcl_ch3_send_failed(vc, status);
-	else
-		go_on(vc);
+	vc->ch.failure = status;
+	go_on(vc);
 }
 
 void bcl_ch3_send_failed(MPIDI_VC_t *vc, enum bcl_status status)
