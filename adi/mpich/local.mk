@@ -5,7 +5,8 @@ EXTRA_DIST += %D%/graft %D%/channel/Makefile.mk %D%/channel/subconfigure.m4 \
 	%D%/channel/include/mpidi_ch3_post.h \
 	%D%/channel/include/mpidi_ch3_pre.h %D%/channel/src/channel.c \
 	%D%/channel/src/channel.h %D%/channel/src/errnames.txt \
-	%D%/channel/src/link.c %D%/channel/src/port.c \
-	%D%/channel/src/progress.c %D%/channel/src/receive.c \
+	%D%/channel/src/link.c %D%/channel/src/node.c \
+	%D%/channel/src/port.c %D%/channel/src/progress.c \
+	%D%/channel/src/receive.c \
 	%D%/channel/src/rendezvous.c %D%/channel/src/send.c \
 	%D%/channel/src/window.c

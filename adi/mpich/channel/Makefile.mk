@@ -15,6 +15,7 @@ noinst_HEADERS += \
 mpi_core_sources += \
 	src/mpid/ch3/channels/bcl/src/channel.c \
 	src/mpid/ch3/channels/bcl/src/link.c \
+	src/mpid/ch3/channels/bcl/src/node.c \
 	src/mpid/ch3/channels/bcl/src/port.c \
 	src/mpid/ch3/channels/bcl/src/progress.c \
 	src/mpid/ch3/channels/bcl/src/receive.c \

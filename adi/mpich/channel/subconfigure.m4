@@ -24,7 +24,7 @@ AM_COND_IF([BUILD_CH3_BCL],[
 		 PAC_APPEND_FLAG([-L$with_bcl/lib],[WRAPPER_LDFLAGS])])
 	AC_CHECK_HEADER([bcl/boot.h], [],
 		[AC_MSG_ERROR([ch3:bcl needs the headers of BCL: configure with --with-bcl=PREFIX])])
-	AC_CHECK_LIB([bcl], [bcl_adi_packet_try],
+	AC_CHECK_LIB([bcl], [bcl_context_node],
 		[PAC_PREPEND_FLAG([-lbcl],[LIBS])
 		 PAC_PREPEND_FLAG([-lbcl],[WRAPPER_LIBS])],
 		[AC_MSG_ERROR([ch3:bcl needs libbcl: configure with --with-bcl=PREFIX])])

@@ -5,9 +5,11 @@
 
 #include "mpidimpl.h"
 
-#define MPIDI_CH3I_SHM_MUTEX_LOCK(win)
-#define MPIDI_CH3I_SHM_MUTEX_UNLOCK(win)
-#define MPIDI_CH3I_SHM_MUTEX_INIT(win)
-#define MPIDI_CH3I_SHM_MUTEX_DESTROY(win)
+/* window.c: the lock of a window's shared memory. */
+void bcl_ch3_window_lock(MPIR_Win *win);
+void bcl_ch3_window_unlock(MPIR_Win *win);
+
+#define MPIDI_CH3I_SHM_MUTEX_LOCK(win)	 bcl_ch3_window_lock(win)
+#define MPIDI_CH3I_SHM_MUTEX_UNLOCK(win) bcl_ch3_window_unlock(win)
 
 #endif

@@ -60,6 +60,9 @@ struct bcl_ch3_request {
 	};
 #define MPIDI_CH3_PKT_DECL struct bcl_ch3_announcement bcl_announcement;
 
+/* What the channel keeps for a window whose memory it shares. */
+#define MPIDI_CH3_WIN_DECL struct bcl_ch3_segment *segment;
+
 typedef struct MPIDI_CH3I_Progress_state {
 	unsigned completion_count;
 } MPIDI_CH3I_Progress_state;

@@ -118,6 +118,8 @@ int MPIDI_CH3_Init(int has_parent, MPIDI_PG_t *pg, int rank)
 	mpi_errno = bcl_ch3_progress_open();
 	if (!mpi_errno)
 		mpi_errno = bcl_ch3_receive_open();
+	if (!mpi_errno)
+		mpi_errno = bcl_ch3_node_open(pg, rank);
 	return mpi_errno ? mpi_errno : publish(rank);
 }
 

@@ -65,6 +65,11 @@ void bcl_ch3_link_complete(void *arg, uint64_t cookie, enum bcl_status status);
 void bcl_ch3_link_changed(void *arg, struct bcl_peer *peer,
 			  enum bcl_status status);
 
+/* ---- node.c: which ranks share memory ---- */
+
+/* With the processes of `pg`, before communicators are made. */
+int bcl_ch3_node_open(MPIDI_PG_t *pg, int rank);
+
 /* ---- port.c: business cards ---- */
 
 int bcl_ch3_card_write(char *card, int length);
