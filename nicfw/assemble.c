@@ -587,12 +587,9 @@ void bcl_nic_assemble_close(struct bcl_card *card, struct nic_port *port)
 {
 	struct nic_inbound *inbound;
 	struct nic_conn *conn;
-	uint32_t i;
+	uint32_t i = 0;
 
-	for (i = 0; i <= card->conn_mask; i++) {
-		conn = card->conns[i];
-		if (!conn)
-			continue;
+	while ((conn = nic_conn_next(card, &i))) {
 		while ((inbound = find_of_port(conn, port))) {
 			inbound->port = NULL;
 			inbound->asked = NULL;

@@ -409,6 +409,16 @@ static inline struct nic_conn *nic_conn_find(const struct bcl_card *card,
 
 	return conn && conn->id == (id & ~3u) ? conn : NULL;
 }
+/* All of them, one after the other, with *index 0 at first; then NULL. */
+static inline struct nic_conn *nic_conn_next(const struct bcl_card *card,
+					     uint32_t *index)
+{
+	struct nic_conn *conn = NULL;
+
+	while (!conn && *index < card->conns_end)
+		conn = card->conns[(*index)++];
+	return conn;
+}
 struct nic_conn *bcl_nic_conn_make(struct bcl_card *card,
 				   struct nic_node *node);
 void bcl_nic_conn_rename(struct bcl_card *card, struct nic_conn *conn);

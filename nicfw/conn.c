@@ -53,6 +53,8 @@ static struct nic_conn *make(struct bcl_card *card)
 	if (!conn)
 		return NULL;
 	card->free_conn = index + 1;
+	if (card->conns_end <= index)
+		card->conns_end = index + 1;
 	card->conns[index] = conn;
 	conn->index = index;
 	return conn;
@@ -254,12 +256,9 @@ void bcl_nic_conn_park(struct bcl_card *card, struct nic_conn *conn,
 void bcl_nic_conn_evict(struct bcl_card *card)
 {
 	struct nic_conn *conn, *oldest = NULL;
-	uint32_t i;
+	uint32_t i = 0;
 
-	for (i = 0; i <= card->conn_mask; i++) {
-		conn = card->conns[i];
-		if (!conn)
-			continue;
+	while ((conn = nic_conn_next(card, &i))) {
 		if (conn->state == NIC_CONN_PARKING)
 			return;
 		if (conn->state == NIC_CONN_UP && idle(conn) &&

@@ -70,31 +70,34 @@ static inline void nic_list_splice(struct nic_link *list, struct nic_link *from)
 
 /* Objects of one type, whose first member is the link; they never move. */
 struct nic_pool {
-	struct nic_link *free; /* linked by `next` */
+	struct nic_link *free; /* given back: linked by `next` */
+	uint8_t *fresh;	       /* the first that was never taken */
+	uint32_t size;	       /* of an object */
 	uint32_t left;
 };
 
+/* Touches none of the objects. */
 static inline void nic_pool_init(struct nic_pool *pool, void *objects,
 				 uint32_t n, uint32_t size)
 {
-	struct nic_link *link;
-
 	pool->free = NULL;
-	for (pool->left = 0; pool->left < n; pool->left++) {
-		link = (void *)((char *)objects +
-				(size_t)(n - 1 - pool->left) * size);
-		link->next = pool->free;
-		pool->free = link;
-	}
+	pool->fresh = objects;
+	pool->size = size;
+	pool->left = n;
 }
 
 static inline void *nic_pool_take(struct nic_pool *pool)
 {
 	struct nic_link *link = pool->free;
 
-	if (!link)
+	if (!pool->left)
 		return NULL;
-	pool->free = link->next;
+	if (link) {
+		pool->free = link->next;
+	} else {
+		link = (void *)pool->fresh;
+		pool->fresh += pool->size;
+	}
 	pool->left--;
 	nic_list_init(link);
 	return link;

@@ -187,13 +187,10 @@ static enum bcl_dma_result read_index(struct bcl_card *card,
 static void tell_room(struct bcl_card *card, struct nic_port *port)
 {
 	struct nic_conn *conn;
-	uint32_t i, k;
+	uint32_t i = 0, k;
 
 	port->refused = 0;
-	for (i = 0; i <= card->conn_mask; i++) {
-		conn = card->conns[i];
-		if (!conn)
-			continue;
+	while ((conn = nic_conn_next(card, &i))) {
 		for (k = 0; k < NIC_ROOMS; k++) {
 			if (conn->rooms[k] != port->number)
 				continue;

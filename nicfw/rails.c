@@ -41,7 +41,7 @@ enum bcl_status bcl_nic_rails_set(struct bcl_card *card,
 {
 	struct nic_rail *rail;
 	struct nic_conn *conn;
-	uint32_t i;
+	uint32_t i = 0;
 
 	if (control->rail.number >= BCL_RAILS_MAX ||
 	    (control->rail.up &&
@@ -56,10 +56,7 @@ enum bcl_status bcl_nic_rails_set(struct bcl_card *card,
 	rail->bulk = control->rail.bulk != 0;
 	rail->busy = 0;
 	/* Even a smaller MTU is told by shaking hands again. */
-	for (i = 0; i <= card->conn_mask; i++) {
-		conn = card->conns[i];
-		if (!conn)
-			continue;
+	while ((conn = nic_conn_next(card, &i))) {
 		if (conn->window[control->rail.number].state != NIC_RAIL_OFF)
 			bcl_nic_rails_down(card, conn, control->rail.number);
 		if (conn->node->conn == conn &&

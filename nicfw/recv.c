@@ -54,12 +54,10 @@ static void hello(struct bcl_card *card, const struct frame *frame)
 static void reset(struct bcl_card *card, uint32_t peer)
 {
 	struct nic_conn *conn;
-	uint32_t i;
+	uint32_t i = 0;
 
-	for (i = 0; i <= card->conn_mask; i++) {
-		conn = card->conns[i];
-		if (conn && conn->state >= NIC_CONN_UP &&
-		    conn->peer == (peer & ~3u)) {
+	while ((conn = nic_conn_next(card, &i))) {
+		if (conn->state >= NIC_CONN_UP && conn->peer == (peer & ~3u)) {
 			bcl_nic_conn_end(card, conn, BCL_ERR_RESET);
 			return;
 		}

@@ -321,15 +321,12 @@ void bcl_nic_send_ready(struct bcl_card *card, unsigned rail)
 {
 	struct nic_rail *at = &card->rail[rail];
 	struct nic_conn *conn;
-	uint32_t i;
+	uint32_t i = 0;
 
 	at->busy = 0;
 	bcl_nic_launch_fetched(card, rail);
 	bcl_nic_flow_wake_list(card, &at->flows);
-	for (i = 0; i <= card->conn_mask; i++) {
-		conn = card->conns[i];
-		if (!conn)
-			continue;
+	while ((conn = nic_conn_next(card, &i))) {
 		if (conn->window[rail].lost)
 			bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
 		if (!nic_list_empty(&conn->again))
