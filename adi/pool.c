@@ -32,23 +32,34 @@ static unsigned size_index(size_t size)
 	return i;
 }
 
-static void refill(struct bcl_pool *pool, unsigned i)
+static void refill(struct bcl_pool *pool, struct bcl_pool_fresh *fresh)
 {
 	const struct bcl_env *env = pool->env;
 	struct bcl_pool_slab *slab = env->allocate(env->world, SLAB_SIZE);
-	struct bcl_pool_block *block;
-	size_t offset;
 
 	if (!slab)
 		return;
 	slab->next = pool->slabs;
 	pool->slabs = slab;
-	for (offset = SLAB_HEAD; offset + sizes[i] <= SLAB_SIZE;
-	     offset += sizes[i]) {
-		block = (void *)((char *)slab + offset);
-		block->next = pool->blocks[i];
-		pool->blocks[i] = block;
-	}
+	*fresh = (struct bcl_pool_fresh){
+		.first = (char *)slab + SLAB_HEAD,
+		.end = (char *)slab + SLAB_SIZE,
+	};
+}
+
+/* One that was never used: its memory may not have been touched yet. */
+static void *take_fresh(struct bcl_pool *pool, unsigned i)
+{
+	struct bcl_pool_fresh *fresh = &pool->fresh[i];
+	char *block;
+
+	if ((size_t)(fresh->end - fresh->first) < sizes[i])
+		refill(pool, fresh);
+	block = fresh->first;
+	if ((size_t)(fresh->end - block) < sizes[i])
+		return NULL;
+	fresh->first += sizes[i];
+	return block;
 }
 
 size_t bcl_pool_size(size_t size)
@@ -65,11 +76,10 @@ void *bcl_pool_get(struct bcl_pool *pool, size_t size)
 
 	if (i == BCL_POOL_SIZES)
 		return pool->env->allocate(pool->env->world, size);
-	if (!pool->blocks[i])
-		refill(pool, i);
 	block = pool->blocks[i];
-	if (block)
-		pool->blocks[i] = block->next;
+	if (!block)
+		return take_fresh(pool, i);
+	pool->blocks[i] = block->next;
 	return block;
 }
 

@@ -18,10 +18,16 @@ enum {
 struct bcl_pool_slab;
 struct bcl_pool_block;
 
+/* The rest of a slab. */
+struct bcl_pool_fresh {
+	char *first, *end;
+};
+
 struct bcl_pool {
 	const struct bcl_env *env;
 	struct bcl_pool_slab *slabs;
-	struct bcl_pool_block *blocks[BCL_POOL_SIZES];
+	struct bcl_pool_block *blocks[BCL_POOL_SIZES]; /* given back */
+	struct bcl_pool_fresh fresh[BCL_POOL_SIZES];
 };
 
 void bcl_pool_open(struct bcl_pool *pool, const struct bcl_env *env);
