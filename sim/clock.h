@@ -13,14 +13,20 @@
 /* Part of what it is about; all zeroes: not set. */
 struct sim_event {
 	void (*call)(struct sim_event *event);
-	uint64_t time, order;
+	uint64_t time;
 	size_t place; /* in the heap; 0: not set */
+};
+
+/* An entry of the heap: what it is compared by is beside it. */
+struct sim_moment {
+	uint64_t time, order;
+	struct sim_event *event;
 };
 
 struct sim_clock {
 	uint64_t now; /* ns */
 	uint64_t order;
-	struct sim_event **heap; /* from 1 on */
+	struct sim_moment *heap; /* from 1 on */
 	size_t n, room;
 };
 
