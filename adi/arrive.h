@@ -47,7 +47,7 @@ static inline bool bcl_adi_arrive_eager(struct bcl_adi *adi,
 	bool taken;
 
 	if (bcl_likely(rank < adi->size && bcl_adi_key_valid(key))) {
-		peer = adi->ranks[rank];
+		peer = bcl_adi_known(adi, rank);
 		if (bcl_unlikely(!peer || peer->peer != event->peer))
 			peer = bcl_adi_sender(adi, event, &taken);
 	} else {

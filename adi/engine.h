@@ -216,6 +216,15 @@ struct bcl_adi_peer {
 	struct bcl_adi_peer *next;
 };
 
+enum {
+	BCL_ADI_SOME_RANKS = 64,
+};
+
+/* Peers by rank; who talks to few of many ranks has few of these. */
+struct bcl_adi_some_ranks {
+	struct bcl_adi_peer *peer[BCL_ADI_SOME_RANKS]; /* NULL: not used yet */
+};
+
 /* ---- messages that wait for a receive ------------------------------------ */
 
 struct bcl_adi_message {
@@ -241,7 +250,8 @@ struct bcl_request_slab;
 struct bcl_adi {
 	/* hot */
 	struct bcl_port *port;
-	struct bcl_adi_peer **ranks; /* NULL: not used yet */
+	/* The ranks in parts, not NULL: bcl_adi_known(). */
+	struct bcl_adi_some_ranks **ranks;
 	uint32_t size;
 	uint32_t rank;
 	uint64_t own;	  /* the rank as it stands in a match key */
@@ -398,7 +408,17 @@ void bcl_adi_peer_event(struct bcl_adi *adi, struct bcl_peer *handle,
 			enum bcl_status status);
 void bcl_adi_peer_lose(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 		       enum bcl_status status);
+/* False: no memory. Closing undoes either. */
+bool bcl_adi_peers_open(struct bcl_adi *adi);
 void bcl_adi_peers_close(struct bcl_adi *adi);
+
+/* NULL: that rank was not talked to yet. */
+static inline struct bcl_adi_peer *bcl_adi_known(const struct bcl_adi *adi,
+						 unsigned rank)
+{
+	return adi->ranks[rank / BCL_ADI_SOME_RANKS]
+		->peer[rank % BCL_ADI_SOME_RANKS];
+}
 
 static inline void bcl_adi_peer_judge(struct bcl_adi_peer *peer)
 {

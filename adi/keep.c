@@ -91,7 +91,7 @@ void bcl_adi_want(struct bcl_adi *adi, uint64_t key, enum bcl_match_class class)
 	if (bcl_match_context(key) > BCL_ADI_CONTEXT_MAX)
 		return;
 	if (!(class & BCL_MATCH_ANY_SOURCE)) {
-		peer = adi->ranks[bcl_match_source(key)];
+		peer = bcl_adi_known(adi, bcl_match_source(key));
 		if (peer)
 			ask_for_more(adi, peer);
 		return;

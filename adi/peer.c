@@ -3,6 +3,59 @@
 
 #include "adi/engine.h"
 
+/* ---- ranks --------------------------------------------------------------- */
+
+/* All parts without a rank that is used; nobody writes to it. */
+static const struct bcl_adi_some_ranks none;
+
+static unsigned parts_of(const struct bcl_adi *adi)
+{
+	return (adi->size + BCL_ADI_SOME_RANKS - 1) / BCL_ADI_SOME_RANKS;
+}
+
+bool bcl_adi_peers_open(struct bcl_adi *adi)
+{
+	const struct bcl_env *env = adi->env;
+	unsigned n = parts_of(adi), i;
+
+	bcl_table_open(&adi->by_handle);
+	adi->ranks = env->allocate(env->world, n * sizeof(*adi->ranks));
+	for (i = 0; adi->ranks && i < n; i++)
+		adi->ranks[i] = (struct bcl_adi_some_ranks *)&none;
+	return adi->ranks;
+}
+
+/* Where a rank's record belongs; NULL: no memory. */
+static struct bcl_adi_peer **place_of(struct bcl_adi *adi, unsigned rank)
+{
+	const struct bcl_env *env = adi->env;
+	struct bcl_adi_some_ranks *
+		*part = &adi->ranks[rank / BCL_ADI_SOME_RANKS],
+	       *own;
+
+	if (*part == &none) {
+		own = env->allocate(env->world, sizeof(*own));
+		if (!own)
+			return NULL;
+		*part = own;
+	}
+	return &(*part)->peer[rank % BCL_ADI_SOME_RANKS];
+}
+
+static void close_ranks(struct bcl_adi *adi)
+{
+	const struct bcl_env *env = adi->env;
+	unsigned n = parts_of(adi), i;
+
+	if (!adi->ranks)
+		return;
+	for (i = 0; i < n; i++)
+		if (adi->ranks[i] != &none)
+			env->release(env->world, adi->ranks[i],
+				     sizeof(*adi->ranks[i]));
+	env->release(env->world, adi->ranks, n * sizeof(*adi->ranks));
+}
+
 /* ---- records ------------------------------------------------------------- */
 
 static struct bcl_adi_peer *record_new(struct bcl_adi *adi)
@@ -66,12 +119,15 @@ static enum bcl_status open_rank(struct bcl_adi *adi, unsigned rank,
 
 struct bcl_adi_peer *bcl_adi_peer_get(struct bcl_adi *adi, unsigned rank)
 {
-	struct bcl_adi_peer *peer = adi->ranks[rank];
+	struct bcl_adi_peer *peer = bcl_adi_known(adi, rank), **place;
 	struct bcl_peer *handle;
 	enum bcl_status status;
 
 	if (peer)
 		return peer;
+	place = place_of(adi, rank);
+	if (!place)
+		return NULL;
 	status = open_rank(adi, rank, &handle);
 	if (status == BCL_ERR_NOMEM)
 		return NULL;
@@ -80,7 +136,7 @@ struct bcl_adi_peer *bcl_adi_peer_get(struct bcl_adi *adi, unsigned rank)
 		return NULL;
 	peer->rank = (int)rank;
 	peer->opened = true;
-	adi->ranks[rank] = peer;
+	*place = peer;
 	if (status)
 		bcl_adi_peer_lose(adi, peer, status);
 	return peer;
@@ -109,6 +165,7 @@ void bcl_adi_peers_close(struct bcl_adi *adi)
 		env->release(env->world, peer, sizeof(*peer));
 	}
 	bcl_table_close(&adi->by_handle, env);
+	close_ranks(adi);
 }
 
 /* ---- queues -------------------------------------------------------------- */
@@ -465,7 +522,7 @@ enum bcl_status bcl_adi_peer(struct bcl_adi *adi, unsigned rank,
 
 enum bcl_status bcl_adi_rank_status(const struct bcl_adi *adi, unsigned rank)
 {
-	const struct bcl_adi_peer *peer = adi->ranks[rank];
+	const struct bcl_adi_peer *peer = bcl_adi_known(adi, rank);
 
 	return peer ? peer->lost : BCL_OK;
 }

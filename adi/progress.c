@@ -50,7 +50,7 @@ struct bcl_adi_peer *bcl_adi_sender(struct bcl_adi *adi,
 	*taken = true;
 	/* a message is from whom it says: known by its handle */
 	if (rank < adi->size)
-		peer = adi->ranks[rank];
+		peer = bcl_adi_known(adi, rank);
 	if (!peer || peer->peer != event->peer) {
 		status = bcl_adi_peer_bind(adi, rank, event->peer);
 		if (status == BCL_ERR_NOMEM)
@@ -59,7 +59,7 @@ struct bcl_adi_peer *bcl_adi_sender(struct bcl_adi *adi,
 			bcl_count(adi->counters, adi_dropped);
 		if (status)
 			return NULL;
-		peer = adi->ranks[rank];
+		peer = bcl_adi_known(adi, rank);
 	}
 	if (bcl_adi_key_valid(event->immediate))
 		return peer;

@@ -16,7 +16,7 @@ void bcl_adi_start_receive(struct bcl_adi *adi, struct bcl_adi_request *request,
 	}
 	if (!(class & BCL_MATCH_ANY_SOURCE)) {
 		/* opened, so that its death is noticed */
-		peer = adi->ranks[bcl_match_source(key)];
+		peer = bcl_adi_known(adi, bcl_match_source(key));
 		if (bcl_unlikely(!peer))
 			peer = bcl_adi_peer_get(adi, bcl_match_source(key));
 		if (bcl_unlikely(!peer || peer->lost)) {

@@ -261,7 +261,7 @@ static enum bcl_status start(struct bcl_adi *adi, const struct iovec *iov,
 			     uint64_t key, bool sync,
 			     struct bcl_adi_request **result)
 {
-	struct bcl_adi_peer *peer = adi->ranks[rank];
+	struct bcl_adi_peer *peer = bcl_adi_known(adi, rank);
 	struct bcl_adi_request *request;
 	enum bcl_status status;
 
@@ -380,7 +380,7 @@ enum bcl_status bcl_adi_send(struct bcl_adi *adi, const void *buffer,
 		return BCL_ERR_ARG;
 	key = bcl_match_key(context, adi->rank, (unsigned)tag);
 	bcl_adi_enter(adi);
-	peer = adi->ranks[destination];
+	peer = bcl_adi_known(adi, destination);
 	if (bcl_likely(peer && peer->direct && length <= adi->eager_max))
 		status = bcl_adi_send_direct(adi, peer, key, &iov, 1);
 	if (bcl_unlikely(status == BCL_ERR_AGAIN))

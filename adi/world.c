@@ -81,11 +81,8 @@ static enum bcl_status open_engine(struct bcl_adi *adi, unsigned flags)
 	adi->done.state = BCL_REQUEST_DONE;
 	adi->ready_last = &adi->ready;
 	bcl_pool_open(&adi->pool, adi->env);
-	bcl_table_open(&adi->by_handle);
 	bcl_match_open(&adi->match, adi->env);
-	adi->ranks = adi->env->allocate(adi->env->world,
-					adi->size * sizeof(*adi->ranks));
-	if (!adi->ranks)
+	if (!bcl_adi_peers_open(adi))
 		return BCL_ERR_NOMEM;
 	if (flags & BCL_ADI_THREADS)
 		return bcl_adi_threads_open(adi);
@@ -107,9 +104,6 @@ static void release(struct bcl_adi *adi)
 		bcl_adi_peers_close(adi);
 		bcl_requests_close(adi);
 		bcl_pool_close(&adi->pool);
-		if (adi->ranks)
-			env->release(env->world, adi->ranks,
-				     adi->size * sizeof(*adi->ranks));
 	}
 	if (adi->own_context)
 		bcl_close(adi->context);

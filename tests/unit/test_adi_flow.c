@@ -71,7 +71,7 @@ static void flood(struct bcl_adi *adi, unsigned rank, bool reverse)
 	}
 	ck_assert_ptr_null(adi->match.oldest);
 	ck_assert_uint_eq(adi->kept, 0);
-	ck_assert_uint_eq(adi->ranks[1]->kept, 0);
+	ck_assert_uint_eq(bcl_adi_known(adi, 1)->kept, 0);
 }
 
 static void flood_in_order(struct bcl_adi *adi, unsigned rank)

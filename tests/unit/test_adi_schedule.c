@@ -342,7 +342,7 @@ static void beside_flood(struct bcl_adi *adi, unsigned rank)
 	if (rank == 0)
 		ck_assert_uint_eq(mock_sent(world.mock, 0, BCL_ADI_MORE), 0);
 	if (rank == 1) {
-		ck_assert_ptr_nonnull(adi->ranks[0]->withheld.first);
+		ck_assert_ptr_nonnull(bcl_adi_known(adi, 0)->withheld.first);
 		ck_assert_int_eq(bcl_adi_waitall(adi, requests, n, NULL),
 				 BCL_OK);
 		return;
