@@ -78,13 +78,14 @@ static void to_blocks(const struct bcl_team *team, const struct bcl_step *step)
 	unsigned char *to = step->to;
 
 	for (i = 0; i < n; i++) {
-		const uint32_t *ranks =
-			layout->order + (team->my_node + i) % n * members;
+		unsigned place = (team->my_node + i) % n * members;
 
 		for (a = 0; a < members; a++)
 			for (b = 0; b < members; b++) {
 				memcpy(to,
-				       from + (a * team->size + ranks[b]) *
+				       from + (a * team->size +
+					       bcl_layout_rank(layout,
+							       place + b)) *
 						       step->length,
 				       step->length);
 				to += step->length;
@@ -102,12 +103,13 @@ static void from_blocks(const struct bcl_team *team,
 	unsigned char *to = step->to;
 
 	for (i = 0; i < n; i++) {
-		const uint32_t *ranks =
-			layout->order + (team->my_node + n - i) % n * members;
+		unsigned place = (team->my_node + n - i) % n * members;
 
 		for (a = 0; a < members; a++)
 			for (b = 0; b < members; b++) {
-				memcpy(to + (b * team->size + ranks[a]) *
+				memcpy(to + (b * team->size +
+					     bcl_layout_rank(layout,
+							     place + a)) *
 						       step->length,
 				       from, step->length);
 				from += step->length;

@@ -39,7 +39,7 @@ static void build_tree(struct bcl_schedule *schedule,
 		       const struct bcl_call *call)
 {
 	const struct bcl_team *team = schedule->team;
-	unsigned root_node = team->layout.node[call->root];
+	unsigned root_node = bcl_layout_node(&team->layout, call->root);
 	unsigned speaker =
 		root_node == team->my_node
 			? call->root
@@ -60,7 +60,8 @@ static void build_chain(struct bcl_schedule *schedule,
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_ordered(team);
-	unsigned n = group.size, root = team->layout.place[call->root];
+	unsigned n = group.size,
+		 root = bcl_layout_place(&team->layout, call->root);
 	unsigned me = (group.me + n - root) % n;
 	unsigned next = bcl_group_rank(&group, (group.me + 1) % n);
 	unsigned previous = bcl_group_rank(&group, (group.me + n - 1) % n);
@@ -107,7 +108,8 @@ static void build_scatter_ring(struct bcl_schedule *schedule,
 	};
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_ordered(team);
-	unsigned n = group.size, root = team->layout.place[call->root];
+	unsigned n = group.size,
+		 root = bcl_layout_place(&team->layout, call->root);
 	unsigned me = (group.me + n - root) % n, distance = 1;
 
 	while (distance < n && !(me & distance))

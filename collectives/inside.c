@@ -9,7 +9,8 @@ static unsigned member_of(const struct bcl_team *team, unsigned rank)
 {
 	const struct bcl_layout *layout = &team->layout;
 
-	return layout->place[rank] - layout->first[team->my_node];
+	return bcl_layout_place(layout, rank) -
+	       bcl_layout_first(layout, team->my_node);
 }
 
 /* Can the segment do it? */

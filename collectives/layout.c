@@ -68,6 +68,17 @@ static void order_ranks(struct bcl_layout *layout)
 	layout->first[0] = 0;
 }
 
+/* The members of each node, if all have as many and they follow one another. */
+static unsigned find_even(const struct bcl_layout *layout)
+{
+	unsigned members = layout->first[1], i;
+
+	for (i = 1; i <= layout->nnodes; i++)
+		if (layout->first[i] != i * members)
+			return 0;
+	return layout->contiguous ? members : 0;
+}
+
 enum bcl_status bcl_layout_init(struct bcl_layout *layout,
 				const uint64_t *hosts, unsigned size)
 {
@@ -89,7 +100,21 @@ enum bcl_status bcl_layout_init(struct bcl_layout *layout,
 	number_nodes(layout, hosts, table, n);
 	order_ranks(layout);
 	free(table);
+	layout->even = find_even(layout);
+	if (layout->even)
+		bcl_layout_fini(layout);
 	return BCL_OK;
+}
+
+void bcl_layout_init_even(struct bcl_layout *layout, unsigned size,
+			  unsigned even)
+{
+	*layout = (struct bcl_layout){
+		.size = size,
+		.nnodes = size / even,
+		.even = even,
+		.contiguous = true,
+	};
 }
 
 void bcl_layout_fini(struct bcl_layout *layout)

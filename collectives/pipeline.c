@@ -27,7 +27,8 @@ static void init(struct pipeline *pipeline, struct bcl_schedule *schedule,
 {
 	const struct bcl_team *team = schedule->team;
 	const struct bcl_layout *layout = &team->layout;
-	unsigned n = layout->nnodes, root_node = layout->node[call->root];
+	unsigned n = layout->nnodes,
+		 root_node = bcl_layout_node(layout, call->root);
 	size_t least = call->length / BCL_PIPELINE_PIECES;
 
 	if (piece < least)

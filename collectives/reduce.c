@@ -56,7 +56,7 @@ static void build_tree(struct bcl_schedule *schedule,
 		       const struct bcl_call *call)
 {
 	const struct bcl_team *team = schedule->team;
-	unsigned root_node = team->layout.node[call->root];
+	unsigned root_node = bcl_layout_node(&team->layout, call->root);
 	unsigned speaker =
 		root_node == team->my_node
 			? call->root

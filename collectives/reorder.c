@@ -11,37 +11,40 @@ size_t bcl_node_offset(const struct bcl_team *team, unsigned node,
 
 	if (turn == n)
 		return team->size * length;
-	ranks = (layout->first[(node + turn) % n] + team->size -
-		 layout->first[node]) %
+	ranks = (bcl_layout_first(layout, (node + turn) % n) + team->size -
+		 bcl_layout_first(layout, node)) %
 		team->size;
 	return ranks * length;
 }
 
 /* step->rank: where in the order of nodes the other order begins */
+static size_t place_of(const struct bcl_team *team, const struct bcl_step *step,
+		       unsigned i)
+{
+	return bcl_layout_rank(&team->layout, (step->rank + i) % team->size);
+}
+
 static void to_ranks(const struct bcl_team *team, const struct bcl_step *step)
 {
-	const uint32_t *order = team->layout.order;
 	const unsigned char *from = step->from;
 	unsigned char *to = step->to;
 	size_t length = step->length;
 	unsigned i;
 
 	for (i = 0; i < team->size; i++)
-		memcpy(to + order[(step->rank + i) % team->size] * length,
-		       from + i * length, length);
+		memcpy(to + place_of(team, step, i) * length, from + i * length,
+		       length);
 }
 
 static void to_nodes(const struct bcl_team *team, const struct bcl_step *step)
 {
-	const uint32_t *order = team->layout.order;
 	const unsigned char *from = step->from;
 	unsigned char *to = step->to;
 	size_t length = step->length;
 	unsigned i;
 
 	for (i = 0; i < team->size; i++)
-		memcpy(to + i * length,
-		       from + order[(step->rank + i) % team->size] * length,
+		memcpy(to + i * length, from + place_of(team, step, i) * length,
 		       length);
 }
 
@@ -50,7 +53,7 @@ void bcl_step_to_ranks(struct bcl_schedule *schedule, void *to,
 {
 	if (length)
 		bcl_step_call(schedule, to_ranks, to, from, length,
-			      schedule->team->layout.first[node]);
+			      bcl_layout_first(&schedule->team->layout, node));
 }
 
 void bcl_step_to_nodes(struct bcl_schedule *schedule, void *to,
@@ -58,5 +61,5 @@ void bcl_step_to_nodes(struct bcl_schedule *schedule, void *to,
 {
 	if (length)
 		bcl_step_call(schedule, to_nodes, to, from, length,
-			      schedule->team->layout.first[node]);
+			      bcl_layout_first(&schedule->team->layout, node));
 }

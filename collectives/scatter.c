@@ -11,7 +11,7 @@ static void build_tree(struct bcl_schedule *schedule,
 {
 	const struct bcl_team *team = schedule->team;
 	const struct bcl_layout *layout = &team->layout;
-	unsigned root_node = layout->node[call->root];
+	unsigned root_node = bcl_layout_node(layout, call->root);
 	unsigned n = layout->nnodes, my_node = team->my_node;
 	unsigned speaker = root_node == my_node
 				   ? call->root

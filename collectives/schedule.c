@@ -23,12 +23,14 @@ static void begin_step(struct bcl_schedule *schedule,
 	switch ((enum bcl_step_kind)step->kind) {
 	case BCL_STEP_SEND:
 		bcl_adi_schedule_send(&schedule->engine, step->from,
-				      step->length, team->ranks[step->rank],
+				      step->length,
+				      bcl_team_job_rank(team, step->rank),
 				      schedule->tag, team->context);
 		break;
 	case BCL_STEP_RECEIVE:
 		bcl_adi_schedule_receive(&schedule->engine, step->to,
-					 step->length, team->ranks[step->rank],
+					 step->length,
+					 bcl_team_job_rank(team, step->rank),
 					 schedule->tag, team->context);
 		break;
 	case BCL_STEP_COMBINE:

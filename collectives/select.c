@@ -73,7 +73,8 @@ static void measure(struct bcl_cost *cost, struct bcl_team *team, unsigned rank)
 	struct bcl_peer_info info;
 	struct bcl_peer *peer;
 
-	if (bcl_adi_peer(team->adi, team->ranks[rank], &peer) != BCL_OK)
+	if (bcl_adi_peer(team->adi, bcl_team_job_rank(team, rank), &peer) !=
+	    BCL_OK)
 		return;
 	bcl_peer_info(peer, &info);
 	if (info.latency > 0)
@@ -87,17 +88,19 @@ static void measure(struct bcl_cost *cost, struct bcl_team *team, unsigned rank)
 void bcl_model_measure(struct bcl_model *model, struct bcl_team *team)
 {
 	const struct bcl_card_ops *card = bcl_adi_env(team->adi)->card;
-	const uint32_t *node = team->layout.node;
 	bool inside = false, between = false;
 	unsigned rank;
 
 	for (rank = 0; rank < team->size; rank++) {
+		bool near =
+			bcl_layout_node(&team->layout, rank) == team->my_node;
+
 		if (rank == team->rank)
 			continue;
-		if (node[rank] == team->my_node && !inside) {
+		if (near && !inside) {
 			measure(&model->inside, team, rank);
 			inside = true;
-		} else if (node[rank] != team->my_node && !between) {
+		} else if (!near && !between) {
 			measure(&model->between, team, rank);
 			between = true;
 		}

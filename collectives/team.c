@@ -30,8 +30,8 @@ struct bcl_group bcl_group_ordered(const struct bcl_team *team)
 {
 	return (struct bcl_group){
 		.size = team->size,
-		.me = team->layout.place[team->rank],
-		.ranks = team->layout.order,
+		.me = bcl_layout_place(&team->layout, team->rank),
+		.layout = &team->layout,
 		.replaced = UINT32_MAX,
 	};
 }
@@ -43,34 +43,32 @@ struct bcl_group bcl_group_node(const struct bcl_team *team)
 	return (struct bcl_group){
 		.size = bcl_layout_members(layout, team->my_node),
 		.me = team->my_member,
-		.ranks = layout->order + layout->first[team->my_node],
+		.layout = layout,
+		.place = bcl_layout_first(layout, team->my_node),
 		.replaced = UINT32_MAX,
 	};
 }
 
 struct bcl_group bcl_group_column(const struct bcl_team *team)
 {
-	const struct bcl_layout *layout = &team->layout;
-
 	return (struct bcl_group){
-		.size = layout->nnodes,
+		.size = team->layout.nnodes,
 		.me = team->my_node,
-		.ranks = layout->order + team->my_member,
-		.firsts = layout->first,
+		.layout = &team->layout,
+		.place = team->my_member,
+		.by_node = true,
 		.replaced = UINT32_MAX,
 	};
 }
 
 struct bcl_group bcl_group_leaders(const struct bcl_team *team, unsigned root)
 {
-	const struct bcl_layout *layout = &team->layout;
-
 	return (struct bcl_group){
-		.size = layout->nnodes,
+		.size = team->layout.nnodes,
 		.me = team->my_node,
-		.ranks = layout->order,
-		.firsts = layout->first,
-		.replaced = layout->node[root],
+		.layout = &team->layout,
+		.by_node = true,
+		.replaced = bcl_layout_node(&team->layout, root),
 		.replacement = root,
 	};
 }
@@ -94,37 +92,96 @@ void bcl_team_lose(struct bcl_team *team, enum bcl_status status)
 /* ---- creation --------------------------------------------------------------
  *
  * The first member gives the team its name. Under the creation's tag everyone
- * hears it; then, under the new name, they learn who is where and join their
- * node's segment. When all have said so to the first member it tells them
- * which algorithms to use: whoever hears that knows that all have the name,
- * and that the loss of any of them will be heard.
+ * hears it; then, under the new name, they learn who is where, if no parent
+ * knows it, and join their node's segment. When all have said so to the first
+ * member it tells them which algorithms to use: whoever hears that knows that
+ * all have the name, and that the loss of any of them will be heard.
  */
 
 struct naming {
 	enum bcl_status status;
 	unsigned number, generation;
+	unsigned even; /* ranks of each node, the first member believes */
 };
+
+/* The layout is known: where in it are we? */
+static void find_place(struct bcl_team *team)
+{
+	const struct bcl_layout *layout = &team->layout;
+
+	team->my_node = bcl_layout_node(layout, team->rank);
+	team->my_member = bcl_layout_place(layout, team->rank) -
+			  bcl_layout_first(layout, team->my_node);
+}
+
+static void set_even(struct bcl_team *team, unsigned even)
+{
+	bcl_layout_init_even(&team->layout, team->size, even);
+	find_place(team);
+}
 
 static enum bcl_status set_layout(struct bcl_team *team, const uint64_t *hosts)
 {
-	struct bcl_layout *layout = &team->layout;
 	enum bcl_status status;
 
-	bcl_layout_fini(layout);
-	status = bcl_layout_init(layout, hosts, team->size);
+	status = bcl_layout_init(&team->layout, hosts, team->size);
+	if (status == BCL_OK)
+		find_place(team);
+	return status;
+}
+
+/* Each of so many bytes becomes true if it is so for all. */
+static enum bcl_status agree(struct bcl_team *team,
+			     const struct bcl_group *group, uint8_t *all,
+			     size_t n)
+{
+	struct bcl_schedule *schedule;
+	enum bcl_status status = bcl_schedule_get(team, &schedule);
+
 	if (status != BCL_OK)
 		return status;
-	team->my_node = layout->node[team->rank];
-	team->my_member =
-		layout->place[team->rank] - layout->first[team->my_node];
-	return BCL_OK;
+	bcl_build_reduce_tree(schedule, group, 0, all, all, n,
+			      bcl_reduction(BCL_LAND, BCL_UINT8));
+	bcl_build_broadcast_tree(schedule, group, 0, all, n);
+	return bcl_schedule_run(schedule);
+}
+
+/*
+ * Has each node so many ranks in a row? They have, if the launchers of all
+ * ranks say that they are so many on their node, and each is where the one
+ * before it is, unless it is its node's first.
+ */
+static enum bcl_status check_even(struct bcl_team *team, unsigned even,
+				  uint8_t *right)
+{
+	const struct bcl_context *context = bcl_adi_context(team->adi);
+	struct bcl_group group = bcl_group_all(team);
+	unsigned member = team->rank % even;
+	uint64_t before = context->host;
+	struct bcl_schedule *schedule;
+	enum bcl_status status = bcl_schedule_get(team, &schedule);
+
+	if (status != BCL_OK)
+		return status;
+	if (member + 1 < even)
+		bcl_step_send(schedule, team->rank + 1, &context->host,
+			      sizeof(context->host));
+	if (member > 0)
+		bcl_step_receive(schedule, team->rank - 1, &before,
+				 sizeof(before));
+	status = bcl_schedule_run(schedule);
+	if (status != BCL_OK)
+		return status;
+	*right = context->local_ranks == even && before == context->host;
+	return agree(team, &group, right, 1);
 }
 
 /* Ask everyone where it is. */
-static enum bcl_status exchange_hosts(struct bcl_team *team, uint64_t *hosts)
+static enum bcl_status exchange_hosts(struct bcl_team *team)
 {
 	const struct bcl_algorithm *bruck = bcl_allgather_algorithms;
 	uint64_t mine = bcl_adi_context(team->adi)->host;
+	uint64_t *hosts = malloc(team->size * sizeof(*hosts));
 	const struct bcl_call call = {
 		.operation = BCL_OPERATION_ALLGATHER,
 		.send = (const unsigned char *)&mine,
@@ -133,20 +190,38 @@ static enum bcl_status exchange_hosts(struct bcl_team *team, uint64_t *hosts)
 	};
 	struct bcl_schedule *schedule;
 	enum bcl_status status;
-	unsigned i;
+
+	if (!hosts)
+		return BCL_ERR_NOMEM;
+	status = bcl_schedule_get(team, &schedule);
+	if (status == BCL_OK) {
+		while (strcmp(bruck->name, "bruck"))
+			bruck++;
+		bruck->build(schedule, &call);
+		status = bcl_schedule_run(schedule);
+	}
+	if (status == BCL_OK)
+		status = set_layout(team, hosts);
+	free(hosts);
+	return status;
+}
+
+/* even: 0, or perhaps the ranks of each node. */
+static enum bcl_status find_layout(struct bcl_team *team, unsigned even)
+{
+	enum bcl_status status = BCL_OK;
+	uint8_t right = 0;
 
 	/* Until it is known, everyone is on a node of its own. */
-	for (i = 0; i < team->size; i++)
-		hosts[i] = i;
-	status = set_layout(team, hosts);
-	if (status == BCL_OK)
-		status = bcl_schedule_get(team, &schedule);
+	set_even(team, 1);
+	if (even && team->size % even == 0)
+		status = check_even(team, even, &right);
 	if (status != BCL_OK)
 		return status;
-	while (strcmp(bruck->name, "bruck"))
-		bruck++;
-	bruck->build(schedule, &call);
-	return bcl_schedule_run(schedule);
+	if (!right)
+		return exchange_hosts(team);
+	set_even(team, even);
+	return BCL_OK;
 }
 
 struct invitation {
@@ -162,7 +237,7 @@ static enum bcl_status settle(struct bcl_team *team, unsigned rank,
 	struct bcl_peer_info info;
 	enum bcl_status status;
 
-	status = bcl_adi_peer(team->adi, team->ranks[rank], peer);
+	status = bcl_adi_peer(team->adi, bcl_team_job_rank(team, rank), peer);
 	if (status != BCL_OK)
 		return status;
 	bcl_adi_lock(team->adi);
@@ -217,9 +292,12 @@ static enum bcl_status make_segment(struct bcl_team *team)
 	struct invitation invitation = { 0 };
 	struct bcl_schedule *schedule;
 	enum bcl_status status;
-	struct {
-		uint8_t joined, can_sleep;
-	} all;
+	enum {
+		JOINED,
+		CAN_SLEEP,
+		ANSWERS
+	};
+	uint8_t all[ANSWERS];
 	void *memory;
 
 	if (group.size == 1)
@@ -240,21 +318,15 @@ static enum bcl_status make_segment(struct bcl_team *team)
 		return status;
 
 	memory = join_segment(team, &invitation);
-	all.joined = memory != NULL;
-	all.can_sleep = bcl_adi_context(team->adi)->barrier;
-	status = bcl_schedule_get(team, &schedule);
-	if (status != BCL_OK)
-		return status;
-	bcl_build_reduce_tree(schedule, &group, 0, &all, &all, sizeof(all),
-			      bcl_reduction(BCL_LAND, BCL_UINT8));
-	bcl_build_broadcast_tree(schedule, &group, 0, &all, sizeof(all));
-	status = bcl_schedule_run(schedule);
-	if (status == BCL_OK && all.joined) {
+	all[JOINED] = memory != NULL;
+	all[CAN_SLEEP] = bcl_adi_context(team->adi)->barrier;
+	status = agree(team, &group, all, ANSWERS);
+	if (status == BCL_OK && all[JOINED]) {
 		bcl_node_init(&team->node, group.me, group.size, memory);
 		team->node.env = bcl_adi_env(team->adi);
 		bcl_vigil_init(&team->node);
 		team->shares = true;
-		team->can_sleep = all.can_sleep;
+		team->can_sleep = all[CAN_SLEEP];
 	} else {
 		leave_segment(team);
 	}
@@ -275,9 +347,13 @@ static enum bcl_status broadcast(struct bcl_team *team, void *buffer,
 }
 
 /* *refused: there is no number left, and all hear it. */
-static enum bcl_status hear_name(struct bcl_team *team, bool *refused)
+static enum bcl_status hear_name(struct bcl_team *team, unsigned *even,
+				 bool *refused)
 {
-	struct naming naming = { .status = BCL_OK };
+	struct naming naming = {
+		.status = BCL_OK,
+		.even = bcl_adi_context(team->adi)->local_ranks,
+	};
 	enum bcl_status status;
 
 	bcl_adi_lock(team->adi);
@@ -288,13 +364,14 @@ static enum bcl_status hear_name(struct bcl_team *team, bool *refused)
 	status = broadcast(team, &naming, sizeof(naming));
 	if (status != BCL_OK)
 		return status;
+	*even = naming.even;
 	*refused = naming.status != BCL_OK;
 	if (*refused)
 		return naming.status;
 	bcl_adi_lock(team->adi);
 	team->context = BCL_ADI_CONTEXT_COLLECTIVE + naming.number;
-	team->tag = team->ranks[0] * BCL_TEAM_TAG_RANK;
-	team->name = bcl_teams_name(naming.number, team->ranks[0],
+	team->tag = bcl_team_job_rank(team, 0) * BCL_TEAM_TAG_RANK;
+	team->name = bcl_teams_name(naming.number, bcl_team_job_rank(team, 0),
 				    naming.generation);
 	bcl_teams_named(team->teams, team);
 	bcl_adi_unlock(team->adi);
@@ -389,7 +466,8 @@ static void destroy(struct bcl_team *team)
 	free(team);
 }
 
-/* A team to be made under a context and a tag. ranks: taken over. */
+/* A team to be made under a context and a tag. ranks: taken over; NULL: all of
+ * the job. */
 static struct bcl_team *team_new(struct bcl_adi *adi, uint32_t *ranks,
 				 unsigned size, unsigned rank, unsigned context,
 				 unsigned tag, uint64_t birth)
@@ -425,21 +503,17 @@ static struct bcl_team *team_new(struct bcl_adi *adi, uint32_t *ranks,
 /* hosts: NULL if they must be asked for. */
 static enum bcl_status create(struct bcl_team *team, const uint64_t *hosts)
 {
-	uint64_t *asked = malloc(team->size * sizeof(*asked));
-	enum bcl_status status = asked ? BCL_OK : BCL_ERR_NOMEM;
 	bool refused = false;
+	unsigned even;
+	enum bcl_status status = hear_name(team, &even, &refused);
 
 	if (status == BCL_OK)
-		status = hear_name(team, &refused);
-	if (status == BCL_OK && !hosts)
-		status = exchange_hosts(team, asked);
-	if (status == BCL_OK)
-		status = set_layout(team, hosts ? hosts : asked);
+		status = hosts ? set_layout(team, hosts)
+			       : find_layout(team, even);
 	if (status == BCL_OK)
 		status = make_segment(team);
 	if (status == BCL_OK)
 		status = hear_choices(team);
-	free(asked);
 
 	bcl_adi_lock(team->adi);
 	if (status == BCL_OK) {
@@ -461,16 +535,10 @@ static enum bcl_status create(struct bcl_team *team, const uint64_t *hosts)
 
 enum bcl_status bcl_team_world(struct bcl_adi *adi, struct bcl_team **team)
 {
-	unsigned size = bcl_adi_size(adi), i;
-	uint32_t *ranks = malloc(size * sizeof(*ranks));
 	struct bcl_team *world;
 	enum bcl_status status;
 
-	if (!ranks)
-		return BCL_ERR_NOMEM;
-	for (i = 0; i < size; i++)
-		ranks[i] = i;
-	world = team_new(adi, ranks, size, bcl_adi_rank(adi),
+	world = team_new(adi, NULL, bcl_adi_size(adi), bcl_adi_rank(adi),
 			 BCL_ADI_CONTEXT_COLLECTIVE + BCL_TEAM_NUMBERS, 0,
 			 bcl_teams_name(BCL_TEAM_NUMBERS, 0, 0));
 	if (!world)
@@ -503,8 +571,8 @@ enum bcl_status bcl_team_create(struct bcl_team *parent, const unsigned *ranks,
 			goto fail;
 		if (ranks[i] == parent->rank)
 			me = i;
-		in_job[i] = parent->ranks[ranks[i]];
-		hosts[i] = parent->layout.node[ranks[i]];
+		in_job[i] = bcl_team_job_rank(parent, ranks[i]);
+		hosts[i] = bcl_layout_node(&parent->layout, ranks[i]);
 	}
 	if (me == n)
 		goto fail;
@@ -556,7 +624,7 @@ unsigned bcl_team_size(const struct bcl_team *team)
 void bcl_team_node(const struct bcl_team *team, unsigned rank, unsigned *node,
 		   unsigned *members)
 {
-	*node = team->layout.node[rank];
+	*node = bcl_layout_node(&team->layout, rank);
 	*members = bcl_layout_members(&team->layout, *node);
 }
 

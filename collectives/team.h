@@ -41,7 +41,7 @@ struct bcl_team {
 	struct bcl_teams *teams;
 	struct bcl_team *next;
 	unsigned rank, size;
-	uint32_t *ranks;		  /* in the job */
+	uint32_t *ranks;		  /* in the job; NULL: as in the team */
 	unsigned context, tag;		  /* of its messages: tag | sequence */
 	unsigned sequence, sequence_mask; /* of the next operation */
 	/*
@@ -71,14 +71,24 @@ struct bcl_team {
 	unsigned nrunning;
 };
 
+/* In the job. */
+static inline unsigned bcl_team_job_rank(const struct bcl_team *team,
+					 unsigned rank)
+{
+	return team->ranks ? team->ranks[rank] : rank;
+}
+
 /*
  * The ranks among which an algorithm runs: all in some order, or one per
  * node.
  */
 struct bcl_group {
 	unsigned size, me;
-	const uint32_t *ranks;	/* NULL: 0, 1, 2, ... */
-	const uint32_t *firsts; /* not NULL: rank i is ranks[firsts[i]] */
+	/* The order is that of nodes, from a place on; or one of each node, so
+	 * many places behind its first. NULL: 0, 1, 2, ... */
+	const struct bcl_layout *layout;
+	unsigned place;
+	bool by_node;
 	/* In rooted operations the root speaks for its node. */
 	unsigned replaced, replacement;
 };
@@ -87,9 +97,11 @@ static inline unsigned bcl_group_rank(const struct bcl_group *group, unsigned i)
 {
 	if (i == group->replaced)
 		return group->replacement;
-	if (group->firsts)
-		return group->ranks[group->firsts[i]];
-	return group->ranks ? group->ranks[i] : i;
+	if (!group->layout)
+		return i;
+	if (group->by_node)
+		i = bcl_layout_first(group->layout, i);
+	return bcl_layout_rank(group->layout, group->place + i);
 }
 
 /* By rank. */

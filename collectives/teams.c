@@ -126,9 +126,10 @@ static void tell(struct bcl_team *team, uint64_t name)
 		unsigned after = (team->rank + distance) % n;
 		unsigned before = (team->rank + n - distance) % n;
 
-		bcl_adi_notify(team->adi, team->ranks[after], news);
+		bcl_adi_notify(team->adi, bcl_team_job_rank(team, after), news);
 		if (before != after)
-			bcl_adi_notify(team->adi, team->ranks[before], news);
+			bcl_adi_notify(team->adi,
+				       bcl_team_job_rank(team, before), news);
 	}
 	lose(team->teams, news);
 }

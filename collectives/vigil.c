@@ -39,7 +39,8 @@ void bcl_vigil_watch(struct bcl_team *team, struct bcl_vigil *vigil)
 		vigil->since = now;
 	group = bcl_group_node(team);
 	for (i = 0; i < group.size; i++) {
-		unsigned rank = team->ranks[bcl_group_rank(&group, i)];
+		unsigned rank =
+			bcl_team_job_rank(team, bcl_group_rank(&group, i));
 		enum bcl_status status;
 
 		if (i == group.me)
@@ -113,8 +114,9 @@ void bcl_vigil_wake(struct bcl_team *team)
 					  memory_order_relaxed))
 			continue;
 		bcl_count(team->counters, coll_wakes);
-		bcl_adi_notify(team->adi,
-			       team->ranks[bcl_group_rank(&group, i)],
-			       BCL_TEAMS_WAKE);
+		bcl_adi_notify(
+			team->adi,
+			bcl_team_job_rank(team, bcl_group_rank(&group, i)),
+			BCL_TEAMS_WAKE);
 	}
 }

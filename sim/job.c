@@ -185,6 +185,7 @@ static void open_ranks(struct sim_job *job)
 			.boot = { .kind = &boot_kind,
 				  .rank = i,
 				  .size = job->nranks,
+				  .local_ranks = job->cluster->ranks,
 				  .config = { .env = env },
 				  .state = &job->ranks[i] },
 			.object = env->object_open(env->world),

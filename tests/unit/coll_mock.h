@@ -14,6 +14,7 @@
 struct mock_options {
 	unsigned size;
 	const unsigned *hosts; /* by rank; NULL: all on one */
+	unsigned local_ranks;  /* of each host, the launcher says; or 0 */
 	bool synchronous;      /* a send ends when it was received */
 	bool private;	       /* memory cannot be shared */
 	/* What peers on the own node and on others are like; NULL: unknown. */

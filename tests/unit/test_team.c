@@ -80,6 +80,57 @@ START_TEST(knows_its_nodes)
 }
 END_TEST
 
+/* What the launcher says of nodes of as many ranks is believed, and then no
+ * rank keeps a table of all, unless ranks see that it is wrong. */
+static void compare_nodes(struct job *job, struct bcl_team *world,
+			  const unsigned *expected, bool tables)
+{
+	unsigned node, members, rank;
+
+	expect(job, (world->layout.node != NULL) == tables, "tables", world);
+	for (rank = 0; rank < world->size; rank++) {
+		bcl_team_node(world, rank, &node, &members);
+		expect(job, node == expected[rank], "node", world);
+		expect(job, members == 2, "members", world);
+	}
+	job->failures += cases_mixed(world, 5, 20);
+}
+
+static const unsigned in_a_row[] = { 0, 0, 1, 1, 2, 2 };
+static const unsigned in_turn[] = { 0, 1, 2, 0, 1, 2 };
+
+static void have_no_tables(struct job *job, struct bcl_team *world)
+{
+	compare_nodes(job, world, in_a_row, false);
+}
+
+static void have_tables(struct job *job, struct bcl_team *world)
+{
+	compare_nodes(job, world, in_turn, true);
+}
+
+START_TEST(launcher_says_how_many)
+{
+	struct job regular = { .run = have_no_tables };
+	struct job irregular = { .run = have_tables };
+	/* It does not know; it is right; ranks in a row are not of a node; it
+	 * is no divisor. */
+	unsigned said[] = { 0, 2, 3, 4 }, i;
+
+	for (i = 0; i < sizeof(said) / sizeof(*said); i++) {
+		struct mock_options options = {
+			.size = 6,
+			.hosts = in_a_row,
+			.local_ranks = said[i],
+		};
+
+		run_job(&regular, &options);
+		options.hosts = in_turn;
+		run_job(&irregular, &options);
+	}
+}
+END_TEST
+
 /* ---- nesting ----------------------------------------------------------------
  */
 
@@ -465,6 +516,7 @@ int main(void)
 
 	tcase_set_timeout(tests, 100);
 	tcase_add_test(tests, knows_its_nodes);
+	tcase_add_test(tests, launcher_says_how_many);
 	tcase_add_test(tests, nested);
 	tcase_add_test(tests, many_teams);
 	tcase_add_test(tests, numbers_run_out);
