@@ -296,6 +296,7 @@ struct bcl_adi {
 	/* packet.c */
 	struct bcl_adi_packet_ops packet_ops;
 	void *packet_arg;
+	struct bcl_adi_idle packet_idle; /* since the last event */
 
 	/* notice.c */
 	struct bcl_adi_client *client;
@@ -587,9 +588,9 @@ static inline enum bcl_status bcl_adi_wait_done(struct bcl_adi *adi,
 
 /*
  * After a turn in vain: spin, yield or sleep, at most until `end` (now()
- * time). True: it may have slept. See bcl_adi_idle().
+ * time). See bcl_adi_idle().
  */
-bool bcl_adi_rest(struct bcl_adi *adi, struct bcl_adi_idle *idle, uint64_t end);
+void bcl_adi_rest(struct bcl_adi *adi, struct bcl_adi_idle *idle, uint64_t end);
 
 static inline void bcl_adi_enter(struct bcl_adi *adi)
 {

@@ -318,6 +318,8 @@ unsigned bcl_adi_packet_poll(struct bcl_adi *adi)
 	bcl_adi_enter(adi);
 	while (n < POLL_EVENTS && bcl_adi_turn(adi))
 		n++;
+	if (n)
+		adi->packet_idle = (struct bcl_adi_idle){ 0 };
 	bcl_adi_leave(adi);
 	return n;
 }
@@ -332,15 +334,16 @@ void bcl_adi_packet_wake(struct bcl_adi *adi)
 enum bcl_status bcl_adi_packet_wait(struct bcl_adi *adi, uint64_t timeout)
 {
 	const struct bcl_env *env = adi->env;
-	struct bcl_adi_idle idle = { 0 };
 	uint64_t start, end = UINT64_MAX;
 	enum bcl_status status;
-	bool slept = false;
+	bool rested = false;
 
 	start = env->now(env->world);
 	if (timeout < UINT64_MAX - start)
 		end = start + timeout;
 	bcl_adi_enter(adi);
+	if (!adi->chores)
+		adi->packet_idle = (struct bcl_adi_idle){ 0 };
 	for (;;) {
 		status =
 			adi->stalled ? BCL_ERR_TIMEOUT : bcl_wait(adi->port, 0);
@@ -349,13 +352,14 @@ enum bcl_status bcl_adi_packet_wait(struct bcl_adi *adi, uint64_t timeout)
 		if (atomic_exchange_explicit(&adi->woken, false,
 					     memory_order_acquire))
 			status = BCL_OK;
-		/* what is queued may go on now */
-		if (slept && (adi->chores || adi->stalled) &&
+		/* what is queued may go on now, which nobody tells */
+		if (rested && (adi->chores || adi->stalled) &&
 		    status == BCL_ERR_TIMEOUT)
 			status = BCL_OK;
 		if (status != BCL_ERR_TIMEOUT || env->now(env->world) >= end)
 			break;
-		slept |= bcl_adi_rest(adi, &idle, end);
+		bcl_adi_rest(adi, &adi->packet_idle, end);
+		rested = true;
 	}
 	bcl_adi_leave(adi);
 	return status;

@@ -232,9 +232,9 @@ static bool rest(struct bcl_adi *adi, struct bcl_adi_idle *idle, bool unwoken,
 	return true;
 }
 
-bool bcl_adi_rest(struct bcl_adi *adi, struct bcl_adi_idle *idle, uint64_t end)
+void bcl_adi_rest(struct bcl_adi *adi, struct bcl_adi_idle *idle, uint64_t end)
 {
-	return rest(adi, idle, adi->chores, NULL, 0, end);
+	rest(adi, idle, adi->chores, NULL, 0, end);
 }
 
 void bcl_adi_idle(struct bcl_adi *adi, struct bcl_adi_idle *idle)

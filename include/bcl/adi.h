@@ -258,7 +258,8 @@ BCL_API enum bcl_status bcl_adi_packet_pull(struct bcl_adi *adi,
  * Progress for a layer with its own waiting: poll() makes one turn and says
  * how many events it handled; wait() sleeps as bcl_wait() does, until there
  * is an event, the time (ns) is over, or another thread calls wake() (which
- * takes BCL_ADI_THREADS).
+ * takes BCL_ADI_THREADS). While something is queued it returns soon, so that
+ * poll() can try again.
  */
 BCL_API unsigned bcl_adi_packet_poll(struct bcl_adi *adi);
 BCL_API enum bcl_status bcl_adi_packet_wait(struct bcl_adi *adi,

@@ -296,6 +296,53 @@ static void refused(struct bcl_adi *adi, unsigned rank)
 	ck_assert_int_eq(bcl_adi_packet_wait(adi, 1000), BCL_ERR_TIMEOUT);
 }
 
+static unsigned yields;
+static void (*yield)(void *arg);
+
+static void count_yield(void *arg)
+{
+	ck_assert_uint_lt(++yields, 1000);
+	yield(arg);
+}
+
+/* Nobody tells that there is room now: who waits has to try again. */
+static void in_turn(struct bcl_adi *adi, unsigned rank)
+{
+	struct seen *s = open_packets(adi, rank);
+	struct bcl_peer *peer;
+	unsigned i;
+
+	if (rank == 1)
+		return;
+	ck_assert_int_eq(bcl_adi_peer(adi, 1, &peer), BCL_OK);
+	until(adi, &s->ups, 1);
+	mock_block(world.mock, 0, 1, true);
+	ck_assert_int_eq(bcl_adi_packet_send(adi, peer, 1, "12345678", 8, NULL,
+					     0, 1),
+			 BCL_OK);
+	while (bcl_adi_packet_poll(adi))
+		;
+	yields = 0;
+	yield = world.env.yield;
+	world.env.yield = count_yield;
+	world.env.sleeps_at_once = false;
+	for (i = 0; i < 100; i++) {
+		ck_assert_int_eq(bcl_adi_packet_wait(adi, UINT64_MAX), BCL_OK);
+		bcl_adi_packet_poll(adi);
+	}
+	world.env.yield = yield;
+	world.env.sleeps_at_once = true;
+	ck_assert_uint_eq(s->completed, 0);
+	mock_block(world.mock, 0, 1, false);
+	until(adi, &s->completed, 1);
+}
+
+START_TEST(what_is_queued_gets_its_turns)
+{
+	world_run(&world_weather[0], 2, in_turn);
+}
+END_TEST
+
 START_TEST(wrong_arguments_are_refused)
 {
 	world_run(&world_weather[0], 1, refused);
@@ -471,6 +518,7 @@ int main(void)
 	WEATHERS(packets_stay_in_order);
 	WEATHERS(callbacks_may_send);
 	tcase_add_test(tcase, what_cannot_leave_at_once);
+	tcase_add_test(tcase, what_is_queued_gets_its_turns);
 	tcase_add_test(tcase, wrong_arguments_are_refused);
 	WEATHERS(announced_memory_is_pulled);
 	WEATHERS(jobs_connect);
