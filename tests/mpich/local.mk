@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 # NAME.mpich: tests of a directory of MPICH's suite; run tells more.
-mpich_tests = %D%/attr.mpich %D%/comm.mpich %D%/datatype.mpich \
-	%D%/errhan.mpich %D%/group.mpich %D%/info.mpich %D%/init.mpich \
-	%D%/pt2pt.mpich %D%/topo.mpich
-system_tests += $(mpich_tests) %D%/windows.sh
-EXTRA_DIST += %D%/run $(mpich_tests) %D%/windows.c
-dist_check_SCRIPTS += %D%/windows.sh
+mpich_tests = %D%/attr.mpich %D%/coll.mpich %D%/comm.mpich \
+	%D%/datatype.mpich %D%/errhan.mpich %D%/group.mpich %D%/info.mpich \
+	%D%/init.mpich %D%/mpi_t.mpich %D%/pt2pt.mpich %D%/rma.mpich \
+	%D%/topo.mpich
+mpich_nodes = %D%/nodes/coll.mpich %D%/nodes/pt2pt.mpich %D%/nodes/rma.mpich
+mpich_scripts = %D%/nodes.sh %D%/windows.sh
+system_tests += $(mpich_tests) $(mpich_scripts)
+EXTRA_DIST += %D%/run $(mpich_tests) $(mpich_nodes) %D%/windows.c
+dist_check_SCRIPTS += $(mpich_scripts)
