@@ -385,6 +385,9 @@ enum bcl_status bcl_nic_port_unpost(struct bcl_card *card,
 		return BCL_ERR_BUSY;
 	if (!channel->armed)
 		return BCL_ERR_EMPTY;
-	channel->armed = 0;
+	if (channel->reading)
+		nic_channel_end_offer(channel);
+	else
+		channel->armed = 0;
 	return BCL_OK;
 }

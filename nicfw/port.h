@@ -15,6 +15,14 @@ static inline struct nic_port *nic_port_find(const struct bcl_card *card,
 	return port;
 }
 
+/* What was offered has been read or is taken back: whoever still asks for it
+ * shall hear that it is gone. The next offer has the next generation. */
+static inline void nic_channel_end_offer(struct nic_channel *channel)
+{
+	channel->armed = 0;
+	channel->generation++;
+}
+
 /* The next entry of a queue: where it lies, or to be handed to the host. Its
  * lap is set last. */
 static inline void nic_port_event(struct bcl_card *card, struct nic_port *port,

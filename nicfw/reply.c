@@ -195,7 +195,7 @@ void bcl_nic_reply_delivered(struct bcl_card *card, struct nic_message *message)
 	if (!channel->armed || !channel->reading ||
 	    channel->generation != message->cookie - 1)
 		return;
-	channel->armed = 0;
+	nic_channel_end_offer(channel);
 	entry.cookie = channel->cookie;
 	entry.card = message->node->card;
 	entry.index = message->index;

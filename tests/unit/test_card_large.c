@@ -57,47 +57,66 @@ START_TEST(offers_are_pulled)
 }
 END_TEST
 
-static void offer_and_withdraw(struct side *side)
+static void expect_gone(struct side *side, const void *token)
 {
-	uint8_t token[BCL_KEY_MAX];
 	struct bcl_event event;
 
-	if (!side->number) {
-		side_fill(local, 1000, 1);
-		ck_assert_int_eq(bcl_offer(side->peer, local, 1000, 1, token),
-				 BCL_OK);
-		ck_assert_int_eq(bcl_withdraw(side->peer, token), BCL_OK);
-		ck_assert_int_eq(bcl_withdraw(side->peer, token), BCL_ERR_BUSY);
-		side_say(side, 6, token, sizeof(token));
-		side_hear(side, 6, NULL, 0);
-	} else {
-		side_hear(side, 6, token, sizeof(token));
-		ck_assert_int_eq(bcl_pull(side->peer, token, region, 1000, 2),
-				 BCL_OK);
-		/* It has to find out that there is nothing to read; a later
-		 * offer of the same channel settles it. */
-		side_say(side, 6, NULL, 0);
-	}
-	if (!side->number) {
-		ck_assert_int_eq(bcl_offer(side->peer, local, 1000, 3, token),
-				 BCL_OK);
-		side_say(side, 6, token, sizeof(token));
-		side_expect_ok(side, BCL_EVENT_READ, 3);
-		return;
-	}
-	side_expect(side, BCL_EVENT_MESSAGE, &event);
-	memcpy(token, event.data, sizeof(token));
+	ck_assert_int_eq(bcl_pull(side->peer, token, region, 1000, 2), BCL_OK);
 	side_expect(side, BCL_EVENT_PULLED, &event);
 	ck_assert_uint_eq(event.cookie, 2);
 	ck_assert_int_eq(event.status, BCL_ERR_NOPORT);
-	ck_assert_int_eq(bcl_pull(side->peer, token, region, 1000, 4), BCL_OK);
-	side_expect_ok(side, BCL_EVENT_PULLED, 4);
-	side_check(region, 1000, 1);
+}
+
+static void offer_and_withdraw(struct side *side)
+{
+	uint8_t token[BCL_KEY_MAX];
+
+	if (side->number) {
+		side_hear(side, 6, token, sizeof(token));
+		expect_gone(side, token);
+		side_say(side, 6, NULL, 0);
+		return;
+	}
+	side_fill(local, 1000, 1);
+	ck_assert_int_eq(bcl_offer(side->peer, local, 1000, 1, token), BCL_OK);
+	ck_assert_int_eq(bcl_withdraw(side->peer, token), BCL_OK);
+	ck_assert_int_eq(bcl_withdraw(side->peer, token), BCL_ERR_BUSY);
+	side_say(side, 6, token, sizeof(token));
+	side_hear(side, 6, NULL, 0);
 }
 
 START_TEST(a_withdrawn_offer_is_not_read)
 {
 	sides_play(offer_and_withdraw);
+}
+END_TEST
+
+static void offer_once(struct side *side)
+{
+	uint8_t token[BCL_KEY_MAX];
+
+	if (side->number) {
+		side_hear(side, 6, token, sizeof(token));
+		ck_assert_int_eq(bcl_pull(side->peer, token, region, 1000, 4),
+				 BCL_OK);
+		side_expect_ok(side, BCL_EVENT_PULLED, 4);
+		side_check(region, 1000, 1);
+		side_hear(side, 6, NULL, 0);
+		expect_gone(side, token);
+		side_say(side, 6, NULL, 0);
+		return;
+	}
+	side_fill(local, 1000, 1);
+	ck_assert_int_eq(bcl_offer(side->peer, local, 1000, 3, token), BCL_OK);
+	side_say(side, 6, token, sizeof(token));
+	side_expect_ok(side, BCL_EVENT_READ, 3);
+	side_say(side, 6, NULL, 0);
+	side_hear(side, 6, NULL, 0);
+}
+
+START_TEST(an_offer_is_read_once)
+{
+	sides_play(offer_once);
 }
 END_TEST
 
@@ -192,6 +211,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, sides_open, sides_close);
 	tcase_add_test(tcase, offers_are_pulled);
 	tcase_add_test(tcase, a_withdrawn_offer_is_not_read);
+	tcase_add_test(tcase, an_offer_is_read_once);
 	tcase_add_test(tcase, an_offer_that_is_being_read_stays);
 	tcase_add_test(tcase, channels_wait_until_posted);
 	suite_add_tcase(suite, tcase);
