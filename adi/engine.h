@@ -609,6 +609,9 @@ static inline void bcl_adi_leave(struct bcl_adi *adi)
 /* A message of the schedule is complete. */
 void bcl_adi_schedule_message(struct bcl_adi *adi,
 			      struct bcl_adi_request *request);
+/* Take a message back: it ends, CANCELLED. False: the peer has begun. */
+bool bcl_request_take_back(struct bcl_adi *adi,
+			   struct bcl_adi_request *request);
 /* BCL_CHORE_SCHEDULES. True: one is over. */
 bool bcl_adi_schedules_serve(struct bcl_adi *adi);
 

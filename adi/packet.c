@@ -172,9 +172,9 @@ static enum bcl_status send_packet(struct bcl_adi *adi, struct bcl_peer *handle,
 		status = try_packet(peer, type, header, header_length, iov,
 				    niov);
 	if (status == BCL_ERR_AGAIN && later)
-		status = queue_packet(adi, peer, type, header, header_length,
-				      iov, niov, header_length + length,
-				      cookie);
+		status =
+			queue_packet(adi, peer, type, header, header_length,
+				     iov, niov, header_length + length, cookie);
 	return status;
 }
 
@@ -285,6 +285,38 @@ enum bcl_status bcl_adi_packet_announce(struct bcl_adi *adi,
 	bcl_adi_enter(adi);
 	status = announce(adi, peer, type, packet, packet_length, ticket_at,
 			  buffer, length, cookie);
+	bcl_adi_leave(adi);
+	return status;
+}
+
+struct announced {
+	uint64_t cookie;
+	struct bcl_adi_request *request; /* NULL: not found */
+};
+
+static void find_announced(struct bcl_adi *adi, struct bcl_adi_request *request,
+			   void *arg)
+{
+	struct announced *announced = arg;
+
+	(void)adi;
+	if (request->state >= BCL_REQUEST_OFFER &&
+	    request->state <= BCL_REQUEST_READ && request->packet &&
+	    request->cookie == announced->cookie)
+		announced->request = request;
+}
+
+enum bcl_status bcl_adi_packet_withdraw(struct bcl_adi *adi, uint64_t cookie)
+{
+	struct announced announced = { .cookie = cookie };
+	enum bcl_status status = BCL_ERR_EMPTY;
+
+	bcl_adi_enter(adi);
+	bcl_requests_each(adi, find_announced, &announced);
+	if (announced.request)
+		status = bcl_request_take_back(adi, announced.request)
+				 ? BCL_OK
+				 : BCL_ERR_BUSY;
 	bcl_adi_leave(adi);
 	return status;
 }

@@ -14,29 +14,29 @@ static void make_ready(struct bcl_adi *adi, struct bcl_adi_schedule *schedule)
 	adi->chores |= BCL_CHORE_SCHEDULES;
 }
 
-/* Take a message back, if the peer has not begun with it. */
-static void take_back(struct bcl_adi *adi, struct bcl_adi_request *request)
+bool bcl_request_take_back(struct bcl_adi *adi, struct bcl_adi_request *request)
 {
 	switch ((enum bcl_request_state)request->state) {
 	case BCL_REQUEST_POSTED:
 		bcl_match_unpost(&adi->match, &request->receive);
 		bcl_request_complete(adi, request, BCL_ERR_CANCELLED);
-		break;
+		return true;
 	case BCL_REQUEST_EAGER:
 	case BCL_REQUEST_OFFER:
 		bcl_adi_unqueue(request);
 		bcl_request_complete(adi, request, BCL_ERR_CANCELLED);
-		break;
+		return true;
 	case BCL_REQUEST_LISTED:
 		bcl_request_complete(adi, request, BCL_ERR_CANCELLED);
-		break;
+		return true;
 	case BCL_REQUEST_ANNOUNCE:
 	case BCL_REQUEST_READ:
-		if (bcl_withdraw(request->peer->peer, request->token) == BCL_OK)
-			bcl_adi_read(adi, request, BCL_ERR_CANCELLED);
-		break;
+		if (bcl_withdraw(request->peer->peer, request->token))
+			return false;
+		bcl_adi_read(adi, request, BCL_ERR_CANCELLED);
+		return true;
 	default:
-		break;
+		return false;
 	}
 }
 
@@ -49,7 +49,7 @@ static bool take_back_all(struct bcl_adi *adi,
 	schedule->queued = true;
 	for (request = schedule->messages; request; request = next) {
 		next = request->schedule_next;
-		take_back(adi, request);
+		bcl_request_take_back(adi, request);
 	}
 	schedule->queued = false;
 	return !schedule->pending;

@@ -248,6 +248,14 @@ bcl_adi_packet_announce(struct bcl_adi *adi, struct bcl_peer *peer,
 			size_t ticket_at, const void *buffer, size_t length,
 			uint64_t cookie);
 
+/*
+ * Take back what was announced with this cookie: complete(cookie) is called
+ * before the call returns, with CANCELLED. BUSY: the peer has begun to pull it.
+ * EMPTY: nothing is announced with this cookie, or not any more.
+ */
+BCL_API enum bcl_status bcl_adi_packet_withdraw(struct bcl_adi *adi,
+						uint64_t cookie);
+
 /* Fetch what such a ticket is for, the first `length` bytes. */
 BCL_API enum bcl_status bcl_adi_packet_pull(struct bcl_adi *adi,
 					    struct bcl_peer *peer,

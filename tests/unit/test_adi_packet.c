@@ -397,6 +397,57 @@ static void announced(struct bcl_adi *adi, unsigned rank)
 	}
 }
 
+enum {
+	TAKEN_BACK = 100, /* more than may carry their token */
+};
+
+/* What is withdrawn is complete at once, and holds up nothing. */
+static void withdrawn(struct bcl_adi *adi, unsigned rank)
+{
+	static unsigned char source[LONG], target[LONG];
+	struct seen *s = open_packets(adi, rank);
+	unsigned char packet[100] = { 0 };
+	struct bcl_peer *peer;
+	unsigned i = 0;
+
+	ck_assert_int_eq(bcl_adi_peer(adi, 1 - rank, &peer), BCL_OK);
+	if (rank) {
+		until(adi, &s->received, TAKEN_BACK + 1);
+		ck_assert_int_eq(
+			bcl_adi_packet_send(adi, peer, 5, &i, 4, NULL, 0, 0),
+			BCL_OK);
+		ck_assert_int_eq(bcl_adi_packet_pull(adi, peer, s->announcement,
+						     target, LONG, 0),
+				 BCL_OK);
+		until(adi, &s->completed, 1);
+		ck_assert_int_eq(s->complete[0], BCL_OK);
+		ck_assert(pattern_is(target, LONG, 7));
+		return;
+	}
+	pattern_fill(source, LONG, 7);
+	for (i = 0; i <= TAKEN_BACK; i++)
+		ck_assert_int_eq(bcl_adi_packet_announce(adi, peer, 4, packet,
+							 sizeof(packet), 0,
+							 source, LONG, i),
+				 BCL_OK);
+	until(adi, &s->received, 1);
+	for (i = 0; i < TAKEN_BACK; i++) {
+		ck_assert_int_eq(bcl_adi_packet_withdraw(adi, i), BCL_OK);
+		ck_assert_uint_eq(s->completed, i + 1);
+		ck_assert_int_eq(s->complete[i], BCL_ERR_CANCELLED);
+		ck_assert_int_eq(bcl_adi_packet_withdraw(adi, i),
+				 BCL_ERR_EMPTY);
+	}
+	until(adi, &s->completed, TAKEN_BACK + 1);
+	ck_assert_int_eq(s->complete[TAKEN_BACK], BCL_OK);
+}
+
+START_TEST(announced_memory_is_withdrawn)
+{
+	world_run(&world_weather[_i], 2, withdrawn);
+}
+END_TEST
+
 START_TEST(announced_memory_is_pulled)
 {
 	world_run(&world_weather[_i], 2, announced);
@@ -521,6 +572,7 @@ int main(void)
 	tcase_add_test(tcase, what_is_queued_gets_its_turns);
 	tcase_add_test(tcase, wrong_arguments_are_refused);
 	WEATHERS(announced_memory_is_pulled);
+	WEATHERS(announced_memory_is_withdrawn);
 	WEATHERS(jobs_connect);
 	WEATHERS(what_waits_for_a_lost_peer_is_completed);
 	suite_add_tcase(suite, tcase);
