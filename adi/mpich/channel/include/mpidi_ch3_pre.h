@@ -39,7 +39,7 @@ struct bcl_ch3_request {
 
 	/* of a long one (rendezvous.c) */
 	void *piece; /* packed; NULL: it is the user's memory */
-	int announced;
+	int announced; /* it is, to us or by us */
 	uint8_t ticket[BCL_CH3_TICKET];
 };
 

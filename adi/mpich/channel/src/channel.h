@@ -96,6 +96,8 @@ void bcl_ch3_announced(MPIR_Request *request, enum bcl_status status);
 void bcl_ch3_pulled(MPIR_Request *request, enum bcl_status status);
 int bcl_ch3_announcement(MPIDI_VC_t *vc, MPIDI_CH3_Pkt_t *packet, void *data,
 			 intptr_t *length, MPIR_Request **result);
+int bcl_ch3_cancelled(MPIDI_VC_t *vc, MPIDI_CH3_Pkt_t *packet, void *data,
+		      intptr_t *length, MPIR_Request **result);
 
 /* ---- receive.c ---- */
 

@@ -6,8 +6,12 @@ static MPIDI_CH3_PktHandler_Fcn *handlers[MPIDI_CH3_PKT_END_ALL + 1];
 
 int bcl_ch3_receive_open(void)
 {
+	int mpi_errno =
+		MPIDI_CH3_PktHandler_Init(handlers, MPIDI_CH3_PKT_END_CH3 + 1);
+
 	handlers[BCL_CH3_PKT_ANNOUNCE] = bcl_ch3_announcement;
-	return MPIDI_CH3_PktHandler_Init(handlers, MPIDI_CH3_PKT_END_CH3 + 1);
+	handlers[MPIDI_CH3_PKT_CANCEL_SEND_RESP] = bcl_ch3_cancelled;
+	return mpi_errno;
 }
 
 static size_t copy(MPIR_Request *request, const char *from, size_t length)

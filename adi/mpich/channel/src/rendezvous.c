@@ -57,6 +57,7 @@ static int send_announced(MPIR_Request **result, const void *buffer,
 					  contiguous, length, true_lb, rank,
 					  tag, comm, context_offset);
 	request->dev.partner_request = NULL;
+	request->ch.announced = TRUE;
 	MPIDI_Pkt_init(a, BCL_CH3_PKT_ANNOUNCE);
 	a->match.parts.rank = comm->rank;
 	a->match.parts.tag = tag;
@@ -74,14 +75,34 @@ static int send_announced(MPIR_Request **result, const void *buffer,
 	return mpi_errno;
 }
 
-/* The receiver has pulled. */
+/* The receiver has pulled. Or it was withdrawn: ch3 counts that as an answer.
+ */
 void bcl_ch3_announced(MPIR_Request *request, enum bcl_status status)
 {
 	MPL_free(request->ch.piece);
 	request->ch.piece = NULL;
+	if (status == BCL_ERR_CANCELLED)
+		return;
 	if (status)
 		request->status.MPI_ERROR = bcl_ch3_error(status);
 	MPID_Request_complete(request);
+}
+
+/* The receiver has forgotten the message, if it agrees. */
+int bcl_ch3_cancelled(MPIDI_VC_t *vc, MPIDI_CH3_Pkt_t *packet, void *data,
+		      intptr_t *length, MPIR_Request **result)
+{
+	MPIDI_CH3_Pkt_t answer;
+	MPIR_Request *request;
+
+	answer.cancel_send_resp = packet->cancel_send_resp;
+	MPIR_Request_get_ptr(answer.cancel_send_resp.sender_req_id, request);
+	if (answer.cancel_send_resp.ack && request->ch.announced &&
+	    bcl_adi_packet_withdraw(bcl_ch3_adi,
+				    (uintptr_t)request | BCL_CH3_ANNOUNCED))
+		answer.cancel_send_resp.ack = FALSE;
+	return MPIDI_CH3_PktHandler_CancelSendResp(vc, &answer, data, length,
+						   result);
 }
 
 /* ---- receiving
@@ -93,7 +114,7 @@ static int pull(MPIDI_VC_t *vc, MPIR_Request *request)
 	intptr_t room;
 	MPI_Aint true_lb;
 	int contiguous;
-	enum bcl_status status = BCL_OK;
+	enum bcl_status status = vc->ch.link ? BCL_OK : BCL_ERR_DEAD;
 	void *data;
 
 	MPIDI_Datatype_get_info(request->dev.user_count, request->dev.datatype,
