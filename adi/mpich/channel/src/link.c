@@ -16,6 +16,7 @@ struct envelope {
 	uint32_t number; /* of the connection, given by who called */
 };
 
+/* There is one as long as a connection goes over it. */
 static struct bcl_ch3_link *link_of(struct bcl_peer *peer)
 {
 	struct bcl_ch3_link *link = bcl_peer_user(peer);
@@ -161,7 +162,10 @@ int bcl_ch3_link_call(MPIDI_VC_t *vc, const void *address, size_t length,
 		return bcl_ch3_error(BCL_ERR_NOMEM);
 	add_port(link, vc, ++number, TRUE);
 	status = send_envelope(link, CALL, number, &port_tag, sizeof(port_tag));
-	return status ? bcl_ch3_error(status) : MPI_SUCCESS;
+	if (!status)
+		return MPI_SUCCESS;
+	bcl_ch3_link_close(vc);
+	return bcl_ch3_error(status);
 }
 
 void bcl_ch3_link_close(MPIDI_VC_t *vc)
@@ -178,13 +182,19 @@ void bcl_ch3_link_close(MPIDI_VC_t *vc)
 		;
 	if (*at)
 		*at = vc->ch.next;
+	if (link->vc || link->ports)
+		return;
+	if (bcl_ch3_adi)
+		bcl_peer_set_user(link->peer, NULL);
+	MPL_free(link);
 }
 
 /* ---- receiving
  * ---------------------------------------------------------------- */
 
-static void greeted(struct bcl_ch3_link *link, uint32_t rank, const char *group)
+static void greeted(struct bcl_peer *peer, uint32_t rank, const char *group)
 {
+	struct bcl_ch3_link *link;
 	MPIDI_PG_t *pg = NULL;
 	MPIDI_VC_t *vc;
 
@@ -193,16 +203,23 @@ static void greeted(struct bcl_ch3_link *link, uint32_t rank, const char *group)
 		bcl_ch3_complain(bcl_ch3_nonsense());
 		return;
 	}
+	link = link_of(peer);
+	if (!link) {
+		bcl_ch3_complain(bcl_ch3_error(BCL_ERR_NOMEM));
+		return;
+	}
 	MPIDI_PG_Get_vc_set_active(pg, (int)rank, &vc);
 	link->vc = vc;
 	vc->ch.link = link;
 }
 
-static void called(struct bcl_ch3_link *link, uint32_t number, int port_tag)
+static void called(struct bcl_peer *peer, uint32_t number, int port_tag)
 {
 	MPIDI_VC_t *vc = MPL_malloc(sizeof(*vc), MPL_MEM_ADDRESS);
+	struct bcl_ch3_link *link = vc ? link_of(peer) : NULL;
 
-	if (!vc) {
+	if (!link) {
+		MPL_free(vc);
 		bcl_ch3_complain(bcl_ch3_error(BCL_ERR_NOMEM));
 		return;
 	}
@@ -223,9 +240,10 @@ static MPIDI_VC_t *find_port(const struct bcl_ch3_link *link,
 	return vc;
 }
 
-static int opened(struct bcl_ch3_link *link, const struct envelope *envelope,
+static int opened(struct bcl_peer *peer, const struct envelope *envelope,
 		  size_t length)
 {
+	const struct bcl_ch3_link *link = bcl_peer_user(peer);
 	const void *behind = envelope + 1;
 	MPIDI_VC_t *vc;
 	int tag;
@@ -237,16 +255,16 @@ static int opened(struct bcl_ch3_link *link, const struct envelope *envelope,
 	case GREET:
 		if (!memchr(behind, 0, length))
 			return FALSE;
-		greeted(link, envelope->number, behind);
+		greeted(peer, envelope->number, behind);
 		return TRUE;
 	case CALL:
 		if (length != sizeof(tag))
 			return FALSE;
 		memcpy(&tag, behind, sizeof(tag));
-		called(link, envelope->number, tag);
+		called(peer, envelope->number, tag);
 		return TRUE;
 	case PORT:
-		vc = find_port(link, envelope);
+		vc = link ? find_port(link, envelope) : NULL;
 		if (!vc)
 			return FALSE;
 		bcl_ch3_receive(vc, envelope->words, behind, length);
@@ -258,15 +276,13 @@ static int opened(struct bcl_ch3_link *link, const struct envelope *envelope,
 void bcl_ch3_link_receive(void *arg, struct bcl_peer *peer, unsigned type,
 			  const void *packet, size_t length)
 {
-	struct bcl_ch3_link *link = link_of(peer);
+	const struct bcl_ch3_link *link = bcl_peer_user(peer);
 
 	(void)arg;
-	if (link && type != BCL_CH3_ENVELOPE && link->vc)
+	if (type != BCL_CH3_ENVELOPE && link && link->vc)
 		bcl_ch3_receive(link->vc, type, packet, length);
-	else if (!link || type != BCL_CH3_ENVELOPE ||
-		 !opened(link, packet, length))
-		bcl_ch3_complain(link ? bcl_ch3_nonsense()
-				      : bcl_ch3_error(BCL_ERR_NOMEM));
+	else if (type != BCL_CH3_ENVELOPE || !opened(peer, packet, length))
+		bcl_ch3_complain(bcl_ch3_nonsense());
 }
 
 void bcl_ch3_link_complete(void *arg, uint64_t cookie, enum bcl_status status)
@@ -302,13 +318,9 @@ static void lose(MPIDI_VC_t *vc, enum bcl_status status)
 void bcl_ch3_link_changed(void *arg, struct bcl_peer *peer,
 			  enum bcl_status status)
 {
-	struct bcl_ch3_link *link = bcl_peer_user(peer);
+	const struct bcl_ch3_link *link;
 
 	(void)arg;
-	if (!link || !status)
-		return;
-	while (link->ports)
-		lose(link->ports, status);
-	if (link->vc)
-		lose(link->vc, status);
+	while (status && (link = bcl_peer_user(peer)))
+		lose(link->ports ? link->ports : link->vc, status);
 }
