@@ -152,9 +152,9 @@ static int finish(MPIDI_VC_t *vc, MPIR_Request *request, int *complete)
 	return request->dev.OnDataAvail(vc, request, complete);
 }
 
-static void fail(MPIR_Request *request, enum bcl_status status)
+static void fail(MPIR_Request *request, int mpi_errno)
 {
-	request->status.MPI_ERROR = bcl_ch3_error(status);
+	request->status.MPI_ERROR = mpi_errno;
 	MPID_Request_complete(request);
 }
 
@@ -183,14 +183,17 @@ static enum bcl_status advance(MPIDI_VC_t *vc)
 	MPIR_Request *request = vc->ch.sendq_head;
 	struct outgoing out = kept(request);
 	enum bcl_status status = push(vc, &out);
-	int complete;
+	int complete, mpi_errno;
 
 	if (status == BCL_ERR_AGAIN)
 		return leave_later(vc, request, &out);
 	if (status)
 		return status;
-	bcl_ch3_complain(finish(vc, request, &complete));
-	if (complete)
+	mpi_errno = finish(vc, request, &complete);
+	bcl_ch3_complain(mpi_errno);
+	if (mpi_errno && !complete)
+		fail(request, mpi_errno);
+	if (mpi_errno || complete)
 		MPIR_Request_free(take(vc));
 	return BCL_OK;
 }
@@ -233,7 +236,7 @@ void bcl_ch3_send_failed(MPIDI_VC_t *vc, enum bcl_status status)
 	while (vc->ch.sendq_head) {
 		MPIR_Request *request = take(vc);
 
-		fail(request, status);
+		fail(request, bcl_ch3_error(status));
 		MPIR_Request_free(request);
 	}
 }
