@@ -123,6 +123,8 @@ int bcl_ch3_link_open(MPIDI_VC_t *vc)
 	enum bcl_status status;
 	int mpi_errno;
 
+	if (vc->state == MPIDI_VC_STATE_MORIBUND) /* it was lost */
+		return bcl_ch3_error(BCL_ERR_DEAD);
 	mpi_errno = find_peer(vc, &peer);
 	if (mpi_errno)
 		return mpi_errno;
