@@ -4,7 +4,7 @@
 # its card and its part of everything included.
 set -euo pipefail
 sim=${abs_top_builddir:?}/tools/bcl-sim
-most=600 # KB
+most=400 # KB
 
 # Sanitizers have memory of their own.
 if nm "$sim" | grep -Eq ' (__asan|__tsan|__ubsan)_'; then
