@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* The port of a task: from its first message to its end. */
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/random.h>
+
+#include "pvm-glue/glue.h"
+
+struct bcl_port *endpoint;
+
+static struct bcl_context *context;
+static bool passive; /* this process does not use BCL */
+static unsigned fences;
+
+static void give_way(const char *why)
+{
+	passive = true;
+	if (why)
+		fprintf(stderr,
+			"bcl-pvm: %s: messages go by PVM's own routes\n", why);
+}
+
+/* A child is not the task: what it sends, its parent's library would. */
+static void forked(void)
+{
+	endpoint = NULL;
+	passive = true;
+}
+
+static bool open_port(void)
+{
+	struct bcl_context_options options = { 0 };
+	uint8_t key[16];
+	enum bcl_status status = BCL_ERR_SYSTEM;
+
+	options.job_key = key;
+	if (getrandom(key, sizeof(key), 0) == sizeof(key))
+		status = bcl_open(&options, &context);
+	if (!status) {
+		status = bcl_port_open(context, NULL, &endpoint);
+		if (status)
+			bcl_close(context);
+	}
+	if (status)
+		give_way(bcl_strstatus(status));
+	return !status;
+}
+
+bool endpoint_ready(void)
+{
+	static bool prepared;
+
+	if (endpoint)
+		return true;
+	if (passive || *libpvm.pvmmytid < 0)
+		return false;
+	if (!prepared) {
+		prepared = true;
+		pthread_atfork(NULL, NULL, forked);
+		if (!libpvm_is_known()) {
+			give_way("this libpvm3 is not one it knows");
+			return false;
+		}
+	}
+	return open_port();
+}
+
+/* ---- events ---- */
+
+static void changed(const struct bcl_event *event)
+{
+	struct task *task = bcl_peer_user(event->peer);
+
+	if (!task)
+		return;
+	task->up = !event->status;
+	if (task->up)
+		return;
+	/* one that never came up cannot be reached */
+	task->state = task->sent || task->taken ? TASK_UNKNOWN : TASK_STRANGE;
+	receive_lost(task);
+}
+
+static void handle(const struct bcl_event *event)
+{
+	switch (event->kind) {
+	case BCL_EVENT_MESSAGE:
+		receive_event(event);
+		break;
+	case BCL_EVENT_PULLED:
+		receive_pulled(event->cookie, event->status);
+		break;
+	case BCL_EVENT_READ:
+		send_read(event->cookie);
+		break;
+	case BCL_EVENT_SENT:
+		fences--;
+		break;
+	case BCL_EVENT_PEER:
+		changed(event);
+		break;
+	case BCL_EVENT_CHANNEL:
+	case BCL_EVENT_NOTIFY:
+		break;
+	}
+}
+
+unsigned endpoint_poll(void)
+{
+	enum {
+		ENOUGH = 64
+	};
+	struct bcl_event event;
+	unsigned n = 0;
+
+	while (n < ENOUGH && endpoint && bcl_poll(endpoint, &event) == BCL_OK) {
+		n++;
+		handle(&event);
+	}
+	if (n)
+		receive_fetch();
+	return n;
+}
+
+/* ---- the end ---- */
+
+static void fence(struct task *task)
+{
+	enum bcl_status status;
+
+	if (task->state != TASK_MET || !task->up || !task->sent)
+		return;
+	while ((status = bcl_fence(task->peer, 1)) == BCL_ERR_AGAIN)
+		endpoint_poll();
+	if (!status)
+		fences++;
+}
+
+void endpoint_close(void)
+{
+	if (!endpoint)
+		return;
+	task_each(fence);
+	while (fences || send_pending()) {
+		if (!endpoint_poll())
+			bcl_wait(endpoint, UINT64_MAX);
+	}
+	bcl_close(context);
+	endpoint = NULL;
+	task_forget_all();
+}

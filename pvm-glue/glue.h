@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The glue: a task's messages to other tasks go over BCL where both have it,
+ * all else by libpvm's own routes. libpvm keeps matching, packing, groups,
+ * notification; control stays with PVM's daemons.
+ *
+ * Order between the two ways from one task to another:
+ * - a message by BCL says how many the sender has given to PVM for this
+ *   receiver before; it is held until these have come;
+ * - before the first that is given to PVM after some by BCL, PVM carries a
+ *   note of ours, how many these were; what follows is held until these have
+ *   come.
+ */
+#ifndef BCL_PVM_GLUE_H
+#define BCL_PVM_GLUE_H
+
+#include <bcl/bcl.h>
+
+#include "pvm-glue/libpvm.h"
+
+/* ---- task.c: other tasks ---- */
+
+enum task_state {
+	TASK_UNKNOWN, /* nothing was asked */
+	TASK_ASKED,   /* it was sent our address by PVM */
+	TASK_MET,     /* it has the glue, and `peer` is its port */
+	TASK_STRANGE, /* it has another glue, or cannot be reached by BCL */
+};
+
+struct arrival;
+struct held;
+
+struct task {
+	struct task *next;
+	int tid;
+	enum task_state state;
+	struct bcl_peer *peer;
+	bool up; /* the peer is connected */
+
+	/* to it */
+	uint32_t sent;	/* by BCL */
+	uint32_t told;	/* `sent`, as PVM has carried it */
+	uint32_t given; /* to PVM */
+	uint64_t asked; /* ns, when */
+	size_t offered; /* bytes that it has not fetched yet */
+
+	/* from it */
+	uint32_t taken;	  /* by BCL, delivered */
+	uint32_t pending; /* by BCL, not delivered */
+	bool over;	  /* the connection is: no more come by BCL */
+	uint32_t counted; /* by PVM, delivered */
+	uint32_t due;	  /* by BCL, before what comes by PVM */
+	struct arrival *first, **last;
+	struct held *held, **held_last; /* by PVM, not delivered */
+
+	/* it has asked: its address, until it is answered */
+	struct task *next_asker;
+	uint8_t address[BCL_ADDRESS_MAX];
+	size_t address_length; /* 0: it has not */
+};
+
+/* NULL: no memory. */
+struct task *task_find(int tid);
+void task_each(void (*call)(struct task *task));
+void task_forget_all(void);
+
+/* ---- endpoint.c: the task's own port ---- */
+
+extern struct bcl_port *endpoint;
+
+/* Whether messages may go by BCL; opens the port when the task has enrolled. */
+bool endpoint_ready(void);
+/* Waits until all is delivered. */
+void endpoint_close(void);
+/* Handle what has come; how many events. */
+unsigned endpoint_poll(void);
+
+/* ---- meet.c: notes from glue to glue, carried by PVM ---- */
+
+/* Tell it our address. */
+void meet_ask(struct task *task);
+/* What comes by PVM from it shall wait for all that was sent by BCL. */
+void meet_tell(struct task *task);
+/* Whether the message is a note; then it is gone. */
+bool meet_note(struct pmsg *message);
+/* Answer who has asked. */
+void meet_answer(void);
+
+/* ---- send.c ---- */
+
+/* By whichever way; as mroute(). */
+int send_message(struct pmsg *message, int tid, int tag);
+/* By BCL, if that can be now. */
+bool send_directly(struct task *task, struct pmsg *message, int tag);
+/* It will be given to PVM. */
+void send_otherwise(struct task *task);
+/* libpvm's mroute() or pvmmcast(), not opening routes where ours are. */
+int send_stock(int id, int tid, int tag, bool direct);
+/* An offer has been read, or is void. */
+void send_read(uint64_t cookie);
+bool send_pending(void);
+
+/* ---- receive.c ---- */
+
+/* How many messages were handed to libpvm. */
+extern unsigned long received;
+
+void receive_event(const struct bcl_event *event);
+void receive_pulled(uint64_t cookie, enum bcl_status status);
+/* Fetch what was offered, as far as it goes. */
+void receive_fetch(void);
+/* A message that PVM brought. */
+int receive_stock(struct pmsg *message);
+/* Hand over what may be. */
+void receive_settle(struct task *task);
+/* It has sent so many messages by BCL; what is given to PVM then follows. */
+void receive_due(struct task *task, uint32_t count);
+/* The connection is lost: no more come by BCL. */
+void receive_lost(struct task *task);
+/* A new one, to a sender of so many messages before. */
+void receive_again(struct task *task, uint32_t count);
+
+/* ---- wait.c ---- */
+
+/* The program has our descriptor, too, and may sleep on it. */
+extern bool watched;
+
+uint64_t wait_now(void);
+/* As mroute() without a message; `before` messages were received when it began.
+ */
+int wait_messages(unsigned long before, const struct timeval *limit);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions that stand before libpvm's. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pvm-glue/glue.h"
+
+#define INTERPOSED __attribute__((visibility("default")))
+
+INTERPOSED int mroute(int id, int tid, int tag, struct timeval *limit);
+INTERPOSED int mesg_input(struct pmsg *message);
+INTERPOSED int pvmmcast(int id, int *tids, int count, int tag);
+INTERPOSED int pvmendtask(void);
+INTERPOSED int pvm_getfds(int **fds);
+
+__attribute__((constructor)) static void load(void)
+{
+	const char *missing = libpvm_load();
+
+	/* the shells and tools between tasks have no libpvm */
+	if (missing)
+		memset(&libpvm, 0, sizeof(libpvm));
+}
+
+static bool is_for_a_task(const struct pmsg *message, int tid)
+{
+	return message && libpvm_is_task(tid) && tid != *libpvm.pvmmytid &&
+	       message->context < PVM_SYSTEM_CONTEXT;
+}
+
+int mroute(int id, int tid, int tag, struct timeval *limit)
+{
+	unsigned long before = received;
+	struct timeval none = { 0 };
+	struct pmsg *message;
+	int result = 0;
+
+	if (!endpoint_ready())
+		return libpvm.mroute(id, tid, tag, limit);
+	if (id > 0) {
+		message = libpvm.midtobuf(id);
+		if (is_for_a_task(message, tid))
+			result = send_message(message, tid, tag);
+		else
+			result = libpvm.mroute(id, tid, tag, &none);
+	}
+	if (result < 0)
+		return result;
+	return wait_messages(before, limit);
+}
+
+int mesg_input(struct pmsg *message)
+{
+	if (meet_note(message))
+		return 0;
+	/* what was published by BCL before it came goes before it */
+	while (endpoint_poll())
+		;
+	return receive_stock(message);
+}
+
+int pvmmcast(int id, int *tids, int count, int tag)
+{
+	struct pmsg *message = libpvm.midtobuf(id);
+	int i, n = 0, result = 0;
+	struct task *task;
+	int *others;
+
+	/* unlike mroute(), it is called before this is set */
+	if (message)
+		message->context = *libpvm.pvmmyctx;
+	if (!endpoint_ready() || !message ||
+	    message->context >= PVM_SYSTEM_CONTEXT)
+		return libpvm.pvmmcast(id, tids, count, tag);
+	others = malloc((size_t)count * sizeof(*others));
+	if (!others)
+		return libpvm.pvmmcast(id, tids, count, tag);
+	for (i = 0; i < count; i++) {
+		task = is_for_a_task(message, tids[i]) ? task_find(tids[i])
+						       : NULL;
+		if (task && send_directly(task, message, tag))
+			continue;
+		if (task)
+			send_otherwise(task);
+		others[n++] = tids[i];
+	}
+	if (n)
+		result = libpvm.pvmmcast(id, others, n, tag);
+	free(others);
+	return result;
+}
+
+int pvmendtask(void)
+{
+	endpoint_close();
+	return libpvm.pvmendtask();
+}
+
+int pvm_getfds(int **fds)
+{
+	static int *all;
+	int n, *theirs;
+
+	n = libpvm.pvm_getfds(&theirs);
+	if (n < 0 || !endpoint_ready())
+		goto as_they_are;
+	free(all);
+	all = malloc(((size_t)n + 1) * sizeof(*all));
+	if (!all)
+		goto as_they_are;
+	memcpy(all, theirs, (size_t)n * sizeof(*all));
+	all[n] = bcl_port_fd(endpoint);
+	watched = true;
+	bcl_arm(endpoint);
+	*fds = all;
+	return n + 1;
+as_they_are:
+	*fds = theirs;
+	return n;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	endpoint_close();
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include "pvm-glue/libpvm.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <string.h>
+
+enum {
+	/* before the data: libpvm writes headers there if it is sent on */
+	HEAD_ROOM = 64,
+};
+
+struct libpvm libpvm;
+
+static const struct {
+	const char *name;
+	size_t at;
+} symbols[] = {
+#define SYMBOL(name)                                 \
+	{                                            \
+#name, offsetof(struct libpvm, name) \
+	}
+	SYMBOL(mroute),	     SYMBOL(mesg_input),  SYMBOL(pvmmcast),
+	SYMBOL(pvmendtask),  SYMBOL(pvm_getfds),  SYMBOL(pvm_mkbuf),
+	SYMBOL(pvm_freebuf), SYMBOL(pvm_setsbuf), SYMBOL(pvm_pkbyte),
+	SYMBOL(midtobuf),    SYMBOL(umbuf_new),	  SYMBOL(umbuf_free),
+	SYMBOL(fr_new),	     SYMBOL(pmsg_setenc), SYMBOL(pmsg_setlen),
+	SYMBOL(pvmmytid),    SYMBOL(pvmmydsig),	  SYMBOL(pvmrouteopt),
+	SYMBOL(pvmmyctx),
+#undef SYMBOL
+};
+
+const char *libpvm_load(void)
+{
+	for (size_t i = 0; i < sizeof(symbols) / sizeof(*symbols); i++) {
+		void *symbol = dlsym(RTLD_NEXT, symbols[i].name);
+
+		if (!symbol)
+			return symbols[i].name;
+		memcpy((char *)&libpvm + symbols[i].at, &symbol,
+		       sizeof(symbol));
+	}
+	return NULL;
+}
+
+int libpvm_length(const struct pmsg *message)
+{
+	const struct frag *frag;
+	int length = 0;
+
+	for (frag = message->frags->next; frag != message->frags;
+	     frag = frag->next)
+		length += frag->length;
+	return length;
+}
+
+struct pmsg *libpvm_message(int length)
+{
+	struct pmsg *message = libpvm.umbuf_new();
+	struct frag *frag;
+
+	if (!message)
+		return NULL;
+	frag = libpvm.fr_new(length + HEAD_ROOM);
+	if (!frag) {
+		libpvm.umbuf_free(message);
+		return NULL;
+	}
+	frag->data += HEAD_ROOM;
+	frag->length = length;
+	frag->next = message->frags;
+	frag->previous = message->frags->previous;
+	frag->previous->next = frag;
+	message->frags->previous = frag;
+	return message;
+}
+
+static bool looks_right(int id)
+{
+	const struct pmsg *message = libpvm.midtobuf(id);
+	const struct frag *frag;
+
+	if (!message || message->id != id ||
+	    message->encoding != *libpvm.pvmmydsig || !message->frags ||
+	    message->frags->memory)
+		return false;
+	frag = message->frags->next;
+	return frag != message->frags && frag->next == message->frags &&
+	       frag->previous == message->frags && frag->data >= frag->memory &&
+	       frag->length == 3 && frag->room >= 3 &&
+	       !memcmp(frag->data, "bcl", 3);
+}
+
+bool libpvm_is_known(void)
+{
+	enum {
+		RAW = 1
+	};
+	int before, id = libpvm.pvm_mkbuf(RAW);
+	char text[] = "bcl";
+	bool known;
+
+	if (id <= 0)
+		return false;
+	before = libpvm.pvm_setsbuf(id);
+	known = !libpvm.pvm_pkbyte(text, 3, 1) && looks_right(id);
+	libpvm.pvm_setsbuf(before);
+	libpvm.pvm_freebuf(id);
+	return known;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the glue knows of libpvm 3.4: the layout of messages in memory and the
+ * functions below its public ones. All traffic of a task goes through mroute(),
+ * each message received through mesg_input(); the library calls both by way of
+ * its dynamic symbols, so whoever is loaded before it comes between.
+ */
+#ifndef BCL_PVM_LIBPVM_H
+#define BCL_PVM_LIBPVM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/time.h>
+
+/* A piece of a message. The first of the ring has no memory. */
+struct frag {
+	struct frag *next, *previous;
+	char *memory;
+	char *data; /* in the memory */
+	int room;   /* of the memory */
+	int length; /* of the data */
+};
+
+struct pmsg {
+	struct pmsg *next, *previous;
+	const void *coder;
+	struct frag *frags, *current;
+	int references;
+	int id;
+	int length;
+	int context;
+	int tag;
+	int wait;
+	int source;
+	int destination;
+	int encoding;
+};
+
+enum {
+	PVM_IN_PLACE = 0x20000000,    /* encoding: the pieces are the user's */
+	PVM_SYSTEM_CONTEXT = 0x7fffe, /* and above: libpvm's own */
+	PVM_TASK_CONTEXT = 0x7ffff,   /* libpvm to libpvm */
+
+	PVM_DONT_ROUTE = 1, /* values of the route option */
+	PVM_ALLOW_DIRECT = 2,
+	PVM_ROUTE_DIRECT = 3,
+};
+
+/* The library's functions and variables, by its own names. */
+struct libpvm {
+	int (*mroute)(int, int, int, struct timeval *);
+	int (*mesg_input)(struct pmsg *);
+	int (*pvmmcast)(int, int *, int, int);
+	int (*pvmendtask)(void);
+	int (*pvm_getfds)(int **);
+	int (*pvm_mkbuf)(int);
+	int (*pvm_freebuf)(int);
+	int (*pvm_setsbuf)(int);
+	int (*pvm_pkbyte)(char *, int, int);
+	struct pmsg *(*midtobuf)(int);
+	struct pmsg *(*umbuf_new)(void);
+	int (*umbuf_free)(struct pmsg *);
+	struct frag *(*fr_new)(int);
+	int (*pmsg_setenc)(struct pmsg *, int);
+	int (*pmsg_setlen)(struct pmsg *);
+	int *pvmmytid;
+	int *pvmmydsig;
+	int *pvmmyctx;
+	int *pvmrouteopt;
+};
+
+extern struct libpvm libpvm;
+
+/* Find them; NULL, or why that is not possible. */
+const char *libpvm_load(void);
+/* Whether messages look as described above; the task has enrolled. */
+bool libpvm_is_known(void);
+
+/* A tid that names a task, neither a daemon nor a group of tasks. */
+static inline bool libpvm_is_task(int tid)
+{
+	return !((unsigned)tid & 0xc0000000) && (tid & 0x3ffff);
+}
+
+/* Bytes of a message. */
+int libpvm_length(const struct pmsg *message);
+/* A message with one piece of `length` bytes; NULL: no memory. */
+struct pmsg *libpvm_message(int length);
+
+#endif

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+# What PVM's tasks load before libpvm3
+if SHARED
+pkglib_LTLIBRARIES = libbcl-pvm.la
+libbcl_pvm_la_SOURCES = %D%/endpoint.c %D%/glue.h %D%/interpose.c \
+	%D%/libpvm.c %D%/libpvm.h %D%/meet.c %D%/receive.c %D%/send.c \
+	%D%/task.c %D%/wait.c %D%/wire.h
+libbcl_pvm_la_LIBADD = libbcl.la
+libbcl_pvm_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared
+
+bin_SCRIPTS = %D%/bcl-pvm
+endif
+EXTRA_DIST += %D%/bcl-pvm.in
+CLEANFILES += %D%/bcl-pvm
+
+%D%/bcl-pvm: %D%/bcl-pvm.in
+	@mkdir -p $(@D)
+	$(AM_V_GEN)sed 's,@pkglibdir@,$(pkglibdir),' \
+		$(srcdir)/%D%/bcl-pvm.in >$@ && chmod +x $@

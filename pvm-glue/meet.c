@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How tasks meet: by notes that PVM carries, in its own context for libraries,
+ * with a tag of ours. A task without the glue keeps them, unread, until it
+ * ends.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "pvm-glue/glue.h"
+#include "pvm-glue/wire.h"
+
+static struct task *askers;
+
+static void send_note(const struct task *task, const struct note *note)
+{
+	enum {
+		RAW = 1
+	};
+	int before, id = libpvm.pvm_mkbuf(RAW);
+
+	if (id <= 0)
+		return;
+	before = libpvm.pvm_setsbuf(id);
+	libpvm.pvm_pkbyte((char *)note, sizeof(*note), 1);
+	libpvm.pvm_setsbuf(before);
+	libpvm.midtobuf(id)->context = PVM_TASK_CONTEXT;
+	send_stock(id, task->tid, NOTE_TAG, false);
+	libpvm.pvm_freebuf(id);
+}
+
+static struct note make_note(const struct task *task, enum note_kind kind)
+{
+	return (struct note){
+		.version = NOTE_VERSION,
+		.kind = kind,
+		.count = task->sent,
+		.signature = (uint32_t)*libpvm.pvmmydsig,
+	};
+}
+
+static void send_address(const struct task *task, enum note_kind kind)
+{
+	struct note note = make_note(task, kind);
+	size_t length;
+
+	if (bcl_port_address(endpoint, note.address, &length))
+		return;
+	note.length = (uint32_t)length;
+	send_note(task, &note);
+}
+
+void meet_ask(struct task *task)
+{
+	task->state = TASK_ASKED;
+	task->asked = wait_now();
+	send_address(task, NOTE_ASK);
+}
+
+void meet_tell(struct task *task)
+{
+	const struct note note = make_note(task, NOTE_TELL);
+
+	task->told = task->sent;
+	send_note(task, &note);
+}
+
+static void meet(struct task *task, const void *address, size_t length)
+{
+	struct bcl_peer *peer;
+
+	if (bcl_peer_open(endpoint, address, length, &peer)) {
+		task->state = TASK_STRANGE;
+		return;
+	}
+	bcl_peer_set_user(peer, task);
+	task->peer = peer;
+	task->state = TASK_MET;
+}
+
+/* Not at once: PVM is at work, or has not given us a number yet. */
+static void owe_answer(struct task *task, const struct note *note)
+{
+	if (!task->address_length) {
+		task->next_asker = askers;
+		askers = task;
+	}
+	memcpy(task->address, note->address, note->length);
+	task->address_length = note->length;
+}
+
+void meet_answer(void)
+{
+	while (askers) {
+		struct task *task = askers;
+		size_t length = task->address_length;
+
+		askers = task->next_asker;
+		task->address_length = 0;
+		if (*libpvm.pvmrouteopt == PVM_DONT_ROUTE)
+			continue;
+		meet(task, task->address, length);
+		send_address(task, NOTE_ANSWER);
+	}
+}
+
+static void heed(struct task *task, const struct note *note)
+{
+	switch (note->kind) {
+	case NOTE_ASK:
+		receive_again(task, note->count);
+		if (note->length)
+			owe_answer(task, note);
+		break;
+	case NOTE_ANSWER:
+		receive_again(task, note->count);
+		if (endpoint)
+			meet(task, note->address, note->length);
+		break;
+	case NOTE_TELL:
+		receive_due(task, note->count);
+		break;
+	}
+}
+
+static bool is_like_ours(struct task *task, const struct note *note)
+{
+	if (note->version == NOTE_VERSION &&
+	    note->signature == (uint32_t)*libpvm.pvmmydsig &&
+	    note->length <= sizeof(note->address))
+		return true;
+	if (task->state != TASK_STRANGE)
+		fprintf(stderr,
+			"bcl-pvm: task t%x has version %u of the glue on a "
+			"machine of kind 0x%x, this one version %u on 0x%x: "
+			"they talk by PVM's routes\n",
+			(unsigned)task->tid, note->version, note->signature,
+			NOTE_VERSION, (unsigned)*libpvm.pvmmydsig);
+	task->state = TASK_STRANGE;
+	return false;
+}
+
+bool meet_note(struct pmsg *message)
+{
+	struct task *task;
+	struct note note;
+
+	if (message->context != PVM_TASK_CONTEXT || message->tag != NOTE_TAG)
+		return false;
+	task = task_find(message->source);
+	if (task && libpvm_length(message) == sizeof(note)) {
+		memcpy(&note, message->frags->next->data, sizeof(note));
+		if (is_like_ours(task, &note))
+			heed(task, &note);
+	}
+	libpvm.umbuf_free(message);
+	return true;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages that come, by BCL and by PVM, in the order in which they were sent.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pvm-glue/glue.h"
+#include "pvm-glue/wire.h"
+
+struct arrival {
+	struct arrival *next;
+	struct task *task;
+	struct pmsg *message; /* NULL: void, it comes by PVM */
+	uint32_t given;	      /* to PVM, before */
+	bool here;
+	struct arrival *next_fetch;
+	struct offer offer;
+};
+
+struct held {
+	struct held *next;
+	struct pmsg *message;
+	uint32_t due; /* by BCL, before */
+};
+
+unsigned long received;
+
+/* Offers that cannot be fetched yet. */
+static struct arrival *fetches, **last_fetch = &fetches;
+
+static bool reached(uint32_t count, uint32_t goal)
+{
+	return (int32_t)(count - goal) >= 0;
+}
+
+static int hand_over(struct pmsg *message)
+{
+	received++;
+	return libpvm.mesg_input(message);
+}
+
+/* Handlers of messages, which the user may have, can get here again. */
+static bool settle_arrival(struct task *task)
+{
+	struct arrival *arrival = task->first;
+	struct pmsg *message;
+
+	if (!arrival || !arrival->here ||
+	    !reached(task->counted, arrival->given))
+		return false;
+	task->first = arrival->next;
+	if (!task->first)
+		task->last = &task->first;
+	message = arrival->message;
+	free(arrival);
+	task->taken++;
+	task->pending--;
+	if (message)
+		hand_over(message);
+	return true;
+}
+
+static bool settle_held(struct task *task)
+{
+	struct held *held = task->held;
+	struct pmsg *message;
+
+	if (!held || !reached(task->taken, held->due))
+		return false;
+	task->held = held->next;
+	if (!task->held)
+		task->held_last = &task->held;
+	message = held->message;
+	free(held);
+	task->counted++;
+	hand_over(message);
+	return true;
+}
+
+void receive_settle(struct task *task)
+{
+	while (settle_arrival(task) || settle_held(task))
+		;
+}
+
+/* Not more than will come. */
+static uint32_t limited(const struct task *task, uint32_t due)
+{
+	uint32_t end = task->taken + task->pending;
+
+	return task->over && !reached(end, due) ? end : due;
+}
+
+void receive_due(struct task *task, uint32_t count)
+{
+	task->due = limited(task, count);
+}
+
+void receive_lost(struct task *task)
+{
+	task->over = true;
+	for (struct held *held = task->held; held; held = held->next)
+		held->due = limited(task, held->due);
+	task->due = limited(task, task->due);
+	receive_settle(task);
+}
+
+void receive_again(struct task *task, uint32_t count)
+{
+	if (task->over)
+		task->taken = count - task->pending;
+	task->over = false;
+}
+
+/* ---- by BCL ---- */
+
+static struct pmsg *make_message(int source, const struct envelope *envelope,
+				 int length)
+{
+	struct pmsg *message = libpvm_message(length);
+
+	if (!message)
+		return NULL;
+	message->source = source;
+	message->destination = *libpvm.pvmmytid;
+	message->tag = envelope->tag;
+	message->context = envelope->context;
+	message->wait = envelope->wait;
+	message->encoding = envelope->encoding;
+	libpvm.pmsg_setenc(message, envelope->encoding);
+	libpvm.pmsg_setlen(message);
+	return message;
+}
+
+static char *data_of(const struct pmsg *message)
+{
+	return message->frags->next->data;
+}
+
+/* False: not now. */
+static bool fetch(struct arrival *arrival)
+{
+	enum bcl_status status;
+
+	status = bcl_pull(arrival->task->peer, arrival->offer.token,
+			  data_of(arrival->message), arrival->offer.length,
+			  (uintptr_t)arrival);
+	if (status == BCL_ERR_AGAIN)
+		return false;
+	if (status)
+		receive_pulled((uintptr_t)arrival, status);
+	return true;
+}
+
+void receive_fetch(void)
+{
+	struct arrival *arrival;
+
+	while ((arrival = fetches)) {
+		fetches = arrival->next_fetch;
+		if (!fetches)
+			last_fetch = &fetches;
+		if (fetch(arrival))
+			continue;
+		arrival->next_fetch = fetches;
+		if (!fetches)
+			last_fetch = &arrival->next_fetch;
+		fetches = arrival;
+		return;
+	}
+}
+
+void receive_pulled(uint64_t cookie, enum bcl_status status)
+{
+	struct arrival *arrival = (void *)(uintptr_t)cookie;
+
+	/* its sender has taken the offer back, or is gone */
+	if (status) {
+		libpvm.umbuf_free(arrival->message);
+		arrival->message = NULL;
+	}
+	arrival->here = true;
+	receive_settle(arrival->task);
+}
+
+/* A message that was received cannot be refused. */
+static void *need(void *memory)
+{
+	if (memory)
+		return memory;
+	fputs("bcl-pvm: no memory for a message that has come\n", stderr);
+	abort();
+}
+
+static struct arrival *new_arrival(struct task *task, uint32_t given,
+				   const struct envelope *envelope, int length)
+{
+	struct arrival *arrival = need(calloc(1, sizeof(*arrival)));
+
+	arrival->task = task;
+	arrival->given = given;
+	arrival->message = need(make_message(task->tid, envelope, length));
+	*task->last = arrival;
+	task->last = &arrival->next;
+	task->pending++;
+	return arrival;
+}
+
+static void receive_data(struct task *task, uint32_t given, const void *bytes,
+			 size_t length)
+{
+	const struct envelope *envelope = bytes;
+	struct arrival *arrival;
+
+	if (length < sizeof(*envelope))
+		return;
+	length -= sizeof(*envelope);
+	arrival = new_arrival(task, given, envelope, (int)length);
+	memcpy(data_of(arrival->message), envelope + 1, length);
+	arrival->here = true;
+	receive_settle(task);
+}
+
+static void receive_offer(struct task *task, uint32_t given, const void *bytes,
+			  size_t length)
+{
+	const struct offer *offer = bytes;
+	struct arrival *arrival;
+
+	if (length != sizeof(*offer) || offer->length > INT_MAX)
+		return;
+	arrival =
+		new_arrival(task, given, &offer->envelope, (int)offer->length);
+	arrival->offer = *offer;
+	*last_fetch = arrival;
+	last_fetch = &arrival->next_fetch;
+	receive_fetch();
+}
+
+void receive_event(const struct bcl_event *event)
+{
+	struct task *task = need(task_find((int)(event->immediate >> 32)));
+	uint32_t given = (uint32_t)event->immediate;
+
+	task->peer = event->peer;
+	bcl_peer_set_user(event->peer, task);
+	if (event->type == WIRE_DATA)
+		receive_data(task, given, event->data, event->length);
+	else if (event->type == WIRE_OFFER)
+		receive_offer(task, given, event->data, event->length);
+}
+
+/* ---- by PVM ---- */
+
+int receive_stock(struct pmsg *message)
+{
+	struct task *task;
+	struct held *held;
+
+	if (!libpvm_is_task(message->source) ||
+	    message->context >= PVM_SYSTEM_CONTEXT ||
+	    message->source == *libpvm.pvmmytid)
+		return hand_over(message);
+	task = need(task_find(message->source));
+	held = need(calloc(1, sizeof(*held)));
+	held->message = message;
+	held->due = task->due;
+	*task->held_last = held;
+	task->held_last = &held->next;
+	receive_settle(task);
+	return 0;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Messages that go: short ones are copied into the path's ring, long ones are
+ * offered and fetched. One that cannot leave for a while, because its
+ * receiver takes nothing, is given to PVM, which keeps as many as it must.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pvm-glue/glue.h"
+#include "pvm-glue/wire.h"
+
+enum {
+	/* ns: for a ring that is full, or the user's memory to be fetched */
+	PATIENCE = 1000000,
+	/* ns: a task that does not answer has no glue */
+	ANSWER_LIMIT = 1000000000,
+	OFFERED_MAX = 16 << 20, /* bytes, to one task */
+};
+
+/* Memory that a task may fetch. */
+struct lent {
+	struct lent *next;
+	struct task *task;
+	size_t length;
+	bool *read; /* NULL: the memory is `copy` */
+	char copy[];
+};
+
+static struct lent *lent;
+
+static uint64_t immediate(const struct task *task)
+{
+	return (uint64_t)(uint32_t)*libpvm.pvmmytid << 32 | task->given;
+}
+
+static struct envelope envelope_of(const struct pmsg *message, int tag)
+{
+	return (struct envelope){
+		.tag = tag,
+		.context = message->context,
+		.wait = message->wait,
+		.encoding = message->encoding == PVM_IN_PLACE
+				    ? *libpvm.pvmmydsig
+				    : message->encoding,
+	};
+}
+
+/* The pieces; 0: they are more than `max`. */
+static unsigned gather(const struct pmsg *message, struct iovec *iov,
+		       unsigned max)
+{
+	const struct frag *frag;
+	unsigned n = 0;
+
+	for (frag = message->frags->next; frag != message->frags;
+	     frag = frag->next) {
+		if (!frag->length)
+			continue;
+		if (n == max)
+			return 0;
+		iov[n++] = (struct iovec){ frag->data, (size_t)frag->length };
+	}
+	return n;
+}
+
+static void copy(const struct pmsg *message, char *to)
+{
+	const struct frag *frag;
+
+	for (frag = message->frags->next; frag != message->frags;
+	     frag = frag->next) {
+		memcpy(to, frag->data, (size_t)frag->length);
+		to += frag->length;
+	}
+}
+
+/* ---- short ones ---- */
+
+static enum bcl_status send_short(struct task *task, const struct pmsg *message,
+				  int tag, size_t length)
+{
+	struct envelope envelope = envelope_of(message, tag);
+	struct iovec iov[BCL_GATHER_MAX] = { { &envelope, sizeof(envelope) } };
+	unsigned n = gather(message, iov + 1, BCL_GATHER_MAX - 1);
+	char piece[BCL_MESSAGE_MAX];
+
+	if (!n && length) {
+		copy(message, piece);
+		iov[1] = (struct iovec){ piece, length };
+		n = 1;
+	}
+	return bcl_send(task->peer, WIRE_DATA, immediate(task), iov, n + 1, 0);
+}
+
+/* ---- long ones ---- */
+
+static void forget(struct lent *loan)
+{
+	struct lent **place = &lent;
+
+	while (*place != loan)
+		place = &(*place)->next;
+	*place = loan->next;
+	loan->task->offered -= loan->length;
+	free(loan);
+}
+
+void send_read(uint64_t cookie)
+{
+	struct lent *loan = (void *)(uintptr_t)cookie;
+
+	if (loan->read)
+		*loan->read = true;
+	forget(loan);
+}
+
+bool send_pending(void)
+{
+	return lent;
+}
+
+static struct lent *lend(struct task *task, size_t length, bool *read)
+{
+	struct lent *loan;
+
+	if (task->offered + length > OFFERED_MAX && task->offered)
+		return NULL;
+	loan = malloc(sizeof(*loan) + (read ? 0 : length));
+	if (!loan)
+		return NULL;
+	*loan = (struct lent){
+		.next = lent, .task = task, .length = length, .read = read
+	};
+	lent = loan;
+	task->offered += length;
+	return loan;
+}
+
+/* The user's memory is his own again. False: it was not fetched. */
+static bool await(struct task *task, const struct offer *offer,
+		  struct lent *loan, const bool *read)
+{
+	uint64_t end = wait_now() + PATIENCE;
+
+	while (!*read) {
+		if (!endpoint_poll() && wait_now() > end && !*read &&
+		    bcl_withdraw(task->peer, offer->token) == BCL_OK) {
+			forget(loan);
+			return false;
+		}
+	}
+	return true;
+}
+
+static enum bcl_status send_long(struct task *task, const struct pmsg *message,
+				 int tag, size_t length, bool *gone)
+{
+	struct offer offer = { .envelope = envelope_of(message, tag),
+			       .length = length };
+	const struct iovec iov = { &offer, sizeof(offer) };
+	bool in_place, read = false;
+	enum bcl_status status;
+	struct iovec piece;
+	struct lent *loan;
+
+	in_place =
+		message->encoding == PVM_IN_PLACE && gather(message, &piece, 1);
+	loan = lend(task, length, in_place ? &read : NULL);
+	if (!loan)
+		return BCL_ERR_AGAIN;
+	if (!in_place) {
+		copy(message, loan->copy);
+		piece.iov_base = loan->copy;
+	}
+	status = bcl_offer(task->peer, piece.iov_base, length, (uintptr_t)loan,
+			   offer.token);
+	if (status) {
+		forget(loan);
+		return status;
+	}
+	status = bcl_send(task->peer, WIRE_OFFER, immediate(task), &iov, 1, 0);
+	if (status) {
+		if (bcl_withdraw(task->peer, offer.token) == BCL_OK)
+			forget(loan);
+		return status;
+	}
+	if (in_place)
+		*gone = await(task, &offer, loan, &read);
+	return BCL_OK;
+}
+
+/* ---- which way ---- */
+
+static enum bcl_status submit(struct task *task, const struct pmsg *message,
+			      int tag, bool *gone)
+{
+	size_t length = (size_t)libpvm_length(message);
+	enum bcl_status status;
+
+	*gone = true;
+	if (length <= BCL_MESSAGE_MAX - sizeof(struct envelope))
+		status = send_short(task, message, tag, length);
+	else
+		status = send_long(task, message, tag, length, gone);
+	if (!status)
+		task->sent++;
+	return status;
+}
+
+bool send_directly(struct task *task, struct pmsg *message, int tag)
+{
+	enum bcl_status status = BCL_ERR_AGAIN;
+	uint64_t end = 0;
+	bool gone;
+
+	if (*libpvm.pvmrouteopt == PVM_DONT_ROUTE || !endpoint_ready())
+		return false;
+	if (task->state == TASK_UNKNOWN)
+		meet_ask(task);
+	while (task->state == TASK_MET && task->up) {
+		status = submit(task, message, tag, &gone);
+		if (status != BCL_ERR_AGAIN)
+			return !status && gone;
+		if (!end)
+			end = wait_now() + PATIENCE;
+		else if (wait_now() > end)
+			return false;
+		endpoint_poll();
+	}
+	return false;
+}
+
+void send_otherwise(struct task *task)
+{
+	if (task->sent != task->told)
+		meet_tell(task);
+	task->given++;
+}
+
+int send_stock(int id, int tid, int tag, bool direct)
+{
+	struct timeval now = { 0 };
+	int result, option = *libpvm.pvmrouteopt;
+
+	if (option == PVM_ROUTE_DIRECT && !direct)
+		*libpvm.pvmrouteopt = PVM_ALLOW_DIRECT;
+	result = libpvm.mroute(id, tid, tag, &now);
+	*libpvm.pvmrouteopt = option;
+	return result;
+}
+
+/* A route of PVM's own beside ours would mix up the order. */
+static bool may_route(const struct task *task)
+{
+	return task->state == TASK_STRANGE ||
+	       (task->state == TASK_ASKED &&
+		wait_now() - task->asked > ANSWER_LIMIT);
+}
+
+int send_message(struct pmsg *message, int tid, int tag)
+{
+	struct task *task = task_find(tid);
+
+	if (task) {
+		if (send_directly(task, message, tag))
+			return 0;
+		send_otherwise(task);
+	}
+	return send_stock(message->id, tid, tag, !task || may_route(task));
+}

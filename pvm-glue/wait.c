@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Waiting for messages by BCL and by PVM at once. */
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pvm-glue/glue.h"
+
+enum {
+	STOCK_PERIOD = 20000, /* ns between looks at PVM's sockets */
+	SPIN_LONG = 20000,    /* ns before a sleep, if waits are short */
+	SPIN_SHORT = 1000,
+	WAIT_SHORT = 50000, /* ns */
+	FDS_MAX = 256,
+};
+
+bool watched;
+
+static uint64_t stock_looked;
+static uint64_t usual = SPIN_LONG; /* ns that a wait took of late */
+
+uint64_t wait_now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static int look_at_stock(uint64_t now)
+{
+	struct timeval none = { 0 };
+
+	stock_looked = now;
+	return libpvm.mroute(0, 0, 0, &none);
+}
+
+/* Until a socket of PVM's or our port has something, or `until`. */
+static void sleep_on_all(uint64_t now, uint64_t until)
+{
+	struct pollfd polled[FDS_MAX];
+	int i, n, milliseconds = -1, *fds;
+
+	n = libpvm.pvm_getfds(&fds);
+	if (n < 0 || n >= FDS_MAX || bcl_arm(endpoint) != BCL_OK)
+		return;
+	for (i = 0; i < n; i++)
+		polled[i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
+	polled[n] = (struct pollfd){ .fd = bcl_port_fd(endpoint),
+				     .events = POLLIN };
+	if (until != UINT64_MAX)
+		milliseconds = (int)((until - now + 999999) / 1000000);
+	poll(polled, (nfds_t)n + 1, milliseconds);
+	for (i = 0; i < n; i++) {
+		if (polled[i].revents)
+			stock_looked = 0;
+	}
+}
+
+/* Whoever sleeps on our descriptor shall be woken by what comes from now on;
+ * what is there already, PVM shall have. */
+static void rearm(void)
+{
+	while (bcl_arm(endpoint) == BCL_ERR_AGAIN && endpoint_poll())
+		;
+}
+
+static uint64_t end_of(const struct timeval *limit, uint64_t now)
+{
+	if (!limit)
+		return UINT64_MAX;
+	return now + (uint64_t)limit->tv_sec * 1000000000 +
+	       (uint64_t)limit->tv_usec * 1000;
+}
+
+static uint64_t spin_time(void)
+{
+	return usual < WAIT_SHORT ? SPIN_LONG : SPIN_SHORT;
+}
+
+int wait_messages(unsigned long before, const struct timeval *limit)
+{
+	uint64_t now = wait_now(), start = now, end = end_of(limit, now);
+	uint64_t spin_end = now + spin_time();
+	int result;
+
+	for (;;) {
+		meet_answer();
+		endpoint_poll();
+		/* not with a message in hand: a daemon may have said its last
+		 */
+		if (received == before && now - stock_looked > STOCK_PERIOD) {
+			result = look_at_stock(now);
+			if (result < 0)
+				return result;
+		}
+		if (received != before || now >= end)
+			break;
+		if (now < spin_end)
+			sched_yield();
+		else
+			sleep_on_all(now, end);
+		now = wait_now();
+	}
+	if (!limit)
+		usual = (3 * usual + (now - start)) / 4;
+	if (watched)
+		rearm();
+	return (int)(received - before);
+}

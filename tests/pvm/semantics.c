@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What PVM promises, one case per function: prints what a program sees, which
+ * is to be the same whichever way messages go.
+ *
+ *	semantics [HOST]	where the other task shall run
+ */
+#include <poll.h>
+#include <pvm3.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	PLAIN = 1, /* tags */
+	OTHER,
+	LAST,
+	ORDER, /* ... to the other task: a letter says what it shall do */
+	DIED,
+};
+
+enum {
+	BIG = 300000, /* bytes */
+};
+
+static int other; /* the other task */
+static char bytes[BIG];
+
+static void say(const char *what, int result)
+{
+	printf("%s: %d\n", what, result);
+	fflush(stdout);
+}
+
+static void send_number(int to, int tag, int number)
+{
+	pvm_initsend(PvmDataDefault);
+	pvm_pkint(&number, 1, 1);
+	pvm_send(to, tag);
+}
+
+static int number(void)
+{
+	int value = -1;
+
+	pvm_upkint(&value, 1, 1);
+	return value;
+}
+
+static int receive_number(int from, int tag)
+{
+	pvm_recv(from, tag);
+	return number();
+}
+
+/* Both have talked for a while: the way of messages is settled. */
+static void talk(void)
+{
+	for (int i = 0; i < 200; i++) {
+		send_number(other, PLAIN, i);
+		receive_number(other, PLAIN);
+	}
+}
+
+/* ---- the other task ---------------------------------------------------------
+ */
+
+static void pause_ms(int ms)
+{
+	const struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
+
+	nanosleep(&time, NULL);
+}
+
+/* Enrols anew, and says under which number. */
+static void enrol_again(int parent)
+{
+	int before = pvm_mytid(), now;
+
+	pvm_exit();
+	now = pvm_mytid();
+	pvm_initsend(PvmDataDefault);
+	now = now == before ? -1 : now;
+	pvm_pkint(&now, 1, 1);
+	pvm_send(parent, OTHER);
+	other = now;
+}
+
+static void obey(int parent, char order)
+{
+	int context;
+
+	switch (order) {
+	case 'i': /* in order, of several tags */
+		for (int i = 0; i < 30; i++)
+			send_number(parent, i % 3 ? OTHER : PLAIN, i);
+		break;
+	case 'b': /* by both calls */
+		pvm_psend(parent, PLAIN, bytes, BIG, PVM_BYTE);
+		pvm_initsend(PvmDataInPlace);
+		pvm_pkbyte(bytes, BIG, 1);
+		pvm_send(parent, PLAIN);
+		break;
+	case 'c': /* in a context of its own first */
+		context = pvm_newcontext();
+		pvm_setcontext(context);
+		send_number(parent, PLAIN, 1);
+		pvm_setcontext(0);
+		send_number(parent, PLAIN, 2);
+		break;
+	case 'r': /* what has been received is sent back as it is */
+		pvm_recv(parent, OTHER);
+		pvm_setsbuf(pvm_getrbuf());
+		pvm_send(parent, OTHER);
+		break;
+	case 's': /* sleeps, then receives what has gathered */
+		pause_ms(700);
+		for (int i = 0, bad = 0; i < 3000; i++) {
+			bad += receive_number(parent, PLAIN) != i;
+			if (i == 2999)
+				send_number(parent, OTHER, bad);
+		}
+		break;
+	case 'p': /* sleeps before it takes what is psent */
+		pause_ms(300);
+		for (int i = 0; i < 4; i++) {
+			int tid, tag, length;
+
+			pvm_precv(parent, PLAIN, bytes, BIG, PVM_BYTE, &tid,
+				  &tag, &length);
+			send_number(parent, OTHER, length + bytes[BIG - 1]);
+		}
+		break;
+	case 'l':
+		pause_ms(50);
+		send_number(parent, PLAIN, 5);
+		break;
+	case 'e':
+		enrol_again(parent);
+		break;
+	case 'k': /* dies after some messages */
+		for (int i = 0; i < 5; i++)
+			send_number(parent, PLAIN, i);
+		receive_number(parent, PLAIN);
+		raise(SIGKILL);
+		break;
+	}
+}
+
+static int serve(int parent)
+{
+	int tag;
+	char order;
+
+	memset(bytes, 7, BIG);
+	for (;;) {
+		pvm_bufinfo(pvm_recv(parent, -1), NULL, &tag, NULL);
+		switch (tag) {
+		case PLAIN:
+			send_number(parent, PLAIN, number());
+			break;
+		case ORDER:
+			pvm_upkbyte(&order, 1, 1);
+			obey(parent, order);
+			break;
+		case LAST:
+			pvm_exit();
+			return 0;
+		}
+	}
+}
+
+/* ---- cases
+ * -------------------------------------------------------------------
+ */
+
+static void order(char letter)
+{
+	pvm_initsend(PvmDataDefault);
+	pvm_pkbyte(&letter, 1, 1);
+	pvm_send(other, ORDER);
+}
+
+static void wildcards(void)
+{
+	int i, bad = 0, tag;
+
+	order('i');
+	for (i = 1; i < 30; i += 1 + (i % 3 == 2))
+		bad += receive_number(-1, OTHER) != i;
+	for (i = 0; i < 30; i += 3)
+		bad += receive_number(other, -1) != i;
+	say("out of order", bad);
+	order('i');
+	for (i = 0; i < 30; i++) {
+		pvm_bufinfo(pvm_recv(-1, -1), NULL, &tag, NULL);
+		bad += number() != i || tag != (i % 3 ? OTHER : PLAIN);
+	}
+	say("of any tag out of order", bad);
+}
+
+static void long_ones(void)
+{
+	int length, tag, tid, i, bad = 0;
+
+	order('b');
+	pvm_precv(other, PLAIN, bytes, BIG, PVM_BYTE, &tid, &tag, &length);
+	say("precv of psend", length);
+	for (i = 0; i < BIG; i++)
+		bad += bytes[i] != 7;
+	memset(bytes, 0, BIG);
+	pvm_bufinfo(pvm_recv(other, PLAIN), &length, NULL, NULL);
+	pvm_upkbyte(bytes, BIG, 1);
+	for (i = 0; i < BIG; i++)
+		bad += bytes[i] != 7;
+	say("recv of a message in place", length);
+	say("wrong bytes", bad);
+}
+
+static void contexts(void)
+{
+	order('c');
+	say("of my context", receive_number(other, -1));
+	say("of another", pvm_nrecv(other, -1) > 0);
+}
+
+static void sent_back(void)
+{
+	order('r');
+	send_number(other, OTHER, 4711);
+	say("came back", receive_number(other, OTHER));
+}
+
+static void probes(void)
+{
+	const struct timeval none = { 0 }, a_bit = { 0, 10000 },
+			     a_while = { 20, 0 };
+	struct timeval time;
+	int length;
+
+	say("nrecv of nothing", pvm_nrecv(other, OTHER));
+	say("probe of nothing", pvm_probe(-1, -1));
+	time = none;
+	say("trecv at once", pvm_trecv(other, OTHER, &time));
+	time = a_bit;
+	say("trecv for a bit", pvm_trecv(other, OTHER, &time));
+	order('l');
+	time = a_while;
+	say("trecv for a while", pvm_trecv(other, PLAIN, &time) > 0);
+	say("what came", number());
+	order('l');
+	while (!pvm_probe(other, PLAIN))
+		;
+	pvm_bufinfo(pvm_probe(other, PLAIN), &length, NULL, NULL);
+	say("probe sees bytes", length);
+	say("nrecv has it", pvm_nrecv(-1, PLAIN) > 0);
+}
+
+static int matched;
+
+static int match_five(int id, int tid, int tag)
+{
+	int before, value = 0;
+
+	(void)tag;
+	if (tid >= 0 && tid != other)
+		return 0;
+	before = pvm_setrbuf(id);
+	pvm_upkint(&value, 1, 1);
+	pvm_setrbuf(before);
+	matched += value == 5;
+	return value == 5;
+}
+
+static void own_match(void)
+{
+	int (*usual)();
+
+	send_number(other, PLAIN, 1);
+	order('l');
+	usual = pvm_recvf(match_five);
+	pvm_recv(other, -1);
+	pvm_recvf(usual);
+	say("recvf let through", matched);
+	say("before it", receive_number(other, PLAIN));
+}
+
+static int handled;
+
+static int handler(int id)
+{
+	pvm_setrbuf(id);
+	handled += number();
+	/* a handler may send */
+	send_number(other, PLAIN, 1);
+	return 0;
+}
+
+static void handlers(void)
+{
+	int id = pvm_addmhf(other, OTHER, -1, handler);
+
+	order('i');
+	for (int i = 0; i < 30; i += 3)
+		receive_number(other, PLAIN);
+	for (int i = 0; i < 20; i++)
+		receive_number(other, PLAIN);
+	say("handled", handled);
+	pvm_delmhf(id);
+}
+
+static void who_sleeps(void)
+{
+	order('s');
+	for (int i = 0; i < 3000; i++)
+		send_number(other, PLAIN, i);
+	say("of 3000 out of order", receive_number(other, OTHER));
+}
+
+static void long_to_who_sleeps(void)
+{
+	int sum = 0;
+
+	order('p');
+	for (int i = 0; i < 4; i++) {
+		memset(bytes, i, BIG);
+		pvm_psend(other, PLAIN, bytes, BIG, PVM_BYTE);
+	}
+	/* the memory is ours again */
+	memset(bytes, 100, BIG);
+	for (int i = 0; i < 4; i++)
+		sum += receive_number(other, OTHER) - BIG;
+	say("last bytes", sum);
+}
+
+static void to_myself(void)
+{
+	send_number(pvm_mytid(), PLAIN, 3);
+	say("from myself", receive_number(pvm_mytid(), PLAIN));
+}
+
+static void descriptors(void)
+{
+	struct pollfd polled[16];
+	int *fds, n, i;
+
+	n = pvm_getfds(&fds);
+	for (i = 0; i < n; i++)
+		polled[i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
+	order('l');
+	while (pvm_nrecv(other, PLAIN) <= 0) {
+		if (poll(polled, (nfds_t)n, 20000) <= 0)
+			break;
+	}
+	say("after poll", number());
+}
+
+static void forked(void)
+{
+	int status;
+	pid_t child = fork();
+
+	if (!child)
+		_exit(17);
+	waitpid(child, &status, 0);
+	say("child", WEXITSTATUS(status));
+	talk();
+	say("parent goes on", 1);
+}
+
+static void routes(void)
+{
+	static const int values[] = { PvmDontRoute, PvmRouteDirect,
+				      PvmAllowDirect, PvmDontRoute,
+				      PvmAllowDirect };
+	int bad = 0;
+
+	order('s');
+	for (int i = 0; i < 3000; i++) {
+		if (i % 100 == 0)
+			pvm_setopt(PvmRoute, values[i / 100 % 5]);
+		send_number(other, PLAIN, i);
+	}
+	pvm_setopt(PvmRoute, PvmAllowDirect);
+	bad = receive_number(other, OTHER);
+	say("over changing routes out of order", bad);
+}
+
+static void enrolled_again(void)
+{
+	order('e');
+	other = receive_number(-1, OTHER);
+	say("under a new number", other > 0);
+	say("reaches the old", pvm_nrecv(-1, -1));
+}
+
+static void deaths(void)
+{
+	int i, bad = 0, tag;
+
+	pvm_notify(PvmTaskExit, DIED, 1, &other);
+	order('k');
+	send_number(other, PLAIN, 0);
+	for (i = 0; i < 5; i++) {
+		pvm_bufinfo(pvm_recv(-1, -1), NULL, &tag, NULL);
+		bad += tag != PLAIN || number() != i;
+	}
+	pvm_bufinfo(pvm_recv(-1, -1), NULL, &tag, NULL);
+	say("told of its death before its last words", bad || tag != DIED);
+	send_number(other, PLAIN, 0);
+	say("sending to the dead", 0);
+}
+
+int main(int argc, char **argv)
+{
+	int parent = (pvm_mytid(), pvm_parent());
+
+	if (parent >= 0)
+		return serve(parent);
+	if (pvm_spawn("semantics", NULL, argc > 1 ? PvmTaskHost : 0,
+		      argc > 1 ? argv[1] : NULL, 1, &other) != 1) {
+		fprintf(stderr, "semantics: no other task\n");
+		pvm_exit();
+		return 2;
+	}
+	talk();
+	wildcards();
+	long_ones();
+	contexts();
+	sent_back();
+	probes();
+	own_match();
+	handlers();
+	who_sleeps();
+	long_to_who_sleeps();
+	to_myself();
+	descriptors();
+	forked();
+	routes();
+	enrolled_again();
+	deaths();
+	pvm_exit();
+	return 0;
+}

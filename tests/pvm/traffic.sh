@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Whatever tasks send one another comes once and in order: on one host, on two,
+# with routes that change, and with frames that are lost.
+set -euo pipefail
+vm=${abs_top_srcdir:?}/tests/pvm/vm
+program=${abs_top_builddir:?}/tests/pvm/traffic
+[[ -x $program ]] || { echo 'no PVM to build programs with'; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+export BCL_STATS=1
+
+# run HOSTS COUNTER ARGUMENT...: the counter is not 0
+run() {
+	local hosts=$1 counter=$2
+	shift 2
+	"$vm" "$hosts" glue "$program" "$@" 2>errors || {
+		status=$?
+		cat errors
+		exit $status
+	}
+	grep -Eq "stats: +[1-9][0-9]* $counter " errors || {
+		echo "$counter is 0"
+		cat errors
+		exit 1
+	}
+}
+
+run 1 shm.messages_received 2 300
+run 1 shm.messages_received 6 200
+run 1 shm.messages_received 4 200 flip
+run 2 card.messages_delivered 4 200
+run 2 card.messages_delivered 4 200 flip
+BCL_FAULT=drop:2%,dup:2%,seed:5 run 2 card.retransmitted 4 100
