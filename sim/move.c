@@ -200,8 +200,6 @@ static void payload_moved(struct sim_event *event)
 	move->result = memory ? BCL_DMA_DONE : BCL_DMA_FAULT;
 	if (memory && move->direction == BCL_DMA_WRITE)
 		memcpy(memory, move->memory, move->ref.length);
-	else if (memory)
-		memcpy(move->memory, memory, move->ref.length);
 	move->task.run = payload_told;
 	sim_card_do(move->firmware->card, &move->task);
 }
@@ -223,6 +221,11 @@ enum bcl_dma_result sim_hal_dma(void *arg, enum bcl_dma_direction direction,
 		memcpy(card, memory, ref->length);
 		return BCL_DMA_DONE;
 	}
+	/* It may be gone when the engine comes to it: a frame that is sent
+	 * again, for nothing, may be fetched beyond the end of its message.
+	 * Hardware reads from pages that are pinned until then. */
+	if (direction == BCL_DMA_READ)
+		memcpy(card, memory, ref->length);
 	move = new_move(firmware, seat, direction, ref->length, payload_moved);
 	move->port = port;
 	move->remote = remote;
