@@ -503,8 +503,6 @@ enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
 	}
 	store(card, inbound, offset, payload, length, buffer);
 	inbound->received += length;
-	if (offset == inbound->prefix)
-		inbound->prefix += length;
 	if (inbound->received < total) {
 		card->rail[rail].arriving = inbound;
 		return NIC_ACCEPTED;

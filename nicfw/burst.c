@@ -16,6 +16,7 @@ struct burst {
 	struct nic_window *window;
 	struct nic_inbound *inbound;
 	uint32_t length;      /* of a payload */
+	uint32_t offset;      /* of the first of theirs */
 	uint32_t ack;	      /* in all their headers */
 	const uint8_t *first; /* the head of the first */
 };
@@ -37,6 +38,7 @@ static int begin(struct bcl_card *card, unsigned rail,
 	burst->inbound = inbound;
 	burst->window = &inbound->conn->window[rail];
 	burst->length = bcl_rx_payload_length(first);
+	burst->offset = bcl_get32(segment->offset) + burst->length;
 	burst->ack = bcl_get32(header->ack);
 	burst->first = first->head;
 	return burst->conn == inbound->conn &&
@@ -45,8 +47,6 @@ static int begin(struct bcl_card *card, unsigned rail,
 	       burst->window->highest == seq + 1 && burst->length &&
 	       bcl_get32(segment->msg) == inbound->msg &&
 	       bcl_get16(segment->length) == burst->length &&
-	       bcl_get32(segment->offset) + burst->length == inbound->prefix &&
-	       inbound->prefix == inbound->received &&
 	       nic_frame_sealed(card, first->head);
 }
 
@@ -78,18 +78,20 @@ static int follows(const struct burst *burst, const struct bcl_rx_frame *frame,
 	       alike(frame->head, burst->first);
 }
 
-/* How many of the next n do. The last part ends the message: RECV's business,
- * as is what goes beyond the room for it. */
+/* How many of the next n do. What is missing last ends the message: RECV's
+ * business, as is what goes beyond the room for it. */
 static unsigned following(const struct burst *burst,
 			  const struct bcl_rx_frame *frame, unsigned n)
 {
 	const struct nic_inbound *inbound = burst->inbound;
-	uint32_t seq = burst->window->expected, offset = inbound->prefix;
+	uint32_t seq = burst->window->expected, offset = burst->offset;
+	uint32_t left = inbound->total - inbound->received;
 	unsigned i;
 
 	for (i = 0; i < n; i++, seq++, offset += burst->length)
-		if (inbound->total - offset <= burst->length ||
-		    offset + burst->length > inbound->where.length ||
+		if (left <= (i + 1) * burst->length ||
+		    offset > inbound->where.length ||
+		    burst->length > inbound->where.length - offset ||
 		    !follows(burst, &frame[i], seq, offset))
 			break;
 	return i;
@@ -103,7 +105,7 @@ static unsigned store(struct bcl_card *card, const struct burst *burst,
 	const struct nic_inbound *inbound = burst->inbound;
 	struct bcl_memref ref = inbound->where;
 
-	ref.offset += inbound->prefix;
+	ref.offset += burst->offset;
 	ref.length = n * burst->length;
 	return card->hal.store(card->host, inbound->area_port, inbound->remote,
 			       &ref, frame, n);
@@ -123,7 +125,6 @@ unsigned bcl_nic_burst(struct bcl_card *card, unsigned rail,
 	if (n == 0)
 		return 0;
 	inbound = burst.inbound;
-	inbound->prefix += n * burst.length;
 	inbound->received += n * burst.length;
 	burst.window->expected += n;
 	burst.window->highest += n;

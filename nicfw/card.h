@@ -470,6 +470,11 @@ static inline unsigned nic_rails_pick(const struct nic_conn *conn,
 		rail = conn->bulk_rail;
 	return rail;
 }
+/* Is a message of so many bytes striped? */
+static inline int nic_rails_striped(const struct nic_conn *conn, uint32_t bytes)
+{
+	return conn->stripes && bytes > conn->window[conn->small_rail].payload;
+}
 /* May no frame of the connection leave there now? */
 static inline int nic_rails_blocked(const struct bcl_card *card,
 				    const struct nic_conn *conn, unsigned rail)
@@ -483,6 +488,19 @@ void bcl_nic_rails_choose(struct bcl_card *card, struct nic_conn *conn);
 /* The rail is dead for this connection: its frames go by another. */
 void bcl_nic_rails_down(struct bcl_card *card, struct nic_conn *conn,
 			unsigned rail);
+
+/* ---- stripe.c: long messages over several rails ---- */
+/* Of so many bytes that are left, how many should take the same rail? */
+uint32_t bcl_nic_stripe_length(const struct nic_conn *conn, uint32_t left);
+/* The rail for them; BCL_RAILS_MAX: none now. */
+unsigned bcl_nic_stripe_pick(const struct bcl_card *card,
+			     const struct nic_conn *conn, uint32_t stripe,
+			     uint32_t left);
+/* A stripe is put into flight; bytes were acknowledged, and more are in
+ * flight: measure what the rail delivers. */
+void bcl_nic_stripe_begin(struct nic_window *window);
+void bcl_nic_stripe_acked(const struct bcl_card *card,
+			  struct nic_window *window, uint32_t bytes);
 
 /* rdma.c */
 void bcl_nic_rdma_done(struct bcl_card *card, uint32_t cookie,

@@ -11,4 +11,4 @@ libnicfw_la_SOURCES = %D%/build.h %D%/card.h %D%/deliver.h %D%/frame.h \
 	%D%/conn.c %D%/deadline.c %D%/deliver.c %D%/flow.c %D%/frame.c \
 	%D%/hello.c %D%/launch.c %D%/message.c %D%/node.c %D%/port.c \
 	%D%/rails.c %D%/rdma.c %D%/recv.c %D%/reply.c %D%/sdma.c \
-	%D%/send.c %D%/verdict.c %D%/window.c
+	%D%/send.c %D%/stripe.c %D%/verdict.c %D%/window.c

@@ -258,6 +258,9 @@ struct nic_window {
 	uint32_t shortest;     /* ns, round trip; 0: none without delayed ACK */
 	uint64_t rto_at;
 	uint64_t timeout_first; /* of those in a row */
+	uint64_t span_from;	/* when the pace was looked at last */
+	uint32_t span_bytes;	/* acknowledged since, never idle */
+	uint32_t pace;		/* ns for 1 KB; 0: unknown */
 	/* in */
 	uint64_t heard;
 	uint32_t expected; /* every seq before it has arrived */
@@ -318,8 +321,9 @@ struct nic_conn {
 	uint8_t confirmed; /* the peer knows that we are UP */
 	uint8_t pcrc;
 	uint8_t small_rail, bulk_rail; /* BCL_RAILS_MAX: none */
-	uint8_t rooms_ready;	       /* bit i: tell of rooms[i] */
-	uint16_t rooms[NIC_ROOMS];     /* ports that refused; 0: none */
+	uint8_t stripes; /* bit r: long messages share rail r; 0: one rail */
+	uint8_t rooms_ready;	   /* bit i: tell of rooms[i] */
+	uint16_t rooms[NIC_ROOMS]; /* ports that refused; 0: none */
 	uint64_t frames_sent, frames_received, retransmitted;
 	struct nic_window window[BCL_RAILS_MAX];
 	/* bitmaps */
@@ -345,7 +349,6 @@ struct nic_inbound {
 	uint64_t targ64;
 	uint32_t msg, prev;
 	uint32_t total, received;
-	uint32_t prefix; /* bytes from the start that came without a hole */
 	uint32_t target, arg32;
 	uint32_t slot; /* block or channel */
 	uint32_t jobs;

@@ -5,6 +5,7 @@
 void bcl_nic_rails_choose(struct bcl_card *card, struct nic_conn *conn)
 {
 	unsigned rail, small = BCL_RAILS_MAX, bulk = BCL_RAILS_MAX;
+	unsigned stripes = 0;
 
 	for (rail = BCL_RAILS_MAX; rail-- > 0;) {
 		if (conn->window[rail].state != NIC_RAIL_PROVED)
@@ -13,9 +14,11 @@ void bcl_nic_rails_choose(struct bcl_card *card, struct nic_conn *conn)
 			small = rail;
 		if (bulk == BCL_RAILS_MAX || card->rail[rail].bulk)
 			bulk = rail;
+		stripes |= (unsigned)card->rail[rail].bulk << rail;
 	}
 	conn->small_rail = (uint8_t)small;
 	conn->bulk_rail = (uint8_t)bulk;
+	conn->stripes = (uint8_t)(stripes & (stripes - 1) ? stripes : 0);
 }
 
 void bcl_nic_rails_down(struct bcl_card *card, struct nic_conn *conn,

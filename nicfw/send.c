@@ -125,13 +125,16 @@ static uint32_t one_piece(const struct nic_message *message)
 /* How many of them may go in one call: those of whole frames, or the last. */
 static uint32_t run_bytes(const struct bcl_card *card, unsigned rail,
 			  const struct nic_window *window,
-			  const struct nic_message *message, unsigned budget)
+			  const struct nic_message *message, uint32_t stripe,
+			  unsigned budget)
 {
 	uint32_t left = message->length - message->moved;
 	uint32_t frames = 1, piece;
 
 	if (card->gather) {
-		frames = nic_min32(budget, card->rail[rail].burst);
+		frames = (stripe + window->payload - 1) / window->payload;
+		frames = nic_min32(frames, card->rail[rail].burst);
+		frames = nic_min32(frames, budget);
 		frames = nic_min32(frames, nic_window_room(window));
 		frames = nic_min32(frames, nic_window_numbers(window, 1));
 		frames = nic_max32(frames, 1);
@@ -145,7 +148,7 @@ static uint32_t run_bytes(const struct bcl_card *card, unsigned rail,
 
 static unsigned send_run(struct bcl_card *card, struct nic_conn *conn,
 			 unsigned rail, struct nic_message *message,
-			 unsigned budget)
+			 uint32_t stripe, unsigned budget)
 {
 	struct nic_window *window = &conn->window[rail];
 	struct nic_flight *flight;
@@ -157,7 +160,7 @@ static unsigned send_run(struct bcl_card *card, struct nic_conn *conn,
 	flight->message = message;
 	flight->number = message->number;
 	flight->offset = message->moved;
-	flight->length = run_bytes(card, rail, window, message, budget);
+	flight->length = run_bytes(card, rail, window, message, stripe, budget);
 	flight->payload = window->payload;
 	flight->frames = (uint16_t)((flight->length + window->payload - 1) /
 				    window->payload);
@@ -168,22 +171,18 @@ static unsigned send_run(struct bcl_card *card, struct nic_conn *conn,
 		return 1;
 	}
 	message->moved += flight->length;
+	bcl_nic_stripe_begin(window);
 	nic_build_finish(card, &build);
 	return flight->frames;
 }
 
 static int may_send(const struct bcl_card *card, unsigned rail,
 		    const struct nic_window *window, uint32_t bytes,
-		    const struct nic_message *message)
+		    const struct nic_message *message, uint32_t stripe)
 {
-	uint32_t burst = nic_window_burst(card, rail, window);
-	uint32_t left = bytes - message->moved;
-
 	if (bytes <= window->payload && !message->number)
 		return nic_window_open(window, bytes + BCL_HEADERS_SIZE);
-	if (left < burst)
-		burst = left + BCL_HEADERS_SIZE;
-	return nic_window_open_bulk(window, burst);
+	return nic_window_open_part(card, rail, window, stripe);
 }
 
 /* One frame or burst of a flow's first message. Returns the frames; 0: the
@@ -196,7 +195,7 @@ static unsigned send_flow(struct bcl_card *card, struct nic_flow *flow,
 		nic_list_first(&flow->queue, struct nic_message, link);
 	struct nic_window *window;
 	struct nic_build build;
-	uint32_t bytes;
+	uint32_t bytes, left, stripe;
 	unsigned rail, n;
 
 	if (!bcl_nic_flow_sendable(flow)) {
@@ -205,13 +204,19 @@ static unsigned send_flow(struct bcl_card *card, struct nic_flow *flow,
 	}
 	bytes = nic_message_bytes(message);
 	rail = nic_rails_pick(conn, bytes);
+	left = bytes - message->moved;
+	stripe = left;
+	if (nic_rails_striped(conn, bytes)) {
+		stripe = bcl_nic_stripe_length(conn, left);
+		rail = bcl_nic_stripe_pick(card, conn, stripe, left);
+	}
 	if (rail < BCL_RAILS_MAX && card->rail[rail].busy) {
 		bcl_nic_flow_stall(flow, &card->rail[rail].flows);
 		return 0;
 	}
 	window = &conn->window[rail % BCL_RAILS_MAX];
 	if (rail == BCL_RAILS_MAX ||
-	    !may_send(card, rail, window, bytes, message) ||
+	    !may_send(card, rail, window, bytes, message, stripe) ||
 	    !(message->number || nic_message_may_number(conn))) {
 		bcl_nic_flow_stall(flow, &conn->stalled);
 		return 0;
@@ -220,7 +225,7 @@ static unsigned send_flow(struct bcl_card *card, struct nic_flow *flow,
 		nic_message_number(card, conn, rail, message);
 	n = 1;
 	if (message->number)
-		n = send_run(card, conn, rail, message, budget);
+		n = send_run(card, conn, rail, message, stripe, budget);
 	else if (!nic_build_begin(card, conn, rail, NULL, 0, &build))
 		n = 0;
 	else
@@ -331,5 +336,7 @@ void bcl_nic_send_ready(struct bcl_card *card, unsigned rail)
 			bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
 		if (!nic_list_empty(&conn->again))
 			bcl_nic_conn_work(card, conn, NIC_WORK_AGAIN);
+		if (conn->stripes)
+			bcl_nic_flow_wake_list(card, &conn->stalled);
 	}
 }

@@ -39,6 +39,7 @@ void bcl_nic_window_start(struct bcl_card *card, struct nic_conn *conn,
 	window->recover = window->next;
 	window->rto_at = NIC_NEVER;
 	window->threshold = UINT32_MAX;
+	bcl_nic_stripe_begin(window);
 }
 
 /* Take frames off the front of a run. */
@@ -197,6 +198,8 @@ void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
 	grow(window, bytes);
 	if (flight) {
 		start_timer(card, conn, window);
+		if (conn->stripes)
+			bcl_nic_stripe_acked(card, window, bytes);
 	} else {
 		window->rto_at = NIC_NEVER;
 		window->lost = 0;
@@ -344,6 +347,8 @@ void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
 		window->doubt++;
 	start_timer(card, conn, window);
 	bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
+	if (conn->stripes) /* no stripe waits for this rail any more */
+		bcl_nic_flow_wake_list(card, &conn->stalled);
 }
 
 void bcl_nic_window_abandon(struct bcl_card *card, struct nic_conn *conn,
@@ -363,6 +368,7 @@ void bcl_nic_window_abandon(struct bcl_card *card, struct nic_conn *conn,
 	window->doubt = 0;
 	window->lost = 0;
 	window->srtt = 0;
+	window->pace = 0;
 }
 
 static int arrived(const struct nic_conn *conn, unsigned rail, uint32_t seq)

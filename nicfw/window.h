@@ -44,6 +44,19 @@ static inline uint32_t nic_window_burst(const struct bcl_card *card,
 	return burst > most / 4 ? nic_max32(frame, most / 4) : burst;
 }
 
+/* May the next of so many bytes of a long message? */
+static inline int nic_window_open_part(const struct bcl_card *card,
+				       unsigned rail,
+				       const struct nic_window *window,
+				       uint32_t left)
+{
+	uint32_t burst = nic_window_burst(card, rail, window);
+
+	if (left < burst)
+		burst = left + BCL_HEADERS_SIZE;
+	return nic_window_open_bulk(window, burst);
+}
+
 /* How many frames of a long message fit into an open window, one or more. */
 static inline uint32_t nic_window_room(const struct nic_window *window)
 {

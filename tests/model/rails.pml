@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages over two rails (nicfw/send.c, again.c, message.c, flow.c, rails.c,
- * assemble.c): one flow, some of whose messages take PARTS frames and go by the
- * bulk rail, the others by the small one. A rail is lost at any step, whatever
- * is in flight there, and comes back; then a long message in flight is
+ * Messages over two rails (nicfw/send.c, stripe.c, again.c, message.c, flow.c,
+ * rails.c, assemble.c): one flow, some of whose messages take PARTS frames, each
+ * by either rail, the others one by the small rail. A rail is lost at any step,
+ * whatever is in flight there, and comes back; then a long message in flight is
  * withdrawn, a short one sent again. Names are the code's.
  *
  * A frame in flight comes once, as tests/model/card.pml shows, at any time; of
@@ -37,8 +37,6 @@
 
 #define IS_LONG(id) ((LONG >> (id)) & 1)
 #define SMALL_RAIL (up[0] -> 0 : 1)
-#define BULK_RAIL (up[1] -> 1 : 0)
-#define RAIL(id) (IS_LONG(id) -> BULK_RAIL : SMALL_RAIL)
 #define IS_UP (up[0] || up[1])
 
 mtype = { QUEUED, SENDING, SENT, WITHDRAWN, PARKED, FINISHED };
@@ -110,8 +108,8 @@ inline clear_flight(which)
 /* bcl_nic_flow_sendable(): one that is being sent goes on. */
 #define SENDABLE(id) (state[id] == SENDING || (state[id] == QUEUED && !refused))
 
-/* send_flow(), nic_message_number() */
-inline send_flow()
+/* send_flow(), nic_message_number(); a stripe goes by the rail `bulk` */
+inline send_flow(bulk)
 {
 	id = 0;
 	do
@@ -134,7 +132,7 @@ inline send_flow()
 	if
 	:: IS_LONG(id) && w == 0 /* there may be no memory for its frame yet */
 	:: IS_LONG(id) && w != 0 ->
-		launch(id, BULK_RAIL, 1 << moved[id], 0);
+		launch(id, bulk, 1 << moved[id], 0);
 		moved[id]++;
 		state[id] = (moved[id] == PARTS -> SENT : SENDING)
 	:: else ->
@@ -213,6 +211,9 @@ inline resend()
 	last = 0
 }
 
+/* While none is lost, which rail a stripe takes makes no difference. */
+#define MAY_TAKE(rail) (up[rail] && (LOSSES > 0 || rail == 0))
+#define HAS_SENDABLE (SENDABLE(0) || SENDABLE(1) || SENDABLE(MESSAGES - 1))
 #define KNOWN(id) (number[id] && verdicts[number[id]] != UNKNOWN)
 #define WAITS (refused && pending == 0)
 #define CAN_LOSE(rail) (up[rail] && losses < LOSSES)
@@ -220,10 +221,8 @@ inline resend()
 active proctype sender()
 {
 end:	do
-	:: d_step {
-		(SENDABLE(0) || SENDABLE(1) || SENDABLE(MESSAGES - 1)) &&
-		IS_UP && HAS_FLIGHT -> send_flow()
-	   }
+	:: d_step { HAS_SENDABLE && MAY_TAKE(0) && HAS_FLIGHT -> send_flow(0) }
+	:: d_step { HAS_SENDABLE && MAY_TAKE(1) && HAS_FLIGHT -> send_flow(1) }
 	:: d_step { again[0] && IS_UP && HAS_FLIGHT -> send_again(0) }
 	:: d_step { again[1] && IS_UP && HAS_FLIGHT -> send_again(1) }
 	:: d_step { again[MESSAGES - 1] && IS_UP && HAS_FLIGHT ->

@@ -561,6 +561,7 @@ static void begin(struct storm *storm, uint64_t seed)
 		.seed = seed,
 		.cards = 2 + (unsigned)(seed % 3),
 		.rails = 1 + (unsigned)(seed / 3 % 3),
+		.stripe = seed / 9 % 2,
 		.pending = seed % 2,
 		.blocks = 8 << seed / 5 % 4,
 		.wrap = seed % 7 != 0,

@@ -356,10 +356,13 @@ static void fly(struct world *world, const struct world_frame *frame)
 	uint64_t *last = &world->last[frame->from][frame->to][frame->rail];
 	uint64_t delay = world->config.delay + world->config.late[frame->rail] +
 			 world_random(world, (uint32_t)world->config.delay);
+	uint64_t takes = (uint64_t)frame->length *
+			 world->config.pace[frame->rail] / 1024;
 	struct world_event *event;
 
 	if (world->now + delay < *last)
 		delay = *last - world->now;
+	delay += takes;
 	*last = world->now + delay;
 	if (chance(world, world->config.reorder)) {
 		world->reordered++;
@@ -383,7 +386,9 @@ static void put_on_wire(struct world *world, struct world_frame *frame)
 		return;
 	if (world->filter && !world->filter(world, frame))
 		return;
-	if (chance(world, world->config.drop)) {
+	if ((!world->config.dropping ||
+	     world->config.dropping >> frame->rail & 1) &&
+	    chance(world, world->config.drop)) {
 		world->dropped++;
 		return;
 	}
@@ -571,7 +576,7 @@ static void open_card(struct world *world, unsigned index)
 		control.rail.burst = config->burst;
 		control.rail.window = config->window;
 		control.rail.small = rail == 0;
-		control.rail.bulk = rail + 1 == config->rails;
+		control.rail.bulk = config->stripe || rail + 1 == config->rails;
 		if (world_control(world, index, &control, NULL) != BCL_OK)
 			abort();
 	}

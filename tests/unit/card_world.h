@@ -33,12 +33,15 @@ enum {
 struct world_config {
 	uint64_t seed;
 	unsigned cards, rails;
+	bool stripe;  /* all rails are for long messages, not the last only */
 	bool pending; /* without BCL_HAL_GATHER */
 	unsigned drop, duplicate, reorder, corrupt, busy;
 	uint64_t delay;		      /* of a frame; 0: 2,000 */
 	uint64_t late[BCL_RAILS_MAX]; /* in addition, by rail */
-	uint64_t reorder_delay;	      /* up to this in addition; 0: 50,000 */
-	uint64_t together;	      /* frames so close come in one call */
+	uint32_t pace[BCL_RAILS_MAX]; /* of a wire: ns for 1 KB */
+	unsigned dropping;	/* bit r: drop by rail r only; 0: by all */
+	uint64_t reorder_delay; /* up to this in addition; 0: 50,000 */
+	uint64_t together;	/* frames so close come in one call */
 	uint32_t mtu, burst, window;
 	uint32_t messages, nodes, connections, blocks;
 	uint32_t ports; /* per card, for which there is memory */

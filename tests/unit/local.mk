@@ -79,7 +79,8 @@ card_world = %D%/card_world.c %D%/card_seal.c %D%/card_user.c \
 	%D%/card_world.h
 unit_tests += %D%/test_card %D%/test_card_burst %D%/test_card_conn \
 	%D%/test_card_end %D%/test_card_hostile %D%/test_card_loss %D%/test_card_memory %D%/test_card_order \
-	%D%/test_card_rails %D%/test_card_share %D%/test_wire
+	%D%/test_card_rails %D%/test_card_share %D%/test_card_stripe \
+	%D%/test_wire
 %C%_test_card_SOURCES = %D%/test_card.c $(card_world)
 %C%_test_card_burst_SOURCES = %D%/test_card_burst.c $(card_world)
 %C%_test_card_hostile_SOURCES = %D%/test_card_hostile.c $(card_world)
@@ -90,6 +91,7 @@ unit_tests += %D%/test_card %D%/test_card_burst %D%/test_card_conn \
 %C%_test_card_end_SOURCES = %D%/test_card_end.c $(card_world)
 %C%_test_card_memory_SOURCES = %D%/test_card_memory.c $(card_world)
 %C%_test_card_rails_SOURCES = %D%/test_card_rails.c $(card_world)
+%C%_test_card_stripe_SOURCES = %D%/test_card_stripe.c $(card_world)
 
 # Card and world once more, for hosts of the other byte order.
 unit_tests += %D%/test_card_foreign

@@ -212,6 +212,7 @@ START_TEST(failover)
 		.seed = seed,
 		.pending = seed & 1,
 		.rails = 2,
+		.stripe = seed / 8 % 2,
 		.drop = seed & 2 ? 100 : 0,
 		.duplicate = seed & 2 ? 100 : 0,
 		.reorder = seed & 2 ? 100 : 0,
@@ -257,7 +258,8 @@ static void set_rail(struct pair *pair, unsigned s, unsigned rail, bool up,
 	control.rail.burst = 16;
 	control.rail.window = 1 << 20;
 	control.rail.small = rail == 0;
-	control.rail.bulk = rail + 1 == pair->world->config.rails;
+	control.rail.bulk = pair->world->config.stripe ||
+			    rail + 1 == pair->world->config.rails;
 	ck_assert_int_eq(world_control(pair->world, s, &control, NULL), BCL_OK);
 }
 
@@ -269,6 +271,7 @@ START_TEST(interfaces_change)
 		.seed = seed,
 		.pending = seed & 1,
 		.rails = 1 + seed / 2 % 3,
+		.stripe = seed / 6 % 2,
 		.drop = 50,
 		.mtu = 9000,
 	};

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * A long message over several rails. Its fragments say where they belong, and
+ * each rail numbers and repeats its own, so that any rail may take any part:
+ * the next stripe goes where it would have arrived first, by what is in flight
+ * on each rail and by what each has been seen to deliver.
+ *
+ * A rail without room is passed over, unless it would be done with all that is
+ * left before another is with one stripe. So is one that leaves a time-out
+ * unanswered: its frames would come last.
+ */
+#include <nicfw/window.h>
+
+static const uint32_t STRIPE = 4096;
+static const uint32_t SPAN_BYTES = 32768;	 /* to measure a pace by */
+static const uint32_t PACE_MAX = 1u << 20;	 /* ns for 1 KB */
+static const uint64_t PACE_LIFE = 1000000000;	 /* ns without traffic */
+static const uint32_t SPAN_NONE = UINT32_MAX;	 /* window->span_bytes */
+static const uint32_t TIME_MAX = (1u << 12) - 1; /* KB; times PACE_MAX */
+
+void bcl_nic_stripe_begin(struct nic_window *window)
+{
+	if (window->bytes == 0)
+		window->span_bytes = SPAN_NONE;
+}
+
+void bcl_nic_stripe_acked(const struct bcl_card *card,
+			  struct nic_window *window, uint32_t bytes)
+{
+	uint64_t ns = card->now - window->span_from;
+	uint32_t pace;
+
+	if (window->span_bytes != SPAN_NONE) {
+		window->span_bytes += bytes;
+		if (window->span_bytes < SPAN_BYTES)
+			return;
+		pace = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+		pace /= window->span_bytes >> 10;
+		pace = nic_min32(nic_max32(pace, 1), PACE_MAX);
+		window->pace +=
+			window->pace ? pace / 4 - window->pace / 4 : pace;
+	}
+	window->span_from = card->now;
+	window->span_bytes = 0;
+}
+
+/* Was its pace measured, and not long ago? */
+static int known(const struct bcl_card *card, const struct nic_window *window)
+{
+	return window->pace && card->now < window->span_from + PACE_LIFE;
+}
+
+/* When so many bytes would have arrived behind what is in flight. Of a rail
+ * that has not been measured the best is thought, so that it will be. */
+static uint32_t arrival(const struct bcl_card *card,
+			const struct nic_window *window, uint32_t bytes)
+{
+	uint32_t pace = known(card, window) ? window->pace : 1;
+
+	return nic_min32((window->bytes >> 10) + (bytes >> 10) + 1, TIME_MAX) *
+	       pace;
+}
+
+/* Large at first; smaller and smaller at the end, so that all rails are done
+ * together. */
+uint32_t bcl_nic_stripe_length(const struct nic_conn *conn, uint32_t left)
+{
+	uint32_t shares = 0;
+	unsigned rail;
+
+	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
+		shares += 2 * (conn->stripes >> rail & 1);
+	return nic_min32(left, left / shares / STRIPE * STRIPE + STRIPE);
+}
+
+unsigned bcl_nic_stripe_pick(const struct bcl_card *card,
+			     const struct nic_conn *conn, uint32_t stripe,
+			     uint32_t left)
+{
+	uint32_t first = UINT32_MAX, wait = UINT32_MAX;
+	unsigned rail, best = BCL_RAILS_MAX, answering = 0;
+	const struct nic_window *window;
+	uint32_t at;
+
+	for (rail = 0; rail < BCL_RAILS_MAX; rail++) {
+		window = &conn->window[rail];
+		if (!(conn->stripes >> rail & 1) || window->backoff)
+			continue;
+		answering = 1;
+		if (card->rail[rail].busy ||
+		    !nic_window_open_part(card, rail, window, stripe)) {
+			if (known(card, window))
+				wait = nic_min32(wait,
+						 arrival(card, window, left));
+			continue;
+		}
+		at = nic_window_burst(card, rail, window);
+		at = arrival(card, window, nic_min32(stripe, at));
+		if (at < first) {
+			first = at;
+			best = rail;
+		}
+	}
+	if (!answering)
+		return conn->bulk_rail;
+	return wait < first ? BCL_RAILS_MAX : best;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* The card core: long messages over several rails at once. */
+#include "unit.h"
+
+#include <string.h>
+
+#include <bcl/wire.h>
+
+#include "card_world.h"
+
+enum {
+	LENGTH = 4 << 20,
+	PACE = 8192, /* ns for 1 KB: 125 MB/s */
+};
+
+static const uint64_t MS = 1000000;
+
+struct pair {
+	struct world *world;
+	struct world_port *a, *b;
+	uint32_t to_b, here, there;
+	uint8_t *out, *in;
+};
+
+static unsigned frames[BCL_RAILS_MAX];
+
+static bool count(struct world *world, struct world_frame *frame)
+{
+	(void)world;
+	if ((frame->bytes[3] & 0x3f) == BCL_FRAME_DATA && frame->from == 0)
+		frames[frame->rail]++;
+	return true;
+}
+
+static struct pair open_pair(const struct world_config *config)
+{
+	struct pair pair = { .world = world_new(config) };
+	uint32_t seed = 1;
+
+	pair.a = world_port_open(pair.world, 0, 1);
+	pair.b = world_port_open(pair.world, 1, 2);
+	pair.to_b = world_connect(pair.world, 0, 1);
+	pair.out = malloc(LENGTH);
+	pair.in = calloc(1, LENGTH);
+	for (size_t i = 0; i < LENGTH; i++) {
+		seed = seed * 1664525 + 1013904223;
+		pair.out[i] = (uint8_t)(seed >> 24);
+	}
+	pair.here = world_memory(pair.world, 0, 1, pair.out, LENGTH, 0);
+	pair.there = world_memory(pair.world, 1, 2, pair.in, LENGTH,
+				  BCL_MEM_REMOTE_WRITE);
+	memset(frames, 0, sizeof(frames));
+	pair.world->filter = count;
+	world_run_for(pair.world, 100 * MS);
+	return pair;
+}
+
+static void close_pair(struct pair *pair)
+{
+	world_free(pair->world);
+	free(pair->out);
+	free(pair->in);
+}
+
+static void put(struct pair *pair, uint32_t offset, uint32_t length)
+{
+	struct bcl_request *r = world_request(pair->a);
+
+	r->op = BCL_REQ_PUT;
+	r->node = pair->to_b;
+	r->dst_port = 2;
+	r->target = pair->there;
+	r->targ64 = offset;
+	r->nref = 1;
+	r->refs[0] = (struct bcl_memref){ offset, pair->here, length };
+	r->length = length;
+	world_submit(pair->a, r);
+}
+
+/* Until n sends are done. */
+static void finish(struct pair *pair, unsigned n)
+{
+	const uint64_t end = pair->world->now + 60000 * MS;
+	struct bcl_completion entry;
+
+	while (n && pair->world->now < end) {
+		world_step(pair->world);
+		while (world_sent(pair->a, &entry)) {
+			ck_assert_int_eq(entry.status, BCL_OK);
+			n--;
+		}
+	}
+	ck_assert_uint_eq(n, 0);
+	ck_assert_mem_eq(pair->in, pair->out, LENGTH);
+}
+
+/* The virtual time of one long message, behind another one. */
+static uint64_t time_of(const struct world_config *config)
+{
+	struct pair pair = open_pair(config);
+	uint64_t begun;
+
+	put(&pair, 0, LENGTH);
+	finish(&pair, 1);
+	memset(pair.in, 0, LENGTH);
+	memset(frames, 0, sizeof(frames));
+	begun = pair.world->now;
+	put(&pair, 0, LENGTH);
+	finish(&pair, 1);
+	begun = pair.world->now - begun;
+	close_pair(&pair);
+	return begun;
+}
+
+/* Nearly twice and four times the bandwidth. */
+START_TEST(equal)
+{
+	struct world_config config = { .seed = 1,
+				       .rails = 1,
+				       .stripe = true,
+				       .pending = _i,
+				       .pace = { PACE, PACE, PACE, PACE } };
+	uint64_t one = time_of(&config);
+
+	config.rails = 2;
+	ck_assert_uint_le(time_of(&config) * 190, one * 100);
+	ck_assert_uint_le(frames[0] * 95, frames[1] * 100);
+	ck_assert_uint_le(frames[1] * 95, frames[0] * 100);
+	config.rails = 4;
+	ck_assert_uint_le(time_of(&config) * 360, one * 100);
+}
+END_TEST
+
+/* The sum of both, whichever is the faster, and each its share. */
+START_TEST(unequal)
+{
+	const unsigned slow = (unsigned)_i / 2;
+	struct world_config config = { .seed = 1,
+				       .rails = 1,
+				       .stripe = true,
+				       .pending = _i & 1,
+				       .pace = { PACE } };
+	uint64_t one = time_of(&config);
+
+	config.rails = 2;
+	config.pace[slow] = 3 * PACE;
+	config.pace[!slow] = PACE;
+	ck_assert_uint_le(time_of(&config) * 125, one * 100);
+	ck_assert_uint_ge(frames[slow] * 100, (frames[0] + frames[1]) * 20);
+	ck_assert_uint_le(frames[slow] * 100, (frames[0] + frames[1]) * 30);
+}
+END_TEST
+
+/* A rail a hundred times as slow does no harm. */
+START_TEST(hardly_any)
+{
+	struct world_config config = { .seed = 1,
+				       .rails = 1,
+				       .stripe = true,
+				       .pending = _i,
+				       .pace = { PACE, 100 * PACE } };
+	uint64_t one = time_of(&config);
+
+	config.rails = 2;
+	ck_assert_uint_le(time_of(&config) * 100, one * 105);
+}
+END_TEST
+
+/* Frames that come together are stored together, wherever they belong. */
+START_TEST(bursts)
+{
+	struct world_config config = { .seed = 1,
+				       .rails = 2,
+				       .stripe = true,
+				       .together = 100000,
+				       .pace = { PACE / 8, PACE / 8 } };
+	struct pair pair = open_pair(&config);
+
+	put(&pair, 0, LENGTH);
+	finish(&pair, 1);
+	ck_assert_uint_gt(pair.world->card[1].stores * 4,
+			  (frames[0] + frames[1]) * 3);
+	close_pair(&pair);
+}
+END_TEST
+
+START_TEST(loss_on_one)
+{
+	struct world_config config = { .seed = (uint64_t)_i + 1,
+				       .rails = 2,
+				       .stripe = true,
+				       .pending = _i & 1,
+				       .drop = 20,
+				       .duplicate = 20,
+				       .reorder = 20,
+				       .dropping = 1u << _i / 2 % 2,
+				       .pace = { PACE, PACE } };
+	struct pair pair = open_pair(&config);
+
+	for (unsigned i = 0; i < 16; i++)
+		put(&pair, i * (LENGTH / 16), LENGTH / 16);
+	finish(&pair, 16);
+	ck_assert_uint_gt(pair.world->dropped, 0);
+	ck_assert_uint_gt(frames[0], 100);
+	ck_assert_uint_gt(frames[1], 100);
+	/* What a rail loses it repeats itself: no message begins anew. */
+	ck_assert_uint_eq(world_counter(pair.world, 0, BCL_CARD_withdrawn), 0);
+	close_pair(&pair);
+}
+END_TEST
+
+/* A rail dies in the middle; it comes back, and takes part again. */
+START_TEST(down_in_the_middle)
+{
+	struct world_config config = { .seed = (uint64_t)_i + 1,
+				       .rails = 2,
+				       .stripe = true,
+				       .pending = _i & 1,
+				       .pace = { PACE, PACE } };
+	struct pair pair = open_pair(&config);
+	unsigned rail = (unsigned)_i / 2 % 2, at;
+
+	put(&pair, 0, LENGTH / 2);
+	put(&pair, LENGTH / 2, LENGTH / 2);
+	world_run_for(pair.world, world_random(pair.world, 10 * MS));
+	ck_assert_uint_gt(frames[0] + frames[1], 0);
+	world_link(pair.world, 0, 1, rail, false);
+	finish(&pair, 2);
+	ck_assert_uint_eq(world_counter(pair.world, 0, BCL_CARD_rails_lost), 1);
+	world_link(pair.world, 0, 1, rail, true);
+	world_run_for(pair.world, 12000 * MS);
+	at = frames[rail];
+	memset(pair.in, 0, LENGTH);
+	put(&pair, 0, LENGTH);
+	finish(&pair, 1);
+	ck_assert_uint_gt(frames[rail], at + 1000);
+	close_pair(&pair);
+}
+END_TEST
+
+/* The rail for short messages need not be one that is striped over. */
+START_TEST(short_ones)
+{
+	struct world_config config = {
+		.seed = 1, .rails = 3, .stripe = true, .pending = _i
+	};
+	struct pair pair = open_pair(&config);
+
+	memcpy(pair.in, pair.out, LENGTH);
+	for (unsigned i = 0; i < 50; i++) {
+		put(&pair, i * 1000, 1000);
+		finish(&pair, 1);
+	}
+	ck_assert_uint_gt(frames[0], 0);
+	ck_assert_uint_eq(frames[1] + frames[2], 0);
+	close_pair(&pair);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("card stripe");
+	TCase *tcase = tcase_create("stripe");
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, equal, 0, 2);
+	tcase_add_loop_test(tcase, unequal, 0, 4);
+	tcase_add_loop_test(tcase, hardly_any, 0, 2);
+	tcase_add_test(tcase, bursts);
+	tcase_add_loop_test(tcase, loss_on_one, 0, 8);
+	tcase_add_loop_test(tcase, down_in_the_middle, 0, 16);
+	tcase_add_loop_test(tcase, short_ones, 0, 2);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}
