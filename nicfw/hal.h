@@ -307,6 +307,10 @@ enum bcl_status bcl_card_control(struct bcl_card *card,
  */
 uint64_t bcl_card_expected(const struct bcl_card *card, unsigned rail);
 
+/* The rail whose frame a pending dma is for, where rails have engines of their
+ * own; 0 if it is for none. May be asked within dma(). */
+unsigned bcl_card_dma_rail(const struct bcl_card *card, uint32_t cookie);
+
 /* For tools: counters[BCL_CARD_NCOUNTERS]; the bytes of its arena that ports
  * and connections leave free; and what is known of a node. */
 const uint64_t *bcl_card_counters(const struct bcl_card *card);

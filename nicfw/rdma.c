@@ -25,6 +25,13 @@ enum bcl_dma_result bcl_nic_dma_job(struct bcl_card *card,
 	return result;
 }
 
+unsigned bcl_card_dma_rail(const struct bcl_card *card, uint32_t cookie)
+{
+	const struct nic_buffer *buffer = card->job[cookie].buffer;
+
+	return buffer ? buffer->rail : 0;
+}
+
 static void fail(struct nic_inbound *inbound)
 {
 	inbound->failed = 1;

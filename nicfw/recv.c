@@ -165,6 +165,7 @@ static struct nic_buffer *keep(struct bcl_card *card, struct frame *frame)
 	memcpy(buffer->bytes, frame->body, frame->body_len);
 	frame->body = buffer->bytes;
 	buffer->jobs = 1; /* this call */
+	buffer->rail = (uint8_t)frame->rail;
 	return buffer;
 }
 

@@ -23,6 +23,7 @@ struct arrival {
 	struct sim_task task;
 	struct sim_card *card;
 	struct sim_frame *frame;
+	unsigned rail;
 };
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -32,73 +33,77 @@ static uint64_t later(uint64_t a, uint64_t b)
 
 /* ---- the processor ---- */
 
-static void go_on(struct sim_card *card)
+static void go_on(struct sim_unit *unit)
 {
-	struct sim_task *task = card->first;
+	struct sim_clock *clock = unit->card->clock;
+	struct sim_task *task = unit->first;
 
-	if (card->current || !task)
+	if (unit->current || !task)
 		return;
-	card->first = task->next;
-	if (!card->first)
-		card->last = &card->first;
+	unit->first = task->next;
+	if (!unit->first)
+		unit->last = &unit->first;
 	task->queued = false;
-	card->current = task;
-	sim_clock_set(card->clock, &card->turn,
-		      later(card->busy, card->clock->now) +
-			      task->takes * card->times);
+	unit->current = task;
+	sim_clock_set(clock, &unit->turn,
+		      later(unit->busy, clock->now) +
+			      task->takes * unit->card->times);
 }
 
 static void turn(struct sim_event *event)
 {
-	struct sim_card *card =
-		(struct sim_card *)(void *)((char *)event -
-					    offsetof(struct sim_card, turn));
-	struct sim_task *task = card->current;
+	struct sim_unit *unit =
+		(struct sim_unit *)(void *)((char *)event -
+					    offsetof(struct sim_unit, turn));
+	struct sim_task *task = unit->current;
 
-	card->current = NULL;
-	card->busy = later(card->busy, card->clock->now);
+	unit->current = NULL;
+	unit->busy = later(unit->busy, unit->card->clock->now);
 	task->run(task);
-	go_on(card);
+	go_on(unit);
 }
 
 void sim_card_do(struct sim_card *card, struct sim_task *task)
 {
+	struct sim_unit *unit = &card->unit[task->unit];
+
 	if (task->queued)
 		return;
 	task->queued = true;
 	task->next = NULL;
-	*card->last = task;
-	card->last = &task->next;
-	go_on(card);
+	*unit->last = task;
+	unit->last = &task->next;
+	go_on(unit);
 }
 
 void sim_card_forget(struct sim_card *card, struct sim_task *task)
 {
-	struct sim_task **at = &card->first;
+	struct sim_unit *unit = &card->unit[task->unit];
+	struct sim_task **at = &unit->first;
 
-	if (task == card->current) {
-		sim_clock_clear(card->clock, &card->turn);
-		card->current = NULL;
-		go_on(card);
+	if (task == unit->current) {
+		sim_clock_clear(card->clock, &unit->turn);
+		unit->current = NULL;
+		go_on(unit);
 	} else if (task->queued) {
 		while (*at != task)
 			at = &(*at)->next;
 		*at = task->next;
 		if (!*at)
-			card->last = at;
+			unit->last = at;
 		task->queued = false;
 	}
 }
 
 /* ---- engines ---- */
 
-uint64_t sim_card_move(struct sim_card *card, enum bcl_dma_direction direction,
-		       uint32_t length)
+uint64_t sim_card_move(struct sim_card *card, unsigned unit,
+		       enum bcl_dma_direction direction, uint32_t length)
 {
 	const struct sim_dma_costs *costs = direction == BCL_DMA_READ
 						    ? &card->costs->read
 						    : &card->costs->write;
-	uint64_t *free = &card->engine[direction];
+	uint64_t *free = &card->unit[unit].engine[direction];
 
 	*free = later(*free, card->clock->now + costs->start * card->times) +
 		sim_costs_transfer(length, costs->ps_per_byte) * card->times;
@@ -144,6 +149,7 @@ bool sim_card_send(struct sim_card *card, unsigned number,
 {
 	struct sim_card_rail *rail = &card->rail[number];
 	unsigned most = card->costs->buffers ? card->costs->buffers : LEAVING;
+	struct sim_unit *unit = &card->unit[sim_card_unit(card, number)];
 	struct departure *departure;
 
 	if (rail->leaving >= most)
@@ -153,9 +159,9 @@ bool sim_card_send(struct sim_card *card, unsigned number,
 	departure->rail = rail;
 	departure->frame = frame;
 	rail->leaving++;
-	card->busy = later(card->busy, card->clock->now) +
+	unit->busy = later(unit->busy, card->clock->now) +
 		     card->costs->frame_sent * card->times;
-	sim_clock_set(card->clock, &departure->event, card->busy);
+	sim_clock_set(card->clock, &departure->event, unit->busy);
 	return true;
 }
 
@@ -182,11 +188,9 @@ static void received(struct sim_task *task)
 	struct arrival *arrival = (struct arrival *)task;
 	struct sim_card *card = arrival->card;
 	struct sim_frame *frame = arrival->frame;
-	unsigned r = 0;
+	unsigned r = arrival->rail;
 
 	free(arrival);
-	while (r < card->nrails && card->rail[r].port != frame->to)
-		r++;
 	if (frame->target < card->nfirmware && card->firmware[frame->target]) {
 		sim_firmware_frame(card->firmware[frame->target], r, frame);
 		return;
@@ -207,6 +211,9 @@ void sim_card_arrived(struct sim_card *card, struct sim_frame *frame)
 	arrival = sim_need(calloc(1, sizeof(*arrival)));
 	arrival->task.run = received;
 	arrival->task.takes = card->costs->frame_received;
+	while (card->rail[arrival->rail].port != frame->to)
+		arrival->rail++;
+	arrival->task.unit = sim_card_unit(card, arrival->rail);
 	arrival->card = card;
 	arrival->frame = frame;
 	sim_card_do(card, &arrival->task);
@@ -218,16 +225,21 @@ void sim_card_open(struct sim_card *card, struct sim_clock *clock,
 		   struct sim_fabric *fabric,
 		   const struct sim_card_costs *costs, unsigned nranks)
 {
+	struct sim_unit *unit;
+
 	*card = (struct sim_card){
 		.clock = clock,
 		.fabric = fabric,
 		.costs = costs,
-		.turn = { .call = turn },
 		.firmware = sim_need(calloc(nranks, sizeof(*card->firmware))),
 		.nfirmware = nranks,
 		.times = 1,
 	};
-	card->last = &card->first;
+	for (unit = card->unit; unit < card->unit + BCL_RAILS_MAX; unit++) {
+		unit->card = card;
+		unit->turn.call = turn;
+		unit->last = &unit->first;
+	}
 }
 
 void sim_card_close(struct sim_card *card)
@@ -254,12 +266,14 @@ void sim_card_plug(struct sim_card *card, unsigned rail, bool in)
 
 void sim_card_power(struct sim_card *card, bool on)
 {
+	struct sim_unit *unit;
 	struct sim_task *task;
 
 	card->off = !on;
-	while (card->off &&
-	       (task = card->current ? card->current : card->first)) {
-		sim_card_forget(card, task);
-		task->run(task);
-	}
+	for (unit = card->unit; unit < card->unit + BCL_RAILS_MAX; unit++)
+		while (card->off &&
+		       (task = unit->current ? unit->current : unit->first)) {
+			sim_card_forget(card, task);
+			task->run(task);
+		}
 }

@@ -67,6 +67,7 @@ static const struct sim_field card_fields[] = {
 	{ "write-start", SIM_TIME, COSTS(card.write.start) },
 	{ "write", SIM_RATE, COSTS(card.write.ps_per_byte) },
 	{ "buffers", SIM_COUNT, COSTS(card.buffers) },
+	{ "units", SIM_COUNT, COSTS(card.units), .max = SIM_RAILS_MAX },
 	{ "mtu", SIM_SIZE, COSTS(card.mtu), .needed = true },
 	{ .key = NULL }
 };

@@ -32,6 +32,7 @@ struct sim_card_costs {
 	uint64_t frame_sent, frame_received; /* of its processor */
 	struct sim_dma_costs read, write;    /* host to card, card to host */
 	uint32_t buffers; /* frames that it holds in each direction */
+	uint32_t units;	  /* processors, each with its engines; 0: one */
 	uint32_t mtu;
 };
 

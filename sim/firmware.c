@@ -132,7 +132,7 @@ static void handle(struct sim_firmware *firmware, unsigned rail,
 			&firmware->next);
 	firmware->source = NULL;
 	sim_frame_free(frame);
-	if (sim_card_idle(firmware->card))
+	if (sim_card_idle(firmware->card, rail))
 		bcl_card_drained(firmware->core, rail, now, BUDGET,
 				 &firmware->next);
 	sim_firmware_settle(firmware);
@@ -243,6 +243,7 @@ static void begin(struct sim_firmware *firmware)
 	firmware->held_last = &firmware->held;
 	for (r = 0; r < BCL_RAILS_MAX; r++) {
 		firmware->ready[r].task.run = ready;
+		firmware->ready[r].task.unit = sim_card_unit(firmware->card, r);
 		firmware->ready[r].firmware = firmware;
 	}
 	for (r = 0; r < SIM_PORTS; r++) {

@@ -126,7 +126,7 @@ struct sim_move {
 };
 
 static struct sim_move *new_move(struct sim_firmware *firmware,
-				 struct bcl_card_seat *seat,
+				 struct bcl_card_seat *seat, unsigned unit,
 				 enum bcl_dma_direction direction,
 				 uint32_t length,
 				 void (*done)(struct sim_event *event))
@@ -143,7 +143,7 @@ static struct sim_move *new_move(struct sim_firmware *firmware,
 		move->next->place = &move->next;
 	firmware->moves = move;
 	sim_clock_set(firmware->card->clock, &move->done,
-		      sim_card_move(firmware->card, direction, length));
+		      sim_card_move(firmware->card, unit, direction, length));
 	return move;
 }
 
@@ -214,6 +214,7 @@ enum bcl_dma_result sim_hal_dma(void *arg, enum bcl_dma_direction direction,
 		resolve(firmware, port, remote, ref, right(direction));
 	struct bcl_card_seat *seat = seat_of(firmware, port, ref);
 	struct sim_move *move;
+	unsigned unit;
 
 	if (!memory)
 		return BCL_DMA_FAULT;
@@ -226,7 +227,11 @@ enum bcl_dma_result sim_hal_dma(void *arg, enum bcl_dma_direction direction,
 	 * Hardware reads from pages that are pinned until then. */
 	if (direction == BCL_DMA_READ)
 		memcpy(card, memory, ref->length);
-	move = new_move(firmware, seat, direction, ref->length, payload_moved);
+	unit = sim_card_unit(firmware->card,
+			     bcl_card_dma_rail(firmware->core, cookie));
+	move = new_move(firmware, seat, unit, direction, ref->length,
+			payload_moved);
+	move->task.unit = unit;
 	move->port = port;
 	move->remote = remote;
 	move->ref = *ref;
@@ -271,8 +276,8 @@ void sim_hal_event(void *arg, uint16_t port, enum bcl_queue queue,
 {
 	struct sim_firmware *firmware = arg;
 	struct sim_move *move =
-		new_move(firmware, sim_seat_find(firmware, port), BCL_DMA_WRITE,
-			 sizeof(*entry), event_landed);
+		new_move(firmware, sim_seat_find(firmware, port), 0,
+			 BCL_DMA_WRITE, sizeof(*entry), event_landed);
 
 	if (firmware->trace.file)
 		bcl_journal_event(&firmware->trace.journal, port, queue, entry);

@@ -7,7 +7,7 @@ bin_PROGRAMS += %D%/bcl-info
 # The library on clusters that are simulated
 bin_PROGRAMS += %D%/bcl-sim
 %C%_bcl_sim_SOURCES = %D%/bcl-sim.c %D%/sim.h %D%/sim-pattern.c \
-	%D%/sim-plot.c %D%/sim-port.c %D%/sim-published.c %D%/sim-series.c
+	%D%/sim-loggp.c %D%/sim-plot.c %D%/sim-port.c %D%/sim-published.c %D%/sim-series.c
 %C%_bcl_sim_CPPFLAGS = $(AM_CPPFLAGS) -DPKGDATADIR='"$(pkgdatadir)"'
 %C%_bcl_sim_LDADD = libsim.la $(libbcl_convenience) $(HWLOC_LIBS) $(PMIX_LIBS)
 

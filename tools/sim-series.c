@@ -46,22 +46,26 @@ static enum bcl_status one_size(struct sim_part *part,
 				struct sim_series *series, unsigned size)
 {
 	enum bcl_status status = BCL_OK;
-	uint64_t now;
+	uint64_t spent = 0, begun, ended;
 
 	part->size = series->size[size];
+	part->spent = &spent;
 	if (joins(part))
 		status = some_rounds(part, series, WARM_UP);
 	if (!status)
 		status = meet(part);
 	if (status || !joins(part))
 		return status;
-	now = env->now(env->world);
-	if (series->begun[size] > now)
-		series->begun[size] = now;
+	spent = 0;
+	begun = env->now(env->world);
+	if (series->begun[size] > begun)
+		series->begun[size] = begun;
 	status = some_rounds(part, series, series->repeat);
-	now = env->now(env->world);
-	if (series->ended[size] < now)
-		series->ended[size] = now;
+	ended = env->now(env->world);
+	if (series->ended[size] < ended)
+		series->ended[size] = ended;
+	if (spent)
+		series->spent[size] = spent;
 	return status;
 }
 
@@ -268,8 +272,11 @@ void sim_series_close(struct sim_series *series)
 
 double sim_series_time(const struct sim_series *series, unsigned size)
 {
-	return (double)(series->ended[size] - series->begun[size]) / 1000 /
-	       series->repeat / series->pattern->trips;
+	uint64_t ns = series->pattern->alone
+			      ? series->spent[size]
+			      : series->ended[size] - series->begun[size];
+
+	return (double)ns / 1000 / series->repeat / series->pattern->trips;
 }
 
 void sim_series_print(const struct sim_series *series, FILE *to)

@@ -19,6 +19,7 @@ struct sim_pattern {
 	bool blocks;	/* a block of the size for each rank */
 	bool pair;	/* of the first and the last rank alone */
 	bool port;	/* by ports, not by teams */
+	bool alone;	/* its time is what one rank has spent */
 };
 
 /* NULL: there is none of that name. */
@@ -32,6 +33,17 @@ enum bcl_status sim_published_broadcast(const struct sim_part *part);
 enum bcl_status sim_published_reduce(const struct sim_part *part);
 enum bcl_status sim_published_scatter(const struct sim_part *part);
 enum bcl_status sim_published_gather(const struct sim_part *part);
+
+/* ---- sim-loggp.c: parameters of LogGP, by ports ---- */
+
+enum {
+	SIM_LOGGP_FEW = 4, /* sends on an idle system */
+	SIM_LOGGP_MANY = 64,
+};
+
+enum bcl_status sim_loggp_send(const struct sim_part *part);
+enum bcl_status sim_loggp_receive(const struct sim_part *part);
+enum bcl_status sim_loggp_stream(const struct sim_part *part);
 
 /* ---- sim-port.c: messages between ports, in the order of their calls ---- */
 
@@ -82,8 +94,9 @@ struct sim_series {
 	unsigned nsizes, repeat;
 	/* Of each size: the first rank, and the last; ns. */
 	uint64_t begun[SIM_SIZES], ended[SIM_SIZES];
-	struct sim_load load; /* meanwhile; all zeroes: has not begun */
-	unsigned done;	      /* rounds, with those to warm up */
+	uint64_t spent[SIM_SIZES]; /* by one rank, if the pattern says so */
+	struct sim_load load;	   /* meanwhile; all zeroes: has not begun */
+	unsigned done;		   /* rounds, with those to warm up */
 	/* All ranks share these: what they exchange is not looked at. */
 	char *send, *receive;
 	struct sim_port **ports; /* [rank of the job] */
@@ -102,7 +115,8 @@ struct sim_part {
 	struct bcl_team *world, *team; /* of all; of those who take part */
 	struct sim_port *port;	       /* NULL: by teams */
 	size_t size;
-	bool member;	      /* it takes part */
+	uint64_t *spent; /* ns, by a pattern that looks at one rank alone */
+	bool member;	 /* it takes part */
 	unsigned rank, ranks; /* among those who do */
 	unsigned near;	      /* of them on a node */
 };
