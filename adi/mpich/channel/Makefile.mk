@@ -7,6 +7,7 @@ if BUILD_CH3_BCL
 AM_CPPFLAGS += -I$(top_srcdir)/src/mpid/ch3/channels/bcl/include
 
 noinst_HEADERS += \
+	src/mpid/ch3/channels/bcl/include/bcl_ch3_coll.h \
 	src/mpid/ch3/channels/bcl/include/mpidi_ch3_impl.h \
 	src/mpid/ch3/channels/bcl/include/mpidi_ch3_post.h \
 	src/mpid/ch3/channels/bcl/include/mpidi_ch3_pre.h \
@@ -14,6 +15,7 @@ noinst_HEADERS += \
 
 mpi_core_sources += \
 	src/mpid/ch3/channels/bcl/src/channel.c \
+	src/mpid/ch3/channels/bcl/src/collective.c \
 	src/mpid/ch3/channels/bcl/src/link.c \
 	src/mpid/ch3/channels/bcl/src/node.c \
 	src/mpid/ch3/channels/bcl/src/port.c \
@@ -21,6 +23,8 @@ mpi_core_sources += \
 	src/mpid/ch3/channels/bcl/src/receive.c \
 	src/mpid/ch3/channels/bcl/src/rendezvous.c \
 	src/mpid/ch3/channels/bcl/src/send.c \
+	src/mpid/ch3/channels/bcl/src/team.c \
+	src/mpid/ch3/channels/bcl/src/tool.c \
 	src/mpid/ch3/channels/bcl/src/window.c
 
 endif BUILD_CH3_BCL

@@ -24,6 +24,9 @@ AM_COND_IF([BUILD_CH3_BCL],[
 		 PAC_APPEND_FLAG([-L$with_bcl/lib],[WRAPPER_LDFLAGS])])
 	AC_CHECK_HEADER([bcl/boot.h], [],
 		[AC_MSG_ERROR([ch3:bcl needs the headers of BCL: configure with --with-bcl=PREFIX])])
+	bcl_version=`printf '@%:@include <bcl/version.h>\nbcl BCL_VERSION_STRING\n' |
+		$CPP $CPPFLAGS - | sed -n 's/^bcl "\(.*\)"/\1/p'`
+	MPICH_CUSTOM_STRING="BCL $bcl_version${MPICH_CUSTOM_STRING:+, }$MPICH_CUSTOM_STRING"
 	AC_CHECK_LIB([bcl], [bcl_context_node],
 		[PAC_PREPEND_FLAG([-lbcl],[LIBS])
 		 PAC_PREPEND_FLAG([-lbcl],[WRAPPER_LIBS])],

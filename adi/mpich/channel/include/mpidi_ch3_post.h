@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The progress engine, as ch3 calls it. */
+/* The progress engine and collective operations, as MPICH calls them. */
 #ifndef MPIDI_CH3_POST_H_INCLUDED
 #define MPIDI_CH3_POST_H_INCLUDED
 
@@ -13,5 +13,32 @@ int bcl_ch3_wait(MPID_Progress_state *state);
 #define MPIDI_CH3_Progress_test()      bcl_ch3_test()
 #define MPIDI_CH3_Progress_poke()      bcl_ch3_test()
 #define MPIDI_CH3_Progress_wait(state) bcl_ch3_wait(state)
+
+/*
+ * ch3's entrances to collective operations, of which we take some: those are
+ * declared under names of their own, for communicators that have no team.
+ */
+#undef MPID_COLL_H_INCLUDED
+#define MPID_Barrier   bcl_ch3_stock_barrier
+#define MPID_Bcast     bcl_ch3_stock_bcast
+#define MPID_Reduce    bcl_ch3_stock_reduce
+#define MPID_Allreduce bcl_ch3_stock_allreduce
+#define MPID_Gather    bcl_ch3_stock_gather
+#define MPID_Scatter   bcl_ch3_stock_scatter
+#define MPID_Allgather bcl_ch3_stock_allgather
+#define MPID_Alltoall  bcl_ch3_stock_alltoall
+#define MPID_Alltoallv bcl_ch3_stock_alltoallv
+#include "../../../include/mpid_coll.h"
+#undef MPID_Barrier
+#undef MPID_Bcast
+#undef MPID_Reduce
+#undef MPID_Allreduce
+#undef MPID_Gather
+#undef MPID_Scatter
+#undef MPID_Allgather
+#undef MPID_Alltoall
+#undef MPID_Alltoallv
+
+#include "bcl_ch3_coll.h"
 
 #endif

@@ -7,9 +7,14 @@
 
 #define MPIDI_DEV_IMPLEMENTS_KVS
 
+/* What the channel keeps for a communicator. */
 typedef struct {
-	int none;
+	struct bcl_team *team; /* NULL: collective operations are MPICH's */
+	int asked;	       /* whether there is to be one (team.c) */
 } MPIDI_CH3I_CH_comm_t;
+
+/* mpid_coll.h comes later: mpidi_ch3_post.h */
+#define MPID_COLL_H_INCLUDED
 
 /* What the channel keeps for a virtual connection. */
 typedef struct MPIDI_CH3I_VC {

@@ -120,16 +120,21 @@ int MPIDI_CH3_Init(int has_parent, MPIDI_PG_t *pg, int rank)
 		mpi_errno = bcl_ch3_receive_open();
 	if (!mpi_errno)
 		mpi_errno = bcl_ch3_node_open(pg, rank);
+	if (!mpi_errno)
+		mpi_errno = bcl_ch3_teams_prepare();
 	return mpi_errno ? mpi_errno : publish(rank);
 }
 
 int MPIDI_CH3_InitCompleted(void)
 {
-	return MPI_SUCCESS;
+	int mpi_errno = bcl_ch3_tool_open();
+
+	return mpi_errno ? mpi_errno : bcl_ch3_teams_open();
 }
 
 int MPIDI_CH3_Finalize(void)
 {
+	bcl_ch3_teams_close();
 	bcl_ch3_progress_close();
 	bcl_adi_close(bcl_ch3_adi);
 	bcl_boot_close(boot);

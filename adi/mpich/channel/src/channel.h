@@ -15,6 +15,7 @@
 #define BCL_CH3_CHANNEL_H
 
 #include <bcl/adi.h>
+#include <bcl/coll.h>
 
 #include "mpidi_ch3_impl.h"
 
@@ -105,6 +106,18 @@ int bcl_ch3_receive_open(void);
 void bcl_ch3_receive(MPIDI_VC_t *vc, unsigned words, const void *packet,
 		     size_t length);
 void bcl_ch3_receive_failed(MPIDI_VC_t *vc, enum bcl_status status);
+
+/* ---- team.c ---- */
+
+/* Before the first communicator; when all that MPI_Init() does is done; and
+ * when all processes are about to leave. */
+int bcl_ch3_teams_prepare(void);
+int bcl_ch3_teams_open(void);
+void bcl_ch3_teams_close(void);
+
+/* ---- tool.c ---- */
+
+int bcl_ch3_tool_open(void);
 
 /* ---- progress.c ---- */
 

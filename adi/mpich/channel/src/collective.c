@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collective operations over a team (bcl_ch3_coll.h). Data that is not
+ * contiguous is packed by whoever describes it so; to the others it is bytes.
+ */
+#include "channel.h"
+
+/* ---- waiting
+ * -----------------------------------------------------------------
+ */
+
+/*
+ * MPICH has operations under way that only its own progress engine moves, for
+ * which the others may be waiting before they come here.
+ */
+static int is_busy(void)
+{
+	return MPIDU_Sched_are_pending() || MPII_TSP_scheds_are_pending() ||
+	       MPIDI_RMA_Win_active_list_head;
+}
+
+static int result(enum bcl_status status)
+{
+	return status ? bcl_ch3_error(status) : MPI_SUCCESS;
+}
+
+static int finish(enum bcl_status status, struct bcl_adi_request **request)
+{
+	int moved, mpi_errno = MPI_SUCCESS;
+
+	while (!status && *request && !mpi_errno) {
+		moved = 0;
+		mpi_errno = MPIR_Progress_hook_exec_all(&moved);
+		status = bcl_adi_test(bcl_ch3_adi, request, NULL);
+		if (status == BCL_ERR_AGAIN) {
+			status = BCL_OK;
+			if (!moved)
+				MPL_sched_yield();
+		}
+	}
+	return mpi_errno ? mpi_errno : result(status);
+}
+
+/* An operation of the library, by name, to its end. */
+#define RUN(name, ...)                                                    \
+	(is_busy() ? finish(bcl_i##name(__VA_ARGS__, &request), &request) \
+		   : result(bcl_##name(__VA_ARGS__)))
+
+/* ---- data as bytes --------------------------------------------------------
+ */
+
+/* Elements of the program's, and where they are as bytes next to one another.
+ */
+struct data {
+	void *buffer;
+	MPI_Aint count;
+	MPI_Datatype type;
+	size_t length;
+	void *bytes;  /* in the buffer, or a copy; or BCL_IN_PLACE */
+	void *packed; /* the copy */
+};
+
+/* No bytes yet where the elements are not contiguous: NULL. */
+static struct data describe(const void *buffer, MPI_Aint count,
+			    MPI_Datatype type)
+{
+	struct data data = { (void *)buffer, count, type, 0, NULL, NULL };
+	MPIR_Datatype *described;
+	MPI_Aint true_lb;
+	int contiguous;
+
+	if (buffer == MPI_IN_PLACE) {
+		data.bytes = BCL_IN_PLACE;
+		return data;
+	}
+	MPIDI_Datatype_get_info(count, type, contiguous, data.length, described,
+				true_lb);
+	(void)described;
+	if (contiguous)
+		data.bytes = MPIR_get_contig_ptr(buffer, true_lb);
+	return data;
+}
+
+static int make_room(struct data *data)
+{
+	if (data->bytes || !data->length)
+		return MPI_SUCCESS;
+	data->bytes = data->packed = MPL_malloc(data->length, MPL_MEM_BUFFER);
+	return data->packed ? MPI_SUCCESS : bcl_ch3_error(BCL_ERR_NOMEM);
+}
+
+static int pack(struct data *data)
+{
+	int mpi_errno = make_room(data);
+	MPI_Aint packed;
+
+	if (!mpi_errno && data->packed)
+		mpi_errno = MPIR_Typerep_pack(data->buffer, data->count,
+					      data->type, 0, data->packed,
+					      (MPI_Aint)data->length, &packed);
+	return mpi_errno;
+}
+
+static void forget(struct data *data)
+{
+	MPL_free(data->packed);
+	data->packed = NULL;
+}
+
+/* What has come goes to where it belongs. */
+static int unpack(struct data *data, int mpi_errno)
+{
+	MPI_Aint unpacked;
+
+	if (!mpi_errno && data->packed)
+		mpi_errno = MPIR_Typerep_unpack(
+			data->packed, (MPI_Aint)data->length, data->buffer,
+			data->count, data->type, 0, &unpacked);
+	forget(data);
+	return mpi_errno;
+}
+
+/* Both sides of an operation before it begins; what is in place is kept. */
+static int prepare(struct data *send, struct data *receive)
+{
+	int mpi_errno;
+
+	if (send->bytes == BCL_IN_PLACE)
+		return pack(receive);
+	mpi_errno = pack(send);
+	return mpi_errno ? mpi_errno : make_room(receive);
+}
+
+/* ---- operations ------------------------------------------------------------
+ */
+
+int bcl_ch3_barrier(MPIR_Comm *comm)
+{
+	struct bcl_adi_request *request;
+
+	return RUN(barrier, comm->dev.ch.team);
+}
+
+/*
+ * A message for all begins with its length and its first bytes, as many as the
+ * flag lines of a node have room for: so who expects another length hears of it
+ * and does not wait for ever.
+ */
+struct head {
+	uint64_t length;
+	char first[40];
+};
+
+static size_t head_size(const MPIR_Comm *comm)
+{
+	return comm->local_size == 2 ? offsetof(struct head, first) + 8
+				     : sizeof(struct head);
+}
+
+static int bcast_bytes(MPIR_Comm *comm, struct data *data, int root)
+{
+	size_t size = head_size(comm), first = size - sizeof(uint64_t);
+	struct bcl_adi_request *request;
+	struct head head = { 0 };
+	void *scratch = NULL, *bytes = data->bytes;
+	int mpi_errno;
+
+	if (comm->rank == root) {
+		head.length = data->length;
+		memcpy(head.first, data->bytes,
+		       data->length < first ? data->length : first);
+	}
+	mpi_errno =
+		RUN(broadcast, comm->dev.ch.team, &head, size, (unsigned)root);
+	if (mpi_errno)
+		return mpi_errno;
+	if (head.length != data->length)
+		mpi_errno = MPIR_Err_create_code(
+			MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__, __LINE__,
+			MPI_ERR_OTHER, "**collective_size_mismatch",
+			"**collective_size_mismatch %d %d", (int)head.length,
+			(int)data->length);
+	if (head.length <= first) {
+		if (comm->rank != root && !mpi_errno)
+			memcpy(data->bytes, head.first, data->length);
+		return mpi_errno;
+	}
+	if (mpi_errno) {
+		bytes = scratch = MPL_malloc(head.length, MPL_MEM_BUFFER);
+		if (!scratch)
+			return mpi_errno;
+	}
+	mpi_errno =
+		MPIR_Err_combine_codes(RUN(broadcast, comm->dev.ch.team, bytes,
+					   head.length, (unsigned)root),
+				       mpi_errno);
+	MPL_free(scratch);
+	return mpi_errno;
+}
+
+int bcl_ch3_bcast(void *buffer, MPI_Aint count, MPI_Datatype type, int root,
+		  MPIR_Comm *comm)
+{
+	struct data data = describe(buffer, count, type);
+	int mpi_errno;
+
+	if (!data.length)
+		return MPI_SUCCESS;
+	mpi_errno = comm->rank == root ? pack(&data) : make_room(&data);
+	if (!mpi_errno)
+		mpi_errno = bcast_bytes(comm, &data, root);
+	if (comm->rank != root)
+		return unpack(&data, mpi_errno);
+	forget(&data);
+	return mpi_errno;
+}
+
+/* ---- reductions ------------------------------------------------------------
+ */
+
+static enum bcl_op op_of(MPI_Op op)
+{
+	switch (op) {
+	case MPI_SUM:
+		return BCL_SUM;
+	case MPI_PROD:
+		return BCL_PROD;
+	case MPI_MIN:
+		return BCL_MIN;
+	case MPI_MAX:
+		return BCL_MAX;
+	case MPI_BAND:
+		return BCL_BAND;
+	case MPI_BOR:
+		return BCL_BOR;
+	case MPI_BXOR:
+		return BCL_BXOR;
+	case MPI_LAND:
+		return BCL_LAND;
+	case MPI_LOR:
+		return BCL_LOR;
+	case MPI_LXOR:
+		return BCL_LXOR;
+	}
+	return BCL_LXOR + 1;
+}
+
+static enum bcl_type type_of(MPI_Datatype type)
+{
+	switch (type) {
+	case MPI_INT:
+	case MPI_INT32_T:
+		return BCL_INT32;
+	case MPI_UNSIGNED:
+	case MPI_UINT32_T:
+		return BCL_UINT32;
+	case MPI_LONG:
+	case MPI_LONG_LONG:
+	case MPI_INT64_T:
+		return BCL_INT64;
+	case MPI_UNSIGNED_LONG:
+	case MPI_UNSIGNED_LONG_LONG:
+	case MPI_UINT64_T:
+		return BCL_UINT64;
+	case MPI_FLOAT:
+		return BCL_FLOAT;
+	case MPI_DOUBLE:
+		return BCL_DOUBLE;
+	}
+	return BCL_DOUBLE + 1;
+}
+
+_Static_assert(sizeof(long) == 8, "MPI_LONG has 64 bits");
+
+/* An operator of MPICH's and its type. */
+struct operation {
+	MPIR_op_function *function;
+	MPI_Datatype type;
+};
+
+static void apply(const void *in, void *inout, size_t count, void *arg)
+{
+	struct operation *operation = arg;
+	MPI_Aint n = (MPI_Aint)count;
+
+	operation->function((void *)in, inout, &n, &operation->type);
+}
+
+/* What a reduction of MPI's is; `own` and `operation` have room for one that
+ * the library lacks. */
+static const struct bcl_reduction *reduction_of(MPI_Op op, MPI_Datatype type,
+						struct bcl_reduction *own,
+						struct operation *operation)
+{
+	const struct bcl_reduction *known =
+		bcl_reduction(op_of(op), type_of(type));
+
+	if (known)
+		return known;
+	*operation = (struct operation){ MPIR_OP_HDL_TO_FN(op), type };
+	*own = (struct bcl_reduction){
+		.element = (size_t)MPIR_Datatype_get_basic_size(type),
+		.commutative = TRUE,
+		.apply = apply,
+		.arg = operation,
+	};
+	return own;
+}
+
+int bcl_ch3_reduce(const void *send, void *receive, MPI_Aint count,
+		   MPI_Datatype type, MPI_Op op, int root, MPIR_Comm *comm)
+{
+	struct bcl_adi_request *request;
+	struct bcl_reduction own;
+	struct operation operation;
+
+	return RUN(reduce, comm->dev.ch.team,
+		   send == MPI_IN_PLACE ? BCL_IN_PLACE : send, receive,
+		   (size_t)count, reduction_of(op, type, &own, &operation),
+		   (unsigned)root);
+}
+
+int bcl_ch3_allreduce(const void *send, void *receive, MPI_Aint count,
+		      MPI_Datatype type, MPI_Op op, MPIR_Comm *comm)
+{
+	struct bcl_adi_request *request;
+	struct bcl_reduction own;
+	struct operation operation;
+
+	return RUN(allreduce, comm->dev.ch.team,
+		   send == MPI_IN_PLACE ? BCL_IN_PLACE : send, receive,
+		   (size_t)count, reduction_of(op, type, &own, &operation));
+}
+
+/* ---- blocks ----------------------------------------------------------------
+ */
+
+int bcl_ch3_gather(const void *send, MPI_Aint send_count,
+		   MPI_Datatype send_type, void *receive,
+		   MPI_Aint receive_count, MPI_Datatype receive_type, int root,
+		   MPIR_Comm *comm)
+{
+	struct data out = describe(send, send_count, send_type), in = { 0 };
+	size_t length = out.length;
+	struct bcl_adi_request *request;
+	int mpi_errno;
+
+	if (comm->rank == root) {
+		in = describe(receive, receive_count * comm->local_size,
+			      receive_type);
+		length = in.length / (size_t)comm->local_size;
+	}
+	mpi_errno = prepare(&out, &in);
+	if (!mpi_errno)
+		mpi_errno = RUN(gather, comm->dev.ch.team, out.bytes, length,
+				in.bytes, (unsigned)root);
+	forget(&out);
+	return unpack(&in, mpi_errno);
+}
+
+int bcl_ch3_scatter(const void *send, MPI_Aint send_count,
+		    MPI_Datatype send_type, void *receive,
+		    MPI_Aint receive_count, MPI_Datatype receive_type, int root,
+		    MPIR_Comm *comm)
+{
+	struct data in = describe(receive, receive_count, receive_type);
+	struct data out = { 0 };
+	size_t length = in.length;
+	struct bcl_adi_request *request;
+	int mpi_errno;
+
+	if (comm->rank == root) {
+		out = describe(send, send_count * comm->local_size, send_type);
+		length = out.length / (size_t)comm->local_size;
+	}
+	mpi_errno = prepare(&out, &in);
+	if (!mpi_errno)
+		mpi_errno = RUN(scatter, comm->dev.ch.team, out.bytes, in.bytes,
+				length, (unsigned)root);
+	forget(&out);
+	return unpack(&in, mpi_errno);
+}
+
+int bcl_ch3_allgather(const void *send, MPI_Aint send_count,
+		      MPI_Datatype send_type, void *receive,
+		      MPI_Aint receive_count, MPI_Datatype receive_type,
+		      MPIR_Comm *comm)
+{
+	struct data in = describe(receive, receive_count * comm->local_size,
+				  receive_type);
+	struct data out = describe(send, send_count, send_type);
+	struct bcl_adi_request *request;
+	int mpi_errno;
+
+	mpi_errno = prepare(&out, &in);
+	if (!mpi_errno)
+		mpi_errno = RUN(allgather, comm->dev.ch.team, out.bytes,
+				in.length / (size_t)comm->local_size, in.bytes);
+	forget(&out);
+	return unpack(&in, mpi_errno);
+}
+
+int bcl_ch3_alltoall(const void *send, MPI_Aint send_count,
+		     MPI_Datatype send_type, void *receive,
+		     MPI_Aint receive_count, MPI_Datatype receive_type,
+		     MPIR_Comm *comm)
+{
+	struct data in = describe(receive, receive_count * comm->local_size,
+				  receive_type);
+	struct data out =
+		describe(send, send_count * comm->local_size, send_type);
+	struct bcl_adi_request *request;
+	int mpi_errno;
+
+	mpi_errno = prepare(&out, &in);
+	if (!mpi_errno)
+		mpi_errno = RUN(alltoall, comm->dev.ch.team, out.bytes,
+				in.bytes, in.length / (size_t)comm->local_size);
+	forget(&out);
+	return unpack(&in, mpi_errno);
+}
+
+/* ---- blocks of different lengths ------------------------------------------
+ */
+
+/* One block for each rank, as bytes. */
+struct blocks {
+	const MPI_Aint *counts, *displacements; /* of the program's */
+	MPI_Datatype type;
+	char *buffer;
+	MPI_Aint extent;
+	size_t *lengths, *offsets; /* in bytes */
+	char *bytes, *packed;
+};
+
+static int describe_blocks(struct blocks *blocks, const MPIR_Comm *comm)
+{
+	size_t element, total = 0, n = (size_t)comm->local_size, i;
+	MPI_Aint least = 0, true_lb;
+	MPIR_Datatype *described;
+	int contiguous;
+
+	MPIDI_Datatype_get_info(1, blocks->type, contiguous, element, described,
+				true_lb);
+	(void)described;
+	MPIR_Datatype_get_extent_macro(blocks->type, blocks->extent);
+	blocks->lengths =
+		MPL_malloc(2 * n * sizeof(*blocks->lengths), MPL_MEM_BUFFER);
+	if (!blocks->lengths)
+		return bcl_ch3_error(BCL_ERR_NOMEM);
+	blocks->offsets = blocks->lengths + n;
+	for (i = 0; i < n; i++)
+		if (blocks->counts[i] && blocks->displacements[i] < least)
+			least = blocks->displacements[i];
+	for (i = 0; i < n; i++) {
+		blocks->lengths[i] = (size_t)blocks->counts[i] * element;
+		blocks->offsets[i] = total;
+		if (contiguous)
+			blocks->offsets[i] =
+				blocks->counts[i]
+					? (size_t)((blocks->displacements[i] -
+						    least) *
+						   blocks->extent)
+					: 0;
+		total += blocks->lengths[i];
+	}
+	blocks->bytes = blocks->buffer + true_lb + least * blocks->extent;
+	if (contiguous)
+		return MPI_SUCCESS;
+	blocks->bytes = blocks->packed = MPL_malloc(total + 1, MPL_MEM_BUFFER);
+	return blocks->packed ? MPI_SUCCESS : bcl_ch3_error(BCL_ERR_NOMEM);
+}
+
+static void *block_of(const struct blocks *blocks, int rank)
+{
+	return blocks->buffer + blocks->displacements[rank] * blocks->extent;
+}
+
+static int pack_blocks(struct blocks *blocks, const MPIR_Comm *comm)
+{
+	int i, mpi_errno = MPI_SUCCESS;
+	MPI_Aint packed;
+
+	for (i = 0; blocks->packed && !mpi_errno && i < comm->local_size; i++)
+		mpi_errno = MPIR_Typerep_pack(
+			block_of(blocks, i), blocks->counts[i], blocks->type, 0,
+			blocks->packed + blocks->offsets[i],
+			(MPI_Aint)blocks->lengths[i], &packed);
+	return mpi_errno;
+}
+
+static int unpack_blocks(struct blocks *blocks, const MPIR_Comm *comm)
+{
+	int i, mpi_errno = MPI_SUCCESS;
+	MPI_Aint unpacked;
+
+	for (i = 0; blocks->packed && !mpi_errno && i < comm->local_size; i++)
+		mpi_errno = MPIR_Typerep_unpack(
+			blocks->packed + blocks->offsets[i],
+			(MPI_Aint)blocks->lengths[i], block_of(blocks, i),
+			blocks->counts[i], blocks->type, 0, &unpacked);
+	return mpi_errno;
+}
+
+int bcl_ch3_alltoallv(const void *send, const MPI_Aint *send_counts,
+		      const MPI_Aint *send_displacements,
+		      MPI_Datatype send_type, void *receive,
+		      const MPI_Aint *receive_counts,
+		      const MPI_Aint *receive_displacements,
+		      MPI_Datatype receive_type, MPIR_Comm *comm)
+{
+	int in_place = send == MPI_IN_PLACE, mpi_errno;
+	struct blocks in = { receive_counts, receive_displacements,
+			     receive_type, receive };
+	struct blocks out = { send_counts, send_displacements, send_type,
+			      (char *)send };
+	struct bcl_adi_request *request;
+
+	mpi_errno = describe_blocks(&in, comm);
+	if (!mpi_errno && !in_place)
+		mpi_errno = describe_blocks(&out, comm);
+	if (!mpi_errno)
+		mpi_errno = pack_blocks(in_place ? &in : &out, comm);
+	if (!mpi_errno)
+		mpi_errno =
+			RUN(alltoallv, comm->dev.ch.team,
+			    in_place ? BCL_IN_PLACE : out.bytes, out.lengths,
+			    out.offsets, in.bytes, in.lengths, in.offsets);
+	if (!mpi_errno)
+		mpi_errno = unpack_blocks(&in, comm);
+	MPL_free(in.lengths);
+	MPL_free(in.packed);
+	MPL_free(out.lengths);
+	MPL_free(out.packed);
+	return mpi_errno;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Teams for communicators. The job has one from the beginning, if all its ranks
+ * want one. Other groups get theirs with their first collective operation, and
+ * communicators of the same group share it. All is decided together: nobody may
+ * choose alone, since an operation goes over the team for all or for none.
+ *
+ * A team stays until the end: a communicator may be freed while one of its
+ * members is busy, who would keep the others waiting.
+ */
+#include "channel.h"
+
+/* MPICH's scripts read this, and want blanks. */
+/* clang-format off */
+/*
+=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
+
+cvars:
+    - name        : MPIR_CVAR_CH3_BCL_COLLECTIVES
+      category    : CH3
+      type        : boolean
+      default     : true
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : |-
+        If true, barrier, broadcast, reduction, gather, scatter and all-to-all
+        of communicators within MPI_COMM_WORLD are BCL's. A job that has one
+        rank without it, or with MPI_THREAD_MULTIPLE, does without.
+
+=== END_MPI_T_CVAR_INFO_BLOCK ===
+*/
+/* clang-format on */
+
+enum {
+	TEAMS_MAX = 64, /* of a process; further groups do without */
+};
+
+struct group {
+	struct group *next;
+	struct bcl_team *team; /* NULL: could not be made */
+	int size;
+	unsigned ranks[]; /* in the job */
+};
+
+static struct bcl_team *world;
+static struct group *groups, **last = &groups;
+static int nteams;
+
+/* Do all of the communicator's processes say so? */
+static int all_agree(MPIR_Comm *comm, int yes)
+{
+	MPIR_Errflag_t errflag = MPIR_ERR_NONE;
+	int mpi_errno;
+
+	mpi_errno = MPIR_Allreduce_impl(MPI_IN_PLACE, &yes, 1, MPI_INT, MPI_MIN,
+					comm, &errflag);
+	return !mpi_errno && !errflag && yes;
+}
+
+static MPIDI_VC_t *member(const MPIR_Comm *comm, int rank)
+{
+	MPIDI_VC_t *vc;
+
+	MPIDI_Comm_get_vc(comm, rank, &vc);
+	return vc;
+}
+
+/* Are all of this job? Where not, none of the others sees its own job alone. */
+static int is_within_job(const MPIR_Comm *comm)
+{
+	int i = 0;
+
+	while (i < comm->local_size &&
+	       member(comm, i)->pg == MPIDI_Process.my_pg)
+		i++;
+	return i == comm->local_size;
+}
+
+static struct group *group_of(const MPIR_Comm *comm)
+{
+	int i, n = comm->local_size;
+	struct group *group;
+
+	group = MPL_calloc(1, sizeof(*group) + n * sizeof(*group->ranks),
+			   MPL_MEM_COMM);
+	MPIR_Assert(group); /* the others count on it */
+	group->size = n;
+	for (i = 0; i < n; i++)
+		group->ranks[i] = (unsigned)member(comm, i)->pg_rank;
+	return group;
+}
+
+static const struct group *find(const struct group *like)
+{
+	const struct group *group = groups;
+
+	while (group && (group->size != like->size ||
+			 memcmp(group->ranks, like->ranks,
+				like->size * sizeof(*like->ranks))))
+		group = group->next;
+	return group;
+}
+
+static int is_world(const struct group *group)
+{
+	int i;
+
+	for (i = 0; i < group->size && group->ranks[i] == (unsigned)i; i++)
+		;
+	return i == group->size && i == MPIDI_Process.my_pg->size;
+}
+
+/* Makes a team, if all want it and can. */
+static void create(MPIR_Comm *comm, struct group *group)
+{
+	unsigned id = MPIR_CONTEXT_READ_FIELD(PREFIX, comm->context_id) % 1024;
+
+	*last = group;
+	last = &group->next;
+	if (is_world(group)) {
+		group->team = world;
+		return;
+	}
+	if (all_agree(comm, nteams < TEAMS_MAX) &&
+	    !bcl_team_create(world, group->ranks, (unsigned)group->size, id,
+			     &group->team))
+		nteams++;
+	if (!all_agree(comm, group->team != NULL))
+		group->team = NULL;
+}
+
+struct bcl_team *bcl_ch3_team_make(MPIR_Comm *comm)
+{
+	const struct group *known;
+	struct group *group;
+
+	comm->dev.ch.asked = TRUE;
+	if (!world || comm->comm_kind != MPIR_COMM_KIND__INTRACOMM ||
+	    comm->local_size == 1 ||
+	    comm->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__NODE ||
+	    comm->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__NODE_ROOTS ||
+	    !is_within_job(comm))
+		return NULL;
+	group = group_of(comm);
+	known = find(group);
+	if (known)
+		MPL_free(group);
+	else
+		create(comm, group);
+	comm->dev.ch.team = known ? known->team : group->team;
+	return comm->dev.ch.team;
+}
+
+static int created(MPIR_Comm *comm, void *arg)
+{
+	(void)arg;
+	memset(&comm->dev.ch, 0, sizeof(comm->dev.ch));
+	return MPI_SUCCESS;
+}
+
+int bcl_ch3_teams_prepare(void)
+{
+	return MPIDI_CH3U_Comm_register_create_hook(created, NULL);
+}
+
+int bcl_ch3_teams_open(void)
+{
+	int wanted = MPIR_CVAR_CH3_BCL_COLLECTIVES &&
+		     MPIR_ThreadInfo.thread_provided != MPI_THREAD_MULTIPLE;
+	enum bcl_status status;
+
+	if (MPIDI_Process.my_pg->size == 1 ||
+	    !all_agree(MPIR_Process.comm_world, wanted))
+		return MPI_SUCCESS;
+	status = bcl_team_world(bcl_ch3_adi, &world);
+	return status ? bcl_ch3_error(status) : MPI_SUCCESS;
+}
+
+/* All processes are here; in the order in which they were made. */
+void bcl_ch3_teams_close(void)
+{
+	struct group *group;
+
+	while ((group = groups)) {
+		groups = group->next;
+		if (group->team && group->team != world)
+			bcl_team_free(group->team);
+		MPL_free(group);
+	}
+	last = &groups;
+	nteams = 0;
+	if (world)
+		bcl_team_free(world);
+	world = NULL;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* The library's counters as performance variables of MPI_T: bcl_AREA_NAME. */
+#include "channel.h"
+
+static struct variable {
+	char name[64];
+} * variables; /* by the library's order */
+
+/* The values of one moment; NULL: no memory. */
+static struct bcl_counter *read_counters(size_t *n)
+{
+	struct bcl_context *context = bcl_adi_context(bcl_ch3_adi);
+	struct bcl_counter *counters;
+
+	bcl_counters(context, NULL, n);
+	counters = MPL_calloc(*n, sizeof(*counters), MPL_MEM_MPIT);
+	if (counters)
+		bcl_counters(context, counters, n);
+	return counters;
+}
+
+static void get_value(void *variable, void *object, int count, void *value)
+{
+	size_t n, i = (size_t)((struct variable *)variable - variables);
+	struct bcl_counter *counters = bcl_ch3_adi ? read_counters(&n) : NULL;
+
+	(void)object, (void)count;
+	*(unsigned long long *)value = counters ? counters[i].value : 0;
+	MPL_free(counters);
+}
+
+static void name_it(struct variable *variable, const struct bcl_counter *of)
+{
+	char *c;
+
+	MPL_snprintf(variable->name, sizeof(variable->name), "bcl_%s",
+		     of->name);
+	for (c = variable->name; *c; c++)
+		if (*c == '.' || *c == '-')
+			*c = '_';
+}
+
+/* MPI_T keeps the names for as long as the process lives. */
+int bcl_ch3_tool_open(void)
+{
+	struct bcl_counter *counters;
+	size_t i, n;
+
+	if (variables)
+		return MPI_SUCCESS;
+	counters = read_counters(&n);
+	variables = MPL_calloc(n, sizeof(*variables), MPL_MEM_MPIT);
+	if (!counters || !variables) {
+		MPL_free(counters);
+		return bcl_ch3_error(BCL_ERR_NOMEM);
+	}
+	for (i = 0; i < n; i++) {
+		name_it(&variables[i], &counters[i]);
+		MPIR_T_PVAR_REGISTER_impl(
+			MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED_LONG_LONG,
+			variables[i].name, &variables[i], 1, NULL,
+			MPI_T_VERBOSITY_USER_DETAIL, MPI_T_BIND_NO_OBJECT,
+			MPIR_T_PVAR_FLAG_READONLY | MPIR_T_PVAR_FLAG_CONTINUOUS,
+			get_value, NULL, "CH3", counters[i].text);
+	}
+	MPL_free(counters);
+	return MPI_SUCCESS;
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What may go wrong when a communicator's operations are a team's: ranks that
+ * describe the same data differently, operations of MPICH's own under way,
+ * wrong lengths, groups beyond what there are teams for. Says how many
+ * operations the teams had.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	N = 500,      /* elements */
+	GROUPS = 100, /* more than there are teams */
+};
+
+static int rank, size;
+static MPI_Datatype every_second; /* of N ints */
+
+static void check(int holds, const char *what)
+{
+	if (holds)
+		return;
+	printf("rank %d: %s\n", rank, what);
+	MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* An int of a rank for a rank. */
+static int value(int from, int to, int i)
+{
+	return (from * 100 + to) * 1000 + i;
+}
+
+/* Rank r has the block for (from, to) in every second int if r is odd. */
+static int is_sparse(int r)
+{
+	return r % 2;
+}
+
+struct block {
+	int *data;
+	MPI_Datatype type;
+	int count; /* of a block */
+	int step;
+};
+
+static struct block blocks(int n)
+{
+	struct block b;
+
+	b.step = is_sparse(rank) ? 2 : 1;
+	b.count = is_sparse(rank) ? 1 : N;
+	b.type = is_sparse(rank) ? every_second : MPI_INT;
+	b.data = malloc((size_t)n * N * (size_t)b.step * sizeof(int));
+	memset(b.data, 0xff, (size_t)n * N * (size_t)b.step * sizeof(int));
+	return b;
+}
+
+static void fill(const struct block *b, int at, int from, int to)
+{
+	int i;
+
+	for (i = 0; i < N; i++)
+		b->data[(at * N + i) * b->step] = value(from, to, i);
+}
+
+static int holds(const struct block *b, int at, int from, int to)
+{
+	int i;
+
+	for (i = 0; i < N; i++) {
+		const int *x = &b->data[(at * N + i) * b->step];
+
+		if (*x != value(from, to, i) || (b->step == 2 && x[1] != -1))
+			return 0;
+	}
+	return 1;
+}
+
+static void different_types(MPI_Comm comm, int root, int in_place)
+{
+	struct block one = blocks(1), out = blocks(size), in = blocks(size);
+	void *mine = one.data;
+	int i;
+
+	fill(&one, 0, root, root);
+	if (rank != root)
+		memset(one.data, 0xff, N * (size_t)one.step * sizeof(int));
+	MPI_Bcast(one.data, one.count, one.type, root, comm);
+	check(holds(&one, 0, root, root), "bcast");
+
+	fill(&one, 0, rank, root);
+	if (in_place && rank == root) {
+		fill(&in, rank, rank, root);
+		mine = MPI_IN_PLACE;
+	}
+	MPI_Gather(mine, one.count, one.type, in.data, in.count, in.type, root,
+		   comm);
+	for (i = 0; rank == root && i < size; i++)
+		check(holds(&in, i, i, root), "gather");
+
+	for (i = 0; i < size; i++)
+		fill(&out, i, root, i);
+	MPI_Scatter(out.data, out.count, out.type,
+		    in_place && rank == root ? MPI_IN_PLACE : one.data,
+		    one.count, one.type, root, comm);
+	check((in_place && rank == root) || holds(&one, 0, root, rank),
+	      "scatter");
+
+	fill(&one, 0, rank, 0);
+	fill(&in, rank, rank, 0);
+	MPI_Allgather(in_place ? MPI_IN_PLACE : one.data, one.count, one.type,
+		      in.data, in.count, in.type, comm);
+	for (i = 0; i < size; i++)
+		check(holds(&in, i, i, 0), "allgather");
+
+	for (i = 0; i < size; i++) {
+		fill(&out, i, rank, i);
+		fill(&in, i, rank, i);
+	}
+	MPI_Alltoall(in_place ? MPI_IN_PLACE : out.data, out.count, out.type,
+		     in.data, in.count, in.type, comm);
+	for (i = 0; i < size; i++)
+		check(holds(&in, i, i, rank), "alltoall");
+	free(one.data);
+	free(out.data);
+	free(in.data);
+}
+
+/* A number in decimal: its digits show the order. */
+struct number {
+	long value, scale;
+};
+
+static void append(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+	const struct number *left = in;
+	struct number *right = inout;
+	int i;
+
+	(void)type;
+	for (i = 0; i < *n; i++) {
+		right[i].value += left[i].value * right[i].scale;
+		right[i].scale *= left[i].scale;
+	}
+}
+
+static void reductions(MPI_Comm comm)
+{
+	struct {
+		int value, where;
+	} mine = { abs(rank - size / 2), rank }, least;
+	long double x = rank + 0.5L, sum;
+	struct number order = { rank + 1, 10 };
+	long expected = 0;
+	unsigned char odd = rank % 2 ? 3 : 0, any;
+	MPI_Datatype number;
+	MPI_Op op;
+	int i, n = rank == 0 ? size : 1;
+
+	MPI_Allreduce(&mine, &least, 1, MPI_2INT, MPI_MINLOC, comm);
+	check(least.value == 0 && least.where == size / 2, "minloc");
+	MPI_Allreduce(&x, &sum, 1, MPI_LONG_DOUBLE, MPI_SUM, comm);
+	check(sum == size * size / 2.0L, "long double");
+	MPI_Reduce(rank == 0 ? MPI_IN_PLACE : &n, &n, 1, MPI_INT, MPI_SUM, 0,
+		   comm);
+	check(rank || n == 2 * size - 1, "reduce in place");
+	MPI_Allreduce(&odd, &any, 1, MPI_BYTE, MPI_BOR, comm);
+	check(any == 3, "bor");
+
+	MPI_Type_contiguous(2, MPI_LONG, &number);
+	MPI_Type_commit(&number);
+	MPI_Op_create(append, 0, &op);
+	MPI_Allreduce(MPI_IN_PLACE, &order, 1, number, op, comm);
+	for (i = 0; i < size; i++)
+		expected = 10 * expected + i + 1;
+	check(order.value == expected, "an operator of the program's");
+	MPI_Type_free(&number);
+	MPI_Op_free(&op);
+}
+
+/* The others wait, before they come here, for what only MPICH's progress
+ * engine brings on. */
+static void something_under_way(MPI_Comm comm)
+{
+	MPI_Request request;
+
+	MPI_Ibarrier(comm, &request);
+	if (rank == 0)
+		MPI_Barrier(comm);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	if (rank)
+		MPI_Barrier(comm);
+}
+
+/* Each rank frees the communicator when it can, nobody waits. */
+static void free_while_busy(void)
+{
+	int buffer = -1, partner = rank ^ 1;
+	MPI_Request request;
+	MPI_Comm comm;
+
+	MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm);
+	MPI_Barrier(comm);
+	if (partner >= size)
+		partner = rank;
+	MPI_Irecv(&buffer, 1, MPI_INT, size - 1 - partner, 0, comm, &request);
+	if (rank % 2) {
+		MPI_Send(&rank, 1, MPI_INT, size - 1 - partner, 0, comm);
+		MPI_Comm_free(&comm);
+	} else {
+		MPI_Request sent;
+
+		MPI_Isend(&rank, 1, MPI_INT, size - 1 - partner, 0, comm,
+			  &sent);
+		MPI_Comm_free(&comm);
+		MPI_Wait(&sent, MPI_STATUS_IGNORE);
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	check(buffer == partner, "a message of a freed communicator");
+}
+
+static void wrong_length(int root, int other)
+{
+	static char buffer[1000];
+	int error;
+
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	error = MPI_Bcast(buffer, rank ? other : root, MPI_CHAR, 0,
+			  MPI_COMM_WORLD);
+	check(!!error == !!rank, "a broadcast of another length");
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
+static void many_groups(void)
+{
+	int i, in_order, sum;
+	MPI_Comm comm;
+
+	srand(1);
+	for (i = 0; i < GROUPS; i++) {
+		unsigned r, key = 0;
+
+		for (r = 0; r <= (unsigned)rank; r++)
+			key = (unsigned)rand() % 1000;
+		for (; r < (unsigned)size; r++)
+			rand();
+		MPI_Comm_split(MPI_COMM_WORLD, i % 3 == rank, (int)key, &comm);
+		MPI_Comm_size(comm, &in_order);
+		MPI_Allreduce(&(int){ 1 }, &sum, 1, MPI_INT, MPI_SUM, comm);
+		check(sum == in_order, "allreduce of a group");
+		MPI_Comm_free(&comm);
+	}
+}
+
+/* A performance variable, by its name. */
+static unsigned long long variable(const char *name)
+{
+	unsigned long long read = 0;
+	MPI_T_pvar_session session;
+	MPI_T_pvar_handle handle;
+	int index, count;
+
+	check(!MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index),
+	      name);
+	MPI_T_pvar_session_create(&session);
+	MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count);
+	MPI_T_pvar_read(session, handle, &read);
+	MPI_T_pvar_handle_free(session, &handle);
+	MPI_T_pvar_session_free(&session);
+	return read;
+}
+
+int main(int argc, char **argv)
+{
+	int provided, root;
+	MPI_Comm turned;
+
+	MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	MPI_Type_vector(N, 1, 2, MPI_INT, &every_second);
+	MPI_Type_create_resized(every_second, 0, 2 * N * sizeof(int),
+				&every_second);
+	MPI_Type_commit(&every_second);
+	for (root = 0; root < size; root++) {
+		different_types(MPI_COMM_WORLD, root, 0);
+		different_types(MPI_COMM_WORLD, root, 1);
+	}
+	MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &turned);
+	MPI_Comm_rank(turned, &rank);
+	different_types(turned, 0, 0);
+	reductions(turned);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_free(&turned);
+	reductions(MPI_COMM_WORLD);
+	something_under_way(MPI_COMM_WORLD);
+	free_while_busy();
+	wrong_length(1, 10);
+	wrong_length(1000, 900);
+	wrong_length(900, 1000);
+	many_groups();
+	if (rank == 0)
+		printf("%llu broadcasts, %llu all-reductions\n",
+		       variable("bcl_coll_broadcast"),
+		       variable("bcl_coll_allreduce"));
+	MPI_Type_free(&every_second);
+	MPI_Finalize();
+	MPI_T_finalize();
+	return 0;
+}
