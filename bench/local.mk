@@ -14,5 +14,8 @@ bin_PROGRAMS += %D%/bcl-perf
 %C%_bcl_perf_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBEXECDIR='"$(pkglibexecdir)"'
 %C%_bcl_perf_LDADD = $(LDADD) -lm
 
+# MPICH on ch3:bcl beside other MPIs, whose compilers compile the rank
+EXTRA_DIST += %D%/mpi-compare %D%/mpi/rank.c %D%/mpi/report.awk
+
 # Published figures, held against a simulated cluster
 EXTRA_DIST += %D%/published.csv %D%/reproduce
