@@ -9,6 +9,13 @@
 
 typedef struct bcl_ch3_announcement announcement;
 
+enum {
+	/* With its header, unless the program's user says something else.
+	 * Copied once a longer message is faster, in spite of the round trip.
+	 */
+	EAGER_MAX = 16384,
+};
+
 _Static_assert(BCL_CH3_TICKET == BCL_PACKET_TICKET, "tickets are BCL's");
 
 /* ---- sending ----------------------------------------------------------------
@@ -201,6 +208,11 @@ int bcl_ch3_announcement(MPIDI_VC_t *vc, MPIDI_CH3_Pkt_t *packet, void *data,
 
 void bcl_ch3_rendezvous_open(MPIDI_VC_t *vc)
 {
+	int standard;
+
+	MPIR_CVAR_GET_DEFAULT_INT(MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE, &standard);
+	if (vc->eager_max_msg_sz == standard)
+		vc->eager_max_msg_sz = EAGER_MAX;
 	vc->rndvSend_fn = send_announced;
 	vc->rndvRecv_fn = receive_announced;
 }
