@@ -271,11 +271,12 @@ enum bcl_status bcl_adi_wait_any(struct bcl_adi *adi,
 enum bcl_status bcl_adi_wait_for(struct bcl_adi *adi,
 				 struct bcl_adi_request *request)
 {
-	unsigned spins = adi->spins, index;
+	const unsigned most = bcl_port_may_spin(adi->port) ? adi->spins : 0;
+	unsigned spins = most, index;
 
 	do {
 		if (bcl_adi_turn(adi))
-			spins = adi->spins;
+			spins = most;
 		else if (!spins--)
 			return bcl_adi_wait_any(adi, &request, 1, &index);
 	} while (request->state != BCL_REQUEST_DONE);

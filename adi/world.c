@@ -3,7 +3,10 @@
 #include "adi/engine.h"
 
 enum {
-	SPINS = 1000, /* turns before a wait leaves the rest to bcl_wait() */
+	/* Turns before a wait leaves the rest to bcl_wait(); and where somebody
+	 * else may want the processor: a round trip between nodes. */
+	SPINS = 1000,
+	SPINS_CROWDED = 64,
 };
 
 /* ---- joining ----------------------------------------------------------------
@@ -86,8 +89,8 @@ static enum bcl_status open_engine(struct bcl_adi *adi, unsigned flags)
 		return BCL_ERR_NOMEM;
 	if (flags & BCL_ADI_THREADS)
 		return bcl_adi_threads_open(adi);
-	if (!adi->context->crowded && !adi->env->sleeps_at_once)
-		adi->spins = SPINS;
+	if (!adi->env->sleeps_at_once)
+		adi->spins = adi->context->crowded ? SPINS_CROWDED : SPINS;
 	return BCL_OK;
 }
 

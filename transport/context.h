@@ -144,6 +144,11 @@ enum bcl_port_flag {
 	BCL_PORT_CLOCK = 32,  /* messages keep coming: look at the clock */
 };
 
+enum {
+	/* Yields in a row that come back at once: the processor is ours. */
+	BCL_PORT_ALONE = 16,
+};
+
 struct bcl_port {
 	/* hot: read by every poll */
 	unsigned flags; /* enum bcl_port_flag; 0 when there is only polling */
@@ -170,6 +175,7 @@ struct bcl_port {
 	uint64_t published;	 /* now() of the last copy of counters */
 	uint64_t changed;	 /* now() when a peer last came or went */
 	uint64_t crowded_until;	 /* others compute here: sleep at once */
+	uint32_t alone;		 /* yields that came back at once: wait.c */
 	struct bcl_event stash;
 	bool ready; /* the helper may serve it; context->lock */
 	uint16_t number;
@@ -232,7 +238,7 @@ struct bcl_context {
 	uint8_t key[BCL_KEY_SIZE];
 	uint64_t host; /* as in struct bcl_address */
 	unsigned local_ranks;
-	bool crowded; /* more ranks than processors: never spin */
+	bool crowded; /* more ranks than processors */
 	bool barrier; /* env->barrier() works, and for this process */
 	uint32_t fork_generation;
 
@@ -327,6 +333,12 @@ void bcl_channel_done(struct bcl_port *port, unsigned channel,
  */
 void *bcl_memory_check(struct bcl_context *context, uint32_t handle,
 		       uint64_t offset, uint64_t length, unsigned rights);
+
+/* Does nobody wait for the processor, as far as is known? */
+static inline bool bcl_port_may_spin(const struct bcl_port *port)
+{
+	return !port->context->crowded || port->alone == BCL_PORT_ALONE;
+}
 
 /* The program is here: calls but bcl_send() tell the helper thread so. */
 static inline void bcl_presence(struct bcl_context *context)

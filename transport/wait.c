@@ -3,9 +3,10 @@
  * Waiting. Spin while an answer is likely to come soon; then yield, which
  * costs a fraction of a microsecond on a free processor and lets the others
  * run on a shared one; then sleep. With more ranks than processors spinning
- * only delays the one that is waited for. A yield that takes longer than half
- * a slice of the scheduler means that somebody computes here: then only a
- * sleeper is woken promptly.
+ * only delays the one that is waited for; unless yields come back at once, one
+ * after the other: then the others sleep, and the processor is ours. A yield
+ * that takes longer than half a slice of the scheduler means that somebody
+ * computes here: then only a sleeper is woken promptly.
  *
  * No wake-up is lost: the sleeper sets its flags, orders them against its
  * next loads in all processes (bcl_shm_sleep(), bcl_card_sleep()), looks
@@ -17,6 +18,7 @@
 
 enum {
 	SPINS = 32,		     /* passes between looks at the clock */
+	YIELD_SHORT = 600,	     /* ns: nobody else ran */
 	YIELD_LONG = 700000,	     /* ns: somebody else computes here */
 	CROWDED = 100000000,	     /* ns for which that is believed */
 	YIELDS = 20000000,	     /* ns of yielding before a sleep */
@@ -146,6 +148,10 @@ static bool yield(struct bcl_port *port, uint64_t end)
 		env->yield(env->world);
 		now = env->now(env->world);
 		bcl_count(port->counters, core_yields);
+		if (now - before >= YIELD_SHORT)
+			port->alone = 0;
+		else if (port->alone < BCL_PORT_ALONE)
+			port->alone++;
 		if (now - before > YIELD_LONG) {
 			bcl_count(port->counters, core_yields_long);
 			port->crowded_until = now + CROWDED;
@@ -182,7 +188,7 @@ enum bcl_status bcl_wait(struct bcl_port *port, uint64_t timeout)
 	start = env->now(env->world);
 	end = timeout < UINT64_MAX - start ? start + timeout : UINT64_MAX;
 	if (!env->sleeps_at_once && start >= port->crowded_until) {
-		if (!context->crowded &&
+		if (bcl_port_may_spin(port) &&
 		    spin(port, earlier(start + context->config.spin, end)))
 			return BCL_OK;
 		if (yield(port, earlier(start + YIELDS, end)))

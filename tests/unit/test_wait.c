@@ -114,6 +114,23 @@ START_TEST(does_not_spin_when_crowded)
 }
 END_TEST
 
+START_TEST(spins_when_crowded_by_sleepers)
+{
+	open_port(3);
+	/* one yield after the other comes back at once: the others sleep */
+	wait_for(1000000);
+	wait_for(1000000);
+	ck_assert_uint_ge(world.first_yield, 30000);
+	/* one that does not: they are awake */
+	world.yield_takes = 2000;
+	wait_for(1000000);
+	ck_assert_uint_ge(world.first_yield, 30000);
+	wait_for(1000000);
+	ck_assert_uint_lt(world.first_yield, 2000);
+	bcl_close(context);
+}
+END_TEST
+
 START_TEST(sleeps_beside_one_who_computes)
 {
 	open_port(2);
@@ -158,6 +175,7 @@ int main(void)
 	setenv("BCL_RAILS", "none", 1);
 	tcase_add_test(tcase, spins_then_yields_then_sleeps);
 	tcase_add_test(tcase, does_not_spin_when_crowded);
+	tcase_add_test(tcase, spins_when_crowded_by_sleepers);
 	tcase_add_test(tcase, sleeps_beside_one_who_computes);
 	tcase_add_test(tcase, does_not_yield_where_sleep_is_free);
 	suite_add_tcase(suite, tcase);
