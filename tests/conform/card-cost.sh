@@ -31,6 +31,6 @@ cost() {
 }
 
 cost udp 'lo lo' say 2000
-cost udp 'lo lo' hear 1680
+cost udp 'lo lo' hear 1590
 cost packet 'near far' say 1950
-cost packet 'near far' hear 1480
+cost packet 'near far' hear 1430

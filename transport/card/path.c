@@ -50,6 +50,29 @@ static void give_back(struct bcl_card_port *queues, struct bcl_card_slot *slot)
 	queues->requests_free++;
 }
 
+/* Does it end, with this completion, without a word? */
+static bool ends_silently(const struct bcl_card_slot *slot,
+			  const struct bcl_completion *completion)
+{
+	return slot->silent && !slot->rest && !completion->status;
+}
+
+/* Such ends are taken while the message that was just sent travels: then they
+ * are not in front of its answer. */
+static void reap(struct bcl_card_port *queues)
+{
+	const struct bcl_completion *completion;
+	struct bcl_card_slot *slot;
+
+	while ((completion = bcl_card_cq_peek(&queues->sends))) {
+		slot = &queues->slots[completion->index];
+		if (!ends_silently(slot, completion))
+			return;
+		bcl_card_cq_take(&queues->sends);
+		give_back(queues, slot);
+	}
+}
+
 /* The slot's request, empty but for what all of them say. */
 static struct bcl_request *blank(const struct bcl_card_slot *slot, unsigned op)
 {
@@ -77,6 +100,7 @@ static void submit(struct bcl_card_slot *slot)
 		(_Atomic uint32_t *)&queues->indices->requests_made,
 		queues->requests_made, memory_order_release);
 	queues->doorbell(queues->host, queues->seat);
+	reap(queues);
 }
 
 static uint8_t *bounce(const struct bcl_card_slot *slot)
@@ -533,7 +557,7 @@ bool bcl_card_sent(struct bcl_port *port,
 	struct bcl_card_slot *slot = &queues->slots[completion->index];
 	enum bcl_status status = completion->status;
 
-	if (slot->silent && !status && !slot->rest) {
+	if (ends_silently(slot, completion)) {
 		give_back(queues, slot);
 		return false;
 	}
