@@ -42,8 +42,7 @@ void bcl_adi_fetch(struct bcl_adi *adi, struct bcl_adi_request *request,
 	bcl_adi_submit(adi, request);
 }
 
-/* ---- calling
- * ------------------------------------------------------------------ */
+/* ---- calling ---- */
 
 enum bcl_status bcl_request_call(struct bcl_adi *adi,
 				 struct bcl_adi_request *request)
@@ -103,8 +102,7 @@ void bcl_adi_called(struct bcl_adi *adi, const struct bcl_event *event)
 	}
 }
 
-/* ---- pulling
- * ------------------------------------------------------------------- */
+/* ---- pulling ---- */
 
 enum bcl_status bcl_request_pull(struct bcl_adi *adi,
 				 struct bcl_adi_request *request)

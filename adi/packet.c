@@ -207,8 +207,7 @@ enum bcl_status bcl_adi_packet_send(struct bcl_adi *adi, struct bcl_peer *peer,
 	return status;
 }
 
-/* ---- rendezvous
- * -------------------------------------------------------------- */
+/* ---- rendezvous ---- */
 
 /* A request of the packet layer for a rendezvous with the peer. */
 static enum bcl_status new_request(struct bcl_adi *adi, struct bcl_peer *handle,
@@ -336,8 +335,7 @@ enum bcl_status bcl_adi_packet_pull(struct bcl_adi *adi, struct bcl_peer *peer,
 	return status;
 }
 
-/* ---- progress
- * ----------------------------------------------------------------- */
+/* ---- progress ---- */
 
 enum {
 	POLL_EVENTS = 64,

@@ -137,8 +137,7 @@ void bcl_adi_read(struct bcl_adi *adi, struct bcl_adi_request *request,
 	bcl_request_complete(adi, request, status);
 }
 
-/* ---- answering a call
- * --------------------------------------------------------- */
+/* ---- answering a call ---- */
 
 static enum bcl_status send_data(struct bcl_adi *adi,
 				 struct bcl_adi_request *request)

@@ -290,8 +290,7 @@ void bcl_adi_close(struct bcl_adi *adi)
 	release(adi);
 }
 
-/* ---- who and where
- * ------------------------------------------------------------ */
+/* ---- who and where ---- */
 
 unsigned bcl_adi_rank(const struct bcl_adi *adi)
 {

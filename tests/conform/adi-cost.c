@@ -19,8 +19,7 @@
 #include "transport/boot/boot.h"
 #include "transport/context.h"
 
-/* ---- matching
- * ---------------------------------------------------------------- */
+/* ---- matching ---- */
 
 enum {
 	MOST = 10000,
@@ -82,8 +81,7 @@ static void match_messages(unsigned n, unsigned rounds)
 	}
 }
 
-/* ---- a job of two in one process
- * ---------------------------------------------- */
+/* ---- a job of two in one process ---- */
 
 static struct {
 	uint8_t address[BCL_ADDRESS_MAX];

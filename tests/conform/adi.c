@@ -44,8 +44,7 @@ static void check_path(struct bcl_adi *adi)
 	need_equal(card != 0, strcmp(path, "shared") != 0);
 }
 
-/* ---- sizes
- * ------------------------------------------------------------------- */
+/* ---- sizes ---- */
 
 static void exchange(struct bcl_adi *adi, unsigned char *out, unsigned char *in,
 		     size_t length, unsigned turn)
@@ -129,8 +128,7 @@ static int huge(struct bcl_adi *adi)
 	return 0;
 }
 
-/* ---- random traffic
- * ---------------------------------------------------------- */
+/* ---- random traffic ---- */
 
 static void pause_for(struct bcl_adi *adi, uint64_t ns)
 {
@@ -150,8 +148,7 @@ static int traffic(struct bcl_adi *adi)
 	return 0;
 }
 
-/* ---- a million messages that nobody receives
- * ----------------------------------- */
+/* ---- a million messages that nobody receives ---- */
 
 enum {
 	MILLION = 1000000,
@@ -214,8 +211,7 @@ static int flood(struct bcl_adi *adi)
 	return 0;
 }
 
-/* ---- death
- * ----------------------------------------------------------------------- */
+/* ---- death ---- */
 
 static int death(struct bcl_adi *adi)
 {

@@ -174,9 +174,7 @@ static int serve(int parent)
 	}
 }
 
-/* ---- cases
- * -------------------------------------------------------------------
- */
+/* ---- cases ---- */
 
 static void order(char letter)
 {

@@ -228,8 +228,7 @@ START_TEST(more_long_messages_than_offers)
 }
 END_TEST
 
-/* ---- lost ranks
- * -------------------------------------------------------------- */
+/* ---- lost ranks ---- */
 
 enum {
 	LONG = 5000, /* bytes */
@@ -408,8 +407,7 @@ START_TEST(without_memory_messages_wait)
 }
 END_TEST
 
-/* ---- leaving
- * ------------------------------------------------------------------- */
+/* ---- leaving ---- */
 
 /* Requests that nobody waits for, messages that nobody receives. */
 static void untidy(struct bcl_adi *adi, unsigned rank)

@@ -317,9 +317,9 @@ static void in_turn(struct bcl_adi *adi, unsigned rank)
 	ck_assert_int_eq(bcl_adi_peer(adi, 1, &peer), BCL_OK);
 	until(adi, &s->ups, 1);
 	mock_block(world.mock, 0, 1, true);
-	ck_assert_int_eq(bcl_adi_packet_send(adi, peer, 1, "12345678", 8, NULL,
-					     0, 1),
-			 BCL_OK);
+	ck_assert_int_eq(
+		bcl_adi_packet_send(adi, peer, 1, "12345678", 8, NULL, 0, 1),
+		BCL_OK);
 	while (bcl_adi_packet_poll(adi))
 		;
 	yields = 0;
@@ -349,8 +349,7 @@ START_TEST(wrong_arguments_are_refused)
 }
 END_TEST
 
-/* ---- rendezvous
- * --------------------------------------------------------------- */
+/* ---- rendezvous ---- */
 
 static void announced(struct bcl_adi *adi, unsigned rank)
 {
@@ -454,8 +453,7 @@ START_TEST(announced_memory_is_pulled)
 }
 END_TEST
 
-/* ---- peers
- * --------------------------------------------------------------------- */
+/* ---- peers ---- */
 
 /* Ports 0 and 1 are jobs of one each that connect to one another. */
 static void stranger(void *arg)

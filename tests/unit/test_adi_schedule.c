@@ -320,8 +320,7 @@ START_TEST(a_longer_message_is_a_failure)
 }
 END_TEST
 
-/* ---- beside messages of the caller's
- * ------------------------------------------ */
+/* ---- beside messages of the caller's ---- */
 
 static void beside_flood(struct bcl_adi *adi, unsigned rank)
 {

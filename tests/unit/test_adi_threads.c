@@ -145,8 +145,7 @@ START_TEST(pairs_of_threads)
 }
 END_TEST
 
-/* ---- threads that take from one another
- * --------------------------------------- */
+/* ---- threads that take from one another ---- */
 
 static _Atomic unsigned taken[THREADS * ROUNDS];
 
@@ -202,8 +201,7 @@ START_TEST(crowds_of_threads)
 }
 END_TEST
 
-/* ---- sleepers and those who wake them
- * ------------------------------------------ */
+/* ---- sleepers and those who wake them ---- */
 
 /*
  * Thread 0 sleeps in a wait; thread 1 polls and so completes what thread 0

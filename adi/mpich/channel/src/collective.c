@@ -5,9 +5,7 @@
  */
 #include "channel.h"
 
-/* ---- waiting
- * -----------------------------------------------------------------
- */
+/* ---- waiting ---- */
 
 /*
  * MPICH has operations under way that only its own progress engine moves, for

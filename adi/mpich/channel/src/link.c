@@ -89,8 +89,7 @@ static enum bcl_status send_envelope(const struct bcl_ch3_link *link,
 		      1, 0, 0);
 }
 
-/* ---- opening
- * ------------------------------------------------------------------ */
+/* ---- opening ---- */
 
 static int find_peer(const MPIDI_VC_t *vc, struct bcl_peer **peer)
 {
@@ -191,8 +190,7 @@ void bcl_ch3_link_close(MPIDI_VC_t *vc)
 	MPL_free(link);
 }
 
-/* ---- receiving
- * ---------------------------------------------------------------- */
+/* ---- receiving ---- */
 
 static void greeted(struct bcl_peer *peer, uint32_t rank, const char *group)
 {
@@ -305,8 +303,7 @@ void bcl_ch3_link_complete(void *arg, uint64_t cookie, enum bcl_status status)
 	}
 }
 
-/* ---- losing
- * -------------------------------------------------------------------- */
+/* ---- losing ---- */
 
 static void lose(MPIDI_VC_t *vc, enum bcl_status status)
 {

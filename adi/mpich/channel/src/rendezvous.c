@@ -112,8 +112,7 @@ int bcl_ch3_cancelled(MPIDI_VC_t *vc, MPIDI_CH3_Pkt_t *packet, void *data,
 						   result);
 }
 
-/* ---- receiving
- * ---------------------------------------------------------------- */
+/* ---- receiving ---- */
 
 static int pull(MPIDI_VC_t *vc, MPIR_Request *request)
 {

@@ -90,8 +90,7 @@ static enum bcl_status push(MPIDI_VC_t *vc, struct outgoing *out)
 	return status;
 }
 
-/* ---- the queue
- * ---------------------------------------------------------------- */
+/* ---- the queue ---- */
 
 static void keep(MPIR_Request *request, const struct outgoing *out)
 {
@@ -241,8 +240,7 @@ void bcl_ch3_send_failed(MPIDI_VC_t *vc, enum bcl_status status)
 	}
 }
 
-/* ---- what ch3 calls
- * ------------------------------------------------------------ */
+/* ---- what ch3 calls ---- */
 
 static struct outgoing message(const void *packet, size_t bytes,
 			       const struct iovec *iov, int n)
