@@ -6,6 +6,10 @@
 
 #include "pvm-glue/glue.h"
 
+enum {
+	PATIENCE = 2000000000, /* ns: then it says what it waits for */
+};
+
 struct bcl_port *endpoint;
 
 static struct bcl_context *context;
@@ -91,7 +95,7 @@ static void handle(const struct bcl_event *event)
 		receive_pulled(event->cookie, event->status);
 		break;
 	case BCL_EVENT_READ:
-		send_read(event->cookie);
+		send_read(event->cookie, event->status);
 		break;
 	case BCL_EVENT_SENT:
 		fences--;
@@ -124,11 +128,16 @@ unsigned endpoint_poll(void)
 
 /* ---- the end ---- */
 
+/* What went into shared memory stays there. */
 static void fence(struct task *task)
 {
+	struct bcl_peer_info info;
 	enum bcl_status status;
 
 	if (task->state != TASK_MET || !task->up || !task->sent)
+		return;
+	bcl_peer_info(task->peer, &info);
+	if (info.path != BCL_PATH_CARD)
 		return;
 	while ((status = bcl_fence(task->peer, 1)) == BCL_ERR_AGAIN)
 		endpoint_poll();
@@ -138,14 +147,23 @@ static void fence(struct task *task)
 
 void endpoint_close(void)
 {
+	uint64_t patient = wait_now() + PATIENCE;
+
 	if (!endpoint)
 		return;
 	task_each(fence);
 	while (fences || send_pending()) {
 		if (!endpoint_poll())
-			bcl_wait(endpoint, UINT64_MAX);
+			bcl_wait(endpoint, PATIENCE);
+		if (wait_now() < patient)
+			continue;
+		fputs("bcl-pvm: this task has ended, but for messages that "
+		      "others have not taken yet\n",
+		      stderr);
+		patient = UINT64_MAX;
 	}
 	bcl_close(context);
 	endpoint = NULL;
+	task_each(receive_forget);
 	task_forget_all();
 }

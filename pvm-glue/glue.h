@@ -43,6 +43,7 @@ struct task {
 	uint32_t given; /* to PVM */
 	uint64_t asked; /* ns, when */
 	size_t offered; /* bytes that it has not fetched yet */
+	bool behind;	/* it took nothing when it was tried last */
 
 	/* from it */
 	uint32_t taken;	  /* by BCL, delivered */
@@ -97,7 +98,7 @@ void send_otherwise(struct task *task);
 /* libpvm's mroute() or pvmmcast(), not opening routes where ours are. */
 int send_stock(int id, int tid, int tag, bool direct);
 /* An offer has been read, or is void. */
-void send_read(uint64_t cookie);
+void send_read(uint64_t cookie, enum bcl_status status);
 bool send_pending(void);
 
 /* ---- receive.c ---- */
@@ -117,6 +118,8 @@ void receive_settle(struct task *task);
 void receive_due(struct task *task, uint32_t count);
 /* The connection is lost: no more come by BCL. */
 void receive_lost(struct task *task);
+/* What was not delivered never will be. */
+void receive_forget(struct task *task);
 /* A new one, to a sender of so many messages before. */
 void receive_again(struct task *task, uint32_t count);
 

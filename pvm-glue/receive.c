@@ -114,6 +114,26 @@ void receive_again(struct task *task, uint32_t count)
 	task->over = false;
 }
 
+void receive_forget(struct task *task)
+{
+	struct arrival *arrival;
+	struct held *held;
+
+	while ((arrival = task->first)) {
+		task->first = arrival->next;
+		if (arrival->message)
+			libpvm.umbuf_free(arrival->message);
+		free(arrival);
+	}
+	while ((held = task->held)) {
+		task->held = held->next;
+		libpvm.umbuf_free(held->message);
+		free(held);
+	}
+	fetches = NULL;
+	last_fetch = &fetches;
+}
+
 /* ---- by BCL ---- */
 
 static struct pmsg *make_message(int source, const struct envelope *envelope,

@@ -12,10 +12,16 @@
 
 enum {
 	/* ns: for a ring that is full, or the user's memory to be fetched */
-	PATIENCE = 1000000,
+	PATIENCE = 10000000,
 	/* ns: a task that does not answer has no glue */
 	ANSWER_LIMIT = 1000000000,
 	OFFERED_MAX = 16 << 20, /* bytes, to one task */
+};
+
+enum fate {
+	FATE_OPEN,
+	FATE_READ,
+	FATE_VOID, /* the task is lost */
 };
 
 /* Memory that a task may fetch. */
@@ -23,7 +29,7 @@ struct lent {
 	struct lent *next;
 	struct task *task;
 	size_t length;
-	bool *read; /* NULL: the memory is `copy` */
+	enum fate *fate; /* somebody waits for it; else the memory is `copy` */
 	char copy[];
 };
 
@@ -106,12 +112,12 @@ static void forget(struct lent *loan)
 	free(loan);
 }
 
-void send_read(uint64_t cookie)
+void send_read(uint64_t cookie, enum bcl_status status)
 {
 	struct lent *loan = (void *)(uintptr_t)cookie;
 
-	if (loan->read)
-		*loan->read = true;
+	if (loan->fate)
+		*loan->fate = status ? FATE_VOID : FATE_READ;
 	forget(loan);
 }
 
@@ -120,17 +126,17 @@ bool send_pending(void)
 	return lent;
 }
 
-static struct lent *lend(struct task *task, size_t length, bool *read)
+static struct lent *lend(struct task *task, size_t length, enum fate *fate)
 {
 	struct lent *loan;
 
 	if (task->offered + length > OFFERED_MAX && task->offered)
 		return NULL;
-	loan = malloc(sizeof(*loan) + (read ? 0 : length));
+	loan = malloc(sizeof(*loan) + (fate ? 0 : length));
 	if (!loan)
 		return NULL;
 	*loan = (struct lent){
-		.next = lent, .task = task, .length = length, .read = read
+		.next = lent, .task = task, .length = length, .fate = fate
 	};
 	lent = loan;
 	task->offered += length;
@@ -139,18 +145,19 @@ static struct lent *lend(struct task *task, size_t length, bool *read)
 
 /* The user's memory is his own again. False: it was not fetched. */
 static bool await(struct task *task, const struct offer *offer,
-		  struct lent *loan, const bool *read)
+		  struct lent *loan, const enum fate *fate)
 {
-	uint64_t end = wait_now() + PATIENCE;
+	uint64_t end = wait_now() + (task->behind ? 0 : PATIENCE);
 
-	while (!*read) {
-		if (!endpoint_poll() && wait_now() > end && !*read &&
+	while (*fate == FATE_OPEN) {
+		if (!endpoint_poll() && *fate == FATE_OPEN &&
+		    wait_now() > end &&
 		    bcl_withdraw(task->peer, offer->token) == BCL_OK) {
 			forget(loan);
 			return false;
 		}
 	}
-	return true;
+	return *fate == FATE_READ;
 }
 
 static enum bcl_status send_long(struct task *task, const struct pmsg *message,
@@ -159,14 +166,15 @@ static enum bcl_status send_long(struct task *task, const struct pmsg *message,
 	struct offer offer = { .envelope = envelope_of(message, tag),
 			       .length = length };
 	const struct iovec iov = { &offer, sizeof(offer) };
-	bool in_place, read = false;
+	enum fate fate = FATE_OPEN;
+	bool in_place;
 	enum bcl_status status;
 	struct iovec piece;
 	struct lent *loan;
 
 	in_place =
 		message->encoding == PVM_IN_PLACE && gather(message, &piece, 1);
-	loan = lend(task, length, in_place ? &read : NULL);
+	loan = lend(task, length, in_place ? &fate : NULL);
 	if (!loan)
 		return BCL_ERR_AGAIN;
 	if (!in_place) {
@@ -181,12 +189,13 @@ static enum bcl_status send_long(struct task *task, const struct pmsg *message,
 	}
 	status = bcl_send(task->peer, WIRE_OFFER, immediate(task), &iov, 1, 0);
 	if (status) {
+		loan->fate = NULL;
 		if (bcl_withdraw(task->peer, offer.token) == BCL_OK)
 			forget(loan);
 		return status;
 	}
 	if (in_place)
-		*gone = await(task, &offer, loan, &read);
+		*gone = await(task, &offer, loan, &fate);
 	return BCL_OK;
 }
 
@@ -220,12 +229,16 @@ bool send_directly(struct task *task, struct pmsg *message, int tag)
 		meet_ask(task);
 	while (task->state == TASK_MET && task->up) {
 		status = submit(task, message, tag, &gone);
-		if (status != BCL_ERR_AGAIN)
+		if (status != BCL_ERR_AGAIN) {
+			task->behind = !gone;
 			return !status && gone;
+		}
 		if (!end)
-			end = wait_now() + PATIENCE;
-		else if (wait_now() > end)
+			end = wait_now() + (task->behind ? 0 : PATIENCE);
+		if (wait_now() > end) {
+			task->behind = true;
 			return false;
+		}
 		endpoint_poll();
 	}
 	return false;

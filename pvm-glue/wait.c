@@ -14,6 +14,8 @@ enum {
 	SPIN_SHORT = 1000,
 	WAIT_SHORT = 50000, /* ns */
 	FDS_MAX = 256,
+	NAP = 100000000, /* ns: without a helper thread nobody else serves the
+			  * card's timers */
 };
 
 bool watched;
@@ -41,7 +43,7 @@ static int look_at_stock(uint64_t now)
 static void sleep_on_all(uint64_t now, uint64_t until)
 {
 	struct pollfd polled[FDS_MAX];
-	int i, n, milliseconds = -1, *fds;
+	int i, n, *fds;
 
 	n = libpvm.pvm_getfds(&fds);
 	if (n < 0 || n >= FDS_MAX || bcl_arm(endpoint) != BCL_OK)
@@ -50,9 +52,9 @@ static void sleep_on_all(uint64_t now, uint64_t until)
 		polled[i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
 	polled[n] = (struct pollfd){ .fd = bcl_port_fd(endpoint),
 				     .events = POLLIN };
-	if (until != UINT64_MAX)
-		milliseconds = (int)((until - now + 999999) / 1000000);
-	poll(polled, (nfds_t)n + 1, milliseconds);
+	if (until > now + NAP)
+		until = now + NAP;
+	poll(polled, (nfds_t)n + 1, (int)((until - now + 999999) / 1000000));
 	for (i = 0; i < n; i++) {
 		if (polled[i].revents)
 			stock_looked = 0;

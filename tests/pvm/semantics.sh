@@ -36,6 +36,6 @@ run between 2 glue node1
 diff stock inside
 diff stock between
 counted inside core.peers_shared
-counted inside shm.bytes_pulled
+counted inside shm.messages_received
 counted between core.peers_card
 counted between card.messages_delivered
