@@ -49,6 +49,9 @@ void *bcl_nic_arena_take(struct bcl_card *card, uint32_t size)
 			piece->size = size;
 		}
 		nic_list_remove(link);
+		card->arena_used += piece->size;
+		card->arena_most =
+			nic_max32(card->arena_most, card->arena_used);
 		memset((char *)piece + CHUNK, 0, piece->size - CHUNK);
 		return (char *)piece + CHUNK;
 	}
@@ -73,6 +76,7 @@ void bcl_nic_arena_put(struct bcl_card *card, void *memory)
 	struct piece *piece = (struct piece *)(void *)((char *)memory - CHUNK);
 	struct nic_link *link = card->free.next;
 
+	card->arena_used -= piece->size;
 	while (link != &card->free && (char *)link < (char *)piece)
 		link = link->next;
 	nic_list_insert(link, &piece->link);

@@ -480,6 +480,33 @@ uint64_t bcl_card_expected(const struct bcl_card *card, unsigned rail)
 	       asked(&inbound->conn->asked) + asked(&inbound->conn->numbered);
 }
 
+static uint32_t most_of(const struct nic_pool *pool)
+{
+	return pool->most * pool->size;
+}
+
+/* Tables by which objects are found count as far as they reach. */
+void bcl_card_peaks(const struct bcl_card *card, struct bcl_card_peaks *peaks)
+{
+	const uint32_t buffers = card->out.most + card->in.most;
+	const uint32_t conn = 2 * sizeof(struct nic_conn *);
+
+	*peaks = (struct bcl_card_peaks){
+		.memory = (uint32_t)sizeof(*card) + most_of(&card->messages) +
+			  most_of(&card->flows) + most_of(&card->flights) +
+			  most_of(&card->inbounds) + most_of(&card->jobs) +
+			  most_of(&card->out) + most_of(&card->in) +
+			  buffers * FRAME_SIZE +
+			  (card->mask + 1) * (uint32_t)sizeof(void *) +
+			  (card->node_mask + 1) * (uint32_t)sizeof(uint32_t) +
+			  card->conns_end *
+				  (conn + (uint32_t)sizeof(struct nic_node)) +
+			  card->arena_most,
+		.sending = card->messages.most,
+		.held = card->inbounds.most,
+	};
+}
+
 const uint64_t *bcl_card_counters(const struct bcl_card *card)
 {
 	return card->counters;

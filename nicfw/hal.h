@@ -316,6 +316,15 @@ unsigned bcl_card_dma_rail(const struct bcl_card *card, uint32_t cookie);
 const uint64_t *bcl_card_counters(const struct bcl_card *card);
 uint32_t bcl_card_free(const struct bcl_card *card);
 
+/* What it had use for, at most: bytes, each kind of object by itself; messages
+ * of its ports that were not finished, and of peers that it held in pieces or
+ * because of their order. */
+struct bcl_card_peaks {
+	uint32_t memory, sending, held;
+};
+
+void bcl_card_peaks(const struct bcl_card *card, struct bcl_card_peaks *peaks);
+
 struct bcl_node_info {
 	uint64_t card;
 	enum bcl_node_state state;

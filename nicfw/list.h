@@ -74,6 +74,7 @@ struct nic_pool {
 	uint8_t *fresh;	       /* the first that was never taken */
 	uint32_t size;	       /* of an object */
 	uint32_t left;
+	uint32_t most; /* that were taken at a time */
 };
 
 /* Touches none of the objects. */
@@ -84,6 +85,7 @@ static inline void nic_pool_init(struct nic_pool *pool, void *objects,
 	pool->fresh = objects;
 	pool->size = size;
 	pool->left = n;
+	pool->most = 0;
 }
 
 static inline void *nic_pool_take(struct nic_pool *pool)
@@ -97,6 +99,7 @@ static inline void *nic_pool_take(struct nic_pool *pool)
 	} else {
 		link = (void *)pool->fresh;
 		pool->fresh += pool->size;
+		pool->most++;
 	}
 	pool->left--;
 	nic_list_init(link);

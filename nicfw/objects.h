@@ -438,6 +438,7 @@ struct bcl_card {
 	uint32_t conn_shift; /* of the generation in a connection id */
 	uint32_t free_node, free_conn, nheap;
 	uint32_t conns_end; /* 1 + the highest index that was ever used */
+	uint32_t arena_used, arena_most; /* bytes of arena.c: now, ever */
 	uint32_t generation;
 	uint32_t flow_hand; /* the next flow to be taken back */
 	uint32_t answers;   /* RESET and REFUSE left until answers_at */

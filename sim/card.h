@@ -54,8 +54,9 @@ struct sim_card {
 	struct sim_card_rail rail[BCL_RAILS_MAX];
 	struct sim_firmware **firmware; /* one per rank of the node */
 	unsigned nfirmware;
-	unsigned times; /* as slow as others */
-	bool off;	/* what comes is lost */
+	struct bcl_card_peaks peaks; /* of firmware that is closed, added up */
+	unsigned times;		     /* as slow as others */
+	bool off;		     /* what comes is lost */
 };
 
 void sim_card_open(struct sim_card *card, struct sim_clock *clock,

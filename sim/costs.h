@@ -6,7 +6,15 @@
 #ifndef SIM_COSTS_H
 #define SIM_COSTS_H
 
+#include <bcl/card_abi.h>
+#include <stddef.h>
 #include <stdint.h>
+
+enum {
+	SIM_WORD = 8, /* bytes written to the card at a time */
+	/* A request without references and payload. */
+	SIM_REQUEST_WORDS = offsetof(struct bcl_request, refs) / SIM_WORD,
+};
 
 /* What so many bytes take, in ns. */
 static inline uint64_t sim_costs_transfer(uint64_t bytes, uint64_t ps_per_byte)
@@ -21,6 +29,12 @@ struct sim_host_costs {
 	uint64_t copy;		/* ps per byte from memory to memory */
 	uint64_t line;		/* of a cache, from processor to processor */
 };
+
+/* ns that a message without payload takes its sender. */
+static inline uint64_t sim_costs_request(const struct sim_host_costs *costs)
+{
+	return costs->send + costs->trap + SIM_REQUEST_WORDS * costs->pio_write;
+}
 
 /* A direction of a card's DMA engine. */
 struct sim_dma_costs {

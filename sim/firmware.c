@@ -291,8 +291,13 @@ void sim_firmware_close(struct sim_firmware *firmware)
 {
 	const struct bcl_env *env = firmware->context->env;
 	struct sim_card *card = firmware->card;
+	struct bcl_card_peaks peaks;
 	unsigned i;
 
+	bcl_card_peaks(firmware->core, &peaks);
+	card->peaks.memory += peaks.memory;
+	card->peaks.sending += peaks.sending;
+	card->peaks.held += peaks.held;
 	firmware->core = NULL;
 	sim_moves_end(firmware);
 	while (firmware->held)

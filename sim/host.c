@@ -10,9 +10,6 @@
 
 enum {
 	WIRE_LENGTH = 7, /* rail 1, port 4, firmware 2 */
-	WORD = 8,	 /* bytes written to the card at a time */
-	/* A request without references and payload. */
-	HEAD_WORDS = offsetof(struct bcl_request, refs) / WORD,
 };
 
 static struct sim_firmware *firmware_of(struct bcl_card_host *host)
@@ -89,9 +86,7 @@ static void estimate(struct sim_firmware *firmware,
 		slowest = (double)card->read.ps_per_byte;
 	if (slowest < (double)card->write.ps_per_byte)
 		slowest = (double)card->write.ps_per_byte;
-	base->overhead = (double)(host->send + host->trap +
-				  HEAD_WORDS * host->pio_write) /
-			 1000;
+	base->overhead = (double)sim_costs_request(host) / 1000;
 	/* The payload is written, then the event. */
 	base->latency = (double)(2 * card->write.start + host->receive) / 1000;
 	base->bandwidth = slowest > 0 ? 1e6 / slowest : 0;
@@ -243,9 +238,9 @@ static uint64_t request_cost(const struct bcl_card_seat *seat,
 			     const struct bcl_request *request)
 {
 	const struct sim_host_costs *costs = seat->firmware->costs;
-	uint64_t words = HEAD_WORDS +
-			 request->nref * sizeof(struct bcl_memref) / WORD +
-			 (request->inline_len + WORD - 1) / WORD;
+	uint64_t words = SIM_REQUEST_WORDS +
+			 request->nref * sizeof(struct bcl_memref) / SIM_WORD +
+			 (request->inline_len + SIM_WORD - 1) / SIM_WORD;
 	uint64_t bytes = 0;
 	unsigned i;
 

@@ -379,6 +379,26 @@ void sim_job_close(struct sim_job *job)
 	free(job);
 }
 
+static void keep_most(uint32_t *most, uint32_t value)
+{
+	if (*most < value)
+		*most = value;
+}
+
+void sim_job_peaks(const struct sim_job *job, struct bcl_card_peaks *most)
+{
+	uint32_t i;
+
+	*most = (struct bcl_card_peaks){ 0 };
+	for (i = 0; i < job->cluster->nodes; i++) {
+		const struct bcl_card_peaks *peaks = &job->cards[i].peaks;
+
+		keep_most(&most->memory, peaks->memory);
+		keep_most(&most->sending, peaks->sending);
+		keep_most(&most->held, peaks->held);
+	}
+}
+
 struct sim_world *sim_job_world(struct sim_job *job)
 {
 	return job->world;

@@ -12,6 +12,7 @@
 
 #include <bcl/adi.h>
 
+#include "nicfw/hal.h"
 #include "sim/fault.h"
 #include "sim/world.h"
 #include "transport/boot/boot.h"
@@ -36,6 +37,10 @@ struct sim_job *sim_job_open(const struct sim_cluster *cluster, uint64_t seed);
 void sim_job_peers(struct sim_job *job, uint32_t peers);
 void sim_job_close(struct sim_job *job);
 
+/* What cards had use for whose ranks have left: of each the most on any node.
+ */
+void sim_job_peaks(const struct sim_job *job, struct bcl_card_peaks *most);
+
 struct sim_world *sim_job_world(struct sim_job *job);
 struct sim_fabric *sim_job_fabric(struct sim_job *job);
 
@@ -49,9 +54,10 @@ unsigned sim_job_run(struct sim_job *job, void (*run)(struct sim_rank *rank),
 /*
  * What befalls a node, for sim_inject(); arg: the job. The ranks of a node that
  * crashes are gone without a word, but for what they have put, and fences do
- * not wait for them. When it comes back they begin anew, each in its next life: the
- * same card, in another incarnation. Nobody waits for them in a fence, but they
- * would for all others, so that such a rank cannot join a job that has begun.
+ * not wait for them. When it comes back they begin anew, each in its next life:
+ * the same card, in another incarnation. Nobody waits for them in a fence, but
+ * they would for all others, so that such a rank cannot join a job that has
+ * begun.
  */
 void sim_job_befalls(void *arg, const struct sim_fault *fault, bool begins);
 

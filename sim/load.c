@@ -155,12 +155,13 @@ void sim_load_close(struct sim_load *load)
 
 /* Links, added up; of busy time and queues the greatest, too. */
 struct sum {
-	uint64_t links, frames, bytes, busy, most, queue, lost;
+	uint64_t links, frames, bytes, busy, least, most, queue, lost;
 };
 
 static void add(struct sum *sum, const struct sim_link_info *info)
 {
-	sum->links++;
+	if (!sum->links++ || sum->least > info->busy)
+		sum->least = info->busy;
 	sum->frames += info->frames;
 	sum->bytes += info->bytes;
 	sum->busy += info->busy;
@@ -171,18 +172,24 @@ static void add(struct sum *sum, const struct sim_link_info *info)
 		sum->queue = info->queue;
 }
 
+static double percent(const struct sim_load *load, double busy)
+{
+	return load->lasted ? 100 * busy / (double)load->lasted : 0;
+}
+
+static double mean(const struct sim_load *load, const struct sum *sum)
+{
+	return percent(load, (double)sum->busy / (double)sum->links);
+}
+
 static void print(const struct sim_load *load, const char *name,
 		  const struct sum *sum, FILE *to)
 {
-	double whole = (double)load->lasted / 100;
-
-	if (whole == 0)
-		whole = 1;
-	fprintf(to, "%-28s %7llu %10llu %10.3f %6.1f %6.1f %9.1f %7llu\n", name,
-		(unsigned long long)sum->links, (unsigned long long)sum->frames,
-		(double)sum->bytes * 0x1p-20,
-		(double)sum->busy / (double)sum->links / whole,
-		(double)sum->most / whole, (double)sum->queue * 0x1p-10,
+	fprintf(to, "%-28s %7llu %10llu %10.3f %6.1f %6.1f %6.1f %9.1f %7llu\n",
+		name, (unsigned long long)sum->links,
+		(unsigned long long)sum->frames, (double)sum->bytes * 0x1p-20,
+		mean(load, sum), percent(load, (double)sum->least),
+		percent(load, (double)sum->most), (double)sum->queue * 0x1p-10,
 		(unsigned long long)sum->lost);
 }
 
@@ -225,15 +232,52 @@ static void print_busiest(const struct sim_load *load, unsigned busiest,
 	free(place);
 }
 
-void sim_load_print(const struct sim_load *load, unsigned busiest, FILE *to)
+static struct sum *add_groups(const struct sim_load *load)
 {
 	struct sum *sums = sim_need(calloc(load->ngroups, sizeof(*sums)));
 	uint32_t i;
 
-	fprintf(to, "%-28s %7s %10s %10s %6s %6s %9s %7s\n", "links", "number",
-		"frames", "MB", "busy %", "most", "queue KB", "lost");
 	for (i = 0; i < sim_fabric_links(load->fabric); i++)
 		add(&sums[load->group[i]], &load->link[i]);
+	return sums;
+}
+
+static bool of_switches(const struct sim_load *load, uint32_t link)
+{
+	uint32_t ports = sim_cluster_ports(load->cluster);
+
+	return load->link[link].from >= ports && load->link[link].to >= ports;
+}
+
+void sim_load_thin(const struct sim_load *load, struct sim_load_thin *thin)
+{
+	struct sum *sums = add_groups(load);
+	uint32_t i;
+
+	*thin = (struct sim_load_thin){ .busy = -1 };
+	for (i = 0; i < sim_fabric_links(load->fabric); i++) {
+		const struct sum *sum = &sums[load->group[i]];
+
+		if (!of_switches(load, i) || mean(load, sum) <= thin->busy)
+			continue;
+		*thin = (struct sim_load_thin){
+			.name = load->groups[load->group[i]].name,
+			.busy = mean(load, sum),
+			.least = percent(load, (double)sum->least),
+			.most = percent(load, (double)sum->most),
+		};
+	}
+	free(sums);
+}
+
+void sim_load_print(const struct sim_load *load, unsigned busiest, FILE *to)
+{
+	struct sum *sums = add_groups(load);
+	uint32_t i;
+
+	fprintf(to, "%-28s %7s %10s %10s %6s %6s %6s %9s %7s\n", "links",
+		"number", "frames", "MB", "busy %", "least", "most", "queue KB",
+		"lost");
 	for (i = 0; i < load->ngroups; i++)
 		print(load, load->groups[i].name, &sums[i], to);
 	free(sums);

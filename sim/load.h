@@ -41,7 +41,17 @@ void sim_load_open(struct sim_load *load, const struct sim_cluster *cluster,
 void sim_load_stop(struct sim_load *load);
 void sim_load_close(struct sim_load *load);
 
-/* Once it is stopped: the groups, and of all links so many of the busiest. The
+/* Once it is stopped: of the links between switches that were busiest on
+ * average, for how much of the time they were: all, the least and the most busy
+ * of them. That is the share of the bandwidth reached there. Name NULL: there
+ * are none. */
+struct sim_load_thin {
+	const char *name;
+	double busy, least, most; /* percent */
+};
+void sim_load_thin(const struct sim_load *load, struct sim_load_thin *thin);
+
+/* Likewise: the groups, and of all links so many of the busiest. The
  * queue is the longest since the network was made. */
 void sim_load_print(const struct sim_load *load, unsigned busiest, FILE *to);
 

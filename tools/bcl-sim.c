@@ -2,6 +2,7 @@
 /* bcl-sim: collectives and traffic of ranks on a simulated cluster. */
 #include <errno.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -21,6 +22,7 @@ enum {
 	SLICE = 100000,	       /* ns between looks at the wall clock */
 	PROGRESS = 5,	       /* s between lines of progress */
 	PATH = 4096,
+	MAPPED = 128 << 10, /* bytes of memory that comes untouched */
 };
 
 /* What a job may not survive: chance does not choose it. */
@@ -40,6 +42,7 @@ struct run {
 	struct sim_job *job;
 	struct sim_clock *clock;
 	uint64_t start;
+	double began; /* seconds() */
 	struct sim_injector *injector;
 	unsigned left; /* ranks that have not come to their end */
 };
@@ -316,6 +319,24 @@ static void print_faults(const struct run *run)
 	putchar('\n');
 }
 
+/* What it took of the cluster beside time. */
+static void print_use(const struct sim_series *series, const struct run *run)
+{
+	struct bcl_card_peaks peaks;
+	struct sim_load_thin thin;
+
+	sim_job_peaks(run->job, &peaks);
+	printf("card of a node, at most: %.1f KB of memory, %u messages to be "
+	       "sent, %u held\n",
+	       peaks.memory / 1024., peaks.sending, peaks.held);
+	sim_load_thin(&series->load, &thin);
+	if (thin.name)
+		printf("thin links %s: %.1f %% of their bandwidth, from %.1f "
+		       "to "
+		       "%.1f\n",
+		       thin.name, thin.busy, thin.least, thin.most);
+}
+
 static void print_all(const struct settings *settings, const struct run *run)
 {
 	const struct sim_series *series = &settings->series;
@@ -330,12 +351,22 @@ static void print_all(const struct settings *settings, const struct run *run)
 		putchar('\n');
 		sim_load_print(&series->load, settings->busiest, stdout);
 		putchar('\n');
+		print_use(series, run);
 	}
 	printf("%.3f ms simulated, %llu frames sent again\n",
 	       (double)virtual_time(run) * 1e-6,
 	       (unsigned long long)series->again);
 	print_faults(run);
 	fflush(stdout);
+}
+
+/* By the clock on the wall. */
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 /* What the simulation took: apart, since it is not the same every time. */
@@ -345,8 +376,9 @@ static void print_effort(const struct run *run)
 
 	getrusage(RUSAGE_SELF, &usage);
 	fprintf(stderr,
-		"bcl-sim: %ld KB of memory per rank, %.1f s of the processor\n",
-		usage.ru_maxrss / (long)ranks_of(run),
+		"bcl-sim: %ld KB of memory per rank, %.1f s, %.1f s of the "
+		"processor\n",
+		usage.ru_maxrss / (long)ranks_of(run), seconds() - run->began,
 		(double)usage.ru_utime.tv_sec +
 			(double)usage.ru_utime.tv_usec * 1e-6);
 }
@@ -444,9 +476,11 @@ int main(int argc, char **argv)
 		.busiest = BUSIEST,
 		.series.repeat = REPEAT,
 	};
-	struct run run = { 0 };
+	struct run run = { .began = seconds() };
 	int option, failed;
 
+	/* Given, so that what is freed does not raise it. */
+	mallopt(M_MMAP_THRESHOLD, MAPPED);
 	while ((option = getopt_long(argc, argv, "n:k:a:r:s:l:b:f:t:p:h",
 				     options, NULL)) != -1) {
 		if (option == 'h')

@@ -242,6 +242,8 @@ void sim_series_open(struct sim_series *series, uint64_t seed)
 	uint32_t ranks = series->nodes * series->ranks;
 	size_t longest = 1, i;
 
+	sim_figures(series->cluster, series->nodes, series->ranks,
+		    &series->machine);
 	for (i = 0; i < series->nsizes; i++) {
 		series->begun[i] = UINT64_MAX;
 		if (longest < series->size[i])
@@ -279,20 +281,40 @@ double sim_series_time(const struct sim_series *series, unsigned size)
 	return (double)ns / 1000 / series->repeat / series->pattern->trips;
 }
 
+/* us of a round that no library can do without; 0: not known. */
+static double bound(const struct sim_series *series, unsigned size)
+{
+	const struct sim_pattern *pattern = series->pattern;
+	size_t length = series->size[size];
+
+	if (!pattern->bounded)
+		return 0;
+	/* All ranks of a node send by its card. */
+	if (pattern->operation == SIM_SHIFT)
+		length *= series->ranks;
+	return sim_bound(&series->machine, pattern->operation, length);
+}
+
 void sim_series_print(const struct sim_series *series, FILE *to)
 {
 	double ranks = (double)series->nodes * series->ranks;
 	double volume = series->pattern->volume(ranks);
 	unsigned i;
 
-	fprintf(to, "%10s %12s %12s\n", "bytes", "us", "MB/s");
+	fprintf(to, "%10s %12s %12s %12s %8s\n", "bytes", "us", "MB/s",
+		"bound us", "times");
 	for (i = 0; i < series->nsizes; i++) {
 		double bytes = volume * (double)series->size[i];
 		double us = sim_series_time(series, i);
+		double least = bound(series, i);
 
 		fprintf(to, "%10zu %12.3f", series->size[i], us);
 		if (bytes > 0)
 			fprintf(to, " %12.3f", bytes / us / 1.048576);
+		else
+			fprintf(to, " %12s", "-");
+		if (least > 0)
+			fprintf(to, " %12.3f %8.2f", least, us / least);
 		putc('\n', to);
 	}
 }

@@ -3,6 +3,7 @@
 #ifndef TOOLS_SIM_H
 #define TOOLS_SIM_H
 
+#include "sim/figures.h"
 #include "sim/job.h"
 #include "sim/load.h"
 
@@ -20,6 +21,8 @@ struct sim_pattern {
 	bool pair;	/* of the first and the last rank alone */
 	bool port;	/* by ports, not by teams */
 	bool alone;	/* its time is what one rank has spent */
+	bool bounded;	/* there is a bound: */
+	enum sim_operation operation;
 };
 
 /* NULL: there is none of that name. */
@@ -94,9 +97,10 @@ struct sim_series {
 	unsigned nsizes, repeat;
 	/* Of each size: the first rank, and the last; ns. */
 	uint64_t begun[SIM_SIZES], ended[SIM_SIZES];
-	uint64_t spent[SIM_SIZES]; /* by one rank, if the pattern says so */
-	struct sim_load load;	   /* meanwhile; all zeroes: has not begun */
-	unsigned done;		   /* rounds, with those to warm up */
+	uint64_t spent[SIM_SIZES];  /* by one rank, if the pattern says so */
+	struct sim_machine machine; /* of those who take part */
+	struct sim_load load;	    /* meanwhile; all zeroes: has not begun */
+	unsigned done;		    /* rounds, with those to warm up */
 	/* All ranks share these: what they exchange is not looked at. */
 	char *send, *receive;
 	struct sim_port **ports; /* [rank of the job] */

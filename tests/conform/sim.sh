@@ -30,7 +30,7 @@ for pattern in ping-pong shift random barrier broadcast reduce allreduce \
 	       tree-reduce flat-scatter flat-gather; do
 	"$sim" -r 3 "$cluster" $pattern 8 8k >"$scratch/$pattern" ||
 		complain "$pattern: exit status $?"
-	(($(grep -Ecx ' +(8|8192) +[0-9]+\.[0-9]{3}( +[0-9.]+)?' \
+	(($(grep -Ecx ' +(8|8192) +[0-9]+\.[0-9]{3}( +([0-9.]+|-)){0,3}' \
 		"$scratch/$pattern") == 2)) ||
 		complain "$pattern: $(<"$scratch/$pattern")"
 	grep -q '^r\.\* > r\.\*  *4 ' "$scratch/$pattern" ||

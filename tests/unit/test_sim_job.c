@@ -32,6 +32,7 @@ static struct {
 	bool over;
 	unsigned crashes;
 	unsigned heard[2];
+	struct bcl_card_peaks peaks;
 	uint64_t next; /* number that may be heard */
 } seen;
 
@@ -214,6 +215,7 @@ static void run(unsigned rails, const char *script)
 	ck_assert_uint_eq(sim_job_run(job, play, NULL, LIMIT), 0);
 	ck_assert_uint_eq(seen.asked, seen.delivered + seen.failed);
 	seen.crashes = (unsigned)sim_injector_count(injector, SIM_FAULT_CRASH);
+	sim_job_peaks(job, &seen.peaks);
 	close_job();
 }
 
@@ -232,6 +234,11 @@ START_TEST(all_is_well)
 	ck_assert_uint_eq(seen.delivered, seen.asked);
 	ck_assert_uint_eq(seen.heard[0], seen.asked);
 	ck_assert_int_eq(seen.lost, BCL_OK);
+	/* One is on its way at a time, and each waits for its dma. */
+	ck_assert_uint_eq(seen.peaks.sending, 1);
+	ck_assert_uint_eq(seen.peaks.held, 1);
+	ck_assert_uint_gt(seen.peaks.memory, 10000);
+	ck_assert_uint_lt(seen.peaks.memory, 100000);
 }
 END_TEST
 

@@ -149,6 +149,7 @@ END_TEST
 
 START_TEST(a_table)
 {
+	struct sim_load_thin thin;
 	char *text;
 	size_t size;
 	FILE *to;
@@ -165,25 +166,30 @@ START_TEST(a_table)
 	sim_load_stop(&load);
 	send(0, 1, 3);
 	run_for(10 * TAKES); /* nor what is behind */
+	sim_load_thin(&load, &thin);
+	ck_assert_str_eq(thin.name, "t.1.* > t.2.*");
+	ck_assert_double_eq(thin.busy, 16.25);
+	ck_assert_double_eq(thin.least, 0);
+	ck_assert_double_eq(thin.most, 32.5);
 	to = open_memstream(&text, &size);
 	sim_load_print(&load, 2, to);
 	fclose(to);
 	ck_assert_str_eq(
 		text,
 		"links                         number     frames         MB "
-		"busy %   most  queue KB    lost\n"
+		"busy %  least   most  queue KB    lost\n"
 		"node* > t.1.*                      4         20      0.019 "
-		"  12.5   25.0       8.8       0\n"
+		"  12.5    0.0   25.0       8.8       0\n"
 		"t.1.* > node*                      4         13      0.012 "
-		"   8.1   32.5       0.0       0\n"
+		"   8.1    0.0   32.5       0.0       0\n"
 		"t.1.* > t.2.*                      2         13      0.012 "
-		"  16.2   32.5       2.9       7\n"
+		"  16.2    0.0   32.5       2.9       7\n"
 		"t.2.* > t.1.*                      2         13      0.012 "
-		"  16.2   32.5       0.0       0\n"
+		"  16.2    0.0   32.5       0.0       0\n"
 		"7: t.1.1 > node3                   1         13      0.012 "
-		"  32.5   32.5       0.0       0\n"
+		"  32.5   32.5   32.5       0.0       0\n"
 		"8: t.1.0 > t.2.0                   1         13      0.012 "
-		"  32.5   32.5       2.9       7\n");
+		"  32.5   32.5   32.5       2.9       7\n");
 	free(text);
 	end();
 }

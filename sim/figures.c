@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim/figures.h"
+
+#include <bcl/wire.h>
+
+static double most(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* ---- the network ---- */
+
+static void arrived(void *arg, struct sim_frame *frame)
+{
+	(void)arg;
+	sim_frame_free(frame);
+}
+
+/* ns that headers take from a node to the next, where they take least. */
+static uint64_t shortest(const struct sim_cluster *cluster, unsigned nodes)
+{
+	struct sim_clock clock;
+	struct sim_fabric *fabric;
+	uint64_t least = UINT64_MAX, start;
+	unsigned i;
+
+	sim_clock_open(&clock, 0);
+	fabric = sim_cluster_fabric(cluster, &clock, arrived, NULL);
+	for (i = 0; i + 1 < nodes; i++) {
+		start = clock.now;
+		sim_fabric_send(
+			sim_frame_new(fabric, i, i + 1, BCL_HEADERS_SIZE));
+		while (sim_clock_next(&clock) != UINT64_MAX)
+			sim_clock_step(&clock);
+		if (least > clock.now - start)
+			least = clock.now - start;
+	}
+	sim_fabric_close(fabric);
+	sim_clock_close(&clock);
+	return least;
+}
+
+/* ps of a byte, by all rails of a node together, the fastest there is. */
+static double fastest(const struct sim_cluster *cluster)
+{
+	uint64_t least = UINT64_MAX;
+	uint32_t i;
+
+	for (i = 0; i < cluster->ncables; i++) {
+		const struct sim_cluster_cable *cable = &cluster->cables[i];
+
+		if ((cable->a < sim_cluster_ports(cluster) ||
+		     cable->b < sim_cluster_ports(cluster)) &&
+		    cable->config.ps_per_byte < least)
+			least = cable->config.ps_per_byte;
+	}
+	return (double)least / cluster->rails;
+}
+
+/* ---- messages ---- */
+
+/* In us, from ns. */
+static void between(const struct sim_cluster *cluster, unsigned nodes,
+		    struct sim_loggp *net)
+{
+	const struct sim_host_costs *host = &cluster->costs.host;
+	const struct sim_card_costs *card = &cluster->costs.card;
+	double link = fastest(cluster), frame = card->mtu;
+
+	net->send = (double)sim_costs_request(host) / 1000;
+	net->receive = (double)host->receive / 1000;
+	/* What comes is written to the host, or an event is. */
+	net->latency = (double)(card->frame_sent + shortest(cluster, nodes) +
+				card->frame_received + card->write.start) /
+		       1000;
+	net->gap = most(most((double)card->frame_sent,
+			     (double)card->frame_received),
+			link * BCL_HEADERS_SIZE / 1000) /
+		   1000;
+	net->byte = most(most((double)card->read.ps_per_byte,
+			      (double)card->write.ps_per_byte),
+			 link * frame / (frame - BCL_HEADERS_SIZE)) /
+		    1e6;
+}
+
+/* Both sides copy, each a half. */
+static void inside(const struct sim_host_costs *host, struct sim_loggp *net)
+{
+	net->send = (double)host->send / 1000;
+	net->receive = (double)host->receive / 1000;
+	net->latency = (double)host->line / 1000;
+	net->gap = net->send;
+	net->byte = (double)host->copy / 2 / 1e6;
+}
+
+void sim_figures(const struct sim_cluster *cluster, unsigned nodes,
+		 unsigned ranks, struct sim_machine *machine)
+{
+	*machine = (struct sim_machine){ .nodes = nodes, .ranks = ranks };
+	inside(&cluster->costs.host, &machine->inside);
+	if (nodes > 1)
+		between(cluster, nodes, &machine->between);
+}
