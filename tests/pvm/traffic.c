@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
 	TASKS_MAX = 16,
@@ -19,6 +20,7 @@ enum {
 	SHORT = 600,
 
 	SET_UP = 1, /* tags */
+	GREET,
 	WORK,
 	COUNT,
 	REPORT,
@@ -119,6 +121,29 @@ static void change_route(void)
 				      PvmRouteDirect };
 
 	pvm_setopt(PvmRoute, routes[pick(3)]);
+}
+
+/* All meet, and go on together. */
+static void greet(void)
+{
+	enum {
+		TIMES = 200
+	};
+	const struct timespec pause = { 0, 2000000 };
+	int times, i;
+
+	for (times = 0; times < TIMES; times++) {
+		pvm_initsend(PvmDataRaw);
+		for (i = 0; i < tasks; i++) {
+			if (i != self)
+				pvm_send(tids[i], GREET);
+		}
+		for (i = 0; i < tasks; i++) {
+			if (i != self)
+				pvm_recv(tids[i], GREET);
+		}
+		nanosleep(&pause, NULL);
+	}
 }
 
 static void work(void)
@@ -223,6 +248,7 @@ int main(int argc, char **argv)
 	while (tids[self] != me)
 		self++;
 	state = (uint64_t)self + 1;
+	greet();
 	work();
 	finish();
 	failed = report();

@@ -32,4 +32,4 @@ run 1 shm.messages_received 6 200
 run 1 shm.messages_received 4 200 flip
 run 2 card.messages_delivered 4 200
 run 2 card.messages_delivered 4 200 flip
-BCL_FAULT=drop:2%,dup:2%,seed:5 run 2 card.retransmitted 4 100
+BCL_FAULT=drop:2%,dup:2%,seed:5 run 2 card.retransmitted 4 300
