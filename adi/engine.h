@@ -312,6 +312,8 @@ struct bcl_adi {
 	int group;   /* it and the port */
 
 	struct bcl_match match;
+
+	struct bcl_adi_some_ranks first; /* part of `ranks` */
 };
 
 /* Tags of one context; a set bit cannot be part of a tag. */
@@ -417,6 +419,8 @@ void bcl_adi_peers_close(struct bcl_adi *adi);
 static inline struct bcl_adi_peer *bcl_adi_known(const struct bcl_adi *adi,
 						 unsigned rank)
 {
+	if (bcl_likely(rank < BCL_ADI_SOME_RANKS))
+		return adi->first.peer[rank];
 	return adi->ranks[rank / BCL_ADI_SOME_RANKS]
 		->peer[rank % BCL_ADI_SOME_RANKS];
 }

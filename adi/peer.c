@@ -20,9 +20,12 @@ bool bcl_adi_peers_open(struct bcl_adi *adi)
 
 	bcl_table_open(&adi->by_handle);
 	adi->ranks = env->allocate(env->world, n * sizeof(*adi->ranks));
-	for (i = 0; adi->ranks && i < n; i++)
+	if (!adi->ranks)
+		return false;
+	adi->ranks[0] = &adi->first;
+	for (i = 1; i < n; i++)
 		adi->ranks[i] = (struct bcl_adi_some_ranks *)&none;
-	return adi->ranks;
+	return true;
 }
 
 /* Where a rank's record belongs; NULL: no memory. */
@@ -49,7 +52,7 @@ static void close_ranks(struct bcl_adi *adi)
 
 	if (!adi->ranks)
 		return;
-	for (i = 0; i < n; i++)
+	for (i = 1; i < n; i++)
 		if (adi->ranks[i] != &none)
 			env->release(env->world, adi->ranks[i],
 				     sizeof(*adi->ranks[i]));
