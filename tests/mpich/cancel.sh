@@ -4,12 +4,9 @@
 # is withdrawn takes none of the few offers from those that come later: none of
 # them has to be called for.
 set -euo pipefail
-prefix=${MPICH_PREFIX:-${abs_top_builddir:?}/mpich/install}
-[[ -x $prefix/bin/mpicc ]] || { echo 'no MPICH: make mpich'; exit 77; }
-PATH=$prefix/bin:$PATH
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-mpicc -o "$dir/cancel" "${abs_top_srcdir:?}/tests/mpich/cancel.c"
+# shellcheck source=tests/mpich/program.sh
+. "${abs_top_srcdir:?}/tests/mpich/program.sh"
+mpicc -o "$dir/cancel" "$abs_top_srcdir/tests/mpich/cancel.c"
 
 for shm in on off; do
 	BCL_SHM=$shm BCL_STATS=on BCL_LOG=info,stats timeout 60 \

@@ -3,17 +3,15 @@
 # Collective operations over teams, of MPICH on ch3:bcl: collectives.c tells
 # more. They are used, unless one rank is without.
 set -euo pipefail
-prefix=${MPICH_PREFIX:-${abs_top_builddir:?}/mpich/install}
-[[ -x $prefix/bin/mpicc ]] || { echo 'no MPICH: make mpich'; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-"$prefix/bin/mpicc" -o "$work/program" "${abs_top_srcdir:?}/tests/mpich/collectives.c"
+# shellcheck source=tests/mpich/program.sh
+. "${abs_top_srcdir:?}/tests/mpich/program.sh"
+mpicc -o "$dir/program" "$abs_top_srcdir/tests/mpich/collectives.c"
 
 # check WHAT PATTERN ARGUMENT...: what rank 0 says of a run
 check() {
 	local what=$1 pattern=$2 out
 	shift 2
-	out=$(timeout 120 "$prefix/bin/mpiexec" "$@" 2>&1) || {
+	out=$(timeout 120 mpiexec "$@" 2>&1) || {
 		echo "$what: $out"
 		exit 1
 	}
@@ -25,9 +23,9 @@ check() {
 
 some='[1-9][0-9]* broadcasts, [1-9][0-9]* all-reductions'
 for ranks in 2 3 5; do
-	check "$ranks ranks" "$some" -n $ranks "$work/program"
+	check "$ranks ranks" "$some" -n $ranks "$dir/program"
 done
-check 'virtual nodes' "$some" -n 2 -env BCL_NODE a "$work/program" : \
-	-n 3 -env BCL_NODE b "$work/program"
-check 'one without' '0 broadcasts, 0 all-reductions' -n 2 "$work/program" : \
-	-n 1 -env MPIR_CVAR_CH3_BCL_COLLECTIVES 0 "$work/program"
+check 'virtual nodes' "$some" -n 2 -env BCL_NODE a "$dir/program" : \
+	-n 3 -env BCL_NODE b "$dir/program"
+check 'one without' '0 broadcasts, 0 all-reductions' -n 2 "$dir/program" : \
+	-n 1 -env MPIR_CVAR_CH3_BCL_COLLECTIVES 0 "$dir/program"

@@ -3,12 +3,9 @@
 # Jobs of MPICH on ch3:bcl that were started apart connect by a port, and
 # start others; over shared memory alone and over the card alone.
 set -euo pipefail
-prefix=${MPICH_PREFIX:-${abs_top_builddir:?}/mpich/install}
-[[ -x $prefix/bin/mpicc ]] || { echo 'no MPICH: make mpich'; exit 77; }
-PATH=$prefix/bin:$PATH
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-mpicc -o "$dir/jobs" "${abs_top_srcdir:?}/tests/mpich/jobs.c"
+# shellcheck source=tests/mpich/program.sh
+. "${abs_top_srcdir:?}/tests/mpich/program.sh"
+mpicc -o "$dir/jobs" "$abs_top_srcdir/tests/mpich/jobs.c"
 
 run() {
 	timeout 60 mpiexec -n 2 "$dir/jobs" "$@"

@@ -8,6 +8,6 @@ mpich_nodes = %D%/nodes/coll.mpich %D%/nodes/pt2pt.mpich %D%/nodes/rma.mpich
 mpich_scripts = %D%/cancel.sh %D%/collectives.sh %D%/jobs.sh %D%/loss.sh \
 	%D%/nodes.sh %D%/version.sh %D%/windows.sh
 system_tests += $(mpich_tests) $(mpich_scripts)
-EXTRA_DIST += %D%/run $(mpich_tests) $(mpich_nodes) %D%/cancel.c \
-	%D%/collectives.c %D%/jobs.c %D%/loss.c %D%/windows.c
+EXTRA_DIST += %D%/run %D%/program.sh $(mpich_tests) $(mpich_nodes) \
+	%D%/cancel.c %D%/collectives.c %D%/jobs.c %D%/loss.c %D%/windows.c
 dist_check_SCRIPTS += $(mpich_scripts)

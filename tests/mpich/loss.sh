@@ -3,14 +3,10 @@
 # A rank of MPICH on ch3:bcl is killed, and Hydra does not end the others: what
 # they do with it fails, and they go on; over shared memory and over the card.
 set -euo pipefail
-prefix=${MPICH_PREFIX:-${abs_top_builddir:?}/mpich/install}
-[[ -x $prefix/bin/mpicc ]] || { echo 'no MPICH: make mpich'; exit 77; }
-PATH=$prefix/bin:$PATH
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-mpicc -o "$dir/loss" "${abs_top_srcdir:?}/tests/mpich/loss.c"
+# shellcheck source=tests/mpich/program.sh
+. "${abs_top_srcdir:?}/tests/mpich/program.sh"
+mpicc -o "$dir/loss" "$abs_top_srcdir/tests/mpich/loss.c"
 export BCL_PEER_TIMEOUT=2s
-
 
 # After a death Hydra may end before the others, and forward nothing of them.
 # shellcheck disable=SC2016 # for the rank's shell

@@ -2,20 +2,18 @@
 # SPDX-License-Identifier: MIT
 # MPICH on ch3:bcl says with which BCL it was built, and refuses another.
 set -euo pipefail
-prefix=${MPICH_PREFIX:-${abs_top_builddir:?}/mpich/install}
-[[ -x $prefix/bin/mpicc ]] || { echo 'no MPICH: make mpich'; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/mpich/program.sh
+. "${abs_top_srcdir:?}/tests/mpich/program.sh"
 
-"$prefix/bin/mpichversion" >"$work/version"
+mpichversion >"$dir/version"
 for line in 'Device:.*ch3:bcl' 'Custom.*BCL [0-9]+\.[0-9]+\.[0-9]+'; do
-	grep -Eq "$line" "$work/version" || {
-		cat "$work/version"
+	grep -Eq "$line" "$dir/version" || {
+		cat "$dir/version"
 		exit 1
 	}
 done
 
-cat >"$work/program.c" <<'C'
+cat >"$dir/program.c" <<'C'
 #include <mpi.h>
 int main(int argc, char **argv)
 {
@@ -23,15 +21,15 @@ int main(int argc, char **argv)
 	return MPI_Finalize();
 }
 C
-echo 'const char *bcl_version(void) { return "77.1.2"; }' >"$work/other.c"
-"$prefix/bin/mpicc" -o "$work/program" "$work/program.c"
-cc -shared -fPIC -o "$work/other.so" "$work/other.c"
-"$work/program"
-if LD_PRELOAD=$work/other.so "$work/program" >"$work/out" 2>&1; then
+echo 'const char *bcl_version(void) { return "77.1.2"; }' >"$dir/other.c"
+mpicc -o "$dir/program" "$dir/program.c"
+cc -shared -fPIC -o "$dir/other.so" "$dir/other.c"
+"$dir/program"
+if LD_PRELOAD=$dir/other.so "$dir/program" >"$dir/out" 2>&1; then
 	echo 'it runs with a library of another version'
 	exit 1
 fi
-grep -q 'was built with BCL .* and runs with 77\.1\.2' "$work/out" || {
-	cat "$work/out"
+grep -q 'was built with BCL .* and runs with 77\.1\.2' "$dir/out" || {
+	cat "$dir/out"
 	exit 1
 }

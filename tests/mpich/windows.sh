@@ -4,11 +4,9 @@
 # virtual ones and namespaces: no message goes for puts to a neighbour, and
 # many for those to another node, as the library's counters say.
 set -euo pipefail
-prefix=${MPICH_PREFIX:-${abs_top_builddir:?}/mpich/install}
-[[ -x $prefix/bin/mpicc ]] || { echo 'no MPICH: make mpich'; exit 77; }
-PATH=$prefix/bin:${abs_top_srcdir:?}/scripts:$PATH
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+# shellcheck source=tests/mpich/program.sh
+. "${abs_top_srcdir:?}/tests/mpich/program.sh"
+PATH=$abs_top_srcdir/scripts:$PATH
 mpicc -o "$dir/windows" "$abs_top_srcdir/tests/mpich/windows.c"
 
 PUTS=2000
