@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 # NAME.mpich: tests of a directory of MPICH's suite; run tells more.
 mpich_tests = %D%/attr.mpich %D%/coll.mpich %D%/comm.mpich \
-	%D%/datatype.mpich %D%/errhan.mpich %D%/group.mpich %D%/info.mpich \
-	%D%/init.mpich %D%/mpi_t.mpich %D%/pt2pt.mpich %D%/rma.mpich \
-	%D%/spawn.mpich %D%/topo.mpich
+	%D%/datatype.mpich %D%/errhan.mpich %D%/errors.mpich %D%/group.mpich \
+	%D%/impls.mpich %D%/info.mpich %D%/init.mpich %D%/mpi_t.mpich \
+	%D%/pt2pt.mpich %D%/rma.mpich %D%/spawn.mpich %D%/threads.mpich \
+	%D%/topo.mpich
 mpich_nodes = %D%/nodes/coll.mpich %D%/nodes/pt2pt.mpich %D%/nodes/rma.mpich
 mpich_scripts = %D%/cancel.sh %D%/collectives.sh %D%/jobs.sh %D%/loss.sh \
 	%D%/nodes.sh %D%/version.sh %D%/windows.sh
