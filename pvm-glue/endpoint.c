@@ -164,6 +164,6 @@ void endpoint_close(void)
 	}
 	bcl_close(context);
 	endpoint = NULL;
-	task_each(receive_forget);
+	receive_close();
 	task_forget_all();
 }

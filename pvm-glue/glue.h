@@ -118,10 +118,10 @@ void receive_settle(struct task *task);
 void receive_due(struct task *task, uint32_t count);
 /* The connection is lost: no more come by BCL. */
 void receive_lost(struct task *task);
-/* What was not delivered never will be. */
-void receive_forget(struct task *task);
 /* A new one, to a sender of so many messages before. */
 void receive_again(struct task *task, uint32_t count);
+/* What was not delivered never will be. */
+void receive_close(void);
 
 /* ---- wait.c ---- */
 

@@ -114,7 +114,7 @@ void receive_again(struct task *task, uint32_t count)
 	task->over = false;
 }
 
-void receive_forget(struct task *task)
+static void forget(struct task *task)
 {
 	struct arrival *arrival;
 	struct held *held;
@@ -130,6 +130,11 @@ void receive_forget(struct task *task)
 		libpvm.umbuf_free(held->message);
 		free(held);
 	}
+}
+
+void receive_close(void)
+{
+	task_each(forget);
 	fetches = NULL;
 	last_fetch = &fetches;
 }

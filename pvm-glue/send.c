@@ -81,6 +81,26 @@ static void copy(const struct pmsg *message, char *to)
 	}
 }
 
+/* ---- while it cannot go ---- */
+
+static bool is_reachable(const struct task *task)
+{
+	return task->state == TASK_MET && task->up;
+}
+
+/* A call was answered with AGAIN: whether to repeat it. `end` is 0 at first. */
+static bool try_again(struct task *task, uint64_t *end)
+{
+	if (!*end)
+		*end = wait_now() + (task->behind ? 0 : PATIENCE);
+	if (wait_now() > *end) {
+		task->behind = true;
+		return false;
+	}
+	endpoint_poll();
+	return is_reachable(task);
+}
+
 /* ---- short ones ---- */
 
 static enum bcl_status send_short(struct task *task, const struct pmsg *message,
@@ -90,13 +110,21 @@ static enum bcl_status send_short(struct task *task, const struct pmsg *message,
 	struct iovec iov[BCL_GATHER_MAX] = { { &envelope, sizeof(envelope) } };
 	unsigned n = gather(message, iov + 1, BCL_GATHER_MAX - 1);
 	char piece[BCL_MESSAGE_MAX];
+	enum bcl_status status;
+	uint64_t end = 0;
 
 	if (!n && length) {
 		copy(message, piece);
 		iov[1] = (struct iovec){ piece, length };
 		n = 1;
 	}
-	return bcl_send(task->peer, WIRE_DATA, immediate(task), iov, n + 1, 0);
+	do
+		status = bcl_send(task->peer, WIRE_DATA, immediate(task), iov,
+				  n + 1, 0);
+	while (status == BCL_ERR_AGAIN && try_again(task, &end));
+	if (!status)
+		task->sent++;
+	return status;
 }
 
 /* ---- long ones ---- */
@@ -126,13 +154,15 @@ bool send_pending(void)
 	return lent;
 }
 
-static struct lent *lend(struct task *task, size_t length, enum fate *fate)
+/* NULL: not now. */
+static struct lent *lend(struct task *task, size_t length, size_t copied,
+			 enum fate *fate)
 {
 	struct lent *loan;
 
 	if (task->offered + length > OFFERED_MAX && task->offered)
 		return NULL;
-	loan = malloc(sizeof(*loan) + (fate ? 0 : length));
+	loan = malloc(sizeof(*loan) + copied);
 	if (!loan)
 		return NULL;
 	*loan = (struct lent){
@@ -143,16 +173,23 @@ static struct lent *lend(struct task *task, size_t length, enum fate *fate)
 	return loan;
 }
 
+static void take_back(struct lent *loan, const void *token)
+{
+	loan->fate = NULL;
+	if (bcl_withdraw(loan->task->peer, token) == BCL_OK)
+		forget(loan);
+}
+
 /* The user's memory is his own again. False: it was not fetched. */
-static bool await(struct task *task, const struct offer *offer,
-		  struct lent *loan, const enum fate *fate)
+static bool await(struct task *task, const void *token, struct lent *loan,
+		  const enum fate *fate)
 {
 	uint64_t end = wait_now() + (task->behind ? 0 : PATIENCE);
 
 	while (*fate == FATE_OPEN) {
 		if (!endpoint_poll() && *fate == FATE_OPEN &&
 		    wait_now() > end &&
-		    bcl_withdraw(task->peer, offer->token) == BCL_OK) {
+		    bcl_withdraw(task->peer, token) == BCL_OK) {
 			forget(loan);
 			return false;
 		}
@@ -167,81 +204,67 @@ static enum bcl_status send_long(struct task *task, const struct pmsg *message,
 			       .length = length };
 	const struct iovec iov = { &offer, sizeof(offer) };
 	enum fate fate = FATE_OPEN;
-	bool in_place;
 	enum bcl_status status;
 	struct iovec piece;
 	struct lent *loan;
+	uint64_t end = 0;
+	bool in_place;
 
 	in_place =
 		message->encoding == PVM_IN_PLACE && gather(message, &piece, 1);
-	loan = lend(task, length, in_place ? &fate : NULL);
-	if (!loan)
-		return BCL_ERR_AGAIN;
-	if (!in_place) {
-		copy(message, loan->copy);
-		piece.iov_base = loan->copy;
+	while (!(loan = lend(task, length, in_place ? 0 : length, &fate))) {
+		if (!try_again(task, &end))
+			return BCL_ERR_AGAIN;
 	}
-	status = bcl_offer(task->peer, piece.iov_base, length, (uintptr_t)loan,
-			   offer.token);
-	if (status) {
+	if (!in_place)
+		piece.iov_base = loan->copy;
+	while ((status = bcl_offer(task->peer, piece.iov_base, length,
+				   (uintptr_t)loan, offer.token))) {
+		if (status == BCL_ERR_AGAIN && try_again(task, &end))
+			continue;
 		forget(loan);
 		return status;
 	}
-	status = bcl_send(task->peer, WIRE_OFFER, immediate(task), &iov, 1, 0);
-	if (status) {
-		loan->fate = NULL;
-		if (bcl_withdraw(task->peer, offer.token) == BCL_OK)
-			forget(loan);
+	if (!in_place)
+		copy(message, loan->copy);
+	while ((status = bcl_send(task->peer, WIRE_OFFER, immediate(task), &iov,
+				  1, 0))) {
+		if (status == BCL_ERR_AGAIN && try_again(task, &end))
+			continue;
+		if (fate == FATE_OPEN)
+			take_back(loan, offer.token);
 		return status;
 	}
+	task->sent++;
 	if (in_place)
-		*gone = await(task, &offer, loan, &fate);
+		*gone = await(task, offer.token, loan, &fate);
+	else
+		loan->fate = NULL;
 	return BCL_OK;
 }
 
 /* ---- which way ---- */
 
-static enum bcl_status submit(struct task *task, const struct pmsg *message,
-			      int tag, bool *gone)
+bool send_directly(struct task *task, struct pmsg *message, int tag)
 {
 	size_t length = (size_t)libpvm_length(message);
 	enum bcl_status status;
-
-	*gone = true;
-	if (length <= BCL_MESSAGE_MAX - sizeof(struct envelope))
-		status = send_short(task, message, tag, length);
-	else
-		status = send_long(task, message, tag, length, gone);
-	if (!status)
-		task->sent++;
-	return status;
-}
-
-bool send_directly(struct task *task, struct pmsg *message, int tag)
-{
-	enum bcl_status status = BCL_ERR_AGAIN;
-	uint64_t end = 0;
-	bool gone;
+	bool gone = true;
 
 	if (*libpvm.pvmrouteopt == PVM_DONT_ROUTE || !endpoint_ready())
 		return false;
 	if (task->state == TASK_UNKNOWN)
 		meet_ask(task);
-	while (task->state == TASK_MET && task->up) {
-		status = submit(task, message, tag, &gone);
-		if (status != BCL_ERR_AGAIN) {
-			task->behind = !gone;
-			return !status && gone;
-		}
-		if (!end)
-			end = wait_now() + (task->behind ? 0 : PATIENCE);
-		if (wait_now() > end) {
-			task->behind = true;
-			return false;
-		}
-		endpoint_poll();
-	}
-	return false;
+	if (!is_reachable(task))
+		return false;
+	if (length <= BCL_MESSAGE_MAX - sizeof(struct envelope))
+		status = send_short(task, message, tag, length);
+	else
+		status = send_long(task, message, tag, length, &gone);
+	if (status)
+		return false;
+	task->behind = !gone;
+	return gone;
 }
 
 void send_otherwise(struct task *task)

@@ -9,21 +9,15 @@ program=${abs_top_builddir:?}/tests/pvm/traffic
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-export BCL_STATS=1
 
 # run HOSTS COUNTER ARGUMENT...: the counter is not 0
 run() {
 	local hosts=$1 counter=$2
 	shift 2
-	"$vm" "$hosts" glue "$program" "$@" 2>errors || {
+	COUNTED=$counter "$vm" "$hosts" glue "$program" "$@" 2>errors || {
 		status=$?
 		cat errors
 		exit $status
-	}
-	grep -Eq "stats: +[1-9][0-9]* $counter " errors || {
-		echo "$counter is 0"
-		cat errors
-		exit 1
 	}
 }
 
