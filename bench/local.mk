@@ -15,7 +15,17 @@ bin_PROGRAMS += %D%/bcl-perf
 %C%_bcl_perf_LDADD = $(LDADD) -lm
 
 # MPICH on ch3:bcl beside other MPIs, whose compilers compile the rank
-EXTRA_DIST += %D%/mpi-compare %D%/mpi/rank.c %D%/mpi/report.awk
+EXTRA_DIST += %D%/mpi-compare %D%/mpi/rank.c
+
+# PVM's own routes beside the glue
+EXTRA_DIST += %D%/pvm-compare
+if PVM
+noinst_PROGRAMS += %D%/pvm/task
+%C%_pvm_task_LDADD = -lgpvm3 -lpvm3
+endif
+
+# What both make of their samples
+EXTRA_DIST += %D%/compare/report.awk %D%/compare/report.bash
 
 # Published figures, held against a simulated cluster
 EXTRA_DIST += %D%/published.csv %D%/reproduce

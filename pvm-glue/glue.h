@@ -28,6 +28,7 @@ enum task_state {
 };
 
 struct arrival;
+struct envelope;
 struct held;
 
 struct task {
@@ -108,6 +109,10 @@ extern unsigned long received;
 
 void receive_event(const struct bcl_event *event);
 void receive_pulled(uint64_t cookie, enum bcl_status status);
+/* A message to itself waits for receive_own(). */
+void receive_from_self(const struct pmsg *message,
+		       const struct envelope *envelope);
+void receive_own(void);
 /* Fetch what was offered, as far as it goes. */
 void receive_fetch(void);
 /* A message that PVM brought. */

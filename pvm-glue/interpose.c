@@ -25,7 +25,7 @@ __attribute__((constructor)) static void load(void)
 
 static bool is_for_a_task(const struct pmsg *message, int tid)
 {
-	return message && libpvm_is_task(tid) && tid != *libpvm.pvmmytid &&
+	return message && libpvm_is_task(tid) &&
 	       message->context < PVM_SYSTEM_CONTEXT;
 }
 
@@ -77,8 +77,10 @@ int pvmmcast(int id, int *tids, int count, int tag)
 	if (!others)
 		return libpvm.pvmmcast(id, tids, count, tag);
 	for (i = 0; i < count; i++) {
-		task = is_for_a_task(message, tids[i]) ? task_find(tids[i])
-						       : NULL;
+		task = NULL;
+		if (is_for_a_task(message, tids[i]) &&
+		    tids[i] != *libpvm.pvmmytid)
+			task = task_find(tids[i]);
 		if (task && send_directly(task, message, tag))
 			continue;
 		if (task)

@@ -54,6 +54,17 @@ int libpvm_length(const struct pmsg *message)
 	return length;
 }
 
+void libpvm_copy(const struct pmsg *message, char *to)
+{
+	const struct frag *frag;
+
+	for (frag = message->frags->next; frag != message->frags;
+	     frag = frag->next) {
+		memcpy(to, frag->data, (size_t)frag->length);
+		to += frag->length;
+	}
+}
+
 struct pmsg *libpvm_message(int length)
 {
 	struct pmsg *message = libpvm.umbuf_new();

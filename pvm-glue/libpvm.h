@@ -84,6 +84,8 @@ static inline bool libpvm_is_task(int tid)
 
 /* Bytes of a message. */
 int libpvm_length(const struct pmsg *message);
+/* Them. */
+void libpvm_copy(const struct pmsg *message, char *to);
 /* A message with one piece of `length` bytes; NULL: no memory. */
 struct pmsg *libpvm_message(int length);
 

@@ -277,6 +277,34 @@ void receive_event(const struct bcl_event *event)
 		receive_offer(task, given, event->data, event->length);
 }
 
+/* ---- its own ---- */
+
+void receive_from_self(const struct pmsg *message,
+		       const struct envelope *envelope)
+{
+	struct task *self = need(task_find(*libpvm.pvmmytid));
+	struct arrival *arrival =
+		new_arrival(self, 0, envelope, libpvm_length(message));
+
+	libpvm_copy(message, data_of(arrival->message));
+	arrival->here = true;
+}
+
+/* Only those there are: a handler may send one for each that it gets. */
+void receive_own(void)
+{
+	struct task *self = task_find(*libpvm.pvmmytid);
+	uint32_t n = self ? self->pending : 0;
+	static bool busy;
+
+	if (busy)
+		return;
+	busy = true;
+	while (n-- && settle_arrival(self))
+		;
+	busy = false;
+}
+
 /* ---- by PVM ---- */
 
 int receive_stock(struct pmsg *message)

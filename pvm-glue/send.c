@@ -4,6 +4,7 @@
  * offered and fetched. One that cannot leave for a while, because its
  * receiver takes nothing, is given to PVM, which keeps as many as it must.
  */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,17 +71,6 @@ static unsigned gather(const struct pmsg *message, struct iovec *iov,
 	return n;
 }
 
-static void copy(const struct pmsg *message, char *to)
-{
-	const struct frag *frag;
-
-	for (frag = message->frags->next; frag != message->frags;
-	     frag = frag->next) {
-		memcpy(to, frag->data, (size_t)frag->length);
-		to += frag->length;
-	}
-}
-
 /* ---- while it cannot go ---- */
 
 static bool is_reachable(const struct task *task)
@@ -114,7 +104,7 @@ static enum bcl_status send_short(struct task *task, const struct pmsg *message,
 	uint64_t end = 0;
 
 	if (!n && length) {
-		copy(message, piece);
+		libpvm_copy(message, piece);
 		iov[1] = (struct iovec){ piece, length };
 		n = 1;
 	}
@@ -122,8 +112,10 @@ static enum bcl_status send_short(struct task *task, const struct pmsg *message,
 		status = bcl_send(task->peer, WIRE_DATA, immediate(task), iov,
 				  n + 1, 0);
 	while (status == BCL_ERR_AGAIN && try_again(task, &end));
-	if (!status)
+	if (!status) {
 		task->sent++;
+		task->behind = false;
+	}
 	return status;
 }
 
@@ -146,6 +138,8 @@ void send_read(uint64_t cookie, enum bcl_status status)
 
 	if (loan->fate)
 		*loan->fate = status ? FATE_VOID : FATE_READ;
+	if (!status)
+		loan->task->behind = false;
 	forget(loan);
 }
 
@@ -184,15 +178,18 @@ static void take_back(struct lent *loan, const void *token)
 static bool await(struct task *task, const void *token, struct lent *loan,
 		  const enum fate *fate)
 {
-	uint64_t end = wait_now() + (task->behind ? 0 : PATIENCE);
+	uint64_t end = wait_now() + PATIENCE;
 
 	while (*fate == FATE_OPEN) {
-		if (!endpoint_poll() && *fate == FATE_OPEN &&
-		    wait_now() > end &&
+		if (endpoint_poll() || *fate != FATE_OPEN)
+			continue;
+		if (wait_now() > end &&
 		    bcl_withdraw(task->peer, token) == BCL_OK) {
 			forget(loan);
+			task->behind = true;
 			return false;
 		}
+		sched_yield();
 	}
 	return *fate == FATE_READ;
 }
@@ -210,8 +207,8 @@ static enum bcl_status send_long(struct task *task, const struct pmsg *message,
 	uint64_t end = 0;
 	bool in_place;
 
-	in_place =
-		message->encoding == PVM_IN_PLACE && gather(message, &piece, 1);
+	in_place = message->encoding == PVM_IN_PLACE && !task->behind &&
+		   gather(message, &piece, 1);
 	while (!(loan = lend(task, length, in_place ? 0 : length, &fate))) {
 		if (!try_again(task, &end))
 			return BCL_ERR_AGAIN;
@@ -226,7 +223,7 @@ static enum bcl_status send_long(struct task *task, const struct pmsg *message,
 		return status;
 	}
 	if (!in_place)
-		copy(message, loan->copy);
+		libpvm_copy(message, loan->copy);
 	while ((status = bcl_send(task->peer, WIRE_OFFER, immediate(task), &iov,
 				  1, 0))) {
 		if (status == BCL_ERR_AGAIN && try_again(task, &end))
@@ -261,10 +258,7 @@ bool send_directly(struct task *task, struct pmsg *message, int tag)
 		status = send_short(task, message, tag, length);
 	else
 		status = send_long(task, message, tag, length, &gone);
-	if (status)
-		return false;
-	task->behind = !gone;
-	return gone;
+	return !status && gone;
 }
 
 void send_otherwise(struct task *task)
@@ -294,10 +288,20 @@ static bool may_route(const struct task *task)
 		wait_now() - task->asked > ANSWER_LIMIT);
 }
 
+static int send_to_self(const struct pmsg *message, int tag)
+{
+	struct envelope envelope = envelope_of(message, tag);
+
+	receive_from_self(message, &envelope);
+	return 0;
+}
+
 int send_message(struct pmsg *message, int tid, int tag)
 {
 	struct task *task = task_find(tid);
 
+	if (tid == *libpvm.pvmmytid)
+		return send_to_self(message, tag);
 	if (task) {
 		if (send_directly(task, message, tag))
 			return 0;

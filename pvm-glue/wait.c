@@ -10,9 +10,11 @@
 
 enum {
 	STOCK_PERIOD = 20000, /* ns between looks at PVM's sockets */
-	SPIN_LONG = 20000,    /* ns before a sleep, if waits are short */
-	SPIN_SHORT = 1000,
-	WAIT_SHORT = 50000, /* ns */
+	SPIN_LONG = 50000,    /* ns before a sleep: about what one costs */
+	SPIN_SHORT = 1000,    /* ns, where it did not pay */
+	TURN = 1000,	      /* ns of a turn that are its own, at most */
+	PATIENT = 8,	      /* waits in vain before it does not pay */
+	PROBE = 16,	      /* then one of so many tries anew */
 	FDS_MAX = 256,
 	NAP = 100000000, /* ns: without a helper thread nobody else serves the
 			  * card's timers */
@@ -21,7 +23,7 @@ enum {
 bool watched;
 
 static uint64_t stock_looked;
-static uint64_t usual = SPIN_LONG; /* ns that a wait took of late */
+static unsigned credit = PATIENT; /* spins in vain until it does not pay */
 
 uint64_t wait_now(void)
 {
@@ -79,17 +81,35 @@ static uint64_t end_of(const struct timeval *limit, uint64_t now)
 
 static uint64_t spin_time(void)
 {
-	return usual < WAIT_SHORT ? SPIN_LONG : SPIN_SHORT;
+	static unsigned waits;
+
+	return credit || ++waits % PROBE == 0 ? SPIN_LONG : SPIN_SHORT;
+}
+
+/* A turn of spinning. What others ran meanwhile is not wasted. */
+static uint64_t let_others(uint64_t now, uint64_t *spin)
+{
+	uint64_t then;
+
+	sched_yield();
+	then = wait_now();
+	now = then - now;
+	if (now > TURN)
+		now = TURN;
+	*spin -= *spin < now ? *spin : now;
+	return then;
 }
 
 int wait_messages(unsigned long before, const struct timeval *limit)
 {
-	uint64_t now = wait_now(), start = now, end = end_of(limit, now);
-	uint64_t spin_end = now + spin_time();
+	uint64_t now = wait_now(), end = end_of(limit, now);
+	uint64_t spin = spin_time();
+	bool slept = false;
 	int result;
 
 	for (;;) {
 		meet_answer();
+		receive_own();
 		endpoint_poll();
 		/* not with a message in hand: a daemon may have said its last
 		 */
@@ -100,14 +120,18 @@ int wait_messages(unsigned long before, const struct timeval *limit)
 		}
 		if (received != before || now >= end)
 			break;
-		if (now < spin_end)
-			sched_yield();
-		else
+		if (spin) {
+			now = let_others(now, &spin);
+		} else {
+			slept = true;
 			sleep_on_all(now, end);
-		now = wait_now();
+			now = wait_now();
+		}
 	}
-	if (!limit)
-		usual = (3 * usual + (now - start)) / 4;
+	if (!slept)
+		credit = limit ? credit : PATIENT;
+	else if (credit)
+		credit--;
 	if (watched)
 		rearm();
 	return (int)(received - before);

@@ -3,7 +3,7 @@
 # PVM's own examples, in C and Fortran, with groups and contexts, say the same
 # with the glue as without, but for numbers of tasks and the order of lines.
 set -euo pipefail
-vm=${abs_top_srcdir:?}/tests/pvm/vm
+machine=${abs_top_srcdir:?}/scripts/pvm-machine
 command -v gexample >/dev/null || { echo 'no examples of PVM here'; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -16,7 +16,7 @@ examples=(spmd hello.pvm gexample inherit1 inherit2 inherit3 'gexamp 4'
 run() {
 	local kind=$1 status=0
 	shift
-	"$vm" 1 "$kind" "$@" <numbers >raw 2>&1 || status=$?
+	"$machine" 1 "$kind" timeout 60 "$@" <numbers >raw 2>&1 || status=$?
 	((status != 77)) || { cat raw; exit 77; }
 	sed -E 's/\b(0x|t)?4[0-9a-f]{4}\b/TASK/g; s/\b262[0-9]{3}\b/TASK/g
 		/^cluster: /d; s/from +[0-9]+/from N/; s/[0-9.]+ (\(|;)/\1/' \

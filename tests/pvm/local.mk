@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Programs of PVM, by its own routes and with the glue; vm makes the machines.
+# Programs of PVM, by its own routes and with the glue.
 pvm_scripts = %D%/examples.sh %D%/semantics.sh %D%/traffic.sh
 dist_check_SCRIPTS += $(pvm_scripts)
-EXTRA_DIST += %D%/vm
 system_tests += $(pvm_scripts)
 if PVM
 check_PROGRAMS += %D%/semantics %D%/traffic

@@ -339,10 +339,27 @@ static void long_to_who_sleeps(void)
 	say("last bytes", sum);
 }
 
+/* Sends itself the next until there is none. */
+static int again(int id)
+{
+	int n;
+
+	pvm_setrbuf(id);
+	n = number();
+	send_number(pvm_mytid(), n ? OTHER : PLAIN, n - 1);
+	return 0;
+}
+
 static void to_myself(void)
 {
+	int id;
+
 	send_number(pvm_mytid(), PLAIN, 3);
 	say("from myself", receive_number(pvm_mytid(), PLAIN));
+	id = pvm_addmhf(pvm_mytid(), OTHER, -1, again);
+	send_number(pvm_mytid(), OTHER, 100000);
+	say("myself over and over", receive_number(pvm_mytid(), PLAIN));
+	pvm_delmhf(id);
 }
 
 static void descriptors(void)

@@ -3,7 +3,7 @@
 # What a program sees of PVM is the same by PVM's own routes, with the glue
 # inside a host, and between two hosts.
 set -euo pipefail
-here=${abs_top_srcdir:?}/tests/pvm
+machine=${abs_top_srcdir:?}/scripts/pvm-machine
 program=${abs_top_builddir:?}/tests/pvm/semantics
 [[ -x $program ]] || { echo 'no PVM to build programs with'; exit 77; }
 work=$(mktemp -d)
@@ -14,7 +14,7 @@ cd "$work"
 run() {
 	local name=$1 hosts=$2 kind=$3
 	shift 3
-	"$here/vm" "$hosts" "$kind" "$program" "$@" >"$name" 2>errors || {
+	"$machine" "$hosts" "$kind" timeout 60 "$program" "$@" >"$name" 2>errors || {
 		status=$?
 		cat "$name" errors
 		exit $status

@@ -3,7 +3,7 @@
 # Whatever tasks send one another comes once and in order: on one host, on two,
 # with routes that change, and with frames that are lost.
 set -euo pipefail
-vm=${abs_top_srcdir:?}/tests/pvm/vm
+machine=${abs_top_srcdir:?}/scripts/pvm-machine
 program=${abs_top_builddir:?}/tests/pvm/traffic
 [[ -x $program ]] || { echo 'no PVM to build programs with'; exit 77; }
 work=$(mktemp -d)
@@ -14,7 +14,7 @@ cd "$work"
 run() {
 	local hosts=$1 counter=$2
 	shift 2
-	COUNTED=$counter "$vm" "$hosts" glue "$program" "$@" 2>errors || {
+	COUNTED=$counter "$machine" "$hosts" glue timeout 60 "$program" "$@" 2>errors || {
 		status=$?
 		cat errors
 		exit $status

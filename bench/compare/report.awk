@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Medians of what mpi-compare has measured: awk -f report.awk -v as=text SAMPLES,
-# or as=csv, as=json, or as=plot, what gnuplot draws. A line of samples: where,
-# test, bytes, unit, implementation, value.
+# Medians of samples: awk -f report.awk -v as=text -v names="a b" -v titles=A,B
+# -v beside=b SAMPLES, or as=csv, as=json, or as=plot, what gnuplot draws. A
+# line of samples: where, test, bytes, unit, name, value. The first name is
+# held against the best of the others and against `beside`.
 
 function median(list,    value, n, i, j, x) {
 	n = split(list, value, " ")
@@ -24,8 +25,8 @@ function figure(key, who) {
 }
 
 function best_of_others(key, unit,    i, value, best) {
-	for (i = 2; i <= nnames; i++) {
-		value = figure(key, names[i])
+	for (i = 2; i <= n; i++) {
+		value = figure(key, name[i])
 		if (value != "" && (best == "" || better(value, best, unit)))
 			best = value
 	}
@@ -36,47 +37,55 @@ function ratio(a, b) {
 	return a == "" || b == "" ? "" : sprintf("%.2f", a / b)
 }
 
+function head(first, column, last, list,    j) {
+	printf first, "where", "test", "bytes", "unit"
+	for (j = 1; j <= n; j++)
+		printf column, list[j]
+	printf last last "\n", "x best", "x " beside
+}
+
 function text(i, part,    j, value) {
-	printf "%-9s %-10s %8s %-5s", part[1], part[2], part[3], part[4]
-	for (j = 1; j <= nnames; j++) {
-		value = figure(keys[i], names[j])
+	printf "%-9s %-12s %8s %-5s", part[1], part[2], part[3], part[4]
+	for (j = 1; j <= n; j++) {
+		value = figure(keys[i], name[j])
 		printf " %10s", value == "" ? "-" : sprintf("%.4g", value)
 	}
-	printf " %7s %9s\n", ratio(mine, best), \
-		ratio(mine, figure(keys[i], "nemesis"))
+	printf " %9s %9s\n", ratio(mine, best), \
+		ratio(mine, figure(keys[i], beside))
 }
 
 function csv(i, part,    j) {
 	printf "%s,%s,%s,%s", part[1], part[2], part[3], part[4]
-	for (j = 1; j <= nnames; j++)
-		printf ",%s", figure(keys[i], names[j])
+	for (j = 1; j <= n; j++)
+		printf ",%s", figure(keys[i], name[j])
 	printf ",%s,%s\n", ratio(mine, best), \
-		ratio(mine, figure(keys[i], "nemesis"))
+		ratio(mine, figure(keys[i], beside))
 }
 
 function json(i, part,    j, list) {
-	for (j = 1; j <= nnames; j++) {
-		if (!((keys[i], names[j]) in samples))
+	for (j = 1; j <= n; j++) {
+		if (!((keys[i], name[j]) in samples))
 			continue
-		list = substr(samples[keys[i], names[j]], 2)
+		list = substr(samples[keys[i], name[j]], 2)
 		gsub(" ", ", ", list)
-		printf "%s{\"where\": \"%s\", \"test\": \"%s\", \"bytes\": %s, \"unit\": \"%s\", \"mpi\": \"%s\", \"median\": %s, \"samples\": [%s]}", \
+		printf "%s{\"where\": \"%s\", \"test\": \"%s\", \"bytes\": %s, \"unit\": \"%s\", \"name\": \"%s\", \"median\": %s, \"samples\": [%s]}", \
 			(nobjects++ ? ",\n" : ""), part[1], part[2], part[3], \
-			part[4], names[j], figure(keys[i], names[j]), list
+			part[4], name[j], figure(keys[i], name[j]), list
 	}
 }
 
 function plot(i, part,    j, value) {
 	printf "%s", part[3] ? part[3] : 1
-	for (j = 1; j <= nnames; j++) {
-		value = figure(keys[i], names[j])
+	for (j = 1; j <= n; j++) {
+		value = figure(keys[i], name[j])
 		printf " %s", value == "" ? 0 : value
 	}
 	printf "\n"
 }
 
 BEGIN {
-	nnames = split("bcl nemesis mpich openmpi", names, " ")
+	n = split(names, name, " ")
+	split(titles, title, ",")
 }
 
 {
@@ -89,16 +98,14 @@ BEGIN {
 
 END {
 	if (as == "text")
-		printf "%-9s %-10s %8s %-5s %10s %10s %10s %10s %7s %9s\n", \
-			"where", "test", "bytes", "unit", "ch3:bcl", \
-			"nemesis", "MPICH", "Open MPI", "x best", "x nemesis"
+		head("%-9s %-12s %8s %-5s", " %10s", " %9s", title)
 	else if (as == "csv")
-		print "where,test,bytes,unit,bcl,nemesis,mpich,openmpi,to_best,to_nemesis"
+		head("%s,%s,%s,%s", ",%s", ",%s", name)
 	else if (as == "json")
 		print "["
 	for (i = 1; i <= nkeys; i++) {
 		split(keys[i], part, SUBSEP)
-		mine = figure(keys[i], "bcl")
+		mine = figure(keys[i], name[1])
 		best = best_of_others(keys[i], part[4])
 		if (as == "text")
 			text(i, part)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# What mpi-compare and pvm-compare make of $output/samples. The caller sets
+#	output	the directory
+#	names	array: all that can be compared, ours first
+#	titles	array: for people
+#	beside	the name that has a column of ratios of its own
+compare=$(dirname "${BASH_SOURCE[0]}")
+
+report() {
+	awk -f "$compare/report.awk" -v as="$1" -v names="${names[*]}" \
+		-v titles="$(IFS=,; echo "${titles[*]}")" \
+		-v beside="$beside" "${@:2}"
+}
+
+# What gnuplot is to draw with of the columns that have samples.
+columns() {
+	local how=$1 i
+	for ((i = 0; i < ${#names[@]}; i++)); do
+		! cut -d ' ' -f 5 "$output/samples" | grep -qx "${names[i]}" ||
+			printf "file using %s%d %s title '%s', " "${how%%,*}" \
+				$((i + 2)) "${how#*,}" "${titles[i]}"
+	done
+}
+
+# A chart for each place and test: over the bytes, or bars.
+charts() {
+	local where test unit
+	cut -d ' ' -f 1,2,4 "$output/samples" | sort -u |
+		while read -r where test unit; do
+		awk -v where="$where" -v test="$test" \
+			'$1 == where && $2 == test' "$output/samples" |
+			report plot - >"$output/plot"
+		gnuplot <<-END
+		set terminal pngcairo size 800,500
+		set output '$output/$where-$test.png'
+		set title '$test, $where'
+		set ylabel '$unit'
+		set key top left
+		set grid
+		file = '$output/plot'
+		if ($(wc -l <"$output/plot") > 1) {
+			set logscale xy
+			set xlabel 'bytes (0 as 1)'
+			plot $(columns '1:,with linespoints')
+		} else {
+			set style data histogram
+			set style fill solid
+			set yrange [0:*]
+			set format x ''
+			plot $(columns ',')
+		}
+		END
+	done
+}
+
+# NAME.txt, .csv, .json, and charts; prints the first.
+reports() {
+	local name=$1 as
+	for as in text csv json; do
+		report $as "$output/samples" >"$output/$name.${as/text/txt}"
+	done
+	! command -v gnuplot >/dev/null || charts
+	cat "$output/$name.txt"
+	echo "All of it is in $output"
+}
