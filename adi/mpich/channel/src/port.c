@@ -41,10 +41,52 @@ int MPIDI_CH3_Get_business_card(int rank, char *card, int length)
 	return bcl_ch3_card_write(card, length);
 }
 
-/* The functions that ch3 has will do. */
+/* ---- a process that was started without mpiexec -----------------------------
+ *
+ * To exchange cards with other jobs MPICH's PMI would start an mpiexec that
+ * asks back, which Hydra does not, and wait for ever. Spawning begins with a
+ * port, too.
+ */
+
+static int alone(void)
+{
+	static const char name[] = "singinit_kvs_"; /* PMI's, of such jobs */
+
+	return !strncmp(MPIDI_Process.my_pg->id, name, sizeof(name) - 1);
+}
+
+static int refuse(void)
+{
+	return MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__,
+				    __LINE__, MPI_ERR_OTHER, "**ch3|bcl|alone",
+				    0);
+}
+
+static int open_nothing(MPIR_Info *info, char *name)
+{
+	(void)info;
+	(void)name;
+	return refuse();
+}
+
+static int connect_nothing(const char *name, MPIR_Info *info, int root,
+			   MPIR_Comm *comm, MPIR_Comm **result)
+{
+	(void)name;
+	(void)info;
+	(void)root;
+	(void)comm;
+	(void)result;
+	return refuse();
+}
+
+/* Otherwise the functions that ch3 has will do. */
 int MPIDI_CH3_PortFnsInit(MPIDI_PortFns *functions)
 {
-	(void)functions;
+	if (alone()) {
+		functions->OpenPort = open_nothing;
+		functions->CommConnect = connect_nothing;
+	}
 	return MPI_SUCCESS;
 }
 
