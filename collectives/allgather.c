@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "collectives/builders.h"
 #include "collectives/cost.h"
+#include "collectives/dissemination.h"
 
 /* Where what is held of the node so many places on begins. */
 static size_t begin_of(const struct bcl_team *team, unsigned turn,
@@ -14,32 +15,34 @@ static size_t begin_of(const struct bcl_team *team, unsigned turn,
  * J. Bruck et al., "Efficient algorithms for all-to-all communications in
  * multiport message-passing systems", IEEE TPDS 8 (1997), among the leaders:
  * everyone holds its own node's blocks and those of the following ones, and
- * doubles them.
+ * doubles them, or has several messages ahead.
  */
 void bcl_build_bruck(struct bcl_schedule *schedule,
 		     const struct bcl_group *leaders, unsigned char *blocks,
-		     size_t length, bool by_node)
+		     size_t length, bool by_node, unsigned ahead)
 {
 	const struct bcl_team *team = schedule->team;
-	unsigned n = leaders->size, me = leaders->me, distance;
+	unsigned n = leaders->size, me = leaders->me, i;
+	struct bcl_dissemination plan;
 
-	for (distance = 1; distance < n; distance *= 2) {
-		unsigned count = bcl_least(distance, n - distance);
-		unsigned to = (me + n - distance) % n;
-		unsigned from = (me + distance) % n;
-		size_t begin = begin_of(team, distance, length, by_node);
-		size_t end = begin_of(team, distance + count, length, by_node);
+	bcl_dissemination_init(&plan, n, ahead);
+	for (i = 0; i < plan.messages; i++) {
+		unsigned known = plan.known[i];
+		unsigned to = bcl_group_rank(leaders, (me + n - known) % n);
+		unsigned from = bcl_group_rank(leaders, (me + known) % n);
+		size_t sent = begin_of(team, bcl_dissemination_told(&plan, i),
+				       length, by_node);
+		size_t begin = begin_of(team, known, length, by_node);
+		size_t end = begin_of(team, plan.known[i + 1], length, by_node);
 
-		bcl_step_send(schedule, bcl_group_rank(leaders, to), blocks,
-			      begin_of(team, count, length, by_node));
-		bcl_step_receive(schedule, bcl_group_rank(leaders, from),
-				 blocks + begin, end - begin);
-		bcl_step_round(schedule);
+		bcl_dissemination_step(schedule, &plan, i, to, blocks, sent,
+				       from, blocks + begin, end - begin);
 	}
+	bcl_step_round(schedule);
 }
 
 static void build_bruck(struct bcl_schedule *schedule,
-			const struct bcl_call *call)
+			const struct bcl_call *call, unsigned ahead)
 {
 	const struct bcl_team *team = schedule->team;
 	unsigned leader = bcl_layout_leader(&team->layout, team->my_node);
@@ -52,7 +55,8 @@ static void build_bruck(struct bcl_schedule *schedule,
 	bcl_inside_gather(schedule, leader, call->send, length, blocks);
 	if (team->rank == leader) {
 		leaders = bcl_group_leaders(team, leader);
-		bcl_build_bruck(schedule, &leaders, blocks, length, false);
+		bcl_build_bruck(schedule, &leaders, blocks, length, false,
+				ahead);
 		bcl_step_to_ranks(schedule, call->receive, blocks, length,
 				  team->my_node);
 		bcl_step_round(schedule);
@@ -77,20 +81,24 @@ static double cost_node(const struct bcl_model *model, double length)
 	       (1 + model->members) * length * model->segment.byte;
 }
 
-static double cost_bruck(const struct bcl_model *model, double length)
+static double cost_bruck(const struct bcl_model *model, double length,
+			 unsigned ahead)
 {
-	double all = model->size * length,
-	       others = all - length * model->members;
-	struct bcl_cost cost = bcl_cost_exchange(model, others / 2);
+	double all = model->size * length;
 	double inside = model->members > 1
 				? cost_node(model, length) +
 					  bcl_cost_phases(model, all) +
 					  2 * all * model->segment.byte
 				: 0;
 
-	return bcl_log2_up(model->nodes) * cost.message + others * cost.byte +
+	return bcl_cost_dissemination(model, length * model->members, ahead) +
 	       all * model->segment.byte + inside;
 }
+
+BCL_VARIANT(bruck, 1)
+BCL_VARIANT(bruck, 2)
+BCL_VARIANT(bruck, 4)
+BCL_VARIANT(bruck, 8)
 
 static double cost_ring(const struct bcl_model *model, double length)
 {
@@ -101,7 +109,10 @@ static double cost_ring(const struct bcl_model *model, double length)
 
 const struct bcl_algorithm bcl_allgather_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_ALLGATHER, NULL, cost_node },
-	{ "bruck", 0, 0, build_bruck, cost_bruck },
+	{ "bruck", 0, 0, build_bruck_1, cost_bruck_1 },
+	{ "bruck_2", 0, 0, build_bruck_2, cost_bruck_2 },
+	{ "bruck_4", 0, 0, build_bruck_4, cost_bruck_4 },
+	{ "bruck_8", 0, 0, build_bruck_8, cost_bruck_8 },
 	{ "ring", 0, 0, build_ring, cost_ring },
 	{ 0 },
 };

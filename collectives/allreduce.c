@@ -108,7 +108,7 @@ static void build_doubling(struct bcl_schedule *schedule,
 /* Everyone gets the nodes' sums and combines them, in the order of nodes: no
  * round more where their number is no power of two. */
 static void build_gathered(struct bcl_schedule *schedule,
-			   const struct bcl_call *call)
+			   const struct bcl_call *call, unsigned ahead)
 {
 	const struct bcl_team *team = schedule->team;
 	unsigned leader = bcl_layout_leader(&team->layout, team->my_node);
@@ -123,7 +123,7 @@ static void build_gathered(struct bcl_schedule *schedule,
 			  call->reduction);
 	if (team->rank == leader) {
 		leaders = bcl_group_leaders(team, leader);
-		bcl_build_bruck(schedule, &leaders, sums, length, true);
+		bcl_build_bruck(schedule, &leaders, sums, length, true, ahead);
 		for (node = n; node-- > 0;) {
 			size_t at = (node + n - team->my_node) % n * length;
 
@@ -255,15 +255,18 @@ static double cost_doubling(const struct bcl_model *model, double length)
 	       cost_collected(model, length);
 }
 
-static double cost_gathered(const struct bcl_model *model, double length)
+static double cost_gathered(const struct bcl_model *model, double length,
+			    unsigned ahead)
 {
-	double others = model->nodes - 1;
-	struct bcl_cost cost = bcl_cost_exchange(model, others * length / 2);
-
-	return bcl_log2_up(model->nodes) * cost.message +
-	       others * length * (cost.byte + model->combine) +
+	return bcl_cost_dissemination(model, length, ahead) +
+	       (model->nodes - 1) * length * model->combine +
 	       cost_collected(model, length);
 }
+
+BCL_VARIANT(gathered, 1)
+BCL_VARIANT(gathered, 2)
+BCL_VARIANT(gathered, 4)
+BCL_VARIANT(gathered, 8)
 
 /* All members of a node exchange with other nodes at once. */
 static double cost_flat_doubling(const struct bcl_model *model, double length)
@@ -329,6 +332,7 @@ static double cost_ring(const struct bcl_model *model, double length)
 }
 
 enum {
+	GATHERED = BCL_NEEDS_NODES | BCL_NEEDS_CONTIGUOUS,
 	COLUMNS = BCL_NEEDS_NODES | BCL_NEEDS_UNIFORM | BCL_NEEDS_COMMUTATIVE,
 };
 
@@ -337,8 +341,10 @@ const struct bcl_algorithm bcl_allreduce_algorithms[] = {
 	{ "node_sliced", BCL_NEEDS_SEGMENT, BCL_NODE_ALLREDUCE_SLICED, NULL,
 	  cost_node_sliced },
 	{ "doubling", BCL_NEEDS_CONTIGUOUS, 0, build_doubling, cost_doubling },
-	{ "gathered", BCL_NEEDS_NODES | BCL_NEEDS_CONTIGUOUS, 0, build_gathered,
-	  cost_gathered },
+	{ "gathered", GATHERED, 0, build_gathered_1, cost_gathered_1 },
+	{ "gathered_2", GATHERED, 0, build_gathered_2, cost_gathered_2 },
+	{ "gathered_4", GATHERED, 0, build_gathered_4, cost_gathered_4 },
+	{ "gathered_8", GATHERED, 0, build_gathered_8, cost_gathered_8 },
 	{ "flat_doubling", 0, 0, build_flat_doubling, cost_flat_doubling },
 	{ "ring", 0, 0, build_ring, cost_ring },
 	{ "halving", COLUMNS, 0, build_halving, cost_halving },

@@ -200,13 +200,6 @@ static struct bcl_cost cost_at_once(const struct bcl_model *model,
 	return cost;
 }
 
-/* What a message costs that follows another closely: where no card does it the
- * processor sends it and receives one. */
-static double gap_of(const struct bcl_model *model, const struct bcl_cost *cost)
-{
-	return model->autonomous ? cost->gap : 2 * cost->gap;
-}
-
 static double cost_bruck(const struct bcl_model *model, double length)
 {
 	double half = model->size * length / 2;
@@ -240,7 +233,8 @@ static double cost_leaders(const struct bcl_model *model, double length,
 		double part = all / values;
 		struct bcl_cost cost = bcl_cost_exchange(model, part);
 
-		time += cost.message + (values - 2) * gap_of(model, &cost) +
+		time += cost.message +
+			(values - 2) * bcl_cost_gap(model, &cost) +
 			(values - 1) * part *
 				(cost.byte + 2 * model->segment.byte);
 	}

@@ -1,29 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 #include "collectives/builders.h"
+#include "collectives/cost.h"
+#include "collectives/dissemination.h"
 
 /*
  * Dissemination among the leaders: D. Hensgen, R. Finkel, U. Manber, "Two
  * algorithms for barrier synchronization", Int. J. of Parallel Programming 17
- * (1988). In round k everyone signals 2^k places on.
+ * (1988), with so many messages ahead.
  */
 static void disseminate(struct bcl_schedule *schedule,
-			const struct bcl_group *group)
+			const struct bcl_group *group, unsigned ahead)
 {
-	unsigned n = group->size, me = group->me, distance;
+	unsigned n = group->size, me = group->me, i;
+	struct bcl_dissemination plan;
 
-	for (distance = 1; distance < n; distance *= 2) {
-		bcl_step_send(schedule,
-			      bcl_group_rank(group, (me + distance) % n), NULL,
-			      0);
-		bcl_step_receive(schedule,
-				 bcl_group_rank(group, (me + n - distance) % n),
-				 NULL, 0);
-		bcl_step_round(schedule);
+	bcl_dissemination_init(&plan, n, ahead);
+	for (i = 0; i < plan.messages; i++) {
+		unsigned distance = plan.known[i];
+		unsigned to = bcl_group_rank(group, (me + distance) % n);
+		unsigned from = bcl_group_rank(group, (me + n - distance) % n);
+
+		bcl_dissemination_step(schedule, &plan, i, to, NULL, 0, from,
+				       NULL, 0);
 	}
+	bcl_step_round(schedule);
 }
 
 static void build_dissemination(struct bcl_schedule *schedule,
-				const struct bcl_call *call)
+				const struct bcl_call *call, unsigned ahead)
 {
 	const struct bcl_team *team = schedule->team;
 	unsigned leader = bcl_layout_leader(&team->layout, team->my_node);
@@ -33,7 +37,7 @@ static void build_dissemination(struct bcl_schedule *schedule,
 	bcl_inside_gather(schedule, leader, call, 0, schedule);
 	if (team->rank == leader) {
 		leaders = bcl_group_leaders(team, leader);
-		disseminate(schedule, &leaders);
+		disseminate(schedule, &leaders, ahead);
 	}
 	bcl_inside_broadcast(schedule, leader, schedule, 0);
 }
@@ -44,16 +48,27 @@ static double cost_node(const struct bcl_model *model, double length)
 	return model->segment.message;
 }
 
-static double cost_dissemination(const struct bcl_model *model, double length)
+static double cost_dissemination(const struct bcl_model *model, double length,
+				 unsigned ahead)
 {
-	(void)length;
 	return 2 * model->segment.message +
-	       bcl_log2_up(model->nodes) * model->between.message;
+	       bcl_cost_dissemination(model, length, ahead);
 }
+
+BCL_VARIANT(dissemination, 1)
+BCL_VARIANT(dissemination, 2)
+BCL_VARIANT(dissemination, 4)
+BCL_VARIANT(dissemination, 8)
 
 const struct bcl_algorithm bcl_barrier_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_BARRIER, NULL, cost_node },
-	{ "dissemination", 0, 0, build_dissemination, cost_dissemination },
+	{ "dissemination", 0, 0, build_dissemination_1, cost_dissemination_1 },
+	{ "dissemination_2", 0, 0, build_dissemination_2,
+	  cost_dissemination_2 },
+	{ "dissemination_4", 0, 0, build_dissemination_4,
+	  cost_dissemination_4 },
+	{ "dissemination_8", 0, 0, build_dissemination_8,
+	  cost_dissemination_8 },
 	{ 0 },
 };
 

@@ -80,10 +80,11 @@ void bcl_build_reduce_tree(struct bcl_schedule *schedule,
 			   const void *send, void *receive, size_t length,
 			   const struct bcl_reduction *reduction);
 /* allgather.c: at the beginning of `blocks` lie those of the own node, one for
- * each rank or one `by_node`; then those of all, beginning with its. */
+ * each rank or one `by_node`; then those of all, beginning with its. ahead: see
+ * dissemination.h. */
 void bcl_build_bruck(struct bcl_schedule *schedule,
 		     const struct bcl_group *leaders, unsigned char *blocks,
-		     size_t length, bool by_node);
+		     size_t length, bool by_node, unsigned ahead);
 /* halving.c: `vector` is the own one, and then the reduction of all. The
  * operator is commutative. */
 void bcl_build_halving(struct bcl_schedule *schedule,
@@ -160,6 +161,20 @@ void bcl_build_ring_by_rank(struct bcl_schedule *schedule,
 
 /* ---- the algorithms of each operation; the last has no name ---------------
  */
+
+/* Those of build_NAME() and cost_NAME() with a number as their last argument.
+ */
+#define BCL_VARIANT(name, number)                                           \
+	static void build_##name##_##number(struct bcl_schedule *schedule,  \
+					    const struct bcl_call *call)    \
+	{                                                                   \
+		build_##name(schedule, call, number);                       \
+	}                                                                   \
+	static double cost_##name##_##number(const struct bcl_model *model, \
+					     double length)                 \
+	{                                                                   \
+		return cost_##name(model, length, number);                  \
+	}
 
 extern const struct bcl_algorithm bcl_barrier_algorithms[];
 extern const struct bcl_algorithm bcl_broadcast_algorithms[];

@@ -2,6 +2,7 @@
 #include "collectives/cost.h"
 
 #include "collectives/builders.h"
+#include "collectives/dissemination.h"
 
 enum {
 	/* A longer one is announced and fetched: there, back and there, back
@@ -55,6 +56,34 @@ struct bcl_cost bcl_cost_exchange(const struct bcl_model *model, double length)
 		cost.byte *= 2;
 	}
 	return cost;
+}
+
+double bcl_cost_gap(const struct bcl_model *model, const struct bcl_cost *cost)
+{
+	return model->autonomous ? cost->gap : 2 * cost->gap;
+}
+
+double bcl_cost_dissemination(const struct bcl_model *model, double length,
+			      unsigned ahead)
+{
+	double arrived[BCL_DISSEMINATION_AHEAD] = { 0 }; /* the last messages */
+	struct bcl_dissemination plan;
+	double free = 0, last = 0;
+	unsigned i;
+
+	bcl_dissemination_init(&plan, model->nodes, ahead);
+	for (i = 0; i < plan.messages; i++) {
+		double bytes = bcl_dissemination_told(&plan, i) * length;
+		struct bcl_cost cost = bcl_cost_exchange(model, bytes);
+		double begin = arrived[i % ahead];
+
+		if (begin < free)
+			begin = free;
+		free = begin + bcl_cost_gap(model, &cost) + bytes * cost.byte;
+		last = begin + cost.message + bytes * cost.byte;
+		arrived[i % ahead] = last;
+	}
+	return last;
 }
 
 double bcl_cost_phases(const struct bcl_model *model, double length)

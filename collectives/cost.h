@@ -23,6 +23,15 @@ struct bcl_cost bcl_cost_flat(const struct bcl_model *model, double length);
  * processor, if it does the card's work, limits both and has twice as much. */
 struct bcl_cost bcl_cost_exchange(const struct bcl_model *model, double length);
 
+/* What such a message costs that closely follows another, if the processor has
+ * to do both: it sends it and receives one. */
+double bcl_cost_gap(const struct bcl_model *model, const struct bcl_cost *cost);
+
+/* us: all nodes hear from each other (dissemination.h); length: what there is
+ * to tell of one. */
+double bcl_cost_dissemination(const struct bcl_model *model, double length,
+			      unsigned ahead);
+
 /* us: as many phases in a node's segment as so many bytes need. */
 double bcl_cost_phases(const struct bcl_model *model, double length);
 

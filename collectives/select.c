@@ -85,26 +85,23 @@ static void measure(struct bcl_cost *cost, struct bcl_team *team, unsigned rank)
 		cost->byte = 1 / info.bandwidth;
 }
 
+unsigned bcl_model_far(const struct bcl_team *team)
+{
+	const struct bcl_layout *layout = &team->layout;
+
+	return bcl_layout_leader(layout, layout->nnodes / 2);
+}
+
 void bcl_model_measure(struct bcl_model *model, struct bcl_team *team)
 {
 	const struct bcl_card_ops *card = bcl_adi_env(team->adi)->card;
-	bool inside = false, between = false;
-	unsigned rank;
+	struct bcl_group node = bcl_group_node(team);
 
-	for (rank = 0; rank < team->size; rank++) {
-		bool near =
-			bcl_layout_node(&team->layout, rank) == team->my_node;
-
-		if (rank == team->rank)
-			continue;
-		if (near && !inside) {
-			measure(&model->inside, team, rank);
-			inside = true;
-		} else if (!near && !between) {
-			measure(&model->between, team, rank);
-			between = true;
-		}
-	}
+	if (node.size > 1)
+		measure(&model->inside, team,
+			bcl_group_rank(&node, node.me ? 0 : 1));
+	if (model->nodes > 1)
+		measure(&model->between, team, bcl_model_far(team));
 	if (card && model->between.gap < card->gap)
 		model->between.gap = card->gap;
 	/* A flag travels as a short message does. */

@@ -89,7 +89,12 @@ extern const char *const bcl_operation_names[BCL_OPERATIONS];
 
 /* Figures of the hardware that are typical, with this team's shape. */
 void bcl_model_init(struct bcl_model *model, const struct bcl_team *team);
-/* What peers of the own and of other nodes are like, if any are known. */
+/* The rank that stands for those of other nodes than the first: on the node in
+ * the middle, which is as far as any where nodes have their numbers from
+ * switches. There is another node. */
+unsigned bcl_model_far(const struct bcl_team *team);
+/* What peers of the own and of other nodes are like, if any are known; at the
+ * first member. */
 void bcl_model_measure(struct bcl_model *model, struct bcl_team *team);
 
 void bcl_choices_init(struct bcl_choices *choices,

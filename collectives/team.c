@@ -405,14 +405,14 @@ static void log_choices(const struct bcl_team *team,
 }
 
 /*
- * Messages there and back between the first member and the first on another
- * node: the shortest round trip that is known of a peer was a handshake's so
- * far, in which either side may have slept.
+ * Messages there and back between the first member and one on another node: the
+ * shortest round trip that is known of a peer was a handshake's so far, in
+ * which either side may have slept.
  */
 static void build_round_trips(struct bcl_schedule *schedule)
 {
 	const struct bcl_team *team = schedule->team;
-	unsigned far = bcl_layout_leader(&team->layout, 1), i;
+	unsigned far = bcl_model_far(team), i;
 
 	for (i = 0; i < ROUND_TRIPS; i++) {
 		if (team->rank == 0) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim/job.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "sim/host.h"
 
 enum {
-	MESSAGES = 64,	 /* of a core, under way */
+	MESSAGES = 32, /* that a rank has under way; cards have twice as many */
 	CHANNELS = 1024, /* of all ports of a rank */
 };
 
@@ -29,6 +30,7 @@ struct sim_job {
 	uint32_t nranks;
 	uint32_t living, fenced; /* ranks; those in the fence */
 	void (*run)(struct sim_rank *rank);
+	char requests[16]; /* of each rank: text of a variable */
 };
 
 /* ---- bootstrap ---- */
@@ -325,7 +327,7 @@ struct sim_job *sim_job_open(const struct sim_cluster *cluster, uint64_t seed)
 		.cluster = cluster,
 		.firmware = sim_need(
 			calloc(job->nranks, sizeof(*job->hosts.firmware))),
-		.limits = { .messages = MESSAGES, .channels = CHANNELS },
+		.limits.channels = CHANNELS,
 	};
 	sim_job_peers(job, job->nranks);
 	sim_hosts_open(&job->hosts);
@@ -333,7 +335,7 @@ struct sim_job *sim_job_open(const struct sim_cluster *cluster, uint64_t seed)
 	sim_world_costs(job->world, &calls);
 	if (cluster->ranks > 1)
 		share_memory(job);
-	sim_world_set(job->world, "BCL_REQUESTS", "32");
+	sim_job_messages(job, MESSAGES);
 	sim_world_set(job->world, "BCL_BLOCKS", "16");
 	open_cards(job);
 	job->hosts.world = job->world;
@@ -346,6 +348,13 @@ void sim_job_peers(struct sim_job *job, uint32_t peers)
 {
 	job->hosts.limits.nodes = peers;
 	job->hosts.limits.connections = peers;
+}
+
+void sim_job_messages(struct sim_job *job, uint32_t messages)
+{
+	snprintf(job->requests, sizeof(job->requests), "%u", messages);
+	sim_world_set(job->world, "BCL_REQUESTS", job->requests);
+	job->hosts.limits.messages = 2 * messages;
 }
 
 /* Let what is on its way come to its end. */

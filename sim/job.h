@@ -35,6 +35,10 @@ struct sim_job *sim_job_open(const struct sim_cluster *cluster, uint64_t seed);
 /* Before it runs: each rank talks to so many others at most, not to all. That
  * saves 0.1 KB for each of the rest. */
 void sim_job_peers(struct sim_job *job, uint32_t peers);
+/* The same: a rank has so many messages under way at most, a power of two; few,
+ * unless it is said. Not only what travels counts, but what was not
+ * acknowledged yet. */
+void sim_job_messages(struct sim_job *job, uint32_t messages);
 void sim_job_close(struct sim_job *job);
 
 /* What cards had use for whose ranks have left: of each the most on any node.

@@ -22,6 +22,7 @@ enum {
 	SLICE = 100000,	       /* ns between looks at the wall clock */
 	PROGRESS = 5,	       /* s between lines of progress */
 	PATH = 4096,
+	MESSAGES = 256,	    /* of a rank, as in real jobs */
 	MAPPED = 128 << 10, /* bytes of memory that comes untouched */
 };
 
@@ -446,6 +447,7 @@ static int simulate(struct settings *settings, struct run *run)
 	    (settings->trace && !can_write(settings->trace)))
 		return 1;
 	run->job = sim_job_open(&run->cluster, settings->seed);
+	sim_job_messages(run->job, MESSAGES);
 	run->clock = sim_world_clock(sim_job_world(run->job));
 	run->start = run->clock->now;
 	if (settings->trace)

@@ -132,6 +132,7 @@ unit_tests += %D%/test_collectives %D%/test_select %D%/test_team
 %C%_test_team_LDADD = $(coll_mock_libs)
 unit_tests += %D%/test_circulant
 %C%_test_circulant_LDADD = libcollectives.la $(CHECK_LIBS)
+unit_tests += %D%/test_dissemination
 # Collectives in virtual time, against the bounds of sim/bound.h
 coll_loggp = %D%/coll_loggp.c %D%/coll_loggp.h %D%/coll_segment.c \
 	%D%/coll_segment.h %D%/dawning.h %D%/loggp_adi.c %D%/loggp_adi.h

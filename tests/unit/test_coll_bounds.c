@@ -25,7 +25,7 @@ static const struct {
 	double one, four;
 	bool pieces; /* the bound of what cuts the vector into equal ones */
 } ceilings[] = {
-	{ SIM_BARRIER, SHORT, 1.25, 1.27, false },
+	{ SIM_BARRIER, SHORT, 1.2, 1.2, false },
 	{ SIM_BROADCAST, SHORT, 1.25, 1.25, false },
 	{ SIM_BROADCAST, LONG, 1.5, 1.52, false },
 	{ SIM_BROADCAST, LONG, 1.22, 1.4, true },

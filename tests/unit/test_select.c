@@ -86,14 +86,16 @@ static const struct {
 	enum bcl_operation operation;
 	const char *brief, *large;
 } apart[] = {
-	{ BCL_OPERATION_BARRIER, "dissemination ", "dissemination " },
+	{ BCL_OPERATION_BARRIER,
+	  "dissemination dissemination_2 dissemination_4 ",
+	  "dissemination dissemination_2 dissemination_4 " },
 	{ BCL_OPERATION_BROADCAST, "tree ", "chain scatter_ring " },
 	{ BCL_OPERATION_REDUCE, "tree ", "scatter_gather " },
-	{ BCL_OPERATION_ALLREDUCE, "doubling gathered ",
+	{ BCL_OPERATION_ALLREDUCE, "doubling gathered gathered_2 gathered_4 ",
 	  "ring halving halving_fetched " },
 	{ BCL_OPERATION_GATHER, "tree direct ", "direct " },
 	{ BCL_OPERATION_SCATTER, "tree direct ", "direct " },
-	{ BCL_OPERATION_ALLGATHER, "bruck ", "ring " },
+	{ BCL_OPERATION_ALLGATHER, "bruck bruck_2 bruck_4 ", "ring " },
 	{ BCL_OPERATION_ALLTOALL, "bruck leaders leaders_4 pairs ", "pairs " },
 	{ BCL_OPERATION_ALLTOALLV, "pairs ", "pairs " },
 };
@@ -111,7 +113,7 @@ START_TEST(each_on_a_node_of_its_own)
 
 		/* Among few other algorithms come to the same. */
 		if (size < 4 && operation == BCL_OPERATION_ALLGATHER)
-			brief = "bruck ring ";
+			brief = "bruck bruck_2 bruck_4 ring ";
 		if (size < 4 && operation == BCL_OPERATION_BROADCAST)
 			large = size == 2 ? "tree "
 					  : "tree chain scatter_ring ";

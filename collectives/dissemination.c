@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#include "collectives/dissemination.h"
+
+#include "collectives/builders.h"
+
+void bcl_dissemination_init(struct bcl_dissemination *plan, unsigned size,
+			    unsigned ahead)
+{
+	unsigned i = 0, *known = plan->known;
+
+	known[0] = 1;
+	for (; known[i] < size; i++) {
+		unsigned told = i < ahead ? 1 : known[i + 1 - ahead];
+
+		known[i + 1] =
+			known[i] + (unsigned)bcl_least(told, size - known[i]);
+	}
+	plan->size = size;
+	plan->ahead = ahead;
+	plan->messages = i;
+}
+
+void bcl_dissemination_step(struct bcl_schedule *schedule,
+			    const struct bcl_dissemination *plan, unsigned i,
+			    unsigned to, const void *send, size_t sent,
+			    unsigned from, void *receive, size_t received)
+{
+	/* Of message i - ahead, too. */
+	unsigned lane = 1 + i % plan->ahead;
+
+	bcl_step_await(schedule, lane);
+	bcl_step_send(schedule, to, send, sent);
+	bcl_step_lane(schedule, lane);
+	bcl_step_receive(schedule, from, receive, received);
+	bcl_step_lane(schedule, 0);
+}
