@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <sys/random.h>
 
-#include "pvm-glue/glue.h"
+#include "pvm-glue/group.h"
 
 enum {
 	PATIENCE = 2000000000, /* ns: then it says what it waits for */
@@ -165,5 +165,6 @@ void endpoint_close(void)
 	bcl_close(context);
 	endpoint = NULL;
 	receive_close();
+	group_forget_all();
 	task_forget_all();
 }

@@ -18,6 +18,8 @@
 
 #include "pvm-glue/libpvm.h"
 
+#define INTERPOSED __attribute__((visibility("default")))
+
 /* ---- task.c: other tasks ---- */
 
 enum task_state {
@@ -107,6 +109,8 @@ bool send_pending(void);
 /* How many messages were handed to libpvm. */
 extern unsigned long received;
 
+/* A message that has come cannot be refused: ends if there is no memory. */
+void *need(void *memory);
 void receive_event(const struct bcl_event *event);
 void receive_pulled(uint64_t cookie, enum bcl_status status);
 /* A message to itself waits for receive_own(). */

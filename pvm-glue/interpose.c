@@ -6,8 +6,6 @@
 
 #include "pvm-glue/glue.h"
 
-#define INTERPOSED __attribute__((visibility("default")))
-
 INTERPOSED int mroute(int id, int tid, int tag, struct timeval *limit);
 INTERPOSED int mesg_input(struct pmsg *message);
 INTERPOSED int pvmmcast(int id, int *tids, int count, int tag);

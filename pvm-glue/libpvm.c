@@ -26,7 +26,8 @@ static const struct {
 	SYMBOL(midtobuf),    SYMBOL(umbuf_new),	  SYMBOL(umbuf_free),
 	SYMBOL(fr_new),	     SYMBOL(pmsg_setenc), SYMBOL(pmsg_setlen),
 	SYMBOL(pvmmytid),    SYMBOL(pvmmydsig),	  SYMBOL(pvmrouteopt),
-	SYMBOL(pvmmyctx),
+	SYMBOL(pvmmyctx),    SYMBOL(pvm_putinfo), SYMBOL(pvm_getmboxinfo),
+	SYMBOL(pvm_pstat),
 #undef SYMBOL
 };
 
@@ -54,14 +55,18 @@ int libpvm_length(const struct pmsg *message)
 	return length;
 }
 
-void libpvm_copy(const struct pmsg *message, char *to)
+void libpvm_copy(const struct pmsg *message, size_t from, char *to)
 {
 	const struct frag *frag;
 
 	for (frag = message->frags->next; frag != message->frags;
 	     frag = frag->next) {
-		memcpy(to, frag->data, (size_t)frag->length);
-		to += frag->length;
+		size_t length = (size_t)frag->length;
+		size_t skipped = from < length ? from : length;
+
+		memcpy(to, frag->data + skipped, length - skipped);
+		to += length - skipped;
+		from -= skipped;
 	}
 }
 

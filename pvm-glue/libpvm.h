@@ -9,6 +9,7 @@
 #define BCL_PVM_LIBPVM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/time.h>
 
@@ -38,6 +39,7 @@ struct pmsg {
 
 enum {
 	PVM_IN_PLACE = 0x20000000,    /* encoding: the pieces are the user's */
+	PVM_GROUP_CONTEXT = 0x7fff0,  /* ours; libgpvm3 has 0x7fffc and on */
 	PVM_SYSTEM_CONTEXT = 0x7fffe, /* and above: libpvm's own */
 	PVM_TASK_CONTEXT = 0x7ffff,   /* libpvm to libpvm */
 
@@ -45,6 +47,8 @@ enum {
 	PVM_ALLOW_DIRECT = 2,
 	PVM_ROUTE_DIRECT = 3,
 };
+
+struct pvmmboxinfo;
 
 /* The library's functions and variables, by its own names. */
 struct libpvm {
@@ -57,6 +61,9 @@ struct libpvm {
 	int (*pvm_freebuf)(int);
 	int (*pvm_setsbuf)(int);
 	int (*pvm_pkbyte)(char *, int, int);
+	int (*pvm_pstat)(int);
+	int (*pvm_putinfo)(char *, int, int);
+	int (*pvm_getmboxinfo)(char *, int *, struct pvmmboxinfo **);
 	struct pmsg *(*midtobuf)(int);
 	struct pmsg *(*umbuf_new)(void);
 	int (*umbuf_free)(struct pmsg *);
@@ -84,8 +91,8 @@ static inline bool libpvm_is_task(int tid)
 
 /* Bytes of a message. */
 int libpvm_length(const struct pmsg *message);
-/* Them. */
-void libpvm_copy(const struct pmsg *message, char *to);
+/* Them, but for the first `from`. */
+void libpvm_copy(const struct pmsg *message, size_t from, char *to);
 /* A message with one piece of `length` bytes; NULL: no memory. */
 struct pmsg *libpvm_message(int length);
 

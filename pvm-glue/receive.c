@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pvm-glue/glue.h"
+#include "pvm-glue/group.h"
 #include "pvm-glue/wire.h"
 
 struct arrival {
@@ -38,6 +38,8 @@ static bool reached(uint32_t count, uint32_t goal)
 static int hand_over(struct pmsg *message)
 {
 	received++;
+	if (group_input(message))
+		return 0;
 	return libpvm.mesg_input(message);
 }
 
@@ -210,8 +212,7 @@ void receive_pulled(uint64_t cookie, enum bcl_status status)
 	receive_settle(arrival->task);
 }
 
-/* A message that was received cannot be refused. */
-static void *need(void *memory)
+void *need(void *memory)
 {
 	if (memory)
 		return memory;
@@ -286,7 +287,7 @@ void receive_from_self(const struct pmsg *message,
 	struct arrival *arrival =
 		new_arrival(self, 0, envelope, libpvm_length(message));
 
-	libpvm_copy(message, data_of(arrival->message));
+	libpvm_copy(message, 0, data_of(arrival->message));
 	arrival->here = true;
 }
 

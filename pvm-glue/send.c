@@ -104,7 +104,7 @@ static enum bcl_status send_short(struct task *task, const struct pmsg *message,
 	uint64_t end = 0;
 
 	if (!n && length) {
-		libpvm_copy(message, piece);
+		libpvm_copy(message, 0, piece);
 		iov[1] = (struct iovec){ piece, length };
 		n = 1;
 	}
@@ -223,7 +223,7 @@ static enum bcl_status send_long(struct task *task, const struct pmsg *message,
 		return status;
 	}
 	if (!in_place)
-		libpvm_copy(message, loan->copy);
+		libpvm_copy(message, 0, loan->copy);
 	while ((status = bcl_send(task->peer, WIRE_OFFER, immediate(task), &iov,
 				  1, 0))) {
 		if (status == BCL_ERR_AGAIN && try_again(task, &end))

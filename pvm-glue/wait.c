@@ -128,10 +128,10 @@ int wait_messages(unsigned long before, const struct timeval *limit)
 			now = wait_now();
 		}
 	}
-	if (!slept)
-		credit = limit ? credit : PATIENT;
-	else if (credit)
+	if (slept && credit)
 		credit--;
+	else if (!slept && received != before)
+		credit = PATIENT;
 	if (watched)
 		rearm();
 	return (int)(received - before);

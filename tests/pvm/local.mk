@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Programs of PVM, by its own routes and with the glue.
-pvm_scripts = %D%/examples.sh %D%/semantics.sh %D%/traffic.sh
+pvm_scripts = %D%/examples.sh %D%/groups.sh \
+	%D%/semantics.sh %D%/traffic.sh
 dist_check_SCRIPTS += $(pvm_scripts)
 system_tests += $(pvm_scripts)
 if PVM
-check_PROGRAMS += %D%/semantics %D%/traffic
+check_PROGRAMS += %D%/groups %D%/semantics %D%/traffic
+%C%_groups_LDADD = -lgpvm3 -lpvm3
 %C%_semantics_LDADD = -lpvm3
 %C%_traffic_LDADD = -lpvm3
 endif

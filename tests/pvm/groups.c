@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Operations on a frozen group: prints what a program sees of them, which is to
+ * be the same whichever way they go, and, to stderr, how many messages a reduce
+ * takes.
+ *
+ *	groups TASKS [mixed]
+ *
+ * With `mixed` one task is without what is to be loaded before libpvm.
+ */
+#include <pvm3.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+	TASKS_MAX = 32,
+	LONG = 30000, /* elements */
+	TIMES = 50,
+
+	SET_UP = 1, /* tags */
+	WORK,
+	OTHER,
+	REPORT,
+};
+
+static int tasks, self, tids[TASKS_MAX];
+static char group[] = "frozen";
+static int all[TASKS_MAX * LONG], mine[LONG];
+
+/* The sum of all members' numbers, to the first; it says it. */
+static void say(const char *what, int number)
+{
+	int i, theirs;
+
+	if (self) {
+		pvm_initsend(PvmDataDefault);
+		pvm_pkint(&number, 1, 1);
+		pvm_send(tids[0], REPORT);
+		return;
+	}
+	for (i = 1; i < tasks; i++) {
+		pvm_recv(tids[i], REPORT);
+		pvm_upkint(&theirs, 1, 1);
+		number += theirs;
+	}
+	printf("%s: %d\n", what, number);
+	fflush(stdout);
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Nobody is out before all are in. */
+static void barriers(void)
+{
+	double in, out;
+	int i, bad = 0;
+
+	for (i = 0; i < TIMES; i++) {
+		in = now();
+		bad += pvm_barrier(group, tasks) != 0;
+		out = now();
+		pvm_reduce(PvmMax, &in, 1, PVM_DOUBLE, WORK, group, 0);
+		pvm_reduce(PvmMin, &out, 1, PVM_DOUBLE, OTHER, group, 0);
+		pvm_barrier(group, tasks);
+		bad += self == 0 && out < in;
+	}
+	say("bad barriers", bad);
+}
+
+static void sums(int count)
+{
+	int root, i, bad = 0;
+
+	for (root = 0; root < tasks; root++) {
+		for (i = 0; i < count; i++)
+			mine[i] = self + i;
+		/* PVM's own takes one for the other without barriers between */
+		bad += pvm_reduce(PvmSum, mine, count, PVM_INT, WORK, group,
+				  root) != 0;
+		for (i = 0; self == root && i < count; i++)
+			bad += mine[i] != tasks * (tasks - 1) / 2 + tasks * i;
+		pvm_barrier(group, tasks);
+	}
+	say("bad sums", bad);
+}
+
+/* Two reduces, which only their tags tell apart, in any order. */
+static void two_tags(void)
+{
+	int value[2] = { self, 10 * self }, i, bad = 0;
+
+	for (i = 0; i < 2; i++) {
+		int which = self % 2 ? 1 - i : i;
+
+		pvm_reduce(PvmSum, &value[which], 1, PVM_INT,
+			   which ? OTHER : WORK, group, 0);
+	}
+	if (self == 0)
+		bad = value[1] != 10 * value[0];
+	say("tags mixed up", bad);
+	pvm_barrier(group, tasks);
+}
+
+static void blocks(int count)
+{
+	int root, i, bad = 0;
+
+	for (root = 0; root < tasks; root++) {
+		for (i = 0; i < count; i++)
+			mine[i] = self * count + i;
+		bad += pvm_gather(all, mine, count, PVM_INT, WORK, group,
+				  root) != 0;
+		for (i = 0; self == root && i < tasks * count; i++)
+			bad += all[i] != i;
+		memset(mine, 0, sizeof(mine));
+		bad += pvm_scatter(mine, all, count, PVM_INT, WORK, group,
+				   root) != 0;
+		for (i = 0; i < count; i++)
+			bad += mine[i] != self * count + i;
+		pvm_barrier(group, tasks);
+	}
+	say("bad blocks", bad);
+}
+
+static void broadcasts(void)
+{
+	int root, value, bad = 0;
+
+	for (root = 0; root < tasks; root++) {
+		if (root == self) {
+			pvm_initsend(PvmDataDefault);
+			pvm_pkint(&root, 1, 1);
+			pvm_bcast(group, WORK);
+		} else {
+			pvm_recv(tids[root], WORK);
+			pvm_upkint(&value, 1, 1);
+			bad += value != root;
+		}
+	}
+	say("bad broadcasts", bad);
+}
+
+static int calls;
+
+/* One for each message that the longest way of messages has. */
+static void longest(int *type, void *ours, void *theirs, int *count, int *info)
+{
+	int *x = ours, *y = theirs;
+
+	(void)type;
+	(void)count;
+	calls++;
+	*info = 0;
+	if (*x < *y + 1)
+		*x = *y + 1;
+}
+
+static void chain(void)
+{
+	int value = 0;
+
+	pvm_reduce(longest, &value, 1, PVM_INT, WORK, group, 0);
+	if (self == 0)
+		fprintf(stderr, "reduce: %d messages at the root, chain %d\n",
+			calls, value);
+}
+
+static void wrong_ones(void)
+{
+	say("took no root",
+	    pvm_reduce(PvmSum, mine, 1, PVM_INT, WORK, group, tasks) >= 0);
+	say("took no type", pvm_gather(all, mine, 1, 99, WORK, group, 0) >= 0);
+}
+
+/* The last one dies, while the others wait for it. */
+static void death(void)
+{
+	int result;
+
+	if (self == tasks - 1) {
+		pvm_barrier(group, tasks);
+		raise(SIGKILL);
+	}
+	pvm_barrier(group, tasks);
+	tasks--;
+	result = pvm_barrier(group, tasks + 1);
+	say("met the dead", result >= 0);
+}
+
+static int set_up(int argc, char **argv)
+{
+	int set[2] = { argc > 1 ? atoi(argv[1]) : 0, argc > 2 }, started, place;
+	char name[] = "groups", unset[] = "-u", preload[] = "LD_PRELOAD";
+	char *bare[] = { unset, preload, argv[0], NULL };
+
+	tids[0] = pvm_mytid();
+	if (pvm_parent() >= 0) {
+		pvm_recv(pvm_parent(), SET_UP);
+		pvm_upkint(set, 2, 1);
+		pvm_upkint(tids, set[0], 1);
+	} else {
+		if (set[0] < 2 || set[0] > TASKS_MAX)
+			return 0;
+		place = set[0] - 1 - set[1];
+		started = pvm_spawn(name, NULL, 0, NULL, place, tids + 1);
+		if (set[1])
+			started += pvm_spawn("/usr/bin/env", bare, 0, NULL, 1,
+					     tids + 1 + place);
+		if (started != set[0] - 1)
+			return 0;
+		pvm_initsend(PvmDataDefault);
+		pvm_pkint(set, 2, 1);
+		pvm_pkint(tids, set[0], 1);
+		pvm_mcast(tids + 1, set[0] - 1, SET_UP);
+	}
+	tasks = set[0];
+	return 1;
+}
+
+/* The first is who prints. */
+static void form(int parent)
+{
+	if (parent >= 0)
+		pvm_recv(parent, WORK);
+	self = pvm_joingroup(group);
+	if (parent < 0) {
+		pvm_initsend(PvmDataRaw);
+		pvm_mcast(tids + 1, tasks - 1, WORK);
+	}
+	pvm_freezegroup(group, tasks);
+	/* from now on by instance */
+	for (int i = 0; i < tasks; i++)
+		tids[i] = pvm_gettid(group, i);
+}
+
+int main(int argc, char **argv)
+{
+	if (pvm_mytid() < 0 || !set_up(argc, argv)) {
+		fprintf(stderr, "groups: no tasks\n");
+		pvm_exit();
+		return 2;
+	}
+	form(pvm_parent());
+	barriers();
+	sums(1);
+	sums(LONG);
+	two_tags();
+	blocks(3);
+	blocks(LONG);
+	broadcasts();
+	chain();
+	wrong_ones();
+	death();
+	pvm_exit();
+	return 0;
+}

@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Operations on frozen groups give the same by PVM's own library, along the
+# glue's trees, and where a member has no glue; and a reduce takes as few
+# messages as its tree has levels.
+set -euo pipefail
+machine=${abs_top_srcdir:?}/scripts/pvm-machine
+program=${abs_top_builddir:?}/tests/pvm/groups
+[[ -x $program ]] || { echo 'no PVM to build programs with'; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+# run NAME HOSTS KIND ARGUMENT...: what it prints, to NAME; NAME.err
+run() {
+	local name=$1 hosts=$2 kind=$3
+	shift 3
+	"$machine" "$hosts" "$kind" timeout 60 "$program" "$@" >"$name" \
+		2>"$name.err" || {
+		status=$?
+		cat "$name" "$name.err"
+		exit $status
+	}
+}
+
+run stock 1 stock 5
+for tasks in 2 5 8; do
+	run glue 1 glue $tasks
+	diff stock glue
+	levels=0
+	while ((1 << levels < tasks)); do ((++levels)); done
+	grep -Eq "^reduce: $levels messages at the root, chain [1-$levels]$" \
+		glue.err || { echo "$tasks tasks:"; cat glue.err; exit 1; }
+done
+run hosts 2 glue 5
+diff stock hosts
+run mixed 1 glue 5 mixed
+diff stock mixed
+grep -q '^reduce: 4 messages' mixed.err
