@@ -27,6 +27,7 @@ static enum bcl_status open_parts(struct bcl_context *context,
 
 	if (status)
 		return status;
+	context->config.alone = options->local_ranks == 1;
 	if (options->job_key)
 		memcpy(context->key, options->job_key, BCL_KEY_SIZE);
 	env->host(env->world, name, boot_id);

@@ -153,6 +153,53 @@ START_TEST(cards_share_an_interface)
 }
 END_TEST
 
+static struct bcl_rail *open_alone(const char *interface, uint64_t card)
+{
+	struct bcl_config config = rails_config("packet", interface);
+
+	config.alone = true;
+	return rails_open(&bcl_rail_packet, &config, card);
+}
+
+/* The first on an interface, if it is alone on its host, needs no group: it
+ * drops what is for others, and has the system do so from then on. */
+START_TEST(who_is_alone_joins_no_group)
+{
+	struct bcl_rail *other[2];
+	struct inbox *own[2] = { inbox_new(), inbox_new() };
+	unsigned i;
+
+	b->close(b);
+	b = open_alone("bclb", CARD_B);
+	ck_assert_uint_eq(b->address.bytes[6], 0xff);
+	send_one(a, b, CARD_B, 100, 1);
+	inbox_wait(inbox, b, 1);
+	ck_assert(frame_right(inbox->frame[0].bytes, 100, 1, CARD_B));
+
+	/* those after it know their places; being alone is nothing to them */
+	for (i = 0; i < 2; i++) {
+		other[i] = (i ? open_alone : open_on)("bclb", CARD_C + i);
+		ck_assert_uint_eq(other[i]->address.bytes[6], i);
+	}
+	for (i = 0; i < 2; i++) {
+		send_one(a, other[i], CARD_C + i, 100, 2 + i);
+		inbox_wait(own[i], other[i], 1);
+		ck_assert_uint_eq(b->receive(b, &inbox->sink, 0, 1), !i);
+	}
+	ck_assert_uint_eq(rails_counter(BCL_COUNT_packet_stray), 1);
+	ck_assert_uint_eq(inbox->n, 1);
+	send_one(a, b, CARD_B, 100, 4);
+	inbox_wait(inbox, b, 2);
+	ck_assert(frame_right(inbox->frame[1].bytes, 100, 4, CARD_B));
+	for (i = 0; i < 2; i++) {
+		ck_assert_uint_eq(own[i]->n, 1);
+		other[i]->close(other[i]);
+		free(own[i]);
+	}
+	ck_assert_uint_eq(rails_counter(BCL_COUNT_packet_stray), 1);
+}
+END_TEST
+
 /* Who leaves moves another one's index: its hint is wrong until it hears. */
 START_TEST(a_wrong_hint_heals)
 {
@@ -296,6 +343,7 @@ int main(void)
 	tcase_add_test(tcase, the_ring_goes_round);
 	tcase_add_test(tcase, a_full_ring_loses_and_counts);
 	tcase_add_test(tcase, cards_share_an_interface);
+	tcase_add_test(tcase, who_is_alone_joins_no_group);
 	tcase_add_loop_test(tcase, a_wrong_hint_heals, 0, 2);
 	tcase_add_loop_test(tcase, reset_reaches_whoever_it_is_sent_to, 0, 2);
 	tcase_add_test(tcase, an_interface_goes_down_and_up);

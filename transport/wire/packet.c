@@ -68,6 +68,8 @@ struct packet {
 	uint32_t slot; /* the next to be filled */
 	int told;      /* the last errno that was logged */
 	uint8_t hello_turn;
+	int outside;   /* the name of who is in no group, or -1 */
+	bool filtered; /* the system drops what is for others */
 	struct ether_frame out;
 };
 
@@ -155,6 +157,39 @@ static unsigned packet_transmit(struct bcl_rail *rail,
 	return i;
 }
 
+/* As a filter loads it. */
+static uint32_t load32(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
+	       (uint32_t)p[2] << 8 | p[3];
+}
+
+/* Only frames for this card and for none: the kernel drops the others. */
+static bool attach_filter(struct packet *packet)
+{
+	const uint32_t at = sizeof(struct ethhdr) + PREFIX +
+			    offsetof(struct bcl_frame_header, card);
+	const struct bcl_le64 card = bcl_put64(packet->card);
+	const uint32_t first = load32(card.b), second = load32(card.b + 4);
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, first, 0, 2),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at + 4),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, second, 4, 0),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at + 4),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, 0xffff),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+
+	packet->filtered = true;
+	return !setsockopt(packet->rail.fd, SOL_SOCKET, SO_ATTACH_FILTER,
+			   &program, sizeof(program));
+}
+
 /* RESET names no card: its sender knows only where to answer. */
 static bool is_for(uint64_t card, const struct bcl_frame_header *header)
 {
@@ -182,6 +217,8 @@ static bool parse(struct packet *packet, const struct tpacket2_hdr *slot,
 	memcpy(&header, in->frame, sizeof(header));
 	if (!is_for(packet->card, &header)) {
 		bcl_rail_count(&packet->rail, packet_stray, 1);
+		if (packet->outside >= 0 && !packet->filtered)
+			attach_filter(packet);
 		return false;
 	}
 	if (in->prefix.to != NO_HINT)
@@ -256,47 +293,22 @@ static bool packet_check(struct bcl_rail *rail, bool *up)
 	return rail->limits.mtu != before;
 }
 
+static void drop_name(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
 static void packet_close(struct bcl_rail *rail)
 {
 	struct packet *packet = (struct packet *)rail;
 
 	if (packet->ring)
 		munmap(packet->ring, RING);
+	drop_name(packet->outside);
 	if (rail->fd >= 0)
 		close(rail->fd);
 	packet->env->release(packet->env->world, packet, sizeof(*packet));
-}
-
-/* As a filter loads it. */
-static uint32_t load32(const uint8_t *p)
-{
-	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
-	       (uint32_t)p[2] << 8 | p[3];
-}
-
-/* Only frames for this card and for none: the kernel drops the others. */
-static bool attach_filter(const struct packet *packet)
-{
-	const uint32_t at = sizeof(struct ethhdr) + PREFIX +
-			    offsetof(struct bcl_frame_header, card);
-	const struct bcl_le64 card = bcl_put64(packet->card);
-	const uint32_t first = load32(card.b), second = load32(card.b + 4);
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, first, 0, 2),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at + 4),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, second, 4, 0),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at + 4),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, 0xffff),
-		BPF_STMT(BPF_RET | BPF_K, 0),
-	};
-	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
-
-	return !setsockopt(packet->rail.fd, SOL_SOCKET, SO_ATTACH_FILTER,
-			   &program, sizeof(program));
 }
 
 /* Sockets on the interface that listen for our frames. */
@@ -316,26 +328,36 @@ static unsigned count_sockets(unsigned interface)
 	return n;
 }
 
-/* Who has this abstract name bound is the one who joins. -1: too busy. */
-static int lock_joining(unsigned interface)
+/* An abstract name that one socket at a time can have. -1: another has it. */
+static int take_name(const char *what, unsigned interface)
 {
 	struct sockaddr_un name = { .sun_family = AF_UNIX };
-	const struct timespec pause = { .tv_nsec = 1000000 };
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	socklen_t length;
-	unsigned i;
 
 	length = (socklen_t)snprintf(name.sun_path + 1,
-				     sizeof(name.sun_path) - 1, "bcl-packet-%u",
-				     interface);
+				     sizeof(name.sun_path) - 1,
+				     "bcl-packet-%s-%u", what, interface);
 	length += offsetof(struct sockaddr_un, sun_path) + 1;
-	for (i = 0; fd >= 0 && i < JOIN_TRIES; i++) {
-		if (!bind(fd, (struct sockaddr *)&name, length))
+	if (fd < 0 || !bind(fd, (struct sockaddr *)&name, length))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Who has this name is the one who joins. -1: too busy. */
+static int lock_joining(unsigned interface)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	unsigned i;
+	int fd;
+
+	for (i = 0; i < JOIN_TRIES; i++) {
+		fd = take_name("joins", interface);
+		if (fd >= 0)
 			return fd;
 		nanosleep(&pause, NULL);
 	}
-	if (fd >= 0)
-		close(fd);
 	return -1;
 }
 
@@ -367,15 +389,20 @@ static bool bind_socket(struct packet *packet,
 					.sll_ifindex = (int)interface->index };
 	int lock = lock_joining(interface->index), error = 0;
 	unsigned before = count_sockets(interface->index);
+	int outside = take_name("outside", interface->index);
 
 	if (bind(packet->rail.fd, (const struct sockaddr *)&at, sizeof(at)))
 		error = errno;
+	else if (!before && outside >= 0 && packet->config->alone)
+		packet->outside = outside;
 	else if (before < NO_HINT && join_group(packet, interface->index))
-		packet->rail.address.bytes[6] = (uint8_t)before;
+		packet->rail.address.bytes[6] =
+			(uint8_t)(before - (before && outside < 0));
 	else if (!attach_filter(packet))
 		error = errno;
-	if (lock >= 0)
-		close(lock);
+	if (packet->outside < 0)
+		drop_name(outside);
+	drop_name(lock);
 	errno = error;
 	return !error;
 }
@@ -425,6 +452,7 @@ static struct bcl_rail *open_one(const struct bcl_env *env,
 	packet->env = env;
 	packet->config = config;
 	packet->card = card;
+	packet->outside = -1;
 	packet->rail = (struct bcl_rail){
 		.kind = &bcl_rail_packet,
 		.address = { BCL_WIRE_PACKET, 7, { 0 } },
