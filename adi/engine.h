@@ -21,8 +21,8 @@
 /*
  * Transport message types; 0..15 are packets. The immediate of the first
  * three is the match key; of those up to DATA the sender's request; the
- * others have the sender's rank there and are about the flow between two
- * ranks.
+ * others, but PUT, have the sender's rank there and are about the flow between
+ * two ranks.
  */
 enum bcl_adi_type {
 	BCL_ADI_EAGER = BCL_PACKET_TYPES,
@@ -39,6 +39,7 @@ enum bcl_adi_type {
 	BCL_ADI_MORE,	/* or until this: I look for one that is not there */
 	BCL_ADI_FLUSH,	/* nothing: its delivery shows that of all before it */
 	BCL_ADI_NOTICE, /* 8 bytes: a word for the client */
+	BCL_ADI_PUT,	/* BCL_EVENT_NOTIFY: into the window of this handle */
 	BCL_ADI_TYPES,
 };
 
@@ -97,6 +98,7 @@ enum {
  *
  *  PACKET     room in the transport                done; SENT if the memory
  *                                                  is the caller's
+ *  PUT        the transport to take the put        SENT
  *  SENT       BCL_EVENT_SENT                       done
  *  RUNNING    a schedule to be over                done
  *
@@ -123,6 +125,7 @@ enum bcl_request_state {
 	BCL_REQUEST_PULL,
 	BCL_REQUEST_PULLED,
 	BCL_REQUEST_PACKET,
+	BCL_REQUEST_PUT,
 	BCL_REQUEST_SENT,
 	BCL_REQUEST_RUNNING,
 	BCL_REQUEST_FREE,
@@ -164,7 +167,8 @@ struct bcl_adi_request {
 	size_t bounce_size;
 	uint64_t key;	 /* the immediate of the message sent */
 	uint64_t cookie; /* the packet layer's */
-	uint64_t remote; /* ANSWER, CALL, CALLED: the sender's request */
+	uint64_t remote; /* ANSWER, CALL, CALLED: the sender's request; PUT:
+			  * the offset */
 	struct bcl_adi_schedule *schedule;
 	struct bcl_adi_request *schedule_prev, *schedule_next;
 	uint32_t index;	    /* among all requests */
@@ -300,6 +304,9 @@ struct bcl_adi {
 
 	/* notice.c */
 	struct bcl_adi_client *client;
+
+	/* window.c */
+	struct bcl_adi_window *windows;
 
 	/* wait.c: threads */
 	pthread_mutex_t lock;
@@ -563,6 +570,14 @@ struct bcl_adi_peer *bcl_adi_sender(struct bcl_adi *adi,
 /* NOTICE has come. */
 void bcl_adi_hear(struct bcl_adi *adi, unsigned rank,
 		  const struct bcl_event *event);
+
+/* ---- window.c ---- */
+
+/* As bcl_request_push(), in state PUT. */
+enum bcl_status bcl_request_put(struct bcl_adi *adi,
+				struct bcl_adi_request *request);
+/* BCL_EVENT_NOTIFY. False: there is no memory to keep it; nothing was done. */
+bool bcl_adi_notified(struct bcl_adi *adi, const struct bcl_event *event);
 
 /* ---- wait.c ---- */
 

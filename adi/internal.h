@@ -22,7 +22,7 @@ enum {
 	BCL_ADI_CONTEXT_COLLECTIVE = 0xf000, /* .. 0xfffe: one per team */
 	BCL_ADI_CONTEXT_CLOSE = 0xffff,
 
-	BCL_ADI_LANES = 9, /* of a schedule */
+	BCL_ADI_LANES = 41, /* of a schedule */
 };
 
 /*
@@ -89,6 +89,37 @@ enum bcl_status bcl_adi_schedule_receive(struct bcl_adi_schedule *schedule,
 					 void *buffer, size_t length,
 					 unsigned rank, unsigned tag,
 					 unsigned context);
+
+/*
+ * A window: memory into which other ranks put messages that both sides know of
+ * beforehand, so that nothing has to be announced and fetched. Whoever gets the
+ * key may put. What was put matches a receive of the window's tag and context,
+ * in order with messages, as one of no bytes would. After it is closed puts
+ * fail with BCL_ERR_MEMORY.
+ */
+struct bcl_adi_window {
+	uint8_t key[BCL_KEY_MAX];
+
+	/* The engine's. */
+	struct bcl_memory *memory;
+	uint32_t handle; /* its name in what comes */
+	unsigned tag, context;
+	struct bcl_adi_window *next;
+};
+
+/* length: not 0. NOMEM */
+enum bcl_status bcl_adi_window_open(struct bcl_adi *adi,
+				    struct bcl_adi_window *window, void *memory,
+				    size_t length, unsigned tag,
+				    unsigned context);
+void bcl_adi_window_close(struct bcl_adi *adi, struct bcl_adi_window *window);
+
+/* As bcl_adi_schedule_send(), to `offset` of the window that the key names, of
+ * a rank on another node. */
+enum bcl_status bcl_adi_schedule_put(struct bcl_adi_schedule *schedule,
+				     const void *buffer, size_t length,
+				     unsigned rank, const uint8_t *key,
+				     uint64_t offset);
 
 /*
  * End it with this status, as if a message of it had failed. advance() is not

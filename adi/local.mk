@@ -5,4 +5,4 @@ libadi_la_SOURCES = %D%/arrive.c %D%/arrive.h %D%/complete.c %D%/engine.h %D%/fe
 	%D%/packet.c %D%/peer.c %D%/pool.c %D%/pool.h %D%/probe.c \
 	%D%/progress.c %D%/receive.c %D%/rendezvous.c %D%/request.c \
 	%D%/schedule.c %D%/send.c %D%/table.c %D%/table.h %D%/wait.c \
-	%D%/world.c
+	%D%/window.c %D%/world.c

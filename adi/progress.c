@@ -118,8 +118,9 @@ dispatch(struct bcl_adi *adi, const struct bcl_event *event)
 	case BCL_EVENT_PEER:
 		bcl_adi_peer_event(adi, event->peer, event->status);
 		break;
-	case BCL_EVENT_CHANNEL:
 	case BCL_EVENT_NOTIFY:
+		return bcl_adi_notified(adi, event);
+	case BCL_EVENT_CHANNEL:
 		bcl_count(adi->counters, adi_dropped);
 		break;
 	}

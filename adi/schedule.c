@@ -23,6 +23,7 @@ bool bcl_request_take_back(struct bcl_adi *adi, struct bcl_adi_request *request)
 		return true;
 	case BCL_REQUEST_EAGER:
 	case BCL_REQUEST_OFFER:
+	case BCL_REQUEST_PUT:
 		bcl_adi_unqueue(request);
 		bcl_request_complete(adi, request, BCL_ERR_CANCELLED);
 		return true;
@@ -205,6 +206,34 @@ enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
 	request->sync = false;
 	link_message(schedule, request);
 	bcl_adi_send_queued(adi, request, rank, key);
+	return schedule->status;
+}
+
+enum bcl_status bcl_adi_schedule_put(struct bcl_adi_schedule *schedule,
+				     const void *buffer, size_t length,
+				     unsigned rank, const uint8_t *key,
+				     uint64_t offset)
+{
+	struct bcl_adi *adi = schedule->adi;
+	struct bcl_adi_request *request = bcl_request_new(adi);
+
+	if (!request) {
+		fail(adi, schedule, BCL_ERR_NOMEM);
+		return BCL_ERR_NOMEM;
+	}
+	request->buffer = (void *)buffer;
+	request->length = length;
+	memcpy(request->token, key, BCL_KEY_MAX);
+	request->remote = offset;
+	request->state = BCL_REQUEST_PUT;
+	request->limited = false;
+	request->released = false;
+	link_message(schedule, request);
+	request->peer = bcl_adi_peer_get(adi, rank);
+	if (request->peer)
+		bcl_adi_submit(adi, request);
+	else
+		bcl_request_complete(adi, request, BCL_ERR_NOMEM);
 	return schedule->status;
 }
 

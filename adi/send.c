@@ -160,6 +160,8 @@ enum bcl_status bcl_request_push(struct bcl_adi *adi,
 		return push_answer(adi, request);
 	case BCL_REQUEST_CALL:
 		return bcl_request_call(adi, request);
+	case BCL_REQUEST_PUT:
+		return bcl_request_put(adi, request);
 	default:
 		return bcl_request_pull(adi, request);
 	}

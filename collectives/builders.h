@@ -97,9 +97,9 @@ void bcl_build_halving(struct bcl_schedule *schedule,
  */
 enum {
 	BCL_PIPELINE_PIECES = 256,
-	/* Pieces that need not be announced; and long ones. */
+	/* Pieces that go without a grant if processors move them: the eager
+	 * limit unless it is set. */
 	BCL_PIPELINE_EAGER = 4096,
-	BCL_PIPELINE_FETCHED = 32768,
 };
 void bcl_build_broadcast_pipeline(struct bcl_schedule *schedule,
 				  const struct bcl_call *call, size_t piece);

@@ -130,19 +130,22 @@ double bcl_cost_pipeline(const struct bcl_model *model, double length,
 	if (pieces > BCL_PIPELINE_PIECES)
 		pieces = BCL_PIPELINE_PIECES;
 	piece = length / pieces;
-	cost = model->nodes > 2 ? bcl_cost_exchange(model, piece)
-				: bcl_cost_between(model, piece);
+	if (model->autonomous)
+		cost = model->between;
+	else
+		cost = model->nodes > 2 ? bcl_cost_exchange(model, piece)
+					: bcl_cost_between(model, piece);
 	hop = cost.message + piece * (cost.byte + work);
 	/* The first piece has all hops before it, the next ones follow it
 	 * closely, if no processor has to see to it. */
 	round = model->autonomous ? cost.gap + piece * (cost.byte + work) : hop;
 	if (model->members > 1) {
 		last = inside(model, piece);
-		/* What is announced waits for the processor, too. */
-		if (!model->autonomous || piece > model->eager)
+		if (!model->autonomous)
 			round += last;
 		else if (round < last)
 			round = last;
 	}
-	return (pieces - 1) * round + bcl_log2_up(model->nodes) * hop + last;
+	return (pieces - 1) * round + bcl_log2_up(model->nodes) * hop + last +
+	       (model->autonomous ? cost.message : 0);
 }

@@ -8,9 +8,22 @@
  * come, or be summed up, and all that came two rounds before. The latter keeps
  * those who have nothing to wait for from being ahead of the others, with
  * pieces that are in the way of those due before.
+ *
+ * Pieces beyond the eager limit have their place in a window (schedule.h), of
+ * which members tell the others from which they will come, in the order in
+ * which they will, when the operation begins. So have short ones where cards
+ * work alone: then no processor copies them.
  */
 #include "collectives/builders.h"
 #include "collectives/circulant.h"
+#include "transport/card/ops.h"
+#include "transport/context.h"
+
+/* Members to which something goes, and from which, in a round. */
+struct partners {
+	bool sends, receives;
+	unsigned to, from;
+};
 
 struct pipeline {
 	struct bcl_schedule *schedule;
@@ -20,7 +33,53 @@ struct pipeline {
 	struct bcl_group leaders;
 	struct bcl_circulant plan;
 	size_t length, piece;
+	struct partners (*partners)(const struct pipeline *pipeline,
+				    unsigned round);
+	bool granted; /* pieces are put where they belong */
+	unsigned to[BCL_CIRCULANT_PERIOD_MAX]; /* windows, by round */
 };
+
+static struct partners broadcast_partners(const struct pipeline *pipeline,
+					  unsigned i)
+{
+	struct bcl_circulant_round round =
+		bcl_circulant_round(&pipeline->plan, i);
+
+	return (struct partners){
+		.sends = round.to != 0,
+		.receives = pipeline->plan.me != 0,
+		.to = round.to,
+		.from = round.from,
+	};
+}
+
+/* Round i, backwards. */
+static struct bcl_circulant_round round_of(const struct pipeline *pipeline,
+					   unsigned i)
+{
+	return bcl_circulant_round(&pipeline->plan,
+				   pipeline->plan.rounds - 1 - i);
+}
+
+static struct partners reduce_partners(const struct pipeline *pipeline,
+				       unsigned i)
+{
+	struct bcl_circulant_round round = round_of(pipeline, i);
+
+	return (struct partners){
+		.sends = pipeline->plan.me != 0,
+		.receives = round.to != 0,
+		.to = round.from,
+		.from = round.to,
+	};
+}
+
+static bool cards_work_alone(const struct bcl_team *team)
+{
+	const struct bcl_card_ops *card = bcl_adi_env(team->adi)->card;
+
+	return card && card->autonomous;
+}
 
 static void init(struct pipeline *pipeline, struct bcl_schedule *schedule,
 		 const struct bcl_call *call, size_t piece, size_t element)
@@ -29,11 +88,15 @@ static void init(struct pipeline *pipeline, struct bcl_schedule *schedule,
 	const struct bcl_layout *layout = &team->layout;
 	unsigned n = layout->nnodes,
 		 root_node = bcl_layout_node(layout, call->root);
-	size_t least = call->length / BCL_PIPELINE_PIECES;
+	size_t least = call->length / BCL_PIPELINE_PIECES, count;
 
 	if (piece < least)
 		piece = least;
 	piece = piece > element ? piece - piece % element : element;
+	/* As long as one another, as far as they can. */
+	count = (call->length + piece - 1) / piece;
+	if (count)
+		piece = (call->length / element + count - 1) / count * element;
 	*pipeline = (struct pipeline){
 		.schedule = schedule,
 		.root = root_node == team->my_node
@@ -43,6 +106,11 @@ static void init(struct pipeline *pipeline, struct bcl_schedule *schedule,
 		.leaders = bcl_group_leaders(team, call->root),
 		.length = call->length,
 		.piece = piece,
+		.partners = call->operation == BCL_OPERATION_REDUCE
+				    ? reduce_partners
+				    : broadcast_partners,
+		.granted = call->length && (piece > BCL_PIPELINE_EAGER ||
+					    cards_work_alone(team)),
 	};
 	pipeline->speaks = team->rank == pipeline->root;
 	bcl_circulant_init(&pipeline->plan, n,
@@ -69,22 +137,66 @@ static size_t length_of(const struct pipeline *pipeline, int i)
 			 pipeline->length - begin_of(pipeline, i));
 }
 
-static void send(const struct pipeline *pipeline, unsigned member,
-		 const unsigned char *vector, int i)
+/* Piece i of the vector, in a round; `offset` in the receiver's window. */
+static void send(const struct pipeline *pipeline, unsigned round,
+		 unsigned member, const unsigned char *vector, int i,
+		 size_t offset)
 {
-	if (i != BCL_CIRCULANT_NONE)
-		bcl_step_send(pipeline->schedule, rank_of(pipeline, member),
-			      vector + begin_of(pipeline, i),
+	unsigned rank = rank_of(pipeline, member);
+	const unsigned char *piece;
+
+	if (i == BCL_CIRCULANT_NONE)
+		return;
+	piece = vector + begin_of(pipeline, i);
+	if (pipeline->granted)
+		bcl_step_put(
+			pipeline->schedule, rank, piece, length_of(pipeline, i),
+			pipeline->to[round % pipeline->plan.period], offset);
+	else
+		bcl_step_send(pipeline->schedule, rank, piece,
 			      length_of(pipeline, i));
 }
 
-static void receive(const struct pipeline *pipeline, unsigned member,
-		    unsigned char *vector, int i)
+/* Piece i, to this place if it is not the window's. */
+static void receive(const struct pipeline *pipeline, unsigned member, void *to,
+		    int i)
 {
-	if (i != BCL_CIRCULANT_NONE)
-		bcl_step_receive(pipeline->schedule, rank_of(pipeline, member),
-				 vector + begin_of(pipeline, i),
+	unsigned rank = rank_of(pipeline, member);
+
+	if (i == BCL_CIRCULANT_NONE)
+		return;
+	if (pipeline->granted)
+		bcl_step_receive(pipeline->schedule, rank, NULL, 0);
+	else
+		bcl_step_receive(pipeline->schedule, rank, to,
 				 length_of(pipeline, i));
+}
+
+/* ---- windows --------------------------------------------------------------
+ * Who sends to whom in a round does so again in each period. */
+
+/* memory: of what comes; NULL: nothing does. */
+static void open_window(struct pipeline *pipeline, void *memory, size_t length)
+{
+	unsigned window = 0, i;
+	struct partners in;
+
+	if (!pipeline->granted)
+		return;
+	for (i = 0; i < pipeline->plan.period; i++) {
+		in = pipeline->partners(pipeline, i);
+		if (in.sends)
+			pipeline->to[i] = bcl_step_granted(
+				pipeline->schedule, rank_of(pipeline, in.to));
+	}
+	if (memory)
+		window = bcl_step_window(pipeline->schedule, memory, length);
+	for (i = 0; i < pipeline->plan.period; i++) {
+		in = pipeline->partners(pipeline, i);
+		if (in.receives)
+			bcl_step_grant(pipeline->schedule,
+				       rank_of(pipeline, in.from), window);
+	}
 }
 
 static void await(const struct pipeline *pipeline, unsigned i)
@@ -117,9 +229,11 @@ static void post(const struct pipeline *pipeline, unsigned char *vector,
 		return;
 	round = bcl_circulant_round(&pipeline->plan, i);
 	bcl_step_lane(pipeline->schedule, bcl_round_lane(i));
-	if (pipeline->plan.me)
-		receive(pipeline, round.from, vector, round.receive);
-	else
+	if (round.receive != BCL_CIRCULANT_NONE)
+		receive(pipeline, round.from,
+			vector + begin_of(pipeline, round.receive),
+			round.receive);
+	else if (!pipeline->plan.me)
 		bcl_step_receive(pipeline->schedule,
 				 rank_of(pipeline, round.from), NULL, 0);
 	bcl_step_lane(pipeline->schedule, 0);
@@ -140,7 +254,8 @@ static void broadcast_round(const struct pipeline *pipeline,
 	if (i && pipeline->plan.me && round.send != BCL_CIRCULANT_NONE &&
 	    round.send == bcl_circulant_round(&pipeline->plan, i - 1).receive)
 		await(pipeline, i - 1);
-	send(pipeline, round.to, vector, round.send);
+	send(pipeline, i, round.to, vector, round.send,
+	     begin_of(pipeline, round.send));
 	if (pipeline->plan.me && !round.to)
 		bcl_step_send(pipeline->schedule, rank_of(pipeline, 0), NULL,
 			      0);
@@ -155,6 +270,9 @@ void bcl_build_broadcast_pipeline(struct bcl_schedule *schedule,
 
 	init(&pipeline, schedule, call, piece, 1);
 	rounds = pipeline.plan.rounds;
+	if (pipeline.speaks)
+		open_window(&pipeline, pipeline.plan.me ? vector : NULL,
+			    call->length);
 	for (i = 0; i < rounds + BCL_ROUND_LAG; i++) {
 		if (pipeline.speaks && i < rounds)
 			broadcast_round(&pipeline, vector, i);
@@ -178,9 +296,10 @@ void bcl_build_broadcast_pipeline(struct bcl_schedule *schedule,
 
 struct sum {
 	const struct bcl_call *call;
-	unsigned char *vector;			   /* of those who speak */
-	unsigned char *arrived[BCL_ROUND_LAG + 1]; /* in the last rounds */
-	bool collected[2 * BCL_PIPELINE_PIECES];   /* pieces, inside the node */
+	unsigned char *vector;	/* of those who speak */
+	unsigned char *arrived; /* in the last rounds, or in all of them */
+	unsigned places;	/* of pieces there */
+	bool collected[2 * BCL_PIPELINE_PIECES]; /* pieces, inside the node */
 };
 
 static void collect(const struct pipeline *pipeline, struct sum *sum, int i)
@@ -198,18 +317,16 @@ static void collect(const struct pipeline *pipeline, struct sum *sum, int i)
 				length_of(pipeline, i), call->reduction);
 }
 
-/* Round i, backwards. */
-static struct bcl_circulant_round round_of(const struct pipeline *pipeline,
-					   unsigned i)
-{
-	return bcl_circulant_round(&pipeline->plan,
-				   pipeline->plan.rounds - 1 - i);
-}
-
 /* What has come in a round is of this piece. */
 static int piece_in(const struct pipeline *pipeline, unsigned i)
 {
 	return round_of(pipeline, i).send;
+}
+
+static unsigned char *arrived_in(const struct pipeline *pipeline,
+				 const struct sum *sum, unsigned i)
+{
+	return sum->arrived + begin_of(pipeline, (int)(i % sum->places));
 }
 
 static void post_sum(const struct pipeline *pipeline, const struct sum *sum,
@@ -221,11 +338,8 @@ static void post_sum(const struct pipeline *pipeline, const struct sum *sum,
 		return;
 	piece = piece_in(pipeline, i);
 	bcl_step_lane(pipeline->schedule, bcl_round_lane(i));
-	if (piece != BCL_CIRCULANT_NONE)
-		bcl_step_receive(pipeline->schedule,
-				 rank_of(pipeline, round_of(pipeline, i).to),
-				 sum->arrived[i % (BCL_ROUND_LAG + 1)],
-				 length_of(pipeline, piece));
+	receive(pipeline, round_of(pipeline, i).to,
+		arrived_in(pipeline, sum, i), piece);
 	bcl_step_lane(pipeline->schedule, 0);
 }
 
@@ -238,7 +352,7 @@ static void combine(const struct pipeline *pipeline, const struct sum *sum,
 	await(pipeline, i);
 	if (piece != BCL_CIRCULANT_NONE)
 		bcl_step_combine(pipeline->schedule, reduction,
-				 sum->arrived[i % (BCL_ROUND_LAG + 1)],
+				 arrived_in(pipeline, sum, i),
 				 sum->vector + begin_of(pipeline, piece),
 				 length_of(pipeline, piece) /
 					 reduction->element);
@@ -266,29 +380,34 @@ static void reduce_round(const struct pipeline *pipeline, const struct sum *sum,
 	if (follows(pipeline, i))
 		combine(pipeline, sum, i - 1);
 	post_sum(pipeline, sum, i + 1);
-	send(pipeline, round.from, sum->vector, round.receive);
+	send(pipeline, i, round.from, sum->vector, round.receive,
+	     begin_of(pipeline, (int)i));
 }
 
-static void begin_sum(const struct pipeline *pipeline, struct sum *sum)
+static void begin_sum(struct pipeline *pipeline, struct sum *sum)
 {
 	const struct bcl_call *call = sum->call;
 	struct bcl_schedule *schedule = pipeline->schedule;
+	size_t room = 0;
 	unsigned i;
 
 	if (pipeline->speaks) {
 		sum->vector = pipeline->plan.me
 				      ? bcl_step_scratch(schedule, call->length)
 				      : call->receive;
-		for (i = 0; i < BCL_ROUND_LAG + 1; i++)
-			sum->arrived[i] =
-				bcl_step_scratch(schedule, pipeline->piece);
+		sum->places = pipeline->granted ? pipeline->plan.rounds
+						: BCL_ROUND_LAG + 1;
+		room = sum->places * pipeline->piece;
+		sum->arrived = bcl_step_scratch(schedule, room);
 	}
-	if (bcl_inside_pipelines(schedule->team, call->reduction))
-		return;
-	bcl_inside_reduce(schedule, pipeline->root, call->send, sum->vector,
-			  call->length, call->reduction);
-	for (i = 0; i < pipeline->plan.pieces; i++)
-		sum->collected[i] = true;
+	if (!bcl_inside_pipelines(schedule->team, call->reduction)) {
+		bcl_inside_reduce(schedule, pipeline->root, call->send,
+				  sum->vector, call->length, call->reduction);
+		for (i = 0; i < pipeline->plan.pieces; i++)
+			sum->collected[i] = true;
+	}
+	if (pipeline->speaks)
+		open_window(pipeline, sum->arrived, room);
 }
 
 void bcl_build_reduce_pipeline(struct bcl_schedule *schedule,

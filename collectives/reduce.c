@@ -124,16 +124,22 @@ static void build_scatter_gather(struct bcl_schedule *schedule,
 	bcl_step_round(schedule);
 }
 
-static void build_pipeline(struct bcl_schedule *schedule,
-			   const struct bcl_call *call)
+static void build_pipeline_4k(struct bcl_schedule *schedule,
+			      const struct bcl_call *call)
 {
-	bcl_build_reduce_pipeline(schedule, call, BCL_PIPELINE_EAGER);
+	bcl_build_reduce_pipeline(schedule, call, 4 << 10);
 }
 
-static void build_pipeline_fetched(struct bcl_schedule *schedule,
-				   const struct bcl_call *call)
+static void build_pipeline_8k(struct bcl_schedule *schedule,
+			      const struct bcl_call *call)
 {
-	bcl_build_reduce_pipeline(schedule, call, BCL_PIPELINE_FETCHED);
+	bcl_build_reduce_pipeline(schedule, call, 8 << 10);
+}
+
+static void build_pipeline_32k(struct bcl_schedule *schedule,
+			       const struct bcl_call *call)
+{
+	bcl_build_reduce_pipeline(schedule, call, 32 << 10);
 }
 
 static double cost_node(const struct bcl_model *model, double length)
@@ -173,17 +179,22 @@ static double cost_scatter_gather(const struct bcl_model *model, double length)
 		       (ring.byte + gather.byte + model->combine);
 }
 
-static double cost_pipeline(const struct bcl_model *model, double length)
+static double cost_pipeline_4k(const struct bcl_model *model, double length)
 {
-	return bcl_cost_pipeline(model, length, BCL_PIPELINE_EAGER,
-				 model->combine, cost_node);
+	return bcl_cost_pipeline(model, length, 4 << 10, model->combine,
+				 cost_node);
 }
 
-static double cost_pipeline_fetched(const struct bcl_model *model,
-				    double length)
+static double cost_pipeline_8k(const struct bcl_model *model, double length)
 {
-	return bcl_cost_pipeline(model, length, BCL_PIPELINE_FETCHED,
-				 model->combine, cost_node);
+	return bcl_cost_pipeline(model, length, 8 << 10, model->combine,
+				 cost_node);
+}
+
+static double cost_pipeline_32k(const struct bcl_model *model, double length)
+{
+	return bcl_cost_pipeline(model, length, 32 << 10, model->combine,
+				 cost_node);
 }
 
 const struct bcl_algorithm bcl_reduce_algorithms[] = {
@@ -191,9 +202,11 @@ const struct bcl_algorithm bcl_reduce_algorithms[] = {
 	{ "tree", BCL_NEEDS_CONTIGUOUS, 0, build_tree, cost_tree },
 	{ "flat_tree", 0, 0, build_flat_tree, cost_flat_tree },
 	{ "pipeline", BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE, 0,
-	  build_pipeline, cost_pipeline },
-	{ "pipeline_fetched", BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE, 0,
-	  build_pipeline_fetched, cost_pipeline_fetched },
+	  build_pipeline_4k, cost_pipeline_4k },
+	{ "pipeline_8k", BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE, 0,
+	  build_pipeline_8k, cost_pipeline_8k },
+	{ "pipeline_32k", BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE, 0,
+	  build_pipeline_32k, cost_pipeline_32k },
 	{ "scatter_gather", 0, 0, build_scatter_gather, cost_scatter_gather },
 	{ 0 },
 };

@@ -14,6 +14,27 @@ enum {
 
 /* ---- running ------------------------------------------------------------- */
 
+/* The lane of the message that grants it. */
+static uint8_t lane_of(unsigned granted)
+{
+	return (uint8_t)(BCL_SCHEDULE_LANES + granted);
+}
+
+static void open_window(struct bcl_schedule *schedule,
+			const struct bcl_step *step)
+{
+	const struct bcl_team *team = schedule->team;
+	enum bcl_status status;
+
+	status = bcl_adi_window_open(team->adi, &schedule->window[step->window],
+				     step->to, step->length, schedule->tag,
+				     team->context);
+	if (status == BCL_OK)
+		schedule->nopen++;
+	else
+		bcl_adi_schedule_fail(&schedule->engine, status);
+}
+
 static void begin_step(struct bcl_schedule *schedule,
 		       const struct bcl_step *step)
 {
@@ -39,6 +60,28 @@ static void begin_step(struct bcl_schedule *schedule,
 		break;
 	case BCL_STEP_CALL:
 		step->call(team, step);
+		break;
+	case BCL_STEP_WINDOW:
+		open_window(schedule, step);
+		break;
+	case BCL_STEP_GRANT:
+		bcl_adi_schedule_send(
+			&schedule->engine, schedule->window[step->window].key,
+			BCL_KEY_MAX, bcl_team_job_rank(team, step->rank),
+			schedule->tag | BCL_TEAM_TAG_GRANT, team->context);
+		break;
+	case BCL_STEP_GRANTED:
+		bcl_adi_schedule_receive(
+			&schedule->engine, schedule->granted[step->window],
+			BCL_KEY_MAX, bcl_team_job_rank(team, step->rank),
+			schedule->tag | BCL_TEAM_TAG_GRANT, team->context);
+		break;
+	case BCL_STEP_PUT:
+		bcl_adi_schedule_put(&schedule->engine, step->from,
+				     step->length,
+				     bcl_team_job_rank(team, step->rank),
+				     schedule->granted[step->window],
+				     step->offset);
 		break;
 	case BCL_STEP_NODE:
 	case BCL_STEP_AWAIT:
@@ -81,6 +124,9 @@ static bool finish(struct bcl_schedule *schedule)
 	struct bcl_adi_schedule *engine = &schedule->engine;
 
 	leave_node(schedule);
+	while (schedule->nopen)
+		bcl_adi_window_close(schedule->team->adi,
+				     &schedule->window[--schedule->nopen]);
 	/* Whoever took back what was being fetched has lost somebody; its
 	 * news are still on their way. */
 	if (engine->status == BCL_ERR_CANCELLED ||
@@ -89,6 +135,15 @@ static bool finish(struct bcl_schedule *schedule)
 	if (engine->status != BCL_OK)
 		bcl_team_lose(schedule->team, engine->status);
 	return true;
+}
+
+static bool waits(const struct bcl_schedule *schedule,
+		  const struct bcl_step *step)
+{
+	const unsigned *lanes = schedule->engine.lanes;
+
+	return (step->kind == BCL_STEP_AWAIT && lanes[step->lane]) ||
+	       (step->kind == BCL_STEP_PUT && lanes[lane_of(step->window)]);
 }
 
 static bool advance(struct bcl_adi_schedule *engine)
@@ -105,7 +160,7 @@ static bool advance(struct bcl_adi_schedule *engine)
 		if (engine->status != BCL_OK || at == schedule->nsteps)
 			return finish(schedule);
 		step = &schedule->steps[at];
-		if (step->kind == BCL_STEP_AWAIT && engine->lanes[step->lane])
+		if (waits(schedule, step))
 			return false;
 		if (step->kind == BCL_STEP_NODE &&
 		    !advance_node(schedule, step))
@@ -195,6 +250,8 @@ enum bcl_status bcl_schedule_get(struct bcl_team *team,
 	schedule->lane = 0;
 	schedule->nnode = 0;
 	schedule->nscratch = 0;
+	schedule->nwindows = 0;
+	schedule->ngranted = 0;
 	*result = schedule;
 	return BCL_OK;
 }
@@ -265,6 +322,7 @@ void bcl_schedule_drain(struct bcl_team *team)
 		team->idle = schedule->next;
 		for (i = 0; i < BCL_SCHEDULE_SCRATCH; i++)
 			free(schedule->scratch[i].memory);
+		free(schedule->granted);
 		free(schedule->steps);
 		free(schedule->node);
 		free(schedule);
@@ -419,6 +477,62 @@ void bcl_step_await(struct bcl_schedule *schedule, unsigned lane)
 
 	if (step)
 		step->lane = (uint8_t)lane;
+}
+
+unsigned bcl_step_window(struct bcl_schedule *schedule, void *memory,
+			 size_t length)
+{
+	struct bcl_step *step = add(schedule, BCL_STEP_WINDOW);
+
+	if (!step)
+		return 0;
+	step->to = memory;
+	step->length = length;
+	step->window = (uint8_t)schedule->nwindows;
+	return schedule->nwindows++;
+}
+
+void bcl_step_grant(struct bcl_schedule *schedule, unsigned rank,
+		    unsigned window)
+{
+	struct bcl_step *step = add(schedule, BCL_STEP_GRANT);
+
+	if (!step)
+		return;
+	step->rank = rank;
+	step->window = (uint8_t)window;
+}
+
+unsigned bcl_step_granted(struct bcl_schedule *schedule, unsigned rank)
+{
+	struct bcl_step *step = add(schedule, BCL_STEP_GRANTED);
+
+	if (!schedule->granted)
+		schedule->granted =
+			calloc(BCL_SCHEDULE_GRANTS, sizeof(*schedule->granted));
+	if (!schedule->granted)
+		schedule->status = BCL_ERR_NOMEM;
+	if (!step)
+		return 0;
+	step->rank = rank;
+	step->window = (uint8_t)schedule->ngranted;
+	step->lane = lane_of(schedule->ngranted);
+	return schedule->ngranted++;
+}
+
+void bcl_step_put(struct bcl_schedule *schedule, unsigned rank,
+		  const void *from, size_t length, unsigned granted,
+		  size_t offset)
+{
+	struct bcl_step *step = add(schedule, BCL_STEP_PUT);
+
+	if (!step)
+		return;
+	step->rank = rank;
+	step->from = from;
+	step->length = length;
+	step->window = (uint8_t)granted;
+	step->offset = offset;
 }
 
 void *bcl_step_scratch(struct bcl_schedule *schedule, size_t length)

@@ -10,6 +10,11 @@
  * they have lanes instead: a step can wait for those of one. The ADI's engine
  * carries the schedule on (adi/internal.h).
  *
+ * A member that knows what will come can have it put in its place: it opens a
+ * window, on memory that nobody else needs until then, and grants it to those
+ * who will put. Nothing is announced then, however long it is, and one grant
+ * is enough for many messages.
+ *
  * Two members that exchange several messages in one operation send and
  * receive them in the same order.
  *
@@ -37,14 +42,20 @@ enum bcl_step_kind {
 	BCL_STEP_CALL,	  /* a function of the algorithm's */
 	BCL_STEP_NODE,	  /* an operation inside the node, to its end */
 	BCL_STEP_AWAIT,	  /* the messages of a lane */
+	BCL_STEP_WINDOW,  /* others may put into `length` bytes at `to` */
+	BCL_STEP_GRANT,	  /* tell `rank` that it may put into the window */
+	BCL_STEP_GRANTED, /* be told so by `rank` */
+	BCL_STEP_PUT,	  /* as SEND, at `offset` of the window granted */
 };
 
 struct bcl_step {
 	uint8_t kind;
-	bool last;     /* of its round */
-	uint8_t lane;  /* SEND, RECEIVE, AWAIT */
-	uint32_t rank; /* in the team; CALL: free */
-	size_t length; /* CALL: free */
+	bool last;	/* of its round */
+	uint8_t lane;	/* SEND, RECEIVE, AWAIT, GRANTED */
+	uint8_t window; /* WINDOW, GRANT: of the own; GRANTED, PUT: of those
+			 * granted */
+	uint32_t rank;	/* in the team; CALL: free */
+	size_t length;	/* CALL: free */
 	const void *from;
 	void *to;
 	union {
@@ -52,6 +63,7 @@ struct bcl_step {
 		void (*call)(const struct bcl_team *team,
 			     const struct bcl_step *step);
 		unsigned node; /* index in node[] */
+		size_t offset; /* PUT */
 	};
 };
 
@@ -59,6 +71,11 @@ enum {
 	BCL_SCHEDULE_SCRATCH = 6,
 	/* Scratch memory beyond it is given back after each operation. */
 	BCL_SCHEDULE_KEEP = 1 << 20,
+
+	BCL_SCHEDULE_WINDOWS = 2,
+	/* Of other members; for each there is a lane, behind the others. */
+	BCL_SCHEDULE_GRANTS = 32,
+	BCL_SCHEDULE_LANES = BCL_ADI_LANES - BCL_SCHEDULE_GRANTS,
 };
 
 struct bcl_scratch {
@@ -84,6 +101,10 @@ struct bcl_schedule {
 	unsigned nnode, node_room;
 	struct bcl_scratch scratch[BCL_SCHEDULE_SCRATCH];
 	unsigned nscratch;
+	struct bcl_adi_window window[BCL_SCHEDULE_WINDOWS];
+	unsigned nwindows, nopen;
+	uint8_t (*granted)[BCL_KEY_MAX]; /* BCL_SCHEDULE_GRANTS, or NULL */
+	unsigned ngranted;
 };
 
 /*
@@ -126,10 +147,27 @@ void bcl_step_node(struct bcl_schedule *schedule, enum bcl_node_kind kind,
 		   size_t length, const struct bcl_reduction *reduction);
 /* What follows begins after what is before. */
 void bcl_step_round(struct bcl_schedule *schedule);
-/* Messages from here on are of this lane, 0..BCL_ADI_LANES - 1; 0 at first. */
+/* Messages from here on are of this lane, 0..BCL_SCHEDULE_LANES - 1; 0 at
+ * first. */
 void bcl_step_lane(struct bcl_schedule *schedule, unsigned lane);
 /* What follows begins after the messages of the lane that are before. */
 void bcl_step_await(struct bcl_schedule *schedule, unsigned lane);
+
+/*
+ * A window from here until the operation is over, of one byte or more; at most
+ * BCL_SCHEDULE_WINDOWS. What is put there is received as a message of no bytes.
+ */
+unsigned bcl_step_window(struct bcl_schedule *schedule, void *memory,
+			 size_t length);
+/* Let a member on another node put into it. */
+void bcl_step_grant(struct bcl_schedule *schedule, unsigned rank,
+		    unsigned window);
+/* Be granted a window by a member; at most BCL_SCHEDULE_GRANTS times. */
+unsigned bcl_step_granted(struct bcl_schedule *schedule, unsigned rank);
+/* Begins, as what follows does, when that has come. */
+void bcl_step_put(struct bcl_schedule *schedule, unsigned rank,
+		  const void *from, size_t length, unsigned granted,
+		  size_t offset);
 
 /* Memory for the time of the operation, 64-byte aligned; at most
  * BCL_SCHEDULE_SCRATCH times per schedule. */

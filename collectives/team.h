@@ -30,6 +30,7 @@ enum {
 	 * or, with a bit before it, the id of a team in creation. */
 	BCL_TEAM_TAG_RANK = 1 << 15,
 	BCL_TEAM_TAG_CREATE = 1 << 14,
+	BCL_TEAM_TAG_GRANT = 1 << 13, /* of a window, not a message to it */
 	BCL_TEAM_TAG_SEQUENCE = (1 << 13) - 1,
 };
 

@@ -50,6 +50,7 @@ struct bcl_adi {
 	} notices[NOTICES];
 	unsigned first_notice, nnotices;
 	struct bcl_adi_schedule *schedules; /* running here */
+	struct bcl_adi_window *windows;
 	bool connected[RANKS];
 };
 
@@ -350,6 +351,70 @@ enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
 		append(&peer->messages, item);
 	pthread_mutex_unlock(&world->lock);
 	return BCL_OK;
+}
+
+/* The key is the window itself. */
+enum bcl_status bcl_adi_window_open(struct bcl_adi *adi,
+				    struct bcl_adi_window *window, void *memory,
+				    size_t length, unsigned tag,
+				    unsigned context)
+{
+	*window = (struct bcl_adi_window){
+		.memory = calloc(1, sizeof(*window->memory)),
+		.tag = tag,
+		.context = context,
+	};
+	window->memory->address = memory;
+	window->memory->length = length;
+	memcpy(window->key, &window, sizeof(window));
+	pthread_mutex_lock(&adi->world->lock);
+	window->next = adi->windows;
+	adi->windows = window;
+	pthread_mutex_unlock(&adi->world->lock);
+	return BCL_OK;
+}
+
+void bcl_adi_window_close(struct bcl_adi *adi, struct bcl_adi_window *window)
+{
+	struct bcl_adi_window **link = &adi->windows;
+
+	pthread_mutex_lock(&adi->world->lock);
+	while (*link != window)
+		link = &(*link)->next;
+	*link = window->next;
+	pthread_mutex_unlock(&adi->world->lock);
+	free(window->memory);
+}
+
+enum bcl_status bcl_adi_schedule_put(struct bcl_adi_schedule *schedule,
+				     const void *buffer, size_t length,
+				     unsigned rank, const uint8_t *key,
+				     uint64_t offset)
+{
+	struct mock_world *world = schedule->adi->world;
+	struct bcl_adi_window *window;
+	unsigned tag = 0, context = 0;
+	void *granted;
+
+	memcpy(&granted, key, sizeof(granted));
+	pthread_mutex_lock(&world->lock);
+	window = world->ranks[rank].windows;
+	while (window && window != granted)
+		window = window->next;
+	if (window) {
+		ck_assert(offset <= window->memory->length &&
+			  length <= window->memory->length - offset);
+		memcpy((char *)window->memory->address + offset, buffer,
+		       length);
+		tag = window->tag;
+		context = window->context;
+	}
+	pthread_mutex_unlock(&world->lock);
+	if (window)
+		return bcl_adi_schedule_send(schedule, NULL, 0, rank, tag,
+					     context);
+	bcl_adi_schedule_fail(schedule, BCL_ERR_MEMORY);
+	return BCL_ERR_MEMORY;
 }
 
 enum bcl_status bcl_adi_schedule_receive(struct bcl_adi_schedule *schedule,

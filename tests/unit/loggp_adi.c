@@ -20,6 +20,7 @@ enum kind {
 	ASK,	  /* for its data: the sender's card answers */
 	DATA,
 	READ, /* the data has come: the send is over */
+	PUT,  /* long, but its receiver has said where it goes */
 };
 
 /* A message on its way, or waiting to be received. */
@@ -265,24 +266,32 @@ static void ends(struct bcl_adi_schedule *schedule, unsigned lane)
 	schedule->lanes[lane]--;
 }
 
+static void received(struct message *message)
+{
+	ends(message->to->schedule, message->receives);
+	acknowledge(message);
+}
+
 /* The processor has received it. */
 static void take(struct bcl_adi *adi, struct message *message)
 {
 	switch (message->kind) {
 	case EAGER:
 	case ANNOUNCE:
+	case PUT:
 		if (!match_receive(adi, message))
 			append(&adi->unexpected, message);
 		else if (message->kind == ANNOUNCE)
 			fetch(message);
+		else if (message->kind == PUT)
+			received(message);
 		else {
 			ends(adi->schedule, message->receives);
 			free(message);
 		}
 		break;
 	case DATA:
-		ends(adi->schedule, message->receives);
-		acknowledge(message);
+		received(message);
 		break;
 	case READ:
 		ends(adi->schedule, message->sends);
@@ -345,6 +354,47 @@ enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
 	return BCL_OK;
 }
 
+enum bcl_status bcl_adi_window_open(struct bcl_adi *adi,
+				    struct bcl_adi_window *window, void *memory,
+				    size_t length, unsigned tag,
+				    unsigned context)
+{
+	(void)memory;
+	(void)length;
+	(void)context;
+	window->tag = tag;
+	window->next = adi->windows;
+	adi->windows = window;
+	return BCL_OK;
+}
+
+void bcl_adi_window_close(struct bcl_adi *adi, struct bcl_adi_window *window)
+{
+	struct bcl_adi_window **link = &adi->windows;
+
+	while (*link != window)
+		link = &(*link)->next;
+	*link = window->next;
+}
+
+/* All windows of a rank are one operation's. */
+enum bcl_status bcl_adi_schedule_put(struct bcl_adi_schedule *schedule,
+				     const void *buffer, size_t length,
+				     unsigned rank, const uint8_t *key,
+				     uint64_t offset)
+{
+	struct bcl_adi *adi = schedule->adi;
+	struct bcl_adi *to = &adi->world->ranks[rank];
+
+	(void)buffer;
+	(void)key;
+	(void)offset;
+	sim_check(to->windows && !near(adi, to), "a window elsewhere");
+	begins(schedule, schedule->lane);
+	submit(adi, to, PUT, to->windows->tag, length);
+	return BCL_OK;
+}
+
 enum bcl_status bcl_adi_schedule_receive(struct bcl_adi_schedule *schedule,
 					 void *buffer, size_t length,
 					 unsigned rank, unsigned tag,
@@ -359,6 +409,10 @@ enum bcl_status bcl_adi_schedule_receive(struct bcl_adi_schedule *schedule,
 	if (message && message->kind == EAGER) {
 		sim_check(message->length == length, "length of a message");
 		free(message);
+		return BCL_OK;
+	}
+	if (message && message->kind == PUT) {
+		acknowledge(message);
 		return BCL_OK;
 	}
 	begins(schedule, schedule->lane);

@@ -42,6 +42,7 @@ struct bcl_adi {
 	struct message *arrived, *in_hand;
 	struct message *unexpected;
 	struct receive *receives;
+	struct bcl_adi_window *windows;
 };
 
 struct loggp_world {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "transport/key.h"
 #include "transport/shm/pair.h"
 
 enum {
@@ -53,6 +54,7 @@ struct mock_port {
 	unsigned char room[BCL_MESSAGE_MAX];
 	unsigned offers;
 	unsigned sent[BCL_TYPES];
+	struct bcl_memory memory; /* of no bytes: none */
 	struct bcl_counter_page page;
 };
 
@@ -254,13 +256,14 @@ static enum bcl_status ready(struct mock_peer *peer)
 	return BCL_OK;
 }
 
-static void send_message(struct mock_peer *peer, unsigned type,
-			 uint64_t immediate, const void *data, size_t length)
+static void send_event(struct mock_peer *peer, enum bcl_event_kind kind,
+		       unsigned type, uint64_t immediate, const void *data,
+		       size_t length)
 {
 	struct mock *mock = peer->local->mock;
 	struct mock_peer *back = find_peer(peer->remote, peer->local);
 	const struct bcl_event event = {
-		.kind = BCL_EVENT_MESSAGE,
+		.kind = kind,
 		.peer = &back->base,
 		.type = type,
 		.immediate = immediate,
@@ -446,7 +449,8 @@ enum bcl_status bcl_send(struct bcl_peer *base, unsigned type,
 	}
 	status = may_send(peer);
 	if (!status) {
-		send_message(peer, type, immediate, data, length);
+		send_event(peer, BCL_EVENT_MESSAGE, type, immediate, data,
+			   length);
 		if (cookie) {
 			const struct bcl_event event = {
 				.kind = BCL_EVENT_SENT,
@@ -484,7 +488,8 @@ enum bcl_status bcl_commit(struct bcl_peer *base, unsigned type,
 
 	check(peer->local->reserved == peer, "commit without reserve");
 	peer->local->reserved = NULL;
-	send_message(peer, type, immediate, peer->local->room, length);
+	send_event(peer, BCL_EVENT_MESSAGE, type, immediate, peer->local->room,
+		   length);
 	leave(mock);
 	return BCL_OK;
 }
@@ -586,6 +591,86 @@ done:
 	offer->owner->local->offers--;
 	free(offer);
 out:
+	leave(mock);
+	return status;
+}
+
+/* ---- memory ---- */
+
+enum bcl_status bcl_memory_register(struct bcl_context *context, void *address,
+				    size_t length, unsigned rights,
+				    struct bcl_memory **result)
+{
+	struct mock *mock = (struct mock *)context->helper;
+	struct mock_port *port = &mock->port[context - mock->context];
+
+	enter(port);
+	check(!port->memory.length, "register: one memory at a time");
+	port->memory = (struct bcl_memory){
+		.context = context,
+		.address = address,
+		.length = length,
+		.rights = rights,
+		.handle = (uint32_t)++mock->ids,
+	};
+	*result = &port->memory;
+	leave(mock);
+	return BCL_OK;
+}
+
+void bcl_memory_release(struct bcl_memory *memory)
+{
+	memory->length = 0;
+}
+
+void bcl_memory_key(const struct bcl_memory *memory, void *bytes)
+{
+	const struct bcl_key key = {
+		.base = (uintptr_t)memory->address,
+		.length = memory->length,
+		.handle = memory->handle,
+		.rights = memory->rights,
+	};
+
+	bcl_key_pack(&key, bytes);
+}
+
+/* There is no card. */
+void *bcl_memory_check(struct bcl_context *context, uint32_t handle,
+		       uint64_t offset, uint64_t length, unsigned rights)
+{
+	(void)context, (void)handle, (void)offset, (void)length, (void)rights;
+	abort();
+}
+
+/* It is there at once, its notice when a message sent now would be. */
+enum bcl_status bcl_put_notify(struct bcl_peer *base, const void *bytes,
+			       uint64_t offset, const void *buffer,
+			       size_t length, unsigned type, uint32_t immediate,
+			       uint64_t cookie)
+{
+	const struct bcl_key key = bcl_key_unpack(bytes);
+	struct mock_peer *peer = peer_of(base);
+	struct mock *mock = enter(peer->local);
+	const struct bcl_memory *memory = &peer->remote->memory;
+	struct bcl_event event = { .kind = BCL_EVENT_SENT,
+				   .peer = base,
+				   .cookie = cookie };
+	enum bcl_status status = may_send(peer);
+
+	check(type < BCL_TYPES &&
+		      bcl_key_allows(&key, offset, length, BCL_REMOTE_WRITE),
+	      "put: argument");
+	if (!memory->length || memory->handle != key.handle) {
+		event.status = BCL_ERR_MEMORY;
+	} else if (!status) {
+		memcpy((char *)memory->address + offset, buffer, length);
+		send_event(peer, BCL_EVENT_NOTIFY, type, immediate, NULL, 0);
+	}
+	if (!status)
+		push(peer->local,
+		     now(mock) + draw(mock, mock->options.transfer), &event,
+		     NULL, 0);
 	leave(mock);
 	return status;
 }
@@ -889,8 +974,8 @@ void mock_inject(struct mock *mock, unsigned i, unsigned j, unsigned type,
 		 uint64_t immediate, const void *data, size_t length)
 {
 	pthread_mutex_lock(&mock->lock);
-	send_message(find_peer(&mock->port[i], &mock->port[j]), type, immediate,
-		     data, length);
+	send_event(find_peer(&mock->port[i], &mock->port[j]), BCL_EVENT_MESSAGE,
+		   type, immediate, data, length);
 	pthread_mutex_unlock(&mock->lock);
 }
 

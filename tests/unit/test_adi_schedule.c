@@ -293,6 +293,156 @@ START_TEST(a_lane_is_over_before_the_others)
 }
 END_TEST
 
+/* ---- windows --------------------------------------------------------------
+ */
+
+enum {
+	PUTS = 6,
+	PART = 5000,
+	GRANT = 100, /* tag */
+};
+
+/* Rank 0 lets the others put into it, what is long and what is short, and then
+ * sends them a word; each of them puts a part, in between a message. */
+struct puts {
+	struct bcl_adi_schedule schedule; /* first */
+	struct bcl_adi *adi;
+	struct bcl_adi_window window;
+	uint8_t key[BCL_KEY_MAX];
+	unsigned advances;
+	unsigned char memory[2 * PUTS * PART], word[8];
+};
+
+static bool may_put;
+static struct puts putters[WORLD_RANKS];
+
+static bool window_advance(struct bcl_adi_schedule *schedule)
+{
+	struct puts *own = (struct puts *)schedule;
+	unsigned n = bcl_adi_size(own->adi), rank, i;
+
+	if (own->advances++)
+		return !schedule->pending;
+	ck_assert_int_eq(bcl_adi_window_open(own->adi, &own->window,
+					     own->memory, sizeof(own->memory),
+					     1, CONTEXT),
+			 BCL_OK);
+	for (rank = 1; rank < n; rank++) {
+		for (i = 0; i < PUTS; i++)
+			bcl_adi_schedule_receive(schedule, own->word,
+						 i % 2 ? sizeof(own->word) : 0,
+						 rank, 1, CONTEXT);
+		bcl_adi_schedule_send(schedule, own->window.key, BCL_KEY_MAX,
+				      rank, GRANT, CONTEXT);
+	}
+	return false;
+}
+
+static bool put_advance(struct bcl_adi_schedule *schedule)
+{
+	struct puts *own = (struct puts *)schedule;
+	unsigned rank = bcl_adi_rank(own->adi), i;
+
+	if (schedule->pending)
+		return false;
+	if (schedule->status || own->advances == 2)
+		return true;
+	schedule->polled = own->advances == 1 && !may_put;
+	if (schedule->polled)
+		return false;
+	if (!own->advances++) {
+		bcl_adi_schedule_receive(schedule, own->key, BCL_KEY_MAX, 0,
+					 GRANT, CONTEXT);
+		return false;
+	}
+	for (i = 0; i < PUTS; i++) {
+		size_t at = (PUTS * (rank - 1) + i) * PART;
+
+		if (i % 2)
+			bcl_adi_schedule_send(schedule, own->word,
+					      sizeof(own->word), 0, 1, CONTEXT);
+		else
+			bcl_adi_schedule_put(schedule, own->memory + at, PART,
+					     0, own->key, at);
+	}
+	return false;
+}
+
+static struct puts *puts_new(struct bcl_adi *adi)
+{
+	unsigned rank = bcl_adi_rank(adi);
+	struct puts *own = &putters[rank];
+
+	*own = (struct puts){
+		.schedule = { .advance = rank ? put_advance : window_advance },
+		.adi = adi,
+	};
+	if (rank)
+		pattern_fill(own->memory, sizeof(own->memory), 0);
+	return own;
+}
+
+static void put_and_receive(struct bcl_adi *adi, unsigned rank)
+{
+	struct puts *own = puts_new(adi);
+	unsigned i;
+
+	may_put = true;
+	ck_assert_int_eq(bcl_adi_schedule_run(adi, &own->schedule), BCL_OK);
+	if (rank) {
+		ck_assert_uint_eq(
+			mock_count(world.mock, rank, BCL_COUNT_adi_sent_put),
+			PUTS / 2);
+		return;
+	}
+	bcl_adi_window_close(adi, &own->window);
+	for (i = 0; i < 2 * PUTS; i += 2)
+		ck_assert_mem_eq(own->memory + i * PART,
+				 putters[1].memory + i * PART, PART);
+}
+
+START_TEST(what_is_put_is_received_in_order)
+{
+	world_run(&world_weather[_i], 3, put_and_receive);
+}
+END_TEST
+
+/* Rank 0 has given up and closed its window before anything was put. */
+static void put_too_late(struct bcl_adi *adi, unsigned rank)
+{
+	struct puts *own = puts_new(adi);
+	struct bcl_adi_request *request;
+
+	if (rank) {
+		ck_assert_int_eq(bcl_adi_schedule_run(adi, &own->schedule),
+				 BCL_ERR_MEMORY);
+		ck_assert_uint_eq(own->schedule.pending, 0);
+		return;
+	}
+	ck_assert_int_eq(bcl_adi_schedule_start(adi, &own->schedule, &request),
+			 BCL_OK);
+	while (own->schedule.pending > PUTS) {
+		bcl_adi_progress(adi);
+		world_pause(adi, 1000);
+	}
+	bcl_adi_window_close(adi, &own->window);
+	bcl_adi_schedule_fail(&own->schedule, BCL_ERR_DEAD);
+	ck_assert_int_eq(bcl_adi_wait(adi, &request, NULL), BCL_ERR_DEAD);
+	may_put = true;
+	while (!putters[1].schedule.status) {
+		bcl_adi_progress(adi);
+		world_pause(adi, 1000);
+	}
+	for (unsigned i = 0; i < sizeof(own->memory); i++)
+		ck_assert_uint_eq(own->memory[i], 0);
+}
+
+START_TEST(a_window_that_is_closed_takes_nothing)
+{
+	world_run(&world_weather[_i], 2, put_too_late);
+}
+END_TEST
+
 static bool truncated_advance(struct bcl_adi_schedule *schedule)
 {
 	struct ring *ring = (struct ring *)schedule;
@@ -372,6 +522,8 @@ int main(void)
 	WEATHERS(a_lost_rank_ends_a_schedule);
 	WEATHERS(a_failure_takes_other_receives_back);
 	WEATHERS(a_lane_is_over_before_the_others);
+	WEATHERS(what_is_put_is_received_in_order);
+	WEATHERS(a_window_that_is_closed_takes_nothing);
 	WEATHERS(a_longer_message_is_a_failure);
 	tcase_add_test(tcase, a_schedule_passes_what_is_held_back);
 	suite_add_tcase(suite, tcase);
