@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim/bound.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "sim/fail.h"
@@ -36,14 +37,12 @@ static double turn(const struct sim_loggp *net, size_t length)
 }
 
 /*
- * Whoever is informed informs others from then on, one after another. Both
- * the first messages of the informed and the next ones of the senders arrive
- * in the order in which others arrived before.
+ * When each of n processors is informed: whoever is informs others from then
+ * on, one after another. Both the first messages of the informed and the next
+ * ones of the senders arrive in the order in which others arrived before.
  */
-double sim_bound_tree(const struct sim_loggp *net, unsigned n, size_t length)
+static double *arrivals(unsigned n, double message, double next)
 {
-	double message = sim_bound_message(net, length);
-	double next = turn(net, length), last;
 	double *at = sim_need(malloc(n * sizeof(*at)));
 	unsigned i, first = 0, later = 1;
 
@@ -60,7 +59,15 @@ double sim_bound_tree(const struct sim_loggp *net, unsigned n, size_t length)
 			first++;
 		}
 	}
-	last = at[n - 1];
+	return at;
+}
+
+double sim_bound_tree(const struct sim_loggp *net, unsigned n, size_t length)
+{
+	double *at =
+		arrivals(n, sim_bound_message(net, length), turn(net, length));
+	double last = at[n - 1];
+
 	free(at);
 	return last;
 }
@@ -81,6 +88,55 @@ static double step_inside(const struct sim_machine *machine, size_t length)
 static double tree(const struct sim_machine *machine)
 {
 	return sim_bound_tree(&machine->between, machine->nodes, 1);
+}
+
+/*
+ * Upon edges of trees that delay w nodes: the least mean of ln(w - 1/2), with
+ * 1/2 instead of that for the root's first edge. What an edge delays, whom the
+ * receiver tells and whom the sender tells later, are two trees of their own.
+ */
+static double least_logarithm(unsigned edges)
+{
+	double *least = sim_need(malloc((edges + 1) * sizeof(*least)));
+	double parts = 0;
+	unsigned n, i;
+
+	least[0] = 0;
+	for (n = 1; n <= edges; n++) {
+		parts = least[0] + least[n - 1];
+		for (i = 1; i <= (n - 1) / 2; i++)
+			if (least[i] + least[n - 1 - i] < parts)
+				parts = least[i] + least[n - 1 - i];
+		least[n] = parts + log(n - 0.5);
+	}
+	free(least);
+	return (parts + log(0.5)) / edges;
+}
+
+/*
+ * What the bytes of a vector cost on the average: all of them before or after
+ * one's own, its way, and the gaps between the messages in which they come.
+ */
+static double bound_mean(const struct sim_machine *machine, size_t length)
+{
+	const struct sim_loggp *net = &machine->between;
+	double gap = net->gap - net->byte, others = machine->nodes - 1;
+	double unit = gap * net->byte * (double)length, way = 0;
+	double *at;
+	unsigned i;
+
+	if (gap <= 0)
+		return 0;
+	at = arrivals(machine->nodes, sim_bound_message(net, 1) - net->byte,
+		      turn(net, 1) - net->byte);
+	for (i = 1; i < machine->nodes; i++)
+		way += at[i] / others;
+	free(at);
+	return (double)length * net->byte + way - gap +
+	       4. / 3 * sqrt(unit * (others - 2) / (2 * others)) +
+	       2 * sqrt(unit) *
+		       exp((least_logarithm(machine->nodes - 1) - 1) / 2) +
+	       step_inside(machine, 1);
 }
 
 /* A vector goes from one rank to all; upside down, from all to one. */
@@ -109,7 +165,8 @@ static double bound_vector(const struct sim_machine *machine, size_t length)
 		else
 			high = more;
 	}
-	return message + low + step_inside(machine, 1);
+	return most(message + low + step_inside(machine, 1),
+		    bound_mean(machine, length));
 }
 
 /* Everyone hears of everyone. */

@@ -13,6 +13,7 @@ libsim_la_SOURCES = %D%/bound.c %D%/bound.h %D%/card.c %D%/card.h \
 	%D%/shape.c %D%/shape.h %D%/shm.c %D%/shm.h %D%/shrink.c %D%/shrink.h \
 	%D%/statement.c %D%/statement.h %D%/trace.c %D%/trace.h %D%/wiring.c %D%/wiring.h \
 	%D%/world.c %D%/world.h
+libsim_la_LIBADD = -lm
 
 # Descriptions of clusters: bcl-cluster(5)
 clustersdir = $(pkgdatadir)/clusters

@@ -27,10 +27,10 @@ static const struct {
 } ceilings[] = {
 	{ SIM_BARRIER, SHORT, 1.2, 1.2, false },
 	{ SIM_BROADCAST, SHORT, 1.25, 1.25, false },
-	{ SIM_BROADCAST, LONG, 1.45, 1.48, false },
+	{ SIM_BROADCAST, LONG, 1.29, 1.31, false },
 	{ SIM_BROADCAST, LONG, 1.11, 1.19, true },
 	{ SIM_REDUCE, SHORT, 1.25, 1.25, false },
-	{ SIM_REDUCE, LONG, 1.49, 1.59, false },
+	{ SIM_REDUCE, LONG, 1.33, 1.43, false },
 	{ SIM_REDUCE, LONG, 1.12, 1.42, true },
 	{ SIM_ALLREDUCE, SHORT, 1.28, 1.29, false },
 	{ SIM_ALLREDUCE, LONG, 1.35, 2.14, false },
