@@ -79,6 +79,29 @@ static void round_of_all(struct bcl_adi *adi, struct bcl_team *team,
 	}
 }
 
+/* A sum of long vectors goes to the last rank, and from there to all. */
+static void long_sum(struct bcl_adi *adi, struct bcl_team *team, uint64_t *out,
+		     uint64_t *in)
+{
+	unsigned rank = bcl_adi_rank(adi), n = bcl_adi_size(adi);
+	size_t words = LONGEST / sizeof(*out), i;
+
+	for (i = 0; i < words; i++)
+		out[i] = (rank + 1) * i;
+	memset(in, 0, LONGEST);
+	check(bcl_reduce(team, out, in, words,
+			 bcl_reduction(BCL_SUM, BCL_UINT64), n - 1),
+	      "reduce");
+	check(bcl_broadcast(team, in, LONGEST, n - 1), "broadcast");
+	for (i = 0; i < words && in[i] == n * (n + 1) / 2 * i; i++)
+		;
+	if (i == words)
+		return;
+	fprintf(stderr, "job: the sum of %u long vectors is wrong at %zu\n", n,
+		i);
+	exit(1);
+}
+
 /* Rank 0 decides, so that all ranks do the same number of rounds. */
 static uint64_t goes_on(struct bcl_team *team, time_t end)
 {
@@ -121,9 +144,11 @@ int main(int argc, char **argv)
 		return 1;
 	check(bcl_adi_open(NULL, &adi), "open");
 	check(bcl_team_world(adi, &team), "team");
-	do
+	do {
 		round_of_all(adi, team, out, in);
-	while (goes_on(team, end));
+		long_sum(adi, team, (uint64_t *)(void *)out,
+			 (uint64_t *)(void *)in);
+	} while (goes_on(team, end));
 
 	bcl_counters(bcl_adi_context(adi), counter, &n);
 	if (n > COUNTERS_MAX)
