@@ -341,17 +341,46 @@ enum {
 	POLL_EVENTS = 64,
 };
 
+/* After a turn that found something: what the same pair has, too. */
+static unsigned follow(struct bcl_adi *adi)
+{
+	unsigned n = 1;
+
+	while (n < POLL_EVENTS && bcl_adi_turn_pair(adi))
+		n++;
+	return n;
+}
+
 unsigned bcl_adi_packet_poll(struct bcl_adi *adi)
 {
 	unsigned n = 0;
 
 	bcl_adi_enter(adi);
-	while (n < POLL_EVENTS && bcl_adi_turn(adi))
-		n++;
-	if (n)
+	if (bcl_adi_turn(adi)) {
+		n = follow(adi);
 		adi->packet_idle = (struct bcl_adi_idle){ 0 };
+	}
 	bcl_adi_leave(adi);
 	return n;
+}
+
+enum bcl_status bcl_adi_packet_next(struct bcl_adi *adi)
+{
+	unsigned spins = bcl_port_may_spin(adi->port) ? adi->spins : 0;
+	struct bcl_adi_idle idle = { 0 };
+	enum bcl_status status;
+
+	bcl_adi_enter(adi);
+	while (!bcl_adi_turn(adi) && !adi->broken) {
+		if (spins)
+			spins--;
+		else
+			bcl_adi_rest(adi, &idle, UINT64_MAX);
+	}
+	follow(adi);
+	status = adi->broken;
+	bcl_adi_leave(adi);
+	return status;
 }
 
 void bcl_adi_packet_wake(struct bcl_adi *adi)

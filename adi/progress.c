@@ -190,6 +190,17 @@ bool bcl_adi_turn(struct bcl_adi *adi)
 	return status == BCL_OK;
 }
 
+bool bcl_adi_turn_pair(struct bcl_adi *adi)
+{
+	struct bcl_event event;
+
+	if (bcl_unlikely(adi->stalled) || bcl_poll_pair(adi->port, &event))
+		return false;
+	if (bcl_unlikely(!dispatch(adi, &event)))
+		stall(adi, &event);
+	return true;
+}
+
 void bcl_adi_progress(struct bcl_adi *adi)
 {
 	bcl_adi_enter(adi);

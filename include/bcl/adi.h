@@ -263,13 +263,15 @@ BCL_API enum bcl_status bcl_adi_packet_pull(struct bcl_adi *adi,
 					    size_t length, uint64_t cookie);
 
 /*
- * Progress for a layer with its own waiting: poll() makes one turn and says
- * how many events it handled; wait() sleeps as bcl_wait() does, until there
- * is an event, the time (ns) is over, or another thread calls wake() (which
- * takes BCL_ADI_THREADS). While something is queued it returns soon, so that
- * poll() can try again.
+ * Progress for a layer with its own waiting. poll() handles what has come, up
+ * to some events if they are by the same way, and says how many; next() waits
+ * until there is something, and handles it likewise. wait() sleeps as
+ * bcl_wait() does, until there is an event, the time (ns) is over, or another
+ * thread calls wake() (which takes BCL_ADI_THREADS, and does not end next()).
+ * While something is queued it returns soon, so that poll() can try again.
  */
 BCL_API unsigned bcl_adi_packet_poll(struct bcl_adi *adi);
+BCL_API enum bcl_status bcl_adi_packet_next(struct bcl_adi *adi);
 BCL_API enum bcl_status bcl_adi_packet_wait(struct bcl_adi *adi,
 					    uint64_t timeout);
 BCL_API void bcl_adi_packet_wake(struct bcl_adi *adi);

@@ -255,6 +255,36 @@ START_TEST(what_cannot_leave_at_once)
 }
 END_TEST
 
+/* next() returns when it has handled what it waited for. */
+static void to_and_fro(struct bcl_adi *adi, unsigned rank)
+{
+	struct seen *s = open_packets(adi, rank);
+	unsigned i, before;
+	struct bcl_peer *peer;
+
+	ck_assert_int_eq(bcl_adi_peer(adi, 1 - rank, &peer), BCL_OK);
+	s->echo = rank == 1;
+	for (i = 0; i < EVENTS; i++) {
+		if (rank == 0)
+			ck_assert_int_eq(bcl_adi_packet_send(adi, peer, 3, &i,
+							     4, NULL, 0, 0),
+					 BCL_OK);
+		while (s->received <= i) {
+			before = s->received;
+			ck_assert_int_eq(bcl_adi_packet_next(adi), BCL_OK);
+			ck_assert_uint_le(s->received, before + 1);
+		}
+	}
+	world_turns(adi, 5000);
+	ck_assert_uint_eq(s->received, EVENTS);
+}
+
+START_TEST(waiting_for_the_next)
+{
+	world_run(&world_weather[0], 2, to_and_fro);
+}
+END_TEST
+
 static void refused(struct bcl_adi *adi, unsigned rank)
 {
 	static unsigned char data[BCL_MESSAGE_MAX + 1];
@@ -568,6 +598,7 @@ int main(void)
 	WEATHERS(callbacks_may_send);
 	tcase_add_test(tcase, what_cannot_leave_at_once);
 	tcase_add_test(tcase, what_is_queued_gets_its_turns);
+	tcase_add_test(tcase, waiting_for_the_next);
 	tcase_add_test(tcase, wrong_arguments_are_refused);
 	WEATHERS(announced_memory_is_pulled);
 	WEATHERS(announced_memory_is_withdrawn);
