@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "adi/engine.h"
+#include "transport/copy.h"
+#include "transport/send.h"
 
 enum bcl_status bcl_adi_packet_open(struct bcl_adi *adi,
 				    const struct bcl_adi_packet_ops *ops,
@@ -128,20 +130,57 @@ static enum bcl_status queue_packet(struct bcl_adi *adi,
 	return BCL_OK;
 }
 
-/* AGAIN: it cannot leave at once. */
-static enum bcl_status try_packet(struct bcl_adi_peer *peer, unsigned type,
+static char *append_short(char *p, const void *from, size_t length)
+{
+	if (length > 16)
+		bcl_copy48(p, from, length);
+	else
+		bcl_copy16(p, from, length);
+	return p + length;
+}
+
+/* A packet for which a slot of shared memory is enough. */
+static enum bcl_status try_short(struct bcl_adi_peer *peer, unsigned type,
+				 const void *header, size_t header_length,
+				 const struct iovec *iov, unsigned niov)
+{
+	char packet[BCL_SLOT_PAYLOAD];
+	char *p = append_short(packet, header, header_length);
+
+	for (; niov; niov--, iov++)
+		p = append_short(p, iov->iov_base, iov->iov_len);
+	return bcl_send_short(peer->peer, type, 0, packet,
+			      (size_t)(p - packet));
+}
+
+static enum bcl_status try_pieces(struct bcl_adi_peer *peer, unsigned type,
 				  const void *header, size_t header_length,
 				  const struct iovec *iov, unsigned niov)
 {
 	struct iovec pieces[BCL_GATHER_MAX];
+
+	pieces[0] = (struct iovec){ (void *)header, header_length };
+	for (unsigned i = 0; i < niov; i++)
+		pieces[1 + i] = iov[i];
+	return bcl_send(peer->peer, type, 0, pieces, niov + 1, 0);
+}
+
+/* AGAIN: it cannot leave at once. `length` is that of the pieces. */
+static enum bcl_status try_packet(struct bcl_adi_peer *peer, unsigned type,
+				  const void *header, size_t header_length,
+				  const struct iovec *iov, unsigned niov,
+				  size_t length)
+{
 	enum bcl_status status;
 
 	if (peer->queue.first || niov >= BCL_GATHER_MAX)
 		return BCL_ERR_AGAIN;
-	pieces[0] = (struct iovec){ (void *)header, header_length };
-	for (unsigned i = 0; i < niov; i++)
-		pieces[1 + i] = iov[i];
-	status = bcl_send(peer->peer, type, 0, pieces, niov + 1, 0);
+	if (bcl_send_is_short(peer->peer, header_length + length))
+		status =
+			try_short(peer, type, header, header_length, iov, niov);
+	else
+		status = try_pieces(peer, type, header, header_length, iov,
+				    niov);
 	if (status != BCL_ERR_AGAIN)
 		peer->dirty = true;
 	return status;
@@ -170,7 +209,7 @@ static enum bcl_status send_packet(struct bcl_adi *adi, struct bcl_peer *handle,
 		return peer->lost;
 	if (!cookie)
 		status = try_packet(peer, type, header, header_length, iov,
-				    niov);
+				    niov, length);
 	if (status == BCL_ERR_AGAIN && later)
 		status =
 			queue_packet(adi, peer, type, header, header_length,
