@@ -6,6 +6,7 @@
  * On the wire a ch3 packet is a BCL packet whose type says how many words of 8
  * bytes its header has; its payload follows. What does not fit goes on in
  * packets of type BCL_CH3_MORE, next to one another. A packet of type
+ * BCL_CH3_SHORT is a message of few bytes (struct bcl_ch3_short). One of type
  * BCL_CH3_ENVELOPE says who sends, or carries a packet of a connection that a
  * port has made (struct envelope in link.c).
  *
@@ -21,8 +22,16 @@
 
 enum {
 	BCL_CH3_MORE = 0,
-	BCL_CH3_WORDS_MAX = 14,
+	BCL_CH3_WORDS_MAX = 13,
+	BCL_CH3_SHORT = 14,
 	BCL_CH3_ENVELOPE = 15,
+};
+
+/* A message without a request at its sender: what it is matched by and its
+ * data. With up to 8 bytes it fits in the line of a pair. */
+struct bcl_ch3_short {
+	MPIDI_Message_match match;
+	char data[MPIDI_EAGER_SHORT_SIZE];
 };
 
 /* ---- channel.c ---- */
@@ -105,6 +114,7 @@ int bcl_ch3_cancelled(MPIDI_VC_t *vc, MPIDI_CH3_Pkt_t *packet, void *data,
 int bcl_ch3_receive_open(void);
 void bcl_ch3_receive(MPIDI_VC_t *vc, unsigned words, const void *packet,
 		     size_t length);
+void bcl_ch3_receive_short(MPIDI_VC_t *vc, const void *packet, size_t length);
 void bcl_ch3_receive_failed(MPIDI_VC_t *vc, enum bcl_status status);
 
 /* ---- team.c ---- */

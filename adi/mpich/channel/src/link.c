@@ -279,7 +279,9 @@ void bcl_ch3_link_receive(void *arg, struct bcl_peer *peer, unsigned type,
 	const struct bcl_ch3_link *link = bcl_peer_user(peer);
 
 	(void)arg;
-	if (type != BCL_CH3_ENVELOPE && link && link->vc)
+	if (type == BCL_CH3_SHORT && link && link->vc)
+		bcl_ch3_receive_short(link->vc, packet, length);
+	else if (type != BCL_CH3_ENVELOPE && link && link->vc)
 		bcl_ch3_receive(link->vc, type, packet, length);
 	else if (type != BCL_CH3_ENVELOPE || !opened(peer, packet, length))
 		bcl_ch3_complain(bcl_ch3_nonsense());

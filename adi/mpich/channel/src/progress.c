@@ -6,6 +6,10 @@
  */
 #include "channel.h"
 
+enum {
+	EVENTS = 64, /* that a test handles, unless one completes something */
+};
+
 volatile unsigned int MPIDI_CH3I_progress_completion_count;
 volatile int bcl_ch3_asleep;
 
@@ -57,13 +61,23 @@ static int take_complaint(void)
 
 int bcl_ch3_test(void)
 {
-	int moved = 0;
+	const unsigned count = MPIDI_CH3I_progress_completion_count;
+	int moved = 0, n = EVENTS;
 	int mpi_errno = MPIR_Progress_hook_exec_all(&moved);
 
 	if (mpi_errno || moved || bcl_ch3_asleep)
 		return mpi_errno;
-	bcl_adi_packet_poll(bcl_ch3_adi);
+	while (n-- && bcl_adi_packet_poll(bcl_ch3_adi) &&
+	       count == MPIDI_CH3I_progress_completion_count)
+		;
 	return take_complaint();
+}
+
+static int handle_next(void)
+{
+	enum bcl_status status = bcl_adi_packet_next(bcl_ch3_adi);
+
+	return status ? bcl_ch3_error(status) : MPI_SUCCESS;
 }
 
 #ifdef MPICH_IS_THREADED
@@ -95,6 +109,17 @@ static void sleep_inside(void)
 	MPIR_Assert(!error);
 }
 
+/* Waits for an event, and handles it. */
+static int advance(unsigned count)
+{
+	if (!MPIR_ThreadInfo.isThreaded)
+		return handle_next();
+	if (!bcl_adi_packet_poll(bcl_ch3_adi) &&
+	    count == MPIDI_CH3I_progress_completion_count)
+		sleep_inside();
+	return MPI_SUCCESS;
+}
+
 #else
 
 static int sleep_beside(unsigned count)
@@ -103,9 +128,10 @@ static int sleep_beside(unsigned count)
 	return MPI_SUCCESS;
 }
 
-static void sleep_inside(void)
+static int advance(unsigned count)
 {
-	bcl_adi_packet_wait(bcl_ch3_adi, UINT64_MAX);
+	(void)count;
+	return handle_next();
 }
 
 #endif
@@ -125,9 +151,8 @@ int bcl_ch3_wait(MPID_Progress_state *state)
 			MPIDI_CH3_Progress_signal_completion();
 		else if (bcl_ch3_asleep)
 			mpi_errno = sleep_beside(count);
-		else if (!bcl_adi_packet_poll(bcl_ch3_adi) &&
-			 count == MPIDI_CH3I_progress_completion_count)
-			sleep_inside();
+		else
+			mpi_errno = advance(count);
 		if (!mpi_errno)
 			mpi_errno = take_complaint();
 		if (mpi_errno || count != MPIDI_CH3I_progress_completion_count)

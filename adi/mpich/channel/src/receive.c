@@ -115,6 +115,26 @@ void bcl_ch3_receive(MPIDI_VC_t *vc, unsigned words, const void *packet,
 	}
 }
 
+void bcl_ch3_receive_short(MPIDI_VC_t *vc, const void *packet, size_t length)
+{
+	const struct bcl_ch3_short *message = packet;
+	const size_t head = offsetof(struct bcl_ch3_short, data);
+	MPIR_Request *request;
+	MPIDI_CH3_Pkt_t header;
+	intptr_t taken = 0;
+
+	if (vc->ch.recv_active || length < head || length > sizeof(*message)) {
+		bcl_ch3_complain(bcl_ch3_nonsense());
+		return;
+	}
+	header.eagershort_send.type = MPIDI_CH3_PKT_EAGERSHORT_SEND;
+	header.eagershort_send.match = message->match;
+	header.eagershort_send.data_sz = (intptr_t)(length - head);
+	memcpy(header.eagershort_send.data, message->data, length - head);
+	bcl_ch3_complain(MPIDI_CH3_PktHandler_EagerShortSend(vc, &header, NULL,
+							     &taken, &request));
+}
+
 void bcl_ch3_receive_failed(MPIDI_VC_t *vc, enum bcl_status status)
 {
 	MPIR_Request *request = vc->ch.recv_active;

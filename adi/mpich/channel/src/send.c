@@ -262,6 +262,35 @@ static enum bcl_status begin(MPIDI_VC_t *vc, struct outgoing *out,
 	return vc->ch.sendq_head ? BCL_ERR_AGAIN : push(vc, out);
 }
 
+/* Can a packet leave now, if there is room for it? */
+static int is_open(const MPIDI_VC_t *vc)
+{
+	return vc->ch.link && vc->pg && !vc->ch.sendq_head;
+}
+
+/* The usual message: one packet, and nothing in its way. */
+static int leaves_at_once(const MPIDI_VC_t *vc, const void *packet,
+			  size_t bytes, const struct iovec *iov, int n)
+{
+	unsigned words = words_of(bytes);
+
+	return is_open(vc) && n <= PIECES &&
+	       !bcl_adi_packet_try(bcl_ch3_adi, vc->ch.link->peer, words,
+				   packet, 8 * words, iov, (unsigned)n);
+}
+
+static int leaves_short(const MPIDI_VC_t *vc, MPIDI_Message_match match,
+			const void *data, size_t length)
+{
+	struct bcl_ch3_short message = { .match = match };
+
+	memcpy(message.data, data, length);
+	return is_open(vc) &&
+	       !bcl_adi_packet_try(
+		       bcl_ch3_adi, vc->ch.link->peer, BCL_CH3_SHORT, &message,
+		       offsetof(struct bcl_ch3_short, data) + length, NULL, 0);
+}
+
 /* A message that has no request yet. */
 static int start(MPIDI_VC_t *vc, struct outgoing *out, MPIR_Request **result)
 {
@@ -269,7 +298,6 @@ static int start(MPIDI_VC_t *vc, struct outgoing *out, MPIR_Request **result)
 	enum bcl_status status;
 	int mpi_errno;
 
-	*result = NULL;
 	status = begin(vc, out, &mpi_errno);
 	if (!status && !mpi_errno)
 		return MPI_SUCCESS;
@@ -289,21 +317,29 @@ static int start(MPIDI_VC_t *vc, struct outgoing *out, MPIR_Request **result)
 	return mpi_errno;
 }
 
+/* All of a message has left. */
+static int sent(MPIDI_VC_t *vc, MPIR_Request *request)
+{
+	int complete, mpi_errno = finish(vc, request, &complete);
+
+	if (mpi_errno || complete)
+		return mpi_errno;
+	append(vc, request);
+	go_on(vc);
+	return MPI_SUCCESS;
+}
+
 /* A message with its request. */
 static int send_request(MPIDI_VC_t *vc, MPIR_Request *request,
 			struct outgoing *out)
 {
 	enum bcl_status status;
-	int complete, mpi_errno;
+	int mpi_errno;
 
 	status = begin(vc, out, &mpi_errno);
-	if (!status && !mpi_errno) {
-		mpi_errno = finish(vc, request, &complete);
-		if (mpi_errno || complete)
-			return mpi_errno;
-		append(vc, request);
-		go_on(vc);
-	} else if (status == BCL_ERR_AGAIN) {
+	if (!status && !mpi_errno)
+		return sent(vc, request);
+	if (status == BCL_ERR_AGAIN) {
 		enqueue(vc, request, out);
 	} else {
 		if (!mpi_errno)
@@ -314,36 +350,64 @@ static int send_request(MPIDI_VC_t *vc, MPIR_Request *request,
 	return mpi_errno;
 }
 
+/* A message without data of its own has a short form, perhaps. */
+static int leaves_alone(const MPIDI_VC_t *vc, const void *packet, size_t bytes)
+{
+	const MPIDI_CH3_Pkt_eagershort_send_t *brief = packet;
+	const MPIDI_CH3_Pkt_eager_send_t *empty = packet;
+
+	if (brief->type == MPIDI_CH3_PKT_EAGERSHORT_SEND)
+		return leaves_short(vc, brief->match, brief->data,
+				    (size_t)brief->data_sz);
+	if (empty->type == MPIDI_CH3_PKT_EAGER_SEND && !empty->data_sz &&
+	    empty->sender_req_id == MPI_REQUEST_NULL)
+		return leaves_short(vc, empty->match, "", 0);
+	return leaves_at_once(vc, packet, bytes, NULL, 0);
+}
+
 int MPIDI_CH3_iStartMsg(MPIDI_VC_t *vc, void *packet, intptr_t bytes,
 			MPIR_Request **result)
 {
-	struct outgoing out = message(packet, (size_t)bytes, NULL, 0);
+	struct outgoing out;
 
+	*result = NULL;
+	if (leaves_alone(vc, packet, (size_t)bytes))
+		return MPI_SUCCESS;
+	out = message(packet, (size_t)bytes, NULL, 0);
 	return start(vc, &out, result);
 }
 
 int MPIDI_CH3_iStartMsgv(MPIDI_VC_t *vc, struct iovec *iov, int n,
 			 MPIR_Request **result)
 {
-	struct outgoing out =
-		message(iov->iov_base, iov->iov_len, iov + 1, n - 1);
+	struct outgoing out;
 
+	*result = NULL;
+	if (leaves_at_once(vc, iov->iov_base, iov->iov_len, iov + 1, n - 1))
+		return MPI_SUCCESS;
+	out = message(iov->iov_base, iov->iov_len, iov + 1, n - 1);
 	return start(vc, &out, result);
 }
 
 int MPIDI_CH3_iSend(MPIDI_VC_t *vc, MPIR_Request *request, void *packet,
 		    intptr_t bytes)
 {
-	struct outgoing out = message(packet, (size_t)bytes, NULL, 0);
+	struct outgoing out;
 
+	if (leaves_at_once(vc, packet, (size_t)bytes, NULL, 0))
+		return sent(vc, request);
+	out = message(packet, (size_t)bytes, NULL, 0);
 	return send_request(vc, request, &out);
 }
 
 int MPIDI_CH3_iSendv(MPIDI_VC_t *vc, MPIR_Request *request, struct iovec *iov,
 		     int n)
 {
-	struct outgoing out =
-		message(iov->iov_base, iov->iov_len, iov + 1, n - 1);
+	const void *packet = iov->iov_base;
+	struct outgoing out;
 
+	if (leaves_at_once(vc, packet, iov->iov_len, iov + 1, n - 1))
+		return sent(vc, request);
+	out = message(packet, iov->iov_len, iov + 1, n - 1);
 	return send_request(vc, request, &out);
 }
