@@ -4,7 +4,8 @@ EXTRA_DIST += %D%/graft %D%/channel/Makefile.mk %D%/channel/subconfigure.m4 \
 	%D%/channel/include/bcl_ch3_coll.h \
 	%D%/channel/include/mpidi_ch3_impl.h \
 	%D%/channel/include/mpidi_ch3_post.h \
-	%D%/channel/include/mpidi_ch3_pre.h %D%/channel/src/channel.c \
+	%D%/channel/include/mpidi_ch3_pre.h %D%/channel/src/answer.c \
+	%D%/channel/src/channel.c \
 	%D%/channel/src/collective.c \
 	%D%/channel/src/channel.h %D%/channel/src/errnames.txt \
 	%D%/channel/src/link.c %D%/channel/src/node.c \

@@ -47,6 +47,12 @@ static void fail_to_send(int length, int synchronous)
 	} while (!error);
 }
 
+/* It has left long ago, and nobody will match it. */
+static void fail_unmatched(MPI_Request *sent)
+{
+	need(status_of(sent), "a synchronous send was not told of the loss");
+}
+
 static void fail_to_receive(MPI_Request *posted)
 {
 	need(status_of(posted), "a receive was not told of the loss");
@@ -70,7 +76,7 @@ static void go_on(int length)
 
 int main(int argc, char **argv)
 {
-	MPI_Request posted;
+	MPI_Request posted, unmatched;
 
 	signal(SIGUSR1, SIG_IGN); /* Hydra's, for who wants to know */
 	MPI_Init(&argc, &argv);
@@ -78,6 +84,8 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	dead = size - 1;
+	MPI_Issend(out, 4, MPI_BYTE, rank == dead ? 0 : dead, 4, MPI_COMM_WORLD,
+		   &unmatched);
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (rank == dead)
 		raise(SIGKILL);
@@ -86,6 +94,7 @@ int main(int argc, char **argv)
 	fail_to_send(4, 1);
 	fail_to_send(LONG, 0);
 	fail_to_receive(&posted);
+	fail_unmatched(&unmatched);
 	go_on(4);
 	go_on(LONG);
 	printf("loss: rank %d goes on\n", rank);

@@ -14,6 +14,7 @@ noinst_HEADERS += \
 	src/mpid/ch3/channels/bcl/src/channel.h
 
 mpi_core_sources += \
+	src/mpid/ch3/channels/bcl/src/answer.c \
 	src/mpid/ch3/channels/bcl/src/channel.c \
 	src/mpid/ch3/channels/bcl/src/collective.c \
 	src/mpid/ch3/channels/bcl/src/link.c \

@@ -21,6 +21,7 @@ typedef struct MPIDI_CH3I_VC {
 	struct bcl_ch3_link *link; /* NULL: nothing was sent or received yet */
 	struct MPIR_Request *sendq_head, *sendq_tail;
 	struct MPIR_Request *recv_active; /* its payload is coming */
+	struct MPIR_Request *asking;	  /* first of those in answer.c */
 	int sending; /* a packet's memory is still the library's */
 	int failure; /* enum bcl_status of that packet, when it is not */
 	int going;   /* the queue is being sent: see go_on() in send.c */
@@ -42,15 +43,20 @@ struct bcl_ch3_request {
 	unsigned words; /* of pending_pkt; 0: it has left */
 	size_t at;	/* bytes of iov[0] that have left */
 
+	/* that an answer completes (answer.c) */
+	struct MPIR_Request **asking; /* what points to it; NULL: it does not */
+	struct MPIR_Request *next_asking;
+
 	/* of a long one (rendezvous.c) */
-	void *piece; /* packed; NULL: it is the user's memory */
+	void *piece;   /* packed; NULL: it is the user's memory */
 	int announced; /* it is, to us or by us */
 	uint8_t ticket[BCL_CH3_TICKET];
 };
 
 #define MPIDI_CH3_REQUEST_DECL struct bcl_ch3_request ch;
-#define MPIDI_CH3_REQUEST_INIT(request) \
-	((request)->ch.piece = NULL, (request)->ch.announced = 0)
+#define MPIDI_CH3_REQUEST_INIT(request)                           \
+	((request)->ch.piece = NULL, (request)->ch.announced = 0, \
+	 (request)->ch.asking = NULL)
 
 #define MPIDI_CH3_PKT_ENUM BCL_CH3_PKT_ANNOUNCE
 

@@ -109,6 +109,15 @@ int bcl_ch3_announcement(MPIDI_VC_t *vc, MPIDI_CH3_Pkt_t *packet, void *data,
 int bcl_ch3_cancelled(MPIDI_VC_t *vc, MPIDI_CH3_Pkt_t *packet, void *data,
 		      intptr_t *length, MPIR_Request **result);
 
+/* ---- answer.c ---- */
+
+/* Before a packet leaves that asks for an answer, as some do; it did not. */
+void bcl_ch3_ask(MPIDI_VC_t *vc, const void *packet);
+void bcl_ch3_ask_no_more(const void *packet);
+/* The other end is lost, which would have answered. */
+void bcl_ch3_answers_failed(MPIDI_VC_t *vc, enum bcl_status status);
+void bcl_ch3_answers_open(MPIDI_CH3_PktHandler_Fcn **handlers);
+
 /* ---- receive.c ---- */
 
 int bcl_ch3_receive_open(void);

@@ -312,6 +312,7 @@ static void lose(MPIDI_VC_t *vc, enum bcl_status status)
 	bcl_ch3_link_close(vc);
 	bcl_ch3_send_failed(vc, status);
 	bcl_ch3_receive_failed(vc, status);
+	bcl_ch3_answers_failed(vc, status);
 	bcl_ch3_complain(
 		MPIDI_CH3U_Handle_connection(vc, MPIDI_VC_EVENT_TERMINATED));
 }

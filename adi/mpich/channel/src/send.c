@@ -350,6 +350,14 @@ static int send_request(MPIDI_VC_t *vc, MPIR_Request *request,
 	return mpi_errno;
 }
 
+/* What asks for an answer gets none if it cannot be sent. */
+static int outcome(const void *packet, int mpi_errno)
+{
+	if (mpi_errno)
+		bcl_ch3_ask_no_more(packet);
+	return mpi_errno;
+}
+
 /* A message without data of its own has a short form, perhaps. */
 static int leaves_alone(const MPIDI_VC_t *vc, const void *packet, size_t bytes)
 {
@@ -371,10 +379,11 @@ int MPIDI_CH3_iStartMsg(MPIDI_VC_t *vc, void *packet, intptr_t bytes,
 	struct outgoing out;
 
 	*result = NULL;
+	bcl_ch3_ask(vc, packet);
 	if (leaves_alone(vc, packet, (size_t)bytes))
 		return MPI_SUCCESS;
 	out = message(packet, (size_t)bytes, NULL, 0);
-	return start(vc, &out, result);
+	return outcome(packet, start(vc, &out, result));
 }
 
 int MPIDI_CH3_iStartMsgv(MPIDI_VC_t *vc, struct iovec *iov, int n,
@@ -394,10 +403,11 @@ int MPIDI_CH3_iSend(MPIDI_VC_t *vc, MPIR_Request *request, void *packet,
 {
 	struct outgoing out;
 
+	bcl_ch3_ask(vc, packet);
 	if (leaves_at_once(vc, packet, (size_t)bytes, NULL, 0))
 		return sent(vc, request);
 	out = message(packet, (size_t)bytes, NULL, 0);
-	return send_request(vc, request, &out);
+	return outcome(packet, send_request(vc, request, &out));
 }
 
 int MPIDI_CH3_iSendv(MPIDI_VC_t *vc, MPIR_Request *request, struct iovec *iov,
@@ -406,8 +416,9 @@ int MPIDI_CH3_iSendv(MPIDI_VC_t *vc, MPIR_Request *request, struct iovec *iov,
 	const void *packet = iov->iov_base;
 	struct outgoing out;
 
+	bcl_ch3_ask(vc, packet);
 	if (leaves_at_once(vc, packet, iov->iov_len, iov + 1, n - 1))
 		return sent(vc, request);
 	out = message(packet, iov->iov_len, iov + 1, n - 1);
-	return send_request(vc, request, &out);
+	return outcome(packet, send_request(vc, request, &out));
 }
