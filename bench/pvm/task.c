@@ -38,7 +38,7 @@ struct job {
 static struct job job;
 static int rank, partner;
 static char buffer[LONGEST], all[TASKS_MAX * SHORT];
-static char group[] = "compare";
+static char group[32];
 
 /* ---- batches: the same thing n times ------------------------------------ */
 
@@ -281,8 +281,10 @@ enum {
 	GROUP = -2,
 };
 
+/* PVM's server may still have the one of those who ran before. */
 static void form_group(void)
 {
+	snprintf(group, sizeof(group), "compare-%x", (unsigned)job.tids[0]);
 	pvm_joingroup(group);
 	pvm_freezegroup(group, job.tasks);
 }
