@@ -19,4 +19,5 @@ libsim_la_LIBADD = -lm
 clustersdir = $(pkgdatadir)/clusters
 dist_clusters_DATA = %D%/clusters/dawning-3000.cluster \
 	%D%/clusters/ethernet-1g.cluster %D%/clusters/ethernet-100g.cluster \
-	%D%/clusters/fat-tree-1k.cluster %D%/clusters/fat-tree-16k.cluster
+	%D%/clusters/fat-tree-1k.cluster %D%/clusters/fat-tree-16k.cluster \
+	%D%/clusters/fat-tree-thin.cluster

@@ -51,6 +51,15 @@ static enum bcl_status shift(const struct sim_part *part)
 			(part->rank + part->ranks - part->near) % part->ranks);
 }
 
+static enum bcl_status shift_far(const struct sim_part *part)
+{
+	unsigned nodes = part->ranks / part->near;
+	unsigned half = nodes / 2 * part->near;
+
+	return exchange(part, (part->rank + half) % part->ranks,
+			(part->rank + part->ranks - half) % part->ranks);
+}
+
 static enum bcl_status random_pairs(const struct sim_part *part)
 {
 	return exchange(part, part->series->to[part->rank],
@@ -136,6 +145,8 @@ static const struct sim_pattern patterns[] = {
 	  .trips = 2, .pair = true },
 	{ "shift", "everyone to its like on the next node", shift, each,
 	  .trips = 1, .bounded = true, .operation = SIM_SHIFT },
+	{ "far-shift", "everyone to its like half of the nodes on", shift_far,
+	  each, .trips = 1, .bounded = true, .operation = SIM_SHIFT },
 	{ "random", "everyone to somebody, and from somebody", random_pairs,
 	  each, .trips = 1 },
 	{ "barrier", "bcl_barrier()", barrier, nothing, .trips = 1,

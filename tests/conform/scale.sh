@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # 1,024 simulated nodes: how much memory a rank takes, its stack, its card and
-# its part of everything included; what is told of the cluster; and that all
-# links between switches are as busy when everyone sends to the next node.
+# its part of everything included; what is told of the cluster. And that traffic
+# that thin links between switches hold up keeps all of them as busy, and busy.
 set -euo pipefail
 sim=${abs_top_builddir:?}/tools/bcl-sim
-cluster=${abs_top_srcdir:?}/sim/clusters/fat-tree-1k.cluster
+clusters=${abs_top_srcdir:?}/sim/clusters
 
 # Sanitizers have memory of their own.
 if nm "$sim" | grep -Eq ' (__asan|__tsan|__ubsan)_'; then
@@ -23,8 +23,21 @@ at_most() { # NAME MOST EXPRESSION
 	awk "BEGIN { exit !(\"$value\" != \"\" && $value <= $2) }"
 }
 
-"$sim" -b 0 -r 1 "$cluster" barrier >"$output" 2>&1
+"$sim" -b 0 -r 1 "$clusters/fat-tree-1k.cluster" barrier >"$output" 2>&1
 at_most 'KB per rank' 600 '^bcl-sim: \([0-9]*\) KB of memory per rank.*'
 at_most 'KB of a card' 300 '^card of a node, at most: \([0-9.]*\) KB.*'
 at_most 'messages held' 16 '^card of a node.* \([0-9]*\) held$'
 at_most 'times the bound' 3 '^ *8 .* \([0-9.]*\)$'
+
+thin='^thin links .*: \([0-9.]*\) %.* from \([0-9.]*\) to \([0-9.]*\)$'
+# PATTERN BYTES LEAST
+keeps_busy() {
+	local busy least most
+	"$sim" -b 0 -r 1 "$clusters/fat-tree-thin.cluster" "$1" "$2" \
+		>"$output" 2>&1
+	read -r busy least most < <(sed -n "s/$thin/\1 \2 \3/p" "$output")
+	echo "$1 of $2: thin links $busy %, $least to $most, at least $3"
+	awk "BEGIN { exit !($busy >= $3 && $most - $least <= 2) }"
+}
+keeps_busy alltoall 16K 50
+keeps_busy far-shift 4M 60
