@@ -55,7 +55,7 @@ static const struct perf_group pair = { .ranks = { 2 }, .fresh = true };
 static const struct perf_group pair_connected = {
 	.ranks = { 2, 1 },
 	.fresh = true,
-	.argument = { "partner=1", "local=2" },
+	.argument = { "partner=1", "awake=2" },
 	.variable = { "BCL_RAILS=udp" },
 };
 static const struct perf_group pair_beside_job = {
@@ -74,7 +74,6 @@ static const struct perf_group sixteen_free = {
 };
 static const struct perf_group nodes_udp = {
 	.ranks = { 1, 1 },
-	.argument = { "local=1" },
 	.variable = { "BCL_RAILS=udp" },
 };
 static const struct perf_group nodes_udp_twin = {
@@ -84,7 +83,6 @@ static const struct perf_group nodes_udp_twin = {
 };
 static const struct perf_group nodes_ring = {
 	.ranks = { 1, 1 },
-	.argument = { "local=1" },
 	.variable = { "BCL_RAILS=packet" },
 };
 static const struct perf_group nodes_ring4 = {
