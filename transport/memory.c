@@ -264,7 +264,7 @@ void bcl_memory_key(const struct bcl_memory *memory, void *bytes)
 {
 	const struct bcl_key key = {
 		.card = memory->context->card_id,
-		.base = (uintptr_t)memory->address,
+		.skew = (uintptr_t)memory->address % 8,
 		.length = memory->length,
 		.handle = memory->handle,
 		.rights = memory->rights |

@@ -626,7 +626,6 @@ void bcl_memory_release(struct bcl_memory *memory)
 void bcl_memory_key(const struct bcl_memory *memory, void *bytes)
 {
 	const struct bcl_key key = {
-		.base = (uintptr_t)memory->address,
 		.length = memory->length,
 		.handle = memory->handle,
 		.rights = memory->rights,
