@@ -162,12 +162,13 @@ static struct bcl_rail *open_alone(const char *interface, uint64_t card)
 }
 
 /* The first on an interface, if it is alone on its host, needs no group: it
- * drops what is for others, and has the system do so from then on. */
+ * drops what is for others, and has the system do so from then on. So do those
+ * who are in a group with what is for it. */
 START_TEST(who_is_alone_joins_no_group)
 {
 	struct bcl_rail *other[2];
 	struct inbox *own[2] = { inbox_new(), inbox_new() };
-	unsigned i;
+	unsigned i, got;
 
 	b->close(b);
 	b = open_alone("bclb", CARD_B);
@@ -188,15 +189,21 @@ START_TEST(who_is_alone_joins_no_group)
 	}
 	ck_assert_uint_eq(rails_counter(BCL_COUNT_packet_stray), 1);
 	ck_assert_uint_eq(inbox->n, 1);
-	send_one(a, b, CARD_B, 100, 4);
-	inbox_wait(inbox, b, 2);
-	ck_assert(frame_right(inbox->frame[1].bytes, 100, 4, CARD_B));
+	for (i = 0; i < 2; i++) {
+		send_one(a, b, CARD_B, 100, 4 + i);
+		inbox_wait(inbox, b, 2 + i);
+		ck_assert(frame_right(inbox->frame[1 + i].bytes, 100, 4 + i,
+				      CARD_B));
+		got = other[0]->receive(other[0], &own[0]->sink, 0, 1) +
+		      other[1]->receive(other[1], &own[1]->sink, 0, 1);
+		ck_assert_uint_eq(got, !i);
+	}
+	ck_assert_uint_eq(rails_counter(BCL_COUNT_packet_stray), 2);
 	for (i = 0; i < 2; i++) {
 		ck_assert_uint_eq(own[i]->n, 1);
 		other[i]->close(other[i]);
 		free(own[i]);
 	}
-	ck_assert_uint_eq(rails_counter(BCL_COUNT_packet_stray), 1);
 }
 END_TEST
 

@@ -190,6 +190,15 @@ static bool attach_filter(struct packet *packet)
 			   &program, sizeof(program));
 }
 
+/* Another's frame: who is outside gets all that go to the group, and somebody
+ * in it all that go to who is outside. In the group it is a wrong hint, which
+ * its sender will mend. */
+static bool keeps_coming(const struct packet *packet,
+			 const struct ether_frame *in)
+{
+	return (packet->outside >= 0) == (in->prefix.to != NO_HINT);
+}
+
 /* RESET names no card: its sender knows only where to answer. */
 static bool is_for(uint64_t card, const struct bcl_frame_header *header)
 {
@@ -217,7 +226,7 @@ static bool parse(struct packet *packet, const struct tpacket2_hdr *slot,
 	memcpy(&header, in->frame, sizeof(header));
 	if (!is_for(packet->card, &header)) {
 		bcl_rail_count(&packet->rail, packet_stray, 1);
-		if (packet->outside >= 0 && !packet->filtered)
+		if (keeps_coming(packet, in) && !packet->filtered)
 			attach_filter(packet);
 		return false;
 	}
