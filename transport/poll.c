@@ -9,9 +9,10 @@
  *  mapped rings   a load per rail
  *  sockets        a system call each, so beside pairs or rings they are
  *                 asked rarely: after BCL_NETWORK_EMPTY passes that found
- *                 nothing; in each pass from an arrival until the first empty
- *                 answer; and when messages keep coming from elsewhere, after
- *                 NETWORK_LIMIT
+ *                 nothing, or ANSWER_EMPTY soon after a message to another
+ *                 node, which may answer; in each pass from an arrival until
+ *                 the first empty answer; and when messages keep coming from
+ *                 elsewhere, after NETWORK_LIMIT
  *  service        connections, ends, timers: after SERVICE, until nothing has
  *                 changed for SETTLE and the helper looks after them
  *
@@ -30,6 +31,7 @@
 
 enum {
 	IDLE_EMPTY = 1024,     /* passes, when nobody is on the network */
+	ANSWER_EMPTY = 4,      /* passes, soon after a message to the network */
 	CLOCK_MESSAGES = 64,   /* messages between looks at the clock */
 	CLOCK_LOOKS = 64,      /* likewise, looks at the network */
 	NETWORK_LIMIT = 20000, /* ns without a look at the network */
@@ -115,6 +117,15 @@ static void check_clock(struct bcl_port *port)
 		serve_polling(port, time);
 }
 
+/* By a socket: a mapped ring is looked at in each pass. */
+static bool expects_answer(struct bcl_port *port)
+{
+	if (!port->answers || port->card->ring)
+		return false;
+	port->answers--;
+	return true;
+}
+
 /* Nothing comes: ask what is dear to ask. True: there may be an event. */
 static bool __attribute__((noinline)) look(struct bcl_port *port)
 {
@@ -127,9 +138,9 @@ static bool __attribute__((noinline)) look(struct bcl_port *port)
 		/* busy: another thread is about to bring something */
 		frames = bcl_card_poll(port->context, port->card->seat, true);
 		/* where nothing else is polled it is the cheapest as well */
-		port->empty = frames || (!port->npairs && !port->card->ring)
-				      ? 1
-				      : BCL_NETWORK_EMPTY;
+		port->empty = frames || (!port->npairs && !port->card->ring) ? 1
+			      : expects_answer(port) ? ANSWER_EMPTY
+						     : BCL_NETWORK_EMPTY;
 		if (--port->looks)
 			return frames;
 	}

@@ -100,6 +100,7 @@ static void submit(struct bcl_card_slot *slot)
 		(_Atomic uint32_t *)&queues->indices->requests_made,
 		queues->requests_made, memory_order_release);
 	queues->doorbell(queues->host, queues->seat);
+	port->answers = BCL_PORT_ANSWERS;
 	reap(queues);
 }
 
