@@ -83,22 +83,10 @@ static void build_chain(struct bcl_schedule *schedule,
 	}
 }
 
-static void build_pipeline_4k(struct bcl_schedule *schedule,
-			      const struct bcl_call *call)
+static void build_pipeline(struct bcl_schedule *schedule,
+			   const struct bcl_call *call, unsigned piece)
 {
-	bcl_build_broadcast_pipeline(schedule, call, 4 << 10);
-}
-
-static void build_pipeline_8k(struct bcl_schedule *schedule,
-			      const struct bcl_call *call)
-{
-	bcl_build_broadcast_pipeline(schedule, call, 8 << 10);
-}
-
-static void build_pipeline_32k(struct bcl_schedule *schedule,
-			       const struct bcl_call *call)
-{
-	bcl_build_broadcast_pipeline(schedule, call, 32 << 10);
+	bcl_build_broadcast_pipeline(schedule, call, piece);
 }
 
 /*
@@ -192,29 +180,25 @@ static double cost_scatter_ring(const struct bcl_model *model, double length)
 	       (size - 1) / size * length * (scatter.byte + ring.byte);
 }
 
-static double cost_pipeline_4k(const struct bcl_model *model, double length)
+static double cost_pipeline(const struct bcl_model *model, double length,
+			    unsigned piece)
 {
-	return bcl_cost_pipeline(model, length, 4 << 10, 0, cost_node);
+	return bcl_cost_pipeline(model, length, piece, 0, cost_node);
 }
 
-static double cost_pipeline_8k(const struct bcl_model *model, double length)
-{
-	return bcl_cost_pipeline(model, length, 8 << 10, 0, cost_node);
-}
-
-static double cost_pipeline_32k(const struct bcl_model *model, double length)
-{
-	return bcl_cost_pipeline(model, length, 32 << 10, 0, cost_node);
-}
+BCL_VARIANT(pipeline, 4096)
+BCL_VARIANT(pipeline, 8192)
+BCL_VARIANT(pipeline, 32768)
 
 const struct bcl_algorithm bcl_broadcast_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_BROADCAST, NULL, cost_node },
 	{ "tree", 0, 0, build_tree, cost_tree },
-	{ "pipeline", BCL_NEEDS_NODES, 0, build_pipeline_4k, cost_pipeline_4k },
-	{ "pipeline_8k", BCL_NEEDS_NODES, 0, build_pipeline_8k,
-	  cost_pipeline_8k },
-	{ "pipeline_32k", BCL_NEEDS_NODES, 0, build_pipeline_32k,
-	  cost_pipeline_32k },
+	{ "pipeline", BCL_NEEDS_NODES, 0, build_pipeline_4096,
+	  cost_pipeline_4096 },
+	{ "pipeline_8k", BCL_NEEDS_NODES, 0, build_pipeline_8192,
+	  cost_pipeline_8192 },
+	{ "pipeline_32k", BCL_NEEDS_NODES, 0, build_pipeline_32768,
+	  cost_pipeline_32768 },
 	{ "chain", 0, 0, build_chain, cost_chain },
 	{ "scatter_ring", 0, 0, build_scatter_ring, cost_scatter_ring },
 	{ 0 },

@@ -124,22 +124,10 @@ static void build_scatter_gather(struct bcl_schedule *schedule,
 	bcl_step_round(schedule);
 }
 
-static void build_pipeline_4k(struct bcl_schedule *schedule,
-			      const struct bcl_call *call)
+static void build_pipeline(struct bcl_schedule *schedule,
+			   const struct bcl_call *call, unsigned piece)
 {
-	bcl_build_reduce_pipeline(schedule, call, 4 << 10);
-}
-
-static void build_pipeline_8k(struct bcl_schedule *schedule,
-			      const struct bcl_call *call)
-{
-	bcl_build_reduce_pipeline(schedule, call, 8 << 10);
-}
-
-static void build_pipeline_32k(struct bcl_schedule *schedule,
-			       const struct bcl_call *call)
-{
-	bcl_build_reduce_pipeline(schedule, call, 32 << 10);
+	bcl_build_reduce_pipeline(schedule, call, piece);
 }
 
 static double cost_node(const struct bcl_model *model, double length)
@@ -179,34 +167,27 @@ static double cost_scatter_gather(const struct bcl_model *model, double length)
 		       (ring.byte + gather.byte + model->combine);
 }
 
-static double cost_pipeline_4k(const struct bcl_model *model, double length)
+static double cost_pipeline(const struct bcl_model *model, double length,
+			    unsigned piece)
 {
-	return bcl_cost_pipeline(model, length, 4 << 10, model->combine,
+	return bcl_cost_pipeline(model, length, piece, model->combine,
 				 cost_node);
 }
 
-static double cost_pipeline_8k(const struct bcl_model *model, double length)
-{
-	return bcl_cost_pipeline(model, length, 8 << 10, model->combine,
-				 cost_node);
-}
-
-static double cost_pipeline_32k(const struct bcl_model *model, double length)
-{
-	return bcl_cost_pipeline(model, length, 32 << 10, model->combine,
-				 cost_node);
-}
+BCL_VARIANT(pipeline, 4096)
+BCL_VARIANT(pipeline, 8192)
+BCL_VARIANT(pipeline, 32768)
 
 const struct bcl_algorithm bcl_reduce_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_REDUCE, NULL, cost_node },
 	{ "tree", BCL_NEEDS_CONTIGUOUS, 0, build_tree, cost_tree },
 	{ "flat_tree", 0, 0, build_flat_tree, cost_flat_tree },
 	{ "pipeline", BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE, 0,
-	  build_pipeline_4k, cost_pipeline_4k },
+	  build_pipeline_4096, cost_pipeline_4096 },
 	{ "pipeline_8k", BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE, 0,
-	  build_pipeline_8k, cost_pipeline_8k },
+	  build_pipeline_8192, cost_pipeline_8192 },
 	{ "pipeline_32k", BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE, 0,
-	  build_pipeline_32k, cost_pipeline_32k },
+	  build_pipeline_32768, cost_pipeline_32768 },
 	{ "scatter_gather", 0, 0, build_scatter_gather, cost_scatter_gather },
 	{ 0 },
 };
