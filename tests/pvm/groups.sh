@@ -4,12 +4,8 @@
 # glue's trees, and where a member has no glue; and a reduce takes as few
 # messages as its tree has levels.
 set -euo pipefail
-machine=${abs_top_srcdir:?}/scripts/pvm-machine
-program=${abs_top_builddir:?}/tests/pvm/groups
-[[ -x $program ]] || { echo 'no PVM to build programs with'; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+# shellcheck source=tests/pvm/program.sh
+. "${abs_top_srcdir:?}/tests/pvm/program.sh"
 
 # run NAME HOSTS KIND ARGUMENT...: what it prints, to NAME; NAME.err
 run() {

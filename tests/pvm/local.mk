@@ -3,6 +3,7 @@
 pvm_scripts = %D%/examples.sh %D%/groups.sh \
 	%D%/netpipe.sh %D%/semantics.sh %D%/traffic.sh
 dist_check_SCRIPTS += $(pvm_scripts)
+EXTRA_DIST += %D%/program.sh
 system_tests += $(pvm_scripts)
 if PVM
 check_PROGRAMS += %D%/groups %D%/semantics %D%/traffic

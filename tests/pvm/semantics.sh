@@ -3,12 +3,8 @@
 # What a program sees of PVM is the same by PVM's own routes, with the glue
 # inside a host, and between two hosts.
 set -euo pipefail
-machine=${abs_top_srcdir:?}/scripts/pvm-machine
-program=${abs_top_builddir:?}/tests/pvm/semantics
-[[ -x $program ]] || { echo 'no PVM to build programs with'; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+# shellcheck source=tests/pvm/program.sh
+. "${abs_top_srcdir:?}/tests/pvm/program.sh"
 
 # run NAME HOSTS KIND [HOST]: what it prints, to NAME
 run() {

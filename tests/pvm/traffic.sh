@@ -3,12 +3,8 @@
 # Whatever tasks send one another comes once and in order: on one host, on two,
 # with routes that change, and with frames that are lost.
 set -euo pipefail
-machine=${abs_top_srcdir:?}/scripts/pvm-machine
-program=${abs_top_builddir:?}/tests/pvm/traffic
-[[ -x $program ]] || { echo 'no PVM to build programs with'; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+# shellcheck source=tests/pvm/program.sh
+. "${abs_top_srcdir:?}/tests/pvm/program.sh"
 
 # run HOSTS COUNTER ARGUMENT...: the counter is not 0
 run() {
