@@ -4,7 +4,6 @@
  * they go along a binomial tree: ceil(log2 size) messages at the root and on
  * the longest chain. All else, and what is wrong, libgpvm3 does.
  */
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +24,7 @@ INTERPOSED int pvm_lvgroup(char *name);
 int pvm_gettid(char *name, int instance);
 
 /* PVM's function of that name, for a program that has libgpvm3. */
-#define ORIGINAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+#define ORIGINAL(name) ((__typeof__(&name))libpvm_symbol(#name))
 
 enum {
 	PVM_NO_GROUP = -19,

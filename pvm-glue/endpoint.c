@@ -19,9 +19,7 @@ static unsigned fences;
 static void give_way(const char *why)
 {
 	passive = true;
-	if (why)
-		fprintf(stderr,
-			"bcl-pvm: %s: messages go by PVM's own routes\n", why);
+	fprintf(stderr, "bcl-pvm: %s: messages go by PVM's own routes\n", why);
 }
 
 /* A child is not the task: what it sends, its parent's library would. */
@@ -50,23 +48,40 @@ static bool open_port(void)
 	return !status;
 }
 
+static bool know_libpvm(void)
+{
+	const char *missing = libpvm_load();
+
+	if (missing) {
+		fprintf(stderr, "bcl-pvm: no %s\n", missing);
+		give_way("this libpvm3 is not one it knows");
+		return false;
+	}
+	/* a task that has not begun to enrol has no messages yet */
+	if (!*libpvm.pvmmydsig)
+		return false;
+	if (!libpvm_is_known()) {
+		give_way("this libpvm3 is not one it knows");
+		return false;
+	}
+	pthread_atfork(NULL, NULL, forked);
+	return true;
+}
+
+bool endpoint_possible(void)
+{
+	static bool known;
+
+	if (!known && !passive)
+		known = know_libpvm();
+	return known && !passive;
+}
+
 bool endpoint_ready(void)
 {
-	static bool prepared;
-
 	if (endpoint)
 		return true;
-	if (passive || *libpvm.pvmmytid < 0)
-		return false;
-	if (!prepared) {
-		prepared = true;
-		pthread_atfork(NULL, NULL, forked);
-		if (!libpvm_is_known()) {
-			give_way("this libpvm3 is not one it knows");
-			return false;
-		}
-	}
-	return open_port();
+	return endpoint_possible() && *libpvm.pvmmytid >= 0 && open_port();
 }
 
 /* ---- events ---- */

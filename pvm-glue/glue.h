@@ -72,6 +72,8 @@ void task_forget_all(void);
 
 extern struct bcl_port *endpoint;
 
+/* Whether messages look as they are known to. */
+bool endpoint_possible(void);
 /* Whether messages may go by BCL; opens the port when the task has enrolled. */
 bool endpoint_ready(void);
 /* Waits until all is delivered. */

@@ -12,15 +12,6 @@ INTERPOSED int pvmmcast(int id, int *tids, int count, int tag);
 INTERPOSED int pvmendtask(void);
 INTERPOSED int pvm_getfds(int **fds);
 
-__attribute__((constructor)) static void load(void)
-{
-	const char *missing = libpvm_load();
-
-	/* the shells and tools between tasks have no libpvm */
-	if (missing)
-		memset(&libpvm, 0, sizeof(libpvm));
-}
-
 static bool is_for_a_task(const struct pmsg *message, int tid)
 {
 	return message && libpvm_is_task(tid) &&
@@ -50,6 +41,8 @@ int mroute(int id, int tid, int tag, struct timeval *limit)
 
 int mesg_input(struct pmsg *message)
 {
+	if (!endpoint_possible())
+		return libpvm.mesg_input(message);
 	if (meet_note(message))
 		return 0;
 	/* what was published by BCL before it came goes before it */
@@ -60,16 +53,18 @@ int mesg_input(struct pmsg *message)
 
 int pvmmcast(int id, int *tids, int count, int tag)
 {
-	struct pmsg *message = libpvm.midtobuf(id);
 	int i, n = 0, result = 0;
+	struct pmsg *message;
 	struct task *task;
 	int *others;
 
+	if (!endpoint_ready())
+		return libpvm.pvmmcast(id, tids, count, tag);
+	message = libpvm.midtobuf(id);
 	/* unlike mroute(), it is called before this is set */
 	if (message)
 		message->context = *libpvm.pvmmyctx;
-	if (!endpoint_ready() || !message ||
-	    message->context >= PVM_SYSTEM_CONTEXT)
+	if (!message || message->context >= PVM_SYSTEM_CONTEXT)
 		return libpvm.pvmmcast(id, tids, count, tag);
 	others = malloc((size_t)count * sizeof(*others));
 	if (!others)
@@ -102,6 +97,8 @@ int pvm_getfds(int **fds)
 	static int *all;
 	int n, *theirs;
 
+	if (!libpvm.pvm_getfds)
+		libpvm_load();
 	n = libpvm.pvm_getfds(&theirs);
 	if (n < 0 || !endpoint_ready())
 		goto as_they_are;

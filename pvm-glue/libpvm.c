@@ -31,17 +31,33 @@ static const struct {
 #undef SYMBOL
 };
 
+void *libpvm_symbol(const char *name)
+{
+	static const char *const files[] = { "libpvm3.so.3", "libgpvm3.so.3" };
+	void *file, *symbol = dlsym(RTLD_NEXT, name);
+
+	for (size_t i = 0; !symbol && i < sizeof(files) / sizeof(*files); i++) {
+		file = dlopen(files[i], RTLD_LAZY | RTLD_NOLOAD);
+		/* not closed: what was found is to stay */
+		if (file)
+			symbol = dlsym(file, name);
+	}
+	return symbol;
+}
+
 const char *libpvm_load(void)
 {
+	const char *missing = NULL;
+
 	for (size_t i = 0; i < sizeof(symbols) / sizeof(*symbols); i++) {
-		void *symbol = dlsym(RTLD_NEXT, symbols[i].name);
+		void *symbol = libpvm_symbol(symbols[i].name);
 
 		if (!symbol)
-			return symbols[i].name;
+			missing = symbols[i].name;
 		memcpy((char *)&libpvm + symbols[i].at, &symbol,
 		       sizeof(symbol));
 	}
-	return NULL;
+	return missing;
 }
 
 int libpvm_length(const struct pmsg *message)

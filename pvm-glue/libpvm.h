@@ -78,7 +78,10 @@ struct libpvm {
 
 extern struct libpvm libpvm;
 
-/* Find them; NULL, or why that is not possible. */
+/* What libpvm3 or libgpvm3 defines; a part of the program may have loaded them
+ * late and for itself. NULL: none does. */
+void *libpvm_symbol(const char *name);
+/* Find them; NULL, or the name of one that there is not. */
 const char *libpvm_load(void);
 /* Whether messages look as described above; the task has enrolled. */
 bool libpvm_is_known(void);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Programs of PVM, by its own routes and with the glue.
 pvm_scripts = %D%/examples.sh %D%/groups.sh \
-	%D%/netpipe.sh %D%/semantics.sh %D%/traffic.sh
+	%D%/netpipe.sh %D%/semantics.sh %D%/slang.sh \
+	%D%/traffic.sh
 dist_check_SCRIPTS += $(pvm_scripts)
 EXTRA_DIST += %D%/program.sh
 system_tests += $(pvm_scripts)

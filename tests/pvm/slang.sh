@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The examples of slang-pvm, scripts whose interpreter loads PVM late, give the
+# same with the glue as without.
+set -euo pipefail
+machine=${abs_top_srcdir:?}/scripts/pvm-machine
+examples=/usr/share/doc/slang-pvm/examples
+[[ -e $examples/master ]] || { echo 'no slang-pvm here'; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+cp $examples/* .
+sed -i 's/"pirx"/"node0"/' hello_master
+
+# run KIND COMMAND...: what it prints, to KIND
+run() {
+	local kind=$1
+	HOST=here "$machine" 1 "$kind" timeout 60 "${@:2}" >raw 2>errors || {
+		status=$?
+		cat raw errors
+		exit $status
+	}
+	sed -E '/stats:/d; s/^(my pid =|.* task-id) [0-9]+/\1 N/' raw >"$kind"
+}
+
+for command in './master hostname 4' ./hello_master; do
+	read -ra words <<<"$command"
+	run stock "${words[@]}"
+	BCL_STATS=1 run glue "${words[@]}"
+	diff stock glue
+	grep -q stats: errors	# the glue was there
+done
+grep -qx 'here says Hello World' glue
