@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Programs of PVM, by its own routes and with the glue.
 pvm_scripts = %D%/examples.sh %D%/groups.sh \
-	%D%/netpipe.sh %D%/semantics.sh %D%/slang.sh \
+	%D%/netpipe.sh %D%/semantics.sh %D%/slang.sh %D%/timetable.sh \
 	%D%/traffic.sh
 dist_check_SCRIPTS += $(pvm_scripts)
 EXTRA_DIST += %D%/program.sh
