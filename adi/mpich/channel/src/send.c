@@ -358,8 +358,9 @@ static int outcome(const void *packet, int mpi_errno)
 	return mpi_errno;
 }
 
-/* A message without data of its own has a short form, perhaps. */
-static int leaves_alone(const MPIDI_VC_t *vc, const void *packet, size_t bytes)
+/* A message without data of its own has a short form, perhaps: then nothing
+ * answers it. */
+static int leaves_alone(MPIDI_VC_t *vc, const void *packet, size_t bytes)
 {
 	const MPIDI_CH3_Pkt_eagershort_send_t *brief = packet;
 	const MPIDI_CH3_Pkt_eager_send_t *empty = packet;
@@ -370,6 +371,7 @@ static int leaves_alone(const MPIDI_VC_t *vc, const void *packet, size_t bytes)
 	if (empty->type == MPIDI_CH3_PKT_EAGER_SEND && !empty->data_sz &&
 	    empty->sender_req_id == MPI_REQUEST_NULL)
 		return leaves_short(vc, empty->match, "", 0);
+	bcl_ch3_ask(vc, packet);
 	return leaves_at_once(vc, packet, bytes, NULL, 0);
 }
 
@@ -379,7 +381,6 @@ int MPIDI_CH3_iStartMsg(MPIDI_VC_t *vc, void *packet, intptr_t bytes,
 	struct outgoing out;
 
 	*result = NULL;
-	bcl_ch3_ask(vc, packet);
 	if (leaves_alone(vc, packet, (size_t)bytes))
 		return MPI_SUCCESS;
 	out = message(packet, (size_t)bytes, NULL, 0);
