@@ -37,23 +37,14 @@ int group_member(char *name, int instance)
 	return ORIGINAL(pvm_gettid)(name, instance);
 }
 
-/* Bytes of an element; 0: there is no such type. */
+/* Bytes of an element; 0: PVM does not reduce that type. */
 static size_t size_of(int type)
 {
-	static const size_t sizes[] = {
-		[1] = 1,	     /* PVM_BYTE */
-		[2] = sizeof(short), /* ..., in the order of <pvm3.h> */
-		[3] = sizeof(int),
-		[4] = sizeof(float),
-		[5] = 2 * sizeof(float),
-		[6] = sizeof(double),
-		[7] = 2 * sizeof(double),
-		[8] = sizeof(long),
+	enum {
+		PVM_LONG = 8
 	};
 
-	return type > 0 && type < (int)(sizeof(sizes) / sizeof(*sizes))
-		       ? sizes[type]
-		       : 0;
+	return type <= PVM_LONG ? libpvm_size_of(type) : 0;
 }
 
 /* ---- the tree ---- */

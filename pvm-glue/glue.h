@@ -102,6 +102,8 @@ bool send_directly(struct task *task, struct pmsg *message, int tag);
 void send_otherwise(struct task *task);
 /* libpvm's mroute() or pvmmcast(), not opening routes where ours are. */
 int send_stock(int id, int tid, int tag, bool direct);
+/* Memory of the user's, by BCL, if that can be now. */
+bool send_memory(int tid, int tag, void *memory, int length);
 /* An offer has been read, or is void. */
 void send_read(uint64_t cookie, enum bcl_status status);
 bool send_pending(void);
@@ -133,6 +135,16 @@ void receive_lost(struct task *task);
 void receive_again(struct task *task, uint32_t count);
 /* What was not delivered never will be. */
 void receive_close(void);
+
+/* ---- buffer.c: the buffer of a pvm_precv() ---- */
+
+/* A message that comes next may be received there, unless NULL; of its
+ * `*length` bytes no more than then are left. buffer_filled() must follow. */
+void *buffer_claim(int source, const struct envelope *envelope, size_t *length);
+/* It has been, or cannot be. */
+void buffer_filled(bool filled);
+/* A message goes to libpvm. */
+void buffer_pass(const struct pmsg *message);
 
 /* ---- wait.c ---- */
 

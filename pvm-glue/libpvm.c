@@ -27,7 +27,9 @@ static const struct {
 	SYMBOL(fr_new),	     SYMBOL(pmsg_setenc), SYMBOL(pmsg_setlen),
 	SYMBOL(pvmmytid),    SYMBOL(pvmmydsig),	  SYMBOL(pvmrouteopt),
 	SYMBOL(pvmmyctx),    SYMBOL(pvm_putinfo), SYMBOL(pvm_getmboxinfo),
-	SYMBOL(pvm_pstat),
+	SYMBOL(pvm_pstat),   SYMBOL(pvm_psend),	  SYMBOL(pvm_precv),
+	SYMBOL(pvm_recvf),   SYMBOL(pvm_addmhf),  SYMBOL(pvmrxlist),
+	SYMBOL(pvmtrc),
 #undef SYMBOL
 };
 
@@ -58,6 +60,27 @@ const char *libpvm_load(void)
 		       sizeof(symbol));
 	}
 	return missing;
+}
+
+size_t libpvm_size_of(int type)
+{
+	static const size_t sizes[] = {
+		[1] = 1,	     /* PVM_BYTE */
+		[2] = sizeof(short), /* ..., in the order of <pvm3.h> */
+		[3] = sizeof(int),
+		[4] = sizeof(float),
+		[5] = 2 * sizeof(float),
+		[6] = sizeof(double),
+		[7] = 2 * sizeof(double),
+		[8] = sizeof(long),
+		[9] = sizeof(short),
+		[10] = sizeof(int),
+		[11] = sizeof(long),
+	};
+
+	return type > 0 && type < (int)(sizeof(sizes) / sizeof(*sizes))
+		       ? sizes[type]
+		       : 0;
 }
 
 int libpvm_length(const struct pmsg *message)

@@ -49,6 +49,8 @@ enum {
 };
 
 struct pvmmboxinfo;
+/* Whether a message is one of that source and tag. */
+typedef int libpvm_match(int id, int tid, int tag);
 
 /* The library's functions and variables, by its own names. */
 struct libpvm {
@@ -61,6 +63,10 @@ struct libpvm {
 	int (*pvm_freebuf)(int);
 	int (*pvm_setsbuf)(int);
 	int (*pvm_pkbyte)(char *, int, int);
+	int (*pvm_psend)(int, int, void *, int, int);
+	int (*pvm_precv)(int, int, void *, int, int, int *, int *, int *);
+	libpvm_match *(*pvm_recvf)(libpvm_match *);
+	int (*pvm_addmhf)(int, int, int, int (*)(int));
 	int (*pvm_pstat)(int);
 	int (*pvm_putinfo)(char *, int, int);
 	int (*pvm_getmboxinfo)(char *, int *, struct pvmmboxinfo **);
@@ -74,6 +80,8 @@ struct libpvm {
 	int *pvmmydsig;
 	int *pvmmyctx;
 	int *pvmrouteopt;
+	struct pmsg **pvmrxlist; /* received, not asked for */
+	int *pvmtrc;		 /* its first: the tracer's tid */
 };
 
 extern struct libpvm libpvm;
@@ -92,6 +100,9 @@ static inline bool libpvm_is_task(int tid)
 	return !((unsigned)tid & 0xc0000000) && (tid & 0x3ffff);
 }
 
+/* Bytes of an element of a type of <pvm3.h>; 0: there is none, or it is not of
+ * a fixed size. */
+size_t libpvm_size_of(int type);
 /* Bytes of a message. */
 int libpvm_length(const struct pmsg *message);
 /* Them, but for the first `from`. */

@@ -12,9 +12,12 @@
 struct arrival {
 	struct arrival *next;
 	struct task *task;
-	struct pmsg *message; /* NULL: void, it comes by PVM */
+	struct pmsg *message; /* NULL: claimed, or void: it comes by PVM */
 	uint32_t given;	      /* to PVM, before */
 	bool here;
+	bool claimed; /* it goes into a buffer of pvm_precv() */
+	void *memory; /* where it goes */
+	size_t length;
 	struct arrival *next_fetch;
 	struct offer offer;
 };
@@ -40,6 +43,7 @@ static int hand_over(struct pmsg *message)
 	received++;
 	if (group_input(message))
 		return 0;
+	buffer_pass(message);
 	return libpvm.mesg_input(message);
 }
 
@@ -161,19 +165,13 @@ static struct pmsg *make_message(int source, const struct envelope *envelope,
 	return message;
 }
 
-static char *data_of(const struct pmsg *message)
-{
-	return message->frags->next->data;
-}
-
 /* False: not now. */
 static bool fetch(struct arrival *arrival)
 {
 	enum bcl_status status;
 
 	status = bcl_pull(arrival->task->peer, arrival->offer.token,
-			  data_of(arrival->message), arrival->offer.length,
-			  (uintptr_t)arrival);
+			  arrival->memory, arrival->length, (uintptr_t)arrival);
 	if (status == BCL_ERR_AGAIN)
 		return false;
 	if (status)
@@ -204,11 +202,15 @@ void receive_pulled(uint64_t cookie, enum bcl_status status)
 	struct arrival *arrival = (void *)(uintptr_t)cookie;
 
 	/* its sender has taken the offer back, or is gone */
-	if (status) {
+	if (status && arrival->message) {
 		libpvm.umbuf_free(arrival->message);
 		arrival->message = NULL;
 	}
 	arrival->here = true;
+	if (arrival->claimed) {
+		received++;
+		buffer_filled(!status);
+	}
 	receive_settle(arrival->task);
 }
 
@@ -220,18 +222,48 @@ void *need(void *memory)
 	abort();
 }
 
-static struct arrival *new_arrival(struct task *task, uint32_t given,
-				   const struct envelope *envelope, int length)
+static struct arrival *new_arrival(struct task *task, uint32_t given)
 {
 	struct arrival *arrival = need(calloc(1, sizeof(*arrival)));
 
 	arrival->task = task;
 	arrival->given = given;
-	arrival->message = need(make_message(task->tid, envelope, length));
 	*task->last = arrival;
 	task->last = &arrival->next;
 	task->pending++;
 	return arrival;
+}
+
+static void give_message(struct arrival *arrival,
+			 const struct envelope *envelope, size_t length)
+{
+	arrival->message =
+		need(make_message(arrival->task->tid, envelope, (int)length));
+	arrival->memory = arrival->message->frags->next->data;
+	arrival->length = length;
+}
+
+/* It may be delivered before any other of that task. */
+static bool is_next(const struct task *task, uint32_t given)
+{
+	return !task->first && reached(task->counted, given);
+}
+
+static bool take_into_buffer(struct task *task, uint32_t given,
+			     const struct envelope *envelope, size_t length)
+{
+	void *buffer = NULL;
+
+	if (is_next(task, given))
+		buffer = buffer_claim(task->tid, envelope, &length);
+	if (!buffer)
+		return false;
+	memcpy(buffer, envelope + 1, length);
+	task->taken++;
+	received++;
+	buffer_filled(true);
+	receive_settle(task);
+	return true;
 }
 
 static void receive_data(struct task *task, uint32_t given, const void *bytes,
@@ -243,8 +275,11 @@ static void receive_data(struct task *task, uint32_t given, const void *bytes,
 	if (length < sizeof(*envelope))
 		return;
 	length -= sizeof(*envelope);
-	arrival = new_arrival(task, given, envelope, (int)length);
-	memcpy(data_of(arrival->message), envelope + 1, length);
+	if (take_into_buffer(task, given, envelope, length))
+		return;
+	arrival = new_arrival(task, given);
+	give_message(arrival, envelope, length);
+	memcpy(arrival->memory, envelope + 1, length);
 	arrival->here = true;
 	receive_settle(task);
 }
@@ -254,11 +289,21 @@ static void receive_offer(struct task *task, uint32_t given, const void *bytes,
 {
 	const struct offer *offer = bytes;
 	struct arrival *arrival;
+	void *buffer = NULL;
 
 	if (length != sizeof(*offer) || offer->length > INT_MAX)
 		return;
-	arrival =
-		new_arrival(task, given, &offer->envelope, (int)offer->length);
+	length = offer->length;
+	if (is_next(task, given))
+		buffer = buffer_claim(task->tid, &offer->envelope, &length);
+	arrival = new_arrival(task, given);
+	if (buffer) {
+		arrival->claimed = true;
+		arrival->memory = buffer;
+		arrival->length = length;
+	} else {
+		give_message(arrival, &offer->envelope, length);
+	}
 	arrival->offer = *offer;
 	*last_fetch = arrival;
 	last_fetch = &arrival->next_fetch;
@@ -284,10 +329,10 @@ void receive_from_self(const struct pmsg *message,
 		       const struct envelope *envelope)
 {
 	struct task *self = need(task_find(*libpvm.pvmmytid));
-	struct arrival *arrival =
-		new_arrival(self, 0, envelope, libpvm_length(message));
+	struct arrival *arrival = new_arrival(self, 0);
 
-	libpvm_copy(message, 0, data_of(arrival->message));
+	give_message(arrival, envelope, (size_t)libpvm_length(message));
+	libpvm_copy(message, 0, arrival->memory);
 	arrival->here = true;
 }
 

@@ -261,6 +261,19 @@ bool send_directly(struct task *task, struct pmsg *message, int tag)
 	return !status && gone;
 }
 
+bool send_memory(int tid, int tag, void *memory, int length)
+{
+	struct task *task = task_find(tid);
+	struct frag piece = { .data = memory, .length = length };
+	struct frag ring = { .next = &piece, .previous = &piece };
+	struct pmsg message = { .frags = &ring,
+				.context = *libpvm.pvmmyctx,
+				.encoding = PVM_IN_PLACE };
+
+	piece.next = piece.previous = &ring;
+	return task && send_directly(task, &message, tag);
+}
+
 void send_otherwise(struct task *task)
 {
 	if (task->sent != task->told)

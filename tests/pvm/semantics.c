@@ -94,6 +94,35 @@ static void enrol_again(int parent)
 	other = now;
 }
 
+/* Of each kind that receive_buffers() expects; they find it waiting. */
+static void send_buffers(int parent)
+{
+	static const double reals[] = { 1, 2, 3, 4, 5 };
+
+	pause_ms(20);
+	pvm_psend(parent, OTHER, "between", 7, PVM_BYTE);
+	pvm_psend(parent, PLAIN, "short", 5, PVM_BYTE);
+	pause_ms(20);
+	pvm_psend(parent, PLAIN, bytes, 100, PVM_BYTE);
+	pause_ms(20);
+	pvm_psend(parent, PLAIN, bytes, BIG, PVM_BYTE);
+	pause_ms(20);
+	pvm_psend(parent, PLAIN, bytes, BIG, PVM_BYTE);
+	pause_ms(20);
+	pvm_psend(parent, PLAIN, (void *)reals, 5, PVM_DOUBLE);
+	pause_ms(20);
+	pvm_psend(parent, PLAIN, bytes, 0, PVM_BYTE);
+	pause_ms(20);
+	send_number(parent, PLAIN, 4711);
+	pvm_psend(parent, PLAIN, "old", 3, PVM_BYTE);
+	pvm_psend(parent, OTHER, "later", 5, PVM_BYTE);
+	pause_ms(20);
+	pvm_psend(parent, PLAIN, "new", 3, PVM_BYTE);
+	pause_ms(20);
+	pvm_psend(parent, PLAIN, "unwanted", 8, PVM_BYTE);
+	pvm_psend(parent, LAST, "wanted", 6, PVM_BYTE);
+}
+
 static void obey(int parent, char order)
 {
 	int context;
@@ -108,6 +137,9 @@ static void obey(int parent, char order)
 		pvm_initsend(PvmDataInPlace);
 		pvm_pkbyte(bytes, BIG, 1);
 		pvm_send(parent, PLAIN);
+		break;
+	case 'u':
+		send_buffers(parent);
 		break;
 	case 'c': /* in a context of its own first */
 		context = pvm_newcontext();
@@ -221,6 +253,58 @@ static void long_ones(void)
 		bad += bytes[i] != 7;
 	say("recv of a message in place", length);
 	say("wrong bytes", bad);
+}
+
+/* Prints what fills a buffer of so many elements. */
+static void receive_buffer(const char *what, int tid, int tag, int count,
+			   int type)
+{
+	int from = -1, its_tag = -1, length = -1, result, i, changed = 0;
+
+	memset(bytes, 1, BIG);
+	result = pvm_precv(tid, tag, bytes, count, type, &from, &its_tag,
+			   &length);
+	for (i = 0; i < BIG; i++)
+		changed += bytes[i] != 1;
+	printf("%s: %d from %d, tag %d, length %d, %d bytes changed: %.4s\n",
+	       what, result, from == other, its_tag, length, changed, bytes);
+}
+
+static int match_last(int id, int tid, int tag)
+{
+	int its_tag;
+
+	(void)tid;
+	(void)tag;
+	pvm_bufinfo(id, NULL, &its_tag, NULL);
+	return its_tag == LAST;
+}
+
+static void receive_buffers(void)
+{
+	int (*usual)();
+
+	order('u');
+	receive_buffer("short", -1, PLAIN, 1000, PVM_BYTE);
+	receive_buffer("what came between", -1, -1, 1000, PVM_BYTE);
+	receive_buffer("short, cut", other, -1, 10, PVM_SHORT);
+	receive_buffer("long, cut", -1, -1, 5000, PVM_BYTE);
+	receive_buffer("long, no room", other, PLAIN, 0, PVM_BYTE);
+	receive_buffer("reals", other, PLAIN, 7, PVM_DOUBLE);
+	receive_buffer("empty", other, PLAIN, 7, PVM_BYTE);
+	receive_buffer("packed", other, PLAIN, 1, PVM_ULONG);
+	say("newer", pvm_recv(other, OTHER) > 0);
+	receive_buffer("old", -1, -1, 100, PVM_BYTE);
+	receive_buffer("new", -1, -1, 100, PVM_BYTE);
+	usual = pvm_recvf(match_last);
+	receive_buffer("by recvf", other, PLAIN, 100, PVM_BYTE);
+	pvm_recvf(usual);
+	receive_buffer("not by recvf", other, PLAIN, 100, PVM_BYTE);
+	receive_buffer("text", other, PLAIN, 1, PVM_STR);
+	receive_buffer("of no type", other, PLAIN, 1, 99);
+	say("psend of no type", pvm_psend(other, PLAIN, bytes, 1, 99));
+	say("psend of no tag", pvm_psend(other, -5, bytes, 1, PVM_BYTE));
+	say("psend to nobody", pvm_psend(-5, PLAIN, bytes, 1, PVM_BYTE));
 }
 
 static void contexts(void)
@@ -449,6 +533,7 @@ int main(int argc, char **argv)
 	talk();
 	wildcards();
 	long_ones();
+	receive_buffers();
 	contexts();
 	sent_back();
 	probes();

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pvm_psend() and pvm_precv(): from the user's memory to the user's, past
+ * libpvm's buffers, unless an older message matches, or the program looks at
+ * messages on their way by functions of its own.
+ */
+#include <sched.h>
+
+#include "pvm-glue/glue.h"
+#include "pvm-glue/wire.h"
+
+/* As <pvm3.h> has them. */
+INTERPOSED int pvm_psend(int tid, int tag, void *buffer, int count, int type);
+INTERPOSED int pvm_precv(int tid, int tag, void *buffer, int count, int type,
+			 int *from, int *its_tag, int *length);
+INTERPOSED libpvm_match *pvm_recvf(libpvm_match *function);
+INTERPOSED int pvm_addmhf(int tid, int tag, int context, int (*function)(int));
+
+enum state {
+	BUFFER_NONE,
+	BUFFER_POSTED,
+	BUFFER_CLAIMED,
+	BUFFER_FILLED,
+};
+
+static struct {
+	enum state state;
+	int source, tag; /* or -1 */
+	void *memory;
+	size_t room;
+	/* of what fills it */
+	int its_source, its_tag, its_length;
+} posted;
+
+static bool user_handles; /* messages, before they are received */
+static bool user_matches; /* them, as he likes */
+
+/* ---- what comes ---- */
+
+static bool matches(int source, int tag, int context)
+{
+	return (posted.source == -1 || posted.source == source) &&
+	       (posted.tag == -1 || posted.tag == tag) &&
+	       (*libpvm.pvmmyctx == -1 || *libpvm.pvmmyctx == context);
+}
+
+void *buffer_claim(int source, const struct envelope *envelope, size_t *length)
+{
+	if (posted.state != BUFFER_POSTED ||
+	    envelope->encoding != *libpvm.pvmmydsig ||
+	    envelope->context == PVM_GROUP_CONTEXT ||
+	    !matches(source, envelope->tag, envelope->context))
+		return NULL;
+	posted.state = BUFFER_CLAIMED;
+	posted.its_source = source;
+	posted.its_tag = envelope->tag;
+	posted.its_length = (int)*length;
+	if (*length > posted.room)
+		*length = posted.room;
+	return posted.memory;
+}
+
+void buffer_filled(bool filled)
+{
+	posted.state = filled ? BUFFER_FILLED : BUFFER_NONE;
+}
+
+void buffer_pass(const struct pmsg *message)
+{
+	if (posted.state == BUFFER_POSTED &&
+	    matches(message->source, message->tag, message->context))
+		posted.state = BUFFER_NONE;
+}
+
+/* ---- pvm_precv() ---- */
+
+static bool has_match(void)
+{
+	const struct pmsg *list = *libpvm.pvmrxlist, *message;
+
+	for (message = list->next; message != list; message = message->next) {
+		if (matches(message->source, message->tag, message->context))
+			return true;
+	}
+	return false;
+}
+
+/* False: an older message matches, or PVM is gone. */
+static bool fill(void)
+{
+	int result = 0;
+
+	while (posted.state != BUFFER_FILLED && result >= 0) {
+		if (posted.state == BUFFER_NONE && has_match())
+			return false;
+		if (posted.state == BUFFER_NONE)
+			posted.state = BUFFER_POSTED;
+		result = wait_messages(received, NULL);
+	}
+	while (posted.state == BUFFER_CLAIMED) {
+		if (!endpoint_poll())
+			sched_yield();
+	}
+	return posted.state == BUFFER_FILLED;
+}
+
+static bool is_traced(void)
+{
+	return *libpvm.pvmtrc > 0 && *libpvm.pvmtrc != *libpvm.pvmmytid;
+}
+
+/* Bytes of so many of a type, which shall pass libpvm by; -1: not. */
+static int direct_length(int count, int type)
+{
+	int length;
+
+	if (!endpoint_ready() || is_traced() || count < 0 ||
+	    !libpvm_size_of(type) ||
+	    __builtin_mul_overflow(count, libpvm_size_of(type), &length))
+		return -1;
+	return length;
+}
+
+static bool receive_directly(int tid, int tag, void *buffer, int length)
+{
+	bool filled;
+
+	posted.source = tid;
+	posted.tag = tag;
+	posted.memory = buffer;
+	posted.room = (size_t)length;
+	filled = fill();
+	posted.state = BUFFER_NONE;
+	return filled;
+}
+
+int pvm_precv(int tid, int tag, void *buffer, int count, int type, int *from,
+	      int *its_tag, int *length)
+{
+	int room = direct_length(count, type);
+
+	if (!buffer || room < 0 || user_handles || user_matches ||
+	    !receive_directly(tid, tag, buffer, room))
+		return libpvm.pvm_precv(tid, tag, buffer, count, type, from,
+					its_tag, length);
+	if (from)
+		*from = posted.its_source;
+	if (its_tag)
+		*its_tag = posted.its_tag;
+	if (length)
+		*length = posted.its_length;
+	return 0;
+}
+
+/* ---- pvm_psend() ---- */
+
+int pvm_psend(int tid, int tag, void *buffer, int count, int type)
+{
+	const struct timeval none = { 0 };
+	int result, length = direct_length(count, type);
+
+	if (length < 0 || tag < 0 || !libpvm_is_task(tid) ||
+	    tid == *libpvm.pvmmytid || !send_memory(tid, tag, buffer, length))
+		return libpvm.pvm_psend(tid, tag, buffer, count, type);
+	result = wait_messages(received, &none);
+	return result < 0 ? result : 0;
+}
+
+/* ---- functions of the user's ---- */
+
+libpvm_match *pvm_recvf(libpvm_match *function)
+{
+	static libpvm_match *usual;
+	libpvm_match *before;
+
+	if (!libpvm.pvm_recvf)
+		libpvm_load();
+	before = libpvm.pvm_recvf(function);
+	if (!usual)
+		usual = before;
+	user_matches = function && function != usual;
+	return before;
+}
+
+int pvm_addmhf(int tid, int tag, int context, int (*function)(int))
+{
+	if (!libpvm.pvm_addmhf)
+		libpvm_load();
+	/* libpvm has some of its own */
+	if (context < PVM_SYSTEM_CONTEXT)
+		user_handles = true;
+	return libpvm.pvm_addmhf(tid, tag, context, function);
+}

@@ -1,0 +1,19 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A long message is copied no more often than it must: by pvm_psend() and
+# pvm_precv() once, from task to task. Between hosts that copy is the card's
+# own, which is not counted.
+set -euo pipefail
+# shellcheck source=tests/pvm/program.sh
+. "${abs_top_srcdir:?}/tests/pvm/program.sh"
+
+"$machine" 1 glue timeout 60 "$program" >inside
+"$machine" 2 glue timeout 60 "$program" node1 >between
+diff - inside <<-'EXPECTED'
+	psend to precv: 1.0
+	packed: 4.0
+EXPECTED
+diff - between <<-'EXPECTED'
+	psend to precv: 0.0
+	packed: 3.0
+EXPECTED
