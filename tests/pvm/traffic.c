@@ -7,6 +7,7 @@
  *
  * With `flip` they change their route at random, too.
  */
+#include <byteswap.h>
 #include <pvm3.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@ enum {
 
 /* Begins each message of WORK. */
 struct head {
+	int one; /* precv does not convert */
 	int from;
 	int length;
 	int number[TASKS_MAX]; /* for each receiver, from 1 on; 0: not for it */
@@ -51,38 +53,75 @@ static void complain(const char *what, const struct head *head)
 		what, head->number[self], head->from, got[head->from]);
 }
 
+enum {
+	HEAD = sizeof(struct head) / sizeof(int),
+};
+
+static void check_message(const struct head *head, const int *its_data)
+{
+	int i;
+
+	if (head->number[self] != got[head->from] + 1)
+		complain("order", head);
+	got[head->from] = head->number[self];
+	for (i = 0; i < head->length && its_data[i] == head->length + i; i++)
+		;
+	if (i < head->length)
+		complain("data", head);
+}
+
 /* The message in hand. */
 static void check(void)
 {
 	struct head head;
-	int i;
 
-	pvm_upkint((int *)&head, sizeof(head) / sizeof(int), 1);
-	if (head.number[self] != got[head.from] + 1)
-		complain("order", &head);
-	got[head.from] = head.number[self];
+	pvm_upkint((int *)&head, HEAD, 1);
 	pvm_upkint(data, head.length, 1);
-	for (i = 0; i < head.length && data[i] == head.length + i; i++)
-		;
-	if (i < head.length)
-		complain("data", &head);
+	check_message(&head, data);
 }
 
-static void pack(struct head *head)
+/* One that comes into a buffer. */
+static void check_buffer(int tid)
+{
+	static int all[HEAD + LONG];
+	int i, length, swapped;
+
+	pvm_precv(tid, WORK, all, HEAD + LONG, PVM_INT, NULL, NULL, &length);
+	swapped = all[0] != 1;
+	for (i = 0; swapped && i < length / (int)sizeof(int); i++)
+		all[i] = (int)bswap_32((unsigned)all[i]);
+	check_message((struct head *)all, all + HEAD);
+}
+
+/* From a buffer. */
+static void psend(int to, const struct head *head)
+{
+	static int all[HEAD + LONG];
+
+	memcpy(all, head, sizeof(*head));
+	memcpy(all + HEAD, data, (size_t)head->length * sizeof(int));
+	pvm_psend(tids[to], WORK, all, HEAD + head->length, PVM_INT);
+}
+
+static void fill(struct head *head)
+{
+	head->one = 1;
+	head->from = self;
+	head->length = (int)pick(pick(4) ? SHORT : LONG);
+	for (int i = 0; i < head->length; i++)
+		data[i] = head->length + i;
+}
+
+static void pack(const struct head *head)
 {
 	static const int encodings[] = { PvmDataDefault, PvmDataRaw,
 					 PvmDataInPlace };
 	/* what is sent in place stays where it is */
 	static struct head copy;
-	int i;
 
-	head->from = self;
-	head->length = (int)pick(pick(4) ? SHORT : LONG);
-	for (i = 0; i < head->length; i++)
-		data[i] = head->length + i;
 	copy = *head;
 	pvm_initsend(encodings[pick(3)]);
-	pvm_pkint((int *)&copy, sizeof(copy) / sizeof(int), 1);
+	pvm_pkint((int *)&copy, HEAD, 1);
 	pvm_pkint(data, head->length, 1);
 }
 
@@ -95,6 +134,11 @@ static void send_one(void)
 		to = (int)pick((unsigned)tasks);
 	while (to == self);
 	head.number[to] = ++sent[to];
+	fill(&head);
+	if (!pick(4)) {
+		psend(to, &head);
+		return;
+	}
 	pack(&head);
 	pvm_send(tids[to], WORK);
 }
@@ -110,6 +154,7 @@ static void send_many(void)
 		head.number[i] = ++sent[i];
 		receivers[n++] = tids[i];
 	}
+	fill(&head);
 	pack(&head);
 	if (n)
 		pvm_mcast(receivers, n, WORK);
@@ -157,6 +202,8 @@ static void work(void)
 			send_many();
 		while (pick(3) && pvm_nrecv(-1, WORK) > 0)
 			check();
+		if (!pick(5) && pvm_probe(-1, WORK) > 0)
+			check_buffer(-1);
 	}
 }
 
@@ -180,6 +227,10 @@ static void finish(void)
 	}
 	for (i = 0; i < tasks; i++) {
 		while (got[i] < due[i]) {
+			if (pick(2)) {
+				check_buffer(tids[i]);
+				continue;
+			}
 			pvm_recv(tids[i], WORK);
 			check();
 		}
