@@ -142,6 +142,7 @@ enum bcl_port_flag {
 	BCL_PORT_SELF = 8,    /* or in a slot of the self path */
 	BCL_PORT_EVENTS = 16, /* the port's own list has events */
 	BCL_PORT_CLOCK = 32,  /* messages keep coming: look at the clock */
+	BCL_PORT_HELD = 64,   /* the card's doorbell is to be rung: hold.h */
 };
 
 enum {
@@ -249,6 +250,7 @@ struct bcl_context {
 	struct bcl_card_host *card; /* NULL: none could be opened */
 	struct bcl_helper *helper;  /* NULL: BCL_HELPER=0 or fibers */
 	_Alignas(64) _Atomic uint64_t presence; /* counts the program's calls */
+	atomic_bool held; /* a doorbell was, since the helper looked */
 	_Atomic uint32_t armed;	    /* ports whose owner is about to sleep */
 	_Atomic uint32_t connected; /* peers that are up, not on the card */
 

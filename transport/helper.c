@@ -18,6 +18,9 @@
  * polls all the time pays 0.1 %, one that computes and communicates in turn is
  * found out early.
  *
+ * Doorbells that the program holds back (card/hold.h) are rung when the helper
+ * stands in: then it looks after PERIOD again.
+ *
  * A port that is armed has its owner sleeping on the same descriptors: the
  * traffic is the owner's, and the helper only looks in now and then, in case
  * it is busy elsewhere.
@@ -65,6 +68,13 @@ static bool program_called(struct bcl_helper *helper)
 
 	helper->calls = calls;
 	return called;
+}
+
+/* Since the last call. */
+static bool held(struct bcl_helper *helper)
+{
+	return atomic_exchange_explicit(&helper->context->held, false,
+					memory_order_relaxed);
 }
 
 static bool armed(const struct bcl_helper *helper)
@@ -188,7 +198,9 @@ static void helper_main(void *arg)
 			break;
 		if (program_called(helper)) {
 			look_in(helper);
-			if (period < PERIOD_MAX)
+			if (held(helper))
+				period = PERIOD;
+			else if (period < PERIOD_MAX)
 				period *= 2;
 		} else if (armed(helper)) {
 			serve(helper);

@@ -23,6 +23,7 @@
 #include <limits.h>
 
 #include "transport/card/card.h"
+#include "transport/card/hold.h"
 #include "transport/env/prefetch.h"
 #include "transport/card/queues.h"
 #include "transport/internal.h"
@@ -261,6 +262,12 @@ void bcl_port_release(struct bcl_port *port)
 	port->flags &= ~(unsigned)(BCL_PORT_BLOCK | BCL_PORT_SELF);
 }
 
+static void ring_if_held(struct bcl_port *port)
+{
+	if (port->flags & BCL_PORT_HELD)
+		bcl_card_ring(port);
+}
+
 static void check_clock_if_due(struct bcl_port *port)
 {
 	if (port->flags & BCL_PORT_CLOCK) {
@@ -271,6 +278,7 @@ static void check_clock_if_due(struct bcl_port *port)
 
 bool bcl_port_stash(struct bcl_port *port)
 {
+	ring_if_held(port);
 	if (port->flags & BCL_PORT_STASHED)
 		return true;
 	check_clock_if_due(port);
@@ -284,6 +292,7 @@ bool bcl_port_stash(struct bcl_port *port)
 static bool __attribute__((noinline))
 tidy(struct bcl_port *port, struct bcl_event *event)
 {
+	ring_if_held(port);
 	if (port->flags & BCL_PORT_STASHED) {
 		port->flags &= ~(unsigned)BCL_PORT_STASHED;
 		*event = port->stash;

@@ -98,6 +98,12 @@ struct bcl_card_ops {
 	void (*doorbell)(struct bcl_card_host *host,
 			 struct bcl_card_seat *seat);
 
+	/*
+	 * The doorbell for what the port has submitted comes later: until then
+	 * poll() without a seat does its work. NULL: a doorbell costs little.
+	 */
+	void (*hold)(struct bcl_card_host *host, struct bcl_card_seat *seat);
+
 	/* POST, UNPOST, ISOLATE, REJOIN, with the card's answer. */
 	enum bcl_status (*control)(struct bcl_card_host *host,
 				   struct bcl_card_seat *seat,

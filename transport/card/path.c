@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The card path: what a port asks of the card (struct bcl_path_ops). */
+#include "transport/card/hold.h"
 #include "transport/card/inside.h"
 
 #include <string.h>
@@ -88,10 +89,9 @@ static struct bcl_request *blank(const struct bcl_card_slot *slot, unsigned op)
 	return request;
 }
 
-static void submit(struct bcl_card_slot *slot)
+static void submit_silently(const struct bcl_card_slot *slot)
 {
-	struct bcl_port *port = slot->peer->port;
-	struct bcl_card_port *queues = port->card;
+	struct bcl_card_port *queues = slot->peer->port->card;
 	unsigned at = queues->requests_made++ & queues->request_mask;
 
 	queues->submits[at] = number_of(queues, slot);
@@ -99,9 +99,18 @@ static void submit(struct bcl_card_slot *slot)
 	atomic_store_explicit(
 		(_Atomic uint32_t *)&queues->indices->requests_made,
 		queues->requests_made, memory_order_release);
-	queues->doorbell(queues->host, queues->seat);
-	port->answers = BCL_PORT_ANSWERS;
-	reap(queues);
+}
+
+static void ring(struct bcl_port *port)
+{
+	bcl_card_ring(port);
+	reap(port->card);
+}
+
+static void submit(const struct bcl_card_slot *slot)
+{
+	submit_silently(slot);
+	ring(slot->peer->port);
 }
 
 static uint8_t *bounce(const struct bcl_card_slot *slot)
@@ -186,7 +195,9 @@ card_send(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 		pack(peer, bounce(slot), iov, niov);
 		refer(request, bounce(slot), length);
 	}
-	submit(slot);
+	submit_silently(slot);
+	if (length > BCL_REQUEST_INLINE || !bcl_card_hold(peer, length))
+		ring(peer->port);
 	return BCL_OK;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A port's queues: opening, closing, receiving. */
+#include "transport/card/hold.h"
 #include "transport/card/inside.h"
 
 #include <string.h>
@@ -161,6 +162,8 @@ void bcl_card_port_close(struct bcl_port *port)
 	const struct bcl_env *env = port->context->env;
 	struct bcl_card_port *queues = port->card;
 
+	if (port->flags & BCL_PORT_HELD)
+		bcl_card_ring(port);
 	queues->host->ops->port_close(queues->host, queues->seat);
 	port->card = NULL;
 	env->release(env->world, queues->memory, queues->size);

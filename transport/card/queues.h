@@ -53,6 +53,15 @@ enum {
 	BCL_CARD_NO_SLOT = 0xffff,
 };
 
+/* Messages to one peer in a row: see hold.h. */
+struct bcl_card_row {
+	const struct bcl_peer *peer;
+	uint64_t looks;	   /* the program's, when the row began */
+	uint64_t cycles;   /* when the last was held, or had been rung for */
+	uint32_t messages; /* up to BCL_HOLD_AFTER */
+	uint32_t held;	   /* bytes of frames, since the last doorbell */
+};
+
 struct bcl_card_port {
 	/* hot: read by every poll */
 	struct bcl_card_cq sends, receives;
@@ -74,6 +83,7 @@ struct bcl_card_port {
 	struct bcl_card_seat *seat; /* how the host knows the port */
 	void (*doorbell)(struct bcl_card_host *host,
 			 struct bcl_card_seat *seat); /* the host's */
+	struct bcl_card_row row;
 
 	/* the system ring */
 	uint8_t *blocks;

@@ -218,6 +218,7 @@ const struct bcl_card_ops bcl_card_inproc = {
 	.port_open = port_open,
 	.port_close = port_close,
 	.doorbell = bcl_inproc_doorbell,
+	.hold = bcl_inproc_hold,
 	.control = control_op,
 	.connect = bcl_inproc_connect,
 	.node = bcl_inproc_node,

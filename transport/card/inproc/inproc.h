@@ -64,7 +64,7 @@ enum bcl_inproc_lock {
 /* A port as the card's functions find it; its place is in its handles. */
 struct bcl_card_seat {
 	uint16_t number;     /* 0: free */
-	_Atomic bool rung;   /* a doorbell was rung while the lock was taken */
+	_Atomic bool rung;   /* while the lock was taken, or held back */
 	_Atomic bool inside; /* the owner is, by the bias */
 	uint32_t bias;	     /* the lock when it is left to this port */
 	struct bcl_port *port;
@@ -187,6 +187,7 @@ void bcl_inproc_wants(struct bcl_inproc *host,
 
 void bcl_inproc_doorbell(struct bcl_card_host *host,
 			 struct bcl_card_seat *seat);
+void bcl_inproc_hold(struct bcl_card_host *host, struct bcl_card_seat *seat);
 unsigned bcl_inproc_poll(struct bcl_card_host *host, struct bcl_card_seat *seat,
 			 bool sockets);
 

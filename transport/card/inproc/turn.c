@@ -86,6 +86,13 @@ bcl_inproc_doorbell(struct bcl_card_host *base, struct bcl_card_seat *seat)
 	bcl_inproc_unlock(host, seat);
 }
 
+void bcl_inproc_hold(struct bcl_card_host *host, struct bcl_card_seat *seat)
+{
+	(void)host;
+	/* Release: the requests. Pairs with bcl_inproc_serve_doorbells(). */
+	atomic_store_explicit(&seat->rung, true, memory_order_release);
+}
+
 /* ---- polling ---- */
 
 enum {
@@ -183,6 +190,8 @@ unsigned bcl_inproc_poll(struct bcl_card_host *base, struct bcl_card_seat *seat,
 			memory_order_relaxed);
 		return BCL_CARD_BUSY;
 	}
+	if (!seat)
+		bcl_inproc_serve_doorbells(host);
 	for (r = 0; r < host->nrails; r++)
 		n += poll_rail(host, r, sockets);
 	/* What has come is looked at first: the card saw the clock with it. */
