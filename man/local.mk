@@ -20,6 +20,7 @@ function_pages = \
 	%D%/bcl_put.3 \
 	%D%/bcl_reduction.3 \
 	%D%/bcl_send.3 \
+	%D%/bcl_settings.3 \
 	%D%/bcl_strstatus.3 \
 	%D%/bcl_team_world.3
 dist_man_MANS += $(function_pages) %D%/bcl-check.1 %D%/bcl-info.1 \

@@ -159,3 +159,20 @@ void bcl_counters(struct bcl_context *context, struct bcl_counter *counters,
 	}
 	pthread_mutex_unlock(&context->lock);
 }
+
+_Static_assert(sizeof(((struct bcl_setting *)0)->value) >= BCL_CONFIG_TEXT_MAX,
+	       "each setting fits");
+
+void bcl_settings(const struct bcl_context *context,
+		  struct bcl_setting *settings, size_t *count)
+{
+	size_t room = settings ? *count : 0;
+
+	*count = bcl_config_nentries;
+	for (size_t i = 0; i < room && i < bcl_config_nentries; i++) {
+		settings[i].name = bcl_config_entries[i].name;
+		settings[i].text = bcl_config_entries[i].text;
+		bcl_config_print(&context->config, &bcl_config_entries[i],
+				 settings[i].value, sizeof(settings[i].value));
+	}
+}

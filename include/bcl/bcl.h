@@ -343,7 +343,7 @@ BCL_API enum bcl_status bcl_wait(struct bcl_port *port, uint64_t timeout);
 BCL_API int bcl_port_fd(struct bcl_port *port);
 BCL_API enum bcl_status bcl_arm(struct bcl_port *port);
 
-/* ---- nodes and counters ---------------------------------------------------
+/* ---- nodes, counters, settings --------------------------------------------
  */
 
 /* Isolate the node of a peer (it is treated as dead) and let it join again. */
@@ -362,6 +362,20 @@ struct bcl_counter {
  */
 BCL_API void bcl_counters(struct bcl_context *context,
 			  struct bcl_counter *counters, size_t *count);
+
+struct bcl_setting {
+	const char *name; /* of the environment's variable: "BCL_..." */
+	const char *text;
+	char value[256]; /* in use, as one would write it */
+};
+
+/*
+ * All settings of a context, the environment's or the defaults: fills up to
+ * *count entries and sets *count to their number. settings may be NULL to ask
+ * for the number.
+ */
+BCL_API void bcl_settings(const struct bcl_context *context,
+			  struct bcl_setting *settings, size_t *count);
 
 #ifdef __cplusplus
 }

@@ -416,6 +416,30 @@ START_TEST(counters_outlive_a_port)
 }
 END_TEST
 
+START_TEST(settings_are_those_in_use)
+{
+	struct bcl_setting settings[64] = { 0 };
+	size_t n, one = 1, rails = 0, spin = 0;
+
+	bcl_settings(context, settings, &one);
+	ck_assert_ptr_null(settings[1].name);
+	bcl_settings(context, NULL, &n);
+	ck_assert_uint_eq(n, one);
+	ck_assert_uint_le(n, 64);
+	setenv("BCL_SPIN", "77us", 1);
+	bcl_settings(context, settings, &n);
+	for (size_t i = 0; i < n; i++) {
+		ck_assert_ptr_nonnull(settings[i].text);
+		if (!strcmp(settings[i].name, "BCL_RAILS"))
+			rails = i;
+		if (!strcmp(settings[i].name, "BCL_SPIN"))
+			spin = i;
+	}
+	ck_assert_str_eq(settings[rails].value, "none");
+	ck_assert_str_eq(settings[spin].value, "30us");
+}
+END_TEST
+
 START_TEST(a_forked_child_is_refused)
 {
 	struct bcl_event event;
@@ -466,6 +490,7 @@ int main(void)
 	tcase_add_test(tcase, ports);
 	tcase_add_test(tcase, a_peer_is_found_again);
 	tcase_add_test(tcase, counters_outlive_a_port);
+	tcase_add_test(tcase, settings_are_those_in_use);
 	tcase_add_test(tcase, a_forked_child_is_refused);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);

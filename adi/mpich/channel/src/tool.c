@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The library's counters as performance variables of MPI_T: bcl_AREA_NAME. */
+/*
+ * What MPI_T shows of the library: its counters as performance variables,
+ * bcl_AREA_NAME, and its settings as control variables, which have the names
+ * of the environment's. They can be read only: ranks hold to what all were
+ * started with.
+ */
 #include "channel.h"
 
+/* MPI_T keeps pointers to both for as long as the process lives. */
 static struct variable {
 	char name[64];
 } * variables; /* by the library's order */
+
+static struct bcl_setting *settings;
 
 /* The values of one moment; NULL: no memory. */
 static struct bcl_counter *read_counters(size_t *n)
@@ -40,14 +48,11 @@ static void name_it(struct variable *variable, const struct bcl_counter *of)
 			*c = '_';
 }
 
-/* MPI_T keeps the names for as long as the process lives. */
-int bcl_ch3_tool_open(void)
+static int register_counters(void)
 {
 	struct bcl_counter *counters;
 	size_t i, n;
 
-	if (variables)
-		return MPI_SUCCESS;
 	counters = read_counters(&n);
 	variables = MPL_calloc(n, sizeof(*variables), MPL_MEM_MPIT);
 	if (!counters || !variables) {
@@ -65,4 +70,36 @@ int bcl_ch3_tool_open(void)
 	}
 	MPL_free(counters);
 	return MPI_SUCCESS;
+}
+
+static int register_settings(void)
+{
+	struct bcl_context *context = bcl_adi_context(bcl_ch3_adi);
+	MPIR_T_cvar_value_t value;
+	size_t i, n;
+
+	bcl_settings(context, NULL, &n);
+	settings = MPL_calloc(n, sizeof(*settings), MPL_MEM_MPIT);
+	if (!settings)
+		return bcl_ch3_error(BCL_ERR_NOMEM);
+	bcl_settings(context, settings, &n);
+	for (i = 0; i < n; i++) {
+		value.str = settings[i].value;
+		MPIR_T_CVAR_REGISTER_impl(
+			MPI_CHAR, settings[i].name, NULL,
+			sizeof(settings[i].value), MPI_T_ENUM_NULL,
+			MPI_T_VERBOSITY_USER_DETAIL, MPI_T_BIND_NO_OBJECT,
+			MPI_T_SCOPE_CONSTANT, NULL, NULL, value, "CH3",
+			settings[i].text);
+	}
+	return MPI_SUCCESS;
+}
+
+int bcl_ch3_tool_open(void)
+{
+	int mpi_errno = variables ? MPI_SUCCESS : register_counters();
+
+	if (!mpi_errno && !settings)
+		mpi_errno = register_settings();
+	return mpi_errno;
 }
