@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A task that measures a PVM: task ROUTE TASKS HOST|- TEST... starts the other
- * TASKS - 1 (on HOST) and prints lines of test, bytes, value and unit. ROUTE is
- * `daemon` (what PVM does by itself) or `direct`; with the glue it is all one.
- * bench/pvm-compare starts it.
+ * TASKS - 1 (on HOST; -: on its own) and prints lines of test, bytes, value and
+ * unit. ROUTE is `daemon` (what PVM does by itself) or `direct`; with the glue
+ * it is all one. bench/pvm-compare starts it.
  */
 #include <pvm3.h>
 #include <sched.h>
@@ -350,8 +350,8 @@ static void bind_to_processor(void)
 
 static int begin(int argc, char **argv)
 {
-	int parent = pvm_parent(), place = PvmTaskDefault, started;
-	char *where = NULL;
+	int parent = pvm_parent(), started;
+	char here[] = ".";
 
 	if (parent >= 0) {
 		pvm_recv(parent, SET_UP);
@@ -363,13 +363,10 @@ static int begin(int argc, char **argv)
 	job.tasks = atoi(argv[2]);
 	job.direct = !strcmp(argv[1], "direct");
 	job.tids[0] = pvm_mytid();
-	if (strcmp(argv[3], "-")) {
-		place = PvmTaskHost;
-		where = argv[3];
-	}
 	job.bound = job.tasks <= sysconf(_SC_NPROCESSORS_ONLN);
-	started = pvm_spawn(argv[0], NULL, place, where, job.tasks - 1,
-			    job.tids + 1);
+	started = pvm_spawn(argv[0], NULL, PvmTaskHost,
+			    strcmp(argv[3], "-") ? argv[3] : here,
+			    job.tasks - 1, job.tids + 1);
 	if (started != job.tasks - 1)
 		return 0;
 	pvm_initsend(PvmDataRaw);
