@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * PVM's operations on groups. On a frozen group whose members all have the glue
- * they go along a binomial tree: ceil(log2 size) messages at the root and on
- * the longest chain. All else, and what is wrong, libgpvm3 does.
+ * they go along trees: reduces along a binomial one, ceil(log2 size) messages
+ * at the root and on the longest chain; the others along a wide one, since
+ * members who share processors wait for their turn at each level. All else, and
+ * what is wrong, libgpvm3 does.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "pvm-glue/group.h"
+#include "pvm-glue/tree.h"
 
 /* As <pvm3.h> has them. */
 typedef void pvm_reduction(int *type, void *mine, void *theirs, int *count,
@@ -30,6 +33,8 @@ enum {
 	PVM_NO_GROUP = -19,
 	PVM_NO_MEMORY = -10,
 	SHORT = 65536, /* bytes of all blocks: worth going by others */
+	BINOMIAL = 2,  /* radices */
+	WIDE = TREE_RADIX_MAX,
 };
 
 int group_member(char *name, int instance)
@@ -47,56 +52,26 @@ static size_t size_of(int type)
 	return type <= PVM_LONG ? libpvm_size_of(type) : 0;
 }
 
-/* ---- the tree ---- */
-
-/* Places count from the root, which has 0. */
-static int place_of(const struct group *group, int root)
-{
-	return (group->self - root + group->size) % group->size;
-}
-
-static int member_at(const struct group *group, int root, int place)
-{
-	return (place + root) % group->size;
-}
-
-/* The lowest bit of a place leads up; the root has one above all. */
-static int reach_of(const struct group *group, int place)
-{
-	int reach = 1;
-
-	while (reach < group->size && !(place & reach))
-		reach <<= 1;
-	return reach;
-}
-
-/* How many places there are below one of that reach, with its own. */
-static int width_of(const struct group *group, int place, int reach)
-{
-	return reach < group->size - place ? reach : group->size - place;
-}
-
 /* ---- barrier ---- */
 
 static bool cross(const struct group *group)
 {
 	const struct group_key arrive = { .operation = GROUP_ARRIVE },
 			       go = { .operation = GROUP_GO };
-	int place = group->self, reach = reach_of(group, place), mask;
+	struct tree tree = tree_make(group->size, 0, group->self, WIDE);
+	int i;
 
-	for (mask = 1; mask < reach; mask <<= 1) {
-		if (place + mask < group->size &&
-		    !group_receive(group, place + mask, &arrive, NULL, 0))
+	for (i = 0; i < tree.count; i++) {
+		if (!group_receive(group, tree.children[i].member, &arrive,
+				   NULL, 0))
 			return false;
 	}
-	if (place) {
-		if (!group_send(group, place - reach, &arrive, NULL, 0) ||
-		    !group_receive(group, place - reach, &go, NULL, 0))
-			return false;
-	}
-	for (mask = reach >> 1; mask; mask >>= 1) {
-		if (place + mask < group->size &&
-		    !group_send(group, place + mask, &go, NULL, 0))
+	if (tree.parent >= 0 &&
+	    (!group_send(group, tree.parent, &arrive, NULL, 0) ||
+	     !group_receive(group, tree.parent, &go, NULL, 0)))
+		return false;
+	while (i--) {
+		if (!group_send(group, tree.children[i].member, &go, NULL, 0))
 			return false;
 	}
 	return true;
@@ -121,21 +96,18 @@ static bool combine(const struct group *group, const struct group_key *key,
 		    pvm_reduction *function, void *data, void *theirs,
 		    int count, int type, int *info)
 {
-	int place = place_of(group, key->root), reach = reach_of(group, place);
+	struct tree tree =
+		tree_make(group->size, key->root, group->self, BINOMIAL);
 	size_t length = (size_t)count * size_of(type);
 
-	for (int mask = 1; mask < reach; mask <<= 1) {
-		if (place + mask >= group->size)
-			break;
-		if (!group_receive(group,
-				   member_at(group, key->root, place + mask),
-				   key, theirs, length))
+	for (int i = 0; i < tree.count; i++) {
+		if (!group_receive(group, tree.children[i].member, key, theirs,
+				   length))
 			return false;
 		function(&type, data, theirs, &count, info);
 	}
-	return !place ||
-	       group_send(group, member_at(group, key->root, place - reach),
-			  key, data, length);
+	return tree.parent < 0 ||
+	       group_send(group, tree.parent, key, data, length);
 }
 
 int pvm_reduce(pvm_reduction *function, void *data, int count, int type,
@@ -183,46 +155,50 @@ static void turn_back(char *places, const char *members, size_t length,
 	memcpy(places + first, members, (size_t)root * length);
 }
 
-/* The blocks of the places below ours, and first our own. */
+/* Bytes of a branch's blocks. */
+static size_t bytes_of(struct branch branch, size_t length)
+{
+	return (size_t)branch.width * length;
+}
+
+/* Where they are among those of the places from ours on. */
+static char *blocks_of(const struct tree *tree, struct branch branch,
+		       char *blocks, size_t length)
+{
+	return blocks + (size_t)(branch.place - tree->self.place) * length;
+}
+
 static bool gather(const struct group *group, const struct group_key *key,
 		   char *blocks, size_t length)
 {
-	int place = place_of(group, key->root), reach = reach_of(group, place);
-	int mask, below;
+	struct tree tree = tree_make(group->size, key->root, group->self, WIDE);
 
-	for (mask = 1; mask < reach && place + mask < group->size; mask <<= 1) {
-		below = width_of(group, place + mask, mask);
-		if (!group_receive(group,
-				   member_at(group, key->root, place + mask),
-				   key, blocks + (size_t)mask * length,
-				   (size_t)below * length))
+	for (int i = 0; i < tree.count; i++) {
+		struct branch child = tree.children[i];
+
+		if (!group_receive(group, child.member, key,
+				   blocks_of(&tree, child, blocks, length),
+				   bytes_of(child, length)))
 			return false;
 	}
-	return !place ||
-	       group_send(group, member_at(group, key->root, place - reach),
-			  key, blocks,
-			  (size_t)width_of(group, place, reach) * length);
+	return tree.parent < 0 || group_send(group, tree.parent, key, blocks,
+					     bytes_of(tree.self, length));
 }
 
 static bool scatter(const struct group *group, const struct group_key *key,
 		    char *blocks, size_t length)
 {
-	int place = place_of(group, key->root), reach = reach_of(group, place);
-	int mask, below;
+	struct tree tree = tree_make(group->size, key->root, group->self, WIDE);
 
-	if (place &&
-	    !group_receive(group, member_at(group, key->root, place - reach),
-			   key, blocks,
-			   (size_t)width_of(group, place, reach) * length))
+	if (tree.parent >= 0 && !group_receive(group, tree.parent, key, blocks,
+					       bytes_of(tree.self, length)))
 		return false;
-	for (mask = reach >> 1; mask; mask >>= 1) {
-		if (place + mask >= group->size)
-			continue;
-		below = width_of(group, place + mask, mask);
-		if (!group_send(group,
-				member_at(group, key->root, place + mask), key,
-				blocks + (size_t)mask * length,
-				(size_t)below * length))
+	for (int i = tree.count; i--;) {
+		struct branch child = tree.children[i];
+
+		if (!group_send(group, child.member, key,
+				blocks_of(&tree, child, blocks, length),
+				bytes_of(child, length)))
 			return false;
 	}
 	return true;
