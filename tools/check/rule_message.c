@@ -33,6 +33,8 @@ void check_rule_number(struct check_event *event)
 				       (unsigned)segment->msg,
 				       (unsigned)event->frame->base);
 	} else if (number && segment->op != BCL_SEG_WITHDRAW &&
+		   /* it was withdrawn while all of it was being fetched */
+		   number->op != BCL_SEG_WITHDRAW &&
 		   (number->op != segment->op ||
 		    number->type != segment->type ||
 		    number->src_port != segment->src_port ||
