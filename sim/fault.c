@@ -70,6 +70,7 @@ static const struct {
 	[SIM_FAULT_CRASH] = { "crash", node_fields, 1 },
 	[SIM_FAULT_ISOLATE] = { "isolate", node_fields, 1 },
 	[SIM_FAULT_SLOW] = { "slow", slow_fields, 1 },
+	[SIM_FAULT_STALL] = { "stall", node_fields, 1 },
 };
 
 const char *sim_fault_name(enum sim_fault_kind kind)

@@ -23,6 +23,7 @@ enum sim_fault_kind {
 	SIM_FAULT_CRASH,  /* and come back in a new incarnation */
 	SIM_FAULT_ISOLATE,
 	SIM_FAULT_SLOW,
+	SIM_FAULT_STALL, /* its ranks, not its card: rings fill */
 	SIM_FAULT_KINDS
 };
 

@@ -13,9 +13,9 @@ struct sim_injector;
 /*
  * From now on; the script stays as it is. `node` is told, not from within
  * sim_fabric_send(), that a fault of a node begins or ends: UNPLUG, CRASH,
- * ISOLATE or SLOW. It may be NULL. A node that has crashed sends no frame, even
- * before it is told. A fault does not happen while one of its kind lasts at the
- * same place.
+ * ISOLATE, SLOW or STALL. It may be NULL. A node that has crashed sends no
+ * frame, even before it is told. A fault does not happen while one of its kind
+ * lasts at the same place.
  */
 struct sim_injector *
 sim_inject(const struct sim_faults *faults, const struct sim_cluster *cluster,

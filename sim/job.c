@@ -246,6 +246,16 @@ static void slow(struct sim_job *job, uint32_t node, uint32_t times)
 		sim_world_slow(job->world, i, times);
 }
 
+static void stall(struct sim_job *job, uint32_t node, uint64_t lasts)
+{
+	uint64_t now = sim_world_clock(job->world)->now;
+	uint32_t ranks = job->cluster->ranks, i;
+
+	for (i = node * ranks; i < (node + 1) * ranks; i++)
+		sim_world_stall(job->world, i,
+				lasts ? now + lasts : UINT64_MAX);
+}
+
 void sim_job_befalls(void *arg, const struct sim_fault *fault, bool begins)
 {
 	struct sim_job *job = arg;
@@ -265,6 +275,10 @@ void sim_job_befalls(void *arg, const struct sim_fault *fault, bool begins)
 		break;
 	case SIM_FAULT_SLOW:
 		slow(job, fault->node, begins ? fault->times : 1);
+		break;
+	case SIM_FAULT_STALL:
+		if (begins)
+			stall(job, fault->node, fault->lasts);
 		break;
 	default: /* the network's own */
 		break;

@@ -56,6 +56,7 @@ struct rank {
 	unsigned times;		/* as slow as others */
 	bool told;		/* of a flag, since it last waited */
 	uint64_t ahead;
+	uint64_t stalled; /* until then */
 };
 
 struct sim_world {
@@ -93,6 +94,10 @@ static void resume(struct sim_event *event)
 	struct sim_world *world = rank->world;
 
 	sim_object_give_up(&world->objects, &rank->waiter);
+	if (world->clock.now < rank->stalled) {
+		sim_clock_set(&world->clock, event, rank->stalled);
+		return;
+	}
 	if (rank->ahead) { /* charged meanwhile */
 		sim_clock_set(&world->clock, event,
 			      world->clock.now + rank->ahead);
@@ -219,6 +224,12 @@ void sim_world_kill(struct sim_world *world, unsigned node)
 void sim_world_slow(struct sim_world *world, unsigned number, unsigned times)
 {
 	world->rank[number]->times = times;
+}
+
+void sim_world_stall(struct sim_world *world, unsigned number, uint64_t until)
+{
+	sim_check(!world->current, "a rank that stalls others");
+	world->rank[number]->stalled = until;
 }
 
 void sim_compute(struct sim_world *world, uint64_t ns)

@@ -46,6 +46,8 @@ void sim_world_kill(struct sim_world *world, unsigned node);
 void sim_world_restart(struct sim_world *world, unsigned rank);
 /* From now on it takes so many times as long for what it does. */
 void sim_world_slow(struct sim_world *world, unsigned rank, unsigned times);
+/* Not from a rank. It does not run before that time. */
+void sim_world_stall(struct sim_world *world, unsigned rank, uint64_t until);
 
 /* What calls of the environment take, in ns. */
 struct sim_call_costs {

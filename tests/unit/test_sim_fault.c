@@ -107,7 +107,8 @@ static const char script[] = "drop\n"
 			     "unplug node=1 at=1ms rail=1\n"
 			     "crash node=1 sent=3 for=4ms\n"
 			     "isolate node=2\n"
-			     "slow node=3 at=18446744073us times=2\n";
+			     "slow node=3 at=18446744073us times=2\n"
+			     "stall node=0 sent=9 for=7us\n";
 
 START_TEST(what_is_printed_is_read)
 {
@@ -125,8 +126,8 @@ static const struct {
 	const char *text, *error;
 } refused[] = {
 	{ "\ndorp", "script:2: expected drop, duplicate, reorder, corrupt, "
-		    "delay, cut, unplug, crash, isolate or slow, not "
-		    "\"dorp\"" },
+		    "delay, cut, unplug, crash, isolate, slow or stall, "
+		    "not \"dorp\"" },
 	{ "drop 2", "script:1: expected: one word, then options" },
 	{ "drop nth=0",
 	  "script:1: nth=0: expected a number from 1 to 4294967294" },

@@ -229,6 +229,8 @@ static const struct {
 	  SIM_FAULT_ISOLATE, 1 },
 	{ "slow node=1 sent=2 times=5", "0123456789", "0123456789",
 	  SIM_FAULT_SLOW, 1 },
+	{ "stall node=1 at=5us for=9us", "0123456789", "0123456789",
+	  SIM_FAULT_STALL, 1 },
 };
 
 START_TEST(what_a_script_says_happens)

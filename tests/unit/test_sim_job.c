@@ -314,6 +314,20 @@ START_TEST(who_is_slow_is_waited_for)
 }
 END_TEST
 
+/* Its card goes on, so that it is not lost. The ring takes what comes until it
+ * is full; from then on all is refused, and comes again. */
+START_TEST(who_stalls_has_a_full_ring)
+{
+	end = 300 * MS;
+	run(1, "stall node=1 at=2ms for=200ms");
+	ck_assert_int_eq(seen.lost, BCL_OK);
+	ck_assert_uint_eq(seen.failed, 0);
+	ck_assert_uint_eq(seen.midway, 0);
+	ck_assert_uint_gt(seen.late, 1000);
+	ck_assert_uint_eq(seen.heard[0], seen.asked);
+}
+END_TEST
+
 /* Both lose each other. Only one of them connects again, and the other can
  * answer all the same. */
 START_TEST(an_answer_to_who_was_lost)
@@ -358,6 +372,7 @@ int main(void)
 	tcase_add_test(tcase, who_is_isolated_joins_again);
 	tcase_add_test(tcase, a_rail_does_without_the_other);
 	tcase_add_test(tcase, who_is_slow_is_waited_for);
+	tcase_add_test(tcase, who_stalls_has_a_full_ring);
 	tcase_add_test(tcase, an_answer_to_who_was_lost);
 	tcase_add_test(tcase, a_fence_does_not_wait_for_the_dead);
 	suite_add_tcase(suite, tcase);
