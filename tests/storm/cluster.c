@@ -19,50 +19,83 @@ enum {
 };
 
 const char *const storm_counts[] = {
-	[CLUSTER_RAN] = "ranks",
-	[CLUSTER_CHECKED] = "frames checked",
-	[CLUSTER_HARMED] = "harmed",
-	[CLUSTER_CUT] = "links cut",
-	[CLUSTER_SLOWED] = "nodes slowed",
-	[CLUSTER_UNPLUGGED] = "unplugged",
-	[CLUSTER_CRASHED] = "crashed",
+	[CLUSTER_RAN] = "ranks",	   [CLUSTER_CHECKED] = "frames checked",
+	[CLUSTER_HARMED] = "harmed",	   [CLUSTER_CUT] = "links cut",
+	[CLUSTER_SLOWED] = "nodes slowed", [CLUSTER_STALLED] = "stalled",
+	[CLUSTER_UNPLUGGED] = "unplugged", [CLUSTER_CRASHED] = "crashed",
 	[CLUSTER_ISOLATED] = "isolated",
 };
 
-/* Of virtual time: a job takes some 20 ms, and a time-out 200. */
-static const uint64_t LIMIT = UINT64_C(2000) * CLUSTER_MS;
-static const uint64_t PATIENCE = UINT64_C(1000) * CLUSTER_MS;
+static unsigned draw(uint64_t *random, unsigned n)
+{
+	return (unsigned)(sim_random(random) % n);
+}
 
-/* Two or three nodes with up to two ranks and rails, at all speeds. */
+/* Of the rails that `which` says. */
+static void make_network(FILE *text, uint64_t *random, unsigned nodes,
+			 const char *name, const char *which)
+{
+	switch (draw(random, 3)) {
+	case 0:
+		fprintf(text, "star %s", name);
+		break;
+	case 1:
+		fprintf(text, "ring %s switches=%u cables=%u", name, nodes,
+			1 + draw(random, 2));
+		break;
+	default:
+		fprintf(text, "tree %s down=1,%u up=%u", name, nodes,
+			1 + draw(random, 2));
+	}
+	fprintf(text, " crossbar=x wire=w%s\n", which);
+}
+
+/* One for all rails, or one for each. */
+static void make_networks(FILE *text, uint64_t *random, unsigned nodes,
+			  unsigned rails)
+{
+	char name[] = "n0", which[] = " rail=0";
+	unsigned rail;
+
+	if (draw(random, 2)) {
+		make_network(text, random, nodes, name, "");
+		return;
+	}
+	for (rail = 0; rail < rails; rail++) {
+		name[sizeof(name) - 2] = (char)('0' + rail);
+		which[sizeof(which) - 2] = (char)('0' + rail);
+		make_network(text, random, nodes, name, which);
+	}
+}
+
+/* Two or three nodes with up to two ranks and four rails, at all speeds. */
 static void make_cluster(struct sim_cluster *cluster, uint64_t seed)
 {
-	char text[1024], error[SIM_ERROR_SIZE];
 	uint64_t random = seed;
-	int length = snprintf(
-		text, sizeof(text),
+	unsigned nodes = 2 + draw(&random, 2), ranks = 1 + draw(&random, 2);
+	unsigned rails = 1 + draw(&random, BCL_RAILS_MAX);
+	char *bytes, error[SIM_ERROR_SIZE];
+	size_t length;
+	FILE *text = open_memstream(&bytes, &length);
+
+	fprintf(text,
 		"cluster nodes=%u ranks=%u rails=%u\n"
 		"host send=0.2us receive=0.2us trap=%uns copy=2GB/s\n"
 		"card mtu=%uB buffers=%u frame-sent=%uns frame-received=%uns "
 		"read-start=%uns read=1GB/s write-start=%uns write=1GB/s\n"
 		"wire w bandwidth=%uMB/s latency=%uns\n"
-		"crossbar x latency=300ns queue=%uKB forwarding=cut-through\n"
-		"star switch crossbar=x wire=w\n",
-		2 + (unsigned)(sim_random(&random) % 2),
-		1 + (unsigned)(sim_random(&random) % 2),
-		1 + (unsigned)(sim_random(&random) % 2),
-		(unsigned)(sim_random(&random) % 2000),
-		1024u << sim_random(&random) % 3, 8u << sim_random(&random) % 4,
-		(unsigned)(sim_random(&random) % 1000),
-		(unsigned)(sim_random(&random) % 1000),
-		(unsigned)(sim_random(&random) % 2000),
-		(unsigned)(sim_random(&random) % 2000),
-		100u << sim_random(&random) % 6,
-		(unsigned)(sim_random(&random) % 2000),
-		64u << sim_random(&random) % 4);
-	FILE *in = fmemopen(text, (size_t)length, "r");
-
-	need(sim_cluster_read(cluster, "cluster", in, error));
-	fclose(in);
+		"crossbar x latency=300ns queue=%uKB forwarding=cut-through\n",
+		nodes, ranks, rails, draw(&random, 2000),
+		1024u << draw(&random, 3), 8u << draw(&random, 4),
+		draw(&random, 1000), draw(&random, 1000), draw(&random, 2000),
+		draw(&random, 2000), 100u << draw(&random, 6),
+		draw(&random, 2000), 64u << draw(&random, 4));
+	make_networks(text, &random, nodes, rails);
+	fclose(text);
+	text = fmemopen(bytes, length, "r");
+	need(sim_cluster_read(cluster, "cluster", text, error));
+	fclose(text);
+	free(bytes);
 }
 
 static void draw_faults(struct sim_faults *faults,
@@ -90,7 +123,7 @@ static bool keeps_rules(char *trace, struct storm_log *log)
 	struct check_world *rules = calloc(1, sizeof(*rules));
 	bool kept;
 
-	rules->patience = PATIENCE;
+	rules->patience = 5 * CLUSTER_MS * (uint64_t)cluster_play.timeout;
 	check_world_open(rules);
 	kept = check_files(rules, &trace, 1) && !rules->complaints;
 	log->count[CLUSTER_CHECKED] += rules->frames;
@@ -124,6 +157,7 @@ static void count(const struct sim_injector *injector, struct storm_log *log)
 		[SIM_FAULT_CRASH] = CLUSTER_CRASHED,
 		[SIM_FAULT_ISOLATE] = CLUSTER_ISOLATED,
 		[SIM_FAULT_SLOW] = CLUSTER_SLOWED,
+		[SIM_FAULT_STALL] = CLUSTER_STALLED,
 	};
 	unsigned kind;
 
@@ -137,17 +171,20 @@ static void run(uint64_t seed, const struct sim_cluster *cluster,
 		struct storm_log *log)
 {
 	unsigned ranks = cluster->nodes * cluster->ranks, left;
+	const uint64_t limit = 10 * CLUSTER_MS * (uint64_t)cluster_play.timeout;
 	struct scene scene = { cluster, sim_job_open(cluster, seed) };
 	struct sim_world *world = sim_job_world(scene.job);
 	struct sim_injector *injector;
+	char timeout[16];
 
+	snprintf(timeout, sizeof(timeout), "%ums", cluster_play.timeout);
 	sim_world_set(world, "BCL_TRACE", trace);
-	sim_world_set(world, "BCL_PEER_TIMEOUT", "200ms");
+	sim_world_set(world, "BCL_PEER_TIMEOUT", timeout);
 	sim_world_log(world, NULL);
 	cluster_play.begin(scene.job, ranks, seed);
 	injector = sim_inject(faults, cluster, sim_job_fabric(scene.job),
 			      sim_world_clock(world), befalls, &scene);
-	left = sim_job_run(scene.job, cluster_play.rank, NULL, LIMIT);
+	left = sim_job_run(scene.job, cluster_play.rank, NULL, limit);
 	if (left) {
 		fprintf(stderr, "%u ranks do not end\n", left);
 		exit(1);

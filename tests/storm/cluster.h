@@ -24,6 +24,7 @@ enum cluster_count {
 	CLUSTER_HARMED,	 /* likewise */
 	CLUSTER_CUT,
 	CLUSTER_SLOWED,
+	CLUSTER_STALLED,
 	CLUSTER_UNPLUGGED,
 	CLUSTER_CRASHED,
 	CLUSTER_ISOLATED,
@@ -32,6 +33,8 @@ enum cluster_count {
 /* What the program has to say. */
 extern const struct cluster_play {
 	unsigned kinds; /* of faults, a set: 1 << kind */
+	/* ms after which a silent peer is lost; a job may take ten times that */
+	unsigned timeout;
 	void (*begin)(struct sim_job *job, unsigned ranks, uint64_t seed);
 	void (*rank)(struct sim_rank *rank);
 	/* A node's ranks have just gone, or will begin anew. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Storms over nodes that crash at any step and come back in a new incarnation,
- * are isolated, slow or unplugged, besides what befalls frames and links. Their
- * ranks send messages to one another by the transport. An oracle, which does
- * not crash, knows what was asked, told and delivered. In the end everybody who
- * lives has reached everybody else.
+ * are isolated, slow, stalled or unplugged, besides what befalls frames and
+ * links. Their ranks send messages to one another by the transport. An oracle,
+ * which does not crash, knows what was asked, told and delivered. In the end
+ * everybody who lives has reached everybody else.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -295,6 +295,7 @@ static void play(struct sim_rank *rank)
 
 const struct cluster_play cluster_play = {
 	.kinds = (1 << SIM_FAULT_KINDS) - 1,
+	.timeout = 200,
 	.begin = begin,
 	.rank = play,
 	.crash = crash,

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Storms over the whole stack: the ranks of a job exchange messages through the
- * ADI, while frames are harmed, links are cut for a time, and nodes are slow.
+ * ADI, while frames are harmed, links are cut for a time, and nodes are slow or
+ * do not read.
  */
 #include "cluster.h"
 #include "tests/unit/adi_traffic.h"
 #include "tests/unit/need.h"
 
 const unsigned storm_seeds = 300;
-const unsigned storm_ncounts = CLUSTER_SLOWED + 1;
+const unsigned storm_ncounts = CLUSTER_STALLED + 1;
 
 static struct sim_world *world; /* of the job that runs */
 static uint64_t traffic;
@@ -43,7 +44,9 @@ const struct cluster_play cluster_play = {
 	.kinds = 1 << SIM_FAULT_DROP | 1 << SIM_FAULT_DUPLICATE |
 		 1 << SIM_FAULT_REORDER | 1 << SIM_FAULT_CORRUPT |
 		 1 << SIM_FAULT_DELAY | 1 << SIM_FAULT_CUT |
-		 1 << SIM_FAULT_SLOW,
+		 1 << SIM_FAULT_SLOW | 1 << SIM_FAULT_STALL,
+	/* However many frames are lost in a row, nobody shall be. */
+	.timeout = 10000,
 	.begin = begin,
 	.rank = play,
 	.end = end,
