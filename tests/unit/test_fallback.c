@@ -269,6 +269,49 @@ START_TEST(space)
 }
 END_TEST
 
+/* ---- a full ring ---- */
+
+/* Sends are refused until the peer reads, and counted; nothing is lost. */
+static void fill_ring(struct rank *rank)
+{
+	uint8_t bytes[200] = { 0 };
+	const struct iovec iov = { bytes, sizeof(bytes) };
+	struct bcl_event event;
+	unsigned sent = 0, i;
+	void *room;
+
+	ck_assert_int_eq(rank_connect(rank, !rank->me), BCL_OK);
+	rank_barrier(rank);
+	if (rank->me == 0) {
+		struct bcl_peer *peer = rank->peers[1];
+
+		while (!bcl_send(peer, 1, sent, &iov, 1, 0))
+			sent++;
+		ck_assert_int_eq(bcl_send(peer, 1, sent, &iov, 1, 0),
+				 BCL_ERR_AGAIN);
+		ck_assert_int_eq(bcl_reserve(peer, sizeof(bytes), &room),
+				 BCL_ERR_AGAIN);
+		ck_assert_uint_eq(rank_counter(rank, "shm.ring_full"), 3);
+		atomic_store(&rank->all->signals[0], sent);
+		rank_send(rank, 1, sent, bytes, sizeof(bytes));
+	} else {
+		while (!sent)
+			sent = atomic_load(&rank->all->signals[0]);
+		for (i = 0; i <= sent; i++) {
+			rank_expect(rank, BCL_EVENT_MESSAGE, &event);
+			ck_assert_uint_eq(event.immediate, i);
+		}
+		ck_assert_uint_eq(rank_counter(rank, "shm.ring_full"), 0);
+	}
+	rank_barrier(rank);
+}
+
+START_TEST(full_ring)
+{
+	ranks_run(2, fill_ring, 0);
+}
+END_TEST
+
 /* ---- more peers than are polled ---- */
 
 static void crowd(struct rank *rank)
@@ -330,6 +373,7 @@ int main(void)
 	tcase_add_test(tc, users);
 	tcase_add_test(tc, descriptors);
 	tcase_add_test(tc, space);
+	tcase_add_test(tc, full_ring);
 	tcase_add_test(tc, silent_pairs);
 	suite_add_tcase(suite, tc);
 	return unit_run(suite);

@@ -7,6 +7,12 @@
 #include "transport/shm/message.h"
 #include "transport/shm/port.h"
 
+static void count_refusal(const struct bcl_pair *pair)
+{
+	if (pair->connection)
+		bcl_count(pair->connection->shm->port->counters, shm_ring_full);
+}
+
 /* Room for a message of `slots` slots and the slot ahead? */
 static bool has_room(struct bcl_pair *pair, unsigned slots)
 {
@@ -23,7 +29,10 @@ static bool has_room(struct bcl_pair *pair, unsigned slots)
 		return false;
 	}
 	pair->limit = consumed + pair->mask + 1;
-	return pair->mask + 1 - used > slots;
+	if (pair->mask + 1 - used > slots)
+		return true;
+	count_refusal(pair);
+	return false;
 }
 
 static struct bcl_slot *tail_slot(const struct bcl_pair *pair)
