@@ -162,6 +162,32 @@ START_TEST(a_burst_arrives_whole)
 }
 END_TEST
 
+/* The system cuts nothing that it may not checksum: from then on frames leave
+ * one by one, and it is not asked again. */
+START_TEST(a_refusal_to_cut_costs_nothing_but_calls)
+{
+	const int no_checksum = 1;
+	unsigned round;
+
+	open_pair(0);
+	ck_assert(!setsockopt(((struct bcl_udp *)a)->bound.fd, SOL_SOCKET,
+			      SO_NO_CHECK, &no_checksum, sizeof(no_checksum)));
+	prepare(BURST, FRAME, 1000);
+	for (round = 1; round < 3; round++) {
+		empty_inbox();
+		ck_assert_uint_eq(a->transmit(a, &b->address, tx, BURST),
+				  BURST);
+		inbox_wait(inbox, b, BURST);
+		check_inbox(BURST, FRAME, 1000);
+		ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_offload_lost), 1);
+		ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_bursts), 1);
+		ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_sendmsg),
+				  1 + round);
+	}
+	close_pair();
+}
+END_TEST
+
 START_TEST(more_than_a_burst_and_mixed_lengths)
 {
 	unsigned i;
@@ -487,6 +513,7 @@ int main(void)
 	tcase_add_loop_test(tcase, kinds_that_show_where_we_are, 0, ways);
 	tcase_add_loop_test(tcase, many_destinations, 0, ways);
 	tcase_add_loop_test(tcase, few_descriptors, 0, 2);
+	tcase_add_test(tcase, a_refusal_to_cut_costs_nothing_but_calls);
 	for (first = 0; first < 8; first += 4) {
 		int end = first + ways;
 
