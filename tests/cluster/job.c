@@ -3,7 +3,8 @@
  * A job that talks to itself: every pair of ranks exchanges messages of all
  * sizes, with collectives in between, for at least the seconds given by
  * JOB_SECONDS. Then the counters of all ranks are added up and held against
- * the arguments: "+udp.sendmsg" must have counted, "-udp.sendmsg" must not.
+ * the arguments: "+udp.sendmsg" must have counted, "-udp.sendmsg" must not,
+ * "<card.frames_sent=4000" must be less, ">card.frames_sent=4000" more.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,17 +112,36 @@ static uint64_t goes_on(struct bcl_team *team, time_t end)
 	return more;
 }
 
+static bool as_expected(char relation, uint64_t sum, uint64_t bound)
+{
+	switch (relation) {
+	case '+':
+		return sum > 0;
+	case '-':
+		return sum == 0;
+	case '<':
+		return sum < bound;
+	default:
+		return relation == '>' && sum > bound;
+	}
+}
+
 static int expect(const struct bcl_counter *counter, const uint64_t *sum,
 		  size_t n, const char *wanted)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (strcmp(counter[i].name, wanted + 1))
+	size_t length = strcspn(wanted + 1, "="), i;
+	const char *bound = wanted + 1 + length;
+
+	for (i = 0; i < n; i++) {
+		const char *name = counter[i].name;
+
+		if (strlen(name) != length || memcmp(name, wanted + 1, length))
 			continue;
-		if ((wanted[0] == '+') == (sum[i] > 0))
+		if (as_expected(wanted[0], sum[i],
+				*bound ? strtoull(bound + 1, NULL, 10) : 0))
 			return 0;
-		fprintf(stderr, "job: %s is %lu, expected %s\n",
-			counter[i].name, (unsigned long)sum[i],
-			wanted[0] == '+' ? "more" : "none");
+		fprintf(stderr, "job: %s is %lu, expected %s\n", name,
+			(unsigned long)sum[i], wanted);
 		return 1;
 	}
 	fprintf(stderr, "job: no counter %s\n", wanted);

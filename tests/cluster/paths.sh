@@ -30,8 +30,10 @@ over 'namespaces' -- 2 "${inside[@]}" +udp.sendmsg +udp.bursts \
 	+packet.received
 launcher=mpirun over 'PMIx' -- 2 "${inside[@]}" +udp.sendmsg
 over 'IPv6 only' -6 -- 2 "${inside[@]}" +udp.sendmsg
-over 'MTU 9000' -m 9000 -- 1 -core.peers_shared +udp.sendmsg
-over 'no offload' -o -m 1500 -- 1 +udp.sendmsg
+# 13 MB
+over 'MTU 1500' -m 1500 -- 1 -core.peers_shared '>card.frames_sent=8000'
+over 'MTU 9000' -m 9000 -- 1 -core.peers_shared '<card.frames_sent=4000'
+over 'interfaces without offload' -o -m 1500 -- 1 +udp.sendmsg
 over 'four nodes on a bridge' -n 4 -- 2 "${inside[@]}" +udp.sendmsg
 over '/dev/shm of 64 MB, 16 ranks' -n 1 -s 64m -- 16 "${inside[@]}" -udp.sendmsg
 for ranks in 4 8; do
@@ -47,7 +49,7 @@ BCL_ATTACH=off over 'no attach' -- 2 "${inside[@]}" +shm.bytes_bounced
 BCL_PCRC=off over 'checksum of headers only' -- 1 +udp.sendmsg
 
 echo 'an interface goes down and up'
-JOB_SECONDS=4 timeout 60 cluster run bash -c '
+JOB_SECONDS=4 timeout 60 cluster run bash -ec '
 	{
 		sleep 1
 		cluster on 1 ip link set eth0 down
@@ -55,4 +57,5 @@ JOB_SECONDS=4 timeout 60 cluster run bash -c '
 		cluster on 1 ip link set eth0 up
 		cluster on 1 ip address add fd77::2/64 dev eth0 nodad
 	} &
-	cluster mpiexec 2 "$@"' - "$job" "${inside[@]}" +udp.sendmsg
+	cluster mpiexec 2 "$@"
+	wait $!' - "$job" "${inside[@]}" +udp.sendmsg +card.rails_lost

@@ -41,5 +41,6 @@ echo 'one goes down and up'
 	sleep 1
 	cluster on 1 ip link set eth1 up
 } &
-JOB_SECONDS=3 cluster mpiexec 1 "$job" -core.peers_shared +udp.bursts
-wait
+JOB_SECONDS=3 cluster mpiexec 1 "$job" -core.peers_shared +udp.bursts \
+	+card.rails_lost
+wait $!

@@ -16,7 +16,7 @@ on_host() {
 on_host 'attach forbidden' 2 without attach -- \
 	"$job" "${inside[@]}" +shm.bytes_bounced
 on_host 'membarrier forbidden' 2 without membarrier -- \
-	"$job" "${inside[@]}" -shm.bytes_bounced
+	"$job" "${inside[@]}" -shm.bytes_bounced +shm.fences
 on_host 'two jobs at once' 2 "$job" "${inside[@]}" &
 on_host 'the other' 2 "$job" "${inside[@]}"
 wait $!
@@ -41,3 +41,6 @@ echo 'packet sockets forbidden on one node'
 timeout 60 cluster run -r cluster mpiexec 1 sh -c '
 	[ "$(hostname)" = node0 ] || exec "$@"
 	exec without packet -- "$@"' - "$job" +udp.sendmsg -packet.received
+echo 'the system knows no segmentation offload'
+timeout 60 cluster run -r cluster mpiexec 1 without segment -- \
+	"$job" +udp.sendmsg -udp.bursts
