@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The port of a task: from its first message to its end. */
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/random.h>
@@ -7,7 +8,9 @@
 #include "pvm-glue/group.h"
 
 enum {
-	PATIENCE = 2000000000, /* ns: then it says what it waits for */
+	PATIENCE = 2000000000,	 /* ns: then it says what it waits for */
+	LONGEST_KEPT = 32 << 20, /* bytes of a message; glibc takes no more */
+	KEPT = 64 << 20,
 };
 
 struct bcl_port *endpoint;
@@ -48,6 +51,14 @@ static bool open_port(void)
 	return !status;
 }
 
+/* The memory of long messages, which come and go, libc shall not give back to
+ * the system each time: new pages take longer than all copies. */
+static void keep_memory(void)
+{
+	mallopt(M_MMAP_THRESHOLD, LONGEST_KEPT);
+	mallopt(M_TRIM_THRESHOLD, KEPT);
+}
+
 static bool know_libpvm(void)
 {
 	const char *missing = libpvm_load();
@@ -65,6 +76,7 @@ static bool know_libpvm(void)
 		return false;
 	}
 	pthread_atfork(NULL, NULL, forked);
+	keep_memory();
 	return true;
 }
 

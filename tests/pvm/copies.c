@@ -1,28 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How often a long message's bytes are copied from one task's buffer to the
- * other's: copies [HOST] prints it for each way to send. Counted are memcpy()
- * and its like, of this program, of libpvm and the glue, in both tasks.
+ * other's, and whether they need memory from the system each time: copies
+ * [HOST] prints it for each way to send. Counted are memcpy() and its like, of
+ * this program, of libpvm and the glue, and page faults, in both tasks.
  */
 #include <dlfcn.h>
+#include <limits.h>
 #include <pvm3.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <time.h>
 
 enum {
 	BYTES = 1 << 20, /* of a message */
 	ROUNDS = 20,
+	FEW = 100, /* page faults: a message has 256 pages */
 
 	DATA = 1, /* tags */
-	COUNT,
+	COST,
 	READY,
 	RECEIVED,
 };
 
 static char buffer[BYTES];
-static long copied;
+static long copied; /* bytes */
+
+struct cost {
+	long copied, faults;
+};
 
 /* ---- counting ---- */
 
@@ -116,14 +124,18 @@ static void receive_packed(int from)
 static const struct way {
 	const char *name;
 	void (*send)(int to), (*receive)(int from);
+	int messages;
 } ways[] = {
-	{ "psend to precv", psend, precv },
-	{ "packed", send_packed, receive_packed },
+	{ "psend to precv", psend, precv, 1 },
+	{ "packed", send_packed, receive_packed, 1 },
+	{ "several packed", send_packed, receive_packed, 12 },
 };
 
 enum {
 	WAYS = sizeof(ways) / sizeof(*ways),
 };
+
+/* ---- both tasks ---- */
 
 static void pause_ms(int ms)
 {
@@ -132,59 +144,98 @@ static void pause_ms(int ms)
 	nanosleep(&time, NULL);
 }
 
-/* Bytes copied in the other task. The receiver says that it is ready, and soon
- * is. */
-static void serve(int parent)
+static struct cost cost_now(void)
 {
-	for (int i = 0; i < WAYS * ROUNDS; i++) {
-		pvm_recv(parent, READY);
-		pause_ms(5);
-		copied = 0;
-		ways[i / ROUNDS].send(parent);
-		pvm_recv(parent, RECEIVED);
-		pvm_initsend(PvmDataRaw);
-		pvm_pklong(&copied, 1, 1);
-		pvm_send(parent, COUNT);
-	}
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (struct cost){ copied, usage.ru_minflt };
 }
 
-static long count_once(const struct way *way, int other)
+static struct cost cost_since(struct cost start)
 {
-	long ours;
+	struct cost now = cost_now();
 
+	return (struct cost){ now.copied - start.copied,
+			      now.faults - start.faults };
+}
+
+static void say(int to, int tag)
+{
 	pvm_initsend(PvmDataRaw);
-	pvm_send(other, READY);
-	copied = 0;
-	way->receive(other);
+	pvm_send(to, tag);
+}
+
+/* The receiver says that it is ready, and soon is. */
+static void serve_once(const struct way *way, int parent)
+{
+	struct cost cost;
+
+	pvm_recv(parent, READY);
+	pause_ms(5);
+	cost = cost_now();
+	for (int i = 0; i < way->messages; i++)
+		way->send(parent);
+	pvm_recv(parent, RECEIVED);
+	cost = cost_since(cost);
 	pvm_initsend(PvmDataRaw);
-	pvm_send(other, RECEIVED);
-	ours = copied;
-	pvm_recv(other, COUNT);
-	pvm_upklong(&copied, 1, 1);
-	return ours + copied;
+	pvm_pkbyte((char *)&cost, sizeof(cost), 1);
+	pvm_send(parent, COST);
+}
+
+static struct cost measure_once(const struct way *way, int other)
+{
+	struct cost cost, its;
+
+	say(other, READY);
+	cost = cost_now();
+	for (int i = 0; i < way->messages; i++)
+		way->receive(other);
+	say(other, RECEIVED);
+	cost = cost_since(cost);
+	pvm_recv(other, COST);
+	pvm_upkbyte((char *)&its, sizeof(its), 1);
+	return (struct cost){ cost.copied + its.copied,
+			      cost.faults + its.faults };
+}
+
+static long lesser(long a, long b)
+{
+	return a < b ? a : b;
+}
+
+static struct cost measure(const struct way *way, int other)
+{
+	struct cost cost, least = { LONG_MAX, LONG_MAX };
+
+	for (int i = 0; i < ROUNDS; i++) {
+		cost = measure_once(way, other);
+		least.copied = lesser(least.copied, cost.copied);
+		least.faults = lesser(least.faults, cost.faults);
+	}
+	return least;
 }
 
 int main(int argc, char **argv)
 {
-	int other, parent = (pvm_mytid(), pvm_parent());
-	long bytes, least;
+	int i, other, parent = (pvm_mytid(), pvm_parent());
+	const struct way *way;
+	struct cost cost;
 
+	for (i = 0; parent >= 0 && i < WAYS * ROUNDS; i++)
+		serve_once(&ways[i / ROUNDS], parent);
 	if (parent >= 0) {
-		serve(parent);
 		pvm_exit();
 		return 0;
 	}
 	if (pvm_spawn("copies", NULL, argc > 1 ? PvmTaskHost : 0,
 		      argc > 1 ? argv[1] : NULL, 1, &other) != 1)
 		return 2;
-	for (const struct way *way = ways; way < ways + WAYS; way++) {
-		least = -1;
-		for (int i = 0; i < ROUNDS; i++) {
-			bytes = count_once(way, other);
-			if (least < 0 || bytes < least)
-				least = bytes;
-		}
-		printf("%s: %.1f\n", way->name, (double)least / BYTES);
+	for (way = ways; way < ways + WAYS; way++) {
+		cost = measure(way, other);
+		printf("%s: %.1f times, %s\n", way->name,
+		       (double)cost.copied / BYTES / way->messages,
+		       cost.faults < FEW ? "in old memory" : "in new memory");
 	}
 	pvm_exit();
 	return 0;
