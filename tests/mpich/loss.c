@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The last rank dies. What the others do with it fails, whatever it is, and
- * they go on with one another.
+ * The last rank dies, while each of the others is blocked in an operation with
+ * it (loss apart), or all in a collective one (loss together). These fail, and
+ * so does what they do with it later, whatever it is; they go on with one
+ * another.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -11,10 +13,12 @@
 #include <unistd.h>
 
 enum {
-	LONG = 1 << 20, /* bytes */
+	LONG = 1 << 20,	     /* bytes */
+	UNTIL_DEATH = 300000, /* us, in which the others begin to wait */
 };
 
 static int rank, size, dead;
+static MPI_Comm living;
 static char out[LONG], in[LONG];
 
 static void need(int condition, const char *what)
@@ -30,6 +34,39 @@ static int status_of(MPI_Request *request)
 	MPI_Status status;
 
 	return MPI_Wait(request, &status);
+}
+
+static void fail_apart(void)
+{
+	MPI_Request request;
+
+	switch (rank % 3) {
+	case 0:
+		need(MPI_Recv(in, LONG, MPI_BYTE, dead, 5, MPI_COMM_WORLD,
+			      MPI_STATUS_IGNORE),
+		     "a receive that waited succeeds");
+		break;
+	case 1:
+		need(MPI_Send(out, LONG, MPI_BYTE, dead, 5, MPI_COMM_WORLD),
+		     "a send that waited succeeds");
+		break;
+	case 2:
+		MPI_Irecv(in, 4, MPI_BYTE, dead, 5, MPI_COMM_WORLD, &request);
+		need(status_of(&request), "a request that waited succeeds");
+		break;
+	}
+}
+
+/* One that nobody can finish without the dead. */
+static void fail_together(void)
+{
+	int one = 1, sum;
+
+	need(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD),
+	     "a reduction goes without the dead");
+	need(MPI_Barrier(MPI_COMM_WORLD), "a barrier goes without the dead");
+	need(MPI_Bcast(&one, 1, MPI_INT, dead, MPI_COMM_WORLD),
+	     "the dead has broadcast something");
 }
 
 /* Some may leave before the loss is known; then they fail. */
@@ -74,22 +111,38 @@ static void go_on(int length)
 	     "other data came");
 }
 
+static void go_on_together(MPI_Comm comm)
+{
+	int one = 1, sum;
+
+	need(!MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm),
+	     "a reduction among the living fails");
+	need(sum == dead, "some of the living were left out");
+}
+
 int main(int argc, char **argv)
 {
 	MPI_Request posted, unmatched;
+	MPI_Comm later;
 
-	signal(SIGUSR1, SIG_IGN); /* Hydra's, for who wants to know */
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	need(argc == 2, "usage: loss apart|together");
 	dead = size - 1;
+	MPI_Comm_split(MPI_COMM_WORLD, rank == dead, rank, &living);
 	MPI_Issend(out, 4, MPI_BYTE, rank == dead ? 0 : dead, 4, MPI_COMM_WORLD,
 		   &unmatched);
 	MPI_Barrier(MPI_COMM_WORLD);
-	if (rank == dead)
+	if (rank == dead) {
+		usleep(UNTIL_DEATH);
 		raise(SIGKILL);
+	}
 	MPI_Irecv(in, LONG, MPI_BYTE, dead, 1, MPI_COMM_WORLD, &posted);
+	if (!strcmp(argv[1], "apart"))
+		fail_apart();
+	fail_together();
 	fail_to_send(4, 0);
 	fail_to_send(4, 1);
 	fail_to_send(LONG, 0);
@@ -97,6 +150,9 @@ int main(int argc, char **argv)
 	fail_unmatched(&unmatched);
 	go_on(4);
 	go_on(LONG);
+	go_on_together(living);
+	MPI_Comm_dup(living, &later);
+	go_on_together(later);
 	printf("loss: rank %d goes on\n", rank);
 	fflush(stdout);
 	MPI_Finalize();
