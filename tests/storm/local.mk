@@ -7,7 +7,8 @@ storms = %D%/cards %D%/ranks %D%/nodes
 %C%_cards_LDADD = libnicfw.la
 %C%_ranks_SOURCES = $(cluster_storm) %D%/ranks.c $(adi_traffic)
 %C%_ranks_LDADD = libsim.la libcheck.la $(LDADD)
-%C%_nodes_SOURCES = $(cluster_storm) %D%/nodes.c %D%/oracle.c %D%/oracle.h
+%C%_nodes_SOURCES = $(cluster_storm) %D%/nodes.c %D%/oracle.c %D%/oracle.h \
+	%D%/stream.c %D%/stream.h
 %C%_nodes_LDADD = libsim.la libcheck.la $(LDADD)
 check_PROGRAMS += $(storms)
 system_tests += $(storms)

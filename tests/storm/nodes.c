@@ -2,7 +2,8 @@
 /*
  * Storms over nodes that crash at any step and come back in a new incarnation,
  * are isolated, slow, stalled or unplugged, besides what befalls frames and
- * links. Their ranks send messages to one another by the transport. An oracle,
+ * links. Their ranks send messages to one another by the transport, beside
+ * streams of another port (stream.h). An oracle,
  * which does not crash, knows what was asked, told and delivered. In the end
  * everybody who lives has reached everybody else.
  */
@@ -12,6 +13,7 @@
 #include "cluster.h"
 #include "oracle.h"
 #include "sim/random.h"
+#include "stream.h"
 #include "tests/unit/need.h"
 
 enum {
@@ -54,6 +56,7 @@ struct actor {
 	struct bcl_peer *peer[CLUSTER_RANKS]; /* NULL: not opened yet */
 	unsigned connection[CLUSTER_RANKS];   /* 0: it is not up */
 	uint8_t (*bytes)[KEPT][LONG];	      /* by rank and number */
+	struct stream stream;
 };
 
 static unsigned below(unsigned n)
@@ -277,9 +280,12 @@ static void play(struct sim_rank *rank)
 	need(!bcl_port_open(actor.context, &options, &actor.port));
 	need(!bcl_port_address(actor.port, address, &length));
 	need(!bcl_boot_put(&rank->boot, "address", address, length));
+	stream_open(&actor.stream, rank, actor.context);
 	while (!stage.over) {
 		unsigned to = below(stage.ranks);
 
+		if (to != actor.me && now(&actor) < stage.rage)
+			stream_put(&actor.stream, to, &stage.random);
 		if (to != actor.me)
 			talk(&actor, to);
 		read_all(&actor, below(30));
@@ -289,6 +295,7 @@ static void play(struct sim_rank *rank)
 	while (!bcl_wait(actor.port, NAP))
 		read_all(&actor, UINT32_MAX);
 	bcl_close(actor.context);
+	stream_close(&actor.stream);
 	env->release(env->world, actor.bytes,
 		     CLUSTER_RANKS * sizeof(*actor.bytes));
 }
