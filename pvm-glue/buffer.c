@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pvm_psend() and pvm_precv(): from the user's memory to the user's, past
- * libpvm's buffers, unless an older message matches, or the program looks at
- * messages on their way by functions of its own.
+ * pvm_psend(), pvm_pmcast() and pvm_precv(): from the user's memory to the
+ * user's, past libpvm's buffers, unless an older message matches, or the
+ * program looks at messages on their way by functions of its own.
  */
 #include <sched.h>
+#include <stdlib.h>
 
 #include "pvm-glue/glue.h"
 #include "pvm-glue/wire.h"
@@ -13,6 +14,9 @@
 INTERPOSED int pvm_psend(int tid, int tag, void *buffer, int count, int type);
 INTERPOSED int pvm_precv(int tid, int tag, void *buffer, int count, int type,
 			 int *from, int *its_tag, int *length);
+/* As <bcl_pvm.h> has it. */
+INTERPOSED int bcl_pvm_pmcast(int *tids, int ntask, int msgtag, void *buf,
+			      int len, int datatype);
 INTERPOSED libpvm_match *pvm_recvf(libpvm_match *function);
 INTERPOSED int pvm_addmhf(int tid, int tag, int context, int (*function)(int));
 
@@ -152,18 +156,56 @@ int pvm_precv(int tid, int tag, void *buffer, int count, int type, int *from,
 	return 0;
 }
 
-/* ---- pvm_psend() ---- */
+/* ---- pvm_psend(), pvm_pmcast() ---- */
+
+/* What has come meanwhile is taken in. */
+static int take_in(void)
+{
+	const struct timeval none = { 0 };
+	int result = wait_messages(received, &none);
+
+	return result < 0 ? result : 0;
+}
 
 int pvm_psend(int tid, int tag, void *buffer, int count, int type)
 {
-	const struct timeval none = { 0 };
-	int result, length = direct_length(count, type);
+	int length = direct_length(count, type);
+	bool sent = false;
 
-	if (length < 0 || tag < 0 || !libpvm_is_task(tid) ||
-	    tid == *libpvm.pvmmytid || !send_memory(tid, tag, buffer, length))
+	if (length >= 0 && tag >= 0 && libpvm_is_task(tid) &&
+	    tid != *libpvm.pvmmytid)
+		send_memory(&tid, 1, tag, buffer, length, &sent);
+	if (!sent)
 		return libpvm.pvm_psend(tid, tag, buffer, count, type);
-	result = wait_messages(received, &none);
-	return result < 0 ? result : 0;
+	return take_in();
+}
+
+int bcl_pvm_pmcast(int *tids, int n, int tag, void *buffer, int count, int type)
+{
+	int i, all = 0, result = 0, length = direct_length(count, type);
+	int *others;
+	bool *sent;
+
+	if (n < 1)
+		return PVM_BAD_PARAMETER;
+	others = need(calloc((size_t)n, sizeof(*others)));
+	sent = need(calloc((size_t)n, sizeof(*sent)));
+	for (i = 0; i < n; i++) {
+		if (tids[i] != *libpvm.pvmmytid)
+			others[all++] = tids[i];
+		if (!libpvm_is_task(tids[i]))
+			length = -1;
+	}
+	if (length >= 0 && tag >= 0)
+		send_memory(others, all, tag, buffer, length, sent);
+	for (i = 0; i < all && result >= 0; i++) {
+		if (!sent[i])
+			result = libpvm.pvm_psend(others[i], tag, buffer, count,
+						  type);
+	}
+	free(others);
+	free(sent);
+	return result < 0 ? result : take_in();
 }
 
 /* ---- functions of the user's ---- */

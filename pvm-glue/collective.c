@@ -30,8 +30,6 @@ int pvm_gettid(char *name, int instance);
 #define ORIGINAL(name) ((__typeof__(&name))libpvm_symbol(#name))
 
 enum {
-	PVM_NO_GROUP = -19,
-	PVM_NO_MEMORY = -10,
 	SHORT = 65536, /* bytes of all blocks: worth going by others */
 	BINOMIAL = 2,  /* radices */
 	WIDE = TREE_RADIX_MAX,

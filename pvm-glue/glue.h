@@ -102,8 +102,9 @@ bool send_directly(struct task *task, struct pmsg *message, int tag);
 void send_otherwise(struct task *task);
 /* libpvm's mroute() or pvmmcast(), not opening routes where ours are. */
 int send_stock(int id, int tid, int tag, bool direct);
-/* Memory of the user's, by BCL, if that can be now. */
-bool send_memory(int tid, int tag, void *memory, int length);
+/* Memory of the user's to so many others, by BCL: who got it that way. */
+void send_memory(const int *tids, int n, int tag, void *memory, int length,
+		 bool *sent);
 /* An offer has been read, or is void. */
 void send_read(uint64_t cookie, enum bcl_status status);
 bool send_pending(void);

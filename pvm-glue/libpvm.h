@@ -46,6 +46,10 @@ enum {
 	PVM_DONT_ROUTE = 1, /* values of the route option */
 	PVM_ALLOW_DIRECT = 2,
 	PVM_ROUTE_DIRECT = 3,
+
+	PVM_BAD_PARAMETER = -2, /* results */
+	PVM_NO_MEMORY = -10,
+	PVM_NO_GROUP = -19,
 };
 
 struct pvmmboxinfo;

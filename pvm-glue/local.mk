@@ -10,6 +10,7 @@ libbcl_pvm_la_LIBADD = libbcl.la
 libbcl_pvm_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared
 
 bin_SCRIPTS = %D%/bcl-pvm
+include_HEADERS = include/bcl_pvm.h
 endif
 EXTRA_DIST += %D%/bcl-pvm.in
 CLEANFILES += %D%/bcl-pvm

@@ -17,6 +17,7 @@ enum {
 	/* ns: a task that does not answer has no glue */
 	ANSWER_LIMIT = 1000000000,
 	OFFERED_MAX = 16 << 20, /* bytes, to one task */
+	MANY = 16,		/* tasks: more than usual */
 };
 
 enum fate {
@@ -35,6 +36,14 @@ struct lent {
 };
 
 static struct lent *lent;
+
+/* A message that has been sent, but its memory may be the user's still. */
+struct passage {
+	struct task *task;
+	struct lent *loan; /* NULL: it is not */
+	enum fate fate;
+	uint8_t token[BCL_KEY_MAX];
+};
 
 static uint64_t immediate(const struct task *task)
 {
@@ -174,33 +183,14 @@ static void take_back(struct lent *loan, const void *token)
 		forget(loan);
 }
 
-/* The user's memory is his own again. False: it was not fetched. */
-static bool await(struct task *task, const void *token, struct lent *loan,
-		  const enum fate *fate)
-{
-	uint64_t end = wait_now() + PATIENCE;
-
-	while (*fate == FATE_OPEN) {
-		if (endpoint_poll() || *fate != FATE_OPEN)
-			continue;
-		if (wait_now() > end &&
-		    bcl_withdraw(task->peer, token) == BCL_OK) {
-			forget(loan);
-			task->behind = true;
-			return false;
-		}
-		sched_yield();
-	}
-	return *fate == FATE_READ;
-}
-
-static enum bcl_status send_long(struct task *task, const struct pmsg *message,
-				 int tag, size_t length, bool *gone)
+static enum bcl_status send_long(struct passage *passage,
+				 const struct pmsg *message, int tag,
+				 size_t length)
 {
 	struct offer offer = { .envelope = envelope_of(message, tag),
 			       .length = length };
 	const struct iovec iov = { &offer, sizeof(offer) };
-	enum fate fate = FATE_OPEN;
+	struct task *task = passage->task;
 	enum bcl_status status;
 	struct iovec piece;
 	struct lent *loan;
@@ -209,7 +199,8 @@ static enum bcl_status send_long(struct task *task, const struct pmsg *message,
 
 	in_place = message->encoding == PVM_IN_PLACE && !task->behind &&
 		   gather(message, &piece, 1);
-	while (!(loan = lend(task, length, in_place ? 0 : length, &fate))) {
+	while (!(loan = lend(task, length, in_place ? 0 : length,
+			     &passage->fate))) {
 		if (!try_again(task, &end))
 			return BCL_ERR_AGAIN;
 	}
@@ -228,26 +219,47 @@ static enum bcl_status send_long(struct task *task, const struct pmsg *message,
 				  1, 0))) {
 		if (status == BCL_ERR_AGAIN && try_again(task, &end))
 			continue;
-		if (fate == FATE_OPEN)
+		if (passage->fate == FATE_OPEN)
 			take_back(loan, offer.token);
 		return status;
 	}
 	task->sent++;
+	memcpy(passage->token, offer.token, sizeof(offer.token));
 	if (in_place)
-		*gone = await(task, offer.token, loan, &fate);
+		passage->loan = loan;
 	else
 		loan->fate = NULL;
 	return BCL_OK;
 }
 
+/* The user's memory is his own again. False: it was not fetched until then. */
+static bool finish(struct passage *passage, uint64_t end)
+{
+	if (!passage->loan)
+		return true;
+	while (passage->fate == FATE_OPEN) {
+		if (endpoint_poll() || passage->fate != FATE_OPEN)
+			continue;
+		if (wait_now() > end &&
+		    bcl_withdraw(passage->task->peer, passage->token) ==
+			    BCL_OK) {
+			forget(passage->loan);
+			passage->task->behind = true;
+			return false;
+		}
+		sched_yield();
+	}
+	return passage->fate == FATE_READ;
+}
+
 /* ---- which way ---- */
 
-bool send_directly(struct task *task, struct pmsg *message, int tag)
+static bool begin(struct passage *passage, struct task *task,
+		  const struct pmsg *message, int tag)
 {
 	size_t length = (size_t)libpvm_length(message);
-	enum bcl_status status;
-	bool gone = true;
 
+	*passage = (struct passage){ .task = task };
 	if (*libpvm.pvmrouteopt == PVM_DONT_ROUTE || !endpoint_ready())
 		return false;
 	if (task->state == TASK_UNKNOWN)
@@ -255,23 +267,44 @@ bool send_directly(struct task *task, struct pmsg *message, int tag)
 	if (!is_reachable(task))
 		return false;
 	if (length <= BCL_MESSAGE_MAX - sizeof(struct envelope))
-		status = send_short(task, message, tag, length);
-	else
-		status = send_long(task, message, tag, length, &gone);
-	return !status && gone;
+		return send_short(task, message, tag, length) == BCL_OK;
+	return send_long(passage, message, tag, length) == BCL_OK;
 }
 
-bool send_memory(int tid, int tag, void *memory, int length)
+bool send_directly(struct task *task, struct pmsg *message, int tag)
 {
-	struct task *task = task_find(tid);
+	struct passage passage;
+
+	return begin(&passage, task, message, tag) &&
+	       finish(&passage, wait_now() + PATIENCE);
+}
+
+/* All fetch it at once. */
+void send_memory(const int *tids, int n, int tag, void *memory, int length,
+		 bool *sent)
+{
 	struct frag piece = { .data = memory, .length = length };
 	struct frag ring = { .next = &piece, .previous = &piece };
-	struct pmsg message = { .frags = &ring,
-				.context = *libpvm.pvmmyctx,
-				.encoding = PVM_IN_PLACE };
+	const struct pmsg message = { .frags = &ring,
+				      .context = *libpvm.pvmmyctx,
+				      .encoding = PVM_IN_PLACE };
+	struct passage few[MANY], *passages = few;
+	struct task *task;
+	uint64_t end;
+	int i;
 
 	piece.next = piece.previous = &ring;
-	return task && send_directly(task, &message, tag);
+	if (n > MANY)
+		passages = need(calloc((size_t)n, sizeof(*passages)));
+	for (i = 0; i < n; i++) {
+		task = need(task_find(tids[i]));
+		sent[i] = begin(&passages[i], task, &message, tag);
+	}
+	end = wait_now() + PATIENCE;
+	for (i = 0; i < n; i++)
+		sent[i] = sent[i] && finish(&passages[i], end);
+	if (passages != few)
+		free(passages);
 }
 
 void send_otherwise(struct task *task)
