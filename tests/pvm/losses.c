@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is lost, and what is not, when others die, vanish or do not listen:
+ * prints what a program sees.
+ *
+ *	losses killed [HOST]	tasks there, while they send
+ *	losses asleep		a task that receives nothing for long
+ *	losses gone HOST	its link is cut
+ */
+#include <pvm3.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+	ECHO = 1, /* tags; to a task that the first one started: */
+	STREAM,	  /* send long messages for ever */
+	CUT,	  /* its host off the network */
+	SLEEP,	  /* until a signal, then receive COUNT of them */
+	LAST,
+	WORK, /* ... and from it: a long message, all of whose bytes are its
+	       * number */
+	RESULT,
+	DIED,
+};
+
+enum {
+	LONG = 1 << 20, /* bytes */
+	ROUNDS = 8,
+	COUNT = 96,	     /* long messages for who sleeps */
+	KEPT_MAX = 40 << 10, /* kB that their sender may keep */
+};
+
+static char bytes[LONG], here[] = ".";
+
+static void say(const char *what, int result)
+{
+	printf("%s: %d\n", what, result);
+	fflush(stdout);
+}
+
+static void send_number(int to, int tag, int number)
+{
+	pvm_initsend(PvmDataRaw);
+	pvm_pkint(&number, 1, 1);
+	pvm_send(to, tag);
+}
+
+static int receive_number(int from, int tag)
+{
+	int number = -1;
+
+	pvm_recv(from, tag);
+	pvm_upkint(&number, 1, 1);
+	return number;
+}
+
+static void send_long(int to, int number)
+{
+	memset(bytes, number, LONG);
+	pvm_psend(to, WORK, bytes, LONG, PVM_BYTE);
+}
+
+/* The message in hand is the one of that number, and whole. */
+static int is_long(int number)
+{
+	int length;
+
+	pvm_bufinfo(pvm_getrbuf(), &length, NULL, NULL);
+	memset(bytes, number + 1, LONG);
+	pvm_upkbyte(bytes, LONG, 1);
+	return length == LONG && bytes[0] == (char)number &&
+	       !memcmp(bytes, bytes + 1, LONG - 1);
+}
+
+/* ---- the other tasks ---- */
+
+static int serve(int parent)
+{
+	int tag, i, bad = 0;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	for (;;) {
+		pvm_bufinfo(pvm_recv(parent, -1), NULL, &tag, NULL);
+		switch (tag) {
+		case ECHO:
+			send_number(parent, ECHO, 0);
+			break;
+		case STREAM:
+			for (i = 0;; i++)
+				send_long(parent, i);
+		case CUT:
+			return system("ip link set eth0 down");
+		case SLEEP:
+			sigwait(&set, &tag);
+			for (i = 0; i < COUNT; i++) {
+				pvm_recv(parent, WORK);
+				bad += !is_long(i);
+			}
+			send_number(parent, RESULT, bad);
+			break;
+		case LAST:
+			pvm_exit();
+			return 0;
+		}
+	}
+}
+
+static int start(char *host)
+{
+	char name[] = "losses";
+	int tid;
+
+	if (pvm_spawn(name, NULL, PvmTaskHost, host, 1, &tid) != 1) {
+		fprintf(stderr, "losses: no task on %s\n", host);
+		exit(2);
+	}
+	return tid;
+}
+
+static void echo(int tid)
+{
+	send_number(tid, ECHO, 0);
+	receive_number(tid, ECHO);
+}
+
+/* Until the way of messages is settled. */
+static void talk(int tid)
+{
+	const struct timespec pause = { 0, 1000000 };
+
+	for (int i = 0; i < 300; i++) {
+		echo(tid);
+		nanosleep(&pause, NULL);
+	}
+}
+
+/* ---- cases ---- */
+
+/* Receives what it sends, some time, until it is dead. False: not as sent. */
+static int outlive(int victim, int messages)
+{
+	int i, tag, bad = 0;
+
+	pvm_notify(PvmTaskExit, DIED, 1, &victim);
+	talk(victim);
+	send_number(victim, STREAM, 0);
+	for (i = 0;; i++) {
+		if (i == messages)
+			pvm_sendsig(victim, SIGKILL);
+		pvm_bufinfo(pvm_recv(-1, -1), NULL, &tag, NULL);
+		if (tag == DIED)
+			break;
+		bad += tag != WORK || !is_long(i);
+	}
+	return !bad && i >= messages;
+}
+
+static void killed(char *host)
+{
+	int other = start(host), whole = 0;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		whole += outlive(start(host), 3 + 2 * round);
+		echo(other);
+	}
+	say("streams cut between messages", whole);
+	say("more after it", pvm_nrecv(-1, -1));
+	send_number(other, LAST, 0);
+}
+
+/* kB of memory, at most until now. */
+static long most_kept(void)
+{
+	FILE *file = fopen("/proc/self/status", "r");
+	char line[256];
+	long most = 0;
+
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "VmHWM: %ld", &most);
+	if (file)
+		fclose(file);
+	return most;
+}
+
+static void asleep(void)
+{
+	int other = start(here);
+	long before;
+
+	talk(other);
+	send_number(other, SLEEP, 0);
+	before = most_kept();
+	for (int i = 0; i < COUNT; i++)
+		send_long(other, i);
+	say("kept too much", !before || most_kept() - before > KEPT_MAX);
+	pvm_sendsig(other, SIGUSR1);
+	say("wrong ones", receive_number(other, RESULT));
+	send_number(other, LAST, 0);
+}
+
+/* PVM itself takes minutes to say that a host has gone. */
+static void gone(char *host)
+{
+	int far = start(host), near = start(here), i;
+
+	talk(far);
+	talk(near);
+	send_number(far, CUT, 0);
+	for (i = 0; i < 20; i++) {
+		send_long(far, i);
+		echo(near);
+	}
+	say("others go on", 1);
+	send_number(near, LAST, 0);
+}
+
+int main(int argc, char **argv)
+{
+	int parent = (pvm_mytid(), pvm_parent());
+
+	if (parent >= 0)
+		return serve(parent);
+	if (argc > 1 && !strcmp(argv[1], "killed"))
+		killed(argc > 2 ? argv[2] : here);
+	else if (argc > 1 && !strcmp(argv[1], "asleep"))
+		asleep();
+	else if (argc > 2 && !strcmp(argv[1], "gone"))
+		gone(argv[2]);
+	pvm_exit();
+	return 0;
+}
