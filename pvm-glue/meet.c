@@ -123,9 +123,9 @@ static void heed(struct task *task, const struct note *note)
 	}
 }
 
-static bool is_like_ours(struct task *task, const struct note *note)
+static bool is_like_ours(struct task *task, const struct note *note, int length)
 {
-	if (note->version == NOTE_VERSION &&
+	if (length == sizeof(*note) && note->version == NOTE_VERSION &&
 	    note->signature == (uint32_t)*libpvm.pvmmydsig &&
 	    note->length <= sizeof(note->address))
 		return true;
@@ -142,15 +142,19 @@ static bool is_like_ours(struct task *task, const struct note *note)
 
 bool meet_note(struct pmsg *message)
 {
+	struct note note = { 0 };
 	struct task *task;
-	struct note note;
+	int length;
 
 	if (message->context != PVM_TASK_CONTEXT || message->tag != NOTE_TAG)
 		return false;
 	task = task_find(message->source);
-	if (task && libpvm_length(message) == sizeof(note)) {
-		memcpy(&note, message->frags->next->data, sizeof(note));
-		if (is_like_ours(task, &note))
+	length = libpvm_length(message);
+	if (task && length >= (int)offsetof(struct note, count)) {
+		memcpy(&note, message->frags->next->data,
+		       (size_t)length < sizeof(note) ? (size_t)length
+						     : sizeof(note));
+		if (is_like_ours(task, &note, length))
 			heed(task, &note);
 	}
 	libpvm.umbuf_free(message);

@@ -42,7 +42,8 @@ enum note_kind {
 };
 
 struct note {
-	uint32_t version; /* in this place in all versions */
+	/* these three in all versions, which may differ in length */
+	uint32_t version;
 	uint32_t kind;
 	uint32_t signature; /* pvmmydsig */
 	uint32_t count;	    /* of messages sent by BCL until now */
