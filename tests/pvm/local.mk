@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Programs of PVM, by its own routes and with the glue.
 pvm_scripts = %D%/copies.sh %D%/examples.sh %D%/groups.sh \
-	%D%/losses.sh %D%/multicast.sh %D%/netpipe.sh %D%/semantics.sh \
-	%D%/slang.sh %D%/strangers.sh %D%/timetable.sh %D%/traffic.sh
+	%D%/losses.sh %D%/multicast.sh %D%/netpipe.sh %D%/restart.sh \
+	%D%/semantics.sh %D%/slang.sh %D%/strangers.sh %D%/timetable.sh \
+	%D%/traffic.sh
 dist_check_SCRIPTS += $(pvm_scripts)
 EXTRA_DIST += %D%/program.sh
 system_tests += $(pvm_scripts)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# With a task that has another version of the glue one talks by PVM's routes, and
-# says so once.
+# With a task that has another version of the glue one talks by PVM's routes,
+# and says so once.
 set -euo pipefail
 # shellcheck source=tests/pvm/program.sh
 . "${abs_top_srcdir:?}/tests/pvm/program.sh"

@@ -16,7 +16,7 @@
 #include <time.h>
 
 enum {
-	TASKS_MAX = 16,
+	TASKS_MAX = 64,
 	LONG = 100000, /* integers */
 	SHORT = 600,
 

@@ -19,6 +19,7 @@ run() {
 
 run 1 shm.messages_received 2 300
 run 1 shm.messages_received 6 200
+run 1 shm.messages_received 64 20
 run 1 shm.messages_received 4 200 flip
 run 2 card.messages_delivered 4 200
 run 2 card.messages_delivered 4 200 flip

@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A daemon that was killed and is started again in the same directory gives its
+# tasks the same numbers once more: they find one another, not the old ones.
+set -euo pipefail
+self=$(realpath "$0")
+
+# On the host: tasks before and after.
+if [[ ${1-} == twice ]]; then
+	program=$2
+	BCL_STATS=1 timeout 30 "$program" 3 50
+	kill -KILL "$(pidof pvmd)"
+	rm "$PVM_TMP/pvmd.$UID"
+	pvmd >pvmd 2>&1 </dev/null &
+	for ((i = 0; i < 100; i++)); do
+		[[ ! -e $PVM_TMP/pvmd.$UID ]] || break
+		sleep 0.1
+	done
+	BCL_STATS=1 timeout 30 "$program" 3 50
+	exit
+fi
+
+machine=${abs_top_srcdir:?}/scripts/pvm-machine
+program=${abs_top_builddir:?}/tests/pvm/traffic
+[[ -x $program ]] || { echo 'no PVM to build programs with'; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+"$machine" 1 glue "$self" twice "$program" >seen 2>errors || {
+	status=$?
+	cat seen errors
+	exit $status
+}
+(($(grep -c ': 0 bad$' seen) == 2))
+(($(grep -c 'stats: .* shm.messages_received' errors) >= 2)) || {
+	cat errors
+	exit 1
+}
