@@ -42,6 +42,7 @@ static struct {
 	struct bcl_context *context;
 	struct bcl_port *port;
 	struct bcl_peer *peer;
+	const char *net[2]; /* BCL_NET of each side, if not NULL */
 } pair;
 
 static inline double pair_seconds(void)
@@ -183,8 +184,10 @@ static inline int pair_run(void (*side)(void), const char *const *variables,
 			continue;
 		}
 		pair.side = i;
-		alarm(100);
+		alarm(200);
 		setenv("BCL_NODE", i ? "b" : "a", 1);
+		if (pair.net[i])
+			setenv("BCL_NET", pair.net[i], 1);
 		while (*variables)
 			putenv((char *)*variables++);
 		while (!pair.shared->pid[1])

@@ -1,17 +1,89 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Everything that goes over the wire, while frames are lost, doubled,
- * reordered and damaged in both directions, 20 % of each.
+ * reordered and damaged in both directions, 20 % of each: over UDP and, in a
+ * network namespace, over a packet ring, both, and two packet rings at once.
+ *
+ * Usage: test_wire [SEED [WAY]]
  */
+#include <sched.h>
+
 #include "pair.h"
 
 enum {
 	MESSAGES = 1000,
 	BACK = 200,
 	LONG = 200000 + 4567, /* nothing is a multiple of anything */
+	LESS = 20000 + 4567,  /* of short frames: each waits for a time-out */
 };
 
 static uint8_t buffer[LONG], memory[LONG];
+
+static const struct way {
+	const char *name, *rails;
+	const char *net[2]; /* of each side; NULL: the loopback */
+	bool udp, packet;
+	size_t most, length; /* of messages that are sent, and fetched */
+} ways[] = {
+	{ "UDP", "BCL_RAILS=udp", { NULL, NULL }, true, false, 2000, LONG },
+	{ "a packet ring",
+	  "BCL_RAILS=packet",
+	  { "near0", "far0" },
+	  false,
+	  true,
+	  200,
+	  LESS },
+	{ "both",
+	  "BCL_RAILS=udp,packet",
+	  { "near0", "far0" },
+	  true,
+	  true,
+	  200,
+	  LESS },
+	{ "two packet rings",
+	  "BCL_RAILS=packet",
+	  { "near0,near1", "far0,far1" },
+	  false,
+	  true,
+	  200,
+	  LESS },
+};
+
+static const struct way *way;
+
+/* Bytes that left by the interface, as the system counts them. */
+static unsigned long long left_by(const char *interface)
+{
+	unsigned long long bytes = 0;
+	char line[512], name[32];
+	FILE *file = fopen("/proc/net/dev", "r");
+
+	must(file);
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line,
+			   " %31[^:]: %*u %*u %*u %*u %*u %*u %*u %*u %llu",
+			   name, &bytes) == 2 &&
+		    !strcmp(name, interface))
+			break;
+	must(!feof(file));
+	fclose(file);
+	return bytes;
+}
+
+static void check_path(void)
+{
+	char nets[64], *interface, *rest = nets;
+
+	must(pair_counter("core.peers_card") == 1);
+	must(pair_counter("core.peers_shared") == 0);
+	must((pair_counter("udp.sendmsg") > 100) == way->udp);
+	must((pair_counter("packet.received") > 100) == way->packet);
+	if (!way->packet)
+		return;
+	snprintf(nets, sizeof(nets), "%s", way->net[pair.side]);
+	while ((interface = strsep(&rest, ",")))
+		must(left_by(interface) > way->length / 4);
+}
 
 static void check_counters(void)
 {
@@ -26,13 +98,11 @@ static void check_counters(void)
 	for (i = 0; i < sizeof(least) / sizeof(least[0]); i++) {
 		uint64_t value = pair_counter(least[i]);
 
-		printf("side %u: %s %llu\n", pair.side, least[i],
+		printf("%s, side %u: %s %llu\n", way->name, pair.side, least[i],
 		       (unsigned long long)value);
 		must(value > 5);
 	}
-	must(pair_counter("core.peers_card") == 1);
-	must(pair_counter("core.peers_shared") == 0);
-	must(pair_counter("udp.sendmsg") > 100);
+	check_path();
 }
 
 static void stream(unsigned sender, unsigned n)
@@ -41,7 +111,7 @@ static void stream(unsigned sender, unsigned n)
 	unsigned i;
 
 	for (i = 0; i < n; i++) {
-		size_t length = i * 7 % sizeof(bytes);
+		size_t length = i * 7 % way->most;
 
 		if (pair.side == sender) {
 			pair_fill(bytes, length, i);
@@ -58,15 +128,15 @@ static void rendezvous(void)
 	uint8_t token[BCL_KEY_MAX];
 
 	if (!pair.side) {
-		pair_fill(buffer, sizeof(buffer), 1);
-		must(!bcl_offer(pair.peer, buffer, sizeof(buffer), 1, token));
+		pair_fill(buffer, way->length, 1);
+		must(!bcl_offer(pair.peer, buffer, way->length, 1, token));
 		pair_say(1, token, sizeof(token));
 		pair_expect(BCL_EVENT_READ, 1);
 	} else {
 		pair_hear(1, token, sizeof(token));
-		must(!bcl_pull(pair.peer, token, buffer, sizeof(buffer), 2));
+		must(!bcl_pull(pair.peer, token, buffer, way->length, 2));
 		pair_expect(BCL_EVENT_PULLED, 2);
-		pair_check(buffer, sizeof(buffer), 1);
+		pair_check(buffer, way->length, 1);
 	}
 }
 
@@ -84,37 +154,100 @@ static void put_and_get(void)
 		pair_say(1, key, sizeof(key));
 		pair_event(&event);
 		must(event.kind == BCL_EVENT_NOTIFY);
-		must(event.length == sizeof(memory) - 5);
-		pair_check(memory + 5, sizeof(memory) - 5, 2);
+		must(event.length == way->length - 5);
+		pair_check(memory + 5, way->length - 5, 2);
 		pair_hear(1, NULL, 0);
 		return;
 	}
 	pair_hear(1, key, sizeof(key));
-	pair_fill(buffer, sizeof(buffer), 2);
-	must(!bcl_put_notify(pair.peer, key, 5, buffer, sizeof(buffer) - 5, 3,
-			     4, 5));
+	pair_fill(buffer, way->length, 2);
+	must(!bcl_put_notify(pair.peer, key, 5, buffer, way->length - 5, 3, 4,
+			     5));
 	pair_expect(BCL_EVENT_SENT, 5);
-	memset(buffer, 0, sizeof(buffer));
-	must(!bcl_get(pair.peer, key, 5, buffer, sizeof(buffer) - 5, 6));
+	memset(buffer, 0, way->length);
+	must(!bcl_get(pair.peer, key, 5, buffer, way->length - 5, 6));
 	pair_expect(BCL_EVENT_SENT, 6);
-	pair_check(buffer, sizeof(buffer) - 5, 2);
+	pair_check(buffer, way->length - 5, 2);
 	pair_say(1, NULL, 0);
 }
 
 static void side(void)
 {
+	double start = pair_seconds();
+
 	stream(0, MESSAGES);
 	stream(1, BACK);
 	rendezvous();
 	put_and_get();
+	printf("%s, side %u: %.1f s\n", way->name, pair.side,
+	       pair_seconds() - start);
 	check_counters();
 }
 
-int main(void)
+/* Two pairs of interfaces, each pair joined. */
+static bool connect_interfaces(void)
 {
-	static const char *const variables[] = {
-		"BCL_FAULT=drop:20%,dup:20%,reorder:20%,corrupt:20%", NULL
-	};
+	if (unshare(CLONE_NEWNET) && unshare(CLONE_NEWUSER | CLONE_NEWNET))
+		return false;
+	return !system("ip link set lo up && for i in 0 1; do\n"
+		       "ip link add near$i type veth peer name far$i &&\n"
+		       "ip address add 10.80.$i.1/24 dev near$i &&\n"
+		       "ip address add 10.80.$i.2/24 dev far$i &&\n"
+		       "ip link set near$i up && ip link set far$i up ||\n"
+		       "exit 1; done");
+}
 
+static int go(const char *seed)
+{
+	char faults[100];
+	const char *variables[] = { way->rails, faults, NULL };
+
+	if (way->packet && !connect_interfaces()) {
+		printf("skipped: no network namespaces\n");
+		return 77;
+	}
+	snprintf(faults, sizeof(faults),
+		 "BCL_FAULT=drop:20%%,dup:20%%,reorder:20%%,corrupt:20%%,"
+		 "seed:%s",
+		 seed);
+	memcpy(pair.net, way->net, sizeof(pair.net));
 	return pair_run(side, variables, 0);
+}
+
+/* All ways at once: mostly they wait for time-outs. */
+int main(int argc, char **argv)
+{
+	enum {
+		NWAYS = sizeof(ways) / sizeof(ways[0])
+	};
+	char seed[24];
+	int running = 0, worst = 0, status, i;
+
+	snprintf(seed, sizeof(seed), "%s", argc > 1 ? argv[1] : "");
+	if (argc < 2)
+		snprintf(seed, sizeof(seed), "%llu",
+			 (unsigned long long)time(NULL) << 16 ^
+				 (unsigned)getpid());
+	printf("seed %s\n", seed);
+	for (i = 0; i < NWAYS; i++) {
+		pid_t pid;
+
+		way = &ways[i];
+		if (argc > 2 && strcmp(argv[2], way->name))
+			continue;
+		running++;
+		fflush(stdout);
+		pid = fork();
+		must(pid >= 0);
+		if (!pid)
+			exit(go(seed));
+	}
+	must(running);
+	while (running--) {
+		must(wait(&status) > 0);
+		status = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+		if (status && worst != 1)
+			worst = status;
+	}
+	return worst;
 }
