@@ -19,7 +19,7 @@ enum {
 	FAULTS = 20,	       /* by chance, unless given */
 	FAULT_FRAMES = 1000,   /* of a class from a node to another */
 	FAULT_TIME = 10000000, /* ns in which links are cut */
-	SLICE = 100000,	       /* ns between looks at the wall clock */
+	SLICE = 10000,	       /* ns between looks at the wall clock */
 	PROGRESS = 5,	       /* s between lines of progress */
 	PATH = 4096,
 	MESSAGES = 256,	    /* of a rank, as in real jobs */
