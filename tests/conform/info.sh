@@ -47,6 +47,22 @@ ends 2 --pid 12x
 ends 1 --pid $$
 BCL_SPIN=long ends 1
 
+# Which path each pair of ranks would use, and why
+PATH=${abs_top_srcdir:?}/scripts:$PATH
+if command -v mpiexec.hydra >/dev/null; then
+	BCL_RAILS=udp BCL_ATTACH=off timeout 60 cluster run -v \
+		cluster mpiexec 2 "$info" --paths >"$scratch/out" 2>&1 ||
+		fail 'bcl-info --paths fails in a job'
+	for pair in 0-2 0-3 1-2 1-3; do
+		grep -q "^$pair  card: another node$" "$scratch/out" ||
+			fail "no card between $pair"
+	done
+	for pair in 0-1 2-3; do
+		grep -q "^$pair  shared memory: .*double copy" "$scratch/out" ||
+			fail "no shared memory between $pair"
+	done
+fi
+
 for variable in $(sed -n 's/^.*"\(BCL_[A-Z_]*\)", .*/\1/p' \
 		"${abs_top_srcdir:?}/transport/config.h"); do
 	says "^$variable=" --config
