@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Programs of PVM, by its own routes and with the glue.
-pvm_scripts = %D%/copies.sh %D%/examples.sh %D%/groups.sh \
-	%D%/losses.sh %D%/multicast.sh %D%/netpipe.sh %D%/restart.sh \
+pvm_scripts = %D%/another.sh %D%/copies.sh %D%/examples.sh \
+	%D%/groups.sh %D%/losses.sh %D%/multicast.sh %D%/netpipe.sh %D%/restart.sh \
 	%D%/semantics.sh %D%/slang.sh %D%/strangers.sh %D%/timetable.sh \
 	%D%/traffic.sh
 dist_check_SCRIPTS += $(pvm_scripts)
@@ -18,4 +18,9 @@ check_PROGRAMS += %D%/copies %D%/groups %D%/losses %D%/multicast \
 %C%_semantics_LDADD = -lpvm3
 %C%_strangers_LDADD = -lpvm3
 %C%_traffic_LDADD = -lpvm3
+if SHARED
+noinst_LTLIBRARIES += %D%/another.la
+%C%_another_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
+	-rpath /nowhere
+endif
 endif
