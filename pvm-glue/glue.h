@@ -124,6 +124,8 @@ void receive_from_self(const struct pmsg *message,
 void receive_own(void);
 /* Fetch what was offered, as far as it goes. */
 void receive_fetch(void);
+/* A long message is on its way. */
+bool receive_pending(void);
 /* A message that PVM brought. */
 int receive_stock(struct pmsg *message);
 /* Hand over what may be. */

@@ -32,6 +32,7 @@ unsigned long received;
 
 /* Offers that cannot be fetched yet. */
 static struct arrival *fetches, **last_fetch = &fetches;
+static unsigned pulls; /* under way */
 
 static bool reached(uint32_t count, uint32_t goal)
 {
@@ -143,6 +144,7 @@ void receive_close(void)
 	task_each(forget);
 	fetches = NULL;
 	last_fetch = &fetches;
+	pulls = 0;
 }
 
 /* ---- by BCL ---- */
@@ -165,6 +167,11 @@ static struct pmsg *make_message(int source, const struct envelope *envelope,
 	return message;
 }
 
+bool receive_pending(void)
+{
+	return pulls;
+}
+
 /* False: not now. */
 static bool fetch(struct arrival *arrival)
 {
@@ -174,6 +181,7 @@ static bool fetch(struct arrival *arrival)
 			  arrival->memory, arrival->length, (uintptr_t)arrival);
 	if (status == BCL_ERR_AGAIN)
 		return false;
+	pulls++;
 	if (status)
 		receive_pulled((uintptr_t)arrival, status);
 	return true;
@@ -201,6 +209,7 @@ void receive_pulled(uint64_t cookie, enum bcl_status status)
 {
 	struct arrival *arrival = (void *)(uintptr_t)cookie;
 
+	pulls--;
 	/* its sender has taken the offer back, or is gone */
 	if (status && arrival->message) {
 		libpvm.umbuf_free(arrival->message);

@@ -126,6 +126,9 @@ int wait_messages(unsigned long before, const struct timeval *limit)
 			slept = true;
 			sleep_on_all(now, end);
 			now = wait_now();
+			/* not to sleep between a long message's frames */
+			if (receive_pending() || send_pending())
+				spin = SPIN_LONG;
 		}
 	}
 	if (slept && credit)

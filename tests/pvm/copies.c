@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How often a long message's bytes are copied from one task's buffer to the
- * other's, and whether they need memory from the system each time: copies
- * [HOST] prints it for each way to send. Counted are memcpy() and its like, of
- * this program, of libpvm and the glue, and page faults, in both tasks.
+ * other's, whether they need memory from the system each time, and whether
+ * tasks sleep amid a message: copies [HOST] prints it for each way to send.
+ * Counted are memcpy() and its like, of this program, of libpvm and the glue,
+ * page faults and calls of poll(), in both tasks.
  */
 #include <dlfcn.h>
 #include <limits.h>
+#include <poll.h>
 #include <pvm3.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +19,8 @@
 enum {
 	BYTES = 1 << 20, /* of a message */
 	ROUNDS = 20,
-	FEW = 100, /* page faults: a message has 256 pages */
+	FEW = 100,	 /* page faults: a message has 256 pages */
+	FEW_SLEEPS = 20, /* several messages have thousands of frames */
 
 	DATA = 1, /* tags */
 	COST,
@@ -27,9 +30,10 @@ enum {
 
 static char buffer[BYTES];
 static long copied; /* bytes */
+static long sleeps;
 
 struct cost {
-	long copied, faults;
+	long copied, faults, sleeps;
 };
 
 /* ---- counting ---- */
@@ -43,6 +47,7 @@ ssize_t process_vm_readv(pid_t pid, const struct iovec *ours, unsigned long n,
 ssize_t process_vm_writev(pid_t pid, const struct iovec *ours, unsigned long n,
 			  const struct iovec *theirs, unsigned long m,
 			  unsigned long flags);
+int poll(struct pollfd *fds, nfds_t n, int timeout);
 #pragma GCC visibility pop
 
 static void *find(const char *name)
@@ -92,6 +97,16 @@ ssize_t process_vm_writev(pid_t pid, const struct iovec *ours, unsigned long n,
 			  unsigned long flags)
 {
 	return between("process_vm_writev", pid, ours, n, theirs, m, flags);
+}
+
+int poll(struct pollfd *fds, nfds_t n, int timeout)
+{
+	static int (*call)(struct pollfd *, nfds_t, int);
+
+	if (!call)
+		*(void **)&call = find("poll");
+	sleeps++;
+	return call(fds, n, timeout);
 }
 
 /* ---- ways ---- */
@@ -149,7 +164,7 @@ static struct cost cost_now(void)
 	struct rusage usage;
 
 	getrusage(RUSAGE_SELF, &usage);
-	return (struct cost){ copied, usage.ru_minflt };
+	return (struct cost){ copied, usage.ru_minflt, sleeps };
 }
 
 static struct cost cost_since(struct cost start)
@@ -157,7 +172,8 @@ static struct cost cost_since(struct cost start)
 	struct cost now = cost_now();
 
 	return (struct cost){ now.copied - start.copied,
-			      now.faults - start.faults };
+			      now.faults - start.faults,
+			      now.sleeps - start.sleeps };
 }
 
 static void say(int to, int tag)
@@ -196,7 +212,8 @@ static struct cost measure_once(const struct way *way, int other)
 	pvm_recv(other, COST);
 	pvm_upkbyte((char *)&its, sizeof(its), 1);
 	return (struct cost){ cost.copied + its.copied,
-			      cost.faults + its.faults };
+			      cost.faults + its.faults,
+			      cost.sleeps + its.sleeps };
 }
 
 static long lesser(long a, long b)
@@ -206,12 +223,13 @@ static long lesser(long a, long b)
 
 static struct cost measure(const struct way *way, int other)
 {
-	struct cost cost, least = { LONG_MAX, LONG_MAX };
+	struct cost cost, least = { LONG_MAX, LONG_MAX, LONG_MAX };
 
 	for (int i = 0; i < ROUNDS; i++) {
 		cost = measure_once(way, other);
 		least.copied = lesser(least.copied, cost.copied);
 		least.faults = lesser(least.faults, cost.faults);
+		least.sleeps = lesser(least.sleeps, cost.sleeps);
 	}
 	return least;
 }
@@ -233,9 +251,10 @@ int main(int argc, char **argv)
 		return 2;
 	for (way = ways; way < ways + WAYS; way++) {
 		cost = measure(way, other);
-		printf("%s: %.1f times, %s\n", way->name,
+		printf("%s: %.1f times, %s, %s\n", way->name,
 		       (double)cost.copied / BYTES / way->messages,
-		       cost.faults < FEW ? "in old memory" : "in new memory");
+		       cost.faults < FEW ? "in old memory" : "in new memory",
+		       cost.sleeps < FEW_SLEEPS ? "awake" : "asleep");
 	}
 	pvm_exit();
 	return 0;

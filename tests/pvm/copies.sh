@@ -10,12 +10,12 @@ set -euo pipefail
 "$machine" 1 glue timeout 60 "$program" >inside
 "$machine" 2 glue timeout 60 "$program" node1 >between
 diff - inside <<-'EXPECTED'
-	psend to precv: 1.0 times, in old memory
-	packed: 4.0 times, in old memory
-	several packed: 4.0 times, in old memory
+	psend to precv: 1.0 times, in old memory, awake
+	packed: 4.0 times, in old memory, awake
+	several packed: 4.0 times, in old memory, awake
 EXPECTED
 diff - between <<-'EXPECTED'
-	psend to precv: 0.0 times, in old memory
-	packed: 3.0 times, in old memory
-	several packed: 3.0 times, in old memory
+	psend to precv: 0.0 times, in old memory, awake
+	packed: 3.0 times, in old memory, awake
+	several packed: 3.0 times, in old memory, awake
 EXPECTED
