@@ -301,6 +301,7 @@ struct bcl_adi {
 	struct bcl_adi_packet_ops packet_ops;
 	void *packet_arg;
 	struct bcl_adi_idle packet_idle; /* since the last event */
+	unsigned vain;			 /* polls since then, or a yield */
 
 	/* notice.c */
 	struct bcl_adi_client *client;

@@ -6,6 +6,10 @@
 #include "transport/copy.h"
 #include "transport/send.h"
 
+enum {
+	VAIN_POLLS = 16, /* before a yield, on a crowded host */
+};
+
 enum bcl_status bcl_adi_packet_open(struct bcl_adi *adi,
 				    const struct bcl_adi_packet_ops *ops,
 				    void *arg)
@@ -390,6 +394,18 @@ static unsigned follow(struct bcl_adi *adi)
 	return n;
 }
 
+/*
+ * Who polls in vain keeps the processor from whom it may be waiting for. A few
+ * polls are free: the program may have work of its own between them.
+ */
+static void poll_in_vain(struct bcl_adi *adi)
+{
+	if (!adi->context->crowded || ++adi->vain < VAIN_POLLS)
+		return;
+	adi->vain = 0;
+	adi->env->yield(adi->env->world);
+}
+
 unsigned bcl_adi_packet_poll(struct bcl_adi *adi)
 {
 	unsigned n = 0;
@@ -398,6 +414,9 @@ unsigned bcl_adi_packet_poll(struct bcl_adi *adi)
 	if (bcl_adi_turn(adi)) {
 		n = follow(adi);
 		adi->packet_idle = (struct bcl_adi_idle){ 0 };
+		adi->vain = 0;
+	} else {
+		poll_in_vain(adi);
 	}
 	bcl_adi_leave(adi);
 	return n;

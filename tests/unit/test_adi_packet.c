@@ -373,6 +373,36 @@ START_TEST(what_is_queued_gets_its_turns)
 }
 END_TEST
 
+/* The polls of a program that waits for another. */
+static unsigned yields_of(struct bcl_adi *adi, unsigned polls)
+{
+	yields = 0;
+	while (polls--)
+		ck_assert_uint_eq(bcl_adi_packet_poll(adi), 0);
+	return yields;
+}
+
+static void in_vain(struct bcl_adi *adi, unsigned rank)
+{
+	struct bcl_context *context = bcl_adi_context(adi);
+
+	open_packets(adi, rank);
+	yield = world.env.yield;
+	world.env.yield = count_yield;
+	ck_assert_uint_eq(yields_of(adi, 1000), 0);
+	context->crowded = true;
+	ck_assert_uint_eq(yields_of(adi, 4), 0);
+	ck_assert_uint_gt(yields_of(adi, 1000), 30);
+	context->crowded = false;
+	world.env.yield = yield;
+}
+
+START_TEST(polls_in_vain_give_the_processor_away)
+{
+	world_run(&world_weather[0], 1, in_vain);
+}
+END_TEST
+
 START_TEST(wrong_arguments_are_refused)
 {
 	world_run(&world_weather[0], 1, refused);
@@ -599,6 +629,7 @@ int main(void)
 	tcase_add_test(tcase, what_cannot_leave_at_once);
 	tcase_add_test(tcase, what_is_queued_gets_its_turns);
 	tcase_add_test(tcase, waiting_for_the_next);
+	tcase_add_test(tcase, polls_in_vain_give_the_processor_away);
 	tcase_add_test(tcase, wrong_arguments_are_refused);
 	WEATHERS(announced_memory_is_pulled);
 	WEATHERS(announced_memory_is_withdrawn);
