@@ -60,8 +60,9 @@ enum {
 	  "longest message sent without a rendezvous")                         \
 	X(SIZE, copy_both, "BCL_COPY_BOTH", "32k", 4096, 1ull << 40,           \
 	  "from this size sender and receiver copy half each")                 \
-	X(INTEGER, ring_slots, "BCL_RING_SLOTS", "1024", 256, 65536,           \
-	  "64-byte slots of a shared-memory ring; a power of two")             \
+	X(INTEGER, ring_slots, "BCL_RING_SLOTS", "0", 0, 65536,                \
+	  "64-byte slots of a shared-memory ring, 256 or more, a power of "    \
+	  "two; 0: 16384 for a job of two ranks on a host, fewer for more")    \
 	X(SIZE, unexpected, "BCL_UNEXPECTED", "4M", 1 << 16, 1ull << 40,       \
 	  "payload kept per peer before its receive is known")                 \
 	X(TIME, spin, "BCL_SPIN", "30us", 0, 1000000000,                       \

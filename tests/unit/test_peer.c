@@ -7,6 +7,7 @@
 
 #include "pairs.h"
 #include "transport/context.h"
+#include "transport/shm/pair.h"
 
 /* Open this rank's port and publish its address, but know nobody. */
 static void open_alone(struct rank *rank, enum bcl_path path)
@@ -280,6 +281,32 @@ START_TEST(strangers_are_forgotten)
 }
 END_TEST
 
+static const struct {
+	unsigned ranks, slots;
+} rings[] = { { 2, 16384 }, { 4, 4096 }, { 16, 1024 } };
+
+static int ring_slots(unsigned me, void *slots)
+{
+	struct rank rank;
+
+	(void)me;
+	rank_open(&rank, BCL_PATH_SHARED);
+	for (unsigned i = 0; i < rank.port->npairs; i++)
+		must(rank.port->pairs[i]->mask + 1 == *(unsigned *)slots);
+	must(rank.port->npairs == rank.boot->size - 1);
+	rank_close(&rank);
+	return 0;
+}
+
+START_TEST(few_ranks_have_long_rings)
+{
+	unsigned slots = rings[_i].slots;
+
+	ck_assert_int_eq(bcl_boot_job_run(rings[_i].ranks, ring_slots, &slots),
+			 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("peer");
@@ -292,6 +319,8 @@ int main(void)
 	tcase_add_loop_test(tcase, a_peer_is_killed, 0, 2);
 	tcase_add_test(tcase, a_port_comes_again);
 	tcase_add_test(tcase, strangers_are_forgotten);
+	tcase_add_loop_test(tcase, few_ranks_have_long_rings, 0,
+			    sizeof(rings) / sizeof(*rings));
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

@@ -40,6 +40,27 @@ static void refuse_and_fail(struct bcl_connection *c, enum bcl_status status,
 
 /* ---- calling ---- */
 
+enum {
+	SLOTS_FEW = 1024,
+	SLOTS_MANY = 16384, /* of all rings of a rank to others here */
+};
+
+/* Long rings are faster, so each rank's take as much memory as those of one of
+ * 16 ranks. */
+static uint32_t ring_slots(const struct bcl_context *context)
+{
+	uint32_t slots = SLOTS_MANY;
+
+	if (context->config.ring_slots)
+		return (uint32_t)context->config.ring_slots;
+	if (!context->local_ranks)
+		return SLOTS_FEW;
+	while (slots > SLOTS_FEW &&
+	       (uint64_t)slots * (context->local_ranks - 1) > SLOTS_MANY)
+		slots /= 2;
+	return slots;
+}
+
 void bcl_handshake_call(struct bcl_connection *c)
 {
 	const struct bcl_context *context = bcl_shm_context(c->shm);
@@ -65,8 +86,7 @@ void bcl_handshake_call(struct bcl_connection *c)
 				    "shared memory: another user's process");
 		return;
 	}
-	status = bcl_segment_create(env, (uint32_t)context->config.ring_slots,
-				    &c->segment);
+	status = bcl_segment_create(env, ring_slots(context), &c->segment);
 	if (status) {
 		bcl_connection_fail(c, status,
 				    "shared memory: no memory for a segment");
