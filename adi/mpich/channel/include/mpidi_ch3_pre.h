@@ -25,6 +25,7 @@ typedef struct MPIDI_CH3I_VC {
 	int sending; /* a packet's memory is still the library's */
 	int failure; /* enum bcl_status of that packet, when it is not */
 	int going;   /* the queue is being sent: see go_on() in send.c */
+	int heard;   /* a packet has come since a long one left */
 
 	/* of a connection that a port made, before there is a group */
 	struct MPIDI_VC *next; /* of the same link */

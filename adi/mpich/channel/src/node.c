@@ -107,16 +107,16 @@ static int find_nodes(MPIDI_PG_t *pg, int rank)
 	return mpi_errno;
 }
 
-/* ---- MPI_Comm_split_type() -------------------------------------------------
- */
-
-static int is_here(const MPIDI_VC_t *vc)
+int bcl_ch3_is_here(const MPIDI_VC_t *vc)
 {
 	const MPIDI_PG_t *pg = MPIDI_Process.my_pg;
 
 	return vc->pg == pg &&
 	       vc->node_id == pg->vct[MPIDI_Process.my_pg_rank].node_id;
 }
+
+/* ---- MPI_Comm_split_type() -------------------------------------------------
+ */
 
 /* The lowest rank on the same node, of the same group of processes. */
 static int first_here(MPIR_Comm *comm)
@@ -126,7 +126,7 @@ static int first_here(MPIR_Comm *comm)
 
 	do
 		MPIDI_Comm_get_vc(comm, ++rank, &vc);
-	while (!is_here(vc));
+	while (!bcl_ch3_is_here(vc));
 	return rank;
 }
 

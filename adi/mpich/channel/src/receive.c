@@ -101,6 +101,7 @@ void bcl_ch3_receive(MPIDI_VC_t *vc, unsigned words, const void *packet,
 		feed(vc, data, length);
 		return;
 	}
+	vc->ch.heard = TRUE;
 	taken = (intptr_t)(length - 8 * words);
 	mpi_errno = handlers[header->type](vc, header, (void *)data, &taken,
 					   &request);

@@ -13,7 +13,7 @@ enum {
 	/* With its header, unless the program's user says something else.
 	 * Copied once a longer message is faster, in spite of the round trip.
 	 */
-	EAGER_MAX = 16384,
+	EAGER_MAX = 16384 + sizeof(MPIDI_CH3_Pkt_eager_send_t),
 };
 
 _Static_assert(BCL_CH3_TICKET == BCL_PACKET_TICKET, "tickets are BCL's");

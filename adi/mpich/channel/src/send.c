@@ -20,7 +20,8 @@ struct outgoing {
 };
 
 enum {
-	PIECES = BCL_GATHER_MAX - 1
+	PIECES = BCL_GATHER_MAX - 1,
+	AWAITED = 2048, /* bytes of payload in a packet of an answer */
 };
 
 static unsigned words_of(size_t bytes)
@@ -63,6 +64,17 @@ static unsigned cut(struct outgoing *out, struct iovec *pieces, size_t room)
 	return n;
 }
 
+/*
+ * Is this an answer, which somebody waits for? Inside a node it is copied into
+ * the ring and out of it. So its packets are short: the receiver copies one
+ * while the next is being written. Messages that follow one another are copied
+ * side by side anyway, the longer their packets the better.
+ */
+static int is_awaited(const MPIDI_VC_t *vc)
+{
+	return vc->ch.heard && bcl_ch3_is_here(vc);
+}
+
 /* AGAIN, if `now`: it cannot leave at once, nothing was sent. */
 static enum bcl_status send_one(MPIDI_VC_t *vc, struct outgoing *out, int now)
 {
@@ -71,12 +83,15 @@ static enum bcl_status send_one(MPIDI_VC_t *vc, struct outgoing *out, int now)
 	struct iovec pieces[PIECES];
 	enum bcl_status status;
 
-	n = cut(out, pieces, bcl_ch3_link_room(vc, words));
+	n = cut(out, pieces,
+		is_awaited(vc) ? AWAITED : bcl_ch3_link_room(vc, words));
 	out->header = NULL;
 	status = bcl_ch3_link_send(vc, words, before.header, pieces, n,
 				   now ? 0 : (uintptr_t)vc, now);
 	if (status)
 		*out = before;
+	else if (is_through(out))
+		vc->ch.heard = FALSE;
 	return status;
 }
 
@@ -275,6 +290,7 @@ static int leaves_at_once(const MPIDI_VC_t *vc, const void *packet,
 	unsigned words = words_of(bytes);
 
 	return is_open(vc) && n <= PIECES &&
+	       !(n && iov->iov_len > AWAITED && is_awaited(vc)) &&
 	       !bcl_adi_packet_try(bcl_ch3_adi, vc->ch.link->peer, words,
 				   packet, 8 * words, iov, (unsigned)n);
 }
