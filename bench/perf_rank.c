@@ -101,7 +101,7 @@ size_t perf_iterations(const struct perf_rank *rank)
 {
 	size_t asked = ref_number(rank->ref, "iterations");
 
-	return asked ? asked : rank->between ? 200 : 2000;
+	return asked ? asked : rank->between ? 500 : 2000;
 }
 
 /* Sums up the counters of this rank. */
@@ -241,13 +241,13 @@ static void open_twins(struct perf_rank *rank)
 /* Set by perf_rank_main(), for open_job(). */
 static struct bcl_boot *launched;
 
-/* The ranks that only sleep take no CPU from those that play. */
-static void open_beside_sleepers(struct perf_rank *rank, size_t awake)
+/* As where a launcher that knows the nodes says how many ranks a host has. */
+static void open_told(struct perf_rank *rank, size_t local)
 {
 	struct bcl_adi_options options = { 0 };
 
 	perf_must(rank, bcl_boot_open(&bcl_env_linux, &rank->boot), "boot");
-	rank->boot->local_ranks = (unsigned int)awake;
+	rank->boot->local_ranks = (unsigned int)local;
 	options.boot = rank->boot;
 	perf_must(rank, bcl_adi_open(&options, &rank->adi), "open");
 }
@@ -256,7 +256,7 @@ static void open_job(struct ref *ref)
 {
 	size_t node0 = ref_number(ref, "node0");
 	size_t twin = ref_number(ref, "twin");
-	size_t awake = ref_number(ref, "awake");
+	size_t local = ref_number(ref, "local");
 	const struct bcl_adi_options options = { .boot = launched };
 	static struct perf_rank rank;
 	bool two_nodes;
@@ -274,8 +274,8 @@ static void open_job(struct ref *ref)
 		rank.job = perf_job_start(ref);
 	if (twin && !ref->side)
 		open_twins(&rank);
-	else if (awake)
-		open_beside_sleepers(&rank, awake);
+	else if (local)
+		open_told(&rank, local);
 	else
 		perf_must(&rank, bcl_adi_open(&options, &rank.adi), "open");
 	if (bcl_adi_rank(rank.adi) != (unsigned int)rank.rank ||
@@ -367,8 +367,8 @@ static const struct ref_program program = {
 		   { "partner", "0",
 		     "whom rank 0 plays with; 0: the first rank "
 		     "of the other node, or rank 1" },
-		   { "awake", "0",
-		     "ranks that need a CPU, the others sleep; 0: all" },
+		   { "local", "0",
+		     "ranks on a host, as a launcher would say; 0: all" },
 		   { "do", "", "the measurement" },
 		   { "floor", "adi", "latency: transport; adi" },
 		   { "size", "8", "bytes of a message" },

@@ -22,7 +22,7 @@ struct perf_rank {
 	struct bcl_adi *adi;
 	struct bcl_adi *twin;  /* rank 1 in the same process, or NULL */
 	struct bcl_team *team; /* NULL where there are twins */
-	struct bcl_boot *boot; /* awake != 0: the job's */
+	struct bcl_boot *boot; /* local != 0: the job's */
 	int rank, size;
 	int partner;  /* whom rank 0 plays with: the first rank of the other
 		       * node, or rank 1 */
