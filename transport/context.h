@@ -179,7 +179,8 @@ struct bcl_port {
 	uint64_t served;	 /* now() of the last slow service */
 	uint64_t published;	 /* now() of the last copy of counters */
 	uint64_t changed;	 /* now() when a peer last came or went */
-	uint64_t crowded_until;	 /* others compute here: sleep at once */
+	uint64_t crowded_until;	 /* others compute here: sleep soon */
+	uint8_t blind;		 /* waits yet that do not look before it */
 	uint32_t alone;		 /* yields that came back at once: wait.c */
 	struct bcl_event stash;
 	bool ready; /* the helper may serve it; context->lock */

@@ -21,6 +21,9 @@ enum {
 	YIELD_SHORT = 600,	     /* ns: nobody else ran */
 	YIELD_LONG = 700000,	     /* ns: somebody else computes here */
 	CROWDED = 100000000,	     /* ns for which that is believed */
+	SLEEP_PRICE = 4000,	     /* ns: going to sleep and being woken */
+	BLIND = 15,		     /* waits that sleep at once after one that
+				      * looked for that long in vain */
 	YIELDS = 20000000,	     /* ns of yielding before a sleep */
 	NO_HELPER_SLEEP = 500000000, /* ns; interfaces must be watched */
 };
@@ -165,6 +168,19 @@ static bool yield(struct bcl_port *port, uint64_t end)
 	return false;
 }
 
+/* Beside one who computes: poll until `end`, unless that was in vain lately. */
+static bool look(struct bcl_port *port, uint64_t end)
+{
+	if (port->blind) {
+		port->blind--;
+		return false;
+	}
+	if (spin(port, end))
+		return true;
+	port->blind = BLIND;
+	return false;
+}
+
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -187,7 +203,10 @@ enum bcl_status bcl_wait(struct bcl_port *port, uint64_t timeout)
 		return BCL_OK;
 	start = env->now(env->world);
 	end = timeout < UINT64_MAX - start ? start + timeout : UINT64_MAX;
-	if (!env->sleeps_at_once && start >= port->crowded_until) {
+	if (start < port->crowded_until) {
+		if (look(port, earlier(start + SLEEP_PRICE, end)))
+			return BCL_OK;
+	} else if (!env->sleeps_at_once) {
 		if (bcl_port_may_spin(port) &&
 		    spin(port, earlier(start + context->config.spin, end)))
 			return BCL_OK;

@@ -138,14 +138,19 @@ START_TEST(sleeps_beside_one_who_computes)
 	world.yield_takes = 600000;
 	wait_for(10000000);
 	ck_assert_uint_eq(world.sleeps, 0);
-	/* above it once: sleep at once, also in the next waits */
+	/* above it once: sleep soon, also in the next waits */
 	world.yield_takes = 1400000;
 	wait_for(10000000);
 	ck_assert_uint_eq(world.yields, 1);
 	ck_assert_uint_ge(world.sleeps, 1);
 	wait_for(10000000);
 	ck_assert_uint_eq(world.yields, 0);
+	/* but not before a spin that costs no more than a sleep */
+	ck_assert_uint_ge(world.first_sleep, 4000);
 	ck_assert_uint_lt(world.first_sleep, 10000);
+	/* which is not repeated soon after it was in vain */
+	wait_for(10000000);
+	ck_assert_uint_lt(world.first_sleep, 1000);
 	/* for 100 ms */
 	world.now += 100000000;
 	world.yield_takes = 300;
