@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What is sent again: frames that were lost, withdrawals, messages whose rail
- * is dead.
+ * What is sent again: frames that were lost, withdrawals, and messages and
+ * parts of messages whose rail is dead.
  */
 #include <nicfw/build.h>
 
@@ -207,5 +207,121 @@ void bcl_nic_again_messages(struct bcl_card *card, struct nic_conn *conn,
 			;
 		nic_build_finish(card, &build);
 		--*budget;
+	}
+}
+
+void bcl_nic_again_reroute(struct bcl_card *card, struct nic_conn *conn,
+			   struct nic_flight *flight)
+{
+	if (!nic_message_part(conn, flight)) {
+		bcl_nic_message_reroute(card, conn, flight);
+		bcl_nic_window_free(card, flight);
+		return;
+	}
+	bcl_nic_window_take(flight);
+	nic_list_append(&conn->parts, &flight->link);
+	bcl_nic_conn_work(card, conn, NIC_WORK_AGAIN);
+}
+
+void bcl_nic_again_forget(struct bcl_card *card, struct nic_flight *part)
+{
+	nic_list_remove(&part->link);
+	nic_pool_put(&card->flights, &part->link);
+}
+
+/* The rail for the next bytes of a part; BCL_RAILS_MAX: none now. */
+static unsigned rail_of(const struct bcl_card *card,
+			const struct nic_conn *conn,
+			const struct nic_flight *part, uint32_t *stripe)
+{
+	*stripe = part->length;
+	if (!conn->stripes)
+		return conn->bulk_rail;
+	*stripe = bcl_nic_stripe_length(conn, part->length);
+	return bcl_nic_stripe_pick(card, conn, *stripe, part->length);
+}
+
+/* Leave no more than so many bytes in a part. 0: no flight is free. */
+static int cut(struct bcl_card *card, struct nic_flight *part, uint32_t bytes)
+{
+	struct nic_flight *rest;
+
+	if (bytes == part->length)
+		return 1;
+	rest = nic_pool_take(&card->flights);
+	if (!rest)
+		return 0;
+	*rest = *part;
+	rest->offset += bytes;
+	rest->length -= bytes;
+	part->length = bytes;
+	nic_list_insert(part->link.next, &rest->link);
+	return 1;
+}
+
+/* It leaves conn->parts and is in flight like a new one. */
+static void launch_part(struct bcl_card *card, struct nic_build *build)
+{
+	struct nic_window *window = nic_build_window(build);
+	struct nic_flight *part = build->flight;
+
+	nic_list_remove(&part->link);
+	part->window = window;
+	part->again = 0;
+	window->nflights++;
+	nic_window_frames(window, part);
+	if (!nic_build_run(card, build, part->message)) {
+		nic_build_cancel(card, build);
+		return;
+	}
+	card->counters[BCL_CARD_rerouted] += part->frames;
+	bcl_nic_stripe_begin(window);
+	nic_build_finish(card, build);
+}
+
+/* The first bytes of a part. 0: nothing more now. */
+static int send_part(struct bcl_card *card, struct nic_conn *conn,
+		     struct nic_flight *part, unsigned *budget)
+{
+	struct nic_window *window;
+	struct nic_build build;
+	uint32_t stripe;
+	unsigned rail = rail_of(card, conn, part, &stripe);
+
+	if (nic_rails_blocked(card, conn, rail))
+		return 0;
+	window = &conn->window[rail];
+	if (!nic_window_open_part(card, rail, window, stripe) ||
+	    !nic_window_flights_left(card, window, 1))
+		return 0;
+	if (!cut(card, part,
+		 bcl_nic_send_bytes(card, rail, window, part->message,
+				    part->offset, part->length, stripe,
+				    *budget))) {
+		bcl_nic_message_withdraw(card, conn, part->message);
+		return 1;
+	}
+	if (*budget == 0 ||
+	    !nic_build_begin(card, conn, rail, part, 1, &build)) {
+		bcl_nic_conn_work(card, conn, NIC_WORK_AGAIN);
+		return 0;
+	}
+	*budget -= nic_min32(*budget, part->frames);
+	launch_part(card, &build);
+	return 1;
+}
+
+void bcl_nic_again_parts(struct bcl_card *card, struct nic_conn *conn,
+			 unsigned *budget)
+{
+	struct nic_flight *part;
+	int more = 1;
+
+	while (more &&
+	       (part = nic_list_first(&conn->parts, struct nic_flight, link))) {
+		if (nic_message_part(conn, part))
+			more = send_part(card, conn, part, budget);
+		else
+			bcl_nic_again_forget(card, part);
 	}
 }

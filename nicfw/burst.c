@@ -42,6 +42,7 @@ static int begin(struct bcl_card *card, unsigned rail,
 	burst->ack = bcl_get32(header->ack);
 	burst->first = first->head;
 	return burst->conn == inbound->conn &&
+	       burst->window->state == NIC_RAIL_PROVED &&
 	       (header->kind & ~BCL_FRAME_PCRC) == BCL_FRAME_DATA &&
 	       burst->window->expected == seq + 1 &&
 	       burst->window->highest == seq + 1 && burst->length &&

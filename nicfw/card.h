@@ -264,6 +264,9 @@ int bcl_nic_frame_bare(struct bcl_card *card, struct nic_conn *conn,
 /* kind ACK, or BYE. */
 int bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
 		      unsigned rail, uint8_t kind);
+/* That `rail` is down, by the rail `by`. */
+void bcl_nic_frame_rail_down(struct bcl_card *card, struct nic_conn *conn,
+			     unsigned by, unsigned rail);
 void bcl_nic_frame_hello(struct bcl_card *card, struct nic_conn *conn,
 			 unsigned rail, uint8_t kind);
 /* To the source of the frame being handled, a bounded number per time. */
@@ -279,6 +282,8 @@ void bcl_nic_window_start(struct bcl_card *card, struct nic_conn *conn,
 void bcl_nic_window_start_timer(struct bcl_card *card, struct nic_conn *conn,
 				unsigned rail);
 void bcl_nic_window_free(struct bcl_card *card, struct nic_flight *flight);
+/* It is in flight no more, but still there. */
+void bcl_nic_window_take(struct nic_flight *flight);
 /* Make two of a run, the first of so many frames. Returns the second; NULL: no
  * flight is free. */
 struct nic_flight *bcl_nic_window_part(struct bcl_card *card,
@@ -293,7 +298,15 @@ void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
 			    unsigned rail);
 uint32_t bcl_nic_window_rto(const struct bcl_card *card,
 			    const struct nic_window *window);
-/* Give up all frames in flight; their messages go again. */
+/* The rail is dead: short messages go again. Parts of long ones stay, until it
+ * is known which of them came. */
+void bcl_nic_window_stop(struct bcl_card *card, struct nic_conn *conn,
+			 unsigned rail);
+/* It is: those that did not come go again. */
+void bcl_nic_window_settle(struct bcl_card *card, struct nic_conn *conn,
+			   unsigned rail, uint32_t ack, uint32_t nbits,
+			   const uint8_t *bits);
+/* It will not be: their messages go again. */
 void bcl_nic_window_abandon(struct bcl_card *card, struct nic_conn *conn,
 			    unsigned rail);
 /* The peer's frames. */
@@ -320,6 +333,12 @@ void bcl_nic_send(struct bcl_card *card, unsigned *budget);
  * its port has no more requests that could share the frame. 0: queue it.
  */
 int bcl_nic_send_alone(struct bcl_card *card, struct nic_message *message);
+/* How many of the next bytes of a long message may go in one call, from an
+ * offset on: those of whole frames, or the last. */
+uint32_t bcl_nic_send_bytes(const struct bcl_card *card, unsigned rail,
+			    const struct nic_window *window,
+			    const struct nic_message *message, uint32_t offset,
+			    uint32_t left, uint32_t stripe, unsigned budget);
 void bcl_nic_send_ready(struct bcl_card *card, unsigned rail);
 
 /* ---- again.c ---- */
@@ -327,6 +346,12 @@ void bcl_nic_again_lost(struct bcl_card *card, struct nic_conn *conn,
 			unsigned rail, unsigned *budget);
 void bcl_nic_again_messages(struct bcl_card *card, struct nic_conn *conn,
 			    unsigned *budget);
+void bcl_nic_again_parts(struct bcl_card *card, struct nic_conn *conn,
+			 unsigned *budget);
+/* A flight did not come: what it carries goes again, by any rail. */
+void bcl_nic_again_reroute(struct bcl_card *card, struct nic_conn *conn,
+			   struct nic_flight *flight);
+void bcl_nic_again_forget(struct bcl_card *card, struct nic_flight *flight);
 
 /* ---- launch.c ---- */
 /* A run that is numbered. */
@@ -488,6 +513,13 @@ void bcl_nic_rails_choose(struct bcl_card *card, struct nic_conn *conn);
 /* The rail is dead for this connection: its frames go by another. */
 void bcl_nic_rails_down(struct bcl_card *card, struct nic_conn *conn,
 			unsigned rail);
+/* What came by a dead rail is not known yet: ask again, or give up. */
+void bcl_nic_rails_ask(struct bcl_card *card, struct nic_conn *conn,
+		       unsigned rail);
+/* RAIL_DOWN came by the rail `by`. 0: it makes no sense. */
+int bcl_nic_rails_told(struct bcl_card *card, struct nic_conn *conn,
+		       unsigned by, const struct bcl_segment_header *segment,
+		       const uint8_t *bits);
 
 /* ---- stripe.c: long messages over several rails ---- */
 /* Of so many bytes that are left, how many should take the same rail? */

@@ -75,6 +75,7 @@ struct nic_conn *bcl_nic_conn_make(struct bcl_card *card, struct nic_node *node)
 	nic_list_init(&conn->numbered);
 	nic_list_init(&conn->asked);
 	nic_list_init(&conn->again);
+	nic_list_init(&conn->parts);
 	nic_list_init(&conn->inbounds);
 	nic_list_init(&conn->stalled);
 	bcl_nic_conn_rename(card, conn);
@@ -117,6 +118,8 @@ void bcl_nic_conn_free(struct bcl_card *card, struct nic_conn *conn)
 						struct nic_flight, link)))
 			bcl_nic_window_free(card, flight);
 	}
+	while ((flight = nic_list_first(&conn->parts, struct nic_flight, link)))
+		bcl_nic_again_forget(card, flight);
 	bcl_nic_flow_wake_list(card, &conn->stalled);
 	nic_list_remove(&conn->work);
 	nic_list_remove(&conn->drain);
@@ -301,7 +304,7 @@ void bcl_nic_conn_resume(struct bcl_card *card, struct nic_conn *conn)
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
 		if (conn->window[rail].lost)
 			bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
-	if (!nic_list_empty(&conn->again))
+	if (!nic_list_empty(&conn->again) || !nic_list_empty(&conn->parts))
 		bcl_nic_conn_work(card, conn, NIC_WORK_AGAIN);
 	bcl_nic_flow_wake_list(card, &conn->stalled);
 }

@@ -98,6 +98,25 @@ int bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
 	return transmit(card, rail, nic_node_index(card, conn->node), head, at);
 }
 
+void bcl_nic_frame_rail_down(struct bcl_card *card, struct nic_conn *conn,
+			     unsigned by, unsigned rail)
+{
+	const struct nic_window *window = &conn->window[rail];
+	uint64_t says = window->expected | (uint64_t)window->turn << 32 |
+			(uint64_t)window->peer_turn << 40 |
+			(uint64_t)(window->asks != 0) << 48;
+	uint8_t *head = card->frame;
+	uint32_t n = 0, at;
+
+	if (bcl_before(window->expected, window->highest))
+		n = bcl_nic_window_bits(conn, rail, head + BCL_HEADERS_SIZE);
+	nic_frame_header(card, conn, by, BCL_FRAME_ACK, head);
+	at = append(head, 40, BCL_SEG_RAIL_DOWN, window->peer, n, says,
+		    (n + 7) / 8);
+	nic_count(card, acks_sent);
+	transmit(card, by, nic_node_index(card, conn->node), head, at);
+}
+
 void bcl_nic_frame_hello(struct bcl_card *card, struct nic_conn *conn,
 			 unsigned rail, uint8_t kind)
 {
@@ -117,6 +136,7 @@ void bcl_nic_frame_hello(struct bcl_card *card, struct nic_conn *conn,
 		.first_seq = bcl_put32(oldest ? oldest->seq : window->next),
 		.rail = (uint8_t)rail,
 		.turn = window->turn,
+		.heard = window->peer_turn,
 	};
 	struct bcl_le32 none = bcl_put32(0);
 	uint32_t node = BCL_NODE_NONE; /* an answer goes where it came from */

@@ -26,6 +26,12 @@ void bcl_nic_hello_call(struct bcl_card *card, struct nic_conn *conn)
 	unsigned rail, called = 0;
 
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++) {
+		if (conn->window[rail].asks)
+			bcl_nic_rails_ask(card, conn, rail);
+		if (conn->window[rail].asks) {
+			called = 1;
+			continue;
+		}
 		if (!(conn->node->rails >> rail & 1) || !card->rail[rail].up ||
 		    conn->window[rail].state == NIC_RAIL_PROVED)
 			continue;
@@ -90,8 +96,11 @@ static void adopt(struct nic_conn *conn, const struct bcl_hello *hello)
 	bcl_nic_verdict_start(conn, bcl_get32(hello->first_msg));
 }
 
-/* 0: the rail is down or paired with another one of the peer, or this is
- * old. */
+/*
+ * 0: the rail is down or paired with another one of the peer, or this is old:
+ * sent before the peer knew that we had given the rail up. Or it is too early:
+ * the peer must not forget yet what came by it.
+ */
 static int pair(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 		const struct bcl_hello *hello)
 {
@@ -99,12 +108,16 @@ static int pair(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 	uint32_t peer = bcl_get32(hello->conn);
 	uint32_t frame =
 		nic_min32(bcl_get16(hello->max_frame), card->rail[rail].mtu);
+	int later = (int8_t)(hello->turn - window->peer_turn);
 
 	if (!card->rail[rail].up)
 		return 0;
 	if (window->peer &&
 	    ((window->state == NIC_RAIL_PROVED && window->peer != peer) ||
-	     (int8_t)(hello->turn - window->peer_turn) < 0))
+	     later < 0))
+		return 0;
+	window->peer_turn = hello->turn;
+	if (window->asks || (window->peer && hello->heard != window->turn))
 		return 0;
 	if (window->peer == 0) {
 		window->expected = bcl_get32(hello->first_seq);
@@ -113,7 +126,6 @@ static int pair(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 		bcl_nic_window_skip(conn, rail, bcl_get32(hello->first_seq));
 	}
 	window->peer = peer;
-	window->peer_turn = hello->turn;
 	window->payload = (uint16_t)((frame - BCL_HEADERS_SIZE) & ~7u);
 	window->granted = nic_max32(
 		nic_min32(bcl_get32(hello->window), WINDOW_MAX), frame);

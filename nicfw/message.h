@@ -46,6 +46,14 @@ static inline int nic_message_alive(const struct nic_conn *conn,
 	       flight->message->node == conn->node;
 }
 
+/* Is it part of a long message that goes on? */
+static inline int nic_message_part(const struct nic_conn *conn,
+				   const struct nic_flight *flight)
+{
+	return nic_message_alive(conn, flight) && flight->message->fragmented &&
+	       flight->message->state != NIC_MESSAGE_WITHDRAWN;
+}
+
 /* The oldest number without a verdict. */
 static inline uint32_t nic_message_base(const struct nic_conn *conn)
 {

@@ -13,7 +13,8 @@
  *  conn     a connection with one life of a node: numbered messages that
  *           have no verdict, verdicts given, messages that come in
  *  window   one rail of a connection: frames in flight, frames arrived
- *  flight   a frame in flight, or a run of them: enough to build it again
+ *  flight   a frame in flight, or a run of them: enough to build it again;
+ *           or what has to go by another rail than that on which it was
  *  inbound  a message that comes in: in pieces, early, or by a slow dma
  *  buffer   card memory for one frame (without BCL_HAL_GATHER)
  */
@@ -37,6 +38,7 @@ enum {
 	NIC_MTU_MIN = 576,	/* bytes a rail must carry */
 	NIC_REORDER = 3,	/* a frame is lost if so many later ones came */
 	NIC_RAIL_TIMEOUTS = 4,	/* until another rail is tried */
+	NIC_RAIL_ASKS = 5,	/* what came by a dead rail, until given up */
 	NIC_PORT_BUCKETS = 64,
 };
 
@@ -244,6 +246,7 @@ struct nic_window {
 	uint8_t doubt;		 /* since the round trip was measured last */
 	uint8_t ack_due;
 	uint8_t lost; /* some flights are LOST or UNSENT */
+	uint8_t asks; /* left: which frames came by it before it died? */
 	uint8_t probing;
 	uint16_t payload; /* bytes that a frame with one segment carries */
 	uint16_t nflights;
@@ -281,7 +284,7 @@ enum nic_conn_state {
 /* Why a connection is in card->working. */
 enum bcl_nic_conn_work {
 	NIC_WORK_ACK = 1,    /* << rail */
-	NIC_WORK_AGAIN = 16, /* conn->again */
+	NIC_WORK_AGAIN = 16, /* conn->again, conn->parts */
 	NIC_WORK_LOST = 32,  /* frames to retransmit */
 };
 
@@ -290,6 +293,7 @@ struct nic_conn {
 	struct nic_link drain;	      /* card->drain: bulk completed */
 	struct nic_link numbered;     /* messages without verdict, by number */
 	struct nic_link asked, again; /* messages */
+	struct nic_link parts;	      /* flights that did not come */
 	struct nic_link inbounds;
 	struct nic_link stalled; /* flows */
 	struct nic_node *node;

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Rails: what the host says of them, and which one a message takes. */
+/*
+ * Rails: what the host says of them, which one a message takes, and what
+ * becomes of one that died.
+ *
+ * Both sides give it up, and each takes no frame by it until they shake hands
+ * again. So what each says then of frames that have come is true for good, and
+ * what has not come may go by another rail: no part of a message comes twice.
+ * If nobody can say it, or does not for long, messages are withdrawn and go
+ * again.
+ */
 #include <nicfw/card.h>
 
 void bcl_nic_rails_choose(struct bcl_card *card, struct nic_conn *conn)
@@ -21,22 +30,91 @@ void bcl_nic_rails_choose(struct bcl_card *card, struct nic_conn *conn)
 	conn->stripes = (uint8_t)(stripes & (stripes - 1) ? stripes : 0);
 }
 
-void bcl_nic_rails_down(struct bcl_card *card, struct nic_conn *conn,
-			unsigned rail)
+/* The peer shall give it up, too, and say what came by it if we ask. */
+static void tell(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
+{
+	unsigned by;
+
+	if (conn->window[rail].peer == 0)
+		return;
+	for (by = 0; by < BCL_RAILS_MAX; by++)
+		if (conn->window[by].state == NIC_RAIL_PROVED)
+			bcl_nic_frame_rail_down(card, conn, by, rail);
+}
+
+/* Nobody will say what came by it. */
+static void give_up(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
+{
+	conn->window[rail].asks = 0;
+	bcl_nic_window_abandon(card, conn, rail);
+	bcl_nic_conn_resume(card, conn);
+}
+
+static void stop(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 {
 	struct nic_window *window = &conn->window[rail];
+	unsigned other;
 
 	if (window->state == NIC_RAIL_PROVED)
 		nic_count(card, rails_lost);
 	window->state = NIC_RAIL_OFF;
 	window->turn++;
 	window->ack_due = 0;
-	bcl_nic_window_abandon(card, conn, rail);
+	bcl_nic_window_stop(card, conn, rail);
+	window->asks = nic_list_empty(&window->flights) ? 0 : NIC_RAIL_ASKS;
 	bcl_nic_rails_choose(card, conn);
+	for (other = 0; other < BCL_RAILS_MAX; other++)
+		if (conn->small_rail == BCL_RAILS_MAX)
+			give_up(card, conn, other);
 	bcl_nic_conn_resume(card, conn);
 	conn->hello_wait = (uint32_t)card->config.rto_min;
 	conn->hello_at = card->now + conn->hello_wait;
 	nic_deadline(card, conn, conn->hello_at);
+}
+
+void bcl_nic_rails_down(struct bcl_card *card, struct nic_conn *conn,
+			unsigned rail)
+{
+	stop(card, conn, rail);
+	tell(card, conn, rail);
+}
+
+void bcl_nic_rails_ask(struct bcl_card *card, struct nic_conn *conn,
+		       unsigned rail)
+{
+	if (--conn->window[rail].asks)
+		tell(card, conn, rail);
+	else
+		give_up(card, conn, rail);
+}
+
+int bcl_nic_rails_told(struct bcl_card *card, struct nic_conn *conn,
+		       unsigned by, const struct bcl_segment_header *segment,
+		       const uint8_t *bits)
+{
+	uint64_t says = bcl_get64(segment->targ64);
+	uint32_t id = bcl_get32(segment->target), ack = (uint32_t)says;
+	struct nic_window *window = &conn->window[id & 3];
+	uint8_t turn = (uint8_t)(says >> 32), heard = (uint8_t)(says >> 40);
+	int later = (int8_t)(turn - window->peer_turn);
+
+	if ((id & ~3u) != conn->id || (id & 3) == by || window->peer == 0 ||
+	    bcl_before(window->next, ack))
+		return 0;
+	if (later < 0 || (later == 0 && window->state >= NIC_RAIL_ANSWERED))
+		return 1; /* it is up again */
+	if (window->state >= NIC_RAIL_ANSWERED)
+		stop(card, conn, id & 3);
+	window->peer_turn = turn;
+	/* Not what it said when it gave the rail up another time. */
+	if (window->asks && (later || heard == window->turn)) {
+		window->asks = 0;
+		bcl_nic_window_settle(card, conn, id & 3, ack,
+				      bcl_get32(segment->arg32), bits);
+	}
+	if (says >> 48 & 1)
+		bcl_nic_frame_rail_down(card, conn, by, id & 3);
+	return 1;
 }
 
 enum bcl_status bcl_nic_rails_set(struct bcl_card *card,

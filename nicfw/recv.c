@@ -91,6 +91,12 @@ static enum nic_accept notice(struct bcl_card *card, struct nic_conn *conn,
 		bcl_nic_flow_room(card, conn->node,
 				  (uint16_t)bcl_get32(segment->target));
 		return NIC_ACCEPTED;
+	case BCL_SEG_RAIL_DOWN:
+		if (n > BCL_SACK_BITS || (n + 7) / 8 > length ||
+		    !bcl_nic_rails_told(card, conn, frame->rail, segment,
+					payload))
+			return NIC_MALFORMED;
+		return NIC_ACCEPTED;
 	}
 	return NIC_MALFORMED;
 }

@@ -107,12 +107,12 @@ bcl_nic_send_alone(struct bcl_card *card, struct nic_message *message)
 }
 
 /* How many of the next bytes of a message lie in one piece of memory. */
-static uint32_t one_piece(const struct nic_message *message)
+static uint32_t one_piece(const struct nic_message *message, uint32_t offset)
 {
-	uint32_t at = message->moved - message->inline_len;
+	uint32_t at = offset - message->inline_len;
 	unsigned i;
 
-	if (message->moved < message->inline_len)
+	if (offset < message->inline_len)
 		return 0;
 	for (i = 0; i < message->nref; i++) {
 		if (at < message->refs[i].length)
@@ -122,13 +122,11 @@ static uint32_t one_piece(const struct nic_message *message)
 	return 0;
 }
 
-/* How many of them may go in one call: those of whole frames, or the last. */
-static uint32_t run_bytes(const struct bcl_card *card, unsigned rail,
-			  const struct nic_window *window,
-			  const struct nic_message *message, uint32_t stripe,
-			  unsigned budget)
+uint32_t bcl_nic_send_bytes(const struct bcl_card *card, unsigned rail,
+			    const struct nic_window *window,
+			    const struct nic_message *message, uint32_t offset,
+			    uint32_t left, uint32_t stripe, unsigned budget)
 {
-	uint32_t left = message->length - message->moved;
 	uint32_t frames = 1, piece;
 
 	if (card->gather) {
@@ -139,7 +137,7 @@ static uint32_t run_bytes(const struct bcl_card *card, unsigned rail,
 		frames = nic_min32(frames, nic_window_numbers(window, 1));
 		frames = nic_max32(frames, 1);
 	}
-	piece = frames > 1 ? one_piece(message) : 0;
+	piece = frames > 1 ? one_piece(message, offset) : 0;
 	if (piece < left)
 		frames = nic_min32(frames,
 				   nic_max32(piece / window->payload, 1));
@@ -160,11 +158,10 @@ static unsigned send_run(struct bcl_card *card, struct nic_conn *conn,
 	flight->message = message;
 	flight->number = message->number;
 	flight->offset = message->moved;
-	flight->length = run_bytes(card, rail, window, message, stripe, budget);
-	flight->payload = window->payload;
-	flight->frames = (uint16_t)((flight->length + window->payload - 1) /
-				    window->payload);
-	flight->bytes = flight->length + flight->frames * BCL_HEADERS_SIZE;
+	flight->length = bcl_nic_send_bytes(
+		card, rail, window, message, message->moved,
+		message->length - message->moved, stripe, budget);
+	nic_window_frames(window, flight);
 	if (!nic_build_run(card, &build, message)) {
 		flight->bytes = 0;
 		nic_build_cancel(card, &build);
@@ -292,8 +289,10 @@ static void work(struct bcl_card *card, struct nic_conn *conn, unsigned *budget)
 		for (rail = 0; rail < BCL_RAILS_MAX; rail++)
 			if (conn->window[rail].lost)
 				bcl_nic_again_lost(card, conn, rail, budget);
-	if (what & NIC_WORK_AGAIN)
+	if (what & NIC_WORK_AGAIN) {
 		bcl_nic_again_messages(card, conn, budget);
+		bcl_nic_again_parts(card, conn, budget);
+	}
 }
 
 void bcl_nic_send(struct bcl_card *card, unsigned *budget)
@@ -334,7 +333,8 @@ void bcl_nic_send_ready(struct bcl_card *card, unsigned rail)
 	while ((conn = nic_conn_next(card, &i))) {
 		if (conn->window[rail].lost)
 			bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
-		if (!nic_list_empty(&conn->again))
+		if (!nic_list_empty(&conn->again) ||
+		    !nic_list_empty(&conn->parts))
 			bcl_nic_conn_work(card, conn, NIC_WORK_AGAIN);
 		if (conn->stripes)
 			bcl_nic_flow_wake_list(card, &conn->stalled);

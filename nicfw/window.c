@@ -20,7 +20,7 @@
  *  UNSENT
  *  any      ack                                    freed
  */
-#include <nicfw/card.h>
+#include <nicfw/message.h>
 
 static const uint32_t SAMPLE_MAX = 1u << 30; /* ns */
 
@@ -69,17 +69,30 @@ struct nic_flight *bcl_nic_window_part(struct bcl_card *card,
 	return rest;
 }
 
+/* It counts as lost, and whatever was being fetched for it is not wanted. */
+static void halt(struct nic_flight *flight)
+{
+	if (flight->buffer)
+		flight->buffer->flight = NULL;
+	flight->buffer = NULL;
+	if (flight->state == NIC_FLIGHT_BUILT ||
+	    flight->state == NIC_FLIGHT_SENT)
+		flight->window->bytes -= flight->bytes;
+	flight->state = NIC_FLIGHT_LOST;
+}
+
+void bcl_nic_window_take(struct nic_flight *flight)
+{
+	halt(flight);
+	flight->window->nflights--;
+	nic_list_remove(&flight->link);
+}
+
 void bcl_nic_window_free(struct bcl_card *card, struct nic_flight *flight)
 {
 	struct nic_flight *more;
 
-	if (flight->buffer)
-		flight->buffer->flight = NULL;
-	if (flight->state == NIC_FLIGHT_BUILT ||
-	    flight->state == NIC_FLIGHT_SENT)
-		flight->window->bytes -= flight->bytes;
-	flight->window->nflights--;
-	nic_list_remove(&flight->link);
+	bcl_nic_window_take(flight);
 	for (; flight; flight = more) {
 		more = flight->more;
 		nic_pool_put(&card->flights, &flight->link);
@@ -348,7 +361,61 @@ void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
 	start_timer(card, conn, window);
 	bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
 	if (conn->stripes) /* no stripe waits for this rail any more */
-		bcl_nic_flow_wake_list(card, &conn->stalled);
+		bcl_nic_conn_resume(card, conn);
+}
+
+/* Whether it came or not, its messages go again. */
+static void drop(struct bcl_card *card, struct nic_conn *conn,
+		 struct nic_flight *flight)
+{
+	bcl_nic_message_reroute(card, conn, flight);
+	bcl_nic_window_free(card, flight);
+}
+
+void bcl_nic_window_stop(struct bcl_card *card, struct nic_conn *conn,
+			 unsigned rail)
+{
+	struct nic_window *window = &conn->window[rail];
+	struct nic_flight *flight;
+	struct nic_link *link, *next;
+
+	bcl_nic_launch_drop(card, conn, rail);
+	for (link = window->flights.next; link != &window->flights;
+	     link = next) {
+		next = link->next;
+		flight = nic_container(link, struct nic_flight, link);
+		if (nic_message_part(conn, flight))
+			halt(flight);
+		else
+			drop(card, conn, flight);
+	}
+	window->rto_at = NIC_NEVER;
+	window->backoff = 0;
+	window->doubt = 0;
+	window->lost = 0;
+	window->srtt = 0;
+	window->pace = 0;
+}
+
+void bcl_nic_window_settle(struct bcl_card *card, struct nic_conn *conn,
+			   unsigned rail, uint32_t ack, uint32_t nbits,
+			   const uint8_t *bits)
+{
+	const struct sack sack = { ack, nbits, bits };
+	struct nic_window *window = &conn->window[rail];
+	struct nic_flight *flight;
+
+	while ((flight = nic_list_first(&window->flights, struct nic_flight,
+					link))) {
+		if (bcl_before(flight->seq, ack))
+			retire(card, flight, ack - flight->seq);
+		else if (!agree(card, flight, &sack))
+			drop(card, conn, flight);
+		else if (says(&sack, flight->seq))
+			bcl_nic_window_free(card, flight);
+		else
+			bcl_nic_again_reroute(card, conn, flight);
+	}
 }
 
 void bcl_nic_window_abandon(struct bcl_card *card, struct nic_conn *conn,
@@ -357,18 +424,9 @@ void bcl_nic_window_abandon(struct bcl_card *card, struct nic_conn *conn,
 	struct nic_window *window = &conn->window[rail];
 	struct nic_flight *flight;
 
-	bcl_nic_launch_drop(card, conn, rail);
 	while ((flight = nic_list_first(&window->flights, struct nic_flight,
-					link))) {
-		bcl_nic_message_reroute(card, conn, flight);
-		bcl_nic_window_free(card, flight);
-	}
-	window->rto_at = NIC_NEVER;
-	window->backoff = 0;
-	window->doubt = 0;
-	window->lost = 0;
-	window->srtt = 0;
-	window->pace = 0;
+					link)))
+		drop(card, conn, flight);
 }
 
 static int arrived(const struct nic_conn *conn, unsigned rail, uint32_t seq)

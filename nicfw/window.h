@@ -82,17 +82,27 @@ static inline uint32_t nic_window_numbers(const struct nic_window *window,
 	return used < most ? most - used : 0;
 }
 
+/*
+ * One more flight? No window takes more than it leaves for the others, and long
+ * messages leave some to the short ones.
+ */
+static inline int nic_window_flights_left(const struct bcl_card *card,
+					  const struct nic_window *window,
+					  int bulk)
+{
+	uint32_t claim = window->nflights;
+
+	return nic_window_numbers(window, bulk) &&
+	       (bulk ? claim + claim / 4 : claim) <= card->flights.left;
+}
+
 /* One more new frame: NULL: too many sequence numbers or flights in use. */
 static inline struct nic_flight *
 nic_window_flight(struct bcl_card *card, struct nic_window *window, int bulk)
 {
-	uint32_t claim = window->nflights;
 	struct nic_flight *flight;
 
-	/* No window takes more flights than it leaves for the others, and
-	 * long messages leave some to the short ones. */
-	if (nic_window_numbers(window, bulk) == 0 ||
-	    (bulk ? claim + claim / 4 : claim) > card->flights.left)
+	if (!nic_window_flights_left(card, window, bulk))
 		return NULL;
 	flight = nic_pool_take(&card->flights);
 	if (!flight)
@@ -108,6 +118,16 @@ nic_window_flight(struct bcl_card *card, struct nic_window *window, int bulk)
 	flight->bytes = 0;
 	flight->frames = 1;
 	return flight;
+}
+
+/* The frames that a part of a long message takes there. */
+static inline void nic_window_frames(const struct nic_window *window,
+				     struct nic_flight *flight)
+{
+	flight->payload = window->payload;
+	flight->frames = (uint16_t)((flight->length + window->payload - 1) /
+				    window->payload);
+	flight->bytes = flight->length + flight->frames * BCL_HEADERS_SIZE;
 }
 
 /* It has its sequence number and was given to the rail. */

@@ -9,7 +9,7 @@
 -- for: what the frames say comes first.
 set_preference("udp.try_heuristic_first", true)
 
-local MAGIC, VERSION, ETHERTYPE = 0xbc13, 1, 0x88b5
+local MAGIC, VERSION, ETHERTYPE = 0xbc13, 2, 0x88b5
 local HEADER, SEGMENT, SMALLEST = 40, 40, 80
 local PCRC, ASK = 0x80, 0x40
 
@@ -23,6 +23,7 @@ local ops = {
 	[5] = "GET", [6] = "GET_REPLY", [7] = "FETCH_ADD",
 	[8] = "COMPARE_SWAP", [9] = "ATOMIC_REPLY",
 	[16] = "SACK", [17] = "VERDICT", [18] = "ROOM", [19] = "WITHDRAW",
+	[20] = "RAIL_DOWN",
 }
 local last_message_op = 9
 local verdicts = {
@@ -78,6 +79,7 @@ field("first_msg", ProtoField.uint32, "First message number")
 field("first_seq", ProtoField.uint32, "First sequence number")
 field("rail", ProtoField.uint8, "Rail of the sender")
 field("turn", ProtoField.uint8, "Turn")
+field("heard", ProtoField.uint8, "Turn heard")
 field("reason", ProtoField.uint32, "Reason (bcl_status)")
 field("wire_version", ProtoField.uint32, "Version of the refuser")
 
@@ -128,7 +130,10 @@ end
 local function notice(tree, op, payload, head, ack)
 	local n, first = head(28, 4):le_uint(), head(24, 4):le_uint()
 
-	if op == "SACK" then
+	if op == "RAIL_DOWN" then
+		ack = head(32, 4):le_uint()
+	end
+	if op == "SACK" or op == "RAIL_DOWN" then
 		for i = 0, math.min(n, payload:len() * 8) - 1 do
 			local byte = payload(math.floor(i / 8), 1)
 			if bit.band(byte:uint(), bit.lshift(1, i % 8)) ~= 0 then
@@ -239,6 +244,7 @@ local function frame(tvb, pinfo, tree)
 				"peer_life", 8, "hello_conn", 4, "window", 4,
 				"max_frame", 2, "features", 2, "first_msg", 4,
 				"first_seq", 4, "rail", 1, "turn", 1,
+				"heard", 1,
 			})
 		end
 	elseif kind == "REFUSE" then

@@ -294,7 +294,8 @@ enum bcl_node_state {
 	X(submits_wrong, "doorbells ignored: impossible count in memory")  \
 	X(answers_spared, "RESET and REFUSE not sent: too many at once")   \
 	X(dropped_state, "frames dropped: not expected in this state")     \
-	X(cancelled, "messages in arrival given up by their sender")
+	X(cancelled, "messages in arrival given up by their sender")       \
+	X(rerouted, "frames of a dead rail sent again by others")
 
 enum bcl_card_counter {
 #define BCL_X(name, text) BCL_CARD_##name,

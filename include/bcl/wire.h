@@ -56,7 +56,7 @@
 #endif
 
 enum {
-	BCL_WIRE_VERSION = 1,
+	BCL_WIRE_VERSION = 2,
 	BCL_WIRE_MAGIC = 0xbc13,
 	BCL_ETHERTYPE = 0x88b5, /* IEEE 802 local experimental 1 */
 	BCL_KEY_SIZE = 16,
@@ -233,6 +233,8 @@ enum bcl_segment_op {
 	BCL_SEG_ROOM = 18,     /* a port that refused has room again */
 	BCL_SEG_WITHDRAW = 19, /* DATA: refuse `msg` if it has no verdict: its
 				* rail or port is gone, parts may be missing */
+	BCL_SEG_RAIL_DOWN = 20, /* ACK: the sender has given up a rail; what
+				 * came by it */
 };
 
 /*
@@ -253,6 +255,7 @@ enum bcl_segment_op {
  *  VERDICT       first message     -                   number of verdicts
  *  ROOM          port              -                   -
  *  WITHDRAW      -                 -                   -
+ *  RAIL_DOWN     connection id     ack, turns, asks    number of bits
  *
  * A channel is its number | generation << 16. The total of a GET is the length
  * wanted; its type says what the target is (enum bcl_get_type).
@@ -260,6 +263,14 @@ enum bcl_segment_op {
  * SACK payload: one bit per frame, beginning with frame ack + 1, least
  * significant first; 1: arrived. VERDICT payload: four bits per message (enum
  * bcl_verdict), beginning with message `target`, least significant first.
+ *
+ * RAIL_DOWN names the rail by the id that frames to it carry, and comes by
+ * another one. Until the next HELLO there its sender takes no frame by it. So
+ * `ack` (bits 0-31 of targ64) and the payload, which is SACK's, are the last
+ * word on what has come, and what has not may go by another rail. `turn` (bits
+ * 32-39) is that of the next HELLO, which is not answered by who has not `heard`
+ * it (bits 40-47: the receiver's turn that the sender knows). If it asks (bit 48)
+ * the receiver, who gives the rail up too, answers with what has come to there.
  */
 struct bcl_segment_header {
 	uint8_t op;		  /*  0: enum bcl_segment_op */
@@ -315,7 +326,8 @@ struct bcl_hello {
 	uint8_t rail;		     /* 60: sender's rail number */
 	uint8_t turn;		     /* 61: counts up with what I say of this
 				      * rail: an older HELLO is late */
-	uint8_t spare[2];	     /* 62: 0 */
+	uint8_t heard;		     /* 62: the peer's turn that I know; 0 */
+	uint8_t spare;		     /* 63: 0 */
 };
 
 enum bcl_feature {

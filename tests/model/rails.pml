@@ -3,11 +3,14 @@
  * Messages over two rails (nicfw/send.c, stripe.c, again.c, message.c, flow.c,
  * rails.c, assemble.c): one flow, some of whose messages take PARTS frames, each
  * by either rail, the others one by the small rail. A rail is lost at any step,
- * whatever is in flight there, and comes back; then a long message in flight is
- * withdrawn, a short one sent again. Names are the code's.
+ * whatever is in flight there, and comes back; then a short message in flight is
+ * sent again, and of a long one what did not come, which the receiver says, or
+ * it is withdrawn. The rail is lost when the receiver takes no more by it: what
+ * comes between that and the sender's loss might as well have come before, for
+ * the sender waits. Names are the code's.
  *
  * A frame in flight comes once, as tests/model/card.pml shows, at any time; of
- * a lost rail it may still come, or not. A verdict is known to the sender at
+ * a lost rail that nobody was asked about it may still come, or not. A verdict is known to the sender at
  * any time after it was given. Bounds: the sizes below.
  *
  *  - messages are delivered exactly once, in order and with all their parts
@@ -56,6 +59,7 @@ bit up[2] = 1;
 mtype state[MESSAGES] = QUEUED;
 byte number[MESSAGES], moved[MESSAGES];
 bit again[MESSAGES]; /* conn->again */
+byte parts[MESSAGES]; /* conn->parts, bits */
 byte sent_prev[NUMBERS]; /* in the frames of each number */
 byte pending, last, next = 1;
 bit refused;
@@ -75,6 +79,9 @@ hidden byte f, i, id, j, m, n, v, w;
 
 #define IN_ORDER (newest == delivered)
 #define ALIVE(which) (number[flights[which].id] == flights[which].number)
+/* nic_message_part() */
+#define PART(which) (ALIVE(which) && IS_LONG(flights[which].id) && \
+		     state[flights[which].id] != WITHDRAWN)
 #define HAS_FLIGHT (flights[0].state == FREE || flights[1].state == FREE || \
 		    flights[FLIGHTS - 1].state == FREE)
 
@@ -149,8 +156,18 @@ inline send_again(whose)
 	       (state[whose] == WITHDRAWN))
 }
 
-/* bcl_nic_window_abandon(), bcl_nic_message_reroute(), ..._withdraw() */
-inline lose_rail(which)
+/* bcl_nic_again_parts() */
+inline send_part(whose, rail)
+{
+	j = parts[whose] & 1;
+	j = (j -> 1 : 2);
+	parts[whose] = parts[whose] - j;
+	launch(whose, rail, j, 0)
+}
+
+/* bcl_nic_window_settle(), or bcl_nic_window_abandon(), for what is part of a
+ * long message; bcl_nic_message_reroute(), ..._withdraw() */
+inline lose_rail(which, answered)
 {
 	up[which] = 0;
 	for (f : 0 .. FLIGHTS - 1) {
@@ -159,8 +176,16 @@ inline lose_rail(which)
 						flights[f].state == ARRIVED) ->
 			id = flights[f].id;
 			if
-			:: ALIVE(f) && IS_LONG(id) && state[id] != WITHDRAWN ->
+			:: answered && PART(f) ->
+				if
+				:: flights[f].state == FLYING ->
+					parts[id] = parts[id] | flights[f].part
+				:: else
+				fi;
+				flights[f].state = ARRIVED
+			:: !answered && PART(f) ->
 				state[id] = WITHDRAWN;
+				parts[id] = 0;
 				refused = 1;
 				again[id] = 1
 			:: ALIVE(f) && (!IS_LONG(id) || state[id] == WITHDRAWN) ->
@@ -183,6 +208,7 @@ inline take_verdict(whose)
 	pending--;
 	last = (last == number[whose] -> 0 : last);
 	again[whose] = 0;
+	parts[whose] = 0;
 	if
 	:: verdicts[number[whose]] == DELIVERED ->
 		assert(whose < delivered);
@@ -214,6 +240,7 @@ inline resend()
 /* While none is lost, which rail a stripe takes makes no difference. */
 #define MAY_TAKE(rail) (up[rail] && (LOSSES > 0 || rail == 0))
 #define HAS_SENDABLE (SENDABLE(0) || SENDABLE(1) || SENDABLE(MESSAGES - 1))
+#define HAS_PART(id) (parts[id] && state[id] != WITHDRAWN)
 #define KNOWN(id) (number[id] && verdicts[number[id]] != UNKNOWN)
 #define WAITS (refused && pending == 0)
 #define CAN_LOSE(rail) (up[rail] && losses < LOSSES)
@@ -228,6 +255,16 @@ end:	do
 	:: d_step { again[MESSAGES - 1] && IS_UP && HAS_FLIGHT ->
 		send_again(MESSAGES - 1)
 	   }
+	:: d_step { HAS_PART(0) && MAY_TAKE(0) && HAS_FLIGHT -> send_part(0, 0) }
+	:: d_step { HAS_PART(0) && MAY_TAKE(1) && HAS_FLIGHT -> send_part(0, 1) }
+	:: d_step { HAS_PART(1) && MAY_TAKE(0) && HAS_FLIGHT -> send_part(1, 0) }
+	:: d_step { HAS_PART(1) && MAY_TAKE(1) && HAS_FLIGHT -> send_part(1, 1) }
+	:: d_step { HAS_PART(MESSAGES - 1) && MAY_TAKE(0) && HAS_FLIGHT ->
+		send_part(MESSAGES - 1, 0)
+	   }
+	:: d_step { HAS_PART(MESSAGES - 1) && MAY_TAKE(1) && HAS_FLIGHT ->
+		send_part(MESSAGES - 1, 1)
+	   }
 	:: d_step { KNOWN(0) -> take_verdict(0) }
 	:: d_step { KNOWN(1) -> take_verdict(1) }
 	:: d_step { KNOWN(MESSAGES - 1) -> take_verdict(MESSAGES - 1) }
@@ -239,8 +276,10 @@ end:	do
 active proctype rails()
 {
 end:	do
-	:: d_step { CAN_LOSE(0) -> lose_rail(0) }
-	:: d_step { CAN_LOSE(1) -> lose_rail(1) }
+	:: d_step { CAN_LOSE(0) -> lose_rail(0, 0) }
+	:: d_step { CAN_LOSE(1) -> lose_rail(1, 0) }
+	:: d_step { CAN_LOSE(0) && up[1] -> lose_rail(0, 1) }
+	:: d_step { CAN_LOSE(1) && up[0] -> lose_rail(1, 1) }
 	:: d_step { !up[0] -> up[0] = 1 }
 	:: d_step { !up[1] -> up[1] = 1 }
 	od

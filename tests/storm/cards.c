@@ -61,6 +61,7 @@ enum {
 	FAILED,
 	DELIVERED,
 	RETRANSMITTED,
+	REROUTED,
 	REFUSED,
 	LOST,
 	KILLS,
@@ -75,6 +76,7 @@ const char *const storm_counts[] = {
 	[FAILED] = "failed",
 	[DELIVERED] = "delivered",
 	[RETRANSMITTED] = "sent again",
+	[REROUTED] = "by another rail",
 	[REFUSED] = "refused",
 	[LOST] = "connections lost",
 	[KILLS] = "kills",
@@ -457,6 +459,9 @@ static void change_faults(struct storm *storm)
 	config->reorder = often[below(storm, 5)];
 	config->corrupt = often[below(storm, 5)];
 	config->busy = often[below(storm, 4)];
+	/* One rail is so slow, perhaps, that it is given up. */
+	config->late[below(storm, config->rails)] =
+		below(storm, 4) ? 0 : below(storm, 20 * MS);
 }
 
 static void change_port(struct storm *storm, unsigned card)
@@ -543,6 +548,7 @@ static void calm(struct storm *storm)
 
 	config->drop = config->duplicate = config->reorder = 0;
 	config->corrupt = config->busy = 0;
+	memset(config->late, 0, sizeof(config->late));
 	for (unsigned a = 0; a < storm->cards; a++) {
 		for (unsigned b = 0; b < storm->cards; b++) {
 			for (unsigned r = 0; r < config->rails; r++)
@@ -657,6 +663,8 @@ static void sum_up(struct storm *storm)
 			continue;
 		storm->log->count[RETRANSMITTED] +=
 			world_counter(storm->world, c, BCL_CARD_retransmitted);
+		storm->log->count[REROUTED] +=
+			world_counter(storm->world, c, BCL_CARD_rerouted);
 		storm->log->count[REFUSED] +=
 			world_counter(storm->world, c, BCL_CARD_refused_ring);
 		storm->log->count[LOST] +=

@@ -19,7 +19,7 @@
 
 enum {
 	ORACLE_MESSAGE_MOST = 160, /* bytes */
-	ORACLE_SLOT = 3000,	   /* bytes of a put, at most */
+	ORACLE_SLOT = 12000,	   /* bytes of a put, at most */
 	ORACLE_SLOTS = 4,	   /* for puts of one flow */
 	ORACLE_ADDS = 512,	   /* to one memory by one flow, at most */
 };

@@ -238,6 +238,7 @@ static const char *const ops[] = {
 	[BCL_SEG_VERDICT] = "verdict",
 	[BCL_SEG_ROOM] = "room",
 	[BCL_SEG_WITHDRAW] = "withdraw",
+	[BCL_SEG_RAIL_DOWN] = "rail-down",
 };
 
 /* The words of a segment; its payload goes to `to`. Returns its bytes. */

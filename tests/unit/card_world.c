@@ -189,7 +189,8 @@ static enum bcl_dma_result dma(void *host, enum bcl_dma_direction direction,
 	assert(ref->length > 0);
 	if (!at)
 		return BCL_DMA_FAULT;
-	card->dma_bytes += ref->length;
+	if (direction == BCL_DMA_WRITE)
+		card->written += ref->length;
 	if (!world->config.pending || chance(world, 100)) {
 		if (direction == BCL_DMA_READ)
 			memcpy(memory, at, ref->length);

@@ -102,7 +102,7 @@ struct world_card {
 	unsigned told;	  /* its own as it knows it, from frames that came */
 	unsigned known[WORLD_CARDS]; /* the others', by learn() */
 	unsigned burst_most, transmits;
-	uint64_t frames, stores, dma_bytes;
+	uint64_t frames, stores, written; /* written: bytes, by dma */
 	struct bcl_card_config config;
 };
 

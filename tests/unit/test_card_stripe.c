@@ -240,6 +240,178 @@ START_TEST(down_in_the_middle)
 }
 END_TEST
 
+/* What the receiver says of a dead rail; whether it may. */
+static struct {
+	unsigned rail;
+	uint32_t next; /* after the frames that went by it */
+	unsigned missing, answers;
+	bool silent;
+} dead;
+
+static unsigned count_missing(uint32_t ack, uint32_t n, const uint8_t *bits)
+{
+	unsigned missing = dead.next - ack;
+
+	for (uint32_t i = 0; i < n; i++)
+		missing -= bits[i / 8] >> i % 8 & 1;
+	return missing;
+}
+
+static bool watch(struct world *world, struct world_frame *frame)
+{
+	const struct bcl_frame_header *header = (const void *)frame->bytes;
+	const struct bcl_segment_header *segment =
+		(const void *)(frame->bytes + sizeof(*header));
+	uint32_t seq = bcl_get32(header->seq);
+
+	count(world, frame);
+	if ((header->kind & 0x3f) == BCL_FRAME_DATA && frame->from == 0 &&
+	    frame->rail == dead.rail && !bcl_before(seq, dead.next))
+		dead.next = seq + 1;
+	if (segment->op != BCL_SEG_RAIL_DOWN)
+		return true;
+	if (frame->from == 1 && dead.answers++ == 0)
+		dead.missing =
+			count_missing((uint32_t)bcl_get64(segment->targ64),
+				      bcl_get32(segment->arg32),
+				      frame->bytes + BCL_HEADERS_SIZE);
+	return !dead.silent;
+}
+
+static struct pair open_watched(const struct world_config *config,
+				unsigned rail, bool silent)
+{
+	struct pair pair = open_pair(config);
+
+	memset(&dead, 0, sizeof(dead));
+	dead.rail = rail;
+	dead.silent = silent;
+	dead.next = config->first;
+	pair.world->filter = watch;
+	return pair;
+}
+
+/* A message is on its way over two rails, one of which will be dead. */
+static struct pair on_its_way(const struct world_config *config, unsigned rail,
+			      bool silent)
+{
+	struct pair pair = open_watched(config, rail, silent);
+
+	put(&pair, 0, LENGTH);
+	world_run_for(pair.world, 8 * MS);
+	ck_assert_uint_gt(frames[rail], 500);
+	return pair;
+}
+
+/* No byte is written twice, and no frame goes again that has come. Some had not
+ * even left: their payload was still being fetched. */
+static void only_what_was_missing(const struct pair *pair)
+{
+	const struct world *world = pair->world;
+	uint64_t again = world_counter(world, 0, BCL_CARD_rerouted);
+
+	ck_assert_uint_gt(dead.missing, 0);
+	ck_assert_uint_ge(again, dead.missing);
+	ck_assert_uint_le(again, dead.missing + world->card[0].config.buffers);
+	ck_assert_uint_eq(world_counter(world, 0, BCL_CARD_withdrawn), 0);
+	ck_assert_uint_eq(world->card[1].written, LENGTH);
+}
+
+START_TEST(only_what_did_not_come_goes_again)
+{
+	struct world_config config = { .seed = (uint64_t)_i + 1,
+				       .rails = 2,
+				       .stripe = true,
+				       .pending = _i & 1,
+				       .first = 1000,
+				       .window = 1 << 18,
+				       .pace = { PACE, PACE } };
+	struct pair pair = on_its_way(&config, (unsigned)_i / 2 % 2, false);
+
+	world_link(pair.world, 0, 1, dead.rail, false);
+	finish(&pair, 1);
+	only_what_was_missing(&pair);
+	close_pair(&pair);
+}
+END_TEST
+
+/* The rail was only slow: its frames come when they have gone again. */
+START_TEST(late_copies_are_dropped)
+{
+	struct world_config config = { .seed = (uint64_t)_i + 1,
+				       .rails = 2,
+				       .stripe = true,
+				       .pending = _i & 1,
+				       .together = _i & 4 ? 10000 : 0,
+				       .first = 1000,
+				       .window = 1 << 18,
+				       .pace = { PACE, PACE } };
+	struct pair pair = open_watched(&config, (unsigned)_i / 2 % 2, false);
+
+	put(&pair, 0, LENGTH);
+	finish(&pair, 1);
+	memset(pair.in, 0, LENGTH);
+	pair.world->card[1].written = 0;
+	pair.world->config.late[dead.rail] = 400 * MS;
+	put(&pair, 0, LENGTH);
+	finish(&pair, 1);
+	only_what_was_missing(&pair);
+	world_run_for(pair.world, 1000 * MS);
+	ck_assert_uint_gt(world_counter(pair.world, 1, BCL_CARD_dropped_state),
+			  0);
+	ck_assert_uint_eq(pair.world->card[1].written, LENGTH);
+	close_pair(&pair);
+}
+END_TEST
+
+/* What is asked may be lost, as may the answer. */
+START_TEST(asked_until_it_is_answered)
+{
+	struct world_config config = { .seed = (uint64_t)_i + 1,
+				       .rails = 2,
+				       .stripe = true,
+				       .first = 1000,
+				       .window = 1 << 18,
+				       .pace = { PACE, PACE } };
+	struct pair pair = on_its_way(&config, 0, true);
+
+	world_link(pair.world, 0, 1, dead.rail, false);
+	while (!world_counter(pair.world, 0, BCL_CARD_rails_lost))
+		world_step(pair.world);
+	world_run_for(pair.world, MS / 4);
+	dead.silent = false;
+	finish(&pair, 1);
+	ck_assert_uint_gt(dead.answers, 0);
+	only_what_was_missing(&pair);
+	close_pair(&pair);
+}
+END_TEST
+
+/* Without an answer all of it goes again, and the rail comes back. */
+START_TEST(nobody_answers)
+{
+	struct world_config config = { .seed = 1,
+				       .rails = 2,
+				       .stripe = true,
+				       .pending = _i,
+				       .first = 1000,
+				       .window = 1 << 18,
+				       .pace = { PACE, PACE } };
+	struct pair pair = on_its_way(&config, 0, true);
+
+	world_link(pair.world, 0, 1, dead.rail, false);
+	finish(&pair, 1);
+	ck_assert_uint_eq(world_counter(pair.world, 0, BCL_CARD_withdrawn), 1);
+	world_link(pair.world, 0, 1, dead.rail, true);
+	world_run_for(pair.world, 12000 * MS);
+	frames[0] = 0;
+	put(&pair, 0, LENGTH);
+	finish(&pair, 1);
+	ck_assert_uint_gt(frames[0], 500);
+	close_pair(&pair);
+}
+END_TEST
+
 /* The rail for short messages need not be one that is striped over. */
 START_TEST(short_ones)
 {
@@ -271,6 +443,10 @@ int main(void)
 	tcase_add_test(tcase, bursts);
 	tcase_add_loop_test(tcase, loss_on_one, 0, 8);
 	tcase_add_loop_test(tcase, down_in_the_middle, 0, 16);
+	tcase_add_loop_test(tcase, only_what_did_not_come_goes_again, 0, 8);
+	tcase_add_loop_test(tcase, late_copies_are_dropped, 0, 8);
+	tcase_add_loop_test(tcase, asked_until_it_is_answered, 0, 4);
+	tcase_add_loop_test(tcase, nobody_answers, 0, 2);
 	tcase_add_loop_test(tcase, short_ones, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);

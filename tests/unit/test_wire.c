@@ -54,7 +54,7 @@ START_TEST(frame_header)
 	};
 
 	same(&header,
-	     "13bc01c5"
+	     "13bc02c5"
 	     "04030201"
 	     "1817161514131211"
 	     "24232221"
@@ -115,6 +115,7 @@ START_TEST(hello_and_refuse)
 		.first_seq = bcl_put32(0x71727374),
 		.rail = 3,
 		.turn = 9,
+		.heard = 7,
 	};
 	struct bcl_refuse refuse = { bcl_put32(BCL_ERR_VERSION),
 				     bcl_put32(BCL_WIRE_VERSION) };
@@ -130,11 +131,11 @@ START_TEST(hello_and_refuse)
 	     "0100"
 	     "64636261"
 	     "74737271"
-	     "03090000",
+	     "03090700",
 	     sizeof(hello));
 	same(&refuse,
 	     "43000000"
-	     "01000000",
+	     "02000000",
 	     sizeof(refuse));
 }
 END_TEST
@@ -157,6 +158,7 @@ START_TEST(numbers)
 		{ BCL_SEG_COMPARE_SWAP, 8 },  { BCL_SEG_ATOMIC_REPLY, 9 },
 		{ BCL_SEG_SACK, 16 },	      { BCL_SEG_VERDICT, 17 },
 		{ BCL_SEG_ROOM, 18 },	      { BCL_SEG_WITHDRAW, 19 },
+		{ BCL_SEG_RAIL_DOWN, 20 },
 		{ BCL_VERDICT_DELIVERED, 1 }, { BCL_VERDICT_REFUSED, 2 },
 		{ BCL_VERDICT_NOPORT, 3 },    { BCL_VERDICT_MEMORY, 4 },
 		{ BCL_VERDICT_TRUNCATED, 5 }, { BCL_REQ_FENCE, 32 },

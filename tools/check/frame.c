@@ -85,6 +85,7 @@ judge_segment(unsigned kind, const struct check_segment *segment, bool alone)
 	}
 	switch (segment->op) {
 	case BCL_SEG_SACK:
+	case BCL_SEG_RAIL_DOWN:
 		return n > BCL_SACK_BITS || (n + 7) / 8 > segment->length
 			       ? "a SACK without its bits"
 			       : NULL;

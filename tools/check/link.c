@@ -171,10 +171,24 @@ void check_link_find(struct check_event *event)
 				   !bcl_before(frame->seq, lane->next);
 	else
 		event->new_frame =
-			!frame->torn && lane->came_known &&
+			!frame->torn && lane->came_known && !lane->down &&
 			!bcl_before(frame->seq, lane->expected) &&
 			frame->seq - lane->expected < BCL_SACK_BITS &&
 			!check_lane_arrived(lane, frame->seq);
+}
+
+/* RAIL_DOWN names a rail by the id that frames to it carry. */
+static void give_up(struct check_link *link, const struct check_frame *frame)
+{
+	struct check_lane *lane;
+	unsigned i;
+
+	for (i = 0; i < frame->nsegments; i++)
+		for (lane = link->lanes; lane < link->lanes + BCL_RAILS_MAX;
+		     lane++)
+			lane->down |=
+				frame->segments[i].op == BCL_SEG_RAIL_DOWN &&
+				frame->segments[i].target == lane->to;
 }
 
 static void went(struct check_event *event)
@@ -186,10 +200,14 @@ static void went(struct check_event *event)
 	const struct check_call *call;
 
 	if (!shakes(frame)) {
-		if (link)
-			link->live = true;
-		if (link && frame->kind == BCL_FRAME_DATA)
+		if (!link)
+			return;
+		link->live = true;
+		event->lane->to = frame->conn;
+		event->lane->down = false;
+		if (frame->kind == BCL_FRAME_DATA)
 			event->lane->calling = false;
+		give_up(link, frame);
 		return;
 	}
 	if (!life->incarnation)
@@ -217,6 +235,7 @@ static void went(struct check_event *event)
 		if (!call)
 			return;
 		pair(link, call->conn, call->life, call->first_msg);
+		event->lane->down = false;
 		check_inbound_skip(event->lane,
 				   call->first_seq[event->packet->rail]);
 	}

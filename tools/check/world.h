@@ -115,6 +115,8 @@ struct check_lane {
 	uint32_t expected;
 	uint32_t arrived[BCL_SACK_BITS / 32]; /* by seq, from expected on */
 	uint32_t told;			      /* the last ack that we sent */
+	uint32_t to;	  /* the peer's id in our frames */
+	bool down;	  /* we said so: the peer's frames are not taken */
 	bool calling;	  /* a HELLO went, and no DATA since */
 	bool offered;	  /* by the HELLO_ACK of link->answer: */
 	uint32_t settled; /* the peer's frames before this one are */
