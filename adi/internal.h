@@ -184,7 +184,6 @@ enum bcl_status bcl_adi_rank_status(const struct bcl_adi *adi, unsigned rank);
 struct bcl_counter_page *bcl_adi_counters(const struct bcl_adi *adi);
 
 /* What the job stands on. */
-struct bcl_boot *bcl_adi_boot(const struct bcl_adi *adi);
 const struct bcl_env *bcl_adi_env(const struct bcl_adi *adi);
 
 #endif

@@ -312,11 +312,6 @@ struct bcl_port *bcl_adi_port(const struct bcl_adi *adi)
 	return adi->port;
 }
 
-struct bcl_boot *bcl_adi_boot(const struct bcl_adi *adi)
-{
-	return adi->boot;
-}
-
 struct bcl_counter_page *bcl_adi_counters(const struct bcl_adi *adi)
 {
 	return adi->counters;
