@@ -191,7 +191,8 @@ static void build_slices(struct bcl_schedule *schedule,
 	else
 		bcl_inside_reduce_scatter(schedule, call->send, call->receive,
 					  length, reduction);
-	bcl_build_halving(schedule, &column, mine, end - begin, reduction);
+	bcl_build_halving(schedule, &column, false, mine, mine, end - begin,
+			  reduction);
 	if (fetched)
 		bcl_build_ring(schedule, &node, 0, call->receive, length,
 			       element);
@@ -210,6 +211,28 @@ static void build_halving_fetched(struct bcl_schedule *schedule,
 				  const struct bcl_call *call)
 {
 	build_slices(schedule, call, true);
+}
+
+/* By one rank of each node, and inside the nodes beside it. */
+static void build_halving_leaders(struct bcl_schedule *schedule,
+				  const struct bcl_call *call)
+{
+	const struct bcl_team *team = schedule->team;
+	const struct bcl_reduction *reduction = call->reduction;
+	unsigned leader = bcl_layout_leader(&team->layout, team->my_node);
+	struct bcl_group leaders = bcl_group_leaders(team, leader);
+
+	if (bcl_inside_pipelines(team, reduction)) {
+		bcl_build_halving(schedule, &leaders, true, call->send,
+				  call->receive, call->length, reduction);
+		return;
+	}
+	bcl_inside_reduce(schedule, leader, call->send, call->receive,
+			  call->length, reduction);
+	if (team->rank == leader)
+		bcl_build_halving(schedule, &leaders, true, call->receive,
+				  call->receive, call->length, reduction);
+	bcl_inside_broadcast(schedule, leader, call->receive, call->length);
 }
 
 static double cost_node(const struct bcl_model *model, double length)
@@ -292,13 +315,13 @@ static double cost_columns(const struct bcl_model *model, double length)
 
 	for (k = 1; k <= rounds; k++) {
 		double part = 1 / (double)(1ull << k);
-		struct bcl_cost cost = bcl_cost_exchange(model, slice * part);
+		struct bcl_cost cost = bcl_cost_granted(model, slice * part);
 		double other = model->autonomous ? cost.gap : cost.message;
 
 		time += 2 * (cost.message + (members - 1) * other);
 	}
 	return time + (nodes - 1) / nodes * length *
-			      (2 * bcl_cost_exchange(model, slice / 2).byte +
+			      (2 * bcl_cost_granted(model, slice / 2).byte +
 			       model->combine);
 }
 
@@ -320,6 +343,21 @@ static double cost_halving_fetched(const struct bcl_model *model, double length)
 	return cost_columns(model, length) +
 	       (members - 1) * (2 * (cost.message + slice * cost.byte) +
 				slice * model->combine);
+}
+
+/* Inside the nodes beside it, but for the first pieces and the last, if no
+ * processor has to see to both. */
+static double cost_halving_leaders(const struct bcl_model *model, double length)
+{
+	struct bcl_model leaders = *model;
+	double pieces = 2 * BCL_HALVING_PIECES;
+	double beside = model->autonomous ? length - BCL_HALVING_PIECE : 0;
+
+	leaders.members = 1;
+	if (beside < 0)
+		beside = 0;
+	return cost_columns(&leaders, length) + pieces * model->between.gap +
+	       cost_collected(model, length - beside);
 }
 
 static double cost_ring(const struct bcl_model *model, double length)
@@ -350,6 +388,8 @@ const struct bcl_algorithm bcl_allreduce_algorithms[] = {
 	{ "halving", COLUMNS, 0, build_halving, cost_halving },
 	{ "halving_fetched", COLUMNS, 0, build_halving_fetched,
 	  cost_halving_fetched },
+	{ "halving_leaders", BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE, 0,
+	  build_halving_leaders, cost_halving_leaders },
 	{ 0 },
 };
 

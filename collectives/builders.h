@@ -68,6 +68,12 @@ void bcl_inside_reduce_scatter(struct bcl_schedule *schedule, const void *send,
 void bcl_inside_gather_slices(struct bcl_schedule *schedule, void *buffer,
 			      size_t length, size_t element);
 
+enum {
+	/* What goes without a grant if processors move it: the eager limit
+	 * unless it is set. */
+	BCL_UNGRANTED_MAX = 4096,
+};
+
 /* ---- by messages; root is a place in the group --------------------------- */
 
 /* broadcast.c: a binomial tree. */
@@ -85,11 +91,17 @@ void bcl_build_reduce_tree(struct bcl_schedule *schedule,
 void bcl_build_bruck(struct bcl_schedule *schedule,
 		     const struct bcl_group *leaders, unsigned char *blocks,
 		     size_t length, bool by_node, unsigned ahead);
-/* halving.c: `vector` is the own one, and then the reduction of all. The
- * operator is commutative. */
+enum {
+	BCL_HALVING_PIECES = 8,	  /* of a round, at most */
+	BCL_HALVING_PIECE = 4096, /* bytes of the shortest, or more */
+};
+/* halving.c: the reduction of all vectors at all members. The operator is
+ * commutative. If members are to speak for their nodes, `by_node`, all ranks of
+ * nodes that pipeline send and receive. */
 void bcl_build_halving(struct bcl_schedule *schedule,
-		       const struct bcl_group *group, void *vector,
-		       size_t length, const struct bcl_reduction *reduction);
+		       const struct bcl_group *group, bool by_node,
+		       const void *send, void *receive, size_t length,
+		       const struct bcl_reduction *reduction);
 /*
  * pipeline.c: long vectors in pieces of so many bytes, or more if there would
  * be too many, by a circulant schedule of the leaders; inside the nodes beside
@@ -97,9 +109,6 @@ void bcl_build_halving(struct bcl_schedule *schedule,
  */
 enum {
 	BCL_PIPELINE_PIECES = 256,
-	/* Pieces that go without a grant if processors move them: the eager
-	 * limit unless it is set. */
-	BCL_PIPELINE_EAGER = 4096,
 };
 void bcl_build_broadcast_pipeline(struct bcl_schedule *schedule,
 				  const struct bcl_call *call, size_t piece);

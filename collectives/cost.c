@@ -58,6 +58,16 @@ struct bcl_cost bcl_cost_exchange(const struct bcl_model *model, double length)
 	return cost;
 }
 
+struct bcl_cost bcl_cost_granted(const struct bcl_model *model, double length)
+{
+	struct bcl_cost cost = model->between;
+
+	if (!model->autonomous || length <= BCL_UNGRANTED_MAX)
+		return bcl_cost_exchange(model, length);
+	cost.message += cost.gap;
+	return cost;
+}
+
 double bcl_cost_gap(const struct bcl_model *model, const struct bcl_cost *cost)
 {
 	return model->autonomous ? cost->gap : 2 * cost->gap;

@@ -23,6 +23,9 @@ struct bcl_cost bcl_cost_flat(const struct bcl_model *model, double length);
  * processor, if it does the card's work, limits both and has twice as much. */
 struct bcl_cost bcl_cost_exchange(const struct bcl_model *model, double length);
 
+/* The same if it is put where its receiver has said, the grant included. */
+struct bcl_cost bcl_cost_granted(const struct bcl_model *model, double length);
+
 /* What such a message costs that closely follows another, if the processor has
  * to do both: it sends it and receives one. */
 double bcl_cost_gap(const struct bcl_model *model, const struct bcl_cost *cost);

@@ -7,115 +7,476 @@
  *
  * A member sums up what is for itself and those behind it: for `skip[k]` of
  * them before round k, those beyond skip[k - 1] then go to the member there.
+ * Each has a vector that begins with its own block, so that what goes in a
+ * round is never in two parts, and nobody late who had to send them.
+ *
+ * What is longer than the eager limit is put into windows (schedule.h): beside
+ * the vector, where each round has its own place, then into it. A round is
+ * granted when the one before has come: what came earlier would be in the way
+ * of that.
+ *
+ * Members that speak for their nodes sum up there first what they send first,
+ * in pieces beside the messages of the first round, and pass on likewise what
+ * comes in the last one.
  */
 #include "collectives/builders.h"
 
 enum {
-	ARRIVING = 1, /* lane: nobody waits for what was sent to be received */
+	ROUNDS_MAX = 32, /* either way */
+	PIECES = BCL_HALVING_PIECES,
+	ALL_PIECES = 49,  /* of the shortest are PIECES that grow */
+	COLLECTED = 8192, /* bytes that are summed up at a time in a node */
+	ARRIVING = 1,	  /* lane; each piece of a round has its own */
+};
+
+/* On the way down; on the way up to and from are exchanged. */
+struct round {
+	unsigned to, from;    /* members, `skip` places on and before */
+	unsigned skip, count; /* blocks that go; as many come */
+	bool granted;
 };
 
 struct halving {
 	struct bcl_schedule *schedule;
 	const struct bcl_group *group;
-	unsigned char *vector;
-	size_t length, element;
+	const struct bcl_reduction *reduction;
+	bool by_node;
+	bool pipelines; /* inside the node, where others may not */
+	unsigned root;	/* rank that speaks for it */
+	bool speaks;	/* it is the own rank */
+	const unsigned char *send;
+	unsigned char *receive, *vector, *beside;
+	size_t length, largest; /* of the largest block */
+	size_t own;		/* where the own block is in order */
+	unsigned windows[2];	/* beside the vector, and the vector */
+	unsigned nrounds;
+	struct round rounds[ROUNDS_MAX];
 };
 
-/* Bytes before a block. */
-static size_t begin_of(const struct halving *halving, unsigned block)
-{
-	return bcl_block_begin(halving->length, halving->element,
-			       halving->group->size, block);
-}
-
-enum what {
-	SEND,
-	RECEIVE,
-	RECEIVE_BESIDE, /* into other memory */
-	COMBINE,	/* with what is there */
+/* Bytes of a vector that begins with the own block. */
+struct piece {
+	size_t begin, length;
 };
 
-static unsigned char *move(const struct halving *halving, enum what what,
-			   unsigned rank, unsigned from, unsigned to,
-			   unsigned char *beside,
-			   const struct bcl_reduction *reduction)
-{
-	struct bcl_schedule *schedule = halving->schedule;
-	size_t begin = begin_of(halving, from);
-	size_t length = begin_of(halving, to) - begin;
-	unsigned char *place = halving->vector + begin;
-
-	if (!length)
-		return beside;
-	if (what == SEND) {
-		bcl_step_send(schedule, rank, place, length);
-	} else if (what != COMBINE) {
-		bcl_step_lane(schedule, ARRIVING);
-		bcl_step_receive(schedule, rank,
-				 what == RECEIVE ? place : beside, length);
-		bcl_step_lane(schedule, 0);
-	} else {
-		bcl_step_combine(schedule, reduction, beside, place,
-				 length / halving->element);
-	}
-	return beside ? beside + length : NULL;
-}
-
-/* With `count` blocks from `first` on, of which there are first some at the
- * end of the vector, then some at its beginning. */
-static void move_blocks(const struct halving *halving, enum what what,
-			unsigned member, unsigned first, unsigned count,
-			unsigned char *beside,
-			const struct bcl_reduction *reduction)
+/* Where the i-th block of a member's vector begins. */
+static size_t begin_of(const struct halving *halving, unsigned member,
+		       unsigned i)
 {
 	unsigned n = halving->group->size;
-	unsigned rank = bcl_group_rank(halving->group, member);
-	unsigned end = first + count < n ? first + count : n;
+	size_t element = halving->reduction->element, length = halving->length;
+	size_t own = bcl_block_begin(length, element, n, member);
 
-	beside = move(halving, what, rank, first, end, beside, reduction);
-	if (first + count > n)
-		move(halving, what, rank, 0, first + count - n, beside,
-		     reduction);
+	if (member + i <= n)
+		return bcl_block_begin(length, element, n, member + i) - own;
+	return length - own +
+	       bcl_block_begin(length, element, n, member + i - n);
+}
+
+static struct piece blocks(const struct halving *halving, unsigned first,
+			   unsigned count)
+{
+	unsigned me = halving->group->me;
+	size_t begin = begin_of(halving, me, first);
+
+	return (struct piece){ begin,
+			       begin_of(halving, me, first + count) - begin };
+}
+
+/* The first and the last round, the longest ones, are cut for nodes. */
+static bool is_cut(const struct halving *halving, const struct round *round)
+{
+	return halving->by_node &&
+	       round == &halving->rounds[halving->nrounds - 1];
+}
+
+/*
+ * Pieces of what goes or comes in a round. Each is longer by half than the one
+ * before, for inside a node bytes move that much faster; or the other way
+ * round. Returns how many.
+ */
+static unsigned cut(const struct halving *halving, const struct round *round,
+		    struct piece whole, bool shrink,
+		    struct piece pieces[PIECES])
+{
+	size_t element = halving->reduction->element, left = whole.length;
+	size_t most = is_cut(halving, round) ? BCL_HALVING_PIECE : left;
+	size_t lengths[PIECES];
+	unsigned n, i;
+
+	if (most < left / ALL_PIECES)
+		most = left / ALL_PIECES;
+	for (n = 0; left; n++, most += most / 2) {
+		size_t length = (most + element - 1) / element * element;
+
+		if (length > left || n + 1 == PIECES)
+			length = left;
+		lengths[n] = length;
+		left -= length;
+	}
+	for (i = 0; i < n; i++) {
+		pieces[i].begin = whole.begin;
+		pieces[i].length = lengths[shrink ? n - 1 - i : i];
+		whole.begin += pieces[i].length;
+	}
+	return n;
+}
+
+/* ---- in the order of blocks ----------------------------------------------
+ */
+
+/* Do it with a piece, which may be in two parts there. */
+static void in_order(const struct halving *halving, struct piece piece,
+		     void (*act)(const struct halving *halving, size_t place,
+				 struct piece part))
+{
+	size_t place = (halving->own + piece.begin) % halving->length;
+	size_t first = bcl_least(piece.length, halving->length - place);
+
+	act(halving, place, (struct piece){ piece.begin, first });
+	if (first < piece.length)
+		act(halving, 0,
+		    (struct piece){ piece.begin + first,
+				    piece.length - first });
+}
+
+static void copy_in(const struct halving *halving, size_t place,
+		    struct piece part)
+{
+	bcl_step_copy(halving->schedule, halving->vector + part.begin,
+		      halving->send + place, part.length);
+}
+
+static void copy_out(const struct halving *halving, size_t place,
+		     struct piece part)
+{
+	bcl_step_copy(halving->schedule, halving->receive + place,
+		      halving->vector + part.begin, part.length);
+}
+
+static void collect(const struct halving *halving, size_t place,
+		    struct piece part)
+{
+	bcl_inside_reduce_piece(
+		halving->schedule, halving->root, halving->send + place,
+		halving->speaks ? halving->vector + part.begin : NULL,
+		part.length, halving->reduction);
+}
+
+static void pass_on(const struct halving *halving, size_t place,
+		    struct piece part)
+{
+	bcl_inside_broadcast(halving->schedule, halving->root,
+			     halving->speaks ? halving->vector + part.begin
+					     : halving->receive + place,
+			     part.length);
+}
+
+/* ---- between members ----------------------------------------------------- */
+
+static unsigned rank_of(const struct halving *halving, unsigned member)
+{
+	return bcl_group_rank(halving->group, member);
+}
+
+static void open_windows(struct halving *halving, size_t room)
+{
+	if (!halving->rounds[halving->nrounds - 1].granted)
+		return;
+	halving->windows[0] =
+		bcl_step_window(halving->schedule, halving->beside, room);
+	halving->windows[1] = bcl_step_window(halving->schedule,
+					      halving->vector, halving->length);
+}
+
+static void grant(const struct halving *halving, const struct round *round,
+		  unsigned member, unsigned window)
+{
+	if (round->granted)
+		bcl_step_grant(halving->schedule, rank_of(halving, member),
+			       window);
+}
+
+static void grant_down(const struct halving *halving, const struct round *round)
+{
+	grant(halving, round, round->from, halving->windows[0]);
+}
+
+static void grant_up(const struct halving *halving, const struct round *round)
+{
+	grant(halving, round, round->to, halving->windows[1]);
+}
+
+/* The window of the member to which it goes. */
+static unsigned granted(const struct halving *halving,
+			const struct round *round, unsigned member)
+{
+	if (!round->granted || !halving->speaks)
+		return 0;
+	return bcl_step_granted(halving->schedule, rank_of(halving, member));
+}
+
+static void send(const struct halving *halving, const struct round *round,
+		 unsigned member, struct piece piece, unsigned window,
+		 size_t offset)
+{
+	const unsigned char *from = halving->vector + piece.begin;
+
+	if (round->granted)
+		bcl_step_put(halving->schedule, rank_of(halving, member), from,
+			     piece.length, window, offset);
+	else
+		bcl_step_send(halving->schedule, rank_of(halving, member), from,
+			      piece.length);
+}
+
+static void receive(const struct halving *halving, const struct round *round,
+		    unsigned member, unsigned char *to, size_t length,
+		    unsigned i)
+{
+	bcl_step_lane(halving->schedule, ARRIVING + i);
+	bcl_step_receive(halving->schedule, rank_of(halving, member), to,
+			 round->granted ? 0 : length);
+	bcl_step_lane(halving->schedule, 0);
+}
+
+static void await(const struct halving *halving)
+{
+	unsigned i;
+
+	for (i = 0; i < PIECES; i++)
+		bcl_step_await(halving->schedule, ARRIVING + i);
+}
+
+/* ---- down ---------------------------------------------------------------- */
+
+/* Where what comes in a round is beside the vector, at all members. */
+static size_t place_of(const struct halving *halving, const struct round *round)
+{
+	unsigned behind = round->skip + round->count;
+
+	return (halving->group->size - behind) * halving->largest;
+}
+
+static void receive_down(const struct halving *halving,
+			 const struct round *round)
+{
+	unsigned char *place = halving->beside + place_of(halving, round);
+	struct piece pieces[PIECES];
+	unsigned n, i;
+
+	n = cut(halving, round, blocks(halving, 0, round->count), false,
+		pieces);
+	for (i = 0; i < n; i++)
+		receive(halving, round, round->from, place + pieces[i].begin,
+			pieces[i].length, i);
+}
+
+static void send_down(const struct halving *halving, const struct round *round)
+{
+	size_t place = place_of(halving, round);
+	unsigned window = granted(halving, round, round->to), n, i;
+	struct piece pieces[PIECES];
+
+	n = cut(halving, round, blocks(halving, round->skip, round->count),
+		false, pieces);
+	for (i = 0; i < n; i++) {
+		if (halving->pipelines && is_cut(halving, round))
+			in_order(halving, pieces[i], collect);
+		if (halving->speaks)
+			send(halving, round, round->to, pieces[i], window,
+			     place + pieces[i].begin - pieces[0].begin);
+	}
+}
+
+/* Inside the node, of a part of the vector. */
+static void collect_all(const struct halving *halving, struct piece part)
+{
+	struct piece piece = part;
+	size_t element = halving->reduction->element;
+	size_t most = (COLLECTED + element - 1) / element * element;
+
+	for (; part.length; part.length -= piece.length) {
+		piece.length = bcl_least(part.length, most);
+		in_order(halving, piece, collect);
+		piece.begin += piece.length;
+	}
+}
+
+/* What has come of it, from round k on. */
+static void combine(const struct halving *halving, struct piece part,
+		    unsigned k)
+{
+	for (; k < halving->nrounds; k++) {
+		const struct round *round = &halving->rounds[k];
+		size_t came = blocks(halving, 0, round->count).length;
+		size_t end = bcl_least(part.begin + part.length, came);
+
+		if (part.begin < end)
+			bcl_step_combine(halving->schedule, halving->reduction,
+					 halving->beside +
+						 place_of(halving, round) +
+						 part.begin,
+					 halving->vector + part.begin,
+					 (end - part.begin) /
+						 halving->reduction->element);
+	}
+}
+
+/* Whatever is sent next is summed up when it is. */
+static void go_down(const struct halving *halving)
+{
+	unsigned k;
+
+	for (k = halving->nrounds; k-- > 0;) {
+		const struct round *round = &halving->rounds[k];
+		struct piece part =
+			k ? blocks(halving, round[-1].skip, round[-1].count)
+			  : blocks(halving, 0, 1);
+
+		if (halving->speaks)
+			receive_down(halving, round);
+		if (halving->speaks || is_cut(halving, round))
+			send_down(halving, round);
+		if (halving->pipelines)
+			collect_all(halving, part);
+		if (!halving->speaks)
+			continue;
+		await(halving);
+		if (k)
+			grant_down(halving, round - 1);
+		combine(halving, part, k);
+	}
+}
+
+/* ---- up ------------------------------------------------------------------ */
+
+static void receive_up(const struct halving *halving, const struct round *round)
+{
+	struct piece pieces[PIECES];
+	unsigned n, i;
+
+	n = cut(halving, round, blocks(halving, round->skip, round->count),
+		true, pieces);
+	for (i = 0; i < n; i++)
+		receive(halving, round, round->to,
+			halving->vector + pieces[i].begin, pieces[i].length, i);
+}
+
+static void send_up(const struct halving *halving, const struct round *round)
+{
+	size_t place = begin_of(halving, round->from, round->skip);
+	unsigned window = granted(halving, round, round->from), n, i;
+	struct piece pieces[PIECES];
+
+	n = cut(halving, round, blocks(halving, 0, round->count), true, pieces);
+	for (i = 0; i < n; i++)
+		send(halving, round, round->from, pieces[i], window,
+		     place + pieces[i].begin);
+}
+
+/* What came before the last round, then its pieces. */
+static void pass_all(const struct halving *halving)
+{
+	const struct round *round = &halving->rounds[halving->nrounds - 1];
+	struct piece pieces[PIECES];
+	unsigned n, i;
+
+	in_order(halving, blocks(halving, 0, round->skip), pass_on);
+	n = cut(halving, round, blocks(halving, round->skip, round->count),
+		true, pieces);
+	for (i = 0; i < n; i++) {
+		if (halving->speaks)
+			bcl_step_await(halving->schedule, ARRIVING + i);
+		in_order(halving, pieces[i], pass_on);
+	}
+}
+
+static void go_up(const struct halving *halving)
+{
+	unsigned k;
+
+	if (halving->speaks)
+		grant_up(halving, halving->rounds);
+	for (k = 0; halving->speaks && k < halving->nrounds; k++) {
+		const struct round *round = &halving->rounds[k];
+
+		receive_up(halving, round);
+		send_up(halving, round);
+		if (!halving->pipelines || !is_cut(halving, round))
+			await(halving);
+		if (k + 1 < halving->nrounds)
+			grant_up(halving, round + 1);
+	}
+	if (halving->pipelines)
+		pass_all(halving);
+}
+
+static void plan(struct halving *halving)
+{
+	unsigned n = halving->group->size, me = halving->group->me;
+	unsigned behind = n, skip, k;
+
+	for (k = halving->nrounds; k-- > 0; behind = skip) {
+		skip = (behind + 1) / 2;
+		halving->rounds[k] = (struct round){
+			.to = (me + skip) % n,
+			.from = (me + n - skip) % n,
+			.skip = skip,
+			.count = behind - skip,
+			.granted =
+				(behind - skip) * halving->largest >
+					BCL_UNGRANTED_MAX &&
+				halving->nrounds - k <= BCL_SCHEDULE_GRANTS / 2,
+		};
+	}
 }
 
 void bcl_build_halving(struct bcl_schedule *schedule,
-		       const struct bcl_group *group, void *vector,
-		       size_t length, const struct bcl_reduction *reduction)
+		       const struct bcl_group *group, bool by_node,
+		       const void *send, void *receive, size_t length,
+		       const struct bcl_reduction *reduction)
 {
-	const struct halving halving = { schedule, group, vector, length,
-					 reduction->element };
-	unsigned n = group->size, me = group->me, k;
-	unsigned rounds = bcl_log2_up(n), skip[33];
-	unsigned char *arrived;
+	unsigned n = group->size;
+	size_t element = reduction->element;
+	struct halving halving = {
+		.schedule = schedule,
+		.group = group,
+		.reduction = reduction,
+		.by_node = by_node,
+		.pipelines = by_node &&
+			     bcl_inside_pipelines(schedule->team, reduction),
+		.root = bcl_group_rank(group, group->me),
+		.send = send,
+		.receive = receive,
+		.length = length,
+		.largest = (length / element + n - 1) / n * element,
+		.own = bcl_block_begin(length, element, n, group->me),
+		.nrounds = bcl_log2_up(n),
+	};
+	struct piece whole = { 0, length };
+	size_t room = n * halving.largest;
 
-	if (n == 1 || !length)
+	if (!length)
 		return;
-	arrived = bcl_step_scratch(schedule, length);
-	skip[rounds] = n;
-	for (k = rounds; k > 0; k--)
-		skip[k - 1] = (skip[k] + 1) / 2;
-	for (k = rounds; k-- > 0;) {
-		unsigned count = skip[k + 1] - skip[k];
-		unsigned to = (me + skip[k]) % n;
-		unsigned from = (me + n - skip[k]) % n;
-
-		move_blocks(&halving, SEND, to, to, count, NULL, NULL);
-		move_blocks(&halving, RECEIVE_BESIDE, from, me, count, arrived,
-			    NULL);
-		bcl_step_await(schedule, ARRIVING);
-		move_blocks(&halving, COMBINE, me, me, count, arrived,
-			    reduction);
+	if (n == 1) {
+		bcl_step_copy(schedule, receive, send, length);
+		return;
 	}
+	halving.speaks = halving.root == schedule->team->rank;
+	plan(&halving);
+	if (halving.speaks) {
+		halving.vector = bcl_step_scratch(schedule, length);
+		halving.beside = bcl_step_scratch(schedule, room);
+		open_windows(&halving, room);
+		grant_down(&halving, &halving.rounds[halving.nrounds - 1]);
+	}
+	if (!halving.pipelines)
+		in_order(&halving, whole, copy_in);
+	go_down(&halving);
 	/* What was sent is overwritten from here on. */
 	bcl_step_round(schedule);
-	for (k = 0; k < rounds; k++) {
-		unsigned count = skip[k + 1] - skip[k];
-		unsigned to = (me + n - skip[k]) % n;
-		unsigned from = (me + skip[k]) % n;
-
-		move_blocks(&halving, SEND, to, me, count, NULL, NULL);
-		move_blocks(&halving, RECEIVE, from, from, count, NULL, NULL);
-		bcl_step_await(schedule, ARRIVING);
-	}
+	go_up(&halving);
+	if (halving.speaks)
+		in_order(&halving, whole, copy_out);
 	bcl_step_round(schedule);
 }

@@ -109,7 +109,7 @@ static void init(struct pipeline *pipeline, struct bcl_schedule *schedule,
 		.partners = call->operation == BCL_OPERATION_REDUCE
 				    ? reduce_partners
 				    : broadcast_partners,
-		.granted = call->length && (piece > BCL_PIPELINE_EAGER ||
+		.granted = call->length && (piece > BCL_UNGRANTED_MAX ||
 					    cards_work_alone(team)),
 	};
 	pipeline->speaks = team->rank == pipeline->root;

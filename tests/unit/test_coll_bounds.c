@@ -33,7 +33,7 @@ static const struct {
 	{ SIM_REDUCE, LONG, 1.33, 1.43, false },
 	{ SIM_REDUCE, LONG, 1.12, 1.42, true },
 	{ SIM_ALLREDUCE, SHORT, 1.28, 1.29, false },
-	{ SIM_ALLREDUCE, LONG, 1.35, 2.14, false },
+	{ SIM_ALLREDUCE, LONG, 1.22, 1.55, false },
 	{ SIM_SCATTER, SHORT, 1.2, 1.3, false },
 	{ SIM_SCATTER, LONG, 1.05, 1.05, false },
 	{ SIM_GATHER, SHORT, 1.2, 1.32, false },
