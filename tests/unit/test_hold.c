@@ -55,7 +55,7 @@ static uint64_t frames(struct rank *rank, bool look)
 static int rows(unsigned me, void *argument)
 {
 	enum manner manner = *(enum manner *)argument;
-	uint64_t fewest = UINT64_MAX, n;
+	uint64_t fewest = UINT64_MAX, most = 0, n;
 	struct rank rank;
 
 	setenv("BCL_HELPER", manner == WITHOUT_HELPER ? "off" : "on", 1);
@@ -64,15 +64,19 @@ static int rows(unsigned me, void *argument)
 		if (me == 0) {
 			n = frames(&rank, manner == LOOKING);
 			fewest = n < fewest ? n : fewest;
+			most = n > most ? n : most;
 		} else {
 			for (uint64_t i = 0; i < ROW; i++)
 				hear(&rank, i);
 			rank_send(&rank, 0, 0);
 		}
 	}
-	/* in some round nobody was kept from running */
-	must(me == 1 || (fewest <= SHARED) == (manner == IN_A_ROW));
-	must(me == 1 || fewest >= (manner == IN_A_ROW ? 3 : ROW));
+	/* In some round nobody was kept from running: else messages share
+	 * frames that had to wait. */
+	if (me == 0 && manner == IN_A_ROW)
+		must(fewest >= 3 && fewest <= SHARED);
+	else if (me == 0)
+		must(most >= ROW);
 	rank_close(&rank);
 	return 0;
 }
