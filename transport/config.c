@@ -126,6 +126,13 @@ void bcl_config_print(const struct bcl_config *config,
 	}
 }
 
+static bool allowed(const struct bcl_config_entry *entry, const char *text,
+		    uint64_t value)
+{
+	return (value >= entry->least && value <= entry->most) ||
+	       !strcmp(text, entry->standard);
+}
+
 static enum bcl_status set(struct bcl_config *config,
 			   const struct bcl_config_entry *entry,
 			   const char *text)
@@ -156,7 +163,7 @@ static enum bcl_status set(struct bcl_config *config,
 			forms[entry->kind]);
 		return BCL_ERR_ARG;
 	}
-	if (value < entry->least || value > entry->most) {
+	if (!allowed(entry, text, value)) {
 		print_number(entry->kind, entry->least, least, sizeof(least));
 		print_number(entry->kind, entry->most, most, sizeof(most));
 		bcl_log(config, BCL_LOG_ERROR, "config",

@@ -29,8 +29,9 @@ enum {
 /*
  * X(kind, member, name, default, least, most, description)
  *
- * The default is written as a user would write it. Least and most are in
- * bytes, ns or pieces.
+ * The default is written as a user would write it; outside the range it means
+ * that a value is found automatically. Least and most are in bytes, ns or
+ * pieces.
  */
 #define BCL_CONFIG_TABLE(X)                                                    \
 	X(TEXT, boot, "BCL_BOOT", "", 0, 0,                                    \
@@ -60,7 +61,7 @@ enum {
 	  "longest message sent without a rendezvous")                         \
 	X(SIZE, copy_both, "BCL_COPY_BOTH", "32k", 4096, 1ull << 40,           \
 	  "from this size sender and receiver copy half each")                 \
-	X(INTEGER, ring_slots, "BCL_RING_SLOTS", "0", 0, 65536,                \
+	X(INTEGER, ring_slots, "BCL_RING_SLOTS", "0", 256, 65536,              \
 	  "64-byte slots of a shared-memory ring, 256 or more, a power of "    \
 	  "two; 0: 16384 for a job of two ranks on a host, fewer for more")    \
 	X(SIZE, unexpected, "BCL_UNEXPECTED", "4M", 1 << 16, 1ull << 40,       \
