@@ -398,16 +398,18 @@ static unsigned follow(struct bcl_adi *adi)
  * Who polls in vain keeps the processor from whom it may be waiting for. A few
  * polls are free: the program may have work of its own between them.
  */
-static void poll_in_vain(struct bcl_adi *adi)
+static bool poll_in_vain(struct bcl_adi *adi)
 {
 	if (!adi->context->crowded || ++adi->vain < VAIN_POLLS)
-		return;
+		return false;
 	adi->vain = 0;
-	adi->env->yield(adi->env->world);
+	bcl_count(adi->counters, core_yields);
+	return true;
 }
 
 unsigned bcl_adi_packet_poll(struct bcl_adi *adi)
 {
+	bool tired = false;
 	unsigned n = 0;
 
 	bcl_adi_enter(adi);
@@ -416,9 +418,11 @@ unsigned bcl_adi_packet_poll(struct bcl_adi *adi)
 		adi->packet_idle = (struct bcl_adi_idle){ 0 };
 		adi->vain = 0;
 	} else {
-		poll_in_vain(adi);
+		tired = poll_in_vain(adi);
 	}
 	bcl_adi_leave(adi);
+	if (tired)
+		adi->env->yield(adi->env->world);
 	return n;
 }
 

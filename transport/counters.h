@@ -28,7 +28,7 @@ struct bcl_env;
 	X(core, peers_fallback, "peers on this host that got the card")   \
 	X(core, peers_lost, "peers that were lost")                       \
 	X(core, channel_waits, "channel messages that waited for a post") \
-	X(core, yields, "times a wait gave the processor away")           \
+	X(core, yields, "times a wait or a poll gave the processor away") \
 	X(core, yields_long, "yields after which it was gone for long")   \
 	X(core, sleeps, "times a wait slept")                             \
 	X(core, helper_ticks, "times the helper looked for the program")  \

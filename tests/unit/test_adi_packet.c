@@ -393,6 +393,8 @@ static void in_vain(struct bcl_adi *adi, unsigned rank)
 	context->crowded = true;
 	ck_assert_uint_eq(yields_of(adi, 4), 0);
 	ck_assert_uint_gt(yields_of(adi, 1000), 30);
+	ck_assert_uint_eq(mock_count(world.mock, rank, BCL_COUNT_core_yields),
+			  yields);
 	context->crowded = false;
 	world.env.yield = yield;
 }

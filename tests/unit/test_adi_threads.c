@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "adi/engine.h"
 #include "mock_transport.h"
 #include "need.h"
 
@@ -18,6 +19,7 @@ enum {
 	LONGEST = 9000,
 };
 
+static struct bcl_env env;
 static struct mock *mock;
 static struct bcl_adi *adi[RANKS];
 
@@ -72,7 +74,7 @@ static void run_threads(const struct mock_options *options, unsigned threads,
 	struct part parts[RANKS][THREADS];
 	unsigned i, j;
 
-	mock = mock_open(&bcl_env_linux, options);
+	mock = mock_open(&env, options);
 	all_ranks(run_open);
 	for (i = 0; i < RANKS; i++) {
 		for (j = 0; j < threads; j++) {
@@ -269,16 +271,59 @@ START_TEST(wake_by_hand)
 }
 END_TEST
 
+/* ---- yields ---- */
+
+static _Thread_local struct bcl_adi *polled;
+
+static void *take_the_lock(void *arg)
+{
+	struct bcl_adi *a = arg;
+
+	need(!pthread_mutex_trylock(&a->lock));
+	pthread_mutex_unlock(&a->lock);
+	return NULL;
+}
+
+static void yield_to_another_thread(void *arg)
+{
+	pthread_t id;
+
+	(void)arg;
+	if (!polled)
+		return;
+	need(!pthread_create(&id, NULL, take_the_lock, polled));
+	pthread_join(id, NULL);
+}
+
+static void poll_in_vain(struct bcl_adi *a, unsigned rank, unsigned thread)
+{
+	(void)thread;
+	bcl_adi_context(a)->crowded = true;
+	polled = a;
+	while (!mock_count(mock, rank, BCL_COUNT_core_yields))
+		bcl_adi_packet_poll(a);
+	polled = NULL;
+}
+
+START_TEST(yields_leave_the_lock_to_others)
+{
+	env.yield = yield_to_another_thread;
+	run_threads(&kinds[0], 1, poll_in_vain);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("adi_threads");
 	TCase *tcase = tcase_create("threads");
 
+	env = bcl_env_linux;
 	tcase_set_timeout(tcase, 100);
 	tcase_add_loop_test(tcase, pairs_of_threads, 0, KINDS);
 	tcase_add_loop_test(tcase, crowds_of_threads, 0, KINDS);
 	tcase_add_loop_test(tcase, a_sleeper_is_woken, 0, KINDS);
 	tcase_add_loop_test(tcase, wake_by_hand, 0, KINDS);
+	tcase_add_test(tcase, yields_leave_the_lock_to_others);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
