@@ -9,7 +9,8 @@ command -v valgrind >/dev/null || { echo 'no valgrind'; exit 77; }
 mpicc -g -o "$dir/program" "$abs_top_srcdir/tests/mpich/abi.c"
 
 # hwloc's plugins ask the drivers of devices. Packets of ch3 come from its stack,
-# with gaps between their fields.
+# with gaps between their fields; of gaps that were ours tests/cluster/frames.sh
+# would tell.
 cat >"$dir/suppressions" <<'TEXT'
 {
    packets
