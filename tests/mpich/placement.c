@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where ranks are, a line each: the rank, the name of its node, the ranks with
+ * which it shares memory, and the processors that it may use.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	LINE = MPI_MAX_PROCESSOR_NAME + 1000,
+};
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "%s\n", what);
+	MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static int add_neighbours(char *text, int room)
+{
+	int size, rank, all, length = 0;
+	MPI_Group here, world;
+	MPI_Comm node;
+
+	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
+			    MPI_INFO_NULL, &node);
+	MPI_Comm_size(node, &size);
+	MPI_Comm_group(node, &here);
+	MPI_Comm_group(MPI_COMM_WORLD, &world);
+	for (rank = 0; rank < size && length < room; rank++) {
+		MPI_Group_translate_ranks(here, 1, &rank, world, &all);
+		length += snprintf(text + length, (size_t)(room - length),
+				   "%c%d", rank ? ',' : ' ', all);
+	}
+	MPI_Group_free(&here);
+	MPI_Group_free(&world);
+	MPI_Comm_free(&node);
+	return length;
+}
+
+/* As the kernel writes it. */
+static void add_processors(char *text, int room)
+{
+	static const char key[] = "Cpus_allowed_list:\t";
+	FILE *status = fopen("/proc/self/status", "r");
+	char line[LINE];
+
+	while (status && fgets(line, sizeof line, status)) {
+		if (strncmp(line, key, strlen(key)))
+			continue;
+		snprintf(text, (size_t)room, " %s", line + strlen(key));
+		fclose(status);
+		return;
+	}
+	fail("no list of processors");
+}
+
+int main(int argc, char **argv)
+{
+	char line[LINE], name[MPI_MAX_PROCESSOR_NAME], *lines;
+	int rank, ranks, length;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	MPI_Get_processor_name(name, &length);
+	length = snprintf(line, sizeof line, "%d %s", rank, name);
+	length += add_neighbours(line + length, LINE - length);
+	add_processors(line + length, LINE - length);
+	lines = malloc((size_t)ranks * LINE);
+	if (!lines)
+		fail("no memory");
+	MPI_Gather(line, LINE, MPI_CHAR, lines, LINE, MPI_CHAR, 0,
+		   MPI_COMM_WORLD);
+	for (int i = 0; rank == 0 && i < ranks; i++)
+		fputs(lines + (size_t)i * LINE, stdout);
+	free(lines);
+	return MPI_Finalize();
+}
