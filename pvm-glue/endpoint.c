@@ -14,14 +14,14 @@ enum {
 };
 
 struct bcl_port *endpoint;
+const char *endpoint_passive;
 
 static struct bcl_context *context;
-static bool passive; /* this process does not use BCL */
 static unsigned fences;
 
 static void give_way(const char *why)
 {
-	passive = true;
+	endpoint_passive = why;
 	fprintf(stderr, "bcl-pvm: %s: messages go by PVM's own routes\n", why);
 }
 
@@ -29,7 +29,7 @@ static void give_way(const char *why)
 static void forked(void)
 {
 	endpoint = NULL;
-	passive = true;
+	endpoint_passive = "it is a child of a task";
 }
 
 static bool open_port(void)
@@ -84,9 +84,9 @@ bool endpoint_possible(void)
 {
 	static bool known;
 
-	if (!known && !passive)
+	if (!known && !endpoint_passive)
 		known = know_libpvm();
-	return known && !passive;
+	return known && !endpoint_passive;
 }
 
 bool endpoint_ready(void)
@@ -109,6 +109,7 @@ static void changed(const struct bcl_event *event)
 		return;
 	/* one that never came up cannot be reached */
 	task->state = task->sent || task->taken ? TASK_UNKNOWN : TASK_STRANGE;
+	task->refused = event->status;
 	receive_lost(task);
 }
 

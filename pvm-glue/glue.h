@@ -26,7 +26,8 @@ enum task_state {
 	TASK_UNKNOWN, /* nothing was asked */
 	TASK_ASKED,   /* it was sent our address by PVM */
 	TASK_MET,     /* it has the glue, and `peer` is its port */
-	TASK_STRANGE, /* it has another glue, or cannot be reached by BCL */
+	TASK_STRANGE, /* it has another glue, or cannot be reached by BCL: see
+		       * `refused` */
 };
 
 struct arrival;
@@ -37,6 +38,7 @@ struct task {
 	struct task *next;
 	int tid;
 	enum task_state state;
+	enum bcl_status refused; /* STRANGE: why */
 	struct bcl_peer *peer;
 	bool up; /* the peer is connected */
 
@@ -71,6 +73,9 @@ void task_forget_all(void);
 /* ---- endpoint.c: the task's own port ---- */
 
 extern struct bcl_port *endpoint;
+
+/* Why this process does not use BCL; NULL: it does, or may. */
+extern const char *endpoint_passive;
 
 /* Whether messages look as they are known to. */
 bool endpoint_possible(void);

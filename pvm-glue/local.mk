@@ -5,17 +5,26 @@ pkglib_LTLIBRARIES = libbcl-pvm.la
 libbcl_pvm_la_SOURCES = %D%/buffer.c %D%/collective.c %D%/endpoint.c \
 	%D%/glue.h %D%/group.c %D%/group.h %D%/interpose.c \
 	%D%/libpvm.c %D%/libpvm.h %D%/meet.c %D%/receive.c %D%/send.c \
-	%D%/task.c %D%/tree.c %D%/tree.h %D%/wait.c %D%/wire.h
+	%D%/state.c %D%/state.h %D%/task.c %D%/tree.c %D%/tree.h \
+	%D%/wait.c %D%/wire.h
 libbcl_pvm_la_LIBADD = libbcl.la
 libbcl_pvm_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared
 
 bin_SCRIPTS = %D%/bcl-pvm
 include_HEADERS = include/bcl_pvm.h
+
+# It is static, and knows more than what libbcl.so exports.
+if PVM
+pkglibexec_PROGRAMS += %D%/bcl-pvm-check
+%C%_bcl_pvm_check_LDADD = $(libbcl_convenience) $(HWLOC_LIBS) $(PMIX_LIBS) \
+	-lpvm3
+endif
 endif
 EXTRA_DIST += %D%/bcl-pvm.in
 CLEANFILES += %D%/bcl-pvm
 
 %D%/bcl-pvm: %D%/bcl-pvm.in
 	@mkdir -p $(@D)
-	$(AM_V_GEN)sed 's,@pkglibdir@,$(pkglibdir),' \
+	$(AM_V_GEN)sed -e 's,@pkglibdir@,$(pkglibdir),' \
+		-e 's,@pkglibexecdir@,$(pkglibexecdir),' \
 		$(srcdir)/%D%/bcl-pvm.in >$@ && chmod +x $@

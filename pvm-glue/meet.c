@@ -69,7 +69,8 @@ static void meet(struct task *task, const void *address, size_t length)
 {
 	struct bcl_peer *peer;
 
-	if (bcl_peer_open(endpoint, address, length, &peer)) {
+	task->refused = bcl_peer_open(endpoint, address, length, &peer);
+	if (task->refused) {
 		task->state = TASK_STRANGE;
 		return;
 	}
@@ -137,6 +138,7 @@ static bool is_like_ours(struct task *task, const struct note *note, int length)
 			(unsigned)task->tid, note->version, note->signature,
 			NOTE_VERSION, (unsigned)*libpvm.pvmmydsig);
 	task->state = TASK_STRANGE;
+	task->refused = BCL_ERR_VERSION;
 	return false;
 }
 

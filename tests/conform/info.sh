@@ -54,7 +54,7 @@ if command -v mpiexec.hydra >/dev/null; then
 		cluster mpiexec 2 "$info" --paths >"$scratch/out" 2>&1 ||
 		fail 'bcl-info --paths fails in a job'
 	for pair in 0-2 0-3 1-2 1-3; do
-		grep -q "^$pair  card: another node$" "$scratch/out" ||
+		grep -q "^$pair  card: another node, udp/" "$scratch/out" ||
 			fail "no card between $pair"
 	done
 	for pair in 0-1 2-3; do

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Programs of PVM, by its own routes and with the glue.
-pvm_scripts = %D%/another.sh %D%/copies.sh %D%/examples.sh \
+pvm_scripts = %D%/another.sh %D%/check.sh %D%/copies.sh %D%/examples.sh \
 	%D%/groups.sh %D%/losses.sh %D%/multicast.sh %D%/netpipe.sh %D%/restart.sh \
 	%D%/semantics.sh %D%/slang.sh %D%/strangers.sh %D%/timetable.sh \
 	%D%/traffic.sh
@@ -19,8 +19,9 @@ check_PROGRAMS += %D%/copies %D%/groups %D%/losses %D%/multicast \
 %C%_strangers_LDADD = -lpvm3
 %C%_traffic_LDADD = -lpvm3
 if SHARED
-noinst_LTLIBRARIES += %D%/another.la
+noinst_LTLIBRARIES += %D%/another.la %D%/newer.la
 %C%_another_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-rpath /nowhere
+%C%_newer_la_LDFLAGS = $(%C%_another_la_LDFLAGS)
 endif
 endif

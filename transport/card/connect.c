@@ -2,11 +2,6 @@
 /* Peers and the nodes they are on. */
 #include "transport/card/inside.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "transport/log.h"
-
 /* How good a peer's address is for a rail of ours: 0, not at all. */
 static unsigned fit(const struct bcl_wire_address *own,
 		    const struct bcl_wire_address *other)
@@ -53,19 +48,10 @@ static uint32_t match(const struct bcl_card_host *host,
 /* Stands in peer->path while the card connects to the peer's node. */
 static const char calling;
 
-static void up(struct bcl_peer *peer, const struct bcl_card_node *node)
+static void up(struct bcl_peer *peer)
 {
-	const struct bcl_card_host *host = bcl_card_host_of(peer->port);
-	char why[96] = "card:";
-	unsigned r;
-
-	for (r = 0; r < host->nrails; r++)
-		if (node->known & 1 << r)
-			snprintf(why + strlen(why), sizeof(why) - strlen(why),
-				 " %s/%s", host->rail[r].kind,
-				 host->rail[r].interface);
 	peer->path = NULL;
-	bcl_peer_up(peer, &bcl_card_path_ops, why);
+	bcl_peer_up(peer, &bcl_card_path_ops, "the peer asked for it");
 }
 
 void bcl_card_accept(struct bcl_peer *peer, uint32_t index)
@@ -82,7 +68,7 @@ void bcl_card_accept(struct bcl_peer *peer, uint32_t index)
 				   &node);
 	peer->node = index;
 	peer->life = node.life;
-	up(peer, &node);
+	up(peer);
 	if (node.state == BCL_NODE_LOST || node.state == BCL_NODE_ISOLATED) {
 		peer->life--; /* what came is told, then the loss */
 		peer->port->card->changes--;
@@ -105,7 +91,7 @@ enum bcl_status bcl_card_connect(struct bcl_peer *peer)
 		return status;
 	peer->life = node.life;
 	if (node.state == BCL_NODE_UP)
-		up(peer, &node);
+		up(peer);
 	else
 		peer->path = (void *)&calling;
 	return BCL_OK;
@@ -154,7 +140,7 @@ bool bcl_card_report(struct bcl_port *port, uint32_t changes)
 			told = true;
 		} else if (peer->path == &calling &&
 			   node.state == BCL_NODE_UP) {
-			up(peer, &node);
+			up(peer);
 			told = true;
 		}
 	}

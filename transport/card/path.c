@@ -3,6 +3,7 @@
 #include "transport/card/hold.h"
 #include "transport/card/inside.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "transport/counters.h"
@@ -601,6 +602,22 @@ void bcl_card_abandon(struct bcl_peer *peer)
 
 /* ---- about the path ---- */
 
+static void add_rails(const struct bcl_card_host *host,
+		      struct bcl_peer_info *info)
+{
+	size_t length;
+	unsigned r;
+
+	for (r = 0; r < host->nrails; r++) {
+		if (!(info->rails & 1u << r))
+			continue;
+		length = strlen(info->why);
+		snprintf(info->why + length, sizeof(info->why) - length,
+			 ", %s/%s", host->rail[r].kind,
+			 host->rail[r].interface);
+	}
+}
+
 static void card_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 {
 	struct bcl_card_host *host = bcl_card_host_of(peer->port);
@@ -612,6 +629,7 @@ static void card_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 	if (!host->ops->node_info(host, peer->node, &node)) {
 		info->rails = node.rails;
 		info->latency = (double)node.rtt / 2000 + host->latency;
+		add_rails(host, info);
 	}
 	for (r = 0; r < host->nrails; r++)
 		small |= host->rail[r].small && info->rails & 1u << r;

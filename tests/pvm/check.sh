@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# bcl-pvm --check says of each host whether its tasks use BCL, by which path, and
+# why not: on one host, on two, and where the other one lacks something.
+set -euo pipefail
+self=$(realpath "$0")
+build=${abs_top_builddir:?}
+glue=$build/.libs/libbcl-pvm.so
+check=$build/pvm-glue/bcl-pvm-check
+machine=${abs_top_srcdir:?}/scripts/pvm-machine
+[[ -x $check ]] || { echo 'no PVM to build programs with'; exit 77; }
+
+# says STATUS [LINE]...: --check ends so, and prints what matches the lines.
+says() {
+	local status=0 line
+	timeout 60 ./bcl-pvm --check >seen 2>errors || status=$?
+	((status == $1)) || fail "status $status"
+	for line in "${@:2}"; do
+		grep -Exq "$line" seen || fail "no line like: $line"
+	done
+}
+
+fail() {
+	echo "$*"
+	cat seen errors
+	exit 1
+}
+
+# instead FILE OTHER [LINE]...: what it says if the other host has FILE in place
+# of OTHER.
+instead() {
+	local on_other=(env -u LD_PRELOAD
+		"$abs_top_srcdir/scripts/cluster" on node1)
+	"${on_other[@]}" mount --bind "$1" "$2"
+	says 1 "$own" "${@:3}" '1 of 2 hosts do not use BCL'
+	"${on_other[@]}" umount --lazy "$2"
+}
+
+begin='glue version 1, libpvm3 is known: BCL by'
+own="node0: $begin shared memory, .*"
+
+case ${1-} in
+one)
+	says 0 "$own"
+	LD_PRELOAD=$build/tests/pvm/.libs/another.so says 1 \
+		'node0: passive: this libpvm3 is not one it knows'
+	BCL_SHM=off PVM_EXPORT=BCL_SHM says 0 \
+		"node0: $begin UDP: switched off \(BCL_SHM\), udp/eth0; no \
+packet ring inside a host"
+	PVM_TMP=$PWD says 1
+	grep -q 'no virtual machine' errors
+	exit
+	;;
+two)
+	says 0 "$own" "node1: $begin packet ring: .*, packet/eth0.*"
+	BCL_RAILS=udp says 0 "$own" "node1: $begin UDP: .*, udp/eth0; no \
+packet ring here: not in BCL_RAILS"
+	BCL_RAILS=none says 1 "$own" 'node1: passive: no usable network here'
+	: >empty
+	instead empty "$glue" 'node1: passive: no glue: .*file too short'
+	instead "$build/tests/pvm/.libs/newer.so" "$glue" \
+		'node1: passive: version 99 of the glue, here is 1'
+	instead empty "$check" \
+		"node1: passive: cannot start $check there: .*"
+	exit
+	;;
+esac
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+sed "s,@pkglibdir@,$build/.libs,; s,@pkglibexecdir@,$build/pvm-glue," \
+	"$abs_top_srcdir/pvm-glue/bcl-pvm.in" >bcl-pvm
+chmod +x bcl-pvm
+"$machine" 1 glue "$self" one
+"$machine" 2 glue "$self" two
