@@ -7,4 +7,5 @@ check_PROGRAMS += %D%/compile %D%/simulated
 trace_scripts = %D%/real.sh %D%/rules.sh %D%/simulated.sh
 system_tests += $(trace_scripts)
 dist_check_SCRIPTS += $(trace_scripts)
-EXTRA_DIST += %D%/start.trace %D%/good.trace %D%/bad
+EXTRA_DIST += %D%/start.trace %D%/rails.trace %D%/good.trace \
+	%D%/good-rails.trace %D%/bad

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# bcl-check accepts a good trace and rejects each bad one, by the rule that its
+# bcl-check accepts good traces and rejects each bad one, by the rule that its
 # name begins with; there is a bad one for each rule.
 set -euo pipefail
 here=${abs_top_srcdir:?}/tests/trace
@@ -10,8 +10,10 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 status=0
 
-"$compile" "$here/good.trace" "$scratch/good.pcapng"
-"$check" "$scratch/good.pcapng" || status=1
+for trace in good-rails good; do
+	"$compile" "$here/$trace.trace" "$scratch/good.pcapng"
+	"$check" "$scratch/good.pcapng" || status=1
+done
 
 # Its writer may have been killed.
 head -c 20000 "$scratch/good.pcapng" >"$scratch/half.pcapng"

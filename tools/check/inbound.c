@@ -50,6 +50,8 @@ void check_inbound_skip(struct check_lane *lane, uint32_t seq)
 		}
 		pass(lane);
 	}
+	if (!lane->came_known || bcl_before(lane->skipped, seq))
+		lane->skipped = seq;
 	lane->came_known = true;
 }
 
@@ -139,6 +141,21 @@ static void answered(struct check_event *event)
 			port->requests[i].answered = true;
 }
 
+/* The card may not have taken a frame that brought it before. */
+static void note_frame(const struct check_event *event,
+		       struct check_arrival *arrival)
+{
+	uint32_t seq = event->frame->seq;
+	int rail = event->packet->rail;
+
+	if (event->segment->length == check_payload(event->segment))
+		memset(arrival->untold, 0, sizeof(arrival->untold));
+	if (!arrival->untold[rail] || bcl_before(arrival->last[rail], seq))
+		arrival->last[rail] = seq;
+	arrival->untold[rail] = true;
+	arrival->time = event->packet->time;
+}
+
 void check_inbound_segment(struct check_event *event)
 {
 	const struct check_segment *segment = event->segment;
@@ -155,15 +172,14 @@ void check_inbound_segment(struct check_event *event)
 		arrival->withdrawn = true;
 		return;
 	}
-	if (!check_is_message(segment->op) || arrival->whole)
+	if (!check_is_message(segment->op))
+		return;
+	note_frame(event, arrival);
+	if (arrival->whole)
 		return;
 	if (arrival->op == BCL_SEG_WITHDRAW)
 		arrival->op = segment->op;
 	arrival->received += segment->length;
-	arrival->rail = (uint8_t)event->packet->rail;
-	if (arrival->received == segment->length ||
-	    bcl_before(arrival->seq, event->frame->seq))
-		arrival->seq = event->frame->seq;
 	if (segment->length == segment->total) {
 		arrival->digest =
 			bcl_crc32c(0, segment->payload, segment->length);
@@ -172,7 +188,6 @@ void check_inbound_segment(struct check_event *event)
 	if (arrival->received < check_payload(segment))
 		return;
 	arrival->whole = true;
-	arrival->time = event->packet->time;
 	if (check_is_reply(segment->op) && link->life == event->life)
 		answered(event);
 }
@@ -199,6 +214,23 @@ static void note_verdict(const struct check_life *life,
 	arrival->told = (uint8_t)told;
 }
 
+/* We say that all frames of a rail before this one have come. */
+static void note_ack(struct check_link *link, int rail, uint32_t ack)
+{
+	struct check_lane *lane = &link->lanes[rail];
+	struct check_arrival *arrival;
+	uint32_t msg;
+
+	for (msg = link->low; lane->told != ack && msg != link->top; msg++) {
+		arrival = check_arrival(link, msg);
+		if (arrival && bcl_before(arrival->last[rail], ack) &&
+		    !bcl_before(arrival->last[rail], lane->skipped))
+			arrival->untold[rail] = false;
+	}
+	lane->told = ack;
+	lane->told_known = true;
+}
+
 void check_inbound_told(struct check_event *event)
 {
 	const struct check_frame *frame = event->frame;
@@ -209,8 +241,7 @@ void check_inbound_told(struct check_event *event)
 	if (!link || !link->peer || frame->kind == BCL_FRAME_HELLO ||
 	    frame->kind == BCL_FRAME_HELLO_ACK)
 		return;
-	event->lane->told = frame->ack;
-	event->lane->told_known = true;
+	note_ack(link, event->packet->rail, frame->ack);
 	if (bcl_before(link->told_done, frame->done))
 		link->told_done = frame->done;
 	for (k = 0; k < frame->nsegments; k++) {

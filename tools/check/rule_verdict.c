@@ -193,13 +193,14 @@ void check_rule_refusal(struct check_event *event)
 }
 
 /* Has the card taken it? One without room takes a frame another time. */
-static bool taken(const struct check_link *link,
-		  const struct check_arrival *arrival)
+static bool taken(const struct check_arrival *arrival)
 {
-	const struct check_lane *lane = &link->lanes[arrival->rail];
+	unsigned rail;
 
-	return arrival->whole && lane->told_known &&
-	       bcl_before(arrival->seq, lane->told);
+	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
+		if (arrival->untold[rail])
+			return false;
+	return arrival->whole;
 }
 
 static void look(struct check_world *world, struct check_link *link,
@@ -210,7 +211,7 @@ static void look(struct check_world *world, struct check_link *link,
 
 	for (msg = link->low; msg != link->top; msg++) {
 		arrival = check_arrival(link, msg);
-		if (!arrival || !taken(link, arrival) || arrival->delivered ||
+		if (!arrival || !taken(arrival) || arrival->delivered ||
 		    arrival->told || arrival->withdrawn ||
 		    !port_of(link->life, arrival) ||
 		    !check_arrival_due(link, arrival) ||

@@ -80,9 +80,11 @@ struct check_arrival {
 	uint64_t targ64;
 	uint32_t freed;	  /* of its port when it began, */
 	uint32_t refused; /* likewise */
-	uint32_t seq;	  /* of the last of its frames, by */
-	uint8_t rail;
-	uint64_t time; /* when it became whole */
+	/* By rail: the last of its frames, and whether we have not yet
+	 * acknowledged it. */
+	uint32_t last[BCL_RAILS_MAX];
+	bool untold[BCL_RAILS_MAX];
+	uint64_t time; /* when the last of them came */
 	struct check_place place;
 };
 
@@ -115,6 +117,7 @@ struct check_lane {
 	uint32_t expected;
 	uint32_t arrived[BCL_SACK_BITS / 32]; /* by seq, from expected on */
 	uint32_t told;			      /* the last ack that we sent */
+	uint32_t skipped; /* by a handshake: those before it, come or not */
 	uint32_t to;	  /* the peer's id in our frames */
 	bool down;	  /* we said so: the peer's frames are not taken */
 	bool calling;	  /* a HELLO went, and no DATA since */
