@@ -215,6 +215,8 @@ const char *check_op_name(unsigned op)
 		[BCL_SEG_FETCH_ADD] = "FETCH_ADD",
 		[BCL_SEG_COMPARE_SWAP] = "COMPARE_SWAP",
 		[BCL_SEG_ATOMIC_REPLY] = "ATOMIC_REPLY",
+		[BCL_SEG_SACK] = "SACK",
+		[BCL_SEG_RAIL_DOWN] = "RAIL_DOWN",
 	};
 
 	return op && op < sizeof(names) / sizeof(*names) ? names[op] : "?";

@@ -102,20 +102,48 @@ void check_rule_window(struct check_event *event)
 	}
 }
 
-static void sack(struct check_event *event, const struct check_segment *segment)
+/* What SACK and RAIL_DOWN say of single frames. */
+static void bits(struct check_event *event, const struct check_lane *lane,
+		 const struct check_segment *segment, uint32_t ack)
 {
-	const struct check_frame *frame = event->frame;
 	uint32_t i, seq;
 
 	for (i = 0; i < segment->arg32; i++) {
-		seq = frame->ack + 1 + i;
+		seq = ack + 1 + i;
 		if (segment->payload[i / 8] >> i % 8 & 1 &&
-		    !check_lane_arrived(event->lane, seq))
+		    !check_lane_arrived(lane, seq))
 			check_complain(event,
-				       "SACK of frame %u, which has not "
+				       "%s of frame %u, which has not "
 				       "arrived",
+				       check_op_name(segment->op),
 				       (unsigned)seq);
 	}
+}
+
+static void all_before(struct check_event *event, const struct check_lane *lane,
+		       uint32_t ack)
+{
+	if (bcl_before(lane->expected, ack))
+		check_complain(event,
+			       "all frames before %u are acknowledged; "
+			       "%u has not arrived",
+			       (unsigned)ack, (unsigned)lane->expected);
+}
+
+/* It is about another rail than its own. */
+static void rail_down(struct check_event *event,
+		      const struct check_segment *segment)
+{
+	const struct check_lane *lane = event->link->lanes;
+	const struct check_lane *end = lane + BCL_RAILS_MAX;
+	uint32_t ack = (uint32_t)segment->targ64;
+
+	while (lane < end && lane->to != segment->target)
+		lane++;
+	if (lane == end || !lane->came_known)
+		return;
+	all_before(event, lane, ack);
+	bits(event, lane, segment, ack);
 }
 
 void check_rule_ack(struct check_event *event)
@@ -127,17 +155,16 @@ void check_rule_ack(struct check_event *event)
 	if (!event->packet->outbound || event->bad || !lane ||
 	    !lane->came_known || shakes(frame))
 		return;
-	if (bcl_before(lane->expected, frame->ack))
-		check_complain(event,
-			       "all frames before %u are acknowledged; "
-			       "%u has not arrived",
-			       (unsigned)frame->ack, (unsigned)lane->expected);
+	all_before(event, lane, frame->ack);
 	if (lane->told_known && bcl_before(frame->ack, lane->told))
 		check_complain(event,
 			       "frame %u was acknowledged, and is not "
 			       "any more",
 			       (unsigned)lane->told - 1);
-	for (i = 0; i < frame->nsegments; i++)
+	for (i = 0; i < frame->nsegments; i++) {
 		if (frame->segments[i].op == BCL_SEG_SACK)
-			sack(event, &frame->segments[i]);
+			bits(event, lane, &frame->segments[i], frame->ack);
+		if (frame->segments[i].op == BCL_SEG_RAIL_DOWN)
+			rail_down(event, &frame->segments[i]);
+	}
 }
