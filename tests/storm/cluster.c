@@ -74,6 +74,12 @@ static void make_cluster(struct sim_cluster *cluster, uint64_t seed)
 	uint64_t random = seed;
 	unsigned nodes = 2 + draw(&random, 2), ranks = 1 + draw(&random, 2);
 	unsigned rails = 1 + draw(&random, BCL_RAILS_MAX);
+	unsigned queue = 64u << draw(&random, 4), latency = draw(&random, 2000);
+	unsigned bandwidth = 100u << draw(&random, 6);
+	unsigned write = draw(&random, 2000), read = draw(&random, 2000);
+	unsigned received = draw(&random, 1000), sent = draw(&random, 1000);
+	unsigned buffers = 8u << draw(&random, 4);
+	unsigned mtu = 1024u << draw(&random, 3), trap = draw(&random, 2000);
 	char *bytes, error[SIM_ERROR_SIZE];
 	size_t length;
 	FILE *text = open_memstream(&bytes, &length);
@@ -85,11 +91,8 @@ static void make_cluster(struct sim_cluster *cluster, uint64_t seed)
 		"read-start=%uns read=1GB/s write-start=%uns write=1GB/s\n"
 		"wire w bandwidth=%uMB/s latency=%uns\n"
 		"crossbar x latency=300ns queue=%uKB forwarding=cut-through\n",
-		nodes, ranks, rails, draw(&random, 2000),
-		1024u << draw(&random, 3), 8u << draw(&random, 4),
-		draw(&random, 1000), draw(&random, 1000), draw(&random, 2000),
-		draw(&random, 2000), 100u << draw(&random, 6),
-		draw(&random, 2000), 64u << draw(&random, 4));
+		nodes, ranks, rails, trap, mtu, buffers, sent, received, read,
+		write, bandwidth, latency, queue);
 	make_networks(text, &random, nodes, rails);
 	fclose(text);
 	text = fmemopen(bytes, length, "r");
