@@ -159,6 +159,7 @@ static void yield(struct bcl_adi *adi, struct bcl_adi_idle *idle, uint64_t now)
 {
 	const struct bcl_env *env = adi->env;
 
+	bcl_count(adi->counters, core_yields);
 	if (adi->threads)
 		breathe(adi, true);
 	else

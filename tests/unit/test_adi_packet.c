@@ -2,6 +2,8 @@
 /* Packets: for layers that match for themselves. */
 #include "adi_world.h"
 
+#include "adi/internal.h"
+
 enum {
 	LONG = 70000,
 	EVENTS = 4000,
@@ -385,6 +387,7 @@ static unsigned yields_of(struct bcl_adi *adi, unsigned polls)
 static void in_vain(struct bcl_adi *adi, unsigned rank)
 {
 	struct bcl_context *context = bcl_adi_context(adi);
+	struct bcl_adi_idle idle = { 0 };
 
 	open_packets(adi, rank);
 	yield = world.env.yield;
@@ -393,6 +396,9 @@ static void in_vain(struct bcl_adi *adi, unsigned rank)
 	context->crowded = true;
 	ck_assert_uint_eq(yields_of(adi, 4), 0);
 	ck_assert_uint_gt(yields_of(adi, 1000), 30);
+	world.env.sleeps_at_once = false;
+	ck_assert(bcl_adi_linger(adi, &idle));
+	world.env.sleeps_at_once = true;
 	ck_assert_uint_eq(mock_count(world.mock, rank, BCL_COUNT_core_yields),
 			  yields);
 	context->crowded = false;
