@@ -24,6 +24,10 @@ for interface in eth0 eth1; do
 	grep "^rail .*udp.* $interface" "$scratch/info" ||
 		{ cat "$scratch/info"; exit 1; }
 done
+if grep '^rail .*no ' "$scratch/info"; then
+	echo 'bcl-info says that there is none'
+	exit 1
+fi
 
 echo 'both carry their share'
 first=$(sent eth0) second=$(sent eth1)

@@ -507,25 +507,31 @@ static unsigned packet_open(const struct bcl_env *env,
 {
 	struct bcl_interface list[BCL_INTERFACES_MAX];
 	struct bcl_choice choices[BCL_INTERFACES_MAX];
-	unsigned ninterfaces = 0, nchoices = 0, opened = 0, i;
+	unsigned ninterfaces = 0, nchoices = 0, tried = 0, opened = 0, i;
 	char word[64];
 
-	snprintf(why, 96, "packet: not in BCL_RAILS");
-	if (!bcl_config_listed(config->rails, "packet"))
+	*why = 0;
+	if (!bcl_config_listed(config->rails, "packet")) {
+		snprintf(why, 96, "packet: not in BCL_RAILS");
 		return 0;
-	snprintf(why, 96, "packet: no Ethernet interface is in use");
-	if (bcl_interfaces_list(list, &ninterfaces))
+	}
+	if (bcl_interfaces_list(list, &ninterfaces)) {
+		snprintf(why, 96, "packet: interfaces: %s", strerror(errno));
 		return 0;
+	}
 	bcl_interfaces_choose(list, ninterfaces, config->net, config->node[0],
 			      choices, BCL_INTERFACES_MAX, &nchoices, word);
 	for (i = 0; i < nchoices && opened < max; i++) {
 		if (!list[choices[i].interface].ethernet)
 			continue;
+		tried++;
 		rails[opened] =
 			open_one(env, config, card, &list[choices[i].interface],
 				 choices[i].reason, why);
 		opened += rails[opened] != NULL;
 	}
+	if (!tried)
+		snprintf(why, 96, "packet: no Ethernet interface is in use");
 	return opened;
 }
 
