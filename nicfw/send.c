@@ -280,19 +280,42 @@ static void send_acks(struct bcl_card *card, struct nic_conn *conn,
 	}
 }
 
+static void send_lost(struct bcl_card *card, struct nic_conn *conn,
+		      unsigned *budget)
+{
+	unsigned rail;
+
+	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
+		if (conn->window[rail].lost)
+			bcl_nic_again_lost(card, conn, rail, budget);
+}
+
+static int probing(const struct nic_conn *conn)
+{
+	unsigned rail;
+
+	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
+		if (conn->window[rail].probing)
+			return 1;
+	return 0;
+}
+
+/* Every other time-out what a dead rail left comes first: the peer may have no
+ * room for all that is lost until it has that. */
 static void work(struct bcl_card *card, struct nic_conn *conn, unsigned *budget)
 {
-	unsigned what = conn->working, rail;
+	unsigned what = conn->working;
+	int first = probing(conn);
 
 	conn->working &= (uint8_t) ~(NIC_WORK_LOST | NIC_WORK_AGAIN);
-	if (what & NIC_WORK_LOST)
-		for (rail = 0; rail < BCL_RAILS_MAX; rail++)
-			if (conn->window[rail].lost)
-				bcl_nic_again_lost(card, conn, rail, budget);
+	if (what & NIC_WORK_LOST && !first)
+		send_lost(card, conn, budget);
 	if (what & NIC_WORK_AGAIN) {
 		bcl_nic_again_messages(card, conn, budget);
 		bcl_nic_again_parts(card, conn, budget);
 	}
+	if (what & NIC_WORK_LOST && first)
+		send_lost(card, conn, budget);
 }
 
 void bcl_nic_send(struct bcl_card *card, unsigned *budget)

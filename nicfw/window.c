@@ -359,7 +359,7 @@ void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
 	if (window->doubt < 31)
 		window->doubt++;
 	start_timer(card, conn, window);
-	bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
+	bcl_nic_conn_work(card, conn, NIC_WORK_LOST | NIC_WORK_AGAIN);
 	if (conn->stripes) /* no stripe waits for this rail any more */
 		bcl_nic_conn_resume(card, conn);
 }

@@ -319,6 +319,57 @@ START_TEST(only_rail)
 }
 END_TEST
 
+/* So long that each has its frame. */
+static void say(struct pair *pair, unsigned n)
+{
+	struct bcl_request *r;
+
+	while (n--) {
+		r = world_request(pair->port[0]);
+		r->op = BCL_REQ_SYSTEM;
+		r->node = pair->node[0];
+		r->dst_port = 1;
+		r->refs[0] = (struct bcl_memref){ 0, pair->handle[0], 1000 };
+		r->nref = 1;
+		r->length = 1000;
+		world_submit(pair->port[0], r);
+	}
+}
+
+/*
+ * The first of many messages was by a rail that dies for good. The others came
+ * by the other rail, as many as may wait for it; its window is full of those
+ * that have no room yet, and the first one must go there all the same.
+ */
+START_TEST(first_by_dead_rail)
+{
+	struct world_config config = {
+		.seed = world_seed((unsigned)_i),
+		.pending = _i & 1,
+		.rails = 2,
+		.blocks = 128,
+	};
+	struct pair pair = make_pair(&config);
+	struct bcl_completion entry;
+	unsigned received = 0;
+
+	set_rail(&pair, 0, 0, false, 0);
+	world_run_for(pair.world, MS);
+	world_link(pair.world, 0, 1, 1, false);
+	say(&pair, 1);
+	world_run_for(pair.world, MS / 10);
+	set_rail(&pair, 0, 0, true, 1472);
+	world_run_for(pair.world, MS);
+	say(&pair, 100);
+	world_run_for(pair.world, 10 * SECOND);
+	while (world_received(pair.port[1], &entry))
+		received++;
+	ck_assert_uint_eq(received, 101);
+	ck_assert_uint_eq(rails_of(&pair, 0), 1);
+	free_pair(&pair);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("card rails");
@@ -330,6 +381,7 @@ int main(void)
 	tcase_add_loop_test(tcase, failover, 0, (int)world_seeds(40));
 	tcase_add_loop_test(tcase, interfaces_change, 0, (int)world_seeds(24));
 	tcase_add_loop_test(tcase, only_rail, 0, 2);
+	tcase_add_loop_test(tcase, first_by_dead_rail, 0, (int)world_seeds(8));
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
