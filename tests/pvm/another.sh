@@ -3,13 +3,10 @@
 # A task whose libpvm3 has messages of another layout talks by PVM's routes, and
 # says so; the others are not disturbed.
 set -euo pipefail
-machine=${abs_top_srcdir:?}/scripts/pvm-machine
-program=${abs_top_builddir:?}/tests/pvm/traffic
 another=${abs_top_builddir:?}/tests/pvm/.libs/another.so
-[[ -x $program ]] || { echo 'no PVM to build programs with'; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+program=traffic
+# shellcheck source=tests/pvm/program.sh
+. "${abs_top_srcdir:?}/tests/pvm/program.sh"
 
 # shellcheck disable=SC2016 # for the host's shell
 "$machine" 1 glue sh -c 'BCL_STATS=1 LD_PRELOAD=$LD_PRELOAD:$1 \

@@ -20,12 +20,9 @@ if [[ ${1-} == twice ]]; then
 	exit
 fi
 
-machine=${abs_top_srcdir:?}/scripts/pvm-machine
-program=${abs_top_builddir:?}/tests/pvm/traffic
-[[ -x $program ]] || { echo 'no PVM to build programs with'; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+program=traffic
+# shellcheck source=tests/pvm/program.sh
+. "${abs_top_srcdir:?}/tests/pvm/program.sh"
 "$machine" 1 glue "$self" twice "$program" >seen 2>errors || {
 	status=$?
 	cat seen errors
