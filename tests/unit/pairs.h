@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <bcl/bcl.h>
 
@@ -38,6 +39,16 @@ struct rank {
 
 /* Of the contexts that rank_open() opens; NULL: this machine's. */
 static const struct bcl_env *rank_env;
+
+/* A page that all ranks share which are forked afterwards. */
+static inline void *ranks_share(void)
+{
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	must(page != MAP_FAILED);
+	return page;
+}
 
 static inline uint64_t rank_now(void)
 {

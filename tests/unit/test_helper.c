@@ -4,7 +4,6 @@
 #include "unit.h"
 
 #include <poll.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include "pairs.h"
@@ -250,8 +249,7 @@ int main(void)
 	Suite *suite = suite_create("helper");
 	TCase *tcase = tcase_create("helper");
 
-	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = ranks_share();
 	tcase_add_loop_test(tcase, it_answers_who_connects, 0, 2);
 	tcase_add_loop_test(tcase, it_answers_who_pulls, 0, 2);
 	tcase_add_loop_test(tcase, it_sleeps_while_the_program_polls, 0, 2);

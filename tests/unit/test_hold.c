@@ -3,7 +3,6 @@
  * stays behind. */
 #include "unit.h"
 
-#include <sys/mman.h>
 #include <time.h>
 
 #include "pairs.h"
@@ -89,7 +88,17 @@ START_TEST(only_a_row_shares_frames)
 }
 END_TEST
 
-/* Rank 0 says a few and computes until all are heard. */
+/* Rank 0 says a few, the last of which are held back. */
+static void say_a_few(struct rank *rank, unsigned me)
+{
+	for (uint64_t i = 0; i < 20; i++)
+		if (me == 0)
+			say(rank, i);
+		else
+			hear(rank, i);
+}
+
+/* Rank 0 computes until all are heard. */
 static int away(unsigned me, void *argument)
 {
 	const struct timespec time = { .tv_nsec = 10000000 };
@@ -97,11 +106,7 @@ static int away(unsigned me, void *argument)
 
 	(void)argument;
 	rank_open(&rank, BCL_PATH_CARD);
-	for (uint64_t i = 0; i < 20; i++)
-		if (me == 0)
-			say(&rank, i);
-		else
-			hear(&rank, i);
+	say_a_few(&rank, me);
 	if (me == 1)
 		*shared = 1;
 	for (unsigned i = 0; i < 1000 && !*shared; i++)
@@ -118,18 +123,14 @@ START_TEST(the_helper_rings_for_who_is_away)
 }
 END_TEST
 
-/* Rank 0 says a few and is gone. */
+/* Rank 0 is gone then. */
 static int last_words(unsigned me, void *argument)
 {
 	struct rank rank;
 
 	(void)argument;
 	rank_open(&rank, BCL_PATH_CARD);
-	for (uint64_t i = 0; i < 20; i++)
-		if (me == 0)
-			say(&rank, i);
-		else
-			hear(&rank, i);
+	say_a_few(&rank, me);
 	if (me == 0)
 		bcl_port_close(rank.port);
 	rank_close(&rank);
@@ -147,8 +148,7 @@ int main(void)
 	Suite *suite = suite_create("hold");
 	TCase *tcase = tcase_create("hold");
 
-	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = ranks_share();
 	tcase_add_loop_test(tcase, only_a_row_shares_frames, IN_A_ROW,
 			    WITHOUT_HELPER + 1);
 	tcase_add_test(tcase, the_helper_rings_for_who_is_away);
