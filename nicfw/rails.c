@@ -63,8 +63,8 @@ static void stop(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 	bcl_nic_window_stop(card, conn, rail);
 	window->asks = nic_list_empty(&window->flights) ? 0 : NIC_RAIL_ASKS;
 	bcl_nic_rails_choose(card, conn);
-	for (other = 0; other < BCL_RAILS_MAX; other++)
-		if (conn->small_rail == BCL_RAILS_MAX)
+	if (conn->small_rail == BCL_RAILS_MAX) /* no rail to ask by */
+		for (other = 0; other < BCL_RAILS_MAX; other++)
 			give_up(card, conn, other);
 	bcl_nic_conn_resume(card, conn);
 	conn->hello_wait = (uint32_t)card->config.rto_min;

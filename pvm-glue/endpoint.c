@@ -63,15 +63,11 @@ static bool know_libpvm(void)
 {
 	const char *missing = libpvm_load();
 
-	if (missing) {
+	if (missing)
 		fprintf(stderr, "bcl-pvm: no %s\n", missing);
-		give_way("this libpvm3 is not one it knows");
-		return false;
-	}
-	/* a task that has not begun to enrol has no messages yet */
-	if (!*libpvm.pvmmydsig)
-		return false;
-	if (!libpvm_is_known()) {
+	else if (!*libpvm.pvmmydsig)
+		return false; /* before it enrols, a task has no messages */
+	if (missing || !libpvm_is_known()) {
 		give_way("this libpvm3 is not one it knows");
 		return false;
 	}
