@@ -251,8 +251,8 @@ struct bcl_context {
 	struct bcl_card_host *card; /* NULL: none could be opened */
 	struct bcl_helper *helper;  /* NULL: BCL_HELPER=0 or fibers */
 	_Alignas(64) _Atomic uint64_t presence; /* counts the program's calls */
-	atomic_bool held; /* a doorbell was, since the helper looked */
-	_Atomic uint32_t armed;	    /* ports whose owner is about to sleep */
+	atomic_bool held;	/* a doorbell was, since the helper looked */
+	_Atomic uint32_t armed; /* ports whose owner is about to sleep */
 	_Atomic uint32_t connected; /* peers that are up, not on the card */
 
 	pthread_mutex_t lock;	     /* lists, pages of counters */
