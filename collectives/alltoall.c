@@ -261,27 +261,35 @@ static double cost_leaders_32(const struct bcl_model *model, double length)
 	return cost_leaders(model, length, 5);
 }
 
+/* Rounds of pairs among `size`, of so many members of a node at once. A card of
+ * its own goes on `gap` after the last byte, but not before what is waited for
+ * has come. */
+static double cost_rounds(const struct bcl_model *model, double size,
+			  double length, double at_once)
+{
+	struct bcl_cost cost = bcl_cost_exchange(model, length);
+	double bytes = at_once * length * cost.byte;
+	double first = cost.message + bytes;
+	double next = at_once * cost.gap + bytes;
+
+	if (!model->autonomous)
+		next = first;
+	else if (next < first / BCL_ROUND_LAG)
+		next = first / BCL_ROUND_LAG;
+	return first + (size - 2) * next;
+}
+
 static double cost_leaders_pairs(const struct bcl_model *model, double length)
 {
 	double block = model->members * model->members * length;
-	struct bcl_cost cost = bcl_cost_exchange(model, block);
-	double others = model->nodes - 1;
-	double next = model->autonomous ? cost.gap : cost.message;
 
-	return cost.message + (others - 1) * next + others * block * cost.byte +
+	return cost_rounds(model, model->nodes, block, 1) +
 	       cost_collected(model, length);
 }
 
 static double cost_pairs(const struct bcl_model *model, double length)
 {
-	struct bcl_cost cost = cost_at_once(model, length);
-	double others = model->size - 1;
-	double next =
-		model->autonomous
-			? model->members * bcl_cost_exchange(model, length).gap
-			: cost.message;
-
-	return cost.message + (others - 1) * next + others * length * cost.byte;
+	return cost_rounds(model, model->size, length, model->members);
 }
 
 enum {

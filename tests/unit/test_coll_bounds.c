@@ -6,6 +6,7 @@
  */
 #include <check.h>
 
+#include "collectives/builders.h"
 #include "tests/unit/coll_loggp.h"
 #include "tests/unit/dawning.h"
 #include "tests/unit/unit.h"
@@ -14,6 +15,7 @@ enum {
 	SHORT = 8,
 	LONG = 131072,
 	MOST_RANKS = 4,
+	LENGTHS = 3, /* of the all-to-all that is chosen */
 };
 
 static const unsigned nodes[] = { 2, 3, 4, 6, 8, 13, 16, 24, 32, 48, 64 };
@@ -85,6 +87,57 @@ START_TEST(ratios)
 }
 END_TEST
 
+/*
+ * Many nodes, whose messages are on their way for as long as a card takes for
+ * several: the all-to-all that is chosen is not much slower than any other.
+ */
+static const struct sim_machine far = {
+	.nodes = 64,
+	.ranks = 4,
+	.inside = { .latency = 0.06,
+		    .send = 0.1,
+		    .receive = 0.1,
+		    .gap = 0.1,
+		    .byte = 0.0001 },
+	.between = { .latency = 2.3,
+		     .send = 0.4,
+		     .receive = 0.1,
+		     .gap = 0.4,
+		     .byte = 0.00008 },
+};
+
+START_TEST(chosen)
+{
+	static const size_t lengths[LENGTHS] = { 8, 64, 512 };
+	const struct bcl_algorithm *algorithm = bcl_alltoall_algorithms;
+	struct sim_machine machine = far;
+	struct loggp_world *world;
+	double time, least = 1e9;
+	size_t length = lengths[_i % LENGTHS];
+	const char *best = NULL, *name;
+
+	machine.ranks = _i < LENGTHS ? 1 : MOST_RANKS;
+	world = loggp_open(&machine);
+	name = loggp_algorithm(world, SIM_ALLTOALL, length);
+	time = loggp_time(world, SIM_ALLTOALL, length);
+	for (; algorithm->name; algorithm++) {
+		double other;
+
+		if (!loggp_force(world, SIM_ALLTOALL, algorithm->name))
+			continue;
+		other = loggp_time(world, SIM_ALLTOALL, length);
+		if (other >= least)
+			continue;
+		least = other;
+		best = algorithm->name;
+	}
+	loggp_close(world);
+	ck_assert_msg(time <= 1.25 * least,
+		      "%zu bytes, %u ranks a node: %s takes %.1f us, %s %.1f",
+		      length, machine.ranks, name, time, best, least);
+}
+END_TEST
+
 /* The same every time. */
 START_TEST(repeatable)
 {
@@ -108,6 +161,7 @@ int main(void)
 	tcase_set_timeout(tests, 120);
 	tcase_add_loop_test(tests, ratios, 0,
 			    sizeof(ceilings) / sizeof(ceilings[0]));
+	tcase_add_loop_test(tests, chosen, 0, 2 * LENGTHS);
 	tcase_add_test(tests, repeatable);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
