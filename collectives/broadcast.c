@@ -39,18 +39,14 @@ static void build_tree(struct bcl_schedule *schedule,
 		       const struct bcl_call *call)
 {
 	const struct bcl_team *team = schedule->team;
-	unsigned root_node = bcl_layout_node(&team->layout, call->root);
-	unsigned speaker =
-		root_node == team->my_node
-			? call->root
-			: bcl_layout_leader(&team->layout, team->my_node);
-	struct bcl_group leaders;
+	struct bcl_group leaders = bcl_group_leaders(team, call->root);
+	unsigned speaker = bcl_group_rank(&leaders, leaders.me);
 
-	if (team->rank == speaker) {
-		leaders = bcl_group_leaders(team, call->root);
-		bcl_build_broadcast_tree(schedule, &leaders, root_node,
-					 call->receive, call->length);
-	}
+	if (team->rank == speaker)
+		bcl_build_broadcast_tree(
+			schedule, &leaders,
+			bcl_layout_node(&team->layout, call->root),
+			call->receive, call->length);
 	bcl_inside_broadcast(schedule, speaker, call->receive, call->length);
 }
 

@@ -12,13 +12,11 @@ static void build_tree(struct bcl_schedule *schedule,
 	const struct bcl_team *team = schedule->team;
 	const struct bcl_layout *layout = &team->layout;
 	unsigned root_node = bcl_layout_node(layout, call->root);
-	unsigned n = layout->nnodes, my_node = team->my_node;
-	unsigned speaker = root_node == my_node
-				   ? call->root
-				   : bcl_layout_leader(layout, my_node);
-	unsigned me = (my_node + n - root_node) % n, distance = 1, end;
+	struct bcl_group leaders = bcl_group_leaders(team, call->root);
+	unsigned n = leaders.size,
+		 speaker = bcl_group_rank(&leaders, leaders.me);
+	unsigned me = (leaders.me + n - root_node) % n, distance = 1, end;
 	bool in_place = layout->contiguous && root_node == 0;
-	struct bcl_group leaders;
 	unsigned char *blocks;
 	size_t mine;
 
@@ -27,7 +25,6 @@ static void build_tree(struct bcl_schedule *schedule,
 				  NULL);
 		return;
 	}
-	leaders = bcl_group_leaders(team, call->root);
 	while (distance < n && !(me & distance))
 		distance *= 2;
 	end = bcl_least(me + distance, n);

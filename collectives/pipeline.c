@@ -85,9 +85,9 @@ static void init(struct pipeline *pipeline, struct bcl_schedule *schedule,
 		 const struct bcl_call *call, size_t piece, size_t element)
 {
 	const struct bcl_team *team = schedule->team;
-	const struct bcl_layout *layout = &team->layout;
-	unsigned n = layout->nnodes,
-		 root_node = bcl_layout_node(layout, call->root);
+	struct bcl_group leaders = bcl_group_leaders(team, call->root);
+	unsigned n = leaders.size,
+		 root_node = bcl_layout_node(&team->layout, call->root);
 	size_t least = call->length / BCL_PIPELINE_PIECES, count;
 
 	if (piece < least)
@@ -99,11 +99,9 @@ static void init(struct pipeline *pipeline, struct bcl_schedule *schedule,
 		piece = (call->length / element + count - 1) / count * element;
 	*pipeline = (struct pipeline){
 		.schedule = schedule,
-		.root = root_node == team->my_node
-				? call->root
-				: bcl_layout_leader(layout, team->my_node),
+		.root = bcl_group_rank(&leaders, leaders.me),
 		.shift = root_node,
-		.leaders = bcl_group_leaders(team, call->root),
+		.leaders = leaders,
 		.length = call->length,
 		.piece = piece,
 		.partners = call->operation == BCL_OPERATION_REDUCE
@@ -113,8 +111,7 @@ static void init(struct pipeline *pipeline, struct bcl_schedule *schedule,
 					    cards_work_alone(team)),
 	};
 	pipeline->speaks = team->rank == pipeline->root;
-	bcl_circulant_init(&pipeline->plan, n,
-			   (team->my_node + n - root_node) % n,
+	bcl_circulant_init(&pipeline->plan, n, (leaders.me + n - root_node) % n,
 			   (unsigned)((call->length + piece - 1) / piece));
 }
 

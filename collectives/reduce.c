@@ -56,12 +56,8 @@ static void build_tree(struct bcl_schedule *schedule,
 		       const struct bcl_call *call)
 {
 	const struct bcl_team *team = schedule->team;
-	unsigned root_node = bcl_layout_node(&team->layout, call->root);
-	unsigned speaker =
-		root_node == team->my_node
-			? call->root
-			: bcl_layout_leader(&team->layout, team->my_node);
-	struct bcl_group leaders;
+	struct bcl_group leaders = bcl_group_leaders(team, call->root);
+	unsigned speaker = bcl_group_rank(&leaders, leaders.me);
 	void *sum = NULL;
 
 	if (bcl_layout_members(&team->layout, team->my_node) == 1) {
@@ -72,12 +68,11 @@ static void build_tree(struct bcl_schedule *schedule,
 		bcl_inside_reduce(schedule, speaker, call->send, sum,
 				  call->length, call->reduction);
 	}
-	if (team->rank == speaker) {
-		leaders = bcl_group_leaders(team, call->root);
-		bcl_build_reduce_tree(schedule, &leaders, root_node, sum,
-				      call->receive, call->length,
-				      call->reduction);
-	}
+	if (team->rank == speaker)
+		bcl_build_reduce_tree(
+			schedule, &leaders,
+			bcl_layout_node(&team->layout, call->root), sum,
+			call->receive, call->length, call->reduction);
 }
 
 /* The same over all ranks, for operators that need their order. */

@@ -12,12 +12,10 @@ static void build_tree(struct bcl_schedule *schedule,
 	const struct bcl_team *team = schedule->team;
 	const struct bcl_layout *layout = &team->layout;
 	unsigned root_node = bcl_layout_node(layout, call->root);
-	unsigned n = layout->nnodes, my_node = team->my_node;
-	unsigned speaker = root_node == my_node
-				   ? call->root
-				   : bcl_layout_leader(layout, my_node);
-	unsigned me = (my_node + n - root_node) % n, distance = 1;
-	struct bcl_group leaders;
+	struct bcl_group leaders = bcl_group_leaders(team, call->root);
+	unsigned n = leaders.size,
+		 speaker = bcl_group_rank(&leaders, leaders.me);
+	unsigned me = (leaders.me + n - root_node) % n, distance = 1;
 	const unsigned char *blocks;
 	unsigned char *scratch;
 	size_t mine, end;
@@ -27,7 +25,6 @@ static void build_tree(struct bcl_schedule *schedule,
 				   call->length);
 		return;
 	}
-	leaders = bcl_group_leaders(team, call->root);
 	while (distance < n && !(me & distance))
 		distance *= 2;
 	mine = bcl_node_offset(team, root_node, me, call->length);
