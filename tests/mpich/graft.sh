@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # What places the channel in a tree of MPICH takes it out again, so that the tree
-# is the tarball's, file for file; it refuses what it does not know. MPICH that
-# has been built is not built again.
+# is the tarball's, file for file, and in again, with the same result; it refuses
+# what it does not know. MPICH that has been built is not built again.
 set -euo pipefail
 # shellcheck source=tests/mpich/program.sh
 . "${abs_top_srcdir:?}/tests/mpich/program.sh"
@@ -37,6 +37,10 @@ cp -a "$mpich/source" "$tree"
 refuses 'undoing twice' 'has no graft' --undo "$tree"
 tar -df "$tarball" -C "$dir" | grep -v '[UG]id differs' && exit 1
 diff <(echo "$names") <(cd "$dir" && find "${tree##*/}" | sort)
+"$graft" "$tree"
+for generated in configure Makefile.in; do
+	cmp "$mpich/source/$generated" "$tree/$generated"
+done
 
 # made-of begins with the source, if there was one, what was configured, and the
 # device.
