@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Long messages from rank 0 to rank 1, contiguous and not: they are announced,
+ * and take the way that the argument names. Inside a node (node) both sides
+ * copy; between two (card) the sender's memory is where frames are sent from.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	LONG = 4 << 20, /* bytes */
+	N = 10,
+	TRIES = 200, /* so many until both sides have copied */
+};
+
+typedef unsigned long long number;
+
+static int rank;
+static char buffer[2 * LONG];
+static MPI_Datatype every_second; /* of 2 LONG bytes, in pieces of 64 */
+
+static number counter(const char *name)
+{
+	number value = 0;
+	MPI_T_pvar_session session;
+	MPI_T_pvar_handle handle;
+	int index, count;
+
+	MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index);
+	MPI_T_pvar_session_create(&session);
+	MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count);
+	MPI_T_pvar_read(session, handle, &value);
+	MPI_T_pvar_handle_free(session, &handle);
+	MPI_T_pvar_session_free(&session);
+	return value;
+}
+
+/* The byte at i of message n, if it is sent. */
+static char value(int i, int n)
+{
+	return (char)(i * 7 + i / LONG + n);
+}
+
+static int is_sent(int i, int sparse)
+{
+	return sparse ? !(i / 64 % 2) : i < LONG;
+}
+
+/* Whether the message has come as it was sent. */
+static int message(int n, int sparse)
+{
+	MPI_Datatype type = sparse ? every_second : MPI_CHAR;
+	int i, right = 1;
+
+	memset(buffer, 0, sizeof(buffer));
+	if (rank == 0) {
+		for (i = 0; i < 2 * LONG; i++)
+			buffer[i] = value(i, n);
+		MPI_Send(buffer, sparse ? 1 : LONG, type, 1, n, MPI_COMM_WORLD);
+		return 1;
+	}
+	MPI_Recv(buffer, sparse ? 1 : LONG, type, 0, n, MPI_COMM_WORLD,
+		 MPI_STATUS_IGNORE);
+	for (i = 0; i < 2 * LONG; i++)
+		right &= buffer[i] == (is_sent(i, sparse) ? value(i, n) : 0);
+	return right;
+}
+
+static int check(int holds, const char *what, number n)
+{
+	printf("rank %d: %s: %llu%s\n", rank, what, n,
+	       holds ? "" : ", not as it should be");
+	return holds;
+}
+
+/* Half of them sparse. */
+static int messages(const char *where)
+{
+	number pulled = counter("bcl_shm_bytes_pulled");
+	number packed = counter("bcl_host_bytes_packed");
+	int i, right = 1;
+
+	for (i = 0; i < N; i++)
+		right &= message(i, i % 2);
+	pulled = counter("bcl_shm_bytes_pulled") - pulled;
+	packed = counter("bcl_host_bytes_packed") - packed;
+	right = check(right, "messages", N);
+	if (rank == 0)
+		right &= check(counter("bcl_adi_sent_announced") == N,
+			       "announced", counter("bcl_adi_sent_announced"));
+	if (rank == 1)
+		right &= check(pulled == (strcmp(where, "node") ? 0 : N * LONG),
+			       "bytes pulled", pulled);
+	return right & check(packed < LONG, "bytes packed for frames", packed);
+}
+
+/* A sender copies what its receiver has not begun, if it has a processor. */
+static int both_copy(void)
+{
+	int i, joined = 0, right = 1;
+
+	for (i = 0; i < TRIES && !joined; i++) {
+		right &= message(i, 0);
+		joined = counter("bcl_shm_bytes_joined") > 0;
+		MPI_Bcast(&joined, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	}
+	return right & check(joined, "messages until both sides copied", i);
+}
+
+int main(int argc, char **argv)
+{
+	const char *where = argc == 2 ? argv[1] : "";
+	int provided, right;
+
+	MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Type_vector(LONG / 64, 64, 128, MPI_CHAR, &every_second);
+	MPI_Type_commit(&every_second);
+	right = messages(where);
+	if (!strcmp(where, "node"))
+		right &= both_copy();
+	MPI_Type_free(&every_second);
+	MPI_Finalize();
+	MPI_T_finalize();
+	return !right;
+}
