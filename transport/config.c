@@ -74,6 +74,10 @@ enum bcl_status bcl_config_parse(enum bcl_config_kind kind, const char *text,
 	switch (kind) {
 	case BCL_CONFIG_INTEGER:
 		return parse_number(pieces, text, value);
+	case BCL_CONFIG_POWER:
+		if (parse_number(pieces, text, value) || *value & (*value - 1))
+			return BCL_ERR_ARG;
+		return BCL_OK;
 	case BCL_CONFIG_SIZE:
 		return parse_number(sizes, text, value);
 	case BCL_CONFIG_TIME:
@@ -139,6 +143,7 @@ static enum bcl_status set(struct bcl_config *config,
 {
 	static const char *const forms[] = {
 		"a number",
+		"a power of two",
 		"a size like 4096, 64k, 1M",
 		"a time like 20us, 100ms, 30s",
 		"on or off",
@@ -218,13 +223,40 @@ enum bcl_status bcl_config_read(const struct bcl_env *env,
 			return status;
 	}
 	warn_unknown(config);
-	if (bcl_log_valid(config))
-		return BCL_OK;
-	bcl_log(config, BCL_LOG_ERROR, "config",
-		"BCL_LOG=%s is wrong: it begins with error, warn, info or "
-		"debug",
-		config->log);
-	return BCL_ERR_ARG;
+	if (!bcl_log_valid(config)) {
+		bcl_log(config, BCL_LOG_ERROR, "config",
+			"BCL_LOG=%s is wrong: it begins with error, warn, info "
+			"or debug, then come any of " BCL_LOG_AREAS,
+			config->log);
+		return BCL_ERR_ARG;
+	}
+	/* a word that is wrong would be a network less, without a sound */
+	if (!bcl_config_within(config->rails, "udp,packet") &&
+	    strcmp(config->rails, "none")) {
+		bcl_log(config, BCL_LOG_ERROR, "config",
+			"BCL_RAILS=%s is wrong: it takes udp, packet or both, "
+			"or none",
+			config->rails);
+		return BCL_ERR_ARG;
+	}
+	return BCL_OK;
+}
+
+bool bcl_config_within(const char *list, const char *allowed)
+{
+	char word[BCL_CONFIG_TEXT_MAX];
+
+	for (;; list++) {
+		size_t length = strcspn(list, ",");
+
+		memcpy(word, list, length);
+		word[length] = 0;
+		if (!length || !bcl_config_listed(allowed, word))
+			return false;
+		list += length;
+		if (!*list)
+			return true;
+	}
 }
 
 bool bcl_config_listed(const char *list, const char *word)

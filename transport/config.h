@@ -16,9 +16,10 @@ struct bcl_env;
 
 enum bcl_config_kind {
 	BCL_CONFIG_INTEGER,
-	BCL_CONFIG_SIZE, /* bytes; k, M and G multiply by 1024 */
-	BCL_CONFIG_TIME, /* ns; written with ns, us, ms, s or min */
-	BCL_CONFIG_FLAG, /* 0, 1, no, yes, off, on */
+	BCL_CONFIG_POWER, /* a power of two */
+	BCL_CONFIG_SIZE,  /* bytes; k, M and G multiply by 1024 */
+	BCL_CONFIG_TIME,  /* ns; written with ns, us, ms, s or min */
+	BCL_CONFIG_FLAG,  /* 0, 1, no, yes, off, on */
 	BCL_CONFIG_TEXT,
 };
 
@@ -43,14 +44,15 @@ enum {
 	  "interfaces or networks (CIDR) to use, separated by commas; "        \
 	  "empty: all that look useful")                                       \
 	X(TEXT, rails, "BCL_RAILS", "udp,packet", 0, 0,                        \
-	  "kinds of rail to use, separated by commas; none: no network")       \
+	  "kinds of rail to use, separated by commas: udp, packet; "           \
+	  "none: no network")                                                  \
 	X(FLAG, offload, "BCL_OFFLOAD", "on", 0, 1,                            \
 	  "let the system cut and join UDP datagrams")                         \
 	X(SIZE, socket_buffer, "BCL_SOCKET_BUFFER", "4M", 4096, 1 << 30,       \
 	  "asked of the system for each socket and direction")                 \
-	X(INTEGER, requests, "BCL_REQUESTS", "256", 16, 8192,                  \
+	X(POWER, requests, "BCL_REQUESTS", "256", 16, 8192,                    \
 	  "requests a port may have at the card; a power of two")              \
-	X(INTEGER, blocks, "BCL_BLOCKS", "256", 16, 8192,                      \
+	X(POWER, blocks, "BCL_BLOCKS", "256", 16, 8192,                        \
 	  "system messages a port can hold from the card; a power of two")     \
 	X(FLAG, shm, "BCL_SHM", "on", 0, 1, "use shared memory inside a host") \
 	X(FLAG, attach, "BCL_ATTACH", "on", 0, 1,                              \
@@ -61,7 +63,7 @@ enum {
 	  "longest message sent without a rendezvous")                         \
 	X(SIZE, copy_both, "BCL_COPY_BOTH", "32k", 4096, 1ull << 40,           \
 	  "from this size sender and receiver copy half each")                 \
-	X(INTEGER, ring_slots, "BCL_RING_SLOTS", "0", 256, 65536,              \
+	X(POWER, ring_slots, "BCL_RING_SLOTS", "0", 256, 65536,                \
 	  "64-byte slots of a shared-memory ring, 256 or more, a power of "    \
 	  "two; 0: 4096 for a job of few ranks on a host, 1024 for many")      \
 	X(SIZE, unexpected, "BCL_UNEXPECTED", "4M", 1 << 16, 1ull << 40,       \
@@ -69,7 +71,7 @@ enum {
 	X(TIME, spin, "BCL_SPIN", "30us", 0, 1000000000,                       \
 	  "how long a wait polls before it yields")                            \
 	X(TIME, peer_timeout, "BCL_PEER_TIMEOUT", "30s", 10000000,             \
-	  3600000000000, "silence after which a peer is lost")                 \
+	  86400000000000, "silence after which a peer is lost")                \
 	X(FLAG, helper, "BCL_HELPER", "on", 0, 1,                              \
 	  "a thread answers peers while the program computes")                 \
 	X(TEXT, fault, "BCL_FAULT", "", 0, 0,                                  \
@@ -85,6 +87,7 @@ enum {
 	  "print the counters when the context is closed")
 
 #define BCL_CONFIG_TYPE_INTEGER(member) uint64_t member;
+#define BCL_CONFIG_TYPE_POWER(member)	uint64_t member;
 #define BCL_CONFIG_TYPE_SIZE(member)	uint64_t member;
 #define BCL_CONFIG_TYPE_TIME(member)	uint64_t member;
 #define BCL_CONFIG_TYPE_FLAG(member)	bool member;
@@ -120,7 +123,7 @@ enum bcl_status bcl_config_read(const struct bcl_env *env,
 				struct bcl_config *config);
 
 /*
- * One value from its text: INTEGER, SIZE and TIME to uint64_t, FLAG to bool.
+ * One value from its text: FLAG to bool, all others but TEXT to uint64_t.
  * ARG: not of that kind, or more than 64 bits.
  */
 enum bcl_status bcl_config_parse(enum bcl_config_kind kind, const char *text,
@@ -133,5 +136,11 @@ void bcl_config_print(const struct bcl_config *config,
 
 /* Is `word` one of the words of a list separated by commas? */
 bool bcl_config_listed(const char *list, const char *word);
+
+/*
+ * Is each word of a list, shorter than BCL_CONFIG_TEXT_MAX, one of those
+ * allowed? There is one at least, and none is empty.
+ */
+bool bcl_config_within(const char *list, const char *allowed);
 
 #endif

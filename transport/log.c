@@ -19,7 +19,11 @@ static int level_shown(const struct bcl_config *config, size_t length)
 
 bool bcl_log_valid(const struct bcl_config *config)
 {
-	return level_shown(config, strcspn(config->log, ",")) >= 0;
+	size_t length = strcspn(config->log, ",");
+
+	return level_shown(config, length) >= 0 &&
+	       (!config->log[length] ||
+		bcl_config_within(config->log + length + 1, BCL_LOG_AREAS));
 }
 
 bool bcl_log_wanted(const struct bcl_config *config, enum bcl_log_level level,

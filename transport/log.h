@@ -11,7 +11,11 @@
 #include "transport/config.h"
 #include "transport/env/env.h"
 
-/* BCL_LOG begins with the name of a level. */
+#define BCL_LOG_AREAS                                                        \
+	"adi,boot,card,coll,config,context,fault,helper,memory,packet,peer," \
+	"shm,stats,trace,udp"
+
+/* BCL_LOG begins with the name of a level, and the rest are areas. */
 bool bcl_log_valid(const struct bcl_config *config);
 
 /* Would a line of this level and area be shown? Before costly preparation. */
@@ -19,8 +23,7 @@ bool bcl_log_wanted(const struct bcl_config *config, enum bcl_log_level level,
 		    const char *area);
 
 /*
- * area: "adi", "boot", "card", "coll", "config", "context", "fault", "helper",
- * "memory", "packet", "peer", "shm", "udp". The line has no end and no area in it.
+ * area: one of BCL_LOG_AREAS. The line has no end and no area in it.
  */
 void bcl_log(const struct bcl_config *config, enum bcl_log_level level,
 	     const char *area, const char *format, ...)

@@ -228,7 +228,7 @@ END_TEST
 START_TEST(what_cannot_be_joined)
 {
 	static const char *const wrong[] = { "nonsense", "fork:", "fork:9999:0",
-					     "fork:0:0", "pmi" };
+					     "fork:0:0", "pmi",	  "single:2" };
 	struct bcl_boot *boot;
 
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {

@@ -119,9 +119,31 @@ START_TEST(wrong_values)
 		"BCL_RING_SLOTS=1",
 		"BCL_RING_SLOTS=255",
 		"BCL_RING_SLOTS=65537",
+		"BCL_RING_SLOTS=131072",
+		"BCL_RING_SLOTS=300", /* no power of two */
+		"BCL_RING_SLOTS=512 ",
+		"BCL_RING_SLOTS=-512",
+		"BCL_REQUESTS=0",
+		"BCL_REQUESTS=100",
+		"BCL_BLOCKS=300",
+		"BCL_BLOCKS=0x100",
+		"BCL_RAILS=upd", /* no network, and no word of it */
+		"BCL_RAILS=udp,pakcet",
+		"BCL_RAILS=udp,none",
+		"BCL_RAILS=udp,",
+		"BCL_RAILS=",
+		"BCL_SPIN=0.5us",
+		"BCL_SPIN=2s",
+		"BCL_COPY_BOTH=0",
+		"BCL_SOCKET_BUFFER=2G",
+		"BCL_STATS=2",
+		"BCL_STATS=",
 		"BCL_SHM=maybe",
 		"BCL_LOG=loud",
 		"BCL_LOG=",
+		"BCL_LOG=debug,crad", /* would show nothing */
+		"BCL_LOG=debug,",
+		"BCL_LOG=debug,,shm",
 	};
 	char name[32];
 
@@ -139,7 +161,7 @@ START_TEST(the_range_is_told)
 {
 	with("BCL_PEER_TIMEOUT=1ms", NULL);
 	ck_assert_str_eq(last, "config: BCL_PEER_TIMEOUT=1ms is out of its "
-			       "range, 10ms to 60min");
+			       "range, 10ms to 1440min");
 }
 END_TEST
 

@@ -18,8 +18,9 @@ static const struct bcl_boot_kind *const kinds[] = {
 };
 
 /*
- * BCL_BOOT=kind:argument says it; else a launcher's variables do. PMI's file
- * descriptor comes first: a launcher of PMIx jobs may run inside another's.
+ * BCL_BOOT=kind says it (fork:argument, from a parent of ours); else a
+ * launcher's variables do. PMI's file descriptor comes first: a launcher of
+ * PMIx jobs may run inside another's.
  */
 static const struct bcl_boot_kind *choose(const struct bcl_boot *boot,
 					  const char **argument)
@@ -43,10 +44,11 @@ static const struct bcl_boot_kind *choose(const struct bcl_boot *boot,
 		*argument = name + length + 1;
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (strlen(kinds[i]->name) == length &&
-		    !memcmp(kinds[i]->name, name, length))
+		    !memcmp(kinds[i]->name, name, length) &&
+		    (!name[length] || kinds[i] == &bcl_boot_fork))
 			return kinds[i];
-	bcl_log(&boot->config, BCL_LOG_ERROR, "boot", "%s: %.*s",
-		"this build cannot be started by", (int)length, name);
+	bcl_log(&boot->config, BCL_LOG_ERROR, "boot", "%s: %s",
+		"this build cannot be started by", name);
 	return NULL;
 }
 

@@ -110,11 +110,11 @@ enum bcl_status bcl_card_port_open(struct bcl_port *port)
 	const struct bcl_env *env = port->context->env;
 	const struct bcl_config *config = &port->context->config;
 	const struct sizes n = {
-		.requests = power_of_two(config->requests),
-		.blocks = power_of_two(config->blocks),
+		.requests = (uint32_t)config->requests,
+		.blocks = (uint32_t)config->blocks,
 		.channels = port->nchannels + BCL_CARD_OFFERS,
-		.receives = power_of_two(power_of_two(config->blocks) +
-					 port->nchannels + BCL_CARD_OFFERS),
+		.receives = power_of_two(config->blocks + port->nchannels +
+					 BCL_CARD_OFFERS),
 	};
 	struct bcl_control control = {
 		.op = BCL_CTL_PORT_OPEN,
