@@ -177,18 +177,28 @@ void check_link_find(struct check_event *event)
 			!check_lane_arrived(lane, frame->seq);
 }
 
-/* RAIL_DOWN names a rail by the id that frames to it carry. */
-static void give_up(struct check_link *link, const struct check_frame *frame)
+/* RAIL_DOWN names a rail by the id that frames to it carry: the peer's if we
+ * give it up, and ours if the peer does. */
+static void give_up(struct check_link *link, const struct check_event *event)
 {
+	const struct check_frame *frame = event->frame;
 	struct check_lane *lane;
-	unsigned i;
+	unsigned i, rail;
 
 	for (i = 0; i < frame->nsegments; i++)
-		for (lane = link->lanes; lane < link->lanes + BCL_RAILS_MAX;
-		     lane++)
-			lane->down |=
-				frame->segments[i].op == BCL_SEG_RAIL_DOWN &&
-				frame->segments[i].target == lane->to;
+		for (rail = 0; rail < BCL_RAILS_MAX; rail++) {
+			uint32_t target = frame->segments[i].target;
+
+			lane = &link->lanes[rail];
+			if (frame->segments[i].op != BCL_SEG_RAIL_DOWN)
+				continue;
+			if (!event->packet->outbound) {
+				lane->deaf |= target == (link->id | rail);
+			} else if (target == lane->to) {
+				lane->down = true;
+				check_outbound_deaf(link, rail);
+			}
+		}
 }
 
 static void went(struct check_event *event)
@@ -203,11 +213,12 @@ static void went(struct check_event *event)
 		if (!link)
 			return;
 		link->live = true;
+		event->lane->said++;
 		event->lane->to = frame->conn;
 		event->lane->down = false;
 		if (frame->kind == BCL_FRAME_DATA)
-			event->lane->calling = false;
-		give_up(link, frame);
+			event->lane->deaf = false;
+		give_up(link, event);
 		return;
 	}
 	if (!life->incarnation)
@@ -226,8 +237,8 @@ static void went(struct check_event *event)
 		event->lane->next = frame->seq;
 		event->lane->acked = hello->first_seq;
 	}
-	if (frame->kind == BCL_FRAME_HELLO)
-		event->lane->calling = true;
+	event->lane->deaf = true;
+	check_outbound_deaf(link, event->packet->rail);
 	if (bcl_before(event->lane->acked, hello->first_seq))
 		event->lane->acked = hello->first_seq;
 	if (frame->kind == BCL_FRAME_HELLO_ACK) {
@@ -282,8 +293,10 @@ static void came(struct check_event *event)
 	const struct check_hello *hello = &frame->hello;
 	struct check_link *link = event->link;
 
-	if (link)
+	if (link) {
 		link->heard = event->packet->time;
+		give_up(link, event);
+	}
 	if (frame->kind == BCL_FRAME_HELLO)
 		note_call(event->life, hello, event->packet->rail);
 	if (frame->kind == BCL_FRAME_HELLO_ACK && link &&

@@ -212,7 +212,9 @@ static void judge(struct check_event *event, uint32_t msg,
 	again = number->verdict;
 	number->verdict = (uint8_t)verdict;
 	number->told = event->packet->time;
-	number->unheard = event->lane->calling;
+	number->unheard = event->lane->deaf || event->lane->down;
+	number->rail = (uint8_t)event->packet->rail;
+	number->said = event->lane->said;
 	if (again)
 		return;
 	link->gaps -= number->op == BCL_SEG_WITHDRAW;
@@ -228,6 +230,17 @@ static void judge(struct check_event *event, uint32_t msg,
 	} else {
 		request->progress = CHECK_JUDGED;
 	}
+}
+
+void check_outbound_deaf(struct check_link *link, unsigned rail)
+{
+	struct check_number *number;
+
+	for (number = link->out; number && number < link->out + CHECK_MEMORY;
+	     number++)
+		if (number->rail == rail &&
+		    number->said == link->lanes[rail].said)
+			number->unheard = true;
 }
 
 static void acknowledged(struct check_event *event, uint32_t seq)
@@ -252,7 +265,7 @@ void check_outbound_answers(struct check_event *event)
 	    frame->kind == BCL_FRAME_HELLO_ACK ||
 	    bcl_before(link->next_out, frame->done))
 		return;
-	if (lane->went_known && !lane->calling &&
+	if (lane->went_known && !lane->deaf &&
 	    !bcl_before(lane->next, frame->ack))
 		for (; bcl_before(lane->acked, frame->ack); lane->acked++)
 			acknowledged(event, lane->acked);

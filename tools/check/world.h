@@ -93,7 +93,9 @@ struct check_number {
 	uint8_t op, type;
 	bool withdrawn;
 	uint8_t verdict; /* enum bcl_verdict that we were told */
-	bool unheard;	 /* by a rail that called, perhaps without listening */
+	bool unheard;	 /* by a rail that perhaps was deaf */
+	uint8_t rail;	 /* told by this one, */
+	uint64_t said;	 /* which had said so much, */
 	uint64_t told;	 /* when */
 	uint16_t src_port, dst_port;
 	uint32_t prev, total, target;
@@ -120,12 +122,14 @@ struct check_lane {
 	uint32_t skipped; /* by a handshake: those before it, come or not */
 	uint32_t to;	  /* the peer's id in our frames */
 	bool down;	  /* we said so: the peer's frames are not taken */
-	bool calling;	  /* a HELLO went, and no DATA since */
+	bool deaf;	  /* perhaps: it shook hands, or the peer gave it up,
+			   * and we sent no DATA by it since */
 	bool offered;	  /* by the HELLO_ACK of link->answer: */
 	uint32_t settled; /* the peer's frames before this one are */
 	/* ours */
 	uint32_t next, acked;
 	uint64_t fresh;		 /* new DATA frames */
+	uint64_t said;		 /* frames but handshakes */
 	struct check_sent *sent; /* by seq % BCL_SACK_BITS */
 };
 
@@ -302,6 +306,8 @@ void check_outbound_frame(struct check_event *event);
 void check_outbound_segment(struct check_event *event);
 /* What a frame of the peer says of our messages and frames. */
 void check_outbound_answers(struct check_event *event);
+/* What a rail was told since it said something may have been lost on it. */
+void check_outbound_deaf(struct check_link *link, unsigned rail);
 struct check_chain *check_chain(struct check_link *link, unsigned src_port,
 				unsigned dst_port);
 /* The number that follows. */
