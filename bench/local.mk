@@ -18,7 +18,7 @@ bin_PROGRAMS += %D%/bcl-perf
 EXTRA_DIST += %D%/mpi-compare %D%/mpi/rank.c
 
 # PVM's own routes beside the glue
-EXTRA_DIST += %D%/pvm-compare
+EXTRA_DIST += %D%/pvm-compare %D%/pvm/bars.awk
 if PVM
 noinst_PROGRAMS += %D%/pvm/task
 %C%_pvm_task_LDADD = -lgpvm3 -lpvm3
