@@ -6,8 +6,6 @@
  *
  * Usage: test_wire [SEED [WAY]]
  */
-#include <sched.h>
-
 #include "pair.h"
 
 enum {
@@ -184,25 +182,12 @@ static void side(void)
 	check_counters();
 }
 
-/* Two pairs of interfaces, each pair joined. */
-static bool connect_interfaces(void)
-{
-	if (unshare(CLONE_NEWNET) && unshare(CLONE_NEWUSER | CLONE_NEWNET))
-		return false;
-	return !system("ip link set lo up && for i in 0 1; do\n"
-		       "ip link add near$i type veth peer name far$i &&\n"
-		       "ip address add 10.80.$i.1/24 dev near$i &&\n"
-		       "ip address add 10.80.$i.2/24 dev far$i &&\n"
-		       "ip link set near$i up && ip link set far$i up ||\n"
-		       "exit 1; done");
-}
-
 static int go(const char *seed)
 {
 	char faults[100];
 	const char *variables[] = { way->rails, faults, NULL };
 
-	if (way->packet && !connect_interfaces()) {
+	if (way->packet && !pair_interfaces()) {
 		printf("skipped: no network namespaces\n");
 		return 77;
 	}
