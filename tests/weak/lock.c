@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The lock of the card in this process, its bias, and doorbells that are rung
- * while another thread holds it: card/inproc/lock.c, turn.c.
+ * while another thread holds it: card/inproc/lock.c, turn.c. Doorbells that are
+ * held back: card/hold.c.
  */
 #include <string.h>
 
 #include "nicfw/hal.h"
 #include "tests/weak/weak.h"
+#include "transport/card/hold.h"
 #include "transport/card/inproc/inproc.h"
 
 enum {
@@ -25,6 +27,10 @@ static struct port {
 	uint32_t served; /* the card's, like the sum */
 } ports[PORTS];
 static uint32_t sum;
+
+/* The first one as the library sees it, in the middle of a row. */
+static struct bcl_port owned;
+static struct bcl_card_port queues;
 
 /* ---- the card ---- */
 
@@ -90,6 +96,22 @@ static void set_up(void)
 	}
 }
 
+static void set_up_row(void)
+{
+	static const struct bcl_card_ops ops = { .hold = bcl_inproc_hold };
+
+	set_up();
+	host.base.ops = &ops;
+	context.helper = (struct bcl_helper *)&host; /* there is one */
+	context.held = false;
+	queues.host = &host.base;
+	queues.seat = &host.seats[0];
+	queues.row = (struct bcl_card_row){ .messages = BCL_HOLD_AFTER };
+	owned.context = &context;
+	owned.card = &queues;
+	owned.flags = 0;
+}
+
 static void set_up_biased(void)
 {
 	set_up();
@@ -105,6 +127,17 @@ static void submit(unsigned number, uint32_t request)
 	port->submits[request - 1] = request;
 	atomic_store_explicit(&port->made, request, memory_order_release);
 	bcl_inproc_doorbell(&host.base, &host.seats[number]);
+}
+
+/* In a row, after which the program is away. */
+static void hold_twice(void)
+{
+	for (uint32_t request = 1; request <= 2; request++) {
+		ports[0].submits[request - 1] = request;
+		atomic_store_explicit(&ports[0].made, request,
+				      memory_order_release);
+		weak_assert(bcl_card_hold_in_row(&owned, 8));
+	}
 }
 
 static void submit_0(void)
@@ -138,6 +171,15 @@ static void help(void)
 	bcl_inproc_unlock(&host, NULL);
 }
 
+/* bcl_inproc_poll() does that for no port. */
+static void serve(void)
+{
+	if (!bcl_inproc_try_lock(&host, NULL))
+		return;
+	bcl_inproc_serve_doorbells(&host);
+	bcl_inproc_unlock(&host, NULL);
+}
+
 /* Something else that must have its effect. */
 static void command(void)
 {
@@ -156,6 +198,14 @@ static void check(void)
 		weak_assert(ports[i].served == ports[i].made);
 		weak_assert(!host.seats[i].inside);
 	}
+}
+
+/* What was held back is in the card, or rung for when the helper looks. */
+static void check_row(void)
+{
+	weak_assert(host.seats[0].rung || ports[0].served == ports[0].made);
+	bcl_inproc_serve_doorbells(&host);
+	check();
 }
 
 static void check_command(void)
@@ -204,6 +254,14 @@ int main(void)
 		  set_up_biased,
 		  { submit_0, submit_1, help },
 		  check },
+		{ "held back, and the helper",
+		  set_up_row,
+		  { hold_twice, serve },
+		  check_row },
+		{ "held back, and a doorbell of another port",
+		  set_up_row,
+		  { hold_twice, submit_1, serve },
+		  check_row },
 		{ .name = NULL },
 	};
 

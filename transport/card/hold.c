@@ -34,8 +34,7 @@ bool bcl_card_hold_in_row(struct bcl_port *port, size_t length)
 		row->messages++;
 		return false;
 	}
-	if (!port->context->helper || !host->ops->hold ||
-	    !follows_closely(row))
+	if (!port->context->helper || !host->ops->hold || !follows_closely(row))
 		return false;
 	row->held += bytes;
 	if (row->held + bytes > FRAME)
@@ -44,7 +43,9 @@ bool bcl_card_hold_in_row(struct bcl_port *port, size_t length)
 		port->flags |= BCL_PORT_HELD;
 		atomic_store_explicit(&port->context->held, true,
 				      memory_order_relaxed);
-		host->ops->hold(host, port->card->seat);
 	}
+	/* Each time: who served doorbells meanwhile, for another port or in a
+	 * pause, has sent those before it and taken the ring back. */
+	host->ops->hold(host, port->card->seat);
 	return true;
 }
