@@ -4,14 +4,17 @@
  * submit() in path.c): owners of ports submit requests and ring, while a helper
  * polls the card. Who finds the lock taken asks its holder and leaves. Who lets
  * it go may keep the bias: then the lock is its own until somebody else takes
- * it, with a barrier. Names are the code's.
+ * it, with a barrier. An owner may hold a doorbell back (hold.c): then it only
+ * leaves its ring, for whoever serves doorbells next, if not itself. Names are
+ * the code's.
  *
  * Each thread's stores wait in its buffer, in order, until memory takes them;
  * locked instructions empty it first (as x86 does). So a load may be done
  * before an earlier store is seen. Bounds: the sizes below.
  *
  *  - one thread at a time is inside the card
- *  - every request is taken although nobody rings again: no doorbell is lost
+ *  - every request is taken although nobody rings again: no doorbell is lost,
+ *    nor is one that was held back, once the helper finds the program away
  *  - all threads end: nobody serves others for ever
  */
 #ifndef SEATS
@@ -22,6 +25,9 @@
 #endif
 #ifndef POLLS
 #define POLLS 1 /* turns of the helper */
+#endif
+#ifndef HOLDS
+#define HOLDS 0 /* owners may hold doorbells back */
 #endif
 #define HELPER SEATS
 #define THREADS (SEATS + 1)
@@ -220,15 +226,38 @@ inline submit(n)
 	fi
 }
 
+/* bcl_card_hold_in_row(), bcl_inproc_hold(). Each time: whoever served the
+ * one before has taken that ring back. */
+inline hold(n)
+{
+	buffer[_pid]!MADE(_pid), n;
+	buffer[_pid]!RUNG(_pid), 1
+}
+
 active [SEATS] proctype owner()
 {
 	byte i, n, made, before;
 	bit got, entered;
 
 	for (n : 1 .. REQUESTS) {
-		submit(n)
+		if
+		:: HOLDS -> hold(n)
+		:: submit(n)
+		fi
 	}
 	ended++
+}
+
+/* bcl_inproc_poll(), for no port: it serves doorbells because some may be held
+ * back. */
+inline poll()
+{
+	take();
+	if
+	:: got && HOLDS -> serve_doorbells(); let_go_all()
+	:: got && !HOLDS -> let_go_all()
+	:: !got
+	fi
 }
 
 active proctype helper()
@@ -237,12 +266,16 @@ active proctype helper()
 	bit got;
 
 	for (n : 1 .. POLLS) {
-		take();
-		if
-		:: got -> let_go_all()
-		:: !got
-		fi
+		poll()
 	}
+	if
+	:: HOLDS ->
+		/* Away for so long that its stores are seen. */
+		ended == SEATS;
+		barrier();
+		poll()
+	:: !HOLDS
+	fi;
 	ended++
 }
 
