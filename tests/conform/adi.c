@@ -153,7 +153,7 @@ static int traffic(struct bcl_adi *adi)
 enum {
 	MILLION = 1000000,
 	KEPT = (4 << 20) / 256 + 4096, /* the budget, and announcements */
-	ON_WAY = 4096,		       /* in the ring when STOP is said */
+	ON_WAY = 16384,		       /* in the ring when STOP is said */
 };
 
 static long resident(void)

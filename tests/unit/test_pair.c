@@ -7,10 +7,12 @@
 
 #include "tests/unit/unit.h"
 #include "transport/env/env.h"
+#include "transport/shm/message.h"
 #include "transport/shm/segment.h"
 
 enum {
 	SLOTS = BCL_SEGMENT_SLOTS_MIN,
+	SLOTS_LONG = 4 * BCL_NEAR_SLOTS,
 	STRESS = UNIT_SLOW ? 6000 : 60000, /* messages each way */
 };
 
@@ -26,16 +28,26 @@ static const _Atomic uint32_t awake;
 static struct bcl_segment segment;
 static struct bcl_pair pair[2];
 
-static void set_up(void)
+static void set_up_rings(uint32_t slots)
 {
 	unsigned side;
 
-	ck_assert_int_eq(bcl_segment_create(&bcl_env_linux, SLOTS, &segment),
+	ck_assert_int_eq(bcl_segment_create(&bcl_env_linux, slots, &segment),
 			 BCL_OK);
 	for (side = 0; side < 2; side++) {
 		bcl_segment_pair(&segment, side, &pair[side]);
 		pair[side].attention = &awake;
 	}
+}
+
+static void set_up(void)
+{
+	set_up_rings(SLOTS);
+}
+
+static void set_up_long(void)
+{
+	set_up_rings(SLOTS_LONG);
 }
 
 static void tear_down(void)
@@ -159,7 +171,7 @@ START_TEST(model)
 {
 	enum {
 		OPERATIONS = 200000,
-		QUEUE = 4 * SLOTS
+		QUEUE = 2 * SLOTS_LONG
 	};
 	static struct {
 		uint64_t number, like;
@@ -167,7 +179,7 @@ START_TEST(model)
 	} queue[2][QUEUE];
 	uint64_t head[2] = { 0 }, tail[2] = { 0 }, seed = 20240 + _i;
 	const char *given = getenv("BCL_TEST_SEED");
-	unsigned full = 0;
+	unsigned full = 0, turned = 0;
 	int i;
 
 	if (given)
@@ -186,6 +198,7 @@ START_TEST(model)
 
 		if (sends) {
 			uint64_t number = tail[side], like = pair[side].next;
+			uint32_t before = pair[side].tail;
 
 			status = send_one(&pair[side], number, length, like);
 			if (status) {
@@ -193,13 +206,17 @@ START_TEST(model)
 				full++;
 				continue;
 			}
+			turned += pair[side].tail - before > BCL_NEAR_SLOTS;
 			ck_assert_uint_lt(number - head[side], QUEUE);
 			queue[side][number % QUEUE].number = number;
 			queue[side][number % QUEUE].like = like;
 			queue[side][number % QUEUE].length = length;
 			tail[side]++;
 		} else {
-			status = bcl_pair_receive(&pair[side], false, &event);
+			do {
+				status = bcl_pair_receive(&pair[side], false,
+							  &event);
+			} while (status == BCL_ERR_AGAIN);
 			if (head[other] == tail[other]) {
 				ck_assert_int_eq(status, BCL_ERR_EMPTY);
 				continue;
@@ -212,6 +229,8 @@ START_TEST(model)
 		}
 	}
 	ck_assert_uint_gt(full, 100);
+	if (pair[0].mask + 1 == SLOTS_LONG)
+		ck_assert_uint_gt(turned, 10);
 	ck_assert_uint_gt(pair[0].sent_half, 100);
 	ck_assert_uint_gt(pair[0].sent_ring, 100);
 	ck_assert(!pair[0].broken && !pair[1].broken);
@@ -318,6 +337,55 @@ START_TEST(data_stays)
 }
 END_TEST
 
+static size_t slot_of(const struct bcl_event *event)
+{
+	size_t offset =
+		(size_t)((const char *)event->data - (const char *)pair[1].in);
+
+	return offset / BCL_SLOT_SIZE % SLOTS_LONG;
+}
+
+/* The farthest slot that messages of this length come to. */
+static size_t farthest(size_t length, unsigned ahead)
+{
+	struct bcl_event event;
+	size_t most = 0;
+	uint64_t sent = 0, received;
+
+	for (received = 0; received < 3 * SLOTS_LONG; received++) {
+		while (sent <= received + ahead)
+			ck_assert_int_eq(send_one(&pair[0], sent++, length, 0),
+					 BCL_OK);
+		while (bcl_pair_receive(&pair[1], false, &event) ==
+		       BCL_ERR_AGAIN)
+			;
+		check_event(&event, received, length, 0);
+		if (slot_of(&event) > most)
+			most = slot_of(&event);
+	}
+	while (bcl_pair_receive(&pair[1], false, &event) != BCL_ERR_EMPTY)
+		;
+	return most;
+}
+
+/* Short messages stay near the start of the ring, long ones go round it. */
+START_TEST(turns_back)
+{
+	uint64_t sent = pair[0].sent_ring;
+
+	ck_assert_uint_lt(farthest(40, 0), BCL_NEAR_SLOTS);
+	/* what it skips by is no message */
+	ck_assert_uint_eq(pair[0].sent_ring - sent, 3 * SLOTS_LONG);
+	ck_assert_uint_gt(farthest(4000, 3), SLOTS_LONG - 4 * 64);
+	/* from wherever it was left */
+	farthest(40, 0);
+	ck_assert_uint_lt(farthest(40, 200), BCL_NEAR_SLOTS);
+	/* there is no room to skip */
+	ck_assert_uint_gt(farthest(40, BCL_NEAR_SLOTS), BCL_NEAR_SLOTS);
+	ck_assert(!pair[1].broken);
+}
+END_TEST
+
 /* ---- hostile bytes ---- */
 
 static const struct {
@@ -335,6 +403,8 @@ static const struct {
 	{ "a ring message too long", 1, BCL_MESSAGE_MAX + 1, false, false },
 	{ "a ring message far too long", 63, BCL_HEADER_LENGTH, false, false },
 	{ "the longest", 63, BCL_MESSAGE_MAX, false, true },
+	{ "a skip of too many slots", BCL_SHM_SKIP, 0, false, false },
+	{ "a skip by the line", BCL_SHM_SKIP, 8, true, false },
 };
 
 START_TEST(hostile)
@@ -358,6 +428,40 @@ START_TEST(hostile)
 	/* it goes on without harm until the owner lets go of it */
 	for (unsigned i = 0; i < 3 * SLOTS; i++)
 		bcl_pair_receive(&pair[1], false, &event);
+}
+END_TEST
+
+/* What a reader takes for the rest of the ring. */
+static const struct {
+	uint32_t at;
+	uint64_t slots;
+	bool accepted;
+} skips[] = {
+	{ 5, SLOTS - 5, true },
+	{ 0, SLOTS, true },
+	{ 5, 0, false },
+	{ 0, 0, false },
+	{ 5, 1, false },
+	{ 5, SLOTS - 6, false },
+	{ 5, 2 * SLOTS - 5, false },
+	{ 5, (UINT64_C(1) << 32) + SLOTS - 5, false },
+};
+
+START_TEST(hostile_skip)
+{
+	struct bcl_slot *slot = &segment.ring[0][skips[_i].at];
+	struct bcl_event event;
+	enum bcl_status status;
+
+	pair[1].head = pair[1].published = skips[_i].at;
+	slot->immediate = skips[_i].slots;
+	atomic_store(&slot->header, pair[1].want | BCL_SHM_SKIP);
+	status = bcl_pair_receive(&pair[1], false, &event);
+	ck_assert_int_eq(status,
+			 skips[_i].accepted ? BCL_ERR_AGAIN : BCL_ERR_EMPTY);
+	ck_assert(pair[1].broken == !skips[_i].accepted);
+	ck_assert_uint_eq(pair[1].head,
+			  skips[_i].accepted ? SLOTS : skips[_i].at + 1);
 }
 END_TEST
 
@@ -436,7 +540,7 @@ int main(void)
 	const int nstarts = sizeof(starts) / sizeof(*starts);
 	const int nnonsense = sizeof(nonsense) / sizeof(*nonsense);
 	Suite *suite = suite_create("pair");
-	TCase *tc = tcase_create("pair");
+	TCase *tc = tcase_create("pair"), *longer = tcase_create("long rings");
 
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_loop_test(tc, each_length, 0, nstarts);
@@ -446,8 +550,14 @@ int main(void)
 	tcase_add_test(tc, room_comes_back);
 	tcase_add_test(tc, data_stays);
 	tcase_add_loop_test(tc, hostile, 0, nnonsense);
+	tcase_add_loop_test(tc, hostile_skip, 0,
+			    sizeof(skips) / sizeof(*skips));
 	tcase_add_test(tc, hostile_index);
 	tcase_add_loop_test(tc, two_threads, 0, nstarts);
 	suite_add_tcase(suite, tc);
+	tcase_add_checked_fixture(longer, set_up_long, tear_down);
+	tcase_add_loop_test(longer, model, 0, nstarts);
+	tcase_add_test(longer, turns_back);
+	suite_add_tcase(suite, longer);
 	return unit_run(suite);
 }

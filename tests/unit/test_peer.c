@@ -283,7 +283,7 @@ END_TEST
 
 static const struct {
 	unsigned ranks, slots;
-} rings[] = { { 2, 4096 }, { 4, 4096 }, { 16, 1024 } };
+} rings[] = { { 2, 16384 }, { 4, 4096 }, { 16, 1024 } };
 
 static int ring_slots(unsigned me, void *slots)
 {

@@ -42,13 +42,11 @@ static void refuse_and_fail(struct bcl_connection *c, enum bcl_status status,
 
 enum {
 	SLOTS_FEW = 1024,
-	SLOTS_MANY = 4096,
-	SLOTS_ALL = 16384, /* of all rings of a rank to others here */
+	SLOTS_MANY = 16384, /* of all rings of a rank to others here */
 };
 
-/* Longer rings move KBs faster, but those that leave the cache move short
- * messages slower. All of a rank's take as much memory as those of one of 16
- * ranks at most. */
+/* Longer rings move KBs faster, and short messages use a part of them only. All
+ * of a rank's take as much memory as those of one of 16 ranks at most. */
 static uint32_t ring_slots(const struct bcl_context *context)
 {
 	uint32_t slots = SLOTS_MANY;
@@ -58,7 +56,7 @@ static uint32_t ring_slots(const struct bcl_context *context)
 	if (!context->local_ranks)
 		return SLOTS_FEW;
 	while (slots > SLOTS_FEW &&
-	       (uint64_t)slots * (context->local_ranks - 1) > SLOTS_ALL)
+	       (uint64_t)slots * (context->local_ranks - 1) > SLOTS_MANY)
 		slots /= 2;
 	return slots;
 }

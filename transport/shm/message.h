@@ -22,6 +22,7 @@ enum bcl_shm_type {
 	BCL_SHM_NOTIFY,	   /* struct bcl_notify */
 	BCL_SHM_MAIL,	   /* immediate: which */
 	BCL_SHM_LOOK,	   /* there is something on the socket */
+	BCL_SHM_SKIP,	   /* immediate: slots, its own among them (pair.h) */
 };
 
 struct bcl_join {

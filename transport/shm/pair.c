@@ -7,16 +7,55 @@
 #include "transport/shm/message.h"
 #include "transport/shm/port.h"
 
+enum {
+	SHORT_SLOTS = 16, /* of messages that are short, on the average */
+};
+
 static void count_refusal(const struct bcl_pair *pair)
 {
 	if (pair->connection)
 		bcl_count(pair->connection->shm->port->counters, shm_ring_full);
 }
 
+static struct bcl_slot *tail_slot(const struct bcl_pair *pair)
+{
+	return &pair->out[pair->tail & pair->mask];
+}
+
+/* The rest of the ring. */
+static void skip(struct bcl_pair *pair)
+{
+	uint32_t slots = pair->mask + 1 - (pair->tail & pair->mask);
+	struct bcl_slot *slot = tail_slot(pair);
+
+	slot->immediate = slots;
+	bcl_pair_publish(pair, slot, slots, pair->next | BCL_SHM_SKIP);
+	pair->sent_ring--;
+	/* nothing is copied: see charge() */
+	if (pair->connection)
+		pair->connection->charged += slots - 1;
+}
+
+/* Instead of going on into the next BCL_NEAR_SLOTS. What is skipped is in use
+ * until the reader is behind it, so nearly nothing else may be, or the ring is
+ * full before it has to be. */
+static bool turn_back(struct bcl_pair *pair, uint32_t used)
+{
+	uint32_t at = pair->tail & pair->mask;
+	uint64_t sent = pair->sent_ring - pair->near;
+
+	pair->near = pair->sent_ring;
+	if (sent < BCL_NEAR_SLOTS / SHORT_SLOTS ||
+	    pair->mask - at < BCL_NEAR_SLOTS || used > BCL_NEAR_SLOTS / 2)
+		return false;
+	skip(pair);
+	return true;
+}
+
 /* Room for a message of `slots` slots and the slot ahead? */
 static bool has_room(struct bcl_pair *pair, unsigned slots)
 {
-	uint32_t consumed, used;
+	uint32_t consumed, used, room, mark;
 
 	if ((int32_t)(pair->limit - pair->tail) > (int32_t)slots)
 		return true;
@@ -28,16 +67,17 @@ static bool has_room(struct bcl_pair *pair, unsigned slots)
 		bcl_pair_break(pair, "read index", consumed);
 		return false;
 	}
-	pair->limit = consumed + pair->mask + 1;
-	if (pair->mask + 1 - used > slots)
+	mark = BCL_NEAR_SLOTS - pair->tail % BCL_NEAR_SLOTS;
+	if (mark <= slots && turn_back(pair, used))
+		mark = 0;
+	if (mark <= slots)
+		mark += BCL_NEAR_SLOTS;
+	room = consumed + pair->mask + 1 - pair->tail;
+	pair->limit = pair->tail + (room < mark ? room : mark);
+	if (room > slots)
 		return true;
 	count_refusal(pair);
 	return false;
-}
-
-static struct bcl_slot *tail_slot(const struct bcl_pair *pair)
-{
-	return &pair->out[pair->tail & pair->mask];
 }
 
 /* All that will be written, at once: one by one each takes as long as a short
@@ -115,6 +155,16 @@ void bcl_pair_commit(struct bcl_pair *pair, unsigned type, uint64_t immediate,
 	bcl_pair_notice(pair);
 }
 
+/* SKIP, of which the first slot has been read. */
+static bool take_skip(struct bcl_pair *pair, uint64_t slots, size_t length)
+{
+	if (length || slots - 1 > pair->mask ||
+	    (pair->head + slots - 1) & pair->mask)
+		return false;
+	pair->head += (uint32_t)slots - 1;
+	return true;
+}
+
 enum bcl_status bcl_pair_unusual(struct bcl_pair *pair, uint64_t header,
 				 uint64_t immediate, const void *payload)
 {
@@ -125,6 +175,9 @@ enum bcl_status bcl_pair_unusual(struct bcl_pair *pair, uint64_t header,
 
 	if (length > most)
 		bcl_pair_break(pair, "length", length);
+	else if (type == BCL_SHM_SKIP && payload != pair->line &&
+		 take_skip(pair, immediate, length))
+		return BCL_ERR_AGAIN;
 	else if (!pair->connection ||
 		 !bcl_message_handle(pair->connection, type, immediate, payload,
 				     length))

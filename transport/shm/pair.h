@@ -45,6 +45,13 @@
  *  newest message is never covered: data is valid in place until the next
  *  receive from this pair, with nothing to release.
  *
+ *  Turning back. Short messages are fast in memory that was used a moment ago,
+ *  KBs in a ring that is longer than the near caches. So where a multiple of
+ *  BCL_NEAR_SLOTS comes the writer looks at what it has sent since the last: if
+ *  that was short and the rest of the ring is free, it goes on at the start.
+ *  SKIP, a message of the library's own, covers the rest: it is published as
+ *  one of so many slots, and its immediate says how many.
+ *
  *  Waking. After the header's store the writer loads `attention`, which the
  *  receiver sets before it sleeps or stops polling this pair. Store and load
  *  are kept in order by the compiler and by the sleeper's membarrier, or, where
@@ -86,8 +93,9 @@ enum {
 	BCL_HALF_PAYLOAD = 16,
 	BCL_SLOT_PAYLOAD = 48,
 	BCL_PUBLISH_SLOTS = 64,
-	BCL_FETCH_AHEAD = 8, /* slots fetched before they are needed */
-	BCL_FETCH_SLOTS = 4, /* of a message, when its header is seen */
+	BCL_NEAR_SLOTS = 1024, /* a power of two */
+	BCL_FETCH_AHEAD = 8,   /* slots fetched before they are needed */
+	BCL_FETCH_SLOTS = 4,   /* of a message, when its header is seen */
 
 	/* A set bit of these among type and length sends a half message to
 	 * the slow path; up to 31 bytes pass, so line[] has room for them. */
@@ -121,7 +129,8 @@ struct bcl_pair {
 	struct bcl_slot *out;		   /* the ring written here */
 	const _Atomic uint32_t *attention; /* of the peer */
 	uint32_t tail;			   /* slots written */
-	uint32_t limit;			   /* slots that may be written */
+	uint32_t limit;			   /* slots that may be written before
+					    * has_room() is to be asked */
 	uint32_t mask;			   /* slots of a ring, less one */
 	uint32_t published;		   /* of head */
 
@@ -138,6 +147,7 @@ struct bcl_pair {
 	const _Atomic uint32_t *its_consumer;
 	struct bcl_connection *connection; /* NULL in tests of a bare pair */
 	uint64_t sent_half, sent_ring, received; /* messages */
+	uint64_t near;	     /* `sent_ring` at the last multiple */
 	uint64_t counted[3]; /* of these, in the port's counters */
 	uint64_t swept;	     /* `received` at the last sweep for silent pairs */
 	bool broken;	     /* it wrote nonsense: see bcl_pair_break() */
