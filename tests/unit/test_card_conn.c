@@ -711,6 +711,75 @@ START_TEST(eviction_loses_nothing)
 }
 END_TEST
 
+/* No room, and whoever has it is not idle: the new one waits, and is told. */
+START_TEST(busy_connections_keep_their_memory)
+{
+	struct world_config config = {
+		.seed = 1,
+		.cards = 3,
+		.ports = 1,
+		.connections = 1,
+		.delay = 2 * MS,
+		.peer_timeout = SECOND,
+	};
+	unsigned arrived = 0, sent = 0;
+	uint64_t evicted, refused;
+	int status = BCL_OK;
+	bool gives_way = _i;
+	struct pair pair = make_pair(&config);
+	struct world_port *third = world_port_open(pair.world, 2, 3);
+	const struct world_node *node;
+	struct bcl_completion entry;
+	uint32_t to_third;
+
+	world_run_for(pair.world, 100 * MS);
+	/* known, but without a connection when the other has one again */
+	while ((to_third = world_connect(pair.world, 0, 2)) == BCL_NODE_NONE)
+		world_run_for(pair.world, 10 * MS);
+	node = &pair.world->card[0].node[to_third];
+	world_run_for(pair.world, 100 * MS);
+	works(&pair);
+	evicted = world_counter(pair.world, 0, BCL_CARD_evicted);
+	refused = world_counter(pair.world, 0, BCL_CARD_dropped_arena);
+	for (unsigned ms = 0; ms < 1500; ms++) {
+		if (ms == 100)
+			ck_assert(world_send(pair.a, to_third, 3, "y", 1, 7));
+		/* several are always on their way */
+		if (ms < 500 || !gives_way)
+			ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 0));
+		world_run_for(pair.world, MS);
+		arrived += arrivals(pair.b);
+		while (world_sent(pair.a, &entry)) {
+			if (entry.status)
+				status = entry.status;
+			else
+				sent++;
+		}
+		if (ms == 400) {
+			ck_assert_uint_gt(world_counter(pair.world, 0,
+							BCL_CARD_dropped_arena),
+					  refused + 10);
+			ck_assert_uint_eq(
+				world_counter(pair.world, 0, BCL_CARD_evicted),
+				evicted);
+		}
+	}
+	world_run_for(pair.world, 100 * MS);
+	arrived += arrivals(pair.b);
+	sent += completions(pair.a, BCL_OK);
+	ck_assert_uint_eq(arrived, gives_way ? 500 : 1500);
+	ck_assert_uint_eq(sent, arrived + gives_way);
+	ck_assert_uint_eq(arrivals(third), gives_way);
+	ck_assert_int_eq(status, gives_way ? BCL_OK : BCL_ERR_NOMEM);
+	ck_assert_int_eq(node->state, gives_way ? BCL_NODE_UP : BCL_NODE_LOST);
+	ck_assert_int_eq(node->status, gives_way ? BCL_OK : BCL_ERR_NOMEM);
+	ck_assert_uint_eq(world_counter(pair.world, 0, BCL_CARD_evicted),
+			  evicted + gives_way);
+	ck_assert_uint_eq(node_of(&pair, 0)->losses, 0);
+	world_free(pair.world);
+}
+END_TEST
+
 static uint64_t no_chance(void *host)
 {
 	(void)host;
@@ -798,6 +867,7 @@ int main(void)
 	tcase_add_test(tcase, evidence);
 	tcase_add_loop_test(tcase, idle_connections_make_room, 0,
 			    (int)world_seeds(4));
+	tcase_add_loop_test(tcase, busy_connections_keep_their_memory, 0, 2);
 	tcase_add_loop_test(tcase, eviction_loses_nothing, 0,
 			    (int)world_seeds(10));
 	tcase_add_test(tcase, unknown_nodes_are_not_touched);
