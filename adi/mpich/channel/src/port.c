@@ -7,6 +7,11 @@
 
 static const char key[] = "bcl";
 
+/* Both with their names and separators: "tag#2147483647$bcl#...$". */
+_Static_assert(sizeof("tag#2147483647$bcl#$") + 2 * BCL_ADDRESS_MAX <=
+		       MPI_MAX_PORT_NAME,
+	       "a card and a tag fit into the name of a port");
+
 int bcl_ch3_card_write(char *card, int length)
 {
 	uint8_t address[BCL_ADDRESS_MAX];
