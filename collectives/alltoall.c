@@ -38,7 +38,8 @@ static void build_bruck(struct bcl_schedule *schedule,
 	unsigned char *blocks = bcl_step_scratch(schedule, team->size * length);
 
 	bcl_step_call(schedule, rotate, blocks, call->send, length, 0);
-	bcl_build_digits(schedule, &group, false, 1, blocks, length);
+	bcl_build_digits(schedule, &group, false, 1, blocks, call->receive,
+			 length);
 	bcl_step_call(schedule, rotate_back, call->receive, blocks, length, 0);
 }
 
@@ -126,7 +127,7 @@ static void build_leaders(struct bcl_schedule *schedule,
 	unsigned members = team->size / team->layout.nnodes;
 	size_t length = call->length, one = team->size * length;
 	size_t block = members * members * length;
-	unsigned char *all = NULL, *blocks, *arrived;
+	unsigned char *all = NULL, *blocks;
 	struct bcl_group leaders;
 
 	if (team->rank == leader)
@@ -134,45 +135,24 @@ static void build_leaders(struct bcl_schedule *schedule,
 	bcl_inside_gather(schedule, leader, call->send, one, all);
 	if (team->rank == leader) {
 		leaders = bcl_group_leaders(team, leader);
-		arrived = blocks = bcl_step_scratch(schedule, members * one);
+		blocks = bcl_step_scratch(schedule, members * one);
 		bcl_step_call(schedule, to_blocks, blocks, all, length, 0);
 		if (bits) {
 			bcl_build_digits(schedule, &leaders, true, bits, blocks,
-					 block);
+					 all, block);
 		} else {
-			arrived = bcl_step_scratch(schedule, members * one);
+			unsigned char *arrived = all;
+
 			bcl_step_copy(schedule, arrived, blocks, block);
 			bcl_build_pairs(schedule, &leaders, blocks, arrived,
 					block, false);
+			all = blocks;
+			blocks = arrived;
 		}
-		bcl_step_call(schedule, from_blocks, all, arrived, length, 0);
+		bcl_step_call(schedule, from_blocks, all, blocks, length, 0);
 		bcl_step_round(schedule);
 	}
 	bcl_inside_scatter(schedule, leader, all, call->receive, one);
-}
-
-static void build_leaders_2(struct bcl_schedule *schedule,
-			    const struct bcl_call *call)
-{
-	build_leaders(schedule, call, 1);
-}
-
-static void build_leaders_4(struct bcl_schedule *schedule,
-			    const struct bcl_call *call)
-{
-	build_leaders(schedule, call, 2);
-}
-
-static void build_leaders_16(struct bcl_schedule *schedule,
-			     const struct bcl_call *call)
-{
-	build_leaders(schedule, call, 4);
-}
-
-static void build_leaders_32(struct bcl_schedule *schedule,
-			     const struct bcl_call *call)
-{
-	build_leaders(schedule, call, 5);
 }
 
 static void build_leaders_pairs(struct bcl_schedule *schedule,
@@ -241,25 +221,10 @@ static double cost_leaders(const struct bcl_model *model, double length,
 	return time + cost_collected(model, length);
 }
 
-static double cost_leaders_2(const struct bcl_model *model, double length)
-{
-	return cost_leaders(model, length, 1);
-}
-
-static double cost_leaders_4(const struct bcl_model *model, double length)
-{
-	return cost_leaders(model, length, 2);
-}
-
-static double cost_leaders_16(const struct bcl_model *model, double length)
-{
-	return cost_leaders(model, length, 4);
-}
-
-static double cost_leaders_32(const struct bcl_model *model, double length)
-{
-	return cost_leaders(model, length, 5);
-}
+BCL_VARIANT(leaders, 1)
+BCL_VARIANT(leaders, 2)
+BCL_VARIANT(leaders, 4)
+BCL_VARIANT(leaders, 5)
 
 /* Rounds of pairs among `size`, of so many members of a node at once. A card of
  * its own goes on `gap` after the last byte, but not before what is waited for
@@ -299,10 +264,10 @@ enum {
 const struct bcl_algorithm bcl_alltoall_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_ALLTOALL, NULL, cost_node },
 	{ "bruck", 0, 0, build_bruck, cost_bruck },
-	{ "leaders", LEADERS, 0, build_leaders_2, cost_leaders_2 },
-	{ "leaders_4", LEADERS, 0, build_leaders_4, cost_leaders_4 },
-	{ "leaders_16", LEADERS, 0, build_leaders_16, cost_leaders_16 },
-	{ "leaders_32", LEADERS, 0, build_leaders_32, cost_leaders_32 },
+	{ "leaders", LEADERS, 0, build_leaders_1, cost_leaders_1 },
+	{ "leaders_4", LEADERS, 0, build_leaders_2, cost_leaders_2 },
+	{ "leaders_16", LEADERS, 0, build_leaders_4, cost_leaders_4 },
+	{ "leaders_32", LEADERS, 0, build_leaders_5, cost_leaders_5 },
 	{ "leaders_pairs", LEADERS, 0, build_leaders_pairs,
 	  cost_leaders_pairs },
 	{ "pairs", 0, 0, build_pairs, cost_pairs },

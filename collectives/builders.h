@@ -123,12 +123,13 @@ void bcl_build_scatter_direct(struct bcl_schedule *schedule,
 			      const void *send, void *receive, size_t length);
 /*
  * digits.c: blocks[i] is for the member i places on, then from the one i places
- * before. The group is that of all ranks, or of the leaders if `nodes`; bits:
- * of a digit.
+ * before; `other` is as large. The group is that of all ranks, or has one of
+ * each node if `nodes`; bits: of a digit, up to 5.
  */
 void bcl_build_digits(struct bcl_schedule *schedule,
 		      const struct bcl_group *group, bool nodes, unsigned bits,
-		      unsigned char *blocks, size_t length);
+		      unsigned char *blocks, unsigned char *other,
+		      size_t length);
 /* pairs.c: blocks to and from all others, which lie by rank or, as above, by
  * how many places on or before they are. The own one stays where it is. */
 void bcl_build_pairs(struct bcl_schedule *schedule,
