@@ -31,10 +31,11 @@ extern int pvm_errno;
 
 /* What a task finds where it is. */
 struct found {
-	int version;	       /* the glue's; 0: none */
-	char passive[TEXT];    /* why it does not use BCL; empty: it does */
-	int network;	       /* whether there is one */
-	char no_packets[TEXT]; /* why there is no packet ring; empty: one is */
+	int version;	    /* the glue's; 0: none */
+	char passive[TEXT]; /* why it does not use BCL; empty: it does */
+	int network;	    /* whether there is one, */
+	int ring;	    /* a packet ring among it */
+	char no_ring[TEXT]; /* why there is none */
 };
 
 typedef int version_function(void);
@@ -66,30 +67,34 @@ static void find_glue(struct found *found, const char *library)
 	snprintf(found->passive, TEXT, "%s", why ? why : "");
 }
 
-/* In a context like the glue's. */
-static void find_network(struct found *found)
+/* What the packet ring's lines say. */
+static void find_reason(struct found *found, const struct bcl_context *context)
 {
 	static const char about[] = "packet: ";
 	char lines[BCL_CARD_LINES][BCL_CARD_LINE];
-	struct bcl_context *context;
-	unsigned n = 0;
+	unsigned n = bcl_card_describe(context, lines, BCL_CARD_LINES);
 
+	for (unsigned i = 0; i < n; i++) {
+		if (!strncmp(lines[i], about, strlen(about)))
+			snprintf(found->no_ring, TEXT, "%s",
+				 lines[i] + strlen(about));
+	}
+}
+
+/* In a context like the glue's. */
+static void find_network(struct found *found)
+{
+	struct bcl_context *context;
+
+	snprintf(found->no_ring, TEXT, "no network");
 	if (bcl_open(NULL, &context))
 		return;
 	found->network = context->card != NULL;
-	snprintf(found->no_packets, TEXT, "no network");
-	if (found->network)
-		n = bcl_card_describe(context, lines, BCL_CARD_LINES);
+	for (unsigned r = 0; found->network && r < context->card->nrails; r++)
+		found->ring |= context->card->rail[r].small;
+	if (found->network && !found->ring)
+		find_reason(found, context);
 	bcl_close(context);
-	for (unsigned i = 0; i < n; i++) {
-		if (strstr(lines[i], ": packet on ")) {
-			found->no_packets[0] = 0;
-			return;
-		}
-		if (!strncmp(lines[i], about, strlen(about)))
-			snprintf(found->no_packets, TEXT, "%s",
-				 lines[i] + strlen(about));
-	}
 }
 
 static struct found find(const char *library)
@@ -118,8 +123,9 @@ static int answer(const char *library)
 	pvm_initsend(PvmDataDefault);
 	pvm_pkint(&found.version, 1, 1);
 	pvm_pkint(&found.network, 1, 1);
+	pvm_pkint(&found.ring, 1, 1);
 	pvm_pkstr(found.passive);
-	pvm_pkstr(found.no_packets);
+	pvm_pkstr(found.no_ring);
 	pvm_send(first, TAG_FOUND);
 	while (tag != TAG_END) {
 		pvm_bufinfo(pvm_recv(-1, -1), &bytes, &tag, NULL);
@@ -149,24 +155,19 @@ static bool heard(int tid, int tag)
 	return true;
 }
 
-static bool has_packet_ring(const struct bcl_peer_info *info)
-{
-	return strstr(info->why, " packet/");
-}
-
-/* `packets`: both ends have a packet ring. */
-static bool is_best(const struct bcl_peer_info *info, bool packets)
+/* `rings`: both ends have a packet ring. */
+static bool is_best(const struct bcl_peer_info *info, bool rings)
 {
 	if (info->path != BCL_PATH_CARD)
 		return true;
 	/* a packet ring does not go from a host to itself */
-	if (!packets || info->level == 1)
+	if (!rings || info->level == 1)
 		return info->rails;
-	return has_packet_ring(info);
+	return info->ring;
 }
 
 /* Until they have met, over the best path that both ends have. */
-static enum bcl_status meet(int tid, bool packets, struct bcl_peer_info *info)
+static enum bcl_status meet(int tid, bool rings, struct bcl_peer_info *info)
 {
 	path_function *path = of_glue("bcl_pvm_path");
 	const struct timespec pause = { .tv_nsec = PAUSE };
@@ -180,7 +181,7 @@ static enum bcl_status meet(int tid, bool packets, struct bcl_peer_info *info)
 		status = path(tid, info);
 		if (status && status != BCL_ERR_AGAIN)
 			break;
-		if (!status && is_best(info, packets))
+		if (!status && is_best(info, rings))
 			break;
 		nanosleep(&pause, NULL);
 	}
@@ -192,16 +193,16 @@ static void print_path(const struct bcl_peer_info *info,
 {
 	if (info->path != BCL_PATH_CARD)
 		printf("%s\n", info->why);
-	else if (has_packet_ring(info))
+	else if (info->ring)
 		printf("packet ring: %s\n", info->why);
 	else if (info->level == 1)
 		printf("UDP: %s; no packet ring inside a host\n", info->why);
-	else if (here->no_packets[0])
+	else if (!here->ring)
 		printf("UDP: %s; no packet ring here: %s\n", info->why,
-		       here->no_packets);
-	else if (there->no_packets[0])
+		       here->no_ring);
+	else if (!there->ring)
 		printf("UDP: %s; no packet ring there: %s\n", info->why,
-		       there->no_packets);
+		       there->no_ring);
 	else
 		printf("UDP: %s; no frames come by packet ring\n", info->why);
 }
@@ -239,8 +240,7 @@ static bool compare(const char *host, int tid, const struct found *here,
 		       there->version, here->version);
 		return false;
 	}
-	status =
-		meet(tid, !here->no_packets[0] && !there->no_packets[0], &info);
+	status = meet(tid, here->ring && there->ring, &info);
 	if (status) {
 		print_refusal(status, here, there);
 		return false;
@@ -269,8 +269,9 @@ static bool check_host(char *program, char *library, char *host,
 	if (heard(tid, TAG_FOUND)) {
 		pvm_upkint(&there.version, 1, 1);
 		pvm_upkint(&there.network, 1, 1);
+		pvm_upkint(&there.ring, 1, 1);
 		pvm_upkstr(there.passive);
-		pvm_upkstr(there.no_packets);
+		pvm_upkstr(there.no_ring);
 		uses = compare(host, tid, here, &there);
 	} else {
 		printf("%s: passive: a task there does not answer\n", host);

@@ -142,6 +142,7 @@ struct bcl_peer_info {
 	enum bcl_status status; /* why it is lost */
 	unsigned level;	  /* hierarchy: 0 self, 1 same host, 2 another node */
 	bool attach;	  /* large messages are copied once */
+	bool ring;	  /* card path: a packet ring is among the rails */
 	uint64_t card;	  /* its card id */
 	uint16_t number;  /* its port number */
 	unsigned rails;	  /* card path: rails proved, one bit each */

@@ -622,7 +622,6 @@ static void card_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 {
 	struct bcl_card_host *host = bcl_card_host_of(peer->port);
 	struct bcl_node_info node;
-	bool small = false;
 	double typical;
 	unsigned r;
 
@@ -632,10 +631,10 @@ static void card_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 		add_rails(host, info);
 	}
 	for (r = 0; r < host->nrails; r++)
-		small |= host->rail[r].small && info->rails & 1u << r;
+		info->ring |= host->rail[r].small && info->rails & 1u << r;
 	/* Typical of the wires, until something was measured; the card's clock
 	 * is too coarse to tell of less. */
-	typical = small ? 0.8 : 2;
+	typical = info->ring ? 0.8 : 2;
 	if (info->latency < typical)
 		info->latency = typical;
 	info->overhead = host->overhead > 0 ? host->overhead : 1;
