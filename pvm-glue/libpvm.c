@@ -101,11 +101,14 @@ void libpvm_copy(const struct pmsg *message, size_t from, char *to)
 	for (frag = message->frags->next; frag != message->frags;
 	     frag = frag->next) {
 		size_t length = (size_t)frag->length;
-		size_t skipped = from < length ? from : length;
 
-		memcpy(to, frag->data + skipped, length - skipped);
-		to += length - skipped;
-		from -= skipped;
+		if (from >= length) {
+			from -= length;
+			continue;
+		}
+		memcpy(to, frag->data + from, length - from);
+		to += length - from;
+		from = 0;
 	}
 }
 
