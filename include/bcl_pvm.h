@@ -20,11 +20,11 @@ int bcl_pvm_pmcast(int *tids, int ntask, int msgtag, void *buf, int len,
 /*
  * A pvm_psend() to many tasks: sends len elements of a type (PVM_BYTE, ...) to
  * each of ntask tasks but the caller, who receive them by pvm_precv() or
- * pvm_recv(). Long ones are fetched from buf by all tasks at once, not by one
- * after the other; buf is the caller's again when the call returns. A task
- * without the glue gets a pvm_psend() of its own. Messages from task to task
- * stay in order. Returns 0, or an error as pvm_psend() does; then the message
- * may have been sent to some.
+ * pvm_recv(). Long ones go to each host once, along a tree over the hosts, and
+ * are fetched by its tasks at once; buf is the caller's again when the call
+ * returns. A task without the glue gets a pvm_psend() of its own. Messages from
+ * task to task stay in order. Returns 0, or an error as pvm_psend() does; then
+ * the message may have been sent to some.
  */
 static inline int pvm_pmcast(int *tids, int ntask, int msgtag, void *buf,
 			     int len, int datatype)

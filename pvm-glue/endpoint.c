@@ -147,6 +147,8 @@ unsigned endpoint_poll(void)
 	}
 	if (n)
 		receive_fetch();
+	receive_give_up();
+	share_tidy();
 	return n;
 }
 
@@ -189,6 +191,7 @@ void endpoint_close(void)
 	bcl_close(context);
 	endpoint = NULL;
 	receive_close();
+	share_close();
 	group_forget_all();
 	task_forget_all();
 }

@@ -33,6 +33,8 @@ enum task_state {
 struct arrival;
 struct envelope;
 struct held;
+struct route;
+struct share;
 
 struct task {
 	struct task *next;
@@ -59,10 +61,11 @@ struct task {
 	struct arrival *first, **last;
 	struct held *held, **held_last; /* by PVM, not delivered */
 
-	/* it has asked: its address, until it is answered */
-	struct task *next_asker;
-	uint8_t address[BCL_ADDRESS_MAX];
-	size_t address_length; /* 0: it has not */
+	/* it is owed a note */
+	bool owed;
+	struct task *next_owed;
+	uint8_t address[BCL_ADDRESS_MAX]; /* its own, if it has asked */
+	size_t address_length;		  /* 0: it has not */
 };
 
 /* NULL: no memory. */
@@ -88,17 +91,26 @@ unsigned endpoint_poll(void);
 
 /* ---- meet.c: notes from glue to glue, carried by PVM ---- */
 
-/* Tell it our address. */
+/* Tell it our address; soon: when PVM is not at work. */
 void meet_ask(struct task *task);
+void meet_ask_soon(struct task *task);
 /* What comes by PVM from it shall wait for all that was sent by BCL. */
 void meet_tell(struct task *task);
 /* Whether the message is a note; then it is gone. */
 bool meet_note(struct pmsg *message);
-/* Answer who has asked. */
-void meet_answer(void);
+/* Send the notes that are owed. */
+void meet_owed(void);
 
 /* ---- send.c ---- */
 
+enum fate {
+	FATE_OPEN,
+	FATE_READ,
+	FATE_VOID, /* the task is lost */
+};
+
+/* Whether something may be sent by BCL now. */
+bool send_reaches(const struct task *task);
 /* By whichever way; as mroute(). */
 int send_message(struct pmsg *message, int tid, int tag);
 /* By BCL, if that can be now. */
@@ -110,6 +122,11 @@ int send_stock(int id, int tid, int tag, bool direct);
 /* Memory of the user's to so many others, by BCL: who got it that way. */
 void send_memory(const int *tids, int n, int tag, void *memory, int length,
 		 bool *sent);
+/* Ask a task for what was offered to many; false: it cannot be asked. */
+bool send_want(struct task *task, const struct share *share);
+/* Let it fetch that here; the memory is lent while *fate is OPEN. */
+bool send_have(struct task *task, const struct share *share, const void *memory,
+	       size_t length, enum fate *fate);
 /* An offer has been read, or is void. */
 void send_read(uint64_t cookie, enum bcl_status status);
 bool send_pending(void);
@@ -129,6 +146,10 @@ void receive_from_self(const struct pmsg *message,
 void receive_own(void);
 /* Fetch what was offered, as far as it goes. */
 void receive_fetch(void);
+/* Fetch from the sender what others do not give. */
+void receive_give_up(void);
+/* When to do so, if before `until`. */
+uint64_t receive_patience(uint64_t until);
 /* A long message is on its way. */
 bool receive_pending(void);
 /* A message that PVM brought. */
@@ -143,6 +164,19 @@ void receive_lost(struct task *task);
 void receive_again(struct task *task, uint32_t count);
 /* What was not delivered never will be. */
 void receive_close(void);
+
+/* ---- share.c: what goes to many ---- */
+
+/* How it spreads from us to so many others. */
+void share_plan(const int *tids, int n, size_t length, struct route *routes);
+/* It is here, and some will ask for it. */
+void share_keep(int origin, const struct route *route, const void *memory,
+		size_t length);
+/* One does. */
+void share_wanted(struct task *task, const struct share *share);
+/* Let go of what nobody fetches any more. */
+void share_tidy(void);
+void share_close(void);
 
 /* ---- buffer.c: the buffer of a pvm_precv() ---- */
 

@@ -10,7 +10,7 @@
 #include "pvm-glue/glue.h"
 #include "pvm-glue/wire.h"
 
-static struct task *askers;
+static struct task *owed;
 
 static void send_note(const struct task *task, const struct note *note)
 {
@@ -80,28 +80,48 @@ static void meet(struct task *task, const void *address, size_t length)
 }
 
 /* Not at once: PVM is at work, or has not given us a number yet. */
+static void owe(struct task *task)
+{
+	if (task->owed)
+		return;
+	task->owed = true;
+	task->next_owed = owed;
+	owed = task;
+}
+
+void meet_ask_soon(struct task *task)
+{
+	owe(task);
+}
+
 static void owe_answer(struct task *task, const struct note *note)
 {
-	if (!task->address_length) {
-		task->next_asker = askers;
-		askers = task;
-	}
+	owe(task);
 	memcpy(task->address, note->address, note->length);
 	task->address_length = note->length;
 }
 
-void meet_answer(void)
+static void answer(struct task *task, size_t length)
 {
-	while (askers) {
-		struct task *task = askers;
+	meet(task, task->address, length);
+	send_address(task, NOTE_ANSWER);
+}
+
+void meet_owed(void)
+{
+	while (owed) {
+		struct task *task = owed;
 		size_t length = task->address_length;
 
-		askers = task->next_asker;
+		owed = task->next_owed;
+		task->owed = false;
 		task->address_length = 0;
 		if (*libpvm.pvmrouteopt == PVM_DONT_ROUTE)
 			continue;
-		meet(task, task->address, length);
-		send_address(task, NOTE_ANSWER);
+		if (length)
+			answer(task, length);
+		else if (task->state == TASK_UNKNOWN)
+			meet_ask(task);
 	}
 }
 

@@ -20,6 +20,11 @@ struct arrival {
 	size_t length;
 	struct arrival *next_fetch;
 	struct offer offer;
+	/* it is fetched from another task who has it, */
+	struct task *from;
+	uint8_t token[BCL_KEY_MAX];
+	uint64_t until; /* ns, if that one answers */
+	bool copied;	/* it has been */
 };
 
 struct held {
@@ -30,6 +35,8 @@ struct held {
 
 unsigned long received;
 
+/* Offers whom others were asked for. */
+static struct arrival *asked;
 /* Offers that cannot be fetched yet. */
 static struct arrival *fetches, **last_fetch = &fetches;
 static unsigned pulls; /* under way */
@@ -142,6 +149,7 @@ static void forget(struct task *task)
 void receive_close(void)
 {
 	task_each(forget);
+	asked = NULL;
 	fetches = NULL;
 	last_fetch = &fetches;
 	pulls = 0;
@@ -172,13 +180,21 @@ bool receive_pending(void)
 	return pulls;
 }
 
-/* False: not now. */
+/* False: not now. What was copied from another task is nevertheless read at
+ * its sender, who would send it by PVM else. */
 static bool fetch(struct arrival *arrival)
 {
 	enum bcl_status status;
 
-	status = bcl_pull(arrival->task->peer, arrival->offer.token,
-			  arrival->memory, arrival->length, (uintptr_t)arrival);
+	if (arrival->from)
+		status = bcl_pull(arrival->from->peer, arrival->token,
+				  arrival->memory, arrival->length,
+				  (uintptr_t)arrival);
+	else
+		status = bcl_pull(arrival->task->peer, arrival->offer.token,
+				  arrival->memory,
+				  arrival->copied ? 0 : arrival->length,
+				  (uintptr_t)arrival);
 	if (status == BCL_ERR_AGAIN)
 		return false;
 	pulls++;
@@ -205,11 +221,30 @@ void receive_fetch(void)
 	}
 }
 
+static void fetch_soon(struct arrival *arrival)
+{
+	arrival->next_fetch = NULL;
+	*last_fetch = arrival;
+	last_fetch = &arrival->next_fetch;
+}
+
 void receive_pulled(uint64_t cookie, enum bcl_status status)
 {
 	struct arrival *arrival = (void *)(uintptr_t)cookie;
 
 	pulls--;
+	if (arrival->from) {
+		arrival->from = NULL;
+		arrival->copied = !status;
+		if (arrival->task)
+			fetch_soon(arrival);
+		else
+			free(arrival);
+		return;
+	}
+	if (!status && arrival->length == arrival->offer.length)
+		share_keep(arrival->task->tid, &arrival->offer.route,
+			   arrival->memory, arrival->length);
 	/* its sender has taken the offer back, or is gone */
 	if (status && arrival->message) {
 		libpvm.umbuf_free(arrival->message);
@@ -293,6 +328,86 @@ static void receive_data(struct task *task, uint32_t given, const void *bytes,
 	receive_settle(task);
 }
 
+/* Another task for it, who may have it sooner. */
+static bool ask(struct arrival *arrival)
+{
+	const struct route *route = &arrival->offer.route;
+	const struct share share = { .origin = arrival->task->tid,
+				     .serial = route->serial };
+	struct task *via = route->via ? task_find(route->via) : NULL;
+
+	if (!via)
+		return false;
+	if (!send_want(via, &share)) {
+		meet_ask_soon(via);
+		return false;
+	}
+	arrival->until = wait_now() + 1000ull * route->patience;
+	arrival->next_fetch = asked;
+	asked = arrival;
+	return true;
+}
+
+static struct arrival *find_asked(const struct share *share)
+{
+	struct arrival **place = &asked, *arrival;
+
+	for (; (arrival = *place); place = &arrival->next_fetch) {
+		if (arrival->task->tid != share->origin ||
+		    arrival->offer.route.serial != share->serial)
+			continue;
+		*place = arrival->next_fetch;
+		return arrival;
+	}
+	return NULL;
+}
+
+/* It was asked for that, and has it. If it is too late it gets its memory
+ * back. */
+static void receive_share(struct task *from, const void *bytes, size_t length)
+{
+	const struct share *share = bytes;
+	struct arrival *arrival;
+
+	if (length != sizeof(*share))
+		return;
+	arrival = find_asked(share);
+	if (!arrival)
+		arrival = need(calloc(1, sizeof(*arrival)));
+	arrival->from = from;
+	memcpy(arrival->token, share->token, sizeof(arrival->token));
+	fetch_soon(arrival);
+}
+
+uint64_t receive_patience(uint64_t until)
+{
+	for (const struct arrival *arrival = asked; arrival;
+	     arrival = arrival->next_fetch) {
+		if (until > arrival->until)
+			until = arrival->until;
+	}
+	return until;
+}
+
+void receive_give_up(void)
+{
+	struct arrival **place = &asked, *arrival;
+	uint64_t now;
+
+	if (!asked)
+		return;
+	now = wait_now();
+	while ((arrival = *place)) {
+		if (arrival->until > now) {
+			place = &arrival->next_fetch;
+			continue;
+		}
+		*place = arrival->next_fetch;
+		fetch_soon(arrival);
+	}
+	receive_fetch();
+}
+
 static void receive_offer(struct task *task, uint32_t given, const void *bytes,
 			  size_t length)
 {
@@ -314,8 +429,8 @@ static void receive_offer(struct task *task, uint32_t given, const void *bytes,
 		give_message(arrival, &offer->envelope, length);
 	}
 	arrival->offer = *offer;
-	*last_fetch = arrival;
-	last_fetch = &arrival->next_fetch;
+	if (!ask(arrival))
+		fetch_soon(arrival);
 	receive_fetch();
 }
 
@@ -330,6 +445,11 @@ void receive_event(const struct bcl_event *event)
 		receive_data(task, given, event->data, event->length);
 	else if (event->type == WIRE_OFFER)
 		receive_offer(task, given, event->data, event->length);
+	else if (event->type == WIRE_WANT &&
+		 event->length == sizeof(struct share))
+		share_wanted(task, event->data);
+	else if (event->type == WIRE_HAVE)
+		receive_share(task, event->data, event->length);
 }
 
 /* ---- its own ---- */

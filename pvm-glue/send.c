@@ -20,12 +20,6 @@ enum {
 	MANY = 16,		/* tasks: more than usual */
 };
 
-enum fate {
-	FATE_OPEN,
-	FATE_READ,
-	FATE_VOID, /* the task is lost */
-};
-
 /* Memory that a task may fetch. */
 struct lent {
 	struct lent *next;
@@ -82,9 +76,10 @@ static unsigned gather(const struct pmsg *message, struct iovec *iov,
 
 /* ---- while it cannot go ---- */
 
-static bool is_reachable(const struct task *task)
+bool send_reaches(const struct task *task)
 {
-	return task->state == TASK_MET && task->up;
+	return task->state == TASK_MET && task->up &&
+	       *libpvm.pvmrouteopt != PVM_DONT_ROUTE;
 }
 
 /* A call was answered with AGAIN: whether to repeat it. `end` is 0 at first. */
@@ -97,7 +92,7 @@ static bool try_again(struct task *task, uint64_t *end)
 		return false;
 	}
 	endpoint_poll();
-	return is_reachable(task);
+	return send_reaches(task);
 }
 
 /* ---- short ones ---- */
@@ -185,10 +180,11 @@ static void take_back(struct lent *loan, const void *token)
 
 static enum bcl_status send_long(struct passage *passage,
 				 const struct pmsg *message, int tag,
-				 size_t length)
+				 size_t length, const struct route *route)
 {
 	struct offer offer = { .envelope = envelope_of(message, tag),
-			       .length = length };
+			       .length = length,
+			       .route = *route };
 	const struct iovec iov = { &offer, sizeof(offer) };
 	struct task *task = passage->task;
 	enum bcl_status status;
@@ -252,10 +248,48 @@ static bool finish(struct passage *passage, uint64_t end)
 	return passage->fate == FATE_READ;
 }
 
+/* ---- of many, to one another ---- */
+
+bool send_want(struct task *task, const struct share *share)
+{
+	const struct iovec iov = { (void *)share, sizeof(*share) };
+
+	return send_reaches(task) &&
+	       bcl_send(task->peer, WIRE_WANT, immediate(task), &iov, 1, 0) ==
+		       BCL_OK;
+}
+
+bool send_have(struct task *task, const struct share *share, const void *memory,
+	       size_t length, enum fate *fate)
+{
+	struct share answer = *share;
+	const struct iovec iov = { &answer, sizeof(answer) };
+	struct lent *loan;
+
+	if (!send_reaches(task))
+		return false;
+	loan = lend(task, length, 0, fate);
+	if (!loan)
+		return false;
+	if (bcl_offer(task->peer, memory, length, (uintptr_t)loan,
+		      answer.token)) {
+		forget(loan);
+		return false;
+	}
+	if (bcl_send(task->peer, WIRE_HAVE, immediate(task), &iov, 1, 0)) {
+		take_back(loan, answer.token);
+		return false;
+	}
+	return true;
+}
+
 /* ---- which way ---- */
 
+static const struct route alone;
+
 static bool begin(struct passage *passage, struct task *task,
-		  const struct pmsg *message, int tag)
+		  const struct pmsg *message, int tag,
+		  const struct route *route)
 {
 	size_t length = (size_t)libpvm_length(message);
 
@@ -264,18 +298,18 @@ static bool begin(struct passage *passage, struct task *task,
 		return false;
 	if (task->state == TASK_UNKNOWN)
 		meet_ask(task);
-	if (!is_reachable(task))
+	if (!send_reaches(task))
 		return false;
 	if (length <= BCL_MESSAGE_MAX - sizeof(struct envelope))
 		return send_short(task, message, tag, length) == BCL_OK;
-	return send_long(passage, message, tag, length) == BCL_OK;
+	return send_long(passage, message, tag, length, route) == BCL_OK;
 }
 
 bool send_directly(struct task *task, struct pmsg *message, int tag)
 {
 	struct passage passage;
 
-	return begin(&passage, task, message, tag) &&
+	return begin(&passage, task, message, tag, &alone) &&
 	       finish(&passage, wait_now() + PATIENCE);
 }
 
@@ -289,22 +323,29 @@ void send_memory(const int *tids, int n, int tag, void *memory, int length,
 				      .context = *libpvm.pvmmyctx,
 				      .encoding = PVM_IN_PLACE };
 	struct passage few[MANY], *passages = few;
+	struct route routes_of_few[MANY], *routes = routes_of_few;
 	struct task *task;
 	uint64_t end;
 	int i;
 
 	piece.next = piece.previous = &ring;
-	if (n > MANY)
+	if (n > MANY) {
 		passages = need(calloc((size_t)n, sizeof(*passages)));
+		routes = need(calloc((size_t)n, sizeof(*routes)));
+	}
+	share_plan(tids, n, (size_t)length, routes);
 	for (i = 0; i < n; i++) {
 		task = need(task_find(tids[i]));
-		sent[i] = begin(&passages[i], task, &message, tag);
+		sent[i] = begin(&passages[i], task, &message, tag, &routes[i]);
 	}
 	end = wait_now() + PATIENCE;
 	for (i = 0; i < n; i++)
-		sent[i] = sent[i] && finish(&passages[i], end);
-	if (passages != few)
+		sent[i] = sent[i] && finish(&passages[i],
+					    end + 1000ull * routes[i].patience);
+	if (n > MANY) {
 		free(passages);
+		free(routes);
+	}
 }
 
 void send_otherwise(struct task *task)

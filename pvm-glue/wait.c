@@ -54,8 +54,11 @@ static void sleep_on_all(uint64_t now, uint64_t until)
 		polled[i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
 	polled[n] = (struct pollfd){ .fd = bcl_port_fd(endpoint),
 				     .events = POLLIN };
+	until = receive_patience(until);
 	if (until > now + NAP)
 		until = now + NAP;
+	if (until < now)
+		until = now;
 	poll(polled, (nfds_t)n + 1, (int)((until - now + 999999) / 1000000));
 	for (i = 0; i < n; i++) {
 		if (polled[i].revents)
@@ -108,7 +111,7 @@ int wait_messages(unsigned long before, const struct timeval *limit)
 	int result;
 
 	for (;;) {
-		meet_answer();
+		meet_owed();
 		receive_own();
 		endpoint_poll();
 		/* not with a message in hand: a daemon may have said its last

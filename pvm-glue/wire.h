@@ -13,6 +13,8 @@
 enum {
 	WIRE_DATA,  /* an envelope and the message's bytes */
 	WIRE_OFFER, /* struct offer: the bytes are to be fetched */
+	WIRE_WANT,  /* struct share: who asks would fetch that from you */
+	WIRE_HAVE,  /* struct share, by its token */
 };
 
 struct envelope {
@@ -22,17 +24,33 @@ struct envelope {
 	int32_t encoding;
 };
 
+/* How an offer to many spreads. All 0: it does not. */
+struct route {
+	int32_t via;	   /* a task to be asked for it; 0: the sender only */
+	uint32_t readers;  /* so many will ask the receiver */
+	uint32_t serial;   /* the sender's */
+	uint32_t patience; /* us, with `via` */
+};
+
 struct offer {
 	struct envelope envelope;
 	uint64_t length;
 	uint8_t token[BCL_KEY_MAX];
+	struct route route;
+};
+
+/* Of an offer to many, whose receivers may have it from one another. */
+struct share {
+	int32_t origin;
+	uint32_t serial;
+	uint8_t token[BCL_KEY_MAX]; /* HAVE */
 };
 
 /* ---- by PVM: notes ---- */
 
 enum {
 	NOTE_TAG = 0x62636c01, /* of all notes, in PVM_TASK_CONTEXT */
-	NOTE_VERSION = 1,
+	NOTE_VERSION = 2,
 };
 
 enum note_kind {

@@ -36,7 +36,7 @@ instead() {
 	"${on_other[@]}" umount --lazy "$2"
 }
 
-begin='glue version 1, libpvm3 is known: BCL by'
+begin='glue version 2, libpvm3 is known: BCL by'
 own="node0: $begin shared memory, .*"
 
 case ${1-} in
@@ -59,7 +59,7 @@ packet ring here: not in BCL_RAILS"
 	: >empty
 	instead empty "$glue" 'node1: passive: no glue: .*file too short'
 	instead "$build/tests/pvm/.libs/newer.so" "$glue" \
-		'node1: passive: version 99 of the glue, here is 1'
+		'node1: passive: version 99 of the glue, here is 2'
 	instead empty "$check" \
 		"node1: passive: cannot start $check there: .*"
 	exit

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pvm_pmcast() to tasks of all kinds: multicast HOST|- [bare] starts them (on
- * HOST; with `bare` every second one without the glue), sends them buffers of
- * several lengths amid other messages, and prints what they saw.
+ * pvm_pmcast() to tasks of all kinds, which are sent buffers of several lengths
+ * amid other messages; prints what they saw.
+ *
+ *	multicast plain|bare|dies|loads [HOST]...
+ *
+ * starts them, on the hosts in turn; `bare`: every second one has no glue;
+ * `dies`: the first does in the middle; `loads`: they are sent so many buffers
+ * more.
  */
 #include <bcl_pvm.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +18,10 @@
 #include <unistd.h>
 
 enum {
-	OTHERS = 5,
+	OTHERS = 6,
 	ROUNDS = 40,
+	LOADS = 40,
+	LOAD = 65536, /* integers */
 
 	DATA = 1, /* tags */
 	REPORT,
@@ -80,23 +88,48 @@ static int is_next(int parent, int round)
 	return number == round;
 }
 
-static void serve(int parent)
+static int receive_loads(int parent)
+{
+	int bad = 0, length;
+
+	for (int i = 0; i < LOADS; i++) {
+		pvm_precv(parent, DATA, data, LONGEST, PVM_INT, NULL, NULL,
+			  &length);
+		bad += length != LOAD * (int)sizeof(int) || data[0] != i ||
+		       data[LOAD - 1] != i;
+	}
+	return bad;
+}
+
+static void serve(int parent, const char *mode)
 {
 	int bad = 0;
 
 	for (int round = 0; round < ROUNDS; round++) {
+		if (round == ROUNDS / 2 && !strcmp(mode, "mortal"))
+			raise(SIGKILL);
 		/* one of them lets all wait */
 		if (round == ROUNDS / 2 && pvm_mytid() % 4 == 0)
 			pause_ms(200);
 		bad += receive(parent, round);
 		bad += !is_next(parent, round);
 	}
+	if (!strcmp(mode, "loads"))
+		bad += receive_loads(parent);
 	pvm_initsend(PvmDataDefault);
 	pvm_pkint(&bad, 1, 1);
 	pvm_send(parent, REPORT);
 }
 
-static void lead(void)
+static void send_loads(void)
+{
+	for (int i = 0; i < LOADS; i++) {
+		data[0] = data[LOAD - 1] = i;
+		pvm_pmcast(tids, OTHERS + 1, DATA, data, LOAD, PVM_INT);
+	}
+}
+
+static void lead(const char *mode)
 {
 	int i, bad, result = 0;
 
@@ -110,8 +143,10 @@ static void lead(void)
 		/* let them learn who has the glue */
 		pause_ms(5);
 	}
+	if (!strcmp(mode, "loads"))
+		send_loads();
 	printf("pmcast: %d\n", result);
-	for (i = 1; i <= OTHERS; i++) {
+	for (i = 1 + !strcmp(mode, "dies"); i <= OTHERS; i++) {
 		pvm_recv(tids[i], REPORT);
 		pvm_upkint(&bad, 1, 1);
 		printf("of %d rounds bad: %d\n", ROUNDS, bad);
@@ -123,15 +158,29 @@ static void lead(void)
 	printf("of no type: %d\n", pvm_pmcast(tids + 1, 1, DATA, data, 1, 99));
 }
 
-static int start(char *host, int bare)
+static char *role_of(int i, const char *mode)
 {
-	char *bares[] = { "bare", NULL };
-	int where = strcmp(host, "-") ? PvmTaskHost : PvmTaskDefault;
+	static char bare[] = "unglued", mortal[] = "mortal", loads[] = "loads",
+		    plain[] = "plain";
+
+	if (!strcmp(mode, "bare") && i % 2)
+		return bare;
+	if (!strcmp(mode, "dies") && i == 1)
+		return mortal;
+	return strcmp(mode, "loads") ? plain : loads;
+}
+
+static int start(const char *mode, int nhosts, char **hosts)
+{
+	char name[] = "multicast";
 
 	tids[0] = pvm_mytid();
 	for (int i = 1; i <= OTHERS; i++) {
-		if (pvm_spawn("multicast", bare && i % 2 ? bares : NULL, where,
-			      host, 1, &tids[i]) != 1)
+		char *role[] = { role_of(i, mode), NULL };
+
+		if (pvm_spawn(name, role, nhosts ? PvmTaskHost : PvmTaskDefault,
+			      nhosts ? hosts[i % nhosts] : NULL, 1,
+			      &tids[i]) != 1)
 			return 0;
 	}
 	return 1;
@@ -139,17 +188,19 @@ static int start(char *host, int bare)
 
 int main(int argc, char **argv)
 {
+	if (argc < 2)
+		return 2;
 	/* started to be without the glue: not before it has been taken out */
-	if (argc == 2 && !strcmp(argv[1], "bare") && getenv("LD_PRELOAD")) {
+	if (!strcmp(argv[1], "unglued") && getenv("LD_PRELOAD")) {
 		unsetenv("LD_PRELOAD");
 		execv("/proc/self/exe", argv);
 	}
 	if (pvm_mytid() < 0 || (getenv("LD_PRELOAD") && !bcl_pvm_pmcast))
 		return 2;
 	if (pvm_parent() >= 0)
-		serve(pvm_parent());
-	else if (start(argv[1], argc > 2))
-		lead();
+		serve(pvm_parent(), argv[1]);
+	else if (start(argv[1], argc - 2, argv + 2))
+		lead(argv[1]);
 	pvm_exit();
 	return 0;
 }

@@ -1,7 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# pvm_pmcast() does the same without the glue, inside a host, between two, and
-# where some tasks do not have the glue.
+# pvm_pmcast() does the same without the glue, inside a host, between several,
+# where some tasks do not have the glue, and where one dies; and to the tasks of a
+# host its sender sends a long buffer once, to hosts as often as its tree has
+# levels.
 set -euo pipefail
 # shellcheck source=tests/pvm/program.sh
 . "${abs_top_srcdir:?}/tests/pvm/program.sh"
@@ -16,10 +18,30 @@ run() {
 	}
 }
 
-run stock 1 stock -
-COUNTED=shm.messages_received run inside 1 glue -
-COUNTED=card.messages_delivered run between 2 glue node1
-COUNTED=shm.messages_received run mixed 1 glue - bare
+# copies MOST: the first task's card has sent the buffers, of so many bytes in
+# all, no more often; somewhat more than the tree, since tasks meet first.
+copies() {
+	local all=$((4 * (40 * 65536 + 6 * (300000 + 65536) + 7 * 6001))) bytes
+	bytes=$(sed -nE 's/.*stats: +([0-9]+) card.bytes_sent .*/\1/p' errors)
+	echo "$bytes of $all bytes"
+	((bytes < $1 * all))
+}
+
+run stock 1 stock plain
+COUNTED=shm.messages_received run inside 1 glue plain
+COUNTED=card.messages_delivered run between 2 glue plain node1
+COUNTED=shm.messages_received run mixed 1 glue bare
 for name in inside between mixed; do
 	diff stock $name
 done
+run stock 1 stock dies
+COUNTED=card.messages_delivered run between 2 glue dies node1
+diff stock between
+
+run stock 1 stock plain
+COUNTED=card.messages_delivered run between 2 glue loads node1
+diff stock between
+copies 3	# once; not 6 times
+COUNTED=card.messages_delivered run between 4 glue loads node1 node2 node3
+diff stock between
+copies 4	# twice; not 6 times
