@@ -94,6 +94,18 @@ static void enrol_again(int parent)
 	other = now;
 }
 
+/* Long and short ones, and ends before they are received. */
+static void say_last_words(int parent)
+{
+	for (int i = 0; i < 3; i++) {
+		pvm_initsend(PvmDataRaw);
+		pvm_pkbyte(bytes, BIG, 1);
+		pvm_send(parent, LAST);
+		send_number(parent, LAST, i);
+	}
+	enrol_again(parent);
+}
+
 /* Of each kind that receive_buffers() expects; they find it waiting. */
 static void send_buffers(int parent)
 {
@@ -177,6 +189,9 @@ static void obey(int parent, char order)
 		break;
 	case 'e':
 		enrol_again(parent);
+		break;
+	case 'w':
+		say_last_words(parent);
 		break;
 	case 'k': /* dies after some messages */
 		for (int i = 0; i < 5; i++)
@@ -501,6 +516,21 @@ static void enrolled_again(void)
 	say("reaches the old", pvm_nrecv(-1, -1));
 }
 
+static void last_words(void)
+{
+	int length, missing = 0, old = other;
+
+	order('w');
+	pause_ms(300);
+	for (int i = 0; i < 3; i++) {
+		pvm_bufinfo(pvm_recv(old, LAST), &length, NULL, NULL);
+		missing += length != BIG;
+		missing += receive_number(old, LAST) != i;
+	}
+	other = receive_number(-1, OTHER);
+	say("of the last words missing", missing);
+}
+
 static void deaths(void)
 {
 	int i, bad = 0, tag;
@@ -546,6 +576,8 @@ int main(int argc, char **argv)
 	forked();
 	routes();
 	enrolled_again();
+	talk();
+	last_words();
 	deaths();
 	pvm_exit();
 	return 0;
