@@ -190,7 +190,8 @@ static const struct {
 	offsetof(struct bcl_greeting, name), \
 		sizeof(((struct bcl_greeting *)0)->name)
 	{ "magic", FIELD(magic), 1, BCL_OK },
-	{ "version", FIELD(version), 2, BCL_ERR_VERSION },
+	{ "version", FIELD(version), BCL_GREETING_VERSION + 1,
+	  BCL_ERR_VERSION },
 	{ "kind READY", FIELD(kind), BCL_GREETING_READY, BCL_OK },
 	{ "kind 0", FIELD(kind), 0, BCL_OK },
 	{ "kind MEMORY", FIELD(kind), BCL_GREETING_MEMORY, BCL_OK },
