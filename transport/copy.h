@@ -37,4 +37,13 @@ static inline void bcl_copy48(void *to, const void *from, size_t n)
 	memcpy(t + n - 16, f + n - 16, 16);
 }
 
+/* n <= 48 */
+static inline void bcl_copy_short(void *to, const void *from, size_t n)
+{
+	if (n > 16)
+		bcl_copy48(to, from, n);
+	else
+		bcl_copy16(to, from, n);
+}
+
 #endif

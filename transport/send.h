@@ -20,8 +20,7 @@ static inline enum bcl_status bcl_send_short(struct bcl_peer *peer,
 	if (bcl_port_forked(peer->port))
 		return BCL_ERR_FORKED;
 	/* the line is the receiver's now: see look_in_vain() in poll.c */
-	if (length <= BCL_HALF_PAYLOAD)
-		peer->port->hints = BCL_HINTS_AFTER_LINE;
+	peer->port->hints = BCL_HINTS_AFTER_LINE;
 	return bcl_pair_send(peer->pair, type, immediate, data, length);
 }
 

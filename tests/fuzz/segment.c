@@ -139,7 +139,7 @@ static void message(struct bcl_connection *c)
 	uint8_t *payload;
 
 	if (half)
-		length %= 33;
+		length %= BCL_SLOT_PAYLOAD + 2;
 	header |= length << BCL_HEADER_LENGTH_SHIFT;
 	if (half) {
 		struct bcl_half *to = (struct bcl_half *)c->pair.its_half;
@@ -147,6 +147,9 @@ static void message(struct bcl_connection *c)
 		to->immediate = take(8);
 		payload = to->payload;
 		take_bytes(payload, BCL_HALF_PAYLOAD);
+		if (length > BCL_HALF_PAYLOAD)
+			take_bytes((uint8_t *)bcl_half_rest(to),
+				   sizeof(struct bcl_rest));
 		atomic_store(&to->header, header);
 	} else {
 		struct bcl_slot *to = (struct bcl_slot *)&c->pair

@@ -166,6 +166,33 @@ START_TEST(each_length)
 }
 END_TEST
 
+/* To and fro by the halves, as long as a message fits there. */
+START_TEST(each_half)
+{
+	struct bcl_event event;
+	uint64_t number = 0;
+	size_t length;
+
+	for (length = 0; length <= BCL_SLOT_PAYLOAD + 1; length++) {
+		for (unsigned way = 0; way < 6; way++) {
+			struct bcl_pair *from = &pair[way % 2];
+			bool fits = length <= BCL_SLOT_PAYLOAD;
+			uint64_t halves = from->sent_half;
+
+			/* send_one() reserves in the ring for each third */
+			number += number % 3 == 1 ? 2 : 1;
+			ck_assert_int_eq(send_one(from, number, length, number),
+					 BCL_OK);
+			ck_assert_uint_eq(from->sent_half, halves + fits);
+			ck_assert_int_eq(bcl_pair_receive(&pair[!(way % 2)],
+							  false, &event),
+					 BCL_OK);
+			check_event(&event, number, length, number);
+		}
+	}
+}
+END_TEST
+
 /* Random sends and receives of both sides against a queue. */
 START_TEST(model)
 {
@@ -265,7 +292,7 @@ START_TEST(half_waits_for_ack)
 }
 END_TEST
 
-/* One slot less than the ring has, by either way of sending. */
+/* The half, and one slot less than the ring has, by either way of sending. */
 START_TEST(full_ring)
 {
 	uint8_t bytes[BCL_SLOT_PAYLOAD] = { 0 };
@@ -283,7 +310,8 @@ START_TEST(full_ring)
 			break;
 	}
 	ck_assert_int_eq(status, BCL_ERR_AGAIN);
-	ck_assert_uint_eq(n, SLOTS - 1);
+	ck_assert_uint_eq(pair[0].sent_half, 1);
+	ck_assert_uint_eq(pair[0].sent_ring, SLOTS - 1);
 	for (i = 0; i < n; i++) {
 		ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event),
 				 BCL_OK);
@@ -342,6 +370,9 @@ static size_t slot_of(const struct bcl_event *event)
 	size_t offset =
 		(size_t)((const char *)event->data - (const char *)pair[1].in);
 
+	/* the first one goes by the half */
+	if (event->data == pair[1].line)
+		return 0;
 	return offset / BCL_SLOT_SIZE % SLOTS_LONG;
 }
 
@@ -371,11 +402,10 @@ static size_t farthest(size_t length, unsigned ahead)
 /* Short messages stay near the start of the ring, long ones go round it. */
 START_TEST(turns_back)
 {
-	uint64_t sent = pair[0].sent_ring;
-
 	ck_assert_uint_lt(farthest(40, 0), BCL_NEAR_SLOTS);
 	/* what it skips by is no message */
-	ck_assert_uint_eq(pair[0].sent_ring - sent, 3 * SLOTS_LONG);
+	ck_assert_uint_eq(pair[0].sent_half, 1);
+	ck_assert_uint_eq(pair[0].sent_ring, 3 * SLOTS_LONG - 1);
 	ck_assert_uint_gt(farthest(4000, 3), SLOTS_LONG - 4 * 64);
 	/* from wherever it was left */
 	farthest(40, 0);
@@ -397,8 +427,8 @@ static const struct {
 	{ "an internal type", 64, 8, true, false },
 	{ "the last internal type", 127, 16, false, false },
 	{ "an internal type and length", 127, BCL_HEADER_LENGTH, true, false },
-	{ "a half message too long, copied", 1, 31, true, true },
-	{ "a half message too long", 1, 32, true, false },
+	{ "the longest half message", 1, BCL_SLOT_PAYLOAD, true, true },
+	{ "a half message too long", 1, BCL_SLOT_PAYLOAD + 1, true, false },
 	{ "a half message far too long", 1, BCL_HEADER_LENGTH, true, false },
 	{ "a ring message too long", 1, BCL_MESSAGE_MAX + 1, false, false },
 	{ "a ring message far too long", 63, BCL_HEADER_LENGTH, false, false },
@@ -544,6 +574,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_loop_test(tc, each_length, 0, nstarts);
+	tcase_add_test(tc, each_half);
 	tcase_add_loop_test(tc, model, 0, nstarts);
 	tcase_add_test(tc, half_waits_for_ack);
 	tcase_add_loop_test(tc, full_ring, 0, 2);

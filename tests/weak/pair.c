@@ -13,7 +13,7 @@ enum {
 	QUARTER = 64 * BCL_SLOT_SIZE - BCL_SLOT_HEAD,
 	LAPS = 8, /* messages that make two laps */
 	TINY = 8,
-	SHORT = 24, /* bytes, too long for the line */
+	SHORT = 24, /* bytes, which need the line beside it, too */
 };
 
 static const struct bcl_env env = { .shm_host = &bcl_shm_linux };
@@ -28,7 +28,8 @@ static void set_up(void)
 	size_t ring = SLOTS * sizeof(struct bcl_slot);
 
 	if (!segment.head)
-		sim_check(!bcl_segment_create(&env, SLOTS, &segment), "no segment");
+		sim_check(!bcl_segment_create(&env, SLOTS, &segment),
+			  "no segment");
 	memset(segment.head, 0, sizeof(*segment.head));
 	for (unsigned side = 0; side < 2; side++) {
 		memset(segment.ring[side], 0, ring);
@@ -118,7 +119,7 @@ static void receive_quarters(void)
 		receive_long(1, i, QUARTER);
 }
 
-/* By the line, by the ring as the line is full, by the ring as it is long. */
+/* By the line, by the ring as the line is full. */
 static void send_some(void)
 {
 	send(0, 1, TINY);
@@ -135,12 +136,17 @@ static void receive_some(void)
 	receive(1, 4, TINY);
 }
 
-/* The line is acknowledged, and used again. */
+/* The line is acknowledged, and used again; then the one beside it, too. */
+static size_t line_length(uint64_t i)
+{
+	return i ? SHORT : TINY;
+}
+
 static void ping(void)
 {
 	for (uint64_t i = 0; i < 3; i++) {
-		send(0, 2 * i, TINY);
-		receive(0, 2 * i + 1, TINY);
+		send(0, 2 * i, line_length(i));
+		receive(0, 2 * i + 1, line_length(i));
 	}
 	weak_assert(pair[0].sent_half == 3);
 }
@@ -148,8 +154,8 @@ static void ping(void)
 static void pong(void)
 {
 	for (uint64_t i = 0; i < 3; i++) {
-		receive(1, 2 * i, TINY);
-		send(1, 2 * i + 1, TINY);
+		receive(1, 2 * i, line_length(i));
+		send(1, 2 * i + 1, line_length(i));
 	}
 	weak_assert(pair[1].sent_half == 3);
 }

@@ -111,12 +111,12 @@ enum bcl_status bcl_pair_send_iov(struct bcl_pair *pair, unsigned type,
 	struct bcl_slot *slot;
 	uint8_t *to;
 
-	if (length <= BCL_HALF_PAYLOAD) {
-		uint8_t gathered[BCL_HALF_PAYLOAD];
+	if (length <= BCL_SLOT_PAYLOAD) {
+		uint8_t gathered[BCL_SLOT_PAYLOAD];
 
 		to = gathered;
 		for (i = 0; i < niov; to += iov[i].iov_len, i++)
-			bcl_copy16(to, iov[i].iov_base, iov[i].iov_len);
+			bcl_copy_short(to, iov[i].iov_base, iov[i].iov_len);
 		return bcl_pair_send(pair, type, immediate, gathered, length);
 	}
 	if (!has_room(pair, slots))
@@ -171,7 +171,7 @@ enum bcl_status bcl_pair_unusual(struct bcl_pair *pair, uint64_t header,
 	size_t length = header >> BCL_HEADER_LENGTH_SHIFT & BCL_HEADER_LENGTH;
 	unsigned type = header & BCL_HEADER_TYPE;
 	size_t most =
-		payload == pair->line ? BCL_HALF_PAYLOAD : BCL_MESSAGE_MAX;
+		payload == pair->line ? BCL_SLOT_PAYLOAD : BCL_MESSAGE_MAX;
 
 	if (length > most)
 		bcl_pair_break(pair, "length", length);

@@ -5,8 +5,9 @@
  *
  * The segment (shm/segment.h) gives each direction two places for messages:
  *
- *  half   32 bytes of the pair line, for messages of up to 16 bytes. Both
- *         sides write the one line, each its own half: fetching the peer's
+ *  half   32 bytes of the pair line, for messages of up to 16 bytes, and 32
+ *         of the line beside it for the rest of messages of up to 48. Both
+ *         sides write both lines, each its own half: fetching the peer's
  *         message brings the line's ownership, so that the answer is stored
  *         locally; a ping-pong costs one coherence transaction per way.
  *  ring   64-byte slots, one producer, one consumer, for everything else.
@@ -89,24 +90,26 @@ enum {
 	BCL_HEADER_INTERNAL = 0x40, /* the bit of types 64..127 */
 
 	BCL_SLOT_SIZE = 64,
-	BCL_SLOT_HEAD = 16, /* header and immediate */
-	BCL_HALF_PAYLOAD = 16,
-	BCL_SLOT_PAYLOAD = 48,
+	BCL_SLOT_HEAD = 16,    /* header and immediate */
+	BCL_HALF_PAYLOAD = 16, /* in the pair line */
+	BCL_SLOT_PAYLOAD = 48, /* of any message in one slot, or in a half */
 	BCL_PUBLISH_SLOTS = 64,
 	BCL_NEAR_SLOTS = 1024, /* a power of two */
 	BCL_FETCH_AHEAD = 8,   /* slots fetched before they are needed */
 	BCL_FETCH_SLOTS = 4,   /* of a message, when its header is seen */
-
-	/* A set bit of these among type and length sends a half message to
-	 * the slow path; up to 31 bytes pass, so line[] has room for them. */
-	BCL_HALF_UNUSUAL = BCL_HEADER_INTERNAL |
-			   (BCL_HEADER_LENGTH & ~31) << BCL_HEADER_LENGTH_SHIFT,
 };
 
 struct bcl_half {
 	_Atomic uint64_t header;
 	uint64_t immediate;
 	uint8_t payload[BCL_HALF_PAYLOAD];
+};
+
+/* What a half message has beyond BCL_HALF_PAYLOAD bytes: its last 16, some of
+ * them perhaps for the second time, and what is before these. */
+struct bcl_rest {
+	uint8_t last[16];
+	uint8_t middle[16];
 };
 
 struct bcl_slot {
@@ -116,6 +119,7 @@ struct bcl_slot {
 };
 
 _Static_assert(sizeof(struct bcl_half) == 32, "two halves are a line");
+_Static_assert(sizeof(struct bcl_rest) == 32, "so are their rests");
 _Static_assert(sizeof(struct bcl_slot) == BCL_SLOT_SIZE, "a slot is a line");
 
 struct bcl_connection; /* shm/connection.h */
@@ -141,7 +145,8 @@ struct bcl_pair {
 	struct bcl_peer *peer;
 	uint32_t head;		    /* slots read */
 	_Atomic uint32_t *consumer; /* where head is published */
-	uint64_t line[4];	    /* the half message received last */
+	/* the half message received last */
+	_Alignas(uint64_t) uint8_t line[BCL_SLOT_PAYLOAD];
 
 	/* rarer */
 	const _Atomic uint32_t *its_consumer;
@@ -214,6 +219,31 @@ static inline enum bcl_status bcl_pair_notice(struct bcl_pair *pair)
 	return BCL_OK;
 }
 
+/* Where segment.h has it: in the next line. */
+static inline struct bcl_rest *bcl_half_rest(const struct bcl_half *half)
+{
+	return (struct bcl_rest *)((uintptr_t)half + BCL_SLOT_SIZE);
+}
+
+/* Both: the bytes after the first BCL_HALF_PAYLOAD. */
+static inline void bcl_rest_give(struct bcl_rest *rest, const uint8_t *data,
+				 size_t length)
+{
+	memcpy(rest->last, data + length - sizeof(rest->last),
+	       sizeof(rest->last));
+	if (length > BCL_HALF_PAYLOAD + sizeof(rest->last))
+		memcpy(rest->middle, data + BCL_HALF_PAYLOAD,
+		       sizeof(rest->middle));
+}
+
+static inline void bcl_rest_take(uint8_t *data, const struct bcl_rest *rest,
+				 size_t length)
+{
+	memcpy(data + BCL_HALF_PAYLOAD, rest->middle, sizeof(rest->middle));
+	memcpy(data + length - sizeof(rest->last), rest->last,
+	       sizeof(rest->last));
+}
+
 /*
  * Send up to BCL_SLOT_PAYLOAD contiguous bytes. OK, or AGAIN: the ring is
  * full.
@@ -224,11 +254,15 @@ static inline enum bcl_status bcl_pair_send(struct bcl_pair *pair,
 {
 	uint64_t header = pair->next | length << BCL_HEADER_LENGTH_SHIFT | type;
 
-	if (length <= BCL_HALF_PAYLOAD &&
-	    !((pair->acked ^ header) & BCL_HEADER_TURN)) {
+	if (!((pair->acked ^ header) & BCL_HEADER_TURN)) {
 		struct bcl_half *half = pair->my_half;
 
-		bcl_copy16(half->payload, data, length);
+		if (length > BCL_HALF_PAYLOAD) {
+			bcl_rest_give(bcl_half_rest(half), data, length);
+			memcpy(half->payload, data, BCL_HALF_PAYLOAD);
+		} else {
+			bcl_copy16(half->payload, data, length);
+		}
 		half->immediate = immediate;
 		/* acquired by the peer's bcl_pair_receive() */
 		atomic_store_explicit(&half->header, header,
@@ -242,10 +276,7 @@ static inline enum bcl_status bcl_pair_send(struct bcl_pair *pair,
 				     0))
 			return bcl_pair_send_full(pair, type, immediate, data,
 						  length);
-		if (length > BCL_HALF_PAYLOAD)
-			bcl_copy48(slot->payload, data, length);
-		else
-			bcl_copy16(slot->payload, data, length);
+		bcl_copy_short(slot->payload, data, length);
 		slot->immediate = immediate;
 		bcl_pair_publish(pair, slot, 1, header);
 	}
@@ -284,19 +315,25 @@ bcl_pair_receive(struct bcl_pair *pair, bool streaming, struct bcl_event *event)
 	unsigned slots, i;
 	size_t length;
 
+	/* with the half, if a message has both: not one after the other */
+	__builtin_prefetch(bcl_half_rest(half));
 	/* both loads acquire what the peer's bcl_pair_send() released */
 	header = atomic_load_explicit(&half->header, memory_order_acquire);
 	if ((header ^ want) < BCL_HEADER_VALID) {
+		length = header >> BCL_HEADER_LENGTH_SHIFT & BCL_HEADER_LENGTH;
 		memcpy(pair->line, half->payload, BCL_HALF_PAYLOAD);
 		event->immediate = half->immediate;
 		event->data = pair->line;
 		pair->want = want + BCL_HEADER_HALF;
 		pair->acked = header << 2;
 		pair->next ^= BCL_HEADER_ACK;
-		if (__builtin_expect((header & BCL_HALF_UNUSUAL) != 0, 0))
+		if (length > BCL_HALF_PAYLOAD && length <= BCL_SLOT_PAYLOAD)
+			bcl_rest_take(pair->line, bcl_half_rest(half), length);
+		if (__builtin_expect((header & BCL_HEADER_INTERNAL) != 0 ||
+					     length > BCL_SLOT_PAYLOAD,
+				     0))
 			return bcl_pair_unusual(pair, header, event->immediate,
 						pair->line);
-		length = header >> BCL_HEADER_LENGTH_SHIFT & BCL_HEADER_LENGTH;
 	} else {
 		slot = &pair->in[pair->head & pair->mask];
 		header = atomic_load_explicit(&slot->header,

@@ -6,6 +6,7 @@
  * reserved when it is made, the areas behind it when they are first used.
  *
  *	     0  the pair line: half[side] is written by `side`
+ *	    64  the line beside it: rest[side] is written by `side`
  *	   256  struct bcl_index of side 0, then of side 1
  *	  1024  granted[side]: memory of `side` that the other may use
  *	  4096  claims[side]: offers made by `side`
@@ -47,7 +48,8 @@ struct bcl_index {
 
 struct bcl_segment_head {
 	struct bcl_half half[2];
-	uint8_t spare0[192];
+	struct bcl_rest rest[2];
+	uint8_t spare0[128];
 	struct bcl_index index[2];
 	uint8_t spare1[256];
 	_Atomic uint32_t granted[2][BCL_GRANTS];
@@ -58,6 +60,8 @@ struct bcl_segment_head {
 };
 
 _Static_assert(sizeof(struct bcl_index) == 256, "index");
+_Static_assert(offsetof(struct bcl_segment_head, rest) == BCL_SLOT_SIZE,
+	       "rest");
 _Static_assert(offsetof(struct bcl_segment_head, index) == 256, "index");
 _Static_assert(offsetof(struct bcl_segment_head, granted) == 1024, "granted");
 _Static_assert(offsetof(struct bcl_segment_head, claims) == 4096, "claims");
