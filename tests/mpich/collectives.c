@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counter.h"
+
 enum {
 	N = 500,      /* elements */
 	GROUPS = 100, /* more than there are teams */
@@ -255,24 +257,6 @@ static void many_groups(void)
 	}
 }
 
-/* A performance variable, by its name. */
-static unsigned long long variable(const char *name)
-{
-	unsigned long long read = 0;
-	MPI_T_pvar_session session;
-	MPI_T_pvar_handle handle;
-	int index, count;
-
-	check(!MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index),
-	      name);
-	MPI_T_pvar_session_create(&session);
-	MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count);
-	MPI_T_pvar_read(session, handle, &read);
-	MPI_T_pvar_handle_free(session, &handle);
-	MPI_T_pvar_session_free(&session);
-	return read;
-}
-
 int main(int argc, char **argv)
 {
 	int provided, root;
@@ -305,8 +289,8 @@ int main(int argc, char **argv)
 	many_groups();
 	if (rank == 0)
 		printf("%llu broadcasts, %llu all-reductions\n",
-		       variable("bcl_coll_broadcast"),
-		       variable("bcl_coll_allreduce"));
+		       counter("bcl_coll_broadcast"),
+		       counter("bcl_coll_allreduce"));
 	MPI_Type_free(&every_second);
 	MPI_Finalize();
 	MPI_T_finalize();

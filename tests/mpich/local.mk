@@ -14,6 +14,6 @@ mpich_scripts = %D%/abi.sh %D%/blocked.sh %D%/busy.sh %D%/cancel.sh \
 system_tests += $(mpich_tests) $(mpich_scripts)
 EXTRA_DIST += %D%/run %D%/program.sh $(mpich_tests) $(mpich_nodes) \
 	%D%/abi.c %D%/blocked.c %D%/busy.c %D%/cancel.c %D%/collectives.c \
-	%D%/jobs.c %D%/long.c %D%/loss.c %D%/packets.c %D%/placement.c \
-	%D%/settings.c %D%/windows.c
+	%D%/counter.h %D%/jobs.c %D%/long.c %D%/loss.c %D%/packets.c \
+	%D%/placement.c %D%/settings.c %D%/windows.c
 dist_check_SCRIPTS += $(mpich_scripts)

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "counter.h"
+
 enum {
 	LONG = 4 << 20, /* bytes */
 	N = 10,
@@ -19,22 +21,6 @@ typedef unsigned long long number;
 static int rank;
 static char buffer[2 * LONG];
 static MPI_Datatype every_second; /* of 2 LONG bytes, in pieces of 64 */
-
-static number counter(const char *name)
-{
-	number value = 0;
-	MPI_T_pvar_session session;
-	MPI_T_pvar_handle handle;
-	int index, count;
-
-	MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index);
-	MPI_T_pvar_session_create(&session);
-	MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count);
-	MPI_T_pvar_read(session, handle, &value);
-	MPI_T_pvar_handle_free(session, &handle);
-	MPI_T_pvar_session_free(&session);
-	return value;
-}
 
 /* The byte at i of message n, if it is sent. */
 static char value(int i, int n)

@@ -6,6 +6,8 @@
 #include <mpi.h>
 #include <stdio.h>
 
+#include "counter.h"
+
 enum {
 	N = 100,
 	MEDIUM = 4096,
@@ -14,22 +16,6 @@ enum {
 
 static int rank;
 static char buffer[LONG];
-
-static unsigned long long counter(const char *name)
-{
-	unsigned long long value = 0;
-	MPI_T_pvar_session session;
-	MPI_T_pvar_handle handle;
-	int index, count;
-
-	MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index);
-	MPI_T_pvar_session_create(&session);
-	MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count);
-	MPI_T_pvar_read(session, handle, &value);
-	MPI_T_pvar_handle_free(session, &handle);
-	MPI_T_pvar_session_free(&session);
-	return value;
-}
 
 static void say(int bytes)
 {

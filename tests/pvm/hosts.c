@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "tests/pvm/number.h"
+
 enum {
 	LIVES = 2, /* of the host */
 
@@ -19,22 +21,6 @@ enum {
 	DELETED,
 	ADDED,
 };
-
-static void send_number(int to, int tag, int number)
-{
-	pvm_initsend(PvmDataRaw);
-	pvm_pkint(&number, 1, 1);
-	pvm_send(to, tag);
-}
-
-static int receive_number(int from, int tag)
-{
-	int number = -1;
-
-	pvm_recv(from, tag);
-	pvm_upkint(&number, 1, 1);
-	return number;
-}
 
 static void serve(int parent)
 {

@@ -5,7 +5,7 @@ pvm_scripts = %D%/another.sh %D%/check.sh %D%/copies.sh %D%/examples.sh \
 	%D%/netpipe.sh %D%/reset.sh %D%/restart.sh %D%/semantics.sh \
 	%D%/slang.sh %D%/strangers.sh %D%/timetable.sh %D%/traffic.sh
 dist_check_SCRIPTS += $(pvm_scripts)
-EXTRA_DIST += %D%/program.sh
+EXTRA_DIST += %D%/number.h %D%/program.sh
 system_tests += $(pvm_scripts)
 if PVM
 check_PROGRAMS += %D%/copies %D%/groups %D%/hosts %D%/losses %D%/multicast \

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "tests/pvm/number.h"
+
 enum {
 	ECHO = 1, /* tags; to a task that the first one started: */
 	STREAM,	  /* send long messages for ever */
@@ -39,22 +41,6 @@ static void say(const char *what, int result)
 {
 	printf("%s: %d\n", what, result);
 	fflush(stdout);
-}
-
-static void send_number(int to, int tag, int number)
-{
-	pvm_initsend(PvmDataRaw);
-	pvm_pkint(&number, 1, 1);
-	pvm_send(to, tag);
-}
-
-static int receive_number(int from, int tag)
-{
-	int number = -1;
-
-	pvm_recv(from, tag);
-	pvm_upkint(&number, 1, 1);
-	return number;
 }
 
 static void send_long(int to, int number)

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef BCL_TESTS_MPICH_COUNTER_H
+#define BCL_TESTS_MPICH_COUNTER_H
+
+#include <mpi.h>
+#include <stdio.h>
+
+/* One of the library's counters, which are performance variables. */
+static inline unsigned long long counter(const char *name)
+{
+	unsigned long long value = 0;
+	MPI_T_pvar_session session;
+	MPI_T_pvar_handle handle;
+	int index, count;
+
+	if (MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index)) {
+		fprintf(stderr, "there is no counter %s\n", name);
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	}
+	MPI_T_pvar_session_create(&session);
+	MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count);
+	MPI_T_pvar_read(session, handle, &value);
+	MPI_T_pvar_handle_free(session, &handle);
+	MPI_T_pvar_session_free(&session);
+	return value;
+}
+
+#endif
