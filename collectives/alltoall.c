@@ -118,9 +118,9 @@ static void from_blocks(const struct bcl_team *team,
 	}
 }
 
-/* bits: of a digit; 0: by pairs */
+/* values: a power of two, of a digit; 0: by pairs */
 static void build_leaders(struct bcl_schedule *schedule,
-			  const struct bcl_call *call, unsigned bits)
+			  const struct bcl_call *call, unsigned values)
 {
 	const struct bcl_team *team = schedule->team;
 	unsigned leader = bcl_layout_leader(&team->layout, team->my_node);
@@ -137,9 +137,10 @@ static void build_leaders(struct bcl_schedule *schedule,
 		leaders = bcl_group_leaders(team, leader);
 		blocks = bcl_step_scratch(schedule, members * one);
 		bcl_step_call(schedule, to_blocks, blocks, all, length, 0);
-		if (bits) {
-			bcl_build_digits(schedule, &leaders, true, bits, blocks,
-					 all, block);
+		if (values) {
+			bcl_build_digits(schedule, &leaders, true,
+					 (unsigned)__builtin_ctz(values),
+					 blocks, all, block);
 		} else {
 			unsigned char *arrived = all;
 
@@ -200,31 +201,28 @@ static double cost_collected(const struct bcl_model *model, double length)
 	       2 * members * one * model->segment.byte;
 }
 
-/* bits: of a digit */
 static double cost_leaders(const struct bcl_model *model, double length,
-			   unsigned bits)
+			   unsigned values)
 {
 	double all = model->members * model->size * length, time = 0;
-	unsigned shift;
+	unsigned place;
 
-	for (shift = 0; 1u << shift < model->nodes; shift += bits) {
-		double values = bcl_least(1u << bits,
-					  ((model->nodes - 1) >> shift) + 1);
-		double part = all / values;
+	for (place = 1; place < model->nodes; place *= values) {
+		double used = bcl_least(values, (model->nodes - 1) / place + 1);
+		double part = all / used;
 		struct bcl_cost cost = bcl_cost_exchange(model, part);
 
-		time += cost.message +
-			(values - 2) * bcl_cost_gap(model, &cost) +
-			(values - 1) * part *
+		time += cost.message + (used - 2) * bcl_cost_gap(model, &cost) +
+			(used - 1) * part *
 				(cost.byte + 2 * model->segment.byte);
 	}
 	return time + cost_collected(model, length);
 }
 
-BCL_VARIANT(leaders, 1)
 BCL_VARIANT(leaders, 2)
 BCL_VARIANT(leaders, 4)
-BCL_VARIANT(leaders, 5)
+BCL_VARIANT(leaders, 16)
+BCL_VARIANT(leaders, 32)
 
 /* Rounds of pairs among `size`, of so many members of a node at once. A card of
  * its own goes on `gap` after the last byte, but not before what is waited for
@@ -264,10 +262,10 @@ enum {
 const struct bcl_algorithm bcl_alltoall_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_ALLTOALL, NULL, cost_node },
 	{ "bruck", 0, 0, build_bruck, cost_bruck },
-	{ "leaders", LEADERS, 0, build_leaders_1, cost_leaders_1 },
-	{ "leaders_4", LEADERS, 0, build_leaders_2, cost_leaders_2 },
-	{ "leaders_16", LEADERS, 0, build_leaders_4, cost_leaders_4 },
-	{ "leaders_32", LEADERS, 0, build_leaders_5, cost_leaders_5 },
+	{ "leaders", LEADERS, 0, build_leaders_2, cost_leaders_2 },
+	{ "leaders_4", LEADERS, 0, build_leaders_4, cost_leaders_4 },
+	{ "leaders_16", LEADERS, 0, build_leaders_16, cost_leaders_16 },
+	{ "leaders_32", LEADERS, 0, build_leaders_32, cost_leaders_32 },
 	{ "leaders_pairs", LEADERS, 0, build_leaders_pairs,
 	  cost_leaders_pairs },
 	{ "pairs", 0, 0, build_pairs, cost_pairs },

@@ -65,7 +65,7 @@ enum {
 	  "from this size sender and receiver copy half each")                 \
 	X(POWER, ring_slots, "BCL_RING_SLOTS", "0", 256, 65536,                \
 	  "64-byte slots of a shared-memory ring, 256 or more, a power of "    \
-	  "two; 0: 16384 for a job of two ranks on a host, fewer for more")      \
+	  "two; 0: 16384 for a job of two ranks on a host, fewer for more")    \
 	X(SIZE, unexpected, "BCL_UNEXPECTED", "4M", 1 << 16, 1ull << 40,       \
 	  "payload kept per peer before its receive is known")                 \
 	X(TIME, spin, "BCL_SPIN", "30us", 0, 1000000000,                       \
