@@ -164,8 +164,8 @@ bool bcl_adi_turn_pair(struct bcl_adi *adi);
  * meanwhile. Start with a zeroed bcl_adi_idle, zero it when something came.
  */
 struct bcl_adi_idle {
-	unsigned turns;
-	uint64_t since; /* ns */
+	unsigned turns; /* since the last look at the clock */
+	uint64_t until; /* now() time: then yields are over, too */
 };
 void bcl_adi_idle(struct bcl_adi *adi, struct bcl_adi_idle *idle);
 

@@ -13,7 +13,7 @@
 #include "adi/engine.h"
 
 enum {
-	SPINS = 1000,	     /* turns before anything else is tried */
+	SPINS = 32,	     /* turns between looks at the clock */
 	YIELDS = 20000000,   /* ns of yielding before a sleep */
 	YIELD_LONG = 700000, /* ns: somebody else computes here */
 	NAP = 1000000,	     /* ns, where nothing might wake us */
@@ -165,28 +165,33 @@ static void yield(struct bcl_adi *adi, struct bcl_adi_idle *idle, uint64_t now)
 	else
 		env->yield(env->world);
 	if (env->now(env->world) - now > YIELD_LONG)
-		idle->since = now - YIELDS;
+		idle->until = now;
+	idle->turns = SPINS; /* no more of them */
 }
 
 bool bcl_adi_linger(struct bcl_adi *adi, struct bcl_adi_idle *idle)
 {
 	const struct bcl_env *env = adi->env;
+	bool spins = !adi->context->crowded;
 	uint64_t now;
 
-	if (bcl_unlikely(adi->stalled))
+	if (bcl_unlikely(adi->stalled) || env->sleeps_at_once)
 		return false;
-	if (idle->turns < SPINS && !adi->context->crowded &&
-	    !env->sleeps_at_once) {
-		idle->turns++;
+	if (spins && ++idle->turns < SPINS) {
 		if (adi->threads)
 			breathe(adi, false);
 		return true;
 	}
 	now = env->now(env->world);
-	if (!idle->since)
-		idle->since = now;
-	if (now - idle->since >= YIELDS || env->sleeps_at_once)
+	if (!idle->until)
+		idle->until =
+			now + YIELDS + (spins ? adi->context->config.spin : 0);
+	if (now >= idle->until)
 		return false;
+	if (spins && idle->until - now > YIELDS) {
+		idle->turns = 0;
+		return true;
+	}
 	yield(adi, idle, now);
 	return true;
 }

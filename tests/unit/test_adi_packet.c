@@ -411,6 +411,48 @@ START_TEST(polls_in_vain_give_the_processor_away)
 }
 END_TEST
 
+static uint64_t clock_ns;
+
+static uint64_t count_now(void *arg)
+{
+	(void)arg;
+	return clock_ns += 1000;
+}
+
+/* ns of polling before the first yield */
+static uint64_t polls_for(struct bcl_adi *adi, uint64_t spin)
+{
+	struct bcl_adi_idle idle = { 0 };
+
+	bcl_adi_context(adi)->config.spin = spin;
+	clock_ns = 1000;
+	yields = 0;
+	while (!yields)
+		ck_assert(bcl_adi_linger(adi, &idle));
+	return clock_ns;
+}
+
+static void as_long_as_said(struct bcl_adi *adi, unsigned rank)
+{
+	struct bcl_env before = world.env;
+
+	(void)rank;
+	yield = before.yield;
+	world.env.yield = count_yield;
+	world.env.now = count_now;
+	world.env.sleeps_at_once = false;
+	ck_assert_uint_lt(polls_for(adi, 0), 10000);
+	ck_assert_uint_gt(polls_for(adi, 1000000), 1000000);
+	ck_assert_uint_lt(polls_for(adi, 1000000), 1010000);
+	world.env = before;
+}
+
+START_TEST(waits_poll_for_as_long_as_said)
+{
+	world_run(&world_weather[0], 1, as_long_as_said);
+}
+END_TEST
+
 START_TEST(wrong_arguments_are_refused)
 {
 	world_run(&world_weather[0], 1, refused);
@@ -638,6 +680,7 @@ int main(void)
 	tcase_add_test(tcase, what_is_queued_gets_its_turns);
 	tcase_add_test(tcase, waiting_for_the_next);
 	tcase_add_test(tcase, polls_in_vain_give_the_processor_away);
+	tcase_add_test(tcase, waits_poll_for_as_long_as_said);
 	tcase_add_test(tcase, wrong_arguments_are_refused);
 	WEATHERS(announced_memory_is_pulled);
 	WEATHERS(announced_memory_is_withdrawn);
