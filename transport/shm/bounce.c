@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The double copy: where a process may not attach to another, the offering
- * side puts the data into its bounce area in chunks of 64 KB and the reading
+ * side puts the data into its bounce area in chunks of 16 KB and the reading
  * side takes them out meanwhile, so that most of one copy is hidden.
  *
  * The area is a ring of chunks with one writer and one reader. FETCH messages

@@ -29,8 +29,10 @@ enum {
 	BCL_SEGMENT_SLOTS_MIN = 256, /* the longest message, what may be read
 				      * unpublished, and the slot ahead */
 	BCL_SEGMENT_SLOTS_MAX = 65536,
-	BCL_BOUNCE_CHUNK = 1 << 16,
-	BCL_BOUNCE_CHUNKS = 8,
+	BCL_BOUNCE_CHUNK = 1 << 14,
+	/* So many that a chunk's lines have left the writer's near cache when
+	 * they are read: from there they come more slowly. */
+	BCL_BOUNCE_CHUNKS = 64,
 	BCL_BOUNCE_SIZE = BCL_BOUNCE_CHUNK * BCL_BOUNCE_CHUNKS,
 };
 
