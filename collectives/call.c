@@ -37,6 +37,7 @@ enum bcl_status bcl_call_finish(struct bcl_team *team, struct bcl_node_op *op)
 	       team->lost == BCL_OK) {
 		bcl_vigil_tell(team, &team->node, &vigil);
 		if (++rounds % per_turn == 0 && bcl_adi_turn(team->adi)) {
+			rounds--; /* there may be more: yields can wait */
 			idle = (struct bcl_adi_idle){ 0 };
 			bcl_vigil_end(team, &vigil);
 		} else if (!bcl_adi_linger(team->adi, &idle) &&

@@ -6,8 +6,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "adi/engine.h"
+#include "collectives/call.h"
 #include "collectives/team.h"
 #include "tests/unit/coll_cases.h"
 #include "tests/unit/unit.h"
@@ -222,6 +225,96 @@ START_TEST(sleeping)
 }
 END_TEST
 
+/* ---- messages beside a wait ------------------------------------------------- */
+
+enum {
+	MESSAGES = 32,
+};
+
+static struct {
+	_Atomic bool *sent; /* shared */
+	struct bcl_env env;
+	const struct bcl_adi_request *last; /* not done: yields are counted */
+	unsigned yields;
+} beside;
+
+static void count_yields(void *arg)
+{
+	if (beside.last->state != BCL_REQUEST_DONE)
+		beside.yields++;
+	bcl_env_linux.yield(arg);
+}
+
+static int wait_all(struct bcl_team *world, struct bcl_adi_request **requests)
+{
+	return bcl_adi_waitall(world->adi, requests, MESSAGES, NULL) != BCL_OK;
+}
+
+static int send_all(struct bcl_team *world)
+{
+	struct bcl_adi_request *requests[MESSAGES];
+	int failures = 0;
+	unsigned i;
+
+	for (i = 0; i < MESSAGES; i++)
+		failures += bcl_adi_issend(world->adi, &i, sizeof(i), 1, 0, 7,
+					   &requests[i]) != BCL_OK;
+	atomic_store(beside.sent, true);
+	failures += wait_all(world, requests);
+	return failures + (bcl_barrier(world) != BCL_OK);
+}
+
+static int wait_beside(struct bcl_team *world)
+{
+	struct bcl_adi_request *requests[MESSAGES];
+	unsigned got[MESSAGES], i;
+	int failures = 0;
+
+	for (i = 0; i < MESSAGES; i++)
+		failures += bcl_adi_irecv(world->adi, &got[i], sizeof(got[i]),
+					  0, 0, 7, &requests[i]) != BCL_OK;
+	beside.last = requests[MESSAGES - 1];
+	beside.env = bcl_env_linux;
+	beside.env.yield = count_yields;
+	while (!atomic_load(beside.sent))
+		usleep(1000);
+	world->adi->env = &beside.env;
+	failures += bcl_barrier(world) != BCL_OK;
+	world->adi->env = &bcl_env_linux;
+	failures += wait_all(world, requests);
+	return failures +
+	       expect(beside.yields < 2 * MESSAGES, "few yields", world);
+}
+
+/* On a crowded host who waits for others yields in between: but not between
+ * messages that are there. */
+static int take_messages(const struct job *job, struct bcl_team *world)
+{
+	int failures;
+	char c = 0;
+
+	(void)job;
+	bcl_adi_context(world->adi)->crowded = true;
+	bcl_call_prepare(world);
+	if (world->rank == 0) {
+		failures = bcl_adi_send(world->adi, &c, 1, 1, 0, 7) != BCL_OK;
+		return failures + send_all(world);
+	}
+	failures = bcl_adi_recv(world->adi, &c, 1, 0, 0, 7, NULL) != BCL_OK;
+	return failures + wait_beside(world);
+}
+
+START_TEST(messages_beside_a_wait)
+{
+	const struct job job = { .size = 2, .run = take_messages };
+
+	beside.sent = mmap(NULL, sizeof(*beside.sent), PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(beside.sent, MAP_FAILED);
+	run_job(&job);
+}
+END_TEST
+
 /* ---- death ------------------------------------------------------------------- */
 
 static int lose_one(const struct job *job, struct bcl_team *world)
@@ -279,6 +372,7 @@ int main(void)
 			    sizeof(shapes) / sizeof(shapes[0]));
 	tcase_add_loop_test(tests, teams_of_threads, 0, 2);
 	tcase_add_loop_test(tests, sleeping, 0, 3);
+	tcase_add_test(tests, messages_beside_a_wait);
 	tcase_add_loop_test(tests, death, 0, 7);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
