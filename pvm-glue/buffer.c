@@ -161,8 +161,7 @@ int pvm_precv(int tid, int tag, void *buffer, int count, int type, int *from,
 /* What has come meanwhile is taken in. */
 static int take_in(void)
 {
-	const struct timeval none = { 0 };
-	int result = wait_messages(received, &none);
+	int result = wait_after_send(received);
 
 	return result < 0 ? result : 0;
 }

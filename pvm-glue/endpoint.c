@@ -133,15 +133,12 @@ static void handle(const struct bcl_event *event)
 	}
 }
 
-unsigned endpoint_poll(void)
+static unsigned poll_for(unsigned enough)
 {
-	enum {
-		ENOUGH = 64
-	};
 	struct bcl_event event;
 	unsigned n = 0;
 
-	while (n < ENOUGH && endpoint && bcl_poll(endpoint, &event) == BCL_OK) {
+	while (n < enough && endpoint && bcl_poll(endpoint, &event) == BCL_OK) {
 		n++;
 		handle(&event);
 	}
@@ -150,6 +147,20 @@ unsigned endpoint_poll(void)
 	receive_give_up();
 	share_tidy();
 	return n;
+}
+
+unsigned endpoint_poll(void)
+{
+	enum {
+		ENOUGH = 64
+	};
+
+	return poll_for(ENOUGH);
+}
+
+bool endpoint_step(void)
+{
+	return poll_for(1);
 }
 
 /* ---- the end ---- */

@@ -88,6 +88,9 @@ bool endpoint_ready(void);
 void endpoint_close(void);
 /* Handle what has come; how many events. */
 unsigned endpoint_poll(void);
+/* Handle one event, if there is one: to look for the next in vain takes as long
+ * as all else of a short message. */
+bool endpoint_step(void);
 
 /* ---- meet.c: notes from glue to glue, carried by PVM ---- */
 
@@ -197,5 +200,7 @@ uint64_t wait_now(void);
 /* As mroute() without a message; `before` messages were received when it began.
  */
 int wait_messages(unsigned long before, const struct timeval *limit);
+/* As mroute() after a message has gone. */
+int wait_after_send(unsigned long before);
 
 #endif

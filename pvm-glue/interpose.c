@@ -36,6 +36,8 @@ int mroute(int id, int tid, int tag, struct timeval *limit)
 	}
 	if (result < 0)
 		return result;
+	if (id > 0 && limit && !timerisset(limit))
+		return wait_after_send(before);
 	return wait_messages(before, limit);
 }
 

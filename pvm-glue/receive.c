@@ -40,6 +40,8 @@ static struct arrival *asked;
 /* Offers that cannot be fetched yet. */
 static struct arrival *fetches, **last_fetch = &fetches;
 static unsigned pulls; /* under way */
+/* The task itself, if it has sent itself something. */
+static struct task *own;
 
 static bool reached(uint32_t count, uint32_t goal)
 {
@@ -153,6 +155,7 @@ void receive_close(void)
 	fetches = NULL;
 	last_fetch = &fetches;
 	pulls = 0;
+	own = NULL;
 }
 
 /* ---- by BCL ---- */
@@ -315,16 +318,23 @@ static void receive_data(struct task *task, uint32_t given, const void *bytes,
 {
 	const struct envelope *envelope = bytes;
 	struct arrival *arrival;
+	struct pmsg *message;
 
 	if (length < sizeof(*envelope))
 		return;
 	length -= sizeof(*envelope);
 	if (take_into_buffer(task, given, envelope, length))
 		return;
-	arrival = new_arrival(task, given);
-	give_message(arrival, envelope, length);
-	memcpy(arrival->memory, envelope + 1, length);
-	arrival->here = true;
+	message = need(make_message(task->tid, envelope, (int)length));
+	memcpy(message->frags->next->data, envelope + 1, length);
+	if (is_next(task, given)) {
+		task->taken++;
+		hand_over(message);
+	} else {
+		arrival = new_arrival(task, given);
+		arrival->message = message;
+		arrival->here = true;
+	}
 	receive_settle(task);
 }
 
@@ -463,20 +473,23 @@ void receive_from_self(const struct pmsg *message,
 	give_message(arrival, envelope, (size_t)libpvm_length(message));
 	libpvm_copy(message, 0, arrival->memory);
 	arrival->here = true;
+	own = self;
 }
 
 /* Only those there are: a handler may send one for each that it gets. */
 void receive_own(void)
 {
-	struct task *self = task_find(*libpvm.pvmmytid);
-	uint32_t n = self ? self->pending : 0;
+	struct task *self = own;
 	static bool busy;
+	uint32_t n;
 
-	if (busy)
+	if (busy || !self)
 		return;
 	busy = true;
-	while (n-- && settle_arrival(self))
+	for (n = self->pending; n && settle_arrival(self); n--)
 		;
+	if (own && !own->pending)
+		own = NULL;
 	busy = false;
 }
 

@@ -228,11 +228,17 @@ static enum bcl_status send_long(struct passage *passage,
 	return BCL_OK;
 }
 
-/* The user's memory is his own again. False: it was not fetched until then. */
-static bool finish(struct passage *passage, uint64_t end)
+/* The user's memory is his own again. False: it was not fetched in `time` ns
+ * from when the first of some was waited for, *start, or 0. */
+static bool finish(struct passage *passage, uint64_t *start, uint64_t time)
 {
+	uint64_t end;
+
 	if (!passage->loan)
 		return true;
+	if (!*start)
+		*start = wait_now();
+	end = *start + time;
 	while (passage->fate == FATE_OPEN) {
 		if (endpoint_poll() || passage->fate != FATE_OPEN)
 			continue;
@@ -308,9 +314,10 @@ static bool begin(struct passage *passage, struct task *task,
 bool send_directly(struct task *task, struct pmsg *message, int tag)
 {
 	struct passage passage;
+	uint64_t start = 0;
 
 	return begin(&passage, task, message, tag, &alone) &&
-	       finish(&passage, wait_now() + PATIENCE);
+	       finish(&passage, &start, PATIENCE);
 }
 
 /* All fetch it at once. */
@@ -325,7 +332,7 @@ void send_memory(const int *tids, int n, int tag, void *memory, int length,
 	struct passage few[MANY], *passages = few;
 	struct route routes_of_few[MANY], *routes = routes_of_few;
 	struct task *task;
-	uint64_t end;
+	uint64_t start = 0;
 	int i;
 
 	piece.next = piece.previous = &ring;
@@ -338,10 +345,10 @@ void send_memory(const int *tids, int n, int tag, void *memory, int length,
 		task = need(task_find(tids[i]));
 		sent[i] = begin(&passages[i], task, &message, tag, &routes[i]);
 	}
-	end = wait_now() + PATIENCE;
 	for (i = 0; i < n; i++)
-		sent[i] = sent[i] && finish(&passages[i],
-					    end + 1000ull * routes[i].patience);
+		sent[i] = sent[i] &&
+			  finish(&passages[i], &start,
+				 PATIENCE + 1000ull * routes[i].patience);
 	if (n > MANY) {
 		free(passages);
 		free(routes);

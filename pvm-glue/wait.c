@@ -12,7 +12,11 @@ enum {
 	STOCK_PERIOD = 20000, /* ns between looks at PVM's sockets */
 	SPIN_LONG = 50000,    /* ns before a sleep: about what one costs */
 	SPIN_SHORT = 1000,    /* ns, where it did not pay */
-	TURN = 1000,	      /* ns of a turn that are its own, at most */
+	TURN = 1000,	      /* ns of a yield that are its own, at most */
+	ALONE = 32,	      /* yields in a row during which nobody ran, */
+	LOOKS = 16,	      /* and looks between two from then on */
+	HURRY = 1000,	      /* us: too short a wait to look one by one */
+	SENDS = 16,	      /* between two looks at the clock */
 	PATIENT = 8,	      /* waits in vain before it does not pay */
 	PROBE = 16,	      /* then one of so many tries anew */
 	FDS_MAX = 256,
@@ -89,39 +93,107 @@ static uint64_t spin_time(void)
 	return credit || ++waits % PROBE == 0 ? SPIN_LONG : SPIN_SHORT;
 }
 
-/* A turn of spinning. What others ran meanwhile is not wasted. */
-static uint64_t let_others(uint64_t now, uint64_t *spin)
-{
-	uint64_t then;
+/* Yields in a row during which nobody else ran on this processor. */
+static unsigned alone;
 
+/*
+ * Where nobody waits for the processor looks are worth more than yields: what
+ * comes during one of these, a system call, is seen when it ends. True: there
+ * is a message.
+ */
+static bool look_on(unsigned long before)
+{
+	if (alone < ALONE)
+		return false;
+	for (int i = 0; i < LOOKS; i++) {
+		if (endpoint_step() && received != before)
+			return true;
+	}
+	return false;
+}
+
+/* The time that is left after some of it. */
+static uint64_t less(uint64_t left, uint64_t time)
+{
+	return left < time ? 0 : left - time;
+}
+
+/* A turn of spinning ends. What others ran meanwhile is not wasted. */
+static uint64_t let_others(uint64_t since, uint64_t *spin)
+{
+	uint64_t now;
+
+	if (alone >= ALONE) {
+		now = wait_now();
+		*spin = less(*spin, now - since);
+		since = now;
+	}
 	sched_yield();
-	then = wait_now();
-	now = then - now;
-	if (now > TURN)
-		now = TURN;
-	*spin -= *spin < now ? *spin : now;
-	return then;
+	now = wait_now();
+	if (now - since > TURN) {
+		alone = 0;
+		*spin = less(*spin, TURN);
+	} else {
+		alone += alone < ALONE;
+		*spin = less(*spin, now - since);
+	}
+	return now;
+}
+
+static bool is_short(const struct timeval *limit)
+{
+	return limit && !limit->tv_sec && limit->tv_usec < HURRY;
+}
+
+/* Who waits, and gets a message, asks again if it wants another. */
+static void look(bool all)
+{
+	meet_owed();
+	receive_own();
+	if (all)
+		endpoint_poll();
+	else
+		endpoint_step();
+}
+
+int wait_after_send(unsigned long before)
+{
+	static const struct timeval none;
+	static unsigned sends;
+
+	if (++sends % SENDS == 0)
+		return wait_messages(before, &none);
+	look(true);
+	if (watched)
+		rearm();
+	return (int)(received - before);
 }
 
 int wait_messages(unsigned long before, const struct timeval *limit)
 {
-	uint64_t now = wait_now(), end = end_of(limit, now);
-	uint64_t spin = spin_time();
-	bool slept = false;
+	bool slept = false, all = is_short(limit);
+	uint64_t now = 0, end = 0, spin = 0;
 	int result;
 
 	for (;;) {
-		meet_owed();
-		receive_own();
-		endpoint_poll();
+		look(all);
+		if (received != before)
+			break;
+		if (!now) {
+			now = wait_now();
+			end = end_of(limit, now);
+			spin = spin_time();
+		}
 		/* not with a message in hand: a daemon may have said its last
 		 */
-		if (received == before && now - stock_looked > STOCK_PERIOD) {
+		if (now - stock_looked > STOCK_PERIOD) {
 			result = look_at_stock(now);
 			if (result < 0)
 				return result;
 		}
 		if (received != before || now >= end)
+			break;
+		if (spin && look_on(before))
 			break;
 		if (spin) {
 			now = let_others(now, &spin);
