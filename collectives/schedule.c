@@ -178,6 +178,8 @@ static void unlink_running(struct bcl_schedule *schedule)
 	while (*link != schedule)
 		link = &(*link)->next;
 	*link = schedule->next;
+	if (!*link)
+		team->running_last = link;
 	team->nrunning--;
 }
 
@@ -218,6 +220,14 @@ static struct bcl_schedule *create(struct bcl_team *team)
 	return schedule;
 }
 
+/* There are as many as may be, or the oldest has the tag of the next. */
+static bool all_run(const struct bcl_team *team)
+{
+	return team->nrunning == BCL_TEAM_RUNNING_MAX ||
+	       (team->nrunning &&
+		team->sequence - team->running->sequence > team->sequence_mask);
+}
+
 enum bcl_status bcl_schedule_get(struct bcl_team *team,
 				 struct bcl_schedule **result)
 {
@@ -226,7 +236,7 @@ enum bcl_status bcl_schedule_get(struct bcl_team *team,
 
 	bcl_adi_lock(team->adi);
 	status = team->lost;
-	if (status == BCL_OK && team->nrunning == BCL_TEAM_RUNNING_MAX)
+	if (status == BCL_OK && all_run(team))
 		status = BCL_ERR_AGAIN;
 	schedule = status == BCL_OK ? team->idle : NULL;
 	if (schedule) {
@@ -262,7 +272,8 @@ static enum bcl_status enter(struct bcl_schedule *schedule)
 	struct bcl_team *team = schedule->team;
 
 	bcl_step_round(schedule);
-	schedule->tag = team->tag | (team->sequence++ & team->sequence_mask);
+	schedule->sequence = team->sequence++;
+	schedule->tag = team->tag | (schedule->sequence & team->sequence_mask);
 	if (schedule->status != BCL_OK)
 		bcl_team_lose(team, schedule->status);
 	if (team->lost != BCL_OK) {
@@ -273,8 +284,11 @@ static enum bcl_status enter(struct bcl_schedule *schedule)
 		schedule->shares_node = true;
 		schedule->ticket = team->tickets++;
 	}
-	schedule->next = team->running;
-	team->running = schedule;
+	schedule->next = NULL;
+	if (!team->running)
+		team->running_last = &team->running;
+	*team->running_last = schedule;
+	team->running_last = &schedule->next;
 	team->nrunning++;
 	return BCL_OK;
 }

@@ -88,7 +88,7 @@ struct bcl_schedule {
 	struct bcl_team *team;
 	struct bcl_schedule *next; /* of the team's free or running ones */
 	enum bcl_status status;	   /* of building */
-	unsigned tag;
+	unsigned sequence, tag;
 	bool shares_node; /* has its turn in the node's segment */
 	uint64_t ticket;  /* which */
 	struct bcl_vigil vigil;
@@ -109,8 +109,8 @@ struct bcl_schedule {
 
 /*
  * An empty schedule for the team's next operation. AGAIN: too many are
- * running; NOMEM, which loses the team, since the others go on; the status of
- * a lost team.
+ * running, or one that has its tag; NOMEM, which loses the team, since the
+ * others go on; the status of a lost team.
  */
 enum bcl_status bcl_schedule_get(struct bcl_team *team,
 				 struct bcl_schedule **schedule);

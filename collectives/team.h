@@ -68,7 +68,8 @@ struct bcl_team {
 	struct bcl_peer *segment_peer; /* the others': whose it is */
 	unsigned char segment_key[BCL_KEY_MAX];
 
-	struct bcl_schedule *running, *idle;
+	struct bcl_schedule *running, **running_last; /* the oldest first */
+	struct bcl_schedule *idle;
 	unsigned nrunning;
 };
 

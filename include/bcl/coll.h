@@ -8,8 +8,8 @@
  * request for bcl_adi_test() and bcl_adi_wait(). The buffers are the library's
  * until then. The forms match each other: some members may start what others
  * block in. 1,024 operations of a team can be under way at a time; one more is
- * refused with AGAIN. Only a barrier, and what needs everybody's data, says
- * that the others have come.
+ * refused with AGAIN, and so is the 8,192nd after one that is under way. Only a
+ * barrier, and what needs everybody's data, says that the others have come.
  *
  * When a member dies, every operation of the team that is under way or called
  * later ends with a LOSS_PEER status, wherever it depends on the dead; none

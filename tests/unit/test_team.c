@@ -370,6 +370,73 @@ START_TEST(bounded)
 }
 END_TEST
 
+/* The first hears the third, then the second. */
+static void begin_in_turn(struct job *job, struct bcl_team *world,
+			  uint64_t *word, struct bcl_adi_request **request)
+{
+	struct bcl_schedule *schedule;
+
+	if (bcl_schedule_get(world, &schedule)) {
+		job->failures++;
+		return;
+	}
+	if (world->rank == 0) {
+		bcl_step_receive(schedule, 2, word, sizeof(*word));
+		bcl_step_round(schedule);
+		bcl_step_receive(schedule, 1, word, sizeof(*word));
+	} else {
+		bcl_step_send(schedule, 0, word, sizeof(*word));
+	}
+	expect(job, bcl_schedule_start(schedule, request) == BCL_OK, "start",
+	       world);
+}
+
+/*
+ * Tags repeat. While the third is late the others make as many operations as
+ * there are tags, of those that wait for nobody. Then messages of the next one
+ * must not be taken for those of the first, which is still under way.
+ */
+static void use_all_tags(struct job *job, struct bcl_team *world)
+{
+	uint64_t first = world->rank + 7, word;
+	enum bcl_status status = BCL_ERR_AGAIN;
+	struct bcl_adi_request *request = NULL;
+	unsigned i;
+
+	if (world->rank == 2)
+		pthread_barrier_wait(&job->over);
+	begin_in_turn(job, world, &first, &request);
+	for (i = 1; i <= BCL_TEAM_TAG_SEQUENCE; i++) {
+		word = i;
+		expect(job,
+		       bcl_broadcast(world, &word, sizeof(word), 0) == BCL_OK &&
+			       word == i,
+		       "broadcast", world);
+	}
+	word = world->rank + 1;
+	if (world->rank == 0) {
+		status = bcl_broadcast(world, &word, sizeof(word), 1);
+		expect(job, status == BCL_ERR_AGAIN, "refused", world);
+	}
+	if (world->rank != 2)
+		pthread_barrier_wait(&job->over);
+	bcl_adi_wait(world->adi, &request, NULL);
+	if (status == BCL_ERR_AGAIN)
+		status = bcl_broadcast(world, &word, sizeof(word), 1);
+	expect(job, status == BCL_OK && word == 2, "the next", world);
+	expect(job, first == (world->rank ? world->rank + 7 : 8), "the first",
+	       world);
+}
+
+START_TEST(tags_repeat)
+{
+	static const unsigned hosts[] = { 0, 1, 2 };
+	struct job job = { .run = use_all_tags };
+
+	run_job(&job, &(struct mock_options){ .size = 3, .hosts = hosts });
+}
+END_TEST
+
 /* ---- death ------------------------------------------------------------------
  */
 
@@ -523,6 +590,7 @@ int main(void)
 	tcase_add_test(tests, counted);
 	tcase_add_test(tests, wrong_arguments);
 	tcase_add_test(tests, bounded);
+	tcase_add_test(tests, tags_repeat);
 	tcase_add_loop_test(tests, death_of_a_member, 0, BCL_OPERATIONS);
 	tcase_add_test(tests, death_in_creation);
 	suite_add_tcase(suite, tests);
