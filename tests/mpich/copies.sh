@@ -1,0 +1,24 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Who receives a short message copies it once, from shared memory, or from where
+# the card has placed it, to where it belongs; and once more if it has to be kept
+# until there is a receive. copies.c tells more.
+set -euo pipefail
+# shellcheck source=tests/mpich/program.sh
+. "${abs_top_srcdir:?}/tests/mpich/program.sh"
+PATH=$abs_top_srcdir/scripts:$PATH
+mpicc -rdynamic -o "$dir/copies" "$abs_top_srcdir/tests/mpich/copies.c"
+
+copies_of() {
+	diff - <(timeout 60 "$@") <<-'EXPECTED'
+		1000 bytes: 1
+		4000 bytes: 1
+		16384 bytes: 1
+		1000 bytes, late: 2
+		4000 bytes, late: 2
+		16384 bytes, late: 2
+	EXPECTED
+}
+
+copies_of mpiexec -n 2 "$dir/copies"
+copies_of cluster run -v cluster mpiexec 1 "$dir/copies"
