@@ -218,6 +218,98 @@ START_TEST(away)
 }
 END_TEST
 
+/* A sender that has left its halves to the receiver is asked seldom, and copies
+ * again once it is back. */
+static uint64_t messages_sent(struct rank *rank)
+{
+	return rank_counter(rank, "shm.messages_line") +
+	       rank_counter(rank, "shm.messages_ring");
+}
+
+static void offer_until_joined(struct rank *rank, uint8_t *buffer,
+			       size_t length, unsigned n)
+{
+	struct bcl_event event;
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		offer(rank, buffer, length, i);
+		while (bcl_poll(rank->port, &event)) {
+			if (rank_counter(rank, "shm.bytes_joined"))
+				atomic_store(&rank->all->signals[1], 1);
+			sched_yield();
+		}
+		ck_assert_int_eq(event.kind, BCL_EVENT_READ);
+	}
+	ck_assert_uint_gt(rank_counter(rank, "shm.bytes_joined"), 0);
+}
+
+static void sender_back(struct rank *rank)
+{
+	enum {
+		LENGTH = 64 << 10,
+		N = 30,
+		RETRY = 8, /* pull.c */
+	};
+	uint8_t *buffer = room(), token[N][BCL_KEY_MAX];
+	struct bcl_event event;
+	uint64_t before;
+	unsigned i;
+
+	ck_assert_int_eq(rank_connect(rank, !rank->me), BCL_OK);
+	fill(buffer, LENGTH, 3);
+	if (rank->me == 0) {
+		for (i = 0; i < N; i++)
+			offer(rank, buffer, LENGTH, i);
+		while (!atomic_load(&rank->all->signals[0]))
+			usleep(1000);
+		for (i = 0; i < N; i++)
+			expect_read(rank, i, BCL_OK);
+		ck_assert_uint_eq(rank_counter(rank, "shm.bytes_joined"), 0);
+		rank_barrier(rank);
+		offer_until_joined(rank, buffer, LENGTH, RETRY);
+		rank_barrier(rank);
+		return;
+	}
+	for (i = 0; i < N; i++)
+		take_token(rank, token[i]);
+	before = messages_sent(rank);
+	for (i = 0; i < N; i++) {
+		ck_assert_int_eq(
+			bcl_pull(rank->peers[0], token[i], buffer, LENGTH, i),
+			BCL_OK);
+		rank_expect(rank, BCL_EVENT_PULLED, &event);
+		ck_assert_int_eq(event.status, BCL_OK);
+		check(buffer, LENGTH, 3);
+	}
+	/* that each was read, and some requests */
+	before = messages_sent(rank) - before;
+	ck_assert_uint_gt(before, N);
+	ck_assert_uint_lt(before, N + N / 2);
+	atomic_store(&rank->all->signals[0], 1);
+	rank_barrier(rank);
+	for (i = 0; i < RETRY; i++) {
+		take_token(rank, token[0]);
+		before = rank_counter(rank, "shm.bytes_pulled");
+		ck_assert_int_eq(
+			bcl_pull(rank->peers[0], token[0], buffer, LENGTH, 9),
+			BCL_OK);
+		/* a half is left, which is the sender's */
+		while (rank_counter(rank, "shm.bytes_pulled") == before &&
+		       !atomic_load(&rank->all->signals[1]))
+			sched_yield();
+		rank_expect(rank, BCL_EVENT_PULLED, &event);
+		check(buffer, LENGTH, 3);
+	}
+	rank_barrier(rank);
+}
+
+START_TEST(back)
+{
+	ranks_run(2, sender_back, 0);
+}
+END_TEST
+
 /* As many offers at once as there is room for, both ways, pulled in an order
  * of their own; then AGAIN. */
 static void crowd(struct rank *rank)
@@ -575,6 +667,7 @@ int main(void)
 	tcase_add_loop_test(tc, lengths_copied, 0, 2);
 	tcase_add_test(tc, both_sides);
 	tcase_add_test(tc, away);
+	tcase_add_test(tc, back);
 	tcase_add_loop_test(tc, many, 0, 2);
 	tcase_add_test(tc, withdrawn);
 	tcase_add_test(tc, unmapped);

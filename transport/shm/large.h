@@ -101,7 +101,9 @@ struct bcl_large_tables {
 	uint64_t joined[BCL_CLAIMS / 64];  /* offers being copied from here */
 	uint64_t pulling[BCL_CLAIMS / 64]; /* pulls with attach */
 	unsigned hint;			   /* where a free offer may be */
-	uint32_t filled, drained;	   /* chunks, own index words */
+	unsigned alone; /* pulls that the peer could have joined, and did not,
+			 * since it last did */
+	uint32_t filled, drained; /* chunks, own index words */
 	struct bcl_offer *feeding, **feeding_last;
 	struct bcl_pull *draining, **draining_last;
 };

@@ -5,8 +5,11 @@
 #include "transport/shm/port.h"
 
 enum {
-	CHUNK_MAX = 4 << 20, /* bytes; bounds how long one turn copies */
-	WAKE_FROM = 4 << 20, /* bytes: worth waking a sleeping sender for */
+	CHUNK_MAX = 4 << 20,	 /* bytes; bounds how long one turn copies */
+	WAKE_FROM = 4 << 20,	 /* bytes: worth waking a sleeping sender for */
+	GUESS_BELOW = 128 << 10, /* bytes: a call more is felt */
+	ALONE = 2, /* pulls in a row that the peer left to this side */
+	RETRY = 8, /* then every so many it is asked again */
 	SETTLE_TIME = 1000000000, /* ns that a dying pull waits for a peer that
 				   * has claimed a chunk and lives */
 };
@@ -127,6 +130,8 @@ static bool finish(struct bcl_connection *c, struct bcl_pull *pull)
 		return false;
 	if (done & BCL_CLAIM_FAILED)
 		pull->status = BCL_ERR_MEMORY;
+	if (pull->chunks > 1)
+		c->large.tables->alone = front ? 0 : c->large.tables->alone + 1;
 	bcl_pull_complete(c, pull, pull->status);
 	return true;
 }
@@ -191,13 +196,18 @@ bool bcl_pulls_ready(struct bcl_connection *c)
 }
 
 /* Should the peer be asked to copy too? */
-static bool worth_joining(const struct bcl_connection *c, uint64_t length)
+static bool worth_joining(struct bcl_connection *c, uint64_t length)
 {
+	struct bcl_large_tables *t = c->large.tables;
+
 	if (length < bcl_shm_context(c->shm)->config.copy_both)
 		return false;
 	/* to wake it costs; in virtual time who sleeps would be polling */
 	if (length >= WAKE_FROM || bcl_shm_env(c->shm)->sleeps_at_once)
 		return true;
+	/* it seems to compute: two halves would be a call more */
+	if (length < GUESS_BELOW && t->alone >= ALONE && t->alone++ % RETRY)
+		return false;
 	return !(atomic_load_explicit(&c->its_attention[c->its_watch],
 				      memory_order_relaxed) &
 		 BCL_ATTENTION_SLEEPING);
