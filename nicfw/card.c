@@ -4,7 +4,6 @@
 
 enum {
 	ALIGN = 64,
-	FRAME_SIZE = (BCL_FRAME_MAX + ALIGN - 1) & ~(ALIGN - 1),
 	CONTROL_BUDGET = 64,
 	EXPECTED = 16, /* messages of a list that are looked at for that */
 };
@@ -37,6 +36,18 @@ struct layout {
 	struct nic_buffer *buffers;
 	uint8_t *bytes;
 };
+
+static uint32_t frame_of(const struct bcl_card_config *config)
+{
+	return config->frame && config->frame < BCL_FRAME_MAX ? config->frame
+							      : BCL_FRAME_MAX;
+}
+
+/* Of a buffer. */
+static uint32_t frame_size(const struct bcl_card_config *config)
+{
+	return (frame_of(config) + ALIGN - 1) & ~(ALIGN - 1u);
+}
 
 static uint32_t conns_of(const struct bcl_card_config *config)
 {
@@ -72,7 +83,7 @@ static uint32_t lay_out(struct layout *to, uint8_t *base,
 	to->heap = carve(base, &at, conns_of(config), sizeof(*to->heap));
 	to->buffers =
 		carve(base, &at, 2 * config->buffers, sizeof(*to->buffers));
-	to->bytes = carve(base, &at, 2 * config->buffers, FRAME_SIZE);
+	to->bytes = carve(base, &at, 2 * config->buffers, frame_size(config));
 	return at;
 }
 
@@ -94,7 +105,8 @@ static void set_up_pools(struct bcl_card *card, const struct layout *from,
 	card->conn_mask = conns_of(config) - 1;
 	card->node_mask = power_above(config->max_nodes) - 1;
 	for (i = 0; i < 2 * config->buffers; i++)
-		from->buffers[i].bytes = from->bytes + (size_t)i * FRAME_SIZE;
+		from->buffers[i].bytes =
+			from->bytes + (size_t)i * frame_size(config);
 	nic_pool_init(&card->messages, from->messages, messages,
 		      sizeof(*from->messages));
 	nic_pool_init(&card->flows, from->flows, 2 * messages,
@@ -120,6 +132,7 @@ static int config_right(const struct bcl_hal *hal,
 	       messages >= 16 && messages <= 32768 &&
 	       (messages & (messages - 1)) == 0 && config->max_nodes > 0 &&
 	       config->max_nodes <= 1 << 20 && config->buffers <= 1024 &&
+	       (config->frame == 0 || config->frame >= NIC_MTU_MIN) &&
 	       (hal->features & BCL_HAL_GATHER || config->buffers > 0) &&
 	       config->ack_delay > 0 && config->rto_min > 0 &&
 	       config->rto_max >= config->rto_min &&
@@ -167,6 +180,7 @@ struct bcl_card *bcl_card_open(void *arena, uint32_t size,
 	card->hal = *hal;
 	card->host = host;
 	card->config = *config;
+	card->config.frame = frame_of(config);
 	card->gather = hal->features & BCL_HAL_GATHER;
 	card->reserve = config->max_messages / 4;
 	card->conn_shift = 2;
@@ -496,7 +510,7 @@ void bcl_card_peaks(const struct bcl_card *card, struct bcl_card_peaks *peaks)
 			  most_of(&card->flows) + most_of(&card->flights) +
 			  most_of(&card->inbounds) + most_of(&card->jobs) +
 			  most_of(&card->out) + most_of(&card->in) +
-			  buffers * FRAME_SIZE +
+			  buffers * frame_size(&card->config) +
 			  (card->mask + 1) * (uint32_t)sizeof(void *) +
 			  (card->node_mask + 1) * (uint32_t)sizeof(uint32_t) +
 			  card->conns_end *

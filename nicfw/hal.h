@@ -233,6 +233,8 @@ struct bcl_card_config {
 	uint32_t max_messages; /* under way at once: 16..32768, power of two */
 	uint32_t buffers;      /* without BCL_HAL_GATHER: frames that the card
 				* holds at once in each direction */
+	uint32_t frame;	       /* bytes of the longest on any rail; 0:
+				* BCL_FRAME_MAX. Buffers are as long */
 	uint32_t pcrc;	       /* 1: payload checksums wanted */
 };
 

@@ -415,7 +415,7 @@ void bcl_nic_recv(struct bcl_card *card, unsigned rail,
 	}
 	frame.kind = frame.header->kind & ~(BCL_FRAME_PCRC | BCL_FRAME_ASK);
 	if (bcl_get16(frame.header->magic) != BCL_WIRE_MAGIC ||
-	    frame.body_len > BCL_FRAME_MAX - BCL_HEADERS_SIZE ||
+	    frame.body_len > card->config.frame - BCL_HEADERS_SIZE ||
 	    (frame.header->version != BCL_WIRE_VERSION &&
 	     frame.kind != BCL_FRAME_HELLO)) {
 		nic_count(card, dropped_magic);

@@ -268,6 +268,7 @@ bool sim_firmware_open(struct sim_firmware *firmware,
 		.max_nodes = limits->nodes,
 		.max_messages = limits->messages,
 		.buffers = buffers && buffers < BUFFERS ? buffers : BUFFERS,
+		.frame = firmware->card->costs->mtu,
 		.pcrc = context->config.pcrc,
 	};
 	unsigned r;

@@ -553,6 +553,7 @@ static void open_card(struct world *world, unsigned index)
 		.max_nodes = config->nodes,
 		.max_messages = config->messages,
 		.buffers = config->pending ? 16 : 0,
+		.frame = config->pending ? config->mtu : 0,
 		.pcrc = !config->no_pcrc,
 	};
 	if (config->pending)

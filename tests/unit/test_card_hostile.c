@@ -243,6 +243,41 @@ START_TEST(requests)
 }
 END_TEST
 
+/* Longer than what any rail of the card carries, so than its buffers are. */
+START_TEST(long_frames)
+{
+	struct world_config config = { .seed = 1, .pending = true };
+	struct world *world = world_new(&config);
+	struct world_port *from = world_port_open(world, 0, 1);
+	struct world_port *to = world_port_open(world, 1, 2);
+	uint32_t node = world_connect(world, 0, 1), length = BCL_FRAME_MAX;
+	struct bcl_completion entry;
+	uint8_t frame[BCL_FRAME_MAX] = { 0 };
+
+	nkept = 0;
+	world->filter = keep;
+	ck_assert(world_send(from, node, 2, "short", 5, 0));
+	world_run_for(world, 10 * MS);
+	ck_assert(world_received(to, &entry));
+	for (; length > world->config.mtu; length -= 1000) {
+		uint64_t dropped =
+			world_counter(world, 1, BCL_CARD_dropped_magic);
+
+		memcpy(frame, kept[nkept - 1].bytes, 80);
+		world_seal(frame, length);
+		world_inject(world, 0, 1, 0, frame, length);
+		world_run_for(world, MS);
+		ck_assert_uint_eq(
+			world_counter(world, 1, BCL_CARD_dropped_magic),
+			dropped + 1);
+	}
+	ck_assert(world_send(from, node, 2, "short", 5, 1));
+	world_run_for(world, 10 * MS);
+	ck_assert(world_received(to, &entry));
+	world_free(world);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("hostile card input");
@@ -251,6 +286,7 @@ int main(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, frames);
 	tcase_add_test(tcase, requests);
+	tcase_add_test(tcase, long_frames);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
