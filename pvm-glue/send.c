@@ -17,7 +17,10 @@ enum {
 	/* ns: a task that does not answer has no glue */
 	ANSWER_LIMIT = 1000000000,
 	OFFERED_MAX = 16 << 20, /* bytes, to one task */
-	MANY = 16,		/* tasks: more than usual */
+	/* bytes to another host: to copy less takes less than to wait for it to
+	 * be fetched */
+	LENT_MIN = 256 << 10,
+	MANY = 16, /* tasks: more than usual */
 };
 
 /* Memory that a task may fetch. */
@@ -152,6 +155,19 @@ bool send_pending(void)
 	return lent;
 }
 
+/* The user's memory is better lent than copied. Of many, who fetch it from one
+ * another, all are waited for at once. */
+static bool is_worth_waiting(const struct task *task, size_t length,
+			     const struct route *route)
+{
+	struct bcl_peer_info info;
+
+	if (length >= LENT_MIN || route->serial)
+		return true;
+	bcl_peer_info(task->peer, &info);
+	return info.path != BCL_PATH_CARD;
+}
+
 /* NULL: not now. */
 static struct lent *lend(struct task *task, size_t length, size_t copied,
 			 enum fate *fate)
@@ -194,6 +210,7 @@ static enum bcl_status send_long(struct passage *passage,
 	bool in_place;
 
 	in_place = message->encoding == PVM_IN_PLACE && !task->behind &&
+		   is_worth_waiting(task, length, route) &&
 		   gather(message, &piece, 1);
 	while (!(loan = lend(task, length, in_place ? 0 : length,
 			     &passage->fate))) {
