@@ -37,32 +37,29 @@ bcl_request_fits(const struct bcl_adi_request *request, size_t length)
 
 /* EAGER, of anybody. False: there is no memory to keep it; nothing was
  * done. */
-static inline bool bcl_adi_arrive_eager(struct bcl_adi *adi,
-					const struct bcl_event *event)
+static inline bool __attribute__((always_inline))
+bcl_adi_arrive_eager(struct bcl_adi *adi, struct bcl_peer *from, uint64_t key,
+		     const void *data, size_t length)
 {
-	uint64_t key = event->immediate;
 	unsigned rank = bcl_match_source(key);
 	struct bcl_adi_request *request;
-	struct bcl_adi_peer *peer;
+	struct bcl_adi_peer *peer = NULL;
 	bool taken;
 
-	if (bcl_likely(rank < adi->size && bcl_adi_key_valid(key))) {
+	if (bcl_likely(rank < adi->size && bcl_adi_key_valid(key)))
 		peer = bcl_adi_known(adi, rank);
-		if (bcl_unlikely(!peer || peer->peer != event->peer))
-			peer = bcl_adi_sender(adi, event, &taken);
-	} else {
-		peer = bcl_adi_sender(adi, event, &taken);
+	if (bcl_unlikely(!peer || peer->peer != from)) {
+		peer = bcl_adi_sender(adi, from, key, &taken);
+		if (!peer)
+			return taken;
 	}
-	if (bcl_unlikely(!peer))
-		return taken;
 	request = (void *)bcl_match_arrive(&adi->match, key);
 	if (bcl_unlikely(!request))
-		return bcl_adi_keep(adi, peer, key, event->data, event->length,
-				    event->length, 0, false);
-	bcl_request_copy_in(request, key, event->data, event->length);
+		return bcl_adi_keep(adi, peer, key, data, length, length, 0,
+				    false);
+	bcl_request_copy_in(request, key, data, length);
 	bcl_count(adi->counters, adi_matched);
-	bcl_request_complete(adi, request,
-			     bcl_request_fits(request, event->length));
+	bcl_request_complete(adi, request, bcl_request_fits(request, length));
 	return true;
 }
 

@@ -23,18 +23,15 @@ static void nothing(struct bcl_adi_status *status)
 						   .tag = BCL_ANY_TAG };
 }
 
-static enum bcl_status wait_one(struct bcl_adi *adi,
-				struct bcl_adi_request **request,
-				struct bcl_adi_status *status)
+/* The same, if there is a request. */
+static inline enum bcl_status collect(struct bcl_adi *adi,
+				      struct bcl_adi_request **request,
+				      struct bcl_adi_status *status)
 {
-	enum bcl_status broken;
-
-	if (!*request) {
-		nothing(status);
-		return BCL_OK;
-	}
-	broken = bcl_adi_wait_done(adi, *request);
-	return broken ? broken : finish(adi, request, status);
+	if (*request)
+		return finish(adi, request, status);
+	nothing(status);
+	return BCL_OK;
 }
 
 enum bcl_status bcl_adi_test(struct bcl_adi *adi,
@@ -62,10 +59,13 @@ enum bcl_status bcl_adi_wait(struct bcl_adi *adi,
 			     struct bcl_adi_request **request,
 			     struct bcl_adi_status *status)
 {
-	enum bcl_status result;
+	enum bcl_status result = BCL_OK;
 
 	bcl_adi_enter(adi);
-	result = wait_one(adi, request, status);
+	if (*request)
+		result = bcl_adi_wait_done(adi, *request);
+	if (bcl_likely(!result))
+		result = collect(adi, request, status);
 	bcl_adi_leave(adi);
 	return result;
 }
@@ -74,13 +74,18 @@ enum bcl_status bcl_adi_waitall(struct bcl_adi *adi,
 				struct bcl_adi_request **requests, unsigned n,
 				struct bcl_adi_status *statuses)
 {
-	enum bcl_status result = BCL_OK, status;
+	enum bcl_status result, status;
 	unsigned i;
 
 	bcl_adi_enter(adi);
+	result = bcl_adi_wait_for(adi, requests, n);
 	for (i = 0; i < n; i++) {
-		status = wait_one(adi, &requests[i],
-				  statuses ? &statuses[i] : NULL);
+		/* the others, if the job is broken */
+		if (bcl_unlikely(result) && requests[i] &&
+		    requests[i]->state != BCL_REQUEST_DONE)
+			continue;
+		status = collect(adi, &requests[i],
+				 statuses ? &statuses[i] : NULL);
 		if (status && !result)
 			result = status;
 	}

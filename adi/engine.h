@@ -14,6 +14,7 @@
 #include "adi/pool.h"
 #include "transport/boot/boot.h"
 #include "transport/context.h"
+#include "transport/send.h"
 
 #define bcl_likely(x)	__builtin_expect(!!(x), 1)
 #define bcl_unlikely(x) __builtin_expect(!!(x), 0)
@@ -433,6 +434,13 @@ static inline struct bcl_adi_peer *bcl_adi_known(const struct bcl_adi *adi,
 		->peer[rank % BCL_ADI_SOME_RANKS];
 }
 
+/* An eager message has left. */
+static inline void bcl_adi_sent(struct bcl_adi *adi, struct bcl_adi_peer *peer)
+{
+	peer->dirty = true;
+	bcl_count(adi->counters, adi_sent_eager);
+}
+
 static inline void bcl_adi_peer_judge(struct bcl_adi_peer *peer)
 {
 	peer->direct = peer->peer && !peer->lost && !peer->stopped &&
@@ -441,13 +449,31 @@ static inline void bcl_adi_peer_judge(struct bcl_adi_peer *peer)
 
 /* ---- send.c ---- */
 
-/*
- * A message that may leave at once: peer->direct, at most eager_max bytes and
- * BCL_GATHER_MAX pieces. AGAIN: it may not, after all.
- */
-enum bcl_status bcl_adi_send_direct(struct bcl_adi *adi,
-				    struct bcl_adi_peer *peer, uint64_t key,
-				    const struct iovec *iov, unsigned niov);
+/* EAGER, of one piece. */
+enum bcl_status bcl_adi_send_piece(struct bcl_peer *peer, uint64_t key,
+				   const void *data, size_t length);
+
+/* A message of one piece that need not wait leaves at once. Other statuses: it
+ * has to wait, or failed. */
+static inline enum bcl_status __attribute__((always_inline))
+bcl_adi_send_direct(struct bcl_adi *adi, unsigned rank, uint64_t key,
+		    const void *data, size_t length)
+{
+	struct bcl_adi_peer *peer = bcl_adi_known(adi, rank);
+	enum bcl_status status;
+
+	if (bcl_unlikely(!peer || !peer->direct || length > adi->eager_max))
+		return BCL_ERR_AGAIN;
+	if (bcl_likely(bcl_send_is_short(peer->peer, length)))
+		status = bcl_send_short(peer->peer, BCL_ADI_EAGER, key, data,
+					length);
+	else
+		status = bcl_adi_send_piece(peer->peer, key, data, length);
+	if (bcl_likely(status == BCL_OK))
+		bcl_adi_sent(adi, peer);
+	return status;
+}
+
 /* Any other. Set are buffer or iov, length, sync, end. */
 void bcl_adi_send_queued(struct bcl_adi *adi, struct bcl_adi_request *request,
 			 unsigned rank, uint64_t key);
@@ -563,8 +589,22 @@ void bcl_adi_held(struct bcl_adi *adi, struct bcl_adi_peer *peer);
  * The peer whose message of a valid key this is. *taken: NULL says whether
  * it is done with, being malformed or of a stranger, or waits for memory.
  */
-struct bcl_adi_peer *bcl_adi_sender(struct bcl_adi *adi,
-				    const struct bcl_event *event, bool *taken);
+struct bcl_adi_peer *bcl_adi_sender(struct bcl_adi *adi, struct bcl_peer *from,
+				    uint64_t key, bool *taken);
+
+/* Turn until all of these are done, but those that are NULL. Other statuses:
+ * the job is broken. */
+enum bcl_status bcl_adi_wait_for(struct bcl_adi *adi,
+				 struct bcl_adi_request *const *requests,
+				 unsigned n);
+/* Until this one is. */
+static inline enum bcl_status bcl_adi_wait_done(struct bcl_adi *adi,
+						struct bcl_adi_request *request)
+{
+	return request->state == BCL_REQUEST_DONE
+		       ? BCL_OK
+		       : bcl_adi_wait_for(adi, &request, 1);
+}
 
 /* ---- notice.c ---- */
 
@@ -592,19 +632,8 @@ void bcl_adi_unlock_threads(struct bcl_adi *adi);
  * happens. Returns its place in *index. Other statuses: the job is broken.
  */
 enum bcl_status bcl_adi_wait_any(struct bcl_adi *adi,
-				 struct bcl_adi_request **requests, unsigned n,
-				 unsigned *index);
-/* Until this one is. */
-enum bcl_status bcl_adi_wait_for(struct bcl_adi *adi,
-				 struct bcl_adi_request *request);
-
-static inline enum bcl_status bcl_adi_wait_done(struct bcl_adi *adi,
-						struct bcl_adi_request *request)
-{
-	return request->state == BCL_REQUEST_DONE
-		       ? BCL_OK
-		       : bcl_adi_wait_for(adi, request);
-}
+				 struct bcl_adi_request *const *requests,
+				 unsigned n, unsigned *index);
 
 /*
  * After a turn in vain: spin, yield or sleep, at most until `end` (now()

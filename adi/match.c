@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "adi/match.h"
 
-static const uint64_t masks[BCL_MATCH_CLASSES] = {
+const uint64_t bcl_match_masks[BCL_MATCH_CLASSES] = {
 	[BCL_MATCH_EXACT] = UINT64_MAX,
 	[BCL_MATCH_ANY_SOURCE] = 0xffff0000ffffffff,
 	[BCL_MATCH_ANY_TAG] = 0xffffffff00000000,
@@ -42,21 +42,14 @@ void bcl_match_close(struct bcl_match *match)
 
 /* ---- receives ----------------------------------------------------------- */
 
-void bcl_match_post(struct bcl_match *match, struct bcl_match_receive *receive,
-		    uint64_t key, enum bcl_match_class class)
+void bcl_match_post_any(struct bcl_match *match,
+			struct bcl_match_receive *receive, uint64_t key)
 {
-	receive->class = class;
-	if (!match->front && !match->wild &&
-	    !match->receives[BCL_MATCH_EXACT].keys) {
-		receive->node.key = key & masks[class];
-		match->front_mask = masks[class];
-		match->front = receive;
-		return;
-	}
+	receive->front = false;
 	receive->posted = match->posted++;
-	match->wild += class != BCL_MATCH_EXACT;
-	bcl_table_put(&match->receives[class], &receive->node,
-		      key & masks[class], match->env);
+	match->wild += receive->class != BCL_MATCH_EXACT;
+	bcl_table_put(&match->receives[receive->class], &receive->node, key,
+		      match->env);
 }
 
 static void take_receive(struct bcl_match *match,
@@ -69,10 +62,12 @@ static void take_receive(struct bcl_match *match,
 void bcl_match_unpost(struct bcl_match *match,
 		      struct bcl_match_receive *receive)
 {
-	if (receive == match->front)
-		match->front = NULL;
-	else
+	if (!receive->front)
 		take_receive(match, receive);
+	else if (match->front == &receive->node)
+		bcl_match_take_front(match);
+	else
+		bcl_table_leave(&receive->node);
 }
 
 struct bcl_match_receive *bcl_match_arrive_any(struct bcl_match *match,
@@ -87,7 +82,7 @@ struct bcl_match_receive *bcl_match_arrive_any(struct bcl_match *match,
 		first = receive_of(node);
 	for (class = 1; match->wild && class < BCL_MATCH_CLASSES; class ++) {
 		node = bcl_table_find(&match->receives[class],
-				      key & masks[class]);
+				      key & bcl_match_masks[class]);
 		if (!node)
 			continue;
 		other = receive_of(node);
@@ -119,7 +114,7 @@ void bcl_match_each(struct bcl_match *match,
 	unsigned class;
 
 	if (match->front)
-		call(match->front, arg);
+		bcl_table_each_of(match->front, call_each, &each);
 	for (class = 0; class < BCL_MATCH_CLASSES; class ++)
 		bcl_table_each(&match->receives[class], call_each, &each);
 }
@@ -144,8 +139,8 @@ void bcl_match_keep(struct bcl_match *match, struct bcl_match_message *message,
 	for (class = 1; match->active && class < BCL_MATCH_CLASSES; class ++) {
 		if (match->active & 1u << class)
 			bcl_table_put(&match->messages[class],
-				      &message->node[class], key & masks[class],
-				      match->env);
+				      &message->node[class],
+				      key & bcl_match_masks[class], match->env);
 	}
 }
 
@@ -178,7 +173,8 @@ static void activate(struct bcl_match *match, enum bcl_match_class class)
 
 	for (message = match->oldest; message; message = message->newer)
 		bcl_table_put(&match->messages[class], &message->node[class],
-			      bcl_match_message_key(message) & masks[class],
+			      bcl_match_message_key(message) &
+				      bcl_match_masks[class],
 			      match->env);
 	match->active |= 1u << class;
 }
@@ -191,7 +187,8 @@ struct bcl_match_message *bcl_match_find_any(struct bcl_match *match,
 
 	if (class != BCL_MATCH_EXACT && !(match->active & 1u << class))
 		activate(match, class);
-	node = bcl_table_find(&match->messages[class], key & masks[class]);
+	node = bcl_table_find(&match->messages[class],
+			      key & bcl_match_masks[class]);
 	if (!node)
 		return NULL;
 	return bcl_container(node - class, struct bcl_match_message, node);

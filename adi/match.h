@@ -10,9 +10,10 @@
  * receives and takes the one posted first; a receive looks into the
  * messages' table of its class and finds the oldest.
  *
- * A receive that is posted while no other waits stands in front of the tables:
- * it is older than all that come, so a message that fits it looks no further.
- * A program with one receive at a time touches no table.
+ * Receives that are posted while the tables hold none stand in front of them,
+ * if they are of one class and key: they are older than all that come, so a
+ * message that fits looks no further. A program with one receive at a time, or
+ * a window of them from one sender, touches no table.
  *
  * Messages are entered in a wildcard table only from the first time that a
  * receive or probe of that class meets waiting messages, until none is
@@ -20,6 +21,8 @@
  */
 #ifndef BCL_ADI_MATCH_H
 #define BCL_ADI_MATCH_H
+
+#include <stdbool.h>
 
 #include "adi/table.h"
 
@@ -32,8 +35,9 @@ enum bcl_match_class {
 
 struct bcl_match_receive {
 	struct bcl_table_node node;
-	uint64_t posted; /* number in order of time */
+	uint64_t posted; /* number in order of time; not of those in front */
 	uint8_t class;
+	bool front;
 };
 
 struct bcl_match_message {
@@ -42,8 +46,8 @@ struct bcl_match_message {
 };
 
 struct bcl_match {
-	struct bcl_match_receive *front; /* or NULL */
-	uint64_t front_mask;		 /* of its class */
+	struct bcl_table_node *front; /* the first of them, or NULL */
+	uint64_t front_mask;	      /* of their class */
 	uint32_t wild;	 /* receives with a wildcard in the tables */
 	unsigned active; /* wildcard classes whose message table is kept, a bit
 			  * each */
@@ -86,13 +90,52 @@ bcl_match_message_key(const struct bcl_match_message *message)
 void bcl_match_open(struct bcl_match *match, const struct bcl_env *env);
 void bcl_match_close(struct bcl_match *match);
 
+/* What the receives of a class do not leave open, of a key. */
+extern const uint64_t bcl_match_masks[BCL_MATCH_CLASSES];
+
+/* The same into the tables. */
+void bcl_match_post_any(struct bcl_match *match,
+			struct bcl_match_receive *receive, uint64_t key);
+
 /* Parts of the key that the class leaves open are ignored. */
-void bcl_match_post(struct bcl_match *match, struct bcl_match_receive *receive,
-		    uint64_t key, enum bcl_match_class class);
+static inline void bcl_match_post(struct bcl_match *match,
+				  struct bcl_match_receive *receive,
+				  uint64_t key, enum bcl_match_class class)
+{
+	uint64_t mask = bcl_match_masks[class];
+	struct bcl_table_node *front = match->front;
+
+	key &= mask;
+	receive->class = class;
+	receive->node.key = key;
+	receive->front = !match->wild && !match->receives[BCL_MATCH_EXACT].keys;
+	if (receive->front && !front) {
+		bcl_table_begin(&receive->node);
+		match->front = &receive->node;
+		match->front_mask = mask;
+	} else if (receive->front && front->key == key &&
+		   match->front_mask == mask) {
+		bcl_table_append(front, &receive->node);
+	} else {
+		bcl_match_post_any(match, receive, key);
+	}
+}
+
 void bcl_match_unpost(struct bcl_match *match,
 		      struct bcl_match_receive *receive);
 
-/* The same in the tables. */
+/* Take out the first of those in front. */
+static inline struct bcl_match_receive *
+bcl_match_take_front(struct bcl_match *match)
+{
+	struct bcl_table_node *node = match->front, *next = node->next;
+
+	match->front = next == node ? NULL : next;
+	bcl_table_leave(node);
+	return bcl_container(node, struct bcl_match_receive, node);
+}
+
+/* bcl_match_arrive() in the tables. */
 struct bcl_match_receive *bcl_match_arrive_any(struct bcl_match *match,
 					       uint64_t key);
 
@@ -100,21 +143,11 @@ struct bcl_match_receive *bcl_match_arrive_any(struct bcl_match *match,
 static inline struct bcl_match_receive *
 bcl_match_arrive(struct bcl_match *match, uint64_t key)
 {
-	struct bcl_table *exact = &match->receives[BCL_MATCH_EXACT];
-	struct bcl_match_receive *front = match->front;
-	struct bcl_table_node *node;
+	const struct bcl_table_node *front = match->front;
 
-	if (front && (key & match->front_mask) == front->node.key) {
-		match->front = NULL;
-		return front;
-	}
-	if (__builtin_expect(match->wild, 0))
-		return bcl_match_arrive_any(match, key);
-	node = bcl_table_find(exact, key);
-	if (!node)
-		return NULL;
-	bcl_table_take(exact, node);
-	return bcl_container(node, struct bcl_match_receive, node);
+	if (front && (key & match->front_mask) == front->key)
+		return bcl_match_take_front(match);
+	return bcl_match_arrive_any(match, key);
 }
 
 /* Call back for each posted receive, in no order; the callback may take out

@@ -40,10 +40,10 @@ static void packet(struct bcl_adi *adi, const struct bcl_event *event)
 		bcl_count(adi->counters, adi_dropped);
 }
 
-struct bcl_adi_peer *bcl_adi_sender(struct bcl_adi *adi,
-				    const struct bcl_event *event, bool *taken)
+struct bcl_adi_peer *bcl_adi_sender(struct bcl_adi *adi, struct bcl_peer *from,
+				    uint64_t key, bool *taken)
 {
-	unsigned rank = bcl_match_source(event->immediate);
+	unsigned rank = bcl_match_source(key);
 	struct bcl_adi_peer *peer = NULL;
 	enum bcl_status status = BCL_ERR_ARG;
 
@@ -51,8 +51,8 @@ struct bcl_adi_peer *bcl_adi_sender(struct bcl_adi *adi,
 	/* a message is from whom it says: known by its handle */
 	if (rank < adi->size)
 		peer = bcl_adi_known(adi, rank);
-	if (!peer || peer->peer != event->peer) {
-		status = bcl_adi_peer_bind(adi, rank, event->peer);
+	if (!peer || peer->peer != from) {
+		status = bcl_adi_peer_bind(adi, rank, from);
 		if (status == BCL_ERR_NOMEM)
 			*taken = false;
 		else if (status)
@@ -61,7 +61,7 @@ struct bcl_adi_peer *bcl_adi_sender(struct bcl_adi *adi,
 			return NULL;
 		peer = bcl_adi_known(adi, rank);
 	}
-	if (bcl_adi_key_valid(event->immediate))
+	if (bcl_adi_key_valid(key))
 		return peer;
 	bcl_count(adi->counters, adi_dropped);
 	return NULL;
@@ -72,7 +72,7 @@ static bool message(struct bcl_adi *adi, const struct bcl_event *event)
 	struct bcl_adi_peer *peer;
 	bool taken;
 
-	peer = bcl_adi_sender(adi, event, &taken);
+	peer = bcl_adi_sender(adi, event->peer, event->immediate, &taken);
 	if (!peer)
 		return taken;
 	if (event->type <= BCL_ADI_ANNOUNCE)
@@ -84,7 +84,7 @@ static bool message(struct bcl_adi *adi, const struct bcl_event *event)
 	return true;
 }
 
-/* One event. False: there is no memory for it; nothing was done. */
+/* One event, but EAGER. False: there is no memory for it; nothing was done. */
 static bool __attribute__((noinline))
 dispatch(struct bcl_adi *adi, const struct bcl_event *event)
 {
@@ -94,8 +94,6 @@ dispatch(struct bcl_adi *adi, const struct bcl_event *event)
 	case BCL_EVENT_MESSAGE:
 		if (event->type < BCL_PACKET_TYPES)
 			packet(adi, event);
-		else if (event->type == BCL_ADI_EAGER)
-			return bcl_adi_arrive_eager(adi, event);
 		else if (event->type == BCL_ADI_MATCHED)
 			bcl_adi_matched(adi, event);
 		else if (event->type == BCL_ADI_CALL)
@@ -127,6 +125,15 @@ dispatch(struct bcl_adi *adi, const struct bcl_event *event)
 	return true;
 }
 
+static bool deliver(struct bcl_adi *adi, const struct bcl_event *event)
+{
+	if (bcl_likely(event->type == BCL_ADI_EAGER &&
+		       event->kind == BCL_EVENT_MESSAGE))
+		return bcl_adi_arrive_eager(adi, event->peer, event->immediate,
+					    event->data, event->length);
+	return dispatch(adi, event);
+}
+
 /* Keep it, and try it again instead of polling: the senders' rings fill up,
  * which bounds what is asked of us until there is memory, or a receive. */
 static void __attribute__((noinline))
@@ -156,31 +163,45 @@ static bool __attribute__((noinline)) do_chores(struct bcl_adi *adi)
 
 static bool turn_stalled(struct bcl_adi *adi)
 {
-	adi->stalled = !dispatch(adi, &adi->event);
+	adi->stalled = !deliver(adi, &adi->event);
 	if (adi->chores && do_chores(adi))
 		return true;
 	return !adi->stalled;
 }
 
-bool bcl_adi_turn(struct bcl_adi *adi)
+static void __attribute__((noinline))
+take(struct bcl_adi *adi, struct bcl_event event)
+{
+	if (bcl_unlikely(!deliver(adi, &event)))
+		stall(adi, &event);
+}
+
+/* What the pair whose turn it is has; not in what is usual: by value, so that
+ * the event need not lie in memory. */
+static inline bool __attribute__((always_inline)) turn_pair(struct bcl_adi *adi)
+{
+	struct bcl_event event;
+
+	if (bcl_unlikely(adi->stalled) || bcl_poll_pair(adi->port, &event))
+		return false;
+	if (bcl_unlikely(event.type != BCL_ADI_EAGER ||
+			 !bcl_adi_arrive_eager(adi, event.peer, event.immediate,
+					       event.data, event.length)))
+		take(adi, event);
+	return true;
+}
+
+/* A turn in which that has nothing. */
+static bool __attribute__((noinline)) turn_elsewhere(struct bcl_adi *adi)
 {
 	struct bcl_event event;
 	enum bcl_status status;
-	bool taken;
 
 	if (bcl_unlikely(adi->stalled))
 		return turn_stalled(adi);
-	adi->turned = true;
-	status = bcl_poll_pair(adi->port, &event);
-	if (status)
-		status = bcl_poll(adi->port, &event);
+	status = bcl_poll(adi->port, &event);
 	if (status == BCL_OK) {
-		if (bcl_likely(event.type == BCL_ADI_EAGER &&
-			       event.kind == BCL_EVENT_MESSAGE))
-			taken = bcl_adi_arrive_eager(adi, &event);
-		else
-			taken = dispatch(adi, &event);
-		if (bcl_unlikely(!taken))
+		if (bcl_unlikely(!deliver(adi, &event)))
 			stall(adi, &event);
 	} else if (bcl_unlikely(status != BCL_ERR_EMPTY)) {
 		adi->broken = status;
@@ -190,15 +211,48 @@ bool bcl_adi_turn(struct bcl_adi *adi)
 	return status == BCL_OK;
 }
 
+static inline bool __attribute__((always_inline)) turn(struct bcl_adi *adi)
+{
+	adi->turned = true;
+	if (!turn_pair(adi))
+		return turn_elsewhere(adi);
+	if (bcl_unlikely(adi->chores))
+		do_chores(adi);
+	return true;
+}
+
+bool bcl_adi_turn(struct bcl_adi *adi)
+{
+	return turn(adi);
+}
+
 bool bcl_adi_turn_pair(struct bcl_adi *adi)
 {
-	struct bcl_event event;
+	return turn_pair(adi);
+}
 
-	if (bcl_unlikely(adi->stalled) || bcl_poll_pair(adi->port, &event))
-		return false;
-	if (bcl_unlikely(!dispatch(adi, &event)))
-		stall(adi, &event);
-	return true;
+enum bcl_status bcl_adi_wait_for(struct bcl_adi *adi,
+				 struct bcl_adi_request *const *requests,
+				 unsigned n)
+{
+	const unsigned most = bcl_port_may_spin(adi->port) ? adi->spins : 0;
+	unsigned spins = most, index;
+	enum bcl_status status;
+
+	for (; n; n--, requests++) {
+		while (*requests && (*requests)->state != BCL_REQUEST_DONE) {
+			if (turn(adi)) {
+				spins = most;
+			} else if (!spins--) {
+				status = bcl_adi_wait_any(adi, requests, 1,
+							  &index);
+				if (status)
+					return status;
+				spins = most;
+			}
+		}
+	}
+	return BCL_OK;
 }
 
 void bcl_adi_progress(struct bcl_adi *adi)

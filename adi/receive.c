@@ -1,39 +1,69 @@
 /* SPDX-License-Identifier: MIT */
 #include "adi/engine.h"
 
-void bcl_adi_start_receive(struct bcl_adi *adi, struct bcl_adi_request *request,
-			   uint64_t key, enum bcl_match_class class)
+/* A message that has come already. False: there is none. */
+static bool __attribute__((noinline))
+receive_kept(struct bcl_adi *adi, struct bcl_adi_request *request, uint64_t key,
+	     enum bcl_match_class class)
 {
-	struct bcl_match_message *message;
-	struct bcl_adi_peer *peer;
+	struct bcl_match_message *message =
+		bcl_match_find(&adi->match, key, class);
 
-	message = bcl_match_find(&adi->match, key, class);
-	if (message) {
-		bcl_match_take(&adi->match, message);
-		bcl_adi_receive_kept(adi, request,
-				     (struct bcl_adi_message *)message);
+	if (!message)
+		return false;
+	bcl_match_take(&adi->match, message);
+	bcl_adi_receive_kept(adi, request, (struct bcl_adi_message *)message);
+	return true;
+}
+
+/* Open the sender, so that its death is noticed. False: it cannot be had, and
+ * the request is complete. */
+static bool __attribute__((noinline))
+open_sender(struct bcl_adi *adi, struct bcl_adi_request *request, uint64_t key)
+{
+	struct bcl_adi_peer *peer =
+		bcl_adi_peer_get(adi, bcl_match_source(key));
+
+	if (peer && !peer->lost)
+		return true;
+	request->status = (struct bcl_adi_status){
+		.source = (int)bcl_match_source(key),
+		.tag = (int)bcl_match_tag(key),
+	};
+	bcl_request_complete(adi, request,
+			     peer ? (enum bcl_status)peer->lost
+				  : BCL_ERR_NOMEM);
+	return false;
+}
+
+static inline bool is_open(const struct bcl_adi *adi, uint64_t key)
+{
+	const struct bcl_adi_peer *peer =
+		bcl_adi_known(adi, bcl_match_source(key));
+
+	return peer && !peer->lost;
+}
+
+static inline void __attribute__((always_inline))
+start(struct bcl_adi *adi, struct bcl_adi_request *request, uint64_t key,
+      enum bcl_match_class class)
+{
+	if (bcl_unlikely(adi->match.oldest) &&
+	    receive_kept(adi, request, key, class))
 		return;
-	}
-	if (!(class & BCL_MATCH_ANY_SOURCE)) {
-		/* opened, so that its death is noticed */
-		peer = bcl_adi_known(adi, bcl_match_source(key));
-		if (bcl_unlikely(!peer))
-			peer = bcl_adi_peer_get(adi, bcl_match_source(key));
-		if (bcl_unlikely(!peer || peer->lost)) {
-			request->status = (struct bcl_adi_status){
-				.source = (int)bcl_match_source(key),
-				.tag = (int)bcl_match_tag(key),
-			};
-			bcl_request_complete(adi, request,
-					     peer ? (enum bcl_status)peer->lost
-						  : BCL_ERR_NOMEM);
-			return;
-		}
-	}
+	if (!(class & BCL_MATCH_ANY_SOURCE) &&
+	    bcl_unlikely(!is_open(adi, key)) && !open_sender(adi, request, key))
+		return;
 	request->state = BCL_REQUEST_POSTED;
 	bcl_match_post(&adi->match, &request->receive, key, class);
 	if (bcl_unlikely(adi->nholds))
 		bcl_adi_want(adi, key, class);
+}
+
+void bcl_adi_start_receive(struct bcl_adi *adi, struct bcl_adi_request *request,
+			   uint64_t key, enum bcl_match_class class)
+{
+	start(adi, request, key, class);
 }
 
 enum bcl_status bcl_adi_irecv(struct bcl_adi *adi, void *buffer, size_t length,
@@ -52,7 +82,7 @@ enum bcl_status bcl_adi_irecv(struct bcl_adi *adi, void *buffer, size_t length,
 	if (bcl_likely(request)) {
 		request->buffer = buffer;
 		request->length = length;
-		bcl_adi_start_receive(adi, request, key, class);
+		start(adi, request, key, class);
 		*result = request;
 	}
 	bcl_adi_leave(adi);
@@ -129,7 +159,7 @@ enum bcl_status bcl_adi_recv(struct bcl_adi *adi, void *buffer, size_t length,
 	request.niov = 0;
 	request.buffer = buffer;
 	request.length = length;
-	bcl_adi_start_receive(adi, &request, key, class);
+	start(adi, &request, key, class);
 	broken = bcl_adi_wait_done(adi, &request);
 	if (bcl_unlikely(broken))
 		abandon(adi, &request);

@@ -189,12 +189,9 @@ enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
 {
 	struct bcl_adi *adi = schedule->adi;
 	uint64_t key = bcl_match_key(context, adi->rank, tag);
-	const struct iovec iov = { (void *)buffer, length };
-	struct bcl_adi_peer *peer = bcl_adi_known(adi, rank);
 	struct bcl_adi_request *request;
 
-	if (bcl_likely(peer && peer->direct && length <= adi->eager_max) &&
-	    bcl_adi_send_direct(adi, peer, key, &iov, 1) == BCL_OK)
+	if (bcl_adi_send_direct(adi, rank, key, buffer, length) == BCL_OK)
 		return BCL_OK;
 	request = bcl_request_new(adi);
 	if (!request) {

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "adi/engine.h"
-#include "transport/send.h"
 
 void bcl_adi_gather(void *to, const struct iovec *iov, unsigned niov)
 {
@@ -82,8 +81,7 @@ static enum bcl_status push_eager(struct bcl_adi *adi,
 		bcl_request_fail(adi, request, status);
 		return BCL_OK;
 	}
-	peer->dirty = true;
-	bcl_count(adi->counters, adi_sent_eager);
+	bcl_adi_sent(adi, peer);
 	if (request->sync)
 		request->state = BCL_REQUEST_SYNC;
 	else
@@ -193,23 +191,13 @@ void bcl_request_fail(struct bcl_adi *adi, struct bcl_adi_request *request,
 /* ---- starting -------------------------------------------------------------
  */
 
-enum bcl_status bcl_adi_send_direct(struct bcl_adi *adi,
-				    struct bcl_adi_peer *peer, uint64_t key,
-				    const struct iovec *iov, unsigned niov)
+enum bcl_status __attribute__((noinline))
+bcl_adi_send_piece(struct bcl_peer *peer, uint64_t key, const void *data,
+		   size_t length)
 {
-	struct bcl_peer *handle = peer->peer;
-	enum bcl_status status;
+	const struct iovec iov = { (void *)data, length };
 
-	if (niov == 1 && bcl_send_is_short(handle, iov->iov_len))
-		status = bcl_send_short(handle, BCL_ADI_EAGER, key,
-					iov->iov_base, iov->iov_len);
-	else
-		status = bcl_send(handle, BCL_ADI_EAGER, key, iov, niov, 0);
-	if (bcl_likely(status == BCL_OK)) {
-		peer->dirty = true;
-		bcl_count(adi->counters, adi_sent_eager);
-	}
-	return status;
+	return bcl_send(peer, BCL_ADI_EAGER, key, &iov, 1, 0);
 }
 
 void bcl_adi_send_queued(struct bcl_adi *adi, struct bcl_adi_request *request,
@@ -251,6 +239,13 @@ bool bcl_adi_iov_length(const struct iovec *iov, unsigned niov, size_t *length)
 	return true;
 }
 
+/* The key of a message of this rank. */
+static inline uint64_t key_of(const struct bcl_adi *adi, unsigned context,
+			      int tag)
+{
+	return adi->own | bcl_match_key(context, 0, (unsigned)tag);
+}
+
 static inline bool valid(const struct bcl_adi *adi, int rank, int tag,
 			 unsigned context)
 {
@@ -258,35 +253,18 @@ static inline bool valid(const struct bcl_adi *adi, int rank, int tag,
 	       context <= BCL_ADI_CONTEXT_MAX;
 }
 
-static enum bcl_status start(struct bcl_adi *adi, const struct iovec *iov,
-			     unsigned niov, size_t length, unsigned rank,
-			     uint64_t key, bool sync,
-			     struct bcl_adi_request **result)
+/* A message that does not leave at once. */
+static enum bcl_status __attribute__((noinline))
+start(struct bcl_adi *adi, const void *data, size_t length, unsigned rank,
+      uint64_t key, bool sync, struct bcl_adi_request **result)
 {
-	struct bcl_adi_peer *peer = bcl_adi_known(adi, rank);
-	struct bcl_adi_request *request;
-	enum bcl_status status;
+	struct bcl_adi_request *request = bcl_request_new(adi);
 
-	if (bcl_likely(peer && peer->direct && length <= adi->eager_max &&
-		       niov <= BCL_GATHER_MAX && !sync) &&
-	    bcl_adi_send_direct(adi, peer, key, iov, niov) == BCL_OK) {
-		*result = &adi->done;
-		return BCL_OK;
-	}
-	request = bcl_request_new(adi);
 	if (!request)
 		return BCL_ERR_NOMEM;
-	request->sync = sync;
+	request->buffer = (void *)data;
 	request->length = length;
-	if (niov > 1) {
-		status = bcl_request_set_iov(adi, request, iov, niov);
-		if (status) {
-			bcl_request_free(adi, request);
-			return status;
-		}
-	} else if (niov) {
-		request->buffer = iov->iov_base;
-	}
+	request->sync = sync;
 	bcl_adi_send_queued(adi, request, rank, key);
 	*result = request;
 	return BCL_OK;
@@ -297,15 +275,18 @@ enum bcl_status bcl_adi_isend(struct bcl_adi *adi, const void *buffer,
 			      unsigned context,
 			      struct bcl_adi_request **request)
 {
-	const struct iovec iov = { (void *)buffer, length };
-	enum bcl_status status;
+	unsigned rank = (unsigned)destination;
+	enum bcl_status status = BCL_OK;
+	uint64_t key;
 
 	if (bcl_unlikely(!valid(adi, destination, tag, context)))
 		return BCL_ERR_ARG;
+	key = key_of(adi, context, tag);
 	bcl_adi_enter(adi);
-	status = start(adi, &iov, 1, length, (unsigned)destination,
-		       bcl_match_key(context, adi->rank, (unsigned)tag), false,
-		       request);
+	if (bcl_likely(!bcl_adi_send_direct(adi, rank, key, buffer, length)))
+		*request = &adi->done;
+	else
+		status = start(adi, buffer, length, rank, key, false, request);
 	bcl_adi_leave(adi);
 	return status;
 }
@@ -315,17 +296,46 @@ enum bcl_status bcl_adi_issend(struct bcl_adi *adi, const void *buffer,
 			       unsigned context,
 			       struct bcl_adi_request **request)
 {
-	const struct iovec iov = { (void *)buffer, length };
 	enum bcl_status status;
 
 	if (!valid(adi, destination, tag, context))
 		return BCL_ERR_ARG;
 	bcl_adi_enter(adi);
-	status = start(adi, &iov, 1, length, (unsigned)destination,
-		       bcl_match_key(context, adi->rank, (unsigned)tag), true,
-		       request);
+	status = start(adi, buffer, length, (unsigned)destination,
+		       key_of(adi, context, tag), true, request);
 	bcl_adi_leave(adi);
 	return status;
+}
+
+static enum bcl_status start_pieces(struct bcl_adi *adi,
+				    const struct iovec *iov, unsigned niov,
+				    size_t length, unsigned rank, uint64_t key,
+				    struct bcl_adi_request **result)
+{
+	struct bcl_adi_peer *peer = bcl_adi_known(adi, rank);
+	struct bcl_adi_request *request;
+	enum bcl_status status;
+
+	if (peer && peer->direct && length <= adi->eager_max &&
+	    niov <= BCL_GATHER_MAX &&
+	    bcl_send(peer->peer, BCL_ADI_EAGER, key, iov, niov, 0) == BCL_OK) {
+		bcl_adi_sent(adi, peer);
+		*result = &adi->done;
+		return BCL_OK;
+	}
+	request = bcl_request_new(adi);
+	if (!request)
+		return BCL_ERR_NOMEM;
+	status = bcl_request_set_iov(adi, request, iov, niov);
+	if (status) {
+		bcl_request_free(adi, request);
+		return status;
+	}
+	request->length = length;
+	request->sync = false;
+	bcl_adi_send_queued(adi, request, rank, key);
+	*result = request;
+	return BCL_OK;
 }
 
 enum bcl_status bcl_adi_isendv(struct bcl_adi *adi, const struct iovec *iov,
@@ -339,29 +349,27 @@ enum bcl_status bcl_adi_isendv(struct bcl_adi *adi, const struct iovec *iov,
 	if (!valid(adi, destination, tag, context) ||
 	    !bcl_adi_iov_length(iov, niov, &length))
 		return BCL_ERR_ARG;
+	if (niov <= 1)
+		return bcl_adi_isend(adi, niov ? iov->iov_base : NULL, length,
+				     destination, tag, context, request);
 	bcl_adi_enter(adi);
-	status = start(adi, iov, niov, length, (unsigned)destination,
-		       bcl_match_key(context, adi->rank, (unsigned)tag), false,
-		       request);
+	status = start_pieces(adi, iov, niov, length, (unsigned)destination,
+			      key_of(adi, context, tag), request);
 	bcl_adi_leave(adi);
 	return status;
 }
 
-/* The message could not leave at once. */
+/* A message that does not leave at once. */
 static enum bcl_status __attribute__((noinline))
 send_and_wait(struct bcl_adi *adi, const void *buffer, size_t length,
 	      unsigned rank, uint64_t key)
 {
-	struct bcl_adi_request *request = bcl_request_new(adi);
+	struct bcl_adi_request *request;
 	enum bcl_status status;
 
-	if (!request)
-		return BCL_ERR_NOMEM;
-	request->buffer = (void *)buffer;
-	request->length = length;
-	request->sync = false;
-	bcl_adi_send_queued(adi, request, rank, key);
-	status = bcl_adi_wait_done(adi, request);
+	status = start(adi, buffer, length, rank, key, false, &request);
+	if (!status)
+		status = bcl_adi_wait_done(adi, request);
 	if (status)
 		return status;
 	status = request->status.status;
@@ -373,21 +381,17 @@ enum bcl_status bcl_adi_send(struct bcl_adi *adi, const void *buffer,
 			     size_t length, int destination, int tag,
 			     unsigned context)
 {
-	const struct iovec iov = { (void *)buffer, length };
-	enum bcl_status status = BCL_ERR_AGAIN;
-	struct bcl_adi_peer *peer;
+	unsigned rank = (unsigned)destination;
+	enum bcl_status status;
 	uint64_t key;
 
 	if (bcl_unlikely(!valid(adi, destination, tag, context)))
 		return BCL_ERR_ARG;
-	key = bcl_match_key(context, adi->rank, (unsigned)tag);
+	key = key_of(adi, context, tag);
 	bcl_adi_enter(adi);
-	peer = bcl_adi_known(adi, destination);
-	if (bcl_likely(peer && peer->direct && length <= adi->eager_max))
-		status = bcl_adi_send_direct(adi, peer, key, &iov, 1);
+	status = bcl_adi_send_direct(adi, rank, key, buffer, length);
 	if (bcl_unlikely(status == BCL_ERR_AGAIN))
-		status = send_and_wait(adi, buffer, length,
-				       (unsigned)destination, key);
+		status = send_and_wait(adi, buffer, length, rank, key);
 	bcl_adi_leave(adi);
 	return status;
 }

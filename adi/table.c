@@ -50,24 +50,32 @@ void bcl_table_grow(struct bcl_table *table, const struct bcl_env *env)
 	release(table->first, buckets, old, env);
 }
 
+void bcl_table_each_of(struct bcl_table_node *first,
+		       void (*call)(struct bcl_table_node *node, void *arg),
+		       void *arg)
+{
+	struct bcl_table_node *node = first, *next, *last = first->prev;
+	bool end;
+
+	do {
+		next = node->next;
+		end = node == last;
+		call(node, arg);
+		node = next;
+	} while (!end);
+}
+
 void bcl_table_each(struct bcl_table *table,
 		    void (*call)(struct bcl_table_node *node, void *arg),
 		    void *arg)
 {
-	struct bcl_table_node *node, *next, *last, *chain;
+	struct bcl_table_node *node, *chain;
 	size_t i;
-	bool end;
 
 	for (i = 0; i < buckets_of(table); i++) {
 		for (node = table->buckets[i]; node; node = chain) {
 			chain = node->chain;
-			last = node->prev;
-			do {
-				next = node->next;
-				end = node == last;
-				call(node, arg);
-				node = next;
-			} while (!end);
+			bcl_table_each_of(node, call, arg);
 		}
 	}
 }

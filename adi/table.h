@@ -44,11 +44,38 @@ void bcl_table_each(struct bcl_table *table,
 		    void (*call)(struct bcl_table_node *node, void *arg),
 		    void *arg);
 
+/* Likewise for those of one key. */
+void bcl_table_each_of(struct bcl_table_node *first,
+		       void (*call)(struct bcl_table_node *node, void *arg),
+		       void *arg);
+
 /* Multiplicative hashing (Knuth): the constant is 2^64 / golden ratio. */
 static inline struct bcl_table_node **
 bcl_table_bucket(const struct bcl_table *table, uint64_t key)
 {
 	return &table->buckets[key * 0x9e3779b97f4a7c15 >> table->shift];
+}
+
+/* Entries of one key, in a circle. */
+static inline void bcl_table_begin(struct bcl_table_node *node)
+{
+	node->next = node;
+	node->prev = node;
+}
+
+static inline void bcl_table_append(struct bcl_table_node *first,
+				    struct bcl_table_node *node)
+{
+	node->next = first;
+	node->prev = first->prev;
+	node->prev->next = node;
+	first->prev = node;
+}
+
+static inline void bcl_table_leave(struct bcl_table_node *node)
+{
+	node->next->prev = node->prev;
+	node->prev->next = node->next;
 }
 
 /* The first entry with this key, or NULL. */
@@ -81,15 +108,11 @@ static inline void bcl_table_put(struct bcl_table *table,
 
 	node->key = key;
 	if (first) {
-		node->next = first;
-		node->prev = first->prev;
-		node->prev->next = node;
-		first->prev = node;
+		bcl_table_append(first, node);
 		node->link = NULL;
 		return;
 	}
-	node->next = node;
-	node->prev = node;
+	bcl_table_begin(node);
 	bcl_table_chain(bcl_table_bucket(table, key), node);
 	if (++table->keys >> (64 - table->shift))
 		bcl_table_grow(table, env);
@@ -110,8 +133,7 @@ static inline void bcl_table_take(struct bcl_table *table,
 		}
 		bcl_table_chain(node->link, next);
 	}
-	next->prev = node->prev;
-	next->prev->next = next;
+	bcl_table_leave(node);
 }
 
 #endif

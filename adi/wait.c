@@ -100,8 +100,9 @@ static void breathe(struct bcl_adi *adi, bool yield)
 }
 
 /* Sleep until there are events, one of the requests is done, or `until`. */
-static void sleep_once(struct bcl_adi *adi, struct bcl_adi_request **requests,
-		       unsigned n, uint64_t until)
+static void sleep_once(struct bcl_adi *adi,
+		       struct bcl_adi_request *const *requests, unsigned n,
+		       uint64_t until)
 {
 	const struct bcl_env *env = adi->env;
 	uint64_t now;
@@ -212,7 +213,8 @@ void bcl_adi_sleep(struct bcl_adi *adi, uint64_t ns)
  * was a moment only.
  */
 static bool rest(struct bcl_adi *adi, struct bcl_adi_idle *idle, bool unwoken,
-		 struct bcl_adi_request **requests, unsigned n, uint64_t end)
+		 struct bcl_adi_request *const *requests, unsigned n,
+		 uint64_t end)
 {
 	const struct bcl_env *env = adi->env;
 	uint64_t now;
@@ -249,8 +251,8 @@ void bcl_adi_idle(struct bcl_adi *adi, struct bcl_adi_idle *idle)
 }
 
 enum bcl_status bcl_adi_wait_any(struct bcl_adi *adi,
-				 struct bcl_adi_request **requests, unsigned n,
-				 unsigned *index)
+				 struct bcl_adi_request *const *requests,
+				 unsigned n, unsigned *index)
 {
 	struct bcl_adi_idle idle = { 0 };
 	bool busy = true;
@@ -272,19 +274,4 @@ enum bcl_status bcl_adi_wait_any(struct bcl_adi *adi,
 			rest(adi, &idle, adi->chores, requests, n, UINT64_MAX);
 		busy = bcl_adi_turn(adi);
 	}
-}
-
-enum bcl_status bcl_adi_wait_for(struct bcl_adi *adi,
-				 struct bcl_adi_request *request)
-{
-	const unsigned most = bcl_port_may_spin(adi->port) ? adi->spins : 0;
-	unsigned spins = most, index;
-
-	do {
-		if (bcl_adi_turn(adi))
-			spins = most;
-		else if (!spins--)
-			return bcl_adi_wait_any(adi, &request, 1, &index);
-	} while (request->state != BCL_REQUEST_DONE);
-	return BCL_OK;
 }

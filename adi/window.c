@@ -57,7 +57,6 @@ bool bcl_adi_notified(struct bcl_adi *adi, const struct bcl_event *event)
 {
 	const struct bcl_adi_peer *peer = bcl_adi_peer_find(adi, event->peer);
 	const struct bcl_adi_window *window = adi->windows;
-	struct bcl_event message = *event;
 
 	while (window && window->handle != event->immediate)
 		window = window->next;
@@ -65,9 +64,9 @@ bool bcl_adi_notified(struct bcl_adi *adi, const struct bcl_event *event)
 		bcl_count(adi->counters, adi_dropped);
 		return true;
 	}
-	message.immediate = bcl_match_key(window->context, (unsigned)peer->rank,
-					  window->tag);
-	message.data = window->key; /* nothing of it is looked at */
-	message.length = 0;
-	return bcl_adi_arrive_eager(adi, &message);
+	return bcl_adi_arrive_eager(adi, event->peer,
+				    bcl_match_key(window->context,
+						  (unsigned)peer->rank,
+						  window->tag),
+				    window->key, 0);
 }

@@ -13,9 +13,9 @@ static inline bool bcl_send_is_short(const struct bcl_peer *peer, size_t length)
 }
 
 /* As bcl_send() of one piece with a valid type, without a cookie. */
-static inline enum bcl_status bcl_send_short(struct bcl_peer *peer,
-					     unsigned type, uint64_t immediate,
-					     const void *data, size_t length)
+static inline enum bcl_status __attribute__((always_inline))
+bcl_send_short(struct bcl_peer *peer, unsigned type, uint64_t immediate,
+	       const void *data, size_t length)
 {
 	if (bcl_port_forked(peer->port))
 		return BCL_ERR_FORKED;

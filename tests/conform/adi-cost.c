@@ -9,6 +9,9 @@
  *   adi-cost posted 0 ROUNDS    8 bytes to a posted receive in the same host
  *   adi-cost kept 0 ROUNDS      8 bytes that are received later
  *   adi-cost transport 0 ROUNDS 8 bytes by the transport alone
+ *   adi-cost blocking 0 ROUNDS  8 bytes, for which the receiver has looked in
+ *                               vain before: count what pass() takes
+ *   adi-cost window 0 ROUNDS    8 bytes of a window of 64
  */
 #include <string.h>
 
@@ -23,6 +26,7 @@
 
 enum {
 	MOST = 10000,
+	WINDOW = 64,
 };
 
 static struct bcl_match match;
@@ -183,6 +187,50 @@ static void kept(unsigned n, unsigned rounds)
 	}
 }
 
+static void __attribute__((noinline)) pass(unsigned from, uint64_t *number)
+{
+	need_equal(bcl_adi_send(adi[from], number, 8, (int)!from, 5, 1),
+		   BCL_OK);
+	need_equal(bcl_adi_recv(adi[!from], number, 8, (int)from, 5, 1, NULL),
+		   BCL_OK);
+}
+
+static void blocking(unsigned n, unsigned rounds)
+{
+	uint64_t number;
+	unsigned i;
+
+	(void)n;
+	open_job();
+	for (i = 0; i < rounds; i++) {
+		bcl_adi_progress(adi[~i & 1]);
+		pass(i & 1, &number);
+	}
+}
+
+static void window(unsigned n, unsigned rounds)
+{
+	struct bcl_adi_request *sent[WINDOW], *received[WINDOW];
+	uint64_t numbers[WINDOW];
+	unsigned i, w;
+
+	(void)n;
+	open_job();
+	for (i = 0; i < rounds; i += WINDOW) {
+		for (w = 0; w < WINDOW; w++)
+			need_equal(bcl_adi_irecv(adi[1], &numbers[w], 8, 0, 5,
+						 1, &received[w]),
+				   BCL_OK);
+		for (w = 0; w < WINDOW; w++)
+			need_equal(bcl_adi_isend(adi[0], &numbers[w], 8, 1, 5,
+						 1, &sent[w]),
+				   BCL_OK);
+		need_equal(bcl_adi_waitall(adi[0], sent, WINDOW, NULL), BCL_OK);
+		need_equal(bcl_adi_waitall(adi[1], received, WINDOW, NULL),
+			   BCL_OK);
+	}
+}
+
 static void transport(unsigned n, unsigned rounds)
 {
 	uint64_t number = 0;
@@ -208,7 +256,8 @@ static const struct {
 } cases[] = {
 	{ "receives", match_receives }, { "messages", match_messages },
 	{ "posted", posted },		{ "kept", kept },
-	{ "transport", transport },
+	{ "transport", transport },	{ "blocking", blocking },
+	{ "window", window },
 };
 
 int main(int argc, char **argv)

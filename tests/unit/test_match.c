@@ -134,6 +134,51 @@ START_TEST(first_receive_is_oldest)
 }
 END_TEST
 
+START_TEST(window_in_front_is_oldest)
+{
+	struct bcl_match_receive receives[6];
+	uint64_t key = bcl_match_key(1, 2, 3);
+	unsigned i;
+
+	for (i = 0; i < 6; i++)
+		bcl_match_post(&match, &receives[i], key,
+			       i == 3 ? BCL_MATCH_ANY_TAG : BCL_MATCH_EXACT);
+	/* one in front, one that came after the wildcard */
+	bcl_match_unpost(&match, &receives[1]);
+	bcl_match_unpost(&match, &receives[5]);
+	for (i = 0; i < 5; i++) {
+		if (i != 1)
+			ck_assert_ptr_eq(bcl_match_arrive(&match, key),
+					 &receives[i]);
+	}
+	ck_assert_ptr_null(bcl_match_arrive(&match, key));
+}
+END_TEST
+
+static void unpost(struct bcl_match_receive *receive, void *arg)
+{
+	unsigned *n = arg;
+
+	bcl_match_unpost(&match, receive);
+	++*n;
+}
+
+START_TEST(each_in_front_may_be_taken_out)
+{
+	struct bcl_match_receive receives[4];
+	uint64_t key = bcl_match_key(1, 2, 3);
+	unsigned i, n = 0;
+
+	for (i = 0; i < 4; i++)
+		bcl_match_post(&match, &receives[i], key + (i == 3),
+			       BCL_MATCH_EXACT);
+	bcl_match_each(&match, unpost, &n);
+	ck_assert_uint_eq(n, 4);
+	ck_assert_ptr_null(bcl_match_arrive(&match, key));
+	ck_assert_ptr_null(bcl_match_arrive(&match, key + 1));
+}
+END_TEST
+
 START_TEST(wildcards_leave_context)
 {
 	struct bcl_match_receive receive;
@@ -354,6 +399,8 @@ int main(void)
 	tcase_add_test(tcase, same_key_in_order);
 	tcase_add_test(tcase, oldest_receive_of_all_classes);
 	tcase_add_test(tcase, first_receive_is_oldest);
+	tcase_add_test(tcase, window_in_front_is_oldest);
+	tcase_add_test(tcase, each_in_front_may_be_taken_out);
 	tcase_add_test(tcase, wildcards_leave_context);
 	tcase_add_test(tcase, without_memory_only_slower);
 	tcase_add_test(tcase, growth_is_rare);

@@ -248,9 +248,9 @@ static inline void bcl_rest_take(uint8_t *data, const struct bcl_rest *rest,
  * Send up to BCL_SLOT_PAYLOAD contiguous bytes. OK, or AGAIN: the ring is
  * full.
  */
-static inline enum bcl_status bcl_pair_send(struct bcl_pair *pair,
-					    unsigned type, uint64_t immediate,
-					    const void *data, size_t length)
+static inline enum bcl_status __attribute__((always_inline))
+bcl_pair_send(struct bcl_pair *pair, unsigned type, uint64_t immediate,
+	      const void *data, size_t length)
 {
 	uint64_t header = pair->next | length << BCL_HEADER_LENGTH_SHIFT | type;
 
@@ -342,7 +342,7 @@ bcl_pair_receive(struct bcl_pair *pair, bool streaming, struct bcl_event *event)
 			return BCL_ERR_EMPTY;
 		if (pair->head - pair->published >= BCL_PUBLISH_SLOTS) {
 			pair->published = pair->head;
-			/* acquired by bcl_pair_refresh() */
+			/* acquired by has_room() */
 			atomic_store_explicit(pair->consumer, pair->head,
 					      memory_order_release);
 		}
