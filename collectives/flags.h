@@ -103,26 +103,38 @@ static inline bool bcl_flag_arrived(const struct bcl_node *node,
 }
 
 /*
- * May the own place of this phase be written: have all left the last but one,
- * whose it was? Others who kept silent may wait for the same here.
+ * May the own place of this phase, one of so many that are used in turn, be
+ * written: have all left the phase whose it was? Others who kept silent may
+ * wait for the same here.
  */
-static inline bool bcl_flag_free(struct bcl_node *node, uint64_t phase)
+static inline bool bcl_flag_free(struct bcl_node *node, uint64_t phase,
+				 unsigned places)
 {
-	uint64_t before = phase - 2;
+	uint64_t before = phase - places, least = phase - 1;
 	unsigned i;
 
-	if (phase <= 2 || node->consumed >= before)
+	if (phase <= places || node->consumed >= before)
 		return true;
 	for (i = 0; i < node->members; i++) {
 		const struct bcl_flag *flag = bcl_flag_of(node, i);
+		uint64_t done;
 
-		if (i == node->me || bcl_flag_load(&flag->done) >= before ||
-		    bcl_flag_load(&flag->ready) > before)
+		if (i == node->me)
 			continue;
-		bcl_flag_left(node, phase - 1);
-		return false;
+		done = bcl_flag_load(&flag->done);
+		if (done < before) {
+			uint64_t ready = bcl_flag_load(&flag->ready);
+
+			if (ready <= before) {
+				bcl_flag_left(node, phase - 1);
+				return false;
+			}
+			done = ready - 1;
+		}
+		if (done < least)
+			least = done;
 	}
-	node->consumed = before;
+	node->consumed = least;
 	return true;
 }
 

@@ -7,7 +7,7 @@ libcollectives_la_SOURCES = %D%/allgather.c %D%/allreduce.c %D%/alltoall.c \
 	%D%/gather.c %D%/halving.c %D%/inside.c %D%/layout.c %D%/layout.h %D%/node.c \
 	%D%/node.h %D%/pairs.c %D%/pipeline.c %D%/reduce.c %D%/reduce_scatter.c %D%/reorder.c \
 	%D%/ring.c %D%/scatter.c %D%/schedule.c %D%/schedule.h %D%/select.c \
-	%D%/select.h %D%/short.h %D%/team.c %D%/team.h %D%/teams.c \
+	%D%/select.h %D%/short.h %D%/slots.h %D%/team.c %D%/team.h %D%/teams.c \
 	%D%/teams.h %D%/vigil.c %D%/vigil.h
 libcollectives_la_LIBADD = libreduction.la
 

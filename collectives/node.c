@@ -13,6 +13,7 @@
 enum {
 	LINE = 64,
 	PAIR = 32, /* bytes of a flag line if two share a cache line */
+	SLOTS = BCL_NODE_SLOTS * sizeof(struct bcl_slot), /* of a member */
 };
 
 static size_t chunk_size(unsigned members)
@@ -34,7 +35,7 @@ static size_t sleepers_size(unsigned members)
 
 size_t bcl_node_size(unsigned members)
 {
-	return members * (LINE + 2 * chunk_size(members)) +
+	return members * (LINE + SLOTS + 2 * chunk_size(members)) +
 	       sleepers_size(members);
 }
 
@@ -42,6 +43,7 @@ void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
 		   void *memory)
 {
 	unsigned char *sleepers = (unsigned char *)memory + members * LINE;
+	unsigned char *slots = sleepers + sleepers_size(members);
 
 	*node = (struct bcl_node){
 		.me = me,
@@ -50,7 +52,8 @@ void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
 		.chunk = chunk_size(members),
 		.flags = memory,
 		.sleepers = (struct bcl_sleepers *)sleepers,
-		.chunks = sleepers + sleepers_size(members),
+		.slots = slots,
+		.chunks = slots + (size_t)members * SLOTS,
 	};
 	node->mine = bcl_flag_of(node, me);
 	node->words =
@@ -291,6 +294,8 @@ size_t bcl_node_brief(const struct bcl_node *node, enum bcl_node_kind kind)
 	if (kind == BCL_NODE_SCATTER || kind >= BCL_NODE_ALLREDUCE_SLICED ||
 	    (kind == BCL_NODE_ALLTOALL && node->members > 2))
 		return 0;
+	if (kind == BCL_NODE_BROADCAST)
+		return BCL_NODE_SLOT_WORDS * sizeof(uint64_t) + 1;
 	return node->words * sizeof(uint64_t) + 1;
 }
 
@@ -376,7 +381,7 @@ static bool write_piece(struct bcl_node *node, struct bcl_node_op *op,
 {
 	if (!is(node, op, kind->writes, node->me))
 		return true;
-	if (!bcl_flag_free(node, op->phase))
+	if (!bcl_flag_free(node, op->phase, BCL_NODE_PLACES))
 		return false;
 	if (kind->from == NEXT && next_of(node) != op->root &&
 	    !bcl_flag_arrived(node, next_of(node), op->phase, 0)) {

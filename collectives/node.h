@@ -15,12 +15,16 @@
  *   done     a phase that it has left; stored (release) where it does not
  *            write, loaded (acquire) by writers
  *   payload  words, for odd and even phases, of what is short
+ *  slots of a member (slots.h): lines with a phase's number and its data, used
+ *  in turn, for short broadcasts
  *  sleepers (vigil.h): all write one word of it, with locked instructions
  *  chunks of a member: two, for odd and even phases, for what is longer
  *
  * A writer of phase p reuses the place of p - 2, so it waits until all have
- * left p - 2: done >= p - 2 or ready >= p - 1. Nobody is more than two phases
- * ahead of another.
+ * left p - 2: done >= p - 2 or ready >= p - 1. Slots are more, so that a root
+ * need not wait until all had their turn on a processor; it hears now and then
+ * only where the others are, since each such line takes as long as the
+ * broadcast itself. Nobody is more than BCL_NODE_SLOTS phases ahead of another.
  *
  * With two members both flag lines are the halves of one cache line: reading
  * the other's word fetches the line for writing one's own, which costs one
@@ -42,6 +46,9 @@ enum {
 	BCL_NODE_CHUNK_MAX = 16384, /* bytes */
 	BCL_NODE_CHUNK_MIN = 4096,
 	BCL_NODE_WORDS_MAX = 3,
+	BCL_NODE_PLACES = 2, /* of a payload or a chunk, used in turn */
+	BCL_NODE_SLOTS = 16, /* of a member, used in turn */
+	BCL_NODE_SLOT_WORDS = 7,
 };
 
 struct bcl_node {
@@ -49,13 +56,14 @@ struct bcl_node {
 	unsigned stride; /* bytes from flag line to flag line */
 	unsigned words;	 /* of each of the two payloads in a flag line */
 	size_t chunk;	 /* bytes of a chunk */
-	unsigned char *flags, *chunks;
+	unsigned char *flags, *slots, *chunks;
 	struct bcl_flag *mine; /* the own flag line */
 	struct bcl_sleepers *sleepers;
 	const struct bcl_env *env; /* NULL: copying takes its own time */
 	uint64_t phase;		   /* the last that was begun here */
 	uint64_t written;	   /* the last in which the own member wrote */
 	uint64_t left;		   /* what its flag line says in `done` */
+	uint64_t cast;		   /* the last whose slot it wrote */
 	uint64_t consumed;	   /* all are known to have left this phase */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operations inside a node that are short enough to go through its flag lines
- * alone: one phase, whose data lies beside the flags. They are to be inlined
- * where their kind is known.
+ * Operations inside a node that are short enough to go through its flag lines,
+ * or slots, alone: one phase, whose data lies beside the flags. They are to be
+ * inlined where their kind is known.
  */
 #ifndef BCL_COLLECTIVES_SHORT_H
 #define BCL_COLLECTIVES_SHORT_H
@@ -11,7 +11,7 @@
 
 #include <bcl/coll.h>
 
-#include "collectives/flags.h"
+#include "collectives/slots.h"
 
 static inline unsigned bcl_short_words(size_t length)
 {
@@ -63,19 +63,15 @@ static inline bool bcl_short_write(struct bcl_node *node,
 	uint64_t phase = node->phase + 1;
 	size_t length = op->length;
 
-	if (op->kind == BCL_NODE_BROADCAST && node->me != op->root) {
-		bcl_flag_only_read(node);
-	} else {
-		if (length && !bcl_flag_free(node, phase))
-			return false;
-		if (op->kind == BCL_NODE_ALLTOALL)
-			from += !node->me * length;
-		if (length == sizeof(uint64_t))
-			bcl_short_store(node, phase, from, sizeof(uint64_t));
-		else if (length)
-			bcl_short_store(node, phase, from, length);
-		bcl_flag_ready(node, phase);
-	}
+	if (length && !bcl_flag_free(node, phase, BCL_NODE_PLACES))
+		return false;
+	if (op->kind == BCL_NODE_ALLTOALL)
+		from += !node->me * length;
+	if (length == sizeof(uint64_t))
+		bcl_short_store(node, phase, from, sizeof(uint64_t));
+	else if (length)
+		bcl_short_store(node, phase, from, length);
+	bcl_flag_ready(node, phase);
 	node->phase = phase;
 	op->phase = phase;
 	op->next = node->members;
@@ -87,8 +83,6 @@ static inline bool bcl_short_reads(const struct bcl_node *node,
 				   const struct bcl_node_op *op)
 {
 	switch (op->kind) {
-	case BCL_NODE_BROADCAST:
-		return node->me != op->root;
 	case BCL_NODE_REDUCE:
 	case BCL_NODE_GATHER:
 		return node->me == op->root;
@@ -103,8 +97,6 @@ static inline bool bcl_short_arrived(struct bcl_node *node,
 {
 	if (!bcl_short_reads(node, op))
 		return true;
-	if (op->kind == BCL_NODE_BROADCAST)
-		return bcl_flag_arrived(node, op->root, op->phase, polls);
 	for (; op->next > 0; op->next--)
 		if (op->next - 1 != node->me &&
 		    !bcl_flag_arrived(node, op->next - 1, op->phase, polls))
@@ -153,9 +145,7 @@ bcl_short_read_as(const struct bcl_node *node, const struct bcl_node_op *op,
 {
 	unsigned me = node->me, i;
 
-	if (op->kind == BCL_NODE_BROADCAST) {
-		bcl_short_take(node, op->root, op->receive, length);
-	} else if (op->reduction) {
+	if (op->reduction) {
 		bcl_short_combine(node, op->receive, length, op->reduction);
 	} else if (op->kind == BCL_NODE_ALLTOALL) {
 		if (op->receive != op->send)
@@ -182,10 +172,21 @@ static inline void bcl_short_read(const struct bcl_node *node,
 		bcl_short_read_as(node, op, op->length);
 }
 
+static inline bool bcl_short_broadcast(struct bcl_node *node,
+				       struct bcl_node_op *op, unsigned polls)
+{
+	if (!op->phase && !bcl_slot_begin(node, op->root, op->send, op->length))
+		return false;
+	op->phase = node->phase;
+	return bcl_slot_take(node, op->root, op->receive, op->length, polls);
+}
+
 /* As bcl_node_advance(), for an operation that is short. */
 static inline bool bcl_short_advance(struct bcl_node *node,
 				     struct bcl_node_op *op, unsigned polls)
 {
+	if (op->kind == BCL_NODE_BROADCAST)
+		return bcl_short_broadcast(node, op, polls);
 	if (!op->phase && !bcl_short_write(node, op))
 		return false;
 	if (!bcl_short_arrived(node, op, polls))

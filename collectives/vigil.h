@@ -71,7 +71,7 @@ static inline void bcl_vigil_tell(struct bcl_team *team,
 				  const struct bcl_node *node,
 				  struct bcl_vigil *vigil)
 {
-	uint64_t said = node->written + node->left;
+	uint64_t said = node->written + node->left + node->cast;
 
 	if (vigil->told == said)
 		return;

@@ -315,6 +315,58 @@ START_TEST(messages_beside_a_wait)
 }
 END_TEST
 
+/* ---- going ahead ------------------------------------------------------------- */
+
+enum {
+	AHEAD = 10, /* broadcasts that nobody but the root takes part in yet */
+};
+
+/* Short broadcasts, whose words say which they are. */
+static int broadcasts(struct bcl_team *world, unsigned root)
+{
+	uint64_t words[7] = { 0 }, i;
+	int failures = 0;
+
+	for (i = 1; i <= AHEAD; i++) {
+		if (world->rank == root)
+			words[0] = words[6] = i;
+		failures += bcl_broadcast(world, words, sizeof(words), root) ||
+			    words[0] != i || words[6] != i;
+	}
+	return expect(!failures, "the root's words", world);
+}
+
+/* The root needs nobody's turn: the others wait for what it sends after it. */
+static int go_ahead(const struct job *job, struct bcl_team *world)
+{
+	int failures = 0;
+	unsigned i;
+
+	if (world->rank == job->victim) {
+		failures += broadcasts(world, job->victim);
+		for (i = 0; i < world->size; i++)
+			if (i != job->victim)
+				failures +=
+					bcl_adi_send(world->adi, NULL, 0,
+						     (int)i, 0, 0) != BCL_OK;
+		return failures;
+	}
+	failures += bcl_adi_recv(world->adi, NULL, 0, (int)job->victim, 0, 0,
+				 NULL) != BCL_OK;
+	return failures + broadcasts(world, job->victim);
+}
+
+START_TEST(ahead)
+{
+	static const struct job jobs[] = {
+		{ .size = 2, .victim = 0, .run = go_ahead },
+		{ .size = 3, .victim = 2, .run = go_ahead },
+	};
+
+	run_job(&jobs[_i]);
+}
+END_TEST
+
 /* ---- death ------------------------------------------------------------------- */
 
 static int lose_one(const struct job *job, struct bcl_team *world)
@@ -373,6 +425,7 @@ int main(void)
 	tcase_add_loop_test(tests, teams_of_threads, 0, 2);
 	tcase_add_loop_test(tests, sleeping, 0, 3);
 	tcase_add_test(tests, messages_beside_a_wait);
+	tcase_add_loop_test(tests, ahead, 0, 2);
 	tcase_add_loop_test(tests, death, 0, 7);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);

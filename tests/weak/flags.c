@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Collectives by flag lines and chunks: collectives/flags.h, node.c. */
+/* Collectives by flag lines, slots and chunks: collectives/flags.h, slots.h,
+ * node.c. */
 #include <string.h>
 
 #include "collectives/node.h"
@@ -8,8 +9,8 @@
 enum {
 	MEMBERS = 3,
 	ROUNDS = 4, /* each of the two places of a member twice */
-	SHORT = 8,  /* bytes, in the flag line */
-	LONG = 40,  /* in the chunks */
+	SHORT = 8,  /* bytes, in the flag line or in a slot */
+	LONG = 72,  /* in the chunks */
 	SEGMENT = 1 << 17,
 };
 
@@ -155,6 +156,15 @@ static void turns(unsigned me)
 	allgather(me, 3, LONG);
 }
 
+/* A root runs ahead of who is to write next, who hears of it late. */
+static void mixture(unsigned me)
+{
+	broadcast(me, 0, 0, SHORT);
+	gather(me, 0, 1, SHORT);
+	broadcast(me, 0, 2, SHORT);
+	broadcast(me, 1, 3, LONG);
+}
+
 /* Two that were silent in the second phase wait for each other. */
 static void silence(unsigned me)
 {
@@ -191,6 +201,7 @@ BY_MEMBERS(changing_broadcasts)
 BY_MEMBERS(short_allgathers)
 BY_MEMBERS(long_allgathers)
 BY_MEMBERS(turns)
+BY_MEMBERS(mixture)
 BY_MEMBERS(silence)
 BY_THIRD(silence)
 BY_MEMBERS(three_broadcasts)
@@ -207,6 +218,8 @@ int main(void)
 		{ "short allgathers", TWO(short_allgathers) },
 		{ "long allgathers", TWO(long_allgathers) },
 		{ "all, one twice, all", TWO(turns) },
+		{ "short from one, to it, from it, long from the other",
+		  TWO(mixture) },
 		{ "to one, from it, to it, three members",
 		  set_up_three,
 		  { silence_0, silence_1, silence_2 },

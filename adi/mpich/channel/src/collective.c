@@ -140,8 +140,8 @@ int bcl_ch3_barrier(MPIR_Comm *comm)
 }
 
 /*
- * A message for all begins with its length and its first bytes, as many as the
- * flag lines of a node have room for: so who expects another length hears of it
+ * A message for all begins with its length and its first bytes, no more than a
+ * short broadcast inside a node takes: so who expects another length hears of it
  * and does not wait for ever.
  */
 struct head {
