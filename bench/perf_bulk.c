@@ -15,9 +15,7 @@
 #include "bench/perf_rank.h"
 
 enum {
-	AWAY_NS = 50000,       /* the sender computes for so long, */
-	AWAY_BYTES_PER_NS = 2, /* and for its message at this rate */
-	AHEAD = 64,	       /* messages under way at most */
+	AHEAD = 64, /* messages under way at most */
 };
 
 enum pattern {
@@ -25,14 +23,6 @@ enum pattern {
 	REWRITTEN,
 	AWAY
 };
-
-static void compute(uint64_t ns)
-{
-	uint64_t end = ref_now() + ns;
-
-	while (ref_now() < end)
-		;
-}
 
 /* Messages number `first` to `first` + n - 1 of the stream, by this side. */
 static void stream(const struct perf_rank *rank, unsigned char *memory,
@@ -76,7 +66,7 @@ static void send_one(struct perf_rank *rank, enum pattern pattern,
 		return;
 	case AWAY:
 		request = perf_start_send(rank, at, size);
-		compute(AWAY_NS + size / AWAY_BYTES_PER_NS);
+		ref_compute(ref_away_ns(size));
 		perf_finish(rank, &request, 1);
 		return;
 	}

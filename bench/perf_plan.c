@@ -144,7 +144,8 @@ const struct perf_row perf_rows[] = {
 	  "do=bandwidth size=%s buffers=rewritten", &attach,
 	  "size=%s buffers=rewritten" },
 	{ BULK, "ADI, %s, sender computes", large, &pair,
-	  "do=bandwidth size=%s buffers=away", &attach, "size=%s" },
+	  "do=bandwidth size=%s buffers=away", &attach,
+	  "size=%s buffers=away" },
 
 	{ BETWEEN, "ADI, %s, UDP", "8 64 1K", &nodes_udp, "do=latency size=%s",
 	  &udp, "size=%s" },

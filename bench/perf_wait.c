@@ -92,14 +92,6 @@ double perf_job_end(struct perf_job *job)
 	return share;
 }
 
-static void compute(uint64_t ns)
-{
-	uint64_t end = ref_now() + ns;
-
-	while (ref_now() < end)
-		;
-}
-
 size_t perf_wake(struct perf_rank *rank)
 {
 	size_t samples = ref_number(rank->ref, "samples"), s;
@@ -120,7 +112,7 @@ size_t perf_wake(struct perf_rank *rank)
 				(double)(ref_now() - time) / 1000;
 			continue;
 		}
-		compute(compute_ns);
+		ref_compute(compute_ns);
 		time = ref_now();
 		perf_send(rank, &time, sizeof(time), rank->partner);
 	}

@@ -6,7 +6,8 @@
  *
  * The time of hot and cold messages is taken over the whole exchange. If side
  * 1 rewrites its buffer before each message, that is not the transfer's time:
- * then it runs from the announcement, whose time side 1 leaves beside it.
+ * then it runs from the announcement, whose time side 1 leaves beside it. If
+ * side 1 computes after each announcement, it runs from when that has come.
  */
 #include "ref.h"
 
@@ -39,7 +40,9 @@ static void make_memory(struct ref *ref)
 
 static void announce(struct ref *ref, size_t size, size_t messages)
 {
-	int rewrite = !strcmp(ref_string(ref, "buffers"), "rewritten");
+	const char *buffers = ref_string(ref, "buffers");
+	int rewrite = !strcmp(buffers, "rewritten");
+	int away = !strcmp(buffers, "away");
 	struct meeting *m = ref->shared;
 	uint64_t n = atomic_load_explicit(&m->announced, memory_order_relaxed);
 
@@ -49,12 +52,15 @@ static void announce(struct ref *ref, size_t size, size_t messages)
 		m->time = ref_now();
 		/* Pairs with the acquire in take(). */
 		atomic_store_explicit(&m->announced, ++n, memory_order_release);
+		if (away)
+			ref_compute(ref_away_ns(size));
 		ref_await(&m->taken, n);
 	}
 }
 
-/* Returns ns from the announcement until the message is here. */
-static uint64_t take(struct ref *ref, size_t size)
+/* Returns ns until the message is here, since it was announced (away: since
+ * the announcement came). */
+static uint64_t take(struct ref *ref, size_t size, int away)
 {
 	struct meeting *m = ref->shared;
 	uint64_t n = atomic_load_explicit(&m->taken, memory_order_relaxed) + 1;
@@ -65,7 +71,7 @@ static uint64_t take(struct ref *ref, size_t size)
 
 	ref_await(&m->announced, n);
 	from.iov_base = (void *)(uintptr_t)(m->memory + at);
-	begin = m->time;
+	begin = away ? ref_now() : m->time;
 	if (process_vm_readv((pid_t)m->pid, &to, 1, &from, 1, 0) !=
 	    (ssize_t)size)
 		ref_exit(ref,
@@ -81,7 +87,9 @@ static void transfer(struct ref *ref)
 {
 	size_t size = ref_number(ref, "size"), batch = ref_batch(size), i;
 	size_t samples = ref_number(ref, "samples"), s;
-	int rewrite = !strcmp(ref_string(ref, "buffers"), "rewritten");
+	const char *buffers = ref_string(ref, "buffers");
+	int away = !strcmp(buffers, "away");
+	int whole = !away && strcmp(buffers, "rewritten");
 
 	if (ref->side) {
 		announce(ref, size, (samples + 1) * batch);
@@ -91,8 +99,8 @@ static void transfer(struct ref *ref)
 		uint64_t start = ref_now(), copying = 0;
 
 		for (i = 0; i < batch; i++)
-			copying += take(ref, size);
-		if (!rewrite)
+			copying += take(ref, size, away);
+		if (whole)
 			copying = ref_now() - start;
 		if (s)
 			ref_sample(ref,
@@ -111,7 +119,8 @@ static const struct ref_program program = {
 	.round = transfer,
 	.param = { { "size", "64K", "bytes of a message" },
 		   { "buffers", "hot",
-		     "hot: one pair; cold: rotate 64 MB; rewritten" } },
+		     "hot: one pair; cold: rotate 64 MB; rewritten; away: side "
+		     "1 computes" } },
 };
 
 int main(int argc, char **argv)

@@ -176,6 +176,19 @@ size_t ref_batch(size_t size)
 	return n < 4 ? 4 : n > 256 ? 256 : n;
 }
 
+void ref_compute(uint64_t ns)
+{
+	uint64_t end = ref_now() + ns;
+
+	while (ref_now() < end)
+		;
+}
+
+uint64_t ref_away_ns(size_t size)
+{
+	return 50000 + size / 2;
+}
+
 int ref_socket(const struct ref *ref, int type)
 {
 	const struct addrinfo hint = { .ai_flags = AI_NUMERICHOST,

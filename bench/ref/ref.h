@@ -128,6 +128,13 @@ size_t ref_offset(const struct ref *ref, size_t size, uint64_t n);
 /* How many transfers of size bytes make one sample. */
 size_t ref_batch(size_t size);
 
+/* Spend so many ns. */
+void ref_compute(uint64_t ns);
+
+/* For how many ns a sender computes that is away for a message of size bytes:
+ * longer than it takes. */
+uint64_t ref_away_ns(size_t size);
+
 /*
  * A socket bound to the parameter "local", at "port" plus the side, and for
  * type SOCK_DGRAM connected to "peer" at "port" plus the other side. Numeric

@@ -33,7 +33,7 @@ answers() {
 answers line ns '' lines=1 lines=2 lines=1 iterations=10
 answers memcpy GB/s '' size=64K 'size=1M buffers=cold' size=5000
 answers attach GB/s '' size=64K 'size=64K buffers=cold' \
-	'size=64K buffers=rewritten' size=1M
+	'size=64K buffers=rewritten' 'size=64K buffers=away' size=1M
 answers udp ns port=17701 size=64 size=8 size=1472
 answers ring ns interface=lo size=64 size=1000
 answers udp-stream GB/s port=17711 size=64K size=1M size=1000
