@@ -12,8 +12,10 @@ enum {
 	LONG = BCL_MESSAGE_MAX, /* 69 slots, about a quarter of the ring */
 	QUARTER = 64 * BCL_SLOT_SIZE - BCL_SLOT_HEAD,
 	LAPS = 8, /* messages that make two laps */
+	/* bytes: in the line; with the end, with the whole line beside it */
 	TINY = 8,
-	SHORT = 24, /* bytes, which need the line beside it, too */
+	SHORT = 24,
+	LINE = BCL_SLOT_PAYLOAD,
 };
 
 static const struct bcl_env env = { .shm_host = &bcl_shm_linux };
@@ -42,9 +44,10 @@ static void set_up(void)
 
 static void send(unsigned side, uint64_t number, size_t length)
 {
-	uint8_t bytes[SHORT] = { 0 };
+	uint8_t bytes[LINE];
 
-	memcpy(bytes + length - 8, &number, 8);
+	for (unsigned i = 0; i < length; i++)
+		bytes[i] = (uint8_t)(number + i);
 	weak_until(bcl_pair_send(&pair[side], 1, number, bytes, length) ==
 		   BCL_OK);
 }
@@ -52,12 +55,13 @@ static void send(unsigned side, uint64_t number, size_t length)
 static void receive(unsigned side, uint64_t number, size_t length)
 {
 	struct bcl_event event = { .length = 0 };
-	uint64_t last;
+	const uint8_t *bytes;
 
 	weak_until(bcl_pair_receive(&pair[side], false, &event) == BCL_OK);
 	weak_assert(event.immediate == number && event.length == length);
-	memcpy(&last, (const char *)event.data + length - 8, 8);
-	weak_assert(last == number);
+	bytes = event.data;
+	for (unsigned i = 0; i < length; i++)
+		weak_assert(bytes[i] == (uint8_t)(number + i));
 }
 
 /*
@@ -123,7 +127,7 @@ static void receive_quarters(void)
 static void send_some(void)
 {
 	send(0, 1, TINY);
-	send(0, 2, TINY);
+	send(0, 2, LINE);
 	send(0, 3, SHORT);
 	send(0, 4, TINY);
 }
@@ -131,15 +135,17 @@ static void send_some(void)
 static void receive_some(void)
 {
 	receive(1, 1, TINY);
-	receive(1, 2, TINY);
+	receive(1, 2, LINE);
 	receive(1, 3, SHORT);
 	receive(1, 4, TINY);
 }
 
-/* The line is acknowledged, and used again; then the one beside it, too. */
+/* The line is used again, then the one beside it, too, by half and whole. */
 static size_t line_length(uint64_t i)
 {
-	return i ? SHORT : TINY;
+	static const uint8_t lengths[] = { TINY, SHORT, LINE };
+
+	return lengths[i % 3];
 }
 
 static void ping(void)
@@ -163,12 +169,12 @@ static void pong(void)
 /* At the same time, so that acknowledgements cross messages. */
 static void talk(unsigned side)
 {
-	send(side, 1, TINY);
+	send(side, 1, LINE);
 	send(side, 2, TINY);
-	receive(side, 1, TINY);
-	send(side, 3, TINY);
+	receive(side, 1, LINE);
+	send(side, 3, SHORT);
 	receive(side, 2, TINY);
-	receive(side, 3, TINY);
+	receive(side, 3, SHORT);
 }
 
 static void talk_first(void)
@@ -187,15 +193,14 @@ static void glance(unsigned side)
 	struct bcl_event event = { .length = 0 };
 	uint64_t next = 1;
 
-	send(side, 1, TINY);
-	if (!bcl_pair_receive(&pair[side], false, &event))
-		weak_assert(event.immediate == next++);
-	send(side, 2, TINY);
-	if (!bcl_pair_receive(&pair[side], false, &event))
-		weak_assert(event.immediate == next++);
-	send(side, 3, TINY);
+	for (uint64_t i = 1; i < 3; i++) {
+		send(side, i, line_length(i));
+		if (!bcl_pair_receive(&pair[side], false, &event))
+			weak_assert(event.immediate == next++);
+	}
+	send(side, 3, line_length(3));
 	for (; next <= 3; next++)
-		receive(side, next, TINY);
+		receive(side, next, line_length(next));
 }
 
 static void glance_first(void)

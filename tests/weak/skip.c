@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A ring whose writer turns back to its start: shm/pair.c, where it asks for
+ * room. The marks are nearer than in earnest (skip.weak): every 16 slots.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/fail.h"
+#include "tests/weak/weak.h"
+#include "transport/shm/host.h"
+#include "transport/shm/segment.h"
+
+enum {
+	SLOTS = BCL_SEGMENT_SLOTS_MIN,
+	LENGTH = 2 * BCL_SLOT_SIZE - BCL_SLOT_HEAD, /* two slots */
+	MESSAGES = 16,				    /* two marks and more */
+};
+
+static const struct bcl_env env = { .shm_host = &bcl_shm_linux };
+static struct bcl_segment segment;
+static struct bcl_pair pair[2];
+static const _Atomic uint32_t awake;
+static unsigned turned, went_on; /* executions */
+
+static void set_up(void)
+{
+	size_t ring = SLOTS * sizeof(struct bcl_slot);
+
+	if (!segment.head)
+		sim_check(!bcl_segment_create(&env, SLOTS, &segment),
+			  "no segment");
+	memset(segment.head, 0, sizeof(*segment.head));
+	for (unsigned side = 0; side < 2; side++) {
+		memset(segment.ring[side], 0, ring);
+		weak_alias(segment.ring[side], segment.ring[side] + SLOTS,
+			   ring);
+		bcl_segment_pair(&segment, side, &pair[side]);
+		pair[side].attention = &awake;
+	}
+}
+
+/* The header of the second slot could be one of a lap before. */
+static uint64_t *last_word(void *payload)
+{
+	return (uint64_t *)((char *)payload + LENGTH - 8);
+}
+
+static void write_ring(void)
+{
+	void *room;
+
+	for (uint64_t i = 0; i < MESSAGES; i++) {
+		weak_until(bcl_pair_reserve(&pair[0], LENGTH, &room) == BCL_OK);
+		*last_word(room) = i;
+		bcl_pair_commit(&pair[0], 1, i, LENGTH);
+	}
+}
+
+static void read_ring(void)
+{
+	struct bcl_event event = { .length = 0 };
+	enum bcl_status status;
+
+	for (uint64_t i = 0; i < MESSAGES; i++) {
+		do {
+			weak_until((status = bcl_pair_receive(&pair[1], false,
+							      &event)) !=
+				   BCL_ERR_EMPTY);
+		} while (status == BCL_ERR_AGAIN);
+		weak_assert(!status && event.immediate == i &&
+			    event.length == LENGTH);
+		weak_assert(*last_word((void *)event.data) == i);
+	}
+}
+
+static void count(void)
+{
+	if (pair[0].tail == 2 * MESSAGES)
+		went_on++;
+	else
+		turned++;
+	weak_assert(pair[0].tail == pair[1].head);
+	weak_assert(pair[0].sent_ring == MESSAGES &&
+		    pair[1].received == MESSAGES);
+}
+
+int main(void)
+{
+	static const struct weak_test tests[] = {
+		{ "turning back", set_up, { write_ring, read_ring }, count },
+		{ .name = NULL },
+	};
+	int status = weak_main(tests);
+
+	printf("turned back in %u, not in %u\n", turned, went_on);
+	return status ? status : !turned || !went_on;
+}
