@@ -65,8 +65,24 @@ static void *allocate(void *world, size_t size)
 	return here;
 }
 
+static void release(void *world, void *here, size_t size)
+{
+	(void)world;
+	(void)here;
+	(void)size;
+}
+
+/* Who yields waits for what it has read last. */
+static void yield(void *world)
+{
+	(void)world;
+	weak_block(1);
+}
+
 static const struct bcl_env env = {
 	.allocate = allocate,
+	.release = release,
+	.yield = yield,
 	.now = now,
 	.wake = wake,
 	.clear = clear,
