@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # What places the channel in a tree of MPICH takes it out again, so that the tree
 # is the tarball's, file for file, and in again, with the same result; it refuses
-# what it does not know. MPICH that has been built is not built again.
+# what it does not know, as does the configure that comes of it. MPICH that has
+# been built is not built again.
 set -euo pipefail
 # shellcheck source=tests/mpich/program.sh
 . "${abs_top_srcdir:?}/tests/mpich/program.sh"
@@ -37,10 +38,27 @@ cp -a "$mpich/source" "$tree"
 refuses 'undoing twice' 'has no graft' --undo "$tree"
 tar -df "$tarball" -C "$dir" | grep -v '[UG]id differs' && exit 1
 diff <(echo "$names") <(cd "$dir" && find "${tree##*/}" | sort)
+mkdir "$tree/.bcl-graft" # as one leaves it that broke off at its beginning
 "$graft" "$tree"
 for generated in configure Makefile.in; do
 	cmp "$mpich/source/$generated" "$tree/$generated"
 done
+
+# configured PATTERN WORD...: MPICH's configure refuses that
+configured() {
+	mkdir "$dir/configured"
+	if (cd "$dir/configured" && "$tree/configure" "${@:2}") >"$dir/said" 2>&1
+	then
+		echo "not refused: ${*:2}"
+		exit 1
+	fi
+	grep -q "error: .*$1" "$dir/said" || { tail "$dir/said"; exit 1; }
+	rm -r "$dir/configured"
+}
+
+configured 'ch3:bcl has no options' --with-device=ch3:bcl:shm
+configured 'BCL is not installed in /nowhere' --with-device=ch3:bcl \
+	--with-bcl=/nowhere
 
 # made-of begins with the source, if there was one, what was configured, and the
 # device.

@@ -9,15 +9,20 @@ AC_DEFUN([PAC_SUBCFG_PREREQ_]PAC_SUBCFG_AUTO_SUFFIX,[
 		[], [with_bcl=])
 	AM_COND_IF([BUILD_CH3_BCL],[
 		AC_MSG_NOTICE([RUNNING PREREQ FOR ch3:bcl])
+		AS_IF([test -n "$channel_args"],
+			[AC_MSG_ERROR([ch3:bcl has no options, so not $channel_args either])])
+		AS_CASE([$with_bcl],
+			[''], [],
+			[[/*]], [AS_IF([test ! -f "$with_bcl/include/bcl/boot.h"],
+				[AC_MSG_ERROR([--with-bcl: BCL is not installed in $with_bcl])])],
+			[AC_MSG_ERROR([--with-bcl wants the prefix of an installation, from / on, not $with_bcl])])
 		MPID_MAX_THREAD_LEVEL=MPI_THREAD_MULTIPLE
 	])
 ])dnl
 AC_DEFUN([PAC_SUBCFG_BODY_]PAC_SUBCFG_AUTO_SUFFIX,[
 AM_COND_IF([BUILD_CH3_BCL],[
 	AC_MSG_NOTICE([RUNNING CONFIGURE FOR ch3:bcl])
-	AS_CASE([$with_bcl],
-		[yes|no], [AC_MSG_ERROR([--with-bcl wants the prefix of an installation])],
-		[''], [],
+	AS_IF([test -n "$with_bcl"],
 		[PAC_APPEND_FLAG([-I$with_bcl/include],[CPPFLAGS])
 		 PAC_APPEND_FLAG([-L$with_bcl/lib],[LDFLAGS])
 		 PAC_APPEND_FLAG([-Wl,-rpath,$with_bcl/lib],[LDFLAGS])
