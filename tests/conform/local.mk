@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The tree, the headers and what is installed, as promised.
 conform_scripts = %D%/style.sh %D%/headers.sh %D%/install.sh %D%/man.sh \
-	%D%/freestanding.sh %D%/mutants.sh %D%/references.sh
+	%D%/freestanding.sh %D%/mutants.sh %D%/references.sh \
+	%D%/verification.sh
 system_tests += $(conform_scripts)
 dist_check_SCRIPTS += $(conform_scripts)
 
