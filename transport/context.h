@@ -174,6 +174,7 @@ struct bcl_port {
 
 	uint32_t looks;		 /* until the next clock check */
 	uint64_t network_looked; /* now() of the last timed look at the card */
+	uint64_t network_limit;	 /* ns from that to the next */
 	bool looked;		 /* since the last clock check, for want of
 				  * messages */
 	uint64_t served;	 /* now() of the last slow service */

@@ -12,7 +12,8 @@
  *                 nothing, or ANSWER_EMPTY soon after a message to another
  *                 node, which may answer; in each pass from an arrival until
  *                 the first empty answer; and when messages keep coming from
- *                 elsewhere, after NETWORK_LIMIT
+ *                 elsewhere, after NETWORK_LIMIT, or longer where a look takes
+ *                 long
  *  service        connections, ends, timers: after SERVICE, until nothing has
  *                 changed for SETTLE and the helper looks after them
  *
@@ -36,10 +37,12 @@ enum {
 	CLOCK_MESSAGES = 64,   /* messages between looks at the clock */
 	CLOCK_LOOKS = 64,      /* likewise, looks at the network */
 	NETWORK_LIMIT = 20000, /* ns without a look at the network */
-	SERVICE = 200000,      /* ns between services */
-	PUBLISH = 100000000,   /* ns between copies of counters */
-	SETTLE = 1000000000,   /* ns after a peer came or went */
-	RING_HINTS = 4,	       /* more, between looks at a mapped ring alone */
+	NETWORK_LONGEST = 50000, /* likewise, where looks are dear: */
+	NETWORK_SHARE = 100,	 /* the part of the time that they may take */
+	SERVICE = 200000,	 /* ns between services */
+	PUBLISH = 100000000,	 /* ns between copies of counters */
+	SETTLE = 1000000000,	 /* ns after a peer came or went */
+	RING_HINTS = 4, /* more, between looks at a mapped ring alone */
 };
 
 #define CARD_TURN UINT_MAX
@@ -96,6 +99,21 @@ static void serve_polling(struct bcl_port *port, uint64_t time)
 		bcl_port_serve(port, time);
 }
 
+/* Ask the network, and say how long not to. */
+static void look_beside(struct bcl_port *port, uint64_t time)
+{
+	unsigned frames = bcl_card_poll(port->context, port->card->seat, true);
+	uint64_t limit;
+
+	port->network_looked = now(port);
+	limit = (port->network_looked - time) * NETWORK_SHARE;
+	if (frames || limit < NETWORK_LIMIT)
+		limit = NETWORK_LIMIT;
+	if (limit > NETWORK_LONGEST)
+		limit = NETWORK_LONGEST;
+	port->network_limit = limit;
+}
+
 /* Messages keep coming: what else is due? */
 static void check_clock(struct bcl_port *port)
 {
@@ -110,10 +128,8 @@ static void check_clock(struct bcl_port *port)
 		port->looked = false;
 		port->network_looked = time;
 	}
-	if (port->network && time - port->network_looked > NETWORK_LIMIT) {
-		port->network_looked = time;
-		bcl_card_poll(port->context, port->card->seat, true);
-	}
+	if (port->network && time - port->network_looked > port->network_limit)
+		look_beside(port, time);
 	if (time - port->served > SERVICE)
 		serve_polling(port, time);
 }

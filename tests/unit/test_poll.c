@@ -80,6 +80,35 @@ START_TEST(an_answer_is_looked_for)
 }
 END_TEST
 
+/* Messages keep coming from shared memory: the network is asked all the same,
+ * and says when to ask again. */
+START_TEST(messages_do_not_hide_the_network)
+{
+	struct bcl_peer *back;
+	unsigned i;
+
+	open_port(0, "here");
+	open_port(1, "here");
+	open_port(2, "there");
+	for (i = 1; i < 3; i++)
+		meet(i);
+	ck_assert_int_eq(bcl_send(peer[1], 1, 0, NULL, 0, 0), BCL_OK);
+	back = next(1, BCL_EVENT_MESSAGE).peer;
+	port[0]->network_limit = 0;
+	while (!port[0]->network_limit) {
+		ck_assert_int_eq(bcl_send(back, 1, 0, NULL, 0, 0), BCL_OK);
+		next(0, BCL_EVENT_MESSAGE);
+		ck_assert_int_eq(bcl_send(peer[1], 1, 0, NULL, 0, 0), BCL_OK);
+		next(1, BCL_EVENT_MESSAGE);
+	}
+	/* however long that took */
+	ck_assert_uint_ge(port[0]->network_limit, 20000);
+	ck_assert_uint_le(port[0]->network_limit, 50000);
+	for (i = 0; i < 3; i++)
+		bcl_close(port[i]->context);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("poll");
@@ -89,6 +118,7 @@ int main(void)
 	setenv("BCL_NET", "lo", 1);
 	setenv("BCL_HELPER", "0", 1);
 	tcase_add_test(tcase, an_answer_is_looked_for);
+	tcase_add_test(tcase, messages_do_not_hide_the_network);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
