@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counts what the glue sends another task by BCL: before PvmDontRoute, while it
+ * is set and after it.
+ *
+ *	routes [HOST]	where the other task shall run
+ */
+#include <bcl/bcl.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "bcl_pvm.h"
+#include "number.h"
+
+enum {
+	LONG = 300000, /* bytes */
+	TIMES = 20,
+	A_WHILE = 300, /* messages, a millisecond apart */
+	LONG_ENOUGH = 20000,
+
+	PLAIN = 1, /* tags */
+	COUNTED,   /* it is asked how many bytes it has got */
+	LAST,
+};
+
+static char bytes[LONG];
+static long sent; /* by BCL */
+
+/* ---- counting ---- */
+
+/* Before the library's. */
+enum bcl_status bcl_send(struct bcl_peer *peer, unsigned type,
+			 uint64_t immediate, const struct iovec *iov,
+			 unsigned niov, uint64_t cookie)
+{
+	static __typeof__(&bcl_send) call;
+	enum bcl_status status;
+
+	if (!call)
+		*(void **)&call = dlsym(RTLD_NEXT, "bcl_send");
+	status = call(peer, type, immediate, iov, niov, cookie);
+	sent += !status;
+	return status;
+}
+
+/* ---- the other task ---- */
+
+static int serve(int parent)
+{
+	int tag, length, all = 0;
+
+	for (;;) {
+		pvm_bufinfo(pvm_recv(parent, -1), &length, &tag, NULL);
+		if (tag == LAST)
+			break;
+		if (tag == PLAIN) {
+			all += length;
+			continue;
+		}
+		send_number(parent, COUNTED, all);
+		all = 0;
+	}
+	pvm_exit();
+	return 0;
+}
+
+/* ---- this one ---- */
+
+static int bytes_got(int other)
+{
+	pvm_initsend(PvmDataRaw);
+	pvm_send(other, COUNTED);
+	return receive_number(other, COUNTED);
+}
+
+/* For a while, in which tasks settle the way of messages, or until it is BCL.
+ */
+static void talk(int other, int times)
+{
+	const struct timespec pause = { 0, 1000000 };
+
+	for (sent = 0; times && !sent; times--) {
+		bytes_got(other);
+		nanosleep(&pause, NULL);
+	}
+}
+
+/* By every call there is; bytes of it. */
+static int send_all(int other)
+{
+	int i;
+
+	for (i = 0; i < TIMES; i++) {
+		pvm_initsend(PvmDataRaw);
+		pvm_pkbyte(bytes, 8, 1);
+		pvm_send(other, PLAIN);
+		pvm_mcast(&other, 1, PLAIN);
+		pvm_initsend(PvmDataInPlace);
+		pvm_pkbyte(bytes, LONG, 1);
+		pvm_send(other, PLAIN);
+		pvm_psend(other, PLAIN, bytes, 8, PVM_BYTE);
+		pvm_psend(other, PLAIN, bytes, LONG, PVM_BYTE);
+		pvm_pmcast(&other, 1, PLAIN, bytes, LONG, PVM_BYTE);
+	}
+	return TIMES * (8 + 8 + LONG + 8 + LONG + LONG);
+}
+
+static void say(const char *when, int other)
+{
+	int length;
+
+	sent = 0;
+	length = send_all(other);
+	printf("%s: by BCL %s, all came: %d\n", when, sent ? "some" : "none",
+	       bytes_got(other) == length);
+	fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	int other, parent = (pvm_mytid(), pvm_parent());
+
+	if (parent >= 0)
+		return serve(parent);
+	if (pvm_spawn("routes", NULL, argc > 1 ? PvmTaskHost : 0,
+		      argc > 1 ? argv[1] : NULL, 1, &other) != 1) {
+		fprintf(stderr, "routes: no other task\n");
+		pvm_exit();
+		return 2;
+	}
+	pvm_setopt(PvmRoute, PvmDontRoute);
+	talk(other, A_WHILE);
+	say("not asked", other);
+	pvm_setopt(PvmRoute, PvmAllowDirect);
+	talk(other, LONG_ENOUGH);
+	say("allowed", other);
+	pvm_setopt(PvmRoute, PvmDontRoute);
+	say("forbidden", other);
+	talk(other, A_WHILE);
+	say("still forbidden", other);
+	pvm_setopt(PvmRoute, PvmRouteDirect);
+	say("wanted", other);
+	pvm_initsend(PvmDataRaw);
+	pvm_send(other, LAST);
+	pvm_exit();
+	return 0;
+}
