@@ -5,7 +5,7 @@
 # another, a build that breaks off, and a second call, which does nothing.
 set -euo pipefail
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+trap 'chmod -R u+w "$dir"; rm -rf "$dir"' EXIT
 unset MAKEFLAGS MFLAGS MAKELEVEL MPICH_SRC MPICH_CONFIGURE
 export record=$dir/record
 
