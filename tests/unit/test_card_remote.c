@@ -233,6 +233,43 @@ START_TEST(memory_goes_away_while_it_is_written)
 }
 END_TEST
 
+/* A key that comes late must not open what has its place now. */
+static void register_again(struct side *side)
+{
+	uint8_t key[BCL_KEY_MAX], next[BCL_KEY_MAX];
+	struct bcl_memory *memory;
+	struct bcl_event event;
+	uint32_t slot;
+
+	memset(region, 0, side->number ? sizeof(region) : 0);
+	memory = exchange_key(side, key);
+	if (side->number) {
+		slot = memory->handle & 0xffff;
+		bcl_memory_release(memory);
+		memory = exchange_key(side, next);
+		ck_assert_uint_eq(memory->handle & 0xffff, slot);
+		side_hear(side, 5, NULL, 0);
+		for (unsigned i = 0; i < 1000; i++)
+			ck_assert_uint_eq(region[i], 0);
+		bcl_memory_release(memory);
+		return;
+	}
+	side_hear(side, 9, next, BCL_KEY_MAX);
+	side_fill(local, 1000, 3);
+	ck_assert_int_eq(
+		bcl_put_notify(side->peer, key, 0, local, 1000, 4, 77, 1),
+		BCL_OK);
+	side_expect(side, BCL_EVENT_SENT, &event);
+	ck_assert_int_eq(event.status, BCL_ERR_MEMORY);
+	side_say(side, 5, NULL, 0);
+}
+
+START_TEST(a_key_does_not_open_the_next_memory)
+{
+	sides_play(register_again);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("card remote");
@@ -244,6 +281,7 @@ int main(void)
 	tcase_add_test(tcase, atomics_and_fences);
 	tcase_add_test(tcase, memory_goes_away_while_it_is_read);
 	tcase_add_test(tcase, memory_goes_away_while_it_is_written);
+	tcase_add_test(tcase, a_key_does_not_open_the_next_memory);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
