@@ -13,7 +13,7 @@
 enum {
 	LINE = 64,
 	PAIR = 32, /* bytes of a flag line if two share a cache line */
-	SLOTS = BCL_NODE_SLOTS * sizeof(struct bcl_slot), /* of a member */
+	SLOTS = BCL_NODE_SLOTS * sizeof(struct bcl_node_slot), /* of a member */
 };
 
 static size_t chunk_size(unsigned members)

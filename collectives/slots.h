@@ -17,15 +17,15 @@ enum {
 	BCL_SLOT_LAG = BCL_NODE_SLOTS / 4,
 };
 
-struct bcl_slot {
+struct bcl_node_slot {
 	_Atomic uint64_t ready; /* phase in which it was written */
 	_Atomic uint64_t payload[BCL_NODE_SLOT_WORDS];
 };
 
-static inline struct bcl_slot *bcl_slot_of(const struct bcl_node *node,
-					   unsigned member, uint64_t phase)
+static inline struct bcl_node_slot *bcl_slot_of(const struct bcl_node *node,
+						unsigned member, uint64_t phase)
 {
-	struct bcl_slot *slots = (struct bcl_slot *)node->slots;
+	struct bcl_node_slot *slots = (struct bcl_node_slot *)node->slots;
 
 	return &slots[(size_t)member * BCL_NODE_SLOTS + phase % BCL_NODE_SLOTS];
 }
@@ -40,7 +40,7 @@ static inline bool bcl_slot_begin(struct bcl_node *node, unsigned root,
 	unsigned i;
 
 	if (node->me == root) {
-		struct bcl_slot *slot = bcl_slot_of(node, root, phase);
+		struct bcl_node_slot *slot = bcl_slot_of(node, root, phase);
 
 		if (!bcl_flag_free(node, phase, BCL_NODE_SLOTS))
 			return false;
@@ -64,7 +64,7 @@ static inline bool bcl_slot_begin(struct bcl_node *node, unsigned root,
 static inline bool bcl_slot_take(struct bcl_node *node, unsigned root,
 				 void *receive, size_t length, unsigned polls)
 {
-	const struct bcl_slot *slot = bcl_slot_of(node, root, node->phase);
+	const struct bcl_node_slot *slot = bcl_slot_of(node, root, node->phase);
 	uint64_t words[BCL_NODE_SLOT_WORDS];
 	unsigned n = (unsigned)(length + sizeof(*words) - 1) / sizeof(*words);
 	unsigned i;
