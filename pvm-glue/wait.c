@@ -121,13 +121,10 @@ static uint64_t less(uint64_t left, uint64_t time)
 /* A turn of spinning ends. What others ran meanwhile is not wasted. */
 static uint64_t let_others(uint64_t since, uint64_t *spin)
 {
-	uint64_t now;
+	uint64_t now = wait_now();
 
-	if (alone >= ALONE) {
-		now = wait_now();
-		*spin = less(*spin, now - since);
-		since = now;
-	}
+	*spin = less(*spin, now - since);
+	since = now;
 	sched_yield();
 	now = wait_now();
 	if (now - since > TURN) {
