@@ -2,22 +2,23 @@
 # Programs of PVM, by its own routes and with the glue.
 pvm_scripts = %D%/another.sh %D%/check.sh %D%/copies.sh %D%/cost.sh \
 	%D%/examples.sh %D%/groups.sh %D%/hosts.sh %D%/losses.sh \
-	%D%/multicast.sh %D%/netpipe.sh %D%/reset.sh %D%/restart.sh %D%/routes.sh \
-	%D%/semantics.sh %D%/slang.sh %D%/strangers.sh %D%/timetable.sh \
-	%D%/traffic.sh
+	%D%/mailbox.sh %D%/multicast.sh %D%/netpipe.sh %D%/reset.sh \
+	%D%/restart.sh %D%/routes.sh %D%/semantics.sh %D%/slang.sh \
+	%D%/strangers.sh %D%/timetable.sh %D%/traffic.sh
 dist_check_SCRIPTS += $(pvm_scripts)
 EXTRA_DIST += %D%/number.h %D%/program.sh
 system_tests += $(pvm_scripts)
 if PVM
 check_PROGRAMS += %D%/copies %D%/cost %D%/groups %D%/hosts %D%/losses \
-	%D%/multicast %D%/reset %D%/routes %D%/semantics %D%/strangers \
-	%D%/traffic
+	%D%/mailbox %D%/multicast %D%/reset %D%/routes %D%/semantics \
+	%D%/strangers %D%/traffic
 %C%_copies_LDADD = -lpvm3
 %C%_copies_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
 %C%_cost_LDADD = -lpvm3
 %C%_groups_LDADD = -lgpvm3 -lpvm3
 %C%_hosts_LDADD = -lpvm3
 %C%_losses_LDADD = -lpvm3
+%C%_mailbox_LDADD = -lpvm3
 %C%_multicast_LDADD = -lpvm3
 %C%_reset_LDADD = -lgpvm3 -lpvm3
 %C%_routes_LDADD = -lpvm3
