@@ -132,7 +132,9 @@ struct bcl_event_list {
 };
 
 enum {
-	BCL_HINTS_AFTER_LINE = 1, /* each further one costs 10 ns */
+	/* Each is a pause of 10 ns or more. */
+	BCL_HINTS_AFTER_LINE = 1,
+	BCL_HINTS_AFTER_LINES = 2, /* the rest of the message was in another */
 };
 
 enum bcl_port_flag {
@@ -166,7 +168,7 @@ struct bcl_port {
 	struct bcl_shm_port *shm; /* NULL: no shared memory: shm_why */
 	uint32_t empty;		  /* passes left until the next look */
 	uint32_t messages;	  /* likewise, until the next clock check */
-	uint32_t hints;		  /* further ones at the next look in vain */
+	uint32_t hints;		  /* pauses before the next look */
 	bool network;		  /* the card has peers: look often */
 	uint8_t answers; /* looks during which the network may answer */
 	struct bcl_counter_page *counters;

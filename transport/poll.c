@@ -204,16 +204,25 @@ static inline bool from_list(struct bcl_port *port, struct bcl_event *event)
 }
 
 /*
- * A pause, so that looks do not overlap. After a message by the pair line it
- * is longer: the answer cannot be there yet, and a look would take the line
- * from the peer, which is about to write the answer to it. So it is where only
- * a mapped ring is looked at: the system writes a slot's header in many stores.
+ * A pause, so that looks do not overlap. It is longer where only a mapped ring
+ * is looked at: the system writes a slot's header in many stores.
  */
 static inline void look_in_vain(struct bcl_port *port)
 {
+	unsigned hints = 1;
+
 	if (!port->npairs && port->card && port->card->ring)
-		port->hints = RING_HINTS;
-	bcl_spin_hint();
+		hints += RING_HINTS;
+	while (hints--)
+		bcl_spin_hint();
+}
+
+/*
+ * After a message by the pair line: the answer cannot be there yet, and a look
+ * would take the line from the peer, which is about to write the answer to it.
+ */
+static inline void await_answer(struct bcl_port *port)
+{
 	for (; __builtin_expect(port->hints, 0); port->hints--)
 		bcl_spin_hint();
 }
@@ -328,6 +337,7 @@ enum bcl_status bcl_poll(struct bcl_port *port, struct bcl_event *event)
 	if (bcl_port_forked(port))
 		return BCL_ERR_FORKED;
 	bcl_presence(port->context);
+	await_answer(port);
 	if (__builtin_expect(port->flags, 0) && tidy(port, event))
 		return BCL_OK;
 	if (__builtin_expect(port->turn >= port->npairs, 0))

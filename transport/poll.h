@@ -37,8 +37,8 @@ bcl_port_receive(struct bcl_port *port, unsigned i, struct bcl_event *event)
 
 /*
  * OK, if the pair whose turn it is has a message and nothing else is due.
- * Otherwise bcl_poll() knows; it alone looks after a message by the pair line,
- * because then it waits before the next look.
+ * Otherwise bcl_poll() knows; it alone looks first after a message by the pair
+ * line, because then it waits before.
  */
 static inline enum bcl_status __attribute__((always_inline))
 bcl_poll_pair(struct bcl_port *port, struct bcl_event *event)

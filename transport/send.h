@@ -19,8 +19,9 @@ bcl_send_short(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 {
 	if (bcl_port_forked(peer->port))
 		return BCL_ERR_FORKED;
-	/* the line is the receiver's now: see look_in_vain() in poll.c */
-	peer->port->hints = BCL_HINTS_AFTER_LINE;
+	/* the line is the receiver's now: see await_answer() in poll.c */
+	peer->port->hints = length > BCL_HALF_PAYLOAD ? BCL_HINTS_AFTER_LINES
+						      : BCL_HINTS_AFTER_LINE;
 	return bcl_pair_send(peer->pair, type, immediate, data, length);
 }
 

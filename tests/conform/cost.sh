@@ -17,4 +17,4 @@ cost() {
 }
 
 cost empty 75
-cost round 165
+cost round 170
