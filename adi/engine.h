@@ -14,7 +14,6 @@
 #include "adi/pool.h"
 #include "transport/boot/boot.h"
 #include "transport/context.h"
-#include "transport/send.h"
 
 #define bcl_likely(x)	__builtin_expect(!!(x), 1)
 #define bcl_unlikely(x) __builtin_expect(!!(x), 0)
@@ -453,28 +452,8 @@ static inline void bcl_adi_peer_judge(struct bcl_adi_peer *peer)
 enum bcl_status bcl_adi_send_piece(struct bcl_peer *peer, uint64_t key,
 				   const void *data, size_t length);
 
-/* A message of one piece that need not wait leaves at once. Other statuses: it
- * has to wait, or failed. */
-static inline enum bcl_status __attribute__((always_inline))
-bcl_adi_send_direct(struct bcl_adi *adi, unsigned rank, uint64_t key,
-		    const void *data, size_t length)
-{
-	struct bcl_adi_peer *peer = bcl_adi_known(adi, rank);
-	enum bcl_status status;
-
-	if (bcl_unlikely(!peer || !peer->direct || length > adi->eager_max))
-		return BCL_ERR_AGAIN;
-	if (bcl_likely(bcl_send_is_short(peer->peer, length)))
-		status = bcl_send_short(peer->peer, BCL_ADI_EAGER, key, data,
-					length);
-	else
-		status = bcl_adi_send_piece(peer->peer, key, data, length);
-	if (bcl_likely(status == BCL_OK))
-		bcl_adi_sent(adi, peer);
-	return status;
-}
-
-/* Any other. Set are buffer or iov, length, sync, end. */
+/* A message that does not leave at once. Set are buffer or iov, length, sync,
+ * end. */
 void bcl_adi_send_queued(struct bcl_adi *adi, struct bcl_adi_request *request,
 			 unsigned rank, uint64_t key);
 /* May the message be sent or announced now? */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "adi/engine.h"
+#include "adi/send.h"
 
 static void make_ready(struct bcl_adi *adi, struct bcl_adi_schedule *schedule)
 {

@@ -2,7 +2,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "adi/engine.h"
+#include "adi/send.h"
 
 void bcl_adi_gather(void *to, const struct iovec *iov, unsigned niov)
 {

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* A short message leaves at once, in line. */
+#ifndef BCL_ADI_SEND_H
+#define BCL_ADI_SEND_H
+
+#include "adi/engine.h"
+#include "transport/send.h"
+
+/* A message of one piece that need not wait leaves at once. Other statuses: it
+ * has to wait, or failed. */
+static inline enum bcl_status __attribute__((always_inline))
+bcl_adi_send_direct(struct bcl_adi *adi, unsigned rank, uint64_t key,
+		    const void *data, size_t length)
+{
+	struct bcl_adi_peer *peer = bcl_adi_known(adi, rank);
+	enum bcl_status status;
+
+	if (bcl_unlikely(!peer || !peer->direct || length > adi->eager_max))
+		return BCL_ERR_AGAIN;
+	if (bcl_likely(bcl_send_is_short(peer->peer, length)))
+		status = bcl_send_short(peer->peer, BCL_ADI_EAGER, key, data,
+					length);
+	else
+		status = bcl_adi_send_piece(peer->peer, key, data, length);
+	if (bcl_likely(status == BCL_OK))
+		bcl_adi_sent(adi, peer);
+	return status;
+}
+
+#endif
