@@ -12,7 +12,7 @@ enum {
 	STOCK_PERIOD = 20000, /* ns between looks at PVM's sockets */
 	SPIN_LONG = 50000,    /* ns before a sleep: about what one costs */
 	SPIN_SHORT = 1000,    /* ns, where it did not pay */
-	TURN = 1000,	      /* ns of a yield that are its own, at most */
+	TURN = 1000,	      /* ns of a turn that are its own, at most */
 	ALONE = 32,	      /* yields in a row during which nobody ran, */
 	LOOKS = 16,	      /* and looks between two from then on */
 	HURRY = 1000,	      /* us: too short a wait to look one by one */
@@ -118,22 +118,19 @@ static uint64_t less(uint64_t left, uint64_t time)
 	return left < time ? 0 : left - time;
 }
 
-/* A turn of spinning ends. What others ran meanwhile is not wasted. */
+/* A turn of spinning ends. What others ran meanwhile is not wasted, nor is what
+ * has come. */
 static uint64_t let_others(uint64_t since, uint64_t *spin)
 {
-	uint64_t now = wait_now();
+	uint64_t before = wait_now(), now;
 
-	*spin = less(*spin, now - since);
-	since = now;
 	sched_yield();
 	now = wait_now();
-	if (now - since > TURN) {
+	if (now - before > TURN)
 		alone = 0;
-		*spin = less(*spin, TURN);
-	} else {
+	else
 		alone += alone < ALONE;
-		*spin = less(*spin, now - since);
-	}
+	*spin = less(*spin, now - since < TURN ? now - since : TURN);
 	return now;
 }
 
