@@ -4,7 +4,7 @@
 #include "adi/engine.h"
 
 enum {
-	SLAB = 64, /* requests */
+	SLAB = 16, /* requests */
 };
 
 struct bcl_request_slab {
