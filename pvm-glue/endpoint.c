@@ -202,6 +202,7 @@ void endpoint_close(void)
 	bcl_close(context);
 	endpoint = NULL;
 	receive_close();
+	meet_close();
 	share_close();
 	group_forget_all();
 	task_forget_all();

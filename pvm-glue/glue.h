@@ -103,6 +103,8 @@ void meet_tell(struct task *task);
 bool meet_note(struct pmsg *message);
 /* Send the notes that are owed. */
 void meet_owed(void);
+/* They are not, any more: the tasks go. */
+void meet_close(void);
 
 /* ---- send.c ---- */
 

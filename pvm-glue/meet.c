@@ -67,6 +67,7 @@ void meet_tell(struct task *task)
 
 static void meet(struct task *task, const void *address, size_t length)
 {
+	struct bcl_peer_info info;
 	struct bcl_peer *peer;
 
 	task->refused = bcl_peer_open(endpoint, address, length, &peer);
@@ -77,6 +78,9 @@ static void meet(struct task *task, const void *address, size_t length)
 	bcl_peer_set_user(peer, task);
 	task->peer = peer;
 	task->state = TASK_MET;
+	/* it may have come up by itself, when nobody knew whose it is */
+	bcl_peer_info(peer, &info);
+	task->up = info.state == BCL_PEER_UP;
 }
 
 /* Not at once: PVM is at work, or has not given us a number yet. */
@@ -123,6 +127,11 @@ void meet_owed(void)
 		else if (task->state == TASK_UNKNOWN)
 			meet_ask(task);
 	}
+}
+
+void meet_close(void)
+{
+	owed = NULL;
 }
 
 static void heed(struct task *task, const struct note *note)
