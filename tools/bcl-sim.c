@@ -22,8 +22,8 @@ enum {
 	SLICE = 10000,	       /* ns between looks at the wall clock */
 	PROGRESS = 5,	       /* s between lines of progress */
 	PATH = 4096,
-	MESSAGES = 256,	    /* of a rank, as in real jobs */
-	MAPPED = 128 << 10, /* bytes of memory that comes untouched */
+	MESSAGES = 256,	   /* of a rank, as in real jobs */
+	MAPPED = 32 << 10, /* bytes of memory that comes untouched */
 };
 
 /* What a job may not survive: chance does not choose it. */
