@@ -5,10 +5,11 @@ weak_tests = %D%/active.weak %D%/claim.weak %D%/completion.weak \
 	%D%/pair.weak %D%/skip.weak %D%/wake.weak
 system_tests += $(weak_tests)
 EXTRA_DIST += %D%/run $(weak_tests) %D%/active.mutants %D%/claim.mutants \
-	%D%/completion.mutants %D%/flags.mutants %D%/lock.mutants \
-	%D%/pair.mutants %D%/skip.mutants %D%/wake.mutants
+	%D%/completion.mutants %D%/flags.mutants %D%/grant.mutants \
+	%D%/lock.mutants %D%/pair.mutants %D%/skip.mutants \
+	%D%/wake.mutants
 EXTRA_DIST += %D%/access.c %D%/explore.c %D%/explore.h %D%/graph.c \
 	%D%/graph.h %D%/grow.c %D%/grow.h %D%/sequential.c %D%/trace.c %D%/weak.h
 EXTRA_DIST += %D%/absent.c %D%/active.c %D%/claim.c %D%/completion.c \
-	%D%/flags.c %D%/grant.c %D%/litmus.c %D%/lock.c %D%/pair.c \
+	%D%/flags.c %D%/grant.c %D%/litmus.c %D%/lock.c %D%/pair.c %D%/pair.h \
 	%D%/ports.c %D%/ports.h %D%/skip.c %D%/wake.c

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The pair line and the rings of two ports on one host: shm/pair.h. */
-#include <string.h>
-
-#include "sim/fail.h"
+#include "tests/weak/pair.h"
 #include "tests/weak/weak.h"
-#include "transport/shm/host.h"
-#include "transport/shm/segment.h"
 
 enum {
-	SLOTS = BCL_SEGMENT_SLOTS_MIN,
 	LONG = BCL_MESSAGE_MAX, /* 69 slots, about a quarter of the ring */
 	QUARTER = 64 * BCL_SLOT_SIZE - BCL_SLOT_HEAD,
 	LAPS = 8, /* messages that make two laps */
@@ -17,30 +12,6 @@ enum {
 	SHORT = 24,
 	LINE = BCL_SLOT_PAYLOAD,
 };
-
-static const struct bcl_env env = { .shm_host = &bcl_shm_linux };
-static struct bcl_segment segment;
-static struct bcl_pair pair[2];
-static const _Atomic uint32_t awake;
-
-/* ---- two ports ---- */
-
-static void set_up(void)
-{
-	size_t ring = SLOTS * sizeof(struct bcl_slot);
-
-	if (!segment.head)
-		sim_check(!bcl_segment_create(&env, SLOTS, &segment),
-			  "no segment");
-	memset(segment.head, 0, sizeof(*segment.head));
-	for (unsigned side = 0; side < 2; side++) {
-		memset(segment.ring[side], 0, ring);
-		weak_alias(segment.ring[side], segment.ring[side] + SLOTS,
-			   ring);
-		bcl_segment_pair(&segment, side, &pair[side]);
-		pair[side].attention = &awake;
-	}
-}
 
 static void send(unsigned side, uint64_t number, size_t length)
 {
@@ -217,18 +188,21 @@ int main(void)
 {
 	static const struct weak_test tests[] = {
 		{ "ring, two laps",
-		  set_up,
+		  pair_set_up,
 		  { send_two_laps, receive_two_laps },
 		  NULL },
 		{ "ring, two laps of quarters",
-		  set_up,
+		  pair_set_up,
 		  { send_quarters, receive_quarters },
 		  NULL },
-		{ "line and ring", set_up, { send_some, receive_some }, NULL },
-		{ "line, to and fro", set_up, { ping, pong }, NULL },
-		{ "both talk", set_up, { talk_first, talk_second }, NULL },
+		{ "line and ring",
+		  pair_set_up,
+		  { send_some, receive_some },
+		  NULL },
+		{ "line, to and fro", pair_set_up, { ping, pong }, NULL },
+		{ "both talk", pair_set_up, { talk_first, talk_second }, NULL },
 		{ "both talk and glance",
-		  set_up,
+		  pair_set_up,
 		  { glance_first, glance_second },
 		  NULL },
 		{ .name = NULL },

@@ -4,41 +4,16 @@
  * room. The marks are nearer than in earnest (skip.weak): every 16 slots.
  */
 #include <stdio.h>
-#include <string.h>
 
-#include "sim/fail.h"
+#include "tests/weak/pair.h"
 #include "tests/weak/weak.h"
-#include "transport/shm/host.h"
-#include "transport/shm/segment.h"
 
 enum {
-	SLOTS = BCL_SEGMENT_SLOTS_MIN,
 	LENGTH = 2 * BCL_SLOT_SIZE - BCL_SLOT_HEAD, /* two slots */
 	MESSAGES = 16,				    /* two marks and more */
 };
 
-static const struct bcl_env env = { .shm_host = &bcl_shm_linux };
-static struct bcl_segment segment;
-static struct bcl_pair pair[2];
-static const _Atomic uint32_t awake;
 static unsigned turned, went_on; /* executions */
-
-static void set_up(void)
-{
-	size_t ring = SLOTS * sizeof(struct bcl_slot);
-
-	if (!segment.head)
-		sim_check(!bcl_segment_create(&env, SLOTS, &segment),
-			  "no segment");
-	memset(segment.head, 0, sizeof(*segment.head));
-	for (unsigned side = 0; side < 2; side++) {
-		memset(segment.ring[side], 0, ring);
-		weak_alias(segment.ring[side], segment.ring[side] + SLOTS,
-			   ring);
-		bcl_segment_pair(&segment, side, &pair[side]);
-		pair[side].attention = &awake;
-	}
-}
 
 /* The header of the second slot could be one of a lap before. */
 static uint64_t *last_word(void *payload)
@@ -88,7 +63,10 @@ static void count(void)
 int main(void)
 {
 	static const struct weak_test tests[] = {
-		{ "turning back", set_up, { write_ring, read_ring }, count },
+		{ "turning back",
+		  pair_set_up,
+		  { write_ring, read_ring },
+		  count },
 		{ .name = NULL },
 	};
 	int status = weak_main(tests);
