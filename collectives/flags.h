@@ -102,6 +102,28 @@ static inline bool bcl_flag_arrived(const struct bcl_node *node,
 	return false;
 }
 
+/* What lies beside a phase's number, in words. */
+static inline unsigned bcl_flag_words(size_t length)
+{
+	return (unsigned)(length + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+}
+
+static inline void bcl_flag_put(_Atomic uint64_t *place, const uint64_t *words,
+				unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		atomic_store_explicit(&place[i], words[i],
+				      memory_order_relaxed);
+}
+
+static inline void bcl_flag_get(const _Atomic uint64_t *place, uint64_t *words,
+				unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		words[i] =
+			atomic_load_explicit(&place[i], memory_order_relaxed);
+}
+
 /*
  * May the own place of this phase, one of so many that are used in turn, be
  * written: have all left the phase whose it was? Others who kept silent may

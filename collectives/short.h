@@ -13,11 +13,6 @@
 
 #include "collectives/slots.h"
 
-static inline unsigned bcl_short_words(size_t length)
-{
-	return (unsigned)(length + sizeof(uint64_t) - 1) / sizeof(uint64_t);
-}
-
 static inline _Atomic uint64_t *bcl_short_place(const struct bcl_node *node,
 						unsigned member, uint64_t phase)
 {
@@ -27,26 +22,18 @@ static inline _Atomic uint64_t *bcl_short_place(const struct bcl_node *node,
 static inline void bcl_short_store(const struct bcl_node *node, uint64_t phase,
 				   const void *from, size_t length)
 {
-	_Atomic uint64_t *place = bcl_short_place(node, node->me, phase);
 	uint64_t words[BCL_NODE_WORDS_MAX] = { 0 };
-	unsigned n = bcl_short_words(length), i;
 
 	memcpy(words, from, length);
-	for (i = 0; i < n; i++)
-		atomic_store_explicit(&place[i], words[i],
-				      memory_order_relaxed);
+	bcl_flag_put(bcl_short_place(node, node->me, phase), words,
+		     bcl_flag_words(length));
 }
 
 static inline void bcl_short_load(const struct bcl_node *node, unsigned member,
 				  uint64_t *words, size_t length)
 {
-	const _Atomic uint64_t *place =
-		bcl_short_place(node, member, node->phase);
-	unsigned n = bcl_short_words(length), i;
-
-	for (i = 0; i < n; i++)
-		words[i] =
-			atomic_load_explicit(&place[i], memory_order_relaxed);
+	bcl_flag_get(bcl_short_place(node, member, node->phase), words,
+		     bcl_flag_words(length));
 }
 
 /* Are its elements as well aligned in words as they must be? */

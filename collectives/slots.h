@@ -36,8 +36,6 @@ static inline bool bcl_slot_begin(struct bcl_node *node, unsigned root,
 {
 	uint64_t words[BCL_NODE_SLOT_WORDS] = { 0 };
 	uint64_t before = node->phase, phase = before + 1;
-	unsigned n = (unsigned)(length + sizeof(*words) - 1) / sizeof(*words);
-	unsigned i;
 
 	if (node->me == root) {
 		struct bcl_node_slot *slot = bcl_slot_of(node, root, phase);
@@ -45,9 +43,7 @@ static inline bool bcl_slot_begin(struct bcl_node *node, unsigned root,
 		if (!bcl_flag_free(node, phase, BCL_NODE_SLOTS))
 			return false;
 		memcpy(words, send, length);
-		for (i = 0; i < n; i++)
-			atomic_store_explicit(&slot->payload[i], words[i],
-					      memory_order_relaxed);
+		bcl_flag_put(slot->payload, words, bcl_flag_words(length));
 		/* pairs with bcl_flag_load() in bcl_slot_take() */
 		atomic_store_explicit(&slot->ready, phase,
 				      memory_order_release);
@@ -66,8 +62,6 @@ static inline bool bcl_slot_take(struct bcl_node *node, unsigned root,
 {
 	const struct bcl_node_slot *slot = bcl_slot_of(node, root, node->phase);
 	uint64_t words[BCL_NODE_SLOT_WORDS];
-	unsigned n = (unsigned)(length + sizeof(*words) - 1) / sizeof(*words);
-	unsigned i;
 
 	if (node->me == root)
 		return true;
@@ -79,9 +73,7 @@ static inline bool bcl_slot_take(struct bcl_node *node, unsigned root,
 		}
 		bcl_spin_hint();
 	}
-	for (i = 0; i < n; i++)
-		words[i] = atomic_load_explicit(&slot->payload[i],
-						memory_order_relaxed);
+	bcl_flag_get(slot->payload, words, bcl_flag_words(length));
 	memcpy(receive, words, length);
 	return true;
 }
