@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A job that talks to itself: every pair of ranks exchanges messages of all
- * sizes, with collectives in between, for at least the seconds given by
- * JOB_SECONDS. Then the counters of all ranks are added up and held against
+ * sizes, with collectives in between, once, or until the file JOB_UNTIL is
+ * there. Then the counters of all ranks are added up and held against
  * the arguments: "+udp.sendmsg" must have counted, "-udp.sendmsg" must not,
  * "<card.frames_sent=4000" must be less, ">card.frames_sent=4000" more.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 
 #include <bcl/coll.h>
 
@@ -104,9 +104,10 @@ static void long_sum(struct bcl_adi *adi, struct bcl_team *team, uint64_t *out,
 }
 
 /* Rank 0 decides, so that all ranks do the same number of rounds. */
-static uint64_t goes_on(struct bcl_team *team, time_t end)
+static uint64_t goes_on(struct bcl_team *team)
 {
-	uint64_t more = time(NULL) < end;
+	const char *until = getenv("JOB_UNTIL");
+	uint64_t more = until && access(until, F_OK);
 
 	check(bcl_broadcast(team, &more, sizeof(more), 0), "broadcast");
 	return more;
@@ -152,8 +153,6 @@ int main(int argc, char **argv)
 {
 	static struct bcl_counter counter[COUNTERS_MAX];
 	static uint64_t own[COUNTERS_MAX], sum[COUNTERS_MAX];
-	const char *seconds = getenv("JOB_SECONDS");
-	time_t end = time(NULL) + (seconds ? atoi(seconds) : 0);
 	uint8_t *out = malloc(LONGEST), *in = malloc(LONGEST);
 	size_t n = COUNTERS_MAX;
 	struct bcl_team *team;
@@ -168,7 +167,7 @@ int main(int argc, char **argv)
 		round_of_all(adi, team, out, in);
 		long_sum(adi, team, (uint64_t *)(void *)out,
 			 (uint64_t *)(void *)in);
-	} while (goes_on(team, end));
+	} while (goes_on(team));
 
 	bcl_counters(bcl_adi_context(adi), counter, &n);
 	if (n > COUNTERS_MAX)

@@ -46,7 +46,7 @@ ranks() {
 names >"$scratch/before"
 least=$(($(wc -l <"$scratch/before") + 8))
 for pause in 0.1 0.2 0.3; do
-	JOB_SECONDS=60 cluster mpiexec 2 "$job" >"$scratch/said" 2>&1 &
+	JOB_UNTIL=/never cluster mpiexec 2 "$job" >"$scratch/said" 2>&1 &
 	launcher=$!
 	for ((try = 0; try < 200; try++)); do
 		mapfile -t pids < <(ranks)

@@ -11,3 +11,4 @@ cluster_scripts = %D%/examples.sh %D%/nodes.sh %D%/paths.sh %D%/rails.sh \
 	%D%/slurm.sh
 system_tests += $(cluster_scripts)
 dist_check_SCRIPTS += $(cluster_scripts)
+EXTRA_DIST += %D%/running.bash

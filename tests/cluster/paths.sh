@@ -8,6 +8,14 @@ job=${abs_top_builddir:?}/tests/cluster/job
 inside=(+shm.messages_ring +core.peers_shared)
 # Who has to wait for this has missed that somebody left, and runs out of time.
 export BCL_PEER_TIMEOUT=30min
+if [[ ${1-} == inside ]]; then
+	scratch=$(mktemp -d)
+	trap 'rm -r "$scratch"' EXIT
+	# shellcheck source=tests/cluster/running.bash
+	. "$abs_top_srcdir/tests/cluster/running.bash"
+	interrupt eth0 2 "${inside[@]}" +udp.sendmsg
+	exit
+fi
 
 # over WHAT CLUSTER-OPTION... -- RANKS EXPECTATION...
 over() {
@@ -49,13 +57,4 @@ BCL_ATTACH=off over 'no attach' -- 2 "${inside[@]}" +shm.bytes_bounced
 BCL_PCRC=off over 'checksum of headers only' -- 1 +udp.sendmsg
 
 echo 'an interface goes down and up'
-JOB_SECONDS=4 timeout 60 cluster run bash -ec '
-	{
-		sleep 1
-		cluster on 1 ip link set eth0 down
-		sleep 1
-		cluster on 1 ip link set eth0 up
-		cluster on 1 ip address add fd77::2/64 dev eth0 nodad
-	} &
-	cluster mpiexec 2 "$@"
-	wait $!' - "$job" "${inside[@]}" +udp.sendmsg +card.rails_lost
+timeout 60 cluster run bash "$0" inside
