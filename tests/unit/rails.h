@@ -18,6 +18,7 @@
 enum {
 	RAILS_FRAMES = 4096,
 	RAILS_BYTES = 1 << 24,
+	RAILS_PATIENCE = 30, /* seconds, for whatever has to come */
 };
 
 struct inbox {
@@ -82,11 +83,11 @@ static inline struct inbox *inbox_new(void)
 	return inbox;
 }
 
-/* Receive until `n` frames are there, at most two seconds long. */
+/* Receive until `n` frames are there. */
 static inline void inbox_wait(struct inbox *inbox, struct bcl_rail *rail,
 			      unsigned n)
 {
-	time_t end = time(NULL) + 3;
+	time_t end = time(NULL) + RAILS_PATIENCE;
 
 	while (inbox->n < n && time(NULL) < end)
 		rail->receive(rail, &inbox->sink, 0, 64);

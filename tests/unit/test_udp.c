@@ -68,7 +68,7 @@ static void tell(uint8_t kind, struct bcl_rail *to, unsigned n)
 /* One frame there, and a is told that nobody is there. */
 static void hears_of_the_end(const struct bcl_wire_address *nobody)
 {
-	time_t end = time(NULL) + 3;
+	time_t end = time(NULL) + RAILS_PATIENCE;
 
 	ck_assert_uint_eq(a->transmit(a, nobody, tx, 1), 1);
 	while (!inbox->gone && time(NULL) < end)
@@ -396,7 +396,7 @@ static bool readable(int fd)
 {
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
 
-	return poll(&pollfd, 1, 3000) == 1;
+	return poll(&pollfd, 1, RAILS_PATIENCE * 1000) == 1;
 }
 
 /* Who sends most has a socket of its own to come in by; all are heard, and

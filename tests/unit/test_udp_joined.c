@@ -76,7 +76,7 @@ static void send_joined(size_t total, uint16_t length)
 /* One receive takes them all, and not a byte is lost or moved. */
 static void receive(size_t total)
 {
-	time_t end = time(NULL) + 3;
+	time_t end = time(NULL) + RAILS_PATIENCE;
 	unsigned asked = 0;
 
 	inbox->n = 0;
