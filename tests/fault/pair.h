@@ -9,6 +9,7 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,13 +21,10 @@
 
 #include <bcl/bcl.h>
 
-#define must(condition)                                                       \
-	do {                                                                  \
-		if (!(condition)) {                                           \
-			fprintf(stderr, "%s:%d: side %u: not %s\n", __FILE__, \
-				__LINE__, pair.side, #condition);             \
-			_exit(1);                                             \
-		}                                                             \
+#define must(condition)                                            \
+	do {                                                       \
+		if (!(condition))                                  \
+			pair_fail(__FILE__, __LINE__, #condition); \
 	} while (0)
 
 /* Seen by both processes. */
@@ -35,6 +33,8 @@ struct pair_shared {
 	_Atomic size_t length[2];
 	_Atomic unsigned arrived, left;
 	pid_t pid[2];
+	_Atomic bool failed;
+	char failure[256]; /* of the side that failed first */
 };
 
 static struct {
@@ -44,7 +44,22 @@ static struct {
 	struct bcl_port *port;
 	struct bcl_peer *peer;
 	const char *net[2]; /* BCL_NET of each side, if not NULL */
+	char failure[256];  /* why pair_run() failed */
 } pair;
+
+/* It is said again when both sides have ended: there it is found. */
+static inline void pair_fail(const char *file, int line, const char *what)
+{
+	struct pair_shared *shared = pair.shared;
+
+	fflush(stdout);
+	fprintf(stderr, "%s:%d: side %u: not %s\n", file, line, pair.side,
+		what);
+	if (shared && !atomic_exchange(&shared->failed, true))
+		snprintf(shared->failure, sizeof(shared->failure),
+			 "side %u: %s:%d: not %s", pair.side, file, line, what);
+	_exit(1);
+}
 
 static inline double pair_seconds(void)
 {
@@ -178,6 +193,19 @@ static inline bool pair_interfaces(void)
 		       "exit 1; done");
 }
 
+/* A side has ended as it must not. */
+static inline void pair_note_end(unsigned side, int status)
+{
+	struct pair_shared *shared = pair.shared;
+	bool signalled = WIFSIGNALED(status);
+
+	if (!atomic_exchange(&shared->failed, true))
+		snprintf(shared->failure, sizeof(shared->failure),
+			 "side %u: ended with %s %d", side,
+			 signalled ? "signal" : "status",
+			 signalled ? WTERMSIG(status) : WEXITSTATUS(status));
+}
+
 /*
  * Run both sides; returns when both have ended. `variables` are NAME=value
  * for both, NULL-terminated. A side that is killed must be expected: bit
@@ -222,9 +250,17 @@ static inline int pair_run(void (*side)(void), const char *const *variables,
 		if (killed & 1u << number ? WIFSIGNALED(status) : !status)
 			continue;
 		failed = 1;
-		kill(pair.shared->pid[!number], SIGKILL);
+		pair_note_end(number, status);
+		if (!i)
+			kill(pair.shared->pid[!number], SIGKILL);
+	}
+	if (failed) {
+		memcpy(pair.failure, pair.shared->failure,
+		       sizeof(pair.failure));
+		fprintf(stderr, "failed: %s\n", pair.failure);
 	}
 	munmap(pair.shared, sizeof(*pair.shared));
+	pair.shared = NULL;
 	return (int)failed;
 }
 

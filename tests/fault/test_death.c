@@ -208,8 +208,8 @@ int main(void)
 	static const char *const quick_ring[] = { "BCL_PEER_TIMEOUT=2s",
 						  "BCL_RAILS=packet", NULL };
 
-	if (pair_run(killed, patient, 2) | pair_run(stopped, quick, 2) |
-	    pair_run(debugged, usual, 0) | pair_run(computes, quick, 0))
+	if (pair_run(killed, patient, 2) || pair_run(stopped, quick, 2) ||
+	    pair_run(debugged, usual, 0) || pair_run(computes, quick, 0))
 		return 1;
 	if (!pair_interfaces()) {
 		puts("without packet rings: no network namespaces");
@@ -217,6 +217,6 @@ int main(void)
 	}
 	pair.net[0] = "near0";
 	pair.net[1] = "far0";
-	return pair_run(debugged, usual_ring, 0) |
+	return pair_run(debugged, usual_ring, 0) ||
 	       pair_run(computes, quick_ring, 0);
 }

@@ -90,5 +90,5 @@ int main(void)
 		printf("skipped: no ip command\n");
 		return 77;
 	}
-	return pair_run(narrower, variables, 0) | pair_run(away, variables, 0);
+	return pair_run(narrower, variables, 0) || pair_run(away, variables, 0);
 }
