@@ -22,11 +22,9 @@ static void clear(struct nic_conn *conn, uint32_t number)
 
 void bcl_nic_verdict_start(struct nic_conn *conn, uint32_t first)
 {
-	uint32_t i;
-
-	memset(conn->verdicts, 0, sizeof(conn->verdicts));
-	for (i = 0; i < BCL_MSG_AHEAD; i++)
-		clear(conn, first + i);
+	memset(conn->verdicts, 0, sizeof(conn->verdicts)); /* all unknown */
+	if (0 - first < BCL_MSG_AHEAD)
+		clear(conn, 0);
 	conn->base = first;
 	conn->done = first;
 	conn->top = first;
