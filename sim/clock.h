@@ -14,20 +14,32 @@
 struct sim_event {
 	void (*call)(struct sim_event *event);
 	uint64_t time;
-	size_t place; /* in the heap; 0: not set */
+	uint32_t seat; /* of the clock; 0: not set */
 };
 
-/* An entry of the heap: what it is compared by is beside it. */
+/*
+ * An entry of the heap: what it is compared by is beside it. It knows its event
+ * by a seat, and the event knows its seat, not its place in the heap: so heap
+ * and seats, which are small, are all that is touched when others move. An
+ * event that is cleared leaves its seat empty, and its entry is dropped later.
+ */
 struct sim_moment {
 	uint64_t time, order;
-	struct sim_event *event;
+	uint32_t seat;
+};
+
+union sim_seat {
+	struct sim_event *event; /* NULL: it was cleared */
+	uint32_t next;		 /* that nobody has */
 };
 
 struct sim_clock {
 	uint64_t now; /* ns */
 	uint64_t order;
-	struct sim_moment *heap; /* from 1 on */
-	size_t n, room;
+	struct sim_moment *heap;
+	size_t n, room, dead;  /* entries; those whose event was cleared */
+	union sim_seat *seats; /* from 1 on */
+	uint32_t nseats, seats_room, spare;
 };
 
 void sim_clock_open(struct sim_clock *clock, uint64_t now);
@@ -42,7 +54,7 @@ void sim_clock_clear(struct sim_clock *clock, struct sim_event *event);
 
 static inline bool sim_clock_is_set(const struct sim_event *event)
 {
-	return event->place != 0;
+	return event->seat != 0;
 }
 
 /* The moment of the next event; UINT64_MAX: there is none. */

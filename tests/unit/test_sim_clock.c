@@ -93,6 +93,30 @@ START_TEST(events_move_and_are_cleared)
 }
 END_TEST
 
+/* Those that are left keep their order, and what was cleared takes no room. */
+START_TEST(most_are_cleared)
+{
+	unsigned round, i;
+
+	for (round = 0; round < 100; round++)
+		for (i = 0; i < EVENTS; i++)
+			sim_clock_set(&virtual, &notes[i].event, 100 + i % 7);
+	ck_assert_uint_le(virtual.n, 3 * EVENTS);
+	for (i = 0; i < EVENTS; i++)
+		if (i % 5)
+			sim_clock_clear(&virtual, &notes[i].event);
+	ck_assert_uint_le(virtual.n, EVENTS);
+	run();
+	ck_assert_uint_eq(n, EVENTS / 5);
+	for (i = 1; i < n; i++) {
+		unsigned a = order[i - 1], b = order[i];
+
+		ck_assert_uint_eq(b % 5, 0);
+		ck_assert(a % 7 < b % 7 || (a % 7 == b % 7 && a < b));
+	}
+}
+END_TEST
+
 START_TEST(what_is_over_happens_now)
 {
 	sim_clock_set(&virtual, &notes[0].event, 1);
@@ -111,6 +135,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, those_of_one_moment_keep_their_order);
 	tcase_add_test(tcase, events_move_and_are_cleared);
+	tcase_add_test(tcase, most_are_cleared);
 	tcase_add_test(tcase, what_is_over_happens_now);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
