@@ -21,8 +21,16 @@ struct link {
 	bool up;
 };
 
+/* A link from a vertex to a switch. */
+struct way {
+	uint32_t link;
+	uint32_t number; /* the switch's */
+};
+
 struct vertex {
-	uint32_t first;	 /* link that begins here */
+	uint32_t first; /* link that begins here */
+	uint32_t ways;	/* its first one */
+	uint32_t nways;
 	uint32_t number; /* among the ports, or among the switches */
 	/* a switch */
 	bool is_switch;
@@ -37,7 +45,8 @@ struct sim_fabric {
 	struct vertex *vertex;
 	struct link *link;
 	uint32_t nvertices, nlinks, nports, nswitches;
-	uint8_t *hops; /* [switch][switch] */
+	struct way *ways; /* of a vertex beside one another */
+	uint8_t *hops;	  /* [switch][switch] */
 	struct sim_frame *frames;
 	bool (*watch)(void *arg, struct sim_frame *frame);
 	void *watch_arg;
@@ -61,6 +70,7 @@ void sim_fabric_close(struct sim_fabric *fabric)
 	}
 	free(fabric->vertex);
 	free(fabric->link);
+	free(fabric->ways);
 	free(fabric->hops);
 	free(fabric);
 }
@@ -166,6 +176,28 @@ static void measure(struct sim_fabric *fabric, uint32_t to, uint32_t *queue)
 	}
 }
 
+static void list_ways(struct sim_fabric *fabric)
+{
+	struct vertex *vertex;
+	uint32_t n = 0, i;
+
+	fabric->ways = sim_need(realloc(
+		fabric->ways, (fabric->nlinks + 1) * sizeof(*fabric->ways)));
+	for (vertex = fabric->vertex;
+	     vertex < fabric->vertex + fabric->nvertices; vertex++) {
+		vertex->ways = n;
+		for (i = vertex->first; i != NONE; i = fabric->link[i].next) {
+			const struct vertex *end =
+				end_of(fabric, &fabric->link[i]);
+
+			if (end->is_switch)
+				fabric->ways[n++] =
+					(struct way){ i, end->number };
+		}
+		vertex->nways = n - vertex->ways;
+	}
+}
+
 /* To the switches that have ports. */
 void sim_fabric_route(struct sim_fabric *fabric)
 {
@@ -174,6 +206,7 @@ void sim_fabric_route(struct sim_fabric *fabric)
 
 	if (!fabric->nswitches)
 		return;
+	list_ways(fabric);
 	queue = sim_need(malloc(fabric->nswitches * sizeof(*queue)));
 	fabric->hops = sim_need(realloc(fabric->hops, size));
 	memset(fabric->hops, NO_WAY, size);
@@ -231,48 +264,39 @@ void sim_frame_free(struct sim_frame *frame)
 	free(frame);
 }
 
-/* How far it is from the end of the link. */
-static unsigned hops_from(const struct sim_fabric *fabric,
-			  const struct link *link, uint32_t to)
-{
-	const struct vertex *end = end_of(fabric, link);
-	const struct vertex *home =
-		end_of(fabric, &fabric->link[fabric->vertex[to].first]);
-
-	if (link->info.to == to)
-		return 0;
-	if (!end->is_switch || !home->is_switch)
-		return NO_WAY;
-	return 1u + hops_to(fabric, home)[end->number];
-}
-
 /* One of the links that lead there by the shortest way, or NULL. */
 static struct link *choose(struct sim_fabric *fabric, struct sim_frame *frame)
 {
-	const struct vertex *vertex = &fabric->vertex[frame->at];
+	const struct vertex *vertex = &fabric->vertex[frame->at], *home;
+	uint32_t last = fabric->vertex[frame->to].first;
+	const struct way *way, *end;
 	unsigned least = NO_WAY, same = 0, turn;
-	uint32_t i = fabric->vertex[frame->to].first;
+	const uint8_t *hops;
 
+	if (last == NONE)
+		return NULL;
 	/* the last one, to a port, which has only one */
-	if (i != NONE && fabric->link[i].info.to == frame->at)
-		return &fabric->link[i ^ 1];
-	for (i = vertex->first; i != NONE; i = fabric->link[i].next) {
-		unsigned hops = hops_from(fabric, &fabric->link[i], frame->to);
-
-		if (hops < least) {
-			least = hops;
+	if (fabric->link[last].info.to == frame->at)
+		return &fabric->link[last ^ 1];
+	home = end_of(fabric, &fabric->link[last]);
+	if (!home->is_switch)
+		return NULL;
+	hops = hops_to(fabric, home);
+	end = fabric->ways + vertex->ways + vertex->nways;
+	for (way = end - vertex->nways; way < end; way++) {
+		if (hops[way->number] < least) {
+			least = hops[way->number];
 			same = 0;
 		}
-		same += hops == least;
+		same += hops[way->number] == least;
 	}
 	if (least == NO_WAY)
 		return NULL;
 	turn = frame->spread % same;
 	frame->spread /= same;
-	for (i = vertex->first;; i = fabric->link[i].next)
-		if (hops_from(fabric, &fabric->link[i], frame->to) == least &&
-		    turn-- == 0)
-			return &fabric->link[i];
+	for (way = end - vertex->nways;; way++)
+		if (hops[way->number] == least && turn-- == 0)
+			return &fabric->link[way->link];
 }
 
 /* Its head is at a vertex: on by the next link. */
