@@ -8,6 +8,9 @@
 enum {
 	CHILDREN = 4, /* beside one another, so that they come together */
 	FEW = 64,
+	MANY = 4096,  /* moments in the heap, unless far more are due soon */
+	SAMPLES = 32, /* of all moments, by which the soonest are found */
+	SOON = 4,     /* samples */
 };
 
 static bool before(const struct sim_moment *a, const struct sim_moment *b)
@@ -78,7 +81,80 @@ static struct sim_event *event_of(const struct sim_clock *clock,
 	return clock->seats[moment->seat].event;
 }
 
-/* ---- moments of events that were cleared ---- */
+/* ---- those that are due soon, and the others ---- */
+
+static struct sim_moment *make_room(struct sim_moment *moments, size_t *room,
+				    size_t n)
+{
+	if (n <= *room)
+		return moments;
+	*room = n > 2 * *room ? n : 2 * *room;
+	return sim_need(realloc(moments, *room * sizeof(*moments)));
+}
+
+/* Of a part of the moments at the end of the heap drop those whose event was
+ * cleared. */
+static void keep_set(struct sim_clock *clock, const struct sim_moment *from,
+		     size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (event_of(clock, &from[i]))
+			clock->heap[clock->n++] = from[i];
+		else
+			give_seat(clock, from[i].seat);
+}
+
+static int earlier(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Until then about one of eight is due. */
+static uint64_t find_horizon(const struct sim_clock *clock)
+{
+	uint64_t samples[SAMPLES];
+	unsigned i;
+
+	for (i = 0; i < SAMPLES; i++)
+		samples[i] = clock->heap[clock->n / SAMPLES * i].time;
+	qsort(samples, SAMPLES, sizeof(*samples), earlier);
+	return samples[SOON];
+}
+
+/* Choose anew which moments are in the heap. */
+static void arrange(struct sim_clock *clock)
+{
+	size_t n = clock->n, i;
+	struct sim_moment moment;
+
+	clock->n = 0;
+	keep_set(clock, clock->heap, n);
+	clock->heap = make_room(clock->heap, &clock->room,
+				clock->n + clock->nfar + 1);
+	keep_set(clock, clock->far, clock->nfar);
+	clock->nfar = clock->dead = 0;
+	clock->horizon = UINT64_MAX;
+	if (clock->n > MANY) {
+		clock->horizon = find_horizon(clock);
+		clock->far = make_room(clock->far, &clock->far_room, clock->n);
+		for (n = clock->n, clock->n = 0, i = 0; i < n; i++)
+			if (clock->heap[i].time <= clock->horizon)
+				clock->heap[clock->n++] = clock->heap[i];
+			else
+				clock->far[clock->nfar++] = clock->heap[i];
+	}
+	clock->most = 2 * (clock->n > MANY ? clock->n : MANY);
+	for (i = clock->n / CHILDREN + 1; i-- > 0;) {
+		if (i >= clock->n)
+			continue;
+		moment = clock->heap[i];
+		sink(clock, i, &moment);
+	}
+}
 
 static void take_first(struct sim_clock *clock)
 {
@@ -87,60 +163,54 @@ static void take_first(struct sim_clock *clock)
 		sink(clock, 0, &clock->heap[clock->n]);
 }
 
-/* The first is of an event that is set. */
+/* The first in the heap is of an event that is set, if there is any. */
 static void settle(struct sim_clock *clock)
 {
 	for (; clock->n && !event_of(clock, clock->heap); clock->dead--)
 		take_first(clock);
-}
-
-/* All of them at once, when they are most of the heap. */
-static void sweep(struct sim_clock *clock)
-{
-	struct sim_moment moment;
-	size_t n = 0, i;
-
-	for (i = 0; i < clock->n; i++)
-		if (event_of(clock, &clock->heap[i]))
-			clock->heap[n++] = clock->heap[i];
-		else
-			give_seat(clock, clock->heap[i].seat);
-	clock->n = n;
-	clock->dead = 0;
-	for (i = n / CHILDREN + 1; i-- > 0;) {
-		if (i >= n)
-			continue;
-		moment = clock->heap[i];
-		sink(clock, i, &moment);
-	}
+	if (!clock->n && clock->nfar)
+		arrange(clock);
 }
 
 /* ---- the clock ---- */
 
 void sim_clock_open(struct sim_clock *clock, uint64_t now)
 {
-	*clock = (struct sim_clock){ .now = now };
+	*clock = (struct sim_clock){
+		.now = now,
+		.horizon = UINT64_MAX,
+		.most = 2 * MANY,
+	};
 }
 
 void sim_clock_close(struct sim_clock *clock)
 {
 	free(clock->heap);
+	free(clock->far);
 	free(clock->seats);
 }
 
 void sim_clock_set(struct sim_clock *clock, struct sim_event *event,
 		   uint64_t time)
 {
+	struct sim_moment moment;
+
 	sim_clock_clear(clock, event);
-	if (clock->n == clock->room) {
-		clock->room = clock->room ? 2 * clock->room : FEW;
-		clock->heap = sim_need(realloc(
-			clock->heap, clock->room * sizeof(*clock->heap)));
-	}
 	event->time = time < clock->now ? clock->now : time;
 	event->seat = take_seat(clock, event);
-	rise(clock, clock->n++,
-	     &(struct sim_moment){ event->time, clock->order++, event->seat });
+	moment =
+		(struct sim_moment){ event->time, clock->order++, event->seat };
+	if (event->time > clock->horizon) {
+		clock->far = make_room(clock->far, &clock->far_room,
+				       clock->nfar + 1);
+		clock->far[clock->nfar++] = moment;
+		settle(clock);
+		return;
+	}
+	clock->heap = make_room(clock->heap, &clock->room, clock->n + 1);
+	rise(clock, clock->n++, &moment);
+	if (clock->n > clock->most)
+		arrange(clock);
 }
 
 void sim_clock_clear(struct sim_clock *clock, struct sim_event *event)
@@ -151,8 +221,8 @@ void sim_clock_clear(struct sim_clock *clock, struct sim_event *event)
 	event->seat = 0;
 	clock->dead++;
 	settle(clock);
-	if (clock->dead > FEW && clock->dead > clock->n / 2)
-		sweep(clock);
+	if (clock->dead > FEW && clock->dead > (clock->n + clock->nfar) / 2)
+		arrange(clock);
 }
 
 uint64_t sim_clock_next(const struct sim_clock *clock)

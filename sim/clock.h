@@ -22,6 +22,9 @@ struct sim_event {
  * by a seat, and the event knows its seat, not its place in the heap: so heap
  * and seats, which are small, are all that is touched when others move. An
  * event that is cleared leaves its seat empty, and its entry is dropped later.
+ *
+ * Where there are very many, only what is due soon is in the heap, so that it
+ * stays in a cache; the others wait in no order until all of that is over.
  */
 struct sim_moment {
 	uint64_t time, order;
@@ -36,8 +39,11 @@ union sim_seat {
 struct sim_clock {
 	uint64_t now; /* ns */
 	uint64_t order;
-	struct sim_moment *heap;
-	size_t n, room, dead;  /* entries; those whose event was cleared */
+	struct sim_moment *heap, *far;
+	size_t n, nfar, room, far_room;
+	size_t dead;	       /* of both, whose event was cleared */
+	size_t most;	       /* in the heap, before it is arranged anew */
+	uint64_t horizon;      /* what is due later is far */
 	union sim_seat *seats; /* from 1 on */
 	uint32_t nseats, seats_room, spare;
 };

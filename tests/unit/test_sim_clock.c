@@ -7,7 +7,7 @@
 #include "sim/random.h"
 
 enum {
-	EVENTS = 1000,
+	EVENTS = 50000, /* more than are kept in order at once */
 };
 
 struct note {
@@ -74,13 +74,13 @@ START_TEST(events_move_and_are_cleared)
 
 	for (i = 0; i < EVENTS; i++)
 		sim_clock_set(&virtual, &notes[i].event,
-			      sim_random(&random) % 1000);
+			      sim_random(&random) % 100000);
 	for (i = 0; i < EVENTS; i++) {
 		if (i % 3 == 0)
 			sim_clock_clear(&virtual, &notes[i].event);
 		else if (i % 3 == 1)
 			sim_clock_set(&virtual, &notes[i].event,
-				      sim_random(&random) % 1000);
+				      sim_random(&random) % 100000);
 		left += i % 3 != 0;
 	}
 	run();
@@ -98,14 +98,14 @@ START_TEST(most_are_cleared)
 {
 	unsigned round, i;
 
-	for (round = 0; round < 100; round++)
+	for (round = 0; round < 10; round++)
 		for (i = 0; i < EVENTS; i++)
 			sim_clock_set(&virtual, &notes[i].event, 100 + i % 7);
-	ck_assert_uint_le(virtual.n, 3 * EVENTS);
+	ck_assert_uint_le(virtual.n + virtual.nfar, 3 * EVENTS);
 	for (i = 0; i < EVENTS; i++)
 		if (i % 5)
 			sim_clock_clear(&virtual, &notes[i].event);
-	ck_assert_uint_le(virtual.n, EVENTS);
+	ck_assert_uint_le(virtual.n + virtual.nfar, EVENTS);
 	run();
 	ck_assert_uint_eq(n, EVENTS / 5);
 	for (i = 1; i < n; i++) {
