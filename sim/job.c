@@ -209,6 +209,16 @@ unsigned sim_job_run(struct sim_job *job, void (*what)(struct sim_rank *rank),
 	return sim_world_run(job->world, limit);
 }
 
+void sim_job_stop(struct sim_job *job)
+{
+	uint32_t i;
+
+	for (i = 0; i < job->nranks; i++)
+		sim_hosts_crash(&job->hosts, i);
+	for (i = 0; i < job->cluster->nodes; i++)
+		sim_card_power(&job->cards[i], false);
+}
+
 /* ---- what befalls nodes ---- */
 
 static void crash(struct sim_job *job, uint32_t node)

@@ -55,6 +55,10 @@ struct sim_fabric *sim_job_fabric(struct sim_job *job);
 unsigned sim_job_run(struct sim_job *job, void (*run)(struct sim_rank *rank),
 		     void *arg, uint64_t limit);
 
+/* All ranks have returned, some without leaving: their cards stop at once, with
+ * all that is on its way. */
+void sim_job_stop(struct sim_job *job);
+
 /*
  * What befalls a node, for sim_inject(); arg: the job. The ranks of a node that
  * crashes are gone without a word, but for what they have put, and fences do

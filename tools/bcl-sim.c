@@ -458,12 +458,15 @@ static int simulate(struct settings *settings, struct run *run)
 	run->injector = sim_inject(&run->faults, &run->cluster,
 				   sim_job_fabric(run->job), run->clock,
 				   sim_job_befalls, run->job);
+	series->leave = settings->trace || settings->faults;
 	run_job(settings, run);
+	if (is_whole(settings, run) && !series->leave)
+		sim_job_stop(run->job);
 	print_all(settings, run);
 	print_effort(run);
 	failed = judge(settings, run) || plot(settings);
-	if (!is_whole(settings, run))
-		exit(1); /* what ranks have left behind may be in the way */
+	if (!is_whole(settings, run) || !series->leave)
+		exit(failed); /* what ranks have left behind is in the way */
 	sim_injector_close(run->injector);
 	sim_series_close(series);
 	sim_job_close(run->job);

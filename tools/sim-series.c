@@ -148,7 +148,8 @@ static enum bcl_status by_ports(struct sim_part *part,
 	status = take_part(part, series);
 	series->again +=
 		counter(sim_port_context(part->port), "card.retransmitted");
-	sim_port_close(part->port);
+	if (series->leave || status)
+		sim_port_close(part->port);
 	return status;
 }
 
@@ -170,6 +171,15 @@ static enum bcl_status make_team(struct sim_part *part)
 	return status;
 }
 
+static void leave(struct sim_part *part)
+{
+	if (part->team != part->world)
+		bcl_team_free(part->team);
+	if (part->world)
+		bcl_team_free(part->world);
+	sim_rank_leave(part->adi);
+}
+
 static enum bcl_status by_teams(struct sim_part *part,
 				struct sim_series *series)
 {
@@ -178,17 +188,14 @@ static enum bcl_status by_teams(struct sim_part *part,
 	if (status)
 		return status;
 	status = bcl_team_world(part->adi, &part->world);
-	if (!status) {
+	if (!status)
 		status = make_team(part);
-		if (!status)
-			status = take_part(part, series);
-		if (part->team != part->world)
-			bcl_team_free(part->team);
-		bcl_team_free(part->world);
-	}
+	if (!status)
+		status = take_part(part, series);
 	series->again +=
 		counter(bcl_adi_context(part->adi), "card.retransmitted");
-	sim_rank_leave(part->adi);
+	if (series->leave || status)
+		leave(part);
 	return status;
 }
 

@@ -101,6 +101,10 @@ struct sim_series {
 	struct sim_machine machine; /* of those who take part */
 	struct sim_load load;	    /* meanwhile; all zeroes: has not begun */
 	unsigned done;		    /* rounds, with those to warm up */
+	/* Ranks leave the job when they have done all: most of the work of
+	 * short patterns, and only traces and faults tell of it. Else
+	 * sim_job_stop() must follow. */
+	bool leave;
 	/* All ranks share these: what they exchange is not looked at. */
 	char *send, *receive;
 	struct sim_port **ports; /* [rank of the job] */

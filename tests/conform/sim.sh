@@ -76,13 +76,19 @@ sed -n '/^faults$/,/^$/{//!p}' "$scratch/chance" >"$scratch/script"
 "$sim" -f "$scratch/script" "$cluster" alltoall 4k |
 	diff -u "$scratch/chance" - || complain 'its script does something else'
 
-# Ranks of a node do not leave together. Who calls one that has left is told.
+# Ranks of a node do not leave together. Who calls one that has left is told. They
+# leave where a trace is to tell of it; else the run ends when all is done.
 sed 's/nodes=32 ranks=32/nodes=4 ranks=16/' \
 	"${abs_top_srcdir:?}/sim/clusters/ethernet-100g.cluster" \
 	>"$scratch/many.cluster"
-out=$("$sim" -r 1 "$scratch/many.cluster" barrier)
+out=$("$sim" -r 1 -t "$scratch/left" "$scratch/many.cluster" barrier)
 grep -Eq '^[0-9]{1,3}\.[0-9]+ ms simulated' <<<"$out" ||
 	complain "leaving takes a second: $out"
+for option in -n4 "-t$scratch/left"; do
+	"$sim" -r 1 "$option" "$scratch/many.cluster" barrier
+done >"$scratch/both"
+(($(grep -Ex ' +8 .*' "$scratch/both" | sort -u | wc -l) == 1)) ||
+	complain "leaving changes what was before: $(<"$scratch/both")"
 
 # refuses STATUS TEXT ARGUMENT...
 refuses() {
