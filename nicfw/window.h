@@ -44,7 +44,10 @@ static inline uint32_t nic_window_burst(const struct bcl_card *card,
 	return burst > most / 4 ? nic_max32(frame, most / 4) : burst;
 }
 
-/* May the next of so many bytes of a long message? */
+/*
+ * May the next of so many bytes of a long message? Nobody waits for more than a
+ * burst: those who wait for less would take each that becomes free.
+ */
 static inline int nic_window_open_part(const struct bcl_card *card,
 				       unsigned rail,
 				       const struct nic_window *window,
@@ -52,7 +55,7 @@ static inline int nic_window_open_part(const struct bcl_card *card,
 {
 	uint32_t burst = nic_window_burst(card, rail, window);
 
-	if (left < burst)
+	if (left < burst - BCL_HEADERS_SIZE)
 		burst = left + BCL_HEADERS_SIZE;
 	return nic_window_open_bulk(window, burst);
 }

@@ -299,6 +299,67 @@ START_TEST(bulk_delays_nobody)
 }
 END_TEST
 
+/* Frames of port 1 before the first one of port 3. */
+static unsigned of_others;
+static bool served;
+
+static bool count_others(struct world *world, struct world_frame *frame)
+{
+	struct bcl_segment_header segment;
+
+	(void)world;
+	if ((frame->bytes[3] & 0x3f) != BCL_FRAME_DATA || frame->from != 0)
+		return true;
+	memcpy(&segment, frame->bytes + sizeof(struct bcl_frame_header),
+	       sizeof(segment));
+	served = served || bcl_get16(segment.src_port) == 3;
+	of_others += !served;
+	return true;
+}
+
+/*
+ * One that is a bit longer than a frame waits for no more room than the long
+ * one before it, which takes each frame's that becomes free: the window has
+ * room for three and 3 bytes, and each is acknowledged alone.
+ */
+START_TEST(bulk_delays_none_that_is_a_bit_longer)
+{
+	struct world_config config = {
+		.seed = 1, .window = 5050, .pace = { 1000 }, .pending = _i
+	};
+	struct world *world = world_new(&config);
+	struct world_port *a = world_port_open(world, 0, 1);
+	struct world_port *c = world_port_open(world, 0, 3);
+	struct world_port *b = world_port_open(world, 1, 2);
+	uint32_t node = world_connect(world, 0, 1);
+	uint32_t length = 1 << 30;
+	uint32_t from = world_sink(world, 0, 1, length);
+	uint32_t to = world_sink(world, 1, 2, length);
+	uint32_t short_from = world_sink(world, 0, 3, 2 * 1472);
+	struct bcl_request *request;
+
+	world_submit(a, put(a, node, from, to, length));
+	world_run_for(world, 10 * MS);
+	world->filter = count_others;
+	for (unsigned i = 0; i < 50; i++) {
+		world_run_for(world, world_random(world, MS / 10));
+		request = put(c, node, short_from, 0, 1392 + 40);
+		request->op = BCL_REQ_SYSTEM;
+		of_others = 0;
+		served = false;
+		world_submit(c, request);
+		while (!served) {
+			world_step(world);
+			ck_assert_uint_le(of_others, 64);
+		}
+		world_run_for(world, MS);
+		take_all(b);
+		take_all(c);
+	}
+	world_free(world);
+}
+END_TEST
+
 /* Two long messages of two ports advance together. */
 START_TEST(ports_take_turns)
 {
@@ -501,6 +562,7 @@ int main(void)
 	tcase_add_test(tcase, small_ones_share);
 	tcase_add_loop_test(tcase, long_ones_go_in_bursts, 0, 2);
 	tcase_add_loop_test(tcase, bulk_delays_nobody, 0, (int)world_seeds(6));
+	tcase_add_loop_test(tcase, bulk_delays_none_that_is_a_bit_longer, 0, 2);
 	tcase_add_loop_test(tcase, ports_take_turns, 0, 2);
 	tcase_add_loop_test(tcase, more_than_are_put_together, 0, 4);
 	tcase_add_test(tcase, selective);
