@@ -59,7 +59,7 @@ for pause in 0.1 0.2 0.3; do
 	sleep $pause
 	kill -KILL "${pids[@]}"
 	! wait $launcher || { echo 'the job ended well'; exit 1; }
-	for ((try = 0; try < 50; try++)); do
+	for ((try = 0; try < 300; try++)); do
 		names >"$scratch/after"
 		! cmp -s "$scratch/before" "$scratch/after" || break
 		sleep 0.1

@@ -44,7 +44,7 @@ sleep 1
 grep -qsxz "$seconds" /proc/[0-9]*/cmdline
 kill -KILL $!
 wait $! || true
-for ((try = 0; try < 50; try++)); do
+for ((try = 0; try < 300; try++)); do
 	grep -qsxz "$seconds" /proc/[0-9]*/cmdline || exit 0
 	sleep 0.1
 done

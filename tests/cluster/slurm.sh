@@ -53,12 +53,12 @@ cluster on 0 slurmctld -D >"$scratch/said" 2>&1 &
 for node in 0 1; do
 	cluster on $node slurmd -D -N node$node >>"$scratch/said" 2>&1 &
 done
-for ((try = 0; try < 200; try++)); do
+for ((try = 0; try < 400; try++)); do
 	[[ $(cluster on 0 sinfo -h -t idle -o %D 2>>"$scratch/said") != 2 ]] ||
 		break
 	sleep 0.1
 done
-((try < 200)) || { tail -n 20 "$scratch"/said "$scratch"/*.log; exit 1; }
+((try < 400)) || { tail -n 20 "$scratch"/said "$scratch"/*.log; exit 1; }
 
 # Two ranks inside each node, and both nodes
 job() {

@@ -12,7 +12,7 @@ if [[ ${1-} == twice ]]; then
 	kill -KILL "$(pidof pvmd)"
 	rm "$PVM_TMP/pvmd.$UID"
 	pvmd >pvmd 2>&1 </dev/null &
-	for ((i = 0; i < 100; i++)); do
+	for ((i = 0; i < 300; i++)); do
 		[[ ! -e $PVM_TMP/pvmd.$UID ]] || break
 		sleep 0.1
 	done
