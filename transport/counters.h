@@ -64,6 +64,8 @@ struct bcl_env;
 	X(udp, recvmsg, "system calls that received")                         \
 	X(udp, recvmsg_empty, "of those, times nothing was there")            \
 	X(udp, bursts, "sends that the system cut into frames")               \
+	X(udp, staged, "of those, sends without a copy by the system")        \
+	X(udp, stage_refused, "times the system refused that")                \
 	X(udp, connected, "sockets connected to one destination")             \
 	X(udp, unconnected, "times that was not possible")                    \
 	X(udp, partners, "times a source got the socket for one source")      \

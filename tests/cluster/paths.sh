@@ -54,7 +54,7 @@ BCL_OFFLOAD=off over 'offload not used' -- 1 +udp.sendmsg -udp.bursts
 BCL_SHM=off over 'no shared memory' -- 2 -shm.messages_ring \
 	+core.peers_fallback +udp.sendmsg
 BCL_ATTACH=off over 'no attach' -- 2 "${inside[@]}" +shm.bytes_bounced
-BCL_PCRC=off over 'checksum of headers only' -- 1 +udp.sendmsg
+BCL_PCRC=off over 'checksum of headers only' -- 1 +udp.sendmsg -udp.staged
 
 echo 'an interface goes down and up'
 timeout 60 cluster run bash "$0" inside

@@ -11,7 +11,7 @@ unit_tests += %D%/test_crc32c
 
 EXTRA_DIST += %D%/rails.h
 unit_tests += %D%/test_interface %D%/test_udp %D%/test_udp_joined \
-	%D%/test_packet %D%/test_fault %D%/test_trace %D%/test_mtu
+	%D%/test_udp_stage %D%/test_packet %D%/test_fault %D%/test_trace %D%/test_mtu
 
 unit_tests += %D%/test_sim_clock %D%/test_sim_cluster %D%/test_sim_fabric \
 	%D%/test_sim_fault %D%/test_sim_figures %D%/test_sim_inject \

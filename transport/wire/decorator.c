@@ -26,6 +26,14 @@ unsigned bcl_decorator_receive(struct bcl_rail *rail,
 	return own->inner->receive(own->inner, &through, index, max);
 }
 
+static void *stage(struct bcl_rail *rail,
+		   const struct bcl_wire_address *destination, uint32_t bytes)
+{
+	struct bcl_decorator *own = (struct bcl_decorator *)rail;
+
+	return own->inner->stage(own->inner, destination, bytes);
+}
+
 static bool check(struct bcl_rail *rail, bool *up)
 {
 	struct bcl_decorator *own = (struct bcl_decorator *)rail;
@@ -56,6 +64,8 @@ void *bcl_decorate(const struct bcl_env *env, size_t size,
 	own->size = size;
 	/* What the inner rail would tell is not all, and it moves. */
 	atomic_store_explicit(&own->rail.waiting, NULL, memory_order_relaxed);
+	if (own->rail.stage)
+		own->rail.stage = stage;
 	own->rail.receive = bcl_decorator_receive;
 	own->rail.check = check;
 	own->rail.close = close_both;

@@ -92,8 +92,20 @@ struct bcl_rail {
 	/* Where it counts; NULL until its host has set it. */
 	struct bcl_counter_page *counters;
 
+	/*
+	 * Where to put frames together, one behind the other and up to so many
+	 * bytes, that transmit() then need not copy: to one destination, each
+	 * with a checksum of its payload. Page aligned, and good for the next
+	 * transmit(). NULL: anywhere else. The function itself may be NULL,
+	 * too.
+	 */
+	void *(*stage)(struct bcl_rail *rail,
+		       const struct bcl_wire_address *destination,
+		       uint32_t bytes);
+
 	/* Frames to one destination, all but the last of one length. Returns
-	 * how many were taken; their bytes have been copied. */
+	 * how many were taken; their bytes have been copied, unless they are
+	 * where stage() said. */
 	unsigned (*transmit)(struct bcl_rail *rail,
 			     const struct bcl_wire_address *destination,
 			     const struct bcl_rail_tx *frames, unsigned n);

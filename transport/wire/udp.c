@@ -11,11 +11,6 @@
 #include "transport/log.h"
 #include "transport/wire/interface.h"
 
-enum {
-	/* More in flight than this falls out of the second-level cache. */
-	WINDOW_MAX = 1 << 20,
-};
-
 static void set_limits(struct bcl_udp *udp, uint32_t mtu)
 {
 	struct bcl_rail_limits *limits = &udp->rail.limits;
@@ -34,8 +29,8 @@ static void set_limits(struct bcl_udp *udp, uint32_t mtu)
 	/* The system counts its own headers and doubles what it was asked. */
 	getsockopt(udp->rail.fd, SOL_SOCKET, SO_RCVBUF, &buffer, &length);
 	limits->window = (uint32_t)buffer / 3 * 2;
-	if (limits->window > WINDOW_MAX)
-		limits->window = WINDOW_MAX;
+	if (limits->window > BCL_UDP_WINDOW_MAX)
+		limits->window = BCL_UDP_WINDOW_MAX;
 	limits->bulk = true;
 }
 
@@ -52,6 +47,8 @@ static bool udp_check(struct bcl_rail *rail, bool *up)
 		return false;
 	}
 	set_limits(udp, mtu);
+	if (rail->limits.mtu != before)
+		bcl_udp_cut_none(udp);
 	return rail->limits.mtu != before;
 }
 
@@ -59,6 +56,7 @@ static void udp_close(struct bcl_rail *rail)
 {
 	struct bcl_udp *udp = (struct bcl_udp *)rail;
 
+	bcl_udp_stage_close(udp);
 	bcl_udp_sockets_close(udp);
 	udp->env->release(udp->env->world, udp, udp->size);
 }
@@ -88,6 +86,7 @@ static struct bcl_rail *open_one(const struct bcl_env *env,
 	udp->path_mtu = UINT32_MAX;
 	udp->rail = (struct bcl_rail){
 		.kind = &bcl_rail_udp,
+		.stage = bcl_udp_stage,
 		.transmit = bcl_udp_transmit,
 		.receive = bcl_udp_receive,
 		.check = udp_check,

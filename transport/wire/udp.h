@@ -7,6 +7,7 @@
  *  udp_error.c    what the system and the network say against our frames
  *  udp_socket.c   the sockets, and which one a frame leaves by
  *  udp_send.c     frames out, alone or in bursts
+ *  udp_stage.c    bursts out that the system need not copy
  *  udp_receive.c  frames in, alone or joined; which socket is asked for them
  *
  * System calls are made by hand: the library's functions are points where a
@@ -31,13 +32,27 @@ enum {
 	BCL_UDP_DELIVER = 128, /* frames delivered in one call */
 	BCL_UDP_MTU_MIN = 576,
 	BCL_UDP_PEERS = 32, /* destinations with a socket of their own */
+	/* More in flight than this falls out of the second-level cache. */
+	BCL_UDP_WINDOW_MAX = 1 << 20,
 };
 
 struct bcl_udp_socket {
 	int fd;		   /* -1: none */
 	bool errors;	   /* its error queue may hold something */
+	uint16_t cut;	   /* what is longer is cut to that; 0: nothing is */
 	int32_t strangers; /* frames for others since the last for the peer */
 	struct bcl_wire_address peer; /* whom it is connected to */
+};
+
+/* Memory that sendfile() takes bursts from. */
+struct bcl_udp_stage {
+	struct bcl_wire_address owner; /* the destination of what is there */
+	uint8_t *memory;	       /* NULL: none */
+	uint32_t size;
+	int fd;
+	uint32_t at;	    /* where the next burst begins: a page */
+	uint32_t strangers; /* bursts for others since the owner's last */
+	bool refused;	    /* the system would not: never again */
 };
 
 struct bcl_ip;
@@ -56,11 +71,13 @@ struct bcl_udp {
 	size_t size;	   /* of this and flat */
 	uint8_t *flat;	   /* BATCH slots, or one joined datagram */
 	struct bcl_udp_socket bound; /* has the rail's address, receives */
-	struct bcl_udp_socket partner; /* likewise, what comes from one source */
-	struct bcl_wire_address last;  /* source of frames that came by bound */
+	struct bcl_udp_socket
+		partner;	      /* likewise, what comes from one source */
+	struct bcl_wire_address last; /* source of frames that came by bound */
 	uint32_t row;	/* how many in a row, since the partner's last */
 	uint32_t turns; /* of receiving, beside a partner */
 	struct bcl_udp_socket peers[BCL_UDP_PEERS]; /* by destination */
+	struct bcl_udp_stage stage;
 	uint32_t empty; /* receives that found nothing */
 	uint32_t turn;	/* whose errors are looked at next, of peers */
 	struct iovec out[BCL_UDP_BURST_FRAMES * 6];
@@ -78,6 +95,7 @@ void bcl_udp_from_system(const struct sockaddr_storage *storage,
 /* Sets rail.fd and rail.address. False: errno says why. */
 bool bcl_udp_sockets_open(struct bcl_udp *udp, const struct bcl_ip *ip);
 void bcl_udp_sockets_close(struct bcl_udp *udp);
+void bcl_udp_socket_close(struct bcl_udp_socket *socket);
 
 /* Frames of this source come in by a socket of their own from now on. */
 void bcl_udp_meet(struct bcl_udp *udp, const struct bcl_wire_address *source);
@@ -113,7 +131,22 @@ void bcl_udp_came_nothing(struct bcl_udp *udp);
 void bcl_udp_read_errors(struct bcl_udp *udp, const struct bcl_rail_sink *sink,
 			 unsigned index);
 
-/* The rail's transmit() and receive(). */
+/* What the socket sends is cut to so many bytes, 0: not at all, unless a call
+ * says otherwise. */
+bool bcl_udp_cut_to(struct bcl_udp_socket *socket, uint16_t length);
+void bcl_udp_cut_none(struct bcl_udp *udp);
+
+/* A burst of n such frames from where bcl_udp_stage() said. BCL_UDP_UNCUT: it
+ * is elsewhere, or that way is barred. */
+enum bcl_udp_outcome bcl_udp_send_stage(struct bcl_udp *udp,
+					struct bcl_udp_socket *from,
+					const struct iovec *burst,
+					uint16_t length, unsigned n);
+void bcl_udp_stage_close(struct bcl_udp *udp);
+
+/* The rail's stage(), transmit() and receive(). */
+void *bcl_udp_stage(struct bcl_rail *rail,
+		    const struct bcl_wire_address *destination, uint32_t bytes);
 unsigned bcl_udp_transmit(struct bcl_rail *rail,
 			  const struct bcl_wire_address *destination,
 			  const struct bcl_rail_tx *frames, unsigned n);

@@ -70,11 +70,18 @@ send_burst(struct bcl_udp *udp, struct bcl_udp_socket *from,
 		uint8_t bytes[CMSG_SPACE(sizeof(uint16_t))];
 	} control = { 0 };
 	const uint16_t length = (uint16_t)frames[0].length;
+	enum bcl_udp_outcome outcome;
 	unsigned niov = 0, i, j;
 
 	for (i = 0; i < n; i++)
 		for (j = 0; j < frames[i].niov; j++)
 			niov = append(udp->out, niov, &frames[i].iov[j]);
+	bcl_rail_count(&udp->rail, udp_bursts, 1);
+	if (niov == 1) {
+		outcome = bcl_udp_send_stage(udp, from, udp->out, length, n);
+		if (outcome != BCL_UDP_UNCUT)
+			return outcome;
+	}
 	message->msg_iov = udp->out;
 	message->msg_iovlen = niov;
 	message->msg_control = &control;
@@ -83,7 +90,6 @@ send_burst(struct bcl_udp *udp, struct bcl_udp_socket *from,
 	control.header.cmsg_type = UDP_SEGMENT;
 	control.header.cmsg_len = CMSG_LEN(sizeof(length));
 	memcpy(CMSG_DATA(&control.header), &length, sizeof(length));
-	bcl_rail_count(&udp->rail, udp_bursts, 1);
 	return send_one(udp, from, message, true, n);
 }
 
@@ -157,6 +163,9 @@ unsigned bcl_udp_transmit(struct bcl_rail *rail,
 		plain.msg_name = &to;
 		plain.msg_namelen = bcl_udp_to_system(udp, destination, &to);
 	}
+	/* The longest is the first. */
+	if (from->cut && frames->length > from->cut)
+		bcl_udp_cut_to(from, 0);
 	while (taken < n) {
 		const struct bcl_rail_tx *first = frames + taken;
 		unsigned run = run_length(first, n - taken), some;

@@ -102,11 +102,12 @@ static bool connect_socket(const struct bcl_udp *udp,
 	return true;
 }
 
-static void close_socket(struct bcl_udp_socket *socket)
+void bcl_udp_socket_close(struct bcl_udp_socket *socket)
 {
 	if (socket->fd >= 0)
 		close(socket->fd);
 	socket->fd = -1;
+	socket->cut = 0;
 }
 
 /* Nobody else may share the address before or after. */
@@ -125,7 +126,7 @@ static void open_partner(struct bcl_udp *udp)
 		   udp->config->socket_buffer);
 	if (!set(partner->fd, SOL_UDP, UDP_GRO, 1) ||
 	    !connect_socket(udp, partner, address))
-		close_socket(partner);
+		bcl_udp_socket_close(partner);
 	partner->peer.kind = 0; /* nobody yet */
 }
 
@@ -163,9 +164,9 @@ void bcl_udp_sockets_close(struct bcl_udp *udp)
 	unsigned i;
 
 	for (i = 0; i < BCL_UDP_PEERS; i++)
-		close_socket(&udp->peers[i]);
-	close_socket(&udp->partner);
-	close_socket(&udp->bound);
+		bcl_udp_socket_close(&udp->peers[i]);
+	bcl_udp_socket_close(&udp->partner);
+	bcl_udp_socket_close(&udp->bound);
 }
 
 /* ---- sockets that are connected ---- */
@@ -209,7 +210,7 @@ static bool connect_to(struct bcl_udp *udp, struct bcl_udp_socket *peer,
 		return false;
 	if (connect_socket(udp, peer, destination))
 		return true;
-	close_socket(peer);
+	bcl_udp_socket_close(peer);
 	return false;
 }
 

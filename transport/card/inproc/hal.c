@@ -249,13 +249,14 @@ static unsigned pack(const struct bcl_tx_frame *run, unsigned i, uint8_t *at,
 
 /*
  * Frames of a run, one behind the other in one place. The system copies that
- * twice as fast as headers and payloads from many places, which more than pays
- * for this copy: the checksum has to read the payloads anyway.
+ * twice as fast as headers and payloads from many places, or takes it without
+ * a copy, which more than pays for this one: the checksum has to read the
+ * payloads anyway.
  */
 static void pack_all(struct bcl_inproc *host, const struct bcl_tx_frame *run,
-		     const uint8_t *from, unsigned first, unsigned n)
+		     const uint8_t *from, unsigned first, unsigned n,
+		     uint8_t *at)
 {
-	uint8_t *at = host->stage + BCL_INPROC_STAGE_AT;
 	unsigned i;
 
 	for (i = 0; i < n; i++) {
@@ -265,6 +266,21 @@ static void pack_all(struct bcl_inproc *host, const struct bcl_tx_frame *run,
 			(struct bcl_rail_tx){ { { at, length } }, 1, length };
 		at += length;
 	}
+}
+
+/* Where n frames of a run are put together. */
+static uint8_t *place_for(struct bcl_inproc *host, struct bcl_rail *rail,
+			  const struct bcl_wire_address *to,
+			  const struct bcl_tx_frame *run, unsigned n)
+{
+	uint8_t *memory = NULL;
+
+	if (rail->stage && run->flags & BCL_TX_PCRC)
+		memory = rail->stage(
+			rail, to,
+			BCL_INPROC_STAGE_AT +
+				n * (BCL_HEADERS_SIZE + run->payload));
+	return (memory ? memory : host->stage) + BCL_INPROC_STAGE_AT;
 }
 
 /* A run, as many frames at a time as there is room for. */
@@ -291,7 +307,8 @@ transmit_run(struct bcl_inproc *host, struct bcl_rail *rail,
 
 		if (n > most)
 			n = most;
-		pack_all(host, run, from, taken, n);
+		pack_all(host, run, from, taken, n,
+			 place_for(host, rail, to, run, n));
 		sent = rail->transmit(rail, to, host->tx, n);
 		taken += sent;
 		if (sent < n)
