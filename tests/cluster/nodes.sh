@@ -39,9 +39,20 @@ expect 'own /dev/shm' 'empty' \
 
 # Killed without a chance to clean up, it leaves no process.
 seconds=9$$
+sleeps() {
+	local file words
+	for file in /proc/[0-9]*/cmdline; do
+		mapfile -d '' -t words <"$file" || continue # it has ended
+		[[ ${words[*]} != "sleep $seconds" ]] || return 0
+	done 2>/dev/null
+	return 1
+}
 cluster run sleep $seconds &
-sleep 1
-grep -qsxz "$seconds" /proc/[0-9]*/cmdline
+for ((try = 0; try < 300; try++)); do
+	! sleeps || break
+	sleep 0.1
+done
+((try < 300)) || { echo 'the harness does not run it'; exit 1; }
 kill -KILL $!
 wait $! || true
 for ((try = 0; try < 300; try++)); do

@@ -39,6 +39,13 @@ enum kind {
 	NKINDS,
 };
 
+/* One after the other, so that nobody finds somebody gone. */
+enum quit {
+	QUIT_OTHER = 1, /* stop exchanging */
+	QUIT_RECEIVER,	/* end */
+	QUIT_ALL,
+};
+
 static const char *const kind_names[] = { "half", "slot", "slots", "asleep" };
 
 static struct shared {
@@ -48,7 +55,8 @@ static struct shared {
 	_Atomic unsigned up, deaths, delivered; /* seen by the receiver */
 	_Atomic unsigned exchanged;
 	_Atomic unsigned pause, paused; /* the other; the receiver sleeps */
-	_Atomic unsigned quit;
+	_Atomic unsigned quit;		/* enum quit */
+	_Atomic unsigned rests;		/* the other has nothing on its way */
 	size_t length;
 	_Atomic unsigned failed;
 } * shared;
@@ -159,7 +167,7 @@ static void receiver(void)
 	must("receiver",
 	     !bcl_port_address(port, shared->address, &shared->length));
 	atomic_store(&shared->ready, 1);
-	while (!atomic_load(&shared->quit)) {
+	while (atomic_load(&shared->quit) < QUIT_RECEIVER) {
 		if (!bcl_poll(port, &event)) {
 			take(&event);
 		} else if (atomic_load(&shared->pause)) {
@@ -197,16 +205,15 @@ static void other(void)
 			usleep(100);
 		while (bcl_send(peer, OTHER, n, &iov, 1, 0))
 			;
-		while (bcl_poll(port, &event)) {
-			if (atomic_load(&shared->quit))
-				exit(0);
+		while (bcl_poll(port, &event))
 			sched_yield();
-		}
 		must("other", event.kind == BCL_EVENT_MESSAGE &&
 				      event.immediate == n &&
 				      event.length == n % LONG);
 		atomic_fetch_add(&shared->exchanged, 1);
 	}
+	atomic_store(&shared->rests, 1);
+	await("end", &shared->quit, QUIT_ALL);
 	exit(0);
 }
 
@@ -327,8 +334,10 @@ int main(void)
 		fflush(stdout);
 		must("killer", n > 20);
 	}
-	atomic_store(&shared->quit, 1);
+	atomic_store(&shared->quit, QUIT_OTHER);
+	await("rest", &shared->rests, 1);
 	for (i = 0; i < 2; i++) {
+		atomic_store(&shared->quit, QUIT_RECEIVER + (unsigned)i);
 		must("killer", waitpid(pids[i], &status, 0) == pids[i]);
 		must("killer", WIFEXITED(status) && !WEXITSTATUS(status));
 	}
