@@ -10,7 +10,7 @@ program=traffic
 
 # shellcheck disable=SC2016 # for the host's shell
 "$machine" 1 glue sh -c 'BCL_STATS=1 LD_PRELOAD=$LD_PRELOAD:$1 \
-	timeout 60 "$2" 3 50' sh "$another" "$program" >seen 2>errors || {
+	timeout "$limit" "$2" 3 50' sh "$another" "$program" >seen 2>errors || {
 	status=$?
 	cat seen errors
 	exit $status

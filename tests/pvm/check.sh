@@ -13,7 +13,7 @@ machine=${abs_top_srcdir:?}/scripts/pvm-machine
 # says STATUS [LINE]...: --check ends so, and prints what matches the lines.
 says() {
 	local status=0 line
-	timeout 60 ./bcl-pvm --check >seen 2>errors || status=$?
+	timeout 240 ./bcl-pvm --check >seen 2>errors || status=$?
 	((status == $1)) || fail "status $status"
 	for line in "${@:2}"; do
 		grep -Exq "$line" seen || fail "no line like: $line"

@@ -8,8 +8,8 @@ set -euo pipefail
 # shellcheck source=tests/pvm/program.sh
 . "${abs_top_srcdir:?}/tests/pvm/program.sh"
 
-"$machine" 1 glue timeout 60 "$program" >inside
-"$machine" 2 glue timeout 60 "$program" node1 >between
+"$machine" 1 glue timeout "$limit" "$program" >inside
+"$machine" 2 glue timeout "$limit" "$program" node1 >between
 diff - inside <<-'EXPECTED'
 	psend to precv: 1.0 times, in old memory, awake
 	192 KB of it: 1.0 times, in old memory, awake

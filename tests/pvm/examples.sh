@@ -16,7 +16,7 @@ examples=(spmd hello.pvm gexample inherit1 inherit2 inherit3 'gexamp 4'
 run() {
 	local kind=$1 status=0
 	shift
-	"$machine" 1 "$kind" timeout 60 "$@" <numbers >raw 2>&1 || status=$?
+	"$machine" 1 "$kind" timeout 240 "$@" <numbers >raw 2>&1 || status=$?
 	((status != 77)) || { cat raw; exit 77; }
 	sed -E 's/\b(0x|t)?4[0-9a-f]{4}\b/TASK/g; s/\b262[0-9]{3}\b/TASK/g
 		/^cluster: /d; s/from +[0-9]+/from N/; s/[0-9.]+ (\(|;)/\1/' \

@@ -8,7 +8,7 @@ set -euo pipefail
 
 # run KIND: what it prints, to KIND
 run() {
-	"$machine" 2 "$1" timeout 60 "$program" node1 >"$1" 2>errors || {
+	"$machine" 2 "$1" timeout "$limit" "$program" node1 >"$1" 2>errors || {
 		status=$?
 		cat "$1" errors
 		exit $status

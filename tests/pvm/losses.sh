@@ -11,7 +11,7 @@ set -euo pipefail
 run() {
 	local hosts=$1 counter=$2
 	printf '%b' "$3" >expected
-	COUNTED=$counter "$machine" "$hosts" glue timeout 50 "$program" \
+	COUNTED=$counter "$machine" "$hosts" glue timeout "$limit" "$program" \
 		"${@:4}" >seen 2>errors || {
 		status=$?
 		cat seen errors

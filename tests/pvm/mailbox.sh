@@ -8,7 +8,7 @@ set -euo pipefail
 
 # run NAME KIND [bare]: what it prints, to NAME
 run() {
-	BCL_STATS=1 "$machine" 1 "$2" timeout 60 "$program" "${@:3}" >"$1" \
+	BCL_STATS=1 "$machine" 1 "$2" timeout "$limit" "$program" "${@:3}" >"$1" \
 		2>errors || {
 		status=$?
 		cat "$1" errors

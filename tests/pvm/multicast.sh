@@ -11,7 +11,7 @@ set -euo pipefail
 # run NAME HOSTS KIND ARGUMENT...: what it prints, to NAME
 run() {
 	local name=$1
-	"$machine" "$2" "$3" timeout 60 "$program" "${@:4}" >"$name" 2>errors || {
+	"$machine" "$2" "$3" timeout "$limit" "$program" "${@:4}" >"$name" 2>errors || {
 		status=$?
 		cat "$name" errors
 		exit $status

@@ -10,13 +10,13 @@ command -v NPpvm >/dev/null || { echo 'no netpipe-pvm here'; exit 77; }
 # On the first host: NPpvm on HOST waits, and one here transmits, once that one is
 # there.
 if [[ ${1-} == pair ]]; then
-	"$machine" "$2" 'timeout 60 NPpvm -i -n 3 -u 1048580 -p 0' \
+	"$machine" "$2" 'timeout 240 NPpvm -i -n 3 -u 1048580 -p 0' \
 		-o /dev/null >waiting 2>&1 &
 	for ((i = 0; i < 300; i++)); do
 		! "$machine" console 'ps -a' | grep "^ *$2 " >/dev/null || break
 		sleep 0.1
 	done
-	timeout 60 NPpvm -i -n 3 -h "$2" -u 1048580 -p 0 -o /dev/null \
+	timeout 240 NPpvm -i -n 3 -h "$2" -u 1048580 -p 0 -o /dev/null \
 		>transmitting 2>&1
 	grep stats: transmitting >&2
 	wait $!

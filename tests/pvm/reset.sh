@@ -8,7 +8,7 @@ set -euo pipefail
 
 # run KIND: what it prints, to KIND
 run() {
-	"$machine" 1 "$1" timeout 60 "$program" >"$1" 2>errors || {
+	"$machine" 1 "$1" timeout "$limit" "$program" >"$1" 2>errors || {
 		status=$?
 		cat "$1" errors
 		exit $status

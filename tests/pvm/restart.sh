@@ -8,15 +8,15 @@ self=$(realpath "$0")
 # On the host: tasks before and after.
 if [[ ${1-} == twice ]]; then
 	program=$2
-	BCL_STATS=1 timeout 30 "$program" 3 50
+	BCL_STATS=1 timeout "$limit" "$program" 3 50
 	kill -KILL "$(pidof pvmd)"
 	rm "$PVM_TMP/pvmd.$UID"
 	pvmd >pvmd 2>&1 </dev/null &
 	for ((i = 0; i < 300; i++)); do
-		[[ ! -e $PVM_TMP/pvmd.$UID ]] || break
+		[[ ! -s $PVM_TMP/pvmd.$UID ]] || break
 		sleep 0.1
 	done
-	BCL_STATS=1 timeout 30 "$program" 3 50
+	BCL_STATS=1 timeout "$limit" "$program" 3 50
 	exit
 fi
 

@@ -8,18 +8,22 @@ set -euo pipefail
 
 # run HOSTS [HOST]
 run() {
-	"$machine" "$1" glue timeout 60 "$program" "${@:2}" >seen 2>errors || {
-		status=$?
-		cat seen errors
-		exit $status
-	}
-	diff - seen <<-'EXPECTED'
+	local status=0
+	"$machine" "$1" glue timeout "$limit" "$program" "${@:2}" >seen \
+		2>errors || status=$?
+	! diff - seen >differ <<-'EXPECTED' || ((status)) || return 0
 		not asked: by BCL none, all came: 1
 		allowed: by BCL some, all came: 1
 		forbidden: by BCL none, all came: 1
 		still forbidden: by BCL none, all came: 1
 		wanted: by BCL some, all came: 1
 	EXPECTED
+	((status != 77)) || { cat seen; exit 77; }
+	cat errors ./*.log
+	echo "hosts: $1, status: $status (124: not done in $limit s)"
+	echo 'what was expected (<) and was not seen, and what was (>):'
+	cat differ
+	exit 1
 }
 
 run 1

@@ -10,7 +10,7 @@ set -euo pipefail
 run() {
 	local name=$1 hosts=$2 kind=$3
 	shift 3
-	"$machine" "$hosts" "$kind" timeout 60 "$program" "$@" >"$name" 2>errors || {
+	"$machine" "$hosts" "$kind" timeout "$limit" "$program" "$@" >"$name" 2>errors || {
 		status=$?
 		cat "$name" errors
 		exit $status

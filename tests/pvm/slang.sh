@@ -15,7 +15,7 @@ sed -i 's/"pirx"/"node0"/' hello_master
 # run KIND COMMAND...: what it prints, to KIND
 run() {
 	local kind=$1
-	HOST=here "$machine" 1 "$kind" timeout 60 "${@:2}" >raw 2>errors || {
+	HOST=here "$machine" 1 "$kind" timeout 240 "${@:2}" >raw 2>errors || {
 		status=$?
 		cat raw errors
 		exit $status

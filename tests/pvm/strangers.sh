@@ -6,7 +6,7 @@ set -euo pipefail
 # shellcheck source=tests/pvm/program.sh
 . "${abs_top_srcdir:?}/tests/pvm/program.sh"
 
-BCL_STATS=1 "$machine" 1 glue timeout 60 "$program" >seen 2>errors || {
+BCL_STATS=1 "$machine" 1 glue timeout "$limit" "$program" >seen 2>errors || {
 	status=$?
 	cat seen errors
 	exit $status

@@ -63,7 +63,7 @@ check() {
 # solve HOSTS COUNTER
 solve() {
 	rm -f result*
-	COUNTED=$2 "$machine" "$1" glue timeout 60 tablix2 -n 3 -o '' \
+	COUNTED=$2 "$machine" "$1" glue timeout 240 tablix2 -n 3 -o '' \
 		problem.xml >log 2>&1 || {
 		status=$?
 		cat log

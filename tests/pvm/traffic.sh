@@ -10,7 +10,7 @@ set -euo pipefail
 run() {
 	local hosts=$1 counter=$2
 	shift 2
-	COUNTED=$counter "$machine" "$hosts" glue timeout 60 "$program" "$@" 2>errors || {
+	COUNTED=$counter "$machine" "$hosts" glue timeout "$limit" "$program" "$@" 2>errors || {
 		status=$?
 		cat errors
 		exit $status
