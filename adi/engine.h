@@ -302,6 +302,7 @@ struct bcl_adi {
 	void *packet_arg;
 	struct bcl_adi_idle packet_idle; /* since the last event */
 	unsigned vain;			 /* polls since then, or a yield */
+	bool packets_follow;		 /* one another by the same way */
 
 	/* notice.c */
 	struct bcl_adi_client *client;
@@ -562,7 +563,18 @@ void bcl_adi_want(struct bcl_adi *adi, uint64_t key,
 /* HOLD has come. */
 void bcl_adi_held(struct bcl_adi *adi, struct bcl_adi_peer *peer);
 
+/* ---- packet.c ---- */
+
+/* A packet has come. */
+void bcl_adi_packet(struct bcl_adi *adi, const struct bcl_event *event);
+
 /* ---- progress.c ---- */
+
+/* bcl_poll() has said something else than EMPTY. */
+void bcl_adi_polled(struct bcl_adi *adi, enum bcl_status status,
+		    const struct bcl_event *event);
+/* What adi->chores says. True: something got on. */
+bool bcl_adi_do_chores(struct bcl_adi *adi);
 
 /*
  * The peer whose message of a valid key this is. *taken: NULL says whether

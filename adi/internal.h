@@ -154,8 +154,6 @@ void bcl_adi_unlock(struct bcl_adi *adi);
 
 /* One turn; true if there was anything to do. */
 bool bcl_adi_turn(struct bcl_adi *adi);
-/* After one that did: what the pair whose turn it is has, and nothing else. */
-bool bcl_adi_turn_pair(struct bcl_adi *adi);
 
 /*
  * One step of waiting for memory that another process writes, after a turn

@@ -4,6 +4,7 @@
 
 #include "adi/engine.h"
 #include "transport/copy.h"
+#include "transport/poll.h"
 #include "transport/send.h"
 
 enum {
@@ -144,36 +145,45 @@ static char *append_short(char *p, const void *from, size_t length)
 }
 
 /* A packet for which a slot of shared memory is enough. */
-static enum bcl_status try_short(struct bcl_adi_peer *peer, unsigned type,
-				 const void *header, size_t header_length,
-				 const struct iovec *iov, unsigned niov)
+static inline enum bcl_status try_short(struct bcl_adi_peer *peer,
+					unsigned type, const void *header,
+					size_t header_length,
+					const struct iovec *iov, unsigned niov)
 {
 	char packet[BCL_SLOT_PAYLOAD];
-	char *p = append_short(packet, header, header_length);
+	char *p;
 
+	if (!niov)
+		return bcl_send_short(peer->peer, type, 0, header,
+				      header_length);
+	p = append_short(packet, header, header_length);
 	for (; niov; niov--, iov++)
 		p = append_short(p, iov->iov_base, iov->iov_len);
 	return bcl_send_short(peer->peer, type, 0, packet,
 			      (size_t)(p - packet));
 }
 
-static enum bcl_status try_pieces(struct bcl_adi_peer *peer, unsigned type,
-				  const void *header, size_t header_length,
-				  const struct iovec *iov, unsigned niov)
+/* `length` is that of header and pieces. */
+static inline enum bcl_status try_pieces(struct bcl_adi_peer *peer,
+					 unsigned type, const void *header,
+					 size_t header_length,
+					 const struct iovec *iov, unsigned niov,
+					 size_t length)
 {
 	struct iovec pieces[BCL_GATHER_MAX];
 
 	pieces[0] = (struct iovec){ (void *)header, header_length };
 	for (unsigned i = 0; i < niov; i++)
 		pieces[1 + i] = iov[i];
-	return bcl_send(peer->peer, type, 0, pieces, niov + 1, 0);
+	return bcl_send_pieces(peer->peer, type, 0, pieces, niov + 1, length);
 }
 
 /* AGAIN: it cannot leave at once. `length` is that of the pieces. */
-static enum bcl_status try_packet(struct bcl_adi_peer *peer, unsigned type,
-				  const void *header, size_t header_length,
-				  const struct iovec *iov, unsigned niov,
-				  size_t length)
+static inline enum bcl_status try_packet(struct bcl_adi_peer *peer,
+					 unsigned type, const void *header,
+					 size_t header_length,
+					 const struct iovec *iov, unsigned niov,
+					 size_t length)
 {
 	enum bcl_status status;
 
@@ -184,26 +194,33 @@ static enum bcl_status try_packet(struct bcl_adi_peer *peer, unsigned type,
 			try_short(peer, type, header, header_length, iov, niov);
 	else
 		status = try_pieces(peer, type, header, header_length, iov,
-				    niov);
+				    niov, header_length + length);
 	if (status != BCL_ERR_AGAIN)
 		peer->dirty = true;
 	return status;
 }
 
+/* The length of the pieces; false: there is none. */
+static inline bool pieces_length(const struct iovec *iov, unsigned niov,
+				 size_t *length)
+{
+	*length = niov ? iov->iov_len : 0;
+	return niov <= 1 || bcl_adi_iov_length(iov, niov, length);
+}
+
 /* What has a cookie is queued. Else AGAIN if it cannot leave at once, unless it
  * may go `later`: then that is queued, too. */
-static enum bcl_status send_packet(struct bcl_adi *adi, struct bcl_peer *handle,
-				   unsigned type, const void *header,
-				   size_t header_length,
-				   const struct iovec *iov, unsigned niov,
-				   uint64_t cookie, bool later)
+static inline enum bcl_status __attribute__((always_inline))
+send_packet(struct bcl_adi *adi, struct bcl_peer *handle, unsigned type,
+	    const void *header, size_t header_length, const struct iovec *iov,
+	    unsigned niov, uint64_t cookie, bool later)
 {
 	struct bcl_adi_peer *peer;
 	enum bcl_status status = BCL_ERR_AGAIN;
 	size_t length;
 
 	if (type >= BCL_PACKET_TYPES || header_length > BCL_MESSAGE_MAX ||
-	    !bcl_adi_iov_length(iov, niov, &length) ||
+	    !pieces_length(iov, niov, &length) ||
 	    length > BCL_MESSAGE_MAX - header_length)
 		return BCL_ERR_ARG;
 	peer = bcl_adi_peer_of(adi, handle);
@@ -380,17 +397,68 @@ enum bcl_status bcl_adi_packet_pull(struct bcl_adi *adi, struct bcl_peer *peer,
 
 /* ---- progress ---- */
 
+void bcl_adi_packet(struct bcl_adi *adi, const struct bcl_event *event)
+{
+	if (bcl_likely(adi->packet_ops.receive != NULL))
+		adi->packet_ops.receive(adi->packet_arg, event->peer,
+					event->type, event->data,
+					event->length);
+	else
+		bcl_count(adi->counters, adi_dropped);
+}
+
 enum {
 	POLL_EVENTS = 64,
 };
+
+/* Other events are the progress engine's. */
+static inline bool is_packet(const struct bcl_event *event)
+{
+	return bcl_likely(event->kind == BCL_EVENT_MESSAGE &&
+			  event->type < BCL_PACKET_TYPES);
+}
+
+/* A turn, as bcl_adi_turn() takes one; usually there is a packet. */
+static inline bool __attribute__((always_inline)) turn(struct bcl_adi *adi)
+{
+	struct bcl_event event;
+	enum bcl_status status;
+
+	if (bcl_unlikely(adi->stalled))
+		return bcl_adi_turn(adi);
+	adi->turned = true;
+	status = bcl_poll(adi->port, &event);
+	if (status == BCL_OK && is_packet(&event))
+		bcl_adi_packet(adi, &event);
+	else if (status != BCL_ERR_EMPTY)
+		bcl_adi_polled(adi, status, &event);
+	if (bcl_unlikely(adi->chores) && bcl_adi_do_chores(adi))
+		return true;
+	return status == BCL_OK;
+}
+
+/* What the pair has whose turn it is. */
+static inline bool turn_pair(struct bcl_adi *adi)
+{
+	struct bcl_event event;
+
+	if (bcl_unlikely(adi->stalled) || bcl_poll_pair(adi->port, &event))
+		return false;
+	if (is_packet(&event))
+		bcl_adi_packet(adi, &event);
+	else
+		bcl_adi_polled(adi, BCL_OK, &event);
+	return true;
+}
 
 /* After a turn that found something: what the same pair has, too. */
 static unsigned follow(struct bcl_adi *adi)
 {
 	unsigned n = 1;
 
-	while (n < POLL_EVENTS && bcl_adi_turn_pair(adi))
+	while (n < POLL_EVENTS && turn_pair(adi))
 		n++;
+	adi->packets_follow = n > 1;
 	return n;
 }
 
@@ -413,7 +481,7 @@ unsigned bcl_adi_packet_poll(struct bcl_adi *adi)
 	unsigned n = 0;
 
 	bcl_adi_enter(adi);
-	if (bcl_adi_turn(adi)) {
+	if (turn(adi)) {
 		n = follow(adi);
 		adi->packet_idle = (struct bcl_adi_idle){ 0 };
 		adi->vain = 0;
@@ -431,15 +499,19 @@ enum bcl_status bcl_adi_packet_next(struct bcl_adi *adi)
 	unsigned spins = bcl_port_may_spin(adi->port) ? adi->spins : 0;
 	struct bcl_adi_idle idle = { 0 };
 	enum bcl_status status;
+	bool waited = false;
 
 	bcl_adi_enter(adi);
-	while (!bcl_adi_turn(adi) && !adi->broken) {
+	while (!turn(adi) && !adi->broken) {
+		waited = true;
 		if (spins)
 			spins--;
 		else
 			bcl_adi_rest(adi, &idle, UINT64_MAX);
 	}
-	follow(adi);
+	/* who had to wait got all there was, unless they come in a row */
+	if (!waited || adi->packets_follow)
+		follow(adi);
 	status = adi->broken;
 	bcl_adi_leave(adi);
 	return status;

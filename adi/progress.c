@@ -30,16 +30,6 @@ static void flow(struct bcl_adi *adi, struct bcl_adi_peer *peer, unsigned type)
 	}
 }
 
-static void packet(struct bcl_adi *adi, const struct bcl_event *event)
-{
-	if (adi->packet_ops.receive)
-		adi->packet_ops.receive(adi->packet_arg, event->peer,
-					event->type, event->data,
-					event->length);
-	else
-		bcl_count(adi->counters, adi_dropped);
-}
-
 struct bcl_adi_peer *bcl_adi_sender(struct bcl_adi *adi, struct bcl_peer *from,
 				    uint64_t key, bool *taken)
 {
@@ -93,7 +83,7 @@ dispatch(struct bcl_adi *adi, const struct bcl_event *event)
 	switch (event->kind) {
 	case BCL_EVENT_MESSAGE:
 		if (event->type < BCL_PACKET_TYPES)
-			packet(adi, event);
+			bcl_adi_packet(adi, event);
 		else if (event->type == BCL_ADI_MATCHED)
 			bcl_adi_matched(adi, event);
 		else if (event->type == BCL_ADI_CALL)
@@ -150,7 +140,7 @@ stall(struct bcl_adi *adi, const struct bcl_event *event)
 		adi->kept);
 }
 
-static bool __attribute__((noinline)) do_chores(struct bcl_adi *adi)
+bool bcl_adi_do_chores(struct bcl_adi *adi)
 {
 	bool busy = false;
 
@@ -164,7 +154,7 @@ static bool __attribute__((noinline)) do_chores(struct bcl_adi *adi)
 static bool turn_stalled(struct bcl_adi *adi)
 {
 	adi->stalled = !deliver(adi, &adi->event);
-	if (adi->chores && do_chores(adi))
+	if (adi->chores && bcl_adi_do_chores(adi))
 		return true;
 	return !adi->stalled;
 }
@@ -191,6 +181,15 @@ static inline bool __attribute__((always_inline)) turn_pair(struct bcl_adi *adi)
 	return true;
 }
 
+void bcl_adi_polled(struct bcl_adi *adi, enum bcl_status status,
+		    const struct bcl_event *event)
+{
+	if (status)
+		adi->broken = status;
+	else if (bcl_unlikely(!deliver(adi, event)))
+		stall(adi, event);
+}
+
 /* A turn in which that has nothing. */
 static bool __attribute__((noinline)) turn_elsewhere(struct bcl_adi *adi)
 {
@@ -200,13 +199,9 @@ static bool __attribute__((noinline)) turn_elsewhere(struct bcl_adi *adi)
 	if (bcl_unlikely(adi->stalled))
 		return turn_stalled(adi);
 	status = bcl_poll(adi->port, &event);
-	if (status == BCL_OK) {
-		if (bcl_unlikely(!deliver(adi, &event)))
-			stall(adi, &event);
-	} else if (bcl_unlikely(status != BCL_ERR_EMPTY)) {
-		adi->broken = status;
-	}
-	if (bcl_unlikely(adi->chores) && do_chores(adi))
+	if (status != BCL_ERR_EMPTY)
+		bcl_adi_polled(adi, status, &event);
+	if (bcl_unlikely(adi->chores) && bcl_adi_do_chores(adi))
 		return true;
 	return status == BCL_OK;
 }
@@ -217,18 +212,13 @@ static inline bool __attribute__((always_inline)) turn(struct bcl_adi *adi)
 	if (!turn_pair(adi))
 		return turn_elsewhere(adi);
 	if (bcl_unlikely(adi->chores))
-		do_chores(adi);
+		bcl_adi_do_chores(adi);
 	return true;
 }
 
 bool bcl_adi_turn(struct bcl_adi *adi)
 {
 	return turn(adi);
-}
-
-bool bcl_adi_turn_pair(struct bcl_adi *adi)
-{
-	return turn_pair(adi);
 }
 
 enum bcl_status bcl_adi_wait_for(struct bcl_adi *adi,

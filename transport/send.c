@@ -66,6 +66,18 @@ enum bcl_status bcl_send(struct bcl_peer *peer, unsigned type,
 	return send_any(peer, type, immediate, iov, niov, cookie);
 }
 
+enum bcl_status bcl_send_pieces(struct bcl_peer *peer, unsigned type,
+				uint64_t immediate, const struct iovec *iov,
+				unsigned niov, size_t length)
+{
+	if (bcl_port_forked(peer->port))
+		return BCL_ERR_FORKED;
+	if (peer->pair)
+		return bcl_pair_send_iov(peer->pair, type, immediate, iov, niov,
+					 length);
+	return peer->ops->send(peer, type, immediate, iov, niov, length, 0);
+}
+
 enum bcl_status bcl_reserve(struct bcl_peer *peer, size_t length, void **room)
 {
 	if (bcl_port_forked(peer->port))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bcl_send() in line, for messages that a slot of shared memory takes. */
+/* bcl_send() where what it would look at is known; in line for messages that a
+ * slot of shared memory takes. */
 #ifndef BCL_SEND_H
 #define BCL_SEND_H
 
@@ -24,5 +25,11 @@ bcl_send_short(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 						      : BCL_HINTS_AFTER_LINE;
 	return bcl_pair_send(peer->pair, type, immediate, data, length);
 }
+
+/* As bcl_send() with a valid type, without a cookie, of pieces that are
+ * `length` together, at most BCL_MESSAGE_MAX. */
+enum bcl_status bcl_send_pieces(struct bcl_peer *peer, unsigned type,
+				uint64_t immediate, const struct iovec *iov,
+				unsigned niov, size_t length);
 
 #endif

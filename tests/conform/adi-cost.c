@@ -12,6 +12,9 @@
  *   adi-cost blocking 0 ROUNDS  8 bytes, for which the receiver has looked in
  *                               vain before: count what pass() takes
  *   adi-cost window 0 ROUNDS    8 bytes of a window of 64
+ *   adi-cost packets N ROUNDS   packets of 24 bytes and of a piece of N, for
+ *                               which the receiver has looked in vain before:
+ *                               count what hand() takes
  */
 #include <string.h>
 
@@ -250,6 +253,50 @@ static void transport(unsigned n, unsigned rounds)
 	}
 }
 
+static void received(void *arg, struct bcl_peer *peer, unsigned type,
+		     const void *packet, size_t length)
+{
+	unsigned *n = arg;
+
+	(void)peer;
+	(void)type;
+	(void)packet;
+	(void)length;
+	++*n;
+}
+
+static void __attribute__((noinline))
+hand(unsigned from, struct bcl_peer *to, const struct iovec *piece)
+{
+	static const uint64_t header[3];
+
+	need_equal(bcl_adi_packet_try(adi[from], to, 3, header, sizeof(header),
+				      piece, !!piece->iov_len),
+		   BCL_OK);
+	need_equal(bcl_adi_packet_next(adi[!from]), BCL_OK);
+}
+
+static void packets(unsigned n, unsigned rounds)
+{
+	static const struct bcl_adi_packet_ops ops = { .size = sizeof(ops),
+						       .receive = received };
+	static char data[MOST];
+	const struct iovec piece = { data, n };
+	struct bcl_peer *peers[2];
+	unsigned i, come = 0;
+
+	open_job();
+	for (i = 0; i < 2; i++) {
+		need_equal(bcl_adi_peer(adi[i], 1 - i, &peers[i]), BCL_OK);
+		need_equal(bcl_adi_packet_open(adi[i], &ops, &come), BCL_OK);
+	}
+	for (i = 0; i < rounds; i++) {
+		bcl_adi_packet_poll(adi[~i & 1]);
+		hand(i & 1, peers[i & 1], &piece);
+	}
+	need_equal(come, rounds);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(unsigned n, unsigned rounds);
@@ -257,7 +304,7 @@ static const struct {
 	{ "receives", match_receives }, { "messages", match_messages },
 	{ "posted", posted },		{ "kept", kept },
 	{ "transport", transport },	{ "blocking", blocking },
-	{ "window", window },
+	{ "window", window },		{ "packets", packets },
 };
 
 int main(int argc, char **argv)

@@ -39,13 +39,16 @@ path() {
 path posted 390
 path kept 700
 
-# whole NAME BAR [--toggle-collect=FUNCTION] CASE: both sides, all floors
+# whole NAME BAR [--toggle-collect=FUNCTION] CASE N: both sides, all floors
 whole() {
 	local cost
-	cost=$(each "${@:3}" 0)
+	cost=$(each "${@:3}")
 	echo "$1: $((cost / 10)) instructions, at most $2"
 	((cost > 1000 && cost <= $2 * 10)) || failed=1
 }
-whole blocking 440 '--toggle-collect=pass*' blocking
-whole window 490 window
+whole blocking 440 '--toggle-collect=pass*' blocking 0
+whole window 490 window 0
+whole 'packet of 24 bytes' 430 '--toggle-collect=hand*' packets 0
+whole 'of 24 and 64' 620 '--toggle-collect=hand*' packets 64
+whole 'of 24 and 1000' 870 '--toggle-collect=hand*' packets 1000
 exit $failed

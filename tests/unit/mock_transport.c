@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "transport/key.h"
+#include "transport/send.h"
 #include "transport/shm/pair.h"
 
 enum {
@@ -345,9 +346,8 @@ static void drop_events(struct mock_port *port)
 static void lost_by_others(struct mock *mock, struct mock_port *port)
 {
 	struct mock_peer *peer;
-	unsigned i;
 
-	for (i = 0; i < mock->options.ports; i++) {
+	for (unsigned i = 0; i < mock->options.ports; i++) {
 		for (peer = mock->port[i].peers; peer; peer = peer->next) {
 			if (peer->remote == port && &mock->port[i] != port &&
 			    mock->port[i].open && !mock->port[i].dead)
@@ -437,11 +437,10 @@ enum bcl_status bcl_send(struct bcl_peer *base, unsigned type,
 	unsigned char data[BCL_MESSAGE_MAX];
 	enum bcl_status status;
 	size_t length = 0;
-	unsigned i;
 
 	check(type < BCL_TYPES && niov <= BCL_GATHER_MAX, "send: argument");
 	check(!peer->local->reserved, "a send between reserve and commit");
-	for (i = 0; i < niov; i++) {
+	for (unsigned i = 0; i < niov; i++) {
 		check(iov[i].iov_len <= sizeof(data) - length, "send: length");
 		if (iov[i].iov_len)
 			memcpy(data + length, iov[i].iov_base, iov[i].iov_len);
@@ -463,6 +462,14 @@ enum bcl_status bcl_send(struct bcl_peer *base, unsigned type,
 	}
 	leave(mock);
 	return status;
+}
+
+enum bcl_status bcl_send_pieces(struct bcl_peer *peer, unsigned type,
+				uint64_t immediate, const struct iovec *iov,
+				unsigned niov, size_t length)
+{
+	(void)length;
+	return bcl_send(peer, type, immediate, iov, niov, 0);
 }
 
 enum bcl_status bcl_reserve(struct bcl_peer *base, size_t length, void **room)
@@ -826,13 +833,12 @@ static enum bcl_status boot_get(struct bcl_boot *base, unsigned rank,
 	struct mock *mock = ((struct mock_boot *)base)->mock;
 	enum bcl_status status = BCL_ERR_EMPTY;
 	struct mock_boot *boot;
-	unsigned i;
 
 	if (rank >= mock->options.ports)
 		return status;
 	boot = &mock->boot[rank];
 	pthread_mutex_lock(&mock->lock);
-	for (i = 0; i < boot->nvalues; i++) {
+	for (unsigned i = 0; i < boot->nvalues; i++) {
 		if (strcmp(boot->values[i].name, name))
 			continue;
 		check(boot->values[i].length <= size, "boot: size");
@@ -891,7 +897,6 @@ struct mock *mock_open(const struct bcl_env *env,
 	struct mock *mock = calloc(1, sizeof(*mock));
 	pthread_mutexattr_t recursive;
 	struct bcl_context *context;
-	unsigned i;
 
 	check(mock && options->ports <= PORTS, "too many ports");
 	mock->env = env;
@@ -900,7 +905,7 @@ struct mock *mock_open(const struct bcl_env *env,
 	pthread_mutexattr_init(&recursive);
 	pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
 	pthread_mutex_init(&mock->lock, &recursive);
-	for (i = 0; i < options->ports; i++) {
+	for (unsigned i = 0; i < options->ports; i++) {
 		mock->port[i].mock = mock;
 		mock->port[i].number = i + 1;
 		context = &mock->context[i];
@@ -920,9 +925,8 @@ void mock_close(struct mock *mock)
 {
 	struct mock_offer *offer;
 	struct mock_peer *peer;
-	unsigned i;
 
-	for (i = 0; i < mock->options.ports; i++) {
+	for (unsigned i = 0; i < mock->options.ports; i++) {
 		drop_events(&mock->port[i]);
 		while ((peer = mock->port[i].peers)) {
 			mock->port[i].peers = peer->next;
