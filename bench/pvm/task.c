@@ -25,7 +25,9 @@ enum {
 	ANSWER,
 };
 
-static const double ENOUGH = 0.015; /* s that a batch shall take */
+/* s that a batch shall take: of many tasks the first hundredths are those in
+ * which the scheduler finds a processor for each */
+static const double ENOUGH = 0.1;
 
 /* What all are told when they begin. */
 struct job {
