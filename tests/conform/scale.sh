@@ -24,7 +24,7 @@ at_most() { # NAME MOST EXPRESSION
 }
 
 "$sim" -b 0 -r 1 "$clusters/fat-tree-1k.cluster" barrier >"$output" 2>&1
-at_most 'KB per rank' 600 '^bcl-sim: \([0-9]*\) KB of memory per rank.*'
+at_most 'KB per rank' 520 '^bcl-sim: \([0-9]*\) KB of memory per rank.*'
 at_most 'KB of a card' 300 '^card of a node, at most: \([0-9.]*\) KB.*'
 at_most 'messages held' 16 '^card of a node.* \([0-9]*\) held$'
 at_most 'times the bound' 3 '^ *8 .* \([0-9.]*\)$'
