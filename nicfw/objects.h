@@ -447,7 +447,7 @@ struct bcl_card {
 	uint32_t flow_hand; /* the next flow to be taken back */
 	uint32_t answers;   /* RESET and REFUSE left until answers_at */
 	uint64_t answers_at;
-	uint64_t starving_at, wanting_at;
+	uint64_t starving_at, starving_wait, wanting_at;
 	uint64_t back_at; /* nobody had called for long until then */
 	struct {	  /* what the last frame said of ours, put off */
 		struct nic_conn *conn; /* NULL: nothing was */

@@ -246,6 +246,15 @@ static uint32_t take_spare(struct nic_port *port)
 	return block;
 }
 
+/* Nobody says that blocks were freed: most ports free some soon, others are
+ * asked more and more rarely. */
+static void feed_later(struct bcl_card *card)
+{
+	card->starving_at = card->now + card->starving_wait;
+	if (2 * card->starving_wait <= card->config.rto_min)
+		card->starving_wait *= 2;
+}
+
 int bcl_nic_port_block_look(struct bcl_card *card, struct nic_port *port)
 {
 	if (port->nspare)
@@ -256,7 +265,8 @@ int bcl_nic_port_block_look(struct bcl_card *card, struct nic_port *port)
 	port->refused = 1;
 	if (nic_list_empty(&port->starving)) {
 		nic_list_append(&card->starving, &port->starving);
-		card->starving_at = card->now + card->config.rto_min;
+		card->starving_wait = card->config.ack_delay;
+		feed_later(card);
 	}
 	return 0;
 }
@@ -288,7 +298,7 @@ void bcl_nic_port_feed(struct bcl_card *card)
 		read_freed(card,
 			   nic_container(link, struct nic_port, starving));
 	}
-	card->starving_at = card->now + card->config.rto_min;
+	feed_later(card);
 }
 
 void bcl_nic_port_slept(struct bcl_card *card, struct nic_port *port)

@@ -72,6 +72,28 @@ START_TEST(full_ring_blocks_nobody_else)
 }
 END_TEST
 
+/* Blocks that are freed right after a refusal are seen long before the sender
+ * would ask again (200 us): nobody says so, and no other message comes. */
+START_TEST(a_ring_freed_at_once_is_filled_soon)
+{
+	struct world_config config = { .seed = 1, .pending = _i, .blocks = 8 };
+	struct world *world = world_new(&config);
+	struct world_port *from = world_port_open(world, 0, 1);
+	struct world_port *full = world_port_open(world, 1, 2);
+	uint32_t node = world_connect(world, 0, 1);
+	uint64_t to_full = 0, next_full = 0;
+
+	while (to_full < 9)
+		ck_assert(world_send(from, node, 2, "", 0, to_full++));
+	while (!world_counter(world, 1, BCL_CARD_refused_ring))
+		world_step(world);
+	ck_assert_uint_eq(received(full, &next_full, 9), 8);
+	world_run_for(world, MS / 10);
+	ck_assert_uint_eq(received(full, &next_full, 1), 1);
+	world_free(world);
+}
+END_TEST
+
 /* Some take several frames. */
 static uint32_t length_of(uint64_t number)
 {
@@ -272,8 +294,7 @@ START_TEST(who_is_held_leaves_room_for_the_first)
 	struct world_port *from = world_port_open(world, 0, 1);
 	struct world_port *to = world_port_open(world, 1, 9);
 	uint32_t node = world_connect(world, 0, 1);
-	uint32_t memory =
-		world_memory(world, 0, 1, bytes, sizeof(bytes), 0);
+	uint32_t memory = world_memory(world, 0, 1, bytes, sizeof(bytes), 0);
 	uint64_t next = 0;
 
 	world_run_for(world, 10 * MS);
@@ -584,6 +605,7 @@ int main(void)
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, full_ring_blocks_nobody_else, 0, 2);
+	tcase_add_loop_test(tcase, a_ring_freed_at_once_is_filled_soon, 0, 2);
 	tcase_add_loop_test(tcase, numbers_jump_over_0, 0, 2);
 	tcase_add_loop_test(tcase, refusal_keeps_order, 0,
 			    (int)world_seeds(24));
