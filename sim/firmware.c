@@ -9,7 +9,7 @@
 
 enum {
 	BUDGET = 64,
-	BUFFERS = 32, /* of the core, at most: they take memory */
+	BUFFERS = 16, /* of the core, at most: they take memory */
 	WINDOW_MIN = 64 << 10,
 	ACK_DELAY = 50 * 1000,
 	RTO_MIN = 1000 * 1000,
