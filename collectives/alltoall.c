@@ -162,6 +162,90 @@ static void build_leaders_pairs(struct bcl_schedule *schedule,
 	build_leaders(schedule, call, 0);
 }
 
+/* ---- the same among those that have one place in their nodes ---------------
+ *
+ * Each has what its node's members, of which all have as many, send to them: no
+ * more than it sends and receives itself, and all members' processors and ports
+ * are busy, but a card sends as many messages of each node's.
+ */
+
+/* to: by the member with the receiver's place, then by how many nodes on. */
+static void to_columns(const struct bcl_team *team, const struct bcl_step *step)
+{
+	const struct bcl_layout *layout = &team->layout;
+	unsigned n = layout->nnodes, members = team->size / n, i, b;
+	const unsigned char *from = step->from;
+	unsigned char *to = step->to;
+
+	for (b = 0; b < members; b++)
+		for (i = 0; i < n; i++) {
+			unsigned place = (team->my_node + i) % n * members + b;
+
+			memcpy(to,
+			       from + bcl_layout_rank(layout, place) *
+					       step->length,
+			       step->length);
+			to += step->length;
+		}
+}
+
+/* from: by the member that sends, then by how many nodes on; to: by how many
+ * nodes on, then by the member. */
+static void by_node(const struct bcl_team *team, const struct bcl_step *step)
+{
+	unsigned n = team->layout.nnodes, members = team->size / n, i, a;
+	const unsigned char *from = step->from;
+	unsigned char *to = step->to;
+
+	for (i = 0; i < n; i++)
+		for (a = 0; a < members; a++) {
+			memcpy(to, from + ((size_t)a * n + i) * step->length,
+			       step->length);
+			to += step->length;
+		}
+}
+
+/* from: by how many nodes before, then by the member. */
+static void from_columns(const struct bcl_team *team,
+			 const struct bcl_step *step)
+{
+	const struct bcl_layout *layout = &team->layout;
+	unsigned n = layout->nnodes, members = team->size / n, i, a;
+	const unsigned char *from = step->from;
+	unsigned char *to = step->to;
+
+	for (i = 0; i < n; i++) {
+		unsigned place = (team->my_node + n - i) % n * members;
+
+		for (a = 0; a < members; a++) {
+			memcpy(to + bcl_layout_rank(layout, place + a) *
+					       step->length,
+			       from, step->length);
+			from += step->length;
+		}
+	}
+}
+
+/* values: a power of two, of a digit */
+static void build_columns(struct bcl_schedule *schedule,
+			  const struct bcl_call *call, unsigned values)
+{
+	const struct bcl_team *team = schedule->team;
+	struct bcl_group column = bcl_group_column(team);
+	unsigned n = team->layout.nnodes, members = team->size / n;
+	size_t length = call->length;
+	unsigned char *blocks = bcl_step_scratch(schedule, team->size * length);
+
+	bcl_step_call(schedule, to_columns, blocks, call->send, length, 0);
+	bcl_step_round(schedule);
+	bcl_inside_alltoall(schedule, blocks, call->receive, n * length);
+	bcl_step_call(schedule, by_node, blocks, call->receive, length, 0);
+	bcl_build_digits(schedule, &column, true,
+			 (unsigned)__builtin_ctz(values), blocks, call->receive,
+			 members * length);
+	bcl_step_call(schedule, from_columns, call->receive, blocks, length, 0);
+}
+
 static double cost_node(const struct bcl_model *model, double length)
 {
 	return bcl_cost_phases(model, length * model->members) +
@@ -201,28 +285,56 @@ static double cost_collected(const struct bcl_model *model, double length)
 	       2 * members * one * model->segment.byte;
 }
 
-static double cost_leaders(const struct bcl_model *model, double length,
-			   unsigned values)
+/* Digits of so many values: what `at_once` members of each node, at once, have
+ * for all nodes. */
+static double cost_digits(const struct bcl_model *model, double all,
+			  unsigned values, double at_once)
 {
-	double all = model->members * model->size * length, time = 0;
+	double time = 0;
 	unsigned place;
 
 	for (place = 1; place < model->nodes; place *= values) {
 		double used = bcl_least(values, (model->nodes - 1) / place + 1);
 		double part = all / used;
 		struct bcl_cost cost = bcl_cost_exchange(model, part);
+		double next = bcl_cost_gap(model, &cost);
 
-		time += cost.message + (used - 2) * bcl_cost_gap(model, &cost) +
+		if (model->autonomous) {
+			cost.message += (at_once - 1) * next;
+			next *= at_once;
+		}
+		time += cost.message + (used - 2) * next +
 			(used - 1) * part *
-				(cost.byte + 2 * model->segment.byte);
+				(at_once * cost.byte + 2 * model->segment.byte);
 	}
-	return time + cost_collected(model, length);
+	return time;
+}
+
+static double cost_leaders(const struct bcl_model *model, double length,
+			   unsigned values)
+{
+	return cost_digits(model, model->members * model->size * length, values,
+			   1) +
+	       cost_collected(model, length);
+}
+
+static double cost_columns(const struct bcl_model *model, double length,
+			   unsigned values)
+{
+	double all = model->size * length;
+
+	return cost_digits(model, all, values, model->members) +
+	       bcl_cost_phases(model, all) + 5 * all * model->segment.byte;
 }
 
 BCL_VARIANT(leaders, 2)
 BCL_VARIANT(leaders, 4)
 BCL_VARIANT(leaders, 16)
 BCL_VARIANT(leaders, 32)
+BCL_VARIANT(columns, 2)
+BCL_VARIANT(columns, 4)
+BCL_VARIANT(columns, 16)
+BCL_VARIANT(columns, 32)
 
 /* Rounds of pairs among `size`, of so many members of a node at once. A card of
  * its own goes on `gap` after the last byte, but not before what is waited for
@@ -256,18 +368,22 @@ static double cost_pairs(const struct bcl_model *model, double length)
 }
 
 enum {
-	LEADERS = BCL_NEEDS_NODES | BCL_NEEDS_UNIFORM,
+	UNIFORM = BCL_NEEDS_NODES | BCL_NEEDS_UNIFORM,
 };
 
 const struct bcl_algorithm bcl_alltoall_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_ALLTOALL, NULL, cost_node },
 	{ "bruck", 0, 0, build_bruck, cost_bruck },
-	{ "leaders", LEADERS, 0, build_leaders_2, cost_leaders_2 },
-	{ "leaders_4", LEADERS, 0, build_leaders_4, cost_leaders_4 },
-	{ "leaders_16", LEADERS, 0, build_leaders_16, cost_leaders_16 },
-	{ "leaders_32", LEADERS, 0, build_leaders_32, cost_leaders_32 },
-	{ "leaders_pairs", LEADERS, 0, build_leaders_pairs,
+	{ "leaders", UNIFORM, 0, build_leaders_2, cost_leaders_2 },
+	{ "leaders_4", UNIFORM, 0, build_leaders_4, cost_leaders_4 },
+	{ "leaders_16", UNIFORM, 0, build_leaders_16, cost_leaders_16 },
+	{ "leaders_32", UNIFORM, 0, build_leaders_32, cost_leaders_32 },
+	{ "leaders_pairs", UNIFORM, 0, build_leaders_pairs,
 	  cost_leaders_pairs },
+	{ "columns", UNIFORM, 0, build_columns_2, cost_columns_2 },
+	{ "columns_4", UNIFORM, 0, build_columns_4, cost_columns_4 },
+	{ "columns_16", UNIFORM, 0, build_columns_16, cost_columns_16 },
+	{ "columns_32", UNIFORM, 0, build_columns_32, cost_columns_32 },
 	{ "pairs", 0, 0, build_pairs, cost_pairs },
 	{ 0 },
 };

@@ -60,6 +60,10 @@ void bcl_inside_gather(struct bcl_schedule *schedule, unsigned root,
 void bcl_inside_scatter(struct bcl_schedule *schedule, unsigned root,
 			const void *send, void *receive, size_t length);
 
+/* Blocks by member, at all of them. */
+void bcl_inside_alltoall(struct bcl_schedule *schedule, const void *send,
+			 void *receive, size_t length);
+
 /* A slice of the vector for each member, bcl_block_begin(): reduce to their
  * owners; give to all. */
 void bcl_inside_reduce_scatter(struct bcl_schedule *schedule, const void *send,

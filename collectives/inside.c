@@ -96,6 +96,33 @@ void bcl_inside_scatter(struct bcl_schedule *schedule, unsigned root,
 					 receive, length);
 }
 
+void bcl_inside_alltoall(struct bcl_schedule *schedule, const void *send,
+			 void *receive, size_t length)
+{
+	const struct bcl_team *team = schedule->team;
+	struct bcl_group group = bcl_group_node(team);
+	const unsigned char *from = send;
+	unsigned char *to = receive;
+	unsigned i;
+
+	if (shares(team, NULL)) {
+		bcl_step_node(schedule, BCL_NODE_ALLTOALL, 0, send, receive,
+			      length, NULL);
+		return;
+	}
+	for (i = 0; i < group.size; i++, from += length, to += length) {
+		unsigned rank = bcl_group_rank(&group, i);
+
+		if (i == group.me) {
+			bcl_step_copy(schedule, to, from, length);
+			continue;
+		}
+		bcl_step_send(schedule, rank, from, length);
+		bcl_step_receive(schedule, rank, to, length);
+	}
+	bcl_step_round(schedule);
+}
+
 void bcl_inside_reduce_scatter(struct bcl_schedule *schedule, const void *send,
 			       void *receive, size_t length,
 			       const struct bcl_reduction *reduction)

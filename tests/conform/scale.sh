@@ -13,7 +13,8 @@ if nm "$sim" | grep -Eq ' (__asan|__tsan|__ubsan)_'; then
 	exit 77
 fi
 output=$(mktemp)
-trap 'rm -f "$output"' EXIT
+cluster=$(mktemp)
+trap 'rm -f "$output" "$cluster"' EXIT
 
 # What sed finds in the output: at most so much.
 at_most() { # NAME MOST EXPRESSION
@@ -28,6 +29,13 @@ at_most 'KB per rank' 520 '^bcl-sim: \([0-9]*\) KB of memory per rank.*'
 at_most 'KB of a card' 300 '^card of a node, at most: \([0-9.]*\) KB.*'
 at_most 'messages held' 16 '^card of a node.* \([0-9]*\) held$'
 at_most 'times the bound' 3 '^ *8 .* \([0-9.]*\)$'
+
+# Messages that are announced, by all ranks of 128 nodes of four.
+sed 's/nodes=1024/nodes=128 ranks=4/; s/down=16,8,8 up=16,8/down=16,8 up=16/' \
+	"$clusters/fat-tree-1k.cluster" >"$cluster"
+"$sim" -b 0 -r 1 "$cluster" alltoall 256 >"$output" 2>&1
+at_most 'KB per rank, all to all' 780 \
+	'^bcl-sim: \([0-9]*\) KB of memory per rank.*'
 
 thin='^thin links .*: \([0-9.]*\) %.* from \([0-9.]*\) to \([0-9.]*\)$'
 # PATTERN BYTES LEAST

@@ -96,7 +96,8 @@ static const struct {
 	{ BCL_OPERATION_GATHER, "tree direct ", "direct " },
 	{ BCL_OPERATION_SCATTER, "tree direct ", "direct " },
 	{ BCL_OPERATION_ALLGATHER, "bruck bruck_2 bruck_4 ", "ring " },
-	{ BCL_OPERATION_ALLTOALL, "bruck leaders leaders_4 pairs ", "pairs " },
+	{ BCL_OPERATION_ALLTOALL,
+	  "bruck leaders leaders_4 columns columns_4 pairs ", "pairs " },
 	{ BCL_OPERATION_ALLTOALLV, "pairs ", "pairs " },
 };
 
