@@ -140,6 +140,8 @@ enum bcl_status bcl_pair_reserve(struct bcl_pair *pair, size_t length,
 	if (!has_room(pair, slots))
 		return BCL_ERR_AGAIN;
 	fetch_slots(tail_slot(pair), slots);
+	/* whatever is written there, a shorter message may take its place */
+	pair->zeroed = pair->tail;
 	*room = tail_slot(pair)->payload;
 	return BCL_OK;
 }

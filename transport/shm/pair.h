@@ -39,7 +39,9 @@
  *  slot that follows it has been zeroed. The reader comes to that slot only
  *  by acquiring the message before it. So continuation slots may hold any
  *  bytes, no header of an earlier lap is ever looked at, and the reader
- *  clears nothing. A message of n slots needs n + 1 free ones.
+ *  clears nothing. A message of n slots needs n + 1 free ones. Some more of the
+ *  free ones are zeroed at once: a store to another line between those of a
+ *  message keeps processors from fetching the lines of several at a time.
  *
  *  Room. The reader publishes its index when it receives, at least 64 slots
  *  late, in a line of its own (release; the writer's load acquires). Its
@@ -95,6 +97,7 @@ enum {
 	BCL_SLOT_PAYLOAD = 48, /* of any message in one slot, or in a half */
 	BCL_PUBLISH_SLOTS = 64,
 	BCL_NEAR_SLOTS = 1024, /* a power of two */
+	BCL_ZERO_SLOTS = 8,    /* at once */
 	BCL_FETCH_AHEAD = 8,   /* slots fetched before they are needed */
 	BCL_FETCH_SLOTS = 4,   /* of a message, when its header is seen */
 };
@@ -135,6 +138,8 @@ struct bcl_pair {
 	uint32_t tail;			   /* slots written */
 	uint32_t limit;			   /* slots that may be written before
 					    * has_room() is to be asked */
+	uint32_t zeroed;		   /* slots: "zero ahead" is done up to
+					    * here */
 	uint32_t mask;			   /* slots of a ring, less one */
 	uint32_t published;		   /* of head */
 
@@ -190,13 +195,31 @@ static inline unsigned bcl_pair_slots(size_t length)
 	       BCL_SLOT_SIZE;
 }
 
+/* Zero ahead of what lies in the slot at tail and has `slots` slots: of a short
+ * message, since others like it may follow, more than one header. */
+static inline void bcl_pair_zero(struct bcl_pair *pair, struct bcl_slot *slot,
+				 unsigned slots)
+{
+	uint32_t end = pair->tail + slots, zeroed = pair->zeroed;
+	uint32_t most = slots < BCL_ZERO_SLOTS ? BCL_ZERO_SLOTS : 1;
+
+	if (__builtin_expect((int32_t)(zeroed - end) > 0, 1))
+		return;
+	zeroed = end;
+	do {
+		atomic_store_explicit(&slot[slots++].header, 0,
+				      memory_order_relaxed);
+	} while (++zeroed - end < most && (int32_t)(pair->limit - zeroed) > 0);
+	pair->zeroed = zeroed;
+}
+
 /* Publish what lies in the slot at tail and has `slots` slots. */
 static inline void bcl_pair_publish(struct bcl_pair *pair,
 				    struct bcl_slot *slot, unsigned slots,
 				    uint64_t header)
 {
 	/* before the header: "zero ahead" */
-	atomic_store_explicit(&slot[slots].header, 0, memory_order_relaxed);
+	bcl_pair_zero(pair, slot, slots);
 	atomic_store_explicit(&slot->header, header, memory_order_release);
 	/* the next message is like this one, perhaps */
 	for (unsigned i = 1; i <= slots && i <= BCL_FETCH_AHEAD; i++)
