@@ -459,8 +459,19 @@ void bcl_adi_send_queued(struct bcl_adi *adi, struct bcl_adi_request *request,
 			 unsigned rank, uint64_t key);
 /* May the message be sent or announced now? */
 bool bcl_adi_may_send(const struct bcl_adi_request *request);
+/* Of several pieces: bcl_adi_iov_length(). */
+bool bcl_adi_iov_sum(const struct iovec *iov, unsigned niov, size_t *length);
+
 /* The length of all pieces; false: there is none. */
-bool bcl_adi_iov_length(const struct iovec *iov, unsigned niov, size_t *length);
+static inline bool bcl_adi_iov_length(const struct iovec *iov, unsigned niov,
+				      size_t *length)
+{
+	if (niov > 1)
+		return bcl_adi_iov_sum(iov, niov, length);
+	*length = niov ? iov->iov_len : 0;
+	return !*length || iov->iov_base;
+}
+
 /* Advance a request that can be in a queue. AGAIN: it must wait. */
 enum bcl_status bcl_request_push(struct bcl_adi *adi,
 				 struct bcl_adi_request *request);

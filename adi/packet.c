@@ -200,14 +200,6 @@ static inline enum bcl_status try_packet(struct bcl_adi_peer *peer,
 	return status;
 }
 
-/* The length of the pieces; false: there is none. */
-static inline bool pieces_length(const struct iovec *iov, unsigned niov,
-				 size_t *length)
-{
-	*length = niov ? iov->iov_len : 0;
-	return niov <= 1 || bcl_adi_iov_length(iov, niov, length);
-}
-
 /* What has a cookie is queued. Else AGAIN if it cannot leave at once, unless it
  * may go `later`: then that is queued, too. */
 static inline enum bcl_status __attribute__((always_inline))
@@ -220,7 +212,7 @@ send_packet(struct bcl_adi *adi, struct bcl_peer *handle, unsigned type,
 	size_t length;
 
 	if (type >= BCL_PACKET_TYPES || header_length > BCL_MESSAGE_MAX ||
-	    !pieces_length(iov, niov, &length) ||
+	    !bcl_adi_iov_length(iov, niov, &length) ||
 	    length > BCL_MESSAGE_MAX - header_length)
 		return BCL_ERR_ARG;
 	peer = bcl_adi_peer_of(adi, handle);

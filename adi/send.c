@@ -222,7 +222,7 @@ void bcl_adi_send_queued(struct bcl_adi *adi, struct bcl_adi_request *request,
 		bcl_request_complete(adi, request, BCL_ERR_NOMEM);
 }
 
-bool bcl_adi_iov_length(const struct iovec *iov, unsigned niov, size_t *length)
+bool bcl_adi_iov_sum(const struct iovec *iov, unsigned niov, size_t *length)
 {
 	size_t sum = 0;
 	unsigned i;

@@ -291,7 +291,7 @@ static void refused(struct bcl_adi *adi, unsigned rank)
 {
 	static unsigned char data[BCL_MESSAGE_MAX + 1];
 	struct bcl_adi_packet_ops none = { .size = 0 };
-	struct iovec iov = { data, BCL_MESSAGE_MAX };
+	struct iovec iov = { data, BCL_MESSAGE_MAX }, nowhere = { NULL, 1 };
 	struct bcl_peer *peer, *other;
 
 	(void)rank;
@@ -308,6 +308,9 @@ static void refused(struct bcl_adi *adi, unsigned rank)
 			 BCL_ERR_ARG);
 	ck_assert_int_eq(bcl_adi_packet_send(adi, peer, 0, data, 1, &iov, 1, 0),
 			 BCL_ERR_ARG);
+	ck_assert_int_eq(
+		bcl_adi_packet_send(adi, peer, 0, data, 1, &nowhere, 1, 0),
+		BCL_ERR_ARG);
 	ck_assert_int_eq(
 		bcl_adi_packet_announce(adi, peer, 16, data, 40, 0, data, 1, 0),
 		BCL_ERR_ARG);
