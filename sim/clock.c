@@ -148,9 +148,8 @@ static void arrange(struct sim_clock *clock)
 				clock->far[clock->nfar++] = clock->heap[i];
 	}
 	clock->most = 2 * (clock->n > MANY ? clock->n : MANY);
-	for (i = clock->n / CHILDREN + 1; i-- > 0;) {
-		if (i >= clock->n)
-			continue;
+	/* all that have children */
+	for (i = (clock->n + CHILDREN - 2) / CHILDREN; i-- > 0;) {
 		moment = clock->heap[i];
 		sink(clock, i, &moment);
 	}
