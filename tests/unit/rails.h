@@ -106,6 +106,21 @@ static inline struct bcl_config rails_config(const char *rails, const char *net)
 	return config;
 }
 
+/* Are there IPv6 addresses here? Said, if not. */
+static inline bool rails_ipv6(void)
+{
+	struct bcl_config probe = rails_config("udp", "::1/128");
+	struct bcl_rail *rail;
+	char why[96];
+
+	if (!bcl_rail_udp.open(&bcl_env_linux, &probe, 1, &rail, 1, why)) {
+		printf("IPv6 is not tested: %s\n", why);
+		return false;
+	}
+	rail->close(rail);
+	return true;
+}
+
 static inline struct bcl_rail *rails_open(const struct bcl_rail_kind *kind,
 					  const struct bcl_config *config,
 					  uint64_t card)
