@@ -266,14 +266,14 @@ static bool count_frames(struct world *world, struct world_frame *frame)
 	return true;
 }
 
-/* Another port's 8 bytes wait for one burst at most, and need no window. */
-START_TEST(bulk_delays_nobody)
+/* A GB is on its way from a to b. */
+struct bulk {
+	struct world_port *b, *c; /* c: beside a */
+	uint32_t node;		  /* b's */
+};
+
+static struct bulk bulk_begin(struct world *world)
 {
-	uint64_t seed = world_seed((unsigned)_i);
-	struct world_config config = { .seed = seed,
-				       .burst = 16,
-				       .pending = seed & 1 };
-	struct world *world = world_new(&config);
 	struct world_port *a = world_port_open(world, 0, 1);
 	struct world_port *c = world_port_open(world, 0, 3);
 	struct world_port *b = world_port_open(world, 1, 2);
@@ -283,17 +283,30 @@ START_TEST(bulk_delays_nobody)
 	uint32_t to = world_sink(world, 1, 2, length);
 
 	world_submit(a, put(a, node, from, to, length));
+	return (struct bulk){ b, c, node };
+}
+
+/* Another port's 8 bytes wait for one burst at most, and need no window. */
+START_TEST(bulk_delays_nobody)
+{
+	uint64_t seed = world_seed((unsigned)_i);
+	struct world_config config = { .seed = seed,
+				       .burst = 16,
+				       .pending = seed & 1 };
+	struct world *world = world_new(&config);
+	struct bulk bulk = bulk_begin(world);
+
 	world->filter = count_frames;
 	for (unsigned i = 0; i < 50; i++) {
 		world_run_for(world, world_random(world, MS / 10));
 		long_frames = short_frames = 0;
-		ck_assert(world_send(c, node, 2, "12345678", 8, i));
+		ck_assert(world_send(bulk.c, bulk.node, 2, "12345678", 8, i));
 		while (short_frames == 0)
 			world_step(world);
 		/* a slow dma lets some pass while it reads the request */
 		ck_assert_uint_le(long_frames, config.pending ? 64 : 16);
-		take_all(b);
-		take_all(c);
+		take_all(bulk.b);
+		take_all(bulk.c);
 	}
 	world_free(world);
 }
@@ -328,33 +341,26 @@ START_TEST(bulk_delays_none_that_is_a_bit_longer)
 		.seed = 1, .window = 5050, .pace = { 1000 }, .pending = _i
 	};
 	struct world *world = world_new(&config);
-	struct world_port *a = world_port_open(world, 0, 1);
-	struct world_port *c = world_port_open(world, 0, 3);
-	struct world_port *b = world_port_open(world, 1, 2);
-	uint32_t node = world_connect(world, 0, 1);
-	uint32_t length = 1 << 30;
-	uint32_t from = world_sink(world, 0, 1, length);
-	uint32_t to = world_sink(world, 1, 2, length);
-	uint32_t short_from = world_sink(world, 0, 3, 2 * 1472);
+	struct bulk bulk = bulk_begin(world);
+	uint32_t from = world_sink(world, 0, 3, 2 * 1472);
 	struct bcl_request *request;
 
-	world_submit(a, put(a, node, from, to, length));
 	world_run_for(world, 10 * MS);
 	world->filter = count_others;
 	for (unsigned i = 0; i < 50; i++) {
 		world_run_for(world, world_random(world, MS / 10));
-		request = put(c, node, short_from, 0, 1392 + 40);
+		request = put(bulk.c, bulk.node, from, 0, 1392 + 40);
 		request->op = BCL_REQ_SYSTEM;
 		of_others = 0;
 		served = false;
-		world_submit(c, request);
+		world_submit(bulk.c, request);
 		while (!served) {
 			world_step(world);
 			ck_assert_uint_le(of_others, 64);
 		}
 		world_run_for(world, MS);
-		take_all(b);
-		take_all(c);
+		take_all(bulk.b);
+		take_all(bulk.c);
 	}
 	world_free(world);
 }
