@@ -12,7 +12,7 @@ fuzz_tests =
 check_PROGRAMS += $(unit_tests)
 TESTS = $(unit_tests) $(fuzzers) $(system_tests)
 
-EXTRA_DIST += %D%/mutants.bash
+EXTRA_DIST += %D%/await.bash %D%/mutants.bash
 TEST_SECONDS = 300
 TEST_EXTENSIONS = .sh .fuzz .mpich .spin .weak
 LOG_COMPILER = $(TEST_WRAPPER) timeout --kill-after=10 $(TEST_SECONDS)

@@ -4,6 +4,8 @@
 # namespaces where permitted and as virtual nodes; nothing stays behind.
 set -euo pipefail
 PATH=${abs_top_srcdir:?}/scripts:$PATH
+# shellcheck source=tests/await.bash
+. "$abs_top_srcdir/tests/await.bash"
 
 expect() {
 	local what=$1 expected=$2 got
@@ -47,17 +49,11 @@ sleeps() {
 	done 2>/dev/null
 	return 1
 }
+no_traces() {
+	! grep -qsxz "$seconds" /proc/[0-9]*/cmdline
+}
 cluster run sleep $seconds &
-for ((try = 0; try < 300; try++)); do
-	! sleeps || break
-	sleep 0.1
-done
-((try < 300)) || { echo 'the harness does not run it'; exit 1; }
+await 'the harness runs it' sleeps
 kill -KILL $!
 wait $! || true
-for ((try = 0; try < 300; try++)); do
-	grep -qsxz "$seconds" /proc/[0-9]*/cmdline || exit 0
-	sleep 0.1
-done
-echo 'processes survive the harness'
-exit 1
+await 'no process survives the harness' no_traces

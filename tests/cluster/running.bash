@@ -3,16 +3,8 @@
 # For scripts on the nodes of a cluster that do something to a job while it is
 # under way: include it with $job and $scratch set.
 
-# await WHAT COMMAND...: until it succeeds
-await() {
-	local try
-	for ((try = 0; try < 300; try++)); do
-		! "${@:2}" || return 0
-		sleep 0.1
-	done
-	echo "never: $1"
-	return 1
-}
+# shellcheck source=tests/await.bash
+. "${abs_top_srcdir:?}/tests/await.bash"
 
 # counted COUNTER: by a rank that is under way
 counted() {

@@ -7,15 +7,20 @@ self=$(realpath "$0")
 machine=${abs_top_srcdir:?}/scripts/pvm-machine
 command -v NPpvm >/dev/null || { echo 'no netpipe-pvm here'; exit 77; }
 
+# shellcheck source=tests/await.bash
+. "$abs_top_srcdir/tests/await.bash"
+
+# is_task HOST: there is one
+is_task() {
+	"$machine" console 'ps -a' | grep "^ *$1 " >/dev/null
+}
+
 # On the first host: NPpvm on HOST waits, and one here transmits, once that one is
 # there.
 if [[ ${1-} == pair ]]; then
 	"$machine" "$2" 'timeout 240 NPpvm -i -n 3 -u 1048580 -p 0' \
 		-o /dev/null >waiting 2>&1 &
-	for ((i = 0; i < 300; i++)); do
-		! "$machine" console 'ps -a' | grep "^ *$2 " >/dev/null || break
-		sleep 0.1
-	done
+	await "a task on $2" is_task "$2"
 	timeout 240 NPpvm -i -n 3 -h "$2" -u 1048580 -p 0 -o /dev/null \
 		>transmitting 2>&1
 	grep stats: transmitting >&2

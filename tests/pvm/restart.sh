@@ -5,6 +5,9 @@
 set -euo pipefail
 self=$(realpath "$0")
 
+# shellcheck source=tests/await.bash
+. "${abs_top_srcdir:?}/tests/await.bash"
+
 # On the host: tasks before and after.
 if [[ ${1-} == twice ]]; then
 	program=$2
@@ -12,10 +15,7 @@ if [[ ${1-} == twice ]]; then
 	kill -KILL "$(pidof pvmd)"
 	rm "$PVM_TMP/pvmd.$UID"
 	pvmd >pvmd 2>&1 </dev/null &
-	for ((i = 0; i < 300; i++)); do
-		[[ ! -s $PVM_TMP/pvmd.$UID ]] || break
-		sleep 0.1
-	done
+	await 'the daemon says where it is' test -s "$PVM_TMP/pvmd.$UID"
 	BCL_STATS=1 timeout "$limit" "$program" 3 50
 	exit
 fi
