@@ -137,10 +137,7 @@ static enum bcl_status queue_packet(struct bcl_adi *adi,
 
 static char *append_short(char *p, const void *from, size_t length)
 {
-	if (length > 16)
-		bcl_copy48(p, from, length);
-	else
-		bcl_copy16(p, from, length);
+	bcl_copy_short(p, from, length);
 	return p + length;
 }
 
