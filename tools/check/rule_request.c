@@ -243,7 +243,8 @@ void check_rule_memory(struct check_event *event)
 	    (record->op != BCL_CQ_SYSTEM && record->op != BCL_CQ_NOTIFY))
 		return;
 	taken = port->taken + 1;
-	if (taken - record->freed > port->nblocks)
+	/* More may be free: those whose records follow. */
+	if ((int32_t)(taken - record->freed) > (int32_t)port->nblocks)
 		check_complain(event,
 			       "block %u of port %u, of which %u are "
 			       "free again; there are %u",

@@ -28,10 +28,12 @@
  *
  * OPENED: `length` is the memory of the card in bytes, `value` its incarnation,
  * `target` the time-out of peers in ms. RING and DELIVERED: `freed` counts the
- * blocks of the port's ring that were given back. DELIVERED: `target` is the
- * number of the message, 0 if it is not known; a SYSTEM message and a NOTIFY
- * take a block. MEMORY: the most that was in use. UNSEEN: events of the port
- * may be missing here. A REQUEST with op 0 ended before its contents were seen.
+ * blocks of the port's ring that were given back, perhaps also some that were
+ * delivered by now, of which the next records tell: another thread takes
+ * messages while this one writes. DELIVERED: `target` is the number of the
+ * message, 0 if it is not known; a SYSTEM message and a NOTIFY take a block.
+ * MEMORY: the most that was in use. UNSEEN: events of the port may be missing
+ * here. A REQUEST with op 0 ended before its contents were seen.
  */
 #ifndef BCL_RECORD_H
 #define BCL_RECORD_H
