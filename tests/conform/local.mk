@@ -2,7 +2,7 @@
 # The tree, the headers and what is installed, as promised.
 conform_scripts = %D%/style.sh %D%/headers.sh %D%/install.sh %D%/man.sh \
 	%D%/freestanding.sh %D%/mutants.sh %D%/references.sh \
-	%D%/verification.sh
+	%D%/setup.sh %D%/verification.sh
 system_tests += $(conform_scripts)
 dist_check_SCRIPTS += $(conform_scripts)
 
