@@ -35,8 +35,15 @@ clean() {
 over() {
 	export BCL_RAILS=$1
 	clean "$programs/job" "${@:2}"
-	BCL_FAULT=drop:2%,dup:2%,seed:7 clean "$abs_top_builddir/examples/heat" \
+	BCL_STATS=on BCL_FAULT=drop:10%,dup:10%,seed:7 clean \
+		"$abs_top_builddir/examples/heat" \
 		--rma -n 97 -s 20 "$dir/heat.png"
+	for counter in fault.dropped fault.duplicated card.retransmitted; do
+		grep -E "stats: +[1-9][0-9]* $counter " "$dir/out" || {
+			echo "$BCL_RAILS: no $counter"
+			exit 1
+		}
+	done
 	watch "$programs/gap"
 	grep -q trace_transmit "$dir"/log.* || {
 		echo "$BCL_RAILS: a gap is not found"

@@ -44,6 +44,31 @@ static void check_path(struct bcl_adi *adi)
 	need_equal(card != 0, strcmp(path, "shared") != 0);
 }
 
+/* The faults of adi.sh have happened, and were made good. */
+static void check_faults(struct bcl_adi *adi)
+{
+	static const char *const wanted[] = {
+		"fault.dropped",   "fault.duplicated",	 "fault.reordered",
+		"fault.corrupted", "card.retransmitted", "card.dropped_hcrc",
+	};
+	static struct bcl_counter counters[512];
+	size_t n = 512, i, found = 0;
+
+	bcl_counters(bcl_adi_context(adi), counters, &n);
+	need(n <= 512);
+	while (n--) {
+		for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+			if (strcmp(counters[n].name, wanted[i]))
+				continue;
+			printf("adi traffic %s: %s %llu\n", path, wanted[i],
+			       (unsigned long long)counters[n].value);
+			need(counters[n].value > 0);
+			found++;
+		}
+	}
+	need_equal(found, sizeof(wanted) / sizeof(wanted[0]));
+}
+
 /* ---- sizes ---- */
 
 static void exchange(struct bcl_adi *adi, unsigned char *out, unsigned char *in,
@@ -145,6 +170,8 @@ static int traffic(struct bcl_adi *adi)
 		printf("adi traffic %s %llu\n", path, (unsigned long long)seed);
 	traffic_play(adi, seed, pause_for);
 	check_path(adi);
+	if (getenv("BCL_FAULT"))
+		check_faults(adi);
 	return 0;
 }
 
@@ -187,8 +214,8 @@ static int flood(struct bcl_adi *adi)
 		return 0;
 	}
 	/* asleep, then awake without a receive */
-	sleep(1);
 	before = resident();
+	sleep(1);
 	while (count(adi, BCL_COUNT_adi_kept) < KEPT)
 		bcl_adi_progress(adi);
 	for (i = 0; i < 300000; i++)

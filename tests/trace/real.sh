@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Traces of real runs keep the rules, whatever happens to frames on the way and
 # to processes: one rail and two, rings of the least size, losses, repetitions,
-# damage, peers that die, several threads.
+# damage, peers that die, several threads. Their counters say that it happened.
 set -euo pipefail
 built=${abs_top_builddir:?}
 check=$built/tools/bcl-check
@@ -30,10 +30,14 @@ job=(cluster run -v cluster mpiexec 2 "$built/tests/cluster/job")
 export BCL_RAILS=udp
 accepted "${job[@]}"
 accepted env BCL_BLOCKS=16 BCL_REQUESTS=16 "${job[@]}"
+lost=(+fault.dropped +card.retransmitted)
 accepted env BCL_FAULT=drop:3%,dup:3%,reorder:3%,corrupt:3%,delay:3%,seed:1 \
-	"${job[@]}"
-accepted env BCL_BLOCKS=16 BCL_FAULT=drop:10%,reorder:10%,seed:2 "${job[@]}"
-accepted env BCL_NET=127.0.0.1/32,::1/128 BCL_FAULT=drop:5%,seed:3 "${job[@]}"
+	"${job[@]}" "${lost[@]}" +fault.duplicated +fault.reordered \
+	+fault.corrupted +fault.delayed
+accepted env BCL_BLOCKS=16 BCL_FAULT=drop:10%,reorder:10%,seed:2 \
+	"${job[@]}" "${lost[@]}" +fault.reordered
+accepted env BCL_NET=127.0.0.1/32,::1/128 BCL_FAULT=drop:5%,seed:3 \
+	"${job[@]}" "${lost[@]}"
 ways=()
 cluster run -r true >/dev/null 2>&1 || ways=(UDP) # others need interfaces
 accepted "$built/tests/fault/test_wire" "$RANDOM" "${ways[@]}"
