@@ -41,6 +41,12 @@ echo 'packet sockets forbidden on one node'
 timeout 60 cluster run -r cluster mpiexec 1 sh -c '
 	[ "$(hostname)" = node0 ] || exec "$@"
 	exec without packet -- "$@"' - "$job" +udp.sendmsg -packet.received
+echo 'two of three nodes have packet rings'
+# shellcheck disable=SC2016 # likewise
+timeout 60 cluster run -r -n 3 cluster mpiexec 1 sh -c '
+	[ "$(hostname)" = node0 ] || exec "$@"
+	exec without packet -- "$@"' - "$job" +udp.sendmsg +packet.received \
+	-core.peers_lost
 echo 'the system knows no segmentation offload'
 timeout 60 cluster run -r cluster mpiexec 1 without segment -- \
 	"$job" +udp.sendmsg -udp.bursts
