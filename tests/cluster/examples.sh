@@ -26,6 +26,10 @@ done
 heat=("$examples/heat" -n 97 -s 50)
 field=$("${heat[@]}" "$work/one.png" | grep -o 'field .*')
 echo "$field"
+# Its first part says PNG, 97 times 97, 8 bits a colour; a black one is less.
+[[ $(od -An -v -tx1 -N 26 "$work/one.png" | tr -d ' \n') == \
+	89504e470d0a1a0a0000000d4948445200000061000000610802 ]]
+(($(wc -c <"$work/one.png") > 500))
 
 # check JOB...: how to start it on some ranks
 check() {
