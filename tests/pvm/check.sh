@@ -7,13 +7,12 @@ self=$(realpath "$0")
 build=${abs_top_builddir:?}
 glue=$build/.libs/libbcl-pvm.so
 check=$build/pvm-glue/bcl-pvm-check
-machine=${abs_top_srcdir:?}/scripts/pvm-machine
 [[ -x $check ]] || { echo 'no PVM to build programs with'; exit 77; }
 
 # says STATUS [LINE]...: --check ends so, and prints what matches the lines.
 says() {
 	local status=0 line
-	timeout 240 ./bcl-pvm --check >seen 2>errors || status=$?
+	timeout "$limit" ./bcl-pvm --check >seen 2>errors || status=$?
 	((status == $1)) || fail "status $status"
 	for line in "${@:2}"; do
 		grep -Exq "$line" seen || fail "no line like: $line"
@@ -66,9 +65,8 @@ packet ring here: not in BCL_RAILS"
 	;;
 esac
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+# shellcheck source=tests/pvm/scratch.sh
+. "${abs_top_srcdir:?}/tests/pvm/scratch.sh"
 sed "s,@pkglibdir@,$build/.libs,; s,@pkglibexecdir@,$build/pvm-glue," \
 	"$abs_top_srcdir/pvm-glue/bcl-pvm.in" >bcl-pvm
 chmod +x bcl-pvm

@@ -6,7 +6,7 @@ pvm_scripts = %D%/another.sh %D%/check.sh %D%/copies.sh %D%/cost.sh \
 	%D%/restart.sh %D%/routes.sh %D%/semantics.sh %D%/slang.sh \
 	%D%/strangers.sh %D%/timetable.sh %D%/traffic.sh
 dist_check_SCRIPTS += $(pvm_scripts)
-EXTRA_DIST += %D%/number.h %D%/program.sh
+EXTRA_DIST += %D%/number.h %D%/program.sh %D%/scratch.sh
 system_tests += $(pvm_scripts)
 if PVM
 check_PROGRAMS += %D%/copies %D%/cost %D%/groups %D%/hosts %D%/losses \

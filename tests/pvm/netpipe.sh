@@ -4,11 +4,10 @@
 # to 1 MB, inside a host and between two.
 set -euo pipefail
 self=$(realpath "$0")
-machine=${abs_top_srcdir:?}/scripts/pvm-machine
 command -v NPpvm >/dev/null || { echo 'no netpipe-pvm here'; exit 77; }
 
 # shellcheck source=tests/await.bash
-. "$abs_top_srcdir/tests/await.bash"
+. "${abs_top_srcdir:?}/tests/await.bash"
 
 # is_task HOST: there is one
 is_task() {
@@ -18,19 +17,18 @@ is_task() {
 # On the first host: NPpvm on HOST waits, and one here transmits, once that one is
 # there.
 if [[ ${1-} == pair ]]; then
-	"$machine" "$2" 'timeout 240 NPpvm -i -n 3 -u 1048580 -p 0' \
+	"$machine" "$2" "timeout $limit NPpvm -i -n 3 -u 1048580 -p 0" \
 		-o /dev/null >waiting 2>&1 &
 	await "a task on $2" is_task "$2"
-	timeout 240 NPpvm -i -n 3 -h "$2" -u 1048580 -p 0 -o /dev/null \
+	timeout "$limit" NPpvm -i -n 3 -h "$2" -u 1048580 -p 0 -o /dev/null \
 		>transmitting 2>&1
 	grep stats: transmitting >&2
 	wait $!
 	exit
 fi
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+# shellcheck source=tests/pvm/scratch.sh
+. "$abs_top_srcdir/tests/pvm/scratch.sh"
 
 # pair HOSTS HOST COUNTER
 pair() {

@@ -3,19 +3,17 @@
 # The examples of slang-pvm, scripts whose interpreter loads PVM late, give the
 # same with the glue as without.
 set -euo pipefail
-machine=${abs_top_srcdir:?}/scripts/pvm-machine
 examples=/usr/share/doc/slang-pvm/examples
 [[ -e $examples/master ]] || { echo 'no slang-pvm here'; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+# shellcheck source=tests/pvm/scratch.sh
+. "${abs_top_srcdir:?}/tests/pvm/scratch.sh"
 cp $examples/* .
 sed -i 's/"pirx"/"node0"/' hello_master
 
 # run KIND COMMAND...: what it prints, to KIND
 run() {
 	local kind=$1
-	HOST=here "$machine" 1 "$kind" timeout 240 "${@:2}" >raw 2>errors || {
+	HOST=here "$machine" 1 "$kind" timeout "$limit" "${@:2}" >raw 2>errors || {
 		status=$?
 		cat raw errors
 		exit $status

@@ -4,11 +4,9 @@
 # the one that leads them, inside a host and on two: no teacher, class or room is
 # in two places at a time.
 set -euo pipefail
-machine=${abs_top_srcdir:?}/scripts/pvm-machine
 command -v tablix2 >/dev/null || { echo 'no tablix2 here'; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+# shellcheck source=tests/pvm/scratch.sh
+. "${abs_top_srcdir:?}/tests/pvm/scratch.sh"
 
 option() {
 	echo "<option name=\"resourcetype\">$1</option>"
@@ -63,7 +61,7 @@ check() {
 # solve HOSTS COUNTER
 solve() {
 	rm -f result*
-	COUNTED=$2 "$machine" "$1" glue timeout 240 tablix2 -n 3 -o '' \
+	COUNTED=$2 "$machine" "$1" glue timeout "$limit" tablix2 -n 3 -o '' \
 		problem.xml >log 2>&1 || {
 		status=$?
 		cat log
