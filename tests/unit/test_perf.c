@@ -120,6 +120,37 @@ START_TEST(judgement)
 }
 END_TEST
 
+/* Of 1,000, the median, between the thirds. */
+static bool unreliable(double ours, double theirs)
+{
+	struct perf_line line = { .reference = "line" };
+	bool marked;
+	int third;
+
+	for (third = -1; third < 2; third++) {
+		double our = 1000 + ours * third / 2;
+		double their = 1000 + theirs * third / 2;
+
+		add(&line.ours, our, our, our);
+		add(&line.theirs, their, their, their);
+	}
+	perf_judge(&line);
+	marked = line.unreliable;
+	perf_series_free(&line.ours);
+	perf_series_free(&line.theirs);
+	return marked;
+}
+
+START_TEST(a_reference_that_drifts)
+{
+	ck_assert(!unreliable(0, 0));
+	ck_assert(!unreliable(0, 99));
+	ck_assert(unreliable(0, 101));
+	ck_assert(unreliable(0, -101));
+	ck_assert(!unreliable(500, 0));
+}
+END_TEST
+
 /* A source of one process that runs a line of shell. */
 static void start(struct perf_source *source, const char *script)
 {
@@ -183,6 +214,7 @@ int main(void)
 	tcase_add_test(tcase, ratio_pairs_rounds);
 	tcase_add_test(tcase, every_bar_is_of_one_line);
 	tcase_add_test(tcase, judgement);
+	tcase_add_test(tcase, a_reference_that_drifts);
 	tcase_add_test(tcase, question_and_answer);
 	tcase_add_loop_test(tcase, source_that_fails, 0, 6);
 	suite_add_tcase(suite, tcase);
