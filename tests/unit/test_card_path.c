@@ -282,6 +282,63 @@ START_TEST(another_job_is_called_by_its_address)
 }
 END_TEST
 
+/* Everything that was on its way fails, then the peer is lost; later it is
+ * opened anew. */
+static void keep_out(struct side *side)
+{
+	struct bcl_event event;
+	unsigned i;
+
+	for (i = 0; i < 3; i++)
+		ck_assert_int_eq(bcl_send(side->peer, 1, 0, NULL, 0, i + 1),
+				 BCL_OK);
+	ck_assert_int_eq(bcl_node_rejoin(side->peer), BCL_ERR_ARG);
+	ck_assert_int_eq(bcl_node_isolate(side->peer), BCL_OK);
+	for (i = 0; i < 3; i++) {
+		side_expect(side, BCL_EVENT_SENT, &event);
+		ck_assert_uint_eq(event.cookie, i + 1);
+		ck_assert_int_eq(event.status, BCL_ERR_ISOLATED);
+	}
+	side_next(side, &event);
+	ck_assert_int_eq(event.kind, BCL_EVENT_PEER);
+	ck_assert_int_eq(event.status, BCL_ERR_ISOLATED);
+	ck_assert_int_eq(bcl_send(side->peer, 1, 0, NULL, 0, 0),
+			 BCL_ERR_ISOLATED);
+}
+
+static void isolate(struct side *side)
+{
+	struct side *other = side_other(side);
+	struct bcl_event event;
+	uint8_t in[8];
+
+	if (!side->number) {
+		keep_out(side);
+		ck_assert_int_eq(bcl_node_rejoin(side->peer), BCL_OK);
+		ck_assert_int_eq(bcl_peer_open(side->port, other->address,
+					       other->length, &side->peer),
+				 BCL_OK);
+		side_next(side, &event);
+		ck_assert_int_eq(event.kind, BCL_EVENT_PEER);
+		ck_assert_int_eq(event.status, BCL_OK);
+		side_say(side, 7, "together", 8);
+		side_hear(side, 8, in, 8);
+		return;
+	}
+	/* some that were under way, and the end of what there was */
+	do
+		side_next(side, &event);
+	while (event.kind != BCL_EVENT_MESSAGE || event.type != 7);
+	side->peer = event.peer;
+	side_say(side, 8, "as ever.", 8);
+}
+
+START_TEST(who_is_isolated_may_join_again)
+{
+	sides_play(isolate);
+}
+END_TEST
+
 static void unreachable(struct side *side)
 {
 	struct bcl_event event;
@@ -318,6 +375,7 @@ int main(void)
 	tcase_add_test(tcase, a_silent_peer_is_lost);
 	tcase_add_test(tcase, a_wrong_key_is_refused);
 	tcase_add_test(tcase, another_job_is_called_by_its_address);
+	tcase_add_test(tcase, who_is_isolated_may_join_again);
 	tcase_add_test(tcase, nobody_answers);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
