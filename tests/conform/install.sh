@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # What "make install" puts into DESTDIR suffices to build the README's program
 # with pkg-config, against the shared and the static library; the shared one
-# exports all that libbcl.map lists.
+# exports all that libbcl.map lists. Each function and each program has its page
+# beside it, and the tools run from there.
 set -euo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -36,3 +37,35 @@ exported() {
 }
 sed -n 's/^[[:space:]]*\(bcl_[a-z0-9_]*\);$/\1/p' "$abs_top_srcdir/libbcl.map" |
 	sort | diff --label libbcl.map --label libbcl.so -u - <(exported)
+
+root=$(dirname "$(find "$scratch/root" -type d -name bin)")
+status=0
+
+complain() {
+	echo "$*"
+	status=1
+}
+
+while read -r function; do
+	[[ -e $root/share/man/man3/$function.3 ]] ||
+		complain "no page of $function() is installed"
+done < <(exported)
+for program in "$root"/bin/*; do
+	[[ -e $root/share/man/man1/${program##*/}.1 ]] ||
+		complain "no page of ${program##*/} is installed"
+done
+[[ -e $root/share/man/man7/bcl.7 ]] || complain 'no page of the variables'
+for header in "$abs_top_srcdir"/include/bcl/*.h; do
+	case $header in
+	*/wire.h|*/card_abi.h) ;; # of the library and the card
+	*)
+		[[ -e $root/include/bcl/${header##*/} ]] ||
+			complain "$header is not installed"
+		;;
+	esac
+done
+BCL_RAILS=none "$root/bin/bcl-info" >info || complain 'bcl-info does not run'
+"$root/bin/bcl-perf" --list >list || complain 'bcl-perf does not run'
+grep -q '^inside  *shared memory' info || complain 'bcl-info says nothing'
+(($(wc -l <list) > 100)) || complain 'bcl-perf has no figures'
+exit $status

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Every reference program answers round after round, whatever the parameters
-# were before, with as many positive samples as asked for; and refuses what
-# it does not know.
+# were before, with as many positive samples as asked for; refuses what it does
+# not know; and has nothing of the library.
 set -euo pipefail
 programs=${abs_top_builddir:?}/bench/ref
 status=0
@@ -48,4 +48,11 @@ out=$("$programs/ref-line" rounds=2 samples=1) || complain 'rounds=2 fails'
 	complain 'an unknown parameter is taken'
 ! "$programs/ref-line" rounds=1 samples=ten 2>/dev/null ||
 	complain 'a number need not be one'
+
+for program in "$programs"/ref-*; do
+	[[ -x $program ]] || continue
+	symbols=$(nm "$program")
+	grep -q ' main$' <<<"$symbols" || complain "$program: no symbols"
+	! grep ' bcl_' <<<"$symbols" || complain "$program has them from the library"
+done
 exit $status
