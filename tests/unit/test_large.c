@@ -310,6 +310,112 @@ START_TEST(back)
 }
 END_TEST
 
+/* One of three is stopped, as in a debugger, for longer than silence between
+ * nodes may last: it is not taken for dead, gets all that it was sent, and
+ * holds up none of what the two others do. */
+enum {
+	STOPPED_LENGTH = 256 << 10,
+	STOPPED_SHORT = 50, /* messages to it */
+	STOPPED_TURNS = 150,
+	STOPPED_PAUSE = 10, /* ms, between turns */
+};
+
+static bool is_stopped(pid_t pid)
+{
+	char path[32], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "r");
+	if (!file)
+		return false;
+	if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	fclose(file);
+	return state == 'T';
+}
+
+static void with_one_stopped(struct rank *rank)
+{
+	uint8_t *buffer = room(), *other = room(), token[BCL_KEY_MAX];
+	struct bcl_event event;
+	unsigned i;
+	pid_t pid;
+
+	ck_assert_int_eq(rank_connect(rank, 1), BCL_OK);
+	ck_assert_int_eq(rank_connect(rank, 2), BCL_OK);
+	atomic_store(&rank->all->signals[0], 1);
+	do {
+		rank_idle(rank, 1);
+		pid = rank->all->rank[2].pid;
+	} while (!is_stopped(pid));
+	fill(other, STOPPED_LENGTH, 2);
+	ck_assert_int_eq(
+		bcl_offer(rank->peers[2], other, STOPPED_LENGTH, 77, token),
+		BCL_OK);
+	rank_send(rank, 2, STOPPED_LENGTH, token, sizeof(token));
+	for (i = 0; i < STOPPED_SHORT; i++)
+		rank_send(rank, 2, i, &i, sizeof(i));
+	for (i = 0; i < STOPPED_TURNS; i++) {
+		fill(buffer, STOPPED_LENGTH, i);
+		offer(rank, buffer, STOPPED_LENGTH, i);
+		expect_read(rank, i, BCL_OK);
+		rank_idle(rank, STOPPED_PAUSE);
+	}
+	ck_assert(is_stopped(pid));
+	ck_assert_int_eq(kill(pid, SIGCONT), 0);
+	rank_expect(rank, BCL_EVENT_READ, &event);
+	ck_assert_uint_eq(event.cookie, 77);
+	ck_assert_int_eq(event.status, BCL_OK);
+	ck_assert_uint_eq(rank_counter(rank, "core.peers_lost"), 0);
+}
+
+static void while_one_is_stopped(struct rank *rank)
+{
+	uint8_t *buffer = room(), token[BCL_KEY_MAX];
+	struct bcl_event event;
+	unsigned i;
+
+	if (!rank->me) {
+		with_one_stopped(rank);
+		rank_barrier(rank);
+		return;
+	}
+	rank_expect(rank, BCL_EVENT_PEER, &event);
+	rank->peers[0] = event.peer;
+	if (rank->me == 1) {
+		for (i = 0; i < STOPPED_TURNS; i++) {
+			pull_one(rank, buffer, STOPPED_LENGTH, BCL_OK);
+			check(buffer, STOPPED_LENGTH, i);
+		}
+		rank_barrier(rank);
+		return;
+	}
+	while (!atomic_load(&rank->all->signals[0]))
+		rank_idle(rank, 1);
+	raise(SIGSTOP);
+	take_token(rank, token);
+	for (i = 0; i < STOPPED_SHORT; i++) {
+		rank_expect(rank, BCL_EVENT_MESSAGE, &event);
+		ck_assert_uint_eq(event.immediate, i);
+	}
+	ck_assert_int_eq(
+		bcl_pull(rank->peers[0], token, buffer, STOPPED_LENGTH, 99),
+		BCL_OK);
+	rank_expect(rank, BCL_EVENT_PULLED, &event);
+	ck_assert_int_eq(event.status, BCL_OK);
+	check(buffer, STOPPED_LENGTH, 2);
+	rank_barrier(rank);
+}
+
+START_TEST(stopped)
+{
+	setenv("BCL_PEER_TIMEOUT", "1s", 1);
+	use_attach(_i);
+	ranks_run(3, while_one_is_stopped, 0);
+}
+END_TEST
+
 /* As many offers at once as there is room for, both ways, pulled in an order
  * of their own; then AGAIN. */
 static void crowd(struct rank *rank)
@@ -669,6 +775,7 @@ int main(void)
 	tcase_add_test(tc, both_sides);
 	tcase_add_test(tc, away);
 	tcase_add_test(tc, back);
+	tcase_add_loop_test(tc, stopped, 0, 2);
 	tcase_add_loop_test(tc, many, 0, 2);
 	tcase_add_test(tc, withdrawn);
 	tcase_add_test(tc, unmapped);
