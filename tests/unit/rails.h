@@ -145,7 +145,8 @@ static inline void frame_fill(uint8_t *bytes, size_t length, unsigned number,
 					   .version = BCL_WIRE_VERSION,
 					   .kind = frame_kind,
 					   .card = bcl_put64(card),
-					   .seq = bcl_put32(number) };
+					   .seq = bcl_put32(number),
+					   .hcrc = bcl_put32(number + 1) };
 	struct bcl_segment_header segment = {
 		.op = BCL_SEG_SYSTEM,
 		.length = bcl_put16((uint16_t)(length - BCL_HEADERS_SIZE)),

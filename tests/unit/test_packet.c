@@ -248,6 +248,35 @@ START_TEST(a_wrong_hint_heals)
 }
 END_TEST
 
+/* Alone in a group one gets whatever is tried: that says nothing of where one
+ * is when others come. */
+START_TEST(a_right_hint_stays)
+{
+	uint8_t hello[BCL_HEADERS_SIZE];
+	const struct bcl_rail_tx tx = { .iov = { { hello, sizeof(hello) } },
+					.niov = 1,
+					.length = sizeof(hello) };
+	struct bcl_rail *c;
+	unsigned i;
+
+	ck_assert_uint_eq(b->address.bytes[6], 0);
+	for (i = 0; i < 40; i++) {
+		frame_fill(hello, sizeof(hello), i, CARD_B);
+		hello[offsetof(struct bcl_frame_header, kind)] =
+			(_i ? BCL_FRAME_HELLO_ACK : BCL_FRAME_HELLO) |
+			BCL_FRAME_PCRC;
+		a->transmit(a, &b->address, &tx, 1);
+		inbox_wait(inbox, b, 2 * i + 2);
+		ck_assert_uint_eq(b->address.bytes[6], 0);
+	}
+	c = open_on("bclb", CARD_C);
+	inbox->n = 0;
+	send_one(a, b, CARD_B, 100, 1);
+	inbox_wait(inbox, b, 1);
+	c->close(c);
+}
+END_TEST
+
 /* A foreign group with the number of ours: the rail has to filter. */
 static int spoil_group(const char *interface)
 {
@@ -352,6 +381,7 @@ int main(void)
 	tcase_add_test(tcase, cards_share_an_interface);
 	tcase_add_test(tcase, who_is_alone_joins_no_group);
 	tcase_add_loop_test(tcase, a_wrong_hint_heals, 0, 2);
+	tcase_add_loop_test(tcase, a_right_hint_stays, 0, 2);
 	tcase_add_loop_test(tcase, reset_reaches_whoever_it_is_sent_to, 0, 2);
 	tcase_add_test(tcase, an_interface_goes_down_and_up);
 	suite_add_tcase(suite, tcase);

@@ -12,7 +12,9 @@
  * for this card, and told to peers in each frame sent. Frames for other cards
  * are dropped; HELLO and its answer try the other indices in turn, so that a
  * wrong hint heals, on whichever side it is: the card says HELLO again where
- * its frames go unanswered.
+ * its frames go unanswered. A group of n takes indices modulo n, so that most
+ * of those that are tried come to somebody: no hint where the right one is
+ * known.
  */
 #include "transport/wire/rail.h"
 
@@ -68,8 +70,9 @@ struct packet {
 	uint32_t slot; /* the next to be filled */
 	int told;      /* the last errno that was logged */
 	uint8_t hello_turn;
-	int outside;   /* the name of who is in no group, or -1 */
-	bool filtered; /* the system drops what is for others */
+	int outside;		 /* the name of who is in no group, or -1 */
+	bool filtered;		 /* the system drops what is for others */
+	struct bcl_le32 by_hint; /* checksum of the last frame by our hint */
 	struct ether_frame out;
 };
 
@@ -207,6 +210,20 @@ static bool is_for(uint64_t card, const struct bcl_frame_header *header)
 	return to == card || (to == 0 && header->kind == BCL_FRAME_RESET);
 }
 
+/* A frame came for this index. One that is higher than our hint tells nothing
+ * if the same frame has come by the hint, too. */
+static void learn_hint(struct packet *packet, uint8_t to, struct bcl_le32 frame)
+{
+	uint8_t *hint = &packet->rail.address.bytes[6];
+
+	if (to == *hint)
+		packet->by_hint = frame;
+	else if (to > *hint && bcl_get32(frame) == bcl_get32(packet->by_hint))
+		packet->by_hint = bcl_put32(0); /* once: it may come again */
+	else
+		*hint = to;
+}
+
 /* The frame in a slot. False: it is none of ours. */
 static bool parse(struct packet *packet, const struct tpacket2_hdr *slot,
 		  struct bcl_rx_frame *rx, struct bcl_wire_address *source)
@@ -231,7 +248,7 @@ static bool parse(struct packet *packet, const struct tpacket2_hdr *slot,
 		return false;
 	}
 	if (in->prefix.to != NO_HINT)
-		packet->rail.address.bytes[6] = in->prefix.to;
+		learn_hint(packet, in->prefix.to, header.hcrc);
 	source->kind = BCL_WIRE_PACKET;
 	source->length = 7;
 	memcpy(source->bytes, in->ether.h_source, 6);
