@@ -341,6 +341,17 @@ static void ping(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 	bcl_nic_frame_bare(card, conn, rail, BCL_FRAME_PING);
 }
 
+/* A rail is silent: PING; and HELLO when that goes unanswered, which finds the
+ * address if it is another by now. */
+static void probe(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
+		  uint64_t silence)
+{
+	if (conn->window[rail].heard + 2 * silence <= card->now)
+		bcl_nic_frame_hello(card, conn, rail, BCL_FRAME_HELLO);
+	else
+		ping(card, conn, rail);
+}
+
 /* PING when verdicts fail to come, and on rails that are silent. */
 static void pings(struct bcl_card *card, struct nic_conn *conn)
 {
@@ -363,7 +374,7 @@ static void pings(struct bcl_card *card, struct nic_conn *conn)
 		if (conn->window[rail].state != NIC_RAIL_PROVED)
 			continue;
 		if (conn->window[rail].heard + silence <= card->now) {
-			ping(card, conn, rail);
+			probe(card, conn, rail, silence);
 			next = card->now + silence / 4;
 		} else if (conn->window[rail].heard + silence < next) {
 			next = conn->window[rail].heard + silence;

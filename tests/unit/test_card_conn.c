@@ -302,6 +302,25 @@ START_TEST(who_moves_is_found)
 }
 END_TEST
 
+/* Neither has anything to say meanwhile. */
+START_TEST(who_moves_idly_is_found)
+{
+	struct world_config config = { .seed = 1,
+				       .rails = 1 + _i % 2,
+				       .peer_timeout = SECOND };
+	struct pair pair = make_pair(&config);
+
+	works(&pair);
+	pair.to_a = world_connect(pair.world, 1, 0);
+	world_move(pair.world, _i / 2);
+	world_run_for(pair.world, 3 * SECOND);
+	works(&pair);
+	ck_assert_uint_eq(node_of(&pair, 0)->losses, 0);
+	ck_assert_uint_eq(node_of(&pair, 1)->losses, 0);
+	world_free(pair.world);
+}
+END_TEST
+
 static void open_again(struct pair *pair)
 {
 	world_kill(pair->world, 1);
@@ -857,6 +876,7 @@ int main(void)
 	tcase_add_test(tcase, idle_is_not);
 	tcase_add_test(tcase, absence_is_not);
 	tcase_add_loop_test(tcase, who_moves_is_found, 0, 8);
+	tcase_add_loop_test(tcase, who_moves_idly_is_found, 0, 4);
 	tcase_add_loop_test(tcase, new_life_is_found_by_reset, 0, 2);
 	tcase_add_loop_test(tcase, new_life_calls, 0, (int)world_seeds(20));
 	tcase_add_loop_test(tcase, two_lives_answer, 0, 2);
