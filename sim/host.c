@@ -258,7 +258,8 @@ static void doorbell(struct bcl_card_host *host, struct bcl_card_seat *seat)
 	uint64_t ns = firmware->costs->trap;
 
 	if (firmware->trace.file)
-		bcl_journal_look(&firmware->trace.journal);
+		bcl_journal_doorbell(&firmware->trace.journal,
+				     seat->port->number);
 	for (; seat->charged != queues->requests_made; seat->charged++) {
 		unsigned at = seat->charged & queues->request_mask;
 

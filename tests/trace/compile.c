@@ -204,6 +204,8 @@ static void put_record(unsigned card)
 		record.length = (uint32_t)strlen(text);
 		record.digest = bcl_crc32c(0, text, record.length);
 	}
+	if (flag(2, nwords, "early"))
+		record.flags |= BCL_RECORD_EARLY;
 	if (record.kind == BCL_RECORD_OPENED) {
 		if (!record.card)
 			record.card = card_id(card);

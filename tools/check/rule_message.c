@@ -150,7 +150,8 @@ void check_rule_asked(struct check_event *event)
 
 /*
  * Only a request with nothing before it is looked at: others wait for their
- * own. Ports are served in turn, each by a burst.
+ * own; and one that the card had perhaps not heard of is not. Ports are served
+ * in turn, each by a burst.
  */
 void check_rule_fair(struct check_event *event)
 {
@@ -160,6 +161,7 @@ void check_rule_fair(struct check_event *event)
 	int rail = event->packet->rail;
 
 	if (!source || !source->alone || source->delayed ||
+	    source->asked.flags & BCL_RECORD_EARLY ||
 	    source->link != event->link ||
 	    event->segment->total > BCL_SYSTEM_MAX)
 		return;

@@ -163,7 +163,7 @@ static bool readable(const struct bcl_request *request)
 }
 
 static void look_requests(struct bcl_journal *journal,
-			  struct bcl_journal_port *port)
+			  struct bcl_journal_port *port, uint8_t flags)
 {
 	/* Acquire: pairs with submit() in path.c. */
 	uint32_t made = atomic_load_explicit(
@@ -177,22 +177,23 @@ static void look_requests(struct bcl_journal *journal,
 		const struct bcl_request *request = &port->requests[number];
 		bool whole = readable(request);
 
-		put(journal, (struct bcl_record){
-				     .kind = BCL_RECORD_REQUEST,
-				     .op = request->op,
-				     .type = request->type,
-				     .flags = whole ? BCL_RECORD_DIGEST : 0,
-				     .port = port->number,
-				     .peer_port = request->dst_port,
-				     .number = number,
-				     .length = request->length,
-				     .target = request->target,
-				     .arg32 = request->arg32,
-				     .digest = whole ? digest(request) : 0,
-				     .card = journal->card_of(journal->arg,
-							      request->node),
-				     .value = request->targ64,
-			     });
+		put(journal,
+		    (struct bcl_record){
+			    .kind = BCL_RECORD_REQUEST,
+			    .op = request->op,
+			    .type = request->type,
+			    .flags = flags | (whole ? BCL_RECORD_DIGEST : 0),
+			    .port = port->number,
+			    .peer_port = request->dst_port,
+			    .number = number,
+			    .length = request->length,
+			    .target = request->target,
+			    .arg32 = request->arg32,
+			    .digest = whole ? digest(request) : 0,
+			    .card = journal->card_of(journal->arg,
+						     request->node),
+			    .value = request->targ64,
+		    });
 	}
 }
 
@@ -297,7 +298,8 @@ void bcl_journal_event(struct bcl_journal *journal, uint32_t number,
 		delivered(journal, port, entry);
 }
 
-static void look_at(struct bcl_journal *journal, struct bcl_journal_port *port)
+static void look_at(struct bcl_journal *journal, struct bcl_journal_port *port,
+		    uint8_t flags)
 {
 	uint32_t freed = blocks_freed(port);
 
@@ -311,13 +313,19 @@ static void look_at(struct bcl_journal *journal, struct bcl_journal_port *port)
 	/* A request goes again only when its completion was seen. */
 	if (!journal->told)
 		look_events(journal, port);
-	look_requests(journal, port);
+	look_requests(journal, port, flags);
 }
 
-void bcl_journal_look(struct bcl_journal *journal)
+void bcl_journal_doorbell(struct bcl_journal *journal, uint32_t number)
 {
 	struct bcl_journal_port *port;
 
 	for (port = journal->ports; port; port = port->next)
-		look_at(journal, port);
+		look_at(journal, port,
+			port->number == number ? 0 : BCL_RECORD_EARLY);
+}
+
+void bcl_journal_look(struct bcl_journal *journal)
+{
+	bcl_journal_doorbell(journal, 0); /* of none */
 }

@@ -41,6 +41,9 @@ bcl_journal_port_open(struct bcl_journal *journal,
 void bcl_journal_port_close(struct bcl_journal *journal, uint32_t number);
 
 void bcl_journal_look(struct bcl_journal *journal);
+/* The same; and the port's requests go to the card under the same lock. Others
+ * that are seen may be those of a thread that has not rung yet. */
+void bcl_journal_doorbell(struct bcl_journal *journal, uint32_t port);
 /* What the event is about is in its place already. */
 void bcl_journal_event(struct bcl_journal *journal, uint32_t port,
 		       enum bcl_queue queue,

@@ -63,6 +63,7 @@ enum bcl_record_kind {
 
 enum bcl_record_flags {
 	BCL_RECORD_DIGEST = 1, /* `digest` is the CRC32C of the contents */
+	BCL_RECORD_EARLY = 2,  /* REQUEST: perhaps before the doorbell */
 };
 
 /* In memory; 0 where the kind has no such field. */

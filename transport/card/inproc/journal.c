@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* BCL_TRACE: the journal of this host's card goes to the trace of its rails. */
 #include "transport/card/inproc/inproc.h"
+#include "transport/counters.h"
 #include "transport/wire/trace.h"
 
 static void put(void *arg, const struct bcl_record *record)
@@ -24,15 +25,18 @@ static void look(void *arg)
 	bcl_journal_look(&host->journal);
 }
 
-/* The card takes requests when this returns, or as soon as it is called. */
+/* Between the record of a request and its doorbell no other thread has the
+ * card: else it could send for a while before it hears of that one. */
 static void doorbell(struct bcl_card_host *base, struct bcl_card_seat *seat)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
 
 	bcl_inproc_lock(host, seat);
-	bcl_journal_look(&host->journal);
+	bcl_journal_doorbell(&host->journal, seat->number);
+	bcl_count(host->context->counters, host_doorbells);
+	bcl_inproc_hold(base, seat);
+	bcl_inproc_serve_doorbells(host);
 	bcl_inproc_unlock(host, seat);
-	bcl_inproc_doorbell(base, seat);
 }
 
 void bcl_inproc_journal(struct bcl_inproc *host)
