@@ -94,7 +94,9 @@ static bool try_again(struct task *task, uint64_t *end)
 		task->behind = true;
 		return false;
 	}
-	endpoint_poll();
+	/* its receiver may wait for this processor */
+	if (!endpoint_poll())
+		sched_yield();
 	return send_reaches(task);
 }
 

@@ -19,6 +19,7 @@ check_PROGRAMS += %D%/copies %D%/cost %D%/groups %D%/hosts %D%/losses \
 %C%_groups_LDADD = -lgpvm3 -lpvm3
 %C%_hosts_LDADD = -lpvm3
 %C%_losses_LDADD = -lpvm3
+%C%_losses_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
 %C%_mailbox_LDADD = -lpvm3
 %C%_multicast_LDADD = -lpvm3
 %C%_reset_LDADD = -lgpvm3 -lpvm3
