@@ -117,6 +117,7 @@ struct bcl_peer *bcl_peer_make(struct bcl_port *port, uint64_t card,
 		return NULL;
 	peer->ops = &none_ops;
 	peer->port = port;
+	peer->node = BCL_NODE_NONE;
 	peer->number = number;
 	peer->state = BCL_PEER_CONNECTING;
 	peer->address.card = card;
@@ -395,7 +396,8 @@ enum bcl_status bcl_node_rejoin(struct bcl_peer *peer)
 {
 	if (bcl_port_forked(peer->port))
 		return BCL_ERR_FORKED;
-	if (!peer->port->card)
+	/* also if it is lost, and has no path any more */
+	if (peer->node == BCL_NODE_NONE)
 		return BCL_ERR_UNSUPPORTED;
 	return bcl_card_rejoin(peer);
 }

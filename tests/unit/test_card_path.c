@@ -287,11 +287,16 @@ END_TEST
 static void keep_out(struct side *side)
 {
 	struct bcl_event event;
+	struct bcl_peer *self;
 	unsigned i;
 
 	for (i = 0; i < 3; i++)
 		ck_assert_int_eq(bcl_send(side->peer, 1, 0, NULL, 0, i + 1),
 				 BCL_OK);
+	ck_assert_int_eq(
+		bcl_peer_open(side->port, side->address, side->length, &self),
+		BCL_OK);
+	ck_assert_int_eq(bcl_node_isolate(self), BCL_ERR_UNSUPPORTED);
 	ck_assert_int_eq(bcl_node_rejoin(side->peer), BCL_ERR_ARG);
 	ck_assert_int_eq(bcl_node_isolate(side->peer), BCL_OK);
 	for (i = 0; i < 3; i++) {
@@ -304,6 +309,8 @@ static void keep_out(struct side *side)
 	ck_assert_int_eq(event.status, BCL_ERR_ISOLATED);
 	ck_assert_int_eq(bcl_send(side->peer, 1, 0, NULL, 0, 0),
 			 BCL_ERR_ISOLATED);
+	/* a peer that is on no other node lets nobody in */
+	ck_assert_int_eq(bcl_node_rejoin(self), BCL_ERR_UNSUPPORTED);
 }
 
 static void isolate(struct side *side)
