@@ -339,6 +339,33 @@ START_TEST(full_ring)
 }
 END_TEST
 
+/* The peer looks at a message's first slot: it is written after the others. The
+ * last piece is what lies there, which so comes as it was. */
+START_TEST(first_slot_is_last)
+{
+	uint8_t bytes[BCL_SLOT_PAYLOAD], was[BCL_SLOT_PAYLOAD];
+	struct iovec iov[3] = { { bytes, 7 }, { bytes + 7, 41 } };
+	struct bcl_event event;
+
+	memset(bytes, 1, sizeof(bytes));
+	ck_assert_int_eq(bcl_pair_send(&pair[0], 1, 0, NULL, 0), BCL_OK);
+	iov[2].iov_base = pair[0].out[0].payload;
+	iov[2].iov_len = sizeof(was);
+	memset(iov[2].iov_base, 2, sizeof(was));
+	memset(was, 2, sizeof(was));
+	ck_assert_int_eq(
+		bcl_pair_send_iov(&pair[0], 1, 0, iov, 3, 2 * BCL_SLOT_PAYLOAD),
+		BCL_OK);
+	ck_assert_uint_eq(pair[0].sent_ring, 1);
+	ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
+	ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
+	ck_assert_uint_eq(event.length, 2 * BCL_SLOT_PAYLOAD);
+	ck_assert_mem_eq(event.data, bytes, sizeof(bytes));
+	ck_assert_mem_eq((const uint8_t *)event.data + sizeof(bytes), was,
+			 sizeof(was));
+}
+END_TEST
+
 /* Whatever was sent before: once all is read the longest message has room. */
 START_TEST(room_comes_back)
 {
@@ -595,6 +622,7 @@ int main(void)
 	tcase_add_loop_test(tc, model, 0, nstarts);
 	tcase_add_test(tc, half_waits_for_ack);
 	tcase_add_loop_test(tc, full_ring, 0, 2);
+	tcase_add_test(tc, first_slot_is_last);
 	tcase_add_test(tc, room_comes_back);
 	tcase_add_test(tc, data_stays);
 	tcase_add_loop_test(tc, hostile, 0, nnonsense);

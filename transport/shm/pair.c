@@ -103,6 +103,38 @@ enum bcl_status bcl_pair_send_full(struct bcl_pair *pair, unsigned type,
 	return bcl_pair_send(pair, type, immediate, data, length);
 }
 
+/* Of the pieces, which are longer, the bytes that the first slot takes. */
+static void write_first(uint8_t *to, const struct iovec *iov)
+{
+	size_t room = BCL_SLOT_PAYLOAD;
+
+	for (; room; iov++) {
+		size_t n = iov->iov_len < room ? iov->iov_len : room;
+
+		bcl_copy_short(to, iov->iov_base, n);
+		to += n;
+		room -= n;
+	}
+}
+
+/* Those behind them. */
+static void write_rest(uint8_t *to, const struct iovec *iov, unsigned niov)
+{
+	size_t skip = BCL_SLOT_PAYLOAD;
+
+	for (; niov; niov--, iov++) {
+		size_t n = iov->iov_len;
+
+		if (n <= skip) {
+			skip -= n;
+			continue;
+		}
+		memcpy(to, (const uint8_t *)iov->iov_base + skip, n - skip);
+		to += n - skip;
+		skip = 0;
+	}
+}
+
 enum bcl_status bcl_pair_send_iov(struct bcl_pair *pair, unsigned type,
 				  uint64_t immediate, const struct iovec *iov,
 				  unsigned niov, size_t length)
@@ -122,11 +154,11 @@ enum bcl_status bcl_pair_send_iov(struct bcl_pair *pair, unsigned type,
 	if (!has_room(pair, slots))
 		return BCL_ERR_AGAIN;
 	slot = tail_slot(pair);
-	fetch_slots(slot, slots);
-	to = slot->payload;
-	for (i = 0; i < niov; to += iov[i].iov_len, i++)
-		if (iov[i].iov_len)
-			memcpy(to, iov[i].iov_base, iov[i].iov_len);
+	fetch_slots(slot + 1, slots - 1);
+	/* The peer looks at the first slot, whose line it takes away again and
+	 * again: that is written last. */
+	write_rest((uint8_t *)(slot + 1), iov, niov);
+	write_first(slot->payload, iov);
 	slot->immediate = immediate;
 	bcl_pair_publish(pair, slot, slots, make_header(pair, type, length));
 	return bcl_pair_notice(pair);
