@@ -10,10 +10,11 @@ mpich_scripts = %D%/abi.sh %D%/blocked.sh %D%/busy.sh %D%/cancel.sh \
 	%D%/collectives.sh %D%/copies.sh %D%/graft.sh %D%/installed.sh \
 	%D%/jobs.sh %D%/long.sh %D%/loss.sh %D%/made.sh %D%/nodes.sh \
 	%D%/packets.sh %D%/placement.sh %D%/programs.sh %D%/settings.sh \
-	%D%/valgrind.sh %D%/version.sh %D%/windows.sh
+	%D%/short.sh %D%/valgrind.sh %D%/version.sh %D%/windows.sh
 system_tests += $(mpich_tests) $(mpich_scripts)
 EXTRA_DIST += %D%/run %D%/program.sh $(mpich_tests) $(mpich_nodes) \
 	%D%/abi.c %D%/blocked.c %D%/busy.c %D%/cancel.c %D%/collectives.c \
 	%D%/copies.c %D%/counter.h %D%/jobs.c %D%/long.c %D%/loss.c \
-	%D%/packets.c %D%/placement.c %D%/settings.c %D%/windows.c
+	%D%/packets.c %D%/placement.c %D%/settings.c %D%/short.c \
+	%D%/windows.c
 dist_check_SCRIPTS += $(mpich_scripts)

@@ -116,24 +116,91 @@ void bcl_ch3_receive(MPIDI_VC_t *vc, unsigned words, const void *packet,
 	}
 }
 
+/* n <= 16, without a call. */
+static void copy_short(char *to, const char *from, size_t n)
+{
+	if (n >= 8) {
+		memcpy(to, from, 8);
+		memcpy(to + n - 8, from + n - 8, 8);
+	} else if (n >= 4) {
+		memcpy(to, from, 4);
+		memcpy(to + n - 4, from + n - 4, 4);
+	} else {
+		while (n--)
+			*to++ = *from++;
+	}
+}
+
+/* Is the buffer one of a predefined type, with room for the message? */
+static int fits(const MPIR_Request *request, size_t length)
+{
+	MPI_Datatype type = request->dev.datatype;
+
+	return HANDLE_IS_BUILTIN(type) &&
+	       (size_t)request->dev.user_count *
+			       MPIR_Datatype_get_basic_size(type) >=
+		       length;
+}
+
+/* The bytes of a short message for its request. */
+static int take_short(MPIDI_VC_t *vc, MPIR_Request *request, int found,
+		      const char *data, size_t length)
+{
+	intptr_t taken = (intptr_t)length;
+	int complete = TRUE, mpi_errno = MPI_SUCCESS;
+
+	if (found && fits(request, length)) {
+		copy_short(request->dev.user_buf, data, length);
+		request->dev.OnDataAvail = NULL;
+	} else if (found && length) {
+		mpi_errno = MPIDI_CH3U_Receive_data_found(request, (void *)data,
+							  &taken, &complete);
+	} else if (length) {
+		mpi_errno = MPIDI_CH3U_Receive_data_unexpected(
+			request, (void *)data, &taken, &complete);
+	}
+	if (mpi_errno)
+		return mpi_errno;
+	if (complete)
+		return MPID_Request_complete(request);
+	/* longer than its buffer */
+	request->dev.iov_offset = 0;
+	vc->ch.recv_active = request;
+	feed(vc, data + taken, length - (size_t)taken);
+	return MPI_SUCCESS;
+}
+
+/* What ch3's handler of a short eager message does, without a packet of its:
+ * the data goes from where it lies to where it belongs. */
 void bcl_ch3_receive_short(MPIDI_VC_t *vc, const void *packet, size_t length)
 {
 	const struct bcl_ch3_short *message = packet;
 	const size_t head = offsetof(struct bcl_ch3_short, data);
+	MPIDI_Message_match match;
 	MPIR_Request *request;
-	MPIDI_CH3_Pkt_t header;
-	intptr_t taken = 0;
+	int found;
 
 	if (vc->ch.recv_active || length < head || length > sizeof(*message)) {
 		bcl_ch3_complain(bcl_ch3_nonsense());
 		return;
 	}
-	header.eagershort_send.type = MPIDI_CH3_PKT_EAGERSHORT_SEND;
-	header.eagershort_send.match = message->match;
-	header.eagershort_send.data_sz = (intptr_t)(length - head);
-	memcpy(header.eagershort_send.data, message->data, length - head);
-	bcl_ch3_complain(MPIDI_CH3_PktHandler_EagerShortSend(vc, &header, NULL,
-							     &taken, &request));
+	match = message->match;
+	length -= head;
+	request = MPIDI_CH3U_Recvq_FDP_or_AEU(&match, &found);
+	if (!request) {
+		bcl_ch3_complain(bcl_ch3_error(BCL_ERR_NOMEM));
+		return;
+	}
+	/* of a communicator that was revoked */
+	if (!found && !MPIR_cc_get(request->cc))
+		return;
+	request->status.MPI_SOURCE = match.parts.rank;
+	request->status.MPI_TAG = match.parts.tag;
+	MPIR_STATUS_SET_COUNT(request->status, length);
+	request->dev.sender_req_id = MPI_REQUEST_NULL;
+	request->dev.recv_data_sz = (intptr_t)length;
+	MPIDI_Request_set_msg_type(request, MPIDI_REQUEST_EAGER_MSG);
+	bcl_ch3_complain(take_short(vc, request, found, message->data, length));
 }
 
 void bcl_ch3_receive_failed(MPIDI_VC_t *vc, enum bcl_status status)
