@@ -3,6 +3,12 @@
 #include "transport/internal.h"
 #include "transport/send.h"
 
+enum {
+	/* As BCL_HINTS_AFTER_LINE, of a program that may look for the answer at
+	 * once: the ADI, whose own work comes between, does so later. */
+	HINTS_AFTER_SEND = 2,
+};
+
 /* The message lies in the receiver's ring when the send returns. */
 static enum bcl_status send_pair(struct bcl_peer *peer, unsigned type,
 				 uint64_t immediate, const struct iovec *iov,
@@ -53,10 +59,15 @@ enum bcl_status bcl_send(struct bcl_peer *peer, unsigned type,
 			 uint64_t immediate, const struct iovec *iov,
 			 unsigned niov, uint64_t cookie)
 {
+	enum bcl_status status;
+
 	if (niov == 1 && !cookie && type < BCL_TYPES &&
-	    bcl_send_is_short(peer, iov->iov_len))
-		return bcl_send_short(peer, type, immediate, iov->iov_base,
-				      iov->iov_len);
+	    bcl_send_is_short(peer, iov->iov_len)) {
+		status = bcl_send_short(peer, type, immediate, iov->iov_base,
+					iov->iov_len);
+		peer->port->hints = HINTS_AFTER_SEND;
+		return status;
+	}
 	if (bcl_port_forked(peer->port))
 		return BCL_ERR_FORKED;
 	if (niov == 1 && !peer->pair && type < BCL_TYPES &&

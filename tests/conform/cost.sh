@@ -18,4 +18,4 @@ cost() {
 }
 
 cost empty 80
-cost round 170
+cost round 185
