@@ -4,7 +4,8 @@
  * prints what a program sees.
  *
  *	losses killed [HOST]	tasks there, while they send
- *	losses asleep		a task that receives nothing for long
+ *	losses asleep		a task that receives nothing for long; and one
+ *				that waits for long
  *	losses gone HOST	its link is cut
  */
 #include <pvm3.h>
@@ -24,6 +25,7 @@ enum {
 	CUT,	  /* its host off the network */
 	SLEEP,	  /* until a signal, then receive COUNT of them */
 	IGNORED,
+	LATE, /* as ECHO, after a while */
 	LAST,
 	WORK, /* ... and from it: a long message, all of whose bytes are its
 	       * number */
@@ -36,6 +38,8 @@ enum {
 	ROUNDS = 8,
 	COUNT = 96,	     /* long messages for who sleeps */
 	SHORT_MAX = 20000,   /* short ones: more than go into a ring */
+	A_WHILE = 500,	     /* ms */
+	TURNS_MAX = 5000,    /* fewer than in that time, of who is awake */
 	KEPT_MAX = 40 << 10, /* kB that their sender may keep */
 };
 
@@ -79,6 +83,11 @@ static int serve(int parent)
 		pvm_bufinfo(pvm_recv(parent, -1), NULL, &tag, NULL);
 		switch (tag) {
 		case ECHO:
+			send_number(parent, ECHO, 0);
+			break;
+		case LATE:
+			nanosleep(&(struct timespec){ 0, A_WHILE * 1000000 },
+				  NULL);
 			send_number(parent, ECHO, 0);
 			break;
 		case STREAM:
@@ -187,6 +196,14 @@ __attribute__((visibility("default"))) int sched_yield(void)
 	return (int)syscall(SYS_sched_yield);
 }
 
+static void wait_long(int other)
+{
+	send_number(other, LATE, 0);
+	yields = 0;
+	receive_number(other, ECHO);
+	say("slept until it came", yields < TURNS_MAX);
+}
+
 /* Until one has waited. Who receives them may wait for this processor. */
 static void fill_ring(int other)
 {
@@ -202,6 +219,7 @@ static void asleep(void)
 	long before;
 
 	talk(other);
+	wait_long(other);
 	send_number(other, SLEEP, 0);
 	fill_ring(other);
 	before = most_kept();

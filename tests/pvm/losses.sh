@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # A task that dies in the middle of a message leaves no part of one; one that
-# does not listen costs its sender little memory; and those who remain go on,
-# also when a host has gone.
+# does not listen costs its sender little memory, one that waits sleeps; and those
+# who remain go on, also when a host has gone.
 set -euo pipefail
 # shellcheck source=tests/pvm/program.sh
 . "${abs_top_srcdir:?}/tests/pvm/program.sh"
@@ -23,6 +23,6 @@ run() {
 whole='streams cut between messages: 8\nmore after it: 0\n'
 run 1 shm.bytes_pulled "$whole" killed
 run 2 card.messages_delivered "$whole" killed node1
-run 1 shm.messages_received \
-	'gave others a turn: 1\nkept too much: 0\nwrong ones: 0\n' asleep
+run 1 shm.messages_received 'slept until it came: 1\ngave others a turn: 1\n'\
+'kept too much: 0\nwrong ones: 0\n' asleep
 BCL_PEER_TIMEOUT=3s run 2 core.peers_lost 'others go on: 1\n' gone node1
