@@ -314,10 +314,11 @@ enum nic_seq {
 	NIC_SEQ_NEW,
 	NIC_SEQ_DUPLICATE,
 	NIC_SEQ_OUTSIDE,
+	NIC_SEQ_NO_MEMORY, /* to remember that it came before its turn */
 };
 /* nic_window_look(), nic_window_arrived(), when it is not the next in order. */
-enum nic_seq bcl_nic_window_look(const struct nic_conn *conn, unsigned rail,
-				 uint32_t seq);
+enum nic_seq bcl_nic_window_look(struct bcl_card *card, struct nic_conn *conn,
+				 unsigned rail, uint32_t seq);
 void bcl_nic_window_arrived(struct bcl_card *card, struct nic_conn *conn,
 			    unsigned rail, uint32_t seq, uint32_t bytes);
 /* The peer will never send frames before seq again. */

@@ -126,6 +126,8 @@ void bcl_nic_conn_free(struct bcl_card *card, struct nic_conn *conn)
 	if (card->answered.conn == conn)
 		card->answered.conn = NULL;
 	bcl_nic_deadline_remove(card, conn);
+	if (conn->arrived)
+		bcl_nic_arena_put(card, conn->arrived);
 	card->conns[conn->index] = NULL;
 	if (conn->index < card->free_conn)
 		card->free_conn = conn->index;

@@ -281,6 +281,11 @@ enum nic_conn_state {
 			   * still lies in the rails is taken */
 };
 
+/* Bitmaps of frames that came before their turn. */
+struct nic_arrived {
+	uint32_t bits[BCL_RAILS_MAX][BCL_SACK_BITS / 32];
+};
+
 /* Why a connection is in card->working. */
 enum bcl_nic_conn_work {
 	NIC_WORK_ACK = 1,    /* << rail */
@@ -330,9 +335,8 @@ struct nic_conn {
 	uint16_t rooms[NIC_ROOMS]; /* ports that refused; 0: none */
 	uint64_t frames_sent, frames_received, retransmitted;
 	struct nic_window window[BCL_RAILS_MAX];
-	/* bitmaps */
-	uint32_t verdicts[BCL_MSG_MEMORY / 8];
-	uint32_t arrived[BCL_RAILS_MAX][BCL_SACK_BITS / 32];
+	struct nic_arrived *arrived; /* NULL: all frames came in order */
+	uint32_t verdicts[BCL_MSG_MEMORY / 8]; /* a bitmap */
 };
 
 _Static_assert(offsetof(struct nic_conn, verdicts) <= 1024,

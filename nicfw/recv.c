@@ -218,7 +218,7 @@ static void data(struct bcl_card *card, struct nic_conn *conn,
 	uint32_t seq = bcl_get32(frame->header->seq);
 	enum nic_accept accept;
 
-	switch (nic_window_look(conn, frame->rail, seq)) {
+	switch (nic_window_look(card, conn, frame->rail, seq)) {
 	case NIC_SEQ_NEW:
 		break;
 	case NIC_SEQ_DUPLICATE:
@@ -228,6 +228,9 @@ static void data(struct bcl_card *card, struct nic_conn *conn,
 		return;
 	case NIC_SEQ_OUTSIDE:
 		nic_count(card, dropped_window);
+		return;
+	case NIC_SEQ_NO_MEMORY:
+		nic_count(card, dropped_arena);
 		return;
 	}
 	accept = alone(card, conn, frame);

@@ -431,16 +431,21 @@ void bcl_nic_window_abandon(struct bcl_card *card, struct nic_conn *conn,
 
 static int arrived(const struct nic_conn *conn, unsigned rail, uint32_t seq)
 {
-	return conn->arrived[rail][seq % BCL_SACK_BITS / 32] >> seq % 32 & 1;
+	const struct nic_arrived *some = conn->arrived;
+
+	return some &&
+	       (some->bits[rail][seq % BCL_SACK_BITS / 32] >> seq % 32 & 1);
 }
 
 static void forget(struct nic_conn *conn, unsigned rail, uint32_t seq)
 {
-	conn->arrived[rail][seq % BCL_SACK_BITS / 32] &= ~(1u << seq % 32);
+	if (conn->arrived)
+		conn->arrived->bits[rail][seq % BCL_SACK_BITS / 32] &=
+			~(1u << seq % 32);
 }
 
-enum nic_seq bcl_nic_window_look(const struct nic_conn *conn, unsigned rail,
-				 uint32_t seq)
+enum nic_seq bcl_nic_window_look(struct bcl_card *card, struct nic_conn *conn,
+				 unsigned rail, uint32_t seq)
 {
 	uint32_t expected = conn->window[rail].expected;
 
@@ -448,6 +453,11 @@ enum nic_seq bcl_nic_window_look(const struct nic_conn *conn, unsigned rail,
 		return NIC_SEQ_DUPLICATE;
 	if (seq - expected >= BCL_SACK_BITS)
 		return NIC_SEQ_OUTSIDE;
+	if (!conn->arrived)
+		conn->arrived =
+			bcl_nic_arena_take(card, sizeof(*conn->arrived));
+	if (!conn->arrived)
+		return NIC_SEQ_NO_MEMORY;
 	return arrived(conn, rail, seq) ? NIC_SEQ_DUPLICATE : NIC_SEQ_NEW;
 }
 
@@ -470,7 +480,9 @@ void bcl_nic_window_arrived(struct bcl_card *card, struct nic_conn *conn,
 
 	window->unacked += bytes;
 	window->ack_due = 1;
-	conn->arrived[rail][seq % BCL_SACK_BITS / 32] |= 1u << seq % 32;
+	if (seq != window->expected)
+		conn->arrived->bits[rail][seq % BCL_SACK_BITS / 32] |=
+			1u << seq % 32;
 	if (!bcl_before(seq, window->highest))
 		window->highest = seq + 1;
 	if (seq == window->expected)
@@ -485,7 +497,9 @@ void bcl_nic_window_skip(struct nic_conn *conn, unsigned rail, uint32_t seq)
 	if (!bcl_before(window->expected, seq))
 		return;
 	if (seq - window->expected >= BCL_SACK_BITS) {
-		memset(conn->arrived[rail], 0, sizeof(conn->arrived[rail]));
+		if (conn->arrived)
+			memset(conn->arrived->bits[rail], 0,
+			       sizeof(conn->arrived->bits[rail]));
 		window->expected = seq;
 		window->highest = seq;
 		return;

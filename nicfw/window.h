@@ -144,12 +144,13 @@ static inline void nic_window_sent(struct bcl_card *card, struct nic_conn *conn,
 }
 
 /* May a frame of the peer be taken? */
-static inline enum nic_seq nic_window_look(const struct nic_conn *conn,
-					   unsigned rail, uint32_t seq)
+static inline enum nic_seq nic_window_look(struct bcl_card *card,
+					   struct nic_conn *conn, unsigned rail,
+					   uint32_t seq)
 {
 	return seq == conn->window[rail].expected
 		       ? NIC_SEQ_NEW
-		       : bcl_nic_window_look(conn, rail, seq);
+		       : bcl_nic_window_look(card, conn, rail, seq);
 }
 
 /* So many bytes came in order, in frames that are counted already: an

@@ -279,7 +279,7 @@ enum bcl_node_state {
 	X(dropped_window, "frames dropped: number outside the window")     \
 	X(dropped_malformed, "frames dropped: inconsistent segments")      \
 	X(dropped_held, "frames dropped: no room to hold them in order")   \
-	X(dropped_arena, "connections refused: card memory exhausted")     \
+	X(dropped_arena, "refused: card memory exhausted")                 \
 	X(acks_sent, "ACK frames sent")                                    \
 	X(pings_sent, "PING frames sent")                                  \
 	X(resets_sent, "RESET frames sent")                                \

@@ -94,6 +94,99 @@ START_TEST(a_long_way_is_learnt)
 }
 END_TEST
 
+/* The first frame with messages to card 1 is lost. */
+static bool lose_one(struct world *here, struct world_frame *frame)
+{
+	const struct bcl_frame_header *header = (const void *)frame->bytes;
+
+	if (frame->to != 1 ||
+	    (header->kind & ~BCL_FRAME_PCRC) != BCL_FRAME_DATA)
+		return true;
+	here->filter = NULL;
+	return false;
+}
+
+/* One frame each. */
+static void say(uint64_t first, uint64_t n)
+{
+	for (uint64_t i = first; i < first + n; i++) {
+		ck_assert(world_send(from, node, 2, "", 0, i));
+		world_run_for(world, 1000);
+	}
+}
+
+static void hear(uint64_t first, uint64_t n)
+{
+	struct bcl_completion entry;
+
+	world_run_for(world, 100 * MS);
+	for (uint64_t i = first; i < first + n; i++) {
+		ck_assert(world_received(to, &entry));
+		ck_assert_uint_eq(entry.targ64, i);
+		world_block_free(to, entry.index);
+	}
+	ck_assert(!world_received(to, &entry));
+}
+
+/* A card takes memory to remember what came before its turn, once something
+ * does. */
+START_TEST(order_takes_no_memory)
+{
+	const struct world_config config = { .seed = 1, .pending = _i };
+	uint32_t left;
+
+	open_world(&config);
+	say(0, 5);
+	hear(0, 5);
+	left = bcl_card_free(world->card[1].card);
+	say(5, 5);
+	hear(5, 5);
+	ck_assert_uint_eq(bcl_card_free(world->card[1].card), left);
+	world->filter = lose_one;
+	say(10, 5);
+	hear(10, 5);
+	ck_assert_uint_lt(bcl_card_free(world->card[1].card), left);
+	ck_assert_uint_eq(world_counter(world, 0, BCL_CARD_retransmitted), 1);
+	world_free(world);
+}
+END_TEST
+
+/* Ports take all that is left of a card's memory. */
+static void fill_memory(unsigned card)
+{
+	struct bcl_control control = {
+		.op = BCL_CTL_PORT_OPEN,
+		.port = { .number = 100,
+			  .nrequests = 1,
+			  .nreceives = 1,
+			  .nblocks = 1,
+			  .nchannels = 100 },
+	};
+	uint32_t result;
+
+	for (; control.port.nchannels; control.port.number++)
+		if (world_control(world, card, &control, &result))
+			control.port.nchannels--;
+}
+
+/* Without memory a card takes frames in their turn only: the others come
+ * again. */
+START_TEST(no_memory_for_what_comes_early)
+{
+	const struct world_config config = { .seed = 1, .pending = true };
+
+	open_world(&config);
+	say(0, 1);
+	hear(0, 1);
+	fill_memory(1);
+	world->filter = lose_one;
+	say(1, 10);
+	hear(1, 10);
+	ck_assert_uint_gt(world_counter(world, 1, BCL_CARD_dropped_arena), 5);
+	world_free(world);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("card loss");
@@ -101,6 +194,8 @@ int main(void)
 
 	tcase_add_loop_test(tcase, losses_do_not_look_like_a_long_way, 0, 10);
 	tcase_add_loop_test(tcase, a_long_way_is_learnt, 0, 2);
+	tcase_add_loop_test(tcase, order_takes_no_memory, 0, 2);
+	tcase_add_test(tcase, no_memory_for_what_comes_early);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
