@@ -76,6 +76,7 @@ static struct nic_flow *make(struct bcl_card *card, struct nic_port *port,
 	flow->place = NIC_FLOW_IDLE;
 	flow->backoff = 0;
 	flow->refused = 0;
+	flow->room = 0;
 	return flow;
 }
 
@@ -282,16 +283,6 @@ void bcl_nic_flow_park(struct bcl_card *card, struct nic_message *message,
 		retry_later(card, flow);
 }
 
-void bcl_nic_flow_judged(struct bcl_card *card, struct nic_flow *flow)
-{
-	if (nic_list_empty(&flow->parked)) {
-		flow->refused = 0;
-		bcl_nic_flow_wake(card, flow);
-	} else if (flow->retry_at == NIC_NEVER) {
-		retry_later(card, flow);
-	}
-}
-
 static void resend(struct bcl_card *card, struct nic_flow *flow)
 {
 	struct nic_link *link;
@@ -302,8 +293,22 @@ static void resend(struct bcl_card *card, struct nic_flow *flow)
 	nic_list_splice(&flow->queue, &flow->parked);
 	flow->retry_at = NIC_NEVER;
 	flow->refused = 0;
+	flow->room = 0;
 	flow->last = 0;
 	bcl_nic_flow_wake(card, flow);
+}
+
+void bcl_nic_flow_judged(struct bcl_card *card, struct nic_flow *flow)
+{
+	if (nic_list_empty(&flow->parked)) {
+		flow->refused = 0;
+		flow->room = 0;
+		bcl_nic_flow_wake(card, flow);
+	} else if (flow->room) {
+		resend(card, flow);
+	} else if (flow->retry_at == NIC_NEVER) {
+		retry_later(card, flow);
+	}
 }
 
 void bcl_nic_flow_retry(struct bcl_card *card, struct nic_conn *conn)
@@ -337,8 +342,11 @@ void bcl_nic_flow_room(struct bcl_card *card, struct nic_node *node,
 
 	for (link = node->flows.next; link != &node->flows; link = link->next) {
 		flow = nic_container(link, struct nic_flow, in_node);
-		if (flow->retry_at != NIC_NEVER &&
-		    (flow->class != NIC_FLOW_ORDERED || flow->dst_port == port))
+		if (flow->class == NIC_FLOW_ORDERED && flow->dst_port != port)
+			continue;
+		if (flow->retry_at != NIC_NEVER)
 			resend(card, flow);
+		else
+			flow->room = flow->refused;
 	}
 }

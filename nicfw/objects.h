@@ -151,6 +151,7 @@ struct nic_flow {
 	uint8_t place;
 	uint8_t backoff;
 	uint8_t refused; /* ORDERED: nothing new until pending is 0 */
+	uint8_t room;	 /* refused, and told of room since */
 };
 
 enum nic_message_state {

@@ -100,9 +100,9 @@ static uint32_t length_of(uint64_t number)
 	return number % 3 ? 3 : 4000;
 }
 
-/* Number n to port 9, from the start of that memory. */
-static bool send_from(struct world_port *port, uint32_t node, uint32_t memory,
-		      uint64_t n, uint64_t targ64)
+/* To port 9, from the start of that memory. */
+static bool send_bytes(struct world_port *port, uint32_t node, uint32_t memory,
+		       uint32_t length, uint64_t targ64)
 {
 	struct bcl_request *request = world_request(port);
 
@@ -112,13 +112,61 @@ static bool send_from(struct world_port *port, uint32_t node, uint32_t memory,
 	request->node = node;
 	request->dst_port = 9;
 	request->targ64 = targ64;
-	request->length = length_of(n);
+	request->length = length;
 	request->nref = 1;
 	request->refs[0].handle = memory;
-	request->refs[0].length = request->length;
+	request->refs[0].length = length;
 	world_submit(port, request);
 	return true;
 }
+
+/* Number n. */
+static bool send_from(struct world_port *port, uint32_t node, uint32_t memory,
+		      uint64_t n, uint64_t targ64)
+{
+	return send_bytes(port, node, memory, length_of(n), targ64);
+}
+
+/* The twelfth frame with a message to card 1 is lost. */
+static bool lose_twelfth(struct world *world, struct world_frame *frame)
+{
+	const struct bcl_frame_header *header = (const void *)frame->bytes;
+	unsigned *seen = world->filter_arg;
+
+	return frame->to != 1 ||
+	       (header->kind & ~BCL_FRAME_PCRC) != BCL_FRAME_DATA ||
+	       ++*seen != 12;
+}
+
+/* The last of those that are refused is told so after there is room again: they
+ * come at once, not when the sender would ask (200 us later). */
+START_TEST(room_before_the_last_refusal_counts)
+{
+	struct world_config config = { .seed = 1, .blocks = 8 };
+	static uint8_t bytes[1000];
+	struct world *world = world_new(&config);
+	struct world_port *from = world_port_open(world, 0, 1);
+	struct world_port *to = world_port_open(world, 1, 9);
+	uint32_t node = world_connect(world, 0, 1);
+	uint32_t memory = world_memory(world, 0, 1, bytes, sizeof(bytes), 0);
+	uint64_t n = 0, next = 0;
+	unsigned seen = 0;
+
+	world->filter = lose_twelfth;
+	world->filter_arg = &seen;
+	while (n < 12)
+		ck_assert(send_bytes(from, node, memory, sizeof(bytes), n++));
+	while (!world_counter(world, 1, BCL_CARD_refused_ring))
+		world_step(world);
+	ck_assert_uint_eq(received(to, &next, 12), 8);
+	while (world_counter(world, 1, BCL_CARD_refused_order) < 3)
+		world_step(world);
+	ck_assert_uint_eq(seen, 12);
+	world_run_for(world, MS / 10);
+	ck_assert_uint_eq(received(to, &next, 12), 4);
+	world_free(world);
+}
+END_TEST
 
 /* A slow receiver, several senders, faults: all in order all the same. */
 START_TEST(refusal_keeps_order)
@@ -606,6 +654,7 @@ int main(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, full_ring_blocks_nobody_else, 0, 2);
 	tcase_add_loop_test(tcase, a_ring_freed_at_once_is_filled_soon, 0, 2);
+	tcase_add_test(tcase, room_before_the_last_refusal_counts);
 	tcase_add_loop_test(tcase, numbers_jump_over_0, 0, 2);
 	tcase_add_loop_test(tcase, refusal_keeps_order, 0,
 			    (int)world_seeds(24));
