@@ -125,6 +125,43 @@ static const char *description(const char *name)
 	return "";
 }
 
+static uint64_t value(const struct totals *totals, const char *name)
+{
+	for (size_t i = 0; name && i < totals->n; i++)
+		if (!strcmp(totals->list[i].name, name))
+			return totals->list[i].value;
+	return 0;
+}
+
+/* What each path copies in user space of what it carries. */
+static void print_copies(const struct totals *totals)
+{
+	static const struct {
+		const char *path, *copied[2], *carried;
+	} ratios[] = {
+		{ "inside a host, long messages",
+		  { "shm.bytes_pulled", "shm.bytes_bounced" },
+		  "shm.bytes_pulled" },
+		{ "card, sent",
+		  { "host.bytes_packed", "host.bytes_gathered" },
+		  "card.bytes_sent" },
+		{ "card, delivered",
+		  { "host.bytes_placed", NULL },
+		  "card.bytes_delivered" },
+	};
+
+	for (size_t i = 0; i < sizeof(ratios) / sizeof(*ratios); i++) {
+		uint64_t carried = value(totals, ratios[i].carried);
+		uint64_t copied = value(totals, ratios[i].copied[0]) +
+				  value(totals, ratios[i].copied[1]);
+
+		if (carried)
+			printf("%14.2f copies of each byte: %s\n",
+			       (double)copied / (double)carried,
+			       ratios[i].path);
+	}
+}
+
 int info_counters(pid_t pid)
 {
 	struct totals totals = { 0 };
@@ -152,6 +189,7 @@ int info_counters(pid_t pid)
 			printf("%14" PRIu64 " %-28s %s\n", totals.list[i].value,
 			       totals.list[i].name,
 			       description(totals.list[i].name));
+	print_copies(&totals);
 	free(totals.list);
 	return 0;
 }

@@ -54,6 +54,7 @@ struct bcl_env;
 	X(host, lock_left, "times it was left to a port that had it alone")   \
 	X(host, doorbells, "requests rung for")                               \
 	X(host, bytes_packed, "payload bytes copied before sending")          \
+	X(host, bytes_gathered, "payload bytes copied into bursts of frames") \
 	X(host, bytes_placed,                                                 \
 	  "payload bytes copied after arrival, if not short")                 \
 	X(host, no_address, "frames dropped: no address of the node")         \

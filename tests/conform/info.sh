@@ -63,6 +63,30 @@ if command -v mpiexec.hydra >/dev/null; then
 	done
 fi
 
+# Long messages are copied twice without attach, and once into frames.
+copies() {
+	local pid
+	for pid in $(pidof "$talk"); do
+		"$info" --pid "$pid" >"$scratch/out" 2>&1 &&
+			grep -Eq ' (1\.9|2\.).* each byte: inside' "$scratch/out" &&
+			grep -Eq ' (0\.9|1\.0).* byte: card, sent' "$scratch/out" &&
+			grep -Eq ' [01]\.[0-9]+ .* byte: card, deliv' "$scratch/out" &&
+			return
+	done
+	return 1
+}
+
+talk=$abs_top_builddir/tests/cluster/job
+if command -v mpiexec.hydra >/dev/null; then
+	# shellcheck source=tests/await.bash
+	. "$abs_top_srcdir/tests/await.bash"
+	JOB_UNTIL=$scratch/ended BCL_RAILS=udp BCL_ATTACH=off timeout 60 \
+		cluster run -v cluster mpiexec 2 "$talk" &
+	await 'copies are counted' copies
+	touch "$scratch/ended"
+	wait $! || fail 'the job fails'
+fi
+
 for variable in $(sed -n 's/^.*"\(BCL_[A-Z_]*\)", .*/\1/p' \
 		"${abs_top_srcdir:?}/transport/config.h"); do
 	says "^$variable=" --config

@@ -309,6 +309,9 @@ transmit_run(struct bcl_inproc *host, struct bcl_rail *rail,
 			n = most;
 		pack_all(host, run, from, taken, n,
 			 place_for(host, rail, to, run, n));
+		bcl_count_add(host->context->counters,
+			      BCL_COUNT_host_bytes_gathered,
+			      (uint64_t)n * run->payload);
 		sent = rail->transmit(rail, to, host->tx, n);
 		taken += sent;
 		if (sent < n)
