@@ -300,15 +300,10 @@ static void resend(struct bcl_card *card, struct nic_flow *flow)
 
 void bcl_nic_flow_judged(struct bcl_card *card, struct nic_flow *flow)
 {
-	if (nic_list_empty(&flow->parked)) {
-		flow->refused = 0;
-		flow->room = 0;
-		bcl_nic_flow_wake(card, flow);
-	} else if (flow->room) {
+	if (nic_list_empty(&flow->parked) || flow->room)
 		resend(card, flow);
-	} else if (flow->retry_at == NIC_NEVER) {
+	else if (flow->retry_at == NIC_NEVER)
 		retry_later(card, flow);
-	}
 }
 
 void bcl_nic_flow_retry(struct bcl_card *card, struct nic_conn *conn)
