@@ -34,14 +34,20 @@ struct totals {
 	unsigned contexts, ports;
 };
 
+static struct total *find(const struct totals *totals, const char *name)
+{
+	for (size_t i = 0; i < totals->n; i++)
+		if (!strcmp(totals->list[i].name, name))
+			return &totals->list[i];
+	return NULL;
+}
+
 static bool add(struct totals *totals, const char *name, uint64_t value)
 {
-	struct total *list;
+	struct total *list = find(totals, name);
 
-	for (size_t i = 0; i < totals->n; i++) {
-		if (strcmp(totals->list[i].name, name))
-			continue;
-		totals->list[i].value += value;
+	if (list) {
+		list->value += value;
 		return true;
 	}
 	list = realloc(totals->list, (totals->n + 1) * sizeof(*list));
@@ -127,10 +133,9 @@ static const char *description(const char *name)
 
 static uint64_t value(const struct totals *totals, const char *name)
 {
-	for (size_t i = 0; name && i < totals->n; i++)
-		if (!strcmp(totals->list[i].name, name))
-			return totals->list[i].value;
-	return 0;
+	const struct total *total = find(totals, name);
+
+	return total ? total->value : 0;
 }
 
 /* What each path copies in user space of what it carries. */
@@ -146,7 +151,7 @@ static void print_copies(const struct totals *totals)
 		  { "host.bytes_packed", "host.bytes_gathered" },
 		  "card.bytes_sent" },
 		{ "card, delivered",
-		  { "host.bytes_placed", NULL },
+		  { "host.bytes_placed", "" },
 		  "card.bytes_delivered" },
 	};
 
