@@ -25,6 +25,8 @@
 
 #include <bcl/coll.h>
 
+#include "tests/unit/counter.h"
+
 #define must(condition)                                                   \
 	do {                                                              \
 		if (!(condition)) {                                       \
@@ -200,16 +202,7 @@ static void *measure(void *arg)
 
 static uint64_t counter(const char *name)
 {
-	struct bcl_counter counters[512];
-	size_t n = 512;
-
-	bcl_counters(bcl_adi_context(adi), counters, &n);
-	must(n <= 512);
-	while (n--)
-		if (!strcmp(counters[n].name, name))
-			return counters[n].value;
-	must(!"a counter of that name");
-	return 0;
+	return counter_of(bcl_adi_context(adi), name);
 }
 
 static double now(void)

@@ -23,6 +23,8 @@
 
 #include <bcl/bcl.h>
 
+#include "tests/unit/counter.h"
+
 enum {
 	EXCHANGE = 1000,
 	LONG = 200, /* bytes: four slots */
@@ -106,19 +108,6 @@ static struct bcl_peer *call(const char *who, struct bcl_port *port)
 	return peer;
 }
 
-static uint64_t counter(struct bcl_context *context, const char *name)
-{
-	static struct bcl_counter counters[512];
-	size_t n = 512, i;
-
-	bcl_counters(context, counters, &n);
-	for (i = 0; i < n; i++)
-		if (!strcmp(counters[i].name, name))
-			return counters[i].value;
-	fail("counter", name, 0);
-	return 0;
-}
-
 /* ---- the receiver ---- */
 
 static void take(const struct bcl_event *event)
@@ -178,8 +167,8 @@ static void receiver(void)
 			sched_yield();
 		}
 	}
-	must("receiver", counter(context, "core.sleeps") > 0);
-	must("receiver", counter(context, "core.peers_lost") ==
+	must("receiver", counter_of(context, "core.sleeps") > 0);
+	must("receiver", counter_of(context, "core.peers_lost") ==
 				 atomic_load(&shared->deaths));
 	bcl_close(context);
 	exit(0);

@@ -21,6 +21,8 @@
 
 #include <bcl/bcl.h>
 
+#include "tests/unit/counter.h"
+
 #define must(condition)                                            \
 	do {                                                       \
 		if (!(condition))                                  \
@@ -71,15 +73,7 @@ static inline double pair_seconds(void)
 
 static inline uint64_t pair_counter(const char *name)
 {
-	static struct bcl_counter counters[512];
-	size_t n = 512, i;
-
-	bcl_counters(pair.context, counters, &n);
-	for (i = 0; i < n; i++)
-		if (!strcmp(counters[i].name, name))
-			return counters[i].value;
-	fprintf(stderr, "no counter %s\n", name);
-	_exit(1);
+	return counter_of(pair.context, name);
 }
 
 /* The next event that is not a peer coming up. */

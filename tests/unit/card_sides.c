@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "counter.h"
 #include "link_rail.h"
 #include "transport/card/ops.h"
 #include "transport/counters.h"
@@ -33,15 +34,7 @@ void side_let_others(void)
 
 uint64_t side_counter(struct side *side, const char *name)
 {
-	struct bcl_counter counters[BCL_NCOUNTERS];
-	size_t n = BCL_NCOUNTERS, i;
-
-	bcl_counters(side->context, counters, &n);
-	for (i = 0; i < n; i++)
-		if (!strcmp(counters[i].name, name))
-			return counters[i].value;
-	ck_abort_msg("no counter %s", name);
-	return 0;
+	return counter_of(side->context, name);
 }
 
 void side_next(struct side *side, struct bcl_event *event)

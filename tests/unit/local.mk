@@ -63,7 +63,7 @@ unit_tests += %D%/test_address %D%/test_boot %D%/test_config \
 	%D%/test_topology
 
 # Whole contexts, several processes: pairs.h
-EXTRA_DIST += %D%/pairs.h
+EXTRA_DIST += %D%/counter.h %D%/pairs.h
 unit_tests += %D%/test_helper %D%/test_hold %D%/test_lock %D%/test_peer \
 	%D%/test_poll %D%/test_self %D%/test_wait %D%/test_wake
 

@@ -13,6 +13,7 @@
 
 #include <bcl/bcl.h>
 
+#include "tests/unit/counter.h"
 #include "transport/boot/boot.h"
 #include "transport/boot/fork.h"
 #include "transport/env/env.h"
@@ -67,16 +68,7 @@ static inline struct bcl_event rank_event(struct rank *rank)
 
 static inline uint64_t rank_counter(struct rank *rank, const char *name)
 {
-	struct bcl_counter counters[512];
-	size_t n = 512;
-
-	bcl_counters(rank->context, counters, &n);
-	must(n <= 512);
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(counters[i].name, name))
-			return counters[i].value;
-	must(!"there is such a counter");
-	return 0;
+	return counter_of(rank->context, name);
 }
 
 /*

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/unit/counter.h"
 #include "tests/unit/unit.h"
 
 enum {
@@ -209,12 +210,5 @@ void rank_idle(struct rank *rank, unsigned milliseconds)
 
 uint64_t rank_counter(struct rank *rank, const char *name)
 {
-	struct bcl_counter counters[512];
-	size_t n = 512, i;
-
-	bcl_counters(rank->context, counters, &n);
-	for (i = 0; i < n; i++)
-		if (!strcmp(counters[i].name, name))
-			return counters[i].value;
-	ck_abort_msg("no counter %s", name);
+	return counter_of(rank->context, name);
 }

@@ -10,6 +10,7 @@
 
 #include <bcl/bcl.h>
 
+#include "counter.h"
 #include "need.h"
 #include "transport/env/env.h"
 
@@ -40,15 +41,7 @@ static void open_nodes(void)
 
 static uint64_t times_left(void)
 {
-	struct bcl_counter counters[512];
-	size_t n = sizeof(counters) / sizeof(*counters), i;
-
-	bcl_counters(context[0], counters, &n);
-	for (i = 0; i < n; i++)
-		if (!strcmp(counters[i].name, "host.lock_left"))
-			return counters[i].value;
-	need(!"there is such a counter");
-	return 0;
+	return counter_of(context[0], "host.lock_left");
 }
 
 /* ---- the threads ---- */

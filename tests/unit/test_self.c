@@ -9,6 +9,8 @@
 
 #include <bcl/bcl.h>
 
+#include "counter.h"
+
 static struct bcl_context *context;
 static struct bcl_port *port;
 static struct bcl_peer *self;
@@ -54,16 +56,7 @@ static void teardown(void)
 
 static uint64_t counter(const char *name)
 {
-	struct bcl_counter counters[512];
-	size_t n = 512;
-
-	bcl_counters(context, counters, &n);
-	ck_assert_uint_le(n, 512);
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(counters[i].name, name))
-			return counters[i].value;
-	ck_abort_msg("no counter %s", name);
-	return 0;
+	return counter_of(context, name);
 }
 
 static enum bcl_status send(const char *text, uint64_t cookie)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "adi/engine.h"
+#include "counter.h"
 #include "sim/job.h"
 #include "unit.h"
 
@@ -70,14 +71,7 @@ static uint64_t copying(uint64_t bytes)
 
 static uint64_t count(struct bcl_adi *adi, const char *name)
 {
-	struct bcl_counter counters[BCL_NCOUNTERS];
-	size_t n = BCL_NCOUNTERS, i;
-
-	bcl_counters(bcl_adi_context(adi), counters, &n);
-	for (i = 0; i < n; i++)
-		if (!strcmp(counters[i].name, name))
-			return counters[i].value;
-	ck_abort_msg("no counter %s", name);
+	return counter_of(bcl_adi_context(adi), name);
 }
 
 static struct bcl_adi *join(struct sim_rank *rank)

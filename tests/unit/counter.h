@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* A counter by its name. */
+#ifndef BCL_TESTS_COUNTER_H
+#define BCL_TESTS_COUNTER_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bcl/bcl.h>
+
+/* Of the context and its card; ends the program if there is none. */
+static inline uint64_t counter_of(struct bcl_context *context, const char *name)
+{
+	enum {
+		MOST = 512
+	};
+	struct bcl_counter counters[MOST];
+	size_t n = MOST;
+
+	bcl_counters(context, counters, &n);
+	for (size_t i = 0; n <= MOST && i < n; i++)
+		if (!strcmp(counters[i].name, name))
+			return counters[i].value;
+	fprintf(stderr, "no counter %s\n", name);
+	abort();
+}
+
+#endif
