@@ -27,7 +27,7 @@ gcc program.c -o shared "${flags[@]}"
 read -ra flags < <(pkg-config --static --cflags --libs bcl)
 gcc program.c -o static "${flags[@]/#-lbcl/-l:libbcl.a}"
 
-expected='rank 0 of 1 counts 1'
+expected='rank 0 of 1'
 [[ $(LD_LIBRARY_PATH=$libdir ./shared) == "$expected" ]]
 [[ $(./static) == "$expected" ]]
 
