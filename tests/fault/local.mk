@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Two processes on virtual nodes of this host.
-EXTRA_DIST += %D%/pair.h
+# Processes on virtual nodes of this host.
+EXTRA_DIST += %D%/interfaces.h %D%/pair.h
 fault_tests = %D%/test_wire %D%/test_death %D%/test_threads \
 	%D%/test_path
 system_tests += $(fault_tests)

@@ -21,6 +21,7 @@
 
 #include <bcl/bcl.h>
 
+#include "interfaces.h"
 #include "tests/unit/counter.h"
 
 #define must(condition)                                            \
@@ -171,20 +172,6 @@ static inline void pair_open(void)
 	must(event.kind == BCL_EVENT_PEER && event.status == BCL_OK);
 	bcl_peer_info(pair.peer, &info);
 	must(info.path == BCL_PATH_CARD);
-}
-
-/* Two pairs of interfaces, each pair joined, in a network of this process:
- * near0 and far0, near1 and far1. False: not permitted here. */
-static inline bool pair_interfaces(void)
-{
-	if (unshare(CLONE_NEWNET) && unshare(CLONE_NEWUSER | CLONE_NEWNET))
-		return false;
-	return !system("ip link set lo up && for i in 0 1; do\n"
-		       "ip link add near$i type veth peer name far$i &&\n"
-		       "ip address add 10.80.$i.1/24 dev near$i &&\n"
-		       "ip address add 10.80.$i.2/24 dev far$i &&\n"
-		       "ip link set near$i up && ip link set far$i up ||\n"
-		       "exit 1; done");
 }
 
 /* A side has ended as it must not. */

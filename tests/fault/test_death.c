@@ -213,7 +213,7 @@ int main(void)
 	if (pair_run(killed, patient, 2) || pair_run(stopped, quick, 2) ||
 	    pair_run(debugged, usual, 0) || pair_run(computes, quick, 0))
 		return 1;
-	if (!pair_interfaces()) {
+	if (!interfaces()) {
 		puts("without packet rings: no network namespaces");
 		return 0;
 	}

@@ -217,7 +217,7 @@ static int go(const char *seed)
 	char faults[100];
 	const char *variables[] = { way->rails, faults, NULL };
 
-	if (way->packet && !pair_interfaces()) {
+	if (way->packet && !interfaces()) {
 		printf("skipped: no network namespaces\n");
 		return 77;
 	}
