@@ -29,7 +29,10 @@ unit_tests += %D%/test_sim_clock %D%/test_sim_cluster %D%/test_sim_fabric \
 
 # The ADI, over a transport of their own
 adi_traffic = %D%/adi_traffic.c %D%/adi_traffic.h %D%/need.h
-adi_world = %D%/adi_world.h %D%/need.h %D%/mock_transport.c %D%/mock_transport.h
+mock_transport = %D%/mock_boot.c %D%/mock_event.c %D%/mock_memory.c \
+	%D%/mock_message.c %D%/mock_offer.c %D%/mock_peer.c %D%/mock_state.h \
+	%D%/mock_transport.c %D%/mock_transport.h
+adi_world = %D%/adi_world.h %D%/need.h $(mock_transport)
 adi_world_libs = libsim.la libadi.la libtransport.la libnicfw.la \
 	$(HWLOC_LIBS) $(PMIX_LIBS) $(CHECK_LIBS)
 unit_tests += %D%/test_match %D%/test_adi
@@ -56,7 +59,7 @@ unit_tests += %D%/test_adi_world
 %C%_test_adi_world_LDADD = $(adi_world_libs)
 unit_tests += %D%/test_adi_threads
 %C%_test_adi_threads_SOURCES = %D%/test_adi_threads.c %D%/need.h \
-	%D%/mock_transport.c %D%/mock_transport.h
+	$(mock_transport)
 %C%_test_adi_threads_LDADD = $(adi_world_libs)
 
 unit_tests += %D%/test_address %D%/test_boot %D%/test_config \
