@@ -80,7 +80,7 @@ static enum bcl_status build(struct bcl_team *team,
 			      call->send, call->receive, call->length,
 			      call->reduction);
 	bcl_adi_lock(team->adi);
-	bcl_call_count(team, call->operation);
+	bcl_call_count(team->counters, call->operation);
 	bcl_count(team->counters, coll_scheduled);
 	bcl_adi_unlock(team->adi);
 	return BCL_OK;

@@ -48,14 +48,14 @@ static inline bool bcl_call_is_empty(const struct bcl_call *call)
 	       call->operation != BCL_OPERATION_ALLTOALLV;
 }
 
-static inline void bcl_call_count(const struct bcl_team *team,
+static inline void bcl_call_count(struct bcl_counter_page *counters,
 				  enum bcl_operation operation)
 {
 	_Static_assert(BCL_COUNT_coll_barrier + BCL_OPERATION_ALLTOALLV ==
 			       BCL_COUNT_coll_alltoallv,
 		       "counters are in the order of the operations");
-	bcl_count_add(team->counters,
-		      BCL_COUNT_coll_barrier + (unsigned)operation, 1);
+	bcl_count_add(counters, BCL_COUNT_coll_barrier + (unsigned)operation,
+		      1);
 }
 
 /* With all operations before it over: nobody else uses the node's segment. */
@@ -74,7 +74,7 @@ static inline bool bcl_call_begin(struct bcl_team *team,
 {
 	if (team->lost != BCL_OK)
 		return false;
-	bcl_call_count(team, operation);
+	bcl_call_count(team->counters, operation);
 	/* In step with the members that need a schedule for it. */
 	team->sequence++;
 	if (++team->direct % BCL_CALL_DIRECT_PER_TURN == 0)

@@ -77,11 +77,10 @@ static void begin_step(struct bcl_schedule *schedule,
 			schedule->tag | BCL_TEAM_TAG_GRANT, team->context);
 		break;
 	case BCL_STEP_PUT:
-		bcl_adi_schedule_put(&schedule->engine, step->from,
-				     step->length,
-				     bcl_team_job_rank(team, step->rank),
-				     schedule->granted[step->window],
-				     step->offset);
+		bcl_adi_schedule_put(
+			&schedule->engine, step->from, step->length,
+			bcl_team_job_rank(team, step->rank),
+			schedule->granted[step->window], step->offset);
 		break;
 	case BCL_STEP_NODE:
 	case BCL_STEP_AWAIT:
@@ -228,6 +227,21 @@ static bool all_run(const struct bcl_team *team)
 		team->sequence - team->running->sequence > team->sequence_mask);
 }
 
+void bcl_schedule_empty(struct bcl_schedule *schedule)
+{
+	schedule->status = BCL_OK;
+	schedule->shares_node = false;
+	schedule->engine.polled = false;
+	schedule->vigil = (struct bcl_vigil){ 0 };
+	schedule->nsteps = 0;
+	schedule->at = 0;
+	schedule->lane = 0;
+	schedule->nnode = 0;
+	schedule->nscratch = 0;
+	schedule->nwindows = 0;
+	schedule->ngranted = 0;
+}
+
 enum bcl_status bcl_schedule_get(struct bcl_team *team,
 				 struct bcl_schedule **result)
 {
@@ -251,17 +265,7 @@ enum bcl_status bcl_schedule_get(struct bcl_team *team,
 	bcl_adi_unlock(team->adi);
 	if (!schedule)
 		return status;
-	schedule->status = BCL_OK;
-	schedule->shares_node = false;
-	schedule->engine.polled = false;
-	schedule->vigil = (struct bcl_vigil){ 0 };
-	schedule->nsteps = 0;
-	schedule->at = 0;
-	schedule->lane = 0;
-	schedule->nnode = 0;
-	schedule->nscratch = 0;
-	schedule->nwindows = 0;
-	schedule->ngranted = 0;
+	bcl_schedule_empty(schedule);
 	*result = schedule;
 	return BCL_OK;
 }
@@ -327,19 +331,25 @@ enum bcl_status bcl_schedule_start(struct bcl_schedule *schedule,
 	return status;
 }
 
+void bcl_schedule_free(struct bcl_schedule *schedule)
+{
+	unsigned i;
+
+	for (i = 0; i < BCL_SCHEDULE_SCRATCH; i++)
+		free(schedule->scratch[i].memory);
+	free(schedule->granted);
+	free(schedule->steps);
+	free(schedule->node);
+	free(schedule);
+}
+
 void bcl_schedule_drain(struct bcl_team *team)
 {
 	struct bcl_schedule *schedule;
-	unsigned i;
 
 	while ((schedule = team->idle)) {
 		team->idle = schedule->next;
-		for (i = 0; i < BCL_SCHEDULE_SCRATCH; i++)
-			free(schedule->scratch[i].memory);
-		free(schedule->granted);
-		free(schedule->steps);
-		free(schedule->node);
-		free(schedule);
+		bcl_schedule_free(schedule);
 	}
 }
 

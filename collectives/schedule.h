@@ -123,6 +123,11 @@ enum bcl_status bcl_schedule_start(struct bcl_schedule *schedule,
 /* Free for good those of a team that are not running. */
 void bcl_schedule_drain(struct bcl_team *team);
 
+/* Begin anew to build one that is not running; and give it back, with its
+ * memory: for those that no team keeps. */
+void bcl_schedule_empty(struct bcl_schedule *schedule);
+void bcl_schedule_free(struct bcl_schedule *schedule);
+
 /* ---- for builders ------------------------------------------------------- */
 
 void bcl_step_send(struct bcl_schedule *schedule, unsigned rank,

@@ -9,6 +9,7 @@ function_pages = \
 	%D%/bcl_adi_wait.3 \
 	%D%/bcl_barrier.3 \
 	%D%/bcl_boot_lend.3 \
+	%D%/bcl_carrier_open.3 \
 	%D%/bcl_counters.3 \
 	%D%/bcl_memory_register.3 \
 	%D%/bcl_node_isolate.3 \

@@ -163,6 +163,54 @@ bcl_ialltoallv(struct bcl_team *team, const void *send,
 	       void *receive, const size_t *receive_lengths,
 	       const size_t *receive_offsets, struct bcl_adi_request **request);
 
+/*
+ * Without a job, for programs that have ways of their own from member to
+ * member: they carry the messages. Operations block, but who only sends in one
+ * goes on, whether others have begun it or not; and members may run several in
+ * different orders, if what is carried is told apart by `arg`.
+ */
+struct bcl_carrier;
+
+struct bcl_carrier_options {
+	size_t struct_size; /* sizeof(struct bcl_carrier_options) */
+	unsigned rank, size;
+	struct bcl_port *port; /* that counts the operations */
+
+	/*
+	 * arg: of the operation. What one member sends to another in one
+	 * operation comes in order. receive() waits; other than OK, what they
+	 * return ends the operation.
+	 */
+	enum bcl_status (*send)(void *arg, unsigned rank, const void *data,
+				size_t length);
+	enum bcl_status (*receive)(void *arg, unsigned rank, void *data,
+				   size_t length);
+};
+
+/* ARG, NOMEM. */
+BCL_API enum bcl_status
+bcl_carrier_open(const struct bcl_carrier_options *options,
+		 struct bcl_carrier **carrier);
+BCL_API void bcl_carrier_close(struct bcl_carrier *carrier);
+
+BCL_API enum bcl_status bcl_carrier_barrier(struct bcl_carrier *carrier,
+					    void *arg);
+/* Along a binomial tree: at most ceil(log2(size)) messages one after another.
+ * send may be receive, which only the root needs. The operator is commutative;
+ * apply() may leave its result in `in`, too. */
+BCL_API enum bcl_status
+bcl_carrier_reduce(struct bcl_carrier *carrier, void *arg, const void *send,
+		   void *receive, size_t count,
+		   const struct bcl_reduction *reduction, unsigned root);
+BCL_API enum bcl_status bcl_carrier_gather(struct bcl_carrier *carrier,
+					   void *arg, const void *send,
+					   size_t length, void *receive,
+					   unsigned root);
+BCL_API enum bcl_status bcl_carrier_scatter(struct bcl_carrier *carrier,
+					    void *arg, const void *send,
+					    void *receive, size_t length,
+					    unsigned root);
+
 #ifdef __cplusplus
 }
 #endif

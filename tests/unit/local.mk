@@ -133,6 +133,7 @@ unit_tests += %D%/test_collectives %D%/test_select %D%/test_team
 %C%_test_select_LDADD = $(coll_mock_libs)
 %C%_test_team_SOURCES = %D%/test_team.c $(coll_mock)
 %C%_test_team_LDADD = $(coll_mock_libs)
+unit_tests += %D%/test_carrier
 unit_tests += %D%/test_circulant
 %C%_test_circulant_LDADD = libcollectives.la $(CHECK_LIBS)
 unit_tests += %D%/test_dissemination

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* Operations whose messages the caller carries: schedules without an engine. */
+#include <stdlib.h>
+
+#include "collectives/builders.h"
+#include "transport/context.h"
+
+struct bcl_carrier {
+	struct bcl_team team; /* rank and size */
+	struct bcl_carrier_options options;
+	struct bcl_schedule *idle;
+};
+
+enum bcl_status bcl_carrier_open(const struct bcl_carrier_options *options,
+				 struct bcl_carrier **result)
+{
+	struct bcl_carrier *carrier;
+
+	if (!options || options->struct_size != sizeof(*options) ||
+	    options->rank >= options->size || !options->port ||
+	    !options->send || !options->receive)
+		return BCL_ERR_ARG;
+	carrier = calloc(1, sizeof(*carrier));
+	if (!carrier)
+		return BCL_ERR_NOMEM;
+	carrier->options = *options;
+	carrier->team.rank = options->rank;
+	carrier->team.size = options->size;
+	*result = carrier;
+	return BCL_OK;
+}
+
+void bcl_carrier_close(struct bcl_carrier *carrier)
+{
+	if (carrier->idle)
+		bcl_schedule_free(carrier->idle);
+	free(carrier);
+}
+
+/* ---- schedules ----------------------------------------------------------- */
+
+/* What is carried may begin operations of its own: each has a schedule. */
+static struct bcl_schedule *get(struct bcl_carrier *carrier)
+{
+	struct bcl_schedule *schedule = carrier->idle;
+
+	carrier->idle = NULL;
+	if (!schedule)
+		schedule = calloc(1, sizeof(*schedule));
+	if (!schedule)
+		return NULL;
+	schedule->team = &carrier->team;
+	bcl_schedule_empty(schedule);
+	return schedule;
+}
+
+static void put(struct bcl_carrier *carrier, struct bcl_schedule *schedule)
+{
+	if (carrier->idle)
+		bcl_schedule_free(schedule);
+	else
+		carrier->idle = schedule;
+}
+
+/* All that the round, which begins at `from`, is to receive, after all else. */
+static enum bcl_status end_round(const struct bcl_carrier *carrier, void *arg,
+				 const struct bcl_step *from,
+				 const struct bcl_step *last)
+{
+	enum bcl_status status = BCL_OK;
+
+	for (; from <= last && status == BCL_OK; from++) {
+		if (from->kind == BCL_STEP_RECEIVE)
+			status = carrier->options.receive(
+				arg, from->rank, from->to, from->length);
+	}
+	return status;
+}
+
+static enum bcl_status begin(const struct bcl_carrier *carrier, void *arg,
+			     const struct bcl_step *step)
+{
+	switch ((enum bcl_step_kind)step->kind) {
+	case BCL_STEP_SEND:
+		return carrier->options.send(arg, step->rank, step->from,
+					     step->length);
+	case BCL_STEP_COMBINE:
+		step->reduction->apply(step->from, step->to, step->length,
+				       step->reduction->arg);
+		return BCL_OK;
+	case BCL_STEP_CALL:
+		step->call(&carrier->team, step);
+		return BCL_OK;
+	case BCL_STEP_RECEIVE:
+		return BCL_OK;
+	default:
+		return BCL_ERR_UNSUPPORTED;
+	}
+}
+
+static enum bcl_status carry(const struct bcl_carrier *carrier, void *arg,
+			     struct bcl_schedule *schedule)
+{
+	const struct bcl_step *step = schedule->steps, *round = step;
+	enum bcl_status status = schedule->status;
+
+	for (; status == BCL_OK && step < schedule->steps + schedule->nsteps;
+	     step++) {
+		status = begin(carrier, arg, step);
+		if (status != BCL_OK || !step->last)
+			continue;
+		status = end_round(carrier, arg, round, step);
+		round = step + 1;
+	}
+	return status;
+}
+
+/* ---- operations ---------------------------------------------------------- */
+
+static void build(struct bcl_schedule *schedule, const struct bcl_call *call)
+{
+	struct bcl_group all = bcl_group_all(schedule->team);
+
+	switch (call->operation) {
+	case BCL_OPERATION_BARRIER:
+		/* Of no bytes: each knows who waits, and waits for one. Where
+		 * many share a processor, turns on it are what takes time. */
+		bcl_build_gather_direct(schedule, &all, 0, call, schedule, 0);
+		bcl_build_scatter_direct(schedule, &all, 0, call, schedule, 0);
+		break;
+	case BCL_OPERATION_REDUCE:
+		bcl_build_reduce_tree(schedule, &all, call->root, call->send,
+				      call->receive, call->length,
+				      call->reduction);
+		break;
+	case BCL_OPERATION_GATHER:
+		bcl_build_gather_direct(schedule, &all, call->root, call->send,
+					call->receive, call->length);
+		break;
+	case BCL_OPERATION_SCATTER:
+		bcl_build_scatter_direct(schedule, &all, call->root, call->send,
+					 call->receive, call->length);
+		break;
+	default:
+		schedule->status = BCL_ERR_UNSUPPORTED;
+	}
+}
+
+static enum bcl_status run(struct bcl_carrier *carrier, void *arg,
+			   const struct bcl_call *call)
+{
+	struct bcl_schedule *schedule;
+	enum bcl_status status;
+
+	if (call->root >= carrier->team.size)
+		return BCL_ERR_ARG;
+	schedule = get(carrier);
+	if (!schedule)
+		return BCL_ERR_NOMEM;
+	build(schedule, call);
+	bcl_step_round(schedule);
+	bcl_call_count(carrier->options.port->counters, call->operation);
+	status = carry(carrier, arg, schedule);
+	put(carrier, schedule);
+	return status;
+}
+
+enum bcl_status bcl_carrier_barrier(struct bcl_carrier *carrier, void *arg)
+{
+	const struct bcl_call call = { .operation = BCL_OPERATION_BARRIER };
+
+	return run(carrier, arg, &call);
+}
+
+enum bcl_status bcl_carrier_reduce(struct bcl_carrier *carrier, void *arg,
+				   const void *send, void *receive,
+				   size_t count,
+				   const struct bcl_reduction *reduction,
+				   unsigned root)
+{
+	const struct bcl_call call = {
+		.operation = BCL_OPERATION_REDUCE,
+		.send = send,
+		.receive = receive,
+		.length = count * reduction->element,
+		.root = root,
+		.reduction = reduction,
+	};
+
+	return reduction->commutative ? run(carrier, arg, &call) : BCL_ERR_ARG;
+}
+
+enum bcl_status bcl_carrier_gather(struct bcl_carrier *carrier, void *arg,
+				   const void *send, size_t length,
+				   void *receive, unsigned root)
+{
+	const struct bcl_call call = {
+		.operation = BCL_OPERATION_GATHER,
+		.send = send,
+		.receive = receive,
+		.length = length,
+		.root = root,
+	};
+
+	return run(carrier, arg, &call);
+}
+
+enum bcl_status bcl_carrier_scatter(struct bcl_carrier *carrier, void *arg,
+				    const void *send, void *receive,
+				    size_t length, unsigned root)
+{
+	const struct bcl_call call = {
+		.operation = BCL_OPERATION_SCATTER,
+		.send = send,
+		.receive = receive,
+		.length = length,
+		.root = root,
+	};
+
+	return run(carrier, arg, &call);
+}
