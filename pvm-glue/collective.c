@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * PVM's operations on groups. On a frozen group whose members all have the glue
- * they go along trees: reduces along a binomial one, ceil(log2 size) messages
- * at the root and on the longest chain; the others along a wide one, since
- * members who share processors wait for their turn at each level. All else, and
- * what is wrong, libgpvm3 does.
+ * they are those of <bcl/coll.h>. All else, and what is wrong, libgpvm3 does:
+ * broadcasts, too, which end in any pvm_recv().
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "pvm-glue/group.h"
-#include "pvm-glue/tree.h"
 
 /* As <pvm3.h> has them. */
 typedef void pvm_reduction(int *type, void *mine, void *theirs, int *count,
@@ -29,12 +25,6 @@ int pvm_gettid(char *name, int instance);
 /* PVM's function of that name, for a program that has libgpvm3. */
 #define ORIGINAL(name) ((__typeof__(&name))libpvm_symbol(#name))
 
-enum {
-	SHORT = 65536, /* bytes of all blocks: worth going by others */
-	BINOMIAL = 2,  /* radices */
-	WIDE = TREE_RADIX_MAX,
-};
-
 int group_member(char *name, int instance)
 {
 	return ORIGINAL(pvm_gettid)(name, instance);
@@ -50,211 +40,106 @@ static size_t size_of(int type)
 	return type <= PVM_LONG ? libpvm_size_of(type) : 0;
 }
 
-/* ---- barrier ---- */
-
-static bool cross(const struct group *group)
+/* The group, if it is ours and can do that with `count` of a type. */
+static struct group *group_for(const char *name, int count, int type, int tag,
+			       int root)
 {
-	const struct group_key arrive = { .operation = GROUP_ARRIVE },
-			       go = { .operation = GROUP_GO };
-	struct tree tree = tree_make(group->size, 0, group->self, WIDE);
-	int i;
+	struct group *group = name ? group_find(name) : NULL;
 
-	for (i = 0; i < tree.count; i++) {
-		if (!group_receive(group, tree.children[i].member, &arrive,
-				   NULL, 0))
-			return false;
-	}
-	if (tree.parent >= 0 &&
-	    (!group_send(group, tree.parent, &arrive, NULL, 0) ||
-	     !group_receive(group, tree.parent, &go, NULL, 0)))
-		return false;
-	while (i--) {
-		if (!group_send(group, tree.children[i].member, &go, NULL, 0))
-			return false;
-	}
-	return true;
+	if (!group || root < 0 || root >= group->size || count <= 0 ||
+	    tag < 0 || !size_of(type))
+		return NULL;
+	return group;
 }
+
+/* What PVM says of it. */
+static int end(struct group *group, enum bcl_status status)
+{
+	if (status == BCL_OK)
+		return 0;
+	group_leave(group);
+	return PVM_NO_GROUP;
+}
+
+/* ---- operations ---- */
 
 int pvm_barrier(char *name, int count)
 {
 	struct group *group = name ? group_find(name) : NULL;
+	struct group_errand errand = { group, { .operation = GROUP_BARRIER } };
 
-	if (group && (count == group->size || count == -1)) {
-		if (cross(group))
-			return 0;
-		group_leave(group);
-		return PVM_NO_GROUP;
-	}
-	return ORIGINAL(pvm_barrier)(name, count);
+	if (!group || (count != group->size && count != -1))
+		return ORIGINAL(pvm_barrier)(name, count);
+	return end(group, bcl_carrier_barrier(group->carrier, &errand));
 }
 
-/* ---- reduce ---- */
+/* The user's, who has it leave in the first what it makes of both. */
+struct user_reduction {
+	pvm_reduction *function;
+	int type;
+	int info;
+	size_t element;
+};
 
-static bool combine(const struct group *group, const struct group_key *key,
-		    pvm_reduction *function, void *data, void *theirs,
-		    int count, int type, int *info)
+static void combine(const void *in, void *inout, size_t count, void *arg)
 {
-	struct tree tree =
-		tree_make(group->size, key->root, group->self, BINOMIAL);
-	size_t length = (size_t)count * size_of(type);
+	struct user_reduction *user = arg;
+	int n = (int)count;
 
-	for (int i = 0; i < tree.count; i++) {
-		if (!group_receive(group, tree.children[i].member, key, theirs,
-				   length))
-			return false;
-		function(&type, data, theirs, &count, info);
-	}
-	return tree.parent < 0 ||
-	       group_send(group, tree.parent, key, data, length);
+	user->function(&user->type, (void *)in, inout, &n, &user->info);
+	memcpy(inout, in, count * user->element);
 }
 
 int pvm_reduce(pvm_reduction *function, void *data, int count, int type,
 	       int tag, char *name, int root)
 {
-	struct group *group = name ? group_find(name) : NULL;
-	const struct group_key key = { GROUP_REDUCE, tag, root };
-	int info = 0;
-	void *theirs;
-	bool done;
+	struct group *group = group_for(name, count, type, tag, root);
+	struct group_errand errand = { group, { GROUP_REDUCE, tag, root } };
+	struct user_reduction user = { .function = function,
+				       .type = type,
+				       .element = size_of(type) };
+	const struct bcl_reduction reduction = { .element = size_of(type),
+						 .commutative = true,
+						 .apply = combine,
+						 .arg = &user };
+	int result;
 
-	if (!group || root < 0 || root >= group->size || count <= 0 ||
-	    tag < 0 || !function || !data || !size_of(type))
+	if (!group || !function || !data)
 		return ORIGINAL(pvm_reduce)(function, data, count, type, tag,
 					    name, root);
-	theirs = malloc((size_t)count * size_of(type));
-	if (!theirs)
-		return PVM_NO_MEMORY;
-	done = combine(group, &key, function, data, theirs, count, type, &info);
-	free(theirs);
-	if (done)
-		return info < 0 ? info : 0;
-	group_leave(group);
-	return PVM_NO_GROUP;
-}
-
-/* ---- gather and scatter ---- */
-
-/* Blocks of places from ours on, and of members, which begin at the root. */
-static void turn(char *members, const char *places, size_t length, int size,
-		 int root)
-{
-	size_t first = (size_t)(size - root) * length;
-
-	memcpy(members + (size_t)root * length, places, first);
-	memcpy(members, places + first, (size_t)root * length);
-}
-
-static void turn_back(char *places, const char *members, size_t length,
-		      int size, int root)
-{
-	size_t first = (size_t)(size - root) * length;
-
-	memcpy(places, members + (size_t)root * length, first);
-	memcpy(places + first, members, (size_t)root * length);
-}
-
-/* Bytes of a branch's blocks. */
-static size_t bytes_of(struct branch branch, size_t length)
-{
-	return (size_t)branch.width * length;
-}
-
-/* Where they are among those of the places from ours on. */
-static char *blocks_of(const struct tree *tree, struct branch branch,
-		       char *blocks, size_t length)
-{
-	return blocks + (size_t)(branch.place - tree->self.place) * length;
-}
-
-static bool gather(const struct group *group, const struct group_key *key,
-		   char *blocks, size_t length)
-{
-	struct tree tree = tree_make(group->size, key->root, group->self, WIDE);
-
-	for (int i = 0; i < tree.count; i++) {
-		struct branch child = tree.children[i];
-
-		if (!group_receive(group, child.member, key,
-				   blocks_of(&tree, child, blocks, length),
-				   bytes_of(child, length)))
-			return false;
-	}
-	return tree.parent < 0 || group_send(group, tree.parent, key, blocks,
-					     bytes_of(tree.self, length));
-}
-
-static bool scatter(const struct group *group, const struct group_key *key,
-		    char *blocks, size_t length)
-{
-	struct tree tree = tree_make(group->size, key->root, group->self, WIDE);
-
-	if (tree.parent >= 0 && !group_receive(group, tree.parent, key, blocks,
-					       bytes_of(tree.self, length)))
-		return false;
-	for (int i = tree.count; i--;) {
-		struct branch child = tree.children[i];
-
-		if (!group_send(group, child.member, key,
-				blocks_of(&tree, child, blocks, length),
-				bytes_of(child, length)))
-			return false;
-	}
-	return true;
-}
-
-/* The group, if blocks shall go along its tree: long ones do not pay. */
-static struct group *group_for_blocks(const char *name, int count, int type,
-				      int tag, int root)
-{
-	struct group *group = name ? group_find(name) : NULL;
-
-	if (!group || root < 0 || root >= group->size || count <= 0 ||
-	    tag < 0 || !size_of(type) ||
-	    (size_t)count * size_of(type) * (size_t)group->size > SHORT)
-		return NULL;
-	return group;
+	result = end(group, bcl_carrier_reduce(group->carrier, &errand, data,
+					       data, (size_t)count, &reduction,
+					       (unsigned)root));
+	return !result && user.info < 0 ? user.info : result;
 }
 
 int pvm_gather(void *result, void *data, int count, int type, int tag,
 	       char *name, int root)
 {
-	struct group *group = group_for_blocks(name, count, type, tag, root);
-	const struct group_key key = { GROUP_GATHER, tag, root };
-	size_t length = (size_t)count * size_of(type);
-	char blocks[SHORT];
+	struct group *group = group_for(name, count, type, tag, root);
+	struct group_errand errand = { group, { GROUP_GATHER, tag, root } };
 
 	if (!group)
 		return ORIGINAL(pvm_gather)(result, data, count, type, tag,
 					    name, root);
-	memcpy(blocks, data, length);
-	if (!gather(group, &key, blocks, length)) {
-		group_leave(group);
-		return PVM_NO_GROUP;
-	}
-	if (group->self == root)
-		turn(result, blocks, length, group->size, root);
-	return 0;
+	return end(group, bcl_carrier_gather(group->carrier, &errand, data,
+					     (size_t)count * size_of(type),
+					     result, (unsigned)root));
 }
 
 int pvm_scatter(void *result, void *data, int count, int type, int tag,
 		char *name, int root)
 {
-	struct group *group = group_for_blocks(name, count, type, tag, root);
-	const struct group_key key = { GROUP_SCATTER, tag, root };
-	size_t length = (size_t)count * size_of(type);
-	char blocks[SHORT];
+	struct group *group = group_for(name, count, type, tag, root);
+	struct group_errand errand = { group, { GROUP_SCATTER, tag, root } };
 
 	if (!group)
 		return ORIGINAL(pvm_scatter)(result, data, count, type, tag,
 					     name, root);
-	if (group->self == root)
-		turn_back(blocks, data, length, group->size, root);
-	if (!scatter(group, &key, blocks, length)) {
-		group_leave(group);
-		return PVM_NO_GROUP;
-	}
-	memcpy(result, blocks, length);
-	return 0;
+	return end(group,
+		   bcl_carrier_scatter(group->carrier, &errand, data, result,
+				       (size_t)count * size_of(type),
+				       (unsigned)root));
 }
 
 /* ---- the life of a group ---- */

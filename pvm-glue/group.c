@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "pvm-glue/group.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@ struct group *group_find(const char *name)
 
 static void class_name(char *name, size_t length)
 {
-	snprintf(name, length, "bcl-pvm-groups-1-%x",
+	snprintf(name, length, "bcl-pvm-groups-2-%x",
 		 (unsigned)*libpvm.pvmmydsig);
 }
 
@@ -87,115 +88,30 @@ static bool all_have_the_glue(const struct group *group)
 	return true;
 }
 
-/* ---- groups ---- */
-
-static void release(struct group *group)
-{
-	free(group->name);
-	free(group);
-}
-
-static int mark_of(const char *name)
-{
-	uint32_t hash = 2166136261u;
-
-	while (*name)
-		hash = (hash ^ (unsigned char)*name++) * 16777619u;
-	return (int)(hash & 0x7fffffff);
-}
-
-static struct group *make(const char *name, int size)
-{
-	struct group *group =
-		malloc(sizeof(*group) + (size_t)size * sizeof(int));
-
-	if (!group)
-		return NULL;
-	*group = (struct group){ .name = strdup(name),
-				 .mark = mark_of(name),
-				 .size = size,
-				 .self = -1 };
-	return group;
-}
-
-void group_frozen(const char *name, int size)
-{
-	struct group *group = make(name, size);
-
-	if (!group || !group->name)
-		goto not_ours;
-	for (int i = 0; i < size; i++) {
-		group->tids[i] = group_member(group->name, i);
-		if (group->tids[i] == *libpvm.pvmmytid)
-			group->self = i;
-	}
-	if (group->self < 0 || !all_have_the_glue(group))
-		goto not_ours;
-	group->next = groups;
-	groups = group;
-	return;
-not_ours:
-	if (group)
-		release(group);
-}
-
-static void drop(struct group *group)
-{
-	struct group **place = &groups;
-
-	while (*place != group)
-		place = &(*place)->next;
-	*place = group->next;
-	release(group);
-}
-
-void group_leave(struct group *group)
-{
-	const struct group_key gone = { .operation = GROUP_GONE };
-
-	for (int i = 0; i < group->size; i++) {
-		if (i != group->self)
-			group_send(group, i, &gone, NULL, 0);
-	}
-	drop(group);
-}
-
-void group_forget_all(void)
-{
-	struct waiting *waiting;
-
-	while (groups)
-		drop(groups);
-	while ((waiting = first)) {
-		first = waiting->next;
-		libpvm.umbuf_free(waiting->message);
-		free(waiting);
-	}
-	last = &first;
-}
-
 /* ---- messages ---- */
 
-bool group_send(const struct group *group, int to, const struct group_key *key,
-		const void *data, size_t length)
+static enum bcl_status carry_to(void *arg, unsigned to, const void *data,
+				size_t length)
 {
-	struct pmsg *message =
-		libpvm_message((int)(sizeof(struct group_key) + length));
+	const struct group_errand *errand = arg;
+	struct pmsg *message = NULL;
 	char *bytes;
 
+	if (length <= INT_MAX / 2)
+		message = libpvm_message((int)(sizeof(errand->key) + length));
 	if (!message)
-		return false;
+		return BCL_ERR_NOMEM;
 	bytes = message->frags->next->data;
-	memcpy(bytes, key, sizeof(*key));
+	memcpy(bytes, &errand->key, sizeof(errand->key));
 	if (length)
-		memcpy(bytes + sizeof(*key), data, length);
+		memcpy(bytes + sizeof(errand->key), data, length);
 	message->context = PVM_GROUP_CONTEXT;
 	message->encoding = *libpvm.pvmmydsig;
 	libpvm.pmsg_setenc(message, message->encoding);
 	libpvm.pmsg_setlen(message);
-	send_message(message, group->tids[to], group->mark);
+	send_message(message, errand->group->tids[to], errand->group->mark);
 	libpvm.umbuf_free(message);
-	return true;
+	return BCL_OK;
 }
 
 bool group_input(struct pmsg *message)
@@ -219,7 +135,7 @@ static bool belongs_to(const struct pmsg *message, const struct group_key *key)
 	       !memcmp(frag->data, key, sizeof(*key));
 }
 
-static struct waiting **look_for(const struct group *group, int from,
+static struct waiting **look_for(const struct group *group, unsigned from,
 				 const struct group_key *key)
 {
 	struct waiting **place;
@@ -247,7 +163,7 @@ static struct pmsg *take(struct waiting **place)
 }
 
 /* Whatever it sent before has come. */
-static bool is_gone(const struct group *group, int member)
+static bool is_gone(const struct group *group, unsigned member)
 {
 	const struct group_key gone = { .operation = GROUP_GONE };
 	const struct task *task = task_find(group->tids[member]);
@@ -259,25 +175,132 @@ static bool is_gone(const struct group *group, int member)
 	return libpvm.pvm_pstat(group->tids[member]) < 0;
 }
 
-bool group_receive(const struct group *group, int from,
-		   const struct group_key *key, void *data, size_t length)
+static enum bcl_status carry_from(void *arg, unsigned from, void *data,
+				  size_t length)
 {
+	const struct group_errand *errand = arg;
+	const struct group_key *key = &errand->key;
+	enum bcl_status status = BCL_ERR_TRUNCATED;
 	struct waiting **place;
 	struct pmsg *message;
 
-	while (!(place = look_for(group, from, key))) {
+	while (!(place = look_for(errand->group, from, key))) {
 		/* if it dies, no message says so */
 		const struct timeval a_bit = { 0, 100000 };
 
-		if (is_gone(group, from) || wait_messages(received, &a_bit) < 0)
-			return false;
+		if (is_gone(errand->group, from) ||
+		    wait_messages(received, &a_bit) < 0)
+			return BCL_ERR_DEAD;
 	}
 	message = take(place);
-	if (libpvm_length(message) != (int)(sizeof(*key) + length)) {
-		libpvm.umbuf_free(message);
-		return false;
+	if ((size_t)libpvm_length(message) == sizeof(*key) + length) {
+		libpvm_copy(message, sizeof(*key), data);
+		status = BCL_OK;
 	}
-	libpvm_copy(message, sizeof(*key), data);
 	libpvm.umbuf_free(message);
-	return true;
+	return status;
+}
+
+/* ---- groups ---- */
+
+static void release(struct group *group)
+{
+	if (group->carrier)
+		bcl_carrier_close(group->carrier);
+	free(group->name);
+	free(group);
+}
+
+static int mark_of(const char *name)
+{
+	uint32_t hash = 2166136261u;
+
+	while (*name)
+		hash = (hash ^ (unsigned char)*name++) * 16777619u;
+	return (int)(hash & 0x7fffffff);
+}
+
+static struct group *make(const char *name, int size)
+{
+	struct group *group =
+		malloc(sizeof(*group) + (size_t)size * sizeof(int));
+
+	if (!group)
+		return NULL;
+	*group = (struct group){ .name = strdup(name),
+				 .mark = mark_of(name),
+				 .size = size,
+				 .self = -1 };
+	return group;
+}
+
+static bool open_carrier(struct group *group)
+{
+	const struct bcl_carrier_options options = {
+		.struct_size = sizeof(options),
+		.rank = (unsigned)group->self,
+		.size = (unsigned)group->size,
+		.port = endpoint,
+		.send = carry_to,
+		.receive = carry_from,
+	};
+
+	return bcl_carrier_open(&options, &group->carrier) == BCL_OK;
+}
+
+void group_frozen(const char *name, int size)
+{
+	struct group *group = make(name, size);
+
+	if (!group || !group->name)
+		goto not_ours;
+	for (int i = 0; i < size; i++) {
+		group->tids[i] = group_member(group->name, i);
+		if (group->tids[i] == *libpvm.pvmmytid)
+			group->self = i;
+	}
+	if (group->self < 0 || !all_have_the_glue(group) ||
+	    !open_carrier(group))
+		goto not_ours;
+	group->next = groups;
+	groups = group;
+	return;
+not_ours:
+	if (group)
+		release(group);
+}
+
+static void drop(struct group *group)
+{
+	struct group **place = &groups;
+
+	while (*place != group)
+		place = &(*place)->next;
+	*place = group->next;
+	release(group);
+}
+
+void group_leave(struct group *group)
+{
+	struct group_errand gone = { group, { .operation = GROUP_GONE } };
+
+	for (int i = 0; i < group->size; i++) {
+		if (i != group->self)
+			carry_to(&gone, (unsigned)i, NULL, 0);
+	}
+	drop(group);
+}
+
+void group_forget_all(void)
+{
+	struct waiting *waiting;
+
+	while (groups)
+		drop(groups);
+	while ((waiting = first)) {
+		first = waiting->next;
+		libpvm.umbuf_free(waiting->message);
+		free(waiting);
+	}
+	last = &first;
 }

@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frozen groups all of whose members have the glue: their operations go along
- * trees, from member to member. Each says in PVM's mailbox that it has the
- * glue before it freezes a group, which waits for all, and looks there after.
- * What a member sends in an operation is matched here, before libpvm.
+ * Frozen groups all of whose members have the glue: their operations are those
+ * of <bcl/coll.h>, whose messages are carried from task to task. Each says in
+ * PVM's mailbox that it has the glue before it freezes a group, which waits for
+ * all, and looks there after. What a member sends in an operation is matched
+ * here, before libpvm.
  */
 #ifndef BCL_PVM_GROUP_H
 #define BCL_PVM_GROUP_H
+
+#include <bcl/coll.h>
 
 #include "pvm-glue/glue.h"
 
 struct group {
 	struct group *next;
 	char *name;
+	struct bcl_carrier *carrier;
 	int mark; /* tag of its messages */
 	int size;
 	int self; /* our instance */
 	int tids[];
 };
 
-/* What a message of an operation belongs to. */
+/* What a message of an operation belongs to: members run those with several
+ * tags in any order. */
 struct group_key {
 	int32_t operation; /* enum group_operation */
 	int32_t tag;	   /* the user's */
@@ -27,8 +32,7 @@ struct group_key {
 };
 
 enum group_operation {
-	GROUP_ARRIVE, /* at a barrier */
-	GROUP_GO,     /* on, after it */
+	GROUP_BARRIER,
 	GROUP_REDUCE,
 	GROUP_GATHER,
 	GROUP_SCATTER,
@@ -47,12 +51,12 @@ void group_announce(void);
 void group_leave(struct group *group);
 void group_forget_all(void);
 
-/* To a member, by its instance. */
-bool group_send(const struct group *group, int to, const struct group_key *key,
-		const void *data, size_t length);
-/* Waits. False: it will not come. */
-bool group_receive(const struct group *group, int from,
-		   const struct group_key *key, void *data, size_t length);
+/* An operation that is under way: what its carrier is given. */
+struct group_errand {
+	const struct group *group;
+	struct group_key key;
+};
+
 /* Whether the message is one of these; then it is kept. */
 bool group_input(struct pmsg *message);
 

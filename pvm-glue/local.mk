@@ -5,8 +5,7 @@ pkglib_LTLIBRARIES = libbcl-pvm.la
 libbcl_pvm_la_SOURCES = %D%/buffer.c %D%/collective.c %D%/endpoint.c \
 	%D%/glue.h %D%/group.c %D%/group.h %D%/interpose.c \
 	%D%/libpvm.c %D%/libpvm.h %D%/meet.c %D%/receive.c %D%/send.c \
-	%D%/share.c %D%/state.c %D%/state.h %D%/task.c %D%/tree.c %D%/tree.h \
-	%D%/wait.c %D%/wire.h
+	%D%/share.c %D%/state.c %D%/state.h %D%/task.c %D%/wait.c %D%/wire.h
 libbcl_pvm_la_LIBADD = libbcl.la
 libbcl_pvm_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared
 

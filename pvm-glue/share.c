@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "pvm-glue/glue.h"
-#include "pvm-glue/tree.h"
 #include "pvm-glue/wire.h"
 
 enum {
@@ -54,7 +53,7 @@ static void hang_leaders(const int *tids, const int *leaders, unsigned *levels,
 			 int hosts, size_t length, struct route *routes)
 {
 	for (int i = 0; i < hosts; i++) {
-		int on = tree_make(hosts + 1, 0, i + 1, 2).parent - 1;
+		int on = (i & (i + 1)) - 1; /* the sender is the place before */
 
 		levels[i] = on < 0 ? 0 : levels[on] + 1;
 		if (on >= 0)

@@ -154,8 +154,3 @@ unit_tests += %D%/test_reduction
 unit_tests += %D%/test_coll_real
 %C%_test_coll_real_SOURCES = %D%/test_coll_real.c %D%/coll_cases.c \
 	%D%/coll_cases.h
-
-# Parts of what PVM's tasks load
-unit_tests += %D%/test_pvm_tree
-%C%_test_pvm_tree_SOURCES = %D%/test_pvm_tree.c pvm-glue/tree.c
-%C%_test_pvm_tree_CFLAGS = $(AM_CFLAGS)
