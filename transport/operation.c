@@ -41,6 +41,12 @@ static enum bcl_status check_key(const struct bcl_peer *peer, const void *bytes,
 							    : BCL_ERR_MEMORY;
 }
 
+/* Bytes that lie nowhere. */
+static bool nowhere(const void *buffer, size_t length)
+{
+	return !buffer && length;
+}
+
 enum bcl_status bcl_send_channel(struct bcl_peer *peer, unsigned channel,
 				 const void *buffer, size_t length,
 				 uint64_t cookie)
@@ -49,7 +55,7 @@ enum bcl_status bcl_send_channel(struct bcl_peer *peer, unsigned channel,
 
 	if (status)
 		return status;
-	if (channel > UINT16_MAX || (!buffer && length))
+	if (channel > UINT16_MAX || nowhere(buffer, length))
 		return BCL_ERR_ARG;
 	return peer->ops->send_channel(peer, channel, buffer, length, cookie);
 }
@@ -61,7 +67,7 @@ enum bcl_status bcl_offer(struct bcl_peer *peer, const void *buffer,
 
 	if (status)
 		return status;
-	if (!buffer && length)
+	if (nowhere(buffer, length))
 		return BCL_ERR_ARG;
 	return peer->ops->offer(peer, buffer, length, cookie, token);
 }
@@ -80,7 +86,7 @@ enum bcl_status bcl_pull(struct bcl_peer *peer, const void *token, void *buffer,
 
 	if (status)
 		return status;
-	if (!buffer && length)
+	if (nowhere(buffer, length))
 		return BCL_ERR_ARG;
 	return peer->ops->pull(peer, token, buffer, length, cookie);
 }
@@ -108,6 +114,8 @@ enum bcl_status bcl_put(struct bcl_peer *peer, const void *key, uint64_t offset,
 {
 	enum bcl_status status = ready(peer, peer->ops->put);
 
+	if (!status && nowhere(buffer, length))
+		status = BCL_ERR_ARG;
 	if (!status)
 		status = check_key(peer, key, offset, length, BCL_REMOTE_WRITE);
 	if (status)
@@ -120,6 +128,8 @@ enum bcl_status bcl_get(struct bcl_peer *peer, const void *key, uint64_t offset,
 {
 	enum bcl_status status = ready(peer, peer->ops->get);
 
+	if (!status && nowhere(buffer, length))
+		status = BCL_ERR_ARG;
 	if (!status)
 		status = check_key(peer, key, offset, length, BCL_REMOTE_READ);
 	if (status)
@@ -134,7 +144,7 @@ enum bcl_status bcl_put_notify(struct bcl_peer *peer, const void *key,
 {
 	enum bcl_status status = ready(peer, peer->ops->put_notify);
 
-	if (!status && type >= BCL_TYPES)
+	if (!status && (type >= BCL_TYPES || nowhere(buffer, length)))
 		status = BCL_ERR_ARG;
 	if (!status)
 		status = check_key(peer, key, offset, length, BCL_REMOTE_WRITE);

@@ -283,6 +283,40 @@ START_TEST(remote_memory)
 }
 END_TEST
 
+/* Refused by who is called, before anything is looked up or copied. */
+START_TEST(wrong_arguments)
+{
+	uint8_t token[BCL_KEY_MAX], key[BCL_KEY_MAX];
+	struct bcl_memory *memory;
+
+	ck_assert_int_eq(bcl_memory_allocate(context, 4096, 7, &memory),
+			 BCL_OK);
+	bcl_memory_key(memory, key);
+	ck_assert_int_eq(bcl_offer(self, "offered", 8, 1, token), BCL_OK);
+
+	/* bytes that lie nowhere */
+	ck_assert_int_eq(bcl_post(port, 0, NULL, 8, 1), BCL_ERR_ARG);
+	ck_assert_int_eq(bcl_send_channel(self, 0, NULL, 8, 1), BCL_ERR_ARG);
+	ck_assert_int_eq(bcl_offer(self, NULL, 8, 1, token), BCL_ERR_ARG);
+	ck_assert_int_eq(bcl_pull(self, token, NULL, 8, 1), BCL_ERR_ARG);
+	ck_assert_int_eq(bcl_put(self, key, 0, NULL, 8, 1), BCL_ERR_ARG);
+	ck_assert_int_eq(bcl_get(self, key, 0, NULL, 8, 1), BCL_ERR_ARG);
+	ck_assert_int_eq(bcl_put_notify(self, key, 0, NULL, 8, 0, 0, 1),
+			 BCL_ERR_ARG);
+	/* numbers that there are not */
+	ck_assert_int_eq(bcl_put_notify(self, key, 0, "x", 1, BCL_TYPES, 0, 1),
+			 BCL_ERR_ARG);
+	ck_assert_int_eq(bcl_send_channel(self, 65536, "x", 1, 1), BCL_ERR_ARG);
+	ck_assert_int_eq(bcl_unpost(port, 2), BCL_ERR_ARG);
+	no_event();
+	/* no bytes may lie anywhere */
+	ck_assert_int_eq(bcl_put(self, key, 0, NULL, 0, 2), BCL_OK);
+	ck_assert_int_eq(outcome(2), BCL_OK);
+	ck_assert_int_eq(bcl_withdraw(self, token), BCL_OK);
+	bcl_memory_release(memory);
+}
+END_TEST
+
 START_TEST(events_in_any_number)
 {
 	for (uint64_t i = 0; i < 1000; i++) {
@@ -475,6 +509,7 @@ int main(void)
 	tcase_add_test(tcase, many_more_than_fit);
 	tcase_add_test(tcase, packed_in_place);
 	tcase_add_test(tcase, wrong_sends);
+	tcase_add_test(tcase, wrong_arguments);
 	tcase_add_test(tcase, channels);
 	tcase_add_test(tcase, offers);
 	tcase_add_test(tcase, remote_memory);
