@@ -6,6 +6,7 @@
  */
 #include "unit.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "card_world.h"
@@ -243,6 +244,61 @@ START_TEST(requests)
 }
 END_TEST
 
+static bool keep_back(struct world *world, struct world_frame *frame)
+{
+	return !keep(world, frame);
+}
+
+/* A HELLO of the right job that cannot be one. */
+START_TEST(calls)
+{
+	static const struct {
+		unsigned at, length;
+		uint64_t value;
+	} wrong[] = {
+		{ offsetof(struct bcl_hello, card), 8, 0 },
+		{ offsetof(struct bcl_hello, card), 8, UINT64_MAX }, /* own */
+		{ offsetof(struct bcl_hello, conn), 4, 3 },
+		{ offsetof(struct bcl_hello, max_frame), 2, 575 },
+		{ offsetof(struct bcl_hello, first_msg), 4, 0 },
+	};
+	struct world_config config = { .seed = 1 };
+	struct world *world = world_new(&config);
+	struct world_port *from = world_port_open(world, 0, 1);
+	struct world_port *to = world_port_open(world, 1, 2);
+	const unsigned head = sizeof(struct bcl_frame_header);
+	struct bcl_completion entry;
+	uint8_t frame[BCL_FRAME_MAX];
+	uint32_t node;
+
+	nkept = 0;
+	world->filter = keep_back;
+	node = world_connect(world, 0, 1);
+	ck_assert_uint_eq(kept[0].bytes[3] & 0x3f, BCL_FRAME_HELLO);
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		struct bcl_le64 value = bcl_put64(
+			wrong[i].value == UINT64_MAX ? world_card_id(world, 1)
+						     : wrong[i].value);
+
+		memcpy(frame, kept[0].bytes, kept[0].length);
+		memcpy(frame + head + wrong[i].at, &value, wrong[i].length);
+		world_seal(frame, kept[0].length);
+		world_inject(world, 0, 1, 0, frame, kept[0].length);
+		world_run_for(world, MS);
+		ck_assert_uint_eq(
+			world_counter(world, 1, BCL_CARD_dropped_malformed),
+			i + 1);
+	}
+	world->filter = NULL;
+	ck_assert(world_send(from, node, 2, "short", 5, 0));
+	world_run_for(world, 100 * MS);
+	ck_assert(world_received(to, &entry));
+	ck_assert_uint_eq(world_counter(world, 1, BCL_CARD_dropped_malformed),
+			  sizeof(wrong) / sizeof(*wrong));
+	world_free(world);
+}
+END_TEST
+
 /* Longer than what any rail of the card carries, so than its buffers are. */
 START_TEST(long_frames)
 {
@@ -286,6 +342,7 @@ int main(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, frames);
 	tcase_add_test(tcase, requests);
+	tcase_add_test(tcase, calls);
 	tcase_add_test(tcase, long_frames);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);

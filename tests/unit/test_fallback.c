@@ -16,6 +16,7 @@
 
 #include "tests/unit/ranks.h"
 #include "tests/unit/unit.h"
+#include "transport/shm/attach.h"
 #include "transport/shm/port.h"
 
 /* A system call fails from now on, in this process and its threads to be. */
@@ -113,6 +114,22 @@ START_TEST(forbidden_call)
 {
 	which = _i;
 	ranks_run_bare(2, without_call, 0);
+}
+END_TEST
+
+/* A process id alone may be somebody else's. */
+START_TEST(nonce)
+{
+	const struct bcl_env *env = &bcl_env_linux;
+	uint64_t nonce = 77, scratch = 0;
+	uintptr_t at = (uintptr_t)&nonce, to = (uintptr_t)&scratch;
+
+	ck_assert_int_eq(bcl_attach_prove(env, getpid(), at, 78, to, 5),
+			 BCL_ERR_MEMORY);
+	ck_assert_uint_eq(scratch, 0);
+	ck_assert_int_eq(bcl_attach_prove(env, getpid(), at, 77, to, 5),
+			 BCL_OK);
+	ck_assert_uint_eq(scratch, 5);
 }
 END_TEST
 
@@ -269,6 +286,55 @@ START_TEST(space)
 }
 END_TEST
 
+/* There is no page for the segment: no connection, rather than SIGBUS. */
+static void no_page(struct rank *rank)
+{
+	struct bcl_peer_info info;
+
+	if (rank->me == 0) {
+		forbid(SYS_fallocate, ENOSPC);
+		ck_assert_int_eq(rank_connect(rank, 1), BCL_ERR_NORAIL);
+		bcl_peer_info(rank->peers[1], &info);
+		ck_assert_msg(strstr(info.why, "no memory"), "%s", info.why);
+	}
+	rank_barrier(rank);
+}
+
+/* Nor later for what a double copy needs. */
+static void no_page_later(struct rank *rank)
+{
+	static uint8_t bytes[100000];
+	uint8_t token[BCL_KEY_MAX];
+	struct bcl_event event;
+
+	setenv("BCL_ATTACH", "0", 1);
+	rank_open(rank, NULL);
+	rank_barrier(rank);
+	ck_assert_int_eq(rank_connect(rank, !rank->me), BCL_OK);
+	if (rank->me) {
+		ck_assert_int_eq(bcl_offer(rank->peers[0], bytes, sizeof(bytes),
+					   1, token),
+				 BCL_OK);
+		rank_send(rank, 0, 0, token, sizeof(token));
+	} else {
+		rank_expect(rank, BCL_EVENT_MESSAGE, &event);
+		memcpy(token, event.data, sizeof(token));
+		forbid(SYS_fallocate, ENOSPC);
+		ck_assert_int_eq(bcl_pull(rank->peers[1], token, bytes,
+					  sizeof(bytes), 2),
+				 BCL_ERR_NOMEM);
+	}
+	rank_barrier(rank);
+	rank_close(rank);
+}
+
+START_TEST(pages)
+{
+	ranks_run(2, no_page, 0);
+	ranks_run_bare(2, no_page_later, 0);
+}
+END_TEST
+
 /* ---- a full ring ---- */
 
 /* Sends are refused until the peer reads, and counted; nothing is lost. */
@@ -369,10 +435,12 @@ int main(void)
 
 	tcase_add_loop_test(tc, forbidden_call, 0,
 			    sizeof(forbidden) / sizeof(*forbidden));
+	tcase_add_test(tc, nonce);
 	tcase_add_loop_test(tc, process_ids, 0, 2);
 	tcase_add_test(tc, users);
 	tcase_add_test(tc, descriptors);
 	tcase_add_test(tc, space);
+	tcase_add_test(tc, pages);
 	tcase_add_test(tc, full_ring);
 	tcase_add_test(tc, silent_pairs);
 	suite_add_tcase(suite, tc);
