@@ -3,8 +3,8 @@
  * Memory shared within a node: windows NODE-SIZE near|far PUTS.
  * The ranks of a node, as many as said, write one another's part of a shared
  * window by stores and by puts, and all ranks count in windows over all nodes.
- * Last, PUTS puts to a rank of this node or of another: who compares the
- * library's counters sees by what way they went.
+ * Last, PUTS times a put, a get and two atomics at a rank of this node or of
+ * another: who compares the library's counters sees by what way they went.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -119,7 +119,7 @@ static int find_target(int near)
 /* Each rank has its own word in the part of its target. */
 static void put(int near, int puts)
 {
-	int target = find_target(near), *memory, word, i;
+	int target = find_target(near), *memory, word, next, i;
 	MPI_Win win;
 
 	MPI_Win_allocate(size * (MPI_Aint)sizeof(int), sizeof(int),
@@ -132,6 +132,16 @@ static void put(int near, int puts)
 		MPI_Get(&word, 1, MPI_INT, target, rank, 1, MPI_INT, win);
 		MPI_Win_flush(target, win);
 		check(word == i, "what was put");
+		MPI_Fetch_and_op(&rank, &word, MPI_INT, target, rank, MPI_SUM,
+				 win);
+		MPI_Win_flush(target, win);
+		check(word == i, "what was fetched");
+		word += rank;
+		next = -1;
+		MPI_Compare_and_swap(&next, &word, &word, MPI_INT, target, rank,
+				     win);
+		MPI_Win_flush(target, win);
+		check(word == i + rank, "what was swapped");
 	}
 	MPI_Win_unlock_all(win);
 	MPI_Win_free(&win);

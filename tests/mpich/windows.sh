@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Nodes and shared windows of MPICH on ch3:bcl, over two nodes of two ranks,
-# virtual ones and namespaces: no message goes for puts to a neighbour, and
-# many for those to another node, as the library's counters say.
+# virtual ones and namespaces: no message goes for puts and atomics at a
+# neighbour, and many for those at another node, as the library's counters say.
 set -euo pipefail
 # shellcheck source=tests/mpich/program.sh
 . "${abs_top_srcdir:?}/tests/mpich/program.sh"
