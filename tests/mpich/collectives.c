@@ -2,8 +2,8 @@
 /*
  * What may go wrong when a communicator's operations are a team's: ranks that
  * describe the same data differently, operations of MPICH's own under way,
- * wrong lengths, groups beyond what there are teams for. Says how many
- * operations the teams had.
+ * wrong lengths, groups beyond what there are teams for. Says of which
+ * operations the teams had some.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -15,6 +15,7 @@
 enum {
 	N = 500,      /* elements */
 	GROUPS = 100, /* more than there are teams */
+	RANKS_MAX = 16,
 };
 
 static int rank, size;
@@ -80,6 +81,29 @@ static int holds(const struct block *b, int at, int from, int to)
 	return 1;
 }
 
+/* Rank r has r + 1 integers for each other. */
+static void exchange(MPI_Comm comm)
+{
+	int *out = malloc((size_t)(size * size) * sizeof(*out));
+	int *in = malloc((size_t)(size * size) * sizeof(*in));
+	int counts[2][RANKS_MAX], displacements[RANKS_MAX], i, right = 1;
+
+	for (i = 0; i < size * size; i++)
+		out[i] = rank;
+	for (i = 0; i < size; i++) {
+		counts[0][i] = rank + 1;
+		counts[1][i] = i + 1;
+		displacements[i] = i * size;
+	}
+	MPI_Alltoallv(out, counts[0], displacements, MPI_INT, in, counts[1],
+		      displacements, MPI_INT, comm);
+	for (i = 0; i < size * size; i++)
+		right &= i % size > i / size || in[i] == i / size;
+	check(right, "alltoallv");
+	free(out);
+	free(in);
+}
+
 static void different_types(MPI_Comm comm, int root, int in_place)
 {
 	struct block one = blocks(1), out = blocks(size), in = blocks(size);
@@ -125,6 +149,7 @@ static void different_types(MPI_Comm comm, int root, int in_place)
 		     in.data, in.count, in.type, comm);
 	for (i = 0; i < size; i++)
 		check(holds(&in, i, i, rank), "alltoall");
+	exchange(comm);
 	free(one.data);
 	free(out.data);
 	free(in.data);
@@ -257,6 +282,24 @@ static void many_groups(void)
 	}
 }
 
+static void say_operations(void)
+{
+	static const char *const operations[] = {
+		"barrier", "broadcast", "reduce",   "allreduce", "gather",
+		"scatter", "allgather", "alltoall", "alltoallv",
+	};
+	size_t n = sizeof(operations) / sizeof(operations[0]), i;
+	char name[64];
+
+	printf("ours:");
+	for (i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "bcl_coll_%s", operations[i]);
+		if (counter(name))
+			printf(" %s", operations[i]);
+	}
+	printf("\n");
+}
+
 int main(int argc, char **argv)
 {
 	int provided, root;
@@ -266,6 +309,7 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	check(size <= RANKS_MAX, "too many ranks");
 	MPI_Type_vector(N, 1, 2, MPI_INT, &every_second);
 	MPI_Type_create_resized(every_second, 0, 2 * N * sizeof(int),
 				&every_second);
@@ -288,9 +332,7 @@ int main(int argc, char **argv)
 	wrong_length(900, 1000);
 	many_groups();
 	if (rank == 0)
-		printf("%llu broadcasts, %llu all-reductions\n",
-		       counter("bcl_coll_broadcast"),
-		       counter("bcl_coll_allreduce"));
+		say_operations();
 	MPI_Type_free(&every_second);
 	MPI_Finalize();
 	MPI_T_finalize();
