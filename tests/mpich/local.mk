@@ -10,7 +10,8 @@ mpich_scripts = %D%/abi.sh %D%/blocked.sh %D%/busy.sh %D%/cancel.sh \
 	%D%/collectives.sh %D%/copies.sh %D%/graft.sh %D%/installed.sh \
 	%D%/jobs.sh %D%/long.sh %D%/loss.sh %D%/made.sh %D%/nodes.sh \
 	%D%/packets.sh %D%/placement.sh %D%/programs.sh %D%/settings.sh \
-	%D%/short.sh %D%/valgrind.sh %D%/version.sh %D%/windows.sh
+	%D%/short.sh %D%/valgrind.sh %D%/verdicts.sh %D%/version.sh \
+	%D%/windows.sh
 system_tests += $(mpich_tests) $(mpich_scripts)
 EXTRA_DIST += %D%/run %D%/program.sh $(mpich_tests) $(mpich_nodes) \
 	%D%/abi.c %D%/blocked.c %D%/busy.c %D%/cancel.c %D%/collectives.c \
