@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # How scripts/mpich goes about it, with sources that are no MPICH but say what
 # is done with them: tarball and tree, one that is refused, one instead of
-# another, a build that breaks off, and a second call, which does nothing.
+# another, a build that breaks off, and a second call, which does nothing. It says
+# each step, and how to use the result, and leaves the rest to a log.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'chmod -R u+w "$dir"; rm -rf "$dir"' EXIT
@@ -29,6 +30,7 @@ for source in one other; do
 	cat >"$source source/configure" <<-'SH'
 		#!/bin/bash
 		echo "configured $(<"$(dirname "$0")/name")" >>"$record"
+		echo 'much talk'
 		for word; do
 			[[ $word != --prefix=* ]] || prefix=${word#*=}
 		done
@@ -47,6 +49,14 @@ does() {
 	MPICH_SRC=$2 bcl/scripts/mpich bcl/build >out 2>&1 ||
 		{ echo "$1:"; cat out; exit 1; }
 	diff "$record" <(printf '%s\n' "$1" "${@:3}") || { echo "so: $1"; exit 1; }
+	grep -q 'much talk' out && { cat out; exit 1; }
+	grep -qx "Compile with  $dir/bcl/build/mpich/install/bin/mpicc" out
+	grep -qx "and run with  $dir/bcl/build/mpich/install/bin/mpiexec" out
+}
+
+# said STEP...: of the last call
+said() {
+	diff <(printf '%s\n' "$@") <(sed -n 's/  *[0-9]* s$//p' out)
 }
 
 # refuses WHAT SOURCE SAYING
@@ -67,7 +77,12 @@ cat >bcl/adi/mpich/graft <<'SH'
 [[ -w $1/name ]] && echo "grafted $(<"$1/name")" >>"$record"
 SH
 does 'a tarball' "$dir/one source.tar.gz" 'grafted one' 'configured one'
+said 'MPICH is unpacked' 'the channel is grafted' \
+	'BCL is built and installed beside it' 'MPICH is configured' \
+	'MPICH is built' 'MPICH is installed'
+grep -q 'much talk' bcl/build/mpich/log
 does 'the second call' "$dir/one source.tar.gz"
+said 'BCL is brought up to date'
 does 'a tree' 'other source' 'grafted other' 'configured other'
 touch break
 rm bcl/build/mpich/made-of
