@@ -9,11 +9,10 @@
  *  mapped rings   a load per rail
  *  sockets        a system call each, so beside pairs or rings they are
  *                 asked rarely: after BCL_NETWORK_EMPTY passes that found
- *                 nothing, or ANSWER_EMPTY soon after a message to another
- *                 node, which may answer; in each pass from an arrival until
- *                 the first empty answer; and when messages keep coming from
- *                 elsewhere, after NETWORK_LIMIT, or longer where a look takes
- *                 long
+ *                 nothing; then in each pass soon after a message to another
+ *                 node, which may answer, and from an arrival until the first
+ *                 empty answer; and when messages keep coming from elsewhere,
+ *                 after NETWORK_LIMIT, or longer where a look takes long
  *  service        connections, ends, timers: after SERVICE, until nothing has
  *                 changed for SETTLE and the helper looks after them
  *
@@ -32,11 +31,10 @@
 #include "transport/shm/shm.h"
 
 enum {
-	IDLE_EMPTY = 1024,     /* passes, when nobody is on the network */
-	ANSWER_EMPTY = 4,      /* passes, soon after a message to the network */
-	CLOCK_MESSAGES = 64,   /* messages between looks at the clock */
-	CLOCK_LOOKS = 64,      /* likewise, looks at the network */
-	NETWORK_LIMIT = 20000, /* ns without a look at the network */
+	IDLE_EMPTY = 1024,	 /* passes, when nobody is on the network */
+	CLOCK_MESSAGES = 64,	 /* messages between looks at the clock */
+	CLOCK_LOOKS = 64,	 /* likewise, looks at the network */
+	NETWORK_LIMIT = 20000,	 /* ns without a look at the network */
 	NETWORK_LONGEST = 50000, /* likewise, where looks are dear: */
 	NETWORK_SHARE = 100,	 /* the part of the time that they may take */
 	SERVICE = 200000,	 /* ns between services */
@@ -143,6 +141,12 @@ static bool expects_answer(struct bcl_port *port)
 	return true;
 }
 
+/* Nothing else is polled that would be cheaper. */
+static bool only_sockets(const struct bcl_port *port)
+{
+	return !port->npairs && !port->card->ring;
+}
+
 /* Nothing comes: ask what is dear to ask. True: there may be an event. */
 static bool __attribute__((noinline)) look(struct bcl_port *port)
 {
@@ -154,10 +158,10 @@ static bool __attribute__((noinline)) look(struct bcl_port *port)
 		port->looked = true;
 		/* busy: another thread is about to bring something */
 		frames = bcl_card_poll(port->context, port->card->seat, true);
-		/* where nothing else is polled it is the cheapest as well */
-		port->empty = frames || (!port->npairs && !port->card->ring) ? 1
-			      : expects_answer(port) ? ANSWER_EMPTY
-						     : BCL_NETWORK_EMPTY;
+		port->empty =
+			frames || only_sockets(port) || expects_answer(port)
+				? 1
+				: BCL_NETWORK_EMPTY;
 		if (--port->looks)
 			return frames;
 	}
@@ -274,7 +278,9 @@ again:
 	/* what looked for events elsewhere may have left some in the list */
 	if (from_list(port, event))
 		return BCL_OK;
-	look_in_vain(port);
+	/* else the next pass asks the system, which is pause enough */
+	if (port->empty != 1)
+		look_in_vain(port);
 	return BCL_ERR_EMPTY;
 }
 
