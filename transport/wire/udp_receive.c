@@ -119,6 +119,14 @@ static unsigned deliver(struct bcl_udp *udp, const struct bcl_rail_sink *sink,
 	size_t frame = first_frame(udp->flat, got), at = 0;
 	unsigned total = 0, n;
 
+	if (frame == got) {
+		udp->frames[0] = (struct bcl_rx_frame){
+			.head = udp->flat,
+			.head_len = (uint16_t)got,
+		};
+		sink->deliver(sink->host, index, source, udp->frames, 1);
+		return 1;
+	}
 	while (at < got) {
 		for (n = 0; at < got && n < BCL_UDP_DELIVER; at += frame, n++)
 			udp->frames[n] = (struct bcl_rx_frame){

@@ -15,7 +15,7 @@ enum {
 	TRIES = 4, /* of a send that is told errors of earlier ones */
 };
 
-static ssize_t send_message(int fd, const struct msghdr *message)
+static inline ssize_t send_message(int fd, const struct msghdr *message)
 {
 	const struct iovec *iov = message->msg_iov;
 
@@ -27,10 +27,10 @@ static ssize_t send_message(int fd, const struct msghdr *message)
 	return syscall(SYS_sendmsg, fd, message, MSG_DONTWAIT);
 }
 
-static enum bcl_udp_outcome send_one(struct bcl_udp *udp,
-				     struct bcl_udp_socket *from,
-				     struct msghdr *message, bool cut,
-				     unsigned n)
+static inline enum bcl_udp_outcome send_one(struct bcl_udp *udp,
+					    struct bcl_udp_socket *from,
+					    struct msghdr *message, bool cut,
+					    unsigned n)
 {
 	unsigned tries;
 
@@ -148,13 +148,11 @@ static unsigned run_length(const struct bcl_rail_tx *frames, unsigned n)
 	return i;
 }
 
-unsigned bcl_udp_transmit(struct bcl_rail *rail,
-			  const struct bcl_wire_address *destination,
-			  const struct bcl_rail_tx *frames, unsigned n)
+static unsigned __attribute__((noinline))
+transmit(struct bcl_udp *udp, struct bcl_udp_socket *from,
+	 const struct bcl_wire_address *destination,
+	 const struct bcl_rail_tx *frames, unsigned n)
 {
-	struct bcl_udp *udp = (struct bcl_udp *)rail;
-	struct bcl_udp_socket *from =
-		bcl_udp_socket_of(udp, destination, frames);
 	struct msghdr plain = { .msg_name = NULL };
 	struct sockaddr_storage to;
 	unsigned taken = 0;
@@ -163,9 +161,6 @@ unsigned bcl_udp_transmit(struct bcl_rail *rail,
 		plain.msg_name = &to;
 		plain.msg_namelen = bcl_udp_to_system(udp, destination, &to);
 	}
-	/* The longest is the first. */
-	if (from->cut && frames->length > from->cut)
-		bcl_udp_cut_to(from, 0);
 	while (taken < n) {
 		const struct bcl_rail_tx *first = frames + taken;
 		unsigned run = run_length(first, n - taken), some;
@@ -190,4 +185,23 @@ unsigned bcl_udp_transmit(struct bcl_rail *rail,
 		taken += run;
 	}
 	return taken;
+}
+
+unsigned bcl_udp_transmit(struct bcl_rail *rail,
+			  const struct bcl_wire_address *destination,
+			  const struct bcl_rail_tx *frames, unsigned n)
+{
+	struct bcl_udp *udp = (struct bcl_udp *)rail;
+	struct bcl_udp_socket *from =
+		bcl_udp_socket_of(udp, destination, frames);
+	struct msghdr alone = { .msg_iov = (void *)frames->iov,
+				.msg_iovlen = 1 };
+
+	/* The longest is the first. */
+	if (from->cut && frames->length > from->cut)
+		bcl_udp_cut_to(from, 0);
+	/* The usual short message, in line. */
+	if (n == 1 && frames->niov == 1 && from != &udp->bound)
+		return send_one(udp, from, &alone, false, 1) != BCL_UDP_FULL;
+	return transmit(udp, from, destination, frames, n);
 }
