@@ -404,8 +404,15 @@ void bcl_adi_submit(struct bcl_adi *adi, struct bcl_adi_request *request);
 /* Take it out of its peer's queue. */
 void bcl_adi_unqueue(struct bcl_adi_request *request);
 /* The record of a handle, or NULL. */
-struct bcl_adi_peer *bcl_adi_peer_find(struct bcl_adi *adi,
-				       struct bcl_peer *handle);
+static inline struct bcl_adi_peer *bcl_adi_peer_find(const struct bcl_adi *adi,
+						     struct bcl_peer *handle)
+{
+	struct bcl_table_node *node =
+		bcl_table_find(&adi->by_handle, (uintptr_t)handle);
+
+	return node ? bcl_container(node, struct bcl_adi_peer, node) : NULL;
+}
+
 void bcl_request_append(struct bcl_request_queue *queue,
 			struct bcl_adi_request *request);
 void bcl_request_remove(struct bcl_request_queue *queue,

@@ -256,6 +256,43 @@ enum bcl_status bcl_adi_packet_send(struct bcl_adi *adi, struct bcl_peer *peer,
 	return status;
 }
 
+static inline enum bcl_status try_word(struct bcl_adi *adi,
+				       struct bcl_peer *handle, unsigned type,
+				       uint64_t word, const void *data,
+				       size_t length)
+{
+	struct bcl_adi_peer *peer = bcl_adi_peer_find(adi, handle);
+	enum bcl_status status;
+
+	if (bcl_unlikely(!peer))
+		peer = bcl_adi_peer_of(adi, handle);
+	if (bcl_unlikely(!peer))
+		return BCL_ERR_NOMEM;
+	if (bcl_unlikely(peer->lost))
+		return peer->lost;
+	if (bcl_unlikely(peer->queue.first))
+		return BCL_ERR_AGAIN;
+	status = bcl_send_word(peer->peer, type, word, data, length);
+	if (status != BCL_ERR_AGAIN)
+		peer->dirty = true;
+	return status;
+}
+
+enum bcl_status bcl_adi_packet_word(struct bcl_adi *adi, struct bcl_peer *peer,
+				    unsigned type, uint64_t word,
+				    const void *data, size_t length)
+{
+	enum bcl_status status;
+
+	if (type >= BCL_PACKET_TYPES ||
+	    length > BCL_MESSAGE_MAX - sizeof(word) || (length && !data))
+		return BCL_ERR_ARG;
+	bcl_adi_enter(adi);
+	status = try_word(adi, peer, type, word, data, length);
+	bcl_adi_leave(adi);
+	return status;
+}
+
 /* ---- rendezvous ---- */
 
 /* A request of the packet layer for a rendezvous with the peer. */

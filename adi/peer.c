@@ -78,15 +78,6 @@ static struct bcl_adi_peer *record_new(struct bcl_adi *adi)
 	return peer;
 }
 
-struct bcl_adi_peer *bcl_adi_peer_find(struct bcl_adi *adi,
-				       struct bcl_peer *handle)
-{
-	struct bcl_table_node *node =
-		bcl_table_find(&adi->by_handle, (uintptr_t)handle);
-
-	return node ? bcl_container(node, struct bcl_adi_peer, node) : NULL;
-}
-
 struct bcl_adi_peer *bcl_adi_peer_of(struct bcl_adi *adi,
 				     struct bcl_peer *handle)
 {

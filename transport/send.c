@@ -89,6 +89,21 @@ enum bcl_status bcl_send_pieces(struct bcl_peer *peer, unsigned type,
 	return peer->ops->send(peer, type, immediate, iov, niov, length, 0);
 }
 
+enum bcl_status bcl_send_word_long(struct bcl_peer *peer, unsigned type,
+				   uint64_t word, const void *data,
+				   size_t length)
+{
+	const struct iovec pieces[] = { { &word, sizeof(word) },
+					{ (void *)data, length } };
+
+	if (bcl_port_forked(peer->port))
+		return BCL_ERR_FORKED;
+	if (peer->pair)
+		return bcl_pair_send_word(peer->pair, type, word, data, length);
+	return peer->ops->send(peer, type, 0, pieces, 2, sizeof(word) + length,
+			       0);
+}
+
 enum bcl_status bcl_reserve(struct bcl_peer *peer, size_t length, void **room)
 {
 	if (bcl_port_forked(peer->port))

@@ -26,6 +26,26 @@ bcl_send_short(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 	return bcl_pair_send(peer->pair, type, immediate, data, length);
 }
 
+/* bcl_send_word() where a slot of shared memory is not enough. */
+enum bcl_status bcl_send_word_long(struct bcl_peer *peer, unsigned type,
+				   uint64_t word, const void *data,
+				   size_t length);
+
+/* As bcl_send() with a valid type, without a cookie, of a word and what
+ * follows it, which are at most BCL_MESSAGE_MAX bytes. */
+static inline enum bcl_status __attribute__((always_inline))
+bcl_send_word(struct bcl_peer *peer, unsigned type, uint64_t word,
+	      const void *data, size_t length)
+{
+	uint8_t message[BCL_SLOT_PAYLOAD];
+
+	if (!bcl_send_is_short(peer, sizeof(word) + length))
+		return bcl_send_word_long(peer, type, word, data, length);
+	memcpy(message, &word, sizeof(word));
+	bcl_copy_short(message + sizeof(word), data, length);
+	return bcl_send_short(peer, type, 0, message, sizeof(word) + length);
+}
+
 /* As bcl_send() with a valid type, without a cookie, of pieces that are
  * `length` together, at most BCL_MESSAGE_MAX. */
 enum bcl_status bcl_send_pieces(struct bcl_peer *peer, unsigned type,

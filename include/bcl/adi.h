@@ -236,6 +236,12 @@ bcl_adi_packet_try(struct bcl_adi *adi, struct bcl_peer *peer, unsigned type,
 		   const void *header, size_t header_length,
 		   const struct iovec *iov, unsigned niov);
 
+/* Likewise, of a header that is one word, and one piece. */
+BCL_API enum bcl_status bcl_adi_packet_word(struct bcl_adi *adi,
+					    struct bcl_peer *peer,
+					    unsigned type, uint64_t word,
+					    const void *data, size_t length);
+
 /*
  * Offer memory to a peer and tell it so by a packet, copied before the call
  * returns, in which a ticket of BCL_PACKET_TICKET bytes is put at ticket_at.

@@ -276,7 +276,18 @@ hand(unsigned from, struct bcl_peer *to, const struct iovec *piece)
 	need_equal(bcl_adi_packet_next(adi[!from]), BCL_OK);
 }
 
-static void packets(unsigned n, unsigned rounds)
+static void __attribute__((noinline))
+hand_word(unsigned from, struct bcl_peer *to, const struct iovec *piece)
+{
+	need_equal(bcl_adi_packet_word(adi[from], to, 3, 5, piece->iov_base,
+				       piece->iov_len),
+		   BCL_OK);
+	need_equal(bcl_adi_packet_next(adi[!from]), BCL_OK);
+}
+
+static void pass_packets(unsigned n, unsigned rounds,
+			 void (*pass)(unsigned from, struct bcl_peer *to,
+				      const struct iovec *piece))
 {
 	static const struct bcl_adi_packet_ops ops = { .size = sizeof(ops),
 						       .receive = received };
@@ -292,19 +303,34 @@ static void packets(unsigned n, unsigned rounds)
 	}
 	for (i = 0; i < rounds; i++) {
 		bcl_adi_packet_poll(adi[~i & 1]);
-		hand(i & 1, peers[i & 1], &piece);
+		pass(i & 1, peers[i & 1], &piece);
 	}
 	need_equal(come, rounds);
+}
+
+static void packets(unsigned n, unsigned rounds)
+{
+	pass_packets(n, rounds, hand);
+}
+
+static void words(unsigned n, unsigned rounds)
+{
+	pass_packets(n, rounds, hand_word);
 }
 
 static const struct {
 	const char *name;
 	void (*run)(unsigned n, unsigned rounds);
 } cases[] = {
-	{ "receives", match_receives }, { "messages", match_messages },
-	{ "posted", posted },		{ "kept", kept },
-	{ "transport", transport },	{ "blocking", blocking },
-	{ "window", window },		{ "packets", packets },
+	{ "receives", match_receives },
+	{ "messages", match_messages },
+	{ "posted", posted },
+	{ "kept", kept },
+	{ "transport", transport },
+	{ "blocking", blocking },
+	{ "window", window },
+	{ "packets", packets },
+	{ "words", words },
 };
 
 int main(int argc, char **argv)

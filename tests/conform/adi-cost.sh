@@ -51,4 +51,6 @@ whole window 490 window 0
 whole 'packet of 24 bytes' 430 '--toggle-collect=hand*' packets 0
 whole 'of 24 and 64' 620 '--toggle-collect=hand*' packets 64
 whole 'of 24 and 1000' 870 '--toggle-collect=hand*' packets 1000
+whole 'packet of a word' 370 '--toggle-collect=hand*' words 0
+whole 'of a word and 1000' 790 '--toggle-collect=hand*' words 1000
 exit $failed

@@ -107,6 +107,16 @@ enum bcl_status bcl_send_pieces(struct bcl_peer *peer, unsigned type,
 	return bcl_send(peer, type, immediate, iov, niov, 0);
 }
 
+enum bcl_status bcl_send_word_long(struct bcl_peer *peer, unsigned type,
+				   uint64_t word, const void *data,
+				   size_t length)
+{
+	const struct iovec pieces[] = { { &word, sizeof(word) },
+					{ (void *)data, length } };
+
+	return bcl_send(peer, type, 0, pieces, 2, 0);
+}
+
 enum bcl_status bcl_reserve(struct bcl_peer *base, size_t length, void **room)
 {
 	struct mock_peer *peer = mock_peer_of(base);

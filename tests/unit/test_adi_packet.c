@@ -101,6 +101,26 @@ static void until(struct bcl_adi *adi, const unsigned *count, unsigned n)
 /* ---- sending ----------------------------------------------------------------
  */
 
+/* A word and a piece have a call of their own. */
+static enum bcl_status send_shape(struct bcl_adi *adi, struct bcl_peer *peer,
+				  unsigned type, const void *header,
+				  size_t header_length, const struct iovec *iov,
+				  unsigned niov, uint64_t cookie)
+{
+	enum bcl_status status;
+	uint64_t word;
+
+	if (header_length != sizeof(word) || niov != 1 || cookie)
+		return bcl_adi_packet_send(adi, peer, type, header,
+					   header_length, iov, niov, cookie);
+	memcpy(&word, header, sizeof(word));
+	while ((status = bcl_adi_packet_word(adi, peer, type, word,
+					     iov->iov_base, iov->iov_len)) ==
+	       BCL_ERR_AGAIN)
+		bcl_adi_packet_poll(adi);
+	return status;
+}
+
 static void shapes(struct bcl_adi *adi, unsigned rank)
 {
 	static const size_t heads[] = { 0, 8, 40, 160, 4352 };
@@ -128,9 +148,8 @@ static void shapes(struct bcl_adi *adi, unsigned rank)
 					data[j * length + k] = pattern_byte(
 						head + j * length + k, i);
 			}
-			ck_assert_int_eq(bcl_adi_packet_send(adi, peer, i % 16,
-							     whole, head, iov,
-							     npieces, cookie),
+			ck_assert_int_eq(send_shape(adi, peer, i % 16, whole,
+						    head, iov, npieces, cookie),
 					 BCL_OK);
 			memset(whole, 0, sizeof(whole));
 			memset(iov, 0xff, sizeof(iov));
@@ -230,7 +249,10 @@ static void tries(struct bcl_adi *adi, unsigned rank)
 		return;
 	}
 	for (i = 0; next < PACKETS; i++) {
-		if (i % 2)
+		if (i % 4 == 1)
+			status = bcl_adi_packet_word(adi, peer, 2, next, &next,
+						     sizeof(next));
+		else if (i % 2)
 			status = bcl_adi_packet_try(adi, peer, 2, &next, 4,
 						    NULL, 0);
 		else
@@ -310,6 +332,13 @@ static void refused(struct bcl_adi *adi, unsigned rank)
 			 BCL_ERR_ARG);
 	ck_assert_int_eq(
 		bcl_adi_packet_send(adi, peer, 0, data, 1, &nowhere, 1, 0),
+		BCL_ERR_ARG);
+	ck_assert_int_eq(bcl_adi_packet_word(adi, peer, 16, 0, data, 1),
+			 BCL_ERR_ARG);
+	ck_assert_int_eq(bcl_adi_packet_word(adi, peer, 0, 0, NULL, 1),
+			 BCL_ERR_ARG);
+	ck_assert_int_eq(
+		bcl_adi_packet_word(adi, peer, 0, 0, data, BCL_MESSAGE_MAX - 7),
 		BCL_ERR_ARG);
 	ck_assert_int_eq(
 		bcl_adi_packet_announce(adi, peer, 16, data, 40, 0, data, 1, 0),

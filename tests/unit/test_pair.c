@@ -366,6 +366,53 @@ START_TEST(first_slot_is_last)
 }
 END_TEST
 
+/* A word and what follows it, which is longer than a slot. The first slot is
+ * last here, too: the end of the first one lies where its word will be. */
+START_TEST(word_and_more)
+{
+	enum {
+		SHORTEST = BCL_SLOT_PAYLOAD - sizeof(uint64_t) + 1,
+		LONGEST = BCL_MESSAGE_MAX - sizeof(uint64_t),
+	};
+	static uint8_t bytes[LONGEST];
+	static uint8_t was[8];
+	/* by the half, slot 0, slot 1 */
+	uint8_t *end = pair[0].out[1].payload;
+	struct bcl_event event;
+	uint64_t word;
+	size_t length;
+
+	ck_assert_int_eq(bcl_pair_send(&pair[0], 1, 0, NULL, 0), BCL_OK);
+	ck_assert_int_eq(bcl_pair_send(&pair[0], 1, 0, NULL, 0), BCL_OK);
+	memset(end, 2, sizeof(was));
+	memset(was, 2, sizeof(was));
+	ck_assert_int_eq(bcl_pair_send_word(&pair[0], 1, 1,
+					    end - (SHORTEST - 1),
+					    SHORTEST - 1 + sizeof(was)),
+			 BCL_OK);
+	for (length = 0; length < 3; length++)
+		ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event),
+				 BCL_OK);
+	ck_assert_mem_eq((const uint8_t *)event.data + BCL_SLOT_PAYLOAD, was,
+			 sizeof(was));
+	for (length = SHORTEST; length <= LONGEST; length++) {
+		fill(bytes, 2 * length, length, 0);
+		ck_assert_int_eq(
+			bcl_pair_send_word(&pair[0], 3, ~length, bytes, length),
+			BCL_OK);
+		ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event),
+				 BCL_OK);
+		memcpy(&word, event.data, sizeof(word));
+		ck_assert_uint_eq(event.type, 3);
+		ck_assert_uint_eq(event.immediate, 0);
+		ck_assert_uint_eq(event.length, sizeof(word) + length);
+		ck_assert_uint_eq(word, ~length);
+		ck_assert_mem_eq((const uint8_t *)event.data + sizeof(word),
+				 bytes, length);
+	}
+}
+END_TEST
+
 /* Whatever was sent before: once all is read the longest message has room. */
 START_TEST(room_comes_back)
 {
@@ -623,6 +670,7 @@ int main(void)
 	tcase_add_test(tc, half_waits_for_ack);
 	tcase_add_loop_test(tc, full_ring, 0, 2);
 	tcase_add_test(tc, first_slot_is_last);
+	tcase_add_test(tc, word_and_more);
 	tcase_add_test(tc, room_comes_back);
 	tcase_add_test(tc, data_stays);
 	tcase_add_loop_test(tc, hostile, 0, nnonsense);

@@ -164,6 +164,28 @@ enum bcl_status bcl_pair_send_iov(struct bcl_pair *pair, unsigned type,
 	return bcl_pair_notice(pair);
 }
 
+enum bcl_status bcl_pair_send_word(struct bcl_pair *pair, unsigned type,
+				   uint64_t word, const void *data,
+				   size_t length)
+{
+	const size_t first = BCL_SLOT_PAYLOAD - sizeof(word);
+	unsigned slots = bcl_pair_slots(sizeof(word) + length);
+	struct bcl_slot *slot;
+
+	if (!has_room(pair, slots))
+		return BCL_ERR_AGAIN;
+	slot = tail_slot(pair);
+	fetch_slots(slot + 1, slots - 1);
+	/* as in bcl_pair_send_iov(), the first slot last */
+	memcpy(slot + 1, (const uint8_t *)data + first, length - first);
+	memcpy(slot->payload, &word, sizeof(word));
+	memcpy(slot->payload + sizeof(word), data, first);
+	slot->immediate = 0;
+	bcl_pair_publish(pair, slot, slots,
+			 make_header(pair, type, sizeof(word) + length));
+	return bcl_pair_notice(pair);
+}
+
 enum bcl_status bcl_pair_reserve(struct bcl_pair *pair, size_t length,
 				 void **room)
 {

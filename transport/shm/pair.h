@@ -180,6 +180,10 @@ enum bcl_status bcl_pair_unusual(struct bcl_pair *pair, uint64_t header,
 enum bcl_status bcl_pair_send_iov(struct bcl_pair *pair, unsigned type,
 				  uint64_t immediate, const struct iovec *iov,
 				  unsigned niov, size_t length);
+/* The same of a word and what follows it, which is longer than a slot. */
+enum bcl_status bcl_pair_send_word(struct bcl_pair *pair, unsigned type,
+				   uint64_t word, const void *data,
+				   size_t length);
 /* bcl_reserve() and bcl_commit(). */
 enum bcl_status bcl_pair_reserve(struct bcl_pair *pair, size_t length,
 				 void **room);
