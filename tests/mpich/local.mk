@@ -8,7 +8,7 @@ mpich_tests = %D%/attr.mpich %D%/coll.mpich %D%/comm.mpich \
 mpich_nodes = %D%/nodes/coll.mpich %D%/nodes/pt2pt.mpich %D%/nodes/rma.mpich
 mpich_scripts = %D%/abi.sh %D%/blocked.sh %D%/busy.sh %D%/cancel.sh \
 	%D%/collectives.sh %D%/copies.sh %D%/graft.sh %D%/installed.sh \
-	%D%/jobs.sh %D%/long.sh %D%/loss.sh %D%/made.sh %D%/nodes.sh \
+	%D%/jobs.sh %D%/long.sh %D%/loss.sh %D%/made.sh %D%/nodes.sh %D%/order.sh \
 	%D%/packets.sh %D%/placement.sh %D%/programs.sh %D%/settings.sh \
 	%D%/short.sh %D%/valgrind.sh %D%/verdicts.sh %D%/version.sh \
 	%D%/windows.sh
@@ -16,6 +16,6 @@ system_tests += $(mpich_tests) $(mpich_scripts)
 EXTRA_DIST += %D%/run %D%/program.sh $(mpich_tests) $(mpich_nodes) \
 	%D%/abi.c %D%/blocked.c %D%/busy.c %D%/cancel.c %D%/collectives.c \
 	%D%/copies.c %D%/counter.h %D%/jobs.c %D%/long.c %D%/loss.c \
-	%D%/packets.c %D%/placement.c %D%/settings.c %D%/short.c \
+	%D%/order.c %D%/packets.c %D%/placement.c %D%/settings.c %D%/short.c \
 	%D%/windows.c
 dist_check_SCRIPTS += $(mpich_scripts)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two ranks of a node: how many packets their messages take. An answer of 4 KB
- * goes in two, one of a row in one, 16 KB are not announced.
+ * Two ranks of a node: how many packets their messages take. An answer of 40
+ * bytes goes by the line of the pair, one of 4 KB in two, one of a row in one,
+ * 16 KB are not announced.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 
 enum {
 	N = 100,
+	SHORT = 40,
 	MEDIUM = 4096,
 	LONG = 16384,
 };
@@ -54,18 +56,20 @@ static int is_about(const char *what, unsigned long long n,
 
 int main(int argc, char **argv)
 {
-	unsigned long long answers, row, announced;
+	unsigned long long brief, answers, row, announced;
 	int provided, right;
 
 	MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Barrier(MPI_COMM_WORLD);
+	brief = packets(SHORT, 1);
 	answers = packets(MEDIUM, 1);
 	row = packets(MEDIUM, 0);
 	packets(LONG, 1);
 	announced = counter("bcl_shm_bytes_pulled");
-	right = is_about("4 KB answered", answers, 2 * N) &&
+	right = is_about("40 bytes answered", brief, 0) &&
+		is_about("4 KB answered", answers, 2 * N) &&
 		is_about("4 KB in a row", row, rank == 0 ? N : 0) && !announced;
 	MPI_Finalize();
 	MPI_T_finalize();

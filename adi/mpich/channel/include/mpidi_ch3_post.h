@@ -14,6 +14,14 @@ int bcl_ch3_wait(MPID_Progress_state *state);
 #define MPIDI_CH3_Progress_poke()      bcl_ch3_test()
 #define MPIDI_CH3_Progress_wait(state) bcl_ch3_wait(state)
 
+/* MPI's functions, which are not ch3's files, send by way of send.c. */
+#ifndef MPIDIMPL_H_INCLUDED
+#define MPID_Send bcl_ch3_send
+#endif
+int bcl_ch3_send(const void *buffer, MPI_Aint count, MPI_Datatype type,
+		 int rank, int tag, MPIR_Comm *comm, int offset,
+		 MPIR_Request **request);
+
 /*
  * ch3's entrances to collective operations, of which we take some: those are
  * declared under names of their own, for communicators that have no team.

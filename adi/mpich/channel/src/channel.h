@@ -31,7 +31,7 @@ enum {
  * data. With up to 8 bytes it fits in the line of a pair. */
 struct bcl_ch3_short {
 	MPIDI_Message_match match;
-	char data[MPIDI_EAGER_SHORT_SIZE];
+	char data[];
 };
 
 /* ---- channel.c ---- */

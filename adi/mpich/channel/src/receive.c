@@ -150,7 +150,10 @@ static int take_short(MPIDI_VC_t *vc, MPIR_Request *request, int found,
 	int complete = TRUE, mpi_errno = MPI_SUCCESS;
 
 	if (found && fits(request, length)) {
-		copy_short(request->dev.user_buf, data, length);
+		if (length <= MPIDI_EAGER_SHORT_SIZE)
+			copy_short(request->dev.user_buf, data, length);
+		else
+			memcpy(request->dev.user_buf, data, length);
 		request->dev.OnDataAvail = NULL;
 	} else if (found && length) {
 		mpi_errno = MPIDI_CH3U_Receive_data_found(request, (void *)data,
@@ -180,12 +183,14 @@ void bcl_ch3_receive_short(MPIDI_VC_t *vc, const void *packet, size_t length)
 	MPIR_Request *request;
 	int found;
 
-	if (vc->ch.recv_active || length < head || length > sizeof(*message)) {
+	if (vc->ch.recv_active || length < head) {
 		bcl_ch3_complain(bcl_ch3_nonsense());
 		return;
 	}
 	match = message->match;
 	length -= head;
+	if (length > MPIDI_EAGER_SHORT_SIZE)
+		vc->ch.heard = TRUE;
 	request = MPIDI_CH3U_Recvq_FDP_or_AEU(&match, &found);
 	if (!request) {
 		bcl_ch3_complain(bcl_ch3_error(BCL_ERR_NOMEM));

@@ -295,16 +295,25 @@ static int leaves_at_once(const MPIDI_VC_t *vc, const void *packet,
 				   packet, 8 * words, iov, (unsigned)n);
 }
 
+static enum bcl_status try_short(const MPIDI_VC_t *vc,
+				 MPIDI_Message_match match, const void *data,
+				 size_t length)
+{
+	const struct iovec piece = { (void *)data, length };
+
+	/* CH3_RANK_BITS is 16, usually */
+	if (sizeof(match) == sizeof(uint64_t))
+		return bcl_adi_packet_word(bcl_ch3_adi, vc->ch.link->peer,
+					   BCL_CH3_SHORT, match.whole, data,
+					   length);
+	return bcl_adi_packet_try(bcl_ch3_adi, vc->ch.link->peer, BCL_CH3_SHORT,
+				  &match, sizeof(match), &piece, length > 0);
+}
+
 static int leaves_short(const MPIDI_VC_t *vc, MPIDI_Message_match match,
 			const void *data, size_t length)
 {
-	struct bcl_ch3_short message = { .match = match };
-
-	memcpy(message.data, data, length);
-	return is_open(vc) &&
-	       !bcl_adi_packet_try(
-		       bcl_ch3_adi, vc->ch.link->peer, BCL_CH3_SHORT, &message,
-		       offsetof(struct bcl_ch3_short, data) + length, NULL, 0);
+	return is_open(vc) && !try_short(vc, match, data, length);
 }
 
 /* A message that has no request yet. */
@@ -438,4 +447,48 @@ int MPIDI_CH3_iSendv(MPIDI_VC_t *vc, MPIR_Request *request, struct iovec *iov,
 		return sent(vc, request);
 	out = message(packet, iov->iov_len, iov + 1, n - 1);
 	return outcome(packet, send_request(vc, request, &out));
+}
+
+/* ---- what MPI calls ---- */
+
+/* May the message be sent without asking its receiver? */
+static int is_eager(const MPIDI_VC_t *vc, const MPIR_Comm *comm, size_t length)
+{
+	int most;
+
+	if (length <= MPIDI_EAGER_SHORT_SIZE)
+		return TRUE;
+	MPIDI_CH3_GET_EAGER_THRESHOLD(&most, comm, vc);
+	return (intptr_t)(length + sizeof(MPIDI_CH3_Pkt_eager_send_t)) <= most;
+}
+
+/* MPI_Send(): a message that can leave at once from where it is does; the
+ * others are ch3's. */
+int bcl_ch3_send(const void *buffer, MPI_Aint count, MPI_Datatype type,
+		 int rank, int tag, MPIR_Comm *comm, int offset,
+		 MPIR_Request **request)
+{
+	MPIDI_Message_match match = { .whole = 0 };
+	const MPIDI_VC_t *vc;
+	size_t length;
+
+	if (!HANDLE_IS_BUILTIN(type) || (size_t)count > AWAITED ||
+	    comm->revoked ||
+	    (rank == comm->rank &&
+	     comm->comm_kind != MPIR_COMM_KIND__INTERCOMM))
+		goto stock;
+	length = (size_t)count * MPIR_Datatype_get_basic_size(type);
+	vc = comm->dev.vcrt->vcr_table[rank];
+	if (length > AWAITED || vc->state != MPIDI_VC_STATE_ACTIVE ||
+	    !is_eager(vc, comm, length))
+		goto stock;
+	match.parts.rank = (MPIDI_Rank_t)comm->rank;
+	match.parts.tag = tag;
+	match.parts.context_id = (MPIR_Context_id_t)(comm->context_id + offset);
+	if (!leaves_short(vc, match, buffer, length))
+		goto stock;
+	*request = NULL;
+	return MPI_SUCCESS;
+stock:
+	return MPID_Send(buffer, count, type, rank, tag, comm, offset, request);
 }
