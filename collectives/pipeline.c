@@ -2,7 +2,8 @@
 /*
  * Long vectors in pieces: from the root's node to the other nodes' leaders in
  * as few rounds as possible (circulant.h), or back. What a leader has it passes
- * on inside its node, or collects there, while the next pieces travel.
+ * on inside its node, or collects there, while the next pieces travel. The last
+ * piece is passed on in parts, so that it is read while it is written.
  *
  * Rounds overlap, as far as they can: the piece that is sent in one must have
  * come, or be summed up, and all that came two rounds before. The latter keeps
@@ -18,6 +19,10 @@
 #include "collectives/circulant.h"
 #include "transport/card/ops.h"
 #include "transport/context.h"
+
+enum {
+	LAST_PART = 4096, /* bytes */
+};
 
 /* Members to which something goes, and from which, in a round. */
 struct partners {
@@ -203,14 +208,22 @@ static void await(const struct pipeline *pipeline, unsigned i)
 
 /* ---- broadcast ----------------------------------------------------------- */
 
+/* last: of all */
 static void pass_on(const struct pipeline *pipeline, unsigned char *vector,
-		    int i)
+		    int i, bool last)
 {
-	if (i != BCL_CIRCULANT_NONE &&
-	    bcl_inside_pipelines(pipeline->schedule->team, NULL))
+	size_t most = last ? LAST_PART : pipeline->piece, begin, end, length;
+
+	if (i == BCL_CIRCULANT_NONE ||
+	    !bcl_inside_pipelines(pipeline->schedule->team, NULL))
+		return;
+	begin = begin_of(pipeline, i);
+	end = begin + length_of(pipeline, i);
+	for (; begin < end; begin += length) {
+		length = bcl_least(most, end - begin);
 		bcl_inside_broadcast(pipeline->schedule, pipeline->root,
-				     vector + begin_of(pipeline, i),
-				     length_of(pipeline, i));
+				     vector + begin, length);
+	}
 }
 
 /*
@@ -276,12 +289,14 @@ void bcl_build_broadcast_pipeline(struct bcl_schedule *schedule,
 		else if (pipeline.speaks)
 			await(&pipeline, i - BCL_ROUND_LAG);
 		if (!pipeline.plan.me && i < pipeline.plan.pieces)
-			pass_on(&pipeline, vector, (int)i);
+			pass_on(&pipeline, vector, (int)i,
+				i + 1 == pipeline.plan.pieces);
 		if (pipeline.plan.me && i >= BCL_ROUND_LAG)
 			pass_on(&pipeline, vector,
 				bcl_circulant_round(&pipeline.plan,
 						    i - BCL_ROUND_LAG)
-					.receive);
+					.receive,
+				i + 1 == rounds + BCL_ROUND_LAG);
 	}
 	if (bcl_inside_pipelines(schedule->team, NULL))
 		return;
@@ -297,22 +312,10 @@ struct sum {
 	unsigned char *arrived; /* in the last rounds, or in all of them */
 	unsigned places;	/* of pieces there */
 	bool collected[2 * BCL_PIPELINE_PIECES]; /* pieces, inside the node */
+	/* What came of pieces before that: rounds and 1, each with the next. */
+	unsigned came[2 * BCL_PIPELINE_PIECES];
+	unsigned next[2 * BCL_PIPELINE_PIECES + BCL_CIRCULANT_PERIOD_MAX];
 };
-
-static void collect(const struct pipeline *pipeline, struct sum *sum, int i)
-{
-	const struct bcl_call *call = sum->call;
-	size_t begin;
-
-	if (i == BCL_CIRCULANT_NONE || sum->collected[i])
-		return;
-	begin = begin_of(pipeline, i);
-	sum->collected[i] = true;
-	bcl_inside_reduce_piece(pipeline->schedule, pipeline->root,
-				call->send + begin,
-				sum->vector ? sum->vector + begin : NULL,
-				length_of(pipeline, i), call->reduction);
-}
 
 /* What has come in a round is of this piece. */
 static int piece_in(const struct pipeline *pipeline, unsigned i)
@@ -340,19 +343,52 @@ static void post_sum(const struct pipeline *pipeline, const struct sum *sum,
 	bcl_step_lane(pipeline->schedule, 0);
 }
 
-static void combine(const struct pipeline *pipeline, const struct sum *sum,
-		    unsigned i)
+/* What came in a round is added to the node's own. */
+static void add(const struct pipeline *pipeline, const struct sum *sum,
+		unsigned i)
 {
 	const struct bcl_reduction *reduction = sum->call->reduction;
 	int piece = piece_in(pipeline, i);
 
+	bcl_step_combine(pipeline->schedule, reduction,
+			 arrived_in(pipeline, sum, i),
+			 sum->vector + begin_of(pipeline, piece),
+			 length_of(pipeline, piece) / reduction->element);
+}
+
+/* The node's own, then what has come before. */
+static void collect(const struct pipeline *pipeline, struct sum *sum, int i)
+{
+	const struct bcl_call *call = sum->call;
+	size_t begin;
+	unsigned came;
+
+	if (i == BCL_CIRCULANT_NONE || sum->collected[i])
+		return;
+	begin = begin_of(pipeline, i);
+	sum->collected[i] = true;
+	bcl_inside_reduce_piece(pipeline->schedule, pipeline->root,
+				call->send + begin,
+				sum->vector ? sum->vector + begin : NULL,
+				length_of(pipeline, i), call->reduction);
+	for (came = sum->came[i]; came; came = sum->next[came - 1])
+		add(pipeline, sum, came - 1);
+}
+
+static void combine(const struct pipeline *pipeline, struct sum *sum,
+		    unsigned i)
+{
+	int piece = piece_in(pipeline, i);
+
 	await(pipeline, i);
-	if (piece != BCL_CIRCULANT_NONE)
-		bcl_step_combine(pipeline->schedule, reduction,
-				 arrived_in(pipeline, sum, i),
-				 sum->vector + begin_of(pipeline, piece),
-				 length_of(pipeline, piece) /
-					 reduction->element);
+	if (piece == BCL_CIRCULANT_NONE)
+		return;
+	if (sum->collected[piece]) {
+		add(pipeline, sum, i);
+		return;
+	}
+	sum->next[i] = sum->came[piece];
+	sum->came[piece] = i + 1;
 }
 
 /* Is what comes in round i - 1 sent on in round i? */
@@ -365,7 +401,7 @@ static bool follows(const struct pipeline *pipeline, unsigned i)
 }
 
 /* Round i of who speaks, up to where the next one's piece can be sent. */
-static void reduce_round(const struct pipeline *pipeline, const struct sum *sum,
+static void reduce_round(const struct pipeline *pipeline, struct sum *sum,
 			 unsigned i)
 {
 	struct bcl_circulant_round round = round_of(pipeline, i);
@@ -413,17 +449,22 @@ void bcl_build_reduce_pipeline(struct bcl_schedule *schedule,
 	struct sum sum = { .call = call };
 	struct pipeline pipeline;
 	unsigned i, rounds;
+	bool late;
 
 	init(&pipeline, schedule, call, piece, call->reduction->element);
 	rounds = pipeline.plan.rounds;
 	begin_sum(&pipeline, &sum);
+	/* All are sent, and what has come of one is kept until then: its own
+	 * part is collected just before, one in a round. */
+	late = pipeline.granted && pipeline.plan.me;
 	for (i = 0; i < rounds; i++) {
 		struct bcl_circulant_round round = round_of(&pipeline, i);
 
 		collect(&pipeline, &sum, round.receive);
-		collect(&pipeline, &sum, round.send);
 		if (pipeline.speaks)
 			reduce_round(&pipeline, &sum, i);
+		if (!late)
+			collect(&pipeline, &sum, round.send);
 	}
 	if (!pipeline.speaks)
 		return;
