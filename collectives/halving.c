@@ -24,8 +24,10 @@
 enum {
 	ROUNDS_MAX = 32, /* either way */
 	PIECES = BCL_HALVING_PIECES,
-	ALL_PIECES = 49,  /* of the shortest are PIECES that grow */
-	COLLECTED = 8192, /* bytes that are summed up at a time in a node */
+	/* Of the shortest are PIECES that grow by half, or to twice as much. */
+	ALL_PIECES = 49,
+	ALL_DOUBLED = 255,
+	COLLECTED = 6144, /* bytes that are summed up at a time in a node */
 	ARRIVING = 1,	  /* lane; each piece of a round has its own */
 };
 
@@ -91,8 +93,8 @@ static bool is_cut(const struct halving *halving, const struct round *round)
 
 /*
  * Pieces of what goes or comes in a round. Each is longer by half than the one
- * before, for inside a node bytes move that much faster; or the other way
- * round. Returns how many.
+ * before, for inside a node bytes are summed up that much faster; or half as
+ * long, for there they are passed on faster still. Returns how many.
  */
 static unsigned cut(const struct halving *halving, const struct round *round,
 		    struct piece whole, bool shrink,
@@ -101,11 +103,11 @@ static unsigned cut(const struct halving *halving, const struct round *round,
 	size_t element = halving->reduction->element, left = whole.length;
 	size_t most = is_cut(halving, round) ? BCL_HALVING_PIECE : left;
 	size_t lengths[PIECES];
-	unsigned n, i;
+	unsigned all = shrink ? ALL_DOUBLED : ALL_PIECES, n, i;
 
-	if (most < left / ALL_PIECES)
-		most = left / ALL_PIECES;
-	for (n = 0; left; n++, most += most / 2) {
+	if (most < left / all)
+		most = left / all;
+	for (n = 0; left; n++, most += shrink ? most : most / 2) {
 		size_t length = (most + element - 1) / element * element;
 
 		if (length > left || n + 1 == PIECES)
@@ -156,10 +158,18 @@ static void copy_out(const struct halving *halving, size_t place,
 static void collect(const struct halving *halving, size_t place,
 		    struct piece part)
 {
-	bcl_inside_reduce_piece(
-		halving->schedule, halving->root, halving->send + place,
-		halving->speaks ? halving->vector + part.begin : NULL,
-		part.length, halving->reduction);
+	size_t element = halving->reduction->element, length;
+	size_t most = (COLLECTED + element - 1) / element * element;
+
+	for (; part.length; part.length -= length) {
+		length = bcl_least(part.length, most);
+		bcl_inside_reduce_piece(
+			halving->schedule, halving->root, halving->send + place,
+			halving->speaks ? halving->vector + part.begin : NULL,
+			length, halving->reduction);
+		part.begin += length;
+		place += length;
+	}
 }
 
 static void pass_on(const struct halving *halving, size_t place,
@@ -288,20 +298,6 @@ static void send_down(const struct halving *halving, const struct round *round)
 	}
 }
 
-/* Inside the node, of a part of the vector. */
-static void collect_all(const struct halving *halving, struct piece part)
-{
-	struct piece piece = part;
-	size_t element = halving->reduction->element;
-	size_t most = (COLLECTED + element - 1) / element * element;
-
-	for (; part.length; part.length -= piece.length) {
-		piece.length = bcl_least(part.length, most);
-		in_order(halving, piece, collect);
-		piece.begin += piece.length;
-	}
-}
-
 /* What has come of it, from round k on. */
 static void combine(const struct halving *halving, struct piece part,
 		    unsigned k)
@@ -338,7 +334,7 @@ static void go_down(const struct halving *halving)
 		if (halving->speaks || is_cut(halving, round))
 			send_down(halving, round);
 		if (halving->pipelines)
-			collect_all(halving, part);
+			in_order(halving, part, collect);
 		if (!halving->speaks)
 			continue;
 		await(halving);
