@@ -197,51 +197,109 @@ static double bound_allreduce(const struct sim_machine *machine, size_t length)
 		    bound_bytes(machine, 2 * (n - 1) / n * (double)length));
 }
 
+/*
+ * Can the root's card have sent a block for each other node, and all of them be
+ * there, after `time`? Each of its messages takes as many as its receiver can
+ * tell in time, after those of the messages before.
+ */
+static int is_told(const struct sim_machine *machine, double bytes,
+		   const double *arrivals, double time)
+{
+	const struct sim_loggp *net = &machine->between;
+	double begin = sim_bound_message(net, 1) - net->byte;
+	unsigned others = machine->nodes - 1, told = 0, n;
+
+	for (; told < others; told += n, begin += turn(net, 1) - net->byte) {
+		for (n = 0; told + n < others; n++)
+			if (begin + (told + n + 1) * bytes * net->byte +
+				    arrivals[n] >
+			    time)
+				break;
+		if (!n)
+			return 0;
+	}
+	return 1;
+}
+
 /* A block for each rank leaves the root. */
 static double bound_rooted(const struct sim_machine *machine, size_t length)
 {
+	const struct sim_loggp *net = &machine->between;
 	double ranks = machine->ranks, others = ranks * (machine->nodes - 1);
-	double bytes =
-		(machine->nodes > 1 ? others : ranks - 1) * (double)length;
+	double low, high, middle, *at;
+	unsigned i;
 
-	return most(tree(machine) + step_inside(machine, 1),
-		    bound_bytes(machine, bytes));
+	if (machine->nodes == 1)
+		return most(step_inside(machine, 1),
+			    bound_bytes(machine, (ranks - 1) * length));
+	low = most(tree(machine) + step_inside(machine, 1),
+		   bound_bytes(machine, others * length));
+	high = low + machine->nodes * turn(net, 1) +
+	       others * length * net->byte;
+	at = arrivals(machine->nodes, sim_bound_message(net, 1), turn(net, 1));
+	if (is_told(machine, ranks * length, at, low))
+		high = low;
+	for (i = 0; i < HALVINGS && high > low; i++) {
+		middle = (low + high) / 2;
+		if (is_told(machine, ranks * length, at, middle))
+			high = middle;
+		else
+			low = middle;
+	}
+	free(at);
+	return low;
+}
+
+/* So many of `from` in an order that does not matter, any as often as one
+ * likes; 0 for less than none. */
+static double combinations(double from, unsigned n)
+{
+	double all = 1;
+	unsigned i;
+
+	if (from < 0)
+		return 0;
+	for (i = 1; i <= n; i++)
+		all *= (from + i) / i;
+	return all;
 }
 
 /*
  * Can all blocks be where they belong after `time`? A path of h messages
  * takes h times a message's time, and the gaps before those that are not a
- * sender's first; so only so many lead to different nodes. Each node's blocks
- * take the shortest, by `direct` of them a single message; then its card has
- * that many gaps, and their bytes once per message of the path.
+ * sender's first, in the node whose block it is before one of `sent`; so only
+ * so many lead to different nodes. Each node's blocks take the shortest, `sent`
+ * of them a single message; then its card has that many gaps, and their bytes
+ * once per message of the path.
  */
 static int is_enough(const struct sim_machine *machine, double bytes,
-		     double direct, double time)
+		     double sent, double time)
 {
 	const struct sim_loggp *net = &machine->between;
 	double message = sim_bound_message(net, 1);
-	double left = machine->nodes - 1 - direct, moved = direct, h;
-	double spare, paths, i;
+	double left = machine->nodes - 1 - sent, moved = sent;
+	unsigned h;
 
 	for (h = 2; left > 0; h++) {
-		spare = (time - h * message) / net->gap;
+		double spare = (time - h * message) / net->gap, paths;
+
 		if (spare < 0)
 			return 0;
 		spare = (double)(size_t)spare;
-		for (i = 1, paths = 1; i <= h && paths < left; i++)
-			paths *= (spare + i) / i;
-		paths = least(paths, left);
+		paths = least(combinations(spare, h) -
+				      combinations(spare - sent, h),
+			      left);
 		left -= paths;
 		moved += h * paths;
 	}
-	return message + (direct - 1) * (net->gap - net->byte) +
+	return message + (sent - 1) * (net->gap - net->byte) +
 		       (moved * bytes - 1) * net->byte <=
 	       time;
 }
 
 static double bound_alltoall(const struct sim_machine *machine, size_t length)
 {
-	double ranks = machine->ranks, n = machine->nodes, direct;
+	double ranks = machine->ranks, n = machine->nodes, sent;
 	double bytes = ranks * ranks * (double)length, all = bound_all(machine);
 	double best;
 	unsigned i;
@@ -250,15 +308,15 @@ static double bound_alltoall(const struct sim_machine *machine, size_t length)
 		return most(all, bound_bytes(machine, (ranks - 1) * length));
 	best = bound_bytes(machine, (n - 1) * bytes) +
 	       (n - 2) * (machine->between.gap - machine->between.byte);
-	for (direct = 1; direct < n - 1; direct++) {
+	for (sent = 1; sent < n - 1; sent++) {
 		double low = 0, high = best;
 
-		if (!is_enough(machine, bytes, direct, high))
+		if (!is_enough(machine, bytes, sent, high))
 			continue;
 		for (i = 0; i < HALVINGS; i++) {
 			double middle = (low + high) / 2;
 
-			if (is_enough(machine, bytes, direct, middle))
+			if (is_enough(machine, bytes, sent, middle))
 				high = middle;
 			else
 				low = middle;
