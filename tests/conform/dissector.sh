@@ -56,6 +56,17 @@ for trace in "$scratch"/clean-*; do
 	expect 'handshake' "$(count "$trace" 'bcl.kind <= 2') >= 3"
 done
 
+# A simulated job's are the same frames.
+sed 's/^cluster .*/cluster nodes=3/' \
+	"$abs_top_srcdir/sim/clusters/ethernet-1g.cluster" >"$scratch/cluster"
+"$abs_top_builddir/tools/bcl-sim" -r 2 -t "$scratch/simulated" \
+	"$scratch/cluster" alltoall 4K >/dev/null
+expect 'simulated: bad frames' "$(count "$scratch/simulated" bcl.bad) == 0"
+expect 'simulated: frames' "$(count "$scratch/simulated" 'bcl || bcl_host') == $(
+	count "$scratch/simulated" frame)"
+expect 'simulated: messages' \
+	"$(count "$scratch/simulated" 'bcl.kind && bcl.length > 1000') >= 6"
+
 BCL_FAULT=corrupt:10%,seed:3 traced damaged \
 	cluster run -v cluster mpiexec 1 "$job" +fault.corrupted
 # Long traces: each is read once.

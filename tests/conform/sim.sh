@@ -76,6 +76,17 @@ sed -n '/^faults$/,/^$/{//!p}' "$scratch/chance" >"$scratch/script"
 "$sim" -f "$scratch/script" "$cluster" alltoall 4k |
 	diff -u "$scratch/chance" - || complain 'its script does something else'
 
+# To the byte, in what cards did, too.
+for run in 1 2; do
+	"$sim" -f random:3:40 -t "$scratch/trace-$run" "$cluster" alltoall 4k \
+		>/dev/null
+done
+cmp "$scratch/trace-1" "$scratch/trace-2" ||
+	complain 'another run leaves another trace'
+"$sim" -s 2 -f random:4:40 -t "$scratch/trace-2" "$cluster" alltoall 4k >/dev/null
+! cmp -s "$scratch/trace-1" "$scratch/trace-2" ||
+	complain 'other faults leave the same trace'
+
 # Ranks of a node do not leave together. Who calls one that has left is told. They
 # leave where a trace is to tell of it; else the run ends when all is done.
 sed 's/nodes=32 ranks=32/nodes=4 ranks=16/' \
