@@ -30,7 +30,7 @@ cost() {
 	((each > 100 && each <= $4))
 }
 
-cost udp 'lo lo' say 2000
-cost udp 'lo lo' hear 1590
+cost udp 'lo lo' say 1950
+cost udp 'lo lo' hear 1510
 cost packet 'near far' say 1950
-cost packet 'near far' hear 1430
+cost packet 'near far' hear 1400
