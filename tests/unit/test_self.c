@@ -143,6 +143,10 @@ START_TEST(wrong_sends)
 	ck_assert_int_eq(bcl_send(self, 0, 0, huge, 2, 0), BCL_ERR_ARG);
 	ck_assert_int_eq(bcl_reserve(self, BCL_MESSAGE_MAX + 1, &room),
 			 BCL_ERR_ARG);
+	ck_assert_int_eq(bcl_reserve(self, 8, &room), BCL_OK);
+	ck_assert_int_eq(bcl_commit(self, BCL_TYPES, 0, 0), BCL_ERR_ARG);
+	ck_assert_int_eq(bcl_commit(self, 0, 0, BCL_MESSAGE_MAX + 1),
+			 BCL_ERR_ARG);
 	no_event();
 	/* nothing at all is a message, too */
 	ck_assert_int_eq(bcl_send(self, 0, 3, NULL, 0, 0), BCL_OK);
