@@ -1,48 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include "card_world.h"
+#include "card_event.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <nicfw/order.h>
-
 #include "sim/random.h"
-
-enum {
-	NOWHERE = 1000, /* an address that nobody has */
-};
-
-enum event_kind {
-	EVENT_FRAME,
-	EVENT_DMA,
-	EVENT_READY,
-};
-
-struct world_event {
-	uint64_t at, order;
-	enum event_kind kind;
-	unsigned card, rail;
-	uint64_t incarnation;
-	/* dma */
-	enum bcl_dma_direction direction;
-	uint32_t cookie, length;
-	void *card_memory, *host_memory;
-	enum bcl_dma_result result;
-	struct world_frame *frame;
-};
 
 /* ---- chance and time ---- */
 
 uint32_t world_random(struct world *world, uint32_t below)
 {
 	return (uint32_t)(sim_random(&world->random) % below);
-}
-
-static bool chance(struct world *world, unsigned per_mille)
-{
-	return per_mille && world_random(world, 1000) < per_mille;
 }
 
 unsigned world_seeds(unsigned n)
@@ -80,449 +50,6 @@ void world_note(uint64_t seed)
 	noted = seed;
 }
 
-static bool sooner(const struct world_event *a, const struct world_event *b)
-{
-	return a->at != b->at ? a->at < b->at : a->order < b->order;
-}
-
-static void push(struct world *world, struct world_event *event)
-{
-	size_t at = world->nevents++;
-
-	event->order = world->order++;
-	if (at == world->room) {
-		world->room = world->room ? 2 * world->room : 64;
-		world->events =
-			realloc(world->events, world->room * sizeof(event));
-		assert(world->events);
-	}
-	while (at > 0 && sooner(event, world->events[(at - 1) / 2])) {
-		world->events[at] = world->events[(at - 1) / 2];
-		at = (at - 1) / 2;
-	}
-	world->events[at] = event;
-}
-
-static struct world_event *pop(struct world *world)
-{
-	struct world_event *first = world->events[0], *last;
-	size_t at = 0, child;
-
-	last = world->events[--world->nevents];
-	while ((child = 2 * at + 1) < world->nevents) {
-		if (child + 1 < world->nevents &&
-		    sooner(world->events[child + 1], world->events[child]))
-			child++;
-		if (!sooner(world->events[child], last))
-			break;
-		world->events[at] = world->events[child];
-		at = child;
-	}
-	world->events[at] = last;
-	return first;
-}
-
-static struct world_event *new_event(struct world_card *card, uint64_t delay,
-				     enum event_kind kind)
-{
-	struct world_event *event = calloc(1, sizeof(*event));
-
-	assert(event);
-	event->at = card->world->now + delay;
-	event->kind = kind;
-	event->card = card->index;
-	event->incarnation = card->incarnation;
-	return event;
-}
-
-static void free_event(struct world_event *event)
-{
-	free(event->frame);
-	free(event);
-}
-
-static void set_frame(struct world_event *event,
-		      const struct world_frame *frame)
-{
-	event->frame = malloc(sizeof(*frame));
-	assert(event->frame);
-	memcpy(event->frame, frame,
-	       offsetof(struct world_frame, bytes) + frame->length);
-}
-
-/* ---- what the host gives the card ---- */
-
-/* The memory that a reference names, or NULL; `rights` 0: by its owner. */
-static uint8_t *resolve(struct world_card *card, uint16_t port, uint32_t rights,
-			const struct bcl_memref *ref)
-{
-	struct world_area *area;
-
-	if (ref->handle >= WORLD_AREAS)
-		return NULL;
-	area = &card->area[ref->handle];
-	if (!area->memory || ref->offset > area->length ||
-	    ref->length > area->length - ref->offset || area->port != port ||
-	    (area->rights & rights) != rights)
-		return NULL;
-	if (area->sink) /* whoever asks means at most a frame */
-		return area->memory;
-	return area->memory + ref->offset;
-}
-
-static uint32_t right(enum bcl_dma_direction direction)
-{
-	return direction == BCL_DMA_READ ? BCL_MEM_REMOTE_READ
-					 : BCL_MEM_REMOTE_WRITE;
-}
-
-static enum bcl_dma_result dma(void *host, enum bcl_dma_direction direction,
-			       uint16_t port, int remote,
-			       const struct bcl_memref *ref, void *memory,
-			       uint32_t cookie)
-{
-	struct world_card *card = host;
-	struct world *world = card->world;
-	struct world_event *event;
-	uint8_t *at = resolve(card, port, remote ? right(direction) : 0, ref);
-
-	assert(ref->length > 0);
-	if (!at)
-		return BCL_DMA_FAULT;
-	if (direction == BCL_DMA_WRITE)
-		card->written += ref->length;
-	if (!world->config.pending || chance(world, 100)) {
-		if (direction == BCL_DMA_READ)
-			memcpy(memory, at, ref->length);
-		else
-			memcpy(at, memory, ref->length);
-		return BCL_DMA_DONE;
-	}
-	event = new_event(card, world_random(world, 3000), EVENT_DMA);
-	event->direction = direction;
-	event->cookie = cookie;
-	event->length = ref->length;
-	event->card_memory = memory;
-	event->host_memory = at;
-	event->result = BCL_DMA_DONE;
-	push(world, event);
-	return BCL_DMA_PENDING;
-}
-
-static void *area(void *host, uint32_t handle, uint64_t length)
-{
-	const struct bcl_memref ref = { 0, handle, (uint32_t)length };
-	struct world_card *card = host;
-
-	assert(!card->world->config.pending);
-	return resolve(host, 0, 0, &ref);
-}
-
-static int allowed(void *host, enum bcl_dma_direction direction, uint16_t port,
-		   const struct bcl_memref *ref)
-{
-	return resolve(host, port, right(direction), ref) != NULL;
-}
-
-static enum bcl_dma_result atomic(void *host, enum bcl_atomic_op op,
-				  uint16_t port, const struct bcl_memref *ref,
-				  const uint64_t operand[2], uint64_t *old)
-{
-	uint8_t *at = resolve(host, port, BCL_MEM_REMOTE_ATOMIC, ref);
-	uint64_t value;
-
-	if (!at || ref->offset % 8)
-		return BCL_DMA_FAULT;
-	memcpy(&value, at, 8);
-	value = nic_host64(value);
-	*old = value;
-	if (op == BCL_ATOMIC_ADD)
-		value += operand[0];
-	else if (value == operand[0])
-		value = operand[1];
-	value = nic_host64(value);
-	memcpy(at, &value, 8);
-	return BCL_DMA_DONE;
-}
-
-static struct world_port *find_port(struct world_card *card, uint16_t number)
-{
-	for (unsigned i = 0; i < WORLD_PORTS; i++)
-		if (card->port[i].open && card->port[i].number == number)
-			return &card->port[i];
-	return NULL;
-}
-
-static void event(void *host, uint16_t number, enum bcl_queue queue,
-		  uint32_t slot, const struct bcl_completion *entry)
-{
-	struct world_port *port = find_port(host, number);
-
-	assert(port);
-	assert(port->world->config.pending);
-	if (queue == BCL_QUEUE_SENDS) {
-		assert(slot < WORLD_REQUESTS);
-		port->sends[slot] = *entry;
-	} else {
-		assert(slot < port->nreceives);
-		port->receives[slot] = *entry;
-	}
-}
-
-static void wake(void *host, uint16_t number)
-{
-	struct world_port *port = find_port(host, number);
-
-	assert(port);
-	assert(port->indices->sleeping);
-	port->wakes++;
-	port->indices->sleeping = 0;
-}
-
-static void learn(void *host, uint32_t node, unsigned rail)
-{
-	struct world_card *card = host;
-
-	(void)rail;
-	assert(node < WORLD_NODES && card->node[node].card);
-	assert(card->world->source < WORLD_CARDS);
-	assert(card->world->source_address != NOWHERE);
-	card->known[card->world->source] = card->world->source_address;
-}
-
-static void node_changed(void *host, uint32_t node, uint64_t id, uint32_t life,
-			 enum bcl_node_state state, enum bcl_status status)
-{
-	struct world_card *card = host;
-
-	assert(node < WORLD_NODES);
-	if (card->node[node].card != id)
-		card->node[node].ups = card->node[node].losses = 0;
-	card->node[node].card = id;
-	card->node[node].life = life;
-	card->node[node].state = state;
-	card->node[node].status = status;
-	card->node[node].ups += state == BCL_NODE_UP;
-	card->node[node].losses += state == BCL_NODE_LOST;
-}
-
-static uint64_t host_random(void *host)
-{
-	struct world_card *card = host;
-	struct world *world = card->world;
-
-	if (world->config.first)
-		return sim_random(&world->random) << 32 | world->config.first;
-	if (world->config.wrap)
-		return sim_random(&world->random) << 32 |
-		       (uint32_t) - (int32_t)(1 + world_random(world, 40));
-	return sim_random(&world->random);
-}
-
-static unsigned gather(struct world_card *card, struct bcl_tx_frame *frame,
-		       uint8_t *to)
-{
-	unsigned length = frame->head_len;
-
-	assert(frame->head_len >= BCL_HEADERS_SIZE);
-	assert(frame->nparts <= BCL_TX_PARTS);
-	assert(!card->world->config.pending || frame->nparts == 0);
-	memcpy(to, frame->head, length);
-	for (unsigned i = 0; i < frame->nparts; i++) {
-		struct bcl_tx_part *part = &frame->part[i];
-		uint8_t *at = resolve(card, part->port,
-				      part->remote ? BCL_MEM_REMOTE_READ : 0,
-				      &part->ref);
-
-		assert(length + part->ref.length <= BCL_FRAME_MAX);
-		if (at) /* a test may have taken it away */
-			memcpy(to + length, at, part->ref.length);
-		else
-			memset(to + length, 0xee, part->ref.length);
-		length += part->ref.length;
-	}
-	assert(length <= card->world->config.mtu);
-	if (frame->flags & BCL_TX_PCRC) {
-		struct bcl_frame_header *header = (void *)to;
-
-		assert(header->kind & BCL_FRAME_PCRC);
-		header->pcrc = bcl_put32(
-			world_crc32c(NULL, 0, NULL, to + 80, length - 80));
-	}
-	return length;
-}
-
-static void fly(struct world *world, const struct world_frame *frame)
-{
-	uint64_t *last = &world->last[frame->from][frame->to][frame->rail];
-	uint64_t delay = world->config.delay + world->config.late[frame->rail] +
-			 world_random(world, (uint32_t)world->config.delay);
-	uint64_t takes = (uint64_t)frame->length *
-			 world->config.pace[frame->rail] / 1024;
-	struct world_event *event;
-
-	if (world->now + delay < *last)
-		delay = *last - world->now;
-	delay += takes;
-	*last = world->now + delay;
-	if (chance(world, world->config.reorder)) {
-		world->reordered++;
-		delay += world_random(world,
-				      (uint32_t)world->config.reorder_delay);
-	}
-	event = new_event(&world->card[frame->from], delay, EVENT_FRAME);
-	set_frame(event, frame);
-	if (chance(world, world->config.corrupt)) {
-		uint32_t bit = world_random(world, 8 * frame->length);
-
-		world->corrupted++;
-		event->frame->bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
-	}
-	push(world, event);
-}
-
-static void put_on_wire(struct world *world, struct world_frame *frame)
-{
-	if (world->link_down[frame->from][frame->to][frame->rail])
-		return;
-	if (world->filter && !world->filter(world, frame))
-		return;
-	if ((!world->config.dropping ||
-	     world->config.dropping >> frame->rail & 1) &&
-	    chance(world, world->config.drop)) {
-		world->dropped++;
-		return;
-	}
-	fly(world, frame);
-	if (chance(world, world->config.duplicate)) {
-		world->duplicated++;
-		fly(world, frame);
-	}
-}
-
-static unsigned target_of(struct world_card *card, uint32_t node)
-{
-	struct world *world = card->world;
-
-	if (node == BCL_NODE_NONE) {
-		assert(world->source < WORLD_CARDS);
-		return world->source;
-	}
-	assert(node < WORLD_NODES && card->node[node].card);
-	for (unsigned i = 0; i < world->config.cards; i++)
-		if (world_card_id(world, i) == card->node[node].card)
-			return i;
-	return WORLD_CARDS;
-}
-
-/* As rails may: DATA, ACK and BYE come from where nobody is reached. */
-static unsigned source_of(const struct world_card *card, const uint8_t *bytes)
-{
-	const struct bcl_frame_header *header = (const void *)bytes;
-
-	switch (header->kind & ~(BCL_FRAME_PCRC | BCL_FRAME_ASK)) {
-	case BCL_FRAME_DATA:
-	case BCL_FRAME_ACK:
-	case BCL_FRAME_BYE:
-		return NOWHERE;
-	default:
-		return card->told;
-	}
-}
-
-/* The frame number i of a run, by itself. */
-static void part(struct bcl_tx_frame *run, unsigned i, uint8_t *head,
-		 struct bcl_tx_frame *frame)
-{
-	*frame = *run;
-	frame->head = head;
-	assert(run->head_len == BCL_HEADERS_SIZE && run->nparts <= 1);
-	frame->part[0].ref.length = bcl_tx_run_head(run, i, head);
-	frame->part[0].ref.offset += i * run->payload;
-}
-
-static unsigned transmit(void *host, unsigned rail, uint32_t node,
-			 struct bcl_tx_frame *run)
-{
-	struct world_card *card = host;
-	struct world *world = card->world;
-	struct bcl_tx_frame frame = *run;
-	uint8_t head[BCL_HEADERS_SIZE];
-	unsigned taken = run->frames;
-	struct world_frame out;
-
-	assert(rail < world->config.rails && run->frames > 0);
-	out.from = card->index;
-	out.to = target_of(card, node);
-	out.rail = rail;
-	out.address = node == BCL_NODE_NONE ? world->source_address
-					    : card->known[out.to % WORLD_CARDS];
-	if (chance(world, world->config.busy)) {
-		taken = world_random(world, run->frames);
-		push(world,
-		     new_event(card, world_random(world, 20000), EVENT_READY));
-	}
-	card->transmits++;
-	if (run->frames > card->burst_most)
-		card->burst_most = run->frames;
-	for (unsigned i = 0; i < taken; i++) {
-		if (run->frames > 1)
-			part(run, i, head, &frame);
-		out.length = gather(card, &frame, out.bytes);
-		out.source = source_of(card, out.bytes);
-		if (run->frames > 1)
-			world_seal(out.bytes, out.length);
-		card->frames++;
-		if (out.to < WORLD_CARDS)
-			put_on_wire(world, &out);
-	}
-	return taken;
-}
-
-static unsigned store(void *host, uint16_t port, int remote,
-		      const struct bcl_memref *ref,
-		      const struct bcl_rx_frame *frames, unsigned n)
-{
-	struct world_card *card = host;
-	struct bcl_memref part = *ref;
-	unsigned i;
-
-	part.length = ref->length / n;
-	for (i = 0; i < n; i++, part.offset += part.length) {
-		const struct bcl_frame_header *header =
-			(const void *)frames[i].head;
-		const uint8_t *payload = bcl_rx_payload(&frames[i]);
-
-		if (dma(host, BCL_DMA_WRITE, port, remote, &part,
-			(void *)payload, 0) != BCL_DMA_DONE)
-			break;
-		if (header->kind & BCL_FRAME_PCRC &&
-		    world_crc32c(NULL, 0, NULL, payload, part.length) !=
-			    bcl_get32(header->pcrc))
-			break;
-	}
-	card->stores += i;
-	return i;
-}
-
-static const struct bcl_hal hal = {
-	.size = sizeof(hal),
-	.features = BCL_HAL_GATHER,
-	.transmit = transmit,
-	.dma = dma,
-	.area = area,
-	.store = store,
-	.allowed = allowed,
-	.atomic = atomic,
-	.event = event,
-	.wake = wake,
-	.crc32c = world_crc32c,
-	.headers_crc = world_headers_crc,
-	.learn = learn,
-	.node = node_changed,
-	.random = host_random,
-};
-
 /* ---- the world ---- */
 
 uint64_t world_card_id(const struct world *world, unsigned card)
@@ -535,7 +62,7 @@ static void open_card(struct world *world, unsigned index)
 {
 	struct world_card *card = &world->card[index];
 	const struct world_config *config = &world->config;
-	struct bcl_hal with = hal;
+	struct bcl_hal with = world_hal;
 	uint32_t size;
 
 	card->world = world;
@@ -632,7 +159,7 @@ void world_free(struct world *world)
 		if (!world->card[i].dead)
 			close_card(world, i);
 	while (world->nevents)
-		free_event(pop(world));
+		world_event_free(world_event_pop(world));
 	free(world->events);
 	free(world);
 }
@@ -749,7 +276,7 @@ static struct world_event *companion(struct world *world,
 			       next->frame->rail == frame->rail &&
 			       next->frame->source == frame->source &&
 			       next->at <= world->now + world->config.together
-		       ? pop(world)
+		       ? world_event_pop(world)
 		       : NULL;
 }
 
@@ -767,7 +294,7 @@ static void deliver_frame(struct world *world, const struct world_frame *frame)
 	memory[n] = present(world, frame, &rx[n]);
 	while (++n < WORLD_TOGETHER && (event = companion(world, frame))) {
 		memory[n] = present(world, event->frame, &rx[n]);
-		free_event(event);
+		world_event_free(event);
 	}
 	world->source = frame->from;
 	world->source_rail = frame->rail;
@@ -843,9 +370,9 @@ void world_step(struct world *world)
 			       &world->card[card].next);
 		return;
 	}
-	event = pop(world);
+	event = world_event_pop(world);
 	handle(world, event);
-	free_event(event);
+	world_event_free(event);
 }
 
 void world_run(struct world *world, uint64_t until)
@@ -885,7 +412,7 @@ void world_inject(struct world *world, unsigned from, unsigned to,
 		  unsigned rail, const uint8_t *bytes, uint32_t length)
 {
 	struct world_event *event =
-		new_event(&world->card[from], 0, EVENT_FRAME);
+		world_event_new(&world->card[from], 0, EVENT_FRAME);
 	struct world_frame frame = {
 		.from = from,
 		.to = to,
@@ -896,8 +423,8 @@ void world_inject(struct world *world, unsigned from, unsigned to,
 	};
 
 	memcpy(frame.bytes, bytes, length);
-	set_frame(event, &frame);
-	push(world, event);
+	world_event_carry(event, &frame);
+	world_event_push(world, event);
 }
 
 void world_dump(const struct world *world)

@@ -80,8 +80,8 @@ unit_tests += %D%/test_connect %D%/test_fallback %D%/test_large \
 %C%_test_large_SOURCES = %D%/test_large.c $(ranks)
 %C%_test_remote_SOURCES = %D%/test_remote.c $(ranks)
 
-card_world = %D%/card_world.c %D%/card_seal.c %D%/card_user.c \
-	%D%/card_world.h
+card_world = %D%/card_event.c %D%/card_event.h %D%/card_host.c \
+	%D%/card_seal.c %D%/card_user.c %D%/card_world.c %D%/card_world.h
 unit_tests += %D%/test_card %D%/test_card_burst %D%/test_card_conn \
 	%D%/test_card_end %D%/test_card_hostile %D%/test_card_loss %D%/test_card_memory %D%/test_card_order \
 	%D%/test_card_rails %D%/test_card_share %D%/test_card_stripe \
