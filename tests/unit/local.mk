@@ -154,3 +154,7 @@ unit_tests += %D%/test_reduction
 unit_tests += %D%/test_coll_real
 %C%_test_coll_real_SOURCES = %D%/test_coll_real.c %D%/coll_cases.c \
 	%D%/coll_cases.h
+
+# How PVM's tasks wait: what that stands on is the test's.
+unit_tests += %D%/test_pvm_wait
+%C%_test_pvm_wait_LDADD = $(CHECK_LIBS)

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a task of PVM waits, counted on a clock of the test's: looks, yields and
+ * sleeps, where it is alone on its processor, where it shares it, and where
+ * what it waits for comes late.
+ */
+#include "unit.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <time.h>
+
+#include "pvm-glue/glue.h"
+
+static uint64_t clock_now = 1000000000; /* ns */
+static uint64_t due;			/* a message comes; 0: none does */
+static uint64_t yield_takes;
+static unsigned looks, yields, sleeps, arms;
+static bool came_before_sleep;
+
+enum {
+	LOOK_TAKES = 20, /* ns */
+	FDS = 2,	 /* of PVM's */
+	PORT_FD = 77,
+};
+
+/* ---- what it stands on ---- */
+
+struct bcl_port *endpoint;
+unsigned long received;
+struct libpvm libpvm;
+
+bool endpoint_step(void)
+{
+	looks++;
+	clock_now += LOOK_TAKES;
+	if (!due || clock_now < due)
+		return false;
+	due = 0;
+	received++;
+	return true;
+}
+
+unsigned endpoint_poll(void)
+{
+	return endpoint_step();
+}
+
+void meet_owed(void)
+{
+}
+
+void receive_own(void)
+{
+}
+
+bool receive_pending(void)
+{
+	return false;
+}
+
+bool send_pending(void)
+{
+	return false;
+}
+
+uint64_t receive_patience(uint64_t until)
+{
+	return until;
+}
+
+enum bcl_status bcl_arm(struct bcl_port *port)
+{
+	ck_assert_ptr_eq(port, endpoint);
+	arms++;
+	return came_before_sleep ? BCL_ERR_AGAIN : BCL_OK;
+}
+
+int bcl_port_fd(struct bcl_port *port)
+{
+	ck_assert_ptr_eq(port, endpoint);
+	return PORT_FD;
+}
+
+static int look_at_sockets(int id, int tid, int tag, struct timeval *limit)
+{
+	ck_assert_int_eq(id + tid + tag, 0);
+	ck_assert(!timerisset(limit));
+	return 0;
+}
+
+static int sockets(int **fds)
+{
+	static int all[FDS] = { 5, 6 };
+
+	*fds = all;
+	return FDS;
+}
+
+static int test_clock(clockid_t id, struct timespec *time)
+{
+	(void)id;
+	time->tv_sec = (time_t)(clock_now / 1000000000);
+	time->tv_nsec = (long)(clock_now % 1000000000);
+	return 0;
+}
+
+static int test_yield(void)
+{
+	yields++;
+	clock_now += yield_takes;
+	return 0;
+}
+
+static int test_poll(struct pollfd *fds, nfds_t n, int ms)
+{
+	uint64_t until = clock_now + (uint64_t)ms * 1000000;
+
+	ck_assert_uint_eq(n, FDS + 1);
+	ck_assert_int_eq(fds[FDS].fd, PORT_FD);
+	sleeps++;
+	clock_now = due && due < until ? due : until;
+	for (nfds_t i = 0; i < n; i++)
+		fds[i].revents = 0;
+	return 0;
+}
+
+#define clock_gettime test_clock
+#define sched_yield   test_yield
+#define poll	      test_poll
+#include "pvm-glue/wait.c"
+
+/* ---- tests ---- */
+
+enum {
+	ALONE_TAKES = 400,    /* ns, of a yield that nobody makes use of */
+	SHARED_TAKES = 20000, /* and of one that others do */
+	LATE = 2000000,	      /* too late to spin for */
+};
+
+/* For what comes after so many ns. */
+static void wait_for(uint64_t delay)
+{
+	looks = yields = sleeps = arms = 0;
+	due = clock_now + delay;
+	ck_assert_int_eq(wait_messages(received, NULL), 1);
+}
+
+static void set_up(void)
+{
+	libpvm.mroute = look_at_sockets;
+	libpvm.pvm_getfds = sockets;
+	yield_takes = ALONE_TAKES;
+}
+
+/* A sleep is worth so much spinning; not where that was in vain. */
+START_TEST(who_waits_in_vain_sleeps_soon)
+{
+	unsigned i, tries = 0;
+
+	for (i = 0; i < PATIENT; i++) {
+		wait_for(LATE);
+		ck_assert_uint_eq(sleeps, 1);
+		ck_assert_uint_ge(yields, SPIN_LONG / TURN);
+		ck_assert_uint_le(yields, SPIN_LONG / ALONE_TAKES + 1);
+	}
+	for (i = 0; i < 4 * PROBE; i++) {
+		wait_for(LATE);
+		ck_assert_uint_eq(sleeps, 1);
+		if (yields > SPIN_LONG / TURN)
+			tries++;
+		else
+			ck_assert_uint_le(yields, 1 + SPIN_SHORT / ALONE_TAKES);
+	}
+	ck_assert_uint_eq(tries, 4);
+}
+END_TEST
+
+START_TEST(who_is_answered_spins_again)
+{
+	unsigned i;
+
+	for (i = 0; i < 2 * PATIENT; i++)
+		wait_for(LATE);
+	wait_for(SPIN_SHORT / 2);
+	ck_assert_uint_eq(sleeps, 0);
+	wait_for(SPIN_LONG / 2);
+	ck_assert_uint_eq(sleeps, 0);
+	wait_for(LATE);
+	ck_assert_uint_ge(yields, SPIN_LONG / TURN);
+}
+END_TEST
+
+/* A turn of theirs is not time that was spun away. */
+START_TEST(others_on_the_processor_get_their_turns)
+{
+	yield_takes = SHARED_TAKES;
+	wait_for(20 * SHARED_TAKES);
+	ck_assert_uint_eq(sleeps, 0);
+	ck_assert_uint_ge(yields, 19);
+	ck_assert_uint_le(yields, 21);
+	ck_assert_uint_le(looks, yields + 2);
+}
+END_TEST
+
+START_TEST(who_is_alone_looks_between_yields)
+{
+	wait_for(SPIN_LONG / 2);
+	wait_for(SPIN_LONG / 2);
+	ck_assert_uint_eq(sleeps, 0);
+	ck_assert_uint_ge(looks, LOOKS * (yields - 1));
+	/* until another wants the processor */
+	yield_takes = SHARED_TAKES;
+	wait_for(2 * SHARED_TAKES);
+	wait_for(20 * SHARED_TAKES);
+	ck_assert_uint_le(looks, yields + 2);
+}
+END_TEST
+
+/* What came while it made up its mind. */
+START_TEST(nobody_sleeps_on_a_message)
+{
+	came_before_sleep = true;
+	wait_for(LATE / 10);
+	ck_assert_uint_gt(arms, 0);
+	ck_assert_uint_eq(sleeps, 0);
+}
+END_TEST
+
+START_TEST(time_is_over)
+{
+	const struct timeval limit = { 0, 30000 };
+	uint64_t before = clock_now;
+
+	ck_assert_int_eq(wait_messages(received, &limit), 0);
+	ck_assert_uint_ge(clock_now, before + 30000000);
+	ck_assert_uint_le(clock_now, before + 32000000);
+	ck_assert_uint_eq(sleeps, 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("pvm_wait");
+	TCase *tests = tcase_create("wait");
+
+	tcase_add_checked_fixture(tests, set_up, NULL);
+	tcase_add_test(tests, who_waits_in_vain_sleeps_soon);
+	tcase_add_test(tests, who_is_answered_spins_again);
+	tcase_add_test(tests, others_on_the_processor_get_their_turns);
+	tcase_add_test(tests, who_is_alone_looks_between_yields);
+	tcase_add_test(tests, nobody_sleeps_on_a_message);
+	tcase_add_test(tests, time_is_over);
+	suite_add_tcase(suite, tests);
+	return unit_run(suite);
+}
