@@ -5,7 +5,8 @@
  *
  *	traffic TASKS ROUNDS [flip]
  *
- * With `flip` they change their route at random, too.
+ * With `flip` they change their route at random, too. Other numbers of rounds
+ * are other traffic.
  */
 #include <byteswap.h>
 #include <pvm3.h>
@@ -298,7 +299,7 @@ int main(int argc, char **argv)
 	}
 	while (tids[self] != me)
 		self++;
-	state = (uint64_t)self + 1;
+	state = (uint64_t)self + 1 + (uint64_t)TASKS_MAX * (unsigned)rounds;
 	greet();
 	work();
 	finish();
