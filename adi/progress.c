@@ -166,9 +166,61 @@ take(struct bcl_adi *adi, struct bcl_event event)
 		stall(adi, &event);
 }
 
-/* What the pair whose turn it is has; not in what is usual: by value, so that
- * the event need not lie in memory. */
-static inline bool __attribute__((always_inline)) turn_pair(struct bcl_adi *adi)
+/* Where the key of an eager message differs from one of the same rank, if it is
+ * another's or not valid. */
+#define KEY_OF_OTHERS UINT64_C(0x0000ffff80000000)
+
+/*
+ * Up to n messages behind an eager one of this peer and key, as long as they
+ * are like it: in the ring, eager, of the same rank, and a receive waits for
+ * them.
+ */
+static void follow(struct bcl_adi *adi, struct bcl_peer *from, uint64_t first,
+		   unsigned n)
+{
+	const unsigned rank = bcl_match_source(first);
+	struct bcl_pair *pair = from->pair;
+	const struct bcl_adi_peer *peer = NULL;
+	struct bcl_adi_request *request;
+	const struct bcl_slot *slot;
+	uint64_t header, key;
+	unsigned taken;
+	size_t length;
+
+	/* without it while a put of ours to that peer is under way */
+	if (bcl_unlikely(!pair))
+		return;
+	/* the first may have been dropped as not that rank's */
+	if (rank < adi->size && bcl_adi_key_valid(first))
+		peer = bcl_adi_known(adi, rank);
+	if (bcl_unlikely(!peer || peer->peer != from))
+		return;
+	if (n > adi->port->messages)
+		n = adi->port->messages;
+	for (taken = 0; taken < n; taken++) {
+		header = bcl_pair_look(pair, BCL_ADI_EAGER);
+		if (!header)
+			break;
+		slot = bcl_pair_slot(pair);
+		key = slot->immediate;
+		if ((key ^ first) & KEY_OF_OTHERS)
+			break;
+		request = (void *)bcl_match_arrive(&adi->match, key);
+		if (!request)
+			break;
+		length = bcl_pair_take(pair, header);
+		bcl_request_copy_in(request, key, slot->payload, length);
+		bcl_request_complete(adi, request,
+				     bcl_request_fits(request, length));
+	}
+	bcl_port_count_messages(adi->port, taken);
+	bcl_count_add(adi->counters, BCL_COUNT_adi_matched, taken);
+}
+
+/* What the pair whose turn it is has, up to so many messages; not in what is
+ * usual: by value, so that the event need not lie in memory. */
+static inline bool __attribute__((always_inline))
+turn_pair(struct bcl_adi *adi, unsigned most)
 {
 	struct bcl_event event;
 
@@ -178,6 +230,8 @@ static inline bool __attribute__((always_inline)) turn_pair(struct bcl_adi *adi)
 			 !bcl_adi_arrive_eager(adi, event.peer, event.immediate,
 					       event.data, event.length)))
 		take(adi, event);
+	else if (most > 1 && !adi->port->flags)
+		follow(adi, event.peer, event.immediate, most - 1);
 	return true;
 }
 
@@ -206,10 +260,11 @@ static bool __attribute__((noinline)) turn_elsewhere(struct bcl_adi *adi)
 	return status == BCL_OK;
 }
 
-static inline bool __attribute__((always_inline)) turn(struct bcl_adi *adi)
+static inline bool __attribute__((always_inline))
+turn(struct bcl_adi *adi, unsigned most)
 {
 	adi->turned = true;
-	if (!turn_pair(adi))
+	if (!turn_pair(adi, most))
 		return turn_elsewhere(adi);
 	if (bcl_unlikely(adi->chores))
 		bcl_adi_do_chores(adi);
@@ -218,7 +273,7 @@ static inline bool __attribute__((always_inline)) turn(struct bcl_adi *adi)
 
 bool bcl_adi_turn(struct bcl_adi *adi)
 {
-	return turn(adi);
+	return turn(adi, 1);
 }
 
 enum bcl_status bcl_adi_wait_for(struct bcl_adi *adi,
@@ -231,7 +286,7 @@ enum bcl_status bcl_adi_wait_for(struct bcl_adi *adi,
 
 	for (; n; n--, requests++) {
 		while (*requests && (*requests)->state != BCL_REQUEST_DONE) {
-			if (turn(adi)) {
+			if (turn(adi, n)) {
 				spins = most;
 			} else if (!spins--) {
 				status = bcl_adi_wait_any(adi, requests, 1,

@@ -185,7 +185,7 @@ card_event(struct bcl_port *port, struct bcl_event *event)
 	}
 	if (status)
 		return false;
-	bcl_port_count_message(port);
+	bcl_port_count_messages(port, 1);
 	if (event->kind == BCL_EVENT_MESSAGE)
 		port->flags |= BCL_PORT_BLOCK;
 	else if (event->kind == BCL_EVENT_CHANNEL)
@@ -203,7 +203,7 @@ static inline bool from_list(struct bcl_port *port, struct bcl_event *event)
 	if (!bcl_event_pending(port))
 		return false;
 	bcl_event_pop(port, event);
-	bcl_port_count_message(port);
+	bcl_port_count_messages(port, 1);
 	return true;
 }
 

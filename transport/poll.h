@@ -12,10 +12,12 @@ enum {
 	BCL_NETWORK_EMPTY = 16,
 };
 
-/* What is due might take a message's memory away: so not at once. */
-static inline void bcl_port_count_message(struct bcl_port *port)
+/* At most as many as `messages` says. What is due might take a message's memory
+ * away: so not at once. */
+static inline void bcl_port_count_messages(struct bcl_port *port, unsigned n)
 {
-	if (__builtin_expect(!--port->messages, 0))
+	port->messages -= n;
+	if (__builtin_expect(!port->messages, 0))
 		port->flags |= BCL_PORT_CLOCK;
 }
 
@@ -31,7 +33,7 @@ bcl_port_receive(struct bcl_port *port, unsigned i, struct bcl_event *event)
 		return status;
 	port->turn = i + 1 < port->npairs ? i + 1 : port->wrap;
 	port->empty = BCL_NETWORK_EMPTY;
-	bcl_port_count_message(port);
+	bcl_port_count_messages(port, 1);
 	return BCL_OK;
 }
 

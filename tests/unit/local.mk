@@ -54,6 +54,8 @@ unit_tests += %D%/test_adi_random
 %C%_test_adi_random_SOURCES = %D%/test_adi_random.c $(adi_world) \
 	$(adi_traffic)
 %C%_test_adi_random_LDADD = $(adi_world_libs)
+unit_tests += %D%/test_adi_rows
+%C%_test_adi_rows_SOURCES = %D%/test_adi_rows.c %D%/need.h
 unit_tests += %D%/test_adi_world
 %C%_test_adi_world_SOURCES = %D%/test_adi_world.c $(adi_world)
 %C%_test_adi_world_LDADD = $(adi_world_libs)

@@ -13,6 +13,7 @@
 enum {
 	SLOTS = BCL_SEGMENT_SLOTS_MIN,
 	SLOTS_LONG = 4 * BCL_NEAR_SLOTS,
+	ROW = 7,			   /* messages at once, at most */
 	STRESS = UNIT_SLOW ? 6000 : 60000, /* messages each way */
 };
 
@@ -95,6 +96,12 @@ static void fill(uint8_t *to, uint64_t number, size_t length, uint64_t like)
 	}
 }
 
+/* The same for some in a row. */
+static unsigned type_of(uint64_t number)
+{
+	return number / 8 % 64;
+}
+
 static enum bcl_status send_one(struct bcl_pair *from, uint64_t number,
 				size_t length, uint64_t like)
 {
@@ -108,15 +115,16 @@ static enum bcl_status send_one(struct bcl_pair *from, uint64_t number,
 	iov[2].iov_len = length - length / 3 - length / 5;
 	fill(bytes, number, length, like);
 	if (number % 3 == 0 && length <= BCL_SLOT_PAYLOAD)
-		return bcl_pair_send(from, number % 64, number, bytes, length);
+		return bcl_pair_send(from, type_of(number), number, bytes,
+				     length);
 	if (number % 3 == 1)
-		return bcl_pair_send_iov(from, number % 64, number, iov, 3,
+		return bcl_pair_send_iov(from, type_of(number), number, iov, 3,
 					 length);
 	status = bcl_pair_reserve(from, length, &room);
 	if (status)
 		return status;
 	memcpy(room, bytes, length);
-	bcl_pair_commit(from, number % 64, number, length);
+	bcl_pair_commit(from, type_of(number), number, length);
 	return BCL_OK;
 }
 
@@ -143,10 +151,36 @@ static void check_event(const struct bcl_event *event, uint64_t number,
 	fill(bytes, number, length, like);
 	ck_assert_int_eq(event->kind, BCL_EVENT_MESSAGE);
 	ck_assert_uint_eq(event->immediate, number);
-	ck_assert_uint_eq(event->type, number % 64);
+	ck_assert_uint_eq(event->type, type_of(number));
 	ck_assert_uint_eq(event->length, length);
 	ck_assert_uint_eq((uintptr_t)event->data % 8, 0);
 	ck_assert(!length || !memcmp(event->data, bytes, length));
+}
+
+/* Up to n messages in a row of the type of the next one, which has this number,
+ * if they lie in the ring; as bcl_pair_receive() says it. */
+static unsigned receive_row(struct bcl_pair *to, uint64_t number, unsigned n,
+			    struct bcl_event *events)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		uint64_t header = bcl_pair_look(to, type_of(number));
+
+		if (!header)
+			break;
+		/* a look takes nothing */
+		ck_assert_uint_eq(bcl_pair_look(to, type_of(number)), header);
+		ck_assert(!bcl_pair_look(to, (type_of(number) + 1) % 64));
+		events[i] = (struct bcl_event){
+			.kind = BCL_EVENT_MESSAGE,
+			.type = type_of(number),
+			.immediate = bcl_pair_slot(to)->immediate,
+			.data = bcl_pair_slot(to)->payload,
+		};
+		events[i].length = bcl_pair_take(to, header);
+	}
+	return i;
 }
 
 /* ---- one thread ---- */
@@ -221,7 +255,7 @@ START_TEST(model)
 	} queue[2][QUEUE];
 	uint64_t head[2] = { 0 }, tail[2] = { 0 }, seed = 20240 + _i;
 	const char *given = getenv("BCL_TEST_SEED");
-	unsigned full = 0, turned = 0;
+	unsigned full = 0, turned = 0, rows = 0;
 	int i;
 
 	if (given)
@@ -235,8 +269,9 @@ START_TEST(model)
 		bool sends = (r >> 1 & 7) > (i / 5000 % 2 ? 5u : 2u);
 		size_t length = r >> 8 & 3 ? r >> 16 & 31
 					   : (r >> 16) % (BCL_MESSAGE_MAX + 1);
-		struct bcl_event event;
+		struct bcl_event event, row[ROW];
 		enum bcl_status status;
+		unsigned n, k;
 
 		if (sends && !(r >> 40 & 7))
 			abandon(&pair[side]);
@@ -270,8 +305,21 @@ START_TEST(model)
 				    queue[other][head[other] % QUEUE].length,
 				    queue[other][head[other] % QUEUE].like);
 			head[other]++;
+			n = i / 5000 % 2 ? r >> 44 & 7 : 0;
+			n = receive_row(&pair[side], head[other], n, row);
+			ck_assert_uint_le(n, tail[other] - head[other]);
+			for (k = 0; k < n; k++) {
+				check_event(
+					&row[k], head[other],
+					queue[other][head[other] % QUEUE]
+						.length,
+					queue[other][head[other] % QUEUE].like);
+				head[other]++;
+			}
+			rows += n > 1;
 		}
 	}
+	ck_assert_uint_gt(rows, 100);
 	ck_assert_uint_gt(full, 100);
 	if (pair[0].mask + 1 == SLOTS_LONG)
 		ck_assert_uint_gt(turned, 10);

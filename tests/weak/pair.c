@@ -35,6 +35,18 @@ static void receive(unsigned side, uint64_t number, size_t length)
 		weak_assert(bytes[i] == (uint8_t)(number + i));
 }
 
+static void take(unsigned side, uint64_t number, size_t length)
+{
+	const struct bcl_slot *slot = bcl_pair_slot(&pair[side]);
+	uint64_t header;
+
+	weak_until((header = bcl_pair_look(&pair[side], 1)));
+	weak_assert(slot->immediate == number);
+	for (unsigned i = 0; i < length; i++)
+		weak_assert(slot->payload[i] == (uint8_t)(number + i));
+	weak_assert(bcl_pair_take(&pair[side], header) == length);
+}
+
 /*
  * Where another message begins, in the next lap, a long one has what looks
  * like that message's header.
@@ -109,6 +121,16 @@ static void receive_some(void)
 	receive(1, 2, LINE);
 	receive(1, 3, SHORT);
 	receive(1, 4, TINY);
+}
+
+/* The first by the line, those behind it in a row where they lie. */
+static void receive_row(void)
+{
+	static const size_t lengths[] = { LINE, SHORT, TINY };
+
+	receive(1, 1, TINY);
+	for (uint64_t i = 0; i < 3; i++)
+		take(1, i + 2, lengths[i]);
 }
 
 /* The line is used again, then the one beside it, too, by half and whole. */
@@ -198,6 +220,10 @@ int main(void)
 		{ "line and ring",
 		  pair_set_up,
 		  { send_some, receive_some },
+		  NULL },
+		{ "line, then a row",
+		  pair_set_up,
+		  { send_some, receive_row },
 		  NULL },
 		{ "line, to and fro", pair_set_up, { ping, pong }, NULL },
 		{ "both talk", pair_set_up, { talk_first, talk_second }, NULL },

@@ -224,7 +224,7 @@ static bool take_skip(struct bcl_pair *pair, uint64_t slots, size_t length)
 enum bcl_status bcl_pair_unusual(struct bcl_pair *pair, uint64_t header,
 				 uint64_t immediate, const void *payload)
 {
-	size_t length = header >> BCL_HEADER_LENGTH_SHIFT & BCL_HEADER_LENGTH;
+	size_t length = bcl_header_length(header);
 	unsigned type = header & BCL_HEADER_TYPE;
 	size_t most =
 		payload == pair->line ? BCL_SLOT_PAYLOAD : BCL_MESSAGE_MAX;

@@ -192,6 +192,11 @@ void bcl_pair_commit(struct bcl_pair *pair, unsigned type, uint64_t immediate,
 /* The peer wrote nonsense: it is lost at the next service; logged. */
 void bcl_pair_break(struct bcl_pair *pair, const char *what, uint64_t value);
 
+static inline size_t bcl_header_length(uint64_t header)
+{
+	return header >> BCL_HEADER_LENGTH_SHIFT & BCL_HEADER_LENGTH;
+}
+
 /* Slots of a ring message. */
 static inline unsigned bcl_pair_slots(size_t length)
 {
@@ -323,6 +328,64 @@ static inline bool bcl_pair_ready(const struct bcl_pair *pair)
 	       (slot ^ pair->want) < BCL_HEADER_VALID;
 }
 
+/* The slot in which the next message of the ring begins. */
+static inline const struct bcl_slot *bcl_pair_slot(const struct bcl_pair *pair)
+{
+	return &pair->in[pair->head & pair->mask];
+}
+
+/* Beyond the message in this slot, which has this header; returns its length.
+ * streaming: see bcl_pair_receive(). */
+static inline size_t __attribute__((always_inline))
+bcl_pair_advance(struct bcl_pair *pair, const struct bcl_slot *slot,
+		 uint64_t header, bool streaming)
+{
+	size_t length = bcl_header_length(header);
+	unsigned slots = bcl_pair_slots(length), i;
+
+	if (pair->head - pair->published >= BCL_PUBLISH_SLOTS) {
+		pair->published = pair->head;
+		/* acquired by has_room() */
+		atomic_store_explicit(pair->consumer, pair->head,
+				      memory_order_release);
+	}
+	if (streaming)
+		__builtin_prefetch(
+			&pair->in[(pair->head + BCL_FETCH_AHEAD) & pair->mask]);
+	for (i = 1; i < slots && i <= BCL_FETCH_SLOTS; i++)
+		__builtin_prefetch(&slot[i]);
+	pair->head += slots;
+	pair->want += BCL_HEADER_RING;
+	pair->acked = header << 2;
+	return length;
+}
+
+/*
+ * For messages in a row: the header of the next one, if it lies in the ring, at
+ * bcl_pair_slot(), and is of this type of the user's; otherwise 0, and
+ * bcl_pair_receive() knows more. It stays there until bcl_pair_take().
+ */
+static inline uint64_t bcl_pair_look(const struct bcl_pair *pair, unsigned type)
+{
+	/* acquires what the peer's bcl_pair_publish() released */
+	uint64_t header = atomic_load_explicit(&bcl_pair_slot(pair)->header,
+					       memory_order_acquire);
+	uint64_t differs = header ^ (pair->want | type);
+
+	if (differs & (~(BCL_HEADER_VALID - 1) | BCL_HEADER_TYPE) ||
+	    bcl_header_length(header) > BCL_MESSAGE_MAX)
+		return 0;
+	return header;
+}
+
+/* Receive the message that bcl_pair_look() has found; returns its length. It is
+ * valid in its slot until the next receive. */
+static inline size_t bcl_pair_take(struct bcl_pair *pair, uint64_t header)
+{
+	pair->received++;
+	return bcl_pair_advance(pair, bcl_pair_slot(pair), header, true);
+}
+
 /*
  * Receive the next message, if it is there. OK: a BCL_EVENT_MESSAGE; its
  * data is valid until the next receive from this pair. EMPTY: none. AGAIN: it
@@ -339,7 +402,6 @@ bcl_pair_receive(struct bcl_pair *pair, bool streaming, struct bcl_event *event)
 	const struct bcl_slot *slot;
 	uint64_t want = pair->want;
 	uint64_t header;
-	unsigned slots, i;
 	size_t length;
 
 	/* with the half, if a message has both: not one after the other */
@@ -347,7 +409,7 @@ bcl_pair_receive(struct bcl_pair *pair, bool streaming, struct bcl_event *event)
 	/* both loads acquire what the peer's bcl_pair_send() released */
 	header = atomic_load_explicit(&half->header, memory_order_acquire);
 	if ((header ^ want) < BCL_HEADER_VALID) {
-		length = header >> BCL_HEADER_LENGTH_SHIFT & BCL_HEADER_LENGTH;
+		length = bcl_header_length(header);
 		memcpy(pair->line, half->payload, BCL_HALF_PAYLOAD);
 		event->immediate = half->immediate;
 		event->data = pair->line;
@@ -362,28 +424,12 @@ bcl_pair_receive(struct bcl_pair *pair, bool streaming, struct bcl_event *event)
 			return bcl_pair_unusual(pair, header, event->immediate,
 						pair->line);
 	} else {
-		slot = &pair->in[pair->head & pair->mask];
+		slot = bcl_pair_slot(pair);
 		header = atomic_load_explicit(&slot->header,
 					      memory_order_acquire);
 		if ((header ^ want) >= BCL_HEADER_VALID)
 			return BCL_ERR_EMPTY;
-		if (pair->head - pair->published >= BCL_PUBLISH_SLOTS) {
-			pair->published = pair->head;
-			/* acquired by has_room() */
-			atomic_store_explicit(pair->consumer, pair->head,
-					      memory_order_release);
-		}
-		length = header >> BCL_HEADER_LENGTH_SHIFT & BCL_HEADER_LENGTH;
-		if (streaming)
-			__builtin_prefetch(
-				&pair->in[(pair->head + BCL_FETCH_AHEAD) &
-					  pair->mask]);
-		slots = bcl_pair_slots(length);
-		for (i = 1; i < slots && i <= BCL_FETCH_SLOTS; i++)
-			__builtin_prefetch(&slot[i]);
-		pair->head += slots;
-		pair->want = want + BCL_HEADER_RING;
-		pair->acked = header << 2;
+		length = bcl_pair_advance(pair, slot, header, streaming);
 		event->immediate = slot->immediate;
 		event->data = slot->payload;
 		if (__builtin_expect((header & BCL_HEADER_INTERNAL) != 0 ||
