@@ -74,23 +74,26 @@ enum bcl_status bcl_adi_waitall(struct bcl_adi *adi,
 				struct bcl_adi_request **requests, unsigned n,
 				struct bcl_adi_status *statuses)
 {
-	enum bcl_status result, status;
+	enum bcl_status result = BCL_OK, broken = BCL_OK, status;
 	unsigned i;
 
 	bcl_adi_enter(adi);
-	result = bcl_adi_wait_for(adi, requests, n);
 	for (i = 0; i < n; i++) {
-		/* the others, if the job is broken */
-		if (bcl_unlikely(result) && requests[i] &&
-		    requests[i]->state != BCL_REQUEST_DONE)
-			continue;
+		if (requests[i] && requests[i]->state != BCL_REQUEST_DONE) {
+			if (!broken)
+				broken = bcl_adi_wait_for(adi, requests[i],
+							  n - i);
+			/* the others, if the job is broken */
+			if (bcl_unlikely(broken))
+				continue;
+		}
 		status = collect(adi, &requests[i],
 				 statuses ? &statuses[i] : NULL);
-		if (status && !result)
+		if (bcl_unlikely(status) && !result)
 			result = status;
 	}
 	bcl_adi_leave(adi);
-	return result;
+	return broken ? broken : result;
 }
 
 enum bcl_status bcl_adi_waitany(struct bcl_adi *adi,

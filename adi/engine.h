@@ -153,6 +153,7 @@ struct bcl_adi_request {
 	bool released; /* it was withheld: it goes before what is queued */
 	uint8_t lane;  /* of its schedule */
 	uint16_t niov;
+	uint32_t life; /* how often it was used */
 	void *buffer;
 	size_t length; /* of the buffer, of all pieces */
 	struct bcl_adi_status status;
@@ -172,7 +173,6 @@ struct bcl_adi_request {
 	struct bcl_adi_schedule *schedule;
 	struct bcl_adi_request *schedule_prev, *schedule_next;
 	uint32_t index;	    /* among all requests */
-	uint32_t life;	    /* how often it was used */
 	uint32_t ticket_at; /* of the packet: where the ticket goes */
 	uint8_t token[BCL_KEY_MAX];
 };
@@ -336,19 +336,24 @@ static inline bool bcl_adi_key_valid(uint64_t key)
 /* More of them on the free list; false: no memory. */
 bool bcl_requests_grow(struct bcl_adi *adi);
 
-/* A request in state FREE of which nothing else is set; NULL: no memory. */
-static inline struct bcl_adi_request *bcl_request_new(struct bcl_adi *adi)
+/* The first of the free list, which is not empty; nothing else of it is set. */
+static inline struct bcl_adi_request *bcl_request_take(struct bcl_adi *adi)
 {
-	struct bcl_adi_request *request;
+	struct bcl_adi_request *request = adi->free;
 
-	if (bcl_unlikely(!adi->free) && !bcl_requests_grow(adi))
-		return NULL;
-	request = adi->free;
 	adi->free = request->next;
 	request->life++;
 	request->end = 0;
 	request->niov = 0;
 	return request;
+}
+
+/* NULL: no memory. */
+static inline struct bcl_adi_request *bcl_request_new(struct bcl_adi *adi)
+{
+	if (bcl_unlikely(!adi->free) && !bcl_requests_grow(adi))
+		return NULL;
+	return bcl_request_take(adi);
 }
 
 static inline void bcl_request_free(struct bcl_adi *adi,
@@ -601,18 +606,19 @@ bool bcl_adi_do_chores(struct bcl_adi *adi);
 struct bcl_adi_peer *bcl_adi_sender(struct bcl_adi *adi, struct bcl_peer *from,
 				    uint64_t key, bool *taken);
 
-/* Turn until all of these are done, but those that are NULL. Other statuses:
- * the job is broken. */
+/* Turn until the request is done, which it is not; with up to so many messages
+ * in a turn, if others are waited for, too. Other statuses: the job is
+ * broken. */
 enum bcl_status bcl_adi_wait_for(struct bcl_adi *adi,
-				 struct bcl_adi_request *const *requests,
-				 unsigned n);
-/* Until this one is. */
+				 struct bcl_adi_request *request,
+				 unsigned most);
+
 static inline enum bcl_status bcl_adi_wait_done(struct bcl_adi *adi,
 						struct bcl_adi_request *request)
 {
 	return request->state == BCL_REQUEST_DONE
 		       ? BCL_OK
-		       : bcl_adi_wait_for(adi, &request, 1);
+		       : bcl_adi_wait_for(adi, request, 1);
 }
 
 /* ---- notice.c ---- */

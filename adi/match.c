@@ -43,13 +43,14 @@ void bcl_match_close(struct bcl_match *match)
 /* ---- receives ----------------------------------------------------------- */
 
 void bcl_match_post_any(struct bcl_match *match,
-			struct bcl_match_receive *receive, uint64_t key)
+			struct bcl_match_receive *receive, uint64_t key,
+			enum bcl_match_class class)
 {
+	receive->class = class;
 	receive->front = false;
 	receive->posted = match->posted++;
-	match->wild += receive->class != BCL_MATCH_EXACT;
-	bcl_table_put(&match->receives[receive->class], &receive->node, key,
-		      match->env);
+	match->wild += class != BCL_MATCH_EXACT;
+	bcl_table_put(&match->receives[class], &receive->node, key, match->env);
 }
 
 static void take_receive(struct bcl_match *match,

@@ -61,8 +61,7 @@ struct bcl_match {
 static inline uint64_t bcl_match_key(unsigned context, unsigned source,
 				     unsigned tag)
 {
-	return (uint64_t)context << 48 | (uint64_t)(source & 0xffff) << 32 |
-	       tag;
+	return (uint64_t)context << 48 | (uint64_t)source << 32 | tag;
 }
 
 static inline unsigned bcl_match_context(uint64_t key)
@@ -93,32 +92,45 @@ void bcl_match_close(struct bcl_match *match);
 /* What the receives of a class do not leave open, of a key. */
 extern const uint64_t bcl_match_masks[BCL_MATCH_CLASSES];
 
-/* The same into the tables. */
+/* bcl_match_post() into the tables, of a masked key. */
 void bcl_match_post_any(struct bcl_match *match,
-			struct bcl_match_receive *receive, uint64_t key);
+			struct bcl_match_receive *receive, uint64_t key,
+			enum bcl_match_class class);
+
+/* The same in front of them. False: it is not to stand there. */
+static inline bool bcl_match_post_front(struct bcl_match *match,
+					struct bcl_match_receive *receive,
+					uint64_t key,
+					enum bcl_match_class class)
+{
+	uint64_t mask = bcl_match_masks[class];
+	struct bcl_table_node *front = match->front;
+
+	if (match->wild || match->receives[BCL_MATCH_EXACT].keys)
+		return false;
+	if (!front) {
+		bcl_table_begin(&receive->node);
+		match->front = &receive->node;
+		match->front_mask = mask;
+	} else if (front->key == key && match->front_mask == mask) {
+		bcl_table_append(front, &receive->node);
+	} else {
+		return false;
+	}
+	receive->node.key = key;
+	receive->class = class;
+	receive->front = true;
+	return true;
+}
 
 /* Parts of the key that the class leaves open are ignored. */
 static inline void bcl_match_post(struct bcl_match *match,
 				  struct bcl_match_receive *receive,
 				  uint64_t key, enum bcl_match_class class)
 {
-	uint64_t mask = bcl_match_masks[class];
-	struct bcl_table_node *front = match->front;
-
-	key &= mask;
-	receive->class = class;
-	receive->node.key = key;
-	receive->front = !match->wild && !match->receives[BCL_MATCH_EXACT].keys;
-	if (receive->front && !front) {
-		bcl_table_begin(&receive->node);
-		match->front = &receive->node;
-		match->front_mask = mask;
-	} else if (receive->front && front->key == key &&
-		   match->front_mask == mask) {
-		bcl_table_append(front, &receive->node);
-	} else {
-		bcl_match_post_any(match, receive, key);
-	}
+	key &= bcl_match_masks[class];
+	if (!bcl_match_post_front(match, receive, key, class))
+		bcl_match_post_any(match, receive, key, class);
 }
 
 void bcl_match_unpost(struct bcl_match *match,

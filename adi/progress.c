@@ -277,26 +277,22 @@ bool bcl_adi_turn(struct bcl_adi *adi)
 }
 
 enum bcl_status bcl_adi_wait_for(struct bcl_adi *adi,
-				 struct bcl_adi_request *const *requests,
-				 unsigned n)
+				 struct bcl_adi_request *request, unsigned most)
 {
-	const unsigned most = bcl_port_may_spin(adi->port) ? adi->spins : 0;
-	unsigned spins = most, index;
+	const unsigned patience = bcl_port_may_spin(adi->port) ? adi->spins : 0;
+	unsigned spins = patience, index;
 	enum bcl_status status;
 
-	for (; n; n--, requests++) {
-		while (*requests && (*requests)->state != BCL_REQUEST_DONE) {
-			if (turn(adi, n)) {
-				spins = most;
-			} else if (!spins--) {
-				status = bcl_adi_wait_any(adi, requests, 1,
-							  &index);
-				if (status)
-					return status;
-				spins = most;
-			}
+	do {
+		if (turn(adi, most)) {
+			spins = patience;
+		} else if (!spins--) {
+			status = bcl_adi_wait_any(adi, &request, 1, &index);
+			if (status)
+				return status;
+			spins = patience;
 		}
-	}
+	} while (request->state != BCL_REQUEST_DONE);
 	return BCL_OK;
 }
 

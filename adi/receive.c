@@ -66,6 +66,33 @@ void bcl_adi_start_receive(struct bcl_adi *adi, struct bcl_adi_request *request,
 	start(adi, request, key, class);
 }
 
+static enum bcl_status __attribute__((noinline))
+receive(struct bcl_adi *adi, void *buffer, size_t length, uint64_t key,
+	enum bcl_match_class class, struct bcl_adi_request **result)
+{
+	struct bcl_adi_request *request;
+
+	bcl_adi_enter(adi);
+	request = bcl_request_new(adi);
+	if (request) {
+		request->buffer = buffer;
+		request->length = length;
+		start(adi, request, key, class);
+		*result = request;
+	}
+	bcl_adi_leave(adi);
+	return request ? BCL_OK : BCL_ERR_NOMEM;
+}
+
+/* Is a receive only to be posted? */
+static inline bool is_plain(const struct bcl_adi *adi, uint64_t key,
+			    enum bcl_match_class class)
+{
+	return !adi->threads && adi->free && !adi->match.oldest &&
+	       !adi->nholds &&
+	       ((class & BCL_MATCH_ANY_SOURCE) || is_open(adi, key));
+}
+
 enum bcl_status bcl_adi_irecv(struct bcl_adi *adi, void *buffer, size_t length,
 			      int source, int tag, unsigned context,
 			      struct bcl_adi_request **result)
@@ -77,16 +104,16 @@ enum bcl_status bcl_adi_irecv(struct bcl_adi *adi, void *buffer, size_t length,
 	if (bcl_unlikely(
 		    !bcl_adi_pattern(adi, source, tag, context, &key, &class)))
 		return BCL_ERR_ARG;
-	bcl_adi_enter(adi);
-	request = bcl_request_new(adi);
-	if (bcl_likely(request)) {
-		request->buffer = buffer;
-		request->length = length;
-		start(adi, request, key, class);
-		*result = request;
-	}
-	bcl_adi_leave(adi);
-	return request ? BCL_OK : BCL_ERR_NOMEM;
+	if (bcl_unlikely(!is_plain(adi, key, class)))
+		return receive(adi, buffer, length, key, class, result);
+	/* as above, without what would call other functions */
+	request = bcl_request_take(adi);
+	request->buffer = buffer;
+	request->length = length;
+	request->state = BCL_REQUEST_POSTED;
+	*result = request;
+	bcl_match_post(&adi->match, &request->receive, key, class);
+	return BCL_OK;
 }
 
 enum bcl_status bcl_adi_irecvv(struct bcl_adi *adi, const struct iovec *iov,
