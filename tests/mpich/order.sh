@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Messages sent in all ways arrive in order: order.c tells more. A seed can be
-# given. Over shared memory, over the card, and where what is longer than a few
-# bytes is not sent unasked.
+# Messages sent in all ways arrive in order: order.c tells more. Another seed
+# may be given. Over shared memory, over the card, and where what is longer than
+# a few bytes is not sent unasked.
 set -euo pipefail
 # shellcheck source=tests/mpich/program.sh
 . "${abs_top_srcdir:?}/tests/mpich/program.sh"
-seed=${1-$RANDOM}
+seed=${1-1}
 echo "seed $seed"
 mpicc -o "$dir/order" "$abs_top_srcdir/tests/mpich/order.c"
 timeout 60 mpiexec -n 2 "$dir/order" "$seed"
