@@ -101,16 +101,17 @@ static enum bcl_status begin(const struct bcl_carrier *carrier, void *arg,
 static enum bcl_status carry(const struct bcl_carrier *carrier, void *arg,
 			     struct bcl_schedule *schedule)
 {
-	const struct bcl_step *step = schedule->steps, *round = step;
 	enum bcl_status status = schedule->status;
+	const struct bcl_step *step;
+	unsigned i, round = 0;
 
-	for (; status == BCL_OK && step < schedule->steps + schedule->nsteps;
-	     step++) {
+	for (i = 0; status == BCL_OK && i < schedule->nsteps; i++) {
+		step = &schedule->steps[i];
 		status = begin(carrier, arg, step);
 		if (status != BCL_OK || !step->last)
 			continue;
-		status = end_round(carrier, arg, round, step);
-		round = step + 1;
+		status = end_round(carrier, arg, &schedule->steps[round], step);
+		round = i + 1;
 	}
 	return status;
 }
