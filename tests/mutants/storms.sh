@@ -18,7 +18,7 @@ read -ra libs <<<"$(variable HWLOC_LIBS) $(variable PMIX_LIBS)"
 
 # What they are linked from, but for the card.
 cards=("$built"/tests/storm/{crew,oracle,cards}.o
-	"$built"/tests/unit/card_{world,seal,user}.o)
+	"$built"/tests/unit/card_{event,host,seal,user,world}.o)
 nodes=("$built"/tests/storm/{crew,oracle,nodes,stream,cluster}.o
 	"$built"/.libs/lib{sim,check,collectives,adi,transport}.a)
 
