@@ -11,7 +11,7 @@
 
 enum {
 	N = 100, /* messages of each length */
-	LONGEST = 16384,
+	LONGEST = 8192,
 	PIECE = 256, /* bytes: what is shorter belongs to no message */
 };
 

@@ -13,10 +13,10 @@ copies_of() {
 	diff - <(timeout 60 "$@") <<-'EXPECTED'
 		1000 bytes: 1
 		4000 bytes: 1
-		16384 bytes: 1
+		8192 bytes: 1
 		1000 bytes, late: 2
 		4000 bytes, late: 2
-		16384 bytes, late: 2
+		8192 bytes, late: 2
 	EXPECTED
 }
 

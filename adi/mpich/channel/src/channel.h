@@ -104,6 +104,8 @@ enum {
 };
 
 void bcl_ch3_rendezvous_open(MPIDI_VC_t *vc);
+/* It leads to another node. */
+void bcl_ch3_rendezvous_far(MPIDI_VC_t *vc);
 void bcl_ch3_announced(MPIR_Request *request, enum bcl_status status);
 void bcl_ch3_pulled(MPIR_Request *request, enum bcl_status status);
 int bcl_ch3_announcement(MPIDI_VC_t *vc, MPIDI_CH3_Pkt_t *packet, void *data,

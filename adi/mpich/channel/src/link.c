@@ -114,6 +114,18 @@ static int find_peer(const MPIDI_VC_t *vc, struct bcl_peer **peer)
 	return status ? bcl_ch3_error(status) : MPI_SUCCESS;
 }
 
+/* The link is that of a rank of a group. */
+static void lead(struct bcl_ch3_link *link, MPIDI_VC_t *vc)
+{
+	struct bcl_peer_info info;
+
+	link->vc = vc;
+	vc->ch.link = link;
+	bcl_peer_info(link->peer, &info);
+	if (info.level > 1)
+		bcl_ch3_rendezvous_far(vc);
+}
+
 int bcl_ch3_link_open(MPIDI_VC_t *vc)
 {
 	const char *group = MPIDI_Process.my_pg->id;
@@ -130,8 +142,7 @@ int bcl_ch3_link_open(MPIDI_VC_t *vc)
 	link = link_of(peer);
 	if (!link)
 		return bcl_ch3_error(BCL_ERR_NOMEM);
-	link->vc = vc;
-	vc->ch.link = link;
+	lead(link, vc);
 	status = send_envelope(link, GREET, (uint32_t)MPIDI_Process.my_pg_rank,
 			       group, strlen(group) + 1);
 	return status ? bcl_ch3_error(status) : MPI_SUCCESS;
@@ -209,8 +220,7 @@ static void greeted(struct bcl_peer *peer, uint32_t rank, const char *group)
 		return;
 	}
 	MPIDI_PG_Get_vc_set_active(pg, (int)rank, &vc);
-	link->vc = vc;
-	vc->ch.link = link;
+	lead(link, vc);
 }
 
 static void called(struct bcl_peer *peer, uint32_t number, int port_tag)

@@ -11,9 +11,11 @@ typedef struct bcl_ch3_announcement announcement;
 
 enum {
 	/* With its header, unless the program's user says something else.
-	 * Copied once a longer message is faster, in spite of the round trip.
+	 * Copied once a longer message is faster, in spite of the round trip;
+	 * to another node it goes in full bursts, too, not packet by packet.
 	 */
-	EAGER_MAX = 16384 + sizeof(MPIDI_CH3_Pkt_eager_send_t),
+	EAGER_NEAR = 16384 + sizeof(MPIDI_CH3_Pkt_eager_send_t),
+	EAGER_FAR = 8192 + sizeof(MPIDI_CH3_Pkt_eager_send_t),
 };
 
 _Static_assert(BCL_CH3_TICKET == BCL_PACKET_TICKET, "tickets are BCL's");
@@ -205,13 +207,23 @@ int bcl_ch3_announcement(MPIDI_VC_t *vc, MPIDI_CH3_Pkt_t *packet, void *data,
 	return MPI_SUCCESS;
 }
 
+static void set_eager(MPIDI_VC_t *vc, int from, int to)
+{
+	if (vc->eager_max_msg_sz == from)
+		vc->eager_max_msg_sz = to;
+}
+
 void bcl_ch3_rendezvous_open(MPIDI_VC_t *vc)
 {
 	int standard;
 
 	MPIR_CVAR_GET_DEFAULT_INT(MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE, &standard);
-	if (vc->eager_max_msg_sz == standard)
-		vc->eager_max_msg_sz = EAGER_MAX;
+	set_eager(vc, standard, EAGER_NEAR);
 	vc->rndvSend_fn = send_announced;
 	vc->rndvRecv_fn = receive_announced;
+}
+
+void bcl_ch3_rendezvous_far(MPIDI_VC_t *vc)
+{
+	set_eager(vc, EAGER_NEAR, EAGER_FAR);
 }
