@@ -9,7 +9,8 @@
 #include "transport/card/card.h"
 
 enum {
-	PATIENCE = 10, /* s until a pair without an answer is called so */
+	PATIENCE = 10,	    /* s until a pair without an answer is called so */
+	SETTLE = 300000000, /* ns in which rails are proved */
 	LINE = 160,
 };
 
@@ -91,16 +92,20 @@ static bool deciding(const struct rank *rank)
 	return false;
 }
 
-/* Until each peer is up or lost. */
+/* Until each peer is up or lost, and for a moment more: a peer is up by its
+ * first rail, and the others are proved after that. */
 static void connect_all(struct rank *rank)
 {
 	const struct bcl_env *env = &bcl_env_linux;
-	uint64_t end = env->now(NULL) + PATIENCE * UINT64_C(1000000000);
+	uint64_t now = env->now(NULL), settled = now + SETTLE;
+	uint64_t end = now + PATIENCE * UINT64_C(1000000000);
 	struct bcl_event event;
 
-	while (deciding(rank) && env->now(NULL) < end) {
+	for (; now < end && now < settled; now = env->now(NULL)) {
+		if (deciding(rank))
+			settled = now + SETTLE;
 		if (bcl_poll(rank->port, &event))
-			bcl_wait(rank->port, 100000000);
+			bcl_wait(rank->port, SETTLE / 10);
 	}
 }
 

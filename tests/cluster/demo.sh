@@ -100,8 +100,8 @@ says "== demo: 2 nodes as $kind, 2 ranks each; $(nproc) processors" \
 [[ $kind == virtual ]] || ! command -v gexample >/dev/null ||
 	says "PVM$result*2 hosts"
 says 'Paths between the four ranks' '0-1 +shared memory: ' \
-	'2-3 +shared memory: ' '0-2 +card: ' '0-3 +card: ' '1-2 +card: ' \
-	'1-3 +card: '
+	'2-3 +shared memory: ' '0-2 +card: .*udp/' '0-3 +card: .*udp/' \
+	'1-2 +card: .*udp/' '1-3 +card: .*udp/'
 figure='  .* [0-9.]+ (ns|GB/s) +[0-9.]+ x'
 says "ADI, 8 B, one way$figure line [0-9.]+" 'ADI, 64 B, packet ring ' \
 	"ADI, 64 B, UDP, against TCP$figure tcp/[a-z]+ [0-9.]+" \
