@@ -197,6 +197,15 @@ static inline enum bcl_status try_packet(struct bcl_adi_peer *peer,
 	return status;
 }
 
+/* bcl_adi_peer_of(), in line if there is one. */
+static inline struct bcl_adi_peer *record_of(struct bcl_adi *adi,
+					     struct bcl_peer *handle)
+{
+	struct bcl_adi_peer *peer = bcl_adi_peer_find(adi, handle);
+
+	return bcl_likely(peer) ? peer : bcl_adi_peer_of(adi, handle);
+}
+
 /* What has a cookie is queued. Else AGAIN if it cannot leave at once, unless it
  * may go `later`: then that is queued, too. */
 static inline enum bcl_status __attribute__((always_inline))
@@ -212,7 +221,7 @@ send_packet(struct bcl_adi *adi, struct bcl_peer *handle, unsigned type,
 	    !bcl_adi_iov_length(iov, niov, &length) ||
 	    length > BCL_MESSAGE_MAX - header_length)
 		return BCL_ERR_ARG;
-	peer = bcl_adi_peer_of(adi, handle);
+	peer = record_of(adi, handle);
 	if (!peer)
 		return BCL_ERR_NOMEM;
 	if (peer->lost)
@@ -261,11 +270,9 @@ static inline enum bcl_status try_word(struct bcl_adi *adi,
 				       uint64_t word, const void *data,
 				       size_t length)
 {
-	struct bcl_adi_peer *peer = bcl_adi_peer_find(adi, handle);
+	struct bcl_adi_peer *peer = record_of(adi, handle);
 	enum bcl_status status;
 
-	if (bcl_unlikely(!peer))
-		peer = bcl_adi_peer_of(adi, handle);
 	if (bcl_unlikely(!peer))
 		return BCL_ERR_NOMEM;
 	if (bcl_unlikely(peer->lost))
