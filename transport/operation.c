@@ -47,6 +47,17 @@ static bool nowhere(const void *buffer, size_t length)
 	return !buffer && length;
 }
 
+/* Of a put or get. */
+static enum bcl_status check_transfer(const struct bcl_peer *peer,
+				      const void *key, uint64_t offset,
+				      const void *buffer, size_t length,
+				      unsigned rights)
+{
+	if (nowhere(buffer, length))
+		return BCL_ERR_ARG;
+	return check_key(peer, key, offset, length, rights);
+}
+
 enum bcl_status bcl_send_channel(struct bcl_peer *peer, unsigned channel,
 				 const void *buffer, size_t length,
 				 uint64_t cookie)
@@ -114,10 +125,9 @@ enum bcl_status bcl_put(struct bcl_peer *peer, const void *key, uint64_t offset,
 {
 	enum bcl_status status = ready(peer, peer->ops->put);
 
-	if (!status && nowhere(buffer, length))
-		status = BCL_ERR_ARG;
 	if (!status)
-		status = check_key(peer, key, offset, length, BCL_REMOTE_WRITE);
+		status = check_transfer(peer, key, offset, buffer, length,
+					BCL_REMOTE_WRITE);
 	if (status)
 		return status;
 	return peer->ops->put(peer, key, offset, buffer, length, cookie);
@@ -128,10 +138,9 @@ enum bcl_status bcl_get(struct bcl_peer *peer, const void *key, uint64_t offset,
 {
 	enum bcl_status status = ready(peer, peer->ops->get);
 
-	if (!status && nowhere(buffer, length))
-		status = BCL_ERR_ARG;
 	if (!status)
-		status = check_key(peer, key, offset, length, BCL_REMOTE_READ);
+		status = check_transfer(peer, key, offset, buffer, length,
+					BCL_REMOTE_READ);
 	if (status)
 		return status;
 	return peer->ops->get(peer, key, offset, buffer, length, cookie);
@@ -144,10 +153,11 @@ enum bcl_status bcl_put_notify(struct bcl_peer *peer, const void *key,
 {
 	enum bcl_status status = ready(peer, peer->ops->put_notify);
 
-	if (!status && (type >= BCL_TYPES || nowhere(buffer, length)))
+	if (!status && type >= BCL_TYPES)
 		status = BCL_ERR_ARG;
 	if (!status)
-		status = check_key(peer, key, offset, length, BCL_REMOTE_WRITE);
+		status = check_transfer(peer, key, offset, buffer, length,
+					BCL_REMOTE_WRITE);
 	if (status)
 		return status;
 	return peer->ops->put_notify(peer, key, offset, buffer, length, type,
