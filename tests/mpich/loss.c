@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The last rank dies, while each of the others is blocked in an operation with
- * it (loss apart), or all in a collective one (loss together). These fail, and
- * so does what they do with it later, whatever it is; they go on with one
- * another.
+ * it (loss apart), or all in a collective one (loss together), or it falls
+ * silent and nothing else tells of it (loss silent). These fail, and so does
+ * what they do with it later, whatever it is; they go on with one another. Each
+ * says when, in ms.
  */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
-	LONG = 1 << 20,	     /* bytes */
+	LONG = 1 << 20,	      /* bytes */
 	UNTIL_DEATH = 300000, /* us, in which the others begin to wait */
 };
 
@@ -27,6 +29,16 @@ static void need(int condition, const char *what)
 		return;
 	fprintf(stderr, "loss: rank %d: %s\n", rank, what);
 	_exit(1);
+}
+
+/* Of a clock that all processes of a machine share. */
+static void say_when(const char *what)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	printf("%s %lld\n", what, now.tv_sec * 1000LL + now.tv_nsec / 1000000);
+	fflush(stdout);
 }
 
 static int status_of(MPI_Request *request)
@@ -129,7 +141,7 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	need(argc == 2, "usage: loss apart|together");
+	need(argc == 2, "usage: loss apart|together|silent");
 	dead = size - 1;
 	MPI_Comm_split(MPI_COMM_WORLD, rank == dead, rank, &living);
 	MPI_Issend(out, 4, MPI_BYTE, rank == dead ? 0 : dead, 4, MPI_COMM_WORLD,
@@ -137,10 +149,12 @@ int main(int argc, char **argv)
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (rank == dead) {
 		usleep(UNTIL_DEATH);
-		raise(SIGKILL);
+		printf("process %d\n", getpid());
+		say_when("ends");
+		raise(strcmp(argv[1], "silent") ? SIGKILL : SIGSTOP);
 	}
 	MPI_Irecv(in, LONG, MPI_BYTE, dead, 1, MPI_COMM_WORLD, &posted);
-	if (!strcmp(argv[1], "apart"))
+	if (strcmp(argv[1], "together"))
 		fail_apart();
 	fail_together();
 	fail_to_send(4, 0);
@@ -148,6 +162,7 @@ int main(int argc, char **argv)
 	fail_to_send(LONG, 0);
 	fail_to_receive(&posted);
 	fail_unmatched(&unmatched);
+	say_when("failed");
 	go_on(4);
 	go_on(LONG);
 	go_on_together(living);
