@@ -360,6 +360,16 @@ static inline void bcl_presence(struct bcl_context *context)
 			      memory_order_relaxed);
 }
 
+/* An operation begins that may leave work or an event: whoever sleeps on the
+ * armed port, in another thread perhaps, is to look again. */
+static inline void bcl_port_rouse(struct bcl_port *port)
+{
+	const struct bcl_env *env = port->context->env;
+
+	if (__builtin_expect(port->flags & BCL_PORT_ARMED, 0))
+		env->wake(env->world, port->object);
+}
+
 static inline bool bcl_port_forked(const struct bcl_port *port)
 {
 	return __builtin_expect(port->fork_generation != bcl_fork_generation(),

@@ -47,6 +47,7 @@ enum bcl_status bcl_event_push(struct bcl_port *port,
 	}
 	list->ring[list->tail++ & list->mask] = *event;
 	port->flags |= BCL_PORT_EVENTS;
+	bcl_port_rouse(port);
 	return BCL_OK;
 }
 

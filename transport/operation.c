@@ -22,6 +22,7 @@ static enum bcl_status ready(struct bcl_peer *peer, bool supported)
 		bcl_count(port->counters, core_send_again);
 		return BCL_ERR_AGAIN;
 	}
+	bcl_port_rouse(port);
 	return supported ? BCL_OK : BCL_ERR_UNSUPPORTED;
 }
 

@@ -320,6 +320,7 @@ enum bcl_status bcl_peer_open(struct bcl_port *port, const void *blob,
 	if (bcl_port_forked(port))
 		return BCL_ERR_FORKED;
 	bcl_presence(port->context);
+	bcl_port_rouse(port);
 	status = bcl_address_unpack(blob, length, &address);
 	if (status)
 		return status;

@@ -3,6 +3,7 @@
  * what it refuses. */
 #include "unit.h"
 
+#include <poll.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -334,6 +335,21 @@ START_TEST(events_in_any_number)
 }
 END_TEST
 
+/* Also for what is done by the port's own hand, perhaps in another thread. */
+START_TEST(an_armed_port_is_woken)
+{
+	struct pollfd pollfd = { .fd = bcl_port_fd(port), .events = POLLIN };
+
+	ck_assert_int_eq(bcl_arm(port), BCL_OK);
+	ck_assert_int_eq(poll(&pollfd, 1, 0), 0);
+	ck_assert_int_eq(send("one", 0), BCL_OK);
+	ck_assert_int_eq(poll(&pollfd, 1, 0), 1);
+	ck_assert_int_eq(next_event().kind, BCL_EVENT_MESSAGE);
+	ck_assert_int_eq(bcl_arm(port), BCL_OK);
+	ck_assert_int_eq(poll(&pollfd, 1, 0), 0);
+}
+END_TEST
+
 START_TEST(rights_and_handles)
 {
 	static uint64_t words[4], value;
@@ -518,6 +534,7 @@ int main(void)
 	tcase_add_test(tcase, offers);
 	tcase_add_test(tcase, remote_memory);
 	tcase_add_test(tcase, events_in_any_number);
+	tcase_add_test(tcase, an_armed_port_is_woken);
 	tcase_add_test(tcase, rights_and_handles);
 	tcase_add_test(tcase, ports);
 	tcase_add_test(tcase, a_peer_is_found_again);
