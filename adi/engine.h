@@ -315,10 +315,11 @@ struct bcl_adi {
 	_Atomic unsigned wanted; /* threads that wait for the lock */
 	_Atomic bool woken;	 /* bcl_adi_packet_wake() */
 	unsigned sleepers;
-	bool wake;   /* one of them has what it waits for */
-	bool turned; /* the port was polled: it is armed no longer */
-	int object;  /* wakes the sleepers */
-	int group;   /* it and the port */
+	bool wake;    /* one of them has what it waits for */
+	bool turned;  /* the port was polled: it is armed no longer */
+	bool napping; /* a sleeper comes back by itself, for the chores */
+	int object;   /* wakes the sleepers */
+	int group;    /* it and the port */
 
 	struct bcl_match match;
 

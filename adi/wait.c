@@ -6,9 +6,10 @@
  * port and on an object of the job, which another thread wakes
  *  - when it completes a request that is slept for;
  *  - when it leaves the library after it polled, which disarmed the port, and
- *    the port has events already.
- * The last to get up clears the object: one that is still on its way to sleep
- * finds it set.
+ *    the port has events already
+ *  - when it leaves chores behind, and no sleeper comes back for them by
+ * itself. The last to get up clears the object: one that is still on its way to
+ * sleep finds it set.
  */
 #include "adi/engine.h"
 
@@ -82,6 +83,8 @@ void bcl_adi_unlock_threads(struct bcl_adi *adi)
 		    (adi->stalled || bcl_arm(adi->port) != BCL_OK))
 			adi->wake = true;
 		adi->turned = false;
+		if (adi->chores && !adi->napping)
+			adi->wake = true;
 		if (adi->wake)
 			wake(adi);
 	}
@@ -235,8 +238,12 @@ static bool rest(struct bcl_adi *adi, struct bcl_adi_idle *idle, bool unwoken,
 	now = env->now(env->world);
 	if (unwoken && end > now + NAP)
 		end = now + NAP;
-	if (end > now)
-		sleep_once(adi, requests, n, end);
+	if (end <= now)
+		return true;
+	adi->napping |= unwoken;
+	sleep_once(adi, requests, n, end);
+	/* if others nap, too, the next who leaves chores wakes them for once */
+	adi->napping = false;
 	return true;
 }
 

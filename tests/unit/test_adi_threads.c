@@ -17,6 +17,7 @@ enum {
 	THREADS = 4,
 	ROUNDS = 300,
 	LONGEST = 9000,
+	LEFT = 40, /* messages: more than a ring of the mock holds */
 };
 
 static struct bcl_env env;
@@ -242,6 +243,44 @@ START_TEST(a_sleeper_is_woken)
 }
 END_TEST
 
+/*
+ * Thread 0 sleeps until an answer comes; to what thread 1 sends, which finds
+ * the ring full and goes away without waiting.
+ */
+static void leaver(struct bcl_adi *a, unsigned rank, unsigned thread)
+{
+	static _Atomic bool answered;
+	struct bcl_adi_request *requests[LEFT];
+	unsigned value[LEFT] = { 0 }, i;
+
+	if (rank == 1 && thread == 0) {
+		doze(100000);
+		for (i = 0; i < LEFT; i++)
+			need_equal(bcl_adi_recv(a, value, 4, 0, 1, 0, NULL),
+				   BCL_OK);
+		need_equal(bcl_adi_send(a, value, 4, 0, 0, 0), BCL_OK);
+	} else if (rank == 0 && thread == 0) {
+		need_equal(bcl_adi_recv(a, value, 4, 1, 0, 0, NULL), BCL_OK);
+		atomic_store(&answered, true);
+	} else if (rank == 0) {
+		doze(60000); /* until thread 0 sleeps */
+		for (i = 0; i < LEFT; i++)
+			need_equal(bcl_adi_isend(a, &value[i], 4, 1, 1, 0,
+						 &requests[i]),
+				   BCL_OK);
+		while (!atomic_load(&answered))
+			doze(1000);
+		need_equal(bcl_adi_waitall(a, requests, LEFT, NULL), BCL_OK);
+		atomic_store(&answered, false);
+	}
+}
+
+START_TEST(chores_are_not_left)
+{
+	run_threads(&kinds[_i], 2, leaver);
+}
+END_TEST
+
 /* Thread 0 waits for packets; the others wake it by hand. */
 static void waker(struct bcl_adi *a, unsigned rank, unsigned thread)
 {
@@ -322,6 +361,7 @@ int main(void)
 	tcase_add_loop_test(tcase, pairs_of_threads, 0, KINDS);
 	tcase_add_loop_test(tcase, crowds_of_threads, 0, KINDS);
 	tcase_add_loop_test(tcase, a_sleeper_is_woken, 0, KINDS);
+	tcase_add_loop_test(tcase, chores_are_not_left, 0, KINDS);
 	tcase_add_loop_test(tcase, wake_by_hand, 0, KINDS);
 	tcase_add_test(tcase, yields_leave_the_lock_to_others);
 	suite_add_tcase(suite, tcase);
