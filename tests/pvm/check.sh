@@ -1,9 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# bcl-pvm --check says of each host whether its tasks use BCL, by which path, and
-# why not: on one host, on two, and where the other one lacks something.
+# bcl-pvm starts PVM's console and a machine whose tasks use BCL, and the console
+# ends it. Its --check says of each host whether its tasks use BCL, by which path,
+# and why not: on one host, on two, and where the other one lacks something.
 set -euo pipefail
 self=$(realpath "$0")
+cluster=${abs_top_srcdir:?}/scripts/cluster
+
+# shellcheck source=tests/await.bash
+. "$abs_top_srcdir/tests/await.bash"
+
 build=${abs_top_builddir:?}
 glue=$build/.libs/libbcl-pvm.so
 check=$build/pvm-glue/bcl-pvm-check
@@ -28,17 +34,40 @@ fail() {
 # instead FILE OTHER [LINE]...: what it says if the other host has FILE in place
 # of OTHER.
 instead() {
-	local on_other=(env -u LD_PRELOAD
-		"$abs_top_srcdir/scripts/cluster" on node1)
+	local on_other=(env -u LD_PRELOAD "$cluster" on node1)
 	"${on_other[@]}" mount --bind "$1" "$2"
 	says 1 "$own" "${@:3}" '1 of 2 hosts do not use BCL'
 	"${on_other[@]}" umount --lazy "$2"
+}
+
+# console LINE...: what a user types.
+console() {
+	printf '%s\n' "$@" | timeout "$limit" ./bcl-pvm >seen 2>errors
+}
+
+# The machine's log has so many lines like that, or more.
+logged() {
+	(($(grep -Ec "$2" "$PVM_TMP/pvml.$UID") >= $1))
 }
 
 begin='glue version 2, libpvm3 is known: BCL by'
 own="node0: $begin shared memory, .*"
 
 case ${1-} in
+console)
+	export PVM_ROOT=/usr/lib/pvm3 PVM_ALLOW_ROOT=1 PVM_TMP=$PWD/vm \
+		PVM_PATH=$build/tests/pvm BCL_STATS=1
+	mkdir "$PVM_TMP"
+	console conf "spawn early $PWD/now" quit ||
+		fail 'the console does not end well'
+	grep -q '^1 host' seen || fail 'no host'
+	await 'answers' logged 3 '200 messages, 0 wrong$'
+	await "all tasks' end" logged 4 'stats: +[1-9][0-9]* shm.messages_received '
+	says 0 "$own"
+	console halt || true # which ends the console, too
+	await 'no daemon' test ! -e "$PVM_TMP/pvmd.$UID"
+	exit
+	;;
 one)
 	says 0 "$own"
 	LD_PRELOAD=$build/tests/pvm/.libs/another.so says 1 \
@@ -70,5 +99,6 @@ esac
 sed "s,@pkglibdir@,$build/.libs,; s,@pkglibexecdir@,$build/pvm-glue," \
 	"$abs_top_srcdir/pvm-glue/bcl-pvm.in" >bcl-pvm
 chmod +x bcl-pvm
+"$cluster" run -r -n 1 "$cluster" on node0 "$self" console
 "$machine" 1 glue "$self" one
 "$machine" 2 glue "$self" two

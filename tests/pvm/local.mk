@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Programs of PVM, by its own routes and with the glue.
 pvm_scripts = %D%/another.sh %D%/check.sh %D%/copies.sh %D%/cost.sh \
-	%D%/examples.sh %D%/examples_hosts.sh %D%/fortran.sh %D%/groups.sh \
+	%D%/early.sh %D%/examples.sh %D%/examples_hosts.sh %D%/fortran.sh %D%/groups.sh \
 	%D%/hosts.sh %D%/losses.sh \
 	%D%/mailbox.sh %D%/multicast.sh %D%/netpipe.sh %D%/reset.sh \
 	%D%/restart.sh %D%/routes.sh %D%/semantics.sh %D%/slang.sh \
@@ -10,12 +10,14 @@ dist_check_SCRIPTS += $(pvm_scripts)
 EXTRA_DIST += %D%/fortran.f %D%/number.h %D%/program.sh %D%/scratch.sh
 system_tests += $(pvm_scripts)
 if PVM
-check_PROGRAMS += %D%/copies %D%/cost %D%/groups %D%/hosts %D%/losses \
+check_PROGRAMS += %D%/copies %D%/cost %D%/early %D%/groups %D%/hosts %D%/losses \
 	%D%/mailbox %D%/multicast %D%/reset %D%/routes %D%/semantics \
 	%D%/strangers %D%/traffic
 %C%_copies_LDADD = -lpvm3
 %C%_copies_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
 %C%_cost_LDADD = -lpvm3
+%C%_early_LDADD = -lpvm3
+%C%_early_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
 %C%_groups_LDADD = -lgpvm3 -lpvm3
 %C%_hosts_LDADD = -lpvm3
 %C%_losses_LDADD = -lpvm3
