@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 # Programs of PVM, by its own routes and with the glue.
-pvm_scripts = %D%/another.sh %D%/check.sh %D%/copies.sh %D%/cost.sh \
+pvm_scripts = %D%/another.sh %D%/check.sh %D%/compare.sh %D%/copies.sh %D%/cost.sh \
 	%D%/early.sh %D%/examples.sh %D%/examples_hosts.sh %D%/fortran.sh %D%/groups.sh \
 	%D%/hosts.sh %D%/losses.sh \
 	%D%/mailbox.sh %D%/multicast.sh %D%/netpipe.sh %D%/reset.sh \
 	%D%/restart.sh %D%/routes.sh %D%/semantics.sh %D%/slang.sh \
 	%D%/strangers.sh %D%/timetable.sh %D%/traffic.sh
 dist_check_SCRIPTS += $(pvm_scripts)
-EXTRA_DIST += %D%/fortran.f %D%/number.h %D%/program.sh %D%/scratch.sh
+EXTRA_DIST += %D%/compare.pl %D%/fortran.f %D%/number.h %D%/program.sh %D%/scratch.sh
 system_tests += $(pvm_scripts)
 if PVM
 check_PROGRAMS += %D%/copies %D%/cost %D%/early %D%/groups %D%/hosts %D%/losses \
