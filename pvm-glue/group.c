@@ -108,7 +108,6 @@ static enum bcl_status carry_to(void *arg, unsigned to, const void *data,
 	message->context = PVM_GROUP_CONTEXT;
 	message->encoding = *libpvm.pvmmydsig;
 	libpvm.pmsg_setenc(message, message->encoding);
-	libpvm.pmsg_setlen(message);
 	send_message(message, errand->group->tids[to], errand->group->mark);
 	libpvm.umbuf_free(message);
 	return BCL_OK;

@@ -20,16 +20,15 @@ static const struct {
 	{                                            \
 #name, offsetof(struct libpvm, name) \
 	}
-	SYMBOL(mroute),	     SYMBOL(mesg_input),  SYMBOL(pvmmcast),
-	SYMBOL(pvmendtask),  SYMBOL(pvm_getfds),  SYMBOL(pvm_mkbuf),
-	SYMBOL(pvm_freebuf), SYMBOL(pvm_setsbuf), SYMBOL(pvm_pkbyte),
-	SYMBOL(midtobuf),    SYMBOL(umbuf_new),	  SYMBOL(umbuf_free),
-	SYMBOL(fr_new),	     SYMBOL(pmsg_setenc), SYMBOL(pmsg_setlen),
-	SYMBOL(pvmmytid),    SYMBOL(pvmmydsig),	  SYMBOL(pvmrouteopt),
-	SYMBOL(pvmmyctx),    SYMBOL(pvm_putinfo), SYMBOL(pvm_getmboxinfo),
-	SYMBOL(pvm_pstat),   SYMBOL(pvm_psend),	  SYMBOL(pvm_precv),
-	SYMBOL(pvm_recvf),   SYMBOL(pvm_addmhf),  SYMBOL(pvmrxlist),
-	SYMBOL(pvmtrc),
+	SYMBOL(mroute),	     SYMBOL(mesg_input),      SYMBOL(pvmmcast),
+	SYMBOL(pvmendtask),  SYMBOL(pvm_getfds),      SYMBOL(pvm_mkbuf),
+	SYMBOL(pvm_freebuf), SYMBOL(pvm_setsbuf),     SYMBOL(pvm_pkbyte),
+	SYMBOL(midtobuf),    SYMBOL(umbuf_new),	      SYMBOL(umbuf_free),
+	SYMBOL(fr_new),	     SYMBOL(pmsg_setenc),     SYMBOL(pvmmytid),
+	SYMBOL(pvmmydsig),   SYMBOL(pvmrouteopt),     SYMBOL(pvmmyctx),
+	SYMBOL(pvm_putinfo), SYMBOL(pvm_getmboxinfo), SYMBOL(pvm_pstat),
+	SYMBOL(pvm_psend),   SYMBOL(pvm_precv),	      SYMBOL(pvm_recvf),
+	SYMBOL(pvm_addmhf),  SYMBOL(pvmrxlist),	      SYMBOL(pvmtrc),
 #undef SYMBOL
 };
 
@@ -130,6 +129,7 @@ struct pmsg *libpvm_message(int length)
 	frag->previous = message->frags->previous;
 	frag->previous->next = frag;
 	message->frags->previous = frag;
+	message->length = length;
 	return message;
 }
 

@@ -79,7 +79,6 @@ struct libpvm {
 	int (*umbuf_free)(struct pmsg *);
 	struct frag *(*fr_new)(int);
 	int (*pmsg_setenc)(struct pmsg *, int);
-	int (*pmsg_setlen)(struct pmsg *);
 	int *pvmmytid;
 	int *pvmmydsig;
 	int *pvmmyctx;

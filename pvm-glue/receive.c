@@ -174,7 +174,6 @@ static struct pmsg *make_message(int source, const struct envelope *envelope,
 	message->wait = envelope->wait;
 	message->encoding = envelope->encoding;
 	libpvm.pmsg_setenc(message, envelope->encoding);
-	libpvm.pmsg_setlen(message);
 	return message;
 }
 
@@ -444,13 +443,24 @@ static void receive_offer(struct task *task, uint32_t given, const void *bytes,
 	receive_fetch();
 }
 
-void receive_event(const struct bcl_event *event)
+static struct task *sender_of(const struct bcl_event *event)
 {
-	struct task *task = need(task_find((int)(event->immediate >> 32)));
-	uint32_t given = (uint32_t)event->immediate;
+	struct task *task = bcl_peer_user(event->peer);
+	int tid = (int)(event->immediate >> 32);
 
+	if (task && task->tid == tid && task->peer == event->peer)
+		return task;
+	task = need(task_find(tid));
 	task->peer = event->peer;
 	bcl_peer_set_user(event->peer, task);
+	return task;
+}
+
+void receive_event(const struct bcl_event *event)
+{
+	struct task *task = sender_of(event);
+	uint32_t given = (uint32_t)event->immediate;
+
 	if (event->type == WIRE_DATA)
 		receive_data(task, given, event->data, event->length);
 	else if (event->type == WIRE_OFFER)

@@ -106,12 +106,13 @@ static enum bcl_status send_short(struct task *task, const struct pmsg *message,
 				  int tag, size_t length)
 {
 	struct envelope envelope = envelope_of(message, tag);
-	struct iovec iov[BCL_GATHER_MAX] = { { &envelope, sizeof(envelope) } };
+	struct iovec iov[BCL_GATHER_MAX]; /* not all of it is set */
 	unsigned n = gather(message, iov + 1, BCL_GATHER_MAX - 1);
 	char piece[BCL_MESSAGE_MAX];
 	enum bcl_status status;
 	uint64_t end = 0;
 
+	iov[0] = (struct iovec){ &envelope, sizeof(envelope) };
 	if (!n && length) {
 		libpvm_copy(message, 0, piece);
 		iov[1] = (struct iovec){ piece, length };
@@ -211,6 +212,7 @@ static enum bcl_status send_long(struct passage *passage,
 	uint64_t end = 0;
 	bool in_place;
 
+	passage->fate = FATE_OPEN;
 	in_place = message->encoding == PVM_IN_PLACE && !task->behind &&
 		   is_worth_waiting(task, length, route) &&
 		   gather(message, &piece, 1);
@@ -318,8 +320,9 @@ static bool begin(struct passage *passage, struct task *task,
 {
 	size_t length = (size_t)libpvm_length(message);
 
-	*passage = (struct passage){ .task = task };
-	if (*libpvm.pvmrouteopt == PVM_DONT_ROUTE || !endpoint_ready())
+	passage->task = task;
+	passage->loan = NULL;
+	if (*libpvm.pvmrouteopt == PVM_DONT_ROUTE || !endpoint)
 		return false;
 	if (task->state == TASK_UNKNOWN)
 		meet_ask(task);

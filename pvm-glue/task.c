@@ -8,10 +8,12 @@ enum {
 };
 
 static struct task *buckets[BUCKETS];
+/* Who was found last is mostly who is looked for next. */
+static struct task *latest;
 
-struct task *task_find(int tid)
+static struct task *look_for(int tid)
 {
-	struct task **place = &buckets[(tid ^ tid >> 18) % BUCKETS];
+	struct task **place = &buckets[(unsigned)(tid ^ tid >> 18) % BUCKETS];
 	struct task *task = *place;
 
 	while (task && task->tid != tid)
@@ -29,6 +31,13 @@ struct task *task_find(int tid)
 	return task;
 }
 
+struct task *task_find(int tid)
+{
+	if (!latest || latest->tid != tid)
+		latest = look_for(tid);
+	return latest;
+}
+
 void task_each(void (*call)(struct task *task))
 {
 	for (unsigned i = 0; i < BUCKETS; i++) {
@@ -39,6 +48,7 @@ void task_each(void (*call)(struct task *task))
 
 void task_forget_all(void)
 {
+	latest = NULL;
 	for (unsigned i = 0; i < BUCKETS; i++) {
 		while (buckets[i]) {
 			struct task *task = buckets[i];
