@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a port makes of strange callers. */
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -9,6 +10,7 @@
 
 #include "tests/unit/unit.h"
 #include "transport/shm/greeting.h"
+#include "transport/shm/host.h"
 #include "transport/shm/port.h"
 #include "transport/shm/socket.h"
 
@@ -471,9 +473,93 @@ START_TEST(twice)
 }
 END_TEST
 
+/* ---- a greeting that comes while the port is armed --------------------------
+ */
+
+static struct bcl_shm_host late_host;
+static struct bcl_env late_env;
+static struct {
+	unsigned looks; /* at the sockets, until READY comes */
+	int fd;
+} late;
+
+static void *look(void *world, int group)
+{
+	struct bcl_greeting g;
+
+	if (late.looks && !--late.looks) {
+		g = hello();
+		g.kind = BCL_GREETING_READY;
+		ck_assert(
+			bcl_socket_send(NULL, late.fd, &g, sizeof(g), NULL, 0));
+	}
+	return bcl_shm_linux.group_next(world, group);
+}
+
+/* There is a helper, as far as one can see, but it does nothing. */
+static enum bcl_status no_thread(void *world, void (*run)(void *arg), void *arg,
+				 struct bcl_thread **thread)
+{
+	(void)world;
+	(void)run;
+	(void)arg;
+	*thread = NULL;
+	return BCL_OK;
+}
+
+static void no_join(void *world, struct bcl_thread *thread)
+{
+	(void)world;
+	(void)thread;
+}
+
+static void set_up_late(void)
+{
+	const struct bcl_context_options options = { .env = &late_env };
+
+	set_up();
+	bcl_close(context);
+	setenv("BCL_HELPER", "1", 1);
+	late_host = bcl_shm_linux;
+	late_host.group_next = look;
+	late_env = bcl_env_linux;
+	late_env.shm_host = &late_host;
+	late_env.thread_start = no_thread;
+	late_env.thread_join = no_join;
+	ck_assert_int_eq(bcl_open(&options, &context), BCL_OK);
+	ck_assert_int_eq(bcl_port_open(context, NULL, &port), BCL_OK);
+}
+
+/* Whichever look of an arming port finds it: it does not sleep over it. */
+START_TEST(while_arming)
+{
+	struct pollfd pollfd = { .fd = bcl_port_fd(port), .events = POLLIN };
+	struct bcl_greeting g = hello();
+	struct bcl_event event;
+	enum bcl_status status;
+	int i;
+
+	late.fd = call();
+	send_hello(late.fd, &g);
+	ck_assert_int_eq(answer(late.fd, &g), 1);
+	/* passes that look at the sockets are few: each has its turn here */
+	for (i = 0; i < _i / 3; i++)
+		ck_assert_int_eq(bcl_poll(port, &event), BCL_ERR_EMPTY);
+	late.looks = 1 + (unsigned)_i % 3;
+	status = bcl_arm(port);
+	if (status == BCL_OK)
+		ck_assert(late.looks || poll(&pollfd, 1, 0) == 1);
+	else
+		ck_assert_int_eq(status, BCL_ERR_AGAIN);
+	late.looks = 0;
+	close(late.fd);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("greeting");
+	TCase *late_tc = tcase_create("late");
 	TCase *tc = tcase_create("greeting");
 
 	tcase_add_checked_fixture(tc, set_up, tear_down);
@@ -491,5 +577,8 @@ int main(void)
 	tcase_add_test(tc, requests);
 	tcase_add_test(tc, twice);
 	suite_add_tcase(suite, tc);
+	tcase_add_checked_fixture(late_tc, set_up_late, tear_down);
+	tcase_add_loop_test(late_tc, while_arming, 0, 3 * 32);
+	suite_add_tcase(suite, late_tc);
 	return unit_run(suite);
 }

@@ -237,6 +237,9 @@ void bcl_shm_progress(struct bcl_port *port, uint64_t now)
 		if (bcl_watch_each(shm, progress_copies))
 			bcl_shm_want(shm, BCL_WORK_COPY);
 	}
+	/* what these found out, too: the caller may be about to sleep, and
+	 * nobody wakes it for what it has taken from a socket itself */
+	work = atomic_load_explicit(&shm->watch.work, memory_order_acquire);
 	if (work & BCL_WORK_BROKEN)
 		break_pairs(shm);
 	if (work & BCL_WORK_NEWS)
