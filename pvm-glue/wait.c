@@ -9,16 +9,18 @@
 #include "pvm-glue/glue.h"
 
 enum {
-	STOCK_PERIOD = 20000, /* ns between looks at PVM's sockets */
-	SPIN_LONG = 50000,    /* ns before a sleep: about what one costs */
-	SPIN_SHORT = 1000,    /* ns, where it did not pay */
-	TURN = 1000,	      /* ns of a turn that are its own, at most */
-	ALONE = 32,	      /* yields in a row during which nobody ran, */
-	LOOKS = 16,	      /* and looks between two from then on */
-	HURRY = 1000,	      /* us: too short a wait to look one by one */
-	SENDS = 16,	      /* between two looks at the clock */
-	PATIENT = 8,	      /* waits in vain before it does not pay */
-	PROBE = 16,	      /* then one of so many tries anew */
+	STOCK_PERIOD = 20000,  /* ns between looks at PVM's sockets, */
+	STOCK_SHARED = 200000, /* where others want the processor: one takes a
+				* large part of a turn */
+	SPIN_LONG = 50000,     /* ns before a sleep: about what one costs */
+	SPIN_SHORT = 1000,     /* ns, where it did not pay */
+	TURN = 1000,	       /* ns of a turn that are its own, at most */
+	ALONE = 32,	       /* yields in a row during which nobody ran, */
+	LOOKS = 16,	       /* and looks between two from then on */
+	HURRY = 1000,	       /* us: too short a wait to look one by one */
+	SENDS = 16,	       /* between two looks at the clock */
+	PATIENT = 8,	       /* waits in vain before it does not pay */
+	PROBE = 16,	       /* then one of so many tries anew */
 	FDS_MAX = 256,
 	NAP = 100000000, /* ns: without a helper thread nobody else serves the
 			  * card's timers */
@@ -43,6 +45,14 @@ static int look_at_stock(uint64_t now)
 
 	stock_looked = now;
 	return libpvm.mroute(0, 0, 0, &none);
+}
+
+/* Yields in a row during which nobody else ran on this processor. */
+static unsigned alone;
+
+static uint64_t stock_period(bool waits)
+{
+	return waits && alone < ALONE ? STOCK_SHARED : STOCK_PERIOD;
 }
 
 /* Until a socket of PVM's or our port has something, or `until`. */
@@ -92,9 +102,6 @@ static uint64_t spin_time(void)
 
 	return credit || ++waits % PROBE == 0 ? SPIN_LONG : SPIN_SHORT;
 }
-
-/* Yields in a row during which nobody else ran on this processor. */
-static unsigned alone;
 
 /*
  * Where nobody waits for the processor looks are worth more than yields: what
@@ -180,7 +187,7 @@ int wait_messages(unsigned long before, const struct timeval *limit)
 		}
 		/* not with a message in hand: a daemon may have said its last
 		 */
-		if (now - stock_looked > STOCK_PERIOD) {
+		if (now - stock_looked > stock_period(now < end)) {
 			result = look_at_stock(now);
 			if (result < 0)
 				return result;

@@ -15,7 +15,7 @@
 static uint64_t clock_now = 1000000000; /* ns */
 static uint64_t due;			/* a message comes; 0: none does */
 static uint64_t yield_takes;
-static unsigned looks, yields, sleeps, arms;
+static unsigned looks, socket_looks, yields, sleeps, arms;
 static bool came_before_sleep;
 
 enum {
@@ -86,6 +86,7 @@ static int look_at_sockets(int id, int tid, int tag, struct timeval *limit)
 {
 	ck_assert_int_eq(id + tid + tag, 0);
 	ck_assert(!timerisset(limit));
+	socket_looks++;
 	return 0;
 }
 
@@ -141,7 +142,7 @@ enum {
 /* For what comes after so many ns. */
 static void wait_for(uint64_t delay)
 {
-	looks = yields = sleeps = arms = 0;
+	looks = socket_looks = yields = sleeps = arms = 0;
 	due = clock_now + delay;
 	ck_assert_int_eq(wait_messages(received, NULL), 1);
 }
@@ -217,6 +218,30 @@ START_TEST(who_is_alone_looks_between_yields)
 }
 END_TEST
 
+/* A look at PVM's sockets takes as long as a turn: not in each of these, but
+ * who has the processor to himself has the time. */
+START_TEST(sockets_are_looked_at_seldom_in_turns)
+{
+	const struct timeval none = { 0 };
+
+	yield_takes = SHARED_TAKES;
+	wait_for(20 * SHARED_TAKES);
+	ck_assert_uint_ge(socket_looks, 2);
+	ck_assert_uint_le(socket_looks, 20 * SHARED_TAKES / STOCK_SHARED + 1);
+	/* who does not wait takes no turns */
+	socket_looks = 0;
+	for (unsigned i = 0; i < 5; i++) {
+		clock_now += STOCK_PERIOD + 1;
+		ck_assert_int_eq(wait_messages(received, &none), 0);
+	}
+	ck_assert_uint_eq(socket_looks, 5);
+	yield_takes = ALONE_TAKES;
+	wait_for(SPIN_LONG / 2);
+	wait_for(SPIN_LONG - 5 * TURN);
+	ck_assert_uint_ge(socket_looks, 2);
+}
+END_TEST
+
 /* What came while it made up its mind. */
 START_TEST(nobody_sleeps_on_a_message)
 {
@@ -249,6 +274,7 @@ int main(void)
 	tcase_add_test(tests, who_is_answered_spins_again);
 	tcase_add_test(tests, others_on_the_processor_get_their_turns);
 	tcase_add_test(tests, who_is_alone_looks_between_yields);
+	tcase_add_test(tests, sockets_are_looked_at_seldom_in_turns);
 	tcase_add_test(tests, nobody_sleeps_on_a_message);
 	tcase_add_test(tests, time_is_over);
 	suite_add_tcase(suite, tests);
