@@ -37,6 +37,16 @@ timeout "$limit" "$bench/pvm-compare" --only=inside --test=self,packed \
 cmp <(head -n 5 said) <(head -n 5 run/pvm.txt)
 agrees run 1
 
+# A measurement that fails is an error.
+mkdir -p broken/bench/pvm
+printf '#!/bin/sh\nexit 1\n' >broken/bench/pvm/task
+chmod +x broken/bench/pvm/task
+if timeout "$limit" "$bench/pvm-compare" --only=inside --test=self \
+	--rounds=1 --output="$PWD/none" broken >said 2>errors; then
+	exit 1
+fi
+grep -q '^pvm-compare: inside direct:' errors
+
 # made WHERE TEST BYTES UNIT GLUE DIRECT DAEMON: their samples, with commas
 made() {
 	local name list value
