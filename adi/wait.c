@@ -6,10 +6,10 @@
  * port and on an object of the job, which another thread wakes
  *  - when it completes a request that is slept for;
  *  - when it leaves the library after it polled, which disarmed the port, and
- *    the port has events already
- *  - when it leaves chores behind, and no sleeper comes back for them by
- * itself. The last to get up clears the object: one that is still on its way to
- * sleep finds it set.
+ *    the port has events already;
+ *  - when it leaves chores, and no sleeper comes back for them by itself.
+ * The last to get up clears the object: one that is still on its way to sleep
+ * finds it set.
  */
 #include "adi/engine.h"
 

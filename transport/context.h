@@ -360,8 +360,8 @@ static inline void bcl_presence(struct bcl_context *context)
 			      memory_order_relaxed);
 }
 
-/* An operation begins that may leave work or an event: whoever sleeps on the
- * armed port, in another thread perhaps, is to look again. */
+/* The owner leaves an event, or begins what may leave work: whoever sleeps on
+ * the armed port, in another thread perhaps, is to look again. */
 static inline void bcl_port_rouse(struct bcl_port *port)
 {
 	const struct bcl_env *env = port->context->env;
