@@ -23,7 +23,7 @@ enum {
 	PROGRESS = 5,	       /* s between lines of progress */
 	PATH = 4096,
 	MESSAGES = 256,	   /* of a rank, as in real jobs */
-	MAPPED = 32 << 10, /* bytes of memory that comes untouched */
+	MAPPED = 16 << 10, /* bytes of memory that comes untouched */
 };
 
 /* What a job may not survive: chance does not choose it. */

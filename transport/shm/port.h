@@ -54,15 +54,17 @@ struct bcl_shm_port {
 	struct bcl_orphan *orphans;
 	unsigned rescan; /* the silent pair to look at next */
 	unsigned nsilent, silent_end;
-	struct bcl_connection *silent[BCL_SHM_PEERS]; /* by watch */
-	struct bcl_pair *pairs[BCL_SHM_PEERS];	      /* port->pairs */
 
 	/* the service lock */
-	pthread_mutex_t lock;
+	_Alignas(64) pthread_mutex_t lock;
 	int listener, group, spare;
 	struct bcl_connection *connections;
 	uint64_t watches[BCL_SHM_PEERS / 64]; /* bits: words in use */
 	unsigned waiting; /* handshakes and questions not finished */
+
+	/* the owner's; last, since few peers touch little of them */
+	_Alignas(64) struct bcl_pair *pairs[BCL_SHM_PEERS]; /* port->pairs */
+	struct bcl_connection *silent[BCL_SHM_PEERS];	    /* by watch */
 };
 
 static inline struct bcl_context *bcl_shm_context(const struct bcl_shm_port *s)
