@@ -7,6 +7,7 @@ void sim_cluster_free(struct sim_cluster *cluster)
 {
 	free(cluster->switches);
 	free(cluster->cables);
+	*cluster = (struct sim_cluster){ 0 };
 }
 
 struct sim_fabric *

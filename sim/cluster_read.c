@@ -10,7 +10,10 @@
 enum {
 	NODES_MAX = 65536,
 	RANKS_MAX = 4096,
-	CABLES_MAX = 1024, /* of one statement, between the same two */
+	BUFFERS_MAX = 32768, /* with the longest frames, 2 GB */
+	MTU_MAX = 65536,     /* no card makes longer frames */
+	RING_MAX = 500,	     /* switches; half of them are a way */
+	CABLES_MAX = 1024,   /* of one statement, between the same two */
 	KINDS_MAX = 16,
 };
 
@@ -66,7 +69,7 @@ static const struct sim_field card_fields[] = {
 	{ "read", SIM_RATE, COSTS(card.read.ps_per_byte) },
 	{ "write-start", SIM_TIME, COSTS(card.write.start) },
 	{ "write", SIM_RATE, COSTS(card.write.ps_per_byte) },
-	{ "buffers", SIM_COUNT, COSTS(card.buffers) },
+	{ "buffers", SIM_COUNT, COSTS(card.buffers), .max = BUFFERS_MAX },
 	{ "units", SIM_COUNT, COSTS(card.units), .max = SIM_RAILS_MAX },
 	{ "mtu", SIM_SIZE, COSTS(card.mtu), .needed = true },
 	{ .key = NULL }
@@ -107,10 +110,10 @@ static bool read_card(struct reader *reader)
 	    !sim_statement_fill(&reader->statement, card_fields,
 				&reader->cluster->costs))
 		return false;
-	return costs->mtu >= NIC_MTU_MIN ||
+	return (costs->mtu >= NIC_MTU_MIN && costs->mtu <= MTU_MAX) ||
 	       sim_statement_refuse(&reader->statement,
-				    "mtu=%u: expected %u bytes or more",
-				    costs->mtu, NIC_MTU_MIN);
+				    "mtu=%u: expected %u to %u bytes",
+				    costs->mtu, NIC_MTU_MIN, MTU_MAX);
 }
 
 /* ---- kinds ---- */
@@ -233,7 +236,7 @@ static const struct sim_field star_fields[] = {
 
 static const struct sim_field ring_fields[] = {
 	{ "switches", SIM_COUNT, OPTION(switches), .needed = true, .min = 2,
-	  .max = NODES_MAX },
+	  .max = RING_MAX },
 	{ "cables", SIM_COUNT, OPTION(cables), .min = 1, .max = CABLES_MAX,
 	  .standard = 1 },
 	CROSSBAR,
@@ -295,7 +298,8 @@ static bool read_end(struct reader *reader, const char *word, struct end *end)
 	int length = 0;
 
 	*end = (struct end){ 0 };
-	if (sscanf(word, "node%u%n-%u%n", &end->first, &length, &end->last,
+	/* Of a longer number there is no node, nor room for it here. */
+	if (sscanf(word, "node%9u%n-%9u%n", &end->first, &length, &end->last,
 		   &length) < 1) {
 		end->is_switch = true;
 		return sim_wiring_find(&reader->wiring, word, &end->first);
@@ -327,6 +331,10 @@ static bool read_cable(struct reader *reader)
 		return sim_statement_refuse(&reader->statement,
 					    "expected a switch, not \"%s\"",
 					    reader->statement.word[2]);
+	if (from.is_switch && options.rail != SIM_ANY)
+		return sim_statement_refuse(
+			&reader->statement,
+			"expected rail= only for cables of nodes");
 	if (from.is_switch)
 		return sim_wiring_cables(&reader->wiring, from.first, to.first,
 					 &kind->wire, options.count);

@@ -88,6 +88,7 @@ static void add(struct sim_faults *faults, const struct sim_fault *fault)
 void sim_faults_free(struct sim_faults *faults)
 {
 	free(faults->fault);
+	*faults = (struct sim_faults){ 0 };
 }
 
 /* ---- text ---- */

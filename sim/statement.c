@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim/statement.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,14 +27,19 @@ static const struct unit rates[] = { { "KB/s", 0x1p10 },  { "MB/s", 0x1p20 },
 				     { "Mb/s", 1e6 / 8 }, { "Gb/s", 1e9 / 8 },
 				     { NULL, 0 } };
 
+/* Any number of bytes at any bandwidth takes a time in ps that 64 bits hold. */
 static const struct {
 	const struct unit *units;
-	const char *example;
+	double max; /* ns, bytes, ps per byte */
+	const char *example, *range;
 } measures[] = {
-	[SIM_TIME] = { times, "a time, such as 2.5us (ns, us, ms, s)" },
-	[SIM_SIZE] = { sizes, "a size, such as 4KB (B, KB, MB, GB)" },
-	[SIM_RATE] = { rates, "a bandwidth, such as 160MB/s or 100Gb/s "
-			      "(K, M, G)" },
+	[SIM_TIME] = { times, 1e15, "a time, such as 2.5us (ns, us, ms, s)",
+		       "at most 1000000s" },
+	[SIM_SIZE] = { sizes, 0x1p30, "a size, such as 4KB (B, KB, MB, GB)",
+		       "at most 1GB" },
+	[SIM_RATE] = { rates, 1e12 / 0x1p10,
+		       "a bandwidth, such as 160MB/s or 100Gb/s (K, M, G)",
+		       "1KB/s to 8000Gb/s" },
 };
 
 /* ---- lines ---- */
@@ -102,6 +108,8 @@ static bool read_line(struct sim_statement *statement)
 			append(statement, &n, (char)c);
 	}
 	append(statement, &n, 0);
+	if (ferror(statement->in))
+		return sim_statement_refuse(statement, "%s", strerror(errno));
 	return c != EOF || n > 1;
 }
 
@@ -263,11 +271,16 @@ static bool fill_measure(struct sim_statement *statement,
 	number *= unit->value;
 	if (field->type == SIM_RATE && number > 0)
 		number = 1e12 / number;
-	if (end == value || !unit->name || !(number >= 0 && number < 1e18) ||
-	    (field->type == SIM_RATE && number < 1))
+	if (end == value || !unit->name || !(number >= 0) ||
+	    (field->type == SIM_RATE && !(number > 0)))
 		return sim_statement_refuse(statement, "%s=%s: expected %s",
 					    field->key, value,
 					    measures[field->type].example);
+	if (number > measures[field->type].max ||
+	    (field->type == SIM_RATE && number < 1))
+		return sim_statement_refuse(statement, "%s=%s: expected %s",
+					    field->key, value,
+					    measures[field->type].range);
 	store(field, object, (uint64_t)(number + 0.5));
 	return true;
 }

@@ -7,6 +7,10 @@
 
 #include "sim/fail.h"
 
+enum {
+	SWITCHES_MAX = 16384, /* a byte for each pair of them: 256 MB */
+};
+
 static void grow(struct sim_wiring *wiring, uint32_t n)
 {
 	wiring->cables =
@@ -77,6 +81,10 @@ bool sim_wiring_switch(struct sim_wiring *wiring,
 		return sim_statement_refuse(
 			wiring->statement,
 			"expected a name that does not begin with \"node\"");
+	if (cluster->nswitches == SWITCHES_MAX)
+		return sim_statement_refuse(wiring->statement,
+					    "expected at most %d switches",
+					    SWITCHES_MAX);
 	if (lookup(cluster, added.name, number))
 		return sim_statement_refuse(
 			wiring->statement,

@@ -16,7 +16,8 @@ enum {
 	REPEAT = 10,
 	SIM_ABOVE_MAX = 1000000000, /* ns */
 	BUSIEST = 5,
-	FAULTS = 20,	       /* by chance, unless given */
+	FAULTS = 20, /* by chance, unless given */
+	FAULTS_MAX = 100000,
 	FAULT_FRAMES = 1000,   /* of a class from a node to another */
 	FAULT_TIME = 10000000, /* ns in which links are cut */
 	SLICE = 10000,	       /* ns between looks at the wall clock */
@@ -231,13 +232,14 @@ static bool draw_faults(const char *text, struct run *run)
 	unsigned long long seed;
 	int length = 0;
 
-	if (sscanf(text, "%llu%n:%u%n", &seed, &length, &mix.faults, &length) <
+	if (*text < '0' || *text > '9' ||
+	    sscanf(text, "%llu%n:%9u%n", &seed, &length, &mix.faults, &length) <
 		    1 ||
-	    text[length]) {
+	    text[length] || mix.faults > FAULTS_MAX) {
 		fprintf(stderr,
 			"bcl-sim: random:%s: expected random:SEED or "
-			"random:SEED:N\n",
-			text);
+			"random:SEED:N, N at most %d\n",
+			text, FAULTS_MAX);
 		return false;
 	}
 	mix.seed = seed;
@@ -279,10 +281,13 @@ static void run_job(struct settings *settings, struct run *run)
 	run->left =
 		sim_job_run(run->job, sim_series_run, &settings->series, SLICE);
 	while (run->left && virtual_time(run) < settings->limit) {
+		uint64_t next = sim_clock_next(run->clock);
+
+		if (next == UINT64_MAX)
+			break; /* they wait for what will not happen */
 		/* At least one event further. */
 		run->left =
-			sim_world_run(world, sim_clock_next(run->clock) -
-						     run->clock->now + SLICE);
+			sim_world_run(world, next - run->clock->now + SLICE);
 		if (time(NULL) - shown >= PROGRESS) {
 			shown = time(NULL);
 			show_progress(settings, run);

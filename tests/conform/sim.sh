@@ -112,6 +112,8 @@ refuses() {
 }
 echo 'crash node=1' >"$scratch/crash"
 echo 'drop from=9' >"$scratch/nobody"
+printf 'drop\nbreak node=1\n' >"$scratch/half"
+for node in 0 1 2 3; do echo "stall node=$node"; done >"$scratch/rest"
 echo 'cluster' >"$scratch/none.cluster"
 refuses 2 usage: "$cluster"
 refuses 2 usage: "$cluster" gossip
@@ -122,9 +124,15 @@ refuses 1 'there are only 2 ranks' -k 3 "$cluster" shift
 refuses 1 'nobody: No such file' nobody shift
 refuses 1 'none.cluster:1: expected nodes=, too' "$scratch/none.cluster" shift
 refuses 1 'nobody:1: node 9' -f "$scratch/nobody" "$cluster" shift
+refuses 1 'half:2: expected drop' -f "$scratch/half" "$cluster" shift
+refuses 1 'Is a directory' -f "$scratch" "$cluster" shift
+refuses 1 'Is a directory' "$scratch" shift
+refuses 1 '8 ranks have not come to their end' -f "$scratch/rest" "$cluster" shift
 refuses 1 '2 ranks have crashed' -f "$scratch/crash" "$cluster" shift
 refuses 1 'ranks had to give up' -f "$scratch/crash" "$cluster" alltoall
 refuses 1 'expected random:SEED' -f random:x "$cluster" shift
+refuses 1 'expected random:SEED' -f random:-1 "$cluster" shift
+refuses 1 'N at most 100000' -f random:1:100001 "$cluster" shift
 refuses 1 '8 ranks have not come to their end' -l 1us "$cluster" shift
 refuses 1 'No such file' -t "$scratch/no/trace" "$cluster" shift
 [[ $("$sim" --help) == usage:* ]] || complain 'no help'

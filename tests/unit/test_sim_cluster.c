@@ -203,11 +203,20 @@ static const struct {
 			   "or 100Gb/s (K, M, G)" },
 	{ "host copy=0MB/s", "1: copy=0MB/s: expected a bandwidth, such as "
 			     "160MB/s or 100Gb/s (K, M, G)" },
-	{ "host copy=8001Gb/s", "1: copy=8001Gb/s: expected a bandwidth, such "
-				"as 160MB/s or 100Gb/s (K, M, G)" },
+	{ "host copy=8001Gb/s", "1: copy=8001Gb/s: expected 1KB/s to "
+				"8000Gb/s" },
+	{ "host copy=1023B/s", "1: copy=1023B/s: expected a bandwidth, such as "
+			       "160MB/s or 100Gb/s (K, M, G)" },
+	{ "host copy=0.99KB/s",
+	  "1: copy=0.99KB/s: expected 1KB/s to 8000Gb/s" },
+	{ "host send=1000001s", "1: send=1000001s: expected at most 1000000s" },
+	{ "card mtu=4097MB", "1: mtu=4097MB: expected at most 1GB" },
 	{ "host\nhost", "2: expected host only once" },
 	{ "card buffers=2", "1: expected mtu=, too" },
-	{ "card mtu=512B", "1: mtu=512: expected 576 bytes or more" },
+	{ "card mtu=512B", "1: mtu=512: expected 576 to 65536 bytes" },
+	{ "card mtu=4KB buffers=1048576",
+	  "1: buffers=1048576: expected a number from 0 to 32768" },
+	{ "card mtu=65KB", "1: mtu=66560: expected 576 to 65536 bytes" },
 	{ "card mtu=4kb",
 	  "1: mtu=4kb: expected a size, such as 4KB (B, KB, MB, GB)" },
 	{ "wire " FORTY FORTY " bandwidth=1MB/s latency=1us",
@@ -246,6 +255,15 @@ static const struct {
 	  "7: expected node0 to node7, or node0-7, not \"node3-\"" },
 	{ "switch a crossbar=x\ncable node-3 a wire=w",
 	  "7: expected node0 to node7, or node0-7, not \"node-3\"" },
+	{ "switch a crossbar=x\ncable node4294967296 a wire=w",
+	  "7: expected node0 to node7, or node0-7, not "
+	  "\"node4294967296\"" },
+	{ "switch a crossbar=x\ncable node0-4294967299 a wire=w",
+	  "7: expected node0 to node7, or node0-7, not "
+	  "\"node0-4294967299\"" },
+	{ "ring r switches=2 crossbar=x wire=w\n"
+	  "cable r.0 r.1 wire=w rail=0",
+	  "7: expected rail= only for cables of nodes" },
 	{ "switch a crossbar=x\ncable node3 a wire=w rail=1",
 	  "7: rail=1: expected a number below 1, the rails of a node" },
 	{ "switch a crossbar=x\ncable node3 a wire=w rail=4",
@@ -263,7 +281,9 @@ static const struct {
 	  "switch b crossbar=x\ncable node5-7 b wire=w",
 	  "10: expected a way from node0 to node5" },
 	{ "ring a switches=1 crossbar=x wire=w",
-	  "6: switches=1: expected a number from 2 to 65536" },
+	  "6: switches=1: expected a number from 2 to 500" },
+	{ "tree t down=1,8 up=65536 crossbar=x wire=w",
+	  "6: expected at most 16384 switches" },
 	{ "tree t down=2,2,3 up=2,2 crossbar=x wire=w",
 	  "6: expected that the numbers in down= make 8 nodes" },
 	{ "tree t down=65536,65536,65536,65536,65536,65536,8 up=1,1,1,1,1,1 "
@@ -489,6 +509,27 @@ START_TEST(a_k_ary_n_tree)
 }
 END_TEST
 
+START_TEST(the_longest_ring_is_passed)
+{
+	need_text("cluster nodes=500\n" PARTS
+		  "ring r switches=500 crossbar=x wire=w\n");
+	begin();
+	shift(250, 0);
+	end();
+}
+END_TEST
+
+/* A directory, whose bytes nobody gives. */
+START_TEST(what_cannot_be_read_is_no_end)
+{
+	FILE *in = open_file("sim", "clusters");
+
+	ck_assert(!sim_cluster_read(&cluster, "clusters", in, error));
+	ck_assert_str_eq(error, "clusters:1: Is a directory");
+	fclose(in);
+}
+END_TEST
+
 START_TEST(a_ring_of_two_has_one_pair)
 {
 	need_text("cluster nodes=3\n" PARTS
@@ -518,6 +559,8 @@ int main(void)
 	tcase_add_test(tcase, an_oversubscribed_tree_has_less);
 	tcase_add_test(tcase, a_k_ary_n_tree);
 	tcase_add_test(tcase, a_ring_of_two_has_one_pair);
+	tcase_add_test(tcase, the_longest_ring_is_passed);
+	tcase_add_test(tcase, what_cannot_be_read_is_no_end);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

@@ -107,7 +107,7 @@ static const char script[] = "drop\n"
 			     "unplug node=1 at=1ms rail=1\n"
 			     "crash node=1 sent=3 for=4ms\n"
 			     "isolate node=2\n"
-			     "slow node=3 at=18446744073us times=2\n"
+			     "slow node=3 at=900000000001us times=2\n"
 			     "stall node=0 sent=9 for=7us\n";
 
 START_TEST(what_is_printed_is_read)
