@@ -418,6 +418,11 @@ static void keep_most(uint32_t *most, uint32_t value)
 		*most = value;
 }
 
+bool sim_job_traced(const struct sim_job *job)
+{
+	return !job->hosts.trace.broken;
+}
+
 void sim_job_peaks(const struct sim_job *job, struct bcl_card_peaks *most)
 {
 	uint32_t i;

@@ -45,6 +45,9 @@ void sim_job_close(struct sim_job *job);
  */
 void sim_job_peaks(const struct sim_job *job, struct bcl_card_peaks *most);
 
+/* Until now all that was to be in the trace is. */
+bool sim_job_traced(const struct sim_job *job);
+
 struct sim_world *sim_job_world(struct sim_job *job);
 struct sim_fabric *sim_job_fabric(struct sim_job *job);
 

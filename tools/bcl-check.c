@@ -8,6 +8,7 @@
 
 enum {
 	PATIENCE_MS = 1000,
+	PATIENCE_MAX = 1000000000,
 	KEPT = 0, /* exit codes */
 	BROKEN = 1,
 	UNREADABLE = 2,
@@ -86,6 +87,13 @@ static int run(char *const *files, unsigned n, uint64_t patience)
 		       world->frames, world->damaged, world->records,
 		       world->complaints);
 		result = world->complaints ? BROKEN : KEPT;
+		if (!world->packets) {
+			fprintf(stderr,
+				"bcl-check: %s: no packets, so that "
+				"nothing is checked\n",
+				files[0]);
+			result = UNREADABLE;
+		}
 	}
 	check_world_close(world);
 	free(world);
@@ -106,7 +114,8 @@ int main(int argc, char **argv)
 			return list();
 		case 'p':
 			patience = strtoull(optarg, &end, 10);
-			if (*end || end == optarg)
+			if (*end || *optarg < '0' || *optarg > '9' ||
+			    patience > PATIENCE_MAX)
 				return usage(stderr);
 			break;
 		default:

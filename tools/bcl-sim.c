@@ -11,6 +11,7 @@
 #include "sim/inject.h"
 #include "tools/sim.h"
 #include "transport/config.h"
+#include "transport/wire/pcapng.h"
 
 enum {
 	REPEAT = 10,
@@ -64,29 +65,34 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-static int usage(FILE *to)
+static int help(void)
 {
-	fprintf(to,
-		"usage: bcl-sim [OPTION]... CLUSTER PATTERN [BYTES]...\n"
-		"CLUSTER is a description, bcl-cluster(5), or the name of an "
-		"installed one.\n"
-		"PATTERN is one of\n");
-	sim_pattern_list(to);
-	fprintf(to,
-		"  -n, --nodes=N      only the first N nodes take part\n"
-		"  -k, --ranks=N      only the first N ranks of each node do\n"
-		"  -a, --above=TIME   what a message costs above ports (0)\n"
-		"  -r, --repeat=N     rounds of each size (%d)\n"
-		"  -s, --seed=N       of all that is left to chance (1)\n"
-		"  -l, --limit=TIME   of the simulated cluster (100s)\n"
-		"  -b, --busiest=N    links that are shown by themselves (%d)\n"
-		"  -f, --faults=FILE  a script, bcl-faults(5); random:SEED or "
-		"random:SEED:N:\n"
-		"                     N faults by chance (%d)\n"
-		"  -t, --trace=FILE   what cards do, for bcl-check(1)\n"
-		"  -p, --plot=FILE    draw time and load, as PNG\n",
-		REPEAT, BUSIEST, FAULTS);
-	return to == stdout ? 0 : 2;
+	printf("usage: bcl-sim [OPTION]... CLUSTER PATTERN [BYTES]...\n"
+	       "CLUSTER is a description, bcl-cluster(5), or the name of an "
+	       "installed one.\n"
+	       "PATTERN is one of\n");
+	sim_pattern_list(stdout);
+	printf("  -n, --nodes=N      only the first N nodes take part\n"
+	       "  -k, --ranks=N      only the first N ranks of each node do\n"
+	       "  -a, --above=TIME   what a message costs above ports (0)\n"
+	       "  -r, --repeat=N     rounds of each size (%d)\n"
+	       "  -s, --seed=N       of all that is left to chance (1)\n"
+	       "  -l, --limit=TIME   of the simulated cluster (100s)\n"
+	       "  -b, --busiest=N    links that are shown by themselves (%d)\n"
+	       "  -f, --faults=FILE  a script, bcl-faults(5); random:SEED or "
+	       "random:SEED:N:\n"
+	       "                     N faults by chance (%d)\n"
+	       "  -t, --trace=FILE   what cards do, for bcl-check(1)\n"
+	       "  -p, --plot=FILE    draw time and load, as PNG\n",
+	       REPEAT, BUSIEST, FAULTS);
+	return 0;
+}
+
+/* What is wrong has been said. */
+static int refer(void)
+{
+	fprintf(stderr, "bcl-sim: see bcl-sim --help\n");
+	return 2;
 }
 
 /* ---- arguments ---- */
@@ -152,18 +158,30 @@ static bool take_arguments(struct settings *settings, int argc, char **argv)
 	uint64_t size;
 	int i;
 
-	if (argc < 2 || argc > 2 + SIM_SIZES)
+	if (argc < 2 || argc > 2 + SIM_SIZES) {
+		fprintf(stderr,
+			"bcl-sim: expected a cluster, a pattern and at most %d "
+			"sizes\n",
+			SIM_SIZES);
 		return false;
+	}
 	settings->cluster = argv[0];
 	settings->pattern = argv[1];
 	series->pattern = sim_pattern_find(argv[1]);
-	if (!series->pattern)
+	if (!series->pattern) {
+		fprintf(stderr, "bcl-sim: there is no pattern \"%s\"\n",
+			argv[1]);
 		return false;
+	}
 	series->size[0] = 8;
 	series->nsizes = 1;
 	for (i = 2; i < argc; i++) {
-		if (!number(argv[i], BCL_CONFIG_SIZE, 1u << 30, &size))
+		if (!number(argv[i], BCL_CONFIG_SIZE, 1u << 30, &size)) {
+			fprintf(stderr,
+				"bcl-sim: \"%s\" is no size, or above 1G\n",
+				argv[i]);
 			return false;
+		}
 		series->nsizes = (unsigned)i - 1;
 		series->size[i - 2] = size;
 	}
@@ -389,6 +407,22 @@ static void print_effort(const struct run *run)
 			(double)usage.ru_utime.tv_usec * 1e-6);
 }
 
+/* What was to be written is, or says why it is not. */
+static bool is_written(const struct settings *settings, const struct run *run)
+{
+	if (ferror(stdout)) {
+		fprintf(stderr, "bcl-sim: not all of the output could be "
+				"written\n");
+		return false;
+	}
+	if (settings->trace && !sim_job_traced(run->job)) {
+		fprintf(stderr, "bcl-sim: %s: not all could be written\n",
+			settings->trace);
+		return false;
+	}
+	return true;
+}
+
 static int plot(const struct settings *settings)
 {
 	char title[256];
@@ -421,12 +455,14 @@ static int judge(const struct settings *settings, const struct run *run)
 	return !is_whole(settings, run);
 }
 
-static bool can_write(const char *name)
+static bool can_trace(const char *name)
 {
-	FILE *file = fopen(name, "w");
+	struct bcl_pcapng file;
 
-	if (file)
-		return !fclose(file);
+	if (bcl_pcapng_open(&file, name)) {
+		bcl_pcapng_close(&file);
+		return true;
+	}
 	fprintf(stderr, "bcl-sim: %s: %s\n", name, strerror(errno));
 	return false;
 }
@@ -449,7 +485,7 @@ static int simulate(struct settings *settings, struct run *run)
 
 	if (!take_part(&series->nodes, run->cluster.nodes, "nodes") ||
 	    !take_part(&series->ranks, run->cluster.ranks, "ranks a node") ||
-	    (settings->trace && !can_write(settings->trace)))
+	    (settings->trace && !can_trace(settings->trace)))
 		return 1;
 	run->job = sim_job_open(&run->cluster, settings->seed);
 	sim_job_messages(run->job, MESSAGES);
@@ -469,7 +505,8 @@ static int simulate(struct settings *settings, struct run *run)
 		sim_job_stop(run->job);
 	print_all(settings, run);
 	print_effort(run);
-	failed = judge(settings, run) || plot(settings);
+	failed = judge(settings, run) || !is_written(settings, run) ||
+		 plot(settings);
 	if (!is_whole(settings, run) || !series->leave)
 		exit(failed); /* what ranks have left behind is in the way */
 	sim_injector_close(run->injector);
@@ -494,12 +531,17 @@ int main(int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "n:k:a:r:s:l:b:f:t:p:h",
 				     options, NULL)) != -1) {
 		if (option == 'h')
-			return usage(stdout);
-		if (!take_option(&settings, option))
-			return usage(stderr);
+			return help();
+		if (!take_option(&settings, option)) {
+			if (option != '?')
+				fprintf(stderr,
+					"bcl-sim: -%c: \"%s\" cannot be\n",
+					option, optarg);
+			return refer();
+		}
 	}
 	if (!take_arguments(&settings, argc - optind, argv + optind))
-		return usage(stderr);
+		return refer();
 	if (!read_cluster(&settings, &run))
 		return 1;
 	failed = !read_faults(&settings, &run) || simulate(&settings, &run);

@@ -316,7 +316,7 @@ void sim_series_print(const struct sim_series *series, FILE *to)
 		double least = bound(series, i);
 
 		fprintf(to, "%10zu %12.3f", series->size[i], us);
-		if (bytes > 0)
+		if (bytes > 0 && us > 0)
 			fprintf(to, " %12.3f", bytes / us / 1.048576);
 		else
 			fprintf(to, " %12s", "-");

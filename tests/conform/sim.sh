@@ -115,10 +115,11 @@ echo 'drop from=9' >"$scratch/nobody"
 printf 'drop\nbreak node=1\n' >"$scratch/half"
 for node in 0 1 2 3; do echo "stall node=$node"; done >"$scratch/rest"
 echo 'cluster' >"$scratch/none.cluster"
-refuses 2 usage: "$cluster"
-refuses 2 usage: "$cluster" gossip
-refuses 2 usage: "$cluster" shift many
-refuses 2 usage: -r 0 "$cluster" shift
+refuses 2 'expected a cluster, a pattern' "$cluster"
+refuses 2 'no pattern "gossip"' "$cluster" gossip
+refuses 2 '"many" is no size' "$cluster" shift many
+refuses 2 '"0" cannot be' -r 0 "$cluster" shift
+refuses 2 'unrecognized option' --sped=1 "$cluster" shift
 refuses 1 'there are only 4 nodes' -n 5 "$cluster" shift
 refuses 1 'there are only 2 ranks' -k 3 "$cluster" shift
 refuses 1 'nobody: No such file' nobody shift
@@ -135,6 +136,24 @@ refuses 1 'expected random:SEED' -f random:-1 "$cluster" shift
 refuses 1 'N at most 100000' -f random:1:100001 "$cluster" shift
 refuses 1 '8 ranks have not come to their end' -l 1us "$cluster" shift
 refuses 1 'No such file' -t "$scratch/no/trace" "$cluster" shift
+refuses 1 'No space left' -t /dev/full "$cluster" shift
+(
+	trap '' XFSZ
+	ulimit -f 8192 # more than a node's shared memory, less than the trace
+	status=0
+	refuses 1 "$scratch/cut: not all could be written" -r 3 \
+		-t "$scratch/cut" "$cluster" alltoall 64k
+	exit $status
+) || status=1
+code=0
+"$sim" "$cluster" shift 2>"$scratch/error" >/dev/full || code=$?
+((code == 1)) && grep -q 'not all of the output' "$scratch/error" ||
+	complain "a full disk: exit status $code, $(<"$scratch/error")"
+
+# Who is alone sends to itself in no time.
+"$sim" -n 1 -k 1 "$cluster" shift 8 >"$scratch/alone"
+grep -Eqx ' +8 +0\.000 +- *[0-9. ]*' "$scratch/alone" ||
+	complain "alone: $(<"$scratch/alone")"
 [[ $("$sim" --help) == usage:* ]] || complain 'no help'
 
 ((status == 0)) || exit $status

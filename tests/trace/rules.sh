@@ -19,6 +19,19 @@ done
 head -c 20000 "$scratch/good.pcapng" >"$scratch/half.pcapng"
 "$check" "$scratch/half.pcapng" || status=1
 
+# Where there is nothing, or no text that could be right, nothing is kept.
+head -c 28 "$scratch/good.pcapng" >"$scratch/head.pcapng"
+for nothing in "$scratch/head.pcapng" /dev/null "$scratch" "$here/good.trace" \
+	       "-p -5 $scratch/good.pcapng" "-p x $scratch/good.pcapng"; do
+	code=0
+	# shellcheck disable=SC2086
+	"$check" $nothing >"$scratch/said" 2>"$scratch/error" || code=$?
+	((code == 2)) && [[ -s $scratch/error ]] || {
+		echo "$nothing: code $code, $(<"$scratch/said")"
+		status=1
+	}
+done
+
 for trace in "$here"/bad/*.trace; do
 	rule=${trace##*/}
 	rule=${rule%.trace}
