@@ -18,7 +18,7 @@ enum {
 
 static size_t chunk_size(unsigned members)
 {
-	size_t chunk = (1 << 20) / (2 * members) / LINE * LINE;
+	size_t chunk = (1 << 20) / (2 * members) / (2 * LINE) * (2 * LINE);
 
 	if (chunk > BCL_NODE_CHUNK_MAX)
 		return BCL_NODE_CHUNK_MAX;
@@ -63,8 +63,11 @@ void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
 static unsigned char *chunk_of(const struct bcl_node *node,
 			       const struct bcl_node_op *op, unsigned member)
 {
+	size_t half = op->half && op->phase & BCL_NODE_PLACES;
+
 	return node->chunks +
-	       (2 * (size_t)member + (op->phase & 1)) * node->chunk;
+	       (2 * (size_t)member + (op->phase & 1)) * node->chunk +
+	       half * (node->chunk / 2);
 }
 
 enum stage {
@@ -348,6 +351,7 @@ static void cut_piece(const struct bcl_node *node, struct bcl_node_op *op,
 	size_t blocks = kind->fan ? node->members : 1, most;
 
 	op->piece = left;
+	op->half = left * blocks <= node->chunk / 2;
 	if (left * blocks <= node->chunk)
 		return;
 	most = node->chunk / blocks;
@@ -376,12 +380,21 @@ static void charge(const struct bcl_node *node, size_t bytes)
 		node->env->charge->copy(node->env->world, bytes);
 }
 
+/* Have all left what is where the own member is about to write? */
+static bool is_free(struct bcl_node *node, const struct bcl_node_op *op)
+{
+	bool halves = op->half && node->whole + BCL_NODE_PLACES < op->phase;
+
+	return bcl_flag_free(node, op->phase,
+			     halves ? BCL_NODE_HALVES : BCL_NODE_PLACES);
+}
+
 static bool write_piece(struct bcl_node *node, struct bcl_node_op *op,
 			const struct kind *kind)
 {
 	if (!is(node, op, kind->writes, node->me))
 		return true;
-	if (!bcl_flag_free(node, op->phase, BCL_NODE_PLACES))
+	if (!is_free(node, op))
 		return false;
 	if (kind->from == NEXT && next_of(node) != op->root &&
 	    !bcl_flag_arrived(node, next_of(node), op->phase, 0)) {
@@ -389,6 +402,8 @@ static bool write_piece(struct bcl_node *node, struct bcl_node_op *op,
 		bcl_flag_left(node, op->phase - 1);
 		return false;
 	}
+	if (!op->half)
+		node->whole = op->phase;
 	kind->write(node, op, chunk_of(node, op, node->me));
 	charge(node, op->piece * (kind->fan ? node->members - 1 : 1));
 	bcl_flag_ready(node, op->phase);

@@ -18,12 +18,14 @@
  *  slots of a member (slots.h): lines with a phase's number and its data, used
  *  in turn, for short broadcasts
  *  sleepers (vigil.h): all write one word of it, with locked instructions
- *  chunks of a member: two, for odd and even phases, for what is longer
+ *  chunks of a member: two, for odd and even phases, for what is longer; what
+ *  leaves room for as much again is in the two halves of each in turn
  *
  * A writer of phase p reuses the place of p - 2, so it waits until all have
- * left p - 2: done >= p - 2 or ready >= p - 1. Slots are more, so that a root
- * need not wait until all had their turn on a processor; it hears now and then
- * only where the others are, since each such line takes as long as the
+ * left p - 2: done >= p - 2 or ready >= p - 1; with halves of chunks that is
+ * p - 4, unless a whole chunk was written since p - 2. Slots are more, so that
+ * a root need not wait until all had their turn on a processor; it hears now
+ * and then only where the others are, since each such line takes as long as the
  * broadcast itself. Nobody is more than BCL_NODE_SLOTS phases ahead of another.
  *
  * With two members both flag lines are the halves of one cache line: reading
@@ -47,6 +49,7 @@ enum {
 	BCL_NODE_CHUNK_MIN = 4096,
 	BCL_NODE_WORDS_MAX = 3,
 	BCL_NODE_PLACES = 2, /* of a payload or a chunk, used in turn */
+	BCL_NODE_HALVES = 4, /* of chunks, likewise */
 	BCL_NODE_SLOTS = 16, /* of a member, used in turn */
 	BCL_NODE_SLOT_WORDS = 7,
 };
@@ -64,6 +67,7 @@ struct bcl_node {
 	uint64_t written;	   /* the last in which the own member wrote */
 	uint64_t left;		   /* what its flag line says in `done` */
 	uint64_t cast;		   /* the last whose slot it wrote */
+	uint64_t whole;		   /* the last in which it filled a chunk */
 	uint64_t consumed;	   /* all are known to have left this phase */
 };
 
@@ -104,6 +108,7 @@ struct bcl_node_op {
 	uint64_t phase; /* this phase; 0: none has begun */
 	size_t offset;	/* bytes of the length that are over */
 	size_t piece;	/* bytes of it in this phase */
+	bool half;	/* of a chunk is enough for them */
 };
 
 /* send may be where receive puts the own block (in place). */

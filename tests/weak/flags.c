@@ -10,7 +10,10 @@ enum {
 	MEMBERS = 3,
 	ROUNDS = 4, /* each of the two places of a member twice */
 	SHORT = 8,  /* bytes, in the flag line or in a slot */
-	LONG = 72,  /* in the chunks */
+	CHUNK = 128,
+	HALF = 64,  /* in halves of chunks */
+	LONG = 72,  /* in whole ones */
+	HALVES = 5, /* rounds: the first half once more */
 	SEGMENT = 1 << 17,
 };
 
@@ -24,8 +27,10 @@ static void set_up(unsigned n)
 	members = n;
 	memset(segment, 0, bcl_node_size(n));
 	memset(cells, 0, sizeof(cells));
-	for (unsigned me = 0; me < n; me++)
+	for (unsigned me = 0; me < n; me++) {
 		bcl_node_init(&nodes[me], me, n, segment);
+		nodes[me].chunk = CHUNK;
+	}
 }
 
 static void set_up_two(void)
@@ -129,6 +134,34 @@ static void long_broadcasts(unsigned me)
 		broadcast(me, 0, round, LONG);
 }
 
+static void half_broadcasts(unsigned me)
+{
+	for (unsigned round = 0; round < HALVES; round++)
+		broadcast(me, 0, round, HALF);
+}
+
+/* What is next in the same chunk may lie in its other half. */
+static void whole_then_half(unsigned me)
+{
+	broadcast(me, 0, 0, LONG);
+	broadcast(me, 0, 1, HALF);
+	broadcast(me, 0, 2, HALF);
+}
+
+static void wholes_then_half(unsigned me)
+{
+	broadcast(me, 0, 0, LONG);
+	broadcast(me, 0, 1, LONG);
+	broadcast(me, 0, 2, HALF);
+}
+
+static void half_then_whole(unsigned me)
+{
+	broadcast(me, 0, 0, HALF);
+	broadcast(me, 0, 1, HALF);
+	broadcast(me, 0, 2, LONG);
+}
+
 static void changing_broadcasts(unsigned me)
 {
 	for (unsigned round = 0; round < ROUNDS; round++)
@@ -197,6 +230,10 @@ static void three_broadcasts(unsigned me)
 BY_MEMBERS(barriers)
 BY_MEMBERS(short_broadcasts)
 BY_MEMBERS(long_broadcasts)
+BY_MEMBERS(half_broadcasts)
+BY_MEMBERS(whole_then_half)
+BY_MEMBERS(wholes_then_half)
+BY_MEMBERS(half_then_whole)
 BY_MEMBERS(changing_broadcasts)
 BY_MEMBERS(short_allgathers)
 BY_MEMBERS(long_allgathers)
@@ -214,6 +251,10 @@ int main(void)
 		{ "barriers", TWO(barriers) },
 		{ "short broadcasts", TWO(short_broadcasts) },
 		{ "long broadcasts", TWO(long_broadcasts) },
+		{ "broadcasts by halves of chunks", TWO(half_broadcasts) },
+		{ "a whole chunk, then halves", TWO(whole_then_half) },
+		{ "whole chunks, then a half", TWO(wholes_then_half) },
+		{ "halves of chunks, then a whole one", TWO(half_then_whole) },
 		{ "broadcasts of changing roots", TWO(changing_broadcasts) },
 		{ "short allgathers", TWO(short_allgathers) },
 		{ "long allgathers", TWO(long_allgathers) },
