@@ -27,8 +27,7 @@ enum {
 	/* Of the shortest are PIECES that grow by half, or to twice as much. */
 	ALL_PIECES = 49,
 	ALL_DOUBLED = 255,
-	COLLECTED = 6144, /* bytes that are summed up at a time in a node */
-	ARRIVING = 1,	  /* lane; each piece of a round has its own */
+	ARRIVING = 1, /* lane; each piece of a round has its own */
 };
 
 /* On the way down; on the way up to and from are exchanged. */
@@ -158,18 +157,10 @@ static void copy_out(const struct halving *halving, size_t place,
 static void collect(const struct halving *halving, size_t place,
 		    struct piece part)
 {
-	size_t element = halving->reduction->element, length;
-	size_t most = (COLLECTED + element - 1) / element * element;
-
-	for (; part.length; part.length -= length) {
-		length = bcl_least(part.length, most);
-		bcl_inside_reduce_piece(
-			halving->schedule, halving->root, halving->send + place,
-			halving->speaks ? halving->vector + part.begin : NULL,
-			length, halving->reduction);
-		part.begin += length;
-		place += length;
-	}
+	bcl_inside_reduce_piece(
+		halving->schedule, halving->root, halving->send + place,
+		halving->speaks ? halving->vector + part.begin : NULL,
+		part.length, halving->reduction);
 }
 
 static void pass_on(const struct halving *halving, size_t place,

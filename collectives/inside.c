@@ -5,6 +5,12 @@
  */
 #include "collectives/builders.h"
 
+enum {
+	/* Bytes that pass through the members at a time: with longer parts each
+	 * waits for the one before it. */
+	CHAINED = 6144,
+};
+
 static unsigned member_of(const struct bcl_team *team, unsigned rank)
 {
 	const struct bcl_layout *layout = &team->layout;
@@ -61,9 +67,20 @@ void bcl_inside_reduce_piece(struct bcl_schedule *schedule, unsigned root,
 			     const void *send, void *receive, size_t length,
 			     const struct bcl_reduction *reduction)
 {
-	bcl_step_node(schedule, BCL_NODE_REDUCE_CHAIN,
-		      member_of(schedule->team, root), send, receive, length,
-		      reduction);
+	const unsigned char *from = send;
+	unsigned char *to = receive;
+	size_t element = reduction->element, begin, end;
+	unsigned n = (unsigned)((length + CHAINED - 1) / CHAINED), i;
+
+	for (i = 0; i < n; i++) {
+		begin = bcl_block_begin(length, element, n, i);
+		end = bcl_block_begin(length, element, n, i + 1);
+		if (end > begin)
+			bcl_step_node(schedule, BCL_NODE_REDUCE_CHAIN,
+				      member_of(schedule->team, root),
+				      from + begin, to ? to + begin : NULL,
+				      end - begin, reduction);
+	}
 }
 
 void bcl_inside_gather(struct bcl_schedule *schedule, unsigned root,

@@ -171,6 +171,7 @@ static double cost_pipeline(const struct bcl_model *model, double length,
 
 BCL_VARIANT(pipeline, 4096)
 BCL_VARIANT(pipeline, 8192)
+BCL_VARIANT(pipeline, 16384)
 BCL_VARIANT(pipeline, 32768)
 
 const struct bcl_algorithm bcl_reduce_algorithms[] = {
@@ -181,6 +182,8 @@ const struct bcl_algorithm bcl_reduce_algorithms[] = {
 	  build_pipeline_4096, cost_pipeline_4096 },
 	{ "pipeline_8k", BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE, 0,
 	  build_pipeline_8192, cost_pipeline_8192 },
+	{ "pipeline_16k", BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE, 0,
+	  build_pipeline_16384, cost_pipeline_16384 },
 	{ "pipeline_32k", BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE, 0,
 	  build_pipeline_32768, cost_pipeline_32768 },
 	{ "scatter_gather", 0, 0, build_scatter_gather, cost_scatter_gather },
