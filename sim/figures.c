@@ -61,18 +61,23 @@ static double fastest(const struct sim_cluster *cluster)
 
 /* In us, from ns. */
 static void between(const struct sim_cluster *cluster, unsigned nodes,
-		    struct sim_loggp *net)
+		    unsigned ranks, struct sim_loggp *net)
 {
 	const struct sim_host_costs *host = &cluster->costs.host;
 	const struct sim_card_costs *card = &cluster->costs.card;
 	double link = fastest(cluster), frame = card->mtu;
+	double request = (double)sim_costs_request(host) / 1000;
 
-	net->send = (double)sim_costs_request(host) / 1000;
+	/* One trap serves as many messages as there are; and while a rank
+	 * writes a request, others of its node do. What does not keep the next
+	 * message back is on the way. */
+	net->send = (request - (double)host->trap / 1000) / ranks;
 	net->receive = (double)host->receive / 1000;
 	/* What comes is written to the host, or an event is. */
 	net->latency = (double)(card->frame_sent + shortest(cluster, nodes) +
 				card->frame_received + card->write.start) /
-		       1000;
+			       1000 +
+		       request - net->send;
 	net->gap = most(most((double)card->frame_sent,
 			     (double)card->frame_received),
 			link * BCL_HEADERS_SIZE / 1000) /
@@ -83,13 +88,11 @@ static void between(const struct sim_cluster *cluster, unsigned nodes,
 		    1e6;
 }
 
-/* Both sides copy, each a half. */
+/* A flag or a piece that one has written and another reads: no message, and
+ * both sides copy, each a half. */
 static void inside(const struct sim_host_costs *host, struct sim_loggp *net)
 {
-	net->send = (double)host->send / 1000;
-	net->receive = (double)host->receive / 1000;
 	net->latency = (double)host->line / 1000;
-	net->gap = net->send;
 	net->byte = (double)host->copy / 2 / 1e6;
 }
 
@@ -99,5 +102,5 @@ void sim_figures(const struct sim_cluster *cluster, unsigned nodes,
 	*machine = (struct sim_machine){ .nodes = nodes, .ranks = ranks };
 	inside(&cluster->costs.host, &machine->inside);
 	if (nodes > 1)
-		between(cluster, nodes, &machine->between);
+		between(cluster, nodes, ranks, &machine->between);
 }

@@ -55,6 +55,7 @@ static const struct option options[] = {
 	{ "ranks", required_argument, NULL, 'k' },
 	{ "above", required_argument, NULL, 'a' },
 	{ "repeat", required_argument, NULL, 'r' },
+	{ "together", no_argument, NULL, 'g' },
 	{ "seed", required_argument, NULL, 's' },
 	{ "limit", required_argument, NULL, 'l' },
 	{ "busiest", required_argument, NULL, 'b' },
@@ -76,6 +77,8 @@ static int help(void)
 	       "  -k, --ranks=N      only the first N ranks of each node do\n"
 	       "  -a, --above=TIME   what a message costs above ports (0)\n"
 	       "  -r, --repeat=N     rounds of each size (%d)\n"
+	       "  -g, --together     all begin each round at the same "
+	       "moment\n"
 	       "  -s, --seed=N       of all that is left to chance (1)\n"
 	       "  -l, --limit=TIME   of the simulated cluster (100s)\n"
 	       "  -b, --busiest=N    links that are shown by themselves (%d)\n"
@@ -127,6 +130,9 @@ static bool take_option(struct settings *settings, int option)
 		    !value)
 			return false;
 		settings->series.repeat = (unsigned)value;
+		return true;
+	case 'g':
+		settings->series.together = true;
 		return true;
 	case 's':
 		return number(optarg, BCL_CONFIG_INTEGER, UINT64_MAX,
@@ -528,7 +534,7 @@ int main(int argc, char **argv)
 
 	/* Given, so that what is freed does not raise it. */
 	mallopt(M_MMAP_THRESHOLD, MAPPED);
-	while ((option = getopt_long(argc, argv, "n:k:a:r:s:l:b:f:t:p:h",
+	while ((option = getopt_long(argc, argv, "n:k:a:r:gs:l:b:f:t:p:h",
 				     options, NULL)) != -1) {
 		if (option == 'h')
 			return help();

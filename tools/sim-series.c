@@ -6,6 +6,7 @@
 
 #include "sim/fail.h"
 #include "sim/random.h"
+#include "sim/world.h"
 #include "tools/sim.h"
 
 enum {
@@ -14,11 +15,34 @@ enum {
 
 /* ---- a rank ---- */
 
+/* Nobody goes on before everybody is here, whatever is on its way; that takes
+ * no time. */
+static enum bcl_status line_up(const struct sim_part *part)
+{
+	/* Up to its own time: who comes last in that lets the others go. */
+	sim_compute(sim_job_world(part->self->job), 0);
+	return bcl_boot_fence(&part->self->boot);
+}
+
 /* Everybody has come here, who takes part or not. */
 static enum bcl_status meet(const struct sim_part *part)
 {
+	if (part->series->together)
+		return line_up(part);
 	return part->port ? bcl_boot_fence(&part->self->boot)
 			  : bcl_barrier(part->world);
+}
+
+static bool joins(const struct sim_part *part)
+{
+	return part->member && (!part->series->pattern->pair || !part->rank ||
+				part->rank == part->ranks - 1);
+}
+
+/* Does it go from round to round, even if it only waits for the others? */
+static bool takes_turns(const struct sim_part *part)
+{
+	return joins(part) || part->series->together;
 }
 
 static enum bcl_status some_rounds(struct sim_part *part,
@@ -29,16 +53,13 @@ static enum bcl_status some_rounds(struct sim_part *part,
 	unsigned i;
 
 	for (i = 0; i < n && !status; i++) {
-		status = pattern->run(part);
+		if (joins(part))
+			status = pattern->run(part);
 		series->done += !part->rank;
+		if (!status && series->together)
+			status = line_up(part);
 	}
 	return status;
-}
-
-static bool joins(const struct sim_part *part)
-{
-	return part->member && (!part->series->pattern->pair || !part->rank ||
-				part->rank == part->ranks - 1);
 }
 
 static enum bcl_status one_size(struct sim_part *part,
@@ -50,11 +71,11 @@ static enum bcl_status one_size(struct sim_part *part,
 
 	part->size = series->size[size];
 	part->spent = &spent;
-	if (joins(part))
+	if (takes_turns(part))
 		status = some_rounds(part, series, WARM_UP);
 	if (!status)
 		status = meet(part);
-	if (status || !joins(part))
+	if (status || !takes_turns(part))
 		return status;
 	spent = 0;
 	begun = env->now(env->world);

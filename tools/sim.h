@@ -95,6 +95,7 @@ struct sim_series {
 	uint64_t above;	       /* ns of a floor above ports, for each message */
 	size_t size[SIM_SIZES];
 	unsigned nsizes, repeat;
+	bool together; /* all begin each round at the same moment */
 	/* Of each size: the first rank, and the last; ns. */
 	uint64_t begun[SIM_SIZES], ended[SIM_SIZES];
 	uint64_t spent[SIM_SIZES];  /* by one rank, if the pattern says so */

@@ -9,11 +9,11 @@ dist_check_SCRIPTS += $(conform_scripts)
 EXTRA_DIST += %D%/cost.h %D%/instructions.bash
 check_PROGRAMS += %D%/boot-rank %D%/calls %D%/card-cost %D%/cost
 system_tests += %D%/boot.sh %D%/calls.sh %D%/card-cost.sh %D%/cost.sh \
-	%D%/dissector.sh %D%/info.sh %D%/reproduction.sh %D%/scale.sh \
-	%D%/sim.sh
-dist_check_SCRIPTS += %D%/boot.sh %D%/calls.sh %D%/card-cost.sh \
-	%D%/cost.sh %D%/dissector.sh %D%/info.sh %D%/reproduction.sh \
+	%D%/dissector.sh %D%/info.sh %D%/ours.sh %D%/reproduction.sh \
 	%D%/scale.sh %D%/sim.sh
+dist_check_SCRIPTS += %D%/boot.sh %D%/calls.sh %D%/card-cost.sh \
+	%D%/cost.sh %D%/dissector.sh %D%/info.sh %D%/ours.sh \
+	%D%/reproduction.sh %D%/scale.sh %D%/sim.sh
 
 check_PROGRAMS += %D%/adi %D%/adi-cost
 %C%_adi_SOURCES = %D%/adi.c $(adi_traffic)

@@ -56,6 +56,14 @@ time_of() {
 [[ $(time_of -a 10us) == "$(awk -v us="$(time_of)" \
 	'BEGIN { printf "%.3f", us + 10 }')" ]] || complain 'nothing above'
 
+# Rounds of a broadcast overlap, unless all begin each together: then it takes
+# what no broadcast can do without, or more.
+read -r _ apart _ < <("$sim" -n 2 -k 1 "$cluster" broadcast | grep '^ *8 ')
+read -r _ together _ _ times < <("$sim" -g -n 2 -k 1 "$cluster" broadcast |
+	grep '^ *8 ')
+awk "BEGIN { exit !($together > $apart && $times >= 1) }" ||
+	complain "together $together us, $times times the bound, apart $apart us"
+
 # Frames that are lost are sent again.
 echo 'drop frame=data from=0 to=3 nth=2 count=2' >"$scratch/script"
 out=$("$sim" -f "$scratch/script" "$cluster" shift 8k)

@@ -46,9 +46,9 @@ START_TEST(between_nodes)
 
 	ck_assert_uint_eq(machine.nodes, 3);
 	ck_assert_uint_eq(machine.ranks, 1);
-	is(machine.between.send, 1 + 3);
+	is(machine.between.send, 1);
 	is(machine.between.receive, 2);
-	is(machine.between.latency, 4 + (80 * 0.008 + 2 * 0.5 + 1) + 5 + 6);
+	is(machine.between.latency, 3 + 4 + (80 * 0.008 + 2 * 0.5 + 1) + 5 + 6);
 	is(machine.between.gap, 5);
 	is(machine.between.byte, 0.008 * 1024 / (1024 - 80));
 }
@@ -58,7 +58,18 @@ END_TEST
 START_TEST(only_of_those_who_take_part)
 {
 	is(figures(2, 1).between.latency,
-	   4 + (80 * 0.008 + 3 * 0.5 + 2) + 5 + 6);
+	   3 + 4 + (80 * 0.008 + 3 * 0.5 + 2) + 5 + 6);
+}
+END_TEST
+
+/* While one writes a request, the other does. */
+START_TEST(ranks_of_a_node_send_at_once)
+{
+	struct sim_machine machine = figures(3, 2);
+
+	is(machine.between.send, 0.5);
+	is(machine.between.latency + machine.between.send,
+	   1 + 3 + 4 + (80 * 0.008 + 2 * 0.5 + 1) + 5 + 6);
 }
 END_TEST
 
@@ -66,8 +77,8 @@ START_TEST(inside_a_node)
 {
 	struct sim_machine machine = figures(1, 2);
 
-	is(machine.inside.send, 1);
-	is(machine.inside.receive, 2);
+	is(machine.inside.send, 0);
+	is(machine.inside.receive, 0);
 	is(machine.inside.latency, 0.1);
 	is(machine.inside.byte, 1e6 / (1 << 30) / 2);
 }
@@ -80,6 +91,7 @@ int main(void)
 
 	tcase_add_test(tcase, between_nodes);
 	tcase_add_test(tcase, only_of_those_who_take_part);
+	tcase_add_test(tcase, ranks_of_a_node_send_at_once);
 	tcase_add_test(tcase, inside_a_node);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
