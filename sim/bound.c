@@ -192,9 +192,14 @@ static double bound_bytes(const struct sim_machine *machine, double bytes)
 static double bound_allreduce(const struct sim_machine *machine, size_t length)
 {
 	double n = machine->nodes > 1 ? machine->nodes : machine->ranks;
+	double sent = 2 * (n - 1) / n; /* messages, and times each byte */
+	double bytes = bound_bytes(machine, sent * (double)length);
 
-	return most(bound_all(machine),
-		    bound_bytes(machine, 2 * (n - 1) / n * (double)length));
+	if (machine->nodes > 1)
+		bytes += (sent - 1) * most(turn(&machine->between, 1) -
+						   machine->between.byte,
+					   0);
+	return most(bound_all(machine), bytes);
 }
 
 /*

@@ -128,8 +128,10 @@ START_TEST(long_operations)
 {
 	equal(bound(2, 1, SIM_BROADCAST, 1001), 1010);
 	equal(bound(2, 1, SIM_ALLREDUCE, 1001), 1010);
-	/* 2 (4 - 1) / 4 of 1,000 bytes */
-	equal(bound(4, 1, SIM_ALLREDUCE, 1000), 1509);
+	/* 2 (4 - 1) / 4 of 1,000 bytes, and of a message */
+	equal(bound(4, 1, SIM_ALLREDUCE, 1000), 1509 + 1.5);
+	equal(bound(4, 2, SIM_ALLREDUCE, 1000), 1509 + 1.5);
+	equal(bound(1, 4, SIM_ALLREDUCE, 1000), 2 + 1499 * 0.5);
 	/* Two blocks to who tells one of them on, then one: a gap between. */
 	equal(bound(4, 1, SIM_SCATTER, 1000), 3009 + 3);
 	equal(bound(4, 2, SIM_GATHER, 1000), 6009 + 3);

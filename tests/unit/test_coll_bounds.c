@@ -36,7 +36,7 @@ static const struct {
 	{ SIM_REDUCE, LONG, 1.32, 1.34, false },
 	{ SIM_REDUCE, LONG, 1.11, 1.26, true },
 	{ SIM_ALLREDUCE, SHORT, 1.28, 1.29, false },
-	{ SIM_ALLREDUCE, LONG, 1.22, 1.5, false },
+	{ SIM_ALLREDUCE, LONG, 1.21, 1.5, false },
 	{ SIM_SCATTER, SHORT, 1.17, 1.21, false },
 	{ SIM_SCATTER, LONG, 1.05, 1.05, false },
 	{ SIM_GATHER, SHORT, 1.17, 1.23, false },
