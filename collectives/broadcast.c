@@ -182,6 +182,17 @@ static double cost_pipeline(const struct bcl_model *model, double length,
 	return bcl_cost_pipeline(model, length, piece, 0, cost_node);
 }
 
+static void build_trees(struct bcl_schedule *schedule,
+			const struct bcl_call *call)
+{
+	bcl_build_broadcast_trees(schedule, call, BCL_TREES_PIECE);
+}
+
+static double cost_trees(const struct bcl_model *model, double length)
+{
+	return bcl_cost_trees(model, length, BCL_TREES_PIECE, 0, cost_node);
+}
+
 BCL_VARIANT(pipeline, 4096)
 BCL_VARIANT(pipeline, 8192)
 BCL_VARIANT(pipeline, 32768)
@@ -195,6 +206,7 @@ const struct bcl_algorithm bcl_broadcast_algorithms[] = {
 	  cost_pipeline_8192 },
 	{ "pipeline_32k", BCL_NEEDS_NODES, 0, build_pipeline_32768,
 	  cost_pipeline_32768 },
+	{ "trees", BCL_NEEDS_NODES, 0, build_trees, cost_trees },
 	{ "chain", 0, 0, build_chain, cost_chain },
 	{ "scatter_ring", 0, 0, build_scatter_ring, cost_scatter_ring },
 	{ 0 },

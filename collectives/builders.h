@@ -118,6 +118,15 @@ void bcl_build_broadcast_pipeline(struct bcl_schedule *schedule,
 				  const struct bcl_call *call, size_t piece);
 void bcl_build_reduce_pipeline(struct bcl_schedule *schedule,
 			       const struct bcl_call *call, size_t piece);
+enum {
+	/* Two frames of 1 KB with their headers, one longer one, or half. */
+	BCL_TREES_PIECE = 1856,
+};
+/* two_trees.c: the same by two trees of the leaders. */
+void bcl_build_broadcast_trees(struct bcl_schedule *schedule,
+			       const struct bcl_call *call, size_t piece);
+void bcl_build_reduce_trees(struct bcl_schedule *schedule,
+			    const struct bcl_call *call, size_t piece);
 /* direct.c: blocks in the order of the group, at the root only. */
 void bcl_build_gather_direct(struct bcl_schedule *schedule,
 			     const struct bcl_group *group, unsigned root,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "collectives/cost.h"
 
+#include <math.h>
+
 #include "collectives/builders.h"
 #include "collectives/dissemination.h"
 
@@ -158,4 +160,32 @@ double bcl_cost_pipeline(const struct bcl_model *model, double length,
 	}
 	return (pieces - 1) * round + bcl_log2_up(model->nodes) * hop + last +
 	       (model->autonomous ? cost.message : 0);
+}
+
+double bcl_cost_trees(const struct bcl_model *model, double length,
+		      double piece, double work,
+		      double (*inside)(const struct bcl_model *model,
+				       double length))
+{
+	double pieces = length > piece ? length / piece : 1, last = 0;
+	double card, processor, round;
+
+	if (!model->autonomous)
+		return HUGE_VAL;
+	if (pieces > BCL_PIPELINE_PIECES)
+		pieces = BCL_PIPELINE_PIECES;
+	piece = length / pieces;
+	card = model->busy + piece * model->between.byte;
+	/* sends one and receives one meanwhile */
+	processor = 2 * model->between.gap + piece * work;
+	round = card > processor ? card : processor;
+	if (model->members > 1) {
+		last = inside(model, piece);
+		if (round < last)
+			round = last;
+	}
+	/* Two children get it one after the other; and a grant is before it. */
+	return (pieces - 1) * round + last + model->between.message +
+	       bcl_log2_up(model->nodes) *
+		       (model->between.message + card + piece * work + round);
 }

@@ -48,6 +48,13 @@ double bcl_cost_pipeline(const struct bcl_model *model, double length,
 			 double (*inside)(const struct bcl_model *model,
 					  double length));
 
+/* The same by two trees (two_trees.c), which only cards that work alone can
+ * keep busy. */
+double bcl_cost_trees(const struct bcl_model *model, double length,
+		      double piece, double work,
+		      double (*inside)(const struct bcl_model *model,
+				       double length));
+
 /* ---- gather and scatter: what goes one way costs as much the other way --- */
 
 /* Up or down a tree of nodes; `inside`: the part inside a node. */

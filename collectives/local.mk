@@ -8,7 +8,7 @@ libcollectives_la_SOURCES = %D%/allgather.c %D%/allreduce.c %D%/alltoall.c \
 	%D%/node.h %D%/pairs.c %D%/pipeline.c %D%/reduce.c %D%/reduce_scatter.c %D%/reorder.c \
 	%D%/ring.c %D%/scatter.c %D%/schedule.c %D%/schedule.h %D%/select.c \
 	%D%/select.h %D%/short.h %D%/slots.h %D%/team.c %D%/team.h %D%/teams.c \
-	%D%/teams.h %D%/vigil.c %D%/vigil.h
+	%D%/teams.h %D%/trees.c %D%/trees.h %D%/two_trees.c %D%/vigil.c %D%/vigil.h
 libcollectives_la_LIBADD = libreduction.la
 
 # Its loops are marked for the compiler to make vector loops of; between

@@ -169,6 +169,28 @@ static double cost_pipeline(const struct bcl_model *model, double length,
 				 cost_node);
 }
 
+/* Through the members of a node longer ones go faster. */
+static size_t trees_piece(unsigned size, unsigned nodes)
+{
+	return size > nodes ? (size_t)2 * BCL_TREES_PIECE : BCL_TREES_PIECE;
+}
+
+static void build_trees(struct bcl_schedule *schedule,
+			const struct bcl_call *call)
+{
+	const struct bcl_team *team = schedule->team;
+
+	bcl_build_reduce_trees(schedule, call,
+			       trees_piece(team->size, team->layout.nnodes));
+}
+
+static double cost_trees(const struct bcl_model *model, double length)
+{
+	return bcl_cost_trees(model, length,
+			      (double)trees_piece(model->size, model->nodes),
+			      model->combine, cost_node);
+}
+
 BCL_VARIANT(pipeline, 4096)
 BCL_VARIANT(pipeline, 8192)
 BCL_VARIANT(pipeline, 16384)
@@ -186,6 +208,8 @@ const struct bcl_algorithm bcl_reduce_algorithms[] = {
 	  build_pipeline_16384, cost_pipeline_16384 },
 	{ "pipeline_32k", BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE, 0,
 	  build_pipeline_32768, cost_pipeline_32768 },
+	{ "trees", BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE, 0, build_trees,
+	  cost_trees },
 	{ "scatter_gather", 0, 0, build_scatter_gather, cost_scatter_gather },
 	{ 0 },
 };

@@ -57,6 +57,7 @@ void bcl_model_init(struct bcl_model *model, const struct bcl_team *team)
 		.segment = { 0.1, 0, 1 / 10000. },
 		.combine = 1 / 16000.,
 		.copy = 1 / 10000.,
+		.busy = card ? card->gap : 0,
 		.eager = (double)bcl_adi_context(team->adi)->config.eager_max,
 	};
 	for (i = 0; i < layout->nnodes; i++) {

@@ -50,6 +50,7 @@ struct bcl_model {
 	struct bcl_cost segment; /* a phase; a byte copied */
 	double combine;		 /* us per byte */
 	double copy;		 /* the same, of what is in the cache */
+	double busy;		 /* us, of the card, for each message */
 	double eager;		 /* bytes; longer messages are announced */
 };
 
