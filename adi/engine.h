@@ -534,6 +534,14 @@ void bcl_adi_scatter(const struct iovec *iov, unsigned niov, const void *from,
 
 /* ---- receive.c ---- */
 
+/* A message to or from a rank, with this tag. */
+static inline bool bcl_adi_valid(const struct bcl_adi *adi, int rank, int tag,
+				 unsigned context)
+{
+	return (unsigned)rank < adi->size && tag >= 0 &&
+	       context <= BCL_ADI_CONTEXT_MAX;
+}
+
 /* The pattern of a receive; false: an argument is wrong. */
 static inline bool bcl_adi_pattern(const struct bcl_adi *adi, int source,
 				   int tag, unsigned context, uint64_t *key,
@@ -551,8 +559,7 @@ static inline bool bcl_adi_pattern(const struct bcl_adi *adi, int source,
 	}
 	*class = any;
 	*key = bcl_match_key(context, (unsigned)source, (unsigned)tag);
-	return (unsigned)source < adi->size && tag >= 0 &&
-	       context <= BCL_ADI_CONTEXT_MAX;
+	return bcl_adi_valid(adi, source, tag, context);
 }
 
 /* Post, or receive what has come already. */

@@ -198,17 +198,17 @@ static void follow(struct bcl_adi *adi, struct bcl_peer *from, uint64_t first,
 	if (n > adi->port->messages)
 		n = adi->port->messages;
 	for (taken = 0; taken < n; taken++) {
-		header = bcl_pair_look(pair, BCL_ADI_EAGER);
+		slot = bcl_pair_slot(pair);
+		header = bcl_pair_look(pair, slot, BCL_ADI_EAGER);
 		if (!header)
 			break;
-		slot = bcl_pair_slot(pair);
 		key = slot->immediate;
 		if ((key ^ first) & KEY_OF_OTHERS)
 			break;
 		request = (void *)bcl_match_arrive(&adi->match, key);
 		if (!request)
 			break;
-		length = bcl_pair_take(pair, header);
+		length = bcl_pair_take(pair, slot, header);
 		bcl_request_copy_in(request, key, slot->payload, length);
 		bcl_request_complete(adi, request,
 				     bcl_request_fits(request, length));

@@ -36,10 +36,9 @@ open_sender(struct bcl_adi *adi, struct bcl_adi_request *request, uint64_t key)
 	return false;
 }
 
-static inline bool is_open(const struct bcl_adi *adi, uint64_t key)
+static inline bool is_open(const struct bcl_adi *adi, unsigned rank)
 {
-	const struct bcl_adi_peer *peer =
-		bcl_adi_known(adi, bcl_match_source(key));
+	const struct bcl_adi_peer *peer = bcl_adi_known(adi, rank);
 
 	return peer && !peer->lost;
 }
@@ -52,7 +51,8 @@ start(struct bcl_adi *adi, struct bcl_adi_request *request, uint64_t key,
 	    receive_kept(adi, request, key, class))
 		return;
 	if (!(class & BCL_MATCH_ANY_SOURCE) &&
-	    bcl_unlikely(!is_open(adi, key)) && !open_sender(adi, request, key))
+	    bcl_unlikely(!is_open(adi, bcl_match_source(key))) &&
+	    !open_sender(adi, request, key))
 		return;
 	request->state = BCL_REQUEST_POSTED;
 	bcl_match_post(&adi->match, &request->receive, key, class);
@@ -67,11 +67,15 @@ void bcl_adi_start_receive(struct bcl_adi *adi, struct bcl_adi_request *request,
 }
 
 static enum bcl_status __attribute__((noinline))
-receive(struct bcl_adi *adi, void *buffer, size_t length, uint64_t key,
-	enum bcl_match_class class, struct bcl_adi_request **result)
+irecv(struct bcl_adi *adi, void *buffer, size_t length, int source, int tag,
+      unsigned context, struct bcl_adi_request **result)
 {
 	struct bcl_adi_request *request;
+	enum bcl_match_class class;
+	uint64_t key;
 
+	if (!bcl_adi_pattern(adi, source, tag, context, &key, &class))
+		return BCL_ERR_ARG;
 	bcl_adi_enter(adi);
 	request = bcl_request_new(adi);
 	if (request) {
@@ -84,35 +88,35 @@ receive(struct bcl_adi *adi, void *buffer, size_t length, uint64_t key,
 	return request ? BCL_OK : BCL_ERR_NOMEM;
 }
 
-/* Is a receive only to be posted? */
-static inline bool is_plain(const struct bcl_adi *adi, uint64_t key,
-			    enum bcl_match_class class)
+/* For a receive from this rank that is only to be posted, or NULL. */
+static inline struct bcl_adi_request *plain(const struct bcl_adi *adi,
+					    unsigned rank)
 {
-	return !adi->threads && adi->free && !adi->match.oldest &&
-	       !adi->nholds &&
-	       ((class & BCL_MATCH_ANY_SOURCE) || is_open(adi, key));
+	if (adi->threads || adi->match.oldest || adi->nholds ||
+	    !is_open(adi, rank))
+		return NULL;
+	return adi->free;
 }
 
 enum bcl_status bcl_adi_irecv(struct bcl_adi *adi, void *buffer, size_t length,
 			      int source, int tag, unsigned context,
 			      struct bcl_adi_request **result)
 {
-	struct bcl_adi_request *request;
-	enum bcl_match_class class;
-	uint64_t key;
+	uint64_t key = bcl_match_key(context, (unsigned)source, (unsigned)tag);
+	struct bcl_adi_request *request = NULL;
 
-	if (bcl_unlikely(
-		    !bcl_adi_pattern(adi, source, tag, context, &key, &class)))
-		return BCL_ERR_ARG;
-	if (bcl_unlikely(!is_plain(adi, key, class)))
-		return receive(adi, buffer, length, key, class, result);
-	/* as above, without what would call other functions */
-	request = bcl_request_take(adi);
+	if (bcl_likely(bcl_adi_valid(adi, source, tag, context)))
+		request = plain(adi, (unsigned)source);
+	/* what is usual calls no other function */
+	if (bcl_unlikely(!request ||
+			 !bcl_match_post_front(&adi->match, &request->receive,
+					       key, BCL_MATCH_EXACT)))
+		return irecv(adi, buffer, length, source, tag, context, result);
+	bcl_request_take(adi);
 	request->buffer = buffer;
 	request->length = length;
 	request->state = BCL_REQUEST_POSTED;
 	*result = request;
-	bcl_match_post(&adi->match, &request->receive, key, class);
 	return BCL_OK;
 }
 

@@ -246,13 +246,6 @@ static inline uint64_t key_of(const struct bcl_adi *adi, unsigned context,
 	return adi->own | bcl_match_key(context, 0, (unsigned)tag);
 }
 
-static inline bool valid(const struct bcl_adi *adi, int rank, int tag,
-			 unsigned context)
-{
-	return (unsigned)rank < adi->size && tag >= 0 &&
-	       context <= BCL_ADI_CONTEXT_MAX;
-}
-
 /* A message that does not leave at once. */
 static enum bcl_status __attribute__((noinline))
 start(struct bcl_adi *adi, const void *data, size_t length, unsigned rank,
@@ -270,25 +263,42 @@ start(struct bcl_adi *adi, const void *data, size_t length, unsigned rank,
 	return BCL_OK;
 }
 
+static enum bcl_status __attribute__((noinline))
+isend(struct bcl_adi *adi, const void *buffer, size_t length, unsigned rank,
+      uint64_t key, struct bcl_adi_request **request)
+{
+	enum bcl_status status = BCL_OK;
+
+	bcl_adi_enter(adi);
+	if (bcl_adi_send_direct(adi, rank, key, buffer, length) == BCL_OK)
+		*request = &adi->done;
+	else
+		status = start(adi, buffer, length, rank, key, false, request);
+	bcl_adi_leave(adi);
+	return status;
+}
+
 enum bcl_status bcl_adi_isend(struct bcl_adi *adi, const void *buffer,
 			      size_t length, int destination, int tag,
 			      unsigned context,
 			      struct bcl_adi_request **request)
 {
 	unsigned rank = (unsigned)destination;
-	enum bcl_status status = BCL_OK;
+	struct bcl_adi_peer *peer;
 	uint64_t key;
 
-	if (bcl_unlikely(!valid(adi, destination, tag, context)))
+	if (bcl_unlikely(!bcl_adi_valid(adi, destination, tag, context)))
 		return BCL_ERR_ARG;
 	key = key_of(adi, context, tag);
-	bcl_adi_enter(adi);
-	if (bcl_likely(!bcl_adi_send_direct(adi, rank, key, buffer, length)))
-		*request = &adi->done;
-	else
-		status = start(adi, buffer, length, rank, key, false, request);
-	bcl_adi_leave(adi);
-	return status;
+	peer = adi->threads ? NULL : bcl_adi_direct(adi, rank, length);
+	/* what is usual calls no other function */
+	if (bcl_unlikely(!peer || !bcl_send_is_short(peer->peer, length) ||
+			 !bcl_put_short(peer->peer, BCL_ADI_EAGER, key, buffer,
+					length)))
+		return isend(adi, buffer, length, rank, key, request);
+	bcl_adi_sent(adi, peer);
+	*request = &adi->done;
+	return bcl_pair_notice(peer->peer->pair);
 }
 
 enum bcl_status bcl_adi_issend(struct bcl_adi *adi, const void *buffer,
@@ -298,7 +308,7 @@ enum bcl_status bcl_adi_issend(struct bcl_adi *adi, const void *buffer,
 {
 	enum bcl_status status;
 
-	if (!valid(adi, destination, tag, context))
+	if (!bcl_adi_valid(adi, destination, tag, context))
 		return BCL_ERR_ARG;
 	bcl_adi_enter(adi);
 	status = start(adi, buffer, length, (unsigned)destination,
@@ -346,7 +356,7 @@ enum bcl_status bcl_adi_isendv(struct bcl_adi *adi, const struct iovec *iov,
 	enum bcl_status status;
 	size_t length;
 
-	if (!valid(adi, destination, tag, context) ||
+	if (!bcl_adi_valid(adi, destination, tag, context) ||
 	    !bcl_adi_iov_length(iov, niov, &length))
 		return BCL_ERR_ARG;
 	if (niov <= 1)
@@ -385,7 +395,7 @@ enum bcl_status bcl_adi_send(struct bcl_adi *adi, const void *buffer,
 	enum bcl_status status;
 	uint64_t key;
 
-	if (bcl_unlikely(!valid(adi, destination, tag, context)))
+	if (bcl_unlikely(!bcl_adi_valid(adi, destination, tag, context)))
 		return BCL_ERR_ARG;
 	key = key_of(adi, context, tag);
 	bcl_adi_enter(adi);

@@ -6,16 +6,25 @@
 #include "adi/engine.h"
 #include "transport/send.h"
 
+/* The peer, if a message of this length may leave at once, or NULL. */
+static inline struct bcl_adi_peer *bcl_adi_direct(const struct bcl_adi *adi,
+						  unsigned rank, size_t length)
+{
+	struct bcl_adi_peer *peer = bcl_adi_known(adi, rank);
+
+	return peer && peer->direct && length <= adi->eager_max ? peer : NULL;
+}
+
 /* A message of one piece that need not wait leaves at once. Other statuses: it
  * has to wait, or failed. */
 static inline enum bcl_status __attribute__((always_inline))
 bcl_adi_send_direct(struct bcl_adi *adi, unsigned rank, uint64_t key,
 		    const void *data, size_t length)
 {
-	struct bcl_adi_peer *peer = bcl_adi_known(adi, rank);
+	struct bcl_adi_peer *peer = bcl_adi_direct(adi, rank, length);
 	enum bcl_status status;
 
-	if (bcl_unlikely(!peer || !peer->direct || length > adi->eager_max))
+	if (bcl_unlikely(!peer))
 		return BCL_ERR_AGAIN;
 	if (bcl_likely(bcl_send_is_short(peer->peer, length)))
 		status = bcl_send_short(peer->peer, BCL_ADI_EAGER, key, data,

@@ -13,6 +13,13 @@ static inline bool bcl_send_is_short(const struct bcl_peer *peer, size_t length)
 	return peer->pair && length <= BCL_SLOT_PAYLOAD;
 }
 
+/* The line is the receiver's now: see await_answer() in poll.c. */
+static inline void bcl_send_hint(struct bcl_port *port, size_t length)
+{
+	port->hints = length > BCL_HALF_PAYLOAD ? BCL_HINTS_AFTER_LINES
+						: BCL_HINTS_AFTER_LINE;
+}
+
 /* As bcl_send() of one piece with a valid type, without a cookie. */
 static inline enum bcl_status __attribute__((always_inline))
 bcl_send_short(struct bcl_peer *peer, unsigned type, uint64_t immediate,
@@ -20,10 +27,20 @@ bcl_send_short(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 {
 	if (bcl_port_forked(peer->port))
 		return BCL_ERR_FORKED;
-	/* the line is the receiver's now: see await_answer() in poll.c */
-	peer->port->hints = length > BCL_HALF_PAYLOAD ? BCL_HINTS_AFTER_LINES
-						      : BCL_HINTS_AFTER_LINE;
+	bcl_send_hint(peer->port, length);
 	return bcl_pair_send(peer->pair, type, immediate, data, length);
+}
+
+/* The first part of that, without a call: bcl_pair_notice() has to follow.
+ * False: bcl_send_short() knows more, nothing was done. */
+static inline bool __attribute__((always_inline))
+bcl_put_short(struct bcl_peer *peer, unsigned type, uint64_t immediate,
+	      const void *data, size_t length)
+{
+	if (bcl_port_forked(peer->port))
+		return false;
+	bcl_send_hint(peer->port, length);
+	return bcl_pair_put(peer->pair, type, immediate, data, length);
 }
 
 /* bcl_send_word() where a slot of shared memory is not enough. */

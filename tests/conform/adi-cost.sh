@@ -47,7 +47,7 @@ whole() {
 	((cost > 1000 && cost <= $2 * 10)) || failed=1
 }
 whole blocking 440 '--toggle-collect=pass*' blocking 0
-whole window 416 window 0
+whole window 380 window 0
 whole 'packet of 24 bytes' 430 '--toggle-collect=hand*' packets 0
 whole 'of 24 and 64' 620 '--toggle-collect=hand*' packets 64
 whole 'of 24 and 1000' 870 '--toggle-collect=hand*' packets 1000

@@ -165,20 +165,22 @@ static unsigned receive_row(struct bcl_pair *to, uint64_t number, unsigned n,
 	unsigned i;
 
 	for (i = 0; i < n; i++) {
-		uint64_t header = bcl_pair_look(to, type_of(number));
+		const struct bcl_slot *slot = bcl_pair_slot(to);
+		uint64_t header = bcl_pair_look(to, slot, type_of(number));
 
 		if (!header)
 			break;
 		/* a look takes nothing */
-		ck_assert_uint_eq(bcl_pair_look(to, type_of(number)), header);
-		ck_assert(!bcl_pair_look(to, (type_of(number) + 1) % 64));
+		ck_assert_uint_eq(bcl_pair_look(to, slot, type_of(number)),
+				  header);
+		ck_assert(!bcl_pair_look(to, slot, (type_of(number) + 1) % 64));
 		events[i] = (struct bcl_event){
 			.kind = BCL_EVENT_MESSAGE,
 			.type = type_of(number),
-			.immediate = bcl_pair_slot(to)->immediate,
-			.data = bcl_pair_slot(to)->payload,
+			.immediate = slot->immediate,
+			.data = slot->payload,
 		};
-		events[i].length = bcl_pair_take(to, header);
+		events[i].length = bcl_pair_take(to, slot, header);
 	}
 	return i;
 }

@@ -40,11 +40,11 @@ static void take(unsigned side, uint64_t number, size_t length)
 	const struct bcl_slot *slot = bcl_pair_slot(&pair[side]);
 	uint64_t header;
 
-	weak_until((header = bcl_pair_look(&pair[side], 1)));
+	weak_until((header = bcl_pair_look(&pair[side], slot, 1)));
 	weak_assert(slot->immediate == number);
 	for (unsigned i = 0; i < length; i++)
 		weak_assert(slot->payload[i] == (uint8_t)(number + i));
-	weak_assert(bcl_pair_take(&pair[side], header) == length);
+	weak_assert(bcl_pair_take(&pair[side], slot, header) == length);
 }
 
 /*

@@ -277,12 +277,13 @@ static inline void bcl_rest_take(uint8_t *data, const struct bcl_rest *rest,
 }
 
 /*
- * Send up to BCL_SLOT_PAYLOAD contiguous bytes. OK, or AGAIN: the ring is
- * full.
+ * Put up to BCL_SLOT_PAYLOAD contiguous bytes where the peer looks;
+ * bcl_pair_notice() has to follow. False: the ring looks full, nothing was
+ * done.
  */
-static inline enum bcl_status __attribute__((always_inline))
-bcl_pair_send(struct bcl_pair *pair, unsigned type, uint64_t immediate,
-	      const void *data, size_t length)
+static inline bool __attribute__((always_inline))
+bcl_pair_put(struct bcl_pair *pair, unsigned type, uint64_t immediate,
+	     const void *data, size_t length)
 {
 	uint64_t header = pair->next | length << BCL_HEADER_LENGTH_SHIFT | type;
 
@@ -306,12 +307,22 @@ bcl_pair_send(struct bcl_pair *pair, unsigned type, uint64_t immediate,
 
 		if (__builtin_expect((int32_t)(pair->limit - pair->tail) <= 1,
 				     0))
-			return bcl_pair_send_full(pair, type, immediate, data,
-						  length);
+			return false;
 		bcl_copy_short(slot->payload, data, length);
 		slot->immediate = immediate;
 		bcl_pair_publish(pair, slot, 1, header);
 	}
+	return true;
+}
+
+/* The same and all that follows. OK, or AGAIN: the ring is full. */
+static inline enum bcl_status __attribute__((always_inline))
+bcl_pair_send(struct bcl_pair *pair, unsigned type, uint64_t immediate,
+	      const void *data, size_t length)
+{
+	if (__builtin_expect(!bcl_pair_put(pair, type, immediate, data, length),
+			     0))
+		return bcl_pair_send_full(pair, type, immediate, data, length);
 	return bcl_pair_notice(pair);
 }
 
@@ -350,8 +361,7 @@ bcl_pair_advance(struct bcl_pair *pair, const struct bcl_slot *slot,
 				      memory_order_release);
 	}
 	if (streaming)
-		__builtin_prefetch(
-			&pair->in[(pair->head + BCL_FETCH_AHEAD) & pair->mask]);
+		__builtin_prefetch(&slot[BCL_FETCH_AHEAD]);
 	for (i = 1; i < slots && i <= BCL_FETCH_SLOTS; i++)
 		__builtin_prefetch(&slot[i]);
 	pair->head += slots;
@@ -362,14 +372,16 @@ bcl_pair_advance(struct bcl_pair *pair, const struct bcl_slot *slot,
 
 /*
  * For messages in a row: the header of the next one, if it lies in the ring, at
- * bcl_pair_slot(), and is of this type of the user's; otherwise 0, and
- * bcl_pair_receive() knows more. It stays there until bcl_pair_take().
+ * `slot`, which is bcl_pair_slot(), and is of this type of the user's;
+ * otherwise 0, and bcl_pair_receive() knows more. It stays there until
+ * bcl_pair_take().
  */
-static inline uint64_t bcl_pair_look(const struct bcl_pair *pair, unsigned type)
+static inline uint64_t bcl_pair_look(const struct bcl_pair *pair,
+				     const struct bcl_slot *slot, unsigned type)
 {
 	/* acquires what the peer's bcl_pair_publish() released */
-	uint64_t header = atomic_load_explicit(&bcl_pair_slot(pair)->header,
-					       memory_order_acquire);
+	uint64_t header =
+		atomic_load_explicit(&slot->header, memory_order_acquire);
 	uint64_t differs = header ^ (pair->want | type);
 
 	if (differs & (~(BCL_HEADER_VALID - 1) | BCL_HEADER_TYPE) ||
@@ -380,10 +392,11 @@ static inline uint64_t bcl_pair_look(const struct bcl_pair *pair, unsigned type)
 
 /* Receive the message that bcl_pair_look() has found; returns its length. It is
  * valid in its slot until the next receive. */
-static inline size_t bcl_pair_take(struct bcl_pair *pair, uint64_t header)
+static inline size_t bcl_pair_take(struct bcl_pair *pair,
+				   const struct bcl_slot *slot, uint64_t header)
 {
 	pair->received++;
-	return bcl_pair_advance(pair, bcl_pair_slot(pair), header, true);
+	return bcl_pair_advance(pair, slot, header, true);
 }
 
 /*
