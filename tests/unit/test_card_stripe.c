@@ -94,22 +94,32 @@ static void finish(struct pair *pair, unsigned n)
 	ck_assert_mem_eq(pair->in, pair->out, LENGTH);
 }
 
-/* The virtual time of one long message, behind another one. */
-static uint64_t time_of(const struct world_config *config)
+static void put_all(struct pair *pair, uint32_t length)
+{
+	for (uint32_t offset = 0; offset < LENGTH; offset += length)
+		put(pair, offset, length);
+	finish(pair, LENGTH / length);
+}
+
+/* The virtual time of long messages in a row, behind others. */
+static uint64_t time_of_row(const struct world_config *config, uint32_t length)
 {
 	struct pair pair = open_pair(config);
 	uint64_t begun;
 
-	put(&pair, 0, LENGTH);
-	finish(&pair, 1);
+	put_all(&pair, length);
 	memset(pair.in, 0, LENGTH);
 	memset(frames, 0, sizeof(frames));
 	begun = pair.world->now;
-	put(&pair, 0, LENGTH);
-	finish(&pair, 1);
+	put_all(&pair, length);
 	begun = pair.world->now - begun;
 	close_pair(&pair);
 	return begun;
+}
+
+static uint64_t time_of(const struct world_config *config)
+{
+	return time_of_row(config, LENGTH);
 }
 
 /* Nearly twice and four times the bandwidth. */
@@ -148,6 +158,29 @@ START_TEST(unequal)
 	ck_assert_uint_le(time_of(&config) * 125, one * 100);
 	ck_assert_uint_ge(frames[slow] * 100, (frames[0] + frames[1]) * 20);
 	ck_assert_uint_le(frames[slow] * 100, (frames[0] + frames[1]) * 30);
+}
+END_TEST
+
+/* Rows of long messages: whatever the second rail is worth, and whichever it
+ * is, nearly the sum of both, so never slower than the better one alone. */
+START_TEST(no_harm)
+{
+	static const uint32_t times[] = { 2, 10, 30 };
+	const uint32_t by = times[_i / 2], length = LENGTH / (_i & 1 ? 4 : 64);
+	struct world_config config = {
+		.seed = 1, .rails = 1, .stripe = true, .pace = { PACE }
+	};
+	uint64_t one = time_of_row(&config, length), both;
+
+	config.rails = 2;
+	for (unsigned slow = 0; slow < 2; slow++) {
+		config.pace[slow] = by * PACE;
+		config.pace[!slow] = PACE;
+		both = time_of_row(&config, length);
+		ck_assert_uint_lt(both, one);
+		ck_assert_uint_le(both * (by + 1) * 100, one * by * 103);
+		ck_assert_uint_gt(frames[slow], 0);
+	}
 }
 END_TEST
 
@@ -431,6 +464,23 @@ START_TEST(short_ones)
 }
 END_TEST
 
+/* A rail that is for short messages only takes no part of a long one, however
+ * much slower the others are. */
+START_TEST(long_ones)
+{
+	struct world_config config = { .seed = 1,
+				       .rails = (unsigned)_i / 2 + 2,
+				       .pending = _i & 1,
+				       .pace = { PACE, 10 * PACE, 10 * PACE } };
+	struct pair pair = open_pair(&config);
+
+	put_all(&pair, LENGTH / 16);
+	ck_assert_uint_eq(frames[0], 0);
+	ck_assert_uint_gt(frames[config.rails - 1], LENGTH / BCL_FRAME_MAX);
+	close_pair(&pair);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("card stripe");
@@ -439,6 +489,7 @@ int main(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, equal, 0, 2);
 	tcase_add_loop_test(tcase, unequal, 0, 4);
+	tcase_add_loop_test(tcase, no_harm, 0, 6);
 	tcase_add_loop_test(tcase, hardly_any, 0, 2);
 	tcase_add_test(tcase, bursts);
 	tcase_add_loop_test(tcase, loss_on_one, 0, 8);
@@ -448,6 +499,7 @@ int main(void)
 	tcase_add_loop_test(tcase, asked_until_it_is_answered, 0, 4);
 	tcase_add_loop_test(tcase, nobody_answers, 0, 2);
 	tcase_add_loop_test(tcase, short_ones, 0, 2);
+	tcase_add_loop_test(tcase, long_ones, 0, 4);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
