@@ -195,13 +195,15 @@ static void drain(struct bcl_adi *adi)
 	}
 }
 
-/* Short messages are on their way when sent: wait until they are there. */
+/* Short messages are on their way when sent, which may be when their peer is
+ * up: wait until they are there. */
 static void flush(struct bcl_adi *adi)
 {
 	const struct iovec nothing = { NULL, 0 };
 	struct bcl_adi_request *request;
 	struct bcl_adi_peer *peer;
 
+	drain(adi);
 	for (peer = adi->peers; peer; peer = peer->next) {
 		if (!peer->dirty || peer->lost)
 			continue;
@@ -271,7 +273,6 @@ static void leave_job(struct bcl_adi *adi)
 	adi->closing = true;
 	bcl_match_each(&adi->match, cancel, adi);
 	bcl_adi_discard_kept(adi);
-	drain(adi);
 	flush(adi);
 	/* those who are through leave before us */
 	adi->leaving = true;

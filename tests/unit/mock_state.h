@@ -46,7 +46,7 @@ struct mock_port {
 	struct mock_peer *reserved;
 	unsigned char room[BCL_MESSAGE_MAX];
 	unsigned offers;
-	unsigned sent[BCL_TYPES];
+	unsigned sent[BCL_TYPES], cut;
 	struct bcl_memory memory; /* of no bytes: none */
 	struct bcl_counter_page page;
 };

@@ -35,11 +35,27 @@ enum bcl_status bcl_port_open(struct bcl_context *context,
 	return BCL_OK;
 }
 
+/* Of its messages that others have yet to hear: a port that closes may take
+ * them with it. */
+static unsigned on_way(struct mock *mock, const struct mock_port *port)
+{
+	uint64_t now = mock_now(mock);
+	const struct mock_event *event;
+	unsigned i, n = 0;
+
+	for (i = 0; i < mock->options.ports; i++)
+		for (event = mock->port[i].events; event; event = event->next)
+			n += event->way && event->way->local == port &&
+			     event->at > now;
+	return n;
+}
+
 void bcl_port_close(struct bcl_port *base)
 {
 	struct mock_port *port = mock_port_of(base);
 	struct mock *mock = mock_enter(port);
 
+	port->cut = on_way(mock, port);
 	mock_events_drop(port);
 	port->open = false;
 	mock_port_lost(mock, port);
@@ -130,6 +146,11 @@ void mock_inject(struct mock *mock, unsigned i, unsigned j, unsigned type,
 	mock_say(mock_peer_find(&mock->port[i], &mock->port[j]),
 		 BCL_EVENT_MESSAGE, type, immediate, data, length);
 	pthread_mutex_unlock(&mock->lock);
+}
+
+unsigned mock_cut(struct mock *mock, unsigned i)
+{
+	return mock->port[i].cut;
 }
 
 unsigned mock_sent(struct mock *mock, unsigned i, int type)

@@ -49,6 +49,8 @@ void mock_inject(struct mock *mock, unsigned i, unsigned j, unsigned type,
 /* How often bcl_send() and bcl_commit() sent a message of this type, or any
  * (-1), from port i. */
 unsigned mock_sent(struct mock *mock, unsigned i, int type);
+/* How many messages from port i were on their way when it was closed. */
+unsigned mock_cut(struct mock *mock, unsigned i);
 /* A counter of port i. */
 uint64_t mock_count(struct mock *mock, unsigned i, enum bcl_counter_id id);
 

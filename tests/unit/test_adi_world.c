@@ -150,6 +150,35 @@ START_TEST(many_ranks)
 }
 END_TEST
 
+enum {
+	TALKERS = 8,
+};
+
+/* Who leaves waits until all that it has sent is there, also what waited for a
+ * connection when the others were through. */
+static void leave(void *arg)
+{
+	unsigned rank = (unsigned)(uintptr_t)arg;
+	struct bcl_adi *adi;
+
+	prepare(rank, rank, TALKERS);
+	ck_assert_int_eq(bcl_adi_open(&options, &adi), BCL_OK);
+	bcl_adi_close(adi);
+	ck_assert_uint_eq(mock_cut(world.mock, rank), 0);
+}
+
+START_TEST(last_words)
+{
+	const struct mock_options slow = {
+		.seed = 1 + (uint64_t)_i,
+		.connect = 1000000,
+		.latency = 200000,
+	};
+
+	world_spawn(&slow, TALKERS, leave);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("adi_world");
@@ -159,6 +188,7 @@ int main(void)
 	tcase_add_test(tcase, no_memory_to_join);
 	tcase_add_loop_test(tcase, no_memory_for_requests, 0, WORLD_WEATHERS);
 	tcase_add_loop_test(tcase, many_ranks, 0, WORLD_WEATHERS);
+	tcase_add_loop_test(tcase, last_words, 0, 40);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
