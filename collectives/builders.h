@@ -114,6 +114,16 @@ void bcl_build_halving(struct bcl_schedule *schedule,
 enum {
 	BCL_PIPELINE_PIECES = 256,
 };
+/* What a piece has, in whole elements, if it was to have `piece` bytes. */
+static inline size_t bcl_pipeline_piece(size_t length, size_t piece,
+					size_t element)
+{
+	size_t least = length / BCL_PIPELINE_PIECES;
+
+	if (piece < least)
+		piece = least;
+	return piece > element ? piece - piece % element : element;
+}
 void bcl_build_broadcast_pipeline(struct bcl_schedule *schedule,
 				  const struct bcl_call *call, size_t piece);
 void bcl_build_reduce_pipeline(struct bcl_schedule *schedule,

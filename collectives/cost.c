@@ -130,17 +130,23 @@ double bcl_cost_rooted_direct(const struct bcl_model *model, double length)
 	       (model->members - 1) * (near.gap + length * near.byte);
 }
 
+/* How many pieces of so many bytes, or of more. */
+static double pieces_of(double length, double piece)
+{
+	double pieces = length > piece ? length / piece : 1;
+
+	return pieces < BCL_PIPELINE_PIECES ? pieces : BCL_PIPELINE_PIECES;
+}
+
 double bcl_cost_pipeline(const struct bcl_model *model, double length,
 			 double piece, double work,
 			 double (*inside)(const struct bcl_model *model,
 					  double length))
 {
-	double pieces = length > piece ? length / piece : 1, last = 0;
+	double pieces = pieces_of(length, piece), last = 0;
 	double hop, round;
 	struct bcl_cost cost;
 
-	if (pieces > BCL_PIPELINE_PIECES)
-		pieces = BCL_PIPELINE_PIECES;
 	piece = length / pieces;
 	if (model->autonomous)
 		cost = model->between;
@@ -167,13 +173,11 @@ double bcl_cost_trees(const struct bcl_model *model, double length,
 		      double (*inside)(const struct bcl_model *model,
 				       double length))
 {
-	double pieces = length > piece ? length / piece : 1, last = 0;
+	double pieces = pieces_of(length, piece), last = 0;
 	double card, processor, round;
 
 	if (!model->autonomous)
 		return HUGE_VAL;
-	if (pieces > BCL_PIPELINE_PIECES)
-		pieces = BCL_PIPELINE_PIECES;
 	piece = length / pieces;
 	card = model->busy + piece * model->between.byte;
 	/* sends one and receives one meanwhile */

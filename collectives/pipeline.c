@@ -93,11 +93,9 @@ static void init(struct pipeline *pipeline, struct bcl_schedule *schedule,
 	struct bcl_group leaders = bcl_group_leaders(team, call->root);
 	unsigned n = leaders.size,
 		 root_node = bcl_layout_node(&team->layout, call->root);
-	size_t least = call->length / BCL_PIPELINE_PIECES, count;
+	size_t count;
 
-	if (piece < least)
-		piece = least;
-	piece = piece > element ? piece - piece % element : element;
+	piece = bcl_pipeline_piece(call->length, piece, element);
 	/* As long as one another, as far as they can. */
 	count = (call->length + piece - 1) / piece;
 	if (count)

@@ -64,11 +64,8 @@ static void init(struct trees *trees, struct bcl_schedule *schedule,
 	struct bcl_group leaders = bcl_group_leaders(team, call->root);
 	unsigned root = bcl_layout_node(&team->layout, call->root);
 	unsigned me = leaders.me;
-	size_t least = call->length / BCL_PIPELINE_PIECES;
 
-	if (piece < least)
-		piece = least;
-	piece = piece > element ? piece - piece % element : element;
+	piece = bcl_pipeline_piece(call->length, piece, element);
 	*trees = (struct trees){
 		.schedule = schedule,
 		.leaders = leaders,
