@@ -122,22 +122,25 @@ static void barriers(unsigned me)
 	}
 }
 
+static void broadcasts(unsigned me, unsigned rounds, size_t length)
+{
+	for (unsigned round = 0; round < rounds; round++)
+		broadcast(me, 0, round, length);
+}
+
 static void short_broadcasts(unsigned me)
 {
-	for (unsigned round = 0; round < ROUNDS; round++)
-		broadcast(me, 0, round, SHORT);
+	broadcasts(me, ROUNDS, SHORT);
 }
 
 static void long_broadcasts(unsigned me)
 {
-	for (unsigned round = 0; round < ROUNDS; round++)
-		broadcast(me, 0, round, LONG);
+	broadcasts(me, ROUNDS, LONG);
 }
 
 static void half_broadcasts(unsigned me)
 {
-	for (unsigned round = 0; round < HALVES; round++)
-		broadcast(me, 0, round, HALF);
+	broadcasts(me, HALVES, HALF);
 }
 
 /* What is next in the same chunk may lie in its other half. */
@@ -208,8 +211,7 @@ static void silence(unsigned me)
 
 static void three_broadcasts(unsigned me)
 {
-	for (unsigned round = 0; round < 3; round++)
-		broadcast(me, 0, round, SHORT);
+	broadcasts(me, 3, SHORT);
 }
 
 #define BY_MEMBERS(what)           \
