@@ -4,9 +4,8 @@
  * the lower bound that is:
  *
  *   coll_bounds [-o OPERATION] [-n NODES] [-r RANKS] [-l BYTES] [-a ALGORITHM]
- *               [-m L,o_s,o_r,g,G]
  *
- * -m: us of messages between nodes; those of dawning.h unless given.
+ * on the machine of dawning.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +26,6 @@ struct wishes {
 	const char *operation, *algorithm;
 	unsigned nodes, ranks;
 	size_t length;
-	struct sim_loggp between;
 };
 
 static void print(struct loggp_world *world, const struct sim_machine *machine,
@@ -54,7 +52,6 @@ static void run(const struct wishes *wishes, unsigned nodes, unsigned ranks)
 
 	machine.nodes = nodes;
 	machine.ranks = ranks;
-	machine.between = wishes->between;
 	world = loggp_open(&machine);
 	for (i = 0; i < SIM_OPERATIONS; i++) {
 		enum sim_operation operation = (enum sim_operation)i;
@@ -77,12 +74,11 @@ static void run(const struct wishes *wishes, unsigned nodes, unsigned ranks)
 
 int main(int argc, char **argv)
 {
-	struct wishes wishes = { .between = dawning.between };
-	struct sim_loggp *net = &wishes.between;
+	struct wishes wishes = { 0 };
 	unsigned nodes, ranks;
 	int option;
 
-	while ((option = getopt(argc, argv, "o:a:n:r:l:m:")) != -1) {
+	while ((option = getopt(argc, argv, "o:a:n:r:l:")) != -1) {
 		if (option == 'o')
 			wishes.operation = optarg;
 		else if (option == 'a')
@@ -93,10 +89,7 @@ int main(int argc, char **argv)
 			wishes.ranks = (unsigned)atoi(optarg);
 		else if (option == 'l')
 			wishes.length = (size_t)atol(optarg);
-		else if (option != 'm' ||
-			 sscanf(optarg, "%lf,%lf,%lf,%lf,%lf", &net->latency,
-				&net->send, &net->receive, &net->gap,
-				&net->byte) != 5)
+		else
 			return 2;
 	}
 	printf("operation, length, nodes x ranks, algorithm, time, bound, "
