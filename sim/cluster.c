@@ -27,8 +27,10 @@ sim_cluster_fabric(const struct sim_cluster *cluster, struct sim_clock *clock,
 
 		sim_fabric_wire(fabric, cable->a, cable->b, &cable->config);
 	}
-	sim_fabric_route(fabric);
-	return fabric;
+	if (sim_fabric_route(fabric))
+		return fabric;
+	sim_fabric_close(fabric);
+	return NULL;
 }
 
 void sim_cluster_name(const struct sim_cluster *cluster, uint32_t number,

@@ -43,8 +43,9 @@ bool sim_cluster_read(struct sim_cluster *cluster, const char *name, FILE *in,
 void sim_cluster_free(struct sim_cluster *cluster);
 
 /*
- * The cluster's network, with its ways. All frames come to `arrived`; to which
- * port, the frame says.
+ * The cluster's network, with its ways; NULL: one of them leads through more
+ * than SIM_WAY_MAX switches, which no cluster has that was read. All frames
+ * come to `arrived`; to which port, the frame says.
  */
 struct sim_fabric *
 sim_cluster_fabric(const struct sim_cluster *cluster, struct sim_clock *clock,

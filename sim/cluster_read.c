@@ -436,6 +436,22 @@ static bool read_statement(struct reader *reader)
 	return sim_statement_expected(statement, names, statement->word[0]);
 }
 
+/* Are there shortest ways that the network can keep? */
+static bool has_ways(struct reader *reader)
+{
+	struct sim_fabric *fabric =
+		sim_cluster_fabric(reader->cluster, NULL, NULL, NULL);
+
+	if (!fabric)
+		return sim_statement_refuse(
+			&reader->statement,
+			"expected at most %d switches in a row: join distant "
+			"ones by a cable",
+			SIM_WAY_MAX);
+	sim_fabric_close(fabric);
+	return true;
+}
+
 static bool complete(struct reader *reader)
 {
 	if (!reader->has_cluster)
@@ -444,7 +460,7 @@ static bool complete(struct reader *reader)
 	if (!reader->has_card)
 		return sim_statement_refuse(&reader->statement,
 					    "expected card mtu=SIZE");
-	return sim_wiring_complete(&reader->wiring);
+	return sim_wiring_complete(&reader->wiring) && has_ways(reader);
 }
 
 bool sim_cluster_read(struct sim_cluster *cluster, const char *name, FILE *in,

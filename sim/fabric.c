@@ -7,8 +7,8 @@
 #include "sim/fail.h"
 
 enum {
-	PS = 1000,    /* of a ns */
-	NO_WAY = 255, /* longer than any way */
+	PS = 1000,		  /* of a ns */
+	NO_WAY = SIM_WAY_MAX + 1, /* longer than any way */
 	NONE = 0xffffffff,
 };
 
@@ -151,8 +151,8 @@ static uint8_t *hops_to(const struct sim_fabric *fabric,
 	return fabric->hops + (size_t)to->number * fabric->nswitches;
 }
 
-/* From all switches to this one, breadth first. */
-static void measure(struct sim_fabric *fabric, uint32_t to, uint32_t *queue)
+/* From all switches to this one, breadth first. False: one is too far. */
+static bool measure(struct sim_fabric *fabric, uint32_t to, uint32_t *queue)
 {
 	const struct vertex *vertex = &fabric->vertex[to];
 	uint8_t *hops = hops_to(fabric, vertex);
@@ -168,12 +168,13 @@ static void measure(struct sim_fabric *fabric, uint32_t to, uint32_t *queue)
 
 			if (!other->is_switch || hops[other->number] != NO_WAY)
 				continue;
+			if (hops[vertex->number] + 1 == SIM_WAY_MAX)
+				return false;
 			hops[other->number] = hops[vertex->number] + 1;
-			sim_check(hops[other->number] < NO_WAY - 1,
-				  "a way through too many switches");
 			queue[tail++] = fabric->link[i].info.to;
 		}
 	}
+	return true;
 }
 
 static void list_ways(struct sim_fabric *fabric)
@@ -199,26 +200,28 @@ static void list_ways(struct sim_fabric *fabric)
 }
 
 /* To the switches that have ports. */
-void sim_fabric_route(struct sim_fabric *fabric)
+bool sim_fabric_route(struct sim_fabric *fabric)
 {
 	size_t size = (size_t)fabric->nswitches * fabric->nswitches;
+	bool good = true;
 	uint32_t *queue, i;
 
 	if (!fabric->nswitches)
-		return;
+		return true;
 	list_ways(fabric);
 	queue = sim_need(malloc(fabric->nswitches * sizeof(*queue)));
 	fabric->hops = sim_need(realloc(fabric->hops, size));
 	memset(fabric->hops, NO_WAY, size);
-	for (i = 0; i < fabric->nlinks; i++) {
+	for (i = 0; good && i < fabric->nlinks; i++) {
 		const struct link *link = &fabric->link[i];
 		const struct vertex *end = end_of(fabric, link);
 
 		if (!fabric->vertex[link->info.from].is_switch &&
 		    end->is_switch && hops_to(fabric, end)[end->number])
-			measure(fabric, link->info.to, queue);
+			good = measure(fabric, link->info.to, queue);
 	}
 	free(queue);
+	return good;
 }
 
 /* ---- frames ---- */

@@ -16,6 +16,10 @@
 
 #include "sim/clock.h"
 
+enum {
+	SIM_WAY_MAX = 254, /* switches on a way: their distance is a byte */
+};
+
 struct sim_fabric;
 
 struct sim_frame {
@@ -60,8 +64,9 @@ uint32_t sim_fabric_switch(struct sim_fabric *fabric,
  * to a follows. */
 uint32_t sim_fabric_wire(struct sim_fabric *fabric, uint32_t a, uint32_t b,
 			 const struct sim_cable *cable);
-/* All is wired: find the ways. */
-void sim_fabric_route(struct sim_fabric *fabric);
+/* All is wired: find the ways. False: one leads through too many switches; no
+ * frame may be sent then. */
+bool sim_fabric_route(struct sim_fabric *fabric);
 
 struct sim_frame *sim_frame_new(struct sim_fabric *fabric, uint32_t from,
 				uint32_t to, uint32_t length);

@@ -123,6 +123,18 @@ echo 'drop from=9' >"$scratch/nobody"
 printf 'drop\nbreak node=1\n' >"$scratch/half"
 for node in 0 1 2 3; do echo "stall node=$node"; done >"$scratch/rest"
 echo 'cluster' >"$scratch/none.cluster"
+{
+	sed 's/nodes=4/nodes=2/; /^ring/d' "$cluster"
+	echo 'switch s0 crossbar=x'
+	for ((i = 1; i < 255; i++)); do
+		echo "switch s$i crossbar=x"
+		echo "cable s$((i - 1)) s$i wire=w"
+	done
+	echo 'cable node0 s0 wire=w'
+	echo 'cable node1 s254 wire=w'
+} >"$scratch/row.cluster"
+refuses 1 'expected at most 254 switches in a row: join distant ones by a cable' \
+	"$scratch/row.cluster" shift
 refuses 2 'expected a cluster, a pattern' "$cluster"
 refuses 2 'no pattern "gossip"' "$cluster" gossip
 refuses 2 '"many" is no size' "$cluster" shift many

@@ -324,6 +324,39 @@ START_TEST(what_cannot_be_wired_is_refused)
 }
 END_TEST
 
+/* A row of switches with a node at either end. */
+static bool read_row(unsigned switches)
+{
+	char *text;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	unsigned i;
+	bool good;
+
+	fprintf(out, "cluster nodes=2\n" PARTS "switch s0 crossbar=x\n");
+	for (i = 1; i < switches; i++)
+		fprintf(out,
+			"switch s%u crossbar=x\n"
+			"cable s%u s%u wire=w\n",
+			i, i - 1, i);
+	fprintf(out, "cable node0 s0 wire=w\ncable node1 s%u wire=w\n",
+		switches - 1);
+	fclose(out);
+	good = read_text(text);
+	free(text);
+	return good;
+}
+
+START_TEST(the_longest_row_of_switches)
+{
+	ck_assert_msg(read_row(SIM_WAY_MAX), "%s", error);
+	sim_cluster_free(&cluster);
+	ck_assert(!read_row(SIM_WAY_MAX + 1));
+	ck_assert_msg(strstr(error, "expected at most 254 switches in a row"),
+		      "%s", error);
+}
+END_TEST
+
 /* ---- what comes of it ---- */
 
 static struct sim_clock virtual;
@@ -552,6 +585,7 @@ int main(void)
 			    sizeof(refused) / sizeof(*refused));
 	tcase_add_loop_test(tcase, what_cannot_be_wired_is_refused, 0,
 			    sizeof(wired) / sizeof(*wired));
+	tcase_add_test(tcase, the_longest_row_of_switches);
 	tcase_add_test(tcase, dawning_3000);
 	tcase_add_test(tcase, rails_with_networks_of_their_own);
 	tcase_add_test(tcase, one_switch);
