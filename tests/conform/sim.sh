@@ -109,6 +109,18 @@ done >"$scratch/both"
 (($(grep -Ex ' +8 .*' "$scratch/both" | sort -u | wc -l) == 1)) ||
 	complain "leaving changes what was before: $(<"$scratch/both")"
 
+# A long run says how far it is; it is ended when it has.
+"$sim" -r 10000 "$cluster" alltoall 64k >"$scratch/out" 2>"$scratch/progress" &
+long=$!
+for ((i = 0; i < 600; i++)); do
+	[[ ! -s $scratch/progress ]] || break
+	sleep 0.1
+done
+kill $long 2>/dev/null || complain 'a long run is over too soon to be looked at'
+wait $long || true
+grep -Eqx 'bcl-sim: [1-9][0-9]*\.[0-9]{3} ms simulated, [1-9][0-9]* of 10002 rounds, 8 ranks left' \
+	"$scratch/progress" || complain "no progress: $(<"$scratch/progress")"
+
 # refuses STATUS TEXT ARGUMENT...
 refuses() {
 	local expected=$1 text=$2 code=0
