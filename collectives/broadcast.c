@@ -2,6 +2,7 @@
 #include "collectives/builders.h"
 #include "collectives/circulant.h"
 #include "collectives/cost.h"
+#include "collectives/postal.h"
 
 enum {
 	/* Long enough for a rendezvous to pay, short enough to overlap. */
@@ -11,32 +12,28 @@ enum {
 
 void bcl_build_broadcast_tree(struct bcl_schedule *schedule,
 			      const struct bcl_group *group, unsigned root,
-			      void *buffer, size_t length)
+			      void *buffer, size_t length, unsigned ahead)
 {
-	unsigned n = group->size, distance = 1;
-	unsigned me = (group->me + n - root) % n;
+	unsigned n = group->size, me = (group->me + n - root) % n, i;
+	struct bcl_postal plan;
 
-	/* Member i gets it from the one whose place lacks i's lowest bit. */
-	while (distance < n && !(me & distance))
-		distance *= 2;
+	bcl_postal_init(&plan, n, me, ahead);
 	if (me) {
 		bcl_step_receive(
 			schedule,
-			bcl_group_rank(group, (me - distance + root) % n),
-			buffer, length);
+			bcl_group_rank(group, (plan.parent + root) % n), buffer,
+			length);
 		bcl_step_round(schedule);
 	}
-	while (distance /= 2)
-		if (me + distance < n)
-			bcl_step_send(schedule,
-				      bcl_group_rank(group, (me + distance +
-							     root) % n),
-				      buffer, length);
+	for (i = 0; i < plan.children; i++)
+		bcl_step_send(schedule,
+			      bcl_group_rank(group, (plan.child[i] + root) % n),
+			      buffer, length);
 	bcl_step_round(schedule);
 }
 
 static void build_tree(struct bcl_schedule *schedule,
-		       const struct bcl_call *call)
+		       const struct bcl_call *call, unsigned ahead)
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group leaders = bcl_group_leaders(team, call->root);
@@ -46,7 +43,7 @@ static void build_tree(struct bcl_schedule *schedule,
 		bcl_build_broadcast_tree(
 			schedule, &leaders,
 			bcl_layout_node(&team->layout, call->root),
-			call->receive, call->length);
+			call->receive, call->length, ahead);
 	bcl_inside_broadcast(schedule, speaker, call->receive, call->length);
 }
 
@@ -86,7 +83,7 @@ static void build_pipeline(struct bcl_schedule *schedule,
 }
 
 /*
- * A binomial scatter, then a ring: M. Barnett et al., "Building a
+ * A scatter by a tree, then a ring: M. Barnett et al., "Building a
  * high-performance collective communication library", Supercomputing 1994
  * (van de Geijn's algorithm).
  */
@@ -100,36 +97,31 @@ static void build_scatter_ring(struct bcl_schedule *schedule,
 	struct bcl_group group = bcl_group_ordered(team);
 	unsigned n = group.size,
 		 root = bcl_layout_place(&team->layout, call->root);
-	unsigned me = (group.me + n - root) % n, distance = 1;
+	unsigned me = (group.me + n - root) % n, i;
+	struct bcl_postal plan;
+	size_t from, to;
 
-	while (distance < n && !(me & distance))
-		distance *= 2;
+	bcl_postal_init(&plan, n, me, 1);
 	if (me) {
-		unsigned end = me + distance < n ? me + distance : n;
-		size_t from = bcl_block_begin(call->length, ALIGNMENT, n, me);
-		size_t to = bcl_block_begin(call->length, ALIGNMENT, n, end);
-
+		from = bcl_block_begin(call->length, ALIGNMENT, n, me);
+		to = bcl_block_begin(call->length, ALIGNMENT, n, plan.end);
 		if (to > from)
 			bcl_step_receive(schedule,
-					 bcl_group_rank(&group, (me - distance +
+					 bcl_group_rank(&group, (plan.parent +
 								 root) % n),
 					 call->receive + from, to - from);
 		bcl_step_round(schedule);
 	}
-	while (distance /= 2) {
-		unsigned child = me + distance;
-		unsigned end = child + distance < n ? child + distance : n;
-		size_t from, to;
-
-		if (child >= n)
-			continue;
-		from = bcl_block_begin(call->length, ALIGNMENT, n, child);
-		to = bcl_block_begin(call->length, ALIGNMENT, n, end);
+	for (i = 0; i < plan.children; i++) {
+		from = bcl_block_begin(call->length, ALIGNMENT, n,
+				       plan.child[i]);
+		to = bcl_block_begin(call->length, ALIGNMENT, n,
+				     bcl_postal_end(&plan, i));
 		if (to > from)
-			bcl_step_send(
-				schedule,
-				bcl_group_rank(&group, (child + root) % n),
-				call->receive + from, to - from);
+			bcl_step_send(schedule,
+				      bcl_group_rank(&group, (plan.child[i] +
+							      root) % n),
+				      call->receive + from, to - from);
 	}
 	bcl_step_round(schedule);
 	bcl_build_ring(schedule, &group, root, call->receive, call->length,
@@ -142,13 +134,12 @@ static double cost_node(const struct bcl_model *model, double length)
 	       2 * length * model->segment.byte;
 }
 
-static double cost_tree(const struct bcl_model *model, double length)
+static double cost_tree(const struct bcl_model *model, double length,
+			unsigned ahead)
 {
-	struct bcl_cost cost = bcl_cost_between(model, length);
 	double inside = model->members > 1 ? cost_node(model, length) : 0;
 
-	return bcl_log2_up(model->nodes) * (cost.message + length * cost.byte) +
-	       inside;
+	return bcl_cost_postal(model, length, ahead, 0) + inside;
 }
 
 /* The first piece passes everyone, the others follow it. */
@@ -193,13 +184,20 @@ static double cost_trees(const struct bcl_model *model, double length)
 	return bcl_cost_trees(model, length, BCL_TREES_PIECE, 0, cost_node);
 }
 
+BCL_VARIANT(tree, 1)
+BCL_VARIANT(tree, 2)
+BCL_VARIANT(tree, 4)
+BCL_VARIANT(tree, 8)
 BCL_VARIANT(pipeline, 4096)
 BCL_VARIANT(pipeline, 8192)
 BCL_VARIANT(pipeline, 32768)
 
 const struct bcl_algorithm bcl_broadcast_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_BROADCAST, NULL, cost_node },
-	{ "tree", 0, 0, build_tree, cost_tree },
+	{ "tree", 0, 0, build_tree_1, cost_tree_1 },
+	{ "tree_2", BCL_NEEDS_NODES, 0, build_tree_2, cost_tree_2 },
+	{ "tree_4", BCL_NEEDS_NODES, 0, build_tree_4, cost_tree_4 },
+	{ "tree_8", BCL_NEEDS_NODES, 0, build_tree_8, cost_tree_8 },
 	{ "pipeline", BCL_NEEDS_NODES, 0, build_pipeline_4096,
 	  cost_pipeline_4096 },
 	{ "pipeline_8k", BCL_NEEDS_NODES, 0, build_pipeline_8192,

@@ -80,15 +80,16 @@ enum {
 
 /* ---- by messages; root is a place in the group --------------------------- */
 
-/* broadcast.c: a binomial tree. */
+/* broadcast.c: a tree; ahead: see postal.h. */
 void bcl_build_broadcast_tree(struct bcl_schedule *schedule,
 			      const struct bcl_group *group, unsigned root,
-			      void *buffer, size_t length);
+			      void *buffer, size_t length, unsigned ahead);
 /* reduce.c: the same, upwards, in the order of the group. */
 void bcl_build_reduce_tree(struct bcl_schedule *schedule,
 			   const struct bcl_group *group, unsigned root,
 			   const void *send, void *receive, size_t length,
-			   const struct bcl_reduction *reduction);
+			   const struct bcl_reduction *reduction,
+			   unsigned ahead);
 /* allgather.c: at the beginning of `blocks` lie those of the own node, one for
  * each rank or one `by_node`; then those of all, beginning with its. ahead: see
  * dissemination.h. */

@@ -132,7 +132,7 @@ static void build(struct bcl_schedule *schedule, const struct bcl_call *call)
 	case BCL_OPERATION_REDUCE:
 		bcl_build_reduce_tree(schedule, &all, call->root, call->send,
 				      call->receive, call->length,
-				      call->reduction);
+				      call->reduction, 1);
 		break;
 	case BCL_OPERATION_GATHER:
 		bcl_build_gather_direct(schedule, &all, call->root, call->send,

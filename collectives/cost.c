@@ -5,6 +5,7 @@
 
 #include "collectives/builders.h"
 #include "collectives/dissemination.h"
+#include "collectives/postal.h"
 
 enum {
 	/* A longer one is announced and fetched: there, back and there, back
@@ -98,21 +99,54 @@ double bcl_cost_dissemination(const struct bcl_model *model, double length,
 	return last;
 }
 
+/*
+ * Down a tree, as long as it takes from when the root has it, of messages with
+ * `length` bytes or, if they are blocks, so many for each member that gets or
+ * passes them on.
+ */
+static double postal(const struct bcl_model *model, double length, bool blocks,
+		     unsigned ahead, double work)
+{
+	uint64_t known[BCL_POSTAL_STEPS + 1];
+	double time[BCL_POSTAL_STEPS + 1]; /* by the steps that there are */
+	unsigned steps = bcl_postal_growth(known, model->nodes, ahead), t;
+
+	for (t = 0; t <= steps; t++) {
+		double bytes = length, told, rest;
+		struct bcl_cost cost;
+
+		time[t] = 0;
+		if (t < ahead)
+			continue;
+		if (blocks)
+			bytes *= (double)known[t - ahead] * model->nodes /
+				 (double)known[steps];
+		cost = bcl_cost_between(model, bytes);
+		told = cost.message + bytes * (cost.byte + work) +
+		       time[t - ahead];
+		rest = cost.gap + bytes * (cost.byte + work) + time[t - 1];
+		time[t] = told > rest || t == ahead ? told : rest;
+	}
+	return time[steps];
+}
+
+double bcl_cost_postal(const struct bcl_model *model, double length,
+		       unsigned ahead, double work)
+{
+	return postal(model, length, false, ahead, work);
+}
+
 double bcl_cost_phases(const struct bcl_model *model, double length)
 {
 	return (1 + length / BCL_NODE_CHUNK_MAX) * model->segment.message;
 }
 
 double bcl_cost_rooted_tree(const struct bcl_model *model, double length,
-			    double inside)
+			    unsigned ahead, double inside)
 {
-	double others = model->size - model->members;
-	struct bcl_cost cost = bcl_cost_between(model, length);
-
 	/* Each byte is copied once more, between the orders of ranks and of
 	 * nodes. */
-	return bcl_log2_up(model->nodes) * cost.message +
-	       others * length * cost.byte +
+	return postal(model, model->members * length, true, ahead, 0) +
 	       model->size * length * model->segment.byte +
 	       (model->members > 1 ? inside : 0);
 }

@@ -35,6 +35,11 @@ double bcl_cost_gap(const struct bcl_model *model, const struct bcl_cost *cost);
 double bcl_cost_dissemination(const struct bcl_model *model, double length,
 			      unsigned ahead);
 
+/* us: down a tree of the nodes (postal.h), or up, with `work` us for each byte
+ * that comes. */
+double bcl_cost_postal(const struct bcl_model *model, double length,
+		       unsigned ahead, double work);
+
 /* us: as many phases in a node's segment as so many bytes need. */
 double bcl_cost_phases(const struct bcl_model *model, double length);
 
@@ -57,9 +62,9 @@ double bcl_cost_trees(const struct bcl_model *model, double length,
 
 /* ---- gather and scatter: what goes one way costs as much the other way --- */
 
-/* Up or down a tree of nodes; `inside`: the part inside a node. */
+/* Up or down a tree of nodes, as above; `inside`: the part inside a node. */
 double bcl_cost_rooted_tree(const struct bcl_model *model, double length,
-			    double inside);
+			    unsigned ahead, double inside);
 /* Between the root and each other rank. */
 double bcl_cost_rooted_direct(const struct bcl_model *model, double length);
 

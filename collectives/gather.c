@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "collectives/builders.h"
 #include "collectives/cost.h"
+#include "collectives/postal.h"
 
 /*
- * Inside nodes, then up a binomial tree of nodes in which blocks lie in node
+ * Inside nodes, then up a tree of nodes in which blocks lie in node
  * order from the root's on.
  */
 static void build_tree(struct bcl_schedule *schedule,
-		       const struct bcl_call *call)
+		       const struct bcl_call *call, unsigned ahead)
 {
 	const struct bcl_team *team = schedule->team;
 	const struct bcl_layout *layout = &team->layout;
@@ -15,38 +16,32 @@ static void build_tree(struct bcl_schedule *schedule,
 	struct bcl_group leaders = bcl_group_leaders(team, call->root);
 	unsigned n = leaders.size,
 		 speaker = bcl_group_rank(&leaders, leaders.me);
-	unsigned me = (leaders.me + n - root_node) % n, distance = 1, end;
+	unsigned me = (leaders.me + n - root_node) % n, i;
 	bool in_place = layout->contiguous && root_node == 0;
+	struct bcl_postal plan;
 	unsigned char *blocks;
-	size_t mine;
+	size_t mine, all;
 
 	if (team->rank != speaker) {
 		bcl_inside_gather(schedule, speaker, call->send, call->length,
 				  NULL);
 		return;
 	}
-	while (distance < n && !(me & distance))
-		distance *= 2;
-	end = bcl_least(me + distance, n);
+	bcl_postal_init(&plan, n, me, ahead);
 	mine = bcl_node_offset(team, root_node, me, call->length);
+	all = bcl_node_offset(team, root_node, plan.end, call->length) - mine;
 	if (me == 0 && in_place)
 		blocks = call->receive;
 	else
-		blocks = bcl_step_scratch(
-			schedule,
-			bcl_node_offset(team, root_node, end, call->length) -
-				mine);
+		blocks = bcl_step_scratch(schedule, all);
 	bcl_inside_gather(schedule, speaker, call->send, call->length, blocks);
 
-	for (distance = 1; distance < n && !(me & distance); distance *= 2) {
-		unsigned child = me + distance;
+	for (i = plan.children; i-- > 0;) {
+		unsigned child = plan.child[i];
 		size_t from, to;
 
-		if (child >= n)
-			continue;
 		from = bcl_node_offset(team, root_node, child, call->length);
-		to = bcl_node_offset(team, root_node,
-				     bcl_least(child + distance, n),
+		to = bcl_node_offset(team, root_node, bcl_postal_end(&plan, i),
 				     call->length);
 		bcl_step_receive(
 			schedule,
@@ -57,11 +52,8 @@ static void build_tree(struct bcl_schedule *schedule,
 	if (me)
 		bcl_step_send(
 			schedule,
-			bcl_group_rank(&leaders,
-				       (me - distance + root_node) % n),
-			blocks,
-			bcl_node_offset(team, root_node, end, call->length) -
-				mine);
+			bcl_group_rank(&leaders, (plan.parent + root_node) % n),
+			blocks, all);
 	else if (!in_place)
 		bcl_step_to_ranks(schedule, call->receive, blocks, call->length,
 				  root_node);
@@ -82,14 +74,24 @@ static double cost_node(const struct bcl_model *model, double length)
 	       (1 + model->members) * length * model->segment.byte;
 }
 
-static double cost_tree(const struct bcl_model *model, double length)
+static double cost_tree(const struct bcl_model *model, double length,
+			unsigned ahead)
 {
-	return bcl_cost_rooted_tree(model, length, cost_node(model, length));
+	return bcl_cost_rooted_tree(model, length, ahead,
+				    cost_node(model, length));
 }
+
+BCL_VARIANT(tree, 1)
+BCL_VARIANT(tree, 2)
+BCL_VARIANT(tree, 4)
+BCL_VARIANT(tree, 8)
 
 const struct bcl_algorithm bcl_gather_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_GATHER, NULL, cost_node },
-	{ "tree", 0, 0, build_tree, cost_tree },
+	{ "tree", 0, 0, build_tree_1, cost_tree_1 },
+	{ "tree_2", BCL_NEEDS_NODES, 0, build_tree_2, cost_tree_2 },
+	{ "tree_4", BCL_NEEDS_NODES, 0, build_tree_4, cost_tree_4 },
+	{ "tree_8", BCL_NEEDS_NODES, 0, build_tree_8, cost_tree_8 },
 	{ "direct", 0, 0, build_direct, bcl_cost_rooted_direct },
 	{ 0 },
 };

@@ -44,7 +44,7 @@ void bcl_inside_broadcast(struct bcl_schedule *schedule, unsigned root,
 			      buffer, length, NULL);
 	else
 		bcl_build_broadcast_tree(schedule, &group, member, buffer,
-					 length);
+					 length, 1);
 }
 
 void bcl_inside_reduce(struct bcl_schedule *schedule, unsigned root,
@@ -60,7 +60,7 @@ void bcl_inside_reduce(struct bcl_schedule *schedule, unsigned root,
 			      length, reduction);
 	else
 		bcl_build_reduce_tree(schedule, &group, member, send, receive,
-				      length, reduction);
+				      length, reduction, 1);
 }
 
 void bcl_inside_reduce_piece(struct bcl_schedule *schedule, unsigned root,

@@ -1,43 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 #include "collectives/builders.h"
 #include "collectives/cost.h"
+#include "collectives/postal.h"
 
 /*
- * A binomial tree. Member i combines i, i + 1, ... up to where the next
- * subtree begins, so ranks are combined in order; commutative operators let
- * the tree begin at the root.
+ * A member combines its own vector and those of its subtree from the nearest
+ * child on, so ranks are combined in order; commutative operators let the tree
+ * begin at the root.
  */
 void bcl_build_reduce_tree(struct bcl_schedule *schedule,
 			   const struct bcl_group *group, unsigned root,
 			   const void *send, void *receive, size_t length,
-			   const struct bcl_reduction *reduction)
+			   const struct bcl_reduction *reduction,
+			   unsigned ahead)
 {
-	unsigned n = group->size;
+	unsigned n = group->size, i;
 	unsigned top = reduction->commutative ? root : 0;
-	unsigned me = (group->me + n - top) % n, distance, k = 0;
+	unsigned me = (group->me + n - top) % n;
+	struct bcl_postal plan;
 	const void *sum = send;
 	void *arrived[2];
 
-	if (!(me & 1) && me + 1 < n) {
+	bcl_postal_init(&plan, n, me, ahead);
+	if (plan.children) {
 		arrived[0] = bcl_step_scratch(schedule, length);
 		arrived[1] = bcl_step_scratch(schedule, length);
 	}
-	for (distance = 1; distance < n && !(me & distance); distance *= 2) {
-		if (me + distance >= n)
-			continue;
+	for (i = plan.children; i-- > 0;) {
+		void *from = arrived[i % 2];
+
 		bcl_step_receive(
 			schedule,
-			bcl_group_rank(group, (me + distance + top) % n),
-			arrived[k], length);
+			bcl_group_rank(group, (plan.child[i] + top) % n), from,
+			length);
 		bcl_step_round(schedule);
-		bcl_step_combine(schedule, reduction, sum, arrived[k],
+		bcl_step_combine(schedule, reduction, sum, from,
 				 length / reduction->element);
-		sum = arrived[k];
-		k = !k;
+		sum = from;
 	}
 	if (me)
 		bcl_step_send(schedule,
-			      bcl_group_rank(group, (me - distance + top) % n),
+			      bcl_group_rank(group, (plan.parent + top) % n),
 			      sum, length);
 	else if (top != root)
 		bcl_step_send(schedule, bcl_group_rank(group, root), sum,
@@ -53,7 +56,7 @@ void bcl_build_reduce_tree(struct bcl_schedule *schedule,
 }
 
 static void build_tree(struct bcl_schedule *schedule,
-		       const struct bcl_call *call)
+		       const struct bcl_call *call, unsigned ahead)
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group leaders = bcl_group_leaders(team, call->root);
@@ -72,7 +75,7 @@ static void build_tree(struct bcl_schedule *schedule,
 		bcl_build_reduce_tree(
 			schedule, &leaders,
 			bcl_layout_node(&team->layout, call->root), sum,
-			call->receive, call->length, call->reduction);
+			call->receive, call->length, call->reduction, ahead);
 }
 
 /* The same over all ranks, for operators that need their order. */
@@ -82,7 +85,7 @@ static void build_flat_tree(struct bcl_schedule *schedule,
 	struct bcl_group group = bcl_group_all(schedule->team);
 
 	bcl_build_reduce_tree(schedule, &group, call->root, call->send,
-			      call->receive, call->length, call->reduction);
+			      call->receive, call->length, call->reduction, 1);
 }
 
 /*
@@ -132,14 +135,12 @@ static double cost_node(const struct bcl_model *model, double length)
 	       (model->members - 1) * length * model->combine;
 }
 
-static double cost_tree(const struct bcl_model *model, double length)
+static double cost_tree(const struct bcl_model *model, double length,
+			unsigned ahead)
 {
-	struct bcl_cost cost = bcl_cost_between(model, length);
 	double inside = model->members > 1 ? cost_node(model, length) : 0;
 
-	return bcl_log2_up(model->nodes) *
-		       (cost.message + length * (cost.byte + model->combine)) +
-	       inside;
+	return bcl_cost_postal(model, length, ahead, model->combine) + inside;
 }
 
 static double cost_flat_tree(const struct bcl_model *model, double length)
@@ -191,6 +192,10 @@ static double cost_trees(const struct bcl_model *model, double length)
 			      model->combine, cost_node);
 }
 
+BCL_VARIANT(tree, 1)
+BCL_VARIANT(tree, 2)
+BCL_VARIANT(tree, 4)
+BCL_VARIANT(tree, 8)
 BCL_VARIANT(pipeline, 4096)
 BCL_VARIANT(pipeline, 8192)
 BCL_VARIANT(pipeline, 16384)
@@ -198,7 +203,13 @@ BCL_VARIANT(pipeline, 32768)
 
 const struct bcl_algorithm bcl_reduce_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_REDUCE, NULL, cost_node },
-	{ "tree", BCL_NEEDS_CONTIGUOUS, 0, build_tree, cost_tree },
+	{ "tree", BCL_NEEDS_CONTIGUOUS, 0, build_tree_1, cost_tree_1 },
+	{ "tree_2", BCL_NEEDS_CONTIGUOUS | BCL_NEEDS_NODES, 0, build_tree_2,
+	  cost_tree_2 },
+	{ "tree_4", BCL_NEEDS_CONTIGUOUS | BCL_NEEDS_NODES, 0, build_tree_4,
+	  cost_tree_4 },
+	{ "tree_8", BCL_NEEDS_CONTIGUOUS | BCL_NEEDS_NODES, 0, build_tree_8,
+	  cost_tree_8 },
 	{ "flat_tree", 0, 0, build_flat_tree, cost_flat_tree },
 	{ "pipeline", BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE, 0,
 	  build_pipeline_4096, cost_pipeline_4096 },

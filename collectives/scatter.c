@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "collectives/builders.h"
 #include "collectives/cost.h"
+#include "collectives/postal.h"
 
 /*
- * Down a binomial tree of nodes, in which blocks lie in node order from the
+ * Down a tree of nodes, in which blocks lie in node order from the
  * root's on, then inside nodes.
  */
 static void build_tree(struct bcl_schedule *schedule,
-		       const struct bcl_call *call)
+		       const struct bcl_call *call, unsigned ahead)
 {
 	const struct bcl_team *team = schedule->team;
 	const struct bcl_layout *layout = &team->layout;
@@ -15,49 +16,48 @@ static void build_tree(struct bcl_schedule *schedule,
 	struct bcl_group leaders = bcl_group_leaders(team, call->root);
 	unsigned n = leaders.size,
 		 speaker = bcl_group_rank(&leaders, leaders.me);
-	unsigned me = (leaders.me + n - root_node) % n, distance = 1;
+	unsigned me = (leaders.me + n - root_node) % n, i;
+	struct bcl_postal plan;
 	const unsigned char *blocks;
 	unsigned char *scratch;
-	size_t mine, end;
+	size_t mine, all;
 
 	if (team->rank != speaker) {
 		bcl_inside_scatter(schedule, speaker, NULL, call->receive,
 				   call->length);
 		return;
 	}
-	while (distance < n && !(me & distance))
-		distance *= 2;
+	bcl_postal_init(&plan, n, me, ahead);
 	mine = bcl_node_offset(team, root_node, me, call->length);
-	end = bcl_node_offset(team, root_node, bcl_least(me + distance, n),
-			      call->length);
+	all = bcl_node_offset(team, root_node, plan.end, call->length) - mine;
 	if (me) {
-		blocks = scratch = bcl_step_scratch(schedule, end - mine);
+		blocks = scratch = bcl_step_scratch(schedule, all);
 		bcl_step_receive(
 			schedule,
-			bcl_group_rank(&leaders,
-				       (me - distance + root_node) % n),
-			scratch, end - mine);
+			bcl_group_rank(&leaders, (plan.parent + root_node) % n),
+			scratch, all);
 	} else if (layout->contiguous && root_node == 0) {
 		blocks = call->send;
 	} else {
-		blocks = scratch = bcl_step_scratch(schedule, end);
+		blocks = scratch = bcl_step_scratch(schedule, all);
 		bcl_step_to_nodes(schedule, scratch, call->send, call->length,
 				  root_node);
 	}
 	bcl_step_round(schedule);
-	while (distance /= 2) {
-		unsigned child = me + distance;
+	for (i = 0; i < plan.children; i++) {
+		unsigned child = plan.child[i];
 		size_t from, to;
 
-		if (child >= n)
-			continue;
 		from = bcl_node_offset(team, root_node, child, call->length);
-		to = bcl_node_offset(team, root_node,
-				     bcl_least(child + distance, n),
+		to = bcl_node_offset(team, root_node, bcl_postal_end(&plan, i),
 				     call->length);
 		bcl_step_send(schedule,
 			      bcl_group_rank(&leaders, (child + root_node) % n),
 			      blocks + from - mine, to - from);
+		/* Or all would be fetched at once, and the child that has most
+		 * to pass on would wait for the others'. */
+		if (to - from > BCL_UNGRANTED_MAX)
+			bcl_step_round(schedule);
 	}
 	bcl_step_round(schedule);
 	bcl_inside_scatter(schedule, speaker, blocks, call->receive,
@@ -79,14 +79,24 @@ static double cost_node(const struct bcl_model *model, double length)
 	       (1 + model->members) * length * model->segment.byte;
 }
 
-static double cost_tree(const struct bcl_model *model, double length)
+static double cost_tree(const struct bcl_model *model, double length,
+			unsigned ahead)
 {
-	return bcl_cost_rooted_tree(model, length, cost_node(model, length));
+	return bcl_cost_rooted_tree(model, length, ahead,
+				    cost_node(model, length));
 }
+
+BCL_VARIANT(tree, 1)
+BCL_VARIANT(tree, 2)
+BCL_VARIANT(tree, 4)
+BCL_VARIANT(tree, 8)
 
 const struct bcl_algorithm bcl_scatter_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_SCATTER, NULL, cost_node },
-	{ "tree", 0, 0, build_tree, cost_tree },
+	{ "tree", 0, 0, build_tree_1, cost_tree_1 },
+	{ "tree_2", BCL_NEEDS_NODES, 0, build_tree_2, cost_tree_2 },
+	{ "tree_4", BCL_NEEDS_NODES, 0, build_tree_4, cost_tree_4 },
+	{ "tree_8", BCL_NEEDS_NODES, 0, build_tree_8, cost_tree_8 },
 	{ "direct", 0, 0, build_direct, bcl_cost_rooted_direct },
 	{ 0 },
 };

@@ -141,8 +141,8 @@ static enum bcl_status agree(struct bcl_team *team,
 	if (status != BCL_OK)
 		return status;
 	bcl_build_reduce_tree(schedule, group, 0, all, all, n,
-			      bcl_reduction(BCL_LAND, BCL_UINT8));
-	bcl_build_broadcast_tree(schedule, group, 0, all, n);
+			      bcl_reduction(BCL_LAND, BCL_UINT8), 1);
+	bcl_build_broadcast_tree(schedule, group, 0, all, n, 1);
 	return bcl_schedule_run(schedule);
 }
 
@@ -312,7 +312,7 @@ static enum bcl_status make_segment(struct bcl_team *team)
 	if (status != BCL_OK)
 		return status;
 	bcl_build_broadcast_tree(schedule, &group, 0, &invitation,
-				 sizeof(invitation));
+				 sizeof(invitation), 1);
 	status = bcl_schedule_run(schedule);
 	if (status != BCL_OK)
 		return status;
@@ -342,7 +342,7 @@ static enum bcl_status broadcast(struct bcl_team *team, void *buffer,
 
 	if (status != BCL_OK)
 		return status;
-	bcl_build_broadcast_tree(schedule, &group, 0, buffer, length);
+	bcl_build_broadcast_tree(schedule, &group, 0, buffer, length, 1);
 	return bcl_schedule_run(schedule);
 }
 
@@ -439,7 +439,7 @@ static enum bcl_status hear_choices(struct bcl_team *team)
 	if (status != BCL_OK)
 		return status;
 	bcl_build_reduce_tree(schedule, &group, 0, &present, &present, 1,
-			      bcl_reduction(BCL_LAND, BCL_UINT8));
+			      bcl_reduction(BCL_LAND, BCL_UINT8), 1);
 	if (team->layout.nnodes > 1)
 		build_round_trips(schedule);
 	status = bcl_schedule_run(schedule);

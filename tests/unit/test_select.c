@@ -89,12 +89,13 @@ static const struct {
 	{ BCL_OPERATION_BARRIER,
 	  "dissemination dissemination_2 dissemination_4 ",
 	  "dissemination dissemination_2 dissemination_4 " },
-	{ BCL_OPERATION_BROADCAST, "tree ", "chain scatter_ring " },
-	{ BCL_OPERATION_REDUCE, "tree ", "scatter_gather " },
+	{ BCL_OPERATION_BROADCAST, "tree tree_2 tree_4 ",
+	  "chain scatter_ring " },
+	{ BCL_OPERATION_REDUCE, "tree tree_2 tree_4 ", "scatter_gather " },
 	{ BCL_OPERATION_ALLREDUCE, "doubling gathered gathered_2 gathered_4 ",
 	  "ring halving halving_fetched " },
-	{ BCL_OPERATION_GATHER, "tree direct ", "direct " },
-	{ BCL_OPERATION_SCATTER, "tree direct ", "direct " },
+	{ BCL_OPERATION_GATHER, "tree tree_2 tree_4 direct ", "direct " },
+	{ BCL_OPERATION_SCATTER, "tree tree_2 tree_4 direct ", "direct " },
 	{ BCL_OPERATION_ALLGATHER, "bruck bruck_2 bruck_4 ", "ring " },
 	{ BCL_OPERATION_ALLTOALL,
 	  "bruck leaders leaders_4 columns columns_4 pairs ", "pairs " },
@@ -117,7 +118,7 @@ START_TEST(each_on_a_node_of_its_own)
 			brief = "bruck bruck_2 bruck_4 ring ";
 		if (size < 4 && operation == BCL_OPERATION_BROADCAST)
 			large = size == 2 ? "tree "
-					  : "tree chain scatter_ring ";
+					  : "tree tree_2 chain scatter_ring ";
 		if (size == 2 && operation == BCL_OPERATION_REDUCE)
 			large = "tree scatter_gather ";
 		expect(&choices, size, 1, operation, SHORT, brief);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Everyone is in the tree, whose subtrees are of members that follow one
+ * another, all see the same one, and nobody could be told sooner.
+ */
+#include "collectives/builders.h"
+#include "collectives/postal.h"
+#include "tests/unit/unit.h"
+
+enum {
+	MEMBERS = 400,
+};
+
+static struct bcl_postal plans[MEMBERS];
+
+/* The step at which the last of a member's subtree knows, if the member knows
+ * at `now`. Children share what is behind their parent. */
+static unsigned visit(unsigned me, unsigned now, unsigned ahead)
+{
+	const struct bcl_postal *plan = &plans[me];
+	unsigned last = now, end = plan->end, i;
+
+	ck_assert_uint_gt(end, me);
+	for (i = 0; i < plan->children; i++) {
+		unsigned child = plan->child[i], at;
+
+		ck_assert_uint_gt(child, me);
+		ck_assert_uint_lt(child, end);
+		ck_assert_uint_eq(bcl_postal_end(plan, i), end);
+		ck_assert_uint_eq(plans[child].parent, me);
+		ck_assert_uint_eq(plans[child].end, end);
+		at = visit(child, now + i + ahead, ahead);
+		if (last < at)
+			last = at;
+		end = child;
+	}
+	ck_assert_uint_eq(end, me + 1);
+	return last;
+}
+
+/* How many can know after so many steps: whoever was told by the last one, and
+ * whom those tell who knew `ahead` steps before. */
+static unsigned most(unsigned steps, unsigned ahead)
+{
+	if (steps < ahead)
+		return 1;
+	return most(steps - 1, ahead) + most(steps - ahead, ahead);
+}
+
+START_TEST(as_fast_as_any)
+{
+	unsigned size = (unsigned)_i, ahead, i, steps;
+
+	for (ahead = 1; ahead <= BCL_POSTAL_AHEAD; ahead++) {
+		for (i = 0; i < size; i++)
+			bcl_postal_init(&plans[i], size, i, ahead);
+		ck_assert_uint_eq(plans[0].parent, 0);
+		ck_assert_uint_eq(plans[0].end, size);
+		steps = visit(0, 0, ahead);
+		ck_assert_uint_ge(most(steps, ahead), size);
+		if (steps)
+			ck_assert_uint_lt(most(steps - 1, ahead), size);
+	}
+}
+END_TEST
+
+/* Known numbers: powers of two, Fibonacci's, Narayana's cows. */
+START_TEST(growth)
+{
+	uint64_t known[BCL_POSTAL_STEPS + 1];
+
+	ck_assert_uint_eq(bcl_postal_growth(known, 1, 4), 0);
+	ck_assert_uint_eq(bcl_postal_growth(known, 1024, 1), 10);
+	ck_assert_uint_eq(bcl_postal_growth(known, 1025, 1), 11);
+	ck_assert_uint_eq(bcl_postal_growth(known, 89, 2), 10);
+	ck_assert_uint_eq(bcl_postal_growth(known, 90, 2), 11);
+	ck_assert_uint_eq(bcl_postal_growth(known, 60, 3), 12);
+	ck_assert_uint_eq(bcl_postal_growth(known, 61, 3), 13);
+	ck_assert_uint_le(
+		bcl_postal_growth(known, UINT32_MAX, BCL_POSTAL_AHEAD),
+		BCL_POSTAL_STEPS);
+}
+END_TEST
+
+/* Where a full tree is: everyone's parent lacks its lowest bit. */
+START_TEST(binomial)
+{
+	unsigned i;
+
+	for (i = 0; i < 256; i++) {
+		bcl_postal_init(&plans[i], 256, i, 1);
+		ck_assert_uint_eq(plans[i].parent, i & (i - 1));
+	}
+}
+END_TEST
+
+/* A member needs no table of all: as many as there can be. */
+START_TEST(many)
+{
+	unsigned ahead, i, n;
+
+	for (ahead = 1; ahead <= BCL_POSTAL_AHEAD; ahead++) {
+		n = 0;
+		/* Along the children that are told first, to a leaf. */
+		for (i = 0; n < BCL_POSTAL_STEPS; i = plans[0].child[0], n++) {
+			bcl_postal_init(&plans[0], UINT32_MAX, i, ahead);
+			if (!plans[0].children)
+				break;
+			bcl_postal_init(&plans[1], UINT32_MAX,
+					plans[0].child[0], ahead);
+			ck_assert_uint_eq(plans[1].parent, i);
+			ck_assert_uint_eq(plans[1].end, plans[0].end);
+		}
+		ck_assert_uint_eq(i, UINT32_MAX - 1);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("postal");
+	TCase *tests = tcase_create("tree");
+
+	tcase_set_timeout(tests, 60);
+	tcase_add_loop_test(tests, as_fast_as_any, 1, MEMBERS + 1);
+	tcase_add_test(tests, growth);
+	tcase_add_test(tests, binomial);
+	tcase_add_test(tests, many);
+	suite_add_tcase(suite, tests);
+	return unit_run(suite);
+}
