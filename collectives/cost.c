@@ -101,11 +101,11 @@ double bcl_cost_dissemination(const struct bcl_model *model, double length,
 
 /*
  * Down a tree, as long as it takes from when the root has it, of messages with
- * `length` bytes or, if they are blocks, so many for each member that gets or
- * passes them on.
+ * `length` bytes or, if they are blocks, so many for each node that gets or
+ * passes them on; one after another if they have more than `at_once`.
  */
 static double postal(const struct bcl_model *model, double length, bool blocks,
-		     unsigned ahead, double work)
+		     double at_once, unsigned ahead, double work)
 {
 	uint64_t known[BCL_POSTAL_STEPS + 1];
 	double time[BCL_POSTAL_STEPS + 1]; /* by the steps that there are */
@@ -124,6 +124,8 @@ static double postal(const struct bcl_model *model, double length, bool blocks,
 		cost = bcl_cost_between(model, bytes);
 		told = cost.message + bytes * (cost.byte + work) +
 		       time[t - ahead];
+		if (bytes > at_once)
+			cost.gap = cost.message;
 		rest = cost.gap + bytes * (cost.byte + work) + time[t - 1];
 		time[t] = told > rest || t == ahead ? told : rest;
 	}
@@ -133,7 +135,7 @@ static double postal(const struct bcl_model *model, double length, bool blocks,
 double bcl_cost_postal(const struct bcl_model *model, double length,
 		       unsigned ahead, double work)
 {
-	return postal(model, length, false, ahead, work);
+	return postal(model, length, false, HUGE_VAL, ahead, work);
 }
 
 double bcl_cost_phases(const struct bcl_model *model, double length)
@@ -142,11 +144,11 @@ double bcl_cost_phases(const struct bcl_model *model, double length)
 }
 
 double bcl_cost_rooted_tree(const struct bcl_model *model, double length,
-			    unsigned ahead, double inside)
+			    unsigned ahead, double at_once, double inside)
 {
 	/* Each byte is copied once more, between the orders of ranks and of
 	 * nodes. */
-	return postal(model, model->members * length, true, ahead, 0) +
+	return postal(model, model->members * length, true, at_once, ahead, 0) +
 	       model->size * length * model->segment.byte +
 	       (model->members > 1 ? inside : 0);
 }

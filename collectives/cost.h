@@ -62,9 +62,10 @@ double bcl_cost_trees(const struct bcl_model *model, double length,
 
 /* ---- gather and scatter: what goes one way costs as much the other way --- */
 
-/* Up or down a tree of nodes, as above; `inside`: the part inside a node. */
+/* Up or down a tree of nodes, as above; messages of more than `at_once` bytes
+ * go one after another; `inside`: the part inside a node. */
 double bcl_cost_rooted_tree(const struct bcl_model *model, double length,
-			    unsigned ahead, double inside);
+			    unsigned ahead, double at_once, double inside);
 /* Between the root and each other rank. */
 double bcl_cost_rooted_direct(const struct bcl_model *model, double length);
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <math.h>
+
 #include "collectives/builders.h"
 #include "collectives/cost.h"
 #include "collectives/postal.h"
@@ -77,7 +79,7 @@ static double cost_node(const struct bcl_model *model, double length)
 static double cost_tree(const struct bcl_model *model, double length,
 			unsigned ahead)
 {
-	return bcl_cost_rooted_tree(model, length, ahead,
+	return bcl_cost_rooted_tree(model, length, ahead, HUGE_VAL,
 				    cost_node(model, length));
 }
 

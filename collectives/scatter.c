@@ -3,6 +3,12 @@
 #include "collectives/cost.h"
 #include "collectives/postal.h"
 
+enum {
+	/* Longer messages go one after another: to wait until one has been
+	 * fetched takes less time than the bytes of the next. */
+	AT_ONCE = 16384,
+};
+
 /*
  * Down a tree of nodes, in which blocks lie in node order from the
  * root's on, then inside nodes.
@@ -56,7 +62,7 @@ static void build_tree(struct bcl_schedule *schedule,
 			      blocks + from - mine, to - from);
 		/* Or all would be fetched at once, and the child that has most
 		 * to pass on would wait for the others'. */
-		if (to - from > BCL_UNGRANTED_MAX)
+		if (to - from > AT_ONCE)
 			bcl_step_round(schedule);
 	}
 	bcl_step_round(schedule);
@@ -82,7 +88,7 @@ static double cost_node(const struct bcl_model *model, double length)
 static double cost_tree(const struct bcl_model *model, double length,
 			unsigned ahead)
 {
-	return bcl_cost_rooted_tree(model, length, ahead,
+	return bcl_cost_rooted_tree(model, length, ahead, AT_ONCE,
 				    cost_node(model, length));
 }
 
