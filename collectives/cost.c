@@ -99,43 +99,75 @@ double bcl_cost_dissemination(const struct bcl_model *model, double length,
 	return last;
 }
 
-/*
- * Down a tree, as long as it takes from when the root has it, of messages with
- * `length` bytes or, if they are blocks, so many for each node that gets or
- * passes them on; one after another if they have more than `at_once`.
- */
-static double postal(const struct bcl_model *model, double length, bool blocks,
-		     double at_once, unsigned ahead, double work)
+/* Messages down a tree, of `length` bytes or, if they are blocks, so many for
+ * each node that gets or passes them on. */
+struct postal {
+	const struct bcl_model *model;
+	double length;
+	bool blocks;
+	double at_once; /* bytes; longer ones go one after another */
+	double work;	/* us per byte */
+};
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* us, to a subtree of so many nodes; *next: until another can be sent. */
+static double told(const struct postal *postal, double nodes, double *next)
+{
+	double length = postal->length * (postal->blocks ? nodes : 1), bytes;
+	struct bcl_cost cost = bcl_cost_between(postal->model, length);
+
+	bytes = length * (cost.byte + postal->work);
+	*next = (length > postal->at_once ? cost.message : cost.gap) + bytes;
+	return cost.message + bytes;
+}
+
+/* us, from when the root has it until all have. */
+static double cost_postal(const struct postal *postal, unsigned ahead)
 {
 	uint64_t known[BCL_POSTAL_STEPS + 1];
-	double time[BCL_POSTAL_STEPS + 1]; /* by the steps that there are */
-	unsigned steps = bcl_postal_growth(known, model->nodes, ahead), t;
+	double full[BCL_POSTAL_STEPS + 1]; /* of trees of known[t] members */
+	unsigned nodes = postal->model->nodes, t, steps;
+	double before = 0, last = 0, next;
 
-	for (t = 0; t <= steps; t++) {
-		double bytes = length, told, rest;
-		struct bcl_cost cost;
-
-		time[t] = 0;
+	steps = bcl_postal_growth(known, nodes, ahead);
+	for (t = 0; t < steps; t++) {
+		full[t] = 0;
 		if (t < ahead)
 			continue;
-		if (blocks)
-			bytes *= (double)known[t - ahead] * model->nodes /
-				 (double)known[steps];
-		cost = bcl_cost_between(model, bytes);
-		told = cost.message + bytes * (cost.byte + work) +
-		       time[t - ahead];
-		if (bytes > at_once)
-			cost.gap = cost.message;
-		rest = cost.gap + bytes * (cost.byte + work) + time[t - 1];
-		time[t] = told > rest || t == ahead ? told : rest;
+		full[t] = told(postal, (double)known[t - ahead], &next) +
+			  full[t - ahead];
+		if (t > ahead)
+			full[t] = larger(full[t], next + full[t - 1]);
 	}
-	return time[steps];
+	/* What the first child does not get is a full tree. */
+	while (nodes > 1) {
+		double arrived;
+
+		while (known[steps - 1] >= nodes)
+			steps--;
+		nodes -= (unsigned)known[steps - 1];
+		arrived = told(postal, nodes, &next);
+		last = larger(last, before + next + full[steps - 1]);
+		before += arrived;
+	}
+	return larger(last, before);
 }
 
 double bcl_cost_postal(const struct bcl_model *model, double length,
 		       unsigned ahead, double work)
 {
-	return postal(model, length, false, HUGE_VAL, ahead, work);
+	const struct postal postal = {
+		.model = model,
+		.length = length,
+		.at_once = HUGE_VAL,
+		.work = work,
+	};
+
+	return cost_postal(&postal, ahead);
 }
 
 double bcl_cost_phases(const struct bcl_model *model, double length)
@@ -146,9 +178,16 @@ double bcl_cost_phases(const struct bcl_model *model, double length)
 double bcl_cost_rooted_tree(const struct bcl_model *model, double length,
 			    unsigned ahead, double at_once, double inside)
 {
+	const struct postal postal = {
+		.model = model,
+		.length = model->members * length,
+		.blocks = true,
+		.at_once = at_once,
+	};
+
 	/* Each byte is copied once more, between the orders of ranks and of
 	 * nodes. */
-	return postal(model, model->members * length, true, at_once, ahead, 0) +
+	return cost_postal(&postal, ahead) +
 	       model->size * length * model->segment.byte +
 	       (model->members > 1 ? inside : 0);
 }

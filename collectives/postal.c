@@ -23,15 +23,12 @@ void bcl_postal_init(struct bcl_postal *plan, unsigned size, unsigned me,
 
 	*plan = (struct bcl_postal){ .end = size };
 	while (end - begin > 1) {
-		uint64_t told;
 		unsigned child;
 
 		while (known[steps - 1] >= end - begin)
 			steps--;
-		/* The same part as of a full tree: neither is too large then
-		 * for the time it has. */
-		told = (end - begin) * known[steps - ahead] / known[steps];
-		child = end - (told ? (unsigned)told : 1);
+		/* Who goes on at once keeps as many as it has time for. */
+		child = begin + (unsigned)known[steps - 1];
 		if (me >= child) {
 			plan->parent = begin;
 			plan->end = end;
