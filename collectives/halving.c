@@ -32,7 +32,7 @@ enum {
 
 /* On the way down; on the way up to and from are exchanged. */
 struct round {
-	unsigned to, from;    /* members, `skip` places on and before */
+	unsigned to, from;    /* virtual ranks, `skip` on and before */
 	unsigned skip, count; /* blocks that go; as many come */
 	bool granted;
 };
@@ -41,6 +41,7 @@ struct halving {
 	struct bcl_schedule *schedule;
 	const struct bcl_group *group;
 	const struct bcl_reduction *reduction;
+	unsigned me; /* virtual rank */
 	bool by_node;
 	bool pipelines; /* inside the node, where others may not */
 	unsigned root;	/* rank that speaks for it */
@@ -59,28 +60,52 @@ struct piece {
 	size_t begin, length;
 };
 
+/*
+ * Virtual ranks, for the first round goes half of them on, with half of the
+ * vector: that is the next member, and the next round goes to one of the next
+ * four with half as much, as far as their number can be halved. Members that
+ * are far apart, with thin links between them, exchange least.
+ */
+static unsigned vrank_of(unsigned n, unsigned member)
+{
+	unsigned vrank = 0;
+
+	for (; n % 2 == 0; n /= 2, member /= 2)
+		vrank += member % 2 * (n / 2);
+	return vrank + member;
+}
+
+static unsigned member_of(unsigned n, unsigned vrank)
+{
+	unsigned member = 0, bit = 1;
+
+	for (; n % 2 == 0; n /= 2, vrank %= n, bit *= 2)
+		member += vrank / (n / 2) * bit;
+	return member + vrank * bit;
+}
+
 /* Where the i-th block of a member's vector begins. */
-static size_t begin_of(const struct halving *halving, unsigned member,
+static size_t begin_of(const struct halving *halving, unsigned vrank,
 		       unsigned i)
 {
 	unsigned n = halving->group->size;
 	size_t element = halving->reduction->element, length = halving->length;
-	size_t own = bcl_block_begin(length, element, n, member);
+	size_t own = bcl_block_begin(length, element, n, vrank);
 
-	if (member + i <= n)
-		return bcl_block_begin(length, element, n, member + i) - own;
+	if (vrank + i <= n)
+		return bcl_block_begin(length, element, n, vrank + i) - own;
 	return length - own +
-	       bcl_block_begin(length, element, n, member + i - n);
+	       bcl_block_begin(length, element, n, vrank + i - n);
 }
 
 static struct piece blocks(const struct halving *halving, unsigned first,
 			   unsigned count)
 {
-	unsigned me = halving->group->me;
-	size_t begin = begin_of(halving, me, first);
+	size_t begin = begin_of(halving, halving->me, first);
 
-	return (struct piece){ begin,
-			       begin_of(halving, me, first + count) - begin };
+	return (struct piece){
+		begin, begin_of(halving, halving->me, first + count) - begin
+	};
 }
 
 /* The first and the last round, the longest ones, are cut for nodes. */
@@ -174,9 +199,10 @@ static void pass_on(const struct halving *halving, size_t place,
 
 /* ---- between members ----------------------------------------------------- */
 
-static unsigned rank_of(const struct halving *halving, unsigned member)
+static unsigned rank_of(const struct halving *halving, unsigned vrank)
 {
-	return bcl_group_rank(halving->group, member);
+	return bcl_group_rank(halving->group,
+			      member_of(halving->group->size, vrank));
 }
 
 static void open_windows(struct halving *halving, size_t room)
@@ -190,10 +216,10 @@ static void open_windows(struct halving *halving, size_t room)
 }
 
 static void grant(const struct halving *halving, const struct round *round,
-		  unsigned member, unsigned window)
+		  unsigned vrank, unsigned window)
 {
 	if (round->granted)
-		bcl_step_grant(halving->schedule, rank_of(halving, member),
+		bcl_step_grant(halving->schedule, rank_of(halving, vrank),
 			       window);
 }
 
@@ -209,33 +235,33 @@ static void grant_up(const struct halving *halving, const struct round *round)
 
 /* The window of the member to which it goes. */
 static unsigned granted(const struct halving *halving,
-			const struct round *round, unsigned member)
+			const struct round *round, unsigned vrank)
 {
 	if (!round->granted || !halving->speaks)
 		return 0;
-	return bcl_step_granted(halving->schedule, rank_of(halving, member));
+	return bcl_step_granted(halving->schedule, rank_of(halving, vrank));
 }
 
 static void send(const struct halving *halving, const struct round *round,
-		 unsigned member, struct piece piece, unsigned window,
+		 unsigned vrank, struct piece piece, unsigned window,
 		 size_t offset)
 {
 	const unsigned char *from = halving->vector + piece.begin;
 
 	if (round->granted)
-		bcl_step_put(halving->schedule, rank_of(halving, member), from,
+		bcl_step_put(halving->schedule, rank_of(halving, vrank), from,
 			     piece.length, window, offset);
 	else
-		bcl_step_send(halving->schedule, rank_of(halving, member), from,
+		bcl_step_send(halving->schedule, rank_of(halving, vrank), from,
 			      piece.length);
 }
 
 static void receive(const struct halving *halving, const struct round *round,
-		    unsigned member, unsigned char *to, size_t length,
+		    unsigned vrank, unsigned char *to, size_t length,
 		    unsigned i)
 {
 	bcl_step_lane(halving->schedule, ARRIVING + i);
-	bcl_step_receive(halving->schedule, rank_of(halving, member), to,
+	bcl_step_receive(halving->schedule, rank_of(halving, vrank), to,
 			 round->granted ? 0 : length);
 	bcl_step_lane(halving->schedule, 0);
 }
@@ -400,7 +426,7 @@ static void go_up(const struct halving *halving)
 
 static void plan(struct halving *halving)
 {
-	unsigned n = halving->group->size, me = halving->group->me;
+	unsigned n = halving->group->size, me = halving->me;
 	unsigned behind = n, skip, k;
 
 	for (k = halving->nrounds; k-- > 0; behind = skip) {
@@ -423,12 +449,13 @@ void bcl_build_halving(struct bcl_schedule *schedule,
 		       const void *send, void *receive, size_t length,
 		       const struct bcl_reduction *reduction)
 {
-	unsigned n = group->size;
+	unsigned n = group->size, me = vrank_of(n, group->me);
 	size_t element = reduction->element;
 	struct halving halving = {
 		.schedule = schedule,
 		.group = group,
 		.reduction = reduction,
+		.me = me,
 		.by_node = by_node,
 		.pipelines = by_node &&
 			     bcl_inside_pipelines(schedule->team, reduction),
@@ -437,7 +464,7 @@ void bcl_build_halving(struct bcl_schedule *schedule,
 		.receive = receive,
 		.length = length,
 		.largest = (length / element + n - 1) / n * element,
-		.own = bcl_block_begin(length, element, n, group->me),
+		.own = bcl_block_begin(length, element, n, me),
 		.nrounds = bcl_log2_up(n),
 	};
 	struct piece whole = { 0, length };

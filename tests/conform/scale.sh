@@ -49,3 +49,8 @@ keeps_busy() {
 }
 keeps_busy alltoall 16K 50
 keeps_busy far-shift 4M 60
+
+# Who exchanges much is near.
+"$sim" --together -r 3 -n 64 -k 1 "$clusters/dawning-3000.cluster" \
+	allreduce 128K >"$output" 2>&1
+at_most 'times the bound, allreduce of 128 KB' 2 '^ *131072 .* \([0-9.]*\)$'
