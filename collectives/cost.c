@@ -17,6 +17,11 @@ enum {
 	EAGER_COPIES = 2,
 };
 
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 struct bcl_cost bcl_cost_between(const struct bcl_model *model, double length)
 {
 	struct bcl_cost cost = model->between;
@@ -88,10 +93,8 @@ double bcl_cost_dissemination(const struct bcl_model *model, double length,
 	for (i = 0; i < plan.messages; i++) {
 		double bytes = bcl_dissemination_told(&plan, i) * length;
 		struct bcl_cost cost = bcl_cost_exchange(model, bytes);
-		double begin = arrived[i % ahead];
+		double begin = larger(arrived[i % ahead], free);
 
-		if (begin < free)
-			begin = free;
 		free = begin + bcl_cost_gap(model, &cost) + bytes * cost.byte;
 		last = begin + cost.message + bytes * cost.byte;
 		arrived[i % ahead] = last;
@@ -108,11 +111,6 @@ struct postal {
 	double at_once; /* bytes; longer ones go one after another */
 	double work;	/* us per byte */
 };
-
-static double larger(double a, double b)
-{
-	return a > b ? a : b;
-}
 
 /* us, to a subtree of so many nodes; *next: until another can be sent. */
 static double told(const struct postal *postal, double nodes, double *next)
@@ -236,8 +234,8 @@ double bcl_cost_pipeline(const struct bcl_model *model, double length,
 		last = inside(model, piece);
 		if (!model->autonomous)
 			round += last;
-		else if (round < last)
-			round = last;
+		else
+			round = larger(round, last);
 	}
 	return (pieces - 1) * round + bcl_log2_up(model->nodes) * hop + last +
 	       (model->autonomous ? cost.message : 0);
@@ -257,11 +255,10 @@ double bcl_cost_trees(const struct bcl_model *model, double length,
 	card = model->busy + piece * model->between.byte;
 	/* sends one and receives one meanwhile */
 	processor = 2 * model->between.gap + piece * work;
-	round = card > processor ? card : processor;
+	round = larger(card, processor);
 	if (model->members > 1) {
 		last = inside(model, piece);
-		if (round < last)
-			round = last;
+		round = larger(round, last);
 	}
 	/* Two children get it one after the other; and a grant is before it. */
 	return (pieces - 1) * round + last + model->between.message +

@@ -6,8 +6,8 @@
 #include "collectives/postal.h"
 
 /*
- * Inside nodes, then up a tree of nodes in which blocks lie in node
- * order from the root's on.
+ * Inside nodes, then up a tree of nodes in which blocks lie in node order from
+ * the root's on.
  */
 static void build_tree(struct bcl_schedule *schedule,
 		       const struct bcl_call *call, unsigned ahead)

@@ -21,7 +21,9 @@ void bcl_postal_init(struct bcl_postal *plan, unsigned size, unsigned me,
 	unsigned steps = bcl_postal_growth(known, size, ahead);
 	unsigned begin = 0, end = size; /* of the subtree of `begin` */
 
-	*plan = (struct bcl_postal){ .end = size };
+	plan->parent = 0;
+	plan->end = size;
+	plan->children = 0;
 	while (end - begin > 1) {
 		unsigned child;
 

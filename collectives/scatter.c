@@ -10,8 +10,8 @@ enum {
 };
 
 /*
- * Down a tree of nodes, in which blocks lie in node order from the
- * root's on, then inside nodes.
+ * Down a tree of nodes, in which blocks lie in node order from the root's on,
+ * then inside nodes.
  */
 static void build_tree(struct bcl_schedule *schedule,
 		       const struct bcl_call *call, unsigned ahead)
