@@ -79,9 +79,8 @@ static struct vertex *add_vertex(struct sim_fabric *fabric)
 {
 	struct vertex *vertex;
 
-	fabric->vertex = sim_need(
-		realloc(fabric->vertex,
-			(fabric->nvertices + 1) * sizeof(*fabric->vertex)));
+	fabric->vertex = sim_grow(fabric->vertex, fabric->nvertices,
+				  sizeof(*fabric->vertex));
 	vertex = &fabric->vertex[fabric->nvertices++];
 	*vertex = (struct vertex){ .first = NONE };
 	return vertex;
@@ -116,8 +115,7 @@ static void add_link(struct sim_fabric *fabric, uint32_t from, uint32_t to,
 	struct vertex *vertex = &fabric->vertex[from];
 	uint32_t number = fabric->nlinks++, *last = &vertex->first;
 
-	fabric->link = sim_need(
-		realloc(fabric->link, fabric->nlinks * sizeof(*fabric->link)));
+	fabric->link = sim_grow(fabric->link, number, sizeof(*fabric->link));
 	sim_check(vertex->is_switch || *last == NONE,
 		  "a second cable at a card's port");
 	while (*last != NONE)

@@ -4,6 +4,7 @@
 #define SIM_FAIL_H
 
 #include <stdbool.h>
+#include <stdlib.h>
 
 /* The simulator was used wrongly, or has no memory: say so and abort. */
 __attribute__((noreturn)) void sim_fail(const char *what);
@@ -18,6 +19,17 @@ static inline void *sim_need(void *memory)
 {
 	sim_check(memory, "no memory");
 	return memory;
+}
+
+/*
+ * Room for one more in an array of n (NULL: none) that grew by this function
+ * alone: it has twice as much whenever n is a power of two.
+ */
+static inline void *sim_grow(void *array, size_t n, size_t size)
+{
+	if (n & (n - 1))
+		return array;
+	return sim_need(realloc(array, (n ? 2 * n : 1) * size));
 }
 
 #endif

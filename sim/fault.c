@@ -80,8 +80,8 @@ const char *sim_fault_name(enum sim_fault_kind kind)
 
 static void add(struct sim_faults *faults, const struct sim_fault *fault)
 {
-	faults->fault = sim_need(realloc(
-		faults->fault, (faults->n + 1) * sizeof(*faults->fault)));
+	faults->fault =
+		sim_grow(faults->fault, faults->n, sizeof(*faults->fault));
 	faults->fault[faults->n++] = *fault;
 }
 

@@ -45,8 +45,8 @@ static uint32_t find_group(struct sim_load *load, uint32_t link)
 	for (i = 0; i < load->ngroups; i++)
 		if (!strcmp(load->groups[i].name, name))
 			return i;
-	load->groups = sim_need(realloc(
-		load->groups, (load->ngroups + 1) * sizeof(*load->groups)));
+	load->groups =
+		sim_grow(load->groups, load->ngroups, sizeof(*load->groups));
 	memset(&load->groups[i], 0, sizeof(*load->groups));
 	strcpy(load->groups[i].name, name);
 	return load->ngroups++;

@@ -44,16 +44,15 @@ static struct sim_object *get(const struct sim_objects *objects, int number)
 	return &objects->all[number];
 }
 
-static int open_one(struct sim_objects *objects, enum kind kind,
-		    unsigned owner)
+static int open_one(struct sim_objects *objects, enum kind kind, unsigned owner)
 {
 	int number = objects->spare;
 	struct sim_object *object;
 
 	if (number < 0) {
+		objects->all = sim_grow(objects->all, objects->n,
+					sizeof(*objects->all));
 		number = (int)objects->n++;
-		objects->all = sim_need(realloc(
-			objects->all, objects->n * sizeof(*objects->all)));
 		objects->all[number] = (struct sim_object){ .next = -1 };
 	}
 	object = &objects->all[number];

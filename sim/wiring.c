@@ -11,11 +11,13 @@ enum {
 	SWITCHES_MAX = 16384, /* a byte for each pair of them: 256 MB */
 };
 
-static void grow(struct sim_wiring *wiring, uint32_t n)
+/* Without cables, a network of its own. */
+static void add(struct sim_wiring *wiring, uint32_t number)
 {
-	wiring->cables =
-		sim_need(realloc(wiring->cables, n * sizeof(uint32_t)));
-	wiring->other = sim_need(realloc(wiring->other, n * sizeof(uint32_t)));
+	wiring->cables = sim_grow(wiring->cables, number, sizeof(uint32_t));
+	wiring->other = sim_grow(wiring->other, number, sizeof(uint32_t));
+	wiring->cables[number] = 0;
+	wiring->other[number] = number;
 }
 
 void sim_wiring_open(struct sim_wiring *wiring, struct sim_cluster *cluster,
@@ -25,11 +27,8 @@ void sim_wiring_open(struct sim_wiring *wiring, struct sim_cluster *cluster,
 
 	*wiring = (struct sim_wiring){ .cluster = cluster,
 				       .statement = statement };
-	grow(wiring, ports);
-	for (i = 0; i < ports; i++) {
-		wiring->cables[i] = 0;
-		wiring->other[i] = i;
-	}
+	for (i = 0; i < ports; i++)
+		add(wiring, i);
 }
 
 void sim_wiring_close(struct sim_wiring *wiring)
@@ -90,14 +89,11 @@ bool sim_wiring_switch(struct sim_wiring *wiring,
 			wiring->statement,
 			"expected another name, switch \"%s\" exists",
 			added.name);
-	cluster->switches = sim_need(
-		realloc(cluster->switches,
-			(cluster->nswitches + 1) * sizeof(*cluster->switches)));
+	cluster->switches = sim_grow(cluster->switches, cluster->nswitches,
+				     sizeof(*cluster->switches));
 	cluster->switches[cluster->nswitches] = added;
 	*number = sim_cluster_ports(cluster) + cluster->nswitches++;
-	grow(wiring, *number + 1);
-	wiring->cables[*number] = 0;
-	wiring->other[*number] = *number;
+	add(wiring, *number);
 	return true;
 }
 
@@ -137,12 +133,12 @@ bool sim_wiring_cables(struct sim_wiring *wiring, uint32_t a, uint32_t b,
 					    "expected two different ends");
 	if (!has_room(wiring, a, count) || !has_room(wiring, b, count))
 		return false;
-	cluster->cables = sim_need(
-		realloc(cluster->cables,
-			(cluster->ncables + count) * sizeof(*cluster->cables)));
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
+		cluster->cables = sim_grow(cluster->cables, cluster->ncables,
+					   sizeof(*cluster->cables));
 		cluster->cables[cluster->ncables++] =
 			(struct sim_cluster_cable){ a, b, *wire };
+	}
 	wiring->cables[a] += count;
 	wiring->cables[b] += count;
 	wiring->other[network(wiring, a)] = network(wiring, b);

@@ -183,8 +183,8 @@ void sim_world_spawn_on(struct sim_world *world, unsigned node,
 	if (world->nranks && world->rank[world->nranks - 1]->node == node)
 		rank->first_of_node =
 			world->rank[world->nranks - 1]->first_of_node;
-	world->rank = sim_need(realloc(
-		world->rank, (world->nranks + 1) * sizeof(struct rank *)));
+	world->rank =
+		sim_grow(world->rank, world->nranks, sizeof(struct rank *));
 	world->rank[world->nranks++] = rank;
 	sim_world_restart(world, rank->number);
 }
