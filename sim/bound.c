@@ -36,6 +36,16 @@ static double turn(const struct sim_loggp *net, size_t length)
 	return most(net->gap, net->send) + more * net->byte;
 }
 
+double sim_bound_stream(const struct sim_machine *machine, unsigned n,
+			size_t length)
+{
+	const struct sim_loggp *net = &machine->between;
+
+	if (machine->nodes == 1)
+		return sim_bound_message(&machine->inside, length);
+	return sim_bound_message(net, length) + (n - 1) * turn(net, length);
+}
+
 /*
  * When each of n processors is informed: whoever is informs others from then
  * on, one after another. Both the first messages of the informed and the next

@@ -39,6 +39,11 @@ enum sim_operation {
 /* us of one message. */
 double sim_bound_message(const struct sim_loggp *net, size_t length);
 
+/* us until the last of n messages is there that a node sends by its card, one
+ * after another; with one node, of those that go on at once inside. */
+double sim_bound_stream(const struct sim_machine *machine, unsigned n,
+			size_t length);
+
 /*
  * us until n processors have a message of one of them: the optimal tree of
  * R. Karp, A. Sahay, E. Santos, K. Schauser, SPAA 1993.

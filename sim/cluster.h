@@ -29,9 +29,18 @@ struct sim_cluster_cable {
 	struct sim_cable config;
 };
 
+/* What messages were measured to take; ns, and ps per byte. */
+struct sim_measured {
+	uint64_t message; /* a short one; 0: not measured */
+	uint64_t send;	  /* its sender's processor, of that */
+	uint64_t gap;	  /* from one to the next */
+	uint64_t byte;
+};
+
 struct sim_cluster {
 	uint32_t nodes, ranks, rails; /* ranks and rails of each node */
 	struct sim_costs costs;
+	struct sim_measured inside, between; /* inside a node, between nodes */
 	struct sim_cluster_switch *switches;
 	struct sim_cluster_cable *cables;
 	uint32_t nswitches, ncables;

@@ -75,6 +75,15 @@ static const struct sim_field card_fields[] = {
 	{ .key = NULL }
 };
 
+static const struct sim_field measured_fields[] = {
+	{ "message", SIM_TIME, SIM_FIELD(struct sim_measured, message),
+	  .needed = true },
+	{ "send", SIM_TIME, SIM_FIELD(struct sim_measured, send) },
+	{ "gap", SIM_TIME, SIM_FIELD(struct sim_measured, gap) },
+	{ "bandwidth", SIM_RATE, SIM_FIELD(struct sim_measured, byte) },
+	{ .key = NULL }
+};
+
 static bool once(struct reader *reader, bool *has)
 {
 	if (*has)
@@ -114,6 +123,28 @@ static bool read_card(struct reader *reader)
 	       sim_statement_refuse(&reader->statement,
 				    "mtu=%u: expected %u to %u bytes",
 				    costs->mtu, NIC_MTU_MIN, MTU_MAX);
+}
+
+static bool read_measured(struct reader *reader)
+{
+	static const char *const where[] = { "between", "inside", NULL };
+	struct sim_statement *statement = &reader->statement;
+	struct sim_measured *measured = &reader->cluster->between;
+
+	if (!strcmp(statement->word[1], where[1]))
+		measured = &reader->cluster->inside;
+	else if (strcmp(statement->word[1], where[0]))
+		return sim_statement_expected(statement, where,
+					      statement->word[1]);
+	if (measured->message)
+		return sim_statement_refuse(statement,
+					    "expected measured %s only once",
+					    statement->word[1]);
+	return sim_statement_fill(statement, measured_fields, measured) &&
+	       ((measured->message && measured->message >= measured->send) ||
+		sim_statement_refuse(statement,
+				     "expected message= of more than nothing, "
+				     "and no less than send="));
 }
 
 /* ---- kinds ---- */
@@ -406,6 +437,7 @@ static const struct {
 	{ "cluster", read_cluster, 1, "cluster nodes=N ..." },
 	{ "host", read_host, 1, "host send=TIME ..." },
 	{ "card", read_card, 1, "card mtu=SIZE ..." },
+	{ "measured", read_measured, 2, "measured between message=TIME ..." },
 	{ "crossbar", read_crossbar, 2, "crossbar NAME latency=TIME ..." },
 	{ "wire", read_wire, 2, "wire NAME bandwidth=RATE ..." },
 	{ "switch", read_switch, 2, "switch NAME crossbar=NAME" },

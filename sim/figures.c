@@ -104,3 +104,26 @@ void sim_figures(const struct sim_cluster *cluster, unsigned nodes,
 	if (nodes > 1)
 		between(cluster, nodes, ranks, &machine->between);
 }
+
+static struct sim_loggp loggp_of(const struct sim_measured *measured)
+{
+	return (struct sim_loggp){
+		.send = (double)measured->send / 1000,
+		.latency = (double)(measured->message - measured->send) / 1000,
+		.gap = (double)measured->gap / 1000,
+		.byte = (double)measured->byte / 1e6,
+	};
+}
+
+bool sim_figures_measured(const struct sim_cluster *cluster, unsigned nodes,
+			  unsigned ranks, struct sim_machine *machine)
+{
+	*machine = (struct sim_machine){
+		.nodes = nodes,
+		.ranks = ranks,
+		.inside = loggp_of(&cluster->inside),
+		.between = loggp_of(&cluster->between),
+	};
+	return (nodes == 1 || cluster->between.message) &&
+	       (ranks == 1 || cluster->inside.message);
+}

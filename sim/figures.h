@@ -14,4 +14,8 @@
 void sim_figures(const struct sim_cluster *cluster, unsigned nodes,
 		 unsigned ranks, struct sim_machine *machine);
 
+/* The same by what its description says was measured. False: it does not. */
+bool sim_figures_measured(const struct sim_cluster *cluster, unsigned nodes,
+			  unsigned ranks, struct sim_machine *machine);
+
 #endif

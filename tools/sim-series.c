@@ -272,6 +272,9 @@ void sim_series_open(struct sim_series *series, uint64_t seed)
 
 	sim_figures(series->cluster, series->nodes, series->ranks,
 		    &series->machine);
+	series->is_measured =
+		sim_figures_measured(series->cluster, series->nodes,
+				     series->ranks, &series->measured);
 	for (i = 0; i < series->nsizes; i++) {
 		series->begun[i] = UINT64_MAX;
 		if (longest < series->size[i])
@@ -310,17 +313,26 @@ double sim_series_time(const struct sim_series *series, unsigned size)
 }
 
 /* us of a round that no library can do without; 0: not known. */
-static double bound(const struct sim_series *series, unsigned size)
+static double bound(const struct sim_pattern *pattern,
+		    const struct sim_machine *machine, size_t length)
 {
-	const struct sim_pattern *pattern = series->pattern;
-	size_t length = series->size[size];
-
 	if (!pattern->bounded)
 		return 0;
-	/* All ranks of a node send by its card. */
+	/* All ranks of a node send to another node. */
 	if (pattern->operation == SIM_SHIFT)
-		length *= series->ranks;
-	return sim_bound(&series->machine, pattern->operation, length);
+		return sim_bound_stream(machine, machine->ranks, length);
+	return sim_bound(machine, pattern->operation, length);
+}
+
+/* After a round's time: what it takes at least, and how many times that. */
+static void print_bound(const struct sim_series *series, FILE *to,
+			unsigned size, const struct sim_machine *machine)
+{
+	double us = bound(series->pattern, machine, series->size[size]);
+
+	if (us > 0)
+		fprintf(to, " %12.3f %8.2f", us,
+			sim_series_time(series, size) / us);
 }
 
 void sim_series_print(const struct sim_series *series, FILE *to)
@@ -329,20 +341,23 @@ void sim_series_print(const struct sim_series *series, FILE *to)
 	double volume = series->pattern->volume(ranks);
 	unsigned i;
 
-	fprintf(to, "%10s %12s %12s %12s %8s\n", "bytes", "us", "MB/s",
+	fprintf(to, "%10s %12s %12s %12s %8s", "bytes", "us", "MB/s",
 		"bound us", "times");
+	if (series->is_measured)
+		fprintf(to, " %12s %8s", "measured us", "times");
+	putc('\n', to);
 	for (i = 0; i < series->nsizes; i++) {
 		double bytes = volume * (double)series->size[i];
 		double us = sim_series_time(series, i);
-		double least = bound(series, i);
 
 		fprintf(to, "%10zu %12.3f", series->size[i], us);
 		if (bytes > 0 && us > 0)
 			fprintf(to, " %12.3f", bytes / us / 1.048576);
 		else
 			fprintf(to, " %12s", "-");
-		if (least > 0)
-			fprintf(to, " %12.3f %8.2f", least, us / least);
+		print_bound(series, to, i, &series->machine);
+		if (series->is_measured)
+			print_bound(series, to, i, &series->measured);
 		putc('\n', to);
 	}
 }

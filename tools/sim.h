@@ -98,10 +98,12 @@ struct sim_series {
 	bool together; /* all begin each round at the same moment */
 	/* Of each size: the first rank, and the last; ns. */
 	uint64_t begun[SIM_SIZES], ended[SIM_SIZES];
-	uint64_t spent[SIM_SIZES];  /* by one rank, if the pattern says so */
-	struct sim_machine machine; /* of those who take part */
-	struct sim_load load;	    /* meanwhile; all zeroes: has not begun */
-	unsigned done;		    /* rounds, with those to warm up */
+	uint64_t spent[SIM_SIZES];   /* by one rank, if the pattern says so */
+	struct sim_machine machine;  /* of those who take part */
+	struct sim_machine measured; /* if is_measured */
+	bool is_measured;
+	struct sim_load load; /* meanwhile; all zeroes: has not begun */
+	unsigned done;	      /* rounds, with those to warm up */
 	/* Ranks leave the job when they have done all: most of the work of
 	 * short patterns, and only traces and faults tell of it. Else
 	 * sim_job_stop() must follow. */

@@ -164,6 +164,19 @@ START_TEST(pieces)
 }
 END_TEST
 
+/* All ranks of a node by its card; inside one, at once. */
+START_TEST(streams)
+{
+	struct sim_machine machine = round_machine(3, 4), one;
+
+	equal(sim_bound_stream(&machine, 1, 1), 10);
+	equal(sim_bound_stream(&machine, 4, 1), 10 + 3 * 4);
+	equal(sim_bound_stream(&machine, 4, 1001), 1010 + 3 * 1004);
+	one = round_machine(1, 4);
+	equal(sim_bound_stream(&one, 4, 1), 2);
+}
+END_TEST
+
 /*
  * Among five nodes gaps of 3 between messages of any lengths: arrivals are at
  * 9, 12, 15 and 18 but for the bytes, and the best tree of four edges has one
@@ -314,6 +327,7 @@ int main(void)
 	tcase_add_test(tests, short_operations);
 	tcase_add_test(tests, long_operations);
 	tcase_add_test(tests, pieces);
+	tcase_add_test(tests, streams);
 	tcase_add_test(tests, mean);
 	tcase_add_loop_test(tests, vector_by_search, 0, 5);
 	tcase_add_loop_test(tests, monotonous, 0, SIM_OPERATIONS);

@@ -169,9 +169,10 @@ static const struct {
 	const char *text, *error;
 } refused[] = {
 	{ "nodes=4", "1: expected a word before \"nodes=4\"" },
-	{ "\nclutser nodes=4", "2: expected cluster, host, card, crossbar, "
-			       "wire, switch, cable, star, ring or tree, not "
-			       "\"clutser\"" },
+	{ "\nclutser nodes=4",
+	  "2: expected cluster, host, card, measured, "
+	  "crossbar, wire, switch, cable, star, ring or tree, not "
+	  "\"clutser\"" },
 	{ "cluster 4", "1: expected: cluster nodes=N ..." },
 	{ "cluster nodes=4 4", "1: expected key=value, not \"4\"" },
 	{ "cluster a a a a a a a a a a a a a a a a a a a a a a a a",
@@ -180,6 +181,15 @@ static const struct {
 	{ "cluster nodes=4 nodes=5", "1: expected nodes= only once" },
 	{ "cluster nodes=4 \\\n# no\ncluster nodes=4",
 	  "3: expected cluster only once" },
+	{ "measured around message=5us",
+	  "1: expected between or inside, not \"around\"" },
+	{ "measured between", "1: expected message=, too" },
+	{ "measured inside message=0s",
+	  "1: expected message= of more than nothing, and no less than send=" },
+	{ "measured inside message=2us send=3us",
+	  "1: expected message= of more than nothing, and no less than send=" },
+	{ "measured inside message=2us\nmeasured inside message=2us",
+	  "2: expected measured inside only once" },
 	{ "cluster nodes=0", "1: nodes=0: expected a number from 1 to 65536" },
 	{ "cluster nodes=4294967297",
 	  "1: nodes=4294967297: expected a number from 1 to 65536" },

@@ -19,16 +19,23 @@ static const char text[] =
 	"cable node1-2 right wire=w\n"
 	"cable left right wire=w\n";
 
-static struct sim_machine figures(unsigned nodes, unsigned ranks)
+static struct sim_cluster cluster_of(const char *from)
 {
-	FILE *in = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+	FILE *in = fmemopen((void *)(uintptr_t)from, strlen(from), "r");
 	char error[SIM_ERROR_SIZE];
 	struct sim_cluster cluster;
-	struct sim_machine machine;
 
 	ck_assert_msg(sim_cluster_read(&cluster, "cluster", in, error), "%s",
 		      error);
 	fclose(in);
+	return cluster;
+}
+
+static struct sim_machine figures(unsigned nodes, unsigned ranks)
+{
+	struct sim_cluster cluster = cluster_of(text);
+	struct sim_machine machine;
+
 	sim_figures(&cluster, nodes, ranks, &machine);
 	sim_cluster_free(&cluster);
 	return machine;
@@ -84,6 +91,59 @@ START_TEST(inside_a_node)
 }
 END_TEST
 
+#define ONE                                                         \
+	"cluster nodes=1\ncard mtu=1KB\n"                           \
+	"wire w bandwidth=1Gb/s latency=500ns\n"                    \
+	"crossbar x latency=1us queue=1MB forwarding=cut-through\n" \
+	"star s crossbar=x wire=w\n"
+#define BETWEEN \
+	"measured between message=18us send=7us gap=11us bandwidth=1Gb/s\n"
+#define INSIDE "measured inside message=3us send=2us gap=4us bandwidth=4Gb/s\n"
+
+START_TEST(measured)
+{
+	struct sim_cluster cluster = cluster_of(ONE BETWEEN INSIDE);
+	struct sim_machine machine;
+
+	ck_assert(sim_figures_measured(&cluster, 3, 2, &machine));
+	ck_assert_uint_eq(machine.nodes, 3);
+	ck_assert_uint_eq(machine.ranks, 2);
+	is(sim_bound_message(&machine.between, 1), 18);
+	is(machine.between.send, 7);
+	is(machine.between.gap, 11);
+	is(machine.between.byte, 0.008);
+	is(sim_bound_message(&machine.inside, 1), 3);
+	is(machine.inside.send, 2);
+	is(machine.inside.gap, 4);
+	is(machine.inside.byte, 0.002);
+	sim_cluster_free(&cluster);
+}
+END_TEST
+
+/* What nobody takes part in need not have been measured. */
+START_TEST(not_measured)
+{
+	static const struct {
+		const char *text;
+		bool one_node, one_rank, both;
+	} known[] = {
+		{ ONE, false, false, false },
+		{ ONE BETWEEN, false, true, false },
+		{ ONE INSIDE, true, false, false },
+	};
+	struct sim_cluster cluster = cluster_of(known[_i].text);
+	struct sim_machine machine;
+
+	ck_assert_int_eq(sim_figures_measured(&cluster, 1, 2, &machine),
+			 known[_i].one_node);
+	ck_assert_int_eq(sim_figures_measured(&cluster, 2, 1, &machine),
+			 known[_i].one_rank);
+	ck_assert_int_eq(sim_figures_measured(&cluster, 2, 2, &machine),
+			 known[_i].both);
+	sim_cluster_free(&cluster);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sim_figures");
@@ -93,6 +153,8 @@ int main(void)
 	tcase_add_test(tcase, only_of_those_who_take_part);
 	tcase_add_test(tcase, ranks_of_a_node_send_at_once);
 	tcase_add_test(tcase, inside_a_node);
+	tcase_add_test(tcase, measured);
+	tcase_add_loop_test(tcase, not_measured, 0, 3);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
