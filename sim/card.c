@@ -121,10 +121,15 @@ static void left(struct sim_event *event)
 
 	free(departure);
 	rail->leaving--;
-	for (i = 0; i < card->nfirmware; i++)
-		if (card->firmware[i])
-			sim_firmware_ready(card->firmware[i],
+	rail->first++;
+	for (i = 0; i < card->nfirmware; i++) {
+		struct sim_firmware *firmware =
+			card->firmware[(rail->first + i) % card->nfirmware];
+
+		if (firmware)
+			sim_firmware_ready(firmware,
 					   (unsigned)(rail - card->rail));
+	}
 }
 
 static void leave(struct sim_event *event)

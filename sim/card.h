@@ -33,6 +33,7 @@ struct sim_card_rail {
 	struct sim_card *card;
 	uint32_t port;	  /* of the fabric */
 	unsigned leaving; /* frames taken that have not left */
+	unsigned first;	  /* who is told first that there is room, in turn */
 	bool unplugged;
 };
 
