@@ -31,7 +31,8 @@ static inline uint8_t nic_launch_kind(const struct nic_conn *conn,
 static inline uint8_t nic_launch_ask(const struct bcl_card *card, unsigned rail,
 				     const struct nic_window *window)
 {
-	return window->congestion < 2 * NIC_ACK_BYTES &&
+	return window->congestion < 2 * nic_window_unacked_max(
+						window->granted) &&
 			       !nic_window_open_bulk(
 				       window,
 				       nic_window_burst(card, rail, window))

@@ -28,6 +28,13 @@ static inline int nic_window_open_bulk(const struct nic_window *window,
 	return nic_window_open(window, bytes + most / 8);
 }
 
+/* What a receiver that accepts so many bytes in flight leaves unacknowledged.
+ */
+static inline uint32_t nic_window_unacked_max(uint32_t granted)
+{
+	return nic_min32(NIC_ACK_BYTES, granted / 4);
+}
+
 /*
  * The room that a long message waits for: a burst, or a quarter of a window
  * that is not much more. If it took whatever is free, bursts would wear down to
@@ -160,11 +167,10 @@ static inline void nic_window_followed(struct bcl_card *card,
 				       uint32_t bytes)
 {
 	struct nic_window *window = &conn->window[rail];
-	uint32_t bound = nic_min32(NIC_ACK_BYTES, card->rail[rail].window / 4);
 
 	window->unacked += bytes;
 	window->ack_due = 1;
-	if (window->unacked < bound)
+	if (window->unacked < nic_window_unacked_max(card->rail[rail].window))
 		nic_conn_ack_soon(card, conn);
 	else
 		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << rail);
