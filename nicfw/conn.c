@@ -295,6 +295,7 @@ void bcl_nic_conn_ack(struct bcl_card *card, struct nic_conn *conn,
 	    bcl_nic_frame_ack(card, conn, rail, BCL_FRAME_ACK))
 		return;
 	conn->window[rail].ack_due = 1;
+	conn->overdue |= (uint8_t)(1u << rail);
 	conn->told = 0;
 	nic_conn_ack_soon(card, conn);
 }

@@ -94,8 +94,10 @@ int bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
 		at = 80;
 	}
 	conn->told = 1;
+	if (!transmit(card, rail, nic_node_index(card, conn->node), head, at))
+		return 0;
 	nic_count(card, acks_sent);
-	return transmit(card, rail, nic_node_index(card, conn->node), head, at);
+	return 1;
 }
 
 void bcl_nic_frame_rail_down(struct bcl_card *card, struct nic_conn *conn,

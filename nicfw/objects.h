@@ -328,6 +328,7 @@ struct nic_conn {
 	uint8_t working;   /* enum bcl_nic_conn_work */
 	uint8_t told;	   /* verdicts beyond `done` are told */
 	uint8_t done_due;  /* `done` moved since it was told */
+	uint8_t overdue;   /* rails by bit: too busy for an acknowledgement */
 	uint8_t confirmed; /* the peer knows that we are UP */
 	uint8_t pcrc;
 	uint8_t small_rail, bulk_rail; /* BCL_RAILS_MAX: none */

@@ -344,6 +344,22 @@ void bcl_nic_send(struct bcl_card *card, unsigned *budget)
 	}
 }
 
+/* Acknowledgements go before the frames that wait, which may be enough to keep
+ * the rail busy for ever. */
+static void send_overdue(struct bcl_card *card, unsigned rail)
+{
+	struct nic_conn *conn;
+	uint32_t i = 0;
+
+	while (!card->rail[rail].busy && (conn = nic_conn_next(card, &i))) {
+		if (!(conn->overdue >> rail & 1))
+			continue;
+		conn->overdue &= (uint8_t) ~(1u << rail);
+		if (conn->window[rail].ack_due)
+			bcl_nic_conn_ack(card, conn, rail);
+	}
+}
+
 void bcl_nic_send_ready(struct bcl_card *card, unsigned rail)
 {
 	struct nic_rail *at = &card->rail[rail];
@@ -351,6 +367,7 @@ void bcl_nic_send_ready(struct bcl_card *card, unsigned rail)
 	uint32_t i = 0;
 
 	at->busy = 0;
+	send_overdue(card, rail);
 	bcl_nic_launch_fetched(card, rail);
 	bcl_nic_flow_wake_list(card, &at->flows);
 	while ((conn = nic_conn_next(card, &i))) {
