@@ -14,10 +14,14 @@ int bcl_nic_launch_rest(struct bcl_card *card, struct nic_conn *conn,
 		taken ? bcl_nic_window_part(card, flight, taken) : NULL;
 	struct nic_flight *kept = rest ? rest : flight;
 
+	card->rail[rail].busy = 1;
+	if (flight->buffer) { /* it keeps its place before later ones */
+		flight->state = NIC_FLIGHT_BUILT;
+		return 0;
+	}
 	kept->state = NIC_FLIGHT_UNSENT;
 	kept->window->bytes -= kept->bytes;
 	kept->window->lost = 1;
-	card->rail[rail].busy = 1;
 	bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
 	return kept != flight;
 }
@@ -72,17 +76,19 @@ void bcl_nic_launch_fetched(struct bcl_card *card, unsigned rail)
 	       (buffer = nic_list_first(&at->fetched, struct nic_buffer,
 					link)) &&
 	       buffer->jobs == 0) {
-		nic_list_remove(&buffer->link);
 		flight = buffer->flight;
 		if (flight && buffer->fault) {
 			fetch_failed(card, buffer);
 		} else if (flight) {
-			flight->buffer = NULL;
 			frame->head = buffer->bytes;
 			frame->head_len = buffer->length;
 			frame->nparts = 0;
 			nic_launch(card, buffer->conn, rail, frame, flight);
+			if (flight->state == NIC_FLIGHT_BUILT)
+				return;
+			flight->buffer = NULL;
 		}
+		nic_list_remove(&buffer->link);
 		buffer->flight = NULL;
 		nic_pool_put(&card->out, &buffer->link);
 	}

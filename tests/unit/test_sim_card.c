@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sim/job.h"
+#include "counter.h"
 #include "transport/env/crc32c.h"
 #include "unit.h"
 
@@ -75,12 +76,25 @@ static void next(struct side *side, enum bcl_event_kind kind,
 	ck_assert_int_eq(event->status, BCL_OK);
 }
 
-/* Has its port, and a peer at the other's. */
-static void open_side(struct side *side, struct sim_rank *rank)
+static struct bcl_peer *open_peer(struct side *side, unsigned rank)
+{
+	uint8_t address[BCL_ADDRESS_MAX];
+	struct bcl_peer *peer;
+	size_t length;
+
+	ck_assert_int_eq(bcl_boot_get(&side->rank->boot, rank, "address",
+				      address, sizeof(address), &length),
+			 BCL_OK);
+	ck_assert_int_eq(bcl_peer_open(side->port, address, length, &peer),
+			 BCL_OK);
+	return peer;
+}
+
+/* Has its port, and everybody's address. */
+static void open_port(struct side *side, struct sim_rank *rank)
 {
 	struct bcl_boot *boot = &rank->boot;
 	uint8_t address[BCL_ADDRESS_MAX];
-	struct bcl_event event;
 	size_t length;
 
 	side->rank = rank;
@@ -92,12 +106,15 @@ static void open_side(struct side *side, struct sim_rank *rank)
 	ck_assert_int_eq(bcl_boot_put(boot, "address", address, length),
 			 BCL_OK);
 	ck_assert_int_eq(bcl_boot_fence(boot), BCL_OK);
-	ck_assert_int_eq(bcl_boot_get(boot, 1 - boot->rank, "address", address,
-				      sizeof(address), &length),
-			 BCL_OK);
-	ck_assert_int_eq(
-		bcl_peer_open(side->port, address, length, &side->peer),
-		BCL_OK);
+}
+
+/* And a peer at the other's. */
+static void open_side(struct side *side, struct sim_rank *rank)
+{
+	struct bcl_event event;
+
+	open_port(side, rank);
+	side->peer = open_peer(side, 1 - rank->boot.rank);
 	next(side, BCL_EVENT_PEER, &event);
 }
 
@@ -249,10 +266,9 @@ static void look_at_peer(struct sim_rank *rank)
 	ck_assert_double_ge(info.latency,
 			    (double)(beyond + costs->host.receive) / 1000);
 	/* The wire's, for payload alone. */
-	ck_assert_double_eq_tol(info.bandwidth,
-				200 * 1.048576 * (4096 - BCL_HEADERS_SIZE) /
-					4096,
-				0.1);
+	ck_assert_double_eq_tol(
+		info.bandwidth,
+		200 * 1.048576 * (4096 - BCL_HEADERS_SIZE) / 4096, 0.1);
 	close_side(&side);
 }
 
@@ -270,7 +286,7 @@ enum {
 	LONG = 4 << 20,
 };
 
-static uint64_t took;
+static uint64_t took, again, acks;
 
 static void fill(uint8_t *bytes, size_t length, unsigned seed)
 {
@@ -375,6 +391,90 @@ START_TEST(a_long_message_goes_at_the_pace_of_its_slowest_stage)
 	ck_assert_msg(took > least() && took < least() * 1.1,
 		      "%s: %llu ns instead of %llu", stage->name,
 		      (unsigned long long)took, (unsigned long long)least());
+	close_job();
+}
+END_TEST
+
+/* Everyone takes a long message from the node before, and gives one to the
+ * next. Virtual times differ, so the longest counts. */
+static void exchange(struct sim_rank *rank)
+{
+	enum {
+		LENGTH = LONG / 8,
+	};
+	unsigned size = rank->boot.size, ranks = size / cluster.nodes;
+	uint8_t *give = malloc(LENGTH), *take = malloc(LENGTH);
+	uint8_t token[BCL_KEY_MAX], theirs[BCL_KEY_MAX];
+	const struct iovec iov = { token, sizeof(token) };
+	unsigned left = 3; /* the token, READ, PULLED */
+	struct bcl_peer *from, *to;
+	struct bcl_event event;
+	struct side side;
+	uint64_t start;
+
+	open_port(&side, rank);
+	from = open_peer(&side, (rank->boot.rank + size - ranks) % size);
+	to = open_peer(&side, (rank->boot.rank + ranks) % size);
+	next(&side, BCL_EVENT_PEER, &event);
+	next(&side, BCL_EVENT_PEER, &event);
+	rest(&side);
+	fill(give, LENGTH, rank->boot.rank);
+	start = now(rank);
+	ck_assert_int_eq(bcl_offer(to, give, LENGTH, 1, token), BCL_OK);
+	ck_assert_int_eq(bcl_send(to, 0, 0, &iov, 1, 0), BCL_OK);
+	while (left) {
+		ck_assert_int_eq(bcl_wait(side.port, 60 * SECOND), BCL_OK);
+		if (bcl_poll(side.port, &event))
+			continue;
+		ck_assert_int_eq(event.status, BCL_OK);
+		left--;
+		if (event.kind != BCL_EVENT_MESSAGE)
+			continue;
+		memcpy(theirs, event.data, sizeof(theirs));
+		ck_assert_int_eq(bcl_pull(from, theirs, take, LENGTH, 2),
+				 BCL_OK);
+	}
+	if (now(rank) - start > took)
+		took = now(rank) - start;
+	fill(give, LENGTH, (rank->boot.rank + size - ranks) % size);
+	ck_assert_mem_eq(take, give, LENGTH);
+	again += counter_of(side.context, "card.retransmitted");
+	acks += counter_of(side.context, "card.acks_sent");
+	close_side(&side);
+	free(give);
+	free(take);
+}
+
+/* Cards send and receive at once at the pace of their wires: few frames are
+ * acknowledgements, which do not wait behind all data, and nobody takes frames
+ * for lost that were only overtaken. */
+START_TEST(both_ways_go_at_the_pace_of_the_wire)
+{
+	const unsigned ranks = _i ? 4 : 1;
+	char text[1024];
+	uint64_t frames;
+
+	snprintf(text, sizeof(text),
+		 "cluster nodes=5 ranks=%u\n"
+		 "host send=1us receive=1us trap=1us copy=1GB/s\n"
+		 "card mtu=1KB buffers=16 frame-sent=2us frame-received=2us "
+		 "read-start=1us read=250MB/s write-start=1us write=250MB/s\n"
+		 "wire w bandwidth=160MB/s latency=50ns\n"
+		 "crossbar x latency=700ns queue=1MB "
+		 "forwarding=cut-through\n" STAR,
+		 ranks);
+	took = 0;
+	again = acks = 0;
+	open_job(text, 1);
+	run(exchange);
+	frames = ranks * (LONG / 8) / (1024 - BCL_HEADERS_SIZE);
+	ck_assert_uint_eq(again, 0);
+	if (ranks == 1) /* more take so long that acknowledgements fall due */
+		ck_assert_uint_lt(acks, cluster.nodes * frames / 5);
+	ck_assert_uint_lt(
+		took, frames *
+			      rate(cluster.cables[0].config.ps_per_byte, 1024) *
+			      11 / 10);
 	close_job();
 }
 END_TEST
@@ -514,6 +614,7 @@ int main(void)
 	tcase_add_loop_test(
 		tcase, a_long_message_goes_at_the_pace_of_its_slowest_stage, 0,
 		sizeof(stages) / sizeof(*stages));
+	tcase_add_loop_test(tcase, both_ways_go_at_the_pace_of_the_wire, 0, 2);
 	tcase_add_test(tcase, collectives_on_eight_nodes);
 	tcase_add_test(tcase, collectives_with_two_ranks_and_rails_to_a_node);
 	tcase_add_test(tcase, a_seed_decides_everything);
