@@ -56,6 +56,7 @@ static const struct option options[] = {
 	{ "above", required_argument, NULL, 'a' },
 	{ "repeat", required_argument, NULL, 'r' },
 	{ "together", no_argument, NULL, 'g' },
+	{ "algorithm", required_argument, NULL, 'A' },
 	{ "seed", required_argument, NULL, 's' },
 	{ "limit", required_argument, NULL, 'l' },
 	{ "busiest", required_argument, NULL, 'b' },
@@ -79,6 +80,10 @@ static int help(void)
 	       "  -r, --repeat=N     rounds of each size (%d)\n"
 	       "  -g, --together     all begin each round at the same "
 	       "moment\n"
+	       "  -A, --algorithm=NAME\n"
+	       "                     of the operation, instead of the one that "
+	       "the library\n"
+	       "                     chooses\n"
 	       "  -s, --seed=N       of all that is left to chance (1)\n"
 	       "  -l, --limit=TIME   of the simulated cluster (100s)\n"
 	       "  -b, --busiest=N    links that are shown by themselves (%d)\n"
@@ -134,6 +139,9 @@ static bool take_option(struct settings *settings, int option)
 	case 'g':
 		settings->series.together = true;
 		return true;
+	case 'A':
+		settings->series.algorithm = optarg;
+		return true;
 	case 's':
 		return number(optarg, BCL_CONFIG_INTEGER, UINT64_MAX,
 			      &settings->seed);
@@ -158,6 +166,36 @@ static bool take_option(struct settings *settings, int option)
 	return false;
 }
 
+/* Which operation the pattern is, and does it have that algorithm? */
+static bool find_algorithm(struct sim_series *series)
+{
+	const char *name = series->pattern->name;
+	const struct bcl_algorithm *algorithm;
+	unsigned operation = 0;
+
+	if (!series->algorithm)
+		return true;
+	while (operation < BCL_OPERATIONS &&
+	       strcmp(bcl_operation_names[operation], name))
+		operation++;
+	if (operation == BCL_OPERATIONS) {
+		fprintf(stderr, "bcl-sim: %s has no algorithms\n", name);
+		return false;
+	}
+	series->forced = (enum bcl_operation)operation;
+	for (algorithm = bcl_algorithms[operation]; algorithm->name;
+	     algorithm++)
+		if (!strcmp(algorithm->name, series->algorithm))
+			return true;
+	fprintf(stderr, "bcl-sim: %s has no algorithm \"%s\", but:", name,
+		series->algorithm);
+	for (algorithm = bcl_algorithms[operation]; algorithm->name;
+	     algorithm++)
+		fprintf(stderr, " %s", algorithm->name);
+	fputc('\n', stderr);
+	return false;
+}
+
 static bool take_arguments(struct settings *settings, int argc, char **argv)
 {
 	struct sim_series *series = &settings->series;
@@ -179,6 +217,8 @@ static bool take_arguments(struct settings *settings, int argc, char **argv)
 			argv[1]);
 		return false;
 	}
+	if (!find_algorithm(series))
+		return false;
 	series->size[0] = 8;
 	series->nsizes = 1;
 	for (i = 2; i < argc; i++) {
@@ -534,7 +574,7 @@ int main(int argc, char **argv)
 
 	/* Given, so that what is freed does not raise it. */
 	mallopt(M_MMAP_THRESHOLD, MAPPED);
-	while ((option = getopt_long(argc, argv, "n:k:a:r:gs:l:b:f:t:p:h",
+	while ((option = getopt_long(argc, argv, "n:k:a:r:gA:s:l:b:f:t:p:h",
 				     options, NULL)) != -1) {
 		if (option == 'h')
 			return help();

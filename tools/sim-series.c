@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/team.h"
 #include "sim/fail.h"
 #include "sim/random.h"
 #include "sim/world.h"
@@ -211,6 +212,9 @@ static enum bcl_status by_teams(struct sim_part *part,
 	status = bcl_team_world(part->adi, &part->world);
 	if (!status)
 		status = make_team(part);
+	if (!status && series->algorithm && part->member)
+		status = bcl_team_force(part->team, series->forced,
+					series->algorithm);
 	if (!status)
 		status = take_part(part, series);
 	series->again +=

@@ -3,6 +3,7 @@
 #ifndef TOOLS_SIM_H
 #define TOOLS_SIM_H
 
+#include "collectives/select.h"
 #include "sim/figures.h"
 #include "sim/job.h"
 #include "sim/load.h"
@@ -96,6 +97,9 @@ struct sim_series {
 	size_t size[SIM_SIZES];
 	unsigned nsizes, repeat;
 	bool together; /* all begin each round at the same moment */
+	/* By which the team does the operation; NULL: as it chooses. */
+	const char *algorithm;
+	enum bcl_operation forced;
 	/* Of each size: the first rank, and the last; ns. */
 	uint64_t begun[SIM_SIZES], ended[SIM_SIZES];
 	uint64_t spent[SIM_SIZES];   /* by one rank, if the pattern says so */

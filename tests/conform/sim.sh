@@ -64,6 +64,14 @@ read -r _ together _ _ times < <("$sim" -g -n 2 -k 1 "$cluster" broadcast |
 awk "BEGIN { exit !($together > $apart && $times >= 1) }" ||
 	complain "together $together us, $times times the bound, apart $apart us"
 
+# The algorithm that was asked for, whatever would be chosen; and what else there
+# is.
+read -r _ chosen _ < <("$sim" -r 3 "$cluster" alltoall | grep '^ *8 ')
+read -r _ pairs _ < <("$sim" -r 3 --algorithm=pairs "$cluster" alltoall |
+	grep '^ *8 ')
+awk "BEGIN { exit !($pairs > $chosen) }" ||
+	complain "$pairs us by pairs, $chosen us by choice"
+
 # Frames that are lost are sent again.
 echo 'drop frame=data from=0 to=3 nth=2 count=2' >"$scratch/script"
 out=$("$sim" -f "$scratch/script" "$cluster" shift 8k)
@@ -149,6 +157,10 @@ refuses 1 'expected at most 254 switches in a row: join distant ones by a cable'
 	"$scratch/row.cluster" shift
 refuses 2 'expected a cluster, a pattern' "$cluster"
 refuses 2 'no pattern "gossip"' "$cluster" gossip
+refuses 2 'alltoall has no algorithm "gossip", but: node bruck ' -A gossip \
+	"$cluster" alltoall
+refuses 2 'shift has no algorithms' -A pairs "$cluster" shift
+refuses 1 '8 ranks had to give up: not supported' -A node "$cluster" alltoall
 refuses 2 '"many" is no size' "$cluster" shift many
 refuses 2 '"0" cannot be' -r 0 "$cluster" shift
 refuses 2 'unrecognized option' --sped=1 "$cluster" shift
