@@ -86,6 +86,19 @@ static void undo(struct bcl_card *card, struct nic_inbound *inbound,
 		nic_count(card, failed_memory);
 }
 
+/* Somebody may wait for the end of a long message: he is told when no more
+ * comes by the rail. Of the last that was asked for at once: our program may
+ * leave now, and with it the polls that would find the rail drained. */
+static void tell(struct bcl_card *card, const struct nic_inbound *inbound)
+{
+	struct nic_conn *conn = inbound->conn;
+
+	if (nic_list_empty(&conn->drain))
+		nic_list_append(&card->drain, &conn->drain);
+	if (inbound->op == BCL_SEG_GET_REPLY && nic_list_empty(&conn->asked))
+		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << inbound->rail);
+}
+
 /* The end of a message. */
 static void conclude(struct bcl_card *card, struct nic_inbound *inbound,
 		     enum bcl_verdict verdict)
@@ -97,6 +110,8 @@ static void conclude(struct bcl_card *card, struct nic_inbound *inbound,
 	else
 		undo(card, inbound, verdict);
 	bcl_nic_verdict_give(card, conn, inbound->msg, verdict);
+	if (inbound->several)
+		tell(card, inbound);
 	detach(card, inbound);
 	nic_pool_put(&card->inbounds, &inbound->link);
 }
@@ -507,16 +522,11 @@ enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
 		card->rail[rail].arriving = inbound;
 		return NIC_ACCEPTED;
 	}
-	if (length < total && nic_list_empty(&conn->drain))
-		nic_list_append(&card->drain, &conn->drain);
+	inbound->several = length < total;
+	inbound->rail = (uint8_t)rail;
 	inbound->state = NIC_INBOUND_MOVING;
 	if (inbound->jobs == 0)
 		settle(card, inbound);
-	/* The last that was asked for: our program may leave now, and with it
-	 * the polls that would find the rail drained. */
-	if (length < total && segment->op == BCL_SEG_GET_REPLY &&
-	    nic_list_empty(&conn->asked))
-		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << rail);
 	return NIC_ACCEPTED;
 }
 

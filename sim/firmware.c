@@ -11,7 +11,7 @@ enum {
 	BUDGET = 64,
 	BUFFERS = 16, /* of the core, at most: they take memory */
 	WINDOW_MIN = 64 << 10,
-	ACK_DELAY = 50 * 1000,
+	ACK_DELAY = 200 * 1000,
 	RTO_MIN = 1000 * 1000,
 	RTO_MAX = 100 * 1000 * 1000,
 };
@@ -106,6 +106,19 @@ static void gone(struct sim_firmware *firmware, unsigned rail,
 	}
 }
 
+/* What has come is dealt with: a good moment for acknowledgements. */
+static void drained(struct sim_firmware *firmware)
+{
+	unsigned rail;
+
+	for (rail = 0; rail < firmware->card->nrails; rail++)
+		if (sim_card_idle(firmware->card, rail))
+			bcl_card_drained(firmware->core, rail,
+					 sim_firmware_now(firmware), BUDGET,
+					 &firmware->next);
+	sim_firmware_settle(firmware);
+}
+
 static void handle(struct sim_firmware *firmware, unsigned rail,
 		   struct sim_frame *frame)
 {
@@ -132,10 +145,7 @@ static void handle(struct sim_firmware *firmware, unsigned rail,
 			&firmware->next);
 	firmware->source = NULL;
 	sim_frame_free(frame);
-	if (sim_card_idle(firmware->card, rail))
-		bcl_card_drained(firmware->core, rail, now, BUDGET,
-				 &firmware->next);
-	sim_firmware_settle(firmware);
+	drained(firmware);
 }
 
 void sim_firmware_frame(struct sim_firmware *firmware, unsigned rail,
@@ -186,6 +196,7 @@ void sim_firmware_moved(struct sim_firmware *firmware,
 		frame = take_held(firmware, &rail);
 		handle(firmware, rail, frame);
 	}
+	drained(firmware);
 }
 
 /* ---- rails ---- */
