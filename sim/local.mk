@@ -6,7 +6,7 @@ libsim_la_SOURCES = %D%/bound.c %D%/bound.h %D%/card.c %D%/card.h \
 	%D%/fabric.c %D%/fabric.h %D%/fail.c %D%/fail.h \
 	%D%/fault.c %D%/fault.h %D%/fiber.c %D%/fiber.h \
 	%D%/figures.c %D%/figures.h \
-	%D%/firmware.c %D%/firmware.h %D%/frame_class.c %D%/frame_class.h \
+	%D%/firmware.c %D%/firmware.h %D%/flow.c %D%/flow.h %D%/frame_class.c %D%/frame_class.h \
 	%D%/hal.c %D%/heap.c %D%/heap.h %D%/host.c %D%/host.h %D%/inject.c %D%/inject.h \
 	%D%/job.c %D%/job.h %D%/load.c %D%/load.h \
 	%D%/move.c %D%/object.c %D%/object.h %D%/random.h \
