@@ -22,6 +22,10 @@ struct sim_machine {
 	unsigned nodes, ranks;	  /* so many on each node */
 	struct sim_loggp inside;  /* messages inside a node */
 	struct sim_loggp between; /* between nodes, by the node's one card */
+	/* For links between switches, cut.h: */
+	double framing; /* bytes on a link for each of a message, with headers
+			 */
+	double passing; /* us of a short message that its bytes take there */
 };
 
 enum sim_operation {

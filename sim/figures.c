@@ -16,8 +16,9 @@ static void arrived(void *arg, struct sim_frame *frame)
 	sim_frame_free(frame);
 }
 
-/* ns that headers take from a node to the next, where they take least. */
-static uint64_t shortest(const struct sim_cluster *cluster, unsigned nodes)
+/* ns that so many bytes take from a node to the next, where they take least. */
+static uint64_t shortest(const struct sim_cluster *cluster, unsigned nodes,
+			 uint32_t length)
 {
 	struct sim_clock clock;
 	struct sim_fabric *fabric;
@@ -28,8 +29,7 @@ static uint64_t shortest(const struct sim_cluster *cluster, unsigned nodes)
 	fabric = sim_cluster_fabric(cluster, &clock, arrived, NULL);
 	for (i = 0; i + 1 < nodes; i++) {
 		start = clock.now;
-		sim_fabric_send(
-			sim_frame_new(fabric, i, i + 1, BCL_HEADERS_SIZE));
+		sim_fabric_send(sim_frame_new(fabric, i, i + 1, length));
 		while (sim_clock_next(&clock) != UINT64_MAX)
 			sim_clock_step(&clock);
 		if (least > clock.now - start)
@@ -60,31 +60,36 @@ static double fastest(const struct sim_cluster *cluster)
 /* ---- messages ---- */
 
 /* In us, from ns. */
-static void between(const struct sim_cluster *cluster, unsigned nodes,
-		    unsigned ranks, struct sim_loggp *net)
+static void between(const struct sim_cluster *cluster,
+		    struct sim_machine *machine)
 {
 	const struct sim_host_costs *host = &cluster->costs.host;
 	const struct sim_card_costs *card = &cluster->costs.card;
 	double link = fastest(cluster), frame = card->mtu;
 	double request = (double)sim_costs_request(host) / 1000;
+	uint64_t way = shortest(cluster, machine->nodes, BCL_HEADERS_SIZE);
+	struct sim_loggp *net = &machine->between;
 
 	/* One trap serves as many messages as there are; and while a rank
 	 * writes a request, others of its node do. What does not keep the next
 	 * message back is on the way. */
-	net->send = (request - (double)host->trap / 1000) / ranks;
+	net->send = (request - (double)host->trap / 1000) / machine->ranks;
 	net->receive = (double)host->receive / 1000;
 	/* What comes is written to the host, or an event is. */
-	net->latency = (double)(card->frame_sent + shortest(cluster, nodes) +
-				card->frame_received + card->write.start) /
+	net->latency = (double)(card->frame_sent + way + card->frame_received +
+				card->write.start) /
 			       1000 +
 		       request - net->send;
 	net->gap = most(most((double)card->frame_sent,
 			     (double)card->frame_received),
 			link * BCL_HEADERS_SIZE / 1000) /
 		   1000;
+	machine->framing = frame / (frame - BCL_HEADERS_SIZE);
+	machine->passing =
+		(double)(way - shortest(cluster, machine->nodes, 0)) / 1000;
 	net->byte = most(most((double)card->read.ps_per_byte,
 			      (double)card->write.ps_per_byte),
-			 link * frame / (frame - BCL_HEADERS_SIZE)) /
+			 link * machine->framing) /
 		    1e6;
 }
 
@@ -102,7 +107,7 @@ void sim_figures(const struct sim_cluster *cluster, unsigned nodes,
 	*machine = (struct sim_machine){ .nodes = nodes, .ranks = ranks };
 	inside(&cluster->costs.host, &machine->inside);
 	if (nodes > 1)
-		between(cluster, nodes, ranks, &machine->between);
+		between(cluster, machine);
 }
 
 static struct sim_loggp loggp_of(const struct sim_measured *measured)
@@ -123,6 +128,8 @@ bool sim_figures_measured(const struct sim_cluster *cluster, unsigned nodes,
 		.ranks = ranks,
 		.inside = loggp_of(&cluster->inside),
 		.between = loggp_of(&cluster->between),
+		.framing = 1,
+		.passing = (double)cluster->between.byte / 1e6,
 	};
 	return (nodes == 1 || cluster->between.message) &&
 	       (ranks == 1 || cluster->inside.message);

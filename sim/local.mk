@@ -3,6 +3,7 @@ noinst_LTLIBRARIES += libsim.la
 libsim_la_SOURCES = %D%/bound.c %D%/bound.h %D%/card.c %D%/card.h \
 	%D%/clock.c %D%/clock.h %D%/cluster.c %D%/cluster.h \
 	%D%/cluster_read.c %D%/costs.h %D%/crash.c %D%/crash.h \
+	%D%/cut.c %D%/cut.h \
 	%D%/fabric.c %D%/fabric.h %D%/fail.c %D%/fail.h \
 	%D%/fault.c %D%/fault.h %D%/fiber.c %D%/fiber.h \
 	%D%/figures.c %D%/figures.h \

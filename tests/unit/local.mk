@@ -13,13 +13,14 @@ EXTRA_DIST += %D%/rails.h
 unit_tests += %D%/test_interface %D%/test_udp %D%/test_udp_joined \
 	%D%/test_udp_stage %D%/test_packet %D%/test_fault %D%/test_trace %D%/test_mtu
 
-unit_tests += %D%/test_sim_clock %D%/test_sim_cluster \
+unit_tests += %D%/test_sim_clock %D%/test_sim_cluster %D%/test_sim_cut \
 	%D%/test_sim_fabric %D%/test_sim_fault %D%/test_sim_figures \
 	%D%/test_sim_flow %D%/test_sim_inject \
 	%D%/test_sim_load \
 	%D%/test_sim_shrink %D%/test_sim_world
 %C%_test_sim_clock_LDADD = libsim.la $(CHECK_LIBS)
 %C%_test_sim_cluster_LDADD = libsim.la $(CHECK_LIBS)
+%C%_test_sim_cut_LDADD = libsim.la $(CHECK_LIBS)
 %C%_test_sim_fabric_LDADD = libsim.la $(CHECK_LIBS)
 %C%_test_sim_fault_LDADD = libsim.la $(CHECK_LIBS)
 %C%_test_sim_figures_LDADD = libsim.la $(CHECK_LIBS)

@@ -58,6 +58,8 @@ START_TEST(between_nodes)
 	is(machine.between.latency, 3 + 4 + (80 * 0.008 + 2 * 0.5 + 1) + 5 + 6);
 	is(machine.between.gap, 5);
 	is(machine.between.byte, 0.008 * 1024 / (1024 - 80));
+	is(machine.framing, 1024. / (1024 - 80));
+	is(machine.passing, 80 * 0.008);
 }
 END_TEST
 
@@ -112,6 +114,8 @@ START_TEST(measured)
 	is(machine.between.send, 7);
 	is(machine.between.gap, 11);
 	is(machine.between.byte, 0.008);
+	is(machine.framing, 1);
+	is(machine.passing, 0.008);
 	is(sim_bound_message(&machine.inside, 1), 3);
 	is(machine.inside.send, 2);
 	is(machine.inside.gap, 4);
