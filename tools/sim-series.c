@@ -279,6 +279,10 @@ void sim_series_open(struct sim_series *series, uint64_t seed)
 	series->is_measured =
 		sim_figures_measured(series->cluster, series->nodes,
 				     series->ranks, &series->measured);
+	if (series->pattern->bounded)
+		sim_cuts_find(series->cluster, series->nodes,
+			      series->pattern->far ? series->nodes / 2 : 1,
+			      &series->cuts);
 	for (i = 0; i < series->nsizes; i++) {
 		series->begun[i] = UINT64_MAX;
 		if (longest < series->size[i])
@@ -316,27 +320,63 @@ double sim_series_time(const struct sim_series *series, unsigned size)
 	return (double)ns / 1000 / series->repeat / series->pattern->trips;
 }
 
-/* us of a round that no library can do without; 0: not known. */
-static double bound(const struct sim_pattern *pattern,
-		    const struct sim_machine *machine, size_t length)
+/* What a round takes at least. */
+struct least {
+	double us; /* 0: not known */
+	/* What cannot be sooner over links between nodes, rather than by the
+	 * nodes themselves; or NULL. */
+	const struct sim_cut *cut;
+};
+
+static struct least least(const struct sim_series *series,
+			  const struct sim_machine *machine, size_t length)
 {
+	const struct sim_pattern *pattern = series->pattern;
+	struct least least = { 0 };
+	const struct sim_cut *cut;
+	double us;
+
 	if (!pattern->bounded)
-		return 0;
+		return least;
 	/* All ranks of a node send to another node. */
-	if (pattern->operation == SIM_SHIFT)
-		return sim_bound_stream(machine, machine->ranks, length);
-	return sim_bound(machine, pattern->operation, length);
+	least.us = pattern->operation == SIM_SHIFT
+			   ? sim_bound_stream(machine, machine->ranks, length)
+			   : sim_bound(machine, pattern->operation, length);
+	us = sim_cuts_bound(&series->cuts, machine, pattern->operation, length,
+			    &cut);
+	if (us > least.us)
+		least = (struct least){ us, cut };
+	return least;
 }
 
 /* After a round's time: what it takes at least, and how many times that. */
 static void print_bound(const struct sim_series *series, FILE *to,
 			unsigned size, const struct sim_machine *machine)
 {
-	double us = bound(series->pattern, machine, series->size[size]);
+	double us = least(series, machine, series->size[size]).us;
 
 	if (us > 0)
 		fprintf(to, " %12.3f %8.2f", us,
 			sim_series_time(series, size) / us);
+}
+
+/* Where it is links that a column's bound is of: which. */
+static void print_cuts(const struct sim_series *series, FILE *to,
+		       const char *column, const struct sim_machine *machine)
+{
+	unsigned i;
+
+	for (i = 0; i < series->nsizes; i++) {
+		const struct sim_cut *cut =
+			least(series, machine, series->size[i]).cut;
+
+		if (cut)
+			fprintf(to,
+				"%s of %zu bytes: between %u nodes and %u "
+				"others pass %.1f MB/s each way\n",
+				column, series->size[i], cut->near, cut->far,
+				cut->rate / 1.048576);
+	}
 }
 
 void sim_series_print(const struct sim_series *series, FILE *to)
@@ -364,4 +404,7 @@ void sim_series_print(const struct sim_series *series, FILE *to)
 			print_bound(series, to, i, &series->measured);
 		putc('\n', to);
 	}
+	print_cuts(series, to, "bound us", &series->machine);
+	if (series->is_measured)
+		print_cuts(series, to, "measured us", &series->measured);
 }

@@ -4,6 +4,7 @@
 #define TOOLS_SIM_H
 
 #include "collectives/select.h"
+#include "sim/cut.h"
 #include "sim/figures.h"
 #include "sim/job.h"
 #include "sim/load.h"
@@ -22,6 +23,7 @@ struct sim_pattern {
 	bool pair;	/* of the first and the last rank alone */
 	bool port;	/* by ports, not by teams */
 	bool alone;	/* its time is what one rank has spent */
+	bool far;	/* a shift by half of the nodes, not by one */
 	bool bounded;	/* there is a bound: */
 	enum sim_operation operation;
 };
@@ -106,6 +108,7 @@ struct sim_series {
 	struct sim_machine machine;  /* of those who take part */
 	struct sim_machine measured; /* if is_measured */
 	bool is_measured;
+	struct sim_cuts cuts; /* between them */
 	struct sim_load load; /* meanwhile; all zeroes: has not begun */
 	unsigned done;	      /* rounds, with those to warm up */
 	/* Ranks leave the job when they have done all: most of the work of

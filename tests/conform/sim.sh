@@ -72,6 +72,20 @@ read -r _ pairs _ < <("$sim" -r 3 --algorithm=pairs "$cluster" alltoall |
 awk "BEGIN { exit !($pairs > $chosen) }" ||
 	complain "$pairs us by pairs, $chosen us by choice"
 
+# One cable bounds what the nodes of two switches exchange; two have room for
+# what their cards can send.
+sed 's/cables=2/cables=1/' "$cluster" >"$scratch/thin.cluster"
+for pattern in alltoall far-shift; do
+	"$sim" -g -r 3 "$scratch/thin.cluster" $pattern 8 64k >"$scratch/thin"
+	grep 'others pass' "$scratch/thin" | diff - <(echo 'bound us of' \
+		'65536 bytes: between 2 nodes and 2 others pass 160.0 MB/s' \
+		'each way') || complain "$pattern: which links bound it?"
+	awk '$1 == 65536 { exit !($5 >= 1) }' "$scratch/thin" ||
+		complain "$pattern takes less than its bound"
+done
+! grep 'others pass' "$scratch/alltoall" "$scratch/shift" ||
+	complain 'links bound what they have room for'
+
 # Frames that are lost are sent again.
 echo 'drop frame=data from=0 to=3 nth=2 count=2' >"$scratch/script"
 out=$("$sim" -f "$scratch/script" "$cluster" shift 8k)
