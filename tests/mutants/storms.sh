@@ -69,21 +69,30 @@ catch() {
 	echo "$(sed -n 's/^failed: .*--//p' log | head -n 1), ${how#*fd/*: }"
 }
 
-# told FILE SED: of a storm that fails it is said how it is repeated and which
-# faults it takes, fewer than there were; and its trace is left.
+# told FILE SED RULE: of a storm that fails it is said how it is repeated and
+# which faults it takes, fewer than there were; its trace is left, and so is a
+# script of these, with which it fails by the same rule and leaves the same trace.
 told() {
-	local seed faults
+	local seed faults again
 	change "$1" "$2" mutant || return
 	roots=(mutant "${roots[@]}")
 	build || return
 	! ./storms --seeds 100 >log 2>&1 || return
 	seed=$(sed -n 's/^failed: \.\/storms --seed //p' log | head -n 1)
 	! ./storms --seed "$seed" >log 2>&1 || return
-	faults=$(sed -n "/^seed $seed fails with these faults/,\$p" log |
-		grep -cE '^[a-z]+( [a-z]+=[^ ]+)*$')
+	faults=$(wc -l <"storm-$seed.faults")
 	echo "told: seed $seed: $faults of $((seed % 60)) faults"
 	((faults > 0 && faults < seed % 60)) || return
-	! "$built/tools/bcl-check" "storm-$seed.pcapng" >log
+	grep -qx "seed $seed fails with $faults of its $((seed % 60)) faults.*" \
+		log || return
+	[[ $(grep -cxFf "storm-$seed.faults" log) == "$faults" ]] || return
+	! "$built/tools/bcl-check" "storm-$seed.pcapng" >checked || return
+	grep -q ": $3: " checked || return
+	again=$(sed -n 's/^its trace: .*; again: //p' log)
+	mv "storm-$seed.pcapng" before
+	! $again >log 2>&1 || return
+	grep -q "^storm-$seed.pcapng:[0-9]*: $3: " log || return
+	cmp "storm-$seed.pcapng" before
 }
 
 tell() {
@@ -100,5 +109,5 @@ objects=("${nodes[@]}")
 mutants "$top/tests/mutants/nodes.mutants"
 IFS=$'\t' read -r _ file expression _ \
 	< <(grep $'\tendless$' "$top/tests/mutants/nodes.mutants")
-begin tell "$file" "$expression"
+begin tell "$file" "$expression" endless
 finish

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cluster.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -234,20 +236,47 @@ static bool fails(void *arg, const void *items, size_t n)
 	return status;
 }
 
-static void __attribute__((noreturn))
-explain(struct trial *trial, struct sim_faults *faults)
+/* The fewest faults that suffice, as a script, and what comes of them. */
+static void explain(struct trial *trial, struct sim_faults *faults)
 {
+	const unsigned long long seed = trial->seed;
+	const size_t all = faults->n;
+	char script[32];
+	FILE *out;
+
 	trial->silent = true;
-	faults->n = sim_shrink(faults->fault, faults->n, sizeof(*faults->fault),
+	faults->n = sim_shrink(faults->fault, all, sizeof(*faults->fault),
 			       fails, trial);
-	snprintf(trial->trace, sizeof(trial->trace), "storm-%llu.pcapng",
-		 (unsigned long long)trial->seed);
-	fails(trial, faults->fault, faults->n);
+	trial->silent = false;
+	snprintf(script, sizeof(script), "storm-%llu.faults", seed);
+	snprintf(trial->trace, sizeof(trial->trace), "storm-%llu.pcapng", seed);
 	fprintf(stderr,
-		"seed %llu fails with these faults, and no fewer; see %s:\n",
-		(unsigned long long)trial->seed, trial->trace);
+		"seed %llu fails with %zu of its %zu faults, and no fewer:\n",
+		seed, faults->n, all);
 	sim_faults_print(faults, stderr);
-	exit(1);
+	fails(trial, faults->fault, faults->n);
+	out = fopen(script, "w");
+	need(out);
+	sim_faults_print(faults, out);
+	fclose(out);
+	fprintf(stderr, "its trace: %s; again: %s --seed %llu --faults %s\n",
+		trial->trace, storm_program, seed, script);
+}
+
+static void read_faults(struct sim_faults *faults,
+			const struct sim_cluster *cluster)
+{
+	char error[SIM_ERROR_SIZE];
+	FILE *in = fopen(storm_script, "r");
+
+	if (!in)
+		snprintf(error, sizeof(error), "%s: %s", storm_script,
+			 strerror(errno));
+	if (!in || !sim_faults_read(faults, cluster, storm_script, in, error)) {
+		fprintf(stderr, "%s\n", error);
+		exit(1);
+	}
+	fclose(in);
 }
 
 void storm(uint64_t seed, struct storm_log *log)
@@ -257,13 +286,20 @@ void storm(uint64_t seed, struct storm_log *log)
 	struct trial trial = { seed, &cluster, log, false, "" };
 	int memory = memfd_create("trace", 0);
 
-	snprintf(trial.trace, sizeof(trial.trace), "/proc/self/fd/%d", memory);
 	make_cluster(&cluster, seed);
-	draw_faults(&faults, &cluster, seed);
+	if (storm_script) {
+		read_faults(&faults, &cluster);
+		snprintf(trial.trace, sizeof(trial.trace), "storm-%llu.pcapng",
+			 (unsigned long long)seed);
+	} else {
+		draw_faults(&faults, &cluster, seed);
+		snprintf(trial.trace, sizeof(trial.trace), "/proc/self/fd/%d",
+			 memory);
+	}
 	if (fails(&trial, faults.fault, faults.n)) {
-		if (storm_quick)
-			exit(1);
-		explain(&trial, &faults);
+		if (!storm_quick && !storm_script)
+			explain(&trial, &faults);
+		exit(1);
 	}
 	sim_faults_free(&faults);
 	sim_cluster_free(&cluster);

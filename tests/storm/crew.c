@@ -3,6 +3,8 @@
  * Many storms: PROGRAM [--quick] [--seed N | --seeds COUNT [--from N]]
  * Several at a time, each in a process of its own; the first that breaks a
  * rule ends it, with the line that repeats it.
+ *
+ * One whose faults are known: PROGRAM --seed N --faults SCRIPT
  */
 #include <getopt.h>
 #include <stdbool.h>
@@ -20,6 +22,7 @@ enum {
 };
 
 bool storm_quick;
+const char *storm_script, *storm_program;
 
 /* What one process has seen, and where it is; shared with the parent. */
 struct crew {
@@ -56,7 +59,7 @@ static bool print(uint64_t storms, const struct storm_log *log)
 	return all || storms < 100;
 }
 
-static int run(uint64_t from, uint64_t count, const char *self)
+static int run(uint64_t from, uint64_t count)
 {
 	struct crew *crew =
 		mmap(NULL, CREWS * sizeof(*crew), PROT_READ | PROT_WRITE,
@@ -80,8 +83,10 @@ static int run(uint64_t from, uint64_t count, const char *self)
 		if (!status)
 			continue;
 		failed = 1;
-		printf("failed: %s --seed %llu\n", self,
-		       (unsigned long long)crew[i].seed);
+		printf("failed: %s --seed %llu%s%s\n", storm_program,
+		       (unsigned long long)crew[i].seed,
+		       storm_script ? " --faults " : "",
+		       storm_script ? storm_script : "");
 	}
 	if (!print(count, &log)) {
 		printf("but there was no storm\n");
@@ -97,11 +102,13 @@ int main(int argc, char **argv)
 		{ "seeds", required_argument, NULL, 'n' },
 		{ "from", required_argument, NULL, 'f' },
 		{ "quick", no_argument, NULL, 'q' },
+		{ "faults", required_argument, NULL, 't' },
 		{ 0 },
 	};
 	uint64_t from = 1, count = storm_seeds;
 	int option;
 
+	storm_program = argv[0];
 	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
 		switch (option) {
 		case 's':
@@ -117,9 +124,12 @@ int main(int argc, char **argv)
 		case 'q':
 			storm_quick = true;
 			break;
+		case 't':
+			storm_script = optarg;
+			break;
 		default:
 			return 2;
 		}
 	}
-	return run(from, count, argv[0]);
+	return run(from, count);
 }

@@ -26,6 +26,10 @@ struct storm_log {
 
 /* Told: what breaks a rule is not looked into. */
 extern bool storm_quick;
+/* What befalls, instead of what chance writes: a file. NULL: chance does. */
+extern const char *storm_script;
+/* The program, as it was called. */
+extern const char *storm_program;
 
 /* Adds to *log. Ends the process with 1, saying why, if a rule was broken. */
 void storm(uint64_t seed, struct storm_log *log);
