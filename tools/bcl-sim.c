@@ -111,6 +111,28 @@ static bool number(const char *text, enum bcl_config_kind kind, uint64_t max,
 	return !bcl_config_parse(kind, text, value) && *value <= max;
 }
 
+/* What the option's value is not. */
+static void refuse_value(int option)
+{
+	fprintf(stderr, "bcl-sim: -%c: \"%s\" is not ", option, optarg);
+	switch (option) {
+	case 'a':
+	case 'l':
+		fprintf(stderr, "a time%s, such as 2.5us\n",
+			option == 'a' ? " up to 1s" : "");
+		break;
+	case 'r':
+		fprintf(stderr, "a number from 1 to %d\n", SIM_REPEAT_MAX);
+		break;
+	case 's':
+	case 'b':
+		fprintf(stderr, "a number\n");
+		break;
+	default:
+		fprintf(stderr, "a number from 1 on\n");
+	}
+}
+
 static bool take_option(struct settings *settings, int option)
 {
 	uint64_t value;
@@ -236,7 +258,7 @@ static bool take_arguments(struct settings *settings, int argc, char **argv)
 
 /* ---- what is read ---- */
 
-/* The file, or an installed one of that name; *path: which. */
+/* The file, or an installed one of that name; *path: which was tried last. */
 static FILE *open_cluster(const char *name, char path[PATH])
 {
 	FILE *in = fopen(name, "r");
@@ -259,6 +281,8 @@ static bool read_cluster(const struct settings *settings, struct run *run)
 	if (!in) {
 		fprintf(stderr, "bcl-sim: %s: %s\n", settings->cluster,
 			strerror(errno));
+		if (strcmp(path, settings->cluster) != 0)
+			fprintf(stderr, "bcl-sim: nor is there %s\n", path);
 		return false;
 	}
 	good = sim_cluster_read(&run->cluster, path, in, error);
@@ -580,9 +604,7 @@ int main(int argc, char **argv)
 			return help();
 		if (!take_option(&settings, option)) {
 			if (option != '?')
-				fprintf(stderr,
-					"bcl-sim: -%c: \"%s\" cannot be\n",
-					option, optarg);
+				refuse_value(option);
 			return refer();
 		}
 	}

@@ -176,11 +176,14 @@ refuses 2 'alltoall has no algorithm "gossip", but: node bruck ' -A gossip \
 refuses 2 'shift has no algorithms' -A pairs "$cluster" shift
 refuses 1 '8 ranks had to give up: not supported' -A node "$cluster" alltoall
 refuses 2 '"many" is no size' "$cluster" shift many
-refuses 2 '"0" cannot be' -r 0 "$cluster" shift
+refuses 2 '-r: "0" is not a number from 1 to 10000' -r 0 "$cluster" shift
+refuses 2 '-n: "x" is not a number from 1 on' -n x "$cluster" shift
+refuses 2 '-l: "5" is not a time, such as' -l 5 "$cluster" shift
 refuses 2 'unrecognized option' --sped=1 "$cluster" shift
 refuses 1 'there are only 4 nodes' -n 5 "$cluster" shift
 refuses 1 'there are only 2 ranks' -k 3 "$cluster" shift
 refuses 1 'nobody: No such file' nobody shift
+refuses 1 '/clusters/nobody.cluster' nobody shift
 refuses 1 'none.cluster:1: expected nodes=, too' "$scratch/none.cluster" shift
 refuses 1 'nobody:1: node 9' -f "$scratch/nobody" "$cluster" shift
 refuses 1 'half:2: expected drop' -f "$scratch/half" "$cluster" shift

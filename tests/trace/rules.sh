@@ -32,6 +32,19 @@ for nothing in "$scratch/head.pcapng" /dev/null "$scratch" "$here/good.trace" \
 	}
 done
 
+# says TEXT FILE: why it is none
+says() {
+	! "$check" "$2" >/dev/null 2>"$scratch/error" &&
+		grep -qF "$2: $1" "$scratch/error" || {
+		echo "$2: $(<"$scratch/error")"
+		status=1
+	}
+}
+says 'not a trace' "$here/good.trace"
+says 'not a trace' "$check"
+says 'Is a directory' "$scratch"
+says 'No such file' "$scratch/none"
+
 for trace in "$here"/bad/*.trace; do
 	rule=${trace##*/}
 	rule=${rule%.trace}

@@ -39,6 +39,7 @@ struct source {
 	uint8_t *block; /* the last one read */
 	struct interface *interfaces;
 	unsigned ninterfaces;
+	bool section; /* one has begun */
 	unsigned packets;
 	struct check_packet packet; /* the next one */
 	bool ready;
@@ -54,6 +55,17 @@ static int damaged(const struct source *source, const char *what)
 {
 	fprintf(stderr, "bcl-check: %s: behind packet %u: %s\n", source->name,
 		source->packets, what);
+	return -1;
+}
+
+/* Nothing in it is as it would have to be. */
+static int foreign(const struct source *source)
+{
+	fprintf(stderr, "bcl-check: %s: %s\n", source->name,
+		ferror(source->file)
+			? strerror(errno)
+			: "not a trace: those of BCL_TRACE and bcl-sim are "
+			  "pcapng");
 	return -1;
 }
 
@@ -95,6 +107,8 @@ static int read_block(struct source *source, uint32_t *length)
 
 	if (got == 0 && !ferror(source->file))
 		return 0;
+	if (!source->section && (got < 8 || word(source->block) != SECTION))
+		return foreign(source);
 	*length = word(source->block + 4);
 	if (got < 8 || *length < 12 || *length % 4 || *length > BLOCK_MAX)
 		return damaged(source, "not a block of this machine's pcapng");
@@ -218,6 +232,7 @@ static int advance(struct source *source)
 			if (word(source->block + 8) != ORDER)
 				return damaged(source,
 					       "from a machine of other order");
+			source->section = true;
 			source->ninterfaces = 0;
 			break;
 		case INTERFACE:
