@@ -6,12 +6,16 @@
  */
 #include "storm.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "oracle.h"
+#include "sim/random.h"
 #include "tests/unit/card_world.h"
+#include "trial.h"
+#include "weather.h"
 
 enum {
 	CARDS = 4,
@@ -20,6 +24,7 @@ enum {
 	SLOTS = ORACLE_SLOTS * ORACLE_SLOT,
 	RESULTS = 4096, /* of additions, by k */
 	STUCK = 6,	/* requests that wait for a port that nobody reads */
+	STEPS = 1000,	/* at most; as many changes of the weather */
 	MS = 1000000,
 };
 
@@ -85,6 +90,15 @@ const char *const storm_counts[] = {
 };
 const unsigned storm_ncounts = ISOLATIONS + 1;
 
+/* What is known before it begins. */
+struct course {
+	struct world_config config;
+	unsigned steps;
+	uint16_t flow[STEPS]; /* that is busy then */
+	struct weather weather[STEPS];
+	size_t changes;
+};
+
 struct storm {
 	struct world *world;
 	struct storm_log *log;
@@ -128,12 +142,11 @@ static struct oracle_life life_of(const struct storm *storm, struct ends ends)
 	return (struct oracle_life){ place->life, place->door[ends.in].life };
 }
 
-static bool exists(const struct storm *storm, unsigned flow)
+static bool exists(unsigned flow, unsigned cards)
 {
 	struct ends ends = ends_of(flow);
 
-	return ends.from < storm->cards && ends.to < storm->cards &&
-	       ends.from != ends.to;
+	return ends.from < cards && ends.to < cards && ends.from != ends.to;
 }
 
 static bool to_stuck(const struct storm *storm, unsigned flow)
@@ -449,19 +462,16 @@ static void hear_all(struct storm *storm, bool stuck, unsigned most)
 
 /* ---- weather ---- */
 
-static void change_faults(struct storm *storm)
+static void change_frames(struct storm *storm, const struct weather *weather)
 {
-	static const unsigned often[] = { 0, 0, 10, 50, 200 };
 	struct world_config *config = &storm->world->config;
 
-	config->drop = often[below(storm, 5)];
-	config->duplicate = often[below(storm, 5)];
-	config->reorder = often[below(storm, 5)];
-	config->corrupt = often[below(storm, 5)];
-	config->busy = often[below(storm, 4)];
-	/* One rail is so slow, perhaps, that it is given up. */
-	config->late[below(storm, config->rails)] =
-		below(storm, 4) ? 0 : below(storm, 20 * MS);
+	config->drop = weather->drop;
+	config->duplicate = weather->duplicate;
+	config->reorder = weather->reorder;
+	config->corrupt = weather->corrupt;
+	config->busy = weather->busy;
+	config->late[weather->rail] = weather->late;
 }
 
 static void change_port(struct storm *storm, unsigned card)
@@ -499,46 +509,40 @@ static void change_isolation(struct storm *storm, unsigned from, unsigned to,
 	sight->node = world_connect(storm->world, from, to);
 }
 
-/* Most likely for those of this flow, who may be busy with it. */
-static void change_weather(struct storm *storm, unsigned flow)
+static void change_weather(struct storm *storm, const struct weather *weather)
 {
-	unsigned a = exists(storm, flow) ? ends_of(flow).from
-					 : below(storm, storm->cards);
-	unsigned b =
-		exists(storm, flow) ? ends_of(flow).to : (a + 1) % storm->cards;
-	unsigned rail = below(storm, storm->world->config.rails);
+	unsigned card = weather->card, to = weather->to;
 
-	switch (below(storm, 16)) {
-	case 0:
-		if (!dead(storm, a)) {
-			die(storm, a);
+	switch (weather->kind) {
+	case WEATHER_KILL:
+		if (!dead(storm, card)) {
+			die(storm, card);
 			storm->log->count[KILLS]++;
 		}
 		break;
-	case 1 ... 3:
-		if (dead(storm, a)) {
-			world_revive(storm->world, a);
-			come_to_life(storm, a);
+	case WEATHER_REVIVE:
+		if (dead(storm, card)) {
+			world_revive(storm->world, card);
+			come_to_life(storm, card);
 		}
 		break;
-	case 4:
-		world_link(storm->world, a, b, rail, false);
+	case WEATHER_UNLINK:
+	case WEATHER_LINK:
+		world_link(storm->world, card, to, weather->rail,
+			   weather->kind == WEATHER_LINK);
 		break;
-	case 5 ... 7:
-		world_link(storm->world, a, b, rail, true);
+	case WEATHER_PORT:
+		change_port(storm, card);
 		break;
-	case 8 ... 9:
-		change_port(storm, b);
+	case WEATHER_ISOLATE:
+		change_isolation(storm, card, to, weather->back);
 		break;
-	case 10:
-		change_isolation(storm, a, b, below(storm, 2));
-		break;
-	case 11:
-		if (!dead(storm, a))
-			world_move(storm->world, a);
+	case WEATHER_MOVE:
+		if (!dead(storm, card))
+			world_move(storm->world, card);
 		break;
 	default:
-		change_faults(storm);
+		change_frames(storm, weather);
 	}
 }
 
@@ -561,9 +565,30 @@ static void calm(struct storm *storm)
 
 /* ---- its course ---- */
 
-static void begin(struct storm *storm, uint64_t seed)
+/* What befalls most likely those of the flow, who may be busy with it. */
+static void draw_change(struct course *course, uint64_t *random, unsigned step)
 {
-	const struct world_config config = {
+	const unsigned cards = course->config.cards, flow = course->flow[step];
+	const bool busy = exists(flow, cards);
+	struct weather_place place = {
+		.card = busy ? ends_of(flow).from
+			     : (uint32_t)(sim_random(random) % cards),
+		.cards = cards,
+		.rails = course->config.rails,
+	};
+	struct weather *weather = &course->weather[course->changes++];
+
+	place.to = busy ? ends_of(flow).to : (place.card + 1) % cards;
+	weather_draw(weather, random, &place);
+	weather->step = step;
+}
+
+static void draw_course(struct course *course, uint64_t seed)
+{
+	uint64_t random = seed;
+	unsigned step, quiet; /* per mille, of changes */
+
+	course->config = (struct world_config){
 		.seed = seed,
 		.cards = 2 + (unsigned)(seed % 3),
 		.rails = 1 + (unsigned)(seed / 3 % 3),
@@ -574,9 +599,19 @@ static void begin(struct storm *storm, uint64_t seed)
 		.together = seed % 4 ? 0 : 3000,
 		.peer_timeout = 200 * MS,
 	};
+	course->steps = 200 + (unsigned)(sim_random(&random) % (STEPS - 200));
+	quiet = sim_random(&random) % 3 ? 10 : 50;
+	for (step = 0; step < course->steps; step++) {
+		course->flow[step] = (uint16_t)(sim_random(&random) % FLOWS);
+		if (sim_random(&random) % 1000 < quiet)
+			draw_change(course, &random, step);
+	}
+}
 
-	storm->world = world_new(&config);
-	storm->cards = config.cards;
+static void begin(struct storm *storm, const struct course *course)
+{
+	storm->world = world_new(&course->config);
+	storm->cards = course->config.cards;
 	for (unsigned f = 0; f < FLOWS; f++)
 		storm->flow[f].number = f;
 	for (unsigned c = 0; c < storm->cards; c++)
@@ -586,21 +621,20 @@ static void begin(struct storm *storm, uint64_t seed)
 			storm->place[c].door[d].stuck = chance(storm, 100);
 }
 
-static void rage(struct storm *storm)
+static void rage(struct storm *storm, const struct course *course,
+		 const struct weather *weather, size_t changes)
 {
-	unsigned steps = 200 + below(storm, 800);
-	unsigned quiet = below(storm, 3) ? 10 : 50; /* per mille, of changes */
+	for (unsigned step = 0; step < course->steps; step++) {
+		unsigned flow = course->flow[step];
 
-	while (steps--) {
-		unsigned flow = below(storm, FLOWS);
-
-		for (unsigned n = below(storm, 6); n && exists(storm, flow);
-		     n--)
+		for (unsigned n = below(storm, 6);
+		     n && exists(flow, storm->cards); n--)
 			ask(storm, flow);
 		if (chance(storm, 500))
 			hear_all(storm, false, 12);
-		if (chance(storm, quiet))
-			change_weather(storm, flow);
+		for (size_t i = 0; i < changes; i++)
+			if (weather[i].step == step)
+				change_weather(storm, &weather[i]);
 		world_run_for(
 			storm->world,
 			below(storm, chance(storm, 20) ? 20 * MS : 200000));
@@ -650,7 +684,7 @@ static void settle(struct storm *storm)
 		struct ends ends = ends_of(f);
 		const struct place *to = &storm->place[ends.to];
 
-		if (exists(storm, f) && to->target)
+		if (exists(f, storm->cards) && to->target)
 			oracle_settle(&storm->flow[f], life_of(storm, ends),
 				      to->target[f].slot, to->target[f].sum);
 	}
@@ -683,17 +717,66 @@ static void end(struct storm *storm)
 	free(storm);
 }
 
-void storm(uint64_t seed, struct storm_log *log)
+static void run(const struct trial *trial, const void *weather, size_t n)
 {
+	const struct course *course = trial->arg;
 	struct storm *storm = calloc(1, sizeof(*storm));
 
-	storm->log = log;
-	begin(storm, seed);
-	rage(storm);
+	storm->log = trial->log;
+	begin(storm, course);
+	rage(storm, course, weather, n);
 	calm(storm);
 	wait_for_ends(storm, false);
 	wait_for_ends(storm, true);
 	settle(storm);
 	sum_up(storm);
 	end(storm);
+}
+
+static void print(const void *weather, size_t n, FILE *to)
+{
+	const struct weather *change = weather;
+
+	for (; n--; change++)
+		weather_print(change, to);
+}
+
+static void read_weather(struct course *course)
+{
+	const struct weather_place place = {
+		.cards = course->config.cards,
+		.rails = course->config.rails,
+	};
+	char error[SIM_ERROR_SIZE];
+	FILE *in = fopen(storm_script, "r");
+
+	if (!in)
+		snprintf(error, sizeof(error), "%s: %s", storm_script,
+			 strerror(errno));
+	if (!in || !weather_read(course->weather, STEPS, &course->changes,
+				 &place, storm_script, in, error)) {
+		fprintf(stderr, "%s\n", error);
+		exit(1);
+	}
+	fclose(in);
+}
+
+void storm(uint64_t seed, struct storm_log *log)
+{
+	struct course *course = calloc(1, sizeof(*course));
+
+	draw_course(course, seed);
+	if (storm_script)
+		read_weather(course);
+	trial(&(struct trial){
+		.seed = seed,
+		.log = log,
+		.faults = course->weather,
+		.n = course->changes,
+		.size = sizeof(*course->weather),
+		.arg = course,
+		.run = run,
+		.print = print,
+	});
+	free(course);
 }

@@ -11,9 +11,9 @@
 
 #include "sim/inject.h"
 #include "sim/random.h"
-#include "sim/shrink.h"
 #include "tests/unit/need.h"
 #include "tools/check/rules.h"
+#include "trial.h"
 
 enum {
 	FAULTS = 60, /* at most */
@@ -170,97 +170,75 @@ static void count(const struct sim_injector *injector, struct storm_log *log)
 		log->count[counts[kind]] += sim_injector_count(injector, kind);
 }
 
-/* Returns if all went well. */
-static void run(uint64_t seed, const struct sim_cluster *cluster,
-		const struct sim_faults *faults, char *trace,
-		struct storm_log *log)
+struct setting {
+	const struct sim_cluster *cluster;
+	int trace; /* memory */
+};
+
+/* Where its trace is. */
+static void name_trace(const struct trial *trial, char name[32])
 {
+	const struct setting *setting = trial->arg;
+
+	if (trial->last)
+		snprintf(name, 32, "storm-%llu.pcapng",
+			 (unsigned long long)trial->seed);
+	else
+		snprintf(name, 32, "/proc/self/fd/%d", setting->trace);
+}
+
+static void run(const struct trial *trial, const void *items, size_t n)
+{
+	const struct setting *setting = trial->arg;
+	const struct sim_cluster *cluster = setting->cluster;
+	const struct sim_faults faults = { (struct sim_fault *)(uintptr_t)items,
+					   n };
 	unsigned ranks = cluster->nodes * cluster->ranks, left;
 	const uint64_t limit = 10 * CLUSTER_MS * (uint64_t)cluster_play.timeout;
-	struct scene scene = { cluster, sim_job_open(cluster, seed) };
+	struct scene scene = { cluster, sim_job_open(cluster, trial->seed) };
 	struct sim_world *world = sim_job_world(scene.job);
 	struct sim_injector *injector;
-	char timeout[16];
+	char timeout[16], trace[32];
 
+	name_trace(trial, trace);
 	snprintf(timeout, sizeof(timeout), "%ums", cluster_play.timeout);
 	sim_world_set(world, "BCL_TRACE", trace);
 	sim_world_set(world, "BCL_PEER_TIMEOUT", timeout);
 	sim_world_log(world, NULL);
-	cluster_play.begin(scene.job, ranks, seed);
-	injector = sim_inject(faults, cluster, sim_job_fabric(scene.job),
+	cluster_play.begin(scene.job, ranks, trial->seed);
+	injector = sim_inject(&faults, cluster, sim_job_fabric(scene.job),
 			      sim_world_clock(world), befalls, &scene);
 	left = sim_job_run(scene.job, cluster_play.rank, NULL, limit);
 	if (left) {
 		fprintf(stderr, "%u ranks do not end\n", left);
 		exit(1);
 	}
-	log->count[CLUSTER_RAN] += ranks;
-	count(injector, log);
+	trial->log->count[CLUSTER_RAN] += ranks;
+	count(injector, trial->log);
 	cluster_play.end();
 	sim_injector_close(injector);
 	sim_job_close(scene.job);
-	if (!keeps_rules(trace, log))
+	if (!keeps_rules(trace, trial->log))
 		exit(BROKEN);
 }
 
-struct trial {
-	uint64_t seed;
-	const struct sim_cluster *cluster;
-	struct storm_log *log; /* shared with the processes of trials */
-	bool silent;
-	char trace[32];
-};
-
-/* In a process of its own: what breaks a rule does not come back. */
-static bool fails(void *arg, const void *items, size_t n)
+/* It came to an end before its trace was looked at. */
+static void failed(const struct trial *trial, int status)
 {
-	struct trial *trial = arg;
-	const struct sim_faults faults = { (struct sim_fault *)(uintptr_t)items,
-					   n };
-	pid_t child = fork();
-	int status;
+	char trace[32];
 
-	if (!child) {
-		if (trial->silent)
-			need(freopen("/dev/null", "w", stderr) &&
-			     freopen("/dev/null", "w", stdout));
-		run(trial->seed, trial->cluster, &faults, trial->trace,
-		    trial->log);
-		_exit(0);
-	}
-	need_equal(waitpid(child, &status, 0), child);
-	/* It came to an end before its trace was looked at. */
-	if (status && !trial->silent &&
-	    !(WIFEXITED(status) && WEXITSTATUS(status) == BROKEN))
-		keeps_rules(trial->trace, trial->log);
-	return status;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == BROKEN)
+		return;
+	name_trace(trial, trace);
+	keeps_rules(trace, trial->log);
 }
 
-/* The fewest faults that suffice, as a script, and what comes of them. */
-static void explain(struct trial *trial, struct sim_faults *faults)
+static void print(const void *items, size_t n, FILE *to)
 {
-	const unsigned long long seed = trial->seed;
-	const size_t all = faults->n;
-	char script[32];
-	FILE *out;
+	const struct sim_faults faults = { (struct sim_fault *)(uintptr_t)items,
+					   n };
 
-	trial->silent = true;
-	faults->n = sim_shrink(faults->fault, all, sizeof(*faults->fault),
-			       fails, trial);
-	trial->silent = false;
-	snprintf(script, sizeof(script), "storm-%llu.faults", seed);
-	snprintf(trial->trace, sizeof(trial->trace), "storm-%llu.pcapng", seed);
-	fprintf(stderr,
-		"seed %llu fails with %zu of its %zu faults, and no fewer:\n",
-		seed, faults->n, all);
-	sim_faults_print(faults, stderr);
-	fails(trial, faults->fault, faults->n);
-	out = fopen(script, "w");
-	need(out);
-	sim_faults_print(faults, out);
-	fclose(out);
-	fprintf(stderr, "its trace: %s; again: %s --seed %llu --faults %s\n",
-		trial->trace, storm_program, seed, script);
+	sim_faults_print(&faults, to);
 }
 
 static void read_faults(struct sim_faults *faults,
@@ -283,25 +261,26 @@ void storm(uint64_t seed, struct storm_log *log)
 {
 	struct sim_cluster cluster;
 	struct sim_faults faults;
-	struct trial trial = { seed, &cluster, log, false, "" };
-	int memory = memfd_create("trace", 0);
+	struct setting setting = { &cluster, memfd_create("trace", 0) };
 
 	make_cluster(&cluster, seed);
-	if (storm_script) {
+	if (storm_script)
 		read_faults(&faults, &cluster);
-		snprintf(trial.trace, sizeof(trial.trace), "storm-%llu.pcapng",
-			 (unsigned long long)seed);
-	} else {
+	else
 		draw_faults(&faults, &cluster, seed);
-		snprintf(trial.trace, sizeof(trial.trace), "/proc/self/fd/%d",
-			 memory);
-	}
-	if (fails(&trial, faults.fault, faults.n)) {
-		if (!storm_quick && !storm_script)
-			explain(&trial, &faults);
-		exit(1);
-	}
+	trial(&(struct trial){
+		.seed = seed,
+		.log = log,
+		.faults = faults.fault,
+		.n = faults.n,
+		.size = sizeof(*faults.fault),
+		.arg = &setting,
+		.run = run,
+		.failed = failed,
+		.print = print,
+		.traces = true,
+	});
 	sim_faults_free(&faults);
 	sim_cluster_free(&cluster);
-	close(memory);
+	close(setting.trace);
 }

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 # Storms: random lives of small clusters, by seeds; crew.c is their program.
-crew = %D%/crew.c %D%/storm.h
+crew = %D%/crew.c %D%/storm.h %D%/trial.c %D%/trial.h
 cluster_storm = $(crew) %D%/cluster.c %D%/cluster.h
 storms = %D%/cards %D%/ranks %D%/nodes
-%C%_cards_SOURCES = $(crew) %D%/cards.c %D%/oracle.c %D%/oracle.h $(card_world)
-%C%_cards_LDADD = libnicfw.la
+%C%_cards_SOURCES = $(crew) %D%/cards.c %D%/oracle.c %D%/oracle.h \
+	%D%/weather.c %D%/weather.h $(card_world)
+%C%_cards_LDADD = libsim.la libnicfw.la
 %C%_ranks_SOURCES = $(cluster_storm) %D%/ranks.c $(adi_traffic)
 %C%_ranks_LDADD = libsim.la libcheck.la $(LDADD)
 %C%_nodes_SOURCES = $(cluster_storm) %D%/nodes.c %D%/oracle.c %D%/oracle.h \

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "trial.h"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sim/shrink.h"
+#include "tests/unit/need.h"
+
+/* What breaks a rule does not come back. */
+static bool fails(void *arg, const void *faults, size_t n)
+{
+	struct trial *trial = arg;
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		if (trial->silent)
+			need(freopen("/dev/null", "w", stderr) &&
+			     freopen("/dev/null", "w", stdout));
+		trial->run(trial, faults, n);
+		_exit(0);
+	}
+	need_equal(waitpid(child, &status, 0), child);
+	if (status && !trial->silent && trial->failed)
+		trial->failed(trial, status);
+	return status;
+}
+
+/* The fewest faults that suffice, as a script, and what comes of them. */
+static void explain(struct trial *trial)
+{
+	const unsigned long long seed = trial->seed;
+	const size_t all = trial->n;
+	char script[32];
+	FILE *out;
+
+	trial->silent = true;
+	trial->n = sim_shrink(trial->faults, all, trial->size, fails, trial);
+	trial->silent = false;
+	trial->last = true;
+	fprintf(stderr,
+		"seed %llu fails with %zu of its %zu faults, and no fewer:\n",
+		seed, trial->n, all);
+	trial->print(trial->faults, trial->n, stderr);
+	fails(trial, trial->faults, trial->n);
+	snprintf(script, sizeof(script), "storm-%llu.faults", seed);
+	out = fopen(script, "w");
+	need(out);
+	trial->print(trial->faults, trial->n, out);
+	fclose(out);
+	if (trial->traces)
+		fprintf(stderr, "its trace: storm-%llu.pcapng\n", seed);
+	fprintf(stderr, "again: %s --seed %llu --faults %s\n", storm_program,
+		seed, script);
+}
+
+void trial(struct trial *trial)
+{
+	trial->last = storm_script;
+	if (!fails(trial, trial->faults, trial->n))
+		return;
+	if (!storm_quick && !storm_script)
+		explain(trial);
+	exit(1);
+}
