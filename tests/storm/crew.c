@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Many storms: PROGRAM [--quick] [--seed N | --seeds COUNT [--from N]]
- * Several at a time, each in a process of its own; the first that breaks a
- * rule ends it, with the line that repeats it.
+ * Several at a time, each in a process of its own; none begins any more when
+ * one has broken a rule, of which the line is told that repeats it.
  *
  * One whose faults are known: PROGRAM --seed N --faults SCRIPT
  */
 #include <getopt.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,17 +25,26 @@ enum {
 bool storm_quick;
 const char *storm_script, *storm_program;
 
-/* What one process has seen, and where it is; shared with the parent. */
+/* What one process has seen, and where it is. */
 struct crew {
 	uint64_t seed;
 	struct storm_log log;
 };
 
-static void sail(struct crew *crew, uint64_t from, uint64_t until,
-		 unsigned step)
+/* Shared by all processes. */
+struct fleet {
+	atomic_bool stops; /* one has failed: no new storms */
+	struct crew crew[CREWS];
+};
+
+static void sail(struct fleet *fleet, struct crew *crew, uint64_t from,
+		 uint64_t until, unsigned step)
 {
-	for (crew->seed = from; crew->seed < until; crew->seed += step)
+	for (crew->seed = from; crew->seed < until; crew->seed += step) {
+		if (atomic_load_explicit(&fleet->stops, memory_order_relaxed))
+			break;
 		storm(crew->seed, &crew->log);
+	}
 	exit(0);
 }
 
@@ -59,40 +69,64 @@ static bool print(uint64_t storms, const struct storm_log *log)
 	return all || storms < 100;
 }
 
+/* One has come back; false: because a rule was broken. */
+static bool land(struct fleet *fleet, const pid_t *pid, unsigned crews)
+{
+	unsigned i = 0;
+	int status;
+	pid_t who = wait(&status);
+
+	while (i < crews && pid[i] != who)
+		i++;
+	if (i == crews || !status)
+		return i < crews;
+	atomic_store_explicit(&fleet->stops, true, memory_order_relaxed);
+	printf("failed: %s --seed %llu%s%s\n", storm_program,
+	       (unsigned long long)fleet->crew[i].seed,
+	       storm_script ? " --faults " : "",
+	       storm_script ? storm_script : "");
+	return false;
+}
+
 static int run(uint64_t from, uint64_t count)
 {
-	struct crew *crew =
-		mmap(NULL, CREWS * sizeof(*crew), PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct fleet *fleet = mmap(NULL, sizeof(*fleet), PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	unsigned crews = processors > CREWS ? CREWS : (unsigned)processors;
 	struct storm_log log = { 0 };
-	int status, failed = 0;
+	bool failed = false;
 	pid_t pid[CREWS];
 
-	if (crew == MAP_FAILED)
+	if (fleet == MAP_FAILED)
 		return 1;
 	for (unsigned i = 0; i < crews; i++) {
 		pid[i] = fork();
 		if (!pid[i])
-			sail(&crew[i], from + i, from + count, crews);
+			sail(fleet, &fleet->crew[i], from + i, from + count,
+			     crews);
 	}
-	for (unsigned i = 0; i < crews; i++) {
-		waitpid(pid[i], &status, 0);
-		add(&log, &crew[i].log);
-		if (!status)
-			continue;
-		failed = 1;
-		printf("failed: %s --seed %llu%s%s\n", storm_program,
-		       (unsigned long long)crew[i].seed,
-		       storm_script ? " --faults " : "",
-		       storm_script ? storm_script : "");
-	}
-	if (!print(count, &log)) {
-		printf("but there was no storm\n");
-		failed = 1;
-	}
-	return failed;
+	for (unsigned i = 0; i < crews; i++)
+		failed |= !land(fleet, pid, crews);
+	for (unsigned i = 0; i < crews; i++)
+		add(&log, &fleet->crew[i].log);
+	if (failed)
+		return 1;
+	if (print(count, &log))
+		return 0;
+	printf("but there was no storm\n");
+	return 1;
+}
+
+static uint64_t number(const char *text)
+{
+	char *end;
+	uint64_t value = strtoull(text, &end, 0);
+
+	if (*text >= '0' && *text <= '9' && !*end)
+		return value;
+	fprintf(stderr, "%s: \"%s\" is no number\n", storm_program, text);
+	exit(2);
 }
 
 int main(int argc, char **argv)
@@ -112,14 +146,14 @@ int main(int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
 		switch (option) {
 		case 's':
-			from = strtoull(optarg, NULL, 0);
+			from = number(optarg);
 			count = 1;
 			break;
 		case 'n':
-			count = strtoull(optarg, NULL, 0);
+			count = number(optarg);
 			break;
 		case 'f':
-			from = strtoull(optarg, NULL, 0);
+			from = number(optarg);
 			break;
 		case 'q':
 			storm_quick = true;
