@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/cluster.h"
+#include "sim/random.h"
 
 enum {
 	LENGTH = 1024
@@ -482,6 +484,62 @@ START_TEST(rails_with_networks_of_their_own)
 }
 END_TEST
 
+static unsigned below(uint64_t *random, unsigned n)
+{
+	return (unsigned)(sim_random(random) % n);
+}
+
+/* Switches in a tree that has grown by chance, more cables between any of them,
+ * several between some, and each rail of each node at any of them. */
+static void wire(FILE *to, uint64_t *random, unsigned nodes, unsigned rails)
+{
+	unsigned switches = 1 + below(random, 9), i, rail;
+
+	fprintf(to,
+		"cluster nodes=%u rails=%u\n" PARTS
+		"crossbar z latency=1us queue=1MB forwarding=cut-through\n",
+		nodes, rails);
+	for (i = 0; i < switches; i++) {
+		fprintf(to, "switch s%u crossbar=z\n", i);
+		if (i)
+			fprintf(to, "cable s%u s%u wire=w\n", i,
+				below(random, i));
+	}
+	for (i = below(random, 2 * switches); switches > 1 && i; i--) {
+		unsigned from = below(random, switches - 1);
+
+		fprintf(to, "cable s%u s%u wire=w count=%u\n", from,
+			from + 1 + below(random, switches - from - 1),
+			1 + below(random, 3));
+	}
+	for (i = 0; i < nodes; i++)
+		for (rail = 0; rail < rails; rail++)
+			fprintf(to, "cable node%u s%u wire=w rail=%u\n", i,
+				below(random, switches), rail);
+}
+
+START_TEST(any_wiring_leads_from_each_to_each)
+{
+	uint64_t random = (uint64_t)_i;
+	unsigned nodes = 2 + below(&random, 9), distance, rail;
+	unsigned rails = 1 + (unsigned)_i % BCL_RAILS_MAX;
+	char *text;
+	size_t length;
+	FILE *to = open_memstream(&text, &length);
+
+	wire(to, &random, nodes, rails);
+	fclose(to);
+	need_text(text);
+	free(text);
+	begin();
+	for (distance = 1; distance < nodes; distance++)
+		for (rail = 0; rail < rails; rail++)
+			shift(distance, rail);
+	most();
+	end();
+}
+END_TEST
+
 START_TEST(one_switch)
 {
 	need_file("ethernet-1g.cluster");
@@ -598,6 +656,7 @@ int main(void)
 	tcase_add_test(tcase, the_longest_row_of_switches);
 	tcase_add_test(tcase, dawning_3000);
 	tcase_add_test(tcase, rails_with_networks_of_their_own);
+	tcase_add_loop_test(tcase, any_wiring_leads_from_each_to_each, 0, 40);
 	tcase_add_test(tcase, one_switch);
 	tcase_add_test(tcase, a_fat_tree_has_full_bisection);
 	tcase_add_test(tcase, an_oversubscribed_tree_has_less);
