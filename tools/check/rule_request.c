@@ -133,6 +133,14 @@ void check_rule_reason(struct check_event *event)
 		return;
 	if (bcl_status_loss(status) == BCL_LOSS_PEER)
 		lost_peer(event);
+	else if (bcl_status_loss(status) != BCL_LOSS_REQUEST &&
+		 status != BCL_ERR_ARG)
+		check_complain(event,
+			       "request %u of port %u, packet %u, fails "
+			       "with %u, which is no reason",
+			       (unsigned)event->record.number,
+			       event->record.port, request->place.number,
+			       status);
 	else if (bcl_status_loss(status) == BCL_LOSS_REQUEST &&
 		 status != BCL_ERR_MEMORY && status != BCL_ERR_CANCELLED &&
 		 !request->answered && request->verdict < BCL_VERDICT_NOPORT)
