@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "tools/check/rules.h"
 
@@ -102,11 +102,15 @@ static int run(char *const *files, unsigned n, uint64_t patience)
 
 int main(int argc, char **argv)
 {
+	static const struct option options[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
 	uint64_t patience = PATIENCE_MS;
 	char *end;
 	int option;
 
-	while ((option = getopt(argc, argv, "hlp:")) != -1)
+	while ((option = getopt_long(argc, argv, "hlp:", options, NULL)) != -1)
 		switch (option) {
 		case 'h':
 			return usage(stdout);

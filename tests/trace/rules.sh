@@ -40,6 +40,10 @@ says() {
 		status=1
 	}
 }
+[[ $("$check" --help) == usage:* ]] || {
+	echo 'no help'
+	status=1
+}
 says 'not a trace' "$here/good.trace"
 says 'not a trace' "$check"
 says 'Is a directory' "$scratch"
