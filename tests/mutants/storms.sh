@@ -79,7 +79,7 @@ told() {
 	roots=(mutant "${roots[@]}")
 	build || return
 	! ./storms --seeds 300 >log 2>&1 || return
-	seed=$(sed -n 's/^failed: \.\/storms --seed //p' log | head -n 1)
+	seed=$(sed -n 's/^failed: .* --seed //p' log | head -n 1)
 	! ./storms --seed "$seed" >log 2>&1 || return
 	all=$(sed -n "s/^seed $seed fails with .* of its \(.*\) faults.*/\1/p" log)
 	faults=$(wc -l <"storm-$seed.faults")

@@ -142,7 +142,9 @@ int main(int argc, char **argv)
 	uint64_t from = 1, count = storm_seeds;
 	int option;
 
-	storm_program = argv[0];
+	storm_program = realpath("/proc/self/exe", NULL);
+	if (!storm_program)
+		return 1;
 	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
 		switch (option) {
 		case 's':

@@ -28,7 +28,7 @@ struct storm_log {
 extern bool storm_quick;
 /* What befalls, instead of what chance writes: a file. NULL: chance does. */
 extern const char *storm_script;
-/* The program, as it was called. */
+/* The program, by its whole path. */
 extern const char *storm_program;
 
 /* Adds to *log. Ends the process with 1, saying why, if a rule was broken. */

@@ -33,7 +33,7 @@ static void explain(struct trial *trial)
 {
 	const unsigned long long seed = trial->seed;
 	const size_t all = trial->n;
-	char script[32];
+	char script[32], *path;
 	FILE *out;
 
 	trial->silent = true;
@@ -52,8 +52,11 @@ static void explain(struct trial *trial)
 	fclose(out);
 	if (trial->traces)
 		fprintf(stderr, "its trace: storm-%llu.pcapng\n", seed);
+	path = realpath(script, NULL);
+	need(path);
 	fprintf(stderr, "again: %s --seed %llu --faults %s\n", storm_program,
-		seed, script);
+		seed, path);
+	free(path);
 }
 
 void trial(struct trial *trial)
