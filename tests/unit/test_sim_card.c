@@ -469,7 +469,7 @@ START_TEST(both_ways_go_at_the_pace_of_the_wire)
 	run(exchange);
 	frames = ranks * (LONG / 8) / (1024 - BCL_HEADERS_SIZE);
 	ck_assert_uint_eq(again, 0);
-	ck_assert_uint_lt(acks, cluster.nodes * frames / 8);
+	ck_assert_uint_lt(acks, cluster.nodes * frames / 6);
 	ck_assert_uint_lt(
 		took, frames *
 			      rate(cluster.cables[0].config.ps_per_byte, 1024) *
