@@ -31,37 +31,44 @@ chan ring[PROCESSES] = [RING] of { byte };	    /* by the writer */
 chan flow[PROCESSES] = [REQUESTS] of { byte };	    /* by the sender */
 chan blocks[PROCESSES] = [BLOCKS] of { byte, byte }; /* from whom, which */
 byte sent[PROCESSES * PEERS], received[PROCESSES * PEERS];
-byte requests[PROCESSES]; /* in use */
+byte newest[PROCESSES * PEERS]; /* 1 + the message that was received last */
+byte requests[PROCESSES];	 /* in use */
 
 /* A peer may have as many requests as are left for the others. */
 #define MAY_TAKE(from) (requests[from] < REQUESTS - requests[from])
+
+inline receive(from, peer, message)
+{
+	newest[PEERS * (from) + peer] = message + 1;
+	received[PEERS * (from) + peer]++;
+	assert(newest[PEERS * (from) + peer] == received[PEERS * (from) + peer]);
+	message = 0
+}
 
 active [PROCESSES] proctype process()
 {
 	byte turn, from, which;
 end:	do
-	:: atomic { sent[PEERS * _pid] < MESSAGES && nfull(ring[_pid]) ->
+	:: d_step { sent[PEERS * _pid] < MESSAGES && nfull(ring[_pid]) ->
 		ring[_pid]!sent[PEERS * _pid];
 		sent[PEERS * _pid]++
 	   }
-	:: atomic { sent[PEERS * _pid + 1] < MESSAGES && MAY_TAKE(_pid) ->
+	:: d_step { sent[PEERS * _pid + 1] < MESSAGES && MAY_TAKE(_pid) ->
 		requests[_pid]++;
 		flow[_pid]!sent[PEERS * _pid + 1];
 		sent[PEERS * _pid + 1]++
 	   }
 	/* take(): the pair and the card in turn */
-	:: atomic { _pid != STOPPED && nempty(ring[NEAR(_pid)]) &&
+	:: d_step { _pid != STOPPED && nempty(ring[NEAR(_pid)]) &&
 		    (turn == 0 || empty(blocks[_pid])) ->
 		ring[NEAR(_pid)]?which;
-		assert(which == received[PEERS * (NEAR(_pid))]);
-		received[PEERS * (NEAR(_pid))]++;
+		receive(NEAR(_pid), 0, which);
 		turn = 1
 	   }
-	:: atomic { _pid != STOPPED && nempty(blocks[_pid]) &&
+	:: d_step { _pid != STOPPED && nempty(blocks[_pid]) &&
 		    (turn == 1 || empty(ring[NEAR(_pid)])) ->
 		blocks[_pid]?from, which;
-		assert(which == received[PEERS * from + 1]);
-		received[PEERS * from + 1]++;
+		receive(from, 1, which);
 		turn = 0;
 		from = 0
 	   }
@@ -74,7 +81,7 @@ active [PROCESSES] proctype card()
 	byte which;
 	byte me = _pid - PROCESSES;
 end:	do
-	:: atomic { nempty(flow[me]) && nfull(blocks[FAR(me)]) ->
+	:: d_step { nempty(flow[me]) && nfull(blocks[FAR(me)]) ->
 		flow[me]?which;
 		blocks[FAR(me)]!me, which;
 		requests[me]--;
@@ -94,4 +101,9 @@ active proctype user()
 	ALL
 }
 
-ltl all_received { <> ALL }
+#define IN_ORDER(from) (newest[PEERS * (from)] == received[PEERS * (from)] && \
+	newest[PEERS * (from) + 1] == received[PEERS * (from) + 1])
+
+ltl exactly_once_in_order {
+	[] (IN_ORDER(0) && IN_ORDER(1) && IN_ORDER(2) && IN_ORDER(3)) && <> ALL
+}

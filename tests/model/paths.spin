@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-# All read; one reads nothing: whom two cards send to, or one and its pair.
+# All read; one reads nothing: whom two cards and its pair send to.
 safe -DMESSAGES=1
 safe -DSTOPPED=2
-safe -DSTOPPED=0
 ends -DMESSAGES=1
