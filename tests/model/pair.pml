@@ -25,7 +25,11 @@
 #ifndef CRASHES
 #define CRASHES 0
 #endif
+#ifndef RESERVES
+#define RESERVES 0 /* room for more than is sent in the end */
+#endif
 #define LONGEST 2 /* slots */
+#define ZERO 2	  /* BCL_ZERO_SLOTS */
 #define PUBLISH 2 /* BCL_PUBLISH_SLOTS */
 #ifndef SLOTS
 #define SLOTS (PUBLISH + 2 * LONGEST)
@@ -49,6 +53,7 @@ place half[2];
 ring rings[2];	 /* by their writers */
 byte consumer[2]; /* by the readers: slots of the other's ring */
 byte published[2], received[2];
+byte newest[2]; /* the message that was received last */
 bit crashed[2];
 byte crashes;
 
@@ -57,6 +62,33 @@ byte crashes;
 #define IN rings[1 - _pid].slot[head % SLOTS]
 #define OUT(i) rings[_pid].slot[(tail + (i)) % SLOTS]
 
+/* Behind the first slot, what may look like a header of the next lap. */
+inline write_raw()
+{
+	if
+	:: OUT(1).header = (next + 3 * RING) % POSITIONS + 1
+	:: OUT(1).header = (next + 4 * RING) % POSITIONS + 1
+	:: OUT(1).header = (next + 5 * RING) % POSITIONS + 1
+	fi
+}
+
+/* bcl_pair_zero() */
+inline zero_ahead(n)
+{
+	if
+	:: USED(zeroed, tail) > n
+	:: else ->
+		OUT(n).header = 0;
+		zeroed = (tail + n + 1) % LAPS;
+		if
+		:: n < ZERO && USED(zeroed, limit) < SLOTS ->
+			OUT(n + 1).header = 0;
+			zeroed = (zeroed + 1) % LAPS
+		:: else
+		fi
+	fi
+}
+
 /* bcl_pair_publish() */
 inline send_ring(n)
 {
@@ -64,14 +96,10 @@ inline send_ring(n)
 	if
 	:: n == 2 ->
 		OUT(1).message = published[_pid] + 1;
-		if
-		:: OUT(1).header = (next + 3 * RING) % POSITIONS + 1
-		:: OUT(1).header = (next + 4 * RING) % POSITIONS + 1
-		:: OUT(1).header = (next + 5 * RING) % POSITIONS + 1
-		fi
+		write_raw()
 	:: else
 	fi;
-	OUT(n).header = 0;
+	zero_ahead(n);
 	d_step {
 		OUT(0).ack = ack;
 		OUT(0).slots = n;
@@ -80,6 +108,15 @@ inline send_ring(n)
 		tail = (tail + n) % LAPS;
 		next = (next + RING) % POSITIONS
 	}
+}
+
+/* bcl_pair_reserve(), of room for two; bcl_pair_commit() of a shorter one,
+ * behind which there may be what looks like the next one. */
+inline send_reserved()
+{
+	zeroed = tail;
+	OUT(1).header = (next + RING) % POSITIONS + 1;
+	send_ring(1)
 }
 
 inline send_half()
@@ -126,8 +163,11 @@ inline receive()
 		acked = half[1 - _pid].ack;
 		ack = !ack;
 		want = (want + HALF) % POSITIONS;
-		received[_pid]++;
-		assert(half[1 - _pid].message == received[_pid])
+		d_step {
+			received[_pid]++;
+			newest[_pid] = half[1 - _pid].message;
+			assert(newest[_pid] == received[_pid])
+		}
 	:: else ->
 		if
 		:: IN.header == want + 1 ->
@@ -140,8 +180,11 @@ inline receive()
 			acked = IN.ack;
 			length = IN.slots;
 			want = (want + RING) % POSITIONS;
-			received[_pid]++;
-			check(received[_pid])
+			d_step {
+				received[_pid]++;
+				newest[_pid] = IN.message;
+				check(received[_pid])
+			}
 		:: else
 		fi
 	fi
@@ -153,7 +196,8 @@ inline receive()
 
 active [2] proctype side()
 {
-	byte next = FIRST, tail, limit; /* sending; limit: as it was read */
+	byte next = FIRST, tail, zeroed;
+	byte limit; /* of room: the peer's `consumer`, as it was read */
 	byte want = FIRST, head, told;	/* receiving */
 	byte length;		/* slots of the message in place */
 	byte n;
@@ -170,6 +214,8 @@ active [2] proctype side()
 		look_for_room(n);
 		if
 		:: USED(tail, limit) + n < SLOTS -> send_ring(n)
+		:: RESERVES && n == 2 && USED(tail, limit) + n < SLOTS ->
+			send_reserved()
 		:: else ->
 			/* full: AGAIN, until there is something new */
 			THERE || crashed[1 - _pid] ||
@@ -197,8 +243,11 @@ active proctype user()
 	received[1] == published[0] && (published[0] == MESSAGES || crashed[0])
 }
 
-ltl all_received {
-	<> (received[1] == published[0] &&
-	    (crashed[0] || (published[0] == MESSAGES &&
-			    received[0] == ANSWERS)))
+#define IN_ORDER(side) (newest[side] == received[side])
+
+ltl exactly_once_in_order {
+	[] (IN_ORDER(0) && IN_ORDER(1)) &&
+	<> [] (received[1] == published[0] &&
+	       (crashed[0] || (published[0] == MESSAGES &&
+			       received[0] == ANSWERS)))
 }
