@@ -102,7 +102,7 @@ typedef in_flight {
 mtype state[ALL] = QUEUED;
 byte number[ALL], prev[ALL]; /* 0: none */
 byte queued[FLOWS] = MESSAGES, pending[FLOWS], last[FLOWS];
-bit refused[FLOWS];
+bit refused[FLOWS], room[FLOWS]; /* room: and told of room since */
 byte next = FIRST, seq = FIRST;
 byte oldest = FIRST; /* number without a verdict, or next */
 byte finished;
@@ -176,7 +176,23 @@ inline send_first(flow)
 	transmit(w)
 }
 
-/* message.c: verdict(), bcl_nic_flow_park() */
+/* resend(): the refused go first, again. */
+inline resend(flow)
+{
+	for (i : flow * MESSAGES .. flow * MESSAGES + MESSAGES - 1) {
+		if
+		:: state[i] == PARKED ->
+			state[i] = QUEUED;
+			queued[flow]++
+		:: else
+		fi
+	}
+	refused[flow] = 0;
+	room[flow] = 0;
+	last[flow] = 0
+}
+
+/* message.c: verdict(), bcl_nic_flow_park(), bcl_nic_flow_judged() */
 inline take_verdict(message, what)
 {
 	f = FLOW(message);
@@ -191,22 +207,11 @@ inline take_verdict(message, what)
 	:: else ->
 		state[message] = PARKED;
 		refused[f] = 1
+	fi;
+	if
+	:: room[f] && WAITS(f) -> resend(f)
+	:: else
 	fi
-}
-
-/* bcl_nic_flow_retry(), bcl_nic_flow_room(): the refused go first, again. */
-inline resend(flow)
-{
-	for (i : flow * MESSAGES .. flow * MESSAGES + MESSAGES - 1) {
-		if
-		:: state[i] == PARKED ->
-			state[i] = QUEUED;
-			queued[flow]++
-		:: else
-		fi
-	}
-	refused[flow] = 0;
-	last[flow] = 0
 }
 
 inline clear_flight(which)
@@ -265,9 +270,11 @@ inline take_ack(a)
 			fi
 		}
 	}
-	for (j : 0 .. FLOWS - 1) {
+	for (j : 0 .. FLOWS - 1) { /* bcl_nic_flow_room() */
 		if
 		:: (acks[a].rooms & (1 << PORT(j))) && WAITS(j) -> resend(j)
+		:: (acks[a].rooms & (1 << PORT(j))) && !WAITS(j) ->
+			room[j] = refused[j]
 		:: else
 		fi
 	}
