@@ -29,6 +29,9 @@
 #ifndef ISOLATIONS
 #define ISOLATIONS 0
 #endif
+#ifndef PROBES
+#define PROBES 0 /* HELLOs of a card that is up and hears nothing */
+#endif
 #ifndef EARLY
 #define EARLY 255 /* time-outs at any time; 255: any number */
 #endif
@@ -67,7 +70,7 @@ byte sent[2], ids[2] = 0;  /* ids taken, of all lives */
 byte life[2] = 1;
 mtype node[2] = CLOSED;	   /* what the card thinks of the other one */
 connection conns[4];	   /* node->conn, node->candidate of each card */
-byte crashes, duplicates, faults, partings, isolations, early;
+byte crashes, duplicates, faults, partings, isolations, probes, early;
 bit calm;   /* nothing happens any more */
 bit called; /* a HELLO was repeated since a time-out of the longer kind */
 
@@ -309,9 +312,9 @@ inline dispatch(card, which)
 		:: wire[which].kind == BYE ->
 			assert(wire[which].life == conns[to].life);
 			over(card)
-		:: wire[which].kind == PARK ->
+		:: wire[which].kind == PARK -> /* it is idle */
 			if
-			:: conns[to].state == UP || conns[to].state == PARKED ->
+			:: conns[to].state != ENDING ->
 				transmit(card, BYE, conns[to].peer,
 					 conns[to].id, conns[to].life);
 				over(card)
@@ -407,6 +410,11 @@ end:	do
 		QUIET && node[_pid] == CONNECTING && !ENDS &&
 		(!called || !SETTLING) ->
 		called = 1;
+		transmit(_pid, HELLO, 0, conns[CONN(_pid)].id, 0)
+	   }
+	:: d_step { /* probe(), check_rail(): has it another address by now? */
+		conns[CONN(_pid)].state == UP && probes < PROBES ->
+		probes++;
 		transmit(_pid, HELLO, 0, conns[CONN(_pid)].id, 0)
 	   }
 	:: d_step { /* call_again() */
