@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # doc/verification.md tells of each model and each harness, and its tables name
-# what is there: in the model, in the code, and as many mutants.
+# what is there: all of the model, what it stands for in the code, and as many
+# mutants.
 set -euo pipefail
 cd "${abs_top_srcdir:?}"
 doc=doc/verification.md
@@ -32,16 +33,32 @@ quoted() {
 		grep -oE '[A-Za-z_][A-Za-z_0-9]*' | sort -u
 }
 
+# parts MODEL: its states, steps, processes and variables
+parts() {
+	sed -nE 's/^mtype = \{(.*)\};.*/\1/p' "$1" | tr ',' '\n'
+	sed -nE -e 's/^inline ([a-z_]+)\(.*/\1/p' \
+		-e 's/^(active .*)?proctype ([a-z_]+)\(.*/\2/p' "$1"
+	sed -nE 's/^[a-z_]+ ([a-z_]+(( = |[[,])[^;]*)?);.*/\1/p' "$1" |
+		sed -E 's/\{.*//; s/\[[^]]*\]//g; s/ = [^,]*//g' | tr ',' '\n'
+}
+
 for model in tests/model/*.pml; do
+	grep -qP '\tends\b' "${model%.pml}.mutants" ||
+		complain "no mutant of $model fails by its formula"
 	section "$model" >"$scratch/section"
 	grep -q '^| model | code |$' "$scratch/section" || {
 		complain "$doc does not tell of $model"
 		continue
 	}
+	quoted 1 <"$scratch/section" >"$scratch/told"
+	while read -r word; do
+		grep -qx -- "$word" "$scratch/told" ||
+			complain "$doc does not say what $word of $model is"
+	done < <(parts "$model")
 	while read -r word; do
 		grep -qw -- "$word" "$model" ||
 			complain "$model has no $word"
-	done < <(quoted 1 <"$scratch/section")
+	done <"$scratch/told"
 	while read -r word; do
 		grep -qx -- "$word" "$scratch/words" ||
 			complain "$model stands for $word, which there is not"
