@@ -61,6 +61,16 @@ static uint32_t append(uint8_t *frame, uint32_t at, uint8_t op, uint32_t target,
 	return at + nic_pad8(length);
 }
 
+static void rooms_told(struct nic_conn *conn)
+{
+	unsigned i;
+
+	for (i = 0; conn->rooms_ready >> i; i++)
+		if (conn->rooms_ready >> i & 1)
+			conn->rooms[i] = 0; /* no port: a place for another */
+	conn->rooms_ready = 0;
+}
+
 int bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
 		      unsigned rail, uint8_t kind)
 {
@@ -82,13 +92,10 @@ int bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
 		at = append(head, at, BCL_SEG_VERDICT, conn->done, n, 0,
 			    (n + 1) / 2);
 	}
-	for (i = 0; conn->rooms_ready; i++) {
-		if (!(conn->rooms_ready >> i & 1))
-			continue;
-		at = append(head, at, BCL_SEG_ROOM, conn->rooms[i], 0, 0, 0);
-		conn->rooms_ready &= (uint8_t) ~(1u << i);
-		conn->rooms[i] = 0; /* no port: a place for another */
-	}
+	for (i = 0; conn->rooms_ready >> i; i++)
+		if (conn->rooms_ready >> i & 1)
+			at = append(head, at, BCL_SEG_ROOM, conn->rooms[i], 0,
+				    0, 0);
 	if (at == 40) {
 		memset(head + 40, 0, 40);
 		at = 80;
@@ -96,6 +103,7 @@ int bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
 	conn->told = 1;
 	if (!transmit(card, rail, nic_node_index(card, conn->node), head, at))
 		return 0;
+	rooms_told(conn);
 	nic_count(card, acks_sent);
 	return 1;
 }
