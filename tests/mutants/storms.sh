@@ -56,9 +56,8 @@ build() {
 catch() {
 	local rule=${1-} status=0 how
 	build || return
-	timeout 100 ./storms --quick >log 2>&1 || status=$?
+	./storms --quick >log 2>&1 || status=$?
 	((status != 0)) || return
-	((status != 124)) || echo 'no end' >>log
 	if [[ $rule ]]; then
 		how=$(grep -m 1 ": $rule: " log) || {
 			echo "not by $rule: $(head -n 1 log)"

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "trial.h"
 
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "sim/shrink.h"
 #include "tests/unit/need.h"
 
-/* What breaks a rule does not come back. */
+enum {
+	SECONDS = 30, /* of the processor; a run takes less than one */
+};
+
+/* What breaks a rule does not come back, nor what never ends. */
 static bool fails(void *arg, const void *faults, size_t n)
 {
 	struct trial *trial = arg;
@@ -16,6 +22,9 @@ static bool fails(void *arg, const void *faults, size_t n)
 	int status;
 
 	if (!child) {
+		const struct rlimit limit = { SECONDS, SECONDS + 1 };
+
+		need(!setrlimit(RLIMIT_CPU, &limit));
 		if (trial->silent)
 			need(freopen("/dev/null", "w", stderr) &&
 			     freopen("/dev/null", "w", stdout));
@@ -23,6 +32,10 @@ static bool fails(void *arg, const void *faults, size_t n)
 		_exit(0);
 	}
 	need_equal(waitpid(child, &status, 0), child);
+	if (!trial->silent && WIFSIGNALED(status) &&
+	    WTERMSIG(status) == SIGXCPU)
+		fprintf(stderr, "no end after %d s of the processor\n",
+			SECONDS);
 	if (status && !trial->silent && trial->failed)
 		trial->failed(trial, status);
 	return status;
@@ -36,6 +49,11 @@ static void explain(struct trial *trial)
 	char script[32], *path;
 	FILE *out;
 
+	/* Looking for them may take long. */
+	fprintf(stderr,
+		"%s --seed %llu fails; are there faults that it does not "
+		"take?\n",
+		storm_program, seed);
 	trial->silent = true;
 	trial->n = sim_shrink(trial->faults, all, trial->size, fails, trial);
 	trial->silent = false;
