@@ -351,12 +351,13 @@ static double cost_halving_leaders(const struct bcl_model *model, double length)
 {
 	struct bcl_model leaders = *model;
 	double pieces = 2 * BCL_HALVING_PIECES;
+	double gap = model->autonomous ? model->busy : model->between.gap;
 	double beside = model->autonomous ? length - BCL_HALVING_PIECE : 0;
 
 	leaders.members = 1;
 	if (beside < 0)
 		beside = 0;
-	return cost_columns(&leaders, length) + pieces * model->between.gap +
+	return cost_columns(&leaders, length) + pieces * gap +
 	       cost_collected(model, length - beside);
 }
 

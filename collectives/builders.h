@@ -44,6 +44,9 @@ bool bcl_inside_pipelines(const struct bcl_team *team,
 			  const struct bcl_reduction *reduction);
 void bcl_inside_broadcast(struct bcl_schedule *schedule, unsigned root,
 			  void *buffer, size_t length);
+/* The same with one of many pieces of a vector, where it pipelines. */
+void bcl_inside_broadcast_piece(struct bcl_schedule *schedule, unsigned root,
+				void *buffer, size_t length);
 /* receive only at the root */
 void bcl_inside_reduce(struct bcl_schedule *schedule, unsigned root,
 		       const void *send, void *receive, size_t length,

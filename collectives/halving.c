@@ -12,8 +12,8 @@
  *
  * What is longer than the eager limit is put into windows (schedule.h): beside
  * the vector, where each round has its own place, then into it. A round is
- * granted when the one before has come: what came earlier would be in the way
- * of that.
+ * granted when the one before is sent, so that nobody waits for a grant: what
+ * came much earlier would be in the way of what is due.
  *
  * Members that speak for their nodes sum up there first what they send first,
  * in pieces beside the messages of the first round, and pass on likewise what
@@ -191,10 +191,11 @@ static void collect(const struct halving *halving, size_t place,
 static void pass_on(const struct halving *halving, size_t place,
 		    struct piece part)
 {
-	bcl_inside_broadcast(halving->schedule, halving->root,
-			     halving->speaks ? halving->vector + part.begin
-					     : halving->receive + place,
-			     part.length);
+	bcl_inside_broadcast_piece(halving->schedule, halving->root,
+				   halving->speaks
+					   ? halving->vector + part.begin
+					   : halving->receive + place,
+				   part.length);
 }
 
 /* ---- between members ----------------------------------------------------- */
@@ -215,22 +216,20 @@ static void open_windows(struct halving *halving, size_t room)
 					      halving->vector, halving->length);
 }
 
-static void grant(const struct halving *halving, const struct round *round,
-		  unsigned vrank, unsigned window)
+/* The i-th round, down and then up: tell from whom it comes. */
+static void grant(const struct halving *halving, unsigned i)
 {
+	unsigned n = halving->nrounds;
+	const struct round *round;
+
+	if (i >= 2 * n || !halving->speaks)
+		return;
+	round = &halving->rounds[i < n ? n - 1 - i : i - n];
 	if (round->granted)
-		bcl_step_grant(halving->schedule, rank_of(halving, vrank),
-			       window);
-}
-
-static void grant_down(const struct halving *halving, const struct round *round)
-{
-	grant(halving, round, round->from, halving->windows[0]);
-}
-
-static void grant_up(const struct halving *halving, const struct round *round)
-{
-	grant(halving, round, round->to, halving->windows[1]);
+		bcl_step_grant(
+			halving->schedule,
+			rank_of(halving, i < n ? round->from : round->to),
+			halving->windows[i < n ? 0 : 1]);
 }
 
 /* The window of the member to which it goes. */
@@ -350,13 +349,12 @@ static void go_down(const struct halving *halving)
 			receive_down(halving, round);
 		if (halving->speaks || is_cut(halving, round))
 			send_down(halving, round);
+		grant(halving, halving->nrounds - k);
 		if (halving->pipelines)
 			in_order(halving, part, collect);
 		if (!halving->speaks)
 			continue;
 		await(halving);
-		if (k)
-			grant_down(halving, round - 1);
 		combine(halving, part, k);
 	}
 }
@@ -408,17 +406,14 @@ static void go_up(const struct halving *halving)
 {
 	unsigned k;
 
-	if (halving->speaks)
-		grant_up(halving, halving->rounds);
 	for (k = 0; halving->speaks && k < halving->nrounds; k++) {
 		const struct round *round = &halving->rounds[k];
 
 		receive_up(halving, round);
 		send_up(halving, round);
+		grant(halving, halving->nrounds + k + 1);
 		if (!halving->pipelines || !is_cut(halving, round))
 			await(halving);
-		if (k + 1 < halving->nrounds)
-			grant_up(halving, round + 1);
 	}
 	if (halving->pipelines)
 		pass_all(halving);
@@ -482,13 +477,12 @@ void bcl_build_halving(struct bcl_schedule *schedule,
 		halving.vector = bcl_step_scratch(schedule, length);
 		halving.beside = bcl_step_scratch(schedule, room);
 		open_windows(&halving, room);
-		grant_down(&halving, &halving.rounds[halving.nrounds - 1]);
+		grant(&halving, 0);
 	}
 	if (!halving.pipelines)
 		in_order(&halving, whole, copy_in);
 	go_down(&halving);
-	/* What was sent is overwritten from here on. */
-	bcl_step_round(schedule);
+	/* What overwrites what was sent comes from who has it. */
 	go_up(&halving);
 	if (halving.speaks)
 		in_order(&halving, whole, copy_out);

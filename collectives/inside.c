@@ -8,7 +8,7 @@
 enum {
 	/* Bytes that pass through the members at a time: with longer parts each
 	 * waits for the one before it. */
-	CHAINED = 6144,
+	PART = 6144,
 };
 
 static unsigned member_of(const struct bcl_team *team, unsigned rank)
@@ -47,6 +47,18 @@ void bcl_inside_broadcast(struct bcl_schedule *schedule, unsigned root,
 					 length, 1);
 }
 
+void bcl_inside_broadcast_piece(struct bcl_schedule *schedule, unsigned root,
+				void *buffer, size_t length)
+{
+	unsigned char *part = buffer;
+	size_t most;
+
+	for (; length; part += most, length -= most) {
+		most = bcl_least(length, PART);
+		bcl_inside_broadcast(schedule, root, part, most);
+	}
+}
+
 void bcl_inside_reduce(struct bcl_schedule *schedule, unsigned root,
 		       const void *send, void *receive, size_t length,
 		       const struct bcl_reduction *reduction)
@@ -70,7 +82,7 @@ void bcl_inside_reduce_piece(struct bcl_schedule *schedule, unsigned root,
 	const unsigned char *from = send;
 	unsigned char *to = receive;
 	size_t element = reduction->element, begin, end;
-	unsigned n = (unsigned)((length + CHAINED - 1) / CHAINED), i;
+	unsigned n = (unsigned)((length + PART - 1) / PART), i;
 
 	for (i = 0; i < n; i++) {
 		begin = bcl_block_begin(length, element, n, i);
