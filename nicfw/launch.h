@@ -26,11 +26,13 @@ static inline uint8_t nic_launch_kind(const struct nic_conn *conn,
 					  : BCL_FRAME_DATA;
 }
 
-/* Ask for an acknowledgement if the window will be shut until it comes, and
- * is too small for the receiver's own measure. */
+/* Ask for an acknowledgement after a time-out, or if the window will be shut
+ * until it comes, and is too small for the receiver's own measure. */
 static inline uint8_t nic_launch_ask(const struct bcl_card *card, unsigned rail,
 				     const struct nic_window *window)
 {
+	if (window->asked)
+		return BCL_FRAME_ASK;
 	return window->congestion < 2 * nic_window_unacked_max(
 						window->granted) &&
 			       !nic_window_open_bulk(

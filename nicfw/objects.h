@@ -246,8 +246,9 @@ struct nic_window {
 	uint8_t backoff;	 /* time-outs in a row */
 	uint8_t doubt;		 /* since the round trip was measured last */
 	uint8_t ack_due;
-	uint8_t lost; /* some flights are LOST or UNSENT */
-	uint8_t asks; /* left: which frames came by it before it died? */
+	uint8_t lost;  /* some flights are LOST or UNSENT */
+	uint8_t asked; /* the last frame was sent again to have an answer */
+	uint8_t asks;  /* left: which frames came by it before it died? */
 	uint8_t probing;
 	uint16_t payload; /* bytes that a frame with one segment carries */
 	uint16_t nflights;

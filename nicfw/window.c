@@ -8,14 +8,17 @@
  * RFC 5681); time-out from the smoothed round-trip time (RFC 6298), doubled
  * up to rto_max until a round trip is measured again that no loss can have
  * lengthened (Karn and Partridge, 1987), and never given up: liveness is by
- * time, in conn.c.
+ * time, in conn.c. The first one only sends the last frame again, to have an
+ * answer (RFC 8985, 7): what is late in a queue that has grown is not lost.
  * A frame is lost if NIC_REORDER later ones arrived; one that was sent again
- * is lost again if a frame sent clearly later arrived (the idea of RFC 8985).
+ * is lost again if a frame sent clearly later arrived (the idea of RFC 8985),
+ * as are those before the last one if that had to be sent again.
  *
  *  state    event                                  next
  *  BUILT    given to the rail                      SENT, or UNSENT if full
  *  SENT     SACK                                   SACKED
- *           later ones arrived, time-out           LOST
+ *           later ones arrived; time-out: first    LOST
+ *           the last one, then all
  *  LOST,    chosen by SEND                         BUILT, SENT
  *  UNSENT
  *  any      ack                                    freed
@@ -205,6 +208,7 @@ void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
 					link);
 	} while (flight && bcl_before(flight->seq, ack));
 	window->backoff = 0;
+	window->asked = 0;
 	window->probing = 0;
 	if (sent)
 		measure(card, window, sent);
@@ -278,7 +282,7 @@ static int overtaken(struct bcl_card *card, struct nic_flight *flight,
 	int32_t behind = (int32_t)(highest - flight->seq);
 	uint32_t n;
 
-	if (flight->again)
+	if (flight->again || flight->window->asked)
 		return flight->sent + flight->window->srtt / 4 < latest;
 	if (behind < NIC_REORDER)
 		return 0;
@@ -329,7 +333,45 @@ void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
 		lose(window, flight);
 	}
 	window->backoff = 0;
+	window->asked = 0;
 	bcl_nic_conn_resume(card, conn);
+}
+
+/* It has been too long for the time-out: next time it is twice that. */
+static void doubt(struct bcl_card *card, struct nic_conn *conn,
+		  struct nic_window *window)
+{
+	if (window->doubt < 31)
+		window->doubt++;
+	start_timer(card, conn, window);
+}
+
+/* The last frame goes again, and nothing else is changed. 0: there is none, or
+ * that was done. */
+static int ask(struct bcl_card *card, struct nic_conn *conn,
+	       struct nic_window *window)
+{
+	struct nic_link *link = window->flights.prev;
+	struct nic_flight *flight = NULL;
+
+	if (window->asked || window->backoff)
+		return 0;
+	for (; link != &window->flights; link = link->prev) {
+		flight = nic_container(link, struct nic_flight, link);
+		if (flight->state == NIC_FLIGHT_SENT)
+			break;
+	}
+	if (link == &window->flights)
+		return 0;
+	if (flight->frames > 1)
+		flight = bcl_nic_window_part(card, flight, flight->frames - 1u);
+	if (!flight)
+		return 0;
+	lose(window, flight);
+	window->asked = 1;
+	doubt(card, conn, window);
+	bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
+	return 1;
 }
 
 void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
@@ -340,6 +382,8 @@ void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
 	struct nic_link *link;
 
 	nic_count(card, timeouts);
+	if (ask(card, conn, window))
+		return;
 	if (window->backoff == 0) {
 		shrink(window);
 		window->timeout_first = card->now;
@@ -356,9 +400,7 @@ void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
 	}
 	if (window->backoff < 31)
 		window->backoff++;
-	if (window->doubt < 31)
-		window->doubt++;
-	start_timer(card, conn, window);
+	doubt(card, conn, window);
 	bcl_nic_conn_work(card, conn, NIC_WORK_LOST | NIC_WORK_AGAIN);
 	if (conn->stripes) /* no stripe waits for this rail any more */
 		bcl_nic_conn_resume(card, conn);
@@ -391,6 +433,7 @@ void bcl_nic_window_stop(struct bcl_card *card, struct nic_conn *conn,
 	}
 	window->rto_at = NIC_NEVER;
 	window->backoff = 0;
+	window->asked = 0;
 	window->doubt = 0;
 	window->lost = 0;
 	window->srtt = 0;

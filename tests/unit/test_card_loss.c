@@ -26,6 +26,26 @@ static void open_world(const struct world_config *config)
 	world_run_for(world, 100 * MS);
 }
 
+static uint8_t out[LENGTH], in[LENGTH];
+
+/* All of `out` into `in`. */
+static void put(void)
+{
+	struct bcl_request *r = world_request(from);
+
+	memset(out, 7, LENGTH);
+	memset(in, 0, LENGTH);
+	r->op = BCL_REQ_PUT;
+	r->node = node;
+	r->dst_port = 2;
+	r->target = world_memory(world, 1, 2, in, LENGTH, BCL_MEM_REMOTE_WRITE);
+	r->nref = 1;
+	r->refs[0].handle = world_memory(world, 0, 1, out, LENGTH, 0);
+	r->refs[0].length = LENGTH;
+	r->length = LENGTH;
+	world_submit(from, r);
+}
+
 static void finish(void)
 {
 	struct bcl_completion entry;
@@ -46,24 +66,11 @@ START_TEST(losses_do_not_look_like_a_long_way)
 		.pending = seed & 1,
 		.drop = 200,
 	};
-	static uint8_t out[LENGTH], in[LENGTH];
-	struct bcl_request *r;
 	uint64_t start;
 
 	open_world(&config);
-	memset(out, 7, LENGTH);
-	memset(in, 0, LENGTH);
-	r = world_request(from);
-	r->op = BCL_REQ_PUT;
-	r->node = node;
-	r->dst_port = 2;
-	r->target = world_memory(world, 1, 2, in, LENGTH, BCL_MEM_REMOTE_WRITE);
-	r->nref = 1;
-	r->refs[0].handle = world_memory(world, 0, 1, out, LENGTH, 0);
-	r->refs[0].length = LENGTH;
-	r->length = LENGTH;
 	start = world->now;
-	world_submit(from, r);
+	put();
 	finish();
 	ck_assert_mem_eq(in, out, LENGTH);
 	ck_assert_uint_gt(world_counter(world, 0, BCL_CARD_timeouts), 10);
@@ -90,6 +97,85 @@ START_TEST(a_long_way_is_learnt)
 	ck_assert_uint_gt(world_counter(world, 0, BCL_CARD_timeouts), 0);
 	ck_assert_uint_lt(world_counter(world, 0, BCL_CARD_timeouts), 10);
 	ck_assert_uint_lt(world_counter(world, 0, BCL_CARD_retransmitted), 10);
+	world_free(world);
+}
+END_TEST
+
+/* How many bytes of what put() sends are behind those of the frame; LENGTH:
+ * it has none of them. */
+static uint64_t behind(const struct world_frame *frame)
+{
+	const struct bcl_frame_header *header = (const void *)frame->bytes;
+	const struct bcl_segment_header *segment =
+		(const void *)(frame->bytes + sizeof(*header));
+	unsigned kind = header->kind & ~(BCL_FRAME_PCRC | BCL_FRAME_ASK);
+
+	if (frame->to != 1 || kind != BCL_FRAME_DATA)
+		return LENGTH;
+	return LENGTH - bcl_get32(segment->offset) - bcl_get16(segment->length);
+}
+
+static bool delay_half(struct world *here, struct world_frame *frame)
+{
+	if (behind(frame) <= LENGTH / 2)
+		here->config.delay = MS / 4;
+	return true;
+}
+
+/* The way becomes longer than the time-out while many frames are under way, as
+ * when a queue grows before a thin link: they are late, not lost. */
+START_TEST(what_is_late_is_not_lost)
+{
+	const struct world_config config = { .seed = 1, .pending = _i };
+
+	open_world(&config);
+	put();
+	finish();
+	world->filter = delay_half;
+	put();
+	finish();
+	ck_assert_mem_eq(in, out, LENGTH);
+	ck_assert_uint_gt(world_counter(world, 0, BCL_CARD_timeouts), 0);
+	ck_assert_uint_lt(world_counter(world, 0, BCL_CARD_retransmitted), 8);
+	world_free(world);
+}
+END_TEST
+
+enum {
+	TAIL = 20000, /* bytes */
+};
+
+/* The end of what put() sends is lost, once. */
+static bool lose_tail(struct world *here, struct world_frame *frame)
+{
+	uint64_t left = behind(frame);
+	unsigned *lost = here->filter_arg;
+
+	if (left > TAIL)
+		return true;
+	++*lost;
+	if (!left)
+		here->filter = NULL;
+	return false;
+}
+
+/* No later frame tells of it, so the last one is sent again, which does: the
+ * others follow in a window that is half as large, without another time-out. */
+START_TEST(a_tail_needs_one_time_out)
+{
+	const struct world_config config = { .seed = 1, .pending = _i };
+	unsigned lost = 0;
+
+	open_world(&config);
+	world->filter = lose_tail;
+	world->filter_arg = &lost;
+	put();
+	finish();
+	ck_assert_mem_eq(in, out, LENGTH);
+	ck_assert_uint_gt(lost, 10);
+	ck_assert_uint_eq(world_counter(world, 0, BCL_CARD_timeouts), 1);
+	ck_assert_uint_le(world_counter(world, 0, BCL_CARD_retransmitted),
+			  lost + 3);
 	world_free(world);
 }
 END_TEST
@@ -194,6 +280,8 @@ int main(void)
 
 	tcase_add_loop_test(tcase, losses_do_not_look_like_a_long_way, 0, 10);
 	tcase_add_loop_test(tcase, a_long_way_is_learnt, 0, 2);
+	tcase_add_loop_test(tcase, what_is_late_is_not_lost, 0, 2);
+	tcase_add_loop_test(tcase, a_tail_needs_one_time_out, 0, 2);
 	tcase_add_loop_test(tcase, order_takes_no_memory, 0, 2);
 	tcase_add_test(tcase, no_memory_for_what_comes_early);
 	suite_add_tcase(suite, tcase);
