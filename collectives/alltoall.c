@@ -362,9 +362,19 @@ static double cost_leaders_pairs(const struct bcl_model *model, double length)
 	       cost_collected(model, length);
 }
 
+/* Those inside a node, beside the first rounds if they take no card's time. */
 static double cost_pairs(const struct bcl_model *model, double length)
 {
-	return cost_rounds(model, model->size, length, model->members);
+	double members = model->members, rounds, inside;
+	struct bcl_cost cost = bcl_cost_inside(model, length);
+
+	if (model->nodes == 1)
+		return cost_rounds(model, model->size, length, members);
+	rounds = cost_rounds(model, model->size - members + 1, length, members);
+	inside = (members - 1) * (cost.message + length * cost.byte);
+	if (!model->autonomous)
+		return rounds + inside;
+	return inside > rounds ? inside : rounds;
 }
 
 enum {

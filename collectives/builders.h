@@ -157,6 +157,9 @@ void bcl_build_digits(struct bcl_schedule *schedule,
 		      const struct bcl_group *group, bool nodes, unsigned bits,
 		      unsigned char *blocks, unsigned char *other,
 		      size_t length);
+enum {
+	BCL_PAIRS_LAG = 3, /* rounds that overlap */
+};
 /* pairs.c: blocks to and from all others, which lie by rank or, as above, by
  * how many places on or before they are. The own one stays where it is. */
 void bcl_build_pairs(struct bcl_schedule *schedule,

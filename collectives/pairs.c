@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks from everyone to everyone, each by a message of its own. In round k
- * everyone sends to the member k places on, and receives from the one k places
- * before: no two messages of a round have the same end. In node order the links
- * between nodes carry the same number of them, too. Rounds overlap: that of two
- * rounds before must be over.
+ * Blocks from everyone to everyone, each by a message of its own. In a round
+ * everyone sends to a member so many nodes on and so many places on in it, and
+ * receives from the one as far before: no two messages of a round have the same
+ * end, and each link between nodes carries as many. Rounds as far on and as far
+ * before follow each other, near ones first: if nodes that follow one another
+ * are near, what cables between switches carry changes little from round to
+ * round, and is the same in both directions. Rounds overlap: what was sent and
+ * received BCL_PAIRS_LAG rounds before must be over, so nobody runs ahead to
+ * meet others at the same receiver. Members of a node exchange beside the first
+ * rounds.
  */
 #include "collectives/builders.h"
+
+enum {
+	/* The receives of so many rounds are posted or awaited at once. */
+	LANES = 2 * BCL_PAIRS_LAG,
+};
 
 struct pairs {
 	struct bcl_schedule *schedule;
@@ -15,46 +25,138 @@ struct pairs {
 	const unsigned char *send;
 	unsigned char *receive;
 	size_t length;
+	/* Each of so many nodes has so many members; or each member counts as
+	 * a node. */
+	unsigned nodes, members, rounds;
 };
 
-static size_t place_of(const struct pairs *pairs, unsigned rank, unsigned k)
+/* How far on a message goes. */
+struct way {
+	unsigned nodes, places;
+};
+
+static unsigned members_of(const struct bcl_group *group)
 {
-	return (pairs->by_rank ? rank : k) * pairs->length;
+	const struct bcl_layout *layout = group->layout;
+	unsigned members, i;
+
+	if (!layout || group->by_node || group->size != layout->size)
+		return 1;
+	members = bcl_layout_members(layout, 0);
+	for (i = 1; i < layout->nnodes; i++)
+		if (bcl_layout_members(layout, i) != members)
+			return 1;
+	return layout->nnodes > 1 ? members : 1;
 }
 
-static void post(const struct pairs *pairs, unsigned k)
+/* Of a round, to another node. */
+static struct way way_of(const struct pairs *pairs, unsigned round)
+{
+	unsigned on = 1 + round / (2 * pairs->members);
+	unsigned rest = round % (2 * pairs->members);
+
+	if (2 * on == pairs->nodes) /* it is as far on as before */
+		return (struct way){ on, rest };
+	return (struct way){ rest % 2 ? pairs->nodes - on : on, rest / 2 };
+}
+
+/* The member so far on. */
+static unsigned place_on(const struct pairs *pairs, struct way way)
+{
+	unsigned me = pairs->group->me, members = pairs->members;
+
+	return (me / members + way.nodes) % pairs->nodes * members +
+	       (me % members + way.places) % members;
+}
+
+static unsigned place_before(const struct pairs *pairs, struct way way)
+{
+	way.nodes = pairs->nodes - way.nodes;
+	way.places = pairs->members - way.places;
+	return place_on(pairs, way);
+}
+
+static size_t block_of(const struct pairs *pairs, unsigned rank,
+		       unsigned distance)
+{
+	return (pairs->by_rank ? rank : distance % pairs->group->size) *
+	       pairs->length;
+}
+
+static unsigned lane_of(unsigned round)
+{
+	return 1 + round % LANES;
+}
+
+static void receive(const struct pairs *pairs, struct way way)
 {
 	const struct bcl_group *group = pairs->group;
-	unsigned n = group->size;
-	unsigned from = bcl_group_rank(group, (group->me + n - k) % n);
+	unsigned place = place_before(pairs, way);
+	unsigned from = bcl_group_rank(group, place);
 
-	bcl_step_lane(pairs->schedule, bcl_round_lane(k));
-	bcl_step_receive(pairs->schedule, from,
-			 pairs->receive + place_of(pairs, from, k),
-			 pairs->length);
+	bcl_step_receive(
+		pairs->schedule, from,
+		pairs->receive +
+			block_of(pairs, from, group->me + group->size - place),
+		pairs->length);
+}
+
+static void send(const struct pairs *pairs, struct way way)
+{
+	const struct bcl_group *group = pairs->group;
+	unsigned place = place_on(pairs, way);
+	unsigned to = bcl_group_rank(group, place);
+
+	bcl_step_send(pairs->schedule, to,
+		      pairs->send + block_of(pairs, to,
+					     place + group->size - group->me),
+		      pairs->length);
+}
+
+/* Inside the node, beside a round. */
+static bool has_inside(const struct pairs *pairs, unsigned round)
+{
+	return round + 1 < pairs->members;
+}
+
+static void post(const struct pairs *pairs, unsigned round)
+{
+	bcl_step_lane(pairs->schedule, lane_of(round));
+	receive(pairs, way_of(pairs, round));
+	if (has_inside(pairs, round))
+		receive(pairs, (struct way){ 0, round + 1 });
 	bcl_step_lane(pairs->schedule, 0);
 }
 
 void bcl_build_pairs(struct bcl_schedule *schedule,
-		     const struct bcl_group *group, const unsigned char *send,
-		     unsigned char *receive, size_t length, bool by_rank)
+		     const struct bcl_group *group, const unsigned char *from,
+		     unsigned char *to, size_t length, bool by_rank)
 {
-	const struct pairs pairs = { schedule, group,	by_rank,
-				     send,     receive, length };
-	unsigned n = group->size, k;
+	unsigned members = members_of(group), k;
+	const struct pairs pairs = {
+		.schedule = schedule,
+		.group = group,
+		.by_rank = by_rank,
+		.send = from,
+		.receive = to,
+		.length = length,
+		.nodes = group->size / members,
+		.members = members,
+		.rounds = group->size - members,
+	};
 
-	for (k = 1; k < n && k < BCL_ROUND_LAG; k++)
+	for (k = 0; k < pairs.rounds && k + 1 < BCL_PAIRS_LAG; k++)
 		post(&pairs, k);
-	for (k = 1; k < n; k++) {
-		unsigned to = bcl_group_rank(group, (group->me + k) % n);
-
-		if (k + BCL_ROUND_LAG - 1 < n)
-			post(&pairs, k + BCL_ROUND_LAG - 1);
-		if (k > BCL_ROUND_LAG)
-			bcl_step_await(schedule,
-				       bcl_round_lane(k - BCL_ROUND_LAG));
-		bcl_step_send(schedule, to, send + place_of(&pairs, to, k),
-			      length);
+	for (k = 0; k < pairs.rounds; k++) {
+		if (k + BCL_PAIRS_LAG - 1 < pairs.rounds)
+			post(&pairs, k + BCL_PAIRS_LAG - 1);
+		if (k >= BCL_PAIRS_LAG)
+			bcl_step_await(schedule, lane_of(k - BCL_PAIRS_LAG));
+		bcl_step_lane(schedule, lane_of(k));
+		send(&pairs, way_of(&pairs, k));
+		if (has_inside(&pairs, k))
+			send(&pairs, (struct way){ 0, k + 1 });
+		bcl_step_lane(schedule, 0);
 	}
 	bcl_step_round(schedule);
 }

@@ -54,3 +54,13 @@ keeps_busy far-shift 4M 60
 "$sim" --together -r 3 -n 64 -k 1 "$clusters/dawning-3000.cluster" \
 	allreduce 128K >"$output" 2>&1
 at_most 'times the bound, allreduce of 128 KB' 2 '^ *131072 .* \([0-9.]*\)$'
+
+# What a card's link can carry is sent, whether blocks come from one rank or
+# from four. What waits before thin links is not lost, nor is it sent again.
+"$sim" --together -r 1 -n 2 "$clusters/dawning-3000.cluster" alltoall 128K \
+	>"$output" 2>&1
+at_most 'times the bound, all to all of 128 KB' 1.2 '^ *131072 .* \([0-9.]*\)$'
+"$sim" --together -r 1 -n 32 -k 1 "$clusters/dawning-3000.cluster" \
+	alltoall 64K >"$output" 2>&1
+at_most 'us, all to all of 64 KB' 63000 '^ *65536 *\([0-9.]*\) .*'
+at_most 'frames sent again' 1500 '.* \([0-9]*\) frames sent again$'
