@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Connections, as the handshakes of a trace make them. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/check/world.h"
 
@@ -74,16 +75,28 @@ void check_links_free(struct check_life *life)
 	}
 }
 
+/* What HELLO_ACKs said of the peer's connection. */
+static struct check_offer *offer_of(struct check_link *link, uint32_t conn)
+{
+	unsigned i;
+
+	conn &= ~(uint32_t)RAIL;
+	for (i = 0; i < CHECK_OFFERS; i++)
+		if (conn && link->offers[i].conn == conn)
+			return &link->offers[i];
+	return NULL;
+}
+
 /* A link to the peer's connection: one that is, or that a HELLO_ACK offers. */
 static struct check_link *towards(const struct check_life *life, uint64_t card,
 				  uint32_t peer)
 {
 	struct check_link *link;
 
-	peer &= ~(uint32_t)RAIL;
 	for (link = life->links; link; link = link->next)
 		if (link->card == card &&
-		    (link->peer == peer || (link->answer == peer && peer)))
+		    (link->peer == (peer & ~(uint32_t)RAIL) ||
+		     offer_of(link, peer)))
 			return link;
 	return NULL;
 }
@@ -104,16 +117,19 @@ static struct check_call *call_of(const struct check_life *life, uint64_t card,
 static void pair(struct check_link *link, uint32_t peer, uint64_t life,
 		 uint32_t first_msg)
 {
+	const struct check_offer *offer = offer_of(link, peer);
 	struct check_link **at = &link->life->links;
-	struct check_lane *lane;
+	unsigned i;
 
 	peer &= ~(uint32_t)RAIL;
 	if (link->peer == peer && link->peer_life == life)
 		return;
-	for (lane = link->lanes; lane < link->lanes + BCL_RAILS_MAX; lane++) {
+	for (i = 0; i < BCL_RAILS_MAX; i++) {
+		struct check_lane *lane = &link->lanes[i];
+
 		lane->came_known = lane->told_known = false;
-		if (peer == link->answer && lane->offered)
-			check_inbound_skip(lane, lane->settled);
+		if (offer && offer->by[i])
+			check_inbound_skip(lane, offer->first_seq[i]);
 	}
 	link->peer = peer;
 	link->peer_life = life;
@@ -129,8 +145,10 @@ static void pair(struct check_link *link, uint32_t peer, uint64_t life,
 /* By sending by it we take the connection that the peer has offered. */
 static void believe(struct check_link *link, uint32_t conn)
 {
-	if (link->answer && link->answer == (conn & ~(uint32_t)RAIL))
-		pair(link, link->answer, link->answer_life, link->answer_msg);
+	const struct check_offer *offer = offer_of(link, conn);
+
+	if (offer)
+		pair(link, conn, offer->life, offer->first_msg);
 }
 
 void check_link_find(struct check_event *event)
@@ -253,19 +271,21 @@ static void went(struct check_event *event)
 }
 
 /* HELLO_ACK: the peer offers a connection; it holds once we send by it. */
-static void offer(struct check_link *link, struct check_lane *lane,
-		  const struct check_hello *hello)
+static void note_offer(struct check_link *link, const struct check_hello *hello,
+		       int rail)
 {
-	uint32_t conn = hello->conn & ~(uint32_t)RAIL;
-	unsigned i;
+	struct check_offer *offer = offer_of(link, hello->conn);
 
-	for (i = 0; link->answer != conn && i < BCL_RAILS_MAX; i++)
-		link->lanes[i].offered = false;
-	link->answer = conn;
-	link->answer_life = hello->life;
-	link->answer_msg = hello->first_msg;
-	lane->offered = true;
-	lane->settled = hello->first_seq;
+	if (!offer) {
+		offer = link->offers;
+		memmove(offer + 1, offer, (CHECK_OFFERS - 1) * sizeof(*offer));
+		memset(offer, 0, sizeof(*offer));
+		offer->conn = hello->conn & ~(uint32_t)RAIL;
+	}
+	offer->life = hello->life;
+	offer->first_msg = hello->first_msg;
+	offer->by[rail] = true;
+	offer->first_seq[rail] = hello->first_seq;
 }
 
 static void note_call(struct check_life *life, const struct check_hello *hello,
@@ -302,7 +322,7 @@ static void came(struct check_event *event)
 	if (frame->kind == BCL_FRAME_HELLO_ACK && link &&
 	    hello->peer_life == event->life->incarnation &&
 	    hello->card == link->card)
-		offer(link, event->lane, hello);
+		note_offer(link, hello, event->packet->rail);
 	if (link && shakes(frame) &&
 	    link->peer == (hello->conn & ~(uint32_t)RAIL))
 		check_inbound_skip(event->lane, hello->first_seq);

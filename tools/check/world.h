@@ -25,6 +25,7 @@
 #include "transport/wire/record.h"
 
 enum {
+	CHECK_OFFERS = 4,
 	CHECK_MEMORY = BCL_MSG_MEMORY, /* messages remembered of a link */
 };
 
@@ -124,8 +125,6 @@ struct check_lane {
 	bool down;	  /* we said so: the peer's frames are not taken */
 	bool deaf;	  /* perhaps: it shook hands, or the peer gave it up,
 			   * and we sent no DATA by it since */
-	bool offered;	  /* by the HELLO_ACK of link->answer: */
-	uint32_t settled; /* the peer's frames before this one are */
 	/* ours */
 	uint32_t next, acked;
 	uint64_t fresh;		 /* new DATA frames */
@@ -140,6 +139,17 @@ struct check_chain {
 	uint32_t last;
 };
 
+/* A connection that HELLO_ACKs offered. The card takes the first one of a
+ * peer's lives, and may say nothing by it until another life has offered one.
+ */
+struct check_offer {
+	uint32_t conn; /* the peer's, without the rail; 0: none */
+	uint32_t first_msg;
+	uint64_t life;
+	bool by[BCL_RAILS_MAX]; /* these rails; then, by rail: */
+	uint32_t first_seq[BCL_RAILS_MAX];
+};
+
 struct check_link {
 	struct check_link *next; /* younger first */
 	struct check_life *life;
@@ -147,11 +157,9 @@ struct check_link {
 	uint32_t id;   /* ours, without the rail */
 	uint32_t peer; /* the peer's; 0: not known yet */
 	uint64_t peer_life;
-	bool live;	      /* more than handshakes was sent */
-	uint32_t answer;      /* peer's id in a HELLO_ACK that came, */
-	uint64_t answer_life; /* its life, */
-	uint32_t answer_msg;  /* and first message */
-	uint64_t heard;	      /* when an intact frame came last */
+	bool live; /* more than handshakes was sent */
+	struct check_offer offers[CHECK_OFFERS]; /* the youngest first */
+	uint64_t heard; /* when an intact frame came last */
 	struct check_lane lanes[BCL_RAILS_MAX];
 	/* the peer's messages */
 	uint32_t first_in, low, top, peer_base, told_done;
