@@ -338,7 +338,8 @@ BCL_VARIANT(columns, 32)
 
 /* Rounds of pairs among `size`, of so many members of a node at once. A card of
  * its own goes on `gap` after the last byte, but not before what is waited for
- * has come. */
+ * has come: that of two rounds before, as one round more makes up for who is
+ * late. */
 static double cost_rounds(const struct bcl_model *model, double size,
 			  double length, double at_once)
 {
