@@ -16,7 +16,7 @@
 enum {
 	CHECKSUMS = offsetof(struct bcl_frame_header, pcrc),
 	SEGMENT = sizeof(struct bcl_frame_header), /* begins behind them */
-	LANES_MIN = 3 * 64, /* bytes; fewer: one lane */
+	LANES_MIN = 3 * 64,			   /* bytes; fewer: one lane */
 	WIDE_MIN = 256,
 };
 
@@ -183,10 +183,20 @@ WITH_MUL static inline uint64_t move(uint64_t crc, uint32_t over)
 	return _mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(product));
 }
 
-WITH_MUL static uint32_t by_lanes(uint32_t start, const void *data,
-				  size_t length)
+/* 8 bytes, which go to `at`, too, unless that is NULL. */
+static inline uint64_t take64(const uint8_t *p, uint8_t *at)
 {
-	const uint8_t *p = data;
+	uint64_t v = load64(p);
+
+	if (at)
+		memcpy(at, &v, sizeof(v));
+	return v;
+}
+
+/* `to` as above. */
+WITH_MUL static inline uint32_t in_lanes(uint32_t start, uint8_t *to,
+					 const uint8_t *p, size_t length)
+{
 	uint64_t a = (uint32_t)~start;
 	const struct lane *lane;
 
@@ -194,21 +204,37 @@ WITH_MUL static uint32_t by_lanes(uint32_t start, const void *data,
 		const size_t n = lane->length;
 
 		while (length >= 3 * n) {
-			const uint8_t *end = p + n;
 			uint64_t b = 0, c = 0;
+			size_t i;
 
-			for (; p < end; p += 8) {
-				a = _mm_crc32_u64(a, load64(p));
-				b = _mm_crc32_u64(b, load64(p + n));
-				c = _mm_crc32_u64(c, load64(p + 2 * n));
+#define TAKE(at) take64(p + (at), to ? to + (at) : NULL)
+			for (i = 0; i < n; i += 8) {
+				a = _mm_crc32_u64(a, TAKE(i));
+				b = _mm_crc32_u64(b, TAKE(n + i));
+				c = _mm_crc32_u64(c, TAKE(2 * n + i));
 			}
+#undef TAKE
 			a = move(a, lane->over_two) ^ move(b, lane->over_one) ^
 			    c;
-			p += 2 * n;
+			p += 3 * n;
+			to = to ? to + 3 * n : NULL;
 			length -= 3 * n;
 		}
 	}
+	if (to)
+		memcpy(to, p, length);
 	return (uint32_t)~serial(a, p, length);
+}
+
+WITH_MUL static uint32_t by_lanes(uint32_t crc, const void *data, size_t length)
+{
+	return in_lanes(crc, NULL, data, length);
+}
+
+WITH_MUL static uint32_t copy_lanes(uint32_t crc, void *to, const void *data,
+				    size_t length)
+{
+	return in_lanes(crc, to, data, length);
 }
 
 /*
@@ -348,17 +374,19 @@ static bool has_wide(void)
 #define by_words	 by_table
 #define by_lanes	 by_table
 #define by_wide		 by_table
-#define copy_words	 copy_wide
+#define copy_words	 copy_by_table
+#define copy_lanes	 copy_by_table
+#define copy_wide	 copy_by_table
 #define headers_by_words headers_by_table
 
-static uint32_t copy_wide(uint32_t crc, void *to, const void *data,
-			  size_t length)
+#endif
+
+static uint32_t copy_by_table(uint32_t crc, void *to, const void *data,
+			      size_t length)
 {
 	memcpy(to, data, length);
 	return by_table(crc, data, length);
 }
-
-#endif
 
 const struct bcl_crc32c_way bcl_crc32c_ways[] = {
 	{ "VPCLMULQDQ, 512 bits", has_wide, by_wide },
@@ -387,8 +415,8 @@ uint32_t bcl_crc32c_copy(uint32_t crc, void *to, const void *data,
 		return copy_words(crc, to, data, length);
 	if (length >= WIDE_MIN && has_wide())
 		return copy_wide(crc, to, data, length);
-	memcpy(to, data, length);
-	return bcl_crc32c(crc, to, length);
+	return has_lanes() ? copy_lanes(crc, to, data, length)
+			   : copy_by_table(crc, to, data, length);
 }
 
 uint32_t bcl_crc32c_headers(const void *headers)
