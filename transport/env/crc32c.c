@@ -221,9 +221,7 @@ WITH_MUL static inline uint32_t in_lanes(uint32_t start, uint8_t *to,
 			length -= 3 * n;
 		}
 	}
-	if (to)
-		memcpy(to, p, length);
-	return (uint32_t)~serial(a, p, length);
+	return words((uint32_t)~a, to, p, length);
 }
 
 WITH_MUL static uint32_t by_lanes(uint32_t crc, const void *data, size_t length)
