@@ -300,6 +300,22 @@ static struct link *choose(struct sim_fabric *fabric, struct sim_frame *frame)
 			return &fabric->link[way->link];
 }
 
+void sim_fabric_follow(struct sim_fabric *fabric, uint32_t from, uint32_t to,
+		       uint32_t *counts)
+{
+	struct sim_frame frame = {
+		.at = from,
+		.to = to,
+		.spread = fabric->vertex[to].number,
+	};
+	const struct link *link;
+
+	while (frame.at != to && (link = choose(fabric, &frame))) {
+		counts[link - fabric->link]++;
+		frame.at = link->info.to;
+	}
+}
+
 /* Its head is at a vertex: on by the next link. */
 static void pass_on(struct sim_frame *frame)
 {

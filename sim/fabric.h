@@ -88,6 +88,9 @@ uint64_t sim_fabric_free_at(const struct sim_fabric *fabric, uint32_t port);
 
 /* A link that is down loses what comes to it. */
 void sim_fabric_link(struct sim_fabric *fabric, uint32_t link, bool up);
+/* Count one more at each link by which a frame would go now. */
+void sim_fabric_follow(struct sim_fabric *fabric, uint32_t from, uint32_t to,
+		       uint32_t *counts);
 /* The link that begins at a port; the other direction is its number ^ 1. */
 uint32_t sim_fabric_port_link(const struct sim_fabric *fabric, uint32_t port);
 

@@ -92,6 +92,36 @@ static void estimate(struct sim_firmware *firmware,
 	base->bandwidth = slowest > 0 ? 1e6 / slowest : 0;
 }
 
+/* A frame each way, and one more for each that says it has come. */
+static double exchange(const struct sim_card_costs *card)
+{
+	return 2. * (card->frame_sent + card->frame_received) / 1000;
+}
+
+static double across(const struct bcl_card_ops *ops, unsigned nodes)
+{
+	const struct sim_hosts *hosts = (const void *)ops; /* its first */
+	const struct sim_card *cards = hosts->cards;
+	const struct sim_cluster *cluster = hosts->cluster;
+	struct sim_fabric *fabric = cards->fabric;
+	uint32_t links = sim_fabric_links(fabric), i;
+	uint32_t *counts = sim_need(calloc(links, sizeof(*counts)));
+	double mtu = cluster->costs.card.mtu, most = 0;
+
+	for (i = 0; i < nodes; i++)
+		sim_fabric_follow(fabric, cards[i].rail[0].port,
+				  cards[(i + nodes / 2) % nodes].rail[0].port,
+				  counts);
+	for (i = 0; i < links; i++) {
+		double ps = cluster->cables[i / 2].config.ps_per_byte;
+
+		if (most < counts[i] * ps)
+			most = counts[i] * ps;
+	}
+	free(counts);
+	return most * mtu / (mtu - BCL_HEADERS_SIZE) / cluster->rails / 1e6;
+}
+
 static enum bcl_status open_card(struct bcl_context *context,
 				 struct bcl_card_host **host)
 {
@@ -411,6 +441,8 @@ void sim_hosts_open(struct sim_hosts *hosts)
 {
 	hosts->ops = (struct bcl_card_ops){
 		.autonomous = true,
+		.exchange = exchange(&hosts->cluster->costs.card),
+		.across = across,
 		.open = open_card,
 		.close = close_card,
 		.port_open = port_open,

@@ -235,12 +235,13 @@ START_TEST(a_shift_through_a_fat_tree_meets_nobody)
 }
 END_TEST
 
-/* In a ring of four the far one is as near on either side. */
+/* In a ring of four the far one is as near on either side. By which links a
+ * frame would go is known before. */
 START_TEST(ways_of_equal_length_share)
 {
 	const struct sim_switch config = { SWITCH, 1 << 20, true };
 	struct sim_link_info info;
-	uint32_t at[4], first = 0;
+	uint32_t at[4], counts[2 * PORTS] = { 0 }, first = 0;
 	unsigned i;
 
 	add_ports(8);
@@ -255,9 +256,16 @@ START_TEST(ways_of_equal_length_share)
 		first = i ? first : link;
 	}
 	sim_fabric_route(fabric);
+	ck_assert_uint_le(sim_fabric_links(fabric), 2 * PORTS);
+	for (i = 0; i < 8; i++)
+		sim_fabric_follow(fabric, port[i], port[(i + 4) % 8], counts);
 	for (i = 0; i < 8; i++)
 		send(i, (i + 4) % 8);
 	run();
+	for (i = 0; i < sim_fabric_links(fabric); i++) {
+		sim_fabric_link_info(fabric, i, &info);
+		ck_assert_uint_eq(info.frames, counts[i]);
+	}
 	for (i = first; i < sim_fabric_links(fabric); i++) {
 		sim_fabric_link_info(fabric, i, &info);
 		ck_assert_uint_eq(info.frames, 2);

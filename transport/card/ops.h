@@ -72,6 +72,12 @@ struct bcl_card_ops {
 	/* us from a message of the card's to the next; 0: not known, or not
 	 * more than the host takes for it. */
 	double gap;
+	/* us of the card's for a message that it sends and another that it
+	 * receives, with what acknowledges them; 0: not known. */
+	double exchange;
+	/* us that a byte takes if each of so many nodes, the first ones, sends
+	 * to one half of them on, all at once. NULL: not known. */
+	double (*across)(const struct bcl_card_ops *ops, unsigned nodes);
 
 	/*
 	 * Open the card. NORAIL: no rail could be opened; NOMEM, ARG (a
