@@ -1,32 +1,41 @@
 /* SPDX-License-Identifier: MIT */
+#include <math.h>
 #include <string.h>
 
 #include "collectives/builders.h"
 #include "collectives/cost.h"
 
+static const struct bcl_share all_blocks = { 0, 1 };
+
 /* ---- Bruck et al.: digits.c ---------------------------------------------- */
 
 static void rotate(const struct bcl_team *team, const struct bcl_step *step)
 {
+	struct bcl_digits digits = bcl_digits_of(team->size, 1);
 	const unsigned char *from = step->from;
-	size_t length = step->length;
-	size_t tail = (team->size - team->rank) * length;
+	unsigned char *to = step->to;
+	unsigned i;
 
-	memcpy(step->to, from + team->rank * length, tail);
-	memcpy((unsigned char *)step->to + tail, from, team->rank * length);
+	for (i = 0; i < team->size; i++, to += step->length)
+		memcpy(to,
+		       from + bcl_digits_on(&digits, team->rank, i) *
+				       step->length,
+		       step->length);
 }
 
 /* Block i came from i places before. */
 static void rotate_back(const struct bcl_team *team,
 			const struct bcl_step *step)
 {
-	unsigned n = team->size, i;
+	struct bcl_digits digits = bcl_digits_of(team->size, 1);
+	const unsigned char *from = step->from;
+	unsigned char *to = step->to;
+	unsigned i;
 
-	for (i = 0; i < n; i++)
-		memcpy((unsigned char *)step->to +
-			       (team->rank + n - i) % n * step->length,
-		       (const unsigned char *)step->from + i * step->length,
-		       step->length);
+	for (i = 0; i < team->size; i++, from += step->length)
+		memcpy(to + bcl_digits_before(&digits, team->rank, i) *
+				       step->length,
+		       from, step->length);
 }
 
 static void build_bruck(struct bcl_schedule *schedule,
@@ -34,11 +43,12 @@ static void build_bruck(struct bcl_schedule *schedule,
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_all(team);
+	const struct bcl_rounds rounds = { .bits = 1, .share = all_blocks };
 	size_t length = call->length;
 	unsigned char *blocks = bcl_step_scratch(schedule, team->size * length);
 
 	bcl_step_call(schedule, rotate, blocks, call->send, length, 0);
-	bcl_build_digits(schedule, &group, false, 1, blocks, call->receive,
+	bcl_build_digits(schedule, &group, &rounds, blocks, call->receive,
 			 length);
 	bcl_step_call(schedule, rotate_back, call->receive, blocks, length, 0);
 }
@@ -75,11 +85,13 @@ static void to_blocks(const struct bcl_team *team, const struct bcl_step *step)
 {
 	const struct bcl_layout *layout = &team->layout;
 	unsigned n = layout->nnodes, members = team->size / n, i, a, b;
+	struct bcl_digits digits = bcl_digits_of(n, step->rank);
 	const unsigned char *from = step->from;
 	unsigned char *to = step->to;
 
 	for (i = 0; i < n; i++) {
-		unsigned place = (team->my_node + i) % n * members;
+		unsigned place =
+			bcl_digits_on(&digits, team->my_node, i) * members;
 
 		for (a = 0; a < members; a++)
 			for (b = 0; b < members; b++) {
@@ -100,11 +112,13 @@ static void from_blocks(const struct bcl_team *team,
 {
 	const struct bcl_layout *layout = &team->layout;
 	unsigned n = layout->nnodes, members = team->size / n, i, a, b;
+	struct bcl_digits digits = bcl_digits_of(n, step->rank);
 	const unsigned char *from = step->from;
 	unsigned char *to = step->to;
 
 	for (i = 0; i < n; i++) {
-		unsigned place = (team->my_node + n - i) % n * members;
+		unsigned place =
+			bcl_digits_before(&digits, team->my_node, i) * members;
 
 		for (a = 0; a < members; a++)
 			for (b = 0; b < members; b++) {
@@ -118,10 +132,15 @@ static void from_blocks(const struct bcl_team *team,
 	}
 }
 
-/* values: a power of two, of a digit; 0: by pairs */
+/* values: a power of two, of a digit; 1: by pairs */
 static void build_leaders(struct bcl_schedule *schedule,
 			  const struct bcl_call *call, unsigned values)
 {
+	const struct bcl_rounds rounds = {
+		.bits = (unsigned)__builtin_ctz(values),
+		.nodes = true,
+		.share = all_blocks,
+	};
 	const struct bcl_team *team = schedule->team;
 	unsigned leader = bcl_layout_leader(&team->layout, team->my_node);
 	unsigned members = team->size / team->layout.nnodes;
@@ -136,11 +155,11 @@ static void build_leaders(struct bcl_schedule *schedule,
 	if (team->rank == leader) {
 		leaders = bcl_group_leaders(team, leader);
 		blocks = bcl_step_scratch(schedule, members * one);
-		bcl_step_call(schedule, to_blocks, blocks, all, length, 0);
-		if (values) {
-			bcl_build_digits(schedule, &leaders, true,
-					 (unsigned)__builtin_ctz(values),
-					 blocks, all, block);
+		bcl_step_call(schedule, to_blocks, blocks, all, length,
+			      rounds.bits);
+		if (rounds.bits) {
+			bcl_build_digits(schedule, &leaders, &rounds, blocks,
+					 all, block);
 		} else {
 			unsigned char *arrived = all;
 
@@ -150,7 +169,8 @@ static void build_leaders(struct bcl_schedule *schedule,
 			all = blocks;
 			blocks = arrived;
 		}
-		bcl_step_call(schedule, from_blocks, all, blocks, length, 0);
+		bcl_step_call(schedule, from_blocks, all, blocks, length,
+			      rounds.bits);
 		bcl_step_round(schedule);
 	}
 	bcl_inside_scatter(schedule, leader, all, call->receive, one);
@@ -159,7 +179,7 @@ static void build_leaders(struct bcl_schedule *schedule,
 static void build_leaders_pairs(struct bcl_schedule *schedule,
 				const struct bcl_call *call)
 {
-	build_leaders(schedule, call, 0);
+	build_leaders(schedule, call, 1);
 }
 
 /* ---- the same among those that have one place in their nodes ---------------
@@ -174,12 +194,16 @@ static void to_columns(const struct bcl_team *team, const struct bcl_step *step)
 {
 	const struct bcl_layout *layout = &team->layout;
 	unsigned n = layout->nnodes, members = team->size / n, i, b;
+	struct bcl_digits digits = bcl_digits_of(n, step->rank);
 	const unsigned char *from = step->from;
 	unsigned char *to = step->to;
 
 	for (b = 0; b < members; b++)
 		for (i = 0; i < n; i++) {
-			unsigned place = (team->my_node + i) % n * members + b;
+			unsigned place =
+				bcl_digits_on(&digits, team->my_node, i) *
+					members +
+				b;
 
 			memcpy(to,
 			       from + bcl_layout_rank(layout, place) *
@@ -211,11 +235,13 @@ static void from_columns(const struct bcl_team *team,
 {
 	const struct bcl_layout *layout = &team->layout;
 	unsigned n = layout->nnodes, members = team->size / n, i, a;
+	struct bcl_digits digits = bcl_digits_of(n, step->rank);
 	const unsigned char *from = step->from;
 	unsigned char *to = step->to;
 
 	for (i = 0; i < n; i++) {
-		unsigned place = (team->my_node + n - i) % n * members;
+		unsigned place =
+			bcl_digits_before(&digits, team->my_node, i) * members;
 
 		for (a = 0; a < members; a++) {
 			memcpy(to + bcl_layout_rank(layout, place + a) *
@@ -232,24 +258,52 @@ static void build_columns(struct bcl_schedule *schedule,
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group column = bcl_group_column(team);
+	const struct bcl_rounds rounds = {
+		.bits = (unsigned)__builtin_ctz(values),
+		.nodes = true,
+		.share = all_blocks,
+	};
 	unsigned n = team->layout.nnodes, members = team->size / n;
 	size_t length = call->length;
 	unsigned char *blocks = bcl_step_scratch(schedule, team->size * length);
 
-	bcl_step_call(schedule, to_columns, blocks, call->send, length, 0);
+	bcl_step_call(schedule, to_columns, blocks, call->send, length,
+		      rounds.bits);
 	bcl_step_round(schedule);
 	bcl_inside_alltoall(schedule, blocks, call->receive, n * length);
 	bcl_step_call(schedule, by_node, blocks, call->receive, length, 0);
-	bcl_build_digits(schedule, &column, true,
-			 (unsigned)__builtin_ctz(values), blocks, call->receive,
+	bcl_build_digits(schedule, &column, &rounds, blocks, call->receive,
 			 members * length);
-	bcl_step_call(schedule, from_columns, call->receive, blocks, length, 0);
+	bcl_step_call(schedule, from_columns, call->receive, blocks, length,
+		      rounds.bits);
 }
+
+/* ---- shares.c ------------------------------------------------------------ */
+
+static void build_shares(struct bcl_schedule *schedule,
+			 const struct bcl_call *call, unsigned values)
+{
+	bcl_build_shares(schedule, call, (unsigned)__builtin_ctz(values));
+}
+
+/* ---- costs --------------------------------------------------------------- */
 
 static double cost_node(const struct bcl_model *model, double length)
 {
 	return bcl_cost_phases(model, length * model->members) +
 	       2 * model->members * length * model->segment.byte;
+}
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* From a message of a node's to the next, where it receives others. */
+static double next_message(const struct bcl_model *model,
+			   const struct bcl_cost *cost)
+{
+	return larger(bcl_cost_gap(model, cost), model->exchange);
 }
 
 /* All members of a node exchange at once, by the same wire, and by the same
@@ -260,18 +314,35 @@ static struct bcl_cost cost_at_once(const struct bcl_model *model,
 	struct bcl_cost cost = bcl_cost_exchange(model, length);
 
 	if (model->autonomous)
-		cost.message += (model->members - 1) * cost.gap;
+		cost.message +=
+			(model->members - 1) * next_message(model, &cost);
 	cost.byte *= model->members;
 	return cost;
+}
+
+/* How long the links between the halves of the nodes are busy, where a node has
+ * so many bytes for all of them. */
+static double cost_across(const struct bcl_model *model, double all)
+{
+	return all / 2 * model->across;
+}
+
+/* Messages to all other nodes take `us`: half of them to near ones first, and
+ * links are idle meanwhile. */
+static double cost_direct(const struct bcl_model *model, double us, double all)
+{
+	return us / 2 + larger(us / 2, cost_across(model, all));
 }
 
 static double cost_bruck(const struct bcl_model *model, double length)
 {
 	double half = model->size * length / 2;
 	struct bcl_cost cost = cost_at_once(model, half);
+	double round = cost.message + half * cost.byte +
+		       2 * half * model->segment.byte;
 
-	return bcl_log2_up(model->size) * (cost.message + half * cost.byte +
-					   2 * half * model->segment.byte) +
+	return (bcl_log2_up(model->size) - 1) * round +
+	       larger(round, cost_across(model, model->members * 2 * half)) +
 	       4 * half * model->segment.byte;
 }
 
@@ -286,7 +357,7 @@ static double cost_collected(const struct bcl_model *model, double length)
 }
 
 /* Digits of so many values: what `at_once` members of each node, at once, have
- * for all nodes. */
+ * for all nodes. The highest digit is that of the other half. */
 static double cost_digits(const struct bcl_model *model, double all,
 			  unsigned values, double at_once)
 {
@@ -297,15 +368,21 @@ static double cost_digits(const struct bcl_model *model, double all,
 		double used = bcl_least(values, (model->nodes - 1) / place + 1);
 		double part = all / used;
 		struct bcl_cost cost = bcl_cost_exchange(model, part);
-		double next = bcl_cost_gap(model, &cost);
+		double next = next_message(model, &cost), round;
 
 		if (model->autonomous) {
 			cost.message += (at_once - 1) * next;
 			next *= at_once;
 		}
-		time += cost.message + (used - 2) * next +
+		round = cost.message + (used - 2) * next +
 			(used - 1) * part *
 				(at_once * cost.byte + 2 * model->segment.byte);
+		if (values >= model->nodes)
+			round = cost_direct(model, round, at_once * all);
+		else if (place * values >= model->nodes)
+			round = larger(round,
+				       cost_across(model, at_once * all));
+		time += round;
 	}
 	return time;
 }
@@ -327,6 +404,47 @@ static double cost_columns(const struct bcl_model *model, double length,
 	       bcl_cost_phases(model, all) + 5 * all * model->segment.byte;
 }
 
+/* So many messages of a node's card, one behind the other, of all its `bytes`.
+ */
+static double cost_sent(const struct bcl_model *model, double messages,
+			double bytes)
+{
+	struct bcl_cost cost = bcl_cost_exchange(model, bytes / messages);
+
+	return cost.message + (messages - 1) * next_message(model, &cost) +
+	       bytes * cost.byte;
+}
+
+static double cost_shares(const struct bcl_model *model, double length,
+			  unsigned values)
+{
+	double own = model->size * length, all = model->members * own;
+	double shares = bcl_least(model->members, values);
+	double copied = 8 * own + 2 * all / shares, time = 0;
+	unsigned place;
+
+	/* Where nobody knows what links carry, one processor keeps them busy.
+	 */
+	if (!model->autonomous || model->members < 2 || model->across <= 0)
+		return HUGE_VAL;
+	for (place = 1; place < model->nodes; place *= values) {
+		double used = bcl_least(values, (model->nodes - 1) / place + 1);
+
+		time += cost_sent(model, (used - 1) * (place > 1 ? shares : 1),
+				  all * (used - 1) / used);
+		copied += 2 * all / shares;
+	}
+	if (values >= model->nodes)
+		time = cost_direct(model, time, all);
+	else /* half of the bytes go across first, the others last */
+		time = larger(time,
+			      model->between.message + cost_across(model, all));
+	return time + 2 * bcl_cost_phases(model, own) +
+	       copied * model->segment.byte;
+}
+
+BCL_VARIANT(shares, 4)
+BCL_VARIANT(shares, 16)
 BCL_VARIANT(leaders, 2)
 BCL_VARIANT(leaders, 4)
 BCL_VARIANT(leaders, 16)
@@ -346,13 +464,14 @@ static double cost_rounds(const struct bcl_model *model, double size,
 	struct bcl_cost cost = bcl_cost_exchange(model, length);
 	double bytes = at_once * length * cost.byte;
 	double first = cost.message + bytes;
-	double next = at_once * cost.gap + bytes;
+	double next = at_once * next_message(model, &cost) + bytes;
 
 	if (!model->autonomous)
 		next = first;
 	else if (next < first / BCL_ROUND_LAG)
 		next = first / BCL_ROUND_LAG;
-	return first + (size - 2) * next;
+	return cost_direct(model, first + (size - 2) * next,
+			   at_once * size * length);
 }
 
 static double cost_leaders_pairs(const struct bcl_model *model, double length)
@@ -389,6 +508,8 @@ const struct bcl_algorithm bcl_alltoall_algorithms[] = {
 	{ "leaders_4", UNIFORM, 0, build_leaders_4, cost_leaders_4 },
 	{ "leaders_16", UNIFORM, 0, build_leaders_16, cost_leaders_16 },
 	{ "leaders_32", UNIFORM, 0, build_leaders_32, cost_leaders_32 },
+	{ "shares_4", UNIFORM, 0, build_shares_4, cost_shares_4 },
+	{ "shares_16", UNIFORM, 0, build_shares_16, cost_shares_16 },
 	{ "leaders_pairs", UNIFORM, 0, build_leaders_pairs,
 	  cost_leaders_pairs },
 	{ "columns", UNIFORM, 0, build_columns_2, cost_columns_2 },

@@ -8,6 +8,7 @@
 #define BCL_COLLECTIVES_BUILDERS_H
 
 #include "collectives/call.h"
+#include "collectives/digits.h"
 #include "collectives/schedule.h"
 #include "collectives/team.h"
 
@@ -148,15 +149,29 @@ void bcl_build_gather_direct(struct bcl_schedule *schedule,
 void bcl_build_scatter_direct(struct bcl_schedule *schedule,
 			      const struct bcl_group *group, unsigned root,
 			      const void *send, void *receive, size_t length);
+struct bcl_rounds {
+	unsigned bits; /* of a digit, up to 5 */
+	bool nodes;    /* the group has one of each, or else all ranks */
+	bool up;       /* from the lowest digit on, or else from the highest */
+	struct bcl_share share;
+};
 /*
- * digits.c: blocks[i] is for the member i places on, then from the one i places
- * before; `other` is as large. The group is that of all ranks, or has one of
- * each node if `nodes`; bits: of a digit, up to 5.
+ * digits.c: block i is for the member i places on (digits.h), then from the one
+ * i places before; of a share only its blocks lie there, one after another.
+ * `other` is as large. Returns in which of the two they are in the end: in
+ * `blocks` unless `up`.
  */
-void bcl_build_digits(struct bcl_schedule *schedule,
-		      const struct bcl_group *group, bool nodes, unsigned bits,
-		      unsigned char *blocks, unsigned char *other,
-		      size_t length);
+unsigned char *bcl_build_digits(struct bcl_schedule *schedule,
+				const struct bcl_group *group,
+				const struct bcl_rounds *rounds,
+				unsigned char *blocks, unsigned char *other,
+				size_t length);
+/*
+ * shares.c: everyone's blocks to everyone where all nodes have as many members.
+ * Digits have so many bits.
+ */
+void bcl_build_shares(struct bcl_schedule *schedule,
+		      const struct bcl_call *call, unsigned bits);
 enum {
 	BCL_PAIRS_LAG = 3, /* rounds that overlap */
 };

@@ -10,16 +10,28 @@
  * messages and fewer bytes.
  *
  * Blocks lie by the digit of the round, so messages leave from where they are
- * and come to the same place of the other of two buffers. Digits are taken from
- * the highest on: by that blocks lie from the beginning.
+ * and come to the same place of the other of two buffers. Where digits are
+ * taken from the highest on, blocks lie by the first one from the beginning.
  */
 #include <string.h>
 
 #include "collectives/builders.h"
+#include "collectives/digits.h"
 
 enum {
 	BITS_MAX = 5,
 };
+
+/* Those that there are: of n members, some have a share only. */
+struct blocks {
+	unsigned n, bits;
+	struct bcl_share share;
+};
+
+static bool has(const struct blocks *blocks, unsigned i)
+{
+	return bcl_share_has(blocks->share, blocks->bits, i);
+}
 
 /* What blocks lie by: first this digit, then how far they go. No bits: only
  * that. */
@@ -33,38 +45,45 @@ static unsigned digit(struct order order, unsigned block)
 }
 
 /* How many blocks lie before those of each value, and behind the last: all. */
-static void count_before(struct order order, unsigned n,
+static void count_before(const struct blocks *of, struct order order,
 			 unsigned before[(1 << BITS_MAX) + 1])
 {
 	unsigned i;
 
 	memset(before, 0, ((1 << BITS_MAX) + 1) * sizeof(*before));
-	for (i = 0; i < n; i++)
-		before[digit(order, i) + 1]++;
+	for (i = 0; i < of->n; i++)
+		if (has(of, i))
+			before[digit(order, i) + 1]++;
 	for (i = 0; i < 1 << BITS_MAX; i++)
 		before[i + 1] += before[i];
 }
 
-static uint32_t pack_orders(struct order from, struct order to)
-{
-	return from.shift | from.bits << 8 | to.shift << 16 |
-	       (uint32_t)to.bits << 24;
-}
+/* What a step that sorts is told. */
+union sort {
+	struct {
+		uint32_t from : 5, from_bits : 3, to : 5, to_bits : 3;
+		uint32_t bits : 3, place : 5, of : 6;
+	};
+	uint32_t packed;
+};
 
 static void sort(unsigned n, const struct bcl_step *step)
 {
-	const struct order from = { step->rank & 0xff, step->rank >> 8 & 0xff };
-	const struct order to = { step->rank >> 16 & 0xff, step->rank >> 24 };
+	const union sort sort = { .packed = step->rank };
+	const struct order from = { sort.from, sort.from_bits };
+	const struct order to = { sort.to, sort.to_bits };
+	const struct blocks blocks = { n, sort.bits, { sort.place, sort.of } };
 	unsigned old[(1 << BITS_MAX) + 1], new[(1 << BITS_MAX) + 1], i;
 
-	count_before(from, n, old);
-	count_before(to, n, new);
+	count_before(&blocks, from, old);
+	count_before(&blocks, to, new);
 	for (i = 0; i < n; i++)
-		memcpy((unsigned char *)step->to +
-			       new[digit(to, i)]++ * step->length,
-		       (const unsigned char *)step->from +
-			       old[digit(from, i)]++ * step->length,
-		       step->length);
+		if (has(&blocks, i))
+			memcpy((unsigned char *)step->to +
+				       new[digit(to, i)]++ * step->length,
+			       (const unsigned char *)step->from +
+				       old[digit(from, i)]++ * step->length,
+			       step->length);
 }
 
 static void sort_ranks(const struct bcl_team *team, const struct bcl_step *step)
@@ -80,45 +99,13 @@ static void sort_nodes(const struct bcl_team *team, const struct bcl_step *step)
 struct rounds {
 	struct bcl_schedule *schedule;
 	const struct bcl_group *group;
-	bool nodes; /* the group has one of each, not all ranks */
+	const struct bcl_rounds *rounds;
+	struct bcl_digits digits;
+	struct blocks of;
 	unsigned char *blocks, *other;
 	size_t length;
 	struct order order;
 };
-
-static void build_sort(struct rounds *rounds, struct order order)
-{
-	bcl_step_call(rounds->schedule, rounds->nodes ? sort_nodes : sort_ranks,
-		      rounds->other, rounds->blocks, rounds->length,
-		      pack_orders(rounds->order, order));
-	rounds->order = order;
-}
-
-/* All messages of one digit: from `blocks` to `other`. */
-static void build_round(const struct rounds *rounds)
-{
-	const struct bcl_group *group = rounds->group;
-	struct bcl_schedule *schedule = rounds->schedule;
-	unsigned before[(1 << BITS_MAX) + 1];
-	unsigned n = group->size, me = group->me, value;
-
-	count_before(rounds->order, n, before);
-	for (value = 1; before[value] < n; value++) {
-		unsigned distance = value << rounds->order.shift;
-		size_t at = before[value] * rounds->length;
-		size_t size = before[value + 1] * rounds->length - at;
-
-		bcl_step_send(schedule,
-			      bcl_group_rank(group, (me + distance) % n),
-			      rounds->blocks + at, size);
-		bcl_step_receive(schedule,
-				 bcl_group_rank(group, (me + n - distance) % n),
-				 rounds->other + at, size);
-	}
-	bcl_step_copy(schedule, rounds->other, rounds->blocks,
-		      before[1] * rounds->length);
-	bcl_step_round(schedule);
-}
 
 static void swap(struct rounds *rounds)
 {
@@ -128,36 +115,88 @@ static void swap(struct rounds *rounds)
 	rounds->blocks = blocks;
 }
 
-void bcl_build_digits(struct bcl_schedule *schedule,
-		      const struct bcl_group *group, bool nodes, unsigned bits,
-		      unsigned char *blocks, unsigned char *other,
-		      size_t length)
+static void build_sort(struct rounds *rounds, struct order order)
+{
+	const union sort sort = {
+		.from = rounds->order.shift,
+		.from_bits = rounds->order.bits,
+		.to = order.shift,
+		.to_bits = order.bits,
+		.bits = rounds->of.bits,
+		.place = rounds->of.share.place,
+		.of = rounds->of.share.of,
+	};
+
+	bcl_step_call(rounds->schedule,
+		      rounds->rounds->nodes ? sort_nodes : sort_ranks,
+		      rounds->other, rounds->blocks, rounds->length,
+		      sort.packed);
+	rounds->order = order;
+	swap(rounds);
+}
+
+/* All messages of one digit. */
+static void build_round(struct rounds *rounds)
+{
+	const struct bcl_group *group = rounds->group;
+	struct bcl_schedule *schedule = rounds->schedule;
+	unsigned before[(1 << BITS_MAX) + 1], value;
+
+	count_before(&rounds->of, rounds->order, before);
+	for (value = 1; value < 1 << BITS_MAX; value++) {
+		unsigned distance = value << rounds->order.shift;
+		size_t at = before[value] * rounds->length;
+		size_t size = before[value + 1] * rounds->length - at;
+		unsigned to, from;
+
+		if (!size)
+			continue;
+		to = bcl_digits_on(&rounds->digits, group->me, distance);
+		from = bcl_digits_before(&rounds->digits, group->me, distance);
+		bcl_step_send(schedule, bcl_group_rank(group, to),
+			      rounds->blocks + at, size);
+		bcl_step_receive(schedule, bcl_group_rank(group, from),
+				 rounds->other + at, size);
+	}
+	bcl_step_copy(schedule, rounds->other, rounds->blocks,
+		      before[1] * rounds->length);
+	bcl_step_round(schedule);
+	swap(rounds);
+}
+
+unsigned char *bcl_build_digits(struct bcl_schedule *schedule,
+				const struct bcl_group *group,
+				const struct bcl_rounds *how,
+				unsigned char *blocks, unsigned char *other,
+				size_t length)
 {
 	const struct order by_distance = { 0, 0 };
 	struct rounds rounds = {
 		.schedule = schedule,
 		.group = group,
-		.nodes = nodes,
+		.rounds = how,
+		.digits = bcl_digits_of(group->size, how->bits),
+		.of = { group->size, how->bits, how->share },
 		.blocks = blocks,
 		.other = other,
 		.length = length,
 		.order = by_distance,
 	};
-	unsigned shift = 0;
+	unsigned digits = 1, i;
 
-	while (1u << (shift + bits) < group->size)
-		shift += bits;
-	rounds.order = (struct order){ (uint8_t)shift, (uint8_t)bits };
-	for (;;) {
+	while (1u << digits * how->bits < group->size)
+		digits++;
+	for (i = 0; i < digits; i++) {
+		unsigned at = how->up ? i : digits - 1 - i;
+		struct order order = { (uint8_t)(at * how->bits),
+				       (uint8_t)how->bits };
+
+		if (i || how->up)
+			build_sort(&rounds, order);
+		else
+			rounds.order = order;
 		build_round(&rounds);
-		swap(&rounds);
-		if (!shift)
-			break;
-		shift -= bits;
-		build_sort(&rounds,
-			   (struct order){ (uint8_t)shift, (uint8_t)bits });
-		swap(&rounds);
 	}
-	/* Each round but the first has two turns: this one ends in `blocks`. */
 	build_sort(&rounds, by_distance);
+	return rounds.blocks;
 }

@@ -58,6 +58,7 @@ void bcl_model_init(struct bcl_model *model, const struct bcl_team *team)
 		.combine = 1 / 16000.,
 		.copy = 1 / 10000.,
 		.busy = card ? card->gap : 0,
+		.exchange = card ? card->exchange : 0,
 		.eager = (double)bcl_adi_context(team->adi)->config.eager_max,
 	};
 	for (i = 0; i < layout->nnodes; i++) {
@@ -105,6 +106,8 @@ void bcl_model_measure(struct bcl_model *model, struct bcl_team *team)
 		measure(&model->between, team, bcl_model_far(team));
 	if (card && model->between.gap < card->gap)
 		model->between.gap = card->gap;
+	if (card && card->across)
+		model->across = card->across(card, model->nodes);
 	/* A flag travels as a short message does. */
 	model->segment.message =
 		model->inside.message *

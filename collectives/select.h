@@ -52,6 +52,10 @@ struct bcl_model {
 	double copy;		 /* the same, of what is in the cache */
 	double busy;		 /* us, of the card, for each message */
 	double eager;		 /* bytes; longer messages are announced */
+	double exchange; /* us, of the card, to send one and receive one */
+	/* us, of a byte that each node sends to the other half of them, if all
+	 * do at once; 0: not known, or as much as any other. */
+	double across;
 };
 
 enum bcl_algorithm_needs {

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Members of a group in digits. To be v places on at a digit is to be so many
+ * on, round and round, among those whose other digits are the same: where
+ * switches have members whose numbers follow one another, 16 of them, say, only
+ * the highest digits leave them, and no block passes more links between them
+ * than it must. That goes for the lowest digits, as far as the group has all
+ * values of them; what is left above is one number, counted round.
+ */
+#ifndef BCL_COLLECTIVES_DIGITS_H
+#define BCL_COLLECTIVES_DIGITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bcl_digits {
+	unsigned n;	/* members of the group */
+	unsigned bits;	/* of a digit; 0: there are none */
+	unsigned whole; /* bits of those that have all values */
+};
+
+static inline struct bcl_digits bcl_digits_of(unsigned n, unsigned bits)
+{
+	struct bcl_digits digits = { .n = n, .bits = bits };
+
+	while (bits && (n >> digits.whole) % (1u << bits) == 0)
+		digits.whole += bits;
+	return digits;
+}
+
+/* The member that is i places on. */
+static inline unsigned bcl_digits_on(const struct bcl_digits *digits,
+				     unsigned member, unsigned i)
+{
+	unsigned shift, mask = (1u << digits->bits) - 1, on;
+
+	on = ((member >> digits->whole) + (i >> digits->whole)) %
+		     (digits->n >> digits->whole)
+	     << digits->whole;
+	for (shift = 0; shift < digits->whole; shift += digits->bits)
+		on |= (((member >> shift) + (i >> shift)) & mask) << shift;
+	return on;
+}
+
+/* The one that is as many before: the former's inverse. */
+static inline unsigned bcl_digits_before(const struct bcl_digits *digits,
+					 unsigned member, unsigned i)
+{
+	unsigned shift, mask = (1u << digits->bits) - 1, before;
+	unsigned above = digits->n >> digits->whole;
+
+	before = ((member >> digits->whole) + above - (i >> digits->whole)) %
+			 above
+		 << digits->whole;
+	for (shift = 0; shift < digits->whole; shift += digits->bits)
+		before |= (((member >> shift) - (i >> shift)) & mask) << shift;
+	return before;
+}
+
+/* ---- shares of the distances, by their lowest digits --------------------- */
+
+struct bcl_share {
+	uint8_t place,
+		of; /* which of how many, no more than a digit's values */
+};
+
+static inline unsigned bcl_share_place(unsigned of, unsigned bits, unsigned i)
+{
+	return (i & ((1u << bits) - 1)) * of >> bits;
+}
+
+static inline bool bcl_share_has(struct bcl_share share, unsigned bits,
+				 unsigned i)
+{
+	return bcl_share_place(share.of, bits, i) == share.place;
+}
+
+/* How many there are below n; the first share has as many as any. */
+static inline unsigned bcl_share_count(struct bcl_share share, unsigned bits,
+				       unsigned n)
+{
+	unsigned i, count = 0;
+
+	for (i = 0; i < n; i++)
+		count += bcl_share_has(share, bits, i);
+	return count;
+}
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * However many members and whatever digits: so many places on is one member for
+ * each distance, so many before leads back, and each distance is in one share.
+ * Where all digits have all their values, none of them carries over.
+ */
+#include "collectives/digits.h"
+#include "tests/unit/unit.h"
+
+enum {
+	MOST = 70, /* members */
+	MOST_BITS = 5,
+};
+
+START_TEST(on_and_before)
+{
+	unsigned n, bits, me, i;
+
+	for (n = 1; n <= MOST; n++)
+		for (bits = 0; bits <= MOST_BITS; bits++) {
+			struct bcl_digits digits = bcl_digits_of(n, bits);
+
+			for (me = 0; me < n; me++) {
+				bool seen[MOST] = { false };
+
+				for (i = 0; i < n; i++) {
+					unsigned to =
+						bcl_digits_on(&digits, me, i);
+
+					ck_assert_uint_lt(to, n);
+					ck_assert(!seen[to]);
+					seen[to] = true;
+					ck_assert_uint_eq(
+						bcl_digits_before(&digits, to,
+								  i),
+						me);
+				}
+				ck_assert_uint_eq(bcl_digits_on(&digits, me, 0),
+						  me);
+			}
+		}
+}
+END_TEST
+
+/* Of 64 members in fours of fours: who is on by a low digit has the same high
+ * ones. */
+START_TEST(low_digits_stay_near)
+{
+	struct bcl_digits digits = bcl_digits_of(64, 2);
+	unsigned me, i;
+
+	for (me = 0; me < 64; me++)
+		for (i = 0; i < 16; i++)
+			ck_assert_uint_eq(bcl_digits_on(&digits, me, i) / 16,
+					  me / 16);
+}
+END_TEST
+
+START_TEST(each_distance_is_in_one_share)
+{
+	unsigned bits, of, place, i;
+
+	for (bits = 1; bits <= MOST_BITS; bits++)
+		for (of = 1; of <= 1u << bits; of++) {
+			unsigned counted = 0, first = 0;
+
+			for (place = 0; place < of; place++) {
+				struct bcl_share share = { (uint8_t)place,
+							   (uint8_t)of };
+				unsigned count =
+					bcl_share_count(share, bits, MOST);
+
+				if (!place)
+					first = count;
+				ck_assert_uint_le(count, first);
+				counted += count;
+			}
+			ck_assert_uint_eq(counted, MOST);
+			for (i = 0; i < MOST; i++)
+				ck_assert_uint_lt(bcl_share_place(of, bits, i),
+						  of);
+		}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("digits");
+	TCase *tcase = tcase_create("digits");
+
+	tcase_add_test(tcase, on_and_before);
+	tcase_add_test(tcase, low_digits_stay_near);
+	tcase_add_test(tcase, each_distance_is_in_one_share);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}
