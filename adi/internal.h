@@ -22,7 +22,7 @@ enum {
 	BCL_ADI_CONTEXT_COLLECTIVE = 0xf000, /* .. 0xfffe: one per team */
 	BCL_ADI_CONTEXT_CLOSE = 0xffff,
 
-	BCL_ADI_LANES = 41, /* of a schedule */
+	BCL_ADI_LANES = 59, /* of a schedule */
 };
 
 /*

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <math.h>
+
 #include "collectives/builders.h"
 #include "collectives/cost.h"
 
@@ -174,7 +176,8 @@ static void build_ring(struct bcl_schedule *schedule,
  * there, then among all members of that place, then given to the others.
  * Inside the nodes by messages if `fetched`. */
 static void build_slices(struct bcl_schedule *schedule,
-			 const struct bcl_call *call, bool fetched)
+			 const struct bcl_call *call, bool fetched,
+			 unsigned far)
 {
 	const struct bcl_team *team = schedule->team;
 	const struct bcl_reduction *reduction = call->reduction;
@@ -192,7 +195,7 @@ static void build_slices(struct bcl_schedule *schedule,
 		bcl_inside_reduce_scatter(schedule, call->send, call->receive,
 					  length, reduction);
 	bcl_build_halving(schedule, &column, false, mine, mine, end - begin,
-			  reduction);
+			  reduction, far);
 	if (fetched)
 		bcl_build_ring(schedule, &node, 0, call->receive, length,
 			       element);
@@ -202,20 +205,20 @@ static void build_slices(struct bcl_schedule *schedule,
 }
 
 static void build_halving(struct bcl_schedule *schedule,
-			  const struct bcl_call *call)
+			  const struct bcl_call *call, unsigned far)
 {
-	build_slices(schedule, call, false);
+	build_slices(schedule, call, false, far);
 }
 
 static void build_halving_fetched(struct bcl_schedule *schedule,
 				  const struct bcl_call *call)
 {
-	build_slices(schedule, call, true);
+	build_slices(schedule, call, true, 0);
 }
 
 /* By one rank of each node, and inside the nodes beside it. */
 static void build_halving_leaders(struct bcl_schedule *schedule,
-				  const struct bcl_call *call)
+				  const struct bcl_call *call, unsigned far)
 {
 	const struct bcl_team *team = schedule->team;
 	const struct bcl_reduction *reduction = call->reduction;
@@ -224,14 +227,16 @@ static void build_halving_leaders(struct bcl_schedule *schedule,
 
 	if (bcl_inside_pipelines(team, reduction)) {
 		bcl_build_halving(schedule, &leaders, true, call->send,
-				  call->receive, call->length, reduction);
+				  call->receive, call->length, reduction,
+				  far);
 		return;
 	}
 	bcl_inside_reduce(schedule, leader, call->send, call->receive,
 			  call->length, reduction);
 	if (team->rank == leader)
 		bcl_build_halving(schedule, &leaders, true, call->receive,
-				  call->receive, call->length, reduction);
+				  call->receive, call->length, reduction,
+				  far);
 	bcl_inside_broadcast(schedule, leader, call->receive, call->length);
 }
 
@@ -325,14 +330,50 @@ static double cost_columns(const struct bcl_model *model, double length)
 			       model->combine);
 }
 
-static double cost_halving(const struct bcl_model *model, double length)
+/* How much longer than a card's the links of the k-th last round are busy. */
+static double cost_far(const struct bcl_model *model, double length, unsigned k)
+{
+	double nodes = (double)(1ull << bcl_log2_up(model->nodes));
+	double slower = model->across[k] - model->between.byte;
+
+	return slower > 0 ? (double)(1ull << k) / nodes * length * slower : 0;
+}
+
+/* In one part links are waited for, in two of them there is a further message
+ * in each round, and there are rounds of the second part alone. */
+static double cost_parts(const struct bcl_model *model, double length,
+			 unsigned far)
+{
+	struct bcl_cost cost = bcl_cost_granted(model, length / 2);
+	double rounds = bcl_log2_up(model->nodes), wait = 0;
+	unsigned k, least = 0;
+
+	for (k = 0; k < BCL_MODEL_FAR; k++) {
+		wait += 2 * cost_far(model, length, k);
+		if (cost_far(model, length, k) > 0)
+			least = k + 1;
+	}
+	if (!far)
+		return wait;
+	return far == least ? 2 * rounds * bcl_cost_gap(model, &cost) +
+				      (rounds - far) * cost.message
+			    : HUGE_VAL;
+}
+
+static double cost_halving(const struct bcl_model *model, double length,
+			   unsigned far)
 {
 	double others = model->members - 1;
 	double inside = others > 0 ? cost_node_sliced(model, length) : 0;
 
 	return cost_columns(model, length) + inside +
+	       cost_parts(model, length, far) +
 	       2 * others * model->segment.message;
 }
+
+BCL_VARIANT(halving, 0)
+BCL_VARIANT(halving, 1)
+BCL_VARIANT(halving, 2)
 
 /* Rings inside the nodes. */
 static double cost_halving_fetched(const struct bcl_model *model, double length)
@@ -340,14 +381,15 @@ static double cost_halving_fetched(const struct bcl_model *model, double length)
 	double members = model->members, slice = length / members;
 	struct bcl_cost cost = bcl_cost_inside(model, slice);
 
-	return cost_columns(model, length) +
+	return cost_columns(model, length) + cost_parts(model, length, 0) +
 	       (members - 1) * (2 * (cost.message + slice * cost.byte) +
 				slice * model->combine);
 }
 
 /* Inside the nodes beside it, but for the first pieces and the last, if no
  * processor has to see to both. */
-static double cost_halving_leaders(const struct bcl_model *model, double length)
+static double cost_halving_leaders(const struct bcl_model *model, double length,
+				   unsigned far)
 {
 	struct bcl_model leaders = *model;
 	double pieces = 2 * BCL_HALVING_PIECES;
@@ -358,8 +400,13 @@ static double cost_halving_leaders(const struct bcl_model *model, double length)
 	if (beside < 0)
 		beside = 0;
 	return cost_columns(&leaders, length) + pieces * gap +
+	       cost_parts(model, length, far) +
 	       cost_collected(model, length - beside);
 }
+
+BCL_VARIANT(halving_leaders, 0)
+BCL_VARIANT(halving_leaders, 1)
+BCL_VARIANT(halving_leaders, 2)
 
 static double cost_ring(const struct bcl_model *model, double length)
 {
@@ -372,6 +419,7 @@ static double cost_ring(const struct bcl_model *model, double length)
 
 enum {
 	GATHERED = BCL_NEEDS_NODES | BCL_NEEDS_CONTIGUOUS,
+	LEADERS = BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE,
 	COLUMNS = BCL_NEEDS_NODES | BCL_NEEDS_UNIFORM | BCL_NEEDS_COMMUTATIVE,
 };
 
@@ -386,11 +434,17 @@ const struct bcl_algorithm bcl_allreduce_algorithms[] = {
 	{ "gathered_8", GATHERED, 0, build_gathered_8, cost_gathered_8 },
 	{ "flat_doubling", 0, 0, build_flat_doubling, cost_flat_doubling },
 	{ "ring", 0, 0, build_ring, cost_ring },
-	{ "halving", COLUMNS, 0, build_halving, cost_halving },
+	{ "halving", COLUMNS, 0, build_halving_0, cost_halving_0 },
+	{ "halving_far_1", COLUMNS, 0, build_halving_1, cost_halving_1 },
+	{ "halving_far_2", COLUMNS, 0, build_halving_2, cost_halving_2 },
 	{ "halving_fetched", COLUMNS, 0, build_halving_fetched,
 	  cost_halving_fetched },
-	{ "halving_leaders", BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE, 0,
-	  build_halving_leaders, cost_halving_leaders },
+	{ "halving_leaders", LEADERS, 0, build_halving_leaders_0,
+	  cost_halving_leaders_0 },
+	{ "halving_leaders_far_1", LEADERS, 0, build_halving_leaders_1,
+	  cost_halving_leaders_1 },
+	{ "halving_leaders_far_2", LEADERS, 0, build_halving_leaders_2,
+	  cost_halving_leaders_2 },
 	{ 0 },
 };
 

@@ -324,7 +324,7 @@ static struct bcl_cost cost_at_once(const struct bcl_model *model,
  * so many bytes for all of them. */
 static double cost_across(const struct bcl_model *model, double all)
 {
-	return all / 2 * model->across;
+	return all / 2 * model->across[0];
 }
 
 /* Messages to all other nodes take `us`: half of them to near ones first, and
@@ -425,7 +425,7 @@ static double cost_shares(const struct bcl_model *model, double length,
 
 	/* Where nobody knows what links carry, one processor keeps them busy.
 	 */
-	if (!model->autonomous || model->members < 2 || model->across <= 0)
+	if (!model->autonomous || model->members < 2 || model->across[0] <= 0)
 		return HUGE_VAL;
 	for (place = 1; place < model->nodes; place *= values) {
 		double used = bcl_least(values, (model->nodes - 1) / place + 1);

@@ -102,15 +102,17 @@ void bcl_build_bruck(struct bcl_schedule *schedule,
 		     size_t length, bool by_node, unsigned ahead);
 enum {
 	BCL_HALVING_PIECES = 8,	  /* of a round, at most */
-	BCL_HALVING_PIECE = 4096, /* bytes of the shortest, or more */
+	BCL_HALVING_PIECE = 8192, /* bytes of the shortest, or more */
 };
 /* halving.c: the reduction of all vectors at all members. The operator is
  * commutative. If members are to speak for their nodes, `by_node`, all ranks of
- * nodes that pipeline send and receive. */
+ * nodes that pipeline send and receive. far: of how many rounds, the last ones
+ * down and the first ones up, links are to carry one part of the vectors while
+ * the other one goes near; 0: there is one part. */
 void bcl_build_halving(struct bcl_schedule *schedule,
 		       const struct bcl_group *group, bool by_node,
 		       const void *send, void *receive, size_t length,
-		       const struct bcl_reduction *reduction);
+		       const struct bcl_reduction *reduction, unsigned far);
 /*
  * pipeline.c: long vectors in pieces of so many bytes, or more if there would
  * be too many, by a circulant schedule of the leaders; inside the nodes beside

@@ -15,9 +15,18 @@
  * granted when the one before is sent, so that nobody waits for a grant: what
  * came much earlier would be in the way of what is due.
  *
+ * What is longer goes in two messages. Down, the first is that of which a part
+ * goes on in the next round, and the other one comes while that is sent; up, it
+ * is what was there before the last round, sent while that still comes. So
+ * nobody waits for all of a message before the next begins.
+ *
  * Members that speak for their nodes sum up there first what they send first,
  * in pieces beside the messages of the first round, and pass on likewise what
  * comes in the last one.
+ *
+ * Where links between members that are far apart are thin, a vector has two
+ * parts. The second is some rounds behind, so that it goes near while the first
+ * one goes far, and far when that one is near again.
  */
 #include "collectives/builders.h"
 
@@ -27,7 +36,13 @@ enum {
 	/* Of the shortest are PIECES that grow by half, or to twice as much. */
 	ALL_PIECES = 49,
 	ALL_DOUBLED = 255,
-	ARRIVING = 1, /* lane; each piece of a round has its own */
+	PARTS = 2,
+	MOST = PIECES + 1, /* pieces, with one more for what goes last */
+	/* Lanes: of either range of every other round of a part; each piece of
+	 * a round that is cut has its own. */
+	ARRIVING = 1,
+	ARRIVING_PIECES = ARRIVING + PARTS * 4,
+	SPLIT_MIN = 4096, /* bytes of a round; more go in two messages */
 };
 
 /* On the way down; on the way up to and from are exchanged. */
@@ -35,12 +50,14 @@ struct round {
 	unsigned to, from;    /* virtual ranks, `skip` on and before */
 	unsigned skip, count; /* blocks that go; as many come */
 	bool granted;
+	bool split; /* in two messages */
 };
 
 struct halving {
 	struct bcl_schedule *schedule;
 	const struct bcl_group *group;
 	const struct bcl_reduction *reduction;
+	unsigned part;
 	unsigned me; /* virtual rank */
 	bool by_node;
 	bool pipelines; /* inside the node, where others may not */
@@ -53,11 +70,18 @@ struct halving {
 	unsigned windows[2];	/* beside the vector, and the vector */
 	unsigned nrounds;
 	struct round rounds[ROUNDS_MAX];
+	unsigned window; /* of the member that it goes to in this round */
 };
 
 /* Bytes of a vector that begins with the own block. */
 struct piece {
 	size_t begin, length;
+};
+
+/* What goes or comes in a round. */
+struct pieces {
+	unsigned first, n; /* of the first range; all */
+	struct piece piece[MOST];
 };
 
 /*
@@ -98,6 +122,11 @@ static size_t begin_of(const struct halving *halving, unsigned vrank,
 	       bcl_block_begin(length, element, n, vrank + i - n);
 }
 
+static struct piece whole(const struct halving *halving)
+{
+	return (struct piece){ 0, halving->length };
+}
+
 static struct piece blocks(const struct halving *halving, unsigned first,
 			   unsigned count)
 {
@@ -116,17 +145,30 @@ static bool is_cut(const struct halving *halving, const struct round *round)
 }
 
 /*
- * Pieces of what goes or comes in a round. Each is longer by half than the one
- * before, for inside a node bytes are summed up that much faster; or half as
- * long, for there they are passed on faster still. Returns how many.
+ * Two ranges of what goes or comes in a round, its blocks from `base` on. Down,
+ * first that of which a part goes on in the next round; up, first that which
+ * was there before the last round.
  */
-static unsigned cut(const struct halving *halving, const struct round *round,
-		    struct piece whole, bool shrink,
-		    struct piece pieces[PIECES])
+static void split(const struct halving *halving, const struct round *round,
+		  unsigned base, bool up, struct piece ranges[2])
 {
-	size_t element = halving->reduction->element, left = whole.length;
+	unsigned behind = up ? round->count : 0;
+
+	if (round->split)
+		behind = bcl_least(round[-1].skip, round->count);
+	ranges[!up] = blocks(halving, base, behind);
+	ranges[up] = blocks(halving, base + behind, round->count - behind);
+}
+
+/* Each is longer by half than the one before, for inside a node bytes are
+ * summed up that much faster; or half as long, for there they are passed on
+ * faster still. Returns how many. */
+static unsigned cut_lengths(const struct halving *halving,
+			    const struct round *round, size_t left, bool shrink,
+			    size_t lengths[PIECES])
+{
+	size_t element = halving->reduction->element;
 	size_t most = is_cut(halving, round) ? BCL_HALVING_PIECE : left;
-	size_t lengths[PIECES];
 	unsigned all = shrink ? ALL_DOUBLED : ALL_PIECES, n, i;
 
 	if (most < left / all)
@@ -139,12 +181,44 @@ static unsigned cut(const struct halving *halving, const struct round *round,
 		lengths[n] = length;
 		left -= length;
 	}
-	for (i = 0; i < n; i++) {
-		pieces[i].begin = whole.begin;
-		pieces[i].length = lengths[shrink ? n - 1 - i : i];
-		whole.begin += pieces[i].length;
+	for (i = 0; shrink && i < n / 2; i++) {
+		size_t length = lengths[i];
+
+		lengths[i] = lengths[n - 1 - i];
+		lengths[n - 1 - i] = length;
 	}
 	return n;
+}
+
+static struct pieces cut(const struct halving *halving,
+			 const struct round *round, unsigned base, bool up)
+{
+	struct pieces pieces = { 0 };
+	size_t lengths[PIECES];
+	struct piece ranges[2], *range = ranges;
+	unsigned n, i;
+
+	split(halving, round, base, up, ranges);
+	n = cut_lengths(halving, round, ranges[0].length + ranges[1].length, up,
+			lengths);
+	for (i = 0; i < n;) {
+		struct piece *piece = &pieces.piece[pieces.n];
+
+		if (!range->length) {
+			range++;
+			pieces.first = pieces.n;
+		}
+		piece->begin = range->begin;
+		piece->length = bcl_least(lengths[i], range->length);
+		range->begin += piece->length;
+		range->length -= piece->length;
+		lengths[i] -= piece->length;
+		i += !lengths[i];
+		pieces.n++;
+	}
+	if (range == ranges)
+		pieces.first = pieces.n;
+	return pieces;
 }
 
 /* ---- in the order of blocks ----------------------------------------------
@@ -216,20 +290,32 @@ static void open_windows(struct halving *halving, size_t room)
 					      halving->vector, halving->length);
 }
 
-/* The i-th round, down and then up: tell from whom it comes. */
-static void grant(const struct halving *halving, unsigned i)
+/* Rounds are counted down, then up. */
+static bool goes_up(const struct halving *halving, unsigned i)
+{
+	return i >= halving->nrounds;
+}
+
+static const struct round *round_of(const struct halving *halving, unsigned i)
 {
 	unsigned n = halving->nrounds;
+
+	return &halving->rounds[i < n ? n - 1 - i : i - n];
+}
+
+/* Tell from whom it comes. */
+static void grant(const struct halving *halving, unsigned i)
+{
+	bool up = goes_up(halving, i);
 	const struct round *round;
 
-	if (i >= 2 * n || !halving->speaks)
+	if (i >= 2 * halving->nrounds || !halving->speaks)
 		return;
-	round = &halving->rounds[i < n ? n - 1 - i : i - n];
+	round = round_of(halving, i);
 	if (round->granted)
-		bcl_step_grant(
-			halving->schedule,
-			rank_of(halving, i < n ? round->from : round->to),
-			halving->windows[i < n ? 0 : 1]);
+		bcl_step_grant(halving->schedule,
+			       rank_of(halving, up ? round->to : round->from),
+			       halving->windows[up]);
 }
 
 /* The window of the member to which it goes. */
@@ -242,35 +328,51 @@ static unsigned granted(const struct halving *halving,
 }
 
 static void send(const struct halving *halving, const struct round *round,
-		 unsigned vrank, struct piece piece, unsigned window,
-		 size_t offset)
+		 unsigned vrank, struct piece piece, size_t offset)
 {
 	const unsigned char *from = halving->vector + piece.begin;
 
 	if (round->granted)
 		bcl_step_put(halving->schedule, rank_of(halving, vrank), from,
-			     piece.length, window, offset);
+			     piece.length, halving->window, offset);
 	else
 		bcl_step_send(halving->schedule, rank_of(halving, vrank), from,
 			      piece.length);
 }
 
-static void receive(const struct halving *halving, const struct round *round,
-		    unsigned vrank, unsigned char *to, size_t length,
-		    unsigned i)
+static unsigned lane_of(const struct halving *halving,
+			const struct round *round, const struct pieces *pieces,
+			unsigned i)
 {
-	bcl_step_lane(halving->schedule, ARRIVING + i);
-	bcl_step_receive(halving->schedule, rank_of(halving, vrank), to,
-			 round->granted ? 0 : length);
-	bcl_step_lane(halving->schedule, 0);
+	unsigned k = (unsigned)(round - halving->rounds);
+
+	return is_cut(halving, round) ? ARRIVING_PIECES + halving->part * MOST + i
+				      : ARRIVING + halving->part * 4 +
+						k % 2 * 2 + (i >= pieces->first);
 }
 
-static void await(const struct halving *halving)
+static void receive(const struct halving *halving, const struct round *round,
+		    unsigned vrank, unsigned char *place,
+		    const struct pieces *pieces)
 {
 	unsigned i;
 
-	for (i = 0; i < PIECES; i++)
-		bcl_step_await(halving->schedule, ARRIVING + i);
+	for (i = 0; i < pieces->n; i++) {
+		bcl_step_lane(halving->schedule,
+			      lane_of(halving, round, pieces, i));
+		bcl_step_receive(halving->schedule, rank_of(halving, vrank),
+				 place + pieces->piece[i].begin,
+				 round->granted ? 0 : pieces->piece[i].length);
+	}
+	bcl_step_lane(halving->schedule, 0);
+}
+
+static void await(const struct halving *halving, const struct round *round,
+		  const struct pieces *pieces, unsigned from, unsigned to)
+{
+	for (; from < to; from++)
+		bcl_step_await(halving->schedule,
+			       lane_of(halving, round, pieces, from));
 }
 
 /* ---- down ---------------------------------------------------------------- */
@@ -286,31 +388,27 @@ static size_t place_of(const struct halving *halving, const struct round *round)
 static void receive_down(const struct halving *halving,
 			 const struct round *round)
 {
-	unsigned char *place = halving->beside + place_of(halving, round);
-	struct piece pieces[PIECES];
-	unsigned n, i;
+	struct pieces pieces = cut(halving, round, 0, false);
 
-	n = cut(halving, round, blocks(halving, 0, round->count), false,
-		pieces);
-	for (i = 0; i < n; i++)
-		receive(halving, round, round->from, place + pieces[i].begin,
-			pieces[i].length, i);
+	receive(halving, round, round->from,
+		halving->beside + place_of(halving, round), &pieces);
 }
 
-static void send_down(const struct halving *halving, const struct round *round)
+static void send_down(struct halving *halving, const struct round *round)
 {
-	size_t place = place_of(halving, round);
-	unsigned window = granted(halving, round, round->to), n, i;
-	struct piece pieces[PIECES];
+	struct pieces pieces = cut(halving, round, round->skip, false);
+	size_t begin = begin_of(halving, halving->me, round->skip);
+	unsigned i;
 
-	n = cut(halving, round, blocks(halving, round->skip, round->count),
-		false, pieces);
-	for (i = 0; i < n; i++) {
+	halving->window = granted(halving, round, round->to);
+	for (i = 0; i < pieces.n; i++) {
+		struct piece piece = pieces.piece[i];
+
 		if (halving->pipelines && is_cut(halving, round))
-			in_order(halving, pieces[i], collect);
+			in_order(halving, piece, collect);
 		if (halving->speaks)
-			send(halving, round, round->to, pieces[i], window,
-			     place + pieces[i].begin - pieces[0].begin);
+			send(halving, round, round->to, piece,
+			     place_of(halving, round) + piece.begin - begin);
 	}
 }
 
@@ -334,157 +432,246 @@ static void combine(const struct halving *halving, struct piece part,
 	}
 }
 
-/* Whatever is sent next is summed up when it is. */
-static void go_down(const struct halving *halving)
+static void begin_down(struct halving *halving, const struct round *round)
 {
-	unsigned k;
+	if (halving->speaks)
+		receive_down(halving, round);
+	if (halving->speaks || is_cut(halving, round))
+		send_down(halving, round);
+}
 
-	for (k = halving->nrounds; k-- > 0;) {
-		const struct round *round = &halving->rounds[k];
-		struct piece part =
-			k ? blocks(halving, round[-1].skip, round[-1].count)
-			  : blocks(halving, 0, 1);
+/* What is needed next of a round, and the rest of the one before. */
+static void await_down(const struct halving *halving, const struct round *round)
+{
+	struct pieces pieces = cut(halving, round, 0, false);
 
-		if (halving->speaks)
-			receive_down(halving, round);
-		if (halving->speaks || is_cut(halving, round))
-			send_down(halving, round);
-		grant(halving, halving->nrounds - k);
-		if (halving->pipelines)
-			in_order(halving, part, collect);
-		if (!halving->speaks)
-			continue;
-		await(halving);
-		combine(halving, part, k);
-	}
+	await(halving, round, &pieces, 0, pieces.first);
+	if (++round == halving->rounds + halving->nrounds)
+		return;
+	pieces = cut(halving, round, 0, false);
+	await(halving, round, &pieces, pieces.first, pieces.n);
+}
+
+/* Whatever is sent next is summed up when it is. */
+static void end_down(const struct halving *halving, const struct round *round)
+{
+	unsigned k = (unsigned)(round - halving->rounds);
+	struct piece part =
+		k ? blocks(halving, round[-1].skip, round[-1].count)
+		  : blocks(halving, 0, 1);
+
+	if (halving->pipelines)
+		in_order(halving, part, collect);
+	if (!halving->speaks)
+		return;
+	await_down(halving, round);
+	combine(halving, part, k);
 }
 
 /* ---- up ------------------------------------------------------------------ */
 
-static void receive_up(const struct halving *halving, const struct round *round)
+static void send_up(const struct halving *halving, const struct round *round,
+		    bool last)
 {
-	struct piece pieces[PIECES];
-	unsigned n, i;
-
-	n = cut(halving, round, blocks(halving, round->skip, round->count),
-		true, pieces);
-	for (i = 0; i < n; i++)
-		receive(halving, round, round->to,
-			halving->vector + pieces[i].begin, pieces[i].length, i);
-}
-
-static void send_up(const struct halving *halving, const struct round *round)
-{
+	struct pieces pieces = cut(halving, round, 0, true);
 	size_t place = begin_of(halving, round->from, round->skip);
-	unsigned window = granted(halving, round, round->from), n, i;
-	struct piece pieces[PIECES];
+	unsigned i = last ? pieces.first : 0;
+	unsigned end = last ? pieces.n : pieces.first;
 
-	n = cut(halving, round, blocks(halving, 0, round->count), true, pieces);
-	for (i = 0; i < n; i++)
-		send(halving, round, round->from, pieces[i], window,
-		     place + pieces[i].begin);
+	for (; i < end; i++)
+		send(halving, round, round->from, pieces.piece[i],
+		     place + pieces.piece[i].begin);
 }
 
-/* What came before the last round, then its pieces. */
-static void pass_all(const struct halving *halving)
+static void await_up(const struct halving *halving, const struct round *round)
 {
-	const struct round *round = &halving->rounds[halving->nrounds - 1];
-	struct piece pieces[PIECES];
-	unsigned n, i;
+	struct pieces pieces = cut(halving, round, round->skip, true);
 
-	in_order(halving, blocks(halving, 0, round->skip), pass_on);
-	n = cut(halving, round, blocks(halving, round->skip, round->count),
-		true, pieces);
-	for (i = 0; i < n; i++) {
+	await(halving, round, &pieces, 0, pieces.n);
+}
+
+/* First what came before the last round, then its first range and the other. */
+static void pass(const struct halving *halving, unsigned turn)
+{
+	const struct round *last = &halving->rounds[halving->nrounds - 1];
+	struct pieces pieces = cut(halving, last, last->skip, true);
+	unsigned i = turn == 1 ? 0 : pieces.first;
+	unsigned end = turn == 1 ? pieces.first : pieces.n;
+
+	if (!turn) {
+		in_order(halving, blocks(halving, 0, last->skip), pass_on);
+		return;
+	}
+	for (; i < end; i++) {
 		if (halving->speaks)
-			bcl_step_await(halving->schedule, ARRIVING + i);
-		in_order(halving, pieces[i], pass_on);
+			await(halving, last, &pieces, i, i + 1);
+		in_order(halving, pieces.piece[i], pass_on);
 	}
 }
 
-static void go_up(const struct halving *halving)
+static void begin_up(struct halving *halving, const struct round *round)
 {
-	unsigned k;
+	struct pieces pieces = cut(halving, round, round->skip, true);
 
-	for (k = 0; halving->speaks && k < halving->nrounds; k++) {
-		const struct round *round = &halving->rounds[k];
-
-		receive_up(halving, round);
-		send_up(halving, round);
-		grant(halving, halving->nrounds + k + 1);
-		if (!halving->pipelines || !is_cut(halving, round))
-			await(halving);
-	}
-	if (halving->pipelines)
-		pass_all(halving);
+	if (!halving->speaks)
+		return;
+	receive(halving, round, round->to, halving->vector, &pieces);
+	halving->window = granted(halving, round, round->from);
+	send_up(halving, round, false);
 }
 
-static void plan(struct halving *halving)
+static void end_up(const struct halving *halving, const struct round *round)
+{
+	const struct round *last = &halving->rounds[halving->nrounds - 1];
+
+	if (halving->speaks && round->split) {
+		await_up(halving, round - 1);
+		send_up(halving, round, true);
+	}
+	if (round == last ? halving->pipelines : round[1].split)
+		return;
+	if (halving->speaks)
+		await_up(halving, round);
+}
+
+/* ---- turns ----------------------------------------------------------------
+ * A round is granted in the turn before its own, the first one in turn 0. In
+ * the last turns what has come is passed on. */
+
+enum {
+	PASSING = 3,
+};
+
+static void begin_turn(struct halving *halving, unsigned i)
+{
+	if (!i && !halving->pipelines)
+		in_order(halving, whole(halving), copy_in);
+	if (i && i <= halving->nrounds)
+		begin_down(halving, round_of(halving, i - 1));
+	else if (i && i <= 2 * halving->nrounds)
+		begin_up(halving, round_of(halving, i - 1));
+	grant(halving, i);
+}
+
+static void go_on(struct halving *halving, unsigned i)
+{
+	if (i && i <= halving->nrounds)
+		end_down(halving, round_of(halving, i - 1));
+	else if (i && i <= 2 * halving->nrounds)
+		end_up(halving, round_of(halving, i - 1));
+}
+
+static void end_turn(struct halving *halving, unsigned i)
+{
+	unsigned rounds = 2 * halving->nrounds;
+
+	if (i > rounds && halving->pipelines)
+		pass(halving, i - rounds - 1);
+	if (i == rounds + PASSING && halving->speaks)
+		in_order(halving, whole(halving), copy_out);
+}
+
+/* What overwrites on the way up what was sent comes from who has it. */
+static void take_turns(struct halving *halving, unsigned parts, unsigned far)
+{
+	void (*const turns[])(struct halving *halving, unsigned i) = {
+		begin_turn,
+		go_on,
+		end_turn,
+	};
+	unsigned lag = halving->nrounds - bcl_least(far, halving->nrounds);
+	unsigned last = 2 * halving->nrounds + PASSING, turn, part, i;
+
+	for (turn = 0; turn <= last + (parts - 1) * lag; turn++)
+		for (i = 0; i < 3; i++)
+			for (part = 0; part < parts; part++)
+				if (turn - part * lag <= last)
+					turns[i](&halving[part],
+						 turn - part * lag);
+}
+
+static void plan(struct halving *halving, unsigned parts)
 {
 	unsigned n = halving->group->size, me = halving->me;
+	unsigned grants = BCL_SCHEDULE_GRANTS / 2 / parts;
 	unsigned behind = n, skip, k;
 
 	for (k = halving->nrounds; k-- > 0; behind = skip) {
+		size_t most;
+
 		skip = (behind + 1) / 2;
+		most = (behind - skip) * halving->largest;
 		halving->rounds[k] = (struct round){
 			.to = (me + skip) % n,
 			.from = (me + n - skip) % n,
 			.skip = skip,
 			.count = behind - skip,
-			.granted =
-				(behind - skip) * halving->largest >
-					BCL_UNGRANTED_MAX &&
-				halving->nrounds - k <= BCL_SCHEDULE_GRANTS / 2,
+			.granted = most > BCL_UNGRANTED_MAX &&
+				   halving->nrounds - k <= grants,
+			.split = most > SPLIT_MIN && k,
 		};
 	}
+}
+
+/* A part of all vectors. */
+static void prepare(struct halving *halving, unsigned parts)
+{
+	struct bcl_schedule *schedule = halving->schedule;
+	unsigned n = halving->group->size;
+	size_t element = halving->reduction->element, length = halving->length;
+	size_t begin = bcl_block_begin(length, element, parts, halving->part);
+	size_t end = bcl_block_begin(length, element, parts, halving->part + 1);
+
+	length = end - begin;
+	halving->send += begin;
+	halving->receive += begin;
+	halving->length = length;
+	halving->largest = (length / element + n - 1) / n * element;
+	halving->own = bcl_block_begin(length, element, n, halving->me);
+	plan(halving, parts);
+	if (!halving->speaks)
+		return;
+	halving->vector = bcl_step_scratch(schedule, length);
+	halving->beside = bcl_step_scratch(schedule, n * halving->largest);
+	open_windows(halving, n * halving->largest);
 }
 
 void bcl_build_halving(struct bcl_schedule *schedule,
 		       const struct bcl_group *group, bool by_node,
 		       const void *send, void *receive, size_t length,
-		       const struct bcl_reduction *reduction)
+		       const struct bcl_reduction *reduction, unsigned far)
 {
-	unsigned n = group->size, me = vrank_of(n, group->me);
-	size_t element = reduction->element;
-	struct halving halving = {
+	unsigned root = bcl_group_rank(group, group->me), part;
+	unsigned parts = far ? PARTS : 1;
+	struct halving halving[PARTS] = { {
 		.schedule = schedule,
 		.group = group,
 		.reduction = reduction,
-		.me = me,
+		.me = vrank_of(group->size, group->me),
 		.by_node = by_node,
 		.pipelines = by_node &&
 			     bcl_inside_pipelines(schedule->team, reduction),
-		.root = bcl_group_rank(group, group->me),
+		.root = root,
+		.speaks = root == schedule->team->rank,
 		.send = send,
 		.receive = receive,
 		.length = length,
-		.largest = (length / element + n - 1) / n * element,
-		.own = bcl_block_begin(length, element, n, me),
-		.nrounds = bcl_log2_up(n),
-	};
-	struct piece whole = { 0, length };
-	size_t room = n * halving.largest;
+		.nrounds = bcl_log2_up(group->size),
+	} };
 
 	if (!length)
 		return;
-	if (n == 1) {
+	if (group->size == 1) {
 		bcl_step_copy(schedule, receive, send, length);
 		return;
 	}
-	halving.speaks = halving.root == schedule->team->rank;
-	plan(&halving);
-	if (halving.speaks) {
-		halving.vector = bcl_step_scratch(schedule, length);
-		halving.beside = bcl_step_scratch(schedule, room);
-		open_windows(&halving, room);
-		grant(&halving, 0);
+	if (length / reduction->element < parts)
+		parts = 1;
+	for (part = parts; part-- > 0;) {
+		halving[part] = halving[0];
+		halving[part].part = part;
+		prepare(&halving[part], parts);
 	}
-	if (!halving.pipelines)
-		in_order(&halving, whole, copy_in);
-	go_down(&halving);
-	/* What overwrites what was sent comes from who has it. */
-	go_up(&halving);
-	if (halving.speaks)
-		in_order(&halving, whole, copy_out);
+	take_turns(halving, parts, far);
 	bcl_step_round(schedule);
 }

@@ -72,7 +72,7 @@ enum {
 	/* Scratch memory beyond it is given back after each operation. */
 	BCL_SCHEDULE_KEEP = 1 << 20,
 
-	BCL_SCHEDULE_WINDOWS = 2,
+	BCL_SCHEDULE_WINDOWS = 4,
 	/* Of other members; for each there is a lane, behind the others. */
 	BCL_SCHEDULE_GRANTS = 32,
 	BCL_SCHEDULE_LANES = BCL_ADI_LANES - BCL_SCHEDULE_GRANTS,

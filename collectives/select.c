@@ -98,6 +98,7 @@ void bcl_model_measure(struct bcl_model *model, struct bcl_team *team)
 {
 	const struct bcl_card_ops *card = bcl_adi_env(team->adi)->card;
 	struct bcl_group node = bcl_group_node(team);
+	unsigned k;
 
 	if (node.size > 1)
 		measure(&model->inside, team,
@@ -106,8 +107,11 @@ void bcl_model_measure(struct bcl_model *model, struct bcl_team *team)
 		measure(&model->between, team, bcl_model_far(team));
 	if (card && model->between.gap < card->gap)
 		model->between.gap = card->gap;
-	if (card && card->across)
-		model->across = card->across(card, model->nodes);
+	for (k = 0; card && card->across && model->nodes >> (k + 1) &&
+		    k < BCL_MODEL_FAR;
+	     k++)
+		model->across[k] = card->across(card, model->nodes,
+						model->nodes >> (k + 1));
 	/* A flag travels as a short message does. */
 	model->segment.message =
 		model->inside.message *

@@ -37,6 +37,10 @@ struct bcl_cost {
 	double byte;	/* us, of each byte */
 };
 
+enum {
+	BCL_MODEL_FAR = 2,
+};
+
 /* What the choice depends on. */
 struct bcl_model {
 	unsigned size, nodes;
@@ -53,9 +57,9 @@ struct bcl_model {
 	double busy;		 /* us, of the card, for each message */
 	double eager;		 /* bytes; longer messages are announced */
 	double exchange; /* us, of the card, to send one and receive one */
-	/* us, of a byte that each node sends to the other half of them, if all
-	 * do at once; 0: not known, or as much as any other. */
-	double across;
+	/* us, of a byte that each node sends one half of them on, one quarter
+	 * on, if all do at once; 0: not known, or as much as any other. */
+	double across[BCL_MODEL_FAR];
 };
 
 enum bcl_algorithm_needs {

@@ -98,7 +98,8 @@ static double exchange(const struct sim_card_costs *card)
 	return 2. * (card->frame_sent + card->frame_received) / 1000;
 }
 
-static double across(const struct bcl_card_ops *ops, unsigned nodes)
+static double across(const struct bcl_card_ops *ops, unsigned nodes,
+		     unsigned distance)
 {
 	const struct sim_hosts *hosts = (const void *)ops; /* its first */
 	const struct sim_card *cards = hosts->cards;
@@ -108,10 +109,14 @@ static double across(const struct bcl_card_ops *ops, unsigned nodes)
 	uint32_t *counts = sim_need(calloc(links, sizeof(*counts)));
 	double mtu = cluster->costs.card.mtu, most = 0;
 
-	for (i = 0; i < nodes; i++)
-		sim_fabric_follow(fabric, cards[i].rail[0].port,
-				  cards[(i + nodes / 2) % nodes].rail[0].port,
-				  counts);
+	for (i = 0; i < nodes; i++) {
+		uint32_t place = i % (2 * distance);
+		uint32_t to = i - place + (place + distance) % (2 * distance);
+
+		if (to < nodes)
+			sim_fabric_follow(fabric, cards[i].rail[0].port,
+					  cards[to].rail[0].port, counts);
+	}
 	for (i = 0; i < links; i++) {
 		double ps = cluster->cables[i / 2].config.ps_per_byte;
 

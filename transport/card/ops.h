@@ -76,8 +76,10 @@ struct bcl_card_ops {
 	 * receives, with what acknowledges them; 0: not known. */
 	double exchange;
 	/* us that a byte takes if each of so many nodes, the first ones, sends
-	 * to one half of them on, all at once. NULL: not known. */
-	double (*across)(const struct bcl_card_ops *ops, unsigned nodes);
+	 * to that so far on, round and round among twice as many, all at once.
+	 * NULL: not known. */
+	double (*across)(const struct bcl_card_ops *ops, unsigned nodes,
+			 unsigned distance);
 
 	/*
 	 * Open the card. NORAIL: no rail could be opened; NOMEM, ARG (a
