@@ -42,7 +42,10 @@ enum {
 	 * a round that is cut has its own. */
 	ARRIVING = 1,
 	ARRIVING_PIECES = ARRIVING + PARTS * 4,
-	SPLIT_MIN = 4096, /* bytes of a round; more go in two messages */
+	/* Bytes of a round that goes in two messages: more than is worth it,
+	 * and no more than switches have queues for where both meet others. */
+	SPLIT_MIN = 4096,
+	SPLIT_MAX = 65536,
 };
 
 /* On the way down; on the way up to and from are exchanged. */
@@ -608,7 +611,7 @@ static void plan(struct halving *halving, unsigned parts)
 			.count = behind - skip,
 			.granted = most > BCL_UNGRANTED_MAX &&
 				   halving->nrounds - k <= grants,
-			.split = most > SPLIT_MIN && k,
+			.split = k && most > SPLIT_MIN && most <= SPLIT_MAX,
 		};
 	}
 }
