@@ -86,8 +86,8 @@ static void undo(struct bcl_card *card, struct nic_inbound *inbound,
 		nic_count(card, failed_memory);
 }
 
-/* Somebody may wait for the end of a long message: he is told when no more
- * comes by the rail. Of the last that was asked for at once: our program may
+/* Somebody waits for the end of a long message, whose memory is in use until
+ * then: he is told when no more comes by the rail. Of the last that was asked for at once: our program may
  * leave now, and with it the polls that would find the rail drained. */
 static void tell(struct bcl_card *card, const struct nic_inbound *inbound)
 {
@@ -110,7 +110,7 @@ static void conclude(struct bcl_card *card, struct nic_inbound *inbound,
 	else
 		undo(card, inbound, verdict);
 	bcl_nic_verdict_give(card, conn, inbound->msg, verdict);
-	if (inbound->several)
+	if (inbound->awaited)
 		tell(card, inbound);
 	detach(card, inbound);
 	nic_pool_put(&card->inbounds, &inbound->link);
@@ -522,7 +522,7 @@ enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
 		card->rail[rail].arriving = inbound;
 		return NIC_ACCEPTED;
 	}
-	inbound->several = length < total;
+	inbound->awaited = length < total || total > NIC_SMALL_MAX;
 	inbound->rail = (uint8_t)rail;
 	inbound->state = NIC_INBOUND_MOVING;
 	if (inbound->jobs == 0)

@@ -176,6 +176,7 @@ static uint64_t receiving(uint64_t bytes)
 
 enum {
 	ROUNDS = 8,
+	ONE_FRAME = 3000, /* bytes */
 };
 
 static uint64_t sent_at, arrived_at, round_trip[ROUNDS];
@@ -208,6 +209,39 @@ START_TEST(a_message_takes_what_its_steps_take)
 	run(one_message);
 	ck_assert_uint_eq(arrived_at - sent_at,
 			  sending(24) + passing(24) + receiving(24));
+	close_job();
+}
+END_TEST
+
+static void one_way(struct sim_rank *rank)
+{
+	static const char bytes[ONE_FRAME];
+	const struct iovec iov = { (void *)bytes, sizeof(bytes) };
+	struct bcl_event event;
+	struct side side;
+
+	open_side(&side, rank);
+	rest(&side);
+	if (rank->boot.rank == 0) {
+		sent_at = now(rank);
+		ck_assert_int_eq(bcl_send(side.peer, 0, 0, &iov, 1, 1), BCL_OK);
+		next(&side, BCL_EVENT_SENT, &event);
+		round_trip[0] = now(rank) - sent_at;
+	} else {
+		next(&side, BCL_EVENT_MESSAGE, &event);
+		arrived_at = now(rank);
+	}
+	rest(&side);
+	close_side(&side);
+}
+
+/* Whoever waits for the end of a message is told it without an answer, also if
+ * it is one frame, and not when an acknowledgement has waited for company. */
+START_TEST(a_message_of_one_frame_ends_when_it_has_come)
+{
+	open_job("cluster nodes=2\n" COSTS STAR, 1);
+	run(one_way);
+	ck_assert_uint_lt(round_trip[0], 2 * (arrived_at - sent_at));
 	close_job();
 }
 END_TEST
@@ -613,6 +647,7 @@ int main(void)
 	tcase_add_loop_test(
 		tcase, a_long_message_goes_at_the_pace_of_its_slowest_stage, 0,
 		sizeof(stages) / sizeof(*stages));
+	tcase_add_test(tcase, a_message_of_one_frame_ends_when_it_has_come);
 	tcase_add_loop_test(tcase, both_ways_go_at_the_pace_of_the_wire, 0, 2);
 	tcase_add_test(tcase, collectives_on_eight_nodes);
 	tcase_add_test(tcase, collectives_with_two_ranks_and_rails_to_a_node);
