@@ -423,9 +423,11 @@ static double cost_shares(const struct bcl_model *model, double length,
 	double copied = 8 * own + 2 * all / shares, time = 0;
 	unsigned place;
 
-	/* Where nobody knows what links carry, one processor keeps them busy.
-	 */
-	if (!model->autonomous || model->members < 2 || model->across[0] <= 0)
+	/* Where nobody knows what links carry, one processor keeps them busy;
+	 * long blocks do by themselves. */
+	if (!model->autonomous || model->members < 2 ||
+	    model->across[0] <= 0 ||
+	    model->members * model->members * length > BCL_UNGRANTED_MAX)
 		return HUGE_VAL;
 	for (place = 1; place < model->nodes; place *= values) {
 		double used = bcl_least(values, (model->nodes - 1) / place + 1);
