@@ -349,8 +349,10 @@ static double cost_parts(const struct bcl_model *model, double length,
 	unsigned k, least = 0;
 
 	for (k = 0; k < BCL_MODEL_FAR; k++) {
-		wait += 2 * cost_far(model, length, k);
-		if (cost_far(model, length, k) > 0)
+		double longer = cost_far(model, length, k);
+
+		wait += 2 * longer;
+		if (longer > 0)
 			least = k + 1;
 	}
 	if (!far)

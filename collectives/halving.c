@@ -164,15 +164,15 @@ static void split(const struct halving *halving, const struct round *round,
 }
 
 /* Each is longer by half than the one before, for inside a node bytes are
- * summed up that much faster; or half as long, for there they are passed on
- * faster still. Returns how many. */
+ * summed up that much faster; or twice as long, in the other order, for there
+ * they are passed on faster still. Returns how many. */
 static unsigned cut_lengths(const struct halving *halving,
 			    const struct round *round, size_t left, bool shrink,
 			    size_t lengths[PIECES])
 {
 	size_t element = halving->reduction->element;
 	size_t most = is_cut(halving, round) ? BCL_HALVING_PIECE : left;
-	unsigned all = shrink ? ALL_DOUBLED : ALL_PIECES, n, i;
+	unsigned all = shrink ? ALL_DOUBLED : ALL_PIECES, n;
 
 	if (most < left / all)
 		most = left / all;
@@ -183,12 +183,6 @@ static unsigned cut_lengths(const struct halving *halving,
 			length = left;
 		lengths[n] = length;
 		left -= length;
-	}
-	for (i = 0; shrink && i < n / 2; i++) {
-		size_t length = lengths[i];
-
-		lengths[i] = lengths[n - 1 - i];
-		lengths[n - 1 - i] = length;
 	}
 	return n;
 }
@@ -206,17 +200,18 @@ static struct pieces cut(const struct halving *halving,
 			lengths);
 	for (i = 0; i < n;) {
 		struct piece *piece = &pieces.piece[pieces.n];
+		size_t *left = &lengths[up ? n - 1 - i : i];
 
 		if (!range->length) {
 			range++;
 			pieces.first = pieces.n;
 		}
 		piece->begin = range->begin;
-		piece->length = bcl_least(lengths[i], range->length);
+		piece->length = bcl_least(*left, range->length);
 		range->begin += piece->length;
 		range->length -= piece->length;
-		lengths[i] -= piece->length;
-		i += !lengths[i];
+		*left -= piece->length;
+		i += !*left;
 		pieces.n++;
 	}
 	if (range == ranges)
@@ -514,10 +509,11 @@ static void pass(const struct halving *halving, unsigned turn)
 
 static void begin_up(struct halving *halving, const struct round *round)
 {
-	struct pieces pieces = cut(halving, round, round->skip, true);
+	struct pieces pieces;
 
 	if (!halving->speaks)
 		return;
+	pieces = cut(halving, round, round->skip, true);
 	receive(halving, round, round->to, halving->vector, &pieces);
 	halving->window = granted(halving, round, round->from);
 	send_up(halving, round, false);

@@ -87,8 +87,9 @@ static void undo(struct bcl_card *card, struct nic_inbound *inbound,
 }
 
 /* Somebody waits for the end of a long message, whose memory is in use until
- * then: he is told when no more comes by the rail. Of the last that was asked for at once: our program may
- * leave now, and with it the polls that would find the rail drained. */
+ * then: he is told when no more comes by the rail. Of the last that was asked
+ * for at once: our program may leave now, and with it the polls that would find
+ * the rail drained. */
 static void tell(struct bcl_card *card, const struct nic_inbound *inbound)
 {
 	struct nic_conn *conn = inbound->conn;

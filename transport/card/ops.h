@@ -73,7 +73,7 @@ struct bcl_card_ops {
 	 * more than the host takes for it. */
 	double gap;
 	/* us of the card's for a message that it sends and another that it
-	 * receives, with what acknowledges them; 0: not known. */
+	 * receives, each of which acknowledges others; 0: not known. */
 	double exchange;
 	/* us that a byte takes if each of so many nodes, the first ones, sends
 	 * to that so far on, round and round among twice as many, all at once.
