@@ -70,14 +70,11 @@ static void doorbell(struct sim_task *task)
 	struct bcl_card_seat *seat =
 		container(task, struct bcl_card_seat, doorbell);
 	struct sim_firmware *firmware = seat->firmware;
-	const struct bcl_port_indices *indices =
-		(void *)seat->areas[BCL_CARD_AREA_INDICES].address;
 
 	if (!firmware->core || !seat->port)
 		return;
-	bcl_card_doorbell(firmware->core, seat->port->number,
-			  indices->requests_made, sim_firmware_now(firmware),
-			  BUDGET, &firmware->next);
+	bcl_card_doorbell(firmware->core, seat->port->number, seat->written,
+			  sim_firmware_now(firmware), BUDGET, &firmware->next);
 	sim_firmware_settle(firmware);
 }
 

@@ -45,7 +45,7 @@ struct bcl_card_seat {
 	struct sim_task doorbell;
 	struct sim_firmware *firmware;
 	struct bcl_port *port; /* NULL: free */
-	uint32_t charged;      /* requests that were paid for */
+	uint32_t written;      /* requests that the card has been told of */
 	struct bcl_card_area areas[BCL_CARD_AREAS];
 };
 

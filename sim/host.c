@@ -223,7 +223,7 @@ port_open(struct bcl_card_host *host, struct bcl_port *port,
 	if (!seat)
 		return BCL_ERR_NOMEM;
 	seat->port = port;
-	seat->charged = 0;
+	seat->written = 0;
 	memcpy(seat->areas, areas, sizeof(seat->areas));
 	control->port.requests = sim_area_handle(seat, BCL_CARD_AREA_REQUESTS);
 	control->port.sends = sim_area_handle(seat, BCL_CARD_AREA_SENDS);
@@ -290,18 +290,19 @@ static void doorbell(struct bcl_card_host *host, struct bcl_card_seat *seat)
 {
 	struct sim_firmware *firmware = firmware_of(host);
 	const struct bcl_card_port *queues = seat->port->card;
+	uint32_t made = queues->requests_made, i;
 	uint64_t ns = firmware->costs->trap;
 
 	if (firmware->trace.file)
 		bcl_journal_doorbell(&firmware->trace.journal,
 				     seat->port->number);
-	for (; seat->charged != queues->requests_made; seat->charged++) {
-		unsigned at = seat->charged & queues->request_mask;
+	for (i = seat->written; i != made; i++) {
+		unsigned at = queues->submits[i & queues->request_mask];
 
-		ns += request_cost(seat,
-				   &queues->requests[queues->submits[at]]);
+		ns += request_cost(seat, &queues->requests[at]);
 	}
 	sim_compute(firmware->world, ns);
+	seat->written = made;
 	sim_card_do(firmware->card, &seat->doorbell);
 }
 

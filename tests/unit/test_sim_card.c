@@ -225,6 +225,54 @@ START_TEST(a_message_takes_what_its_steps_take)
 }
 END_TEST
 
+static struct {
+	uint64_t at[2];
+	unsigned n;
+} left;
+
+static bool leaves(void *arg, struct sim_frame *frame)
+{
+	const struct bcl_frame_header *header = (const void *)frame->bytes;
+
+	(void)arg;
+	if ((header->kind & ~BCL_FRAME_PCRC) == BCL_FRAME_DATA && left.n < 2)
+		left.at[left.n++] = sim_world_clock(sim_job_world(job))->now;
+	return true;
+}
+
+static void two_messages(struct sim_rank *rank)
+{
+	static const char bytes[24];
+	const struct iovec iov = { (void *)bytes, sizeof(bytes) };
+	struct bcl_event event;
+	struct side side;
+	unsigned i;
+
+	open_side(&side, rank);
+	rest(&side);
+	left.n = 0;
+	for (i = 0; i < 2; i++)
+		if (rank->boot.rank == 0)
+			ck_assert_int_eq(bcl_send(side.peer, 0, i, &iov, 1, 0),
+					 BCL_OK);
+		else
+			next(&side, BCL_EVENT_MESSAGE, &event);
+	rest(&side);
+	close_side(&side);
+}
+
+/* The card does not know of a request before its host has written it. */
+START_TEST(messages_leave_one_by_one)
+{
+	open_job("cluster nodes=2\n" COSTS STAR, 1);
+	sim_fabric_watch(sim_job_fabric(job), leaves, NULL);
+	run(two_messages);
+	ck_assert_uint_eq(left.n, 2);
+	ck_assert_uint_eq(left.at[1] - left.at[0], sending(24));
+	close_job();
+}
+END_TEST
+
 static void one_frame(struct sim_rank *rank)
 {
 	static const char bytes[ONE_FRAME];
@@ -639,6 +687,7 @@ int main(void)
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, a_message_takes_what_its_steps_take);
+	tcase_add_test(tcase, messages_leave_one_by_one);
 	tcase_add_test(tcase, a_round_trip_takes_two_messages);
 	tcase_add_test(tcase, peers_tell_what_messages_cost);
 	tcase_add_loop_test(
