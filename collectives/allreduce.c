@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <bcl/wire.h>
 #include <math.h>
 
 #include "collectives/builders.h"
@@ -227,16 +228,14 @@ static void build_halving_leaders(struct bcl_schedule *schedule,
 
 	if (bcl_inside_pipelines(team, reduction)) {
 		bcl_build_halving(schedule, &leaders, true, call->send,
-				  call->receive, call->length, reduction,
-				  far);
+				  call->receive, call->length, reduction, far);
 		return;
 	}
 	bcl_inside_reduce(schedule, leader, call->send, call->receive,
 			  call->length, reduction);
 	if (team->rank == leader)
 		bcl_build_halving(schedule, &leaders, true, call->receive,
-				  call->receive, call->length, reduction,
-				  far);
+				  call->receive, call->length, reduction, far);
 	bcl_inside_broadcast(schedule, leader, call->receive, call->length);
 }
 
@@ -274,13 +273,23 @@ static double cost_collected(const struct bcl_model *model, double length)
 	       2 * length * model->segment.byte;
 }
 
+/* Links between far nodes are waited for: who has done so in one round comes
+ * later to the next. */
+static double cost_links(const struct bcl_model *model, double length)
+{
+	double byte = model->across[0] > model->across[1] ? model->across[0]
+							  : model->across[1];
+
+	return (BCL_HEADERS_SIZE + length) * byte;
+}
+
 static double cost_doubling(const struct bcl_model *model, double length)
 {
 	struct bcl_cost cost = bcl_cost_exchange(model, length);
 
 	return doubling_rounds(model->nodes) *
 		       (cost.message + length * (cost.byte + model->combine)) +
-	       cost_collected(model, length);
+	       cost_links(model, length) + cost_collected(model, length);
 }
 
 static double cost_gathered(const struct bcl_model *model, double length,
@@ -304,6 +313,7 @@ static double cost_flat_doubling(const struct bcl_model *model, double length)
 	if (model->nodes > 1)
 		cost.byte *= model->members;
 	return length * model->segment.byte +
+	       cost_links(model, model->members * length) +
 	       doubling_rounds(model->size) *
 		       (cost.message + length * (cost.byte + model->combine));
 }
@@ -395,7 +405,7 @@ static double cost_halving_leaders(const struct bcl_model *model, double length,
 {
 	struct bcl_model leaders = *model;
 	double pieces = 2 * BCL_HALVING_PIECES;
-	double gap = model->autonomous ? model->busy : model->between.gap;
+	double gap = model->autonomous ? model->card.gap : model->between.gap;
 	double beside = model->autonomous ? length - BCL_HALVING_PIECE : 0;
 
 	leaders.members = 1;

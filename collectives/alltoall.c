@@ -303,7 +303,7 @@ static double larger(double a, double b)
 static double next_message(const struct bcl_model *model,
 			   const struct bcl_cost *cost)
 {
-	return larger(bcl_cost_gap(model, cost), model->exchange);
+	return larger(bcl_cost_gap(model, cost), model->card.exchange);
 }
 
 /* All members of a node exchange at once, by the same wire, and by the same

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "collectives/cost.h"
 
+#include <bcl/wire.h>
 #include <math.h>
 
 #include "collectives/builders.h"
@@ -33,6 +34,8 @@ struct bcl_cost bcl_cost_between(const struct bcl_model *model, double length)
 	} else {
 		cost.byte += EAGER_COPIES * model->copy;
 	}
+	if (length <= model->card.inline_max)
+		cost.byte += model->card.inlined;
 	return cost;
 }
 
@@ -78,7 +81,23 @@ struct bcl_cost bcl_cost_granted(const struct bcl_model *model, double length)
 
 double bcl_cost_gap(const struct bcl_model *model, const struct bcl_cost *cost)
 {
-	return model->autonomous ? cost->gap : 2 * cost->gap;
+	double receive = model->card.receive;
+
+	return cost->gap + (receive > 0 ? receive : cost->gap);
+}
+
+double bcl_cost_crossing(const struct bcl_model *model, double length,
+			 unsigned distance)
+{
+	unsigned nodes = model->nodes, around = bcl_model_around(nodes);
+	double crossing = bcl_least(distance, nodes - distance);
+	double byte = model->around;
+
+	if (distance == nodes / 2)
+		byte = model->across[0];
+	else if (crossing < around)
+		byte *= crossing / around;
+	return byte * (length + BCL_HEADERS_SIZE);
 }
 
 double bcl_cost_dissemination(const struct bcl_model *model, double length,
@@ -86,7 +105,7 @@ double bcl_cost_dissemination(const struct bcl_model *model, double length,
 {
 	double arrived[BCL_DISSEMINATION_AHEAD] = { 0 }; /* the last messages */
 	struct bcl_dissemination plan;
-	double free = 0, last = 0;
+	double free = 0, links = 0, last = 0;
 	unsigned i;
 
 	bcl_dissemination_init(&plan, model->nodes, ahead);
@@ -96,8 +115,12 @@ double bcl_cost_dissemination(const struct bcl_model *model, double length,
 		double begin = larger(arrived[i % ahead], free);
 
 		free = begin + bcl_cost_gap(model, &cost) + bytes * cost.byte;
-		last = begin + cost.message + bytes * cost.byte;
+		links = larger(links, begin) +
+			bcl_cost_crossing(model, bytes, plan.known[i]);
+		last = larger(begin + bytes * cost.byte, links) + cost.message;
 		arrived[i % ahead] = last;
+		if (ahead > 1) /* what came beside it is received first */
+			arrived[i % ahead] += model->card.receive;
 	}
 	return last;
 }
@@ -252,7 +275,7 @@ double bcl_cost_trees(const struct bcl_model *model, double length,
 	if (!model->autonomous)
 		return HUGE_VAL;
 	piece = length / pieces;
-	card = model->busy + piece * model->between.byte;
+	card = model->card.gap + piece * model->between.byte;
 	/* sends one and receives one meanwhile */
 	processor = 2 * model->between.gap + piece * work;
 	round = larger(card, processor);

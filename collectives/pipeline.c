@@ -17,8 +17,6 @@
  */
 #include "collectives/builders.h"
 #include "collectives/circulant.h"
-#include "transport/card/ops.h"
-#include "transport/context.h"
 
 enum {
 	LAST_PART = 4096, /* bytes */
@@ -79,13 +77,6 @@ static struct partners reduce_partners(const struct pipeline *pipeline,
 	};
 }
 
-static bool cards_work_alone(const struct bcl_team *team)
-{
-	const struct bcl_card_ops *card = bcl_adi_env(team->adi)->card;
-
-	return card && card->autonomous;
-}
-
 static void init(struct pipeline *pipeline, struct bcl_schedule *schedule,
 		 const struct bcl_call *call, size_t piece, size_t element)
 {
@@ -111,7 +102,7 @@ static void init(struct pipeline *pipeline, struct bcl_schedule *schedule,
 				    ? reduce_partners
 				    : broadcast_partners,
 		.granted = call->length && (piece > BCL_UNGRANTED_MAX ||
-					    cards_work_alone(team)),
+					    bcl_cards_work_alone(team)),
 	};
 	pipeline->speaks = team->rank == pipeline->root;
 	bcl_circulant_init(&pipeline->plan, n, (leaders.me + n - root_node) % n,

@@ -40,6 +40,13 @@ enum {
 /* us that a schedule adds to the time of a message or a phase. */
 static const double schedule_overhead = 0.2;
 
+bool bcl_cards_work_alone(const struct bcl_team *team)
+{
+	const struct bcl_card_ops *card = bcl_adi_env(team->adi)->card;
+
+	return card && card->autonomous;
+}
+
 void bcl_model_init(struct bcl_model *model, const struct bcl_team *team)
 {
 	const struct bcl_card_ops *card = bcl_adi_env(team->adi)->card;
@@ -51,16 +58,18 @@ void bcl_model_init(struct bcl_model *model, const struct bcl_team *team)
 		.nodes = layout->nnodes,
 		.shares = team->shares && layout->nnodes == 1,
 		.contiguous = layout->contiguous,
-		.autonomous = card && card->autonomous,
+		.autonomous = bcl_cards_work_alone(team),
 		.inside = { 0.1, 0.02, 1 / 20000. },
 		.between = { 5, 1, 1 / 1200. },
 		.segment = { 0.1, 0, 1 / 10000. },
 		.combine = 1 / 16000.,
 		.copy = 1 / 10000.,
-		.busy = card ? card->gap : 0,
-		.exchange = card ? card->exchange : 0,
 		.eager = (double)bcl_adi_context(team->adi)->config.eager_max,
 	};
+	if (card)
+		model->card = card->costs;
+	if (model->card.copy > 0)
+		model->copy = model->card.copy;
 	for (i = 0; i < layout->nnodes; i++) {
 		unsigned members = bcl_layout_members(layout, i);
 
@@ -94,24 +103,35 @@ unsigned bcl_model_far(const struct bcl_team *team)
 	return bcl_layout_leader(layout, layout->nnodes / 2);
 }
 
-void bcl_model_measure(struct bcl_model *model, struct bcl_team *team)
+static void measure_links(struct bcl_model *model,
+			  const struct bcl_card_ops *card)
+{
+	unsigned nodes = model->nodes, half = nodes / 2, k;
+
+	for (k = 0; k < BCL_MODEL_FAR && half >> k; k++)
+		model->across[k] =
+			card->across(card, nodes, half >> k, 2 * (half >> k));
+	model->around =
+		card->across(card, nodes, bcl_model_around(nodes), nodes);
+}
+
+void bcl_model_measure(struct bcl_model *model, struct bcl_team *team,
+		       double timed)
 {
 	const struct bcl_card_ops *card = bcl_adi_env(team->adi)->card;
 	struct bcl_group node = bcl_group_node(team);
-	unsigned k;
 
 	if (node.size > 1)
 		measure(&model->inside, team,
 			bcl_group_rank(&node, node.me ? 0 : 1));
 	if (model->nodes > 1)
 		measure(&model->between, team, bcl_model_far(team));
-	if (card && model->between.gap < card->gap)
-		model->between.gap = card->gap;
-	for (k = 0; card && card->across && model->nodes >> (k + 1) &&
-		    k < BCL_MODEL_FAR;
-	     k++)
-		model->across[k] = card->across(card, model->nodes,
-						model->nodes >> (k + 1));
+	if (model->between.gap < model->card.gap)
+		model->between.gap = model->card.gap;
+	if (card && card->across && model->nodes > 1)
+		measure_links(model, card);
+	if (model->inside.byte < model->copy)
+		model->inside.byte = model->copy;
 	/* A flag travels as a short message does. */
 	model->segment.message =
 		model->inside.message *
@@ -121,6 +141,9 @@ void bcl_model_measure(struct bcl_model *model, struct bcl_team *team)
 		model->segment.byte = model->inside.byte;
 	model->inside.message += schedule_overhead;
 	model->between.message += schedule_overhead;
+	/* Round trips of cards say little of hosts without a part in them. */
+	if (model->autonomous && timed > 0)
+		model->between.message = timed;
 	/* Between nodes a phase is a step of a schedule, too. */
 	if (model->nodes > 1)
 		model->segment.message += schedule_overhead;

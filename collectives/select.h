@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "collectives/node.h"
+#include "transport/card/ops.h"
 
 struct bcl_call;
 struct bcl_schedule;
@@ -54,13 +55,22 @@ struct bcl_model {
 	struct bcl_cost segment; /* a phase; a byte copied */
 	double combine;		 /* us per byte */
 	double copy;		 /* the same, of what is in the cache */
-	double busy;		 /* us, of the card, for each message */
 	double eager;		 /* bytes; longer messages are announced */
-	double exchange; /* us, of the card, to send one and receive one */
+	/* None, if each is a part of its host. */
+	struct bcl_card_costs card;
 	/* us, of a byte that each node sends one half of them on, one quarter
 	 * on, if all do at once; 0: not known, or as much as any other. */
 	double across[BCL_MODEL_FAR];
+	/* The same if they are sent three eighths on: in a ring of switches,
+	 * all the same way. */
+	double around;
 };
+
+/* So many places on. */
+static inline unsigned bcl_model_around(unsigned nodes)
+{
+	return (3 * nodes + 7) / 8;
+}
 
 enum bcl_algorithm_needs {
 	BCL_NEEDS_SEGMENT = 1, /* one node, with a segment */
@@ -96,6 +106,8 @@ struct bcl_choices {
 extern const struct bcl_algorithm *const bcl_algorithms[BCL_OPERATIONS];
 extern const char *const bcl_operation_names[BCL_OPERATIONS];
 
+/* Do cards have processors of their own? transport/card/ops.h: autonomous */
+bool bcl_cards_work_alone(const struct bcl_team *team);
 /* Figures of the hardware that are typical, with this team's shape. */
 void bcl_model_init(struct bcl_model *model, const struct bcl_team *team);
 /* The rank that stands for those of other nodes than the first: on the node in
@@ -103,8 +115,10 @@ void bcl_model_init(struct bcl_model *model, const struct bcl_team *team);
  * switches. There is another node. */
 unsigned bcl_model_far(const struct bcl_team *team);
 /* What peers of the own and of other nodes are like, if any are known; at the
- * first member. */
-void bcl_model_measure(struct bcl_model *model, struct bcl_team *team);
+ * first member. timed: us that a message took to bcl_model_far(); 0: that is
+ * not known. */
+void bcl_model_measure(struct bcl_model *model, struct bcl_team *team,
+		       double timed);
 
 void bcl_choices_init(struct bcl_choices *choices,
 		      const struct bcl_model *model);

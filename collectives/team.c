@@ -404,27 +404,38 @@ static void log_choices(const struct bcl_team *team,
 	}
 }
 
-/*
- * Messages there and back between the first member and one on another node: the
- * shortest round trip that is known of a peer was a handshake's so far, in
- * which either side may have slept.
- */
-static void build_round_trips(struct bcl_schedule *schedule)
+/* Short messages there and back between the first member and one on another
+ * node. At the first, *us: the least that one took, one way. */
+static enum bcl_status time_messages(struct bcl_team *team, double *us)
 {
-	const struct bcl_team *team = schedule->team;
+	const struct bcl_env *env = bcl_adi_env(team->adi);
 	unsigned far = bcl_model_far(team), i;
+	enum bcl_status status = BCL_OK;
+	uint64_t least = UINT64_MAX, word = 0;
 
-	for (i = 0; i < ROUND_TRIPS; i++) {
+	for (i = 0; i < ROUND_TRIPS && status == BCL_OK; i++) {
+		struct bcl_schedule *schedule;
+		uint64_t begun;
+
+		status = bcl_schedule_get(team, &schedule);
+		if (status != BCL_OK)
+			break;
 		if (team->rank == 0) {
-			bcl_step_send(schedule, far, NULL, 0);
-			bcl_step_receive(schedule, far, NULL, 0);
+			bcl_step_send(schedule, far, &word, sizeof(word));
+			bcl_step_receive(schedule, far, &word, sizeof(word));
 		} else if (team->rank == far) {
-			bcl_step_receive(schedule, 0, NULL, 0);
+			bcl_step_receive(schedule, 0, &word, sizeof(word));
 			bcl_step_round(schedule);
-			bcl_step_send(schedule, 0, NULL, 0);
+			bcl_step_send(schedule, 0, &word, sizeof(word));
 		}
 		bcl_step_round(schedule);
+		begun = env->now(env->world);
+		status = bcl_schedule_run(schedule);
+		if (env->now(env->world) - begun < least)
+			least = env->now(env->world) - begun;
 	}
+	*us = (double)least / 2000;
+	return status;
 }
 
 static enum bcl_status hear_choices(struct bcl_team *team)
@@ -433,6 +444,7 @@ static enum bcl_status hear_choices(struct bcl_team *team)
 	struct bcl_schedule *schedule;
 	struct bcl_model model;
 	enum bcl_status status;
+	double between = 0;
 	uint8_t present = 1;
 
 	status = bcl_schedule_get(team, &schedule);
@@ -440,14 +452,14 @@ static enum bcl_status hear_choices(struct bcl_team *team)
 		return status;
 	bcl_build_reduce_tree(schedule, &group, 0, &present, &present, 1,
 			      bcl_reduction(BCL_LAND, BCL_UINT8), 1);
-	if (team->layout.nnodes > 1)
-		build_round_trips(schedule);
 	status = bcl_schedule_run(schedule);
+	if (status == BCL_OK && team->layout.nnodes > 1)
+		status = time_messages(team, &between);
 	if (status != BCL_OK)
 		return status;
 	if (team->rank == 0) {
 		bcl_model_init(&model, team);
-		bcl_model_measure(&model, team);
+		bcl_model_measure(&model, team, between);
 		bcl_choices_init(&team->choices, &model);
 		log_choices(team, &model);
 	}

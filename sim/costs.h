@@ -14,6 +14,7 @@ enum {
 	SIM_WORD = 8, /* bytes written to the card at a time */
 	/* A request without references and payload. */
 	SIM_REQUEST_WORDS = offsetof(struct bcl_request, refs) / SIM_WORD,
+	SIM_REFERENCE_WORDS = sizeof(struct bcl_memref) / SIM_WORD,
 };
 
 /* What so many bytes take, in ns. */

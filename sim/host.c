@@ -92,14 +92,46 @@ static void estimate(struct sim_firmware *firmware,
 	base->bandwidth = slowest > 0 ? 1e6 / slowest : 0;
 }
 
-/* A frame each way: what says that they have come goes with others. */
-static double exchange(const struct sim_card_costs *card)
+/* The most bytes that take no longer to be written to the card than to be
+ * copied where it fetches them. */
+static uint16_t inline_max(const struct sim_costs *costs)
 {
-	return (double)(card->frame_sent + card->frame_received) / 1000;
+	const struct sim_host_costs *host = &costs->host;
+	const struct sim_dma_costs *read = &costs->card.read;
+	uint16_t words = 1;
+
+	while (words < BCL_REQUEST_INLINE / SIM_WORD &&
+	       (words + 1) * host->pio_write <=
+		       SIM_REFERENCE_WORDS * host->pio_write + read->start +
+			       sim_costs_transfer((words + 1) * SIM_WORD,
+						  host->copy +
+							  read->ps_per_byte))
+		words++;
+	return words * SIM_WORD;
+}
+
+/* The same, what peers do not tell. */
+static struct bcl_card_costs estimate_all(const struct sim_costs *costs)
+{
+	const struct sim_card_costs *card = &costs->card;
+	const struct sim_host_costs *host = &costs->host;
+	/* What says that frames have come goes with others. */
+	uint64_t processor = card->frame_sent + card->frame_received;
+	/* The payload is written, then the event. */
+	uint64_t engine = 2 * card->write.start;
+
+	return (struct bcl_card_costs){
+		.exchange = (double)(processor > engine ? processor : engine) /
+			    1000,
+		.receive = (double)host->receive / 1000,
+		.copy = (double)host->copy / 1e6,
+		.inlined = (double)host->pio_write / SIM_WORD / 1000,
+		.inline_max = inline_max(costs),
+	};
 }
 
 static double across(const struct bcl_card_ops *ops, unsigned nodes,
-		     unsigned distance)
+		     unsigned distance, unsigned among)
 {
 	const struct sim_hosts *hosts = (const void *)ops; /* its first */
 	const struct sim_card *cards = hosts->cards;
@@ -110,8 +142,8 @@ static double across(const struct bcl_card_ops *ops, unsigned nodes,
 	double mtu = cluster->costs.card.mtu, most = 0;
 
 	for (i = 0; i < nodes; i++) {
-		uint32_t place = i % (2 * distance);
-		uint32_t to = i - place + (place + distance) % (2 * distance);
+		uint32_t place = i % among;
+		uint32_t to = i - place + (place + distance) % among;
 
 		if (to < nodes)
 			sim_fabric_follow(fabric, cards[i].rail[0].port,
@@ -274,7 +306,7 @@ static uint64_t request_cost(const struct bcl_card_seat *seat,
 {
 	const struct sim_host_costs *costs = seat->firmware->costs;
 	uint64_t words = SIM_REQUEST_WORDS +
-			 request->nref * sizeof(struct bcl_memref) / SIM_WORD +
+			 request->nref * SIM_REFERENCE_WORDS +
 			 (request->inline_len + SIM_WORD - 1) / SIM_WORD;
 	uint64_t bytes = 0;
 	unsigned i;
@@ -447,7 +479,7 @@ void sim_hosts_open(struct sim_hosts *hosts)
 {
 	hosts->ops = (struct bcl_card_ops){
 		.autonomous = true,
-		.exchange = exchange(&hosts->cluster->costs.card),
+		.costs = estimate_all(&hosts->cluster->costs),
 		.across = across,
 		.open = open_card,
 		.close = close_card,

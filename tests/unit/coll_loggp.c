@@ -115,7 +115,7 @@ static void choose(struct loggp_world *world)
 	unsigned i;
 
 	bcl_model_init(&model, first_team);
-	bcl_model_measure(&model, first_team);
+	bcl_model_measure(&model, first_team, 0);
 	bcl_choices_init(&first_team->choices, &model);
 	for (i = 1; i < world->size; i++)
 		world->ranks[i].team.choices = first_team->choices;

@@ -557,7 +557,8 @@ void loggp_env_init(struct loggp_world *world)
 {
 	world->card = (struct bcl_card_ops){
 		.autonomous = true,
-		.gap = world->machine.between.gap,
+		.costs = { .gap = world->machine.between.gap,
+			   .receive = world->machine.between.receive },
 	};
 	world->env = (struct bcl_env){ .now = now, .card = &world->card };
 }

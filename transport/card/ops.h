@@ -59,6 +59,18 @@ static inline void bcl_card_node_set(struct bcl_card_node *node, uint32_t life,
 		node->lost = (uint8_t)status;
 }
 
+/* What is not told of each peer, us. 0: not known, or not more than usual. */
+struct bcl_card_costs {
+	double gap;	 /* from a message of the card's to the next */
+	double exchange; /* of the card, for a message that it sends and one
+			  * that it receives; each acknowledges others */
+	double receive;	 /* of a processor, for a message that it receives */
+	double copy;	 /* of a processor, for each byte */
+	double inlined;	 /* the same, for one that it writes to the card */
+	uint16_t inline_max; /* bytes of a message that it pays to write there,
+			      * rather than have them fetched */
+};
+
 /*
  * No function may be called by two threads for one port, but for that any
  * thread may call any of them; none waits for a peer. `seat` is what port_open
@@ -69,17 +81,12 @@ struct bcl_card_ops {
 	/* The card has a processor of its own: bytes come and go without this
 	 * program's, and both at once. */
 	bool autonomous;
-	/* us from a message of the card's to the next; 0: not known, or not
-	 * more than the host takes for it. */
-	double gap;
-	/* us of the card's for a message that it sends and another that it
-	 * receives, each of which acknowledges others; 0: not known. */
-	double exchange;
+	struct bcl_card_costs costs;
 	/* us that a byte takes if each of so many nodes, the first ones, sends
-	 * to that so far on, round and round among twice as many, all at once.
-	 * NULL: not known. */
+	 * to that so far on, round and round among `among` that follow one
+	 * another, all at once. NULL: not known. */
 	double (*across)(const struct bcl_card_ops *ops, unsigned nodes,
-			 unsigned distance);
+			 unsigned distance, unsigned among);
 
 	/*
 	 * Open the card. NORAIL: no rail could be opened; NOMEM, ARG (a

@@ -147,6 +147,11 @@ static void pack(struct bcl_peer *peer, uint8_t *to, const struct iovec *iov,
 		      (uint64_t)(to - start));
 }
 
+static size_t inline_max(const struct bcl_peer *peer)
+{
+	return peer->port->card->inline_max;
+}
+
 /* ---- the system channel ---- */
 
 /*
@@ -159,8 +164,7 @@ static bool refer_all(struct bcl_peer *peer, struct bcl_request *request,
 	unsigned front = 0, left = 0, i;
 	size_t length = 0;
 
-	while (front < niov &&
-	       length + iov[front].iov_len <= BCL_REQUEST_INLINE)
+	while (front < niov && length + iov[front].iov_len <= inline_max(peer))
 		length += iov[front++].iov_len;
 	for (i = front; i < niov; i++)
 		left += iov[i].iov_len != 0;
@@ -189,7 +193,7 @@ card_send(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 	request->type = (uint8_t)type;
 	request->targ64 = immediate;
 	request->length = (uint32_t)length;
-	if (length <= BCL_REQUEST_INLINE) {
+	if (length <= inline_max(peer)) {
 		pack(peer, request->inlined, iov, niov);
 		request->inline_len = (uint16_t)length;
 	} else if (!cookie || !refer_all(peer, request, iov, niov)) {
@@ -197,7 +201,7 @@ card_send(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 		refer(request, bounce(slot), length);
 	}
 	submit_silently(slot);
-	if (length > BCL_REQUEST_INLINE || !bcl_card_hold(peer, length))
+	if (length > inline_max(peer) || !bcl_card_hold(peer, length))
 		ring(peer->port);
 	return BCL_OK;
 }
@@ -214,7 +218,7 @@ static enum bcl_status card_reserve(struct bcl_peer *peer, size_t length,
 	peer->path = slot;
 	slot->rest = length;
 	*room = bounce(slot);
-	if (length <= BCL_REQUEST_INLINE)
+	if (length <= inline_max(peer))
 		*room = blank(slot, BCL_REQ_SYSTEM)->inlined;
 	return BCL_OK;
 }
@@ -231,7 +235,7 @@ static enum bcl_status card_commit(struct bcl_peer *peer, unsigned type,
 	request->type = (uint8_t)type;
 	request->targ64 = immediate;
 	request->length = (uint32_t)length;
-	if (slot->rest <= BCL_REQUEST_INLINE)
+	if (slot->rest <= inline_max(peer))
 		request->inline_len = (uint16_t)length;
 	else if (length)
 		refer(request, bounce(slot), length);
@@ -291,7 +295,7 @@ static enum bcl_status begin(struct bcl_peer *peer,
 	slot->rest = length;
 	refer(request, buffer, 0);
 	next_piece(slot, request);
-	if (operation->inlines && length <= BCL_REQUEST_INLINE) {
+	if (operation->inlines && length <= inline_max(peer)) {
 		if (length)
 			memcpy(request->inlined, buffer, length);
 		request->inline_len = (uint16_t)length;

@@ -107,6 +107,7 @@ static void fill_in(struct bcl_card_port *queues, const struct sizes *n,
 enum bcl_status bcl_card_port_open(struct bcl_port *port)
 {
 	struct bcl_card_host *host = bcl_card_host_of(port);
+	const uint16_t inlined = host->ops->costs.inline_max;
 	const struct bcl_env *env = port->context->env;
 	const struct bcl_config *config = &port->context->config;
 	const struct sizes n = {
@@ -142,6 +143,7 @@ enum bcl_status bcl_card_port_open(struct bcl_port *port)
 	queues->nchannels = port->nchannels;
 	fill_in(queues, &n, areas);
 	queues->host = host;
+	queues->inline_max = inlined ? inlined : BCL_REQUEST_INLINE;
 	queues->doorbell = host->ops->doorbell;
 	queues->ring = host->ring;
 	queues->news = &host->changes;

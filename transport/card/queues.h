@@ -77,6 +77,7 @@ struct bcl_card_port {
 	uint32_t request_mask;
 	uint32_t requests_free;
 	uint16_t free_slot;
+	uint16_t inline_max; /* bytes of a message in its request */
 	struct bcl_card_slot *slots;
 	uint8_t *bounce; /* BCL_BLOCK_SIZE bytes per request */
 	struct bcl_card_host *host;
