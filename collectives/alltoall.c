@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <bcl/wire.h>
 #include <math.h>
 #include <string.h>
 
@@ -139,6 +140,7 @@ static void build_leaders(struct bcl_schedule *schedule,
 	const struct bcl_rounds rounds = {
 		.bits = (unsigned)__builtin_ctz(values),
 		.nodes = true,
+		.up = true,
 		.share = all_blocks,
 	};
 	const struct bcl_team *team = schedule->team;
@@ -261,6 +263,7 @@ static void build_columns(struct bcl_schedule *schedule,
 	const struct bcl_rounds rounds = {
 		.bits = (unsigned)__builtin_ctz(values),
 		.nodes = true,
+		.up = team->my_member % 2 == 0,
 		.share = all_blocks,
 	};
 	unsigned n = team->layout.nnodes, members = team->size / n;
@@ -299,11 +302,13 @@ static double larger(double a, double b)
 	return a > b ? a : b;
 }
 
-/* From a message of a node's to the next, where it receives others. */
-static double next_message(const struct bcl_model *model,
-			   const struct bcl_cost *cost)
+/* From a message of a node's to the next, where so many members send, and a
+ * processor has to do so much for each. */
+static double next_message(const struct bcl_model *model, double members,
+			   double work)
 {
-	return larger(bcl_cost_gap(model, cost), model->card.exchange);
+	return larger(work / members,
+		      larger(model->card.gap, model->card.exchange));
 }
 
 /* All members of a node exchange at once, by the same wire, and by the same
@@ -314,24 +319,26 @@ static struct bcl_cost cost_at_once(const struct bcl_model *model,
 	struct bcl_cost cost = bcl_cost_exchange(model, length);
 
 	if (model->autonomous)
-		cost.message +=
-			(model->members - 1) * next_message(model, &cost);
+		cost.message += (model->members - 1) *
+				next_message(model, model->members, cost.gap);
 	cost.byte *= model->members;
 	return cost;
 }
 
 /* How long the links between the halves of the nodes are busy, where a node has
- * so many bytes for all of them. */
-static double cost_across(const struct bcl_model *model, double all)
+ * so many bytes for all of them, in so many messages. */
+static double cost_across(const struct bcl_model *model, double all,
+			  double messages)
 {
-	return all / 2 * model->across[0];
+	return (all + messages * BCL_HEADERS_SIZE) / 2 * model->across[0];
 }
 
 /* Messages to all other nodes take `us`: half of them to near ones first, and
  * links are idle meanwhile. */
-static double cost_direct(const struct bcl_model *model, double us, double all)
+static double cost_direct(const struct bcl_model *model, double us, double all,
+			  double messages)
 {
-	return us / 2 + larger(us / 2, cost_across(model, all));
+	return us / 2 + larger(us / 2, cost_across(model, all, messages));
 }
 
 static double cost_bruck(const struct bcl_model *model, double length)
@@ -341,8 +348,11 @@ static double cost_bruck(const struct bcl_model *model, double length)
 	double round = cost.message + half * cost.byte +
 		       2 * half * model->segment.byte;
 
+	double links = cost_across(model, model->members * 2 * half,
+				   2.0 * model->members);
+
 	return (bcl_log2_up(model->size) - 1) * round +
-	       larger(round, cost_across(model, model->members * 2 * half)) +
+	       larger(round, cost.message + links) +
 	       4 * half * model->segment.byte;
 }
 
@@ -368,7 +378,12 @@ static double cost_digits(const struct bcl_model *model, double all,
 		double used = bcl_least(values, (model->nodes - 1) / place + 1);
 		double part = all / used;
 		struct bcl_cost cost = bcl_cost_exchange(model, part);
-		double next = next_message(model, &cost), round;
+		/* What comes is received when all are sent. */
+		double work = model->autonomous ? cost.gap
+						: bcl_cost_gap(model, &cost);
+		double next = next_message(model, at_once, work), round;
+		double far = cost.message +
+			     cost_across(model, at_once * all, at_once * used);
 
 		if (model->autonomous) {
 			cost.message += (at_once - 1) * next;
@@ -378,10 +393,10 @@ static double cost_digits(const struct bcl_model *model, double all,
 			(used - 1) * part *
 				(at_once * cost.byte + 2 * model->segment.byte);
 		if (values >= model->nodes)
-			round = cost_direct(model, round, at_once * all);
+			round = cost_direct(model, round, at_once * all,
+					    at_once * used);
 		else if (place * values >= model->nodes)
-			round = larger(round,
-				       cost_across(model, at_once * all));
+			round = larger(round, far);
 		time += round;
 	}
 	return time;
@@ -404,15 +419,17 @@ static double cost_columns(const struct bcl_model *model, double length,
 	       bcl_cost_phases(model, all) + 5 * all * model->segment.byte;
 }
 
-/* So many messages of a node's card, one behind the other, of all its `bytes`.
- */
+/* So many messages of a node's card, behind others, of all its `bytes`; so many
+ * members send them. */
 static double cost_sent(const struct bcl_model *model, double messages,
-			double bytes)
+			double bytes, double members)
 {
 	struct bcl_cost cost = bcl_cost_exchange(model, bytes / messages);
+	double card = model->between.byte, copies = cost.byte - card;
+	double work = bcl_cost_gap(model, &cost);
 
-	return cost.message + (messages - 1) * next_message(model, &cost) +
-	       bytes * cost.byte;
+	return messages * next_message(model, members, work) +
+	       bytes * larger(card, copies / members);
 }
 
 static double cost_shares(const struct bcl_model *model, double length,
@@ -420,32 +437,32 @@ static double cost_shares(const struct bcl_model *model, double length,
 {
 	double own = model->size * length, all = model->members * own;
 	double shares = bcl_least(model->members, values);
-	double copied = 8 * own + 2 * all / shares, time = 0;
+	double copied = 8 * own + 2 * all / shares, time = 0, last = 0;
 	unsigned place;
 
 	/* Where nobody knows what links carry, one processor keeps them busy;
 	 * long blocks do by themselves. */
-	if (!model->autonomous || model->members < 2 ||
-	    model->across[0] <= 0 ||
+	if (!model->autonomous || model->members < 2 || model->across[0] <= 0 ||
 	    model->members * model->members * length > BCL_UNGRANTED_MAX)
 		return HUGE_VAL;
 	for (place = 1; place < model->nodes; place *= values) {
 		double used = bcl_least(values, (model->nodes - 1) / place + 1);
 
-		time += cost_sent(model, (used - 1) * (place > 1 ? shares : 1),
-				  all * (used - 1) / used);
+		last = used * (place > 1 ? shares : 1);
+		time += cost_sent(model, last * (used - 1) / used,
+				  all * (used - 1) / used, shares);
 		copied += 2 * all / shares;
 	}
 	if (values >= model->nodes)
-		time = cost_direct(model, time, all);
+		time = cost_direct(model, time, all, last);
 	else /* half of the bytes go across first, the others last */
-		time = larger(time,
-			      model->between.message + cost_across(model, all));
-	return time + 2 * bcl_cost_phases(model, own) +
+		time = larger(time, cost_across(model, all, last));
+	return model->between.message + time + 2 * bcl_cost_phases(model, own) +
 	       copied * model->segment.byte;
 }
 
 BCL_VARIANT(shares, 4)
+BCL_VARIANT(shares, 8)
 BCL_VARIANT(shares, 16)
 BCL_VARIANT(leaders, 2)
 BCL_VARIANT(leaders, 4)
@@ -453,6 +470,7 @@ BCL_VARIANT(leaders, 16)
 BCL_VARIANT(leaders, 32)
 BCL_VARIANT(columns, 2)
 BCL_VARIANT(columns, 4)
+BCL_VARIANT(columns, 8)
 BCL_VARIANT(columns, 16)
 BCL_VARIANT(columns, 32)
 
@@ -466,14 +484,15 @@ static double cost_rounds(const struct bcl_model *model, double size,
 	struct bcl_cost cost = bcl_cost_exchange(model, length);
 	double bytes = at_once * length * cost.byte;
 	double first = cost.message + bytes;
-	double next = at_once * next_message(model, &cost) + bytes;
+	double work = bcl_cost_gap(model, &cost);
+	double next = at_once * next_message(model, at_once, work) + bytes;
 
 	if (!model->autonomous)
 		next = first;
 	else if (next < first / BCL_ROUND_LAG)
 		next = first / BCL_ROUND_LAG;
 	return cost_direct(model, first + (size - 2) * next,
-			   at_once * size * length);
+			   at_once * size * length, at_once * size);
 }
 
 static double cost_leaders_pairs(const struct bcl_model *model, double length)
@@ -511,11 +530,13 @@ const struct bcl_algorithm bcl_alltoall_algorithms[] = {
 	{ "leaders_16", UNIFORM, 0, build_leaders_16, cost_leaders_16 },
 	{ "leaders_32", UNIFORM, 0, build_leaders_32, cost_leaders_32 },
 	{ "shares_4", UNIFORM, 0, build_shares_4, cost_shares_4 },
+	{ "shares_8", UNIFORM, 0, build_shares_8, cost_shares_8 },
 	{ "shares_16", UNIFORM, 0, build_shares_16, cost_shares_16 },
 	{ "leaders_pairs", UNIFORM, 0, build_leaders_pairs,
 	  cost_leaders_pairs },
 	{ "columns", UNIFORM, 0, build_columns_2, cost_columns_2 },
 	{ "columns_4", UNIFORM, 0, build_columns_4, cost_columns_4 },
+	{ "columns_8", UNIFORM, 0, build_columns_8, cost_columns_8 },
 	{ "columns_16", UNIFORM, 0, build_columns_16, cost_columns_16 },
 	{ "columns_32", UNIFORM, 0, build_columns_32, cost_columns_32 },
 	{ "pairs", 0, 0, build_pairs, cost_pairs },

@@ -148,7 +148,7 @@ static unsigned char *exchange(struct bcl_schedule *schedule, union plan plan,
 	const struct bcl_rounds rounds = {
 		.bits = plan.bits,
 		.nodes = true,
-		.up = team->my_member % 2,
+		.up = team->my_member % 2 == 0,
 		.share = plan.share,
 	};
 	unsigned char *blocks;
