@@ -15,10 +15,11 @@
  * granted when the one before is sent, so that nobody waits for a grant: what
  * came much earlier would be in the way of what is due.
  *
- * What is longer goes in two messages. Down, the first is that of which a part
- * goes on in the next round, and the other one comes while that is sent; up, it
- * is what was there before the last round, sent while that still comes. So
- * nobody waits for all of a message before the next begins.
+ * What is longer goes in two messages, if no processor has more to do for them.
+ * Down, the first is that of which a part goes on in the next round, and the
+ * other one comes while that is sent; up, it is what was there before the last
+ * round, sent while that still comes. So nobody waits for all of a message
+ * before the next begins.
  *
  * Members that speak for their nodes sum up there first what they send first,
  * in pieces beside the messages of the first round, and pass on likewise what
@@ -44,7 +45,7 @@ enum {
 	ARRIVING_PIECES = ARRIVING + PARTS * 4,
 	/* Bytes of a round that goes in two messages: more than is worth it,
 	 * and no more than switches have queues for where both meet others. */
-	SPLIT_MIN = 4096,
+	SPLIT_MIN = 2048,
 	SPLIT_MAX = 65536,
 };
 
@@ -344,9 +345,10 @@ static unsigned lane_of(const struct halving *halving,
 {
 	unsigned k = (unsigned)(round - halving->rounds);
 
-	return is_cut(halving, round) ? ARRIVING_PIECES + halving->part * MOST + i
-				      : ARRIVING + halving->part * 4 +
-						k % 2 * 2 + (i >= pieces->first);
+	return is_cut(halving, round)
+		       ? ARRIVING_PIECES + halving->part * MOST + i
+		       : ARRIVING + halving->part * 4 + k % 2 * 2 +
+				 (i >= pieces->first);
 }
 
 static void receive(const struct halving *halving, const struct round *round,
@@ -454,9 +456,8 @@ static void await_down(const struct halving *halving, const struct round *round)
 static void end_down(const struct halving *halving, const struct round *round)
 {
 	unsigned k = (unsigned)(round - halving->rounds);
-	struct piece part =
-		k ? blocks(halving, round[-1].skip, round[-1].count)
-		  : blocks(halving, 0, 1);
+	struct piece part = k ? blocks(halving, round[-1].skip, round[-1].count)
+			      : blocks(halving, 0, 1);
 
 	if (halving->pipelines)
 		in_order(halving, part, collect);
@@ -592,6 +593,7 @@ static void take_turns(struct halving *halving, unsigned parts, unsigned far)
 static void plan(struct halving *halving, unsigned parts)
 {
 	unsigned n = halving->group->size, me = halving->me;
+	bool splits = bcl_cards_work_alone(halving->schedule->team);
 	unsigned grants = BCL_SCHEDULE_GRANTS / 2 / parts;
 	unsigned behind = n, skip, k;
 
@@ -607,7 +609,8 @@ static void plan(struct halving *halving, unsigned parts)
 			.count = behind - skip,
 			.granted = most > BCL_UNGRANTED_MAX &&
 				   halving->nrounds - k <= grants,
-			.split = k && most > SPLIT_MIN && most <= SPLIT_MAX,
+			.split = splits && k && most > SPLIT_MIN &&
+				 most <= SPLIT_MAX,
 		};
 	}
 }
