@@ -324,6 +324,18 @@ void bcl_nic_conn_await(struct bcl_card *card, struct nic_conn *conn)
 	nic_deadline(card, conn, conn->ping_at);
 }
 
+/* What has not been told since then waits for a frame that tells it. */
+static void ack_late(struct bcl_card *card, struct nic_conn *conn,
+		     unsigned rail)
+{
+	uint64_t at = conn->window[rail].told_at + card->config.ack_delay;
+
+	if (card->now >= at || conn->overdue >> rail & 1)
+		bcl_nic_conn_ack(card, conn, rail);
+	else if (at < conn->ack_at)
+		conn->ack_at = at;
+}
+
 static void acks(struct bcl_card *card, struct nic_conn *conn)
 {
 	unsigned rail;
@@ -331,9 +343,11 @@ static void acks(struct bcl_card *card, struct nic_conn *conn)
 	conn->ack_at = NIC_NEVER;
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
 		if (conn->window[rail].ack_due)
-			bcl_nic_conn_ack(card, conn, rail);
-	if (conn->done_due || !conn->told)
+			ack_late(card, conn, rail);
+	if (!conn->told)
 		bcl_nic_conn_ack(card, conn, any_rail(conn));
+	else if (conn->done_due)
+		ack_late(card, conn, any_rail(conn));
 }
 
 static void ping(struct bcl_card *card, struct nic_conn *conn, unsigned rail)

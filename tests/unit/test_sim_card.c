@@ -331,6 +331,50 @@ START_TEST(a_round_trip_takes_two_messages)
 }
 END_TEST
 
+enum {
+	ANSWERS = 200,
+};
+
+static uint64_t acks;
+
+/* Answers to messages come at different times, at most 140 us later. */
+static void answer_late(struct sim_rank *rank)
+{
+	struct sim_world *world = sim_job_world(job);
+	struct bcl_event event;
+	struct side side;
+	uint64_t before;
+	unsigned i;
+
+	open_side(&side, rank);
+	rest(&side);
+	before = counter_of(side.context, "card.acks_sent");
+	for (i = 0; i < ANSWERS; i++) {
+		if (rank->boot.rank == 0)
+			bcl_send(side.peer, 0, i, NULL, 0, 0);
+		next(&side, BCL_EVENT_MESSAGE, &event);
+		if (rank->boot.rank == 1) {
+			sim_compute(world, i % 8 * 20000ull);
+			bcl_send(side.peer, 0, i, NULL, 0, 0);
+		}
+	}
+	acks += counter_of(side.context, "card.acks_sent") - before;
+	rest(&side);
+	close_side(&side);
+}
+
+/* Whatever comes is acknowledged by the frame that goes back next; an
+ * acknowledgement by itself waits for it, ack_delay at least. */
+START_TEST(answers_acknowledge)
+{
+	open_job("cluster nodes=2\n" COSTS STAR, 1);
+	acks = 0;
+	run(answer_late);
+	ck_assert_uint_eq(acks, 0);
+	close_job();
+}
+END_TEST
+
 static void look_at_peer(struct sim_rank *rank)
 {
 	const struct sim_costs *costs = &cluster.costs;
@@ -365,7 +409,7 @@ enum {
 	LONG = 4 << 20,
 };
 
-static uint64_t took, again, acks;
+static uint64_t took, again;
 
 static void fill(uint8_t *bytes, size_t length, unsigned seed)
 {
@@ -689,6 +733,7 @@ int main(void)
 	tcase_add_test(tcase, a_message_takes_what_its_steps_take);
 	tcase_add_test(tcase, messages_leave_one_by_one);
 	tcase_add_test(tcase, a_round_trip_takes_two_messages);
+	tcase_add_test(tcase, answers_acknowledge);
 	tcase_add_test(tcase, peers_tell_what_messages_cost);
 	tcase_add_loop_test(
 		tcase, a_long_message_goes_at_the_pace_of_its_slowest_stage, 0,

@@ -5,7 +5,7 @@
 enum {
 	REPEATS = 8,		  /* into silence, and one more for each */
 	PAUSE = 50 * 1000 * 1000, /* ns of it */
-	FETCH = 1000 * 1000,	  /* ns, at most */
+	FETCH = 10 * 1000 * 1000, /* ns, at most, by a card that is slow */
 };
 
 /* Of a peer, if the trace does not tell ours. */
