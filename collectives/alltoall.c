@@ -347,7 +347,6 @@ static double cost_bruck(const struct bcl_model *model, double length)
 	struct bcl_cost cost = cost_at_once(model, half);
 	double round = cost.message + half * cost.byte +
 		       2 * half * model->segment.byte;
-
 	double links = cost_across(model, model->members * 2 * half,
 				   2.0 * model->members);
 
@@ -378,14 +377,13 @@ static double cost_digits(const struct bcl_model *model, double all,
 		double used = bcl_least(values, (model->nodes - 1) / place + 1);
 		double part = all / used;
 		struct bcl_cost cost = bcl_cost_exchange(model, part);
-		/* What comes is received when all are sent. */
-		double work = model->autonomous ? cost.gap
-						: bcl_cost_gap(model, &cost);
-		double next = next_message(model, at_once, work), round;
+		double next = bcl_cost_gap(model, &cost), round;
 		double far = cost.message +
 			     cost_across(model, at_once * all, at_once * used);
 
+		/* By one card; what comes is received when all are sent. */
 		if (model->autonomous) {
+			next = next_message(model, at_once, cost.gap);
 			cost.message += (at_once - 1) * next;
 			next *= at_once;
 		}

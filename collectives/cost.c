@@ -86,8 +86,10 @@ double bcl_cost_gap(const struct bcl_model *model, const struct bcl_cost *cost)
 	return cost->gap + (receive > 0 ? receive : cost->gap);
 }
 
-double bcl_cost_crossing(const struct bcl_model *model, double length,
-			 unsigned distance)
+/* us that links between far nodes are busy if each node sends so much to the
+ * one so many places on; 0: not known, or as little as any other. */
+static double cost_crossing(const struct bcl_model *model, double length,
+			    unsigned distance)
 {
 	unsigned nodes = model->nodes, around = bcl_model_around(nodes);
 	double crossing = bcl_least(distance, nodes - distance);
@@ -116,7 +118,7 @@ double bcl_cost_dissemination(const struct bcl_model *model, double length,
 
 		free = begin + bcl_cost_gap(model, &cost) + bytes * cost.byte;
 		links = larger(links, begin) +
-			bcl_cost_crossing(model, bytes, plan.known[i]);
+			cost_crossing(model, bytes, plan.known[i]);
 		last = larger(begin + bytes * cost.byte, links) + cost.message;
 		arrived[i % ahead] = last;
 		if (ahead > 1) /* what came beside it is received first */

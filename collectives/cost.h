@@ -30,11 +30,6 @@ struct bcl_cost bcl_cost_granted(const struct bcl_model *model, double length);
  * to do both: it sends it and receives one. */
 double bcl_cost_gap(const struct bcl_model *model, const struct bcl_cost *cost);
 
-/* us that links between far nodes are busy if each node sends so much to the
- * one so many places on; 0: not known, or as little as any other. */
-double bcl_cost_crossing(const struct bcl_model *model, double length,
-			 unsigned distance);
-
 /* us: all nodes hear from each other (dissemination.h); length: what there is
  * to tell of one. */
 double bcl_cost_dissemination(const struct bcl_model *model, double length,
