@@ -3,14 +3,16 @@
 # its last line says why) or anything else. Each has a time limit, so that a
 # hang is a failure.
 #
-# unit_tests run in parallel and in the builds with sanitizers; system_tests
-# one at a time, in the ordinary build; fuzz_tests where there is libFuzzer
+# unit_tests run in parallel and in the builds with sanitizers; lone_tests, which
+# need one processor and nothing that others use, in parallel in the ordinary
+# build; system_tests one at a time there; fuzz_tests where there is libFuzzer
 # (fuzzers: those of this build).
 unit_tests =
+lone_tests =
 system_tests =
 fuzz_tests =
 check_PROGRAMS += $(unit_tests)
-TESTS = $(unit_tests) $(fuzzers) $(system_tests)
+TESTS = $(unit_tests) $(fuzzers) $(lone_tests) $(system_tests)
 
 EXTRA_DIST += %D%/await.bash %D%/mutants.bash
 TEST_SECONDS = 300
@@ -33,8 +35,10 @@ tests: $(check_PROGRAMS)
 unit-check: $(unit_tests) $(fuzzers)
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS \
 		TESTS='$(unit_tests) $(fuzzers)'
+lone-check: $(check_PROGRAMS)
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(lone_tests)'
 system-check: $(check_PROGRAMS)
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(system_tests)'
 demo: all
 	$(srcdir)/scripts/demo .
-.PHONY: tests unit-check system-check demo
+.PHONY: tests unit-check lone-check system-check demo

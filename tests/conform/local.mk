@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: MIT
 # The tree, the headers and what is installed, as promised.
-conform_scripts = %D%/style.sh %D%/headers.sh %D%/install.sh %D%/man.sh \
-	%D%/freestanding.sh %D%/mutants.sh %D%/references.sh \
-	%D%/setup.sh %D%/verification.sh
-system_tests += $(conform_scripts)
+conform_scripts = %D%/style.sh %D%/headers.sh %D%/man.sh %D%/freestanding.sh \
+	%D%/mutants.sh %D%/references.sh %D%/verification.sh \
+	%D%/ours.sh %D%/reproduction.sh %D%/scale.sh %D%/sim.sh
+lone_tests += $(conform_scripts)
 dist_check_SCRIPTS += $(conform_scripts)
 
 EXTRA_DIST += %D%/cost.h %D%/instructions.bash
 check_PROGRAMS += %D%/boot-rank %D%/calls %D%/card-cost %D%/cost
-system_tests += %D%/boot.sh %D%/calls.sh %D%/card-cost.sh %D%/cost.sh \
-	%D%/dissector.sh %D%/info.sh %D%/ours.sh %D%/reproduction.sh \
-	%D%/scale.sh %D%/sim.sh
-dist_check_SCRIPTS += %D%/boot.sh %D%/calls.sh %D%/card-cost.sh \
-	%D%/cost.sh %D%/dissector.sh %D%/info.sh %D%/ours.sh \
-	%D%/reproduction.sh %D%/scale.sh %D%/sim.sh
+call_scripts = %D%/boot.sh %D%/calls.sh %D%/card-cost.sh %D%/cost.sh \
+	%D%/dissector.sh %D%/info.sh %D%/install.sh %D%/setup.sh
+system_tests += $(call_scripts)
+dist_check_SCRIPTS += $(call_scripts)
 
 check_PROGRAMS += %D%/adi %D%/adi-cost
 %C%_adi_SOURCES = %D%/adi.c $(adi_traffic)
