@@ -470,7 +470,6 @@ BCL_VARIANT(columns, 2)
 BCL_VARIANT(columns, 4)
 BCL_VARIANT(columns, 8)
 BCL_VARIANT(columns, 16)
-BCL_VARIANT(columns, 32)
 
 /* Rounds of pairs among `size`, of so many members of a node at once. A card of
  * its own goes on `gap` after the last byte, but not before what is waited for
@@ -536,7 +535,6 @@ const struct bcl_algorithm bcl_alltoall_algorithms[] = {
 	{ "columns_4", UNIFORM, 0, build_columns_4, cost_columns_4 },
 	{ "columns_8", UNIFORM, 0, build_columns_8, cost_columns_8 },
 	{ "columns_16", UNIFORM, 0, build_columns_16, cost_columns_16 },
-	{ "columns_32", UNIFORM, 0, build_columns_32, cost_columns_32 },
 	{ "pairs", 0, 0, build_pairs, cost_pairs },
 	{ 0 },
 };

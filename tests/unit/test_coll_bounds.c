@@ -163,7 +163,6 @@ static const struct {
 	{ "columns_4", 1, 1 },
 	{ "columns_8", 1, 1 },
 	{ "columns_16", 1, 1 },
-	{ "columns_32", 1, 1 },
 	{ "pairs", 0, 0 },
 };
 
