@@ -11,7 +11,7 @@
 #include "transport/log.h"
 
 enum {
-	ROUND_TRIPS = 8, /* before the choices: build_round_trips() */
+	ROUND_TRIPS = 8, /* before the choices: time_messages() */
 };
 
 /* ---- groups ---------------------------------------------------------------

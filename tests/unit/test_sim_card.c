@@ -225,6 +225,66 @@ START_TEST(a_message_takes_what_its_steps_take)
 }
 END_TEST
 
+enum {
+	LONGEST = BCL_REQUEST_INLINE,
+};
+
+static uint64_t call_took[LONGEST + 1];
+
+/* Of all lengths that a request has room for. */
+static void calls(struct sim_rank *rank)
+{
+	static const char bytes[LONGEST];
+	struct bcl_event event;
+	struct side side;
+	uint64_t start;
+	unsigned i;
+
+	open_side(&side, rank);
+	rest(&side);
+	for (i = 0; i <= LONGEST; i++) {
+		const struct iovec iov = { (void *)bytes, i };
+
+		if (rank->boot.rank == 1) {
+			next(&side, BCL_EVENT_MESSAGE, &event);
+			continue;
+		}
+		start = now(rank);
+		ck_assert_int_eq(bcl_send(side.peer, 0, i, &iov, 1, 0), BCL_OK);
+		call_took[i] = now(rank) - start;
+		sim_compute(sim_job_world(job), SECOND / 10000);
+	}
+	rest(&side);
+	close_side(&side);
+}
+
+/* A message is written to the card as long as that takes no longer than to copy
+ * it and have it fetched: up to five words of 1 us, for two that tell where it
+ * is and 3 us. */
+START_TEST(what_takes_longer_to_be_written_is_fetched)
+{
+	unsigned i;
+
+	open_job("cluster nodes=2\n"
+		 "host send=1us receive=1us trap=1us pio-write=1us "
+		 "copy=100GB/s\n"
+		 "card mtu=4KB frame-sent=1us frame-received=1us "
+		 "read-start=3us read=100GB/s write-start=1us write=1GB/s\n"
+		 "wire w bandwidth=1GB/s latency=50ns\n"
+		 "crossbar x latency=700ns queue=1MB "
+		 "forwarding=cut-through\n" STAR,
+		 1);
+	run(calls);
+	for (i = 0; i <= 40; i++)
+		ck_assert_uint_eq(call_took[i], sending(i));
+	for (; i <= LONGEST; i++)
+		ck_assert_uint_eq(call_took[i],
+				  sending(16) +
+					  rate(cluster.costs.host.copy, i));
+	close_job();
+}
+END_TEST
+
 static struct {
 	uint64_t at[2];
 	unsigned n;
@@ -731,6 +791,7 @@ int main(void)
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, a_message_takes_what_its_steps_take);
+	tcase_add_test(tcase, what_takes_longer_to_be_written_is_fetched);
 	tcase_add_test(tcase, messages_leave_one_by_one);
 	tcase_add_test(tcase, a_round_trip_takes_two_messages);
 	tcase_add_test(tcase, answers_acknowledge);
