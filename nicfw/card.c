@@ -236,11 +236,14 @@ static void run(struct bcl_card *card, unsigned budget,
 		next->deadline = card->wanting_at;
 }
 
-/* The owner may have written any count there. */
+/* The owner may have written any count there, and take back what is being read
+ * by now. */
 static int made_more(struct bcl_card *card, struct nic_port *port,
 		     uint32_t made)
 {
-	if (made - port->taken > port->nrequests) {
+	uint32_t left = made - port->taken;
+
+	if (left > port->nrequests || left < port->made - port->taken) {
 		nic_count(card, submits_wrong);
 		return 0;
 	}

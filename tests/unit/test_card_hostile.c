@@ -244,6 +244,34 @@ START_TEST(requests)
 }
 END_TEST
 
+/* A count that goes back while the card reads what it announced: the card would
+ * go on once round all numbers. */
+START_TEST(count_taken_back)
+{
+	struct world_config config = { .seed = 1, .pending = true };
+	struct world *world = world_new(&config);
+	struct world_port *bad = world_port_open(world, 0, 1);
+	struct world_port *to = world_port_open(world, 1, 2);
+	uint32_t node = world_connect(world, 0, 1);
+	struct bcl_completion entry;
+
+	bad->submits[0] = WORLD_REQUESTS; /* none */
+	bad->indices->requests_made = 1;
+	world_ring(bad);
+	bad->indices->requests_made = 0;
+	world_ring(bad);
+	world_run_for(world, 10 * MS);
+	ck_assert_uint_eq(world_counter(world, 0, BCL_CARD_submits_wrong), 1);
+	ck_assert_uint_eq(world_counter(world, 0, BCL_CARD_requests_wrong), 1);
+	bad->indices->requests_made = 1;
+	bad->made = 1;
+	ck_assert(world_send(bad, node, 2, "right", 5, 0));
+	world_run_for(world, 100 * MS);
+	ck_assert(world_received(to, &entry));
+	world_free(world);
+}
+END_TEST
+
 static bool keep_back(struct world *world, struct world_frame *frame)
 {
 	return !keep(world, frame);
@@ -342,6 +370,7 @@ int main(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, frames);
 	tcase_add_test(tcase, requests);
+	tcase_add_test(tcase, count_taken_back);
 	tcase_add_test(tcase, calls);
 	tcase_add_test(tcase, long_frames);
 	suite_add_tcase(suite, tcase);
