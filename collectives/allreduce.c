@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <bcl/wire.h>
 #include <math.h>
 
 #include "collectives/builders.h"
@@ -280,7 +279,7 @@ static double cost_links(const struct bcl_model *model, double length)
 	double byte = model->across[0] > model->across[1] ? model->across[0]
 							  : model->across[1];
 
-	return (BCL_HEADERS_SIZE + length) * byte;
+	return bcl_cost_links(byte, length, 1);
 }
 
 static double cost_doubling(const struct bcl_model *model, double length)

@@ -330,7 +330,7 @@ static struct bcl_cost cost_at_once(const struct bcl_model *model,
 static double cost_across(const struct bcl_model *model, double all,
 			  double messages)
 {
-	return (all + messages * BCL_HEADERS_SIZE) / 2 * model->across[0];
+	return bcl_cost_links(model->across[0], all / 2, messages / 2);
 }
 
 /* Messages to all other nodes take `us`: half of them to near ones first, and

@@ -190,6 +190,7 @@ BCL_VARIANT(tree, 4)
 BCL_VARIANT(tree, 8)
 BCL_VARIANT(pipeline, 4096)
 BCL_VARIANT(pipeline, 8192)
+BCL_VARIANT(pipeline, 16384)
 BCL_VARIANT(pipeline, 32768)
 
 const struct bcl_algorithm bcl_broadcast_algorithms[] = {
@@ -202,6 +203,8 @@ const struct bcl_algorithm bcl_broadcast_algorithms[] = {
 	  cost_pipeline_4096 },
 	{ "pipeline_8k", BCL_NEEDS_NODES, 0, build_pipeline_8192,
 	  cost_pipeline_8192 },
+	{ "pipeline_16k", BCL_NEEDS_NODES, 0, build_pipeline_16384,
+	  cost_pipeline_16384 },
 	{ "pipeline_32k", BCL_NEEDS_NODES, 0, build_pipeline_32768,
 	  cost_pipeline_32768 },
 	{ "trees", BCL_NEEDS_NODES, 0, build_trees, cost_trees },

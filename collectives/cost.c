@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "collectives/cost.h"
 
-#include <bcl/wire.h>
 #include <math.h>
 
 #include "collectives/builders.h"
@@ -86,20 +85,17 @@ double bcl_cost_gap(const struct bcl_model *model, const struct bcl_cost *cost)
 	return cost->gap + (receive > 0 ? receive : cost->gap);
 }
 
-/* us that links between far nodes are busy if each node sends so much to the
- * one so many places on; 0: not known, or as little as any other. */
-static double cost_crossing(const struct bcl_model *model, double length,
-			    unsigned distance)
+/* us that links are busy with a byte that each node sends to the one so many
+ * places on. */
+static double byte_on(const struct bcl_model *model, unsigned distance)
 {
 	unsigned nodes = model->nodes, around = bcl_model_around(nodes);
 	double crossing = bcl_least(distance, nodes - distance);
-	double byte = model->around;
 
 	if (distance == nodes / 2)
-		byte = model->across[0];
-	else if (crossing < around)
-		byte *= crossing / around;
-	return byte * (length + BCL_HEADERS_SIZE);
+		return model->across[0];
+	return crossing < around ? model->around * crossing / around
+				 : model->around;
 }
 
 double bcl_cost_dissemination(const struct bcl_model *model, double length,
@@ -118,7 +114,7 @@ double bcl_cost_dissemination(const struct bcl_model *model, double length,
 
 		free = begin + bcl_cost_gap(model, &cost) + bytes * cost.byte;
 		links = larger(links, begin) +
-			cost_crossing(model, bytes, plan.known[i]);
+			bcl_cost_links(byte_on(model, plan.known[i]), bytes, 1);
 		last = larger(begin + bytes * cost.byte, links) + cost.message;
 		arrived[i % ahead] = last;
 		if (ahead > 1) /* what came beside it is received first */

@@ -10,6 +10,8 @@
 #ifndef BCL_COLLECTIVES_COST_H
 #define BCL_COLLECTIVES_COST_H
 
+#include <bcl/wire.h>
+
 #include "collectives/select.h"
 
 /* Messages of so many bytes between nodes. */
@@ -29,6 +31,13 @@ struct bcl_cost bcl_cost_granted(const struct bcl_model *model, double length);
 /* What such a message costs that closely follows another, if the processor has
  * to do both: it sends it and receives one. */
 double bcl_cost_gap(const struct bcl_model *model, const struct bcl_cost *cost);
+
+/* us that links are busy, where each node sends so many bytes in so many
+ * messages; `byte` as in the model: across, around. */
+static inline double bcl_cost_links(double byte, double bytes, double messages)
+{
+	return byte * (bytes + messages * BCL_HEADERS_SIZE);
+}
 
 /* us: all nodes hear from each other (dissemination.h); length: what there is
  * to tell of one. */

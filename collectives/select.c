@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "collectives/select.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -166,46 +167,46 @@ static bool able(const struct bcl_algorithm *algorithm,
 	       (!(needs & BCL_NEEDS_CONTIGUOUS) || model->contiguous);
 }
 
-/* The middle of the lengths of a size. */
-static double length_of(unsigned size)
+/* The longest of a size: many vectors are as long as a power of two, and so are
+ * the longest messages that a protocol is for. */
+static size_t longest(unsigned size)
 {
-	return size ? 0.75 * (double)(1ull << size) : 0;
+	if (size <= 2)
+		return size;
+	return (size_t)(size % 2 ? 3 : 4) << (size - 3) / 2;
 }
 
-static unsigned cheapest(const struct bcl_algorithm *algorithms,
-			 const struct bcl_model *model, bool ordered,
-			 unsigned size)
+/* Those that cost least; in each list one can do anything. */
+static void choose(struct bcl_choices *choices, const struct bcl_model *model,
+		   unsigned operation, unsigned size)
 {
-	double least = 0;
-	unsigned i, best = 0;
-	bool found = false;
+	const struct bcl_algorithm *algorithms = bcl_algorithms[operation];
+	double least[2] = { HUGE_VAL, HUGE_VAL }, cost;
+	unsigned i, ordered;
 
 	for (i = 0; algorithms[i].name; i++) {
-		double cost;
-
-		if (!able(&algorithms[i], model, ordered))
+		if (!able(&algorithms[i], model, false))
 			continue;
-		cost = algorithms[i].cost(model, length_of(size));
-		if (!found || cost < least) {
-			least = cost;
-			best = i;
+		cost = algorithms[i].cost(model, (double)longest(size));
+		for (ordered = 0; ordered < 2; ordered++) {
+			if (cost >= least[ordered] ||
+			    !able(&algorithms[i], model, ordered))
+				continue;
+			least[ordered] = cost;
+			choices->algorithm[operation][ordered][size] =
+				(uint8_t)i;
 		}
-		found = true;
 	}
-	return best;
 }
 
 void bcl_choices_init(struct bcl_choices *choices,
 		      const struct bcl_model *model)
 {
-	unsigned operation, ordered, size;
+	unsigned operation, size;
 
 	for (operation = 0; operation < BCL_OPERATIONS; operation++)
-		for (ordered = 0; ordered < 2; ordered++)
-			for (size = 0; size < BCL_CHOICE_SIZES; size++)
-				choices->algorithm[operation][ordered][size] =
-					cheapest(bcl_algorithms[operation],
-						 model, ordered, size);
+		for (size = 0; size < BCL_CHOICE_SIZES; size++)
+			choose(choices, model, operation, size);
 }
 
 /* Append, as far as it fits. */
@@ -228,8 +229,8 @@ static void print_sizes(const struct bcl_algorithm *algorithms,
 	append(text, size, "%s", algorithms[chosen[0]].name);
 	for (i = 1; i < BCL_CHOICE_SIZES; i++)
 		if (chosen[i] != chosen[i - 1])
-			append(text, size, ", %s from %llu",
-			       algorithms[chosen[i]].name, 1ull << (i - 1));
+			append(text, size, ", %s over %zu",
+			       algorithms[chosen[i]].name, longest(i - 1));
 }
 
 void bcl_choices_print(const struct bcl_choices *choices,

@@ -94,7 +94,9 @@ struct bcl_algorithm {
 };
 
 enum {
-	BCL_CHOICE_SIZES = 48, /* lengths from 2^(i-1) to 2^i - 1; 0 is 0 */
+	/* 0, 1, 2, 3, 4, 6, 8, 12, 16, ..., 24 MB, 32 MB: two up to each power
+	 * of two. Lengths between are of the next size. */
+	BCL_CHOICE_SIZES = 51,
 };
 
 struct bcl_choices {
@@ -122,7 +124,7 @@ void bcl_model_measure(struct bcl_model *model, struct bcl_team *team,
 
 void bcl_choices_init(struct bcl_choices *choices,
 		      const struct bcl_model *model);
-/* "tree, ring from 65536", and for what needs the order of ranks " (in order:
+/* "tree, ring over 65536", and for what needs the order of ranks " (in order:
  * ...)" if it differs. */
 void bcl_choices_print(const struct bcl_choices *choices,
 		       enum bcl_operation operation, char *text, size_t size);
@@ -135,9 +137,14 @@ enum bcl_status bcl_choices_force(struct bcl_choices *choices,
 
 static inline unsigned bcl_choice_size(size_t length)
 {
-	unsigned bits = length ? 64 - __builtin_clzll(length) : 0;
+	size_t last = length - 1;
+	unsigned bits, size;
 
-	return bits < BCL_CHOICE_SIZES ? bits : BCL_CHOICE_SIZES - 1;
+	if (length <= 2)
+		return (unsigned)length;
+	bits = 63 - (unsigned)__builtin_clzll(last);
+	size = 2 * bits + 1 + (last >> (bits - 1) & 1);
+	return size < BCL_CHOICE_SIZES ? size : BCL_CHOICE_SIZES - 1;
 }
 
 static inline const struct bcl_algorithm *
