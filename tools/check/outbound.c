@@ -131,6 +131,7 @@ void check_outbound_frame(struct check_event *event)
 		sent->times = 0;
 	sent->heard = event->link->heard;
 	sent->times++;
+	sent->again = sent->acked;
 	if (!event->new_frame)
 		return;
 	lane->next = frame->seq + 1;

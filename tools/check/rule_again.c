@@ -28,7 +28,8 @@ void check_rule_again_frame(struct check_event *event)
 	    !bcl_before(frame->seq, lane->acked))
 		return;
 	sent = lane->sent ? &lane->sent[frame->seq % BCL_SACK_BITS] : NULL;
-	if (sent && sent->seq == frame->seq && fetched(event, sent->acked))
+	if (sent && sent->seq == frame->seq && !sent->again &&
+	    fetched(event, sent->acked))
 		return;
 	check_complain(event, "frame %u again; all before %u are acknowledged",
 		       (unsigned)frame->seq, (unsigned)lane->acked);

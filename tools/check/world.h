@@ -112,6 +112,7 @@ struct check_sent {
 	uint32_t times; /* since the peer was heard, which was */
 	uint64_t heard;
 	uint64_t acked; /* when it was acknowledged; 0: not yet */
+	bool again;	/* after that */
 };
 
 struct check_lane {
