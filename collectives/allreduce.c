@@ -177,7 +177,7 @@ static void build_ring(struct bcl_schedule *schedule,
  * Inside the nodes by messages if `fetched`. */
 static void build_slices(struct bcl_schedule *schedule,
 			 const struct bcl_call *call, bool fetched,
-			 unsigned far)
+			 enum bcl_halving_way way)
 {
 	const struct bcl_team *team = schedule->team;
 	const struct bcl_reduction *reduction = call->reduction;
@@ -195,7 +195,7 @@ static void build_slices(struct bcl_schedule *schedule,
 		bcl_inside_reduce_scatter(schedule, call->send, call->receive,
 					  length, reduction);
 	bcl_build_halving(schedule, &column, false, mine, mine, end - begin,
-			  reduction, far);
+			  reduction, way);
 	if (fetched)
 		bcl_build_ring(schedule, &node, 0, call->receive, length,
 			       element);
@@ -205,20 +205,20 @@ static void build_slices(struct bcl_schedule *schedule,
 }
 
 static void build_halving(struct bcl_schedule *schedule,
-			  const struct bcl_call *call, unsigned far)
+			  const struct bcl_call *call, unsigned way)
 {
-	build_slices(schedule, call, false, far);
+	build_slices(schedule, call, false, (enum bcl_halving_way)way);
 }
 
 static void build_halving_fetched(struct bcl_schedule *schedule,
 				  const struct bcl_call *call)
 {
-	build_slices(schedule, call, true, 0);
+	build_slices(schedule, call, true, BCL_HALVING_PLAIN);
 }
 
 /* By one rank of each node, and inside the nodes beside it. */
 static void build_halving_leaders(struct bcl_schedule *schedule,
-				  const struct bcl_call *call, unsigned far)
+				  const struct bcl_call *call, unsigned way)
 {
 	const struct bcl_team *team = schedule->team;
 	const struct bcl_reduction *reduction = call->reduction;
@@ -227,14 +227,16 @@ static void build_halving_leaders(struct bcl_schedule *schedule,
 
 	if (bcl_inside_pipelines(team, reduction)) {
 		bcl_build_halving(schedule, &leaders, true, call->send,
-				  call->receive, call->length, reduction, far);
+				  call->receive, call->length, reduction,
+				  (enum bcl_halving_way)way);
 		return;
 	}
 	bcl_inside_reduce(schedule, leader, call->send, call->receive,
 			  call->length, reduction);
 	if (team->rank == leader)
 		bcl_build_halving(schedule, &leaders, true, call->receive,
-				  call->receive, call->length, reduction, far);
+				  call->receive, call->length, reduction,
+				  (enum bcl_halving_way)way);
 	bcl_inside_broadcast(schedule, leader, call->receive, call->length);
 }
 
@@ -317,74 +319,86 @@ static double cost_flat_doubling(const struct bcl_model *model, double length)
 		       (cost.message + length * (cost.byte + model->combine));
 }
 
+/* The share of a vector that a node sends in the k-th round down. */
+static double share(unsigned nodes, unsigned k)
+{
+	unsigned left = nodes;
+
+	while (k-- > 0)
+		left = (left + 1) / 2;
+	return (double)(left / 2) / nodes;
+}
+
 /*
- * All members of a node exchange their slices at once: by one card, or each
- * with its processor's attention for both its peer and the other members.
+ * One round down or up of each part of the vectors. All members of a node
+ * exchange their slices at once: by one card, or each with its processor's
+ * attention for both its peer and the other members. What the card sends, and
+ * what is on links between far nodes, adds up.
  */
-static double cost_columns(const struct bcl_model *model, double length)
+static double cost_turn(const struct bcl_model *model, double length,
+			unsigned parts, const unsigned round[],
+			const double far[BCL_MODEL_FAR])
 {
-	double members = model->members, nodes = model->nodes;
-	double slice = length / members, time = 0;
-	unsigned k, rounds = bcl_log2_up(model->nodes);
+	unsigned rounds = bcl_log2_up(model->nodes), i;
+	double time = 0, card = 0, links = 0;
 
-	for (k = 1; k <= rounds; k++) {
-		double part = 1 / (double)(1ull << k);
-		struct bcl_cost cost = bcl_cost_granted(model, slice * part);
-		double other = model->autonomous ? cost.gap : cost.message;
+	for (i = 0; i < parts; i++) {
+		struct bcl_cost cost;
+		double bytes, other;
 
-		time += 2 * (cost.message + (members - 1) * other);
+		if (round[i] >= rounds)
+			continue;
+		bytes = share(model->nodes, round[i]) * length / parts;
+		cost = bcl_cost_granted(model, bytes / model->members);
+		other = model->autonomous ? cost.gap : cost.message;
+		time += time > 0 ? model->members * bcl_cost_gap(model, &cost)
+				 : cost.message + (model->members - 1) * other;
+		card += bytes * cost.byte;
+		if (rounds - 1 - round[i] < BCL_MODEL_FAR)
+			links += bytes * far[rounds - 1 - round[i]];
 	}
-	return time + (nodes - 1) / nodes * length *
-			      (2 * bcl_cost_granted(model, slice / 2).byte +
-			       model->combine);
+	return time + (card > links ? card : links);
 }
 
-/* How much longer than a card's the links of the k-th last round are busy. */
-static double cost_far(const struct bcl_model *model, double length, unsigned k)
+/* Between the nodes. */
+static double cost_halves(const struct bcl_model *model, double length,
+			  enum bcl_halving_way way)
 {
-	double nodes = (double)(1ull << bcl_log2_up(model->nodes));
-	double slower = model->across[k] - model->between.byte;
+	unsigned rounds = bcl_log2_up(model->nodes), turn, i;
+	unsigned far = way == BCL_HALVING_RING ? 0 : way, parts = far ? 2 : 1;
+	unsigned lag = rounds - (unsigned)bcl_least(far, rounds);
+	double nodes = model->nodes, time = 0;
 
-	return slower > 0 ? (double)(1ull << k) / nodes * length * slower : 0;
-}
+	if (way != BCL_HALVING_PLAIN && model->halved[0][0] <= 0)
+		return HUGE_VAL;
+	for (turn = 0; turn < 2 * rounds + (parts - 1) * lag; turn++) {
+		unsigned round[2];
 
-/* In one part links are waited for, in two of them there is a further message
- * in each round, and there are rounds of the second part alone. */
-static double cost_parts(const struct bcl_model *model, double length,
-			 unsigned far)
-{
-	struct bcl_cost cost = bcl_cost_granted(model, length / 2);
-	double rounds = bcl_log2_up(model->nodes), wait = 0;
-	unsigned k, least = 0;
-
-	for (k = 0; k < BCL_MODEL_FAR; k++) {
-		double longer = cost_far(model, length, k);
-
-		wait += 2 * longer;
-		if (longer > 0)
-			least = k + 1;
+		for (i = 0; i < parts; i++) {
+			round[i] = turn - i * lag;
+			if (round[i] < 2 * rounds && round[i] >= rounds)
+				round[i] = 2 * rounds - 1 - round[i];
+		}
+		time += cost_turn(model, length, parts, round,
+				  model->halved[way == BCL_HALVING_RING]);
 	}
-	if (!far)
-		return wait;
-	return far == least ? 2 * rounds * bcl_cost_gap(model, &cost) +
-				      (rounds - far) * cost.message
-			    : HUGE_VAL;
+	return time + (nodes - 1) / nodes * length * model->combine;
 }
 
 static double cost_halving(const struct bcl_model *model, double length,
-			   unsigned far)
+			   unsigned way)
 {
 	double others = model->members - 1;
 	double inside = others > 0 ? cost_node_sliced(model, length) : 0;
 
-	return cost_columns(model, length) + inside +
-	       cost_parts(model, length, far) +
+	return cost_halves(model, length, (enum bcl_halving_way)way) + inside +
 	       2 * others * model->segment.message;
 }
 
 BCL_VARIANT(halving, 0)
 BCL_VARIANT(halving, 1)
 BCL_VARIANT(halving, 2)
+BCL_VARIANT(halving, 3)
 
 /* Rings inside the nodes. */
 static double cost_halving_fetched(const struct bcl_model *model, double length)
@@ -392,7 +406,7 @@ static double cost_halving_fetched(const struct bcl_model *model, double length)
 	double members = model->members, slice = length / members;
 	struct bcl_cost cost = bcl_cost_inside(model, slice);
 
-	return cost_columns(model, length) + cost_parts(model, length, 0) +
+	return cost_halves(model, length, BCL_HALVING_PLAIN) +
 	       (members - 1) * (2 * (cost.message + slice * cost.byte) +
 				slice * model->combine);
 }
@@ -400,7 +414,7 @@ static double cost_halving_fetched(const struct bcl_model *model, double length)
 /* Inside the nodes beside it, but for the first pieces and the last, if no
  * processor has to see to both. */
 static double cost_halving_leaders(const struct bcl_model *model, double length,
-				   unsigned far)
+				   unsigned way)
 {
 	struct bcl_model leaders = *model;
 	double pieces = 2 * BCL_HALVING_PIECES;
@@ -410,14 +424,14 @@ static double cost_halving_leaders(const struct bcl_model *model, double length,
 	leaders.members = 1;
 	if (beside < 0)
 		beside = 0;
-	return cost_columns(&leaders, length) + pieces * gap +
-	       cost_parts(model, length, far) +
-	       cost_collected(model, length - beside);
+	return cost_halves(&leaders, length, (enum bcl_halving_way)way) +
+	       pieces * gap + cost_collected(model, length - beside);
 }
 
 BCL_VARIANT(halving_leaders, 0)
 BCL_VARIANT(halving_leaders, 1)
 BCL_VARIANT(halving_leaders, 2)
+BCL_VARIANT(halving_leaders, 3)
 
 static double cost_ring(const struct bcl_model *model, double length)
 {
@@ -448,6 +462,7 @@ const struct bcl_algorithm bcl_allreduce_algorithms[] = {
 	{ "halving", COLUMNS, 0, build_halving_0, cost_halving_0 },
 	{ "halving_far_1", COLUMNS, 0, build_halving_1, cost_halving_1 },
 	{ "halving_far_2", COLUMNS, 0, build_halving_2, cost_halving_2 },
+	{ "halving_ring", COLUMNS, 0, build_halving_3, cost_halving_3 },
 	{ "halving_fetched", COLUMNS, 0, build_halving_fetched,
 	  cost_halving_fetched },
 	{ "halving_leaders", LEADERS, 0, build_halving_leaders_0,
@@ -456,6 +471,8 @@ const struct bcl_algorithm bcl_allreduce_algorithms[] = {
 	  cost_halving_leaders_1 },
 	{ "halving_leaders_far_2", LEADERS, 0, build_halving_leaders_2,
 	  cost_halving_leaders_2 },
+	{ "halving_leaders_ring", LEADERS, 0, build_halving_leaders_3,
+	  cost_halving_leaders_3 },
 	{ 0 },
 };
 

@@ -104,15 +104,23 @@ enum {
 	BCL_HALVING_PIECES = 8,	  /* of a round, at most */
 	BCL_HALVING_PIECE = 8192, /* bytes of the shortest, or more */
 };
+/* What is done where links between far members are thin. */
+enum bcl_halving_way {
+	BCL_HALVING_PLAIN,
+	/* In the last round down and the first one up, or in two of each, they
+	 * carry one part of the vectors while the other one goes near. */
+	BCL_HALVING_FAR_1,
+	BCL_HALVING_FAR_2,
+	BCL_HALVING_RING, /* half of the members go either way: halves.h */
+};
 /* halving.c: the reduction of all vectors at all members. The operator is
  * commutative. If members are to speak for their nodes, `by_node`, all ranks of
- * nodes that pipeline send and receive. far: of how many rounds, the last ones
- * down and the first ones up, links are to carry one part of the vectors while
- * the other one goes near; 0: there is one part. */
+ * nodes that pipeline send and receive. */
 void bcl_build_halving(struct bcl_schedule *schedule,
 		       const struct bcl_group *group, bool by_node,
 		       const void *send, void *receive, size_t length,
-		       const struct bcl_reduction *reduction, unsigned far);
+		       const struct bcl_reduction *reduction,
+		       enum bcl_halving_way way);
 /*
  * pipeline.c: long vectors in pieces of so many bytes, or more if there would
  * be too many, by a circulant schedule of the leaders; inside the nodes beside

@@ -2,13 +2,7 @@
 /*
  * Reduce to everyone by halving what is still to be summed up, and gather it
  * the same way back: ceil(log2(size)) rounds each, and each byte sent as seldom
- * as can be, for any number of members. J. L. Träff, "Optimal, non-pipelined
- * reduce-scatter and allreduce algorithms", arXiv 2410.14234 (2024).
- *
- * A member sums up what is for itself and those behind it: for `skip[k]` of
- * them before round k, those beyond skip[k - 1] then go to the member there.
- * Each has a vector that begins with its own block, so that what goes in a
- * round is never in two parts, and nobody late who had to send them.
+ * as can be, for any number of members. halves.h says what goes where.
  *
  * What is longer than the eager limit is put into windows (schedule.h): beside
  * the vector, where each round has its own place, then into it. A round is
@@ -30,9 +24,9 @@
  * one goes far, and far when that one is near again.
  */
 #include "collectives/builders.h"
+#include "collectives/halves.h"
 
 enum {
-	ROUNDS_MAX = 32, /* either way */
 	PIECES = BCL_HALVING_PIECES,
 	/* Of the shortest are PIECES that grow by half, or to twice as much. */
 	ALL_PIECES = 49,
@@ -49,127 +43,81 @@ enum {
 	SPLIT_MAX = 65536,
 };
 
-/* On the way down; on the way up to and from are exchanged. */
-struct round {
-	unsigned to, from;    /* virtual ranks, `skip` on and before */
-	unsigned skip, count; /* blocks that go; as many come */
-	bool granted;
-	bool split; /* in two messages */
-};
-
 struct halving {
 	struct bcl_schedule *schedule;
 	const struct bcl_group *group;
 	const struct bcl_reduction *reduction;
-	unsigned part;
-	unsigned me; /* virtual rank */
+	unsigned part, parts;
 	bool by_node;
 	bool pipelines; /* inside the node, where others may not */
 	unsigned root;	/* rank that speaks for it */
 	bool speaks;	/* it is the own rank */
 	const unsigned char *send;
 	unsigned char *receive, *vector, *beside;
-	size_t length, largest; /* of the largest block */
-	size_t own;		/* where the own block is in order */
-	unsigned windows[2];	/* beside the vector, and the vector */
-	unsigned nrounds;
-	struct round rounds[ROUNDS_MAX];
-	unsigned window; /* of the member that it goes to in this round */
-};
-
-/* Bytes of a vector that begins with the own block. */
-struct piece {
-	size_t begin, length;
+	size_t length;
+	struct bcl_halves halves;
+	unsigned windows[2]; /* beside the vector, and the vector */
+	unsigned window;     /* of the member that it goes to in this round */
 };
 
 /* What goes or comes in a round. */
 struct pieces {
 	unsigned first, n; /* of the first range; all */
-	struct piece piece[MOST];
+	struct bcl_piece piece[MOST];
 };
 
-/*
- * Virtual ranks, for the first round goes half of them on, with half of the
- * vector: that is the next member, and the next round goes to one of the next
- * four with half as much, as far as their number can be halved. Members that
- * are far apart, with thin links between them, exchange least.
- */
-static unsigned vrank_of(unsigned n, unsigned member)
+static unsigned number_of(const struct halving *halving,
+			  const struct bcl_halves_round *round)
 {
-	unsigned vrank = 0;
-
-	for (; n % 2 == 0; n /= 2, member /= 2)
-		vrank += member % 2 * (n / 2);
-	return vrank + member;
+	return (unsigned)(round - halving->halves.rounds);
 }
 
-static unsigned member_of(unsigned n, unsigned vrank)
+static bool is_granted(const struct halving *halving,
+		       const struct bcl_halves_round *round)
 {
-	unsigned member = 0, bit = 1;
+	unsigned grants = BCL_SCHEDULE_GRANTS / 2 / halving->parts;
 
-	for (; n % 2 == 0; n /= 2, vrank %= n, bit *= 2)
-		member += vrank / (n / 2) * bit;
-	return member + vrank * bit;
+	return round->most > BCL_UNGRANTED_MAX &&
+	       halving->halves.nrounds - number_of(halving, round) <= grants;
 }
 
-/* Where the i-th block of a member's vector begins. */
-static size_t begin_of(const struct halving *halving, unsigned vrank,
-		       unsigned i)
+/* In two messages? */
+static bool is_split(const struct halving *halving,
+		     const struct bcl_halves_round *round)
 {
-	unsigned n = halving->group->size;
-	size_t element = halving->reduction->element, length = halving->length;
-	size_t own = bcl_block_begin(length, element, n, vrank);
-
-	if (vrank + i <= n)
-		return bcl_block_begin(length, element, n, vrank + i) - own;
-	return length - own +
-	       bcl_block_begin(length, element, n, vrank + i - n);
-}
-
-static struct piece whole(const struct halving *halving)
-{
-	return (struct piece){ 0, halving->length };
-}
-
-static struct piece blocks(const struct halving *halving, unsigned first,
-			   unsigned count)
-{
-	size_t begin = begin_of(halving, halving->me, first);
-
-	return (struct piece){
-		begin, begin_of(halving, halving->me, first + count) - begin
-	};
+	return bcl_cards_work_alone(halving->schedule->team) &&
+	       number_of(halving, round) && round->most > SPLIT_MIN &&
+	       round->most <= SPLIT_MAX;
 }
 
 /* The first and the last round, the longest ones, are cut for nodes. */
-static bool is_cut(const struct halving *halving, const struct round *round)
+static bool is_cut(const struct halving *halving,
+		   const struct bcl_halves_round *round)
 {
 	return halving->by_node &&
-	       round == &halving->rounds[halving->nrounds - 1];
+	       number_of(halving, round) == halving->halves.nrounds - 1;
 }
 
-/*
- * Two ranges of what goes or comes in a round, its blocks from `base` on. Down,
- * first that of which a part goes on in the next round; up, first that which
- * was there before the last round.
- */
-static void split(const struct halving *halving, const struct round *round,
-		  unsigned base, bool up, struct piece ranges[2])
+/* Of what goes or comes in a round: what is sent first, and what last. */
+static void split(const struct halving *halving,
+		  const struct bcl_halves_round *round,
+		  const struct bcl_half *half, bool up,
+		  struct bcl_piece ranges[2])
 {
-	unsigned behind = up ? round->count : 0;
-
-	if (round->split)
-		behind = bcl_least(round[-1].skip, round->count);
-	ranges[!up] = blocks(halving, base, behind);
-	ranges[up] = blocks(halving, base + behind, round->count - behind);
+	ranges[0] = half->all;
+	ranges[1] = (struct bcl_piece){ 0 };
+	if (!is_split(halving, round))
+		return;
+	ranges[up] = half->on;
+	ranges[!up] = half->kept;
 }
 
 /* Each is longer by half than the one before, for inside a node bytes are
  * summed up that much faster; or twice as long, in the other order, for there
  * they are passed on faster still. Returns how many. */
 static unsigned cut_lengths(const struct halving *halving,
-			    const struct round *round, size_t left, bool shrink,
-			    size_t lengths[PIECES])
+			    const struct bcl_halves_round *round, size_t left,
+			    bool shrink, size_t lengths[PIECES])
 {
 	size_t element = halving->reduction->element;
 	size_t most = is_cut(halving, round) ? BCL_HALVING_PIECE : left;
@@ -189,18 +137,18 @@ static unsigned cut_lengths(const struct halving *halving,
 }
 
 static struct pieces cut(const struct halving *halving,
-			 const struct round *round, unsigned base, bool up)
+			 const struct bcl_halves_round *round,
+			 const struct bcl_half *half, bool up)
 {
 	struct pieces pieces = { 0 };
 	size_t lengths[PIECES];
-	struct piece ranges[2], *range = ranges;
+	struct bcl_piece ranges[2], *range = ranges;
 	unsigned n, i;
 
-	split(halving, round, base, up, ranges);
-	n = cut_lengths(halving, round, ranges[0].length + ranges[1].length, up,
-			lengths);
+	split(halving, round, half, up, ranges);
+	n = cut_lengths(halving, round, half->all.length, up, lengths);
 	for (i = 0; i < n;) {
-		struct piece *piece = &pieces.piece[pieces.n];
+		struct bcl_piece *piece = &pieces.piece[pieces.n];
 		size_t *left = &lengths[up ? n - 1 - i : i];
 
 		if (!range->length) {
@@ -224,36 +172,36 @@ static struct pieces cut(const struct halving *halving,
  */
 
 /* Do it with a piece, which may be in two parts there. */
-static void in_order(const struct halving *halving, struct piece piece,
+static void in_order(const struct halving *halving, struct bcl_piece piece,
 		     void (*act)(const struct halving *halving, size_t place,
-				 struct piece part))
+				 struct bcl_piece part))
 {
-	size_t place = (halving->own + piece.begin) % halving->length;
+	size_t place = (halving->halves.begin + piece.begin) % halving->length;
 	size_t first = bcl_least(piece.length, halving->length - place);
 
-	act(halving, place, (struct piece){ piece.begin, first });
+	act(halving, place, (struct bcl_piece){ piece.begin, first });
 	if (first < piece.length)
 		act(halving, 0,
-		    (struct piece){ piece.begin + first,
-				    piece.length - first });
+		    (struct bcl_piece){ piece.begin + first,
+					piece.length - first });
 }
 
 static void copy_in(const struct halving *halving, size_t place,
-		    struct piece part)
+		    struct bcl_piece part)
 {
 	bcl_step_copy(halving->schedule, halving->vector + part.begin,
 		      halving->send + place, part.length);
 }
 
 static void copy_out(const struct halving *halving, size_t place,
-		     struct piece part)
+		     struct bcl_piece part)
 {
 	bcl_step_copy(halving->schedule, halving->receive + place,
 		      halving->vector + part.begin, part.length);
 }
 
 static void collect(const struct halving *halving, size_t place,
-		    struct piece part)
+		    struct bcl_piece part)
 {
 	bcl_inside_reduce_piece(
 		halving->schedule, halving->root, halving->send + place,
@@ -262,7 +210,7 @@ static void collect(const struct halving *halving, size_t place,
 }
 
 static void pass_on(const struct halving *halving, size_t place,
-		    struct piece part)
+		    struct bcl_piece part)
 {
 	bcl_inside_broadcast_piece(halving->schedule, halving->root,
 				   halving->speaks
@@ -273,18 +221,19 @@ static void pass_on(const struct halving *halving, size_t place,
 
 /* ---- between members ----------------------------------------------------- */
 
-static unsigned rank_of(const struct halving *halving, unsigned vrank)
+static unsigned rank_of(const struct halving *halving, unsigned member)
 {
-	return bcl_group_rank(halving->group,
-			      member_of(halving->group->size, vrank));
+	return bcl_group_rank(halving->group, member);
 }
 
-static void open_windows(struct halving *halving, size_t room)
+static void open_windows(struct halving *halving)
 {
-	if (!halving->rounds[halving->nrounds - 1].granted)
+	const struct bcl_halves *halves = &halving->halves;
+
+	if (!is_granted(halving, &halves->rounds[halves->nrounds - 1]))
 		return;
-	halving->windows[0] =
-		bcl_step_window(halving->schedule, halving->beside, room);
+	halving->windows[0] = bcl_step_window(halving->schedule,
+					      halving->beside, halves->beside);
 	halving->windows[1] = bcl_step_window(halving->schedule,
 					      halving->vector, halving->length);
 }
@@ -292,26 +241,28 @@ static void open_windows(struct halving *halving, size_t room)
 /* Rounds are counted down, then up. */
 static bool goes_up(const struct halving *halving, unsigned i)
 {
-	return i >= halving->nrounds;
+	return i >= halving->halves.nrounds;
 }
 
-static const struct round *round_of(const struct halving *halving, unsigned i)
+static const struct bcl_halves_round *round_of(const struct halving *halving,
+					       unsigned i)
 {
-	unsigned n = halving->nrounds;
+	const struct bcl_halves *halves = &halving->halves;
+	unsigned n = halves->nrounds;
 
-	return &halving->rounds[i < n ? n - 1 - i : i - n];
+	return &halves->rounds[i < n ? n - 1 - i : i - n];
 }
 
 /* Tell from whom it comes. */
 static void grant(const struct halving *halving, unsigned i)
 {
 	bool up = goes_up(halving, i);
-	const struct round *round;
+	const struct bcl_halves_round *round;
 
-	if (i >= 2 * halving->nrounds || !halving->speaks)
+	if (i >= 2 * halving->halves.nrounds || !halving->speaks)
 		return;
 	round = round_of(halving, i);
-	if (round->granted)
+	if (is_granted(halving, round))
 		bcl_step_grant(halving->schedule,
 			       rank_of(halving, up ? round->to : round->from),
 			       halving->windows[up]);
@@ -319,31 +270,32 @@ static void grant(const struct halving *halving, unsigned i)
 
 /* The window of the member to which it goes. */
 static unsigned granted(const struct halving *halving,
-			const struct round *round, unsigned vrank)
+			const struct bcl_halves_round *round, unsigned member)
 {
-	if (!round->granted || !halving->speaks)
+	if (!is_granted(halving, round) || !halving->speaks)
 		return 0;
-	return bcl_step_granted(halving->schedule, rank_of(halving, vrank));
+	return bcl_step_granted(halving->schedule, rank_of(halving, member));
 }
 
-static void send(const struct halving *halving, const struct round *round,
-		 unsigned vrank, struct piece piece, size_t offset)
+static void send(const struct halving *halving,
+		 const struct bcl_halves_round *round, unsigned member,
+		 struct bcl_piece piece, size_t offset)
 {
 	const unsigned char *from = halving->vector + piece.begin;
 
-	if (round->granted)
-		bcl_step_put(halving->schedule, rank_of(halving, vrank), from,
+	if (is_granted(halving, round))
+		bcl_step_put(halving->schedule, rank_of(halving, member), from,
 			     piece.length, halving->window, offset);
 	else
-		bcl_step_send(halving->schedule, rank_of(halving, vrank), from,
+		bcl_step_send(halving->schedule, rank_of(halving, member), from,
 			      piece.length);
 }
 
 static unsigned lane_of(const struct halving *halving,
-			const struct round *round, const struct pieces *pieces,
-			unsigned i)
+			const struct bcl_halves_round *round,
+			const struct pieces *pieces, unsigned i)
 {
-	unsigned k = (unsigned)(round - halving->rounds);
+	unsigned k = number_of(halving, round);
 
 	return is_cut(halving, round)
 		       ? ARRIVING_PIECES + halving->part * MOST + i
@@ -351,23 +303,29 @@ static unsigned lane_of(const struct halving *halving,
 				 (i >= pieces->first);
 }
 
-static void receive(const struct halving *halving, const struct round *round,
-		    unsigned vrank, unsigned char *place,
+/* place: of the first byte of what comes. */
+static void receive(const struct halving *halving,
+		    const struct bcl_halves_round *round, unsigned member,
+		    unsigned char *place, const struct bcl_half *half,
 		    const struct pieces *pieces)
 {
+	bool put = is_granted(halving, round);
 	unsigned i;
 
 	for (i = 0; i < pieces->n; i++) {
+		struct bcl_piece piece = pieces->piece[i];
+
 		bcl_step_lane(halving->schedule,
 			      lane_of(halving, round, pieces, i));
-		bcl_step_receive(halving->schedule, rank_of(halving, vrank),
-				 place + pieces->piece[i].begin,
-				 round->granted ? 0 : pieces->piece[i].length);
+		bcl_step_receive(halving->schedule, rank_of(halving, member),
+				 place + piece.begin - half->all.begin,
+				 put ? 0 : piece.length);
 	}
 	bcl_step_lane(halving->schedule, 0);
 }
 
-static void await(const struct halving *halving, const struct round *round,
+static void await(const struct halving *halving,
+		  const struct bcl_halves_round *round,
 		  const struct pieces *pieces, unsigned from, unsigned to)
 {
 	for (; from < to; from++)
@@ -377,62 +335,69 @@ static void await(const struct halving *halving, const struct round *round,
 
 /* ---- down ---------------------------------------------------------------- */
 
-/* Where what comes in a round is beside the vector, at all members. */
-static size_t place_of(const struct halving *halving, const struct round *round)
+static struct pieces pieces_down(const struct halving *halving,
+				 const struct bcl_halves_round *round)
 {
-	unsigned behind = round->skip + round->count;
-
-	return (halving->group->size - behind) * halving->largest;
+	return cut(halving, round, &round->comes, false);
 }
 
 static void receive_down(const struct halving *halving,
-			 const struct round *round)
+			 const struct bcl_halves_round *round)
 {
-	struct pieces pieces = cut(halving, round, 0, false);
+	struct pieces pieces = pieces_down(halving, round);
 
-	receive(halving, round, round->from,
-		halving->beside + place_of(halving, round), &pieces);
+	receive(halving, round, round->from, halving->beside + round->beside,
+		&round->comes, &pieces);
 }
 
-static void send_down(struct halving *halving, const struct round *round)
+static void send_down(struct halving *halving,
+		      const struct bcl_halves_round *round)
 {
-	struct pieces pieces = cut(halving, round, round->skip, false);
-	size_t begin = begin_of(halving, halving->me, round->skip);
+	struct pieces pieces = cut(halving, round, &round->goes, false);
 	unsigned i;
 
 	halving->window = granted(halving, round, round->to);
 	for (i = 0; i < pieces.n; i++) {
-		struct piece piece = pieces.piece[i];
+		struct bcl_piece piece = pieces.piece[i];
 
 		if (halving->pipelines && is_cut(halving, round))
 			in_order(halving, piece, collect);
 		if (halving->speaks)
 			send(halving, round, round->to, piece,
-			     place_of(halving, round) + piece.begin - begin);
+			     round->beside + piece.begin -
+				     round->goes.all.begin);
 	}
 }
 
+static size_t end_of(struct bcl_piece piece)
+{
+	return piece.begin + piece.length;
+}
+
 /* What has come of it, from round k on. */
-static void combine(const struct halving *halving, struct piece part,
+static void combine(const struct halving *halving, struct bcl_piece part,
 		    unsigned k)
 {
-	for (; k < halving->nrounds; k++) {
-		const struct round *round = &halving->rounds[k];
-		size_t came = blocks(halving, 0, round->count).length;
-		size_t end = bcl_least(part.begin + part.length, came);
+	for (; k < halving->halves.nrounds; k++) {
+		const struct bcl_halves_round *round =
+			&halving->halves.rounds[k];
+		struct bcl_piece came = round->comes.all;
+		size_t end = bcl_least(end_of(part), end_of(came));
+		size_t begin =
+			part.begin > came.begin ? part.begin : came.begin;
 
-		if (part.begin < end)
+		if (begin < end)
 			bcl_step_combine(halving->schedule, halving->reduction,
-					 halving->beside +
-						 place_of(halving, round) +
-						 part.begin,
-					 halving->vector + part.begin,
-					 (end - part.begin) /
+					 halving->beside + round->beside +
+						 begin - came.begin,
+					 halving->vector + begin,
+					 (end - begin) /
 						 halving->reduction->element);
 	}
 }
 
-static void begin_down(struct halving *halving, const struct round *round)
+static void begin_down(struct halving *halving,
+		       const struct bcl_halves_round *round)
 {
 	if (halving->speaks)
 		receive_down(halving, round);
@@ -441,23 +406,24 @@ static void begin_down(struct halving *halving, const struct round *round)
 }
 
 /* What is needed next of a round, and the rest of the one before. */
-static void await_down(const struct halving *halving, const struct round *round)
+static void await_down(const struct halving *halving,
+		       const struct bcl_halves_round *round)
 {
-	struct pieces pieces = cut(halving, round, 0, false);
+	struct pieces pieces = pieces_down(halving, round);
 
 	await(halving, round, &pieces, 0, pieces.first);
-	if (++round == halving->rounds + halving->nrounds)
+	if (++round == halving->halves.rounds + halving->halves.nrounds)
 		return;
-	pieces = cut(halving, round, 0, false);
+	pieces = pieces_down(halving, round);
 	await(halving, round, &pieces, pieces.first, pieces.n);
 }
 
 /* Whatever is sent next is summed up when it is. */
-static void end_down(const struct halving *halving, const struct round *round)
+static void end_down(const struct halving *halving,
+		     const struct bcl_halves_round *round)
 {
-	unsigned k = (unsigned)(round - halving->rounds);
-	struct piece part = k ? blocks(halving, round[-1].skip, round[-1].count)
-			      : blocks(halving, 0, 1);
+	unsigned k = number_of(halving, round);
+	struct bcl_piece part = k ? round[-1].goes.all : halving->halves.own;
 
 	if (halving->pipelines)
 		in_order(halving, part, collect);
@@ -469,36 +435,48 @@ static void end_down(const struct halving *halving, const struct round *round)
 
 /* ---- up ------------------------------------------------------------------ */
 
-static void send_up(const struct halving *halving, const struct round *round,
-		    bool last)
+static struct pieces pieces_up(const struct halving *halving,
+			       const struct bcl_halves_round *round)
 {
-	struct pieces pieces = cut(halving, round, 0, true);
-	size_t place = begin_of(halving, round->from, round->skip);
+	return cut(halving, round, &round->goes, true);
+}
+
+static void send_up(const struct halving *halving,
+		    const struct bcl_halves_round *round, bool last)
+{
+	struct pieces pieces = cut(halving, round, &round->comes, true);
 	unsigned i = last ? pieces.first : 0;
 	unsigned end = last ? pieces.n : pieces.first;
 
 	for (; i < end; i++)
 		send(halving, round, round->from, pieces.piece[i],
-		     place + pieces.piece[i].begin);
+		     round->there + pieces.piece[i].begin -
+			     round->comes.all.begin);
 }
 
-static void await_up(const struct halving *halving, const struct round *round)
+static void await_up(const struct halving *halving,
+		     const struct bcl_halves_round *round)
 {
-	struct pieces pieces = cut(halving, round, round->skip, true);
+	struct pieces pieces = pieces_up(halving, round);
 
 	await(halving, round, &pieces, 0, pieces.n);
+}
+
+static const struct bcl_halves_round *last_up(const struct halving *halving)
+{
+	return &halving->halves.rounds[halving->halves.nrounds - 1];
 }
 
 /* First what came before the last round, then its first range and the other. */
 static void pass(const struct halving *halving, unsigned turn)
 {
-	const struct round *last = &halving->rounds[halving->nrounds - 1];
-	struct pieces pieces = cut(halving, last, last->skip, true);
+	const struct bcl_halves_round *last = last_up(halving);
+	struct pieces pieces = pieces_up(halving, last);
 	unsigned i = turn == 1 ? 0 : pieces.first;
 	unsigned end = turn == 1 ? pieces.first : pieces.n;
 
 	if (!turn) {
-		in_order(halving, blocks(halving, 0, last->skip), pass_on);
+		in_order(halving, last->stays, pass_on);
 		return;
 	}
 	for (; i < end; i++) {
@@ -508,27 +486,30 @@ static void pass(const struct halving *halving, unsigned turn)
 	}
 }
 
-static void begin_up(struct halving *halving, const struct round *round)
+static void begin_up(struct halving *halving,
+		     const struct bcl_halves_round *round)
 {
 	struct pieces pieces;
 
 	if (!halving->speaks)
 		return;
-	pieces = cut(halving, round, round->skip, true);
-	receive(halving, round, round->to, halving->vector, &pieces);
+	pieces = pieces_up(halving, round);
+	receive(halving, round, round->to,
+		halving->vector + round->goes.all.begin, &round->goes, &pieces);
 	halving->window = granted(halving, round, round->from);
 	send_up(halving, round, false);
 }
 
-static void end_up(const struct halving *halving, const struct round *round)
+static void end_up(const struct halving *halving,
+		   const struct bcl_halves_round *round)
 {
-	const struct round *last = &halving->rounds[halving->nrounds - 1];
+	bool last = round == last_up(halving);
 
-	if (halving->speaks && round->split) {
+	if (halving->speaks && is_split(halving, round)) {
 		await_up(halving, round - 1);
 		send_up(halving, round, true);
 	}
-	if (round == last ? halving->pipelines : round[1].split)
+	if (last ? halving->pipelines : is_split(halving, round + 1))
 		return;
 	if (halving->speaks)
 		await_up(halving, round);
@@ -544,43 +525,47 @@ enum {
 
 static void begin_turn(struct halving *halving, unsigned i)
 {
+	struct bcl_piece all = { 0, halving->length };
+
 	if (!i && !halving->pipelines)
-		in_order(halving, whole(halving), copy_in);
-	if (i && i <= halving->nrounds)
+		in_order(halving, all, copy_in);
+	if (i && i <= halving->halves.nrounds)
 		begin_down(halving, round_of(halving, i - 1));
-	else if (i && i <= 2 * halving->nrounds)
+	else if (i && i <= 2 * halving->halves.nrounds)
 		begin_up(halving, round_of(halving, i - 1));
 	grant(halving, i);
 }
 
 static void go_on(struct halving *halving, unsigned i)
 {
-	if (i && i <= halving->nrounds)
+	if (i && i <= halving->halves.nrounds)
 		end_down(halving, round_of(halving, i - 1));
-	else if (i && i <= 2 * halving->nrounds)
+	else if (i && i <= 2 * halving->halves.nrounds)
 		end_up(halving, round_of(halving, i - 1));
 }
 
 static void end_turn(struct halving *halving, unsigned i)
 {
-	unsigned rounds = 2 * halving->nrounds;
+	struct bcl_piece all = { 0, halving->length };
+	unsigned rounds = 2 * halving->halves.nrounds;
 
 	if (i > rounds && halving->pipelines)
 		pass(halving, i - rounds - 1);
 	if (i == rounds + PASSING && halving->speaks)
-		in_order(halving, whole(halving), copy_out);
+		in_order(halving, all, copy_out);
 }
 
 /* What overwrites on the way up what was sent comes from who has it. */
 static void take_turns(struct halving *halving, unsigned parts, unsigned far)
 {
-	void (*const turns[])(struct halving *halving, unsigned i) = {
+	void (*const turns[])(struct halving * halving, unsigned i) = {
 		begin_turn,
 		go_on,
 		end_turn,
 	};
-	unsigned lag = halving->nrounds - bcl_least(far, halving->nrounds);
-	unsigned last = 2 * halving->nrounds + PASSING, turn, part, i;
+	unsigned lag = halving->halves.nrounds -
+		       bcl_least(far, halving->halves.nrounds);
+	unsigned last = 2 * halving->halves.nrounds + PASSING, turn, part, i;
 
 	for (turn = 0; turn <= last + (parts - 1) * lag; turn++)
 		for (i = 0; i < 3; i++)
@@ -590,66 +575,44 @@ static void take_turns(struct halving *halving, unsigned parts, unsigned far)
 						 turn - part * lag);
 }
 
-static void plan(struct halving *halving, unsigned parts)
-{
-	unsigned n = halving->group->size, me = halving->me;
-	bool splits = bcl_cards_work_alone(halving->schedule->team);
-	unsigned grants = BCL_SCHEDULE_GRANTS / 2 / parts;
-	unsigned behind = n, skip, k;
-
-	for (k = halving->nrounds; k-- > 0; behind = skip) {
-		size_t most;
-
-		skip = (behind + 1) / 2;
-		most = (behind - skip) * halving->largest;
-		halving->rounds[k] = (struct round){
-			.to = (me + skip) % n,
-			.from = (me + n - skip) % n,
-			.skip = skip,
-			.count = behind - skip,
-			.granted = most > BCL_UNGRANTED_MAX &&
-				   halving->nrounds - k <= grants,
-			.split = splits && k && most > SPLIT_MIN &&
-				 most <= SPLIT_MAX,
-		};
-	}
-}
-
 /* A part of all vectors. */
-static void prepare(struct halving *halving, unsigned parts)
+static void prepare(struct halving *halving, bool ring)
 {
+	const struct bcl_group *group = halving->group;
 	struct bcl_schedule *schedule = halving->schedule;
-	unsigned n = halving->group->size;
 	size_t element = halving->reduction->element, length = halving->length;
-	size_t begin = bcl_block_begin(length, element, parts, halving->part);
-	size_t end = bcl_block_begin(length, element, parts, halving->part + 1);
+	size_t begin =
+		bcl_block_begin(length, element, halving->parts, halving->part);
+	size_t end = bcl_block_begin(length, element, halving->parts,
+				     halving->part + 1);
 
-	length = end - begin;
 	halving->send += begin;
 	halving->receive += begin;
-	halving->length = length;
-	halving->largest = (length / element + n - 1) / n * element;
-	halving->own = bcl_block_begin(length, element, n, halving->me);
-	plan(halving, parts);
+	halving->length = end - begin;
+	bcl_halves_init(&halving->halves, group->size, group->me,
+			halving->length, element, ring);
 	if (!halving->speaks)
 		return;
-	halving->vector = bcl_step_scratch(schedule, length);
-	halving->beside = bcl_step_scratch(schedule, n * halving->largest);
-	open_windows(halving, n * halving->largest);
+	halving->vector = halving->receive;
+	if (halving->halves.begin)
+		halving->vector = bcl_step_scratch(schedule, halving->length);
+	halving->beside = bcl_step_scratch(schedule, halving->halves.beside);
+	open_windows(halving);
 }
 
 void bcl_build_halving(struct bcl_schedule *schedule,
 		       const struct bcl_group *group, bool by_node,
 		       const void *send, void *receive, size_t length,
-		       const struct bcl_reduction *reduction, unsigned far)
+		       const struct bcl_reduction *reduction,
+		       enum bcl_halving_way way)
 {
 	unsigned root = bcl_group_rank(group, group->me), part;
-	unsigned parts = far ? PARTS : 1;
+	bool ring = way == BCL_HALVING_RING;
+	unsigned far = ring ? 0 : way, parts = far ? PARTS : 1;
 	struct halving halving[PARTS] = { {
 		.schedule = schedule,
 		.group = group,
 		.reduction = reduction,
-		.me = vrank_of(group->size, group->me),
 		.by_node = by_node,
 		.pipelines = by_node &&
 			     bcl_inside_pipelines(schedule->team, reduction),
@@ -658,7 +621,6 @@ void bcl_build_halving(struct bcl_schedule *schedule,
 		.send = send,
 		.receive = receive,
 		.length = length,
-		.nrounds = bcl_log2_up(group->size),
 	} };
 
 	if (!length)
@@ -672,7 +634,8 @@ void bcl_build_halving(struct bcl_schedule *schedule,
 	for (part = parts; part-- > 0;) {
 		halving[part] = halving[0];
 		halving[part].part = part;
-		prepare(&halving[part], parts);
+		halving[part].parts = parts;
+		prepare(&halving[part], ring);
 	}
 	take_turns(halving, parts, far);
 	bcl_step_round(schedule);

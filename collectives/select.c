@@ -4,9 +4,11 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "collectives/builders.h"
+#include "collectives/halves.h"
 #include "transport/card/ops.h"
 #include "transport/context.h"
 
@@ -104,16 +106,44 @@ unsigned bcl_model_far(const struct bcl_team *team)
 	return bcl_layout_leader(layout, layout->nnodes / 2);
 }
 
+/* us of a byte that each sends to the one so far on, round and round among so
+ * many that follow one another. */
+static double byte_across(const struct bcl_card_ops *card, unsigned *to,
+			  unsigned nodes, unsigned distance, unsigned among)
+{
+	unsigned i;
+
+	for (i = 0; i < nodes; i++) {
+		to[i] = i - i % among + (i + distance) % among;
+		if (to[i] >= nodes)
+			to[i] = i;
+	}
+	return card->across(card, nodes, to);
+}
+
 static void measure_links(struct bcl_model *model,
 			  const struct bcl_card_ops *card)
 {
-	unsigned nodes = model->nodes, half = nodes / 2, k;
+	unsigned nodes = model->nodes, half = nodes / 2, k, i;
+	unsigned *to = malloc(nodes * sizeof(*to));
 
+	if (!to)
+		return;
 	for (k = 0; k < BCL_MODEL_FAR && half >> k; k++)
-		model->across[k] =
-			card->across(card, nodes, half >> k, 2 * (half >> k));
+		model->across[k] = byte_across(card, to, nodes, half >> k,
+					       2 * (half >> k));
 	model->around =
-		card->across(card, nodes, bcl_model_around(nodes), nodes);
+		byte_across(card, to, nodes, bcl_model_around(nodes), nodes);
+	for (k = 0; k < 2 * BCL_MODEL_FAR; k++) {
+		bool ring = k >= BCL_MODEL_FAR;
+
+		for (i = 0; i < nodes; i++)
+			to[i] = bcl_halves_to(nodes, i, k % BCL_MODEL_FAR,
+					      ring);
+		model->halved[ring][k % BCL_MODEL_FAR] =
+			card->across(card, nodes, to);
+	}
+	free(to);
 }
 
 void bcl_model_measure(struct bcl_model *model, struct bcl_team *team,

@@ -64,6 +64,9 @@ struct bcl_model {
 	/* The same if they are sent three eighths on: in a ring of switches,
 	 * all the same way. */
 	double around;
+	/* The same in the last round of halving, and in the one before; as if
+	 * switches were in a ring (halves.h). */
+	double halved[2][BCL_MODEL_FAR];
 };
 
 /* So many places on. */

@@ -131,7 +131,7 @@ static struct bcl_card_costs estimate_all(const struct sim_costs *costs)
 }
 
 static double across(const struct bcl_card_ops *ops, unsigned nodes,
-		     unsigned distance, unsigned among)
+		     const unsigned *to)
 {
 	const struct sim_hosts *hosts = (const void *)ops; /* its first */
 	const struct sim_card *cards = hosts->cards;
@@ -141,14 +141,10 @@ static double across(const struct bcl_card_ops *ops, unsigned nodes,
 	uint32_t *counts = sim_need(calloc(links, sizeof(*counts)));
 	double mtu = cluster->costs.card.mtu, most = 0;
 
-	for (i = 0; i < nodes; i++) {
-		uint32_t place = i % among;
-		uint32_t to = i - place + (place + distance) % among;
-
-		if (to < nodes)
+	for (i = 0; i < nodes; i++)
+		if (to[i] != i)
 			sim_fabric_follow(fabric, cards[i].rail[0].port,
-					  cards[to].rail[0].port, counts);
-	}
+					  cards[to[i]].rail[0].port, counts);
 	for (i = 0; i < links; i++) {
 		double ps = cluster->cables[i / 2].config.ps_per_byte;
 

@@ -147,6 +147,8 @@ unit_tests += %D%/test_postal
 %C%_test_postal_LDADD = libcollectives.la $(CHECK_LIBS)
 unit_tests += %D%/test_circulant
 %C%_test_circulant_LDADD = libcollectives.la $(CHECK_LIBS)
+unit_tests += %D%/test_halves
+%C%_test_halves_LDADD = libcollectives.la $(CHECK_LIBS)
 unit_tests += %D%/test_dissemination
 # Collectives in virtual time, against the bounds of sim/bound.h
 coll_loggp = %D%/coll_loggp.c %D%/coll_loggp.h %D%/coll_segment.c \

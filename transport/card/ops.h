@@ -82,11 +82,10 @@ struct bcl_card_ops {
 	 * program's, and both at once. */
 	bool autonomous;
 	struct bcl_card_costs costs;
-	/* us that a byte takes if each of so many nodes, the first ones, sends
-	 * to that so far on, round and round among `among` that follow one
-	 * another, all at once. NULL: not known. */
+	/* us that a byte takes if each of the first nodes, all at once, sends
+	 * to node to[i], or to none: itself. NULL: not known. */
 	double (*across)(const struct bcl_card_ops *ops, unsigned nodes,
-			 unsigned distance, unsigned among);
+			 const unsigned *to);
 
 	/*
 	 * Open the card. NORAIL: no rail could be opened; NOMEM, ARG (a
