@@ -44,7 +44,10 @@ static void build_bruck(struct bcl_schedule *schedule,
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_all(team);
-	const struct bcl_rounds rounds = { .bits = 1, .share = all_blocks };
+	const struct bcl_rounds rounds = {
+		.digits = bcl_digits_of(team->size, 1),
+		.share = all_blocks,
+	};
 	size_t length = call->length;
 	unsigned char *blocks = bcl_step_scratch(schedule, team->size * length);
 
@@ -137,13 +140,14 @@ static void from_blocks(const struct bcl_team *team,
 static void build_leaders(struct bcl_schedule *schedule,
 			  const struct bcl_call *call, unsigned values)
 {
+	const struct bcl_team *team = schedule->team;
 	const struct bcl_rounds rounds = {
-		.bits = (unsigned)__builtin_ctz(values),
+		.digits = bcl_digits_of(team->layout.nnodes,
+					(unsigned)__builtin_ctz(values)),
 		.nodes = true,
 		.up = true,
 		.share = all_blocks,
 	};
-	const struct bcl_team *team = schedule->team;
 	unsigned leader = bcl_layout_leader(&team->layout, team->my_node);
 	unsigned members = team->size / team->layout.nnodes;
 	size_t length = call->length, one = team->size * length;
@@ -158,8 +162,8 @@ static void build_leaders(struct bcl_schedule *schedule,
 		leaders = bcl_group_leaders(team, leader);
 		blocks = bcl_step_scratch(schedule, members * one);
 		bcl_step_call(schedule, to_blocks, blocks, all, length,
-			      rounds.bits);
-		if (rounds.bits) {
+			      rounds.digits.bits);
+		if (rounds.digits.bits) {
 			bcl_build_digits(schedule, &leaders, &rounds, blocks,
 					 all, block);
 		} else {
@@ -172,7 +176,7 @@ static void build_leaders(struct bcl_schedule *schedule,
 			blocks = arrived;
 		}
 		bcl_step_call(schedule, from_blocks, all, blocks, length,
-			      rounds.bits);
+			      rounds.digits.bits);
 		bcl_step_round(schedule);
 	}
 	bcl_inside_scatter(schedule, leader, all, call->receive, one);
@@ -261,7 +265,8 @@ static void build_columns(struct bcl_schedule *schedule,
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group column = bcl_group_column(team);
 	const struct bcl_rounds rounds = {
-		.bits = (unsigned)__builtin_ctz(values),
+		.digits = bcl_digits_of(team->layout.nnodes,
+					(unsigned)__builtin_ctz(values)),
 		.nodes = true,
 		.up = team->my_member % 2 == 0,
 		.share = all_blocks,
@@ -271,14 +276,14 @@ static void build_columns(struct bcl_schedule *schedule,
 	unsigned char *blocks = bcl_step_scratch(schedule, team->size * length);
 
 	bcl_step_call(schedule, to_columns, blocks, call->send, length,
-		      rounds.bits);
+		      rounds.digits.bits);
 	bcl_step_round(schedule);
 	bcl_inside_alltoall(schedule, blocks, call->receive, n * length);
 	bcl_step_call(schedule, by_node, blocks, call->receive, length, 0);
 	bcl_build_digits(schedule, &column, &rounds, blocks, call->receive,
 			 members * length);
 	bcl_step_call(schedule, from_columns, call->receive, blocks, length,
-		      rounds.bits);
+		      rounds.digits.bits);
 }
 
 /* ---- shares.c ------------------------------------------------------------ */
@@ -370,11 +375,13 @@ static double cost_collected(const struct bcl_model *model, double length)
 static double cost_digits(const struct bcl_model *model, double all,
 			  unsigned values, double at_once)
 {
+	struct bcl_digits digits =
+		bcl_digits_of(model->nodes, (unsigned)__builtin_ctz(values));
+	unsigned place, of = 1u << digits.low;
 	double time = 0;
-	unsigned place;
 
-	for (place = 1; place < model->nodes; place *= values) {
-		double used = bcl_least(values, (model->nodes - 1) / place + 1);
+	for (place = 1; place < model->nodes; place *= of, of = values) {
+		double used = bcl_least(of, (model->nodes - 1) / place + 1);
 		double part = all / used;
 		struct bcl_cost cost = bcl_cost_exchange(model, part);
 		double next = bcl_cost_gap(model, &cost), round;
@@ -393,7 +400,7 @@ static double cost_digits(const struct bcl_model *model, double all,
 		if (values >= model->nodes)
 			round = cost_direct(model, round, at_once * all,
 					    at_once * used);
-		else if (place * values >= model->nodes)
+		else if (place * of >= model->nodes)
 			round = larger(round, far);
 		time += round;
 	}

@@ -160,9 +160,9 @@ void bcl_build_scatter_direct(struct bcl_schedule *schedule,
 			      const struct bcl_group *group, unsigned root,
 			      const void *send, void *receive, size_t length);
 struct bcl_rounds {
-	unsigned bits; /* of a digit, up to 5 */
-	bool nodes;    /* the group has one of each, or else all ranks */
-	bool up;       /* from the lowest digit on, or else from the highest */
+	struct bcl_digits digits; /* of up to 5 bits */
+	bool nodes; /* the group has one of each, or else all ranks */
+	bool up;    /* from the lowest digit on, or else from the highest */
 	struct bcl_share share;
 };
 /*

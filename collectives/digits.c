@@ -12,6 +12,11 @@
  * Blocks lie by the digit of the round, so messages leave from where they are
  * and come to the same place of the other of two buffers. Where digits are
  * taken from the highest on, blocks lie by the first one from the beginning.
+ *
+ * Far ones, of the highest digit, go to the lowest value first from half of the
+ * members, from others to the highest: if switches are in a ring, links either
+ * way are busy from the first message to the last. Neighbours in pairs begin
+ * alike, for they may use different links between two switches.
  */
 #include <string.h>
 
@@ -100,11 +105,11 @@ struct rounds {
 	struct bcl_schedule *schedule;
 	const struct bcl_group *group;
 	const struct bcl_rounds *rounds;
-	struct bcl_digits digits;
 	struct blocks of;
 	unsigned char *blocks, *other;
 	size_t length;
 	struct order order;
+	bool back; /* the highest value first */
 };
 
 static void swap(struct rounds *rounds)
@@ -140,10 +145,12 @@ static void build_round(struct rounds *rounds)
 {
 	const struct bcl_group *group = rounds->group;
 	struct bcl_schedule *schedule = rounds->schedule;
-	unsigned before[(1 << BITS_MAX) + 1], value;
+	const struct bcl_digits *digits = &rounds->rounds->digits;
+	unsigned before[(1 << BITS_MAX) + 1], i;
 
 	count_before(&rounds->of, rounds->order, before);
-	for (value = 1; value < 1 << BITS_MAX; value++) {
+	for (i = 1; i < 1 << BITS_MAX; i++) {
+		unsigned value = rounds->back ? (1 << BITS_MAX) - i : i;
 		unsigned distance = value << rounds->order.shift;
 		size_t at = before[value] * rounds->length;
 		size_t size = before[value + 1] * rounds->length - at;
@@ -151,8 +158,8 @@ static void build_round(struct rounds *rounds)
 
 		if (!size)
 			continue;
-		to = bcl_digits_on(&rounds->digits, group->me, distance);
-		from = bcl_digits_before(&rounds->digits, group->me, distance);
+		to = bcl_digits_on(digits, group->me, distance);
+		from = bcl_digits_before(digits, group->me, distance);
 		bcl_step_send(schedule, bcl_group_rank(group, to),
 			      rounds->blocks + at, size);
 		bcl_step_receive(schedule, bcl_group_rank(group, from),
@@ -171,26 +178,31 @@ unsigned char *bcl_build_digits(struct bcl_schedule *schedule,
 				size_t length)
 {
 	const struct order by_distance = { 0, 0 };
+	const struct bcl_digits *digits = &how->digits;
 	struct rounds rounds = {
 		.schedule = schedule,
 		.group = group,
 		.rounds = how,
-		.digits = bcl_digits_of(group->size, how->bits),
-		.of = { group->size, how->bits, how->share },
+		.of = { group->size, digits->low, how->share },
 		.blocks = blocks,
 		.other = other,
 		.length = length,
 		.order = by_distance,
 	};
-	unsigned digits = 1, i;
+	unsigned highest = 0, i;
 
-	while (1u << digits * how->bits < group->size)
-		digits++;
-	for (i = 0; i < digits; i++) {
-		unsigned at = how->up ? i : digits - 1 - i;
-		struct order order = { (uint8_t)(at * how->bits),
-				       (uint8_t)how->bits };
+	while (1ull << (digits->low + highest * digits->bits) < group->size)
+		highest++;
+	for (i = 0; i <= highest; i++) {
+		unsigned at = how->up ? i : highest - i;
+		struct order order = { 0, (uint8_t)digits->low };
 
+		if (at) {
+			order.shift = (uint8_t)(digits->low +
+						(at - 1) * digits->bits);
+			order.bits = (uint8_t)digits->bits;
+		}
+		rounds.back = at && at == highest && group->me / 2 % 2;
 		if (i || how->up)
 			build_sort(&rounds, order);
 		else

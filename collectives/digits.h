@@ -15,30 +15,55 @@
 
 struct bcl_digits {
 	unsigned n;	/* members of the group */
-	unsigned bits;	/* of a digit; 0: there are none */
+	unsigned low;	/* bits of the lowest digit, */
+	unsigned bits;	/* of each other one; 0: there are none */
 	unsigned whole; /* bits of those that have all values */
 };
 
+static inline unsigned bcl_digits_bits(const struct bcl_digits *digits,
+				       unsigned shift)
+{
+	return shift ? digits->bits : digits->low;
+}
+
+/* Each of so many bits, but the highest one, if there are less. */
+static inline struct bcl_digits bcl_digits_from_low(unsigned n, unsigned low,
+						    unsigned bits)
+{
+	struct bcl_digits digits = { .n = n, .low = low, .bits = bits };
+	unsigned next = low;
+
+	while (bits && (n >> digits.whole) % (1u << next) == 0) {
+		digits.whole += next;
+		next = bits;
+	}
+	return digits;
+}
+
+/* The lowest one has what is left over: there are messages to near ones, so
+ * that those to far ones are as many and as short as can be, one after another
+ * on links that they share. */
 static inline struct bcl_digits bcl_digits_of(unsigned n, unsigned bits)
 {
-	struct bcl_digits digits = { .n = n, .bits = bits };
+	unsigned all = n > 1 ? 32 - (unsigned)__builtin_clz(n - 1) : 0;
+	unsigned left = bits ? all % bits : 0;
 
-	while (bits && (n >> digits.whole) % (1u << bits) == 0)
-		digits.whole += bits;
-	return digits;
+	return bcl_digits_from_low(n, left ? left : bits, bits);
 }
 
 /* The member that is i places on. */
 static inline unsigned bcl_digits_on(const struct bcl_digits *digits,
 				     unsigned member, unsigned i)
 {
-	unsigned shift, mask = (1u << digits->bits) - 1, on;
+	unsigned above = digits->n >> digits->whole, shift, bits, on;
 
-	on = ((member >> digits->whole) + (i >> digits->whole)) %
-		     (digits->n >> digits->whole)
+	on = ((member >> digits->whole) + (i >> digits->whole)) % above
 	     << digits->whole;
-	for (shift = 0; shift < digits->whole; shift += digits->bits)
-		on |= (((member >> shift) + (i >> shift)) & mask) << shift;
+	for (shift = 0; shift < digits->whole; shift += bits) {
+		bits = bcl_digits_bits(digits, shift);
+		on |= (((member >> shift) + (i >> shift)) & ((1u << bits) - 1))
+		      << shift;
+	}
 	return on;
 }
 
@@ -46,14 +71,17 @@ static inline unsigned bcl_digits_on(const struct bcl_digits *digits,
 static inline unsigned bcl_digits_before(const struct bcl_digits *digits,
 					 unsigned member, unsigned i)
 {
-	unsigned shift, mask = (1u << digits->bits) - 1, before;
-	unsigned above = digits->n >> digits->whole;
+	unsigned above = digits->n >> digits->whole, shift, bits, before;
 
 	before = ((member >> digits->whole) + above - (i >> digits->whole)) %
 			 above
 		 << digits->whole;
-	for (shift = 0; shift < digits->whole; shift += digits->bits)
-		before |= (((member >> shift) - (i >> shift)) & mask) << shift;
+	for (shift = 0; shift < digits->whole; shift += bits) {
+		bits = bcl_digits_bits(digits, shift);
+		before |= (((member >> shift) - (i >> shift)) &
+			   ((1u << bits) - 1))
+			  << shift;
+	}
 	return before;
 }
 

@@ -32,6 +32,12 @@ static union plan plan_of(const struct bcl_step *step)
 	return (union plan){ .packed = step->rank };
 }
 
+/* All values of the lowest one, to be shared. */
+static struct bcl_digits digits_of(unsigned n, union plan plan)
+{
+	return bcl_digits_from_low(n, plan.bits, plan.bits);
+}
+
 /* Of how many nodes a share has blocks; all have room for as many. */
 static unsigned room(unsigned n, union plan plan)
 {
@@ -56,7 +62,7 @@ static void to_shares(const struct bcl_team *team, const struct bcl_step *step)
 	const struct bcl_layout *layout = &team->layout;
 	unsigned n = layout->nnodes, members = team->size / n, i, b;
 	union plan plan = plan_of(step);
-	struct bcl_digits digits = bcl_digits_of(n, plan.bits);
+	struct bcl_digits digits = digits_of(n, plan);
 	unsigned used[SHARES_MAX] = { 0 }, each = room(n, plan);
 
 	for (i = 0; i < n; i++) {
@@ -81,7 +87,7 @@ static void from_shares(const struct bcl_team *team,
 	const struct bcl_layout *layout = &team->layout;
 	unsigned n = layout->nnodes, members = team->size / n, i, a;
 	union plan plan = plan_of(step);
-	struct bcl_digits digits = bcl_digits_of(n, plan.bits);
+	struct bcl_digits digits = digits_of(n, plan);
 	unsigned used[SHARES_MAX] = { 0 }, each = room(n, plan);
 
 	for (i = 0; i < n; i++) {
@@ -146,7 +152,7 @@ static unsigned char *exchange(struct bcl_schedule *schedule, union plan plan,
 	struct bcl_group column = bcl_group_column(team);
 	unsigned members = team->size / team->layout.nnodes;
 	const struct bcl_rounds rounds = {
-		.bits = plan.bits,
+		.digits = digits_of(team->layout.nnodes, plan),
 		.nodes = true,
 		.up = team->my_member % 2 == 0,
 		.share = plan.share,

@@ -18,7 +18,9 @@ START_TEST(on_and_before)
 
 	for (n = 1; n <= MOST; n++)
 		for (bits = 0; bits <= MOST_BITS; bits++) {
-			struct bcl_digits digits = bcl_digits_of(n, bits);
+			struct bcl_digits digits =
+				_i ? bcl_digits_from_low(n, bits, bits)
+				   : bcl_digits_of(n, bits);
 
 			for (me = 0; me < n; me++) {
 				bool seen[MOST] = { false };
@@ -56,6 +58,18 @@ START_TEST(low_digits_stay_near)
 }
 END_TEST
 
+/* Of 32 members in fours the lowest digit has two values, but for shares. */
+START_TEST(lowest_digit_is_short)
+{
+	ck_assert_uint_eq(bcl_digits_of(32, 2).low, 1);
+	ck_assert_uint_eq(bcl_digits_of(32, 2).whole, 5);
+	ck_assert_uint_eq(bcl_digits_of(64, 2).low, 2);
+	ck_assert_uint_eq(bcl_digits_of(17, 4).low, 1);
+	ck_assert_uint_eq(bcl_digits_from_low(32, 2, 2).low, 2);
+	ck_assert_uint_eq(bcl_digits_from_low(32, 2, 2).whole, 4);
+}
+END_TEST
+
 START_TEST(each_distance_is_in_one_share)
 {
 	unsigned bits, of, place, i;
@@ -88,8 +102,9 @@ int main(void)
 	Suite *suite = suite_create("digits");
 	TCase *tcase = tcase_create("digits");
 
-	tcase_add_test(tcase, on_and_before);
+	tcase_add_loop_test(tcase, on_and_before, 0, 2);
 	tcase_add_test(tcase, low_digits_stay_near);
+	tcase_add_test(tcase, lowest_digit_is_short);
 	tcase_add_test(tcase, each_distance_is_in_one_share);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
