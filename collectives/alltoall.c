@@ -370,6 +370,24 @@ static double cost_collected(const struct bcl_model *model, double length)
 	       2 * members * one * model->segment.byte;
 }
 
+/* So many messages more of each of a node's members than the first one, of so
+ * many at once, by one card. Whoever still sends when messages come receives them
+ * in between, and a processor that does the card's work does so from the first. */
+static double cost_others(const struct bcl_model *model,
+			  const struct bcl_cost *cost, double others,
+			  double at_once)
+{
+	double both = bcl_cost_gap(model, cost), next, late;
+
+	if (!model->autonomous)
+		return others * both;
+	next = next_message(model, at_once, cost->gap);
+	late = larger(0, others - cost->message / cost->gap);
+	return (at_once - 1) * next +
+	       at_once * ((others - late) * next +
+			  late * next_message(model, at_once, both));
+}
+
 /* Digits of so many values: what `at_once` members of each node, at once, have
  * for all nodes. The highest digit is that of the other half. */
 static double cost_digits(const struct bcl_model *model, double all,
@@ -384,19 +402,14 @@ static double cost_digits(const struct bcl_model *model, double all,
 		double used = bcl_least(of, (model->nodes - 1) / place + 1);
 		double part = all / used;
 		struct bcl_cost cost = bcl_cost_exchange(model, part);
-		double next = bcl_cost_gap(model, &cost), round;
 		double far = cost.message +
 			     cost_across(model, at_once * all, at_once * used);
-
-		/* By one card; what comes is received when all are sent. */
-		if (model->autonomous) {
-			next = next_message(model, at_once, cost.gap);
-			cost.message += (at_once - 1) * next;
-			next *= at_once;
-		}
-		round = cost.message + (used - 2) * next +
+		double others = cost_others(model, &cost, used - 2, at_once);
+		double round =
+			cost.message + others +
 			(used - 1) * part *
 				(at_once * cost.byte + 2 * model->segment.byte);
+
 		if (values >= model->nodes)
 			round = cost_direct(model, round, at_once * all,
 					    at_once * used);

@@ -33,8 +33,12 @@ struct bcl_cost bcl_cost_between(const struct bcl_model *model, double length)
 	} else {
 		cost.byte += EAGER_COPIES * model->copy;
 	}
+	/* What is longer is fetched, which takes as long for the longest that
+	 * it pays to write. */
 	if (length <= model->card.inline_max)
 		cost.byte += model->card.inlined;
+	else
+		cost.message += model->card.inlined * model->card.inline_max;
 	return cost;
 }
 
@@ -117,8 +121,13 @@ double bcl_cost_dissemination(const struct bcl_model *model, double length,
 			bcl_cost_links(byte_on(model, plan.known[i]), bytes, 1);
 		last = larger(begin + bytes * cost.byte, links) + cost.message;
 		arrived[i % ahead] = last;
-		if (ahead > 1) /* what came beside it is received first */
-			arrived[i % ahead] += model->card.receive;
+		if (ahead == 1)
+			continue;
+		/* What came beside it is received first, and what is being
+		 * written to the card is written. */
+		arrived[i % ahead] += model->card.receive;
+		if (bytes <= model->card.inline_max)
+			arrived[i % ahead] += bytes * model->card.inlined;
 	}
 	return last;
 }
