@@ -40,6 +40,10 @@ enum {
 	MEMBERS_PER_LATENCY = 4, /* flags that are read in the time of one */
 };
 
+/* A later one of a list has to cost less than so much of the least before: not
+ * less by rounding only. */
+static const double less = 0.999;
+
 /* us that a schedule adds to the time of a message or a phase. */
 static const double schedule_overhead = 0.2;
 
@@ -219,7 +223,7 @@ static void choose(struct bcl_choices *choices, const struct bcl_model *model,
 			continue;
 		cost = algorithms[i].cost(model, (double)longest(size));
 		for (ordered = 0; ordered < 2; ordered++) {
-			if (cost >= least[ordered] ||
+			if (cost >= less * least[ordered] ||
 			    !able(&algorithms[i], model, ordered))
 				continue;
 			least[ordered] = cost;

@@ -394,7 +394,7 @@ static void log_choices(const struct bcl_team *team,
 		model->shares ? "yes" : "no", model->inside.message,
 		model->between.message);
 	for (i = 0; i < BCL_OPERATIONS; i++) {
-		char text[256];
+		char text[512];
 
 		bcl_choices_print(&team->choices, (enum bcl_operation)i, text,
 				  sizeof(text));
