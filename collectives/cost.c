@@ -241,6 +241,20 @@ static double pieces_of(double length, double piece)
 	return pieces < BCL_PIPELINE_PIECES ? pieces : BCL_PIPELINE_PIECES;
 }
 
+/* us of a byte in a round of a circulant (circulant.h), as its skips go: of a
+ * card, or of links if they take longer. */
+static double round_byte(const struct bcl_model *model, double card)
+{
+	unsigned skip = model->nodes, rounds = 0;
+	double sum = 0;
+
+	for (; skip > 1; rounds++) {
+		skip = (skip + 1) / 2;
+		sum += larger(card, byte_on(model, skip));
+	}
+	return sum / rounds;
+}
+
 double bcl_cost_pipeline(const struct bcl_model *model, double length,
 			 double piece, double work,
 			 double (*inside)(const struct bcl_model *model,
@@ -259,7 +273,10 @@ double bcl_cost_pipeline(const struct bcl_model *model, double length,
 	hop = cost.message + piece * (cost.byte + work);
 	/* The first piece has all hops before it, the next ones follow it
 	 * closely, if no processor has to see to it. */
-	round = model->autonomous ? cost.gap + piece * (cost.byte + work) : hop;
+	round = hop;
+	if (model->autonomous)
+		round = cost.gap +
+			piece * (round_byte(model, cost.byte) + work);
 	if (model->members > 1) {
 		last = inside(model, piece);
 		if (!model->autonomous)
