@@ -42,6 +42,19 @@ static void deadline(struct sim_event *event)
 		sim_clock_set(firmware->card->clock, event, due);
 }
 
+/* What has come is dealt with: a good moment for acknowledgements. */
+static void drained(struct sim_firmware *firmware)
+{
+	unsigned rail;
+
+	for (rail = 0; rail < firmware->card->nrails; rail++)
+		if (sim_card_idle(firmware->card, rail))
+			bcl_card_drained(firmware->core, rail,
+					 sim_firmware_now(firmware), BUDGET,
+					 &firmware->next);
+	sim_firmware_settle(firmware);
+}
+
 static void timer(struct sim_task *task)
 {
 	struct sim_firmware *firmware =
@@ -51,7 +64,7 @@ static void timer(struct sim_task *task)
 		return;
 	bcl_card_timer(firmware->core, sim_firmware_now(firmware), BUDGET,
 		       &firmware->next);
-	sim_firmware_settle(firmware);
+	drained(firmware);
 }
 
 void sim_firmware_settle(struct sim_firmware *firmware)
@@ -75,7 +88,7 @@ static void doorbell(struct sim_task *task)
 		return;
 	bcl_card_doorbell(firmware->core, seat->port->number, seat->written,
 			  sim_firmware_now(firmware), BUDGET, &firmware->next);
-	sim_firmware_settle(firmware);
+	drained(firmware);
 }
 
 /* ---- frames ---- */
@@ -101,19 +114,6 @@ static void gone(struct sim_firmware *firmware, unsigned rail,
 				   &firmware->next);
 		sim_firmware_settle(firmware);
 	}
-}
-
-/* What has come is dealt with: a good moment for acknowledgements. */
-static void drained(struct sim_firmware *firmware)
-{
-	unsigned rail;
-
-	for (rail = 0; rail < firmware->card->nrails; rail++)
-		if (sim_card_idle(firmware->card, rail))
-			bcl_card_drained(firmware->core, rail,
-					 sim_firmware_now(firmware), BUDGET,
-					 &firmware->next);
-	sim_firmware_settle(firmware);
 }
 
 static void handle(struct sim_firmware *firmware, unsigned rail,
@@ -208,7 +208,7 @@ static void ready(struct sim_task *task)
 	bcl_card_transmit_ready(
 		firmware->core, (unsigned)(rail - firmware->ready),
 		sim_firmware_now(firmware), BUDGET, &firmware->next);
-	sim_firmware_settle(firmware);
+	drained(firmware);
 }
 
 void sim_firmware_ready(struct sim_firmware *firmware, unsigned rail)

@@ -16,13 +16,15 @@
 #define SECOND 1000000000ull
 
 /* All costs differ, so that one cannot stand for another. */
-#define COSTS                                                             \
-	"host send=1.1us receive=0.9us trap=2us pio-write=0.13us "        \
-	"copy=1GB/s\n"                                                    \
-	"card mtu=4KB buffers=16 frame-sent=1.3us frame-received=1.7us "  \
-	"read-start=2.3us read=250MB/s write-start=2.9us write=500MB/s\n" \
-	"wire w bandwidth=200MB/s latency=50ns\n"                         \
+#define COSTS_WITH(frame_sent)                                     \
+	"host send=1.1us receive=0.9us trap=2us pio-write=0.13us " \
+	"copy=1GB/s\n"                                             \
+	"card mtu=4KB buffers=16 frame-sent=" frame_sent           \
+	" frame-received=1.7us read-start=2.3us read=250MB/s "     \
+	"write-start=2.9us write=500MB/s\n"                        \
+	"wire w bandwidth=200MB/s latency=50ns\n"                  \
 	"crossbar x latency=700ns queue=1MB forwarding=cut-through\n"
+#define COSTS COSTS_WITH("1.3us")
 
 #define STAR "star switch crossbar=x wire=w\n"
 
@@ -347,6 +349,57 @@ START_TEST(a_message_of_one_frame_ends_when_it_has_come)
 	open_job("cluster nodes=2\n" COSTS STAR, 1);
 	run(one_frame);
 	ck_assert_uint_lt(round_trip[0], 2 * (arrived_at - sent_at));
+	close_job();
+}
+END_TEST
+
+/* Node 1 sends to node 2 while a message comes from node 0. */
+static void messages_beside_others(struct sim_rank *rank)
+{
+	enum {
+		OTHERS = 12
+	};
+	static const char bytes[ONE_FRAME];
+	struct iovec iov = { (void *)bytes, 1100 };
+	struct bcl_event event;
+	struct side side;
+	unsigned i;
+
+	open_port(&side, rank);
+	open_peer(&side, (rank->boot.rank + 2) % 3);
+	side.peer = open_peer(&side, (rank->boot.rank + 1) % 3);
+	for (i = 0; i < 2; i++)
+		next(&side, BCL_EVENT_PEER, &event);
+	for (; iov.iov_len < ONE_FRAME; iov.iov_len += 100) {
+		rest(&side);
+		sent_at = now(rank);
+		switch (rank->boot.rank) {
+		case 0:
+			bcl_send(side.peer, 0, 0, &iov, 1, 1);
+			next(&side, BCL_EVENT_SENT, &event);
+			ck_assert_uint_lt(now(rank) - sent_at, 150000);
+			break;
+		case 1:
+			for (i = 0; i < OTHERS; i++)
+				bcl_send(side.peer, 0, 0, NULL, 0, 0);
+			next(&side, BCL_EVENT_MESSAGE, &event);
+			break;
+		case 2:
+			for (i = 0; i < OTHERS; i++)
+				next(&side, BCL_EVENT_MESSAGE, &event);
+			break;
+		}
+	}
+	rest(&side);
+	close_side(&side);
+}
+
+/* Its end is told when its receiver's card has no more to do, whatever it did
+ * last, and not when an acknowledgement has waited for company. */
+START_TEST(a_message_ends_though_its_receiver_sends)
+{
+	open_job("cluster nodes=3\n" COSTS_WITH("6us") STAR, 1);
+	run(messages_beside_others);
 	close_job();
 }
 END_TEST
@@ -800,6 +853,7 @@ int main(void)
 		tcase, a_long_message_goes_at_the_pace_of_its_slowest_stage, 0,
 		sizeof(stages) / sizeof(*stages));
 	tcase_add_test(tcase, a_message_of_one_frame_ends_when_it_has_come);
+	tcase_add_test(tcase, a_message_ends_though_its_receiver_sends);
 	tcase_add_loop_test(tcase, both_ways_go_at_the_pace_of_the_wire, 0, 2);
 	tcase_add_test(tcase, collectives_on_eight_nodes);
 	tcase_add_test(tcase, collectives_with_two_ranks_and_rails_to_a_node);
