@@ -86,10 +86,10 @@ static void undo(struct bcl_card *card, struct nic_inbound *inbound,
 		nic_count(card, failed_memory);
 }
 
-/* Somebody waits for the end of a long message or a put, whose memory is in use
- * until then: he is told when no more comes by the rail. Of the last that was
- * asked for at once: our program may leave now, and with it the polls that
- * would find the rail drained. */
+/* Somebody waits for the end of a long message, whose memory is in use until
+ * then: he is told when no more comes by the rail. Of the last that was asked
+ * for at once: our program may leave now, and with it the polls that would find
+ * the rail drained. */
 static void tell(struct bcl_card *card, const struct nic_inbound *inbound)
 {
 	struct nic_conn *conn = inbound->conn;
@@ -393,6 +393,12 @@ static struct nic_inbound *make(struct bcl_card *card, struct nic_conn *conn,
 	return inbound;
 }
 
+static void look_later(struct bcl_card *card, struct nic_conn *conn)
+{
+	conn->look_at = card->now + NIC_LOOK * card->config.rto_max;
+	nic_deadline(card, conn, conn->look_at);
+}
+
 static enum nic_accept open_inbound(struct bcl_card *card,
 				    struct nic_conn *conn,
 				    const struct bcl_segment_header *segment,
@@ -438,6 +444,8 @@ static enum nic_accept open_inbound(struct bcl_card *card,
 	nic_list_push(&conn->inbounds, &inbound->link);
 	conn->ninbound++;
 	conn->held += inbound->held;
+	if (conn->look_at == NIC_NEVER)
+		look_later(card, conn);
 	*opened = inbound;
 	return NIC_ACCEPTED;
 }
@@ -523,8 +531,7 @@ enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
 		card->rail[rail].arriving = inbound;
 		return NIC_ACCEPTED;
 	}
-	inbound->awaited = length < total || total > NIC_SMALL_MAX ||
-			   inbound->remote;
+	inbound->awaited = length < total || total > NIC_SMALL_MAX;
 	inbound->rail = (uint8_t)rail;
 	inbound->state = NIC_INBOUND_MOVING;
 	if (inbound->jobs == 0)
@@ -552,6 +559,71 @@ void bcl_nic_assemble_withdraw(struct bcl_card *card, struct nic_conn *conn,
 	inbound->withdrawn = 1;
 	if (inbound->jobs == 0)
 		settle(card, inbound);
+}
+
+static int is_here(const struct nic_conn *conn, uint32_t msg)
+{
+	const struct nic_link *link;
+
+	for (link = conn->inbounds.next; link != &conn->inbounds;
+	     link = link->next)
+		if (nic_container(link, struct nic_inbound, link)->msg == msg)
+			return 1;
+	return 0;
+}
+
+/* What is held goes on with its predecessor. */
+static int goes_on(const struct nic_conn *conn,
+		   const struct nic_inbound *inbound)
+{
+	switch (inbound->state) {
+	case NIC_INBOUND_PIECES:
+		return inbound->received != inbound->seen;
+	case NIC_INBOUND_HELD:
+		return is_here(conn, inbound->prev);
+	default:
+		return 1;
+	}
+}
+
+static struct nic_inbound *find_idle(struct nic_conn *conn)
+{
+	struct nic_inbound *inbound;
+	struct nic_link *link;
+
+	for (link = conn->inbounds.next; link != &conn->inbounds;
+	     link = link->next) {
+		inbound = nic_container(link, struct nic_inbound, link);
+		if (inbound->looks > 1 && !inbound->withdrawn)
+			return inbound;
+	}
+	return NULL;
+}
+
+/* A sender may have no more to say of a message: frames with its numbers came
+ * from somebody else. Blocks are freed in their order, so that the one it holds
+ * would stop its port for everybody. */
+void bcl_nic_assemble_look(struct bcl_card *card, struct nic_conn *conn)
+{
+	struct nic_inbound *inbound;
+	struct nic_link *link;
+
+	for (link = conn->inbounds.next; link != &conn->inbounds;
+	     link = link->next) {
+		inbound = nic_container(link, struct nic_inbound, link);
+		inbound->looks =
+			goes_on(conn, inbound) ? 0 : inbound->looks + 1;
+		inbound->seen = inbound->received;
+	}
+	while ((inbound = find_idle(conn))) {
+		nic_count(card, refused_rest);
+		inbound->withdrawn = 1;
+		if (inbound->jobs == 0)
+			settle(card, inbound);
+	}
+	conn->look_at = NIC_NEVER;
+	if (!nic_list_empty(&conn->inbounds))
+		look_later(card, conn);
 }
 
 void bcl_nic_assemble_lose(struct bcl_card *card, struct nic_conn *conn,

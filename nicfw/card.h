@@ -170,6 +170,9 @@ void bcl_nic_message_fault(struct bcl_card *card, struct nic_conn *conn,
 /* Its number shall get a verdict without the rest of it. */
 void bcl_nic_message_withdraw(struct bcl_card *card, struct nic_conn *conn,
 			      struct nic_message *message);
+/* It did not come: its only frame goes again, or it is withdrawn. */
+void bcl_nic_message_again(struct bcl_card *card, struct nic_conn *conn,
+			   struct nic_message *message);
 /* A frame was lost with its rail: its messages go by another way. */
 void bcl_nic_message_reroute(struct bcl_card *card, struct nic_conn *conn,
 			     const struct nic_flight *flight);
@@ -226,6 +229,8 @@ void bcl_nic_assemble_withdraw(struct bcl_card *card, struct nic_conn *conn,
 			       uint32_t msg);
 void bcl_nic_assemble_stored(struct bcl_card *card,
 			     struct nic_inbound *inbound);
+/* Refuse what does not go on. */
+void bcl_nic_assemble_look(struct bcl_card *card, struct nic_conn *conn);
 /* The peer or the port is gone. */
 void bcl_nic_assemble_lose(struct bcl_card *card, struct nic_conn *conn,
 			   enum bcl_status status);

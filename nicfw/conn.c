@@ -93,6 +93,7 @@ struct nic_conn *bcl_nic_conn_make(struct bcl_card *card, struct nic_node *node)
 	conn->ping_at = NIC_NEVER;
 	conn->retry_at = NIC_NEVER;
 	conn->hello_at = NIC_NEVER;
+	conn->look_at = NIC_NEVER;
 	conn->hello_wait = (uint32_t)card->config.rto_min;
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
 		bcl_nic_window_start(card, conn, rail);
@@ -369,6 +370,26 @@ static void probe(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 		ping(card, conn, rail);
 }
 
+/* The peer acknowledged all frames of a message, answered what was asked since,
+ * and does not know it: others came in their place, with their numbers and good
+ * checksums. If it only takes long, no harm is done. */
+static void ask(struct bcl_card *card, struct nic_conn *conn)
+{
+	struct nic_message *oldest =
+		nic_list_first(&conn->numbered, struct nic_message, numbered);
+
+	if (!oldest || oldest->state == NIC_MESSAGE_SENDING ||
+	    conn->heard + conn->ping_wait < card->now)
+		return;
+	if (oldest->number != conn->waiting)
+		conn->asks = 0;
+	conn->waiting = oldest->number;
+	if (++conn->asks < NIC_VERDICT_ASKS)
+		return;
+	conn->asks = 0;
+	bcl_nic_message_again(card, conn, oldest);
+}
+
 /* PING when verdicts fail to come, and on rails that are silent. */
 static void pings(struct bcl_card *card, struct nic_conn *conn)
 {
@@ -380,6 +401,7 @@ static void pings(struct bcl_card *card, struct nic_conn *conn)
 		busy |= conn->window[rail].nflights;
 	if (!busy && (!conn->confirmed || !nic_list_empty(&conn->numbered))) {
 		ping(card, conn, any_rail(conn));
+		ask(card, conn);
 		conn->ping_wait =
 			nic_min32(nic_max32(2 * conn->ping_wait,
 					    (uint32_t)card->config.rto_min),
@@ -470,6 +492,8 @@ static uint64_t next_deadline(const struct bcl_card *card,
 		due = conn->ping_at;
 	if (conn->retry_at < due)
 		due = conn->retry_at;
+	if (conn->look_at < due)
+		due = conn->look_at;
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
 		if (conn->window[rail].state == NIC_RAIL_PROVED &&
 		    conn->window[rail].rto_at < due)
@@ -539,6 +563,8 @@ void bcl_nic_conn_timer(struct bcl_card *card, struct nic_conn *conn)
 			pings(card, conn);
 		if (card->now >= conn->retry_at)
 			bcl_nic_flow_retry(card, conn);
+		if (card->now >= conn->look_at)
+			bcl_nic_assemble_look(card, conn);
 	}
 	conn->due = next_deadline(card, conn);
 	bcl_nic_deadline_move(card, conn);

@@ -6,6 +6,7 @@
  *  QUEUED     first frame                    SENDING, numbered
  *  SENDING    last frame                     SENT
  *  SENDING,   rail gone, fragmented          WITHDRAWN
+ *  SENT       no verdict comes, fragmented   WITHDRAWN
  *  SENT       port closed                    WITHDRAWN, finished silently
  *  numbered   DELIVERED, wants a reply       ASKED
  *             DELIVERED                      finished
@@ -255,21 +256,21 @@ void bcl_nic_message_fault(struct bcl_card *card, struct nic_conn *conn,
 	bcl_nic_message_withdraw(card, conn, message);
 }
 
+void bcl_nic_message_again(struct bcl_card *card, struct nic_conn *conn,
+			   struct nic_message *message)
+{
+	if (message->fragmented && message->state != NIC_MESSAGE_WITHDRAWN)
+		bcl_nic_message_withdraw(card, conn, message);
+	else
+		again(card, conn, message);
+}
+
 void bcl_nic_message_reroute(struct bcl_card *card, struct nic_conn *conn,
 			     const struct nic_flight *flight)
 {
-	struct nic_message *message;
-
-	for (; flight; flight = flight->more) {
-		message = flight->message;
-		if (!nic_message_alive(conn, flight))
-			continue;
-		if (message->fragmented &&
-		    message->state != NIC_MESSAGE_WITHDRAWN)
-			bcl_nic_message_withdraw(card, conn, message);
-		else
-			again(card, conn, message);
-	}
+	for (; flight; flight = flight->more)
+		if (nic_message_alive(conn, flight))
+			bcl_nic_message_again(card, conn, flight->message);
 }
 
 static void lose_list(struct bcl_card *card, struct nic_link *list,

@@ -39,6 +39,8 @@ enum {
 	NIC_REORDER = 3,	/* a frame is lost if so many later ones came */
 	NIC_RAIL_TIMEOUTS = 4,	/* until another rail is tried */
 	NIC_RAIL_ASKS = 5,	/* what came by a dead rail, until given up */
+	NIC_LOOK = 4,	      /* rto_max between looks at what is incomplete */
+	NIC_VERDICT_ASKS = 8, /* in vain, until a message goes again */
 	NIC_PORT_BUCKETS = 64,
 };
 
@@ -312,17 +314,19 @@ struct nic_conn {
 	uint64_t expires; /* not UP by then: given up; ENDING: over then */
 	uint64_t settled; /* not UP by then: another life may be answered */
 	uint64_t ack_at, ping_at, retry_at, hello_at;
+	uint64_t look_at;		/* NIC_NEVER: no inbounds */
 	uint32_t ping_wait, hello_wait; /* ns */
-	uint32_t heap;			/* its place there */
-	uint32_t index;			/* in card->conns */
-	uint32_t id;			/* in frames to us, without the rail */
-	uint32_t peer;	/* in frames to the peer, without its rail */
-	uint32_t first; /* the first number that we gave */
-	uint32_t next;	/* the next */
-	uint32_t base;	/* the peer's: its oldest without verdict */
-	uint32_t done;	/* every number before it: see wire.h */
-	uint32_t top;	/* 1 + the highest with a verdict */
-	uint32_t held;	/* inbounds that wait for their predecessor */
+	uint32_t waiting; /* the message whose verdict was asked for last */
+	uint32_t heap;	  /* its place there */
+	uint32_t index;	  /* in card->conns */
+	uint32_t id;	  /* in frames to us, without the rail */
+	uint32_t peer;	  /* in frames to the peer, without its rail */
+	uint32_t first;	  /* the first number that we gave */
+	uint32_t next;	  /* the next */
+	uint32_t base;	  /* the peer's: its oldest without verdict */
+	uint32_t done;	  /* every number before it: see wire.h */
+	uint32_t top;	  /* 1 + the highest with a verdict */
+	uint32_t held;	  /* inbounds that wait for their predecessor */
 	uint32_t ninbound;
 	uint8_t state;
 	uint8_t known;	   /* life and peer are */
@@ -330,6 +334,7 @@ struct nic_conn {
 	uint8_t working;   /* enum bcl_nic_conn_work */
 	uint8_t told;	   /* verdicts beyond `done` are told */
 	uint8_t done_due;  /* `done` moved since it was told */
+	uint8_t asks;	   /* answers without the verdict of `waiting` */
 	uint8_t overdue;   /* rails by bit: too busy for an acknowledgement */
 	uint8_t confirmed; /* the peer knows that we are UP */
 	uint8_t pcrc;
@@ -361,6 +366,7 @@ struct nic_inbound {
 	uint64_t targ64;
 	uint32_t msg, prev;
 	uint32_t total, received;
+	uint32_t seen; /* of these, when it was looked at last */
 	uint32_t target, arg32;
 	uint32_t slot; /* block or channel */
 	uint32_t jobs;
@@ -374,8 +380,9 @@ struct nic_inbound {
 	uint8_t status;	   /* of the event or completion */
 	uint8_t failed;	   /* verdict by its status: NOPORT or MEMORY */
 	uint8_t withdrawn; /* verdict REFUSED */
-	uint8_t awaited;   /* a long message or a put, and all has come */
+	uint8_t awaited;   /* a long message, and all of it has come */
 	uint8_t rail;	   /* by which its last frame came */
+	uint8_t looks;	   /* without anything new */
 	uint64_t word;	   /* ATOMIC_REPLY: in host order, on its way */
 };
 

@@ -266,6 +266,7 @@ enum bcl_node_state {
 	X(refused_channel, "messages refused: channel not posted")         \
 	X(refused_reply, "requests refused: no reply slot free")           \
 	X(refused_room, "messages refused: too many are put together")     \
+	X(refused_rest, "messages refused: their rest did not come")       \
 	X(refusals_seen, "own messages refused by a peer")                 \
 	X(failed_port, "messages failed: no such port or channel")         \
 	X(failed_memory, "messages failed: memory handle, bounds, rights") \

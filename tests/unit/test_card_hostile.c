@@ -159,12 +159,14 @@ START_TEST(frames)
 				world_block_free(to, entry.index);
 		for (unsigned k = 0; k < 20; k++)
 			ck_assert(world_send(good, fair, 2, "fair", 4, k));
-		world_run_for(world, 200 * MS);
-		while (world_received(to, &entry)) {
-			if (entry.card == world_card_id(world, 2) &&
-			    entry.kind == BCL_CQ_SYSTEM)
-				got++;
-			world_block_free(to, entry.index);
+		for (unsigned k = 0; k < 20; k++) {
+			world_run_for(world, 10 * MS);
+			while (world_received(to, &entry)) {
+				if (entry.card == world_card_id(world, 2) &&
+				    entry.kind == BCL_CQ_SYSTEM)
+					got++;
+				world_block_free(to, entry.index);
+			}
 		}
 		ck_assert_uint_eq(got, 20);
 		while (world_sent(good, &entry))
@@ -272,6 +274,91 @@ START_TEST(count_taken_back)
 }
 END_TEST
 
+static struct {
+	unsigned left;	     /* frames with data until one is another's */
+	struct bcl_le32 msg; /* of the first */
+} forged;
+
+/* In the place of a frame comes part of a message that has come already. */
+static bool forge(struct world *world, struct world_frame *frame)
+{
+	struct bcl_segment_header *segment =
+		(void *)(frame->bytes + sizeof(struct bcl_frame_header));
+
+	(void)world;
+	if (frame->from != 0 ||
+	    (frame->bytes[3] & ~BCL_FRAME_PCRC) != BCL_FRAME_DATA)
+		return true;
+	if (forged.left == 0) {
+		segment->msg = forged.msg;
+		world_seal(frame->bytes, frame->length);
+	}
+	if (bcl_get32(forged.msg) == 0)
+		forged.msg = segment->msg;
+	forged.left--;
+	return true;
+}
+
+static void send_from(struct world_port *port, uint32_t node, uint32_t memory,
+		      uint32_t length)
+{
+	struct bcl_request *request = world_request(port);
+
+	request->op = BCL_REQ_SYSTEM;
+	request->node = node;
+	request->dst_port = 2;
+	request->nref = 1;
+	request->refs[0] = (struct bcl_memref){ 0, memory, length };
+	request->length = length;
+	request->cookie = length;
+	world_submit(port, request);
+}
+
+/* What a forged frame replaced comes after all, and all that follows it. */
+static void replace(bool pending, unsigned which)
+{
+	static const uint32_t length[4] = { 8, 3000, 16, 2000 };
+	struct world_config config = { .seed = 1, .pending = pending };
+	struct world *world = world_new(&config);
+	struct world_port *from = world_port_open(world, 0, 1);
+	struct world_port *to = world_port_open(world, 1, 2);
+	static uint8_t bytes[3000];
+	uint32_t memory = world_memory(world, 0, 1, bytes, sizeof(bytes), 0);
+	uint32_t node = world_connect(world, 0, 1);
+	struct bcl_completion entry;
+	unsigned i;
+
+	forged.left = 1 + which;
+	forged.msg = bcl_put32(0);
+	world->filter = forge;
+	for (i = 0; i < 4; i++) {
+		send_from(from, node, memory, length[i]);
+		world_run_for(world, MS);
+	}
+	world_run_for(world, 1000 * MS);
+	ck_assert_int_lt((int)forged.left, 0);
+	for (i = 0; i < 4; i++) {
+		ck_assert_msg(world_received(to, &entry), "frame %u: %u came",
+			      which, i);
+		ck_assert_uint_eq(entry.length, length[i]);
+	}
+	ck_assert(!world_received(to, &entry));
+	for (i = 0; i < 4; i++)
+		ck_assert(world_sent(from, &entry));
+	world_free(world);
+}
+
+START_TEST(numbers_taken)
+{
+	unsigned which;
+
+	for (which = 0; which < 5; which++) {
+		replace(false, which);
+		replace(true, which);
+	}
+}
+END_TEST
+
 static bool keep_back(struct world *world, struct world_frame *frame)
 {
 	return !keep(world, frame);
@@ -371,6 +458,7 @@ int main(void)
 	tcase_add_test(tcase, frames);
 	tcase_add_test(tcase, requests);
 	tcase_add_test(tcase, count_taken_back);
+	tcase_add_test(tcase, numbers_taken);
 	tcase_add_test(tcase, calls);
 	tcase_add_test(tcase, long_frames);
 	suite_add_tcase(suite, tcase);
