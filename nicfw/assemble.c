@@ -86,10 +86,10 @@ static void undo(struct bcl_card *card, struct nic_inbound *inbound,
 		nic_count(card, failed_memory);
 }
 
-/* Somebody waits for the end of a long message, whose memory is in use until
- * then: he is told when no more comes by the rail. Of the last that was asked
- * for at once: our program may leave now, and with it the polls that would find
- * the rail drained. */
+/* Somebody waits for the end of a long message or a put, whose memory is in use
+ * until then: he is told when no more comes by the rail. Of the last that was
+ * asked for at once: our program may leave now, and with it the polls that
+ * would find the rail drained. */
 static void tell(struct bcl_card *card, const struct nic_inbound *inbound)
 {
 	struct nic_conn *conn = inbound->conn;
@@ -531,7 +531,8 @@ enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
 		card->rail[rail].arriving = inbound;
 		return NIC_ACCEPTED;
 	}
-	inbound->awaited = length < total || total > NIC_SMALL_MAX;
+	inbound->awaited =
+		length < total || total > NIC_SMALL_MAX || inbound->remote;
 	inbound->rail = (uint8_t)rail;
 	inbound->state = NIC_INBOUND_MOVING;
 	if (inbound->jobs == 0)

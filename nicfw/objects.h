@@ -380,7 +380,7 @@ struct nic_inbound {
 	uint8_t status;	   /* of the event or completion */
 	uint8_t failed;	   /* verdict by its status: NOPORT or MEMORY */
 	uint8_t withdrawn; /* verdict REFUSED */
-	uint8_t awaited;   /* a long message, and all of it has come */
+	uint8_t awaited;   /* a long message or a put, and all has come */
 	uint8_t rail;	   /* by which its last frame came */
 	uint8_t looks;	   /* without anything new */
 	uint64_t word;	   /* ATOMIC_REPLY: in host order, on its way */

@@ -353,6 +353,49 @@ START_TEST(a_message_of_one_frame_ends_when_it_has_come)
 }
 END_TEST
 
+static void one_put(struct sim_rank *rank)
+{
+	static uint64_t word, target;
+	uint8_t key[BCL_KEY_MAX];
+	struct bcl_memory *memory;
+	struct bcl_event event;
+	struct side side;
+	size_t length;
+
+	open_side(&side, rank);
+	if (rank->boot.rank == 1) {
+		ck_assert_int_eq(bcl_memory_register(side.context, &target,
+						     sizeof(target),
+						     BCL_REMOTE_WRITE, &memory),
+				 BCL_OK);
+		bcl_memory_key(memory, key);
+		bcl_boot_put(&rank->boot, "key", key, sizeof(key));
+	}
+	rest(&side);
+	if (rank->boot.rank == 0) {
+		bcl_boot_get(&rank->boot, 1, "key", key, sizeof(key), &length);
+		sent_at = now(rank);
+		bcl_put_notify(side.peer, key, 0, &word, sizeof(word), 0, 0, 1);
+		next(&side, BCL_EVENT_SENT, &event);
+		round_trip[0] = now(rank) - sent_at;
+	} else {
+		next(&side, BCL_EVENT_NOTIFY, &event);
+		arrived_at = now(rank);
+	}
+	rest(&side);
+	close_side(&side);
+}
+
+/* Of any length: all that it says is that it has come. */
+START_TEST(a_put_ends_when_it_has_come)
+{
+	open_job("cluster nodes=2\n" COSTS STAR, 1);
+	run(one_put);
+	ck_assert_uint_lt(round_trip[0], 2 * (arrived_at - sent_at));
+	close_job();
+}
+END_TEST
+
 /* Node 1 sends to node 2 while a message comes from node 0. */
 static void messages_beside_others(struct sim_rank *rank)
 {
@@ -853,6 +896,7 @@ int main(void)
 		tcase, a_long_message_goes_at_the_pace_of_its_slowest_stage, 0,
 		sizeof(stages) / sizeof(*stages));
 	tcase_add_test(tcase, a_message_of_one_frame_ends_when_it_has_come);
+	tcase_add_test(tcase, a_put_ends_when_it_has_come);
 	tcase_add_test(tcase, a_message_ends_though_its_receiver_sends);
 	tcase_add_loop_test(tcase, both_ways_go_at_the_pace_of_the_wire, 0, 2);
 	tcase_add_test(tcase, collectives_on_eight_nodes);
