@@ -250,6 +250,13 @@ static bool take_arguments(struct settings *settings, int argc, char **argv)
 				argv[i]);
 			return false;
 		}
+		if (series->pattern->brief && size >= SIM_PORT_LONG) {
+			fprintf(stderr,
+				"bcl-sim: %s takes less than %d bytes, not "
+				"%s\n",
+				series->pattern->name, SIM_PORT_LONG, argv[i]);
+			return false;
+		}
 		series->nsizes = (unsigned)i - 1;
 		series->size[i - 2] = size;
 	}

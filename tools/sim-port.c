@@ -7,8 +7,7 @@
 
 enum {
 	CHANNEL = 0,
-	RENDEZVOUS = 1024, /* bytes, and more */
-	A_WHILE = 1000,	   /* ns: that there is room again is no event */
+	A_WHILE = 1000, /* ns: that there is room again is no event */
 };
 
 enum {
@@ -261,7 +260,7 @@ static void send_inside(struct sim_port *port, struct sim_port *other,
 			size_t length)
 {
 	signal(port, other);
-	if (length >= RENDEZVOUS) {
+	if (length >= SIM_PORT_LONG) {
 		notice(port, other);
 		signal(port, other);
 	}
@@ -272,7 +271,7 @@ static void receive_inside(struct sim_port *port, struct sim_port *other,
 			   size_t length)
 {
 	notice(port, other);
-	if (length >= RENDEZVOUS) {
+	if (length >= SIM_PORT_LONG) {
 		signal(port, other);
 		notice(port, other);
 	}
@@ -284,20 +283,20 @@ static void receive_inside(struct sim_port *port, struct sim_port *other,
 enum bcl_status sim_port_expect(struct sim_port *port, void *bytes,
 				size_t length)
 {
-	return length < RENDEZVOUS ? BCL_OK : post(port, bytes, length);
+	return length < SIM_PORT_LONG ? BCL_OK : post(port, bytes, length);
 }
 
 enum bcl_status sim_port_put(struct sim_port *port, unsigned to,
 			     const void *bytes, size_t length)
 {
-	return length < RENDEZVOUS ? tell(port, to, bytes, length)
-				   : fill(port, to, bytes, length);
+	return length < SIM_PORT_LONG ? tell(port, to, bytes, length)
+				      : fill(port, to, bytes, length);
 }
 
 enum bcl_status sim_port_take(struct sim_port *port, unsigned from,
 			      size_t length)
 {
-	return length < RENDEZVOUS ? hear(port, from) : filled(port);
+	return length < SIM_PORT_LONG ? hear(port, from) : filled(port);
 }
 
 enum bcl_status sim_port_send(struct sim_port *port, unsigned to,
@@ -310,7 +309,7 @@ enum bcl_status sim_port_send(struct sim_port *port, unsigned to,
 		send_inside(port, near, length);
 		return BCL_OK;
 	}
-	if (length < RENDEZVOUS)
+	if (length < SIM_PORT_LONG)
 		return tell(port, to, bytes, length);
 	status = tell(port, to, NULL, 0);
 	if (!status)
@@ -331,7 +330,7 @@ enum bcl_status sim_port_receive(struct sim_port *port, unsigned from,
 		return BCL_OK;
 	}
 	status = hear(port, from);
-	if (status || length < RENDEZVOUS)
+	if (status || length < SIM_PORT_LONG)
 		return status;
 	status = post(port, bytes, length);
 	if (!status)

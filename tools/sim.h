@@ -23,9 +23,14 @@ struct sim_pattern {
 	bool pair;	/* of the first and the last rank alone */
 	bool port;	/* by ports, not by teams */
 	bool alone;	/* its time is what one rank has spent */
+	bool brief;	/* of less than SIM_PORT_LONG bytes */
 	bool far;	/* a shift by half of the nodes, not by one */
 	bool bounded;	/* there is a bound: */
 	enum sim_operation operation;
+};
+
+enum {
+	SIM_PORT_LONG = 1024, /* bytes of a port's message that is asked for */
 };
 
 /* NULL: there is none of that name. */

@@ -176,6 +176,7 @@ refuses 2 'alltoall has no algorithm "gossip", but: node bruck ' -A gossip \
 refuses 2 'shift has no algorithms' -A pairs "$cluster" shift
 refuses 1 '8 ranks had to give up: not supported' -A node "$cluster" alltoall
 refuses 2 '"many" is no size' "$cluster" shift many
+refuses 2 'stream takes less than 1024 bytes, not 1K' "$cluster" stream 1K
 refuses 2 '-r: "0" is not a number from 1 to 10000' -r 0 "$cluster" shift
 refuses 2 '-n: "x" is not a number from 1 on' -n x "$cluster" shift
 refuses 2 '-l: "5" is not a time, such as' -l 5 "$cluster" shift
