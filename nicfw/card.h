@@ -281,6 +281,14 @@ void bcl_nic_frame_refuse(struct bcl_card *card, unsigned rail, uint8_t version,
 			  enum bcl_status reason);
 
 /* ---- window.c ---- */
+static inline void nic_window_owe(const struct bcl_card *card,
+				  struct nic_window *window)
+{
+	if (!window->ack_due)
+		window->owed = card->now;
+	window->ack_due = 1;
+}
+
 void bcl_nic_window_start(struct bcl_card *card, struct nic_conn *conn,
 			  unsigned rail);
 /* Something is in flight, and nothing was. */

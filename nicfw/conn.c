@@ -325,11 +325,11 @@ void bcl_nic_conn_await(struct bcl_card *card, struct nic_conn *conn)
 	nic_deadline(card, conn, conn->ping_at);
 }
 
-/* What has not been told since then waits for a frame that tells it. */
+/* What has come waits for a frame that tells it. */
 static void ack_late(struct bcl_card *card, struct nic_conn *conn,
 		     unsigned rail)
 {
-	uint64_t at = conn->window[rail].told_at + card->config.ack_delay;
+	uint64_t at = conn->window[rail].owed + card->config.ack_delay;
 
 	if (card->now >= at || conn->overdue >> rail & 1)
 		bcl_nic_conn_ack(card, conn, rail);

@@ -30,7 +30,6 @@ static inline void nic_frame_header(struct bcl_card *card,
 		return; /* nobody reads their acknowledgements */
 	window->ack_due = 0;
 	window->unacked = 0;
-	window->told_at = card->now;
 	conn->done_due = 0;
 }
 

@@ -522,7 +522,7 @@ void bcl_nic_window_arrived(struct bcl_card *card, struct nic_conn *conn,
 	struct nic_window *window = &conn->window[rail];
 
 	window->unacked += bytes;
-	window->ack_due = 1;
+	nic_window_owe(card, window);
 	if (seq != window->expected)
 		conn->arrived->bits[rail][seq % BCL_SACK_BITS / 32] |=
 			1u << seq % 32;

@@ -169,7 +169,7 @@ static inline void nic_window_followed(struct bcl_card *card,
 	struct nic_window *window = &conn->window[rail];
 
 	window->unacked += bytes;
-	window->ack_due = 1;
+	nic_window_owe(card, window);
 	if (window->unacked < nic_window_unacked_max(card->rail[rail].window))
 		nic_conn_ack_soon(card, conn);
 	else

@@ -11,7 +11,7 @@ enum {
 	BUDGET = 64,
 	BUFFERS = 16, /* of the core, at most: they take memory */
 	WINDOW_MIN = 64 << 10,
-	ACK_DELAY = 200 * 1000,
+	ACK_DELAY = 400 * 1000,
 	RTO_MIN = 1000 * 1000,
 	RTO_MAX = 100 * 1000 * 1000,
 };

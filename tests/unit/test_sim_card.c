@@ -493,7 +493,7 @@ enum {
 
 static uint64_t acks;
 
-/* Answers to messages come at different times, at most 140 us later. */
+/* Answers to messages come at different times, at most 378 us later. */
 static void answer_late(struct sim_rank *rank)
 {
 	struct sim_world *world = sim_job_world(job);
@@ -510,7 +510,7 @@ static void answer_late(struct sim_rank *rank)
 			bcl_send(side.peer, 0, i, NULL, 0, 0);
 		next(&side, BCL_EVENT_MESSAGE, &event);
 		if (rank->boot.rank == 1) {
-			sim_compute(world, i % 8 * 20000ull);
+			sim_compute(world, i % 8 * 54000ull);
 			bcl_send(side.peer, 0, i, NULL, 0, 0);
 		}
 	}
