@@ -92,9 +92,17 @@ struct bcl_share {
 		of; /* which of how many, no more than a digit's values */
 };
 
+/* As many places back as on are in the same share: who is sent to sends, and
+ * acknowledges with what it sends. */
 static inline unsigned bcl_share_place(unsigned of, unsigned bits, unsigned i)
 {
-	return (i & ((1u << bits) - 1)) * of >> bits;
+	unsigned values = 1u << bits, value = i & (values - 1), nth;
+
+	if (2 * value < values)
+		nth = value ? 2 * value : 0;
+	else
+		nth = 2 * value == values ? 1 : 2 * (values - value) + 1;
+	return nth * of >> bits;
 }
 
 static inline bool bcl_share_has(struct bcl_share share, unsigned bits,
@@ -103,7 +111,7 @@ static inline bool bcl_share_has(struct bcl_share share, unsigned bits,
 	return bcl_share_place(share.of, bits, i) == share.place;
 }
 
-/* How many there are below n; the first share has as many as any. */
+/* How many there are below n. */
 static inline unsigned bcl_share_count(struct bcl_share share, unsigned bits,
 				       unsigned n)
 {

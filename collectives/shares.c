@@ -41,9 +41,15 @@ static struct bcl_digits digits_of(unsigned n, union plan plan)
 /* Of how many nodes a share has blocks; all have room for as many. */
 static unsigned room(unsigned n, union plan plan)
 {
-	struct bcl_share first = { 0, plan.share.of };
+	struct bcl_share share = { 0, plan.share.of };
+	unsigned most = 0, count;
 
-	return bcl_share_count(first, plan.bits, n);
+	for (; share.place < share.of; share.place++) {
+		count = bcl_share_count(share, plan.bits, n);
+		if (count > most)
+			most = count;
+	}
+	return most;
 }
 
 /* Where the blocks of a node i places away lie, in blocks: by share, by

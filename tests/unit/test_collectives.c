@@ -16,6 +16,7 @@ enum {
 	NLENGTHS = sizeof(lengths) / sizeof(lengths[0]),
 	FEW_LENGTHS = 3,
 	MOST_RANKS = 17,
+	IN_PAIRS = 22, /* ranks of 11 nodes */
 };
 
 /* Node of a rank in topologies of up to MOST_RANKS ranks. */
@@ -93,7 +94,7 @@ static void run_plan(struct bcl_adi *adi, void *arg)
 static void run_world(struct plan *plan, unsigned size,
 		      const struct shape *shape, bool synchronous, bool private)
 {
-	unsigned hosts[MOST_RANKS], rank;
+	unsigned hosts[IN_PAIRS], rank;
 	struct mock_options options = {
 		.size = size,
 		.hosts = hosts,
@@ -124,8 +125,9 @@ START_TEST(every_algorithm)
 				.operation = (enum bcl_operation)_i,
 				.all = true,
 				.lengths = lengths,
-				.nlengths = !UNIT_SLOW && size < 5 ? NLENGTHS
-							      : FEW_LENGTHS,
+				.nlengths = !UNIT_SLOW && size < 5
+						    ? NLENGTHS
+						    : FEW_LENGTHS,
 			};
 
 			run_world(&plan, size, &shapes[shape], size % 2, false);
@@ -215,6 +217,27 @@ START_TEST(many_ranks)
 
 			run_world(&plan, size, &shapes[shape], true, false);
 		}
+}
+END_TEST
+
+static unsigned in_pairs(unsigned rank, unsigned size)
+{
+	(void)size;
+	return rank / 2;
+}
+
+/* Of 11 nodes the second of two shares of 16 values has more than the first. */
+START_TEST(shares_differ)
+{
+	const struct shape pairs = { "in pairs", in_pairs };
+	struct plan plan = {
+		.operation = BCL_OPERATION_ALLTOALL,
+		.all = true,
+		.lengths = (const size_t[]){ 8, 100 },
+		.nlengths = 2,
+	};
+
+	run_world(&plan, IN_PAIRS, &pairs, false, false);
 }
 END_TEST
 
@@ -338,6 +361,7 @@ int main(void)
 	tcase_add_test(tests, turns_in_a_segment);
 	tcase_add_loop_test(tests, without_segment, 0, BCL_OPERATIONS);
 	tcase_add_loop_test(tests, many_ranks, 0, BCL_OPERATIONS);
+	tcase_add_test(tests, shares_differ);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }

@@ -76,24 +76,34 @@ START_TEST(each_distance_is_in_one_share)
 
 	for (bits = 1; bits <= MOST_BITS; bits++)
 		for (of = 1; of <= 1u << bits; of++) {
-			unsigned counted = 0, first = 0;
+			unsigned counted = 0;
 
 			for (place = 0; place < of; place++) {
 				struct bcl_share share = { (uint8_t)place,
 							   (uint8_t)of };
-				unsigned count =
-					bcl_share_count(share, bits, MOST);
 
-				if (!place)
-					first = count;
-				ck_assert_uint_le(count, first);
-				counted += count;
+				counted += bcl_share_count(share, bits, MOST);
 			}
 			ck_assert_uint_eq(counted, MOST);
 			for (i = 0; i < MOST; i++)
 				ck_assert_uint_lt(bcl_share_place(of, bits, i),
 						  of);
 		}
+}
+END_TEST
+
+/* If shares have two values and more. */
+START_TEST(on_and_back_are_in_one_share)
+{
+	unsigned bits, of, i;
+
+	for (bits = 1; bits <= MOST_BITS; bits++)
+		for (of = 1; of < 1u << bits; of *= 2)
+			for (i = 0; i < 1u << bits; i++)
+				ck_assert_uint_eq(
+					bcl_share_place(of, bits, i),
+					bcl_share_place(of, bits,
+							(1u << bits) - i));
 }
 END_TEST
 
@@ -106,6 +116,7 @@ int main(void)
 	tcase_add_test(tcase, low_digits_stay_near);
 	tcase_add_test(tcase, lowest_digit_is_short);
 	tcase_add_test(tcase, each_distance_is_in_one_share);
+	tcase_add_test(tcase, on_and_back_are_in_one_share);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
