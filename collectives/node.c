@@ -380,6 +380,15 @@ static void charge(const struct bcl_node *node, size_t bytes)
 		node->env->charge->copy(node->env->world, bytes);
 }
 
+/* Who waits for a flag sees it before the own member has read all of the
+ * others'.
+ */
+static void tell(const struct bcl_node *node)
+{
+	if (node->env && node->env->charge)
+		node->env->charge->flag(node->env->world);
+}
+
 /* Have all left what is where the own member is about to write? */
 static bool is_free(struct bcl_node *node, const struct bcl_node_op *op)
 {
@@ -407,6 +416,7 @@ static bool write_piece(struct bcl_node *node, struct bcl_node_op *op,
 	kind->write(node, op, chunk_of(node, op, node->me));
 	charge(node, op->piece * (kind->fan ? node->members - 1 : 1));
 	bcl_flag_ready(node, op->phase);
+	tell(node);
 	return true;
 }
 

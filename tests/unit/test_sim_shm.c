@@ -233,6 +233,42 @@ START_TEST(copying_in_the_segment_takes_its_time)
 }
 END_TEST
 
+static void exchange(struct sim_rank *rank)
+{
+	enum {
+		BLOCK = 512,
+		RANKS = 4
+	};
+	static uint8_t blocks[2][RANKS * BLOCK];
+	struct bcl_adi *adi = join(rank);
+	struct bcl_team *team;
+	uint64_t start;
+	unsigned i;
+
+	ck_assert_int_eq(bcl_team_world(adi, &team), BCL_OK);
+	for (i = 0; i < ROUNDS; i++) {
+		ck_assert_int_eq(bcl_barrier(team), BCL_OK);
+		start = now(rank);
+		ck_assert_int_eq(
+			bcl_alltoall(team, blocks[0], blocks[1], BLOCK),
+			BCL_OK);
+		ck_assert_uint_lt(now(rank) - start,
+				  copying(2 * RANKS * BLOCK));
+	}
+	bcl_team_free(team);
+	sim_rank_leave(adi);
+}
+
+/* All show what they have for others, then all read it at once: nobody waits
+ * until another, who has seen it first, has read. */
+START_TEST(an_exchange_is_copied_by_all_at_once)
+{
+	open_job();
+	run(exchange);
+	close_job();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sim shm");
@@ -243,6 +279,7 @@ int main(void)
 	tcase_add_test(tests, a_long_message_is_copied_by_both);
 	tcase_add_test(tests, a_barrier_ends_a_line_after_the_last);
 	tcase_add_test(tests, copying_in_the_segment_takes_its_time);
+	tcase_add_test(tests, an_exchange_is_copied_by_all_at_once);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
