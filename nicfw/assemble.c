@@ -395,7 +395,8 @@ static struct nic_inbound *make(struct bcl_card *card, struct nic_conn *conn,
 
 static void look_later(struct bcl_card *card, struct nic_conn *conn)
 {
-	conn->look_at = card->now + NIC_LOOK * card->config.rto_max;
+	conn->look_at =
+		card->now + NIC_PATIENCE / 2 * card->config.peer_timeout;
 	nic_deadline(card, conn, conn->look_at);
 }
 
@@ -573,7 +574,7 @@ static int is_here(const struct nic_conn *conn, uint32_t msg)
 	return 0;
 }
 
-/* What is held goes on with its predecessor. */
+/* What is held goes on with its predecessor, if that is here or was. */
 static int goes_on(const struct nic_conn *conn,
 		   const struct nic_inbound *inbound)
 {
@@ -581,7 +582,9 @@ static int goes_on(const struct nic_conn *conn,
 	case NIC_INBOUND_PIECES:
 		return inbound->received != inbound->seen;
 	case NIC_INBOUND_HELD:
-		return is_here(conn, inbound->prev);
+		return is_here(conn, inbound->prev) ||
+		       nic_verdict_of(conn, inbound->prev) !=
+			       BCL_VERDICT_UNKNOWN;
 	default:
 		return 1;
 	}

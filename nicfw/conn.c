@@ -382,11 +382,12 @@ static void ask(struct bcl_card *card, struct nic_conn *conn)
 	    conn->heard + conn->ping_wait < card->now)
 		return;
 	if (oldest->number != conn->waiting)
-		conn->asks = 0;
+		conn->waiting_since = card->now;
 	conn->waiting = oldest->number;
-	if (++conn->asks < NIC_VERDICT_ASKS)
+	if (card->now - conn->waiting_since <
+	    NIC_PATIENCE * card->config.peer_timeout)
 		return;
-	conn->asks = 0;
+	conn->waiting_since = card->now;
 	bcl_nic_message_again(card, conn, oldest);
 }
 

@@ -39,8 +39,7 @@ enum {
 	NIC_REORDER = 3,	/* a frame is lost if so many later ones came */
 	NIC_RAIL_TIMEOUTS = 4,	/* until another rail is tried */
 	NIC_RAIL_ASKS = 5,	/* what came by a dead rail, until given up */
-	NIC_LOOK = 4,	      /* rto_max between looks at what is incomplete */
-	NIC_VERDICT_ASKS = 8, /* in vain, until a message goes again */
+	NIC_PATIENCE = 8,	/* peer_timeout, with what does not go on */
 	NIC_PORT_BUCKETS = 64,
 };
 
@@ -314,7 +313,8 @@ struct nic_conn {
 	uint64_t expires; /* not UP by then: given up; ENDING: over then */
 	uint64_t settled; /* not UP by then: another life may be answered */
 	uint64_t ack_at, ping_at, retry_at, hello_at;
-	uint64_t look_at;		/* NIC_NEVER: no inbounds */
+	uint64_t look_at; /* NIC_NEVER: no inbounds */
+	uint64_t waiting_since;
 	uint32_t ping_wait, hello_wait; /* ns */
 	uint32_t waiting; /* the message whose verdict was asked for last */
 	uint32_t heap;	  /* its place there */
@@ -334,7 +334,6 @@ struct nic_conn {
 	uint8_t working;   /* enum bcl_nic_conn_work */
 	uint8_t told;	   /* verdicts beyond `done` are told */
 	uint8_t done_due;  /* `done` moved since it was told */
-	uint8_t asks;	   /* answers without the verdict of `waiting` */
 	uint8_t overdue;   /* rails by bit: too busy for an acknowledgement */
 	uint8_t confirmed; /* the peer knows that we are UP */
 	uint8_t pcrc;

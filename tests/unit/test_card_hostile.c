@@ -112,7 +112,8 @@ START_TEST(frames)
 		uint64_t seed = world_seed(s);
 		struct world_config config = { .seed = seed,
 					       .pending = seed & 1,
-					       .cards = 3 };
+					       .cards = 3,
+					       .peer_timeout = 40 * MS };
 		struct world *world = world_new(&config);
 		struct world_port *bad = world_port_open(world, 0, 1);
 		struct world_port *good = world_port_open(world, 2, 1);
@@ -159,7 +160,7 @@ START_TEST(frames)
 				world_block_free(to, entry.index);
 		for (unsigned k = 0; k < 20; k++)
 			ck_assert(world_send(good, fair, 2, "fair", 4, k));
-		for (unsigned k = 0; k < 20; k++) {
+		for (unsigned k = 0; k < 60; k++) {
 			world_run_for(world, 10 * MS);
 			while (world_received(to, &entry)) {
 				if (entry.card == world_card_id(world, 2) &&
@@ -318,7 +319,9 @@ static void send_from(struct world_port *port, uint32_t node, uint32_t memory,
 static void replace(bool pending, unsigned which)
 {
 	static const uint32_t length[4] = { 8, 3000, 16, 2000 };
-	struct world_config config = { .seed = 1, .pending = pending };
+	struct world_config config = { .seed = 1,
+				       .pending = pending,
+				       .peer_timeout = 40 * MS };
 	struct world *world = world_new(&config);
 	struct world_port *from = world_port_open(world, 0, 1);
 	struct world_port *to = world_port_open(world, 1, 2);
