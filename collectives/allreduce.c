@@ -357,7 +357,7 @@ static double cost_turn(const struct bcl_model *model, double length,
 		if (rounds - 1 - round[i] < BCL_MODEL_FAR)
 			links += bytes * far[rounds - 1 - round[i]];
 	}
-	return time + (card > links ? card : links);
+	return time + bcl_larger(card, links);
 }
 
 /* Between the nodes. */

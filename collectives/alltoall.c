@@ -302,18 +302,13 @@ static double cost_node(const struct bcl_model *model, double length)
 	       2 * model->members * length * model->segment.byte;
 }
 
-static double larger(double a, double b)
-{
-	return a > b ? a : b;
-}
-
 /* From a message of a node's to the next, where so many members send, and a
  * processor has to do so much for each. */
 static double next_message(const struct bcl_model *model, double members,
 			   double work)
 {
-	return larger(work / members,
-		      larger(model->card.gap, model->card.exchange));
+	return bcl_larger(work / members,
+			  bcl_larger(model->card.gap, model->card.exchange));
 }
 
 /* All members of a node exchange at once, by the same wire, and by the same
@@ -343,7 +338,7 @@ static double cost_across(const struct bcl_model *model, double all,
 static double cost_direct(const struct bcl_model *model, double us, double all,
 			  double messages)
 {
-	return us / 2 + larger(us / 2, cost_across(model, all, messages));
+	return us / 2 + bcl_larger(us / 2, cost_across(model, all, messages));
 }
 
 static double cost_bruck(const struct bcl_model *model, double length)
@@ -356,7 +351,7 @@ static double cost_bruck(const struct bcl_model *model, double length)
 				   2.0 * model->members);
 
 	return (bcl_log2_up(model->size) - 1) * round +
-	       larger(round, cost.message + links) +
+	       bcl_larger(round, cost.message + links) +
 	       4 * half * model->segment.byte;
 }
 
@@ -371,8 +366,9 @@ static double cost_collected(const struct bcl_model *model, double length)
 }
 
 /* So many messages more of each of a node's members than the first one, of so
- * many at once, by one card. Whoever still sends when messages come receives them
- * in between, and a processor that does the card's work does so from the first. */
+ * many at once, by one card. Whoever still sends when messages come receives
+ * them in between, and a processor that does the card's work does so from the
+ * first. */
 static double cost_others(const struct bcl_model *model,
 			  const struct bcl_cost *cost, double others,
 			  double at_once)
@@ -382,7 +378,7 @@ static double cost_others(const struct bcl_model *model,
 	if (!model->autonomous)
 		return others * both;
 	next = next_message(model, at_once, cost->gap);
-	late = larger(0, others - cost->message / cost->gap);
+	late = bcl_larger(0, others - cost->message / cost->gap);
 	return (at_once - 1) * next +
 	       at_once * ((others - late) * next +
 			  late * next_message(model, at_once, both));
@@ -414,7 +410,7 @@ static double cost_digits(const struct bcl_model *model, double all,
 			round = cost_direct(model, round, at_once * all,
 					    at_once * used);
 		else if (place * of >= model->nodes)
-			round = larger(round, far);
+			round = bcl_larger(round, far);
 		time += round;
 	}
 	return time;
@@ -447,7 +443,7 @@ static double cost_sent(const struct bcl_model *model, double messages,
 	double work = bcl_cost_gap(model, &cost);
 
 	return messages * next_message(model, members, work) +
-	       bytes * larger(card, copies / members);
+	       bytes * bcl_larger(card, copies / members);
 }
 
 static double cost_shares(const struct bcl_model *model, double length,
@@ -474,7 +470,7 @@ static double cost_shares(const struct bcl_model *model, double length,
 	if (values >= model->nodes)
 		time = cost_direct(model, time, all, last);
 	else /* half of the bytes go across first, the others last */
-		time = larger(time, cost_across(model, all, last));
+		time = bcl_larger(time, cost_across(model, all, last));
 	return model->between.message + time + 2 * bcl_cost_phases(model, own) +
 	       copied * model->segment.byte;
 }

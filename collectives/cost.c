@@ -17,11 +17,6 @@ enum {
 	EAGER_COPIES = 2,
 };
 
-static double larger(double a, double b)
-{
-	return a > b ? a : b;
-}
-
 struct bcl_cost bcl_cost_between(const struct bcl_model *model, double length)
 {
 	struct bcl_cost cost = model->between;
@@ -114,12 +109,13 @@ double bcl_cost_dissemination(const struct bcl_model *model, double length,
 	for (i = 0; i < plan.messages; i++) {
 		double bytes = bcl_dissemination_told(&plan, i) * length;
 		struct bcl_cost cost = bcl_cost_exchange(model, bytes);
-		double begin = larger(arrived[i % ahead], free);
+		double begin = bcl_larger(arrived[i % ahead], free);
 
 		free = begin + bcl_cost_gap(model, &cost) + bytes * cost.byte;
-		links = larger(links, begin) +
+		links = bcl_larger(links, begin) +
 			bcl_cost_links(byte_on(model, plan.known[i]), bytes, 1);
-		last = larger(begin + bytes * cost.byte, links) + cost.message;
+		last = bcl_larger(begin + bytes * cost.byte, links) +
+		       cost.message;
 		arrived[i % ahead] = last;
 		if (ahead == 1)
 			continue;
@@ -169,7 +165,7 @@ static double cost_postal(const struct postal *postal, unsigned ahead)
 		full[t] = told(postal, (double)known[t - ahead], &next) +
 			  full[t - ahead];
 		if (t > ahead)
-			full[t] = larger(full[t], next + full[t - 1]);
+			full[t] = bcl_larger(full[t], next + full[t - 1]);
 	}
 	/* What the first child does not get is a full tree. */
 	while (nodes > 1) {
@@ -179,10 +175,10 @@ static double cost_postal(const struct postal *postal, unsigned ahead)
 			steps--;
 		nodes -= (unsigned)known[steps - 1];
 		arrived = told(postal, nodes, &next);
-		last = larger(last, before + next + full[steps - 1]);
+		last = bcl_larger(last, before + next + full[steps - 1]);
 		before += arrived;
 	}
-	return larger(last, before);
+	return bcl_larger(last, before);
 }
 
 double bcl_cost_postal(const struct bcl_model *model, double length,
@@ -250,7 +246,7 @@ static double round_byte(const struct bcl_model *model, double card)
 
 	for (; skip > 1; rounds++) {
 		skip = (skip + 1) / 2;
-		sum += larger(card, byte_on(model, skip));
+		sum += bcl_larger(card, byte_on(model, skip));
 	}
 	return sum / rounds;
 }
@@ -282,7 +278,7 @@ double bcl_cost_pipeline(const struct bcl_model *model, double length,
 		if (!model->autonomous)
 			round += last;
 		else
-			round = larger(round, last);
+			round = bcl_larger(round, last);
 	}
 	return (pieces - 1) * round + bcl_log2_up(model->nodes) * hop + last +
 	       (model->autonomous ? cost.message : 0);
@@ -302,10 +298,10 @@ double bcl_cost_trees(const struct bcl_model *model, double length,
 	card = model->card.gap + piece * model->between.byte;
 	/* sends one and receives one meanwhile */
 	processor = 2 * model->between.gap + piece * work;
-	round = larger(card, processor);
+	round = bcl_larger(card, processor);
 	if (model->members > 1) {
 		last = inside(model, piece);
-		round = larger(round, last);
+		round = bcl_larger(round, last);
 	}
 	/* Two children get it one after the other; and a grant is before it. */
 	return (pieces - 1) * round + last + model->between.message +

@@ -32,6 +32,11 @@ struct bcl_cost bcl_cost_granted(const struct bcl_model *model, double length);
  * to do both: it sends it and receives one. */
 double bcl_cost_gap(const struct bcl_model *model, const struct bcl_cost *cost);
 
+static inline double bcl_larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 /* us that links are busy, where each node sends so many bytes in so many
  * messages; `byte` as in the model: across, around. */
 static inline double bcl_cost_links(double byte, double bytes, double messages)
