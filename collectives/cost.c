@@ -257,7 +257,7 @@ double bcl_cost_pipeline(const struct bcl_model *model, double length,
 					  double length))
 {
 	double pieces = pieces_of(length, piece), last = 0;
-	double hop, round;
+	double byte, hop, round;
 	struct bcl_cost cost;
 
 	piece = length / pieces;
@@ -266,13 +266,13 @@ double bcl_cost_pipeline(const struct bcl_model *model, double length,
 	else
 		cost = model->nodes > 2 ? bcl_cost_exchange(model, piece)
 					: bcl_cost_between(model, piece);
-	hop = cost.message + piece * (cost.byte + work);
+	byte = model->autonomous ? round_byte(model, cost.byte) : cost.byte;
+	hop = cost.message + piece * (byte + work);
 	/* The first piece has all hops before it, the next ones follow it
 	 * closely, if no processor has to see to it. */
 	round = hop;
 	if (model->autonomous)
-		round = cost.gap +
-			piece * (round_byte(model, cost.byte) + work);
+		round = cost.gap + piece * (byte + work);
 	if (model->members > 1) {
 		last = inside(model, piece);
 		if (!model->autonomous)

@@ -281,6 +281,7 @@ void bcl_nic_frame_refuse(struct bcl_card *card, unsigned rail, uint8_t version,
 			  enum bcl_status reason);
 
 /* ---- window.c ---- */
+/* Something has come that the peer shall be told of. */
 static inline void nic_window_owe(const struct bcl_card *card,
 				  struct nic_window *window)
 {

@@ -36,6 +36,8 @@ hold 64 4 allreduce 131072 halving_leaders halving_leaders_far_2 \
 	halving_leaders_ring
 hold 64 1 gather 8 tree tree_2 tree_4 tree_8
 hold 64 4 scatter 8 tree tree_2 tree_4 tree_8
+hold 64 4 reduce 4096 tree pipeline trees
+hold 32 4 reduce 8192 tree pipeline trees
 hold 64 4 reduce 32768 tree_4 pipeline_8k trees
 hold 64 4 broadcast 131072 tree_4 pipeline_8k trees
 hold 32 1 alltoall 8 columns columns_4 columns_8
