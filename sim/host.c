@@ -321,15 +321,15 @@ static void doorbell(struct bcl_card_host *host, struct bcl_card_seat *seat)
 	uint32_t made = queues->requests_made, i;
 	uint64_t ns = firmware->costs->trap;
 
-	if (firmware->trace.file)
-		bcl_journal_doorbell(&firmware->trace.journal,
-				     seat->port->number);
 	for (i = seat->written; i != made; i++) {
 		unsigned at = queues->submits[i & queues->request_mask];
 
 		ns += request_cost(seat, &queues->requests[at]);
 	}
 	sim_compute(firmware->world, ns);
+	if (firmware->trace.file)
+		bcl_journal_doorbell(&firmware->trace.journal,
+				     seat->port->number);
 	seat->written = made;
 	sim_card_do(firmware->card, &seat->doorbell);
 }
