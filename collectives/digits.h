@@ -99,7 +99,7 @@ static inline unsigned bcl_share_place(unsigned of, unsigned bits, unsigned i)
 	unsigned values = 1u << bits, value = i & (values - 1), nth;
 
 	if (2 * value < values)
-		nth = value ? 2 * value : 0;
+		nth = 2 * value;
 	else
 		nth = 2 * value == values ? 1 : 2 * (values - value) + 1;
 	return nth * of >> bits;

@@ -380,9 +380,8 @@ static void charge(const struct bcl_node *node, size_t bytes)
 		node->env->charge->copy(node->env->world, bytes);
 }
 
-/* Who waits for a flag sees it before the own member has read all of the
- * others'.
- */
+/* Who waits for a flag sees it before the own member has read what it waits
+ * for itself. */
 static void tell(const struct bcl_node *node)
 {
 	if (node->env && node->env->charge)

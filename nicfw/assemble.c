@@ -21,7 +21,7 @@ static int ordered(uint8_t op)
 	return op == BCL_SEG_SYSTEM || op == BCL_SEG_PUT_NOTIFY;
 }
 
-static struct nic_inbound *find(struct nic_conn *conn, uint32_t msg)
+static struct nic_inbound *look_up(struct nic_conn *conn, uint32_t msg)
 {
 	struct nic_inbound *inbound;
 	struct nic_link *link;
@@ -29,16 +29,22 @@ static struct nic_inbound *find(struct nic_conn *conn, uint32_t msg)
 	for (link = conn->inbounds.next; link != &conn->inbounds;
 	     link = link->next) {
 		inbound = nic_container(link, struct nic_inbound, link);
-		if (inbound->msg != msg)
-			continue;
-		/* To the front: its next fragment is found at once. */
-		if (conn->inbounds.next != link) {
-			nic_list_remove(link);
-			nic_list_push(&conn->inbounds, link);
-		}
-		return inbound;
+		if (inbound->msg == msg)
+			return inbound;
 	}
 	return NULL;
+}
+
+static struct nic_inbound *find(struct nic_conn *conn, uint32_t msg)
+{
+	struct nic_inbound *inbound = look_up(conn, msg);
+
+	/* To the front: its next fragment is found at once. */
+	if (inbound && conn->inbounds.next != &inbound->link) {
+		nic_list_remove(&inbound->link);
+		nic_list_push(&conn->inbounds, &inbound->link);
+	}
+	return inbound;
 }
 
 static void unhold(struct nic_conn *conn, struct nic_inbound *inbound)
@@ -541,6 +547,13 @@ enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
 	return NIC_ACCEPTED;
 }
 
+static void withdraw(struct bcl_card *card, struct nic_inbound *inbound)
+{
+	inbound->withdrawn = 1;
+	if (inbound->jobs == 0)
+		settle(card, inbound);
+}
+
 void bcl_nic_assemble_withdraw(struct bcl_card *card, struct nic_conn *conn,
 			       uint32_t msg)
 {
@@ -558,31 +571,17 @@ void bcl_nic_assemble_withdraw(struct bcl_card *card, struct nic_conn *conn,
 		refuse(card, conn, msg, BCL_VERDICT_REFUSED);
 		return;
 	}
-	inbound->withdrawn = 1;
-	if (inbound->jobs == 0)
-		settle(card, inbound);
-}
-
-static int is_here(const struct nic_conn *conn, uint32_t msg)
-{
-	const struct nic_link *link;
-
-	for (link = conn->inbounds.next; link != &conn->inbounds;
-	     link = link->next)
-		if (nic_container(link, struct nic_inbound, link)->msg == msg)
-			return 1;
-	return 0;
+	withdraw(card, inbound);
 }
 
 /* What is held goes on with its predecessor, if that is here or was. */
-static int goes_on(const struct nic_conn *conn,
-		   const struct nic_inbound *inbound)
+static int goes_on(struct nic_conn *conn, const struct nic_inbound *inbound)
 {
 	switch (inbound->state) {
 	case NIC_INBOUND_PIECES:
 		return inbound->received != inbound->seen;
 	case NIC_INBOUND_HELD:
-		return is_here(conn, inbound->prev) ||
+		return look_up(conn, inbound->prev) ||
 		       nic_verdict_of(conn, inbound->prev) !=
 			       BCL_VERDICT_UNKNOWN;
 	default:
@@ -621,9 +620,7 @@ void bcl_nic_assemble_look(struct bcl_card *card, struct nic_conn *conn)
 	}
 	while ((inbound = find_idle(conn))) {
 		nic_count(card, refused_rest);
-		inbound->withdrawn = 1;
-		if (inbound->jobs == 0)
-			settle(card, inbound);
+		withdraw(card, inbound);
 	}
 	conn->look_at = NIC_NEVER;
 	if (!nic_list_empty(&conn->inbounds))
