@@ -5,8 +5,9 @@
  * has done it, an event, too.
  *
  * Requests and a port's indices lie on the card: the host writes them there,
- * and is charged for requests. A port's owner sees an event when it lands, as
- * one does that polls its memory, whether it sleeps in the simulation or not.
+ * and is charged for requests, and for messages when it takes them. A port's
+ * owner sees an event when it lands, as one does that polls its memory, whether
+ * it sleeps in the simulation or not.
  */
 #ifndef SIM_FIRMWARE_H
 #define SIM_FIRMWARE_H

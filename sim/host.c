@@ -334,6 +334,20 @@ static void doorbell(struct bcl_card_host *host, struct bcl_card_seat *seat)
 	sim_card_do(firmware->card, &seat->doorbell);
 }
 
+/* ---- receiving ---- */
+
+static void taking(struct bcl_card_host *host, struct bcl_card_seat *seat,
+		   const struct bcl_completion *next)
+{
+	struct sim_firmware *firmware = firmware_of(host);
+	const struct sim_host_costs *costs = firmware->costs;
+	uint64_t bytes = next->kind == BCL_CQ_SYSTEM ? next->length : 0;
+
+	(void)seat;
+	sim_compute(firmware->world,
+		    costs->receive + sim_costs_transfer(bytes, costs->copy));
+}
+
 /* ---- nodes ---- */
 
 static enum bcl_status
@@ -482,6 +496,7 @@ void sim_hosts_open(struct sim_hosts *hosts)
 		.port_open = port_open,
 		.port_close = port_close,
 		.doorbell = doorbell,
+		.taking = taking,
 		.control = control_op,
 		.connect = connect_node,
 		.node = node,

@@ -241,11 +241,6 @@ enum bcl_dma_result sim_hal_dma(void *arg, enum bcl_dma_direction direction,
 	return BCL_DMA_PENDING;
 }
 
-static uint64_t copy_cost(const struct sim_firmware *firmware, uint64_t bytes)
-{
-	return sim_costs_transfer(bytes, firmware->costs->copy);
-}
-
 static void event_landed(struct sim_event *event)
 {
 	struct sim_move *move = (struct sim_move *)event;
@@ -257,11 +252,6 @@ static void event_landed(struct sim_event *event)
 	if (seat && move->queue == BCL_QUEUE_RECEIVES) {
 		queue = (void *)seat->areas[BCL_CARD_AREA_RECEIVES].address;
 		queue[move->slot] = *entry;
-		sim_charge(firmware->world, firmware->rank,
-			   firmware->costs->receive);
-		if (entry->kind == BCL_CQ_SYSTEM)
-			sim_charge(firmware->world, firmware->rank,
-				   copy_cost(firmware, entry->length));
 	} else if (seat) {
 		queue = (void *)seat->areas[BCL_CARD_AREA_SENDS].address;
 		queue[move->slot] = *entry;

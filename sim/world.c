@@ -249,11 +249,6 @@ unsigned sim_self(const struct sim_world *world)
 	return world->current->number;
 }
 
-void sim_charge(struct sim_world *world, unsigned rank, uint64_t ns)
-{
-	spend(world->rank[rank], ns);
-}
-
 /* ---- the table ---- */
 
 static uint64_t env_now(void *arg)

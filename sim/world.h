@@ -102,8 +102,6 @@ void sim_compute(struct sim_world *world, uint64_t ns);
 unsigned sim_self(const struct sim_world *world);
 /* Its node; 0 outside of ranks. */
 unsigned sim_node(const struct sim_world *world);
-/* A rank has so many ns more to do before whatever it does next. */
-void sim_charge(struct sim_world *world, unsigned rank, uint64_t ns);
 
 /* For shm.h: what ranks share, and an object that is one more's to close. */
 struct sim_shm *sim_world_shm(struct sim_world *world);

@@ -335,6 +335,44 @@ START_TEST(messages_leave_one_by_one)
 }
 END_TEST
 
+static uint64_t computed, taken;
+
+static void busy_receiver(struct sim_rank *rank)
+{
+	static const char bytes[24];
+	const struct iovec iov = { (void *)bytes, sizeof(bytes) };
+	struct bcl_event event;
+	struct side side;
+	uint64_t start;
+
+	open_side(&side, rank);
+	rest(&side);
+	if (rank->boot.rank == 0) {
+		bcl_send(side.peer, 0, 0, &iov, 1, 0);
+	} else {
+		start = now(rank);
+		sim_compute(sim_job_world(job), SECOND / 1000);
+		computed = now(rank) - start;
+		ck_assert_int_eq(bcl_poll(side.port, &event), BCL_OK);
+		taken = now(rank) - start - computed;
+	}
+	rest(&side);
+	close_side(&side);
+}
+
+/* Nothing interrupts who does something else. */
+START_TEST(what_has_come_takes_time_when_it_is_taken)
+{
+	const struct sim_host_costs *costs = &cluster.costs.host;
+
+	open_job("cluster nodes=2\n" COSTS STAR, 1);
+	run(busy_receiver);
+	ck_assert_uint_eq(computed, SECOND / 1000);
+	ck_assert_uint_eq(taken, costs->receive + rate(costs->copy, 24));
+	close_job();
+}
+END_TEST
+
 static void one_frame(struct sim_rank *rank)
 {
 	static const char bytes[ONE_FRAME];
@@ -889,6 +927,7 @@ int main(void)
 	tcase_add_test(tcase, a_message_takes_what_its_steps_take);
 	tcase_add_test(tcase, what_takes_longer_to_be_written_is_fetched);
 	tcase_add_test(tcase, messages_leave_one_by_one);
+	tcase_add_test(tcase, what_has_come_takes_time_when_it_is_taken);
 	tcase_add_test(tcase, a_round_trip_takes_two_messages);
 	tcase_add_test(tcase, answers_acknowledge);
 	tcase_add_test(tcase, peers_tell_what_messages_cost);

@@ -112,6 +112,11 @@ struct bcl_card_ops {
 	void (*doorbell)(struct bcl_card_host *host,
 			 struct bcl_card_seat *seat);
 
+	/* What the port takes from `receives` next, for hosts whose time is
+	 * virtual. NULL: to take it takes its own time. */
+	void (*taking)(struct bcl_card_host *host, struct bcl_card_seat *seat,
+		       const struct bcl_completion *next);
+
 	/*
 	 * The doorbell for what the port has submitted comes later: until then
 	 * poll() without a seat does its work. NULL: a doorbell costs little.

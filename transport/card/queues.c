@@ -277,6 +277,8 @@ static enum bcl_status received(struct bcl_port *port,
 			return BCL_ERR_AGAIN;
 		}
 	}
+	if (queues->host->ops->taking)
+		queues->host->ops->taking(queues->host, queues->seat, c);
 	bcl_card_cq_take(&queues->receives);
 	switch (c->kind) {
 	case BCL_CQ_SYSTEM:
