@@ -164,18 +164,22 @@ struct bcl_rounds {
 	bool nodes; /* the group has one of each, or else all ranks */
 	bool up;    /* from the lowest digit on, or else from the highest */
 	struct bcl_share share;
+	/* NULL, or: adds what is to be done when the messages of the highest
+	 * digit, of two or more, are on their way. It brings the blocks that
+	 * stay into `blocks`, if they come from there; or takes them, with
+	 * `up`, out of `other`. */
+	void (*meanwhile)(const void *arg);
+	const void *arg;
 };
 /*
  * digits.c: block i is for the member i places on (digits.h), then from the one
- * i places before; of a share only its blocks lie there, one after another.
- * `other` is as large. Returns in which of the two they are in the end: in
- * `blocks` unless `up`.
+ * i places before, in `blocks`; of a share only its blocks lie there, one after
+ * another. `other` is as large.
  */
-unsigned char *bcl_build_digits(struct bcl_schedule *schedule,
-				const struct bcl_group *group,
-				const struct bcl_rounds *rounds,
-				unsigned char *blocks, unsigned char *other,
-				size_t length);
+void bcl_build_digits(struct bcl_schedule *schedule,
+		      const struct bcl_group *group,
+		      const struct bcl_rounds *rounds, unsigned char *blocks,
+		      unsigned char *other, size_t length);
 /*
  * shares.c: everyone's blocks to everyone where all nodes have as many members.
  * Digits have so many bits.

@@ -110,6 +110,7 @@ struct rounds {
 	size_t length;
 	struct order order;
 	bool back; /* the highest value first */
+	bool far;  /* the highest digit, and the caller does something then */
 };
 
 static void swap(struct rounds *rounds)
@@ -165,17 +166,19 @@ static void build_round(struct rounds *rounds)
 		bcl_step_receive(schedule, bcl_group_rank(group, from),
 				 rounds->other + at, size);
 	}
-	bcl_step_copy(schedule, rounds->other, rounds->blocks,
-		      before[1] * rounds->length);
+	if (rounds->far)
+		rounds->rounds->meanwhile(rounds->rounds->arg);
+	if (!rounds->far || !rounds->rounds->up)
+		bcl_step_copy(schedule, rounds->other, rounds->blocks,
+			      before[1] * rounds->length);
 	bcl_step_round(schedule);
 	swap(rounds);
 }
 
-unsigned char *bcl_build_digits(struct bcl_schedule *schedule,
-				const struct bcl_group *group,
-				const struct bcl_rounds *how,
-				unsigned char *blocks, unsigned char *other,
-				size_t length)
+void bcl_build_digits(struct bcl_schedule *schedule,
+		      const struct bcl_group *group,
+		      const struct bcl_rounds *how, unsigned char *blocks,
+		      unsigned char *other, size_t length)
 {
 	const struct order by_distance = { 0, 0 };
 	const struct bcl_digits *digits = &how->digits;
@@ -189,19 +192,17 @@ unsigned char *bcl_build_digits(struct bcl_schedule *schedule,
 		.length = length,
 		.order = by_distance,
 	};
-	unsigned highest = 0, i;
+	unsigned highest = bcl_digits_highest(digits), i;
 
-	while (1ull << (digits->low + highest * digits->bits) < group->size)
-		highest++;
 	for (i = 0; i <= highest; i++) {
 		unsigned at = how->up ? i : highest - i;
-		struct order order = { 0, (uint8_t)digits->low };
+		unsigned shift = bcl_digits_shift(digits, at);
+		const struct order order = {
+			(uint8_t)shift,
+			(uint8_t)bcl_digits_bits(digits, shift),
+		};
 
-		if (at) {
-			order.shift = (uint8_t)(digits->low +
-						(at - 1) * digits->bits);
-			order.bits = (uint8_t)digits->bits;
-		}
+		rounds.far = at && at == highest && how->meanwhile;
 		rounds.back = at && at == highest && group->me / 2 % 2;
 		if (i || how->up)
 			build_sort(&rounds, order);
@@ -209,6 +210,6 @@ unsigned char *bcl_build_digits(struct bcl_schedule *schedule,
 			rounds.order = order;
 		build_round(&rounds);
 	}
-	build_sort(&rounds, by_distance);
-	return rounds.blocks;
+	if (!how->up) /* by the highest digit first they lie so already */
+		build_sort(&rounds, by_distance);
 }

@@ -26,6 +26,32 @@ static inline unsigned bcl_digits_bits(const struct bcl_digits *digits,
 	return shift ? digits->bits : digits->low;
 }
 
+/* The highest one's number, from 0 on. */
+static inline unsigned bcl_digits_highest(const struct bcl_digits *digits)
+{
+	unsigned at = 0;
+
+	while (1ull << (digits->low + at * digits->bits) < digits->n)
+		at++;
+	return at;
+}
+
+/* Its lowest bit. */
+static inline unsigned bcl_digits_shift(const struct bcl_digits *digits,
+					unsigned at)
+{
+	return at ? digits->low + (at - 1) * digits->bits : 0;
+}
+
+/* From so many places on the highest digit is not 0. If there is but one, none
+ * are far. */
+static inline unsigned bcl_digits_far(const struct bcl_digits *digits)
+{
+	unsigned highest = bcl_digits_highest(digits);
+
+	return highest ? 1u << bcl_digits_shift(digits, highest) : digits->n;
+}
+
 /* Each of so many bits, but the highest one, if there are less. */
 static inline struct bcl_digits bcl_digits_from_low(unsigned n, unsigned low,
 						    unsigned bits)

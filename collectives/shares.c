@@ -8,7 +8,10 @@
  *
  * Every other member begins with the highest digit, between switches, the rest
  * with the lowest, inside them: so the links between switches are never idle,
- * nor do all want them at once.
+ * nor do all want them at once. Far blocks, for which that digit is not 0, pass
+ * inside the node by themselves: before the near ones on their way out, after
+ * them on their way in. So the first can leave before all have been passed, and
+ * less is to be passed when the last have come.
  */
 #include <string.h>
 
@@ -18,11 +21,17 @@ enum {
 	SHARES_MAX = 32,
 };
 
+enum part {
+	NEAR,
+	FAR,
+};
+
 /* What a step is told. */
 union plan {
 	struct {
 		struct bcl_share share; /* the own one, if there are as many */
-		uint16_t bits;		/* of a digit */
+		uint8_t bits;		/* of a digit */
+		uint8_t part;
 	};
 	uint32_t packed;
 };
@@ -38,16 +47,38 @@ static struct bcl_digits digits_of(unsigned n, union plan plan)
 	return bcl_digits_from_low(n, plan.bits, plan.bits);
 }
 
+/* Distances of the part. */
+struct range {
+	unsigned begin, end;
+};
+
+static struct range range_of(unsigned n, union plan plan)
+{
+	struct bcl_digits digits = digits_of(n, plan);
+	unsigned far = bcl_digits_far(&digits);
+
+	return plan.part == NEAR ? (struct range){ 0, far }
+				 : (struct range){ far, n };
+}
+
+static unsigned count(unsigned n, union plan plan, struct bcl_share share)
+{
+	struct range range = range_of(n, plan);
+
+	return bcl_share_count(share, plan.bits, range.end) -
+	       bcl_share_count(share, plan.bits, range.begin);
+}
+
 /* Of how many nodes a share has blocks; all have room for as many. */
 static unsigned room(unsigned n, union plan plan)
 {
 	struct bcl_share share = { 0, plan.share.of };
-	unsigned most = 0, count;
+	unsigned most = 0, blocks;
 
 	for (; share.place < share.of; share.place++) {
-		count = bcl_share_count(share, plan.bits, n);
-		if (count > most)
-			most = count;
+		blocks = count(n, plan, share);
+		if (blocks > most)
+			most = blocks;
 	}
 	return most;
 }
@@ -69,9 +100,10 @@ static void to_shares(const struct bcl_team *team, const struct bcl_step *step)
 	unsigned n = layout->nnodes, members = team->size / n, i, b;
 	union plan plan = plan_of(step);
 	struct bcl_digits digits = digits_of(n, plan);
+	struct range range = range_of(n, plan);
 	unsigned used[SHARES_MAX] = { 0 }, each = room(n, plan);
 
-	for (i = 0; i < n; i++) {
+	for (i = range.begin; i < range.end; i++) {
 		unsigned first =
 			bcl_digits_on(&digits, team->my_node, i) * members;
 		unsigned char *to = step->to;
@@ -94,9 +126,10 @@ static void from_shares(const struct bcl_team *team,
 	unsigned n = layout->nnodes, members = team->size / n, i, a;
 	union plan plan = plan_of(step);
 	struct bcl_digits digits = digits_of(n, plan);
+	struct range range = range_of(n, plan);
 	unsigned used[SHARES_MAX] = { 0 }, each = room(n, plan);
 
-	for (i = 0; i < n; i++) {
+	for (i = range.begin; i < range.end; i++) {
 		unsigned first =
 			bcl_digits_before(&digits, team->my_node, i) * members;
 		const unsigned char *from = step->from;
@@ -116,8 +149,7 @@ static void to_nodes(const struct bcl_team *team, const struct bcl_step *step)
 {
 	unsigned n = team->layout.nnodes, members = team->size / n, i, a;
 	union plan plan = plan_of(step);
-	unsigned used = bcl_share_count(plan.share, plan.bits, n);
-	unsigned each = room(n, plan);
+	unsigned used = count(n, plan, plan.share), each = room(n, plan);
 	size_t row = members * step->length;
 	unsigned char *to = step->to;
 
@@ -135,8 +167,7 @@ static void to_members(const struct bcl_team *team, const struct bcl_step *step)
 {
 	unsigned n = team->layout.nnodes, members = team->size / n, i, a, b;
 	union plan plan = plan_of(step);
-	unsigned used = bcl_share_count(plan.share, plan.bits, n);
-	unsigned each = room(n, plan);
+	unsigned used = count(n, plan, plan.share), each = room(n, plan);
 	const unsigned char *from = step->from;
 
 	for (i = 0; i < used; i++)
@@ -148,30 +179,143 @@ static void to_members(const struct bcl_team *team, const struct bcl_step *step)
 				       from, step->length);
 }
 
-/* The own share, from where the members have given it to the other buffer and
- * back. Returns where it is then. */
-static unsigned char *exchange(struct bcl_schedule *schedule, union plan plan,
-			       unsigned char *taken, unsigned char *other,
-			       size_t length)
-{
-	const struct bcl_team *team = schedule->team;
-	struct bcl_group column = bcl_group_column(team);
-	unsigned members = team->size / team->layout.nnodes;
-	const struct bcl_rounds rounds = {
-		.digits = digits_of(team->layout.nnodes, plan),
-		.nodes = true,
-		.up = team->my_member % 2 == 0,
-		.share = plan.share,
-	};
-	unsigned char *blocks;
+/* ---- steps --------------------------------------------------------------- */
 
-	bcl_step_call(schedule, to_nodes, other, taken, length, plan.packed);
-	blocks = bcl_build_digits(schedule, &column, &rounds, other, taken,
-				  members * members * length);
-	other = blocks == other ? taken : other;
-	bcl_step_call(schedule, to_members, other, blocks, length, plan.packed);
-	bcl_step_round(schedule);
-	return other;
+struct shares {
+	struct bcl_schedule *schedule;
+	union plan plan;
+	unsigned members; /* of each node */
+	size_t length;	  /* of a block, from a member to another */
+	size_t room[2];	  /* bytes of each part */
+	bool has;	  /* a share */
+	bool up;	  /* begins with near nodes */
+	unsigned char *given, *taken; /* near blocks, then far ones */
+};
+
+static union plan with(const struct shares *shares, enum part part)
+{
+	union plan plan = shares->plan;
+
+	plan.part = (uint8_t)part;
+	return plan;
+}
+
+static void call(const struct shares *shares, enum part part,
+		 void (*call)(const struct bcl_team *team,
+			      const struct bcl_step *step),
+		 void *to, const void *from)
+{
+	bcl_step_call(shares->schedule, call, to, from, shares->length,
+		      with(shares, part).packed);
+}
+
+static size_t begin(const struct shares *shares, enum part part)
+{
+	return part == NEAR ? 0 : shares->room[NEAR];
+}
+
+/* Of messages: there the near ones end where the far ones begin. */
+static size_t begin_messages(const struct shares *shares, enum part part)
+{
+	unsigned n = shares->schedule->team->layout.nnodes;
+	unsigned members = shares->members;
+	union plan near = with(shares, NEAR);
+
+	if (part == FAR)
+		return shares->room[NEAR];
+	return shares->room[NEAR] - count(n, near, near.share) * members *
+					    members * shares->length;
+}
+
+static void exchange(const struct shares *shares, enum part part,
+		     const unsigned char *from, unsigned char *to)
+{
+	size_t at = begin(shares, part);
+
+	bcl_inside_alltoall(shares->schedule, from + at, to + at,
+			    shares->room[part] / shares->members);
+}
+
+/* What the members have for the own share, from where it was given to be taken
+ * and back, in messages. */
+static void bring(const struct shares *shares, enum part part)
+{
+	if (!shares->room[part])
+		return;
+	exchange(shares, part, shares->given, shares->taken);
+	if (shares->has)
+		call(shares, part, to_nodes,
+		     shares->given + begin_messages(shares, part),
+		     shares->taken + begin(shares, part));
+}
+
+/* From messages to the members, by the other buffer and back. */
+static void hand_out(const struct shares *shares, enum part part,
+		     unsigned char *messages, unsigned char *other)
+{
+	if (!shares->room[part])
+		return;
+	if (shares->has)
+		call(shares, part, to_members, other + begin(shares, part),
+		     messages + begin_messages(shares, part));
+	exchange(shares, part, other, messages);
+}
+
+/* The messages of the highest digit are on their way. */
+static void meanwhile(const void *arg)
+{
+	const struct shares *shares = arg;
+
+	if (shares->up)
+		hand_out(shares, NEAR, shares->taken, shares->given);
+	else
+		bring(shares, NEAR);
+}
+
+/* The own share, with the others of the column. */
+static void travel(const struct shares *shares)
+{
+	const struct bcl_team *team = shares->schedule->team;
+	struct bcl_group column = bcl_group_column(team);
+	const struct bcl_rounds rounds = {
+		.digits = digits_of(team->layout.nnodes, shares->plan),
+		.nodes = true,
+		.up = shares->up,
+		.share = shares->plan.share,
+		.meanwhile = shares->room[FAR] ? meanwhile : NULL,
+		.arg = shares,
+	};
+	size_t begin = begin_messages(shares, NEAR);
+
+	bcl_build_digits(shares->schedule, &column, &rounds,
+			 shares->given + begin, shares->taken + begin,
+			 shares->members * shares->members * shares->length);
+}
+
+static void build(const struct shares *shares, const struct bcl_call *what)
+{
+	bool waits = shares->has && shares->room[FAR]; /* something does */
+	unsigned char *given = shares->given, *taken = shares->taken;
+	enum part part;
+
+	for (part = NEAR; part <= FAR; part++)
+		call(shares, part, to_shares, given + begin(shares, part),
+		     what->send);
+	bcl_step_round(shares->schedule);
+	bring(shares, FAR);
+	if (!waits || shares->up)
+		bring(shares, NEAR);
+	if (shares->has)
+		travel(shares);
+	if (waits && shares->up)
+		bcl_step_copy(shares->schedule, given, taken,
+			      shares->room[NEAR]);
+	else
+		hand_out(shares, NEAR, given, taken);
+	hand_out(shares, FAR, given, taken);
+	for (part = NEAR; part <= FAR; part++)
+		call(shares, part, from_shares, what->receive,
+		     given + begin(shares, part));
 }
 
 void bcl_build_shares(struct bcl_schedule *schedule,
@@ -179,31 +323,26 @@ void bcl_build_shares(struct bcl_schedule *schedule,
 {
 	const struct bcl_team *team = schedule->team;
 	unsigned n = team->layout.nnodes, members = team->size / n;
-	unsigned shares = (unsigned)bcl_least(members, 1u << bits);
-	union plan plan = {
-		.share = { (uint8_t)team->my_member, (uint8_t)shares },
-		.bits = (uint16_t)bits,
+	unsigned of = (unsigned)bcl_least(members, 1u << bits);
+	size_t row = members * call->length, all = 0;
+	struct shares shares = {
+		.schedule = schedule,
+		.plan = { .share = { (uint8_t)team->my_member, (uint8_t)of },
+			  .bits = (uint8_t)bits },
+		.members = members,
+		.length = call->length,
+		.has = team->my_member < of,
+		.up = team->my_member % 2 == 0,
 	};
-	size_t each = room(n, plan) * members * call->length;
-	size_t all = each * members;
-	unsigned char *given = bcl_step_scratch(schedule, all);
-	unsigned char *taken = call->receive, *ready, *got;
+	enum part part;
 
-	if (all > team->size * call->length)
-		taken = bcl_step_scratch(schedule, all);
-	bcl_step_call(schedule, to_shares, given, call->send, call->length,
-		      plan.packed);
-	bcl_step_round(schedule);
-	bcl_inside_alltoall(schedule, given, taken, each);
-	ready = taken;
-	if (team->my_member < shares)
-		ready = exchange(schedule, plan, taken, given, call->length);
-	got = ready == taken ? given : taken;
-	bcl_inside_alltoall(schedule, ready, got, each);
-	if (got == call->receive) {
-		bcl_step_copy(schedule, given, got, all);
-		got = given;
+	for (part = NEAR; part <= FAR; part++) {
+		shares.room[part] =
+			room(n, with(&shares, part)) * members * row;
+		all += shares.room[part];
 	}
-	bcl_step_call(schedule, from_shares, call->receive, got, call->length,
-		      plan.packed);
+	shares.given = bcl_step_scratch(schedule, all);
+	shares.taken = all > n * row ? bcl_step_scratch(schedule, all)
+				     : call->receive;
+	build(&shares, call);
 }

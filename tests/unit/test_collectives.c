@@ -16,7 +16,7 @@ enum {
 	NLENGTHS = sizeof(lengths) / sizeof(lengths[0]),
 	FEW_LENGTHS = 3,
 	MOST_RANKS = 17,
-	IN_PAIRS = 22, /* ranks of 11 nodes */
+	MOST = 33, /* ranks of 11 nodes of three */
 };
 
 /* Node of a rank in topologies of up to MOST_RANKS ranks. */
@@ -94,7 +94,7 @@ static void run_plan(struct bcl_adi *adi, void *arg)
 static void run_world(struct plan *plan, unsigned size,
 		      const struct shape *shape, bool synchronous, bool private)
 {
-	unsigned hosts[IN_PAIRS], rank;
+	unsigned hosts[MOST], rank;
 	struct mock_options options = {
 		.size = size,
 		.hosts = hosts,
@@ -226,10 +226,30 @@ static unsigned in_pairs(unsigned rank, unsigned size)
 	return rank / 2;
 }
 
-/* Of 11 nodes the second of two shares of 16 values has more than the first. */
+static unsigned in_threes(unsigned rank, unsigned size)
+{
+	return rank % (size / 3);
+}
+
+static unsigned in_fives(unsigned rank, unsigned size)
+{
+	(void)size;
+	return rank / 5;
+}
+
+/* Of 11 nodes the second of two shares of 16 values has more than the first; of
+ * 6 with digits of four values only two shares have far blocks; of five members
+ * one has no share. */
 START_TEST(shares_differ)
 {
-	const struct shape pairs = { "in pairs", in_pairs };
+	static const struct {
+		struct shape shape;
+		unsigned size;
+	} nodes[] = {
+		{ { "in pairs", in_pairs }, 22 },
+		{ { "in threes", in_threes }, MOST },
+		{ { "in fives", in_fives }, 30 },
+	};
 	struct plan plan = {
 		.operation = BCL_OPERATION_ALLTOALL,
 		.all = true,
@@ -237,7 +257,7 @@ START_TEST(shares_differ)
 		.nlengths = 2,
 	};
 
-	run_world(&plan, IN_PAIRS, &pairs, false, false);
+	run_world(&plan, nodes[_i].size, &nodes[_i].shape, false, false);
 }
 END_TEST
 
@@ -361,7 +381,7 @@ int main(void)
 	tcase_add_test(tests, turns_in_a_segment);
 	tcase_add_loop_test(tests, without_segment, 0, BCL_OPERATIONS);
 	tcase_add_loop_test(tests, many_ranks, 0, BCL_OPERATIONS);
-	tcase_add_test(tests, shares_differ);
+	tcase_add_loop_test(tests, shares_differ, 0, 3);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
