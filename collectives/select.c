@@ -125,10 +125,23 @@ static double byte_across(const struct bcl_card_ops *card, unsigned *to,
 	return card->across(card, nodes, to);
 }
 
+/* The same, to whom it goes in the k-th last round of halving. */
+static double halved_across(const struct bcl_card_ops *card, unsigned *to,
+			    unsigned nodes, unsigned k, bool ring)
+{
+	unsigned i;
+
+	for (i = 0; i < nodes; i++)
+		to[i] = bcl_halves_to(nodes, i, k, ring);
+	return card->across(card, nodes, to);
+}
+
 static void measure_links(struct bcl_model *model,
 			  const struct bcl_card_ops *card)
 {
-	unsigned nodes = model->nodes, half = nodes / 2, k, i;
+	unsigned nodes = model->nodes, half = nodes / 2, k;
+	unsigned rounds = bcl_log2_up(nodes);
+	unsigned pairs = (unsigned)__builtin_ctz(nodes);
 	unsigned *to = malloc(nodes * sizeof(*to));
 
 	if (!to)
@@ -138,15 +151,13 @@ static void measure_links(struct bcl_model *model,
 					       2 * (half >> k));
 	model->around =
 		byte_across(card, to, nodes, bcl_model_around(nodes), nodes);
-	for (k = 0; k < 2 * BCL_MODEL_FAR; k++) {
-		bool ring = k >= BCL_MODEL_FAR;
-
-		for (i = 0; i < nodes; i++)
-			to[i] = bcl_halves_to(nodes, i, k % BCL_MODEL_FAR,
-					      ring);
-		model->halved[ring][k % BCL_MODEL_FAR] =
-			card->across(card, nodes, to);
+	for (k = 0; k < BCL_MODEL_FAR; k++) {
+		model->halved[0][k] = halved_across(card, to, nodes, k, false);
+		model->halved[1][k] = halved_across(card, to, nodes, k, true);
 	}
+	for (k = 0; k < BCL_MODEL_FAR && pairs + k < rounds; k++)
+		model->circled[k] = halved_across(
+			card, to, nodes, rounds - 1 - pairs - k, false);
 	free(to);
 }
 

@@ -67,6 +67,9 @@ struct bcl_model {
 	/* The same in the last round of halving, and in the one before; as if
 	 * switches were in a ring (halves.h). */
 	double halved[2][BCL_MODEL_FAR];
+	/* The same in the first rounds in which a number of nodes that is no
+	 * power of two goes round and round. */
+	double circled[BCL_MODEL_FAR];
 };
 
 /* So many places on. */

@@ -32,6 +32,8 @@ hold() {
 hold 64 1 allreduce 8 doubling gathered_2 gathered_4
 hold 64 4 allreduce 8 doubling gathered_2 gathered_4
 hold 32 1 allreduce 131072 halving halving_far_1 halving_ring
+hold 48 1 allreduce 131072 halving_far_2 trees
+hold 63 1 allreduce 131072 halving halving_far_2 trees
 hold 64 4 allreduce 131072 halving_leaders halving_leaders_far_2 \
 	halving_leaders_ring
 hold 64 1 gather 8 tree tree_2 tree_4 tree_8
