@@ -201,11 +201,11 @@ static union plan with(const struct shares *shares, enum part part)
 }
 
 static void call(const struct shares *shares, enum part part,
-		 void (*call)(const struct bcl_team *team,
+		 void (*move)(const struct bcl_team *team,
 			      const struct bcl_step *step),
 		 void *to, const void *from)
 {
-	bcl_step_call(shares->schedule, call, to, from, shares->length,
+	bcl_step_call(shares->schedule, move, to, from, shares->length,
 		      with(shares, part).packed);
 }
 
@@ -294,7 +294,8 @@ static void travel(const struct shares *shares)
 
 static void build(const struct shares *shares, const struct bcl_call *what)
 {
-	bool waits = shares->has && shares->room[FAR]; /* something does */
+	/* Near blocks pass inside the node while far ones travel: meanwhile() */
+	bool overlap = shares->has && shares->room[FAR];
 	unsigned char *given = shares->given, *taken = shares->taken;
 	enum part part;
 
@@ -303,15 +304,15 @@ static void build(const struct shares *shares, const struct bcl_call *what)
 		     what->send);
 	bcl_step_round(shares->schedule);
 	bring(shares, FAR);
-	if (!waits || shares->up)
+	if (!overlap || shares->up)
 		bring(shares, NEAR);
 	if (shares->has)
 		travel(shares);
-	if (waits && shares->up)
+	if (!overlap || !shares->up)
+		hand_out(shares, NEAR, given, taken);
+	else
 		bcl_step_copy(shares->schedule, given, taken,
 			      shares->room[NEAR]);
-	else
-		hand_out(shares, NEAR, given, taken);
 	hand_out(shares, FAR, given, taken);
 	for (part = NEAR; part <= FAR; part++)
 		call(shares, part, from_shares, what->receive,
