@@ -452,6 +452,8 @@ static double cost_shares(const struct bcl_model *model, double length,
 	double own = model->size * length, all = model->members * own;
 	double shares = bcl_least(model->members, values);
 	double copied = 8 * own + 2 * all / shares, time = 0, last = 0;
+	/* Near nodes are not, if the lowest digit has not all of its values. */
+	double across = model->nodes % values ? 2 : 1;
 	unsigned place;
 
 	/* Where nobody knows what links carry, one processor keeps them busy;
@@ -470,7 +472,7 @@ static double cost_shares(const struct bcl_model *model, double length,
 	if (values >= model->nodes)
 		time = cost_direct(model, time, all, last);
 	else /* half of the bytes go across first, the others last */
-		time = bcl_larger(time, cost_across(model, all, last));
+		time = bcl_larger(time, across * cost_across(model, all, last));
 	return model->between.message + time + 2 * bcl_cost_phases(model, own) +
 	       copied * model->segment.byte;
 }
