@@ -392,14 +392,27 @@ inline ping(card)
 	fi
 }
 
+inline park(card)
+{
+	if
+	:: conns[CONN(card)].state == PARKING ->
+		transmit(card, PARK, conns[CONN(card)].peer,
+			 conns[CONN(card)].id, conns[CONN(card)].life)
+	:: else
+	fi
+}
+
 /* ---- who does what ---- */
 
 #define ENDS (conns[0].state == ENDING || conns[2].state == ENDING)
+#define CALLS (node[0] == CONNECTING || node[1] == CONNECTING)
 #define PINGS(card) (conns[CONN(card)].state == UP && !AGREED && !ENDS)
+#define PARKS(card) (conns[CONN(card)].state == PARKING && !ENDS && !CALLS)
+#define REPEATS (PINGS(0) || PINGS(1) || PARKS(0) || PARKS(1))
 #define SETTLING (conns[0].settling || conns[1].settling || \
 		  conns[2].settling || conns[3].settling)
 /* Repeated frames are faster than the time-outs of connections. */
-#define PEACE (calm && QUIET && !PINGS(0) && !PINGS(1))
+#define PEACE (calm && QUIET && !REPEATS)
 #define TIME (PEACE || (!calm && early < EARLY))
 #define PASS early = early + (!calm && EARLY < 255)
 
@@ -418,9 +431,8 @@ end:	do
 		transmit(_pid, HELLO, 0, conns[CONN(_pid)].id, 0)
 	   }
 	:: d_step { /* call_again() */
-		QUIET && conns[CONN(_pid)].state == PARKING ->
-		transmit(_pid, PARK, conns[CONN(_pid)].peer,
-			 conns[CONN(_pid)].id, conns[CONN(_pid)].life)
+		QUIET && conns[CONN(_pid)].state == PARKING && !calm ->
+		park(_pid)
 	   }
 	/* expire(), ended() */
 	:: d_step {
@@ -493,9 +505,11 @@ end:	do
 		free(CONN(_pid));
 		node[_pid] = ISOLATED
 	   }
-	:: d_step { node[_pid] == ISOLATED -> node[_pid] = CLOSED } /* REJOIN */
 	od
 }
+
+/* What is left is for when the other one has rejoined. */
+#define LEFT(me) (node[1 - me] != ISOLATED || ids[me] <= IDS / 2)
 
 /* The programs want to be connected: node_connect(), nic_node_want() */
 active [2] proctype program()
@@ -505,7 +519,7 @@ end:	do
 	:: d_step {
 		(node[me] == CLOSED || node[me] == LOST) &&
 		!IS_UP(CONN(me)) &&
-		(conns[CONN(me)].state != NONE || MEMORY(me)) ->
+		(conns[CONN(me)].state != NONE || MEMORY(me)) && LEFT(me) ->
 		if
 		:: conns[CONN(me)].state == NONE -> make(CONN(me))
 		:: else
@@ -517,6 +531,7 @@ end:	do
 		(node[me] == LOST || node[me] == CLOSED) &&
 		conns[CONN(me)].state == UP -> node[me] = UP
 	   }
+	:: d_step { node[me] == ISOLATED -> node[me] = CLOSED } /* REJOIN */
 	od
 }
 
@@ -537,7 +552,13 @@ end:	do
 active proctype time()
 {
 end:	do
-	:: d_step { QUIET && (PINGS(0) || PINGS(1)) -> ping(0); ping(1) }
+	:: d_step {
+		QUIET && REPEATS ->
+		ping(0);
+		ping(1);
+		park(0);
+		park(1)
+	   }
 	:: d_step { PEACE && !ENDS && SETTLING -> settled(0); settled(1) }
 	od
 }
