@@ -145,6 +145,7 @@ enum bcl_status bcl_card_port_open(struct bcl_port *port)
 	queues->host = host;
 	queues->inline_max = inlined ? inlined : BCL_REQUEST_INLINE;
 	queues->doorbell = host->ops->doorbell;
+	queues->taking = host->ops->taking;
 	queues->ring = host->ring;
 	queues->news = &host->changes;
 	queues->changes =
@@ -277,8 +278,8 @@ static enum bcl_status received(struct bcl_port *port,
 			return BCL_ERR_AGAIN;
 		}
 	}
-	if (queues->host->ops->taking)
-		queues->host->ops->taking(queues->host, queues->seat, c);
+	if (queues->taking)
+		queues->taking(queues->host, queues->seat, c);
 	bcl_card_cq_take(&queues->receives);
 	switch (c->kind) {
 	case BCL_CQ_SYSTEM:
