@@ -240,8 +240,7 @@ static void build_halving_leaders(struct bcl_schedule *schedule,
 	bcl_inside_broadcast(schedule, leader, call->receive, call->length);
 }
 
-/* ---- two trees: to the first rank and back ------------------------------- */
-
+/* To the first rank and back. */
 static void build_trees(struct bcl_schedule *schedule,
 			const struct bcl_call *call)
 {

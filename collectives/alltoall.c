@@ -452,8 +452,9 @@ static double cost_shares(const struct bcl_model *model, double length,
 	double own = model->size * length, all = model->members * own;
 	double shares = bcl_least(model->members, values);
 	double copied = 8 * own + 2 * all / shares, time = 0, last = 0;
-	/* Near nodes are not, if the lowest digit has not all of its values. */
-	double across = model->nodes % values ? 2 : 1;
+	/* Links are crossed to near nodes, too, if the lowest digit has not all
+	 * of its values. */
+	double crossings = model->nodes % values ? 2 : 1;
 	unsigned place;
 
 	/* Where nobody knows what links carry, one processor keeps them busy;
@@ -472,7 +473,8 @@ static double cost_shares(const struct bcl_model *model, double length,
 	if (values >= model->nodes)
 		time = cost_direct(model, time, all, last);
 	else /* half of the bytes go across first, the others last */
-		time = bcl_larger(time, across * cost_across(model, all, last));
+		time = bcl_larger(time,
+				  crossings * cost_across(model, all, last));
 	return model->between.message + time + 2 * bcl_cost_phases(model, own) +
 	       copied * model->segment.byte;
 }

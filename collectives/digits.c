@@ -197,13 +197,14 @@ void bcl_build_digits(struct bcl_schedule *schedule,
 	for (i = 0; i <= highest; i++) {
 		unsigned at = how->up ? i : highest - i;
 		unsigned shift = bcl_digits_shift(digits, at);
+		bool far = at && at == highest;
 		const struct order order = {
 			(uint8_t)shift,
 			(uint8_t)bcl_digits_bits(digits, shift),
 		};
 
-		rounds.far = at && at == highest && how->meanwhile;
-		rounds.back = at && at == highest && group->me / 2 % 2;
+		rounds.far = far && how->meanwhile;
+		rounds.back = far && group->me / 2 % 2;
 		if (i || how->up)
 			build_sort(&rounds, order);
 		else

@@ -26,7 +26,7 @@ static inline unsigned bcl_digits_bits(const struct bcl_digits *digits,
 	return shift ? digits->bits : digits->low;
 }
 
-/* The highest one's number, from 0 on. */
+/* The number of the highest one, from 0 on. */
 static inline unsigned bcl_digits_highest(const struct bcl_digits *digits)
 {
 	unsigned at = 0;
@@ -36,7 +36,7 @@ static inline unsigned bcl_digits_highest(const struct bcl_digits *digits)
 	return at;
 }
 
-/* Its lowest bit. */
+/* The lowest bit of the one of that number. */
 static inline unsigned bcl_digits_shift(const struct bcl_digits *digits,
 					unsigned at)
 {
@@ -137,13 +137,13 @@ static inline bool bcl_share_has(struct bcl_share share, unsigned bits,
 	return bcl_share_place(share.of, bits, i) == share.place;
 }
 
-/* How many there are below n. */
+/* How many there are from begin on and before end. */
 static inline unsigned bcl_share_count(struct bcl_share share, unsigned bits,
-				       unsigned n)
+				       unsigned begin, unsigned end)
 {
 	unsigned i, count = 0;
 
-	for (i = 0; i < n; i++)
+	for (i = begin; i < end; i++)
 		count += bcl_share_has(share, bits, i);
 	return count;
 }

@@ -155,7 +155,8 @@ static void measure_links(struct bcl_model *model,
 		model->halved[0][k] = halved_across(card, to, nodes, k, false);
 		model->halved[1][k] = halved_across(card, to, nodes, k, true);
 	}
-	for (k = 0; k < BCL_MODEL_FAR && pairs + k < rounds; k++)
+	for (k = 0; k < BCL_MODEL_FAR && pairs + k + BCL_MODEL_FAR < rounds;
+	     k++)
 		model->circled[k] = halved_across(
 			card, to, nodes, rounds - 1 - pairs - k, false);
 	free(to);

@@ -68,7 +68,7 @@ struct bcl_model {
 	 * switches were in a ring (halves.h). */
 	double halved[2][BCL_MODEL_FAR];
 	/* The same in the first rounds in which a number of nodes that is no
-	 * power of two goes round and round. */
+	 * power of two goes round and round, if they are not those. */
 	double circled[BCL_MODEL_FAR];
 };
 

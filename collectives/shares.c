@@ -65,8 +65,7 @@ static unsigned count(unsigned n, union plan plan, struct bcl_share share)
 {
 	struct range range = range_of(n, plan);
 
-	return bcl_share_count(share, plan.bits, range.end) -
-	       bcl_share_count(share, plan.bits, range.begin);
+	return bcl_share_count(share, plan.bits, range.begin, range.end);
 }
 
 /* Of how many nodes a share has blocks; all have room for as many. */
@@ -200,12 +199,12 @@ static union plan with(const struct shares *shares, enum part part)
 	return plan;
 }
 
-static void call(const struct shares *shares, enum part part,
-		 void (*move)(const struct bcl_team *team,
+static void move(const struct shares *shares, enum part part,
+		 void (*call)(const struct bcl_team *team,
 			      const struct bcl_step *step),
 		 void *to, const void *from)
 {
-	bcl_step_call(shares->schedule, move, to, from, shares->length,
+	bcl_step_call(shares->schedule, call, to, from, shares->length,
 		      with(shares, part).packed);
 }
 
@@ -244,7 +243,7 @@ static void bring(const struct shares *shares, enum part part)
 		return;
 	exchange(shares, part, shares->given, shares->taken);
 	if (shares->has)
-		call(shares, part, to_nodes,
+		move(shares, part, to_nodes,
 		     shares->given + begin_messages(shares, part),
 		     shares->taken + begin(shares, part));
 }
@@ -256,7 +255,7 @@ static void hand_out(const struct shares *shares, enum part part,
 	if (!shares->room[part])
 		return;
 	if (shares->has)
-		call(shares, part, to_members, other + begin(shares, part),
+		move(shares, part, to_members, other + begin(shares, part),
 		     messages + begin_messages(shares, part));
 	exchange(shares, part, other, messages);
 }
@@ -292,7 +291,7 @@ static void travel(const struct shares *shares)
 			 shares->members * shares->members * shares->length);
 }
 
-static void build(const struct shares *shares, const struct bcl_call *what)
+static void build(const struct shares *shares, const struct bcl_call *call)
 {
 	/* Near blocks pass inside the node while far ones travel: meanwhile() */
 	bool overlap = shares->has && shares->room[FAR];
@@ -300,8 +299,8 @@ static void build(const struct shares *shares, const struct bcl_call *what)
 	enum part part;
 
 	for (part = NEAR; part <= FAR; part++)
-		call(shares, part, to_shares, given + begin(shares, part),
-		     what->send);
+		move(shares, part, to_shares, given + begin(shares, part),
+		     call->send);
 	bcl_step_round(shares->schedule);
 	bring(shares, FAR);
 	if (!overlap || shares->up)
@@ -315,7 +314,7 @@ static void build(const struct shares *shares, const struct bcl_call *what)
 			      shares->room[NEAR]);
 	hand_out(shares, FAR, given, taken);
 	for (part = NEAR; part <= FAR; part++)
-		call(shares, part, from_shares, what->receive,
+		move(shares, part, from_shares, call->receive,
 		     given + begin(shares, part));
 }
 

@@ -508,7 +508,7 @@ end:	do
 	od
 }
 
-/* What is left is for when the other one has rejoined. */
+/* Half of the ids are left for when an isolated one has rejoined. */
 #define LEFT(me) (node[1 - me] != ISOLATED || ids[me] <= IDS / 2)
 
 /* The programs want to be connected: node_connect(), nic_node_want() */

@@ -82,7 +82,8 @@ START_TEST(each_distance_is_in_one_share)
 				struct bcl_share share = { (uint8_t)place,
 							   (uint8_t)of };
 
-				counted += bcl_share_count(share, bits, MOST);
+				counted +=
+					bcl_share_count(share, bits, 0, MOST);
 			}
 			ck_assert_uint_eq(counted, MOST);
 			for (i = 0; i < MOST; i++)

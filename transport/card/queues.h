@@ -65,8 +65,6 @@ struct bcl_card_row {
 struct bcl_card_port {
 	/* hot: read by every poll */
 	struct bcl_card_cq sends, receives;
-	void (*taking)(struct bcl_card_host *host, struct bcl_card_seat *seat,
-		       const struct bcl_completion *next); /* the host's */
 	const _Atomic uint32_t *news; /* the host's count of changed nodes */
 	uint32_t changes;	      /* of these, told to this port */
 	const struct bcl_rail *ring;  /* with a mapped ring, or NULL */
@@ -86,6 +84,8 @@ struct bcl_card_port {
 	struct bcl_card_seat *seat; /* how the host knows the port */
 	void (*doorbell)(struct bcl_card_host *host,
 			 struct bcl_card_seat *seat); /* the host's */
+	void (*taking)(struct bcl_card_host *host, struct bcl_card_seat *seat,
+		       const struct bcl_completion *next); /* likewise */
 	struct bcl_card_row row;
 
 	/* the system ring */
