@@ -17,6 +17,14 @@ enum {
 	CLUSTER_RAGE = 20 * CLUSTER_MS, /* faults begin until then */
 };
 
+/* Faults that no rank is lost by: a set, 1 << kind. */
+enum {
+	CLUSTER_SURVIVED = 1 << SIM_FAULT_DROP | 1 << SIM_FAULT_DUPLICATE |
+			   1 << SIM_FAULT_REORDER | 1 << SIM_FAULT_CORRUPT |
+			   1 << SIM_FAULT_DELAY | 1 << SIM_FAULT_CUT |
+			   1 << SIM_FAULT_SLOW | 1 << SIM_FAULT_STALL,
+};
+
 /* storm_counts; a program whose faults are fewer counts the first of them. */
 enum cluster_count {
 	CLUSTER_RAN,	 /* ranks */
@@ -32,7 +40,7 @@ enum cluster_count {
 
 /* What the program has to say. */
 extern const struct cluster_play {
-	unsigned kinds; /* of faults, a set: 1 << kind */
+	unsigned kinds; /* of faults, a set */
 	/* ms after which a silent peer is lost; a job may take ten times that */
 	unsigned timeout;
 	void (*begin)(struct sim_job *job, unsigned ranks, uint64_t seed);

@@ -2,12 +2,14 @@
 # Storms: random lives of small clusters, by seeds; crew.c is their program.
 crew = %D%/crew.c %D%/storm.h %D%/trial.c %D%/trial.h
 cluster_storm = $(crew) %D%/cluster.c %D%/cluster.h
-storms = %D%/cards %D%/ranks %D%/nodes
+storms = %D%/cards %D%/ranks %D%/teams %D%/nodes
 %C%_cards_SOURCES = $(crew) %D%/cards.c %D%/oracle.c %D%/oracle.h \
 	%D%/weather.c %D%/weather.h $(card_world)
 %C%_cards_LDADD = libsim.la libnicfw.la
 %C%_ranks_SOURCES = $(cluster_storm) %D%/ranks.c $(adi_traffic)
 %C%_ranks_LDADD = libsim.la libcheck.la $(LDADD)
+%C%_teams_SOURCES = $(cluster_storm) %D%/teams.c $(coll_cases)
+%C%_teams_LDADD = libsim.la libcheck.la $(LDADD)
 %C%_nodes_SOURCES = $(cluster_storm) %D%/nodes.c %D%/oracle.c %D%/oracle.h \
 	%D%/stream.c %D%/stream.h
 %C%_nodes_LDADD = libsim.la libcheck.la $(LDADD)

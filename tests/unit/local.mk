@@ -128,7 +128,8 @@ unit_tests += %D%/test_card_nodes %D%/test_sim_card %D%/test_sim_job \
 %C%_test_sim_shm_LDADD = libsim.la $(LDADD)
 
 # Collectives over a job of threads: coll_mock.h
-coll_mock = %D%/coll_cases.c %D%/coll_cases.h %D%/coll_mock.c %D%/coll_mock.h
+coll_cases = %D%/coll_cases.c %D%/coll_cases.h
+coll_mock = $(coll_cases) %D%/coll_mock.c %D%/coll_mock.h
 coll_mock_libs = libcollectives.la libtransport.la libnicfw.la \
 	$(HWLOC_LIBS) $(CHECK_LIBS)
 unit_tests += %D%/test_collectives %D%/test_select %D%/test_team
@@ -165,8 +166,7 @@ unit_tests += %D%/test_bound %D%/test_coll_bounds
 unit_tests += %D%/test_reduction
 %C%_test_reduction_LDADD = libreduction.la $(CHECK_LIBS)
 unit_tests += %D%/test_coll_real
-%C%_test_coll_real_SOURCES = %D%/test_coll_real.c %D%/coll_cases.c \
-	%D%/coll_cases.h
+%C%_test_coll_real_SOURCES = %D%/test_coll_real.c $(coll_cases)
 
 # How PVM's tasks wait: what that stands on is the test's.
 unit_tests += %D%/test_pvm_wait
