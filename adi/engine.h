@@ -214,6 +214,7 @@ struct bcl_adi_peer {
 	/* receiving */
 	bool stops;  /* STOP was said, and no GO since */
 	bool holds;  /* it said HOLD, and was told no MORE since */
+	uint8_t asked; /* so often its turn has come: ask.c */
 	size_t kept; /* bytes of its messages that wait for a receive */
 
 	struct bcl_table_node node; /* by `peer` */
@@ -303,6 +304,10 @@ struct bcl_adi {
 	struct bcl_adi_idle packet_idle; /* since the last event */
 	unsigned vain;			 /* polls since then, or a yield */
 	bool packets_follow;		 /* one another by the same way */
+
+	/* ask.c */
+	uint64_t ask_at;   /* ns; 0: nobody has waited yet */
+	unsigned ask_next; /* rank to begin with */
 
 	/* notice.c */
 	struct bcl_adi_client *client;
@@ -634,6 +639,16 @@ static inline enum bcl_status bcl_adi_wait_done(struct bcl_adi *adi,
 /* NOTICE has come. */
 void bcl_adi_hear(struct bcl_adi *adi, unsigned rank,
 		  const struct bcl_event *event);
+
+/* ---- ask.c ---- */
+
+/* Send it nothing: when that is delivered, so is all before it. */
+void bcl_adi_ask(struct bcl_adi *adi, struct bcl_adi_peer *peer);
+
+/* To be called when a wait is about to sleep until *end, which becomes the time
+ * of the next call if that is sooner. True: ranks that are waited for were
+ * asked whether they are there; turn again instead. */
+bool bcl_adi_ask_awaited(struct bcl_adi *adi, uint64_t *end);
 
 /* ---- window.c ---- */
 

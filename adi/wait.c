@@ -227,13 +227,15 @@ static bool rest(struct bcl_adi *adi, struct bcl_adi_idle *idle, bool unwoken,
 		return true;
 	}
 	if (!adi->threads && !unwoken) {
-		now = end == UINT64_MAX ? 0 : env->now(env->world);
-		bcl_wait(adi->port, end == UINT64_MAX ? end
-				    : end > now	      ? end - now
-						      : 0);
+		if (bcl_adi_ask_awaited(adi, &end))
+			return false;
+		now = env->now(env->world);
+		bcl_wait(adi->port, end > now ? end - now : 0);
 		return true;
 	}
 	if (bcl_adi_linger(adi, idle))
+		return false;
+	if (bcl_adi_ask_awaited(adi, &end))
 		return false;
 	now = env->now(env->world);
 	if (unwoken && end > now + NAP)

@@ -199,8 +199,6 @@ static void drain(struct bcl_adi *adi)
  * up: wait until they are there. */
 static void flush(struct bcl_adi *adi)
 {
-	const struct iovec nothing = { NULL, 0 };
-	struct bcl_adi_request *request;
 	struct bcl_adi_peer *peer;
 
 	drain(adi);
@@ -208,21 +206,7 @@ static void flush(struct bcl_adi *adi)
 		if (!peer->dirty || peer->lost)
 			continue;
 		peer->dirty = false;
-		request = bcl_request_new(adi);
-		if (!request)
-			break;
-		if (bcl_request_set_iov(adi, request, &nothing, 1)) {
-			bcl_request_free(adi, request);
-			break;
-		}
-		request->end |= BCL_END_FREE;
-		request->state = BCL_REQUEST_PACKET;
-		request->type = BCL_ADI_FLUSH;
-		request->key = adi->own;
-		request->peer = peer;
-		request->limited = false;
-		request->released = false;
-		bcl_adi_submit(adi, request);
+		bcl_adi_ask(adi, peer);
 	}
 	drain(adi);
 }

@@ -28,9 +28,22 @@ enum {
 	MAPPED = 16 << 10, /* bytes of memory that comes untouched */
 };
 
-/* What a job may not survive: chance does not choose it. */
-static const unsigned fatal =
-	1 << SIM_FAULT_UNPLUG | 1 << SIM_FAULT_CRASH | 1 << SIM_FAULT_ISOLATE;
+enum {
+	ALL = (1 << SIM_FAULT_KINDS) - 1,
+	/* What a job may not survive. */
+	FATAL = 1 << SIM_FAULT_UNPLUG | 1 << SIM_FAULT_CRASH |
+		1 << SIM_FAULT_ISOLATE,
+};
+
+/* What chance chooses from, by the word before a seed. */
+static const struct chance {
+	const char *name;
+	unsigned kinds;
+} chances[] = {
+	{ "random:", ALL & ~FATAL },
+	{ "fatal:", ALL },
+	{ NULL, 0 },
+};
 
 struct settings {
 	const char *cluster, *pattern, *faults, *trace, *plot;
@@ -89,7 +102,9 @@ static int help(void)
 	       "  -b, --busiest=N    links that are shown by themselves (%d)\n"
 	       "  -f, --faults=FILE  a script, bcl-faults(5); random:SEED or "
 	       "random:SEED:N:\n"
-	       "                     N faults by chance (%d)\n"
+	       "                     N faults by chance (%d); fatal:SEED, "
+	       "fatal:SEED:N: also\n"
+	       "                     such as may end the job\n"
 	       "  -t, --trace=FILE   what cards do, for bcl-check(1)\n"
 	       "  -p, --plot=FILE    draw time and load, as PNG\n",
 	       REPEAT, BUSIEST, FAULTS);
@@ -316,11 +331,12 @@ static bool read_script(const char *name, struct run *run)
 	return good;
 }
 
-static bool draw_faults(const char *text, struct run *run)
+static bool draw_faults(const struct chance *chance, const char *text,
+			struct run *run)
 {
 	struct sim_fault_mix mix = {
 		.faults = FAULTS,
-		.kinds = ((1 << SIM_FAULT_KINDS) - 1) & ~fatal,
+		.kinds = chance->kinds,
 		.frames = FAULT_FRAMES,
 		.duration = FAULT_TIME,
 	};
@@ -332,9 +348,10 @@ static bool draw_faults(const char *text, struct run *run)
 		    1 ||
 	    text[length] || mix.faults > FAULTS_MAX) {
 		fprintf(stderr,
-			"bcl-sim: random:%s: expected random:SEED or "
-			"random:SEED:N, N at most %d\n",
-			text, FAULTS_MAX);
+			"bcl-sim: %s%s: expected %sSEED or %sSEED:N, N at most "
+			"%d\n",
+			chance->name, text, chance->name, chance->name,
+			FAULTS_MAX);
 		return false;
 	}
 	mix.seed = seed;
@@ -345,11 +362,15 @@ static bool draw_faults(const char *text, struct run *run)
 static bool read_faults(const struct settings *settings, struct run *run)
 {
 	const char *name = settings->faults;
+	const struct chance *chance;
 
 	if (!name)
 		return true;
-	return !strncmp(name, "random:", 7) ? draw_faults(name + 7, run)
-					    : read_script(name, run);
+	for (chance = chances; chance->name; chance++)
+		if (!strncmp(name, chance->name, strlen(chance->name)))
+			return draw_faults(chance, name + strlen(chance->name),
+					   run);
+	return read_script(name, run);
 }
 
 /* ---- the run ---- */

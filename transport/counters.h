@@ -102,6 +102,7 @@ struct bcl_env;
 	X(adi, stops, "senders told to announce everything")                  \
 	X(adi, stopped, "times told so by a receiver")                        \
 	X(adi, holds, "times announcements were held back")                   \
+	X(adi, asked, "ranks waited for, asked whether they are there")       \
 	X(adi, stalls, "messages that waited for memory")                     \
 	X(adi, bounced, "messages copied because their memory is in pieces")  \
 	X(adi, discarded, "messages never received, dropped at the end")      \

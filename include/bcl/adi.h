@@ -16,8 +16,8 @@
  * Nothing blocks unless it says so. Any thread may call anything if the job
  * was opened with BCL_ADI_THREADS; else one thread at a time.
  *
- * A rank that dies is found out (bcl/status.h): operations that name it end
- * with a LOSS_PEER status, the others go on.
+ * A rank that dies, or that has left, is found out (bcl/status.h): operations
+ * that name it end with a LOSS_PEER status, the others go on.
  */
 #ifndef BCL_ADI_H
 #define BCL_ADI_H

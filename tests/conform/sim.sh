@@ -106,6 +106,19 @@ sed -n '/^faults$/,/^$/{//!p}' "$scratch/chance" >"$scratch/script"
 "$sim" -f "$scratch/script" "$cluster" alltoall 4k |
 	diff -u "$scratch/chance" - || complain 'its script does something else'
 
+# Faults that may end the job do so for everyone: nobody waits for ever.
+for seed in {1..20}; do
+	code=0
+	"$sim" -f fatal:$seed:40 "$cluster" alltoall 4k \
+		>"$scratch/fatal-$seed" 2>&1 || code=$?
+	((code < 2)) && ! grep -q 'not come to their end' "$scratch/fatal-$seed" ||
+		complain "fatal:$seed:40: $(tail -n 3 "$scratch/fatal-$seed")"
+done
+for kind in crash isolate unplug; do
+	grep -q "^happened.* $kind " "$scratch"/fatal-* ||
+		complain "chance never chose $kind"
+done
+
 # To the byte, in what cards did, too.
 for run in 1 2; do
 	"$sim" -f random:3:40 -t "$scratch/trace-$run" "$cluster" alltoall 4k \
@@ -196,6 +209,7 @@ refuses 1 'ranks had to give up' -f "$scratch/crash" "$cluster" alltoall
 refuses 1 'expected random:SEED' -f random:x "$cluster" shift
 refuses 1 'expected random:SEED' -f random:-1 "$cluster" shift
 refuses 1 'N at most 100000' -f random:1:100001 "$cluster" shift
+refuses 1 'expected fatal:SEED' -f fatal:x "$cluster" shift
 refuses 1 '8 ranks have not come to their end' -l 1us "$cluster" shift
 refuses 1 'No such file' -t "$scratch/no/trace" "$cluster" shift
 refuses 1 'No space left' -t /dev/full "$cluster" shift

@@ -100,6 +100,7 @@ struct mock *mock_open(const struct bcl_env *env,
 			options->eager_max ? options->eager_max : 4096;
 		context->config.unexpected =
 			options->unexpected ? options->unexpected : 4 << 20;
+		context->config.peer_timeout = 30000000000;
 		strcpy(context->config.log, "error");
 	}
 	return mock;

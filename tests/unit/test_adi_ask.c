@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranks that are waited for: rank 1 receives from rank 0, on another simulated
+ * node. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/inject.h"
+#include "sim/job.h"
+
+enum {
+	TIMEOUT = 1, /* s of silence, then a peer is lost */
+	TAG = 7,
+};
+
+static const uint64_t SECOND = 1000000000;
+
+static struct sim_job *job;
+
+/* What rank 1 got, and how often it asked meanwhile. */
+static struct {
+	enum bcl_status status;
+	uint64_t waited, asked;
+	int number;
+} seen;
+
+static void run_job(const char *script, void (*run)(struct sim_rank *rank))
+{
+	static const char text[] =
+		"cluster nodes=2\n"
+		"host send=1us receive=1us trap=1us copy=1GB/s\n"
+		"card mtu=1KB buffers=16 frame-sent=1us frame-received=1us "
+		"read-start=1us read=1GB/s write-start=1us write=1GB/s\n"
+		"wire w bandwidth=200MB/s latency=100ns\n"
+		"crossbar x latency=500ns queue=1MB forwarding=cut-through\n"
+		"star switch crossbar=x wire=w\n";
+	char error[SIM_ERROR_SIZE];
+	FILE *in = fmemopen((void *)text, strlen(text), "r");
+	struct sim_injector *injector;
+	struct sim_cluster cluster;
+	struct sim_faults faults;
+
+	ck_assert(sim_cluster_read(&cluster, "test", in, error));
+	fclose(in);
+	in = fmemopen((void *)script, strlen(script), "r");
+	ck_assert(sim_faults_read(&faults, &cluster, "script", in, error));
+	fclose(in);
+	memset(&seen, 0, sizeof(seen));
+	job = sim_job_open(&cluster, 1);
+	sim_world_set(sim_job_world(job), "BCL_PEER_TIMEOUT", "1s");
+	sim_world_log(sim_job_world(job), NULL);
+	injector = sim_inject(&faults, &cluster, sim_job_fabric(job),
+			      sim_world_clock(sim_job_world(job)),
+			      sim_job_befalls, job);
+	ck_assert_uint_eq(sim_job_run(job, run, NULL, 2000 * SECOND), 0);
+	sim_injector_close(injector);
+	sim_job_close(job);
+	sim_faults_free(&faults);
+	sim_cluster_free(&cluster);
+}
+
+static uint64_t times_asked(struct bcl_adi *adi)
+{
+	struct bcl_counter counters[512];
+	size_t n = 512, i;
+
+	bcl_counters(bcl_adi_context(adi), counters, &n);
+	for (i = 0; i < n && strcmp(counters[i].name, "adi.asked"); i++)
+		;
+	ck_assert_uint_lt(i, n);
+	return counters[i].value;
+}
+
+static void receive(struct bcl_adi *adi)
+{
+	uint64_t began = sim_world_clock(sim_job_world(job))->now;
+
+	seen.status = bcl_adi_recv(adi, &seen.number, sizeof(seen.number), 0,
+				   TAG, 0, NULL);
+	seen.waited = sim_world_clock(sim_job_world(job))->now - began;
+	seen.asked = times_asked(adi);
+}
+
+/* Rank 0 computes for so long, then sends. */
+static void send_after(struct sim_rank *rank, uint64_t ns)
+{
+	const int number = 42;
+	struct bcl_adi *adi;
+
+	ck_assert_int_eq(sim_rank_join(rank, &adi), BCL_OK);
+	if (bcl_adi_rank(adi) == 1) {
+		receive(adi);
+	} else {
+		sim_compute(sim_job_world(job), ns);
+		ck_assert_int_eq(bcl_adi_send(adi, &number, sizeof(number), 1,
+					      TAG, 0),
+				 BCL_OK);
+	}
+	sim_rank_leave(adi);
+}
+
+static void send_soon(struct sim_rank *rank)
+{
+	send_after(rank, SECOND / 100);
+}
+
+static void send_late(struct sim_rank *rank)
+{
+	send_after(rank, 1000 * SECOND);
+}
+
+/* Rank 0 does not reach rank 1, but is reached by it before it leaves. */
+static void give_up(struct sim_rank *rank)
+{
+	const int number = 42;
+	struct bcl_adi *adi;
+
+	ck_assert_int_eq(sim_rank_join(rank, &adi), BCL_OK);
+	if (bcl_adi_rank(adi) == 1) {
+		receive(adi);
+	} else {
+		ck_assert_int_eq(bcl_adi_send(adi, &number, sizeof(number), 1,
+					      TAG, 0),
+				 BCL_ERR_UNREACHABLE);
+		sim_compute(sim_job_world(job), SECOND / 10);
+	}
+	sim_rank_leave(adi);
+}
+
+START_TEST(who_gave_us_up_and_left_is_missed)
+{
+	run_job("unplug node=0 for=1ms\n", give_up);
+	ck_assert_int_eq(bcl_status_loss(seen.status), BCL_LOSS_PEER);
+	ck_assert_uint_lt(seen.waited, 3 * TIMEOUT * SECOND);
+}
+END_TEST
+
+START_TEST(who_sends_soon_is_not_asked)
+{
+	run_job("", send_soon);
+	ck_assert_int_eq(seen.status, BCL_OK);
+	ck_assert_int_eq(seen.number, 42);
+	ck_assert_uint_eq(seen.asked, 0);
+}
+END_TEST
+
+/* Of 4000 times. */
+START_TEST(who_computes_is_asked_ever_more_seldom)
+{
+	run_job("", send_late);
+	ck_assert_int_eq(seen.status, BCL_OK);
+	ck_assert_int_eq(seen.number, 42);
+	ck_assert_uint_gt(seen.asked, 10);
+	ck_assert_uint_lt(seen.asked, 80);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("asking");
+	TCase *tcase = tcase_create("ranks that are waited for");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, who_gave_us_up_and_left_is_missed);
+	tcase_add_test(tcase, who_sends_soon_is_not_asked);
+	tcase_add_test(tcase, who_computes_is_asked_ever_more_seldom);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}
