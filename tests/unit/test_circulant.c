@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "collectives/circulant.h"
+#include "tests/unit/need.h"
 #include "tests/unit/unit.h"
 
 enum {
@@ -24,12 +25,12 @@ static void play(const struct bcl_circulant *plans, unsigned size, unsigned i,
 
 		mine = bcl_circulant_round(&plans[me], i);
 		other = bcl_circulant_round(&plans[mine.to], i);
-		ck_assert_uint_eq(other.from, me);
-		ck_assert_int_eq(other.receive, mine.send);
+		need_equal(other.from, me);
+		need_equal(other.receive, mine.send);
 		if (mine.send == BCL_CIRCULANT_NONE)
 			continue;
-		ck_assert(had[me][mine.send]);
-		ck_assert(!has[mine.to][mine.send]);
+		need(had[me][mine.send]);
+		need(!has[mine.to][mine.send]);
 		has[mine.to][mine.send] = true;
 	}
 }
@@ -49,7 +50,7 @@ START_TEST(rounds)
 			play(plans, size, i, has);
 		for (i = 0; i < size; i++)
 			for (k = 0; k < pieces; k++)
-				ck_assert(has[i][k]);
+				need(has[i][k]);
 	}
 }
 END_TEST

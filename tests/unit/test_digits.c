@@ -5,6 +5,7 @@
  * Where all digits have all their values, none of them carries over.
  */
 #include "collectives/digits.h"
+#include "tests/unit/need.h"
 #include "tests/unit/unit.h"
 
 enum {
@@ -29,16 +30,14 @@ START_TEST(on_and_before)
 					unsigned to =
 						bcl_digits_on(&digits, me, i);
 
-					ck_assert_uint_lt(to, n);
-					ck_assert(!seen[to]);
+					need(to < n);
+					need(!seen[to]);
 					seen[to] = true;
-					ck_assert_uint_eq(
-						bcl_digits_before(&digits, to,
-								  i),
-						me);
+					need_equal(bcl_digits_before(&digits,
+								     to, i),
+						   me);
 				}
-				ck_assert_uint_eq(bcl_digits_on(&digits, me, 0),
-						  me);
+				need_equal(bcl_digits_on(&digits, me, 0), me);
 			}
 		}
 }
@@ -53,20 +52,19 @@ START_TEST(low_digits_stay_near)
 
 	for (me = 0; me < 64; me++)
 		for (i = 0; i < 16; i++)
-			ck_assert_uint_eq(bcl_digits_on(&digits, me, i) / 16,
-					  me / 16);
+			need_equal(bcl_digits_on(&digits, me, i) / 16, me / 16);
 }
 END_TEST
 
 /* Of 32 members in fours the lowest digit has two values, but for shares. */
 START_TEST(lowest_digit_is_short)
 {
-	ck_assert_uint_eq(bcl_digits_of(32, 2).low, 1);
-	ck_assert_uint_eq(bcl_digits_of(32, 2).whole, 5);
-	ck_assert_uint_eq(bcl_digits_of(64, 2).low, 2);
-	ck_assert_uint_eq(bcl_digits_of(17, 4).low, 1);
-	ck_assert_uint_eq(bcl_digits_from_low(32, 2, 2).low, 2);
-	ck_assert_uint_eq(bcl_digits_from_low(32, 2, 2).whole, 4);
+	need_equal(bcl_digits_of(32, 2).low, 1);
+	need_equal(bcl_digits_of(32, 2).whole, 5);
+	need_equal(bcl_digits_of(64, 2).low, 2);
+	need_equal(bcl_digits_of(17, 4).low, 1);
+	need_equal(bcl_digits_from_low(32, 2, 2).low, 2);
+	need_equal(bcl_digits_from_low(32, 2, 2).whole, 4);
 }
 END_TEST
 
@@ -85,10 +83,9 @@ START_TEST(each_distance_is_in_one_share)
 				counted +=
 					bcl_share_count(share, bits, 0, MOST);
 			}
-			ck_assert_uint_eq(counted, MOST);
+			need_equal(counted, MOST);
 			for (i = 0; i < MOST; i++)
-				ck_assert_uint_lt(bcl_share_place(of, bits, i),
-						  of);
+				need(bcl_share_place(of, bits, i) < of);
 		}
 }
 END_TEST
@@ -101,10 +98,9 @@ START_TEST(on_and_back_are_in_one_share)
 	for (bits = 1; bits <= MOST_BITS; bits++)
 		for (of = 1; of < 1u << bits; of *= 2)
 			for (i = 0; i < 1u << bits; i++)
-				ck_assert_uint_eq(
-					bcl_share_place(of, bits, i),
-					bcl_share_place(of, bits,
-							(1u << bits) - i));
+				need_equal(bcl_share_place(of, bits, i),
+					   bcl_share_place(of, bits,
+							   (1u << bits) - i));
 }
 END_TEST
 

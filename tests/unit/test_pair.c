@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/unit/need.h"
 #include "tests/unit/unit.h"
 #include "transport/env/env.h"
 #include "transport/shm/message.h"
@@ -33,8 +34,7 @@ static void set_up_rings(uint32_t slots)
 {
 	unsigned side;
 
-	ck_assert_int_eq(bcl_segment_create(&bcl_env_linux, slots, &segment),
-			 BCL_OK);
+	need_equal(bcl_segment_create(&bcl_env_linux, slots, &segment), BCL_OK);
 	for (side = 0; side < 2; side++) {
 		bcl_segment_pair(&segment, side, &pair[side]);
 		pair[side].attention = &awake;
@@ -149,12 +149,12 @@ static void check_event(const struct bcl_event *event, uint64_t number,
 	static _Thread_local uint8_t bytes[BCL_MESSAGE_MAX];
 
 	fill(bytes, number, length, like);
-	ck_assert_int_eq(event->kind, BCL_EVENT_MESSAGE);
-	ck_assert_uint_eq(event->immediate, number);
-	ck_assert_uint_eq(event->type, type_of(number));
-	ck_assert_uint_eq(event->length, length);
-	ck_assert_uint_eq((uintptr_t)event->data % 8, 0);
-	ck_assert(!length || !memcmp(event->data, bytes, length));
+	need_equal(event->kind, BCL_EVENT_MESSAGE);
+	need_equal(event->immediate, number);
+	need_equal(event->type, type_of(number));
+	need_equal(event->length, length);
+	need_equal((uintptr_t)event->data % 8, 0);
+	need(!length || !memcmp(event->data, bytes, length));
 }
 
 /* Up to n messages in a row of the type of the next one, which has this number,
@@ -171,9 +171,8 @@ static unsigned receive_row(struct bcl_pair *to, uint64_t number, unsigned n,
 		if (!header)
 			break;
 		/* a look takes nothing */
-		ck_assert_uint_eq(bcl_pair_look(to, slot, type_of(number)),
-				  header);
-		ck_assert(!bcl_pair_look(to, slot, (type_of(number) + 1) % 64));
+		need_equal(bcl_pair_look(to, slot, type_of(number)), header);
+		need(!bcl_pair_look(to, slot, (type_of(number) + 1) % 64));
 		events[i] = (struct bcl_event){
 			.kind = BCL_EVENT_MESSAGE,
 			.type = type_of(number),
@@ -200,15 +199,13 @@ START_TEST(each_length)
 			struct bcl_pair *from = &pair[number % 2];
 			struct bcl_pair *to = &pair[!(number % 2)];
 
-			ck_assert_int_eq(bcl_pair_receive(to, false, &event),
-					 BCL_ERR_EMPTY);
-			ck_assert(!bcl_pair_ready(to));
-			ck_assert_int_eq(
-				send_one(from, number, length, from->next),
-				BCL_OK);
-			ck_assert(bcl_pair_ready(to));
-			ck_assert_int_eq(bcl_pair_receive(to, false, &event),
-					 BCL_OK);
+			need_equal(bcl_pair_receive(to, false, &event),
+				   BCL_ERR_EMPTY);
+			need(!bcl_pair_ready(to));
+			need_equal(send_one(from, number, length, from->next),
+				   BCL_OK);
+			need(bcl_pair_ready(to));
+			need_equal(bcl_pair_receive(to, false, &event), BCL_OK);
 			check_event(&event, number, length,
 				    to->want - BCL_HEADER_RING);
 			number++;
@@ -232,12 +229,12 @@ START_TEST(each_half)
 
 			/* send_one() reserves in the ring for each third */
 			number += number % 3 == 1 ? 2 : 1;
-			ck_assert_int_eq(send_one(from, number, length, number),
-					 BCL_OK);
-			ck_assert_uint_eq(from->sent_half, halves + fits);
-			ck_assert_int_eq(bcl_pair_receive(&pair[!(way % 2)],
-							  false, &event),
-					 BCL_OK);
+			need_equal(send_one(from, number, length, number),
+				   BCL_OK);
+			need_equal(from->sent_half, halves + fits);
+			need_equal(bcl_pair_receive(&pair[!(way % 2)], false,
+						    &event),
+				   BCL_OK);
 			check_event(&event, number, length, number);
 		}
 	}
@@ -283,12 +280,12 @@ START_TEST(model)
 
 			status = send_one(&pair[side], number, length, like);
 			if (status) {
-				ck_assert_int_eq(status, BCL_ERR_AGAIN);
+				need_equal(status, BCL_ERR_AGAIN);
 				full++;
 				continue;
 			}
 			turned += pair[side].tail - before > BCL_NEAR_SLOTS;
-			ck_assert_uint_lt(number - head[side], QUEUE);
+			need(number - head[side] < QUEUE);
 			queue[side][number % QUEUE].number = number;
 			queue[side][number % QUEUE].like = like;
 			queue[side][number % QUEUE].length = length;
@@ -299,17 +296,17 @@ START_TEST(model)
 							  &event);
 			} while (status == BCL_ERR_AGAIN);
 			if (head[other] == tail[other]) {
-				ck_assert_int_eq(status, BCL_ERR_EMPTY);
+				need_equal(status, BCL_ERR_EMPTY);
 				continue;
 			}
-			ck_assert_int_eq(status, BCL_OK);
+			need_equal(status, BCL_OK);
 			check_event(&event, head[other],
 				    queue[other][head[other] % QUEUE].length,
 				    queue[other][head[other] % QUEUE].like);
 			head[other]++;
 			n = i / 5000 % 2 ? r >> 44 & 7 : 0;
 			n = receive_row(&pair[side], head[other], n, row);
-			ck_assert_uint_le(n, tail[other] - head[other]);
+			need(n <= tail[other] - head[other]);
 			for (k = 0; k < n; k++) {
 				check_event(
 					&row[k], head[other],
@@ -321,13 +318,13 @@ START_TEST(model)
 			rows += n > 1;
 		}
 	}
-	ck_assert_uint_gt(rows, 100);
-	ck_assert_uint_gt(full, 100);
+	need(rows > 100);
+	need(full > 100);
 	if (pair[0].mask + 1 == SLOTS_LONG)
-		ck_assert_uint_gt(turned, 10);
-	ck_assert_uint_gt(pair[0].sent_half, 100);
-	ck_assert_uint_gt(pair[0].sent_ring, 100);
-	ck_assert(!pair[0].broken && !pair[1].broken);
+		need(turned > 10);
+	need(pair[0].sent_half > 100);
+	need(pair[0].sent_ring > 100);
+	need(!pair[0].broken && !pair[1].broken);
 }
 END_TEST
 
@@ -336,26 +333,26 @@ START_TEST(half_waits_for_ack)
 {
 	struct bcl_event event;
 
-	ck_assert_int_eq(bcl_pair_send(&pair[0], 1, 1, "a", 1), BCL_OK);
-	ck_assert_int_eq(bcl_pair_send(&pair[0], 1, 2, "b", 1), BCL_OK);
-	ck_assert_uint_eq(pair[0].sent_half, 1);
-	ck_assert_uint_eq(pair[0].sent_ring, 1);
-	ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
-	ck_assert_uint_eq(event.immediate, 1);
-	ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
-	ck_assert_uint_eq(event.immediate, 2);
+	need_equal(bcl_pair_send(&pair[0], 1, 1, "a", 1), BCL_OK);
+	need_equal(bcl_pair_send(&pair[0], 1, 2, "b", 1), BCL_OK);
+	need_equal(pair[0].sent_half, 1);
+	need_equal(pair[0].sent_ring, 1);
+	need_equal(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
+	need_equal(event.immediate, 1);
+	need_equal(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
+	need_equal(event.immediate, 2);
 	/* read, but it has said nothing since */
-	ck_assert_int_eq(bcl_pair_send(&pair[0], 1, 3, "c", 1), BCL_OK);
-	ck_assert_uint_eq(pair[0].sent_half, 1);
+	need_equal(bcl_pair_send(&pair[0], 1, 3, "c", 1), BCL_OK);
+	need_equal(pair[0].sent_half, 1);
 	/* any message of its own carries the acknowledgement */
-	ck_assert_int_eq(bcl_pair_send(&pair[1], 1, 4, NULL, 0), BCL_OK);
-	ck_assert_int_eq(bcl_pair_receive(&pair[0], false, &event), BCL_OK);
-	ck_assert_int_eq(bcl_pair_send(&pair[0], 1, 5, "d", 1), BCL_OK);
-	ck_assert_uint_eq(pair[0].sent_half, 2);
-	ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
-	ck_assert_uint_eq(event.immediate, 3);
-	ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
-	ck_assert_uint_eq(event.immediate, 5);
+	need_equal(bcl_pair_send(&pair[1], 1, 4, NULL, 0), BCL_OK);
+	need_equal(bcl_pair_receive(&pair[0], false, &event), BCL_OK);
+	need_equal(bcl_pair_send(&pair[0], 1, 5, "d", 1), BCL_OK);
+	need_equal(pair[0].sent_half, 2);
+	need_equal(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
+	need_equal(event.immediate, 3);
+	need_equal(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
+	need_equal(event.immediate, 5);
 }
 END_TEST
 
@@ -376,16 +373,14 @@ START_TEST(full_ring)
 		if (status)
 			break;
 	}
-	ck_assert_int_eq(status, BCL_ERR_AGAIN);
-	ck_assert_uint_eq(pair[0].sent_half, 1);
-	ck_assert_uint_eq(pair[0].sent_ring, SLOTS - 1);
+	need_equal(status, BCL_ERR_AGAIN);
+	need_equal(pair[0].sent_half, 1);
+	need_equal(pair[0].sent_ring, SLOTS - 1);
 	for (i = 0; i < n; i++) {
-		ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event),
-				 BCL_OK);
-		ck_assert_uint_eq(event.immediate, i);
+		need_equal(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
+		need_equal(event.immediate, i);
 	}
-	ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event),
-			 BCL_ERR_EMPTY);
+	need_equal(bcl_pair_receive(&pair[1], false, &event), BCL_ERR_EMPTY);
 }
 END_TEST
 
@@ -395,21 +390,21 @@ START_TEST(first_slot_is_last)
 {
 	uint8_t bytes[BCL_SLOT_PAYLOAD], was[BCL_SLOT_PAYLOAD];
 	struct iovec iov[3] = { { bytes, 7 }, { bytes + 7, 41 } };
-	struct bcl_event event;
+	struct bcl_event event = { 0 };
 
 	memset(bytes, 1, sizeof(bytes));
-	ck_assert_int_eq(bcl_pair_send(&pair[0], 1, 0, NULL, 0), BCL_OK);
+	need_equal(bcl_pair_send(&pair[0], 1, 0, NULL, 0), BCL_OK);
 	iov[2].iov_base = pair[0].out[0].payload;
 	iov[2].iov_len = sizeof(was);
 	memset(iov[2].iov_base, 2, sizeof(was));
 	memset(was, 2, sizeof(was));
-	ck_assert_int_eq(
+	need_equal(
 		bcl_pair_send_iov(&pair[0], 1, 0, iov, 3, 2 * BCL_SLOT_PAYLOAD),
 		BCL_OK);
-	ck_assert_uint_eq(pair[0].sent_ring, 1);
-	ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
-	ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
-	ck_assert_uint_eq(event.length, 2 * BCL_SLOT_PAYLOAD);
+	need_equal(pair[0].sent_ring, 1);
+	need_equal(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
+	need_equal(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
+	need_equal(event.length, 2 * BCL_SLOT_PAYLOAD);
 	ck_assert_mem_eq(event.data, bytes, sizeof(bytes));
 	ck_assert_mem_eq((const uint8_t *)event.data + sizeof(bytes), was,
 			 sizeof(was));
@@ -432,31 +427,28 @@ START_TEST(word_and_more)
 	uint64_t word;
 	size_t length;
 
-	ck_assert_int_eq(bcl_pair_send(&pair[0], 1, 0, NULL, 0), BCL_OK);
-	ck_assert_int_eq(bcl_pair_send(&pair[0], 1, 0, NULL, 0), BCL_OK);
+	need_equal(bcl_pair_send(&pair[0], 1, 0, NULL, 0), BCL_OK);
+	need_equal(bcl_pair_send(&pair[0], 1, 0, NULL, 0), BCL_OK);
 	memset(end, 2, sizeof(was));
 	memset(was, 2, sizeof(was));
-	ck_assert_int_eq(bcl_pair_send_word(&pair[0], 1, 1,
-					    end - (SHORTEST - 1),
-					    SHORTEST - 1 + sizeof(was)),
-			 BCL_OK);
+	need_equal(bcl_pair_send_word(&pair[0], 1, 1, end - (SHORTEST - 1),
+				      SHORTEST - 1 + sizeof(was)),
+		   BCL_OK);
 	for (length = 0; length < 3; length++)
-		ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event),
-				 BCL_OK);
+		need_equal(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
 	ck_assert_mem_eq((const uint8_t *)event.data + BCL_SLOT_PAYLOAD, was,
 			 sizeof(was));
 	for (length = SHORTEST; length <= LONGEST; length++) {
 		fill(bytes, 2 * length, length, 0);
-		ck_assert_int_eq(
+		need_equal(
 			bcl_pair_send_word(&pair[0], 3, ~length, bytes, length),
 			BCL_OK);
-		ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event),
-				 BCL_OK);
+		need_equal(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
 		memcpy(&word, event.data, sizeof(word));
-		ck_assert_uint_eq(event.type, 3);
-		ck_assert_uint_eq(event.immediate, 0);
-		ck_assert_uint_eq(event.length, sizeof(word) + length);
-		ck_assert_uint_eq(word, ~length);
+		need_equal(event.type, 3);
+		need_equal(event.immediate, 0);
+		need_equal(event.length, sizeof(word) + length);
+		need_equal(word, ~length);
 		ck_assert_mem_eq((const uint8_t *)event.data + sizeof(word),
 				 bytes, length);
 	}
@@ -479,10 +471,8 @@ START_TEST(room_comes_back)
 					  draw(&seed) % BCL_MESSAGE_MAX, 0);
 		while (!bcl_pair_receive(&pair[1], false, &event))
 			;
-		ck_assert_int_eq(send_one(&pair[0], 2, BCL_MESSAGE_MAX, 0),
-				 BCL_OK);
-		ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event),
-				 BCL_OK);
+		need_equal(send_one(&pair[0], 2, BCL_MESSAGE_MAX, 0), BCL_OK);
+		need_equal(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
 	}
 }
 END_TEST
@@ -494,9 +484,8 @@ START_TEST(data_stays)
 	uint64_t number = 0;
 
 	for (; number < 500; number++) {
-		ck_assert_int_eq(send_one(&pair[0], number, 900, 0), BCL_OK);
-		ck_assert_int_eq(bcl_pair_receive(&pair[1], false, &event),
-				 BCL_OK);
+		need_equal(send_one(&pair[0], number, 900, 0), BCL_OK);
+		need_equal(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
 		while (!send_one(&pair[0], number, 50, 0))
 			;
 		check_event(&event, number, 900, 0);
@@ -526,8 +515,8 @@ static size_t farthest(size_t length, unsigned ahead)
 
 	for (received = 0; received < 3 * SLOTS_LONG; received++) {
 		while (sent <= received + ahead)
-			ck_assert_int_eq(send_one(&pair[0], sent++, length, 0),
-					 BCL_OK);
+			need_equal(send_one(&pair[0], sent++, length, 0),
+				   BCL_OK);
 		while (bcl_pair_receive(&pair[1], false, &event) ==
 		       BCL_ERR_AGAIN)
 			;
@@ -543,17 +532,17 @@ static size_t farthest(size_t length, unsigned ahead)
 /* Short messages stay near the start of the ring, long ones go round it. */
 START_TEST(turns_back)
 {
-	ck_assert_uint_lt(farthest(40, 0), BCL_NEAR_SLOTS);
+	need(farthest(40, 0) < BCL_NEAR_SLOTS);
 	/* what it skips by is no message */
-	ck_assert_uint_eq(pair[0].sent_half, 1);
-	ck_assert_uint_eq(pair[0].sent_ring, 3 * SLOTS_LONG - 1);
-	ck_assert_uint_gt(farthest(4000, 3), SLOTS_LONG - 4 * 64);
+	need_equal(pair[0].sent_half, 1);
+	need_equal(pair[0].sent_ring, 3 * SLOTS_LONG - 1);
+	need(farthest(4000, 3) > SLOTS_LONG - 4 * 64);
 	/* from wherever it was left */
 	farthest(40, 0);
-	ck_assert_uint_lt(farthest(40, 200), BCL_NEAR_SLOTS);
+	need(farthest(40, 200) < BCL_NEAR_SLOTS);
 	/* there is no room to skip */
-	ck_assert_uint_gt(farthest(40, BCL_NEAR_SLOTS), BCL_NEAR_SLOTS);
-	ck_assert(!pair[1].broken);
+	need(farthest(40, BCL_NEAR_SLOTS) > BCL_NEAR_SLOTS);
+	need(!pair[1].broken);
 }
 END_TEST
 
@@ -583,7 +572,7 @@ START_TEST(hostile)
 	uint64_t header = pair[1].want |
 			  nonsense[_i].length << BCL_HEADER_LENGTH_SHIFT |
 			  nonsense[_i].type;
-	struct bcl_event event;
+	struct bcl_event event = { 0 };
 	enum bcl_status status;
 
 	memset(segment.ring[0], 0xff, SLOTS * BCL_SLOT_SIZE);
@@ -593,9 +582,9 @@ START_TEST(hostile)
 	status = bcl_pair_receive(&pair[1], false, &event);
 	ck_assert_msg((status == BCL_OK) == nonsense[_i].accepted, "%s: %d",
 		      nonsense[_i].what, status);
-	ck_assert(pair[1].broken == !nonsense[_i].accepted);
+	need(pair[1].broken == !nonsense[_i].accepted);
 	if (!status)
-		ck_assert_uint_eq(event.length, nonsense[_i].length);
+		need_equal(event.length, nonsense[_i].length);
 	/* it goes on without harm until the owner lets go of it */
 	for (unsigned i = 0; i < 3 * SLOTS; i++)
 		bcl_pair_receive(&pair[1], false, &event);
@@ -628,11 +617,9 @@ START_TEST(hostile_skip)
 	slot->immediate = skips[_i].slots;
 	atomic_store(&slot->header, pair[1].want | BCL_SHM_SKIP);
 	status = bcl_pair_receive(&pair[1], false, &event);
-	ck_assert_int_eq(status,
-			 skips[_i].accepted ? BCL_ERR_AGAIN : BCL_ERR_EMPTY);
-	ck_assert(pair[1].broken == !skips[_i].accepted);
-	ck_assert_uint_eq(pair[1].head,
-			  skips[_i].accepted ? SLOTS : skips[_i].at + 1);
+	need_equal(status, skips[_i].accepted ? BCL_ERR_AGAIN : BCL_ERR_EMPTY);
+	need(pair[1].broken == !skips[_i].accepted);
+	need_equal(pair[1].head, skips[_i].accepted ? SLOTS : skips[_i].at + 1);
 }
 END_TEST
 
@@ -642,10 +629,10 @@ START_TEST(hostile_index)
 
 	while (!send_one(&pair[0], 2, 500, 0))
 		n++;
-	ck_assert_uint_gt(n, 10);
+	need(n > 10);
 	atomic_store(&segment.head->index[1].consumed, pair[0].tail + 1);
-	ck_assert_int_eq(send_one(&pair[0], 2, 500, 0), BCL_ERR_AGAIN);
-	ck_assert(pair[0].broken);
+	need_equal(send_one(&pair[0], 2, 500, 0), BCL_ERR_AGAIN);
+	need(pair[0].broken);
 }
 END_TEST
 
@@ -700,9 +687,9 @@ START_TEST(two_threads)
 	pthread_create(&thread, NULL, exchange, &side[1]);
 	exchange(&side[0]);
 	pthread_join(thread, NULL);
-	ck_assert(!pair[0].broken && !pair[1].broken);
-	ck_assert_uint_eq(pair[0].sent_half + pair[0].sent_ring, STRESS);
-	ck_assert_uint_eq(pair[0].received, STRESS);
+	need(!pair[0].broken && !pair[1].broken);
+	need_equal(pair[0].sent_half + pair[0].sent_ring, STRESS);
+	need_equal(pair[0].received, STRESS);
 }
 END_TEST
 

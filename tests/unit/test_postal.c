@@ -5,6 +5,7 @@
  */
 #include "collectives/builders.h"
 #include "collectives/postal.h"
+#include "tests/unit/need.h"
 #include "tests/unit/unit.h"
 
 enum {
@@ -20,21 +21,21 @@ static unsigned visit(unsigned me, unsigned now, unsigned ahead)
 	const struct bcl_postal *plan = &plans[me];
 	unsigned last = now, end = plan->end, i;
 
-	ck_assert_uint_gt(end, me);
+	need(end > me);
 	for (i = 0; i < plan->children; i++) {
 		unsigned child = plan->child[i], at;
 
-		ck_assert_uint_gt(child, me);
-		ck_assert_uint_lt(child, end);
-		ck_assert_uint_eq(bcl_postal_end(plan, i), end);
-		ck_assert_uint_eq(plans[child].parent, me);
-		ck_assert_uint_eq(plans[child].end, end);
+		need(child > me);
+		need(child < end);
+		need_equal(bcl_postal_end(plan, i), end);
+		need_equal(plans[child].parent, me);
+		need_equal(plans[child].end, end);
 		at = visit(child, now + i + ahead, ahead);
 		if (last < at)
 			last = at;
 		end = child;
 	}
-	ck_assert_uint_eq(end, me + 1);
+	need_equal(end, me + 1);
 	return last;
 }
 
@@ -54,12 +55,12 @@ START_TEST(as_fast_as_any)
 	for (ahead = 1; ahead <= BCL_POSTAL_AHEAD; ahead++) {
 		for (i = 0; i < size; i++)
 			bcl_postal_init(&plans[i], size, i, ahead);
-		ck_assert_uint_eq(plans[0].parent, 0);
-		ck_assert_uint_eq(plans[0].end, size);
+		need_equal(plans[0].parent, 0);
+		need_equal(plans[0].end, size);
 		steps = visit(0, 0, ahead);
-		ck_assert_uint_ge(most(steps, ahead), size);
+		need(most(steps, ahead) >= size);
 		if (steps)
-			ck_assert_uint_lt(most(steps - 1, ahead), size);
+			need(most(steps - 1, ahead) < size);
 	}
 }
 END_TEST
@@ -69,16 +70,15 @@ START_TEST(growth)
 {
 	uint64_t known[BCL_POSTAL_STEPS + 1];
 
-	ck_assert_uint_eq(bcl_postal_growth(known, 1, 4), 0);
-	ck_assert_uint_eq(bcl_postal_growth(known, 1024, 1), 10);
-	ck_assert_uint_eq(bcl_postal_growth(known, 1025, 1), 11);
-	ck_assert_uint_eq(bcl_postal_growth(known, 89, 2), 10);
-	ck_assert_uint_eq(bcl_postal_growth(known, 90, 2), 11);
-	ck_assert_uint_eq(bcl_postal_growth(known, 60, 3), 12);
-	ck_assert_uint_eq(bcl_postal_growth(known, 61, 3), 13);
-	ck_assert_uint_le(
-		bcl_postal_growth(known, UINT32_MAX, BCL_POSTAL_AHEAD),
-		BCL_POSTAL_STEPS);
+	need_equal(bcl_postal_growth(known, 1, 4), 0);
+	need_equal(bcl_postal_growth(known, 1024, 1), 10);
+	need_equal(bcl_postal_growth(known, 1025, 1), 11);
+	need_equal(bcl_postal_growth(known, 89, 2), 10);
+	need_equal(bcl_postal_growth(known, 90, 2), 11);
+	need_equal(bcl_postal_growth(known, 60, 3), 12);
+	need_equal(bcl_postal_growth(known, 61, 3), 13);
+	need(bcl_postal_growth(known, UINT32_MAX, BCL_POSTAL_AHEAD) <=
+	     BCL_POSTAL_STEPS);
 }
 END_TEST
 
@@ -89,7 +89,7 @@ START_TEST(binomial)
 
 	for (i = 0; i < 200; i++) {
 		bcl_postal_init(&plans[i], 200, i, 1);
-		ck_assert_uint_eq(plans[i].parent, i & (i - 1));
+		need_equal(plans[i].parent, i & (i - 1));
 	}
 }
 END_TEST
@@ -108,10 +108,10 @@ START_TEST(many)
 				break;
 			bcl_postal_init(&plans[1], UINT32_MAX,
 					plans[0].child[0], ahead);
-			ck_assert_uint_eq(plans[1].parent, i);
-			ck_assert_uint_eq(plans[1].end, plans[0].end);
+			need_equal(plans[1].parent, i);
+			need_equal(plans[1].end, plans[0].end);
 		}
-		ck_assert_uint_eq(i, UINT32_MAX - 1);
+		need_equal(i, UINT32_MAX - 1);
 	}
 }
 END_TEST
