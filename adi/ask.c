@@ -12,7 +12,7 @@
 #include "adi/engine.h"
 
 enum {
-	ASKED = 16, /* ranks at a time */
+	ASKED = 16,  /* ranks at a time */
 	SELDOM = 64, /* one in so many times at last */
 };
 
@@ -28,13 +28,7 @@ void bcl_adi_ask(struct bcl_adi *adi, struct bcl_adi_peer *peer)
 		return;
 	}
 	request->end |= BCL_END_FREE;
-	request->state = BCL_REQUEST_PACKET;
-	request->type = BCL_ADI_FLUSH;
-	request->key = adi->own;
-	request->peer = peer;
-	request->limited = false;
-	request->released = false;
-	bcl_adi_submit(adi, request);
+	bcl_adi_submit_packet(adi, request, peer, BCL_ADI_FLUSH, adi->own);
 }
 
 /* The next ranks that are waited for, from adi->ask_next on, round and
@@ -57,8 +51,8 @@ static void note(struct bcl_match_receive *receive, void *arg)
 
 	if (receive->class & BCL_MATCH_ANY_SOURCE || rank == adi->rank)
 		return;
-	for (i = 0; i < awaited->n && distance(adi, awaited->rank[i]) <
-					      distance(adi, rank);
+	for (i = 0; i < awaited->n &&
+		    distance(adi, awaited->rank[i]) < distance(adi, rank);
 	     i++)
 		;
 	if (i == ASKED || (i < awaited->n && awaited->rank[i] == rank))
@@ -102,10 +96,9 @@ static bool ask_awaited(struct bcl_adi *adi)
 	return asked;
 }
 
-bool bcl_adi_ask_awaited(struct bcl_adi *adi, uint64_t *end)
+bool bcl_adi_ask_awaited(struct bcl_adi *adi, uint64_t now, uint64_t *end)
 {
 	uint64_t patience = adi->context->config.peer_timeout / 4;
-	uint64_t now = adi->env->now(adi->env->world);
 	bool asked = false;
 
 	if (now >= adi->ask_at) {

@@ -412,6 +412,22 @@ enum bcl_status bcl_adi_peer_bind(struct bcl_adi *adi, unsigned rank,
 				  struct bcl_peer *handle);
 /* Send or queue what the request is about; it may be complete after that. */
 void bcl_adi_submit(struct bcl_adi *adi, struct bcl_adi_request *request);
+
+/* The same for a request that is a packet, whatever it carries. */
+static inline void bcl_adi_submit_packet(struct bcl_adi *adi,
+					 struct bcl_adi_request *request,
+					 struct bcl_adi_peer *peer,
+					 unsigned type, uint64_t key)
+{
+	request->state = BCL_REQUEST_PACKET;
+	request->type = (uint8_t)type;
+	request->key = key;
+	request->peer = peer;
+	request->limited = false;
+	request->released = false;
+	bcl_adi_submit(adi, request);
+}
+
 /* Take it out of its peer's queue. */
 void bcl_adi_unqueue(struct bcl_adi_request *request);
 /* The record of a handle, or NULL. */
@@ -648,7 +664,7 @@ void bcl_adi_ask(struct bcl_adi *adi, struct bcl_adi_peer *peer);
 /* To be called when a wait is about to sleep until *end, which becomes the time
  * of the next call if that is sooner. True: ranks that are waited for were
  * asked whether they are there; turn again instead. */
-bool bcl_adi_ask_awaited(struct bcl_adi *adi, uint64_t *end);
+bool bcl_adi_ask_awaited(struct bcl_adi *adi, uint64_t now, uint64_t *end);
 
 /* ---- window.c ---- */
 

@@ -28,13 +28,7 @@ void bcl_adi_notify(struct bcl_adi *adi, unsigned rank, uint64_t word)
 	}
 	memcpy(request->copy, &bytes, sizeof(bytes));
 	request->end = BCL_END_COPY | BCL_END_FREE;
-	request->state = BCL_REQUEST_PACKET;
-	request->type = BCL_ADI_NOTICE;
-	request->key = adi->own;
-	request->peer = peer;
-	request->limited = false;
-	request->released = false;
-	bcl_adi_submit(adi, request);
+	bcl_adi_submit_packet(adi, request, peer, BCL_ADI_NOTICE, adi->own);
 }
 
 void bcl_adi_hear(struct bcl_adi *adi, unsigned rank,

@@ -124,14 +124,8 @@ static enum bcl_status queue_packet(struct bcl_adi *adi,
 	request->end = BCL_END_COPY | BCL_END_FREE;
 	if (cookie)
 		request->end |= BCL_END_PACKET;
-	request->state = BCL_REQUEST_PACKET;
 	request->cookie = cookie;
-	request->key = 0;
-	request->type = (uint8_t)type;
-	request->peer = peer;
-	request->limited = false;
-	request->released = false;
-	bcl_adi_submit(adi, request);
+	bcl_adi_submit_packet(adi, request, peer, type, 0);
 	return BCL_OK;
 }
 

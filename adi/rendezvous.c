@@ -196,13 +196,7 @@ static void disappoint(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 	request->copy = NULL;
 	request->copy_size = 0;
 	request->end = BCL_END_FREE;
-	request->state = BCL_REQUEST_PACKET;
-	request->type = BCL_ADI_TOKEN;
-	request->key = id;
-	request->peer = peer;
-	request->limited = false;
-	request->released = false;
-	bcl_adi_submit(adi, request);
+	bcl_adi_submit_packet(adi, request, peer, BCL_ADI_TOKEN, id);
 }
 
 void bcl_adi_call(struct bcl_adi *adi, const struct bcl_event *event)

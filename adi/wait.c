@@ -227,17 +227,17 @@ static bool rest(struct bcl_adi *adi, struct bcl_adi_idle *idle, bool unwoken,
 		return true;
 	}
 	if (!adi->threads && !unwoken) {
-		if (bcl_adi_ask_awaited(adi, &end))
-			return false;
 		now = env->now(env->world);
+		if (bcl_adi_ask_awaited(adi, now, &end))
+			return false;
 		bcl_wait(adi->port, end > now ? end - now : 0);
 		return true;
 	}
 	if (bcl_adi_linger(adi, idle))
 		return false;
-	if (bcl_adi_ask_awaited(adi, &end))
-		return false;
 	now = env->now(env->world);
+	if (bcl_adi_ask_awaited(adi, now, &end))
+		return false;
 	if (unwoken && end > now + NAP)
 		end = now + NAP;
 	if (end <= now)

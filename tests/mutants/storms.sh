@@ -54,19 +54,22 @@ build() {
 
 # catch [RULE]: the storms go on after one that broke other rules only
 catch() {
-	local rule=${1-} from=1 seed status how
+	local rule=${1-} from=1 seed how
 	build || return
-	while status=0; ((from < 100)); do
-		./storms --quick --from "$from" >log 2>&1 || status=$?
-		((status != 0)) || return
-		how=$(grep -v '^failed\|^card ' log | head -n 1)
+	while ((from < 100)); do
+		! ./storms --quick --from "$from" >log 2>&1 || return
 		seed=$(sed -n 's/^failed: .*--seed //p' log | head -n 1)
-		[[ $rule ]] || break
-		how=$(grep -m 1 ": $rule: " log) && break
 		from=$((seed + 1))
+		if [[ $rule ]]; then
+			how=$(grep -m 1 ": $rule: " log) || continue
+		else
+			how=$(grep -v '^failed\|^card ' log | head -n 1)
+		fi
+		echo "seed $seed, ${how#*fd/*: }"
+		return
 	done
-	((from < 100)) || return
-	echo "seed $seed, ${how#*fd/*: }"
+	echo "not by $rule: $(head -n 1 log)"
+	return 1
 }
 
 # all_rules: each rule of bcl-check has a mutant

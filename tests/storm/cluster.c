@@ -215,7 +215,8 @@ static void run(const struct trial *trial, const void *items, size_t n)
 	}
 	trial->log->count[CLUSTER_RAN] += ranks;
 	count(injector, trial->log);
-	cluster_play.end();
+	if (cluster_play.end)
+		cluster_play.end();
 	sim_injector_close(injector);
 	sim_job_close(scene.job);
 	if (!keeps_rules(trace, trial->log))

@@ -23,6 +23,8 @@ enum {
 			   1 << SIM_FAULT_REORDER | 1 << SIM_FAULT_CORRUPT |
 			   1 << SIM_FAULT_DELAY | 1 << SIM_FAULT_CUT |
 			   1 << SIM_FAULT_SLOW | 1 << SIM_FAULT_STALL,
+	/* ms: however many frames are lost in a row, nobody shall be. */
+	CLUSTER_PATIENCE = 10000,
 };
 
 /* storm_counts; a program whose faults are fewer counts the first of them. */
@@ -47,7 +49,7 @@ extern const struct cluster_play {
 	void (*rank)(struct sim_rank *rank);
 	/* A node's ranks have just gone, or will begin anew. */
 	void (*crash)(unsigned first, unsigned ranks, bool begins);
-	void (*end)(void); /* all have returned */
+	void (*end)(void); /* all have returned; or NULL */
 } cluster_play;
 
 #endif

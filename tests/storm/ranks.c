@@ -36,15 +36,9 @@ static void play(struct sim_rank *rank)
 	sim_rank_leave(adi);
 }
 
-static void end(void)
-{
-}
-
 const struct cluster_play cluster_play = {
 	.kinds = CLUSTER_SURVIVED,
-	/* However many frames are lost in a row, nobody shall be. */
-	.timeout = 10000,
+	.timeout = CLUSTER_PATIENCE,
 	.begin = begin,
 	.rank = play,
-	.end = end,
 };

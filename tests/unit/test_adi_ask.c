@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Ranks that are waited for: rank 1 receives from rank 0, on another simulated
  * node. */
+#include "counter.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -60,18 +61,6 @@ static void run_job(const char *script, void (*run)(struct sim_rank *rank))
 	sim_cluster_free(&cluster);
 }
 
-static uint64_t times_asked(struct bcl_adi *adi)
-{
-	struct bcl_counter counters[512];
-	size_t n = 512, i;
-
-	bcl_counters(bcl_adi_context(adi), counters, &n);
-	for (i = 0; i < n && strcmp(counters[i].name, "adi.asked"); i++)
-		;
-	ck_assert_uint_lt(i, n);
-	return counters[i].value;
-}
-
 static void receive(struct bcl_adi *adi)
 {
 	uint64_t began = sim_world_clock(sim_job_world(job))->now;
@@ -79,7 +68,7 @@ static void receive(struct bcl_adi *adi)
 	seen.status = bcl_adi_recv(adi, &seen.number, sizeof(seen.number), 0,
 				   TAG, 0, NULL);
 	seen.waited = sim_world_clock(sim_job_world(job))->now - began;
-	seen.asked = times_asked(adi);
+	seen.asked = counter_of(bcl_adi_context(adi), "adi.asked");
 }
 
 /* Rank 0 computes for so long, then sends. */
@@ -93,9 +82,9 @@ static void send_after(struct sim_rank *rank, uint64_t ns)
 		receive(adi);
 	} else {
 		sim_compute(sim_job_world(job), ns);
-		ck_assert_int_eq(bcl_adi_send(adi, &number, sizeof(number), 1,
-					      TAG, 0),
-				 BCL_OK);
+		ck_assert_int_eq(
+			bcl_adi_send(adi, &number, sizeof(number), 1, TAG, 0),
+			BCL_OK);
 	}
 	sim_rank_leave(adi);
 }
@@ -120,9 +109,9 @@ static void give_up(struct sim_rank *rank)
 	if (bcl_adi_rank(adi) == 1) {
 		receive(adi);
 	} else {
-		ck_assert_int_eq(bcl_adi_send(adi, &number, sizeof(number), 1,
-					      TAG, 0),
-				 BCL_ERR_UNREACHABLE);
+		ck_assert_int_eq(
+			bcl_adi_send(adi, &number, sizeof(number), 1, TAG, 0),
+			BCL_ERR_UNREACHABLE);
 		sim_compute(sim_job_world(job), SECOND / 10);
 	}
 	sim_rank_leave(adi);
