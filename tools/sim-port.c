@@ -10,6 +10,13 @@ enum {
 	A_WHILE = 1000, /* ns: that there is room again is no event */
 };
 
+/*
+ * How long a rank waits for a message, in ns: longer than cards take to give
+ * each other up. Nobody tells a port that a message for it is lost, if the port
+ * never sent to the other rank and that one looks for no more events.
+ */
+static const uint64_t patience = 60000000000;
+
 enum {
 	POSTED = 1, /* cookies */
 	SENT,
@@ -24,12 +31,20 @@ struct sim_port {
 	unsigned *heard;	/* [rank]: messages that nobody has asked for */
 	unsigned filled, sent;	/* likewise */
 	bool posted;
-	int object; /* who waits for a rank of the node does so on it */
+	bool closed;
+	int object; /* a rank that waits for one of its node does so on it */
 };
 
 static const struct sim_host_costs *costs(const struct sim_port *port)
 {
 	return &port->series->cluster->costs.host;
+}
+
+static uint64_t now(const struct sim_port *port)
+{
+	const struct bcl_env *env = port->rank->context.env;
+
+	return env->now(env->world);
 }
 
 static void work(const struct sim_port *port, uint64_t ns)
@@ -89,12 +104,35 @@ enum bcl_status sim_port_open(struct sim_rank *rank, struct sim_port **result)
 	return status;
 }
 
+/* The ranks of the node that wait for this one look again. */
+static void tell_neighbours(const struct sim_port *port)
+{
+	const struct bcl_env *env = port->rank->context.env;
+	unsigned ranks = port->series->cluster->ranks;
+	unsigned first = port->rank->boot.rank / ranks * ranks, i;
+
+	for (i = first; i < first + ranks; i++) {
+		const struct sim_port *other = port->series->ports[i];
+
+		if (other && !other->closed)
+			env->wake(env->world, other->object);
+	}
+}
+
 void sim_port_close(struct sim_port *port)
 {
 	const struct bcl_env *env = port->rank->context.env;
 
+	port->closed = true;
+	tell_neighbours(port);
 	bcl_close(port->context);
 	env->object_close(env->world, port->object);
+}
+
+void sim_port_free(struct sim_port *port)
+{
+	if (!port)
+		return;
 	free(port->peer);
 	free(port->heard);
 	free(port);
@@ -127,12 +165,15 @@ static enum bcl_status next(struct sim_port *port, uint64_t ns)
 	return event.status;
 }
 
+/* Until the count is more than 0. */
 static enum bcl_status await(struct sim_port *port, unsigned *count)
 {
+	uint64_t until = now(port) + patience;
 	enum bcl_status status = BCL_OK;
 
 	while (!*count && !status)
-		status = next(port, UINT64_MAX);
+		status = now(port) < until ? next(port, until - now(port))
+					   : BCL_ERR_TIMEOUT;
 	*count -= !status;
 	return status;
 }
@@ -232,50 +273,68 @@ static struct sim_port *neighbour(const struct sim_port *port, unsigned rank)
 		       : NULL;
 }
 
-static void signal(struct sim_port *port, struct sim_port *other)
+static enum bcl_status signal(struct sim_port *port, struct sim_port *other)
 {
 	const struct bcl_env *env = port->rank->context.env;
 
 	work_above(port);
 	work(port, costs(port)->send);
+	if (other->closed)
+		return BCL_ERR_DEAD;
 	other->heard[port->rank->boot.rank]++;
 	env->wake(env->world, other->object);
+	return BCL_OK;
 }
 
-static void notice(struct sim_port *port, const struct sim_port *other)
+static enum bcl_status notice(struct sim_port *port,
+			      const struct sim_port *other)
 {
 	const struct bcl_env *env = port->rank->context.env;
 	unsigned *heard = &port->heard[other->rank->boot.rank];
+	uint64_t until = now(port) + patience;
 
 	while (!*heard) {
+		if (other->closed)
+			return BCL_ERR_DEAD;
+		if (now(port) >= until)
+			return BCL_ERR_TIMEOUT;
 		env->clear(env->world, port->object);
-		env->wait(env->world, port->object, UINT64_MAX);
+		env->wait(env->world, port->object, until);
 	}
 	--*heard;
 	work(port, costs(port)->receive);
 	work_above(port);
+	return BCL_OK;
 }
 
-static void send_inside(struct sim_port *port, struct sim_port *other,
-			size_t length)
+static enum bcl_status send_inside(struct sim_port *port,
+				   struct sim_port *other, size_t length)
 {
-	signal(port, other);
-	if (length >= SIM_PORT_LONG) {
-		notice(port, other);
-		signal(port, other);
+	enum bcl_status status = signal(port, other);
+
+	if (!status && length >= SIM_PORT_LONG) {
+		status = notice(port, other);
+		if (!status)
+			status = signal(port, other);
 	}
-	sim_port_move(port, length);
+	if (!status)
+		sim_port_move(port, length);
+	return status;
 }
 
-static void receive_inside(struct sim_port *port, struct sim_port *other,
-			   size_t length)
+static enum bcl_status receive_inside(struct sim_port *port,
+				      struct sim_port *other, size_t length)
 {
-	notice(port, other);
-	if (length >= SIM_PORT_LONG) {
-		signal(port, other);
-		notice(port, other);
+	enum bcl_status status = notice(port, other);
+
+	if (!status && length >= SIM_PORT_LONG) {
+		status = signal(port, other);
+		if (!status)
+			status = notice(port, other);
 	}
-	sim_port_move(port, length);
+	if (!status)
+		sim_port_move(port, length);
+	return status;
 }
 
 /* ---- messages ---- */
@@ -305,10 +364,8 @@ enum bcl_status sim_port_send(struct sim_port *port, unsigned to,
 	struct sim_port *near = neighbour(port, to);
 	enum bcl_status status;
 
-	if (near) {
-		send_inside(port, near, length);
-		return BCL_OK;
-	}
+	if (near)
+		return send_inside(port, near, length);
 	if (length < SIM_PORT_LONG)
 		return tell(port, to, bytes, length);
 	status = tell(port, to, NULL, 0);
@@ -325,10 +382,8 @@ enum bcl_status sim_port_receive(struct sim_port *port, unsigned from,
 	struct sim_port *near = neighbour(port, from);
 	enum bcl_status status;
 
-	if (near) {
-		receive_inside(port, near, length);
-		return BCL_OK;
-	}
+	if (near)
+		return receive_inside(port, near, length);
 	status = hear(port, from);
 	if (status || length < SIM_PORT_LONG)
 		return status;

@@ -302,8 +302,12 @@ void sim_series_open(struct sim_series *series, uint64_t seed)
 
 void sim_series_close(struct sim_series *series)
 {
+	unsigned all = series->cluster->nodes * series->cluster->ranks, i;
+
 	if (series->load.clock)
 		sim_load_close(&series->load);
+	for (i = 0; i < all; i++)
+		sim_port_free(series->ports[i]);
 	free(series->send);
 	free(series->receive);
 	free(series->ports);

@@ -60,9 +60,11 @@ enum bcl_status sim_loggp_stream(const struct sim_part *part);
 
 struct sim_port;
 
-/* For a rank of the series. */
+/* For a rank of the series. A closed port stays in series->ports, so that the
+ * others see that the rank has left, until sim_port_free(). */
 enum bcl_status sim_port_open(struct sim_rank *rank, struct sim_port **port);
 void sim_port_close(struct sim_port *port);
+void sim_port_free(struct sim_port *port); /* NULL: nothing */
 struct bcl_context *sim_port_context(const struct sim_port *port);
 
 /*
