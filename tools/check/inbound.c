@@ -192,6 +192,19 @@ void check_inbound_segment(struct check_event *event)
 		answered(event);
 }
 
+/*
+ * Memory that a put needs may be withdrawn before the put comes. Its card then
+ * tells the sender, by a verdict, and not its own host, and goes on with the
+ * next message at once: the frame with the verdict may leave later than that is
+ * delivered.
+ */
+static bool may_have_failed(const struct check_link *link,
+			    const struct check_arrival *arrival)
+{
+	return arrival->op == BCL_SEG_PUT_NOTIFY && arrival->whole &&
+	       !arrival->told && check_arrival_due(link, arrival);
+}
+
 bool check_arrival_due(const struct check_link *link,
 		       const struct check_arrival *arrival)
 {
@@ -201,7 +214,18 @@ bool check_arrival_due(const struct check_link *link,
 		return true;
 	if (!before)
 		return bcl_before(arrival->prev, link->peer_base);
-	return before->delivered || before->told >= BCL_VERDICT_NOPORT;
+	return before->delivered || before->told >= BCL_VERDICT_NOPORT ||
+	       may_have_failed(link, before);
+}
+
+void check_arrival_pass(const struct check_link *link,
+			const struct check_arrival *arrival)
+{
+	struct check_arrival *before = check_arrival(link, arrival->prev);
+
+	for (; before && !before->delivered && !before->passed;
+	     before = check_arrival(link, before->prev))
+		before->passed = true;
 }
 
 static void note_verdict(const struct check_life *life,
@@ -332,7 +356,11 @@ static enum check_match match_link(struct check_link *link,
 		if (!arrival || settled(link, msg) ||
 		    !same_flow(arrival, record))
 			continue;
-		if (!arrival->whole)
+		if (arrival->passed && !same_contents(arrival, record))
+			continue;
+		if (arrival->passed)
+			this = CHECK_PASSED;
+		else if (!arrival->whole)
 			this = CHECK_PART;
 		else if (!check_arrival_due(link, arrival))
 			this = CHECK_EARLY;
@@ -380,6 +408,7 @@ void check_inbound_match(struct check_event *event)
 		if (this < match) {
 			match = this;
 			event->arrival = arrival;
+			event->carrier = link;
 		}
 		newest = newest && !link->live;
 	}

@@ -55,6 +55,8 @@ void check_rule_order(struct check_event *event)
 {
 	if (delivered(event) && event->match == CHECK_EARLY)
 		complain(event, "the message before it was not delivered");
+	if (delivered(event) && event->match == CHECK_PASSED)
+		complain(event, "one behind it was delivered before");
 }
 
 void check_rule_life(struct check_event *event)

@@ -132,7 +132,8 @@ static uint32_t reserved(const struct check_life *life,
 			continue;
 		for (msg = link->low; msg != link->top; msg++) {
 			arrival = check_arrival(link, msg);
-			n += arrival && !arrival->delivered && !arrival->told &&
+			n += arrival && !arrival->delivered &&
+			     !arrival->passed && !arrival->told &&
 			     check_is_ordered(arrival->op) &&
 			     arrival->dst_port == port->number;
 		}

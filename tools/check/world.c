@@ -286,8 +286,10 @@ void check_life_over(struct check_life *life)
 
 static void deliver(struct check_event *event)
 {
-	if (event->arrival && event->match != CHECK_AGAIN)
+	if (event->arrival && event->match != CHECK_AGAIN) {
 		event->arrival->delivered = true;
+		check_arrival_pass(event->carrier, event->arrival);
+	}
 	if (!event->port)
 		return;
 	if (event->record.op == BCL_CQ_SYSTEM ||

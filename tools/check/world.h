@@ -75,6 +75,7 @@ struct check_arrival {
 	uint32_t msg; /* 0: none */
 	uint8_t op, type;
 	bool whole, delivered, withdrawn, has_digest;
+	bool passed;  /* one behind it was delivered, so this one has failed */
 	uint8_t told; /* enum bcl_verdict that we gave */
 	uint16_t src_port, dst_port;
 	uint32_t prev, total, target, received, digest;
@@ -214,6 +215,7 @@ enum check_match {
 	CHECK_OTHER,  /* it arrived with other contents */
 	CHECK_AGAIN,  /* it was delivered before */
 	CHECK_EARLY,  /* the one before it was not */
+	CHECK_PASSED, /* one behind it was delivered before */
 	CHECK_PART,   /* not all of it has arrived */
 	CHECK_FORMER, /* it came from, or for, a former life */
 	CHECK_NONE,   /* nothing like it has arrived */
@@ -230,6 +232,7 @@ struct check_event {
 	struct check_request *request; /* COMPLETED: it; may be NULL */
 	enum check_match match;	       /* DELIVERED: */
 	struct check_arrival *arrival; /* what was, or could have been */
+	struct check_link *carrier;    /* the arrival's */
 	struct check_frame *frame;
 	const char *bad;	 /* why a card would not take the frame */
 	struct check_link *link; /* NULL: of none that is known */
@@ -300,6 +303,9 @@ struct check_arrival *check_arrival(const struct check_link *link,
 /* Has its predecessor been delivered, or failed? */
 bool check_arrival_due(const struct check_link *link,
 		       const struct check_arrival *arrival);
+/* It is delivered: those before it that were not have failed. */
+void check_arrival_pass(const struct check_link *link,
+			const struct check_arrival *arrival);
 bool check_lane_arrived(const struct check_lane *lane, uint32_t seq);
 /* Which message a DELIVERED is about: event->match and ->arrival. */
 void check_inbound_match(struct check_event *event);
