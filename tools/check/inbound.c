@@ -193,16 +193,16 @@ void check_inbound_segment(struct check_event *event)
 }
 
 /*
- * Memory that a put needs may be withdrawn before the put comes. Its card then
- * tells the sender, by a verdict, and not its own host, and goes on with the
- * next message at once: the frame with the verdict may leave later than that is
- * delivered.
+ * Memory that a put needs may be withdrawn before its first fragment comes. The
+ * card then tells the sender, by a verdict, and not its own host, and goes on
+ * with the next message at once: the frame with the verdict may leave later
+ * than that message is delivered.
  */
 static bool may_have_failed(const struct check_link *link,
 			    const struct check_arrival *arrival)
 {
-	return arrival->op == BCL_SEG_PUT_NOTIFY && arrival->whole &&
-	       !arrival->told && check_arrival_due(link, arrival);
+	return arrival->op == BCL_SEG_PUT_NOTIFY && !arrival->told &&
+	       check_arrival_due(link, arrival);
 }
 
 bool check_arrival_due(const struct check_link *link,
