@@ -15,6 +15,8 @@ storms = %D%/cards %D%/ranks %D%/teams %D%/nodes
 %C%_nodes_LDADD = libsim.la libcheck.la $(LDADD)
 check_PROGRAMS += $(storms)
 system_tests += $(storms)
+lone_tests += %D%/shapes.sh
+dist_check_SCRIPTS += %D%/shapes.sh
 
 SEEDS = 100000
 soak: $(storms)
