@@ -71,7 +71,7 @@ seed=$from
 for ((n = 0; n < seeds; n++)); do
 	for cluster in "$scratch"/*.cluster; do
 		for pattern in "${patterns[@]}"; do
-			run "$(basename "$cluster" .cluster)" "$pattern" $seed
+			run "$(basename "$cluster" .cluster)" "$pattern" "$seed"
 			seed=$((seed + 1))
 		done
 	done
