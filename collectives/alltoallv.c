@@ -1,43 +1,73 @@
 /* SPDX-License-Identifier: MIT */
 #include "collectives/builders.h"
 
-/* As with blocks of one length (alltoall.c); empty ones send no message. */
+/* Of the group, so many places on. */
+static unsigned rank_on(const struct bcl_group *group, unsigned places)
+{
+	return bcl_group_rank(group, (group->me + places) % group->size);
+}
+
+/* What goes to others, nearest first, as it is before anything comes: its own
+ * copy of each block, and of nothing between them. */
+static const unsigned char *copy_out(struct bcl_schedule *schedule,
+				     const struct bcl_group *group,
+				     const struct bcl_call *call)
+{
+	unsigned char *copies, *copy;
+	size_t total = 0;
+	unsigned k;
+
+	for (k = 1; k < group->size; k++)
+		total += call->send_lengths[rank_on(group, k)];
+	copies = copy = bcl_step_scratch(schedule, total);
+	for (k = 1; k < group->size; k++) {
+		unsigned to = rank_on(group, k);
+
+		if (!call->send_lengths[to])
+			continue;
+		bcl_step_copy(schedule, copy,
+			      call->send + call->send_offsets[to],
+			      call->send_lengths[to]);
+		copy += call->send_lengths[to];
+	}
+	return copies;
+}
+
+/* As with blocks of one length (alltoall.c); empty ones send no message, and
+ * where they would lie is nobody's business. */
 static void build_pairs(struct bcl_schedule *schedule,
 			const struct bcl_call *call)
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_ordered(team);
 	unsigned n = group.size, me = team->rank, k;
-	const unsigned char *send = call->send;
-	size_t extent = 0, end;
+	const unsigned char *copy = NULL;
 
-	if (send == call->receive) {
-		for (k = 0; k < n; k++) {
-			end = call->receive_offsets[k] +
-			      call->receive_lengths[k];
-			extent = end > extent ? end : extent;
-		}
-		send = bcl_step_scratch(schedule, extent);
-		bcl_step_copy(schedule, (void *)send, call->receive, extent);
-	}
-	if (call->send_lengths[me])
+	if (call->in_place)
+		copy = copy_out(schedule, &group, call);
+	else if (call->send_lengths[me])
 		bcl_step_copy(schedule,
 			      call->receive + call->receive_offsets[me],
-			      send + call->send_offsets[me],
+			      call->send + call->send_offsets[me],
 			      call->send_lengths[me]);
 	for (k = 1; k < n; k++) {
-		unsigned to = bcl_group_rank(&group, (group.me + k) % n);
-		unsigned from = bcl_group_rank(&group, (group.me + n - k) % n);
+		unsigned to = rank_on(&group, k);
+		unsigned from = rank_on(&group, n - k);
 
 		if (call->receive_lengths[from])
 			bcl_step_receive(schedule, from,
 					 call->receive +
 						 call->receive_offsets[from],
 					 call->receive_lengths[from]);
-		if (call->send_lengths[to])
+		if (call->send_lengths[to]) {
 			bcl_step_send(schedule, to,
-				      send + call->send_offsets[to],
+				      copy ? copy
+					   : call->send +
+						      call->send_offsets[to],
 				      call->send_lengths[to]);
+			if (copy)
+				copy += call->send_lengths[to];
+		}
 		bcl_step_round(schedule);
 	}
 }
@@ -53,6 +83,15 @@ const struct bcl_algorithm bcl_alltoallv_algorithms[] = {
 	{ 0 },
 };
 
+/* Are there bytes to be sent or received, by these lengths? */
+static bool any(const size_t *lengths, unsigned n)
+{
+	while (n)
+		if (lengths[--n])
+			return true;
+	return false;
+}
+
 static enum bcl_status
 check(const struct bcl_team *team, const void *send, const size_t *send_lengths,
       const size_t *send_offsets, void *receive, const size_t *receive_lengths,
@@ -65,6 +104,7 @@ check(const struct bcl_team *team, const void *send, const size_t *send_lengths,
 		return BCL_ERR_ARG;
 	*call = (struct bcl_call){
 		.operation = BCL_OPERATION_ALLTOALLV,
+		.in_place = in_place,
 		.send = in_place ? receive : send,
 		.receive = receive,
 		.send_lengths = in_place ? receive_lengths : send_lengths,
@@ -72,7 +112,9 @@ check(const struct bcl_team *team, const void *send, const size_t *send_lengths,
 		.receive_lengths = receive_lengths,
 		.receive_offsets = receive_offsets,
 	};
-	if (call->send_lengths[team->rank] != receive_lengths[team->rank])
+	if (call->send_lengths[team->rank] != receive_lengths[team->rank] ||
+	    (!call->send && any(call->send_lengths, team->size)) ||
+	    (!receive && any(receive_lengths, team->size)))
 		return BCL_ERR_ARG;
 	return BCL_OK;
 }

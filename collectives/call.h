@@ -23,6 +23,7 @@ struct bcl_call {
 	const struct bcl_reduction *reduction;
 
 	/* alltoallv only */
+	bool in_place; /* what comes replaces what goes */
 	const size_t *send_lengths, *send_offsets;
 	const size_t *receive_lengths, *receive_offsets;
 };

@@ -20,7 +20,8 @@
  * is BCL_IN_PLACE the contribution is taken from where the result goes: in a
  * gather at the root, else at any member. In a scatter it is the root's
  * receive that may be BCL_IN_PLACE: its block stays where it is in send.
- * Otherwise send and receive do not overlap.
+ * Otherwise what is sent and what is received do not overlap, but may be parts
+ * of one array.
  */
 #ifndef BCL_COLL_H
 #define BCL_COLL_H

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the blocks of an alltoallv may lie: anywhere, if there are any. */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "tests/unit/coll_mock.h"
+#include "tests/unit/unit.h"
+
+enum {
+	SIZE = 3,
+	LENGTH = 100, /* bytes of a block */
+	PAGE = 4096,
+	NOWHERE = 1 << 20, /* an offset of which nobody may make use */
+};
+
+static atomic_uint failures;
+
+static void expect(bool holds)
+{
+	failures += !holds;
+}
+
+/* The byte that one rank sends another. */
+static unsigned char byte_of(unsigned from, unsigned to)
+{
+	return (unsigned char)(1 + from * SIZE + to);
+}
+
+static void fill(unsigned char *block, unsigned from, unsigned to)
+{
+	memset(block, byte_of(from, to), LENGTH);
+}
+
+static void check_block(const unsigned char *block, unsigned from, unsigned to)
+{
+	unsigned i;
+
+	for (i = 0; i < LENGTH; i++)
+		expect(block[i] == byte_of(from, to));
+}
+
+static void enter(struct bcl_adi *adi, void *arg)
+{
+	void (**run)(struct bcl_team * world) = arg;
+	struct bcl_team *world;
+
+	if (bcl_team_world(adi, &world) != BCL_OK) {
+		failures++;
+		return;
+	}
+	(*run)(world);
+	bcl_team_free(world);
+}
+
+static void run_world(void (*run)(struct bcl_team *world))
+{
+	struct mock_world *world =
+		mock_open(&(struct mock_options){ .size = SIZE });
+
+	mock_run(world, enter, &run);
+	ck_assert_uint_eq(failures, 0);
+	ck_assert_uint_eq(mock_left_over(world), 0);
+	mock_close(world);
+}
+
+/* Each rank sends from behind where it receives. */
+static void use_one_array(struct bcl_team *world)
+{
+	unsigned char array[2 * SIZE * LENGTH];
+	size_t lengths[SIZE], out[SIZE], in[SIZE];
+	unsigned me = bcl_team_rank(world), i;
+
+	for (i = 0; i < SIZE; i++) {
+		lengths[i] = LENGTH;
+		in[i] = i * LENGTH;
+		out[i] = in[i] + sizeof(array) / 2;
+		fill(array + out[i], me, i);
+	}
+	expect(bcl_alltoallv(world, array, lengths, out, array, lengths, in) ==
+	       BCL_OK);
+	for (i = 0; i < SIZE; i++) {
+		check_block(array + in[i], i, me);
+		check_block(array + out[i], me, i);
+	}
+}
+
+START_TEST(one_array)
+{
+	run_world(use_one_array);
+}
+END_TEST
+
+/* Between blocks there is memory that must not be touched. */
+static void leave_gaps(struct bcl_team *world)
+{
+	unsigned char *array =
+		mmap(NULL, 2ul * SIZE * PAGE, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned me = bcl_team_rank(world), i;
+	size_t lengths[SIZE], offsets[SIZE];
+
+	for (i = 0; i < SIZE; i++) {
+		lengths[i] = LENGTH;
+		offsets[i] = 2ul * i * PAGE;
+		fill(array + offsets[i], me, i);
+		mprotect(array + offsets[i] + PAGE, PAGE, PROT_NONE);
+	}
+	expect(bcl_alltoallv(world, BCL_IN_PLACE, NULL, NULL, array, lengths,
+			     offsets) == BCL_OK);
+	for (i = 0; i < SIZE; i++)
+		check_block(array + offsets[i], i, me);
+	munmap(array, 2ul * SIZE * PAGE);
+}
+
+START_TEST(gaps)
+{
+	run_world(leave_gaps);
+}
+END_TEST
+
+/* Blocks of no bytes have no place, and need no memory. */
+static void send_nothing(struct bcl_team *world)
+{
+	size_t lengths[SIZE] = { 0 }, offsets[SIZE];
+	unsigned i;
+
+	for (i = 0; i < SIZE; i++)
+		offsets[i] = NOWHERE + i;
+	expect(bcl_alltoallv(world, NULL, lengths, offsets, NULL, lengths,
+			     offsets) == BCL_OK);
+	expect(bcl_alltoallv(world, BCL_IN_PLACE, NULL, NULL, NULL, lengths,
+			     offsets) == BCL_OK);
+}
+
+START_TEST(nothing)
+{
+	run_world(send_nothing);
+}
+END_TEST
+
+/* The same with bytes is refused, by all. */
+static void have_no_memory(struct bcl_team *world)
+{
+	size_t lengths[SIZE], offsets[SIZE] = { 0 };
+	unsigned char bytes[SIZE * LENGTH] = { 0 };
+	unsigned i;
+
+	for (i = 0; i < SIZE; i++)
+		lengths[i] = LENGTH;
+	expect(bcl_alltoallv(world, NULL, lengths, offsets, bytes, lengths,
+			     offsets) == BCL_ERR_ARG);
+	expect(bcl_alltoallv(world, bytes, lengths, offsets, NULL, lengths,
+			     offsets) == BCL_ERR_ARG);
+	expect(bcl_alltoallv(world, BCL_IN_PLACE, NULL, NULL, NULL, lengths,
+			     offsets) == BCL_ERR_ARG);
+}
+
+START_TEST(no_memory)
+{
+	run_world(have_no_memory);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("alltoallv");
+	TCase *tests = tcase_create("blocks");
+
+	tcase_add_test(tests, one_array);
+	tcase_add_test(tests, gaps);
+	tcase_add_test(tests, nothing);
+	tcase_add_test(tests, no_memory);
+	suite_add_tcase(suite, tests);
+	return unit_run(suite);
+}
