@@ -7,7 +7,9 @@
 /*
  * Recursive doubling with buffers in two roles: the sum so far, and what
  * arrives. Combining with a higher range leaves the result in the latter;
- * then they change places.
+ * then they change places. Both sides of an exchange combine the same two
+ * vectors in the same order, also where the order is free: no operator makes
+ * their sums differ, be it one that keeps the first of two NaN.
  */
 struct doubling {
 	struct bcl_schedule *schedule;
@@ -33,7 +35,7 @@ static void exchange(struct doubling *doubling, unsigned place, bool sends,
 	bcl_step_round(schedule);
 	if (!receives)
 		return;
-	if (higher && !doubling->reduction->commutative) {
+	if (higher) {
 		bcl_step_combine(schedule, doubling->reduction, sum, other,
 				 count);
 		doubling->sum = other;
@@ -42,6 +44,22 @@ static void exchange(struct doubling *doubling, unsigned place, bool sends,
 		bcl_step_combine(schedule, doubling->reduction, other, sum,
 				 count);
 	}
+}
+
+/* Among those who go on, where the first `extra` pairs are one each. */
+static unsigned place_of(unsigned me, unsigned extra)
+{
+	return me < 2 * extra ? me / 2 : me - extra;
+}
+
+/* Do the buffers an odd number of times: with each higher range? */
+static bool changes_places(const struct bcl_group *group, unsigned power)
+{
+	unsigned extra = group->size - power, me = group->me;
+
+	if (me < 2 * extra && me % 2 == 0)
+		return false;
+	return __builtin_popcount(~place_of(me, extra) & (power - 1)) % 2;
 }
 
 /*
@@ -59,9 +77,14 @@ static void build_exchanges(struct bcl_schedule *schedule,
 	struct doubling doubling = { schedule, group,	reduction,
 				     length,   receive, NULL };
 
-	bcl_step_copy(schedule, receive, send, length);
 	if (n > 1)
 		doubling.other = bcl_step_scratch(schedule, length);
+	/* The last change of places is to leave the sum where it belongs. */
+	if (changes_places(group, power)) {
+		doubling.sum = doubling.other;
+		doubling.other = receive;
+	}
+	bcl_step_copy(schedule, doubling.sum, send, length);
 	if (me < 2 * extra && me % 2 == 0) {
 		exchange(&doubling, me + 1, true, false);
 		bcl_step_receive(schedule, bcl_group_rank(group, me + 1),
@@ -71,8 +94,7 @@ static void build_exchanges(struct bcl_schedule *schedule,
 	}
 	if (me < 2 * extra)
 		exchange(&doubling, me - 1, false, true);
-	/* Places among those who go on, and back. */
-	me = me < 2 * extra ? me / 2 : me - extra;
+	me = place_of(me, extra);
 	for (distance = 1; distance < power; distance *= 2) {
 		unsigned peer = me ^ distance;
 
@@ -81,8 +103,7 @@ static void build_exchanges(struct bcl_schedule *schedule,
 	}
 	if (group->me < 2 * extra)
 		bcl_step_send(schedule, bcl_group_rank(group, group->me - 1),
-			      doubling.sum, length);
-	bcl_step_copy(schedule, receive, doubling.sum, length);
+			      receive, length);
 	bcl_step_round(schedule);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/coll_cases.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -383,6 +384,69 @@ static void test_reductions(struct test *test, bool to_all)
 		reduce_with(test, &long_elements, to_all);
 }
 
+/* The larger by its amount, of two that are alike the first: which of them is
+ * `in` makes a difference, and the order of ranks is free. */
+static void take_larger(const void *in, void *inout, size_t count, void *arg)
+{
+	const int8_t *a = in;
+	int8_t *b = inout;
+
+	(void)arg;
+	for (; count; count--, a++, b++)
+		*b = abs(*a) >= abs(*b) ? *a : *b;
+}
+
+static const struct bcl_reduction larger = {
+	.element = 1,
+	.commutative = true,
+	.apply = take_larger,
+};
+
+static void contribute_signs(const struct test *test, unsigned char *vector,
+			     size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		vector[i] = byte_of(test->rank, 2, i) & 64 ? 1 : 0xff;
+}
+
+/* No order is right among these. */
+static void contribute_odd_numbers(const struct test *test,
+				   unsigned char *vector, size_t count)
+{
+	static const double odd[] = { NAN, 0., -0., 1 };
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		memcpy(vector + i * sizeof(*odd),
+		       &odd[byte_of(test->rank, 3, i) >> 5 & 3], sizeof(*odd));
+}
+
+/* Whatever the result is, all have the same bits as the first. */
+static void expect_same(struct test *test,
+			const struct bcl_reduction *reduction,
+			void (*contribute)(const struct test *test,
+					   unsigned char *vector, size_t count))
+{
+	size_t count = test->length / reduction->element;
+	size_t length = count * reduction->element;
+	unsigned char *receive = buffer_new(length),
+		      *first = buffer_new(length);
+
+	contribute(test, test->in_place ? receive : first, count);
+	end(test,
+	    bcl_allreduce(test->team, test->in_place ? BCL_IN_PLACE : first,
+			  receive, count, reduction),
+	    NULL);
+	memcpy(first, receive, length);
+	end(test, bcl_broadcast(test->team, first, length, 0), NULL);
+	if (memcmp(first, receive, length))
+		fail(test, "not as at the first rank", reduction->element);
+	buffer_free(test, receive, length);
+	buffer_free(test, first, length);
+}
+
 static void test_reduce(struct test *test)
 {
 	test_reductions(test, false);
@@ -391,6 +455,13 @@ static void test_reduce(struct test *test)
 static void test_allreduce(struct test *test)
 {
 	test_reductions(test, true);
+}
+
+static void test_same_everywhere(struct test *test)
+{
+	expect_same(test, &larger, contribute_signs);
+	expect_same(test, bcl_reduction(BCL_MAX, BCL_DOUBLE),
+		    contribute_odd_numbers);
 }
 
 /* ---- all of it --------------------------------------------------------------
@@ -442,6 +513,8 @@ static unsigned run(struct bcl_team *team, enum bcl_operation operation,
 			test.root = roots[i];
 			tests[operation](&test);
 		}
+		if (operation == BCL_OPERATION_ALLREDUCE && !test.in_background)
+			test_same_everywhere(&test);
 	}
 	return test.failures;
 }
