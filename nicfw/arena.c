@@ -77,6 +77,7 @@ void bcl_nic_arena_put(struct bcl_card *card, void *memory)
 	struct nic_link *link = card->free.next;
 
 	card->arena_used -= piece->size;
+	nic_spoil(memory, piece->size - CHUNK);
 	while (link != &card->free && (char *)link < (char *)piece)
 		link = link->next;
 	nic_list_insert(link, &piece->link);

@@ -308,26 +308,37 @@ static enum bcl_verdict open_put(struct bcl_card *card, struct nic_conn *conn,
 	return BCL_VERDICT_UNKNOWN;
 }
 
+/* Is the reply as long as what was asked for, or one of the failures that a
+ * reply tells? */
+static int fits(const struct nic_inbound *inbound,
+		const struct nic_message *asked)
+{
+	switch (inbound->arg32) {
+	case BCL_OK:
+		return inbound->total ==
+		       (asked->op == BCL_SEG_GET ? asked->length : 8);
+	case BCL_ERR_MEMORY:
+	case BCL_ERR_NOPORT:
+		return inbound->total == 0;
+	default:
+		return 0;
+	}
+}
+
 static enum bcl_verdict open_reply(struct bcl_card *card,
 				   const struct nic_conn *conn,
 				   struct nic_inbound *inbound)
 {
 	struct nic_message *asked =
-		bcl_nic_reply_find(card, conn, inbound->target);
+		bcl_nic_reply_find(card, conn, inbound->op, inbound->target);
 
-	if (!asked ||
-	    (asked->op == BCL_SEG_GET) != (inbound->op == BCL_SEG_GET_REPLY))
+	if (!asked)
 		return BCL_VERDICT_NOPORT;
+	if (!fits(inbound, asked)) {
+		bcl_nic_message_answered(card, asked, BCL_ERR_MEMORY);
+		return BCL_VERDICT_NOPORT;
+	}
 	inbound->status = (uint8_t)inbound->arg32;
-	if (inbound->status == BCL_OK &&
-	    inbound->total != (asked->op == BCL_SEG_GET ? asked->length : 8)) {
-		bcl_nic_message_answered(card, asked, BCL_ERR_MEMORY);
-		return BCL_VERDICT_NOPORT;
-	}
-	if (inbound->status != BCL_OK && inbound->total) {
-		bcl_nic_message_answered(card, asked, BCL_ERR_MEMORY);
-		return BCL_VERDICT_NOPORT;
-	}
 	inbound->asked = asked;
 	asked->answering = 1;
 	inbound->area_port = asked->src_port;
@@ -371,7 +382,8 @@ static int room(const struct bcl_card *card, const struct nic_conn *conn,
 		return conn->held < NIC_HELD_MAX && left > all / 4;
 	if (whole && card->gather)
 		return left > 0;
-	return conn->ninbound < NIC_INBOUND_MAX && left > all / 16;
+	return conn->ninbound < NIC_INBOUND_MAX && conn->ninbound < left &&
+	       left > all / 16;
 }
 
 static struct nic_inbound *make(struct bcl_card *card, struct nic_conn *conn,
@@ -574,12 +586,14 @@ void bcl_nic_assemble_withdraw(struct bcl_card *card, struct nic_conn *conn,
 	withdraw(card, inbound);
 }
 
-/* What is held goes on with its predecessor, if that is here or was. */
+/* What is held goes on with its predecessor, if that is here or was. The few
+ * pieces for a system ring have time enough to come all. */
 static int goes_on(struct nic_conn *conn, const struct nic_inbound *inbound)
 {
 	switch (inbound->state) {
 	case NIC_INBOUND_PIECES:
-		return inbound->received != inbound->seen;
+		return inbound->op != BCL_SEG_SYSTEM &&
+		       inbound->received != inbound->seen;
 	case NIC_INBOUND_HELD:
 		return look_up(conn, inbound->prev) ||
 		       nic_verdict_of(conn, inbound->prev) !=

@@ -121,6 +121,10 @@ static void set_up_pools(struct bcl_card *card, const struct layout *from,
 		      sizeof(*from->buffers));
 	nic_pool_init(&card->in, from->buffers + config->buffers,
 		      config->buffers, sizeof(*from->buffers));
+	card->messages.named = 1; /* by flights, and tokens */
+	card->jobs.named = 1;	  /* by cookies */
+	card->out.named = 1;	  /* by launch.c, all of them */
+	card->in.named = 1;	  /* they keep their bytes */
 }
 
 static int config_right(const struct bcl_hal *hal,
@@ -160,8 +164,9 @@ struct bcl_card *bcl_card_open(void *arena, uint32_t size,
 {
 	struct bcl_card *card = arena;
 	struct nic_link *const lists[] = {
-		&card->intake,	&card->active, &card->news,    &card->starving,
-		&card->working, &card->drain,  &card->waiting, &card->wanting,
+		&card->intake,	 &card->active,	 &card->news,
+		&card->starving, &card->working, &card->drain,
+		&card->waiting,	 &card->wanting, &card->past,
 	};
 	struct layout layout;
 	uint32_t used, i;
@@ -361,7 +366,7 @@ static enum bcl_status node_connect(struct bcl_card *card,
 	if (!node)
 		node = bcl_nic_node_make(card, id);
 	if (!node)
-		return BCL_ERR_AGAIN;
+		return BCL_ERR_FULL;
 	if (node->state == BCL_NODE_ISOLATED)
 		return BCL_ERR_ISOLATED;
 	node->rails |= control->connect.rails & ((1u << BCL_RAILS_MAX) - 1);
@@ -379,11 +384,6 @@ static enum bcl_status node_connect(struct bcl_card *card,
 		status = nic_node_want(card, node);
 		if (status)
 			return status;
-		if (!node->conn) {
-			if (node->messages == 0)
-				nic_list_remove(&node->wanting);
-			return BCL_ERR_AGAIN;
-		}
 	}
 	*result = nic_node_index(card, node);
 	return BCL_OK;

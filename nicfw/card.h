@@ -249,9 +249,10 @@ enum bcl_verdict bcl_nic_reply_atomic(struct bcl_card *card,
 enum bcl_verdict bcl_nic_channel_find(struct nic_port *port, uint32_t target,
 				      int reading,
 				      struct nic_channel **channel);
-/* Our request that a token names and that waits for a reply, or NULL. */
+/* Our request that a token names and that waits for such a reply (op) by this
+ * connection, or NULL. */
 struct nic_message *bcl_nic_reply_find(struct bcl_card *card,
-				       const struct nic_conn *conn,
+				       const struct nic_conn *conn, uint8_t op,
 				       uint32_t token);
 uint32_t bcl_nic_reply_token(const struct bcl_card *card,
 			     const struct nic_message *message);
@@ -424,6 +425,8 @@ static inline struct nic_node *nic_node_at(const struct bcl_card *card,
 struct nic_node *bcl_nic_node_find(const struct bcl_card *card, uint64_t id);
 struct nic_node *bcl_nic_node_make(struct bcl_card *card, uint64_t id);
 void bcl_nic_node_free(struct bcl_card *card, struct nic_node *node);
+/* Has nobody a use for it any more? Then its place is for others. */
+void bcl_nic_node_rest(struct bcl_card *card, struct nic_node *node);
 void bcl_nic_node_set(struct bcl_card *card, struct nic_node *node,
 		      enum bcl_node_state state, enum bcl_status status);
 /* Everything queued for it ends with the status; so does its connection. */

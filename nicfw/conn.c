@@ -79,6 +79,7 @@ struct nic_conn *bcl_nic_conn_make(struct bcl_card *card, struct nic_node *node)
 	nic_list_init(&conn->inbounds);
 	nic_list_init(&conn->stalled);
 	bcl_nic_conn_rename(card, conn);
+	nic_list_remove(&node->past);
 	conn->node = node;
 	conn->first = (uint32_t)card->hal.random(card->host);
 	if (conn->first == 0)
@@ -133,6 +134,7 @@ void bcl_nic_conn_free(struct bcl_card *card, struct nic_conn *conn)
 	if (conn->index < card->free_conn)
 		card->free_conn = conn->index;
 	bcl_nic_arena_put(card, conn);
+	bcl_nic_node_rest(card, node);
 	if (!nic_list_empty(&card->wanting))
 		card->wanting_at = card->now;
 }
@@ -141,6 +143,7 @@ void bcl_nic_conn_up(struct bcl_card *card, struct nic_conn *conn)
 {
 	struct nic_node *node = conn->node;
 
+	node->stays = 1;
 	conn->state = NIC_CONN_UP;
 	conn->expires = NIC_NEVER;
 	conn->hello_wait = (uint32_t)card->config.rto_min;
@@ -155,6 +158,9 @@ void bcl_nic_conn_over(struct bcl_card *card, struct nic_conn *conn)
 {
 	struct nic_node *node = conn->node;
 
+	/* A peer that had been asked to part may have begun something. */
+	bcl_nic_assemble_lose(card, conn, BCL_ERR_DEAD);
+	bcl_nic_message_drop_replies(card, conn);
 	bcl_nic_flow_rewind(card, node);
 	bcl_nic_conn_free(card, conn);
 	if (node->state == BCL_NODE_LOST)
@@ -207,8 +213,6 @@ static void ended(struct bcl_card *card, struct nic_conn *conn)
 		bcl_nic_node_lose(card, conn->node, BCL_NODE_LOST, why);
 		return;
 	}
-	bcl_nic_assemble_lose(card, conn, BCL_ERR_DEAD);
-	bcl_nic_message_drop_replies(card, conn);
 	bcl_nic_conn_over(card, conn);
 }
 
@@ -240,6 +244,7 @@ void bcl_nic_conn_bye(struct bcl_card *card, struct nic_conn *conn,
 		return;
 	}
 	bcl_nic_conn_end(card, conn, BCL_OK);
+	conn->node->stays = 0;
 	conn->why = BCL_OK; /* better than what was known before */
 	conn->window[rail].state = NIC_RAIL_OFF;
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++)

@@ -54,9 +54,7 @@ static inline void nic_frame_segment(const struct bcl_card *card,
 				     uint32_t offset, uint32_t length,
 				     uint8_t *at)
 {
-	int asks = message->op == BCL_SEG_GET ||
-		   message->op == BCL_SEG_FETCH_ADD ||
-		   message->op == BCL_SEG_COMPARE_SWAP;
+	int asks = nic_message_asks(message);
 	struct bcl_segment_header *segment = (void *)at;
 
 	segment->op = message->op;

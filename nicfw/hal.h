@@ -295,8 +295,9 @@ void bcl_card_node_gone(struct bcl_card *card, uint32_t node, unsigned rail,
 			struct bcl_card_next *next);
 
 /*
- * A control call, done at once. *result: CONNECT: the node index. AGAIN:
- * no index or memory free now.
+ * A control call, done at once. *result: CONNECT: the node index. FULL: all
+ * are in use. If there is no memory for a connection the node waits for some,
+ * as long as for an answer.
  */
 enum bcl_status bcl_card_control(struct bcl_card *card,
 				 const struct bcl_control *control,

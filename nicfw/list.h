@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <nicfw/memory.h>
+
 struct nic_link {
 	struct nic_link *next, *prev;
 };
@@ -75,6 +77,7 @@ struct nic_pool {
 	uint32_t size;	       /* of an object */
 	uint32_t left;
 	uint32_t most; /* that were taken at a time */
+	int named;     /* objects are looked at when they are given back, too */
 };
 
 /* Touches none of the objects. */
@@ -86,6 +89,7 @@ static inline void nic_pool_init(struct nic_pool *pool, void *objects,
 	pool->size = size;
 	pool->left = n;
 	pool->most = 0;
+	pool->named = 0;
 }
 
 static inline void *nic_pool_take(struct nic_pool *pool)
@@ -110,6 +114,8 @@ static inline void *nic_pool_take(struct nic_pool *pool)
  * still in the cache. */
 static inline void nic_pool_put(struct nic_pool *pool, struct nic_link *link)
 {
+	if (!pool->named)
+		nic_spoil(link, pool->size);
 	link->next = pool->free;
 	pool->free = link;
 	pool->left++;

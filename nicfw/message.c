@@ -47,8 +47,12 @@ static void leave_lists(struct nic_message *message)
 static inline void release(struct bcl_card *card, struct nic_message *message)
 {
 	message->node->messages--;
-	if (message->port)
+	if (message->reply) {
+		message->node->replies--;
+		card->replies--;
+	} else if (message->port) {
 		message->port->messages--;
+	}
 	if (message->port && message->reads)
 		message->port->channel[message->index].reads--;
 	message->state = NIC_MESSAGE_FREE;
@@ -60,18 +64,6 @@ void bcl_nic_message_free(struct bcl_card *card, struct nic_message *message)
 {
 	leave_lists(message);
 	release(card, message);
-}
-
-static int is_reply(const struct nic_message *message)
-{
-	return message->op == BCL_SEG_GET_REPLY ||
-	       message->op == BCL_SEG_ATOMIC_REPLY;
-}
-
-static int wants_reply(const struct nic_message *message)
-{
-	return message->op == BCL_SEG_GET || message->op == BCL_SEG_FETCH_ADD ||
-	       message->op == BCL_SEG_COMPARE_SWAP;
 }
 
 static void report(struct bcl_card *card, const struct nic_message *message,
@@ -99,7 +91,7 @@ static inline void end(struct bcl_card *card, struct nic_message *message,
 	struct nic_flow *gate =
 		message->op == BCL_REQ_FENCE ? NULL : message->gate;
 
-	if (message->port && !is_reply(message))
+	if (message->port && !message->reply)
 		report(card, message, status);
 	nic_count(card, messages_sent);
 	release(card, message);
@@ -129,12 +121,12 @@ static enum bcl_status failure(enum bcl_verdict verdict)
 static inline void delivered(struct bcl_card *card, struct nic_conn *conn,
 			     struct nic_message *message)
 {
-	if (wants_reply(message) && message->port) {
+	if (nic_message_asks(message) && message->port) {
 		message->state = NIC_MESSAGE_ASKED;
 		nic_list_append(&conn->asked, &message->numbered);
 		return;
 	}
-	if (is_reply(message))
+	if (message->reply)
 		bcl_nic_reply_delivered(card, message);
 	end(card, message, BCL_OK);
 }
@@ -145,6 +137,9 @@ static void verdict(struct bcl_card *card, struct nic_conn *conn,
 	struct nic_flow *flow = message->flow;
 	uint32_t number = message->number;
 
+	/* Who answers a request has carried it out, whatever it says. */
+	if (message->answering)
+		what = BCL_VERDICT_DELIVERED;
 	if (flow)
 		flow->pending++; /* nobody takes it back meanwhile */
 	unnumber(message);

@@ -26,10 +26,15 @@ static inline struct nic_message *nic_message_take(struct bcl_card *card,
 	message->node = node;
 	nic_list_init(&message->link);
 	nic_list_init(&message->numbered);
-	if (port)
-		port->messages++;
 	node->messages++;
 	return message;
+}
+
+/* Is it answered by a message of the peer's? */
+static inline int nic_message_asks(const struct nic_message *message)
+{
+	return message->op == BCL_SEG_GET || message->op == BCL_SEG_FETCH_ADD ||
+	       message->op == BCL_SEG_COMPARE_SWAP;
 }
 
 /* Payload bytes that its frames carry: those of a GET are the reply's. */

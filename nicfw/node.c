@@ -6,13 +6,19 @@
  *  CLOSED      request, CONNECT                    CONNECTING
  *              HELLO of the node, proved           UP
  *  CONNECTING  handshake done                      UP
- *              no answer, refused                  LOST
+ *              no answer, refused, no memory       LOST
  *  UP          silence, RESET, evidence, new life  LOST
  *              parted (nothing was outstanding)    CLOSED
  *  LOST        CONNECT                             CONNECTING, or UP if the
  *                                                  node connected meanwhile
  *  any         ISOLATE                             ISOLATED
  *  ISOLATED    REJOIN                              CLOSED
+ *  LOST,       its place is needed for another     LOST, then forgotten
+ *  CLOSED
+ *
+ * The place of a node that is lost, has said BYE or never came up is for others
+ * when all are taken, that of the one that left first before the others. A node
+ * that parted because it was idle may be sent to again and keeps its own.
  *
  * While a node is LOST or ISOLATED its status answers each request. Later it
  * answers those that were asked before, by the life that they name.
@@ -35,16 +41,52 @@ struct nic_node *bcl_nic_node_find(const struct bcl_card *card, uint64_t id)
 	return at ? &card->node[at - 1] : NULL;
 }
 
-struct nic_node *bcl_nic_node_make(struct bcl_card *card, uint64_t id)
+static int rests(const struct nic_node *node)
 {
-	uint32_t index = card->free_node;
+	return !node->conn && node->messages == 0 &&
+	       nic_list_empty(&node->wanting) &&
+	       (node->state == BCL_NODE_LOST ||
+		(node->state == BCL_NODE_CLOSED && !node->stays));
+}
+
+void bcl_nic_node_rest(struct bcl_card *card, struct nic_node *node)
+{
+	if (nic_list_empty(&node->past) && rests(node))
+		nic_list_append(&card->past, &node->past);
+}
+
+/* All places are taken: have one back. */
+static void reclaim(struct bcl_card *card)
+{
 	struct nic_node *node;
 
+	while ((node = nic_list_first(&card->past, struct nic_node, past))) {
+		nic_list_remove(&node->past);
+		if (!rests(node))
+			continue;
+		nic_count(card, forgotten);
+		/* Who may still name it hears that it is gone. */
+		bcl_nic_node_lose(card, node, BCL_NODE_LOST, BCL_ERR_DEAD);
+		bcl_nic_node_free(card, node);
+		node->lost = BCL_ERR_DEAD;
+		return;
+	}
+}
+
+struct nic_node *bcl_nic_node_make(struct bcl_card *card, uint64_t id)
+{
+	struct nic_node *node;
+	uint32_t index;
+
+	if (card->free_node == card->config.max_nodes)
+		reclaim(card);
+	index = card->free_node;
 	if (index == card->config.max_nodes)
 		return NULL;
 	node = &card->node[index];
 	card->free_node = index + 1 + node->hashed;
 	nic_list_init(&node->wanting);
+	nic_list_init(&node->past);
 	nic_list_init(&node->flows);
 	node->conn = NULL;
 	node->candidate = NULL;
@@ -53,11 +95,14 @@ struct nic_node *bcl_nic_node_make(struct bcl_card *card, uint64_t id)
 	node->hashed = *bucket(card, id);
 	*bucket(card, id) = index + 1;
 	node->messages = 0;
+	node->replies = 0;
 	node->used = 1;
 	node->state = BCL_NODE_CLOSED;
 	node->status = BCL_OK;
 	node->rails = 0;
 	node->losing = 0;
+	node->stays = 0;
+	bcl_nic_node_rest(card, node);
 	return node;
 }
 
@@ -70,6 +115,7 @@ void bcl_nic_node_free(struct bcl_card *card, struct nic_node *node)
 		;
 	*at = node->hashed;
 	nic_list_remove(&node->wanting);
+	nic_list_remove(&node->past);
 	node->used = 0;
 	node->life++;
 	node->lost = BCL_ERR_CANCELLED;
@@ -84,6 +130,7 @@ void bcl_nic_node_set(struct bcl_card *card, struct nic_node *node,
 	node->status = (uint8_t)status;
 	card->hal.node(card->host, nic_node_index(card, node), node->card,
 		       node->life, state, status);
+	bcl_nic_node_rest(card, node);
 }
 
 void bcl_nic_node_lose(struct bcl_card *card, struct nic_node *node,
@@ -127,6 +174,7 @@ enum bcl_status bcl_nic_node_call(struct bcl_card *card, struct nic_node *node)
 		nic_list_append(&card->wanting, &node->wanting);
 		node->expires = card->now + card->config.peer_timeout;
 		card->wanting_at = card->now + card->config.rto_min;
+		bcl_nic_node_set(card, node, BCL_NODE_CONNECTING, BCL_OK);
 		return BCL_OK;
 	}
 	node->conn->expires = card->now + card->config.peer_timeout;
@@ -144,7 +192,7 @@ void bcl_nic_node_serve(struct bcl_card *card)
 				      wanting))) {
 		if (card->now >= node->expires) {
 			bcl_nic_node_lose(card, node, BCL_NODE_LOST,
-					  BCL_ERR_NOMEM);
+					  BCL_ERR_FULL);
 			continue;
 		}
 		nic_list_remove(&node->wanting);
@@ -155,7 +203,6 @@ void bcl_nic_node_serve(struct bcl_card *card)
 			nic_list_push(&card->wanting, &node->wanting);
 			return;
 		}
-		bcl_nic_node_set(card, node, BCL_NODE_CONNECTING, BCL_OK);
 		bcl_nic_hello_call(card, node->conn);
 	}
 }

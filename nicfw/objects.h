@@ -47,7 +47,9 @@ struct nic_buffer;
 
 struct nic_channel {
 	uint64_t cookie, offset, length;
+	uint64_t card; /* the only one that may read from it, 0: each may */
 	uint32_t handle;
+	uint16_t card_port;
 	uint16_t generation;
 	uint16_t reads; /* replies that read from it */
 	uint8_t armed, reading, filling;
@@ -82,7 +84,7 @@ struct nic_port {
 	uint32_t sent, received;	     /* entries written to the queues */
 	uint32_t block_next, block_freed;
 	uint32_t nspare;   /* blocks taken and given up, see spare[] */
-	uint32_t messages; /* of this port, not finished */
+	uint32_t messages; /* requests of this port, not finished */
 	uint32_t jobs;
 	uint32_t index;	  /* request being read */
 	uint32_t word[2]; /* dma lands here: blocks_freed, sleeping */
@@ -102,6 +104,7 @@ struct nic_port {
 /* The states of a node are in node.c. */
 struct nic_node {
 	struct nic_link wanting; /* card->wanting: no memory for a conn */
+	struct nic_link past;	 /* card->past: others may have its place */
 	struct nic_link flows;
 	uint64_t expires;	    /* of wanting */
 	struct nic_conn *conn;	    /* in use or being made, or NULL */
@@ -112,6 +115,7 @@ struct nic_node {
 	 * behind the next place the next free one is */
 	uint32_t hashed;
 	uint32_t messages; /* not finished */
+	uint32_t replies;  /* of these, to it */
 	uint32_t life;	   /* raised by each loss; of the index, not the node */
 	uint8_t used;
 	uint8_t state;	/* enum bcl_node_state */
@@ -119,6 +123,7 @@ struct nic_node {
 	uint8_t lost;	/* enum bcl_status: answers those of former lives */
 	uint8_t rails;	/* bit r: the host knows an address */
 	uint8_t losing; /* bcl_nic_message_lose() is at work */
+	uint8_t stays;	/* it did not say BYE when it parted */
 };
 
 enum nic_flow_class {
@@ -192,6 +197,7 @@ struct nic_message {
 	uint8_t reads;	    /* counted in port->channel[index].reads */
 	uint8_t words;	    /* bytes of `word` that are its payload */
 	uint8_t answering;  /* its reply is coming in */
+	uint8_t reply;	    /* to the peer: counted in node->replies */
 	union {
 		struct bcl_memref refs[BCL_REQUEST_REFS];
 		struct {
@@ -436,6 +442,7 @@ struct bcl_card {
 	struct nic_link working, drain;			/* connections */
 	struct nic_link waiting; /* flows that wait for card memory */
 	struct nic_link wanting; /* nodes */
+	struct nic_link past;	 /* nodes, the one that left first in front */
 	struct nic_link free;	 /* arena.c */
 
 	struct nic_pool messages, flows, flights, inbounds, jobs;
@@ -452,7 +459,8 @@ struct bcl_card {
 	struct nic_port *ports[NIC_PORT_BUCKETS];
 	struct nic_port self; /* replies that need no memory of a port */
 
-	uint32_t reserve; /* messages kept for replies */
+	uint32_t reserve; /* messages kept for replies; as many for requests */
+	uint32_t replies; /* messages that are */
 	uint32_t mask;	  /* of flow_buckets[] */
 	uint32_t node_mask, conn_mask;
 	uint32_t conn_shift; /* of the generation in a connection id */

@@ -374,6 +374,8 @@ enum bcl_status bcl_nic_port_post(struct bcl_card *card,
 	channel->offset = control->channel.offset;
 	channel->length = control->channel.length;
 	channel->cookie = control->channel.cookie;
+	channel->card = control->channel.card;
+	channel->card_port = (uint16_t)control->channel.card_port;
 	if (port->refused)
 		tell_room(card, port);
 	return BCL_OK;

@@ -16,8 +16,15 @@ uint32_t bcl_nic_reply_token(const struct bcl_card *card,
 	       (uint32_t)message->generation << 16;
 }
 
+/* Would such a reply answer this message, if it is a request at all? */
+static int answers(uint8_t op, const struct nic_message *message)
+{
+	return nic_message_asks(message) &&
+	       (op == BCL_SEG_GET_REPLY) == (message->op == BCL_SEG_GET);
+}
+
 struct nic_message *bcl_nic_reply_find(struct bcl_card *card,
-				       const struct nic_conn *conn,
+				       const struct nic_conn *conn, uint8_t op,
 				       uint32_t token)
 {
 	struct nic_message *message;
@@ -26,7 +33,8 @@ struct nic_message *bcl_nic_reply_find(struct bcl_card *card,
 		return NULL;
 	message = &card->message[token & 0xffff];
 	if (message->generation != token >> 16 || message->answering ||
-	    message->node != conn->node || !message->port ||
+	    message->node != conn->node || conn->node->conn != conn ||
+	    !message->port || !answers(op, message) ||
 	    (message->number == 0 && message->state != NIC_MESSAGE_ASKED))
 		return NULL;
 	return message;
@@ -49,6 +57,14 @@ enum bcl_verdict bcl_nic_channel_find(struct nic_port *port, uint32_t target,
 	    channel->reading != reading)
 		return BCL_VERDICT_REFUSED;
 	return BCL_VERDICT_UNKNOWN;
+}
+
+/* Is the channel offered to whom the reply would go to? */
+static int may_read(const struct nic_channel *channel,
+		    const struct nic_message *reply)
+{
+	return !channel->card || (channel->card == reply->node->card &&
+				  channel->card_port == reply->dst_port);
 }
 
 /* What a GET reads, checked. UNKNOWN: it may. */
@@ -74,6 +90,8 @@ static enum bcl_verdict source(struct bcl_card *card, struct nic_port *port,
 		return BCL_VERDICT_MEMORY;
 	}
 	verdict = bcl_nic_channel_find(port, target, 1, &channel);
+	if (verdict == BCL_VERDICT_UNKNOWN && !may_read(channel, reply))
+		verdict = BCL_VERDICT_NOPORT;
 	if (verdict == BCL_VERDICT_REFUSED)
 		nic_count(card, refused_channel);
 	if (nic_verdict_failed(verdict))
@@ -95,17 +113,32 @@ static enum bcl_verdict source(struct bcl_card *card, struct nic_port *port,
 	return BCL_VERDICT_UNKNOWN;
 }
 
+/* No peer has more replies under way than it leaves to the others; and what is
+ * kept for the requests of our ports is for them. */
+static int may_reply(const struct bcl_card *card, const struct nic_node *node)
+{
+	uint32_t left = card->messages.left;
+	uint32_t requests = card->config.max_messages - left - card->replies;
+	uint32_t kept = requests < card->reserve ? card->reserve - requests : 0;
+
+	return left > kept && node->replies < left - kept;
+}
+
 static struct nic_message *make_reply(struct bcl_card *card,
 				      struct nic_port *port,
 				      struct nic_conn *conn,
 				      const struct bcl_segment_header *segment)
 {
-	struct nic_message *reply = nic_message_take(card, port, conn->node);
+	struct nic_message *reply;
 
-	if (!reply) {
+	if (!may_reply(card, conn->node)) {
 		nic_count(card, refused_reply);
 		return NULL;
 	}
+	reply = nic_message_take(card, port, conn->node);
+	reply->reply = 1;
+	conn->node->replies++;
+	card->replies++;
 	reply->src_port = bcl_get16(segment->dst_port);
 	reply->dst_port = bcl_get16(segment->src_port);
 	reply->target = bcl_get32(segment->arg32);
@@ -208,7 +241,6 @@ void bcl_nic_reply_fail(struct bcl_card *card, struct nic_message *message)
 {
 	if (message->number && message->state != NIC_MESSAGE_WITHDRAWN)
 		bcl_nic_message_withdraw(card, message->node->conn, message);
-	message->port->messages--;
 	message->port = NULL;
 	message->flow = NULL;
 	message->arg32 = BCL_ERR_NOPORT;

@@ -9,12 +9,14 @@
 #include <nicfw/message.h>
 #include <nicfw/port.h>
 
-/* A message is left for replies, and no port takes more than half of the
+/* Some messages are left for replies, and no port takes more than half of the
  * others while somebody else may want them. */
 static int may_take(const struct bcl_card *card, const struct nic_port *port)
 {
-	return card->messages.left > card->reserve &&
-	       port->messages < card->messages.left;
+	uint32_t left = card->messages.left;
+
+	return left && left + card->replies > card->reserve &&
+	       port->messages < left;
 }
 
 static uint64_t sum_of_parts(const struct nic_message *message)
@@ -133,6 +135,7 @@ static inline void take(struct bcl_card *card, struct nic_port *port,
 		return;
 	}
 	message = nic_message_take(card, port, node);
+	port->messages++;
 	message->src_port = port->number;
 	message->cookie = cookie;
 	message->index = index;

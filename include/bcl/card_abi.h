@@ -39,7 +39,7 @@
 #include <bcl/wire.h>
 
 enum {
-	BCL_CARD_ABI = 3,
+	BCL_CARD_ABI = 4,
 	BCL_REQUEST_SIZE = 256,
 	BCL_REQUEST_INLINE = 160,
 	BCL_REQUEST_REFS = 3,
@@ -223,6 +223,8 @@ struct bcl_control {
 			uint64_t offset, length; /* bytes; may exceed 4 GB
 						  * for reading only */
 			uint64_t cookie;
+			uint64_t card;	    /* who may read it; 0: anybody */
+			uint32_t card_port; /* and from which port there */
 		} channel;
 		struct {
 			uint32_t number; /* 0..BCL_RAILS_MAX-1 */
@@ -289,6 +291,7 @@ enum bcl_node_state {
 	X(connected, "connections established")                            \
 	X(lost, "connections lost")                                        \
 	X(evicted, "idle connections closed for lack of card memory")      \
+	X(forgotten, "nodes that had left, forgotten for others")          \
 	X(rails_lost, "rails of a connection that died before it")         \
 	X(withdrawn, "messages withdrawn: rail or port gone on the way")   \
 	X(requests_wrong, "requests completed with BCL_ERR_ARG")           \

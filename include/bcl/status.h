@@ -35,6 +35,7 @@ enum bcl_status {
 	BCL_ERR_VERSION = 67,	  /* it speaks another wire version */
 	BCL_ERR_JOBKEY = 68,	  /* it belongs to another job */
 	BCL_ERR_ISOLATED = 69,	  /* isolated by the administrator */
+	BCL_ERR_FULL = 70,	  /* no place in the card for one more peer */
 
 	/* This port is lost. */
 	BCL_ERR_CLOSED = 96, /* the port was closed */

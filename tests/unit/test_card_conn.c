@@ -789,9 +789,9 @@ START_TEST(busy_connections_keep_their_memory)
 	ck_assert_uint_eq(arrived, gives_way ? 500 : 1500);
 	ck_assert_uint_eq(sent, arrived + gives_way);
 	ck_assert_uint_eq(arrivals(third), gives_way);
-	ck_assert_int_eq(status, gives_way ? BCL_OK : BCL_ERR_NOMEM);
+	ck_assert_int_eq(status, gives_way ? BCL_OK : BCL_ERR_FULL);
 	ck_assert_int_eq(node->state, gives_way ? BCL_NODE_UP : BCL_NODE_LOST);
-	ck_assert_int_eq(node->status, gives_way ? BCL_OK : BCL_ERR_NOMEM);
+	ck_assert_int_eq(node->status, gives_way ? BCL_OK : BCL_ERR_FULL);
 	ck_assert_uint_eq(world_counter(pair.world, 0, BCL_CARD_evicted),
 			  evicted + gives_way);
 	ck_assert_uint_eq(node_of(&pair, 0)->losses, 0);

@@ -163,6 +163,87 @@ START_TEST(undelivered_is_dead)
 }
 END_TEST
 
+/* Cards 1 to `last` come to card 0 one after the other, and leave. */
+static void come_and_go(struct world *world, unsigned last, bool politely)
+{
+	struct bcl_control control = { .op = BCL_CTL_DISCONNECT };
+
+	for (unsigned i = 1; i <= last; i++) {
+		struct world_port *port = world_port_open(world, i, 2);
+		struct bcl_completion entry;
+
+		control.node = world_connect(world, i, 0);
+		world_run_for(world, 10 * MS);
+		ck_assert(world_send(port, control.node, 1, "here", 4, i));
+		world_run_for(world, 10 * MS);
+		ck_assert(world_sent(port, &entry));
+		ck_assert_int_eq(entry.status, BCL_OK);
+		if (politely)
+			world_control(world, i, &control, NULL);
+		else
+			world_kill(world, i);
+		world_run_for(world, politely ? 10 * MS : 400 * MS);
+	}
+}
+
+/* The places of those that have left, or died, are for others. */
+START_TEST(places_are_given_again)
+{
+	enum {
+		PLACES = 3,
+		CARDS = 12
+	};
+	const struct world_config config = {
+		.seed = 1,
+		.cards = CARDS,
+		.nodes = PLACES,
+		.pending = _i & 1,
+		.peer_timeout = 200 * MS,
+	};
+	struct world *world = world_new(&config);
+	struct world_port *port = world_port_open(world, 0, 1);
+	struct bcl_completion entry;
+	unsigned n = 0;
+
+	come_and_go(world, CARDS - 1, _i & 2);
+	while (world_received(port, &entry))
+		n++;
+	ck_assert_uint_eq(n, CARDS - 1);
+	ck_assert_uint_eq(world_counter(world, 0, BCL_CARD_forgotten),
+			  CARDS - 1 - PLACES);
+	world_free(world);
+}
+END_TEST
+
+/* But not those of nodes that are there, and it is said that none is free. */
+START_TEST(places_are_kept)
+{
+	enum {
+		PLACES = 3
+	};
+	const struct world_config config = {
+		.seed = 1,
+		.cards = PLACES + 2,
+		.nodes = PLACES,
+	};
+	struct world *world = world_new(&config);
+	struct bcl_control control = { .op = BCL_CTL_CONNECT };
+	uint32_t node;
+
+	for (unsigned i = 1; i <= PLACES; i++)
+		world_connect(world, 0, i);
+	world_run_for(world, 10 * MS);
+	control.connect.card = world_card_id(world, PLACES + 1);
+	control.connect.rails = 1;
+	ck_assert_int_eq(world_control(world, 0, &control, &node),
+			 BCL_ERR_FULL);
+	ck_assert_uint_eq(world_counter(world, 0, BCL_CARD_forgotten), 0);
+	for (unsigned i = 0; i < PLACES; i++)
+		ck_assert_int_eq(world->card[0].node[i].state, BCL_NODE_UP);
+	world_free(world);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("card end");
@@ -174,6 +255,8 @@ int main(void)
 			    2);
 	tcase_add_loop_test(tcase, half_a_goodbye_is_enough, 0, 2);
 	tcase_add_loop_test(tcase, undelivered_is_dead, 0, 2);
+	tcase_add_loop_test(tcase, places_are_given_again, 0, 4);
+	tcase_add_test(tcase, places_are_kept);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

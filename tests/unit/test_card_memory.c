@@ -183,19 +183,27 @@ START_TEST(long_system_messages)
 		ck_assert(world_received(pair.b, &entry));
 		ck_assert_uint_eq(entry.length, n);
 		ck_assert_uint_eq(entry.type, 9);
-		ck_assert_mem_eq(world_block(pair.b, &entry),
-				 pair.memory[0], n);
+		ck_assert_mem_eq(world_block(pair.b, &entry), pair.memory[0],
+				 n);
 		world_block_free(pair.b, entry.index);
 	}
 	free_pair(&pair);
 }
 END_TEST
 
+/* Who may read a channel; else anybody may. */
+static struct {
+	uint64_t card;
+	uint32_t port;
+} reader;
+
 static enum bcl_status post(struct pair *pair, unsigned channel,
 			    uint16_t generation, bool reading, uint64_t length)
 {
 	struct bcl_control control = { .op = BCL_CTL_POST };
 
+	control.channel.card = reader.card;
+	control.channel.card_port = reader.port;
 	control.channel.port = 2;
 	control.channel.number = channel;
 	control.channel.generation = generation;
@@ -328,6 +336,44 @@ START_TEST(channel_for_reading)
 	ck_assert_uint_eq(entry.cookie, 4713);
 	ck_assert(!world_received(pair.b, &entry));
 	ck_assert_int_eq(unpost(&pair, 2), BCL_ERR_EMPTY);
+	free_pair(&pair);
+}
+END_TEST
+
+/* What is offered to one is there for nobody else, though he knows its name. */
+START_TEST(channel_for_one_reader)
+{
+	struct world_config config = { .seed = 1, .pending = _i & 1 };
+	struct pair pair = make_pair(&config);
+	const uint64_t own = world_card_id(pair.world, 0);
+	const struct {
+		uint64_t card;
+		uint32_t port;
+		enum bcl_status status;
+	} offers[] = {
+		{ own, 1, BCL_OK },
+		{ own, 4, BCL_ERR_NOPORT },
+		{ own + 1, 1, BCL_ERR_NOPORT },
+	};
+	struct bcl_request *r;
+
+	fill(pair.memory[1], BIG, 3);
+	for (uint16_t i = 0; i < 3; i++) {
+		reader.card = offers[i].card;
+		reader.port = offers[i].port;
+		ck_assert_int_eq(post(&pair, i, i, true, 60000), BCL_OK);
+		memset(pair.memory[0], 0, 3000);
+		r = request(pair.a, pair.to_b, BCL_REQ_GET,
+			    i | (uint32_t)i << 16);
+		refer(r, pair.handle[0], 0, 3000);
+		r->type = BCL_GET_CHANNEL;
+		world_submit(pair.a, r);
+		ck_assert_int_eq(finish(&pair, pair.a), offers[i].status);
+		ck_assert_uint_eq(
+			!memcmp(pair.memory[0], pair.memory[1] + 1000, 3000),
+			!offers[i].status);
+	}
+	reader.card = 0;
 	free_pair(&pair);
 }
 END_TEST
@@ -837,6 +883,7 @@ int main(void)
 	tcase_add_loop_test(tcase, memory_is_protected, 0, 2);
 	tcase_add_loop_test(tcase, no_such_port, 0, 2);
 	tcase_add_loop_test(tcase, channel_without_memory, 0, 2);
+	tcase_add_loop_test(tcase, channel_for_one_reader, 0, 2);
 	tcase_add_loop_test(tcase, answers_are_not_mixed_up, 0, 4);
 	tcase_add_test(tcase, bad_source);
 	tcase_add_loop_test(tcase, notify_follows_data_and_order, 0,
