@@ -37,7 +37,6 @@ struct sim_address {
 
 /* What is known of a node: its index is the core's. */
 struct sim_node {
-	uint64_t card;
 	struct bcl_card_node shown;
 	struct sim_address address[BCL_RAILS_MAX];
 };

@@ -90,8 +90,8 @@ struct sim_node *sim_node_make(struct sim_firmware *firmware, uint32_t index,
 		firmware->nnodes = n;
 	}
 	node = &firmware->nodes[index];
-	if (node->card != card) {
-		node->card = card;
+	if (node->shown.card != card) {
+		node->shown.card = card;
 		node->shown.known = 0;
 	}
 	return node;

@@ -479,7 +479,7 @@ void sim_hosts_isolate(struct sim_hosts *hosts, uint32_t node, bool out)
 			continue;
 		for (i = 0; i < firmware->nnodes; i++) {
 			control.node = i;
-			if (is_of(hosts, firmware->nodes[i].card, node))
+			if (is_of(hosts, firmware->nodes[i].shown.card, node))
 				tell_core(firmware, &control, &result);
 		}
 	}

@@ -69,8 +69,11 @@ static uint8_t *resolve(struct sim_firmware *firmware, uint16_t port,
 		return area(seat, ref);
 	if (!remote && ref->handle == BCL_HANDLE_SELF)
 		return (uint8_t *)(uintptr_t)ref->offset;
-	return bcl_memory_check(firmware->context, ref->handle, ref->offset,
-				ref->length, remote ? rights : 0);
+	if (!remote)
+		return bcl_memory_check(firmware->context, ref->handle,
+					ref->offset, ref->length, 0);
+	return bcl_memory_reach(firmware->context, ref->handle, ref->offset,
+				ref->length, rights);
 }
 
 static unsigned right(enum bcl_dma_direction direction)

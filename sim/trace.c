@@ -22,7 +22,7 @@ static uint64_t card_of(void *arg, uint32_t node)
 {
 	const struct sim_firmware *firmware = arg;
 
-	return node < firmware->nnodes ? firmware->nodes[node].card : 0;
+	return node < firmware->nnodes ? firmware->nodes[node].shown.card : 0;
 }
 
 static unsigned interface(struct bcl_pcapng *file, enum bcl_pcapng_link link,

@@ -232,6 +232,7 @@ struct bcl_memory {
 	struct bcl_context *context;
 	void *address;
 	size_t length;
+	uint64_t base;	 /* as in struct bcl_key */
 	uint32_t handle; /* slot | generation << 16 */
 	unsigned rights;
 	bool allocated; /* by bcl_memory_allocate() */
@@ -343,6 +344,9 @@ void bcl_channel_done(struct bcl_port *port, unsigned channel,
  */
 void *bcl_memory_check(struct bcl_context *context, uint32_t handle,
 		       uint64_t offset, uint64_t length, unsigned rights);
+/* The same for another node, which counts from the memory's base. */
+void *bcl_memory_reach(struct bcl_context *context, uint32_t handle,
+		       uint64_t number, uint64_t length, unsigned rights);
 
 /* Does nobody wait for the processor, as far as is known? */
 static inline bool bcl_port_may_spin(const struct bcl_port *port)

@@ -17,15 +17,16 @@ enum bcl_key_flag {
 
 struct bcl_key {
 	uint64_t card;	 /* whose memory it is */
-	uint64_t skew;	 /* its address there modulo 8, for atomics: addresses
-			  * differ from run to run, and are not for others */
+	uint64_t base;	 /* what other nodes call its first byte: random, so
+			  * that who has no key cannot name it; but modulo 8
+			  * its address, for atomics */
 	uint64_t length; /* bytes */
 	uint32_t handle; /* slot | generation << 16 */
 	uint32_t rights; /* enum bcl_memory_rights, enum bcl_key_flag */
 };
 
 struct bcl_key_bytes {
-	struct bcl_le64 card, skew, length;
+	struct bcl_le64 card, base, length;
 	struct bcl_le32 handle, rights;
 };
 
@@ -35,7 +36,7 @@ static inline void bcl_key_pack(const struct bcl_key *key, void *bytes)
 {
 	struct bcl_key_bytes b = {
 		.card = bcl_put64(key->card),
-		.skew = bcl_put64(key->skew),
+		.base = bcl_put64(key->base),
 		.length = bcl_put64(key->length),
 		.handle = bcl_put32(key->handle),
 		.rights = bcl_put32(key->rights),
@@ -51,7 +52,7 @@ static inline struct bcl_key bcl_key_unpack(const void *bytes)
 	memcpy(&b, bytes, sizeof(b));
 	return (struct bcl_key){
 		.card = bcl_get64(b.card),
-		.skew = bcl_get64(b.skew),
+		.base = bcl_get64(b.base),
 		.length = bcl_get64(b.length),
 		.handle = bcl_get32(b.handle),
 		.rights = bcl_get32(b.rights),

@@ -129,6 +129,7 @@ static unsigned find_slot(const struct bcl_context *context)
 static enum bcl_status enter(struct bcl_context *context,
 			     struct bcl_memory *memory)
 {
+	const struct bcl_env *env = context->env;
 	struct change change = {
 		.context = context,
 		.run = run_enter,
@@ -136,6 +137,8 @@ static enum bcl_status enter(struct bcl_context *context,
 	};
 	enum bcl_status status = BCL_OK;
 
+	memory->base = (env->random(env->world) & ~UINT64_C(7)) |
+		       (uintptr_t)memory->address % 8;
 	pthread_mutex_lock(&context->memory_lock);
 	memory->handle = find_slot(context);
 	if (memory->handle >= context->nmemories)
@@ -264,7 +267,7 @@ void bcl_memory_key(const struct bcl_memory *memory, void *bytes)
 {
 	const struct bcl_key key = {
 		.card = memory->context->card_id,
-		.skew = (uintptr_t)memory->address % 8,
+		.base = memory->base,
 		.length = memory->length,
 		.handle = memory->handle,
 		.rights = memory->rights |
@@ -274,20 +277,40 @@ void bcl_memory_key(const struct bcl_memory *memory, void *bytes)
 	bcl_key_pack(&key, bytes);
 }
 
-void *bcl_memory_check(struct bcl_context *context, uint32_t handle,
-		       uint64_t offset, uint64_t length, unsigned rights)
+static const struct bcl_memory *find(const struct bcl_context *context,
+				     uint32_t handle)
 {
 	unsigned slot = handle & 0xffff;
-	const struct bcl_memory *memory;
+	const struct bcl_memory *memory =
+		slot < context->nmemories ? context->memories[slot] : NULL;
 
-	if (slot >= context->nmemories)
-		return NULL;
-	memory = context->memories[slot];
-	if (!memory || memory->handle != handle ||
-	    (memory->rights & rights) != rights || offset > memory->length ||
+	return memory && memory->handle == handle ? memory : NULL;
+}
+
+static void *part(const struct bcl_memory *memory, uint64_t offset,
+		  uint64_t length, unsigned rights)
+{
+	if ((memory->rights & rights) != rights || offset > memory->length ||
 	    length > memory->length - offset)
 		return NULL;
 	return (char *)memory->address + offset;
+}
+
+void *bcl_memory_check(struct bcl_context *context, uint32_t handle,
+		       uint64_t offset, uint64_t length, unsigned rights)
+{
+	const struct bcl_memory *memory = find(context, handle);
+
+	return memory ? part(memory, offset, length, rights) : NULL;
+}
+
+void *bcl_memory_reach(struct bcl_context *context, uint32_t handle,
+		       uint64_t number, uint64_t length, unsigned rights)
+{
+	const struct bcl_memory *memory = find(context, handle);
+
+	return memory ? part(memory, number - memory->base, length, rights)
+		      : NULL;
 }
 
 void bcl_memories_free(struct bcl_context *context)

@@ -172,7 +172,7 @@ static enum bcl_status atomic_word(struct bcl_peer *peer, const void *key,
 {
 	enum bcl_status status = ready(peer, peer->ops->atomic);
 
-	if (!status && (bcl_key_unpack(key).skew + offset) % 8)
+	if (!status && (bcl_key_unpack(key).base + offset) % 8)
 		status = BCL_ERR_ARG;
 	if (!status)
 		status = check_key(peer, key, offset, 8, BCL_REMOTE_ATOMIC);

@@ -278,8 +278,6 @@ void bcl_peer_try_card(struct bcl_peer *peer, const char *why)
 		peer->port->network = true;
 		return;
 	}
-	if (status == BCL_ERR_AGAIN)
-		status = BCL_ERR_NOMEM;
 	bcl_log(&context->config, BCL_LOG_ERROR, "peer",
 		"port %u: no path to %016llx/%u: %s; card: %s",
 		peer->port->number, (unsigned long long)peer->address.card,

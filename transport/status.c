@@ -42,6 +42,8 @@ const char *bcl_strstatus(enum bcl_status status)
 		return "the peer belongs to another job";
 	case BCL_ERR_ISOLATED:
 		return "the peer's node is isolated by the administrator";
+	case BCL_ERR_FULL:
+		return "the card has all the peers that it has places for";
 	case BCL_ERR_CLOSED:
 		return "the port was closed";
 	case BCL_ERR_FORKED:

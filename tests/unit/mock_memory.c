@@ -47,6 +47,13 @@ void *bcl_memory_check(struct bcl_context *context, uint32_t handle,
 	abort();
 }
 
+void *bcl_memory_reach(struct bcl_context *context, uint32_t handle,
+		       uint64_t number, uint64_t length, unsigned rights)
+{
+	(void)context, (void)handle, (void)number, (void)length, (void)rights;
+	abort();
+}
+
 /* It is there at once, its notice when a message sent now would be. */
 enum bcl_status bcl_put_notify(struct bcl_peer *base, const void *bytes,
 			       uint64_t offset, const void *buffer,

@@ -7,6 +7,7 @@
 
 #include "transport/card/queues.h"
 #include "transport/context.h"
+#include "transport/key.h"
 
 enum {
 	BIG = 300000,
@@ -270,6 +271,41 @@ START_TEST(a_key_does_not_open_the_next_memory)
 }
 END_TEST
 
+/* A handle alone, counted up as they are, names no memory: only numbers that
+ * are no further from the right one than the memory is long. */
+static void guess(struct side *side)
+{
+	struct bcl_key key, guessed;
+	uint8_t bytes[BCL_KEY_MAX];
+	struct bcl_memory *memory;
+	struct bcl_event event;
+	unsigned i;
+
+	memory = exchange_key(side, bytes);
+	if (side->number) {
+		side_hear(side, 5, NULL, 0);
+		bcl_memory_release(memory);
+		return;
+	}
+	key = bcl_key_unpack(bytes);
+	for (i = 19; i <= 64; i++) {
+		guessed = key;
+		guessed.base = i < 64 ? key.base ^ UINT64_C(1) << i : 0;
+		bcl_key_pack(&guessed, bytes);
+		ck_assert_int_eq(bcl_get(side->peer, bytes, 0, local, 8, i),
+				 BCL_OK);
+		side_expect(side, BCL_EVENT_SENT, &event);
+		ck_assert_int_eq(event.status, BCL_ERR_MEMORY);
+	}
+	side_say(side, 5, NULL, 0);
+}
+
+START_TEST(a_handle_is_no_key)
+{
+	sides_play(guess);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("card remote");
@@ -282,6 +318,7 @@ int main(void)
 	tcase_add_test(tcase, memory_goes_away_while_it_is_read);
 	tcase_add_test(tcase, memory_goes_away_while_it_is_written);
 	tcase_add_test(tcase, a_key_does_not_open_the_next_memory);
+	tcase_add_test(tcase, a_handle_is_no_key);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

@@ -63,13 +63,14 @@ void bcl_card_accept(struct bcl_peer *peer, uint32_t index)
 	host->ops->node(host, index, &node);
 	/* Lost since, or lost before and connected anew by the peer alone: the
 	 * card refuses requests for it until it is asked to connect. */
-	if (node.state == BCL_NODE_LOST)
+	if (node.state == BCL_NODE_LOST && node.card == peer->address.card)
 		host->ops->connect(host, &peer->address, 0, nowhere, &index,
 				   &node);
 	peer->node = index;
 	peer->life = node.life;
 	up(peer);
-	if (node.state == BCL_NODE_LOST || node.state == BCL_NODE_ISOLATED) {
+	if (node.state == BCL_NODE_LOST || node.state == BCL_NODE_ISOLATED ||
+	    node.card != peer->address.card) {
 		peer->life--; /* what came is told, then the loss */
 		peer->port->card->changes--;
 	}
@@ -151,7 +152,12 @@ bool bcl_card_report(struct bcl_port *port, uint32_t changes)
 static enum bcl_status command_node(struct bcl_peer *peer, uint32_t op)
 {
 	const struct bcl_control control = { .op = op, .node = peer->node };
+	struct bcl_card_host *host = bcl_card_host_of(peer->port);
+	struct bcl_card_node node;
 
+	host->ops->node(host, peer->node, &node);
+	if (node.card != peer->address.card)
+		return BCL_ERR_DEAD; /* another has its place by now */
 	return bcl_card_command(peer->port, &control);
 }
 

@@ -42,6 +42,7 @@ struct bcl_card_area {
 
 /* What is known of a node. */
 struct bcl_card_node {
+	uint64_t card; /* whose index it is by now */
 	uint32_t life; /* another one after each loss (bcl_hal.node) */
 	uint8_t state; /* enum bcl_node_state */
 	uint8_t lost;  /* the status of the last loss */

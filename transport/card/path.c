@@ -339,34 +339,36 @@ static enum bcl_status card_send_channel(struct bcl_peer *peer,
 	return begin(peer, &operation, buffer, length, cookie);
 }
 
-static enum bcl_status card_put(struct bcl_peer *peer, const void *key,
+static enum bcl_status card_put(struct bcl_peer *peer, const void *bytes,
 				uint64_t offset, const void *buffer,
 				size_t length, uint64_t cookie)
 {
+	const struct bcl_key key = bcl_key_unpack(bytes);
 	const struct operation operation = {
 		.op = BCL_REQ_PUT,
 		.last_op = BCL_REQ_PUT,
 		.kind = BCL_EVENT_SENT,
-		.target = bcl_key_unpack(key).handle,
-		.targ64 = offset,
+		.target = key.handle,
+		.targ64 = key.base + offset,
 		.inlines = true,
 	};
 
 	return begin(peer, &operation, buffer, length, cookie);
 }
 
-static enum bcl_status card_put_notify(struct bcl_peer *peer, const void *key,
+static enum bcl_status card_put_notify(struct bcl_peer *peer, const void *bytes,
 				       uint64_t offset, const void *buffer,
 				       size_t length, unsigned type,
 				       uint32_t immediate, uint64_t cookie)
 {
+	const struct bcl_key key = bcl_key_unpack(bytes);
 	const struct operation operation = {
 		.op = BCL_REQ_PUT,
 		.last_op = BCL_REQ_PUT_NOTIFY,
 		.last_type = (uint8_t)type,
 		.kind = BCL_EVENT_SENT,
-		.target = bcl_key_unpack(key).handle,
-		.targ64 = offset,
+		.target = key.handle,
+		.targ64 = key.base + offset,
 		.arg32 = immediate,
 		.inlines = true,
 	};
@@ -374,28 +376,30 @@ static enum bcl_status card_put_notify(struct bcl_peer *peer, const void *key,
 	return begin(peer, &operation, buffer, length, cookie);
 }
 
-static enum bcl_status card_get(struct bcl_peer *peer, const void *key,
+static enum bcl_status card_get(struct bcl_peer *peer, const void *bytes,
 				uint64_t offset, void *buffer, size_t length,
 				uint64_t cookie)
 {
+	const struct bcl_key key = bcl_key_unpack(bytes);
 	const struct operation operation = {
 		.op = BCL_REQ_GET,
 		.last_op = BCL_REQ_GET,
 		.type = BCL_GET_MEMORY,
 		.last_type = BCL_GET_MEMORY,
 		.kind = BCL_EVENT_SENT,
-		.target = bcl_key_unpack(key).handle,
-		.targ64 = offset,
+		.target = key.handle,
+		.targ64 = key.base + offset,
 	};
 
 	return begin(peer, &operation, buffer, length, cookie);
 }
 
-static enum bcl_status card_atomic(struct bcl_peer *peer, const void *key,
+static enum bcl_status card_atomic(struct bcl_peer *peer, const void *bytes,
 				   uint64_t offset, bool compare,
 				   const uint64_t operand[2], uint64_t *result,
 				   uint64_t cookie)
 {
+	const struct bcl_key key = bcl_key_unpack(bytes);
 	struct bcl_card_slot *slot = take(peer, BCL_EVENT_SENT, cookie);
 	struct bcl_request *request;
 
@@ -403,8 +407,8 @@ static enum bcl_status card_atomic(struct bcl_peer *peer, const void *key,
 		return BCL_ERR_AGAIN;
 	request =
 		blank(slot, compare ? BCL_REQ_COMPARE_SWAP : BCL_REQ_FETCH_ADD);
-	request->target = bcl_key_unpack(key).handle;
-	request->targ64 = offset;
+	request->target = key.handle;
+	request->targ64 = key.base + offset;
 	request->inline_len = compare ? 16 : 8;
 	request->length = request->inline_len;
 	memcpy(request->inlined, operand, request->inline_len);
@@ -463,6 +467,8 @@ static enum bcl_status card_offer(struct bcl_peer *peer, const void *buffer,
 	control.channel.handle = BCL_HANDLE_SELF;
 	control.channel.offset = (uintptr_t)buffer;
 	control.channel.length = length;
+	control.channel.card = peer->address.card;
+	control.channel.card_port = peer->number;
 	status = bcl_card_command(port, &control);
 	if (status)
 		return status;

@@ -52,10 +52,12 @@ static inline uint8_t *resolve(struct bcl_inproc *host, uint16_t port,
 		memory = area(host, ref->handle, ref->offset, ref->length);
 	else if (!remote && ref->handle == BCL_HANDLE_SELF)
 		memory = (uint8_t *)(uintptr_t)ref->offset;
-	else
+	else if (!remote)
 		memory = bcl_memory_check(host->context, ref->handle,
-					  ref->offset, ref->length,
-					  remote ? rights : 0);
+					  ref->offset, ref->length, 0);
+	else
+		memory = bcl_memory_reach(host->context, ref->handle,
+					  ref->offset, ref->length, rights);
 	if (!memory)
 		refused(host);
 	return memory;

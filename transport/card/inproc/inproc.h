@@ -31,7 +31,6 @@ enum {
 
 /* What the host knows of a node: index as the card gave it. */
 struct bcl_inproc_node {
-	uint64_t card;
 	struct bcl_card_node shown;
 	struct bcl_wire_address address[BCL_RAILS_MAX];
 };

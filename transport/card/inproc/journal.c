@@ -15,7 +15,7 @@ static uint64_t card_of(void *arg, uint32_t node)
 {
 	const struct bcl_inproc *host = arg;
 
-	return node < host->nnodes ? host->nodes[node].card : 0;
+	return node < host->nnodes ? host->nodes[node].shown.card : 0;
 }
 
 static void look(void *arg)

@@ -38,9 +38,9 @@ struct bcl_inproc_node *bcl_inproc_node_make(struct bcl_inproc *host,
 	if (index >= host->nnodes && !make_room(host, index))
 		return NULL;
 	node = &host->nodes[index];
-	if (node->card != card) {
+	if (node->shown.card != card) {
 		/* The index belongs to another node now. */
-		node->card = card;
+		node->shown.card = card;
 		node->shown.known = 0;
 	}
 	return node;
