@@ -334,22 +334,11 @@ void bcl_card_node_gone(struct bcl_card *card, uint32_t index, unsigned rail,
 {
 	struct nic_node *node = nic_node_at(card, index);
 	struct nic_conn *conn = node ? node->conn : NULL;
-	unsigned other, others = 0;
 
 	begin(card, now);
 	if (conn && rail < BCL_RAILS_MAX &&
-	    conn->window[rail].state != NIC_RAIL_OFF) {
-		/* Only rails that do not wait in vain speak for the node. */
-		for (other = 0; other < BCL_RAILS_MAX; other++)
-			others |=
-				other != rail &&
-				conn->window[other].state == NIC_RAIL_PROVED &&
-				conn->window[other].backoff == 0;
-		if (others)
-			bcl_nic_rails_down(card, conn, rail);
-		else
-			bcl_nic_conn_end(card, conn, why);
-	}
+	    conn->window[rail].state != NIC_RAIL_OFF)
+		bcl_nic_rails_refused(card, conn, rail, why);
 	run(card, budget, next);
 }
 

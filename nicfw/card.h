@@ -28,6 +28,18 @@ static inline uint32_t nic_max32(uint32_t a, uint32_t b)
 	return a > b ? a : b;
 }
 
+/* Times to wait that grow: `wait`, ns, doubled so many times, but no longer
+ * than the longest, nor than what fits. */
+static inline uint32_t nic_backoff(uint64_t wait, unsigned times,
+				   uint64_t longest)
+{
+	if (longest > UINT32_MAX)
+		longest = UINT32_MAX;
+	while (times-- && wait < longest)
+		wait *= 2;
+	return (uint32_t)(wait < longest ? wait : longest);
+}
+
 static inline uint32_t nic_pad8(uint32_t n)
 {
 	return (n + 7) & ~7u;
@@ -531,6 +543,10 @@ void bcl_nic_rails_choose(struct bcl_card *card, struct nic_conn *conn);
 /* The rail is dead for this connection: its frames go by another. */
 void bcl_nic_rails_down(struct bcl_card *card, struct nic_conn *conn,
 			unsigned rail);
+/* The wire says that nobody is there: evidence against the rail, and against
+ * the peer if no other rail speaks for it. */
+void bcl_nic_rails_refused(struct bcl_card *card, struct nic_conn *conn,
+			   unsigned rail, enum bcl_status why);
 /* What came by a dead rail is not known yet: ask again, or give up. */
 void bcl_nic_rails_ask(struct bcl_card *card, struct nic_conn *conn,
 		       unsigned rail);

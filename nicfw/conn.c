@@ -409,9 +409,7 @@ static void pings(struct bcl_card *card, struct nic_conn *conn)
 		ping(card, conn, any_rail(conn));
 		ask(card, conn);
 		conn->ping_wait =
-			nic_min32(nic_max32(2 * conn->ping_wait,
-					    (uint32_t)card->config.rto_min),
-				  (uint32_t)card->config.rto_max);
+			nic_backoff(conn->ping_wait, 1, card->config.rto_max);
 		conn->ping_at = card->now + conn->ping_wait;
 		return;
 	}
@@ -544,7 +542,7 @@ static void call_again(struct bcl_card *card, struct nic_conn *conn)
 	bcl_nic_frame_bare(card, conn, any_rail(conn), BCL_FRAME_PARK);
 	conn->hello_at = card->now + conn->hello_wait;
 	conn->hello_wait =
-		nic_min32(2 * conn->hello_wait, (uint32_t)card->config.rto_max);
+		nic_backoff(conn->hello_wait, 1, card->config.rto_max);
 }
 
 void bcl_nic_conn_timer(struct bcl_card *card, struct nic_conn *conn)

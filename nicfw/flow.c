@@ -248,14 +248,10 @@ void bcl_nic_flow_reply(struct bcl_card *card, struct nic_message *message)
 static void retry_later(struct bcl_card *card, struct nic_flow *flow)
 {
 	struct nic_conn *conn = flow->node->conn;
-	uint64_t wait = card->config.rto_min;
-	unsigned i;
+	uint32_t wait = nic_backoff(card->config.rto_min, flow->backoff,
+				    card->config.rto_max);
 
-	for (i = 0; i < flow->backoff && wait < card->config.rto_max; i++)
-		wait += wait;
-	if (wait > card->config.rto_max)
-		wait = card->config.rto_max;
-	else
+	if (wait < card->config.rto_max)
 		flow->backoff++;
 	flow->retry_at = card->now + wait;
 	if (flow->retry_at < conn->retry_at)

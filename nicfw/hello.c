@@ -45,11 +45,7 @@ void bcl_nic_hello_call(struct bcl_card *card, struct nic_conn *conn)
 		return;
 	conn->hello_at = card->now + conn->hello_wait;
 	nic_deadline(card, conn, conn->hello_at);
-	if (2 * (uint64_t)conn->hello_wait <= longest)
-		conn->hello_wait *= 2;
-	else
-		conn->hello_wait =
-			nic_max32(conn->hello_wait, (uint32_t)longest);
+	conn->hello_wait = nic_backoff(conn->hello_wait, 1, longest);
 }
 
 static int same_key(const uint8_t *a, const uint8_t *b)
@@ -126,6 +122,7 @@ static int pair(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 		bcl_nic_window_skip(conn, rail, bcl_get32(hello->first_seq));
 	}
 	window->peer = peer;
+	window->refused = NIC_NEVER;
 	window->payload = (uint16_t)((frame - BCL_HEADERS_SIZE) & ~7u);
 	window->granted = nic_max32(
 		nic_min32(bcl_get32(hello->window), WINDOW_MAX), frame);

@@ -275,6 +275,7 @@ struct nic_window {
 	uint32_t pace;		/* ns for 1 KB; 0: unknown */
 	/* in */
 	uint64_t heard;
+	uint64_t refused;  /* NIC_NEVER: not, since the peer was heard by it */
 	uint64_t owed;	   /* ack_due, or a verdict is: since then */
 	uint32_t expected; /* every seq before it has arrived */
 	uint32_t highest;  /* 1 + the highest that arrived */

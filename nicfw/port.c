@@ -251,8 +251,8 @@ static uint32_t take_spare(struct nic_port *port)
 static void feed_later(struct bcl_card *card)
 {
 	card->starving_at = card->now + card->starving_wait;
-	if (2 * card->starving_wait <= card->config.rto_min)
-		card->starving_wait *= 2;
+	card->starving_wait =
+		nic_backoff(card->starving_wait, 1, card->config.rto_min);
 }
 
 int bcl_nic_port_block_look(struct bcl_card *card, struct nic_port *port)

@@ -8,8 +8,17 @@
  * what has not come may go by another rail: no part of a message comes twice.
  * If nobody can say it, or does not for long, messages are withdrawn and go
  * again.
+ *
+ * That a rail is refused tells of the peer only if the rail had led there:
+ * otherwise somebody else has the address (our own host, too, may), or a
+ * firewall answers. And it tells of the peer only if no other rail vouches for
+ * it.
  */
 #include <nicfw/card.h>
+
+enum {
+	VOUCH = 64, /* of peer_timeout: for other rails to vouch for the peer */
+};
 
 void bcl_nic_rails_choose(struct bcl_card *card, struct nic_conn *conn)
 {
@@ -77,6 +86,72 @@ void bcl_nic_rails_down(struct bcl_card *card, struct nic_conn *conn,
 {
 	stop(card, conn, rail);
 	tell(card, conn, rail);
+}
+
+/* Is there another rail that may yet be answered for the first time? */
+static int hopes(const struct nic_conn *conn)
+{
+	unsigned rail;
+
+	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
+		if (conn->window[rail].state != NIC_RAIL_OFF &&
+		    conn->window[rail].refused == NIC_NEVER)
+			return 1;
+	return 0;
+}
+
+/* The peer shall say something by each rail that is proved. The time when it
+ * was heard by one last, but for `refused`; 0: there is none. */
+static uint64_t vouched(struct bcl_card *card, struct nic_conn *conn,
+			unsigned refused)
+{
+	uint64_t heard = 0;
+	unsigned rail;
+
+	for (rail = 0; rail < BCL_RAILS_MAX; rail++) {
+		if (rail == refused ||
+		    conn->window[rail].state != NIC_RAIL_PROVED)
+			continue;
+		if (conn->window[rail].heard > heard)
+			heard = conn->window[rail].heard;
+		nic_count(card, pings_sent);
+		bcl_nic_frame_bare(card, conn, rail, BCL_FRAME_PING);
+	}
+	return heard;
+}
+
+/* A rail that led to the peer, was given up and is called, is refused. */
+static void refused_again(struct bcl_card *card, struct nic_conn *conn,
+			  unsigned rail, enum bcl_status why)
+{
+	struct nic_window *window = &conn->window[rail];
+
+	if (vouched(card, conn, rail) > window->refused)
+		window->refused = card->now;
+	else if (card->now - window->refused >=
+		 card->config.peer_timeout / VOUCH)
+		bcl_nic_conn_end(card, conn, why);
+}
+
+void bcl_nic_rails_refused(struct bcl_card *card, struct nic_conn *conn,
+			   unsigned rail, enum bcl_status why)
+{
+	struct nic_window *window = &conn->window[rail];
+
+	nic_count(card, rails_refused);
+	if (window->refused == NIC_NEVER)
+		window->refused = card->now;
+	if (conn->state < NIC_CONN_UP) {
+		if (!hopes(conn))
+			bcl_nic_conn_end(card, conn, why);
+	} else if (window->state == NIC_RAIL_PROVED) {
+		if (vouched(card, conn, rail))
+			bcl_nic_rails_down(card, conn, rail);
+		else
+			bcl_nic_conn_end(card, conn, why);
+	} else if (window->peer) {
+		refused_again(card, conn, rail, why);
+	}
 }
 
 void bcl_nic_rails_ask(struct bcl_card *card, struct nic_conn *conn,

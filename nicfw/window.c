@@ -41,6 +41,7 @@ void bcl_nic_window_start(struct bcl_card *card, struct nic_conn *conn,
 	window->next = (uint32_t)card->hal.random(card->host);
 	window->recover = window->next;
 	window->rto_at = NIC_NEVER;
+	window->refused = NIC_NEVER;
 	window->threshold = UINT32_MAX;
 	bcl_nic_stripe_begin(window);
 }
@@ -106,15 +107,10 @@ uint32_t bcl_nic_window_rto(const struct bcl_card *card,
 			    const struct nic_window *window)
 {
 	uint64_t rto = (uint64_t)window->srtt + 4 * (uint64_t)window->rttvar;
-	unsigned i;
 
 	if (rto < card->config.rto_min)
 		rto = card->config.rto_min;
-	for (i = 0; i < window->doubt && rto < card->config.rto_max; i++)
-		rto += rto;
-	if (rto > card->config.rto_max)
-		rto = card->config.rto_max;
-	return (uint32_t)rto;
+	return nic_backoff(rto, window->doubt, card->config.rto_max);
 }
 
 static inline void start_timer(struct bcl_card *card, struct nic_conn *conn,

@@ -293,6 +293,7 @@ enum bcl_node_state {
 	X(evicted, "idle connections closed for lack of card memory")      \
 	X(forgotten, "nodes that had left, forgotten for others")          \
 	X(rails_lost, "rails of a connection that died before it")         \
+	X(rails_refused, "refusals by the wire of what a rail sent")       \
 	X(withdrawn, "messages withdrawn: rail or port gone on the way")   \
 	X(requests_wrong, "requests completed with BCL_ERR_ARG")           \
 	X(submits_wrong, "doorbells ignored: impossible count in memory")  \

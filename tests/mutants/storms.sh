@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Storms over cards that each lack a rule: they must break it. NAME.mutants is
 # for the storms tests/storm/NAME; a rule behind the expression is that of
-# bcl-check which must be told to be broken.
+# bcl-check which must be told to be broken. units.mutants is for what happens
+# too rarely in storms: the unit test of that name must fail.
 set -euo pipefail
 top=${abs_top_srcdir:?}
 built=${abs_top_builddir:?}
@@ -20,6 +21,8 @@ read -ra libs <<<"$(variable HWLOC_LIBS) $(variable PMIX_LIBS)"
 cards=("$built"/tests/storm/{crew,trial,oracle,cards,weather}.o
 	"$built"/tests/unit/card_{event,host,seal,user,world}.o
 	"$built/.libs/libsim.a")
+world=("$built"/tests/unit/card_{event,host,seal,user,world}.o)
+read -ra check <<<"$(variable CHECK_LIBS)"
 nodes=("$built"/tests/storm/{crew,trial,oracle,nodes,stream,cluster}.o
 	"$built"/.libs/lib{sim,check,collectives,adi,transport}.a)
 
@@ -130,4 +133,16 @@ tell_of cards.mutants 'a late HELLO takes a connection over' ' came to life '
 objects=("${nodes[@]}")
 mutants "$top/tests/mutants/nodes.mutants"
 tell_of nodes.mutants 'a time-out that neither waits nor grows' ': endless: '
+
+# catch UNIT: by the unit test of that name
+catch() {
+	roots[0]=$PWD/mutant
+	compile_changed || return
+	compile "tests/unit/test_$1.c" || return
+	"${cc[@]}" -o unit mutant/*.o "test_$1.o" "${world[@]}" \
+		"$built/.libs/libnicfw.a" "${check[@]}" || return
+	! ./unit >log 2>&1 || return
+	sed -n 's/^.*\.c:[0-9]*:[EF]:[^:]*:\([^:]*\):.*/by \1/p' log | head -n 1
+}
+mutants "$top/tests/mutants/units.mutants"
 finish

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <nicfw/card.h>
+
 #include "card_world.h"
 
 static const uint64_t MS = 1000000, SECOND = 1000000000;
@@ -370,6 +372,186 @@ START_TEST(first_by_dead_rail)
 }
 END_TEST
 
+/* ---- what the wire says against a rail ---- */
+
+static void refuse(struct pair *pair, unsigned rail)
+{
+	struct world_card *card = &pair->world->card[0];
+
+	bcl_card_node_gone(card->card, pair->node[0], rail, BCL_ERR_DEAD,
+			   pair->world->now, 64, &card->next);
+}
+
+static unsigned losses(const struct pair *pair)
+{
+	return pair->world->card[0].node[pair->node[0]].losses;
+}
+
+/* Card 0 calls card 1 by two rails, none of which was answered yet. */
+static struct pair make_caller(void)
+{
+	const struct world_config config = { .seed = 1, .rails = 2 };
+	struct pair pair = { .world = world_new(&config) };
+
+	pair.port[0] = world_port_open(pair.world, 0, 1);
+	pair.port[1] = world_port_open(pair.world, 1, 1);
+	world_link(pair.world, 0, 1, 1, false);
+	pair.node[0] = world_connect(pair.world, 0, 1);
+	return pair;
+}
+
+static uint64_t hellos(const struct pair *pair)
+{
+	return world_counter(pair->world, 0, BCL_CARD_hellos_sent);
+}
+
+/* Somebody else has the peer's second address, and says so at each HELLO. */
+START_TEST(another_has_the_address)
+{
+	struct pair pair = make_caller();
+	uint64_t before, end;
+
+	refuse(&pair, 1);
+	world_run_for(pair.world, 10 * MS);
+	ck_assert_uint_eq(rails_of(&pair, 0), 1);
+	before = hellos(&pair);
+	/* Even while the other rail waits for an answer. */
+	world_link(pair.world, 0, 1, 0, false);
+	ck_assert(world_send(pair.port[0], pair.node[0], 1, "x", 1, 0));
+	for (end = pair.world->now + SECOND / 2; pair.world->now < end;) {
+		world_run_for(pair.world, MS);
+		refuse(&pair, 1);
+	}
+	world_link(pair.world, 0, 1, 0, true);
+	world_run_for(pair.world, SECOND);
+	ck_assert_uint_eq(losses(&pair), 0);
+	ck_assert_uint_eq(rails_of(&pair, 0), 1);
+	/* The refusals do not make it call more often: 2, 4, 8, ... ms. */
+	ck_assert_uint_lt(hellos(&pair) - before, 100);
+	ck_assert_uint_gt(world_counter(pair.world, 0, BCL_CARD_rails_refused),
+			  400);
+	world_free(pair.world);
+}
+END_TEST
+
+START_TEST(refused_by_all_that_are_called)
+{
+	struct pair pair = make_caller();
+
+	refuse(&pair, 1);
+	ck_assert_uint_eq(losses(&pair), 0);
+	refuse(&pair, 0);
+	ck_assert_uint_eq(losses(&pair), 1);
+	ck_assert_int_eq(pair.world->card[0].node[pair.node[0]].status,
+			 BCL_ERR_DEAD);
+	world_free(pair.world);
+}
+END_TEST
+
+/* A firewall comes between, on the way of one rail that led to the peer; the
+ * other way is slow or lossy, but the peer is heard by it now and then. */
+START_TEST(another_rail_vouches)
+{
+	const struct world_config config = {
+		.seed = world_seed((unsigned)_i),
+		.rails = 2,
+		.drop = 300,
+	};
+	struct pair pair = make_pair(&config);
+	uint64_t end;
+
+	world_run_for(pair.world, SECOND);
+	ck_assert_uint_eq(rails_of(&pair, 0), 3);
+	world_link(pair.world, 0, 1, 1, false);
+	for (end = pair.world->now + SECOND; pair.world->now < end;) {
+		refuse(&pair, 1);
+		submit(&pair, 0);
+		world_run_for(pair.world, 10 * MS);
+	}
+	ck_assert_uint_eq(losses(&pair), 0);
+	ck_assert_uint_eq(rails_of(&pair, 0), 1);
+	free_pair(&pair);
+}
+END_TEST
+
+/* One rail is refused, and by the other comes nothing any more. */
+START_TEST(no_other_rail_vouches)
+{
+	const struct world_config config = { .seed = 1, .rails = 2 };
+	struct pair pair = make_pair(&config);
+	uint64_t end, timeout = pair.world->config.peer_timeout;
+
+	ck_assert_uint_eq(rails_of(&pair, 0), 3);
+	world_kill(pair.world, 1);
+	refuse(&pair, _i);
+	ck_assert_uint_eq(losses(&pair), 0);
+	for (end = pair.world->now + timeout / 16; pair.world->now < end;) {
+		world_run_for(pair.world, 10 * MS);
+		refuse(&pair, _i);
+	}
+	ck_assert_uint_eq(losses(&pair), 1);
+	free_pair(&pair);
+}
+END_TEST
+
+/* ---- back-off ---- */
+
+START_TEST(backoff)
+{
+	const uint64_t most = UINT32_MAX;
+	static const struct {
+		uint64_t wait;
+		unsigned times;
+		uint64_t longest, is;
+	} rows[] = {
+		{ 2, 0, 100, 2 },
+		{ 2, 1, 100, 4 },
+		{ 2, 5, 100, 64 },
+		{ 2, 6, 100, 100 },
+		{ 64, 1, 100, 100 },
+		{ 100, 1, 100, 100 },
+		{ 200, 1, 100, 100 },
+		{ 2, 255, 100, 100 },
+		{ 1u << 31, 1, most, most },
+		{ most, 1, most, most },
+		{ 1u << 31, 1, 1ull << 40, most },
+		{ 1ull << 40, 3, 1ull << 50, most },
+	};
+
+	ck_assert_uint_eq(
+		nic_backoff(rows[_i].wait, rows[_i].times, rows[_i].longest),
+		rows[_i].is);
+}
+END_TEST
+
+/* One rail stays unproved for a minute, however long a peer may be silent. */
+START_TEST(calls_grow_rare)
+{
+	const struct world_config config = {
+		.seed = 1,
+		.rails = 2,
+		.peer_timeout = 3600 * SECOND,
+	};
+	struct pair pair = { .world = world_new(&config) };
+	uint64_t before, end;
+
+	world_port_open(pair.world, 0, 1);
+	world_port_open(pair.world, 1, 1);
+	world_link(pair.world, 0, 1, 1, false);
+	pair.node[0] = world_connect(pair.world, 0, 1);
+	world_run_for(pair.world, 2 * SECOND);
+	ck_assert_uint_eq(rails_of(&pair, 0), 1);
+	before = hellos(&pair);
+	/* By steps: cards that call without a pause would never end. */
+	end = pair.world->now + 100 * SECOND;
+	while (pair.world->now < end && hellos(&pair) < before + 30)
+		world_step(pair.world);
+	ck_assert_uint_gt(hellos(&pair), before);
+	ck_assert_uint_lt(hellos(&pair), before + 30);
+	world_free(pair.world);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("card rails");
@@ -382,6 +564,13 @@ int main(void)
 	tcase_add_loop_test(tcase, interfaces_change, 0, (int)world_seeds(24));
 	tcase_add_loop_test(tcase, only_rail, 0, 2);
 	tcase_add_loop_test(tcase, first_by_dead_rail, 0, (int)world_seeds(8));
+	tcase_add_test(tcase, another_has_the_address);
+	tcase_add_test(tcase, refused_by_all_that_are_called);
+	tcase_add_loop_test(tcase, another_rail_vouches, 0,
+			    (int)world_seeds(8));
+	tcase_add_loop_test(tcase, no_other_rail_vouches, 0, 2);
+	tcase_add_loop_test(tcase, backoff, 0, 12);
+	tcase_add_test(tcase, calls_grow_rare);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
