@@ -348,6 +348,8 @@ enum nic_seq bcl_nic_window_look(struct bcl_card *card, struct nic_conn *conn,
 				 unsigned rail, uint32_t seq);
 void bcl_nic_window_arrived(struct bcl_card *card, struct nic_conn *conn,
 			    unsigned rail, uint32_t seq, uint32_t bytes);
+/* Frames come from another rail of the peer now, the first of which is seq. */
+void bcl_nic_window_begin(struct nic_conn *conn, unsigned rail, uint32_t seq);
 /* The peer will never send frames before seq again. */
 void bcl_nic_window_skip(struct nic_conn *conn, unsigned rail, uint32_t seq);
 /* One bit per frame from expected + 1 on; returns how many. */

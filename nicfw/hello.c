@@ -93,6 +93,18 @@ static void adopt(struct nic_conn *conn, const struct bcl_hello *hello)
 }
 
 /*
+ * Is the rail paired? What we answered may be believed by the peer already, and
+ * then frames of that rail of its come; of two at once they would be taken for
+ * frames of one. An answer that did not arrive does not hold for ever.
+ */
+static int held(const struct bcl_card *card, const struct nic_window *window)
+{
+	return window->state == NIC_RAIL_PROVED ||
+	       (window->state == NIC_RAIL_ANSWERED &&
+		card->now < window->heard + 8 * card->config.rto_max);
+}
+
+/*
  * 0: the rail is down or paired with another one of the peer, or this is old:
  * sent before the peer knew that we had given the rail up. Or it is too early:
  * the peer must not forget yet what came by it.
@@ -109,15 +121,14 @@ static int pair(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 	if (!card->rail[rail].up)
 		return 0;
 	if (window->peer &&
-	    ((window->state == NIC_RAIL_PROVED && window->peer != peer) ||
-	     later < 0))
+	    ((window->peer != peer && held(card, window)) || later < 0))
 		return 0;
 	window->peer_turn = hello->turn;
 	if (window->asks || (window->peer && hello->heard != window->turn))
 		return 0;
-	if (window->peer == 0) {
-		window->expected = bcl_get32(hello->first_seq);
-		window->highest = window->expected;
+	if (window->peer != peer) {
+		window->heard = card->now;
+		bcl_nic_window_begin(conn, rail, bcl_get32(hello->first_seq));
 	} else {
 		bcl_nic_window_skip(conn, rail, bcl_get32(hello->first_seq));
 	}

@@ -529,6 +529,17 @@ void bcl_nic_window_arrived(struct bcl_card *card, struct nic_conn *conn,
 	bcl_nic_conn_work(card, conn, NIC_WORK_ACK << rail);
 }
 
+void bcl_nic_window_begin(struct nic_conn *conn, unsigned rail, uint32_t seq)
+{
+	struct nic_window *window = &conn->window[rail];
+
+	if (conn->arrived)
+		memset(conn->arrived->bits[rail], 0,
+		       sizeof(conn->arrived->bits[rail]));
+	window->expected = seq;
+	window->highest = seq;
+}
+
 void bcl_nic_window_skip(struct nic_conn *conn, unsigned rail, uint32_t seq)
 {
 	struct nic_window *window = &conn->window[rail];
@@ -536,11 +547,7 @@ void bcl_nic_window_skip(struct nic_conn *conn, unsigned rail, uint32_t seq)
 	if (!bcl_before(window->expected, seq))
 		return;
 	if (seq - window->expected >= BCL_SACK_BITS) {
-		if (conn->arrived)
-			memset(conn->arrived->bits[rail], 0,
-			       sizeof(conn->arrived->bits[rail]));
-		window->expected = seq;
-		window->highest = seq;
+		bcl_nic_window_begin(conn, rail, seq);
 		return;
 	}
 	while (bcl_before(window->expected, seq))

@@ -90,8 +90,8 @@ static void find_network(struct found *found)
 	if (bcl_open(NULL, &context))
 		return;
 	found->network = context->card != NULL;
-	for (unsigned r = 0; found->network && r < context->card->nrails; r++)
-		found->ring |= context->card->rail[r].small;
+	for (unsigned r = 0; found->network && r < context->card->nends; r++)
+		found->ring |= context->card->end[r].small;
 	if (found->network && !found->ring)
 		find_reason(found, context);
 	bcl_close(context);

@@ -52,9 +52,10 @@ static void show(struct sim_firmware *firmware)
 	unsigned r;
 
 	/* An address blob lists no more. */
-	for (r = 0; r < firmware->card->nrails && r < BCL_WIRES_MAX; r++) {
-		base->rail[base->nrails++] = (struct bcl_card_rail_info){
+	for (r = 0; r < firmware->card->nrails && r < BCL_CARD_ENDS; r++) {
+		base->end[base->nends++] = (struct bcl_card_end){
 			.address = address_of(firmware, r),
+			.rail = (uint8_t)r,
 			.kind = "sim",
 			.interface = "card",
 			.small = true,
@@ -350,25 +351,31 @@ static void taking(struct bcl_card_host *host, struct bcl_card_seat *seat,
 
 /* ---- nodes ---- */
 
-static enum bcl_status
-connect_node(struct bcl_card_host *host, const struct bcl_address *address,
-	     uint32_t rails, const struct bcl_wire_address wires[BCL_RAILS_MAX],
-	     uint32_t *index, struct bcl_card_node *result)
+static enum bcl_status connect_node(struct bcl_card_host *host,
+				    const struct bcl_address *address,
+				    const struct bcl_card_way *ways, unsigned n,
+				    uint32_t *index,
+				    struct bcl_card_node *result)
 {
 	struct sim_firmware *firmware = firmware_of(host);
 	struct bcl_control control = {
 		.op = BCL_CTL_CONNECT,
-		.connect = { .card = address->card, .rails = rails },
+		.connect = { .card = address->card },
 	};
 	struct sim_address addresses[BCL_RAILS_MAX] = { 0 };
+	uint32_t rails = 0;
 	struct sim_node *node;
 	enum bcl_status status;
 	unsigned r;
 
 	memcpy(control.connect.key, address->key, BCL_KEY_SIZE);
-	for (r = 0; r < BCL_RAILS_MAX; r++)
-		if (rails & 1u << r)
-			addresses[r] = address_in(&wires[r]);
+	/* Of a rail's ways the best: rails have the same number everywhere. */
+	while (n--) {
+		rails |= 1u << ways[n].end;
+		addresses[ways[n].end] =
+			address_in(&address->wire[ways[n].wire]);
+	}
+	control.connect.rails = rails;
 	sim_compute(firmware->world, firmware->costs->trap);
 	firmware->connecting = addresses;
 	status = tell_core(firmware, &control, index);

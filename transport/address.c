@@ -3,7 +3,8 @@
  * The address blob, little-endian:
  *
  *	 0  version, 1
- *	 1  number of wires, 1
+ *	 1  number of wires; bit 2 + w: wire w is of its kind's second rail
+ *	    (the first wire cannot be), 1
  *	 2  port, 2
  *	 4  host, 8
  *	12  card, 8
@@ -15,8 +16,9 @@
 #include "transport/internal.h"
 
 enum {
-	VERSION = 2,
+	VERSION = 3,
 	HEAD = 36,
+	COUNT_BITS = 3,
 	LENGTH_BITS = 5,
 	LENGTH_MASK = (1 << LENGTH_BITS) - 1,
 };
@@ -27,12 +29,22 @@ static uint8_t *put(uint8_t *to, const void *from, size_t n)
 	return to + n;
 }
 
+bool bcl_address_fits(const struct bcl_wire_address *wires, unsigned n)
+{
+	size_t length = HEAD;
+
+	while (n--)
+		length += 1 + wires[n].length;
+	return length <= BCL_ADDRESS_MAX;
+}
+
 size_t bcl_address_pack(const struct bcl_address *address, void *blob)
 {
 	const struct bcl_le16 number = bcl_put16(address->number);
 	const struct bcl_le64 host = bcl_put64(address->host);
 	const struct bcl_le64 card = bcl_put64(address->card);
 	uint8_t *start = blob, *p = start + 2;
+	unsigned n = 0;
 
 	start[0] = VERSION;
 	start[1] = 0;
@@ -44,10 +56,13 @@ size_t bcl_address_pack(const struct bcl_address *address, void *blob)
 		const struct bcl_wire_address *wire = &address->wire[i];
 
 		if (p + 1 + wire->length > start + BCL_ADDRESS_MAX)
-			break;
+			continue; /* a shorter one may find room */
 		*p++ = (uint8_t)(wire->kind << LENGTH_BITS | wire->length);
 		p = put(p, wire->bytes, wire->length);
+		if (n && address->second >> i & 1)
+			start[1] |= (uint8_t)(1 << (COUNT_BITS - 1 + n));
 		start[1]++;
+		n++;
 	}
 	return (size_t)(p - start);
 }
@@ -64,7 +79,7 @@ enum bcl_status bcl_address_unpack(const void *blob, size_t length,
 		return BCL_ERR_VERSION;
 	if (length < HEAD || length > BCL_ADDRESS_MAX)
 		return BCL_ERR_ARG;
-	nwires = p[1];
+	nwires = p[1] & ((1 << COUNT_BITS) - 1);
 	memcpy(&number, p + 2, 2);
 	memcpy(&host, p + 4, 8);
 	memcpy(&card, p + 12, 8);
@@ -72,9 +87,11 @@ enum bcl_status bcl_address_unpack(const void *blob, size_t length,
 		.host = bcl_get64(host),
 		.card = bcl_get64(card),
 		.number = bcl_get16(number),
+		.second = (uint8_t)(p[1] >> COUNT_BITS << 1),
 	};
 	memcpy(address->key, p + 20, BCL_KEY_SIZE);
-	if (!address->number || !address->card || nwires > BCL_WIRES_MAX)
+	if (!address->number || !address->card || nwires > BCL_WIRES_MAX ||
+	    address->second >> nwires)
 		return BCL_ERR_ARG;
 	for (p += HEAD; nwires; nwires--) {
 		struct bcl_wire_address *wire =

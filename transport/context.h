@@ -34,7 +34,7 @@ struct bcl_helper;    /* transport/helper.h */
 struct bcl_self;      /* transport/self.c */
 
 enum {
-	BCL_WIRES_MAX = 3, /* wire addresses in an address blob */
+	BCL_WIRES_MAX = 6, /* wire addresses in an address blob */
 };
 
 /* An address blob, taken apart. */
@@ -44,6 +44,7 @@ struct bcl_address {
 	uint8_t key[BCL_KEY_SIZE]; /* of its job */
 	uint16_t number;
 	uint8_t nwires;
+	uint8_t second; /* bit w: wire w is of its kind's second rail */
 	struct bcl_wire_address wire[BCL_WIRES_MAX];
 };
 

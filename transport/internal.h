@@ -10,6 +10,8 @@
 
 /* ---- address.c ---- */
 
+/* Is there room for all of them in a blob? */
+bool bcl_address_fits(const struct bcl_wire_address *wires, unsigned n);
 /* Into BCL_ADDRESS_MAX bytes; returns how many. Wires that find no room are
  * left out, the last first. */
 size_t bcl_address_pack(const struct bcl_address *address, void *blob);

@@ -6,7 +6,7 @@ check_PROGRAMS += %D%/gap %D%/job %D%/without
 %C%_job_LDADD = libbcl.la
 %C%_job_LDFLAGS = $(AM_LDFLAGS) -no-install
 %C%_without_LDADD =
-cluster_scripts = %D%/demo.sh %D%/examples.sh %D%/nodes.sh %D%/paths.sh \
+cluster_scripts = %D%/addresses.sh %D%/demo.sh %D%/examples.sh %D%/nodes.sh %D%/paths.sh \
 	%D%/rails.sh %D%/strangers.sh %D%/perf.sh %D%/killed.sh \
 	%D%/frames.sh %D%/slurm.sh
 system_tests += $(cluster_scripts)

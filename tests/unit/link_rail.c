@@ -176,5 +176,5 @@ static unsigned link_open(const struct bcl_env *env,
 	return 1;
 }
 
-static const struct bcl_rail_kind link_kind = { "link", link_open };
+static const struct bcl_rail_kind link_kind = { "link", false, link_open };
 const struct bcl_rail_kind *const link_rails[] = { &link_kind, NULL };

@@ -11,6 +11,7 @@ static const struct bcl_address sample = {
 	.key = { 0x4b, 0x45, 0x59, [15] = 0x7f },
 	.number = 0x0203,
 	.nwires = 3,
+	.second = 4,
 	.wire = {
 		{ BCL_WIRE_UDP4, 6, { 10, 0, 0, 1, 0xbc, 0x13 } },
 		{ BCL_WIRE_PACKET, 6, { 2, 4, 6, 8, 10, 12 } },
@@ -19,7 +20,7 @@ static const struct bcl_address sample = {
 };
 
 static const uint8_t golden[] = {
-	2,    3,    3,	  2, /* version, wires, port */
+	3,    0x13, 3,	  2, /* version, wires, port */
 	0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, /* host */
 	0x18, 0x07, 0xf6, 0xe5, 0xd4, 0xc3, 0xb2, 0xa1, /* card */
 	0x4b, 0x45, 0x59, 0,	0,    0,    0,	  0,	/* key */
@@ -52,14 +53,23 @@ START_TEST(what_finds_no_room_is_left_out)
 
 	for (unsigned i = 0; i < BCL_WIRES_MAX; i++)
 		address.wire[i] = sample.wire[2];
+	address.nwires = BCL_WIRES_MAX;
+	address.wire[2] = sample.wire[0];
+	address.second = 1 << 1 | 1 << 5;
+	ck_assert(bcl_address_fits(sample.wire, 3));
+	ck_assert(bcl_address_fits(address.wire, 3));
+	ck_assert(!bcl_address_fits(address.wire, 4));
 	blob[BCL_ADDRESS_MAX] = 0x5a;
 	length = bcl_address_pack(&address, blob);
 	ck_assert_uint_le(length, BCL_ADDRESS_MAX);
 	ck_assert_uint_eq(blob[BCL_ADDRESS_MAX], 0x5a);
 	ck_assert_int_eq(bcl_address_unpack(blob, length, &back), BCL_OK);
-	ck_assert_uint_eq(back.nwires, 2);
+	ck_assert_uint_eq(back.nwires, 3);
+	ck_assert_uint_eq(back.second, 1 << 1);
 	ck_assert_mem_eq(&back.wire[1], &sample.wire[2],
 			 sizeof(sample.wire[2]));
+	ck_assert_mem_eq(&back.wire[2], &sample.wire[0],
+			 sizeof(sample.wire[0]));
 }
 END_TEST
 
@@ -86,8 +96,9 @@ START_TEST(malformed)
 		uint8_t value;
 		enum bcl_status status;
 	} cases[] = {
-		{ 0, 1, BCL_ERR_VERSION }, { 0, 3, BCL_ERR_VERSION },
+		{ 0, 2, BCL_ERR_VERSION }, { 0, 4, BCL_ERR_VERSION },
 		{ 1, 4, BCL_ERR_ARG },	   { 1, 2, BCL_ERR_ARG },
+		{ 1, 7, BCL_ERR_ARG },	   { 1, 0x23, BCL_ERR_ARG },
 		{ 1, 255, BCL_ERR_ARG },   { 36, 0x27, BCL_ERR_ARG },
 		{ 36, 0x3f, BCL_ERR_ARG }, { 50, 0x57, BCL_ERR_ARG },
 	};
@@ -128,8 +139,8 @@ START_TEST(any_bytes)
 			blob[j] = (uint8_t)(random >> 24);
 		}
 		if (length > 1) {
-			blob[0] = 2;
-			blob[1] &= 3;
+			blob[0] = 3;
+			blob[1] &= 31;
 		}
 		if (bcl_address_unpack(blob, length, &address))
 			continue;

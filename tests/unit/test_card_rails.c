@@ -494,6 +494,64 @@ START_TEST(no_other_rail_vouches)
 }
 END_TEST
 
+/* ---- pairs of rails ---- */
+
+struct catch
+{
+	struct world_frame hello; /* by rail 1 */
+	bool caught, pass;
+	unsigned answers; /* of card 1, by rail 0, to rail 1 of card 0 */
+};
+
+/* Card 1 answers by rail 0, is believed, and hears nothing of that. */
+static bool catch_frames(struct world *world, struct world_frame *frame)
+{
+	struct catch *catch = world->filter_arg;
+	const struct bcl_frame_header *header = (const void *)frame->bytes;
+	unsigned kind = header->kind & ~BCL_FRAME_PCRC;
+
+	if (frame->from == 0 && kind == BCL_FRAME_HELLO && frame->rail == 1) {
+		catch->hello = *frame;
+		catch->caught = true;
+	}
+	if (frame->from == 1 && kind == BCL_FRAME_HELLO_ACK &&
+	    bcl_get32(header->conn) & 1)
+		catch->answers++;
+	return frame->rail == 0 &&
+	       (frame->from == 1 || kind == BCL_FRAME_HELLO) && !catch->pass;
+}
+
+/* Another rail of the peer calls by a way that leads to the one that has just
+ * been answered. If both were answered their frames would be taken for those of
+ * one; but an answer that did not arrive does not bar the rail for ever. */
+START_TEST(one_rail_is_not_paired_with_two)
+{
+	const struct world_config config = { .seed = 1, .rails = 2 };
+	struct pair pair = { .world = world_new(&config) };
+	struct catch catch = { .caught = false };
+
+	world_port_open(pair.world, 0, 1);
+	world_port_open(pair.world, 1, 1);
+	pair.world->filter = catch_frames;
+	pair.world->filter_arg = &catch;
+	pair.node[0] = world_connect(pair.world, 0, 1);
+	world_run_for(pair.world, MS);
+	ck_assert_uint_eq(rails_of(&pair, 0), 1);
+	ck_assert(catch.caught);
+	catch.pass = true;
+	world_inject(pair.world, 0, 1, 0, catch.hello.bytes,
+		     catch.hello.length);
+	world_run_for(pair.world, MS);
+	ck_assert_uint_eq(catch.answers, 0);
+	world_run_for(pair.world, 2 * SECOND);
+	world_inject(pair.world, 0, 1, 0, catch.hello.bytes,
+		     catch.hello.length);
+	world_run_for(pair.world, MS);
+	ck_assert_uint_eq(catch.answers, 1);
+	world_free(pair.world);
+}
+END_TEST
+
 /* ---- back-off ---- */
 
 START_TEST(backoff)
@@ -569,6 +627,7 @@ int main(void)
 	tcase_add_loop_test(tcase, another_rail_vouches, 0,
 			    (int)world_seeds(8));
 	tcase_add_loop_test(tcase, no_other_rail_vouches, 0, 2);
+	tcase_add_test(tcase, one_rail_is_not_paired_with_two);
 	tcase_add_loop_test(tcase, backoff, 0, 12);
 	tcase_add_test(tcase, calls_grow_rare);
 	suite_add_tcase(suite, tcase);

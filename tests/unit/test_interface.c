@@ -92,7 +92,8 @@ START_TEST(default_route_first_bridges_never)
 	address(eth0, "192.0.2.1", 24);
 	eth0->default_route = true;
 	ck_assert_int_eq(choose("", false), BCL_OK);
-	ck_assert_str_eq(chosen(), "eth0 192.0.2.1, eth1 198.51.100.1");
+	ck_assert_str_eq(chosen(), "eth0 192.0.2.1, eth1 198.51.100.1, "
+				   "eth1 fd00::1");
 }
 END_TEST
 
@@ -102,6 +103,35 @@ START_TEST(a_lone_virtual_pair_is_taken)
 	address(add("veth0"), "10.0.0.1", 24);
 	ck_assert_int_eq(choose("", false), BCL_OK);
 	ck_assert_str_eq(chosen(), "veth0 10.0.0.1");
+}
+END_TEST
+
+/* Which one reaches a peer is not known yet. */
+START_TEST(further_addresses_of_other_networks)
+{
+	struct bcl_interface *eth0, *eth1;
+
+	loopback();
+	eth0 = add("eth0");
+	address(eth0, "fd00::9", 64);
+	eth0->address[0].doubtful = true;
+	address(eth0, "10.1.0.1", 24);
+	address(eth0, "10.1.0.9", 24);
+	address(eth0, "10.2.0.1", 24);
+	address(eth0, "fe80::1", 64);
+	address(eth0, "fd01::1", 64);
+	eth1 = add("eth1");
+	address(eth1, "10.3.0.1", 24);
+	ck_assert_int_eq(choose("", false), BCL_OK);
+	ck_assert_str_eq(chosen(),
+			 "eth0 10.1.0.1, eth1 10.3.0.1, eth0 10.2.0.1, "
+			 "eth0 fd01::1, eth0 fd00::9");
+	ck_assert_int_eq(choose("eth0", false), BCL_OK);
+	ck_assert_str_eq(chosen(), "eth0 10.1.0.1, eth0 10.2.0.1, "
+				   "eth0 fd01::1, eth0 fd00::9");
+	ck_assert_int_eq(choose("10.0.0.0/8,fe80::/10", false), BCL_OK);
+	ck_assert_str_eq(chosen(), "eth0 10.1.0.1, eth1 10.3.0.1, "
+				   "eth0 fe80::1%eth0, eth0 10.2.0.1");
 }
 END_TEST
 
@@ -199,6 +229,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, NULL);
 	tcase_add_test(tcase, default_route_first_bridges_never);
 	tcase_add_test(tcase, a_lone_virtual_pair_is_taken);
+	tcase_add_test(tcase, further_addresses_of_other_networks);
 	tcase_add_test(tcase, link_local_then_loopback);
 	tcase_add_test(tcase, virtual_nodes_use_loopback);
 	tcase_add_test(tcase, the_user_names_interfaces_and_networks);

@@ -34,29 +34,42 @@ void bcl_card_host_close(struct bcl_context *context)
 	host->ops->close(host);
 }
 
+static unsigned first_rail(const struct bcl_card_host *host, const char *kind)
+{
+	unsigned e = 0;
+
+	while (strcmp(host->end[e].kind, kind))
+		e++;
+	return host->end[e].rail;
+}
+
 void bcl_card_address(const struct bcl_context *context,
 		      struct bcl_address *address)
 {
 	const struct bcl_card_host *host = context->card;
-	unsigned r;
+	unsigned e;
 
 	address->nwires = 0;
-	for (r = 0; r < host->nrails; r++)
-		address->wire[address->nwires++] = host->rail[r].address;
+	address->second = 0;
+	for (e = 0; e < host->nends; e++) {
+		if (host->end[e].rail != first_rail(host, host->end[e].kind))
+			address->second |= (uint8_t)(1 << e);
+		address->wire[address->nwires++] = host->end[e].address;
+	}
 }
 
 unsigned bcl_card_fds(const struct bcl_context *context, int fds[BCL_CARD_FDS])
 {
 	const struct bcl_card_host *host = context->card;
-	unsigned n = 0, r;
+	unsigned n = 0, e;
 
-	for (r = 0; r < host->nrails; r++) {
-		const struct bcl_card_rail_info *rail = &host->rail[r];
+	for (e = 0; e < host->nends; e++) {
+		const struct bcl_card_end *end = &host->end[e];
 
-		if (rail->fd >= 0)
-			fds[n++] = rail->fd;
-		if (rail->partner_fd >= 0)
-			fds[n++] = rail->partner_fd;
+		if (end->fd >= 0)
+			fds[n++] = end->fd;
+		if (end->partner_fd >= 0)
+			fds[n++] = end->partner_fd;
 	}
 	return n;
 }

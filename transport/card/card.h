@@ -13,7 +13,7 @@
 #include "transport/context.h"
 
 enum {
-	BCL_CARD_FDS = 2 * BCL_RAILS_MAX, /* descriptors, at most */
+	BCL_CARD_FDS = 2 * BCL_CARD_ENDS, /* descriptors, at most */
 };
 
 /*

@@ -2,48 +2,7 @@
 /* Peers and the nodes they are on. */
 #include "transport/card/inside.h"
 
-/* How good a peer's address is for a rail of ours: 0, not at all. */
-static unsigned fit(const struct bcl_wire_address *own,
-		    const struct bcl_wire_address *other)
-{
-	unsigned same = 0;
-
-	if (own->kind != other->kind)
-		return 0;
-	/* More leading bytes in common: more likely the same network. */
-	while (same < 16 && own->bytes[same] == other->bytes[same])
-		same++;
-	return 1 + same;
-}
-
-/* For each rail the peer's address that fits best; each used once. */
-static uint32_t match(const struct bcl_card_host *host,
-		      const struct bcl_address *address,
-		      struct bcl_wire_address wires[BCL_RAILS_MAX])
-{
-	uint32_t rails = 0, used = 0;
-	unsigned r, w;
-
-	for (r = 0; r < host->nrails; r++) {
-		const struct bcl_wire_address *own = &host->rail[r].address;
-		unsigned best = 0, which = 0;
-
-		for (w = 0; w < address->nwires; w++) {
-			unsigned good = fit(own, &address->wire[w]);
-
-			if (good > best && !(used & 1u << w)) {
-				best = good;
-				which = w;
-			}
-		}
-		if (!best)
-			continue;
-		used |= 1u << which;
-		rails |= 1u << r;
-		wires[r] = address->wire[which];
-	}
-	return rails;
-}
+#include "transport/log.h"
 
 /* Stands in peer->path while the card connects to the peer's node. */
 static const char calling;
@@ -56,7 +15,6 @@ static void up(struct bcl_peer *peer)
 
 void bcl_card_accept(struct bcl_peer *peer, uint32_t index)
 {
-	static const struct bcl_wire_address nowhere[BCL_RAILS_MAX];
 	struct bcl_card_host *host = bcl_card_host_of(peer->port);
 	struct bcl_card_node node;
 
@@ -64,7 +22,7 @@ void bcl_card_accept(struct bcl_peer *peer, uint32_t index)
 	/* Lost since, or lost before and connected anew by the peer alone: the
 	 * card refuses requests for it until it is asked to connect. */
 	if (node.state == BCL_NODE_LOST && node.card == peer->address.card)
-		host->ops->connect(host, &peer->address, 0, nowhere, &index,
+		host->ops->connect(host, &peer->address, NULL, 0, &index,
 				   &node);
 	peer->node = index;
 	peer->life = node.life;
@@ -76,18 +34,36 @@ void bcl_card_accept(struct bcl_peer *peer, uint32_t index)
 	}
 }
 
+/* Not reached by any address: say which there were, and which were not used. */
+static void tell_ways(const struct bcl_peer *peer)
+{
+	const struct bcl_context *context = peer->port->context;
+	const struct bcl_card_host *host = context->card;
+	unsigned i;
+
+	bcl_log(&context->config, BCL_LOG_WARN, "card",
+		"no way from our %u addresses to the %u of %016llx/%u",
+		host->nends, peer->address.nwires,
+		(unsigned long long)peer->address.card, peer->number);
+	for (i = 0; i < host->nlines; i++)
+		bcl_log(&context->config, BCL_LOG_WARN, "card", "%s",
+			host->line[i]);
+}
+
 enum bcl_status bcl_card_connect(struct bcl_peer *peer)
 {
 	struct bcl_card_host *host = bcl_card_host_of(peer->port);
-	struct bcl_wire_address wires[BCL_RAILS_MAX] = { 0 };
-	uint32_t rails = match(host, &peer->address, wires);
+	struct bcl_card_way ways[BCL_CARD_WAYS];
+	unsigned n = bcl_card_ways(peer->port->context, &peer->address, ways);
 	struct bcl_card_node node;
 	enum bcl_status status;
 
-	if (!rails)
+	if (!n) {
+		tell_ways(peer);
 		return BCL_ERR_NORAIL;
-	status = host->ops->connect(host, &peer->address, rails, wires,
-				    &peer->node, &node);
+	}
+	status = host->ops->connect(host, &peer->address, ways, n, &peer->node,
+				    &node);
 	if (status)
 		return status;
 	peer->life = node.life;
@@ -136,6 +112,8 @@ bool bcl_card_report(struct bcl_port *port, uint32_t changes)
 			return told;
 		if (node.life != peer->life) {
 			bcl_card_abandon(peer);
+			if (node.lost == BCL_ERR_UNREACHABLE)
+				tell_ways(peer);
 			bcl_peer_lose(peer, node.lost);
 			lose_offers(peer);
 			told = true;

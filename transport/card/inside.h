@@ -24,6 +24,14 @@ bcl_card_command(const struct bcl_port *port, const struct bcl_control *control)
 	return host->ops->control(host, port->card->seat, control);
 }
 
+/* ---- ways.c ---- */
+
+/* The ways from the context's card to an address, the likely ones first.
+ * Returns how many. */
+unsigned bcl_card_ways(const struct bcl_context *context,
+		       const struct bcl_address *address,
+		       struct bcl_card_way ways[BCL_CARD_WAYS]);
+
 /* ---- connect.c ---- */
 
 /*

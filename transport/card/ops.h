@@ -21,7 +21,10 @@ struct bcl_port;
 
 enum {
 	BCL_CARD_LINE = 160,
-	BCL_CARD_LINES = BCL_RAILS_MAX + 2,
+	/* Addresses of rails: one rail may have several. */
+	BCL_CARD_ENDS = 6,
+	BCL_CARD_WAYS = BCL_CARD_ENDS * BCL_CARD_ENDS, /* to one node */
+	BCL_CARD_LINES = 2 * BCL_CARD_ENDS + 2,
 	BCL_CARD_BUSY = 0x7fffffff,
 };
 
@@ -47,6 +50,13 @@ struct bcl_card_node {
 	uint8_t state; /* enum bcl_node_state */
 	uint8_t lost;  /* the status of the last loss */
 	uint8_t known; /* bit r: the host has an address of it for rail r */
+	uint8_t ends;  /* bit e: of those that are known, it is reached by e */
+};
+
+/* How a node may be reached. */
+struct bcl_card_way {
+	uint8_t end;  /* ours */
+	uint8_t wire; /* in the node's address */
 };
 
 /* What bcl_hal.node tells of it. */
@@ -129,14 +139,14 @@ struct bcl_card_ops {
 				   struct bcl_card_seat *seat,
 				   const struct bcl_control *control);
 	/*
-	 * CONNECT to the card at the address, by `wires` for the rails in
-	 * `rails`. Its index, and what is known of it at that moment.
+	 * CONNECT to the card at the address, by n ways, the likely ones first:
+	 * for each rail they are tried in turn until it is proved by one. The
+	 * node's index, and what is known of it at that moment.
 	 */
-	enum bcl_status (*connect)(
-		struct bcl_card_host *host, const struct bcl_address *address,
-		uint32_t rails,
-		const struct bcl_wire_address wires[BCL_RAILS_MAX],
-		uint32_t *index, struct bcl_card_node *node);
+	enum bcl_status (*connect)(struct bcl_card_host *host,
+				   const struct bcl_address *address,
+				   const struct bcl_card_way *ways, unsigned n,
+				   uint32_t *index, struct bcl_card_node *node);
 	/* What is known of a node, and the count of changes at that moment. */
 	uint32_t (*node)(struct bcl_card_host *host, uint32_t index,
 			 struct bcl_card_node *node);
@@ -166,9 +176,11 @@ struct bcl_card_ops {
 			 _Atomic uint64_t values[BCL_CARD_NCOUNTERS]);
 };
 
-/* A rail, as the library sees it. */
-struct bcl_card_rail_info {
+/* An end of a rail, as the library sees it: one of the addresses by which peers
+ * reach the rail. */
+struct bcl_card_end {
 	struct bcl_wire_address address;
+	uint8_t rail;
 	const char *kind, *interface;
 	bool small; /* made for short messages */
 	/* Readable when poll() will find frames; -1: none. */
@@ -191,8 +203,8 @@ struct bcl_card_host {
 	double overhead, latency, bandwidth;
 
 	const struct bcl_rail *ring; /* a rail with a mapped ring, or NULL */
-	unsigned nrails;
-	struct bcl_card_rail_info rail[BCL_RAILS_MAX];
+	unsigned nends;
+	struct bcl_card_end end[BCL_CARD_ENDS]; /* the important first */
 	/* about each rail, in use or not, and why: for people */
 	unsigned nlines;
 	char line[BCL_CARD_LINES][BCL_CARD_LINE];

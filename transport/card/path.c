@@ -612,19 +612,23 @@ void bcl_card_abandon(struct bcl_peer *peer)
 
 /* ---- about the path ---- */
 
-static void add_rails(const struct bcl_card_host *host,
+static void add_rails(struct bcl_card_host *host, const struct bcl_peer *peer,
 		      struct bcl_peer_info *info)
 {
+	struct bcl_card_node node;
 	size_t length;
-	unsigned r;
+	unsigned e;
 
-	for (r = 0; r < host->nrails; r++) {
-		if (!(info->rails & 1u << r))
+	host->ops->node(host, peer->node, &node);
+	for (e = 0; e < host->nends; e++) {
+		const struct bcl_card_end *end = &host->end[e];
+
+		if (!(info->rails & 1u << end->rail) || !(node.ends & 1u << e))
 			continue;
+		info->ring |= end->small;
 		length = strlen(info->why);
 		snprintf(info->why + length, sizeof(info->why) - length,
-			 ", %s/%s", host->rail[r].kind,
-			 host->rail[r].interface);
+			 ", %s/%s", end->kind, end->interface);
 	}
 }
 
@@ -633,15 +637,12 @@ static void card_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 	struct bcl_card_host *host = bcl_card_host_of(peer->port);
 	struct bcl_node_info node;
 	double typical;
-	unsigned r;
 
 	if (!host->ops->node_info(host, peer->node, &node)) {
 		info->rails = node.rails;
 		info->latency = (double)node.rtt / 2000 + host->latency;
-		add_rails(host, info);
+		add_rails(host, peer, info);
 	}
-	for (r = 0; r < host->nrails; r++)
-		info->ring |= host->rail[r].small && info->rails & 1u << r;
 	/* Typical of the wires, until something was measured; the card's clock
 	 * is too coarse to tell of less. */
 	typical = info->ring ? 0.8 : 2;

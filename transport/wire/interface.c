@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
+#include <linux/if_addr.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <net/if_arp.h>
@@ -101,6 +102,41 @@ static void mark_default_routes(struct bcl_interface *list, unsigned n)
 		fclose(file);
 }
 
+/* As /proc has it: 32 digits. */
+static bool is_written(const struct bcl_ip *ip, const char *digits)
+{
+	char text[33];
+	unsigned i;
+
+	for (i = 0; i < 16; i++)
+		sprintf(text + 2 * i, "%02x", ip->bytes[i]);
+	return ip->family == 6 && !strcmp(text, digits);
+}
+
+/* getifaddrs() does not tell. */
+static void mark_doubtful(struct bcl_interface *list, unsigned n)
+{
+	FILE *file = fopen("/proc/net/if_inet6", "re");
+	char line[128], name[32], text[33];
+	unsigned flags, a;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		struct bcl_interface *interface;
+
+		if (sscanf(line, "%32s %*x %*x %*x %x %31s", text, &flags,
+			   name) != 3 ||
+		    !(flags &
+		      (IFA_F_TENTATIVE | IFA_F_DADFAILED | IFA_F_DEPRECATED)))
+			continue;
+		interface = find(list, n, name);
+		for (a = 0; interface && a < interface->naddresses; a++)
+			interface->address[a].doubtful |=
+				is_written(&interface->address[a], text);
+	}
+	if (file)
+		fclose(file);
+}
+
 enum bcl_status bcl_interfaces_list(struct bcl_interface *list, unsigned *n)
 {
 	struct ifaddrs *all, *entry;
@@ -129,6 +165,7 @@ enum bcl_status bcl_interfaces_list(struct bcl_interface *list, unsigned *n)
 	}
 	freeifaddrs(all);
 	mark_default_routes(list, count);
+	mark_doubtful(list, count);
 	*n = count;
 	return BCL_OK;
 }
@@ -205,35 +242,49 @@ static bool in_network(const struct bcl_ip *ip, const struct bcl_ip *network)
 	return true;
 }
 
-/* IPv4 before IPv6, link-local last. */
+/* IPv4 before IPv6, link-local last but for what may not be usable at all. */
 static unsigned turn_of(const struct bcl_ip *ip)
 {
-	return link_local(ip) ? 2 : ip->family == 6;
+	return 4 * ip->doubtful + (link_local(ip) ? 2 : ip->family == 6);
 }
 
-/* The interface's best address in the network, if any. */
+/* Was one of the interface chosen that reaches whatever this one does? */
+static bool spared(const struct chooser *c, unsigned interface,
+		   const struct bcl_ip *ip, bool named)
+{
+	const struct bcl_interface *i = &c->list[interface];
+	unsigned k;
+
+	for (k = 0; k < c->count; k++) {
+		const struct bcl_ip *other = &i->address[c->choices[k].address];
+
+		if (c->choices[k].interface == interface &&
+		    (in_network(ip, other) ||
+		     (!named && (i->loopback || link_local(ip)))))
+			return true;
+	}
+	return false;
+}
+
+/* The interface's best address in the network that is not chosen yet, if any.
+ */
 static bool choose(struct chooser *c, unsigned interface,
 		   const struct bcl_ip *network, const char *reason)
 {
 	const struct bcl_interface *i = &c->list[interface];
 	unsigned best = i->naddresses, a;
 
-	if (!i->up)
+	if (!i->up || c->count == c->max)
 		return false;
 	for (a = 0; a < i->naddresses; a++)
 		if ((!network || in_network(&i->address[a], network)) &&
+		    !spared(c, interface, &i->address[a], network != NULL) &&
 		    (best == i->naddresses ||
 		     turn_of(&i->address[a]) < turn_of(&i->address[best])))
 			best = a;
 	if (best == i->naddresses)
 		return false;
-	for (a = 0; a < c->count; a++)
-		if (c->choices[a].interface == interface &&
-		    c->choices[a].address == best)
-			return true;
-	if (c->count < c->max)
-		c->choices[c->count++] =
-			(struct bcl_choice){ interface, best, reason };
+	c->choices[c->count++] = (struct bcl_choice){ interface, best, reason };
 	return true;
 }
 
@@ -265,12 +316,28 @@ static bool parse_network(const char *word, struct bcl_ip *network)
 	return true;
 }
 
+/* Does the word name an interface, or a network that has an address here? */
+static bool fits(const struct chooser *c, unsigned interface, const char *word,
+		 const struct bcl_ip *network)
+{
+	const struct bcl_interface *i = &c->list[interface];
+	unsigned a;
+
+	if (!i->up || (!network && strcmp(i->name, word)))
+		return false;
+	for (a = 0; a < i->naddresses; a++)
+		if (!network || in_network(&i->address[a], network))
+			return true;
+	return false;
+}
+
+/* One more address for each word. ARG: a word fits nothing. */
 static enum bcl_status choose_listed(struct chooser *c, const char *net,
 				     char word[64])
 {
 	while (*net) {
 		size_t length = strcspn(net, ",");
-		struct bcl_ip network;
+		struct bcl_ip address, *network = &address;
 		bool any = false;
 		unsigned i;
 
@@ -278,18 +345,37 @@ static enum bcl_status choose_listed(struct chooser *c, const char *net,
 		net += length + (net[length] == ',');
 		if (!length)
 			continue;
-		if (parse_network(word, &network)) {
-			for (i = 0; i < c->n; i++)
-				any |= choose(c, i, &network, "BCL_NET");
-		} else {
-			for (i = 0; i < c->n; i++)
-				if (!strcmp(c->list[i].name, word))
-					any |= choose(c, i, NULL, "BCL_NET");
+		if (!parse_network(word, &address))
+			network = NULL;
+		for (i = 0; i < c->n; i++) {
+			if (!fits(c, i, word, network))
+				continue;
+			any = true;
+			choose(c, i, network, "BCL_NET");
 		}
 		if (!any)
 			return BCL_ERR_ARG;
 	}
 	return BCL_OK;
+}
+
+/* One more address of each interface that is good enough. */
+static void choose_best(struct chooser *c, bool virtual)
+{
+	unsigned rank, i;
+	bool better = false;
+
+	for (rank = virtual ? RANK_LOOPBACK : 0; rank < RANKS; rank++) {
+		if (rank >= RANK_VIRTUAL && better)
+			break;
+		for (i = 0; i < c->n; i++) {
+			if (rank_of(&c->list[i]) != rank || !c->list[i].up)
+				continue;
+			better |= c->list[i].naddresses != 0;
+			choose(c, i, NULL,
+			       virtual ? "BCL_NODE" : reasons[rank]);
+		}
+	}
 }
 
 enum bcl_status bcl_interfaces_choose(const struct bcl_interface *list,
@@ -299,21 +385,15 @@ enum bcl_status bcl_interfaces_choose(const struct bcl_interface *list,
 {
 	struct chooser c = { list, n, choices, 0, max };
 	enum bcl_status status = BCL_OK;
-	unsigned rank, i;
+	unsigned before;
 
-	if (*net) {
-		status = choose_listed(&c, net, word);
-		*count = c.count;
-		return status;
-	}
-	for (rank = virtual ? RANK_LOOPBACK : 0; rank < RANKS; rank++) {
-		if (rank >= RANK_VIRTUAL && c.count)
-			break;
-		for (i = 0; i < n; i++)
-			if (rank_of(&list[i]) == rank)
-				choose(&c, i, NULL,
-				       virtual ? "BCL_NODE" : reasons[rank]);
-	}
+	do {
+		before = c.count;
+		if (*net)
+			status = choose_listed(&c, net, word);
+		else
+			choose_best(&c, virtual);
+	} while (!status && c.count > before);
 	*count = c.count;
 	return status;
 }

@@ -19,6 +19,8 @@ struct bcl_ip {
 	uint8_t family;	   /* 4 or 6 */
 	uint8_t prefix;	   /* bits of the network */
 	uint8_t bytes[16]; /* network order */
+	/* IPv6: perhaps not this host's (tentative), or not for long. */
+	bool doubtful;
 };
 
 struct bcl_interface {
@@ -48,8 +50,9 @@ struct bcl_choice {
  * loopback; those with a default route first; container bridges and virtual
  * Ethernet pairs only if there is nothing better, then those with nothing but
  * link-local addresses, then loopback; `virtual` (BCL_NODE) wants loopback
- * alone. One address of an interface, or one per word of `net`: IPv4 before
- * IPv6.
+ * alone. First the best address of each interface, or for each word of `net`:
+ * IPv4 before IPv6, doubtful ones last. Then their others, one after the other,
+ * as which one a peer can reach is not known yet; of loopback none.
  *
  * At most max choices. ARG: a word of `net` is not an interface or network
  * of the list; *word says which.

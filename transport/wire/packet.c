@@ -518,6 +518,16 @@ static struct bcl_rail *open_one(const struct bcl_env *env,
 	return &packet->rail;
 }
 
+/* For another address of its interface. */
+static bool chosen_before(const struct bcl_choice *choices, unsigned n)
+{
+	unsigned i = 0;
+
+	while (choices[i].interface != choices[n].interface)
+		i++;
+	return i < n;
+}
+
 static unsigned packet_open(const struct bcl_env *env,
 			    const struct bcl_config *config, uint64_t card,
 			    struct bcl_rail **rails, unsigned max, char why[96])
@@ -539,7 +549,8 @@ static unsigned packet_open(const struct bcl_env *env,
 	bcl_interfaces_choose(list, ninterfaces, config->net, config->node[0],
 			      choices, BCL_INTERFACES_MAX, &nchoices, word);
 	for (i = 0; i < nchoices && opened < max; i++) {
-		if (!list[choices[i].interface].ethernet)
+		if (!list[choices[i].interface].ethernet ||
+		    chosen_before(choices, i))
 			continue;
 		tried++;
 		rails[opened] =
@@ -552,4 +563,4 @@ static unsigned packet_open(const struct bcl_env *env,
 	return opened;
 }
 
-const struct bcl_rail_kind bcl_rail_packet = { "packet", packet_open };
+const struct bcl_rail_kind bcl_rail_packet = { "packet", false, packet_open };

@@ -69,6 +69,9 @@ struct bcl_rail_sink {
 
 struct bcl_rail_kind {
 	const char *name; /* "udp", "packet" */
+	/* What is opened may be taken together as one rail: any of them reaches
+	 * any peer, if the network lets it. */
+	bool several;
 
 	/*
 	 * Open every rail of this kind that the configuration allows, up to

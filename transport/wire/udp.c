@@ -110,6 +110,27 @@ static struct bcl_rail *open_one(const struct bcl_env *env,
 	return &udp->rail;
 }
 
+/* Of the addresses there are more than a card may have. */
+static void tell_left(const struct bcl_config *config,
+		      const struct bcl_interface *list,
+		      const struct bcl_choice *choices, unsigned n,
+		      char why[96])
+{
+	unsigned length, i;
+	char text[64];
+
+	length = (unsigned)snprintf(why, 96, "udp: not used, being too many:");
+	for (i = 0; i < n && length < 96; i++) {
+		const struct bcl_interface *own = &list[choices[i].interface];
+
+		bcl_ip_print(&own->address[choices[i].address], own->name,
+			     text);
+		length += (unsigned)snprintf(why + length, 96 - length, "%s %s",
+					     i ? "," : "", text);
+	}
+	bcl_log(config, BCL_LOG_INFO, "udp", "%s", why);
+}
+
 static unsigned udp_open(const struct bcl_env *env,
 			 const struct bcl_config *config, uint64_t card,
 			 struct bcl_rail **rails, unsigned max, char why[96])
@@ -142,7 +163,9 @@ static unsigned udp_open(const struct bcl_env *env,
 				 &choices[i], why);
 		opened += rails[opened] != NULL;
 	}
+	if (max && i < nchoices)
+		tell_left(config, list, choices + i, nchoices - i, why);
 	return opened;
 }
 
-const struct bcl_rail_kind bcl_rail_udp = { "udp", udp_open };
+const struct bcl_rail_kind bcl_rail_udp = { "udp", true, udp_open };

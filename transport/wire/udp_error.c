@@ -13,11 +13,20 @@ enum {
 	LOOK_EMPTY = 64, /* empty receives between looks for errors */
 };
 
+/* One of the ways that are tried may well lead nowhere. */
+static bool no_way(int error)
+{
+	return error == ENETUNREACH || error == EHOSTUNREACH ||
+	       error == EADDRNOTAVAIL;
+}
+
 static void tell(struct bcl_udp *udp, const char *what, int error)
 {
 	if (udp->told != error)
-		bcl_log(udp->config, BCL_LOG_WARN, "udp", "%s: %s: %s",
-			udp->rail.interface, what, strerror(error));
+		bcl_log(udp->config,
+			no_way(error) ? BCL_LOG_INFO : BCL_LOG_WARN, "udp",
+			"%s: %s: %s", udp->rail.interface, what,
+			strerror(error));
 	udp->told = error;
 }
 

@@ -72,6 +72,9 @@ static int open_socket(const struct bcl_udp *udp,
 
 	if (fd < 0)
 		return -1;
+	/* A tentative address is this host's in a second, if nobody minds. */
+	if (storage.ss_family == AF_INET6)
+		set(fd, SOL_IPV6, IPV6_FREEBIND, 1);
 	if (!bind_to(fd, (struct sockaddr *)&storage, length, shared)) {
 		close(fd);
 		return -1;

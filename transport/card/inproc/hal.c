@@ -176,19 +176,37 @@ static enum bcl_dma_result hal_atomic(void *arg, enum bcl_atomic_op op,
 
 /* ---- frames ---- */
 
-static const struct bcl_wire_address *address_of(const struct bcl_inproc *host,
-						 unsigned rail, uint32_t node)
+static struct bcl_inproc_target to_source(const struct bcl_inproc *host,
+					  unsigned rail)
 {
-	if (node == BCL_NODE_NONE)
-		return host->source && host->source_rail == rail ? host->source
-								 : NULL;
-	if (node >= host->nnodes)
-		return NULL;
-	if (host->nodes[node].shown.known & 1 << rail)
-		return &host->nodes[node].address[rail];
-	if (host->connecting && host->connecting[rail].kind)
-		return &host->connecting[rail];
-	return NULL;
+	if (!host->source || host->ends[host->source_end].number != rail)
+		return (struct bcl_inproc_target){ NULL, 0 };
+	return (struct bcl_inproc_target){ host->source, host->source_end };
+}
+
+static bool is_hello(const struct bcl_tx_frame *frame)
+{
+	const struct bcl_frame_header *header = (const void *)frame->head;
+
+	return (header->kind & ~BCL_FRAME_PCRC) == BCL_FRAME_HELLO;
+}
+
+static struct bcl_inproc_target target_of(struct bcl_inproc *host,
+					  unsigned rail, uint32_t index,
+					  const struct bcl_tx_frame *frame)
+{
+	struct bcl_inproc_node *node = host->connecting;
+
+	if (index == BCL_NODE_NONE)
+		return to_source(host, rail);
+	if (index < host->nnodes && host->nodes[index].shown.known & 1 << rail)
+		node = &host->nodes[index];
+	if (!node || !(node->shown.known & 1 << rail))
+		return (struct bcl_inproc_target){ NULL, 0 };
+	if (is_hello(frame))
+		return bcl_inproc_hello_to(host, node, rail);
+	return (struct bcl_inproc_target){ &node->address[rail],
+					   node->end[rail] };
 }
 
 /* Checksum of what follows the headers, into the frame header. */
@@ -327,19 +345,19 @@ hal_transmit(void *arg, unsigned rail, uint32_t node,
 	     struct bcl_tx_frame *frame)
 {
 	struct bcl_inproc *host = arg;
-	const struct bcl_wire_address *to = address_of(host, rail, node);
-	struct bcl_inproc_rail *own = &host->rails[rail];
+	const struct bcl_inproc_target to = target_of(host, rail, node, frame);
+	struct bcl_inproc_end *own = &host->ends[to.end];
 	unsigned taken = 1;
 
-	if (!to) {
+	if (!to.address) {
 		bcl_count_add(host->context->counters,
 			      BCL_COUNT_host_no_address, frame->frames);
 		return frame->frames;
 	}
 	if (frame->frames > 1)
-		taken = transmit_run(host, own->rail, to, frame);
+		taken = transmit_run(host, own->rail, to.address, frame);
 	else if (gather(host, frame, host->tx)) /* else lost likewise */
-		taken = own->rail->transmit(own->rail, to, host->tx, 1);
+		taken = own->rail->transmit(own->rail, to.address, host->tx, 1);
 	if (taken < frame->frames) {
 		own->blocked = true;
 		bcl_count(host->context->counters, host_transmit_full);
@@ -347,14 +365,22 @@ hal_transmit(void *arg, unsigned rail, uint32_t node,
 	return taken;
 }
 
-static void hal_learn(void *arg, uint32_t node, unsigned rail)
+static void hal_learn(void *arg, uint32_t index, unsigned rail)
 {
 	struct bcl_inproc *host = arg;
+	struct bcl_inproc_end *own = &host->ends[host->source_end];
+	struct bcl_inproc_node *node;
 
-	if (node >= host->nnodes || !host->source || host->source_rail != rail)
+	if (index >= host->nnodes || !host->source || own->number != rail)
 		return;
-	host->nodes[node].address[rail] = *host->source;
-	host->nodes[node].shown.known |= (uint8_t)(1 << rail);
+	node = &host->nodes[index];
+	node->address[rail] = *host->source;
+	node->end[rail] = (uint8_t)host->source_end;
+	node->turn[rail] = 0;
+	node->proved |= (uint8_t)(1 << rail);
+	node->shown.known |= (uint8_t)(1 << rail);
+	host->grown |= !own->used;
+	own->used = true;
 }
 
 static void wake(struct bcl_inproc *host, const struct bcl_card_seat *seat)
@@ -390,6 +416,8 @@ static void hal_node(void *arg, uint32_t index, uint64_t card, uint32_t life,
 	count = atomic_load_explicit(&host->base.alive, memory_order_relaxed) +
 		bcl_inproc_alive(state) - bcl_inproc_alive(node->shown.state);
 	atomic_store_explicit(&host->base.alive, count, memory_order_relaxed);
+	if (state != BCL_NODE_UP)
+		node->proved = 0;
 	bcl_card_node_set(&node->shown, life, state, status);
 	if (host->trace)
 		bcl_journal_node(&host->journal, card, state, status);
@@ -446,20 +474,20 @@ static void frames_came(struct bcl_inproc *host, unsigned rail,
 	bcl_inproc_wants(host, &next);
 }
 
-static void sink_deliver(void *arg, unsigned rail,
+static void sink_deliver(void *arg, unsigned end,
 			 const struct bcl_wire_address *source,
 			 const struct bcl_rx_frame *frames, unsigned n)
 {
 	struct bcl_inproc *host = arg;
 
 	host->source = source;
-	host->source_rail = rail;
+	host->source_end = end;
 	if (n)
-		frames_came(host, rail, frames, n);
+		frames_came(host, host->ends[end].number, frames, n);
 	host->source = NULL;
 }
 
-static void sink_gone(void *arg, unsigned rail,
+static void sink_gone(void *arg, unsigned end,
 		      const struct bcl_wire_address *address,
 		      enum bcl_status why)
 {
@@ -468,13 +496,12 @@ static void sink_gone(void *arg, unsigned rail,
 	uint32_t i;
 
 	for (i = 0; i < host->nnodes; i++) {
-		const struct bcl_inproc_node *node = &host->nodes[i];
+		struct bcl_inproc_node *node = &host->nodes[i];
 
 		if (!bcl_inproc_alive(node->shown.state) ||
-		    !(node->shown.known & 1 << rail) ||
-		    memcmp(&node->address[rail], address, sizeof(*address)))
+		    !bcl_inproc_refused(host, node, end, address))
 			continue;
-		bcl_card_node_gone(host->card, i, rail, why,
+		bcl_card_node_gone(host->card, i, host->ends[end].number, why,
 				   bcl_inproc_now(host), BCL_INPROC_BUDGET,
 				   &next);
 		bcl_inproc_wants(host, &next);

@@ -171,14 +171,50 @@ static void port_close(struct bcl_card_host *base, struct bcl_card_seat *seat)
 
 /* ---- rails ---- */
 
-void bcl_inproc_tell_rail(struct bcl_inproc *host, unsigned r)
+static bool same(const struct bcl_rail_limits *a,
+		 const struct bcl_rail_limits *b)
+{
+	return a->mtu == b->mtu && a->burst == b->burst &&
+	       a->window == b->window && a->small == b->small &&
+	       a->bulk == b->bulk;
+}
+
+/*
+ * What the ends of a rail can do, those in use at least. True: it is not what
+ * it was, or other ends work than before, and connections have to find out by
+ * which of them they are reached.
+ */
+static bool measure(struct bcl_inproc *host, unsigned r)
+{
+	struct bcl_rail_limits least = { .mtu = UINT32_MAX };
+	unsigned up = 0, e;
+	bool changed;
+
+	for (e = 0; e < host->nends; e++) {
+		const struct bcl_inproc_end *own = &host->ends[e];
+		const struct bcl_rail_limits *limits = &own->rail->limits;
+
+		if (own->number != r)
+			continue;
+		up |= (unsigned)own->up << e;
+		if (own->used && limits->mtu < least.mtu)
+			least = *limits;
+	}
+	changed = up != host->rails[r].up ||
+		  !same(&least, &host->rails[r].limits);
+	host->rails[r].up = up;
+	host->rails[r].limits = least;
+	return changed;
+}
+
+static void tell_rail(struct bcl_inproc *host, unsigned r)
 {
 	const struct bcl_inproc_rail *own = &host->rails[r];
-	const struct bcl_rail_limits *limits = &own->rail->limits;
+	const struct bcl_rail_limits *limits = &own->limits;
 	const struct bcl_control control = {
 		.op = BCL_CTL_RAIL,
 		.rail = { .number = r,
-			  .up = own->up,
+			  .up = own->up != 0,
 			  .mtu = limits->mtu,
 			  .burst = limits->burst,
 			  .window = limits->window,
@@ -190,25 +226,35 @@ void bcl_inproc_tell_rail(struct bcl_inproc *host, unsigned r)
 	bcl_inproc_command(host, &control, &result);
 }
 
+void bcl_inproc_tell_changes(struct bcl_inproc *host)
+{
+	unsigned r;
+
+	host->grown = false;
+	for (r = 0; r < host->nrails; r++)
+		if (measure(host, r))
+			tell_rail(host, r);
+}
+
 static void watch(struct bcl_card_host *base)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
-	unsigned r;
+	unsigned e;
 
 	bcl_inproc_lock(host, NULL);
-	for (r = 0; r < host->nrails; r++) {
-		struct bcl_rail *rail = host->rails[r].rail;
-		bool up = host->rails[r].up;
+	for (e = 0; e < host->nends; e++) {
+		struct bcl_inproc_end *own = &host->ends[e];
+		bool up = own->up;
 
-		if (!rail->check(rail, &up) && up == host->rails[r].up)
-			continue;
-		if (up != host->rails[r].up)
+		own->rail->check(own->rail, &up);
+		if (up != own->up)
 			bcl_log(&host->context->config, BCL_LOG_WARN, "card",
-				"rail %u, %s on %s, is %s", r, rail->kind->name,
-				rail->interface, up ? "up" : "down");
-		host->rails[r].up = up;
-		bcl_inproc_tell_rail(host, r);
+				"rail %u, %s on %s, is %s", own->number,
+				own->rail->kind->name, own->rail->interface,
+				up ? "up" : "down");
+		own->up = up;
 	}
+	bcl_inproc_tell_changes(host);
 	bcl_inproc_unlock(host, NULL);
 }
 

@@ -32,7 +32,15 @@ enum {
 /* What the host knows of a node: index as the card gave it. */
 struct bcl_inproc_node {
 	struct bcl_card_node shown;
+	uint8_t proved; /* bit r: it answered there, where it is called */
+	uint8_t nways;
+	uint8_t end[BCL_RAILS_MAX]; /* of ours, and which address there: */
 	struct bcl_wire_address address[BCL_RAILS_MAX];
+	/* It is called by all of them in turn until it answers. */
+	struct bcl_wire_address wire[BCL_WIRES_MAX];
+	struct bcl_card_way way[BCL_CARD_WAYS];
+	uint8_t turn[BCL_RAILS_MAX];
+	uint64_t refused; /* bit w: way[w], since it was asked to connect */
 };
 
 /*
@@ -70,10 +78,18 @@ struct bcl_card_seat {
 	const _Atomic uint32_t *made, *sleeping; /* in its indices */
 };
 
-/* A rail and what its host remembers about polling it. */
+/* What the card knows as one rail: one end of it is enough to be up. */
 struct bcl_inproc_rail {
+	unsigned up;		       /* bit e: end e works */
+	struct bcl_rail_limits limits; /* the least of the ends in use */
+};
+
+/* One address of a rail, and what its host remembers about polling it. */
+struct bcl_inproc_end {
 	struct bcl_rail *rail;
+	uint8_t number; /* of the card's rail */
 	bool up;
+	bool used;	  /* a node is reached by it, or it is the first */
 	bool wet;	  /* frames came since the card was told it is empty */
 	bool blocked;	  /* it took fewer frames than it was offered */
 	uint32_t quiet;	  /* polls in a row that found nothing */
@@ -95,6 +111,9 @@ struct bcl_inproc {
 	struct bcl_rail_sink sink;
 	unsigned nrails;
 	struct bcl_inproc_rail rails[BCL_RAILS_MAX];
+	unsigned nends;
+	struct bcl_inproc_end ends[BCL_CARD_ENDS];
+	bool grown;			  /* an end is in use that was not */
 	const struct bcl_card_seat *last; /* who had the lock, and for */
 	uint32_t alone;			  /* so many turns in a row */
 	uint64_t now;			  /* of this turn; 0: not asked yet */
@@ -102,10 +121,10 @@ struct bcl_inproc {
 
 	/* the frames that are being handled */
 	const struct bcl_wire_address *source;
-	unsigned source_rail;
+	unsigned source_end;
 
 	/* the node that a CONNECT in progress is about */
-	const struct bcl_wire_address *connecting; /* by rail */
+	struct bcl_inproc_node *connecting;
 
 	struct bcl_inproc_node *nodes; /* by index; there may be more */
 	uint32_t nnodes;
@@ -118,6 +137,12 @@ struct bcl_inproc {
 	struct bcl_card_ops ops;
 	void *arena;
 	uint32_t arena_size;
+};
+
+/* Where a frame goes, and by which end. */
+struct bcl_inproc_target {
+	const struct bcl_wire_address *address; /* NULL: not known */
+	unsigned end;
 };
 
 static inline struct bcl_inproc *bcl_inproc_of(struct bcl_card_host *host)
@@ -195,11 +220,20 @@ unsigned bcl_inproc_poll(struct bcl_card_host *host, struct bcl_card_seat *seat,
 /* The node of this index, which the card gave to `card`. NULL: no memory. */
 struct bcl_inproc_node *bcl_inproc_node_make(struct bcl_inproc *host,
 					     uint32_t index, uint64_t card);
-enum bcl_status
-bcl_inproc_connect(struct bcl_card_host *host,
-		   const struct bcl_address *address, uint32_t rails,
-		   const struct bcl_wire_address wires[BCL_RAILS_MAX],
-		   uint32_t *index, struct bcl_card_node *node);
+enum bcl_status bcl_inproc_connect(struct bcl_card_host *host,
+				   const struct bcl_address *address,
+				   const struct bcl_card_way *ways, unsigned n,
+				   uint32_t *index, struct bcl_card_node *node);
+/* Where the next HELLO for the rail goes: to where the node was reached or the
+ * likely way, then to each way in turn. */
+struct bcl_inproc_target bcl_inproc_hello_to(const struct bcl_inproc *host,
+					     struct bcl_inproc_node *node,
+					     unsigned rail);
+/* Frames from the end to the address were refused: is that all that the node's
+ * rail has? */
+bool bcl_inproc_refused(const struct bcl_inproc *host,
+			struct bcl_inproc_node *node, unsigned end,
+			const struct bcl_wire_address *address);
 uint32_t bcl_inproc_node(struct bcl_card_host *host, uint32_t index,
 			 struct bcl_card_node *node);
 enum bcl_status bcl_inproc_node_info(struct bcl_card_host *host, uint32_t index,
@@ -222,7 +256,8 @@ enum bcl_status bcl_inproc_command(struct bcl_inproc *host,
 struct bcl_card_seat *bcl_inproc_seat_find(struct bcl_inproc *host,
 					   uint16_t port, uint16_t number);
 
-void bcl_inproc_tell_rail(struct bcl_inproc *host, unsigned r);
+/* Tell the card what its rails can do by their ends, if that has changed. */
+void bcl_inproc_tell_changes(struct bcl_inproc *host);
 
 /* ---- open.c ---- */
 

@@ -42,6 +42,8 @@ struct bcl_inproc_node *bcl_inproc_node_make(struct bcl_inproc *host,
 		/* The index belongs to another node now. */
 		node->shown.card = card;
 		node->shown.known = 0;
+		node->proved = 0;
+		node->nways = 0;
 	}
 	return node;
 }
@@ -57,24 +59,136 @@ static void disconnect(struct bcl_inproc *host, uint32_t index)
 	bcl_inproc_command(host, &control, &result);
 }
 
-enum bcl_status
-bcl_inproc_connect(struct bcl_card_host *base,
-		   const struct bcl_address *address, uint32_t rails,
-		   const struct bcl_wire_address wires[BCL_RAILS_MAX],
-		   uint32_t *index, struct bcl_card_node *result)
+/* ---- ways ---- */
+
+static unsigned rail_of(const struct bcl_inproc *host,
+			const struct bcl_card_way *way)
+{
+	return host->ends[way->end].number;
+}
+
+static unsigned count_ways(const struct bcl_inproc *host,
+			   const struct bcl_inproc_node *node, unsigned rail)
+{
+	unsigned w, n = 0;
+
+	for (w = 0; w < node->nways; w++)
+		n += rail_of(host, &node->way[w]) == rail;
+	return n;
+}
+
+/* The rail's n-th way; it has one. */
+static const struct bcl_card_way *way_of(const struct bcl_inproc *host,
+					 const struct bcl_inproc_node *node,
+					 unsigned rail, unsigned n)
+{
+	const struct bcl_card_way *way = node->way;
+
+	for (;; way++)
+		if (rail_of(host, way) == rail && !n--)
+			return way;
+}
+
+/* Where it was reached once it is called first. */
+static void take_ways(const struct bcl_inproc *host,
+		      struct bcl_inproc_node *node,
+		      const struct bcl_address *address,
+		      const struct bcl_card_way *ways, unsigned n)
+{
+	unsigned w, rail;
+
+	memcpy(node->wire, address->wire, sizeof(node->wire));
+	memcpy(node->way, ways, n * sizeof(*ways));
+	node->nways = (uint8_t)n;
+	node->refused = 0;
+	for (w = 0; w < n; w++) {
+		rail = rail_of(host, &ways[w]);
+		node->turn[rail] = 0;
+		if (node->shown.known & 1u << rail)
+			continue;
+		node->shown.known |= (uint8_t)(1u << rail);
+		node->address[rail] = node->wire[ways[w].wire];
+		node->end[rail] = ways[w].end;
+	}
+}
+
+struct bcl_inproc_target bcl_inproc_hello_to(const struct bcl_inproc *host,
+					     struct bcl_inproc_node *node,
+					     unsigned rail)
+{
+	unsigned ways = count_ways(host, node, rail);
+	unsigned turn = node->turn[rail]++;
+	const struct bcl_card_way *way;
+
+	if (!ways || !turn)
+		return (struct bcl_inproc_target){ &node->address[rail],
+						   node->end[rail] };
+	way = way_of(host, node, rail, turn % ways);
+	return (struct bcl_inproc_target){ &node->wire[way->wire], way->end };
+}
+
+static bool leads_to(const struct bcl_inproc_node *node, unsigned w,
+		     unsigned end, const struct bcl_wire_address *address)
+{
+	return node->way[w].end == end &&
+	       !memcmp(&node->wire[node->way[w].wire], address,
+		       sizeof(*address));
+}
+
+bool bcl_inproc_refused(const struct bcl_inproc *host,
+			struct bcl_inproc_node *node, unsigned end,
+			const struct bcl_wire_address *address)
+{
+	unsigned rail = host->ends[end].number, w;
+	bool all = false;
+
+	if (!(node->shown.known & 1u << rail))
+		return false;
+	if (node->proved & 1u << rail)
+		return node->end[rail] == end &&
+		       !memcmp(&node->address[rail], address, sizeof(*address));
+	for (w = 0; w < node->nways; w++)
+		if (leads_to(node, w, end, address)) {
+			all = true;
+			node->refused |= 1ull << w;
+		}
+	for (w = 0; w < node->nways; w++)
+		all &= rail_of(host, &node->way[w]) != rail ||
+		       node->refused >> w & 1;
+	return all;
+}
+
+/* ---- connecting ---- */
+
+static uint32_t rails_of(const struct bcl_inproc *host,
+			 const struct bcl_card_way *ways, unsigned n)
+{
+	uint32_t rails = 0;
+
+	while (n--)
+		rails |= 1u << rail_of(host, &ways[n]);
+	return rails;
+}
+
+enum bcl_status bcl_inproc_connect(struct bcl_card_host *base,
+				   const struct bcl_address *address,
+				   const struct bcl_card_way *ways, unsigned n,
+				   uint32_t *index,
+				   struct bcl_card_node *result)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
 	struct bcl_control control = {
 		.op = BCL_CTL_CONNECT,
-		.connect = { .card = address->card, .rails = rails },
+		.connect = { .card = address->card,
+			     .rails = rails_of(host, ways, n) },
 	};
-	struct bcl_inproc_node *node;
+	struct bcl_inproc_node *node, called = { .card = 0 };
 	enum bcl_status status;
-	unsigned r;
 
 	memcpy(control.connect.key, address->key, BCL_KEY_SIZE);
+	take_ways(host, &called, address, ways, n);
 	bcl_inproc_lock(host, NULL);
-	host->connecting = wires;
+	host->connecting = &called;
 	status = bcl_inproc_command(host, &control, index);
 	host->connecting = NULL;
 	if (!status) {
@@ -85,15 +199,25 @@ bcl_inproc_connect(struct bcl_card_host *base,
 		}
 	}
 	if (!status) {
-		for (r = 0; r < host->nrails; r++)
-			if (rails & ~node->shown.known & 1u << r) {
-				node->address[r] = wires[r];
-				node->shown.known |= (uint8_t)(1 << r);
-			}
+		if (n)
+			take_ways(host, node, address, ways, n);
 		*result = node->shown;
 	}
 	bcl_inproc_unlock(host, NULL);
 	return status;
+}
+
+/* As the program is shown it. */
+static struct bcl_card_node shown(const struct bcl_inproc *host,
+				  const struct bcl_inproc_node *node)
+{
+	struct bcl_card_node result = node->shown;
+	unsigned r;
+
+	for (r = 0; r < host->nrails; r++)
+		if (result.known & 1u << r)
+			result.ends |= (uint8_t)(1u << node->end[r]);
+	return result;
 }
 
 uint32_t bcl_inproc_node(struct bcl_card_host *base, uint32_t index,
@@ -105,7 +229,7 @@ uint32_t bcl_inproc_node(struct bcl_card_host *base, uint32_t index,
 	*node = (struct bcl_card_node){ 0 };
 	bcl_inproc_lock(host, NULL);
 	if (index < host->nnodes) /* else there was no memory to know it */
-		*node = host->nodes[index].shown;
+		*node = shown(host, &host->nodes[index]);
 	changes =
 		atomic_load_explicit(&host->base.changes, memory_order_relaxed);
 	bcl_inproc_unlock(host, NULL);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "transport/internal.h"
 #include "transport/log.h"
 #include "transport/wire/fault.h"
 #include "transport/wire/trace.h"
@@ -13,40 +14,102 @@ enum {
 	RAILS_PER_KIND = 2
 };
 
-static void open_rails(struct bcl_inproc *host)
+/* The ends of one kind. */
+struct kind {
+	const struct bcl_rail_kind *kind;
+	unsigned first_end;
+	unsigned first, rails; /* of the card */
+	unsigned interfaces;
+};
+
+/* The rail of a new end: that of its interface, else each in turn. */
+static unsigned number_of(struct bcl_inproc *host, struct kind *of,
+			  const struct bcl_rail *rail)
+{
+	unsigned e;
+
+	for (e = of->first_end; e < host->nends; e++)
+		if (!strcmp(host->ends[e].rail->interface, rail->interface))
+			return host->ends[e].number;
+	return of->first + of->interfaces++ % of->rails;
+}
+
+static bool find_room(const struct bcl_inproc *host,
+		      const struct bcl_rail *rail)
+{
+	struct bcl_wire_address wires[BCL_CARD_ENDS];
+	unsigned e;
+
+	for (e = 0; e < host->nends; e++)
+		wires[e] = host->ends[e].rail->address;
+	wires[e] = rail->address;
+	return bcl_address_fits(wires, e + 1);
+}
+
+static void add_end(struct bcl_inproc *host, struct kind *of,
+		    struct bcl_rail *rail)
+{
+	struct bcl_card_host *base = &host->base;
+	unsigned number;
+
+	if (!find_room(host, rail)) {
+		snprintf(base->line[base->nlines++], BCL_CARD_LINE,
+			 "%s: not used, as peers cannot be told more: %s",
+			 rail->kind->name, rail->about);
+		rail->close(rail);
+		return;
+	}
+	number = number_of(host, of, rail);
+	rail->counters = host->context->counters;
+	host->ends[host->nends++] = (struct bcl_inproc_end){
+		.rail = rail,
+		.number = (uint8_t)number,
+		.up = true,
+		.used = number >= host->nrails,
+	};
+	if (host->nrails <= number)
+		host->nrails = number + 1;
+}
+
+static void open_kind(struct bcl_inproc *host, const struct bcl_rail_kind *kind)
 {
 	struct bcl_context *context = host->context;
 	struct bcl_card_host *base = &host->base;
+	struct bcl_rail *rails[BCL_CARD_ENDS];
+	struct kind of = { kind, host->nends, host->nrails, 0, 0 };
+	unsigned room = BCL_CARD_ENDS - host->nends, n, i;
+	char why[96] = "";
+
+	of.rails = BCL_RAILS_MAX - host->nrails;
+	if (of.rails > RAILS_PER_KIND)
+		of.rails = RAILS_PER_KIND;
+	if (!of.rails || (!kind->several && room > of.rails))
+		room = of.rails;
+	n = kind->open(host->env, &context->config, context->card_id, rails,
+		       room, why);
+	if (*why)
+		snprintf(base->line[base->nlines++], BCL_CARD_LINE, "%s", why);
+	for (i = 0; i < n; i++)
+		add_end(host, &of, rails[i]);
+}
+
+static void open_rails(struct bcl_inproc *host)
+{
 	const struct bcl_rail_kind *const *kind;
-	char why[96];
+	unsigned several;
 
-	for (kind = host->env->rails; kind && *kind; kind++) {
-		struct bcl_rail *rails[BCL_RAILS_MAX];
-		/* An address blob lists no more. */
-		unsigned room = BCL_WIRES_MAX - host->nrails, n, i;
-
-		if (room > RAILS_PER_KIND)
-			room = RAILS_PER_KIND;
-		*why = 0;
-		n = (*kind)->open(host->env, &context->config, context->card_id,
-				  rails, room, why);
-		if (*why)
-			snprintf(base->line[base->nlines++], BCL_CARD_LINE,
-				 "%s", why);
-		for (i = 0; i < n; i++) {
-			rails[i]->counters = context->counters;
-			host->rails[host->nrails++] =
-				(struct bcl_inproc_rail){ .rail = rails[i],
-							  .up = true };
-		}
-	}
+	/* Those that can do with any number of ends take what is left. */
+	for (several = 0; several < 2; several++)
+		for (kind = host->env->rails; kind && *kind; kind++)
+			if ((*kind)->several == several)
+				open_kind(host, *kind);
 }
 
 static enum bcl_status decorate_rails(struct bcl_inproc *host)
 {
 	const struct bcl_config *config = &host->context->config;
 	enum bcl_status status = BCL_OK;
-	unsigned r;
+	unsigned e;
 
 	if (config->trace[0])
 		status = bcl_trace_open(host->env, config,
@@ -54,13 +117,15 @@ static enum bcl_status decorate_rails(struct bcl_inproc *host)
 	if (status)
 		return status;
 	/* A trace shows frames as the card sends and gets them. */
-	for (r = 0; r < host->nrails && !status; r++) {
+	for (e = 0; e < host->nends && !status; e++) {
+		struct bcl_inproc_end *end = &host->ends[e];
+
 		if (config->fault[0])
-			status = bcl_fault_wrap(host->env, config, r,
-						&host->rails[r].rail);
+			status = bcl_fault_wrap(host->env, config, end->number,
+						&end->rail);
 		if (!status && host->trace)
-			status = bcl_trace_wrap(host->trace, r,
-						&host->rails[r].rail);
+			status = bcl_trace_wrap(host->trace, end->number,
+						&end->rail);
 	}
 	return status;
 }
@@ -96,10 +161,10 @@ static enum bcl_status open_card(struct bcl_inproc *host)
 static void release(struct bcl_inproc *host)
 {
 	const struct bcl_env *env = host->env;
-	unsigned r;
+	unsigned e;
 
-	for (r = 0; r < host->nrails; r++)
-		host->rails[r].rail->close(host->rails[r].rail);
+	for (e = 0; e < host->nends; e++)
+		host->ends[e].rail->close(host->ends[e].rail);
 	if (host->trace)
 		bcl_trace_close(host->trace);
 	if (host->arena)
@@ -116,7 +181,6 @@ static enum bcl_status set_up(struct bcl_inproc *host)
 {
 	const struct bcl_env *env = host->env;
 	enum bcl_status status;
-	unsigned r;
 
 	open_rails(host);
 	if (!host->nrails)
@@ -132,8 +196,7 @@ static enum bcl_status set_up(struct bcl_inproc *host)
 		return status;
 	if (host->trace)
 		bcl_inproc_journal(host);
-	for (r = 0; r < host->nrails; r++)
-		bcl_inproc_tell_rail(host, r);
+	bcl_inproc_tell_changes(host);
 	return BCL_OK;
 }
 
@@ -141,14 +204,15 @@ static enum bcl_status set_up(struct bcl_inproc *host)
 static void show(struct bcl_inproc *host)
 {
 	struct bcl_card_host *base = &host->base;
-	unsigned r;
+	unsigned e;
 
-	base->nrails = host->nrails;
-	for (r = 0; r < host->nrails; r++) {
-		const struct bcl_rail *rail = host->rails[r].rail;
+	base->nends = host->nends;
+	for (e = 0; e < host->nends; e++) {
+		const struct bcl_rail *rail = host->ends[e].rail;
 
-		base->rail[r] = (struct bcl_card_rail_info){
+		base->end[e] = (struct bcl_card_end){
 			.address = rail->address,
+			.rail = host->ends[e].number,
 			.kind = rail->kind->name,
 			.interface = rail->interface,
 			.small = rail->limits.small,
@@ -158,9 +222,9 @@ static void show(struct bcl_inproc *host)
 		if (bcl_rail_mapped(rail))
 			base->ring = rail;
 		snprintf(base->line[base->nlines++], BCL_CARD_LINE,
-			 "rail %u: %s on %s: %s, frames of %u bytes", r,
-			 rail->kind->name, rail->interface, rail->about,
-			 rail->limits.mtu);
+			 "rail %u: %s on %s: %s, frames of %u bytes",
+			 host->ends[e].number, rail->kind->name,
+			 rail->interface, rail->about, rail->limits.mtu);
 	}
 }
 

@@ -98,6 +98,7 @@ void bcl_inproc_hold(struct bcl_card_host *host, struct bcl_card_seat *seat)
 enum {
 	QUIET = 64,	 /* empty polls after which a rail is polled rarely */
 	QUIET_TURNS = 8, /* then in one of so many turns */
+	IDLE_TURNS = 64, /* the same, of an end by which no node is reached */
 	REST_BYTES_PER_NS = 24,
 };
 
@@ -105,10 +106,10 @@ enum {
  * Beside other rails one that brings nothing costs its system call only now
  * and then: 8 turns, of 16 passes each (poll.c), are some microseconds.
  */
-static bool skip(const struct bcl_inproc *host, struct bcl_inproc_rail *own)
+static bool skip(const struct bcl_inproc *host, struct bcl_inproc_end *own)
 {
-	return host->nrails > 1 && own->quiet > QUIET &&
-	       ++own->skipped % QUIET_TURNS;
+	return host->nends > 1 && own->quiet > QUIET &&
+	       ++own->skipped % (own->used ? QUIET_TURNS : IDLE_TURNS);
 }
 
 /*
@@ -117,10 +118,9 @@ static bool skip(const struct bcl_inproc *host, struct bcl_inproc_rail *own)
  * some bursts gather first. It is faster by a third, so by the end of what is
  * to come it will have caught up again; and the sender's window is not shut.
  */
-static void rest(struct bcl_inproc *host, unsigned r)
+static void rest(struct bcl_inproc *host, struct bcl_inproc_end *own)
 {
-	struct bcl_inproc_rail *own = &host->rails[r];
-	uint64_t bytes = bcl_card_expected(host->card, r);
+	uint64_t bytes = bcl_card_expected(host->card, own->number);
 
 	if (bytes > own->rail->limits.window)
 		bytes = own->rail->limits.window;
@@ -128,16 +128,16 @@ static void rest(struct bcl_inproc *host, unsigned r)
 		own->rest = bcl_inproc_now(host) + bytes / REST_BYTES_PER_NS;
 }
 
-static bool rests(struct bcl_inproc *host, struct bcl_inproc_rail *own)
+static bool rests(struct bcl_inproc *host, struct bcl_inproc_end *own)
 {
 	if (own->rest && bcl_inproc_now(host) >= own->rest)
 		own->rest = 0;
 	return own->rest;
 }
 
-static unsigned poll_rail(struct bcl_inproc *host, unsigned r, bool sockets)
+static unsigned poll_end(struct bcl_inproc *host, unsigned e, bool sockets)
 {
-	struct bcl_inproc_rail *own = &host->rails[r];
+	struct bcl_inproc_end *own = &host->ends[e];
 	struct bcl_rail *rail = own->rail;
 	struct bcl_card_next next;
 	unsigned n = 0;
@@ -145,9 +145,9 @@ static unsigned poll_rail(struct bcl_inproc *host, unsigned r, bool sockets)
 	if (!bcl_rail_mapped(rail)) {
 		if (!sockets || skip(host, own) || rests(host, own))
 			return 0;
-		n = rail->receive(rail, &host->sink, r, BCL_INPROC_BUDGET);
+		n = rail->receive(rail, &host->sink, e, BCL_INPROC_BUDGET);
 	} else if (bcl_rail_waiting(rail)) {
-		n = rail->receive(rail, &host->sink, r, BCL_INPROC_BUDGET);
+		n = rail->receive(rail, &host->sink, e, BCL_INPROC_BUDGET);
 	}
 	if (n) {
 		own->wet = true;
@@ -156,16 +156,18 @@ static unsigned poll_rail(struct bcl_inproc *host, unsigned r, bool sockets)
 		own->quiet++;
 		if (own->wet) {
 			own->wet = false;
-			rest(host, r);
-			bcl_card_drained(host->card, r, bcl_inproc_now(host),
+			rest(host, own);
+			bcl_card_drained(host->card, own->number,
+					 bcl_inproc_now(host),
 					 BCL_INPROC_BUDGET, &next);
 			bcl_inproc_wants(host, &next);
 		}
 	}
 	if (own->blocked && sockets) {
 		own->blocked = false;
-		bcl_card_transmit_ready(host->card, r, bcl_inproc_now(host),
-					BCL_INPROC_BUDGET, &next);
+		bcl_card_transmit_ready(host->card, own->number,
+					bcl_inproc_now(host), BCL_INPROC_BUDGET,
+					&next);
 		bcl_inproc_wants(host, &next);
 	}
 	return n;
@@ -182,7 +184,7 @@ unsigned bcl_inproc_poll(struct bcl_card_host *base, struct bcl_card_seat *seat,
 	struct bcl_inproc *host = bcl_inproc_of(base);
 	struct bcl_counter_page *counters = host->context->counters;
 	struct bcl_card_next next;
-	unsigned n = 0, r;
+	unsigned n = 0, e;
 
 	if (!bcl_inproc_try_lock(host, seat)) {
 		atomic_fetch_add_explicit(
@@ -192,8 +194,10 @@ unsigned bcl_inproc_poll(struct bcl_card_host *base, struct bcl_card_seat *seat,
 	}
 	if (!seat)
 		bcl_inproc_serve_doorbells(host);
-	for (r = 0; r < host->nrails; r++)
-		n += poll_rail(host, r, sockets);
+	for (e = 0; e < host->nends; e++)
+		n += poll_end(host, e, sockets);
+	if (host->grown)
+		bcl_inproc_tell_changes(host);
 	/* What has come is looked at first: the card saw the clock with it. */
 	if (sockets && !n && bcl_inproc_now(host) >= deadline(host)) {
 		bcl_card_timer(host->card, host->now, BCL_INPROC_BUDGET, &next);

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ways to a node: from each of our addresses to each of its own that may be
+ * reached from there. Rails are paired, one of ours with one of the node's, and
+ * so that both sides find the same pairs: a rail of which frames of two others
+ * came would take them for frames of one. The more leading bits addresses have
+ * in common, the more likely they are of one network.
+ *
+ * A rail of the node that is left over takes part, too, at the end: the one
+ * that is called may be out of reach.
+ */
+#include "transport/card/inside.h"
+
+#include <string.h>
+
+enum {
+	UDP_GROUPS = BCL_WIRES_MAX, /* and the next; others: by wire */
+	GROUPS = BCL_WIRES_MAX + 2,
+	WORST = 1,  /* how good a way may be, */
+	BEST = 256, /* and what is better than any */
+};
+
+struct pairs {
+	const struct bcl_card_host *host;
+	const struct bcl_address *address;
+	bool same_host;
+	bool ours_first; /* of two equal pairs, the one of our first rail */
+	uint8_t rail_of[GROUPS];	 /* BCL_RAILS_MAX: none */
+	uint8_t group_of[BCL_RAILS_MAX]; /* GROUPS: none */
+};
+
+static bool udp(const struct bcl_wire_address *wire)
+{
+	return wire->kind == BCL_WIRE_UDP4 || wire->kind == BCL_WIRE_UDP6;
+}
+
+/* Wires of one group are addresses of one rail of the node. */
+static unsigned group_of(const struct bcl_address *address, unsigned wire)
+{
+	if (udp(&address->wire[wire]))
+		return UDP_GROUPS + (address->second >> wire & 1);
+	return wire;
+}
+
+static unsigned common_bits(const uint8_t *a, const uint8_t *b, unsigned bytes)
+{
+	unsigned i = 0;
+
+	while (i < 8 * bytes && !((a[i / 8] ^ b[i / 8]) & 0x80 >> i % 8))
+		i++;
+	return i;
+}
+
+/* How good a way is: 0, none. */
+static unsigned fit(const struct pairs *pairs, unsigned end, unsigned wire)
+{
+	const struct bcl_wire_address *own = &pairs->host->end[end].address;
+	const struct bcl_wire_address *to = &pairs->address->wire[wire];
+	unsigned bytes = udp(own) ? own->length - 2u : own->length, same;
+
+	if (own->kind != to->kind || own->length != to->length)
+		return 0;
+	same = common_bits(own->bytes, to->bytes, bytes);
+	/* Our own address on another host: what is sent there stays here. */
+	if (udp(own) && same == 8 * bytes && !pairs->same_host)
+		return WORST;
+	return WORST + 1 + same;
+}
+
+/* The best way between a rail and a group of wires. */
+static unsigned best_fit(const struct pairs *pairs, unsigned rail,
+			 unsigned group)
+{
+	unsigned best = 0, e, w;
+
+	for (e = 0; e < pairs->host->nends; e++)
+		for (w = 0; w < pairs->address->nwires; w++)
+			if (pairs->host->end[e].rail == rail &&
+			    group_of(pairs->address, w) == group &&
+			    fit(pairs, e, w) > best)
+				best = fit(pairs, e, w);
+	return best;
+}
+
+/* The place of a group among those of the node. */
+static unsigned place_of(const struct pairs *pairs, unsigned group)
+{
+	unsigned w = 0;
+
+	while (group_of(pairs->address, w) != group)
+		w++;
+	return w;
+}
+
+/* Of pairs that fit equally: the first rails of both, as both see it. */
+static unsigned order(const struct pairs *pairs, unsigned rail, unsigned group)
+{
+	unsigned place = place_of(pairs, group);
+
+	return (rail + place) * 16 + (pairs->ours_first ? rail : place);
+}
+
+/* The next pair of a rail and a group that have none yet. False: no more. */
+static bool pair_next(struct pairs *pairs)
+{
+	unsigned best = 0, rail = 0, group = 0, r, g, good;
+
+	for (r = 0; r < BCL_RAILS_MAX; r++)
+		for (g = 0; g < GROUPS; g++) {
+			if (pairs->group_of[r] < GROUPS ||
+			    pairs->rail_of[g] < BCL_RAILS_MAX)
+				continue;
+			good = best_fit(pairs, r, g);
+			if (!good || good < best ||
+			    (good == best &&
+			     order(pairs, r, g) > order(pairs, rail, group)))
+				continue;
+			best = good;
+			rail = r;
+			group = g;
+		}
+	if (!best)
+		return false;
+	pairs->group_of[rail] = (uint8_t)group;
+	pairs->rail_of[group] = (uint8_t)rail;
+	return true;
+}
+
+/* Groups that are left go to the rail that fits them best. */
+static void share_out(struct pairs *pairs)
+{
+	unsigned g, r, best;
+
+	for (g = 0; g < GROUPS; g++) {
+		if (pairs->rail_of[g] < BCL_RAILS_MAX)
+			continue;
+		for (best = 0, r = 0; r < BCL_RAILS_MAX; r++)
+			if (best_fit(pairs, r, g) > best) {
+				best = best_fit(pairs, r, g);
+				pairs->rail_of[g] = (uint8_t)r;
+			}
+	}
+}
+
+/* How likely the way is: 0, it is none. */
+static unsigned likely(const struct pairs *pairs, unsigned end, unsigned wire)
+{
+	unsigned rail = pairs->host->end[end].rail;
+	unsigned group = group_of(pairs->address, wire);
+	unsigned good = fit(pairs, end, wire);
+
+	if (!good || pairs->rail_of[group] != rail)
+		return 0;
+	return good + (pairs->group_of[rail] == group ? BEST : 0);
+}
+
+unsigned bcl_card_ways(const struct bcl_context *context,
+		       const struct bcl_address *address,
+		       struct bcl_card_way ways[BCL_CARD_WAYS])
+{
+	const struct bcl_card_host *host = context->card;
+	struct pairs pairs = {
+		.host = host,
+		.address = address,
+		.same_host = context->host == address->host,
+		.ours_first = context->card_id < address->card,
+	};
+	unsigned n = 0, e, w, i;
+
+	memset(pairs.rail_of, BCL_RAILS_MAX, sizeof(pairs.rail_of));
+	memset(pairs.group_of, GROUPS, sizeof(pairs.group_of));
+	while (pair_next(&pairs))
+		;
+	share_out(&pairs);
+	for (e = 0; e < host->nends; e++)
+		for (w = 0; w < address->nwires; w++) {
+			unsigned good = likely(&pairs, e, w);
+
+			if (!good)
+				continue;
+			for (i = n++; i && likely(&pairs, ways[i - 1].end,
+						  ways[i - 1].wire) < good;
+			     i--)
+				ways[i] = ways[i - 1];
+			ways[i] =
+				(struct bcl_card_way){ (uint8_t)e, (uint8_t)w };
+		}
+	return n;
+}
