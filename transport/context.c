@@ -42,7 +42,7 @@ static enum bcl_status open_parts(struct bcl_context *context,
 	context->counters = bcl_counters_open(env, context->card_id, 0,
 					      &context->counters_fd);
 	if (!context->counters)
-		return BCL_ERR_NOMEM;
+		return bcl_memory_refused(context, sizeof(*context->counters));
 	if (!bcl_config_listed(context->config.rails, "none"))
 		status = bcl_card_host_open(context);
 	if (status && status != BCL_ERR_NORAIL)

@@ -27,6 +27,7 @@ struct bcl_env;
 	X(core, peers_card, "peers that came up on the card")             \
 	X(core, peers_fallback, "peers on this host that got the card")   \
 	X(core, peers_lost, "peers that were lost")                       \
+	X(core, memory_refused, "allocations of shared memory refused")   \
 	X(core, channel_waits, "channel messages that waited for a post") \
 	X(core, yields, "times a wait or a poll gave the processor away") \
 	X(core, yields_long, "yields after which it was gone for long")   \

@@ -58,6 +58,8 @@ void bcl_self_release(struct bcl_port *port);
 /* ---- memory.c ---- */
 
 void bcl_memories_free(struct bcl_context *context);
+/* env->share() gave nothing: says so with errno's reason; NOMEM or SYSTEM. */
+enum bcl_status bcl_memory_refused(struct bcl_context *context, size_t length);
 
 /* ---- poll.c ---- */
 

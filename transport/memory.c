@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <string.h>
 
 #include "transport/card/card.h"
+#include "transport/env/file.h"
 #include "transport/internal.h"
 #include "transport/key.h"
 #include "transport/shm/shm.h"
@@ -205,6 +207,19 @@ enum bcl_status bcl_memory_register(struct bcl_context *context, void *address,
 	return status;
 }
 
+enum bcl_status bcl_memory_refused(struct bcl_context *context, size_t length)
+{
+	enum bcl_status status = bcl_file_status(errno);
+
+	bcl_log(&context->config, BCL_LOG_ERROR, "memory",
+		"%zu bytes of shared memory (memfd_create) cannot be had: %s%s",
+		length, strerror(errno),
+		errno == ENOMEM ? "; the host, or the control group of the "
+				  "process, has not so much to give"
+				: "");
+	return status;
+}
+
 enum bcl_status bcl_memory_allocate(struct bcl_context *context, size_t length,
 				    unsigned rights, struct bcl_memory **result)
 {
@@ -219,10 +234,12 @@ enum bcl_status bcl_memory_allocate(struct bcl_context *context, size_t length,
 	memory->address =
 		env->share(env->world, "bcl-memory", length, &memory->fd);
 	if (!memory->address) {
-		bcl_log(&context->config, BCL_LOG_ERROR, "memory",
-			"%zu bytes of shared memory cannot be had", length);
+		status = bcl_memory_refused(context, length);
+		pthread_mutex_lock(&context->lock);
+		bcl_count(context->counters, core_memory_refused);
+		pthread_mutex_unlock(&context->lock);
 		env->release(env->world, memory, sizeof(*memory));
-		return BCL_ERR_NOMEM;
+		return status;
 	}
 	status = enter(context, memory);
 	if (status) {

@@ -101,7 +101,7 @@ static enum bcl_status open_parts(struct bcl_port *port)
 	port->counters = bcl_counters_open(env, context->card_id, port->number,
 					   &port->counters_fd);
 	if (!port->counters)
-		return BCL_ERR_NOMEM;
+		return bcl_memory_refused(context, sizeof(*port->counters));
 	port->object = env->object_open(env->world);
 	if (port->object < 0)
 		return BCL_ERR_SYSTEM;

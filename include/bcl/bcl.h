@@ -240,7 +240,10 @@ BCL_API enum bcl_status bcl_memory_register(struct bcl_context *context,
 
 /*
  * Allocate memory that peers inside the host may map: they load and store
- * it directly. Zeroed, page aligned. NOMEM if it cannot be reserved.
+ * it directly. Zeroed, page aligned, its pages reserved. NOMEM, and nothing
+ * was taken, if that would not leave an eighth of the memory that the host,
+ * and the process's control group, have available. SYSTEM: the system refuses
+ * such memory, the log says how.
  */
 BCL_API enum bcl_status bcl_memory_allocate(struct bcl_context *context,
 					    size_t length, unsigned rights,

@@ -94,8 +94,10 @@ struct bcl_env {
 
 	/*
 	 * Memory that other processes can map through *fd, zeroed, page
-	 * aligned, its pages reserved; NULL if there is none. *fd is -1 in a
-	 * world of one process.
+	 * aligned, its pages reserved; NULL if there is none, and errno says
+	 * why: ENOMEM also if the host, or a control group, would be full (what
+	 * is taken leaves an eighth of what is available). *fd is -1 in a world
+	 * of one process.
 	 */
 	void *(*share)(void *world, const char *name, size_t size, int *fd);
 	void (*unshare)(void *world, void *memory, size_t size, int fd);

@@ -2,6 +2,8 @@
 /* The environment of a Linux process. */
 #include "transport/card/ops.h"
 #include "transport/env/env.h"
+#include "transport/env/file.h"
+#include "transport/env/room.h"
 #include "transport/shm/host.h"
 #include "transport/wire/rail.h"
 
@@ -27,6 +29,7 @@ enum {
 	CPUS_MAX = 16384,
 	/* from here on memory comes from the kernel, zeroed when touched */
 	MAP_FROM = 64 << 10,
+	ASK_FROM = 16 << 20, /* what is longer is asked about before */
 	ALIGN = 64,
 };
 
@@ -163,6 +166,8 @@ static void *linux_allocate(void *world, size_t size)
 	void *memory;
 
 	(void)world;
+	if (size >= ASK_FROM && !bcl_room_for(size))
+		return NULL;
 	if (size >= MAP_FROM) {
 		memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -186,23 +191,24 @@ static void linux_release(void *world, void *memory, size_t size)
 
 static void *linux_share(void *world, const char *name, size_t size, int *fd)
 {
-	int memory = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	void *mapped = MAP_FAILED;
+	int file = bcl_file_make(name, size), error;
+	void *mapped;
 
 	(void)world;
-	if (memory < 0)
+	if (file < 0)
 		return NULL;
-	/* reserved, so that full memory is an error here, not SIGBUS later */
-	if (!posix_fallocate(memory, 0, (off_t)size) &&
-	    !fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW))
-		mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
-			      memory, 0);
-	if (mapped == MAP_FAILED) {
-		close(memory);
-		return NULL;
+	/* first what takes nothing */
+	mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	if (mapped != MAP_FAILED && bcl_file_reserve(file, 0, size)) {
+		*fd = file;
+		return mapped;
 	}
-	*fd = memory;
-	return mapped;
+	error = errno;
+	if (mapped != MAP_FAILED)
+		munmap(mapped, size);
+	close(file);
+	errno = error;
+	return NULL;
 }
 
 static void linux_unshare(void *world, void *memory, size_t size, int fd)

@@ -5,12 +5,12 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "transport/env/file.h"
 #include "transport/shm/host.h"
 #include "transport/shm/socket.h"
 
@@ -138,36 +138,24 @@ static enum bcl_status linux_write(void *world, pid_t pid, const void *local,
 static enum bcl_status linux_make(void *world, size_t size, size_t reserved,
 				  int *fd)
 {
-	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-	struct rlimit limit;
-	enum bcl_status status = BCL_ERR_NOMEM;
-	int file;
+	int file = bcl_file_make("bcl-pair", size), error;
 
 	(void)world;
-	/* or the process would get SIGXFSZ */
-	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < size)
-		return BCL_ERR_NOMEM;
-	file = memfd_create("bcl-pair", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (file < 0)
-		return errno == ENOMEM ? BCL_ERR_NOMEM : BCL_ERR_SYSTEM;
-	if (ftruncate(file, (off_t)size) ||
-	    fallocate(file, 0, 0, (off_t)reserved))
-		goto failed;
-	if (fcntl(file, F_ADD_SEALS, seals)) {
-		status = BCL_ERR_SYSTEM;
-		goto failed;
+	if (file >= 0 && bcl_file_reserve(file, 0, reserved) &&
+	    !fcntl(file, F_ADD_SEALS, F_SEAL_SEAL)) {
+		*fd = file;
+		return BCL_OK;
 	}
-	*fd = file;
-	return BCL_OK;
-failed:
-	close(file);
-	return status;
+	error = errno;
+	if (file >= 0)
+		close(file);
+	return bcl_file_status(error);
 }
 
 static bool linux_reserve(void *world, int fd, size_t offset, size_t size)
 {
 	(void)world;
-	return !fallocate(fd, 0, (off_t)offset, (off_t)size);
+	return bcl_file_reserve(fd, offset, size);
 }
 
 /* The file can never get smaller than `size`. */

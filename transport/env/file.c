@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "transport/env/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "transport/env/room.h"
+
+enum {
+	PAGE = 4096,
+};
+
+static int give_up(int file, int error)
+{
+	close(file);
+	errno = error;
+	return -1;
+}
+
+int bcl_file_make(const char *name, size_t size)
+{
+	struct rlimit limit;
+	int file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (file < 0)
+		return -1;
+	/* or the process would get SIGXFSZ */
+	if (size > INT64_MAX ||
+	    (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < size))
+		return give_up(file, EFBIG);
+	if (ftruncate(file, (off_t)size) ||
+	    fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW))
+		return give_up(file, errno);
+	return file;
+}
+
+bool bcl_file_reserve(int file, size_t offset, size_t size)
+{
+	size_t most = BCL_ROOM_PIECE;
+
+	/* in pieces: others may take memory at the same time */
+	while (size) {
+		size_t piece = size < most ? size : most;
+
+		if (!bcl_room_for(size)) {
+			errno = ENOMEM;
+			return false;
+		}
+		if (!fallocate(file, 0, (off_t)offset, (off_t)piece)) {
+			offset += piece;
+			size -= piece;
+		} else if (errno != EINTR) {
+			return false;
+		} else if (most > PAGE) {
+			/* so that a timer cannot interrupt each of them */
+			most /= 2;
+		}
+	}
+	return true;
+}
+
+enum bcl_status bcl_file_status(int error)
+{
+	return error == ENOMEM || error == ENOSPC || error == EFBIG
+		       ? BCL_ERR_NOMEM
+		       : BCL_ERR_SYSTEM;
+}
