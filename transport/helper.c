@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The helper thread answers peers while the program computes. It sleeps on a
- * timer, where traffic does not wake it, and looks whether the program has
- * called the library since. If not, it stands in: it sleeps on the sockets
- * and serves what comes, until the program is back.
+ * The helper thread answers peers while the program computes. It looks now and
+ * then whether the program has called the library since. If not, it stands in:
+ * it sleeps on the card's descriptors too, and serves what comes, until the
+ * program is back.
  *
  *  state     how it sleeps                          goes on to
  *  LOOKING   PERIOD, doubled each time up to        STANDING when the program
  *            PERIOD_MAX (nobody connected:          has not called meanwhile
- *            IDLE_PERIOD)
- *  STANDING  on card and shared-memory descriptors  LOOKING when it has
+ *            IDLE_PERIOD), or until a socket of
+ *            shared memory has something
+ *  STANDING  on the card's descriptors too          LOOKING when it has
  *
- * While the program polls it leaves new connections and ends to the helper
- * (poll.c), which sees to them at each look.
+ * On the sockets of shared memory nothing comes but what is rare: new
+ * connections, ends, questions of peers whose message was not answered at
+ * once, because the port's owner computes, or waits at another port.
  *
  * A look costs 15 us on a virtual machine, hence the doubling: a program that
  * polls all the time pays 0.1 %, one that computes and communicates in turn is
@@ -41,6 +43,8 @@ struct bcl_helper {
 	struct bcl_context *context;
 	struct bcl_thread *thread;
 	int object; /* woken to end */
+	int group;  /* of it, the ports' sockets, and in an absence the card's
+		     * descriptors */
 	atomic_bool ending;
 	uint64_t calls;	  /* context->presence when last seen */
 	uint64_t watched; /* now() of the last look at the interfaces */
@@ -53,11 +57,11 @@ static uint64_t now(const struct bcl_helper *helper)
 	return env->now(env->world);
 }
 
-static void sleep_on(struct bcl_helper *helper, int object, uint64_t until)
+static void sleep_until(struct bcl_helper *helper, uint64_t until)
 {
 	const struct bcl_env *env = helper->context->env;
 
-	env->wait(env->world, object, until);
+	env->wait(env->world, helper->group, until);
 }
 
 static bool program_called(struct bcl_helper *helper)
@@ -135,47 +139,55 @@ static void look_in(struct bcl_helper *helper)
 	assist(helper, now(helper));
 }
 
-/* Of everything that peers may want an answer to; -1: cannot be had. */
-static int open_group(struct bcl_helper *helper)
+/* The card's descriptors wake the helper, or do not any more. */
+static void watch_card(struct bcl_helper *helper, const int *fds, unsigned n,
+		       bool watch)
 {
-	struct bcl_context *context = helper->context;
-	const struct bcl_env *env = context->env;
-	int fds[64];
-	unsigned n = 0;
+	const struct bcl_env *env = helper->context->env;
 
-	fds[n++] = helper->object;
-	if (context->card)
-		n += bcl_card_fds(context, fds + n);
-	pthread_mutex_lock(&context->lock);
-	for (struct bcl_port *port = context->ports;
-	     port && n < sizeof(fds) / sizeof(*fds); port = port->next)
-		if (port->ready && port->shm)
-			fds[n++] = bcl_shm_fd(port);
-	pthread_mutex_unlock(&context->lock);
-	return env->group_open(env->world, fds, n);
+	for (unsigned i = 0; i < n; i++) {
+		if (watch)
+			env->group_add(env->world, helper->group, fds[i]);
+		else
+			env->group_remove(env->world, helper->group, fds[i]);
+	}
 }
 
 /* Until the program is back. */
 static void stand_in(struct bcl_helper *helper)
 {
 	struct bcl_context *context = helper->context;
-	const struct bcl_env *env = context->env;
-	int group = open_group(helper);
+	int fds[BCL_CARD_FDS];
+	unsigned n = context->card ? bcl_card_fds(context, fds) : 0;
 
 	bcl_count(context->counters, core_helper_spells);
+	watch_card(helper, fds, n, true);
 	/* who waited here for the card would keep its holder from running */
-	while (group >= 0 && serve(helper)) {
+	while (serve(helper)) {
 		uint64_t until = now(helper) + WATCH;
 
 		if (context->card && bcl_card_deadline(context) < until)
 			until = bcl_card_deadline(context);
-		sleep_on(helper, group, until);
+		sleep_until(helper, until);
 		bcl_count(context->counters, core_helper_wakes);
 		if (ending(helper) || program_called(helper) || armed(helper))
 			break;
 	}
-	if (group >= 0)
-		env->object_close(env->world, group);
+	watch_card(helper, fds, n, false);
+}
+
+/* Until then nothing but what comes on the ports' sockets. */
+static void rest(struct bcl_helper *helper, uint64_t until)
+{
+	for (;;) {
+		uint64_t time;
+
+		sleep_until(helper, until);
+		time = now(helper);
+		if (ending(helper) || time >= until)
+			return;
+		assist(helper, time);
+	}
 }
 
 static void helper_main(void *arg)
@@ -192,7 +204,7 @@ static void helper_main(void *arg)
 			time += ARMED_PERIOD;
 		else
 			time += connected(helper) ? period : IDLE_PERIOD;
-		sleep_on(helper, helper->object, time);
+		rest(helper, time);
 		bcl_count(helper->context->counters, core_helper_ticks);
 		if (ending(helper))
 			break;
@@ -211,6 +223,17 @@ static void helper_main(void *arg)
 	}
 }
 
+static void dispose(struct bcl_helper *helper)
+{
+	const struct bcl_env *env = helper->context->env;
+
+	if (helper->group >= 0)
+		env->object_close(env->world, helper->group);
+	if (helper->object >= 0)
+		env->object_close(env->world, helper->object);
+	env->release(env->world, helper, sizeof(*helper));
+}
+
 enum bcl_status bcl_helper_open(struct bcl_context *context)
 {
 	const struct bcl_env *env = context->env;
@@ -223,21 +246,39 @@ enum bcl_status bcl_helper_open(struct bcl_context *context)
 	if (!helper)
 		return BCL_ERR_NOMEM;
 	helper->context = context;
+	helper->group = -1;
 	helper->object = env->object_open(env->world);
-	status = helper->object < 0
-			 ? BCL_ERR_SYSTEM
-			 : env->thread_start(env->world, helper_main, helper,
-					     &helper->thread);
+	if (helper->object >= 0)
+		helper->group = env->group_open(env->world, &helper->object, 1);
+	status = helper->group < 0 ? BCL_ERR_SYSTEM
+				   : env->thread_start(env->world, helper_main,
+						       helper, &helper->thread);
 	if (!status) {
 		context->helper = helper;
 		return BCL_OK;
 	}
 	bcl_log(&context->config, BCL_LOG_ERROR, "helper",
 		"cannot be started: %s", bcl_strstatus(status));
-	if (helper->object >= 0)
-		env->object_close(env->world, helper->object);
-	env->release(env->world, helper, sizeof(*helper));
+	dispose(helper);
 	return status;
+}
+
+bool bcl_helper_watch(struct bcl_port *port)
+{
+	struct bcl_helper *helper = port->context->helper;
+	const struct bcl_env *env = port->context->env;
+
+	return !helper || !port->shm ||
+	       env->group_add(env->world, helper->group, bcl_shm_fd(port));
+}
+
+void bcl_helper_unwatch(struct bcl_port *port)
+{
+	struct bcl_helper *helper = port->context->helper;
+	const struct bcl_env *env = port->context->env;
+
+	if (helper && port->shm)
+		env->group_remove(env->world, helper->group, bcl_shm_fd(port));
 }
 
 void bcl_helper_close(struct bcl_context *context)
@@ -250,7 +291,6 @@ void bcl_helper_close(struct bcl_context *context)
 	atomic_store_explicit(&helper->ending, true, memory_order_relaxed);
 	env->wake(env->world, helper->object);
 	env->thread_join(env->world, helper->thread);
-	env->object_close(env->world, helper->object);
-	env->release(env->world, helper, sizeof(*helper));
+	dispose(helper);
 	context->helper = NULL;
 }

@@ -83,5 +83,9 @@ void bcl_port_disarm(struct bcl_port *port);
  * one. */
 enum bcl_status bcl_helper_open(struct bcl_context *context);
 void bcl_helper_close(struct bcl_context *context);
+/* It serves the port's sockets from now on, or no more. False: no memory for
+ * that in the system. */
+bool bcl_helper_watch(struct bcl_port *port);
+void bcl_helper_unwatch(struct bcl_port *port);
 
 #endif

@@ -114,7 +114,10 @@ static enum bcl_status open_parts(struct bcl_port *port)
 		bcl_log(&context->config, BCL_LOG_INFO, "shm",
 			"port %u has no shared memory: %s", port->number,
 			port->shm_why);
-	return open_group(port);
+	status = open_group(port);
+	if (!status && !bcl_helper_watch(port))
+		status = BCL_ERR_SYSTEM;
+	return status;
 }
 
 static void dispose(struct bcl_port *port)
@@ -191,6 +194,7 @@ void bcl_port_close(struct bcl_port *port)
 	pthread_mutex_lock(&context->lock);
 	port->ready = false;
 	pthread_mutex_unlock(&context->lock);
+	bcl_helper_unwatch(port);
 	close_parts(port);
 	dispose(port);
 }

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -395,6 +396,127 @@ START_TEST(owner_away)
 }
 END_TEST
 
+/* ---- an owner that computes, or is at another port, for long ---- */
+
+enum absence {
+	COMPUTES,
+	WAITS,
+	POLLS,
+	NABSENCES,
+};
+
+enum {
+	/* More than a ring of the fewest slots and the outbox behind it hold.
+	 */
+	FEW_SLOTS = 256,
+	ACCESSES = 2000,
+	MEMORIES = BCL_REMOTES + 8,
+};
+
+static enum absence absence;
+
+static void be_away(struct rank *rank)
+{
+	struct bcl_port *elsewhere;
+	struct bcl_event event;
+
+	ck_assert_int_eq(bcl_port_open(rank->context, NULL, &elsewhere),
+			 BCL_OK);
+	while (!atomic_load(&rank->all->signals[0])) {
+		if (absence == COMPUTES)
+			usleep(1000);
+		else if (absence == WAITS)
+			bcl_wait(elsewhere, 100000000);
+		else
+			bcl_poll(elsewhere, &event);
+	}
+	bcl_port_close(elsewhere);
+}
+
+static void count_away(struct rank *rank)
+{
+	uint64_t told = rank_counter(rank, "shm.mails_told");
+	uint64_t ticks = rank_counter(rank, "core.helper_ticks");
+	uint8_t key[BCL_KEY_MAX];
+	struct area area;
+	uint64_t word, i;
+
+	if (!owns(rank, &area, ALL, key)) {
+		for (i = 0; i < ACCESSES; i++) {
+			ck_assert_int_eq(
+				FINISH(rank, bcl_fetch_add(rank->peers[0], key,
+							   8, 1, &word, 5)),
+				BCL_OK);
+			ck_assert_uint_eq(word, i);
+		}
+		leave(rank);
+		return;
+	}
+	memset(area.at, 0, 16);
+	be_away(rank);
+	ck_assert_uint_eq(*(uint64_t *)(area.at + 8), ACCESSES);
+	/* the helper came when it was told to, not when it looked */
+	told = rank_counter(rank, "shm.mails_told") - told;
+	ticks = rank_counter(rank, "core.helper_ticks") - ticks;
+	ck_assert_uint_ge(told, ACCESSES);
+	ck_assert_uint_lt(ticks, ACCESSES / 4);
+	rank_idle(rank, 1);
+	rank_barrier(rank);
+}
+
+static void run_away(rank_body *body, int which)
+{
+	char slots[16];
+
+	absence = (enum absence)which;
+	snprintf(slots, sizeof(slots), "%d", FEW_SLOTS);
+	setenv("BCL_RING_SLOTS", slots, 1);
+	run(2, body, ATTACHED, 0);
+}
+
+START_TEST(atomics_away)
+{
+	run_away(count_away, _i);
+}
+END_TEST
+
+/* Which memory there is, it is asked again and again. */
+static void ask_away(struct rank *rank)
+{
+	static uint8_t keys[MEMORIES][BCL_KEY_MAX];
+	struct area area[MEMORIES];
+	uint64_t word = 1;
+	unsigned i;
+
+	ck_assert_int_eq(rank_connect(rank, !rank->me), BCL_OK);
+	for (i = 0; i < MEMORIES; i++) {
+		if (rank->me) {
+			take_key(rank, keys[i]);
+		} else {
+			make_area(rank, &area[i], ALL);
+			send_key(rank, 1, &area[i]);
+		}
+	}
+	if (rank->me == 0) {
+		be_away(rank);
+		rank_idle(rank, 1);
+		rank_barrier(rank);
+		return;
+	}
+	for (i = 0; i < ACCESSES; i++)
+		ck_assert_int_eq(
+			FINISH(rank, bcl_put(rank->peers[0], keys[i % MEMORIES],
+					     0, &word, 8, 5)),
+			BCL_OK);
+	leave(rank);
+}
+
+START_TEST(questions_away)
+{
+	run_away(ask_away, COMPUTES);
+}
+END_TEST
+
 /* ---- mapping ---- */
 
 static void mapped(struct rank *rank)
@@ -565,6 +687,8 @@ int main(void)
 	tcase_add_loop_test(tc, atomics, 0, NWAYS);
 	tcase_add_loop_test(tc, put_notify, 0, NWAYS);
 	tcase_add_loop_test(tc, owner_away, 0, NWAYS);
+	tcase_add_loop_test(tc, atomics_away, 0, NABSENCES);
+	tcase_add_test(tc, questions_away);
 	tcase_add_loop_test(tc, map, 0, NWAYS);
 	tcase_add_test(tc, map_many);
 	tcase_add_loop_test(tc, many_memories, 0, NWAYS);

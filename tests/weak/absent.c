@@ -10,6 +10,8 @@
 		weak_fail(__FILE__, __LINE__, "no call of " #function); \
 	}
 
+ABSENT(bcl_bell_answer)
+ABSENT(bcl_bell_ring)
 ABSENT(bcl_bounce_drain)
 ABSENT(bcl_bounce_feed)
 ABSENT(bcl_bounce_reserve)

@@ -227,7 +227,7 @@ static void take_request(struct bcl_connection *c, const struct bcl_greeting *g,
 		bcl_remote_take(c, g, fds, nfds);
 		break;
 	case BCL_GREETING_MAIL:
-		bcl_mail_serve_all(c);
+		bcl_mail_serve_told(c);
 		break;
 	default:
 		break;

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "transport/shm/mail.h"
 
+#include "transport/shm/bell.h"
 #include "transport/shm/greeting.h"
 #include "transport/shm/message.h"
 #include "transport/shm/port.h"
 
 enum {
-	POKE_AFTER = 1000000, /* ns without an answer: tell the helper */
+	/* ns without an answer, after which the helper is told: a thread that
+	 * polls answers sooner. And so long again, each time. */
+	POKE_AFTER = 20000,
+	POKE_AGAIN = 1000000,
 };
 
 static uint8_t *data_of(const struct bcl_connection *c, unsigned side,
@@ -79,34 +83,34 @@ static void serve(struct bcl_connection *c, unsigned index)
 			      memory_order_release);
 }
 
-bool bcl_mail_serve(struct bcl_connection *c, uint64_t index)
-{
-	struct bcl_context *context = bcl_shm_context(c->shm);
-
-	if (index >= BCL_MAILS ||
-	    !bcl_segment_reserve(bcl_shm_env(c->shm), &c->segment,
-				 BCL_AREA_MAIL, !c->side))
-		return false;
-	pthread_mutex_lock(&context->memory_lock);
-	serve(c, (unsigned)index);
-	pthread_mutex_unlock(&context->memory_lock);
-	bcl_pair_notice(&c->pair);
-	return true;
-}
-
-void bcl_mail_serve_all(struct bcl_connection *c)
+static bool serve_all(struct bcl_connection *c)
 {
 	struct bcl_context *context = bcl_shm_context(c->shm);
 	unsigned i;
 
 	if (!bcl_segment_reserve(bcl_shm_env(c->shm), &c->segment,
 				 BCL_AREA_MAIL, !c->side))
-		return;
+		return false;
 	pthread_mutex_lock(&context->memory_lock);
 	for (i = 0; i < BCL_MAILS; i++)
 		serve(c, i);
 	pthread_mutex_unlock(&context->memory_lock);
-	bcl_connection_wake(c);
+	return true;
+}
+
+bool bcl_mail_serve(struct bcl_connection *c)
+{
+	if (!serve_all(c))
+		return false;
+	bcl_pair_notice(&c->pair);
+	return true;
+}
+
+void bcl_mail_serve_told(struct bcl_connection *c)
+{
+	bcl_count(bcl_shm_context(c->shm)->counters, shm_mails_told);
+	if (serve_all(c))
+		bcl_connection_wake(c);
 }
 
 /* ---- who asks ---- */
@@ -139,7 +143,7 @@ static void post(struct bcl_connection *c, unsigned index,
 	access->asked += n;
 	atomic_store_explicit(&mail->state, BCL_MAIL_ASKED,
 			      memory_order_release);
-	bcl_outbox_post(c, BCL_SHM_MAIL, index, NULL, 0);
+	bcl_bell_ring(c, BCL_BELL_MAIL);
 }
 
 static void post_all(struct bcl_connection *c, uint64_t now)
@@ -254,17 +258,18 @@ static bool notify(struct bcl_connection *c)
 	return false;
 }
 
-/* The owner's thread does not answer: its helper may. */
-static void poke(struct bcl_connection *c, uint64_t now)
+/* The owner's thread does not answer: its helper may. False: not just now. */
+static bool poke(struct bcl_connection *c, uint64_t now)
 {
 	struct bcl_greeting packet = bcl_greeting_make(c, BCL_GREETING_MAIL);
 
 	if (pthread_mutex_trylock(&c->shm->lock))
-		return;
+		return false;
 	if (c->socket >= 0)
 		bcl_greeting_send(c, &packet, NULL, 0);
 	pthread_mutex_unlock(&c->shm->lock);
-	c->remotes->poke_at = now + POKE_AFTER;
+	c->remotes->poke_at = now + POKE_AGAIN;
+	return true;
 }
 
 bool bcl_mail_progress(struct bcl_connection *c)
@@ -289,9 +294,7 @@ bool bcl_mail_progress(struct bcl_connection *c)
 
 bool bcl_mail_sleep(struct bcl_connection *c)
 {
-	if (c->remotes && c->remotes->accesses)
-		poke(c, 0);
-	return false;
+	return c->remotes && c->remotes->accesses && !poke(c, 0);
 }
 
 bool bcl_mail_ready(struct bcl_connection *c)

@@ -7,7 +7,7 @@
  * BCL_MAIL_DATA bytes. States and who changes them:
  *
  *  FREE   requester fills it in                             ASKED (release)
- *  ASKED  owner: its thread, told by a message, or its      TAKEN
+ *  ASKED  owner: its thread, told by the bell, or its       TAKEN
  *	   helper, told over the socket after a while
  *	   (compare-and-swap: one of them)
  *  TAKEN  the same, when it is done                         DONE (release)
@@ -75,9 +75,10 @@ static inline uint64_t bcl_atomic_word(_Atomic uint64_t *word, bool compare,
 
 /* ---- the owner of the memory ---- */
 
-/* Both take memory_lock. A message: one is there; false: malformed. */
-bool bcl_mail_serve(struct bcl_connection *connection, uint64_t index);
-/* Told over the socket: some may be there. */
-void bcl_mail_serve_all(struct bcl_connection *connection);
+/* Both take memory_lock and serve all that are there. Its thread, told by the
+ * bell; false: there is no memory for them. */
+bool bcl_mail_serve(struct bcl_connection *connection);
+/* Its helper, or whoever else serves the sockets. */
+void bcl_mail_serve_told(struct bcl_connection *connection);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "transport/shm/message.h"
 
+#include "transport/shm/bell.h"
 #include "transport/shm/port.h"
 
 enum bcl_status bcl_message_notify(struct bcl_connection *c,
@@ -51,11 +52,8 @@ bool bcl_message_handle(struct bcl_connection *connection, unsigned type,
 		return bcl_posted_take(connection, immediate, payload, length);
 	case BCL_SHM_NOTIFY:
 		return take_notify(connection, payload, length);
-	case BCL_SHM_MAIL:
-		return bcl_mail_serve(connection, immediate);
-	case BCL_SHM_LOOK:
-		bcl_shm_want(connection->shm, BCL_WORK_SOCKETS);
-		return true;
+	case BCL_SHM_BELL:
+		return bcl_bell_answer(connection);
 	default:
 		return false;
 	}

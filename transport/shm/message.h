@@ -20,8 +20,7 @@ enum bcl_shm_type {
 	BCL_SHM_READ,	   /* argument: status; the offer was read */
 	BCL_SHM_CHANNEL,   /* immediate: channel; struct bcl_token */
 	BCL_SHM_NOTIFY,	   /* struct bcl_notify */
-	BCL_SHM_MAIL,	   /* immediate: which */
-	BCL_SHM_LOOK,	   /* there is something on the socket */
+	BCL_SHM_BELL,	   /* look at the bell: see bell.h */
 	BCL_SHM_SKIP,	   /* immediate: slots, its own among them (pair.h) */
 };
 

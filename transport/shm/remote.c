@@ -2,8 +2,8 @@
 /* Memory of a peer: asking for it, mapping it. */
 #include "transport/shm/remote.h"
 
+#include "transport/shm/bell.h"
 #include "transport/shm/greeting.h"
-#include "transport/shm/message.h"
 #include "transport/shm/port.h"
 
 struct bcl_remotes *bcl_remotes_use(struct bcl_connection *c)
@@ -143,7 +143,7 @@ enum bcl_status bcl_remote_find(struct bcl_connection *c,
 	/* an owner that polls leaves its sockets to the helper, which is slow
 	 */
 	if (ask(c, key->handle))
-		bcl_outbox_post(c, BCL_SHM_LOOK, 0, NULL, 0);
+		bcl_bell_ring(c, BCL_BELL_SOCKET);
 	return BCL_ERR_AGAIN;
 }
 

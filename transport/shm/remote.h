@@ -134,7 +134,8 @@ enum bcl_status bcl_mail_begin(struct bcl_connection *connection,
 /* True: some are not finished. */
 bool bcl_mail_progress(struct bcl_connection *connection);
 bool bcl_mail_ready(struct bcl_connection *connection);
-/* This side goes to sleep, and cannot tell the peer's helper later. False. */
+/* This side goes to sleep, and cannot tell the peer's helper later. True: nor
+ * could it be told just now. */
 bool bcl_mail_sleep(struct bcl_connection *connection);
 /* The peer is lost: events with the status. */
 void bcl_mail_end(struct bcl_connection *connection, enum bcl_status status);

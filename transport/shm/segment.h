@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The shared segment of a pair: one memfd, in which each word has one writer
- * (claims: see claim.h). Its size is fixed and sealed, so that no process can
- * cut it off under another; the part that every pair needs has its pages
- * reserved when it is made, the areas behind it when they are first used.
+ * (claims: see claim.h; bells: see bell.h). Its size is fixed and sealed, so
+ *that no process can cut it off under another; the part that every pair needs
+ *has its pages reserved when it is made, the areas behind it when they are
+ *first used.
  *
  *	     0  the pair line: half[side] is written by `side`
  *	    64  the line beside it: rest[side] is written by `side`
@@ -11,6 +12,7 @@
  *	  1024  granted[side]: memory of `side` that the other may use
  *	  4096  claims[side]: offers made by `side`
  *	 20480  mails[side]: requests of `side`
+ *	 22528  bells[side]: rung by `side`, see bell.h
  *	 24576  ring[side]: `slots` slots written by `side`
  *	        bounce[side]: BCL_BOUNCE_SIZE bytes written by `side`
  *	        mail data[side]: BCL_MAIL_AREA bytes, for requests of `side`
@@ -48,6 +50,11 @@ struct bcl_index {
 	uint32_t spare2[15];
 };
 
+struct bcl_bell {
+	_Atomic uint32_t bits; /* enum bcl_bell_bit */
+	uint32_t spare[31];
+};
+
 struct bcl_segment_head {
 	struct bcl_half half[2];
 	struct bcl_rest rest[2];
@@ -58,7 +65,9 @@ struct bcl_segment_head {
 	uint8_t spare2[1024];
 	struct bcl_claim claims[2][BCL_CLAIMS];
 	struct bcl_mail mails[2][BCL_MAILS];
-	uint8_t spare3[4096 - 2 * BCL_MAILS * sizeof(struct bcl_mail)];
+	uint8_t spare3[2048 - 2 * BCL_MAILS * sizeof(struct bcl_mail)];
+	struct bcl_bell bells[2];
+	uint8_t spare4[2048 - 2 * sizeof(struct bcl_bell)];
 };
 
 _Static_assert(sizeof(struct bcl_index) == 256, "index");
@@ -67,6 +76,7 @@ _Static_assert(offsetof(struct bcl_segment_head, rest) == BCL_SLOT_SIZE,
 _Static_assert(offsetof(struct bcl_segment_head, index) == 256, "index");
 _Static_assert(offsetof(struct bcl_segment_head, granted) == 1024, "granted");
 _Static_assert(offsetof(struct bcl_segment_head, claims) == 4096, "claims");
+_Static_assert(offsetof(struct bcl_segment_head, bells) == 22528, "bells");
 _Static_assert(sizeof(struct bcl_segment_head) == 24576, "head");
 
 /* What is behind the part that every pair needs. */

@@ -176,12 +176,13 @@ bool bcl_shm_sleep(struct bcl_port *port)
 	struct bcl_shm_port *shm = port->shm;
 	const struct bcl_env *env = port->context->env;
 	uint32_t work, idle = BCL_WORK_COPY;
+	bool untold;
 
 	if (!shm)
 		return true;
 	if (port->context->helper)
 		idle |= BCL_WORK_SOCKETS;
-	bcl_watch_each(shm, bcl_mail_sleep);
+	untold = bcl_watch_each(shm, bcl_mail_sleep);
 	shm->sleeps += BCL_ATTENTION_COUNT;
 	set_all(shm, shm->sleeps | BCL_ATTENTION_SLEEPING);
 	/* partner: the store and load of each sender, which this orders, or
@@ -192,7 +193,7 @@ bool bcl_shm_sleep(struct bcl_port *port)
 	work = atomic_load_explicit(&shm->watch.work, memory_order_relaxed);
 	/* copies that wait for the peer are no reason to stay awake; nor are
 	 * sockets that the helper looks after */
-	return !(work & ~idle) && !bcl_watch_each(shm, is_ready) &&
+	return !untold && !(work & ~idle) && !bcl_watch_each(shm, is_ready) &&
 	       !bcl_watch_each(shm, bcl_shm_copies_ready);
 }
 
