@@ -187,7 +187,7 @@ struct bcl_port {
 	uint8_t blind;		 /* waits yet that do not look before it */
 	uint32_t alone;		 /* yields that came back at once: wait.c */
 	struct bcl_event stash;
-	bool ready; /* the helper may serve it; context->lock */
+	bool ready; /* other threads may look at `shm`; context->lock */
 	uint16_t number;
 	unsigned nchannels;
 	struct bcl_channel *channels;

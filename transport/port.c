@@ -96,12 +96,17 @@ static enum bcl_status open_parts(struct bcl_port *port)
 {
 	struct bcl_context *context = port->context;
 	const struct bcl_env *env = context->env;
+	struct bcl_counter_page *counters;
 	enum bcl_status status;
 
-	port->counters = bcl_counters_open(env, context->card_id, port->number,
-					   &port->counters_fd);
-	if (!port->counters)
-		return bcl_memory_refused(context, sizeof(*port->counters));
+	counters = bcl_counters_open(env, context->card_id, port->number,
+				     &port->counters_fd);
+	if (!counters)
+		return bcl_memory_refused(context, sizeof(*counters));
+	/* the port is in the list already: others sum the counters up */
+	pthread_mutex_lock(&context->lock);
+	port->counters = counters;
+	pthread_mutex_unlock(&context->lock);
 	port->object = env->object_open(env->world);
 	if (port->object < 0)
 		return BCL_ERR_SYSTEM;

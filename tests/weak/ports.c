@@ -130,6 +130,7 @@ static void set_up_side(unsigned number)
 	};
 	side->port = (struct bcl_port){
 		.context = &side->context,
+		.ready = true,
 		.pairs = side->shm.pairs,
 		.shm = &side->shm,
 		.empty = 8,

@@ -35,7 +35,7 @@ static enum bcl_status copy_attached(struct bcl_connection *c,
 
 		atomic_store_explicit(busy, remote->handle,
 				      memory_order_relaxed);
-		/* partner: the fence in wait_for() of grant.c */
+		/* partner: the fence in revoke() of grant.c */
 		atomic_thread_fence(memory_order_seq_cst);
 		if (!bcl_remote_valid(c, remote))
 			status = BCL_ERR_MEMORY;

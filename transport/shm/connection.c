@@ -253,7 +253,13 @@ static bool process_ended(const struct bcl_connection *c)
 	return c->pidfd >= 0 && env->shm_host->has_ended(env->world, c->pidfd);
 }
 
-static void end(struct bcl_connection *c)
+bool bcl_connection_lives(const struct bcl_connection *c)
+{
+	return !atomic_load_explicit(&c->ended, memory_order_relaxed) &&
+	       !process_ended(c);
+}
+
+void bcl_connection_end(struct bcl_connection *c)
 {
 	if (c->state == BCL_CONNECTION_UP) {
 		bcl_connection_hang_up(c);
@@ -285,9 +291,9 @@ void bcl_connection_serve(struct bcl_connection *c)
 		break;
 	case 0:
 		if (process_ended(c))
-			end(c);
+			bcl_connection_end(c);
 		break;
 	default:
-		end(c);
+		bcl_connection_end(c);
 	}
 }

@@ -108,6 +108,9 @@ struct bcl_connection {
 /* Wake the peer if it sleeps; by the helper, instead of bcl_pair_notice(). */
 void bcl_connection_wake(struct bcl_connection *connection);
 
+/* Its peer may still do something. The owner, or under the service lock. */
+bool bcl_connection_lives(const struct bcl_connection *connection);
+
 /* The rest under the service lock. */
 
 /* A new connection in `state`, in the port's list. NULL: no memory, or the
@@ -139,6 +142,10 @@ void bcl_connection_set_state(struct bcl_connection *connection,
  */
 void bcl_connection_fail(struct bcl_connection *connection,
 			 enum bcl_status status, const char *why);
+
+/* The peer is gone, or given up: the owner is told. Not the end of the record
+ * if it was UP. */
+void bcl_connection_end(struct bcl_connection *connection);
 
 /* Close the socket. */
 void bcl_connection_hang_up(struct bcl_connection *connection);

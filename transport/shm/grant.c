@@ -2,6 +2,8 @@
 /* The owner of memory: who may use it, and the end of that. */
 #include "transport/shm/remote.h"
 
+#include <inttypes.h>
+
 #include "transport/shm/greeting.h"
 #include "transport/shm/port.h"
 
@@ -79,56 +81,128 @@ void bcl_grant_answer(struct bcl_connection *c,
 	pthread_mutex_unlock(&context->memory_lock);
 }
 
-/* The peer may be copying by attach: see remote.h. */
-static void wait_for(struct bcl_connection *c, uint32_t handle)
+/* ---- taking it back ---- */
+
+/* No access begins from now on. */
+static void clear_word(struct bcl_connection *c, unsigned word)
 {
-	const struct bcl_env *env = bcl_shm_env(c->shm);
-	uint64_t end = env->now(env->world) + REVOKE_TIME;
-	const _Atomic uint32_t *busy = &c->segment.head->index[!c->side].busy;
-
-	/* partner: the fence in bcl_access's copy */
-	atomic_thread_fence(memory_order_seq_cst);
-	while (atomic_load_explicit(busy, memory_order_acquire) == handle &&
-	       c->state == BCL_CONNECTION_UP) {
-		if (env->now(env->world) > end) {
-			bcl_log(&bcl_shm_context(c->shm)->config, BCL_LOG_ERROR,
-				"shm",
-				"a peer does not finish an access to memory "
-				"that is released");
-			return;
-		}
-		env->yield(env->world);
-	}
-}
-
-static void revoke(struct bcl_connection *c, uint32_t handle)
-{
-	unsigned word;
-
-	if (!c->grants || !c->segment.head)
-		return;
-	word = find_word(c, handle);
-	if (word == BCL_GRANTS || c->grants[word] != handle)
-		return;
-	c->grants[word] = 0;
 	atomic_store_explicit(&c->segment.head->granted[c->side][word], 0,
 			      memory_order_relaxed);
-	wait_for(c, handle);
+}
+
+static uint32_t busy_with(const struct bcl_connection *c)
+{
+	const _Atomic uint32_t *busy = &c->segment.head->index[!c->side].busy;
+
+	return atomic_load_explicit(busy, memory_order_acquire);
+}
+
+/* The connection's word for the handle, or BCL_GRANTS. */
+static unsigned granted_word(const struct bcl_connection *c, uint32_t handle)
+{
+	unsigned word = BCL_GRANTS;
+
+	if (c->grants && c->segment.head)
+		word = find_word(c, handle);
+	return word < BCL_GRANTS && c->grants[word] == handle ? word
+							      : BCL_GRANTS;
+}
+
+/* Is the peer in the middle of a copy by attach? See remote.h. */
+static bool copies(struct bcl_connection *c, uint32_t handle)
+{
+	unsigned word = granted_word(c, handle);
+
+	if (word == BCL_GRANTS)
+		return false;
+	if (c->state == BCL_CONNECTION_UP && busy_with(c) == handle)
+		return true;
+	c->grants[word] = 0;
+	return false;
+}
+
+static bool revoke(struct bcl_connection *c, uint32_t handle)
+{
+	unsigned word = granted_word(c, handle);
+
+	if (word == BCL_GRANTS)
+		return false;
+	clear_word(c, word);
+	/* partner: the fence in bcl_access's copy */
+	atomic_thread_fence(memory_order_seq_cst);
+	return copies(c, handle);
+}
+
+static void log_unfinished(const struct bcl_connection *c)
+{
+	bcl_log(&bcl_shm_context(c->shm)->config, BCL_LOG_ERROR, "shm",
+		"port %u of card %016" PRIx64 " does not finish an access to "
+		"memory that is released: it is given up",
+		c->number, c->card);
+}
+
+/* It had its time. */
+static bool give_up(struct bcl_connection *c, uint32_t handle)
+{
+	if (!copies(c, handle))
+		return false;
+	log_unfinished(c);
+	bcl_connection_end(c);
+	return copies(c, handle);
+}
+
+/* For each connection of the context's open ports; true: one of the calls
+ * was. No lock is held between two calls of this. */
+static bool each(struct bcl_context *context, uint32_t handle,
+		 bool (*work)(struct bcl_connection *c, uint32_t handle))
+{
+	struct bcl_connection *c;
+	struct bcl_port *port;
+	bool any = false;
+
+	pthread_mutex_lock(&context->lock);
+	for (port = context->ports; port; port = port->next) {
+		if (!port->ready || !port->shm)
+			continue;
+		pthread_mutex_lock(&port->shm->lock);
+		for (c = port->shm->connections; c; c = c->next)
+			any |= work(c, handle);
+		pthread_mutex_unlock(&port->shm->lock);
+	}
+	pthread_mutex_unlock(&context->lock);
+	return any;
 }
 
 void bcl_shm_revoke(struct bcl_context *context, uint32_t handle)
 {
-	struct bcl_port *port;
-	struct bcl_connection *c;
+	const struct bcl_env *env = context->env;
+	uint64_t end = env->now(env->world) + REVOKE_TIME;
+	bool busy = each(context, handle, revoke);
 
-	pthread_mutex_lock(&context->lock);
-	for (port = context->ports; port; port = port->next) {
-		if (!port->shm)
-			continue;
-		pthread_mutex_lock(&port->shm->lock);
-		for (c = port->shm->connections; c; c = c->next)
-			revoke(c, handle);
-		pthread_mutex_unlock(&port->shm->lock);
+	while (busy && env->now(env->world) <= end) {
+		env->yield(env->world);
+		busy = each(context, handle, copies);
 	}
-	pthread_mutex_unlock(&context->lock);
+	if (busy)
+		each(context, handle, give_up);
+}
+
+void bcl_grants_end(struct bcl_connection *c)
+{
+	const struct bcl_env *env = bcl_shm_env(c->shm);
+	uint64_t end = env->now(env->world) + REVOKE_TIME;
+
+	if (!c->grants || !c->segment.head)
+		return;
+	for (unsigned i = 0; i < BCL_GRANTS; i++)
+		clear_word(c, i);
+	/* partner: the fence in bcl_access's copy */
+	atomic_thread_fence(memory_order_seq_cst);
+	while (bcl_connection_lives(c) && !c->pair.broken && busy_with(c)) {
+		if (env->now(env->world) > end) {
+			log_unfinished(c);
+			return;
+		}
+		env->yield(env->world);
+	}
 }

@@ -21,6 +21,7 @@ static void drop(struct bcl_connection *c)
 		c->pair.peer->path = NULL;
 	}
 	pthread_mutex_lock(&shm->lock);
+	bcl_grants_end(c);
 	bcl_connection_free(c);
 	pthread_mutex_unlock(&shm->lock);
 }

@@ -121,6 +121,7 @@ void bcl_shm_port_close(struct bcl_port *port)
 	port->npairs = 0;
 	while (shm->connections) {
 		bcl_large_end(shm->connections, BCL_OK);
+		bcl_grants_end(shm->connections);
 		bcl_connection_free(shm->connections);
 	}
 	while (shm->orphans) {

@@ -310,8 +310,7 @@ static void settle(struct bcl_connection *c, struct bcl_pull *pull)
 	uint32_t front, done;
 
 	front = bcl_claim_close(claim, pull->generation, pull->chunks);
-	while (!atomic_load_explicit(&c->ended, memory_order_relaxed) &&
-	       front < pull->chunks) {
+	while (bcl_connection_lives(c) && front < pull->chunks) {
 		done = atomic_load_explicit(&claim->done, memory_order_acquire);
 		if ((done & ~(uint32_t)BCL_CLAIM_FAILED) == front)
 			return;

@@ -145,5 +145,9 @@ void bcl_mail_end(struct bcl_connection *connection, enum bcl_status status);
 /* A peer asks; under the service lock. */
 void bcl_grant_answer(struct bcl_connection *connection,
 		      const struct bcl_greeting *question);
+/* The owner of the port lets go of the connection: the peer accesses nothing
+ * from now on. Waits for a copy that it has begun, while it lives. Under the
+ * service lock, or where nobody else serves the port any more. */
+void bcl_grants_end(struct bcl_connection *connection);
 
 #endif
