@@ -23,6 +23,7 @@ static const struct option options[] = {
 	{ "only", required_argument, NULL, 'o' },
 	{ "csv", required_argument, NULL, 'c' },
 	{ "json", required_argument, NULL, 'j' },
+	{ "bars", no_argument, NULL, 'b' },
 	{ "virtual", no_argument, NULL, 'v' },
 	{ "list", no_argument, NULL, 'l' },
 	{ "help", no_argument, NULL, 'h' },
@@ -43,6 +44,7 @@ static void usage(void)
 	       "  -o, --only=TEXT  figures and sections whose name has TEXT\n"
 	       "  -c, --csv=FILE   write a table, too (- is standard output)\n"
 	       "  -j, --json=FILE  write everything, each sample too\n"
+	       "  -b, --bars       which figures reach their bar, too\n"
 	       "  -v, --virtual    no namespaces: nodes over loopback\n"
 	       "  -l, --list       print the names of the figures\n"
 	       "  -h, --help  -V, --version\n",
@@ -54,7 +56,7 @@ static void parse(int argc, char **argv, struct perf_run *run,
 {
 	int option;
 
-	while ((option = getopt_long(argc, argv, "r:o:c:j:vlhV", options,
+	while ((option = getopt_long(argc, argv, "r:o:c:j:bvlhV", options,
 				     NULL)) != -1)
 		switch (option) {
 		case 'r':
@@ -68,6 +70,9 @@ static void parse(int argc, char **argv, struct perf_run *run,
 			break;
 		case 'j':
 			settings->json = optarg;
+			break;
+		case 'b':
+			run->bars = true;
 			break;
 		case 'v':
 			settings->virtual = true;

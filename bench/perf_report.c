@@ -97,10 +97,10 @@ void perf_text_head(FILE *out, const struct perf_run *run)
 				: "network namespaces joined by veth");
 }
 
-/* "<= 1.25 met", or nothing where there is no bar. */
-static void print_verdict(FILE *out, const struct perf_line *line)
+/* "<= 1.25 met", or nothing where there is no bar or nobody asks for it. */
+static void print_verdict(FILE *out, const struct perf_line *line, bool bars)
 {
-	if (line->has_bar)
+	if (bars && line->has_bar)
 		fprintf(out, "  %s %g %s",
 			line->bar->at_least ? ">=" : "<=", line->bar->value,
 			line->met ? "met" : "MISSED");
@@ -108,7 +108,7 @@ static void print_verdict(FILE *out, const struct perf_line *line)
 		fprintf(out, "  UNRELIABLE");
 }
 
-static void print_line(FILE *out, const struct perf_line *line)
+static void print_line(FILE *out, const struct perf_line *line, bool bars)
 {
 	const struct perf_summary *s =
 		line->row->ask ? &line->summary : &line->reference_summary;
@@ -133,7 +133,7 @@ static void print_line(FILE *out, const struct perf_line *line)
 			number(n[5], line->reference_summary.p50));
 	else if (line->row->ask && *line->no_reference)
 		fprintf(out, "  no reference: %s", line->no_reference);
-	print_verdict(out, line);
+	print_verdict(out, line, bars);
 	fputc('\n', out);
 }
 
@@ -146,7 +146,7 @@ void perf_text_section(FILE *out, const struct perf_run *run,
 		run->line[first].row->section, "", "mean", "", "p1", "p50",
 		"p99");
 	for (i = first; i < end; i++)
-		print_line(out, &run->line[i]);
+		print_line(out, &run->line[i], run->bars);
 	fflush(out);
 }
 
@@ -160,9 +160,11 @@ void perf_text_end(FILE *out, const struct perf_run *run)
 		unreliable += run->line[i].unreliable;
 		failed += *run->line[i].failure && !run->line[i].skipped;
 	}
-	fprintf(out,
-		"\n%u of %u bars met; %u of %u lines unreliable, %u failed\n",
-		met, bars, unreliable, run->lines, failed);
+	fputc('\n', out);
+	if (run->bars)
+		fprintf(out, "%u of %u bars met; ", met, bars);
+	fprintf(out, "%u of %u lines unreliable, %u failed\n", unreliable,
+		run->lines, failed);
 }
 
 /* A text in double quotes; both CSV and JSON double or escape them. */

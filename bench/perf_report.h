@@ -12,7 +12,7 @@ void perf_text_head(FILE *out, const struct perf_run *run);
 /* A section's heading and its judged lines. */
 void perf_text_section(FILE *out, const struct perf_run *run,
 		       unsigned int first, unsigned int end);
-/* How many bars were met. */
+/* How many lines are unreliable or failed, and how many bars were met. */
 void perf_text_end(FILE *out, const struct perf_run *run);
 
 void perf_csv(FILE *out, const struct perf_run *run);

@@ -30,6 +30,7 @@ struct perf_line {
 struct perf_run {
 	unsigned int rounds;
 	const char *only;     /* a part of a section's or figure's name */
+	bool bars;	      /* the text says whether they were met */
 	const char *programs; /* directory of the references */
 	const char *self;     /* file of this program */
 	struct perf_places places;
