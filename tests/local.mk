@@ -3,20 +3,33 @@
 # its last line says why) or anything else. Each has a time limit, so that a
 # hang is a failure.
 #
-# unit_tests run in parallel and in the builds with sanitizers; lone_tests, which
-# need one processor and nothing that others use, in parallel in the ordinary
-# build; system_tests one at a time there; fuzz_tests where there is libFuzzer
-# (fuzzers: those of this build).
+# unit_tests run in parallel and in the builds with sanitizers (in that for threads
+# those that are thread_tests, too, suffice); lone_tests, which need one processor
+# at most and nothing that others use, in parallel in the ordinary build;
+# system_tests one at a time there; fuzz_tests where there is libFuzzer (fuzzers:
+# those of this build).
+#
+# Two tiers: "make check" does everything once. With LONG=1 in the environment,
+# which is "make check-long", tests do more of the same: all sizes, more seeds.
+# long_tests, scripts that do nothing else, run only then.
 unit_tests =
+thread_tests =
 lone_tests =
 system_tests =
+long_tests =
 fuzz_tests =
 check_PROGRAMS += $(unit_tests)
 TESTS = $(unit_tests) $(fuzzers) $(lone_tests) $(system_tests)
 
-EXTRA_DIST += %D%/await.bash %D%/mutants.bash
+EXTRA_DIST += %D%/await.bash %D%/driver %D%/mutants.bash %D%/tier.h
 TEST_SECONDS = 300
 TEST_EXTENSIONS = .sh .fuzz .mpich .spin .weak
+LOG_DRIVER = $(srcdir)/tests/driver
+SH_LOG_DRIVER = $(LOG_DRIVER)
+FUZZ_LOG_DRIVER = $(LOG_DRIVER)
+MPICH_LOG_DRIVER = $(LOG_DRIVER)
+SPIN_LOG_DRIVER = $(LOG_DRIVER)
+WEAK_LOG_DRIVER = $(LOG_DRIVER)
 LOG_COMPILER = $(TEST_WRAPPER) timeout --kill-after=10 $(TEST_SECONDS)
 SH_LOG_COMPILER = $(LOG_COMPILER)
 FUZZ_LOG_COMPILER = $(srcdir)/tests/fuzz/run
@@ -35,10 +48,15 @@ tests: $(check_PROGRAMS)
 unit-check: $(unit_tests) $(fuzzers)
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS \
 		TESTS='$(unit_tests) $(fuzzers)'
+thread-check: $(thread_tests)
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(thread_tests)'
 lone-check: $(check_PROGRAMS)
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(lone_tests)'
 system-check: $(check_PROGRAMS)
-	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(system_tests)'
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS \
+		TESTS="$(system_tests) $${LONG:+$(long_tests)}"
+check-long:
+	LONG=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(TESTS) $(long_tests)'
 demo: all
 	$(srcdir)/scripts/demo .
-.PHONY: tests unit-check lone-check system-check demo
+.PHONY: tests unit-check thread-check lone-check system-check check-long demo

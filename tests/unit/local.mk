@@ -3,6 +3,13 @@
 EXTRA_DIST += %D%/unit.h
 unit_tests += %D%/test_version
 
+# Those in which several threads are at work, the library's own among them
+thread_tests += %D%/test_adi_rows %D%/test_adi_threads %D%/test_carrier \
+	%D%/test_claim %D%/test_coll_real %D%/test_collectives %D%/test_connect \
+	%D%/test_fallback %D%/test_helper %D%/test_hold %D%/test_large \
+	%D%/test_lock %D%/test_pair %D%/test_peer %D%/test_remote %D%/test_select \
+	%D%/test_self %D%/test_team %D%/test_wake
+
 unit_tests += %D%/test_perf
 %C%_test_perf_SOURCES = %D%/test_perf.c $(perf_engine)
 %C%_test_perf_LDADD = $(LDADD) -lm

@@ -5,6 +5,8 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "tests/tier.h"
+
 /* With a sanitizer everything takes many times as long: a part of it. */
 #ifndef __has_feature /* clang's way to say it */
 #define __has_feature(feature) 0
