@@ -2,9 +2,10 @@
 # NAME.mpich: tests of a directory of MPICH's suite; run tells more.
 mpich_tests = %D%/attr.mpich %D%/coll.mpich %D%/comm.mpich \
 	%D%/datatype.mpich %D%/errhan.mpich %D%/errors.mpich %D%/group.mpich \
-	%D%/impls.mpich %D%/info.mpich %D%/init.mpich %D%/mpi_t.mpich \
+	%D%/impls.mpich %D%/init.mpich %D%/mpi_t.mpich \
 	%D%/pt2pt.mpich %D%/rma.mpich %D%/spawn.mpich %D%/threads.mpich \
 	%D%/topo.mpich
+mpich_long = %D%/info.mpich
 mpich_nodes = %D%/nodes/coll.mpich %D%/nodes/pt2pt.mpich %D%/nodes/rma.mpich
 mpich_scripts = %D%/abi.sh %D%/blocked.sh %D%/busy.sh %D%/cancel.sh \
 	%D%/collectives.sh %D%/copies.sh %D%/graft.sh %D%/installed.sh \
@@ -13,7 +14,8 @@ mpich_scripts = %D%/abi.sh %D%/blocked.sh %D%/busy.sh %D%/cancel.sh \
 	%D%/short.sh %D%/valgrind.sh %D%/verdicts.sh %D%/version.sh \
 	%D%/windows.sh
 system_tests += $(mpich_tests) $(mpich_scripts)
-EXTRA_DIST += %D%/run %D%/program.sh $(mpich_tests) $(mpich_nodes) \
+long_tests += $(mpich_long)
+EXTRA_DIST += %D%/run %D%/program.sh $(mpich_tests) $(mpich_long) $(mpich_nodes) \
 	%D%/abi.c %D%/blocked.c %D%/busy.c %D%/cancel.c %D%/collectives.c \
 	%D%/copies.c %D%/counter.h %D%/jobs.c %D%/long.c %D%/loss.c \
 	%D%/order.c %D%/packets.c %D%/placement.c %D%/settings.c %D%/short.c \

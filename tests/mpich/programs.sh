@@ -7,7 +7,8 @@
 #  tachyon  a ray tracer: lines of the image are farmed out and come back by
 #           persistent requests; the image is the one that a single rank makes
 #  fftw     transforms of distributed arrays, real and complex, of odd shapes,
-#           which transpose them; checked by linearity and shifts
+#           which transpose them; checked by linearity and shifts. It takes a
+#           minute to build: only where there is time
 set -euo pipefail
 # shellcheck source=tests/mpich/program.sh
 . "${abs_top_srcdir:?}/tests/mpich/program.sh"
@@ -87,4 +88,4 @@ fftw() {
 
 hpcc
 tachyon
-fftw
+[[ ! ${LONG-} ]] || fftw

@@ -22,7 +22,7 @@ long 2 timeLimit=600
 below
 LIST
 echo 'deep 3' >"$dir/source/test/mpi/coll/below/testlist"
-printf '%s\n' '# names' 'one 2' 'two 4' 'long 2 full' 'below/deep 3' \
+printf '%s\n' '# names' 'one 2' 'two 4' 'long 2 full' 'below/deep 3 long' \
 	>"$dir/coll.mpich"
 
 # Runs what it is given, and says of each test what stands in a file, or "ok".
@@ -62,6 +62,10 @@ verdict() {
 	fi
 }
 
+export LONG=
+verdict pass 'coll +2 passed +0 failed' 'below/deep 3 : not ok'
+LONG=1 verdict fail 'missing: below/deep 3' 'below/deep 3 : not ok'
+LONG=1
 verdict pass 'coll +3 passed +0 failed' ''
 verdict pass 'coll +4 passed +0 failed' '' -f -o "$dir/all"
 diff <(sort "$dir/all") - <<'RESULTS'

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Programs of PVM, by its own routes and with the glue.
+# Programs of PVM, by its own routes and with the glue: each on hosts of its own,
+# where it waits more than it works.
 pvm_scripts = %D%/another.sh %D%/check.sh %D%/compare.sh %D%/copies.sh %D%/cost.sh \
 	%D%/early.sh %D%/examples.sh %D%/examples_hosts.sh %D%/fortran.sh %D%/groups.sh \
 	%D%/hosts.sh %D%/losses.sh \
@@ -8,7 +9,7 @@ pvm_scripts = %D%/another.sh %D%/check.sh %D%/compare.sh %D%/copies.sh %D%/cost.
 	%D%/strangers.sh %D%/timetable.sh %D%/traffic.sh
 dist_check_SCRIPTS += $(pvm_scripts)
 EXTRA_DIST += %D%/compare.pl %D%/fortran.f %D%/number.h %D%/program.sh %D%/scratch.sh
-system_tests += $(pvm_scripts)
+lone_tests += $(pvm_scripts)
 if PVM
 check_PROGRAMS += %D%/copies %D%/cost %D%/early %D%/groups %D%/hosts %D%/losses \
 	%D%/mailbox %D%/multicast %D%/reset %D%/routes %D%/semantics \

@@ -74,7 +74,7 @@ enum {
 	ISOLATIONS,
 };
 
-const unsigned storm_seeds = 2000;
+const unsigned storm_seeds = 400;
 const char *const storm_counts[] = {
 	[ASKED] = "asked",
 	[DONE] = "ended",

@@ -17,9 +17,11 @@
 #include <unistd.h>
 
 #include "storm.h"
+#include "tests/tier.h"
 
 enum {
 	CREWS = 64, /* at most */
+	LONG = 5,   /* times as many storms */
 };
 
 bool storm_quick;
@@ -139,7 +141,7 @@ int main(int argc, char **argv)
 		{ "faults", required_argument, NULL, 't' },
 		{ 0 },
 	};
-	uint64_t from = 1, count = storm_seeds;
+	uint64_t from = 1, count = storm_seeds * (tier_long() ? LONG : 1);
 	int option;
 
 	storm_program = realpath("/proc/self/exe", NULL);

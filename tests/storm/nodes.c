@@ -26,7 +26,7 @@ enum {
 	NAP = 200 * 1000, /* ns, at most, in which a rank does nothing */
 };
 
-const unsigned storm_seeds = 500;
+const unsigned storm_seeds = 100;
 const unsigned storm_ncounts = CLUSTER_ISOLATED + 1;
 
 /* Lives of two ranks, which have seen one another. */

@@ -8,7 +8,7 @@
 #include "tests/unit/adi_traffic.h"
 #include "tests/unit/need.h"
 
-const unsigned storm_seeds = 300;
+const unsigned storm_seeds = 100;
 const unsigned storm_ncounts = CLUSTER_STALLED + 1;
 
 static struct sim_world *world; /* of the job that runs */

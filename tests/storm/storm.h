@@ -17,7 +17,7 @@ enum {
 /* What storms of this kind count, so that nobody takes a lull for a storm. */
 extern const char *const storm_counts[];
 extern const unsigned storm_ncounts;
-/* How many there are, unless told. */
+/* How many there are, unless told: some times as many in the long tier. */
 extern const unsigned storm_seeds;
 
 struct storm_log {

@@ -14,7 +14,7 @@ enum {
 	OPERATIONS = 24,
 };
 
-const unsigned storm_seeds = 200;
+const unsigned storm_seeds = 100;
 const unsigned storm_ncounts = CLUSTER_STALLED + 1;
 
 static uint64_t drawn; /* for the job that runs */

@@ -28,8 +28,6 @@ accepted() {
 
 job=(cluster run -v cluster mpiexec 2 "$built/tests/cluster/job")
 export BCL_RAILS=udp
-accepted "${job[@]}"
-accepted env BCL_BLOCKS=16 BCL_REQUESTS=16 "${job[@]}"
 lost=(+fault.dropped +card.retransmitted)
 accepted env BCL_FAULT=drop:3%,dup:3%,reorder:3%,corrupt:3%,delay:3%,seed:1 \
 	"${job[@]}" "${lost[@]}" +fault.duplicated +fault.reordered \
@@ -38,9 +36,17 @@ accepted env BCL_BLOCKS=16 BCL_FAULT=drop:10%,reorder:10%,seed:2 \
 	"${job[@]}" "${lost[@]}" +fault.reordered
 accepted env BCL_NET=127.0.0.1/32,::1/128 BCL_FAULT=drop:5%,seed:3 \
 	"${job[@]}" "${lost[@]}"
-ways=()
-cluster run -r true >/dev/null 2>&1 || ways=(UDP) # others need interfaces
-accepted "$built/tests/fault/test_wire" "$RANDOM" "${ways[@]}"
 accepted "$built/tests/fault/test_death"
+way=both
+cluster run -r true >/dev/null 2>&1 || way=UDP # others need interfaces
+if [[ ! ${LONG-} ]]; then
+	accepted "$built/tests/fault/test_wire" "$RANDOM" "$way"
+	exit $status
+fi
+accepted "${job[@]}"
+accepted env BCL_BLOCKS=16 BCL_REQUESTS=16 "${job[@]}"
+ways=()
+[[ $way == both ]] || ways=("$way")
+accepted "$built/tests/fault/test_wire" "$RANDOM" "${ways[@]}"
 accepted "$built/tests/fault/test_threads"
 exit $status
