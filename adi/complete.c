@@ -38,19 +38,19 @@ enum bcl_status bcl_adi_test(struct bcl_adi *adi,
 			     struct bcl_adi_request **request,
 			     struct bcl_adi_status *status)
 {
-	enum bcl_status result = BCL_ERR_AGAIN;
+	enum bcl_status result;
 
-	if (!*request) {
-		nothing(status);
-		return BCL_OK;
-	}
-	bcl_adi_enter(adi);
-	if ((*request)->state != BCL_REQUEST_DONE)
+	if (!adi || !request)
+		return BCL_ERR_ARG;
+	result = bcl_adi_enter(adi);
+	if (bcl_unlikely(result))
+		return result;
+	if (*request && (*request)->state != BCL_REQUEST_DONE)
 		bcl_adi_turn(adi);
-	if ((*request)->state == BCL_REQUEST_DONE)
-		result = finish(adi, request, status);
-	else if (adi->broken)
-		result = adi->broken;
+	if (!*request || (*request)->state == BCL_REQUEST_DONE)
+		result = collect(adi, request, status);
+	else
+		result = adi->broken ? adi->broken : BCL_ERR_AGAIN;
 	bcl_adi_leave(adi);
 	return result;
 }
@@ -59,9 +59,13 @@ enum bcl_status bcl_adi_wait(struct bcl_adi *adi,
 			     struct bcl_adi_request **request,
 			     struct bcl_adi_status *status)
 {
-	enum bcl_status result = BCL_OK;
+	enum bcl_status result;
 
-	bcl_adi_enter(adi);
+	if (bcl_unlikely(!adi || !request))
+		return BCL_ERR_ARG;
+	result = bcl_adi_enter(adi);
+	if (bcl_unlikely(result))
+		return result;
 	if (*request)
 		result = bcl_adi_wait_done(adi, *request);
 	if (bcl_likely(!result))
@@ -74,10 +78,14 @@ enum bcl_status bcl_adi_waitall(struct bcl_adi *adi,
 				struct bcl_adi_request **requests, unsigned n,
 				struct bcl_adi_status *statuses)
 {
-	enum bcl_status result = BCL_OK, broken = BCL_OK, status;
+	enum bcl_status result, broken = BCL_OK, status;
 	unsigned i;
 
-	bcl_adi_enter(adi);
+	if (bcl_unlikely(!adi || (n && !requests)))
+		return BCL_ERR_ARG;
+	result = bcl_adi_enter(adi);
+	if (bcl_unlikely(result))
+		return result;
 	for (i = 0; i < n; i++) {
 		if (requests[i] && requests[i]->state != BCL_REQUEST_DONE) {
 			if (!broken)
@@ -103,12 +111,17 @@ enum bcl_status bcl_adi_waitany(struct bcl_adi *adi,
 	enum bcl_status result;
 	unsigned i = 0;
 
+	if (!adi || (n && !requests) || !index)
+		return BCL_ERR_ARG;
+	result = bcl_adi_enter(adi);
+	if (result)
+		return result;
 	while (i < n && !requests[i])
 		i++;
 	if (i == n)
-		return BCL_ERR_EMPTY;
-	bcl_adi_enter(adi);
-	result = bcl_adi_wait_any(adi, requests, n, &i);
+		result = BCL_ERR_EMPTY;
+	else
+		result = bcl_adi_wait_any(adi, requests, n, &i);
 	if (!result) {
 		*index = i;
 		result = finish(adi, &requests[i], status);

@@ -212,10 +212,10 @@ struct bcl_adi_peer {
 	struct bcl_adi_peer *next_waiting;
 
 	/* receiving */
-	bool stops;  /* STOP was said, and no GO since */
-	bool holds;  /* it said HOLD, and was told no MORE since */
+	bool stops;    /* STOP was said, and no GO since */
+	bool holds;    /* it said HOLD, and was told no MORE since */
 	uint8_t asked; /* so often its turn has come: ask.c */
-	size_t kept; /* bytes of its messages that wait for a receive */
+	size_t kept;   /* bytes of its messages that wait for a receive */
 
 	struct bcl_table_node node; /* by `peer` */
 	struct bcl_adi_peer *next;
@@ -263,6 +263,9 @@ struct bcl_adi {
 	size_t eager_max; /* bytes */
 	unsigned chores;  /* enum bcl_adi_chore */
 	unsigned spins;	  /* turns before bcl_wait() */
+	/* The fork generation in which calls need neither the lock nor a
+	 * refusal: with BCL_ADI_THREADS there is none. */
+	uint32_t plain_in;
 	bool threads;
 	bool stalled; /* on `event`, for lack of memory */
 	bool closing; /* the caller receives no more */
@@ -500,6 +503,8 @@ bool bcl_adi_iov_sum(const struct iovec *iov, unsigned niov, size_t *length);
 static inline bool bcl_adi_iov_length(const struct iovec *iov, unsigned niov,
 				      size_t *length)
 {
+	if (niov && bcl_unlikely(!iov))
+		return false;
 	if (niov > 1)
 		return bcl_adi_iov_sum(iov, niov, length);
 	*length = niov ? iov->iov_len : 0;
@@ -559,8 +564,9 @@ void bcl_adi_scatter(const struct iovec *iov, unsigned niov, const void *from,
 static inline bool bcl_adi_valid(const struct bcl_adi *adi, int rank, int tag,
 				 unsigned context)
 {
-	return (unsigned)rank < adi->size && tag >= 0 &&
-	       context <= BCL_ADI_CONTEXT_MAX;
+	/* one comparison for two: a negative tag is beyond all contexts */
+	return bcl_likely(adi != NULL) && (unsigned)rank < adi->size &&
+	       (context | ((unsigned)tag & 0x80000000)) <= BCL_ADI_CONTEXT_MAX;
 }
 
 /* The pattern of a receive; false: an argument is wrong. */
@@ -678,7 +684,8 @@ bool bcl_adi_notified(struct bcl_adi *adi, const struct bcl_event *event);
 
 enum bcl_status bcl_adi_threads_open(struct bcl_adi *adi);
 void bcl_adi_threads_close(struct bcl_adi *adi);
-void bcl_adi_lock_threads(struct bcl_adi *adi);
+/* FORKED, or the lock is held if there are threads. */
+enum bcl_status bcl_adi_enter_slowly(struct bcl_adi *adi);
 void bcl_adi_unlock_threads(struct bcl_adi *adi);
 
 /*
@@ -695,10 +702,16 @@ enum bcl_status bcl_adi_wait_any(struct bcl_adi *adi,
  */
 void bcl_adi_rest(struct bcl_adi *adi, struct bcl_adi_idle *idle, uint64_t end);
 
-static inline void bcl_adi_enter(struct bcl_adi *adi)
+/* Nobody else calls, and this is no forked child. */
+static inline bool bcl_adi_is_plain(const struct bcl_adi *adi)
 {
-	if (bcl_unlikely(adi->threads))
-		bcl_adi_lock_threads(adi);
+	return bcl_likely(adi->plain_in == bcl_fork_generation());
+}
+
+/* FORKED: not entered. */
+static inline enum bcl_status bcl_adi_enter(struct bcl_adi *adi)
+{
+	return bcl_adi_is_plain(adi) ? BCL_OK : bcl_adi_enter_slowly(adi);
 }
 
 static inline void bcl_adi_leave(struct bcl_adi *adi)

@@ -16,12 +16,15 @@ enum bcl_status bcl_adi_packet_open(struct bcl_adi *adi,
 				    void *arg)
 {
 	size_t size = sizeof(*ops);
+	enum bcl_status status;
 
-	if (ops->size < sizeof(ops->size))
+	if (!adi || !ops || ops->size < sizeof(ops->size))
 		return BCL_ERR_ARG;
 	if (ops->size < size)
 		size = ops->size;
-	bcl_adi_enter(adi);
+	status = bcl_adi_enter(adi);
+	if (status)
+		return status;
 	memset(&adi->packet_ops, 0, sizeof(adi->packet_ops));
 	memcpy(&adi->packet_ops, ops, size);
 	adi->packet_arg = arg;
@@ -33,9 +36,10 @@ enum bcl_status bcl_adi_packet_peer(struct bcl_adi *adi, const void *address,
 				    size_t length, struct bcl_peer **handle)
 {
 	struct bcl_adi_peer *peer;
-	enum bcl_status status;
+	enum bcl_status status = adi ? bcl_adi_enter(adi) : BCL_ERR_ARG;
 
-	bcl_adi_enter(adi);
+	if (status)
+		return status;
 	status = bcl_peer_open(adi->port, address, length, handle);
 	if (!status) {
 		peer = bcl_adi_peer_of(adi, *handle);
@@ -211,7 +215,9 @@ send_packet(struct bcl_adi *adi, struct bcl_peer *handle, unsigned type,
 	enum bcl_status status = BCL_ERR_AGAIN;
 	size_t length;
 
-	if (type >= BCL_PACKET_TYPES || header_length > BCL_MESSAGE_MAX ||
+	if (!handle || type >= BCL_PACKET_TYPES ||
+	    header_length > BCL_MESSAGE_MAX ||
+	    bcl_nowhere(header, header_length) ||
 	    !bcl_adi_iov_length(iov, niov, &length) ||
 	    length > BCL_MESSAGE_MAX - header_length)
 		return BCL_ERR_ARG;
@@ -235,9 +241,11 @@ enum bcl_status bcl_adi_packet_try(struct bcl_adi *adi, struct bcl_peer *peer,
 				   size_t header_length,
 				   const struct iovec *iov, unsigned niov)
 {
-	enum bcl_status status;
+	enum bcl_status status =
+		bcl_likely(adi != NULL) ? bcl_adi_enter(adi) : BCL_ERR_ARG;
 
-	bcl_adi_enter(adi);
+	if (bcl_unlikely(status))
+		return status;
 	status = send_packet(adi, peer, type, header, header_length, iov, niov,
 			     0, false);
 	bcl_adi_leave(adi);
@@ -250,9 +258,11 @@ enum bcl_status bcl_adi_packet_send(struct bcl_adi *adi, struct bcl_peer *peer,
 				    const struct iovec *iov, unsigned niov,
 				    uint64_t cookie)
 {
-	enum bcl_status status;
+	enum bcl_status status =
+		bcl_likely(adi != NULL) ? bcl_adi_enter(adi) : BCL_ERR_ARG;
 
-	bcl_adi_enter(adi);
+	if (bcl_unlikely(status))
+		return status;
 	status = send_packet(adi, peer, type, header, header_length, iov, niov,
 			     cookie, true);
 	bcl_adi_leave(adi);
@@ -285,10 +295,13 @@ enum bcl_status bcl_adi_packet_word(struct bcl_adi *adi, struct bcl_peer *peer,
 {
 	enum bcl_status status;
 
-	if (type >= BCL_PACKET_TYPES ||
-	    length > BCL_MESSAGE_MAX - sizeof(word) || (length && !data))
+	if (bcl_unlikely(!adi || !peer || type >= BCL_PACKET_TYPES ||
+			 length > BCL_MESSAGE_MAX - sizeof(word) ||
+			 bcl_nowhere(data, length)))
 		return BCL_ERR_ARG;
-	bcl_adi_enter(adi);
+	status = bcl_adi_enter(adi);
+	if (bcl_unlikely(status))
+		return status;
 	status = try_word(adi, peer, type, word, data, length);
 	bcl_adi_leave(adi);
 	return status;
@@ -364,11 +377,14 @@ enum bcl_status bcl_adi_packet_announce(struct bcl_adi *adi,
 {
 	enum bcl_status status;
 
-	if (type >= BCL_PACKET_TYPES || packet_length > BCL_MESSAGE_MAX ||
+	if (!adi || !peer || !packet || bcl_nowhere(buffer, length) ||
+	    type >= BCL_PACKET_TYPES || packet_length > BCL_MESSAGE_MAX ||
 	    ticket_at > packet_length ||
 	    packet_length - ticket_at < BCL_PACKET_TICKET)
 		return BCL_ERR_ARG;
-	bcl_adi_enter(adi);
+	status = bcl_adi_enter(adi);
+	if (status)
+		return status;
 	status = announce(adi, peer, type, packet, packet_length, ticket_at,
 			  buffer, length, cookie);
 	bcl_adi_leave(adi);
@@ -395,9 +411,11 @@ static void find_announced(struct bcl_adi *adi, struct bcl_adi_request *request,
 enum bcl_status bcl_adi_packet_withdraw(struct bcl_adi *adi, uint64_t cookie)
 {
 	struct announced announced = { .cookie = cookie };
-	enum bcl_status status = BCL_ERR_EMPTY;
+	enum bcl_status status = adi ? bcl_adi_enter(adi) : BCL_ERR_ARG;
 
-	bcl_adi_enter(adi);
+	if (status)
+		return status;
+	status = BCL_ERR_EMPTY;
 	bcl_requests_each(adi, find_announced, &announced);
 	if (announced.request)
 		status = bcl_request_take_back(adi, announced.request)
@@ -414,7 +432,11 @@ enum bcl_status bcl_adi_packet_pull(struct bcl_adi *adi, struct bcl_peer *peer,
 	struct bcl_adi_request *request;
 	enum bcl_status status;
 
-	bcl_adi_enter(adi);
+	if (!adi || !peer || !ticket || bcl_nowhere(buffer, length))
+		return BCL_ERR_ARG;
+	status = bcl_adi_enter(adi);
+	if (status)
+		return status;
 	status = new_request(adi, peer, buffer, length, cookie, &request);
 	if (!status)
 		bcl_adi_fetch(adi, request, request->peer, ticket);
@@ -507,7 +529,8 @@ unsigned bcl_adi_packet_poll(struct bcl_adi *adi)
 	bool tired = false;
 	unsigned n = 0;
 
-	bcl_adi_enter(adi);
+	if (bcl_unlikely(!adi || bcl_adi_enter(adi)))
+		return 0;
 	if (turn(adi)) {
 		n = follow(adi);
 		adi->packet_idle = (struct bcl_adi_idle){ 0 };
@@ -523,12 +546,15 @@ unsigned bcl_adi_packet_poll(struct bcl_adi *adi)
 
 enum bcl_status bcl_adi_packet_next(struct bcl_adi *adi)
 {
-	unsigned spins = bcl_port_may_spin(adi->port) ? adi->spins : 0;
+	enum bcl_status status =
+		bcl_likely(adi != NULL) ? bcl_adi_enter(adi) : BCL_ERR_ARG;
 	struct bcl_adi_idle idle = { 0 };
-	enum bcl_status status;
 	bool waited = false;
+	unsigned spins;
 
-	bcl_adi_enter(adi);
+	if (bcl_unlikely(status))
+		return status;
+	spins = bcl_port_may_spin(adi->port) ? adi->spins : 0;
 	while (!turn(adi) && !adi->broken) {
 		waited = true;
 		if (spins)
@@ -546,6 +572,8 @@ enum bcl_status bcl_adi_packet_next(struct bcl_adi *adi)
 
 void bcl_adi_packet_wake(struct bcl_adi *adi)
 {
+	if (!adi || bcl_port_forked(adi->port))
+		return;
 	atomic_store_explicit(&adi->woken, true, memory_order_release);
 	if (adi->threads)
 		adi->env->wake(adi->env->world, adi->object);
@@ -553,15 +581,17 @@ void bcl_adi_packet_wake(struct bcl_adi *adi)
 
 enum bcl_status bcl_adi_packet_wait(struct bcl_adi *adi, uint64_t timeout)
 {
-	const struct bcl_env *env = adi->env;
+	enum bcl_status status = adi ? bcl_adi_enter(adi) : BCL_ERR_ARG;
 	uint64_t start, end = UINT64_MAX;
-	enum bcl_status status;
+	const struct bcl_env *env;
 	bool rested = false;
 
+	if (status)
+		return status;
+	env = adi->env;
 	start = env->now(env->world);
 	if (timeout < UINT64_MAX - start)
 		end = start + timeout;
-	bcl_adi_enter(adi);
 	if (!adi->chores)
 		adi->packet_idle = (struct bcl_adi_idle){ 0 };
 	for (;;) {

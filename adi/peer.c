@@ -500,10 +500,13 @@ enum bcl_status bcl_adi_peer(struct bcl_adi *adi, unsigned rank,
 			     struct bcl_peer **peer)
 {
 	struct bcl_adi_peer *record;
+	enum bcl_status status;
 
-	if (rank >= adi->size)
+	if (!adi || rank >= adi->size || !peer)
 		return BCL_ERR_ARG;
-	bcl_adi_enter(adi);
+	status = bcl_adi_enter(adi);
+	if (status)
+		return status;
 	record = bcl_adi_peer_get(adi, rank);
 	bcl_adi_leave(adi);
 	if (!record)

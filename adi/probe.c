@@ -49,9 +49,10 @@ static enum bcl_status probe(struct bcl_adi *adi, int source, int tag,
 enum bcl_status bcl_adi_iprobe(struct bcl_adi *adi, int source, int tag,
 			       unsigned context, struct bcl_adi_status *result)
 {
-	enum bcl_status status;
+	enum bcl_status status = adi ? bcl_adi_enter(adi) : BCL_ERR_ARG;
 
-	bcl_adi_enter(adi);
+	if (status)
+		return status;
 	status = probe(adi, source, tag, context, false, NULL, result);
 	bcl_adi_leave(adi);
 	return status;
@@ -64,7 +65,11 @@ enum bcl_status bcl_adi_improbe(struct bcl_adi *adi, int source, int tag,
 {
 	enum bcl_status status;
 
-	bcl_adi_enter(adi);
+	if (!adi || !message)
+		return BCL_ERR_ARG;
+	status = bcl_adi_enter(adi);
+	if (status)
+		return status;
 	status = probe(adi, source, tag, context, true, message, result);
 	bcl_adi_leave(adi);
 	return status;
@@ -75,10 +80,14 @@ enum bcl_status bcl_adi_imrecv(struct bcl_adi *adi, void *buffer, size_t length,
 			       struct bcl_adi_request **result)
 {
 	struct bcl_adi_request *request;
+	enum bcl_status status;
 
-	if (!*message)
+	if (!adi || !message || !*message || !result ||
+	    bcl_nowhere(buffer, length))
 		return BCL_ERR_ARG;
-	bcl_adi_enter(adi);
+	status = bcl_adi_enter(adi);
+	if (status)
+		return status;
 	request = bcl_request_new(adi);
 	if (request) {
 		request->buffer = buffer;

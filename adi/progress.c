@@ -298,7 +298,8 @@ enum bcl_status bcl_adi_wait_for(struct bcl_adi *adi,
 
 void bcl_adi_progress(struct bcl_adi *adi)
 {
-	bcl_adi_enter(adi);
+	if (!adi || bcl_adi_enter(adi))
+		return;
 	bcl_adi_turn(adi);
 	bcl_adi_leave(adi);
 }

@@ -72,11 +72,15 @@ irecv(struct bcl_adi *adi, void *buffer, size_t length, int source, int tag,
 {
 	struct bcl_adi_request *request;
 	enum bcl_match_class class;
+	enum bcl_status status;
 	uint64_t key;
 
-	if (!bcl_adi_pattern(adi, source, tag, context, &key, &class))
+	if (!bcl_adi_pattern(adi, source, tag, context, &key, &class) ||
+	    !result || bcl_nowhere(buffer, length))
 		return BCL_ERR_ARG;
-	bcl_adi_enter(adi);
+	status = bcl_adi_enter(adi);
+	if (status)
+		return status;
 	request = bcl_request_new(adi);
 	if (request) {
 		request->buffer = buffer;
@@ -92,7 +96,7 @@ irecv(struct bcl_adi *adi, void *buffer, size_t length, int source, int tag,
 static inline struct bcl_adi_request *plain(const struct bcl_adi *adi,
 					    unsigned rank)
 {
-	if (adi->threads || adi->match.oldest || adi->nholds ||
+	if (!bcl_adi_is_plain(adi) || adi->match.oldest || adi->nholds ||
 	    !is_open(adi, rank))
 		return NULL;
 	return adi->free;
@@ -105,7 +109,8 @@ enum bcl_status bcl_adi_irecv(struct bcl_adi *adi, void *buffer, size_t length,
 	uint64_t key = bcl_match_key(context, (unsigned)source, (unsigned)tag);
 	struct bcl_adi_request *request = NULL;
 
-	if (bcl_likely(bcl_adi_valid(adi, source, tag, context)))
+	if (bcl_likely(bcl_adi_valid(adi, source, tag, context) && result &&
+		       !bcl_nowhere(buffer, length)))
 		request = plain(adi, (unsigned)source);
 	/* what is usual calls no other function */
 	if (bcl_unlikely(!request ||
@@ -125,19 +130,22 @@ enum bcl_status bcl_adi_irecvv(struct bcl_adi *adi, const struct iovec *iov,
 			       unsigned context,
 			       struct bcl_adi_request **result)
 {
-	enum bcl_status status = BCL_ERR_NOMEM;
 	struct bcl_adi_request *request;
 	enum bcl_match_class class;
+	enum bcl_status status;
 	size_t length;
 	uint64_t key;
 
 	if (!bcl_adi_pattern(adi, source, tag, context, &key, &class) ||
-	    !bcl_adi_iov_length(iov, niov, &length))
+	    !result || !bcl_adi_iov_length(iov, niov, &length))
 		return BCL_ERR_ARG;
 	if (niov <= 1)
 		return bcl_adi_irecv(adi, niov ? iov->iov_base : NULL, length,
 				     source, tag, context, result);
-	bcl_adi_enter(adi);
+	status = bcl_adi_enter(adi);
+	if (status)
+		return status;
+	status = BCL_ERR_NOMEM;
 	request = bcl_request_new(adi);
 	if (request) {
 		request->length = length;
@@ -183,9 +191,12 @@ enum bcl_status bcl_adi_recv(struct bcl_adi *adi, void *buffer, size_t length,
 	uint64_t key;
 
 	if (bcl_unlikely(
-		    !bcl_adi_pattern(adi, source, tag, context, &key, &class)))
+		    !bcl_adi_pattern(adi, source, tag, context, &key, &class) ||
+		    bcl_nowhere(buffer, length)))
 		return BCL_ERR_ARG;
-	bcl_adi_enter(adi);
+	broken = bcl_adi_enter(adi);
+	if (bcl_unlikely(broken))
+		return broken;
 	request.end = 0;
 	request.niov = 0;
 	request.buffer = buffer;
@@ -205,9 +216,14 @@ enum bcl_status bcl_adi_recv(struct bcl_adi *adi, void *buffer, size_t length,
 enum bcl_status bcl_adi_cancel(struct bcl_adi *adi,
 			       struct bcl_adi_request *request)
 {
-	enum bcl_status status = BCL_ERR_BUSY;
+	enum bcl_status status;
 
-	bcl_adi_enter(adi);
+	if (!adi || !request)
+		return BCL_ERR_ARG;
+	status = bcl_adi_enter(adi);
+	if (status)
+		return status;
+	status = BCL_ERR_BUSY;
 	if (request->state == BCL_REQUEST_POSTED) {
 		bcl_match_unpost(&adi->match, &request->receive);
 		request->status =

@@ -267,9 +267,10 @@ static enum bcl_status __attribute__((noinline))
 isend(struct bcl_adi *adi, const void *buffer, size_t length, unsigned rank,
       uint64_t key, struct bcl_adi_request **request)
 {
-	enum bcl_status status = BCL_OK;
+	enum bcl_status status = bcl_adi_enter(adi);
 
-	bcl_adi_enter(adi);
+	if (bcl_unlikely(status))
+		return status;
 	if (bcl_adi_send_direct(adi, rank, key, buffer, length) == BCL_OK)
 		*request = &adi->done;
 	else
@@ -287,10 +288,11 @@ enum bcl_status bcl_adi_isend(struct bcl_adi *adi, const void *buffer,
 	struct bcl_adi_peer *peer;
 	uint64_t key;
 
-	if (bcl_unlikely(!bcl_adi_valid(adi, destination, tag, context)))
+	if (bcl_unlikely(!bcl_adi_valid(adi, destination, tag, context) ||
+			 !request || bcl_nowhere(buffer, length)))
 		return BCL_ERR_ARG;
 	key = key_of(adi, context, tag);
-	peer = adi->threads ? NULL : bcl_adi_direct(adi, rank, length);
+	peer = bcl_adi_is_plain(adi) ? bcl_adi_direct(adi, rank, length) : NULL;
 	/* what is usual calls no other function */
 	if (bcl_unlikely(!peer || !bcl_send_is_short(peer->peer, length) ||
 			 !bcl_put_short(peer->peer, BCL_ADI_EAGER, key, buffer,
@@ -308,9 +310,12 @@ enum bcl_status bcl_adi_issend(struct bcl_adi *adi, const void *buffer,
 {
 	enum bcl_status status;
 
-	if (!bcl_adi_valid(adi, destination, tag, context))
+	if (!bcl_adi_valid(adi, destination, tag, context) || !request ||
+	    bcl_nowhere(buffer, length))
 		return BCL_ERR_ARG;
-	bcl_adi_enter(adi);
+	status = bcl_adi_enter(adi);
+	if (status)
+		return status;
 	status = start(adi, buffer, length, (unsigned)destination,
 		       key_of(adi, context, tag), true, request);
 	bcl_adi_leave(adi);
@@ -356,13 +361,15 @@ enum bcl_status bcl_adi_isendv(struct bcl_adi *adi, const struct iovec *iov,
 	enum bcl_status status;
 	size_t length;
 
-	if (!bcl_adi_valid(adi, destination, tag, context) ||
+	if (!bcl_adi_valid(adi, destination, tag, context) || !request ||
 	    !bcl_adi_iov_length(iov, niov, &length))
 		return BCL_ERR_ARG;
 	if (niov <= 1)
 		return bcl_adi_isend(adi, niov ? iov->iov_base : NULL, length,
 				     destination, tag, context, request);
-	bcl_adi_enter(adi);
+	status = bcl_adi_enter(adi);
+	if (status)
+		return status;
 	status = start_pieces(adi, iov, niov, length, (unsigned)destination,
 			      key_of(adi, context, tag), request);
 	bcl_adi_leave(adi);
@@ -395,10 +402,13 @@ enum bcl_status bcl_adi_send(struct bcl_adi *adi, const void *buffer,
 	enum bcl_status status;
 	uint64_t key;
 
-	if (bcl_unlikely(!bcl_adi_valid(adi, destination, tag, context)))
+	if (bcl_unlikely(!bcl_adi_valid(adi, destination, tag, context) ||
+			 bcl_nowhere(buffer, length)))
 		return BCL_ERR_ARG;
 	key = key_of(adi, context, tag);
-	bcl_adi_enter(adi);
+	status = bcl_adi_enter(adi);
+	if (bcl_unlikely(status))
+		return status;
 	status = bcl_adi_send_direct(adi, rank, key, buffer, length);
 	if (bcl_unlikely(status == BCL_ERR_AGAIN))
 		status = send_and_wait(adi, buffer, length, rank, key);

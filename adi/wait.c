@@ -45,6 +45,7 @@ enum bcl_status bcl_adi_threads_open(struct bcl_adi *adi)
 	pthread_mutex_init(&adi->lock, &attributes);
 	pthread_mutexattr_destroy(&attributes);
 	adi->threads = true;
+	adi->plain_in = ~adi->port->fork_generation;
 	return BCL_OK;
 }
 
@@ -57,15 +58,18 @@ void bcl_adi_threads_close(struct bcl_adi *adi)
 	adi->env->object_close(adi->env->world, adi->object);
 }
 
-void bcl_adi_lock_threads(struct bcl_adi *adi)
+enum bcl_status bcl_adi_enter_slowly(struct bcl_adi *adi)
 {
-	/* in a forked child the owner may not exist; nothing works there */
-	if (bcl_port_forked(adi->port) || !pthread_mutex_trylock(&adi->lock))
-		return;
+	/* in a forked child the owner may not exist */
+	if (bcl_port_forked(adi->port))
+		return BCL_ERR_FORKED;
+	if (!adi->threads || !pthread_mutex_trylock(&adi->lock))
+		return BCL_OK;
 	/* whoever turns and turns lets us in */
 	atomic_fetch_add_explicit(&adi->wanted, 1, memory_order_relaxed);
 	pthread_mutex_lock(&adi->lock);
 	atomic_fetch_sub_explicit(&adi->wanted, 1, memory_order_relaxed);
+	return BCL_OK;
 }
 
 static void wake(struct bcl_adi *adi)
@@ -76,8 +80,6 @@ static void wake(struct bcl_adi *adi)
 
 void bcl_adi_unlock_threads(struct bcl_adi *adi)
 {
-	if (bcl_port_forked(adi->port))
-		return;
 	if (adi->sleepers) {
 		if (adi->turned &&
 		    (adi->stalled || bcl_arm(adi->port) != BCL_OK))

@@ -78,6 +78,7 @@ static enum bcl_status open_engine(struct bcl_adi *adi, unsigned flags)
 	if (status)
 		return status;
 	adi->counters = adi->port->counters;
+	adi->plain_in = adi->port->fork_generation;
 	adi->own = bcl_match_key(0, adi->rank, 0);
 	adi->eager_max = config->eager_max;
 	adi->kept_max = config->unexpected;
@@ -123,6 +124,10 @@ enum bcl_status bcl_adi_open(const struct bcl_adi_options *options,
 	const struct bcl_env *env = &bcl_env_linux;
 	struct bcl_adi *adi;
 
+	if (!result)
+		return BCL_ERR_ARG;
+	if (bcl_process_orphaned())
+		return BCL_ERR_FORKED;
 	if (!options)
 		options = &defaults;
 	if (options->context)
@@ -266,9 +271,8 @@ static void leave_job(struct bcl_adi *adi)
 
 void bcl_adi_close(struct bcl_adi *adi)
 {
-	if (!adi || bcl_port_forked(adi->port))
+	if (!adi || bcl_adi_enter(adi))
 		return;
-	bcl_adi_enter(adi);
 	if (!adi->broken)
 		leave_job(adi);
 	bcl_adi_leave(adi);
@@ -279,22 +283,22 @@ void bcl_adi_close(struct bcl_adi *adi)
 
 unsigned bcl_adi_rank(const struct bcl_adi *adi)
 {
-	return adi->rank;
+	return adi ? adi->rank : 0;
 }
 
 unsigned bcl_adi_size(const struct bcl_adi *adi)
 {
-	return adi->size;
+	return adi ? adi->size : 0;
 }
 
 struct bcl_context *bcl_adi_context(const struct bcl_adi *adi)
 {
-	return adi->context;
+	return adi ? adi->context : NULL;
 }
 
 struct bcl_port *bcl_adi_port(const struct bcl_adi *adi)
 {
-	return adi->port;
+	return adi ? adi->port : NULL;
 }
 
 struct bcl_counter_page *bcl_adi_counters(const struct bcl_adi *adi)

@@ -121,7 +121,7 @@ static enum bcl_status check(const struct bcl_team *team, const void *send,
 			     size_t length, void *receive,
 			     struct bcl_call *call)
 {
-	if (length && (!send || !receive))
+	if (!team || (length && (!send || !receive)))
 		return BCL_ERR_ARG;
 	*call = (struct bcl_call){
 		.operation = BCL_OPERATION_ALLGATHER,

@@ -99,7 +99,7 @@ check(const struct bcl_team *team, const void *send, const size_t *send_lengths,
 {
 	bool in_place = send == BCL_IN_PLACE;
 
-	if (!receive_lengths || !receive_offsets ||
+	if (!team || !receive_lengths || !receive_offsets ||
 	    (!in_place && (!send_lengths || !send_offsets)))
 		return BCL_ERR_ARG;
 	*call = (struct bcl_call){

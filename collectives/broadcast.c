@@ -217,7 +217,7 @@ static enum bcl_status check(const struct bcl_team *team, void *buffer,
 			     size_t length, unsigned root,
 			     struct bcl_call *call)
 {
-	if (root >= team->size || (length && !buffer))
+	if (!team || root >= team->size || (length && !buffer))
 		return BCL_ERR_ARG;
 	*call = (struct bcl_call){
 		.operation = BCL_OPERATION_BROADCAST,

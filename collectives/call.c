@@ -140,9 +140,13 @@ enum bcl_status bcl_call_start(struct bcl_team *team,
 			       const struct bcl_call *call,
 			       struct bcl_adi_request **request)
 {
+	enum bcl_status status = bcl_team_usable(team);
 	struct bcl_schedule *schedule;
-	enum bcl_status status;
 
+	if (status != BCL_OK)
+		return status;
+	if (!request)
+		return BCL_ERR_ARG;
 	if (bcl_call_is_empty(call)) {
 		*request = NULL;
 		return BCL_OK;

@@ -120,6 +120,9 @@ static inline enum bcl_status bcl_call_run(struct bcl_team *team,
 	struct bcl_call shown; /* as in bcl_call_go_on() */
 	enum bcl_status status;
 
+	status = bcl_team_usable(team);
+	if (__builtin_expect(status != BCL_OK, 0))
+		return status;
 	if (bcl_call_is_empty(&call))
 		return BCL_OK;
 	if (call.length < team->brief[call.operation] &&

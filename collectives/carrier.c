@@ -11,6 +11,11 @@ struct bcl_carrier {
 	struct bcl_schedule *idle;
 };
 
+static enum bcl_status usable(const struct bcl_carrier *carrier)
+{
+	return carrier ? bcl_team_usable(&carrier->team) : BCL_ERR_ARG;
+}
+
 enum bcl_status bcl_carrier_open(const struct bcl_carrier_options *options,
 				 struct bcl_carrier **result)
 {
@@ -18,12 +23,15 @@ enum bcl_status bcl_carrier_open(const struct bcl_carrier_options *options,
 
 	if (!options || options->struct_size != sizeof(*options) ||
 	    options->rank >= options->size || !options->port ||
-	    !options->send || !options->receive)
+	    !options->send || !options->receive || !result)
 		return BCL_ERR_ARG;
+	if (bcl_port_forked(options->port))
+		return BCL_ERR_FORKED;
 	carrier = calloc(1, sizeof(*carrier));
 	if (!carrier)
 		return BCL_ERR_NOMEM;
 	carrier->options = *options;
+	carrier->team.fork_generation = bcl_fork_generation();
 	carrier->team.rank = options->rank;
 	carrier->team.size = options->size;
 	*result = carrier;
@@ -32,6 +40,8 @@ enum bcl_status bcl_carrier_open(const struct bcl_carrier_options *options,
 
 void bcl_carrier_close(struct bcl_carrier *carrier)
 {
+	if (usable(carrier) != BCL_OK)
+		return;
 	if (carrier->idle)
 		bcl_schedule_free(carrier->idle);
 	free(carrier);
@@ -147,13 +157,27 @@ static void build(struct bcl_schedule *schedule, const struct bcl_call *call)
 	}
 }
 
+/* Both buffers are needed but by a member that has no part in one. */
+static bool lies_nowhere(const struct bcl_carrier *carrier,
+			 const struct bcl_call *call)
+{
+	bool root = call->root == carrier->team.rank;
+	bool sends = root || call->operation != BCL_OPERATION_SCATTER;
+	bool receives = root || call->operation == BCL_OPERATION_SCATTER;
+
+	return call->length &&
+	       ((sends && !call->send) || (receives && !call->receive));
+}
+
 static enum bcl_status run(struct bcl_carrier *carrier, void *arg,
 			   const struct bcl_call *call)
 {
+	enum bcl_status status = usable(carrier);
 	struct bcl_schedule *schedule;
-	enum bcl_status status;
 
-	if (call->root >= carrier->team.size)
+	if (status != BCL_OK)
+		return status;
+	if (call->root >= carrier->team.size || lies_nowhere(carrier, call))
 		return BCL_ERR_ARG;
 	schedule = get(carrier);
 	if (!schedule)
@@ -179,16 +203,19 @@ enum bcl_status bcl_carrier_reduce(struct bcl_carrier *carrier, void *arg,
 				   const struct bcl_reduction *reduction,
 				   unsigned root)
 {
-	const struct bcl_call call = {
+	struct bcl_call call = {
 		.operation = BCL_OPERATION_REDUCE,
 		.send = send,
 		.receive = receive,
-		.length = count * reduction->element,
 		.root = root,
 		.reduction = reduction,
 	};
 
-	return reduction->commutative ? run(carrier, arg, &call) : BCL_ERR_ARG;
+	if (!reduction || !reduction->commutative || !reduction->element ||
+	    count > SIZE_MAX / reduction->element)
+		return BCL_ERR_ARG;
+	call.length = count * reduction->element;
+	return run(carrier, arg, &call);
 }
 
 enum bcl_status bcl_carrier_gather(struct bcl_carrier *carrier, void *arg,

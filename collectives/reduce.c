@@ -232,7 +232,7 @@ static enum bcl_status check(const struct bcl_team *team, const void *send,
 {
 	const void *from = send == BCL_IN_PLACE ? receive : send;
 
-	if (root >= team->size || !reduction || !reduction->element ||
+	if (!team || root >= team->size || !reduction || !reduction->element ||
 	    count > SIZE_MAX / reduction->element ||
 	    (count && (!from || (team->rank == root && !receive))))
 		return BCL_ERR_ARG;

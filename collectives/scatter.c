@@ -111,9 +111,9 @@ static enum bcl_status check(const struct bcl_team *team, const void *send,
 			     void *receive, size_t length, unsigned root,
 			     struct bcl_call *call)
 {
-	bool is_root = root == team->rank;
+	bool is_root = team && root == team->rank;
 
-	if (root >= team->size || (length && is_root && !send) ||
+	if (!team || root >= team->size || (length && is_root && !send) ||
 	    (length && !receive) || (receive == BCL_IN_PLACE && !is_root))
 		return BCL_ERR_ARG;
 	*call = (struct bcl_call){

@@ -492,6 +492,7 @@ static struct bcl_team *team_new(struct bcl_adi *adi, uint32_t *ranks,
 	}
 	*team = (struct bcl_team){
 		.adi = adi,
+		.fork_generation = bcl_fork_generation(),
 		.counters = bcl_adi_counters(adi),
 		.ranks = ranks,
 		.size = size,
@@ -550,6 +551,10 @@ enum bcl_status bcl_team_world(struct bcl_adi *adi, struct bcl_team **team)
 	struct bcl_team *world;
 	enum bcl_status status;
 
+	if (!adi || !team)
+		return BCL_ERR_ARG;
+	if (bcl_port_forked(bcl_adi_port(adi)))
+		return BCL_ERR_FORKED;
 	world = team_new(adi, NULL, bcl_adi_size(adi), bcl_adi_rank(adi),
 			 BCL_ADI_CONTEXT_COLLECTIVE + BCL_TEAM_NUMBERS, 0,
 			 bcl_teams_name(BCL_TEAM_NUMBERS, 0, 0));
@@ -564,14 +569,17 @@ enum bcl_status bcl_team_world(struct bcl_adi *adi, struct bcl_team **team)
 enum bcl_status bcl_team_create(struct bcl_team *parent, const unsigned *ranks,
 				unsigned n, unsigned id, struct bcl_team **team)
 {
-	enum bcl_status status = BCL_ERR_ARG;
+	enum bcl_status status = bcl_team_usable(parent);
 	struct bcl_team *child;
 	uint32_t *in_job;
 	uint64_t *hosts;
 	unsigned i, me = n;
 
-	if (!n || n > parent->size || id >= BCL_TEAM_IDS)
-		return BCL_ERR_ARG;
+	if (status != BCL_OK)
+		return status;
+	status = BCL_ERR_ARG;
+	if (!ranks || !n || n > parent->size || id >= BCL_TEAM_IDS || !team)
+		return status;
 	in_job = malloc(n * sizeof(*in_job));
 	hosts = malloc(n * sizeof(*hosts));
 	if (!in_job || !hosts) {
@@ -604,8 +612,11 @@ fail:
 
 void bcl_team_free(struct bcl_team *team)
 {
-	unsigned number = team->context - BCL_ADI_CONTEXT_COLLECTIVE;
+	unsigned number;
 
+	if (bcl_team_usable(team) != BCL_OK)
+		return;
+	number = team->context - BCL_ADI_CONTEXT_COLLECTIVE;
 	/* Nobody uses the segment or the name after that. */
 	bcl_barrier(team);
 	bcl_adi_lock(team->adi);
@@ -625,17 +636,19 @@ void bcl_team_free(struct bcl_team *team)
 
 unsigned bcl_team_rank(const struct bcl_team *team)
 {
-	return team->rank;
+	return team ? team->rank : 0;
 }
 
 unsigned bcl_team_size(const struct bcl_team *team)
 {
-	return team->size;
+	return team ? team->size : 0;
 }
 
 void bcl_team_node(const struct bcl_team *team, unsigned rank, unsigned *node,
 		   unsigned *members)
 {
+	if (!team || rank >= team->size || !node || !members)
+		return;
 	*node = bcl_layout_node(&team->layout, rank);
 	*members = bcl_layout_members(&team->layout, *node);
 }

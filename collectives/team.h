@@ -18,6 +18,7 @@
 #include "collectives/schedule.h"
 #include "collectives/select.h"
 #include "collectives/layout.h"
+#include "transport/env/process.h"
 
 enum {
 	/* Teams that one rank can be the first member of at a time; one more
@@ -41,6 +42,7 @@ struct bcl_team {
 	struct bcl_counter_page *counters;
 	struct bcl_teams *teams;
 	struct bcl_team *next;
+	uint32_t fork_generation; /* a forked child has another */
 	unsigned rank, size;
 	uint32_t *ranks;		  /* in the job; NULL: as in the team */
 	unsigned context, tag;		  /* of its messages: tag | sequence */
@@ -72,6 +74,17 @@ struct bcl_team {
 	struct bcl_schedule *idle;
 	unsigned nrunning;
 };
+
+/* ARG: there is none; FORKED: it is the parent's. */
+static inline enum bcl_status bcl_team_usable(const struct bcl_team *team)
+{
+	if (__builtin_expect(!team, 0))
+		return BCL_ERR_ARG;
+	return __builtin_expect(team->fork_generation != bcl_fork_generation(),
+				0)
+		       ? BCL_ERR_FORKED
+		       : BCL_OK;
+}
 
 /* In the job. */
 static inline unsigned bcl_team_job_rank(const struct bcl_team *team,

@@ -45,12 +45,12 @@ static void call_waiter(struct bcl_channel *channel)
 enum bcl_status bcl_post(struct bcl_port *port, unsigned number, void *buffer,
 			 size_t length, uint64_t cookie)
 {
+	enum bcl_status status = bcl_port_usable(port);
 	struct bcl_channel *channel;
-	enum bcl_status status;
 
-	if (bcl_port_forked(port))
-		return BCL_ERR_FORKED;
-	if (number >= port->nchannels || (!buffer && length))
+	if (status)
+		return status;
+	if (number >= port->nchannels || bcl_nowhere(buffer, length))
 		return BCL_ERR_ARG;
 	bcl_presence(port->context);
 	channel = &port->channels[number];
@@ -71,11 +71,11 @@ enum bcl_status bcl_post(struct bcl_port *port, unsigned number, void *buffer,
 
 enum bcl_status bcl_unpost(struct bcl_port *port, unsigned number)
 {
+	enum bcl_status status = bcl_port_usable(port);
 	struct bcl_channel *channel;
-	enum bcl_status status = BCL_OK;
 
-	if (bcl_port_forked(port))
-		return BCL_ERR_FORKED;
+	if (status)
+		return status;
 	if (number >= port->nchannels)
 		return BCL_ERR_ARG;
 	bcl_presence(port->context);

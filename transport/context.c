@@ -60,9 +60,11 @@ enum bcl_status bcl_open(const struct bcl_context_options *options,
 
 	if (!options)
 		options = &standard;
-	if (options->flags & ~(unsigned)BCL_THREADS)
+	if (!result || options->flags & ~(unsigned)BCL_THREADS)
 		return BCL_ERR_ARG;
 	bcl_process_init();
+	if (bcl_process_orphaned())
+		return BCL_ERR_FORKED;
 	env = options->env ? options->env : &bcl_env_linux;
 	context = env->allocate(env->world, sizeof(*context));
 	if (!context)
@@ -71,6 +73,7 @@ enum bcl_status bcl_open(const struct bcl_context_options *options,
 	context->flags = options->flags;
 	context->local_ranks = options->local_ranks;
 	context->fork_generation = bcl_fork_generation();
+	bcl_process_count(1);
 	pthread_mutex_init(&context->lock, NULL);
 	pthread_mutex_init(&context->memory_lock, NULL);
 	status = open_parts(context, options);
@@ -102,7 +105,7 @@ void bcl_close(struct bcl_context *context)
 {
 	const struct bcl_env *env;
 
-	if (!context || context->fork_generation != bcl_fork_generation())
+	if (bcl_context_usable(context))
 		return;
 	env = context->env;
 	bcl_helper_close(context);
@@ -116,21 +119,27 @@ void bcl_close(struct bcl_context *context)
 	bcl_counters_close(env, context->counters, context->counters_fd);
 	pthread_mutex_destroy(&context->lock);
 	pthread_mutex_destroy(&context->memory_lock);
+	bcl_process_count(-1);
 	env->release(env->world, context, sizeof(*context));
 }
 
 uint64_t bcl_context_node(const struct bcl_context *context)
 {
+	if (!context)
+		return 0;
 	return context->config.shm ? context->host : context->card_id;
 }
 
 void bcl_counters(struct bcl_context *context, struct bcl_counter *counters,
 		  size_t *count)
 {
-	size_t room = counters ? *count : 0;
+	size_t room;
 
+	if (!context || !count)
+		return;
+	room = counters ? *count : 0;
 	*count = BCL_NCOUNTERS;
-	if (!room || context->fork_generation != bcl_fork_generation())
+	if (!room || bcl_context_usable(context))
 		return;
 	if (context->card)
 		bcl_card_counters_copy(context);
@@ -166,8 +175,11 @@ _Static_assert(sizeof(((struct bcl_setting *)0)->value) >= BCL_CONFIG_TEXT_MAX,
 void bcl_settings(const struct bcl_context *context,
 		  struct bcl_setting *settings, size_t *count)
 {
-	size_t room = settings ? *count : 0;
+	size_t room;
 
+	if (!context || !count)
+		return;
+	room = settings ? *count : 0;
 	*count = bcl_config_nentries;
 	for (size_t i = 0; i < room && i < bcl_config_nentries; i++) {
 		settings[i].name = bcl_config_entries[i].name;

@@ -381,4 +381,37 @@ static inline bool bcl_port_forked(const struct bcl_port *port)
 				0);
 }
 
+/* ---- what a public function asks first ---- */
+
+/* ARG: there is none; FORKED: it is the parent's. */
+static inline enum bcl_status
+bcl_context_usable(const struct bcl_context *context)
+{
+	if (!context)
+		return BCL_ERR_ARG;
+	return context->fork_generation != bcl_fork_generation()
+		       ? BCL_ERR_FORKED
+		       : BCL_OK;
+}
+
+static inline enum bcl_status bcl_port_usable(const struct bcl_port *port)
+{
+	if (__builtin_expect(!port, 0))
+		return BCL_ERR_ARG;
+	return bcl_port_forked(port) ? BCL_ERR_FORKED : BCL_OK;
+}
+
+static inline enum bcl_status bcl_peer_usable(const struct bcl_peer *peer)
+{
+	if (__builtin_expect(!peer, 0))
+		return BCL_ERR_ARG;
+	return bcl_port_usable(peer->port);
+}
+
+/* Bytes that lie nowhere. */
+static inline bool bcl_nowhere(const void *buffer, size_t length)
+{
+	return __builtin_expect(!buffer && length, 0);
+}
+
 #endif

@@ -164,11 +164,13 @@ enum {
 static enum bcl_status make(struct bcl_context *context, size_t length,
 			    unsigned rights, struct bcl_memory **result)
 {
-	const struct bcl_env *env = context->env;
+	enum bcl_status status = bcl_context_usable(context);
+	const struct bcl_env *env;
 	struct bcl_memory *memory;
 
-	if (context->fork_generation != bcl_fork_generation())
-		return BCL_ERR_FORKED;
+	if (status)
+		return status;
+	env = context->env;
 	if (!length || rights & ~RIGHTS)
 		return BCL_ERR_ARG;
 	bcl_presence(context);
@@ -192,7 +194,7 @@ enum bcl_status bcl_memory_register(struct bcl_context *context, void *address,
 	struct bcl_memory *memory;
 	enum bcl_status status;
 
-	if (!address || length > UINTPTR_MAX - (uintptr_t)address)
+	if (!result || !address || length > UINTPTR_MAX - (uintptr_t)address)
 		return BCL_ERR_ARG;
 	status = make(context, length, rights, &memory);
 	if (status)
@@ -223,13 +225,16 @@ enum bcl_status bcl_memory_refused(struct bcl_context *context, size_t length)
 enum bcl_status bcl_memory_allocate(struct bcl_context *context, size_t length,
 				    unsigned rights, struct bcl_memory **result)
 {
-	const struct bcl_env *env = context->env;
+	const struct bcl_env *env;
 	struct bcl_memory *memory;
 	enum bcl_status status;
 
+	if (!result)
+		return BCL_ERR_ARG;
 	status = make(context, length, rights, &memory);
 	if (status)
 		return status;
+	env = context->env;
 	memory->allocated = true;
 	memory->address =
 		env->share(env->world, "bcl-memory", length, &memory->fd);
@@ -253,7 +258,7 @@ enum bcl_status bcl_memory_allocate(struct bcl_context *context, size_t length,
 
 void *bcl_memory_address(const struct bcl_memory *memory)
 {
-	return memory->address;
+	return memory ? memory->address : NULL;
 }
 
 void bcl_memory_release(struct bcl_memory *memory)
@@ -265,7 +270,7 @@ void bcl_memory_release(struct bcl_memory *memory)
 	if (!memory)
 		return;
 	context = memory->context;
-	if (context->fork_generation != bcl_fork_generation())
+	if (bcl_context_usable(context))
 		return;
 	bcl_presence(context);
 	env = context->env;
@@ -282,7 +287,11 @@ void bcl_memory_release(struct bcl_memory *memory)
 
 void bcl_memory_key(const struct bcl_memory *memory, void *bytes)
 {
-	const struct bcl_key key = {
+	struct bcl_key key;
+
+	if (!memory || !bytes)
+		return;
+	key = (struct bcl_key){
 		.card = memory->context->card_id,
 		.base = memory->base,
 		.length = memory->length,

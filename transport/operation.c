@@ -6,13 +6,22 @@
 #include "transport/internal.h"
 #include "transport/key.h"
 
-/* May an operation be handed to the peer's path? */
-static enum bcl_status ready(struct bcl_peer *peer, bool supported)
-{
-	struct bcl_port *port = peer->port;
+/* Has the peer's path this operation? */
+#define supports(peer, operation) ((peer) && (peer)->ops->operation)
 
-	if (bcl_port_forked(port))
-		return BCL_ERR_FORKED;
+/* May an operation be handed to the peer's path? `needed`: of the arguments,
+ * one that must be there. */
+static enum bcl_status ready(struct bcl_peer *peer, const void *needed,
+			     bool supported)
+{
+	enum bcl_status status = bcl_peer_usable(peer);
+	struct bcl_port *port;
+
+	if (status)
+		return status;
+	if (!needed)
+		return BCL_ERR_ARG;
+	port = peer->port;
 	bcl_presence(port->context);
 	if (peer->state == BCL_PEER_LOST) {
 		bcl_count(port->counters, core_send_lost);
@@ -42,19 +51,13 @@ static enum bcl_status check_key(const struct bcl_peer *peer, const void *bytes,
 							    : BCL_ERR_MEMORY;
 }
 
-/* Bytes that lie nowhere. */
-static bool nowhere(const void *buffer, size_t length)
-{
-	return !buffer && length;
-}
-
 /* Of a put or get. */
 static enum bcl_status check_transfer(const struct bcl_peer *peer,
 				      const void *key, uint64_t offset,
 				      const void *buffer, size_t length,
 				      unsigned rights)
 {
-	if (nowhere(buffer, length))
+	if (bcl_nowhere(buffer, length))
 		return BCL_ERR_ARG;
 	return check_key(peer, key, offset, length, rights);
 }
@@ -63,11 +66,12 @@ enum bcl_status bcl_send_channel(struct bcl_peer *peer, unsigned channel,
 				 const void *buffer, size_t length,
 				 uint64_t cookie)
 {
-	enum bcl_status status = ready(peer, peer->ops->send_channel);
+	enum bcl_status status =
+		ready(peer, peer, supports(peer, send_channel));
 
 	if (status)
 		return status;
-	if (channel > UINT16_MAX || nowhere(buffer, length))
+	if (channel > UINT16_MAX || bcl_nowhere(buffer, length))
 		return BCL_ERR_ARG;
 	return peer->ops->send_channel(peer, channel, buffer, length, cookie);
 }
@@ -75,18 +79,18 @@ enum bcl_status bcl_send_channel(struct bcl_peer *peer, unsigned channel,
 enum bcl_status bcl_offer(struct bcl_peer *peer, const void *buffer,
 			  size_t length, uint64_t cookie, void *token)
 {
-	enum bcl_status status = ready(peer, peer->ops->offer);
+	enum bcl_status status = ready(peer, token, supports(peer, offer));
 
 	if (status)
 		return status;
-	if (nowhere(buffer, length))
+	if (bcl_nowhere(buffer, length))
 		return BCL_ERR_ARG;
 	return peer->ops->offer(peer, buffer, length, cookie, token);
 }
 
 enum bcl_status bcl_withdraw(struct bcl_peer *peer, const void *token)
 {
-	enum bcl_status status = ready(peer, peer->ops->withdraw);
+	enum bcl_status status = ready(peer, token, supports(peer, withdraw));
 
 	return status ? status : peer->ops->withdraw(peer, token);
 }
@@ -94,11 +98,11 @@ enum bcl_status bcl_withdraw(struct bcl_peer *peer, const void *token)
 enum bcl_status bcl_pull(struct bcl_peer *peer, const void *token, void *buffer,
 			 size_t length, uint64_t cookie)
 {
-	enum bcl_status status = ready(peer, peer->ops->pull);
+	enum bcl_status status = ready(peer, token, supports(peer, pull));
 
 	if (status)
 		return status;
-	if (nowhere(buffer, length))
+	if (bcl_nowhere(buffer, length))
 		return BCL_ERR_ARG;
 	return peer->ops->pull(peer, token, buffer, length, cookie);
 }
@@ -106,7 +110,8 @@ enum bcl_status bcl_pull(struct bcl_peer *peer, const void *token, void *buffer,
 enum bcl_status bcl_memory_map(struct bcl_peer *peer, const void *key,
 			       void **address)
 {
-	enum bcl_status status = ready(peer, peer->ops->map);
+	enum bcl_status status =
+		ready(peer, address ? key : NULL, supports(peer, map));
 
 	if (!status)
 		status = check_key(peer, key, 0, 0, 0);
@@ -117,14 +122,14 @@ enum bcl_status bcl_memory_map(struct bcl_peer *peer, const void *key,
 
 void bcl_memory_unmap(struct bcl_peer *peer, const void *key)
 {
-	if (!bcl_port_forked(peer->port) && peer->ops->unmap)
+	if (!bcl_peer_usable(peer) && key && peer->ops->unmap)
 		peer->ops->unmap(peer, key);
 }
 
 enum bcl_status bcl_put(struct bcl_peer *peer, const void *key, uint64_t offset,
 			const void *buffer, size_t length, uint64_t cookie)
 {
-	enum bcl_status status = ready(peer, peer->ops->put);
+	enum bcl_status status = ready(peer, key, supports(peer, put));
 
 	if (!status)
 		status = check_transfer(peer, key, offset, buffer, length,
@@ -137,7 +142,7 @@ enum bcl_status bcl_put(struct bcl_peer *peer, const void *key, uint64_t offset,
 enum bcl_status bcl_get(struct bcl_peer *peer, const void *key, uint64_t offset,
 			void *buffer, size_t length, uint64_t cookie)
 {
-	enum bcl_status status = ready(peer, peer->ops->get);
+	enum bcl_status status = ready(peer, key, supports(peer, get));
 
 	if (!status)
 		status = check_transfer(peer, key, offset, buffer, length,
@@ -152,7 +157,7 @@ enum bcl_status bcl_put_notify(struct bcl_peer *peer, const void *key,
 			       size_t length, unsigned type, uint32_t immediate,
 			       uint64_t cookie)
 {
-	enum bcl_status status = ready(peer, peer->ops->put_notify);
+	enum bcl_status status = ready(peer, key, supports(peer, put_notify));
 
 	if (!status && type >= BCL_TYPES)
 		status = BCL_ERR_ARG;
@@ -170,7 +175,8 @@ static enum bcl_status atomic_word(struct bcl_peer *peer, const void *key,
 				   const uint64_t operand[2], uint64_t *result,
 				   uint64_t cookie)
 {
-	enum bcl_status status = ready(peer, peer->ops->atomic);
+	enum bcl_status status =
+		ready(peer, result ? key : NULL, supports(peer, atomic));
 
 	if (!status && (bcl_key_unpack(key).base + offset) % 8)
 		status = BCL_ERR_ARG;
@@ -203,7 +209,7 @@ enum bcl_status bcl_compare_swap(struct bcl_peer *peer, const void *key,
 
 enum bcl_status bcl_fence(struct bcl_peer *peer, uint64_t cookie)
 {
-	enum bcl_status status = ready(peer, peer->ops->fence);
+	enum bcl_status status = ready(peer, peer, supports(peer, fence));
 
 	return status ? status : peer->ops->fence(peer, cookie);
 }

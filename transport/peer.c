@@ -310,13 +310,15 @@ static void connect_peer(struct bcl_peer *peer)
 enum bcl_status bcl_peer_open(struct bcl_port *port, const void *blob,
 			      size_t length, struct bcl_peer **result)
 {
+	enum bcl_status status = bcl_port_usable(port);
 	struct bcl_address address;
 	struct bcl_peer *peer;
-	enum bcl_status status;
 	bool fresh;
 
-	if (bcl_port_forked(port))
-		return BCL_ERR_FORKED;
+	if (status)
+		return status;
+	if (!blob || !result)
+		return BCL_ERR_ARG;
 	bcl_presence(port->context);
 	bcl_port_rouse(port);
 	status = bcl_address_unpack(blob, length, &address);
@@ -344,7 +346,7 @@ enum bcl_status bcl_peer_open(struct bcl_port *port, const void *blob,
 
 void bcl_peer_close(struct bcl_peer *peer)
 {
-	if (!peer || bcl_port_forked(peer->port))
+	if (bcl_peer_usable(peer))
 		return;
 	bcl_presence(peer->port->context);
 	peer->opened = false;
@@ -354,16 +356,19 @@ void bcl_peer_close(struct bcl_peer *peer)
 
 void bcl_peer_set_user(struct bcl_peer *peer, void *user)
 {
-	peer->user = user;
+	if (!bcl_peer_usable(peer))
+		peer->user = user;
 }
 
 void *bcl_peer_user(const struct bcl_peer *peer)
 {
-	return peer->user;
+	return peer ? peer->user : NULL;
 }
 
 void bcl_peer_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 {
+	if (!peer || !info)
+		return;
 	*info = (struct bcl_peer_info){
 		.path = peer->ops->path,
 		.state = peer->state,
@@ -384,8 +389,10 @@ void bcl_peer_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 
 enum bcl_status bcl_node_isolate(struct bcl_peer *peer)
 {
-	if (bcl_port_forked(peer->port))
-		return BCL_ERR_FORKED;
+	enum bcl_status status = bcl_peer_usable(peer);
+
+	if (status)
+		return status;
 	if (peer->ops->path != BCL_PATH_CARD)
 		return BCL_ERR_UNSUPPORTED;
 	return bcl_card_isolate(peer);
@@ -393,8 +400,10 @@ enum bcl_status bcl_node_isolate(struct bcl_peer *peer)
 
 enum bcl_status bcl_node_rejoin(struct bcl_peer *peer)
 {
-	if (bcl_port_forked(peer->port))
-		return BCL_ERR_FORKED;
+	enum bcl_status status = bcl_peer_usable(peer);
+
+	if (status)
+		return status;
 	/* also if it is lost, and has no path any more */
 	if (peer->node == BCL_NODE_NONE)
 		return BCL_ERR_UNSUPPORTED;

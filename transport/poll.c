@@ -338,10 +338,12 @@ tidy(struct bcl_port *port, struct bcl_event *event)
 
 enum bcl_status bcl_poll(struct bcl_port *port, struct bcl_event *event)
 {
-	enum bcl_status status;
+	enum bcl_status status = bcl_port_usable(port);
 
-	if (bcl_port_forked(port))
-		return BCL_ERR_FORKED;
+	if (__builtin_expect(status != BCL_OK, 0))
+		return status;
+	if (__builtin_expect(!event, 0))
+		return BCL_ERR_ARG;
 	bcl_presence(port->context);
 	await_answer(port);
 	if (__builtin_expect(port->flags, 0) && tidy(port, event))
@@ -365,6 +367,6 @@ enum bcl_status bcl_poll(struct bcl_port *port, struct bcl_event *event)
 
 void bcl_release(struct bcl_port *port)
 {
-	if (!bcl_port_forked(port) && !(port->flags & BCL_PORT_STASHED))
+	if (!bcl_port_usable(port) && !(port->flags & BCL_PORT_STASHED))
 		bcl_port_release(port);
 }

@@ -143,15 +143,17 @@ enum bcl_status bcl_port_open(struct bcl_context *context,
 			      struct bcl_port **result)
 {
 	static const struct bcl_port_options standard;
-	const struct bcl_env *env = context->env;
+	enum bcl_status status = bcl_context_usable(context);
+	const struct bcl_env *env;
 	struct bcl_port *port;
-	enum bcl_status status;
 
-	if (context->fork_generation != bcl_fork_generation())
-		return BCL_ERR_FORKED;
+	if (status)
+		return status;
+	env = context->env;
 	if (!options)
 		options = &standard;
-	if (options->number > NUMBER_MAX || options->channels > CHANNELS_MAX)
+	if (!result || options->number > NUMBER_MAX ||
+	    options->channels > CHANNELS_MAX)
 		return BCL_ERR_ARG;
 	bcl_presence(context);
 	port = env->allocate(env->world, sizeof(*port));
@@ -191,7 +193,7 @@ void bcl_port_close(struct bcl_port *port)
 {
 	struct bcl_context *context;
 
-	if (!port || bcl_port_forked(port))
+	if (bcl_port_usable(port))
 		return;
 	context = port->context;
 	bcl_presence(context);
@@ -207,15 +209,20 @@ void bcl_port_close(struct bcl_port *port)
 enum bcl_status bcl_port_address(struct bcl_port *port, void *blob,
 				 size_t *length)
 {
-	const struct bcl_context *context = port->context;
-	struct bcl_address address = {
+	enum bcl_status status = bcl_port_usable(port);
+	const struct bcl_context *context;
+	struct bcl_address address;
+
+	if (status)
+		return status;
+	if (!blob || !length)
+		return BCL_ERR_ARG;
+	context = port->context;
+	address = (struct bcl_address){
 		.host = context->host,
 		.card = context->card_id,
 		.number = port->number,
 	};
-
-	if (bcl_port_forked(port))
-		return BCL_ERR_FORKED;
 	memcpy(address.key, context->key, BCL_KEY_SIZE);
 	if (context->card)
 		bcl_card_address(context, &address);

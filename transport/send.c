@@ -38,11 +38,12 @@ send_any(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 {
 	size_t length = 0;
 
-	if (type >= BCL_TYPES || niov > BCL_GATHER_MAX)
+	if (type >= BCL_TYPES || niov > BCL_GATHER_MAX || (niov && !iov))
 		return BCL_ERR_ARG;
 	for (unsigned i = 0; i < niov; i++) {
 		/* one by one, so that the sum cannot wrap */
-		if (iov[i].iov_len > BCL_MESSAGE_MAX)
+		if (iov[i].iov_len > BCL_MESSAGE_MAX ||
+		    bcl_nowhere(iov[i].iov_base, iov[i].iov_len))
 			return BCL_ERR_ARG;
 		length += iov[i].iov_len;
 	}
@@ -59,19 +60,20 @@ enum bcl_status bcl_send(struct bcl_peer *peer, unsigned type,
 			 uint64_t immediate, const struct iovec *iov,
 			 unsigned niov, uint64_t cookie)
 {
+	const bool plain =
+		peer && niov == 1 && iov && iov->iov_base && type < BCL_TYPES;
 	enum bcl_status status;
 
-	if (niov == 1 && !cookie && type < BCL_TYPES &&
-	    bcl_send_is_short(peer, iov->iov_len)) {
+	if (plain && !cookie && bcl_send_is_short(peer, iov->iov_len)) {
 		status = bcl_send_short(peer, type, immediate, iov->iov_base,
 					iov->iov_len);
 		peer->port->hints = HINTS_AFTER_SEND;
 		return status;
 	}
-	if (bcl_port_forked(peer->port))
-		return BCL_ERR_FORKED;
-	if (niov == 1 && !peer->pair && type < BCL_TYPES &&
-	    iov->iov_len <= BCL_MESSAGE_MAX)
+	status = bcl_peer_usable(peer);
+	if (status)
+		return status;
+	if (plain && !peer->pair && iov->iov_len <= BCL_MESSAGE_MAX)
 		return peer->ops->send(peer, type, immediate, iov, 1,
 				       iov->iov_len, cookie);
 	return send_any(peer, type, immediate, iov, niov, cookie);
@@ -106,9 +108,11 @@ enum bcl_status bcl_send_word_long(struct bcl_peer *peer, unsigned type,
 
 enum bcl_status bcl_reserve(struct bcl_peer *peer, size_t length, void **room)
 {
-	if (bcl_port_forked(peer->port))
-		return BCL_ERR_FORKED;
-	if (length > BCL_MESSAGE_MAX)
+	enum bcl_status status = bcl_peer_usable(peer);
+
+	if (status)
+		return status;
+	if (!room || length > BCL_MESSAGE_MAX)
 		return BCL_ERR_ARG;
 	bcl_presence(peer->port->context);
 	return peer->ops->reserve(peer, length, room);
@@ -117,8 +121,10 @@ enum bcl_status bcl_reserve(struct bcl_peer *peer, size_t length, void **room)
 enum bcl_status bcl_commit(struct bcl_peer *peer, unsigned type,
 			   uint64_t immediate, size_t length)
 {
-	if (bcl_port_forked(peer->port))
-		return BCL_ERR_FORKED;
+	enum bcl_status status = bcl_peer_usable(peer);
+
+	if (status)
+		return status;
 	if (type >= BCL_TYPES || length > BCL_MESSAGE_MAX)
 		return BCL_ERR_ARG;
 	bcl_presence(peer->port->context);

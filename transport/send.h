@@ -32,13 +32,12 @@ bcl_send_short(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 }
 
 /* The first part of that, without a call: bcl_pair_notice() has to follow.
- * False: bcl_send_short() knows more, nothing was done. */
+ * False: bcl_send_short() knows more, nothing was done. Not in a forked child.
+ */
 static inline bool __attribute__((always_inline))
 bcl_put_short(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 	      const void *data, size_t length)
 {
-	if (bcl_port_forked(peer->port))
-		return false;
 	bcl_send_hint(peer->port, length);
 	return bcl_pair_put(peer->pair, type, immediate, data, length);
 }

@@ -85,8 +85,10 @@ void bcl_port_disarm(struct bcl_port *port)
 
 enum bcl_status bcl_arm(struct bcl_port *port)
 {
-	if (bcl_port_forked(port))
-		return BCL_ERR_FORKED;
+	enum bcl_status status = bcl_port_usable(port);
+
+	if (status)
+		return status;
 	bcl_presence(port->context);
 	if (port->flags & BCL_PORT_ARMED)
 		bcl_port_disarm(port);
@@ -99,7 +101,7 @@ enum bcl_status bcl_arm(struct bcl_port *port)
 
 int bcl_port_fd(struct bcl_port *port)
 {
-	return bcl_port_forked(port) ? -1 : port->group;
+	return bcl_port_usable(port) ? -1 : port->group;
 }
 
 /* Sleep once, at most until `end`. */
@@ -189,12 +191,15 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 
 enum bcl_status bcl_wait(struct bcl_port *port, uint64_t timeout)
 {
-	struct bcl_context *context = port->context;
-	const struct bcl_env *env = context->env;
+	enum bcl_status status = bcl_port_usable(port);
+	struct bcl_context *context;
+	const struct bcl_env *env;
 	uint64_t start, end;
 
-	if (bcl_port_forked(port))
-		return BCL_ERR_FORKED;
+	if (status)
+		return status;
+	context = port->context;
+	env = context->env;
 	bcl_presence(context);
 	if (port->flags & BCL_PORT_ARMED)
 		bcl_port_disarm(port);

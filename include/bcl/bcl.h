@@ -16,8 +16,17 @@
  * different ports of a context may be used by different threads if the
  * context was opened with BCL_THREADS. The ADI above is fully thread-safe.
  *
- * Fork: the parent goes on undisturbed. The child may exec or exit; any call
- * in it returns BCL_ERR_FORKED.
+ * Wrong arguments, here and in the other headers: a handle, a result, or bytes
+ * (of a length that is not 0) that are NULL, and a number out of its range, are
+ * answered with ARG, and nothing happens. What has no status does nothing
+ * then, or answers with 0, NULL, or -1. Where NULL means something, it is said.
+ * Closing, releasing or freeing NULL is nothing. Handles that were closed are
+ * not recognised.
+ *
+ * Fork: the parent goes on undisturbed. The child of a process that has
+ * contexts open may exec or exit; any call in it returns BCL_ERR_FORKED, what
+ * closes, releases or frees does nothing, and questions that have no status
+ * are answered as in the parent.
  */
 #ifndef BCL_BCL_H
 #define BCL_BCL_H
@@ -71,7 +80,7 @@ struct bcl_context_options {
 /*
  * Open a context; options may be NULL. Configuration comes from BCL_...
  * environment variables (bcl-info --config lists them).
- * Errors: SYSTEM, NOMEM, ARG (a variable out of its range is logged).
+ * Errors: SYSTEM, NOMEM, ARG (a variable out of its range is logged), FORKED.
  */
 BCL_API enum bcl_status bcl_open(const struct bcl_context_options *options,
 				 struct bcl_context **context);

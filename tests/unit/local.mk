@@ -179,6 +179,8 @@ unit_tests += %D%/test_bound %D%/test_coll_bounds
 %C%_test_coll_bounds_LDADD = $(coll_loggp_libs)
 unit_tests += %D%/test_reduction
 %C%_test_reduction_LDADD = libreduction.la $(CHECK_LIBS)
+# Every public function
+unit_tests += %D%/test_arguments
 unit_tests += %D%/test_coll_real
 %C%_test_coll_real_SOURCES = %D%/test_coll_real.c $(coll_cases)
 

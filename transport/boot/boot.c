@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "transport/env/env.h"
+#include "transport/env/process.h"
 #include "transport/log.h"
 
 static const struct bcl_boot_kind *const kinds[] = {
@@ -61,6 +62,8 @@ enum bcl_status bcl_boot_open(const struct bcl_env *env,
 
 	if (!boot)
 		return BCL_ERR_NOMEM;
+	bcl_process_init();
+	boot->fork_generation = bcl_fork_generation();
 	status = bcl_config_read(env, &boot->config);
 	if (!status) {
 		boot->kind = choose(boot, &argument);
@@ -85,7 +88,7 @@ void bcl_boot_close(struct bcl_boot *boot)
 {
 	const struct bcl_env *env;
 
-	if (!boot)
+	if (!boot || boot->fork_generation != bcl_fork_generation())
 		return;
 	env = boot->config.env;
 	boot->kind->close(boot);

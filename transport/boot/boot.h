@@ -59,6 +59,7 @@ struct bcl_boot {
 	unsigned rank, size;
 	unsigned local_ranks; /* of the job, on this host; 0: not known */
 	struct bcl_config config;
+	uint32_t fork_generation; /* a forked child has another */
 	struct bcl_pieces pieces; /* pieces.h */
 	void *state;		  /* the kind's */
 };

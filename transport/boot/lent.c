@@ -2,6 +2,7 @@
 /* The space of keys and values that a program lends (bcl/boot.h). */
 #include "transport/boot/pieces.h"
 #include "transport/env/env.h"
+#include "transport/env/process.h"
 
 static enum bcl_status put_text(struct bcl_boot *boot, const char *key,
 				const char *text)
@@ -68,12 +69,18 @@ enum bcl_status bcl_boot_lend(const struct bcl_boot_space *space,
 	struct bcl_boot *boot;
 	enum bcl_status status;
 
-	if (space->struct_size < sizeof(*space) || space->rank >= space->size ||
-	    space->value_max < BCL_PIECE_TEXT_MIN)
+	if (!space || !result || space->struct_size < sizeof(*space) ||
+	    space->rank >= space->size || space->value_max < BCL_PIECE_TEXT_MIN)
 		return BCL_ERR_ARG;
+	if (space->size > 1 && (!space->put || !space->get || !space->fence))
+		return BCL_ERR_ARG;
+	bcl_process_init();
+	if (bcl_process_orphaned())
+		return BCL_ERR_FORKED;
 	boot = env->allocate(env->world, sizeof(*boot));
 	if (!boot)
 		return BCL_ERR_NOMEM;
+	boot->fork_generation = bcl_fork_generation();
 	status = bcl_config_read(env, &boot->config);
 	if (!status && space->size > 1) {
 		status = open_lent(boot, space);

@@ -9,6 +9,9 @@ static void in_child(void)
 {
 	atomic_fetch_add_explicit(&bcl_process.fork_generation, 1,
 				  memory_order_relaxed);
+	if (atomic_load_explicit(&bcl_process.contexts, memory_order_relaxed))
+		atomic_store_explicit(&bcl_process.orphaned, true,
+				      memory_order_relaxed);
 }
 
 static void init(void)
