@@ -182,7 +182,7 @@ enum bcl_status bcl_inproc_connect(struct bcl_card_host *base,
 		.connect = { .card = address->card,
 			     .rails = rails_of(host, ways, n) },
 	};
-	struct bcl_inproc_node *node, called = { .card = 0 };
+	struct bcl_inproc_node *node, called = { .nways = 0 };
 	enum bcl_status status;
 
 	memcpy(control.connect.key, address->key, BCL_KEY_SIZE);
