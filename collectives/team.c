@@ -404,7 +404,7 @@ static void log_choices(const struct bcl_team *team,
 	}
 }
 
-/* Short messages there and back between the first member and one on another
+/* In virtual time: short messages there and back between the first member and one on another
  * node. At the first, *us: the least that one took, one way. */
 static enum bcl_status time_messages(struct bcl_team *team, double *us)
 {
@@ -438,6 +438,22 @@ static enum bcl_status time_messages(struct bcl_team *team, double *us)
 	return status;
 }
 
+/*
+ * What the model is to say of other nodes becomes known: at the first member,
+ * *us as above, or 0. Only virtual time is the network's alone; in real time
+ * what is chosen must not depend on when it was (coll.h).
+ */
+static enum bcl_status meet_far(struct bcl_team *team, double *us)
+{
+	struct bcl_peer *peer;
+
+	if (bcl_adi_env(team->adi)->charge)
+		return time_messages(team, us);
+	if (team->rank > 0)
+		return BCL_OK;
+	return settle(team, bcl_model_far(team), &peer);
+}
+
 static enum bcl_status hear_choices(struct bcl_team *team)
 {
 	struct bcl_group group = bcl_group_all(team);
@@ -454,7 +470,7 @@ static enum bcl_status hear_choices(struct bcl_team *team)
 			      bcl_reduction(BCL_LAND, BCL_UINT8), 1);
 	status = bcl_schedule_run(schedule);
 	if (status == BCL_OK && team->layout.nnodes > 1)
-		status = time_messages(team, &between);
+		status = meet_far(team, &between);
 	if (status != BCL_OK)
 		return status;
 	if (team->rank == 0) {

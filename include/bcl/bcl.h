@@ -155,7 +155,7 @@ struct bcl_peer_info {
 	uint64_t card;	  /* its card id */
 	uint16_t number;  /* its port number */
 	unsigned rails;	  /* card path: rails proved, one bit each */
-	double latency;	  /* us one way, measured or typical of the path */
+	double latency;	  /* us one way, typical of the path */
 	double overhead;  /* us of processor time per message */
 	double bandwidth; /* MB/s */
 	char why[96];	  /* how the path was chosen, for people */

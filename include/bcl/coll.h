@@ -62,7 +62,11 @@ BCL_API void bcl_team_node(const struct bcl_team *team, unsigned rank,
  * operator is associative: the library chooses the brackets by length and team,
  * so sums of floating-point numbers may be rounded differently. Ranks are
  * combined in order, `in` being of the lower ranks; if the operator is
- * commutative the order is free. It stays as it is until the operation is over.
+ * commutative the order is free. All members that get a result get the same
+ * bits. So does each run of one version of the library with the same ranks on
+ * the same nodes, the same settings and the same operations: brackets and order
+ * depend on nothing that is measured, nor on who comes first. The operator stays
+ * as it is until the operation is over.
  */
 struct bcl_reduction {
 	size_t element;

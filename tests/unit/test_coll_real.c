@@ -113,6 +113,59 @@ START_TEST(values)
 }
 END_TEST
 
+/* ---- choices ---------------------------------------------------------------- */
+
+/* What is known of peers decides by which algorithms, and so in which order,
+ * sums are taken: nothing that was measured, or they differ from run to run. */
+static int know_what_is_typical(const struct job *job, struct bcl_team *world)
+{
+	double latency = 0;
+	int failures = 0;
+	unsigned i;
+
+	for (i = 0; i < job->size; i++) {
+		struct bcl_peer_info info;
+		struct bcl_peer *peer;
+
+		if (i == world->rank)
+			continue;
+		failures += expect(!bcl_adi_peer(world->adi, i, &peer), "peer",
+				   world);
+		bcl_peer_info(peer, &info);
+		failures += expect(info.path == BCL_PATH_CARD &&
+					   info.state == BCL_PEER_UP,
+				   "between nodes", world);
+		failures += expect(latency <= 0 || info.latency == latency,
+				   "one latency", world);
+		latency = info.latency;
+	}
+	return failures;
+}
+
+static int talk_before(const struct job *job, struct bcl_team *world)
+{
+	uint64_t words[3] = { 0 }, answers[3];
+	int failures = 0, i;
+
+	for (i = 0; i < 10; i++)
+		failures += expect(
+			!bcl_alltoall(world, words, answers, sizeof(*words)),
+			"alltoall", world);
+	return failures + know_what_is_typical(job, world);
+}
+
+START_TEST(nothing_measured)
+{
+	static const struct job job = {
+		.size = 3,
+		.nodes = "abc",
+		.run = talk_before,
+	};
+
+	run_job(&job);
+}
+END_TEST
+
 /* ---- threads ----------------------------------------------------------------- */
 
 struct worker {
@@ -424,6 +477,7 @@ int main(void)
 	tcase_set_timeout(tests, 250);
 	tcase_add_loop_test(tests, values, 0,
 			    sizeof(shapes) / sizeof(shapes[0]));
+	tcase_add_test(tests, nothing_measured);
 	tcase_add_loop_test(tests, teams_of_threads, 0, 2);
 	tcase_add_loop_test(tests, sleeping, 0, 3);
 	tcase_add_test(tests, messages_beside_a_wait);

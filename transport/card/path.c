@@ -612,6 +612,9 @@ void bcl_card_abandon(struct bcl_peer *peer)
 
 /* ---- about the path ---- */
 
+/* us one way, between nodes, by whatever rail. */
+static const double typical_latency = 5;
+
 static void add_rails(struct bcl_card_host *host, const struct bcl_peer *peer,
 		      struct bcl_peer_info *info)
 {
@@ -640,12 +643,17 @@ static void card_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 
 	if (!host->ops->node_info(host, peer->node, &node)) {
 		info->rails = node.rails;
-		info->latency = (double)node.rtt / 2000 + host->latency;
+		if (host->latency > 0)
+			info->latency = (double)node.rtt / 2000 + host->latency;
 		add_rails(host, peer, info);
 	}
-	/* Typical of the wires, until something was measured; the card's clock
-	 * is too coarse to tell of less. */
+	/* Only a host that knows its network tells by a round trip what a
+	 * message takes. Elsewhere it tells as much of what the processors were
+	 * at; collectives are chosen by it, and have to be the same in each run
+	 * (coll.h). The card's clock is too coarse to tell of less. */
 	typical = info->ring ? 0.8 : 2;
+	if (host->latency <= 0)
+		typical = typical_latency;
 	if (info->latency < typical)
 		info->latency = typical;
 	info->overhead = host->overhead > 0 ? host->overhead : 1;
