@@ -16,20 +16,23 @@ variable() {
 
 read -ra cc <<<"$(variable CC) $(variable CFLAGS)"
 read -ra libs <<<"$(variable HWLOC_LIBS) $(variable PMIX_LIBS)"
+read -ra check_libs <<<"$(variable CHECK_LIBS)"
 
-# What they are linked from, but for the card.
+# What they are linked from, but for what is changed and the card.
 cards=("$built"/tests/storm/{crew,trial,oracle,cards,weather}.o
 	"$built"/tests/unit/card_{event,host,seal,user,world}.o
 	"$built/.libs/libsim.a")
 world=("$built"/tests/unit/card_{event,host,seal,user,world}.o)
-read -ra check <<<"$(variable CHECK_LIBS)"
 nodes=("$built"/tests/storm/{crew,trial,oracle,nodes,stream,cluster}.o
+	"$built"/.libs/lib{sim,check,collectives,adi,transport}.a)
+ranks=("$built"/tests/storm/{crew,trial,ranks,cluster}.o
+	"$built/tests/unit/adi_traffic.o"
 	"$built"/.libs/lib{sim,check,collectives,adi,transport}.a)
 
 # compile FILE
 compile() {
 	"${cc[@]}" -std=gnu11 -D_GNU_SOURCE -w "${roots[@]/#/-I}" \
-		-I"$top/include" -c "$(find_file "$1")" \
+		-I"$top/include" -I"$built/include" -c "$(find_file "$1")" \
 		-o "$(basename "$1" .c).o"
 }
 
@@ -38,7 +41,7 @@ compile_changed() {
 	local source
 	cd mutant
 	if [[ -n $(find . -name '*.c') ]]; then
-		compile "$(find nicfw -name '*.c')"
+		compile "$(find nicfw adi -name '*.c' 2>/dev/null)"
 	else
 		for source in "$top"/nicfw/*.c; do
 			compile "nicfw/$(basename "$source")"
@@ -133,6 +136,8 @@ tell_of cards.mutants 'a late HELLO takes a connection over' ' came to life '
 objects=("${nodes[@]}")
 mutants "$top/tests/mutants/nodes.mutants"
 tell_of nodes.mutants 'a time-out that neither waits nor grows' ': endless: '
+objects=("${ranks[@]}")
+mutants "$top/tests/mutants/ranks.mutants"
 
 # catch UNIT: by the unit test of that name
 catch() {
@@ -140,7 +145,7 @@ catch() {
 	compile_changed || return
 	compile "tests/unit/test_$1.c" || return
 	"${cc[@]}" -o unit mutant/*.o "test_$1.o" "${world[@]}" \
-		"$built/.libs/libnicfw.a" "${check[@]}" || return
+		"$built/.libs/libnicfw.a" "${check_libs[@]}" || return
 	! ./unit >log 2>&1 || return
 	sed -n 's/^.*\.c:[0-9]*:[EF]:[^:]*:\([^:]*\):.*/by \1/p' log | head -n 1
 }

@@ -25,6 +25,7 @@ enum {
 	RESULTS = 4096, /* of additions, by k */
 	STUCK = 6,	/* requests that wait for a port that nobody reads */
 	STEPS = 1000,	/* at most; as many changes of the weather */
+	FEW = 16,	/* messages of a card, in some storms */
 	MS = 1000000,
 };
 
@@ -72,6 +73,9 @@ enum {
 	KILLS,
 	CLOSINGS,
 	ISOLATIONS,
+	UNANSWERED,
+	CALM,
+	PARTED,
 };
 
 const unsigned storm_seeds = 400;
@@ -87,8 +91,11 @@ const char *const storm_counts[] = {
 	[KILLS] = "kills",
 	[CLOSINGS] = "ports closed",
 	[ISOLATIONS] = "isolations",
+	[UNANSWERED] = "no room to answer",
+	[CALM] = "in calm",
+	[PARTED] = "parted from a rail",
 };
-const unsigned storm_ncounts = ISOLATIONS + 1;
+const unsigned storm_ncounts = PARTED + 1;
 
 /* What is known before it begins. */
 struct course {
@@ -313,7 +320,9 @@ static void fill_add(struct storm *storm, struct oracle_flow *flow,
 static enum oracle_kind choose(struct storm *storm,
 			       const struct oracle_flow *flow, unsigned slot)
 {
-	unsigned kind = below(storm, 4);
+	/* Where messages are few, answers have no room. */
+	unsigned kind =
+		below(storm, storm->world->config.messages == FEW ? 2 : 4);
 
 	if (ends_of(flow->number).in != 0 ||
 	    dead(storm, ends_of(flow->number).to))
@@ -326,25 +335,19 @@ static enum oracle_kind choose(struct storm *storm,
 	return ORACLE_MESSAGE;
 }
 
-static void ask(struct storm *storm, unsigned number)
+static void ask_for(struct storm *storm, unsigned number, enum oracle_kind kind,
+		    unsigned slot)
 {
 	struct oracle_flow *flow = &storm->flow[number];
 	struct ends ends = ends_of(number);
 	struct world_port *port = storm->place[ends.from].door[ends.out].port;
-	struct bcl_request *request;
+	struct bcl_request *request = world_request(port);
 	struct oracle_ask *ask;
-	unsigned slot = below(storm, ORACLE_SLOTS);
 
-	if (!port || flow->n == RESULTS || !in_sight(storm, ends.from, ends.to))
-		return;
-	/* The card's memory for messages is finite: who fills it waits. */
-	if (to_stuck(storm, number) && oracle_waiting(flow) >= STUCK)
-		return;
-	request = world_request(port);
 	if (!request)
 		return;
 	ask = oracle_ask(flow);
-	ask->kind = choose(storm, flow, slot);
+	ask->kind = kind;
 	ask->slot = slot;
 	ask->to = life_of(storm, ends);
 	ask->connection = connection_of(storm, ends.from, ends.to);
@@ -359,6 +362,21 @@ static void ask(struct storm *storm, unsigned number)
 		fill_add(storm, flow, request);
 	storm->log->count[ASKED]++;
 	world_submit(port, request);
+}
+
+static void ask(struct storm *storm, unsigned number)
+{
+	struct oracle_flow *flow = &storm->flow[number];
+	struct ends ends = ends_of(number);
+	unsigned slot = below(storm, ORACLE_SLOTS);
+
+	if (!storm->place[ends.from].door[ends.out].port ||
+	    flow->n == RESULTS || !in_sight(storm, ends.from, ends.to))
+		return;
+	/* The card's memory for messages is finite: who fills it waits. */
+	if (to_stuck(storm, number) && oracle_waiting(flow) >= STUCK)
+		return;
+	ask_for(storm, number, choose(storm, flow, slot), slot);
 }
 
 /* Its peer may be lost; and port 2 may have been closed, or be just then. */
@@ -595,6 +613,7 @@ static void draw_course(struct course *course, uint64_t seed)
 		.stripe = seed / 9 % 2,
 		.pending = seed % 2,
 		.blocks = 8 << seed / 5 % 4,
+		.messages = seed % 5 == 0 ? FEW : 0,
 		.wrap = seed % 7 != 0,
 		.together = seed % 4 ? 0 : 3000,
 		.peer_timeout = 200 * MS,
@@ -618,7 +637,8 @@ static void begin(struct storm *storm, const struct course *course)
 		come_to_life(storm, c);
 	for (unsigned c = 0; c < storm->cards; c++)
 		for (unsigned d = 0; d < PORTS; d++)
-			storm->place[c].door[d].stuck = chance(storm, 100);
+			storm->place[c].door[d].stuck =
+				chance(storm, 100) && !course->config.messages;
 }
 
 static void rage(struct storm *storm, const struct course *course,
@@ -690,6 +710,96 @@ static void settle(struct storm *storm)
 	}
 }
 
+/* ---- afterwards, one thing at a time ---- */
+
+/* Flow 0 of the two cards, if they are connected by all rails; or FLOWS. */
+static unsigned quiet_flow(const struct storm *storm, unsigned from,
+			   unsigned to)
+{
+	const unsigned all = (1u << storm->world->config.rails) - 1;
+	const unsigned number = (from * PORTS * CARDS + to) * PORTS;
+	const struct sight *sight = &storm->sight[from][to];
+	struct bcl_node_info info;
+
+	if (from == to || dead(storm, from) || dead(storm, to) ||
+	    sight->node == BCL_NODE_NONE || storm->flow[number].n == RESULTS ||
+	    node_of(storm, from, to)->state != BCL_NODE_UP ||
+	    bcl_card_node_info(storm->world->card[from].card, sight->node,
+			       &info) ||
+	    info.rails != all)
+		return FLOWS;
+	return number;
+}
+
+static uint64_t counted(const struct storm *storm, unsigned card,
+			enum bcl_card_counter counter)
+{
+	return world_counter(storm->world, card, counter);
+}
+
+static void await_end(struct storm *storm, unsigned number, uint64_t until)
+{
+	until += storm->world->now;
+	while (oracle_waiting(&storm->flow[number])) {
+		if (storm->world->now > until)
+			give_up(storm, true);
+		world_run_for(storm->world, MS / 10);
+		hear_all(storm, true, 1000);
+	}
+}
+
+/* When nothing is lost nothing is waited for: a message needs no time-out. */
+static void be_calm(struct storm *storm, unsigned number)
+{
+	unsigned from = ends_of(number).from;
+	uint64_t timeouts = counted(storm, from, BCL_CARD_timeouts);
+
+	ask_for(storm, number, ORACLE_MESSAGE, 0);
+	await_end(storm, number, 100 * (uint64_t)MS);
+	world_run_for(storm->world, 5 * (uint64_t)MS);
+	if (counted(storm, from, BCL_CARD_timeouts) != timeouts)
+		oracle_broken(&storm->flow[number], "a time-out in calm");
+	storm->log->count[CALM]++;
+}
+
+/* A rail dies under a long message: what came by it is asked for and told, so
+ * that the rest goes by another and none is withdrawn. */
+static void part_rail(struct storm *storm, unsigned number)
+{
+	const struct ends ends = ends_of(number);
+	const unsigned last = storm->world->config.rails - 1;
+	uint64_t withdrawn = counted(storm, ends.from, BCL_CARD_withdrawn);
+	uint64_t rerouted = counted(storm, ends.from, BCL_CARD_rerouted);
+
+	if (storm->flow[number].memory.busy[0] ||
+	    storm->flow[number].n == RESULTS)
+		return;
+	ask_for(storm, number, ORACLE_PUT, 0);
+	world_link(storm->world, ends.from, ends.to, last, false);
+	await_end(storm, number, 2000 * (uint64_t)MS);
+	if (counted(storm, ends.from, BCL_CARD_withdrawn) != withdrawn)
+		oracle_broken(&storm->flow[number], "withdrawn in calm");
+	storm->log->count[PARTED] +=
+		counted(storm, ends.from, BCL_CARD_rerouted) != rerouted;
+}
+
+static void look_after(struct storm *storm)
+{
+	unsigned from, to, number, any = FLOWS;
+
+	for (from = 0; from < storm->cards; from++) {
+		for (to = 0; to < storm->cards; to++) {
+			number = quiet_flow(storm, from, to);
+			if (number == FLOWS)
+				continue;
+			any = number;
+			be_calm(storm, number);
+		}
+	}
+	if (any != FLOWS && storm->world->config.rails > 1)
+		part_rail(storm, any);
+}
+
 static void sum_up(struct storm *storm)
 {
 	for (unsigned c = 0; c < storm->cards; c++) {
@@ -701,6 +811,8 @@ static void sum_up(struct storm *storm)
 			world_counter(storm->world, c, BCL_CARD_rerouted);
 		storm->log->count[REFUSED] +=
 			world_counter(storm->world, c, BCL_CARD_refused_ring);
+		storm->log->count[UNANSWERED] +=
+			world_counter(storm->world, c, BCL_CARD_refused_reply);
 		storm->log->count[LOST] +=
 			world_counter(storm->world, c, BCL_CARD_lost);
 	}
@@ -728,6 +840,8 @@ static void run(const struct trial *trial, const void *weather, size_t n)
 	calm(storm);
 	wait_for_ends(storm, false);
 	wait_for_ends(storm, true);
+	settle(storm);
+	look_after(storm);
 	settle(storm);
 	sum_up(storm);
 	end(storm);
