@@ -4,7 +4,9 @@
 #include "unit.h"
 
 #include <poll.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "pairs.h"
 
@@ -75,16 +77,34 @@ enum {
 	BULK = 1 << 20,
 };
 
-/* Rank 1 offers memory and computes until rank 0 has it. */
-static int away_while_pulled(unsigned me, void *path)
+struct pulled {
+	enum bcl_path path;
+	bool full; /* rank 1 has no descriptor left */
+};
+
+static void use_up_descriptors(void)
 {
+	struct rlimit limit;
+
+	must(!getrlimit(RLIMIT_NOFILE, &limit));
+	limit.rlim_cur = 0;
+	must(!setrlimit(RLIMIT_NOFILE, &limit));
+	must(dup(0) < 0);
+}
+
+/* Rank 1 offers memory and computes until rank 0 has it. */
+static int away_while_pulled(unsigned me, void *arg)
+{
+	const struct pulled *pulled = arg;
 	static uint8_t memory[BULK];
 	uint8_t token[BCL_KEY_MAX];
 	const struct iovec iov = { token, sizeof(token) };
 	struct bcl_event event;
 	struct rank rank;
 
-	rank_open(&rank, *(enum bcl_path *)path);
+	rank_open(&rank, pulled->path);
+	if (me == 1 && pulled->full)
+		use_up_descriptors();
 	if (me == 1) {
 		memset(memory, 0x5a, BULK);
 		must(!bcl_offer(rank.peer[0], memory, BULK, 7, token));
@@ -114,10 +134,13 @@ static int away_while_pulled(unsigned me, void *path)
 
 START_TEST(it_answers_who_pulls)
 {
-	enum bcl_path path = _i ? BCL_PATH_CARD : BCL_PATH_SHARED;
+	struct pulled pulled = {
+		.path = _i & 1 ? BCL_PATH_CARD : BCL_PATH_SHARED,
+		.full = _i & 2,
+	};
 
 	*shared = 0;
-	ck_assert_int_eq(bcl_boot_job_run(2, away_while_pulled, &path), 0);
+	ck_assert_int_eq(bcl_boot_job_run(2, away_while_pulled, &pulled), 0);
 }
 END_TEST
 
@@ -254,7 +277,7 @@ int main(void)
 
 	shared = ranks_share();
 	tcase_add_loop_test(tcase, it_answers_who_connects, 0, 2);
-	tcase_add_loop_test(tcase, it_answers_who_pulls, 0, 2);
+	tcase_add_loop_test(tcase, it_answers_who_pulls, 0, 4);
 	tcase_add_loop_test(tcase, it_sleeps_while_the_program_polls, 0, 2);
 	tcase_add_loop_test(tcase, it_costs_nothing_while_nothing_comes, 0, 2);
 	tcase_add_test(tcase, it_leaves_the_traffic_to_a_sleeper);

@@ -4,6 +4,9 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "transport/wire/interface.h"
 
@@ -180,7 +183,7 @@ START_TEST(the_user_names_interfaces_and_networks)
 	ck_assert_str_eq(chosen(), "lo 127.0.0.1");
 	/* once, however often it is named */
 	ck_assert_int_eq(choose("eth0,192.0.2.1,eth0", false), BCL_OK);
-	ck_assert_str_eq(chosen(), "eth0 192.0.2.1");
+	ck_assert_str_eq(chosen(), "eth0 192.0.2.1, eth0 fd00::1");
 }
 END_TEST
 
@@ -207,6 +210,7 @@ END_TEST
 START_TEST(this_host_has_loopback)
 {
 	struct bcl_interface own[BCL_INTERFACES_MAX];
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 	unsigned nown, i;
 	uint32_t mtu;
 	bool up;
@@ -215,9 +219,14 @@ START_TEST(this_host_has_loopback)
 	for (i = 0; i < nown && !own[i].loopback; i++)
 		;
 	ck_assert_uint_lt(i, nown);
-	ck_assert(bcl_interface_state(own[i].name, &up, &mtu));
+	ck_assert(!setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 0, 0 }));
+	ck_assert(bcl_interface_state(fd, own[i].index, &up, &mtu));
+	ck_assert(up);
 	ck_assert_uint_ge(mtu, 576);
-	ck_assert(!bcl_interface_state("nosuchthing", &up, &mtu));
+	ck_assert(bcl_interface_state(fd, 0x7ffffff0, &up, &mtu));
+	ck_assert(!up); /* gone, unlike one that cannot be asked about */
+	close(fd);
+	ck_assert(!bcl_interface_state(fd, own[i].index, &up, &mtu));
 }
 END_TEST
 

@@ -2,6 +2,7 @@
 #include "transport/wire/interface.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <ifaddrs.h>
 #include <linux/if_addr.h>
 #include <linux/if_packet.h>
@@ -12,7 +13,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 static unsigned prefix_bits(const uint8_t *mask, unsigned bytes)
 {
@@ -407,25 +407,22 @@ void bcl_ip_print(const struct bcl_ip *ip, const char *interface, char text[64])
 	}
 }
 
-bool bcl_interface_state(const char *name, bool *up, uint32_t *mtu)
+bool bcl_interface_state(int fd, unsigned index, bool *up, uint32_t *mtu)
 {
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct ifreq request = { 0 };
-	bool there = false;
+	struct ifreq request = { .ifr_ifindex = (int)index };
 
-	if (fd < 0)
-		fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return false;
-	strncpy(request.ifr_name, name, IFNAMSIZ - 1);
-	if (!ioctl(fd, SIOCGIFFLAGS, &request)) {
-		*up = (request.ifr_flags & (IFF_UP | IFF_RUNNING)) ==
-		      (IFF_UP | IFF_RUNNING);
-		if (!ioctl(fd, SIOCGIFMTU, &request)) {
-			*mtu = (uint32_t)request.ifr_mtu;
-			there = true;
-		}
+	*mtu = 0;
+	if (ioctl(fd, SIOCGIFNAME, &request) ||
+	    ioctl(fd, SIOCGIFFLAGS, &request)) {
+		if (errno != ENODEV && errno != ENXIO)
+			return false;
+		*up = false;
+		return true;
 	}
-	close(fd);
-	return there;
+	*up = (request.ifr_flags & (IFF_UP | IFF_RUNNING)) ==
+	      (IFF_UP | IFF_RUNNING);
+	if (ioctl(fd, SIOCGIFMTU, &request))
+		return false;
+	*mtu = (uint32_t)request.ifr_mtu;
+	return true;
 }

@@ -66,7 +66,11 @@ enum bcl_status bcl_interfaces_choose(const struct bcl_interface *list,
 void bcl_ip_print(const struct bcl_ip *ip, const char *interface,
 		  char text[64]);
 
-/* State and MTU of one interface now; false: it is gone. */
-bool bcl_interface_state(const char *name, bool *up, uint32_t *mtu);
+/*
+ * State and MTU of one interface now, asked by any socket; whoever has no
+ * descriptor left may ask all the same, and whatever it is called by now. One
+ * that is gone is not up. False: the system would not say.
+ */
+bool bcl_interface_state(int fd, unsigned index, bool *up, uint32_t *mtu);
 
 #endif

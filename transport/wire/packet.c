@@ -66,6 +66,7 @@ struct packet {
 	const struct bcl_env *env;
 	const struct bcl_config *config;
 	uint64_t card;
+	unsigned interface; /* its index */
 	uint8_t *ring;
 	uint32_t slot; /* the next to be filled */
 	int told;      /* the last errno that was logged */
@@ -311,7 +312,9 @@ static bool packet_check(struct bcl_rail *rail, bool *up)
 	if (!getsockopt(rail->fd, SOL_PACKET, PACKET_STATISTICS, &stats,
 			&length))
 		bcl_rail_count(rail, packet_lost, stats.tp_drops);
-	if (!bcl_interface_state(rail->interface, up, &mtu) || mtu < 576) {
+	if (!bcl_interface_state(rail->fd, packet->interface, up, &mtu))
+		return false;
+	if (mtu < 576) {
 		*up = false;
 		return false;
 	}
@@ -479,6 +482,7 @@ static struct bcl_rail *open_one(const struct bcl_env *env,
 	packet->config = config;
 	packet->card = card;
 	packet->outside = -1;
+	packet->interface = interface->index;
 	packet->rail = (struct bcl_rail){
 		.kind = &bcl_rail_packet,
 		.address = { BCL_WIRE_PACKET, 7, { 0 } },
@@ -504,7 +508,9 @@ static struct bcl_rail *open_one(const struct bcl_env *env,
 		packet_close(&packet->rail);
 		return NULL;
 	}
-	if (!bcl_interface_state(interface->name, &up, &mtu) || mtu < 576) {
+	if (!bcl_interface_state(packet->rail.fd, interface->index, &up,
+				 &mtu) ||
+	    mtu < 576) {
 		snprintf(why, 96, "packet: %s: mtu %u", interface->name, mtu);
 		packet_close(&packet->rail);
 		return NULL;

@@ -41,8 +41,9 @@ static bool udp_check(struct bcl_rail *rail, bool *up)
 
 	if (udp->errors)
 		bcl_udp_read_errors(udp, NULL, 0);
-	if (!bcl_interface_state(rail->interface, up, &mtu) ||
-	    mtu < BCL_UDP_MTU_MIN) {
+	if (!bcl_interface_state(rail->fd, udp->scope, up, &mtu))
+		return false;
+	if (mtu < BCL_UDP_MTU_MIN) {
 		*up = false;
 		return false;
 	}
@@ -94,7 +95,7 @@ static struct bcl_rail *open_one(const struct bcl_env *env,
 	};
 	strcpy(udp->rail.interface, interface->name);
 	if (!bcl_udp_sockets_open(udp, ip) ||
-	    !bcl_interface_state(interface->name, &up, &mtu) ||
+	    !bcl_interface_state(udp->rail.fd, interface->index, &up, &mtu) ||
 	    mtu < BCL_UDP_MTU_MIN) {
 		snprintf(why, 96, "udp: %s: %s, mtu %u", text, strerror(errno),
 			 mtu);
