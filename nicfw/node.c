@@ -161,9 +161,8 @@ enum bcl_status bcl_nic_node_call(struct bcl_card *card, struct nic_node *node)
 	for (i = 0; i < BCL_RAILS_MAX; i++)
 		if (card->rail[i].up)
 			rails |= 1u << i;
-	if (!(node->rails & rails)) {
-		if (node->conn) /* it called us and may yet prove itself */
-			return BCL_OK;
+	/* One that called us may yet prove itself, in the time that we give. */
+	if (!(node->rails & rails) && !node->conn) {
 		bcl_nic_node_lose(card, node, BCL_NODE_LOST,
 				  BCL_ERR_UNREACHABLE);
 		return BCL_ERR_UNREACHABLE;
@@ -190,14 +189,17 @@ void bcl_nic_node_serve(struct bcl_card *card)
 	card->wanting_at = card->now + card->config.rto_min;
 	while ((node = nic_list_first(&card->wanting, struct nic_node,
 				      wanting))) {
+		if (node->conn) { /* the peer called meanwhile */
+			nic_list_remove(&node->wanting);
+			nic_node_want(card, node);
+			continue;
+		}
 		if (card->now >= node->expires) {
 			bcl_nic_node_lose(card, node, BCL_NODE_LOST,
 					  BCL_ERR_FULL);
 			continue;
 		}
 		nic_list_remove(&node->wanting);
-		if (node->conn)
-			continue;
 		node->conn = bcl_nic_conn_make(card, node);
 		if (!node->conn) {
 			nic_list_push(&card->wanting, &node->wanting);

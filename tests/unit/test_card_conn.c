@@ -619,6 +619,56 @@ START_TEST(evidence)
 }
 END_TEST
 
+static void set_rail(const struct pair *pair, bool up)
+{
+	const struct bcl_control control = {
+		.op = BCL_CTL_RAIL,
+		.rail = { .up = up,
+			  .mtu = 1472,
+			  .burst = 16,
+			  .window = 1 << 20,
+			  .bulk = 1 },
+	};
+
+	ck_assert_int_eq(world_control(pair->world, 0, &control, NULL), BCL_OK);
+}
+
+static bool all_of_0_is_lost(struct world *world, struct world_frame *frame)
+{
+	(void)world;
+	return frame->from != 0;
+}
+
+/* Card 1 has called, and card 0, which answers into the void, calls it with its
+ * only rail down: it comes up in time, or that is an end like any other. */
+START_TEST(called_by_whom_it_calls)
+{
+	struct pair pair = {
+		.world = world_new(&(struct world_config){ .seed = 1 }),
+	};
+	bool in_time = _i;
+
+	pair.a = world_port_open(pair.world, 0, 1);
+	pair.b = world_port_open(pair.world, 1, 2);
+	pair.world->filter = all_of_0_is_lost;
+	pair.to_a = world_connect(pair.world, 1, 0);
+	world_run_for(pair.world, MS);
+	set_rail(&pair, false);
+	pair.to_b = world_connect(pair.world, 0, 1);
+	if (in_time) {
+		pair.world->filter = NULL;
+		set_rail(&pair, true);
+	}
+	world_run_for(pair.world, 2 * pair.world->config.peer_timeout);
+	ck_assert_uint_eq(node_of(&pair, 0)->ups, in_time);
+	ck_assert_uint_eq(node_of(&pair, 0)->losses, !in_time);
+	if (!in_time)
+		ck_assert_int_eq(node_of(&pair, 0)->status,
+				 BCL_ERR_UNREACHABLE);
+	world_free(pair.world);
+}
+END_TEST
+
 /* ---- card memory ---- */
 
 START_TEST(idle_connections_make_room)
@@ -885,6 +935,7 @@ int main(void)
 	tcase_add_test(tcase, isolation);
 	tcase_add_test(tcase, what_was_asked_before_a_loss_ends_with_it);
 	tcase_add_test(tcase, evidence);
+	tcase_add_loop_test(tcase, called_by_whom_it_calls, 0, 2);
 	tcase_add_loop_test(tcase, idle_connections_make_room, 0,
 			    (int)world_seeds(4));
 	tcase_add_loop_test(tcase, busy_connections_keep_their_memory, 0, 2);
