@@ -3,11 +3,14 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "tests/unit/ranks.h"
 #include "tests/unit/unit.h"
+#include "transport/shm/host.h"
+#include "transport/shm/port.h"
 
 static void check_up(struct rank *rank, unsigned other, bool attach)
 {
@@ -347,6 +350,81 @@ START_TEST(undisturbed)
 }
 END_TEST
 
+/* ---- callers without end ---- */
+
+enum {
+	CALLERS = 3 * BCL_SHM_SERVED,
+};
+
+static unsigned count_connections(const struct bcl_shm_port *shm)
+{
+	const struct bcl_connection *c = shm->connections;
+	unsigned n = 0;
+
+	for (; c; c = c->next)
+		n++;
+	return n;
+}
+
+/* However many call, a turn has its end. */
+START_TEST(many_call)
+{
+	const struct bcl_env *env = &bcl_env_linux;
+	struct bcl_context *context;
+	struct bcl_port *port;
+	int callers[CALLERS];
+	unsigned turns;
+
+	setenv("BCL_RAILS", "none", 1);
+	setenv("BCL_HELPER", "0", 1);
+	ck_assert_int_eq(bcl_open(NULL, &context), BCL_OK);
+	ck_assert_int_eq(bcl_port_open(context, NULL, &port), BCL_OK);
+	for (unsigned i = 0; i < CALLERS; i++) {
+		callers[i] = env->shm_host->call(NULL, context->card_id,
+						 port->number);
+		ck_assert_int_ge(callers[i], 0);
+	}
+	for (turns = 1; turns <= 3; turns++) {
+		bcl_shm_service(port, env->now(NULL));
+		ck_assert_uint_eq(count_connections(port->shm),
+				  turns * BCL_SHM_SERVED);
+	}
+	for (unsigned i = 0; i < CALLERS; i++)
+		close(callers[i]);
+	bcl_close(context);
+}
+END_TEST
+
+/* No descriptor is left, nor a spare one: nobody is listened to, and nothing
+ * is readable; then there are some again. */
+START_TEST(no_descriptor)
+{
+	const struct bcl_env *env = &bcl_env_linux;
+	const struct bcl_shm_host *host = env->shm_host;
+	struct rlimit limit, none = { 0 };
+	struct bcl_context *context;
+	struct bcl_port *port;
+	int caller;
+
+	setenv("BCL_RAILS", "none", 1);
+	setenv("BCL_HELPER", "0", 1);
+	ck_assert_int_eq(bcl_open(NULL, &context), BCL_OK);
+	ck_assert_int_eq(bcl_port_open(context, NULL, &port), BCL_OK);
+	caller = host->call(NULL, context->card_id, port->number);
+	ck_assert_int_ge(caller, 0);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	none.rlim_max = limit.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	bcl_shm_service(port, env->now(NULL));
+	ck_assert_ptr_null(host->group_next(NULL, port->shm->group));
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	bcl_shm_service(port, env->now(NULL));
+	ck_assert_uint_eq(count_connections(port->shm), 1);
+	close(caller);
+	bcl_close(context);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("connect");
@@ -364,6 +442,8 @@ int main(void)
 	tcase_add_test(tc, not_there);
 	tcase_add_test(tc, nodes);
 	tcase_add_test(tc, undisturbed);
+	tcase_add_test(tc, many_call);
+	tcase_add_test(tc, no_descriptor);
 	suite_add_tcase(suite, tc);
 	return unit_run(suite);
 }

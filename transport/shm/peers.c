@@ -7,6 +7,7 @@
 
 enum {
 	SOCKET_PASSES = 16, /* between looks at the sockets */
+	NEWS_MAX = 64,	    /* connections heard of in one turn */
 };
 
 /* The owner lets go of a connection. */
@@ -134,11 +135,14 @@ static void hear_news(struct bcl_shm_port *shm)
 {
 	struct bcl_connection *c;
 	bool again = false;
+	unsigned heard = 0;
 	uint8_t state;
 
 	bcl_shm_done(shm, BCL_WORK_NEWS);
-	while ((c = next_news(shm, &state)))
+	for (; heard < NEWS_MAX && (c = next_news(shm, &state)); heard++)
 		again |= take_news(c, state);
+	if (heard == NEWS_MAX)
+		bcl_shm_want(shm, BCL_WORK_NEWS);
 	if (!again)
 		return;
 	pthread_mutex_lock(&shm->lock);

@@ -8,10 +8,6 @@
 #include "transport/shm/handshake.h"
 #include "transport/shm/host.h"
 
-enum {
-	SERVE_MAX = 64, /* things looked at in one turn */
-};
-
 /* ---- open and close ---- */
 
 static void *share_page(struct bcl_shm_port *shm, const char *name, int *fd)
@@ -141,31 +137,58 @@ int bcl_shm_fd(const struct bcl_port *port)
 
 /* ---- sockets, under the service lock ---- */
 
-static void accept_all(struct bcl_shm_port *shm, uint64_t now)
+/* No descriptor is left, and the spare one was lost to another thread: who
+ * calls waits, and must not keep others awake meanwhile. */
+static void stop_listening(struct bcl_shm_port *shm)
+{
+	const struct bcl_env *env = bcl_shm_env(shm);
+
+	env->shm_host->group_remove(env->world, shm->group, shm->listener);
+}
+
+static void listen_again(struct bcl_shm_port *shm)
+{
+	const struct bcl_env *env = bcl_shm_env(shm);
+	const struct bcl_shm_host *host = env->shm_host;
+
+	shm->spare = host->copy(env->world, shm->attention_fd);
+	if (shm->spare >= 0 &&
+	    !host->group_add(env->world, shm->group, shm->listener, shm)) {
+		host->close(env->world, shm->spare);
+		shm->spare = -1;
+	}
+}
+
+/* With the spare descriptor: the caller takes the card instead of waiting. */
+static void turn_away(struct bcl_shm_port *shm)
 {
 	const struct bcl_env *env = bcl_shm_env(shm);
 	const struct bcl_shm_host *host = env->shm_host;
 	int fd;
 
-	for (;;) {
-		fd = host->accept(env->world, shm->listener);
-		if (fd >= 0) {
-			if (!bcl_connection_accept(shm, fd, now))
-				host->close(env->world, fd);
-			continue;
-		}
-		if (errno != EMFILE && errno != ENFILE)
-			return;
-		/* Turn the caller away with the spare descriptor: it takes the
-		 * card instead of waiting. */
-		host->close(env->world, shm->spare);
-		fd = host->accept(env->world, shm->listener);
-		if (fd >= 0)
-			host->close(env->world, fd);
-		shm->spare = host->copy(env->world, shm->attention_fd);
-		if (fd < 0)
-			return;
+	host->close(env->world, shm->spare);
+	fd = host->accept(env->world, shm->listener);
+	if (fd >= 0) {
+		host->close(env->world, fd);
 		bcl_count(bcl_shm_context(shm)->counters, shm_turned_away);
+	}
+	shm->spare = host->copy(env->world, shm->attention_fd);
+	if (shm->spare < 0)
+		stop_listening(shm);
+}
+
+static void accept_one(struct bcl_shm_port *shm, uint64_t now)
+{
+	const struct bcl_env *env = bcl_shm_env(shm);
+	const struct bcl_shm_host *host = env->shm_host;
+	int fd = host->accept(env->world, shm->listener);
+
+	if (fd < 0) {
+		if (errno == EMFILE || errno == ENFILE)
+			turn_away(shm);
+	} else if (!bcl_connection_accept(shm, fd, now)) {
+		host->close(env->world, fd);
+		bcl_count(bcl_shm_context(shm)->counters, shm_refused);
 	}
 }
 
@@ -186,14 +209,18 @@ static void serve(struct bcl_shm_port *shm, uint64_t now)
 	const struct bcl_env *env = bcl_shm_env(shm);
 	unsigned i;
 
-	/* one at a time: serving one may free the connection of another */
-	for (i = 0; i < SERVE_MAX; i++) {
+	if (shm->spare < 0)
+		listen_again(shm);
+	/* one at a time: serving one may free the connection of another, and
+	 * who calls again and again, another user perhaps, has one turn as all
+	 * have */
+	for (i = 0; i < BCL_SHM_SERVED; i++) {
 		void *who = env->shm_host->group_next(env->world, shm->group);
 
 		if (!who)
 			break;
 		if (who == shm)
-			accept_all(shm, now);
+			accept_one(shm, now);
 		else
 			bcl_connection_serve(who);
 	}

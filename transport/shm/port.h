@@ -39,6 +39,10 @@ struct bcl_orphan {
 	size_t length;
 };
 
+enum {
+	BCL_SHM_SERVED = 64, /* things on sockets looked at in one turn */
+};
+
 struct bcl_shm_port {
 	struct bcl_shm_watch watch;
 	struct bcl_port *port;
@@ -57,7 +61,8 @@ struct bcl_shm_port {
 
 	/* the service lock */
 	_Alignas(64) pthread_mutex_t lock;
-	int listener, group, spare;
+	int listener, group;
+	int spare; /* -1: nobody is listened to */
 	struct bcl_connection *connections;
 	uint64_t watches[BCL_SHM_PEERS / 64]; /* bits: words in use */
 	unsigned waiting; /* handshakes and questions not finished */
