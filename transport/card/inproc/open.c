@@ -130,16 +130,22 @@ static enum bcl_status decorate_rails(struct bcl_inproc *host)
 	return status;
 }
 
+enum {
+	RTO_MIN = 2000000,   /* ns */
+	RTO_MAX = 100000000, /* ns, or the time after which a peer is lost */
+};
+
 static enum bcl_status open_card(struct bcl_inproc *host)
 {
 	struct bcl_context *context = host->context;
+	uint64_t timeout = context->config.peer_timeout;
 	struct bcl_card_config config = {
 		.card = context->card_id,
 		.incarnation = context->incarnation,
-		.peer_timeout = context->config.peer_timeout,
+		.peer_timeout = timeout,
 		.ack_delay = 200 * 1000,
-		.rto_min = 2 * 1000 * 1000,
-		.rto_max = 100 * 1000 * 1000,
+		.rto_min = RTO_MIN,
+		.rto_max = timeout < RTO_MAX ? timeout : RTO_MAX,
 		.max_nodes = BCL_INPROC_NODES,
 		.max_messages = BCL_INPROC_MESSAGES,
 		.pcrc = context->config.pcrc,
