@@ -57,6 +57,6 @@ system-check: $(check_PROGRAMS)
 		TESTS="$(system_tests) $${LONG:+$(long_tests)}"
 check-long:
 	LONG=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(TESTS) $(long_tests)'
-demo: all
+demo:
 	$(srcdir)/scripts/demo .
 .PHONY: tests unit-check thread-check lone-check system-check check-long demo

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What "make demo" runs when all is built: its summary says what ran, on which
-# kind of nodes, over which paths, and what TCP gives beside us. A part that
-# fails is named there and makes the whole fail. (Packages: conform/setup.sh.)
+# What "make demo" runs: the first results come before all is built, and MPICH; its
+# summary says what ran, on which kind of nodes, over which paths, and what is
+# better and what worse than with TCP, and nothing of bars. A part that fails is
+# named there and makes the whole fail. (Packages: conform/setup.sh.)
 set -euo pipefail
 scripts=${abs_top_srcdir:?}/scripts
 build=${abs_top_builddir:?}
@@ -32,6 +33,7 @@ says() {
 	done
 }
 
+goals=(all libbcl-pvm.la examples/{psort,heat,hybrid} tools/bcl-info)
 # Each part of it, by programs that do nothing but what the demo looks for; the
 # one whose name is $FAILS fails.
 mkdir -p "$work"/{scripts,build/{examples,tools,bench,mpich/install/bin}}
@@ -46,17 +48,37 @@ stub() {
 	stub scripts/cluster <<<'[[ $1 == mpiexec ]] && shift 2 && exec "$@"
 		CLUSTER_KIND=virtual CLUSTER_NODES=2 exec "${@:2}"'
 	stub scripts/mpich <<<'echo "MPICH in $1"'
+	printf '%s:\n\t@echo "made $@"\n.PHONY: %s\n' \
+		"${goals[*]}" "${goals[*]}" >"$work/build/Makefile"
 	stub build/mpich/install/bin/mpicc <<<'cp "$(type -P true)" "$2"'
 	stub build/examples/psort <<<'LC_ALL=C sort -o "$2" "$3"'
 	stub build/examples/heat <<<'echo field'
 	stub build/examples/hybrid <<<'echo primes'
 	stub build/tools/bcl-info <<<'echo "0-1 a path"'
-	stub build/bench/bcl-perf <<<'echo "a figure ns 1 +- 0 1 2 3 1 x line 3"'
+	stub build/bench/bcl-perf <<'PERF'
+echo '1 of 1 lines unreliable'
+name=${*: -1}
+unit=GB/s
+[[ $name != *'8 B'* ]] || unit=ns
+echo "a figure, ${name#*=} $unit 1 +- 0 1 2 3 1.5 x tcp/bbr 3  UNRELIABLE"
+PERF
 }
 summary "$work/scripts/demo" "$work/build" || fail 'a demo of nothing fails'
 grep -qx "MPICH in $work/build" "$work/out" || fail 'it makes no MPICH'
 says '== demo: 2 nodes as virtual, 2 ranks each' '0-1 a path' \
-	'a figure +2 ns +1 x line 3'
+	'a figure, 8 B, one way +2 ns +1.5 x tcp/bbr 3 ' \
+	'a figure +2 GB/s +tcp/bbr +3: better, 1.50 times as much' \
+	'Long ones are better: '
+! grep -iE 'bars|met|missed|unreliable' "$work/out" ||
+	fail 'it speaks of bars'
+diff - <(grep -oE '^made (examples/heat|all)|^== (heat|MPI):|^MPICH' \
+	"$work/out") <<-'ORDER' || fail 'the order is another'
+	made examples/heat
+	== heat:
+	made all
+	MPICH
+	== MPI:
+ORDER
 ! grep FAILED "$work/sum" || fail 'it says that something fails'
 while read -r name lines; do
 	! FAILS=$name summary "$work/scripts/demo" "$work/build" ||
@@ -103,8 +125,8 @@ says 'Paths between the four ranks' '0-1 +shared memory: ' \
 	'2-3 +shared memory: ' '0-2 +card: .*udp/' '0-3 +card: .*udp/' \
 	'1-2 +card: .*udp/' '1-3 +card: .*udp/'
 figure='  .* [0-9.]+ (ns|GB/s) +[0-9.]+ x'
+beside=' +[0-9.]+ [a-zA-Z/]+ +tcp/[a-z]+ +[0-9.]+: (better|worse), [0-9.]+ times as'
 says "ADI, 8 B, one way$figure line [0-9.]+" 'ADI, 64 B, packet ring ' \
-	"ADI, 64 B, UDP, against TCP$figure tcp/[a-z]+ [0-9.]+" \
-	"ADI, 1 MB, UDP, against TCP$figure tcp/[a-z]+ [0-9.]+"
+	"ADI, 64 B, UDP$beside long" "ADI, 1 MB, UDP$beside much"
 ! grep FAILED "$work/sum" || fail 'a part of it fails'
 sed '/^$/d' "$work/sum"
