@@ -187,8 +187,10 @@ int bcl_pvm_pmcast(int *tids, int n, int tag, void *buffer, int count, int type)
 
 	if (n < 1)
 		return PVM_BAD_PARAMETER;
-	others = need(calloc((size_t)n, sizeof(*others)));
-	sent = need(calloc((size_t)n, sizeof(*sent)));
+	others = calloc((size_t)n, sizeof(*others) + sizeof(*sent));
+	if (!others)
+		return PVM_NO_MEMORY;
+	sent = (bool *)(others + n);
 	for (i = 0; i < n; i++) {
 		if (tids[i] != *libpvm.pvmmytid)
 			others[all++] = tids[i];
@@ -203,7 +205,6 @@ int bcl_pvm_pmcast(int *tids, int n, int tag, void *buffer, int count, int type)
 						  type);
 	}
 	free(others);
-	free(sent);
 	return result < 0 ? result : take_in();
 }
 

@@ -189,7 +189,7 @@ void endpoint_close(void)
 	if (!endpoint)
 		return;
 	task_each(fence);
-	while (fences || send_pending()) {
+	while (fences) {
 		if (!endpoint_poll())
 			bcl_wait(endpoint, PATIENCE);
 		if (wait_now() < patient)
@@ -199,6 +199,7 @@ void endpoint_close(void)
 		      stderr);
 		patient = UINT64_MAX;
 	}
+	send_close();
 	bcl_close(context);
 	endpoint = NULL;
 	receive_close();

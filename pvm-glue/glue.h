@@ -10,6 +10,9 @@
  * - before the first that is given to PVM after some by BCL, PVM carries a
  *   note of ours, how many these were; what follows is held until these have
  *   come.
+ * An offer counts when it has been read: one that was taken back, since its
+ * receiver did not read it, is given to PVM, and nothing waits for the end of
+ * the offer, which the sender may not live to tell.
  */
 #ifndef BCL_PVM_GLUE_H
 #define BCL_PVM_GLUE_H
@@ -45,21 +48,23 @@ struct task {
 	bool up; /* the peer is connected */
 
 	/* to it */
-	uint32_t sent;	/* by BCL */
-	uint32_t told;	/* `sent`, as PVM has carried it */
-	uint32_t given; /* to PVM */
-	uint64_t asked; /* ns, when */
-	size_t offered; /* bytes that it has not fetched yet */
-	bool behind;	/* it took nothing when it was tried last */
+	uint32_t sent;	 /* by BCL */
+	uint32_t told;	 /* `sent`, as PVM has carried it */
+	uint32_t given;	 /* to PVM */
+	uint64_t asked;	 /* ns, when */
+	uint64_t behind; /* ns, until when it is not waited for: it took nothing
+			  * when it was */
 
 	/* from it */
 	uint32_t taken;	  /* by BCL, delivered */
-	uint32_t pending; /* by BCL, not delivered */
+	uint32_t pending; /* by BCL, here, not delivered */
 	bool over;	  /* the connection is: no more come by BCL */
 	uint32_t counted; /* by PVM, delivered */
 	uint32_t due;	  /* by BCL, before what comes by PVM */
 	struct arrival *first, **last;
 	struct held *held, **held_last; /* by PVM, not delivered */
+
+	int entered; /* serial number of the latest group that it led us into */
 
 	/* it is owed a note */
 	bool owed;
@@ -97,8 +102,9 @@ bool endpoint_step(void);
 /* Tell it our address; soon: when PVM is not at work. */
 void meet_ask(struct task *task);
 void meet_ask_soon(struct task *task);
-/* What comes by PVM from it shall wait for all that was sent by BCL. */
-void meet_tell(struct task *task);
+/* What comes by PVM from it shall wait for all that was sent by BCL. False: PVM
+ * takes nothing now. */
+bool meet_tell(struct task *task);
 /* Whether the message is a note; then it is gone. */
 bool meet_note(struct pmsg *message);
 /* Send the notes that are owed. */
@@ -111,30 +117,44 @@ void meet_close(void);
 enum fate {
 	FATE_OPEN,
 	FATE_READ,
-	FATE_VOID, /* the task is lost */
+	FATE_VOID, /* it was taken back, or the task is lost */
+};
+
+/* Memory that a task may fetch, while its fate is open. */
+struct loan {
+	struct loan *next;
+	struct task *task;
+	enum fate fate;
+	uint8_t token[BCL_KEY_MAX];
 };
 
 /* Whether something may be sent by BCL now. */
 bool send_reaches(const struct task *task);
 /* By whichever way; as mroute(). */
 int send_message(struct pmsg *message, int tid, int tag);
-/* By BCL, if that can be now. */
-bool send_directly(struct task *task, struct pmsg *message, int tag);
-/* It will be given to PVM. */
-void send_otherwise(struct task *task);
+/* To others, by BCL: sent[i] says who got it that way. `routes`: one for each,
+ * or NULL. */
+void send_many(const struct pmsg *message, int tag, const int *tids, int n,
+	       const struct route *routes, bool *sent);
+/* A message will be given to PVM; false: not in order. */
+bool send_otherwise(struct task *task);
+/* PVM did not take it. */
+void send_refused(struct task *task);
 /* libpvm's mroute() or pvmmcast(), not opening routes where ours are. */
 int send_stock(int id, int tid, int tag, bool direct);
-/* Memory of the user's to so many others, by BCL: who got it that way. */
+/* The same with memory of the user's. */
 void send_memory(const int *tids, int n, int tag, void *memory, int length,
 		 bool *sent);
 /* Ask a task for what was offered to many; false: it cannot be asked. */
 bool send_want(struct task *task, const struct share *share);
-/* Let it fetch that here; the memory is lent while *fate is OPEN. */
+/* Let it fetch that here. */
 bool send_have(struct task *task, const struct share *share, const void *memory,
-	       size_t length, enum fate *fate);
+	       size_t length, struct loan *loan);
 /* An offer has been read, or is void. */
 void send_read(uint64_t cookie, enum bcl_status status);
 bool send_pending(void);
+/* What others fetch here they do not any more. */
+void send_close(void);
 
 /* ---- receive.c ---- */
 

@@ -53,12 +53,61 @@ int mesg_input(struct pmsg *message)
 	return receive_stock(message);
 }
 
+static int compare(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* As PVM does it: each once, but not to ourselves. Says how many they are. */
+static int distinct(const int *tids, int count, int *others)
+{
+	int n = 0;
+
+	memcpy(others, tids, (size_t)count * sizeof(*others));
+	qsort(others, (size_t)count, sizeof(*others), compare);
+	for (int i = 0; i < count; i++) {
+		if (others[i] != *libpvm.pvmmytid &&
+		    (!n || others[i] != others[n - 1]))
+			others[n++] = others[i];
+	}
+	return n;
+}
+
+static struct task *task_of(int tid)
+{
+	return libpvm_is_task(tid) ? task_find(tid) : NULL;
+}
+
+/* To tasks that differ. */
+static int stock_mcast(int id, int *tids, int n, int tag)
+{
+	int i, result = 0;
+	struct task *task;
+
+	for (i = 0; i < n && !result; i++) {
+		task = task_of(tids[i]);
+		if (task && !send_otherwise(task))
+			result = PVM_NO_MEMORY;
+	}
+	n = result ? i - 1 : n;
+	if (!result)
+		result = libpvm.pvmmcast(id, tids, n, tag);
+	for (i = 0; result < 0 && i < n; i++) {
+		task = task_of(tids[i]);
+		if (task)
+			send_refused(task);
+	}
+	return result;
+}
+
 int pvmmcast(int id, int *tids, int count, int tag)
 {
-	int i, n = 0, result = 0;
+	int i, n, left = 0, result = 0;
 	struct pmsg *message;
-	struct task *task;
 	int *others;
+	bool *sent;
 
 	if (!endpoint_ready())
 		return libpvm.pvmmcast(id, tids, count, tag);
@@ -66,24 +115,20 @@ int pvmmcast(int id, int *tids, int count, int tag)
 	/* unlike mroute(), it is called before this is set */
 	if (message)
 		message->context = *libpvm.pvmmyctx;
-	if (!message || message->context >= PVM_SYSTEM_CONTEXT)
+	if (!message || message->context >= PVM_SYSTEM_CONTEXT || count < 1)
 		return libpvm.pvmmcast(id, tids, count, tag);
-	others = malloc((size_t)count * sizeof(*others));
+	others = malloc((size_t)count * (sizeof(*others) + sizeof(*sent)));
 	if (!others)
-		return libpvm.pvmmcast(id, tids, count, tag);
-	for (i = 0; i < count; i++) {
-		task = NULL;
-		if (is_for_a_task(message, tids[i]) &&
-		    tids[i] != *libpvm.pvmmytid)
-			task = task_find(tids[i]);
-		if (task && send_directly(task, message, tag))
-			continue;
-		if (task)
-			send_otherwise(task);
-		others[n++] = tids[i];
+		return PVM_NO_MEMORY;
+	sent = (bool *)(others + count);
+	n = distinct(tids, count, others);
+	send_many(message, tag, others, n, NULL, sent);
+	for (i = 0; i < n; i++) {
+		if (!sent[i])
+			others[left++] = others[i];
 	}
-	if (n)
-		result = libpvm.pvmmcast(id, others, n, tag);
+	if (left)
+		result = stock_mcast(id, others, left, tag);
 	free(others);
 	return result;
 }

@@ -12,21 +12,24 @@
 
 static struct task *owed;
 
-static void send_note(const struct task *task, const struct note *note)
+/* False: it has not gone. */
+static bool send_note(const struct task *task, const struct note *note)
 {
 	enum {
 		RAW = 1
 	};
-	int before, id = libpvm.pvm_mkbuf(RAW);
+	int before, result, id = libpvm.pvm_mkbuf(RAW);
 
 	if (id <= 0)
-		return;
+		return false;
 	before = libpvm.pvm_setsbuf(id);
-	libpvm.pvm_pkbyte((char *)note, sizeof(*note), 1);
+	result = libpvm.pvm_pkbyte((char *)note, sizeof(*note), 1);
 	libpvm.pvm_setsbuf(before);
 	libpvm.midtobuf(id)->context = PVM_TASK_CONTEXT;
-	send_stock(id, task->tid, NOTE_TAG, false);
+	if (!result)
+		result = send_stock(id, task->tid, NOTE_TAG, false);
 	libpvm.pvm_freebuf(id);
+	return result >= 0;
 }
 
 static struct note make_note(const struct task *task, enum note_kind kind)
@@ -39,30 +42,33 @@ static struct note make_note(const struct task *task, enum note_kind kind)
 	};
 }
 
-static void send_address(const struct task *task, enum note_kind kind)
+static bool send_address(const struct task *task, enum note_kind kind)
 {
 	struct note note = make_note(task, kind);
 	size_t length;
 
 	if (bcl_port_address(endpoint, note.address, &length))
-		return;
+		return false;
 	note.length = (uint32_t)length;
-	send_note(task, &note);
+	return send_note(task, &note);
 }
 
 void meet_ask(struct task *task)
 {
 	task->state = TASK_ASKED;
 	task->asked = wait_now();
-	send_address(task, NOTE_ASK);
+	if (!send_address(task, NOTE_ASK) && task->state == TASK_ASKED)
+		task->state = TASK_UNKNOWN;
 }
 
-void meet_tell(struct task *task)
+bool meet_tell(struct task *task)
 {
 	const struct note note = make_note(task, NOTE_TELL);
 
-	task->told = task->sent;
-	send_note(task, &note);
+	if (!send_note(task, &note))
+		return false;
+	task->told = note.count;
+	return true;
 }
 
 static void meet(struct task *task, const void *address, size_t length)

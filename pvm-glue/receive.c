@@ -12,9 +12,10 @@
 struct arrival {
 	struct arrival *next;
 	struct task *task;
-	struct pmsg *message; /* NULL: claimed, or void: it comes by PVM */
+	struct pmsg *message; /* NULL: claimed, or void */
 	uint32_t given;	      /* to PVM, before */
 	bool here;
+	bool is_void; /* an offer that was taken back: it comes by PVM */
 	bool claimed; /* it goes into a buffer of pvm_precv() */
 	void *memory; /* where it goes */
 	size_t length;
@@ -70,20 +71,24 @@ static bool settle_arrival(struct task *task)
 	if (!task->first)
 		task->last = &task->first;
 	message = arrival->message;
+	if (!arrival->is_void) {
+		task->taken++;
+		task->pending--;
+	}
 	free(arrival);
-	task->taken++;
-	task->pending--;
 	if (message)
 		hand_over(message);
 	return true;
 }
 
+/* Where the connection is lost, the last that was sent by BCL may be, too. */
 static bool settle_held(struct task *task)
 {
 	struct held *held = task->held;
 	struct pmsg *message;
 
-	if (!held || !reached(task->taken, held->due))
+	if (!held ||
+	    (!reached(task->taken, held->due) && !(task->over && !task->first)))
 		return false;
 	task->held = held->next;
 	if (!task->held)
@@ -101,25 +106,14 @@ void receive_settle(struct task *task)
 		;
 }
 
-/* Not more than will come. */
-static uint32_t limited(const struct task *task, uint32_t due)
-{
-	uint32_t end = task->taken + task->pending;
-
-	return task->over && !reached(end, due) ? end : due;
-}
-
 void receive_due(struct task *task, uint32_t count)
 {
-	task->due = limited(task, count);
+	task->due = count;
 }
 
 void receive_lost(struct task *task)
 {
 	task->over = true;
-	for (struct held *held = task->held; held; held = held->next)
-		held->due = limited(task, held->due);
-	task->due = limited(task, task->due);
 	receive_settle(task);
 }
 
@@ -230,6 +224,12 @@ static void fetch_soon(struct arrival *arrival)
 	last_fetch = &arrival->next_fetch;
 }
 
+static void here(struct arrival *arrival)
+{
+	arrival->here = true;
+	arrival->task->pending += !arrival->is_void;
+}
+
 void receive_pulled(uint64_t cookie, enum bcl_status status)
 {
 	struct arrival *arrival = (void *)(uintptr_t)cookie;
@@ -252,11 +252,12 @@ void receive_pulled(uint64_t cookie, enum bcl_status status)
 		libpvm.umbuf_free(arrival->message);
 		arrival->message = NULL;
 	}
-	arrival->here = true;
 	if (arrival->claimed) {
 		received++;
 		buffer_filled(!status);
 	}
+	arrival->is_void = status;
+	here(arrival);
 	receive_settle(arrival->task);
 }
 
@@ -276,7 +277,6 @@ static struct arrival *new_arrival(struct task *task, uint32_t given)
 	arrival->given = given;
 	*task->last = arrival;
 	task->last = &arrival->next;
-	task->pending++;
 	return arrival;
 }
 
@@ -332,7 +332,7 @@ static void receive_data(struct task *task, uint32_t given, const void *bytes,
 	} else {
 		arrival = new_arrival(task, given);
 		arrival->message = message;
-		arrival->here = true;
+		here(arrival);
 	}
 	receive_settle(task);
 }
@@ -482,7 +482,7 @@ void receive_from_self(const struct pmsg *message,
 
 	give_message(arrival, envelope, (size_t)libpvm_length(message));
 	libpvm_copy(message, 0, arrival->memory);
-	arrival->here = true;
+	here(arrival);
 	own = self;
 }
 

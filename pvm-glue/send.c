@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Messages that go: short ones are copied into the path's ring, long ones are
- * offered and fetched. One that cannot leave for a while, because its
- * receiver takes nothing, is given to PVM, which keeps as many as it must.
+ * offered, and the sender waits until the receiver has fetched them. A message
+ * that the receiver does not take within some milliseconds is given to PVM,
+ * whose daemon keeps as many as it must, and keeps them when the sender dies.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -12,34 +13,31 @@
 #include "pvm-glue/wire.h"
 
 enum {
-	/* ns: for a ring that is full, or the user's memory to be fetched */
+	/* ns: for a ring that is full, or a long message to be fetched */
 	PATIENCE = 10000000,
+	/* ns: for so long nobody waits again for a task that took nothing, so
+	 * that its senders wait a small part of the time */
+	BEHIND = 10 * PATIENCE,
 	/* ns: a task that does not answer has no glue */
 	ANSWER_LIMIT = 1000000000,
-	OFFERED_MAX = 16 << 20, /* bytes, to one task */
-	/* bytes to another host: to copy less takes less than to wait for it to
-	 * be fetched */
-	LENT_MIN = 256 << 10,
 	MANY = 16, /* tasks: more than usual */
 };
 
-/* Memory that a task may fetch. */
-struct lent {
-	struct lent *next;
-	struct task *task;
+static struct loan *lent;
+
+/* What is sent, maybe to many. */
+struct parcel {
+	const struct pmsg *message;
+	int tag;
 	size_t length;
-	enum fate *fate; /* somebody waits for it; else the memory is `copy` */
-	char copy[];
+	void *memory; /* a long one in one piece: the user's memory or */
+	void *copy;   /* one */
 };
 
-static struct lent *lent;
-
-/* A message that has been sent, but its memory may be the user's still. */
+/* A parcel on its way to one task. */
 struct passage {
-	struct task *task;
-	struct lent *loan; /* NULL: it is not */
-	enum fate fate;
-	uint8_t token[BCL_KEY_MAX];
+	bool is_long;
+	struct loan loan; /* if it is long */
 };
 
 static uint64_t immediate(const struct task *task)
@@ -88,10 +86,12 @@ bool send_reaches(const struct task *task)
 /* A call was answered with AGAIN: whether to repeat it. `end` is 0 at first. */
 static bool try_again(struct task *task, uint64_t *end)
 {
+	uint64_t now = wait_now();
+
 	if (!*end)
-		*end = wait_now() + (task->behind ? 0 : PATIENCE);
-	if (wait_now() > *end) {
-		task->behind = true;
+		*end = now + (now < task->behind ? 0 : PATIENCE);
+	if (now > *end) {
+		task->behind = now + BEHIND;
 		return false;
 	}
 	/* its receiver may wait for this processor */
@@ -102,55 +102,55 @@ static bool try_again(struct task *task, uint64_t *end)
 
 /* ---- short ones ---- */
 
-static enum bcl_status send_short(struct task *task, const struct pmsg *message,
-				  int tag, size_t length)
+static enum bcl_status send_short(struct task *task,
+				  const struct parcel *parcel)
 {
-	struct envelope envelope = envelope_of(message, tag);
+	struct envelope envelope = envelope_of(parcel->message, parcel->tag);
 	struct iovec iov[BCL_GATHER_MAX]; /* not all of it is set */
-	unsigned n = gather(message, iov + 1, BCL_GATHER_MAX - 1);
+	unsigned n = gather(parcel->message, iov + 1, BCL_GATHER_MAX - 1);
 	char piece[BCL_MESSAGE_MAX];
 	enum bcl_status status;
 	uint64_t end = 0;
 
 	iov[0] = (struct iovec){ &envelope, sizeof(envelope) };
-	if (!n && length) {
-		libpvm_copy(message, 0, piece);
-		iov[1] = (struct iovec){ piece, length };
+	if (!n && parcel->length) {
+		libpvm_copy(parcel->message, 0, piece);
+		iov[1] = (struct iovec){ piece, parcel->length };
 		n = 1;
 	}
 	do
 		status = bcl_send(task->peer, WIRE_DATA, immediate(task), iov,
 				  n + 1, 0);
 	while (status == BCL_ERR_AGAIN && try_again(task, &end));
-	if (!status) {
-		task->sent++;
-		task->behind = false;
-	}
+	task->sent += !status;
 	return status;
 }
 
 /* ---- long ones ---- */
 
-static void forget(struct lent *loan)
+static void lend(struct loan *loan, struct task *task)
 {
-	struct lent **place = &lent;
+	*loan = (struct loan){ .next = lent, .task = task };
+	lent = loan;
+}
+
+static void settle(struct loan *loan, enum fate fate)
+{
+	struct loan **place = &lent;
 
 	while (*place != loan)
 		place = &(*place)->next;
 	*place = loan->next;
-	loan->task->offered -= loan->length;
-	free(loan);
+	loan->fate = fate;
 }
 
 void send_read(uint64_t cookie, enum bcl_status status)
 {
-	struct lent *loan = (void *)(uintptr_t)cookie;
+	struct loan *loan = (void *)(uintptr_t)cookie;
 
-	if (loan->fate)
-		*loan->fate = status ? FATE_VOID : FATE_READ;
 	if (!status)
-		loan->task->behind = false;
-	forget(loan);
+		loan->task->behind = 0;
+	settle(loan, status ? FATE_VOID : FATE_READ);
 }
 
 bool send_pending(void)
@@ -158,121 +158,99 @@ bool send_pending(void)
 	return lent;
 }
 
-/* The user's memory is better lent than copied. Of many, who fetch it from one
- * another, all are waited for at once. */
-static bool is_worth_waiting(const struct task *task, size_t length,
-			     const struct route *route)
+/* In one piece; false: there is no memory for it. */
+static bool join(struct parcel *parcel)
 {
-	struct bcl_peer_info info;
+	struct iovec piece;
 
-	if (length >= LENT_MIN || route->serial)
+	if (parcel->memory)
 		return true;
-	bcl_peer_info(task->peer, &info);
-	return info.path != BCL_PATH_CARD;
+	if (parcel->message->encoding == PVM_IN_PLACE &&
+	    gather(parcel->message, &piece, 1)) {
+		parcel->memory = piece.iov_base;
+		return true;
+	}
+	parcel->memory = parcel->copy = malloc(parcel->length);
+	if (parcel->copy)
+		libpvm_copy(parcel->message, 0, parcel->copy);
+	return parcel->copy;
 }
 
-/* NULL: not now. */
-static struct lent *lend(struct task *task, size_t length, size_t copied,
-			 enum fate *fate)
+/* The memory is ours again: not while the other reads it. */
+static void take_back(struct loan *loan)
 {
-	struct lent *loan;
-
-	if (task->offered + length > OFFERED_MAX && task->offered)
-		return NULL;
-	loan = malloc(sizeof(*loan) + copied);
-	if (!loan)
-		return NULL;
-	*loan = (struct lent){
-		.next = lent, .task = task, .length = length, .fate = fate
-	};
-	lent = loan;
-	task->offered += length;
-	return loan;
+	while (loan->fate == FATE_OPEN) {
+		if (bcl_withdraw(loan->task->peer, loan->token) == BCL_OK)
+			settle(loan, FATE_VOID);
+		else if (!endpoint_poll())
+			sched_yield();
+	}
 }
 
-static void take_back(struct lent *loan, const void *token)
+void send_close(void)
 {
-	loan->fate = NULL;
-	if (bcl_withdraw(loan->task->peer, token) == BCL_OK)
-		forget(loan);
+	while (lent)
+		take_back(lent);
 }
 
-static enum bcl_status send_long(struct passage *passage,
-				 const struct pmsg *message, int tag,
-				 size_t length, const struct route *route)
+static enum bcl_status send_long(struct passage *passage, struct task *task,
+				 const struct parcel *parcel,
+				 const struct route *route)
 {
-	struct offer offer = { .envelope = envelope_of(message, tag),
-			       .length = length,
+	struct offer offer = { .envelope = envelope_of(parcel->message,
+						       parcel->tag),
+			       .length = parcel->length,
 			       .route = *route };
 	const struct iovec iov = { &offer, sizeof(offer) };
-	struct task *task = passage->task;
+	struct loan *loan = &passage->loan;
 	enum bcl_status status;
-	struct iovec piece;
-	struct lent *loan;
 	uint64_t end = 0;
-	bool in_place;
 
-	passage->fate = FATE_OPEN;
-	in_place = message->encoding == PVM_IN_PLACE && !task->behind &&
-		   is_worth_waiting(task, length, route) &&
-		   gather(message, &piece, 1);
-	while (!(loan = lend(task, length, in_place ? 0 : length,
-			     &passage->fate))) {
-		if (!try_again(task, &end))
-			return BCL_ERR_AGAIN;
-	}
-	if (!in_place)
-		piece.iov_base = loan->copy;
-	while ((status = bcl_offer(task->peer, piece.iov_base, length,
-				   (uintptr_t)loan, offer.token))) {
-		if (status == BCL_ERR_AGAIN && try_again(task, &end))
-			continue;
-		forget(loan);
+	lend(loan, task);
+	do
+		status = bcl_offer(task->peer, parcel->memory, parcel->length,
+				   (uintptr_t)loan, loan->token);
+	while (status == BCL_ERR_AGAIN && try_again(task, &end));
+	if (status) {
+		settle(loan, FATE_VOID);
 		return status;
 	}
-	if (!in_place)
-		libpvm_copy(message, 0, loan->copy);
-	while ((status = bcl_send(task->peer, WIRE_OFFER, immediate(task), &iov,
-				  1, 0))) {
-		if (status == BCL_ERR_AGAIN && try_again(task, &end))
-			continue;
-		if (passage->fate == FATE_OPEN)
-			take_back(loan, offer.token);
-		return status;
-	}
-	task->sent++;
-	memcpy(passage->token, offer.token, sizeof(offer.token));
-	if (in_place)
-		passage->loan = loan;
-	else
-		loan->fate = NULL;
-	return BCL_OK;
+	memcpy(offer.token, loan->token, sizeof(offer.token));
+	do
+		status = bcl_send(task->peer, WIRE_OFFER, immediate(task), &iov,
+				  1, 0);
+	while (status == BCL_ERR_AGAIN && try_again(task, &end));
+	if (status)
+		take_back(loan);
+	return status;
 }
 
-/* The user's memory is his own again. False: it was not fetched in `time` ns
- * from when the first of some was waited for, *start, or 0. */
+/* Whether the other has it. Not, if it was not fetched in `time` ns from when
+ * the first of some was waited for, *start, or 0. */
 static bool finish(struct passage *passage, uint64_t *start, uint64_t time)
 {
-	uint64_t end;
+	struct loan *loan = &passage->loan;
+	uint64_t now;
 
-	if (!passage->loan)
+	if (!passage->is_long)
 		return true;
 	if (!*start)
 		*start = wait_now();
-	end = *start + time;
-	while (passage->fate == FATE_OPEN) {
-		if (endpoint_poll() || passage->fate != FATE_OPEN)
+	while (loan->fate == FATE_OPEN) {
+		if (endpoint_poll() || loan->fate != FATE_OPEN)
 			continue;
-		if (wait_now() > end &&
-		    bcl_withdraw(passage->task->peer, passage->token) ==
-			    BCL_OK) {
-			forget(passage->loan);
-			passage->task->behind = true;
-			return false;
+		now = wait_now();
+		if (now > *start + time) {
+			loan->task->behind = now + BEHIND;
+			take_back(loan);
+		} else {
+			sched_yield();
 		}
-		sched_yield();
 	}
-	return passage->fate == FATE_READ;
+	if (loan->fate != FATE_READ)
+		return false;
+	loan->task->sent++;
+	return true;
 }
 
 /* ---- of many, to one another ---- */
@@ -287,24 +265,22 @@ bool send_want(struct task *task, const struct share *share)
 }
 
 bool send_have(struct task *task, const struct share *share, const void *memory,
-	       size_t length, enum fate *fate)
+	       size_t length, struct loan *loan)
 {
 	struct share answer = *share;
 	const struct iovec iov = { &answer, sizeof(answer) };
-	struct lent *loan;
 
 	if (!send_reaches(task))
 		return false;
-	loan = lend(task, length, 0, fate);
-	if (!loan)
-		return false;
+	lend(loan, task);
 	if (bcl_offer(task->peer, memory, length, (uintptr_t)loan,
-		      answer.token)) {
-		forget(loan);
+		      loan->token)) {
+		settle(loan, FATE_VOID);
 		return false;
 	}
+	memcpy(answer.token, loan->token, sizeof(answer.token));
 	if (bcl_send(task->peer, WIRE_HAVE, immediate(task), &iov, 1, 0)) {
-		take_back(loan, answer.token);
+		take_back(loan);
 		return false;
 	}
 	return true;
@@ -315,34 +291,78 @@ bool send_have(struct task *task, const struct share *share, const void *memory,
 static const struct route alone;
 
 static bool begin(struct passage *passage, struct task *task,
-		  const struct pmsg *message, int tag,
-		  const struct route *route)
+		  struct parcel *parcel, const struct route *route)
 {
-	size_t length = (size_t)libpvm_length(message);
-
-	passage->task = task;
-	passage->loan = NULL;
 	if (*libpvm.pvmrouteopt == PVM_DONT_ROUTE || !endpoint)
 		return false;
 	if (task->state == TASK_UNKNOWN)
 		meet_ask(task);
 	if (!send_reaches(task))
 		return false;
-	if (length <= BCL_MESSAGE_MAX - sizeof(struct envelope))
-		return send_short(task, message, tag, length) == BCL_OK;
-	return send_long(passage, message, tag, length, route) == BCL_OK;
+	passage->is_long =
+		parcel->length > BCL_MESSAGE_MAX - sizeof(struct envelope);
+	if (!passage->is_long)
+		return send_short(task, parcel) == BCL_OK;
+	return wait_now() >= task->behind && join(parcel) &&
+	       send_long(passage, task, parcel, route) == BCL_OK;
 }
 
-bool send_directly(struct task *task, struct pmsg *message, int tag)
+static bool send_directly(struct task *task, const struct pmsg *message,
+			  int tag)
 {
-	struct passage passage;
+	struct parcel parcel = { .message = message,
+				 .tag = tag,
+				 .length = (size_t)libpvm_length(message) };
+	struct passage passage; /* not all of it is set */
 	uint64_t start = 0;
+	bool sent;
 
-	return begin(&passage, task, message, tag, &alone) &&
+	sent = begin(&passage, task, &parcel, &alone) &&
 	       finish(&passage, &start, PATIENCE);
+	free(parcel.copy);
+	return sent;
+}
+
+static bool begin_with(struct passage *passage, int tid, struct parcel *parcel,
+		       const struct route *route)
+{
+	struct task *task = NULL;
+
+	if (libpvm_is_task(tid) && tid != *libpvm.pvmmytid)
+		task = task_find(tid);
+	return task && begin(passage, task, parcel, route);
 }
 
 /* All fetch it at once. */
+void send_many(const struct pmsg *message, int tag, const int *tids, int n,
+	       const struct route *routes, bool *sent)
+{
+	struct parcel parcel = { .message = message,
+				 .tag = tag,
+				 .length = (size_t)libpvm_length(message) };
+	struct passage few[MANY], *passages = few;
+	uint64_t start = 0;
+	int i;
+
+	memset(sent, 0, (size_t)n * sizeof(*sent));
+	if (n > MANY)
+		passages = malloc((size_t)n * sizeof(*passages));
+	if (!passages)
+		return;
+	for (i = 0; i < n; i++)
+		sent[i] = begin_with(&passages[i], tids[i], &parcel,
+				     routes ? &routes[i] : &alone);
+	for (i = 0; i < n; i++)
+		sent[i] =
+			sent[i] &&
+			finish(&passages[i], &start,
+			       PATIENCE + (routes ? 1000ull * routes[i].patience
+						  : 0));
+	if (n > MANY)
+		free(passages);
+	free(parcel.copy);
+}
+
 void send_memory(const int *tids, int n, int tag, void *memory, int length,
 		 bool *sent)
 {
@@ -351,37 +371,29 @@ void send_memory(const int *tids, int n, int tag, void *memory, int length,
 	const struct pmsg message = { .frags = &ring,
 				      .context = *libpvm.pvmmyctx,
 				      .encoding = PVM_IN_PLACE };
-	struct passage few[MANY], *passages = few;
-	struct route routes_of_few[MANY], *routes = routes_of_few;
-	struct task *task;
-	uint64_t start = 0;
-	int i;
+	struct route few[MANY], *routes = few;
 
 	piece.next = piece.previous = &ring;
-	if (n > MANY) {
-		passages = need(calloc((size_t)n, sizeof(*passages)));
-		routes = need(calloc((size_t)n, sizeof(*routes)));
-	}
-	share_plan(tids, n, (size_t)length, routes);
-	for (i = 0; i < n; i++) {
-		task = need(task_find(tids[i]));
-		sent[i] = begin(&passages[i], task, &message, tag, &routes[i]);
-	}
-	for (i = 0; i < n; i++)
-		sent[i] = sent[i] &&
-			  finish(&passages[i], &start,
-				 PATIENCE + 1000ull * routes[i].patience);
-	if (n > MANY) {
-		free(passages);
+	if (n > MANY)
+		routes = malloc((size_t)n * sizeof(*routes));
+	if (routes)
+		share_plan(tids, n, (size_t)length, routes);
+	send_many(&message, tag, tids, n, routes, sent);
+	if (n > MANY)
 		free(routes);
-	}
 }
 
-void send_otherwise(struct task *task)
+bool send_otherwise(struct task *task)
 {
-	if (task->sent != task->told)
-		meet_tell(task);
+	if (task->sent != task->told && !meet_tell(task))
+		return false;
 	task->given++;
+	return true;
+}
+
+void send_refused(struct task *task)
+{
+	task->given--;
 }
 
 int send_stock(int id, int tid, int tag, bool direct)
@@ -415,13 +427,18 @@ static int send_to_self(const struct pmsg *message, int tag)
 int send_message(struct pmsg *message, int tid, int tag)
 {
 	struct task *task = task_find(tid);
+	int result;
 
 	if (tid == *libpvm.pvmmytid)
 		return send_to_self(message, tag);
 	if (task) {
 		if (send_directly(task, message, tag))
 			return 0;
-		send_otherwise(task);
+		if (!send_otherwise(task))
+			return PVM_NO_MEMORY;
 	}
-	return send_stock(message->id, tid, tag, !task || may_route(task));
+	result = send_stock(message->id, tid, tag, !task || may_route(task));
+	if (task && result < 0)
+		send_refused(task);
+	return result;
 }

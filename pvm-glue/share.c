@@ -33,7 +33,7 @@ static bool is_elsewhere(const struct task *task)
 {
 	struct bcl_peer_info info;
 
-	if (!send_reaches(task) || task->behind)
+	if (!task || !send_reaches(task) || wait_now() < task->behind)
 		return false;
 	bcl_peer_info(task->peer, &info);
 	return info.path == BCL_PATH_CARD;
@@ -81,14 +81,16 @@ void share_plan(const int *tids, int n, size_t length, struct route *routes)
 	memset(routes, 0, (size_t)n * sizeof(*routes));
 	if (n < 2 || length <= BCL_MESSAGE_MAX - sizeof(struct envelope))
 		return;
-	places = need(calloc(3 * (size_t)n, sizeof(*places)));
+	places = calloc(3 * (size_t)n, sizeof(*places));
+	if (!places)
+		return;
 	leaders = places + n;
 	levels = (unsigned *)(leaders + n);
 	serial++;
 	for (i = 0; i < n; i++) {
 		routes[i].serial = serial;
 		places[i] = -1;
-		if (!is_elsewhere(need(task_find(tids[i]))))
+		if (!is_elsewhere(task_find(tids[i])))
 			continue;
 		places[i] = host_of(tids[i], tids, leaders, hosts);
 		if (places[i] == hosts)
@@ -98,7 +100,8 @@ void share_plan(const int *tids, int n, size_t length, struct route *routes)
 	for (i = 0; i < n; i++) {
 		int host = places[i];
 
-		if (host >= 0 && leaders[host] != i)
+		/* one that is named twice does not wait for itself */
+		if (host >= 0 && tids[leaders[host]] != tids[i])
 			hang(&routes[i], tids[leaders[host]],
 			     &routes[leaders[host]], levels[host] + 1, length);
 	}
@@ -109,7 +112,7 @@ void share_plan(const int *tids, int n, size_t length, struct route *routes)
 
 struct reader {
 	struct reader *next;
-	enum fate fate;
+	struct loan loan;
 };
 
 struct kept {
@@ -137,7 +140,7 @@ static void let_fetch(struct kept *kept, struct task *task,
 	struct reader *reader = need(calloc(1, sizeof(*reader)));
 
 	kept->left -= kept->left > 0;
-	if (!send_have(task, share, kept->bytes, kept->length, &reader->fate)) {
+	if (!send_have(task, share, kept->bytes, kept->length, &reader->loan)) {
 		free(reader);
 		return;
 	}
@@ -194,7 +197,7 @@ static bool is_needed(struct kept *kept)
 	struct reader **place = &kept->readers, *reader;
 
 	while ((reader = *place)) {
-		if (reader->fate == FATE_OPEN) {
+		if (reader->loan.fate == FATE_OPEN) {
 			place = &reader->next;
 			continue;
 		}

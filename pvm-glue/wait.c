@@ -50,9 +50,9 @@ static int look_at_stock(uint64_t now)
 /* Yields in a row during which nobody else ran on this processor. */
 static unsigned alone;
 
-static uint64_t stock_period(bool waits)
+static uint64_t stock_period(void)
 {
-	return waits && alone < ALONE ? STOCK_SHARED : STOCK_PERIOD;
+	return alone < ALONE ? STOCK_SHARED : STOCK_PERIOD;
 }
 
 /* Until a socket of PVM's or our port has something, or `until`. */
@@ -159,12 +159,18 @@ static void look(bool all)
 
 int wait_after_send(unsigned long before)
 {
-	static const struct timeval none;
 	static unsigned sends;
+	uint64_t now;
+	int result;
 
-	if (++sends % SENDS == 0)
-		return wait_messages(before, &none);
 	look(true);
+	if (++sends % SENDS == 0) {
+		now = wait_now();
+		result = now - stock_looked > STOCK_PERIOD ? look_at_stock(now)
+							   : 0;
+		if (result < 0)
+			return result;
+	}
 	if (watched)
 		rearm();
 	return (int)(received - before);
@@ -177,6 +183,7 @@ int wait_messages(unsigned long before, const struct timeval *limit)
 	int result;
 
 	for (;;) {
+		result = 0;
 		look(all);
 		if (received != before)
 			break;
@@ -187,12 +194,17 @@ int wait_messages(unsigned long before, const struct timeval *limit)
 		}
 		/* not with a message in hand: a daemon may have said its last
 		 */
-		if (now - stock_looked > stock_period(now < end)) {
+		if (now >= end || now - stock_looked > stock_period()) {
 			result = look_at_stock(now);
 			if (result < 0)
 				return result;
 		}
-		if (received != before || now >= end)
+		if (received != before)
+			break;
+		/* PVM takes a note of ours for a message, and stops there */
+		if (now >= end && result > 0)
+			continue;
+		if (now >= end)
 			break;
 		if (spin && look_on(before))
 			break;

@@ -18,7 +18,6 @@
 
 enum {
 	LONG = 1 << 20, /* bytes of a message */
-	MEDIUM = 192 << 10,
 	ROUNDS = 20,
 	FEW = 100,	 /* page faults: a message has 256 pages */
 	FEW_SLEEPS = 20, /* several messages have thousands of frames */
@@ -30,7 +29,6 @@ enum {
 };
 
 static char buffer[LONG];
-static int bytes;   /* of a message */
 static long copied; /* bytes */
 static long sleeps;
 
@@ -115,38 +113,37 @@ int poll(struct pollfd *fds, nfds_t n, int timeout)
 
 static void psend(int to)
 {
-	pvm_psend(to, DATA, buffer, bytes, PVM_BYTE);
+	pvm_psend(to, DATA, buffer, LONG, PVM_BYTE);
 }
 
 static void precv(int from)
 {
 	int tid, tag, length;
 
-	pvm_precv(from, DATA, buffer, bytes, PVM_BYTE, &tid, &tag, &length);
+	pvm_precv(from, DATA, buffer, LONG, PVM_BYTE, &tid, &tag, &length);
 }
 
 static void send_packed(int to)
 {
 	pvm_initsend(PvmDataRaw);
-	pvm_pkbyte(buffer, bytes, 1);
+	pvm_pkbyte(buffer, LONG, 1);
 	pvm_send(to, DATA);
 }
 
 static void receive_packed(int from)
 {
 	pvm_recv(from, DATA);
-	pvm_upkbyte(buffer, bytes, 1);
+	pvm_upkbyte(buffer, LONG, 1);
 }
 
 static const struct way {
 	const char *name;
 	void (*send)(int to), (*receive)(int from);
-	int messages, bytes;
+	int messages;
 } ways[] = {
-	{ "psend to precv", psend, precv, 1, LONG },
-	{ "192 KB of it", psend, precv, 1, MEDIUM },
-	{ "packed", send_packed, receive_packed, 1, LONG },
-	{ "several packed", send_packed, receive_packed, 12, LONG },
+	{ "psend to precv", psend, precv, 1 },
+	{ "packed", send_packed, receive_packed, 1 },
+	{ "several packed", send_packed, receive_packed, 12 },
 };
 
 enum {
@@ -190,7 +187,6 @@ static void serve_once(const struct way *way, int parent)
 {
 	struct cost cost;
 
-	bytes = way->bytes;
 	pvm_recv(parent, READY);
 	pause_ms(5);
 	cost = cost_now();
@@ -207,7 +203,6 @@ static struct cost measure_once(const struct way *way, int other)
 {
 	struct cost cost, its;
 
-	bytes = way->bytes;
 	say(other, READY);
 	cost = cost_now();
 	for (int i = 0; i < way->messages; i++)
@@ -257,7 +252,7 @@ int main(int argc, char **argv)
 	for (way = ways; way < ways + WAYS; way++) {
 		cost = measure(way, other);
 		printf("%s: %.1f times, %s, %s\n", way->name,
-		       (double)cost.copied / way->bytes / way->messages,
+		       (double)cost.copied / LONG / way->messages,
 		       cost.faults < FEW ? "in old memory" : "in new memory",
 		       cost.sleeps < FEW_SLEEPS ? "awake" : "asleep");
 	}

@@ -4,6 +4,7 @@
  * prints what a program sees.
  *
  *	losses killed [HOST]	tasks there, while they send
+ *	losses unread [HOST]	one there, before what it has sent is received
  *	losses asleep		a task that receives nothing for long; and one
  *				that waits for long
  *	losses gone HOST	its link is cut
@@ -25,7 +26,8 @@ enum {
 	CUT,	  /* its host off the network */
 	SLEEP,	  /* until a signal, then receive COUNT of them */
 	IGNORED,
-	LATE, /* as ECHO, after a while */
+	LATE,	    /* as ECHO, after a while */
+	LAST_WORDS, /* by every call, then die */
 	LAST,
 	WORK, /* ... and from it: a long message, all of whose bytes are its
 	       * number */
@@ -36,6 +38,7 @@ enum {
 enum {
 	LONG = 1 << 20, /* bytes */
 	ROUNDS = 8,
+	WORDS = 6,	     /* long messages of who dies */
 	COUNT = 96,	     /* long messages for who sleeps */
 	SHORT_MAX = 20000,   /* short ones: more than go into a ring */
 	A_WHILE = 500,	     /* ms */
@@ -55,6 +58,30 @@ static void send_long(int to, int number)
 {
 	memset(bytes, number, LONG);
 	pvm_psend(to, WORK, bytes, LONG, PVM_BYTE);
+}
+
+static void pack_long(int number)
+{
+	memset(bytes, number, LONG);
+	pvm_initsend(number % 2 ? PvmDataInPlace : PvmDataRaw);
+	pvm_pkbyte(bytes, LONG, 1);
+}
+
+/* By each call; who should receive them does not yet. */
+static void say_last_words(int parent)
+{
+	for (int i = 0; i < WORDS; i++) {
+		if (i % 3 == 0) {
+			send_long(parent, i);
+			continue;
+		}
+		pack_long(i);
+		if (i % 3 == 1)
+			pvm_send(parent, WORK);
+		else
+			pvm_mcast(&parent, 1, WORK);
+	}
+	raise(SIGKILL);
 }
 
 /* The message in hand is the one of that number, and whole. */
@@ -89,6 +116,11 @@ static int serve(int parent)
 			nanosleep(&(struct timespec){ 0, A_WHILE * 1000000 },
 				  NULL);
 			send_number(parent, ECHO, 0);
+			break;
+		case LAST_WORDS:
+			send_number(parent, RESULT, getpid());
+			pvm_recv(parent, ECHO);
+			say_last_words(parent);
 			break;
 		case STREAM:
 			for (i = 0;; i++)
@@ -173,6 +205,28 @@ static void killed(char *host)
 	send_number(other, LAST, 0);
 }
 
+/* Whoever dies is waited for outside of the library. */
+static void unread(char *host)
+{
+	const struct timespec pause = { 0, 1000000 };
+	int victim = start(host), pid, tag, whole = 0;
+
+	pvm_notify(PvmTaskExit, DIED, 1, &victim);
+	talk(victim);
+	send_number(victim, LAST_WORDS, 0);
+	pid = receive_number(victim, RESULT);
+	send_number(victim, ECHO, 0);
+	while (!kill(pid, 0))
+		nanosleep(&pause, NULL);
+	for (;;) {
+		pvm_bufinfo(pvm_recv(-1, -1), NULL, &tag, NULL);
+		if (tag == DIED)
+			break;
+		whole += tag == WORK && is_long(whole);
+	}
+	say("of its last words came", whole);
+}
+
 /* kB of memory, at most until now. */
 static long most_kept(void)
 {
@@ -255,6 +309,8 @@ int main(int argc, char **argv)
 		return serve(parent);
 	if (argc > 1 && !strcmp(argv[1], "killed"))
 		killed(argc > 2 ? argv[2] : here);
+	else if (argc > 1 && !strcmp(argv[1], "unread"))
+		unread(argc > 2 ? argv[2] : here);
 	else if (argc > 1 && !strcmp(argv[1], "asleep"))
 		asleep();
 	else if (argc > 2 && !strcmp(argv[1], "gone"))

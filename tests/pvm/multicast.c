@@ -22,6 +22,9 @@ enum {
 	ROUNDS = 40,
 	LOADS = 40,
 	LOAD = 65536, /* integers */
+	TWICE = 9,    /* a round of which each task gets two */
+
+	ALL = 1 + 2 * OTHERS,
 
 	DATA = 1, /* tags */
 	REPORT,
@@ -34,7 +37,8 @@ enum {
 	LONGEST = 300000,
 };
 
-static int data[LONGEST], tids[OTHERS + 1];
+/* This one, the others, and the others once more. */
+static int data[LONGEST], tids[ALL];
 
 /* The message of a round: each begins otherwise. */
 static int fill(int round)
@@ -106,6 +110,8 @@ static void serve(int parent, const char *mode)
 	int bad = 0;
 
 	for (int round = 0; round < ROUNDS; round++) {
+		if (round == TWICE)
+			bad += receive(parent, round);
 		if (round == ROUNDS / 2 && !strcmp(mode, "mortal"))
 			raise(SIGKILL);
 		/* one of them lets all wait */
@@ -134,8 +140,8 @@ static void lead(const char *mode)
 	int i, bad, result = 0;
 
 	for (int round = 0; round < ROUNDS; round++) {
-		result |= pvm_pmcast(tids, OTHERS + 1, DATA, data, fill(round),
-				     PVM_INT);
+		result |= pvm_pmcast(tids, round == TWICE ? ALL : OTHERS + 1,
+				     DATA, data, fill(round), PVM_INT);
 		memset(data, 0x55, sizeof(data));
 		pvm_initsend(PvmDataDefault);
 		pvm_pkint(&round, 1, 1);
@@ -182,6 +188,7 @@ static int start(const char *mode, int nhosts, char **hosts)
 			      nhosts ? hosts[i % nhosts] : NULL, 1,
 			      &tids[i]) != 1)
 			return 0;
+		tids[OTHERS + i] = tids[i];
 	}
 	return 1;
 }

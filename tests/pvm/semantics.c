@@ -5,12 +5,14 @@
  *
  *	semantics [HOST]	where the other task shall run
  */
+#include <fcntl.h>
 #include <poll.h>
 #include <pvm3.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,6 +27,8 @@ enum {
 
 enum {
 	BIG = 300000, /* bytes */
+	FIRST = 3000, /* of a task's first message: more than a note of the
+		       * glue's has, and in one piece */
 };
 
 static int other; /* the other task */
@@ -153,6 +157,13 @@ static void obey(int parent, char order)
 	case 'u':
 		send_buffers(parent);
 		break;
+	case 'm': /* how many come before the last one */
+		for (int n = 0, tag = PLAIN; tag != LAST; n++) {
+			pvm_bufinfo(pvm_recv(parent, -1), NULL, &tag, NULL);
+			if (tag == LAST)
+				send_number(parent, OTHER, n);
+		}
+		break;
 	case 'c': /* in a context of its own first */
 		context = pvm_newcontext();
 		pvm_setcontext(context);
@@ -232,6 +243,22 @@ static void order(char letter)
 	pvm_initsend(PvmDataDefault);
 	pvm_pkbyte(&letter, 1, 1);
 	pvm_send(other, ORDER);
+}
+
+/* In a list of pvm_mcast(). */
+static void named_thrice(const char *when)
+{
+	int list[] = { other, pvm_mytid(), other, other };
+
+	order('m');
+	for (int i = 0; i < 3; i++) {
+		pvm_initsend(PvmDataRaw);
+		pvm_pkbyte(bytes, i < 2 ? 8 : BIG, 1);
+		pvm_mcast(list, 4, PLAIN);
+	}
+	send_number(other, LAST, 0);
+	printf("named three times, %s, got %d of 3, myself: %d\n", when,
+	       receive_number(other, OTHER), pvm_nrecv(pvm_mytid(), -1));
 }
 
 static void wildcards(void)
@@ -548,19 +575,55 @@ static void deaths(void)
 	say("sending to the dead", 0);
 }
 
+/* Sends a message as soon as it is there, and says so by a file. */
+static int be_first(int parent, const char *file)
+{
+	pvm_initsend(PvmDataRaw);
+	pvm_pkbyte(bytes, FIRST, 1);
+	pvm_send(parent, PLAIN);
+	close(open(file, O_CREAT | O_WRONLY, 0600));
+	pvm_recv(parent, LAST);
+	pvm_exit();
+	return 0;
+}
+
+/* What lies at our daemon's socket is there, whatever comes before it. */
+static void first_of_a_task(void)
+{
+	char file[4096], *arguments[] = { file, NULL };
+	int first, lies = 0, *fds;
+
+	if (!getcwd(file, sizeof(file) - 10))
+		return;
+	strcat(file, "/sent");
+	if (pvm_spawn("semantics", arguments, PvmTaskHost, ".", 1, &first) != 1)
+		return;
+	while (access(file, F_OK))
+		pause_ms(1);
+	pvm_getfds(&fds);
+	while (ioctl(fds[0], FIONREAD, &lies) || lies < FIRST)
+		pause_ms(1);
+	say("lay there for the first look", pvm_nrecv(first, PLAIN) > 0);
+	send_number(first, LAST, 0);
+	unlink(file);
+}
+
 int main(int argc, char **argv)
 {
 	int parent = (pvm_mytid(), pvm_parent());
 
 	if (parent >= 0)
-		return serve(parent);
+		return argc > 1 ? be_first(parent, argv[1]) : serve(parent);
 	if (pvm_spawn("semantics", NULL, argc > 1 ? PvmTaskHost : 0,
 		      argc > 1 ? argv[1] : NULL, 1, &other) != 1) {
 		fprintf(stderr, "semantics: no other task\n");
 		pvm_exit();
 		return 2;
 	}
+	named_thrice("at first");
 	talk();
+	named_thrice("later");
+	first_of_a_task();
 	wildcards();
 	long_ones();
 	receive_buffers();
