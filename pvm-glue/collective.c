@@ -4,8 +4,6 @@
  * they are those of <bcl/coll.h>. All else, and what is wrong, libgpvm3 does:
  * broadcasts, too, which end in any pvm_recv().
  */
-#include <string.h>
-
 #include "pvm-glue/group.h"
 
 /* As <pvm3.h> has them. */
@@ -52,13 +50,26 @@ static struct group *group_for(const char *name, int count, int type, int tag,
 	return group;
 }
 
+static struct group_errand errand_of(const struct group *group,
+				     enum group_operation operation, int tag,
+				     int root)
+{
+	return (struct group_errand){
+		.group = group,
+		.key = { .leader = group ? group->leader : 0,
+			 .operation = (int32_t)operation,
+			 .tag = tag,
+			 .root = root },
+	};
+}
+
 /* What PVM says of it. */
 static int end(struct group *group, enum bcl_status status)
 {
 	if (status == BCL_OK)
 		return 0;
 	group_leave(group);
-	return PVM_NO_GROUP;
+	return status == BCL_ERR_NOMEM ? PVM_NO_MEMORY : PVM_NO_GROUP;
 }
 
 /* ---- operations ---- */
@@ -66,19 +77,18 @@ static int end(struct group *group, enum bcl_status status)
 int pvm_barrier(char *name, int count)
 {
 	struct group *group = name ? group_find(name) : NULL;
-	struct group_errand errand = { group, { .operation = GROUP_BARRIER } };
+	struct group_errand errand = errand_of(group, GROUP_BARRIER, 0, 0);
 
 	if (!group || (count != group->size && count != -1))
 		return ORIGINAL(pvm_barrier)(name, count);
 	return end(group, bcl_carrier_barrier(group->carrier, &errand));
 }
 
-/* The user's, who has it leave in the first what it makes of both. */
+/* The user's: its first is what it changes. */
 struct user_reduction {
 	pvm_reduction *function;
 	int type;
 	int info;
-	size_t element;
 };
 
 static void combine(const void *in, void *inout, size_t count, void *arg)
@@ -86,18 +96,15 @@ static void combine(const void *in, void *inout, size_t count, void *arg)
 	struct user_reduction *user = arg;
 	int n = (int)count;
 
-	user->function(&user->type, (void *)in, inout, &n, &user->info);
-	memcpy(inout, in, count * user->element);
+	user->function(&user->type, inout, (void *)in, &n, &user->info);
 }
 
 int pvm_reduce(pvm_reduction *function, void *data, int count, int type,
 	       int tag, char *name, int root)
 {
 	struct group *group = group_for(name, count, type, tag, root);
-	struct group_errand errand = { group, { GROUP_REDUCE, tag, root } };
-	struct user_reduction user = { .function = function,
-				       .type = type,
-				       .element = size_of(type) };
+	struct group_errand errand = errand_of(group, GROUP_REDUCE, tag, root);
+	struct user_reduction user = { .function = function, .type = type };
 	const struct bcl_reduction reduction = { .element = size_of(type),
 						 .commutative = true,
 						 .apply = combine,
@@ -117,7 +124,7 @@ int pvm_gather(void *result, void *data, int count, int type, int tag,
 	       char *name, int root)
 {
 	struct group *group = group_for(name, count, type, tag, root);
-	struct group_errand errand = { group, { GROUP_GATHER, tag, root } };
+	struct group_errand errand = errand_of(group, GROUP_GATHER, tag, root);
 
 	if (!group)
 		return ORIGINAL(pvm_gather)(result, data, count, type, tag,
@@ -131,7 +138,7 @@ int pvm_scatter(void *result, void *data, int count, int type, int tag,
 		char *name, int root)
 {
 	struct group *group = group_for(name, count, type, tag, root);
-	struct group_errand errand = { group, { GROUP_SCATTER, tag, root } };
+	struct group_errand errand = errand_of(group, GROUP_SCATTER, tag, root);
 
 	if (!group)
 		return ORIGINAL(pvm_scatter)(result, data, count, type, tag,
@@ -146,14 +153,14 @@ int pvm_scatter(void *result, void *data, int count, int type, int tag,
 
 int pvm_freezegroup(char *name, int size)
 {
-	bool may_be_ours = name && endpoint_ready();
+	struct pmsg *farewell = NULL;
 	int result;
 
-	if (may_be_ours)
-		group_announce();
+	if (name && endpoint_ready() && !group_find(name))
+		farewell = group_announce();
 	result = ORIGINAL(pvm_freezegroup)(name, size);
-	if (may_be_ours && result > 0 && !group_find(name))
-		group_frozen(name, result);
+	if (farewell)
+		group_frozen(name, result, farewell);
 	return result;
 }
 

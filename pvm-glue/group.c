@@ -35,82 +35,186 @@ struct group *group_find(const char *name)
 
 /* ---- do all have the glue? ---- */
 
+/* Others wait for a word from us that there is no memory for. */
+static void give_up(void)
+{
+	fputs("bcl-pvm: no memory to tell the members of a group that there is "
+	      "none for the group\n",
+	      stderr);
+	abort();
+}
+
 static void class_name(char *name, size_t length)
 {
-	snprintf(name, length, "bcl-pvm-groups-2-%x",
+	snprintf(name, length, "bcl-pvm-groups-3-%x",
 		 (unsigned)*libpvm.pvmmydsig);
 }
 
-void group_announce(void)
+/* Our entry, if the task that we are has made one. */
+static struct {
+	int tid;
+	int index;
+} entry;
+static int serial; /* of our latest freeze */
+
+static void withdraw_entry(void)
+{
+	char name[64];
+
+	class_name(name, sizeof(name));
+	if (entry.tid == *libpvm.pvmmytid &&
+	    libpvm.pvm_delinfo(name, entry.index, 0) == PVM_NO_MEMORY)
+		give_up();
+	entry.tid = 0;
+}
+
+static bool make_entry(void)
 {
 	enum {
 		RAW = 1,
 		MULTI_INSTANCE = 2
 	};
-	static int announced;
+	int before, index = -1, id = libpvm.pvm_mkbuf(RAW);
 	char name[64];
-	int id;
 
-	if (announced == *libpvm.pvmmytid)
-		return;
-	id = libpvm.pvm_mkbuf(RAW);
 	if (id <= 0)
-		return;
-	class_name(name, sizeof(name));
-	if (libpvm.pvm_putinfo(name, id, MULTI_INSTANCE) >= 0)
-		announced = *libpvm.pvmmytid;
-	libpvm.pvm_freebuf(id);
-}
-
-static bool is_among(int tid, const int *tids, int n)
-{
-	for (int i = 0; i < n; i++) {
-		if (tids[i] == tid)
-			return true;
-	}
-	return false;
-}
-
-static bool all_have_the_glue(const struct group *group)
-{
-	struct pvmmboxinfo *classes;
-	char name[64];
-	int i, n;
-
-	class_name(name, sizeof(name));
-	if (libpvm.pvm_getmboxinfo(name, &n, &classes) < 0 || n != 1)
 		return false;
-	for (i = 0; i < group->size; i++) {
-		if (!is_among(group->tids[i], classes->owners,
-			      classes->entries))
-			return false;
-	}
+	serial = serial == INT_MAX ? 1 : serial + 1;
+	before = libpvm.pvm_setsbuf(id);
+	class_name(name, sizeof(name));
+	if (!libpvm.pvm_pkbyte((char *)&serial, sizeof(serial), 1))
+		index = libpvm.pvm_putinfo(name, id, MULTI_INSTANCE);
+	libpvm.pvm_setsbuf(before);
+	libpvm.pvm_freebuf(id);
+	if (index < 0)
+		return false;
+	entry.tid = *libpvm.pvmmytid;
+	entry.index = index;
 	return true;
 }
 
+struct pmsg *group_announce(void)
+{
+	struct pmsg *farewell;
+
+	withdraw_entry();
+	farewell = libpvm_message(sizeof(struct group_key));
+	if (farewell && !make_entry()) {
+		libpvm.umbuf_free(farewell);
+		farewell = NULL;
+	}
+	return farewell;
+}
+
+/* The serial number in an entry; 0: there is none. */
+static int read_entry(char *name, int index)
+{
+	int number = 0, before = libpvm.pvm_setrbuf(0);
+	int id = libpvm.pvm_recvinfo(name, index, 0);
+	const struct pmsg *message;
+
+	if (id == PVM_NO_MEMORY)
+		give_up();
+	message = id > 0 ? libpvm.midtobuf(id) : NULL;
+	if (message && libpvm_length(message) == sizeof(number))
+		libpvm_copy(message, 0, (char *)&number);
+	libpvm.pvm_setrbuf(before);
+	if (id > 0)
+		libpvm.pvm_freebuf(id);
+	return number;
+}
+
+/* Where that task's entry is; -1: it has none. */
+static int entry_of(int tid, const struct pvmmboxinfo *class)
+{
+	for (int i = 0; i < class->entries; i++) {
+		if (class->owners[i] == tid)
+			return class->indices[i];
+	}
+	return -1;
+}
+
+/* The serial number of the freeze; 0: not all members have the glue. */
+static int agree(char *name, int size)
+{
+	struct pvmmboxinfo *class;
+	char class_of_ours[64];
+	int i, n, result, index, leaders = -1;
+
+	class_name(class_of_ours, sizeof(class_of_ours));
+	result = libpvm.pvm_getmboxinfo(class_of_ours, &n, &class);
+	if (result == PVM_NO_MEMORY)
+		give_up();
+	if (result < 0 || n != 1)
+		return 0;
+	for (i = size - 1; i >= 0; i--) {
+		index = entry_of(group_member(name, i), class);
+		if (index < 0)
+			return 0;
+		leaders = index;
+	}
+	return read_entry(class_of_ours, leaders);
+}
+
 /* ---- messages ---- */
+
+/* Says whose it is. */
+static void address(struct pmsg *message, const struct group_key *key)
+{
+	memcpy(message->frags->next->data, key, sizeof(*key));
+	message->context = PVM_GROUP_CONTEXT;
+	message->encoding = *libpvm.pvmmydsig;
+	libpvm.pmsg_setenc(message, message->encoding);
+}
 
 static enum bcl_status carry_to(void *arg, unsigned to, const void *data,
 				size_t length)
 {
 	const struct group_errand *errand = arg;
+	const struct group *group = errand->group;
 	struct pmsg *message = NULL;
-	char *bytes;
+	int result;
 
 	if (length <= INT_MAX / 2)
 		message = libpvm_message((int)(sizeof(errand->key) + length));
 	if (!message)
 		return BCL_ERR_NOMEM;
-	bytes = message->frags->next->data;
-	memcpy(bytes, &errand->key, sizeof(errand->key));
+	address(message, &errand->key);
 	if (length)
-		memcpy(bytes + sizeof(errand->key), data, length);
-	message->context = PVM_GROUP_CONTEXT;
-	message->encoding = *libpvm.pvmmydsig;
-	libpvm.pmsg_setenc(message, message->encoding);
-	send_message(message, errand->group->tids[to], errand->group->mark);
+		memcpy(message->frags->next->data + sizeof(errand->key), data,
+		       length);
+	result = send_message(message, group->tids[to], group->serial);
 	libpvm.umbuf_free(message);
-	return BCL_OK;
+	if (result == PVM_NO_MEMORY)
+		return BCL_ERR_NOMEM;
+	return result < 0 ? BCL_ERR_SYSTEM : BCL_OK;
+}
+
+static bool is_of(const struct pmsg *message, int leader, int number)
+{
+	const struct frag *frag = message->frags->next;
+	const struct group_key *key = (const void *)frag->data;
+
+	return message->tag == number && frag->length >= (int)sizeof(*key) &&
+	       key->leader == leader;
+}
+
+/* Of a group that we have left, or never were in: a leader freezes one group
+ * after the other, and each only when all members have entered it. */
+static bool is_late(const struct pmsg *message)
+{
+	const struct group_key *key = (const void *)message->frags->next->data;
+	const struct group *group;
+	const struct task *task;
+
+	if (message->frags->next->length < (int)sizeof(*key))
+		return true;
+	for (group = groups; group; group = group->next) {
+		if (is_of(message, group->leader, group->serial))
+			return false;
+	}
+	task = task_find(key->leader);
+	return task && task->entered - message->tag >= 0;
 }
 
 bool group_input(struct pmsg *message)
@@ -119,6 +223,10 @@ bool group_input(struct pmsg *message)
 
 	if (message->context != PVM_GROUP_CONTEXT)
 		return false;
+	if (is_late(message)) {
+		libpvm.umbuf_free(message);
+		return true;
+	}
 	waiting = need(calloc(1, sizeof(*waiting)));
 	waiting->message = message;
 	*last = waiting;
@@ -128,10 +236,7 @@ bool group_input(struct pmsg *message)
 
 static bool belongs_to(const struct pmsg *message, const struct group_key *key)
 {
-	const struct frag *frag = message->frags->next;
-
-	return frag->length >= (int)sizeof(*key) &&
-	       !memcmp(frag->data, key, sizeof(*key));
+	return !memcmp(message->frags->next->data, key, sizeof(*key));
 }
 
 static struct waiting **look_for(const struct group *group, unsigned from,
@@ -143,7 +248,7 @@ static struct waiting **look_for(const struct group *group, unsigned from,
 		struct pmsg *message = (*place)->message;
 
 		if (message->source == group->tids[from] &&
-		    message->tag == group->mark && belongs_to(message, key))
+		    message->tag == group->serial && belongs_to(message, key))
 			return place;
 	}
 	return NULL;
@@ -161,16 +266,21 @@ static struct pmsg *take(struct waiting **place)
 	return message;
 }
 
+static struct group_key farewell_of(int leader)
+{
+	return (struct group_key){ .leader = leader, .operation = GROUP_GONE };
+}
+
 /* Whatever it sent before has come. */
 static bool is_gone(const struct group *group, unsigned member)
 {
-	const struct group_key gone = { .operation = GROUP_GONE };
+	const struct group_key gone = farewell_of(group->leader);
 	const struct task *task = task_find(group->tids[member]);
 
 	if (look_for(group, member, &gone))
 		return true;
 	if (task && task->state == TASK_MET)
-		return task->over && !task->pending;
+		return task->over && !task->first;
 	return libpvm.pvm_pstat(group->tids[member]) < 0;
 }
 
@@ -206,19 +316,12 @@ static void release(struct group *group)
 {
 	if (group->carrier)
 		bcl_carrier_close(group->carrier);
+	libpvm.umbuf_free(group->farewell);
 	free(group->name);
 	free(group);
 }
 
-static int mark_of(const char *name)
-{
-	uint32_t hash = 2166136261u;
-
-	while (*name)
-		hash = (hash ^ (unsigned char)*name++) * 16777619u;
-	return (int)(hash & 0x7fffffff);
-}
-
+/* NULL: no memory. */
 static struct group *make(const char *name, int size)
 {
 	struct group *group =
@@ -227,10 +330,12 @@ static struct group *make(const char *name, int size)
 	if (!group)
 		return NULL;
 	*group = (struct group){ .name = strdup(name),
-				 .mark = mark_of(name),
 				 .size = size,
 				 .self = -1 };
-	return group;
+	if (group->name)
+		return group;
+	free(group);
+	return NULL;
 }
 
 static bool open_carrier(struct group *group)
@@ -247,26 +352,28 @@ static bool open_carrier(struct group *group)
 	return bcl_carrier_open(&options, &group->carrier) == BCL_OK;
 }
 
-void group_frozen(const char *name, int size)
+/* To all members: also without a group. */
+static void say_farewell(struct pmsg *farewell, const int *tids, char *name,
+			 int size, int number)
 {
-	struct group *group = make(name, size);
-
-	if (!group || !group->name)
-		goto not_ours;
 	for (int i = 0; i < size; i++) {
-		group->tids[i] = group_member(group->name, i);
-		if (group->tids[i] == *libpvm.pvmmytid)
-			group->self = i;
+		int tid = tids ? tids[i] : group_member(name, i);
+
+		if (tid != *libpvm.pvmmytid)
+			send_message(farewell, tid, number);
 	}
-	if (group->self < 0 || !all_have_the_glue(group) ||
-	    !open_carrier(group))
-		goto not_ours;
-	group->next = groups;
-	groups = group;
-	return;
-not_ours:
-	if (group)
-		release(group);
+}
+
+static void forget_messages(const struct group *group)
+{
+	struct waiting **place = &first;
+
+	while (*place) {
+		if (is_of((*place)->message, group->leader, group->serial))
+			libpvm.umbuf_free(take(place));
+		else
+			place = &(*place)->next;
+	}
 }
 
 static void drop(struct group *group)
@@ -276,18 +383,66 @@ static void drop(struct group *group)
 	while (*place != group)
 		place = &(*place)->next;
 	*place = group->next;
+	forget_messages(group);
 	release(group);
 }
 
 void group_leave(struct group *group)
 {
-	struct group_errand gone = { group, { .operation = GROUP_GONE } };
-
-	for (int i = 0; i < group->size; i++) {
-		if (i != group->self)
-			carry_to(&gone, (unsigned)i, NULL, 0);
-	}
+	say_farewell(group->farewell, group->tids, NULL, group->size,
+		     group->serial);
 	drop(group);
+}
+
+/* All of it; false: no memory. */
+static bool set_up(char *name, int size, int leader, int number,
+		   struct pmsg *farewell)
+{
+	struct group *group = make(name, size);
+
+	if (!group)
+		return false;
+	group->leader = leader;
+	group->serial = number;
+	for (int i = 0; i < size; i++) {
+		group->tids[i] = group_member(name, i);
+		if (group->tids[i] == *libpvm.pvmmytid)
+			group->self = i;
+	}
+	if (!open_carrier(group)) {
+		free(group->name);
+		free(group);
+		return false;
+	}
+	group->farewell = farewell;
+	group->next = groups;
+	groups = group;
+	return true;
+}
+
+void group_frozen(const char *frozen, int size, struct pmsg *farewell)
+{
+	char *name = (char *)frozen; /* not changed */
+	int number = size > 0 ? agree(name, size) : 0;
+	struct group_errand errand = { .key.operation = GROUP_FREEZE };
+	struct group_key gone;
+
+	if (!number) {
+		libpvm.umbuf_free(farewell);
+		return;
+	}
+	errand.key.leader = group_member(name, 0);
+	gone = farewell_of(errand.key.leader);
+	address(farewell, &gone);
+	((struct task *)need(task_find(errand.key.leader)))->entered = number;
+	if (!set_up(name, size, errand.key.leader, number, farewell)) {
+		say_farewell(farewell, NULL, name, size, number);
+		libpvm.umbuf_free(farewell);
+		return;
+	}
+	errand.group = groups;
+	if (bcl_carrier_barrier(groups->carrier, &errand) != BCL_OK)
+		group_leave(groups);
 }
 
 void group_forget_all(void)

@@ -3,8 +3,13 @@
  * Frozen groups all of whose members have the glue: their operations are those
  * of <bcl/coll.h>, whose messages are carried from task to task. Each says in
  * PVM's mailbox that it has the glue before it freezes a group, which waits for
- * all, and looks there after. What a member sends in an operation is matched
- * here, before libpvm.
+ * all, and looks there after; then all agree by a barrier of ours that they
+ * could set the group up. What a member sends in an operation is matched here,
+ * before libpvm.
+ *
+ * A group may be left, and frozen again under its name. Messages name the group
+ * by its leader, the member with instance 0, and by the leader's serial number
+ * of this freeze, which the leader's entry in the mailbox has.
  */
 #ifndef BCL_PVM_GROUP_H
 #define BCL_PVM_GROUP_H
@@ -17,7 +22,9 @@ struct group {
 	struct group *next;
 	char *name;
 	struct bcl_carrier *carrier;
-	int mark; /* tag of its messages */
+	struct pmsg *farewell; /* made before all else: says GROUP_GONE */
+	int leader;
+	int serial; /* the leader's, and tag of its messages */
 	int size;
 	int self; /* our instance */
 	int tids[];
@@ -26,12 +33,14 @@ struct group {
 /* What a message of an operation belongs to: members run those with several
  * tags in any order. */
 struct group_key {
+	int32_t leader;
 	int32_t operation; /* enum group_operation */
 	int32_t tag;	   /* the user's */
 	int32_t root;
 };
 
 enum group_operation {
+	GROUP_FREEZE, /* the barrier of those who have set the group up */
 	GROUP_BARRIER,
 	GROUP_REDUCE,
 	GROUP_GATHER,
@@ -43,10 +52,11 @@ enum group_operation {
 int group_member(char *name, int instance);
 /* All have agreed on the group of that name; else NULL. */
 struct group *group_find(const char *name);
-/* The group has been frozen. */
-void group_frozen(const char *name, int size);
-/* This task says that it has the glue. */
-void group_announce(void);
+/* This task says that it has the glue, and will freeze a group. NULL: it
+ * cannot; else for group_frozen(). */
+struct pmsg *group_announce(void);
+/* The group has been frozen, with so many members; 0 or less: it has not. */
+void group_frozen(const char *name, int size, struct pmsg *farewell);
 /* It leaves, or cannot go on. */
 void group_leave(struct group *group);
 void group_forget_all(void);

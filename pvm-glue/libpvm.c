@@ -29,6 +29,7 @@ static const struct {
 	SYMBOL(pvm_putinfo), SYMBOL(pvm_getmboxinfo), SYMBOL(pvm_pstat),
 	SYMBOL(pvm_psend),   SYMBOL(pvm_precv),	      SYMBOL(pvm_recvf),
 	SYMBOL(pvm_addmhf),  SYMBOL(pvmrxlist),	      SYMBOL(pvmtrc),
+	SYMBOL(pvm_setrbuf), SYMBOL(pvm_recvinfo),    SYMBOL(pvm_delinfo),
 #undef SYMBOL
 };
 

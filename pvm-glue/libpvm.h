@@ -66,6 +66,7 @@ struct libpvm {
 	int (*pvm_mkbuf)(int);
 	int (*pvm_freebuf)(int);
 	int (*pvm_setsbuf)(int);
+	int (*pvm_setrbuf)(int);
 	int (*pvm_pkbyte)(char *, int, int);
 	int (*pvm_psend)(int, int, void *, int, int);
 	int (*pvm_precv)(int, int, void *, int, int, int *, int *, int *);
@@ -73,6 +74,8 @@ struct libpvm {
 	int (*pvm_addmhf)(int, int, int, int (*)(int));
 	int (*pvm_pstat)(int);
 	int (*pvm_putinfo)(char *, int, int);
+	int (*pvm_recvinfo)(char *, int, int);
+	int (*pvm_delinfo)(char *, int, int);
 	int (*pvm_getmboxinfo)(char *, int *, struct pvmmboxinfo **);
 	struct pmsg *(*midtobuf)(int);
 	struct pmsg *(*umbuf_new)(void);

@@ -201,8 +201,8 @@ BCL_API void bcl_carrier_close(struct bcl_carrier *carrier);
 BCL_API enum bcl_status bcl_carrier_barrier(struct bcl_carrier *carrier,
 					    void *arg);
 /* Along a binomial tree: at most ceil(log2(size)) messages one after another.
- * send may be receive, which only the root needs. The operator is commutative;
- * apply() may leave its result in `in`, too. */
+ * send may be receive, which only the root needs. The operator is commutative.
+ */
 BCL_API enum bcl_status
 bcl_carrier_reduce(struct bcl_carrier *carrier, void *arg, const void *send,
 		   void *receive, size_t count,

@@ -4,11 +4,16 @@
  * be the same whichever way they go, and, to stderr, how many messages a reduce
  * takes.
  *
- *	groups TASKS [mixed]
+ *	groups TASKS [mixed|starved]
  *
- * With `mixed` one task is without what is to be loaded before libpvm.
+ * With `mixed` one task is without what is to be loaded before libpvm; with
+ * `starved` one has no memory, first in an operation, then when it freezes the
+ * group.
  */
+#include <bcl/coll.h>
+#include <dlfcn.h>
 #include <pvm3.h>
+#include <stdbool.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +24,7 @@ enum {
 	TASKS_MAX = 32,
 	LONG = 30000, /* elements */
 	TIMES = 50,
+	AGAIN = 3,
 
 	SET_UP = 1, /* tags */
 	WORK,
@@ -27,6 +33,7 @@ enum {
 };
 
 static int tasks, self, tids[TASKS_MAX];
+static bool starving;
 static char group[] = "frozen";
 static int all[TASKS_MAX * LONG], mine[LONG];
 
@@ -78,7 +85,7 @@ static void barriers(void)
 
 static void sums(int count)
 {
-	int root, i, bad = 0;
+	int root, i, bad = 0, changed = 0;
 
 	for (root = 0; root < tasks; root++) {
 		for (i = 0; i < count; i++)
@@ -88,9 +95,12 @@ static void sums(int count)
 				  root) != 0;
 		for (i = 0; self == root && i < count; i++)
 			bad += mine[i] != tasks * (tasks - 1) / 2 + tasks * i;
+		for (i = 0; self != root && i < count; i++)
+			changed += mine[i] != self + i;
 		pvm_barrier(group, tasks);
 	}
 	say("bad sums", bad);
+	say("changed where no result is", changed);
 }
 
 /* Two reduces, which only their tags tell apart, in any order. */
@@ -196,16 +206,118 @@ static void death(void)
 	say("met the dead", result >= 0);
 }
 
+/* All have come here, without the group. */
+static void meet(void)
+{
+	int i;
+
+	for (i = 1; !self && i < tasks; i++)
+		pvm_recv(tids[i], REPORT);
+	pvm_initsend(PvmDataRaw);
+	if (self) {
+		pvm_send(tids[0], REPORT);
+		pvm_recv(tids[0], REPORT);
+	} else {
+		pvm_mcast(tids + 1, tasks - 1, REPORT);
+	}
+}
+
+/* Before the library's. */
+static bool carriers_fail;
+enum bcl_status bcl_carrier_open(const struct bcl_carrier_options *options,
+				 struct bcl_carrier **carrier)
+{
+	static __typeof__(&bcl_carrier_open) call;
+
+	if (carriers_fail)
+		return BCL_ERR_NOMEM;
+	if (!call)
+		*(void **)&call = dlsym(RTLD_NEXT, "bcl_carrier_open");
+	return call(options, carrier);
+}
+
+/* The group is left by all and frozen anew, with the same first member. */
+static void freeze_again(void)
+{
+	int i, joined = 0;
+
+	pvm_lvgroup(group);
+	meet();
+	if (self)
+		pvm_recv(tids[0], WORK);
+	joined = pvm_joingroup(group);
+	pvm_initsend(PvmDataRaw);
+	if (!self)
+		pvm_mcast(tids + 1, tasks - 1, WORK);
+	meet();
+	pvm_freezegroup(group, tasks);
+	self = joined;
+	for (i = 0; i < tasks; i++)
+		tids[i] = pvm_gettid(group, i);
+}
+
+/* Under the same name. */
+static void frozen_again(void)
+{
+	for (int i = 0; i < AGAIN; i++) {
+		freeze_again();
+		sums(1);
+		blocks(3);
+	}
+}
+
+static bool starves;
+extern void *__libc_malloc(size_t n);
+extern void *__libc_calloc(size_t n, size_t size);
+
+#pragma GCC visibility push(default)
+void *malloc(size_t n)
+{
+	return starves ? NULL : __libc_malloc(n);
+}
+
+void *calloc(size_t n, size_t size)
+{
+	return starves ? NULL : __libc_calloc(n, size);
+}
+#pragma GCC visibility pop
+
+/* The last one cannot make the messages of an operation. */
+static void starved(void)
+{
+	int value = self, result;
+
+	starves = self == tasks - 1;
+	result = pvm_reduce(PvmSum, &value, 1, PVM_INT, WORK, group, 0);
+	starves = false;
+	/* who waits for it, or for one who does, hears of it */
+	say("had no memory", result == PvmNoMem);
+	freeze_again();
+	starves = self == tasks - 1;
+	result = pvm_barrier(group, tasks);
+	starves = false;
+	say("had no memory", result == PvmNoMem);
+	say("had nobody to wait for", result == PvmNoGroup);
+	/* nor set the group up: then it is nobody's of BCL */
+	carriers_fail = self == tasks - 1;
+	freeze_again();
+	sums(1);
+	blocks(3);
+}
+
 static int set_up(int argc, char **argv)
 {
-	int set[2] = { argc > 1 ? atoi(argv[1]) : 0, argc > 2 }, started, place;
+	int set[3] = { argc > 1 ? atoi(argv[1]) : 0,
+		       argc > 2 && !strcmp(argv[2], "mixed"),
+		       argc > 2 && !strcmp(argv[2], "starved") };
+	int started, place;
 	char name[] = "groups", unset[] = "-u", preload[] = "LD_PRELOAD";
 	char *bare[] = { unset, preload, argv[0], NULL };
 
 	tids[0] = pvm_mytid();
 	if (pvm_parent() >= 0) {
 		pvm_recv(pvm_parent(), SET_UP);
-		pvm_upkint(set, 2, 1);
+		pvm_upkint(set, 3, 1);
 		pvm_upkint(tids, set[0], 1);
 	} else {
 		if (set[0] < 2 || set[0] > TASKS_MAX)
@@ -218,11 +330,12 @@ static int set_up(int argc, char **argv)
 		if (started != set[0] - 1)
 			return 0;
 		pvm_initsend(PvmDataDefault);
-		pvm_pkint(set, 2, 1);
+		pvm_pkint(set, 3, 1);
 		pvm_pkint(tids, set[0], 1);
 		pvm_mcast(tids + 1, set[0] - 1, SET_UP);
 	}
 	tasks = set[0];
+	starving = set[2];
 	return 1;
 }
 
@@ -250,6 +363,11 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	form(pvm_parent());
+	if (starving) {
+		starved();
+		pvm_exit();
+		return 0;
+	}
 	barriers();
 	sums(1);
 	sums(LONG);
@@ -259,6 +377,7 @@ int main(int argc, char **argv)
 	broadcasts();
 	chain();
 	wrong_ones();
+	frozen_again();
 	death();
 	pvm_exit();
 	return 0;

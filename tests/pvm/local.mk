@@ -20,6 +20,7 @@ check_PROGRAMS += %D%/copies %D%/cost %D%/early %D%/groups %D%/hosts %D%/losses 
 %C%_early_LDADD = -lpvm3
 %C%_early_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
 %C%_groups_LDADD = -lgpvm3 -lpvm3
+%C%_groups_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
 %C%_hosts_LDADD = -lpvm3
 %C%_losses_LDADD = -lpvm3
 %C%_losses_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
