@@ -11,6 +11,7 @@ libbcl_pvm_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared
 
 bin_SCRIPTS = %D%/bcl-pvm
 include_HEADERS = include/bcl_pvm.h
+pkgconfig_DATA += %D%/bcl-pvm.pc
 
 # It is static, and knows more than what libbcl.so exports.
 if PVM

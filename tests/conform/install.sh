@@ -31,6 +31,17 @@ expected='rank 0 of 1'
 [[ $(LD_LIBRARY_PATH=$libdir ./shared) == "$expected" ]]
 [[ $(./static) == "$expected" ]]
 
+# With PVM's header there is all that a program of PVM needs.
+if [[ -x ${abs_top_builddir:?}/pvm-glue/bcl-pvm-check ]]; then
+	sed -i "s|^prefix=|prefix=$scratch/root|" "$PKG_CONFIG_PATH/bcl-pvm.pc"
+	printf '%s\n' '#include <bcl_pvm.h>' \
+		'int main(void) { return pvm_pmcast(0, 0, 1, 0, 0, PVM_BYTE) == 0; }' \
+		>task.c
+	read -ra flags < <(pkg-config --cflags --libs bcl-pvm)
+	gcc task.c -o task "${flags[@]}"
+	[[ -x $(pkg-config --variable=glue bcl-pvm) ]]
+fi
+
 exported() {
 	nm -D --defined-only "$libdir/libbcl.so" |
 		sed -n 's/^.* T \(bcl_[a-z0-9_]*\)@.*/\1/p' | sort

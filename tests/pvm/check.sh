@@ -55,12 +55,16 @@ own="node0: $begin shared memory, .*"
 
 case ${1-} in
 console)
-	export PVM_ROOT=/usr/lib/pvm3 PVM_ALLOW_ROOT=1 PVM_TMP=$PWD/vm \
-		PVM_PATH=$build/tests/pvm BCL_STATS=1
-	mkdir "$PVM_TMP"
-	console conf "spawn early $PWD/now" quit ||
+	# as a user has it, with programs of his own
+	unset PVM_ROOT PVM_PATH PVM_ARCH
+	export PVM_ALLOW_ROOT=1 PVM_TMP=$PWD/vm HOME=$PWD BCL_STATS=1
+	mkdir -p "$PVM_TMP" pvm3/bin
+	ln -s "$build/tests/pvm" "pvm3/bin/$(pvmgetarch)"
+	console conf "spawn early $PWD/now" 'spawn hello.pvm' quit ||
 		fail 'the console does not end well'
 	grep -q '^1 host' seen || fail 'no host'
+	! command -v hello.pvm >/dev/null ||
+		await "a package's program" logged 1 'hello, world'
 	await 'answers' logged 3 '200 messages, 0 wrong$'
 	await "all tasks' end" logged 4 'stats: +[1-9][0-9]* shm.messages_received '
 	says 0 "$own"
