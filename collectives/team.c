@@ -569,8 +569,9 @@ enum bcl_status bcl_team_world(struct bcl_adi *adi, struct bcl_team **team)
 
 	if (!adi || !team)
 		return BCL_ERR_ARG;
-	if (bcl_port_forked(bcl_adi_port(adi)))
-		return BCL_ERR_FORKED;
+	status = bcl_context_usable(bcl_adi_context(adi));
+	if (status != BCL_OK)
+		return status;
 	world = team_new(adi, NULL, bcl_adi_size(adi), bcl_adi_rank(adi),
 			 BCL_ADI_CONTEXT_COLLECTIVE + BCL_TEAM_NUMBERS, 0,
 			 bcl_teams_name(BCL_TEAM_NUMBERS, 0, 0));

@@ -2,6 +2,8 @@
 /* The card path: messages, faults and lost peers; see card_sides.h. */
 #include "card_sides.h"
 #include "link_rail.h"
+#include "transport/card/ops.h"
+#include "transport/context.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -13,6 +15,7 @@ enum {
 };
 
 static uint8_t region[BIG], local[BIG];
+static unsigned late_looks;
 
 static void ping_pong(struct side *side)
 {
@@ -368,6 +371,44 @@ START_TEST(nobody_answers)
 }
 END_TEST
 
+/* A card's word on a node to one who looks late: it is never UP. */
+static uint32_t late_look(struct bcl_card_host *host, uint32_t index,
+			  struct bcl_card_node *node)
+{
+	uint32_t changes = bcl_card_inproc.node(host, index, node);
+
+	if (node->state == BCL_NODE_UP) {
+		node->state = BCL_NODE_CLOSED;
+		late_looks++;
+	}
+	return changes;
+}
+
+static void look_late(struct side *side)
+{
+	static struct bcl_card_ops late;
+	struct bcl_event event;
+
+	late = bcl_card_inproc;
+	late.node = late_look;
+	side->context->card->ops = &late;
+	side_next(side, &event);
+	ck_assert_int_eq(event.kind, BCL_EVENT_PEER);
+	ck_assert_int_eq(event.status, BCL_OK);
+	/* one of the sides may have been called first */
+	ck_assert_uint_gt(late_looks, 0);
+	talk(side);
+}
+
+/* It came up and closed between two looks. */
+START_TEST(a_connection_that_is_over_is_told)
+{
+	late_looks = 0;
+	sides_apart = true;
+	sides_play(look_late);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("card path");
@@ -384,6 +425,7 @@ int main(void)
 	tcase_add_test(tcase, another_job_is_called_by_its_address);
 	tcase_add_test(tcase, who_is_isolated_may_join_again);
 	tcase_add_test(tcase, nobody_answers);
+	tcase_add_test(tcase, a_connection_that_is_over_is_told);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

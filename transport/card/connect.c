@@ -7,6 +7,17 @@
 /* Stands in peer->path while the card connects to the peer's node. */
 static const char calling;
 
+/*
+ * Has the card done with calling, as far as its state tells? CLOSED between two
+ * looks: there was a connection, which ended in good order, or the card waits
+ * for what one takes. The next message calls, and whether it arrives or not is
+ * told then.
+ */
+static bool called(const struct bcl_card_node *node)
+{
+	return node->state == BCL_NODE_UP || node->state == BCL_NODE_CLOSED;
+}
+
 static void up(struct bcl_peer *peer)
 {
 	peer->path = NULL;
@@ -67,7 +78,7 @@ enum bcl_status bcl_card_connect(struct bcl_peer *peer)
 	if (status)
 		return status;
 	peer->life = node.life;
-	if (node.state == BCL_NODE_UP)
+	if (called(&node))
 		up(peer);
 	else
 		peer->path = (void *)&calling;
@@ -117,8 +128,7 @@ bool bcl_card_report(struct bcl_port *port, uint32_t changes)
 			bcl_peer_lose(peer, node.lost);
 			lose_offers(peer);
 			told = true;
-		} else if (peer->path == &calling &&
-			   node.state == BCL_NODE_UP) {
+		} else if (peer->path == &calling && called(&node)) {
 			up(peer);
 			told = true;
 		}
