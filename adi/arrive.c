@@ -109,15 +109,13 @@ bool bcl_adi_keep(struct bcl_adi *adi, struct bcl_adi_peer *peer, uint64_t key,
 	message->length = length;
 	message->sync = sync;
 	message->announced = announced;
-	if (bcl_match_context(key) <= BCL_ADI_CONTEXT_MAX) {
-		if (adi->closing) {
-			discard(adi, peer, key, message);
-			bcl_adi_message_free(adi, message);
-			return true;
-		}
-		if (!announced)
-			bcl_adi_message_count(adi, message);
+	if (adi->closing && bcl_match_context(key) != BCL_ADI_CONTEXT_CLOSE) {
+		discard(adi, peer, key, message);
+		bcl_adi_message_free(adi, message);
+		return true;
 	}
+	if (bcl_match_context(key) <= BCL_ADI_CONTEXT_MAX && !announced)
+		bcl_adi_message_count(adi, message);
 	bcl_match_keep(&adi->match, &message->match, key);
 	return true;
 }

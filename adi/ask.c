@@ -4,7 +4,9 @@
  * connected with it, and sees it die. But connections end: for lack of memory,
  * or because it has left, as it may if we are lost to it, though it is not to
  * us. So it is sent a message of nothing from time to time, which connects
- * again and fails if it is gone; the receives fail with it.
+ * again and fails if it is gone; the receives fail with it. If it is there, but
+ * closing, it answers that it has left, and they fail, too: else it would wait
+ * for us to close, and we for a message of it.
  *
  * Not all at once, since each may need a connection; and the same one ever
  * more seldom, lest such messages fill its ring while it computes.
@@ -16,7 +18,8 @@ enum {
 	SELDOM = 64, /* one in so many times at last */
 };
 
-void bcl_adi_ask(struct bcl_adi *adi, struct bcl_adi_peer *peer)
+void bcl_adi_ask(struct bcl_adi *adi, struct bcl_adi_peer *peer,
+		 enum bcl_adi_type type)
 {
 	const struct iovec nothing = { NULL, 0 };
 	struct bcl_adi_request *request = bcl_request_new(adi);
@@ -28,7 +31,7 @@ void bcl_adi_ask(struct bcl_adi *adi, struct bcl_adi_peer *peer)
 		return;
 	}
 	request->end |= BCL_END_FREE;
-	bcl_adi_submit_packet(adi, request, peer, BCL_ADI_FLUSH, adi->own);
+	bcl_adi_submit_packet(adi, request, peer, type, adi->own);
 }
 
 /* The next ranks that are waited for, from adi->ask_next on, round and
@@ -36,6 +39,7 @@ void bcl_adi_ask(struct bcl_adi *adi, struct bcl_adi_peer *peer)
 struct awaited {
 	struct bcl_adi *adi;
 	unsigned rank[ASKED], n;
+	bool any; /* a message of any rank is waited for */
 };
 
 static unsigned distance(const struct bcl_adi *adi, unsigned rank)
@@ -43,13 +47,12 @@ static unsigned distance(const struct bcl_adi *adi, unsigned rank)
 	return (rank + adi->size - adi->ask_next) % adi->size;
 }
 
-static void note(struct bcl_match_receive *receive, void *arg)
+static void note_rank(struct awaited *awaited, unsigned rank)
 {
-	struct awaited *awaited = arg;
 	const struct bcl_adi *adi = awaited->adi;
-	unsigned rank = bcl_match_source(receive->node.key), i, k;
+	unsigned i, k;
 
-	if (receive->class & BCL_MATCH_ANY_SOURCE || rank == adi->rank)
+	if (rank == adi->rank)
 		return;
 	for (i = 0; i < awaited->n &&
 		    distance(adi, awaited->rank[i]) < distance(adi, rank);
@@ -63,6 +66,37 @@ static void note(struct bcl_match_receive *receive, void *arg)
 	awaited->rank[i] = rank;
 }
 
+static void note(struct bcl_match_receive *receive, void *arg)
+{
+	struct awaited *awaited = arg;
+
+	if (receive->class & BCL_MATCH_ANY_SOURCE)
+		awaited->any = true;
+	else
+		note_rank(awaited, bcl_match_source(receive->node.key));
+}
+
+/* Of ranks that are not gone: those that are known; false: there is none. Or
+ * those that are not, which takes connections. */
+static bool note_all(struct awaited *awaited, bool known)
+{
+	const struct bcl_adi *adi = awaited->adi;
+	const struct bcl_adi_peer *peer;
+	bool noted = false;
+	unsigned i, rank;
+
+	for (i = 0; i < adi->size; i++) {
+		rank = (adi->ask_next + i) % adi->size;
+		peer = bcl_adi_known(adi, rank);
+		if (rank == adi->rank || known != (peer != NULL) ||
+		    (peer && peer->gone))
+			continue;
+		noted = true;
+		note_rank(awaited, rank);
+	}
+	return noted;
+}
+
 /* The first time, the second, the fourth, and so on. */
 static bool is_due(struct bcl_adi_peer *peer)
 {
@@ -72,7 +106,7 @@ static bool is_due(struct bcl_adi_peer *peer)
 	due = !(peer->asked & (peer->asked - 1));
 	if (peer->asked == 2 * SELDOM)
 		peer->asked = SELDOM;
-	return due && !peer->lost;
+	return due && !peer->gone;
 }
 
 static bool ask_awaited(struct bcl_adi *adi)
@@ -83,12 +117,14 @@ static bool ask_awaited(struct bcl_adi *adi)
 	unsigned i;
 
 	bcl_match_each(&adi->match, note, &awaited);
+	if (awaited.any && !note_all(&awaited, true))
+		note_all(&awaited, false);
 	for (i = 0; i < awaited.n; i++) {
 		peer = bcl_adi_peer_get(adi, awaited.rank[i]);
 		if (!peer || !is_due(peer))
 			continue;
 		bcl_count(adi->counters, adi_asked);
-		bcl_adi_ask(adi, peer);
+		bcl_adi_ask(adi, peer, BCL_ADI_WAITING);
 		asked = true;
 	}
 	if (awaited.n)

@@ -40,6 +40,8 @@ enum bcl_adi_type {
 	BCL_ADI_FLUSH,	/* nothing: its delivery shows that of all before it */
 	BCL_ADI_NOTICE, /* 8 bytes: a word for the client */
 	BCL_ADI_PUT,	/* BCL_EVENT_NOTIFY: into the window of this handle */
+	BCL_ADI_WAITING, /* nothing: I wait for a message of yours; */
+	BCL_ADI_LEFT,	 /* there is none any more: I am closing */
 	BCL_ADI_TYPES,
 };
 
@@ -185,6 +187,7 @@ enum bcl_adi_owed {
 	BCL_OWED_GO = 2,
 	BCL_OWED_HOLD = 4,
 	BCL_OWED_MORE = 8,
+	BCL_OWED_LEFT = 16, /* behind all messages */
 };
 
 struct bcl_request_queue {
@@ -198,6 +201,8 @@ struct bcl_adi_peer {
 		       * not lost, nothing queued, not stopped */
 	bool dirty;   /* something was sent since the last flush */
 	uint8_t lost; /* enum bcl_status */
+	uint8_t gone; /* enum bcl_status: no message will come; it is lost, or
+		       * has left the job, though closing goes on with it */
 	uint8_t owed; /* enum bcl_adi_owed */
 	int rank;     /* -1: not known to be of the job */
 
@@ -214,6 +219,7 @@ struct bcl_adi_peer {
 	/* receiving */
 	bool stops;    /* STOP was said, and no GO since */
 	bool holds;    /* it said HOLD, and was told no MORE since */
+	bool waits;    /* it said WAITING */
 	uint8_t asked; /* so often its turn has come: ask.c */
 	size_t kept;   /* bytes of its messages that wait for a receive */
 
@@ -287,6 +293,7 @@ struct bcl_adi {
 	struct bcl_table by_handle;
 	struct bcl_adi_peer *waiting; /* circular; the last served */
 	unsigned nholds;	      /* peers that said HOLD */
+	unsigned ngone;		      /* other ranks that are gone */
 
 	/* request.c */
 	struct bcl_adi_request done; /* all sends that left at once */
@@ -457,6 +464,8 @@ void bcl_adi_peer_event(struct bcl_adi *adi, struct bcl_peer *handle,
 			enum bcl_status status);
 void bcl_adi_peer_lose(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 		       enum bcl_status status);
+/* LEFT has come: receives from the peer end, but those of closing. */
+void bcl_adi_peer_left(struct bcl_adi *adi, struct bcl_adi_peer *peer);
 /* False: no memory. Closing undoes either. */
 bool bcl_adi_peers_open(struct bcl_adi *adi);
 void bcl_adi_peers_close(struct bcl_adi *adi);
@@ -469,6 +478,12 @@ static inline struct bcl_adi_peer *bcl_adi_known(const struct bcl_adi *adi,
 		return adi->first.peer[rank];
 	return adi->ranks[rank / BCL_ADI_SOME_RANKS]
 		->peer[rank % BCL_ADI_SOME_RANKS];
+}
+
+/* Will no other rank send anything any more? */
+static inline bool bcl_adi_is_alone(const struct bcl_adi *adi)
+{
+	return bcl_unlikely(adi->ngone && adi->ngone + 1 == adi->size);
 }
 
 /* An eager message has left. */
@@ -589,6 +604,19 @@ static inline bool bcl_adi_pattern(const struct bcl_adi *adi, int source,
 	return bcl_adi_valid(adi, source, tag, context);
 }
 
+/* A receive of this pattern, of which nothing came. */
+static inline struct bcl_adi_status
+bcl_adi_unreceived(uint64_t key, enum bcl_match_class class)
+{
+	return (struct bcl_adi_status){
+		.source = class & BCL_MATCH_ANY_SOURCE
+				  ? BCL_ANY_SOURCE
+				  : (int)bcl_match_source(key),
+		.tag = class & BCL_MATCH_ANY_TAG ? BCL_ANY_TAG
+						 : (int)bcl_match_tag(key),
+	};
+}
+
 /* Post, or receive what has come already. */
 void bcl_adi_start_receive(struct bcl_adi *adi, struct bcl_adi_request *request,
 			   uint64_t key, enum bcl_match_class class);
@@ -664,8 +692,10 @@ void bcl_adi_hear(struct bcl_adi *adi, unsigned rank,
 
 /* ---- ask.c ---- */
 
-/* Send it nothing: when that is delivered, so is all before it. */
-void bcl_adi_ask(struct bcl_adi *adi, struct bcl_adi_peer *peer);
+/* Send it nothing, as FLUSH or WAITING: when that is delivered, so is all
+ * before it. */
+void bcl_adi_ask(struct bcl_adi *adi, struct bcl_adi_peer *peer,
+		 enum bcl_adi_type type);
 
 /* To be called when a wait is about to sleep until *end, which becomes the time
  * of the next call if that is sooner. True: ranks that are waited for were

@@ -49,7 +49,7 @@ enum bcl_status bcl_adi_packet_peer(struct bcl_adi *adi, const void *address,
 			peer->opened = true;
 			/* a rank of the job stays lost; others come back */
 			if (peer->rank < 0)
-				peer->lost = BCL_OK;
+				peer->lost = peer->gone = BCL_OK;
 			bcl_adi_peer_judge(peer);
 		}
 	}

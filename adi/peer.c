@@ -131,6 +131,8 @@ struct bcl_adi_peer *bcl_adi_peer_get(struct bcl_adi *adi, unsigned rank)
 	peer->rank = (int)rank;
 	peer->opened = true;
 	*place = peer;
+	if (peer->gone)
+		adi->ngone++;
 	if (status)
 		bcl_adi_peer_lose(adi, peer, status);
 	return peer;
@@ -289,15 +291,23 @@ void bcl_adi_owe(struct bcl_adi *adi, struct bcl_adi_peer *peer, unsigned owed)
 	wait_turn(adi, peer);
 }
 
+static bool has_messages(const struct bcl_adi_peer *peer)
+{
+	return peer->queue.first || peer->withheld.first;
+}
+
 static enum bcl_status tell(struct bcl_adi *adi, struct bcl_adi_peer *peer)
 {
 	static const enum bcl_adi_type types[] = { BCL_ADI_STOP, BCL_ADI_GO,
-						   BCL_ADI_HOLD, BCL_ADI_MORE };
+						   BCL_ADI_HOLD, BCL_ADI_MORE,
+						   BCL_ADI_LEFT };
 	enum bcl_status status;
 	unsigned i;
 
 	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		if (!(peer->owed & 1u << i))
+			continue;
+		if (types[i] == BCL_ADI_LEFT && has_messages(peer))
 			continue;
 		status = bcl_send(peer->peer, types[i], adi->own, NULL, 0, 0);
 		if (status)
@@ -354,7 +364,10 @@ static bool serve(struct bcl_adi *adi, struct bcl_adi_peer *peer, bool *busy)
 	}
 	if (peer->withheld.first)
 		say_hold(adi, peer);
-	return !peer->owed;
+	else if (peer->owed)
+		tell(adi, peer);
+	/* MORE or GO comes back to what is withheld */
+	return !(peer->owed & ~(peer->withheld.first ? BCL_OWED_LEFT : 0u));
 }
 
 bool bcl_adi_peers_serve(struct bcl_adi *adi)
@@ -412,16 +425,59 @@ static void lose_request(struct bcl_adi *adi, struct bcl_adi_request *request,
 		loss->referred = true;
 }
 
+static void end_receive(struct bcl_adi *adi, struct bcl_match_receive *receive,
+			enum bcl_status status)
+{
+	struct bcl_adi_request *request = (struct bcl_adi_request *)receive;
+
+	bcl_match_unpost(&adi->match, receive);
+	request->status = bcl_adi_unreceived(receive->node.key, receive->class);
+	bcl_request_complete(adi, request, status);
+}
+
 static void lose_receive(struct bcl_match_receive *receive, void *arg)
 {
 	struct loss *loss = arg;
+	uint64_t key = receive->node.key;
 
 	if (receive->class & BCL_MATCH_ANY_SOURCE ||
-	    (int)bcl_match_source(receive->node.key) != loss->peer->rank)
+	    (int)bcl_match_source(key) != loss->peer->rank)
 		return;
-	bcl_match_unpost(&loss->adi->match, receive);
-	bcl_request_complete(loss->adi, (struct bcl_adi_request *)receive,
-			     loss->status);
+	/* closing goes on with who has left */
+	if (loss->peer->lost || bcl_match_context(key) != BCL_ADI_CONTEXT_CLOSE)
+		end_receive(loss->adi, receive, loss->status);
+}
+
+static void lose_any_source(struct bcl_match_receive *receive, void *arg)
+{
+	struct loss *loss = arg;
+
+	if (receive->class & BCL_MATCH_ANY_SOURCE)
+		end_receive(loss->adi, receive, BCL_ERR_DEAD);
+}
+
+/* No message of this rank will come: receives that need one end. */
+static void lose_receives(struct bcl_adi *adi, struct loss *loss)
+{
+	if (!loss->peer->gone)
+		adi->ngone++;
+	loss->peer->gone = (uint8_t)loss->status;
+	bcl_match_each(&adi->match, lose_receive, loss);
+	if (bcl_adi_is_alone(adi))
+		bcl_match_each(&adi->match, lose_any_source, loss);
+}
+
+void bcl_adi_peer_left(struct bcl_adi *adi, struct bcl_adi_peer *peer)
+{
+	struct loss loss = { adi, peer, BCL_ERR_DEAD, false };
+
+	if (peer->gone)
+		return;
+	bcl_count(adi->counters, adi_ranks_left);
+	bcl_log(&adi->context->config, BCL_LOG_INFO, "adi",
+		"rank %u of %u: rank %d has left, and is waited for", adi->rank,
+		adi->size, peer->rank);
+	lose_receives(adi, &loss);
 }
 
 static void lose_queue(struct bcl_adi *adi, struct bcl_request_queue *queue,
@@ -463,9 +519,11 @@ static bool lose(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 	lose_queue(adi, &peer->withheld, status);
 	lose_queue(adi, &peer->called, status);
 	bcl_requests_each(adi, lose_request, &loss);
-	if (peer->rank < 0)
+	if (peer->rank < 0) {
+		peer->gone = (uint8_t)status;
 		return loss.referred;
-	bcl_match_each(&adi->match, lose_receive, &loss);
+	}
+	lose_receives(adi, &loss);
 	if (adi->leaving)
 		return loss.referred;
 	bcl_count(adi->counters, adi_ranks_lost);
@@ -521,5 +579,5 @@ enum bcl_status bcl_adi_rank_status(const struct bcl_adi *adi, unsigned rank)
 {
 	const struct bcl_adi_peer *peer = bcl_adi_known(adi, rank);
 
-	return peer ? peer->lost : BCL_OK;
+	return peer ? peer->gone : BCL_OK;
 }

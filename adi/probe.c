@@ -25,10 +25,11 @@ static enum bcl_status probe(struct bcl_adi *adi, int source, int tag,
 		if (adi->nholds)
 			bcl_adi_want(adi, key, class);
 		if (source == BCL_ANY_SOURCE)
-			return BCL_ERR_EMPTY;
+			return bcl_adi_is_alone(adi) ? BCL_ERR_DEAD
+						     : BCL_ERR_EMPTY;
 		peer = bcl_adi_peer_get(adi, (unsigned)source);
 		return !peer	    ? BCL_ERR_NOMEM
-		       : peer->lost ? (enum bcl_status)peer->lost
+		       : peer->gone ? (enum bcl_status)peer->gone
 				    : BCL_ERR_EMPTY;
 	}
 	kept = (struct bcl_adi_message *)found;

@@ -25,6 +25,14 @@ static void flow(struct bcl_adi *adi, struct bcl_adi_peer *peer, unsigned type)
 		break;
 	case BCL_ADI_FLUSH:
 		break;
+	case BCL_ADI_WAITING:
+		peer->waits = true;
+		if (adi->closing)
+			bcl_adi_owe(adi, peer, BCL_OWED_LEFT);
+		break;
+	case BCL_ADI_LEFT:
+		bcl_adi_peer_left(adi, peer);
+		break;
 	default:
 		bcl_count(adi->counters, adi_dropped);
 	}

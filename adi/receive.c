@@ -16,23 +16,32 @@ receive_kept(struct bcl_adi *adi, struct bcl_adi_request *request, uint64_t key,
 	return true;
 }
 
-/* Open the sender, so that its death is noticed. False: it cannot be had, and
- * the request is complete. */
-static bool __attribute__((noinline))
-open_sender(struct bcl_adi *adi, struct bcl_adi_request *request, uint64_t key)
+/* Open the sender, so that its death is noticed. OK: it may send. */
+static enum bcl_status open_sender(struct bcl_adi *adi, uint64_t key)
 {
 	struct bcl_adi_peer *peer =
 		bcl_adi_peer_get(adi, bcl_match_source(key));
 
-	if (peer && !peer->lost)
+	if (!peer)
+		return BCL_ERR_NOMEM;
+	/* closing goes on with ranks that have left */
+	return bcl_match_context(key) == BCL_ADI_CONTEXT_CLOSE ? peer->lost
+							       : peer->gone;
+}
+
+/* False: nobody will send such a message, and the request is complete. */
+static bool __attribute__((noinline))
+may_come(struct bcl_adi *adi, struct bcl_adi_request *request, uint64_t key,
+	 enum bcl_match_class class)
+{
+	enum bcl_status status = BCL_ERR_DEAD;
+
+	if (!(class & BCL_MATCH_ANY_SOURCE))
+		status = open_sender(adi, key);
+	if (status == BCL_OK)
 		return true;
-	request->status = (struct bcl_adi_status){
-		.source = (int)bcl_match_source(key),
-		.tag = (int)bcl_match_tag(key),
-	};
-	bcl_request_complete(adi, request,
-			     peer ? (enum bcl_status)peer->lost
-				  : BCL_ERR_NOMEM);
+	request->status = bcl_adi_unreceived(key, class);
+	bcl_request_complete(adi, request, status);
 	return false;
 }
 
@@ -40,7 +49,16 @@ static inline bool is_open(const struct bcl_adi *adi, unsigned rank)
 {
 	const struct bcl_adi_peer *peer = bcl_adi_known(adi, rank);
 
-	return peer && !peer->lost;
+	return peer && !peer->gone;
+}
+
+/* Is there somebody who may send such a message, as far as is known? */
+static inline bool has_sender(const struct bcl_adi *adi, uint64_t key,
+			      enum bcl_match_class class)
+{
+	return class & BCL_MATCH_ANY_SOURCE
+		       ? !bcl_adi_is_alone(adi)
+		       : bcl_likely(is_open(adi, bcl_match_source(key)));
 }
 
 static inline void __attribute__((always_inline))
@@ -50,9 +68,8 @@ start(struct bcl_adi *adi, struct bcl_adi_request *request, uint64_t key,
 	if (bcl_unlikely(adi->match.oldest) &&
 	    receive_kept(adi, request, key, class))
 		return;
-	if (!(class & BCL_MATCH_ANY_SOURCE) &&
-	    bcl_unlikely(!is_open(adi, bcl_match_source(key))) &&
-	    !open_sender(adi, request, key))
+	if (bcl_unlikely(!has_sender(adi, key, class)) &&
+	    !may_come(adi, request, key, class))
 		return;
 	request->state = BCL_REQUEST_POSTED;
 	bcl_match_post(&adi->match, &request->receive, key, class);

@@ -211,7 +211,7 @@ static void flush(struct bcl_adi *adi)
 		if (!peer->dirty || peer->lost)
 			continue;
 		peer->dirty = false;
-		bcl_adi_ask(adi, peer);
+		bcl_adi_ask(adi, peer, BCL_ADI_FLUSH);
 	}
 	drain(adi);
 }
@@ -259,7 +259,12 @@ static void meet(struct bcl_adi *adi)
 
 static void leave_job(struct bcl_adi *adi)
 {
+	struct bcl_adi_peer *peer;
+
 	adi->closing = true;
+	for (peer = adi->peers; peer; peer = peer->next)
+		if (peer->waits)
+			bcl_adi_owe(adi, peer, BCL_OWED_LEFT);
 	bcl_match_each(&adi->match, cancel, adi);
 	bcl_adi_discard_kept(adi);
 	flush(adi);

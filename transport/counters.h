@@ -110,7 +110,8 @@ struct bcl_env;
 	X(adi, bounced, "messages copied because their memory is in pieces")  \
 	X(adi, discarded, "messages never received, dropped at the end")      \
 	X(adi, dropped, "messages dropped: malformed or of a stranger")       \
-	X(adi, ranks_lost, "ranks that were lost")
+	X(adi, ranks_lost, "ranks that were lost")                            \
+	X(adi, ranks_left, "ranks that were waited for, but closed")
 
 /* The first ones in the order of enum bcl_operation. */
 #define BCL_COLL_COUNTERS(X)                                               \
