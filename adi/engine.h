@@ -140,6 +140,7 @@ enum bcl_request_end {
 	BCL_END_FREE = 4,     /* nobody will ask */
 	BCL_END_WAKE = 8,     /* a thread sleeps until then */
 	BCL_END_COPY = 16,    /* `copy` goes back to the pool */
+	BCL_END_EXACT = 32,   /* what comes has the length that is due */
 };
 
 struct bcl_adi_request {
@@ -752,6 +753,9 @@ static inline void bcl_adi_leave(struct bcl_adi *adi)
 
 /* ---- schedule.c ---- */
 
+/* A receive of a schedule is over: did it get as many bytes as were due? */
+void bcl_adi_schedule_check(struct bcl_adi *adi,
+			    struct bcl_adi_request *request);
 /* A message of the schedule is complete. */
 void bcl_adi_schedule_message(struct bcl_adi *adi,
 			      struct bcl_adi_request *request);

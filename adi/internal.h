@@ -79,7 +79,8 @@ enum bcl_status bcl_adi_schedule_run(struct bcl_adi *adi,
 /*
  * Messages of a schedule. Each that is not complete at return counts in
  * `pending` and in its lane until it is; the buffer must stay until then. A
- * failure, also one that is returned here, goes to schedule->status.
+ * failure, also one that is returned here, goes to schedule->status; so does
+ * TRUNCATED, where a message is shorter or longer than what is received.
  */
 enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
 				      const void *buffer, size_t length,

@@ -120,6 +120,8 @@ void bcl_request_end(struct bcl_adi *adi, struct bcl_adi_request *request)
 		bcl_pool_put(&adi->pool, request->copy, request->copy_size);
 	if (end & BCL_END_WAKE)
 		adi->wake = true;
+	if (end & BCL_END_EXACT)
+		bcl_adi_schedule_check(adi, request);
 	if (end & BCL_END_SCHEDULE)
 		bcl_adi_schedule_message(adi, request);
 	if (end & BCL_END_PACKET)

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "adi/send.h"
+#include "transport/context.h"
+#include "transport/log.h"
 
 static void make_ready(struct bcl_adi *adi, struct bcl_adi_schedule *schedule)
 {
@@ -164,6 +166,21 @@ static void link_message(struct bcl_adi_schedule *schedule,
 	schedule->lanes[request->lane]++;
 }
 
+void bcl_adi_schedule_check(struct bcl_adi *adi,
+			    struct bcl_adi_request *request)
+{
+	struct bcl_adi_status *status = &request->status;
+
+	if ((status->status != BCL_OK && status->status != BCL_ERR_TRUNCATED) ||
+	    status->length == request->length)
+		return;
+	status->status = BCL_ERR_TRUNCATED;
+	bcl_log(&adi->context->config, BCL_LOG_WARN, "coll",
+		"rank %d has sent %zu bytes where %zu are due: ranks call one "
+		"operation with different lengths, or different operations",
+		status->source, status->length, request->length);
+}
+
 void bcl_adi_schedule_message(struct bcl_adi *adi,
 			      struct bcl_adi_request *request)
 {
@@ -249,6 +266,7 @@ enum bcl_status bcl_adi_schedule_receive(struct bcl_adi_schedule *schedule,
 	request->buffer = buffer;
 	request->length = length;
 	link_message(schedule, request);
+	request->end |= BCL_END_EXACT;
 	bcl_adi_start_receive(adi, request, bcl_match_key(context, rank, tag),
 			      BCL_MATCH_EXACT);
 	return schedule->status;

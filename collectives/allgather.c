@@ -141,7 +141,7 @@ enum bcl_status bcl_allgather(struct bcl_team *team, const void *send,
 	enum bcl_status status = check(team, send, length, receive, &call);
 
 	if (status != BCL_OK)
-		return status;
+		return bcl_call_refuse(team, BCL_OPERATION_ALLGATHER, status);
 	return bcl_call_run(team, call);
 }
 
@@ -153,6 +153,6 @@ enum bcl_status bcl_iallgather(struct bcl_team *team, const void *send,
 	enum bcl_status status = check(team, send, length, receive, &call);
 
 	if (status != BCL_OK)
-		return status;
+		return bcl_call_refuse(team, BCL_OPERATION_ALLGATHER, status);
 	return bcl_call_start(team, &call, request);
 }

@@ -560,7 +560,7 @@ enum bcl_status bcl_allreduce(struct bcl_team *team, const void *send,
 	enum bcl_status status = check(send, receive, count, reduction, &call);
 
 	if (status != BCL_OK)
-		return status;
+		return bcl_call_refuse(team, BCL_OPERATION_ALLREDUCE, status);
 	return bcl_call_run(team, call);
 }
 
@@ -573,6 +573,6 @@ enum bcl_status bcl_iallreduce(struct bcl_team *team, const void *send,
 	enum bcl_status status = check(send, receive, count, reduction, &call);
 
 	if (status != BCL_OK)
-		return status;
+		return bcl_call_refuse(team, BCL_OPERATION_ALLREDUCE, status);
 	return bcl_call_start(team, &call, request);
 }

@@ -580,7 +580,7 @@ enum bcl_status bcl_alltoall(struct bcl_team *team, const void *send,
 	enum bcl_status status = check(send, receive, length, &call);
 
 	if (status != BCL_OK)
-		return status;
+		return bcl_call_refuse(team, BCL_OPERATION_ALLTOALL, status);
 	return bcl_call_run(team, call);
 }
 
@@ -592,6 +592,6 @@ enum bcl_status bcl_ialltoall(struct bcl_team *team, const void *send,
 	enum bcl_status status = check(send, receive, length, &call);
 
 	if (status != BCL_OK)
-		return status;
+		return bcl_call_refuse(team, BCL_OPERATION_ALLTOALL, status);
 	return bcl_call_start(team, &call, request);
 }

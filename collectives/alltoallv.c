@@ -131,7 +131,7 @@ enum bcl_status bcl_alltoallv(struct bcl_team *team, const void *send,
 		      receive_lengths, receive_offsets, &call);
 
 	if (status != BCL_OK)
-		return status;
+		return bcl_call_refuse(team, BCL_OPERATION_ALLTOALLV, status);
 	return bcl_call_run(team, call);
 }
 
@@ -148,6 +148,6 @@ enum bcl_status bcl_ialltoallv(struct bcl_team *team, const void *send,
 		      receive_lengths, receive_offsets, &call);
 
 	if (status != BCL_OK)
-		return status;
+		return bcl_call_refuse(team, BCL_OPERATION_ALLTOALLV, status);
 	return bcl_call_start(team, &call, request);
 }

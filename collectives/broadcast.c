@@ -236,7 +236,7 @@ enum bcl_status bcl_broadcast(struct bcl_team *team, void *buffer,
 	enum bcl_status status = check(team, buffer, length, root, &call);
 
 	if (status != BCL_OK)
-		return status;
+		return bcl_call_refuse(team, BCL_OPERATION_BROADCAST, status);
 	return bcl_call_run(team, call);
 }
 
@@ -248,6 +248,6 @@ enum bcl_status bcl_ibroadcast(struct bcl_team *team, void *buffer,
 	enum bcl_status status = check(team, buffer, length, root, &call);
 
 	if (status != BCL_OK)
-		return status;
+		return bcl_call_refuse(team, BCL_OPERATION_BROADCAST, status);
 	return bcl_call_start(team, &call, request);
 }

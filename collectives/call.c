@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "collectives/call.h"
 #include "transport/context.h"
+#include "transport/log.h"
 
 enum {
 	/* Looks at a flag between two turns of it where the processor is ours;
@@ -112,6 +113,24 @@ void bcl_call_prepare(struct bcl_team *team)
 	team->polls = bcl_adi_context(team->adi)->crowded ? 0 : POLLS;
 	for (i = 0; i < BCL_OPERATIONS; i++)
 		team->brief[i] = brief_of(team, (enum bcl_operation)i);
+}
+
+enum bcl_status bcl_call_refuse(struct bcl_team *team,
+				enum bcl_operation operation,
+				enum bcl_status status)
+{
+	if (team->size == 1)
+		return status;
+	bcl_adi_lock(team->adi);
+	if (team->lost == BCL_OK)
+		bcl_log(&bcl_adi_context(team->adi)->config, BCL_LOG_WARN,
+			"coll",
+			"rank %u of a team of %u calls %s with a wrong "
+			"argument: the team is of no use any more",
+			team->rank, team->size, bcl_operation_names[operation]);
+	bcl_team_lose(team, status);
+	bcl_adi_unlock(team->adi);
+	return status;
 }
 
 enum bcl_status bcl_call_run_long(struct bcl_team *team,

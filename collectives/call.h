@@ -31,6 +31,12 @@ struct bcl_call {
 /* The team's choices have changed. */
 void bcl_call_prepare(struct bcl_team *team);
 
+/* The call is refused here, while others may make theirs: the operations of the
+ * team end with the status everywhere. Returns the status. */
+enum bcl_status bcl_call_refuse(struct bcl_team *team,
+				enum bcl_operation operation,
+				enum bcl_status status);
+
 /* The call as it was made, without the operation's own checks. */
 enum bcl_status bcl_call_start(struct bcl_team *team,
 			       const struct bcl_call *call,

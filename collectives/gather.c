@@ -127,7 +127,7 @@ enum bcl_status bcl_gather(struct bcl_team *team, const void *send,
 		check(team, send, length, receive, root, &call);
 
 	if (status != BCL_OK)
-		return status;
+		return bcl_call_refuse(team, BCL_OPERATION_GATHER, status);
 	return bcl_call_run(team, call);
 }
 
@@ -140,6 +140,6 @@ enum bcl_status bcl_igather(struct bcl_team *team, const void *send,
 		check(team, send, length, receive, root, &call);
 
 	if (status != BCL_OK)
-		return status;
+		return bcl_call_refuse(team, BCL_OPERATION_GATHER, status);
 	return bcl_call_start(team, &call, request);
 }

@@ -256,7 +256,7 @@ enum bcl_status bcl_reduce(struct bcl_team *team, const void *send,
 		check(team, send, receive, count, reduction, root, &call);
 
 	if (status != BCL_OK)
-		return status;
+		return bcl_call_refuse(team, BCL_OPERATION_REDUCE, status);
 	return bcl_call_run(team, call);
 }
 
@@ -270,6 +270,6 @@ enum bcl_status bcl_ireduce(struct bcl_team *team, const void *send,
 		check(team, send, receive, count, reduction, root, &call);
 
 	if (status != BCL_OK)
-		return status;
+		return bcl_call_refuse(team, BCL_OPERATION_REDUCE, status);
 	return bcl_call_start(team, &call, request);
 }

@@ -136,7 +136,7 @@ enum bcl_status bcl_scatter(struct bcl_team *team, const void *send,
 		check(team, send, receive, length, root, &call);
 
 	if (status != BCL_OK)
-		return status;
+		return bcl_call_refuse(team, BCL_OPERATION_SCATTER, status);
 	return bcl_call_run(team, call);
 }
 
@@ -149,6 +149,6 @@ enum bcl_status bcl_iscatter(struct bcl_team *team, const void *send,
 		check(team, send, receive, length, root, &call);
 
 	if (status != BCL_OK)
-		return status;
+		return bcl_call_refuse(team, BCL_OPERATION_SCATTER, status);
 	return bcl_call_start(team, &call, request);
 }

@@ -583,6 +583,35 @@ enum bcl_status bcl_team_world(struct bcl_adi *adi, struct bcl_team **team)
 	return status;
 }
 
+/* Those of a team in its parent, as ranks in the job and with their nodes. ARG:
+ * one is no member, or is there twice; or the own is not among them. */
+static enum bcl_status find_members(const struct bcl_team *parent,
+				    const unsigned *ranks, unsigned n,
+				    uint32_t *in_job, uint64_t *hosts,
+				    unsigned *me)
+{
+	unsigned char *seen = calloc(parent->size, 1);
+	enum bcl_status status = BCL_OK;
+	unsigned i;
+
+	if (!seen)
+		return BCL_ERR_NOMEM;
+	*me = n;
+	for (i = 0; i < n; i++) {
+		if (ranks[i] >= parent->size || seen[ranks[i]]) {
+			status = BCL_ERR_ARG;
+			break;
+		}
+		seen[ranks[i]] = 1;
+		if (ranks[i] == parent->rank)
+			*me = i;
+		in_job[i] = bcl_team_job_rank(parent, ranks[i]);
+		hosts[i] = bcl_layout_node(&parent->layout, ranks[i]);
+	}
+	free(seen);
+	return *me == n ? BCL_ERR_ARG : status;
+}
+
 enum bcl_status bcl_team_create(struct bcl_team *parent, const unsigned *ranks,
 				unsigned n, unsigned id, struct bcl_team **team)
 {
@@ -590,39 +619,28 @@ enum bcl_status bcl_team_create(struct bcl_team *parent, const unsigned *ranks,
 	struct bcl_team *child;
 	uint32_t *in_job;
 	uint64_t *hosts;
-	unsigned i, me = n;
+	unsigned me;
 
 	if (status != BCL_OK)
 		return status;
-	status = BCL_ERR_ARG;
 	if (!ranks || !n || n > parent->size || id >= BCL_TEAM_IDS || !team)
-		return status;
+		return BCL_ERR_ARG;
+	status = BCL_ERR_NOMEM;
 	in_job = malloc(n * sizeof(*in_job));
 	hosts = malloc(n * sizeof(*hosts));
-	if (!in_job || !hosts) {
-		status = BCL_ERR_NOMEM;
-		goto fail;
+	if (in_job && hosts)
+		status = find_members(parent, ranks, n, in_job, hosts, &me);
+	if (status != BCL_OK) {
+		free(in_job);
+		free(hosts);
+		return status;
 	}
-	for (i = 0; i < n; i++) {
-		if (ranks[i] >= parent->size)
-			goto fail;
-		if (ranks[i] == parent->rank)
-			me = i;
-		in_job[i] = bcl_team_job_rank(parent, ranks[i]);
-		hosts[i] = bcl_layout_node(&parent->layout, ranks[i]);
-	}
-	if (me == n)
-		goto fail;
 	child = team_new(parent->adi, in_job, n, me, parent->context,
-			 parent->tag | BCL_TEAM_TAG_CREATE | id, parent->name);
+			 parent->tag | BCL_TEAM_TAG_CREATE | id,
+			 bcl_teams_birth(parent->name, id));
 	status = child ? create(child, hosts) : BCL_ERR_NOMEM;
 	if (status == BCL_OK)
 		*team = child;
-	free(hosts);
-	return status;
-
-fail:
-	free(in_job);
 	free(hosts);
 	return status;
 }

@@ -49,7 +49,7 @@ struct bcl_team {
 	unsigned sequence, sequence_mask; /* of the next operation */
 	/*
 	 * Its name in the news (teams.h), 0 as long as it has none; and, until
-	 * all have joined, that of its parent, which is lost with it then.
+	 * all have joined, the one that it has among those who make it.
 	 */
 	uint64_t name, birth;
 	unsigned my_node, my_member;

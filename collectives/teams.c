@@ -15,6 +15,15 @@ uint64_t bcl_teams_name(unsigned number, unsigned rank, unsigned generation)
 	       (uint64_t)generation << NAME_GENERATION;
 }
 
+uint64_t bcl_teams_birth(uint64_t parent, unsigned id)
+{
+	/* Mixed, so that it is no team's name: numbers are small, and seldom
+	 * many generations old. */
+	uint64_t mixed = (parent << 10 | id) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return mixed >> (64 - NEWS_STATUS) | 1;
+}
+
 static bool lose(struct bcl_teams *teams, uint64_t news)
 {
 	enum bcl_status status = (enum bcl_status)(news >> NEWS_STATUS);

@@ -39,6 +39,10 @@ struct bcl_teams *bcl_teams_get(struct bcl_adi *adi);
  */
 uint64_t bcl_teams_name(unsigned number, unsigned rank, unsigned generation);
 
+/* What a team of this id is called while it is made out of a parent, which may
+ * be lost already: that is no news of those who make another. */
+uint64_t bcl_teams_birth(uint64_t parent, unsigned id);
+
 /* A number for a team whose first member is here. NOMEM: all are in use. */
 enum bcl_status bcl_teams_number(struct bcl_teams *teams, unsigned *number,
 				 unsigned *generation);

@@ -95,7 +95,14 @@ static uint64_t now(void *world)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-static const struct bcl_env env = { .now = now };
+/* What is said to people about mistakes that are made on purpose. */
+static void ignore(void *world, enum bcl_log_level level, const char *area,
+		   const char *line)
+{
+	(void)world, (void)level, (void)area, (void)line;
+}
+
+static const struct bcl_env env = { .now = now, .log = ignore };
 
 struct mock_world *mock_open(const struct mock_options *options)
 {
@@ -108,6 +115,7 @@ struct mock_world *mock_open(const struct mock_options *options)
 	for (i = 0; i < options->size; i++) {
 		world->ranks[i].world = world;
 		world->ranks[i].rank = i;
+		world->ranks[i].context.config.env = &env;
 		world->ranks[i].context.config.eager_max = EAGER_MAX;
 		world->ranks[i].context.local_ranks = options->local_ranks;
 		world->ranks[i].context.host =

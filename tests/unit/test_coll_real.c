@@ -422,7 +422,74 @@ START_TEST(ahead)
 }
 END_TEST
 
+/* ---- wrong lengths
+ * ----------------------------------------------------------- */
+
+/* A broadcast of one length at the root and another one at the other rank. */
+static int differ(struct bcl_team *world, size_t sent, size_t due)
+{
+	size_t length = world->rank ? due : sent;
+	unsigned char bytes[100] = { 0 };
+	unsigned ranks[] = { 0, 1 }, i;
+	enum bcl_status status;
+	struct bcl_team *team;
+	int failures;
+
+	if (bcl_team_create(world, ranks, 2, 0, &team))
+		return expect(false, "a team", world);
+	status = bcl_broadcast(team, bytes, length, 0);
+	failures = expect(status == (world->rank ? BCL_ERR_TRUNCATED : BCL_OK),
+			  bcl_strstatus(status), world);
+	for (i = 0; i < 2; i++)
+		failures += expect(bcl_barrier(team) == BCL_ERR_TRUNCATED,
+				   "why", world);
+	bcl_team_free(team);
+	return failures;
+}
+
+static int call_with_other_lengths(const struct job *job,
+				   struct bcl_team *world)
+{
+	(void)job;
+	return differ(world, 100, 50) + differ(world, 50, 100) +
+	       expect(!bcl_barrier(world), "the other team", world);
+}
+
+START_TEST(wrong_lengths)
+{
+	static const struct job job = {
+		.size = 2,
+		.nodes = "ab",
+		.run = call_with_other_lengths,
+	};
+
+	run_job(&job);
+}
+END_TEST
+
 /* ---- death ------------------------------------------------------------------- */
+
+/* Those who live make a team of their own. */
+static int go_on_without(struct bcl_team *world, unsigned victim)
+{
+	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_UINT64);
+	unsigned ranks[8], n = 0, i;
+	uint64_t one = 1, all = 0;
+	struct bcl_team *team;
+	enum bcl_status status;
+	int failures;
+
+	for (i = 0; i < world->size; i++)
+		if (i != victim)
+			ranks[n++] = i;
+	status = bcl_team_create(world, ranks, n, 0, &team);
+	if (status != BCL_OK)
+		return expect(false, bcl_strstatus(status), world);
+	failures = expect(!bcl_allreduce(team, &one, &all, 1, sum) && all == n,
+			  "a sum of those who live", world);
+	bcl_team_free(team);
+	return failures;
+}
 
 static int lose_one(const struct job *job, struct bcl_team *world)
 {
@@ -446,7 +513,7 @@ static int lose_one(const struct job *job, struct bcl_team *world)
 	status = bcl_barrier(world);
 	failures += expect(bcl_status_loss(status) == BCL_LOSS_PEER,
 			   bcl_strstatus(status), world);
-	return failures;
+	return failures + go_on_without(world, job->victim);
 }
 
 START_TEST(death)
@@ -482,6 +549,7 @@ int main(void)
 	tcase_add_loop_test(tests, sleeping, 0, 3);
 	tcase_add_test(tests, messages_beside_a_wait);
 	tcase_add_loop_test(tests, ahead, 0, 2);
+	tcase_add_test(tests, wrong_lengths);
 	tcase_add_loop_test(tests, death, 0, 7);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);

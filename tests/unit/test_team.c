@@ -278,24 +278,14 @@ START_TEST(counted)
 }
 END_TEST
 
+/* Alone, so that nobody else is told. */
 static void misuse(struct job *job, struct bcl_team *world)
 {
 	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_INT32);
-	unsigned n = bcl_team_size(world), rank = bcl_team_rank(world);
-	const unsigned outside[] = { n }, others[] = { (rank + 1) % n };
 	struct bcl_adi_request *request;
-	struct bcl_team *team;
 	uint32_t word = 0;
 
-	expect(job, bcl_team_create(world, outside, 1, 0, &team) == BCL_ERR_ARG,
-	       "no such rank", world);
-	expect(job, bcl_team_create(world, others, 1, 0, &team) == BCL_ERR_ARG,
-	       "not a member", world);
-	expect(job,
-	       bcl_team_create(world, &rank, 1, BCL_TEAM_IDS, &team) ==
-		       BCL_ERR_ARG,
-	       "id", world);
-	expect(job, bcl_broadcast(world, &word, 4, n) == BCL_ERR_ARG, "root",
+	expect(job, bcl_broadcast(world, &word, 4, 1) == BCL_ERR_ARG, "root",
 	       world);
 	expect(job, bcl_broadcast(world, NULL, 4, 0) == BCL_ERR_ARG, "buffer",
 	       world);
@@ -305,10 +295,6 @@ static void misuse(struct job *job, struct bcl_team *world)
 	       bcl_allreduce(world, &word, &word, SIZE_MAX / 2, sum) ==
 		       BCL_ERR_ARG,
 	       "count", world);
-	expect(job,
-	       bcl_gather(world, BCL_IN_PLACE, 4, &word, (rank + 1) % n) ==
-		       BCL_ERR_ARG,
-	       "in place", world);
 	expect(job, !bcl_reduction(BCL_BAND, BCL_DOUBLE), "bits of a double",
 	       world);
 	/* Nothing to do is done at once. */
@@ -323,7 +309,86 @@ START_TEST(wrong_arguments)
 {
 	struct job job = { .run = misuse };
 
+	run_job(&job, &(struct mock_options){ .size = 1 });
+}
+END_TEST
+
+static void misname(struct job *job, struct bcl_team *world)
+{
+	unsigned n = bcl_team_size(world), rank = bcl_team_rank(world);
+	const unsigned outside[] = { n }, others[] = { (rank + 1) % n };
+	const unsigned twice[] = { rank, rank };
+	struct bcl_team *team;
+
+	expect(job, bcl_team_create(world, outside, 1, 0, &team) == BCL_ERR_ARG,
+	       "no such rank", world);
+	expect(job, bcl_team_create(world, others, 1, 0, &team) == BCL_ERR_ARG,
+	       "not a member", world);
+	expect(job, bcl_team_create(world, twice, 2, 0, &team) == BCL_ERR_ARG,
+	       "a member twice", world);
+	expect(job, bcl_team_create(world, NULL, 1, 0, &team) == BCL_ERR_ARG,
+	       "no ranks", world);
+	expect(job,
+	       bcl_team_create(world, &rank, 1, BCL_TEAM_IDS, &team) ==
+		       BCL_ERR_ARG,
+	       "id", world);
+	expect(job, bcl_barrier(world) == BCL_OK, "barrier", world);
+}
+
+START_TEST(wrong_members)
+{
+	struct job job = { .run = misname };
+
 	run_job(&job, &(struct mock_options){ .size = 3 });
+}
+END_TEST
+
+/* A sum over a team of the same ranks. */
+static void add_up_again(struct job *job, struct bcl_team *old)
+{
+	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_INT32);
+	unsigned ranks[] = { 0, 1, 2, 3 }, n = bcl_team_size(old);
+	uint32_t one = 1, all = 0;
+	struct bcl_team *team;
+
+	if (bcl_team_create(old, ranks, n, 7, &team) != BCL_OK) {
+		expect(job, false, "another team", old);
+		return;
+	}
+	expect(job,
+	       bcl_allreduce(team, &one, &all, 1, sum) == BCL_OK && all == n,
+	       "its sum", team);
+	bcl_team_free(team);
+}
+
+/* Whoever is refused is an operation behind the others: all must hear of it. */
+static void be_refused(struct job *job, struct bcl_team *world)
+{
+	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_INT32);
+	bool refused = bcl_team_rank(world) == job->victim;
+	uint32_t one = 1, all;
+	unsigned i;
+
+	pthread_barrier_wait(&job->over); /* all have the team */
+	for (i = 0; i < 3; i++)
+		expect(job,
+		       bcl_allreduce(world, &one, &all, 1,
+				     i == 0 && refused ? NULL : sum) ==
+			       BCL_ERR_ARG,
+		       "refused", world);
+	add_up_again(job, world);
+}
+
+START_TEST(one_is_refused)
+{
+	static const unsigned hosts[] = { 0, 1, 0, 1 };
+	struct job job = { .run = be_refused };
+
+	for (; job.victim < 4; job.victim++) {
+		run_job(&job, &(struct mock_options){ .size = 4 });
+		run_job(&job,
+			&(struct mock_options){ .size = 4, .hosts = hosts });
+	}
 }
 END_TEST
 
@@ -543,6 +608,56 @@ START_TEST(death_of_a_member)
 }
 END_TEST
 
+/* Those who live make a team, while the news of the old one still spread. */
+static void go_on_without(struct job *job, struct bcl_team *world)
+{
+	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_INT32);
+	unsigned me = bcl_team_rank(world), ranks[5], n = 0, i;
+	uint32_t one = 1, all = 0;
+	struct bcl_team *team;
+
+	for (i = 0; i < 5; i++)
+		if (i != job->victim)
+			ranks[n++] = i;
+	if (me == job->victim) {
+		mock_die(world->adi);
+		pthread_barrier_wait(&job->over);
+		while (world->lost == BCL_OK)
+			bcl_adi_turn(world->adi);
+		return;
+	}
+	pthread_barrier_wait(&job->over);
+	expect(job, bcl_barrier(world) == BCL_ERR_DEAD, "one was dead", world);
+	for (i = 0; i < 3; i++) {
+		if (bcl_team_create(world, ranks, n, i, &team) != BCL_OK) {
+			expect(job, false, "no team of those who live", world);
+			return;
+		}
+		expect(job,
+		       bcl_allreduce(team, &one, &all, 1, sum) == BCL_OK &&
+			       all == n,
+		       "its sum", world);
+		bcl_team_free(team);
+	}
+}
+
+START_TEST(survivors)
+{
+	struct job job = { .run = go_on_without };
+	unsigned victim;
+
+	for (victim = 0; victim < 5; victim++) {
+		struct mock_options options = { .size = 5 };
+
+		job.victim = victim;
+		run_job(&job, &options);
+		options.hosts = two_nodes;
+		options.synchronous = true;
+		run_job(&job, &options);
+	}
+}
+END_TEST
+
 /* A member dies before a team of it and others is made. */
 static void make_with_dead(struct job *job, struct bcl_team *world)
 {
@@ -589,9 +704,12 @@ int main(void)
 	tcase_add_test(tests, numbers_run_out);
 	tcase_add_test(tests, counted);
 	tcase_add_test(tests, wrong_arguments);
+	tcase_add_test(tests, wrong_members);
+	tcase_add_test(tests, one_is_refused);
 	tcase_add_test(tests, bounded);
 	tcase_add_test(tests, tags_repeat);
 	tcase_add_loop_test(tests, death_of_a_member, 0, BCL_OPERATIONS);
+	tcase_add_test(tests, survivors);
 	tcase_add_test(tests, death_in_creation);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
