@@ -17,18 +17,40 @@ static int is_busy(void)
 	       MPIDI_RMA_Win_active_list_head;
 }
 
-static int result(enum bcl_status status)
+/* What processes of a program call differently is no failure of any of them. */
+static int differ(int errclass, enum bcl_status status)
 {
-	return status ? bcl_ch3_error(status) : MPI_SUCCESS;
+	return MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__,
+				    __LINE__, errclass, "**ch3|bcl|differ",
+				    "**ch3|bcl|differ %s",
+				    bcl_strstatus(status));
 }
 
+static int result(enum bcl_status status)
+{
+	switch (status) {
+	case BCL_OK:
+		return MPI_SUCCESS;
+	case BCL_ERR_TRUNCATED:
+		return differ(MPI_ERR_TRUNCATE, status);
+	case BCL_ERR_ARG:
+		return differ(MPI_ERR_ARG, status);
+	default:
+		return bcl_ch3_error(status);
+	}
+}
+
+/* To its end, also if a hook fails: until then the operation uses memory of its
+ * caller. */
 static int finish(enum bcl_status status, struct bcl_adi_request **request)
 {
-	int moved, mpi_errno = MPI_SUCCESS;
+	int moved, error, mpi_errno = MPI_SUCCESS;
 
-	while (!status && *request && !mpi_errno) {
+	while (!status && *request) {
 		moved = 0;
-		mpi_errno = MPIR_Progress_hook_exec_all(&moved);
+		error = MPIR_Progress_hook_exec_all(&moved);
+		if (!mpi_errno)
+			mpi_errno = error;
 		status = bcl_adi_test(bcl_ch3_adi, request, NULL);
 		if (status == BCL_ERR_AGAIN) {
 			status = BCL_OK;
@@ -436,7 +458,7 @@ static int describe_blocks(struct blocks *blocks, const MPIR_Comm *comm)
 	size_t element, total = 0, n = (size_t)comm->local_size, i;
 	MPI_Aint least = 0, true_lb;
 	MPIR_Datatype *described;
-	int contiguous;
+	int contiguous, any = FALSE;
 
 	MPIDI_Datatype_get_info(1, blocks->type, contiguous, element, described,
 				true_lb);
@@ -447,9 +469,13 @@ static int describe_blocks(struct blocks *blocks, const MPIR_Comm *comm)
 	if (!blocks->lengths)
 		return bcl_ch3_error(BCL_ERR_NOMEM);
 	blocks->offsets = blocks->lengths + n;
+	/* Displacements may be all that says where blocks are: MPI_BOTTOM. */
 	for (i = 0; i < n; i++)
-		if (blocks->counts[i] && blocks->displacements[i] < least)
+		if (blocks->counts[i] &&
+		    (!any || blocks->displacements[i] < least)) {
 			least = blocks->displacements[i];
+			any = TRUE;
+		}
 	for (i = 0; i < n; i++) {
 		blocks->lengths[i] = (size_t)blocks->counts[i] * element;
 		blocks->offsets[i] = total;
