@@ -42,4 +42,6 @@ void bcl_adi_hear(struct bcl_adi *adi, unsigned rank,
 	}
 	memcpy(&bytes, event->data, sizeof(bytes));
 	adi->client->notice(adi->client, rank, bcl_get64(bytes));
+	/* It may be for a thread that sleeps, while another one turns. */
+	adi->wake |= adi->sleepers > 0;
 }

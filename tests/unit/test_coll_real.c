@@ -3,7 +3,9 @@
  * The same operations over the real stack: processes on one host, and on
  * virtual nodes that reach one another by the card.
  */
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -280,6 +282,75 @@ START_TEST(sleeping)
 }
 END_TEST
 
+/* ---- sleeping beside a thread that takes what comes
+ * -------------------------- */
+
+static struct bcl_env without_alarm;
+static atomic_bool polls;
+
+/* Nobody gets up because of the time: only who is woken does. */
+static void wait_until_woken(void *arg, int object, uint64_t until)
+{
+	(void)until;
+	bcl_env_linux.wait(arg, object, UINT64_MAX);
+}
+
+static void *poll_always(void *arg)
+{
+	struct bcl_adi *adi = arg;
+
+	while (atomic_load(&polls))
+		bcl_adi_iprobe(adi, 1, 0, 7, NULL);
+	return NULL;
+}
+
+static int be_woken(const struct job *job, struct bcl_team *world)
+{
+	enum {
+		ROUNDS = 50,
+		LATE = 5000, /* us */
+	};
+	int failures = 0;
+	pthread_t thread;
+	unsigned i;
+
+	if (!world->can_sleep)
+		return 0;
+	if (world->rank == job->victim) {
+		for (i = 0; i < ROUNDS; i++) {
+			usleep(LATE);
+			failures += bcl_barrier(world) != BCL_OK;
+		}
+		return failures;
+	}
+	without_alarm = bcl_env_linux;
+	without_alarm.wait = wait_until_woken;
+	world->adi->env = &without_alarm;
+	atomic_store(&polls, true);
+	pthread_create(&thread, NULL, poll_always, world->adi);
+	for (i = 0; i < ROUNDS; i++)
+		failures += bcl_barrier(world) != BCL_OK;
+	atomic_store(&polls, false);
+	pthread_join(thread, NULL);
+	world->adi->env = &bcl_env_linux;
+	return failures + expect(bcl_counter_get(bcl_adi_counters(world->adi),
+						 BCL_COUNT_coll_sleeps),
+				 "sleeps", world);
+}
+
+START_TEST(woken_beside_a_thread)
+{
+	const struct job job = {
+		.size = 2,
+		.threads = true,
+		.victim = 1,
+		.run = be_woken,
+	};
+
+	run_job(&job);
+}
+END_TEST
+
 /* ---- messages beside a wait ------------------------------------------------- */
 
 enum {
@@ -547,6 +618,7 @@ int main(void)
 	tcase_add_test(tests, nothing_measured);
 	tcase_add_loop_test(tests, teams_of_threads, 0, 2);
 	tcase_add_loop_test(tests, sleeping, 0, 3);
+	tcase_add_test(tests, woken_beside_a_thread);
 	tcase_add_test(tests, messages_beside_a_wait);
 	tcase_add_loop_test(tests, ahead, 0, 2);
 	tcase_add_test(tests, wrong_lengths);
