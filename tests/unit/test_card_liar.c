@@ -43,7 +43,8 @@ struct liar {
 
 	/* its numbers */
 	struct bcl_frame_header header;
-	uint32_t seq, ack, msg, first, done, base;
+	uint32_t seq, ack, msg, done, base;
+	uint32_t other_seq; /* the last that came by the other rail */
 	struct asked asked[ASKED];
 	unsigned nasked;
 
@@ -74,7 +75,9 @@ static void hear(const struct world_frame *frame)
 
 	if ((header->kind & 0x3f) != BCL_FRAME_DATA)
 		return;
-	if (bcl_get32(header->seq) == the->ack)
+	if (frame->rail)
+		the->other_seq = bcl_get32(header->seq);
+	else if (bcl_get32(header->seq) == the->ack)
 		the->ack++;
 	the->base = bcl_get32(header->done);
 	for (; at + sizeof(*segment) <= frame->length;
@@ -160,7 +163,7 @@ static void begin(void)
 	};
 	the->seq = conn->window[0].next;
 	the->ack = conn->window[0].expected;
-	the->msg = the->first = the->base = conn->next;
+	the->msg = the->base = conn->next;
 	the->done = conn->done;
 	the->nasked = 0;
 	the->speaks = true;
@@ -336,16 +339,28 @@ static void be_greedy(void)
 	}
 }
 
+/* What has come, what shall come, and by which rail not. */
 static void hint(void)
 {
 	struct bcl_segment_header hint = { .op = BCL_SEG_ROOM };
+	uint32_t own = bcl_get32(the->header.conn) & ~3u;
 	uint8_t bits[16];
 
 	hint.target = bcl_put32(BAD_PORT);
-	if (below(2)) {
+	switch (below(3)) {
+	case 0:
 		hint.op = BCL_SEG_SACK;
 		hint.arg32 = bcl_put32(below(128));
 		hint.targ64 = bcl_put64(below(100000));
+		break;
+	case 1:
+		hint.op = BCL_SEG_RAIL_DOWN;
+		hint.target = bcl_put32(own | 1);
+		hint.arg32 = bcl_put32(below(64));
+		hint.targ64 = bcl_put64(
+			(the->other_seq - below(6)) | (uint64_t)below(4) << 32 |
+			(uint64_t)below(4) << 40 | (uint64_t)below(2) << 48);
+		break;
 	}
 	memset(bits, (int)below(256), sizeof(bits));
 	say(BCL_FRAME_ACK, &hint, bits, sizeof(bits));
@@ -635,6 +650,8 @@ START_TEST(storms)
 		const struct world_config config = {
 			.seed = seed,
 			.cards = 3,
+			.rails = 1 + seed / 2 % 2,
+			.stripe = seed / 4 % 2,
 			.pending = seed % 2,
 			.wrap = seed % 3 == 0,
 			.messages = seed % 5 ? 64 : 256,
@@ -654,6 +671,7 @@ START_TEST(storms)
 	ck_assert_uint_gt(count[BCL_CARD_refusals_seen], 0);
 	ck_assert_uint_gt(count[BCL_CARD_lost], 0);
 	ck_assert_uint_gt(count[BCL_CARD_cancelled], 0);
+	ck_assert_uint_gt(count[BCL_CARD_rails_lost], 0);
 	ck_assert_uint_gt(count[BCL_CARD_refused_reply], 0);
 	ck_assert_uint_gt(count[BCL_CARD_failed_memory], 0);
 }
