@@ -29,6 +29,8 @@
 
 enum {
 	END_WAIT = 10, /* rto_min: until the rails are thought to be empty */
+	ASK_AFTER = 500000000, /* ns */
+	ASK_EACH = 10000000,   /* ns */
 };
 
 void bcl_nic_conn_rename(struct bcl_card *card, struct nic_conn *conn)
@@ -396,10 +398,26 @@ static void ask(struct bcl_card *card, struct nic_conn *conn)
 	bcl_nic_message_again(card, conn, oldest);
 }
 
+/*
+ * Silence of a rail, ns, until PING asks whether the peer is there. Who only
+ * receives learns of its end by that alone, so it is short; but all connections
+ * together ask no more than once in ASK_EACH.
+ */
+static uint64_t silence_of(const struct bcl_card *card)
+{
+	uint64_t silence = (uint64_t)card->nheap * ASK_EACH;
+
+	if (silence < ASK_AFTER)
+		silence = ASK_AFTER;
+	if (silence > card->config.peer_timeout / 4)
+		silence = card->config.peer_timeout / 4;
+	return silence;
+}
+
 /* PING when verdicts fail to come, and on rails that are silent. */
 static void pings(struct bcl_card *card, struct nic_conn *conn)
 {
-	uint64_t silence = card->config.peer_timeout / 4;
+	uint64_t silence = silence_of(card);
 	uint64_t next = card->now + silence;
 	unsigned rail, busy = 0;
 

@@ -12,18 +12,24 @@ static void check_path(void)
 	must((pair_counter("udp.sendmsg") > 0) == !ring);
 }
 
-/* Something for the peer, so that its silence is noticed; it may have been. */
-static void lose(void)
+static void hear_of_loss(void)
 {
-	enum bcl_status status = bcl_send(pair.peer, 1, 0, NULL, 0, 7);
 	struct bcl_event event;
 
-	must(status == BCL_OK || status == BCL_ERR_DEAD);
 	do
 		pair_event(&event);
 	while (event.kind != BCL_EVENT_PEER);
 	must(event.status == BCL_ERR_DEAD);
 	must(bcl_send(pair.peer, 1, 0, NULL, 0, 0) == BCL_ERR_DEAD);
+}
+
+/* Something for the peer, so that its silence is noticed; it may have been. */
+static void lose(void)
+{
+	enum bcl_status status = bcl_send(pair.peer, 1, 0, NULL, 0, 7);
+
+	must(status == BCL_OK || status == BCL_ERR_DEAD);
+	hear_of_loss();
 }
 
 /* The state of the other side's process, as in /proc; 0: it is no more. */
@@ -42,8 +48,7 @@ static char other_state(void)
 	return state;
 }
 
-/* The system says that nobody listens any more, long before the time-out. */
-static void killed(void)
+static void await_kill(void)
 {
 	pair_say(1, NULL, 0);
 	pair_hear(1, NULL, 0);
@@ -53,7 +58,21 @@ static void killed(void)
 	}
 	while (other_state() && other_state() != 'Z')
 		usleep(1000);
+}
+
+/* The system says that nobody listens any more, long before the time-out. */
+static void killed(void)
+{
+	await_kill();
 	lose();
+	pair.shared->left++;
+}
+
+/* Who has nothing to send asks now and then, and is told the same. */
+static void killed_while_awaited(void)
+{
+	await_kill();
+	hear_of_loss();
 	pair.shared->left++;
 }
 
@@ -210,8 +229,10 @@ int main(void)
 	static const char *const quick_ring[] = { "BCL_PEER_TIMEOUT=2s",
 						  "BCL_RAILS=packet", NULL };
 
-	if (pair_run(killed, patient, 2) || pair_run(stopped, quick, 2) ||
-	    pair_run(debugged, usual, 0) || pair_run(computes, quick, 0))
+	if (pair_run(killed, patient, 2) ||
+	    pair_run(killed_while_awaited, patient, 2) ||
+	    pair_run(stopped, quick, 2) || pair_run(debugged, usual, 0) ||
+	    pair_run(computes, quick, 0))
 		return 1;
 	if (!interfaces()) {
 		puts("without packet rings: no network namespaces");

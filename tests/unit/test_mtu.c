@@ -11,19 +11,34 @@
 static struct bcl_rail *a, *b;
 static struct inbox *inbox;
 static struct bcl_config config;
+static struct bcl_env env;
+static uint64_t skew; /* of a's clock, ns */
+
+static const uint64_t SECOND = 1000000000;
 
 static void shell(const char *command)
 {
 	ck_assert_msg(!system(command), "%s", command);
 }
 
+static uint64_t later(void *world)
+{
+	return bcl_env_linux.now(world) + skew;
+}
+
 static void setup(void)
 {
+	char why[96];
+
 	memset(&rails_page, 0, sizeof(rails_page));
 	frame_kind = 0;
 	config = rails_config("udp", "lo");
 	strcpy(config.log, "error");
-	a = rails_open(&bcl_rail_udp, &config, 1);
+	env = bcl_env_linux;
+	env.now = later;
+	skew = 0;
+	ck_assert(bcl_rail_udp.open(&env, &config, 1, &a, 1, why));
+	a->counters = &rails_page;
 	b = rails_open(&bcl_rail_udp, &config, 2);
 	inbox = inbox_new();
 }
@@ -82,6 +97,7 @@ START_TEST(a_narrow_path_lowers_the_frame)
 	/* A burst is refused without a word about the size: send one alone. */
 	if (burst)
 		transmit(1472, 1);
+	a->receive(a, &inbox->sink, 0, 64); /* reads what the system said */
 	ck_assert(a->check(a, &up));
 	ck_assert(up);
 	ck_assert_uint_eq(a->limits.mtu, (1000 - 28) & ~7u);
@@ -89,6 +105,14 @@ START_TEST(a_narrow_path_lowers_the_frame)
 	inbox_wait(inbox, b, n);
 	shell("ip route change local 127.0.0.1 dev lo table local "
 	      "src 127.0.0.1");
+	/* For some minutes. */
+	skew = 590 * SECOND;
+	ck_assert(!a->check(a, &up));
+	skew = 610 * SECOND;
+	ck_assert(a->check(a, &up));
+	ck_assert_uint_eq(a->limits.mtu, 1472);
+	ck_assert_uint_eq(transmit(1472, n), n);
+	inbox_wait(inbox, b, 2 * n);
 }
 END_TEST
 

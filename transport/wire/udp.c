@@ -39,8 +39,8 @@ static bool udp_check(struct bcl_rail *rail, bool *up)
 	struct bcl_udp *udp = (struct bcl_udp *)rail;
 	uint32_t before = rail->limits.mtu, mtu;
 
-	if (udp->errors)
-		bcl_udp_read_errors(udp, NULL, 0);
+	if (udp->env->now(udp->env->world) >= udp->path_until)
+		udp->path_mtu = UINT32_MAX;
 	if (!bcl_interface_state(rail->fd, udp->scope, up, &mtu))
 		return false;
 	if (mtu < BCL_UDP_MTU_MIN) {

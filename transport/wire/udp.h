@@ -62,14 +62,15 @@ struct bcl_udp {
 	const struct bcl_env *env;
 	const struct bcl_config *config;
 	uint32_t scope;
-	uint32_t headers;  /* bytes of IP and UDP before a frame */
-	uint32_t path_mtu; /* least that was reported, else UINT32_MAX */
-	bool segment;	   /* the system cuts what is sent */
-	bool join;	   /* and joins what is received */
-	bool errors;	   /* a socket's error queue may hold something */
-	int told;	   /* the last errno that was logged */
-	size_t size;	   /* of this and flat */
-	uint8_t *flat;	   /* BATCH slots, or one joined datagram */
+	uint32_t headers;    /* bytes of IP and UDP before a frame */
+	uint32_t path_mtu;   /* least that was reported, else UINT32_MAX */
+	uint64_t path_until; /* then the report is old: env->now() */
+	bool segment;	     /* the system cuts what is sent */
+	bool join;	     /* and joins what is received */
+	bool errors;	     /* a socket's error queue may hold something */
+	int told;	     /* the last errno that was logged */
+	size_t size;	     /* of this and flat */
+	uint8_t *flat;	     /* BATCH slots, or one joined datagram */
 	struct bcl_udp_socket bound; /* has the rail's address, receives */
 	struct bcl_udp_socket
 		partner;	      /* likewise, what comes from one source */
@@ -126,7 +127,7 @@ void bcl_udp_suspect(struct bcl_udp *udp, struct bcl_udp_socket *socket);
  * tell of errors: so one of them is looked at now and then. */
 void bcl_udp_came_nothing(struct bcl_udp *udp);
 
-/* Take what the network said about frames sent earlier; a sink is told of
+/* Take what the network said about frames sent earlier; the sink is told of
  * destinations that are gone. */
 void bcl_udp_read_errors(struct bcl_udp *udp, const struct bcl_rail_sink *sink,
 			 unsigned index);

@@ -13,6 +13,8 @@ enum {
 	LOOK_EMPTY = 64, /* empty receives between looks for errors */
 };
 
+static const uint64_t PATH_LIFE = UINT64_C(600000000000); /* ns */
+
 /* One of the ways that are tried may well lead nowhere. */
 static bool no_way(int error)
 {
@@ -72,6 +74,16 @@ enum bcl_udp_outcome bcl_udp_failed(struct bcl_udp *udp,
 	return BCL_UDP_LOST;
 }
 
+/* It holds for all destinations, and for as long as the system remembers it:
+ * whoever has a narrow way may be gone by then, or may be lying. */
+static void note_path(struct bcl_udp *udp, uint32_t mtu)
+{
+	if (mtu > udp->path_mtu)
+		return;
+	udp->path_mtu = mtu;
+	udp->path_until = udp->env->now(udp->env->world) + PATH_LIFE;
+}
+
 static void read_queue(struct bcl_udp *udp, struct bcl_udp_socket *socket,
 		       const struct bcl_rail_sink *sink, unsigned index)
 {
@@ -104,9 +116,8 @@ static void read_queue(struct bcl_udp *udp, struct bcl_udp_socket *socket,
 				memcpy(&error, CMSG_DATA(c), sizeof(error));
 		if (error.ee_errno == EMSGSIZE &&
 		    error.ee_info >= BCL_UDP_MTU_MIN) {
-			if (error.ee_info < udp->path_mtu)
-				udp->path_mtu = error.ee_info;
-		} else if (error.ee_errno == ECONNREFUSED && sink) {
+			note_path(udp, error.ee_info);
+		} else if (error.ee_errno == ECONNREFUSED) {
 			bcl_rail_count(&udp->rail, udp_refused, 1);
 			bcl_udp_from_system(&to, &address);
 			sink->gone(sink->host, index, &address, BCL_ERR_DEAD);
