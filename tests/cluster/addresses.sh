@@ -87,6 +87,18 @@ too_many() {
 	grep -q '^rail .*not used.* 10.95.0.1, ' "$scratch/info"
 }
 
+# However many come before, of both.
+the_last_of_many() {
+	local i
+	for i in {0..69}; do
+		echo "link add name br-$i type bridge"
+	done >"$scratch/batch"
+	cluster on 0 ip -batch "$scratch/batch"
+	give 0 lan0 10.9{0..9}.0.1/24
+	BCL_NET=10.99.0.0/16 cluster on 0 "$info" >"$scratch/info"
+	grep '^rail .*: udp on lan0: 10.99.0.1: ' "$scratch/info"
+}
+
 if [[ ${1-} == inside ]]; then
 	"$2"
 	exit
@@ -101,3 +113,4 @@ within -6 another_address_comes_first
 within -6 the_address_is_tentative
 within three_networks_lead_nowhere
 within too_many
+within the_last_of_many

@@ -8,9 +8,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "transport/env/env.h"
 #include "transport/wire/interface.h"
 
 static struct bcl_interface list[8];
+static struct bcl_ip addresses[8][8];
 static unsigned n, count;
 static struct bcl_choice choices[8];
 static char word[64];
@@ -19,7 +21,10 @@ static struct bcl_interface *add(const char *name)
 {
 	struct bcl_interface *interface = &list[n++];
 
-	*interface = (struct bcl_interface){ .index = n, .up = true };
+	*interface = (struct bcl_interface){ .index = n,
+					     .up = true,
+					     .address = addresses[n - 1] };
+	memset(addresses[n - 1], 0, sizeof(addresses[0]));
 	strcpy(interface->name, name);
 	return interface;
 }
@@ -209,24 +214,25 @@ END_TEST
 
 START_TEST(this_host_has_loopback)
 {
-	struct bcl_interface own[BCL_INTERFACES_MAX];
+	struct bcl_interfaces all;
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
-	unsigned nown, i;
+	unsigned i;
 	uint32_t mtu;
 	bool up;
 
-	ck_assert_int_eq(bcl_interfaces_list(own, &nown), BCL_OK);
-	for (i = 0; i < nown && !own[i].loopback; i++)
+	ck_assert_int_eq(bcl_interfaces_open(&bcl_env_linux, &all), BCL_OK);
+	for (i = 0; i < all.n && !all.list[i].loopback; i++)
 		;
-	ck_assert_uint_lt(i, nown);
+	ck_assert_uint_lt(i, all.n);
 	ck_assert(!setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 0, 0 }));
-	ck_assert(bcl_interface_state(fd, own[i].index, &up, &mtu));
+	ck_assert(bcl_interface_state(fd, all.list[i].index, &up, &mtu));
 	ck_assert(up);
 	ck_assert_uint_ge(mtu, 576);
 	ck_assert(bcl_interface_state(fd, 0x7ffffff0, &up, &mtu));
 	ck_assert(!up); /* gone, unlike one that cannot be asked about */
 	close(fd);
-	ck_assert(!bcl_interface_state(fd, own[i].index, &up, &mtu));
+	ck_assert(!bcl_interface_state(fd, all.list[i].index, &up, &mtu));
+	bcl_interfaces_close(&bcl_env_linux, &all);
 }
 END_TEST
 

@@ -14,6 +14,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include "transport/env/env.h"
+
 static unsigned prefix_bits(const uint8_t *mask, unsigned bytes)
 {
 	unsigned bits = 0;
@@ -34,38 +36,39 @@ static struct bcl_interface *find(struct bcl_interface *list, unsigned n,
 	return NULL;
 }
 
-static void add_address(struct bcl_interface *interface,
-			const struct ifaddrs *entry)
+static bool fill_address(struct bcl_ip *ip, const struct ifaddrs *entry)
 {
 	const struct sockaddr_in *in4 = (void *)entry->ifa_addr;
 	const struct sockaddr_in *mask4 = (void *)entry->ifa_netmask;
 	const struct sockaddr_in6 *in6 = (void *)entry->ifa_addr;
 	const struct sockaddr_in6 *mask6 = (void *)entry->ifa_netmask;
-	const struct sockaddr_ll *link = (void *)entry->ifa_addr;
-	struct bcl_ip *ip = &interface->address[interface->naddresses];
 
-	if (entry->ifa_addr->sa_family == AF_PACKET) {
-		interface->ethernet = link->sll_hatype == ARPHRD_ETHER &&
-				      link->sll_halen == 6;
-		memcpy(interface->mac, link->sll_addr, 6);
-		return;
-	}
-	if (interface->naddresses == BCL_INTERFACE_ADDRESSES || !mask4)
-		return;
+	if (!mask4)
+		return false;
 	if (entry->ifa_addr->sa_family == AF_INET) {
 		ip->family = 4;
 		memcpy(ip->bytes, &in4->sin_addr, 4);
 		ip->prefix = (uint8_t)prefix_bits(
 			(const uint8_t *)&mask4->sin_addr, 4);
-	} else if (entry->ifa_addr->sa_family == AF_INET6) {
-		ip->family = 6;
-		memcpy(ip->bytes, &in6->sin6_addr, 16);
-		ip->prefix = (uint8_t)prefix_bits(
-			(const uint8_t *)&mask6->sin6_addr, 16);
-	} else {
-		return;
+		return true;
 	}
-	interface->naddresses++;
+	if (entry->ifa_addr->sa_family != AF_INET6)
+		return false;
+	ip->family = 6;
+	memcpy(ip->bytes, &in6->sin6_addr, 16);
+	ip->prefix =
+		(uint8_t)prefix_bits((const uint8_t *)&mask6->sin6_addr, 16);
+	return true;
+}
+
+static void add_link(struct bcl_interface *interface,
+		     const struct ifaddrs *entry)
+{
+	const struct sockaddr_ll *link = (void *)entry->ifa_addr;
+
+	interface->ethernet =
+		link->sll_hatype == ARPHRD_ETHER && link->sll_halen == 6;
+	memcpy(interface->mac, link->sll_addr, 6);
 }
 
 static void mark_default_routes(struct bcl_interface *list, unsigned n)
@@ -137,37 +140,85 @@ static void mark_doubtful(struct bcl_interface *list, unsigned n)
 		fclose(file);
 }
 
-enum bcl_status bcl_interfaces_list(struct bcl_interface *list, unsigned *n)
+/* An entry's interface, which may be a new one; NULL: the entry is odd. */
+static struct bcl_interface *interface_of(struct bcl_interfaces *all,
+					  const struct ifaddrs *entry)
 {
-	struct ifaddrs *all, *entry;
-	unsigned count = 0;
+	struct bcl_interface *interface;
 
-	if (getifaddrs(&all))
-		return BCL_ERR_SYSTEM;
-	for (entry = all; entry; entry = entry->ifa_next) {
-		struct bcl_interface *interface;
+	if (!entry->ifa_addr || strlen(entry->ifa_name) >= IFNAMSIZ)
+		return NULL;
+	interface = find(all->list, all->n, entry->ifa_name);
+	if (interface)
+		return interface;
+	interface = &all->list[all->n++];
+	*interface = (struct bcl_interface){
+		.index = if_nametoindex(entry->ifa_name),
+		.up = entry->ifa_flags & IFF_UP,
+		.loopback = entry->ifa_flags & IFF_LOOPBACK,
+	};
+	strcpy(interface->name, entry->ifa_name);
+	return interface;
+}
 
-		if (!entry->ifa_addr || strlen(entry->ifa_name) >= IFNAMSIZ)
-			continue;
-		interface = find(list, count, entry->ifa_name);
-		if (!interface) {
-			if (count == BCL_INTERFACES_MAX)
-				continue;
-			interface = &list[count++];
-			*interface = (struct bcl_interface){
-				.index = if_nametoindex(entry->ifa_name),
-				.up = entry->ifa_flags & IFF_UP,
-				.loopback = entry->ifa_flags & IFF_LOOPBACK,
-			};
-			strcpy(interface->name, entry->ifa_name);
-		}
-		add_address(interface, entry);
+/* Addresses of one interface lie together: they are counted first. */
+static void fill_in(struct bcl_interfaces *all, const struct ifaddrs *entries,
+		    struct bcl_ip *addresses)
+{
+	const struct ifaddrs *entry;
+	struct bcl_interface *of;
+	struct bcl_ip ip;
+	unsigned i;
+
+	for (entry = entries; entry; entry = entry->ifa_next) {
+		of = interface_of(all, entry);
+		if (of && entry->ifa_addr->sa_family == AF_PACKET)
+			add_link(of, entry);
+		else if (of)
+			of->naddresses += fill_address(&ip, entry);
 	}
-	freeifaddrs(all);
-	mark_default_routes(list, count);
-	mark_doubtful(list, count);
-	*n = count;
+	for (i = 0; i < all->n; i++) {
+		all->list[i].address = addresses;
+		addresses += all->list[i].naddresses;
+		all->list[i].naddresses = 0;
+	}
+	for (entry = entries; entry; entry = entry->ifa_next) {
+		of = interface_of(all, entry);
+		if (of && entry->ifa_addr->sa_family != AF_PACKET)
+			of->naddresses += fill_address(
+				&of->address[of->naddresses], entry);
+	}
+}
+
+enum bcl_status bcl_interfaces_open(const struct bcl_env *env,
+				    struct bcl_interfaces *interfaces)
+{
+	struct ifaddrs *entries, *entry;
+	size_t n = 1;
+
+	*interfaces = (struct bcl_interfaces){ NULL, 0, 0 };
+	if (getifaddrs(&entries))
+		return BCL_ERR_SYSTEM;
+	for (entry = entries; entry; entry = entry->ifa_next)
+		n++;
+	interfaces->size =
+		n * (sizeof(struct bcl_interface) + sizeof(struct bcl_ip));
+	interfaces->list = env->allocate(env->world, interfaces->size);
+	if (interfaces->list)
+		fill_in(interfaces, entries,
+			(struct bcl_ip *)(interfaces->list + n));
+	freeifaddrs(entries);
+	if (!interfaces->list)
+		return BCL_ERR_NOMEM;
+	mark_default_routes(interfaces->list, interfaces->n);
+	mark_doubtful(interfaces->list, interfaces->n);
 	return BCL_OK;
+}
+
+void bcl_interfaces_close(const struct bcl_env *env,
+			  struct bcl_interfaces *interfaces)
+{
+	env->release(env->world, interfaces->list, interfaces->size);
 }
 
 /* ---- the choice ---- */

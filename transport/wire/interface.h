@@ -6,13 +6,15 @@
 #define BCL_INTERFACE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <bcl/status.h>
 
+struct bcl_env;
+
 enum {
-	BCL_INTERFACES_MAX = 64,
-	BCL_INTERFACE_ADDRESSES = 8,
+	BCL_CHOICES_MAX = 32, /* more than any card has ends */
 };
 
 struct bcl_ip {
@@ -31,11 +33,21 @@ struct bcl_interface {
 	bool ethernet; /* it has a MAC address */
 	uint8_t mac[6];
 	unsigned naddresses;
-	struct bcl_ip address[BCL_INTERFACE_ADDRESSES];
+	struct bcl_ip *address;
 };
 
-/* Those of this host, in the system's order. SYSTEM: it would not say. */
-enum bcl_status bcl_interfaces_list(struct bcl_interface *list, unsigned *n);
+struct bcl_interfaces {
+	struct bcl_interface *list;
+	unsigned n;
+	size_t size; /* of the memory of it all */
+};
+
+/* Those of this host, however many, in the system's order. SYSTEM: it would not
+ * say; NOMEM. */
+enum bcl_status bcl_interfaces_open(const struct bcl_env *env,
+				    struct bcl_interfaces *interfaces);
+void bcl_interfaces_close(const struct bcl_env *env,
+			  struct bcl_interfaces *interfaces);
 
 /* An address to use, best first. */
 struct bcl_choice {

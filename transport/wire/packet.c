@@ -534,38 +534,51 @@ static bool chosen_before(const struct bcl_choice *choices, unsigned n)
 	return i < n;
 }
 
+static unsigned open_chosen(const struct bcl_env *env,
+			    const struct bcl_config *config, uint64_t card,
+			    const struct bcl_interfaces *all,
+			    struct bcl_rail **rails, unsigned max, char why[96])
+{
+	struct bcl_choice choices[BCL_CHOICES_MAX];
+	unsigned n = 0, tried = 0, opened = 0, i;
+	char word[64];
+
+	bcl_interfaces_choose(all->list, all->n, config->net, config->node[0],
+			      choices, BCL_CHOICES_MAX, &n, word);
+	for (i = 0; i < n && opened < max; i++) {
+		const struct bcl_interface *own =
+			&all->list[choices[i].interface];
+
+		if (!own->ethernet || chosen_before(choices, i))
+			continue;
+		tried++;
+		rails[opened] = open_one(env, config, card, own,
+					 choices[i].reason, why);
+		opened += rails[opened] != NULL;
+	}
+	if (!tried)
+		snprintf(why, 96, "packet: no Ethernet interface is in use");
+	return opened;
+}
+
 static unsigned packet_open(const struct bcl_env *env,
 			    const struct bcl_config *config, uint64_t card,
 			    struct bcl_rail **rails, unsigned max, char why[96])
 {
-	struct bcl_interface list[BCL_INTERFACES_MAX];
-	struct bcl_choice choices[BCL_INTERFACES_MAX];
-	unsigned ninterfaces = 0, nchoices = 0, tried = 0, opened = 0, i;
-	char word[64];
+	struct bcl_interfaces all;
+	unsigned opened;
 
 	*why = 0;
 	if (!bcl_config_listed(config->rails, "packet")) {
 		snprintf(why, 96, "packet: not in BCL_RAILS");
 		return 0;
 	}
-	if (bcl_interfaces_list(list, &ninterfaces)) {
+	if (bcl_interfaces_open(env, &all)) {
 		snprintf(why, 96, "packet: interfaces: %s", strerror(errno));
 		return 0;
 	}
-	bcl_interfaces_choose(list, ninterfaces, config->net, config->node[0],
-			      choices, BCL_INTERFACES_MAX, &nchoices, word);
-	for (i = 0; i < nchoices && opened < max; i++) {
-		if (!list[choices[i].interface].ethernet ||
-		    chosen_before(choices, i))
-			continue;
-		tried++;
-		rails[opened] =
-			open_one(env, config, card, &list[choices[i].interface],
-				 choices[i].reason, why);
-		opened += rails[opened] != NULL;
-	}
-	if (!tried)
-		snprintf(why, 96, "packet: no Ethernet interface is in use");
+	opened = open_chosen(env, config, card, &all, rails, max, why);
+	bcl_interfaces_close(env, &all);
 	return opened;
 }
 

@@ -132,14 +132,39 @@ static void tell_left(const struct bcl_config *config,
 	bcl_log(config, BCL_LOG_INFO, "udp", "%s", why);
 }
 
+static unsigned open_chosen(const struct bcl_env *env,
+			    const struct bcl_config *config,
+			    const struct bcl_interfaces *all,
+			    struct bcl_rail **rails, unsigned max, char why[96])
+{
+	struct bcl_choice choices[BCL_CHOICES_MAX];
+	unsigned n = 0, opened = 0, i;
+	char word[64];
+
+	if (bcl_interfaces_choose(all->list, all->n, config->net,
+				  config->node[0], choices, BCL_CHOICES_MAX, &n,
+				  word))
+		bcl_log(config, BCL_LOG_WARN, "udp",
+			"BCL_NET: no address that is up fits \"%s\"", word);
+	if (!n)
+		snprintf(why, 96, "udp: no interface with an address is up");
+	for (i = 0; i < n && opened < max; i++) {
+		rails[opened] =
+			open_one(env, config, &all->list[choices[i].interface],
+				 &choices[i], why);
+		opened += rails[opened] != NULL;
+	}
+	if (max && i < n)
+		tell_left(config, all->list, choices + i, n - i, why);
+	return opened;
+}
+
 static unsigned udp_open(const struct bcl_env *env,
 			 const struct bcl_config *config, uint64_t card,
 			 struct bcl_rail **rails, unsigned max, char why[96])
 {
-	struct bcl_interface list[BCL_INTERFACES_MAX];
-	struct bcl_choice choices[BCL_INTERFACES_MAX];
-	unsigned ninterfaces = 0, nchoices = 0, opened = 0, i;
-	char word[64];
+	struct bcl_interfaces all;
+	unsigned opened;
 
 	(void)card;
 	*why = 0;
@@ -147,25 +172,12 @@ static unsigned udp_open(const struct bcl_env *env,
 		snprintf(why, 96, "udp: not in BCL_RAILS");
 		return 0;
 	}
-	if (bcl_interfaces_list(list, &ninterfaces)) {
+	if (bcl_interfaces_open(env, &all)) {
 		snprintf(why, 96, "udp: interfaces: %s", strerror(errno));
 		return 0;
 	}
-	if (bcl_interfaces_choose(list, ninterfaces, config->net,
-				  config->node[0], choices, BCL_INTERFACES_MAX,
-				  &nchoices, word))
-		bcl_log(config, BCL_LOG_WARN, "udp",
-			"BCL_NET: no address that is up fits \"%s\"", word);
-	if (!nchoices)
-		snprintf(why, 96, "udp: no interface with an address is up");
-	for (i = 0; i < nchoices && opened < max; i++) {
-		rails[opened] =
-			open_one(env, config, &list[choices[i].interface],
-				 &choices[i], why);
-		opened += rails[opened] != NULL;
-	}
-	if (max && i < nchoices)
-		tell_left(config, list, choices + i, nchoices - i, why);
+	opened = open_chosen(env, config, &all, rails, max, why);
+	bcl_interfaces_close(env, &all);
 	return opened;
 }
 
