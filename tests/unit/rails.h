@@ -24,6 +24,8 @@ enum {
 struct inbox {
 	struct bcl_rail_sink sink;
 	unsigned n, gone;
+	uint64_t believed; /* frames, if they are */
+	bool doubts;
 	struct bcl_wire_address source;
 	struct {
 		uint8_t *bytes;
@@ -56,6 +58,7 @@ static inline void inbox_deliver(void *arg, unsigned index,
 		ck_assert_uint_lt(inbox->used + 65536, RAILS_BYTES);
 		ck_assert_uint_eq(frames[i].body_len, 0);
 		memcpy(to, frames[i].head, frames[i].head_len);
+		inbox->believed += !inbox->doubts;
 		inbox->frame[inbox->n].bytes = to;
 		inbox->frame[inbox->n].length = frames[i].head_len;
 		inbox->used += inbox->frame[inbox->n++].length;
@@ -74,12 +77,19 @@ static inline void inbox_gone(void *arg, unsigned index,
 	ck_assert_int_eq(why, BCL_ERR_DEAD);
 }
 
+static inline uint64_t inbox_believed(void *arg)
+{
+	const struct inbox *inbox = arg;
+
+	return inbox->believed;
+}
+
 static inline struct inbox *inbox_new(void)
 {
 	struct inbox *inbox = calloc(1, sizeof(*inbox));
 
-	inbox->sink =
-		(struct bcl_rail_sink){ inbox, inbox_deliver, inbox_gone };
+	inbox->sink = (struct bcl_rail_sink){ inbox, inbox_deliver, inbox_gone,
+					      inbox_believed };
 	return inbox;
 }
 

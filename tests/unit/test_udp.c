@@ -314,7 +314,8 @@ START_TEST(a_connected_socket_takes_nothing)
 		ck_assert(fcntl((int)fd, F_GETFD) & FD_CLOEXEC);
 		sockets++;
 	}
-	/* a, its own to b, b; where frames are joined, one for a partner each */
+	/* a, its own to b, b; where frames are joined, one for a partner each
+	 */
 	ck_assert_uint_eq(sockets, config.offload ? 5 : 3);
 	tell(BCL_FRAME_DATA, b, 1);
 	address = inbox->source;
@@ -417,6 +418,14 @@ START_TEST(partners)
 		goto out;
 	}
 	tell(BCL_FRAME_DATA, b, 50);
+	/* Whom the card does not know has no part in it. */
+	b_hears(c, BCL_FRAME_PING, 1); /* the row is broken */
+	inbox->doubts = true;
+	b_hears(a, BCL_FRAME_DATA, 100);
+	b->receive(b, &inbox->sink, 0, 64);
+	ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_partners), 0);
+	inbox->doubts = false;
+	b_hears(c, BCL_FRAME_PING, 1);
 	of_a = make_partner(a);
 	empty_inbox();
 	say(BCL_FRAME_DATA, b, 1);

@@ -222,6 +222,7 @@ START_TEST(nothing_is_cut_afterwards)
 	udp = (struct bcl_udp *)a;
 	send_and_check(ask_until(b), BURST, FRAME, 1);
 	udp->path_mtu = 1500;
+	udp->path_until = UINT64_MAX;
 	ck_assert(a->check(a, &up));
 	for (i = 0; i < BCL_UDP_PEERS; i++)
 		ck_assert_uint_eq(udp->peers[i].cut, 0);

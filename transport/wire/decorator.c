@@ -11,6 +11,13 @@ static void gone(void *arg, unsigned index,
 	own->sink->gone(own->sink->host, index, address, why);
 }
 
+static uint64_t believed(void *arg)
+{
+	struct bcl_decorator *own = arg;
+
+	return own->sink->believed(own->sink->host);
+}
+
 unsigned bcl_decorator_receive(struct bcl_rail *rail,
 			       const struct bcl_rail_sink *sink, unsigned index,
 			       unsigned max)
@@ -20,6 +27,7 @@ unsigned bcl_decorator_receive(struct bcl_rail *rail,
 		.host = own,
 		.deliver = own->deliver,
 		.gone = gone,
+		.believed = believed,
 	};
 
 	own->sink = sink;

@@ -55,7 +55,8 @@ struct bcl_rail_tx {
 /*
  * Given by the card's host: `deliver` takes frames, each in one piece (valid
  * during the call), and their source. `gone`: the wire has evidence that a
- * destination is not there.
+ * destination is not there. `believed`: how many of the frames so far were of a
+ * connection: anybody can send some.
  */
 struct bcl_rail_sink {
 	void *host;
@@ -65,6 +66,7 @@ struct bcl_rail_sink {
 	void (*gone)(void *host, unsigned rail,
 		     const struct bcl_wire_address *address,
 		     enum bcl_status why);
+	uint64_t (*believed)(void *host);
 };
 
 struct bcl_rail_kind {

@@ -75,8 +75,9 @@ struct bcl_udp {
 	struct bcl_udp_socket
 		partner;	      /* likewise, what comes from one source */
 	struct bcl_wire_address last; /* source of frames that came by bound */
-	uint32_t row;	/* how many in a row, since the partner's last */
-	uint32_t turns; /* of receiving, beside a partner */
+	uint32_t row;	   /* how many in a row, since the partner's last */
+	uint64_t believed; /* frames by the card before the row */
+	uint32_t turns;	   /* of receiving, beside a partner */
 	struct bcl_udp_socket peers[BCL_UDP_PEERS]; /* by destination */
 	struct bcl_udp_stage stage;
 	uint32_t empty; /* receives that found nothing */

@@ -6,7 +6,8 @@
  *
  * The socket of a partner is asked in each turn, the one for all others only
  * now and then, but in each turn, too, once a frame has come by it and until
- * the partner's next. Who sends so many frames in a row becomes the partner.
+ * the partner's next. Who sends so many frames in a row becomes the partner, if
+ * the card believes them: strangers do not take the place of a peer.
  */
 #include "transport/wire/udp.h"
 
@@ -177,7 +178,8 @@ static unsigned ask_others(struct bcl_udp *udp,
 	struct sockaddr_storage from;
 	ssize_t got = receive_joined(udp, &udp->bound, &from);
 
-	if (got < 0 && udp->row >= ROW) {
+	if (got < 0 && udp->row >= ROW &&
+	    sink->believed(sink->host) - udp->believed >= ROW) {
 		/* Nothing is left there that the next would overtake. */
 		bcl_udp_meet(udp, &udp->last);
 		udp->row = 0;
@@ -187,7 +189,8 @@ static unsigned ask_others(struct bcl_udp *udp,
 	bcl_udp_from_system(&from, &source);
 	if (!udp->row || memcmp(&source, &udp->last, sizeof(source)))
 		udp->row = 0;
-	udp->row++;
+	if (udp->row++ == 0)
+		udp->believed = sink->believed(sink->host);
 	udp->last = source;
 	return deliver(udp, sink, index, &source, (size_t)got);
 }

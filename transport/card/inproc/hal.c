@@ -508,7 +508,15 @@ static void sink_gone(void *arg, unsigned end,
 	}
 }
 
+static uint64_t sink_believed(void *arg)
+{
+	const struct bcl_inproc *host = arg;
+
+	return bcl_card_counters(host->card)[BCL_CARD_frames_received];
+}
+
 const struct bcl_rail_sink bcl_inproc_sink = {
 	.deliver = sink_deliver,
 	.gone = sink_gone,
+	.believed = sink_believed,
 };
