@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -115,9 +116,12 @@ static enum bcl_status open_parts(struct bcl_port *port)
 		status = bcl_card_port_open(port);
 	if (status)
 		return status;
-	if (bcl_shm_port_open(port, port->shm_why))
-		bcl_log(&context->config, BCL_LOG_INFO, "shm",
-			"port %u has no shared memory: %s", port->number,
+	status = bcl_shm_port_open(port, port->shm_why);
+	if (status)
+		bcl_log(&context->config,
+			status == BCL_ERR_UNSUPPORTED ? BCL_LOG_INFO
+						      : BCL_LOG_WARN,
+			"shm", "port %u has no shared memory: %s", port->number,
 			port->shm_why);
 	status = open_group(port);
 	if (!status && !bcl_helper_watch(port))
@@ -176,7 +180,8 @@ enum bcl_status bcl_port_open(struct bcl_context *context,
 	if (status) {
 		bcl_log(&context->config, BCL_LOG_ERROR, "context",
 			"port %u cannot be opened: %s", port->number,
-			bcl_strstatus(status));
+			status == BCL_ERR_SYSTEM ? strerror(errno)
+						 : bcl_strstatus(status));
 		close_parts(port);
 		dispose(port);
 		return status;

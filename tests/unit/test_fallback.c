@@ -235,7 +235,8 @@ static void no_files(struct rank *rank)
 		ck_assert_uint_eq(rank_counter(rank, "shm.turned_away"), 1);
 		ck_assert_int_eq(rank_connect(rank, 1), BCL_ERR_NORAIL);
 		bcl_peer_info(rank->peers[1], &info);
-		ck_assert_msg(strstr(info.why, "no socket"), "%s", info.why);
+		ck_assert_msg(strstr(info.why, "no descriptor left"), "%s",
+			      info.why);
 		restore_files(before);
 		rank_barrier(rank);
 		ck_assert_int_eq(rank_connect(rank, 1), BCL_OK);
@@ -428,6 +429,85 @@ START_TEST(silent_pairs)
 }
 END_TEST
 
+/* ---- what is said ---- */
+
+static char said[2048];
+
+static void hear(void *world, enum bcl_log_level level, const char *area,
+		 const char *line)
+{
+	size_t length = strlen(said);
+
+	(void)world;
+	(void)level;
+	(void)area;
+	snprintf(said + length, sizeof(said) - length, "%s\n", line);
+}
+
+static enum bcl_status open_heard(struct bcl_context **context)
+{
+	static struct bcl_env env;
+	const struct bcl_context_options options = { .env = &env };
+
+	env = bcl_env_linux;
+	env.log = hear;
+	return bcl_open(&options, context);
+}
+
+START_TEST(refused_call_is_named)
+{
+	struct bcl_context *context;
+
+	setenv("BCL_RAILS", "none", 1);
+	forbid(SYS_memfd_create, EPERM);
+	ck_assert_int_eq(open_heard(&context), BCL_ERR_SYSTEM);
+	ck_assert_msg(strstr(said, "memfd_create") &&
+			      strstr(said, strerror(EPERM)),
+		      "%s", said);
+}
+END_TEST
+
+/* From the port on that finds no descriptor for a part of it. */
+START_TEST(descriptors_are_named)
+{
+	struct bcl_context *context;
+	struct bcl_port *port;
+	struct rlimit limit;
+	enum bcl_status status;
+
+	setenv("BCL_RAILS", "none", 1);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = 64;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	ck_assert_int_eq(open_heard(&context), BCL_OK);
+	do
+		status = bcl_port_open(context, NULL, &port);
+	while (!status);
+	ck_assert_int_eq(status, BCL_ERR_SYSTEM);
+	ck_assert_msg(strstr(said, strerror(EMFILE)), "%s", said);
+	bcl_close(context);
+}
+END_TEST
+
+START_TEST(ports_are_named)
+{
+	struct bcl_context *context;
+	struct bcl_port *port;
+	enum bcl_status status;
+	unsigned n = 0;
+
+	setenv("BCL_RAILS", "udp", 1);
+	setenv("BCL_NET", "lo", 1);
+	ck_assert_int_eq(open_heard(&context), BCL_OK);
+	while (!(status = bcl_port_open(context, NULL, &port)))
+		n++;
+	ck_assert_int_eq(status, BCL_ERR_NOMEM);
+	ck_assert_uint_eq(n, 64);
+	ck_assert_msg(strstr(said, "port 65 of 64"), "%s", said);
+	bcl_close(context);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("fallback");
@@ -443,6 +523,9 @@ int main(void)
 	tcase_add_test(tc, pages);
 	tcase_add_test(tc, full_ring);
 	tcase_add_test(tc, silent_pairs);
+	tcase_add_test(tc, refused_call_is_named);
+	tcase_add_test(tc, descriptors_are_named);
+	tcase_add_test(tc, ports_are_named);
 	suite_add_tcase(suite, tc);
 	return unit_run(suite);
 }

@@ -61,6 +61,19 @@ static uint32_t ring_slots(const struct bcl_context *context)
 	return slots;
 }
 
+static const char *why_no_socket(int error)
+{
+	switch (error) {
+	case ECONNREFUSED:
+		return "shared memory: no such port in this name space";
+	case EMFILE:
+	case ENFILE:
+		return "shared memory: no descriptor left (ulimit -n)";
+	default:
+		return "shared memory: no local sockets";
+	}
+}
+
 void bcl_handshake_call(struct bcl_connection *c)
 {
 	const struct bcl_context *context = bcl_shm_context(c->shm);
@@ -75,10 +88,7 @@ void bcl_handshake_call(struct bcl_connection *c)
 	}
 	if (c->socket < 0) {
 		bcl_connection_fail(c, BCL_ERR_UNREACHABLE,
-				    errno == ECONNREFUSED
-					    ? "shared memory: no such port in "
-					      "this name space"
-					    : "shared memory: no socket");
+				    why_no_socket(errno));
 		return;
 	}
 	if (!env->shm_host->peer(env->world, c->socket, &c->pid)) {
@@ -88,8 +98,12 @@ void bcl_handshake_call(struct bcl_connection *c)
 	}
 	status = bcl_segment_create(env, ring_slots(context), &c->segment);
 	if (status) {
-		bcl_connection_fail(c, status,
-				    "shared memory: no memory for a segment");
+		bcl_connection_fail(
+			c, status,
+			status == BCL_ERR_NOMEM
+				? "shared memory: no memory for a segment"
+				: "shared memory: no segment: no descriptor "
+				  "left, or memfd_create refused");
 		return;
 	}
 	c->side = 0;

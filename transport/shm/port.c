@@ -47,27 +47,33 @@ static void destroy(struct bcl_shm_port *shm)
 	env->release(env->world, shm, sizeof(*shm));
 }
 
+/* NULL: all are there. Else what is not, and errno says why. */
 static const char *open_files(struct bcl_shm_port *shm)
 {
 	const struct bcl_env *env = bcl_shm_env(shm);
 	const struct bcl_shm_host *host = env->shm_host;
 
 	shm->attention = share_page(shm, "bcl-attention", &shm->attention_fd);
+	if (!shm->attention)
+		return "memory to share (memfd_create)";
 	shm->active = share_page(shm, "bcl-active", &shm->active_fd);
-	if (!shm->attention || !shm->active)
-		return "no shared memory";
+	if (!shm->active)
+		return "memory to share (memfd_create)";
 	/* Where the host cannot a faulty peer can disturb this port's
 	 * wake-ups: worth having, not worth failing for. */
 	host->protect(env->world, shm->attention_fd);
 	shm->group = host->group_open(env->world);
+	if (shm->group < 0)
+		return "a group of descriptors (epoll_create1)";
 	shm->spare = host->copy(env->world, shm->attention_fd);
+	if (shm->spare < 0)
+		return "a descriptor";
 	shm->listener = host->listen(env->world, bcl_shm_context(shm)->card_id,
 				     shm->port->number);
-	if (shm->listener < 0 && errno == EADDRINUSE)
-		return "the port's name is taken";
-	if (shm->group < 0 || shm->spare < 0 || shm->listener < 0 ||
-	    !host->group_add(env->world, shm->group, shm->listener, shm))
-		return "no descriptor left, or no local sockets";
+	if (shm->listener < 0)
+		return "a local socket with the port's name";
+	if (!host->group_add(env->world, shm->group, shm->listener, shm))
+		return "a place in a group of descriptors (epoll_ctl)";
 	return NULL;
 }
 
@@ -76,7 +82,7 @@ enum bcl_status bcl_shm_port_open(struct bcl_port *port, char why[96])
 	struct bcl_context *context = port->context;
 	const struct bcl_env *env = context->env;
 	struct bcl_shm_port *shm;
-	const char *reason;
+	const char *missing;
 
 	if (!env->shm_host || !context->config.shm) {
 		snprintf(why, 96, "switched off (BCL_SHM)");
@@ -91,9 +97,9 @@ enum bcl_status bcl_shm_port_open(struct bcl_port *port, char why[96])
 	shm->listener = shm->group = shm->spare = -1;
 	shm->watch.active = NULL;
 	pthread_mutex_init(&shm->lock, NULL);
-	reason = open_files(shm);
-	if (reason) {
-		snprintf(why, 96, "%s", reason);
+	missing = open_files(shm);
+	if (missing) {
+		snprintf(why, 96, "%s: %s", missing, strerror(errno));
 		destroy(shm);
 		return BCL_ERR_SYSTEM;
 	}

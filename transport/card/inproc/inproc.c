@@ -145,6 +145,16 @@ port_open(struct bcl_card_host *base, struct bcl_port *port,
 		status = sit_down(host, port, areas, control, seat);
 	bcl_inproc_unlock(host, NULL);
 	*result = seat;
+	if (!seat)
+		bcl_log(&host->context->config, BCL_LOG_ERROR, "card",
+			"port %u of %u: a context has no more",
+			BCL_INPROC_PORTS + 1, BCL_INPROC_PORTS);
+	else if (status == BCL_ERR_NOMEM)
+		bcl_log(&host->context->config, BCL_LOG_ERROR, "card",
+			"no room for a port of %u channels: the ports of a "
+			"context have %u together",
+			port->nchannels,
+			BCL_INPROC_PORTS * BCL_INPROC_CHANNELS);
 	return status;
 }
 
