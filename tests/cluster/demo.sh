@@ -126,7 +126,7 @@ says 'Paths between the four ranks' '0-1 +shared memory: ' \
 	'1-2 +card: .*udp/' '1-3 +card: .*udp/'
 figure='  .* [0-9.]+ (ns|GB/s) +[0-9.]+ x'
 beside=' +[0-9.]+ [a-zA-Z/]+ +tcp/[a-z]+ +[0-9.]+: (better|worse), [0-9.]+ times as'
-says "ADI, 8 B, one way$figure line [0-9.]+" 'ADI, 64 B, packet ring ' \
+says "ADI, 8 B, one way$figure line [0-9.]+" 'ADI, 1 KB, packet ring ' \
 	"ADI, 64 B, UDP$beside long" "ADI, 1 MB, UDP$beside much"
 ! grep FAILED "$work/sum" || fail 'a part of it fails'
 sed '/^$/d' "$work/sum"
