@@ -4,10 +4,10 @@
 # hang is a failure.
 #
 # unit_tests run in parallel and in the builds with sanitizers (in that for threads
-# those that are thread_tests, too, suffice); lone_tests, which need one processor
-# at most and nothing that others use, in parallel in the ordinary build;
-# system_tests one at a time there; fuzz_tests where there is libFuzzer (fuzzers:
-# those of this build).
+# those that are thread_tests, too, suffice); lone_tests, which work for one
+# processor at most, or wait, and need nothing that others use, in parallel in the
+# ordinary build, more of them than there are processors; system_tests one at a time
+# there; fuzz_tests where there is libFuzzer (fuzzers: those of this build).
 #
 # Two tiers: "make check" does everything once. With LONG=1 in the environment,
 # which is "make check-long", tests do more of the same: all sizes, more seeds.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# Processes on virtual nodes of this host.
+# Processes on virtual nodes of this host, which mostly wait for time-outs.
 EXTRA_DIST += %D%/interfaces.h %D%/pair.h
 fault_tests = %D%/test_wire %D%/test_death %D%/test_threads \
 	%D%/test_path %D%/test_room
-system_tests += $(fault_tests)
+lone_tests += $(fault_tests)
 check_PROGRAMS += $(fault_tests)
 
 system_tests += %D%/kill_in_send

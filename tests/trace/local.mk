@@ -5,8 +5,7 @@ check_PROGRAMS += %D%/compile %D%/simulated
 %C%_compile_LDADD = libtransport.la
 %C%_simulated_LDADD = libsim.la $(LDADD)
 trace_scripts = %D%/real.sh %D%/rules.sh %D%/simulated.sh
-lone_tests += %D%/rules.sh %D%/simulated.sh
-system_tests += %D%/real.sh
+lone_tests += $(trace_scripts)
 dist_check_SCRIPTS += $(trace_scripts)
 EXTRA_DIST += %D%/start.trace %D%/rails.trace %D%/good.trace \
 	%D%/good-rails.trace %D%/good-early.trace %D%/good-lives.trace %D%/bad
