@@ -61,11 +61,16 @@ same_figures() {
 figures 'namespaces' 12 "$perf" --only='1 KB' --csv="$scratch/csv"
 same_figures || status=1
 figures 'hot, cold and freshly written' 3 "$perf" --only='ADI, 64 KB'
+! grep -E ' met|MISSED' "$scratch/text" || status=1 # nobody asked for bars
 for buffers in hot cold rewritten; do
 	grep -q "\"ADI, 64 KB, $buffers\"" "$scratch/json" || status=1
 done
 figures 'virtual nodes' 12 "$perf" --virtual --only='1 KB'
-figures 'bulk' 3 "$perf" --only='1 MB, UDP'
+figures 'bulk' 3 "$perf" --bars --only='1 MB, UDP'
+grep -Eqx '[0-9]+ of [1-9][0-9]* bars met; .*' "$scratch/text" || {
+	echo 'no bars, which were asked for'
+	status=1
+}
 figures 'waiting' 2 "$perf" --only='foreign compute job'
 figures 'LogGP' 10 "$perf" --only='LogGP'
 figures 'under mpiexec' 5 mpiexec.hydra -n 2 "$perf" --only='1 KB'
