@@ -100,9 +100,11 @@ static void changed(const struct bcl_event *event)
 
 	if (!task)
 		return;
-	task->up = !event->status;
-	if (task->up)
+	if (!event->status) {
+		meet_up(task);
 		return;
+	}
+	task->up = task->greeted = task->ready = false;
 	/* one that never came up cannot be reached */
 	task->state = task->sent || task->taken ? TASK_UNKNOWN : TASK_STRANGE;
 	task->refused = event->status;

@@ -45,7 +45,9 @@ struct task {
 	enum task_state state;
 	enum bcl_status refused; /* STRANGE: why */
 	struct bcl_peer *peer;
-	bool up; /* the peer is connected */
+	bool up;      /* the peer is connected, */
+	bool greeted; /* has been told so, */
+	bool ready;   /* and has said so itself */
 
 	/* to it */
 	uint32_t sent;	 /* by BCL */
@@ -99,6 +101,9 @@ bool endpoint_step(void);
 
 /* ---- meet.c: notes from glue to glue, carried by PVM ---- */
 
+/* The peer is connected. What is sent to it is lost if that is not so at its
+ * own end: until it has said so messages go by PVM. */
+void meet_up(struct task *task);
 /* Tell it our address; soon: when PVM is not at work. */
 void meet_ask(struct task *task);
 void meet_ask_soon(struct task *task);
@@ -128,6 +133,8 @@ struct loan {
 	uint8_t token[BCL_KEY_MAX];
 };
 
+/* Of each message to it by BCL. */
+uint64_t send_immediate(const struct task *task);
 /* Whether something may be sent by BCL now. */
 bool send_reaches(const struct task *task);
 /* By whichever way; as mroute(). */

@@ -71,6 +71,31 @@ bool meet_tell(struct task *task)
 	return true;
 }
 
+/* Not at once: PVM is at work, or has not given us a number yet. */
+static void owe(struct task *task)
+{
+	if (task->owed)
+		return;
+	task->owed = true;
+	task->next_owed = owed;
+	owed = task;
+}
+
+void meet_up(struct task *task)
+{
+	enum bcl_status status = BCL_ERR_AGAIN;
+
+	task->up = true;
+	if (task->greeted)
+		return;
+	if (*libpvm.pvmrouteopt != PVM_DONT_ROUTE)
+		status = bcl_send(task->peer, WIRE_READY, send_immediate(task),
+				  NULL, 0, 0);
+	task->greeted = !status;
+	if (status == BCL_ERR_AGAIN)
+		owe(task);
+}
+
 static void meet(struct task *task, const void *address, size_t length)
 {
 	struct bcl_peer_info info;
@@ -86,17 +111,8 @@ static void meet(struct task *task, const void *address, size_t length)
 	task->state = TASK_MET;
 	/* it may have come up by itself, when nobody knew whose it is */
 	bcl_peer_info(peer, &info);
-	task->up = info.state == BCL_PEER_UP;
-}
-
-/* Not at once: PVM is at work, or has not given us a number yet. */
-static void owe(struct task *task)
-{
-	if (task->owed)
-		return;
-	task->owed = true;
-	task->next_owed = owed;
-	owed = task;
+	if (info.state == BCL_PEER_UP)
+		meet_up(task);
 }
 
 void meet_ask_soon(struct task *task)
@@ -119,11 +135,14 @@ static void answer(struct task *task, size_t length)
 
 void meet_owed(void)
 {
-	while (owed) {
-		struct task *task = owed;
+	struct task *list = owed;
+
+	owed = NULL;
+	while (list) {
+		struct task *task = list;
 		size_t length = task->address_length;
 
-		owed = task->next_owed;
+		list = task->next_owed;
 		task->owed = false;
 		task->address_length = 0;
 		if (*libpvm.pvmrouteopt == PVM_DONT_ROUTE)
@@ -132,6 +151,8 @@ void meet_owed(void)
 			answer(task, length);
 		else if (task->state == TASK_UNKNOWN)
 			meet_ask(task);
+		else if (task->state == TASK_MET && task->up)
+			meet_up(task);
 	}
 }
 

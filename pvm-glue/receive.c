@@ -470,6 +470,8 @@ void receive_event(const struct bcl_event *event)
 		share_wanted(task, event->data);
 	else if (event->type == WIRE_HAVE)
 		receive_share(task, event->data, event->length);
+	else if (event->type == WIRE_READY)
+		task->ready = true;
 }
 
 /* ---- its own ---- */

@@ -40,7 +40,7 @@ struct passage {
 	struct loan loan; /* if it is long */
 };
 
-static uint64_t immediate(const struct task *task)
+uint64_t send_immediate(const struct task *task)
 {
 	return (uint64_t)(uint32_t)*libpvm.pvmmytid << 32 | task->given;
 }
@@ -79,7 +79,7 @@ static unsigned gather(const struct pmsg *message, struct iovec *iov,
 
 bool send_reaches(const struct task *task)
 {
-	return task->state == TASK_MET && task->up &&
+	return task->state == TASK_MET && task->up && task->ready &&
 	       *libpvm.pvmrouteopt != PVM_DONT_ROUTE;
 }
 
@@ -119,8 +119,8 @@ static enum bcl_status send_short(struct task *task,
 		n = 1;
 	}
 	do
-		status = bcl_send(task->peer, WIRE_DATA, immediate(task), iov,
-				  n + 1, 0);
+		status = bcl_send(task->peer, WIRE_DATA, send_immediate(task),
+				  iov, n + 1, 0);
 	while (status == BCL_ERR_AGAIN && try_again(task, &end));
 	task->sent += !status;
 	return status;
@@ -217,8 +217,8 @@ static enum bcl_status send_long(struct passage *passage, struct task *task,
 	}
 	memcpy(offer.token, loan->token, sizeof(offer.token));
 	do
-		status = bcl_send(task->peer, WIRE_OFFER, immediate(task), &iov,
-				  1, 0);
+		status = bcl_send(task->peer, WIRE_OFFER, send_immediate(task),
+				  &iov, 1, 0);
 	while (status == BCL_ERR_AGAIN && try_again(task, &end));
 	if (status)
 		take_back(loan);
@@ -260,8 +260,8 @@ bool send_want(struct task *task, const struct share *share)
 	const struct iovec iov = { (void *)share, sizeof(*share) };
 
 	return send_reaches(task) &&
-	       bcl_send(task->peer, WIRE_WANT, immediate(task), &iov, 1, 0) ==
-		       BCL_OK;
+	       bcl_send(task->peer, WIRE_WANT, send_immediate(task), &iov, 1,
+			0) == BCL_OK;
 }
 
 bool send_have(struct task *task, const struct share *share, const void *memory,
@@ -279,7 +279,7 @@ bool send_have(struct task *task, const struct share *share, const void *memory,
 		return false;
 	}
 	memcpy(answer.token, loan->token, sizeof(answer.token));
-	if (bcl_send(task->peer, WIRE_HAVE, immediate(task), &iov, 1, 0)) {
+	if (bcl_send(task->peer, WIRE_HAVE, send_immediate(task), &iov, 1, 0)) {
 		take_back(loan);
 		return false;
 	}
@@ -297,6 +297,8 @@ static bool begin(struct passage *passage, struct task *task,
 		return false;
 	if (task->state == TASK_UNKNOWN)
 		meet_ask(task);
+	else if (task->up && !task->greeted)
+		meet_up(task);
 	if (!send_reaches(task))
 		return false;
 	passage->is_long =

@@ -15,6 +15,7 @@ enum {
 	WIRE_OFFER, /* struct offer: the bytes are to be fetched */
 	WIRE_WANT,  /* struct share: who asks would fetch that from you */
 	WIRE_HAVE,  /* struct share, by its token */
+	WIRE_READY, /* the connection is up here */
 };
 
 struct envelope {
@@ -50,7 +51,7 @@ struct share {
 
 enum {
 	NOTE_TAG = 0x62636c01, /* of all notes, in PVM_TASK_CONTEXT */
-	NOTE_VERSION = 2,
+	NOTE_VERSION = 3,
 };
 
 enum note_kind {

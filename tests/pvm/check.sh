@@ -50,7 +50,7 @@ logged() {
 	(($(grep -Ec "$2" "$PVM_TMP/pvml.$UID") >= $1))
 }
 
-begin='glue version 2, libpvm3 is known: BCL by'
+begin='glue version 3, libpvm3 is known: BCL by'
 own="node0: $begin shared memory, .*"
 
 case ${1-} in
@@ -91,7 +91,7 @@ packet ring here: not in BCL_RAILS"
 	: >empty
 	instead empty "$glue" 'node1: passive: no glue: .*file too short'
 	instead "$build/tests/pvm/.libs/newer.so" "$glue" \
-		'node1: passive: version 99 of the glue, here is 2'
+		'node1: passive: version 99 of the glue, here is 3'
 	instead empty "$check" \
 		"node1: passive: cannot start $check there: .*"
 	exit

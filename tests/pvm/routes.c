@@ -4,11 +4,13 @@
  * is set and after it. The first time the other task is up before its note
  * comes.
  *
- *	routes [HOST]	where the other task shall run
+ *	routes [HOST]		where the other task shall run
+ *	routes deaf [HOST]	for this task no connection ever comes up
  */
 #include <bcl/bcl.h>
 #include <dlfcn.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "bcl_pvm.h"
@@ -22,6 +24,7 @@ enum {
 	 * between them, so a few suffice */
 	A_WHILE = 30,
 	LONG_ENOUGH = 5000,
+	ANSWERS = 200,
 
 	PLAIN = 1, /* tags */
 	COUNTED,   /* it is asked how many bytes it has got */
@@ -54,6 +57,8 @@ static bool waits; /* in bcl_peer_open() */
 /* What came there, but was not that. */
 static struct bcl_event other_event;
 static bool is_other;
+/* Connections are lost before they come up, but the other's. */
+static bool deaf;
 
 /* Before the library's. */
 enum bcl_status bcl_poll(struct bcl_port *port, struct bcl_event *event)
@@ -62,6 +67,11 @@ enum bcl_status bcl_poll(struct bcl_port *port, struct bcl_event *event)
 
 	if (!call)
 		*(void **)&call = dlsym(RTLD_NEXT, "bcl_poll");
+	if (deaf) {
+		while (call(port, event) == BCL_OK)
+			;
+		return BCL_ERR_EMPTY;
+	}
 	if (!is_other)
 		return call(port, event);
 	is_other = false;
@@ -80,6 +90,8 @@ enum bcl_status bcl_peer_open(struct bcl_port *port, const void *address,
 
 	if (!call)
 		*(void **)&call = dlsym(RTLD_NEXT, "bcl_peer_open");
+	if (deaf)
+		return BCL_ERR_DEAD;
 	for (int i = 0; waits && !is_other && i < UP_LIMIT; i++) {
 		if (bcl_poll(port, &event) != BCL_OK) {
 			nanosleep(&pause, NULL);
@@ -175,20 +187,8 @@ static void say(const char *when, int talked, int other)
 			length);
 }
 
-int main(int argc, char **argv)
+static void say_all(int other)
 {
-	int spawned, other, parent = (pvm_mytid(), pvm_parent());
-
-	if (parent >= 0)
-		return serve(parent);
-	spawned = pvm_spawn("routes", NULL, argc > 1 ? PvmTaskHost : 0,
-			    argc > 1 ? argv[1] : NULL, 1, &other);
-	if (spawned != 1) {
-		fprintf(stderr, "routes: no other task: %d\n",
-			spawned ? spawned : other);
-		pvm_exit();
-		return 2;
-	}
 	waits = true;
 	pvm_setopt(PvmRoute, PvmDontRoute);
 	say("not asked", talk(other, A_WHILE), other);
@@ -199,6 +199,41 @@ int main(int argc, char **argv)
 	say("still forbidden", talk(other, A_WHILE), other);
 	pvm_setopt(PvmRoute, PvmRouteDirect);
 	say("wanted", 0, other);
+}
+
+/* What the other sends on a connection that is up at its end alone. */
+static void be_deaf(int other)
+{
+	const struct timespec pause = { 0, 1000000 };
+	int n;
+
+	deaf = true;
+	for (n = 0; n < ANSWERS && bytes_got(other) >= 0; n++)
+		nanosleep(&pause, NULL);
+	printf("answers: %d\n", n);
+}
+
+int main(int argc, char **argv)
+{
+	int spawned, other, parent = (pvm_mytid(), pvm_parent());
+	bool is_deaf = argc > 1 && !strcmp(argv[1], "deaf");
+
+	if (parent >= 0)
+		return serve(parent);
+	argc -= is_deaf;
+	argv += is_deaf;
+	spawned = pvm_spawn("routes", NULL, argc > 1 ? PvmTaskHost : 0,
+			    argc > 1 ? argv[1] : NULL, 1, &other);
+	if (spawned != 1) {
+		fprintf(stderr, "routes: no other task: %d\n",
+			spawned ? spawned : other);
+		pvm_exit();
+		return 2;
+	}
+	if (is_deaf)
+		be_deaf(other);
+	else
+		say_all(other);
 	pvm_initsend(PvmDataRaw);
 	pvm_send(other, LAST);
 	pvm_exit();
