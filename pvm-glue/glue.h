@@ -50,12 +50,13 @@ struct task {
 	bool ready;   /* and has said so itself */
 
 	/* to it */
-	uint32_t sent;	 /* by BCL */
-	uint32_t told;	 /* `sent`, as PVM has carried it */
-	uint32_t given;	 /* to PVM */
-	uint64_t asked;	 /* ns, when */
-	uint64_t behind; /* ns, until when it is not waited for: it took nothing
-			  * when it was */
+	uint32_t sent;	  /* by BCL */
+	uint32_t told;	  /* `sent`, as PVM has carried it */
+	uint32_t given;	  /* to PVM */
+	uint64_t asked;	  /* ns, when */
+	bool full;	  /* there was no room for the latest short one */
+	uint64_t absence; /* ns, of which it took no long one the last time, */
+	uint64_t behind;  /* until then, ns, it is not waited for */
 
 	/* from it */
 	uint32_t taken;	  /* by BCL, delivered */

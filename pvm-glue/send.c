@@ -15,9 +15,11 @@
 enum {
 	/* ns: for a ring that is full, or a long message to be fetched */
 	PATIENCE = 10000000,
-	/* ns: for so long nobody waits again for a task that took nothing, so
-	 * that its senders wait a small part of the time */
-	BEHIND = 10 * PATIENCE,
+	/* ns: for so long a task that took no long message is not waited for
+	 * again, then for twice as long each time, so that its senders wait a
+	 * small part of the time */
+	ABSENCE = 10 * PATIENCE,
+	ABSENCES = 7, /* times it has doubled at the end */
 	/* ns: a task that does not answer has no glue */
 	ANSWER_LIMIT = 1000000000,
 	MANY = 16, /* tasks: more than usual */
@@ -89,9 +91,9 @@ static bool try_again(struct task *task, uint64_t *end)
 	uint64_t now = wait_now();
 
 	if (!*end)
-		*end = now + (now < task->behind ? 0 : PATIENCE);
+		*end = now + (task->full ? 0 : PATIENCE);
 	if (now > *end) {
-		task->behind = now + BEHIND;
+		task->full = true;
 		return false;
 	}
 	/* its receiver may wait for this processor */
@@ -122,7 +124,10 @@ static enum bcl_status send_short(struct task *task,
 		status = bcl_send(task->peer, WIRE_DATA, send_immediate(task),
 				  iov, n + 1, 0);
 	while (status == BCL_ERR_AGAIN && try_again(task, &end));
-	task->sent += !status;
+	if (!status) {
+		task->sent++;
+		task->full = false;
+	}
 	return status;
 }
 
@@ -149,7 +154,7 @@ void send_read(uint64_t cookie, enum bcl_status status)
 	struct loan *loan = (void *)(uintptr_t)cookie;
 
 	if (!status)
-		loan->task->behind = 0;
+		loan->task->absence = loan->task->behind = 0;
 	settle(loan, status ? FATE_VOID : FATE_READ);
 }
 
@@ -225,6 +230,16 @@ static enum bcl_status send_long(struct passage *passage, struct task *task,
 	return status;
 }
 
+static void fall_behind(struct task *task, uint64_t now)
+{
+	uint64_t most = (uint64_t)ABSENCE << ABSENCES;
+
+	task->absence = task->absence ? 2 * task->absence : ABSENCE;
+	if (task->absence > most)
+		task->absence = most;
+	task->behind = now + task->absence;
+}
+
 /* Whether the other has it. Not, if it was not fetched in `time` ns from when
  * the first of some was waited for, *start, or 0. */
 static bool finish(struct passage *passage, uint64_t *start, uint64_t time)
@@ -241,7 +256,7 @@ static bool finish(struct passage *passage, uint64_t *start, uint64_t time)
 			continue;
 		now = wait_now();
 		if (now > *start + time) {
-			loan->task->behind = now + BEHIND;
+			fall_behind(loan->task, now);
 			take_back(loan);
 		} else {
 			sched_yield();
