@@ -394,14 +394,14 @@ void group_leave(struct group *group)
 	drop(group);
 }
 
-/* All of it; false: no memory. */
-static bool set_up(char *name, int size, int leader, int number,
-		   struct pmsg *farewell)
+/* All of it; NULL: no memory. */
+static struct group *set_up(char *name, int size, int leader, int number,
+			    struct pmsg *farewell)
 {
 	struct group *group = make(name, size);
 
 	if (!group)
-		return false;
+		return NULL;
 	group->leader = leader;
 	group->serial = number;
 	for (int i = 0; i < size; i++) {
@@ -412,12 +412,12 @@ static bool set_up(char *name, int size, int leader, int number,
 	if (!open_carrier(group)) {
 		free(group->name);
 		free(group);
-		return false;
+		return NULL;
 	}
 	group->farewell = farewell;
 	group->next = groups;
 	groups = group;
-	return true;
+	return group;
 }
 
 void group_frozen(const char *frozen, int size, struct pmsg *farewell)
@@ -426,6 +426,7 @@ void group_frozen(const char *frozen, int size, struct pmsg *farewell)
 	int number = size > 0 ? agree(name, size) : 0;
 	struct group_errand errand = { .key.operation = GROUP_FREEZE };
 	struct group_key gone;
+	struct group *group;
 
 	if (!number) {
 		libpvm.umbuf_free(farewell);
@@ -435,14 +436,15 @@ void group_frozen(const char *frozen, int size, struct pmsg *farewell)
 	gone = farewell_of(errand.key.leader);
 	address(farewell, &gone);
 	((struct task *)need(task_find(errand.key.leader)))->entered = number;
-	if (!set_up(name, size, errand.key.leader, number, farewell)) {
+	group = set_up(name, size, errand.key.leader, number, farewell);
+	if (!group) {
 		say_farewell(farewell, NULL, name, size, number);
 		libpvm.umbuf_free(farewell);
 		return;
 	}
-	errand.group = groups;
-	if (bcl_carrier_barrier(groups->carrier, &errand) != BCL_OK)
-		group_leave(groups);
+	errand.group = group;
+	if (bcl_carrier_barrier(group->carrier, &errand) != BCL_OK)
+		group_leave(group);
 }
 
 void group_forget_all(void)

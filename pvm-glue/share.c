@@ -137,10 +137,12 @@ static unsigned earlier;
 static void let_fetch(struct kept *kept, struct task *task,
 		      const struct share *share)
 {
-	struct reader *reader = need(calloc(1, sizeof(*reader)));
+	struct reader *reader = calloc(1, sizeof(*reader));
 
 	kept->left -= kept->left > 0;
-	if (!send_have(task, share, kept->bytes, kept->length, &reader->loan)) {
+	/* it fetches the message from the sender then */
+	if (!reader ||
+	    !send_have(task, share, kept->bytes, kept->length, &reader->loan)) {
 		free(reader);
 		return;
 	}
