@@ -55,6 +55,8 @@ struct group *group_find(const char *name);
 /* This task says that it has the glue, and will freeze a group. NULL: it
  * cannot; else for group_frozen(). */
 struct pmsg *group_announce(void);
+/* The serial number of the freeze; 0: not all members have the glue. */
+int group_agree(char *name, int size);
 /* The group has been frozen, with so many members; 0 or less: it has not. */
 void group_frozen(const char *name, int size, struct pmsg *farewell);
 /* It leaves, or cannot go on. */

@@ -2,8 +2,8 @@
 # What PVM's tasks load before libpvm3
 if SHARED
 pkglib_LTLIBRARIES = libbcl-pvm.la
-libbcl_pvm_la_SOURCES = %D%/buffer.c %D%/collective.c %D%/endpoint.c \
-	%D%/glue.h %D%/group.c %D%/group.h %D%/interpose.c \
+libbcl_pvm_la_SOURCES = %D%/announce.c %D%/buffer.c %D%/collective.c \
+	%D%/endpoint.c %D%/glue.h %D%/group.c %D%/group.h %D%/interpose.c \
 	%D%/libpvm.c %D%/libpvm.h %D%/meet.c %D%/receive.c %D%/send.c \
 	%D%/share.c %D%/state.c %D%/state.h %D%/task.c %D%/wait.c %D%/wire.h
 libbcl_pvm_la_LIBADD = libbcl.la
