@@ -11,6 +11,7 @@
 #include <bcl/coll.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,9 +54,11 @@ static void need(bool condition, const char *what)
 
 static void check(enum bcl_status status, const char *what)
 {
-	if (status != BCL_OK)
-		fprintf(stderr, "psort: %s\n", bcl_strstatus(status));
-	need(status == BCL_OK, what);
+	if (status == BCL_OK)
+		return;
+	fprintf(stderr, "psort: rank %u: %s: %s\n", rank, what,
+		bcl_strstatus(status));
+	exit(1);
 }
 
 static void *allocate(size_t n, size_t element)
@@ -262,20 +265,37 @@ static void print_all(const char *bytes, const size_t *lengths)
 	need(!fflush(stdout), "output");
 }
 
+static int usage(FILE *to, int status)
+{
+	fputs("usage: psort [-o OUTPUT] FILE\n"
+	      "Sort the lines of FILE, as LC_ALL=C sort does, to OUTPUT (else "
+	      "the standard\noutput); started by mpiexec each rank sorts a "
+	      "part.\n",
+	      to);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
+	static const struct option options[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ "output", required_argument, NULL, 'o' },
+		{ NULL, 0, NULL, 0 },
+	};
 	const char *output = NULL;
 	struct text text;
 	size_t *lengths;
 	char *bytes;
 	int option;
 
-	while ((option = getopt(argc, argv, "o:")) != -1) {
+	while ((option = getopt_long(argc, argv, "ho:", options, NULL)) != -1) {
 		if (option != 'o')
-			return 2;
+			return option == 'h' ? usage(stdout, 0)
+					     : usage(stderr, 2);
 		output = optarg;
 	}
-	need(optind + 1 == argc, "one FILE is needed");
+	if (optind + 1 != argc)
+		return usage(stderr, 2);
 	check(bcl_adi_open(NULL, &adi), "start");
 	check(bcl_team_world(adi, &team), "team");
 	rank = bcl_team_rank(team);
