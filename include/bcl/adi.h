@@ -17,7 +17,9 @@
  * was opened with BCL_ADI_THREADS; else one thread at a time.
  *
  * A rank that dies, or that has left, is found out (bcl/status.h): operations
- * that name it end with a LOSS_PEER status, the others go on.
+ * that name it end with a LOSS_PEER status, the others go on. A receive from a
+ * rank that is in bcl_adi_close(), of a message that it has not sent, ends so,
+ * too; and one of any source when all other ranks are lost or have left.
  */
 #ifndef BCL_ADI_H
 #define BCL_ADI_H
@@ -55,7 +57,9 @@ struct bcl_adi_options {
 /*
  * Join the job: collective over its ranks, blocks until all addresses are
  * known. options may be NULL. Connections are made when first used.
- * Errors: BOOT, SYSTEM, NOMEM, VERSION.
+ * A process can join its launcher's job once: BUSY, beside that or after it. A
+ * job of one, or of a space that is lent, may be joined as often as one likes.
+ * Errors: BOOT, SYSTEM, NOMEM, VERSION, BUSY, FORKED.
  */
 BCL_API enum bcl_status bcl_adi_open(const struct bcl_adi_options *options,
 				     struct bcl_adi **adi);
@@ -81,8 +85,8 @@ BCL_API enum bcl_status bcl_adi_peer(struct bcl_adi *adi, unsigned rank,
 
 /* How a receive, probe or send ended. */
 struct bcl_adi_status {
-	int source;
-	int tag;
+	int source; /* of the message; if none came: as was asked for */
+	int tag;    /* likewise */
 	size_t length; /* bytes that arrived; TRUNCATED: that were sent */
 	enum bcl_status status;
 };

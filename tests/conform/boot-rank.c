@@ -26,8 +26,9 @@ int main(void)
 	static const size_t lengths[] = { 0, 80, 511, BCL_BOOT_VALUE_MAX };
 	uint8_t value[BCL_BOOT_VALUE_MAX], key[BCL_KEY_SIZE];
 	char name[BCL_BOOT_NAME_MAX];
-	struct bcl_boot *boot;
+	struct bcl_boot *boot, *again;
 	size_t length;
+	bool once;
 
 	must(!bcl_boot_open(&bcl_env_linux, &boot));
 	for (unsigned i = 0; i < 4; i++) {
@@ -56,6 +57,12 @@ int main(void)
 	printf("%s %u of %u, %u here\n", boot->kind->name, boot->rank,
 	       boot->size, boot->local_ranks);
 	fflush(stdout);
+	/* another time, beside the first and after it */
+	once = strcmp(boot->kind->name, "single");
+	if (once)
+		must(bcl_boot_open(&bcl_env_linux, &again) == BCL_ERR_BUSY);
 	bcl_boot_close(boot);
+	if (once)
+		must(bcl_boot_open(&bcl_env_linux, &again) == BCL_ERR_BUSY);
 	return 0;
 }

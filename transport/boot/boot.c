@@ -53,6 +53,27 @@ static const struct bcl_boot_kind *choose(const struct bcl_boot *boot,
 	return NULL;
 }
 
+static enum bcl_status join(struct bcl_boot *boot, const char *argument)
+{
+	enum bcl_status status;
+
+	if (boot->kind->once &&
+	    atomic_exchange_explicit(&bcl_process.joined, true,
+				     memory_order_relaxed)) {
+		bcl_log(&boot->config, BCL_LOG_ERROR, "boot",
+			"%s: this process has joined its job before, which it "
+			"can once; use the job that is open, or lend "
+			"(bcl_boot_lend()) a space of your own",
+			boot->kind->name);
+		return BCL_ERR_BUSY;
+	}
+	status = boot->kind->open(boot, argument);
+	if (status && boot->kind->once)
+		atomic_store_explicit(&bcl_process.joined, false,
+				      memory_order_relaxed);
+	return status;
+}
+
 enum bcl_status bcl_boot_open(const struct bcl_env *env,
 			      struct bcl_boot **result)
 {
@@ -67,8 +88,7 @@ enum bcl_status bcl_boot_open(const struct bcl_env *env,
 	status = bcl_config_read(env, &boot->config);
 	if (!status) {
 		boot->kind = choose(boot, &argument);
-		status = boot->kind ? boot->kind->open(boot, argument)
-				    : BCL_ERR_BOOT;
+		status = boot->kind ? join(boot, argument) : BCL_ERR_BOOT;
 	}
 	if (!status && boot->rank >= boot->size) {
 		bcl_log(&boot->config, BCL_LOG_ERROR, "boot",

@@ -27,6 +27,9 @@ enum {
  */
 struct bcl_boot_kind {
 	const char *name; /* "pmi", "pmix", "fork", "single" */
+	/* The launcher knows a process once: it neither joins again beside
+	 * itself, nor after it has left. */
+	bool once;
 
 	/* Fill in rank, size and, if the launcher knows, local_ranks. */
 	enum bcl_status (*open)(struct bcl_boot *boot, const char *argument);

@@ -345,6 +345,7 @@ static enum bcl_status pmi_fence(struct bcl_boot *boot)
 
 const struct bcl_boot_kind bcl_boot_pmi = {
 	.name = "pmi",
+	.once = true,
 	.open = pmi_open,
 	.close = pmi_close,
 	.put = bcl_pieces_put,

@@ -135,6 +135,7 @@ static enum bcl_status pmix_fence(struct bcl_boot *boot)
 
 const struct bcl_boot_kind bcl_boot_pmix = {
 	.name = "pmix",
+	.once = true,
 	.open = pmix_open,
 	.close = pmix_close,
 	.put = pmix_put,

@@ -13,8 +13,10 @@
 struct bcl_process {
 	_Atomic uint32_t fork_generation; /* raised in each forked child */
 	_Atomic uint32_t contexts;	  /* open */
-	_Atomic bool
-		orphaned; /* forked while there were contexts: never ours */
+	/* Forked while there were contexts: nothing works here. */
+	_Atomic bool orphaned;
+	/* Its launcher's job: that works once. */
+	_Atomic bool joined;
 };
 
 /* Valid after bcl_process_init(). Hidden: each call reads it, and it is not to
