@@ -38,6 +38,8 @@ send_any(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 {
 	size_t length = 0;
 
+	if (bcl_port_forked(peer->port))
+		return BCL_ERR_FORKED;
 	if (type >= BCL_TYPES || niov > BCL_GATHER_MAX || (niov && !iov))
 		return BCL_ERR_ARG;
 	for (unsigned i = 0; i < niov; i++) {
@@ -60,22 +62,26 @@ enum bcl_status bcl_send(struct bcl_peer *peer, unsigned type,
 			 uint64_t immediate, const struct iovec *iov,
 			 unsigned niov, uint64_t cookie)
 {
-	const bool plain =
-		peer && niov == 1 && iov && iov->iov_base && type < BCL_TYPES;
 	enum bcl_status status;
+	bool plain;
 
+	/* one by one: a branch that is not taken is cheaper than its sum */
+	if (__builtin_expect(!peer, 0))
+		return BCL_ERR_ARG;
+	if (__builtin_expect(!iov, 0))
+		return send_any(peer, type, immediate, iov, niov, cookie);
+	plain = niov == 1 && iov->iov_base && type < BCL_TYPES;
 	if (plain && !cookie && bcl_send_is_short(peer, iov->iov_len)) {
 		status = bcl_send_short(peer, type, immediate, iov->iov_base,
 					iov->iov_len);
 		peer->port->hints = HINTS_AFTER_SEND;
 		return status;
 	}
-	status = bcl_peer_usable(peer);
-	if (status)
-		return status;
 	if (plain && !peer->pair && iov->iov_len <= BCL_MESSAGE_MAX)
-		return peer->ops->send(peer, type, immediate, iov, 1,
-				       iov->iov_len, cookie);
+		return bcl_port_forked(peer->port)
+			       ? BCL_ERR_FORKED
+			       : peer->ops->send(peer, type, immediate, iov, 1,
+						 iov->iov_len, cookie);
 	return send_any(peer, type, immediate, iov, niov, cookie);
 }
 
