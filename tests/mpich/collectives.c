@@ -261,6 +261,20 @@ static void wrong_length(int root, int other)
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
+/* A broadcast of any length is one operation of the team. */
+static void send_once(void)
+{
+	static const int lengths[] = { 1, 48, 49, 1000, 100000 };
+	static char buffer[100000];
+	unsigned long long before = counter("bcl_coll_broadcast");
+	unsigned i, n = sizeof(lengths) / sizeof(*lengths);
+
+	for (i = 0; i < n; i++)
+		MPI_Bcast(buffer, lengths[i], MPI_CHAR, 0, MPI_COMM_WORLD);
+	before = counter("bcl_coll_broadcast") - before;
+	check(before == n || before == 0, "a broadcast goes once");
+}
+
 static void many_groups(void)
 {
 	int i, in_order, sum;
@@ -327,6 +341,7 @@ int main(int argc, char **argv)
 	reductions(MPI_COMM_WORLD);
 	something_under_way(MPI_COMM_WORLD);
 	free_while_busy();
+	send_once();
 	wrong_length(1, 10);
 	wrong_length(1000, 900);
 	wrong_length(900, 1000);

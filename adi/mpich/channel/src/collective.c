@@ -162,60 +162,39 @@ int bcl_ch3_barrier(MPIR_Comm *comm)
 }
 
 /*
- * A message for all begins with its length and its first bytes, no more than a
- * short broadcast inside a node takes: so who expects another length hears of it
- * and does not wait for ever.
+ * A short message for all goes behind its length, as one message of as many
+ * bytes as a short broadcast inside a node may have. So a rank that expects
+ * another short length hears of it and does not wait for ever. A longer message
+ * goes as it is, once: the team compares lengths.
  */
 struct head {
 	uint64_t length;
-	char first[40];
+	char first[48];
 };
-
-static size_t head_size(const MPIR_Comm *comm)
-{
-	return comm->local_size == 2 ? offsetof(struct head, first) + 8
-				     : sizeof(struct head);
-}
 
 static int bcast_bytes(MPIR_Comm *comm, struct data *data, int root)
 {
-	size_t size = head_size(comm), first = size - sizeof(uint64_t);
 	struct bcl_adi_request *request;
-	struct head head = { 0 };
-	void *scratch = NULL, *bytes = data->bytes;
+	struct head head = { .length = data->length };
 	int mpi_errno;
 
-	if (comm->rank == root) {
-		head.length = data->length;
-		memcpy(head.first, data->bytes,
-		       data->length < first ? data->length : first);
-	}
-	mpi_errno =
-		RUN(broadcast, comm->dev.ch.team, &head, size, (unsigned)root);
-	if (mpi_errno)
+	if (data->length > sizeof(head.first))
+		return RUN(broadcast, comm->dev.ch.team, data->bytes,
+			   data->length, (unsigned)root);
+	if (comm->rank == root)
+		memcpy(head.first, data->bytes, data->length);
+	mpi_errno = RUN(broadcast, comm->dev.ch.team, &head, sizeof(head),
+			(unsigned)root);
+	if (mpi_errno || comm->rank == root)
 		return mpi_errno;
 	if (head.length != data->length)
-		mpi_errno = MPIR_Err_create_code(
+		return MPIR_Err_create_code(
 			MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__, __LINE__,
-			MPI_ERR_OTHER, "**collective_size_mismatch",
+			MPI_ERR_TRUNCATE, "**collective_size_mismatch",
 			"**collective_size_mismatch %d %d", (int)head.length,
 			(int)data->length);
-	if (head.length <= first) {
-		if (comm->rank != root && !mpi_errno)
-			memcpy(data->bytes, head.first, data->length);
-		return mpi_errno;
-	}
-	if (mpi_errno) {
-		bytes = scratch = MPL_malloc(head.length, MPL_MEM_BUFFER);
-		if (!scratch)
-			return mpi_errno;
-	}
-	mpi_errno =
-		MPIR_Err_combine_codes(RUN(broadcast, comm->dev.ch.team, bytes,
-					   head.length, (unsigned)root),
-				       mpi_errno);
-	MPL_free(scratch);
-	return mpi_errno;
+	memcpy(data->bytes, head.first, data->length);
+	return MPI_SUCCESS;
 }
 
 int bcl_ch3_bcast(void *buffer, MPI_Aint count, MPI_Datatype type, int root,
