@@ -6,7 +6,9 @@
  * choose alone, since an operation goes over the team for all or for none.
  *
  * A team stays until the end: a communicator may be freed while one of its
- * members is busy, who would keep the others waiting.
+ * members is busy, who would keep the others waiting. A group without a team
+ * leaves no record, so that a program may make as many communicators as it
+ * likes.
  */
 #include "channel.h"
 
@@ -36,9 +38,10 @@ enum {
 	TEAMS_MAX = 64, /* of a process; further groups do without */
 };
 
+/* A group that has a team. */
 struct group {
 	struct group *next;
-	struct bcl_team *team; /* NULL: could not be made */
+	struct bcl_team *team;
 	int size;
 	unsigned ranks[]; /* in the job */
 };
@@ -111,23 +114,34 @@ static int is_world(const struct group *group)
 	return i == group->size && i == MPIDI_Process.my_pg->size;
 }
 
-/* Makes a team, if all want it and can. */
-static void create(MPIR_Comm *comm, struct group *group)
+/* Makes a team, if all members want one and can; NULL otherwise. */
+static struct bcl_team *create(MPIR_Comm *comm, const struct group *group)
 {
 	unsigned id = MPIR_CONTEXT_READ_FIELD(PREFIX, comm->context_id) % 1024;
+	struct bcl_team *team = NULL;
 
-	*last = group;
-	last = &group->next;
-	if (is_world(group)) {
-		group->team = world;
-		return;
-	}
-	if (all_agree(comm, nteams < TEAMS_MAX) &&
-	    !bcl_team_create(world, group->ranks, (unsigned)group->size, id,
-			     &group->team))
+	if (is_world(group))
+		return world;
+	if (!all_agree(comm, nteams < TEAMS_MAX))
+		return NULL;
+	if (!bcl_team_create(world, group->ranks, (unsigned)group->size, id,
+			     &team))
 		nteams++;
-	if (!all_agree(comm, group->team != NULL))
-		group->team = NULL;
+	return all_agree(comm, team != NULL) ? team : NULL;
+}
+
+/* The record keeps the group, or is of no use and goes. */
+static struct bcl_team *keep(struct group *group)
+{
+	struct bcl_team *team = group->team;
+
+	if (team) {
+		*last = group;
+		last = &group->next;
+	} else {
+		MPL_free(group);
+	}
+	return team;
 }
 
 struct bcl_team *bcl_ch3_team_make(MPIR_Comm *comm)
@@ -144,11 +158,13 @@ struct bcl_team *bcl_ch3_team_make(MPIR_Comm *comm)
 		return NULL;
 	group = group_of(comm);
 	known = find(group);
-	if (known)
+	if (known) {
+		comm->dev.ch.team = known->team;
 		MPL_free(group);
-	else
-		create(comm, group);
-	comm->dev.ch.team = known ? known->team : group->team;
+	} else {
+		group->team = create(comm, group);
+		comm->dev.ch.team = keep(group);
+	}
 	return comm->dev.ch.team;
 }
 
