@@ -40,6 +40,49 @@ static int add_neighbours(char *text, int room)
 	return length;
 }
 
+/*
+ * Rank 0 on one side, all others on the other: an intercommunicator of a node
+ * has those of it on either side, and is there where both have some. Rank 1
+ * must be beside rank 0: MPICH wants the first process of each side to be in
+ * one.
+ */
+static void split_between_groups(int rank, int size)
+{
+	int sum = 0, one = 1, beside, near, all, i, count = 0;
+	MPI_Comm side, between, node, here;
+	int *nodes = malloc((size_t)size * sizeof(*nodes));
+
+	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
+			    MPI_INFO_NULL, &here);
+	near = rank;
+	MPI_Bcast(&near, 1, MPI_INT, 0, here);
+	MPI_Comm_free(&here);
+	MPI_Allgather(&near, 1, MPI_INT, nodes, 1, MPI_INT, MPI_COMM_WORLD);
+	for (i = 1; i < size; i++)
+		count += nodes[i] == nodes[0];
+	if (nodes[1] != nodes[0]) {
+		free(nodes);
+		return;
+	}
+	MPI_Comm_split(MPI_COMM_WORLD, rank == 0, rank, &side);
+	MPI_Intercomm_create(side, 0, MPI_COMM_WORLD, !rank, 0, &between);
+	MPI_Comm_split_type(between, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
+			    &node);
+	all = near == nodes[0];
+	if (all != (node != MPI_COMM_NULL))
+		fail("an intercommunicator of a node is where it is not");
+	if (node != MPI_COMM_NULL) {
+		MPI_Comm_remote_size(node, &beside);
+		MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, node);
+		if (beside != (rank ? 1 : count) || sum != beside)
+			fail("an intercommunicator of a node has others");
+		MPI_Comm_free(&node);
+	}
+	MPI_Comm_free(&between);
+	MPI_Comm_free(&side);
+	free(nodes);
+}
+
 /* As the kernel writes it. */
 static void add_processors(char *text, int room)
 {
@@ -77,5 +120,7 @@ int main(int argc, char **argv)
 	for (int i = 0; rank == 0 && i < ranks; i++)
 		fputs(lines + (size_t)i * LINE, stdout);
 	free(lines);
+	if (ranks > 1)
+		split_between_groups(rank, ranks);
 	return MPI_Finalize();
 }

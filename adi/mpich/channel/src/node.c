@@ -130,6 +130,35 @@ static int first_here(MPIR_Comm *comm)
 	return rank;
 }
 
+/* Is a process of the other side one of this job's? */
+static int is_met_here(const MPIR_Comm *between)
+{
+	MPIDI_VC_t *vc;
+	int rank;
+
+	for (rank = 0; rank < between->remote_size; rank++) {
+		MPIDI_Comm_get_vc(between, rank, &vc);
+		if (vc->pg == MPIDI_Process.my_pg)
+			return TRUE;
+	}
+	return FALSE;
+}
+
+/*
+ * The number of the node is the same for the processes of a job on both sides
+ * of an intercommunicator. Two jobs number nodes by themselves, and share no
+ * memory; each then gets numbers of its own.
+ */
+static int split_between(MPIR_Comm *between, int key, MPIR_Comm **result)
+{
+	const MPIDI_PG_t *pg = MPIDI_Process.my_pg;
+	int node = 2 * pg->vct[MPIDI_Process.my_pg_rank].node_id;
+
+	if (!is_met_here(between))
+		node += between->is_low_group;
+	return MPIR_Comm_split_impl(between, node, key, result);
+}
+
 static int split_type(MPIR_Comm *all, int type, int key, MPIR_Info *info,
 		      MPIR_Comm **result)
 {
@@ -139,6 +168,8 @@ static int split_type(MPIR_Comm *all, int type, int key, MPIR_Info *info,
 	/* who is not asked for takes part in the first split there, too */
 	if (type != MPI_COMM_TYPE_SHARED)
 		return MPIR_Comm_split_type(all, type, key, info, result);
+	if (all->comm_kind == MPIR_COMM_KIND__INTERCOMM)
+		return split_between(all, key, result);
 	mpi_errno = MPIR_Comm_split_impl(all, first_here(all), key, &node);
 	if (mpi_errno)
 		return mpi_errno;
