@@ -9,15 +9,34 @@ struct bcl_adi *bcl_ch3_adi;
 
 static struct bcl_boot *boot;
 
+static int class_of(enum bcl_status status)
+{
+	switch (status) {
+	case BCL_ERR_NOMEM:
+		return MPI_ERR_NO_MEM;
+	case BCL_ERR_ARG:
+		return MPI_ERR_ARG;
+	case BCL_ERR_TRUNCATED:
+		return MPI_ERR_TRUNCATE;
+	default:
+		return bcl_status_loss(status) == BCL_LOSS_PEER
+			       ? MPIX_ERR_PROC_FAILED
+			       : MPI_ERR_OTHER;
+	}
+}
+
 int bcl_ch3_error(enum bcl_status status)
 {
-	int errclass =
-		status == BCL_ERR_NOMEM ? MPI_ERR_NO_MEM : MPIX_ERR_PROC_FAILED;
+	const char *text = bcl_strstatus(status);
+	int errclass = class_of(status);
 
+	if (errclass == MPIX_ERR_PROC_FAILED)
+		return MPIR_Err_create_code(
+			MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__, __LINE__,
+			errclass, "**ch3|bcl|lost", "**ch3|bcl|lost %s", text);
 	return MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__,
 				    __LINE__, errclass, "**ch3|bcl|status",
-				    "**ch3|bcl|status %s",
-				    bcl_strstatus(status));
+				    "**ch3|bcl|status %s", text);
 }
 
 int bcl_ch3_nonsense(void)
