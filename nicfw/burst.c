@@ -48,7 +48,7 @@ static int begin(struct bcl_card *card, unsigned rail,
 	       burst->window->highest == seq + 1 && burst->length &&
 	       bcl_get32(segment->msg) == inbound->msg &&
 	       bcl_get16(segment->length) == burst->length &&
-	       nic_frame_sealed(card, first->head);
+	       nic_frame_sealed(card, burst->conn->seal, first->head);
 }
 
 /* Equal but for bytes 16 to 23, 32 to 39 and 56 to 63: what counts up and its

@@ -193,7 +193,6 @@ struct bcl_card *bcl_card_open(void *arena, uint32_t size,
 	card->conn_shift = 2;
 	while (card->conn_mask >> (card->conn_shift - 2))
 		card->conn_shift++;
-	card->generation = (uint32_t)(hal->random(host) >> 32);
 	return card;
 }
 

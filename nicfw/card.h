@@ -285,10 +285,19 @@ int bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
 /* That `rail` is down, by the rail `by`. */
 void bcl_nic_frame_rail_down(struct bcl_card *card, struct nic_conn *conn,
 			     unsigned by, unsigned rail);
+/* What is particular to a HELLO, a HELLO_ACK, or the PING behind it. */
+struct nic_greeting {
+	const uint8_t *key;
+	uint64_t nonce, peer_nonce, peer_life;
+	uint32_t to; /* the peer's connection id; 0: not known */
+};
+
 void bcl_nic_frame_hello(struct bcl_card *card, struct nic_conn *conn,
-			 unsigned rail, uint8_t kind);
+			 unsigned rail, uint8_t kind,
+			 const struct nic_greeting *greeting);
 /* To the source of the frame being handled, a bounded number per time. */
-void bcl_nic_frame_reset(struct bcl_card *card, unsigned rail, uint32_t conn);
+void bcl_nic_frame_reset(struct bcl_card *card, unsigned rail,
+			 const uint8_t *head);
 void bcl_nic_frame_refuse(struct bcl_card *card, unsigned rail, uint8_t version,
 			  const struct bcl_hello *hello,
 			  enum bcl_status reason);
@@ -414,19 +423,27 @@ unsigned bcl_nic_burst(struct bcl_card *card, unsigned rail,
 		       const struct bcl_rx_frame *first, unsigned n);
 
 /* ---- hello.c: the handshake ---- */
-/* Send HELLO on each rail that is up, known and not proved. */
+/* Send HELLO on each rail that is up, known and not proved; on one rail; PING
+ * there. */
 void bcl_nic_hello_call(struct bcl_card *card, struct nic_conn *conn);
+void bcl_nic_hello_say(struct bcl_card *card, struct nic_conn *conn,
+		       unsigned rail);
+void bcl_nic_hello_ping(struct bcl_card *card, struct nic_conn *conn,
+			unsigned rail);
 /* `header` of a HELLO of any version; the rest is checked here. */
 void bcl_nic_hello_received(struct bcl_card *card, unsigned rail,
 			    const struct bcl_frame_header *header,
 			    const struct bcl_hello *hello);
 void bcl_nic_hello_answered(struct bcl_card *card, struct nic_conn *conn,
-			    unsigned rail, const struct bcl_hello *hello);
+			    unsigned rail,
+			    const struct bcl_frame_header *header,
+			    const struct bcl_hello *hello);
 void bcl_nic_hello_refused(struct bcl_card *card, uint32_t id,
 			   const struct bcl_refuse *refuse);
-/* The PING of the peer on a rail that was only answered. */
+/* A PING with a proof, or with what once was one. */
 void bcl_nic_hello_proved(struct bcl_card *card, struct nic_conn *conn,
-			  unsigned rail);
+			  unsigned rail, const struct bcl_frame_header *header,
+			  const struct bcl_hello *hello);
 
 /* ---- node.c ---- */
 static inline struct nic_node *nic_node_at(const struct bcl_card *card,

@@ -8,7 +8,7 @@
  *  CALLING   HELLO                                   ANSWERED
  *            HELLO_ACK for this life of ours         UP
  *            REFUSE, no answer in peer_timeout       lost
- *  ANSWERED  PING with our connection id             UP
+ *  ANSWERED  PING that proves it has our answer      UP
  *            HELLO_ACK                               UP
  *            nothing of these for a while            forgotten, or CALLING
  *  UP        idle, memory is needed                  PARKING: PARK sent
@@ -21,9 +21,10 @@
  *                                                    owes something
  *
  * A HELLO from another life while one is UP makes a candidate, which takes
- * the node over when a frame proves it: an old HELLO can do no harm.
+ * the node over when a PING proves it: an old HELLO can do no harm.
  *
- * A connection id is generation | index in card->conns | rail (2 bits).
+ * A connection id is random | index in card->conns | rail (2 bits). Its seal is
+ * drawn with it.
  */
 #include <nicfw/card.h>
 
@@ -35,11 +36,19 @@ enum {
 
 void bcl_nic_conn_rename(struct bcl_card *card, struct nic_conn *conn)
 {
-	uint32_t index = conn->index;
+	uint32_t before = conn->id, random;
+	unsigned rail;
 
-	do
-		conn->id = card->generation++ << card->conn_shift | index << 2;
-	while (conn->id == 0);
+	do {
+		random = (uint32_t)(card->hal.random(card->host) >> 32);
+		conn->id = random << card->conn_shift | conn->index << 2;
+	} while (conn->id == 0 || conn->id == before);
+	conn->seal = (uint32_t)(card->hal.random(card->host) >> 32);
+	for (rail = 0; rail < BCL_RAILS_MAX; rail++) {
+		conn->window[rail].nonce = 0;
+		conn->window[rail].theirs = 0;
+		conn->window[rail].answer = 0;
+	}
 }
 
 static struct nic_conn *make(struct bcl_card *card)
@@ -148,6 +157,7 @@ void bcl_nic_conn_up(struct bcl_card *card, struct nic_conn *conn)
 	node->stays = 1;
 	conn->state = NIC_CONN_UP;
 	conn->expires = NIC_NEVER;
+	conn->why = BCL_OK;
 	conn->hello_wait = (uint32_t)card->config.rto_min;
 	nic_count(card, connected);
 	if (node->state != BCL_NODE_LOST)
@@ -298,7 +308,7 @@ void bcl_nic_conn_work(struct bcl_card *card, struct nic_conn *conn,
 void bcl_nic_conn_ack(struct bcl_card *card, struct nic_conn *conn,
 		      unsigned rail)
 {
-	if (conn->window[rail].state < NIC_RAIL_ANSWERED ||
+	if (conn->window[rail].state != NIC_RAIL_PROVED ||
 	    conn->state == NIC_CONN_ENDING ||
 	    bcl_nic_frame_ack(card, conn, rail, BCL_FRAME_ACK))
 		return;
@@ -362,8 +372,7 @@ static void ping(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 {
 	if (conn->window[rail].state != NIC_RAIL_PROVED)
 		return;
-	nic_count(card, pings_sent);
-	bcl_nic_frame_bare(card, conn, rail, BCL_FRAME_PING);
+	bcl_nic_hello_ping(card, conn, rail);
 }
 
 /* A rail is silent: PING; and HELLO when that goes unanswered, which finds the
@@ -372,7 +381,7 @@ static void probe(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 		  uint64_t silence)
 {
 	if (conn->window[rail].heard + 2 * silence <= card->now)
-		bcl_nic_frame_hello(card, conn, rail, BCL_FRAME_HELLO);
+		bcl_nic_hello_say(card, conn, rail);
 	else
 		ping(card, conn, rail);
 }
@@ -474,7 +483,7 @@ static void check_rail(struct bcl_card *card, struct nic_conn *conn,
 		/* Its address may be another by now: HELLO finds it. Before
 		 * that: perhaps it does not know us yet, or no more. */
 		if (window->backoff >= NIC_RAIL_TIMEOUTS)
-			bcl_nic_frame_hello(card, conn, rail, BCL_FRAME_HELLO);
+			bcl_nic_hello_say(card, conn, rail);
 		else
 			ping(card, conn, rail);
 	}
@@ -542,7 +551,8 @@ static int expire(struct bcl_card *card, struct nic_conn *conn)
 		bcl_nic_node_lose(card, node, BCL_NODE_LOST, BCL_ERR_DEAD);
 	else if (node->state == BCL_NODE_CONNECTING)
 		bcl_nic_node_lose(card, node, BCL_NODE_LOST,
-				  BCL_ERR_UNREACHABLE);
+				  conn->why ? (enum bcl_status)conn->why
+					    : BCL_ERR_UNREACHABLE);
 	else {
 		bcl_nic_conn_free(card, conn);
 		if (node->messages)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Frames: their headers and checksums, and those that carry no message. */
 #include <nicfw/frame.h>
+#include <nicfw/proof.h>
 
 enum {
 	ANSWERS = 32, /* RESET and REFUSE frames per time */
@@ -10,7 +11,7 @@ static const uint64_t ANSWERS_PER = 10000000; /* ns */
 
 /* A frame of `length` bytes that is whole in card memory. */
 static int transmit(struct bcl_card *card, unsigned rail, uint32_t node,
-		    uint8_t *head, uint32_t length)
+		    uint32_t seal, uint8_t *head, uint32_t length)
 {
 	struct bcl_tx_frame frame = {
 		.head = head,
@@ -25,7 +26,7 @@ static int transmit(struct bcl_card *card, unsigned rail, uint32_t node,
 		head[3] |= BCL_FRAME_PCRC;
 	else
 		frame.flags = 0;
-	nic_frame_seal(card, head);
+	nic_frame_seal(card, seal, head);
 	if (card->hal.transmit(card->host, rail, node, &frame) == 1)
 		return 1;
 	card->rail[rail].busy = 1;
@@ -39,8 +40,8 @@ int bcl_nic_frame_bare(struct bcl_card *card, struct nic_conn *conn,
 
 	nic_frame_header(card, conn, rail, kind, head);
 	memset(head + 40, 0, 40);
-	return transmit(card, rail, nic_node_index(card, conn->node), head,
-			BCL_HEADERS_SIZE);
+	return transmit(card, rail, nic_node_index(card, conn->node),
+			conn->peer_seal, head, BCL_HEADERS_SIZE);
 }
 
 /* Append a segment without a message. */
@@ -101,7 +102,8 @@ int bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
 		at = 80;
 	}
 	conn->told = 1;
-	if (!transmit(card, rail, nic_node_index(card, conn->node), head, at))
+	if (!transmit(card, rail, nic_node_index(card, conn->node),
+		      conn->peer_seal, head, at))
 		return 0;
 	rooms_told(conn);
 	nic_count(card, acks_sent);
@@ -124,11 +126,13 @@ void bcl_nic_frame_rail_down(struct bcl_card *card, struct nic_conn *conn,
 	at = append(head, 40, BCL_SEG_RAIL_DOWN, window->peer, n, says,
 		    (n + 7) / 8);
 	nic_count(card, acks_sent);
-	transmit(card, by, nic_node_index(card, conn->node), head, at);
+	transmit(card, by, nic_node_index(card, conn->node), conn->peer_seal,
+		 head, at);
 }
 
 void bcl_nic_frame_hello(struct bcl_card *card, struct nic_conn *conn,
-			 unsigned rail, uint8_t kind)
+			 unsigned rail, uint8_t kind,
+			 const struct nic_greeting *greeting)
 {
 	const struct nic_window *window = &conn->window[rail];
 	const struct nic_flight *oldest =
@@ -136,8 +140,9 @@ void bcl_nic_frame_hello(struct bcl_card *card, struct nic_conn *conn,
 	struct bcl_hello hello = {
 		.card = bcl_put64(card->config.card),
 		.incarnation = bcl_put64(card->config.incarnation),
-		.peer_life =
-			bcl_put64(kind == BCL_FRAME_HELLO_ACK ? conn->life : 0),
+		.nonce = bcl_put64(greeting->nonce),
+		.peer_nonce = bcl_put64(greeting->peer_nonce),
+		.peer_life = bcl_put64(greeting->peer_life),
 		.conn = bcl_put32(conn->id | rail),
 		.window = bcl_put32(card->rail[rail].window),
 		.max_frame = bcl_put16((uint16_t)card->rail[rail].mtu),
@@ -148,20 +153,22 @@ void bcl_nic_frame_hello(struct bcl_card *card, struct nic_conn *conn,
 		.turn = window->turn,
 		.heard = window->peer_turn,
 	};
-	struct bcl_le32 none = bcl_put32(0);
-	uint32_t node = BCL_NODE_NONE; /* an answer goes where it came from */
-	uint8_t *head = card->frame;
+	/* An answer goes where it came from. */
+	uint32_t node = kind == BCL_FRAME_HELLO_ACK
+				? BCL_NODE_NONE
+				: nic_node_index(card, conn->node);
+	struct bcl_frame_header *header = (void *)card->frame;
 
-	memcpy(hello.key, conn->node->key, BCL_KEY_SIZE);
-	nic_frame_header(card, conn, rail, kind, head);
-	if (kind == BCL_FRAME_HELLO) {
-		nic_count(card, hellos_sent);
-		memcpy(head + offsetof(struct bcl_frame_header, conn), &none,
-		       4);
-		node = nic_node_index(card, conn->node);
-	}
-	memcpy(head + 40, &hello, sizeof(hello));
-	transmit(card, rail, node, head, 40 + sizeof(hello));
+	nic_frame_header(card, conn, rail, kind, card->frame);
+	header->conn = bcl_put32(greeting->to);
+	hello.seal =
+		bcl_put32(conn->seal ^ bcl_nic_proof_veil(greeting->key, kind,
+							  header, &hello));
+	hello.proof =
+		bcl_put64(bcl_nic_proof(greeting->key, kind, header, &hello));
+	memcpy(header + 1, &hello, sizeof(hello));
+	transmit(card, rail, node, kind == BCL_FRAME_PING ? conn->peer_seal : 0,
+		 card->frame, 40 + sizeof(hello));
 }
 
 static int may_answer(struct bcl_card *card)
@@ -178,9 +185,10 @@ static int may_answer(struct bcl_card *card)
 	return 1;
 }
 
+/* To the source of the frame that is being handled. */
 static void answer(struct bcl_card *card, unsigned rail, uint8_t version,
-		   uint8_t kind, uint32_t conn, uint64_t to,
-		   const struct bcl_refuse *body)
+		   uint8_t kind, uint32_t conn, uint64_t to, const void *body,
+		   uint32_t length)
 {
 	struct bcl_frame_header header = {
 		.magic = bcl_put16(BCL_WIRE_MAGIC),
@@ -193,31 +201,38 @@ static void answer(struct bcl_card *card, unsigned rail, uint8_t version,
 
 	memset(head, 0, BCL_HEADERS_SIZE);
 	memcpy(head, &header, sizeof(header));
-	if (body)
-		memcpy(head + 40, body, sizeof(*body));
+	memcpy(head + sizeof(header), body, length);
 	nic_count(card, frames_sent);
-	transmit(card, rail, BCL_NODE_NONE, head, BCL_HEADERS_SIZE);
+	transmit(card, rail, BCL_NODE_NONE, 0, head,
+		 nic_max32(BCL_FRAME_MIN, (uint32_t)sizeof(header) + length));
 }
 
 /* The sender's card id is not in the frame that is answered: the address it
- * came from and its own secret, the connection id, are enough. */
-void bcl_nic_frame_reset(struct bcl_card *card, unsigned rail, uint32_t conn)
+ * came from and its own headers, which bear the seal, are enough. */
+void bcl_nic_frame_reset(struct bcl_card *card, unsigned rail,
+			 const uint8_t *head)
 {
+	const struct bcl_frame_header *header = (const void *)head;
+
 	if (!may_answer(card))
 		return;
 	nic_count(card, resets_sent);
-	answer(card, rail, BCL_WIRE_VERSION, BCL_FRAME_RESET, conn, 0, NULL);
+	answer(card, rail, BCL_WIRE_VERSION, BCL_FRAME_RESET,
+	       bcl_get32(header->conn), 0, head, BCL_HEADERS_SIZE);
 }
 
 void bcl_nic_frame_refuse(struct bcl_card *card, unsigned rail, uint8_t version,
 			  const struct bcl_hello *hello, enum bcl_status reason)
 {
-	struct bcl_refuse body = { bcl_put32(reason),
-				   bcl_put32(BCL_WIRE_VERSION) };
+	struct bcl_refuse body = { .reason = bcl_put32(reason),
+				   .wire_version =
+					   bcl_put32(BCL_WIRE_VERSION) };
 
 	if (!may_answer(card))
 		return;
+	if (version >= BCL_WIRE_NONCE)
+		body.nonce = hello->nonce;
 	nic_count(card, refuses_sent);
 	answer(card, rail, version, BCL_FRAME_REFUSE, bcl_get32(hello->conn),
-	       bcl_get64(hello->card), &body);
+	       bcl_get64(hello->card), &body, sizeof(body));
 }

@@ -33,20 +33,23 @@ static inline void nic_frame_header(struct bcl_card *card,
 	conn->done_due = 0;
 }
 
-static inline void nic_frame_seal(const struct bcl_card *card, uint8_t *head)
+/* With the seal of who gets it, or 0. */
+static inline void nic_frame_seal(const struct bcl_card *card, uint32_t seal,
+				  uint8_t *head)
 {
 	struct bcl_frame_header *header = (void *)head;
 
-	header->hcrc = bcl_put32(card->hal.headers_crc(card->host, head));
+	header->hcrc =
+		bcl_put32(card->hal.headers_crc(card->host, head) ^ seal);
 }
 
-static inline int nic_frame_sealed(const struct bcl_card *card,
+static inline int nic_frame_sealed(const struct bcl_card *card, uint32_t seal,
 				   const uint8_t *head)
 {
 	const struct bcl_frame_header *header = (const void *)head;
 
 	return bcl_get32(header->hcrc) ==
-	       card->hal.headers_crc(card->host, head);
+	       (card->hal.headers_crc(card->host, head) ^ seal);
 }
 
 static inline void nic_frame_segment(const struct bcl_card *card,

@@ -46,6 +46,7 @@ struct bcl_tx_frame {
 	uint8_t last;	  /* a run: flags of the kind of its last frame */
 	uint16_t frames;  /* 1; a run: more */
 	uint16_t payload; /* a run: bytes in each frame but the last */
+	uint32_t seal;	  /* a run: what the header checksums are xored with */
 	struct bcl_tx_part part[BCL_TX_PARTS];
 };
 
@@ -217,7 +218,8 @@ struct bcl_hal {
 	void (*node)(void *host, uint32_t node, uint64_t card, uint32_t life,
 		     enum bcl_node_state state, enum bcl_status status);
 
-	/* 64 random bits, for connection ids and first numbers. */
+	/* 64 bits that nobody can guess: connection ids, seals, nonces, first
+	 * numbers. */
 	uint64_t (*random)(void *host);
 };
 

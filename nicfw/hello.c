@@ -1,22 +1,97 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The handshake. HELLO and HELLO_ACK say the same things; HELLO_ACK also names
- * the life that it answers, which proves its sender alive; the PING after it,
- * with a connection id that only the answered one knows, proves the other and
- * tells where it is reached, which DATA does not. Each rail is proved by its
- * own exchange.
+ * The handshake. HELLO, HELLO_ACK and the PING after it say the same things,
+ * and prove the job's key. HELLO_ACK also names the nonce of the HELLO, so its
+ * sender is alive and has the key now; PING names that of the HELLO_ACK, which
+ * proves the same of the caller, and tells where it is reached, which DATA does
+ * not. Each rail is proved by its own exchange.
  *
- * On a connection that is UP a HELLO of the same life proves another rail, or
- * one that was given up: then frames before `first_seq` will never come. On a
- * rail that is proved it asks for the peer's address, which may have changed:
- * the answer comes from there, and the PING after it tells the peer ours.
+ * A HELLO may be an old one that somebody sends again. It makes a connection,
+ * or a candidate for one, which is forgotten soon if nothing proves it; of an
+ * existing connection it changes nothing. What the caller says counts when its
+ * PING says it.
+ *
+ * On a connection that is UP the exchange proves another rail, or one that was
+ * given up: then frames before `first_seq` will never come. On a rail that is
+ * proved it asks for the peer's address, which may have changed: the answer
+ * comes from there, and the PING after it tells the peer ours.
  */
 #include <nicfw/card.h>
+#include <nicfw/proof.h>
 
 enum {
 	FIRST_FRAMES = 16,    /* congestion window of a new rail */
 	WINDOW_MAX = 1 << 24, /* bytes, whatever the peer grants */
 };
+
+static uint64_t new_nonce(struct bcl_card *card)
+{
+	uint64_t nonce;
+
+	do
+		nonce = card->hal.random(card->host);
+	while (nonce == 0);
+	return nonce;
+}
+
+/* One that is sent again, as its answer is late, has the nonce it had. */
+void bcl_nic_hello_say(struct bcl_card *card, struct nic_conn *conn,
+		       unsigned rail)
+{
+	struct nic_window *window = &conn->window[rail];
+	struct nic_greeting greeting = { .key = conn->node->key };
+
+	if (window->nonce == 0 || window->theirs) {
+		window->nonce = new_nonce(card);
+		window->theirs = 0;
+	}
+	greeting.nonce = window->nonce;
+	nic_count(card, hellos_sent);
+	bcl_nic_frame_hello(card, conn, rail, BCL_FRAME_HELLO, &greeting);
+}
+
+/* To one HELLO or many: the PING that proves the answer seen ends it. */
+static void answer(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
+		   const uint8_t *key, const struct bcl_hello *hello)
+{
+	struct nic_window *window = &conn->window[rail];
+	struct nic_greeting greeting = {
+		.key = key,
+		.peer_nonce = bcl_get64(hello->nonce),
+		.peer_life = bcl_get64(hello->incarnation),
+		.to = bcl_get32(hello->conn),
+	};
+
+	if (window->answer == 0)
+		window->answer = new_nonce(card);
+	greeting.nonce = window->answer;
+	if (window->answered != greeting.to) {
+		window->answered = greeting.to;
+		window->answered_at = card->now;
+	}
+	bcl_nic_frame_hello(card, conn, rail, BCL_FRAME_HELLO_ACK, &greeting);
+}
+
+/* The first that comes proves that we have the answer, and any may be it. */
+void bcl_nic_hello_ping(struct bcl_card *card, struct nic_conn *conn,
+			unsigned rail)
+{
+	const struct nic_window *window = &conn->window[rail];
+	const struct nic_greeting greeting = {
+		.key = conn->node->key,
+		.nonce = window->nonce,
+		.peer_nonce = window->theirs,
+		.peer_life = conn->life,
+		.to = window->peer,
+	};
+
+	nic_count(card, pings_sent);
+	if (window->theirs)
+		bcl_nic_frame_hello(card, conn, rail, BCL_FRAME_PING,
+				    &greeting);
+	else
+		bcl_nic_frame_bare(card, conn, rail, BCL_FRAME_PING);
+}
 
 void bcl_nic_hello_call(struct bcl_card *card, struct nic_conn *conn)
 {
@@ -37,7 +112,7 @@ void bcl_nic_hello_call(struct bcl_card *card, struct nic_conn *conn)
 			continue;
 		if (conn->window[rail].state == NIC_RAIL_OFF)
 			conn->window[rail].state = NIC_RAIL_CALLING;
-		bcl_nic_frame_hello(card, conn, rail, BCL_FRAME_HELLO);
+		bcl_nic_hello_say(card, conn, rail);
 		called = 1;
 	}
 	conn->hello_at = NIC_NEVER;
@@ -48,21 +123,25 @@ void bcl_nic_hello_call(struct bcl_card *card, struct nic_conn *conn)
 	conn->hello_wait = nic_backoff(conn->hello_wait, 1, longest);
 }
 
-static int same_key(const uint8_t *a, const uint8_t *b)
+static int proves(const uint8_t *key, uint8_t kind,
+		  const struct bcl_frame_header *header,
+		  const struct bcl_hello *hello)
 {
-	unsigned i, differs = 0;
-
-	for (i = 0; i < BCL_KEY_SIZE; i++)
-		differs |= a[i] ^ b[i];
-	return !differs;
+	return bcl_nic_proof(key, kind, header, hello) ==
+	       bcl_get64(hello->proof);
 }
 
-/* The own job's key, or that of the job in which the host called this node. */
-static int believed(const struct bcl_card *card, const struct nic_node *node,
-		    const struct bcl_hello *hello)
+/* The key that it proves: the own job's, or that of the job in which the host
+ * called this node; NULL: none of them. */
+static const uint8_t *key_of(const struct bcl_card *card,
+			     const struct nic_node *node, uint8_t kind,
+			     const struct bcl_frame_header *header,
+			     const struct bcl_hello *hello)
 {
-	return same_key(card->config.key, hello->key) ||
-	       (node && same_key(node->key, hello->key));
+	if (proves(card->config.key, kind, header, hello))
+		return card->config.key;
+	return node && proves(node->key, kind, header, hello) ? node->key
+							      : NULL;
 }
 
 static int same_peer(const struct nic_conn *conn, const struct bcl_hello *hello)
@@ -77,6 +156,7 @@ static void forget_rails(struct nic_conn *conn)
 
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++) {
 		conn->window[rail].peer = 0;
+		conn->window[rail].answered = 0;
 		conn->window[rail].state = NIC_RAIL_OFF;
 	}
 }
@@ -93,52 +173,62 @@ static void adopt(struct nic_conn *conn, const struct bcl_hello *hello)
 }
 
 /*
- * Is the rail paired? What we answered may be believed by the peer already, and
- * then frames of that rail of its come; of two at once they would be taken for
- * frames of one. An answer that did not arrive does not hold for ever.
+ * Was another rail of the peer answered by this one? The peer may believe the
+ * answer already, and then frames of that rail come; frames of two rails would
+ * be taken for frames of one. An answer that did not arrive does not hold for
+ * ever.
  */
-static int held(const struct bcl_card *card, const struct nic_window *window)
+static int promised(const struct bcl_card *card,
+		    const struct nic_window *window,
+		    const struct bcl_hello *hello)
 {
-	return window->state == NIC_RAIL_PROVED ||
-	       (window->state == NIC_RAIL_ANSWERED &&
-		card->now < window->heard + 8 * card->config.rto_max);
+	return window->answer && window->answered &&
+	       window->answered != bcl_get32(hello->conn) &&
+	       card->now < window->answered_at + 8 * card->config.rto_max;
+}
+
+/* Not if the rail is down, or is or will be paired with another one of the
+ * peer, or if this is old. */
+static int fits(const struct bcl_card *card, const struct nic_conn *conn,
+		unsigned rail, const struct bcl_hello *hello)
+{
+	const struct nic_window *window = &conn->window[rail];
+	int later = (int8_t)(hello->turn - window->peer_turn);
+
+	return card->rail[rail].up && !promised(card, window, hello) &&
+	       (window->peer == 0 ||
+		(later >= 0 && (window->peer == bcl_get32(hello->conn) ||
+				window->state != NIC_RAIL_PROVED)));
 }
 
 /*
- * 0: the rail is down or paired with another one of the peer, or this is old:
- * sent before the peer knew that we had given the rail up. Or it is too early:
- * the peer must not forget yet what came by it.
+ * What was proved is believed. 0: it does not fit, or was said before the peer
+ * knew that we had given the rail up. Or it is too early: the peer must not
+ * forget yet what came by it.
  */
 static int pair(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
-		const struct bcl_hello *hello)
+		uint32_t seal, const struct bcl_hello *hello)
 {
 	struct nic_window *window = &conn->window[rail];
 	uint32_t peer = bcl_get32(hello->conn);
 	uint32_t frame =
 		nic_min32(bcl_get16(hello->max_frame), card->rail[rail].mtu);
-	int later = (int8_t)(hello->turn - window->peer_turn);
 
-	if (!card->rail[rail].up)
-		return 0;
-	if (window->peer &&
-	    ((window->peer != peer && held(card, window)) || later < 0))
+	if (!fits(card, conn, rail, hello))
 		return 0;
 	window->peer_turn = hello->turn;
 	if (window->asks || (window->peer && hello->heard != window->turn))
 		return 0;
-	if (window->peer != peer) {
-		window->heard = card->now;
+	if (window->peer != peer)
 		bcl_nic_window_begin(conn, rail, bcl_get32(hello->first_seq));
-	} else {
+	else
 		bcl_nic_window_skip(conn, rail, bcl_get32(hello->first_seq));
-	}
 	window->peer = peer;
 	window->refused = NIC_NEVER;
 	window->payload = (uint16_t)((frame - BCL_HEADERS_SIZE) & ~7u);
 	window->granted = nic_max32(
 		nic_min32(bcl_get32(hello->window), WINDOW_MAX), frame);
-	if (window->state < NIC_RAIL_ANSWERED)
-		window->state = NIC_RAIL_ANSWERED;
+	conn->peer_seal = seal;
 	conn->pcrc = card->config.pcrc ||
 		     bcl_get16(hello->features) & BCL_FEATURE_PCRC;
 	return 1;
@@ -150,11 +240,13 @@ static int makes_sense(const struct bcl_card *card,
 	uint64_t id = bcl_get64(hello->card);
 
 	return id != 0 && id != card->config.card &&
+	       bcl_get64(hello->nonce) != 0 &&
 	       bcl_get32(hello->first_msg) != 0 && bcl_get32(hello->conn) > 3 &&
 	       bcl_get16(hello->max_frame) >= NIC_MTU_MIN;
 }
 
-/* Until then no other life of the node is listened to. */
+/* Until then no other life of the node is listened to; then it is, whatever
+ * this one says without a proof. */
 static void settle(struct bcl_card *card, struct nic_conn *conn)
 {
 	conn->settled = card->now + 8 * card->config.rto_max;
@@ -169,8 +261,10 @@ static struct nic_conn *answer_new(struct bcl_card *card, struct nic_node *node,
 {
 	struct nic_conn *conn = bcl_nic_conn_make(card, node);
 
-	if (conn)
+	if (conn) {
 		adopt(conn, hello);
+		settle(card, conn);
+	}
 	return conn;
 }
 
@@ -200,6 +294,7 @@ static struct nic_conn *choose(struct bcl_card *card, struct nic_node *node,
 	if (conn->known) /* ids told to the other life must not fit */
 		bcl_nic_conn_rename(card, conn);
 	adopt(conn, hello);
+	settle(card, conn);
 	return conn;
 }
 
@@ -209,6 +304,7 @@ void bcl_nic_hello_received(struct bcl_card *card, unsigned rail,
 {
 	struct nic_node *node;
 	struct nic_conn *conn;
+	const uint8_t *key;
 
 	if (header->version != BCL_WIRE_VERSION) {
 		bcl_nic_frame_refuse(card, rail, header->version, hello,
@@ -216,7 +312,8 @@ void bcl_nic_hello_received(struct bcl_card *card, unsigned rail,
 		return;
 	}
 	node = bcl_nic_node_find(card, bcl_get64(hello->card));
-	if (!believed(card, node, hello)) {
+	key = key_of(card, node, BCL_FRAME_HELLO, header, hello);
+	if (!key) {
 		bcl_nic_frame_refuse(card, rail, header->version, hello,
 				     BCL_ERR_JOBKEY);
 		return;
@@ -237,13 +334,12 @@ void bcl_nic_hello_received(struct bcl_card *card, unsigned rail,
 		return;
 	}
 	conn = choose(card, node, hello);
-	if (!conn || !pair(card, conn, rail, hello)) {
+	if (!conn || !fits(card, conn, rail, hello) ||
+	    conn->window[rail].asks) {
 		nic_count(card, dropped_state);
 		return;
 	}
-	if (conn->state < NIC_CONN_UP)
-		settle(card, conn);
-	bcl_nic_frame_hello(card, conn, rail, BCL_FRAME_HELLO_ACK);
+	answer(card, conn, rail, key, hello);
 }
 
 static void rail_proved(struct bcl_card *card, struct nic_conn *conn,
@@ -282,15 +378,37 @@ static void call_anew(struct bcl_card *card, struct nic_conn *conn)
 	bcl_nic_hello_call(card, conn);
 }
 
-void bcl_nic_hello_answered(struct bcl_card *card, struct nic_conn *conn,
-			    unsigned rail, const struct bcl_hello *hello)
+/* Is it from the node, about our life and this exchange? */
+static int fresh(const struct bcl_card *card, const struct nic_conn *conn,
+		 uint64_t nonce, const struct bcl_hello *hello)
 {
-	if (bcl_get64(hello->peer_life) != card->config.incarnation ||
-	    bcl_get64(hello->card) != conn->node->card ||
-	    conn->node->conn != conn || !believed(card, conn->node, hello) ||
-	    !makes_sense(card, hello) ||
+	return nonce && bcl_get64(hello->peer_nonce) == nonce &&
+	       bcl_get64(hello->peer_life) == card->config.incarnation &&
+	       bcl_get64(hello->card) == conn->node->card &&
+	       makes_sense(card, hello) && conn->state != NIC_CONN_ENDING;
+}
+
+static void believe(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
+{
+	conn->heard = card->now;
+	if (conn->state < NIC_CONN_UP)
+		bcl_nic_conn_up(card, conn); /* before learn(): a new index */
+	rail_proved(card, conn, rail);
+}
+
+void bcl_nic_hello_answered(struct bcl_card *card, struct nic_conn *conn,
+			    unsigned rail,
+			    const struct bcl_frame_header *header,
+			    const struct bcl_hello *hello)
+{
+	struct nic_window *window = &conn->window[rail];
+	const uint8_t *key = conn->node->key;
+	uint32_t veil;
+
+	if (window->theirs || !fresh(card, conn, window->nonce, hello) ||
+	    conn->node->conn != conn ||
 	    (conn->state >= NIC_CONN_UP && !same_peer(conn, hello)) ||
-	    conn->state == NIC_CONN_ENDING) {
+	    !proves(key, BCL_FRAME_HELLO_ACK, header, hello)) {
 		nic_count(card, dropped_state);
 		return;
 	}
@@ -300,24 +418,39 @@ void bcl_nic_hello_answered(struct bcl_card *card, struct nic_conn *conn,
 	}
 	if (!same_peer(conn, hello))
 		adopt(conn, hello);
-	if (!pair(card, conn, rail, hello))
-		return;
-	conn->heard = card->now;
-	if (conn->state < NIC_CONN_UP)
-		bcl_nic_conn_up(card, conn); /* before learn(): a new index */
-	rail_proved(card, conn, rail);
-	nic_count(card, pings_sent);
-	bcl_nic_frame_bare(card, conn, rail, BCL_FRAME_PING);
+	window->theirs = bcl_get64(hello->nonce);
+	veil = bcl_nic_proof_veil(key, BCL_FRAME_HELLO_ACK, header, hello);
+	if (pair(card, conn, rail, bcl_get32(hello->seal) ^ veil, hello))
+		believe(card, conn, rail);
+	/* Even if the rail is not paired: it tells our turn. */
+	if (window->peer)
+		bcl_nic_hello_ping(card, conn, rail);
+}
+
+/* From a card of an older version, which knows no nonce, or from anybody: the
+ * call goes on, and that is said if nobody answers. */
+static int hint(const struct bcl_refuse *refuse)
+{
+	return bcl_get32(refuse->reason) == BCL_ERR_VERSION &&
+	       bcl_get32(refuse->wire_version) < BCL_WIRE_NONCE;
 }
 
 void bcl_nic_hello_refused(struct bcl_card *card, uint32_t id,
 			   const struct bcl_refuse *refuse)
 {
 	struct nic_conn *conn = nic_conn_find(card, id);
+	const struct nic_window *window;
 	uint32_t reason = bcl_get32(refuse->reason);
 
 	if (!conn || conn->state != NIC_CONN_CALLING) {
 		nic_count(card, dropped_state);
+		return;
+	}
+	window = &conn->window[id & 3];
+	if (window->nonce == 0 || bcl_get64(refuse->nonce) != window->nonce) {
+		nic_count(card, dropped_state);
+		if (hint(refuse))
+			conn->why = BCL_ERR_VERSION;
 		return;
 	}
 	if (reason != BCL_ERR_VERSION && reason != BCL_ERR_JOBKEY &&
@@ -345,12 +478,22 @@ static void take_over(struct bcl_card *card, struct nic_node *node,
 }
 
 void bcl_nic_hello_proved(struct bcl_card *card, struct nic_conn *conn,
-			  unsigned rail)
+			  unsigned rail, const struct bcl_frame_header *header,
+			  const struct bcl_hello *hello)
 {
+	struct nic_window *window = &conn->window[rail];
+	const uint8_t *key = NULL;
+	uint32_t veil;
+
+	if (fresh(card, conn, window->answer, hello) && same_peer(conn, hello))
+		key = key_of(card, conn->node, BCL_FRAME_PING, header, hello);
+	if (!key) /* sent again, or late: a PING as any other */
+		return;
+	window->answer = 0;
+	veil = bcl_nic_proof_veil(key, BCL_FRAME_PING, header, hello);
+	if (!pair(card, conn, rail, bcl_get32(hello->seal) ^ veil, hello))
+		return;
 	if (conn->node->conn != conn)
 		take_over(card, conn->node, conn);
-	conn->heard = card->now;
-	if (conn->state < NIC_CONN_UP)
-		bcl_nic_conn_up(card, conn); /* before learn(): a new index */
-	rail_proved(card, conn, rail);
+	believe(card, conn, rail);
 }

@@ -33,6 +33,7 @@ void bcl_nic_launch_run(struct bcl_card *card, struct nic_conn *conn,
 	nic_frame_header(card, conn, rail, kind, run->head);
 	nic_launch_seq(run->head, flight->seq);
 	run->payload = flight->payload;
+	run->seal = conn->peer_seal;
 	run->last = nic_launch_ask(card, rail, &conn->window[rail]);
 	card->counters[BCL_CARD_frames_sent] += run->frames - 1;
 	conn->frames_sent += run->frames - 1;

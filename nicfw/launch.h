@@ -84,7 +84,7 @@ static inline void nic_launch(struct bcl_card *card, struct nic_conn *conn,
 	kind |= nic_launch_ask(card, rail, window);
 	nic_frame_header(card, conn, rail, kind, frame->head);
 	nic_launch_seq(frame->head, flight->seq);
-	nic_frame_seal(card, frame->head);
+	nic_frame_seal(card, conn->peer_seal, frame->head);
 	nic_launch_transmit(card, conn, rail, frame, flight);
 }
 

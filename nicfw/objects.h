@@ -240,8 +240,7 @@ struct nic_flight {
 
 enum nic_window_state {
 	NIC_RAIL_OFF,
-	NIC_RAIL_CALLING,  /* HELLO sent */
-	NIC_RAIL_ANSWERED, /* HELLO_ACK sent, no frame yet */
+	NIC_RAIL_CALLING, /* HELLO sent */
 	NIC_RAIL_PROVED,
 };
 
@@ -259,6 +258,12 @@ struct nic_window {
 	uint8_t probing;
 	uint16_t payload; /* bytes that a frame with one segment carries */
 	uint16_t nflights;
+	uint64_t nonce;	 /* of our last HELLO; 0: none */
+	uint64_t theirs; /* of its answer; 0: none came yet */
+	uint64_t answer; /* of our HELLO_ACKs, until a PING proves that it was
+			  * seen; 0: none */
+	uint64_t answered_at;
+	uint32_t answered; /* the peer's id in the last of them; 0: none */
 	/* out */
 	struct nic_link flights;
 	uint32_t next;				 /* seq of the next new frame */
@@ -323,21 +328,24 @@ struct nic_conn {
 	uint64_t look_at; /* NIC_NEVER: no inbounds */
 	uint64_t waiting_since;
 	uint32_t ping_wait, hello_wait; /* ns */
-	uint32_t waiting; /* the message whose verdict was asked for last */
-	uint32_t heap;	  /* its place there */
-	uint32_t index;	  /* in card->conns */
-	uint32_t id;	  /* in frames to us, without the rail */
-	uint32_t peer;	  /* in frames to the peer, without its rail */
-	uint32_t first;	  /* the first number that we gave */
-	uint32_t next;	  /* the next */
-	uint32_t base;	  /* the peer's: its oldest without verdict */
-	uint32_t done;	  /* every number before it: see wire.h */
-	uint32_t top;	  /* 1 + the highest with a verdict */
-	uint32_t held;	  /* inbounds that wait for their predecessor */
+	uint32_t waiting;   /* the message whose verdict was asked for last */
+	uint32_t heap;	    /* its place there */
+	uint32_t index;	    /* in card->conns */
+	uint32_t id;	    /* in frames to us, without the rail */
+	uint32_t peer;	    /* in frames to the peer, without its rail */
+	uint32_t seal;	    /* of frames to us */
+	uint32_t peer_seal; /* of frames to the peer */
+	uint32_t first;	    /* the first number that we gave */
+	uint32_t next;	    /* the next */
+	uint32_t base;	    /* the peer's: its oldest without verdict */
+	uint32_t done;	    /* every number before it: see wire.h */
+	uint32_t top;	    /* 1 + the highest with a verdict */
+	uint32_t held;	    /* inbounds that wait for their predecessor */
 	uint32_t ninbound;
 	uint8_t state;
 	uint8_t known;	   /* life and peer are */
-	uint8_t why;	   /* ENDING: enum bcl_status; OK: it said BYE */
+	uint8_t why;	   /* enum bcl_status; ENDING: OK: it said BYE; not UP:
+			    * what somebody said, who did not prove it */
 	uint8_t working;   /* enum bcl_nic_conn_work */
 	uint8_t told;	   /* verdicts beyond `done` are told */
 	uint8_t done_due;  /* `done` moved since it was told */
@@ -464,13 +472,12 @@ struct bcl_card {
 	uint32_t replies; /* messages that are */
 	uint32_t mask;	  /* of flow_buckets[] */
 	uint32_t node_mask, conn_mask;
-	uint32_t conn_shift; /* of the generation in a connection id */
+	uint32_t conn_shift; /* of the random part of a connection id */
 	uint32_t free_node, free_conn, nheap;
 	uint32_t conns_end; /* 1 + the highest index that was ever used */
 	uint32_t arena_used, arena_most; /* bytes of arena.c: now, ever */
-	uint32_t generation;
-	uint32_t flow_hand; /* the next flow to be taken back */
-	uint32_t answers;   /* RESET and REFUSE left until answers_at */
+	uint32_t flow_hand;		 /* the next flow to be taken back */
+	uint32_t answers; /* RESET and REFUSE left until answers_at */
 	uint64_t answers_at;
 	uint64_t starving_at, starving_wait, wanting_at;
 	uint64_t back_at; /* nobody had called for long until then */

@@ -176,9 +176,9 @@ int bcl_nic_rails_told(struct bcl_card *card, struct nic_conn *conn,
 	if ((id & ~3u) != conn->id || (id & 3) == by || window->peer == 0 ||
 	    bcl_before(window->next, ack))
 		return 0;
-	if (later < 0 || (later == 0 && window->state >= NIC_RAIL_ANSWERED))
+	if (later < 0 || (later == 0 && window->state == NIC_RAIL_PROVED))
 		return 1; /* it is up again */
-	if (window->state >= NIC_RAIL_ANSWERED)
+	if (window->state == NIC_RAIL_PROVED)
 		stop(card, conn, id & 3);
 	window->peer_turn = turn;
 	/* Not what it said when it gave the rail up another time. */

@@ -8,6 +8,10 @@
 #include <nicfw/frame.h>
 #include <nicfw/window.h>
 
+enum {
+	NEAR = 4096, /* numbers: more than what a peer can be behind or ahead */
+};
+
 /* A frame, however the host split it. */
 struct frame {
 	const struct bcl_frame_header *header;
@@ -26,18 +30,30 @@ static int intact(const struct bcl_card *card, const struct frame *frame)
 		       bcl_get32(frame->header->pcrc);
 }
 
+/* What a HELLO says; of another version only what it has in any. 0: half. */
+static int greeting(const struct frame *frame, struct bcl_hello *body)
+{
+	uint32_t length = frame->header->version == BCL_WIRE_VERSION
+				  ? sizeof(*body)
+				  : BCL_HELLO_LEAST;
+
+	if (frame->body_len < length - 40)
+		return 0;
+	memcpy(body, frame->head + 40, 40);
+	memcpy((uint8_t *)body + 40, frame->body, length - 40);
+	return 1;
+}
+
 static void hello(struct bcl_card *card, const struct frame *frame)
 {
 	struct bcl_hello body;
 	struct nic_conn *conn;
 	uint32_t id;
 
-	if (frame->body_len < sizeof(body) - 40) {
+	if (!greeting(frame, &body)) {
 		nic_count(card, dropped_short);
 		return;
 	}
-	memcpy(&body, frame->head + 40, 40);
-	memcpy((uint8_t *)&body + 40, frame->body, sizeof(body) - 40);
 	if (frame->kind == BCL_FRAME_HELLO) {
 		bcl_nic_hello_received(card, frame->rail, frame->header, &body);
 		return;
@@ -48,16 +64,36 @@ static void hello(struct bcl_card *card, const struct frame *frame)
 		nic_count(card, dropped_conn);
 		return;
 	}
-	bcl_nic_hello_answered(card, conn, frame->rail, &body);
+	bcl_nic_hello_answered(card, conn, frame->rail, frame->header, &body);
 }
 
-static void reset(struct bcl_card *card, uint32_t peer)
+/* Did these headers leave by this connection? */
+static int ours(const struct bcl_card *card, const struct nic_conn *conn,
+		const uint8_t *head)
 {
+	const struct bcl_frame_header *header = (const void *)head;
+
+	return conn->state >= NIC_CONN_UP &&
+	       conn->peer == (bcl_get32(header->conn) & ~3u) &&
+	       conn->node->card == bcl_get64(header->card) &&
+	       nic_frame_sealed(card, conn->peer_seal, head);
+}
+
+/* It brings back the headers that it answers. */
+static void reset(struct bcl_card *card, const struct frame *frame)
+{
+	uint8_t head[BCL_HEADERS_SIZE];
 	struct nic_conn *conn;
 	uint32_t i = 0;
 
+	if (frame->body_len < sizeof(head) - 40) {
+		nic_count(card, dropped_short);
+		return;
+	}
+	memcpy(head, frame->head + 40, 40);
+	memcpy(head + 40, frame->body, sizeof(head) - 40);
 	while ((conn = nic_conn_next(card, &i))) {
-		if (conn->state >= NIC_CONN_UP && conn->peer == (peer & ~3u)) {
+		if (ours(card, conn, head)) {
 			bcl_nic_conn_end(card, conn, BCL_ERR_RESET);
 			return;
 		}
@@ -248,22 +284,41 @@ static void data(struct bcl_card *card, struct nic_conn *conn,
 	conn->used = card->now;
 }
 
+/* Is a number in reach of where the connection is? All numbers are drawn when
+ * it begins, so who has not seen them guesses one of these among 2^32. */
+static int near(uint32_t number, uint32_t here)
+{
+	return number - here + NEAR <= 2 * NEAR;
+}
+
+/* Not: it is forged, or so late that all it says is known. */
+static int plausible(const struct nic_conn *conn, const struct frame *frame)
+{
+	const struct nic_window *window = &conn->window[frame->rail];
+	const struct bcl_frame_header *header = frame->header;
+
+	return conn->next - bcl_get32(header->done) <= NEAR &&
+	       window->next - bcl_get32(header->ack) <= NEAR &&
+	       near(bcl_get32(header->seq), window->expected) &&
+	       near(bcl_get32(header->base), conn->base);
+}
+
 /* What every frame of a connection says. 0: it lies. */
 static int news(struct bcl_card *card, struct nic_conn *conn,
 		const struct frame *frame)
 {
 	const struct bcl_frame_header *header = frame->header;
 
+	if (!plausible(conn, frame) ||
+	    !nic_verdict_base(card, conn, bcl_get32(header->base))) {
+		nic_count(card, dropped_numbers);
+		return 0;
+	}
 	conn->heard = card->now;
 	conn->window[frame->rail].heard = card->now;
 	conn->confirmed = 1;
 	conn->frames_received++;
 	nic_count(card, frames_received);
-	if (bcl_before(conn->next, bcl_get32(header->done)) ||
-	    !nic_verdict_base(card, conn, bcl_get32(header->base))) {
-		nic_count(card, dropped_malformed);
-		return 0;
-	}
 	if (header->kind & BCL_FRAME_ASK)
 		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << frame->rail);
 	return 1;
@@ -331,8 +386,6 @@ static void dispatch(struct bcl_card *card, struct nic_conn *conn,
 			nic_count(card, dropped_malformed);
 		break;
 	case BCL_FRAME_PING:
-		card->hal.learn(card->host, nic_node_index(card, conn->node),
-				frame->rail);
 		conn->window[frame->rail].ack_due = 1;
 		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << frame->rail);
 		break;
@@ -351,37 +404,75 @@ static void dispatch(struct bcl_card *card, struct nic_conn *conn,
 	}
 }
 
+static int checked(struct bcl_card *card, const struct nic_conn *conn,
+		   const struct frame *frame)
+{
+	if (!nic_frame_sealed(card, conn->seal, frame->head)) {
+		nic_count(card, dropped_hcrc);
+		return 0;
+	}
+	/* DATA says what its header says even if its payload is broken. */
+	if ((frame->kind != BCL_FRAME_DATA && !intact(card, frame)) ||
+	    (!(frame->header->kind & BCL_FRAME_PCRC) && frame->body_len &&
+	     (conn->pcrc || frame->kind != BCL_FRAME_DATA))) {
+		nic_count(card, dropped_pcrc);
+		return 0;
+	}
+	return 1;
+}
+
 static void connected(struct bcl_card *card, struct frame *frame)
 {
 	uint32_t id = bcl_get32(frame->header->conn);
 	struct nic_conn *conn = nic_conn_find(card, id);
-	uint8_t state;
+	struct bcl_hello hello;
 
 	if (!conn || (id & 3) != frame->rail) {
 		nic_count(card, dropped_conn);
 		if (!conn && frame->kind != BCL_FRAME_BYE)
-			bcl_nic_frame_reset(card, frame->rail, id);
+			bcl_nic_frame_reset(card, frame->rail, frame->head);
 		return;
 	}
-	state = conn->window[frame->rail].state;
-	if (state < NIC_RAIL_ANSWERED) {
+	if (!checked(card, conn, frame))
+		return;
+	if (frame->kind == BCL_FRAME_PING && greeting(frame, &hello))
+		bcl_nic_hello_proved(card, conn, frame->rail, frame->header,
+				     &hello);
+	if (conn->window[frame->rail].state != NIC_RAIL_PROVED ||
+	    conn->state < NIC_CONN_UP) {
 		nic_count(card, dropped_state);
 		return;
 	}
-	if (!(frame->header->kind & BCL_FRAME_PCRC) && frame->body_len &&
-	    (conn->pcrc || frame->kind != BCL_FRAME_DATA)) {
+	if (news(card, conn, frame))
+		dispatch(card, conn, frame);
+}
+
+/* A frame of no connection yet, or of none any more. */
+static void unconnected(struct bcl_card *card, const struct frame *frame)
+{
+	struct bcl_refuse refuse;
+
+	if (!nic_frame_sealed(card, 0, frame->head)) {
+		nic_count(card, dropped_hcrc);
+		return;
+	}
+	if (!intact(card, frame)) {
 		nic_count(card, dropped_pcrc);
 		return;
 	}
-	if (state == NIC_RAIL_ANSWERED || conn->state < NIC_CONN_UP) {
-		if (frame->kind != BCL_FRAME_PING) {
-			nic_count(card, dropped_state);
-			return;
-		}
-		bcl_nic_hello_proved(card, conn, frame->rail);
+	switch (frame->kind) {
+	case BCL_FRAME_REFUSE:
+		memcpy(&refuse, frame->head + 40, sizeof(refuse));
+		bcl_nic_hello_refused(card, bcl_get32(frame->header->conn),
+				      &refuse);
+		break;
+	case BCL_FRAME_RESET:
+		reset(card, frame);
+		break;
+	default:
+		hello(card, frame);
+		break;
 	}
-	if (news(card, conn, frame))
-		dispatch(card, conn, frame);
 }
 
 static int for_us(struct bcl_card *card, const struct frame *frame)
@@ -403,7 +494,6 @@ void bcl_nic_recv(struct bcl_card *card, unsigned rail,
 		.body_len = rx->body_len,
 		.rail = rail,
 	};
-	struct bcl_refuse refuse;
 
 	if (card->answered.conn)
 		bcl_nic_recv_answers(card);
@@ -428,30 +518,8 @@ void bcl_nic_recv(struct bcl_card *card, unsigned rail,
 		nic_count(card, dropped_card);
 		return;
 	}
-	if (!nic_frame_sealed(card, frame.head)) {
-		nic_count(card, dropped_hcrc);
-		return;
-	}
-	/* DATA says what its header says even if its payload is broken. */
-	if (frame.kind != BCL_FRAME_DATA && !intact(card, &frame)) {
-		nic_count(card, dropped_pcrc);
-		return;
-	}
-	switch (frame.kind) {
-	case BCL_FRAME_HELLO:
-	case BCL_FRAME_HELLO_ACK:
-		hello(card, &frame);
-		break;
-	case BCL_FRAME_REFUSE:
-		memcpy(&refuse, frame.head + 40, sizeof(refuse));
-		bcl_nic_hello_refused(card, bcl_get32(frame.header->conn),
-				      &refuse);
-		break;
-	case BCL_FRAME_RESET:
-		reset(card, bcl_get32(frame.header->conn));
-		break;
-	default:
+	if (frame.kind >= BCL_FRAME_HELLO && frame.kind <= BCL_FRAME_RESET)
+		unconnected(card, &frame);
+	else
 		connected(card, &frame);
-		break;
-	}
 }

@@ -9,7 +9,7 @@
 -- for: what the frames say comes first.
 set_preference("udp.try_heuristic_first", true)
 
-local MAGIC, VERSION, ETHERTYPE = 0xbc13, 2, 0x88b5
+local MAGIC, VERSION, ETHERTYPE = 0xbc13, 3, 0x88b5
 local HEADER, SEGMENT, SMALLEST = 40, 40, 80
 local PCRC, ASK = 0x80, 0x40
 
@@ -25,7 +25,7 @@ local ops = {
 	[16] = "SACK", [17] = "VERDICT", [18] = "ROOM", [19] = "WITHDRAW",
 	[20] = "RAIL_DOWN",
 }
-local last_message_op = 9
+local last_unsealed, last_message_op = 4, 9
 local verdicts = {
 	[0] = "unknown", [1] = "delivered", [2] = "refused", [3] = "no port",
 	[4] = "memory", [5] = "truncated",
@@ -69,7 +69,8 @@ field("payload", ProtoField.bytes, "Payload")
 field("arrived", ProtoField.uint32, "Arrived frame")
 field("verdict", ProtoField.uint8, "Verdict", base.DEC, verdicts)
 field("life", ProtoField.uint64, "Incarnation", base.HEX)
-field("key", ProtoField.bytes, "Job key")
+field("nonce", ProtoField.uint64, "Nonce", base.HEX)
+field("peer_nonce", ProtoField.uint64, "Answered nonce", base.HEX)
 field("peer_life", ProtoField.uint64, "Answered incarnation", base.HEX)
 field("hello_conn", ProtoField.uint32, "Connection id to be used", base.HEX)
 field("window", ProtoField.uint32, "Bytes accepted in flight")
@@ -80,6 +81,10 @@ field("first_seq", ProtoField.uint32, "First sequence number")
 field("rail", ProtoField.uint8, "Rail of the sender")
 field("turn", ProtoField.uint8, "Turn")
 field("heard", ProtoField.uint8, "Turn heard")
+field("spare", ProtoField.uint8, "Spare")
+field("seal", ProtoField.uint32, "Seal, hidden by the key", base.HEX)
+field("spare32", ProtoField.uint32, "Spare")
+field("proof", ProtoField.uint64, "Proof of the key", base.HEX)
 field("reason", ProtoField.uint32, "Reason (bcl_status)")
 field("wire_version", ProtoField.uint32, "Version of the refuser")
 
@@ -108,6 +113,29 @@ local function crc32c(crc, bytes)
 		crc = bit.bxor(bit.rshift(crc, 8), crc_of_byte[index])
 	end
 	return bit.bnot(crc)
+end
+
+-- The seal of a connection is not told; it is what most frames to it that were
+-- seen so far show. Each frame is judged once, when it is first seen.
+local seals, judged = {}, {}
+
+function bcl.init()
+	seals, judged = {}, {}
+end
+
+local function sealed(tvb, crc)
+	local conn = tvb(4, 4):le_uint()
+	local id = tostring(tvb:range(8, 8):le_uint64()) .. "/" ..
+		conn - conn % 4
+	local seal = bit.bxor(crc, tvb(36, 4):le_uint())
+	local known = seals[id]
+
+	if not known or (known.votes == 0 and known.seal ~= seal) then
+		known = { seal = seal, votes = 0 }
+		seals[id] = known
+	end
+	known.votes = known.votes + (known.seal == seal and 1 or -1)
+	return known.seal == seal
 end
 
 local function same(crc, range)
@@ -227,7 +255,14 @@ local function frame(tvb, pinfo, tree)
 		sub:add_proto_expert_info(bad, "another wire version")
 	end
 	local crc = crc32c(crc32c(0, tvb:bytes(0, 32)), tvb:bytes(40, 40))
-	if not same(crc, tvb(36, 4)) then
+	local right = same(crc, tvb(36, 4))
+	if number > last_unsealed then
+		if judged[pinfo.number] == nil then
+			judged[pinfo.number] = sealed(tvb, crc)
+		end
+		right = judged[pinfo.number]
+	end
+	if not right then
 		sub:add_proto_expert_info(bad, "header checksum")
 	end
 	if bit.band(flags, PCRC) ~= 0 and
@@ -235,20 +270,24 @@ local function frame(tvb, pinfo, tree)
 		    crc32c(0, tvb:bytes(SMALLEST)) or 0, tvb(32, 4)) then
 		sub:add_proto_expert_info(bad, "payload checksum")
 	end
-	if kind == "HELLO" or kind == "HELLO_ACK" then
-		if tvb:len() < HEADER + 64 then
+	if kind == "HELLO" or kind == "HELLO_ACK" or
+	   (kind == "PING" and tvb:len() > SMALLEST) then
+		if tvb:len() < HEADER + 80 then
 			sub:add_proto_expert_info(bad, "half a HELLO")
 		else
 			add(sub, tvb, HEADER, {
-				"card", 8, "life", 8, "key", 16,
-				"peer_life", 8, "hello_conn", 4, "window", 4,
-				"max_frame", 2, "features", 2, "first_msg", 4,
-				"first_seq", 4, "rail", 1, "turn", 1,
-				"heard", 1,
+				"card", 8, "life", 8, "nonce", 8,
+				"peer_nonce", 8, "peer_life", 8,
+				"hello_conn", 4, "window", 4, "max_frame", 2,
+				"features", 2, "first_msg", 4, "first_seq", 4,
+				"rail", 1, "turn", 1, "heard", 1, "spare", 1,
+				"seal", 4, "spare32", 4, "proof", 8,
 			})
 		end
 	elseif kind == "REFUSE" then
-		add(sub, tvb, HEADER, { "reason", 4, "wire_version", 4 })
+		add(sub, tvb, HEADER, {
+			"reason", 4, "wire_version", 4, "nonce", 8,
+		})
 	elseif kind == "DATA" or kind == "ACK" or kind == "BYE" then
 		says = segments(tvb, sub)
 	end

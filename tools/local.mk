@@ -22,7 +22,8 @@ libcheck_la_SOURCES = %D%/check/flow.c %D%/check/flow.h \
 	%D%/check/packet.h %D%/check/rule_again.c %D%/check/rule_delivery.c \
 	%D%/check/rule_frame.c %D%/check/rule_message.c \
 	%D%/check/rule_request.c %D%/check/rule_verdict.c %D%/check/rules.c \
-	%D%/check/rules.h %D%/check/world.c %D%/check/world.h
+	%D%/check/rules.h %D%/check/seal.c %D%/check/seal.h \
+	%D%/check/world.c %D%/check/world.h
 bin_PROGRAMS += %D%/bcl-check
 %C%_bcl_check_SOURCES = %D%/bcl-check.c
 %C%_bcl_check_LDADD = libcheck.la libtransport.la

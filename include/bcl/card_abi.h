@@ -280,6 +280,7 @@ enum bcl_node_state {
 	X(dropped_conn, "frames dropped: unknown connection id")           \
 	X(dropped_duplicate, "frames dropped: already received")           \
 	X(dropped_window, "frames dropped: number outside the window")     \
+	X(dropped_numbers, "frames dropped: numbers that cannot be")       \
 	X(dropped_malformed, "frames dropped: inconsistent segments")      \
 	X(dropped_held, "frames dropped: no room to hold them in order")   \
 	X(dropped_arena, "refused: card memory exhausted")                 \

@@ -29,10 +29,23 @@
  *    VERDICT segments answer; `prev` chains the messages of one flow
  *    (source port, destination port).
  *
+ * Nobody who cannot see a connection's frames can make one that is believed:
+ *  - HELLO, HELLO_ACK and the PING behind them prove the job's key, which is
+ *    never sent, over fresh numbers of both sides. Nothing of an existing
+ *    connection changes by a HELLO, which may be an old one that somebody sends
+ *    again; it changes by HELLO_ACK and PING, each of which proves that its
+ *    sender has seen the number that its receiver drew for just this exchange.
+ *  - The header checksum of all later frames is xored with the seal of their
+ *    receiver, 32 secret bits that these three tell, hidden by the key.
+ *  - RESET and REFUSE repeat what only a receiver of the frame knows that they
+ *    answer.
+ *  - Numbers in a frame header must be of the connection: near those that its
+ *    receiver has seen or sent.
+ *
  * DATA, ACK and BYE may come from another address than their sender is reached
- * at: what is sent back to there may be lost. The address is learnt from the
- * other kinds. So a RESET may fail to reach its connection until that sends
- * PING, which it does when answers fail to come.
+ * at: what is sent back to there may be lost. The address is learnt from
+ * HELLO_ACK and from a PING with a proof. So a RESET may fail to reach its
+ * connection until that sends PING, which it does when answers fail to come.
  *
  * BYE goes out on each rail, behind all that was sent by it. It carries the
  * last verdicts, so that nothing that was delivered counts as lost; and as one
@@ -56,7 +69,8 @@
 #endif
 
 enum {
-	BCL_WIRE_VERSION = 2,
+	BCL_WIRE_VERSION = 3,
+	BCL_WIRE_NONCE = 3, /* HELLO has a nonce since this version */
 	BCL_WIRE_MAGIC = 0xbc13,
 	BCL_ETHERTYPE = 0x88b5, /* IEEE 802 local experimental 1 */
 	BCL_KEY_SIZE = 16,
@@ -182,10 +196,12 @@ enum bcl_frame_kind {
 	BCL_FRAME_HELLO = 1,	 /* body: struct bcl_hello */
 	BCL_FRAME_HELLO_ACK = 2, /* body: struct bcl_hello */
 	BCL_FRAME_REFUSE = 3,	 /* body: struct bcl_refuse */
-	BCL_FRAME_RESET = 4,	 /* `conn` is unknown to the sender; no body */
+	BCL_FRAME_RESET = 4,	 /* `conn` is unknown to the sender; body: the
+				  * headers of the frame that named it */
 	BCL_FRAME_DATA = 5,	 /* sequenced; segments */
 	BCL_FRAME_ACK = 6,	 /* unsequenced; SACK, VERDICT, ROOM segments */
-	BCL_FRAME_PING = 7,	 /* unsequenced; asks for an ACK; no body */
+	BCL_FRAME_PING = 7,	 /* unsequenced; asks for an ACK; no body, or
+				  * struct bcl_hello if its sender called */
 	BCL_FRAME_BYE = 8,	 /* the sender ends the connection and sends
 				  * no more by this rail; says what ACK says */
 	BCL_FRAME_PARK = 9,	 /* nothing is outstanding: start nothing new
@@ -214,7 +230,9 @@ struct bcl_frame_header {
 			       * refused and known to be so (see base) */
 	struct bcl_le32 base; /* 28: sender's oldest message with no verdict */
 	struct bcl_le32 pcrc; /* 32: CRC32C of the bytes from 80 on */
-	struct bcl_le32 hcrc; /* 36: CRC32C of bytes 0-31 and 40-79 */
+	struct bcl_le32 hcrc; /* 36: CRC32C of bytes 0-31 and 40-79; xored with
+			       * the receiver's seal, but in HELLO, HELLO_ACK,
+			       * REFUSE and RESET */
 };
 
 enum bcl_segment_op {
@@ -228,11 +246,11 @@ enum bcl_segment_op {
 	BCL_SEG_COMPARE_SWAP = 8, /* request, two operands: compare, swap */
 	BCL_SEG_ATOMIC_REPLY = 9, /* the old value in the payload */
 	/* The ops below carry no message number and never need a verdict. */
-	BCL_SEG_SACK = 16,     /* selective acknowledgement of this rail */
-	BCL_SEG_VERDICT = 17,  /* verdicts of single messages */
-	BCL_SEG_ROOM = 18,     /* a port that refused has room again */
-	BCL_SEG_WITHDRAW = 19, /* DATA: refuse `msg` if it has no verdict: its
-				* rail or port is gone, parts may be missing */
+	BCL_SEG_SACK = 16,	/* selective acknowledgement of this rail */
+	BCL_SEG_VERDICT = 17,	/* verdicts of single messages */
+	BCL_SEG_ROOM = 18,	/* a port that refused has room again */
+	BCL_SEG_WITHDRAW = 19,	/* DATA: refuse `msg` if it has no verdict: its
+				 * rail or port is gone, parts may be missing */
 	BCL_SEG_RAIL_DOWN = 20, /* ACK: the sender has given up a rail; what
 				 * came by it */
 };
@@ -265,12 +283,14 @@ enum bcl_segment_op {
  * bcl_verdict), beginning with message `target`, least significant first.
  *
  * RAIL_DOWN names the rail by the id that frames to it carry, and comes by
- * another one. Until the next HELLO there its sender takes no frame by it. So
+ * another one. Until the next handshake there its sender takes no frame by it. So
  * `ack` (bits 0-31 of targ64) and the payload, which is SACK's, are the last
  * word on what has come, and what has not may go by another rail. `turn` (bits
- * 32-39) is that of the next HELLO, which is not answered by who has not `heard`
- * it (bits 40-47: the receiver's turn that the sender knows). If it asks (bit 48)
- * the receiver, who gives the rail up too, answers with what has come to there.
+ * 32-39) is that of the next handshake, by which neither side takes the rail up
+ * if the other has not `heard` it (bits 40-47: the receiver's turn that the
+ * sender knows). If it
+ * asks (bit 48) the receiver, who gives the rail up too, answers with what has
+ * come to there.
  */
 struct bcl_segment_header {
 	uint8_t op;		  /*  0: enum bcl_segment_op */
@@ -305,17 +325,26 @@ enum bcl_verdict {
 };
 
 /*
- * The body of HELLO and HELLO_ACK. One HELLO proves one rail. The ids of a
- * connection differ in their two low bits only, which are the rail of the card
- * that chose them. `card`, `conn` and the frame header up to `card` stay as
- * they are in every version: a card answers REFUSE in the asker's version.
+ * The body of HELLO, HELLO_ACK and the PING behind them. One exchange proves
+ * one rail. The ids of a connection differ in their two low bits only, which
+ * are the rail of the card that chose them. `card`, `nonce` (since
+ * BCL_WIRE_NONCE), `conn` and the frame header up to `card` stay as they are in
+ * every version: a card answers REFUSE in the asker's version.
+ *
+ * HELLO has the caller's nonce, HELLO_ACK the answerer's and the caller's, PING
+ * the caller's and the answerer's. A nonce is random, and good for one
+ * exchange. `proof` is SipHash-2-4 by the job's key over, in this order: the
+ * kind without flags in 4 bytes, `conn` and `card` of the frame header, and the
+ * body up to `proof`. `seal` is xored with the low half of the same of kind |
+ * 0x80 and the body up to `seal`.
  */
 struct bcl_hello {
 	struct bcl_le64 card;	     /*  0: sender's card id */
 	struct bcl_le64 incarnation; /*  8: sender's life, equality only */
-	uint8_t key[BCL_KEY_SIZE];   /* 16: job key */
-	struct bcl_le64 peer_life;   /* 32: HELLO_ACK: the incarnation that
-				      * is answered; HELLO: 0 */
+	struct bcl_le64 nonce;	     /* 16: sender's, not 0 */
+	struct bcl_le64 peer_nonce;  /* 24: the receiver's; HELLO: 0 */
+	struct bcl_le64 peer_life;   /* 32: the receiver's incarnation; HELLO:
+				      * 0 */
 	struct bcl_le32 conn;	     /* 40: id to be used in frames to me */
 	struct bcl_le32 window;	     /* 44: bytes I accept in flight */
 	struct bcl_le16 max_frame;   /* 48: largest frame I accept */
@@ -325,9 +354,12 @@ struct bcl_hello {
 				      * this one are settled */
 	uint8_t rail;		     /* 60: sender's rail number */
 	uint8_t turn;		     /* 61: counts up with what I say of this
-				      * rail: an older HELLO is late */
+				      * rail: an older one is late */
 	uint8_t heard;		     /* 62: the peer's turn that I know; 0 */
 	uint8_t spare;		     /* 63: 0 */
+	struct bcl_le32 seal;	     /* 64: of frames to me, hidden */
+	struct bcl_le32 spare32;     /* 68: 0 */
+	struct bcl_le64 proof;	     /* 72 */
 };
 
 enum bcl_feature {
@@ -338,11 +370,14 @@ enum bcl_feature {
 struct bcl_refuse {
 	struct bcl_le32 reason;	      /*  0: enum bcl_status */
 	struct bcl_le32 wire_version; /*  4: the refuser's */
+	struct bcl_le64
+		nonce; /*  8: the asker's, or 0 if its version has none */
 };
 
 enum {
 	BCL_HEADERS_SIZE = 80, /* frame header and first segment header */
 	BCL_FRAME_MIN = 80,
+	BCL_HELLO_LEAST = 64, /* bytes of the body, in any version */
 	BCL_FRAME_MAX = 9000,
 	BCL_MSG_MEMORY = 2048, /* verdicts that a receiver remembers */
 	BCL_MSG_AHEAD = 1024,  /* numbers a sender may be ahead of base */
@@ -355,9 +390,10 @@ bcl_static_assert(offsetof(struct bcl_frame_header, card) == 8, "card id");
 bcl_static_assert(offsetof(struct bcl_frame_header, hcrc) == 36, "hcrc");
 bcl_static_assert(sizeof(struct bcl_segment_header) == 40, "segment header");
 bcl_static_assert(offsetof(struct bcl_segment_header, targ64) == 32, "targ64");
-bcl_static_assert(sizeof(struct bcl_hello) == 64, "hello");
+bcl_static_assert(sizeof(struct bcl_hello) == 80, "hello");
+bcl_static_assert(offsetof(struct bcl_hello, nonce) == 16, "nonce");
 bcl_static_assert(offsetof(struct bcl_hello, conn) == 40, "conn");
-bcl_static_assert(sizeof(struct bcl_refuse) == 8, "refuse");
+bcl_static_assert(sizeof(struct bcl_refuse) == 16, "refuse");
 
 /* a is before b, for numbers that wrap. */
 static inline int bcl_before(uint32_t a, uint32_t b)

@@ -126,6 +126,7 @@ static void change(struct world *world)
 	struct world_frame *frame = &kept[byte() % FRAMES];
 	uint32_t offset = byte() | (uint32_t)byte() << 8;
 	uint8_t with[8];
+	uint32_t seal;
 	size_t n = 1 + byte() % 8;
 
 	memset(with, 0, sizeof(with));
@@ -135,8 +136,10 @@ static void change(struct world *world)
 	offset %= frame->length;
 	if (n > frame->length - offset)
 		n = frame->length - offset;
+	seal = world_seal_of(frame->bytes);
 	memcpy(frame->bytes + offset, with, n);
-	world_seal(frame->bytes, frame->length);
+	world_prove(frame->bytes, frame->length, world->card[0].config.key);
+	world_seal(frame->bytes, frame->length, seal);
 	world_inject(world, frame->from, frame->to, frame->rail, frame->bytes,
 		     frame->length);
 }

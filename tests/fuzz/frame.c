@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Hostile frames: the input is what a connected peer puts on the wire, frame
- * by frame: two bytes of length, then the frame. Checksums, magic, destination
- * and connection id are made right, for nothing interesting lies behind wrong
- * ones; the rest is the input's.
+ * by frame: two bytes of length, then the frame. Checksums, proofs, magic,
+ * destination and connection id are made right, for nothing interesting lies
+ * behind wrong ones; the rest is the input's.
  */
 #include <string.h>
 
 #include "tests/unit/card_world.h"
 
-static uint32_t victim_conn; /* its id for card 1 */
+static uint32_t victim_conn; /* its id for card 1, and the seal */
+static uint32_t victim_seal;
 
 static bool learn_conn(struct world *world, struct world_frame *frame)
 {
 	const struct bcl_frame_header *header = (const void *)frame->bytes;
 
 	(void)world;
-	if (frame->from == 1 && bcl_get32(header->conn))
+	if (frame->from == 1 && bcl_get32(header->conn)) {
 		victim_conn = bcl_get32(header->conn);
+		victim_seal = world_seal_of(frame->bytes);
+	}
 	return true;
 }
 
@@ -61,14 +64,16 @@ static void ask(struct world *world, uint32_t node)
 static void make_right(struct world *world, uint8_t *frame, uint32_t length)
 {
 	struct bcl_frame_header *header = (void *)frame;
+	uint8_t kind = header->kind & 0x3f;
 
 	header->magic = bcl_put16(BCL_WIRE_MAGIC);
 	header->card = bcl_put64(world_card_id(world, 0));
-	if ((header->kind & 0x3f) != BCL_FRAME_HELLO) {
+	if (kind != BCL_FRAME_HELLO) {
 		header->version = BCL_WIRE_VERSION;
 		header->conn = bcl_put32(victim_conn);
 	}
-	world_seal(frame, length);
+	world_prove(frame, length, world->card[0].config.key);
+	world_seal(frame, length, kind > BCL_FRAME_RESET ? victim_seal : 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -16,7 +16,8 @@
  * frame's conn, seq, ack, done and base are what they should be, unless they
  * are given; those of DATA count up. Segments follow, each behind a slash;
  * `port` and `to` are its ports, `text` its payload, `values` and `bits` those
- * of VERDICT and SACK. damage: a bit of the frame that comes is turned.
+ * of VERDICT and SACK. damage: a bit of the frame that comes is turned;
+ * unsealed: it is sealed for no connection.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -321,6 +322,7 @@ static unsigned fill_hello(unsigned from, unsigned to, unsigned rail,
 		.first_msg = bcl_put32((uint32_t)value(3, end, "first_msg", 1)),
 		.first_seq = bcl_put32((uint32_t)value(3, end, "first_seq", 1)),
 		.rail = (uint8_t)rail,
+		.nonce = bcl_put64(now + 1),
 	};
 
 	memcpy(frame + sizeof(struct bcl_frame_header), &hello, sizeof(hello));
@@ -348,12 +350,22 @@ static void put_frame(unsigned card, unsigned rail,
 			  pieces, 2);
 }
 
+/* Any, as long as each connection has its own. */
+static uint32_t seal_of(const struct bcl_frame_header *header)
+{
+	unsigned kind = header->kind & ~(BCL_FRAME_PCRC | BCL_FRAME_ASK);
+
+	return kind > BCL_FRAME_RESET
+		       ? 0x5ea10000 + (bcl_get32(header->conn) & ~3u)
+		       : 0;
+}
+
 static void seal(struct bcl_frame_header *header, const uint8_t *frame,
 		 unsigned length)
 {
 	header->pcrc = bcl_put32(bcl_crc32c(0, frame + BCL_HEADERS_SIZE,
 					    length - BCL_HEADERS_SIZE));
-	header->hcrc = bcl_put32(bcl_crc32c_headers(frame));
+	header->hcrc = bcl_put32(bcl_crc32c_headers(frame) ^ seal_of(header));
 }
 
 /* words[1] is the way, words[2] the kind; the rest are fields. */
@@ -394,6 +406,8 @@ static void make_frame(unsigned from, unsigned to, bool sent, bool came)
 	seal(header, frame, length);
 	if (flag(3, end, "forge"))
 		frame[length - 1] ^= 1;
+	if (flag(3, end, "unsealed"))
+		header->hcrc = bcl_put32(bcl_crc32c_headers(frame));
 	if (kind == BCL_FRAME_DATA && seq == own->seq && sent)
 		own->seq++;
 	if (sent)

@@ -148,6 +148,8 @@ static void learn(void *host, uint32_t node, unsigned rail)
 	assert(node < WORLD_NODES && card->node[node].card);
 	assert(card->world->source < WORLD_CARDS);
 	assert(card->world->source_address != NOWHERE);
+	card->misled += card->node[node].card !=
+			world_card_id(card->world, card->world->source);
 	card->known[card->world->source] = card->world->source_address;
 }
 
@@ -333,7 +335,7 @@ static unsigned transmit(void *host, unsigned rail, uint32_t node,
 		out.length = gather(card, &frame, out.bytes);
 		out.source = source_of(card, out.bytes);
 		if (run->frames > 1)
-			world_seal(out.bytes, out.length);
+			world_seal(out.bytes, out.length, run->seal);
 		card->frames++;
 		if (out.to < WORLD_CARDS)
 			put_on_wire(world, &out);

@@ -101,6 +101,7 @@ struct world_card {
 	unsigned address; /* world_move(); by rails the same */
 	unsigned told;	  /* its own as it knows it, from frames that came */
 	unsigned known[WORLD_CARDS]; /* the others', by learn() */
+	unsigned misled; /* learn() from a frame of another card than that */
 	unsigned burst_most, transmits;
 	uint64_t frames, stores, written; /* written: bytes, by dma */
 	struct bcl_card_config config;
@@ -208,8 +209,13 @@ uint64_t world_card_id(const struct world *world, unsigned card);
 uint32_t world_crc32c(void *host, uint32_t crc, void *to, const void *data,
 		      uint32_t length);
 uint32_t world_headers_crc(void *host, const void *headers);
-/* Make both checksums of a frame right; inject it as if from `from`. */
-void world_seal(uint8_t *frame, uint32_t length);
+/* The seal of a frame whose header checksum is right; 0: of no connection. */
+uint32_t world_seal_of(const uint8_t *frame);
+/* Make both checksums of a frame right, with a seal; before that the proof, if
+ * it is a HELLO, a HELLO_ACK or the PING behind them. */
+void world_seal(uint8_t *frame, uint32_t length, uint32_t seal);
+void world_prove(uint8_t *frame, uint32_t length, const uint8_t *key);
+/* Inject it as if from `from`. */
 void world_inject(struct world *world, unsigned from, unsigned to,
 		  unsigned rail, const uint8_t *frame, uint32_t length);
 

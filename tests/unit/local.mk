@@ -95,12 +95,14 @@ unit_tests += %D%/test_connect %D%/test_fallback %D%/test_large \
 
 card_world = %D%/card_event.c %D%/card_event.h %D%/card_host.c \
 	%D%/card_seal.c %D%/card_user.c %D%/card_world.c %D%/card_world.h
-unit_tests += %D%/test_card %D%/test_card_burst %D%/test_card_conn \
-	%D%/test_card_end %D%/test_card_hostile %D%/test_card_liar \
-	%D%/test_card_loss %D%/test_card_memory %D%/test_card_order \
+unit_tests += %D%/test_card %D%/test_card_blind %D%/test_card_burst \
+	%D%/test_card_conn %D%/test_card_end %D%/test_card_hostile \
+	%D%/test_card_liar %D%/test_card_loss %D%/test_card_memory \
+	%D%/test_card_order \
 	%D%/test_card_rails %D%/test_card_share %D%/test_card_stripe \
-	%D%/test_wire
+	%D%/test_proof %D%/test_wire
 %C%_test_card_SOURCES = %D%/test_card.c $(card_world)
+%C%_test_card_blind_SOURCES = %D%/test_card_blind.c $(card_world)
 %C%_test_card_burst_SOURCES = %D%/test_card_burst.c $(card_world)
 %C%_test_card_hostile_SOURCES = %D%/test_card_hostile.c $(card_world)
 %C%_test_card_liar_SOURCES = %D%/test_card_liar.c $(card_world)

@@ -24,14 +24,15 @@ static bool keep(struct world *world, struct world_frame *frame)
 	return true;
 }
 
-/* A real frame with a few fields or bytes changed, and sealed again. */
+/* A real frame with a few fields or bytes changed, and sealed and proved again.
+ */
 static uint32_t twist(struct world *world, const struct world_frame *from,
 		      uint8_t *to)
 {
 	static const uint32_t values[] = { 0,	       1,	   2,
 					   0xff,       0x7fff,	   0xffff,
 					   0x7fffffff, 0x80000000, 0xffffffff };
-	uint32_t length = from->length;
+	uint32_t length = from->length, seal = world_seal_of(from->bytes);
 
 	memcpy(to, from->bytes, length);
 	for (unsigned n = 1 + world_random(world, 3); n > 0; n--) {
@@ -73,7 +74,8 @@ static uint32_t twist(struct world *world, const struct world_frame *from,
 	to[40] = world_random(world, 4)
 			 ? to[40]
 			 : (uint8_t)(1 + world_random(world, 20));
-	world_seal(to, length);
+	world_prove(to, length, world->card[1].config.key);
+	world_seal(to, length, seal);
 	return length;
 }
 
@@ -285,6 +287,7 @@ static bool forge(struct world *world, struct world_frame *frame)
 {
 	struct bcl_segment_header *segment =
 		(void *)(frame->bytes + sizeof(struct bcl_frame_header));
+	uint32_t seal = world_seal_of(frame->bytes);
 
 	(void)world;
 	if (frame->from != 0 ||
@@ -292,7 +295,7 @@ static bool forge(struct world *world, struct world_frame *frame)
 		return true;
 	if (forged.left == 0) {
 		segment->msg = forged.msg;
-		world_seal(frame->bytes, frame->length);
+		world_seal(frame->bytes, frame->length, seal);
 	}
 	if (bcl_get32(forged.msg) == 0)
 		forged.msg = segment->msg;
@@ -376,6 +379,7 @@ START_TEST(calls)
 	} wrong[] = {
 		{ offsetof(struct bcl_hello, card), 8, 0 },
 		{ offsetof(struct bcl_hello, card), 8, UINT64_MAX }, /* own */
+		{ offsetof(struct bcl_hello, nonce), 8, 0 },
 		{ offsetof(struct bcl_hello, conn), 4, 3 },
 		{ offsetof(struct bcl_hello, max_frame), 2, 575 },
 		{ offsetof(struct bcl_hello, first_msg), 4, 0 },
@@ -400,7 +404,8 @@ START_TEST(calls)
 
 		memcpy(frame, kept[0].bytes, kept[0].length);
 		memcpy(frame + head + wrong[i].at, &value, wrong[i].length);
-		world_seal(frame, kept[0].length);
+		world_prove(frame, kept[0].length, world->card[1].config.key);
+		world_seal(frame, kept[0].length, 0);
 		world_inject(world, 0, 1, 0, frame, kept[0].length);
 		world_run_for(world, MS);
 		ck_assert_uint_eq(
@@ -438,7 +443,7 @@ START_TEST(long_frames)
 			world_counter(world, 1, BCL_CARD_dropped_magic);
 
 		memcpy(frame, kept[nkept - 1].bytes, 80);
-		world_seal(frame, length);
+		world_seal(frame, length, world_seal_of(kept[nkept - 1].bytes));
 		world_inject(world, 0, 1, 0, frame, length);
 		world_run_for(world, MS);
 		ck_assert_uint_eq(

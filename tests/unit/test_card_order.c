@@ -238,10 +238,11 @@ END_TEST
 static bool hide_done(struct world *world, struct world_frame *frame)
 {
 	struct bcl_frame_header *header = (void *)frame->bytes;
+	uint32_t seal = world_seal_of(frame->bytes);
 
 	if (frame->from == 1 && world->config.first) {
 		header->done = bcl_put32(world->config.first);
-		world_seal(frame->bytes, frame->length);
+		world_seal(frame->bytes, frame->length, seal);
 	}
 	return true;
 }

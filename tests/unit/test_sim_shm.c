@@ -44,7 +44,7 @@ static void open_job(void)
 	ck_assert_msg(sim_cluster_read(&cluster, "test", in, error), "%s",
 		      error);
 	fclose(in);
-	job = sim_job_open(&cluster, 1);
+	job = sim_job_open(&cluster, 5);
 }
 
 static void close_job(void)

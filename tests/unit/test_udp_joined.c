@@ -170,14 +170,17 @@ START_TEST(frames_without_segments)
 		{ BCL_FRAME_HELLO, 40 + sizeof(struct bcl_hello) },
 		{ BCL_FRAME_HELLO_ACK, 40 + sizeof(struct bcl_hello) },
 		{ BCL_FRAME_REFUSE, BCL_HEADERS_SIZE },
-		{ BCL_FRAME_RESET, BCL_HEADERS_SIZE },
+		{ BCL_FRAME_RESET, 40 + BCL_HEADERS_SIZE },
 		{ BCL_FRAME_ACK, BCL_HEADERS_SIZE },
 		{ BCL_FRAME_PING, BCL_HEADERS_SIZE },
+		{ BCL_FRAME_PING | BCL_FRAME_PCRC,
+		  40 + sizeof(struct bcl_hello) },
 		{ BCL_FRAME_PARK, BCL_HEADERS_SIZE },
 	};
 	size_t length = kinds[_i].length, total;
 	const struct bcl_refuse refuse = { bcl_put32(BCL_ERR_JOBKEY),
-					   bcl_put32(BCL_WIRE_VERSION) };
+					   bcl_put32(BCL_WIRE_VERSION),
+					   bcl_put64(0x3132333435363738) };
 	unsigned n, i;
 
 	for (n = 1; n <= FRAMES; n++) {
@@ -188,6 +191,8 @@ START_TEST(frames_without_segments)
 			put_header(at, kinds[_i].kind);
 			if (length > BCL_HEADERS_SIZE)
 				noise(at + 40, sizeof(struct bcl_hello));
+			if (kinds[_i].kind == BCL_FRAME_RESET)
+				put_header(at + 40, BCL_FRAME_DATA);
 			if (kinds[_i].kind == BCL_FRAME_REFUSE)
 				memcpy(at + 40, &refuse, sizeof(refuse));
 		}
@@ -241,7 +246,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, frames_of_segments);
-	tcase_add_loop_test(tcase, frames_without_segments, 0, 7);
+	tcase_add_loop_test(tcase, frames_without_segments, 0, 8);
 	tcase_add_loop_test(tcase, frames_that_lie, 0, 10);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);

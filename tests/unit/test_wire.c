@@ -54,7 +54,7 @@ START_TEST(frame_header)
 	};
 
 	same(&header,
-	     "13bc02c5"
+	     "13bc03c5"
 	     "04030201"
 	     "1817161514131211"
 	     "24232221"
@@ -105,7 +105,8 @@ START_TEST(hello_and_refuse)
 	struct bcl_hello hello = {
 		.card = bcl_put64(0x0102030405060708),
 		.incarnation = bcl_put64(0x1112131415161718),
-		.key = "0123456789abcde",
+		.nonce = bcl_put64(0x3132333435363738),
+		.peer_nonce = bcl_put64(0x4142434445464748),
 		.peer_life = bcl_put64(0x2122232425262728),
 		.conn = bcl_put32(0x31323334),
 		.window = bcl_put32(0x41424344),
@@ -116,14 +117,18 @@ START_TEST(hello_and_refuse)
 		.rail = 3,
 		.turn = 9,
 		.heard = 7,
+		.seal = bcl_put32(0x81828384),
+		.proof = bcl_put64(0x9192939495969798),
 	};
 	struct bcl_refuse refuse = { bcl_put32(BCL_ERR_VERSION),
-				     bcl_put32(BCL_WIRE_VERSION) };
+				     bcl_put32(BCL_WIRE_VERSION),
+				     bcl_put64(0xa1a2a3a4a5a6a7a8) };
 
 	same(&hello,
 	     "0807060504030201"
 	     "1817161514131211"
-	     "30313233343536373839616263646500"
+	     "3837363534333231"
+	     "4847464544434241"
 	     "2827262524232221"
 	     "34333231"
 	     "44434241"
@@ -131,11 +136,15 @@ START_TEST(hello_and_refuse)
 	     "0100"
 	     "64636261"
 	     "74737271"
-	     "03090700",
+	     "03090700"
+	     "84838281"
+	     "00000000"
+	     "9897969594939291",
 	     sizeof(hello));
 	same(&refuse,
 	     "43000000"
-	     "02000000",
+	     "03000000"
+	     "a8a7a6a5a4a3a2a1",
 	     sizeof(refuse));
 }
 END_TEST

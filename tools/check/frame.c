@@ -135,17 +135,16 @@ static const char *decode_segments(const uint8_t *bytes, size_t length,
 	}
 }
 
-const char *check_frame_decode(const uint8_t *bytes, size_t length,
-			       struct check_frame *frame)
+bool check_frame_header(const uint8_t *bytes, size_t length,
+			struct check_frame *frame)
 {
 	struct bcl_frame_header wire;
-	uint32_t pcrc;
 
 	frame->kind = 0;
 	frame->torn = false;
 	frame->nsegments = 0;
 	if (length < BCL_FRAME_MIN || length > BCL_FRAME_MAX)
-		return "its length cannot be";
+		return false;
 	memcpy(&wire, bytes, sizeof(wire));
 	frame->kind = wire.kind & (uint8_t)~FLAGS;
 	frame->conn = bcl_get32(wire.conn);
@@ -154,11 +153,24 @@ const char *check_frame_decode(const uint8_t *bytes, size_t length,
 	frame->ack = bcl_get32(wire.ack);
 	frame->done = bcl_get32(wire.done);
 	frame->base = bcl_get32(wire.base);
+	frame->seal = bcl_get32(wire.hcrc) ^ bcl_crc32c_headers(bytes);
+	return true;
+}
+
+const char *check_frame_decode(const uint8_t *bytes, size_t length,
+			       struct check_frame *frame)
+{
+	struct bcl_frame_header wire;
+	uint32_t pcrc;
+
+	if (!check_frame_header(bytes, length, frame))
+		return "its length cannot be";
+	memcpy(&wire, bytes, sizeof(wire));
 	if (bcl_get16(wire.magic) != BCL_WIRE_MAGIC)
 		return "not BCL's magic";
 	if (wire.version != BCL_WIRE_VERSION)
 		return "another version of the wire";
-	if (bcl_get32(wire.hcrc) != bcl_crc32c_headers(bytes))
+	if (frame->seal && !check_is_sealed(frame->kind))
 		return "its header's checksum is wrong";
 	pcrc = bcl_crc32c(0, bytes + BCL_HEADERS_SIZE,
 			  length - BCL_HEADERS_SIZE);

@@ -32,14 +32,24 @@ struct check_frame {
 	uint8_t kind; /* without flags */
 	bool torn;    /* only its payload is damaged: its header holds */
 	uint32_t conn, seq, ack, done, base;
+	uint32_t seal; /* what its header's checksum is xored with */
 	uint64_t card;
 	struct check_hello hello;
 	unsigned nsegments;
 	struct check_segment segments[CHECK_SEGMENTS];
 };
 
-/* NULL: a card would take it; else why not. What was understood before that
- * is in *frame. */
+/* It belongs to a connection, which has a seal. */
+static inline bool check_is_sealed(unsigned kind)
+{
+	return kind > BCL_FRAME_RESET;
+}
+
+/* What a frame's header says, right or not; false: it cannot be one. */
+bool check_frame_header(const uint8_t *bytes, size_t length,
+			struct check_frame *frame);
+/* NULL: a card would take it, if its seal is right; else why not. What was
+ * understood before that is in *frame. */
 const char *check_frame_decode(const uint8_t *bytes, size_t length,
 			       struct check_frame *frame);
 

@@ -258,7 +258,11 @@ void check_end(struct check_world *world)
 	ask_findings(world);
 }
 
-bool check_files(struct check_world *world, char *const *files, unsigned n)
+/* Hand over all packets in turn. False: told on stderr. */
+static bool read_files(struct check_world *world, char *const *files,
+		       unsigned n,
+		       void (*take)(struct check_world *world,
+				    const struct check_packet *packet))
 {
 	struct check_reader *reader = check_reader_open(files, n);
 	struct check_packet packet;
@@ -267,9 +271,24 @@ bool check_files(struct check_world *world, char *const *files, unsigned n)
 	if (!reader)
 		return false;
 	while ((more = check_reader_next(reader, &packet)) > 0)
-		check_packet(world, &packet);
+		take(world, &packet);
 	check_reader_close(reader);
-	if (!more)
-		check_end(world);
 	return !more;
+}
+
+static void note_seal(struct check_world *world,
+		      const struct check_packet *packet)
+{
+	if (packet->rail != CHECK_HOST &&
+	    check_frame_header(packet->bytes, packet->length, &world->frame))
+		check_seals_note(world->seals, &world->frame);
+}
+
+bool check_files(struct check_world *world, char *const *files, unsigned n)
+{
+	if (!read_files(world, files, n, note_seal) ||
+	    !read_files(world, files, n, check_packet))
+		return false;
+	check_end(world);
+	return true;
 }

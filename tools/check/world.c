@@ -89,6 +89,7 @@ static struct check_life *begin(struct check_world *world, uint64_t card)
 void check_world_open(struct check_world *world)
 {
 	world->flows = check_flows_open();
+	world->seals = check_seals_open();
 }
 
 void check_world_close(struct check_world *world)
@@ -102,6 +103,7 @@ void check_world_close(struct check_world *world)
 			life_free(life);
 		}
 	check_flows_close(world->flows);
+	check_seals_close(world->seals);
 }
 
 struct check_port *check_port_find(const struct check_life *life,
@@ -150,6 +152,19 @@ static void find_record(struct check_event *event)
 		check_inbound_match(event);
 }
 
+static const char *decode(struct check_world *world,
+			  const struct check_packet *packet)
+{
+	struct check_frame *frame = &world->frame;
+	const char *bad =
+		check_frame_decode(packet->bytes, packet->length, frame);
+
+	if ((bad && !frame->torn) || check_seals_right(world->seals, frame))
+		return bad;
+	frame->torn = false;
+	return "its header's checksum is wrong";
+}
+
 void check_world_find(struct check_world *world,
 		      const struct check_packet *packet,
 		      struct check_event *event)
@@ -175,8 +190,7 @@ void check_world_find(struct check_world *world,
 	} else {
 		world->frames++;
 		event->frame = &world->frame;
-		event->bad = check_frame_decode(packet->bytes, packet->length,
-						event->frame);
+		event->bad = decode(world, packet);
 		world->damaged += event->bad && !packet->outbound;
 		/* A card believes what the header of DATA says. */
 		if (event->frame->torn && !packet->outbound &&

@@ -22,6 +22,7 @@
 
 #include "tools/check/frame.h"
 #include "tools/check/packet.h"
+#include "tools/check/seal.h"
 #include "transport/wire/record.h"
 
 enum {
@@ -257,6 +258,7 @@ struct check_world {
 	uint64_t patience; /* ns */
 	struct check_life *lives[CHECK_LIVES];
 	struct check_flows *flows;
+	struct check_seals *seals;
 	struct check_frame frame;
 	const struct check_rule *rule; /* that is being asked */
 	unsigned complaints, said[CHECK_RULES];

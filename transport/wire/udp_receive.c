@@ -99,7 +99,10 @@ static size_t first_frame(const uint8_t *bytes, size_t length)
 	if (length <= BCL_HEADERS_SIZE)
 		return length;
 	kind = header->kind & ~(BCL_FRAME_PCRC | BCL_FRAME_ASK);
-	if (kind == BCL_FRAME_HELLO || kind == BCL_FRAME_HELLO_ACK) {
+	/* RESET has headers there, as many bytes; not each PING has a body. */
+	if (kind == BCL_FRAME_HELLO || kind == BCL_FRAME_HELLO_ACK ||
+	    kind == BCL_FRAME_RESET ||
+	    (kind == BCL_FRAME_PING && header->kind & BCL_FRAME_PCRC)) {
 		end += sizeof(struct bcl_hello);
 		return frame_at(bytes, end, length) ? end : length;
 	}

@@ -263,7 +263,7 @@ static unsigned pack(const struct bcl_tx_frame *run, unsigned i, uint8_t *at,
 				      from + (size_t)i * run->payload, length);
 	if (run->flags & BCL_TX_PCRC)
 		header->pcrc = bcl_put32(crc);
-	header->hcrc = bcl_put32(bcl_crc32c_headers(at));
+	header->hcrc = bcl_put32(bcl_crc32c_headers(at) ^ run->seal);
 	return BCL_HEADERS_SIZE + length;
 }
 
