@@ -283,8 +283,8 @@ enum bcl_segment_op {
  * bcl_verdict), beginning with message `target`, least significant first.
  *
  * RAIL_DOWN names the rail by the id that frames to it carry, and comes by
- * another one. Until the next handshake there its sender takes no frame by it. So
- * `ack` (bits 0-31 of targ64) and the payload, which is SACK's, are the last
+ * another one. Until the next handshake there its sender takes no frame by it.
+ * So `ack` (bits 0-31 of targ64) and the payload, which is SACK's, are the last
  * word on what has come, and what has not may go by another rail. `turn` (bits
  * 32-39) is that of the next handshake, by which neither side takes the rail up
  * if the other has not `heard` it (bits 40-47: the receiver's turn that the

@@ -54,6 +54,7 @@ for trace in "$scratch"/clean-*; do
 	expect 'deliveries' "$(count "$trace" 'bcl_host.kind == 8 && bcl_host.length == 64') == 50"
 	expect 'unknown records' "$(count "$trace" bcl_host.bad) == 0"
 	expect 'handshake' "$(count "$trace" 'bcl.kind <= 2') >= 3"
+	expect 'proofs' "$(count "$trace" bcl.proof) >= 3"
 done
 
 # A simulated job's are the same frames.
