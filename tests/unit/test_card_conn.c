@@ -178,6 +178,58 @@ START_TEST(version_is_refused)
 }
 END_TEST
 
+static struct world_frame refusal;
+
+static bool keep_refusal(struct world *world, struct world_frame *frame)
+{
+	(void)world;
+	if ((frame->bytes[3] & ~BCL_FRAME_PCRC) == BCL_FRAME_REFUSE)
+		refusal = *frame;
+	return true;
+}
+
+/* The call of a card of version 2 ends before there is a nonce or a proof, and
+ * has half of its key where the nonce is now. */
+START_TEST(old_version_is_answered)
+{
+	enum {
+		HEAD = sizeof(struct bcl_frame_header),
+	};
+	struct world_config config = { .seed = 1 };
+	struct world *world = world_new(&config);
+	uint8_t frame[HEAD + BCL_HELLO_LEAST] = { 0 };
+	struct bcl_frame_header *header = (void *)frame;
+	struct bcl_refuse body;
+	const struct bcl_le32 conn = bcl_put32(0x12345670);
+	const struct bcl_le64 card = bcl_put64(world_card_id(world, 0));
+
+	refusal.length = 0;
+	world->filter = keep_refusal;
+	*header = (struct bcl_frame_header){
+		.magic = bcl_put16(BCL_WIRE_MAGIC),
+		.version = BCL_WIRE_NONCE - 1,
+		.kind = BCL_FRAME_HELLO | BCL_FRAME_PCRC,
+		.card = bcl_put64(world_card_id(world, 1)),
+	};
+	memcpy(frame + HEAD, &card, sizeof(card));
+	memset(frame + HEAD + 16, 0x5a, BCL_KEY_SIZE);
+	memcpy(frame + HEAD + 40, &conn, sizeof(conn));
+	world_seal(frame, sizeof(frame), 0);
+	world_inject(world, 0, 1, 0, frame, sizeof(frame));
+	world_run_for(world, MS);
+	ck_assert_uint_eq(refusal.length, BCL_FRAME_MIN);
+	header = (void *)refusal.bytes;
+	ck_assert_uint_eq(header->version, BCL_WIRE_NONCE - 1);
+	ck_assert_uint_eq(bcl_get32(header->conn), 0x12345670);
+	ck_assert_uint_eq(bcl_get64(header->card), world_card_id(world, 0));
+	memcpy(&body, header + 1, sizeof(body));
+	ck_assert_uint_eq(bcl_get32(body.reason), BCL_ERR_VERSION);
+	ck_assert_uint_eq(bcl_get32(body.wire_version), BCL_WIRE_VERSION);
+	ck_assert_uint_eq(bcl_get64(body.nonce), 0);
+	world_free(world);
+}
+END_TEST
+
 START_TEST(nobody_there)
 {
 	struct world_config config = { .seed = 1, .peer_timeout = SECOND };
@@ -921,6 +973,7 @@ int main(void)
 	tcase_add_loop_test(tcase, other_job, 0, 2);
 	tcase_add_loop_test(tcase, other_job_by_its_key, 0, 2);
 	tcase_add_test(tcase, version_is_refused);
+	tcase_add_test(tcase, old_version_is_answered);
 	tcase_add_test(tcase, nobody_there);
 	tcase_add_test(tcase, silence_is_death);
 	tcase_add_test(tcase, idle_is_not);
