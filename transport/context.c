@@ -7,14 +7,25 @@
 #include "transport/internal.h"
 #include "transport/shm/shm.h"
 
-static uint64_t random_id(const struct bcl_env *env)
+/* What others may not guess: names, and the key if the job gives none. */
+static enum bcl_status draw(struct bcl_context *context,
+			    const struct bcl_context_options *options)
 {
-	uint64_t id;
+	uint64_t key[BCL_KEY_SIZE / 8];
 
-	do
-		id = env->random(env->world);
-	while (!id);
-	return id;
+	if (!bcl_random_open(&context->random, context->env)) {
+		bcl_log(&context->config, BCL_LOG_ERROR, "context",
+			"the system gives no random numbers; permit "
+			"getrandom() (a seccomp filter?)");
+		return BCL_ERR_SYSTEM;
+	}
+	context->card_id = bcl_random_draw(&context->random);
+	context->incarnation = bcl_random_draw(&context->random);
+	key[0] = bcl_random_draw(&context->random);
+	key[1] = bcl_random_draw(&context->random);
+	memcpy(context->key, options->job_key ? options->job_key : (void *)key,
+	       BCL_KEY_SIZE);
+	return BCL_OK;
 }
 
 static enum bcl_status open_parts(struct bcl_context *context,
@@ -28,12 +39,11 @@ static enum bcl_status open_parts(struct bcl_context *context,
 	if (status)
 		return status;
 	context->config.alone = options->local_ranks == 1;
-	if (options->job_key)
-		memcpy(context->key, options->job_key, BCL_KEY_SIZE);
+	status = draw(context, options);
+	if (status)
+		return status;
 	env->host(env->world, name, boot_id);
 	context->host = bcl_address_host(name, boot_id, context->config.node);
-	context->card_id = random_id(env);
-	context->incarnation = random_id(env);
 	context->crowded = options->local_ranks > env->processors(env->world);
 	context->barrier = env->barrier_register(env->world);
 	if (!context->barrier)

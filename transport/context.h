@@ -23,6 +23,7 @@
 #include "transport/env/env.h"
 #include "transport/env/process.h"
 #include "transport/log.h"
+#include "transport/random.h"
 #include "transport/wire/rail.h"
 
 struct bcl_card_host; /* transport/card/ops.h: the card, as the library sees it
@@ -259,6 +260,8 @@ struct bcl_context {
 	atomic_bool held;	/* a doorbell was, since the helper looked */
 	_Atomic uint32_t armed; /* ports whose owner is about to sleep */
 	_Atomic uint32_t connected; /* peers that are up, not on the card */
+
+	struct bcl_random random;
 
 	pthread_mutex_t lock;	     /* lists, pages of counters */
 	pthread_mutex_t memory_lock; /* the table of memories; taken after

@@ -72,7 +72,8 @@ struct bcl_context_options {
 	unsigned flags;		   /* enum bcl_context_flags */
 	const struct bcl_env *env; /* NULL: Linux; else e.g. a simulator */
 	const uint8_t *job_key;	   /* 16 bytes, part of an address: who calls
-				    * with another is refused; NULL: all zero */
+				    * with another is refused; NULL: a new one,
+				    * for who has an address of this context */
 	unsigned local_ranks;	   /* processes of the job on this host, if
 				    * known, else 0: decides about spinning */
 };
@@ -80,7 +81,8 @@ struct bcl_context_options {
 /*
  * Open a context; options may be NULL. Configuration comes from BCL_...
  * environment variables (bcl-info --config lists them).
- * Errors: SYSTEM, NOMEM, ARG (a variable out of its range is logged), FORKED.
+ * Errors: SYSTEM (what it refused is logged; without random numbers nothing is
+ * opened), NOMEM, ARG (a variable out of its range is logged), FORKED.
  */
 BCL_API enum bcl_status bcl_open(const struct bcl_context_options *options,
 				 struct bcl_context **context);

@@ -74,7 +74,8 @@ unit_tests += %D%/test_adi_threads
 	$(mock_transport)
 %C%_test_adi_threads_LDADD = $(adi_world_libs)
 
-unit_tests += %D%/test_address %D%/test_ways %D%/test_boot %D%/test_config \
+unit_tests += %D%/test_address %D%/test_boot %D%/test_config %D%/test_random \
+	%D%/test_ways \
 	%D%/test_topology
 
 # Whole contexts, several processes: pairs.h

@@ -25,6 +25,7 @@ static struct bcl_segment segment;
 static int attention, active, wake_object;
 static uint64_t nonce, scratch;
 static uint64_t next_card = 1;
+static const uint8_t job_key[BCL_KEY_SIZE] = "the job's secret";
 
 static int page(size_t size, bool sealed)
 {
@@ -39,9 +40,11 @@ static int page(size_t size, bool sealed)
 
 static void set_up(void)
 {
+	const struct bcl_context_options options = { .job_key = job_key };
+
 	setenv("BCL_RAILS", "none", 1);
 	setenv("BCL_HELPER", "0", 1);
-	ck_assert_int_eq(bcl_open(NULL, &context), BCL_OK);
+	ck_assert_int_eq(bcl_open(&options, &context), BCL_OK);
 	ck_assert_int_eq(bcl_port_open(context, NULL, &port), BCL_OK);
 	ck_assert_int_eq(bcl_segment_create(&bcl_env_linux, SLOTS, &segment),
 			 BCL_OK);
@@ -82,6 +85,7 @@ static struct bcl_greeting hello(void)
 		.scratch_address = (uintptr_t)&scratch,
 	};
 
+	memcpy(g.key, job_key, BCL_KEY_SIZE);
 	return g;
 }
 
@@ -515,7 +519,8 @@ static void no_join(void *world, struct bcl_thread *thread)
 
 static void set_up_late(void)
 {
-	const struct bcl_context_options options = { .env = &late_env };
+	const struct bcl_context_options options = { .env = &late_env,
+						     .job_key = job_key };
 
 	set_up();
 	bcl_close(context);

@@ -155,6 +155,13 @@ enum bcl_status bcl_boot_key(struct bcl_boot *boot, uint8_t key[BCL_KEY_SIZE])
 		for (unsigned i = 0; i < BCL_KEY_SIZE / 8; i++) {
 			uint64_t part = env->random(env->world);
 
+			if (!part) {
+				bcl_log(&boot->config, BCL_LOG_ERROR, "boot",
+					"the system gives no random numbers; "
+					"permit getrandom() (a seccomp "
+					"filter?)");
+				return BCL_ERR_SYSTEM;
+			}
 			memcpy(key + 8 * i, &part, 8);
 		}
 		status = bcl_boot_put(boot, "key", key, BCL_KEY_SIZE);

@@ -102,6 +102,7 @@ struct bcl_env {
 	void *(*share)(void *world, const char *name, size_t size, int *fd);
 	void (*unshare)(void *world, void *memory, size_t size, int fd);
 
+	/* 64 bits that nobody can guess; 0: the system has none. */
 	uint64_t (*random)(void *world);
 
 	/* One finished line without its end. */

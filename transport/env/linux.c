@@ -223,14 +223,11 @@ static uint64_t linux_random(void *world)
 	uint64_t value = 0;
 	ssize_t got;
 
+	(void)world;
 	do
 		got = getrandom(&value, sizeof(value), 0);
-	while (got < 0 && errno == EINTR);
-	/* no getrandom() (a seccomp filter): unique at least */
-	if (got != sizeof(value))
-		value = linux_now(world) * 0x9e3779b97f4a7c15 ^
-			(uint64_t)getpid() << 32;
-	return value;
+	while ((got < 0 && errno == EINTR) || (got > 0 && !value));
+	return got == sizeof(value) ? value : 0;
 }
 
 static void linux_log(void *world, enum bcl_log_level level, const char *area,

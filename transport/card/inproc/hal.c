@@ -442,7 +442,7 @@ static uint64_t hal_random(void *arg)
 {
 	struct bcl_inproc *host = arg;
 
-	return host->env->random(host->env->world);
+	return bcl_random_draw(&host->context->random);
 }
 
 const struct bcl_hal bcl_inproc_hal = {
