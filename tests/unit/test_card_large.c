@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "transport/card/inside.h"
 #include "transport/card/queues.h"
 #include "transport/context.h"
 
@@ -54,6 +55,33 @@ static void offer_and_pull(struct side *side)
 START_TEST(offers_are_pulled)
 {
 	sides_play(offer_and_pull);
+}
+END_TEST
+
+/* Who reads nothing leaves half of the offers to others. */
+static void offer_in_vain(struct side *side)
+{
+	uint8_t token[BCL_CARD_OFFERS][BCL_KEY_MAX];
+	unsigned n = 0;
+
+	if (side->number) {
+		side_hear(side, 6, NULL, 0);
+		return;
+	}
+	while (n < BCL_CARD_OFFERS &&
+	       !bcl_offer(side->peer, local, 1000, n, token[n]))
+		n++;
+	ck_assert_uint_eq(n, BCL_CARD_OFFERS / 2);
+	ck_assert_int_eq(bcl_offer(side->peer, local, 1000, n, token[n]),
+			 BCL_ERR_AGAIN);
+	while (n--)
+		ck_assert_int_eq(bcl_withdraw(side->peer, token[n]), BCL_OK);
+	side_say(side, 6, NULL, 0);
+}
+
+START_TEST(offers_are_shared_out)
+{
+	sides_play(offer_in_vain);
 }
 END_TEST
 
@@ -211,6 +239,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, sides_open, sides_close);
 	tcase_add_test(tcase, offers_are_pulled);
+	tcase_add_test(tcase, offers_are_shared_out);
 	tcase_add_test(tcase, a_withdrawn_offer_is_not_read);
 	tcase_add_test(tcase, an_offer_is_read_once);
 	tcase_add_test(tcase, an_offer_that_is_being_read_stays);

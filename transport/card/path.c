@@ -445,6 +445,22 @@ struct token {
 
 _Static_assert(sizeof(struct token) == BCL_KEY_MAX, "token");
 
+/* A peer that does not read what it is offered has no more offers than it
+ * leaves to others. */
+static bool may_offer(const struct bcl_card_port *queues,
+		      const struct bcl_peer *peer)
+{
+	const struct bcl_card_channel *offer =
+		&queues->channels[queues->nchannels];
+	unsigned own = 0, left = 0, i;
+
+	for (i = 0; i < queues->noffers; i++) {
+		left += !offer[i].posted;
+		own += offer[i].posted && offer[i].peer == peer;
+	}
+	return own < left;
+}
+
 static enum bcl_status card_offer(struct bcl_peer *peer, const void *buffer,
 				  size_t length, uint64_t cookie, void *bytes)
 {
@@ -456,7 +472,7 @@ static enum bcl_status card_offer(struct bcl_peer *peer, const void *buffer,
 	enum bcl_status status;
 	struct token token;
 
-	if (number == BCL_CARD_NO_SLOT) {
+	if (!may_offer(queues, peer)) {
 		bcl_count(port->counters, core_send_again);
 		return BCL_ERR_AGAIN;
 	}
