@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -53,8 +54,11 @@ static void *answer(void *unused)
 
 	(void)unused;
 	while (!atomic_load(&over)) {
-		if (bcl_poll(answerer, &event) ||
-		    event.kind != BCL_EVENT_MESSAGE)
+		if (bcl_poll(answerer, &event)) {
+			sched_yield(); /* others may have the processors */
+			continue;
+		}
+		if (event.kind != BCL_EVENT_MESSAGE)
 			continue;
 		iov = (struct iovec){ (void *)(uintptr_t)event.data,
 				      event.length };
@@ -85,7 +89,7 @@ static void trip(struct bcl_port *port, struct bcl_peer *peer, uint32_t number)
 
 	need(!bcl_send(peer, 0, 0, &iov, 1, 0));
 	while (bcl_poll(port, &event))
-		;
+		sched_yield();
 	need(event.kind == BCL_EVENT_MESSAGE);
 	need(event.length == sizeof(number));
 	need(!memcmp(event.data, &number, sizeof(number)));
