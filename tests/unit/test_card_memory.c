@@ -877,7 +877,7 @@ int main(void)
 	Suite *suite = suite_create("card memory");
 	TCase *tcase = tcase_create("memory");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 250);
 	tcase_add_loop_test(tcase, put_and_get_any_length, 0, 4);
 	tcase_add_loop_test(tcase, parts_are_joined, 0, 2);
 	tcase_add_loop_test(tcase, long_system_messages, 0, 2);
