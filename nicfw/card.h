@@ -40,6 +40,12 @@ static inline uint32_t nic_backoff(uint64_t wait, unsigned times,
 	return (uint32_t)(wait < longest ? wait : longest);
 }
 
+/* A time as 2^20 ns, which takes half the memory; never 0. */
+static inline uint32_t nic_coarse(uint64_t ns)
+{
+	return nic_max32((uint32_t)(ns >> 20), 1);
+}
+
 static inline uint32_t nic_pad8(uint32_t n)
 {
 	return (n + 7) & ~7u;

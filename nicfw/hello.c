@@ -22,6 +22,7 @@
 enum {
 	FIRST_FRAMES = 16,    /* congestion window of a new rail */
 	WINDOW_MAX = 1 << 24, /* bytes, whatever the peer grants */
+	DECLINED_MAX = 8,     /* calls, each later than the one before */
 };
 
 static uint64_t new_nonce(struct bcl_card *card)
@@ -67,7 +68,7 @@ static void answer(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 	greeting.nonce = window->answer;
 	if (window->answered != greeting.to) {
 		window->answered = greeting.to;
-		window->answered_at = card->now;
+		window->declined = 0;
 	}
 	bcl_nic_frame_hello(card, conn, rail, BCL_FRAME_HELLO_ACK, &greeting);
 }
@@ -178,13 +179,12 @@ static void adopt(struct nic_conn *conn, const struct bcl_hello *hello)
  * be taken for frames of one. An answer that did not arrive does not hold for
  * ever.
  */
-static int promised(const struct bcl_card *card,
-		    const struct nic_window *window,
+static int promised(const struct nic_window *window,
 		    const struct bcl_hello *hello)
 {
 	return window->answer && window->answered &&
 	       window->answered != bcl_get32(hello->conn) &&
-	       card->now < window->answered_at + 8 * card->config.rto_max;
+	       window->declined < DECLINED_MAX;
 }
 
 /* Not if the rail is down, or is or will be paired with another one of the
@@ -195,7 +195,7 @@ static int fits(const struct bcl_card *card, const struct nic_conn *conn,
 	const struct nic_window *window = &conn->window[rail];
 	int later = (int8_t)(hello->turn - window->peer_turn);
 
-	return card->rail[rail].up && !promised(card, window, hello) &&
+	return card->rail[rail].up && !promised(window, hello) &&
 	       (window->peer == 0 ||
 		(later >= 0 && (window->peer == bcl_get32(hello->conn) ||
 				window->state != NIC_RAIL_PROVED)));
@@ -224,7 +224,7 @@ static int pair(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 	else
 		bcl_nic_window_skip(conn, rail, bcl_get32(hello->first_seq));
 	window->peer = peer;
-	window->refused = NIC_NEVER;
+	window->refused = 0;
 	window->payload = (uint16_t)((frame - BCL_HEADERS_SIZE) & ~7u);
 	window->granted = nic_max32(
 		nic_min32(bcl_get32(hello->window), WINDOW_MAX), frame);
@@ -334,6 +334,9 @@ void bcl_nic_hello_received(struct bcl_card *card, unsigned rail,
 		return;
 	}
 	conn = choose(card, node, hello);
+	if (conn)
+		conn->window[rail].declined +=
+			promised(&conn->window[rail], hello);
 	if (!conn || !fits(card, conn, rail, hello) ||
 	    conn->window[rail].asks) {
 		nic_count(card, dropped_state);

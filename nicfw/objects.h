@@ -256,14 +256,14 @@ struct nic_window {
 	uint8_t asked; /* the last frame was sent again to have an answer */
 	uint8_t asks;  /* left: which frames came by it before it died? */
 	uint8_t probing;
+	uint8_t declined; /* HELLOs of others than `answered`, since then */
 	uint16_t payload; /* bytes that a frame with one segment carries */
 	uint16_t nflights;
-	uint64_t nonce;	 /* of our last HELLO; 0: none */
-	uint64_t theirs; /* of its answer; 0: none came yet */
-	uint64_t answer; /* of our HELLO_ACKs, until a PING proves that it was
-			  * seen; 0: none */
-	uint64_t answered_at;
-	uint32_t answered; /* the peer's id in the last of them; 0: none */
+	uint32_t answered; /* the peer's id in our last HELLO_ACK; 0: none */
+	uint64_t nonce;	   /* of our last HELLO; 0: none */
+	uint64_t theirs;   /* of its answer; 0: none came yet */
+	uint64_t answer;   /* of our HELLO_ACKs, until a PING proves that it was
+			    * seen; 0: none */
 	/* out */
 	struct nic_link flights;
 	uint32_t next;				 /* seq of the next new frame */
@@ -280,11 +280,11 @@ struct nic_window {
 	uint32_t pace;		/* ns for 1 KB; 0: unknown */
 	/* in */
 	uint64_t heard;
-	uint64_t refused;  /* NIC_NEVER: not, since the peer was heard by it */
 	uint64_t owed;	   /* ack_due, or a verdict is: since then */
 	uint32_t expected; /* every seq before it has arrived */
 	uint32_t highest;  /* 1 + the highest that arrived */
 	uint32_t unacked;  /* bytes */
+	uint32_t refused;  /* nic_coarse(); 0: not, since it was heard by it */
 };
 
 enum nic_conn_state {

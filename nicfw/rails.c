@@ -95,7 +95,7 @@ static int hopes(const struct nic_conn *conn)
 
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
 		if (conn->window[rail].state != NIC_RAIL_OFF &&
-		    conn->window[rail].refused == NIC_NEVER)
+		    conn->window[rail].refused == 0)
 			return 1;
 	return 0;
 }
@@ -125,11 +125,12 @@ static void refused_again(struct bcl_card *card, struct nic_conn *conn,
 			  unsigned rail, enum bcl_status why)
 {
 	struct nic_window *window = &conn->window[rail];
+	uint32_t heard = nic_coarse(vouched(card, conn, rail));
 
-	if (vouched(card, conn, rail) > window->refused)
-		window->refused = card->now;
-	else if (card->now - window->refused >=
-		 card->config.peer_timeout / VOUCH)
+	if (bcl_before(window->refused, heard))
+		window->refused = nic_coarse(card->now);
+	else if (nic_coarse(card->now) - window->refused >=
+		 nic_coarse(card->config.peer_timeout / VOUCH))
 		bcl_nic_conn_end(card, conn, why);
 }
 
@@ -139,8 +140,8 @@ void bcl_nic_rails_refused(struct bcl_card *card, struct nic_conn *conn,
 	struct nic_window *window = &conn->window[rail];
 
 	nic_count(card, rails_refused);
-	if (window->refused == NIC_NEVER)
-		window->refused = card->now;
+	if (window->refused == 0)
+		window->refused = nic_coarse(card->now);
 	if (conn->state < NIC_CONN_UP) {
 		if (!hopes(conn))
 			bcl_nic_conn_end(card, conn, why);

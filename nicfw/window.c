@@ -41,7 +41,7 @@ void bcl_nic_window_start(struct bcl_card *card, struct nic_conn *conn,
 	window->next = (uint32_t)card->hal.random(card->host);
 	window->recover = window->next;
 	window->rto_at = NIC_NEVER;
-	window->refused = NIC_NEVER;
+	window->refused = 0;
 	window->threshold = UINT32_MAX;
 	bcl_nic_stripe_begin(window);
 }
