@@ -11,13 +11,15 @@ enum {
 };
 
 static const char *decode_hello(const uint8_t *body, size_t length,
-				struct check_hello *hello)
+				struct check_frame *frame)
 {
+	struct check_hello *hello = &frame->hello;
 	struct bcl_hello wire;
 
 	if (length < sizeof(wire))
 		return "half a HELLO";
 	memcpy(&wire, body, sizeof(wire));
+	frame->greets = true;
 	*hello = (struct check_hello){
 		.card = bcl_get64(wire.card),
 		.life = bcl_get64(wire.incarnation),
@@ -142,6 +144,7 @@ bool check_frame_header(const uint8_t *bytes, size_t length,
 
 	frame->kind = 0;
 	frame->torn = false;
+	frame->greets = false;
 	frame->nsegments = 0;
 	if (length < BCL_FRAME_MIN || length > BCL_FRAME_MAX)
 		return false;
@@ -182,14 +185,18 @@ const char *check_frame_decode(const uint8_t *bytes, size_t length,
 	case BCL_FRAME_HELLO:
 	case BCL_FRAME_HELLO_ACK:
 		return decode_hello(bytes + sizeof(wire), length - sizeof(wire),
-				    &frame->hello);
+				    frame);
 	case BCL_FRAME_DATA:
 	case BCL_FRAME_ACK:
 	case BCL_FRAME_BYE:
 		return decode_segments(bytes, length, frame);
+	case BCL_FRAME_PING:
+		return length == BCL_FRAME_MIN
+			       ? NULL
+			       : decode_hello(bytes + sizeof(wire),
+					      length - sizeof(wire), frame);
 	case BCL_FRAME_REFUSE:
 	case BCL_FRAME_RESET:
-	case BCL_FRAME_PING:
 	case BCL_FRAME_PARK:
 		return NULL;
 	default:

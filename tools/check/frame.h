@@ -21,7 +21,7 @@ struct check_segment {
 	const uint8_t *payload;
 };
 
-/* What HELLO and HELLO_ACK say. */
+/* What HELLO, HELLO_ACK and the PING behind them say. */
 struct check_hello {
 	uint64_t card, life, peer_life;
 	uint32_t conn, first_msg, first_seq;
@@ -34,6 +34,7 @@ struct check_frame {
 	uint32_t conn, seq, ack, done, base;
 	uint32_t seal; /* what its header's checksum is xored with */
 	uint64_t card;
+	bool greets; /* `hello` is there */
 	struct check_hello hello;
 	unsigned nsegments;
 	struct check_segment segments[CHECK_SEGMENTS];

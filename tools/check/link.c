@@ -323,7 +323,7 @@ static void came(struct check_event *event)
 	    hello->peer_life == event->life->incarnation &&
 	    hello->card == link->card)
 		note_offer(link, hello, event->packet->rail);
-	if (link && shakes(frame) &&
+	if (link && frame->greets &&
 	    link->peer == (hello->conn & ~(uint32_t)RAIL))
 		check_inbound_skip(event->lane, hello->first_seq);
 }

@@ -159,10 +159,17 @@ static const char *decode(struct check_world *world,
 	const char *bad =
 		check_frame_decode(packet->bytes, packet->length, frame);
 
-	if ((bad && !frame->torn) || check_seals_right(world->seals, frame))
+	if (bad && !frame->torn)
+		return bad;
+	if (!packet->outbound && check_is_sealed(frame->kind) &&
+	    frame->card != packet->card)
+		bad = "it is for another card";
+	else if (!check_seals_right(world->seals, frame))
+		bad = "its header's checksum is wrong";
+	else
 		return bad;
 	frame->torn = false;
-	return "its header's checksum is wrong";
+	return bad;
 }
 
 void check_world_find(struct check_world *world,
