@@ -404,8 +404,8 @@ static void log_choices(const struct bcl_team *team,
 	}
 }
 
-/* In virtual time: short messages there and back between the first member and one on another
- * node. At the first, *us: the least that one took, one way. */
+/* In virtual time: short messages there and back between the first member and
+ * one on another node. At the first, *us: the least that one took, one way. */
 static enum bcl_status time_messages(struct bcl_team *team, double *us)
 {
 	const struct bcl_env *env = bcl_adi_env(team->adi);

@@ -13,16 +13,16 @@
  *
  * When a member dies, every operation of the team that is under way or called
  * later ends with a LOSS_PEER status, wherever it depends on the dead; none
- * waits for ever. The team is of no use afterwards but for bcl_team_create(), by
- * which those who live make a team without the dead, and bcl_team_free(). Who is
- * dead bcl_peer_info() says of the peers that bcl_adi_peer() gives.
+ * waits for ever. The team is of no use afterwards but for bcl_team_create(),
+ * by which those who live make a team without the dead, and bcl_team_free().
+ * Who is dead bcl_peer_info() says of the peers that bcl_adi_peer() gives.
  *
  * The same happens, with ARG, when a member's call is refused for a wrong
- * argument, since others may have made theirs; and with TRUNCATED when a message
- * of an operation has another length than its receiver's call says. The log of
- * the member that sees it has the operation or the sender and both lengths. Inside
- * a node, where members read one another's memory, different lengths are not
- * seen: data is wrong, or members wait for one another.
+ * argument, since others may have made theirs; and with TRUNCATED when a
+ * message of an operation has another length than its receiver's call says. The
+ * log of the member that sees it has the operation or the sender and both
+ * lengths. Inside a node, where members read one another's memory, different
+ * lengths are not seen: data is wrong, or members wait for one another.
  *
  * Lengths are in bytes, counts in elements. Buffers may begin anywhere, but
  * elements that are combined must be aligned as apply() needs them. Where send
@@ -50,8 +50,9 @@ struct bcl_team;
  * of a parent, given by their ranks in the parent, in the order of their new
  * ranks; called by exactly those members; collective and blocking. `id`
  * (0..1023) tells apart teams that are created at the same time. ARG: a rank is
- * there twice, is not of the parent, or the own one is not there. The parent may
- * be lost; the id of a creation that failed elsewhere than by ARG is used up.
+ * there twice, is not of the parent, or the own one is not there. The parent
+ * may be lost; the id of a creation that failed elsewhere than by ARG is used
+ * up.
  */
 BCL_API enum bcl_status bcl_team_world(struct bcl_adi *adi,
 				       struct bcl_team **team);
@@ -76,8 +77,8 @@ BCL_API void bcl_team_node(const struct bcl_team *team, unsigned rank,
  * commutative the order is free. All members that get a result get the same
  * bits. So does each run of one version of the library with the same ranks on
  * the same nodes, the same settings and the same operations: brackets and order
- * depend on nothing that is measured, nor on who comes first. The operator stays
- * as it is until the operation is over.
+ * depend on nothing that is measured, nor on who comes first. The operator
+ * stays as it is until the operation is over.
  */
 struct bcl_reduction {
 	size_t element;
