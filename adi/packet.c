@@ -598,6 +598,9 @@ enum bcl_status bcl_adi_packet_wait(struct bcl_adi *adi, uint64_t timeout)
 		status =
 			adi->stalled ? BCL_ERR_TIMEOUT : bcl_wait(adi->port, 0);
 		adi->turned = true;
+		/* there is room for what was refused */
+		if (status == BCL_ERR_AGAIN)
+			status = BCL_OK;
 		/* acquire: pairs with bcl_adi_packet_wake() */
 		if (atomic_exchange_explicit(&adi->woken, false,
 					     memory_order_acquire))

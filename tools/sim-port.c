@@ -159,7 +159,8 @@ static enum bcl_status next(struct sim_port *port, uint64_t ns)
 
 	if (!status)
 		status = bcl_poll(port->port, &event);
-	if (status == BCL_ERR_EMPTY || status == BCL_ERR_TIMEOUT)
+	if (status == BCL_ERR_EMPTY || status == BCL_ERR_TIMEOUT ||
+	    status == BCL_ERR_AGAIN)
 		return BCL_OK;
 	if (status)
 		return status;

@@ -90,6 +90,9 @@ struct bcl_path_ops {
 				  const uint64_t operand[2], uint64_t *result,
 				  uint64_t cookie);
 	enum bcl_status (*fence)(struct bcl_peer *peer, uint64_t cookie);
+	/* Is there room for a message, after one that was refused? NULL: none
+	 * ever is. */
+	bool (*has_room)(const struct bcl_peer *peer);
 	void (*info)(const struct bcl_peer *peer, struct bcl_peer_info *info);
 	void (*close)(struct bcl_peer *peer);
 };
@@ -117,6 +120,7 @@ struct bcl_peer {
 	uint16_t number;
 	uint8_t state; /* enum bcl_peer_state */
 	uint8_t lost;  /* the status when LOST */
+	bool refused;  /* for want of room: whoever waits is to be woken */
 
 	struct bcl_address address;
 	bool address_known;    /* false: it has sent, but was never opened */
@@ -147,6 +151,7 @@ enum bcl_port_flag {
 	BCL_PORT_EVENTS = 16, /* the port's own list has events */
 	BCL_PORT_CLOCK = 32,  /* messages keep coming: look at the clock */
 	BCL_PORT_HELD = 64,   /* the card's doorbell is to be rung: hold.h */
+			      /* 128: BCL_PORT_ROOM, shm/pair.h */
 };
 
 enum {
@@ -199,6 +204,7 @@ struct bcl_port {
 	struct bcl_peer *peers;
 	struct bcl_peer **hash; /* by (card, number) */
 	unsigned nhash, npeers, nlost;
+	unsigned nrefused; /* peers that are `refused` */
 	char shm_why[96];
 	struct bcl_port *next;
 };
@@ -273,6 +279,13 @@ struct bcl_context {
 	struct bcl_counter_page *counters;
 	int counters_fd;
 };
+
+/* A send to the peer was, or was not, refused with AGAIN for want of room. */
+static inline void bcl_peer_refuse(struct bcl_peer *peer, bool refused)
+{
+	peer->port->nrefused += (unsigned)refused - (unsigned)peer->refused;
+	peer->refused = refused;
+}
 
 /* ---- peer.c and event.c, for the paths: the port's owner only. What the
  * helper thread finds is left in the path's memory until the owner looks. */

@@ -37,6 +37,8 @@ void bcl_event_free(struct bcl_port *port);
 /* ---- peer.c ---- */
 
 void bcl_peers_free(struct bcl_port *port);
+/* A peer for which there was no room has some. take: of each is told once. */
+bool bcl_peers_room(struct bcl_port *port, bool take);
 /* Forget peers that are lost and that nobody holds. */
 void bcl_peers_reap(struct bcl_port *port);
 

@@ -140,6 +140,7 @@ static void forget(struct bcl_port *port, struct bcl_peer **place)
 		hashed = &(*hashed)->next_hashed;
 	*hashed = peer->next_hashed;
 	*place = peer->next;
+	bcl_peer_refuse(peer, false);
 	port->npeers--;
 	port->nlost -= peer->state == BCL_PEER_LOST;
 	env->release(env->world, peer, sizeof(*peer));
@@ -161,6 +162,22 @@ void bcl_peers_reap(struct bcl_port *port)
 		else
 			place = &(*place)->next;
 	}
+}
+
+bool bcl_peers_room(struct bcl_port *port, bool take)
+{
+	struct bcl_peer *peer;
+	bool found = false;
+
+	for (peer = port->peers; peer && port->nrefused; peer = peer->next) {
+		if (!peer->refused || !peer->ops->has_room ||
+		    !peer->ops->has_room(peer))
+			continue;
+		if (take)
+			bcl_peer_refuse(peer, false);
+		found = true;
+	}
+	return found;
 }
 
 static void count_out(struct bcl_peer *peer)
@@ -248,6 +265,7 @@ void bcl_peer_lose(struct bcl_peer *peer, enum bcl_status status)
 	if (peer->state == BCL_PEER_LOST)
 		return;
 	count_out(peer);
+	bcl_peer_refuse(peer, false);
 	peer->ops = &none_ops;
 	peer->pair = NULL;
 	set_state(peer, BCL_PEER_LOST);

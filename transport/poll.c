@@ -307,9 +307,16 @@ static void check_clock_if_due(struct bcl_port *port)
 	}
 }
 
+static void give_room_if_due(struct bcl_port *port)
+{
+	if (port->flags & BCL_PORT_ROOM)
+		bcl_shm_give_room(port);
+}
+
 bool bcl_port_stash(struct bcl_port *port)
 {
 	ring_if_held(port);
+	give_room_if_due(port);
 	if (port->flags & BCL_PORT_STASHED)
 		return true;
 	check_clock_if_due(port);
@@ -324,6 +331,7 @@ static bool __attribute__((noinline))
 tidy(struct bcl_port *port, struct bcl_event *event)
 {
 	ring_if_held(port);
+	give_room_if_due(port);
 	if (port->flags & BCL_PORT_STASHED) {
 		port->flags &= ~(unsigned)BCL_PORT_STASHED;
 		*event = port->stash;

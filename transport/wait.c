@@ -10,7 +10,8 @@
  *
  * No wake-up is lost: the sleeper sets its flags, orders them against its
  * next loads in all processes (bcl_shm_sleep(), bcl_card_sleep()), looks
- * again, and sleeps; a sender stores its message, then loads the flag.
+ * again, and sleeps; a sender stores its message, then loads the flag. So does
+ * who makes room for one who was refused for want of it.
  */
 #include "transport/card/card.h"
 #include "transport/internal.h"
@@ -62,7 +63,8 @@ bool bcl_port_arm(struct bcl_port *port)
 		quiet &= bcl_shm_sleep(port);
 	/* sockets: from here on the group's descriptor tells */
 	bcl_port_serve(port, env->now(env->world));
-	if (quiet && !bcl_port_stash(port))
+	/* in this order: what is looked at may make room */
+	if (quiet && !bcl_port_stash(port) && !bcl_peers_room(port, false))
 		return true;
 	bcl_port_disarm(port);
 	return false;
@@ -94,7 +96,8 @@ enum bcl_status bcl_arm(struct bcl_port *port)
 		bcl_port_disarm(port);
 	if (!(port->flags & BCL_PORT_STASHED))
 		bcl_port_release(port);
-	if (bcl_port_stash(port) || !bcl_port_arm(port))
+	if (bcl_port_stash(port) || bcl_peers_room(port, true) ||
+	    !bcl_port_arm(port))
 		return BCL_ERR_AGAIN;
 	return BCL_OK;
 }
@@ -207,6 +210,8 @@ enum bcl_status bcl_wait(struct bcl_port *port, uint64_t timeout)
 		bcl_port_release(port);
 	if (bcl_port_stash(port))
 		return BCL_OK;
+	if (bcl_peers_room(port, true))
+		return BCL_ERR_AGAIN;
 	start = env->now(env->world);
 	end = timeout < UINT64_MAX - start ? start + timeout : UINT64_MAX;
 	if (start < port->crowded_until) {
@@ -216,10 +221,14 @@ enum bcl_status bcl_wait(struct bcl_port *port, uint64_t timeout)
 		if (bcl_port_may_spin(port) &&
 		    spin(port, earlier(start + context->config.spin, end)))
 			return BCL_OK;
-		if (yield(port, earlier(start + YIELDS, end)))
+		/* who has no room depends on others, who want to run */
+		if (!port->nrefused &&
+		    yield(port, earlier(start + YIELDS, end)))
 			return BCL_OK;
 	}
 	while (!bcl_port_stash(port)) {
+		if (bcl_peers_room(port, true))
+			return BCL_ERR_AGAIN;
 		if (env->now(env->world) >= end)
 			return BCL_ERR_TIMEOUT;
 		sleep_once(port, end);

@@ -178,8 +178,10 @@ BCL_API void bcl_peer_info(const struct bcl_peer *peer,
  * BCL_EVENT_SENT with this cookie, which means: delivered into the
  * receiver's ring, or not (status).
  *
- * AGAIN: a ring or queue is full or the peer is not connected yet: nothing
- * was sent; poll, then repeat. LOSS_PEER statuses: the peer is lost.
+ * AGAIN: nothing was sent; poll, or wait, then repeat. While the peer is
+ * CONNECTING (bcl_peer_info()) it is not connected yet, and BCL_EVENT_PEER
+ * follows; otherwise a ring or queue is full, and bcl_wait() answers AGAIN when
+ * there is room again. LOSS_PEER statuses: the peer is lost.
  */
 BCL_API enum bcl_status bcl_send(struct bcl_peer *peer, unsigned type,
 				 uint64_t immediate, const struct iovec *iov,
@@ -345,15 +347,17 @@ BCL_API void bcl_release(struct bcl_port *port);
 
 /*
  * Wait until an event is there (BCL_OK; bcl_poll() will give it) or the time
- * is over (TIMEOUT). Spins, yields, then sleeps, as it pays. timeout in ns;
- * UINT64_MAX: for ever. Blocks.
+ * is over (TIMEOUT), or there is room for a message that bcl_send() refused
+ * with AGAIN (AGAIN, once for each such peer). Spins, yields, then sleeps, as
+ * it pays. timeout in ns; UINT64_MAX: for ever. Blocks.
  */
 BCL_API enum bcl_status bcl_wait(struct bcl_port *port, uint64_t timeout);
 
 /*
  * A descriptor for poll(), select(), epoll: readable when the port may have
- * events. Before sleeping on it call bcl_arm(): AGAIN means there are events
- * already; OK means no wake-up will be lost from now on.
+ * events, or room after AGAIN. Before sleeping on it call bcl_arm(): AGAIN
+ * means there are events, or is room, already; OK means no wake-up will be lost
+ * from now on.
  */
 BCL_API int bcl_port_fd(struct bcl_port *port);
 BCL_API enum bcl_status bcl_arm(struct bcl_port *port);

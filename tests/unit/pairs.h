@@ -60,8 +60,13 @@ static inline uint64_t rank_now(void)
 static inline struct bcl_event rank_event(struct rank *rank)
 {
 	struct bcl_event event;
+	enum bcl_status status;
 
-	must(!bcl_wait(rank->port, UINT64_C(50000000000)));
+	/* AGAIN: there is room for a message that was refused */
+	do
+		status = bcl_wait(rank->port, UINT64_C(50000000000));
+	while (status == BCL_ERR_AGAIN);
+	must(!status);
 	must(!bcl_poll(rank->port, &event));
 	return event;
 }

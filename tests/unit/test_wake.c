@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "pairs.h"
+#include "transport/shm/port.h"
 
 enum {
 	ROUNDS = 3000,
@@ -280,6 +281,71 @@ START_TEST(a_wait_keeps_what_it_finds)
 }
 END_TEST
 
+/* ---- a sender that found no room ---- */
+
+enum {
+	LONG = 1000, /* bytes */
+};
+
+static _Atomic uint32_t *shared; /* by the ranks of a job */
+
+static bool sleeps(const struct bcl_peer *peer)
+{
+	const struct bcl_connection *c = peer->path;
+	uint32_t attention = atomic_load(&c->its_attention[c->its_watch]);
+
+	return attention & BCL_ATTENTION_SLEEPING;
+}
+
+/* Rank 0 sends until there is no room, and sleeps; rank 1 has not looked until
+ * then, and takes all without an answer. */
+static int refused(unsigned me, void *argument)
+{
+	static uint8_t bytes[LONG];
+	const struct iovec iov = { bytes, LONG };
+	struct bcl_event event;
+	enum bcl_status status;
+	struct rank rank;
+	uint32_t sent = 0;
+
+	setenv("BCL_RING_SLOTS", "256", 1);
+	setenv("BCL_REQUESTS", "16", 1);
+	rank_open(&rank, *(enum bcl_path *)argument);
+	if (me == 1) {
+		while (!atomic_load(shared))
+			usleep(1000);
+		while (rank.peer[0]->pair && !sleeps(rank.peer[0]))
+			usleep(1000);
+		for (uint32_t heard = 0; heard < atomic_load(shared);
+		     heard += event.kind == BCL_EVENT_MESSAGE)
+			event = rank_event(&rank);
+		must(!bcl_boot_fence(rank.boot));
+		atomic_store(shared, 0);
+		rank_close(&rank);
+		return 0;
+	}
+	while (!(status = bcl_send(rank.peer[1], 1, 0, &iov, 1, 0)))
+		sent++;
+	must(status == BCL_ERR_AGAIN);
+	atomic_store(shared, sent);
+	/* neither an event nor the end of time */
+	must(bcl_wait(rank.port, UINT64_MAX) == BCL_ERR_AGAIN);
+	must(bcl_poll(rank.port, &event) == BCL_ERR_EMPTY);
+	must(!bcl_boot_fence(rank.boot));
+	/* told once */
+	must(bcl_wait(rank.port, 1000) == BCL_ERR_TIMEOUT);
+	must(!bcl_send(rank.peer[1], 1, 0, &iov, 1, 0));
+	rank_close(&rank);
+	return 0;
+}
+
+START_TEST(woken_for_room)
+{
+	shared = ranks_share();
+	ck_assert_int_eq(rank_pair(refused, _i), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("wake");
@@ -290,6 +356,7 @@ int main(void)
 	tcase_add_loop_test(tcase, event_loops_without_membarrier, 1, 4);
 	tcase_add_loop_test(tcase, a_stream, 0, 2);
 	tcase_add_loop_test(tcase, long_waits_sleep, 0, 2);
+	tcase_add_loop_test(tcase, woken_for_room, 0, 2);
 	tcase_add_loop_test(tcase, waits_end_in_time, 0, 2);
 	tcase_add_loop_test(tcase, a_wait_keeps_what_it_finds, 0, 2);
 	suite_add_tcase(suite, tcase);

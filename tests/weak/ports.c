@@ -105,6 +105,13 @@ void bcl_peers_reap(struct bcl_port *port)
 	(void)port;
 }
 
+bool bcl_peers_room(struct bcl_port *port, bool take)
+{
+	(void)port;
+	(void)take;
+	return false;
+}
+
 bool bcl_mail_sleep(struct bcl_connection *connection)
 {
 	(void)connection;
@@ -172,6 +179,7 @@ static void connect_end(unsigned number, unsigned here, unsigned to,
 	c->pair.connection = c;
 	c->pair.peer = &side->peer[here];
 	c->pair.attention = &other->attention[there];
+	c->pair.flags = &side->port.flags;
 	c->shm = &side->shm;
 	c->side = number == MIDDLE;
 	c->segment = *segment;

@@ -12,6 +12,11 @@
 
 /* ---- requests ---- */
 
+static inline bool card_has_room(const struct bcl_peer *peer)
+{
+	return peer->requests < peer->port->card->requests_free;
+}
+
 /*
  * A free request, or NULL: AGAIN. A peer may have as many as are left for the
  * others, so that a slow one takes half of them at most.
@@ -22,8 +27,9 @@ static struct bcl_card_slot *take(struct bcl_peer *peer, unsigned kind,
 	struct bcl_card_port *queues = peer->port->card;
 	struct bcl_card_slot *slot;
 
-	if (peer->requests >= queues->requests_free) {
+	if (!card_has_room(peer)) {
 		bcl_count(peer->port->counters, core_send_again);
+		bcl_peer_refuse(peer, true);
 		return NULL;
 	}
 	slot = &queues->slots[queues->free_slot];
@@ -696,6 +702,7 @@ const struct bcl_path_ops bcl_card_path_ops = {
 	.put_notify = card_put_notify,
 	.atomic = card_atomic,
 	.fence = card_fence,
+	.has_room = card_has_room,
 	.info = card_info,
 	.close = card_close,
 };

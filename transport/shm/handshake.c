@@ -182,6 +182,7 @@ static void come_up(struct bcl_connection *c)
 
 	bcl_segment_pair(&c->segment, c->side, pair);
 	pair->connection = c;
+	pair->flags = &c->shm->port->flags;
 	pair->attention = c->fence || bcl_shm_env(c->shm)->charge
 				  ? &always_attend
 				  : &c->its_attention[c->its_watch];

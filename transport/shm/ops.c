@@ -86,6 +86,13 @@ static enum bcl_status shm_pull(struct bcl_peer *peer, const void *bytes,
 	return bcl_pull_begin(peer->path, &token, &request);
 }
 
+static bool shm_has_room(const struct bcl_peer *peer)
+{
+	const struct bcl_connection *c = peer->path;
+
+	return !c->blocked && bcl_pair_has_room(&c->pair);
+}
+
 static void shm_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 {
 	const struct bcl_connection *c = peer->path;
@@ -118,6 +125,7 @@ const struct bcl_path_ops bcl_shm_ops = {
 	.put_notify = bcl_access_put_notify,
 	.atomic = bcl_access_atomic,
 	.fence = bcl_access_fence,
+	.has_room = shm_has_room,
 	.info = shm_info,
 	.close = shm_close,
 };

@@ -3,6 +3,21 @@
 
 #include "transport/shm/port.h"
 
+/* It is not the program that is refused. */
+static enum bcl_status send(struct bcl_connection *c, unsigned type,
+			    uint64_t immediate, const void *payload,
+			    size_t length)
+{
+	struct bcl_peer *peer = c->pair.peer;
+	bool refused = peer->refused;
+	enum bcl_status status;
+
+	status = bcl_pair_send(&c->pair, type, immediate, payload, length);
+	if (status)
+		bcl_peer_refuse(peer, refused);
+	return status;
+}
+
 void bcl_outbox_post(struct bcl_connection *connection, unsigned type,
 		     uint64_t immediate, const void *payload, size_t length)
 {
@@ -13,7 +28,7 @@ void bcl_outbox_post(struct bcl_connection *connection, unsigned type,
 
 	/* what is reserved lies where this would go */
 	if (!connection->reserved && outbox->head == outbox->tail &&
-	    !bcl_pair_send(&connection->pair, type, immediate, payload, length))
+	    !send(connection, type, immediate, payload, length))
 		return;
 	if (!outbox->entries)
 		outbox->entries = env->allocate(
@@ -42,9 +57,8 @@ bool bcl_outbox_flush(struct bcl_connection *connection)
 		struct bcl_outbox_entry *entry =
 			&outbox->entries[outbox->head % BCL_OUTBOX_MAX];
 
-		if (bcl_pair_send(&connection->pair, entry->type,
-				  entry->immediate, entry->payload,
-				  entry->length))
+		if (send(connection, entry->type, entry->immediate,
+			 entry->payload, entry->length))
 			return true;
 		outbox->head++;
 	}

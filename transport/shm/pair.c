@@ -11,10 +11,12 @@ enum {
 	SHORT_SLOTS = 16, /* of messages that are short, on the average */
 };
 
-static void count_refusal(const struct bcl_pair *pair)
+static void note_refusal(const struct bcl_pair *pair)
 {
-	if (pair->connection)
-		bcl_count(pair->connection->shm->port->counters, shm_ring_full);
+	if (!pair->connection)
+		return;
+	bcl_count(pair->connection->shm->port->counters, shm_ring_full);
+	bcl_peer_refuse(pair->peer, true);
 }
 
 static struct bcl_slot *tail_slot(const struct bcl_pair *pair)
@@ -76,8 +78,18 @@ static bool has_room(struct bcl_pair *pair, unsigned slots)
 	pair->limit = pair->tail + (room < mark ? room : mark);
 	if (room > slots)
 		return true;
-	count_refusal(pair);
+	note_refusal(pair);
 	return false;
+}
+
+bool bcl_pair_has_room(const struct bcl_pair *pair)
+{
+	/* partner: the release store in bcl_pair_advance() */
+	uint32_t consumed =
+		atomic_load_explicit(pair->its_consumer, memory_order_acquire);
+
+	return pair->mask + 1 - (pair->tail - consumed) >
+	       bcl_pair_slots(BCL_MESSAGE_MAX);
 }
 
 /* All that will be written, at once: one by one each takes as long as a short
@@ -268,6 +280,33 @@ static void charge(struct bcl_connection *c, const struct bcl_env *env)
 	c->charged = lines;
 }
 
+/* One write per sleep: the object stays awake until it is taken. */
+static void wake(struct bcl_connection *c, uint32_t attention)
+{
+	const struct bcl_env *env = bcl_shm_env(c->shm);
+
+	if (attention == c->woken)
+		return;
+	c->woken = attention;
+	env->wake(env->world, c->wake);
+	bcl_count(c->shm->port->counters, shm_wakes);
+}
+
+void bcl_pair_give_room(struct bcl_pair *pair)
+{
+	struct bcl_connection *c = pair->connection;
+	uint32_t attention;
+
+	/* partner: the fence in bcl_shm_sleep() */
+	if (c->fence)
+		atomic_thread_fence(memory_order_seq_cst);
+	attention = atomic_load_explicit(&c->its_attention[c->its_watch],
+					 memory_order_relaxed);
+	if ((attention & BCL_ATTENTION_SLEEPING) &&
+	    (attention & BCL_ATTENTION_ROOM))
+		wake(c, attention);
+}
+
 enum bcl_status bcl_pair_attend(struct bcl_pair *pair)
 {
 	struct bcl_connection *connection = pair->connection;
@@ -294,12 +333,7 @@ enum bcl_status bcl_pair_attend(struct bcl_pair *pair)
 			atomic_fetch_or_explicit(bits, bit,
 						 memory_order_release);
 	}
-	/* one write per sleep: the object stays awake until it is taken */
-	if ((attention & BCL_ATTENTION_SLEEPING) &&
-	    attention != connection->woken) {
-		connection->woken = attention;
-		env->wake(env->world, connection->wake);
-		bcl_count(counters, shm_wakes);
-	}
+	if (attention & BCL_ATTENTION_SLEEPING)
+		wake(connection, attention);
 	return BCL_OK;
 }

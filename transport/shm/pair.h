@@ -56,7 +56,9 @@
  *  one of so many slots, and its immediate says how many.
  *
  *  Waking. After the header's store the writer loads `attention`, which the
- *  receiver sets before it sleeps or stops polling this pair. Store and load
+ *  receiver sets before it sleeps or stops polling this pair. The reader does
+ *  so after it has published its index: a writer that found no room has said
+ *  in its `attention` that it sleeps until there is some. Store and load
  *  are kept in order by the compiler and by the sleeper's membarrier, or, where
  *  one side has none, by a fence here: then `attention` points at a word that
  *  is always set.
@@ -100,6 +102,9 @@ enum {
 	BCL_ZERO_SLOTS = 8,    /* at once */
 	BCL_FETCH_AHEAD = 8,   /* slots fetched before they are needed */
 	BCL_FETCH_SLOTS = 4,   /* of a message, when its header is seen */
+
+	/* Of a port's flags: bcl_pair_give_room() is due. */
+	BCL_PORT_ROOM = 128,
 };
 
 struct bcl_half {
@@ -150,6 +155,7 @@ struct bcl_pair {
 	struct bcl_peer *peer;
 	uint32_t head;		    /* slots read */
 	_Atomic uint32_t *consumer; /* where head is published */
+	unsigned *flags;	    /* the port's */
 	/* the half message received last */
 	_Alignas(uint64_t) uint8_t line[BCL_SLOT_PAYLOAD];
 
@@ -172,6 +178,10 @@ enum bcl_status bcl_pair_send_full(struct bcl_pair *pair, unsigned type,
 				   size_t length);
 /* The peer's attention is set: fence, wake, mark active, as it says. OK. */
 enum bcl_status bcl_pair_attend(struct bcl_pair *pair);
+/* After slots were read: wake the peer if it sleeps until there is room. */
+void bcl_pair_give_room(struct bcl_pair *pair);
+/* For the longest message. Once the peer has read all there always is. */
+bool bcl_pair_has_room(const struct bcl_pair *pair);
 /* A received message that is internal or malformed; its slots are consumed.
  * EMPTY: malformed, the pair is broken; AGAIN: see bcl_pair_receive(). */
 enum bcl_status bcl_pair_unusual(struct bcl_pair *pair, uint64_t header,
@@ -359,6 +369,12 @@ bcl_pair_advance(struct bcl_pair *pair, const struct bcl_slot *slot,
 		/* acquired by has_room() */
 		atomic_store_explicit(pair->consumer, pair->head,
 				      memory_order_release);
+		/* as bcl_pair_notice(), but at the next turn */
+		atomic_signal_fence(memory_order_seq_cst);
+		if (__builtin_expect(atomic_load_explicit(pair->attention,
+							  memory_order_relaxed),
+				     0))
+			*pair->flags |= BCL_PORT_ROOM;
 	}
 	if (streaming)
 		__builtin_prefetch(&slot[BCL_FETCH_AHEAD]);

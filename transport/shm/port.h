@@ -29,7 +29,8 @@ enum bcl_shm_work {
 enum bcl_attention {
 	BCL_ATTENTION_SLEEPING = 1, /* write to the port's object */
 	BCL_ATTENTION_SILENT = 2,   /* not polled: set the bit in `active` */
-	BCL_ATTENTION_COUNT = 4,    /* step of the count of sleeps above */
+	BCL_ATTENTION_ROOM = 4,	    /* also when there is room in its ring */
+	BCL_ATTENTION_COUNT = 8,    /* step of the count of sleeps above */
 };
 
 /* Memory of a lost peer that the program has mapped and not unmapped. */

@@ -82,6 +82,9 @@ void bcl_shm_progress(struct bcl_port *port, uint64_t now);
 bool bcl_shm_sleep(struct bcl_port *port);
 void bcl_shm_awake(struct bcl_port *port);
 
+/* Slots of rings were read: BCL_PORT_ROOM. */
+void bcl_shm_give_room(struct bcl_port *port);
+
 /* The memory is not in the context's table any more: no peer accesses it from
  * now on. Takes the context's lock. */
 void bcl_shm_revoke(struct bcl_context *context, uint32_t handle);

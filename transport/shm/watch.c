@@ -166,6 +166,20 @@ static void set_all(struct bcl_shm_port *shm, uint32_t value)
 			set_attention(shm, i, value | BCL_ATTENTION_SILENT);
 }
 
+/* Peers that had no room for a message wake the sleeper for that, too. */
+static bool ask_for_room(struct bcl_connection *c)
+{
+	_Atomic uint32_t *word = &c->shm->attention[c->watch];
+
+	if (c->pair.peer->refused)
+		atomic_store_explicit(
+			word,
+			atomic_load_explicit(word, memory_order_relaxed) |
+				BCL_ATTENTION_ROOM,
+			memory_order_relaxed);
+	return false;
+}
+
 static bool is_ready(struct bcl_connection *c)
 {
 	return bcl_pair_ready(&c->pair);
@@ -185,6 +199,8 @@ bool bcl_shm_sleep(struct bcl_port *port)
 	untold = bcl_watch_each(shm, bcl_mail_sleep);
 	shm->sleeps += BCL_ATTENTION_COUNT;
 	set_all(shm, shm->sleeps | BCL_ATTENTION_SLEEPING);
+	if (port->nrefused)
+		bcl_watch_each(shm, ask_for_room);
 	/* partner: the store and load of each sender, which this orders, or
 	 * the fence in bcl_pair_attend() */
 	if (port->context->barrier)
@@ -201,6 +217,21 @@ void bcl_shm_awake(struct bcl_port *port)
 {
 	if (port->shm)
 		set_all(port->shm, 0);
+}
+
+/* ---- room ---- */
+
+static bool give_room(struct bcl_connection *c)
+{
+	bcl_pair_give_room(&c->pair);
+	return false;
+}
+
+void bcl_shm_give_room(struct bcl_port *port)
+{
+	port->flags &= ~(unsigned)BCL_PORT_ROOM;
+	if (port->shm)
+		bcl_watch_each(port->shm, give_room);
 }
 
 /* ---- counters ---- */
