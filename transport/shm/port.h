@@ -41,7 +41,7 @@ struct bcl_orphan {
 };
 
 enum {
-	BCL_SHM_SERVED = 64, /* things on sockets looked at in one turn */
+	BCL_SHM_SERVED = 16, /* things on sockets looked at in one turn */
 };
 
 struct bcl_shm_port {
