@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # bcl-perf asks for every kind of figure and gets it, by the way that it
 # claims (each figure is held against the counters): by itself, on nodes as
-# namespaces and as virtual ones, and with the ranks of either launcher. What it
+# namespaces and as virtual ones, and with the ranks of a launcher (of others, too,
+# in the long tier). What it
 # makes of its samples can be made of those in the JSON, and is in the CSV.
 set -euo pipefail
 PATH=${abs_top_srcdir:?}/scripts:$PATH
@@ -73,10 +74,11 @@ grep -Eqx '[0-9]+ of [1-9][0-9]* bars met; .*' "$scratch/text" || {
 }
 figures 'waiting' 2 "$perf" --only='foreign compute job'
 figures 'LogGP' 10 "$perf" --only='LogGP'
+figures 'over two nodes' 5 cluster run cluster mpiexec 2 "$perf" --only='1 KB'
+[[ ${LONG-} ]] || exit $status
 figures 'under mpiexec' 5 mpiexec.hydra -n 2 "$perf" --only='1 KB'
 root=()
 ((EUID)) || root+=(--allow-run-as-root)
 figures 'under mpirun' 5 mpirun.openmpi "${root[@]}" --oversubscribe -n 2 \
 	"$perf" --only='1 KB'
-figures 'over two nodes' 5 cluster run cluster mpiexec 2 "$perf" --only='1 KB'
 exit $status

@@ -22,6 +22,7 @@ for path in shared card both; do
 		[[ $path$case == both@(huge|flood|fork) ]] ||
 			try "$case" "$path"
 	done
+	[[ $path == both || ${LONG-} ]] || continue
 	try traffic "$path" BCL_EAGER_MAX=0
 	try traffic "$path" BCL_UNEXPECTED=64k BCL_HELPER=0
 done
