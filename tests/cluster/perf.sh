@@ -3,8 +3,8 @@
 # bcl-perf asks for every kind of figure and gets it, by the way that it
 # claims (each figure is held against the counters): by itself, on nodes as
 # namespaces and as virtual ones, and with the ranks of a launcher (of others, too,
-# in the long tier). What it
-# makes of its samples can be made of those in the JSON, and is in the CSV.
+# in the long tier). What it makes of its samples can be made of those in the JSON,
+# and is in the CSV.
 set -euo pipefail
 PATH=${abs_top_srcdir:?}/scripts:$PATH
 perf=${abs_top_builddir:?}/bench/bcl-perf
