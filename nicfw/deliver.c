@@ -29,8 +29,7 @@ void bcl_nic_deliver_channel(struct bcl_card *card,
 	struct nic_channel *channel = &inbound->port->channel[inbound->slot];
 	struct bcl_completion entry = {
 		.cookie = channel->cookie,
-		.length = status == BCL_ERR_TRUNCATED ? inbound->total
-						      : inbound->where.length,
+		.length = inbound->where.length,
 		.index = inbound->slot,
 		.src_port = inbound->src_port,
 		.status = (uint16_t)status,

@@ -190,7 +190,7 @@ static void fill_channel(struct bcl_peer *peer, unsigned number,
 	size_t n = length < channel->length ? length : channel->length;
 
 	move(channel->buffer, buffer, n);
-	bcl_channel_done(peer->port, number, peer, length,
+	bcl_channel_done(peer->port, number, peer, n,
 			 n < length ? BCL_ERR_TRUNCATED : BCL_OK);
 	push(peer, BCL_EVENT_SENT, cookie, length, BCL_OK);
 }

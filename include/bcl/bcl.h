@@ -202,7 +202,8 @@ BCL_API enum bcl_status bcl_commit(struct bcl_peer *peer, unsigned type,
 /*
  * Post a buffer for one message to this port's channel (0..channels-1). When
  * it has come BCL_EVENT_CHANNEL with the cookie follows (TRUNCATED: it was
- * longer; the event's length says how long). BUSY: the channel is posted already.
+ * longer; the event's length is that of the buffer). BUSY: the channel is posted
+ * already.
  */
 BCL_API enum bcl_status bcl_post(struct bcl_port *port, unsigned channel,
 				 void *buffer, size_t length, uint64_t cookie);

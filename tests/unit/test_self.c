@@ -188,7 +188,7 @@ START_TEST(channels)
 	event = next_event();
 	ck_assert_uint_eq(event.cookie, 16);
 	ck_assert_int_eq(event.status, BCL_ERR_TRUNCATED);
-	ck_assert_uint_eq(event.length, 14);
+	ck_assert_uint_eq(event.length, 8);
 	ck_assert_mem_eq(buffer, long_text, 8);
 	ck_assert_uint_eq(next_event().cookie, 14);
 	ck_assert_uint_eq(counter("core.channel_waits"), 2);
