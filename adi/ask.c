@@ -14,8 +14,9 @@
 #include "adi/engine.h"
 
 enum {
-	ASKED = 16,  /* ranks at a time */
-	SELDOM = 64, /* one in so many times at last */
+	ASKED = 16,	   /* ranks at a time */
+	SELDOM = 64,	   /* one in so many times at last */
+	LONG = 1000000000, /* ns of waiting, at most, before the first time */
 };
 
 void bcl_adi_ask(struct bcl_adi *adi, struct bcl_adi_peer *peer,
@@ -137,6 +138,8 @@ bool bcl_adi_ask_awaited(struct bcl_adi *adi, uint64_t now, uint64_t *end)
 	uint64_t patience = adi->context->config.peer_timeout / 4;
 	bool asked = false;
 
+	if (patience > LONG)
+		patience = LONG;
 	if (now >= adi->ask_at) {
 		/* If later, nobody has waited that long. */
 		if (adi->ask_at && now < adi->ask_at + patience)
