@@ -307,8 +307,8 @@ static void *poll_always(void *arg)
 static int be_woken(const struct job *job, struct bcl_team *world)
 {
 	enum {
-		ROUNDS = 50,
-		LATE = 5000, /* us */
+		ROUNDS = 10,
+		LATE = 100000, /* us: longer than anybody yields */
 	};
 	int failures = 0;
 	pthread_t thread;
