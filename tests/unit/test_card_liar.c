@@ -44,6 +44,7 @@ struct liar {
 	/* its numbers */
 	struct bcl_frame_header header;
 	uint32_t seq, ack, msg, done, base;
+	uint32_t seal;	    /* of its frames */
 	uint32_t other_seq; /* the last that came by the other rail */
 	struct asked asked[ASKED];
 	unsigned nasked;
@@ -119,7 +120,7 @@ static void say(uint8_t kind, const struct bcl_segment_header *segment,
 	memcpy(bytes + sizeof(header), &filled, sizeof(filled));
 	if (length)
 		memcpy(bytes + BCL_HEADERS_SIZE, payload, length);
-	world_seal(bytes, BCL_HEADERS_SIZE + length);
+	world_seal(bytes, BCL_HEADERS_SIZE + length, the->seal);
 	world_inject(the->world, BAD, 0, 0, bytes, BCL_HEADERS_SIZE + length);
 }
 
@@ -161,6 +162,7 @@ static void begin(void)
 		.conn = bcl_put32(conn->window[0].peer),
 		.card = bcl_put64(world_card_id(the->world, 0)),
 	};
+	the->seal = conn->peer_seal;
 	the->seq = conn->window[0].next;
 	the->ack = conn->window[0].expected;
 	the->msg = the->base = conn->next;
