@@ -119,7 +119,7 @@ enum bcl_status bcl_call_refuse(struct bcl_team *team,
 				enum bcl_operation operation,
 				enum bcl_status status)
 {
-	if (team->size == 1)
+	if (!team || team->size == 1)
 		return status;
 	bcl_adi_lock(team->adi);
 	if (team->lost == BCL_OK)

@@ -474,9 +474,13 @@ static bool expect(const struct call *call, unsigned wrong, bool forked,
 static int refuse_wrong(unsigned rank, void *arg)
 {
 	unsigned failures = 0;
+	struct bcl_team *both;
 
 	(void)arg;
 	become(rank);
+	/* A wrong call ends a team that has other members. */
+	both = my.team;
+	need_equal(bcl_team_create(both, &rank, 1, rank, &my.team), BCL_OK);
 	for (unsigned i = 0; i < NCALLS; i++) {
 		const struct call *call = &calls[i];
 
@@ -488,6 +492,8 @@ static int refuse_wrong(unsigned rank, void *arg)
 		if (!call->status && call->may)
 			failures += !expect(call, 0, false, BCL_OK);
 	}
+	bcl_team_free(my.team);
+	my.team = both;
 	check_rank();
 	leave();
 	return failures != 0;
