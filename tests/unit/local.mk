@@ -4,8 +4,8 @@ EXTRA_DIST += %D%/unit.h
 unit_tests += %D%/test_version
 
 # Those in which several threads are at work, the library's own among them
-thread_tests += %D%/test_adi_rows %D%/test_adi_threads %D%/test_carrier \
-	%D%/test_claim %D%/test_coll_real %D%/test_collectives %D%/test_connect \
+thread_tests += %D%/test_adi_rows %D%/test_adi_threads %D%/test_calls \
+	%D%/test_carrier %D%/test_claim %D%/test_coll_real %D%/test_collectives %D%/test_connect \
 	%D%/test_fallback %D%/test_helper %D%/test_hold %D%/test_large \
 	%D%/test_lock %D%/test_pair %D%/test_peer %D%/test_remote %D%/test_select \
 	%D%/test_self %D%/test_team %D%/test_wake
@@ -97,7 +97,8 @@ unit_tests += %D%/test_connect %D%/test_fallback %D%/test_large \
 card_world = %D%/card_event.c %D%/card_event.h %D%/card_host.c \
 	%D%/card_seal.c %D%/card_user.c %D%/card_world.c %D%/card_world.h
 unit_tests += %D%/test_card %D%/test_card_blind %D%/test_card_burst \
-	%D%/test_card_conn %D%/test_card_end %D%/test_card_hostile \
+	%D%/test_card_conn %D%/test_card_end %D%/test_card_evict \
+	%D%/test_card_hostile \
 	%D%/test_card_liar %D%/test_card_loss %D%/test_card_memory \
 	%D%/test_card_order \
 	%D%/test_card_rails %D%/test_card_share %D%/test_card_stripe \
@@ -111,6 +112,7 @@ unit_tests += %D%/test_card %D%/test_card_blind %D%/test_card_burst \
 %C%_test_card_order_SOURCES = %D%/test_card_order.c $(card_world)
 %C%_test_card_share_SOURCES = %D%/test_card_share.c $(card_world)
 %C%_test_card_conn_SOURCES = %D%/test_card_conn.c $(card_world)
+%C%_test_card_evict_SOURCES = %D%/test_card_evict.c $(card_world)
 %C%_test_card_end_SOURCES = %D%/test_card_end.c $(card_world)
 %C%_test_card_memory_SOURCES = %D%/test_card_memory.c $(card_world)
 %C%_test_card_rails_SOURCES = %D%/test_card_rails.c $(card_world)
