@@ -261,18 +261,33 @@ static void wrong_length(int root, int other)
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
-/* A broadcast of any length is one operation of the team. */
+/* Are all ranks on this node? */
+static int is_near(void)
+{
+	MPI_Comm node;
+	int here;
+
+	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
+			    MPI_INFO_NULL, &node);
+	MPI_Comm_size(node, &here);
+	MPI_Comm_free(&node);
+	return here == size;
+}
+
+/* A broadcast of any length is one operation between nodes. Inside a node a
+ * long one is two, of which the first takes no message. */
 static void send_once(void)
 {
 	static const int lengths[] = { 1, 48, 49, 1000, 100000 };
 	static char buffer[100000];
-	unsigned long long before = counter("bcl_coll_broadcast");
 	unsigned i, n = sizeof(lengths) / sizeof(*lengths);
+	unsigned most = is_near() ? n + 3 : n;
+	unsigned long long before = counter("bcl_coll_broadcast");
 
 	for (i = 0; i < n; i++)
 		MPI_Bcast(buffer, lengths[i], MPI_CHAR, 0, MPI_COMM_WORLD);
 	before = counter("bcl_coll_broadcast") - before;
-	check(before == n || before == 0, "a broadcast goes once");
+	check(before == most || before == 0, "a broadcast goes once");
 }
 
 static void many_groups(void)
@@ -343,8 +358,12 @@ int main(int argc, char **argv)
 	free_while_busy();
 	send_once();
 	wrong_length(1, 10);
-	wrong_length(1000, 900);
-	wrong_length(900, 1000);
+	if (is_near()) { /* else the team would be over */
+		wrong_length(1000, 900);
+		wrong_length(900, 1000);
+		wrong_length(10, 1000);
+		wrong_length(1000, 10);
+	}
 	many_groups();
 	if (rank == 0)
 		say_operations();

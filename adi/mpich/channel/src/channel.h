@@ -81,6 +81,8 @@ void bcl_ch3_link_changed(void *arg, struct bcl_peer *peer,
 int bcl_ch3_node_open(MPIDI_PG_t *pg, int rank);
 /* Is the other end a rank of this job on this node? */
 int bcl_ch3_is_here(const MPIDI_VC_t *vc);
+/* Are all processes of an intracommunicator? */
+int bcl_ch3_are_here(MPIR_Comm *comm);
 
 /* ---- port.c: business cards ---- */
 

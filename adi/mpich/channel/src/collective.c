@@ -162,38 +162,61 @@ int bcl_ch3_barrier(MPIR_Comm *comm)
 }
 
 /*
- * A short message for all goes behind its length, as one message of as many
- * bytes as a short broadcast inside a node may have. So a rank that expects
- * another short length hears of it and does not wait for ever. A longer message
- * goes as it is, once: the team compares lengths.
+ * A message for all goes behind its length, with which its first bytes fill a
+ * short broadcast. So a rank that expects another length hears of it and does
+ * not wait for ever. Between nodes a longer message goes as it is, once: a
+ * message more would take a trip, and the team compares lengths.
  */
 struct head {
 	uint64_t length;
 	char first[48];
 };
 
-static int bcast_bytes(MPIR_Comm *comm, struct data *data, int root)
+static int bcast_all(MPIR_Comm *comm, void *bytes, size_t length, int root)
 {
 	struct bcl_adi_request *request;
-	struct head head = { .length = data->length };
-	int mpi_errno;
 
-	if (data->length > sizeof(head.first))
-		return RUN(broadcast, comm->dev.ch.team, data->bytes,
-			   data->length, (unsigned)root);
-	if (comm->rank == root)
+	return RUN(broadcast, comm->dev.ch.team, bytes, length, (unsigned)root);
+}
+
+/* The message has another length than is expected here, and is let go. */
+static int bcast_differs(MPIR_Comm *comm, size_t length, size_t expected,
+			 int root)
+{
+	int mpi_errno = MPIR_Err_create_code(
+		MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__, __LINE__,
+		MPI_ERR_TRUNCATE, "**collective_size_mismatch",
+		"**collective_size_mismatch %d %d", (int)length, (int)expected);
+	void *bytes;
+
+	if (length <= sizeof(((struct head *)0)->first))
+		return mpi_errno;
+	bytes = MPL_malloc(length, MPL_MEM_BUFFER);
+	if (bytes)
+		mpi_errno = MPIR_Err_combine_codes(
+			bcast_all(comm, bytes, length, root), mpi_errno);
+	MPL_free(bytes);
+	return mpi_errno;
+}
+
+static int bcast_bytes(MPIR_Comm *comm, struct data *data, int root)
+{
+	struct head head = { .length = data->length };
+	int is_long = data->length > sizeof(head.first), mpi_errno;
+
+	if (is_long && !bcl_ch3_are_here(comm))
+		return bcast_all(comm, data->bytes, data->length, root);
+	if (comm->rank == root && !is_long)
 		memcpy(head.first, data->bytes, data->length);
-	mpi_errno = RUN(broadcast, comm->dev.ch.team, &head, sizeof(head),
-			(unsigned)root);
-	if (mpi_errno || comm->rank == root)
+	mpi_errno = bcast_all(comm, &head, sizeof(head), root);
+	if (mpi_errno)
 		return mpi_errno;
 	if (head.length != data->length)
-		return MPIR_Err_create_code(
-			MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__, __LINE__,
-			MPI_ERR_TRUNCATE, "**collective_size_mismatch",
-			"**collective_size_mismatch %d %d", (int)head.length,
-			(int)data->length);
-	memcpy(data->bytes, head.first, data->length);
+		return bcast_differs(comm, head.length, data->length, root);
+	if (is_long)
+		return bcast_all(comm, data->bytes, data->length, root);
+	if (comm->rank != root)
+		memcpy(data->bytes, head.first, data->length);
 	return MPI_SUCCESS;
 }
 

@@ -115,6 +115,19 @@ int bcl_ch3_is_here(const MPIDI_VC_t *vc)
 	       vc->node_id == pg->vct[MPIDI_Process.my_pg_rank].node_id;
 }
 
+int bcl_ch3_are_here(MPIR_Comm *comm)
+{
+	MPIDI_VC_t *vc;
+	int rank;
+
+	for (rank = 0; rank < comm->local_size; rank++) {
+		MPIDI_Comm_get_vc(comm, rank, &vc);
+		if (!bcl_ch3_is_here(vc))
+			return FALSE;
+	}
+	return TRUE;
+}
+
 /* ---- MPI_Comm_split_type() -------------------------------------------------
  */
 
