@@ -24,6 +24,13 @@ static uint64_t now(void *world)
 	return 1;
 }
 
+/* The same in each execution. */
+static uint64_t draw(void *world)
+{
+	(void)world;
+	return 4096;
+}
+
 static void wake(void *world, int object)
 {
 	(void)world;
@@ -84,6 +91,7 @@ static const struct bcl_env env = {
 	.release = release,
 	.yield = yield,
 	.now = now,
+	.random = draw,
 	.wake = wake,
 	.clear = clear,
 	.wait = sleep,
