@@ -63,7 +63,7 @@ catch() {
 	local rule=${1-} from=1 seed how
 	build || return
 	while ((from < 100)); do
-		! ./storms --quick --from "$from" >log 2>&1 || return
+		! ./storms --quick --seeds 3000 --from "$from" >log 2>&1 || return
 		seed=$(sed -n 's/^failed: .*--seed //p' log | head -n 1)
 		from=$((seed + 1))
 		if [[ $rule ]]; then

@@ -2,12 +2,12 @@
 # Programs of PVM, by its own routes and with the glue: each on hosts of its own,
 # where it waits more than it works; but for those that ask what tasks do who are
 # not late.
-pvm_scripts = %D%/another.sh %D%/check.sh %D%/compare.sh %D%/copies.sh %D%/cost.sh \
+pvm_scripts = %D%/another.sh %D%/check.sh %D%/compare.sh %D%/cost.sh \
 	%D%/early.sh %D%/examples.sh %D%/examples_hosts.sh %D%/fortran.sh %D%/groups.sh \
 	%D%/hosts.sh %D%/mailbox.sh %D%/reset.sh \
 	%D%/restart.sh %D%/routes.sh %D%/semantics.sh %D%/slang.sh \
 	%D%/strangers.sh %D%/timetable.sh %D%/traffic.sh
-pvm_timely = %D%/losses.sh %D%/multicast.sh %D%/netpipe.sh
+pvm_timely = %D%/copies.sh %D%/losses.sh %D%/multicast.sh %D%/netpipe.sh
 dist_check_SCRIPTS += $(pvm_scripts) $(pvm_timely)
 EXTRA_DIST += %D%/compare.pl %D%/fortran.f %D%/number.h %D%/program.sh %D%/scratch.sh
 lone_tests += $(pvm_scripts)
