@@ -41,17 +41,19 @@ at_most 'KB per rank, all to all' 780 \
 	'^bcl-sim: \([0-9]*\) KB of memory per rank.*'
 
 thin='^thin links .*: \([0-9.]*\) %.* from \([0-9.]*\) to \([0-9.]*\)$'
-# PATTERN BYTES LEAST
+# PATTERN LEAST BYTES...
 keeps_busy() {
 	local busy least most
-	"$sim" -b 0 -r 1 "$clusters/fat-tree-thin.cluster" "$1" "$2" \
+	"$sim" -b 0 -r 1 "$clusters/fat-tree-thin.cluster" "$1" "${@:3}" \
 		>"$output" 2>&1
 	read -r busy least most < <(sed -n "s/$thin/\1 \2 \3/p" "$output")
-	echo "$1 of $2: thin links $busy %, $least to $most, at least $3"
-	awk "BEGIN { exit !($busy >= $3 && $most - $least <= 2) }"
+	echo "$1 of ${*:3}: thin links $busy %, $least to $most, at least $2"
+	awk "BEGIN { exit !($busy >= $2 && $most - $least <= 2) }"
 }
-keeps_busy alltoall 16K 50
-keeps_busy far-shift 4M 60
+keeps_busy alltoall 50 16K
+# The last of 128 nodes ends a round, and chance which of its frames are lost: one
+# round alone has 48 to 82 %.
+keeps_busy far-shift 70 3400K 3700K 4M 4200K 4500K
 
 # Who exchanges much is near.
 "$sim" --together -r 3 -n 64 -k 1 "$clusters/dawning-3000.cluster" \
