@@ -315,31 +315,18 @@ static enum bcl_status notice(struct sim_port *port,
 	return BCL_OK;
 }
 
-static enum bcl_status send_inside(struct sim_port *port,
-				   struct sim_port *other, size_t length)
+/* The sender signals; of a long message the receiver answers that it is ready,
+ * and is told when it comes. */
+static enum bcl_status meet_inside(struct sim_port *port,
+				   struct sim_port *other, size_t length,
+				   bool sends)
 {
-	enum bcl_status status = signal(port, other);
+	unsigned steps = length < SIM_PORT_LONG ? 1 : 3, i;
+	enum bcl_status status = BCL_OK;
 
-	if (!status && length >= SIM_PORT_LONG) {
-		status = notice(port, other);
-		if (!status)
-			status = signal(port, other);
-	}
-	if (!status)
-		sim_port_move(port, length);
-	return status;
-}
-
-static enum bcl_status receive_inside(struct sim_port *port,
-				      struct sim_port *other, size_t length)
-{
-	enum bcl_status status = notice(port, other);
-
-	if (!status && length >= SIM_PORT_LONG) {
-		status = signal(port, other);
-		if (!status)
-			status = notice(port, other);
-	}
+	for (i = 0; i < steps && !status; i++)
+		status = (i % 2 == 0) == sends ? signal(port, other)
+					       : notice(port, other);
 	if (!status)
 		sim_port_move(port, length);
 	return status;
@@ -373,7 +360,7 @@ enum bcl_status sim_port_send(struct sim_port *port, unsigned to,
 	enum bcl_status status;
 
 	if (near)
-		return send_inside(port, near, length);
+		return meet_inside(port, near, length, true);
 	if (length < SIM_PORT_LONG)
 		return tell(port, to, bytes, length);
 	status = tell(port, to, NULL, 0);
@@ -391,7 +378,7 @@ enum bcl_status sim_port_receive(struct sim_port *port, unsigned from,
 	enum bcl_status status;
 
 	if (near)
-		return receive_inside(port, near, length);
+		return meet_inside(port, near, length, false);
 	status = hear(port, from);
 	if (status || length < SIM_PORT_LONG)
 		return status;
