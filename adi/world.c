@@ -50,7 +50,8 @@ static enum bcl_status open_context(struct bcl_adi *adi,
 	context_options.job_key = key;
 	if (options->flags & BCL_ADI_THREADS)
 		context_options.flags = BCL_THREADS;
-	status = bcl_open(&context_options, &adi->context);
+	status = bcl_context_open(&context_options, adi->boot->config.rank,
+				  &adi->context);
 	adi->own_context = !status;
 	return status;
 }

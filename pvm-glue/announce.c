@@ -18,10 +18,8 @@ struct pvmmboxinfo {
 /* Others wait for a word from us that there is no memory for. */
 static void give_up(void)
 {
-	fputs("bcl-pvm: no memory to tell the members of a group that there is "
-	      "none for the group\n",
-	      stderr);
-	abort();
+	say_and_abort("no memory to tell the members of a group that there is "
+		      "none for the group");
 }
 
 static void class_name(char *name, size_t length)

@@ -2,7 +2,6 @@
 /* The port of a task: from its first message to its end. */
 #include <malloc.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <sys/random.h>
 
 #include "pvm-glue/group.h"
@@ -22,7 +21,7 @@ static unsigned fences;
 static void give_way(const char *why)
 {
 	endpoint_passive = why;
-	fprintf(stderr, "bcl-pvm: %s: messages go by PVM's own routes\n", why);
+	say_warning("%s: messages go by PVM's own routes", why);
 }
 
 /* A child is not the task: what it sends, its parent's library would. */
@@ -64,7 +63,7 @@ static bool know_libpvm(void)
 	const char *missing = libpvm_load();
 
 	if (missing)
-		fprintf(stderr, "bcl-pvm: no %s\n", missing);
+		say_warning("no %s", missing);
 	else if (!*libpvm.pvmmydsig)
 		return false; /* before it enrols, a task has no messages */
 	if (missing || !libpvm_is_known()) {
@@ -196,9 +195,8 @@ void endpoint_close(void)
 			bcl_wait(endpoint, PATIENCE);
 		if (wait_now() < patient)
 			continue;
-		fputs("bcl-pvm: this task has ended, but for messages that "
-		      "others have not taken yet\n",
-		      stderr);
+		say_warning("this task has ended, but for messages that others "
+			    "have not taken yet");
 		patient = UINT64_MAX;
 	}
 	send_close();

@@ -221,6 +221,12 @@ void buffer_filled(bool filled);
 /* A message goes to libpvm. */
 void buffer_pass(const struct pmsg *message);
 
+/* ---- say.c: lines such as the library's log has ---- */
+
+void say_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void say_and_abort(const char *format, ...)
+	__attribute__((format(printf, 1, 2), noreturn));
+
 /* ---- wait.c ---- */
 
 /* The program has our descriptor, too, and may sleep on it. */

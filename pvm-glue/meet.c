@@ -4,7 +4,6 @@
  * with a tag of ours. A task without the glue keeps them, unread, until it
  * ends.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "pvm-glue/glue.h"
@@ -187,12 +186,11 @@ static bool is_like_ours(struct task *task, const struct note *note, int length)
 	    note->length <= sizeof(note->address))
 		return true;
 	if (task->state != TASK_STRANGE)
-		fprintf(stderr,
-			"bcl-pvm: task t%x has version %u of the glue on a "
-			"machine of kind 0x%x, this one version %u on 0x%x: "
-			"they talk by PVM's routes\n",
-			(unsigned)task->tid, note->version, note->signature,
-			NOTE_VERSION, (unsigned)*libpvm.pvmmydsig);
+		say_warning("task t%x has version %u of the glue on a machine "
+			    "of kind 0x%x, this one version %u on 0x%x: they "
+			    "talk by PVM's routes",
+			    (unsigned)task->tid, note->version, note->signature,
+			    NOTE_VERSION, (unsigned)*libpvm.pvmmydsig);
 	task->state = TASK_STRANGE;
 	task->refused = BCL_ERR_VERSION;
 	return false;

@@ -2,7 +2,6 @@
 /* Messages that come, by BCL and by PVM, in the order in which they were sent.
  */
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -265,8 +264,7 @@ void *need(void *memory)
 {
 	if (memory)
 		return memory;
-	fputs("bcl-pvm: no memory for a message that has come\n", stderr);
-	abort();
+	say_and_abort("no memory for a message that has come");
 }
 
 static struct arrival *new_arrival(struct task *task, uint32_t given)

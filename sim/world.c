@@ -408,17 +408,15 @@ static uint64_t env_random(void *arg)
 	return sim_random(&world->random);
 }
 
-static void env_log(void *arg, enum bcl_log_level level, const char *area,
-		    const char *line)
+static void env_log(void *arg, const struct bcl_log_line *line)
 {
 	struct sim_world *world = arg;
 
-	(void)level;
 	if (!world->log)
 		return;
 	fprintf(world->log, "[%.6f node%u seed %llu] %s: %s\n",
 		(double)world->clock.now * 1e-9, sim_node(world),
-		(unsigned long long)world->seed, area, line);
+		(unsigned long long)world->seed, line->area, line->text);
 }
 
 static const char *env_variable(void *arg, const char *name)

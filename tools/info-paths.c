@@ -44,7 +44,8 @@ static enum bcl_status open_rank(struct rank *rank)
 		return status;
 	options.job_key = key;
 	options.local_ranks = rank->boot->local_ranks;
-	status = bcl_open(&options, &rank->context);
+	status = bcl_context_open(&options, rank->boot->config.rank,
+				  &rank->context);
 	if (!status)
 		status = bcl_port_open(rank->context, NULL, &rank->port);
 	if (!status)

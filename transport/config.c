@@ -213,6 +213,7 @@ enum bcl_status bcl_config_read(const struct bcl_env *env,
 {
 	memset(config, 0, sizeof(*config));
 	config->env = env;
+	config->rank = -1;
 	for (unsigned i = 0; i < bcl_config_nentries; i++) {
 		const struct bcl_config_entry *entry = &bcl_config_entries[i];
 		const char *text = env->variable(env->world, entry->name);

@@ -96,6 +96,7 @@ enum {
 struct bcl_config {
 	const struct bcl_env *env; /* whose variables these are; gets the log */
 	bool alone;		   /* the job has no other rank on this host */
+	int rank;		   /* in the job; -1: not known: for the log */
 #define BCL_X(kind, member, ...) BCL_CONFIG_TYPE_##kind(member)
 	BCL_CONFIG_TABLE(BCL_X)
 #undef BCL_X

@@ -29,7 +29,8 @@ static enum bcl_status draw(struct bcl_context *context,
 }
 
 static enum bcl_status open_parts(struct bcl_context *context,
-				  const struct bcl_context_options *options)
+				  const struct bcl_context_options *options,
+				  int rank)
 {
 	const struct bcl_env *env = context->env;
 	enum bcl_status status = bcl_config_read(env, &context->config);
@@ -38,6 +39,7 @@ static enum bcl_status open_parts(struct bcl_context *context,
 
 	if (status)
 		return status;
+	context->config.rank = rank;
 	context->config.alone = options->local_ranks == 1;
 	status = draw(context, options);
 	if (status)
@@ -60,8 +62,8 @@ static enum bcl_status open_parts(struct bcl_context *context,
 	return bcl_helper_open(context);
 }
 
-enum bcl_status bcl_open(const struct bcl_context_options *options,
-			 struct bcl_context **result)
+enum bcl_status bcl_context_open(const struct bcl_context_options *options,
+				 int rank, struct bcl_context **result)
 {
 	static const struct bcl_context_options standard;
 	const struct bcl_env *env;
@@ -86,7 +88,7 @@ enum bcl_status bcl_open(const struct bcl_context_options *options,
 	bcl_process_count(1);
 	pthread_mutex_init(&context->lock, NULL);
 	pthread_mutex_init(&context->memory_lock, NULL);
-	status = open_parts(context, options);
+	status = open_parts(context, options, rank);
 	if (status)
 		bcl_close(context);
 	else
@@ -94,9 +96,14 @@ enum bcl_status bcl_open(const struct bcl_context_options *options,
 	return status;
 }
 
+enum bcl_status bcl_open(const struct bcl_context_options *options,
+			 struct bcl_context **result)
+{
+	return bcl_context_open(options, -1, result);
+}
+
 static void print_counters(struct bcl_context *context)
 {
-	const struct bcl_env *env = context->env;
 	struct bcl_counter counters[BCL_NCOUNTERS];
 	size_t n = BCL_NCOUNTERS;
 	char line[128];
@@ -107,7 +114,7 @@ static void print_counters(struct bcl_context *context)
 			continue;
 		snprintf(line, sizeof(line), "%12" PRIu64 " %-24s %s",
 			 counters[i].value, counters[i].name, counters[i].text);
-		env->log(env->world, BCL_LOG_INFO, "stats", line);
+		bcl_log_line(&context->config, BCL_LOG_INFO, "stats", line);
 	}
 }
 

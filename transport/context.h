@@ -280,6 +280,10 @@ struct bcl_context {
 	int counters_fd;
 };
 
+/* bcl_open() for a process that has this rank in its job; -1: it has none. */
+enum bcl_status bcl_context_open(const struct bcl_context_options *options,
+				 int rank, struct bcl_context **context);
+
 /* A send to the peer was, or was not, refused with AGAIN for want of room. */
 static inline void bcl_peer_refuse(struct bcl_peer *peer, bool refused)
 {

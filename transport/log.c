@@ -40,6 +40,20 @@ bool bcl_log_wanted(const struct bcl_config *config, enum bcl_log_level level,
 	       bcl_config_listed(config->log + length + 1, area);
 }
 
+void bcl_log_line(const struct bcl_config *config, enum bcl_log_level level,
+		  const char *area, const char *text)
+{
+	const struct bcl_log_line line = {
+		.level = level,
+		.area = area,
+		.node = config->node,
+		.rank = config->rank,
+		.text = text,
+	};
+
+	config->env->log(config->env->world, &line);
+}
+
 void bcl_log(const struct bcl_config *config, enum bcl_log_level level,
 	     const char *area, const char *format, ...)
 {
@@ -51,5 +65,5 @@ void bcl_log(const struct bcl_config *config, enum bcl_log_level level,
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	config->env->log(config->env->world, level, area, line);
+	bcl_log_line(config, level, area, line);
 }

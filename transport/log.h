@@ -29,4 +29,8 @@ void bcl_log(const struct bcl_config *config, enum bcl_log_level level,
 	     const char *area, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* The same for a text, which is shown whatever BCL_LOG is. */
+void bcl_log_line(const struct bcl_config *config, enum bcl_log_level level,
+		  const char *area, const char *text);
+
 #endif

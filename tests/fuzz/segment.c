@@ -53,12 +53,9 @@ static void must(bool condition)
 		abort();
 }
 
-static void no_log(void *world, enum bcl_log_level level, const char *area,
-		   const char *line)
+static void no_log(void *world, const struct bcl_log_line *line)
 {
 	(void)world;
-	(void)level;
-	(void)area;
 	(void)line;
 }
 

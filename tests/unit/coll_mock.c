@@ -96,10 +96,9 @@ static uint64_t now(void *world)
 }
 
 /* What is said to people about mistakes that are made on purpose. */
-static void ignore(void *world, enum bcl_log_level level, const char *area,
-		   const char *line)
+static void ignore(void *world, const struct bcl_log_line *line)
 {
-	(void)world, (void)level, (void)area, (void)line;
+	(void)world, (void)line;
 }
 
 static const struct bcl_env env = { .now = now, .log = ignore };

@@ -14,7 +14,7 @@ unit_tests += %D%/test_perf
 %C%_test_perf_SOURCES = %D%/test_perf.c $(perf_engine)
 %C%_test_perf_LDADD = $(LDADD) -lm
 
-unit_tests += %D%/test_crc32c
+unit_tests += %D%/test_crc32c %D%/test_log
 
 EXTRA_DIST += %D%/rails.h
 unit_tests += %D%/test_interface %D%/test_udp %D%/test_udp_joined \

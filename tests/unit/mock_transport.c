@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "mock_state.h"
 
-enum bcl_status bcl_open(const struct bcl_context_options *options,
-			 struct bcl_context **context)
+enum bcl_status bcl_context_open(const struct bcl_context_options *options,
+				 int rank, struct bcl_context **context)
 {
 	(void)options;
+	(void)rank;
 	(void)context;
 	mock_check(false, "a context comes from mock_context()");
 	return BCL_ERR_SYSTEM;

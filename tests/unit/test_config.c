@@ -31,12 +31,10 @@ static char **all(void *world)
 	return variables;
 }
 
-static void log_line(void *world, enum bcl_log_level level, const char *area,
-		     const char *line)
+static void log_line(void *world, const struct bcl_log_line *line)
 {
 	(void)world;
-	(void)level;
-	snprintf(last, sizeof(last), "%s: %s", area, line);
+	snprintf(last, sizeof(last), "%s: %s", line->area, line->text);
 	lines++;
 }
 

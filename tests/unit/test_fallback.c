@@ -433,15 +433,12 @@ END_TEST
 
 static char said[2048];
 
-static void hear(void *world, enum bcl_log_level level, const char *area,
-		 const char *line)
+static void hear(void *world, const struct bcl_log_line *line)
 {
 	size_t length = strlen(said);
 
 	(void)world;
-	(void)level;
-	(void)area;
-	snprintf(said + length, sizeof(said) - length, "%s\n", line);
+	snprintf(said + length, sizeof(said) - length, "%s\n", line->text);
 }
 
 static enum bcl_status open_heard(struct bcl_context **context)

@@ -97,6 +97,9 @@ enum bcl_status bcl_boot_open(const struct bcl_env *env,
 		boot->kind->close(boot);
 		status = BCL_ERR_BOOT;
 	}
+	/* several jobs of one on a host are told apart by their pids */
+	if (!status && boot->size > 1)
+		boot->config.rank = (int)boot->rank;
 	if (status)
 		env->release(env->world, boot, sizeof(*boot));
 	else

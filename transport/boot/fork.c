@@ -20,6 +20,7 @@
 
 #include "transport/boot/boot.h"
 #include "transport/env/env.h"
+#include "transport/env/say.h"
 #include "transport/log.h"
 
 enum {
@@ -137,6 +138,17 @@ static unsigned rank_of(const pid_t *pids, unsigned size, pid_t pid)
 	return rank;
 }
 
+static void report(unsigned rank, int status)
+{
+	char who[16], text[64];
+
+	snprintf(who, sizeof(who), "/%u", rank);
+	snprintf(text, sizeof(text), "error: boot: ended with %s %d",
+		 WIFSIGNALED(status) ? "signal" : "status",
+		 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	bcl_say(getenv("BCL_NODE"), who, text);
+}
+
 int bcl_boot_job_run(unsigned size, int (*run)(unsigned rank, void *argument),
 		     void *argument)
 {
@@ -178,11 +190,7 @@ int bcl_boot_job_run(unsigned size, int (*run)(unsigned rank, void *argument),
 		if (!status)
 			continue;
 		failed++;
-		fprintf(stderr, "rank %u ended with %s %d\n",
-			rank_of(pids, started, pid),
-			WIFSIGNALED(status) ? "signal" : "status",
-			WIFSIGNALED(status) ? WTERMSIG(status)
-					    : WEXITSTATUS(status));
+		report(rank_of(pids, started, pid), status);
 	}
 	free(pids);
 	bcl_boot_job_close(job);

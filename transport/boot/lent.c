@@ -88,6 +88,8 @@ enum bcl_status bcl_boot_lend(const struct bcl_boot_space *space,
 		boot->kind = &bcl_boot_single;
 		status = boot->kind->open(boot, "");
 	}
+	if (!status && space->size > 1)
+		boot->config.rank = (int)space->rank;
 	if (status)
 		env->release(env->world, boot, sizeof(*boot));
 	else

@@ -24,6 +24,15 @@ enum bcl_log_level {
 	BCL_LOG_DEBUG,
 };
 
+/* A finished line of the log. */
+struct bcl_log_line {
+	enum bcl_log_level level;
+	const char *area;
+	const char *node; /* the virtual one of the process; "": none */
+	int rank;	  /* of the process in its job; -1: not known */
+	const char *text; /* without its end */
+};
+
 struct bcl_card_ops;
 struct bcl_charge;
 struct bcl_rail_kind;
@@ -105,9 +114,8 @@ struct bcl_env {
 	/* 64 bits that nobody can guess; 0: the system has none. */
 	uint64_t (*random)(void *world);
 
-	/* One finished line without its end. */
-	void (*log)(void *world, enum bcl_log_level level, const char *area,
-		    const char *line);
+	/* For people: level and area were chosen before. */
+	void (*log)(void *world, const struct bcl_log_line *line);
 
 	/* A helper thread; NULL where there are none (fibers). */
 	enum bcl_status (*thread_start)(void *world, void (*run)(void *arg),

@@ -4,6 +4,7 @@
 #include "transport/env/env.h"
 #include "transport/env/file.h"
 #include "transport/env/room.h"
+#include "transport/env/say.h"
 #include "transport/shm/host.h"
 #include "transport/wire/rail.h"
 
@@ -230,15 +231,21 @@ static uint64_t linux_random(void *world)
 	return got == sizeof(value) ? value : 0;
 }
 
-static void linux_log(void *world, enum bcl_log_level level, const char *area,
-		      const char *line)
+static void linux_log(void *world, const struct bcl_log_line *line)
 {
 	static const char *const names[] = { "error", "warning", "info",
 					     "debug" };
 
+	char who[24], text[BCL_SAID_MAX];
+
 	(void)world;
-	fprintf(stderr, "bcl[%d] %s: %s: %s\n", (int)getpid(), names[level],
-		area, line);
+	if (line->rank < 0)
+		snprintf(who, sizeof(who), "[%d]", (int)getpid());
+	else
+		snprintf(who, sizeof(who), "/%d", line->rank);
+	snprintf(text, sizeof(text), "%s: %s: %s", names[line->level],
+		 line->area, line->text);
+	bcl_say(line->node, who, text);
 }
 
 struct bcl_thread {
