@@ -2,6 +2,8 @@
 /*
  * heat [--rma] [-n SIDE] [-s STEPS] [PICTURE.png]
  *
+ * cc heat.c heat_halo.c -o heat $(pkg-config --cflags --libs bcl libpng)
+ *
  * Heat spreads over a square plate with hot spots and a cold border. Each rank
  * has some rows, and needs those beside them (halo) of its neighbours in each
  * step: by messages, or with --rma put straight into the neighbour's memory,
@@ -126,35 +128,89 @@ static double seconds(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* ---- what is asked for -----------------------------------------------------
+ */
+
+struct arguments {
+	unsigned side, steps;
+	bool rma;
+	const char *picture; /* NULL: none */
+};
+
+static int usage(bool asked)
+{
+	fputs("usage: mpiexec -n RANKS heat [--rma] [-n SIDE] [-s STEPS] "
+	      "[PICTURE.png]\n"
+	      "Heat spreads over a square plate; each rank has some of its "
+	      "rows.\n"
+	      "  -n SIDE   cells of a side: 512; more than there are ranks, up "
+	      "to 16384\n"
+	      "  -s STEPS  1000; up to 1000000000\n"
+	      "  --rma     rows go by remote memory access, not by messages\n"
+	      "  PICTURE   gets what rank 0 gathers at the end\n",
+	      asked ? stdout : stderr);
+	return asked ? 0 : 2;
+}
+
+/* 0: it is not a number from 1 to `most`. */
+static unsigned number(const char *text, long most)
+{
+	char *end;
+	long value = strtol(text, &end, 10);
+
+	return *end || value < 1 || value > most ? 0 : (unsigned)value;
+}
+
+/* -1, or the status to end with. */
+static int read_arguments(int argc, char **argv, struct arguments *arguments)
+{
+	static const struct option options[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ "rma", no_argument, NULL, 'r' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int option;
+
+	*arguments = (struct arguments){ .side = 512, .steps = 1000 };
+	while ((option = getopt_long(argc, argv, "n:s:", options, NULL)) != -1)
+		if (option == 'r')
+			arguments->rma = true;
+		else if (option == 'n')
+			arguments->side = number(optarg, 16384);
+		else if (option == 's')
+			arguments->steps = number(optarg, 1000000000);
+		else
+			return usage(option == 'h');
+	if (!arguments->side || !arguments->steps || optind + 1 < argc)
+		return usage(false);
+	arguments->picture = argv[optind];
+	return -1;
+}
+
 int main(int argc, char **argv)
 {
 	void (*swap)(struct halo * halo, const struct plate *plate);
-	unsigned rank, size, steps = 1000, i;
-	struct plate plate = { .side = 512 };
+	struct arguments arguments;
+	unsigned rank, size, i;
+	int status = read_arguments(argc, argv, &arguments);
+	struct plate plate = { .side = arguments.side };
 	uint64_t sum = 0xcbf29ce484222325;
 	struct halo halo = { 0 };
 	struct bcl_team *team;
 	double *cells, time;
-	int option;
 
-	swap = swap_messages;
-	while ((option = getopt_long(argc, argv, "n:s:",
-				     (const struct option[]){
-					     { "rma", 0, NULL, 'r' }, { 0 } },
-				     NULL)) != -1)
-		if (option == 'r')
-			swap = swap_rma;
-		else if (option == 'n')
-			plate.side = (unsigned)atoi(optarg);
-		else if (option == 's')
-			steps = (unsigned)atoi(optarg);
-		else
-			return 2;
+	if (status >= 0)
+		return status;
+	swap = arguments.rma ? swap_rma : swap_messages;
 	check(bcl_adi_open(NULL, &halo.adi), "start");
 	check(bcl_team_world(halo.adi, &team), "team");
 	rank = bcl_team_rank(team);
 	size = bcl_team_size(team);
-	check(plate.side > size ? BCL_OK : BCL_ERR_ARG, "side");
+	if (plate.side <= size) {
+		fprintf(stderr, "heat: -n %u: not more than the %u ranks\n",
+			plate.side, size);
+		return usage(false);
+	}
 	open_plate(&plate, rank, size);
 	if (rank > 0)
 		halo.neighbour[halo.n++] =
@@ -169,7 +225,7 @@ int main(int argc, char **argv)
 
 	check(bcl_barrier(team), "barrier");
 	time = seconds();
-	for (i = 0; i < steps; i++) {
+	for (i = 0; i < arguments.steps; i++) {
 		swap(&halo, &plate);
 		step(&plate);
 	}
@@ -181,12 +237,12 @@ int main(int argc, char **argv)
 		for (i = 0; i < plate.side * plate.side; i++)
 			sum = (sum ^ (uint64_t)(1e15 * cells[i])) *
 			      0x100000001b3;
-		if (optind < argc)
-			draw(argv[optind], cells, plate.side);
+		if (arguments.picture)
+			draw(arguments.picture, cells, plate.side);
 		printf("%u x %u cells, %u ranks: %.2f us per step, "
 		       "field %016lx\n",
-		       plate.side, plate.side, size, 1e6 * time / steps,
-		       (unsigned long)sum);
+		       plate.side, plate.side, size,
+		       1e6 * time / arguments.steps, (unsigned long)sum);
 	}
 	bcl_team_free(team);
 	bcl_adi_close(halo.adi);

@@ -2,14 +2,19 @@
 /*
  * hybrid [LIMIT]: counts the primes below LIMIT with all threads of all ranks.
  *
+ * cc -fopenmp hybrid.c -o hybrid $(pkg-config --cflags --libs bcl)
+ *
  * Each OpenMP thread calls the library by itself. One thread of rank 0 hands
  * out ranges of numbers to whichever thread asks next: ranges cost different
  * time, and nobody waits for anybody.
  */
 #include <bcl/coll.h>
+#include <ctype.h>
+#include <errno.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
 	CONTEXT = 1,
@@ -80,16 +85,42 @@ static uint64_t count(struct bcl_adi *adi, uint64_t limit, int thread)
 	}
 }
 
+static int usage(bool asked)
+{
+	fputs("usage: mpiexec -n RANKS hybrid [LIMIT]\n"
+	      "Counts the primes below LIMIT (2000000) with all threads of all "
+	      "ranks.\n"
+	      "OMP_NUM_THREADS says how many threads a rank has; else it is "
+	      "all "
+	      "processors\n"
+	      "that its launcher gives it.\n",
+	      asked ? stdout : stderr);
+	return asked ? 0 : 2;
+}
+
+static bool number(const char *text, uint64_t *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	return isdigit((unsigned char)*text) && !*end && !errno;
+}
+
 int main(int argc, char **argv)
 {
 	const struct bcl_adi_options options = { .flags = BCL_ADI_THREADS };
-	uint64_t limit = argc > 1 ? strtoull(argv[1], NULL, 0) : 2000000;
 	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_UINT64);
 	uint64_t threads, primes = 0, totals[2];
 	struct bcl_team *team;
 	struct bcl_adi *adi;
+	uint64_t limit = 2000000;
 	bool first;
 
+	if (argc > 1 && !strcmp(argv[1], "--help"))
+		return usage(true);
+	if (argc > 2 || (argc > 1 && !number(argv[1], &limit)))
+		return usage(false);
 	check(bcl_adi_open(&options, &adi), "start");
 	check(bcl_team_world(adi, &team), "team");
 	first = bcl_adi_rank(adi) == 0;

@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: MIT
 # Programs to start from. All need <bcl/coll.h> and -lbcl, heat libpng and
-# hybrid OpenMP, too.
-noinst_PROGRAMS += %D%/hello %D%/psort %D%/heat %D%/hybrid
+# hybrid OpenMP, too: the head of each says how it is compiled. The sources are
+# installed where a distribution looks for them, the programs where nobody's PATH
+# leads.
+examplesdir = $(pkglibexecdir)/examples
+examples_PROGRAMS = %D%/hello %D%/psort %D%/heat %D%/hybrid
+examplesourcesdir = $(docdir)/examples
+dist_examplesources_DATA = %D%/hello.c %D%/psort.c %D%/heat.c %D%/heat.h \
+	%D%/heat_halo.c %D%/hybrid.c
 examples_libs = $(libbcl_convenience) $(HWLOC_LIBS) $(PMIX_LIBS)
 
 %C%_hello_LDADD = $(examples_libs)

@@ -7,6 +7,8 @@
  * sends every part to its rank, which sorts it. Every rank sees the file (and
  * writes its part of OUTPUT) under the same name; without -o rank 0 writes
  * everything to its standard output.
+ *
+ * cc psort.c -o psort $(pkg-config --cflags --libs bcl)
  */
 #include <bcl/coll.h>
 #include <errno.h>
@@ -127,6 +129,13 @@ static void read_part(const char *name, struct text *text)
 	char *bytes;
 
 	need(fd >= 0 && !fstat(fd, &stat), name);
+	if (!S_ISREG(stat.st_mode)) {
+		fprintf(stderr,
+			"psort: rank %u: %s: not a regular file, of which each "
+			"rank could read a part\n",
+			rank, name);
+		exit(1);
+	}
 	length = (size_t)stat.st_size;
 	*text = (struct text){ 0 };
 	if (length) {
@@ -267,10 +276,10 @@ static void print_all(const char *bytes, const size_t *lengths)
 
 static int usage(FILE *to, int status)
 {
-	fputs("usage: psort [-o OUTPUT] FILE\n"
-	      "Sort the lines of FILE, as LC_ALL=C sort does, to OUTPUT (else "
-	      "the standard\noutput); started by mpiexec each rank sorts a "
-	      "part.\n",
+	fputs("usage: mpiexec -n RANKS psort [-o OUTPUT] FILE\n"
+	      "Sorts the lines of FILE, as LC_ALL=C sort does, to OUTPUT, else "
+	      "to the standard\noutput. Each rank sorts a part: all must see "
+	      "FILE and OUTPUT by these names.\n",
 	      to);
 	return status;
 }

@@ -27,6 +27,14 @@ gcc program.c -o shared "${flags[@]}"
 read -ra flags < <(pkg-config --static --cflags --libs bcl)
 gcc program.c -o static "${flags[@]/#-lbcl/-l:libbcl.a}"
 
+# The README says why -static is not possible, as long as that is so.
+read -ra needed < <(pkg-config --static --libs hwloc pmix)
+if gcc -static program.c -o wholly "${flags[@]}" "${needed[@]}" 2>errors; then
+	echo 'cc -static works here: README.md and bcl(7) say it does not'
+	exit 1
+fi
+grep -q 'cannot find -ludev' errors
+
 expected='rank 0 of 1'
 [[ $(LD_LIBRARY_PATH=$libdir ./shared) == "$expected" ]]
 [[ $(./static) == "$expected" ]]
