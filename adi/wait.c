@@ -11,6 +11,9 @@
  * The last to get up clears the object: one that is still on its way to sleep
  * finds it set.
  */
+#include <errno.h>
+#include <string.h>
+
 #include "adi/engine.h"
 
 enum {
@@ -23,6 +26,14 @@ enum {
 /* ---- the lock --------------------------------------------------------------
  */
 
+static enum bcl_status refused(const struct bcl_adi *adi, const char *call)
+{
+	bcl_log(&adi->context->config, BCL_LOG_ERROR, "adi",
+		"threads (BCL_ADI_THREADS) have nothing to wait on: %s: %s",
+		call, strerror(errno));
+	return BCL_ERR_SYSTEM;
+}
+
 enum bcl_status bcl_adi_threads_open(struct bcl_adi *adi)
 {
 	const struct bcl_env *env = adi->env;
@@ -31,11 +42,12 @@ enum bcl_status bcl_adi_threads_open(struct bcl_adi *adi)
 
 	adi->object = env->object_open(env->world);
 	if (adi->object < 0)
-		return BCL_ERR_SYSTEM;
+		return refused(adi, "eventfd");
 	members[0] = adi->object;
 	members[1] = bcl_port_fd(adi->port);
 	adi->group = env->group_open(env->world, members, 2);
 	if (adi->group < 0) {
+		refused(adi, "epoll");
 		env->object_close(env->world, adi->object);
 		return BCL_ERR_SYSTEM;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* bcl-perf: what the library reaches, beside what the machine gives. */
+#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -51,6 +52,40 @@ static void usage(void)
 	       ROUNDS);
 }
 
+static void refuse(const char *what, const char *text, const char *why)
+	__attribute__((noreturn));
+
+static void refuse(const char *what, const char *text, const char *why)
+{
+	fprintf(stderr, "bcl-perf: %s: \"%s\" %s; see bcl-perf --help\n", what,
+		text, why);
+	exit(2);
+}
+
+/* 0: it is none. */
+static unsigned int number(const char *text)
+{
+	char *end;
+	long value = strtol(text, &end, 10);
+
+	return *end || value < 1 || value > 1000000 ? 0 : (unsigned int)value;
+}
+
+/* Before minutes of measuring. */
+static void can_write(const char *name)
+{
+	FILE *out;
+
+	if (!name || !strcmp(name, "-"))
+		return;
+	out = fopen(name, "a");
+	if (!out) {
+		fprintf(stderr, "bcl-perf: %s: %s\n", name, strerror(errno));
+		exit(2);
+	}
+	fclose(out);
+}
+
 static void parse(int argc, char **argv, struct perf_run *run,
 		  struct settings *settings)
 {
@@ -60,7 +95,10 @@ static void parse(int argc, char **argv, struct perf_run *run,
 				     NULL)) != -1)
 		switch (option) {
 		case 'r':
-			run->rounds = (unsigned int)strtoul(optarg, NULL, 10);
+			run->rounds = number(optarg);
+			if (!run->rounds)
+				refuse("--rounds", optarg,
+				       "is not a number from 1 to 1000000");
 			break;
 		case 'o':
 			run->only = optarg;
@@ -87,12 +125,13 @@ static void parse(int argc, char **argv, struct perf_run *run,
 			printf("bcl-perf %s\n", bcl_version());
 			exit(0);
 		default:
+			fprintf(stderr, "bcl-perf: see bcl-perf --help\n");
 			exit(2);
 		}
-	if (!run->rounds || optind < argc) {
-		fprintf(stderr, "bcl-perf: see bcl-perf --help\n");
-		exit(2);
-	}
+	if (optind < argc)
+		refuse("the arguments", argv[optind], "is not an option");
+	can_write(settings->csv);
+	can_write(settings->json);
 }
 
 /* The file of this program, and the directory of the references. */
@@ -133,13 +172,13 @@ static bool write_file(const char *name, const struct perf_run *run,
 		return true;
 	out = strcmp(name, "-") ? fopen(name, "w") : stdout;
 	if (!out) {
-		perror(name);
+		fprintf(stderr, "bcl-perf: %s: %s\n", name, strerror(errno));
 		return false;
 	}
 	print(out, run);
 	if (!ferror(out) && (out == stdout ? !fflush(out) : !fclose(out)))
 		return true;
-	perror(name);
+	fprintf(stderr, "bcl-perf: %s: %s\n", name, strerror(errno));
 	return false;
 }
 
@@ -200,6 +239,8 @@ int main(int argc, char **argv)
 		perf_places_enter(programs, self, settings.virtual, argv);
 	perf_places_find(&run.places);
 	perf_run_plan(&run);
+	if (!run.lines)
+		refuse("--only", run.only, "is in no name that --list prints");
 	signal(SIGPIPE, SIG_IGN);
 	good = measure(&run);
 	if (run.given)

@@ -26,6 +26,7 @@ static int print_config(void)
 
 	if (bcl_config_read(&bcl_env_linux, &config))
 		return 1;
+	bcl_config_warn(&config);
 	for (unsigned i = 0; i < bcl_config_nentries; i++) {
 		const struct bcl_config_entry *entry = &bcl_config_entries[i];
 
@@ -91,8 +92,13 @@ int main(int argc, char **argv)
 		return info_paths();
 	case 'P':
 		pid = strtol(optarg, &end, 10);
-		if (*end || pid <= 0)
+		if (*end || pid <= 0) {
+			fprintf(stderr,
+				"bcl-info: --pid: \"%s\" is not the number of "
+				"a process\n",
+				optarg);
 			return usage(stderr);
+		}
 		return info_counters((pid_t)pid);
 	case 'v':
 		printf("bcl %s\n", bcl_version());

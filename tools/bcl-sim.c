@@ -548,8 +548,11 @@ static int judge(const struct settings *settings, const struct run *run)
 			series->failed, bcl_strstatus(series->status));
 	if (run->left)
 		fprintf(stderr,
-			"bcl-sim: %u ranks have not come to their end\n",
-			run->left);
+			"bcl-sim: %u ranks have not come to their end%s\n",
+			run->left,
+			virtual_time(run) < settings->limit
+				? ""
+				: " within the time (--limit)");
 	return !is_whole(settings, run);
 }
 
@@ -572,7 +575,8 @@ static bool take_part(unsigned *wished, unsigned all, const char *what)
 		*wished = all;
 	if (*wished <= all)
 		return true;
-	fprintf(stderr, "bcl-sim: there are only %u %s\n", all, what);
+	fprintf(stderr, "bcl-sim: there are only %u %s, not %u\n", all, what,
+		*wished);
 	return false;
 }
 

@@ -177,7 +177,7 @@ int info_counters(pid_t pid)
 	dir = opendir(directory);
 	if (!dir) {
 		fprintf(stderr, "bcl-info: process %d: %s\n", (int)pid,
-			strerror(errno));
+			errno == ENOENT ? "there is none" : strerror(errno));
 		return 1;
 	}
 	add_process(&totals, directory, dir);

@@ -162,15 +162,19 @@ static enum bcl_status set(struct bcl_config *config,
 			BCL_CONFIG_TEXT_MAX - 1);
 		return BCL_ERR_ARG;
 	}
+	print_number(entry->kind, entry->least, least, sizeof(least));
+	print_number(entry->kind, entry->most, most, sizeof(most));
 	if (bcl_config_parse(entry->kind, text, &value)) {
+		bool range = entry->kind != BCL_CONFIG_FLAG;
+
 		bcl_log(config, BCL_LOG_ERROR, "config",
-			"%s=%s is wrong: it takes %s", entry->name, text,
-			forms[entry->kind]);
+			"%s=%s is wrong: it takes %s%s%s%s%s", entry->name,
+			text, forms[entry->kind], range ? ", from " : "",
+			range ? least : "", range ? " to " : "",
+			range ? most : "");
 		return BCL_ERR_ARG;
 	}
 	if (!allowed(entry, text, value)) {
-		print_number(entry->kind, entry->least, least, sizeof(least));
-		print_number(entry->kind, entry->most, most, sizeof(most));
 		bcl_log(config, BCL_LOG_ERROR, "config",
 			"%s=%s is out of its range, %s to %s", entry->name,
 			text, least, most);
@@ -192,7 +196,7 @@ static bool known(const char *name, size_t length)
 	return false;
 }
 
-static void warn_unknown(const struct bcl_config *config)
+void bcl_config_warn(const struct bcl_config *config)
 {
 	char **variables = config->env->variables(config->env->world);
 
@@ -223,7 +227,6 @@ enum bcl_status bcl_config_read(const struct bcl_env *env,
 		if (status)
 			return status;
 	}
-	warn_unknown(config);
 	if (!bcl_log_valid(config)) {
 		bcl_log(config, BCL_LOG_ERROR, "config",
 			"BCL_LOG=%s is wrong: it begins with error, warn, info "

@@ -117,11 +117,16 @@ extern const unsigned bcl_config_nentries;
 
 /*
  * Read the environment's variables. ARG: a value cannot be read or is out of
- * its range; the log says which, and what would be right. Variables that
- * begin with BCL_ and are not in the table are warned about.
+ * its range; the log says which, and what would be right.
  */
 enum bcl_status bcl_config_read(const struct bcl_env *env,
 				struct bcl_config *config);
+
+/*
+ * Warn about variables that begin with BCL_ and are not in the table: by whom a
+ * configuration is used, as a process may read it several times.
+ */
+void bcl_config_warn(const struct bcl_config *config);
 
 /*
  * One value from its text: FLAG to bool, all others but TEXT to uint64_t.

@@ -40,6 +40,7 @@ static enum bcl_status open_parts(struct bcl_context *context,
 	if (status)
 		return status;
 	context->config.rank = rank;
+	bcl_config_warn(&context->config);
 	context->config.alone = options->local_ranks == 1;
 	status = draw(context, options);
 	if (status)
@@ -55,10 +56,15 @@ static enum bcl_status open_parts(struct bcl_context *context,
 					      &context->counters_fd);
 	if (!context->counters)
 		return bcl_memory_refused(context, sizeof(*context->counters));
-	if (!bcl_config_listed(context->config.rails, "none"))
+	if (bcl_config_listed(context->config.rails, "none"))
+		strcpy(context->no_card, "BCL_RAILS is none");
+	else
 		status = bcl_card_host_open(context);
 	if (status && status != BCL_ERR_NORAIL)
 		return status;
+	if (status)
+		bcl_log(&context->config, BCL_LOG_INFO, "context",
+			"no network: %s", context->no_card);
 	return bcl_helper_open(context);
 }
 

@@ -261,6 +261,7 @@ struct bcl_context {
 	uint32_t fork_generation;
 
 	struct bcl_card_host *card; /* NULL: none could be opened */
+	char no_card[192];	    /* why there is none */
 	struct bcl_helper *helper;  /* NULL: BCL_HELPER=0 or fibers */
 	_Alignas(64) _Atomic uint64_t presence; /* counts the program's calls */
 	atomic_bool held;	/* a doorbell was, since the helper looked */

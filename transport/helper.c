@@ -27,6 +27,9 @@
  * traffic is the owner's, and the helper only looks in now and then, in case
  * it is busy elsewhere.
  */
+#include <errno.h>
+#include <string.h>
+
 #include "transport/card/card.h"
 #include "transport/internal.h"
 #include "transport/shm/shm.h"
@@ -238,6 +241,7 @@ enum bcl_status bcl_helper_open(struct bcl_context *context)
 {
 	const struct bcl_env *env = context->env;
 	struct bcl_helper *helper;
+	const char *step = "eventfd";
 	enum bcl_status status;
 
 	if (!context->config.helper || !env->thread_start)
@@ -248,17 +252,25 @@ enum bcl_status bcl_helper_open(struct bcl_context *context)
 	helper->context = context;
 	helper->group = -1;
 	helper->object = env->object_open(env->world);
-	if (helper->object >= 0)
+	if (helper->object >= 0) {
+		step = "epoll";
 		helper->group = env->group_open(env->world, &helper->object, 1);
-	status = helper->group < 0 ? BCL_ERR_SYSTEM
-				   : env->thread_start(env->world, helper_main,
-						       helper, &helper->thread);
+	}
+	status = BCL_ERR_SYSTEM;
+	if (helper->group >= 0) {
+		step = "a thread";
+		status = env->thread_start(env->world, helper_main, helper,
+					   &helper->thread);
+	}
 	if (!status) {
 		context->helper = helper;
 		return BCL_OK;
 	}
 	bcl_log(&context->config, BCL_LOG_ERROR, "helper",
-		"cannot be started: %s", bcl_strstatus(status));
+		"cannot be started: %s: %s; BCL_HELPER=off does without it",
+		step,
+		status == BCL_ERR_SYSTEM ? strerror(errno)
+					 : bcl_strstatus(status));
 	dispose(helper);
 	return status;
 }

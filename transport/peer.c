@@ -302,7 +302,8 @@ void bcl_peer_try_card(struct bcl_peer *peer, const char *why)
 		peer->number, why,
 		peer->address.card == context->card_id
 			? "it does not reach a port of the same process"
-			: bcl_strstatus(status));
+		: context->card ? bcl_strstatus(status)
+				: context->no_card);
 	bcl_peer_lose(peer, status);
 }
 
@@ -340,10 +341,21 @@ enum bcl_status bcl_peer_open(struct bcl_port *port, const void *blob,
 	bcl_presence(port->context);
 	bcl_port_rouse(port);
 	status = bcl_address_unpack(blob, length, &address);
+	if (status == BCL_ERR_VERSION)
+		bcl_log(&port->context->config, BCL_LOG_ERROR, "peer",
+			"port %u: a peer's address has version %u, which bcl "
+			"%s does not read: all ranks need the same library",
+			port->number, *(const uint8_t *)blob, bcl_version());
 	if (status)
 		return status;
-	if (address.host != port->context->host && !port->context->card)
+	if (address.host != port->context->host && !port->context->card) {
+		bcl_log(&port->context->config, BCL_LOG_ERROR, "peer",
+			"port %u: %016llx/%u is on another node, and here is "
+			"no network: %s",
+			port->number, (unsigned long long)address.card,
+			address.number, port->context->no_card);
 		return BCL_ERR_NORAIL;
+	}
 	if (address.card == port->context->card_id &&
 	    address.number == port->number)
 		status = bcl_self_open(port);

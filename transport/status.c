@@ -51,7 +51,7 @@ const char *bcl_strstatus(enum bcl_status status)
 	case BCL_ERR_SYSTEM:
 		return "the operating system refused";
 	case BCL_ERR_BOOT:
-		return "the launcher's key-value space failed";
+		return "the launcher did not answer as it should";
 	case BCL_ERR_NORAIL:
 		return "no usable network";
 	}

@@ -32,8 +32,8 @@ complain() {
 # A line each: the program, arguments, what the last line of its answer has.
 right='hello	rank 0 of 1 counts 1
 psort text	c
-heat -n 16 -s 3	16 x 16 cells, 1 ranks: .* field 
-heat --rma -n 16 -s 3 plate.png	16 x 16 cells, 1 ranks: .* field 
+heat -n 16 -s 3	16 x 16 cells, 1 ranks: .* field
+heat --rma -n 16 -s 3 plate.png	16 x 16 cells, 1 ranks: .* field
 hybrid 100	25 primes below 100'
 wrong='hello again
 hello -x

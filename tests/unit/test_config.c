@@ -160,6 +160,16 @@ START_TEST(the_range_is_told)
 	with("BCL_PEER_TIMEOUT=1ms", NULL);
 	ck_assert_str_eq(last, "config: BCL_PEER_TIMEOUT=1ms is out of its "
 			       "range, 10ms to 1440min");
+	with("BCL_PEER_TIMEOUT=1", NULL);
+	ck_assert_str_eq(last, "config: BCL_PEER_TIMEOUT=1 is wrong: it takes "
+			       "a time like 20us, 100ms, 30s, from 10ms to "
+			       "1440min");
+	with("BCL_RING_SLOTS=300", NULL);
+	ck_assert_str_eq(last, "config: BCL_RING_SLOTS=300 is wrong: it takes "
+			       "a power of two, from 256 to 65536");
+	with("BCL_SHM=maybe", NULL);
+	ck_assert_str_eq(last, "config: BCL_SHM=maybe is wrong: it takes on or "
+			       "off");
 }
 END_TEST
 
@@ -177,6 +187,8 @@ END_TEST
 START_TEST(unknown_variables)
 {
 	ck_assert_int_eq(with("BCL_RAIL=udp", "BCLX=1"), BCL_OK);
+	ck_assert_uint_eq(lines, 0);
+	bcl_config_warn(&config);
 	ck_assert_uint_eq(lines, 1);
 	ck_assert_ptr_nonnull(strstr(last, "BCL_RAIL:"));
 }

@@ -48,8 +48,16 @@ static const struct bcl_boot_kind *choose(const struct bcl_boot *boot,
 		    !memcmp(kinds[i]->name, name, length) &&
 		    (!name[length] || kinds[i] == &bcl_boot_fork))
 			return kinds[i];
-	bcl_log(&boot->config, BCL_LOG_ERROR, "boot", "%s: %s",
-		"this build cannot be started by", name);
+	bcl_log(&boot->config, BCL_LOG_ERROR, "boot",
+		"%s asks for \"%s\", by which this build cannot be started; it "
+		"knows pmi%s and single",
+		*boot->config.boot ? "BCL_BOOT" : "the launcher", name,
+#ifdef HAVE_PMIX
+		", pmix"
+#else
+		""
+#endif
+	);
 	return NULL;
 }
 
@@ -100,6 +108,8 @@ enum bcl_status bcl_boot_open(const struct bcl_env *env,
 	/* several jobs of one on a host are told apart by their pids */
 	if (!status && boot->size > 1)
 		boot->config.rank = (int)boot->rank;
+	if (status && boot->config.rank < 0)
+		bcl_config_warn(&boot->config);
 	if (status)
 		env->release(env->world, boot, sizeof(*boot));
 	else

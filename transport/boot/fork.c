@@ -75,6 +75,17 @@ static void tell(struct space *space)
 
 /* ---- the parent ---- */
 
+static enum bcl_status refused(const char *call)
+{
+	char who[16], text[128];
+
+	snprintf(text, sizeof(text), "error: boot: no memory for a job: %s: %s",
+		 call, strerror(errno));
+	snprintf(who, sizeof(who), "[%d]", (int)getpid());
+	bcl_say(getenv("BCL_NODE"), who, text);
+	return BCL_ERR_SYSTEM;
+}
+
 enum bcl_status bcl_boot_job_open(unsigned size, struct bcl_boot_job **result)
 {
 	size_t bytes = space_bytes(size);
@@ -87,10 +98,10 @@ enum bcl_status bcl_boot_job_open(unsigned size, struct bcl_boot_job **result)
 	/* not close-on-exec: a child may exec */
 	fd = memfd_create("bcl-boot", 0);
 	if (fd < 0)
-		return BCL_ERR_SYSTEM;
+		return refused("memfd_create");
 	if (ftruncate(fd, (off_t)bytes) < 0) {
 		close(fd);
-		return BCL_ERR_SYSTEM;
+		return refused("ftruncate");
 	}
 	space = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	job = malloc(sizeof(*job));

@@ -259,6 +259,9 @@ static enum bcl_status find_launcher(struct bcl_boot *boot)
 		return complain(boot, "PMI_FD is set",
 				"PMI_RANK or PMI_SIZE is not");
 	}
+	if (env->variable(env->world, "PMI_FD"))
+		return complain(boot, "PMI_FD",
+				"not the number of a descriptor");
 	if (!port)
 		return complain(boot, "no launcher",
 				"neither PMI_FD nor PMI_PORT is set");

@@ -117,7 +117,8 @@ struct bcl_env {
 	/* For people: level and area were chosen before. */
 	void (*log)(void *world, const struct bcl_log_line *line);
 
-	/* A helper thread; NULL where there are none (fibers). */
+	/* A helper thread; NULL where there are none (fibers). SYSTEM: errno
+	 * says why. */
 	enum bcl_status (*thread_start)(void *world, void (*run)(void *arg),
 					void *arg, struct bcl_thread **thread);
 	void (*thread_join)(void *world, struct bcl_thread *thread);

@@ -282,6 +282,7 @@ static enum bcl_status linux_thread_start(void *world, void (*run)(void *arg),
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (error) {
 		free(thread);
+		errno = error;
 		return BCL_ERR_SYSTEM;
 	}
 	*result = thread;

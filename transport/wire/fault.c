@@ -314,7 +314,10 @@ enum bcl_status bcl_fault_wrap(const struct bcl_env *env,
 
 	if (bcl_fault_parse(config->fault, &plan, word)) {
 		bcl_log(config, BCL_LOG_ERROR, "fault",
-			"BCL_FAULT: cannot read \"%s\"", word);
+			"BCL_FAULT: cannot read \"%s\": it takes drop, dup, "
+			"reorder, corrupt or delay with a chance, as in "
+			"drop:1%%, delay:1%%@2ms, and seed:N",
+			word);
 		return BCL_ERR_ARG;
 	}
 	if (!plan.seeded)

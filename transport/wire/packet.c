@@ -574,7 +574,8 @@ static unsigned packet_open(const struct bcl_env *env,
 		return 0;
 	}
 	if (bcl_interfaces_open(env, &all)) {
-		snprintf(why, 96, "packet: interfaces: %s", strerror(errno));
+		snprintf(why, 96, "packet: interfaces cannot be listed: %s",
+			 strerror(errno));
 		return 0;
 	}
 	opened = open_chosen(env, config, card, &all, rails, max, why);

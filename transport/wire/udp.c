@@ -97,8 +97,12 @@ static struct bcl_rail *open_one(const struct bcl_env *env,
 	if (!bcl_udp_sockets_open(udp, ip) ||
 	    !bcl_interface_state(udp->rail.fd, interface->index, &up, &mtu) ||
 	    mtu < BCL_UDP_MTU_MIN) {
-		snprintf(why, 96, "udp: %s: %s, mtu %u", text, strerror(errno),
-			 mtu);
+		if (mtu && mtu < BCL_UDP_MTU_MIN)
+			snprintf(why, 96, "udp: %.46s: MTU %u, it takes %d",
+				 text, mtu, BCL_UDP_MTU_MIN);
+		else
+			snprintf(why, 96, "udp: %.46s: %s", text,
+				 strerror(errno));
 		bcl_log(config, BCL_LOG_WARN, "udp", "%s", why);
 		bcl_udp_sockets_close(udp);
 		env->release(env->world, udp, size);
@@ -145,7 +149,10 @@ static unsigned open_chosen(const struct bcl_env *env,
 				  config->node[0], choices, BCL_CHOICES_MAX, &n,
 				  word))
 		bcl_log(config, BCL_LOG_WARN, "udp",
-			"BCL_NET: no address that is up fits \"%s\"", word);
+			"BCL_NET: no address that is up fits \"%s\"; it takes "
+			"interfaces, and networks such as 10.0.0.0/8: \"ip "
+			"address\" lists yours",
+			word);
 	if (!n)
 		snprintf(why, 96, "udp: no interface with an address is up");
 	for (i = 0; i < n && opened < max; i++) {
@@ -173,7 +180,8 @@ static unsigned udp_open(const struct bcl_env *env,
 		return 0;
 	}
 	if (bcl_interfaces_open(env, &all)) {
-		snprintf(why, 96, "udp: interfaces: %s", strerror(errno));
+		snprintf(why, 96, "udp: interfaces cannot be listed: %s",
+			 strerror(errno));
 		return 0;
 	}
 	opened = open_chosen(env, config, &all, rails, max, why);

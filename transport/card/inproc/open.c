@@ -183,14 +183,29 @@ static void release(struct bcl_inproc *host)
 	env->release(env->world, host, sizeof(*host));
 }
 
+/* Each kind's reason, for whoever needs a network. */
+static void tell_none(struct bcl_inproc *host)
+{
+	const struct bcl_card_host *base = &host->base;
+	char *text = host->context->no_card;
+	const size_t room = sizeof(host->context->no_card);
+	unsigned i;
+
+	for (i = 0; i < base->nlines; i++)
+		snprintf(text + strlen(text), room - strlen(text), "%s%s",
+			 i ? "; " : "", base->line[i]);
+}
+
 static enum bcl_status set_up(struct bcl_inproc *host)
 {
 	const struct bcl_env *env = host->env;
 	enum bcl_status status;
 
 	open_rails(host);
-	if (!host->nrails)
+	if (!host->nrails) {
+		tell_none(host);
 		return BCL_ERR_NORAIL;
+	}
 	status = decorate_rails(host);
 	if (status)
 		return status;
