@@ -20,10 +20,28 @@ enum {
 	VOUCH = 64, /* of peer_timeout: for other rails to vouch for the peer */
 };
 
+/*
+ * One of several rails for short messages: their connections share them. Both
+ * ends choose the same one, so that what goes back acknowledges. `both` is of
+ * both cards' ids, which need not be random.
+ */
+static unsigned share(unsigned rails, uint64_t both)
+{
+	uint32_t turn = (uint32_t)(both ^ both >> 32) * 0x9e3779b1u >> 16;
+	unsigned n = 0, rail;
+
+	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
+		n += rails >> rail & 1;
+	turn %= n;
+	for (rail = 0;; rail++)
+		if (rails >> rail & 1 && turn-- == 0)
+			return rail;
+}
+
 void bcl_nic_rails_choose(struct bcl_card *card, struct nic_conn *conn)
 {
 	unsigned rail, small = BCL_RAILS_MAX, bulk = BCL_RAILS_MAX;
-	unsigned stripes = 0;
+	unsigned stripes = 0, smalls = 0;
 
 	for (rail = BCL_RAILS_MAX; rail-- > 0;) {
 		if (conn->window[rail].state != NIC_RAIL_PROVED)
@@ -33,7 +51,10 @@ void bcl_nic_rails_choose(struct bcl_card *card, struct nic_conn *conn)
 		if (bulk == BCL_RAILS_MAX || card->rail[rail].bulk)
 			bulk = rail;
 		stripes |= (unsigned)card->rail[rail].bulk << rail;
+		smalls |= (unsigned)card->rail[rail].small << rail;
 	}
+	if (smalls & (smalls - 1))
+		small = share(smalls, card->config.card ^ conn->node->card);
 	conn->small_rail = (uint8_t)small;
 	conn->bulk_rail = (uint8_t)bulk;
 	conn->stripes = (uint8_t)(stripes & (stripes - 1) ? stripes : 0);

@@ -5,6 +5,9 @@
  * the next stripe goes where it would have arrived first, by what is in flight
  * on each rail and by what each has been seen to deliver.
  *
+ * Of equal ones the connection's first rail takes it: many connections with one
+ * frame or two in flight each would else begin by the same.
+ *
  * A rail without room is passed over, unless it would be done with all that is
  * left before another is with one stripe. So is one that leaves a time-out
  * unanswered: its frames would come last.
@@ -78,11 +81,12 @@ unsigned bcl_nic_stripe_pick(const struct bcl_card *card,
 			     uint32_t left)
 {
 	uint32_t first = UINT32_MAX, wait = UINT32_MAX;
-	unsigned rail, best = BCL_RAILS_MAX, answering = 0;
+	unsigned i, rail, best = BCL_RAILS_MAX, answering = 0;
 	const struct nic_window *window;
 	uint32_t at;
 
-	for (rail = 0; rail < BCL_RAILS_MAX; rail++) {
+	for (i = 0; i < BCL_RAILS_MAX; i++) {
+		rail = (conn->small_rail + i) % BCL_RAILS_MAX;
 		window = &conn->window[rail];
 		if (!(conn->stripes >> rail & 1) || window->backoff)
 			continue;

@@ -611,6 +611,7 @@ static void draw_course(struct course *course, uint64_t seed)
 		.cards = 2 + (unsigned)(seed % 3),
 		.rails = 1 + (unsigned)(seed / 3 % 3),
 		.stripe = seed / 9 % 2,
+		.share = seed / 18 % 2,
 		.pending = seed % 2,
 		.blocks = 8 << seed / 5 % 4,
 		.messages = seed % 5 == 0 ? FEW : 0,

@@ -104,7 +104,7 @@ static void open_card(struct world *world, unsigned index)
 		control.rail.mtu = config->mtu;
 		control.rail.burst = config->burst;
 		control.rail.window = config->window;
-		control.rail.small = rail == 0;
+		control.rail.small = config->share || rail == 0;
 		control.rail.bulk = config->stripe || rail + 1 == config->rails;
 		if (world_control(world, index, &control, NULL) != BCL_OK)
 			abort();
@@ -193,6 +193,16 @@ enum bcl_status world_control(struct world *world, unsigned card,
 uint32_t world_connect(struct world *world, unsigned card, unsigned to)
 {
 	return world_connect_by(world, card, to, world->card[card].config.key);
+}
+
+uint32_t world_connect_later(struct world *world, unsigned card, unsigned to,
+			     uint64_t every)
+{
+	uint32_t node;
+
+	while ((node = world_connect(world, card, to)) == BCL_NODE_NONE)
+		world_run_for(world, every);
+	return node;
 }
 
 uint32_t world_connect_by(struct world *world, unsigned card, unsigned to,

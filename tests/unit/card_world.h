@@ -34,6 +34,7 @@ struct world_config {
 	uint64_t seed;
 	unsigned cards, rails;
 	bool stripe;  /* all rails are for long messages, not the last only */
+	bool share;   /* all are for short ones, not the first only */
 	bool pending; /* without BCL_HAL_GATHER */
 	unsigned drop, duplicate, reorder, corrupt, busy;
 	uint64_t delay;		      /* of a frame; 0: 2,000 */
@@ -151,6 +152,9 @@ struct world_port *world_port_open(struct world *world, unsigned card,
 void world_port_close(struct world_port *port);
 /* Index of a card's node for another card; connects if need be. */
 uint32_t world_connect(struct world *world, unsigned card, unsigned to);
+/* The same; where there is no room it is tried again every so many ns. */
+uint32_t world_connect_later(struct world *world, unsigned card, unsigned to,
+			     uint64_t every);
 /* With the key of another job. */
 uint32_t world_connect_by(struct world *world, unsigned card, unsigned to,
 			  const uint8_t *key);

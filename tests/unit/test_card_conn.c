@@ -746,8 +746,7 @@ START_TEST(busy_connections_keep_their_memory)
 
 	world_run_for(pair.world, 100 * MS);
 	/* known, but without a connection when the other has one again */
-	while ((to_third = world_connect(pair.world, 0, 2)) == BCL_NODE_NONE)
-		world_run_for(pair.world, 10 * MS);
+	to_third = world_connect_later(pair.world, 0, 2, 10 * MS);
 	node = &pair.world->card[0].node[to_third];
 	world_run_for(pair.world, 100 * MS);
 	works(&pair);

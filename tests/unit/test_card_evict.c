@@ -24,12 +24,8 @@ START_TEST(idle_connections_make_room)
 
 	for (unsigned i = 0; i < 9; i++)
 		port[i] = world_port_open(world, i, 1);
-	for (unsigned i = 1; i < 9; i++) {
-		do {
-			node[i] = world_connect(world, 0, i);
-			world_run_for(world, 2 * MS);
-		} while (node[i] == BCL_NODE_NONE);
-	}
+	for (unsigned i = 1; i < 9; i++)
+		node[i] = world_connect_later(world, 0, i, 2 * MS);
 	for (unsigned round = 0; round < 50; round++) {
 		unsigned to = 1 + world_random(world, 8);
 
@@ -71,13 +67,10 @@ START_TEST(eviction_loses_nothing)
 	for (unsigned i = 0; i < 6; i++)
 		port[i] = world_port_open(world, i, 1);
 	for (unsigned i = 0; i < 6; i++)
-		for (unsigned k = 0; k < 6; k++) {
-			node[i][k] = BCL_NODE_NONE;
-			while (i != k && node[i][k] == BCL_NODE_NONE) {
-				node[i][k] = world_connect(world, i, k);
-				world_run_for(world, MS);
-			}
-		}
+		for (unsigned k = 0; k < 6; k++)
+			if (i != k)
+				node[i][k] =
+					world_connect_later(world, i, k, MS);
 	end = world->now + 200 * SECOND;
 	all = 300;
 	while ((want < all || done < all) && world->now < end) {

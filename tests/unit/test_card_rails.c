@@ -610,6 +610,64 @@ START_TEST(calls_grow_rare)
 }
 END_TEST
 
+/* By which rails frames with messages went from card to card, as bits. */
+struct ways {
+	unsigned rails[WORLD_CARDS][WORLD_CARDS];
+};
+
+static bool note_way(struct world *world, struct world_frame *frame)
+{
+	const struct bcl_frame_header *header = (const void *)frame->bytes;
+	struct ways *ways = world->filter_arg;
+
+	if ((header->kind & ~(BCL_FRAME_PCRC | BCL_FRAME_ASK)) ==
+	    BCL_FRAME_DATA)
+		ways->rails[frame->from][frame->to] |= 1u << frame->rail;
+	return true;
+}
+
+/* Those of one connection take one rail, the same both ways, so that answers
+ * acknowledge; those of many connections take all rails. */
+START_TEST(short_ones_of_many_peers_share_the_rails)
+{
+	struct world_config config = {
+		.seed = 1,
+		.cards = WORLD_CARDS,
+		.rails = 2 + (unsigned)_i,
+		.share = true,
+		.connections = WORLD_CARDS,
+	};
+	struct world *world = world_new(&config);
+	struct world_port *port[WORLD_CARDS];
+	uint32_t node[WORLD_CARDS], back[WORLD_CARDS];
+	struct ways ways = { 0 };
+	unsigned seen = 0, rail, i;
+
+	for (i = 0; i < WORLD_CARDS; i++)
+		port[i] = world_port_open(world, i, 1);
+	for (i = 1; i < WORLD_CARDS; i++) {
+		node[i] = world_connect(world, 0, i);
+		back[i] = world_connect(world, i, 0);
+	}
+	world_run_for(world, 100 * MS);
+	world->filter = note_way;
+	world->filter_arg = &ways;
+	for (i = 1; i < WORLD_CARDS; i++) {
+		ck_assert(world_send(port[0], node[i], 1, "there", 5, i));
+		ck_assert(world_send(port[i], back[i], 1, "back", 4, i));
+	}
+	world_run_for(world, 100 * MS);
+	for (i = 1; i < WORLD_CARDS; i++) {
+		rail = ways.rails[0][i];
+		ck_assert_msg(rail && !(rail & (rail - 1)), "rails %x", rail);
+		ck_assert_uint_eq(ways.rails[i][0], rail);
+		seen |= rail;
+	}
+	ck_assert_uint_eq(seen, (1u << config.rails) - 1);
+	world_free(world);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("card rails");
@@ -618,6 +676,8 @@ int main(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, each_is_proved, 0, 2);
 	tcase_add_test(tcase, short_and_long_have_their_own);
+	tcase_add_loop_test(tcase, short_ones_of_many_peers_share_the_rails, 0,
+			    3);
 	tcase_add_loop_test(tcase, failover, 0, (int)world_seeds(40));
 	tcase_add_loop_test(tcase, interfaces_change, 0, (int)world_seeds(24));
 	tcase_add_loop_test(tcase, only_rail, 0, 2);
