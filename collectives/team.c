@@ -447,7 +447,7 @@ static enum bcl_status meet_far(struct bcl_team *team, double *us)
 {
 	struct bcl_peer *peer;
 
-	if (bcl_adi_env(team->adi)->sleeps_at_once)
+	if (bcl_adi_env(team->adi)->virtual_time)
 		return time_messages(team, us);
 	if (team->rank > 0)
 		return BCL_OK;

@@ -569,6 +569,7 @@ struct sim_world *sim_world_open(uint64_t seed, const struct bcl_card_ops *card,
 		.variables = env_variables,
 		.host = env_host,
 		.sleeps_at_once = true,
+		.virtual_time = true,
 		.card = card,
 		.rails = rails,
 	};

@@ -131,8 +131,11 @@ struct bcl_env {
 	/* What host names and boot ids are compared with. */
 	void (*host)(void *world, char name[64], uint8_t boot_id[16]);
 
-	/* Sleeping costs nothing (virtual time): a wait does so at once. */
+	/* Sleeping costs nothing: a wait does so at once. */
 	bool sleeps_at_once;
+	/* Its clock goes on by what is simulated, not by what else the host has
+	 * to do: what is measured by it is the same in each run. */
+	bool virtual_time;
 
 	/* Shared memory and attach (transport/shm/host.h); NULL: neither. */
 	const struct bcl_shm_host *shm_host;
