@@ -5,11 +5,15 @@
 #include <string.h>
 
 #include "collectives/team.h"
+#include "transport/context.h"
+#include "transport/env/env.h"
 
 enum {
 	SCRATCH_ALIGNMENT = 64,
 	FIRST_STEPS = 32,
 	FIRST_NODE_OPS = 4,
+	/* BCL_PEER_TIMEOUT divided by this is how long news are waited for. */
+	PATIENCE = 4,
 };
 
 /* ---- running ------------------------------------------------------------- */
@@ -126,14 +130,36 @@ static bool finish(struct bcl_schedule *schedule)
 	while (schedule->nopen)
 		bcl_adi_window_close(schedule->team->adi,
 				     &schedule->window[--schedule->nopen]);
-	/* Whoever took back what was being fetched has lost somebody; its
-	 * news are still on their way. */
-	if (engine->status == BCL_ERR_CANCELLED ||
-	    engine->status == BCL_ERR_MEMORY)
-		engine->status = BCL_ERR_DEAD;
 	if (engine->status != BCL_OK)
 		bcl_team_lose(schedule->team, engine->status);
 	return true;
+}
+
+/*
+ * A member takes back what is being fetched, or closes what is being put into,
+ * when the team is lost to it. Why it is, its news say, which may come later
+ * than the failure here; who has waited in vain for them knows no more than
+ * that failure.
+ */
+static bool awaits_news(struct bcl_schedule *schedule)
+{
+	const struct bcl_team *team = schedule->team;
+	const struct bcl_env *env = bcl_adi_env(team->adi);
+	struct bcl_adi_schedule *engine = &schedule->engine;
+
+	if (engine->status != BCL_ERR_CANCELLED &&
+	    engine->status != BCL_ERR_MEMORY)
+		return false;
+	if (team->lost != BCL_OK) {
+		engine->status = team->lost;
+		return false;
+	}
+	if (!schedule->patient)
+		schedule->patient =
+			env->now(env->world) +
+			bcl_adi_context(team->adi)->config.peer_timeout /
+				PATIENCE;
+	return env->now(env->world) < schedule->patient;
 }
 
 static bool waits(const struct bcl_schedule *schedule,
@@ -157,7 +183,7 @@ static bool advance(struct bcl_adi_schedule *engine)
 		if (engine->pending && (begins || engine->status != BCL_OK))
 			return false;
 		if (engine->status != BCL_OK || at == schedule->nsteps)
-			return finish(schedule);
+			return !awaits_news(schedule) && finish(schedule);
 		step = &schedule->steps[at];
 		if (waits(schedule, step))
 			return false;
@@ -231,6 +257,7 @@ void bcl_schedule_empty(struct bcl_schedule *schedule)
 {
 	schedule->status = BCL_OK;
 	schedule->shares_node = false;
+	schedule->patient = 0;
 	schedule->engine.polled = false;
 	schedule->vigil = (struct bcl_vigil){ 0 };
 	schedule->nsteps = 0;

@@ -91,6 +91,7 @@ struct bcl_schedule {
 	unsigned sequence, tag;
 	bool shares_node; /* has its turn in the node's segment */
 	uint64_t ticket;  /* which */
+	uint64_t patient; /* ns: news are waited for until then; 0: not yet */
 	struct bcl_vigil vigil;
 
 	struct bcl_step *steps;

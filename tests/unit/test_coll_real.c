@@ -538,6 +538,66 @@ START_TEST(wrong_lengths)
 }
 END_TEST
 
+/* ---- what a member took back ---------------------------------------------- */
+
+/* A message of a barrier fails as one that the other rank has taken back. That
+ * rank hears of it. */
+static enum bcl_status be_let_down(struct bcl_team *team, enum bcl_status by)
+{
+	struct bcl_adi_request *request;
+
+	if (bcl_ibarrier(team, &request) || !request || !team->running)
+		return BCL_ERR_SYSTEM;
+	bcl_adi_schedule_fail(&team->running->engine, by);
+	if (bcl_adi_send(team->adi, NULL, 0, 0, 0, 0))
+		return BCL_ERR_SYSTEM;
+	return bcl_adi_wait(team->adi, &request, NULL);
+}
+
+/* What ended the team is told by who did, be it later than the failure. */
+static int hear_why(const struct job *job, struct bcl_team *world)
+{
+	enum bcl_status status = BCL_ERR_ARG;
+
+	(void)job;
+	if (world->rank) {
+		status = be_let_down(world, BCL_ERR_CANCELLED);
+	} else {
+		bcl_adi_recv(world->adi, NULL, 0, 1, 0, 0, NULL);
+		bcl_broadcast(world, NULL, 1, 0);
+	}
+	return expect(status == BCL_ERR_ARG, bcl_strstatus(status), world) +
+	       expect(bcl_barrier(world) == BCL_ERR_ARG, "the end", world);
+}
+
+/* There are no news: the failure is all that is known. */
+static int hear_nothing(const struct job *job, struct bcl_team *world)
+{
+	enum bcl_status status = BCL_ERR_MEMORY;
+
+	(void)job;
+	if (world->rank) {
+		status = be_let_down(world, BCL_ERR_MEMORY);
+	} else {
+		bcl_adi_recv(world->adi, NULL, 0, 1, 0, 0, NULL);
+		bcl_barrier(world); /* the other one's message has come */
+	}
+	return expect(status == BCL_ERR_MEMORY, bcl_strstatus(status), world) +
+	       expect(bcl_barrier(world) == BCL_ERR_MEMORY, "the end", world);
+}
+
+START_TEST(let_down)
+{
+	static const struct job jobs[] = {
+		{ .size = 2, .nodes = "ab", .run = hear_why },
+		{ .size = 2, .nodes = "ab", .run = hear_nothing },
+	};
+
+	setenv("BCL_PEER_TIMEOUT", _i ? "1s" : "40s", 1);
+	run_job(&jobs[_i]);
+}
+END_TEST
+
 /* ---- death ------------------------------------------------------------------- */
 
 /* Those who live make a team of their own. */
@@ -622,6 +682,7 @@ int main(void)
 	tcase_add_test(tests, messages_beside_a_wait);
 	tcase_add_loop_test(tests, ahead, 0, 2);
 	tcase_add_test(tests, wrong_lengths);
+	tcase_add_loop_test(tests, let_down, 0, 2);
 	tcase_add_loop_test(tests, death, 0, 7);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
