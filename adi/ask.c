@@ -142,8 +142,11 @@ bool bcl_adi_ask_awaited(struct bcl_adi *adi, uint64_t now, uint64_t *end)
 		patience = LONG;
 	if (now >= adi->ask_at) {
 		/* If later, nobody has waited that long. */
-		if (adi->ask_at && now < adi->ask_at + patience)
+		if (adi->ask_at && now < adi->ask_at + patience) {
 			asked = ask_awaited(adi);
+			if (adi->client && adi->client->wait)
+				asked |= adi->client->wait(adi->client);
+		}
 		adi->ask_at = now + patience;
 	}
 	if (*end > adi->ask_at)

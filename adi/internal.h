@@ -132,11 +132,22 @@ void bcl_adi_schedule_fail(struct bcl_adi_schedule *schedule,
 /* ---- the floor above ------------------------------------------------------
  */
 
+enum {
+	BCL_ADI_NOTICE_WORDS = 3,
+};
+
+struct bcl_adi_notice {
+	uint64_t word[BCL_ADI_NOTICE_WORDS];
+};
+
 /* The state that the floor above keeps with the job. */
 struct bcl_adi_client {
 	/* A rank has sent a notice. Lock held. */
 	void (*notice)(struct bcl_adi_client *client, unsigned rank,
-		       uint64_t word);
+		       const struct bcl_adi_notice *notice);
+	/* NULL, or: this rank has waited long, and will be told again if it
+	 * goes on. True: a notice was sent. Lock held. */
+	bool (*wait)(struct bcl_adi_client *client);
 	/* The job is being closed. */
 	void (*close)(struct bcl_adi_client *client);
 };
@@ -144,9 +155,10 @@ struct bcl_adi_client {
 /* Where it is kept; NULL at first. */
 struct bcl_adi_client **bcl_adi_client(struct bcl_adi *adi);
 
-/* Send a word to another rank's client, beside all messages. Nothing happens
+/* Send words to another rank's client, beside all messages. Nothing happens
  * if the rank is lost, or has no client, or there is no memory. */
-void bcl_adi_notify(struct bcl_adi *adi, unsigned rank, uint64_t word);
+void bcl_adi_notify(struct bcl_adi *adi, unsigned rank,
+		    const struct bcl_adi_notice *notice);
 
 /* ---- the engine --------------------------------------------------------- */
 

@@ -9,24 +9,33 @@ struct bcl_adi_client **bcl_adi_client(struct bcl_adi *adi)
 	return &adi->client;
 }
 
-void bcl_adi_notify(struct bcl_adi *adi, unsigned rank, uint64_t word)
+/* As they travel. */
+struct words {
+	struct bcl_le64 word[BCL_ADI_NOTICE_WORDS];
+};
+
+void bcl_adi_notify(struct bcl_adi *adi, unsigned rank,
+		    const struct bcl_adi_notice *notice)
 {
 	struct bcl_adi_peer *peer = bcl_adi_peer_get(adi, rank);
-	struct bcl_le64 bytes = bcl_put64(word);
 	struct bcl_adi_request *request;
+	struct words words;
+	unsigned i;
 
 	if (!peer || peer->lost)
 		return;
 	request = bcl_request_new(adi);
 	if (!request)
 		return;
-	request->copy_size = sizeof(bytes);
+	request->copy_size = sizeof(words);
 	request->copy = bcl_pool_get(&adi->pool, request->copy_size);
 	if (!request->copy) {
 		bcl_request_free(adi, request);
 		return;
 	}
-	memcpy(request->copy, &bytes, sizeof(bytes));
+	for (i = 0; i < BCL_ADI_NOTICE_WORDS; i++)
+		words.word[i] = bcl_put64(notice->word[i]);
+	memcpy(request->copy, &words, sizeof(words));
 	request->end = BCL_END_COPY | BCL_END_FREE;
 	bcl_adi_submit_packet(adi, request, peer, BCL_ADI_NOTICE, adi->own);
 }
@@ -34,14 +43,18 @@ void bcl_adi_notify(struct bcl_adi *adi, unsigned rank, uint64_t word)
 void bcl_adi_hear(struct bcl_adi *adi, unsigned rank,
 		  const struct bcl_event *event)
 {
-	struct bcl_le64 bytes;
+	struct bcl_adi_notice notice;
+	struct words words;
+	unsigned i;
 
-	if (event->length != sizeof(bytes) || !adi->client) {
+	if (event->length != sizeof(words) || !adi->client) {
 		bcl_count(adi->counters, adi_dropped);
 		return;
 	}
-	memcpy(&bytes, event->data, sizeof(bytes));
-	adi->client->notice(adi->client, rank, bcl_get64(bytes));
+	memcpy(&words, event->data, sizeof(words));
+	for (i = 0; i < BCL_ADI_NOTICE_WORDS; i++)
+		notice.word[i] = bcl_get64(words.word[i]);
+	adi->client->notice(adi->client, rank, &notice);
 	/* It may be for a thread that sleeps, while another one turns. */
 	adi->wake |= adi->sleepers > 0;
 }

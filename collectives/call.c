@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "collectives/call.h"
+#include "collectives/compare.h"
 #include "transport/context.h"
 #include "transport/log.h"
 
@@ -36,6 +37,8 @@ enum bcl_status bcl_call_finish(struct bcl_team *team, struct bcl_node_op *op)
 
 	while (!bcl_node_advance(&team->node, op, team->polls) &&
 	       team->lost == BCL_OK) {
+		if (team->node.differs)
+			bcl_compare_node(team, team->sequence - 1, op->length);
 		bcl_vigil_tell(team, &team->node, &vigil);
 		if (++rounds % per_turn == 0 && bcl_adi_turn(team->adi)) {
 			rounds--; /* there may be more: yields can wait */
@@ -58,7 +61,7 @@ static enum bcl_status run_direct(struct bcl_team *team,
 {
 	struct bcl_node_op op;
 
-	if (!bcl_call_begin(team, call->operation))
+	if (!bcl_call_begin(team, call))
 		return team->lost;
 	bcl_node_begin(&op, kind, call->root, call->send, call->receive,
 		       call->length, call->reduction);
@@ -80,6 +83,7 @@ static enum bcl_status build(struct bcl_team *team,
 		bcl_step_node(*schedule, algorithm->node, call->root,
 			      call->send, call->receive, call->length,
 			      call->reduction);
+	(*schedule)->call = bcl_calls_call(call->operation, call->length);
 	bcl_adi_lock(team->adi);
 	bcl_call_count(team->counters, call->operation);
 	bcl_count(team->counters, coll_scheduled);

@@ -77,13 +77,14 @@ static inline bool bcl_call_is_alone(const struct bcl_team *team)
  * same order. False: the team is lost.
  */
 static inline bool bcl_call_begin(struct bcl_team *team,
-				  enum bcl_operation operation)
+				  const struct bcl_call *call)
 {
 	if (team->lost != BCL_OK)
 		return false;
-	bcl_call_count(team->counters, operation);
+	bcl_call_count(team->counters, call->operation);
 	/* In step with the members that need a schedule for it. */
-	team->sequence++;
+	bcl_calls_note(&team->calls, team->sequence++,
+		       bcl_calls_call(call->operation, call->length));
 	if (++team->direct % BCL_CALL_DIRECT_PER_TURN == 0)
 		bcl_adi_turn(team->adi);
 	return true;
@@ -104,7 +105,7 @@ static inline enum bcl_status bcl_call_run_short(struct bcl_team *team,
 
 	_Static_assert((int)BCL_NODE_ALLTOALL == (int)BCL_OPERATION_ALLTOALL,
 		       "inside a node operations have the same numbers");
-	if (!bcl_call_begin(team, call->operation))
+	if (!bcl_call_begin(team, call))
 		return team->lost;
 	bcl_node_begin(&op, (enum bcl_node_kind)call->operation, call->root,
 		       call->send, call->receive, call->length,

@@ -2,7 +2,7 @@
 noinst_LTLIBRARIES += libreduction.la libcollectives.la
 libcollectives_la_SOURCES = %D%/allgather.c %D%/allreduce.c %D%/alltoall.c \
 	%D%/alltoallv.c %D%/barrier.c %D%/broadcast.c %D%/builders.h \
-	%D%/call.c %D%/call.h %D%/carrier.c %D%/circulant.c %D%/circulant.h %D%/cost.c %D%/cost.h \
+	%D%/call.c %D%/call.h %D%/calls.h %D%/carrier.c %D%/circulant.c %D%/circulant.h %D%/compare.c %D%/compare.h %D%/cost.c %D%/cost.h \
 	%D%/digits.c %D%/digits.h %D%/direct.c %D%/dissemination.c %D%/dissemination.h %D%/flags.h \
 	%D%/gather.c %D%/halves.c %D%/halves.h %D%/halving.c %D%/inside.c %D%/layout.c %D%/layout.h %D%/node.c \
 	%D%/node.h %D%/pairs.c %D%/pipeline.c %D%/postal.c %D%/postal.h %D%/reduce.c %D%/reduce_scatter.c %D%/reorder.c \

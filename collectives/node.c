@@ -11,7 +11,8 @@
 #include "transport/env/env.h"
 
 enum {
-	LINE = 64,
+	LINE = BCL_NODE_LINE,
+	HEADS = BCL_NODE_HALVES * LINE, /* of a member */
 	PAIR = 32, /* bytes of a flag line if two share a cache line */
 	SLOTS = BCL_NODE_SLOTS * sizeof(struct bcl_node_slot), /* of a member */
 };
@@ -35,7 +36,7 @@ static size_t sleepers_size(unsigned members)
 
 size_t bcl_node_size(unsigned members)
 {
-	return members * (LINE + SLOTS + 2 * chunk_size(members)) +
+	return members * (LINE + SLOTS + HEADS + 2 * chunk_size(members)) +
 	       sleepers_size(members);
 }
 
@@ -53,7 +54,8 @@ void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
 		.flags = memory,
 		.sleepers = (struct bcl_sleepers *)sleepers,
 		.slots = slots,
-		.chunks = slots + (size_t)members * SLOTS,
+		.heads = slots + (size_t)members * SLOTS,
+		.chunks = slots + (size_t)members * (SLOTS + HEADS),
 	};
 	node->mine = bcl_flag_of(node, me);
 	node->words =
@@ -397,6 +399,20 @@ static bool is_free(struct bcl_node *node, const struct bcl_node_op *op)
 			     halves ? BCL_NODE_HALVES : BCL_NODE_PLACES);
 }
 
+/* Has the member written its part of this phase's piece? */
+static bool has_come(struct bcl_node *node, const struct bcl_node_op *op,
+		     unsigned member, unsigned polls)
+{
+	if (!bcl_flag_arrived(node, member, op->phase, polls))
+		return false;
+	if (atomic_load_explicit(bcl_head_of(node, member, op->phase),
+				 memory_order_relaxed) ==
+	    bcl_head(op->phase, op->kind, op->length))
+		return true;
+	bcl_flag_differ(node, member, op->phase);
+	return false;
+}
+
 static bool write_piece(struct bcl_node *node, struct bcl_node_op *op,
 			const struct kind *kind)
 {
@@ -405,7 +421,7 @@ static bool write_piece(struct bcl_node *node, struct bcl_node_op *op,
 	if (!is_free(node, op))
 		return false;
 	if (kind->from == NEXT && next_of(node) != op->root &&
-	    !bcl_flag_arrived(node, next_of(node), op->phase, 0)) {
+	    !has_come(node, op, next_of(node), 0)) {
 		/* The next one's place may be free as soon as it hears it. */
 		bcl_flag_left(node, op->phase - 1);
 		return false;
@@ -414,7 +430,11 @@ static bool write_piece(struct bcl_node *node, struct bcl_node_op *op,
 		node->whole = op->phase;
 	kind->write(node, op, chunk_of(node, op, node->me));
 	charge(node, op->piece * (kind->fan ? node->members - 1 : 1));
-	bcl_flag_ready(node, op->phase);
+	/* before the flag, as what is in the chunk */
+	atomic_store_explicit(bcl_head_of(node, node->me, op->phase),
+			      bcl_head(op->phase, op->kind, op->length),
+			      memory_order_relaxed);
+	bcl_flag_ready(node, op->phase, BCL_FLAG_CHUNK);
 	tell(node);
 	return true;
 }
@@ -430,7 +450,7 @@ static bool read_pieces(struct bcl_node *node, struct bcl_node_op *op,
 
 		if (!is(node, op, kind->from, member) || (mine && !kind->self))
 			continue;
-		if (!mine && !bcl_flag_arrived(node, member, op->phase, polls))
+		if (!mine && !has_come(node, op, member, polls))
 			return false;
 		kind->read(node, op, member, chunk_of(node, op, member));
 		charge(node,

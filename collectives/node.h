@@ -10,16 +10,22 @@
  * locked instruction, and a dead member harms nobody's memory.
  *
  *  flag line of a member
- *   ready    phase in which it last wrote; stored (release) after what it
- *            wrote, loaded (acquire) by readers before they read
+ *   ready    phase in which it last wrote, and how many bytes; stored
+ *            (release) after what it wrote, loaded (acquire) by readers before
+ *            they read
  *   done     a phase that it has left; stored (release) where it does not
  *            write, loaded (acquire) by writers
  *   payload  words, for odd and even phases, of what is short
- *  slots of a member (slots.h): lines with a phase's number and its data, used
- *  in turn, for short broadcasts
+ *  slots of a member (slots.h): lines with a phase's number, its length and its
+ *  data, used in turn, for short broadcasts
  *  sleepers (vigil.h): all write one word of it, with locked instructions
  *  chunks of a member: two, for odd and even phases, for what is longer; what
- *  leaves room for as much again is in the two halves of each in turn
+ *  leaves room for as much again is in the two halves of each in turn. For each
+ *  half there is a line with a head: which operation it is, of what length
+ *
+ * So a reader sees if who writes gives another length to the operation, and
+ * goes no further; only of what lies beside the flag of a writer that is
+ * several phases ahead by now the length is not known any more.
  *
  * A writer of phase p reuses the place of p - 2, so it waits until all have
  * left p - 2: done >= p - 2 or ready >= p - 1; with halves of chunks that is
@@ -52,6 +58,7 @@ enum {
 	BCL_NODE_HALVES = 4, /* of chunks, likewise */
 	BCL_NODE_SLOTS = 16, /* of a member, used in turn */
 	BCL_NODE_SLOT_WORDS = 7,
+	BCL_NODE_LINE = 64, /* bytes */
 };
 
 struct bcl_node {
@@ -59,7 +66,7 @@ struct bcl_node {
 	unsigned stride; /* bytes from flag line to flag line */
 	unsigned words;	 /* of each of the two payloads in a flag line */
 	size_t chunk;	 /* bytes of a chunk */
-	unsigned char *flags, *slots, *chunks;
+	unsigned char *flags, *slots, *heads, *chunks;
 	struct bcl_flag *mine; /* the own flag line */
 	struct bcl_sleepers *sleepers;
 	const struct bcl_env *env; /* NULL: copying takes its own time */
@@ -69,6 +76,11 @@ struct bcl_node {
 	uint64_t cast;		   /* the last whose slot it wrote */
 	uint64_t whole;		   /* the last in which it filled a chunk */
 	uint64_t consumed;	   /* all are known to have left this phase */
+	uint32_t kinds;		   /* what its flag says beside the phase */
+	/* 0, or one more than the member that has given another length to the
+	 * operation than the own one, which goes no further. */
+	unsigned differs;
+	uint64_t theirs; /* that length; UINT64_MAX: it is not known */
 };
 
 /* Bytes of the segment for so many members. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/compare.h"
 #include "collectives/team.h"
 #include "transport/context.h"
 #include "transport/env/env.h"
@@ -118,6 +119,9 @@ static bool advance_node(struct bcl_schedule *schedule,
 		return true;
 	}
 	schedule->engine.polled = true;
+	if (team->node.differs)
+		bcl_compare_node(team, schedule->sequence,
+				 schedule->node[step->node].length);
 	bcl_vigil_watch(team, &schedule->vigil);
 	return false;
 }
@@ -258,6 +262,7 @@ void bcl_schedule_empty(struct bcl_schedule *schedule)
 	schedule->status = BCL_OK;
 	schedule->shares_node = false;
 	schedule->patient = 0;
+	schedule->call = 0;
 	schedule->engine.polled = false;
 	schedule->vigil = (struct bcl_vigil){ 0 };
 	schedule->nsteps = 0;
@@ -303,6 +308,7 @@ static enum bcl_status enter(struct bcl_schedule *schedule)
 	struct bcl_team *team = schedule->team;
 
 	bcl_step_round(schedule);
+	bcl_calls_note(&team->calls, team->sequence, schedule->call);
 	schedule->sequence = team->sequence++;
 	schedule->tag = team->tag | (schedule->sequence & team->sequence_mask);
 	if (schedule->status != BCL_OK)

@@ -89,6 +89,7 @@ struct bcl_schedule {
 	struct bcl_schedule *next; /* of the team's free or running ones */
 	enum bcl_status status;	   /* of building */
 	unsigned sequence, tag;
+	uint64_t call;	  /* whose it is (calls.h) */
 	bool shares_node; /* has its turn in the node's segment */
 	uint64_t ticket;  /* which */
 	uint64_t patient; /* ns: news are waited for until then; 0: not yet */

@@ -58,7 +58,7 @@ static inline bool bcl_short_write(struct bcl_node *node,
 		bcl_short_store(node, phase, from, sizeof(uint64_t));
 	else if (length)
 		bcl_short_store(node, phase, from, length);
-	bcl_flag_ready(node, phase);
+	bcl_flag_ready(node, phase, (unsigned)length);
 	node->phase = phase;
 	op->phase = phase;
 	op->next = node->members;
@@ -84,10 +84,20 @@ static inline bool bcl_short_arrived(struct bcl_node *node,
 {
 	if (!bcl_short_reads(node, op))
 		return true;
-	for (; op->next > 0; op->next--)
-		if (op->next - 1 != node->me &&
-		    !bcl_flag_arrived(node, op->next - 1, op->phase, polls))
+	for (; op->next > 0; op->next--) {
+		unsigned member = op->next - 1;
+		uint64_t ready;
+
+		if (member == node->me)
+			continue;
+		ready = bcl_flag_arrived(node, member, op->phase, polls);
+		if (!ready)
 			return false;
+		if (!bcl_flag_agrees(ready, op->phase, op->length)) {
+			bcl_flag_differ(node, member, op->phase);
+			return false;
+		}
+	}
 	/* Whoever has written in this phase had left the one before. */
 	node->consumed = op->phase - 1;
 	return true;

@@ -13,12 +13,15 @@
 #include "collectives/flags.h"
 
 enum {
+	/* `ready` is a phase, and before it the bytes beside it. */
+	BCL_SLOT_LENGTH = 6, /* bits */
+
 	/* Phases that others may know of late, unless they wait. */
 	BCL_SLOT_LAG = BCL_NODE_SLOTS / 4,
 };
 
 struct bcl_node_slot {
-	_Atomic uint64_t ready; /* phase in which it was written */
+	_Atomic uint64_t ready; /* bcl_slot_ready() */
 	_Atomic uint64_t payload[BCL_NODE_SLOT_WORDS];
 };
 
@@ -28,6 +31,11 @@ static inline struct bcl_node_slot *bcl_slot_of(const struct bcl_node *node,
 	struct bcl_node_slot *slots = (struct bcl_node_slot *)node->slots;
 
 	return &slots[(size_t)member * BCL_NODE_SLOTS + phase % BCL_NODE_SLOTS];
+}
+
+static inline uint64_t bcl_slot_ready(uint64_t phase, size_t length)
+{
+	return phase << BCL_SLOT_LENGTH | length;
 }
 
 /* The next phase, a broadcast's, begins. False: not yet, no slot is free. */
@@ -45,7 +53,8 @@ static inline bool bcl_slot_begin(struct bcl_node *node, unsigned root,
 		memcpy(words, send, length);
 		bcl_flag_put(slot->payload, words, bcl_flag_words(length));
 		/* pairs with bcl_flag_load() in bcl_slot_take() */
-		atomic_store_explicit(&slot->ready, phase,
+		atomic_store_explicit(&slot->ready,
+				      bcl_slot_ready(phase, length),
 				      memory_order_release);
 		node->cast = phase;
 	}
@@ -56,17 +65,28 @@ static inline bool bcl_slot_begin(struct bcl_node *node, unsigned root,
 	return true;
 }
 
+/* The root has written another number of bytes than are due. */
+static inline void bcl_slot_differ(struct bcl_node *node, unsigned root,
+				   uint64_t ready)
+{
+	node->differs = root + 1;
+	node->theirs = ready % (1 << BCL_SLOT_LENGTH);
+}
+
 /* What the root has written in this phase. False: nothing yet. */
 static inline bool bcl_slot_take(struct bcl_node *node, unsigned root,
 				 void *receive, size_t length, unsigned polls)
 {
 	const struct bcl_node_slot *slot = bcl_slot_of(node, root, node->phase);
+	uint64_t due = bcl_slot_ready(node->phase, length), ready;
 	uint64_t words[BCL_NODE_SLOT_WORDS];
 
 	if (node->me == root)
 		return true;
-	while (bcl_flag_load(&slot->ready) != node->phase) {
+	while ((ready = bcl_flag_load(&slot->ready)) != due) {
 		if (!polls--) {
+			if (ready >> BCL_SLOT_LENGTH == node->phase)
+				bcl_slot_differ(node, root, ready);
 			/* Who has caught up is not to be waited for. */
 			bcl_flag_left(node, node->phase - 1);
 			return false;

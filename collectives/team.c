@@ -549,6 +549,7 @@ static enum bcl_status create(struct bcl_team *team, const uint64_t *hosts)
 		bcl_count(team->counters, coll_teams);
 		/* Nodes of one member took fewer operations so far. */
 		team->sequence = 0;
+		team->calls = (struct bcl_calls){ 0 };
 		team->sequence_mask = BCL_TEAM_TAG_SEQUENCE;
 		team->birth = 0;
 	} else {

@@ -14,6 +14,7 @@
 
 #include <bcl/coll.h>
 
+#include "collectives/calls.h"
 #include "collectives/node.h"
 #include "collectives/schedule.h"
 #include "collectives/select.h"
@@ -57,7 +58,11 @@ struct bcl_team {
 	struct bcl_choices choices;
 	/* Less than so many bytes go through the node's flag lines alone. */
 	size_t brief[BCL_OPERATIONS];
-	enum bcl_status lost; /* why it is of no use any more */
+	enum bcl_status lost;	/* why it is of no use any more */
+	struct bcl_calls calls; /* since all have joined */
+	/* The operation that was told last as one that waits, and how often it
+	 * was to be (compare.h). */
+	unsigned stalled, stalls;
 
 	bool shares;	/* has a segment */
 	bool can_sleep; /* its members can (vigil.h) */

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "collectives/compare.h"
+
 enum {
 	NAME_RANK = 12, /* bits */
 	NAME_GENERATION = 28,
@@ -40,15 +42,43 @@ static bool lose(struct bcl_teams *teams, uint64_t news)
 	return found;
 }
 
-static void hear(struct bcl_adi_client *client, unsigned rank, uint64_t news)
+static void compare(struct bcl_teams *teams, unsigned rank,
+		    const struct bcl_adi_notice *notice)
+{
+	uint64_t name = notice->word[0] & ~BCL_TEAMS_COMPARE;
+	struct bcl_team *team = teams->teams;
+
+	while (team && team->name != name)
+		team = team->next;
+	if (team)
+		bcl_compare_hear(team, rank, notice);
+}
+
+static void hear(struct bcl_adi_client *client, unsigned rank,
+		 const struct bcl_adi_notice *notice)
 {
 	struct bcl_teams *teams = (struct bcl_teams *)client;
+	uint64_t news = notice->word[0];
 
-	(void)rank;
 	if (news == BCL_TEAMS_WAKE)
 		return;
-	if (!lose(teams, news))
+	if ((news & BCL_TEAMS_COMPARE) == BCL_TEAMS_COMPARE)
+		compare(teams, rank, notice);
+	else if (!lose(teams, news))
 		teams->early[teams->nearly++ % BCL_TEAMS_EARLY] = news;
+}
+
+/* For operations that the engine carries on. */
+static bool wait_long(struct bcl_adi_client *client)
+{
+	struct bcl_teams *teams = (struct bcl_teams *)client;
+	struct bcl_team *team;
+	bool told = false;
+
+	for (team = teams->teams; team; team = team->next)
+		if (team->running)
+			told |= bcl_compare_tell(team);
+	return told;
 }
 
 static void close_teams(struct bcl_adi_client *client)
@@ -67,6 +97,7 @@ struct bcl_teams *bcl_teams_get(struct bcl_adi *adi)
 	if (!teams)
 		return NULL;
 	teams->client.notice = hear;
+	teams->client.wait = wait_long;
 	teams->client.close = close_teams;
 	*client = &teams->client;
 	return teams;
@@ -129,16 +160,19 @@ void bcl_teams_remove(struct bcl_teams *teams, struct bcl_team *team)
 static void tell(struct bcl_team *team, uint64_t name)
 {
 	uint64_t news = name | (uint64_t)team->lost << NEWS_STATUS;
+	const struct bcl_adi_notice notice = { { news } };
 	unsigned n = team->size, distance;
 
 	for (distance = 1; distance < n; distance *= 2) {
 		unsigned after = (team->rank + distance) % n;
 		unsigned before = (team->rank + n - distance) % n;
 
-		bcl_adi_notify(team->adi, bcl_team_job_rank(team, after), news);
+		bcl_adi_notify(team->adi, bcl_team_job_rank(team, after),
+			       &notice);
 		if (before != after)
 			bcl_adi_notify(team->adi,
-				       bcl_team_job_rank(team, before), news);
+				       bcl_team_job_rank(team, before),
+				       &notice);
 	}
 	lose(team->teams, news);
 }

@@ -18,7 +18,10 @@ enum {
 	BCL_TEAMS_EARLY = 64,
 };
 
-/* News for a rank that sleeps: only that it gets up. No team is so named. */
+/* What a notice says, beside a team's name: why it is lost, which is a status,
+ * or what is compared (compare.h). */
+#define BCL_TEAMS_COMPARE (UINT64_C(0xfffff) << 44)
+/* For a rank that sleeps: only that it gets up. No team is so named. */
 #define BCL_TEAMS_WAKE UINT64_C(0)
 
 struct bcl_teams {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "collectives/vigil.h"
 
+#include "collectives/compare.h"
 #include "collectives/team.h"
 #include "collectives/teams.h"
 #include "transport/context.h"
@@ -10,7 +11,7 @@
 enum {
 	POLLS_PER_WATCH = 512,
 	/* A wait of BCL_PEER_TIMEOUT divided by this connects to those who are
-	 * waited for. */
+	 * waited for, and says what it is for. */
 	PATIENCE = 32,
 	NAP = 1000000,	   /* ns, where nobody wakes us */
 	SLEEP = 100000000, /* ns, until we look whether the others live */
@@ -37,6 +38,8 @@ void bcl_vigil_watch(struct bcl_team *team, struct bcl_vigil *vigil)
 	now = env->now(env->world);
 	if (!vigil->since)
 		vigil->since = now;
+	if (now - vigil->since > timeout / PATIENCE)
+		bcl_compare_tell(team);
 	group = bcl_group_node(team);
 	for (i = 0; i < group.size; i++) {
 		unsigned rank =
@@ -99,6 +102,7 @@ void bcl_vigil_wake(struct bcl_team *team)
 	const struct bcl_env *env = bcl_adi_env(team->adi);
 	struct bcl_group group = bcl_group_node(team);
 	struct bcl_sleepers *sleepers = team->node.sleepers;
+	const struct bcl_adi_notice notice = { { BCL_TEAMS_WAKE } };
 	unsigned i;
 
 	if (env->charge) {
@@ -117,6 +121,6 @@ void bcl_vigil_wake(struct bcl_team *team)
 		bcl_adi_notify(
 			team->adi,
 			bcl_team_job_rank(team, bcl_group_rank(&group, i)),
-			BCL_TEAMS_WAKE);
+			&notice);
 	}
 }

@@ -18,11 +18,13 @@
  * Who is dead bcl_peer_info() says of the peers that bcl_adi_peer() gives.
  *
  * The same happens, with ARG, when a member's call is refused for a wrong
- * argument, since others may have made theirs; and with TRUNCATED when a
- * message of an operation has another length than its receiver's call says. The
- * log of the member that sees it has the operation or the sender and both
- * lengths. Inside a node, where members read one another's memory, different
- * lengths are not seen: data is wrong, or members wait for one another.
+ * argument, since others may have made theirs; and with TRUNCATED when members
+ * give different lengths to one operation, or call different ones: who gets data
+ * of another length than its own call says sees it, or who waits in vain for a
+ * 32nd part of BCL_PEER_TIMEOUT or some more. Nobody writes more than its own
+ * call says. The log of the member that sees it names the operation or the
+ * sender, both ranks and both lengths. Members for whom the operation was over
+ * by then learn it from the next one.
  *
  * Lengths are in bytes, counts in elements. Buffers may begin anywhere, but
  * elements that are combined must be aligned as apply() needs them. Where send

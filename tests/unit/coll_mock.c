@@ -46,7 +46,7 @@ struct bcl_adi {
 	struct item *outstanding;	  /* own sends and receives */
 	struct {
 		unsigned rank;
-		uint64_t word;
+		struct bcl_adi_notice notice;
 	} notices[NOTICES];
 	unsigned first_notice, nnotices;
 	struct bcl_adi_schedule *schedules; /* running here */
@@ -494,7 +494,7 @@ static bool collect(struct bcl_adi *adi)
 
 static bool hear(struct bcl_adi *adi)
 {
-	uint64_t word;
+	struct bcl_adi_notice notice;
 	unsigned rank;
 
 	pthread_mutex_lock(&adi->world->lock);
@@ -503,10 +503,10 @@ static bool hear(struct bcl_adi *adi)
 		return false;
 	}
 	rank = adi->notices[adi->first_notice % NOTICES].rank;
-	word = adi->notices[adi->first_notice++ % NOTICES].word;
+	notice = adi->notices[adi->first_notice++ % NOTICES].notice;
 	pthread_mutex_unlock(&adi->world->lock);
 	if (adi->client)
-		adi->client->notice(adi->client, rank, word);
+		adi->client->notice(adi->client, rank, &notice);
 	return true;
 }
 
@@ -608,14 +608,15 @@ struct bcl_adi_client **bcl_adi_client(struct bcl_adi *adi)
 	return &adi->client;
 }
 
-void bcl_adi_notify(struct bcl_adi *adi, unsigned rank, uint64_t word)
+void bcl_adi_notify(struct bcl_adi *adi, unsigned rank,
+		    const struct bcl_adi_notice *notice)
 {
 	struct bcl_adi *peer = &adi->world->ranks[rank];
 
 	pthread_mutex_lock(&adi->world->lock);
 	if (peer->nnotices - peer->first_notice < NOTICES) {
 		peer->notices[peer->nnotices % NOTICES].rank = adi->rank;
-		peer->notices[peer->nnotices % NOTICES].word = word;
+		peer->notices[peer->nnotices % NOTICES].notice = *notice;
 		peer->nnotices++;
 	}
 	pthread_mutex_unlock(&adi->world->lock);

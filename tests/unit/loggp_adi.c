@@ -504,11 +504,12 @@ struct bcl_adi_client **bcl_adi_client(struct bcl_adi *adi)
 	return &adi->client;
 }
 
-void bcl_adi_notify(struct bcl_adi *adi, unsigned rank, uint64_t word)
+void bcl_adi_notify(struct bcl_adi *adi, unsigned rank,
+		    const struct bcl_adi_notice *notice)
 {
 	(void)adi;
 	(void)rank;
-	(void)word;
+	(void)notice;
 }
 
 void bcl_adi_lock(struct bcl_adi *adi)

@@ -17,13 +17,25 @@ static struct heard {
 	bool closed;
 } heard[RANKS];
 
-static void notice(struct bcl_adi_client *client, unsigned rank, uint64_t word)
+static void notice(struct bcl_adi_client *client, unsigned rank,
+		   const struct bcl_adi_notice *notice)
 {
 	struct heard *me = (struct heard *)client;
 
 	/* in order, whoever it comes from */
-	ck_assert_uint_eq(word, (uint64_t)rank << 56 | me->from[rank]);
+	ck_assert_uint_eq(notice->word[0],
+			  (uint64_t)rank << 56 | me->from[rank]);
+	ck_assert_uint_eq(notice->word[1], ~notice->word[0]);
+	ck_assert_uint_eq(notice->word[2], rank);
 	me->from[rank]++;
+}
+
+static void tell(struct bcl_adi *adi, unsigned rank, unsigned peer, unsigned i)
+{
+	uint64_t word = (uint64_t)rank << 56 | i;
+	const struct bcl_adi_notice notice = { { word, ~word, rank } };
+
+	bcl_adi_notify(adi, peer, &notice);
 }
 
 static void closed(struct bcl_adi_client *client)
@@ -36,15 +48,17 @@ static void everyone_tells_everyone(struct bcl_adi *adi, unsigned rank)
 	struct heard *me = &heard[rank];
 	unsigned i, peer;
 
-	*me = (struct heard){ .client = { notice, closed }, .rank = rank };
+	*me = (struct heard){
+		.client = { .notice = notice, .close = closed },
+		.rank = rank,
+	};
 	ck_assert_ptr_null(*bcl_adi_client(adi));
 	*bcl_adi_client(adi) = &me->client;
 	world_meet();
 	for (i = 0; i < WORDS; i++)
 		for (peer = 0; peer < world.n; peer++)
 			if (peer != rank)
-				bcl_adi_notify(adi, peer,
-					       (uint64_t)rank << 56 | i);
+				tell(adi, rank, peer, i);
 	for (peer = 0; peer < world.n; peer++)
 		while (peer != rank && me->from[peer] < WORDS)
 			world_turns(adi, 1);

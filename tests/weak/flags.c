@@ -48,6 +48,7 @@ static void finish(unsigned me, struct bcl_node_op *op)
 {
 	if (!bcl_node_advance(&nodes[me], op, 0))
 		weak_until(bcl_node_advance(&nodes[me], op, 0));
+	weak_assert(!nodes[me].differs);
 }
 
 static void barrier(unsigned me)

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "collectives/compare.h"
+
+#include <stdio.h>
+
+#include "collectives/select.h"
+#include "collectives/team.h"
+#include "collectives/teams.h"
+#include "transport/context.h"
+#include "transport/counters.h"
+#include "transport/log.h"
+
+enum {
+	TRACE = BCL_CALLS_TRACE, /* bits before the operation's number */
+};
+
+static const char *name_of(uint64_t call)
+{
+	unsigned operation = call % (1 << BCL_CALLS_OPERATION);
+
+	return operation < BCL_OPERATIONS ? bcl_operation_names[operation]
+					  : "something";
+}
+
+static unsigned long long length_of(uint64_t call)
+{
+	return call >> BCL_CALLS_OPERATION;
+}
+
+/* The oldest operation that is not over: of those that the engine carries on,
+ * or the one that this rank is in. */
+static unsigned oldest(const struct bcl_team *team)
+{
+	return team->running ? team->running->sequence : team->sequence - 1;
+}
+
+/* Is the call still kept? */
+static bool keeps(const struct bcl_team *team, unsigned sequence)
+{
+	unsigned before = team->sequence - sequence;
+
+	return before > 0 && before <= BCL_CALLS_KEPT;
+}
+
+static void tell(struct bcl_team *team, unsigned rank, unsigned sequence)
+{
+	unsigned i = sequence % BCL_CALLS_KEPT;
+	struct bcl_adi_notice notice = {
+		.word = {
+			team->name | BCL_TEAMS_COMPARE,
+			(uint64_t)sequence << TRACE |
+				(uint32_t)team->calls.trace[i],
+			team->calls.call[i],
+		},
+	};
+
+	bcl_adi_notify(team->adi, bcl_team_job_rank(team, rank), &notice);
+}
+
+bool bcl_compare_tell(struct bcl_team *team)
+{
+	unsigned n = team->size, sequence = oldest(team);
+	unsigned after = (team->rank + 1) % n;
+	unsigned before = (team->rank + n - 1) % n;
+
+	/* While it is made members are not in step. */
+	if (team->lost != BCL_OK || team->birth || !keeps(team, sequence))
+		return false;
+	if (team->stalled != sequence)
+		team->stalls = 0;
+	team->stalled = sequence;
+	team->stalls++;
+	if (team->stalls & (team->stalls - 1))
+		return false;
+	bcl_count(team->counters, coll_compared);
+	tell(team, after, sequence);
+	if (before != after)
+		tell(team, before, sequence);
+	return true;
+}
+
+static void lose(struct bcl_team *team)
+{
+	bcl_count(team->counters, coll_differ);
+	bcl_team_lose(team, BCL_ERR_TRUNCATED);
+}
+
+void bcl_compare_hear(struct bcl_team *team, unsigned rank,
+		      const struct bcl_adi_notice *notice)
+{
+	const struct bcl_config *config = &bcl_adi_context(team->adi)->config;
+	unsigned sequence = (unsigned)(notice->word[1] >> TRACE);
+	unsigned i = sequence % BCL_CALLS_KEPT;
+	uint64_t call = team->calls.call[i], theirs = notice->word[2];
+
+	if (team->lost != BCL_OK || team->birth || !keeps(team, sequence) ||
+	    (uint32_t)team->calls.trace[i] == (uint32_t)notice->word[1])
+		return;
+	if (call != theirs)
+		bcl_log(config, BCL_LOG_WARN, "coll",
+			"rank %u calls %s with %llu bytes where rank %u calls "
+			"%s with %llu",
+			rank, name_of(theirs), length_of(theirs),
+			bcl_team_job_rank(team, team->rank), name_of(call),
+			length_of(call));
+	else
+		bcl_log(config, BCL_LOG_WARN, "coll",
+			"before %s with %llu bytes ranks %u and %u have called "
+			"an operation with different lengths, or different "
+			"operations",
+			name_of(call), length_of(call), rank,
+			bcl_team_job_rank(team, team->rank));
+	lose(team);
+}
+
+void bcl_compare_node(struct bcl_team *team, unsigned sequence, size_t length)
+{
+	const struct bcl_node *node = &team->node;
+	struct bcl_group group = bcl_group_node(team);
+	unsigned other = bcl_group_rank(&group, node->differs - 1);
+	char theirs[32] = "other";
+
+	if (node->theirs != UINT64_MAX)
+		snprintf(theirs, sizeof(theirs), "%llu",
+			 (unsigned long long)node->theirs);
+	bcl_log(&bcl_adi_context(team->adi)->config, BCL_LOG_WARN, "coll",
+		"rank %u gives %s bytes to %s where rank %u gives %zu: ranks "
+		"call one operation with different lengths, or different "
+		"operations",
+		bcl_team_job_rank(team, other), theirs,
+		name_of(team->calls.call[sequence % BCL_CALLS_KEPT]),
+		bcl_team_job_rank(team, team->rank), length);
+	lose(team);
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Members that give different lengths to one operation: nobody waits for ever,
+ * nothing is written where it does not belong, and all are told.
+ */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "collectives/team.h"
+#include "tests/unit/unit.h"
+#include "transport/boot/fork.h"
+#include "transport/counters.h"
+
+enum {
+	RANKS_MAX = 4,
+	LONGEST = 100000, /* bytes, of a block */
+	GUARD = 4096,
+	UNTOUCHED = 0x55,
+};
+
+struct lengths {
+	unsigned usual, other;
+};
+
+/* In a flag line or a slot; in it and in a chunk; in chunks; by two
+ * algorithms. */
+static const struct lengths all_lengths[] = {
+	{ 8, 4 },	{ 4, 8 },	{ 8, 3000 },	    { 3000, 8 },
+	{ 3000, 5000 }, { 5000, 3000 }, { 20000, LONGEST }, { LONGEST, 20000 },
+};
+
+struct shape {
+	const char *nodes; /* a letter per rank */
+	bool shares;	   /* it has nodes of several members */
+};
+
+static const struct shape shapes[] = {
+	{ "aa", true },
+	{ "aaaa", true },
+	{ "ab", false },
+	{ "aabb", true },
+};
+
+/* What the ranks have seen, in memory that they share. */
+static struct seen {
+	_Atomic unsigned truncated; /* in the operation itself */
+	_Atomic unsigned differ, compared;
+} * seen;
+
+static unsigned char out[RANKS_MAX * LONGEST];
+static unsigned char in[RANKS_MAX * LONGEST + GUARD];
+
+static enum bcl_status call(struct bcl_team *team, enum bcl_operation operation,
+			    size_t length)
+{
+	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_UINT32);
+	size_t lengths[RANKS_MAX], offsets[RANKS_MAX];
+	unsigned i;
+
+	for (i = 0; i < RANKS_MAX; i++) {
+		lengths[i] = length;
+		offsets[i] = i * length;
+	}
+	switch (operation) {
+	case BCL_OPERATION_BROADCAST:
+		return bcl_broadcast(team, in, length, 0);
+	case BCL_OPERATION_REDUCE:
+		return bcl_reduce(team, out, in, length / 4, sum, 0);
+	case BCL_OPERATION_ALLREDUCE:
+		return bcl_allreduce(team, out, in, length / 4, sum);
+	case BCL_OPERATION_GATHER:
+		return bcl_gather(team, out, length, in, 0);
+	case BCL_OPERATION_SCATTER:
+		return bcl_scatter(team, out, in, length, 0);
+	case BCL_OPERATION_ALLGATHER:
+		return bcl_allgather(team, out, length, in);
+	case BCL_OPERATION_ALLTOALL:
+		return bcl_alltoall(team, out, in, length);
+	case BCL_OPERATION_ALLTOALLV:
+		return bcl_alltoallv(team, out, lengths, offsets, in, lengths,
+				     offsets);
+	default: /* has none: who gives one calls another operation */
+		return length == all_lengths[0].usual
+			       ? bcl_barrier(team)
+			       : bcl_broadcast(team, in, length, 0);
+	}
+}
+
+/* Bytes that the operation may write at this rank. */
+static size_t room(const struct bcl_team *team, enum bcl_operation operation,
+		   size_t length)
+{
+	switch (operation) {
+	case BCL_OPERATION_GATHER:
+		return team->rank == 0 ? team->size * length : 0;
+	case BCL_OPERATION_REDUCE:
+		return team->rank == 0 ? length : 0;
+	case BCL_OPERATION_ALLGATHER:
+	case BCL_OPERATION_ALLTOALL:
+	case BCL_OPERATION_ALLTOALLV:
+		return team->size * length;
+	default:
+		return length;
+	}
+}
+
+static bool is_untouched(size_t from)
+{
+	while (from < sizeof(in) && in[from] == UNTOUCHED)
+		from++;
+	return from == sizeof(in);
+}
+
+/* One rank, `odd`, gives the other length. Both the operation itself, where it
+ * is noticed, and what follows it end so. */
+static int differ(struct bcl_team *world, enum bcl_operation operation,
+		  const struct lengths *lengths, unsigned odd, unsigned id)
+{
+	size_t length = world->rank == odd ? lengths->other : lengths->usual;
+	static const unsigned ranks[] = { 0, 1, 2, 3 };
+	enum bcl_status status, after;
+	struct bcl_team *team;
+	int failed;
+
+	/* all have it before it is lost */
+	if (bcl_team_create(world, ranks, world->size, id, &team) ||
+	    bcl_barrier(world))
+		return 1;
+	memset(in, UNTOUCHED, sizeof(in));
+	status = call(team, operation, length);
+	after = bcl_barrier(team);
+	seen->truncated += status == BCL_ERR_TRUNCATED;
+	failed = (status != BCL_OK && status != BCL_ERR_TRUNCATED) ||
+		 after != BCL_ERR_TRUNCATED ||
+		 !is_untouched(room(team, operation, length));
+	if (failed)
+		fprintf(stderr, "rank %u of %u: %s, %u and %u bytes: %s, %s\n",
+			team->rank, team->size, bcl_operation_names[operation],
+			lengths->usual, lengths->other, bcl_strstatus(status),
+			bcl_strstatus(after));
+	bcl_team_free(team);
+	return failed;
+}
+
+static int rank_of(unsigned rank, void *argument)
+{
+	const struct shape *shape = argument;
+	char node[] = { shape->nodes[rank], 0 };
+	struct bcl_counter_page *counters;
+	unsigned operation, i, odd, id = 0;
+	struct bcl_team *world;
+	struct bcl_adi *adi;
+	int failures = 0;
+
+	setenv("BCL_NODE", node, 1);
+	setenv("BCL_NET", "lo", 1);
+	setenv("BCL_RAILS", "udp", 1);
+	alarm(UNIT_SLOW ? 500 : 100);
+	if (bcl_adi_open(NULL, &adi) || bcl_team_world(adi, &world))
+		return 100;
+	for (operation = 0; operation < BCL_OPERATIONS; operation++)
+		for (i = 0; i < sizeof(all_lengths) / sizeof(*all_lengths); i++)
+			for (odd = 0; odd < 2; odd++) {
+				if (operation == BCL_OPERATION_BARRIER && i)
+					continue;
+				failures += differ(
+					world, (enum bcl_operation)operation,
+					&all_lengths[i], odd, id++);
+				/* somebody has noticed it there */
+				failures +=
+					bcl_barrier(world) || !seen->truncated;
+				bcl_barrier(world);
+				seen->truncated = 0;
+			}
+	counters = bcl_adi_counters(adi);
+	seen->differ += bcl_counter_get(counters, BCL_COUNT_coll_differ);
+	seen->compared += bcl_counter_get(counters, BCL_COUNT_coll_compared);
+	bcl_team_free(world);
+	bcl_adi_close(adi);
+	return failures != 0;
+}
+
+/* What was said by all meanwhile. */
+static char *said_of(FILE *file)
+{
+	long length = ftell(file);
+	char *text = calloc((size_t)length + 1, 1);
+
+	ck_assert_ptr_nonnull(text);
+	rewind(file);
+	ck_assert_uint_eq(fread(text, 1, (size_t)length, file), length);
+	return text;
+}
+
+START_TEST(lengths)
+{
+	const struct shape *shape = &shapes[_i];
+	int before = dup(STDERR_FILENO), failed;
+	FILE *file = tmpfile();
+	char *said;
+
+	/* of which waits of a part are compared */
+	setenv("BCL_PEER_TIMEOUT", "1s", 1);
+	seen = mmap(NULL, sizeof(*seen), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert(file && seen != MAP_FAILED);
+	dup2(fileno(file), STDERR_FILENO);
+	failed = bcl_boot_job_run((unsigned)strlen(shape->nodes), rank_of,
+				  (void *)shape);
+	dup2(before, STDERR_FILENO);
+	fseek(file, 0, SEEK_END);
+	said = said_of(file);
+	if (failed)
+		fputs(said, stderr);
+	ck_assert_int_eq(failed, 0);
+	if (shape->shares) {
+		ck_assert_uint_gt(seen->differ, 0);
+		ck_assert_uint_gt(seen->compared, 0);
+		/* by those who read, and by those who waited */
+		ck_assert_ptr_nonnull(strstr(said, "rank 1 gives 4 bytes to "
+						   "gather where rank 0 gives "
+						   "8"));
+		ck_assert_ptr_nonnull(strstr(said, " bytes where rank "));
+	}
+	free(said);
+	fclose(file);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("coll_differ");
+	TCase *tests = tcase_create("jobs");
+
+	tcase_set_timeout(tests, 600);
+	tcase_add_loop_test(tests, lengths, 0,
+			    sizeof(shapes) / sizeof(shapes[0]));
+	suite_add_tcase(suite, tests);
+	return unit_run(suite);
+}
