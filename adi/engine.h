@@ -66,6 +66,8 @@ enum {
 	BCL_ADI_TOKENS = 32, /* announced with their token, not read yet: the
 			      * transport has few, and must have some for
 			      * those that are called for */
+	BCL_ADI_WHY_NOT = 1, /* bytes instead of the address of a rank that
+			      * could not join: the status */
 };
 
 /* ---- requests ------------------------------------------------------------ */

@@ -108,6 +108,12 @@ static enum bcl_status open_rank(struct bcl_adi *adi, unsigned rank,
 		return bcl_status_loss(status) == BCL_LOSS_CONTEXT
 			       ? status
 			       : BCL_ERR_BOOT;
+	if (length == BCL_ADI_WHY_NOT) {
+		bcl_log(&adi->context->config, BCL_LOG_ERROR, "adi",
+			"rank %u could not join the job: %s", rank,
+			bcl_strstatus(address[0]));
+		return BCL_ERR_DEAD;
+	}
 	return bcl_peer_open(adi->port, address, length, handle);
 }
 

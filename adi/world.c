@@ -12,62 +12,41 @@ enum {
 /* ---- joining ----------------------------------------------------------------
  */
 
-static enum bcl_status open_boot(struct bcl_adi *adi,
-				 const struct bcl_adi_options *options)
-{
-	enum bcl_status status = BCL_OK;
-
-	adi->boot = (struct bcl_boot *)options->boot;
-	if (!adi->boot) {
-		status = bcl_boot_open(adi->env, &adi->boot);
-		adi->own_boot = !status;
-	}
-	if (status)
-		return status;
-	adi->rank = adi->boot->rank;
-	adi->size = adi->boot->size;
-	return adi->size && adi->size <= BCL_ADI_RANKS_MAX &&
-			       adi->rank < adi->size
-		       ? BCL_OK
-		       : BCL_ERR_BOOT;
-}
-
 static enum bcl_status open_context(struct bcl_adi *adi,
-				    const struct bcl_adi_options *options)
+				    const struct bcl_adi_options *options,
+				    const uint8_t key[BCL_KEY_SIZE])
 {
-	struct bcl_context_options context_options = {
+	const struct bcl_context_options context_options = {
 		.local_ranks = adi->boot->local_ranks,
+		.job_key = key,
+		.flags = options->flags & BCL_ADI_THREADS ? BCL_THREADS : 0,
 	};
-	uint8_t key[BCL_KEY_SIZE];
 	enum bcl_status status;
 
 	adi->context = options->context;
 	if (adi->context)
 		return BCL_OK;
-	status = bcl_boot_key(adi->boot, key);
-	if (status)
-		return status;
-	context_options.job_key = key;
-	if (options->flags & BCL_ADI_THREADS)
-		context_options.flags = BCL_THREADS;
 	status = bcl_context_open(&context_options, adi->boot->config.rank,
 				  &adi->context);
 	adi->own_context = !status;
 	return status;
 }
 
-static enum bcl_status publish(struct bcl_adi *adi)
+/* The others wait for it: a rank that cannot join says why instead. */
+static enum bcl_status publish(struct bcl_boot *boot, const struct bcl_adi *adi,
+			       enum bcl_status opened)
 {
-	uint8_t address[BCL_ADDRESS_MAX];
-	enum bcl_status status;
-	size_t length;
+	uint8_t address[BCL_ADDRESS_MAX] = { (uint8_t)opened };
+	enum bcl_status status = BCL_OK;
+	size_t length = BCL_ADI_WHY_NOT;
 
-	status = bcl_port_address(adi->port, address, &length);
+	if (!opened)
+		status = bcl_port_address(adi->port, address, &length);
 	if (!status)
-		status = bcl_boot_put(adi->boot, "address", address, length);
+		status = bcl_boot_put(boot, "address", address, length);
 	if (!status)
-		status = bcl_boot_fence(adi->boot);
-	return status;
+		status = bcl_boot_fence(boot);
+	return opened ? opened : status;
 }
 
 static enum bcl_status open_engine(struct bcl_adi *adi, unsigned flags)
@@ -96,6 +75,7 @@ static enum bcl_status open_engine(struct bcl_adi *adi, unsigned flags)
 	return BCL_OK;
 }
 
+/* All but the boot. */
 static void release(struct bcl_adi *adi)
 {
 	const struct bcl_env *env = adi->env;
@@ -112,18 +92,51 @@ static void release(struct bcl_adi *adi)
 	}
 	if (adi->own_context)
 		bcl_close(adi->context);
-	if (adi->own_boot)
-		bcl_boot_close(adi->boot);
 	env->release(env->world, adi, sizeof(*adi));
+}
+
+/* In the job that `boot` has joined. All its ranks meet at as many fences,
+ * whatever fails. */
+static enum bcl_status join(const struct bcl_env *env, struct bcl_boot *boot,
+			    const struct bcl_adi_options *options,
+			    struct bcl_adi **result)
+{
+	uint8_t key[BCL_KEY_SIZE];
+	enum bcl_status status = BCL_OK;
+	struct bcl_adi *adi;
+
+	if (!boot->size || boot->size > BCL_ADI_RANKS_MAX ||
+	    boot->rank >= boot->size)
+		return BCL_ERR_BOOT;
+	if (!options->context)
+		status = bcl_boot_key(boot, key);
+	adi = env->allocate(env->world, sizeof(*adi));
+	if (!adi)
+		return publish(boot, NULL, BCL_ERR_NOMEM);
+	adi->env = env;
+	adi->boot = boot;
+	adi->own_boot = !options->boot;
+	adi->rank = boot->rank;
+	adi->size = boot->size;
+	if (!status)
+		status = open_context(adi, options, key);
+	if (!status)
+		status = open_engine(adi, options->flags);
+	status = publish(boot, adi, status);
+	if (status)
+		release(adi);
+	else
+		*result = adi;
+	return status;
 }
 
 enum bcl_status bcl_adi_open(const struct bcl_adi_options *options,
 			     struct bcl_adi **result)
 {
 	static const struct bcl_adi_options defaults;
-	enum bcl_status status;
+	enum bcl_status status = BCL_OK;
 	const struct bcl_env *env = &bcl_env_linux;
-	struct bcl_adi *adi;
+	struct bcl_boot *boot;
 
 	if (!result)
 		return BCL_ERR_ARG;
@@ -133,23 +146,15 @@ enum bcl_status bcl_adi_open(const struct bcl_adi_options *options,
 		options = &defaults;
 	if (options->context)
 		env = options->context->env;
-	adi = env->allocate(env->world, sizeof(*adi));
-	if (!adi)
-		return BCL_ERR_NOMEM;
-	adi->env = env;
-	status = open_boot(adi, options);
-	if (!status)
-		status = open_context(adi, options);
-	if (!status)
-		status = open_engine(adi, options->flags);
-	if (!status)
-		status = publish(adi);
-	if (status) {
-		release(adi);
+	boot = (struct bcl_boot *)options->boot;
+	if (!boot)
+		status = bcl_boot_open(env, &boot);
+	if (status)
 		return status;
-	}
-	*result = adi;
-	return BCL_OK;
+	status = join(env, boot, options, result);
+	if (status && !options->boot)
+		bcl_boot_close(boot);
+	return status;
 }
 
 /* ---- leaving ----------------------------------------------------------------
@@ -277,12 +282,16 @@ static void leave_job(struct bcl_adi *adi)
 
 void bcl_adi_close(struct bcl_adi *adi)
 {
+	struct bcl_boot *boot;
+
 	if (!adi || bcl_adi_enter(adi))
 		return;
 	if (!adi->broken)
 		leave_job(adi);
 	bcl_adi_leave(adi);
+	boot = adi->own_boot ? adi->boot : NULL;
 	release(adi);
+	bcl_boot_close(boot);
 }
 
 /* ---- who and where ---- */

@@ -436,10 +436,11 @@ static char **env_variables(void *arg)
 	return NULL;
 }
 
-static void env_host(void *arg, char name[64], uint8_t boot_id[16])
+static bool env_host(void *arg, char name[64], uint8_t boot_id[16])
 {
 	snprintf(name, 64, "node%u", sim_node(arg));
 	memset(boot_id, 0, 16);
+	return true;
 }
 
 /* ---- shared memory ---- */

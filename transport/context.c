@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +46,11 @@ static enum bcl_status open_parts(struct bcl_context *context,
 	status = draw(context, options);
 	if (status)
 		return status;
-	env->host(env->world, name, boot_id);
+	if (!env->host(env->world, name, boot_id))
+		bcl_log(&context->config, BCL_LOG_WARN, "context",
+			"this host is known by its name only, and takes others "
+			"for other hosts: its boot id cannot be read: %s",
+			bcl_log_reason(errno));
 	context->host = bcl_address_host(name, boot_id, context->config.node);
 	context->crowded = options->local_ranks > env->processors(env->world);
 	context->barrier = env->barrier_register(env->world);

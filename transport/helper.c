@@ -28,7 +28,6 @@
  * it is busy elsewhere.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "transport/card/card.h"
 #include "transport/internal.h"
@@ -269,7 +268,7 @@ enum bcl_status bcl_helper_open(struct bcl_context *context)
 	bcl_log(&context->config, BCL_LOG_ERROR, "helper",
 		"cannot be started: %s: %s; BCL_HELPER=off does without it",
 		step,
-		status == BCL_ERR_SYSTEM ? strerror(errno)
+		status == BCL_ERR_SYSTEM ? bcl_log_reason(errno)
 					 : bcl_strstatus(status));
 	dispose(helper);
 	return status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "transport/log.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,4 +67,16 @@ void bcl_log(const struct bcl_config *config, enum bcl_log_level level,
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
 	bcl_log_line(config, level, area, line);
+}
+
+const char *bcl_log_reason(int error)
+{
+	switch (error) {
+	case EMFILE:
+		return "no descriptor is left; raise ulimit -n";
+	case ENFILE:
+		return "no descriptor is left on the host; raise fs.file-max";
+	default:
+		return strerror(error);
+	}
 }

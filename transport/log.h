@@ -33,4 +33,7 @@ void bcl_log(const struct bcl_config *config, enum bcl_log_level level,
 void bcl_log_line(const struct bcl_config *config, enum bcl_log_level level,
 		  const char *area, const char *text);
 
+/* Why the system refused, by errno; of a limit, which. */
+const char *bcl_log_reason(int error);
+
 #endif

@@ -215,7 +215,7 @@ enum bcl_status bcl_memory_refused(struct bcl_context *context, size_t length)
 
 	bcl_log(&context->config, BCL_LOG_ERROR, "memory",
 		"%zu bytes of shared memory (memfd_create) cannot be had: %s%s",
-		length, strerror(errno),
+		length, bcl_log_reason(errno),
 		errno == ENOMEM ? "; the host, or the control group of the "
 				  "process, has not so much to give"
 				: "");

@@ -180,7 +180,7 @@ enum bcl_status bcl_port_open(struct bcl_context *context,
 	if (status) {
 		bcl_log(&context->config, BCL_LOG_ERROR, "context",
 			"port %u cannot be opened: %s", port->number,
-			status == BCL_ERR_SYSTEM ? strerror(errno)
+			status == BCL_ERR_SYSTEM ? bcl_log_reason(errno)
 						 : bcl_strstatus(status));
 		close_parts(port);
 		dispose(port);

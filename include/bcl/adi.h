@@ -56,7 +56,8 @@ struct bcl_adi_options {
 
 /*
  * Join the job: collective over its ranks, blocks until all addresses are
- * known. options may be NULL. Connections are made when first used.
+ * known. options may be NULL. Connections are made when first used. A rank that
+ * gets an error has told the others, to whom it is lost when they need it.
  * A process can join its launcher's job once: BUSY, beside that or after it. A
  * job of one, or of a space that is lent, may be joined as often as one likes.
  * Errors: BOOT, SYSTEM, NOMEM, VERSION, BUSY, FORKED.
@@ -85,8 +86,8 @@ BCL_API enum bcl_status bcl_adi_peer(struct bcl_adi *adi, unsigned rank,
 
 /* How a receive, probe or send ended. */
 struct bcl_adi_status {
-	int source; /* of the message; if none came: as was asked for */
-	int tag;    /* likewise */
+	int source;    /* of the message; if none came: as was asked for */
+	int tag;       /* likewise */
 	size_t length; /* bytes that arrived; TRUNCATED: that were sent */
 	enum bcl_status status;
 };

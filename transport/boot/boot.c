@@ -158,33 +158,42 @@ enum bcl_status bcl_boot_fence(struct bcl_boot *boot)
 	return boot->kind->fence(boot);
 }
 
-enum bcl_status bcl_boot_key(struct bcl_boot *boot, uint8_t key[BCL_KEY_SIZE])
+/* false: the system gives none. */
+static bool draw_key(struct bcl_boot *boot, uint8_t key[BCL_KEY_SIZE])
 {
 	const struct bcl_env *env = boot->config.env;
+
+	for (unsigned i = 0; i < BCL_KEY_SIZE / 8; i++) {
+		uint64_t part = env->random(env->world);
+
+		if (!part) {
+			bcl_log(&boot->config, BCL_LOG_ERROR, "boot",
+				"the system gives no random numbers; permit "
+				"getrandom() (a seccomp filter?)");
+			return false;
+		}
+		memcpy(key + 8 * i, &part, 8);
+	}
+	return true;
+}
+
+enum bcl_status bcl_boot_key(struct bcl_boot *boot, uint8_t key[BCL_KEY_SIZE])
+{
 	enum bcl_status status = BCL_OK;
-	size_t length;
+	size_t length = 0;
 
 	if (boot->rank == 0) {
-		for (unsigned i = 0; i < BCL_KEY_SIZE / 8; i++) {
-			uint64_t part = env->random(env->world);
-
-			if (!part) {
-				bcl_log(&boot->config, BCL_LOG_ERROR, "boot",
-					"the system gives no random numbers; "
-					"permit getrandom() (a seccomp "
-					"filter?)");
-				return BCL_ERR_SYSTEM;
-			}
-			memcpy(key + 8 * i, &part, 8);
-		}
-		status = bcl_boot_put(boot, "key", key, BCL_KEY_SIZE);
+		/* without one, too: the others wait for it */
+		if (draw_key(boot, key))
+			length = BCL_KEY_SIZE;
+		status = bcl_boot_put(boot, "key", key, length);
 	}
 	if (!status)
 		status = bcl_boot_fence(boot);
 	if (!status && boot->rank)
 		status = bcl_boot_get(boot, 0, "key", key, BCL_KEY_SIZE,
 				      &length);
-	if (status || boot->rank == 0)
+	if (status || length == BCL_KEY_SIZE)
 		return status;
-	return length == BCL_KEY_SIZE ? BCL_OK : BCL_ERR_BOOT;
+	return boot->rank ? BCL_ERR_BOOT : BCL_ERR_SYSTEM;
 }

@@ -128,8 +128,9 @@ struct bcl_env {
 	/* All of them, NULL-terminated "NAME=value", or NULL. */
 	char **(*variables)(void *world);
 
-	/* What host names and boot ids are compared with. */
-	void (*host)(void *world, char name[64], uint8_t boot_id[16]);
+	/* What host names and boot ids are compared with. False: the id cannot
+	 * be read and is 0, and errno says why. */
+	bool (*host)(void *world, char name[64], uint8_t boot_id[16]);
 
 	/* Sleeping costs nothing: a wait does so at once. */
 	bool sleeps_at_once;

@@ -308,7 +308,7 @@ static char **linux_variables(void *world)
 	return environ;
 }
 
-static void linux_host(void *world, char name[64], uint8_t boot_id[16])
+static bool linux_host(void *world, char name[64], uint8_t boot_id[16])
 {
 	char text[40] = "";
 	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -319,7 +319,7 @@ static void linux_host(void *world, char name[64], uint8_t boot_id[16])
 	gethostname(name, 63);
 	memset(boot_id, 0, 16);
 	if (fd < 0)
-		return;
+		return false;
 	if (read(fd, text, sizeof(text) - 1) < 0)
 		text[0] = 0;
 	close(fd);
@@ -332,6 +332,7 @@ static void linux_host(void *world, char name[64], uint8_t boot_id[16])
 					   strtoul(digit, NULL, 16));
 		n++;
 	}
+	return true;
 }
 
 static const struct bcl_rail_kind *const linux_rails[] = { &bcl_rail_udp,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "transport/shm/connection.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "transport/shm/greeting.h"
@@ -181,6 +182,7 @@ bool bcl_connection_accept(struct bcl_shm_port *shm, int fd, uint64_t now)
 	if (!c)
 		return false;
 	if (!bcl_connection_watch(c, fd)) {
+		bcl_shm_refused(shm, errno);
 		bcl_connection_free(c);
 		return false;
 	}
@@ -272,6 +274,18 @@ void bcl_connection_end(struct bcl_connection *c)
 	}
 }
 
+/* Memory is not mapped then, but asked for by mail. */
+static void take_without(struct bcl_connection *c, struct bcl_greeting *g)
+{
+	bcl_shm_refused(c->shm, EMFILE);
+	g->status = BCL_ERR_NOMEM;
+	if (c->state == BCL_CONNECTION_UP)
+		take(c, g, NULL, 0);
+	else
+		bcl_connection_fail(c, BCL_ERR_SYSTEM,
+				    "shared memory: no descriptor left");
+}
+
 void bcl_connection_serve(struct bcl_connection *c)
 {
 	const struct bcl_env *env = bcl_shm_env(c->shm);
@@ -292,6 +306,9 @@ void bcl_connection_serve(struct bcl_connection *c)
 	case 0:
 		if (process_ended(c))
 			bcl_connection_end(c);
+		break;
+	case -2:
+		take_without(c, &g);
 		break;
 	default:
 		bcl_connection_end(c);

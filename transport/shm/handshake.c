@@ -87,6 +87,7 @@ void bcl_handshake_call(struct bcl_connection *c)
 		return;
 	}
 	if (c->socket < 0) {
+		bcl_shm_refused(c->shm, errno);
 		bcl_connection_fail(c, BCL_ERR_UNREACHABLE,
 				    why_no_socket(errno));
 		return;
@@ -98,6 +99,7 @@ void bcl_handshake_call(struct bcl_connection *c)
 	}
 	status = bcl_segment_create(env, ring_slots(context), &c->segment);
 	if (status) {
+		bcl_shm_refused(c->shm, errno);
 		bcl_connection_fail(
 			c, status,
 			status == BCL_ERR_NOMEM
@@ -141,8 +143,10 @@ static bool adopt(struct bcl_connection *c, const struct bcl_greeting *g,
 	if (!c->its_attention || !c->its_active)
 		return false;
 	c->wake = host->copy(env->world, fds[2]);
-	if (c->wake < 0)
+	if (c->wake < 0) {
+		bcl_shm_refused(c->shm, errno);
 		return false;
+	}
 	c->its_watch = g->watch;
 	c->its_nonce = g->nonce;
 	c->its_nonce_address = g->nonce_address;
@@ -280,6 +284,8 @@ static void take_hello(struct bcl_connection *c, const struct bcl_greeting *g,
 	    bcl_segment_map(env, segment, g->slots, &c->segment)) {
 		if (segment >= 0)
 			env->shm_host->close(env->world, segment);
+		else
+			bcl_shm_refused(c->shm, errno);
 		refuse_and_fail(c, BCL_ERR_NOMEM, "no room for its segment");
 		return;
 	}

@@ -99,7 +99,7 @@ enum bcl_status bcl_shm_port_open(struct bcl_port *port, char why[96])
 	pthread_mutex_init(&shm->lock, NULL);
 	missing = open_files(shm);
 	if (missing) {
-		snprintf(why, 96, "%s: %s", missing, strerror(errno));
+		snprintf(why, 96, "%s: %s", missing, bcl_log_reason(errno));
 		destroy(shm);
 		return BCL_ERR_SYSTEM;
 	}
@@ -143,6 +143,16 @@ int bcl_shm_fd(const struct bcl_port *port)
 
 /* ---- sockets, under the service lock ---- */
 
+void bcl_shm_refused(struct bcl_shm_port *shm, int error)
+{
+	if (shm->said_limit || (error != EMFILE && error != ENFILE))
+		return;
+	shm->said_limit = true;
+	bcl_log(&bcl_shm_context(shm)->config, BCL_LOG_WARN, "shm",
+		"port %u cannot connect by shared memory: %s",
+		shm->port->number, bcl_log_reason(error));
+}
+
 /* No descriptor is left, and the spare one was lost to another thread: who
  * calls waits, and must not keep others awake meanwhile. */
 static void stop_listening(struct bcl_shm_port *shm)
@@ -158,6 +168,8 @@ static void listen_again(struct bcl_shm_port *shm)
 	const struct bcl_shm_host *host = env->shm_host;
 
 	shm->spare = host->copy(env->world, shm->attention_fd);
+	if (shm->spare < 0)
+		bcl_shm_refused(shm, errno);
 	if (shm->spare >= 0 &&
 	    !host->group_add(env->world, shm->group, shm->listener, shm)) {
 		host->close(env->world, shm->spare);
@@ -190,6 +202,7 @@ static void accept_one(struct bcl_shm_port *shm, uint64_t now)
 	int fd = host->accept(env->world, shm->listener);
 
 	if (fd < 0) {
+		bcl_shm_refused(shm, errno);
 		if (errno == EMFILE || errno == ENFILE)
 			turn_away(shm);
 	} else if (!bcl_connection_accept(shm, fd, now)) {

@@ -67,6 +67,7 @@ struct bcl_shm_port {
 	struct bcl_connection *connections;
 	uint64_t watches[BCL_SHM_PEERS / 64]; /* bits: words in use */
 	unsigned waiting; /* handshakes and questions not finished */
+	bool said_limit;  /* that no descriptor is left */
 
 	/* the owner's; last, since few peers touch little of them */
 	_Alignas(64) struct bcl_pair *pairs[BCL_SHM_PEERS]; /* port->pairs */
@@ -93,6 +94,10 @@ static inline void bcl_shm_done(struct bcl_shm_port *shm, unsigned work)
 	atomic_fetch_and_explicit(&shm->watch.work, ~work,
 				  memory_order_acquire);
 }
+
+/* The system refused what a connection needs: for people, if it is a limit of
+ * descriptors, once. Under the service lock. */
+void bcl_shm_refused(struct bcl_shm_port *shm, int error);
 
 /* ---- peers.c: the owner ---- */
 

@@ -164,7 +164,7 @@ int bcl_socket_receive(void *world, int fd, void *packet, size_t length,
 		return 1;
 	while (*nfds)
 		close(fds[--*nfds]);
-	return -1;
+	return n == (ssize_t)length && message.msg_flags & MSG_CTRUNC ? -2 : -1;
 }
 
 void bcl_socket_hang_up(void *world, int fd)

@@ -37,7 +37,8 @@ bool bcl_socket_send(void *world, int fd, const void *packet, size_t length,
 /*
  * One packet of exactly `length` bytes and up to BCL_SOCKET_FDS descriptors,
  * which are the caller's to close. 1: there was one; 0: none now; -1: the
- * other end is gone or sent something else.
+ * other end is gone or sent something else; -2: no descriptor is left for those
+ * that came with it.
  */
 int bcl_socket_receive(void *world, int fd, void *packet, size_t length,
 		       int *fds, unsigned *nfds);

@@ -476,6 +476,7 @@ static struct bcl_rail *open_one(const struct bcl_env *env,
 
 	if (!packet) {
 		snprintf(why, 96, "packet: no memory");
+		bcl_log(config, BCL_LOG_WARN, "packet", "%s", why);
 		return NULL;
 	}
 	packet->env = env;
@@ -502,7 +503,7 @@ static struct bcl_rail *open_one(const struct bcl_env *env,
 
 		snprintf(why, 96, "packet: %s: %s", interface->name,
 			 privilege ? "no packet socket: needs CAP_NET_RAW"
-				   : strerror(errno));
+				   : bcl_log_reason(errno));
 		bcl_log(config, privilege ? BCL_LOG_INFO : BCL_LOG_WARN,
 			"packet", "%s", why);
 		packet_close(&packet->rail);
@@ -575,7 +576,8 @@ static unsigned packet_open(const struct bcl_env *env,
 	}
 	if (bcl_interfaces_open(env, &all)) {
 		snprintf(why, 96, "packet: interfaces cannot be listed: %s",
-			 strerror(errno));
+			 bcl_log_reason(errno));
+		bcl_log(config, BCL_LOG_WARN, "packet", "%s", why);
 		return 0;
 	}
 	opened = open_chosen(env, config, card, &all, rails, max, why);

@@ -77,6 +77,7 @@ static struct bcl_rail *open_one(const struct bcl_env *env,
 	bcl_ip_print(ip, interface->name, text);
 	if (!udp) {
 		snprintf(why, 96, "udp: %s: no memory", text);
+		bcl_log(config, BCL_LOG_WARN, "udp", "%s", why);
 		return NULL;
 	}
 	udp->env = env;
@@ -102,7 +103,7 @@ static struct bcl_rail *open_one(const struct bcl_env *env,
 				 text, mtu, BCL_UDP_MTU_MIN);
 		else
 			snprintf(why, 96, "udp: %.46s: %s", text,
-				 strerror(errno));
+				 bcl_log_reason(errno));
 		bcl_log(config, BCL_LOG_WARN, "udp", "%s", why);
 		bcl_udp_sockets_close(udp);
 		env->release(env->world, udp, size);
@@ -181,7 +182,8 @@ static unsigned udp_open(const struct bcl_env *env,
 	}
 	if (bcl_interfaces_open(env, &all)) {
 		snprintf(why, 96, "udp: interfaces cannot be listed: %s",
-			 strerror(errno));
+			 bcl_log_reason(errno));
+		bcl_log(config, BCL_LOG_WARN, "udp", "%s", why);
 		return 0;
 	}
 	opened = open_chosen(env, config, &all, rails, max, why);

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * No descriptor, or no memory, is left at the n-th call that wants one, and
+ * there is one again, or none any more: for every n a job of two ranks, of
+ * which one has to do without, does its work or ends with an error that names
+ * what is missing. It never waits.
+ *
+ * What wants one are the functions of the system below, as this program defines
+ * them.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <bcl/adi.h>
+#include <bcl/coll.h>
+
+#include "interfaces.h"
+#include "tests/tier.h"
+#include "tests/unit/counter.h"
+#include "tests/unit/need.h"
+#include "transport/boot/boot.h"
+#include "transport/boot/fork.h"
+#include "transport/env/env.h"
+
+enum {
+	RANKS = 2,
+	BULK = 300000, /* bytes: offered and pulled */
+	SECONDS = 60,  /* a job that takes so long hangs */
+	REFUSED = 3,   /* exit status: the library said that it failed */
+	PROBES = 400,  /* n, at most, */
+	LEAST = 10,    /* and at least */
+};
+
+enum kind {
+	DESCRIPTORS,
+	MEMORY,
+};
+
+/* Which calls fail, in this process. */
+static struct {
+	bool armed, forever;
+	unsigned rank; /* that has to do without */
+	enum kind kind;
+	int error;
+	unsigned n;
+	_Atomic unsigned calls;
+	_Atomic bool struck;
+} fault;
+
+static struct shared {
+	_Atomic unsigned calls; /* that the rank made */
+} * shared;
+
+static bool fails(enum kind kind)
+{
+	unsigned call;
+
+	if (!fault.armed || kind != fault.kind)
+		return false;
+	call = ++fault.calls;
+	if (shared)
+		shared->calls = call;
+	if (call != fault.n && (!fault.forever || call < fault.n))
+		return false;
+	fault.struck = true;
+	errno = fault.error;
+	return true;
+}
+
+/* ---- the system's functions ---- */
+
+int socket(int domain, int type, int protocol)
+{
+	if (fails(DESCRIPTORS))
+		return -1;
+	return (int)syscall(SYS_socket, domain, type, protocol);
+}
+
+int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags)
+{
+	if (fails(DESCRIPTORS))
+		return -1;
+	return (int)syscall(SYS_accept4, fd, address, length, flags);
+}
+
+int epoll_create1(int flags)
+{
+	if (fails(DESCRIPTORS))
+		return -1;
+	return (int)syscall(SYS_epoll_create1, flags);
+}
+
+int eventfd(unsigned count, int flags)
+{
+	if (fails(DESCRIPTORS))
+		return -1;
+	return (int)syscall(SYS_eventfd2, count, flags);
+}
+
+int memfd_create(const char *name, unsigned flags)
+{
+	if (fails(DESCRIPTORS))
+		return -1;
+	return (int)syscall(SYS_memfd_create, name, flags);
+}
+
+int open(const char *path, int flags, ...)
+{
+	mode_t mode = 0;
+	va_list args;
+
+	if (flags & O_CREAT) {
+		va_start(args, flags);
+		mode = va_arg(args, mode_t);
+		va_end(args);
+	}
+	if (fails(DESCRIPTORS))
+		return -1;
+	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+int fcntl(int fd, int command, ...)
+{
+	va_list args;
+	long argument;
+
+	va_start(args, command);
+	argument = va_arg(args, long);
+	va_end(args);
+	if (command == F_DUPFD_CLOEXEC && fails(DESCRIPTORS))
+		return -1;
+	return (int)syscall(SYS_fcntl, fd, command, argument);
+}
+
+/* What comes with a packet is lost, and the packet says so. */
+ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+	ssize_t n = syscall(SYS_recvmsg, fd, message, flags);
+	struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(message) : NULL;
+
+	if (!c || c->cmsg_type != SCM_RIGHTS || !fails(DESCRIPTORS))
+		return n;
+	for (size_t i = 0; i < (c->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++)
+		close(((int *)(void *)CMSG_DATA(c))[i]);
+	message->msg_controllen = 0;
+	message->msg_flags |= MSG_CTRUNC;
+	return n;
+}
+
+void *mmap(void *at, size_t length, int protection, int flags, int fd,
+	   off_t offset)
+{
+	if (fails(MEMORY))
+		return MAP_FAILED;
+	return (void *)syscall(SYS_mmap, at, length, protection, flags, fd,
+			       offset);
+}
+
+int fallocate(int fd, int mode, off_t offset, off_t length)
+{
+	if (fails(MEMORY))
+		return -1;
+	return (int)syscall(SYS_fallocate, fd, mode, offset, length);
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+	void *memory;
+
+	if (fails(MEMORY) || posix_memalign(&memory, alignment, size))
+		return NULL;
+	return memory;
+}
+
+/* ---- a rank ---- */
+
+static const struct way {
+	const char *name;
+	const char *rails;
+	bool nodes, packet;
+	const char *counter; /* of a job that lacks nothing: not 0 */
+} ways[] = {
+	{ "shared memory", "none", false, false, "shm.bytes_pulled" },
+	{ "shared memory, or UDP", "udp", false, false, "shm.bytes_pulled" },
+	{ "UDP", "udp", true, false, "udp.sendmsg" },
+	{ "a packet ring", "packet", true, true, "packet.received" },
+};
+
+static void must(enum bcl_status status, const char *what)
+{
+	if (!status)
+		return;
+	fprintf(stderr, "%s: %s\n", what, bcl_strstatus(status));
+	_exit(REFUSED);
+}
+
+static void exchange(struct bcl_adi *adi, size_t length, unsigned seed)
+{
+	static uint8_t out[BULK], in[BULK];
+	struct bcl_adi_request *requests[2];
+	int other = !bcl_adi_rank(adi);
+
+	pattern_fill(out, length, seed + bcl_adi_rank(adi));
+	must(bcl_adi_irecv(adi, in, length, other, (int)seed, 1, &requests[0]),
+	     "irecv");
+	must(bcl_adi_isend(adi, out, length, other, (int)seed, 1, &requests[1]),
+	     "isend");
+	for (unsigned i = 0; i < 2; i++) {
+		struct bcl_adi_status status;
+
+		must(bcl_adi_wait(adi, &requests[i], &status), "wait");
+	}
+	need(pattern_is(in, length, seed + (unsigned)other));
+}
+
+static int rank_main(const struct way *way, unsigned rank)
+{
+	struct bcl_adi_options options = { 0 };
+	struct bcl_team *team;
+	struct bcl_boot *boot;
+	struct bcl_adi *adi;
+
+	alarm(SECONDS);
+	setenv("BCL_RAILS", way->rails, 1);
+	setenv("BCL_PEER_TIMEOUT", "1s", 1);
+	if (way->nodes)
+		setenv("BCL_NODE", rank ? "b" : "a", 1);
+	if (way->packet)
+		setenv("BCL_NET", rank ? "far0" : "near0", 1);
+	/* to see that a rank does not come so far is its launcher's part */
+	must(bcl_boot_open(&bcl_env_linux, &boot), "boot");
+	options.boot = boot;
+	fault.struck = rank != fault.rank;
+	fault.armed = rank == fault.rank;
+	must(bcl_adi_open(&options, &adi), "open");
+	exchange(adi, 8, 1);
+	exchange(adi, BULK, 2);
+	must(bcl_team_world(adi, &team), "team");
+	must(bcl_barrier(team), "barrier");
+	bcl_team_free(team);
+	exchange(adi, BULK, 3);
+	if (!fault.struck)
+		need(counter_of(bcl_adi_context(adi), way->counter));
+	bcl_adi_close(adi);
+	bcl_boot_close(boot);
+	return 0;
+}
+
+/* ---- jobs ---- */
+
+static bool said(FILE *log)
+{
+	static const char *const names[] = { "descriptor", "memory" };
+	char text[8192];
+	size_t n;
+
+	rewind(log);
+	n = fread(text, 1, sizeof(text) - 1, log);
+	text[n] = 0;
+	if (strstr(text, names[fault.kind]))
+		return true;
+	printf("nothing is named in:\n%s", text);
+	return false;
+}
+
+/* 0 or REFUSED; anything else is a failure. */
+static int end_of(pid_t pid)
+{
+	int status;
+
+	need(waitpid(pid, &status, 0) == pid);
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	printf("a rank ended by signal %d%s\n", WTERMSIG(status),
+	       WTERMSIG(status) == SIGALRM ? ": it hangs" : "");
+	return 1;
+}
+
+/* Nobody tells the ranks that one has ended, as launchers do not, either. */
+static bool run(const struct way *way, FILE *log)
+{
+	struct bcl_boot_job *job;
+	int ends[RANKS], worst = 0;
+	pid_t pids[RANKS];
+
+	need(!ftruncate(fileno(log), 0));
+	rewind(log);
+	shared->calls = 0;
+	need(!bcl_boot_job_open(RANKS, &job));
+	fflush(NULL);
+	for (unsigned rank = 0; rank < RANKS; rank++) {
+		pids[rank] = fork();
+		if (!pids[rank]) {
+			dup2(fileno(log), 2);
+			need(!bcl_boot_job_enter(job, rank));
+			_exit(rank_main(way, rank));
+		}
+	}
+	for (unsigned rank = 0; rank < RANKS; rank++) {
+		ends[rank] = end_of(pids[rank]);
+		if (ends[rank] > worst || ends[rank] == 1)
+			worst = worst == 1 ? 1 : ends[rank];
+	}
+	bcl_boot_job_close(job);
+	return worst == 0 || (worst == REFUSED && said(log));
+}
+
+/* Every n, until the rank makes fewer calls than that. */
+static bool run_all(const struct way *way, enum kind kind, bool forever)
+{
+	static const char *const names[] = { "descriptor", "memory" };
+	/* where time is short each call is one rank's */
+	unsigned step = tier_long() ? 1 : RANKS;
+	FILE *log = tmpfile();
+	bool right = true;
+
+	need(log);
+	shared->calls = 0;
+	fault.kind = kind;
+	fault.forever = forever;
+	fault.error = kind == MEMORY ? ENOMEM : EMFILE;
+	for (fault.n = step > 1 ? 1 + fault.rank : 1;
+	     shared->calls + step >= fault.n; fault.n += step) {
+		need(fault.n < PROBES);
+		if (run(way, log))
+			continue;
+		printf("%s, rank %u: no %s at call %u%s\n", way->name,
+		       fault.rank, names[kind], fault.n,
+		       forever ? " and from then on" : "");
+		right = false;
+	}
+	printf("%s, rank %u: no %s%s: up to call %u\n", way->name, fault.rank,
+	       names[kind], forever ? " any more" : "", fault.n);
+	need(fault.n > LEAST);
+	fclose(log);
+	return right;
+}
+
+int main(int argc, char **argv)
+{
+	bool right = true;
+
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	need(shared != MAP_FAILED);
+	for (unsigned i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		if (argc > 1 && strcmp(argv[1], ways[i].name))
+			continue;
+		if (ways[i].packet && !interfaces()) {
+			printf("%s: no network name space here\n",
+			       ways[i].name);
+			continue;
+		}
+		for (fault.rank = 0; fault.rank < RANKS; fault.rank++) {
+			right &= run_all(&ways[i], DESCRIPTORS, false);
+			right &= run_all(&ways[i], DESCRIPTORS, true);
+			right &= run_all(&ways[i], MEMORY, false);
+		}
+	}
+	return right ? 0 : 1;
+}
