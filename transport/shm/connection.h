@@ -21,7 +21,8 @@
  *            HELLO, own call is out and has precedence: REFUSE     gone
  *            HELLO, an older connection lives                      HELD
  *            HELLO refused, end, deadline                          gone
- *  HELD      the older connection is gone          ACCEPT          GREETED
+ *  HELD      the older connection is gone, or      ACCEPT          GREETED
+ *            an own call that is CROSSED
  *            owner: the peer is on the card        REFUSE          gone
  *            end, deadline                                         gone
  *  GREETED   READY                                                 UP

@@ -383,23 +383,27 @@ void bcl_handshake_take(struct bcl_connection *c, const struct bcl_greeting *g,
 	}
 }
 
-/* May a HELD connection be answered now? Then no other is freed by that. */
+/* May a HELD connection be answered now? An own call that gave way to it goes.
+ */
 static bool may_answer(const struct bcl_connection *c)
 {
 	const struct bcl_connection *other =
 		bcl_connection_find(c->shm, c->card, c->number, c);
 
-	return !other ||
+	return !other || other->state == BCL_CONNECTION_CROSSED ||
 	       (other->state == BCL_CONNECTION_CARD && other->confirmed);
 }
 
-void bcl_handshake_retry(struct bcl_connection *c, uint64_t now)
+bool bcl_handshake_retry(struct bcl_connection *c, uint64_t now)
 {
-	if (now >= c->deadline)
+	if (now >= c->deadline) {
 		bcl_connection_fail(c, BCL_ERR_TIMEOUT,
 				    "shared memory: its process is silent");
-	else if (c->state == BCL_CONNECTION_CALLING)
+	} else if (c->state == BCL_CONNECTION_CALLING) {
 		bcl_handshake_call(c);
-	else if (c->state == BCL_CONNECTION_HELD && may_answer(c))
+	} else if (c->state == BCL_CONNECTION_HELD && may_answer(c)) {
 		answer(c);
+		return true;
+	}
+	return false;
 }

@@ -18,8 +18,8 @@ void bcl_handshake_take(struct bcl_connection *connection,
 			const struct bcl_greeting *greeting, const int *fds,
 			unsigned nfds);
 
-/* Its time may be over, or what it waits for may be there. It may be freed,
- * no other. */
-void bcl_handshake_retry(struct bcl_connection *connection, uint64_t now);
+/* Its time may be over, or what it waits for may be there. It may be freed.
+ * True: so may the own call to the same port. */
+bool bcl_handshake_retry(struct bcl_connection *connection, uint64_t now);
 
 #endif

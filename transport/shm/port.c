@@ -217,9 +217,10 @@ static void serve_waiting(struct bcl_shm_port *shm, uint64_t now)
 	struct bcl_connection *c, *next;
 
 	for (c = shm->connections; c; c = next) {
-		next = c->next; /* c alone may go */
-		if (c->state < BCL_CONNECTION_UP)
-			bcl_handshake_retry(c, now);
+		next = c->next;
+		if (c->state < BCL_CONNECTION_UP &&
+		    bcl_handshake_retry(c, now))
+			next = shm->connections;
 	}
 }
 
