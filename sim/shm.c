@@ -428,6 +428,14 @@ static bool reserve(void *world, int fd, size_t offset, size_t size)
 	return offset + size <= thing->size;
 }
 
+static enum bcl_status populate(void *world, void *address, size_t size)
+{
+	(void)world;
+	(void)address;
+	(void)size;
+	return BCL_OK;
+}
+
 /* Parts may be there twice: so it has to be a real file for once. */
 static uint8_t *map_parts(const struct thing *thing,
 			  const struct bcl_shm_part *parts, unsigned nparts)
@@ -630,6 +638,7 @@ const struct bcl_shm_host sim_shm_host = {
 	.write = attach_write,
 	.make = make_file,
 	.reserve = reserve,
+	.populate = populate,
 	.map = map,
 	.unmap = unmap,
 	.protect = protect,

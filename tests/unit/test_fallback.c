@@ -90,16 +90,16 @@ static const struct {
 	long call;
 	int error;
 } forbidden[] = {
-	{ SYS_process_vm_readv, EPERM },
-	{ SYS_process_vm_writev, EPERM },
-	{ SYS_process_vm_readv, ENOSYS },
-	{ SYS_pidfd_open, ENOSYS },
+	{ SYS_process_vm_readv, EPERM },  { SYS_process_vm_writev, EPERM },
+	{ SYS_process_vm_readv, ENOSYS }, { SYS_pidfd_open, ENOSYS },
+	{ SYS_madvise, EINVAL }, /* as for MADV_POPULATE_WRITE before 5.14 */
 };
 static int which;
 
 static void without_call(struct rank *rank)
 {
-	bool attach = forbidden[which].call == SYS_pidfd_open;
+	bool attach = forbidden[which].call != SYS_process_vm_readv &&
+		      forbidden[which].call != SYS_process_vm_writev;
 
 	if (rank->me == 0)
 		forbid(forbidden[which].call, forbidden[which].error);
@@ -301,6 +301,17 @@ static void no_page(struct rank *rank)
 	rank_barrier(rank);
 }
 
+/* How pages are reserved when the segment's descriptor is closed already, and
+ * where it has to stay open for that. */
+static const struct {
+	bool populate;
+	long call;
+	int error;
+} later[] = {
+	{ true, SYS_madvise, ENOMEM },
+	{ false, SYS_fallocate, ENOSPC },
+};
+
 /* Nor later for what a double copy needs. */
 static void no_page_later(struct rank *rank)
 {
@@ -309,9 +320,13 @@ static void no_page_later(struct rank *rank)
 	struct bcl_event event;
 
 	setenv("BCL_ATTACH", "0", 1);
+	if (!later[which].populate)
+		forbid(SYS_madvise, EINVAL);
 	rank_open(rank, NULL);
 	rank_barrier(rank);
 	ck_assert_int_eq(rank_connect(rank, !rank->me), BCL_OK);
+	ck_assert((rank->port->pairs[0]->connection->segment.fd < 0) ==
+		  later[which].populate);
 	if (rank->me) {
 		ck_assert_int_eq(bcl_offer(rank->peers[0], bytes, sizeof(bytes),
 					   1, token),
@@ -320,7 +335,7 @@ static void no_page_later(struct rank *rank)
 	} else {
 		rank_expect(rank, BCL_EVENT_MESSAGE, &event);
 		memcpy(token, event.data, sizeof(token));
-		forbid(SYS_fallocate, ENOSPC);
+		forbid(later[which].call, later[which].error);
 		ck_assert_int_eq(bcl_pull(rank->peers[1], token, bytes,
 					  sizeof(bytes), 2),
 				 BCL_ERR_NOMEM);
@@ -332,7 +347,8 @@ static void no_page_later(struct rank *rank)
 START_TEST(pages)
 {
 	ranks_run(2, no_page, 0);
-	ranks_run_bare(2, no_page_later, 0);
+	for (which = 0; which < 2; which++)
+		ranks_run_bare(2, no_page_later, 0);
 }
 END_TEST
 

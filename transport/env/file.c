@@ -10,6 +10,10 @@
 
 #include "transport/env/room.h"
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
 enum {
 	PAGE = 4096,
 };
@@ -36,6 +40,27 @@ int bcl_file_make(const char *name, size_t size)
 	    fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW))
 		return give_up(file, errno);
 	return file;
+}
+
+bool bcl_file_populate(void *address, size_t size)
+{
+	uint8_t *at = address;
+
+	while (size) {
+		size_t piece = size < BCL_ROOM_PIECE ? size : BCL_ROOM_PIECE;
+
+		if (!bcl_room_for(size)) {
+			errno = ENOMEM;
+			return false;
+		}
+		if (!madvise(at, piece, MADV_POPULATE_WRITE)) {
+			at += piece;
+			size -= piece;
+		} else if (errno != EINTR && errno != EAGAIN) {
+			return false;
+		}
+	}
+	return true;
 }
 
 bool bcl_file_reserve(int file, size_t offset, size_t size)

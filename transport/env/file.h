@@ -22,6 +22,12 @@ int bcl_file_make(const char *name, size_t size);
  */
 bool bcl_file_reserve(int file, size_t offset, size_t size);
 
+/*
+ * The same for a part that is mapped, to be written to. ENOMEM as above;
+ * EINVAL: the system has no call for that (it came with Linux 5.14).
+ */
+bool bcl_file_populate(void *address, size_t size);
+
 /* What such an error is: NOMEM or SYSTEM. */
 enum bcl_status bcl_file_status(int error);
 

@@ -36,6 +36,48 @@ bool bcl_connection_watch(struct bcl_connection *c, int fd)
 	return env->shm_host->group_add(env->world, c->shm->group, fd, c);
 }
 
+/* Another connection to its process. */
+static const struct bcl_connection *find_sibling(const struct bcl_connection *c)
+{
+	const struct bcl_connection *other = c->shm->connections;
+
+	while (other &&
+	       (other == c || other->pid != c->pid || other->pidfd < 0 ||
+		(c->pidfd >= 0 && other->pidfd != c->pidfd)))
+		other = other->next;
+	return other;
+}
+
+void bcl_connection_watch_process(struct bcl_connection *c)
+{
+	const struct bcl_connection *sibling = find_sibling(c);
+	const struct bcl_env *env = bcl_shm_env(c->shm);
+	const struct bcl_shm_host *host = env->shm_host;
+	struct bcl_shm_port *shm = c->shm;
+
+	if (c->pid <= 0)
+		return;
+	/* while that one lives nobody else has its number */
+	if (sibling && !host->has_ended(env->world, sibling->pidfd)) {
+		c->pidfd = sibling->pidfd;
+		return;
+	}
+	c->pidfd = host->process(env->world, c->pid);
+	if (c->pidfd >= 0 && !host->group_add(env->world, shm->group, c->pidfd,
+					      &shm->connections)) {
+		host->close(env->world, c->pidfd);
+		c->pidfd = -1;
+	}
+}
+
+static void leave_process(struct bcl_connection *c)
+{
+	if (find_sibling(c))
+		c->pidfd = -1;
+	else
+		close_watched(c, &c->pidfd);
+}
+
 static bool in_handshake(const struct bcl_connection *c)
 {
 	return c->state < BCL_CONNECTION_UP;
@@ -66,7 +108,8 @@ void bcl_connection_hang_up(struct bcl_connection *c)
 	if (c->socket >= 0)
 		env->shm_host->hang_up(env->world, c->socket);
 	close_watched(c, &c->socket);
-	close_watched(c, &c->pidfd);
+	if (c->pidfd >= 0)
+		leave_process(c);
 }
 
 /* Give back all that is shared with the peer. */
@@ -284,6 +327,17 @@ static void take_without(struct bcl_connection *c, struct bcl_greeting *g)
 	else
 		bcl_connection_fail(c, BCL_ERR_SYSTEM,
 				    "shared memory: no descriptor left");
+}
+
+void bcl_connection_serve_ended(struct bcl_shm_port *shm)
+{
+	struct bcl_connection *c = shm->connections;
+
+	while (c && !process_ended(c))
+		c = c->next;
+	/* it ends when all that came before is read; then the next is served */
+	if (c)
+		bcl_connection_serve(c);
 }
 
 void bcl_connection_serve(struct bcl_connection *c)

@@ -81,7 +81,8 @@ struct bcl_connection {
 	uint8_t side;
 	pid_t pid; /* 0: not known here */
 	uint64_t deadline;
-	int socket, pidfd, wake; /* -1: none */
+	int socket, wake; /* -1: none */
+	int pidfd;	  /* likewise; all of one process share it */
 	struct bcl_segment segment;
 	const char *why; /* for people */
 
@@ -153,6 +154,12 @@ void bcl_connection_hang_up(struct bcl_connection *connection);
 
 /* Have the connection served when the descriptor has something to say. */
 bool bcl_connection_watch(struct bcl_connection *connection, int fd);
+
+/* The same when the peer's process ends, if the system can tell. */
+void bcl_connection_watch_process(struct bcl_connection *connection);
+
+/* Some process of a peer has ended: serve a connection to it. */
+void bcl_connection_serve_ended(struct bcl_shm_port *shm);
 
 /* The owner is to look at it. */
 void bcl_connection_tell_owner(struct bcl_connection *connection);

@@ -152,12 +152,7 @@ static bool adopt(struct bcl_connection *c, const struct bcl_greeting *g,
 	c->its_nonce_address = g->nonce_address;
 	c->its_scratch_address = g->scratch_address;
 	c->fence = !context->barrier || !(g->flags & BCL_GREETING_BARRIER);
-	if (c->pid > 0)
-		c->pidfd = host->process(env->world, c->pid);
-	if (c->pidfd >= 0 && !bcl_connection_watch(c, c->pidfd)) {
-		host->close(env->world, c->pidfd);
-		c->pidfd = -1;
-	}
+	bcl_connection_watch_process(c);
 	return true;
 }
 
@@ -184,6 +179,7 @@ static void come_up(struct bcl_connection *c)
 {
 	struct bcl_pair *pair = &c->pair;
 
+	bcl_segment_settle(bcl_shm_env(c->shm), &c->segment);
 	bcl_segment_pair(&c->segment, c->side, pair);
 	pair->connection = c;
 	pair->flags = &c->shm->port->flags;

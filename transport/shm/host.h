@@ -60,6 +60,9 @@ struct bcl_shm_host {
 	enum bcl_status (*make)(void *world, size_t size, size_t reserved,
 				int *fd);
 	bool (*reserve)(void *world, int fd, size_t offset, size_t size);
+	/* The same for what is mapped, without its descriptor. NOMEM;
+	 * UNSUPPORTED: not on this system. */
+	enum bcl_status (*populate)(void *world, void *address, size_t size);
 	/* Parts one behind the other; NULL: no room, or the file can be, or
 	 * become, smaller. */
 	void *(*map)(void *world, int fd, const struct bcl_shm_part *parts,

@@ -158,6 +158,14 @@ static bool linux_reserve(void *world, int fd, size_t offset, size_t size)
 	return bcl_file_reserve(fd, offset, size);
 }
 
+static enum bcl_status linux_populate(void *world, void *address, size_t size)
+{
+	(void)world;
+	if (bcl_file_populate(address, size))
+		return BCL_OK;
+	return errno == EINVAL ? BCL_ERR_UNSUPPORTED : BCL_ERR_NOMEM;
+}
+
 /* The file can never get smaller than `size`. */
 static bool is_fixed(int fd, size_t size)
 {
@@ -231,6 +239,7 @@ const struct bcl_shm_host bcl_shm_linux = {
 	.write = linux_write,
 	.make = linux_make,
 	.reserve = linux_reserve,
+	.populate = linux_populate,
 	.map = linux_map,
 	.unmap = linux_unmap,
 	.protect = linux_protect,

@@ -241,6 +241,8 @@ static void serve(struct bcl_shm_port *shm, uint64_t now)
 			break;
 		if (who == shm)
 			accept_one(shm, now);
+		else if (who == &shm->connections)
+			bcl_connection_serve_ended(shm);
 		else
 			bcl_connection_serve(who);
 	}

@@ -84,28 +84,57 @@ enum bcl_status bcl_segment_map(const struct bcl_env *env, int fd,
 	return map_file(env, fd, slots, segment);
 }
 
+static void close_file(const struct bcl_env *env, struct bcl_segment *segment)
+{
+	if (segment->fd >= 0)
+		env->shm_host->close(env->world, segment->fd);
+	segment->fd = -1;
+}
+
 void bcl_segment_unmap(const struct bcl_env *env, struct bcl_segment *segment)
 {
 	env->shm_host->unmap(env->world, segment->head, span(segment->slots));
-	env->shm_host->close(env->world, segment->fd);
+	close_file(env, segment);
 	segment->head = NULL;
-	segment->fd = -1;
+}
+
+void bcl_segment_settle(const struct bcl_env *env, struct bcl_segment *segment)
+{
+	/* pages that are there are the question whether it can be done */
+	if (!env->shm_host->populate(env->world, segment->head,
+				     sizeof(*segment->head)))
+		close_file(env, segment);
+}
+
+/* The pages of an area, by the file or, where that is closed, by the map. */
+static bool reserve(const struct bcl_env *env,
+		    const struct bcl_segment *segment,
+		    enum bcl_segment_area area, unsigned side)
+{
+	const struct bcl_shm_host *host = env->shm_host;
+	uint8_t *first = segment->bounce[0], *at = segment->bounce[side];
+	size_t size = BCL_BOUNCE_SIZE;
+
+	if (area == BCL_AREA_MAIL) {
+		at = segment->mail[side];
+		size = BCL_MAIL_AREA;
+	}
+	if (segment->fd < 0)
+		return !host->populate(env->world, at, size);
+	return host->reserve(
+		env->world, segment->fd,
+		areas_offset(segment->slots) + (size_t)(at - first), size);
 }
 
 bool bcl_segment_reserve(const struct bcl_env *env, struct bcl_segment *segment,
 			 enum bcl_segment_area area, unsigned side)
 {
-	const size_t size =
-		area == BCL_AREA_MAIL ? BCL_MAIL_AREA : BCL_BOUNCE_SIZE;
 	const uint32_t bit = 1u << (2 * area + side);
-	size_t offset = areas_offset(segment->slots) + side * size;
 
 	if (atomic_load_explicit(&segment->reserved, memory_order_relaxed) &
 	    bit)
 		return true;
-	if (area == BCL_AREA_MAIL)
-		offset += 2 * BCL_BOUNCE_SIZE;
-	if (!env->shm_host->reserve(env->world, segment->fd, offset, size))
+	if (!reserve(env, segment, area, side))
 		return false;
 	atomic_fetch_or_explicit(&segment->reserved, bit, memory_order_relaxed);
 	return true;

@@ -91,7 +91,7 @@ struct bcl_segment {
 	uint8_t *bounce[2];
 	uint8_t *mail[2];
 	uint32_t slots; /* of a ring */
-	int fd;
+	int fd;		/* -1: mapped memory is populated without it */
 	_Atomic uint32_t reserved; /* areas, a bit each */
 };
 
@@ -107,6 +107,10 @@ enum bcl_status bcl_segment_create(const struct bcl_env *env, uint32_t slots,
 enum bcl_status bcl_segment_map(const struct bcl_env *env, int fd,
 				uint32_t slots, struct bcl_segment *segment);
 void bcl_segment_unmap(const struct bcl_env *env, struct bcl_segment *segment);
+
+/* Nobody will be given the file any more: its descriptor is closed, if pages
+ * can be reserved without it. */
+void bcl_segment_settle(const struct bcl_env *env, struct bcl_segment *segment);
 
 /* Reserve the pages of an area, once. False: there are none left. Any
  * thread. */
