@@ -5,6 +5,7 @@
  */
 #include "transport/internal.h"
 #include "transport/key.h"
+#include "transport/shm/shm.h"
 
 /* Has the peer's path this operation? */
 #define supports(peer, operation) ((peer) && (peer)->ops->operation)
@@ -122,8 +123,12 @@ enum bcl_status bcl_memory_map(struct bcl_peer *peer, const void *key,
 
 void bcl_memory_unmap(struct bcl_peer *peer, const void *key)
 {
-	if (!bcl_peer_usable(peer) && key && peer->ops->unmap)
+	if (bcl_peer_usable(peer) || !key)
+		return;
+	if (peer->ops->unmap)
 		peer->ops->unmap(peer, key);
+	else
+		bcl_shm_unmap(peer->port, key);
 }
 
 enum bcl_status bcl_put(struct bcl_peer *peer, const void *key, uint64_t offset,

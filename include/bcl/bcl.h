@@ -278,6 +278,8 @@ BCL_API void bcl_memory_key(const struct bcl_memory *memory, void *key);
  */
 BCL_API enum bcl_status bcl_memory_map(struct bcl_peer *peer, const void *key,
 				       void **address);
+/* Once for each time it was mapped, also if the peer was lost since. What is not
+ * unmapped stays until the port is closed. */
 BCL_API void bcl_memory_unmap(struct bcl_peer *peer, const void *key);
 
 /*

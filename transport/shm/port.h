@@ -33,9 +33,13 @@ enum bcl_attention {
 	BCL_ATTENTION_COUNT = 8,    /* step of the count of sleeps above */
 };
 
-/* Memory of a lost peer that the program has mapped and not unmapped. */
+/* Memory that the program has mapped and not unmapped, of a peer whose
+ * connection has ended. */
 struct bcl_orphan {
 	struct bcl_orphan *next;
+	uint64_t card; /* whose it is */
+	uint32_t handle;
+	unsigned maps;
 	void *address;
 	size_t length;
 };

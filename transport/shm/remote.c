@@ -25,8 +25,8 @@ static void forget(const struct bcl_env *env, struct bcl_remote *remote)
 			      memory_order_relaxed);
 }
 
-/* What the program has mapped stays until the port is closed: it may still
- * use the address. */
+/* What the program has mapped stays until it is unmapped, or the port is
+ * closed: it may still use the address. */
 static void keep(struct bcl_connection *c, struct bcl_remote *remote)
 {
 	const struct bcl_env *env = bcl_shm_env(c->shm);
@@ -34,6 +34,9 @@ static void keep(struct bcl_connection *c, struct bcl_remote *remote)
 
 	/* without memory to note it, it stays for ever */
 	if (orphan) {
+		orphan->card = c->card;
+		orphan->handle = remote->handle;
+		orphan->maps = remote->maps;
 		orphan->address = remote->mapped;
 		orphan->length = remote->length;
 		orphan->next = c->shm->orphans;
@@ -72,9 +75,15 @@ static struct bcl_remote *find_place(struct bcl_connection *c)
 	struct bcl_remotes *remotes = c->remotes;
 	unsigned i;
 
-	for (i = 0; i < BCL_REMOTES; i++)
-		if (state_of(&remotes->remote[i]) == BCL_REMOTE_FREE)
-			return &remotes->remote[i];
+	for (i = 0; i < BCL_REMOTES; i++) {
+		struct bcl_remote *remote = &remotes->remote[i];
+
+		/* memory that is released has no map here for ever */
+		if (state_of(remote) == BCL_REMOTE_FREE ||
+		    (state_of(remote) == BCL_REMOTE_GRANTED && !remote->maps &&
+		     !bcl_remote_valid(c, remote)))
+			return remote;
+	}
 	for (i = 0; i < BCL_REMOTES; i++) {
 		struct bcl_remote *remote =
 			&remotes->remote[remotes->victim++ % BCL_REMOTES];
@@ -250,6 +259,25 @@ enum bcl_status bcl_remote_map(struct bcl_peer *peer, const void *bytes,
 	return BCL_OK;
 }
 
+void bcl_shm_unmap(struct bcl_port *port, const void *bytes)
+{
+	const struct bcl_env *env = port->context->env;
+	struct bcl_key key = bcl_key_unpack(bytes);
+	struct bcl_orphan **place, *orphan;
+
+	if (!port->shm)
+		return;
+	place = &port->shm->orphans;
+	while ((orphan = *place) &&
+	       (orphan->card != key.card || orphan->handle != key.handle))
+		place = &orphan->next;
+	if (!orphan || --orphan->maps)
+		return;
+	*place = orphan->next;
+	bcl_file_unmap(env, orphan->address, orphan->length);
+	env->release(env->world, orphan, sizeof(*orphan));
+}
+
 void bcl_remote_unmap(struct bcl_peer *peer, const void *bytes)
 {
 	struct bcl_connection *c = peer->path;
@@ -259,7 +287,13 @@ void bcl_remote_unmap(struct bcl_peer *peer, const void *bytes)
 	for (i = 0; c->remotes && i < BCL_REMOTES; i++) {
 		struct bcl_remote *remote = &c->remotes->remote[i];
 
-		if (remote->mapped && remote->handle == handle && remote->maps)
-			remote->maps--;
+		if (remote->mapped && remote->handle == handle &&
+		    remote->maps) {
+			/* its owner may have released it meanwhile */
+			if (!--remote->maps)
+				bcl_remote_valid(c, remote);
+			return;
+		}
 	}
+	bcl_shm_unmap(peer->port, bytes);
 }

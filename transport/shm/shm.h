@@ -89,6 +89,9 @@ void bcl_shm_give_room(struct bcl_port *port);
  * now on. Takes the context's lock. */
 void bcl_shm_revoke(struct bcl_context *context, uint32_t handle);
 
+/* Unmap a peer's memory whose connection has ended since it was mapped. */
+void bcl_shm_unmap(struct bcl_port *port, const void *key);
+
 /* Bring the counters of port->counters up to date; they lag behind by what
  * was sent and received since the last idle spell. */
 void bcl_shm_count(struct bcl_port *port);
