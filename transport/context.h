@@ -95,6 +95,9 @@ struct bcl_path_ops {
 	bool (*has_room)(const struct bcl_peer *peer);
 	void (*info)(const struct bcl_peer *peer, struct bcl_peer_info *info);
 	void (*close)(struct bcl_peer *peer);
+	/* The handle is given out again, before the path has let go of the
+	 * peer. */
+	void (*open)(struct bcl_peer *peer);
 };
 
 /*
@@ -105,6 +108,8 @@ struct bcl_path_ops {
  *              card: HELLO answered                    UP, path CARD
  *              card: nothing answers, refused          LOST
  *  UP          end of file, reset, silence             LOST
+ *              the path parts from it, and it is opened  CONNECTING
+ *              the same, and it is not                 LOST
  *  LOST        bcl_peer_open() again                   CONNECTING
  */
 struct bcl_peer {
@@ -125,6 +130,8 @@ struct bcl_peer {
 	struct bcl_address address;
 	bool address_known;    /* false: it has sent, but was never opened */
 	bool opened;	       /* bcl_peer_open() gave the handle out */
+	bool closed;	       /* bcl_peer_close() was the last of the two */
+	bool hidden;	       /* not in the port's hash */
 	void *path;	       /* the path's own record of the peer */
 	struct bcl_peer *next; /* all peers of the port */
 	struct bcl_peer *next_hashed; /* (card, number) */
@@ -203,7 +210,7 @@ struct bcl_port {
 	struct bcl_self *self; /* self.c: what it sent to itself */
 	struct bcl_peer *peers;
 	struct bcl_peer **hash; /* by (card, number) */
-	unsigned nhash, npeers, nlost;
+	unsigned nhash, npeers, nlost, nclosed;
 	unsigned nrefused; /* peers that are `refused` */
 	char shm_why[96];
 	struct bcl_port *next;
@@ -332,6 +339,14 @@ void bcl_peer_try_card(struct bcl_peer *peer, const char *why);
  * follows. The path has let go of it before: peer->pair is not used again.
  */
 void bcl_peer_lose(struct bcl_peer *peer, enum bcl_status status);
+
+/*
+ * The path ends the connection in good order: nothing is begun with the peer
+ * any more, while it keeps peer->path. Then it has let go of the peer: one that
+ * is opened is connected again, of others the loss is told, unless `quiet`.
+ */
+void bcl_peer_part(struct bcl_peer *peer);
+void bcl_peer_parted(struct bcl_peer *peer, enum bcl_status status, bool quiet);
 
 /* Queue an event for bcl_poll(). NOMEM only when memory is exhausted. */
 enum bcl_status bcl_event_push(struct bcl_port *port,

@@ -46,6 +46,8 @@ struct bcl_env;
 	X(shm, turned_away, "callers turned away: no descriptor left")       \
 	X(shm, mails_told, "times peers told a helper to access memory")     \
 	X(shm, refused, "callers refused: of another user, or too many")     \
+	X(shm, left, "connections that ended as both sides had closed them") \
+	X(shm, leaves_unanswered, "closed peers given up: no answer to that") \
 	X(shm, bytes_pulled, "bytes of large messages received")             \
 	X(shm, bytes_joined, "of those of peers, bytes copied by this side") \
 	X(shm, bytes_bounced, "bytes copied twice, for want of attach")

@@ -62,7 +62,9 @@ static void none_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 
 static void none_close(struct bcl_peer *peer)
 {
-	(void)peer;
+	/* what shared memory has begun it ends itself */
+	if (bcl_card_stop_calling(peer))
+		bcl_peer_part(peer);
 }
 
 static const struct bcl_path_ops none_ops = {
@@ -100,7 +102,8 @@ static bool hash_grow(struct bcl_port *port)
 	port->hash = hash;
 	port->nhash = size;
 	for (struct bcl_peer *peer = port->peers; peer; peer = peer->next)
-		hash_insert(port, peer);
+		if (!peer->hidden)
+			hash_insert(port, peer);
 	return true;
 }
 
@@ -129,35 +132,73 @@ struct bcl_peer *bcl_peer_make(struct bcl_port *port, uint64_t card,
 	return peer;
 }
 
+/* Does only what is on its way keep the peer? */
+static unsigned ends_by_itself(const struct bcl_peer *peer)
+{
+	return peer->closed && peer->ops->path == BCL_PATH_CARD;
+}
+
+static void set_closed(struct bcl_peer *peer, bool closed)
+{
+	peer->port->nclosed -= ends_by_itself(peer);
+	peer->closed = closed;
+	peer->port->nclosed += ends_by_itself(peer);
+}
+
+static void set_ops(struct bcl_peer *peer, const struct bcl_path_ops *ops)
+{
+	peer->port->nclosed -= ends_by_itself(peer);
+	peer->ops = ops;
+	peer->port->nclosed += ends_by_itself(peer);
+}
+
+/* From now on what comes from its port comes from a stranger. */
+static void hide(struct bcl_peer *peer)
+{
+	struct bcl_peer **hashed =
+		bcl_peer_bucket(peer->port, peer->address.card, peer->number);
+
+	if (peer->hidden)
+		return;
+	while (*hashed != peer)
+		hashed = &(*hashed)->next_hashed;
+	*hashed = peer->next_hashed;
+	peer->hidden = true;
+}
+
 static void forget(struct bcl_port *port, struct bcl_peer **place)
 {
 	const struct bcl_env *env = port->context->env;
 	struct bcl_peer *peer = *place;
-	struct bcl_peer **hashed =
-		bcl_peer_bucket(port, peer->address.card, peer->number);
 
-	while (*hashed != peer)
-		hashed = &(*hashed)->next_hashed;
-	*hashed = peer->next_hashed;
+	hide(peer);
 	*place = peer->next;
 	bcl_peer_refuse(peer, false);
 	port->npeers--;
+	set_closed(peer, false);
 	port->nlost -= peer->state == BCL_PEER_LOST;
 	env->release(env->world, peer, sizeof(*peer));
+}
+
+/* Nobody holds it, and its path needs it no more. */
+static bool is_forgotten(const struct bcl_peer *peer)
+{
+	if (peer->opened || peer->requests || peer->path)
+		return false;
+	return peer->state == BCL_PEER_LOST || ends_by_itself(peer);
 }
 
 void bcl_peers_reap(struct bcl_port *port)
 {
 	struct bcl_peer **place = &port->peers;
 
-	if (!port->nlost)
+	if (!port->nlost && !port->nclosed)
 		return;
 	/* an event that is still queued may name it */
 	if (bcl_event_pending(port) || port->flags & BCL_PORT_STASHED)
 		return;
 	while (*place) {
-		if ((*place)->state == BCL_PEER_LOST && !(*place)->opened &&
-		    !(*place)->requests)
+		if (is_forgotten(*place))
 			forget(port, place);
 		else
 			place = &(*place)->next;
@@ -238,7 +279,9 @@ void bcl_peer_up(struct bcl_peer *peer, const struct bcl_path_ops *ops,
 {
 	struct bcl_counter_page *counters = peer->port->counters;
 
-	peer->ops = ops;
+	set_ops(peer, ops);
+	/* who calls comes as a stranger */
+	set_closed(peer, false);
 	set_state(peer, BCL_PEER_UP);
 	changed(peer->port);
 	if (ops->path == BCL_PATH_SHARED) {
@@ -260,23 +303,35 @@ void bcl_peer_up(struct bcl_peer *peer, const struct bcl_path_ops *ops,
 	tell(peer, BCL_OK);
 }
 
-void bcl_peer_lose(struct bcl_peer *peer, enum bcl_status status)
+/* The path is not asked any more. */
+static void leave_path(struct bcl_peer *peer, enum bcl_peer_state state,
+		       enum bcl_status status)
 {
-	if (peer->state == BCL_PEER_LOST)
-		return;
 	count_out(peer);
 	bcl_peer_refuse(peer, false);
-	peer->ops = &none_ops;
+	set_ops(peer, &none_ops);
 	peer->pair = NULL;
-	set_state(peer, BCL_PEER_LOST);
+	set_state(peer, state);
 	peer->lost = (uint8_t)status;
 	changed(peer->port);
+}
+
+static void tell_lost(struct bcl_peer *peer, enum bcl_status status)
+{
 	bcl_count(peer->port->counters, core_peers_lost);
 	bcl_log(&peer->port->context->config, BCL_LOG_INFO, "peer",
 		"port %u: %016llx/%u is lost: %s", peer->port->number,
 		(unsigned long long)peer->address.card, peer->number,
 		bcl_strstatus(status));
 	tell(peer, status);
+}
+
+void bcl_peer_lose(struct bcl_peer *peer, enum bcl_status status)
+{
+	if (peer->state == BCL_PEER_LOST)
+		return;
+	leave_path(peer, BCL_PEER_LOST, status);
+	tell_lost(peer, status);
 }
 
 void bcl_peer_try_card(struct bcl_peer *peer, const char *why)
@@ -326,13 +381,28 @@ static void connect_peer(struct bcl_peer *peer)
 		bcl_peer_try_card(peer, port->shm_why);
 }
 
+void bcl_peer_part(struct bcl_peer *peer)
+{
+	leave_path(peer, peer->opened ? BCL_PEER_CONNECTING : BCL_PEER_LOST,
+		   BCL_ERR_DEAD);
+}
+
+void bcl_peer_parted(struct bcl_peer *peer, enum bcl_status status, bool quiet)
+{
+	bcl_peer_part(peer);
+	if (peer->opened)
+		connect_peer(peer);
+	else if (!quiet)
+		tell_lost(peer, status);
+}
+
 enum bcl_status bcl_peer_open(struct bcl_port *port, const void *blob,
 			      size_t length, struct bcl_peer **result)
 {
 	enum bcl_status status = bcl_port_usable(port);
 	struct bcl_address address;
 	struct bcl_peer *peer;
-	bool fresh;
+	bool fresh, closed;
 
 	if (status)
 		return status;
@@ -368,8 +438,12 @@ enum bcl_status bcl_peer_open(struct bcl_port *port, const void *blob,
 	peer->address = address;
 	peer->address_known = true;
 	peer->opened = true;
+	closed = peer->closed;
+	set_closed(peer, false);
 	if (fresh || peer->state == BCL_PEER_LOST)
 		connect_peer(peer);
+	else if (closed && peer->ops->open)
+		peer->ops->open(peer);
 	*result = peer;
 	return BCL_OK;
 }
@@ -381,7 +455,10 @@ void bcl_peer_close(struct bcl_peer *peer)
 	bcl_presence(peer->port->context);
 	peer->opened = false;
 	peer->user = NULL;
+	set_closed(peer, true);
 	peer->ops->close(peer);
+	if (ends_by_itself(peer))
+		hide(peer);
 }
 
 void bcl_peer_set_user(struct bcl_peer *peer, void *user)

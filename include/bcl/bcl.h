@@ -127,7 +127,18 @@ BCL_API enum bcl_status bcl_peer_open(struct bcl_port *port,
 				      const void *address, size_t length,
 				      struct bcl_peer **peer);
 
-/* Give the handle up. Messages that are on their way are finished. */
+/*
+ * Give the handle up; blocks for nothing. What was begun ends as always, with
+ * its events: by later calls of bcl_poll() or bcl_wait(). Then, inside a host,
+ * what the connection holds is given back, unless the other port has this one
+ * opened: then it is kept as if that one had made it. A peer that neither ends
+ * what it takes part in nor answers is given up after BCL_PEER_TIMEOUT.
+ *
+ * Messages that come meanwhile still name the handle, which may be used like
+ * that of a port which was never opened: until BCL_EVENT_PEER says that it is
+ * lost. Without a message there is no such event. The other port, if it has not
+ * opened this one, is told so (BCL_ERR_DEAD), behind all that was sent to it.
+ */
 BCL_API void bcl_peer_close(struct bcl_peer *peer);
 
 /* A pointer of the caller's, kept with the peer; NULL at first. */

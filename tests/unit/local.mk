@@ -6,7 +6,7 @@ unit_tests += %D%/test_version
 # Those in which several threads are at work, the library's own among them
 thread_tests += %D%/test_adi_rows %D%/test_adi_threads %D%/test_calls \
 	%D%/test_carrier %D%/test_claim %D%/test_coll_real %D%/test_collectives %D%/test_connect \
-	%D%/test_fallback %D%/test_helper %D%/test_hold %D%/test_large \
+	%D%/test_fallback %D%/test_helper %D%/test_hold %D%/test_large %D%/test_leave \
 	%D%/test_lock %D%/test_pair %D%/test_peer %D%/test_remote %D%/test_select \
 	%D%/test_self %D%/test_team %D%/test_wake
 
@@ -88,10 +88,11 @@ unit_tests += %D%/test_claim %D%/test_greeting %D%/test_pair
 
 ranks = %D%/ranks.c %D%/ranks.h
 unit_tests += %D%/test_connect %D%/test_fallback %D%/test_large \
-	%D%/test_remote
+	%D%/test_leave %D%/test_remote
 %C%_test_connect_SOURCES = %D%/test_connect.c $(ranks)
 %C%_test_fallback_SOURCES = %D%/test_fallback.c $(ranks)
 %C%_test_large_SOURCES = %D%/test_large.c $(ranks)
+%C%_test_leave_SOURCES = %D%/test_leave.c $(ranks)
 %C%_test_remote_SOURCES = %D%/test_remote.c $(ranks)
 
 card_world = %D%/card_event.c %D%/card_event.h %D%/card_host.c \

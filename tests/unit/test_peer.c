@@ -281,6 +281,53 @@ START_TEST(strangers_are_forgotten)
 }
 END_TEST
 
+enum {
+	CLOSED = 100,
+};
+
+/* Rank 0 sends, closes and waits for the end of that; then rank 1 writes. */
+static int closes(unsigned me, void *path)
+{
+	struct bcl_event event;
+	struct bcl_peer *peer;
+	struct rank rank;
+
+	(void)path;
+	open_alone(&rank, BCL_PATH_CARD);
+	for (unsigned i = 0; i < CLOSED; i++) {
+		if (me) {
+			event = event_of(&rank, BCL_EVENT_MESSAGE);
+			must(event.immediate == i);
+			continue;
+		}
+		peer = open_peer(&rank, 1);
+		must(event_of(&rank, BCL_EVENT_PEER).peer == peer);
+		must(!bcl_send(peer, 1, i, NULL, 0, 7));
+		bcl_peer_close(peer);
+		event = rank_event(&rank);
+		must(event.kind == BCL_EVENT_SENT && !event.status);
+		must(event.peer == peer && event.cookie == 7);
+		while (rank.port->npeers)
+			must(bcl_wait(rank.port, 1000000) == BCL_ERR_TIMEOUT);
+	}
+	must(!bcl_boot_fence(rank.boot));
+	if (me) {
+		send_text(event.peer, "as a stranger");
+	} else {
+		peer = event_of(&rank, BCL_EVENT_PEER).peer;
+		must(event_of(&rank, BCL_EVENT_MESSAGE).peer == peer);
+	}
+	rank_close(&rank);
+	return 0;
+}
+
+/* Between hosts the record of a closed peer goes when its requests have. */
+START_TEST(closed_peers_are_forgotten)
+{
+	ck_assert_int_eq(rank_pair(closes, 1), 0);
+}
+END_TEST
+
 static const struct {
 	unsigned ranks, slots;
 } rings[] = { { 2, 16384 }, { 4, 4096 }, { 16, 1024 } };
@@ -319,6 +366,7 @@ int main(void)
 	tcase_add_loop_test(tcase, a_peer_is_killed, 0, 2);
 	tcase_add_test(tcase, a_port_comes_again);
 	tcase_add_test(tcase, strangers_are_forgotten);
+	tcase_add_test(tcase, closed_peers_are_forgotten);
 	tcase_add_loop_test(tcase, few_ranks_have_long_rings, 0,
 			    sizeof(rings) / sizeof(*rings));
 	suite_add_tcase(suite, tcase);

@@ -52,6 +52,10 @@ enum bcl_status bcl_card_unpost(struct bcl_port *port, unsigned channel);
  */
 enum bcl_status bcl_card_connect(struct bcl_peer *peer);
 
+/* The peer is closed while the card connects it: nothing more is told of it.
+ * False: the card does not. */
+bool bcl_card_stop_calling(struct bcl_peer *peer);
+
 enum bcl_status bcl_card_isolate(struct bcl_peer *peer);
 enum bcl_status bcl_card_rejoin(struct bcl_peer *peer);
 

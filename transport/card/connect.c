@@ -85,6 +85,14 @@ enum bcl_status bcl_card_connect(struct bcl_peer *peer)
 	return BCL_OK;
 }
 
+bool bcl_card_stop_calling(struct bcl_peer *peer)
+{
+	if (peer->path != &calling)
+		return false;
+	peer->path = NULL;
+	return true;
+}
+
 /* Nobody will read what was offered to a peer that is lost. */
 static void lose_offers(struct bcl_peer *peer)
 {

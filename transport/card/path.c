@@ -685,7 +685,7 @@ static void card_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 static void card_close(struct bcl_peer *peer)
 {
 	/* What is on its way is finished; the peer is kept until then. */
-	(void)peer;
+	bcl_card_abandon(peer);
 }
 
 const struct bcl_path_ops bcl_card_path_ops = {

@@ -185,6 +185,7 @@ void bcl_connection_free(struct bcl_connection *c)
 
 	if (c->remotes)
 		shm->waiting -= c->remotes->asked;
+	shm->waiting -= c->leaving;
 	bcl_connection_set_state(c, BCL_CONNECTION_GONE);
 	while (*p != c)
 		p = &(*p)->next;

@@ -27,7 +27,9 @@
  *            end, deadline                                         gone
  *  GREETED   READY                                                 UP
  *            end, deadline                                         gone
- *  UP        end of the socket or of the process                   ENDED
+ *  UP        owner: both have said END (leave.h)                   gone
+ *            end of the socket or of the process                   ENDED
+ *            leaving, and the deadline                             ENDED
  *  ENDED     owner: the ring is drained                            gone
  *  FAILED    owner: the peer is lost                               gone
  *            owner: tries the card                                 CARD
@@ -43,6 +45,7 @@
 
 #include "transport/context.h"
 #include "transport/shm/large.h"
+#include "transport/shm/leave.h"
 #include "transport/shm/outbox.h"
 #include "transport/shm/segment.h"
 
@@ -75,6 +78,7 @@ struct bcl_connection {
 	bool wanted;	    /* the owner waits for it */
 	bool confirmed;	    /* CARD: the owner says that it still is */
 	bool news;	    /* the owner is to look at it */
+	bool leaving;	    /* UP: the peer has until `deadline` to answer */
 	_Atomic bool ended; /* UP no more; may be read without the lock */
 	bool attach;	    /* proved in both directions */
 	bool fence;	    /* senders to the peer need one */
@@ -102,6 +106,9 @@ struct bcl_connection {
 	struct bcl_large large;
 	struct bcl_remotes *remotes; /* NULL: none used yet */
 	bool blocked;		     /* nothing is sent before a notification */
+	uint8_t said, heard;	     /* enum bcl_leave_word: the last ones */
+	uint64_t events; /* that named the peer, other than messages */
+	uint64_t named;	 /* all of those when the peer was closed */
 
 	uint32_t *grants; /* by word: own memory that the peer may use; under
 			   * the service lock; NULL: none yet */

@@ -14,7 +14,7 @@ enum {
 	BCL_GREETING_MAGIC = 0x53434c42,
 	/* Raised when the greeting, the segment, a message or a claim changes.
 	 * The first 8 bytes and REFUSE never do. */
-	BCL_GREETING_VERSION = 4,
+	BCL_GREETING_VERSION = 5,
 };
 
 enum bcl_greeting_kind {

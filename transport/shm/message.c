@@ -34,6 +34,7 @@ static bool take_notify(struct bcl_connection *c, const void *payload,
 	event.type = notify.type;
 	event.immediate = notify.immediate;
 	event.length = notify.length;
+	c->events++;
 	bcl_event_push(c->shm->port, &event);
 	return true;
 }
@@ -54,6 +55,8 @@ bool bcl_message_handle(struct bcl_connection *connection, unsigned type,
 		return take_notify(connection, payload, length);
 	case BCL_SHM_BELL:
 		return bcl_bell_answer(connection);
+	case BCL_SHM_LEAVE:
+		return !length && bcl_leave_take(connection, immediate);
 	default:
 		return false;
 	}

@@ -22,6 +22,7 @@ enum bcl_shm_type {
 	BCL_SHM_NOTIFY,	   /* struct bcl_notify */
 	BCL_SHM_BELL,	   /* look at the bell: see bell.h */
 	BCL_SHM_SKIP,	   /* immediate: slots, its own among them (pair.h) */
+	BCL_SHM_LEAVE,	   /* immediate: enum bcl_leave_word */
 };
 
 struct bcl_join {

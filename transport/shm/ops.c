@@ -105,8 +105,12 @@ static void shm_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 
 static void shm_close(struct bcl_peer *peer)
 {
-	/* The connection stays: the peer may go on sending. */
-	(void)peer;
+	bcl_leave_begin(peer->path);
+}
+
+static void shm_open(struct bcl_peer *peer)
+{
+	bcl_shm_want(peer->port->shm, BCL_WORK_LEAVE);
 }
 
 const struct bcl_path_ops bcl_shm_ops = {
@@ -128,4 +132,5 @@ const struct bcl_path_ops bcl_shm_ops = {
 	.has_room = shm_has_room,
 	.info = shm_info,
 	.close = shm_close,
+	.open = shm_open,
 };

@@ -30,11 +30,16 @@ static void drop(struct bcl_connection *c)
 static void lose(struct bcl_connection *c, enum bcl_status status)
 {
 	struct bcl_peer *peer = c->pair.peer;
+	bool quiet = bcl_leave_is_quiet(c);
+	bool parts = quiet || bcl_leave_has_begun(c);
 
 	bcl_large_end(c, status);
 	bcl_mail_end(c, status);
 	drop(c);
-	bcl_peer_lose(peer, status);
+	if (parts)
+		bcl_peer_parted(peer, status, quiet);
+	else
+		bcl_peer_lose(peer, status);
 }
 
 static bool take_up(struct bcl_connection *c)
@@ -42,6 +47,7 @@ static bool take_up(struct bcl_connection *c)
 	struct bcl_shm_port *shm = c->shm;
 	struct bcl_peer *peer =
 		bcl_peer_find(shm->port, c->card, c->number, true);
+	bool closed;
 
 	if (!peer || peer->state == BCL_PEER_UP) {
 		drop(c);
@@ -51,7 +57,10 @@ static bool take_up(struct bcl_connection *c)
 	peer->pair = &c->pair;
 	peer->path = c;
 	bcl_watch_begin(c);
+	closed = peer->closed && c->wanted;
 	bcl_peer_up(peer, &bcl_shm_ops, c->why);
+	if (closed)
+		bcl_peer_close(peer);
 	return true;
 }
 
@@ -65,14 +74,16 @@ static void fail(struct bcl_connection *c)
 	bool lost = status == BCL_ERR_JOBKEY || status == BCL_ERR_VERSION;
 
 	pthread_mutex_lock(&shm->lock);
-	if (lost || !peer)
+	if (lost || !peer || peer->closed)
 		bcl_connection_free(c);
 	else
 		c->state = BCL_CONNECTION_CARD;
 	pthread_mutex_unlock(&shm->lock);
 	if (!peer || peer->state != BCL_PEER_CONNECTING)
 		return;
-	if (lost)
+	if (peer->closed)
+		bcl_peer_parted(peer, status, true);
+	else if (lost)
 		bcl_peer_lose(peer, status);
 	else
 		bcl_peer_try_card(peer, why);
@@ -196,7 +207,8 @@ void bcl_shm_block(struct bcl_connection *c, bool blocked)
 {
 	/* without a pair a send goes through the table, which answers AGAIN */
 	c->blocked = blocked;
-	c->pair.peer->pair = blocked ? NULL : &c->pair;
+	if (c->pair.peer->state == BCL_PEER_UP)
+		c->pair.peer->pair = blocked ? NULL : &c->pair;
 }
 
 static bool progress_copies(struct bcl_connection *c)
@@ -223,6 +235,32 @@ static void break_pairs(struct bcl_shm_port *shm)
 			i++;
 }
 
+static struct bcl_connection *find_over(const struct bcl_shm_port *shm)
+{
+	unsigned i;
+
+	for (i = 0; i < shm->port->npairs; i++)
+		if (bcl_leave_is_over(shm->pairs[i]->connection))
+			return shm->pairs[i]->connection;
+	for (i = 0; i < shm->silent_end; i++)
+		if (shm->silent[i] && bcl_leave_is_over(shm->silent[i]))
+			return shm->silent[i];
+	return NULL;
+}
+
+static void leave(struct bcl_shm_port *shm)
+{
+	struct bcl_connection *c;
+
+	bcl_shm_done(shm, BCL_WORK_LEAVE);
+	if (bcl_watch_each(shm, bcl_leave_progress))
+		bcl_shm_want(shm, BCL_WORK_LEAVE);
+	while ((c = find_over(shm))) {
+		bcl_count(shm->port->counters, shm_left);
+		lose(c, BCL_ERR_DEAD);
+	}
+}
+
 void bcl_shm_progress(struct bcl_port *port, uint64_t now)
 {
 	struct bcl_shm_port *shm = port->shm;
@@ -242,6 +280,8 @@ void bcl_shm_progress(struct bcl_port *port, uint64_t now)
 		if (bcl_watch_each(shm, progress_copies))
 			bcl_shm_want(shm, BCL_WORK_COPY);
 	}
+	if (work & BCL_WORK_LEAVE)
+		leave(shm);
 	/* what these found out, too: the caller may be about to sleep, and
 	 * nobody wakes it for what it has taken from a socket itself */
 	work = atomic_load_explicit(&shm->watch.work, memory_order_acquire);

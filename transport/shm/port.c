@@ -211,6 +211,17 @@ static void accept_one(struct bcl_shm_port *shm, uint64_t now)
 	}
 }
 
+/* It does not answer that it is closed. */
+static void give_up(struct bcl_connection *c)
+{
+	struct bcl_shm_port *shm = c->shm;
+
+	c->leaving = false;
+	shm->waiting--;
+	bcl_count(bcl_shm_context(shm)->counters, shm_leaves_unanswered);
+	bcl_connection_end(c);
+}
+
 /* What waits for time, or for another connection to go. */
 static void serve_waiting(struct bcl_shm_port *shm, uint64_t now)
 {
@@ -218,9 +229,13 @@ static void serve_waiting(struct bcl_shm_port *shm, uint64_t now)
 
 	for (c = shm->connections; c; c = next) {
 		next = c->next;
-		if (c->state < BCL_CONNECTION_UP &&
-		    bcl_handshake_retry(c, now))
-			next = shm->connections;
+		if (c->state < BCL_CONNECTION_UP) {
+			if (bcl_handshake_retry(c, now))
+				next = shm->connections;
+		} else if (c->leaving && c->state == BCL_CONNECTION_UP &&
+			   now >= c->deadline) {
+			give_up(c);
+		}
 	}
 }
 

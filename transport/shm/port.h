@@ -23,6 +23,7 @@ enum bcl_shm_work {
 	BCL_WORK_OUTBOX = 4,  /* an outbox is not empty */
 	BCL_WORK_COPY = 8,    /* a copy or an access goes on */
 	BCL_WORK_BROKEN = 16, /* a pair is broken */
+	BCL_WORK_LEAVE = 32,  /* a side of a connection may have left it */
 };
 
 /* A word of the attention page. 0: awake, and polls that pair. */

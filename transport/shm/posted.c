@@ -82,6 +82,9 @@ bool bcl_posted_take(struct bcl_connection *c, uint64_t immediate,
 
 	if (!t || length != sizeof(token) || immediate > UINT16_MAX)
 		return false;
+	/* whoever offers it hears END, and gives it up */
+	if (bcl_leave_has_begun(c))
+		return true;
 	memcpy(&token, payload, sizeof(token));
 	if (token.card != c->card || token.number != c->number ||
 	    token.slot >= BCL_CLAIMS || t->pulls[token.slot].kind ||

@@ -56,6 +56,7 @@ static void report(struct bcl_connection *c, const struct bcl_pull *pull,
 	case BCL_PULL_CHANNEL:
 		if (!status && pull->total > pull->length)
 			status = BCL_ERR_TRUNCATED;
+		c->events++;
 		bcl_channel_done(port, pull->channel, c->pair.peer,
 				 pull->length, status);
 		break;

@@ -189,7 +189,7 @@ bool bcl_shm_sleep(struct bcl_port *port)
 {
 	struct bcl_shm_port *shm = port->shm;
 	const struct bcl_env *env = port->context->env;
-	uint32_t work, idle = BCL_WORK_COPY;
+	uint32_t work, idle = BCL_WORK_COPY | BCL_WORK_LEAVE;
 	bool untold;
 
 	if (!shm)

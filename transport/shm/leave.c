@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "transport/shm/leave.h"
+
+#include "transport/shm/message.h"
+#include "transport/shm/port.h"
+
+/* Until when the peer may be waited for, or that it need not answer. */
+static void set_leaving(struct bcl_connection *c, bool leaving)
+{
+	struct bcl_shm_port *shm = c->shm;
+	const struct bcl_env *env = bcl_shm_env(shm);
+
+	pthread_mutex_lock(&shm->lock);
+	/* it may have had its time */
+	if (c->leaving != leaving && c->state == BCL_CONNECTION_UP) {
+		c->leaving = leaving;
+		c->deadline = env->now(env->world) +
+			      bcl_shm_context(shm)->config.peer_timeout;
+		shm->waiting += leaving ? 1 : -1u;
+		bcl_shm_want(shm, BCL_WORK_SOCKETS);
+	}
+	pthread_mutex_unlock(&shm->lock);
+}
+
+static void say(struct bcl_connection *c, enum bcl_leave_word word)
+{
+	c->said = (uint8_t)word;
+	bcl_outbox_post(c, BCL_SHM_LEAVE, word, NULL, 0);
+}
+
+/* Has all ended that this side had begun with the peer? */
+static bool is_idle(const struct bcl_connection *c)
+{
+	const struct bcl_large_tables *t = c->large.tables;
+	unsigned i;
+
+	for (i = 0; t && i < BCL_CLAIMS; i++)
+		if (t->offers[i].kind || t->pulls[i].kind)
+			return false;
+	return !c->remotes || !c->remotes->accesses;
+}
+
+/* Messages that the program was told of; its own of other kinds among them. */
+static uint64_t named(const struct bcl_connection *c)
+{
+	return c->pair.received + c->events;
+}
+
+/* Nothing is begun with the peer any more. */
+static void part(struct bcl_connection *c)
+{
+	c->reserved = 0;
+	bcl_posted_end(c);
+	bcl_peer_part(c->pair.peer);
+	set_leaving(c, true);
+}
+
+static bool ends(const struct bcl_connection *c)
+{
+	return c->heard == BCL_LEAVE_END ||
+	       (c->heard == BCL_LEAVE_LEAVE && !c->pair.peer->opened);
+}
+
+bool bcl_leave_is_over(const struct bcl_connection *c)
+{
+	return c->said == BCL_LEAVE_END && c->heard == BCL_LEAVE_END &&
+	       c->outbox.head == c->outbox.tail;
+}
+
+bool bcl_leave_has_begun(const struct bcl_connection *c)
+{
+	return c->said == BCL_LEAVE_END || c->heard == BCL_LEAVE_END;
+}
+
+bool bcl_leave_is_quiet(const struct bcl_connection *c)
+{
+	return c->pair.peer->closed && named(c) == c->named;
+}
+
+static bool is_due(const struct bcl_connection *c)
+{
+	const struct bcl_peer *peer = c->pair.peer;
+
+	if (c->said == BCL_LEAVE_END)
+		return false;
+	return ends(c) || (peer->closed && c->said == BCL_LEAVE_STAY);
+}
+
+bool bcl_leave_progress(struct bcl_connection *c)
+{
+	if (c->said == BCL_LEAVE_LEAVE && c->pair.peer->opened &&
+	    !bcl_leave_has_begun(c)) {
+		set_leaving(c, false);
+		say(c, BCL_LEAVE_STAY);
+	}
+	if (!is_due(c))
+		return bcl_leave_has_begun(c) &&
+		       c->outbox.head != c->outbox.tail;
+	set_leaving(c, true);
+	if (!is_idle(c))
+		return true;
+	if (!ends(c)) {
+		say(c, BCL_LEAVE_LEAVE);
+		return false;
+	}
+	part(c);
+	say(c, BCL_LEAVE_END);
+	return true;
+}
+
+void bcl_leave_begin(struct bcl_connection *c)
+{
+	c->reserved = 0;
+	c->named = named(c);
+	if (bcl_leave_progress(c))
+		bcl_shm_want(c->shm, BCL_WORK_LEAVE);
+}
+
+bool bcl_leave_take(struct bcl_connection *c, uint64_t word)
+{
+	if (word > BCL_LEAVE_END || c->heard == BCL_LEAVE_END)
+		return false;
+	c->heard = (uint8_t)word;
+	bcl_shm_want(c->shm, BCL_WORK_LEAVE);
+	if (word == BCL_LEAVE_END) {
+		/* it reads no offers any more */
+		bcl_offers_end(c, BCL_ERR_DEAD);
+		part(c);
+	} else if (c->said == BCL_LEAVE_END) {
+		return true;
+	} else if (word == BCL_LEAVE_STAY) {
+		set_leaving(c, false);
+	} else if (c->pair.peer->opened) {
+		set_leaving(c, false);
+		say(c, BCL_LEAVE_STAY);
+	}
+	return true;
+}
