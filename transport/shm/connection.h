@@ -106,6 +106,8 @@ struct bcl_connection {
 	struct bcl_large large;
 	struct bcl_remotes *remotes; /* NULL: none used yet */
 	bool blocked;		     /* nothing is sent before a notification */
+	bool awaited;		     /* `leaving`, as this side has set it */
+	bool unanswered;	     /* LEAVE: neither by STAY nor by END */
 	uint8_t said, heard;	     /* enum bcl_leave_word: the last ones */
 	uint64_t events; /* that named the peer, other than messages */
 	uint64_t named;	 /* all of those when the peer was closed */

@@ -10,9 +10,12 @@ static void set_leaving(struct bcl_connection *c, bool leaving)
 	struct bcl_shm_port *shm = c->shm;
 	const struct bcl_env *env = bcl_shm_env(shm);
 
+	if (c->awaited == leaving)
+		return;
+	c->awaited = leaving;
 	pthread_mutex_lock(&shm->lock);
 	/* it may have had its time */
-	if (c->leaving != leaving && c->state == BCL_CONNECTION_UP) {
+	if (c->state == BCL_CONNECTION_UP) {
 		c->leaving = leaving;
 		c->deadline = env->now(env->world) +
 			      bcl_shm_context(shm)->config.peer_timeout;
@@ -77,35 +80,43 @@ bool bcl_leave_is_quiet(const struct bcl_connection *c)
 	return c->pair.peer->closed && named(c) == c->named;
 }
 
-static bool is_due(const struct bcl_connection *c)
+static bool is_kept(const struct bcl_connection *c)
 {
-	const struct bcl_peer *peer = c->pair.peer;
+	return c->pair.peer->opened && !bcl_leave_has_begun(c);
+}
 
+/* What is to be said, *word, when all that was begun has ended. */
+static bool is_due(const struct bcl_connection *c, enum bcl_leave_word *word)
+{
 	if (c->said == BCL_LEAVE_END)
 		return false;
-	return ends(c) || (peer->closed && c->said == BCL_LEAVE_STAY);
+	if (is_kept(c)) {
+		*word = BCL_LEAVE_STAY;
+		return c->said == BCL_LEAVE_LEAVE || c->unanswered;
+	}
+	*word = ends(c) ? BCL_LEAVE_END : BCL_LEAVE_LEAVE;
+	return ends(c) || (c->pair.peer->closed && c->said == BCL_LEAVE_STAY);
 }
 
 bool bcl_leave_progress(struct bcl_connection *c)
 {
-	if (c->said == BCL_LEAVE_LEAVE && c->pair.peer->opened &&
-	    !bcl_leave_has_begun(c)) {
+	bool waits = c->outbox.head != c->outbox.tail;
+	enum bcl_leave_word word;
+
+	if (is_kept(c))
 		set_leaving(c, false);
-		say(c, BCL_LEAVE_STAY);
-	}
-	if (!is_due(c))
-		return bcl_leave_has_begun(c) &&
-		       c->outbox.head != c->outbox.tail;
-	set_leaving(c, true);
-	if (!is_idle(c))
+	if (!is_due(c, &word))
+		return bcl_leave_has_begun(c) && waits;
+	if (word != BCL_LEAVE_STAY)
+		set_leaving(c, true);
+	/* the words of who closes and opens again and again are not queued */
+	if (waits || (word != BCL_LEAVE_STAY && !is_idle(c)))
 		return true;
-	if (!ends(c)) {
-		say(c, BCL_LEAVE_LEAVE);
-		return false;
-	}
-	part(c);
-	say(c, BCL_LEAVE_END);
-	return true;
+	if (word == BCL_LEAVE_END)
+		part(c);
+	c->unanswered = false;
+	say(c, word);
+	return word == BCL_LEAVE_END;
 }
 
 void bcl_leave_begin(struct bcl_connection *c)
@@ -126,13 +137,9 @@ bool bcl_leave_take(struct bcl_connection *c, uint64_t word)
 		/* it reads no offers any more */
 		bcl_offers_end(c, BCL_ERR_DEAD);
 		part(c);
-	} else if (c->said == BCL_LEAVE_END) {
-		return true;
-	} else if (word == BCL_LEAVE_STAY) {
+	} else if (word == BCL_LEAVE_STAY && c->said != BCL_LEAVE_END) {
 		set_leaving(c, false);
-	} else if (c->pair.peer->opened) {
-		set_leaving(c, false);
-		say(c, BCL_LEAVE_STAY);
 	}
+	c->unanswered = word == BCL_LEAVE_LEAVE;
 	return true;
 }
