@@ -295,8 +295,7 @@ static int send_part(struct bcl_card *card, struct nic_conn *conn,
 	    !nic_window_flights_left(card, window, 1))
 		return 0;
 	if (!cut(card, part,
-		 bcl_nic_send_bytes(card, rail, window, part->message,
-				    part->offset, part->length, stripe,
+		 bcl_nic_send_bytes(card, rail, window, part->length, stripe,
 				    *budget))) {
 		bcl_nic_message_withdraw(card, conn, part->message);
 		return 1;

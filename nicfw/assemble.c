@@ -68,10 +68,20 @@ static void detach(struct bcl_card *card, struct nic_inbound *inbound)
 	inbound->conn = NULL;
 }
 
+/* Whose block it takes: a put with notification takes one without data. */
+static struct nic_ring *ring_of(const struct nic_inbound *inbound)
+{
+	return &inbound->port
+			->ring[inbound->op == BCL_SEG_SYSTEM &&
+					       inbound->total > BCL_BLOCK_SIZE
+				       ? NIC_LONGS
+				       : NIC_BLOCKS];
+}
+
 static void block_back(struct nic_inbound *inbound)
 {
 	if (inbound->has_block && inbound->port)
-		bcl_nic_port_block_spare(inbound->port, inbound->slot);
+		bcl_nic_port_block_spare(ring_of(inbound), inbound->slot);
 }
 
 static void undo(struct bcl_card *card, struct nic_inbound *inbound,
@@ -231,16 +241,17 @@ static void want_room(struct nic_conn *conn, uint16_t port)
 static enum bcl_verdict open_block(struct bcl_card *card, struct nic_conn *conn,
 				   struct nic_inbound *inbound)
 {
+	struct nic_ring *ring = ring_of(inbound);
 	struct nic_port *port = inbound->port;
 
-	if (nic_port_block_take(card, port, &inbound->slot)) {
+	if (nic_port_block_take(card, port, ring, &inbound->slot)) {
 		/* Who waits leaves a block to what it waits for: else that is
 		 * refused, and as both come again, perhaps for ever. */
-		if (!inbound->held || nic_port_block_left(card, port)) {
+		if (!inbound->held || nic_port_block_left(card, port, ring)) {
 			inbound->has_block = 1;
 			return BCL_VERDICT_UNKNOWN;
 		}
-		bcl_nic_port_block_spare(port, inbound->slot);
+		bcl_nic_port_block_spare(ring, inbound->slot);
 	}
 	nic_count(card, refused_ring);
 	want_room(conn, port->number);
@@ -251,12 +262,15 @@ static enum bcl_verdict open_system(struct bcl_card *card,
 				    struct nic_conn *conn,
 				    struct nic_inbound *inbound)
 {
-	if (inbound->total > BCL_BLOCK_SIZE)
+	const struct nic_port *port = inbound->port;
+
+	if (inbound->total >
+	    (port->ring[NIC_LONGS].n ? BCL_LONG_SIZE : BCL_BLOCK_SIZE))
 		return BCL_VERDICT_TRUNCATED;
 	if (open_block(card, conn, inbound) != BCL_VERDICT_UNKNOWN)
 		return BCL_VERDICT_REFUSED;
-	inbound->where.handle = inbound->port->blocks;
-	inbound->where.offset = bcl_block_at(inbound->port->nblocks,
+	inbound->where.handle = port->blocks;
+	inbound->where.offset = bcl_block_at(port->ring[NIC_BLOCKS].n,
 					     inbound->slot, inbound->total);
 	return BCL_VERDICT_UNKNOWN;
 }

@@ -37,6 +37,7 @@ static inline int nic_build_begin(struct bcl_card *card, struct nic_conn *conn,
 	build->frame->head = card->frame;
 	build->frame->head_len = 40;
 	build->frame->nparts = 0;
+	build->frame->frames = 1;
 	build->buffer = NULL;
 	build->limit = conn->window[rail].payload + BCL_HEADERS_SIZE;
 	build->segments = 0;
@@ -153,6 +154,7 @@ static inline int nic_build_run(struct bcl_card *card, struct nic_build *build,
 	uint8_t *at = nic_build_append(build);
 	struct bcl_segment_header *segment = (void *)at;
 
+	build->frame->frames = flight->frames;
 	if (!nic_build_fill(card, build, message, flight->offset,
 			    flight->length, at))
 		return 0;
@@ -162,12 +164,7 @@ static inline int nic_build_run(struct bcl_card *card, struct nic_build *build,
 
 static inline uint32_t nic_frame_length(const struct bcl_tx_frame *frame)
 {
-	uint32_t length = frame->head_len;
-	unsigned i;
-
-	for (i = 0; i < frame->nparts; i++)
-		length += frame->part[i].ref.length;
-	return length;
+	return frame->head_len + bcl_tx_parts_length(frame);
 }
 
 /* The frame is packed: off with it, or wait until its payload is fetched. */

@@ -150,7 +150,7 @@ uint32_t bcl_card_arena(const struct bcl_card_config *config, uint32_t ports,
 	struct layout layout;
 
 	return lay_out(&layout, NULL, config) +
-	       ports * bcl_nic_arena_size(bcl_nic_port_size(1024, 0)) +
+	       ports * bcl_nic_arena_size(bcl_nic_port_size(1024, 1024, 0)) +
 	       connections *
 		       (bcl_nic_arena_size((uint32_t)sizeof(struct nic_conn)) +
 			bcl_nic_arena_size(

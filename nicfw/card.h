@@ -78,7 +78,8 @@ static inline void nic_deadline(struct bcl_card *card, struct nic_conn *conn,
 }
 
 /* ---- port.c; port.h ---- */
-uint32_t bcl_nic_port_size(uint32_t nblocks, uint32_t nchannels);
+uint32_t bcl_nic_port_size(uint32_t nblocks, uint32_t nlongs,
+			   uint32_t nchannels);
 enum bcl_status bcl_nic_port_open(struct bcl_card *card,
 				  const struct bcl_control *control);
 enum bcl_status bcl_nic_port_close(struct bcl_card *card, uint16_t number);
@@ -91,11 +92,14 @@ void bcl_nic_port_init(struct nic_port *port);
 void bcl_nic_port_job_done(struct bcl_card *card, struct nic_port *port);
 /* nic_port_block_left(), nic_port_block_take(), when the next block in turn is
  * perhaps not it. */
-int bcl_nic_port_block_look(struct bcl_card *card, struct nic_port *port);
+int bcl_nic_port_block_look(struct bcl_card *card, struct nic_port *port,
+			    struct nic_ring *ring);
 int bcl_nic_port_block_find(struct bcl_card *card, struct nic_port *port,
-			    uint32_t *block);
-void bcl_nic_port_block_spare(struct nic_port *port, uint32_t block);
-void bcl_nic_port_freed(struct bcl_card *card, struct nic_port *port);
+			    struct nic_ring *ring, uint32_t *block);
+void bcl_nic_port_block_spare(struct nic_ring *ring, uint32_t block);
+/* What was freed of a ring has been read. */
+void bcl_nic_port_freed(struct bcl_card *card, struct nic_port *port,
+			enum nic_rings which);
 /* Look whether ports that refused have room again. */
 void bcl_nic_port_feed(struct bcl_card *card);
 void bcl_nic_port_wake(struct bcl_card *card);
@@ -378,12 +382,11 @@ void bcl_nic_send(struct bcl_card *card, unsigned *budget);
  * its port has no more requests that could share the frame. 0: queue it.
  */
 int bcl_nic_send_alone(struct bcl_card *card, struct nic_message *message);
-/* How many of the next bytes of a long message may go in one call, from an
- * offset on: those of whole frames, or the last. */
+/* How many of the next bytes of a long message may go in one call: those of
+ * whole frames, or the last. */
 uint32_t bcl_nic_send_bytes(const struct bcl_card *card, unsigned rail,
-			    const struct nic_window *window,
-			    const struct nic_message *message, uint32_t offset,
-			    uint32_t left, uint32_t stripe, unsigned budget);
+			    const struct nic_window *window, uint32_t left,
+			    uint32_t stripe, unsigned budget);
 void bcl_nic_send_ready(struct bcl_card *card, unsigned rail);
 
 /* ---- again.c ---- */

@@ -47,15 +47,16 @@ nic_deliver_at_once(struct bcl_card *card, struct nic_conn *conn,
 	if (conn->ninbound || !port || length > BCL_BLOCK_SIZE ||
 	    !nic_verdict_open(conn, msg) ||
 	    !nic_deliver_in_order(conn, msg, bcl_get32(segment->prev)) ||
-	    !nic_port_block_take(card, port, &index))
+	    !nic_port_block_take(card, port, &port->ring[NIC_BLOCKS], &index))
 		return NIC_LONG_WAY;
-	block = port->at.blocks + bcl_block_at(port->nblocks, index, length);
+	block = port->at.blocks +
+		bcl_block_at(port->ring[NIC_BLOCKS].n, index, length);
 	if (!pcrc)
 		memcpy(block, payload, length);
 	else
 		crc = card->hal.crc32c(card->host, 0, block, payload, length);
 	if (pcrc && crc != bcl_get32(*pcrc)) {
-		bcl_nic_port_block_spare(port, index);
+		bcl_nic_port_block_spare(&port->ring[NIC_BLOCKS], index);
 		return NIC_CORRUPT;
 	}
 	nic_count(card, messages_delivered);

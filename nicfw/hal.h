@@ -34,9 +34,9 @@ enum {
  * checksum over bytes 80 to the end and stores it in the header.
  *
  * Or a run: `frames` of a long message that follow one another. The head is
- * that of the first, 80 bytes without header checksum; the parts, one or none,
- * are all their payloads. The host makes the heads, by bcl_tx_run_head(), and
- * computes both checksums of each.
+ * that of the first, 80 bytes without header checksum; the parts, or none, are
+ * all their payloads, one behind the other. The host makes the heads, by
+ * bcl_tx_run_head(), and computes both checksums of each.
  */
 struct bcl_tx_frame {
 	uint8_t *head;
@@ -53,6 +53,17 @@ struct bcl_tx_frame {
 enum {
 	BCL_TX_PCRC = 1,
 };
+
+/* Bytes that the parts have. */
+static inline uint32_t bcl_tx_parts_length(const struct bcl_tx_frame *frame)
+{
+	uint32_t length = 0;
+	unsigned i;
+
+	for (i = 0; i < frame->nparts; i++)
+		length += frame->part[i].ref.length;
+	return length;
+}
 
 /* The head of frame number i of a run, but for its checksums. Returns the
  * bytes of its payload, which lie i * run->payload bytes behind the first. */
@@ -71,7 +82,7 @@ static inline uint32_t bcl_tx_run_head(const struct bcl_tx_frame *run,
 		return length;
 	header->kind |= run->last;
 	if (run->nparts)
-		length = run->part[0].ref.length - i * length;
+		length = bcl_tx_parts_length(run) - i * length;
 	segment->length = bcl_put16((uint16_t)length);
 	return length;
 }

@@ -69,6 +69,22 @@ struct nic_areas {
 	const struct bcl_port_indices *indices;
 };
 
+/* Blocks of one size: taken in order, and given back in order. */
+struct nic_ring {
+	uint32_t n;	/* a power of two, or 0 */
+	uint32_t next;	/* taken so far */
+	uint32_t freed; /* given back so far, as the library last said */
+	uint32_t nspare;
+	uint32_t *spare; /* bitmap: taken, and given up */
+	uint8_t wanted;	 /* a message was refused for lack of one */
+};
+
+enum nic_rings {
+	NIC_BLOCKS,
+	NIC_LONGS,
+	NIC_RINGS,
+};
+
 struct nic_port {
 	struct nic_link intake;	  /* card->intake: submits to be read */
 	struct nic_link active;	  /* card->active: has ready flows */
@@ -78,16 +94,15 @@ struct nic_port {
 	struct nic_link flows;	  /* all of them */
 	struct nic_port *hashed;
 	uint32_t requests, sends, receives, blocks, indices; /* handles */
-	uint32_t nrequests, nreceives, nblocks, nchannels;
+	uint32_t nrequests, nreceives, nchannels;
 	uint8_t sends_shift, receives_shift; /* entries = 1 << shift */
 	uint32_t made, taken;		     /* entries of submits[] */
 	uint32_t sent, received;	     /* entries written to the queues */
-	uint32_t block_next, block_freed;
-	uint32_t nspare;   /* blocks taken and given up, see spare[] */
 	uint32_t messages; /* requests of this port, not finished */
 	uint32_t jobs;
-	uint32_t index;	  /* request being read */
-	uint32_t word[2]; /* dma lands here: blocks_freed, sleeping */
+	uint32_t index; /* request being read */
+	/* dma lands here: what was freed of each ring, sleeping */
+	uint32_t word[NIC_RINGS + 1];
 	uint16_t number;
 	uint8_t step;	   /* enum nic_intake */
 	uint8_t reading;   /* a read of the intake is on its way */
@@ -97,7 +112,7 @@ struct nic_port {
 	uint8_t closed;
 	struct nic_areas at;
 	struct bcl_request request; /* without BCL_HAL_GATHER: being read */
-	uint32_t *spare;	    /* bitmap of blocks */
+	struct nic_ring ring[NIC_RINGS];
 	struct nic_channel *channel;
 };
 

@@ -3,8 +3,7 @@
 #include <nicfw/port.h>
 
 enum {
-	WORD_FREED,
-	WORD_SLEEPING,
+	WORD_SLEEPING = NIC_RINGS,
 };
 
 void bcl_nic_port_init(struct nic_port *port)
@@ -22,9 +21,11 @@ static uint32_t bitmap_size(uint32_t nblocks)
 	return (nblocks + 31) / 32 * 4;
 }
 
-uint32_t bcl_nic_port_size(uint32_t nblocks, uint32_t nchannels)
+uint32_t bcl_nic_port_size(uint32_t nblocks, uint32_t nlongs,
+			   uint32_t nchannels)
 {
 	return (uint32_t)sizeof(struct nic_port) + 8 + bitmap_size(nblocks) +
+	       bitmap_size(nlongs) +
 	       nchannels * (uint32_t)sizeof(struct nic_channel);
 }
 
@@ -48,12 +49,26 @@ static int reach(struct bcl_card *card, const struct bcl_control *control,
 		area(host, control->port.sends, requests * BCL_COMPLETION_SIZE);
 	at->receives = area(host, control->port.receives,
 			    receives * BCL_COMPLETION_SIZE);
-	at->blocks = area(host, control->port.blocks,
-			  bcl_blocks_size(control->port.nblocks));
+	at->blocks = area(
+		host, control->port.blocks,
+		bcl_blocks_size(control->port.nblocks, control->port.nlongs));
 	at->indices = area(host, control->port.indices,
 			   sizeof(struct bcl_port_indices));
 	return at->requests && at->sends && at->receives && at->blocks &&
 	       at->indices;
+}
+
+static int right(const struct bcl_card *card, const struct bcl_control *control)
+{
+	return control->port.number != 0 && control->port.number <= 65535 &&
+	       power_of_two(control->port.nrequests) &&
+	       power_of_two(control->port.nreceives) &&
+	       power_of_two(control->port.nblocks) &&
+	       (control->port.nlongs == 0 ||
+		(card->gather && power_of_two(control->port.nlongs))) &&
+	       control->port.nreceives >=
+		       control->port.nblocks + control->port.nlongs &&
+	       control->port.nchannels <= 65536;
 }
 
 enum bcl_status bcl_nic_port_open(struct bcl_card *card,
@@ -62,17 +77,13 @@ enum bcl_status bcl_nic_port_open(struct bcl_card *card,
 	uint32_t number = control->port.number;
 	struct nic_port *port;
 
-	if (number == 0 || number > 65535 ||
-	    !power_of_two(control->port.nrequests) ||
-	    !power_of_two(control->port.nreceives) ||
-	    !power_of_two(control->port.nblocks) ||
-	    control->port.nreceives < control->port.nblocks ||
-	    control->port.nchannels > 65536)
+	if (!right(card, control))
 		return BCL_ERR_ARG;
 	if (nic_port_find(card, (uint16_t)number))
 		return BCL_ERR_BUSY;
 	port = bcl_nic_arena_take(card,
 				  bcl_nic_port_size(control->port.nblocks,
+						    control->port.nlongs,
 						    control->port.nchannels));
 	if (!port)
 		return BCL_ERR_NOMEM;
@@ -89,14 +100,18 @@ enum bcl_status bcl_nic_port_open(struct bcl_card *card,
 	port->indices = control->port.indices;
 	port->nrequests = control->port.nrequests;
 	port->nreceives = control->port.nreceives;
-	port->nblocks = control->port.nblocks;
+	port->ring[NIC_BLOCKS].n = control->port.nblocks;
+	port->ring[NIC_LONGS].n = control->port.nlongs;
 	port->nchannels = control->port.nchannels;
 	while (port->nrequests >> port->sends_shift > 1)
 		port->sends_shift++;
 	while (port->nreceives >> port->receives_shift > 1)
 		port->receives_shift++;
 	port->channel = (struct nic_channel *)(void *)(port + 1);
-	port->spare = (uint32_t *)(void *)(port->channel + port->nchannels);
+	port->ring[NIC_BLOCKS].spare =
+		(uint32_t *)(void *)(port->channel + port->nchannels);
+	port->ring[NIC_LONGS].spare = port->ring[NIC_BLOCKS].spare +
+				      bitmap_size(control->port.nblocks) / 4;
 	port->hashed = card->ports[number % NIC_PORT_BUCKETS];
 	card->ports[number % NIC_PORT_BUCKETS] = port;
 	return BCL_OK;
@@ -203,29 +218,37 @@ static void tell_room(struct bcl_card *card, struct nic_port *port)
 	}
 }
 
-void bcl_nic_port_freed(struct bcl_card *card, struct nic_port *port)
+void bcl_nic_port_freed(struct bcl_card *card, struct nic_port *port,
+			enum nic_rings which)
 {
-	uint32_t freed = nic_host32(port->word[WORD_FREED]);
+	uint32_t freed = nic_host32(port->word[which]);
+	struct nic_ring *ring = &port->ring[which];
 
 	/* Anybody may write there: believe it only as far as it makes sense. */
-	if (port->block_next - freed <= port->nblocks)
-		port->block_freed = freed;
-	if (nic_list_empty(&port->starving) ||
-	    nic_port_blocks_used(port) == port->nblocks)
+	if (ring->next - freed <= ring->n)
+		ring->freed = freed;
+	if (!ring->wanted || nic_ring_used(ring) == ring->n)
 		return;
-	nic_list_remove(&port->starving);
+	ring->wanted = 0;
+	if (!port->ring[NIC_BLOCKS].wanted && !port->ring[NIC_LONGS].wanted)
+		nic_list_remove(&port->starving);
 	tell_room(card, port);
 }
 
-static void read_freed(struct bcl_card *card, struct nic_port *port)
+/* Only a ring of blocks is read by a dma that takes time. */
+static void read_freed(struct bcl_card *card, struct nic_port *port,
+		       enum nic_rings which)
 {
+	const uint32_t at[NIC_RINGS] = {
+		[NIC_BLOCKS] = offsetof(struct bcl_port_indices, blocks_freed),
+		[NIC_LONGS] = offsetof(struct bcl_port_indices, longs_freed),
+	};
+
 	if (port->freed_due)
 		return;
-	switch (read_index(card, port,
-			   offsetof(struct bcl_port_indices, blocks_freed),
-			   WORD_FREED, NIC_JOB_FREED)) {
+	switch (read_index(card, port, at[which], which, NIC_JOB_FREED)) {
 	case BCL_DMA_DONE:
-		bcl_nic_port_freed(card, port);
+		bcl_nic_port_freed(card, port, which);
 		break;
 	case BCL_DMA_PENDING:
 		port->freed_due = 1;
@@ -235,14 +258,14 @@ static void read_freed(struct bcl_card *card, struct nic_port *port)
 	}
 }
 
-static uint32_t take_spare(struct nic_port *port)
+static uint32_t take_spare(struct nic_ring *ring)
 {
 	uint32_t block = 0;
 
-	while (!(port->spare[block / 32] >> block % 32 & 1))
+	while (!(ring->spare[block / 32] >> block % 32 & 1))
 		block++;
-	port->spare[block / 32] &= ~(1u << block % 32);
-	port->nspare--;
+	ring->spare[block / 32] &= ~(1u << block % 32);
+	ring->nspare--;
 	return block;
 }
 
@@ -255,14 +278,16 @@ static void feed_later(struct bcl_card *card)
 		nic_backoff(card->starving_wait, 1, card->config.rto_min);
 }
 
-int bcl_nic_port_block_look(struct bcl_card *card, struct nic_port *port)
+int bcl_nic_port_block_look(struct bcl_card *card, struct nic_port *port,
+			    struct nic_ring *ring)
 {
-	if (port->nspare)
+	if (ring->nspare)
 		return 1;
-	read_freed(card, port);
-	if (nic_port_blocks_used(port) < port->nblocks)
+	read_freed(card, port, (enum nic_rings)(ring - port->ring));
+	if (nic_ring_used(ring) < ring->n)
 		return 1;
 	port->refused = 1;
+	ring->wanted = 1;
 	if (nic_list_empty(&port->starving)) {
 		nic_list_append(&card->starving, &port->starving);
 		card->starving_wait = card->config.ack_delay;
@@ -272,31 +297,34 @@ int bcl_nic_port_block_look(struct bcl_card *card, struct nic_port *port)
 }
 
 int bcl_nic_port_block_find(struct bcl_card *card, struct nic_port *port,
-			    uint32_t *block)
+			    struct nic_ring *ring, uint32_t *block)
 {
-	if (!bcl_nic_port_block_look(card, port))
+	if (!bcl_nic_port_block_look(card, port, ring))
 		return 0;
-	*block = port->nspare ? take_spare(port)
-			      : port->block_next++ & (port->nblocks - 1);
+	*block = ring->nspare ? take_spare(ring) : ring->next++ & (ring->n - 1);
 	return 1;
 }
 
 /* Not delivered after all. The next message takes it: blocks are freed in
  * ring order, so each must be delivered once per lap. */
-void bcl_nic_port_block_spare(struct nic_port *port, uint32_t block)
+void bcl_nic_port_block_spare(struct nic_ring *ring, uint32_t block)
 {
-	port->spare[block / 32] |= 1u << block % 32;
-	port->nspare++;
+	ring->spare[block / 32] |= 1u << block % 32;
+	ring->nspare++;
 }
 
 void bcl_nic_port_feed(struct bcl_card *card)
 {
 	struct nic_link *link, *next;
+	struct nic_port *port;
+	unsigned which;
 
 	for (link = card->starving.next; link != &card->starving; link = next) {
 		next = link->next;
-		read_freed(card,
-			   nic_container(link, struct nic_port, starving));
+		port = nic_container(link, struct nic_port, starving);
+		for (which = 0; which < NIC_RINGS; which++)
+			if (port->ring[which].wanted)
+				read_freed(card, port, (enum nic_rings)which);
 	}
 	feed_later(card);
 }

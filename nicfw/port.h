@@ -61,37 +61,39 @@ static inline void nic_port_event(struct bcl_card *card, struct nic_port *port,
 		nic_list_append(&card->news, &port->news);
 }
 
-static inline uint32_t nic_port_blocks_used(const struct nic_port *port)
+static inline uint32_t nic_ring_used(const struct nic_ring *ring)
 {
-	return port->block_next - port->block_freed;
+	return ring->next - ring->freed;
 }
 
 /* Is there a block, the next one, without looking for it? */
-static inline int nic_port_block_next(const struct bcl_card *card,
-				      const struct nic_port *port)
+static inline int nic_ring_next(const struct bcl_card *card,
+				const struct nic_ring *ring)
 {
 	/* Half full: look ahead, so that a slow dma has the answer in time. */
-	uint32_t room = card->gather ? port->nblocks : port->nblocks / 2;
+	uint32_t room = card->gather ? ring->n : ring->n / 2;
 
-	return !port->nspare && nic_port_blocks_used(port) < room;
+	return !ring->nspare && nic_ring_used(ring) < room;
 }
 
-/* A block of the system ring; 0 if it is full (then ROOM follows). */
+/* A block of one of the port's rings; 0 if it is full (then ROOM follows). */
 static inline int nic_port_block_take(struct bcl_card *card,
-				      struct nic_port *port, uint32_t *block)
+				      struct nic_port *port,
+				      struct nic_ring *ring, uint32_t *block)
 {
-	if (!nic_port_block_next(card, port))
-		return bcl_nic_port_block_find(card, port, block);
-	*block = port->block_next++ & (port->nblocks - 1);
+	if (!nic_ring_next(card, ring))
+		return bcl_nic_port_block_find(card, port, ring, block);
+	*block = ring->next++ & (ring->n - 1);
 	return 1;
 }
 
 /* Could one be taken? */
 static inline int nic_port_block_left(struct bcl_card *card,
-				      struct nic_port *port)
+				      struct nic_port *port,
+				      struct nic_ring *ring)
 {
-	return nic_port_block_next(card, port) ||
-	       bcl_nic_port_block_look(card, port);
+	return nic_ring_next(card, ring) ||
+	       bcl_nic_port_block_look(card, port, ring);
 }
 
 #endif

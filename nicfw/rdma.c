@@ -99,7 +99,7 @@ void bcl_nic_rdma_done(struct bcl_card *card, uint32_t cookie,
 	case NIC_JOB_FREED:
 		port->freed_due = 0;
 		if (!port->closed && result == BCL_DMA_DONE)
-			bcl_nic_port_freed(card, port);
+			bcl_nic_port_freed(card, port, NIC_BLOCKS);
 		bcl_nic_port_job_done(card, port);
 		break;
 	case NIC_JOB_SLEEPING:

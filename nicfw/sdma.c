@@ -316,15 +316,36 @@ static enum bcl_dma_result copy(struct bcl_card *card, uint16_t port,
 	return BCL_DMA_DONE;
 }
 
-static int copy_inlined(struct bcl_card *card,
-			const struct nic_message *message, uint32_t offset,
-			struct bcl_memref *ref, struct bcl_tx_frame *frame,
-			struct nic_buffer *buffer)
+static void append_part(struct bcl_tx_frame *frame, uint16_t port, int remote,
+			const struct bcl_memref *ref)
+{
+	struct bcl_tx_part *part = &frame->part[frame->nparts++];
+
+	part->ref = *ref;
+	part->port = port;
+	part->remote = (uint8_t)remote;
+}
+
+/* What the request itself holds; in a run heads are the host's. 0: a fault. */
+static int append_inlined(struct bcl_card *card,
+			  const struct nic_message *message, uint32_t offset,
+			  struct bcl_memref *ref, struct bcl_tx_frame *frame,
+			  struct nic_buffer *buffer)
 {
 	ref->handle = message->port->requests;
 	ref->offset = (uint64_t)message->index * BCL_REQUEST_SIZE +
 		      offsetof(struct bcl_request, inlined) + offset;
-	return copy(card, 0, 0, ref, frame, buffer) != BCL_DMA_FAULT;
+	if (!card->gather)
+		return copy(card, 0, 0, ref, frame, buffer) != BCL_DMA_FAULT;
+	if (frame->frames > 1) {
+		append_part(frame, 0, 0, ref);
+		return 1;
+	}
+	memcpy(frame->head + frame->head_len,
+	       message->port->at.requests[message->index].inlined + offset,
+	       ref->length);
+	frame->head_len += (uint16_t)ref->length;
+	return 1;
 }
 
 int bcl_nic_sdma_payload(struct bcl_card *card, struct nic_message *message,
@@ -332,8 +353,8 @@ int bcl_nic_sdma_payload(struct bcl_card *card, struct nic_message *message,
 			 struct bcl_tx_frame *frame, struct nic_buffer *buffer)
 {
 	uint16_t owner = message->src_port;
-	int gather = card->gather && length > NIC_COPY_MAX;
-	struct bcl_tx_part *part;
+	int gather =
+		card->gather && (length > NIC_COPY_MAX || frame->frames > 1);
 	struct bcl_memref ref;
 	unsigned i;
 
@@ -344,17 +365,8 @@ int bcl_nic_sdma_payload(struct bcl_card *card, struct nic_message *message,
 	}
 	if (offset < message->inline_len && length) {
 		ref.length = nic_min32(message->inline_len - offset, length);
-		if (card->gather) {
-			memcpy(frame->head + frame->head_len,
-			       message->port->at.requests[message->index]
-					       .inlined +
-				       offset,
-			       ref.length);
-			frame->head_len += (uint16_t)ref.length;
-		} else if (!copy_inlined(card, message, offset, &ref, frame,
-					 buffer)) {
+		if (!append_inlined(card, message, offset, &ref, frame, buffer))
 			return 0;
-		}
 		offset += ref.length;
 		length -= ref.length;
 	}
@@ -375,12 +387,7 @@ int bcl_nic_sdma_payload(struct bcl_card *card, struct nic_message *message,
 		    !card->hal.allowed(card->host, BCL_DMA_READ, owner, &ref))
 			return 0;
 		if (gather) {
-			part = &frame->part[frame->nparts++];
-			part->ref.offset = ref.offset;
-			part->ref.handle = ref.handle;
-			part->ref.length = ref.length;
-			part->port = owner;
-			part->remote = message->remote;
+			append_part(frame, owner, message->remote, &ref);
 		} else if (copy(card, owner, message->remote, &ref, frame,
 				buffer) == BCL_DMA_FAULT) {
 			return 0;

@@ -106,28 +106,11 @@ bcl_nic_send_alone(struct bcl_card *card, struct nic_message *message)
 	return 1;
 }
 
-/* How many of the next bytes of a message lie in one piece of memory. */
-static uint32_t one_piece(const struct nic_message *message, uint32_t offset)
-{
-	uint32_t at = offset - message->inline_len;
-	unsigned i;
-
-	if (offset < message->inline_len)
-		return 0;
-	for (i = 0; i < message->nref; i++) {
-		if (at < message->refs[i].length)
-			return message->refs[i].length - at;
-		at -= message->refs[i].length;
-	}
-	return 0;
-}
-
 uint32_t bcl_nic_send_bytes(const struct bcl_card *card, unsigned rail,
-			    const struct nic_window *window,
-			    const struct nic_message *message, uint32_t offset,
-			    uint32_t left, uint32_t stripe, unsigned budget)
+			    const struct nic_window *window, uint32_t left,
+			    uint32_t stripe, unsigned budget)
 {
-	uint32_t frames = 1, piece;
+	uint32_t frames = 1;
 
 	if (card->gather) {
 		frames = (stripe + window->payload - 1) / window->payload;
@@ -137,10 +120,6 @@ uint32_t bcl_nic_send_bytes(const struct bcl_card *card, unsigned rail,
 		frames = nic_min32(frames, nic_window_numbers(window, 1));
 		frames = nic_max32(frames, 1);
 	}
-	piece = frames > 1 ? one_piece(message, offset) : 0;
-	if (piece < left)
-		frames = nic_min32(frames,
-				   nic_max32(piece / window->payload, 1));
 	return nic_min32(left, frames * window->payload);
 }
 
@@ -158,9 +137,9 @@ static unsigned send_run(struct bcl_card *card, struct nic_conn *conn,
 	flight->message = message;
 	flight->number = message->number;
 	flight->offset = message->moved;
-	flight->length = bcl_nic_send_bytes(
-		card, rail, window, message, message->moved,
-		message->length - message->moved, stripe, budget);
+	flight->length = bcl_nic_send_bytes(card, rail, window,
+					    message->length - message->moved,
+					    stripe, budget);
 	nic_window_frames(window, flight);
 	if (!nic_build_run(card, &build, message)) {
 		flight->bytes = 0;

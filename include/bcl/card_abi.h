@@ -23,15 +23,18 @@
  *                                       end in any order
  *  sends      struct bcl_completion[]   written by the card: send events
  *  receives   struct bcl_completion[]   written by the card: receive events
- *  blocks     bytes[]                   the system ring, written by the card:
- *                                       a block for each long message, then
- *                                       one of the same number for each short
+ *  blocks     bytes[]                   the system rings, written by the card:
+ *                                       blocks of one ring, for messages of up
+ *                                       to BCL_BLOCK_SIZE bytes; then a place
+ *                                       of the same number for each short one;
+ *                                       then the long blocks, the other ring
  *  indices    struct bcl_port_indices   written by the library
  *
  * A completion queue entry is valid when its `lap` equals the reader's: the
  * writer stores it last (release), the reader loads it first (acquire). The
  * reader clears nothing. Queues cannot overflow: `sends` has an entry for
- * every request, `receives` one for every block and every posted channel.
+ * every request, `receives` one for every block, long or not, and every posted
+ * channel.
  */
 #ifndef BCL_CARD_ABI_H
 #define BCL_CARD_ABI_H
@@ -39,7 +42,7 @@
 #include <bcl/wire.h>
 
 enum {
-	BCL_CARD_ABI = 4,
+	BCL_CARD_ABI = 5,
 	BCL_REQUEST_SIZE = 256,
 	BCL_REQUEST_INLINE = 160,
 	BCL_REQUEST_REFS = 3,
@@ -47,25 +50,31 @@ enum {
 	/* A block holds a system message: 4 KB and an upper floor's header. */
 	BCL_BLOCK_SIZE = 4352,
 	BCL_BLOCK_SHORT = 128, /* likewise, a message of up to so many bytes */
-	BCL_SYSTEM_MAX = BCL_BLOCK_SIZE,
+	/* A long block, likewise 64 KB and a header. */
+	BCL_LONG_SIZE = 65792,
+	BCL_SYSTEM_MAX = BCL_LONG_SIZE,
 	BCL_RAILS_MAX = 4,
 	BCL_NODE_NONE = 0xffffffff,
 };
 
 /* Bytes of `blocks`. */
-static inline uint64_t bcl_blocks_size(uint32_t nblocks)
+static inline uint64_t bcl_blocks_size(uint32_t nblocks, uint32_t nlongs)
 {
-	return (uint64_t)nblocks * (BCL_BLOCK_SIZE + BCL_BLOCK_SHORT);
+	return (uint64_t)nblocks * (BCL_BLOCK_SIZE + BCL_BLOCK_SHORT) +
+	       (uint64_t)nlongs * BCL_LONG_SIZE;
 }
 
 /*
- * Where in `blocks` a message of this length lies, whose block is `block`.
+ * Where in `blocks` a system message of this length lies, whose block is
+ * `block`: a long block if it is longer than BCL_BLOCK_SIZE.
  * Short ones lie close together: each in a page of its own would miss the
  * processor's caches each time.
  */
 static inline uint64_t bcl_block_at(uint32_t nblocks, uint32_t block,
 				    uint32_t length)
 {
+	if (length > BCL_BLOCK_SIZE)
+		return bcl_blocks_size(nblocks, block);
 	if (length > BCL_BLOCK_SHORT)
 		return (uint64_t)block * BCL_BLOCK_SIZE;
 	return (uint64_t)nblocks * BCL_BLOCK_SIZE +
@@ -160,7 +169,8 @@ struct bcl_port_indices {
 				 * read by the host, for the doorbell */
 	uint32_t spare0[15];
 	uint32_t blocks_freed; /* 64: blocks freed so far, in ring order */
-	uint32_t spare1[15];
+	uint32_t longs_freed;  /* 68: long blocks, likewise */
+	uint32_t spare1[14];
 	uint32_t sends_read;	/* 128: for the monitor only */
 	uint32_t receives_read; /* 132: for the monitor only */
 	uint32_t sleeping;	/* 136: 1: wake the port after the next event */
@@ -201,6 +211,8 @@ struct bcl_control {
 			uint32_t nrequests; /* a power of two */
 			uint32_t nreceives; /* a power of two */
 			uint32_t nblocks;   /* a power of two */
+			uint32_t nlongs;    /* likewise, or 0: none; only
+					     * with BCL_HAL_GATHER */
 			uint32_t nchannels; /* channels 0..nchannels-1 */
 		} port;
 		struct {
@@ -319,5 +331,6 @@ bcl_static_assert(offsetof(struct bcl_completion, kind) == 45, "kind");
 bcl_static_assert(offsetof(struct bcl_completion, lap) == 60, "lap is last");
 bcl_static_assert(sizeof(struct bcl_port_indices) == 192, "indices");
 bcl_static_assert(offsetof(struct bcl_port_indices, blocks_freed) == 64, "");
+bcl_static_assert(offsetof(struct bcl_port_indices, longs_freed) == 68, "");
 
 #endif

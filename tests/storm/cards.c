@@ -23,6 +23,7 @@ enum {
 	FLOWS = CARDS * PORTS * CARDS * PORTS,
 	SLOTS = ORACLE_SLOTS * ORACLE_SLOT,
 	RESULTS = 4096, /* of additions, by k */
+	TEXT = 20000,	/* bytes of a long message, at most */
 	STUCK = 6,	/* requests that wait for a port that nobody reads */
 	STEPS = 1000,	/* at most; as many changes of the weather */
 	FEW = 16,	/* messages of a card, in some storms */
@@ -33,6 +34,7 @@ enum {
 struct source {
 	uint64_t result[RESULTS];
 	uint8_t slot[SLOTS];
+	uint8_t text[TEXT]; /* of one message at a time */
 };
 struct target {
 	uint64_t sum;
@@ -114,6 +116,7 @@ struct storm {
 	struct place place[CARDS];
 	struct sight sight[CARDS][CARDS];
 	struct oracle_flow flow[FLOWS];
+	uint32_t text[FLOWS]; /* 1 + k of the last long message */
 };
 
 static unsigned below(struct storm *storm, unsigned n)
@@ -264,12 +267,54 @@ static bool in_sight(struct storm *storm, unsigned from, unsigned to)
 	return sight->node != BCL_NODE_NONE;
 }
 
+/* A message that needs a long block: its front is in the request, the rest in
+ * two pieces. */
+static void fill_long(struct storm *storm, struct oracle_flow *flow,
+		      struct oracle_ask *ask, struct bcl_request *request)
+{
+	struct ends ends = ends_of(flow->number);
+	const struct door *door = &storm->place[ends.from].door[ends.out];
+	uint8_t *text = door->source[flow->number].text;
+	uint32_t front = below(storm, BCL_REQUEST_INLINE + 1), at = front;
+
+	storm->text[flow->number] = flow->n;
+	ask->length = BCL_BLOCK_SIZE + 1 + below(storm, TEXT - BCL_BLOCK_SIZE);
+	oracle_fill(flow, flow->n - 1, text, ask->length);
+	memcpy(request->inlined, text, front);
+	request->inline_len = (uint16_t)front;
+	request->nref = 2;
+	for (unsigned i = 0; i < 2; i++) {
+		uint32_t left = ask->length - at;
+
+		request->refs[i] = (struct bcl_memref){
+			.handle = door->handle,
+			.offset =
+				(uint64_t)(text - (uint8_t *)door->source) + at,
+			.length = i ? left : below(storm, left + 1),
+		};
+		at += request->refs[i].length;
+	}
+	request->length = ask->length;
+}
+
+static bool may_be_long(struct storm *storm, const struct oracle_flow *flow)
+{
+	uint32_t last = storm->text[flow->number];
+
+	return storm->world->config.longs && below(storm, 4) == 0 &&
+	       (!last || flow->ask[last - 1].ended);
+}
+
 static void fill_message(struct storm *storm, struct oracle_flow *flow,
 			 struct oracle_ask *ask, struct bcl_request *request)
 {
-	ask->length = below(storm, ORACLE_MESSAGE_MOST + 1);
 	request->op = BCL_REQ_SYSTEM;
 	request->targ64 = request->cookie;
+	if (may_be_long(storm, flow)) {
+		fill_long(storm, flow, ask, request);
+		return;
+	}
+	ask->length = below(storm, ORACLE_MESSAGE_MOST + 1);
 	request->length = ask->length;
 	request->inline_len = (uint16_t)ask->length;
 	oracle_fill(flow, flow->n - 1, request->inlined, ask->length);
@@ -431,7 +476,7 @@ static void read_door(struct storm *storm, unsigned card, unsigned d,
 		oracle_deliver(flow, (uint32_t)entry.targ64,
 			       life_of(storm, ends),
 			       world_block(door->port, &entry), entry.length);
-		world_block_free(door->port, entry.index);
+		world_block_free_of(door->port, &entry);
 		storm->log->count[DELIVERED]++;
 	}
 }
@@ -614,6 +659,7 @@ static void draw_course(struct course *course, uint64_t seed)
 		.share = seed / 18 % 2,
 		.pending = seed % 2,
 		.blocks = 8 << seed / 5 % 4,
+		.longs = seed % 8 == 6 ? 2 << seed / 8 % 2 : 0,
 		.messages = seed % 5 == 0 ? FEW : 0,
 		.wrap = seed % 7 != 0,
 		.together = seed % 4 ? 0 : 3000,

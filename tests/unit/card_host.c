@@ -297,11 +297,29 @@ static unsigned source_of(const struct world_card *card, const uint8_t *bytes)
 static void part(struct bcl_tx_frame *run, unsigned i, uint8_t *head,
 		 struct bcl_tx_frame *frame)
 {
+	uint32_t length = bcl_tx_run_head(run, i, head);
+	uint32_t skip = i * run->payload;
+
 	*frame = *run;
 	frame->head = head;
-	assert(run->head_len == BCL_HEADERS_SIZE && run->nparts <= 1);
-	frame->part[0].ref.length = bcl_tx_run_head(run, i, head);
-	frame->part[0].ref.offset += i * run->payload;
+	frame->nparts = 0;
+	assert(run->head_len == BCL_HEADERS_SIZE);
+	for (unsigned k = 0; k < run->nparts && length; k++) {
+		struct bcl_tx_part piece = run->part[k];
+
+		if (skip >= piece.ref.length) {
+			skip -= piece.ref.length;
+			continue;
+		}
+		piece.ref.offset += skip;
+		piece.ref.length -= skip;
+		skip = 0;
+		if (piece.ref.length > length)
+			piece.ref.length = length;
+		length -= piece.ref.length;
+		frame->part[frame->nparts++] = piece;
+	}
+	assert(length == 0 || run->nparts == 0);
 }
 
 static unsigned transmit(void *host, unsigned rail, uint32_t node,

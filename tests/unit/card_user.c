@@ -69,15 +69,18 @@ struct world_port *world_port_open(struct world *world, unsigned card,
 	port->number = number;
 	port->open = true;
 	port->nblocks = world->config.blocks;
+	port->nlongs = world->config.pending ? 0 : world->config.longs;
 	port->nreceives = 2 * (port->nblocks > WORLD_CHANNELS ? port->nblocks
 							      : WORLD_CHANNELS);
+	while (port->nreceives < port->nblocks + port->nlongs + WORLD_CHANNELS)
+		port->nreceives *= 2;
 	port->requests = calloc(WORLD_REQUESTS, BCL_REQUEST_SIZE + 4);
 	port->submits = (uint32_t *)(port->requests + WORLD_REQUESTS);
 	port->sends = calloc(WORLD_REQUESTS, BCL_COMPLETION_SIZE);
 	port->receives = calloc(port->nreceives, BCL_COMPLETION_SIZE);
-	port->blocks = calloc(1, bcl_blocks_size(port->nblocks));
+	port->blocks = calloc(1, bcl_blocks_size(port->nblocks, port->nlongs));
 	port->indices = calloc(1, sizeof(*port->indices));
-	port->freed = calloc(port->nblocks, 1);
+	port->freed = calloc(port->nblocks + port->nlongs, 1);
 	for (uint32_t i = 0; i < WORLD_REQUESTS; i++)
 		port->free[port->nfree++] = i;
 	control.port.number = number;
@@ -92,12 +95,13 @@ struct world_port *world_port_open(struct world *world, unsigned card,
 		(uint64_t)port->nreceives * BCL_COMPLETION_SIZE, 0);
 	control.port.blocks =
 		world_memory(world, card, 0, port->blocks,
-			     bcl_blocks_size(port->nblocks), 0);
+			     bcl_blocks_size(port->nblocks, port->nlongs), 0);
 	control.port.indices = world_memory(world, card, 0, port->indices,
 					    sizeof(*port->indices), 0);
 	control.port.nrequests = WORLD_REQUESTS;
 	control.port.nreceives = port->nreceives;
 	control.port.nblocks = port->nblocks;
+	control.port.nlongs = port->nlongs;
 	control.port.nchannels = WORLD_CHANNELS;
 	if (world_control(world, card, &control, NULL) != BCL_OK)
 		abort();
@@ -254,20 +258,37 @@ bool world_received(struct world_port *port, struct bcl_completion *entry)
 const uint8_t *world_block(const struct world_port *port,
 			   const struct bcl_completion *entry)
 {
-	assert(entry->index < port->nblocks);
+	assert(entry->index <
+	       (entry->length > BCL_BLOCK_SIZE ? port->nlongs : port->nblocks));
 	return port->blocks +
 	       bcl_block_at(port->nblocks, entry->index, entry->length);
 }
 
+static void give_back(uint32_t *index, uint8_t *out_of_turn, uint32_t n,
+		      uint32_t block)
+{
+	uint32_t freed = nic_host32(*index);
+
+	assert(block < n && !out_of_turn[block]);
+	out_of_turn[block] = 1;
+	for (; out_of_turn[freed % n]; freed++)
+		out_of_turn[freed % n] = 0;
+	*index = nic_host32(freed);
+}
+
 void world_block_free(struct world_port *port, uint32_t block)
 {
-	uint32_t freed = nic_host32(port->indices->blocks_freed);
+	give_back(&port->indices->blocks_freed, port->freed, port->nblocks,
+		  block);
+}
 
-	assert(block < port->nblocks && !port->freed[block]);
-	port->freed[block] = 1;
-	while (port->freed[freed % port->nblocks]) {
-		port->freed[freed % port->nblocks] = 0;
-		freed++;
-	}
-	port->indices->blocks_freed = nic_host32(freed);
+void world_block_free_of(struct world_port *port,
+			 const struct bcl_completion *entry)
+{
+	if (entry->kind == BCL_CQ_SYSTEM && entry->length > BCL_BLOCK_SIZE)
+		give_back(&port->indices->longs_freed,
+			  port->freed + port->nblocks, port->nlongs,
+			  entry->index);
+	else
+		world_block_free(port, entry->index);
 }

@@ -45,6 +45,7 @@ struct world_config {
 	uint64_t together;	/* frames so close come in one call */
 	uint32_t mtu, burst, window;
 	uint32_t messages, nodes, connections, blocks;
+	uint32_t longs; /* long blocks; not if pending */
 	uint32_t ports; /* per card, for which there is memory */
 	uint64_t peer_timeout;
 	bool hostile; /* users ask for more than they have room to hear of */
@@ -65,10 +66,10 @@ struct world_port {
 	uint8_t *blocks;
 	struct bcl_port_indices *indices;
 	uint32_t made, sends_read, receives_read;
-	uint32_t nblocks, nreceives;
+	uint32_t nblocks, nlongs, nreceives;
 	uint32_t free[WORLD_REQUESTS];
 	uint32_t nfree;
-	uint8_t *freed; /* blocks freed out of turn */
+	uint8_t *freed; /* blocks freed out of turn, then long ones */
 	unsigned wakes;
 };
 
@@ -182,6 +183,9 @@ bool world_received(struct world_port *port, struct bcl_completion *entry);
 const uint8_t *world_block(const struct world_port *port,
 			   const struct bcl_completion *entry);
 void world_block_free(struct world_port *port, uint32_t block);
+/* The block of this event, long or not. */
+void world_block_free_of(struct world_port *port,
+			 const struct bcl_completion *entry);
 
 /* For world_kill() and world_free(). */
 void world_port_free(struct world_port *port);

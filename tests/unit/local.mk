@@ -100,7 +100,8 @@ card_world = %D%/card_event.c %D%/card_event.h %D%/card_host.c \
 unit_tests += %D%/test_card %D%/test_card_blind %D%/test_card_burst \
 	%D%/test_card_conn %D%/test_card_end %D%/test_card_evict \
 	%D%/test_card_hostile \
-	%D%/test_card_liar %D%/test_card_loss %D%/test_card_memory \
+	%D%/test_card_liar %D%/test_card_long %D%/test_card_loss \
+	%D%/test_card_memory \
 	%D%/test_card_order \
 	%D%/test_card_rails %D%/test_card_share %D%/test_card_stripe \
 	%D%/test_proof %D%/test_wire
@@ -109,6 +110,7 @@ unit_tests += %D%/test_card %D%/test_card_blind %D%/test_card_burst \
 %C%_test_card_burst_SOURCES = %D%/test_card_burst.c $(card_world)
 %C%_test_card_hostile_SOURCES = %D%/test_card_hostile.c $(card_world)
 %C%_test_card_liar_SOURCES = %D%/test_card_liar.c $(card_world)
+%C%_test_card_long_SOURCES = %D%/test_card_long.c $(card_world)
 %C%_test_card_loss_SOURCES = %D%/test_card_loss.c $(card_world)
 %C%_test_card_order_SOURCES = %D%/test_card_order.c $(card_world)
 %C%_test_card_share_SOURCES = %D%/test_card_share.c $(card_world)

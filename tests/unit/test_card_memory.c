@@ -170,14 +170,14 @@ START_TEST(parts_are_joined)
 }
 END_TEST
 
-START_TEST(long_system_messages)
+START_TEST(system_messages)
 {
 	struct world_config config = { .seed = 1, .pending = _i };
 	struct pair pair = make_pair(&config);
 	struct bcl_completion entry;
 
-	fill(pair.memory[0], BCL_SYSTEM_MAX, 5);
-	for (uint32_t n = 0; n <= BCL_SYSTEM_MAX; n += 136) {
+	fill(pair.memory[0], BCL_BLOCK_SIZE, 5);
+	for (uint32_t n = 0; n <= BCL_BLOCK_SIZE; n += 136) {
 		struct bcl_request *r =
 			request(pair.a, pair.to_b, BCL_REQ_SYSTEM, 0);
 
@@ -880,7 +880,7 @@ int main(void)
 	tcase_set_timeout(tcase, 250);
 	tcase_add_loop_test(tcase, put_and_get_any_length, 0, 4);
 	tcase_add_loop_test(tcase, parts_are_joined, 0, 2);
-	tcase_add_loop_test(tcase, long_system_messages, 0, 2);
+	tcase_add_loop_test(tcase, system_messages, 0, 2);
 	tcase_add_loop_test(tcase, channel_takes_one_message, 0, 2);
 	tcase_add_loop_test(tcase, channel_generations, 0, 2);
 	tcase_add_loop_test(tcase, channel_for_reading, 0, 2);

@@ -176,12 +176,12 @@ START_TEST(numbers)
 		{ BCL_FRAME_MIN, 80 },	     { BCL_MSG_MEMORY, 2048 },
 		{ BCL_MSG_AHEAD, 1024 },     { BCL_BLOCK_SIZE, 4352 },
 		{ BCL_BLOCK_SHORT, 128 },    { BCL_REQUEST_INLINE, 160 },
-		{ BCL_CARD_ABI, 4 },
+		{ BCL_CARD_ABI, 5 },
 	};
 
 	for (unsigned i = 0; i < sizeof(n) / sizeof(n[0]); i++)
 		ck_assert_uint_eq(n[i].is, n[i].was);
-	ck_assert_uint_eq(bcl_blocks_size(4), 17920);
+	ck_assert_uint_eq(bcl_blocks_size(4, 0), 17920);
 	ck_assert_uint_eq(bcl_block_at(4, 1, 129), 4352);
 	ck_assert_uint_eq(bcl_block_at(4, 1, 128), 17536);
 }

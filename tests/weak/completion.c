@@ -101,7 +101,7 @@ static void set_up_card(void)
 	nic_list_init(&card.starving);
 	nic_list_init(&nic.news);
 	nic_list_init(&nic.starving);
-	nic.nrequests = nic.nreceives = nic.nblocks = ENTRIES;
+	nic.nrequests = nic.nreceives = nic.ring[NIC_BLOCKS].n = ENTRIES;
 	nic.sends_shift = nic.receives_shift = SHIFT;
 	nic.at.sends = sends;
 	nic.at.receives = receives;
@@ -130,9 +130,9 @@ static void set_up(void)
 	queues.news = &news;
 	queues.indices = &indices;
 	queues.blocks = blocks;
-	queues.block_mask = ENTRIES - 1;
-	queues.freed = &freed;
-	queues.held = BCL_CARD_NO_BLOCK;
+	queues.shorts = (struct bcl_card_ring){ .mask = ENTRIES - 1,
+						.out_of_turn = &freed,
+						.told = &indices.blocks_freed };
 	freed = ended = 0;
 	woken = 0;
 	host.base.ops = &ops;
@@ -161,7 +161,8 @@ static void deliver(uint64_t number)
 					.length = sizeof(number) };
 	uint32_t block = 0;
 
-	weak_until(nic_port_block_take(&card, &nic, &block));
+	weak_until(nic_port_block_take(&card, &nic, &nic.ring[NIC_BLOCKS],
+				       &block));
 	memcpy(blocks + bcl_block_at(ENTRIES, block, sizeof(number)), &number,
 	       sizeof(number));
 	entry.index = block;

@@ -103,9 +103,13 @@ static struct check_arrival *remember(struct check_event *event)
 	const struct check_segment *segment = event->segment;
 	struct check_link *link = event->link;
 	struct check_arrival *arrival = &link->in[segment->msg % CHECK_MEMORY];
-	const struct check_port *port;
+	struct check_port *port =
+		check_port_find(event->life, segment->dst_port);
+	const struct check_ring *ring = NULL;
 
-	port = check_port_find(event->life, segment->dst_port);
+	if (port)
+		ring = check_ring(port, segment->op == BCL_SEG_SYSTEM,
+				  segment->total);
 	*arrival = (struct check_arrival){
 		.msg = segment->msg,
 		.op = segment->op,
@@ -116,8 +120,8 @@ static struct check_arrival *remember(struct check_event *event)
 		.total = segment->total,
 		.target = segment->target,
 		.targ64 = segment->targ64,
-		.freed = port ? port->freed : 0,
-		.refused = port ? port->refused : 0,
+		.freed = ring ? ring->freed : 0,
+		.refused = ring ? ring->refused : 0,
 		.place = { event->packet->file, event->packet->number },
 	};
 	if (!bcl_before(segment->msg, link->top))
@@ -234,7 +238,8 @@ static void note_verdict(const struct check_life *life,
 	struct check_port *port = check_port_find(life, arrival->dst_port);
 
 	if (port && !arrival->told && told == BCL_VERDICT_REFUSED)
-		port->refused++;
+		check_ring(port, arrival->op == BCL_SEG_SYSTEM, arrival->total)
+			->refused++;
 	arrival->told = (uint8_t)told;
 }
 

@@ -237,7 +237,8 @@ void check_rule_stuck_end(struct check_world *world, struct check_life *life)
 void check_rule_memory(struct check_event *event)
 {
 	const struct bcl_record *record = &event->record;
-	const struct check_port *port = event->port;
+	struct check_port *port = event->port;
+	const struct check_ring *ring;
 	uint32_t taken;
 
 	if (event->bad)
@@ -250,15 +251,15 @@ void check_rule_memory(struct check_event *event)
 	if (record->kind != BCL_RECORD_DELIVERED || !port || port->gap ||
 	    (record->op != BCL_CQ_SYSTEM && record->op != BCL_CQ_NOTIFY))
 		return;
-	taken = port->taken + 1;
+	ring = check_ring(port, record->op == BCL_CQ_SYSTEM, record->length);
+	taken = ring->taken + 1;
 	/* More may be free: those whose records follow. */
-	if ((int32_t)(taken - record->freed) > (int32_t)port->nblocks)
+	if ((int32_t)(taken - record->freed) > (int32_t)ring->n)
 		check_complain(event,
 			       "block %u of port %u, of which %u are "
 			       "free again; there are %u",
 			       (unsigned)taken, port->number,
-			       (unsigned)record->freed,
-			       (unsigned)port->nblocks);
+			       (unsigned)record->freed, (unsigned)ring->n);
 	if (record->op == BCL_CQ_SYSTEM && record->length > BCL_SYSTEM_MAX)
 		check_complain(event, "%u bytes in a block of %u",
 			       (unsigned)record->length, BCL_SYSTEM_MAX);

@@ -120,8 +120,8 @@ void check_rule_verdict(struct check_event *event)
 }
 
 /* Blocks that messages on their way to a port hold. */
-static uint32_t reserved(const struct check_life *life,
-			 const struct check_port *port)
+static uint32_t reserved(const struct check_life *life, struct check_port *port,
+			 const struct check_ring *ring)
 {
 	const struct check_link *link;
 	const struct check_arrival *arrival;
@@ -135,30 +135,35 @@ static uint32_t reserved(const struct check_life *life,
 			n += arrival && !arrival->delivered &&
 			     !arrival->passed && !arrival->told &&
 			     check_is_ordered(arrival->op) &&
-			     arrival->dst_port == port->number;
+			     arrival->dst_port == port->number &&
+			     ring == check_ring(port,
+						arrival->op == BCL_SEG_SYSTEM,
+						arrival->total);
 		}
 	}
 	return n;
 }
 
 /* May it be that there was no block for it since it came? */
-static bool full(const struct check_life *life, const struct check_port *port,
+static bool full(const struct check_life *life, struct check_port *port,
+		 const struct check_ring *ring,
 		 const struct check_arrival *arrival)
 {
 	uint32_t used =
-		port->taken - arrival->freed + port->refused - arrival->refused;
+		ring->taken - arrival->freed + ring->refused - arrival->refused;
 	/* If it came early it left one to what it waited for. */
-	uint32_t room = port->nblocks - (arrival->prev != 0);
+	uint32_t room = ring->n - (arrival->prev != 0);
 
 	/* It is among those on their way itself. */
-	return used >= room || used + reserved(life, port) - 1 >= room;
+	return used >= room || used + reserved(life, port, ring) - 1 >= room;
 }
 
 void check_rule_refusal(struct check_event *event)
 {
 	const struct check_frame *frame = event->frame;
 	const struct check_arrival *arrival, *before;
-	const struct check_port *port;
+	const struct check_ring *ring;
+	struct check_port *port;
 	unsigned i, k;
 
 	if (!answers(event))
@@ -176,19 +181,22 @@ void check_rule_refusal(struct check_event *event)
 				continue;
 			before = check_arrival(event->link, arrival->prev);
 			port = port_of(event->life, arrival);
-			if (!port ||
-			    (before && (before->told == BCL_VERDICT_REFUSED ||
+			if (!port)
+				continue;
+			ring = check_ring(port, arrival->op == BCL_SEG_SYSTEM,
+					  arrival->total);
+			if ((before && (before->told == BCL_VERDICT_REFUSED ||
 					told_by(frame, before->msg) ==
 						BCL_VERDICT_REFUSED)) ||
-			    full(event->life, port, arrival))
+			    full(event->life, port, ring, arrival))
 				continue;
 			check_complain(event,
 				       "message %u of packet %u is refused; "
 				       "port %u has %u blocks and used %u",
 				       (unsigned)arrival->msg,
 				       arrival->place.number, port->number,
-				       (unsigned)port->nblocks,
-				       (unsigned)(port->taken - port->freed));
+				       (unsigned)ring->n,
+				       (unsigned)(ring->taken - ring->freed));
 		}
 	}
 }

@@ -223,7 +223,8 @@ static void open_port(struct check_life *life, const struct bcl_record *record)
 	port->number = record->port;
 	port->nrequests =
 		record->number < REQUESTS_MAX ? record->number : REQUESTS_MAX;
-	port->nblocks = record->length;
+	port->blocks.n = record->length;
+	port->longs.n = record->arg32;
 	port->requests = need((port->nrequests + !port->nrequests) *
 			      sizeof(*port->requests));
 	port->next = life->ports;
@@ -307,6 +308,8 @@ void check_life_over(struct check_life *life)
 
 static void deliver(struct check_event *event)
 {
+	struct check_ring *ring;
+
 	if (event->arrival && event->match != CHECK_AGAIN) {
 		event->arrival->delivered = true;
 		check_arrival_pass(event->carrier, event->arrival);
@@ -315,8 +318,11 @@ static void deliver(struct check_event *event)
 		return;
 	if (event->record.op == BCL_CQ_SYSTEM ||
 	    event->record.op == BCL_CQ_NOTIFY) {
-		event->port->taken++;
-		event->port->freed = event->record.freed;
+		ring = check_ring(event->port,
+				  event->record.op == BCL_CQ_SYSTEM,
+				  event->record.length);
+		ring->taken++;
+		ring->freed = event->record.freed;
 	}
 }
 
@@ -357,7 +363,7 @@ void check_world_record(struct check_event *event)
 		break;
 	case BCL_RECORD_RING:
 		if (event->port)
-			event->port->freed = record->freed;
+			event->port->blocks.freed = record->freed;
 		break;
 	case BCL_RECORD_NODE:
 		node_changed(life, record);

@@ -60,17 +60,31 @@ struct check_request {
 	struct check_link *link; /* by which `fresh` was counted */
 };
 
+/* Blocks of one size. */
+struct check_ring {
+	uint32_t n;
+	uint32_t taken;	  /* since the port was opened */
+	uint32_t freed;	  /* of these, as told last */
+	uint32_t refused; /* messages, any of which may have held one */
+};
+
 struct check_port {
 	struct check_port *next;
 	uint16_t number;
-	uint32_t nrequests, nblocks;
+	uint32_t nrequests;
 	struct check_request *requests;
 	uint32_t outstanding;
-	uint32_t taken;	  /* blocks of its ring, since it was opened */
-	uint32_t freed;	  /* of these, as told last */
-	uint32_t refused; /* messages to it, any of which may have held one */
-	bool gap;	  /* events may be missing */
+	struct check_ring blocks, longs;
+	bool gap; /* events may be missing */
 };
+
+/* Where a message of this length finds its block, if it is one for the system
+ * channel, or a notification. */
+static inline struct check_ring *check_ring(struct check_port *port,
+					    bool system, uint32_t length)
+{
+	return system && length > BCL_BLOCK_SIZE ? &port->longs : &port->blocks;
+}
 
 struct check_arrival {
 	uint32_t msg; /* 0: none */
@@ -81,7 +95,7 @@ struct check_arrival {
 	uint16_t src_port, dst_port;
 	uint32_t prev, total, target, received, digest;
 	uint64_t targ64;
-	uint32_t freed;	  /* of its port when it began, */
+	uint32_t freed;	  /* of its ring when it began, */
 	uint32_t refused; /* likewise */
 	/* By rail: the last of its frames, and whether we have not yet
 	 * acknowledged it. */

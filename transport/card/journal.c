@@ -9,7 +9,7 @@
 struct bcl_journal_port {
 	struct bcl_journal_port *next;
 	uint16_t number;
-	uint32_t request_mask, block_mask;
+	uint32_t request_mask, block_mask, long_mask;
 	uint32_t submitted; /* of submits[], seen so far */
 	uint32_t freed;	    /* blocks, told last */
 	const struct bcl_request *requests;
@@ -94,6 +94,7 @@ bcl_journal_port_open(struct bcl_journal *journal,
 	port->number = (uint16_t)control->port.number;
 	port->request_mask = control->port.nrequests - 1;
 	port->block_mask = control->port.nblocks - 1;
+	port->long_mask = control->port.nlongs - 1;
 	port->requests = (const void *)areas[BCL_CARD_AREA_REQUESTS].address;
 	port->submits =
 		(const void *)(port->requests + control->port.nrequests);
@@ -111,6 +112,7 @@ bcl_journal_port_open(struct bcl_journal *journal,
 			     .number = control->port.nrequests,
 			     .length = control->port.nblocks,
 			     .target = control->port.nchannels,
+			     .arg32 = control->port.nlongs,
 		     });
 	return BCL_OK;
 }
@@ -229,22 +231,22 @@ static void completed(struct bcl_journal *journal,
 		     });
 }
 
-static uint32_t blocks_freed(const struct bcl_journal_port *port)
+/* Acquire: pairs with free_block() in queues.c. */
+static uint32_t freed_of(const uint32_t *index)
 {
-	/* Acquire: pairs with free_block() in queues.c. */
-	return atomic_load_explicit(
-		(const _Atomic uint32_t *)&port->indices->blocks_freed,
-		memory_order_acquire);
+	return atomic_load_explicit((const _Atomic uint32_t *)index,
+				    memory_order_acquire);
 }
 
 static void delivered(struct bcl_journal *journal,
 		      struct bcl_journal_port *port,
 		      const struct bcl_completion *c)
 {
+	bool is_long = c->kind == BCL_CQ_SYSTEM && c->length > BCL_BLOCK_SIZE;
+	uint32_t mask = is_long ? port->long_mask : port->block_mask;
 	const uint8_t *block =
-		port->blocks + bcl_block_at(port->block_mask + 1,
-					    c->index & port->block_mask,
-					    c->length);
+		port->blocks +
+		bcl_block_at(port->block_mask + 1, c->index & mask, c->length);
 	struct bcl_record record = {
 		.kind = BCL_RECORD_DELIVERED,
 		.op = c->kind,
@@ -254,7 +256,8 @@ static void delivered(struct bcl_journal *journal,
 		.number = c->index,
 		.length = c->length,
 		.arg32 = c->arg32,
-		.freed = blocks_freed(port),
+		.freed = freed_of(is_long ? &port->indices->longs_freed
+					  : &port->indices->blocks_freed),
 		.status = c->status,
 		.card = c->card,
 		.value = c->targ64,
@@ -264,7 +267,8 @@ static void delivered(struct bcl_journal *journal,
 		record.flags = BCL_RECORD_DIGEST;
 		record.digest = bcl_crc32c(0, block, c->length);
 	}
-	port->freed = record.freed;
+	if (!is_long)
+		port->freed = record.freed;
 	put(journal, record);
 }
 
@@ -301,7 +305,7 @@ void bcl_journal_event(struct bcl_journal *journal, uint32_t number,
 static void look_at(struct bcl_journal *journal, struct bcl_journal_port *port,
 		    uint8_t flags)
 {
-	uint32_t freed = blocks_freed(port);
+	uint32_t freed = freed_of(&port->indices->blocks_freed);
 
 	/* Not each by itself: an eighth of a ring does not matter. */
 	if (freed - port->freed > port->block_mask / 8) {

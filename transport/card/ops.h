@@ -92,6 +92,9 @@ struct bcl_card_ops {
 	/* The card has a processor of its own: bytes come and go without this
 	 * program's, and both at once. */
 	bool autonomous;
+	/* Long blocks of each port; 0: messages that need one are for none. All
+	 * hosts that can be connected with one another have some, or none. */
+	uint16_t longs;
 	struct bcl_card_costs costs;
 	/* us that a byte takes if each of the first nodes, all at once, sends
 	 * to node to[i], or to none: itself. NULL: not known. */

@@ -44,7 +44,7 @@ static void *carve(struct layout *layout, size_t size)
 }
 
 struct sizes {
-	uint32_t requests, receives, blocks, channels;
+	uint32_t requests, receives, blocks, longs, channels;
 };
 
 static void lay_out(struct bcl_card_port *queues, const struct sizes *n,
@@ -60,7 +60,7 @@ static void lay_out(struct bcl_card_port *queues, const struct sizes *n,
 			n->requests * sizeof(struct bcl_completion),
 		[BCL_CARD_AREA_RECEIVES] =
 			n->receives * sizeof(struct bcl_completion),
-		[BCL_CARD_AREA_BLOCKS] = bcl_blocks_size(n->blocks),
+		[BCL_CARD_AREA_BLOCKS] = bcl_blocks_size(n->blocks, n->longs),
 		[BCL_CARD_AREA_INDICES] = sizeof(struct bcl_port_indices),
 	};
 	unsigned i;
@@ -72,7 +72,8 @@ static void lay_out(struct bcl_card_port *queues, const struct sizes *n,
 	queues->slots = carve(layout, n->requests * sizeof(*queues->slots));
 	queues->channels =
 		carve(layout, n->channels * sizeof(*queues->channels));
-	queues->freed = carve(layout, (n->blocks + 63) / 64 * 8);
+	queues->shorts.out_of_turn = carve(layout, (n->blocks + 63) / 64 * 8);
+	queues->longs.out_of_turn = carve(layout, (n->longs + 63) / 64 * 8);
 	queues->bounce = carve(layout, (size_t)n->requests * BCL_BLOCK_SIZE);
 }
 
@@ -86,12 +87,14 @@ static void fill_in(struct bcl_card_port *queues, const struct sizes *n,
 	queues->indices = (void *)areas[BCL_CARD_AREA_INDICES].address;
 	queues->blocks = areas[BCL_CARD_AREA_BLOCKS].address;
 	queues->request_mask = n->requests - 1;
-	queues->block_mask = n->blocks - 1;
+	queues->shorts.mask = n->blocks - 1;
+	queues->shorts.told = &queues->indices->blocks_freed;
+	queues->longs.mask = n->longs - 1;
+	queues->longs.told = &queues->indices->longs_freed;
 	open_cq(&queues->sends, areas[BCL_CARD_AREA_SENDS].address,
 		n->requests);
 	open_cq(&queues->receives, areas[BCL_CARD_AREA_RECEIVES].address,
 		n->receives);
-	queues->held = BCL_CARD_NO_BLOCK;
 	queues->piece = PIECE;
 	queues->requests_free = n->requests;
 	for (i = 0; i < n->requests; i++)
@@ -113,9 +116,10 @@ enum bcl_status bcl_card_port_open(struct bcl_port *port)
 	const struct sizes n = {
 		.requests = (uint32_t)config->requests,
 		.blocks = (uint32_t)config->blocks,
+		.longs = host->ops->longs,
 		.channels = port->nchannels + BCL_CARD_OFFERS,
-		.receives = power_of_two(config->blocks + port->nchannels +
-					 BCL_CARD_OFFERS),
+		.receives = power_of_two(config->blocks + host->ops->longs +
+					 port->nchannels + BCL_CARD_OFFERS),
 	};
 	struct bcl_control control = {
 		.op = BCL_CTL_PORT_OPEN,
@@ -123,6 +127,7 @@ enum bcl_status bcl_card_port_open(struct bcl_port *port)
 			  .nrequests = n.requests,
 			  .nreceives = n.receives,
 			  .nblocks = n.blocks,
+			  .nlongs = n.longs,
 			  .nchannels = n.channels },
 	};
 	struct bcl_card_area areas[BCL_CARD_AREAS];
@@ -215,34 +220,33 @@ enum bcl_status bcl_card_unpost(struct bcl_port *port, unsigned channel)
 /* ---- receiving ---- */
 
 /* Blocks are given back in ring order; this one may be out of turn. */
-static void free_block(struct bcl_card_port *queues, uint32_t block)
+static void free_block(struct bcl_card_ring *ring, uint32_t block)
 {
-	uint32_t at = queues->blocks_freed & queues->block_mask;
+	uint32_t at = ring->freed & ring->mask;
 
-	block &= queues->block_mask;
+	block &= ring->mask;
 	if (block != at) {
-		queues->freed[block / 64] |= 1ull << block % 64;
+		ring->out_of_turn[block / 64] |= 1ull << block % 64;
 		return;
 	}
 	do {
-		queues->freed[at / 64] &= ~(1ull << at % 64);
-		at = ++queues->blocks_freed & queues->block_mask;
-	} while (queues->freed[at / 64] & 1ull << at % 64);
+		ring->out_of_turn[at / 64] &= ~(1ull << at % 64);
+		at = ++ring->freed & ring->mask;
+	} while (ring->out_of_turn[at / 64] & 1ull << at % 64);
 	/* Release: the card overwrites a block after it was read. Pairs with
 	 * nic_load_first() in the card. */
-	atomic_store_explicit(
-		(_Atomic uint32_t *)&queues->indices->blocks_freed,
-		queues->blocks_freed, memory_order_release);
+	atomic_store_explicit((_Atomic uint32_t *)ring->told, ring->freed,
+			      memory_order_release);
 }
 
 void bcl_card_release(struct bcl_port *port)
 {
 	struct bcl_card_port *queues = port->card;
 
-	if (queues->held == BCL_CARD_NO_BLOCK)
+	if (!queues->held_of)
 		return;
-	free_block(queues, queues->held);
-	queues->held = BCL_CARD_NO_BLOCK;
+	free_block(queues->held_of, queues->held);
+	queues->held_of = NULL;
 }
 
 static void read_ended(struct bcl_port *port, const struct bcl_completion *c,
@@ -284,20 +288,22 @@ static enum bcl_status received(struct bcl_port *port,
 	switch (c->kind) {
 	case BCL_CQ_SYSTEM:
 		queues->held = c->index;
+		queues->held_of = c->length > BCL_BLOCK_SIZE ? &queues->longs
+							     : &queues->shorts;
 		*event = (struct bcl_event){
 			.kind = BCL_EVENT_MESSAGE,
 			.peer = peer,
 			.type = c->type,
 			.immediate = c->targ64,
 			.data = queues->blocks +
-				bcl_block_at(queues->block_mask + 1,
-					     c->index & queues->block_mask,
+				bcl_block_at(queues->shorts.mask + 1,
+					     c->index & queues->held_of->mask,
 					     c->length),
 			.length = c->length,
 		};
 		return BCL_OK;
 	case BCL_CQ_NOTIFY:
-		free_block(queues, c->index);
+		free_block(&queues->shorts, c->index);
 		*event = (struct bcl_event){
 			.kind = BCL_EVENT_NOTIFY,
 			.peer = peer,

@@ -53,6 +53,14 @@ enum {
 	BCL_CARD_NO_SLOT = 0xffff,
 };
 
+/* Blocks of one size, as their reader sees them. */
+struct bcl_card_ring {
+	uint32_t freed; /* in ring order */
+	uint32_t mask;
+	uint64_t *out_of_turn; /* bit per block: freed before its turn came */
+	uint32_t *told;	       /* `freed`, for the card */
+};
+
 /* Messages to one peer in a row: see hold.h. */
 struct bcl_card_row {
 	const struct bcl_peer *peer;
@@ -88,12 +96,11 @@ struct bcl_card_port {
 		       const struct bcl_completion *next); /* likewise */
 	struct bcl_card_row row;
 
-	/* the system ring */
+	/* the system rings */
 	uint8_t *blocks;
-	uint32_t blocks_freed; /* in ring order */
-	uint32_t block_mask;
-	uint64_t *freed; /* bit per block: freed out of turn */
-	uint32_t held;	 /* block of the last event, or BCL_CARD_NO_BLOCK */
+	struct bcl_card_ring shorts, longs;
+	struct bcl_card_ring *held_of; /* the last event's; NULL: it has no */
+	uint32_t held;		       /* block */
 
 	struct bcl_card_channel *channels;
 	uint32_t nchannels; /* the user's; offers follow */
@@ -104,10 +111,6 @@ struct bcl_card_port {
 
 	void *memory; /* all of the above in one allocation */
 	size_t size;
-};
-
-enum {
-	BCL_CARD_NO_BLOCK = 0xffffffff,
 };
 
 /*

@@ -23,17 +23,19 @@
  *  UNSEEN       own   -     -          -         -       -          -
  *
  * Besides: REQUEST has op (enum bcl_request_op), type, arg32 and perhaps a
- * digest; COMPLETED a status; DELIVERED op (enum bcl_completion_kind), type,
- * arg32, status and perhaps a digest; NODE (enum bcl_node_state) a status.
+ * digest; PORT_OPENED has the long blocks in arg32; COMPLETED a status;
+ * DELIVERED op (enum bcl_completion_kind), type, arg32, status and perhaps a
+ * digest; NODE (enum bcl_node_state) a status.
  *
  * OPENED: `length` is the memory of the card in bytes, `value` its incarnation,
- * `target` the time-out of peers in ms. RING and DELIVERED: `freed` counts the
- * blocks of the port's ring that were given back, perhaps also some that were
- * delivered by now, of which the next records tell: another thread takes
- * messages while this one writes. DELIVERED: `target` is the number of the
- * message, 0 if it is not known; a SYSTEM message and a NOTIFY take a block.
- * MEMORY: the most that was in use. UNSEEN: events of the port may be missing
- * here. A REQUEST with op 0 ended before its contents were seen.
+ * `target` the time-out of peers in ms. RING: `freed` counts the blocks of the
+ * port that were given back; DELIVERED: those, or the long ones if it is one,
+ * perhaps also some that were delivered by now, of which the next records tell:
+ * another thread takes messages while this one writes. DELIVERED: `target` is
+ * the number of the message, 0 if it is not known; a SYSTEM message and a
+ * NOTIFY take a block. MEMORY: the most that was in use. UNSEEN: events of the
+ * port may be missing here. A REQUEST with op 0 ended before its contents were
+ * seen.
  */
 #ifndef BCL_RECORD_H
 #define BCL_RECORD_H

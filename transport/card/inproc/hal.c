@@ -251,16 +251,59 @@ static bool gather(struct bcl_inproc *host, struct bcl_tx_frame *frame,
 	return true;
 }
 
-/* One frame of a run, with its checksums, to `at`; its payload is `from`. */
+/* The payloads of a run, piece by piece. */
+struct source {
+	struct iovec piece[BCL_TX_PARTS];
+	unsigned next;
+};
+
+/* If the memory of a piece is gone the run is lost: as good as never sent. */
+static bool find_pieces(struct bcl_inproc *host, const struct bcl_tx_frame *run,
+			struct source *source)
+{
+	unsigned i;
+
+	source->next = 0;
+	for (i = 0; i < run->nparts; i++) {
+		const struct bcl_tx_part *part = &run->part[i];
+		uint8_t *memory = resolve(host, part->port, part->remote,
+					  &part->ref, BCL_REMOTE_READ);
+
+		if (!memory)
+			return false;
+		source->piece[i] = (struct iovec){ memory, part->ref.length };
+	}
+	return true;
+}
+
+/* Copies the next bytes to `to`. Returns their checksum. */
+static uint32_t copy_next(struct source *source, uint8_t *to, size_t length)
+{
+	uint32_t crc = 0;
+
+	while (length) {
+		struct iovec *piece = &source->piece[source->next];
+		size_t n = length < piece->iov_len ? length : piece->iov_len;
+
+		crc = bcl_crc32c_copy(crc, to, piece->iov_base, n);
+		piece->iov_base = (uint8_t *)piece->iov_base + n;
+		piece->iov_len -= n;
+		source->next += piece->iov_len == 0;
+		to += n;
+		length -= n;
+	}
+	return crc;
+}
+
+/* One frame of a run, with its checksums, to `at`. */
 static unsigned pack(const struct bcl_tx_frame *run, unsigned i, uint8_t *at,
-		     const uint8_t *from)
+		     struct source *source)
 {
 	struct bcl_frame_header *header = (void *)at;
 	uint32_t length = bcl_tx_run_head(run, i, at), crc = 0;
 
-	if (length)
-		crc = bcl_crc32c_copy(0, at + BCL_HEADERS_SIZE,
-				      from + (size_t)i * run->payload, length);
+	if (run->nparts)
+		crc = copy_next(source, at + BCL_HEADERS_SIZE, length);
 	if (run->flags & BCL_TX_PCRC)
 		header->pcrc = bcl_put32(crc);
 	header->hcrc = bcl_put32(bcl_crc32c_headers(at) ^ run->seal);
@@ -274,13 +317,13 @@ static unsigned pack(const struct bcl_tx_frame *run, unsigned i, uint8_t *at,
  * payloads anyway.
  */
 static void pack_all(struct bcl_inproc *host, const struct bcl_tx_frame *run,
-		     const uint8_t *from, unsigned first, unsigned n,
+		     struct source *source, unsigned first, unsigned n,
 		     uint8_t *at)
 {
 	unsigned i;
 
 	for (i = 0; i < n; i++) {
-		unsigned length = pack(run, first + i, at, from);
+		unsigned length = pack(run, first + i, at, source);
 
 		host->tx[i] =
 			(struct bcl_rail_tx){ { { at, length } }, 1, length };
@@ -310,24 +353,19 @@ transmit_run(struct bcl_inproc *host, struct bcl_rail *rail,
 {
 	unsigned most = (BCL_INPROC_STAGE - BCL_INPROC_STAGE_AT) /
 			(BCL_HEADERS_SIZE + run->payload);
-	const struct bcl_tx_part *part = run->part;
-	const uint8_t *from = NULL;
+	struct source source;
 	unsigned taken = 0;
 
 	if (most > BCL_INPROC_BURST)
 		most = BCL_INPROC_BURST;
-	if (run->nparts)
-		from = resolve(host, part->port, part->remote, &part->ref,
-			       BCL_REMOTE_READ);
-	/* If the memory is gone they are lost: as good as never sent. */
-	if (run->nparts && !from)
+	if (!find_pieces(host, run, &source))
 		return run->frames;
 	while (taken < run->frames) {
 		unsigned n = run->frames - taken, sent;
 
 		if (n > most)
 			n = most;
-		pack_all(host, run, from, taken, n,
+		pack_all(host, run, &source, taken, n,
 			 place_for(host, rail, to, run, n));
 		bcl_count_add(host->context->counters,
 			      BCL_COUNT_host_bytes_gathered,

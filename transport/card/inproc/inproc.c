@@ -269,6 +269,7 @@ static void watch(struct bcl_card_host *base)
 }
 
 const struct bcl_card_ops bcl_card_inproc = {
+	.longs = 16,
 	.open = bcl_inproc_open,
 	.close = bcl_inproc_close,
 	.port_open = port_open,
