@@ -60,6 +60,9 @@ struct bcl_path_ops {
 	enum bcl_status (*send)(struct bcl_peer *peer, unsigned type,
 				uint64_t immediate, const struct iovec *iov,
 				unsigned niov, size_t length, uint64_t cookie);
+	/* Bytes of a long message, with a cookie, that send() takes: more than
+	 * BCL_MESSAGE_MAX. NULL: there are none. */
+	size_t (*longest)(const struct bcl_peer *peer);
 	enum bcl_status (*reserve)(struct bcl_peer *peer, size_t length,
 				   void **room);
 	enum bcl_status (*commit)(struct bcl_peer *peer, unsigned type,

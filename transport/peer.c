@@ -4,6 +4,7 @@
 
 #include "transport/card/card.h"
 #include "transport/internal.h"
+#include "transport/send.h"
 #include "transport/shm/shm.h"
 
 enum {
@@ -482,6 +483,7 @@ void bcl_peer_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 		.status = peer->state == BCL_PEER_LOST ? peer->lost : BCL_OK,
 		.card = peer->address.card,
 		.number = peer->number,
+		.longest = bcl_send_longest(peer),
 		.level = 2,
 	};
 	if (info->path == BCL_PATH_SHARED ||

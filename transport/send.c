@@ -32,10 +32,17 @@ static enum bcl_status send_pair(struct bcl_peer *peer, unsigned type,
 	return status;
 }
 
+size_t bcl_send_longest(const struct bcl_peer *peer)
+{
+	return peer->ops->longest ? peer->ops->longest(peer) : BCL_MESSAGE_MAX;
+}
+
 static enum bcl_status __attribute__((noinline))
 send_any(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 	 const struct iovec *iov, unsigned niov, uint64_t cookie)
 {
+	size_t most = cookie && niov <= BCL_LONG_PIECES ? BCL_LONG_MAX
+							: BCL_MESSAGE_MAX;
 	size_t length = 0;
 
 	if (bcl_port_forked(peer->port))
@@ -44,13 +51,16 @@ send_any(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 		return BCL_ERR_ARG;
 	for (unsigned i = 0; i < niov; i++) {
 		/* one by one, so that the sum cannot wrap */
-		if (iov[i].iov_len > BCL_MESSAGE_MAX ||
+		if (iov[i].iov_len > most ||
 		    bcl_nowhere(iov[i].iov_base, iov[i].iov_len))
 			return BCL_ERR_ARG;
 		length += iov[i].iov_len;
 	}
-	if (length > BCL_MESSAGE_MAX)
+	if (length > most)
 		return BCL_ERR_ARG;
+	if (length > BCL_MESSAGE_MAX && peer->state == BCL_PEER_UP &&
+	    length > bcl_send_longest(peer))
+		return BCL_ERR_UNSUPPORTED;
 	if (peer->pair)
 		return send_pair(peer, type, immediate, iov, niov, length,
 				 cookie);

@@ -7,6 +7,9 @@
 #include "transport/context.h"
 #include "transport/shm/pair.h"
 
+/* The longest message for the peer, as bcl_peer_info() tells. */
+size_t bcl_send_longest(const struct bcl_peer *peer);
+
 /* Is this such a message? */
 static inline bool bcl_send_is_short(const struct bcl_peer *peer, size_t length)
 {

@@ -55,8 +55,10 @@ enum {
 	BCL_ADDRESS_MAX = 96,	/* bytes of an address blob */
 	BCL_KEY_MAX = 32,	/* bytes of a memory key, of a token */
 	BCL_MESSAGE_MAX = 4352, /* bytes of a system message */
-	BCL_GATHER_MAX = 16,	/* elements of an iovec */
-	BCL_TYPES = 64,		/* message types 0..63 are the caller's */
+	BCL_LONG_MAX = 65792,	/* of a long one, where the path has these */
+	BCL_LONG_PIECES = 3,
+	BCL_GATHER_MAX = 16, /* elements of an iovec */
+	BCL_TYPES = 64,	     /* message types 0..63 are the caller's */
 };
 
 /* A short text for a status, never NULL. */
@@ -168,6 +170,7 @@ struct bcl_peer_info {
 	uint64_t card;	  /* its card id */
 	uint16_t number;  /* its port number */
 	unsigned rails;	  /* card path: rails proved, one bit each */
+	size_t longest;	  /* bytes of a message for bcl_send() with a cookie */
 	double latency;	  /* us one way, typical of the path */
 	double overhead;  /* us of processor time per message */
 	double bandwidth; /* MB/s */
@@ -182,7 +185,10 @@ BCL_API void bcl_peer_info(const struct bcl_peer *peer,
 /*
  * The system channel: small messages, in order per pair of ports. `type` and
  * `immediate` travel with the message; iov holds up to BCL_GATHER_MAX
- * pieces, BCL_MESSAGE_MAX bytes in all.
+ * pieces, BCL_MESSAGE_MAX bytes in all. Between nodes it may be longer, with a
+ * cookie and in up to BCL_LONG_PIECES pieces: as long as bcl_peer_info() says.
+ * It is sent without asking for room, and held by the receiver's port until
+ * that takes it; more than some at a time come again until there is room.
  *
  * cookie 0: the message is copied before the call returns and there is no
  * event. Otherwise the memory stays the library's until the event
@@ -192,7 +198,8 @@ BCL_API void bcl_peer_info(const struct bcl_peer *peer,
  * AGAIN: nothing was sent; poll, or wait, then repeat. While the peer is
  * CONNECTING (bcl_peer_info()) it is not connected yet, and BCL_EVENT_PEER
  * follows; otherwise a ring or queue is full, and bcl_wait() answers AGAIN when
- * there is room again. LOSS_PEER statuses: the peer is lost.
+ * there is room again. UNSUPPORTED: longer than the peer's path takes.
+ * LOSS_PEER statuses: the peer is lost.
  */
 BCL_API enum bcl_status bcl_send(struct bcl_peer *peer, unsigned type,
 				 uint64_t immediate, const struct iovec *iov,
@@ -213,8 +220,8 @@ BCL_API enum bcl_status bcl_commit(struct bcl_peer *peer, unsigned type,
 /*
  * Post a buffer for one message to this port's channel (0..channels-1). When
  * it has come BCL_EVENT_CHANNEL with the cookie follows (TRUNCATED: it was
- * longer; the event's length is that of the buffer). BUSY: the channel is posted
- * already.
+ * longer; the event's length is that of the buffer). BUSY: the channel is
+ * posted already.
  */
 BCL_API enum bcl_status bcl_post(struct bcl_port *port, unsigned channel,
 				 void *buffer, size_t length, uint64_t cookie);

@@ -212,6 +212,12 @@ card_send(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 	return BCL_OK;
 }
 
+static size_t card_longest(const struct bcl_peer *peer)
+{
+	return peer->port->card->host->ops->longs ? BCL_LONG_MAX
+						  : BCL_MESSAGE_MAX;
+}
+
 static enum bcl_status card_reserve(struct bcl_peer *peer, size_t length,
 				    void **room)
 {
@@ -691,6 +697,7 @@ static void card_close(struct bcl_peer *peer)
 const struct bcl_path_ops bcl_card_path_ops = {
 	.path = BCL_PATH_CARD,
 	.send = card_send,
+	.longest = card_longest,
 	.reserve = card_reserve,
 	.commit = card_commit,
 	.send_channel = card_send_channel,
