@@ -78,8 +78,9 @@ enum {
  *  state      waits for                            then
  *  WITHHELD   the receiver to want announcements   EAGER
  *  EAGER      room in the transport                done; SYNC if synchronous;
- *                                                  OFFER if it is long or
- *                                                  STOP has come
+ *                                                  SENT if it is long, and its
+ *                                                  path takes such; OFFER if
+ *                                                  not or if STOP has come
  *  SYNC       MATCHED                              done
  *  OFFER      a token and room for its             READ; without a token
  *             announcement, or room for one          LISTED
@@ -269,7 +270,7 @@ struct bcl_adi {
 	uint32_t size;
 	uint32_t rank;
 	uint64_t own;	  /* the rank as it stands in a match key */
-	size_t eager_max; /* bytes */
+	size_t eager_max; /* bytes, by any path */
 	unsigned chores;  /* enum bcl_adi_chore */
 	unsigned spins;	  /* turns before bcl_wait() */
 	/* The fork generation in which calls need neither the lock nor a
@@ -310,6 +311,9 @@ struct bcl_adi {
 
 	/* schedule.c */
 	struct bcl_adi_schedule *ready, **ready_last;
+
+	/* send.c */
+	size_t eager_long; /* bytes, by paths that take long messages */
 
 	/* packet.c */
 	struct bcl_adi_packet_ops packet_ops;

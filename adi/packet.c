@@ -115,7 +115,9 @@ static enum bcl_status queue_packet(struct bcl_adi *adi,
 
 	if (!request)
 		return BCL_ERR_NOMEM;
-	if (cookie && niov && niov < BCL_GATHER_MAX)
+	if (cookie && niov &&
+	    niov < (length > BCL_MESSAGE_MAX ? BCL_LONG_PIECES
+					     : BCL_GATHER_MAX))
 		copied = copy_header(adi, request, header, header_length, iov,
 				     niov);
 	else
@@ -204,6 +206,11 @@ static inline struct bcl_adi_peer *record_of(struct bcl_adi *adi,
 	return bcl_likely(peer) ? peer : bcl_adi_peer_of(adi, handle);
 }
 
+size_t bcl_adi_packet_longest(const struct bcl_peer *peer)
+{
+	return peer ? bcl_send_longest(peer) : BCL_MESSAGE_MAX;
+}
+
 /* What has a cookie is queued. Else AGAIN if it cannot leave at once, unless it
  * may go `later`: then that is queued, too. */
 static inline enum bcl_status __attribute__((always_inline))
@@ -219,14 +226,15 @@ send_packet(struct bcl_adi *adi, struct bcl_peer *handle, unsigned type,
 	    header_length > BCL_MESSAGE_MAX ||
 	    bcl_nowhere(header, header_length) ||
 	    !bcl_adi_iov_length(iov, niov, &length) ||
-	    length > BCL_MESSAGE_MAX - header_length)
+	    (bcl_unlikely(length > BCL_MESSAGE_MAX - header_length) &&
+	     length > bcl_send_longest(handle) - header_length))
 		return BCL_ERR_ARG;
 	peer = record_of(adi, handle);
 	if (!peer)
 		return BCL_ERR_NOMEM;
 	if (peer->lost)
 		return peer->lost;
-	if (!cookie)
+	if (!cookie && header_length + length <= BCL_MESSAGE_MAX)
 		status = try_packet(peer, type, header, header_length, iov,
 				    niov, length);
 	if (status == BCL_ERR_AGAIN && later)

@@ -60,6 +60,45 @@ bool bcl_adi_may_send(const struct bcl_adi_request *request)
 /* ---- requests in a queue --------------------------------------------------
  */
 
+/* May the message be sent without asking? Long ones only as they are: from the
+ * memory of the caller. */
+static bool is_eager(const struct bcl_adi *adi,
+		     const struct bcl_adi_request *request)
+{
+	const struct bcl_peer *peer = request->peer->peer;
+
+	return request->length <= adi->eager_max ||
+	       (request->length <= adi->eager_long && !request->sync &&
+		request->niov <= BCL_LONG_PIECES && peer &&
+		request->length <= bcl_send_longest(peer));
+}
+
+static enum bcl_status push_long(struct bcl_adi *adi,
+				 struct bcl_adi_request *request,
+				 const struct iovec *iov, unsigned niov)
+{
+	struct bcl_adi_peer *peer = request->peer;
+	enum bcl_status status;
+
+	status = bcl_send(peer->peer, BCL_ADI_EAGER, request->key, iov, niov,
+			  (uintptr_t)request);
+	switch (status) {
+	case BCL_OK:
+		bcl_count(adi->counters, adi_sent_long);
+		bcl_adi_sent(adi, peer);
+		request->state = BCL_REQUEST_SENT;
+		return BCL_OK;
+	case BCL_ERR_AGAIN:
+		return status;
+	case BCL_ERR_UNSUPPORTED: /* the peer has another path now */
+		request->eager = false;
+		return bcl_request_offer(adi, request);
+	default:
+		bcl_request_fail(adi, request, status);
+		return BCL_OK;
+	}
+}
+
 static enum bcl_status push_eager(struct bcl_adi *adi,
 				  struct bcl_adi_request *request)
 {
@@ -69,6 +108,8 @@ static enum bcl_status push_eager(struct bcl_adi *adi,
 	unsigned niov = request->niov ? request->niov : 1;
 	enum bcl_status status;
 
+	if (request->length > BCL_MESSAGE_MAX)
+		return push_long(adi, request, iov, niov);
 	if (request->sync)
 		status = send_sync(peer->peer, request, iov, niov);
 	else
@@ -93,13 +134,13 @@ static enum bcl_status push_packet(struct bcl_adi *adi,
 				   struct bcl_adi_request *request)
 {
 	const struct iovec whole = { request->copy, request->copy_size };
-	bool lent = request->niov;
+	const struct iovec *iov = request->niov ? request->iov : &whole;
+	unsigned niov = request->niov ? request->niov : 1;
+	bool lent = request->niov || request->copy_size > BCL_MESSAGE_MAX;
 	enum bcl_status status;
 
-	status =
-		bcl_send(request->peer->peer, request->type, request->key,
-			 lent ? request->iov : &whole, lent ? request->niov : 1,
-			 lent ? (uintptr_t)request : 0);
+	status = bcl_send(request->peer->peer, request->type, request->key, iov,
+			  niov, lent ? (uintptr_t)request : 0);
 	if (status == BCL_ERR_AGAIN)
 		return status;
 	request->peer->dirty = true;
@@ -207,7 +248,6 @@ void bcl_adi_send_queued(struct bcl_adi *adi, struct bcl_adi_request *request,
 	request->packet = false;
 	request->tokened = false;
 	request->released = false;
-	request->eager = request->length <= adi->eager_max;
 	request->limited = bcl_match_context(key) <= BCL_ADI_CONTEXT_MAX;
 	request->key = key;
 	request->status = (struct bcl_adi_status){
@@ -216,10 +256,12 @@ void bcl_adi_send_queued(struct bcl_adi *adi, struct bcl_adi_request *request,
 		.length = request->length,
 	};
 	request->peer = bcl_adi_peer_get(adi, rank);
-	if (request->peer)
-		bcl_adi_submit(adi, request);
-	else
+	if (!request->peer) {
 		bcl_request_complete(adi, request, BCL_ERR_NOMEM);
+		return;
+	}
+	request->eager = is_eager(adi, request);
+	bcl_adi_submit(adi, request);
 }
 
 bool bcl_adi_iov_sum(const struct iovec *iov, unsigned niov, size_t *length)

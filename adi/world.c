@@ -60,7 +60,8 @@ static enum bcl_status open_engine(struct bcl_adi *adi, unsigned flags)
 	adi->counters = adi->port->counters;
 	adi->plain_in = adi->port->fork_generation;
 	adi->own = bcl_match_key(0, adi->rank, 0);
-	adi->eager_max = config->eager_max;
+	adi->eager_long = config->eager_max;
+	adi->eager_max = bcl_config_eager_near(config);
 	adi->kept_max = config->unexpected;
 	adi->done.state = BCL_REQUEST_DONE;
 	adi->ready_last = &adi->ready;

@@ -71,7 +71,8 @@ void bcl_model_init(struct bcl_model *model, const struct bcl_team *team)
 		.segment = { 0.1, 0, 1 / 10000. },
 		.combine = 1 / 16000.,
 		.copy = 1 / 10000.,
-		.eager = (double)bcl_adi_context(team->adi)->config.eager_max,
+		.eager = (double)bcl_config_eager_near(
+			&bcl_adi_context(team->adi)->config),
 	};
 	if (card)
 		model->card = card->costs;

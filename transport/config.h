@@ -59,8 +59,9 @@ enum {
 	  "copy large messages straight between processes")                    \
 	X(FLAG, pcrc, "BCL_PCRC", "on", 0, 1,                                  \
 	  "checksum the payload of frames, not only their headers")            \
-	X(SIZE, eager_max, "BCL_EAGER_MAX", "4k", 0, 4096,                     \
-	  "longest message sent without a rendezvous")                         \
+	X(SIZE, eager_max, "BCL_EAGER_MAX", "64k", 0, 65536,                   \
+	  "longest message sent without a rendezvous; inside a host 4k, if "   \
+	  "this is more")                                                      \
 	X(SIZE, copy_both, "BCL_COPY_BOTH", "32k", 4096, 1ull << 40,           \
 	  "from this size sender and receiver copy half each")                 \
 	X(POWER, ring_slots, "BCL_RING_SLOTS", "0", 256, 65536,                \
@@ -101,6 +102,17 @@ struct bcl_config {
 	BCL_CONFIG_TABLE(BCL_X)
 #undef BCL_X
 };
+
+enum {
+	BCL_EAGER_NEAR = 4096, /* bytes */
+};
+
+/* The longest message sent without a rendezvous by any path. */
+static inline size_t bcl_config_eager_near(const struct bcl_config *config)
+{
+	return config->eager_max < BCL_EAGER_NEAR ? config->eager_max
+						  : BCL_EAGER_NEAR;
+}
 
 /* A line of the table, for tools. */
 struct bcl_config_entry {

@@ -96,6 +96,7 @@ struct bcl_env;
 
 #define BCL_ADI_COUNTERS(X)                                                   \
 	X(adi, sent_eager, "messages sent at once, with their data")          \
+	X(adi, sent_long, "of these, long ones, for which paths have room")   \
 	X(adi, sent_put, "messages put into a window of the receiver")        \
 	X(adi, sent_announced, "messages announced, fetched by the receiver") \
 	X(adi, called, "announced messages offered only when called for")     \

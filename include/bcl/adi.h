@@ -219,13 +219,17 @@ BCL_API enum bcl_status bcl_adi_packet_peer(struct bcl_adi *adi,
 					    const void *address, size_t length,
 					    struct bcl_peer **peer);
 
+/* The most bytes of a packet for this peer, by the path that it has now:
+ * BCL_MESSAGE_MAX, or more. What is longer than that cannot leave at once. */
+BCL_API size_t bcl_adi_packet_longest(const struct bcl_peer *peer);
+
 /*
  * Send a packet, in order with all others to this peer: header_length bytes
  * (copied before the call returns), then the pieces, at most
- * BCL_MESSAGE_MAX bytes in all. cookie 0: the pieces are copied, too, if
- * they cannot leave at once, and there is no completion; else they stay the
+ * bcl_adi_packet_longest() bytes in all. cookie 0: the pieces are copied, too,
+ * if they cannot leave at once, and there is no completion; else they stay the
  * library's until complete(cookie). Never AGAIN: what cannot leave is
- * queued. NOMEM; LOSS_PEER statuses.
+ * queued. ARG: too long; NOMEM; LOSS_PEER statuses.
  */
 BCL_API enum bcl_status
 bcl_adi_packet_send(struct bcl_adi *adi, struct bcl_peer *peer, unsigned type,

@@ -61,13 +61,23 @@ enum bcl_status bcl_pair_unusual(struct bcl_pair *pair, uint64_t header,
 	abort();
 }
 
+size_t bcl_send_longest(const struct bcl_peer *base)
+{
+	const struct mock_peer *peer = mock_peer_of((struct bcl_peer *)base);
+
+	return peer->local->mock->options.longs ? BCL_LONG_MAX
+						: BCL_MESSAGE_MAX;
+}
+
 enum bcl_status bcl_send(struct bcl_peer *base, unsigned type,
 			 uint64_t immediate, const struct iovec *iov,
 			 unsigned niov, uint64_t cookie)
 {
 	struct mock_peer *peer = mock_peer_of(base);
 	struct mock *mock = mock_enter(peer->local);
-	unsigned char data[BCL_MESSAGE_MAX];
+	size_t most = cookie && niov <= BCL_LONG_PIECES ? bcl_send_longest(base)
+							: BCL_MESSAGE_MAX;
+	unsigned char data[BCL_LONG_MAX];
 	enum bcl_status status;
 	size_t length = 0;
 
@@ -75,8 +85,7 @@ enum bcl_status bcl_send(struct bcl_peer *base, unsigned type,
 		   "send: argument");
 	mock_check(!peer->local->reserved, "a send between reserve and commit");
 	for (unsigned i = 0; i < niov; i++) {
-		mock_check(iov[i].iov_len <= sizeof(data) - length,
-			   "send: length");
+		mock_check(iov[i].iov_len <= most - length, "send: length");
 		if (iov[i].iov_len)
 			memcpy(data + length, iov[i].iov_base, iov[i].iov_len);
 		length += iov[i].iov_len;

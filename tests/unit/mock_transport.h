@@ -24,6 +24,7 @@ struct mock_options {
 	uint64_t connect;  /* ns, at most, until a new peer is up */
 	uint64_t transfer; /* ns, at most, of a large one; any order */
 	size_t eager_max;  /* 0: 4096 */
+	bool longs;	   /* messages of up to BCL_LONG_MAX bytes */
 	size_t unexpected; /* 0: 4 MB */
 };
 

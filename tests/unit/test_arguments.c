@@ -189,6 +189,7 @@ static enum bcl_status carry_receive(void *arg, unsigned rank, void *data,
 	/* packets */ \
 	S(bcl_adi_packet_open, 2, 1, 1, bcl_adi_packet_open(A, P(2, V(1, &ops, &no_ops)), NULL)) \
 	S(bcl_adi_packet_peer, 3, 0, 1, bcl_adi_packet_peer(A, P(2, my.address), V(1, my.length, 3), P(3, &got.peer))) \
+	N(bcl_adi_packet_longest, 1, 0, 0, (bcl_adi_packet_longest(P(1, my.job_peer)) >= BCL_MESSAGE_MAX)) \
 	S(bcl_adi_packet_send, 4, 0, 2, bcl_adi_packet_send(A, P(2, my.job_peer), V(1, 0, BCL_PACKET_TYPES), P(3, B), V(2, 8, BIG), P(4, &iov), 1, 0)) \
 	S(bcl_adi_packet_try, 4, 0, 2, bcl_adi_packet_try(A, P(2, my.job_peer), V(1, 0, BCL_PACKET_TYPES), P(3, B), V(2, 8, BIG), P(4, &iov), 1)) \
 	S(bcl_adi_packet_word, 3, 0, 2, bcl_adi_packet_word(A, P(2, my.job_peer), V(1, 0, BCL_PACKET_TYPES), 1, P(3, B), V(2, 8, BIG))) \

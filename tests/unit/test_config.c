@@ -63,7 +63,7 @@ START_TEST(defaults)
 	ck_assert_int_eq(with(NULL, NULL), BCL_OK);
 	ck_assert_uint_eq(lines, 0);
 	ck_assert_uint_eq(config.peer_timeout, 30000000000);
-	ck_assert_uint_eq(config.eager_max, 4096);
+	ck_assert_uint_eq(config.eager_max, 65536);
 	ck_assert_uint_eq(config.unexpected, 4 << 20);
 	ck_assert(config.shm && config.attach && config.helper);
 	ck_assert(!config.stats);
@@ -112,7 +112,7 @@ START_TEST(wrong_values)
 		"BCL_UNEXPECTED=4X",
 		"BCL_UNEXPECTED=18446744073709551616",
 		"BCL_UNEXPECTED=20000000000G",
-		"BCL_EAGER_MAX=5000",
+		"BCL_EAGER_MAX=70000",
 		"BCL_RING_SLOTS=1k",
 		"BCL_RING_SLOTS=1",
 		"BCL_RING_SLOTS=255",
