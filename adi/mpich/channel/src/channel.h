@@ -67,6 +67,8 @@ enum bcl_status bcl_ch3_link_send(MPIDI_VC_t *vc, unsigned words,
 				  unsigned niov, uint64_t cookie, int now);
 /* Payload that a packet of this connection has room for. */
 size_t bcl_ch3_link_room(const MPIDI_VC_t *vc, unsigned words);
+/* Has a longer one room for so many bytes? It cannot leave at once. */
+int bcl_ch3_link_long_room(const MPIDI_VC_t *vc, unsigned words, size_t length);
 
 /* The functions that the ADI calls. */
 void bcl_ch3_link_receive(void *arg, struct bcl_peer *peer, unsigned type,
@@ -93,6 +95,8 @@ int bcl_ch3_card_read(const char *card, void *address, size_t *length);
 
 /* The packet that was sent with this connection as its cookie has left. */
 void bcl_ch3_sent(MPIDI_VC_t *vc, enum bcl_status status);
+/* A message whose memory was lent has left. */
+void bcl_ch3_lent(MPIR_Request *request, enum bcl_status status);
 /* The other end is lost: what is queued fails. */
 void bcl_ch3_send_failed(MPIDI_VC_t *vc, enum bcl_status status);
 
@@ -103,6 +107,7 @@ enum {
 	BCL_CH3_SENT,	   /* of a connection: its packet has left */
 	BCL_CH3_ANNOUNCED, /* of a request to send */
 	BCL_CH3_PULLED,	   /* of a request to receive */
+	BCL_CH3_LENT,	   /* of a request to send: all of it has left */
 };
 
 void bcl_ch3_rendezvous_open(MPIDI_VC_t *vc);

@@ -52,6 +52,14 @@ size_t bcl_ch3_link_room(const MPIDI_VC_t *vc, unsigned words)
 	       (vc->pg ? 0 : sizeof(struct envelope));
 }
 
+int bcl_ch3_link_long_room(const MPIDI_VC_t *vc, unsigned words, size_t length)
+{
+	size_t longest = bcl_adi_packet_longest(vc->ch.link->peer);
+	size_t room = bcl_ch3_link_room(vc, words);
+
+	return length > room && length <= room + longest - BCL_MESSAGE_MAX;
+}
+
 enum bcl_status bcl_ch3_link_send(MPIDI_VC_t *vc, unsigned words,
 				  const void *header, const struct iovec *iov,
 				  unsigned niov, uint64_t cookie, int now)
@@ -311,6 +319,9 @@ void bcl_ch3_link_complete(void *arg, uint64_t cookie, enum bcl_status status)
 		break;
 	case BCL_CH3_PULLED:
 		bcl_ch3_pulled(object, status);
+		break;
+	case BCL_CH3_LENT:
+		bcl_ch3_lent(object, status);
 		break;
 	}
 }

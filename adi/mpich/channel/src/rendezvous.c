@@ -12,10 +12,10 @@ typedef struct bcl_ch3_announcement announcement;
 enum {
 	/* With its header, unless the program's user says something else.
 	 * Copied once a longer message is faster, in spite of the round trip;
-	 * to another node it goes in full bursts, too, not packet by packet.
+	 * to another node, where that takes longer, it goes in one burst.
 	 */
 	EAGER_NEAR = 16384 + sizeof(MPIDI_CH3_Pkt_eager_send_t),
-	EAGER_FAR = 8192 + sizeof(MPIDI_CH3_Pkt_eager_send_t),
+	EAGER_FAR = 65536 + sizeof(MPIDI_CH3_Pkt_eager_send_t),
 };
 
 _Static_assert(BCL_CH3_TICKET == BCL_PACKET_TICKET, "tickets are BCL's");

@@ -3,7 +3,8 @@
  * Sending. What can leave at once does; the rest waits in a request, one per
  * message, in the connection's queue. Of the first in the queue one packet at a
  * time is the library's, with the connection as its cookie: when it has left,
- * bcl_ch3_sent() goes on.
+ * bcl_ch3_sent() goes on. A message that fits in a long packet is lent to the
+ * library as it is, with its request as the cookie, and is in nobody's way.
  */
 #include "channel.h"
 
@@ -105,6 +106,33 @@ static enum bcl_status push(MPIDI_VC_t *vc, struct outgoing *out)
 	return status;
 }
 
+/* ---- long packets ---- */
+
+static size_t bytes_of(const struct outgoing *out)
+{
+	size_t length = 0;
+	int i;
+
+	for (i = 0; i < out->n; i++)
+		length += out->iov[i].iov_len;
+	return length - out->at;
+}
+
+/* Does all of the message, of which nothing has left, go in a long packet? */
+static int is_long(const MPIDI_VC_t *vc, const struct outgoing *out)
+{
+	return vc->ch.link && out->n && out->header && !out->at &&
+	       bcl_ch3_link_long_room(vc, out->words, bytes_of(out));
+}
+
+void bcl_ch3_lent(MPIR_Request *request, enum bcl_status status)
+{
+	if (status)
+		request->status.MPI_ERROR = bcl_ch3_error(status);
+	MPID_Request_complete(request);
+	MPIR_Request_free(request);
+}
+
 /* ---- the queue ---- */
 
 static void keep(MPIR_Request *request, const struct outgoing *out)
@@ -191,14 +219,34 @@ static enum bcl_status leave_later(MPIDI_VC_t *vc, MPIR_Request *request,
 	return vc->ch.sending ? BCL_ERR_AGAIN : BCL_OK;
 }
 
+/* The queue's reference to the request becomes the library's, which may be done
+ * with it before it returns. */
+static enum bcl_status lend(MPIDI_VC_t *vc, MPIR_Request *request,
+			    const struct outgoing *out)
+{
+	enum bcl_status status;
+
+	status = bcl_ch3_link_send(vc, out->words, out->header, out->iov,
+				   (unsigned)out->n,
+				   (uintptr_t)request | BCL_CH3_LENT, FALSE);
+	if (status)
+		bcl_ch3_lent(request, status);
+	else
+		vc->ch.heard = FALSE;
+	return status;
+}
+
 /* The first in the queue goes as far as it can. */
 static enum bcl_status advance(MPIDI_VC_t *vc)
 {
 	MPIR_Request *request = vc->ch.sendq_head;
 	struct outgoing out = kept(request);
-	enum bcl_status status = push(vc, &out);
+	enum bcl_status status;
 	int complete, mpi_errno;
 
+	if (!request->dev.OnDataAvail && is_long(vc, &out))
+		return lend(vc, take(vc), &out);
+	status = push(vc, &out);
 	if (status == BCL_ERR_AGAIN)
 		return leave_later(vc, request, &out);
 	if (status)
@@ -274,7 +322,8 @@ static enum bcl_status begin(MPIDI_VC_t *vc, struct outgoing *out,
 		*mpi_errno = bcl_ch3_link_open(vc);
 	if (*mpi_errno)
 		return BCL_OK;
-	return vc->ch.sendq_head ? BCL_ERR_AGAIN : push(vc, out);
+	return vc->ch.sendq_head || is_long(vc, out) ? BCL_ERR_AGAIN
+						     : push(vc, out);
 }
 
 /* Can a packet leave now, if there is room for it? */
