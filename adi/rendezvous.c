@@ -84,6 +84,9 @@ enum bcl_status bcl_request_offer(struct bcl_adi *adi,
 
 	if (request->state != BCL_REQUEST_ANNOUNCE) {
 		request->state = BCL_REQUEST_OFFER;
+		/* a long one does not go as the answer to a call */
+		if (request->length > adi->eager_max)
+			request->eager = false;
 		if (!request->eager && adi->tokens < BCL_ADI_TOKENS)
 			status = offer(adi, request);
 		if (status == BCL_ERR_AGAIN) {

@@ -91,7 +91,6 @@ static enum bcl_status push_long(struct bcl_adi *adi,
 	case BCL_ERR_AGAIN:
 		return status;
 	case BCL_ERR_UNSUPPORTED: /* the peer has another path now */
-		request->eager = false;
 		return bcl_request_offer(adi, request);
 	default:
 		bcl_request_fail(adi, request, status);

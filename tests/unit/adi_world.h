@@ -139,10 +139,18 @@ static const struct mock_options world_weather[] = {
 	  .again = 10,
 	  .transfer = 10000,
 	  .offers = 64 },
+	{ .seed = 6,
+	  .longs = true,
+	  .eager_max = 65536,
+	  .again = 20,
+	  .ring = 8,
+	  .latency = 3000,
+	  .unexpected = 1 << 18 },
 };
 
 enum {
 	WORLD_WEATHERS = sizeof(world_weather) / sizeof(world_weather[0]),
+	WORLD_ASKING = WORLD_WEATHERS - 1, /* for each long message */
 };
 
 #endif

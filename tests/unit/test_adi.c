@@ -2,6 +2,8 @@
 /* Messages of the tagged interface, in all weathers. */
 #include "adi_world.h"
 
+#include "adi/engine.h"
+
 static const size_t sizes[] = { 0,    1,    8,	  16,	17,    48,
 				49,   64,   1000, 4095, 4096,  4097,
 				4345, 4352, 4353, 8192, 65536, 100001 };
@@ -579,6 +581,55 @@ START_TEST(eager_path_allocates_nothing)
 }
 END_TEST
 
+static void unasked(struct bcl_adi *adi, unsigned rank)
+{
+	const struct iovec pieces[] = { { buffers[0], 3 },
+					{ buffers[0] + 3, 30000 },
+					{ buffers[0] + 30003, 35533 } };
+	struct bcl_adi_request *request[2];
+
+	if (rank == 1) {
+		for (int tag = 0; tag < 5; tag++)
+			ck_assert_int_eq(bcl_adi_recv(adi, buffers[1], LARGEST,
+						      0, tag, 0, NULL),
+					 BCL_OK);
+		return;
+	}
+	ck_assert_int_eq(bcl_adi_send(adi, buffers[0], 65536, 1, 0, 0), BCL_OK);
+	ck_assert_int_eq(bcl_adi_isendv(adi, pieces, 3, 1, 1, 0, &request[0]),
+			 BCL_OK);
+	ck_assert_int_eq(bcl_adi_wait(adi, &request[0], NULL), BCL_OK);
+	ck_assert_uint_eq(mock_sent(world.mock, 0, BCL_ADI_EAGER), 2);
+	ck_assert_uint_eq(mock_sent(world.mock, 0, BCL_ADI_ANNOUNCE), 0);
+	ck_assert_uint_eq(mock_count(world.mock, 0, BCL_COUNT_adi_sent_long),
+			  2);
+	/* these are: too long, synchronous, in too many pieces */
+	ck_assert_int_eq(bcl_adi_send(adi, buffers[0], 65537, 1, 2, 0), BCL_OK);
+	ck_assert_int_eq(
+		bcl_adi_issend(adi, buffers[0], 5000, 1, 3, 0, &request[0]),
+		BCL_OK);
+	ck_assert_int_eq(
+		bcl_adi_isendv(adi,
+			       (struct iovec[]){ pieces[0], pieces[0],
+						 pieces[1], pieces[0] },
+			       4, 1, 4, 0, &request[1]),
+		BCL_OK);
+	ck_assert_int_eq(bcl_adi_waitall(adi, request, 2, NULL), BCL_OK);
+	ck_assert_uint_eq(mock_sent(world.mock, 0, BCL_ADI_EAGER), 2);
+	ck_assert_uint_eq(mock_sent(world.mock, 0, BCL_ADI_ANNOUNCE), 3);
+}
+
+/* Where paths take long messages, these go without asking. */
+START_TEST(long_messages_are_not_announced)
+{
+	const struct mock_options options = { .seed = 1,
+					      .longs = true,
+					      .eager_max = 65536 };
+
+	world_run(&options, 2, unasked);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("adi");
@@ -597,6 +648,7 @@ int main(void)
 	WEATHERS(cancelled_receives);
 	tcase_add_test(tcase, wrong_arguments_start_nothing);
 	tcase_add_test(tcase, eager_path_allocates_nothing);
+	tcase_add_test(tcase, long_messages_are_not_announced);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

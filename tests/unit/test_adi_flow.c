@@ -576,10 +576,11 @@ int main(void)
 	tcase_add_test(tcase, probe_finds_what_is_held_back);
 	tcase_add_test(tcase, floods_in_a_ring);
 #define WEATHERS(test) tcase_add_loop_test(tcase, test, 0, WORLD_WEATHERS)
+#define ASKING(test)   tcase_add_loop_test(tcase, test, 0, WORLD_ASKING)
 	WEATHERS(more_long_messages_than_offers);
-	WEATHERS(a_lost_rank_ends_what_names_it);
+	ASKING(a_lost_rank_ends_what_names_it);
 	WEATHERS(a_silent_rank_is_missed_by_a_receive);
-	WEATHERS(announced_messages_of_a_lost_rank);
+	ASKING(announced_messages_of_a_lost_rank);
 	tcase_add_test(tcase, without_memory_messages_wait);
 	WEATHERS(leaving_drops_what_is_not_received);
 	WEATHERS(leaving_waits_for_the_last_message);

@@ -17,7 +17,7 @@ static struct seen {
 	struct bcl_peer *from, *lost;
 	unsigned type;
 	size_t length;
-	_Alignas(8) unsigned char packet[BCL_MESSAGE_MAX];
+	_Alignas(8) unsigned char packet[BCL_LONG_MAX];
 	unsigned char announcement[100];  /* the last packet of type 4 */
 	enum bcl_status complete[EVENTS]; /* by cookie; AGAIN: not yet */
 	bool echo, in_order;
@@ -177,6 +177,71 @@ static void shapes(struct bcl_adi *adi, unsigned rank)
 START_TEST(all_shapes_of_packets)
 {
 	world_run(&world_weather[_i], 2, shapes);
+}
+END_TEST
+
+/* 50,000 bytes behind the header, in n pieces, between short packets. */
+static void send_long(struct bcl_adi *adi, struct bcl_peer *peer, unsigned n,
+		      uint64_t cookie)
+{
+	static unsigned char data[50000];
+	_Alignas(8) unsigned char head[40];
+	struct iovec iov[25];
+
+	pattern_fill(head, sizeof(head), n);
+	for (unsigned k = 0; k < sizeof(data); k++)
+		data[k] = pattern_byte(sizeof(head) + k, n);
+	for (unsigned i = 0; i < n; i++)
+		iov[i] = (struct iovec){ data + i * (sizeof(data) / n),
+					 sizeof(data) / n };
+	ck_assert_int_eq(
+		bcl_adi_packet_try(adi, peer, 2, head, sizeof(head), iov, n),
+		BCL_ERR_AGAIN);
+	ck_assert_int_eq(bcl_adi_packet_send(adi, peer, 2, head, sizeof(head),
+					     iov, n, cookie),
+			 BCL_OK);
+	memset(head, 0, sizeof(head));
+	memset(iov, 0xff, sizeof(iov));
+	if (!cookie)
+		memset(data, 0, sizeof(data));
+}
+
+static void lengthy(struct bcl_adi *adi, unsigned rank)
+{
+	static const unsigned pieces[] = { 1, 2, 4, 25 };
+	struct seen *s = open_packets(adi, rank);
+	unsigned n = 0, cookies = 0;
+	struct bcl_peer *peer;
+
+	ck_assert_int_eq(bcl_adi_peer(adi, 1 - rank, &peer), BCL_OK);
+	ck_assert_uint_eq(bcl_adi_packet_longest(peer), BCL_LONG_MAX);
+	for (unsigned i = 0; i < 8; i++) {
+		uint64_t cookie = rank == 0 && i % 2 ? ++cookies : 0;
+
+		if (rank == 0)
+			send_long(adi, peer, pieces[i / 2], cookie);
+		until(adi, &s->received, ++n);
+		if (rank == 1) {
+			ck_assert_uint_eq(s->length, 50040);
+			ck_assert(pattern_is(s->packet, s->length,
+					     pieces[i / 2]));
+			ck_assert_int_eq(bcl_adi_packet_send(adi, peer, 0, "",
+							     1, NULL, 0, 0),
+					 BCL_OK);
+		}
+		until(adi, &s->completed, cookies);
+	}
+}
+
+START_TEST(long_packets)
+{
+	const struct mock_options options = { .seed = (uint64_t)_i + 1,
+					      .longs = true,
+					      .again = _i ? 50 : 0,
+					      .ring = _i ? 2 : 0,
+					      .latency = 3000 };
+
+	world_run(&options, 2, lengthy);
 }
 END_TEST
 
@@ -706,6 +771,7 @@ int main(void)
 
 #define WEATHERS(test) tcase_add_loop_test(tcase, test, 0, WORLD_WEATHERS)
 	WEATHERS(all_shapes_of_packets);
+	tcase_add_loop_test(tcase, long_packets, 0, 2);
 	WEATHERS(packets_stay_in_order);
 	WEATHERS(callbacks_may_send);
 	tcase_add_test(tcase, what_cannot_leave_at_once);
