@@ -481,7 +481,7 @@ static const struct {
 	{ "none", SYS_eventfd2, EPERM, BCL_ERR_SYSTEM,
 	  "eventfd: Operation not permitted; BCL_HELPER=off" },
 	{ "none", SYS_epoll_create1, EMFILE, BCL_ERR_SYSTEM,
-	  "epoll: Too many open files; BCL_HELPER=off" },
+	  "epoll: no descriptor is left; raise ulimit -n; BCL_HELPER=off" },
 	{ "none", SYS_clone3, EAGAIN, BCL_ERR_SYSTEM,
 	  "a thread: Resource temporarily unavailable; BCL_HELPER=off" },
 	{ "none", SYS_membarrier, EPERM, BCL_OK, "no membarrier" },
