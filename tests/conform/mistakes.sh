@@ -74,4 +74,14 @@ done <<-'MISTAKES'
 	2|there is no none/Makefile|$mpich none
 	1|none is not there|MPICH_SRC=none $mpich $build
 MISTAKES
+
+# A library that is not installed; a configured source refuses another place.
+if [[ ! -e $abs_top_srcdir/config.status ]]; then
+	! PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR=/none "$abs_top_srcdir/configure" \
+		>seen 2>&1 || status=1
+	grep -q "error: hwloc.* is missing: install Debian's libhwloc-dev" seen || {
+		tail seen
+		status=1
+	}
+fi
 exit $status
