@@ -240,7 +240,8 @@ int main(int argc, char **argv)
 	perf_places_find(&run.places);
 	perf_run_plan(&run);
 	if (!run.lines)
-		refuse("--only", run.only, "is in no name that --list prints");
+		refuse("--only", run.only,
+		       "is in no name of a figure that there is here (--list)");
 	signal(SIGPIPE, SIG_IGN);
 	good = measure(&run);
 	if (run.given)

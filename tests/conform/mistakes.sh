@@ -57,7 +57,7 @@ done <<-'MISTAKES'
 	2|"more" is not an option; see bcl-perf --help|$perf more
 	2|see bcl-perf --help|$perf --more
 	2|no/such: No such file|$perf --json=no/such
-	2|--only: "nothing" is in no name that --list prints|$perf --virtual --only=nothing
+	2|--only: "nothing" is in no name of a figure|$perf --virtual --only=nothing
 	2|"such" is no size, or above 1G|$sim alltoall such
 	1|there are only 64 nodes, not 65|$sim -n 65 alltoall
 	1|end within the time \(--limit\)|$sim -n 2 -l 1us alltoall
