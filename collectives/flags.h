@@ -166,6 +166,17 @@ static inline void bcl_flag_cede_line(void)
 		bcl_spin_hint();
 }
 
+/* What the flag says, if it is that of this phase or of one that may be: else
+ * 0.
+ */
+static inline uint64_t bcl_flag_reached(const struct bcl_flag *flag,
+					uint64_t phase)
+{
+	uint64_t ready = bcl_flag_load(&flag->ready);
+
+	return bcl_flag_phase(ready) - phase < BCL_NODE_AHEAD ? ready : 0;
+}
+
 /* Has the member written in this phase? What its flag says, or 0. */
 static inline uint64_t bcl_flag_arrived(const struct bcl_node *node,
 					unsigned member, uint64_t phase,
@@ -173,21 +184,21 @@ static inline uint64_t bcl_flag_arrived(const struct bcl_node *node,
 {
 	const struct bcl_flag *flag = bcl_flag_of(node, member);
 	bool share_line = node->members == 2 && polls;
-	uint64_t least = phase << BCL_FLAG_KINDS, ready;
+	uint64_t ready;
 
 	/* What the other waits for was written a moment ago. */
 	if (share_line && node->written == phase - 1)
 		bcl_flag_cede_line();
-	ready = bcl_flag_load(&flag->ready);
-	if (ready >= least)
+	ready = bcl_flag_reached(flag, phase);
+	if (ready)
 		return ready;
 	/* The line came for the own store, without the other's. */
 	if (share_line && node->written == phase)
 		bcl_flag_cede_line();
 	while (polls--) {
 		bcl_spin_hint();
-		ready = bcl_flag_load(&flag->ready);
-		if (ready >= least)
+		ready = bcl_flag_reached(flag, phase);
+		if (ready)
 			return ready;
 	}
 	return 0;

@@ -461,6 +461,23 @@ static bool read_pieces(struct bcl_node *node, struct bcl_node_op *op,
 	return true;
 }
 
+void bcl_node_audit(struct bcl_node *node)
+{
+	for (unsigned i = 0; i < BCL_NODE_SLOTS; i++) {
+		struct bcl_node_slot *slot = bcl_slot_of(node, node->me, i);
+
+		/* pairs with bcl_flag_load() */
+		atomic_store_explicit(&slot->ready, node->casts[i],
+				      memory_order_release);
+	}
+	/* pairs with bcl_flag_load() */
+	atomic_store_explicit(&node->mine->ready,
+			      node->written << BCL_FLAG_KINDS | node->kinds,
+			      memory_order_release);
+	atomic_store_explicit(&node->mine->done, node->left,
+			      memory_order_release);
+}
+
 bool bcl_node_advance(struct bcl_node *node, struct bcl_node_op *op,
 		      unsigned polls)
 {

@@ -59,6 +59,8 @@ enum {
 	BCL_NODE_SLOTS = 16, /* of a member, used in turn */
 	BCL_NODE_SLOT_WORDS = 7,
 	BCL_NODE_LINE = 64, /* bytes */
+	/* Phases: what says that it is further ahead is not believed. */
+	BCL_NODE_AHEAD = 2 * BCL_NODE_SLOTS,
 };
 
 struct bcl_node {
@@ -81,6 +83,7 @@ struct bcl_node {
 	 * operation than the own one, which goes no further. */
 	unsigned differs;
 	uint64_t theirs; /* that length; UINT64_MAX: it is not known */
+	uint64_t casts[BCL_NODE_SLOTS]; /* what the own slots say in `ready` */
 };
 
 /* Bytes of the segment for so many members. */
@@ -147,6 +150,10 @@ bool bcl_node_able(const struct bcl_node *node,
 /* Operations with less than so many bytes go through the flag lines (short.h);
  * 0: never. */
 size_t bcl_node_brief(const struct bcl_node *node, enum bcl_node_kind kind);
+
+/* Write again what the own member alone writes, but data: another process of
+ * the same user may have written there (transport/shm/audit.h). */
+void bcl_node_audit(struct bcl_node *node);
 
 /*
  * Go on as far as possible; true when it is over. Looks at most `polls` times

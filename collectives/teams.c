@@ -59,8 +59,13 @@ static void hear(struct bcl_adi_client *client, unsigned rank,
 {
 	struct bcl_teams *teams = (struct bcl_teams *)client;
 	uint64_t news = notice->word[0];
+	struct bcl_team *team;
 
-	if (news == BCL_TEAMS_WAKE)
+	if (news == BCL_TEAMS_AUDIT)
+		for (team = teams->teams; team; team = team->next)
+			if (team->shares)
+				bcl_node_audit(&team->node);
+	if (news == BCL_TEAMS_WAKE || news == BCL_TEAMS_AUDIT)
 		return;
 	if ((news & BCL_TEAMS_COMPARE) == BCL_TEAMS_COMPARE)
 		compare(teams, rank, notice);

@@ -23,6 +23,9 @@ enum {
 #define BCL_TEAMS_COMPARE (UINT64_C(0xfffff) << 44)
 /* For a rank that sleeps: only that it gets up. No team is so named. */
 #define BCL_TEAMS_WAKE UINT64_C(0)
+/* Likewise, that it calls bcl_node_audit(): what waits for it has waited for
+ * long. */
+#define BCL_TEAMS_AUDIT UINT64_MAX
 
 struct bcl_teams {
 	struct bcl_adi_client client; /* first */

@@ -13,7 +13,9 @@ enum {
 	/* A wait of BCL_PEER_TIMEOUT divided by this connects to those who are
 	 * waited for, and says what it is for. */
 	PATIENCE = 32,
-	NAP = 1000000,	   /* ns, where nobody wakes us */
+	NAP = 1000000, /* ns, where nobody wakes us */
+	/* The same of the words in the segment, which may be wrong. */
+	AUDITS = 8,
 	SLEEP = 100000000, /* ns, until we look whether the others live */
 };
 
@@ -22,6 +24,27 @@ void bcl_vigil_init(struct bcl_node *node)
 	if (node->env->charge)
 		atomic_store_explicit(&node->sleepers->any, 1,
 				      memory_order_relaxed);
+}
+
+/* Who waits for long may do so for a word that another process of the same user
+ * has overwritten. A notice has its writer, who may be elsewhere by now, write
+ * it again. */
+static void audit(struct bcl_team *team, const struct bcl_group *group)
+{
+	const struct bcl_adi_notice notice = { { BCL_TEAMS_AUDIT } };
+	unsigned i;
+
+	/* in virtual time memory belongs to one process */
+	if (!team->shares || team->node.env->virtual_time)
+		return;
+	bcl_count(team->counters, coll_audits);
+	bcl_node_audit(&team->node);
+	for (i = 0; i < group->size; i++)
+		if (i != group->me)
+			bcl_adi_notify(team->adi,
+				       bcl_team_job_rank(
+					       team, bcl_group_rank(group, i)),
+				       &notice);
 }
 
 void bcl_vigil_watch(struct bcl_team *team, struct bcl_vigil *vigil)
@@ -37,10 +60,14 @@ void bcl_vigil_watch(struct bcl_team *team, struct bcl_vigil *vigil)
 		return;
 	now = env->now(env->world);
 	if (!vigil->since)
-		vigil->since = now;
+		vigil->since = vigil->audited = now;
 	if (now - vigil->since > timeout / PATIENCE)
 		bcl_compare_tell(team);
 	group = bcl_group_node(team);
+	if (now - vigil->audited > timeout / AUDITS) {
+		vigil->audited = now;
+		audit(team, &group);
+	}
 	for (i = 0; i < group.size; i++) {
 		unsigned rank =
 			bcl_team_job_rank(team, bcl_group_rank(&group, i));

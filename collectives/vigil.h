@@ -30,9 +30,10 @@ struct bcl_sleepers {
 /* A wait; zero it at its beginning. */
 struct bcl_vigil {
 	unsigned polls;
-	uint64_t since; /* ns */
-	uint64_t told;	/* what those who sleep know of the own flag line */
-	bool down;	/* about to sleep */
+	uint64_t since;	  /* ns */
+	uint64_t audited; /* ns */
+	uint64_t told;	  /* what those who sleep know of the own flag line */
+	bool down;	  /* about to sleep */
 };
 
 /* Once `env` of the node is set. */

@@ -36,20 +36,21 @@ struct bcl_env;
 	X(core, helper_spells, "absences in which the helper stood in")   \
 	X(core, helper_wakes, "times it was woken by traffic in them")
 
-#define BCL_SHM_COUNTERS(X)                                                  \
-	X(shm, messages_line, "messages sent through the pair line")         \
-	X(shm, messages_ring, "messages sent through a ring")                \
-	X(shm, messages_received, "messages received")                       \
-	X(shm, ring_full, "sends refused: the ring was full")                \
-	X(shm, wakes, "sleeping peers woken")                                \
-	X(shm, fences, "sends with a fence, for want of membarrier")         \
-	X(shm, turned_away, "callers turned away: no descriptor left")       \
-	X(shm, mails_told, "times peers told a helper to access memory")     \
-	X(shm, refused, "callers refused: of another user, or too many")     \
-	X(shm, left, "connections that ended as both sides had closed them") \
+#define BCL_SHM_COUNTERS(X)                                                   \
+	X(shm, messages_line, "messages sent through the pair line")          \
+	X(shm, messages_ring, "messages sent through a ring")                 \
+	X(shm, messages_received, "messages received")                        \
+	X(shm, ring_full, "sends refused: the ring was full")                 \
+	X(shm, wakes, "sleeping peers woken")                                 \
+	X(shm, fences, "sends with a fence, for want of membarrier")          \
+	X(shm, turned_away, "callers turned away: no descriptor left")        \
+	X(shm, audits, "times the words shared with peers were audited")      \
+	X(shm, mails_told, "times peers told a helper to access memory")      \
+	X(shm, refused, "callers refused: of another user, or too many")      \
+	X(shm, left, "connections that ended as both sides had closed them")  \
 	X(shm, leaves_unanswered, "closed peers given up: no answer to that") \
-	X(shm, bytes_pulled, "bytes of large messages received")             \
-	X(shm, bytes_joined, "of those of peers, bytes copied by this side") \
+	X(shm, bytes_pulled, "bytes of large messages received")              \
+	X(shm, bytes_joined, "of those of peers, bytes copied by this side")  \
 	X(shm, bytes_bounced, "bytes copied twice, for want of attach")
 
 #define BCL_HOST_COUNTERS(X)                                                  \
@@ -117,22 +118,23 @@ struct bcl_env;
 	X(adi, ranks_left, "ranks that were waited for, but closed")
 
 /* The first ones in the order of enum bcl_operation. */
-#define BCL_COLL_COUNTERS(X)                                               \
-	X(coll, barrier, "barriers")                                       \
-	X(coll, broadcast, "broadcasts")                                   \
-	X(coll, reduce, "reductions to one rank")                          \
-	X(coll, allreduce, "reductions to all ranks")                      \
-	X(coll, gather, "gathers to one rank")                             \
-	X(coll, scatter, "scatters from one rank")                         \
-	X(coll, allgather, "gathers to all ranks")                         \
-	X(coll, alltoall, "exchanges of blocks among all ranks")           \
-	X(coll, alltoallv, "the same with lengths of their own")           \
-	X(coll, scheduled, "of all those, run as schedules by the engine") \
-	X(coll, sleeps, "times a member slept until others came")          \
-	X(coll, wakes, "sleeping members woken")                           \
-	X(coll, teams, "teams made")                                       \
-	X(coll, compared, "long waits of which neighbours were told")      \
-	X(coll, differ, "teams lost: members call operations differently") \
+#define BCL_COLL_COUNTERS(X)                                                  \
+	X(coll, barrier, "barriers")                                          \
+	X(coll, broadcast, "broadcasts")                                      \
+	X(coll, reduce, "reductions to one rank")                             \
+	X(coll, allreduce, "reductions to all ranks")                         \
+	X(coll, gather, "gathers to one rank")                                \
+	X(coll, scatter, "scatters from one rank")                            \
+	X(coll, allgather, "gathers to all ranks")                            \
+	X(coll, alltoall, "exchanges of blocks among all ranks")              \
+	X(coll, alltoallv, "the same with lengths of their own")              \
+	X(coll, audits, "times that words shared inside a node were audited") \
+	X(coll, scheduled, "of all those, run as schedules by the engine")    \
+	X(coll, sleeps, "times a member slept until others came")             \
+	X(coll, wakes, "sleeping members woken")                              \
+	X(coll, teams, "teams made")                                          \
+	X(coll, compared, "long waits of which neighbours were told")         \
+	X(coll, differ, "teams lost: members call operations differently")    \
 	X(coll, teams_lost, "teams lost with a member")
 
 /* All of them; Y(name, description): the card's own, copied now and then */

@@ -70,6 +70,8 @@ static void tend(struct bcl_port *port, uint64_t time)
 	struct bcl_context *context = port->context;
 
 	port->served = time;
+	if (port->shm)
+		bcl_shm_audit(port, time);
 	if (bcl_shm_work(port))
 		bcl_shm_progress(port, time);
 	if (context->card)

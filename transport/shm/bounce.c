@@ -10,6 +10,7 @@
  * chunks: stored with release by their writer after the copy, loaded with
  * acquire by the other.
  */
+#include "transport/shm/audit.h"
 #include "transport/shm/port.h"
 
 enum {
@@ -147,6 +148,18 @@ static void drain(struct bcl_connection *c)
 			t->draining_last = &t->draining;
 		bcl_pull_complete(c, pull, BCL_OK);
 	}
+}
+
+void bcl_bounce_audit(struct bcl_connection *c)
+{
+	struct bcl_large_tables *t = c->large.tables;
+
+	if (!t)
+		return;
+	atomic_store_explicit(&index_of(c, c->side)->filled, t->filled,
+			      memory_order_release);
+	atomic_store_explicit(&index_of(c, c->side)->drained, t->drained,
+			      memory_order_release);
 }
 
 bool bcl_bounce_progress(struct bcl_connection *c)

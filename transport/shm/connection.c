@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "transport/shm/audit.h"
 #include "transport/shm/greeting.h"
 #include "transport/shm/handshake.h"
 #include "transport/shm/host.h"
@@ -274,6 +275,9 @@ static void take_request(struct bcl_connection *c, const struct bcl_greeting *g,
 		break;
 	case BCL_GREETING_MAIL:
 		bcl_mail_serve_told(c);
+		break;
+	case BCL_GREETING_SENT:
+		bcl_audit_take(c, g);
 		break;
 	default:
 		break;

@@ -90,6 +90,9 @@ struct bcl_connection {
 	struct bcl_segment segment;
 	const char *why; /* for people */
 
+	uint64_t told;		   /* how far the peer was told that it sent */
+	_Atomic uint64_t its_told; /* the same of the peer */
+
 	uint32_t watch;	    /* the peer's word in the own attention page */
 	uint32_t its_watch; /* own word in the peer's */
 	uint32_t woken;	    /* the sleep that the peer was woken from */

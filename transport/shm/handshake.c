@@ -183,6 +183,7 @@ static void come_up(struct bcl_connection *c)
 	bcl_segment_pair(&c->segment, c->side, pair);
 	pair->connection = c;
 	pair->flags = &c->shm->port->flags;
+	c->told = c->its_told = BCL_HEADER_FIRST & ~(BCL_HEADER_TURN - 1);
 	pair->attention = c->fence || bcl_shm_env(c->shm)->charge
 				  ? &always_attend
 				  : &c->its_attention[c->its_watch];

@@ -55,7 +55,8 @@ struct bcl_offer {
 	uint64_t feed;	 /* FETCH: bytes for the bounce area */
 	uint64_t fed;	 /* of which are there */
 	uint32_t chunks;
-	uint32_t done;		/* chunks copied */
+	uint32_t done;		/* chunks copied, */
+	bool failed;		/* one of them not */
 	struct bcl_offer *next; /* FETCH: in the order of asking */
 };
 
@@ -97,6 +98,7 @@ struct bcl_large_tables {
 	struct bcl_offer offers[BCL_CLAIMS];
 	struct bcl_pull pulls[BCL_CLAIMS];
 	struct bcl_posted posted[BCL_CLAIMS];
+	unsigned held;			   /* offers and pulls not ended */
 	unsigned channels_out;		   /* offers of kind CHANNEL */
 	uint64_t joined[BCL_CLAIMS / 64];  /* offers being copied from here */
 	uint64_t pulling[BCL_CLAIMS / 64]; /* pulls with attach */

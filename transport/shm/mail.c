@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "transport/shm/mail.h"
 
+#include "transport/shm/audit.h"
 #include "transport/shm/bell.h"
 #include "transport/shm/greeting.h"
 #include "transport/shm/message.h"
@@ -57,13 +58,11 @@ static void serve(struct bcl_connection *c, unsigned index)
 {
 	struct bcl_context *context = bcl_shm_context(c->shm);
 	struct bcl_mail *mail = &c->segment.head->mails[!c->side][index];
-	uint32_t state = BCL_MAIL_ASKED;
 	struct bcl_mail asked;
 
 	/* partner: the release in post() */
-	if (!atomic_compare_exchange_strong_explicit(
-		    &mail->state, &state, BCL_MAIL_TAKEN, memory_order_acquire,
-		    memory_order_relaxed))
+	if (atomic_load_explicit(&mail->state, memory_order_acquire) !=
+	    BCL_MAIL_ASKED)
 		return;
 	/* the peer may write at any time: what is checked is what is used */
 	asked.op = mail->op;
@@ -290,6 +289,24 @@ bool bcl_mail_progress(struct bcl_connection *c)
 	if (r->accesses && now > r->poke_at)
 		poke(c, now);
 	return r->accesses;
+}
+
+bool bcl_mail_audit(struct bcl_connection *c)
+{
+	struct bcl_remotes *r = c->remotes;
+	unsigned i;
+
+	for (i = 0; r && i < BCL_MAILS; i++) {
+		uint32_t state;
+
+		if (!r->mail[i].access)
+			continue;
+		state = atomic_load_explicit(&mail_of(c, i)->state,
+					     memory_order_relaxed);
+		if (state != BCL_MAIL_ASKED && state != BCL_MAIL_DONE)
+			return false;
+	}
+	return true;
 }
 
 bool bcl_mail_sleep(struct bcl_connection *c)

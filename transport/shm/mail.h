@@ -7,10 +7,9 @@
  * BCL_MAIL_DATA bytes. States and who changes them:
  *
  *  FREE   requester fills it in                             ASKED (release)
- *  ASKED  owner: its thread, told by the bell, or its       TAKEN
- *	   helper, told over the socket after a while
- *	   (compare-and-swap: one of them)
- *  TAKEN  the same, when it is done                         DONE (release)
+ *  ASKED  owner: its thread, told by the bell, or its       DONE (release)
+ *	   helper, told over the socket after a while,
+ *	   under memory_lock
  *  DONE   requester has taken the result                    FREE
  */
 #ifndef BCL_SHM_MAIL_H
@@ -33,7 +32,6 @@ enum {
 enum bcl_mail_state {
 	BCL_MAIL_FREE,
 	BCL_MAIL_ASKED,
-	BCL_MAIL_TAKEN,
 	BCL_MAIL_DONE,
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The offering side of large messages. */
 #include "transport/shm/attach.h"
+#include "transport/shm/audit.h"
 #include "transport/shm/message.h"
 #include "transport/shm/port.h"
 
@@ -61,6 +62,7 @@ enum bcl_status bcl_offer_make(struct bcl_connection *c,
 		return BCL_ERR_AGAIN;
 	t->hint = slot + 1;
 	t->channels_out += kind == BCL_OFFER_CHANNEL;
+	t->held++;
 	offer = &t->offers[slot];
 	*offer = (struct bcl_offer){
 		.buffer = buffer,
@@ -85,6 +87,7 @@ static void free_offer(struct bcl_connection *c, struct bcl_offer *offer)
 {
 	unsigned slot = slot_of(c, offer);
 
+	c->large.tables->held--;
 	c->large.tables->channels_out -= offer->kind == BCL_OFFER_CHANNEL;
 	bcl_claim_free(claim_of(c, slot), offer->generation);
 	c->large.tables->joined[slot / 64] &= ~(UINT64_C(1) << slot % 64);
@@ -136,6 +139,36 @@ enum bcl_status bcl_offer_withdraw(struct bcl_connection *c,
 
 /* ---- copying from here ---- */
 
+static void write_done(struct bcl_connection *c, const struct bcl_offer *offer)
+{
+	/* partner: the acquire in finish() of pull.c */
+	atomic_store_explicit(&claim_of(c, slot_of(c, offer))->done,
+			      offer->done |
+				      (offer->failed ? BCL_CLAIM_FAILED : 0),
+			      memory_order_release);
+}
+
+bool bcl_offers_audit(struct bcl_connection *c)
+{
+	struct bcl_large_tables *t = c->large.tables;
+	unsigned i;
+
+	for (i = 0; t && i < BCL_CLAIMS; i++) {
+		struct bcl_offer *offer = &t->offers[i];
+		uint64_t word;
+
+		if (!offer->kind)
+			continue;
+		word = atomic_load_explicit(&claim_of(c, i)->word,
+					    memory_order_relaxed);
+		if (bcl_claim_generation(word) != offer->generation ||
+		    bcl_claim_front(word) != offer->done)
+			return false;
+		write_done(c, offer);
+	}
+	return true;
+}
+
 /* Copy one chunk. False: none is left, or it failed. */
 static bool copy_chunk(struct bcl_connection *c, struct bcl_offer *offer)
 {
@@ -153,10 +186,8 @@ static bool copy_chunk(struct bcl_connection *c, struct bcl_offer *offer)
 				  offer->buffer + at, offer->target + at, n);
 	bcl_count_add(c->shm->port->counters, BCL_COUNT_shm_bytes_joined, n);
 	offer->done++;
-	/* partner: the acquire in finish() of pull.c */
-	atomic_store_explicit(&claim->done,
-			      offer->done | (status ? BCL_CLAIM_FAILED : 0),
-			      memory_order_release);
+	offer->failed |= status != BCL_OK;
+	write_done(c, offer);
 	bcl_pair_notice(&c->pair);
 	return !status;
 }
@@ -247,7 +278,12 @@ bool bcl_offer_read(struct bcl_connection *c, uint64_t immediate)
 		find_offer(c, (uint16_t)immediate, (uint16_t)(immediate >> 16));
 	uint32_t status = (uint32_t)(immediate >> 32);
 
-	if (!offer || status > UINT8_MAX || offer->fed < offer->feed)
+	/* it was withdrawn before the pull */
+	if (!offer && status == BCL_ERR_CANCELLED)
+		return true;
+	/* an offer that stands is not closed but by who scribbles */
+	if (!offer || status > UINT8_MAX || offer->fed < offer->feed ||
+	    status == BCL_ERR_CANCELLED)
 		return false;
 	end_offer(c, offer, (enum bcl_status)status);
 	return true;

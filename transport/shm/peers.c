@@ -2,6 +2,7 @@
 /* Peers that come and go, and progress: the port's owner. */
 #include <string.h>
 
+#include "transport/shm/audit.h"
 #include "transport/shm/handshake.h"
 #include "transport/shm/port.h"
 
@@ -117,8 +118,10 @@ static bool take_news(struct bcl_connection *c, uint8_t state)
 	}
 	if (!c->pair.peer && !take_up(c))
 		return false;
-	if (state != BCL_CONNECTION_ENDED)
+	if (state != BCL_CONNECTION_ENDED) {
+		bcl_audit_hear(c);
 		return false;
+	}
 	/* all it has published is delivered first */
 	if (bcl_pair_ready(&c->pair))
 		return true;
@@ -223,16 +226,27 @@ bool bcl_shm_copies_ready(struct bcl_connection *c)
 	return bcl_pulls_ready(c) || bcl_mail_ready(c);
 }
 
+/* Polled or silent; NULL: none. */
+static struct bcl_connection *find_broken(const struct bcl_shm_port *shm)
+{
+	unsigned i;
+
+	for (i = 0; i < shm->port->npairs; i++)
+		if (shm->pairs[i]->broken)
+			return shm->pairs[i]->connection;
+	for (i = 0; i < shm->silent_end; i++)
+		if (shm->silent[i] && shm->silent[i]->pair.broken)
+			return shm->silent[i];
+	return NULL;
+}
+
 static void break_pairs(struct bcl_shm_port *shm)
 {
-	unsigned i = 0;
+	struct bcl_connection *c;
 
 	bcl_shm_done(shm, BCL_WORK_BROKEN);
-	while (i < shm->port->npairs)
-		if (shm->pairs[i]->broken)
-			lose(shm->pairs[i]->connection, BCL_ERR_DEAD);
-		else
-			i++;
+	while ((c = find_broken(shm)))
+		lose(c, BCL_ERR_DEAD);
 }
 
 static struct bcl_connection *find_over(const struct bcl_shm_port *shm)

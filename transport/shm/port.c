@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "transport/shm/audit.h"
 #include "transport/shm/handshake.h"
 #include "transport/shm/host.h"
 
@@ -104,6 +105,7 @@ enum bcl_status bcl_shm_port_open(struct bcl_port *port, char why[96])
 		return BCL_ERR_SYSTEM;
 	}
 	shm->watch.active = shm->active;
+	bcl_audit_open(shm, env->now(env->world));
 	port->shm = shm;
 	port->pairs = shm->pairs;
 	port->npairs = 0;
@@ -269,6 +271,11 @@ static void serve(struct bcl_shm_port *shm, uint64_t now)
 		bcl_shm_done(shm, BCL_WORK_SOCKETS);
 }
 
+void bcl_shm_audit(struct bcl_port *port, uint64_t now)
+{
+	bcl_audit(port->shm, now);
+}
+
 void bcl_shm_service(struct bcl_port *port, uint64_t now)
 {
 	struct bcl_shm_port *shm = port->shm;
@@ -292,7 +299,7 @@ void bcl_shm_assist(struct bcl_port *port, uint64_t now)
 	serve(shm, now);
 	work = ~work &
 	       atomic_load_explicit(&shm->watch.work, memory_order_relaxed);
-	if (work & BCL_WORK_NEWS)
+	if (work & BCL_WORK_NEWS || now >= bcl_audit_due(shm))
 		env->wake(env->world, port->object);
 	pthread_mutex_unlock(&shm->lock);
 }

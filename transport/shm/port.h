@@ -62,7 +62,9 @@ struct bcl_shm_port {
 	uint32_t sleeps; /* in steps of BCL_ATTENTION_COUNT */
 	unsigned socket_passes;
 	struct bcl_orphan *orphans;
-	unsigned rescan; /* the silent pair to look at next */
+	_Atomic uint64_t audit_at; /* now() of the next audit */
+	_Atomic bool audit_wanted; /* while the owner sleeps */
+	unsigned rescan;	   /* the silent pair to look at next */
 	unsigned nsilent, silent_end;
 
 	/* the service lock */

@@ -73,12 +73,11 @@ void bcl_pull_complete(struct bcl_connection *c, struct bcl_pull *pull,
 	report(c, pull, status);
 	c->large.tables->pulling[slot / 64] &= ~(UINT64_C(1) << slot % 64);
 	pull->kind = BCL_PULL_FREE;
+	c->large.tables->held--;
 	if (!status)
 		bcl_count_add(c->shm->port->counters,
 			      BCL_COUNT_shm_bytes_pulled, pull->length);
-	/* CANCELLED: it was withdrawn; the slot may name another offer */
-	if (status != BCL_ERR_CANCELLED)
-		tell(c, slot, pull->generation, status);
+	tell(c, slot, pull->generation, status);
 }
 
 void bcl_pull_refuse(struct bcl_connection *c, const struct bcl_token *token,
@@ -286,6 +285,7 @@ enum bcl_status bcl_pull_begin(struct bcl_connection *c,
 		.channel = request->channel,
 		.kind = (uint8_t)request->kind,
 	};
+	t->held++;
 	if (!bcl_claim_begin(claim_of(c, token->slot), token->generation)) {
 		bcl_pull_complete(c, pull, BCL_ERR_CANCELLED);
 	} else if (!request->length) {
@@ -341,5 +341,6 @@ void bcl_pulls_end(struct bcl_connection *c, enum bcl_status status)
 		if (status)
 			report(c, pull, status);
 		pull->kind = BCL_PULL_FREE;
+		t->held--;
 	}
 }

@@ -68,6 +68,9 @@ void bcl_shm_service(struct bcl_port *port, uint64_t now);
  * left for bcl_shm_progress(), and the owner woken. */
 void bcl_shm_assist(struct bcl_port *port, uint64_t now);
 
+/* Do both sides agree on what is in their memory? Now and then; audit.h. */
+void bcl_shm_audit(struct bcl_port *port, uint64_t now);
+
 /* Readable when bcl_shm_service() or bcl_shm_assist() has something to do. */
 int bcl_shm_fd(const struct bcl_port *port);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which pairs are polled, and which wake the port: the port's owner. */
+#include "transport/shm/audit.h"
 #include "transport/shm/port.h"
 
 enum {
@@ -197,6 +198,7 @@ bool bcl_shm_sleep(struct bcl_port *port)
 	if (port->context->helper)
 		idle |= BCL_WORK_SOCKETS;
 	untold = bcl_watch_each(shm, bcl_mail_sleep);
+	bcl_audit_sleep(shm);
 	shm->sleeps += BCL_ATTENTION_COUNT;
 	set_all(shm, shm->sleeps | BCL_ATTENTION_SLEEPING);
 	if (port->nrefused)
@@ -215,8 +217,11 @@ bool bcl_shm_sleep(struct bcl_port *port)
 
 void bcl_shm_awake(struct bcl_port *port)
 {
-	if (port->shm)
-		set_all(port->shm, 0);
+	if (!port->shm)
+		return;
+	atomic_store_explicit(&port->shm->audit_wanted, false,
+			      memory_order_relaxed);
+	set_all(port->shm, 0);
 }
 
 /* ---- room ---- */
