@@ -11,6 +11,7 @@
 
 enum {
 	BIG = 300000,
+	FETCHES = 50,
 };
 
 static uint8_t region[BIG], local[BIG];
@@ -98,6 +99,52 @@ static void access_memory(struct side *side)
 START_TEST(puts_gets_and_notifications)
 {
 	sides_play(access_memory);
+}
+END_TEST
+
+/* Each fetch is one message, and one that answers it: also of no bytes. */
+static void fetch_and_count(struct side *side)
+{
+	uint8_t key[BCL_KEY_MAX];
+	struct bcl_memory *memory = exchange_key(side, key);
+	uint64_t before[2], frames, most = 0;
+	unsigned i, length;
+
+	if (side->number) {
+		side_hear(side, 5, NULL, 0);
+		bcl_memory_release(memory);
+		return;
+	}
+	for (length = 0; length <= 8; length += 8) {
+		frames = side_counter(side, "card.frames_sent");
+		for (i = 0; i < 2; i++)
+			before[i] =
+				side_counter(&sides[i], "card.messages_sent");
+		for (i = 0; i < FETCHES; i++) {
+			ck_assert_int_eq(
+				bcl_get(side->peer, key, 3, local, length, i),
+				BCL_OK);
+			side_expect_ok(side, BCL_EVENT_SENT, i);
+		}
+		/* the last answer's verdict is on its way */
+		while (side_counter(side_other(side), "card.messages_sent") <
+		       before[1] + FETCHES)
+			side_let_others();
+		for (i = 0; i < 2; i++)
+			ck_assert_uint_eq(
+				side_counter(&sides[i], "card.messages_sent"),
+				before[i] + FETCHES);
+		/* nor do more frames bear it than that of a word */
+		frames = side_counter(side, "card.frames_sent") - frames;
+		ck_assert(frames >= FETCHES && (!length || most <= frames));
+		most = frames;
+	}
+	side_say(side, 5, NULL, 0);
+}
+
+START_TEST(a_fetch_of_nothing_goes_once)
+{
+	sides_play(fetch_and_count);
 }
 END_TEST
 
@@ -313,6 +360,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, sides_open, sides_close);
 	tcase_add_test(tcase, puts_gets_and_notifications);
+	tcase_add_test(tcase, a_fetch_of_nothing_goes_once);
 	tcase_add_test(tcase, long_accesses_go_by_pieces);
 	tcase_add_test(tcase, atomics_and_fences);
 	tcase_add_test(tcase, memory_goes_away_while_it_is_read);
