@@ -27,7 +27,8 @@ enum {
 	BLIND = 15,		     /* waits that sleep at once after one that
 				      * looked for that long in vain */
 	YIELDS = 20000000,	     /* ns of yielding before a sleep */
-	NO_HELPER_SLEEP = 500000000, /* ns; interfaces must be watched */
+	NO_HELPER_SLEEP = 500000000, /* ns; interfaces must be watched,
+				      * shared memory audited */
 };
 
 /* The rails' descriptors make the group readable, or do not any more. */
@@ -122,9 +123,10 @@ static void sleep_once(struct bcl_port *port, uint64_t end)
 
 		if (deadline < until)
 			until = deadline;
-		if (!context->helper && until > now + NO_HELPER_SLEEP)
-			until = now + NO_HELPER_SLEEP;
 	}
+	if (!context->helper && (context->card || !env->sleeps_at_once) &&
+	    until > now + NO_HELPER_SLEEP)
+		until = now + NO_HELPER_SLEEP;
 	bcl_count(port->counters, core_sleeps);
 	if (until > now)
 		env->wait(env->world, port->group, until);
