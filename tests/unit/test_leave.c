@@ -292,6 +292,85 @@ START_TEST(opened_again)
 }
 END_TEST
 
+/* Nobody waits for an answer any more, and the peer was not given up. */
+static void check_kept(const struct bcl_peer *peer)
+{
+	struct bcl_event event;
+
+	while (here->shm->waiting || there->shm->waiting) {
+		if (!bcl_poll(here, &event) || !bcl_poll(there, &event))
+			ck_abort_msg("event %d, status %d", event.kind,
+				     event.status);
+		sched_yield();
+	}
+	ck_assert_uint_eq(counter("shm.leaves_unanswered"), 0);
+	ck_assert_uint_eq(peer->state, BCL_PEER_UP);
+}
+
+/* Opened again before what was on its way has ended: the time that the peer had
+ * for that is over. */
+START_TEST(opened_again_in_time)
+{
+	uint8_t token[BCL_KEY_MAX];
+	struct bcl_peer *peer;
+
+	setenv("BCL_PEER_TIMEOUT", "50ms", 1);
+	open_ports();
+	peer = meet();
+	ck_assert_int_eq(bcl_offer(peer, token, 1, 0, token), BCL_OK);
+	bcl_peer_close(peer);
+	ck_assert_uint_eq(here->shm->waiting, 1);
+	ck_assert_ptr_eq(open_peer(here, there), peer);
+	check_kept(peer);
+	bcl_close(context);
+}
+END_TEST
+
+/* The other opens it when it is closed here: before it has heard of that, or
+ * when it has, and has not answered. */
+START_TEST(opened_there)
+{
+	struct bcl_event event;
+	struct bcl_peer *peer;
+
+	setenv("BCL_PEER_TIMEOUT", "50ms", 1);
+	setenv("BCL_HELPER", "0", 1);
+	open_ports();
+	peer = meet();
+	bcl_peer_close(peer);
+	if (_i)
+		ck_assert_int_eq(
+			bcl_pair_receive(there->pairs[0], false, &event),
+			BCL_ERR_AGAIN);
+	open_peer(there, here);
+	check_kept(peer);
+	ck_assert_uint_eq(counter("shm.left"), 0);
+	bcl_close(context);
+}
+END_TEST
+
+/* A program that closes and opens all the time fills no outbox. */
+START_TEST(opened_all_the_time)
+{
+	struct bcl_peer *peer;
+
+	open_ports();
+	peer = meet();
+	while (!bcl_send(peer, 1, 0, NULL, 0, 0))
+		;
+	for (unsigned i = 0; i < 2 * BCL_OUTBOX_MAX; i++) {
+		struct bcl_event event;
+
+		bcl_peer_close(peer);
+		ck_assert_int_eq(bcl_poll(here, &event), BCL_ERR_EMPTY);
+		ck_assert_ptr_eq(open_peer(here, there), peer);
+		ck_assert_int_eq(bcl_poll(here, &event), BCL_ERR_EMPTY);
+	}
+	ck_assert(!peer->pair->broken);
+	bcl_close(context);
+}
+END_TEST
+
 /* Before it has come up. */
 START_TEST(closed_while_connecting)
 {
@@ -517,6 +596,8 @@ START_TEST(any_order)
 	uint64_t random = (uint64_t)_i + 1;
 	struct held before;
 
+	/* whoever waits for a time-out is ended by the test's */
+	setenv("BCL_PEER_TIMEOUT", "1000s", 1);
 	if (_i % 2)
 		setenv("BCL_HELPER", "0", 1);
 	open_ports();
@@ -778,6 +859,9 @@ int main(void)
 	tcase_add_test(tc, both_close);
 	tcase_add_test(tc, last_words);
 	tcase_add_test(tc, opened_again);
+	tcase_add_test(tc, opened_again_in_time);
+	tcase_add_loop_test(tc, opened_there, 0, 2);
+	tcase_add_test(tc, opened_all_the_time);
 	tcase_add_test(tc, closed_while_connecting);
 	tcase_add_loop_test(tc, requests_end, 0, 2);
 	tcase_add_test(tc, mapped);
