@@ -646,6 +646,18 @@ enum bcl_status bcl_team_create(struct bcl_team *parent, const unsigned *ranks,
 	return status;
 }
 
+enum bcl_status bcl_team_cancel(struct bcl_team *team)
+{
+	enum bcl_status status = bcl_team_usable(team);
+
+	if (status != BCL_OK)
+		return status;
+	bcl_adi_lock(team->adi);
+	bcl_team_lose(team, BCL_ERR_CANCELLED);
+	bcl_adi_unlock(team->adi);
+	return BCL_OK;
+}
+
 void bcl_team_free(struct bcl_team *team)
 {
 	unsigned number;

@@ -61,6 +61,9 @@ BCL_API enum bcl_status bcl_team_world(struct bcl_adi *adi,
 BCL_API enum bcl_status bcl_team_create(struct bcl_team *parent,
 					const unsigned *ranks, unsigned n,
 					unsigned id, struct bcl_team **team);
+/* Its operations, those that are under way too, end with CANCELLED here at once
+ * and at all members as they hear of it. It is as one that lost a member then. */
+BCL_API enum bcl_status bcl_team_cancel(struct bcl_team *team);
 /* Collective; all operations must be complete. */
 BCL_API void bcl_team_free(struct bcl_team *team);
 BCL_API unsigned bcl_team_rank(const struct bcl_team *team);

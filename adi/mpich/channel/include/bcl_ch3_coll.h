@@ -12,8 +12,11 @@
 /* Decides, with all others, at a communicator's first operation. */
 struct bcl_team *bcl_ch3_team_make(MPIR_Comm *comm);
 
+/* NULL for one that was revoked, too: MPICH's own operations say so. */
 static inline struct bcl_team *bcl_ch3_team(MPIR_Comm *comm)
 {
+	if (comm->revoked)
+		return NULL;
 	return comm->dev.ch.asked ? comm->dev.ch.team : bcl_ch3_team_make(comm);
 }
 

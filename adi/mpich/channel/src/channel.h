@@ -137,6 +137,12 @@ void bcl_ch3_receive(MPIDI_VC_t *vc, unsigned words, const void *packet,
 void bcl_ch3_receive_short(MPIDI_VC_t *vc, const void *packet, size_t length);
 void bcl_ch3_receive_failed(MPIDI_VC_t *vc, enum bcl_status status);
 
+/* ---- collective.c ---- */
+
+/* Packet handler: a communicator is revoked. */
+int bcl_ch3_revoked(MPIDI_VC_t *vc, MPIDI_CH3_Pkt_t *packet, void *data,
+		    intptr_t *length, MPIR_Request **request);
+
 /* ---- team.c ---- */
 
 /* Before the first communicator; when all that MPI_Init() does is done; and

@@ -17,6 +17,29 @@ static int is_busy(void)
 	       MPIDI_RMA_Win_active_list_head;
 }
 
+/* The communicator whose operation this process is in, if it is the library's.
+ */
+static MPIR_Comm *within;
+
+static int leave(int mpi_errno)
+{
+	within = NULL;
+	return mpi_errno;
+}
+
+/* Who waits would wait for those that do not come any more. Its team is that of
+ * all communicators of its group. */
+int bcl_ch3_revoked(MPIDI_VC_t *vc, MPIDI_CH3_Pkt_t *packet, void *data,
+		    intptr_t *length, MPIR_Request **request)
+{
+	int mpi_errno =
+		MPIDI_CH3_PktHandler_Revoke(vc, packet, data, length, request);
+
+	if (within && within->revoked)
+		bcl_team_cancel(within->dev.ch.team);
+	return mpi_errno;
+}
+
 /* What processes of a program call differently is no failure of any of them. */
 static int differ(int errclass, enum bcl_status status)
 {
@@ -35,6 +58,10 @@ static int result(enum bcl_status status)
 		return differ(MPI_ERR_TRUNCATE, status);
 	case BCL_ERR_ARG:
 		return differ(MPI_ERR_ARG, status);
+	case BCL_ERR_CANCELLED:
+		return MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE,
+					    __func__, __LINE__,
+					    MPIX_ERR_REVOKED, "**revoked", 0);
 	default:
 		return bcl_ch3_error(status);
 	}
@@ -62,9 +89,11 @@ static int finish(enum bcl_status status, struct bcl_adi_request **request)
 }
 
 /* An operation of the library, by name, to its end. */
-#define RUN(name, ...)                                                    \
-	(is_busy() ? finish(bcl_i##name(__VA_ARGS__, &request), &request) \
-		   : result(bcl_##name(__VA_ARGS__)))
+#define RUN(name, ...)                                                        \
+	(within = comm,                                                       \
+	 leave(is_busy()                                                      \
+		       ? finish(bcl_i##name(__VA_ARGS__, &request), &request) \
+		       : result(bcl_##name(__VA_ARGS__))))
 
 /* ---- data as bytes --------------------------------------------------------
  */

@@ -10,6 +10,7 @@ int bcl_ch3_receive_open(void)
 		MPIDI_CH3_PktHandler_Init(handlers, MPIDI_CH3_PKT_END_CH3 + 1);
 
 	handlers[BCL_CH3_PKT_ANNOUNCE] = bcl_ch3_announcement;
+	handlers[MPIDI_CH3_PKT_REVOKE] = bcl_ch3_revoked;
 	bcl_ch3_answers_open(handlers);
 	return mpi_errno;
 }

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A communicator is revoked by its last rank, while each of the others waits in
+ * an operation on it that nobody ends: `revoke barrier`, `bcast`, `recv`. That
+ * fails, and so does what they do with it later; one of other processes goes
+ * on.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	LONG = 1 << 20,	     /* bytes */
+	UNTIL_THEN = 200000, /* us, in which the others begin to wait */
+};
+
+static char buffer[LONG];
+static int rank, size;
+
+static void need(int condition, const char *what)
+{
+	if (condition)
+		return;
+	fprintf(stderr, "revoke: rank %d: %s\n", rank, what);
+	_exit(1);
+}
+
+static int is_revoked(int error)
+{
+	int class = MPI_SUCCESS;
+
+	if (error)
+		MPI_Error_class(error, &class);
+	return class == MPIX_ERR_REVOKED;
+}
+
+static int receive(MPI_Comm comm, int from)
+{
+	return MPI_Recv(buffer, 1, MPI_CHAR, from, 0, comm, MPI_STATUS_IGNORE);
+}
+
+/* Nobody comes who would end it. */
+static int wait_in(const char *what, MPI_Comm comm)
+{
+	if (!strcmp(what, "barrier"))
+		return MPI_Barrier(comm);
+	if (!strcmp(what, "bcast"))
+		return MPI_Bcast(buffer, LONG, MPI_CHAR, size - 1, comm);
+	return receive(comm, size - 1);
+}
+
+/* Meanwhile there are messages of the communicator that nobody receives. */
+static void be_revoked(const char *what, MPI_Comm comm)
+{
+	MPI_Request request;
+	int i;
+
+	if (rank == size - 1) {
+		for (i = 0; i < rank; i++)
+			MPI_Send(buffer, 1, MPI_CHAR, i, 2, comm);
+		usleep(UNTIL_THEN);
+		need(!MPIX_Comm_revoke(comm), "it is not revoked");
+		return;
+	}
+	MPI_Irecv(buffer, 1, MPI_CHAR, size - 1, 1, comm, &request);
+	need(is_revoked(wait_in(what, comm)), "an operation that waited");
+	need(is_revoked(MPI_Wait(&request, MPI_STATUS_IGNORE)),
+	     "a receive that waited");
+}
+
+static void be_refused(MPI_Comm comm)
+{
+	int sum;
+
+	need(is_revoked(MPI_Barrier(comm)), "a later barrier");
+	need(is_revoked(MPI_Bcast(buffer, LONG, MPI_CHAR, 0, comm)),
+	     "a later broadcast");
+	need(is_revoked(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm)),
+	     "a later reduction");
+	need(is_revoked(receive(comm, (rank + 1) % size)), "a later receive");
+	need(is_revoked(
+		     MPI_Send(buffer, 1, MPI_CHAR, (rank + 1) % size, 0, comm)),
+	     "a later send");
+}
+
+static void go_on(MPI_Comm comm)
+{
+	int one = 1, sum = 0;
+
+	need(!MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm) && sum == 2,
+	     "a reduction of those who go on");
+}
+
+int main(int argc, char **argv)
+{
+	MPI_Comm comm, pair;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	need(argc == 2, "what is to be waited for?");
+	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+	MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &pair);
+	MPI_Barrier(comm);
+	MPI_Barrier(pair);
+
+	be_revoked(argv[1], comm);
+	be_refused(comm);
+	go_on(pair);
+	printf("revoke: rank %d goes on\n", rank);
+	fflush(stdout);
+	MPI_Comm_free(&pair);
+	MPI_Finalize();
+	return 0;
+}
