@@ -90,6 +90,7 @@ static void init_rank(struct loggp_world *world, unsigned rank)
 	adi->world = world;
 	adi->rank = rank;
 	adi->context.config.eager_max = EAGER_MAX;
+	adi->context.config.peer_timeout = 30000000000;
 	adi->card = &world->cards[node];
 	adi->turn.call = loggp_turn;
 	adi->team = (struct bcl_team){

@@ -116,6 +116,7 @@ struct mock_world *mock_open(const struct mock_options *options)
 		world->ranks[i].rank = i;
 		world->ranks[i].context.config.env = &env;
 		world->ranks[i].context.config.eager_max = EAGER_MAX;
+		world->ranks[i].context.config.peer_timeout = 30000000000;
 		world->ranks[i].context.local_ranks = options->local_ranks;
 		world->ranks[i].context.host =
 			options->hosts ? 77 * options->hosts[i] + 5 : 5;
