@@ -28,7 +28,7 @@ while IFS='|' read -r code text call; do
 	fi
 done <<-'MISTAKES'
 	1|BCL_SPIN=5 is wrong: it takes a time like .*, from 0ns? to 1s|BCL_SPIN=5 $hello
-	1|BCL_EAGER_MAX=5000 is out of its range, 0 to 4k|BCL_EAGER_MAX=5000 $hello
+	1|BCL_EAGER_MAX=70000 is out of its range, 0 to 64k|BCL_EAGER_MAX=70000 $hello
 	1|BCL_BLOCKS=3 is wrong: it takes a power of two, from 16 to 8192|BCL_BLOCKS=3 $hello
 	1|BCL_SHM=maybe is wrong: it takes on or off|BCL_SHM=maybe $hello
 	1|BCL_LOG=loud is wrong: it begins with error, warn|BCL_LOG=loud $hello
@@ -47,7 +47,7 @@ done <<-'MISTAKES'
 	1|BCL_BOOT=fork:x is malformed|BCL_BOOT=fork:x $hello
 	1|descriptor 77 of BCL_BOOT is not a job's memory|BCL_BOOT=fork:77:0 $hello
 	1|memfd_create.*: File too large|prlimit --fsize=0 $hello
-	1|Too many open files|prlimit --nofile=7 $hello
+	1|no descriptor is left; raise ulimit -n|prlimit --nofile=7 $hello
 	2|--pid: "x" is not the number of a process|$info --pid x
 	1|process 99999999: there is none|$info --pid 99999999
 	1|does not use bcl|$info --pid $$

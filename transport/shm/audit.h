@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Auditing a pair. Another process of the same user may write into its segment
- * (by /proc/PID/fd, say), and a word that is not what its writer left there
+ * (by /proc/PID/mem, say), and a word that is not what its writer left there
  * would have both sides wait for ever. So, an eighth of BCL_PEER_TIMEOUT after
  * the last time, the owner of a port
  *

@@ -183,7 +183,8 @@ static void come_up(struct bcl_connection *c)
 	bcl_segment_pair(&c->segment, c->side, pair);
 	pair->connection = c;
 	pair->flags = &c->shm->port->flags;
-	c->told = c->its_told = BCL_HEADER_FIRST & ~(BCL_HEADER_TURN - 1);
+	c->told = BCL_HEADER_FIRST & ~(BCL_HEADER_TURN - 1);
+	atomic_store_explicit(&c->its_told, c->told, memory_order_relaxed);
 	pair->attention = c->fence || bcl_shm_env(c->shm)->charge
 				  ? &always_attend
 				  : &c->its_attention[c->its_watch];
