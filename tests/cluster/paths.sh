@@ -40,7 +40,7 @@ launcher=mpirun over 'PMIx' -- 2 "${inside[@]}" +udp.sendmsg
 over 'IPv6 only' -6 -- 2 "${inside[@]}" +udp.sendmsg
 # 13 MB
 over 'MTU 1500' -m 1500 -- 1 -core.peers_shared '>card.frames_sent=8000'
-over 'MTU 9000' -m 9000 -- 1 -core.peers_shared '<card.frames_sent=4000'
+over 'MTU 9000' -m 9000 -- 1 -core.peers_shared '<card.frames_sent=8000'
 over 'interfaces without offload' -o -m 1500 -- 1 +udp.sendmsg
 over 'four nodes on a bridge' -n 4 -- 2 "${inside[@]}" +udp.sendmsg
 over '/dev/shm of 64 MB, 16 ranks' -n 1 -s 64m -- 16 "${inside[@]}" -udp.sendmsg
