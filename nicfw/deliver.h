@@ -42,12 +42,14 @@ nic_deliver_at_once(struct bcl_card *card, struct nic_conn *conn,
 	uint32_t msg = bcl_get32(segment->msg), index, crc;
 	uint32_t length = bcl_get32(segment->total);
 	struct bcl_completion entry;
+	struct nic_ring *ring;
 	uint8_t *block;
 
-	if (conn->ninbound || !port || length > BCL_BLOCK_SIZE ||
-	    !nic_verdict_open(conn, msg) ||
-	    !nic_deliver_in_order(conn, msg, bcl_get32(segment->prev)) ||
-	    !nic_port_block_take(card, port, &port->ring[NIC_BLOCKS], &index))
+	if (conn->ninbound || !port || !nic_verdict_open(conn, msg) ||
+	    !nic_deliver_in_order(conn, msg, bcl_get32(segment->prev)))
+		return NIC_LONG_WAY;
+	ring = &port->ring[length > BCL_BLOCK_SIZE ? NIC_LONGS : NIC_BLOCKS];
+	if (ring->n == 0 || !nic_port_block_take(card, port, ring, &index))
 		return NIC_LONG_WAY;
 	block = port->at.blocks +
 		bcl_block_at(port->ring[NIC_BLOCKS].n, index, length);
@@ -56,7 +58,7 @@ nic_deliver_at_once(struct bcl_card *card, struct nic_conn *conn,
 	else
 		crc = card->hal.crc32c(card->host, 0, block, payload, length);
 	if (pcrc && crc != bcl_get32(*pcrc)) {
-		bcl_nic_port_block_spare(&port->ring[NIC_BLOCKS], index);
+		bcl_nic_port_block_spare(ring, index);
 		return NIC_CORRUPT;
 	}
 	nic_count(card, messages_delivered);

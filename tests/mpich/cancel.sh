@@ -14,9 +14,9 @@ for shm in on off; do
 		cat "$dir/out"
 		exit 1
 	}
-	announced=$(awk '/ adi\.sent_announced / { n += $4 } END { print n + 0 }' \
+	announced=$(awk '/ adi\.sent_announced / { n += $6 } END { print n + 0 }' \
 		"$dir/out")
-	called=$(awk '/ adi\.called / { n += $4 } END { print n + 0 }' "$dir/out")
+	called=$(awk '/ adi\.called / { n += $6 } END { print n + 0 }' "$dir/out")
 	echo "shared memory $shm: $announced announced, $called called for"
 	((announced > 300 && called == 0))
 done

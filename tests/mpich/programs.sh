@@ -33,7 +33,7 @@ quietly() {
 
 # sum COUNTER...: of all ranks
 sum() {
-	awk -v names=" $* " 'index(names, " " $5 " ") { sum += $4 }
+	awk -v names=" $* " 'index(names, " " $7 " ") { sum += $6 }
 		END { print sum + 0 }' "$dir/counted"
 }
 
