@@ -650,6 +650,8 @@ struct bcl_adi_message *bcl_adi_message_new(struct bcl_adi *adi,
 void bcl_adi_message_count(struct bcl_adi *adi,
 			   struct bcl_adi_message *message);
 void bcl_adi_message_free(struct bcl_adi *adi, struct bcl_adi_message *message);
+/* All that nobody has received, at the end. */
+void bcl_adi_drop_kept(struct bcl_adi *adi);
 /* Somebody wants such a message, and none has come. */
 void bcl_adi_want(struct bcl_adi *adi, uint64_t key,
 		  enum bcl_match_class class);

@@ -57,6 +57,18 @@ void bcl_adi_message_count(struct bcl_adi *adi, struct bcl_adi_message *message)
 	}
 }
 
+void bcl_adi_drop_kept(struct bcl_adi *adi)
+{
+	struct bcl_match_message *match;
+	struct bcl_adi_message *message;
+
+	while ((match = adi->match.oldest)) {
+		message = (struct bcl_adi_message *)match;
+		bcl_match_take(&adi->match, match);
+		bcl_pool_put(&adi->pool, message, message->size);
+	}
+}
+
 void bcl_adi_message_free(struct bcl_adi *adi, struct bcl_adi_message *message)
 {
 	struct bcl_adi_peer *peer = message->peer;

@@ -86,6 +86,7 @@ static void release(struct bcl_adi *adi)
 	if (adi->port) {
 		bcl_adi_threads_close(adi);
 		bcl_port_close(adi->port);
+		bcl_adi_drop_kept(adi);
 		bcl_match_close(&adi->match);
 		bcl_adi_peers_close(adi);
 		bcl_requests_close(adi);
