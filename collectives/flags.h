@@ -166,9 +166,7 @@ static inline void bcl_flag_cede_line(void)
 		bcl_spin_hint();
 }
 
-/* What the flag says, if it is that of this phase or of one that may be: else
- * 0.
- */
+/* What the flag says; 0 if its phase has not come, or is one that cannot be. */
 static inline uint64_t bcl_flag_reached(const struct bcl_flag *flag,
 					uint64_t phase)
 {

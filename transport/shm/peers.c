@@ -226,18 +226,24 @@ bool bcl_shm_copies_ready(struct bcl_connection *c)
 	return bcl_pulls_ready(c) || bcl_mail_ready(c);
 }
 
-/* Polled or silent; NULL: none. */
-static struct bcl_connection *find_broken(const struct bcl_shm_port *shm)
+/* One of which that is true, polled or silent; NULL: none. */
+static struct bcl_connection *find(const struct bcl_shm_port *shm,
+				   bool (*is)(const struct bcl_connection *))
 {
 	unsigned i;
 
 	for (i = 0; i < shm->port->npairs; i++)
-		if (shm->pairs[i]->broken)
+		if (is(shm->pairs[i]->connection))
 			return shm->pairs[i]->connection;
 	for (i = 0; i < shm->silent_end; i++)
-		if (shm->silent[i] && shm->silent[i]->pair.broken)
+		if (shm->silent[i] && is(shm->silent[i]))
 			return shm->silent[i];
 	return NULL;
+}
+
+static bool is_broken(const struct bcl_connection *c)
+{
+	return c->pair.broken;
 }
 
 static void break_pairs(struct bcl_shm_port *shm)
@@ -245,21 +251,8 @@ static void break_pairs(struct bcl_shm_port *shm)
 	struct bcl_connection *c;
 
 	bcl_shm_done(shm, BCL_WORK_BROKEN);
-	while ((c = find_broken(shm)))
+	while ((c = find(shm, is_broken)))
 		lose(c, BCL_ERR_DEAD);
-}
-
-static struct bcl_connection *find_over(const struct bcl_shm_port *shm)
-{
-	unsigned i;
-
-	for (i = 0; i < shm->port->npairs; i++)
-		if (bcl_leave_is_over(shm->pairs[i]->connection))
-			return shm->pairs[i]->connection;
-	for (i = 0; i < shm->silent_end; i++)
-		if (shm->silent[i] && bcl_leave_is_over(shm->silent[i]))
-			return shm->silent[i];
-	return NULL;
 }
 
 static void leave(struct bcl_shm_port *shm)
@@ -269,7 +262,7 @@ static void leave(struct bcl_shm_port *shm)
 	bcl_shm_done(shm, BCL_WORK_LEAVE);
 	if (bcl_watch_each(shm, bcl_leave_progress))
 		bcl_shm_want(shm, BCL_WORK_LEAVE);
-	while ((c = find_over(shm))) {
+	while ((c = find(shm, bcl_leave_is_over))) {
 		bcl_count(shm->port->counters, shm_left);
 		lose(c, BCL_ERR_DEAD);
 	}
