@@ -4,18 +4,9 @@
 # it is started, answers wrong arguments with that and status 2, and is compiled
 # from its installed sources, by the line in its head, to a program that works.
 set -euo pipefail
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-unset MAKEFLAGS MFLAGS MAKELEVEL
-
-make -C "${abs_top_builddir:?}" --no-print-directory install \
-	DESTDIR="$scratch/root" >"$scratch/log" 2>&1 || {
-	cat "$scratch/log"
-	exit 1
-}
-pc=$(find "$scratch/root" -name bcl.pc)
-sed -i "s|^prefix=|prefix=$scratch/root|" "$pc"
-export PKG_CONFIG_PATH=${pc%/*} LD_LIBRARY_PATH=${pc%/pkgconfig/*}
+# shellcheck source=tests/conform/installed.bash
+. "${abs_top_srcdir:?}/tests/conform/installed.bash"
+export LD_LIBRARY_PATH=${pc%/pkgconfig/*}
 export OMP_NUM_THREADS=2
 sources=$(find "$scratch/root" -path '*/doc/bcl/examples')
 programs=$(find "$scratch/root" -path '*/libexec/bcl/examples')

@@ -5,19 +5,8 @@
 # exports all that libbcl.map lists. Each function and each program has its page
 # beside it, and the tools run from there.
 set -euo pipefail
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-unset MAKEFLAGS MFLAGS MAKELEVEL
-
-make -C "${abs_top_builddir:?}" --no-print-directory install \
-	DESTDIR="$scratch/root" >"$scratch/log" 2>&1 || {
-	cat "$scratch/log"
-	exit 1
-}
-
-pc=$(find "$scratch/root" -name bcl.pc)
-sed -i "s|^prefix=|prefix=$scratch/root|" "$pc"
-export PKG_CONFIG_PATH=${pc%/*}
+# shellcheck source=tests/conform/installed.bash
+. "${abs_top_srcdir:?}/tests/conform/installed.bash"
 libdir=${PKG_CONFIG_PATH%/pkgconfig}
 sed -n '/^```c$/,/^```$/{//!p}' "${abs_top_srcdir:?}/README.md" \
 	>"$scratch/program.c"

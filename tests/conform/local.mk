@@ -7,7 +7,8 @@ conform_scripts = %D%/style.sh %D%/headers.sh %D%/man.sh %D%/freestanding.sh \
 lone_tests += $(conform_scripts)
 dist_check_SCRIPTS += $(conform_scripts)
 
-EXTRA_DIST += %D%/cost.h %D%/instructions.bash
+EXTRA_DIST += %D%/cost.h %D%/installed.bash \
+	%D%/instructions.bash
 check_PROGRAMS += %D%/boot-rank %D%/calls %D%/card-cost %D%/cost
 call_scripts = %D%/calls.sh %D%/examples.sh %D%/info.sh %D%/mistakes.sh %D%/install.sh
 system_tests += $(call_scripts)

@@ -89,6 +89,16 @@ void ranks_run(unsigned n, rank_body *body, uint64_t killed)
 	ranks_run_bare(n, open_and_run, killed);
 }
 
+void ranks_show_order(struct bcl_context *context)
+{
+	struct bcl_memory *memory;
+	uint8_t byte;
+
+	ck_assert_int_eq(bcl_memory_register(context, &byte, 1, 0, &memory),
+			 BCL_OK);
+	bcl_memory_release(memory);
+}
+
 void rank_open(struct rank *rank, const struct bcl_context_options *options)
 {
 	struct bcl_context_options own = { .local_ranks = rank->all->n };

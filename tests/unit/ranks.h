@@ -52,6 +52,13 @@ void ranks_run_bare(unsigned n, rank_body *body, uint64_t killed);
 void rank_open(struct rank *rank, const struct bcl_context_options *options);
 void rank_close(struct rank *rank);
 
+/*
+ * What a helper did for a peer was done before the peer said so. The thread
+ * sanitizer does not see an order that leads through another process, or
+ * another map of the same memory, but that of a lock which both threads take.
+ */
+void ranks_show_order(struct bcl_context *context);
+
 /* All living ranks: wait for `n` of them. */
 void rank_barrier_of(struct rank *rank, unsigned n);
 static inline void rank_barrier(struct rank *rank)

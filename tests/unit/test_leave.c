@@ -67,19 +67,6 @@ static void open_port(struct bcl_port **port)
 	ck_assert_int_eq(bcl_port_open(context, NULL, port), BCL_OK);
 }
 
-/* What the helper wrote for a peer was written before that was told so, by way
- * of memory in which the thread sanitizer sees no order. It sees that of a
- * lock. */
-static void show_order(void)
-{
-	struct bcl_memory *memory;
-	uint8_t byte;
-
-	ck_assert_int_eq(bcl_memory_register(context, &byte, 1, 0, &memory),
-			 BCL_OK);
-	bcl_memory_release(memory);
-}
-
 static void open_ports(void)
 {
 	setenv("BCL_RAILS", "none", 1);
@@ -463,7 +450,7 @@ START_TEST(requests_end)
 	bcl_peer_close(peer);
 	for (unsigned left = _i ? 2 : 1; left; left--)
 		expect(here, BCL_EVENT_SENT, BCL_OK);
-	show_order();
+	ranks_show_order(context);
 	ck_assert_uint_eq(*(uint64_t *)target, 5);
 	ck_assert(!_i || !memcmp(target + 8, source, SIZE - 8));
 	ck_assert_int_eq(bcl_wait(there, 2000000), BCL_ERR_TIMEOUT);

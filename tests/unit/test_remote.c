@@ -124,22 +124,6 @@ static void serve_until(struct rank *rank, unsigned signal)
 		rank_idle(rank, 1);
 }
 
-/*
- * What the helper did for the other rank was done before that rank said so. The
- * thread sanitizer does not see an order that leads through another process, but
- * that of a lock which both threads take.
- */
-static void show_order(struct rank *rank)
-{
-	struct bcl_memory *memory;
-	uint8_t byte;
-
-	ck_assert_int_eq(bcl_memory_register(rank->context, &byte, 1, 0,
-					     &memory),
-			 BCL_OK);
-	bcl_memory_release(memory);
-}
-
 /* ---- put and get ---- */
 
 static void copies(struct rank *rank)
@@ -155,7 +139,7 @@ static void copies(struct rank *rank)
 	if (owns(rank, &area, ALL, key)) {
 		serve_until(rank, 0);
 		pattern(out, SIZE / 2, 9);
-		show_order(rank);
+		ranks_show_order(rank->context);
 		ck_assert(!memcmp(area.at + 3, out, SIZE / 2));
 		bcl_memory_release(area.memory);
 		rank_barrier(rank);
