@@ -19,22 +19,6 @@ enum {
 	LONG = 1000000000, /* ns of waiting, at most, before the first time */
 };
 
-void bcl_adi_ask(struct bcl_adi *adi, struct bcl_adi_peer *peer,
-		 enum bcl_adi_type type)
-{
-	const struct iovec nothing = { NULL, 0 };
-	struct bcl_adi_request *request = bcl_request_new(adi);
-
-	if (!request)
-		return;
-	if (bcl_request_set_iov(adi, request, &nothing, 1)) {
-		bcl_request_free(adi, request);
-		return;
-	}
-	request->end |= BCL_END_FREE;
-	bcl_adi_submit_packet(adi, request, peer, type, adi->own);
-}
-
 /* The next ranks that are waited for, from adi->ask_next on, round and
  * round. */
 struct awaited {
@@ -125,7 +109,7 @@ static bool ask_awaited(struct bcl_adi *adi)
 		if (!peer || !is_due(peer))
 			continue;
 		bcl_count(adi->counters, adi_asked);
-		bcl_adi_ask(adi, peer, BCL_ADI_WAITING);
+		bcl_adi_send_nothing(adi, peer, BCL_ADI_WAITING, adi->own);
 		asked = true;
 	}
 	if (awaited.n)

@@ -508,6 +508,11 @@ static inline void bcl_adi_peer_judge(struct bcl_adi_peer *peer)
 
 /* ---- send.c ---- */
 
+/* Send it a message without bytes. The request is done when that is delivered,
+ * and with it all before it. */
+void bcl_adi_send_nothing(struct bcl_adi *adi, struct bcl_adi_peer *peer,
+			  enum bcl_adi_type type, uint64_t immediate);
+
 /* EAGER, of one piece. */
 enum bcl_status bcl_adi_send_piece(struct bcl_peer *peer, uint64_t key,
 				   const void *data, size_t length);
@@ -700,11 +705,6 @@ void bcl_adi_hear(struct bcl_adi *adi, unsigned rank,
 		  const struct bcl_event *event);
 
 /* ---- ask.c ---- */
-
-/* Send it nothing, as FLUSH or WAITING: when that is delivered, so is all
- * before it. */
-void bcl_adi_ask(struct bcl_adi *adi, struct bcl_adi_peer *peer,
-		 enum bcl_adi_type type);
 
 /* To be called when a wait is about to sleep until *end, which becomes the time
  * of the next call if that is sooner. True: ranks that are waited for were

@@ -240,6 +240,22 @@ bcl_adi_send_piece(struct bcl_peer *peer, uint64_t key, const void *data,
 	return bcl_send(peer, BCL_ADI_EAGER, key, &iov, 1, 0);
 }
 
+void bcl_adi_send_nothing(struct bcl_adi *adi, struct bcl_adi_peer *peer,
+			  enum bcl_adi_type type, uint64_t immediate)
+{
+	const struct iovec nothing = { NULL, 0 };
+	struct bcl_adi_request *request = bcl_request_new(adi);
+
+	if (!request)
+		return;
+	if (bcl_request_set_iov(adi, request, &nothing, 1)) {
+		bcl_request_free(adi, request);
+		return;
+	}
+	request->end |= BCL_END_FREE;
+	bcl_adi_submit_packet(adi, request, peer, type, immediate);
+}
+
 void bcl_adi_send_queued(struct bcl_adi *adi, struct bcl_adi_request *request,
 			 unsigned rank, uint64_t key)
 {

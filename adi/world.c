@@ -219,25 +219,15 @@ static void flush(struct bcl_adi *adi)
 		if (!peer->dirty || peer->lost)
 			continue;
 		peer->dirty = false;
-		bcl_adi_ask(adi, peer, BCL_ADI_FLUSH);
+		bcl_adi_send_nothing(adi, peer, BCL_ADI_FLUSH, adi->own);
 	}
 	drain(adi);
 }
 
-static void send_nothing(struct bcl_adi *adi, unsigned rank, uint64_t key)
-{
-	struct bcl_adi_request *request = bcl_request_new(adi);
-
-	if (!request)
-		return;
-	request->end = BCL_END_FREE;
-	request->sync = false;
-	request->buffer = NULL;
-	request->length = 0;
-	bcl_adi_send_queued(adi, request, rank, key);
-}
-
 /*
+ * All ranks have sent all they have to say but this. What each sends here its
+ * receiver waits for, so nobody calls a rank that is through and has ended.
+ *
  * Dissemination (Hensgen, Finkel, Manber 1988): in ceil(log2 n) rounds each
  * rank has heard of all. A rank that is lost counts as having arrived, with
  * those it would have told of.
@@ -245,6 +235,7 @@ static void send_nothing(struct bcl_adi *adi, unsigned rank, uint64_t key)
 static void meet(struct bcl_adi *adi)
 {
 	struct bcl_adi_request request;
+	struct bcl_adi_peer *next;
 	unsigned distance, from, round = 0;
 
 	for (distance = 1; distance < adi->size; distance *= 2, round++) {
@@ -257,9 +248,13 @@ static void meet(struct bcl_adi *adi)
 			adi, &request,
 			bcl_match_key(BCL_ADI_CONTEXT_CLOSE, from, round),
 			BCL_MATCH_EXACT);
-		send_nothing(
-			adi, (adi->rank + distance) % adi->size,
-			bcl_match_key(BCL_ADI_CONTEXT_CLOSE, adi->rank, round));
+		next = bcl_adi_peer_get(adi,
+					(adi->rank + distance) % adi->size);
+		if (next)
+			bcl_adi_send_nothing(
+				adi, next, BCL_ADI_EAGER,
+				bcl_match_key(BCL_ADI_CONTEXT_CLOSE, adi->rank,
+					      round));
 		if (bcl_adi_wait_done(adi, &request))
 			return;
 	}
@@ -279,7 +274,7 @@ static void leave_job(struct bcl_adi *adi)
 	/* those who are through leave before us */
 	adi->leaving = true;
 	meet(adi);
-	flush(adi);
+	drain(adi);
 }
 
 void bcl_adi_close(struct bcl_adi *adi)

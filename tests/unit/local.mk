@@ -137,9 +137,12 @@ unit_tests += %D%/test_card_large %D%/test_card_path %D%/test_card_remote
 %C%_test_card_large_LDADD = libsim.la $(LDADD)
 %C%_test_card_path_LDADD = libsim.la $(LDADD)
 %C%_test_card_remote_LDADD = libsim.la $(LDADD)
-unit_tests += %D%/test_adi_ask %D%/test_card_nodes %D%/test_sim_card \
-	%D%/test_sim_job %D%/test_sim_shm
+unit_tests += %D%/test_adi_ask %D%/test_adi_close %D%/test_card_nodes \
+	%D%/test_sim_card %D%/test_sim_job %D%/test_sim_shm
+%C%_test_adi_ask_SOURCES = %D%/test_adi_ask.c %D%/sim_script.h
+%C%_test_adi_close_SOURCES = %D%/test_adi_close.c %D%/sim_script.h
 %C%_test_adi_ask_LDADD = libsim.la $(LDADD)
+%C%_test_adi_close_LDADD = libsim.la $(LDADD)
 %C%_test_card_nodes_SOURCES = %D%/test_card_nodes.c $(link_rail)
 %C%_test_card_nodes_LDADD = libsim.la $(LDADD)
 %C%_test_sim_card_LDADD = libsim.la $(LDADD)

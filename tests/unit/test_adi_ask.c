@@ -2,13 +2,10 @@
 /* Ranks that are waited for: rank 1 receives from rank 0, on another simulated
  * node. */
 #include "counter.h"
+#include "sim_script.h"
 #include "unit.h"
 
-#include <stdio.h>
 #include <string.h>
-
-#include "sim/inject.h"
-#include "sim/job.h"
 
 enum {
 	TIMEOUT = 1, /* s of silence, then a peer is lost */
@@ -17,6 +14,7 @@ enum {
 
 static const uint64_t SECOND = 1000000000;
 
+static struct script scripted;
 static struct sim_job *job;
 
 /* What rank 1 got, and how often it asked meanwhile. */
@@ -29,37 +27,10 @@ static struct {
 
 static void run_job(const char *script, void (*run)(struct sim_rank *rank))
 {
-	static const char text[] =
-		"cluster nodes=2\n"
-		"host send=1us receive=1us trap=1us copy=1GB/s\n"
-		"card mtu=1KB buffers=16 frame-sent=1us frame-received=1us "
-		"read-start=1us read=1GB/s write-start=1us write=1GB/s\n"
-		"wire w bandwidth=200MB/s latency=100ns\n"
-		"crossbar x latency=500ns queue=1MB forwarding=cut-through\n"
-		"star switch crossbar=x wire=w\n";
-	char error[SIM_ERROR_SIZE];
-	FILE *in = fmemopen((void *)text, strlen(text), "r");
-	struct sim_injector *injector;
-	struct sim_cluster cluster;
-	struct sim_faults faults;
-
-	ck_assert(sim_cluster_read(&cluster, "test", in, error));
-	fclose(in);
-	in = fmemopen((void *)script, strlen(script), "r");
-	ck_assert(sim_faults_read(&faults, &cluster, "script", in, error));
-	fclose(in);
 	memset(&seen, 0, sizeof(seen));
-	job = sim_job_open(&cluster, 1);
-	sim_world_set(sim_job_world(job), "BCL_PEER_TIMEOUT", "1s");
-	sim_world_log(sim_job_world(job), NULL);
-	injector = sim_inject(&faults, &cluster, sim_job_fabric(job),
-			      sim_world_clock(sim_job_world(job)),
-			      sim_job_befalls, job);
-	ck_assert_uint_eq(sim_job_run(job, run, NULL, 2000 * SECOND), 0);
-	sim_injector_close(injector);
-	sim_job_close(job);
-	sim_faults_free(&faults);
-	sim_cluster_free(&cluster);
+	script_begin(&scripted, 2, script, TIMEOUT);
+	job = scripted.job;
+	script_end(&scripted, run, 2000 * SECOND);
 }
 
 static void receive_from(struct bcl_adi *adi, int source, int tag)

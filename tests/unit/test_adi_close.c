@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* A job that ends, while frames are lost. */
+#include "counter.h"
+#include "sim_script.h"
+#include "unit.h"
+
+#include <stdio.h>
+
+enum {
+	NODES = 5,
+	FRAMES = 40, /* more than a rank of such a job sends */
+	TIMEOUT = 30 /* s of silence, then a peer is lost */
+};
+
+static const uint64_t SECOND = 1000000000;
+
+static uint64_t lost; /* nodes, by all */
+
+static void join_and_leave(struct sim_rank *rank)
+{
+	struct bcl_context *context;
+	struct bcl_adi *adi;
+
+	ck_assert_int_eq(sim_rank_join(rank, &adi), BCL_OK);
+	context = bcl_adi_context(adi);
+	bcl_adi_close(adi);
+	lost += counter_of(context, "card.lost");
+	bcl_close(context);
+}
+
+/* Whoever is through with closing may be gone, and is not called again. */
+START_TEST(ranks_that_are_gone_are_not_called)
+{
+	struct script script;
+	char faults[64];
+	unsigned from;
+
+	for (from = 0; from < NODES; from++) {
+		snprintf(faults, sizeof(faults), "drop from=%u nth=%d\n", from,
+			 _i);
+		script_begin(&script, NODES, faults, TIMEOUT);
+		lost = 0;
+		script_end(&script, join_and_leave, SECOND);
+		ck_assert_uint_eq(lost, 0);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("closing");
+	TCase *tcase = tcase_create("jobs that end");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, ranks_that_are_gone_are_not_called, 1,
+			    FRAMES);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}
