@@ -57,7 +57,8 @@ static inline bool bcl_slot_begin(struct bcl_node *node, unsigned root,
 				      bcl_slot_ready(phase, length),
 				      memory_order_release);
 		node->cast = phase;
-		node->casts[phase % BCL_NODE_SLOTS] = phase;
+		node->casts[phase % BCL_NODE_SLOTS] =
+			bcl_slot_ready(phase, length);
 	}
 	if (before >= node->left + BCL_SLOT_LAG &&
 	    before >= node->written + BCL_SLOT_LAG)

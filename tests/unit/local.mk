@@ -192,7 +192,7 @@ unit_tests += %D%/test_reduction
 %C%_test_reduction_LDADD = libreduction.la $(CHECK_LIBS)
 # Every public function
 unit_tests += %D%/test_arguments
-unit_tests += %D%/test_coll_differ %D%/test_coll_real
+unit_tests += %D%/test_coll_audit %D%/test_coll_differ %D%/test_coll_real
 %C%_test_coll_real_SOURCES = %D%/test_coll_real.c $(coll_cases)
 
 # How PVM's tasks wait: what that stands on is the test's.

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Members of a node go through drawn collective operations in a drawn order of
+ * their steps, and audit what they have written at any time. An audit writes
+ * what is there, so nobody hangs and all data is right.
+ */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/node.h"
+
+enum {
+	MEMBERS = 5,	 /* at most */
+	OPERATIONS = 40, /* of each storm, one after the other */
+	LONGEST = 50000, /* bytes of a block: several chunks */
+	STORMS = 50,
+	STEPS = 20000, /* far more than a storm takes */
+	ALIGN = 64,
+};
+
+static uint64_t dice;
+
+static unsigned draw(unsigned below)
+{
+	dice ^= dice << 13;
+	dice ^= dice >> 7;
+	dice ^= dice << 17;
+	return (unsigned)(dice % below);
+}
+
+/* What all members do. */
+static struct operation {
+	enum bcl_node_kind kind;
+	unsigned root;
+	size_t length;
+} plan[OPERATIONS];
+
+static struct member {
+	struct bcl_node node;
+	struct bcl_node_op op;
+	unsigned at; /* of the plan */
+	unsigned char send[MEMBERS * LONGEST], receive[MEMBERS * LONGEST];
+} all[MEMBERS];
+static unsigned members;
+
+static void draw_plan(void)
+{
+	static const enum bcl_node_kind kinds[] = {
+		BCL_NODE_BARRIER, BCL_NODE_BROADCAST, BCL_NODE_GATHER,
+		BCL_NODE_SCATTER, BCL_NODE_ALLGATHER, BCL_NODE_ALLTOALL,
+	};
+	static const unsigned lengths[] = { 9, 57, 400, LONGEST };
+	unsigned i;
+
+	for (i = 0; i < OPERATIONS; i++) {
+		plan[i].kind = kinds[draw(draw(2) ? 2 : 6)];
+		plan[i].root = draw(members);
+		plan[i].length = plan[i].kind == BCL_NODE_BARRIER
+					 ? 0
+					 : 1 + draw(lengths[draw(4)] - 1);
+	}
+}
+
+/* The byte that a member sends in an operation, to a member. */
+static unsigned char byte(unsigned at, unsigned from, unsigned to)
+{
+	return (unsigned char)(at * 31 + from * 7 + to + 1);
+}
+
+static void begin(struct member *member)
+{
+	const struct operation *next = &plan[member->at];
+	unsigned me = member->node.me, i;
+	bool fan = next->kind == BCL_NODE_SCATTER ||
+		   next->kind == BCL_NODE_ALLTOALL;
+	void *receive = member->receive;
+
+	memset(receive, 0, members * next->length);
+	for (i = 0; i < (fan ? members : 1); i++)
+		memset(member->send + i * next->length,
+		       byte(member->at, me, fan ? i : 0), next->length);
+	if (next->kind == BCL_NODE_BROADCAST && me == next->root)
+		receive = member->send;
+	bcl_node_begin(&member->op, next->kind, next->root, member->send,
+		       receive, next->length, NULL);
+}
+
+static void expect(const struct member *member, unsigned block, unsigned from,
+		   unsigned to)
+{
+	size_t length = plan[member->at].length, i;
+	const unsigned char *bytes = member->receive + block * length;
+
+	for (i = 0; i < length; i++)
+		if (bytes[i] != byte(member->at, from, to))
+			ck_abort_msg("operation %u: byte %zu of block %u",
+				     member->at, i, block);
+}
+
+static void check(const struct member *member)
+{
+	const struct operation *past = &plan[member->at];
+	unsigned me = member->node.me, i;
+
+	for (i = 0; i < members; i++)
+		switch (past->kind) {
+		case BCL_NODE_BROADCAST:
+			if (i == 0 && me != past->root)
+				expect(member, 0, past->root, 0);
+			break;
+		case BCL_NODE_SCATTER:
+			if (i == 0)
+				expect(member, 0, past->root, me);
+			break;
+		case BCL_NODE_GATHER:
+			if (me == past->root)
+				expect(member, i, i, 0);
+			break;
+		case BCL_NODE_ALLGATHER:
+			expect(member, i, i, 0);
+			break;
+		case BCL_NODE_ALLTOALL:
+			expect(member, i, i, me);
+			break;
+		default:
+			break;
+		}
+}
+
+static void step(struct member *member)
+{
+	if (draw(4) == 0)
+		bcl_node_audit(&member->node);
+	if (member->at == OPERATIONS ||
+	    !bcl_node_advance(&member->node, &member->op, 0)) {
+		ck_assert_uint_eq(member->node.differs, 0);
+		return;
+	}
+	check(member);
+	if (++member->at < OPERATIONS)
+		begin(member);
+}
+
+START_TEST(an_audit_changes_nothing)
+{
+	unsigned over = 0, steps, turns, i;
+	struct member *member;
+	size_t size;
+	void *memory;
+
+	dice = (uint64_t)_i + 1;
+	members = 2 + draw(MEMBERS - 1);
+	size = (bcl_node_size(members) + ALIGN - 1) / ALIGN * ALIGN;
+	memory = aligned_alloc(ALIGN, size);
+	memset(memory, 0, size);
+	draw_plan();
+	for (i = 0; i < members; i++) {
+		bcl_node_init(&all[i].node, i, members, memory);
+		all[i].at = 0;
+		begin(&all[i]);
+	}
+	for (steps = 0; over < members; steps++) {
+		ck_assert_uint_lt(steps, STEPS);
+		member = &all[draw(members)];
+		over -= member->at == OPERATIONS;
+		/* some go far ahead */
+		for (turns = 1 + draw(30); turns; turns--)
+			step(member);
+		over += member->at == OPERATIONS;
+	}
+	free(memory);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("audits");
+	TCase *tcase = tcase_create("collectives of a node");
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, an_audit_changes_nothing, 0, STORMS);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}
