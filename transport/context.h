@@ -167,8 +167,8 @@ enum bcl_port_flag {
 enum {
 	/* Yields in a row that come back at once: the processor is ours. */
 	BCL_PORT_ALONE = 16,
-	/* Looks at the network, after a message to it, that may find an answer.
-	 */
+	/* Looks at the sockets, after a message went by one, that may find an
+	 * answer. */
 	BCL_PORT_ANSWERS = 32,
 };
 
@@ -187,7 +187,7 @@ struct bcl_port {
 	uint32_t messages;	  /* likewise, until the next clock check */
 	uint32_t hints;		  /* pauses before the next look */
 	bool network;		  /* the card has peers: look often */
-	uint8_t answers; /* looks during which the network may answer */
+	uint8_t answers; /* looks during which one may come by a socket */
 	struct bcl_counter_page *counters;
 	struct bcl_event_list events;
 

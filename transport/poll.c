@@ -9,12 +9,12 @@
  *  mapped rings   a load per rail
  *  sockets        a system call each, so beside pairs or rings they are
  *                 asked rarely: after BCL_NETWORK_EMPTY passes that found
- *                 nothing; then in each pass soon after a message to another
- *                 node, which may answer, and from an arrival until the first
- *                 empty answer; and when messages keep coming from elsewhere,
- *                 after NETWORK_LIMIT, or longer where a look takes long
- *  service        connections, ends, timers: after SERVICE, until nothing has
- *                 changed for SETTLE and the helper looks after them
+ *                 nothing; then in each pass soon after a message went by
+ *                 one, which may be answered, and from an arrival until the
+ * first empty answer; and when messages keep coming from elsewhere, after
+ * NETWORK_LIMIT, or longer where a look takes long service        connections,
+ * ends, timers: after SERVICE, until nothing has changed for SETTLE and the
+ * helper looks after them
  *
  * Fairness: pairs are looked at in turn, beginning after the one that gave
  * the last message. After CLOCK_MESSAGES, and after each round of the pairs as
@@ -137,7 +137,7 @@ static void check_clock(struct bcl_port *port)
 /* By a socket: a mapped ring is looked at in each pass. */
 static bool expects_answer(struct bcl_port *port)
 {
-	if (!port->answers || port->card->ring)
+	if (!port->answers)
 		return false;
 	port->answers--;
 	return true;

@@ -31,6 +31,6 @@ cost() {
 }
 
 cost udp 'lo lo' say 1950
-cost udp 'lo lo' hear 1510
+cost udp 'lo lo' hear 1550
 cost packet 'near far' say 1950
 cost packet 'near far' hear 1400

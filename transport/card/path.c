@@ -120,6 +120,18 @@ static void submit(const struct bcl_card_slot *slot)
 	ring(slot->peer->port);
 }
 
+/*
+ * The mapped ring carries what a frame of it takes. What is longer goes by a
+ * socket, and what answers it comes by one, as a rule.
+ */
+static void expect_answer_to(struct bcl_port *port, uint64_t length)
+{
+	const struct bcl_rail *by = port->card->ring;
+
+	if (by && length > by->limits.mtu)
+		port->answers = BCL_PORT_ANSWERS;
+}
+
 static uint8_t *bounce(const struct bcl_card_slot *slot)
 {
 	struct bcl_card_port *queues = slot->peer->port->card;
@@ -207,8 +219,12 @@ card_send(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 		refer(request, bounce(slot), length);
 	}
 	submit_silently(slot);
-	if (length > inline_max(peer) || !bcl_card_hold(peer, length))
+	if (length > inline_max(peer)) {
+		expect_answer_to(peer->port, length);
 		ring(peer->port);
+	} else if (!bcl_card_hold(peer, length)) {
+		ring(peer->port);
+	}
 	return BCL_OK;
 }
 
@@ -254,6 +270,7 @@ static enum bcl_status card_commit(struct bcl_peer *peer, unsigned type,
 	peer->path = NULL;
 	slot->rest = 0;
 	slot->silent = true;
+	expect_answer_to(peer->port, length);
 	submit(slot);
 	return BCL_OK;
 }
@@ -315,6 +332,7 @@ static enum bcl_status begin(struct bcl_peer *peer,
 	}
 	if (slot->rest)
 		peer->port->card->unfinished++;
+	expect_answer_to(peer->port, length);
 	submit(slot);
 	return BCL_OK;
 }
