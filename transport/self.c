@@ -35,6 +35,7 @@ struct self_channel {
 
 struct bcl_self {
 	uint32_t head, tail; /* slots read, written */
+	size_t reserved;     /* bytes of bcl_reserve() and one, until commit */
 	uint64_t ids;
 	struct bcl_self_offer *offers;
 	struct self_channel *waiting;
@@ -121,11 +122,11 @@ static enum bcl_status self_reserve(struct bcl_peer *peer, size_t length,
 {
 	struct bcl_self *self = peer->port->self;
 
-	(void)length;
 	if (self->tail - self->head == SLOTS) {
 		bcl_count(peer->port->counters, core_send_again);
 		return BCL_ERR_AGAIN;
 	}
+	self->reserved = length + 1;
 	*room = self->slot[self->tail % SLOTS];
 	return BCL_OK;
 }
@@ -142,10 +143,14 @@ static enum bcl_status self_commit(struct bcl_peer *peer, unsigned type,
 		.data = self->slot[self->tail % SLOTS],
 		.length = length,
 	};
-	enum bcl_status status = bcl_event_push(peer->port, &event);
+	enum bcl_status status;
 
+	if (length >= self->reserved)
+		return BCL_ERR_ARG;
+	status = bcl_event_push(peer->port, &event);
 	if (status)
 		return status;
+	self->reserved = 0;
 	self->tail++;
 	bcl_count(peer->port->counters, core_self_messages);
 	return BCL_OK;
@@ -155,13 +160,12 @@ static enum bcl_status self_send(struct bcl_peer *peer, unsigned type,
 				 uint64_t immediate, const struct iovec *iov,
 				 unsigned niov, size_t length, uint64_t cookie)
 {
-	enum bcl_status status;
+	enum bcl_status status = reserve_events(peer->port);
 	void *room;
 	char *p;
 
-	status = self_reserve(peer, length, &room);
 	if (!status)
-		status = reserve_events(peer->port);
+		status = self_reserve(peer, length, &room);
 	if (status)
 		return status;
 	p = room;

@@ -144,10 +144,16 @@ START_TEST(wrong_sends)
 	ck_assert_int_eq(bcl_send(self, 0, 0, huge, 2, 0), BCL_ERR_ARG);
 	ck_assert_int_eq(bcl_reserve(self, BCL_MESSAGE_MAX + 1, &room),
 			 BCL_ERR_ARG);
+	ck_assert_int_eq(bcl_commit(self, 0, 0, 0), BCL_ERR_ARG);
 	ck_assert_int_eq(bcl_reserve(self, 8, &room), BCL_OK);
+	ck_assert_int_eq(bcl_commit(self, 0, 0, 9), BCL_ERR_ARG);
 	ck_assert_int_eq(bcl_commit(self, BCL_TYPES, 0, 0), BCL_ERR_ARG);
 	ck_assert_int_eq(bcl_commit(self, 0, 0, BCL_MESSAGE_MAX + 1),
 			 BCL_ERR_ARG);
+	no_event();
+	ck_assert_int_eq(bcl_commit(self, 0, 0, 8), BCL_OK);
+	ck_assert_uint_eq(next_event().length, 8);
+	ck_assert_int_eq(bcl_commit(self, 0, 0, 8), BCL_ERR_ARG);
 	no_event();
 	/* nothing at all is a message, too */
 	ck_assert_int_eq(bcl_send(self, 0, 3, NULL, 0, 0), BCL_OK);
