@@ -74,12 +74,16 @@ service() {
 	told service
 }
 
+# Whether a handler takes a message that comes before it is there, PVM leaves open.
 handlers() {
-	there mhf_server
+	there stdbuf -oL mhf_server
 	await 'a server of handlers' offered mhf_server
 	# its handler 1 shall take messages of tag 5; one of them; no more
-	printf '%s\n' 0 1 5 0 1 4 5 0 1 'hello there' 2 99 9 |
-		here mhf_tickle
+	{
+		printf '%s\n' 0 1 5 0 1
+		await 'a handler' grep -q 'LMH: AFTER' raw_there
+		printf '%s\n' 4 5 0 1 'hello there' 2 99 9
+	} | here mhf_tickle
 	wait $!
 	cat raw_there >>raw
 	told handlers
