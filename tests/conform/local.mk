@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The tree, the headers and what is installed, as promised.
 conform_scripts = %D%/style.sh %D%/headers.sh %D%/man.sh %D%/freestanding.sh \
-	%D%/mutants.sh %D%/references.sh %D%/verification.sh \
+	%D%/glossary.sh %D%/mutants.sh %D%/references.sh %D%/verification.sh \
 	%D%/choices.sh %D%/ours.sh %D%/reproduction.sh %D%/scale.sh %D%/sim.sh \
 	%D%/tiers.sh
 lone_tests += $(conform_scripts)

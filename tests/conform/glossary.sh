@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What doc/glossary.md names is in the code: files, identifiers, members of structs.
+set -euo pipefail
+cd "${abs_top_srcdir:?}"
+rooms=(include nicfw transport adi collectives pvm-glue)
+status=0
+
+missing() {
+	echo "doc/glossary.md: $1 is not in the code"
+	status=1
+}
+
+named() {
+	grep -o '`[^`]*`' doc/glossary.md | tr -d '`' | sort -u
+}
+
+exists() {
+	[[ -e $1 ]] || [[ $(find "${rooms[@]}" tests -path "*/$1" -print -quit) ]]
+}
+
+spoken() {
+	grep -rqw --include='*.[ch]' -e "$1" "${rooms[@]}"
+}
+
+(($(named | wc -l) > 80))
+while read -r name; do
+	case $name in
+	*' '*|MPI_*|process_vm_readv|doc/*) ;;
+	*.[ch]|*/) exists "$name" || missing "$name" ;;
+	*'()') spoken "${name%()}" || missing "$name" ;;
+	*.*) spoken "${name%%.*}" && spoken "${name##*.}" || missing "$name" ;;
+	*'('*) ;;
+	*) spoken "$name" || missing "$name" ;;
+	esac
+done < <(sed 's/^struct //' < <(named) | sed 's/^\.\([a-z]\)/\1/')
+exit $status
