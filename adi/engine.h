@@ -508,7 +508,7 @@ static inline void bcl_adi_peer_judge(struct bcl_adi_peer *peer)
 
 /* ---- send.c ---- */
 
-/* Send it a message without bytes. The request is done when that is delivered,
+/* Send the peer a message without bytes. The request is done when that is delivered,
  * and with it all before it. */
 void bcl_adi_send_nothing(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 			  enum bcl_adi_type type, uint64_t immediate);

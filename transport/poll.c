@@ -11,10 +11,11 @@
  *                 asked rarely: after BCL_NETWORK_EMPTY passes that found
  *                 nothing; then in each pass soon after a message went by
  *                 one, which may be answered, and from an arrival until the
- * first empty answer; and when messages keep coming from elsewhere, after
- * NETWORK_LIMIT, or longer where a look takes long service        connections,
- * ends, timers: after SERVICE, until nothing has changed for SETTLE and the
- * helper looks after them
+ *                 first empty answer; and when messages keep coming from
+ *                 elsewhere, after NETWORK_LIMIT, or longer where a look takes
+ *                 long
+ *  service        connections, ends, timers: after SERVICE, until nothing has
+ *                 changed for SETTLE and the helper looks after them
  *
  * Fairness: pairs are looked at in turn, beginning after the one that gave
  * the last message. After CLOCK_MESSAGES, and after each round of the pairs as
@@ -134,7 +135,7 @@ static void check_clock(struct bcl_port *port)
 		serve_polling(port, time);
 }
 
-/* By a socket: a mapped ring is looked at in each pass. */
+/* By a socket. */
 static bool expects_answer(struct bcl_port *port)
 {
 	if (!port->answers)

@@ -56,8 +56,6 @@ static inline void bcl_card_ring(struct bcl_port *port)
 	queues->doorbell(queues->host, queues->seat);
 	if (queues->row.messages == BCL_HOLD_AFTER)
 		queues->row.cycles = bcl_cycles();
-	if (!queues->ring)
-		port->answers = BCL_PORT_ANSWERS;
 }
 
 #endif

@@ -96,11 +96,23 @@ static struct bcl_request *blank(const struct bcl_card_slot *slot, unsigned op)
 	return request;
 }
 
+/*
+ * A mapped ring carries what a frame of it takes. What is longer goes by a
+ * socket, and as a rule what answers it comes by one.
+ */
+static bool by_socket(const struct bcl_card_port *queues, uint32_t length)
+{
+	return !queues->ring || length > queues->ring->limits.mtu;
+}
+
 static void submit_silently(const struct bcl_card_slot *slot)
 {
-	struct bcl_card_port *queues = slot->peer->port->card;
+	struct bcl_port *port = slot->peer->port;
+	struct bcl_card_port *queues = port->card;
 	unsigned at = queues->requests_made++ & queues->request_mask;
 
+	if (by_socket(queues, queues->requests[number_of(queues, slot)].length))
+		port->answers = BCL_PORT_ANSWERS;
 	queues->submits[at] = number_of(queues, slot);
 	/* Release: pairs with doorbell() in inproc/turn.c. */
 	atomic_store_explicit(
@@ -118,18 +130,6 @@ static void submit(const struct bcl_card_slot *slot)
 {
 	submit_silently(slot);
 	ring(slot->peer->port);
-}
-
-/*
- * The mapped ring carries what a frame of it takes. What is longer goes by a
- * socket, and what answers it comes by one, as a rule.
- */
-static void expect_answer_to(struct bcl_port *port, uint64_t length)
-{
-	const struct bcl_rail *by = port->card->ring;
-
-	if (by && length > by->limits.mtu)
-		port->answers = BCL_PORT_ANSWERS;
 }
 
 static uint8_t *bounce(const struct bcl_card_slot *slot)
@@ -219,12 +219,8 @@ card_send(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 		refer(request, bounce(slot), length);
 	}
 	submit_silently(slot);
-	if (length > inline_max(peer)) {
-		expect_answer_to(peer->port, length);
+	if (length > inline_max(peer) || !bcl_card_hold(peer, length))
 		ring(peer->port);
-	} else if (!bcl_card_hold(peer, length)) {
-		ring(peer->port);
-	}
 	return BCL_OK;
 }
 
@@ -270,7 +266,6 @@ static enum bcl_status card_commit(struct bcl_peer *peer, unsigned type,
 	peer->path = NULL;
 	slot->rest = 0;
 	slot->silent = true;
-	expect_answer_to(peer->port, length);
 	submit(slot);
 	return BCL_OK;
 }
@@ -332,7 +327,6 @@ static enum bcl_status begin(struct bcl_peer *peer,
 	}
 	if (slot->rest)
 		peer->port->card->unfinished++;
-	expect_answer_to(peer->port, length);
 	submit(slot);
 	return BCL_OK;
 }
