@@ -146,6 +146,7 @@ unit_tests += %D%/test_adi_ask %D%/test_adi_close %D%/test_card_nodes \
 %C%_test_card_nodes_SOURCES = %D%/test_card_nodes.c $(link_rail)
 %C%_test_card_nodes_LDADD = libsim.la $(LDADD)
 %C%_test_sim_card_LDADD = libsim.la $(LDADD)
+%C%_test_sim_job_SOURCES = %D%/test_sim_job.c %D%/sim_script.h
 %C%_test_sim_job_LDADD = libsim.la $(LDADD)
 %C%_test_sim_shm_LDADD = libsim.la $(LDADD)
 

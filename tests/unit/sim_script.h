@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A job of one rank on each node of a small simulated cluster, to which befalls
- * what a script says. */
+ * what a script of faults says. */
 #ifndef SIM_SCRIPT_H
 #define SIM_SCRIPT_H
 
@@ -17,36 +17,36 @@ struct script {
 	struct sim_faults faults;
 	struct sim_injector *injector;
 	struct sim_job *job;
-	char timeout[16];
 };
 
-/* `timeout`: s of silence, then a peer is lost. */
-static inline void script_begin(struct script *script, unsigned nodes,
-				const char *faults, unsigned timeout)
+/* `timeout`: BCL_PEER_TIMEOUT; the job refers to the text. */
+static inline void script_open(struct script *script, unsigned nodes,
+			       unsigned rails, const char *faults,
+			       const char *timeout)
 {
 	char text[512], error[SIM_ERROR_SIZE];
 	FILE *in;
 
 	snprintf(text, sizeof(text),
-		 "cluster nodes=%u\n"
+		 "cluster nodes=%u rails=%u\n"
 		 "host send=1us receive=1us trap=1us copy=1GB/s\n"
 		 "card mtu=1KB buffers=16 frame-sent=1us frame-received=1us "
 		 "read-start=1us read=1GB/s write-start=1us write=1GB/s\n"
 		 "wire w bandwidth=200MB/s latency=100ns\n"
 		 "crossbar x latency=500ns queue=1MB forwarding=cut-through\n"
 		 "star switch crossbar=x wire=w\n",
-		 nodes);
+		 nodes, rails);
 	in = fmemopen(text, strlen(text), "r");
-	ck_assert(sim_cluster_read(&script->cluster, "test", in, error));
+	ck_assert_msg(sim_cluster_read(&script->cluster, "test", in, error),
+		      "%s", error);
 	fclose(in);
 	in = fmemopen((void *)faults, strlen(faults), "r");
-	ck_assert(sim_faults_read(&script->faults, &script->cluster, "script",
-				  in, error));
+	ck_assert_msg(sim_faults_read(&script->faults, &script->cluster,
+				      "script", in, error),
+		      "%s", error);
 	fclose(in);
 	script->job = sim_job_open(&script->cluster, 1);
-	snprintf(script->timeout, sizeof(script->timeout), "%us", timeout);
-	sim_world_set(sim_job_world(script->job), "BCL_PEER_TIMEOUT",
-		      script->timeout);
+	sim_world_set(sim_job_world(script->job), "BCL_PEER_TIMEOUT", timeout);
 	sim_world_log(sim_job_world(script->job), NULL);
 	script->injector = sim_inject(
 		&script->faults, &script->cluster, sim_job_fabric(script->job),
@@ -54,12 +54,8 @@ static inline void script_begin(struct script *script, unsigned nodes,
 		script->job);
 }
 
-/* All ranks come to their end, before `limit` ns have passed for them. */
-static inline void script_end(struct script *script,
-			      void (*run)(struct sim_rank *rank),
-			      uint64_t limit)
+static inline void script_close(struct script *script)
 {
-	ck_assert_uint_eq(sim_job_run(script->job, run, NULL, limit), 0);
 	sim_injector_close(script->injector);
 	sim_job_close(script->job);
 	sim_faults_free(&script->faults);

@@ -28,9 +28,10 @@ static struct {
 static void run_job(const char *script, void (*run)(struct sim_rank *rank))
 {
 	memset(&seen, 0, sizeof(seen));
-	script_begin(&scripted, 2, script, TIMEOUT);
+	script_open(&scripted, 2, 1, script, "1s");
 	job = scripted.job;
-	script_end(&scripted, run, 2000 * SECOND);
+	ck_assert_uint_eq(sim_job_run(job, run, NULL, 2000 * SECOND), 0);
+	script_close(&scripted);
 }
 
 static void receive_from(struct bcl_adi *adi, int source, int tag)

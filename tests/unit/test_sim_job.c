@@ -3,13 +3,10 @@
  * What befalls nodes of a simulated job, and what the others see of it. Rank 0
  * sends numbers to rank 1, which answers each; rank 2 only stands by.
  */
+#include "sim_script.h"
 #include "unit.h"
 
-#include <stdio.h>
 #include <string.h>
-
-#include "sim/inject.h"
-#include "sim/job.h"
 
 #define US 1000ull
 #define MS (1000 * US)
@@ -17,16 +14,14 @@
 static const uint64_t LIMIT = 3000 * MS;
 static uint64_t pace, end; /* rank 0 asks so often, until then */
 
-static struct sim_cluster cluster;
+static struct script scripted;
 static struct sim_job *job;
-static struct sim_faults faults;
-static struct sim_injector *injector;
 
 /* What rank 0 has seen; what each life of rank 1 has. */
 static struct {
 	unsigned asked, delivered, failed, answers;
-	unsigned late;	 /* answers in the last quarter */
-	unsigned midway; /* delivered from 25 to 40 ms */
+	unsigned late;		/* answers in the last quarter */
+	unsigned midway;	/* delivered from 25 to 40 ms */
 	enum bcl_status status; /* of what failed first */
 	enum bcl_status lost;	/* why the peer was lost first */
 	bool over;
@@ -35,46 +30,6 @@ static struct {
 	struct bcl_card_peaks peaks;
 	uint64_t next; /* number that may be heard */
 } seen;
-
-/* ---- the job ---- */
-
-static void open_job(unsigned rails, const char *script)
-{
-	char text[512], error[SIM_ERROR_SIZE];
-	int length = snprintf(
-		text, sizeof(text),
-		"cluster nodes=3 ranks=1 rails=%u\n"
-		"host send=1us receive=1us trap=1us copy=1GB/s\n"
-		"card mtu=1KB buffers=16 frame-sent=1us frame-received=1us "
-		"read-start=1us read=1GB/s write-start=1us write=1GB/s\n"
-		"wire w bandwidth=200MB/s latency=100ns\n"
-		"crossbar x latency=500ns queue=1MB forwarding=cut-through\n"
-		"star switch crossbar=x wire=w\n",
-		rails);
-	FILE *in = fmemopen(text, (size_t)length, "r");
-
-	ck_assert_msg(sim_cluster_read(&cluster, "test", in, error), "%s",
-		      error);
-	fclose(in);
-	in = fmemopen((void *)script, strlen(script), "r");
-	ck_assert_msg(sim_faults_read(&faults, &cluster, "script", in, error),
-		      "%s", error);
-	fclose(in);
-	job = sim_job_open(&cluster, 1);
-	sim_world_set(sim_job_world(job), "BCL_PEER_TIMEOUT", "100ms");
-	sim_world_log(sim_job_world(job), NULL);
-	injector = sim_inject(&faults, &cluster, sim_job_fabric(job),
-			      sim_world_clock(sim_job_world(job)),
-			      sim_job_befalls, job);
-}
-
-static void close_job(void)
-{
-	sim_injector_close(injector);
-	sim_job_close(job);
-	sim_faults_free(&faults);
-	sim_cluster_free(&cluster);
-}
 
 static uint64_t now(const struct sim_rank *rank)
 {
@@ -122,9 +77,8 @@ static void reach(struct side *side)
 	uint8_t address[BCL_ADDRESS_MAX];
 	size_t length;
 
-	if (!is_up(side) &&
-	    !bcl_boot_get(&side->rank->boot, 1, "address", address,
-			  sizeof(address), &length))
+	if (!is_up(side) && !bcl_boot_get(&side->rank->boot, 1, "address",
+					  address, sizeof(address), &length))
 		bcl_peer_open(side->port, address, length, &side->peer);
 }
 
@@ -143,8 +97,8 @@ static void hear(struct side *side)
 		if (event.kind != BCL_EVENT_SENT)
 			continue;
 		seen.delivered += !event.status;
-		seen.midway += !event.status && time > 25 * MS &&
-			       time < 40 * MS;
+		seen.midway +=
+			!event.status && time > 25 * MS && time < 40 * MS;
 		if (event.status && !seen.failed++)
 			seen.status = event.status;
 	}
@@ -211,12 +165,14 @@ static void play(struct sim_rank *rank)
 static void run(unsigned rails, const char *script)
 {
 	memset(&seen, 0, sizeof(seen));
-	open_job(rails, script);
+	script_open(&scripted, 3, rails, script, "100ms");
+	job = scripted.job;
 	ck_assert_uint_eq(sim_job_run(job, play, NULL, LIMIT), 0);
 	ck_assert_uint_eq(seen.asked, seen.delivered + seen.failed);
-	seen.crashes = (unsigned)sim_injector_count(injector, SIM_FAULT_CRASH);
+	seen.crashes = (unsigned)sim_injector_count(scripted.injector,
+						    SIM_FAULT_CRASH);
 	sim_job_peaks(job, &seen.peaks);
-	close_job();
+	script_close(&scripted);
 }
 
 /* ---- tests ---- */
@@ -351,10 +307,11 @@ static void fences(struct sim_rank *rank)
 START_TEST(a_fence_does_not_wait_for_the_dead)
 {
 	memset(&seen, 0, sizeof(seen));
-	open_job(1, "crash node=1 at=5ms for=1ms");
+	script_open(&scripted, 3, 1, "crash node=1 at=5ms for=1ms", "100ms");
+	job = scripted.job;
 	ck_assert_uint_eq(sim_job_run(job, fences, NULL, 50 * MS), 0);
 	ck_assert_uint_eq(seen.heard[0], 2);
-	close_job();
+	script_close(&scripted);
 }
 END_TEST
 
