@@ -49,8 +49,8 @@ static struct nic_inbound *find(struct nic_conn *conn, uint32_t msg)
 
 static void unhold(struct nic_conn *conn, struct nic_inbound *inbound)
 {
-	conn->held -= inbound->held;
-	inbound->held = 0;
+	conn->early -= inbound->early;
+	inbound->early = 0;
 }
 
 /* Out of the connection's sight. */
@@ -94,10 +94,11 @@ static void undo(struct bcl_card *card, struct nic_inbound *inbound,
 		else
 			inbound->port->channel[inbound->slot].filling = 0;
 	}
-	if (inbound->asked && nic_verdict_failed(verdict))
-		bcl_nic_message_answered(card, inbound->asked, inbound->status);
-	else if (inbound->asked)
-		inbound->asked->answering = 0;
+	if (inbound->request && nic_verdict_failed(verdict))
+		bcl_nic_message_answered(card, inbound->request,
+					 inbound->status);
+	else if (inbound->request)
+		inbound->request->answering = 0;
 	if (nic_verdict_failed(verdict) && inbound->port)
 		nic_count(card, failed_memory);
 }
@@ -112,7 +113,7 @@ static void tell(struct bcl_card *card, const struct nic_inbound *inbound)
 
 	if (nic_list_empty(&conn->drain))
 		nic_list_append(&card->drain, &conn->drain);
-	if (inbound->op == BCL_SEG_GET_REPLY && nic_list_empty(&conn->asked))
+	if (inbound->op == BCL_SEG_GET_REPLY && nic_list_empty(&conn->awaiting))
 		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << inbound->rail);
 }
 
@@ -140,12 +141,12 @@ static struct nic_inbound *successor(struct nic_conn *conn, uint32_t msg)
 	struct nic_inbound *inbound;
 	struct nic_link *link;
 
-	if (conn->held == 0)
+	if (conn->early == 0)
 		return NULL;
 	for (link = conn->inbounds.next; link != &conn->inbounds;
 	     link = link->next) {
 		inbound = nic_container(link, struct nic_inbound, link);
-		if (!inbound->held || inbound->prev != msg)
+		if (!inbound->early || inbound->prev != msg)
 			continue;
 		unhold(conn, inbound);
 		return inbound->jobs == 0 &&
@@ -191,7 +192,7 @@ static void settle(struct bcl_card *card, struct nic_inbound *inbound)
 	while (inbound) {
 		verdict = judge(card, inbound);
 		if (verdict == BCL_VERDICT_UNKNOWN) {
-			inbound->state = NIC_INBOUND_HELD;
+			inbound->state = NIC_INBOUND_EARLY;
 			return;
 		}
 		msg = inbound->msg;
@@ -247,7 +248,7 @@ static enum bcl_verdict open_block(struct bcl_card *card, struct nic_conn *conn,
 	if (nic_port_block_take(card, port, ring, &inbound->slot)) {
 		/* Who waits leaves a block to what it waits for: else that is
 		 * refused, and as both come again, perhaps for ever. */
-		if (!inbound->held || nic_port_block_left(card, port, ring)) {
+		if (!inbound->early || nic_port_block_left(card, port, ring)) {
 			inbound->has_block = 1;
 			return BCL_VERDICT_UNKNOWN;
 		}
@@ -325,12 +326,12 @@ static enum bcl_verdict open_put(struct bcl_card *card, struct nic_conn *conn,
 /* Is the reply as long as what was asked for, or one of the failures that a
  * reply tells? */
 static int fits(const struct nic_inbound *inbound,
-		const struct nic_message *asked)
+		const struct nic_message *request)
 {
 	switch (inbound->arg32) {
 	case BCL_OK:
 		return inbound->total ==
-		       (asked->op == BCL_SEG_GET ? asked->length : 8);
+		       (request->op == BCL_SEG_GET ? request->length : 8);
 	case BCL_ERR_MEMORY:
 	case BCL_ERR_NOPORT:
 		return inbound->total == 0;
@@ -343,21 +344,21 @@ static enum bcl_verdict open_reply(struct bcl_card *card,
 				   const struct nic_conn *conn,
 				   struct nic_inbound *inbound)
 {
-	struct nic_message *asked =
+	struct nic_message *request =
 		bcl_nic_reply_find(card, conn, inbound->op, inbound->target);
 
-	if (!asked)
+	if (!request)
 		return BCL_VERDICT_NOPORT;
-	if (!fits(inbound, asked)) {
-		bcl_nic_message_answered(card, asked, BCL_ERR_MEMORY);
+	if (!fits(inbound, request)) {
+		bcl_nic_message_answered(card, request, BCL_ERR_MEMORY);
 		return BCL_VERDICT_NOPORT;
 	}
 	inbound->status = (uint8_t)inbound->arg32;
-	inbound->asked = asked;
-	asked->answering = 1;
-	inbound->area_port = asked->src_port;
-	inbound->where.handle = asked->refs[0].handle;
-	inbound->where.offset = asked->refs[0].offset;
+	inbound->request = request;
+	request->answering = 1;
+	inbound->area_port = request->src_port;
+	inbound->where.handle = request->refs[0].handle;
+	inbound->where.offset = request->refs[0].offset;
 	return BCL_VERDICT_UNKNOWN;
 }
 
@@ -382,18 +383,18 @@ static enum bcl_verdict open_message(struct bcl_card *card,
 }
 
 /*
- * Room for one more? What is held waits for others, so it must leave room
+ * Room for one more? What is early waits for others, so it must leave room
  * for them; what is whole and may be delivered at once always finds some.
- * What is held comes again until it has room; another is refused, for its
+ * What is early comes again until it has room; another is refused, for its
  * frames, coming again and again, would keep those back that make room.
  */
 static int room(const struct bcl_card *card, const struct nic_conn *conn,
-		int held, int whole)
+		int early, int whole)
 {
 	uint32_t left = card->inbounds.left, all = card->config.max_messages;
 
-	if (held)
-		return conn->held < NIC_HELD_MAX && left > all / 4;
+	if (early)
+		return conn->early < NIC_EARLY_MAX && left > all / 4;
 	if (whole && card->gather)
 		return left > 0;
 	return conn->ninbound < NIC_INBOUND_MAX && conn->ninbound < left &&
@@ -442,7 +443,7 @@ static enum nic_accept open_inbound(struct bcl_card *card,
 	int whole = bcl_get32(segment->total) == bcl_get16(segment->length);
 	enum bcl_verdict verdict = BCL_VERDICT_DELIVERED;
 	struct nic_inbound *inbound = NULL;
-	int held;
+	int early;
 
 	*opened = NULL;
 	if (prev) {
@@ -455,20 +456,20 @@ static enum nic_accept open_inbound(struct bcl_card *card,
 		refuse(card, conn, msg, BCL_VERDICT_REFUSED);
 		return NIC_ACCEPTED;
 	}
-	held = verdict == BCL_VERDICT_UNKNOWN;
-	if (room(card, conn, held, whole))
+	early = verdict == BCL_VERDICT_UNKNOWN;
+	if (room(card, conn, early, whole))
 		inbound = make(card, conn, segment);
 	if (!inbound) {
-		if (held)
+		if (early)
 			return NIC_NO_ROOM;
 		nic_count(card, refused_room);
 		refuse(card, conn, msg, BCL_VERDICT_REFUSED);
 		return NIC_ACCEPTED;
 	}
-	inbound->held = (uint8_t)held;
+	inbound->early = (uint8_t)early;
 	verdict = open_message(card, conn, inbound);
 	if (verdict != BCL_VERDICT_UNKNOWN) {
-		if (inbound->held)
+		if (inbound->early)
 			verdict = BCL_VERDICT_REFUSED; /* see judge() */
 		nic_pool_put(&card->inbounds, &inbound->link);
 		refuse(card, conn, msg, verdict);
@@ -476,7 +477,7 @@ static enum nic_accept open_inbound(struct bcl_card *card,
 	}
 	nic_list_push(&conn->inbounds, &inbound->link);
 	conn->ninbound++;
-	conn->held += inbound->held;
+	conn->early += inbound->early;
 	if (conn->look_at == NIC_NEVER)
 		look_later(card, conn);
 	*opened = inbound;
@@ -533,7 +534,7 @@ enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
 	if (msg - conn->base >= BCL_MSG_AHEAD)
 		return NIC_MALFORMED;
 	if (nic_verdict_of(conn, msg) != BCL_VERDICT_UNKNOWN) {
-		bcl_nic_verdict_again(card, conn, msg);
+		bcl_nic_verdict_repeat(card, conn, msg);
 		return NIC_ACCEPTED;
 	}
 	if (card->gather && segment->op == BCL_SEG_SYSTEM && length == total) {
@@ -588,7 +589,7 @@ void bcl_nic_assemble_withdraw(struct bcl_card *card, struct nic_conn *conn,
 	if (bcl_before(msg, conn->base) || msg - conn->base >= BCL_MSG_AHEAD)
 		return;
 	if (nic_verdict_of(conn, msg) != BCL_VERDICT_UNKNOWN) {
-		bcl_nic_verdict_again(card, conn, msg);
+		bcl_nic_verdict_repeat(card, conn, msg);
 		return;
 	}
 	nic_count(card, cancelled);
@@ -600,7 +601,7 @@ void bcl_nic_assemble_withdraw(struct bcl_card *card, struct nic_conn *conn,
 	withdraw(card, inbound);
 }
 
-/* What is held goes on with its predecessor, if that is here or was. The few
+/* What is early goes on with its predecessor, if that is here or was. The few
  * pieces for a system ring have time enough to come all. */
 static int goes_on(struct nic_conn *conn, const struct nic_inbound *inbound)
 {
@@ -608,7 +609,7 @@ static int goes_on(struct nic_conn *conn, const struct nic_inbound *inbound)
 	case NIC_INBOUND_PIECES:
 		return inbound->op != BCL_SEG_SYSTEM &&
 		       inbound->received != inbound->seen;
-	case NIC_INBOUND_HELD:
+	case NIC_INBOUND_EARLY:
 		return look_up(conn, inbound->prev) ||
 		       nic_verdict_of(conn, inbound->prev) !=
 			       BCL_VERDICT_UNKNOWN;
@@ -678,7 +679,7 @@ static int belongs(const struct nic_inbound *inbound,
 		   const struct nic_port *port)
 {
 	return inbound->port == port ||
-	       (inbound->asked && inbound->asked->port == port);
+	       (inbound->request && inbound->request->port == port);
 }
 
 static struct nic_inbound *find_of_port(struct nic_conn *conn,
@@ -703,7 +704,7 @@ void bcl_nic_assemble_close(struct bcl_card *card, struct nic_port *port)
 	while ((conn = nic_conn_next(card, &i))) {
 		while ((inbound = find_of_port(conn, port))) {
 			inbound->port = NULL;
-			inbound->asked = NULL;
+			inbound->request = NULL;
 			inbound->failed = 1;
 			inbound->status = BCL_ERR_NOPORT;
 			if (inbound->jobs == 0)

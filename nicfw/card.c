@@ -461,7 +461,7 @@ enum bcl_status bcl_card_control(struct bcl_card *card,
 }
 
 /* What the first few messages of a list ask the peer for. */
-static uint64_t asked(const struct nic_link *list)
+static uint64_t count(const struct nic_link *list)
 {
 	const struct nic_message *message;
 	const struct nic_link *link = list->next;
@@ -484,7 +484,8 @@ uint64_t bcl_card_expected(const struct bcl_card *card, unsigned rail)
 	if (!inbound)
 		return 0;
 	return inbound->total - inbound->received +
-	       asked(&inbound->conn->asked) + asked(&inbound->conn->numbered);
+	       count(&inbound->conn->awaiting) +
+	       count(&inbound->conn->numbered);
 }
 
 static uint32_t most_of(const struct nic_pool *pool)
@@ -540,7 +541,7 @@ enum bcl_status bcl_card_node_info(const struct bcl_card *card, uint32_t index,
 		if (conn->window[rail].state == NIC_RAIL_PROVED)
 			info->rails |= 1u << rail;
 	if (conn->small_rail < BCL_RAILS_MAX)
-		info->rtt = conn->window[conn->small_rail].shortest;
+		info->rtt = conn->window[conn->small_rail].min_rtt;
 	info->last_heard = conn->heard;
 	info->frames_sent = conn->frames_sent;
 	info->frames_received = conn->frames_received;

@@ -193,8 +193,8 @@ void bcl_nic_message_fault(struct bcl_card *card, struct nic_conn *conn,
 void bcl_nic_message_withdraw(struct bcl_card *card, struct nic_conn *conn,
 			      struct nic_message *message);
 /* It did not come: its only frame goes again, or it is withdrawn. */
-void bcl_nic_message_again(struct bcl_card *card, struct nic_conn *conn,
-			   struct nic_message *message);
+void bcl_nic_message_retransmit(struct bcl_card *card, struct nic_conn *conn,
+				struct nic_message *message);
 /* A frame was lost with its rail: its messages go by another way. */
 void bcl_nic_message_reroute(struct bcl_card *card, struct nic_conn *conn,
 			     const struct nic_flight *flight);
@@ -215,13 +215,13 @@ void bcl_nic_message_lose(struct bcl_card *card, struct nic_node *node,
 
 /* ---- verdict.c: what we say of the peer's messages; verdict.h ---- */
 void bcl_nic_verdict_start(struct nic_conn *conn, uint32_t first);
-int bcl_nic_verdict_base(struct bcl_card *card, struct nic_conn *conn,
-			 uint32_t base);
+int bcl_nic_verdict_base_slow(struct bcl_card *card, struct nic_conn *conn,
+			      uint32_t base);
 void bcl_nic_verdict_give(struct bcl_card *card, struct nic_conn *conn,
 			  uint32_t number, enum bcl_verdict verdict);
 /* The peer asked again: it has not heard of this one. */
-void bcl_nic_verdict_again(struct bcl_card *card, struct nic_conn *conn,
-			   uint32_t number);
+void bcl_nic_verdict_repeat(struct bcl_card *card, struct nic_conn *conn,
+			    uint32_t number);
 /* Verdicts beyond `done`, four bits each; returns how many, at most `most`. */
 uint32_t bcl_nic_verdict_bits(const struct nic_conn *conn, uint8_t *bits,
 			      uint32_t most);
@@ -298,7 +298,7 @@ void bcl_nic_frame_rail_down(struct bcl_card *card, struct nic_conn *conn,
 /* What is particular to a HELLO, a HELLO_ACK, or the PING behind it. */
 struct nic_greeting {
 	const uint8_t *key;
-	uint64_t nonce, peer_nonce, peer_life;
+	uint64_t nonce, peer_nonce, peer_incarnation;
 	uint32_t to; /* the peer's connection id; 0: not known */
 };
 
@@ -362,11 +362,13 @@ enum nic_seq {
 	NIC_SEQ_OUTSIDE,
 	NIC_SEQ_NO_MEMORY, /* to remember that it came before its turn */
 };
-/* nic_window_look(), nic_window_arrived(), when it is not the next in order. */
-enum nic_seq bcl_nic_window_look(struct bcl_card *card, struct nic_conn *conn,
-				 unsigned rail, uint32_t seq);
-void bcl_nic_window_arrived(struct bcl_card *card, struct nic_conn *conn,
-			    unsigned rail, uint32_t seq, uint32_t bytes);
+/* nic_window_check(), nic_window_arrived(), when it is not the next in order.
+ */
+enum nic_seq bcl_nic_window_check_slow(struct bcl_card *card,
+				       struct nic_conn *conn, unsigned rail,
+				       uint32_t seq);
+void bcl_nic_window_arrived_slow(struct bcl_card *card, struct nic_conn *conn,
+				 unsigned rail, uint32_t seq, uint32_t bytes);
 /* Frames come from another rail of the peer now, the first of which is seq. */
 void bcl_nic_window_begin(struct nic_conn *conn, unsigned rail, uint32_t seq);
 /* The peer will never send frames before seq again. */
@@ -389,17 +391,18 @@ uint32_t bcl_nic_send_bytes(const struct bcl_card *card, unsigned rail,
 			    uint32_t stripe, unsigned budget);
 void bcl_nic_send_ready(struct bcl_card *card, unsigned rail);
 
-/* ---- again.c ---- */
-void bcl_nic_again_lost(struct bcl_card *card, struct nic_conn *conn,
-			unsigned rail, unsigned *budget);
-void bcl_nic_again_messages(struct bcl_card *card, struct nic_conn *conn,
-			    unsigned *budget);
-void bcl_nic_again_parts(struct bcl_card *card, struct nic_conn *conn,
-			 unsigned *budget);
+/* ---- retransmit.c ---- */
+void bcl_nic_retransmit_lost(struct bcl_card *card, struct nic_conn *conn,
+			     unsigned rail, unsigned *budget);
+void bcl_nic_retransmit_messages(struct bcl_card *card, struct nic_conn *conn,
+				 unsigned *budget);
+void bcl_nic_retransmit_parts(struct bcl_card *card, struct nic_conn *conn,
+			      unsigned *budget);
 /* A flight did not come: what it carries goes again, by any rail. */
-void bcl_nic_again_reroute(struct bcl_card *card, struct nic_conn *conn,
-			   struct nic_flight *flight);
-void bcl_nic_again_forget(struct bcl_card *card, struct nic_flight *flight);
+void bcl_nic_retransmit_reroute(struct bcl_card *card, struct nic_conn *conn,
+				struct nic_flight *flight);
+void bcl_nic_retransmit_forget(struct bcl_card *card,
+			       struct nic_flight *flight);
 
 /* ---- launch.c ---- */
 /* A run that is numbered. */
@@ -576,12 +579,13 @@ void bcl_nic_rails_down(struct bcl_card *card, struct nic_conn *conn,
 void bcl_nic_rails_refused(struct bcl_card *card, struct nic_conn *conn,
 			   unsigned rail, enum bcl_status why);
 /* What came by a dead rail is not known yet: ask again, or give up. */
-void bcl_nic_rails_ask(struct bcl_card *card, struct nic_conn *conn,
-		       unsigned rail);
+void bcl_nic_rails_send_down(struct bcl_card *card, struct nic_conn *conn,
+			     unsigned rail);
 /* RAIL_DOWN came by the rail `by`. 0: it makes no sense. */
-int bcl_nic_rails_told(struct bcl_card *card, struct nic_conn *conn,
-		       unsigned by, const struct bcl_segment_header *segment,
-		       const uint8_t *bits);
+int bcl_nic_rails_down_received(struct bcl_card *card, struct nic_conn *conn,
+				unsigned by,
+				const struct bcl_segment_header *segment,
+				const uint8_t *bits);
 
 /* ---- stripe.c: long messages over several rails ---- */
 /* Of so many bytes that are left, how many should take the same rail? */

@@ -84,8 +84,8 @@ struct nic_conn *bcl_nic_conn_make(struct bcl_card *card, struct nic_node *node)
 	nic_list_init(&conn->work);
 	nic_list_init(&conn->drain);
 	nic_list_init(&conn->numbered);
-	nic_list_init(&conn->asked);
-	nic_list_init(&conn->again);
+	nic_list_init(&conn->awaiting);
+	nic_list_init(&conn->resend);
 	nic_list_init(&conn->parts);
 	nic_list_init(&conn->inbounds);
 	nic_list_init(&conn->stalled);
@@ -132,7 +132,7 @@ void bcl_nic_conn_free(struct bcl_card *card, struct nic_conn *conn)
 			bcl_nic_window_free(card, flight);
 	}
 	while ((flight = nic_list_first(&conn->parts, struct nic_flight, link)))
-		bcl_nic_again_forget(card, flight);
+		bcl_nic_retransmit_forget(card, flight);
 	bcl_nic_flow_wake_list(card, &conn->stalled);
 	nic_list_remove(&conn->work);
 	nic_list_remove(&conn->drain);
@@ -187,7 +187,7 @@ int bcl_nic_conn_owed(const struct nic_conn *conn)
 {
 	const struct nic_link *link;
 
-	if (!nic_list_empty(&conn->asked))
+	if (!nic_list_empty(&conn->awaiting))
 		return 1;
 	for (link = conn->numbered.next; link != &conn->numbered;
 	     link = link->next)
@@ -201,7 +201,8 @@ static int idle(const struct nic_conn *conn)
 	unsigned rail;
 
 	if (conn->state < NIC_CONN_UP || conn->state == NIC_CONN_ENDING ||
-	    !nic_list_empty(&conn->numbered) || !nic_list_empty(&conn->asked) ||
+	    !nic_list_empty(&conn->numbered) ||
+	    !nic_list_empty(&conn->awaiting) ||
 	    !nic_list_empty(&conn->inbounds))
 		return 0;
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
@@ -325,8 +326,8 @@ void bcl_nic_conn_resume(struct bcl_card *card, struct nic_conn *conn)
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
 		if (conn->window[rail].lost)
 			bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
-	if (!nic_list_empty(&conn->again) || !nic_list_empty(&conn->parts))
-		bcl_nic_conn_work(card, conn, NIC_WORK_AGAIN);
+	if (!nic_list_empty(&conn->resend) || !nic_list_empty(&conn->parts))
+		bcl_nic_conn_work(card, conn, NIC_WORK_RESEND);
 	bcl_nic_flow_wake_list(card, &conn->stalled);
 }
 
@@ -404,7 +405,7 @@ static void ask(struct bcl_card *card, struct nic_conn *conn)
 	    NIC_PATIENCE * card->config.peer_timeout)
 		return;
 	conn->waiting_since = card->now;
-	bcl_nic_message_again(card, conn, oldest);
+	bcl_nic_message_retransmit(card, conn, oldest);
 }
 
 /*
@@ -476,18 +477,18 @@ static void check_rail(struct bcl_card *card, struct nic_conn *conn,
 		return;
 	if (card->now >= window->rto_at) {
 		bcl_nic_window_timeout(card, conn, rail);
-		for (other = 0; other < BCL_RAILS_MAX && window->backoff > 1;
+		for (other = 0; other < BCL_RAILS_MAX && window->timeouts > 1;
 		     other++)
 			if (other != rail)
 				ping(card, conn, other);
 		/* Its address may be another by now: HELLO finds it. Before
 		 * that: perhaps it does not know us yet, or no more. */
-		if (window->backoff >= NIC_RAIL_TIMEOUTS)
+		if (window->timeouts >= NIC_RAIL_TIMEOUTS)
 			bcl_nic_hello_say(card, conn, rail);
 		else
 			ping(card, conn, rail);
 	}
-	if ((window->backoff >= NIC_RAIL_TIMEOUTS &&
+	if ((window->timeouts >= NIC_RAIL_TIMEOUTS &&
 	     heard_since(conn, rail, window->timeout_first)) ||
 	    (card->now >= window->heard + card->config.peer_timeout &&
 	     heard_since(conn, rail,

@@ -58,7 +58,8 @@ void bcl_nic_deliver(struct bcl_card *card, struct nic_inbound *inbound)
 		break;
 	case BCL_SEG_GET_REPLY:
 	case BCL_SEG_ATOMIC_REPLY:
-		bcl_nic_message_answered(card, inbound->asked, inbound->status);
+		bcl_nic_message_answered(card, inbound->request,
+					 inbound->status);
 		break;
 	}
 }

@@ -116,7 +116,7 @@ void bcl_nic_frame_rail_down(struct bcl_card *card, struct nic_conn *conn,
 	const struct nic_window *window = &conn->window[rail];
 	uint64_t says = window->expected | (uint64_t)window->turn << 32 |
 			(uint64_t)window->peer_turn << 40 |
-			(uint64_t)(window->asks != 0) << 48;
+			(uint64_t)(window->down_tries != 0) << 48;
 	uint8_t *head = card->frame;
 	uint32_t n = 0, at;
 
@@ -142,7 +142,7 @@ void bcl_nic_frame_hello(struct bcl_card *card, struct nic_conn *conn,
 		.incarnation = bcl_put64(card->config.incarnation),
 		.nonce = bcl_put64(greeting->nonce),
 		.peer_nonce = bcl_put64(greeting->peer_nonce),
-		.peer_life = bcl_put64(greeting->peer_life),
+		.peer_incarnation = bcl_put64(greeting->peer_incarnation),
 		.conn = bcl_put32(conn->id | rail),
 		.window = bcl_put32(card->rail[rail].window),
 		.max_frame = bcl_put16((uint16_t)card->rail[rail].mtu),

@@ -226,8 +226,9 @@ struct bcl_hal {
 	 * another one after each loss: requests name it, so that none that
 	 * was asked before a loss, and not read yet, is carried out after it.
 	 */
-	void (*node)(void *host, uint32_t node, uint64_t card, uint32_t life,
-		     enum bcl_node_state state, enum bcl_status status);
+	void (*node)(void *host, uint32_t node, uint64_t card,
+		     uint32_t generation, enum bcl_node_state state,
+		     enum bcl_status status);
 
 	/* 64 bits that nobody can guess: connection ids, seals, nonces, first
 	 * numbers. */

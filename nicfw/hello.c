@@ -59,7 +59,7 @@ static void answer(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 	struct nic_greeting greeting = {
 		.key = key,
 		.peer_nonce = bcl_get64(hello->nonce),
-		.peer_life = bcl_get64(hello->incarnation),
+		.peer_incarnation = bcl_get64(hello->incarnation),
 		.to = bcl_get32(hello->conn),
 	};
 
@@ -82,7 +82,7 @@ void bcl_nic_hello_ping(struct bcl_card *card, struct nic_conn *conn,
 		.key = conn->node->key,
 		.nonce = window->nonce,
 		.peer_nonce = window->theirs,
-		.peer_life = conn->life,
+		.peer_incarnation = conn->incarnation,
 		.to = window->peer,
 	};
 
@@ -102,9 +102,9 @@ void bcl_nic_hello_call(struct bcl_card *card, struct nic_conn *conn)
 	unsigned rail, called = 0;
 
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++) {
-		if (conn->window[rail].asks)
-			bcl_nic_rails_ask(card, conn, rail);
-		if (conn->window[rail].asks) {
+		if (conn->window[rail].down_tries)
+			bcl_nic_rails_send_down(card, conn, rail);
+		if (conn->window[rail].down_tries) {
 			called = 1;
 			continue;
 		}
@@ -147,7 +147,8 @@ static const uint8_t *key_of(const struct bcl_card *card,
 
 static int same_peer(const struct nic_conn *conn, const struct bcl_hello *hello)
 {
-	return conn->known && conn->life == bcl_get64(hello->incarnation) &&
+	return conn->known &&
+	       conn->incarnation == bcl_get64(hello->incarnation) &&
 	       conn->peer == (bcl_get32(hello->conn) & ~3u);
 }
 
@@ -167,7 +168,7 @@ static void adopt(struct nic_conn *conn, const struct bcl_hello *hello)
 {
 	forget_rails(conn);
 	conn->known = 1;
-	conn->life = bcl_get64(hello->incarnation);
+	conn->incarnation = bcl_get64(hello->incarnation);
 	conn->peer = bcl_get32(hello->conn) & ~3u;
 	conn->state = NIC_CONN_ANSWERED;
 	bcl_nic_verdict_start(conn, bcl_get32(hello->first_msg));
@@ -217,7 +218,8 @@ static int pair(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 	if (!fits(card, conn, rail, hello))
 		return 0;
 	window->peer_turn = hello->turn;
-	if (window->asks || (window->peer && hello->heard != window->turn))
+	if (window->down_tries ||
+	    (window->peer && hello->heard != window->turn))
 		return 0;
 	if (window->peer != peer)
 		bcl_nic_window_begin(conn, rail, bcl_get32(hello->first_seq));
@@ -226,7 +228,7 @@ static int pair(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 	window->peer = peer;
 	window->refused = 0;
 	window->payload = (uint16_t)((frame - BCL_HEADERS_SIZE) & ~7u);
-	window->granted = nic_max32(
+	window->rwnd = nic_max32(
 		nic_min32(bcl_get32(hello->window), WINDOW_MAX), frame);
 	conn->peer_seal = seal;
 	conn->pcrc = card->config.pcrc ||
@@ -338,7 +340,7 @@ void bcl_nic_hello_received(struct bcl_card *card, unsigned rail,
 		conn->window[rail].declined +=
 			promised(&conn->window[rail], hello);
 	if (!conn || !fits(card, conn, rail, hello) ||
-	    conn->window[rail].asks) {
+	    conn->window[rail].down_tries) {
 		nic_count(card, dropped_state);
 		return;
 	}
@@ -355,10 +357,10 @@ static void rail_proved(struct bcl_card *card, struct nic_conn *conn,
 	if (window->state == NIC_RAIL_PROVED)
 		return;
 	window->state = NIC_RAIL_PROVED;
-	window->congestion =
-		nic_min32(window->granted,
+	window->cwnd =
+		nic_min32(window->rwnd,
 			  FIRST_FRAMES * (window->payload + BCL_HEADERS_SIZE));
-	window->threshold = UINT32_MAX;
+	window->ssthresh = UINT32_MAX;
 	conn->node->rails |= (uint8_t)(1u << rail);
 	bcl_nic_rails_choose(card, conn);
 	bcl_nic_conn_resume(card, conn);
@@ -386,7 +388,7 @@ static int fresh(const struct bcl_card *card, const struct nic_conn *conn,
 		 uint64_t nonce, const struct bcl_hello *hello)
 {
 	return nonce && bcl_get64(hello->peer_nonce) == nonce &&
-	       bcl_get64(hello->peer_life) == card->config.incarnation &&
+	       bcl_get64(hello->peer_incarnation) == card->config.incarnation &&
 	       bcl_get64(hello->card) == conn->node->card &&
 	       makes_sense(card, hello) && conn->state != NIC_CONN_ENDING;
 }
@@ -415,7 +417,7 @@ void bcl_nic_hello_answered(struct bcl_card *card, struct nic_conn *conn,
 		nic_count(card, dropped_state);
 		return;
 	}
-	if (conn->known && conn->life != bcl_get64(hello->incarnation)) {
+	if (conn->known && conn->incarnation != bcl_get64(hello->incarnation)) {
 		call_anew(card, conn);
 		return;
 	}
@@ -470,7 +472,7 @@ static void take_over(struct bcl_card *card, struct nic_node *node,
 	struct nic_conn *old = node->conn;
 
 	/* bcl_nic_conn_free() makes the candidate the node's connection. */
-	if (old->life == conn->life && !bcl_nic_conn_owed(old)) {
+	if (old->incarnation == conn->incarnation && !bcl_nic_conn_owed(old)) {
 		bcl_nic_assemble_lose(card, old, BCL_ERR_RESET);
 		bcl_nic_message_drop_replies(card, old);
 		bcl_nic_flow_rewind(card, node);

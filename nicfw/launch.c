@@ -119,6 +119,6 @@ void bcl_nic_launch_drop(struct bcl_card *card, struct nic_conn *conn,
 		if (!flight || buffer->conn != conn || buffer->rail != rail ||
 		    !nic_list_empty(&flight->link))
 			continue;
-		bcl_nic_again_reroute(card, conn, flight);
+		bcl_nic_retransmit_reroute(card, conn, flight);
 	}
 }

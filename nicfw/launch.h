@@ -31,10 +31,9 @@ static inline uint8_t nic_launch_kind(const struct nic_conn *conn,
 static inline uint8_t nic_launch_ask(const struct bcl_card *card, unsigned rail,
 				     const struct nic_window *window)
 {
-	if (window->asked)
+	if (window->tlp_sent)
 		return BCL_FRAME_ASK;
-	return window->congestion < 2 * nic_window_unacked_max(
-						window->granted) &&
+	return window->cwnd < 2 * nic_window_unacked_max(window->rwnd) &&
 			       !nic_window_open_bulk(
 				       window,
 				       nic_window_burst(card, rail, window))

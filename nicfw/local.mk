@@ -7,7 +7,7 @@ libnicfw_la_CFLAGS = $(AM_CFLAGS) -ffreestanding -fbuiltin \
 libnicfw_la_SOURCES = %D%/build.h %D%/card.h %D%/deliver.h %D%/frame.h \
 	%D%/hal.h %D%/launch.h %D%/list.h %D%/memory.h %D%/message.h %D%/objects.h %D%/order.h \
 	%D%/port.h %D%/proof.h %D%/siphash.h %D%/verdict.h %D%/window.h \
-	%D%/again.c %D%/arena.c %D%/assemble.c %D%/burst.c %D%/card.c \
+	%D%/retransmit.c %D%/arena.c %D%/assemble.c %D%/burst.c %D%/card.c \
 	%D%/conn.c %D%/deadline.c %D%/deliver.c %D%/flow.c %D%/frame.c \
 	%D%/hello.c %D%/launch.c %D%/message.c %D%/node.c %D%/port.c \
 	%D%/proof.c %D%/rails.c %D%/rdma.c %D%/recv.c %D%/reply.c %D%/sdma.c \

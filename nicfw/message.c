@@ -122,8 +122,8 @@ static inline void delivered(struct bcl_card *card, struct nic_conn *conn,
 			     struct nic_message *message)
 {
 	if (nic_message_asks(message) && message->port) {
-		message->state = NIC_MESSAGE_ASKED;
-		nic_list_append(&conn->asked, &message->numbered);
+		message->state = NIC_MESSAGE_AWAITING;
+		nic_list_append(&conn->awaiting, &message->numbered);
 		return;
 	}
 	if (message->reply)
@@ -218,20 +218,20 @@ void bcl_nic_message_answered(struct bcl_card *card,
 }
 
 /* By number: the peer must hold as few as possible. */
-static void again(struct bcl_card *card, struct nic_conn *conn,
-		  struct nic_message *message)
+static void queue_resend(struct bcl_card *card, struct nic_conn *conn,
+			 struct nic_message *message)
 {
 	struct nic_link *after;
 
 	nic_list_remove(&message->link);
-	after = conn->again.prev;
-	while (after != &conn->again &&
+	after = conn->resend.prev;
+	while (after != &conn->resend &&
 	       bcl_before(
 		       message->number,
 		       nic_container(after, struct nic_message, link)->number))
 		after = after->prev;
 	nic_list_insert(after->next, &message->link);
-	bcl_nic_conn_work(card, conn, NIC_WORK_AGAIN);
+	bcl_nic_conn_work(card, conn, NIC_WORK_RESEND);
 }
 
 void bcl_nic_message_withdraw(struct bcl_card *card, struct nic_conn *conn,
@@ -241,7 +241,7 @@ void bcl_nic_message_withdraw(struct bcl_card *card, struct nic_conn *conn,
 	message->state = NIC_MESSAGE_WITHDRAWN;
 	if (message->flow && message->flow->class == NIC_FLOW_ORDERED)
 		message->flow->refused = 1;
-	again(card, conn, message);
+	queue_resend(card, conn, message);
 }
 
 void bcl_nic_message_fault(struct bcl_card *card, struct nic_conn *conn,
@@ -251,13 +251,13 @@ void bcl_nic_message_fault(struct bcl_card *card, struct nic_conn *conn,
 	bcl_nic_message_withdraw(card, conn, message);
 }
 
-void bcl_nic_message_again(struct bcl_card *card, struct nic_conn *conn,
-			   struct nic_message *message)
+void bcl_nic_message_retransmit(struct bcl_card *card, struct nic_conn *conn,
+				struct nic_message *message)
 {
 	if (message->fragmented && message->state != NIC_MESSAGE_WITHDRAWN)
 		bcl_nic_message_withdraw(card, conn, message);
 	else
-		again(card, conn, message);
+		queue_resend(card, conn, message);
 }
 
 void bcl_nic_message_reroute(struct bcl_card *card, struct nic_conn *conn,
@@ -265,7 +265,7 @@ void bcl_nic_message_reroute(struct bcl_card *card, struct nic_conn *conn,
 {
 	for (; flight; flight = flight->more)
 		if (nic_message_alive(conn, flight))
-			bcl_nic_message_again(card, conn, flight->message);
+			bcl_nic_message_retransmit(card, conn, flight->message);
 }
 
 static void lose_list(struct bcl_card *card, struct nic_link *list,
@@ -318,7 +318,7 @@ void bcl_nic_message_lose(struct bcl_card *card, struct nic_node *node,
 	while (conn &&
 	       ((message = nic_list_first(&conn->numbered, struct nic_message,
 					  numbered)) ||
-		(message = nic_list_first(&conn->asked, struct nic_message,
+		(message = nic_list_first(&conn->awaiting, struct nic_message,
 					  numbered))))
 		bcl_nic_message_finish(card, message, status);
 	for (link = node->flows.next; link != &node->flows; link = link->next) {

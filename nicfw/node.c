@@ -117,7 +117,7 @@ void bcl_nic_node_free(struct bcl_card *card, struct nic_node *node)
 	nic_list_remove(&node->wanting);
 	nic_list_remove(&node->past);
 	node->used = 0;
-	node->life++;
+	node->generation++;
 	node->lost = BCL_ERR_CANCELLED;
 	node->hashed = card->free_node - (index + 1);
 	card->free_node = index;
@@ -129,7 +129,7 @@ void bcl_nic_node_set(struct bcl_card *card, struct nic_node *node,
 	node->state = (uint8_t)state;
 	node->status = (uint8_t)status;
 	card->hal.node(card->host, nic_node_index(card, node), node->card,
-		       node->life, state, status);
+		       node->generation, state, status);
 	bcl_nic_node_rest(card, node);
 }
 
@@ -146,7 +146,7 @@ void bcl_nic_node_lose(struct bcl_card *card, struct nic_node *node,
 		bcl_nic_conn_free(card, conn);
 	}
 	nic_list_remove(&node->wanting);
-	node->life++;
+	node->generation++;
 	node->lost = (uint8_t)status;
 	bcl_nic_node_set(card, node, state, status);
 }

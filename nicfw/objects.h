@@ -32,14 +32,14 @@ enum {
 	NIC_COPY_MAX = 256,	/* longer payloads are gathered, not copied */
 	NIC_SMALL_MAX = 1024,	/* longer messages do not delay shorter ones */
 	NIC_INBOUND_MAX = 64,	/* per node: messages in pieces or held */
-	NIC_HELD_MAX = 48,	/* of these, held for their predecessor */
+	NIC_EARLY_MAX = 48,	/* of these, held for their predecessor */
 	NIC_ROOMS = 4,		/* per node: ports whose ROOM it waits for */
 	NIC_ACK_BYTES = 262144, /* unacknowledged at most */
 	NIC_MTU_MIN = 576,	/* bytes a rail must carry */
 	NIC_REORDER = 3,	/* a frame is lost if so many later ones came */
 	NIC_RAIL_TIMEOUTS = 4,	/* until another rail is tried */
-	NIC_RAIL_ASKS = 5,	/* what came by a dead rail, until given up */
-	NIC_PATIENCE = 8,	/* peer_timeout, with what does not go on */
+	NIC_RAIL_DOWN_TRIES = 5, /* what came by a dead rail, until given up */
+	NIC_PATIENCE = 8,	 /* peer_timeout, with what does not go on */
 	NIC_PORT_BUCKETS = 64,
 };
 
@@ -129,9 +129,10 @@ struct nic_node {
 	/* 1 + the next with the same hash; of a free one, how many places
 	 * behind the next place the next free one is */
 	uint32_t hashed;
-	uint32_t messages; /* not finished */
-	uint32_t replies;  /* of these, to it */
-	uint32_t life;	   /* raised by each loss; of the index, not the node */
+	uint32_t messages;   /* not finished */
+	uint32_t replies;    /* of these, to it */
+	uint32_t generation; /* raised by each loss; of the index, not the node
+			      */
 	uint8_t used;
 	uint8_t state;	/* enum bcl_node_state */
 	uint8_t status; /* enum bcl_status: why lost; gates requests */
@@ -181,13 +182,14 @@ enum nic_message_state {
 	NIC_MESSAGE_SENDING,   /* first of flow->queue, numbered */
 	NIC_MESSAGE_SENT,      /* all of it was transmitted */
 	NIC_MESSAGE_WITHDRAWN, /* will be refused (or was delivered) */
-	NIC_MESSAGE_ASKED,     /* delivered, its reply has not come */
+	NIC_MESSAGE_AWAITING,  /* delivered, its reply has not come */
 	NIC_MESSAGE_PARKED,    /* in flow->parked, no number */
 };
 
 struct nic_message {
-	struct nic_link link; /* flow->queue, flow->parked, conn->again; free */
-	struct nic_link numbered; /* conn->numbered, conn->asked */
+	struct nic_link
+		link; /* flow->queue, flow->parked, conn->resend; free */
+	struct nic_link numbered; /* conn->numbered, conn->awaiting */
 	struct nic_port *port; /* whose completion and memory; NULL: nobody's */
 	struct nic_node *node;
 	/* from here to `refs`: 0 when it is taken */
@@ -249,8 +251,8 @@ struct nic_flight {
 	uint16_t frames;  /* 1; a run: more */
 	uint16_t payload; /* a run: of each frame but the last */
 	uint8_t state;
-	uint8_t again;	  /* transmitted more than once */
-	uint8_t withdraw; /* a WITHDRAW segment, no payload */
+	uint8_t retransmitted; /* transmitted more than once */
+	uint8_t withdraw;      /* a WITHDRAW segment, no payload */
 };
 
 enum nic_window_state {
@@ -264,12 +266,12 @@ struct nic_window {
 	uint32_t peer; /* conn id for frames to this rail of the peer */
 	uint8_t state;
 	uint8_t turn, peer_turn; /* of HELLO */
-	uint8_t backoff;	 /* time-outs in a row */
-	uint8_t doubt;		 /* since the round trip was measured last */
+	uint8_t timeouts;	 /* time-outs in a row */
+	uint8_t rto_shift;	 /* since the round trip was measured last */
 	uint8_t ack_due;
-	uint8_t lost;  /* some flights are LOST or UNSENT */
-	uint8_t asked; /* the last frame was sent again to have an answer */
-	uint8_t asks;  /* left: which frames came by it before it died? */
+	uint8_t lost;	  /* some flights are LOST or UNSENT */
+	uint8_t tlp_sent; /* the last frame was sent again to have an answer */
+	uint8_t down_tries; /* left: which frames came by it before it died? */
 	uint8_t probing;
 	uint8_t declined; /* HELLOs of others than `answered`, since then */
 	uint16_t payload; /* bytes that a frame with one segment carries */
@@ -281,13 +283,13 @@ struct nic_window {
 			    * seen; 0: none */
 	/* out */
 	struct nic_link flights;
-	uint32_t next;				 /* seq of the next new frame */
-	uint32_t bytes;				 /* in flight */
-	uint32_t congestion, threshold, granted; /* bytes */
+	uint32_t next;		       /* seq of the next new frame */
+	uint32_t bytes;		       /* in flight */
+	uint32_t cwnd, ssthresh, rwnd; /* bytes */
 	uint32_t recover;      /* seq: losses before it belong to one event */
 	uint32_t probe;	       /* seq to begin with while `probing` */
 	uint32_t srtt, rttvar; /* ns; 0: unknown */
-	uint32_t shortest;     /* ns, round trip; 0: none without delayed ACK */
+	uint32_t min_rtt;      /* ns, round trip; 0: none without delayed ACK */
 	uint64_t rto_at;
 	uint64_t timeout_first; /* of those in a row */
 	uint64_t span_from;	/* when the pace was looked at last */
@@ -319,22 +321,22 @@ struct nic_arrived {
 
 /* Why a connection is in card->working. */
 enum bcl_nic_conn_work {
-	NIC_WORK_ACK = 1,    /* << rail */
-	NIC_WORK_AGAIN = 16, /* conn->again, conn->parts */
-	NIC_WORK_LOST = 32,  /* frames to retransmit */
+	NIC_WORK_ACK = 1,     /* << rail */
+	NIC_WORK_RESEND = 16, /* conn->resend, conn->parts */
+	NIC_WORK_LOST = 32,   /* frames to retransmit */
 };
 
 struct nic_conn {
-	struct nic_link work;	      /* card->working */
-	struct nic_link drain;	      /* card->drain: bulk completed */
-	struct nic_link numbered;     /* messages without verdict, by number */
-	struct nic_link asked, again; /* messages */
-	struct nic_link parts;	      /* flights that did not come */
+	struct nic_link work;	  /* card->working */
+	struct nic_link drain;	  /* card->drain: bulk completed */
+	struct nic_link numbered; /* messages without verdict, by number */
+	struct nic_link awaiting, resend; /* messages */
+	struct nic_link parts;		  /* flights that did not come */
 	struct nic_link inbounds;
 	struct nic_link stalled; /* flows */
 	struct nic_node *node;
-	uint64_t life; /* the peer's incarnation */
-	uint64_t due;  /* its key in the heap of deadlines */
+	uint64_t incarnation; /* the peer's */
+	uint64_t due;	      /* its key in the heap of deadlines */
 	uint64_t heard;
 	uint64_t used;	  /* when a message was last sent or received */
 	uint64_t expires; /* not UP by then: given up; ENDING: over then */
@@ -355,7 +357,7 @@ struct nic_conn {
 	uint32_t base;	    /* the peer's: its oldest without verdict */
 	uint32_t done;	    /* every number before it: see wire.h */
 	uint32_t top;	    /* 1 + the highest with a verdict */
-	uint32_t held;	    /* inbounds that wait for their predecessor */
+	uint32_t early;	    /* inbounds that wait for their predecessor */
 	uint32_t ninbound;
 	uint8_t state;
 	uint8_t known;	   /* life and peer are */
@@ -383,15 +385,15 @@ _Static_assert(offsetof(struct nic_conn, verdicts) <= 1024,
 enum nic_inbound_state {
 	NIC_INBOUND_PIECES, /* parts are missing */
 	NIC_INBOUND_MOVING, /* all parts came, some are on their way */
-	NIC_INBOUND_HELD,   /* whole, its predecessor is missing */
+	NIC_INBOUND_EARLY,  /* whole, its predecessor is missing */
 };
 
 struct nic_inbound {
 	struct nic_link link;  /* conn->inbounds; free */
 	struct nic_conn *conn; /* NULL: gone while a dma was on its way */
 	struct nic_port *port;
-	struct nic_message *asked; /* GET_REPLY, ATOMIC_REPLY: for this */
-	struct bcl_memref where;   /* of the whole message */
+	struct nic_message *request; /* GET_REPLY, ATOMIC_REPLY: for this */
+	struct bcl_memref where;     /* of the whole message */
 	uint64_t targ64;
 	uint32_t msg, prev;
 	uint32_t total, received;
@@ -403,7 +405,7 @@ struct nic_inbound {
 	uint16_t area_port; /* on whose behalf `where` is written */
 	uint8_t op, type;
 	uint8_t state;
-	uint8_t held; /* counted in conn->held */
+	uint8_t early; /* counted in conn->early */
 	uint8_t has_block;
 	uint8_t remote;
 	uint8_t status;	   /* of the event or completion */

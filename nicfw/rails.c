@@ -75,7 +75,7 @@ static void tell(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 /* Nobody will say what came by it. */
 static void give_up(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 {
-	conn->window[rail].asks = 0;
+	conn->window[rail].down_tries = 0;
 	bcl_nic_window_abandon(card, conn, rail);
 	bcl_nic_conn_resume(card, conn);
 }
@@ -91,7 +91,8 @@ static void stop(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 	window->turn++;
 	window->ack_due = 0;
 	bcl_nic_window_stop(card, conn, rail);
-	window->asks = nic_list_empty(&window->flights) ? 0 : NIC_RAIL_ASKS;
+	window->down_tries =
+		nic_list_empty(&window->flights) ? 0 : NIC_RAIL_DOWN_TRIES;
 	bcl_nic_rails_choose(card, conn);
 	if (conn->small_rail == BCL_RAILS_MAX) /* no rail to ask by */
 		for (other = 0; other < BCL_RAILS_MAX; other++)
@@ -176,18 +177,19 @@ void bcl_nic_rails_refused(struct bcl_card *card, struct nic_conn *conn,
 	}
 }
 
-void bcl_nic_rails_ask(struct bcl_card *card, struct nic_conn *conn,
-		       unsigned rail)
+void bcl_nic_rails_send_down(struct bcl_card *card, struct nic_conn *conn,
+			     unsigned rail)
 {
-	if (--conn->window[rail].asks)
+	if (--conn->window[rail].down_tries)
 		tell(card, conn, rail);
 	else
 		give_up(card, conn, rail);
 }
 
-int bcl_nic_rails_told(struct bcl_card *card, struct nic_conn *conn,
-		       unsigned by, const struct bcl_segment_header *segment,
-		       const uint8_t *bits)
+int bcl_nic_rails_down_received(struct bcl_card *card, struct nic_conn *conn,
+				unsigned by,
+				const struct bcl_segment_header *segment,
+				const uint8_t *bits)
 {
 	uint64_t says = bcl_get64(segment->targ64);
 	uint32_t id = bcl_get32(segment->target), ack = (uint32_t)says;
@@ -204,8 +206,8 @@ int bcl_nic_rails_told(struct bcl_card *card, struct nic_conn *conn,
 		stop(card, conn, id & 3);
 	window->peer_turn = turn;
 	/* Not what it said when it gave the rail up another time. */
-	if (window->asks && (later || heard == window->turn)) {
-		window->asks = 0;
+	if (window->down_tries && (later || heard == window->turn)) {
+		window->down_tries = 0;
 		bcl_nic_window_settle(card, conn, id & 3, ack,
 				      bcl_get32(segment->arg32), bits);
 	}

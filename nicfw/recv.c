@@ -129,8 +129,8 @@ static enum nic_accept notice(struct bcl_card *card, struct nic_conn *conn,
 		return NIC_ACCEPTED;
 	case BCL_SEG_RAIL_DOWN:
 		if (n > BCL_SACK_BITS || (n + 7) / 8 > length ||
-		    !bcl_nic_rails_told(card, conn, frame->rail, segment,
-					payload))
+		    !bcl_nic_rails_down_received(card, conn, frame->rail,
+						 segment, payload))
 			return NIC_MALFORMED;
 		return NIC_ACCEPTED;
 	}
@@ -254,7 +254,7 @@ static void data(struct bcl_card *card, struct nic_conn *conn,
 	uint32_t seq = bcl_get32(frame->header->seq);
 	enum nic_accept accept;
 
-	switch (nic_window_look(card, conn, frame->rail, seq)) {
+	switch (nic_window_check(card, conn, frame->rail, seq)) {
 	case NIC_SEQ_NEW:
 		break;
 	case NIC_SEQ_DUPLICATE:
@@ -276,7 +276,7 @@ static void data(struct bcl_card *card, struct nic_conn *conn,
 		nic_window_arrived(card, conn, frame->rail, seq,
 				   BCL_HEADERS_SIZE + frame->body_len);
 	else if (accept == NIC_NO_ROOM)
-		nic_count(card, dropped_held);
+		nic_count(card, dropped_early);
 	else if (accept == NIC_CORRUPT)
 		nic_count(card, dropped_pcrc);
 	else

@@ -35,7 +35,7 @@ struct nic_message *bcl_nic_reply_find(struct bcl_card *card,
 	if (message->generation != token >> 16 || message->answering ||
 	    message->node != conn->node || conn->node->conn != conn ||
 	    !message->port || !answers(op, message) ||
-	    (message->number == 0 && message->state != NIC_MESSAGE_ASKED))
+	    (message->number == 0 && message->state != NIC_MESSAGE_AWAITING))
 		return NULL;
 	return message;
 }

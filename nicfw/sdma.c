@@ -129,7 +129,8 @@ static inline void take(struct bcl_card *card, struct nic_port *port,
 	enum bcl_status status = BCL_ERR_ARG;
 	struct nic_message *message;
 
-	if (!node || node->status || nic_host32(request->life) != node->life) {
+	if (!node || node->status ||
+	    nic_host32(request->generation) != node->generation) {
 		refuse(card, port, index, to, cookie,
 		       node ? node->lost : BCL_ERR_ARG);
 		return;

@@ -92,7 +92,7 @@ bcl_nic_send_alone(struct bcl_card *card, struct nic_message *message)
 	if (!card->gather || !nic_list_empty(&card->active) ||
 	    message->port->made != message->port->taken || !conn ||
 	    conn->state != NIC_CONN_UP ||
-	    conn->working & (NIC_WORK_LOST | NIC_WORK_AGAIN))
+	    conn->working & (NIC_WORK_LOST | NIC_WORK_RESEND))
 		return 0;
 	rail = nic_rails_pick(conn, bytes);
 	if (nic_rails_blocked(card, conn, rail) ||
@@ -266,7 +266,7 @@ static void send_lost(struct bcl_card *card, struct nic_conn *conn,
 
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
 		if (conn->window[rail].lost)
-			bcl_nic_again_lost(card, conn, rail, budget);
+			bcl_nic_retransmit_lost(card, conn, rail, budget);
 }
 
 static int probing(const struct nic_conn *conn)
@@ -286,12 +286,12 @@ static void work(struct bcl_card *card, struct nic_conn *conn, unsigned *budget)
 	unsigned what = conn->working;
 	int first = probing(conn);
 
-	conn->working &= (uint8_t) ~(NIC_WORK_LOST | NIC_WORK_AGAIN);
+	conn->working &= (uint8_t) ~(NIC_WORK_LOST | NIC_WORK_RESEND);
 	if (what & NIC_WORK_LOST && !first)
 		send_lost(card, conn, budget);
-	if (what & NIC_WORK_AGAIN) {
-		bcl_nic_again_messages(card, conn, budget);
-		bcl_nic_again_parts(card, conn, budget);
+	if (what & NIC_WORK_RESEND) {
+		bcl_nic_retransmit_messages(card, conn, budget);
+		bcl_nic_retransmit_parts(card, conn, budget);
 	}
 	if (what & NIC_WORK_LOST && first)
 		send_lost(card, conn, budget);
@@ -306,7 +306,7 @@ void bcl_nic_send(struct bcl_card *card, unsigned *budget)
 	for (link = card->working.next; link != &card->working;
 	     link = link->next) {
 		conn = nic_container(link, struct nic_conn, work);
-		if (conn->working & (NIC_WORK_LOST | NIC_WORK_AGAIN))
+		if (conn->working & (NIC_WORK_LOST | NIC_WORK_RESEND))
 			work(card, conn, budget);
 	}
 	if (!nic_list_empty(&card->waiting))
@@ -316,7 +316,7 @@ void bcl_nic_send(struct bcl_card *card, unsigned *budget)
 		next = link->next;
 		conn = nic_container(link, struct nic_conn, work);
 		what = conn->working;
-		conn->working &= NIC_WORK_LOST | NIC_WORK_AGAIN;
+		conn->working &= NIC_WORK_LOST | NIC_WORK_RESEND;
 		if (!conn->working)
 			nic_list_remove(&conn->work);
 		send_acks(card, conn, what);
@@ -352,9 +352,9 @@ void bcl_nic_send_ready(struct bcl_card *card, unsigned rail)
 	while ((conn = nic_conn_next(card, &i))) {
 		if (conn->window[rail].lost)
 			bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
-		if (!nic_list_empty(&conn->again) ||
+		if (!nic_list_empty(&conn->resend) ||
 		    !nic_list_empty(&conn->parts))
-			bcl_nic_conn_work(card, conn, NIC_WORK_AGAIN);
+			bcl_nic_conn_work(card, conn, NIC_WORK_RESEND);
 		if (conn->stripes)
 			bcl_nic_flow_wake_list(card, &conn->stalled);
 	}

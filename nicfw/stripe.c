@@ -88,7 +88,7 @@ unsigned bcl_nic_stripe_pick(const struct bcl_card *card,
 	for (i = 0; i < BCL_RAILS_MAX; i++) {
 		rail = (conn->small_rail + i) % BCL_RAILS_MAX;
 		window = &conn->window[rail];
-		if (!(conn->stripes >> rail & 1) || window->backoff)
+		if (!(conn->stripes >> rail & 1) || window->timeouts)
 			continue;
 		answering = 1;
 		if (card->rail[rail].busy ||

@@ -42,8 +42,8 @@ static void advance(struct nic_conn *conn)
 		conn->top = conn->done;
 }
 
-int bcl_nic_verdict_base(struct bcl_card *card, struct nic_conn *conn,
-			 uint32_t base)
+int bcl_nic_verdict_base_slow(struct bcl_card *card, struct nic_conn *conn,
+			      uint32_t base)
 {
 	uint32_t old = conn->done;
 
@@ -76,8 +76,8 @@ void bcl_nic_verdict_give(struct bcl_card *card, struct nic_conn *conn,
 	nic_conn_ack_soon(card, conn);
 }
 
-void bcl_nic_verdict_again(struct bcl_card *card, struct nic_conn *conn,
-			   uint32_t number)
+void bcl_nic_verdict_repeat(struct bcl_card *card, struct nic_conn *conn,
+			    uint32_t number)
 {
 	if (!bcl_before(number, conn->done))
 		conn->told = 0;

@@ -36,7 +36,7 @@ static inline int nic_verdict_base(struct bcl_card *card, struct nic_conn *conn,
 {
 	/* if not, the frame was overtaken, or nothing is new */
 	return !bcl_before(conn->base, base) ||
-	       bcl_nic_verdict_base(card, conn, base);
+	       bcl_nic_verdict_base_slow(card, conn, base);
 }
 
 /* It is delivered, mostly as the next one in order. */

@@ -42,7 +42,7 @@ void bcl_nic_window_start(struct bcl_card *card, struct nic_conn *conn,
 	window->recover = window->next;
 	window->rto_at = NIC_NEVER;
 	window->refused = 0;
-	window->threshold = UINT32_MAX;
+	window->ssthresh = UINT32_MAX;
 	bcl_nic_stripe_begin(window);
 }
 
@@ -74,7 +74,7 @@ struct nic_flight *bcl_nic_window_part(struct bcl_card *card,
 }
 
 /* It counts as lost, and whatever was being fetched for it is not wanted. */
-static void halt(struct nic_flight *flight)
+static void mark_lost(struct nic_flight *flight)
 {
 	if (flight->buffer)
 		flight->buffer->flight = NULL;
@@ -87,7 +87,7 @@ static void halt(struct nic_flight *flight)
 
 void bcl_nic_window_take(struct nic_flight *flight)
 {
-	halt(flight);
+	mark_lost(flight);
 	flight->window->nflights--;
 	nic_list_remove(&flight->link);
 }
@@ -110,7 +110,7 @@ uint32_t bcl_nic_window_rto(const struct bcl_card *card,
 
 	if (rto < card->config.rto_min)
 		rto = card->config.rto_min;
-	return nic_backoff(rto, window->doubt, card->config.rto_max);
+	return nic_backoff(rto, window->rto_shift, card->config.rto_max);
 }
 
 static inline void start_timer(struct bcl_card *card, struct nic_conn *conn,
@@ -130,7 +130,7 @@ void bcl_nic_window_start_timer(struct bcl_card *card, struct nic_conn *conn,
  * not if it had to be asked for: then the flight is lost, by our measure. */
 static inline int tells_time(const struct nic_flight *flight)
 {
-	return flight->state == NIC_FLIGHT_SENT && !flight->again;
+	return flight->state == NIC_FLIGHT_SENT && !flight->retransmitted;
 }
 
 static inline void measure(struct bcl_card *card, struct nic_window *window,
@@ -140,10 +140,10 @@ static inline void measure(struct bcl_card *card, struct nic_window *window,
 	uint32_t rtt = ns > SAMPLE_MAX ? SAMPLE_MAX : (uint32_t)ns;
 	uint32_t error;
 
-	window->doubt = 0;
+	window->rto_shift = 0;
 	if (rtt < card->config.ack_delay &&
-	    (!window->shortest || rtt < window->shortest))
-		window->shortest = rtt | 1;
+	    (!window->min_rtt || rtt < window->min_rtt))
+		window->min_rtt = rtt | 1;
 	if (window->srtt == 0) {
 		window->srtt = rtt | 1;
 		window->rttvar = rtt / 2;
@@ -157,14 +157,14 @@ static inline void measure(struct bcl_card *card, struct nic_window *window,
 /* So many bytes were acknowledged: open the congestion window. */
 static void grow(struct nic_window *window, uint32_t bytes)
 {
-	if (window->congestion >= window->granted)
+	if (window->cwnd >= window->rwnd)
 		return;
-	if (window->congestion < window->threshold)
-		window->congestion += bytes;
+	if (window->cwnd < window->ssthresh)
+		window->cwnd += bytes;
 	else /* in units that keep the product within 32 bits */
-		window->congestion += (bytes >> 8) * frame_bytes(window) /
-				      (window->congestion >> 8);
-	window->congestion = nic_min32(window->congestion, window->granted);
+		window->cwnd += (bytes >> 8) * frame_bytes(window) /
+				(window->cwnd >> 8);
+	window->cwnd = nic_min32(window->cwnd, window->rwnd);
 }
 
 /* At most so many frames of a flight are acknowledged. Returns their bytes. */
@@ -203,8 +203,8 @@ void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
 		flight = nic_list_first(&window->flights, struct nic_flight,
 					link);
 	} while (flight && bcl_before(flight->seq, ack));
-	window->backoff = 0;
-	window->asked = 0;
+	window->timeouts = 0;
+	window->tlp_sent = 0;
 	window->probing = 0;
 	if (sent)
 		measure(card, window, sent);
@@ -238,9 +238,8 @@ static void lose(struct nic_window *window, struct nic_flight *flight)
 
 static void shrink(struct nic_window *window)
 {
-	window->threshold =
-		nic_max32(window->congestion / 2, 2 * frame_bytes(window));
-	window->congestion = window->threshold;
+	window->ssthresh = nic_max32(window->cwnd / 2, 2 * frame_bytes(window));
+	window->cwnd = window->ssthresh;
 	window->recover = window->next;
 }
 
@@ -250,7 +249,7 @@ struct sack {
 	const uint8_t *bits;
 };
 
-static int says(const struct sack *sack, uint32_t seq)
+static int sacked(const struct sack *sack, uint32_t seq)
 {
 	uint32_t i = seq - sack->ack - 1;
 
@@ -259,13 +258,13 @@ static int says(const struct sack *sack, uint32_t seq)
 
 /* Part a run so that the SACK says the same of all its frames. 0: it does not,
  * and no flight is free. */
-static int agree(struct bcl_card *card, struct nic_flight *flight,
-		 const struct sack *sack)
+static int part_by_sack(struct bcl_card *card, struct nic_flight *flight,
+			const struct sack *sack)
 {
-	int first = says(sack, flight->seq);
+	int first = sacked(sack, flight->seq);
 	uint32_t n = 1;
 
-	while (n < flight->frames && says(sack, flight->seq + n) == first)
+	while (n < flight->frames && sacked(sack, flight->seq + n) == first)
 		n++;
 	return n == flight->frames || bcl_nic_window_part(card, flight, n);
 }
@@ -278,7 +277,7 @@ static int overtaken(struct bcl_card *card, struct nic_flight *flight,
 	int32_t behind = (int32_t)(highest - flight->seq);
 	uint32_t n;
 
-	if (flight->again || flight->window->asked)
+	if (flight->retransmitted || flight->window->tlp_sent)
 		return flight->sent + flight->window->srtt / 4 < latest;
 	if (behind < NIC_REORDER)
 		return 0;
@@ -301,7 +300,8 @@ void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
 	for (link = window->flights.next; link != &window->flights;
 	     link = link->next) {
 		flight = nic_container(link, struct nic_flight, link);
-		if (!agree(card, flight, &sack) || !says(&sack, flight->seq))
+		if (!part_by_sack(card, flight, &sack) ||
+		    !sacked(&sack, flight->seq))
 			continue;
 		highest = flight->seq + flight->frames - 1;
 		if (flight->sent > latest)
@@ -328,29 +328,29 @@ void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
 			shrink(window);
 		lose(window, flight);
 	}
-	window->backoff = 0;
-	window->asked = 0;
+	window->timeouts = 0;
+	window->tlp_sent = 0;
 	bcl_nic_conn_resume(card, conn);
 }
 
 /* It has been too long for the time-out: next time it is twice that. */
-static void doubt(struct bcl_card *card, struct nic_conn *conn,
-		  struct nic_window *window)
+static void back_off(struct bcl_card *card, struct nic_conn *conn,
+		     struct nic_window *window)
 {
-	if (window->doubt < 31)
-		window->doubt++;
+	if (window->rto_shift < 31)
+		window->rto_shift++;
 	start_timer(card, conn, window);
 }
 
 /* The last frame goes again, and nothing else is changed. 0: there is none, or
  * that was done. */
-static int ask(struct bcl_card *card, struct nic_conn *conn,
-	       struct nic_window *window)
+static int probe_tail(struct bcl_card *card, struct nic_conn *conn,
+		      struct nic_window *window)
 {
 	struct nic_link *link = window->flights.prev;
 	struct nic_flight *flight = NULL;
 
-	if (window->asked || window->backoff)
+	if (window->tlp_sent || window->timeouts)
 		return 0;
 	for (; link != &window->flights; link = link->prev) {
 		flight = nic_container(link, struct nic_flight, link);
@@ -364,8 +364,8 @@ static int ask(struct bcl_card *card, struct nic_conn *conn,
 	if (!flight)
 		return 0;
 	lose(window, flight);
-	window->asked = 1;
-	doubt(card, conn, window);
+	window->tlp_sent = 1;
+	back_off(card, conn, window);
 	bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
 	return 1;
 }
@@ -378,26 +378,26 @@ void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
 	struct nic_link *link;
 
 	nic_count(card, timeouts);
-	if (ask(card, conn, window))
+	if (probe_tail(card, conn, window))
 		return;
-	if (window->backoff == 0) {
+	if (window->timeouts == 0) {
 		shrink(window);
 		window->timeout_first = card->now;
 	}
-	window->congestion = frame_bytes(window);
+	window->cwnd = frame_bytes(window);
 	/* The peer may have no room for the first one until it has a later
 	 * one: every other time try another. */
-	window->probing = window->backoff & 1;
+	window->probing = window->timeouts & 1;
 	for (link = window->flights.next; link != &window->flights;
 	     link = link->next) {
 		flight = nic_container(link, struct nic_flight, link);
 		if (flight->state == NIC_FLIGHT_SENT)
 			lose(window, flight);
 	}
-	if (window->backoff < 31)
-		window->backoff++;
-	doubt(card, conn, window);
-	bcl_nic_conn_work(card, conn, NIC_WORK_LOST | NIC_WORK_AGAIN);
+	if (window->timeouts < 31)
+		window->timeouts++;
+	back_off(card, conn, window);
+	bcl_nic_conn_work(card, conn, NIC_WORK_LOST | NIC_WORK_RESEND);
 	if (conn->stripes) /* no stripe waits for this rail any more */
 		bcl_nic_conn_resume(card, conn);
 }
@@ -423,14 +423,14 @@ void bcl_nic_window_stop(struct bcl_card *card, struct nic_conn *conn,
 		next = link->next;
 		flight = nic_container(link, struct nic_flight, link);
 		if (nic_message_part(conn, flight))
-			halt(flight);
+			mark_lost(flight);
 		else
 			drop(card, conn, flight);
 	}
 	window->rto_at = NIC_NEVER;
-	window->backoff = 0;
-	window->asked = 0;
-	window->doubt = 0;
+	window->timeouts = 0;
+	window->tlp_sent = 0;
+	window->rto_shift = 0;
 	window->lost = 0;
 	window->srtt = 0;
 	window->pace = 0;
@@ -448,12 +448,12 @@ void bcl_nic_window_settle(struct bcl_card *card, struct nic_conn *conn,
 					link))) {
 		if (bcl_before(flight->seq, ack))
 			retire(card, flight, ack - flight->seq);
-		else if (!agree(card, flight, &sack))
+		else if (!part_by_sack(card, flight, &sack))
 			drop(card, conn, flight);
-		else if (says(&sack, flight->seq))
+		else if (sacked(&sack, flight->seq))
 			bcl_nic_window_free(card, flight);
 		else
-			bcl_nic_again_reroute(card, conn, flight);
+			bcl_nic_retransmit_reroute(card, conn, flight);
 	}
 }
 
@@ -483,8 +483,9 @@ static void forget(struct nic_conn *conn, unsigned rail, uint32_t seq)
 			~(1u << seq % 32);
 }
 
-enum nic_seq bcl_nic_window_look(struct bcl_card *card, struct nic_conn *conn,
-				 unsigned rail, uint32_t seq)
+enum nic_seq bcl_nic_window_check_slow(struct bcl_card *card,
+				       struct nic_conn *conn, unsigned rail,
+				       uint32_t seq)
 {
 	uint32_t expected = conn->window[rail].expected;
 
@@ -512,8 +513,8 @@ static void pass(struct nic_conn *conn, unsigned rail)
 		 arrived(conn, rail, window->expected));
 }
 
-void bcl_nic_window_arrived(struct bcl_card *card, struct nic_conn *conn,
-			    unsigned rail, uint32_t seq, uint32_t bytes)
+void bcl_nic_window_arrived_slow(struct bcl_card *card, struct nic_conn *conn,
+				 unsigned rail, uint32_t seq, uint32_t bytes)
 {
 	struct nic_window *window = &conn->window[rail];
 

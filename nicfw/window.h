@@ -14,16 +14,15 @@ static inline int nic_window_open(const struct nic_window *window,
 				  uint32_t bytes)
 {
 	return window->bytes == 0 ||
-	       (window->backoff == 0 &&
-		window->bytes + bytes <=
-			nic_min32(window->congestion, window->granted));
+	       (window->timeouts == 0 &&
+		window->bytes + bytes <= nic_min32(window->cwnd, window->rwnd));
 }
 
 /* The same for long messages, which leave an eighth to the short ones. */
 static inline int nic_window_open_bulk(const struct nic_window *window,
 				       uint32_t bytes)
 {
-	uint32_t most = nic_min32(window->congestion, window->granted);
+	uint32_t most = nic_min32(window->cwnd, window->rwnd);
 
 	return nic_window_open(window, bytes + most / 8);
 }
@@ -44,7 +43,7 @@ static inline uint32_t nic_window_burst(const struct bcl_card *card,
 					unsigned rail,
 					const struct nic_window *window)
 {
-	uint32_t most = nic_min32(window->congestion, window->granted);
+	uint32_t most = nic_min32(window->cwnd, window->rwnd);
 	uint32_t frame = window->payload + BCL_HEADERS_SIZE;
 	uint32_t burst = card->gather ? card->rail[rail].burst * frame : frame;
 
@@ -70,11 +69,11 @@ static inline int nic_window_open_part(const struct bcl_card *card,
 /* How many frames of a long message fit into an open window, one or more. */
 static inline uint32_t nic_window_room(const struct nic_window *window)
 {
-	uint32_t most = nic_min32(window->congestion, window->granted);
+	uint32_t most = nic_min32(window->cwnd, window->rwnd);
 	uint32_t frame = window->payload + BCL_HEADERS_SIZE;
 
 	most -= most / 8;
-	if (window->backoff || window->bytes + 2 * frame > most)
+	if (window->timeouts || window->bytes + 2 * frame > most)
 		return 1;
 	return (most - window->bytes) / frame;
 }
@@ -123,7 +122,7 @@ nic_window_flight(struct bcl_card *card, struct nic_window *window, int bulk)
 	flight->buffer = NULL;
 	flight->window = window;
 	flight->state = NIC_FLIGHT_BUILT;
-	flight->again = 0;
+	flight->retransmitted = 0;
 	flight->withdraw = 0;
 	flight->bytes = 0;
 	flight->frames = 1;
@@ -151,13 +150,13 @@ static inline void nic_window_sent(struct bcl_card *card, struct nic_conn *conn,
 }
 
 /* May a frame of the peer be taken? */
-static inline enum nic_seq nic_window_look(struct bcl_card *card,
-					   struct nic_conn *conn, unsigned rail,
-					   uint32_t seq)
+static inline enum nic_seq nic_window_check(struct bcl_card *card,
+					    struct nic_conn *conn,
+					    unsigned rail, uint32_t seq)
 {
 	return seq == conn->window[rail].expected
 		       ? NIC_SEQ_NEW
-		       : bcl_nic_window_look(card, conn, rail, seq);
+		       : bcl_nic_window_check_slow(card, conn, rail, seq);
 }
 
 /* So many bytes came in order, in frames that are counted already: an
@@ -184,7 +183,7 @@ static inline void nic_window_arrived(struct bcl_card *card,
 	struct nic_window *window = &conn->window[rail];
 
 	if (seq != window->expected || seq != window->highest) {
-		bcl_nic_window_arrived(card, conn, rail, seq, bytes);
+		bcl_nic_window_arrived_slow(card, conn, rail, seq, bytes);
 		return;
 	}
 	window->expected = seq + 1;

@@ -108,8 +108,9 @@ static void hal_learn(void *arg, uint32_t index, unsigned rail)
 	firmware->nodes[index].shown.known |= (uint8_t)(1 << rail);
 }
 
-static void hal_node(void *arg, uint32_t index, uint64_t card, uint32_t life,
-		     enum bcl_node_state state, enum bcl_status status)
+static void hal_node(void *arg, uint32_t index, uint64_t card,
+		     uint32_t generation, enum bcl_node_state state,
+		     enum bcl_status status)
 {
 	struct sim_firmware *firmware = arg;
 	struct sim_node *node = sim_node_make(firmware, index, card);
@@ -117,7 +118,7 @@ static void hal_node(void *arg, uint32_t index, uint64_t card, uint32_t life,
 
 	if (firmware->trace.file)
 		bcl_journal_node(&firmware->trace.journal, card, state, status);
-	bcl_card_node_set(&node->shown, life, state, status);
+	bcl_card_node_set(&node->shown, generation, state, status);
 	atomic_fetch_add_explicit(&firmware->base.changes, 1,
 				  memory_order_release);
 	for (i = 0; i < SIM_PORTS; i++)

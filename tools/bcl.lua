@@ -71,7 +71,7 @@ field("verdict", ProtoField.uint8, "Verdict", base.DEC, verdicts)
 field("life", ProtoField.uint64, "Incarnation", base.HEX)
 field("nonce", ProtoField.uint64, "Nonce", base.HEX)
 field("peer_nonce", ProtoField.uint64, "Answered nonce", base.HEX)
-field("peer_life", ProtoField.uint64, "Answered incarnation", base.HEX)
+field("peer_incarnation", ProtoField.uint64, "Answered incarnation", base.HEX)
 field("hello_conn", ProtoField.uint32, "Connection id to be used", base.HEX)
 field("window", ProtoField.uint32, "Bytes accepted in flight")
 field("max_frame", ProtoField.uint16, "Longest frame accepted")
@@ -277,7 +277,7 @@ local function frame(tvb, pinfo, tree)
 		else
 			add(sub, tvb, HEADER, {
 				"card", 8, "life", 8, "nonce", 8,
-				"peer_nonce", 8, "peer_life", 8,
+				"peer_nonce", 8, "peer_incarnation", 8,
 				"hello_conn", 4, "window", 4, "max_frame", 2,
 				"features", 2, "first_msg", 4, "first_seq", 4,
 				"rail", 1, "turn", 1, "heard", 1, "spare", 1,

@@ -122,9 +122,10 @@ struct bcl_peer {
 	struct bcl_pair *pair;		/* path SHARED, else NULL */
 	struct bcl_port *port;
 	void *user;
-	uint32_t node;	   /* path CARD: the card's index */
-	uint32_t life;	   /* path CARD: of the node, as the host counts them */
-	uint32_t requests; /* path CARD: not finished */
+	uint32_t node;	     /* path CARD: the card's index */
+	uint32_t generation; /* path CARD: of the node, as the host counts them
+			      */
+	uint32_t requests;   /* path CARD: not finished */
 	uint16_t number;
 	uint8_t state; /* enum bcl_peer_state */
 	uint8_t lost;  /* the status when LOST */

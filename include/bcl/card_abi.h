@@ -128,7 +128,7 @@ struct bcl_request {
 	uint32_t arg32;	     /* 32: PUT_NOTIFY: immediate */
 	uint16_t inline_len; /* 36 */
 	uint16_t nref;	     /* 38 */
-	uint32_t life;	     /* 40: of the node (bcl_hal.node), when asked */
+	uint32_t generation; /* 40: of the node (bcl_hal.node), when asked */
 	uint32_t spare;	     /* 44: 0 */
 	struct bcl_memref refs[BCL_REQUEST_REFS]; /* 48 */
 	uint8_t inlined[BCL_REQUEST_INLINE];	  /* 96 */
@@ -294,7 +294,7 @@ enum bcl_node_state {
 	X(dropped_window, "frames dropped: number outside the window")     \
 	X(dropped_numbers, "frames dropped: numbers that cannot be")       \
 	X(dropped_malformed, "frames dropped: inconsistent segments")      \
-	X(dropped_held, "frames dropped: no room to hold them in order")   \
+	X(dropped_early, "frames dropped: no room to hold them in order")  \
 	X(dropped_arena, "refused: card memory exhausted")                 \
 	X(acks_sent, "ACK frames sent")                                    \
 	X(pings_sent, "PING frames sent")                                  \

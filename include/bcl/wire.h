@@ -343,7 +343,7 @@ struct bcl_hello {
 	struct bcl_le64 incarnation; /*  8: sender's life, equality only */
 	struct bcl_le64 nonce;	     /* 16: sender's, not 0 */
 	struct bcl_le64 peer_nonce;  /* 24: the receiver's; HELLO: 0 */
-	struct bcl_le64 peer_life;   /* 32: the receiver's incarnation; HELLO:
+	struct bcl_le64 peer_incarnation;   /* 32: the receiver's incarnation; HELLO:
 				      * 0 */
 	struct bcl_le32 conn;	     /* 40: id to be used in frames to me */
 	struct bcl_le32 window;	     /* 44: bytes I accept in flight */

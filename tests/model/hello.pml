@@ -55,7 +55,7 @@ typedef frame {
 	byte conn; /* id of the receiver's; RESET: of the sender's */
 	byte own;  /* id of the sender's */
 	byte life; /* of the sender; DATA, ...: for the assertions only */
-	byte peer_life
+	byte peer_incarnation
 };
 typedef connection {
 	mtype state;
@@ -104,7 +104,7 @@ inline transmit(card, what, whom, mine, whose)
 		wire[at].conn = whom;
 		wire[at].own = mine;
 		wire[at].life = life[card];
-		wire[at].peer_life = whose
+		wire[at].peer_incarnation = whose
 	:: else /* lost */
 	fi
 }
@@ -119,7 +119,7 @@ inline take_away(which)
 		wire[at].conn = wire[at + 1].conn;
 		wire[at].own = wire[at + 1].own;
 		wire[at].life = wire[at + 1].life;
-		wire[at].peer_life = wire[at + 1].peer_life;
+		wire[at].peer_incarnation = wire[at + 1].peer_incarnation;
 		at++
 	:: else -> break
 	od;
@@ -127,7 +127,7 @@ inline take_away(which)
 	wire[at].conn = 0;
 	wire[at].own = 0;
 	wire[at].life = 0;
-	wire[at].peer_life = 0
+	wire[at].peer_incarnation = 0
 }
 
 /* ---- connections ---- */
@@ -308,7 +308,7 @@ inline dispatch(card, which)
 		if
 		:: wire[which].kind == DATA ->
 			assert(wire[which].life == conns[to].life);
-			assert(wire[which].peer_life == life[card])
+			assert(wire[which].peer_incarnation == life[card])
 		:: wire[which].kind == BYE ->
 			assert(wire[which].life == conns[to].life);
 			over(card)
@@ -350,7 +350,7 @@ inline receive(card, which)
 		:: conns[to].id == wire[which].conn ->
 			if
 			:: wire[which].kind == HELLO_ACK ->
-				hello_answered(card, wire[which].peer_life)
+				hello_answered(card, wire[which].peer_incarnation)
 			:: wire[which].kind == REFUSE ->
 				if
 				:: conns[to].state == CALLING -> lose(card)

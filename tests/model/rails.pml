@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages over two rails (nicfw/send.c, stripe.c, again.c, message.c, flow.c,
+ * Messages over two rails (nicfw/send.c, stripe.c, retransmit.c, message.c, flow.c,
  * rails.c, assemble.c): one flow, some of whose messages take PARTS frames, each
  * by either rail, the others one by the small rail. A rail is lost at any step,
  * whatever is in flight there, and comes back; then a short message in flight is
@@ -148,7 +148,7 @@ inline send_flow(bulk)
 	fi
 }
 
-/* bcl_nic_again_messages() */
+/* bcl_nic_retransmit_messages() */
 inline send_again(whose)
 {
 	again[whose] = 0;
@@ -156,7 +156,7 @@ inline send_again(whose)
 	       (state[whose] == WITHDRAWN))
 }
 
-/* bcl_nic_again_parts() */
+/* bcl_nic_retransmit_parts() */
 inline send_part(whose, rail)
 {
 	j = parts[whose] & 1;

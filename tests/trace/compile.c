@@ -312,7 +312,7 @@ static unsigned fill_hello(unsigned from, unsigned to, unsigned rail,
 		.card = bcl_put64(value(3, end, "own", card_id(from))),
 		.incarnation =
 			bcl_put64(value(3, end, "life", cards[from].life)),
-		.peer_life = bcl_put64(value(3, end, "peer_life",
+		.peer_incarnation = bcl_put64(value(3, end, "peer_incarnation",
 					     answer ? cards[to].life : 0)),
 		.conn = bcl_put32((uint32_t)value(3, end, "id",
 						  conn_id(from, to) | rail)),

@@ -153,8 +153,9 @@ static void learn(void *host, uint32_t node, unsigned rail)
 	card->known[card->world->source] = card->world->source_address;
 }
 
-static void node_changed(void *host, uint32_t node, uint64_t id, uint32_t life,
-			 enum bcl_node_state state, enum bcl_status status)
+static void node_changed(void *host, uint32_t node, uint64_t id,
+			 uint32_t generation, enum bcl_node_state state,
+			 enum bcl_status status)
 {
 	struct world_card *card = host;
 
@@ -162,7 +163,7 @@ static void node_changed(void *host, uint32_t node, uint64_t id, uint32_t life,
 	if (card->node[node].card != id)
 		card->node[node].ups = card->node[node].losses = 0;
 	card->node[node].card = id;
-	card->node[node].life = life;
+	card->node[node].generation = generation;
 	card->node[node].state = state;
 	card->node[node].status = status;
 	card->node[node].ups += state == BCL_NODE_UP;

@@ -159,7 +159,7 @@ static void turn_request(struct bcl_request *request)
 {
 	request->dst_port = nic_host16(request->dst_port);
 	request->node = nic_host32(request->node);
-	request->life = nic_host32(request->life);
+	request->generation = nic_host32(request->generation);
 	request->target = nic_host32(request->target);
 	request->length = nic_host32(request->length);
 	request->targ64 = nic_host64(request->targ64);
@@ -196,7 +196,7 @@ void world_submit(struct world_port *port, struct bcl_request *request)
 	const struct world_card *card = &port->world->card[port->card];
 
 	if (request->node < WORLD_NODES)
-		request->life = card->node[request->node].life;
+		request->generation = card->node[request->node].generation;
 	turn_request(request);
 	port->submits[port->made++ % WORLD_REQUESTS] =
 		nic_host32((uint32_t)(request - port->requests));

@@ -83,7 +83,7 @@ struct world_area {
 
 struct world_node {
 	uint64_t card;
-	uint32_t life;
+	uint32_t generation;
 	enum bcl_node_state state;
 	enum bcl_status status;
 	unsigned ups, losses;

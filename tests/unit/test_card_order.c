@@ -326,7 +326,7 @@ START_TEST(early_messages_are_held)
 	world_run_for(world, 100 * MS);
 	ck_assert_uint_eq(received(to, &next, WORLD_REQUESTS), WORLD_REQUESTS);
 	ck_assert_uint_eq(sent(from, BCL_OK), WORLD_REQUESTS);
-	ck_assert_uint_gt(world_counter(world, 1, BCL_CARD_dropped_held), 0);
+	ck_assert_uint_gt(world_counter(world, 1, BCL_CARD_dropped_early), 0);
 	world_free(world);
 }
 END_TEST

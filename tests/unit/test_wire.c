@@ -107,7 +107,7 @@ START_TEST(hello_and_refuse)
 		.incarnation = bcl_put64(0x1112131415161718),
 		.nonce = bcl_put64(0x3132333435363738),
 		.peer_nonce = bcl_put64(0x4142434445464748),
-		.peer_life = bcl_put64(0x2122232425262728),
+		.peer_incarnation = bcl_put64(0x2122232425262728),
 		.conn = bcl_put32(0x31323334),
 		.window = bcl_put32(0x41424344),
 		.max_frame = bcl_put16(0x5152),

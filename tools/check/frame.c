@@ -23,7 +23,7 @@ static const char *decode_hello(const uint8_t *body, size_t length,
 	*hello = (struct check_hello){
 		.card = bcl_get64(wire.card),
 		.life = bcl_get64(wire.incarnation),
-		.peer_life = bcl_get64(wire.peer_life),
+		.peer_incarnation = bcl_get64(wire.peer_incarnation),
 		.conn = bcl_get32(wire.conn),
 		.first_msg = bcl_get32(wire.first_msg),
 		.first_seq = bcl_get32(wire.first_seq),

@@ -23,7 +23,7 @@ struct check_segment {
 
 /* What HELLO, HELLO_ACK and the PING behind them say. */
 struct check_hello {
-	uint64_t card, life, peer_life;
+	uint64_t card, life, peer_incarnation;
 	uint32_t conn, first_msg, first_seq;
 	uint8_t rail;
 };

@@ -122,7 +122,7 @@ static void pair(struct check_link *link, uint32_t peer, uint64_t life,
 	unsigned i;
 
 	peer &= ~(uint32_t)RAIL;
-	if (link->peer == peer && link->peer_life == life)
+	if (link->peer == peer && link->peer_incarnation == life)
 		return;
 	for (i = 0; i < BCL_RAILS_MAX; i++) {
 		struct check_lane *lane = &link->lanes[i];
@@ -132,7 +132,7 @@ static void pair(struct check_link *link, uint32_t peer, uint64_t life,
 			check_inbound_skip(lane, offer->first_seq[i]);
 	}
 	link->peer = peer;
-	link->peer_life = life;
+	link->peer_incarnation = life;
 	check_inbound_start(link, first_msg);
 	/* The youngest of all that are paired. */
 	while (*at != link)
@@ -320,7 +320,7 @@ static void came(struct check_event *event)
 	if (frame->kind == BCL_FRAME_HELLO)
 		note_call(event->life, hello, event->packet->rail);
 	if (frame->kind == BCL_FRAME_HELLO_ACK && link &&
-	    hello->peer_life == event->life->incarnation &&
+	    hello->peer_incarnation == event->life->incarnation &&
 	    hello->card == link->card)
 		note_offer(link, hello, event->packet->rail);
 	if (link && frame->greets &&

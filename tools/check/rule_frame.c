@@ -52,7 +52,7 @@ static void hello(struct check_event *event)
 			       "HELLO_ACK, and no HELLO came from "
 			       "connection %08x",
 			       (unsigned)frame->conn);
-	else if (frame->hello.peer_life != call->life)
+	else if (frame->hello.peer_incarnation != call->life)
 		check_complain(event, "HELLO_ACK to another life than that "
 				      "which called");
 }

@@ -173,7 +173,7 @@ struct check_link {
 	uint64_t card; /* of the peer */
 	uint32_t id;   /* ours, without the rail */
 	uint32_t peer; /* the peer's; 0: not known yet */
-	uint64_t peer_life;
+	uint64_t peer_incarnation;
 	bool live; /* more than handshakes was sent */
 	struct check_offer offers[CHECK_OFFERS]; /* the youngest first */
 	uint64_t heard; /* when an intact frame came last */

@@ -36,11 +36,11 @@ void bcl_card_accept(struct bcl_peer *peer, uint32_t index)
 		host->ops->connect(host, &peer->address, NULL, 0, &index,
 				   &node);
 	peer->node = index;
-	peer->life = node.life;
+	peer->generation = node.generation;
 	up(peer);
 	if (node.state == BCL_NODE_LOST || node.state == BCL_NODE_ISOLATED ||
 	    node.card != peer->address.card) {
-		peer->life--; /* what came is told, then the loss */
+		peer->generation--; /* what came is told, then the loss */
 		peer->port->card->changes--;
 	}
 }
@@ -77,7 +77,7 @@ enum bcl_status bcl_card_connect(struct bcl_peer *peer)
 				    &node);
 	if (status)
 		return status;
-	peer->life = node.life;
+	peer->generation = node.generation;
 	if (called(&node))
 		up(peer);
 	else
@@ -129,7 +129,7 @@ bool bcl_card_report(struct bcl_port *port, uint32_t changes)
 			continue;
 		if (host->ops->node(host, peer->node, &node) != changes)
 			return told;
-		if (node.life != peer->life) {
+		if (node.generation != peer->generation) {
 			bcl_card_abandon(peer);
 			if (node.lost == BCL_ERR_UNREACHABLE)
 				tell_ways(peer);

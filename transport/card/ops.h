@@ -45,10 +45,10 @@ struct bcl_card_area {
 
 /* What is known of a node. */
 struct bcl_card_node {
-	uint64_t card; /* whose index it is by now */
-	uint32_t life; /* another one after each loss (bcl_hal.node) */
-	uint8_t state; /* enum bcl_node_state */
-	uint8_t lost;  /* the status of the last loss */
+	uint64_t card;	     /* whose index it is by now */
+	uint32_t generation; /* another one after each loss (bcl_hal.node) */
+	uint8_t state;	     /* enum bcl_node_state */
+	uint8_t lost;	     /* the status of the last loss */
 	uint8_t known; /* bit r: the host has an address of it for rail r */
 	uint8_t ends;  /* bit e: of those that are known, it is reached by e */
 };
@@ -60,11 +60,12 @@ struct bcl_card_way {
 };
 
 /* What bcl_hal.node tells of it. */
-static inline void bcl_card_node_set(struct bcl_card_node *node, uint32_t life,
+static inline void bcl_card_node_set(struct bcl_card_node *node,
+				     uint32_t generation,
 				     enum bcl_node_state state,
 				     enum bcl_status status)
 {
-	node->life = life;
+	node->generation = generation;
 	node->state = (uint8_t)state;
 	if (state == BCL_NODE_LOST || state == BCL_NODE_ISOLATED)
 		node->lost = (uint8_t)status;

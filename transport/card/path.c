@@ -92,7 +92,7 @@ static struct bcl_request *blank(const struct bcl_card_slot *slot, unsigned op)
 	request->op = (uint8_t)op;
 	request->dst_port = slot->peer->number;
 	request->node = slot->peer->node;
-	request->life = slot->peer->life;
+	request->generation = slot->peer->generation;
 	return request;
 }
 

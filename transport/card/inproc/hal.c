@@ -442,8 +442,9 @@ static void wake_sleepers(struct bcl_inproc *host)
 	}
 }
 
-static void hal_node(void *arg, uint32_t index, uint64_t card, uint32_t life,
-		     enum bcl_node_state state, enum bcl_status status)
+static void hal_node(void *arg, uint32_t index, uint64_t card,
+		     uint32_t generation, enum bcl_node_state state,
+		     enum bcl_status status)
 {
 	struct bcl_inproc *host = arg;
 	struct bcl_inproc_node *node = bcl_inproc_node_make(host, index, card);
@@ -456,7 +457,7 @@ static void hal_node(void *arg, uint32_t index, uint64_t card, uint32_t life,
 	atomic_store_explicit(&host->base.alive, count, memory_order_relaxed);
 	if (state != BCL_NODE_UP)
 		node->proved = 0;
-	bcl_card_node_set(&node->shown, life, state, status);
+	bcl_card_node_set(&node->shown, generation, state, status);
 	if (host->trace)
 		bcl_journal_node(&host->journal, card, state, status);
 	/* Owners look at it without the lock, then take the lock. Release:

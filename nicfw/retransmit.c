@@ -47,7 +47,7 @@ static void note(struct bcl_card *card, struct nic_conn *conn,
 {
 	if (flight->state != NIC_FLIGHT_LOST)
 		return;
-	flight->again = 1;
+	flight->retransmitted = 1;
 	if (flight->window->probing)
 		flight->window->probe = flight->seq + flight->frames;
 	card->counters[BCL_CARD_retransmitted] += flight->frames;
@@ -55,7 +55,7 @@ static void note(struct bcl_card *card, struct nic_conn *conn,
 }
 
 /* Nobody wants the payload of these frames any more, but they count. */
-static void hollow(struct nic_flight *run)
+static void drop_payload(struct nic_flight *run)
 {
 	run->length = 0;
 	run->payload = 0;
@@ -85,7 +85,7 @@ static int resend_run(struct bcl_card *card, struct nic_conn *conn,
 	uint32_t frames;
 
 	if (!message)
-		hollow(run);
+		drop_payload(run);
 	if (!nic_window_open(window, run->payload + BCL_HEADERS_SIZE))
 		return 0;
 	if (*budget == 0) {
@@ -102,7 +102,7 @@ static int resend_run(struct bcl_card *card, struct nic_conn *conn,
 	note(card, conn, run);
 	*budget -= nic_min32(*budget, run->frames);
 	if (message && !nic_build_run(card, &build, message))
-		hollow(run);
+		drop_payload(run);
 	nic_build_finish(card, &build);
 	return 1;
 }
@@ -132,8 +132,8 @@ static int resend(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 	return 1;
 }
 
-void bcl_nic_again_lost(struct bcl_card *card, struct nic_conn *conn,
-			unsigned rail, unsigned *budget)
+void bcl_nic_retransmit_lost(struct bcl_card *card, struct nic_conn *conn,
+			     unsigned rail, unsigned *budget)
 {
 	struct nic_window *window = &conn->window[rail];
 	struct nic_flight *flight;
@@ -158,9 +158,9 @@ void bcl_nic_again_lost(struct bcl_card *card, struct nic_conn *conn,
 	}
 }
 
-/* One message of conn->again. 0: it does not fit into this frame. */
-static int add_again(struct bcl_card *card, struct nic_build *build,
-		     struct nic_message *message)
+/* One message of conn->resend. 0: it does not fit into this frame. */
+static int add_message(struct bcl_card *card, struct nic_build *build,
+		       struct nic_message *message)
 {
 	int withdraw = message->state == NIC_MESSAGE_WITHDRAWN;
 	uint32_t length = withdraw ? 0 : nic_message_bytes(message);
@@ -185,33 +185,33 @@ static int add_again(struct bcl_card *card, struct nic_build *build,
 	return 1;
 }
 
-void bcl_nic_again_messages(struct bcl_card *card, struct nic_conn *conn,
-			    unsigned *budget)
+void bcl_nic_retransmit_messages(struct bcl_card *card, struct nic_conn *conn,
+				 unsigned *budget)
 {
 	unsigned rail = conn->small_rail;
 	struct nic_message *message;
 	struct nic_build build;
 
-	while (!nic_list_empty(&conn->again) &&
+	while (!nic_list_empty(&conn->resend) &&
 	       !nic_rails_blocked(card, conn, rail) &&
 	       nic_window_open(&conn->window[rail],
 			       conn->window[rail].payload)) {
 		if (*budget == 0 ||
 		    !nic_build_begin(card, conn, rail, NULL, 0, &build)) {
-			bcl_nic_conn_work(card, conn, NIC_WORK_AGAIN);
+			bcl_nic_conn_work(card, conn, NIC_WORK_RESEND);
 			return;
 		}
-		while ((message = nic_list_first(&conn->again,
+		while ((message = nic_list_first(&conn->resend,
 						 struct nic_message, link)) &&
-		       add_again(card, &build, message))
+		       add_message(card, &build, message))
 			;
 		nic_build_finish(card, &build);
 		--*budget;
 	}
 }
 
-void bcl_nic_again_reroute(struct bcl_card *card, struct nic_conn *conn,
-			   struct nic_flight *flight)
+void bcl_nic_retransmit_reroute(struct bcl_card *card, struct nic_conn *conn,
+				struct nic_flight *flight)
 {
 	if (!nic_message_part(conn, flight)) {
 		bcl_nic_message_reroute(card, conn, flight);
@@ -220,10 +220,10 @@ void bcl_nic_again_reroute(struct bcl_card *card, struct nic_conn *conn,
 	}
 	bcl_nic_window_take(flight);
 	nic_list_append(&conn->parts, &flight->link);
-	bcl_nic_conn_work(card, conn, NIC_WORK_AGAIN);
+	bcl_nic_conn_work(card, conn, NIC_WORK_RESEND);
 }
 
-void bcl_nic_again_forget(struct bcl_card *card, struct nic_flight *part)
+void bcl_nic_retransmit_forget(struct bcl_card *card, struct nic_flight *part)
 {
 	nic_list_remove(&part->link);
 	nic_pool_put(&card->flights, &part->link);
@@ -267,7 +267,7 @@ static void launch_part(struct bcl_card *card, struct nic_build *build)
 
 	nic_list_remove(&part->link);
 	part->window = window;
-	part->again = 0;
+	part->retransmitted = 0;
 	window->nflights++;
 	nic_window_frames(window, part);
 	if (!nic_build_run(card, build, part->message)) {
@@ -302,7 +302,7 @@ static int send_part(struct bcl_card *card, struct nic_conn *conn,
 	}
 	if (*budget == 0 ||
 	    !nic_build_begin(card, conn, rail, part, 1, &build)) {
-		bcl_nic_conn_work(card, conn, NIC_WORK_AGAIN);
+		bcl_nic_conn_work(card, conn, NIC_WORK_RESEND);
 		return 0;
 	}
 	*budget -= nic_min32(*budget, part->frames);
@@ -310,8 +310,8 @@ static int send_part(struct bcl_card *card, struct nic_conn *conn,
 	return 1;
 }
 
-void bcl_nic_again_parts(struct bcl_card *card, struct nic_conn *conn,
-			 unsigned *budget)
+void bcl_nic_retransmit_parts(struct bcl_card *card, struct nic_conn *conn,
+			      unsigned *budget)
 {
 	struct nic_flight *part;
 	int more = 1;
@@ -321,6 +321,6 @@ void bcl_nic_again_parts(struct bcl_card *card, struct nic_conn *conn,
 		if (nic_message_part(conn, part))
 			more = send_part(card, conn, part, budget);
 		else
-			bcl_nic_again_forget(card, part);
+			bcl_nic_retransmit_forget(card, part);
 	}
 }
