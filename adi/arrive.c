@@ -31,8 +31,9 @@ static void fetch(struct bcl_adi *adi, struct bcl_adi_request *request,
 	bcl_adi_fetch(adi, request, peer, ticket);
 }
 
-void bcl_adi_receive_kept(struct bcl_adi *adi, struct bcl_adi_request *request,
-			  struct bcl_adi_message *message)
+void bcl_adi_receive_unexpected(struct bcl_adi *adi,
+				struct bcl_adi_request *request,
+				struct bcl_adi_message *message)
 {
 	uint64_t key = bcl_match_message_key(&message->match);
 
@@ -79,7 +80,7 @@ static void discard(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 	}
 }
 
-void bcl_adi_discard_kept(struct bcl_adi *adi)
+void bcl_adi_discard_unexpected(struct bcl_adi *adi)
 {
 	struct bcl_match_message *match, *newer;
 	struct bcl_adi_message *message;

@@ -38,7 +38,7 @@ enum bcl_adi_type {
 			 * some of those announced, */
 	BCL_ADI_MORE,	/* or until this: I look for one that is not there */
 	BCL_ADI_FLUSH,	/* nothing: its delivery shows that of all before it */
-	BCL_ADI_NOTICE, /* 8 bytes: a word for the client */
+	BCL_ADI_OOB, /* words for the client, beside all messages */
 	BCL_ADI_PUT,	/* BCL_EVENT_NOTIFY: into the window of this handle */
 	BCL_ADI_WAITING, /* nothing: I wait for a message of yours; */
 	BCL_ADI_LEFT,	 /* there is none any more: I am closing */
@@ -159,7 +159,7 @@ struct bcl_adi_request {
 	bool released; /* it was withheld: it goes before what is queued */
 	uint8_t lane;  /* of its schedule */
 	uint16_t niov;
-	uint32_t life; /* how often it was used */
+	uint32_t generation; /* how often it was used */
 	void *buffer;
 	size_t length; /* of the buffer, of all pieces */
 	struct bcl_adi_status status;
@@ -224,8 +224,8 @@ struct bcl_adi_peer {
 	bool stops;    /* STOP was said, and no GO since */
 	bool holds;    /* it said HOLD, and was told no MORE since */
 	bool waits;    /* it said WAITING */
-	uint8_t asked; /* so often its turn has come: ask.c */
-	size_t kept;   /* bytes of its messages that wait for a receive */
+	uint8_t keepalives; /* so often its turn has come: keepalive.c */
+	size_t unexpected;  /* bytes of its messages that wait for a receive */
 
 	struct bcl_table_node node; /* by `peer` */
 	struct bcl_adi_peer *next;
@@ -248,7 +248,7 @@ struct bcl_adi_message {
 	size_t length;	/* of the message as sent */
 	uint64_t sync;	/* the sender's request, never 0, or 0 */
 	uint32_t size;	/* of this block, as asked of the pool */
-	uint32_t kept;	/* bytes that count for the peer, or 0 */
+	uint32_t charged; /* bytes that count for the peer, or 0 */
 	bool announced; /* data is the ticket */
 	_Alignas(8) uint8_t data[];
 };
@@ -305,9 +305,9 @@ struct bcl_adi {
 	uint32_t nslabs, slabs_size;
 	struct bcl_pool pool;
 
-	/* keep.c */
-	size_t kept_max; /* bytes per peer */
-	size_t kept, kept_peak;
+	/* unexpected.c */
+	size_t unexpected_max; /* bytes per peer */
+	size_t unexpected, unexpected_peak;
 
 	/* schedule.c */
 	struct bcl_adi_schedule *ready, **ready_last;
@@ -322,15 +322,15 @@ struct bcl_adi {
 	unsigned vain;			 /* polls since then, or a yield */
 	bool packets_follow;		 /* one another by the same way */
 
-	/* ask.c */
-	uint64_t ask_at;   /* ns; 0: nobody has waited yet */
-	unsigned ask_next; /* rank to begin with */
+	/* keepalive.c */
+	uint64_t keepalive_at;	 /* ns; 0: nobody has waited yet */
+	unsigned keepalive_next; /* rank to begin with */
 
-	/* notice.c */
+	/* oob.c */
 	struct bcl_adi_client *client;
 
-	/* window.c */
-	struct bcl_adi_window *windows;
+	/* put.c */
+	struct bcl_adi_target *targets;
 
 	/* wait.c: threads */
 	pthread_mutex_t lock;
@@ -365,7 +365,7 @@ static inline struct bcl_adi_request *bcl_request_take(struct bcl_adi *adi)
 	struct bcl_adi_request *request = adi->free;
 
 	adi->free = request->next;
-	request->life++;
+	request->generation++;
 	request->end = 0;
 	request->niov = 0;
 	return request;
@@ -635,16 +635,17 @@ void bcl_adi_start_receive(struct bcl_adi *adi, struct bcl_adi_request *request,
 /* ---- arrive.c ---- */
 
 /* Receive a message that was kept, and is off the tables. */
-void bcl_adi_receive_kept(struct bcl_adi *adi, struct bcl_adi_request *request,
-			  struct bcl_adi_message *message);
+void bcl_adi_receive_unexpected(struct bcl_adi *adi,
+				struct bcl_adi_request *request,
+				struct bcl_adi_message *message);
 /* SYNC and ANNOUNCE, of a valid key that is the peer's. False: there is no
  * memory to keep it; nothing was done. */
 bool bcl_adi_arrive(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 		    const struct bcl_event *event);
 /* Drop the caller's messages that wait, and let their senders go on. */
-void bcl_adi_discard_kept(struct bcl_adi *adi);
+void bcl_adi_discard_unexpected(struct bcl_adi *adi);
 
-/* ---- keep.c ---- */
+/* ---- unexpected.c ---- */
 
 /* A message with a copy of its data or token; the caller fills in the rest.
  * NULL: no memory. */
@@ -656,12 +657,12 @@ void bcl_adi_message_count(struct bcl_adi *adi,
 			   struct bcl_adi_message *message);
 void bcl_adi_message_free(struct bcl_adi *adi, struct bcl_adi_message *message);
 /* All that nobody has received, at the end. */
-void bcl_adi_drop_kept(struct bcl_adi *adi);
+void bcl_adi_drop_unexpected(struct bcl_adi *adi);
 /* Somebody wants such a message, and none has come. */
 void bcl_adi_want(struct bcl_adi *adi, uint64_t key,
 		  enum bcl_match_class class);
 /* HOLD has come. */
-void bcl_adi_held(struct bcl_adi *adi, struct bcl_adi_peer *peer);
+void bcl_adi_hold_received(struct bcl_adi *adi, struct bcl_adi_peer *peer);
 
 /* ---- packet.c ---- */
 
@@ -698,26 +699,26 @@ static inline enum bcl_status bcl_adi_wait_done(struct bcl_adi *adi,
 		       : bcl_adi_wait_for(adi, request, 1);
 }
 
-/* ---- notice.c ---- */
+/* ---- oob.c ---- */
 
 /* NOTICE has come. */
-void bcl_adi_hear(struct bcl_adi *adi, unsigned rank,
-		  const struct bcl_event *event);
+void bcl_adi_oob_received(struct bcl_adi *adi, unsigned rank,
+			  const struct bcl_event *event);
 
-/* ---- ask.c ---- */
+/* ---- keepalive.c ---- */
 
 /* To be called when a wait is about to sleep until *end, which becomes the time
  * of the next call if that is sooner. True: ranks that are waited for were
  * asked whether they are there; turn again instead. */
-bool bcl_adi_ask_awaited(struct bcl_adi *adi, uint64_t now, uint64_t *end);
+bool bcl_adi_keepalive(struct bcl_adi *adi, uint64_t now, uint64_t *end);
 
-/* ---- window.c ---- */
+/* ---- put.c ---- */
 
 /* As bcl_request_push(), in state PUT. */
 enum bcl_status bcl_request_put(struct bcl_adi *adi,
 				struct bcl_adi_request *request);
 /* BCL_EVENT_NOTIFY. False: there is no memory to keep it; nothing was done. */
-bool bcl_adi_notified(struct bcl_adi *adi, const struct bcl_event *event);
+bool bcl_adi_put_arrived(struct bcl_adi *adi, const struct bcl_event *event);
 
 /* ---- wait.c ---- */
 

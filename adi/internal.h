@@ -98,22 +98,22 @@ enum bcl_status bcl_adi_schedule_receive(struct bcl_adi_schedule *schedule,
  * in order with messages, as one of no bytes would. After it is closed puts
  * fail with BCL_ERR_MEMORY.
  */
-struct bcl_adi_window {
+struct bcl_adi_target {
 	uint8_t key[BCL_KEY_MAX];
 
 	/* The engine's. */
 	struct bcl_memory *memory;
 	uint32_t handle; /* its name in what comes */
 	unsigned tag, context;
-	struct bcl_adi_window *next;
+	struct bcl_adi_target *next;
 };
 
 /* length: not 0. NOMEM */
-enum bcl_status bcl_adi_window_open(struct bcl_adi *adi,
-				    struct bcl_adi_window *window, void *memory,
+enum bcl_status bcl_adi_target_open(struct bcl_adi *adi,
+				    struct bcl_adi_target *target, void *memory,
 				    size_t length, unsigned tag,
 				    unsigned context);
-void bcl_adi_window_close(struct bcl_adi *adi, struct bcl_adi_window *window);
+void bcl_adi_target_close(struct bcl_adi *adi, struct bcl_adi_target *target);
 
 /* As bcl_adi_schedule_send(), to `offset` of the window that the key names, of
  * a rank on another node. */
@@ -133,18 +133,18 @@ void bcl_adi_schedule_fail(struct bcl_adi_schedule *schedule,
  */
 
 enum {
-	BCL_ADI_NOTICE_WORDS = 3,
+	BCL_ADI_OOB_WORDS = 3,
 };
 
-struct bcl_adi_notice {
-	uint64_t word[BCL_ADI_NOTICE_WORDS];
+struct bcl_adi_oob {
+	uint64_t word[BCL_ADI_OOB_WORDS];
 };
 
 /* The state that the floor above keeps with the job. */
 struct bcl_adi_client {
 	/* A rank has sent a notice. Lock held. */
-	void (*notice)(struct bcl_adi_client *client, unsigned rank,
-		       const struct bcl_adi_notice *notice);
+	void (*oob)(struct bcl_adi_client *client, unsigned rank,
+		    const struct bcl_adi_oob *oob);
 	/* NULL, or: this rank has waited long, and will be told again if it
 	 * goes on. True: a notice was sent. Lock held. */
 	bool (*wait)(struct bcl_adi_client *client);
@@ -157,8 +157,8 @@ struct bcl_adi_client **bcl_adi_client(struct bcl_adi *adi);
 
 /* Send words to another rank's client, beside all messages. Nothing happens
  * if the rank is lost, or has no client, or there is no memory. */
-void bcl_adi_notify(struct bcl_adi *adi, unsigned rank,
-		    const struct bcl_adi_notice *notice);
+void bcl_adi_oob_send(struct bcl_adi *adi, unsigned rank,
+		      const struct bcl_adi_oob *oob);
 
 /* ---- the engine --------------------------------------------------------- */
 
@@ -182,7 +182,7 @@ void bcl_adi_idle(struct bcl_adi *adi, struct bcl_adi_idle *idle);
 
 /*
  * The same in two parts, where whoever writes wakes this rank with
- * bcl_adi_notify(). Spin or yield; false: it is time to sleep.
+ * bcl_adi_oob_send(). Spin or yield; false: it is time to sleep.
  */
 bool bcl_adi_linger(struct bcl_adi *adi, struct bcl_adi_idle *idle);
 /* Sleep until something comes, at most so many ns. */

@@ -93,7 +93,7 @@ enum bcl_status bcl_adi_imrecv(struct bcl_adi *adi, void *buffer, size_t length,
 	if (request) {
 		request->buffer = buffer;
 		request->length = length;
-		bcl_adi_receive_kept(adi, request, *message);
+		bcl_adi_receive_unexpected(adi, request, *message);
 		*message = NULL;
 		*result = request;
 	}

@@ -16,7 +16,7 @@ static void flow(struct bcl_adi *adi, struct bcl_adi_peer *peer, unsigned type)
 		bcl_adi_peer_resume(adi, peer);
 		break;
 	case BCL_ADI_HOLD:
-		bcl_adi_held(adi, peer);
+		bcl_adi_hold_received(adi, peer);
 		break;
 	case BCL_ADI_MORE:
 		peer->limit += BCL_ADI_ANNOUNCED;
@@ -75,8 +75,8 @@ static bool message(struct bcl_adi *adi, const struct bcl_event *event)
 		return taken;
 	if (event->type <= BCL_ADI_ANNOUNCE)
 		return bcl_adi_arrive(adi, peer, event);
-	if (event->type == BCL_ADI_NOTICE)
-		bcl_adi_hear(adi, (unsigned)peer->rank, event);
+	if (event->type == BCL_ADI_OOB)
+		bcl_adi_oob_received(adi, (unsigned)peer->rank, event);
 	else
 		flow(adi, peer, event->type);
 	return true;
@@ -115,7 +115,7 @@ dispatch(struct bcl_adi *adi, const struct bcl_event *event)
 		bcl_adi_peer_event(adi, event->peer, event->status);
 		break;
 	case BCL_EVENT_NOTIFY:
-		return bcl_adi_notified(adi, event);
+		return bcl_adi_put_arrived(adi, event);
 	case BCL_EVENT_CHANNEL:
 		bcl_count(adi->counters, adi_dropped);
 		break;
@@ -145,7 +145,7 @@ stall(struct bcl_adi *adi, const struct bcl_event *event)
 		"%zu bytes are kept for receives: waiting for a receive or "
 		"for memory",
 		adi->rank, event->length, bcl_match_source(event->immediate),
-		adi->kept);
+		adi->unexpected);
 }
 
 bool bcl_adi_do_chores(struct bcl_adi *adi)

@@ -12,7 +12,8 @@ receive_kept(struct bcl_adi *adi, struct bcl_adi_request *request, uint64_t key,
 	if (!message)
 		return false;
 	bcl_match_take(&adi->match, message);
-	bcl_adi_receive_kept(adi, request, (struct bcl_adi_message *)message);
+	bcl_adi_receive_unexpected(adi, request,
+				   (struct bcl_adi_message *)message);
 	return true;
 }
 

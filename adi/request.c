@@ -58,7 +58,7 @@ bool bcl_requests_grow(struct bcl_adi *adi)
 uint64_t bcl_request_id(const struct bcl_adi_request *request)
 {
 	/* never 0 */
-	return (uint64_t)request->life << 32 | (request->index + 1);
+	return (uint64_t)request->generation << 32 | (request->index + 1);
 }
 
 static struct bcl_adi_request *request_at(struct bcl_adi *adi, uint32_t index)
@@ -74,7 +74,8 @@ struct bcl_adi_request *bcl_request_find(struct bcl_adi *adi, uint64_t id)
 	if (index / SLAB >= adi->nslabs)
 		return NULL;
 	request = request_at(adi, index);
-	return request->life == id >> 32 && request->state != BCL_REQUEST_FREE
+	return request->generation == id >> 32 &&
+			       request->state != BCL_REQUEST_FREE
 		       ? request
 		       : NULL;
 }

@@ -242,7 +242,7 @@ static bool rest(struct bcl_adi *adi, struct bcl_adi_idle *idle, bool unwoken,
 	}
 	if (!adi->threads && !unwoken) {
 		now = env->now(env->world);
-		if (bcl_adi_ask_awaited(adi, now, &end))
+		if (bcl_adi_keepalive(adi, now, &end))
 			return false;
 		bcl_wait(adi->port, end > now ? end - now : 0);
 		return true;
@@ -250,7 +250,7 @@ static bool rest(struct bcl_adi *adi, struct bcl_adi_idle *idle, bool unwoken,
 	if (bcl_adi_linger(adi, idle))
 		return false;
 	now = env->now(env->world);
-	if (bcl_adi_ask_awaited(adi, now, &end))
+	if (bcl_adi_keepalive(adi, now, &end))
 		return false;
 	if (unwoken && end > now + NAP)
 		end = now + NAP;

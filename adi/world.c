@@ -62,7 +62,7 @@ static enum bcl_status open_engine(struct bcl_adi *adi, unsigned flags)
 	adi->own = bcl_match_key(0, adi->rank, 0);
 	adi->eager_long = config->eager_max;
 	adi->eager_max = bcl_config_eager_near(config);
-	adi->kept_max = config->unexpected;
+	adi->unexpected_max = config->unexpected;
 	adi->done.state = BCL_REQUEST_DONE;
 	adi->ready_last = &adi->ready;
 	bcl_pool_open(&adi->pool, adi->env);
@@ -86,7 +86,7 @@ static void release(struct bcl_adi *adi)
 	if (adi->port) {
 		bcl_adi_threads_close(adi);
 		bcl_port_close(adi->port);
-		bcl_adi_drop_kept(adi);
+		bcl_adi_drop_unexpected(adi);
 		bcl_match_close(&adi->match);
 		bcl_adi_peers_close(adi);
 		bcl_requests_close(adi);
@@ -190,15 +190,16 @@ static void drain(struct bcl_adi *adi)
 {
 	struct bcl_adi_idle idle = { 0 };
 	struct bcl_adi_request *busy;
-	uint32_t life;
+	uint32_t generation;
 
 	while (!adi->broken) {
 		busy = NULL;
 		bcl_requests_each(adi, find_busy, &busy);
 		if (!busy)
 			return;
-		for (life = busy->life;
-		     busy->life == life && busy->state != BCL_REQUEST_DONE &&
+		for (generation = busy->generation;
+		     busy->generation == generation &&
+		     busy->state != BCL_REQUEST_DONE &&
 		     busy->state != BCL_REQUEST_FREE && !adi->broken;) {
 			if (bcl_adi_turn(adi))
 				idle = (struct bcl_adi_idle){ 0 };
@@ -269,7 +270,7 @@ static void leave_job(struct bcl_adi *adi)
 		if (peer->waits)
 			bcl_adi_owe(adi, peer, BCL_OWED_LEFT);
 	bcl_match_each(&adi->match, cancel, adi);
-	bcl_adi_discard_kept(adi);
+	bcl_adi_discard_unexpected(adi);
 	flush(adi);
 	/* those who are through leave before us */
 	adi->leaving = true;

@@ -45,7 +45,7 @@ static bool keeps(const struct bcl_team *team, unsigned sequence)
 static void tell(struct bcl_team *team, unsigned rank, unsigned sequence)
 {
 	unsigned i = sequence % BCL_CALLS_KEPT;
-	struct bcl_adi_notice notice = {
+	struct bcl_adi_oob oob = {
 		.word = {
 			team->name | BCL_TEAMS_COMPARE,
 			(uint64_t)sequence << TRACE |
@@ -54,7 +54,7 @@ static void tell(struct bcl_team *team, unsigned rank, unsigned sequence)
 		},
 	};
 
-	bcl_adi_notify(team->adi, bcl_team_job_rank(team, rank), &notice);
+	bcl_adi_oob_send(team->adi, bcl_team_job_rank(team, rank), &oob);
 }
 
 bool bcl_compare_tell(struct bcl_team *team)
@@ -86,15 +86,15 @@ static void lose(struct bcl_team *team)
 }
 
 void bcl_compare_hear(struct bcl_team *team, unsigned rank,
-		      const struct bcl_adi_notice *notice)
+		      const struct bcl_adi_oob *oob)
 {
 	const struct bcl_config *config = &bcl_adi_context(team->adi)->config;
-	unsigned sequence = (unsigned)(notice->word[1] >> TRACE);
+	unsigned sequence = (unsigned)(oob->word[1] >> TRACE);
 	unsigned i = sequence % BCL_CALLS_KEPT;
-	uint64_t call = team->calls.call[i], theirs = notice->word[2];
+	uint64_t call = team->calls.call[i], theirs = oob->word[2];
 
 	if (team->lost != BCL_OK || team->birth || !keeps(team, sequence) ||
-	    (uint32_t)team->calls.trace[i] == (uint32_t)notice->word[1])
+	    (uint32_t)team->calls.trace[i] == (uint32_t)oob->word[1])
 		return;
 	if (call != theirs)
 		bcl_log(config, BCL_LOG_WARN, "coll",

@@ -23,7 +23,7 @@ bool bcl_compare_tell(struct bcl_team *team);
 
 /* A rank of the job, a member, has told so. Lock held. */
 void bcl_compare_hear(struct bcl_team *team, unsigned rank,
-		      const struct bcl_adi_notice *notice);
+		      const struct bcl_adi_oob *oob);
 
 /* Another member of the node gives another length to what the own one does in
  * the operation of this number (node.h). Lock held. */

@@ -31,7 +31,7 @@ static void open_window(struct bcl_schedule *schedule,
 	const struct bcl_team *team = schedule->team;
 	enum bcl_status status;
 
-	status = bcl_adi_window_open(team->adi, &schedule->window[step->window],
+	status = bcl_adi_target_open(team->adi, &schedule->window[step->window],
 				     step->to, step->length, schedule->tag,
 				     team->context);
 	if (status == BCL_OK)
@@ -132,7 +132,7 @@ static bool finish(struct bcl_schedule *schedule)
 
 	leave_node(schedule);
 	while (schedule->nopen)
-		bcl_adi_window_close(schedule->team->adi,
+		bcl_adi_target_close(schedule->team->adi,
 				     &schedule->window[--schedule->nopen]);
 	if (engine->status != BCL_OK)
 		bcl_team_lose(schedule->team, engine->status);

@@ -103,7 +103,7 @@ struct bcl_schedule {
 	unsigned nnode, node_room;
 	struct bcl_scratch scratch[BCL_SCHEDULE_SCRATCH];
 	unsigned nscratch;
-	struct bcl_adi_window window[BCL_SCHEDULE_WINDOWS];
+	struct bcl_adi_target window[BCL_SCHEDULE_WINDOWS];
 	unsigned nwindows, nopen;
 	uint8_t (*granted)[BCL_KEY_MAX]; /* BCL_SCHEDULE_GRANTS, or NULL */
 	unsigned ngranted;

@@ -43,22 +43,22 @@ static bool lose(struct bcl_teams *teams, uint64_t news)
 }
 
 static void compare(struct bcl_teams *teams, unsigned rank,
-		    const struct bcl_adi_notice *notice)
+		    const struct bcl_adi_oob *oob)
 {
-	uint64_t name = notice->word[0] & ~BCL_TEAMS_COMPARE;
+	uint64_t name = oob->word[0] & ~BCL_TEAMS_COMPARE;
 	struct bcl_team *team = teams->teams;
 
 	while (team && team->name != name)
 		team = team->next;
 	if (team)
-		bcl_compare_hear(team, rank, notice);
+		bcl_compare_hear(team, rank, oob);
 }
 
 static void hear(struct bcl_adi_client *client, unsigned rank,
-		 const struct bcl_adi_notice *notice)
+		 const struct bcl_adi_oob *oob)
 {
 	struct bcl_teams *teams = (struct bcl_teams *)client;
-	uint64_t news = notice->word[0];
+	uint64_t news = oob->word[0];
 	struct bcl_team *team;
 
 	if (news == BCL_TEAMS_AUDIT)
@@ -68,7 +68,7 @@ static void hear(struct bcl_adi_client *client, unsigned rank,
 	if (news == BCL_TEAMS_WAKE || news == BCL_TEAMS_AUDIT)
 		return;
 	if ((news & BCL_TEAMS_COMPARE) == BCL_TEAMS_COMPARE)
-		compare(teams, rank, notice);
+		compare(teams, rank, oob);
 	else if (!lose(teams, news))
 		teams->early[teams->nearly++ % BCL_TEAMS_EARLY] = news;
 }
@@ -101,7 +101,7 @@ struct bcl_teams *bcl_teams_get(struct bcl_adi *adi)
 	teams = calloc(1, sizeof(*teams));
 	if (!teams)
 		return NULL;
-	teams->client.notice = hear;
+	teams->client.oob = hear;
 	teams->client.wait = wait_long;
 	teams->client.close = close_teams;
 	*client = &teams->client;
@@ -165,19 +165,18 @@ void bcl_teams_remove(struct bcl_teams *teams, struct bcl_team *team)
 static void tell(struct bcl_team *team, uint64_t name)
 {
 	uint64_t news = name | (uint64_t)team->lost << NEWS_STATUS;
-	const struct bcl_adi_notice notice = { { news } };
+	const struct bcl_adi_oob oob = { { news } };
 	unsigned n = team->size, distance;
 
 	for (distance = 1; distance < n; distance *= 2) {
 		unsigned after = (team->rank + distance) % n;
 		unsigned before = (team->rank + n - distance) % n;
 
-		bcl_adi_notify(team->adi, bcl_team_job_rank(team, after),
-			       &notice);
+		bcl_adi_oob_send(team->adi, bcl_team_job_rank(team, after),
+				 &oob);
 		if (before != after)
-			bcl_adi_notify(team->adi,
-				       bcl_team_job_rank(team, before),
-				       &notice);
+			bcl_adi_oob_send(team->adi,
+					 bcl_team_job_rank(team, before), &oob);
 	}
 	lose(team->teams, news);
 }

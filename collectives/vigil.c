@@ -31,7 +31,7 @@ void bcl_vigil_init(struct bcl_node *node)
  * it again. */
 static void audit(struct bcl_team *team, const struct bcl_group *group)
 {
-	const struct bcl_adi_notice notice = { { BCL_TEAMS_AUDIT } };
+	const struct bcl_adi_oob oob = { { BCL_TEAMS_AUDIT } };
 	unsigned i;
 
 	/* in virtual time memory belongs to one process */
@@ -41,10 +41,11 @@ static void audit(struct bcl_team *team, const struct bcl_group *group)
 	bcl_node_audit(&team->node);
 	for (i = 0; i < group->size; i++)
 		if (i != group->me)
-			bcl_adi_notify(team->adi,
-				       bcl_team_job_rank(
-					       team, bcl_group_rank(group, i)),
-				       &notice);
+			bcl_adi_oob_send(
+				team->adi,
+				bcl_team_job_rank(team,
+						  bcl_group_rank(group, i)),
+				&oob);
 }
 
 void bcl_vigil_watch(struct bcl_team *team, struct bcl_vigil *vigil)
@@ -129,7 +130,7 @@ void bcl_vigil_wake(struct bcl_team *team)
 	const struct bcl_env *env = bcl_adi_env(team->adi);
 	struct bcl_group group = bcl_group_node(team);
 	struct bcl_sleepers *sleepers = team->node.sleepers;
-	const struct bcl_adi_notice notice = { { BCL_TEAMS_WAKE } };
+	const struct bcl_adi_oob oob = { { BCL_TEAMS_WAKE } };
 	unsigned i;
 
 	if (env->charge) {
@@ -145,9 +146,9 @@ void bcl_vigil_wake(struct bcl_team *team)
 					  memory_order_relaxed))
 			continue;
 		bcl_count(team->counters, coll_wakes);
-		bcl_adi_notify(
+		bcl_adi_oob_send(
 			team->adi,
 			bcl_team_job_rank(team, bcl_group_rank(&group, i)),
-			&notice);
+			&oob);
 	}
 }

@@ -95,26 +95,26 @@ struct bcl_env;
 	X(trace, frames, "frames written to the trace")                       \
 	X(trace, lost, "frames that could not be written to the trace")
 
-#define BCL_ADI_COUNTERS(X)                                                   \
-	X(adi, sent_eager, "messages sent at once, with their data")          \
-	X(adi, sent_long, "of these, long ones, for which paths have room")   \
-	X(adi, sent_put, "messages put into a window of the receiver")        \
-	X(adi, sent_announced, "messages announced, fetched by the receiver") \
-	X(adi, called, "announced messages offered only when called for")     \
-	X(adi, queued, "sends and fetches that had to wait for the path")     \
-	X(adi, matched, "short messages that met their receive")              \
-	X(adi, matched_late, "receives that met a message kept for them")     \
-	X(adi, kept, "messages and announcements kept for a receive")         \
-	X(adi, kept_peak, "most bytes of short messages kept at a time")      \
-	X(adi, stops, "senders told to announce everything")                  \
-	X(adi, stopped, "times told so by a receiver")                        \
-	X(adi, holds, "times announcements were held back")                   \
-	X(adi, asked, "ranks waited for, asked whether they are there")       \
-	X(adi, stalls, "messages that waited for memory")                     \
-	X(adi, bounced, "messages copied because their memory is in pieces")  \
-	X(adi, discarded, "messages never received, dropped at the end")      \
-	X(adi, dropped, "messages dropped: malformed or of a stranger")       \
-	X(adi, ranks_lost, "ranks that were lost")                            \
+#define BCL_ADI_COUNTERS(X)                                                    \
+	X(adi, sent_eager, "messages sent at once, with their data")           \
+	X(adi, sent_long, "of these, long ones, for which paths have room")    \
+	X(adi, sent_put, "messages put into a window of the receiver")         \
+	X(adi, sent_announced, "messages announced, fetched by the receiver")  \
+	X(adi, called, "announced messages offered only when called for")      \
+	X(adi, queued, "sends and fetches that had to wait for the path")      \
+	X(adi, matched, "short messages that met their receive")               \
+	X(adi, matched_late, "receives that met a message kept for them")      \
+	X(adi, unexpected, "messages and announcements kept for a receive")    \
+	X(adi, unexpected_peak, "most bytes of short messages kept at a time") \
+	X(adi, stops, "senders told to announce everything")                   \
+	X(adi, stopped, "times told so by a receiver")                         \
+	X(adi, holds, "times announcements were held back")                    \
+	X(adi, keepalives, "ranks waited for, asked whether they are there")   \
+	X(adi, stalls, "messages that waited for memory")                      \
+	X(adi, bounced, "messages copied because their memory is in pieces")   \
+	X(adi, discarded, "messages never received, dropped at the end")       \
+	X(adi, dropped, "messages dropped: malformed or of a stranger")        \
+	X(adi, ranks_lost, "ranks that were lost")                             \
 	X(adi, ranks_left, "ranks that were waited for, but closed")
 
 /* The first ones in the order of enum bcl_operation. */

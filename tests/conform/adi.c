@@ -209,16 +209,16 @@ static int flood(struct bcl_adi *adi)
 	/* asleep, then awake without a receive */
 	before = resident();
 	sleep(1);
-	while (count(adi, BCL_COUNT_adi_kept) < KEPT)
+	while (count(adi, BCL_COUNT_adi_unexpected) < KEPT)
 		bcl_adi_progress(adi);
 	for (i = 0; i < 300000; i++)
 		bcl_adi_progress(adi);
 	printf("adi flood %s: %lld kept, %lld bytes, %ld KB more\n", path,
-	       (long long)count(adi, BCL_COUNT_adi_kept),
-	       (long long)count(adi, BCL_COUNT_adi_kept_peak),
+	       (long long)count(adi, BCL_COUNT_adi_unexpected),
+	       (long long)count(adi, BCL_COUNT_adi_unexpected_peak),
 	       resident() - before);
 	need_equal(count(adi, BCL_COUNT_adi_stops), 1);
-	need(count(adi, BCL_COUNT_adi_kept) < KEPT + ON_WAY);
+	need(count(adi, BCL_COUNT_adi_unexpected) < KEPT + ON_WAY);
 	need(resident() - before < 32 << 10);
 	for (i = 0; i < MILLION; i++) {
 		need_equal(bcl_adi_recv(adi, &value, 4, 1, (int)(i & 0xffff), 0,

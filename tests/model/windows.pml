@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Windows and grants (collectives/schedule.c, adi/window.c, adi/schedule.c,
+ * Windows and grants (collectives/schedule.c, adi/put.c, adi/schedule.c,
  * nicfw/assemble.c): in each operation one member opens a window and grants it
  * to the others, which put their pieces there. It waits for the pieces of a
  * member one after the other, and closes. Operations follow each other, or are
@@ -124,7 +124,7 @@ inline receive(m, o, piece)
 	fi
 }
 
-/* bcl_adi_notified() */
+/* bcl_adi_put_arrived() */
 inline notified(m, handle)
 {
 	if

@@ -46,11 +46,11 @@ struct bcl_adi {
 	struct item *outstanding;	  /* own sends and receives */
 	struct {
 		unsigned rank;
-		struct bcl_adi_notice notice;
+		struct bcl_adi_oob oob;
 	} notices[NOTICES];
 	unsigned first_notice, nnotices;
 	struct bcl_adi_schedule *schedules; /* running here */
-	struct bcl_adi_window *windows;
+	struct bcl_adi_target *targets;
 	bool connected[RANKS];
 };
 
@@ -362,12 +362,12 @@ enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
 }
 
 /* The key is the window itself. */
-enum bcl_status bcl_adi_window_open(struct bcl_adi *adi,
-				    struct bcl_adi_window *window, void *memory,
+enum bcl_status bcl_adi_target_open(struct bcl_adi *adi,
+				    struct bcl_adi_target *window, void *memory,
 				    size_t length, unsigned tag,
 				    unsigned context)
 {
-	*window = (struct bcl_adi_window){
+	*window = (struct bcl_adi_target){
 		.memory = calloc(1, sizeof(*window->memory)),
 		.tag = tag,
 		.context = context,
@@ -376,15 +376,15 @@ enum bcl_status bcl_adi_window_open(struct bcl_adi *adi,
 	window->memory->length = length;
 	memcpy(window->key, &window, sizeof(window));
 	pthread_mutex_lock(&adi->world->lock);
-	window->next = adi->windows;
-	adi->windows = window;
+	window->next = adi->targets;
+	adi->targets = window;
 	pthread_mutex_unlock(&adi->world->lock);
 	return BCL_OK;
 }
 
-void bcl_adi_window_close(struct bcl_adi *adi, struct bcl_adi_window *window)
+void bcl_adi_target_close(struct bcl_adi *adi, struct bcl_adi_target *window)
 {
-	struct bcl_adi_window **link = &adi->windows;
+	struct bcl_adi_target **link = &adi->targets;
 
 	pthread_mutex_lock(&adi->world->lock);
 	while (*link != window)
@@ -400,7 +400,7 @@ enum bcl_status bcl_adi_schedule_put(struct bcl_adi_schedule *schedule,
 				     uint64_t offset)
 {
 	struct mock_world *world = schedule->adi->world;
-	struct bcl_adi_window *window;
+	struct bcl_adi_target *window;
 	unsigned tag = 0, context = 0;
 	void *granted;
 
@@ -495,7 +495,7 @@ static bool collect(struct bcl_adi *adi)
 
 static bool hear(struct bcl_adi *adi)
 {
-	struct bcl_adi_notice notice;
+	struct bcl_adi_oob oob;
 	unsigned rank;
 
 	pthread_mutex_lock(&adi->world->lock);
@@ -504,10 +504,10 @@ static bool hear(struct bcl_adi *adi)
 		return false;
 	}
 	rank = adi->notices[adi->first_notice % NOTICES].rank;
-	notice = adi->notices[adi->first_notice++ % NOTICES].notice;
+	oob = adi->notices[adi->first_notice++ % NOTICES].oob;
 	pthread_mutex_unlock(&adi->world->lock);
 	if (adi->client)
-		adi->client->notice(adi->client, rank, &notice);
+		adi->client->oob(adi->client, rank, &oob);
 	return true;
 }
 
@@ -609,15 +609,15 @@ struct bcl_adi_client **bcl_adi_client(struct bcl_adi *adi)
 	return &adi->client;
 }
 
-void bcl_adi_notify(struct bcl_adi *adi, unsigned rank,
-		    const struct bcl_adi_notice *notice)
+void bcl_adi_oob_send(struct bcl_adi *adi, unsigned rank,
+		      const struct bcl_adi_oob *oob)
 {
 	struct bcl_adi *peer = &adi->world->ranks[rank];
 
 	pthread_mutex_lock(&adi->world->lock);
 	if (peer->nnotices - peer->first_notice < NOTICES) {
 		peer->notices[peer->nnotices % NOTICES].rank = adi->rank;
-		peer->notices[peer->nnotices % NOTICES].notice = *notice;
+		peer->notices[peer->nnotices % NOTICES].oob = *oob;
 		peer->nnotices++;
 	}
 	pthread_mutex_unlock(&adi->world->lock);

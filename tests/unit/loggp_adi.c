@@ -354,8 +354,8 @@ enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
 	return BCL_OK;
 }
 
-enum bcl_status bcl_adi_window_open(struct bcl_adi *adi,
-				    struct bcl_adi_window *window, void *memory,
+enum bcl_status bcl_adi_target_open(struct bcl_adi *adi,
+				    struct bcl_adi_target *window, void *memory,
 				    size_t length, unsigned tag,
 				    unsigned context)
 {
@@ -363,14 +363,14 @@ enum bcl_status bcl_adi_window_open(struct bcl_adi *adi,
 	(void)length;
 	(void)context;
 	window->tag = tag;
-	window->next = adi->windows;
-	adi->windows = window;
+	window->next = adi->targets;
+	adi->targets = window;
 	return BCL_OK;
 }
 
-void bcl_adi_window_close(struct bcl_adi *adi, struct bcl_adi_window *window)
+void bcl_adi_target_close(struct bcl_adi *adi, struct bcl_adi_target *window)
 {
-	struct bcl_adi_window **link = &adi->windows;
+	struct bcl_adi_target **link = &adi->targets;
 
 	while (*link != window)
 		link = &(*link)->next;
@@ -504,12 +504,12 @@ struct bcl_adi_client **bcl_adi_client(struct bcl_adi *adi)
 	return &adi->client;
 }
 
-void bcl_adi_notify(struct bcl_adi *adi, unsigned rank,
-		    const struct bcl_adi_notice *notice)
+void bcl_adi_oob_send(struct bcl_adi *adi, unsigned rank,
+		      const struct bcl_adi_oob *oob)
 {
 	(void)adi;
 	(void)rank;
-	(void)notice;
+	(void)oob;
 }
 
 void bcl_adi_lock(struct bcl_adi *adi)

@@ -42,7 +42,7 @@ struct bcl_adi {
 	struct message *arrived, *in_hand;
 	struct message *unexpected;
 	struct receive *receives;
-	struct bcl_adi_window *windows;
+	struct bcl_adi_target *targets;
 };
 
 struct loggp_world {

@@ -36,8 +36,9 @@ static void start_many(struct bcl_adi *adi, unsigned n, unsigned rank)
 
 static void check_bounds(void)
 {
-	uint64_t peak = mock_count(world.mock, 0, BCL_COUNT_adi_kept_peak);
-	uint64_t kept = mock_count(world.mock, 0, BCL_COUNT_adi_kept);
+	uint64_t peak =
+		mock_count(world.mock, 0, BCL_COUNT_adi_unexpected_peak);
+	uint64_t kept = mock_count(world.mock, 0, BCL_COUNT_adi_unexpected);
 
 	ck_assert_uint_gt(peak, BUDGET);
 	ck_assert_uint_le(peak, BUDGET + (RING + 1) * BLOCK);
@@ -70,8 +71,8 @@ static void flood(struct bcl_adi *adi, unsigned rank, bool reverse)
 		ck_assert_uint_eq(value, tag * 3 + 1);
 	}
 	ck_assert_ptr_null(adi->match.oldest);
-	ck_assert_uint_eq(adi->kept, 0);
-	ck_assert_uint_eq(bcl_adi_known(adi, 1)->kept, 0);
+	ck_assert_uint_eq(adi->unexpected, 0);
+	ck_assert_uint_eq(bcl_adi_known(adi, 1)->unexpected, 0);
 }
 
 static void flood_in_order(struct bcl_adi *adi, unsigned rank)

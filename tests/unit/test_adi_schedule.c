@@ -307,7 +307,7 @@ enum {
 struct puts {
 	struct bcl_adi_schedule schedule; /* first */
 	struct bcl_adi *adi;
-	struct bcl_adi_window window;
+	struct bcl_adi_target window;
 	uint8_t key[BCL_KEY_MAX];
 	unsigned advances;
 	unsigned char memory[2 * PUTS * PART], word[8];
@@ -323,7 +323,7 @@ static bool window_advance(struct bcl_adi_schedule *schedule)
 
 	if (own->advances++)
 		return !schedule->pending;
-	ck_assert_int_eq(bcl_adi_window_open(own->adi, &own->window,
+	ck_assert_int_eq(bcl_adi_target_open(own->adi, &own->window,
 					     own->memory, sizeof(own->memory),
 					     1, CONTEXT),
 			 BCL_OK);
@@ -395,7 +395,7 @@ static void put_and_receive(struct bcl_adi *adi, unsigned rank)
 			PUTS / 2);
 		return;
 	}
-	bcl_adi_window_close(adi, &own->window);
+	bcl_adi_target_close(adi, &own->window);
 	for (i = 0; i < 2 * PUTS; i += 2)
 		ck_assert_mem_eq(own->memory + i * PART,
 				 putters[1].memory + i * PART, PART);
@@ -425,7 +425,7 @@ static void put_too_late(struct bcl_adi *adi, unsigned rank)
 		bcl_adi_progress(adi);
 		world_pause(adi, 1000);
 	}
-	bcl_adi_window_close(adi, &own->window);
+	bcl_adi_target_close(adi, &own->window);
 	bcl_adi_schedule_fail(&own->schedule, BCL_ERR_DEAD);
 	ck_assert_int_eq(bcl_adi_wait(adi, &request, NULL), BCL_ERR_DEAD);
 	may_put = true;

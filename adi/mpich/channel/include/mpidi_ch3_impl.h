@@ -5,7 +5,7 @@
 
 #include "mpidimpl.h"
 
-/* window.c: the lock of a window's shared memory. */
+/* put.c: the lock of a window's shared memory. */
 void bcl_ch3_window_lock(MPIR_Win *win);
 void bcl_ch3_window_unlock(MPIR_Win *win);
 

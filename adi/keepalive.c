@@ -19,7 +19,7 @@ enum {
 	LONG = 1000000000, /* ns of waiting, at most, before the first time */
 };
 
-/* The next ranks that are waited for, from adi->ask_next on, round and
+/* The next ranks that are waited for, from adi->keepalive_next on, round and
  * round. */
 struct awaited {
 	struct bcl_adi *adi;
@@ -29,7 +29,7 @@ struct awaited {
 
 static unsigned distance(const struct bcl_adi *adi, unsigned rank)
 {
-	return (rank + adi->size - adi->ask_next) % adi->size;
+	return (rank + adi->size - adi->keepalive_next) % adi->size;
 }
 
 static void note_rank(struct awaited *awaited, unsigned rank)
@@ -71,7 +71,7 @@ static bool note_all(struct awaited *awaited, bool known)
 	unsigned i, rank;
 
 	for (i = 0; i < adi->size; i++) {
-		rank = (adi->ask_next + i) % adi->size;
+		rank = (adi->keepalive_next + i) % adi->size;
 		peer = bcl_adi_known(adi, rank);
 		if (rank == adi->rank || known != (peer != NULL) ||
 		    (peer && peer->gone))
@@ -87,14 +87,14 @@ static bool is_due(struct bcl_adi_peer *peer)
 {
 	bool due;
 
-	peer->asked++;
-	due = !(peer->asked & (peer->asked - 1));
-	if (peer->asked == 2 * SELDOM)
-		peer->asked = SELDOM;
+	peer->keepalives++;
+	due = !(peer->keepalives & (peer->keepalives - 1));
+	if (peer->keepalives == 2 * SELDOM)
+		peer->keepalives = SELDOM;
 	return due && !peer->gone;
 }
 
-static bool ask_awaited(struct bcl_adi *adi)
+static bool send_keepalives(struct bcl_adi *adi)
 {
 	struct awaited awaited = { .adi = adi };
 	struct bcl_adi_peer *peer;
@@ -108,32 +108,33 @@ static bool ask_awaited(struct bcl_adi *adi)
 		peer = bcl_adi_peer_get(adi, awaited.rank[i]);
 		if (!peer || !is_due(peer))
 			continue;
-		bcl_count(adi->counters, adi_asked);
+		bcl_count(adi->counters, adi_keepalives);
 		bcl_adi_send_nothing(adi, peer, BCL_ADI_WAITING, adi->own);
 		asked = true;
 	}
 	if (awaited.n)
-		adi->ask_next = (awaited.rank[awaited.n - 1] + 1) % adi->size;
+		adi->keepalive_next =
+			(awaited.rank[awaited.n - 1] + 1) % adi->size;
 	return asked;
 }
 
-bool bcl_adi_ask_awaited(struct bcl_adi *adi, uint64_t now, uint64_t *end)
+bool bcl_adi_keepalive(struct bcl_adi *adi, uint64_t now, uint64_t *end)
 {
 	uint64_t patience = adi->context->config.peer_timeout / 4;
 	bool asked = false;
 
 	if (patience > LONG)
 		patience = LONG;
-	if (now >= adi->ask_at) {
+	if (now >= adi->keepalive_at) {
 		/* If later, nobody has waited that long. */
-		if (adi->ask_at && now < adi->ask_at + patience) {
-			asked = ask_awaited(adi);
+		if (adi->keepalive_at && now < adi->keepalive_at + patience) {
+			asked = send_keepalives(adi);
 			if (adi->client && adi->client->wait)
 				asked |= adi->client->wait(adi->client);
 		}
-		adi->ask_at = now + patience;
+		adi->keepalive_at = now + patience;
 	}
-	if (*end > adi->ask_at)
-		*end = adi->ask_at;
+	if (*end > adi->keepalive_at)
+		*end = adi->keepalive_at;
 	return asked;
 }

@@ -18,24 +18,23 @@ static struct heard {
 } heard[RANKS];
 
 static void notice(struct bcl_adi_client *client, unsigned rank,
-		   const struct bcl_adi_notice *notice)
+		   const struct bcl_adi_oob *oob)
 {
 	struct heard *me = (struct heard *)client;
 
 	/* in order, whoever it comes from */
-	ck_assert_uint_eq(notice->word[0],
-			  (uint64_t)rank << 56 | me->from[rank]);
-	ck_assert_uint_eq(notice->word[1], ~notice->word[0]);
-	ck_assert_uint_eq(notice->word[2], rank);
+	ck_assert_uint_eq(oob->word[0], (uint64_t)rank << 56 | me->from[rank]);
+	ck_assert_uint_eq(oob->word[1], ~oob->word[0]);
+	ck_assert_uint_eq(oob->word[2], rank);
 	me->from[rank]++;
 }
 
 static void tell(struct bcl_adi *adi, unsigned rank, unsigned peer, unsigned i)
 {
 	uint64_t word = (uint64_t)rank << 56 | i;
-	const struct bcl_adi_notice notice = { { word, ~word, rank } };
+	const struct bcl_adi_oob oob = { { word, ~word, rank } };
 
-	bcl_adi_notify(adi, peer, &notice);
+	bcl_adi_oob_send(adi, peer, &oob);
 }
 
 static void closed(struct bcl_adi_client *client)
@@ -49,7 +48,7 @@ static void everyone_tells_everyone(struct bcl_adi *adi, unsigned rank)
 	unsigned i, peer;
 
 	*me = (struct heard){
-		.client = { .notice = notice, .close = closed },
+		.client = { .oob = notice, .close = closed },
 		.rank = rank,
 	};
 	ck_assert_ptr_null(*bcl_adi_client(adi));
@@ -186,8 +185,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("adi_notice");
-	TCase *tests = tcase_create("notices");
+	Suite *suite = suite_create("adi_oob");
+	TCase *tests = tcase_create("out of band");
 
 	tcase_add_loop_test(tests, words, 0, WORLD_WEATHERS);
 	tcase_add_loop_test(tests, a_schedule_is_given_up, 0, WORLD_WEATHERS);

@@ -3,34 +3,34 @@
 #include "adi/arrive.h"
 #include "transport/key.h"
 
-enum bcl_status bcl_adi_window_open(struct bcl_adi *adi,
-				    struct bcl_adi_window *window, void *memory,
+enum bcl_status bcl_adi_target_open(struct bcl_adi *adi,
+				    struct bcl_adi_target *target, void *memory,
 				    size_t length, unsigned tag,
 				    unsigned context)
 {
 	enum bcl_status status;
 
 	status = bcl_memory_register(adi->context, memory, length,
-				     BCL_REMOTE_WRITE, &window->memory);
+				     BCL_REMOTE_WRITE, &target->memory);
 	if (status)
 		return status;
-	bcl_memory_key(window->memory, window->key);
-	window->handle = bcl_key_unpack(window->key).handle;
-	window->tag = tag;
-	window->context = context;
-	window->next = adi->windows;
-	adi->windows = window;
+	bcl_memory_key(target->memory, target->key);
+	target->handle = bcl_key_unpack(target->key).handle;
+	target->tag = tag;
+	target->context = context;
+	target->next = adi->targets;
+	adi->targets = target;
 	return BCL_OK;
 }
 
-void bcl_adi_window_close(struct bcl_adi *adi, struct bcl_adi_window *window)
+void bcl_adi_target_close(struct bcl_adi *adi, struct bcl_adi_target *target)
 {
-	struct bcl_adi_window **link = &adi->windows;
+	struct bcl_adi_target **link = &adi->targets;
 
-	while (*link != window)
+	while (*link != target)
 		link = &(*link)->next;
-	*link = window->next;
-	bcl_memory_release(window->memory);
+	*link = target->next;
+	bcl_memory_release(target->memory);
 }
 
 enum bcl_status bcl_request_put(struct bcl_adi *adi,
@@ -53,20 +53,20 @@ enum bcl_status bcl_request_put(struct bcl_adi *adi,
 	return BCL_OK;
 }
 
-bool bcl_adi_notified(struct bcl_adi *adi, const struct bcl_event *event)
+bool bcl_adi_put_arrived(struct bcl_adi *adi, const struct bcl_event *event)
 {
 	const struct bcl_adi_peer *peer = bcl_adi_peer_find(adi, event->peer);
-	const struct bcl_adi_window *window = adi->windows;
+	const struct bcl_adi_target *target = adi->targets;
 
-	while (window && window->handle != event->immediate)
-		window = window->next;
-	if (!window || !peer || peer->rank < 0) {
+	while (target && target->handle != event->immediate)
+		target = target->next;
+	if (!target || !peer || peer->rank < 0) {
 		bcl_count(adi->counters, adi_dropped);
 		return true;
 	}
 	return bcl_adi_arrive_eager(adi, event->peer,
-				    bcl_match_key(window->context,
+				    bcl_match_key(target->context,
 						  (unsigned)peer->rank,
-						  window->tag),
-				    window->key, 0);
+						  target->tag),
+				    target->key, 0);
 }

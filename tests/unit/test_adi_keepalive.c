@@ -41,7 +41,7 @@ static void receive_from(struct bcl_adi *adi, int source, int tag)
 	seen.status = bcl_adi_recv(adi, &seen.number, sizeof(seen.number),
 				   source, tag, 0, &seen.end);
 	seen.waited = sim_world_clock(sim_job_world(job))->now - began;
-	seen.asked = counter_of(bcl_adi_context(adi), "adi.asked");
+	seen.asked = counter_of(bcl_adi_context(adi), "adi.keepalives");
 	seen.left = counter_of(bcl_adi_context(adi), "adi.ranks_left");
 }
 

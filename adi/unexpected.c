@@ -31,10 +31,10 @@ struct bcl_adi_message *bcl_adi_message_new(struct bcl_adi *adi,
 		return NULL;
 	message->peer = peer;
 	message->size = (uint32_t)total;
-	message->kept = 0;
+	message->charged = 0;
 	if (size)
 		memcpy(message->data, data, size);
-	bcl_count(adi->counters, adi_kept);
+	bcl_count(adi->counters, adi_unexpected);
 	return message;
 }
 
@@ -42,22 +42,22 @@ void bcl_adi_message_count(struct bcl_adi *adi, struct bcl_adi_message *message)
 {
 	struct bcl_adi_peer *peer = message->peer;
 
-	message->kept = (uint32_t)bcl_pool_size(message->size);
-	peer->kept += message->kept;
-	adi->kept += message->kept;
-	if (adi->kept > adi->kept_peak) {
-		bcl_count_add(adi->counters, BCL_COUNT_adi_kept_peak,
-			      adi->kept - adi->kept_peak);
-		adi->kept_peak = adi->kept;
+	message->charged = (uint32_t)bcl_pool_size(message->size);
+	peer->unexpected += message->charged;
+	adi->unexpected += message->charged;
+	if (adi->unexpected > adi->unexpected_peak) {
+		bcl_count_add(adi->counters, BCL_COUNT_adi_unexpected_peak,
+			      adi->unexpected - adi->unexpected_peak);
+		adi->unexpected_peak = adi->unexpected;
 	}
-	if (peer->kept > adi->kept_max && !peer->stops) {
+	if (peer->unexpected > adi->unexpected_max && !peer->stops) {
 		peer->stops = true;
 		bcl_count(adi->counters, adi_stops);
 		bcl_adi_owe(adi, peer, BCL_OWED_STOP);
 	}
 }
 
-void bcl_adi_drop_kept(struct bcl_adi *adi)
+void bcl_adi_drop_unexpected(struct bcl_adi *adi)
 {
 	struct bcl_match_message *match;
 	struct bcl_adi_message *message;
@@ -73,10 +73,11 @@ void bcl_adi_message_free(struct bcl_adi *adi, struct bcl_adi_message *message)
 {
 	struct bcl_adi_peer *peer = message->peer;
 
-	if (message->kept) {
-		peer->kept -= message->kept;
-		adi->kept -= message->kept;
-		if (peer->stops && peer->kept <= adi->kept_max / 2) {
+	if (message->charged) {
+		peer->unexpected -= message->charged;
+		adi->unexpected -= message->charged;
+		if (peer->stops &&
+		    peer->unexpected <= adi->unexpected_max / 2) {
 			peer->stops = false;
 			bcl_adi_owe(adi, peer, BCL_OWED_GO);
 		}
@@ -129,7 +130,7 @@ static void wants(struct bcl_match_receive *receive, void *arg)
 		search->found = true;
 }
 
-void bcl_adi_held(struct bcl_adi *adi, struct bcl_adi_peer *peer)
+void bcl_adi_hold_received(struct bcl_adi *adi, struct bcl_adi_peer *peer)
 {
 	struct search search = { peer, false };
 

@@ -11,11 +11,11 @@ struct bcl_adi_client **bcl_adi_client(struct bcl_adi *adi)
 
 /* As they travel. */
 struct words {
-	struct bcl_le64 word[BCL_ADI_NOTICE_WORDS];
+	struct bcl_le64 word[BCL_ADI_OOB_WORDS];
 };
 
-void bcl_adi_notify(struct bcl_adi *adi, unsigned rank,
-		    const struct bcl_adi_notice *notice)
+void bcl_adi_oob_send(struct bcl_adi *adi, unsigned rank,
+		      const struct bcl_adi_oob *oob)
 {
 	struct bcl_adi_peer *peer = bcl_adi_peer_get(adi, rank);
 	struct bcl_adi_request *request;
@@ -33,17 +33,17 @@ void bcl_adi_notify(struct bcl_adi *adi, unsigned rank,
 		bcl_request_free(adi, request);
 		return;
 	}
-	for (i = 0; i < BCL_ADI_NOTICE_WORDS; i++)
-		words.word[i] = bcl_put64(notice->word[i]);
+	for (i = 0; i < BCL_ADI_OOB_WORDS; i++)
+		words.word[i] = bcl_put64(oob->word[i]);
 	memcpy(request->copy, &words, sizeof(words));
 	request->end = BCL_END_COPY | BCL_END_FREE;
-	bcl_adi_submit_packet(adi, request, peer, BCL_ADI_NOTICE, adi->own);
+	bcl_adi_submit_packet(adi, request, peer, BCL_ADI_OOB, adi->own);
 }
 
-void bcl_adi_hear(struct bcl_adi *adi, unsigned rank,
-		  const struct bcl_event *event)
+void bcl_adi_oob_received(struct bcl_adi *adi, unsigned rank,
+			  const struct bcl_event *event)
 {
-	struct bcl_adi_notice notice;
+	struct bcl_adi_oob oob;
 	struct words words;
 	unsigned i;
 
@@ -52,9 +52,9 @@ void bcl_adi_hear(struct bcl_adi *adi, unsigned rank,
 		return;
 	}
 	memcpy(&words, event->data, sizeof(words));
-	for (i = 0; i < BCL_ADI_NOTICE_WORDS; i++)
-		notice.word[i] = bcl_get64(words.word[i]);
-	adi->client->notice(adi->client, rank, &notice);
+	for (i = 0; i < BCL_ADI_OOB_WORDS; i++)
+		oob.word[i] = bcl_get64(words.word[i]);
+	adi->client->oob(adi->client, rank, &oob);
 	/* It may be for a thread that sleeps, while another one turns. */
 	adi->wake |= adi->sleepers > 0;
 }
