@@ -357,7 +357,7 @@ enum bcl_status bcl_adi_isend(struct bcl_adi *adi, const void *buffer,
 		return isend(adi, buffer, length, rank, key, request);
 	bcl_adi_sent(adi, peer);
 	*request = &adi->done;
-	return bcl_pair_notice(peer->peer->pair);
+	return bcl_pair_kick(peer->peer->pair);
 }
 
 enum bcl_status bcl_adi_issend(struct bcl_adi *adi, const void *buffer,

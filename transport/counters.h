@@ -45,7 +45,7 @@ struct bcl_env;
 	X(shm, fences, "sends with a fence, for want of membarrier")          \
 	X(shm, turned_away, "callers turned away: no descriptor left")        \
 	X(shm, audits, "times the words shared with peers were audited")      \
-	X(shm, mails_told, "times peers told a helper to access memory")      \
+	X(shm, rma_by_helper, "remote accesses served by the helper")         \
 	X(shm, refused, "callers refused: of another user, or too many")      \
 	X(shm, left, "connections that ended as both sides had closed them")  \
 	X(shm, leaves_unanswered, "closed peers given up: no answer to that") \

@@ -34,7 +34,7 @@ bcl_send_short(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 	return bcl_pair_send(peer->pair, type, immediate, data, length);
 }
 
-/* The first part of that, without a call: bcl_pair_notice() has to follow.
+/* The first part of that, without a call: bcl_pair_kick() has to follow.
  * False: bcl_send_short() knows more, nothing was done. Not in a forked child.
  */
 static inline bool __attribute__((always_inline))

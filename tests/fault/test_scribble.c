@@ -227,7 +227,8 @@ static uint8_t *place_in_pair(const struct file *file)
 	case 5:
 		return (uint8_t *)&head->bells[side].bits;
 	case 6:
-		return (uint8_t *)&head->mails[side][draw(BCL_MAILS)].state;
+		return (uint8_t *)&head->rma[side][draw(BCL_RMA_REQUESTS)]
+			.state;
 	default:
 		return file->memory + sizeof(*head) +
 		       draw(512) * BCL_SLOT_SIZE + POSITION;

@@ -114,7 +114,7 @@ active [SENDERS] proctype sender()
 	byte n, attention, woken;
 
 	for (n : 1 .. MESSAGES) {
-		/* bcl_pair_publish(), bcl_pair_notice(), bcl_pair_attend() */
+		/* bcl_pair_publish(), bcl_pair_kick(), bcl_pair_attend() */
 		buffer[_pid]!PUBLISHED(_pid), n;
 		if
 		:: !BARRIER -> d_step { drain(_pid) }

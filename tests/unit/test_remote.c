@@ -436,7 +436,7 @@ static void be_away(struct rank *rank)
 
 static void count_away(struct rank *rank)
 {
-	uint64_t told = rank_counter(rank, "shm.mails_told");
+	uint64_t told = rank_counter(rank, "shm.rma_by_helper");
 	uint64_t ticks = rank_counter(rank, "core.helper_ticks");
 	uint8_t key[BCL_KEY_MAX];
 	struct area area;
@@ -457,7 +457,7 @@ static void count_away(struct rank *rank)
 	be_away(rank);
 	ck_assert_uint_eq(*(uint64_t *)(area.at + 8), ACCESSES);
 	/* the helper came when it was told to, not when it looked */
-	told = rank_counter(rank, "shm.mails_told") - told;
+	told = rank_counter(rank, "shm.rma_by_helper") - told;
 	ticks = rank_counter(rank, "core.helper_ticks") - ticks;
 	ck_assert_uint_ge(told, ACCESSES);
 	ck_assert_uint_lt(ticks, ACCESSES / 4);

@@ -121,7 +121,7 @@ bool bcl_peers_room(struct bcl_port *port, bool take)
 	return false;
 }
 
-bool bcl_mail_sleep(struct bcl_connection *connection)
+bool bcl_rma_sleep(struct bcl_connection *connection)
 {
 	(void)connection;
 	return false;

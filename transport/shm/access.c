@@ -53,7 +53,7 @@ static enum bcl_status copy_attached(struct bcl_connection *c,
 	return status;
 }
 
-/* OK: it is done. UNSUPPORTED: only by mail. */
+/* OK: it is done. UNSUPPORTED: only by request. */
 static enum bcl_status copy(struct bcl_connection *c, const struct bcl_key *key,
 			    uint64_t offset, uint8_t *buffer, size_t length,
 			    bool put)
@@ -89,9 +89,9 @@ static enum bcl_status put_or_get(struct bcl_connection *c,
 	if (c->blocked)
 		return BCL_ERR_AGAIN;
 	status = copy(c, key, access->offset, access->buffer, access->length,
-		      access->op == BCL_MAIL_PUT);
+		      access->op == BCL_RMA_PUT);
 	if (status == BCL_ERR_UNSUPPORTED)
-		return bcl_mail_begin(c, access);
+		return bcl_rma_begin(c, access);
 	if (status == BCL_ERR_AGAIN || status == BCL_ERR_NOMEM)
 		return status;
 	return finish(c, access->cookie, access->length, status);
@@ -103,7 +103,7 @@ enum bcl_status bcl_access_put(struct bcl_peer *peer, const void *bytes,
 {
 	const struct bcl_key key = bcl_key_unpack(bytes);
 	const struct bcl_access access = {
-		.op = BCL_MAIL_PUT,
+		.op = BCL_RMA_PUT,
 		.handle = key.handle,
 		.offset = offset,
 		.buffer = (uint8_t *)(uintptr_t)buffer,
@@ -120,7 +120,7 @@ enum bcl_status bcl_access_get(struct bcl_peer *peer, const void *bytes,
 {
 	const struct bcl_key key = bcl_key_unpack(bytes);
 	const struct bcl_access access = {
-		.op = BCL_MAIL_GET,
+		.op = BCL_RMA_GET,
 		.handle = key.handle,
 		.offset = offset,
 		.buffer = buffer,
@@ -139,7 +139,7 @@ enum bcl_status bcl_access_put_notify(struct bcl_peer *peer, const void *bytes,
 	struct bcl_connection *c = peer->path;
 	const struct bcl_key key = bcl_key_unpack(bytes);
 	const struct bcl_access access = {
-		.op = BCL_MAIL_PUT,
+		.op = BCL_RMA_PUT,
 		.notify = true,
 		.type = (uint8_t)type,
 		.immediate = immediate,
@@ -157,7 +157,7 @@ enum bcl_status bcl_access_put_notify(struct bcl_peer *peer, const void *bytes,
 		return BCL_ERR_AGAIN;
 	status = copy(c, &key, offset, access.buffer, length, true);
 	if (status == BCL_ERR_UNSUPPORTED) {
-		status = bcl_mail_begin(c, &access);
+		status = bcl_rma_begin(c, &access);
 		if (!status)
 			bcl_shm_block(c, true);
 		return status;
@@ -177,7 +177,7 @@ enum bcl_status bcl_access_atomic(struct bcl_peer *peer, const void *bytes,
 	struct bcl_connection *c = peer->path;
 	const struct bcl_key key = bcl_key_unpack(bytes);
 	const struct bcl_access access = {
-		.op = compare ? BCL_MAIL_COMPARE_SWAP : BCL_MAIL_FETCH_ADD,
+		.op = compare ? BCL_RMA_COMPARE_SWAP : BCL_RMA_FETCH_ADD,
 		.handle = key.handle,
 		.offset = offset,
 		.buffer = (uint8_t *)result,
@@ -191,10 +191,10 @@ enum bcl_status bcl_access_atomic(struct bcl_peer *peer, const void *bytes,
 	if (c->blocked)
 		return BCL_ERR_AGAIN;
 	if (!(key.rights & BCL_KEY_ALLOCATED))
-		return bcl_mail_begin(c, &access);
+		return bcl_rma_begin(c, &access);
 	status = bcl_remote_find(c, &key, &remote);
 	if (!status && !remote->mapped)
-		return bcl_mail_begin(c, &access);
+		return bcl_rma_begin(c, &access);
 	if (status == BCL_ERR_AGAIN || status == BCL_ERR_NOMEM)
 		return status;
 	if (!status && (offset > remote->length || remote->length - offset < 8))
@@ -210,7 +210,7 @@ enum bcl_status bcl_access_fence(struct bcl_peer *peer, uint64_t cookie)
 {
 	struct bcl_connection *c = peer->path;
 
-	/* All but mails is complete when its call returns. */
+	/* All but such requests is complete when its call returns. */
 	if (c->blocked || (c->remotes && c->remotes->accesses))
 		return BCL_ERR_AGAIN;
 	return finish(c, cookie, 0, BCL_OK);

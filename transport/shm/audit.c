@@ -61,7 +61,7 @@ static bool audit(struct bcl_connection *c)
 	bcl_bounce_audit(c);
 	if (!bcl_offers_audit(c))
 		bcl_pair_break(&c->pair, "claim", 0);
-	if (!bcl_mail_audit(c))
+	if (!bcl_rma_audit(c))
 		bcl_pair_break(&c->pair, "mail", 0);
 	if (position(c->pair.next) != c->told || waits_for_peer(c))
 		tell(c);

@@ -7,7 +7,8 @@
  *
  *  - writes again what it alone writes: how far it has read, chunks that it has
  *    filled, drained and copied;
- *  - looks whether what both write can be: the claims of its offers, its mails;
+ *  - looks whether what both write can be: the claims of its offers, its
+ * requests;
  *  - tells the peer over the socket how far it has sent, if it has sent since,
  *    or waits for the peer.
  *
@@ -48,7 +49,7 @@ void bcl_audit_hear(struct bcl_connection *connection);
 bool bcl_offers_audit(struct bcl_connection *connection);
 /* bounce.c: likewise what is filled and drained. */
 void bcl_bounce_audit(struct bcl_connection *connection);
-/* mail.c: false: the state of an own mail cannot be. */
-bool bcl_mail_audit(struct bcl_connection *connection);
+/* rma_request.c: false: the state of an own request cannot be. */
+bool bcl_rma_audit(struct bcl_connection *connection);
 
 #endif

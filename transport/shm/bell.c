@@ -25,5 +25,5 @@ bool bcl_bell_answer(struct bcl_connection *c)
 
 	if (bits & BCL_BELL_SOCKET)
 		bcl_shm_want(c->shm, BCL_WORK_SOCKETS);
-	return !(bits & BCL_BELL_MAIL) || bcl_mail_serve(c);
+	return !(bits & BCL_BELL_RMA) || bcl_rma_serve(c);
 }

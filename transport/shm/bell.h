@@ -20,7 +20,7 @@
 struct bcl_connection;
 
 enum bcl_bell_bit {
-	BCL_BELL_MAIL = 1,   /* there are mails */
+	BCL_BELL_RMA = 1,    /* there are RMA requests */
 	BCL_BELL_SOCKET = 2, /* there is something on the socket */
 };
 

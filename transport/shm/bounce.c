@@ -110,7 +110,7 @@ static void feed(struct bcl_connection *c)
 		}
 		atomic_store_explicit(&index_of(c, c->side)->filled,
 				      ++t->filled, memory_order_release);
-		bcl_pair_notice(&c->pair);
+		bcl_pair_kick(&c->pair);
 	}
 }
 
@@ -140,7 +140,7 @@ static void drain(struct bcl_connection *c)
 				      ++t->drained, memory_order_release);
 		bcl_count_add(c->shm->port->counters,
 			      BCL_COUNT_shm_bytes_bounced, size);
-		bcl_pair_notice(&c->pair);
+		bcl_pair_kick(&c->pair);
 		if (pull->drained < pull->length)
 			continue;
 		t->draining = pull->next;

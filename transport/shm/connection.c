@@ -273,8 +273,8 @@ static void take_request(struct bcl_connection *c, const struct bcl_greeting *g,
 	case BCL_GREETING_GRANT:
 		bcl_remote_take(c, g, fds, nfds);
 		break;
-	case BCL_GREETING_MAIL:
-		bcl_mail_serve_told(c);
+	case BCL_GREETING_RMA:
+		bcl_rma_serve_from_helper(c);
 		break;
 	case BCL_GREETING_SENT:
 		bcl_audit_take(c, g);
@@ -322,7 +322,7 @@ void bcl_connection_end(struct bcl_connection *c)
 	}
 }
 
-/* Memory is not mapped then, but asked for by mail. */
+/* Memory is not mapped then, but asked for by request. */
 static void take_without(struct bcl_connection *c, struct bcl_greeting *g)
 {
 	bcl_shm_refused(c->shm, EMFILE);

@@ -119,7 +119,7 @@ struct bcl_connection {
 			   * the service lock; NULL: none yet */
 };
 
-/* Wake the peer if it sleeps; by the helper, instead of bcl_pair_notice(). */
+/* Wake the peer if it sleeps; by the helper, instead of bcl_pair_kick(). */
 void bcl_connection_wake(struct bcl_connection *connection);
 
 /* Its peer may still do something. The owner, or under the service lock. */

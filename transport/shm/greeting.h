@@ -26,7 +26,7 @@ enum bcl_greeting_kind {
 	BCL_GREETING_MEMORY, /* handle: may I use it? */
 	BCL_GREETING_GRANT,  /* status; handle, grant, base, length; the memory
 			      * if it is allocated */
-	BCL_GREETING_MAIL,   /* there are mails that nobody takes */
+	BCL_GREETING_RMA,    /* there are RMA requests that nobody takes */
 	BCL_GREETING_SENT,   /* base: how far I have sent, see audit.h */
 };
 

@@ -188,7 +188,7 @@ static bool copy_chunk(struct bcl_connection *c, struct bcl_offer *offer)
 	offer->done++;
 	offer->failed |= status != BCL_OK;
 	write_done(c, offer);
-	bcl_pair_notice(&c->pair);
+	bcl_pair_kick(&c->pair);
 	return !status;
 }
 

@@ -173,7 +173,7 @@ enum bcl_status bcl_pair_send_iov(struct bcl_pair *pair, unsigned type,
 	write_first(slot->payload, iov);
 	slot->immediate = immediate;
 	bcl_pair_publish(pair, slot, slots, make_header(pair, type, length));
-	return bcl_pair_notice(pair);
+	return bcl_pair_kick(pair);
 }
 
 enum bcl_status bcl_pair_send_word(struct bcl_pair *pair, unsigned type,
@@ -195,7 +195,7 @@ enum bcl_status bcl_pair_send_word(struct bcl_pair *pair, unsigned type,
 	slot->immediate = 0;
 	bcl_pair_publish(pair, slot, slots,
 			 make_header(pair, type, sizeof(word) + length));
-	return bcl_pair_notice(pair);
+	return bcl_pair_kick(pair);
 }
 
 enum bcl_status bcl_pair_reserve(struct bcl_pair *pair, size_t length,
@@ -220,7 +220,7 @@ void bcl_pair_commit(struct bcl_pair *pair, unsigned type, uint64_t immediate,
 	slot->immediate = immediate;
 	bcl_pair_publish(pair, slot, bcl_pair_slots(length),
 			 make_header(pair, type, length));
-	bcl_pair_notice(pair);
+	bcl_pair_kick(pair);
 }
 
 /* SKIP, of which the first slot has been read. */

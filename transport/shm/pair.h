@@ -249,7 +249,7 @@ static inline void bcl_pair_publish(struct bcl_pair *pair,
 }
 
 /* After each message; OK. */
-static inline enum bcl_status bcl_pair_notice(struct bcl_pair *pair)
+static inline enum bcl_status bcl_pair_kick(struct bcl_pair *pair)
 {
 	/* The compiler keeps the header's store before, the sleeper's
 	 * membarrier the processor. */
@@ -288,7 +288,7 @@ static inline void bcl_rest_take(uint8_t *data, const struct bcl_rest *rest,
 
 /*
  * Put up to BCL_SLOT_PAYLOAD contiguous bytes where the peer looks;
- * bcl_pair_notice() has to follow. False: the ring looks full, nothing was
+ * bcl_pair_kick() has to follow. False: the ring looks full, nothing was
  * done.
  */
 static inline bool __attribute__((always_inline))
@@ -333,7 +333,7 @@ bcl_pair_send(struct bcl_pair *pair, unsigned type, uint64_t immediate,
 	if (__builtin_expect(!bcl_pair_put(pair, type, immediate, data, length),
 			     0))
 		return bcl_pair_send_full(pair, type, immediate, data, length);
-	return bcl_pair_notice(pair);
+	return bcl_pair_kick(pair);
 }
 
 /* The peer's next message is there. */
@@ -369,7 +369,7 @@ bcl_pair_advance(struct bcl_pair *pair, const struct bcl_slot *slot,
 		/* acquired by has_room() */
 		atomic_store_explicit(pair->consumer, pair->head,
 				      memory_order_release);
-		/* as bcl_pair_notice(), but at the next turn */
+		/* as bcl_pair_kick(), but at the next turn */
 		atomic_signal_fence(memory_order_seq_cst);
 		if (__builtin_expect(atomic_load_explicit(pair->attention,
 							  memory_order_relaxed),

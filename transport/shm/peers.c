@@ -35,7 +35,7 @@ static void lose(struct bcl_connection *c, enum bcl_status status)
 	bool parts = quiet || bcl_leave_has_begun(c);
 
 	bcl_large_end(c, status);
-	bcl_mail_end(c, status);
+	bcl_rma_end(c, status);
 	drop(c);
 	if (parts)
 		bcl_peer_parted(peer, status, quiet);
@@ -218,12 +218,12 @@ static bool progress_copies(struct bcl_connection *c)
 {
 	bool more = bcl_large_progress(c);
 
-	return bcl_mail_progress(c) || more;
+	return bcl_rma_progress(c) || more;
 }
 
 bool bcl_shm_copies_ready(struct bcl_connection *c)
 {
-	return bcl_pulls_ready(c) || bcl_mail_ready(c);
+	return bcl_pulls_ready(c) || bcl_rma_ready(c);
 }
 
 /* One of which that is true, polled or silent; NULL: none. */

@@ -14,7 +14,8 @@
  *		two, on both sides): no copy hits memory after
  *		bcl_memory_release(), however late it begins.
  *  otherwise   without attach, when grants run out, and for atomics on
- *		registered memory: the owner is asked by mail (mail.h).
+ *		registered memory: the owner is asked by a request
+ *(rma_request.h).
  */
 #ifndef BCL_SHM_REMOTE_H
 #define BCL_SHM_REMOTE_H
@@ -22,7 +23,7 @@
 #include <bcl/bcl.h>
 
 #include "transport/key.h"
-#include "transport/shm/mail.h"
+#include "transport/shm/rma_request.h"
 
 struct bcl_connection;
 struct bcl_greeting;
@@ -30,7 +31,7 @@ struct bcl_greeting;
 enum {
 	BCL_REMOTES = 64,  /* memories of a peer known at a time */
 	BCL_GRANTS = 256,  /* words of a side */
-	BCL_ACCESSES = 32, /* not finished, by mail, at a time */
+	BCL_ACCESSES = 32, /* not finished, by request, at a time */
 };
 
 enum bcl_remote_state {
@@ -54,9 +55,9 @@ struct bcl_remote {
 	void *mapped;	 /* NULL: registered */
 };
 
-/* Something that goes by mail, in pieces if it is long. */
+/* Something that goes by request, in pieces if it is long. */
 struct bcl_access {
-	uint8_t op; /* enum bcl_mail_op; 0: free */
+	uint8_t op; /* enum bcl_rma_op; 0: free */
 	uint8_t status;
 	bool begun, finished;
 	bool notify; /* then send NOTIFY; until then nothing else */
@@ -80,7 +81,7 @@ struct bcl_remotes {
 		struct bcl_access *access; /* NULL: free */
 		uint64_t at;		   /* of its bytes */
 		uint32_t length;
-	} mail[BCL_MAILS];
+	} request[BCL_RMA_REQUESTS];
 	uint64_t poke_at; /* now(): when to tell the helper */
 };
 
@@ -126,19 +127,19 @@ enum bcl_status bcl_access_atomic(struct bcl_peer *peer, const void *key,
 				  uint64_t cookie);
 enum bcl_status bcl_access_fence(struct bcl_peer *peer, uint64_t cookie);
 
-/* ---- mail.c: the requesting side ---- */
+/* ---- rma_request.c: the requesting side ---- */
 
 /* Begin what *access describes. AGAIN: too many. NOMEM. */
-enum bcl_status bcl_mail_begin(struct bcl_connection *connection,
-			       const struct bcl_access *access);
+enum bcl_status bcl_rma_begin(struct bcl_connection *connection,
+			      const struct bcl_access *access);
 /* True: some are not finished. */
-bool bcl_mail_progress(struct bcl_connection *connection);
-bool bcl_mail_ready(struct bcl_connection *connection);
+bool bcl_rma_progress(struct bcl_connection *connection);
+bool bcl_rma_ready(struct bcl_connection *connection);
 /* This side goes to sleep, and cannot tell the peer's helper later. True: nor
  * could it be told just now. */
-bool bcl_mail_sleep(struct bcl_connection *connection);
+bool bcl_rma_sleep(struct bcl_connection *connection);
 /* The peer is lost: events with the status. */
-void bcl_mail_end(struct bcl_connection *connection, enum bcl_status status);
+void bcl_rma_end(struct bcl_connection *connection, enum bcl_status status);
 
 /* ---- grant.c: the owner of the memory ---- */
 

@@ -15,7 +15,7 @@ static size_t areas_offset(uint32_t slots)
 }
 
 enum {
-	AREAS_SIZE = 2 * BCL_BOUNCE_SIZE + 2 * BCL_MAIL_AREA,
+	AREAS_SIZE = 2 * BCL_BOUNCE_SIZE + 2 * BCL_RMA_AREA,
 };
 
 static size_t file_size(uint32_t slots)
@@ -50,8 +50,8 @@ static enum bcl_status map_file(const struct bcl_env *env, int fd,
 		segment->ring[side] =
 			(struct bcl_slot *)(base + head + side * 2 * ring);
 		segment->bounce[side] = areas + side * BCL_BOUNCE_SIZE;
-		segment->mail[side] =
-			areas + 2 * BCL_BOUNCE_SIZE + side * BCL_MAIL_AREA;
+		segment->rma[side] =
+			areas + 2 * BCL_BOUNCE_SIZE + side * BCL_RMA_AREA;
 	}
 	segment->slots = slots;
 	segment->fd = fd;
@@ -115,9 +115,9 @@ static bool reserve(const struct bcl_env *env,
 	uint8_t *first = segment->bounce[0], *at = segment->bounce[side];
 	size_t size = BCL_BOUNCE_SIZE;
 
-	if (area == BCL_AREA_MAIL) {
-		at = segment->mail[side];
-		size = BCL_MAIL_AREA;
+	if (area == BCL_AREA_RMA) {
+		at = segment->rma[side];
+		size = BCL_RMA_AREA;
 	}
 	if (segment->fd < 0)
 		return !host->populate(env->world, at, size);

@@ -11,11 +11,11 @@
  *	   256  struct bcl_index of side 0, then of side 1
  *	  1024  granted[side]: memory of `side` that the other may use
  *	  4096  claims[side]: offers made by `side`
- *	 20480  mails[side]: requests of `side`
+ *	 20480  rma[side]: RMA requests of `side`
  *	 22528  bells[side]: rung by `side`, see bell.h
  *	 24576  ring[side]: `slots` slots written by `side`
  *	        bounce[side]: BCL_BOUNCE_SIZE bytes written by `side`
- *	        mail data[side]: BCL_MAIL_AREA bytes, for requests of `side`
+ *	        RMA data[side]: BCL_RMA_AREA bytes, for requests of `side`
  *
  * In this process each ring is mapped twice in a row.
  */
@@ -23,7 +23,7 @@
 #define BCL_SHM_SEGMENT_H
 
 #include "transport/shm/claim.h"
-#include "transport/shm/mail.h"
+#include "transport/shm/rma_request.h"
 #include "transport/shm/pair.h"
 #include "transport/shm/remote.h"
 
@@ -64,8 +64,9 @@ struct bcl_segment_head {
 	_Atomic uint32_t granted[2][BCL_GRANTS];
 	uint8_t spare2[1024];
 	struct bcl_claim claims[2][BCL_CLAIMS];
-	struct bcl_mail mails[2][BCL_MAILS];
-	uint8_t spare3[2048 - 2 * BCL_MAILS * sizeof(struct bcl_mail)];
+	struct bcl_rma_request rma[2][BCL_RMA_REQUESTS];
+	uint8_t spare3[2048 -
+		       2 * BCL_RMA_REQUESTS * sizeof(struct bcl_rma_request)];
 	struct bcl_bell bells[2];
 	uint8_t spare4[2048 - 2 * sizeof(struct bcl_bell)];
 };
@@ -82,14 +83,14 @@ _Static_assert(sizeof(struct bcl_segment_head) == 24576, "head");
 /* What is behind the part that every pair needs. */
 enum bcl_segment_area {
 	BCL_AREA_BOUNCE,
-	BCL_AREA_MAIL,
+	BCL_AREA_RMA,
 };
 
 struct bcl_segment {
 	struct bcl_segment_head *head;
 	struct bcl_slot *ring[2];
 	uint8_t *bounce[2];
-	uint8_t *mail[2];
+	uint8_t *rma[2];
 	uint32_t slots; /* of a ring */
 	int fd;		/* -1: mapped memory is populated without it */
 	_Atomic uint32_t reserved; /* areas, a bit each */

@@ -197,7 +197,7 @@ bool bcl_shm_sleep(struct bcl_port *port)
 		return true;
 	if (port->context->helper)
 		idle |= BCL_WORK_SOCKETS;
-	untold = bcl_watch_each(shm, bcl_mail_sleep);
+	untold = bcl_watch_each(shm, bcl_rma_sleep);
 	bcl_audit_sleep(shm);
 	shm->sleeps += BCL_ATTENTION_COUNT;
 	set_all(shm, shm->sleeps | BCL_ATTENTION_SLEEPING);

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "transport/shm/mail.h"
+/*
+ * RMA requests in the shared segment, both sides: the owner serves them in any
+ * order; the requester cuts an access into requests and collects the results.
+ */
+#include "transport/shm/rma_request.h"
 
 #include "transport/shm/audit.h"
 #include "transport/shm/bell.h"
@@ -17,68 +21,69 @@ enum {
 static uint8_t *data_of(const struct bcl_connection *c, unsigned side,
 			unsigned index)
 {
-	return c->segment.mail[side] + (size_t)index * BCL_MAIL_DATA;
+	return c->segment.rma[side] + (size_t)index * BCL_RMA_DATA;
 }
 
 /* ---- the owner of the memory ---- */
 
 static enum bcl_status serve_atomic(struct bcl_context *context,
-				    struct bcl_mail *mail,
-				    const struct bcl_mail *asked)
+				    struct bcl_rma_request *request,
+				    const struct bcl_rma_request *checked)
 {
 	_Atomic uint64_t *word =
-		bcl_memory_check(context, asked->handle, asked->offset,
+		bcl_memory_check(context, checked->handle, checked->offset,
 				 sizeof(*word), BCL_REMOTE_ATOMIC);
 
 	if (!word || (uintptr_t)word % sizeof(*word))
 		return BCL_ERR_MEMORY;
-	mail->result = bcl_atomic_word(word, asked->op == BCL_MAIL_COMPARE_SWAP,
-				       asked->operand);
+	request->result = bcl_atomic_word(
+		word, checked->op == BCL_RMA_COMPARE_SWAP, checked->operand);
 	return BCL_OK;
 }
 
 static enum bcl_status serve_copy(struct bcl_context *context, void *data,
-				  const struct bcl_mail *asked)
+				  const struct bcl_rma_request *checked)
 {
-	bool put = asked->op == BCL_MAIL_PUT;
+	bool put = checked->op == BCL_RMA_PUT;
 	void *memory;
 
-	if (asked->length > BCL_MAIL_DATA)
+	if (checked->length > BCL_RMA_DATA)
 		return BCL_ERR_MEMORY;
-	memory = bcl_memory_check(context, asked->handle, asked->offset,
-				  asked->length,
+	memory = bcl_memory_check(context, checked->handle, checked->offset,
+				  checked->length,
 				  put ? BCL_REMOTE_WRITE : BCL_REMOTE_READ);
 	if (!memory)
 		return BCL_ERR_MEMORY;
-	memcpy(put ? memory : data, put ? data : memory, asked->length);
+	memcpy(put ? memory : data, put ? data : memory, checked->length);
 	return BCL_OK;
 }
 
 static void serve(struct bcl_connection *c, unsigned index)
 {
 	struct bcl_context *context = bcl_shm_context(c->shm);
-	struct bcl_mail *mail = &c->segment.head->mails[!c->side][index];
-	struct bcl_mail asked;
+	struct bcl_rma_request *request =
+		&c->segment.head->rma[!c->side][index];
+	struct bcl_rma_request checked;
 
 	/* partner: the release in post() */
-	if (atomic_load_explicit(&mail->state, memory_order_acquire) !=
-	    BCL_MAIL_ASKED)
+	if (atomic_load_explicit(&request->state, memory_order_acquire) !=
+	    BCL_RMA_PENDING)
 		return;
 	/* the peer may write at any time: what is checked is what is used */
-	asked.op = mail->op;
-	asked.handle = mail->handle;
-	asked.length = mail->length;
-	asked.offset = mail->offset;
-	asked.operand[0] = mail->operand[0];
-	asked.operand[1] = mail->operand[1];
+	checked.op = request->op;
+	checked.handle = request->handle;
+	checked.length = request->length;
+	checked.offset = request->offset;
+	checked.operand[0] = request->operand[0];
+	checked.operand[1] = request->operand[1];
 	atomic_signal_fence(memory_order_seq_cst);
-	if (asked.op == BCL_MAIL_PUT || asked.op == BCL_MAIL_GET)
-		mail->status = serve_copy(context, data_of(c, !c->side, index),
-					  &asked);
+	if (checked.op == BCL_RMA_PUT || checked.op == BCL_RMA_GET)
+		request->status = serve_copy(
+			context, data_of(c, !c->side, index), &checked);
 	else
-		mail->status = serve_atomic(context, mail, &asked);
+		request->status = serve_atomic(context, request, &checked);
 	/* partner: collect() */
-	atomic_store_explicit(&mail->state, BCL_MAIL_DONE,
+	atomic_store_explicit(&request->state, BCL_RMA_DONE,
 			      memory_order_release);
 }
 
@@ -87,62 +92,63 @@ static bool serve_all(struct bcl_connection *c)
 	struct bcl_context *context = bcl_shm_context(c->shm);
 	unsigned i;
 
-	if (!bcl_segment_reserve(bcl_shm_env(c->shm), &c->segment,
-				 BCL_AREA_MAIL, !c->side))
+	if (!bcl_segment_reserve(bcl_shm_env(c->shm), &c->segment, BCL_AREA_RMA,
+				 !c->side))
 		return false;
 	pthread_mutex_lock(&context->memory_lock);
-	for (i = 0; i < BCL_MAILS; i++)
+	for (i = 0; i < BCL_RMA_REQUESTS; i++)
 		serve(c, i);
 	pthread_mutex_unlock(&context->memory_lock);
 	return true;
 }
 
-bool bcl_mail_serve(struct bcl_connection *c)
+bool bcl_rma_serve(struct bcl_connection *c)
 {
 	if (!serve_all(c))
 		return false;
-	bcl_pair_notice(&c->pair);
+	bcl_pair_kick(&c->pair);
 	return true;
 }
 
-void bcl_mail_serve_told(struct bcl_connection *c)
+void bcl_rma_serve_from_helper(struct bcl_connection *c)
 {
-	bcl_count(bcl_shm_context(c->shm)->counters, shm_mails_told);
+	bcl_count(bcl_shm_context(c->shm)->counters, shm_rma_by_helper);
 	if (serve_all(c))
 		bcl_connection_wake(c);
 }
 
-/* ---- who asks ---- */
+/* ---- the requester ---- */
 
-static struct bcl_mail *mail_of(const struct bcl_connection *c, unsigned i)
+static struct bcl_rma_request *request_of(const struct bcl_connection *c,
+					  unsigned i)
 {
-	return &c->segment.head->mails[c->side][i];
+	return &c->segment.head->rma[c->side][i];
 }
 
 static void post(struct bcl_connection *c, unsigned index,
 		 struct bcl_access *access)
 {
 	struct bcl_remotes *r = c->remotes;
-	struct bcl_mail *mail = mail_of(c, index);
+	struct bcl_rma_request *request = request_of(c, index);
 	uint64_t left = access->length - access->asked;
-	uint32_t n = left < BCL_MAIL_DATA ? (uint32_t)left : BCL_MAIL_DATA;
+	uint32_t n = left < BCL_RMA_DATA ? (uint32_t)left : BCL_RMA_DATA;
 
-	r->mail[index].access = access;
-	r->mail[index].at = access->asked;
-	r->mail[index].length = n;
-	mail->op = access->op;
-	mail->handle = access->handle;
-	mail->length = n;
-	mail->offset = access->offset + access->asked;
-	mail->operand[0] = access->operand[0];
-	mail->operand[1] = access->operand[1];
-	if (access->op == BCL_MAIL_PUT && n)
+	r->request[index].access = access;
+	r->request[index].at = access->asked;
+	r->request[index].length = n;
+	request->op = access->op;
+	request->handle = access->handle;
+	request->length = n;
+	request->offset = access->offset + access->asked;
+	request->operand[0] = access->operand[0];
+	request->operand[1] = access->operand[1];
+	if (access->op == BCL_RMA_PUT && n)
 		memcpy(data_of(c, c->side, index),
 		       access->buffer + access->asked, n);
 	access->asked += n;
-	atomic_store_explicit(&mail->state, BCL_MAIL_ASKED,
+	atomic_store_explicit(&request->state, BCL_RMA_PENDING,
 			      memory_order_release);
-	bcl_bell_ring(c, BCL_BELL_MAIL);
+	bcl_bell_ring(c, BCL_BELL_RMA);
 }
 
 static void post_all(struct bcl_connection *c, uint64_t now)
@@ -158,9 +164,10 @@ static void post_all(struct bcl_connection *c, uint64_t now)
 		/* at least one, also when there is nothing to copy */
 		while (access->asked < access->length ||
 		       (!access->length && !access->begun)) {
-			while (index < BCL_MAILS && r->mail[index].access)
+			while (index < BCL_RMA_REQUESTS &&
+			       r->request[index].access)
 				index++;
-			if (index == BCL_MAILS)
+			if (index == BCL_RMA_REQUESTS)
 				return;
 			access->begun = true;
 			post(c, index, access);
@@ -169,15 +176,15 @@ static void post_all(struct bcl_connection *c, uint64_t now)
 	}
 }
 
-enum bcl_status bcl_mail_begin(struct bcl_connection *c,
-			       const struct bcl_access *access)
+enum bcl_status bcl_rma_begin(struct bcl_connection *c,
+			      const struct bcl_access *access)
 {
 	const struct bcl_env *env = bcl_shm_env(c->shm);
 	struct bcl_remotes *r = bcl_remotes_use(c);
 	unsigned i;
 
 	if (!r || !bcl_segment_reserve(bcl_shm_env(c->shm), &c->segment,
-				       BCL_AREA_MAIL, c->side))
+				       BCL_AREA_RMA, c->side))
 		return BCL_ERR_NOMEM;
 	for (i = 0; i < BCL_ACCESSES && r->access[i].op; i++)
 		;
@@ -208,25 +215,26 @@ static void complete(struct bcl_connection *c, struct bcl_access *access)
 static void collect(struct bcl_connection *c, unsigned index)
 {
 	struct bcl_remotes *r = c->remotes;
-	struct bcl_access *access = r->mail[index].access;
-	struct bcl_mail *mail = mail_of(c, index);
-	uint32_t n = r->mail[index].length;
+	struct bcl_access *access = r->request[index].access;
+	struct bcl_rma_request *request = request_of(c, index);
+	uint32_t n = r->request[index].length;
 	uint32_t status;
 
 	/* partner: serve() */
-	if (atomic_load_explicit(&mail->state, memory_order_acquire) !=
-	    BCL_MAIL_DONE)
+	if (atomic_load_explicit(&request->state, memory_order_acquire) !=
+	    BCL_RMA_DONE)
 		return;
-	status = mail->status;
+	status = request->status;
 	if (status)
 		access->status = status > UINT8_MAX ? BCL_ERR_MEMORY : status;
-	else if (access->op == BCL_MAIL_GET)
-		memcpy(access->buffer + r->mail[index].at,
+	else if (access->op == BCL_RMA_GET)
+		memcpy(access->buffer + r->request[index].at,
 		       data_of(c, c->side, index), n);
-	else if (access->op != BCL_MAIL_PUT)
-		memcpy(access->buffer, &mail->result, sizeof(mail->result));
-	r->mail[index].access = NULL;
-	atomic_store_explicit(&mail->state, BCL_MAIL_FREE,
+	else if (access->op != BCL_RMA_PUT)
+		memcpy(access->buffer, &request->result,
+		       sizeof(request->result));
+	r->request[index].access = NULL;
+	atomic_store_explicit(&request->state, BCL_RMA_FREE,
 			      memory_order_relaxed);
 	access->done += n;
 	if (access->done < access->length)
@@ -260,7 +268,7 @@ static bool notify(struct bcl_connection *c)
 /* The owner's thread does not answer: its helper may. False: not just now. */
 static bool poke(struct bcl_connection *c, uint64_t now)
 {
-	struct bcl_greeting packet = bcl_greeting_make(c, BCL_GREETING_MAIL);
+	struct bcl_greeting packet = bcl_greeting_make(c, BCL_GREETING_RMA);
 
 	if (pthread_mutex_trylock(&c->shm->lock))
 		return false;
@@ -271,7 +279,7 @@ static bool poke(struct bcl_connection *c, uint64_t now)
 	return true;
 }
 
-bool bcl_mail_progress(struct bcl_connection *c)
+bool bcl_rma_progress(struct bcl_connection *c)
 {
 	const struct bcl_env *env = bcl_shm_env(c->shm);
 	struct bcl_remotes *r = c->remotes;
@@ -281,8 +289,8 @@ bool bcl_mail_progress(struct bcl_connection *c)
 	if (!r || !r->accesses)
 		return false;
 	now = env->now(env->world);
-	for (i = 0; i < BCL_MAILS; i++)
-		if (r->mail[i].access)
+	for (i = 0; i < BCL_RMA_REQUESTS; i++)
+		if (r->request[i].access)
 			collect(c, i);
 	notify(c);
 	post_all(c, now);
@@ -291,43 +299,43 @@ bool bcl_mail_progress(struct bcl_connection *c)
 	return r->accesses;
 }
 
-bool bcl_mail_audit(struct bcl_connection *c)
+bool bcl_rma_audit(struct bcl_connection *c)
 {
 	struct bcl_remotes *r = c->remotes;
 	unsigned i;
 
-	for (i = 0; r && i < BCL_MAILS; i++) {
+	for (i = 0; r && i < BCL_RMA_REQUESTS; i++) {
 		uint32_t state;
 
-		if (!r->mail[i].access)
+		if (!r->request[i].access)
 			continue;
-		state = atomic_load_explicit(&mail_of(c, i)->state,
+		state = atomic_load_explicit(&request_of(c, i)->state,
 					     memory_order_relaxed);
-		if (state != BCL_MAIL_ASKED && state != BCL_MAIL_DONE)
+		if (state != BCL_RMA_PENDING && state != BCL_RMA_DONE)
 			return false;
 	}
 	return true;
 }
 
-bool bcl_mail_sleep(struct bcl_connection *c)
+bool bcl_rma_sleep(struct bcl_connection *c)
 {
 	return c->remotes && c->remotes->accesses && !poke(c, 0);
 }
 
-bool bcl_mail_ready(struct bcl_connection *c)
+bool bcl_rma_ready(struct bcl_connection *c)
 {
 	struct bcl_remotes *r = c->remotes;
 	unsigned i;
 
-	for (i = 0; r && i < BCL_MAILS; i++)
-		if (r->mail[i].access &&
-		    atomic_load_explicit(&mail_of(c, i)->state,
-					 memory_order_acquire) == BCL_MAIL_DONE)
+	for (i = 0; r && i < BCL_RMA_REQUESTS; i++)
+		if (r->request[i].access &&
+		    atomic_load_explicit(&request_of(c, i)->state,
+					 memory_order_acquire) == BCL_RMA_DONE)
 			return true;
 	return false;
 }
 
-void bcl_mail_end(struct bcl_connection *c, enum bcl_status status)
+void bcl_rma_end(struct bcl_connection *c, enum bcl_status status)
 {
 	struct bcl_remotes *r = c->remotes;
 	unsigned i;
