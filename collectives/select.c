@@ -49,14 +49,14 @@ static const double schedule_overhead = 0.2;
 
 bool bcl_cards_work_alone(const struct bcl_team *team)
 {
-	const struct bcl_card_ops *card = bcl_adi_env(team->adi)->card;
+	const struct bcl_host_ops *card = bcl_adi_env(team->adi)->card;
 
 	return card && card->autonomous;
 }
 
 void bcl_model_init(struct bcl_model *model, const struct bcl_team *team)
 {
-	const struct bcl_card_ops *card = bcl_adi_env(team->adi)->card;
+	const struct bcl_host_ops *card = bcl_adi_env(team->adi)->card;
 	const struct bcl_layout *layout = &team->layout;
 	unsigned i;
 
@@ -113,7 +113,7 @@ unsigned bcl_model_far(const struct bcl_team *team)
 
 /* us of a byte that each sends to the one so far on, round and round among so
  * many that follow one another. */
-static double byte_across(const struct bcl_card_ops *card, unsigned *to,
+static double byte_across(const struct bcl_host_ops *card, unsigned *to,
 			  unsigned nodes, unsigned distance, unsigned among)
 {
 	unsigned i;
@@ -127,7 +127,7 @@ static double byte_across(const struct bcl_card_ops *card, unsigned *to,
 }
 
 /* The same, to whom it goes in the k-th last round of halving. */
-static double halved_across(const struct bcl_card_ops *card, unsigned *to,
+static double halved_across(const struct bcl_host_ops *card, unsigned *to,
 			    unsigned nodes, unsigned k, bool ring)
 {
 	unsigned i;
@@ -138,7 +138,7 @@ static double halved_across(const struct bcl_card_ops *card, unsigned *to,
 }
 
 static void measure_links(struct bcl_model *model,
-			  const struct bcl_card_ops *card)
+			  const struct bcl_host_ops *card)
 {
 	unsigned nodes = model->nodes, half = nodes / 2, k;
 	unsigned rounds = bcl_log2_up(nodes);
@@ -166,7 +166,7 @@ static void measure_links(struct bcl_model *model,
 void bcl_model_measure(struct bcl_model *model, struct bcl_team *team,
 		       double timed)
 {
-	const struct bcl_card_ops *card = bcl_adi_env(team->adi)->card;
+	const struct bcl_host_ops *card = bcl_adi_env(team->adi)->card;
 	struct bcl_group node = bcl_group_node(team);
 
 	if (node.size > 1)

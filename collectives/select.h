@@ -57,7 +57,7 @@ struct bcl_model {
 	double copy;		 /* the same, of what is in the cache */
 	double eager;		 /* bytes; longer messages are announced */
 	/* None, if each is a part of its host. */
-	struct bcl_card_costs card;
+	struct bcl_host_costs card;
 	/* us, of a byte that each node sends one half of them on, one quarter
 	 * on, if all do at once; 0: not known, or as much as any other. */
 	double across[BCL_MODEL_FAR];

@@ -71,8 +71,8 @@ static void find_glue(struct found *found, const char *library)
 static void find_reason(struct found *found, const struct bcl_context *context)
 {
 	static const char about[] = "packet: ";
-	char lines[BCL_CARD_LINES][BCL_CARD_LINE];
-	unsigned n = bcl_card_describe(context, lines, BCL_CARD_LINES);
+	char lines[BCL_HOST_LINES][BCL_HOST_LINE];
+	unsigned n = bcl_host_describe(context, lines, BCL_HOST_LINES);
 
 	for (unsigned i = 0; i < n; i++) {
 		if (!strncmp(lines[i], about, strlen(about)))

@@ -80,8 +80,8 @@ void sim_firmware_settle(struct sim_firmware *firmware)
 
 static void doorbell(struct sim_task *task)
 {
-	struct bcl_card_seat *seat =
-		container(task, struct bcl_card_seat, doorbell);
+	struct bcl_host_seat *seat =
+		container(task, struct bcl_host_seat, doorbell);
 	struct sim_firmware *firmware = seat->firmware;
 
 	if (!firmware->core || !seat->port)

@@ -37,16 +37,16 @@ struct sim_address {
 
 /* What is known of a node: its index is the core's. */
 struct sim_node {
-	struct bcl_card_node shown;
+	struct bcl_host_node shown;
 	struct sim_address address[BCL_RAILS_MAX];
 };
 
-struct bcl_card_seat {
+struct bcl_host_seat {
 	struct sim_task doorbell;
 	struct sim_firmware *firmware;
 	struct bcl_port *port; /* NULL: free */
 	uint32_t written;      /* requests that the card has been told of */
-	struct bcl_card_area areas[BCL_CARD_AREAS];
+	struct bcl_host_area areas[BCL_HOST_AREAS];
 };
 
 /* A rail that may take frames again. */
@@ -60,7 +60,7 @@ struct sim_move;
 struct sim_held;
 
 struct sim_firmware {
-	struct bcl_card_host base;
+	struct bcl_host base;
 	struct sim_world *world;
 	struct sim_card *card;
 	uint64_t card_id; /* stays from one life to the next */
@@ -89,7 +89,7 @@ struct sim_firmware {
 	const struct sim_address *connecting;
 	struct sim_node *nodes;
 	uint32_t nnodes;
-	struct bcl_card_seat seats[SIM_PORTS];
+	struct bcl_host_seat seats[SIM_PORTS];
 	struct sim_trace trace;
 };
 
@@ -144,15 +144,15 @@ void sim_hal_event(void *firmware, uint16_t port, enum bcl_queue queue,
 
 /* What is on its way to or from this port does not get there. */
 void sim_moves_drop(struct sim_firmware *firmware,
-		    const struct bcl_card_seat *seat);
+		    const struct bcl_host_seat *seat);
 /* Nothing does, and the core will not be told. */
 void sim_moves_end(struct sim_firmware *firmware);
-struct bcl_card_seat *sim_seat_find(struct sim_firmware *firmware,
+struct bcl_host_seat *sim_seat_find(struct sim_firmware *firmware,
 				    uint16_t number);
 
 /* The handle of an area, from 1 on. */
-static inline uint32_t sim_area_handle(const struct bcl_card_seat *seat,
-				       enum bcl_card_area_kind area)
+static inline uint32_t sim_area_handle(const struct bcl_host_seat *seat,
+				       enum bcl_host_area_kind area)
 {
 	return 1 + (uint32_t)(seat - seat->firmware->seats) * SIM_AREAS + area;
 }

@@ -118,7 +118,7 @@ static void hal_node(void *arg, uint32_t index, uint64_t card,
 
 	if (firmware->trace.file)
 		bcl_journal_node(&firmware->trace.journal, card, state, status);
-	bcl_card_node_set(&node->shown, generation, state, status);
+	bcl_host_node_set(&node->shown, generation, state, status);
 	atomic_fetch_add_explicit(&firmware->base.changes, 1,
 				  memory_order_release);
 	for (i = 0; i < SIM_PORTS; i++)
@@ -143,7 +143,7 @@ const struct bcl_hal sim_hal = {
 	.event = sim_hal_event,
 	.wake = hal_wake,
 	.crc32c = bcl_card_crc32c,
-	.headers_crc = bcl_card_headers_crc,
+	.headers_crc = bcl_host_headers_crc,
 	.learn = hal_learn,
 	.node = hal_node,
 	.random = hal_random,

@@ -12,7 +12,7 @@ enum {
 	WIRE_LENGTH = 7, /* rail 1, port 4, firmware 2 */
 };
 
-static struct sim_firmware *firmware_of(struct bcl_card_host *host)
+static struct sim_firmware *firmware_of(struct bcl_host *host)
 {
 	return (struct sim_firmware *)(void *)host; /* its first member */
 }
@@ -48,12 +48,12 @@ static struct sim_address address_in(const struct bcl_wire_address *wire)
 
 static void show(struct sim_firmware *firmware)
 {
-	struct bcl_card_host *base = &firmware->base;
+	struct bcl_host *base = &firmware->base;
 	unsigned r;
 
 	/* An address blob lists no more. */
-	for (r = 0; r < firmware->card->nrails && r < BCL_CARD_ENDS; r++) {
-		base->end[base->nends++] = (struct bcl_card_end){
+	for (r = 0; r < firmware->card->nrails && r < BCL_HOST_ENDS; r++) {
+		base->end[base->nends++] = (struct bcl_host_end){
 			.address = address_of(firmware, r),
 			.rail = (uint8_t)r,
 			.kind = "sim",
@@ -62,7 +62,7 @@ static void show(struct sim_firmware *firmware)
 			.fd = -1,
 			.partner_fd = -1,
 		};
-		snprintf(base->line[base->nlines++], BCL_CARD_LINE,
+		snprintf(base->line[base->nlines++], BCL_HOST_LINE,
 			 "rail %u: port %u of the fabric, frames of %u bytes",
 			 r, firmware->card->rail[r].port,
 			 firmware->card->costs->mtu);
@@ -77,7 +77,7 @@ static void estimate(struct sim_firmware *firmware,
 {
 	const struct sim_host_costs *host = &cluster->costs.host;
 	const struct sim_card_costs *card = &cluster->costs.card;
-	struct bcl_card_host *base = &firmware->base;
+	struct bcl_host *base = &firmware->base;
 	uint32_t link = sim_fabric_port_link(firmware->card->fabric,
 					     firmware->card->rail[0].port);
 	double slowest = (double)cluster->cables[link / 2].config.ps_per_byte *
@@ -112,7 +112,7 @@ static uint16_t inline_max(const struct sim_costs *costs)
 }
 
 /* The same, what peers do not tell. */
-static struct bcl_card_costs estimate_all(const struct sim_costs *costs)
+static struct bcl_host_costs estimate_all(const struct sim_costs *costs)
 {
 	const struct sim_card_costs *card = &costs->card;
 	const struct sim_host_costs *host = &costs->host;
@@ -121,7 +121,7 @@ static struct bcl_card_costs estimate_all(const struct sim_costs *costs)
 	/* The payload is written, then the event. */
 	uint64_t engine = 2 * card->write.start;
 
-	return (struct bcl_card_costs){
+	return (struct bcl_host_costs){
 		.exchange = (double)(processor > engine ? processor : engine) /
 			    1000,
 		.receive = (double)host->receive / 1000,
@@ -131,7 +131,7 @@ static struct bcl_card_costs estimate_all(const struct sim_costs *costs)
 	};
 }
 
-static double across(const struct bcl_card_ops *ops, unsigned nodes,
+static double across(const struct bcl_host_ops *ops, unsigned nodes,
 		     const unsigned *to)
 {
 	const struct sim_hosts *hosts = (const void *)ops; /* its first */
@@ -157,7 +157,7 @@ static double across(const struct bcl_card_ops *ops, unsigned nodes,
 }
 
 static enum bcl_status open_card(struct bcl_context *context,
-				 struct bcl_card_host **host)
+				 struct bcl_host **host)
 {
 	struct sim_hosts *hosts = (void *)context->env->card;
 	unsigned rank = sim_self(hosts->world);
@@ -220,7 +220,7 @@ static void forget(struct sim_firmware *firmware, enum bcl_record_kind how)
 	sim_firmware_close(firmware);
 }
 
-static void close_card(struct bcl_card_host *host)
+static void close_card(struct bcl_host *host)
 {
 	struct sim_firmware *firmware = firmware_of(host);
 	uint32_t node, result;
@@ -240,12 +240,12 @@ static void close_card(struct bcl_card_host *host)
 /* ---- ports ---- */
 
 static enum bcl_status
-port_open(struct bcl_card_host *host, struct bcl_port *port,
-	  const struct bcl_card_area areas[BCL_CARD_AREAS],
-	  struct bcl_control *control, struct bcl_card_seat **result)
+port_open(struct bcl_host *host, struct bcl_port *port,
+	  const struct bcl_host_area areas[BCL_HOST_AREAS],
+	  struct bcl_control *control, struct bcl_host_seat **result)
 {
 	struct sim_firmware *firmware = firmware_of(host);
-	struct bcl_card_seat *seat = sim_seat_find(firmware, 0);
+	struct bcl_host_seat *seat = sim_seat_find(firmware, 0);
 	enum bcl_status status;
 	uint32_t ignored;
 
@@ -254,11 +254,11 @@ port_open(struct bcl_card_host *host, struct bcl_port *port,
 	seat->port = port;
 	seat->written = 0;
 	memcpy(seat->areas, areas, sizeof(seat->areas));
-	control->port.requests = sim_area_handle(seat, BCL_CARD_AREA_REQUESTS);
-	control->port.sends = sim_area_handle(seat, BCL_CARD_AREA_SENDS);
-	control->port.receives = sim_area_handle(seat, BCL_CARD_AREA_RECEIVES);
-	control->port.blocks = sim_area_handle(seat, BCL_CARD_AREA_BLOCKS);
-	control->port.indices = sim_area_handle(seat, BCL_CARD_AREA_INDICES);
+	control->port.requests = sim_area_handle(seat, BCL_HOST_AREA_REQUESTS);
+	control->port.sends = sim_area_handle(seat, BCL_HOST_AREA_SENDS);
+	control->port.receives = sim_area_handle(seat, BCL_HOST_AREA_RECEIVES);
+	control->port.blocks = sim_area_handle(seat, BCL_HOST_AREA_BLOCKS);
+	control->port.indices = sim_area_handle(seat, BCL_HOST_AREA_INDICES);
 	status = command(firmware, control, &ignored);
 	if (!status && firmware->trace.file)
 		status = bcl_journal_port_open(&firmware->trace.journal, areas,
@@ -269,7 +269,7 @@ port_open(struct bcl_card_host *host, struct bcl_port *port,
 	return status;
 }
 
-static void port_close(struct bcl_card_host *host, struct bcl_card_seat *seat)
+static void port_close(struct bcl_host *host, struct bcl_host_seat *seat)
 {
 	struct sim_firmware *firmware = firmware_of(host);
 	const struct bcl_control control = {
@@ -289,16 +289,16 @@ static void port_close(struct bcl_card_host *host, struct bcl_card_seat *seat)
 /* ---- sending ---- */
 
 /* In the port's own memory: a message that was copied. */
-static bool copied(const struct bcl_card_seat *seat,
+static bool copied(const struct bcl_host_seat *seat,
 		   const struct bcl_memref *ref)
 {
-	const struct bcl_card_port *queues = seat->port->card;
+	const struct bcl_host_port *queues = seat->port->card;
 
 	return ref->handle == BCL_HANDLE_SELF &&
 	       ref->offset - (uintptr_t)queues->memory < queues->size;
 }
 
-static uint64_t request_cost(const struct bcl_card_seat *seat,
+static uint64_t request_cost(const struct bcl_host_seat *seat,
 			     const struct bcl_request *request)
 {
 	const struct sim_host_costs *costs = seat->firmware->costs;
@@ -315,10 +315,10 @@ static uint64_t request_cost(const struct bcl_card_seat *seat,
 	       sim_costs_transfer(bytes, costs->copy);
 }
 
-static void doorbell(struct bcl_card_host *host, struct bcl_card_seat *seat)
+static void doorbell(struct bcl_host *host, struct bcl_host_seat *seat)
 {
 	struct sim_firmware *firmware = firmware_of(host);
-	const struct bcl_card_port *queues = seat->port->card;
+	const struct bcl_host_port *queues = seat->port->card;
 	uint32_t made = queues->requests_made, i;
 	uint64_t ns = firmware->costs->trap;
 
@@ -337,7 +337,7 @@ static void doorbell(struct bcl_card_host *host, struct bcl_card_seat *seat)
 
 /* ---- receiving ---- */
 
-static void taking(struct bcl_card_host *host, struct bcl_card_seat *seat,
+static void taking(struct bcl_host *host, struct bcl_host_seat *seat,
 		   const struct bcl_completion *next)
 {
 	struct sim_firmware *firmware = firmware_of(host);
@@ -351,11 +351,11 @@ static void taking(struct bcl_card_host *host, struct bcl_card_seat *seat,
 
 /* ---- nodes ---- */
 
-static enum bcl_status connect_node(struct bcl_card_host *host,
+static enum bcl_status connect_node(struct bcl_host *host,
 				    const struct bcl_address *address,
-				    const struct bcl_card_way *ways, unsigned n,
+				    const struct bcl_host_way *ways, unsigned n,
 				    uint32_t *index,
-				    struct bcl_card_node *result)
+				    struct bcl_host_node *result)
 {
 	struct sim_firmware *firmware = firmware_of(host);
 	struct bcl_control control = {
@@ -392,8 +392,8 @@ static enum bcl_status connect_node(struct bcl_card_host *host,
 	return BCL_OK;
 }
 
-static uint32_t node(struct bcl_card_host *host, uint32_t index,
-		     struct bcl_card_node *result)
+static uint32_t node(struct bcl_host *host, uint32_t index,
+		     struct bcl_host_node *result)
 {
 	const struct sim_firmware *firmware = firmware_of(host);
 
@@ -402,7 +402,7 @@ static uint32_t node(struct bcl_card_host *host, uint32_t index,
 	return atomic_load_explicit(&host->changes, memory_order_relaxed);
 }
 
-static enum bcl_status node_info(struct bcl_card_host *host, uint32_t index,
+static enum bcl_status node_info(struct bcl_host *host, uint32_t index,
 				 struct bcl_node_info *info)
 {
 	return bcl_card_node_info(firmware_of(host)->core, index, info);
@@ -410,8 +410,8 @@ static enum bcl_status node_info(struct bcl_card_host *host, uint32_t index,
 
 /* ---- the rest ---- */
 
-static enum bcl_status control_op(struct bcl_card_host *host,
-				  struct bcl_card_seat *seat,
+static enum bcl_status control_op(struct bcl_host *host,
+				  struct bcl_host_seat *seat,
 				  const struct bcl_control *control)
 {
 	uint32_t result;
@@ -421,8 +421,8 @@ static enum bcl_status control_op(struct bcl_card_host *host,
 }
 
 /* The card runs by itself. */
-static unsigned poll_nothing(struct bcl_card_host *host,
-			     struct bcl_card_seat *seat, bool sockets)
+static unsigned poll_nothing(struct bcl_host *host, struct bcl_host_seat *seat,
+			     bool sockets)
 {
 	(void)host;
 	(void)seat;
@@ -430,13 +430,13 @@ static unsigned poll_nothing(struct bcl_card_host *host,
 	return 0;
 }
 
-static void watch_nothing(struct bcl_card_host *host)
+static void watch_nothing(struct bcl_host *host)
 {
 	(void)host;
 }
 
 /* It does nothing while a rank runs; what it is moving it looks up again. */
-static void exclusive(struct bcl_card_host *host, struct bcl_card_seat *seat,
+static void exclusive(struct bcl_host *host, struct bcl_host_seat *seat,
 		      void (*run)(void *arg), void *arg)
 {
 	(void)host;
@@ -444,7 +444,7 @@ static void exclusive(struct bcl_card_host *host, struct bcl_card_seat *seat,
 	run(arg);
 }
 
-static void counters(struct bcl_card_host *host,
+static void counters(struct bcl_host *host,
 		     _Atomic uint64_t values[BCL_CARD_NCOUNTERS])
 {
 	const uint64_t *own = bcl_card_counters(firmware_of(host)->core);
@@ -494,7 +494,7 @@ void sim_hosts_isolate(struct sim_hosts *hosts, uint32_t node, bool out)
 
 void sim_hosts_open(struct sim_hosts *hosts)
 {
-	hosts->ops = (struct bcl_card_ops){
+	hosts->ops = (struct bcl_host_ops){
 		.autonomous = true,
 		.costs = estimate_all(&hosts->cluster->costs),
 		.across = across,

@@ -16,7 +16,7 @@
 #include "sim/firmware.h"
 
 struct sim_hosts {
-	struct bcl_card_ops ops;
+	struct bcl_host_ops ops;
 	struct sim_world *world; /* rank r is on node r / ranks of a node */
 	const struct sim_cluster *cluster;
 	struct sim_card *cards; /* [node] */

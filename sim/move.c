@@ -6,13 +6,13 @@
 #include "sim/fail.h"
 #include "sim/firmware.h"
 
-struct bcl_card_seat *sim_seat_find(struct sim_firmware *firmware,
+struct bcl_host_seat *sim_seat_find(struct sim_firmware *firmware,
 				    uint16_t number)
 {
 	unsigned i;
 
 	for (i = 0; i < SIM_PORTS; i++) {
-		struct bcl_card_seat *seat = &firmware->seats[i];
+		struct bcl_host_seat *seat = &firmware->seats[i];
 
 		if (number ? seat->port && seat->port->number == number
 			   : !seat->port)
@@ -21,7 +21,7 @@ struct bcl_card_seat *sim_seat_find(struct sim_firmware *firmware,
 	return NULL;
 }
 
-static struct bcl_card_seat *seat_of(struct sim_firmware *firmware,
+static struct bcl_host_seat *seat_of(struct sim_firmware *firmware,
 				     uint16_t port,
 				     const struct bcl_memref *ref)
 {
@@ -32,13 +32,13 @@ static struct bcl_card_seat *seat_of(struct sim_firmware *firmware,
 	return ref->handle && seat < SIM_PORTS ? &firmware->seats[seat] : NULL;
 }
 
-static uint8_t *area(const struct bcl_card_seat *seat,
+static uint8_t *area(const struct bcl_host_seat *seat,
 		     const struct bcl_memref *ref)
 {
 	uint32_t index = (ref->handle - 1) % SIM_AREAS;
-	const struct bcl_card_area *area;
+	const struct bcl_host_area *area;
 
-	if (index >= BCL_CARD_AREAS || !seat->port)
+	if (index >= BCL_HOST_AREAS || !seat->port)
 		return NULL;
 	area = &seat->areas[index];
 	if (ref->offset > area->length ||
@@ -47,12 +47,12 @@ static uint8_t *area(const struct bcl_card_seat *seat,
 	return area->address + ref->offset;
 }
 
-static bool on_the_card(const struct bcl_card_seat *seat, uint16_t port,
+static bool on_the_card(const struct bcl_host_seat *seat, uint16_t port,
 			const struct bcl_memref *ref)
 {
 	return !port &&
-	       (ref->handle == sim_area_handle(seat, BCL_CARD_AREA_REQUESTS) ||
-		ref->handle == sim_area_handle(seat, BCL_CARD_AREA_INDICES));
+	       (ref->handle == sim_area_handle(seat, BCL_HOST_AREA_REQUESTS) ||
+		ref->handle == sim_area_handle(seat, BCL_HOST_AREA_INDICES));
 }
 
 /* Where the memory is, NULL: nowhere, or not allowed. Asked when a move begins
@@ -61,7 +61,7 @@ static uint8_t *resolve(struct sim_firmware *firmware, uint16_t port,
 			int remote, const struct bcl_memref *ref,
 			unsigned rights)
 {
-	struct bcl_card_seat *seat = seat_of(firmware, port, ref);
+	struct bcl_host_seat *seat = seat_of(firmware, port, ref);
 
 	if (!seat)
 		return NULL;
@@ -110,7 +110,7 @@ struct sim_move {
 	struct sim_event done;
 	struct sim_task task;
 	struct sim_firmware *firmware;
-	struct bcl_card_seat *seat; /* NULL: dropped */
+	struct bcl_host_seat *seat; /* NULL: dropped */
 	struct sim_move *next, **place;
 
 	/* payload */
@@ -129,7 +129,7 @@ struct sim_move {
 };
 
 static struct sim_move *new_move(struct sim_firmware *firmware,
-				 struct bcl_card_seat *seat, unsigned unit,
+				 struct bcl_host_seat *seat, unsigned unit,
 				 enum bcl_dma_direction direction,
 				 uint32_t length,
 				 void (*done)(struct sim_event *event))
@@ -159,7 +159,7 @@ static void free_move(struct sim_move *move)
 }
 
 void sim_moves_drop(struct sim_firmware *firmware,
-		    const struct bcl_card_seat *seat)
+		    const struct bcl_host_seat *seat)
 {
 	struct sim_move *move;
 
@@ -215,7 +215,7 @@ enum bcl_dma_result sim_hal_dma(void *arg, enum bcl_dma_direction direction,
 	struct sim_firmware *firmware = arg;
 	uint8_t *memory =
 		resolve(firmware, port, remote, ref, right(direction));
-	struct bcl_card_seat *seat = seat_of(firmware, port, ref);
+	struct bcl_host_seat *seat = seat_of(firmware, port, ref);
 	struct sim_move *move;
 	unsigned unit;
 
@@ -248,15 +248,15 @@ static void event_landed(struct sim_event *event)
 {
 	struct sim_move *move = (struct sim_move *)event;
 	struct sim_firmware *firmware = move->firmware;
-	struct bcl_card_seat *seat = move->seat;
+	struct bcl_host_seat *seat = move->seat;
 	const struct bcl_completion *entry = &move->entry;
 	struct bcl_completion *queue;
 
 	if (seat && move->queue == BCL_QUEUE_RECEIVES) {
-		queue = (void *)seat->areas[BCL_CARD_AREA_RECEIVES].address;
+		queue = (void *)seat->areas[BCL_HOST_AREA_RECEIVES].address;
 		queue[move->slot] = *entry;
 	} else if (seat) {
-		queue = (void *)seat->areas[BCL_CARD_AREA_SENDS].address;
+		queue = (void *)seat->areas[BCL_HOST_AREA_SENDS].address;
 		queue[move->slot] = *entry;
 	}
 	if (seat)

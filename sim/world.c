@@ -533,7 +533,7 @@ void sim_world_share_object(struct sim_world *world, int object)
 
 /* ---- the world ---- */
 
-struct sim_world *sim_world_open(uint64_t seed, const struct bcl_card_ops *card,
+struct sim_world *sim_world_open(uint64_t seed, const struct bcl_host_ops *card,
 				 const struct bcl_rail_kind *const *rails)
 {
 	struct sim_world *world = sim_need(calloc(1, sizeof(*world)));

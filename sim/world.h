@@ -20,7 +20,7 @@
 struct sim_world;
 
 /* card, rails: as in struct bcl_env, may be NULL. */
-struct sim_world *sim_world_open(uint64_t seed, const struct bcl_card_ops *card,
+struct sim_world *sim_world_open(uint64_t seed, const struct bcl_host_ops *card,
 				 const struct bcl_rail_kind *const *rails);
 /* Ranks that have not returned are forgotten, with their memory. */
 void sim_world_close(struct sim_world *world);

@@ -210,7 +210,7 @@ int info_inside(void)
 
 int info_rails(void)
 {
-	char lines[16][BCL_CARD_LINE], why[96];
+	char lines[16][BCL_HOST_LINE], why[96];
 	struct bcl_context *context;
 	enum bcl_status status = bcl_open(NULL, &context);
 	unsigned n = 0;
@@ -223,7 +223,7 @@ int info_rails(void)
 				  "a fence");
 	printf("helper      %s\n", context->helper ? "runs" : "off");
 	if (context->card)
-		n = bcl_card_describe(context, lines, 16);
+		n = bcl_host_describe(context, lines, 16);
 	for (unsigned i = 0; i < n; i++)
 		printf("rail        %s\n", lines[i]);
 	if (!context->card && bcl_config_listed(context->config.rails, "none"))

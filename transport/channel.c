@@ -58,7 +58,7 @@ enum bcl_status bcl_post(struct bcl_port *port, unsigned number, void *buffer,
 		return BCL_ERR_BUSY;
 	status = bcl_event_reserve(port);
 	if (!status && port->card)
-		status = bcl_card_post(port, number, buffer, length, cookie);
+		status = bcl_host_post(port, number, buffer, length, cookie);
 	if (status)
 		return status;
 	channel->state = BCL_CHANNEL_POSTED;
@@ -85,7 +85,7 @@ enum bcl_status bcl_unpost(struct bcl_port *port, unsigned number)
 	if (channel->state == BCL_CHANNEL_CLAIMED)
 		return BCL_ERR_BUSY;
 	if (port->card)
-		status = bcl_card_unpost(port, number);
+		status = bcl_host_unpost(port, number);
 	if (!status)
 		channel->state = BCL_CHANNEL_FREE;
 	return status;
@@ -101,7 +101,7 @@ enum bcl_status bcl_channel_claim(struct bcl_port *port, unsigned number,
 		return BCL_ERR_NOPORT;
 	channel = &port->channels[number];
 	if (channel->state == BCL_CHANNEL_POSTED &&
-	    (!port->card || !bcl_card_unpost(port, number))) {
+	    (!port->card || !bcl_host_unpost(port, number))) {
 		channel->state = BCL_CHANNEL_CLAIMED;
 		*claimed = channel;
 		return BCL_OK;

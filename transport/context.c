@@ -64,7 +64,7 @@ static enum bcl_status open_parts(struct bcl_context *context,
 	if (bcl_config_listed(context->config.rails, "none"))
 		strcpy(context->no_card, "BCL_RAILS is none");
 	else
-		status = bcl_card_host_open(context);
+		status = bcl_host_open(context);
 	if (status && status != BCL_ERR_NORAIL)
 		return status;
 	if (status)
@@ -143,7 +143,7 @@ void bcl_close(struct bcl_context *context)
 		print_counters(context);
 	bcl_memories_free(context);
 	if (context->card)
-		bcl_card_host_close(context);
+		bcl_host_close(context);
 	bcl_counters_close(env, context->counters, context->counters_fd);
 	pthread_mutex_destroy(&context->lock);
 	pthread_mutex_destroy(&context->memory_lock);
@@ -170,7 +170,7 @@ void bcl_counters(struct bcl_context *context, struct bcl_counter *counters,
 	if (!room || bcl_context_usable(context))
 		return;
 	if (context->card)
-		bcl_card_counters_copy(context);
+		bcl_host_counters_copy(context);
 	if (room > BCL_NCOUNTERS)
 		room = BCL_NCOUNTERS;
 	pthread_mutex_lock(&context->lock);

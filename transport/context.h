@@ -26,9 +26,9 @@
 #include "transport/random.h"
 #include "transport/wire/rail.h"
 
-struct bcl_card_host; /* transport/card/ops.h: the card, as the library sees it
+struct bcl_host;      /* transport/card/ops.h: the card, as the library sees it
 		       */
-struct bcl_card_port; /* transport/card/queues.h: a port's queues */
+struct bcl_host_port; /* transport/card/queues.h: a port's queues */
 struct bcl_shm_port;  /* transport/shm/shm.h: a port's shared-memory side */
 struct bcl_pair;      /* transport/shm/pair.h: one connected pair */
 struct bcl_helper;    /* transport/helper.h */
@@ -161,8 +161,9 @@ enum bcl_port_flag {
 	BCL_PORT_SELF = 8,    /* or in a slot of the self path */
 	BCL_PORT_EVENTS = 16, /* the port's own list has events */
 	BCL_PORT_CLOCK = 32,  /* messages keep coming: look at the clock */
-	BCL_PORT_HELD = 64,   /* the card's doorbell is to be rung: hold.h */
-			      /* 128: BCL_PORT_ROOM, shm/pair.h */
+	BCL_PORT_DEFERRED =
+		64, /* the card's doorbell is to be rung: doorbell_batch.h */
+		    /* 128: BCL_PORT_ROOM, shm/pair.h */
 };
 
 enum {
@@ -181,7 +182,7 @@ struct bcl_port {
 	struct bcl_pair **pairs; /* those that are polled; kept by shm/ */
 	unsigned npairs;
 	unsigned turn;		    /* which pair to look at first */
-	struct bcl_card_port *card; /* NULL: the context has no card */
+	struct bcl_host_port *card; /* NULL: the context has no card */
 	unsigned wrap; /* the turn after that of the last pair: see poll.c */
 	struct bcl_shm_port *shm; /* NULL: no shared memory: shm_why */
 	uint32_t empty;		  /* passes left until the next look */
@@ -271,11 +272,11 @@ struct bcl_context {
 	bool barrier; /* env->barrier() works, and for this process */
 	uint32_t fork_generation;
 
-	struct bcl_card_host *card; /* NULL: none could be opened */
-	char no_card[192];	    /* why there is none */
-	struct bcl_helper *helper;  /* NULL: BCL_HELPER=0 or fibers */
+	struct bcl_host *card;	   /* NULL: none could be opened */
+	char no_card[192];	   /* why there is none */
+	struct bcl_helper *helper; /* NULL: BCL_HELPER=0 or fibers */
 	_Alignas(64) _Atomic uint64_t presence; /* counts the program's calls */
-	atomic_bool held;	/* a doorbell was, since the helper looked */
+	atomic_bool deferred;	/* a doorbell was, since the helper looked */
 	_Atomic uint32_t armed; /* ports whose owner is about to sleep */
 	_Atomic uint32_t connected; /* peers that are up, not on the card */
 

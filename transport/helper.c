@@ -20,8 +20,8 @@
  * polls all the time pays 0.1 %, one that computes and communicates in turn is
  * found out early.
  *
- * Doorbells that the program holds back (card/hold.h) are rung when the helper
- * stands in: then it looks after PERIOD again.
+ * Doorbells that the program holds back (card/doorbell_batch.h) are rung when
+ * the helper stands in: then it looks after PERIOD again.
  *
  * A port that is armed has its owner sleeping on the same descriptors: the
  * traffic is the owner's, and the helper only looks in now and then, in case
@@ -79,7 +79,7 @@ static bool program_called(struct bcl_helper *helper)
 /* Since the last call. */
 static bool held(struct bcl_helper *helper)
 {
-	return atomic_exchange_explicit(&helper->context->held, false,
+	return atomic_exchange_explicit(&helper->context->deferred, false,
 					memory_order_relaxed);
 }
 
@@ -100,7 +100,7 @@ static bool connected(struct bcl_helper *helper)
 
 	return atomic_load_explicit(&context->connected,
 				    memory_order_relaxed) ||
-	       (context->card && bcl_card_nodes(context));
+	       (context->card && bcl_host_nodes(context));
 }
 
 static void assist(struct bcl_helper *helper, uint64_t time)
@@ -109,7 +109,7 @@ static void assist(struct bcl_helper *helper, uint64_t time)
 
 	if (context->card && time - helper->watched > WATCH) {
 		helper->watched = time;
-		bcl_card_watch(context);
+		bcl_host_watch(context);
 	}
 	pthread_mutex_lock(&context->lock);
 	for (struct bcl_port *port = context->ports; port; port = port->next)
@@ -125,7 +125,7 @@ static bool serve(struct bcl_helper *helper)
 	bool free = true;
 
 	if (context->card)
-		free = bcl_card_poll(context, NULL, true) != BCL_CARD_BUSY;
+		free = bcl_host_poll(context, NULL, true) != BCL_HOST_BUSY;
 	assist(helper, now(helper));
 	return free;
 }
@@ -136,8 +136,8 @@ static void look_in(struct bcl_helper *helper)
 	struct bcl_context *context = helper->context;
 
 	/* with a node connected the program asks the network itself */
-	if (context->card && !bcl_card_nodes(context))
-		bcl_card_poll(context, NULL, true);
+	if (context->card && !bcl_host_nodes(context))
+		bcl_host_poll(context, NULL, true);
 	assist(helper, now(helper));
 }
 
@@ -159,8 +159,8 @@ static void watch_card(struct bcl_helper *helper, const int *fds, unsigned n,
 static void stand_in(struct bcl_helper *helper)
 {
 	struct bcl_context *context = helper->context;
-	int fds[BCL_CARD_FDS];
-	unsigned n = context->card ? bcl_card_fds(context, fds) : 0;
+	int fds[BCL_HOST_FDS];
+	unsigned n = context->card ? bcl_host_fds(context, fds) : 0;
 
 	bcl_count(context->counters, core_helper_spells);
 	watch_card(helper, fds, n, true);
@@ -168,8 +168,8 @@ static void stand_in(struct bcl_helper *helper)
 	while (serve(helper)) {
 		uint64_t until = now(helper) + WATCH;
 
-		if (context->card && bcl_card_deadline(context) < until)
-			until = bcl_card_deadline(context);
+		if (context->card && bcl_host_deadline(context) < until)
+			until = bcl_host_deadline(context);
 		sleep_until(helper, until);
 		bcl_count(context->counters, core_helper_wakes);
 		if (ending(helper) || program_called(helper) || armed(helper))

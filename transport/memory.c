@@ -37,7 +37,7 @@ static void run_change(void *arg)
 static void apply(struct change *change)
 {
 	if (change->context->card)
-		bcl_card_exclusive(change->context, NULL, run_change, change);
+		bcl_host_exclusive(change->context, NULL, run_change, change);
 	else
 		run_change(change);
 }

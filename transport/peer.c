@@ -64,7 +64,7 @@ static void none_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 static void none_close(struct bcl_peer *peer)
 {
 	/* what shared memory has begun it ends itself */
-	if (bcl_card_stop_calling(peer))
+	if (bcl_host_stop_calling(peer))
 		bcl_peer_part(peer);
 }
 
@@ -347,7 +347,7 @@ void bcl_peer_try_card(struct bcl_peer *peer, const char *why)
 		status = BCL_ERR_UNREACHABLE;
 	else
 		status =
-			context->card ? bcl_card_connect(peer) : BCL_ERR_NORAIL;
+			context->card ? bcl_host_connect(peer) : BCL_ERR_NORAIL;
 	if (!status) {
 		peer->port->network = true;
 		return;
@@ -504,7 +504,7 @@ enum bcl_status bcl_node_isolate(struct bcl_peer *peer)
 		return status;
 	if (peer->ops->path != BCL_PATH_CARD)
 		return BCL_ERR_UNSUPPORTED;
-	return bcl_card_isolate(peer);
+	return bcl_host_isolate(peer);
 }
 
 enum bcl_status bcl_node_rejoin(struct bcl_peer *peer)
@@ -516,5 +516,5 @@ enum bcl_status bcl_node_rejoin(struct bcl_peer *peer)
 	/* also if it is lost, and has no path any more */
 	if (peer->node == BCL_NODE_NONE)
 		return BCL_ERR_UNSUPPORTED;
-	return bcl_card_rejoin(peer);
+	return bcl_host_rejoin(peer);
 }

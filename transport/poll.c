@@ -24,7 +24,7 @@
 #include <limits.h>
 
 #include "transport/card/card.h"
-#include "transport/card/hold.h"
+#include "transport/card/doorbell_batch.h"
 #include "transport/env/prefetch.h"
 #include "transport/card/queues.h"
 #include "transport/internal.h"
@@ -62,7 +62,7 @@ static void publish(struct bcl_port *port, uint64_t time)
 		bcl_shm_count(port);
 	/* interfaces go up and down; a helper sees to it otherwise */
 	if (context->card && !context->helper)
-		bcl_card_watch(context);
+		bcl_host_watch(context);
 }
 
 /* What is due without a system call. */
@@ -76,7 +76,7 @@ static void tend(struct bcl_port *port, uint64_t time)
 	if (bcl_shm_work(port))
 		bcl_shm_progress(port, time);
 	if (context->card)
-		port->network = bcl_card_nodes(context) != 0;
+		port->network = bcl_host_nodes(context) != 0;
 	bcl_peers_reap(port);
 	if (time - port->published > PUBLISH)
 		publish(port, time);
@@ -87,7 +87,7 @@ void bcl_port_serve(struct bcl_port *port, uint64_t time)
 	if (port->shm)
 		bcl_shm_service(port, time);
 	if (port->context->card)
-		bcl_card_poll(port->context, port->card->seat, true);
+		bcl_host_poll(port->context, port->card->seat, true);
 	tend(port, time);
 }
 
@@ -103,7 +103,7 @@ static void serve_polling(struct bcl_port *port, uint64_t time)
 /* Ask the network, and say how long not to. */
 static void look_beside(struct bcl_port *port, uint64_t time)
 {
-	unsigned frames = bcl_card_poll(port->context, port->card->seat, true);
+	unsigned frames = bcl_host_poll(port->context, port->card->seat, true);
 	uint64_t limit;
 
 	port->network_looked = now(port);
@@ -160,7 +160,7 @@ static bool __attribute__((noinline)) look(struct bcl_port *port)
 	if (port->network) {
 		port->looked = true;
 		/* busy: another thread is about to bring something */
-		frames = bcl_card_poll(port->context, port->card->seat, true);
+		frames = bcl_host_poll(port->context, port->card->seat, true);
 		port->empty =
 			frames || only_sockets(port) || expects_answer(port)
 				? 1
@@ -179,7 +179,7 @@ static bool __attribute__((noinline)) look(struct bcl_port *port)
 static bool __attribute__((noinline))
 card_event(struct bcl_port *port, struct bcl_event *event)
 {
-	enum bcl_status status = bcl_card_receive(port, event);
+	enum bcl_status status = bcl_host_receive(port, event);
 
 	/* news of peers, which go before what comes from them */
 	if (status == BCL_ERR_AGAIN && bcl_event_pending(port)) {
@@ -198,7 +198,7 @@ card_event(struct bcl_port *port, struct bcl_event *event)
 
 static inline bool from_card(struct bcl_port *port, struct bcl_event *event)
 {
-	return !bcl_card_port_idle(port->card) && card_event(port, event);
+	return !bcl_host_port_idle(port->card) && card_event(port, event);
 }
 
 static inline bool from_list(struct bcl_port *port, struct bcl_event *event)
@@ -268,8 +268,8 @@ again:
 			i = 0;
 	}
 	if (port->card) {
-		if (bcl_card_port_frames(port->card))
-			bcl_card_poll(port->context, port->card->seat, false);
+		if (bcl_host_port_frames(port->card))
+			bcl_host_poll(port->context, port->card->seat, false);
 		if (from_card(port, event))
 			return BCL_OK;
 	}
@@ -290,7 +290,7 @@ again:
 void bcl_port_release(struct bcl_port *port)
 {
 	if (port->flags & BCL_PORT_BLOCK)
-		bcl_card_release(port);
+		bcl_host_release(port);
 	if (port->flags & BCL_PORT_SELF)
 		bcl_self_release(port);
 	port->flags &= ~(unsigned)(BCL_PORT_BLOCK | BCL_PORT_SELF);
@@ -298,8 +298,8 @@ void bcl_port_release(struct bcl_port *port)
 
 static void ring_if_held(struct bcl_port *port)
 {
-	if (port->flags & BCL_PORT_HELD)
-		bcl_card_ring(port);
+	if (port->flags & BCL_PORT_DEFERRED)
+		bcl_host_ring(port);
 }
 
 static void check_clock_if_due(struct bcl_port *port)
@@ -368,7 +368,7 @@ enum bcl_status bcl_poll(struct bcl_port *port, struct bcl_event *event)
 	 * of other threads' bringing waits for the next look */
 	if (status == BCL_ERR_EMPTY && port->npairs == 1 && port->empty > 1 &&
 	    !bcl_shm_work(port) &&
-	    !(port->network && bcl_card_port_frames(port->card))) {
+	    !(port->network && bcl_host_port_frames(port->card))) {
 		port->empty--;
 		look_in_vain(port);
 		return BCL_ERR_EMPTY;

@@ -65,7 +65,7 @@ static void close_parts(struct bcl_port *port)
 	if (port->shm)
 		bcl_shm_port_close(port);
 	if (port->card)
-		bcl_card_port_close(port);
+		bcl_host_port_close(port);
 	bcl_self_close(port);
 	bcl_channels_close(port);
 	bcl_peers_free(port);
@@ -113,7 +113,7 @@ static enum bcl_status open_parts(struct bcl_port *port)
 		return BCL_ERR_SYSTEM;
 	status = bcl_channels_open(port);
 	if (!status && context->card)
-		status = bcl_card_port_open(port);
+		status = bcl_host_port_open(port);
 	if (status)
 		return status;
 	status = bcl_shm_port_open(port, port->shm_why);
@@ -230,7 +230,7 @@ enum bcl_status bcl_port_address(struct bcl_port *port, void *blob,
 	};
 	memcpy(address.key, context->key, BCL_KEY_SIZE);
 	if (context->card)
-		bcl_card_address(context, &address);
+		bcl_host_address(context, &address);
 	*length = bcl_address_pack(&address, blob);
 	return BCL_OK;
 }

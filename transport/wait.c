@@ -9,7 +9,7 @@
  * computes here: then only a sleeper is woken promptly.
  *
  * No wake-up is lost: the sleeper sets its flags, orders them against its
- * next loads in all processes (bcl_shm_sleep(), bcl_card_sleep()), looks
+ * next loads in all processes (bcl_shm_sleep(), bcl_host_sleep()), looks
  * again, and sleeps; a sender stores its message, then loads the flag. So does
  * who makes room for one who was refused for want of it.
  */
@@ -35,8 +35,8 @@ enum {
 static bool watch_rails(struct bcl_port *port, bool watch)
 {
 	const struct bcl_env *env = port->context->env;
-	int fds[BCL_CARD_FDS];
-	unsigned n = bcl_card_fds(port->context, fds), i;
+	int fds[BCL_HOST_FDS];
+	unsigned n = bcl_host_fds(port->context, fds), i;
 	bool watched = true;
 
 	for (i = 0; i < n; i++) {
@@ -57,7 +57,7 @@ bool bcl_port_arm(struct bcl_port *port)
 	port->flags |= BCL_PORT_ARMED;
 	atomic_fetch_add_explicit(&context->armed, 1, memory_order_relaxed);
 	if (port->card) {
-		bcl_card_sleep(port, true);
+		bcl_host_sleep(port, true);
 		quiet = watch_rails(port, true);
 	}
 	if (port->shm)
@@ -79,7 +79,7 @@ void bcl_port_disarm(struct bcl_port *port)
 		bcl_shm_awake(port);
 	if (port->card) {
 		watch_rails(port, false);
-		bcl_card_sleep(port, false);
+		bcl_host_sleep(port, false);
 	}
 	context->env->clear(context->env->world, port->object);
 	atomic_fetch_sub_explicit(&context->armed, 1, memory_order_relaxed);
@@ -119,7 +119,7 @@ static void sleep_once(struct bcl_port *port, uint64_t end)
 		return;
 	now = env->now(env->world);
 	if (context->card) {
-		uint64_t deadline = bcl_card_deadline(context);
+		uint64_t deadline = bcl_host_deadline(context);
 
 		if (deadline < until)
 			until = deadline;

@@ -4,7 +4,7 @@
  * submit() in path.c): owners of ports submit requests and ring, while a helper
  * polls the card. Who finds the lock taken asks its holder and leaves. Who lets
  * it go may keep the bias: then the lock is its own until somebody else takes
- * it, with a barrier. An owner may hold a doorbell back (hold.c): then it only
+ * it, with a barrier. An owner may hold a doorbell back (doorbell_batch.c): then it only
  * leaves its ring, for whoever serves doorbells next, if not itself. Names are
  * the code's.
  *
@@ -226,7 +226,7 @@ inline submit(n)
 	fi
 }
 
-/* bcl_card_hold_in_row(), bcl_inproc_hold(). Each time: whoever served the
+/* bcl_doorbell_defer_in_batch(), bcl_inproc_defer(). Each time: whoever served the
  * one before has taken that ring back. */
 inline hold(n)
 {

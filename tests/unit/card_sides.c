@@ -180,7 +180,7 @@ void sides_play(void (*what)(struct side *side))
 
 void sides_open(void)
 {
-	sides_world = sim_world_open(11, &bcl_card_inproc, link_rails);
+	sides_world = sim_world_open(11, &bcl_host_inproc, link_rails);
 	link_world(sides_world);
 	sides_apart = false;
 	sides_wrong_key = false;

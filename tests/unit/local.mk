@@ -6,7 +6,7 @@ unit_tests += %D%/test_version
 # Those in which several threads are at work, the library's own among them
 thread_tests += %D%/test_adi_rows %D%/test_adi_threads %D%/test_calls \
 	%D%/test_carrier %D%/test_claim %D%/test_coll_real %D%/test_collectives %D%/test_connect \
-	%D%/test_fallback %D%/test_helper %D%/test_hold %D%/test_large %D%/test_leave \
+	%D%/test_fallback %D%/test_helper %D%/test_doorbell_batch %D%/test_large %D%/test_leave \
 	%D%/test_lock %D%/test_pair %D%/test_peer %D%/test_remote %D%/test_select \
 	%D%/test_self %D%/test_team %D%/test_wake
 
@@ -80,7 +80,7 @@ unit_tests += %D%/test_address %D%/test_boot %D%/test_config %D%/test_random \
 
 # Whole contexts, several processes: pairs.h
 EXTRA_DIST += %D%/counter.h %D%/pairs.h
-unit_tests += %D%/test_helper %D%/test_hold %D%/test_lock %D%/test_peer \
+unit_tests += %D%/test_helper %D%/test_doorbell_batch %D%/test_lock %D%/test_peer \
 	%D%/test_poll %D%/test_self %D%/test_wait %D%/test_wake
 
 unit_tests += %D%/test_calls %D%/test_room %D%/test_settings

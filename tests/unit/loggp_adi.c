@@ -556,7 +556,7 @@ const struct bcl_env *bcl_adi_env(const struct bcl_adi *adi)
 
 void loggp_env_init(struct loggp_world *world)
 {
-	world->card = (struct bcl_card_ops){
+	world->card = (struct bcl_host_ops){
 		.autonomous = true,
 		.costs = { .gap = world->machine.between.gap,
 			   .receive = world->machine.between.receive },

@@ -47,7 +47,7 @@ struct bcl_adi {
 
 struct loggp_world {
 	struct sim_machine machine;
-	struct bcl_card_ops card;
+	struct bcl_host_ops card;
 	struct bcl_env env;
 	struct loggp_net inside, between;
 	struct sim_clock clock;

@@ -61,17 +61,17 @@ END_TEST
 /* Who reads nothing leaves half of the offers to others. */
 static void offer_in_vain(struct side *side)
 {
-	uint8_t token[BCL_CARD_OFFERS][BCL_KEY_MAX];
+	uint8_t token[BCL_HOST_OFFERS][BCL_KEY_MAX];
 	unsigned n = 0;
 
 	if (side->number) {
 		side_hear(side, 6, NULL, 0);
 		return;
 	}
-	while (n < BCL_CARD_OFFERS &&
+	while (n < BCL_HOST_OFFERS &&
 	       !bcl_offer(side->peer, local, 1000, n, token[n]))
 		n++;
-	ck_assert_uint_eq(n, BCL_CARD_OFFERS / 2);
+	ck_assert_uint_eq(n, BCL_HOST_OFFERS / 2);
 	ck_assert_int_eq(bcl_offer(side->peer, local, 1000, n, token[n]),
 			 BCL_ERR_AGAIN);
 	while (n--)

@@ -88,7 +88,7 @@ static void run_node(void *arg)
 
 START_TEST(a_card_knows_as_many_nodes_as_come)
 {
-	world = sim_world_open(11, &bcl_card_inproc, link_rails);
+	world = sim_world_open(11, &bcl_host_inproc, link_rails);
 	link_world(world);
 	sim_world_spawn(world, run_hub, NULL);
 	for (uintptr_t i = 0; i < NODES; i++)

@@ -372,10 +372,10 @@ START_TEST(nobody_answers)
 END_TEST
 
 /* A card's word on a node to one who looks late: it is never UP. */
-static uint32_t late_look(struct bcl_card_host *host, uint32_t index,
-			  struct bcl_card_node *node)
+static uint32_t late_look(struct bcl_host *host, uint32_t index,
+			  struct bcl_host_node *node)
 {
-	uint32_t changes = bcl_card_inproc.node(host, index, node);
+	uint32_t changes = bcl_host_inproc.node(host, index, node);
 
 	if (node->state == BCL_NODE_UP) {
 		node->state = BCL_NODE_CLOSED;
@@ -386,10 +386,10 @@ static uint32_t late_look(struct bcl_card_host *host, uint32_t index,
 
 static void look_late(struct side *side)
 {
-	static struct bcl_card_ops late;
+	static struct bcl_host_ops late;
 	struct bcl_event event;
 
-	late = bcl_card_inproc;
+	late = bcl_host_inproc;
 	late.node = late_look;
 	side->context->card->ops = &late;
 	side_next(side, &event);

@@ -11,12 +11,12 @@
 /* A side: its ends, and what it tells others of them. */
 struct side {
 	struct bcl_context context;
-	struct bcl_card_host host;
+	struct bcl_host host;
 	struct bcl_address address;
 };
 
 static struct side a, b;
-static struct bcl_card_way ways[BCL_CARD_WAYS];
+static struct bcl_host_way ways[BCL_HOST_WAYS];
 
 static void begin(void)
 {
@@ -32,7 +32,7 @@ static void begin(void)
 
 static void add(struct side *side, unsigned rail, const char *text)
 {
-	struct bcl_card_end *end = &side->host.end[side->host.nends++];
+	struct bcl_host_end *end = &side->host.end[side->host.nends++];
 	bool four = !strchr(text, ':');
 
 	end->rail = (uint8_t)rail;
@@ -42,7 +42,7 @@ static void add(struct side *side, unsigned rail, const char *text)
 	ck_assert_int_eq(
 		inet_pton(four ? AF_INET : AF_INET6, text, end->address.bytes),
 		1);
-	bcl_card_address(&side->context, &side->address);
+	bcl_host_address(&side->context, &side->address);
 	side->address.card = side->context.card_id;
 	side->address.host = side->context.host;
 }
@@ -57,11 +57,11 @@ static const char *text_of(const struct bcl_wire_address *address, char to[64])
 static const char *found(void)
 {
 	static char text[2048];
-	unsigned n = bcl_card_ways(&a.context, &b.address, ways), i;
+	unsigned n = bcl_host_ways(&a.context, &b.address, ways), i;
 
 	text[0] = 0;
 	for (i = 0; i < n; i++) {
-		const struct bcl_card_end *end = &a.host.end[ways[i].end];
+		const struct bcl_host_end *end = &a.host.end[ways[i].end];
 		char from[64], to[64];
 
 		sprintf(text + strlen(text), "%s%u %s>%s", i ? ", " : "",
@@ -122,10 +122,10 @@ START_TEST(pairs_are_the_same_on_both_sides)
 	add(&b, 0, "10.2.0.2");
 	add(&b, 1, "10.3.0.2");
 	for (i = 0; i < 2; i++) {
-		struct bcl_card_way back[BCL_CARD_WAYS];
+		struct bcl_host_way back[BCL_HOST_WAYS];
 
-		n = bcl_card_ways(&a.context, &b.address, ways);
-		m = bcl_card_ways(&b.context, &a.address, back);
+		n = bcl_host_ways(&a.context, &b.address, ways);
+		m = bcl_host_ways(&b.context, &a.address, back);
 		ck_assert_uint_eq(n, 2);
 		ck_assert_uint_eq(m, 2);
 		for (j = 0; j < 2; j++)

@@ -28,7 +28,7 @@ static _Atomic uint32_t news;
 static _Atomic uint32_t woken;
 
 /* The port's. */
-static struct bcl_card_port queues;
+static struct bcl_host_port queues;
 static struct bcl_port port = { .card = &queues };
 static struct bcl_peer peer = { .state = BCL_PEER_UP };
 static uint64_t freed;
@@ -43,7 +43,7 @@ struct bcl_peer *bcl_peer_make(struct bcl_port *of, uint64_t id,
 	return &peer;
 }
 
-bool bcl_card_sent(struct bcl_port *of, const struct bcl_completion *completion,
+bool bcl_host_sent(struct bcl_port *of, const struct bcl_completion *completion,
 		   struct bcl_event *event)
 {
 	(void)of;
@@ -72,7 +72,7 @@ static void barrier(void *world)
 
 static const struct bcl_env env = { .yield = yield, .barrier = barrier };
 
-static void exclusive(struct bcl_card_host *base, struct bcl_card_seat *seat,
+static void exclusive(struct bcl_host *base, struct bcl_host_seat *seat,
 		      void (*run)(void *arg), void *arg)
 {
 	bcl_inproc_lock(bcl_inproc_of(base), seat);
@@ -80,7 +80,7 @@ static void exclusive(struct bcl_card_host *base, struct bcl_card_seat *seat,
 	bcl_inproc_unlock(bcl_inproc_of(base), seat);
 }
 
-static const struct bcl_card_ops ops = { .exclusive = exclusive };
+static const struct bcl_host_ops ops = { .exclusive = exclusive };
 
 static void wake(void *of, uint16_t number)
 {
@@ -108,10 +108,10 @@ static void set_up_card(void)
 	nic.at.indices = &indices;
 }
 
-static void set_up_queue(struct bcl_card_cq *queue,
+static void set_up_queue(struct bcl_host_cq *queue,
 			 struct bcl_completion *entries)
 {
-	*queue = (struct bcl_card_cq){ .next = entries,
+	*queue = (struct bcl_host_cq){ .next = entries,
 				       .lap = 1,
 				       .entries = entries,
 				       .end = entries + ENTRIES };
@@ -130,7 +130,7 @@ static void set_up(void)
 	queues.news = &news;
 	queues.indices = &indices;
 	queues.blocks = blocks;
-	queues.shorts = (struct bcl_card_ring){ .mask = ENTRIES - 1,
+	queues.shorts = (struct bcl_host_ring){ .mask = ENTRIES - 1,
 						.out_of_turn = &freed,
 						.told = &indices.blocks_freed };
 	freed = ended = 0;
@@ -180,7 +180,7 @@ static void expect(const struct bcl_event *event, uint64_t number)
 	weak_assert(event->kind == BCL_EVENT_MESSAGE);
 	weak_assert(event->immediate == number);
 	weak_assert(!memcmp(event->data, &number, sizeof(number)));
-	bcl_card_release(&port);
+	bcl_host_release(&port);
 }
 
 static void receive_all(void)
@@ -188,7 +188,7 @@ static void receive_all(void)
 	struct bcl_event event = { .length = 0 };
 
 	for (unsigned i = 0; i < MESSAGES; i++) {
-		weak_until(bcl_card_receive(&port, &event) == BCL_OK);
+		weak_until(bcl_host_receive(&port, &event) == BCL_OK);
 		expect(&event, i);
 	}
 }
@@ -209,7 +209,7 @@ static void receive_answers(void)
 	struct bcl_event event = { .length = 0 };
 
 	for (unsigned i = 0; i < ENTRIES;) {
-		weak_until(bcl_card_receive(&port, &event) == BCL_OK);
+		weak_until(bcl_host_receive(&port, &event) == BCL_OK);
 		if (event.kind == BCL_EVENT_SENT)
 			continue;
 		weak_assert(ended > i);
@@ -232,12 +232,12 @@ static void sleep_and_receive(void)
 	struct bcl_event event = { .length = 0 };
 
 	for (unsigned i = 0; i < ENTRIES; i++) {
-		while (bcl_card_receive(&port, &event)) {
-			bcl_card_sleep(&port, true);
-			if (bcl_card_port_idle(&queues))
+		while (bcl_host_receive(&port, &event)) {
+			bcl_host_sleep(&port, true);
+			if (bcl_host_port_idle(&queues))
 				weak_until(atomic_load_explicit(
 					&woken, memory_order_acquire));
-			bcl_card_sleep(&port, false);
+			bcl_host_sleep(&port, false);
 			atomic_exchange_explicit(&woken, 0,
 						 memory_order_acq_rel);
 		}

@@ -2,13 +2,13 @@
 /*
  * The lock of the card in this process, its bias, and doorbells that are rung
  * while another thread holds it: card/inproc/lock.c, turn.c. Doorbells that are
- * held back: card/hold.c.
+ * held back: card/doorbell_batch.c.
  */
 #include <string.h>
 
 #include "nicfw/hal.h"
 #include "tests/weak/weak.h"
-#include "transport/card/hold.h"
+#include "transport/card/doorbell_batch.h"
 #include "transport/card/inproc/inproc.h"
 
 enum {
@@ -30,7 +30,7 @@ static uint32_t sum;
 
 /* The first one as the library sees it, in the middle of a row. */
 static struct bcl_port owned;
-static struct bcl_card_port queues;
+static struct bcl_host_port queues;
 
 /* ---- the card ---- */
 
@@ -98,15 +98,16 @@ static void set_up(void)
 
 static void set_up_row(void)
 {
-	static const struct bcl_card_ops ops = { .hold = bcl_inproc_hold };
+	static const struct bcl_host_ops ops = { .defer = bcl_inproc_defer };
 
 	set_up();
 	host.base.ops = &ops;
 	context.helper = (struct bcl_helper *)&host; /* there is one */
-	context.held = false;
+	context.deferred = false;
 	queues.host = &host.base;
 	queues.seat = &host.seats[0];
-	queues.row = (struct bcl_card_row){ .messages = BCL_HOLD_AFTER };
+	queues.batch =
+		(struct bcl_doorbell_batch){ .messages = BCL_BATCH_AFTER };
 	owned.context = &context;
 	owned.card = &queues;
 	owned.flags = 0;
@@ -136,7 +137,7 @@ static void hold_twice(void)
 		ports[0].submits[request - 1] = request;
 		atomic_store_explicit(&ports[0].made, request,
 				      memory_order_release);
-		weak_assert(bcl_card_hold_in_row(&owned, 8));
+		weak_assert(bcl_doorbell_defer_in_batch(&owned, 8));
 	}
 }
 

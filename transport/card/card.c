@@ -7,10 +7,10 @@
 #include "transport/counters.h"
 #include "transport/log.h"
 
-enum bcl_status bcl_card_host_open(struct bcl_context *context)
+enum bcl_status bcl_host_open(struct bcl_context *context)
 {
-	const struct bcl_card_ops *ops = context->env->card;
-	struct bcl_card_host *host;
+	const struct bcl_host_ops *ops = context->env->card;
+	struct bcl_host *host;
 	enum bcl_status status;
 	unsigned i;
 
@@ -26,15 +26,15 @@ enum bcl_status bcl_card_host_open(struct bcl_context *context)
 	return BCL_OK;
 }
 
-void bcl_card_host_close(struct bcl_context *context)
+void bcl_host_close(struct bcl_context *context)
 {
-	struct bcl_card_host *host = context->card;
+	struct bcl_host *host = context->card;
 
 	context->card = NULL;
 	host->ops->close(host);
 }
 
-static unsigned first_rail(const struct bcl_card_host *host, const char *kind)
+static unsigned first_rail(const struct bcl_host *host, const char *kind)
 {
 	unsigned e = 0;
 
@@ -43,10 +43,10 @@ static unsigned first_rail(const struct bcl_card_host *host, const char *kind)
 	return host->end[e].rail;
 }
 
-void bcl_card_address(const struct bcl_context *context,
+void bcl_host_address(const struct bcl_context *context,
 		      struct bcl_address *address)
 {
-	const struct bcl_card_host *host = context->card;
+	const struct bcl_host *host = context->card;
 	unsigned e;
 
 	address->nwires = 0;
@@ -58,13 +58,13 @@ void bcl_card_address(const struct bcl_context *context,
 	}
 }
 
-unsigned bcl_card_fds(const struct bcl_context *context, int fds[BCL_CARD_FDS])
+unsigned bcl_host_fds(const struct bcl_context *context, int fds[BCL_HOST_FDS])
 {
-	const struct bcl_card_host *host = context->card;
+	const struct bcl_host *host = context->card;
 	unsigned n = 0, e;
 
 	for (e = 0; e < host->nends; e++) {
-		const struct bcl_card_end *end = &host->end[e];
+		const struct bcl_host_end *end = &host->end[e];
 
 		if (end->fd >= 0)
 			fds[n++] = end->fd;
@@ -74,29 +74,29 @@ unsigned bcl_card_fds(const struct bcl_context *context, int fds[BCL_CARD_FDS])
 	return n;
 }
 
-void bcl_card_watch(struct bcl_context *context)
+void bcl_host_watch(struct bcl_context *context)
 {
 	context->card->ops->watch(context->card);
-	bcl_card_counters_copy(context);
+	bcl_host_counters_copy(context);
 }
 
-void bcl_card_exclusive(struct bcl_context *context, struct bcl_card_seat *seat,
+void bcl_host_exclusive(struct bcl_context *context, struct bcl_host_seat *seat,
 			void (*run)(void *arg), void *arg)
 {
 	context->card->ops->exclusive(context->card, seat, run, arg);
 }
 
-void bcl_card_counters_copy(struct bcl_context *context)
+void bcl_host_counters_copy(struct bcl_context *context)
 {
 	context->card->ops->counters(
 		context->card,
 		&context->counters->values[BCL_COUNT_card_frames_sent]);
 }
 
-unsigned bcl_card_describe(const struct bcl_context *context,
-			   char lines[][BCL_CARD_LINE], unsigned max)
+unsigned bcl_host_describe(const struct bcl_context *context,
+			   char lines[][BCL_HOST_LINE], unsigned max)
 {
-	const struct bcl_card_host *host = context->card;
+	const struct bcl_host *host = context->card;
 	unsigned n = host->nlines < max ? host->nlines : max;
 
 	memcpy(lines, host->line, n * sizeof(lines[0]));

@@ -11,7 +11,7 @@ uint32_t bcl_card_crc32c(void *host, uint32_t crc, void *to, const void *data,
 		  : bcl_crc32c(crc, data, length);
 }
 
-uint32_t bcl_card_headers_crc(void *host, const void *headers)
+uint32_t bcl_host_headers_crc(void *host, const void *headers)
 {
 	(void)host;
 	return bcl_crc32c_headers(headers);

@@ -8,6 +8,6 @@
 
 uint32_t bcl_card_crc32c(void *host, uint32_t crc, void *to, const void *data,
 			 uint32_t length);
-uint32_t bcl_card_headers_crc(void *host, const void *headers);
+uint32_t bcl_host_headers_crc(void *host, const void *headers);
 
 #endif

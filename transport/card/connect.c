@@ -13,7 +13,7 @@ static const char calling;
  * for what one takes. The next message calls, and whether it arrives or not is
  * told then.
  */
-static bool called(const struct bcl_card_node *node)
+static bool called(const struct bcl_host_node *node)
 {
 	return node->state == BCL_NODE_UP || node->state == BCL_NODE_CLOSED;
 }
@@ -21,13 +21,13 @@ static bool called(const struct bcl_card_node *node)
 static void up(struct bcl_peer *peer)
 {
 	peer->path = NULL;
-	bcl_peer_up(peer, &bcl_card_path_ops, "the peer asked for it");
+	bcl_peer_up(peer, &bcl_host_path_ops, "the peer asked for it");
 }
 
-void bcl_card_accept(struct bcl_peer *peer, uint32_t index)
+void bcl_host_accept(struct bcl_peer *peer, uint32_t index)
 {
-	struct bcl_card_host *host = bcl_card_host_of(peer->port);
-	struct bcl_card_node node;
+	struct bcl_host *host = bcl_host_of(peer->port);
+	struct bcl_host_node node;
 
 	host->ops->node(host, index, &node);
 	/* Lost since, or lost before and connected anew by the peer alone: the
@@ -49,7 +49,7 @@ void bcl_card_accept(struct bcl_peer *peer, uint32_t index)
 static void tell_ways(const struct bcl_peer *peer)
 {
 	const struct bcl_context *context = peer->port->context;
-	const struct bcl_card_host *host = context->card;
+	const struct bcl_host *host = context->card;
 	unsigned i;
 
 	bcl_log(&context->config, BCL_LOG_WARN, "card",
@@ -61,12 +61,12 @@ static void tell_ways(const struct bcl_peer *peer)
 			host->line[i]);
 }
 
-enum bcl_status bcl_card_connect(struct bcl_peer *peer)
+enum bcl_status bcl_host_connect(struct bcl_peer *peer)
 {
-	struct bcl_card_host *host = bcl_card_host_of(peer->port);
-	struct bcl_card_way ways[BCL_CARD_WAYS];
-	unsigned n = bcl_card_ways(peer->port->context, &peer->address, ways);
-	struct bcl_card_node node;
+	struct bcl_host *host = bcl_host_of(peer->port);
+	struct bcl_host_way ways[BCL_HOST_WAYS];
+	unsigned n = bcl_host_ways(peer->port->context, &peer->address, ways);
+	struct bcl_host_node node;
 	enum bcl_status status;
 
 	if (!n) {
@@ -85,7 +85,7 @@ enum bcl_status bcl_card_connect(struct bcl_peer *peer)
 	return BCL_OK;
 }
 
-bool bcl_card_stop_calling(struct bcl_peer *peer)
+bool bcl_host_stop_calling(struct bcl_peer *peer)
 {
 	if (peer->path != &calling)
 		return false;
@@ -96,12 +96,12 @@ bool bcl_card_stop_calling(struct bcl_peer *peer)
 /* Nobody will read what was offered to a peer that is lost. */
 static void lose_offers(struct bcl_peer *peer)
 {
-	struct bcl_card_port *queues = peer->port->card;
+	struct bcl_host_port *queues = peer->port->card;
 	unsigned i;
 
 	for (i = 0; i < queues->noffers; i++) {
 		unsigned number = queues->nchannels + i;
-		const struct bcl_card_channel *offer =
+		const struct bcl_host_channel *offer =
 			&queues->channels[number];
 		const struct bcl_event event = {
 			.kind = BCL_EVENT_READ,
@@ -111,26 +111,26 @@ static void lose_offers(struct bcl_peer *peer)
 		};
 
 		if (offer->posted && offer->peer == peer &&
-		    !bcl_card_unoffer(peer->port, number))
+		    !bcl_host_unoffer(peer->port, number))
 			bcl_event_push(peer->port, &event);
 	}
 }
 
-bool bcl_card_report(struct bcl_port *port, uint32_t changes)
+bool bcl_host_report(struct bcl_port *port, uint32_t changes)
 {
-	struct bcl_card_host *host = bcl_card_host_of(port);
+	struct bcl_host *host = bcl_host_of(port);
 	struct bcl_peer *peer;
 	bool told = false;
 
 	for (peer = port->peers; peer; peer = peer->next) {
-		struct bcl_card_node node;
+		struct bcl_host_node node;
 
-		if (peer->ops != &bcl_card_path_ops && peer->path != &calling)
+		if (peer->ops != &bcl_host_path_ops && peer->path != &calling)
 			continue;
 		if (host->ops->node(host, peer->node, &node) != changes)
 			return told;
 		if (node.generation != peer->generation) {
-			bcl_card_abandon(peer);
+			bcl_host_abandon(peer);
 			if (node.lost == BCL_ERR_UNREACHABLE)
 				tell_ways(peer);
 			bcl_peer_lose(peer, node.lost);
@@ -148,21 +148,21 @@ bool bcl_card_report(struct bcl_port *port, uint32_t changes)
 static enum bcl_status command_node(struct bcl_peer *peer, uint32_t op)
 {
 	const struct bcl_control control = { .op = op, .node = peer->node };
-	struct bcl_card_host *host = bcl_card_host_of(peer->port);
-	struct bcl_card_node node;
+	struct bcl_host *host = bcl_host_of(peer->port);
+	struct bcl_host_node node;
 
 	host->ops->node(host, peer->node, &node);
 	if (node.card != peer->address.card)
 		return BCL_ERR_DEAD; /* another has its place by now */
-	return bcl_card_command(peer->port, &control);
+	return bcl_host_command(peer->port, &control);
 }
 
-enum bcl_status bcl_card_isolate(struct bcl_peer *peer)
+enum bcl_status bcl_host_isolate(struct bcl_peer *peer)
 {
 	return command_node(peer, BCL_CTL_ISOLATE);
 }
 
-enum bcl_status bcl_card_rejoin(struct bcl_peer *peer)
+enum bcl_status bcl_host_rejoin(struct bcl_peer *peer)
 {
 	return command_node(peer, BCL_CTL_REJOIN);
 }

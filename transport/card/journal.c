@@ -16,7 +16,7 @@ struct bcl_journal_port {
 	const uint32_t *submits;
 	const uint8_t *blocks;
 	const struct bcl_port_indices *indices;
-	struct bcl_card_cq sends, receives; /* as one more reader of them */
+	struct bcl_host_cq sends, receives; /* as one more reader of them */
 };
 
 static void put(struct bcl_journal *journal, struct bcl_record record)
@@ -75,16 +75,16 @@ void bcl_journal_memory(struct bcl_journal *journal, uint32_t used)
 
 /* ---- ports ---- */
 
-static struct bcl_card_cq queue(const struct bcl_card_area *area, uint32_t n)
+static struct bcl_host_cq queue(const struct bcl_host_area *area, uint32_t n)
 {
 	struct bcl_completion *entries = (void *)area->address;
 
-	return (struct bcl_card_cq){ entries, 1, entries, entries + n };
+	return (struct bcl_host_cq){ entries, 1, entries, entries + n };
 }
 
 enum bcl_status
 bcl_journal_port_open(struct bcl_journal *journal,
-		      const struct bcl_card_area areas[BCL_CARD_AREAS],
+		      const struct bcl_host_area areas[BCL_HOST_AREAS],
 		      const struct bcl_control *control)
 {
 	struct bcl_journal_port *port = calloc(1, sizeof(*port));
@@ -95,15 +95,15 @@ bcl_journal_port_open(struct bcl_journal *journal,
 	port->request_mask = control->port.nrequests - 1;
 	port->block_mask = control->port.nblocks - 1;
 	port->long_mask = control->port.nlongs - 1;
-	port->requests = (const void *)areas[BCL_CARD_AREA_REQUESTS].address;
+	port->requests = (const void *)areas[BCL_HOST_AREA_REQUESTS].address;
 	port->submits =
 		(const void *)(port->requests + control->port.nrequests);
-	port->blocks = areas[BCL_CARD_AREA_BLOCKS].address;
-	port->indices = (const void *)areas[BCL_CARD_AREA_INDICES].address;
+	port->blocks = areas[BCL_HOST_AREA_BLOCKS].address;
+	port->indices = (const void *)areas[BCL_HOST_AREA_INDICES].address;
 	port->sends =
-		queue(&areas[BCL_CARD_AREA_SENDS], control->port.nrequests);
+		queue(&areas[BCL_HOST_AREA_SENDS], control->port.nrequests);
 	port->receives =
-		queue(&areas[BCL_CARD_AREA_RECEIVES], control->port.nreceives);
+		queue(&areas[BCL_HOST_AREA_RECEIVES], control->port.nreceives);
 	port->next = journal->ports;
 	journal->ports = port;
 	put(journal, (struct bcl_record){
@@ -205,7 +205,7 @@ static void look_requests(struct bcl_journal *journal,
  */
 static const struct bcl_completion *next(struct bcl_journal *journal,
 					 struct bcl_journal_port *port,
-					 struct bcl_card_cq *cq)
+					 struct bcl_host_cq *cq)
 {
 	uint32_t lap = atomic_load_explicit(
 		(const _Atomic uint32_t *)&cq->next->lap, memory_order_acquire);
@@ -279,11 +279,11 @@ static void look_events(struct bcl_journal *journal,
 
 	while ((c = next(journal, port, &port->sends))) {
 		completed(journal, port, c);
-		bcl_card_cq_take(&port->sends);
+		bcl_host_cq_take(&port->sends);
 	}
 	while ((c = next(journal, port, &port->receives))) {
 		delivered(journal, port, c);
-		bcl_card_cq_take(&port->receives);
+		bcl_host_cq_take(&port->receives);
 	}
 }
 

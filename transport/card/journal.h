@@ -36,7 +36,7 @@ void bcl_journal_close(struct bcl_journal *journal, enum bcl_record_kind kind);
 /* A port was opened; NOMEM. Its areas must be there until it is closed. */
 enum bcl_status
 bcl_journal_port_open(struct bcl_journal *journal,
-		      const struct bcl_card_area areas[BCL_CARD_AREAS],
+		      const struct bcl_host_area areas[BCL_HOST_AREAS],
 		      const struct bcl_control *control);
 void bcl_journal_port_close(struct bcl_journal *journal, uint32_t number);
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 libtransport_la_SOURCES += %D%/card.c %D%/card.h %D%/checksum.c %D%/checksum.h \
 	%D%/connect.c \
-	%D%/hold.c %D%/hold.h %D%/inside.h %D%/journal.c %D%/journal.h \
+	%D%/doorbell_batch.c %D%/doorbell_batch.h %D%/inside.h %D%/journal.c %D%/journal.h \
 	%D%/ops.h %D%/path.c %D%/queues.c %D%/queues.h %D%/ways.c \
 	%D%/inproc/hal.c %D%/inproc/inproc.c %D%/inproc/inproc.h \
 	%D%/inproc/journal.c %D%/inproc/lock.c %D%/inproc/node.c %D%/inproc/open.c \

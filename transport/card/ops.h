@@ -14,37 +14,37 @@
 #include "transport/wire/rail.h"
 
 struct bcl_address;
-struct bcl_card_host;
-struct bcl_card_seat; /* a port, as its card's host knows it */
+struct bcl_host;
+struct bcl_host_seat; /* a port, as its card's host knows it */
 struct bcl_context;
 struct bcl_port;
 
 enum {
-	BCL_CARD_LINE = 160,
+	BCL_HOST_LINE = 160,
 	/* Addresses of rails: one rail may have several. */
-	BCL_CARD_ENDS = 6,
-	BCL_CARD_WAYS = BCL_CARD_ENDS * BCL_CARD_ENDS, /* to one node */
-	BCL_CARD_LINES = 2 * BCL_CARD_ENDS + 2,
-	BCL_CARD_BUSY = 0x7fffffff,
+	BCL_HOST_ENDS = 6,
+	BCL_HOST_WAYS = BCL_HOST_ENDS * BCL_HOST_ENDS, /* to one node */
+	BCL_HOST_LINES = 2 * BCL_HOST_ENDS + 2,
+	BCL_HOST_BUSY = 0x7fffffff,
 };
 
 /* A port's areas, in the order of struct bcl_control. */
-enum bcl_card_area_kind {
-	BCL_CARD_AREA_REQUESTS,
-	BCL_CARD_AREA_SENDS,
-	BCL_CARD_AREA_RECEIVES,
-	BCL_CARD_AREA_BLOCKS,
-	BCL_CARD_AREA_INDICES,
-	BCL_CARD_AREAS,
+enum bcl_host_area_kind {
+	BCL_HOST_AREA_REQUESTS,
+	BCL_HOST_AREA_SENDS,
+	BCL_HOST_AREA_RECEIVES,
+	BCL_HOST_AREA_BLOCKS,
+	BCL_HOST_AREA_INDICES,
+	BCL_HOST_AREAS,
 };
 
-struct bcl_card_area {
+struct bcl_host_area {
 	uint8_t *address;
 	size_t length;
 };
 
 /* What is known of a node. */
-struct bcl_card_node {
+struct bcl_host_node {
 	uint64_t card;	     /* whose index it is by now */
 	uint32_t generation; /* another one after each loss (bcl_hal.node) */
 	uint8_t state;	     /* enum bcl_node_state */
@@ -54,13 +54,13 @@ struct bcl_card_node {
 };
 
 /* How a node may be reached. */
-struct bcl_card_way {
+struct bcl_host_way {
 	uint8_t end;  /* ours */
 	uint8_t wire; /* in the node's address */
 };
 
 /* What bcl_hal.node tells of it. */
-static inline void bcl_card_node_set(struct bcl_card_node *node,
+static inline void bcl_host_node_set(struct bcl_host_node *node,
 				     uint32_t generation,
 				     enum bcl_node_state state,
 				     enum bcl_status status)
@@ -72,7 +72,7 @@ static inline void bcl_card_node_set(struct bcl_card_node *node,
 }
 
 /* What is not told of each peer, us. 0: not known, or not more than usual. */
-struct bcl_card_costs {
+struct bcl_host_costs {
 	double gap;	 /* from a message of the card's to the next */
 	double exchange; /* of the card, for a message that it sends and one
 			  * that it receives; each acknowledges others */
@@ -89,17 +89,17 @@ struct bcl_card_costs {
  * gave; where it may be NULL it is of the port whose owner calls, and only a
  * hint.
  */
-struct bcl_card_ops {
+struct bcl_host_ops {
 	/* The card has a processor of its own: bytes come and go without this
 	 * program's, and both at once. */
 	bool autonomous;
 	/* Long blocks of each port; 0: messages that need one are for none. All
 	 * hosts that can be connected with one another have some, or none. */
 	uint16_t longs;
-	struct bcl_card_costs costs;
+	struct bcl_host_costs costs;
 	/* us that a byte takes if each of the first nodes, all at once, sends
 	 * to node to[i], or to none: itself. NULL: not known. */
-	double (*across)(const struct bcl_card_ops *ops, unsigned nodes,
+	double (*across)(const struct bcl_host_ops *ops, unsigned nodes,
 			 const unsigned *to);
 
 	/*
@@ -107,9 +107,9 @@ struct bcl_card_ops {
 	 * variable that makes no sense; logged). Then *host is not set.
 	 */
 	enum bcl_status (*open)(struct bcl_context *context,
-				struct bcl_card_host **host);
+				struct bcl_host **host);
 	/* All ports are closed. Peers get BYE. */
-	void (*close)(struct bcl_card_host *host);
+	void (*close)(struct bcl_host *host);
 
 	/*
 	 * Let the card use a port's areas, which stay until port_close.
@@ -117,44 +117,42 @@ struct bcl_card_ops {
 	 * NOMEM: no seat or card memory is free.
 	 */
 	enum bcl_status (*port_open)(
-		struct bcl_card_host *host, struct bcl_port *port,
-		const struct bcl_card_area areas[BCL_CARD_AREAS],
-		struct bcl_control *control, struct bcl_card_seat **seat);
+		struct bcl_host *host, struct bcl_port *port,
+		const struct bcl_host_area areas[BCL_HOST_AREAS],
+		struct bcl_control *control, struct bcl_host_seat **seat);
 	/* The areas are not touched after it. */
-	void (*port_close)(struct bcl_card_host *host,
-			   struct bcl_card_seat *seat);
+	void (*port_close)(struct bcl_host *host, struct bcl_host_seat *seat);
 	/* The port's requests_made has grown: now, or as soon as can be. */
-	void (*doorbell)(struct bcl_card_host *host,
-			 struct bcl_card_seat *seat);
+	void (*doorbell)(struct bcl_host *host, struct bcl_host_seat *seat);
 
 	/* What the port takes from `receives` next, for hosts whose time is
 	 * virtual. NULL: to take it takes its own time. */
-	void (*taking)(struct bcl_card_host *host, struct bcl_card_seat *seat,
+	void (*taking)(struct bcl_host *host, struct bcl_host_seat *seat,
 		       const struct bcl_completion *next);
 
 	/*
 	 * The doorbell for what the port has submitted comes later: until then
 	 * poll() without a seat does its work. NULL: a doorbell costs little.
 	 */
-	void (*hold)(struct bcl_card_host *host, struct bcl_card_seat *seat);
+	void (*defer)(struct bcl_host *host, struct bcl_host_seat *seat);
 
 	/* POST, UNPOST, ISOLATE, REJOIN, with the card's answer. */
-	enum bcl_status (*control)(struct bcl_card_host *host,
-				   struct bcl_card_seat *seat,
+	enum bcl_status (*control)(struct bcl_host *host,
+				   struct bcl_host_seat *seat,
 				   const struct bcl_control *control);
 	/*
 	 * CONNECT to the card at the address, by n ways, the likely ones first:
 	 * for each rail they are tried in turn until it is proved by one. The
 	 * node's index, and what is known of it at that moment.
 	 */
-	enum bcl_status (*connect)(struct bcl_card_host *host,
+	enum bcl_status (*connect)(struct bcl_host *host,
 				   const struct bcl_address *address,
-				   const struct bcl_card_way *ways, unsigned n,
-				   uint32_t *index, struct bcl_card_node *node);
+				   const struct bcl_host_way *ways, unsigned n,
+				   uint32_t *index, struct bcl_host_node *node);
 	/* What is known of a node, and the count of changes at that moment. */
-	uint32_t (*node)(struct bcl_card_host *host, uint32_t index,
-			 struct bcl_card_node *node);
-	enum bcl_status (*node_info)(struct bcl_card_host *host, uint32_t index,
+	uint32_t (*node)(struct bcl_host *host, uint32_t index,
+			 struct bcl_host_node *node);
+	enum bcl_status (*node_info)(struct bcl_host *host, uint32_t index,
 				     struct bcl_node_info *info);
 
 	/*
@@ -163,26 +161,25 @@ struct bcl_card_ops {
 	 * a system call can tell of, and timers. Returns how many frames
 	 * came, BUSY: another thread is at it.
 	 */
-	unsigned (*poll)(struct bcl_card_host *host, struct bcl_card_seat *seat,
+	unsigned (*poll)(struct bcl_host *host, struct bcl_host_seat *seat,
 			 bool sockets);
 	/* Look whether interfaces have changed: a few system calls. */
-	void (*watch)(struct bcl_card_host *host);
+	void (*watch)(struct bcl_host *host);
 
 	/*
 	 * The card does nothing for the length of `run`, and what it did
 	 * before can be seen.
 	 */
-	void (*exclusive)(struct bcl_card_host *host,
-			  struct bcl_card_seat *seat, void (*run)(void *arg),
-			  void *arg);
+	void (*exclusive)(struct bcl_host *host, struct bcl_host_seat *seat,
+			  void (*run)(void *arg), void *arg);
 	/* The card's own, for other threads to read. */
-	void (*counters)(struct bcl_card_host *host,
+	void (*counters)(struct bcl_host *host,
 			 _Atomic uint64_t values[BCL_CARD_NCOUNTERS]);
 };
 
 /* An end of a rail, as the library sees it: one of the addresses by which peers
  * reach the rail. */
-struct bcl_card_end {
+struct bcl_host_end {
 	struct bcl_wire_address address;
 	uint8_t rail;
 	const char *kind, *interface;
@@ -195,8 +192,8 @@ struct bcl_card_end {
  * The host's own object begins with this. What changes is read by any thread
  * without a call.
  */
-struct bcl_card_host {
-	const struct bcl_card_ops *ops;
+struct bcl_host {
+	const struct bcl_host_ops *ops;
 	_Atomic uint32_t changes;  /* of states of nodes; release */
 	_Atomic uint32_t alive;	   /* nodes that live by our calls of poll() */
 	_Atomic uint64_t deadline; /* of the next poll(); 0: at once */
@@ -208,12 +205,12 @@ struct bcl_card_host {
 
 	const struct bcl_rail *ring; /* a rail with a mapped ring, or NULL */
 	unsigned nends;
-	struct bcl_card_end end[BCL_CARD_ENDS]; /* the important first */
+	struct bcl_host_end end[BCL_HOST_ENDS]; /* the important first */
 	/* about each rail, in use or not, and why: for people */
 	unsigned nlines;
-	char line[BCL_CARD_LINES][BCL_CARD_LINE];
+	char line[BCL_HOST_LINES][BCL_HOST_LINE];
 };
 
-extern const struct bcl_card_ops bcl_card_inproc;
+extern const struct bcl_host_ops bcl_host_inproc;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The card path: what a port asks of the card (struct bcl_path_ops). */
-#include "transport/card/hold.h"
+#include "transport/card/doorbell_batch.h"
 #include "transport/card/inside.h"
 
 #include <stdio.h>
@@ -21,11 +21,11 @@ static inline bool card_has_room(const struct bcl_peer *peer)
  * A free request, or NULL: AGAIN. A peer may have as many as are left for the
  * others, so that a slow one takes half of them at most.
  */
-static struct bcl_card_slot *take(struct bcl_peer *peer, unsigned kind,
+static struct bcl_host_slot *take(struct bcl_peer *peer, unsigned kind,
 				  uint64_t cookie)
 {
-	struct bcl_card_port *queues = peer->port->card;
-	struct bcl_card_slot *slot;
+	struct bcl_host_port *queues = peer->port->card;
+	struct bcl_host_slot *slot;
 
 	if (!card_has_room(peer)) {
 		bcl_count(peer->port->counters, core_send_again);
@@ -36,7 +36,7 @@ static struct bcl_card_slot *take(struct bcl_peer *peer, unsigned kind,
 	queues->free_slot = slot->next;
 	queues->requests_free--;
 	peer->requests++;
-	*slot = (struct bcl_card_slot){
+	*slot = (struct bcl_host_slot){
 		.peer = peer,
 		.cookie = cookie,
 		.kind = (uint8_t)kind,
@@ -44,13 +44,13 @@ static struct bcl_card_slot *take(struct bcl_peer *peer, unsigned kind,
 	return slot;
 }
 
-static unsigned number_of(const struct bcl_card_port *queues,
-			  const struct bcl_card_slot *slot)
+static unsigned number_of(const struct bcl_host_port *queues,
+			  const struct bcl_host_slot *slot)
 {
 	return (unsigned)(slot - queues->slots);
 }
 
-static void give_back(struct bcl_card_port *queues, struct bcl_card_slot *slot)
+static void give_back(struct bcl_host_port *queues, struct bcl_host_slot *slot)
 {
 	slot->peer->requests--;
 	slot->next = queues->free_slot;
@@ -59,7 +59,7 @@ static void give_back(struct bcl_card_port *queues, struct bcl_card_slot *slot)
 }
 
 /* Does it end, with this completion, without a word? */
-static bool ends_silently(const struct bcl_card_slot *slot,
+static bool ends_silently(const struct bcl_host_slot *slot,
 			  const struct bcl_completion *completion)
 {
 	return slot->silent && !slot->rest && !completion->status;
@@ -67,24 +67,24 @@ static bool ends_silently(const struct bcl_card_slot *slot,
 
 /* Such ends are taken while the message that was just sent travels: then they
  * are not in front of its answer. */
-static void reap(struct bcl_card_port *queues)
+static void reap(struct bcl_host_port *queues)
 {
 	const struct bcl_completion *completion;
-	struct bcl_card_slot *slot;
+	struct bcl_host_slot *slot;
 
-	while ((completion = bcl_card_cq_peek(&queues->sends))) {
+	while ((completion = bcl_host_cq_peek(&queues->sends))) {
 		slot = &queues->slots[completion->index];
 		if (!ends_silently(slot, completion))
 			return;
-		bcl_card_cq_take(&queues->sends);
+		bcl_host_cq_take(&queues->sends);
 		give_back(queues, slot);
 	}
 }
 
 /* The slot's request, empty but for what all of them say. */
-static struct bcl_request *blank(const struct bcl_card_slot *slot, unsigned op)
+static struct bcl_request *blank(const struct bcl_host_slot *slot, unsigned op)
 {
-	struct bcl_card_port *queues = slot->peer->port->card;
+	struct bcl_host_port *queues = slot->peer->port->card;
 	struct bcl_request *request =
 		&queues->requests[number_of(queues, slot)];
 
@@ -100,15 +100,15 @@ static struct bcl_request *blank(const struct bcl_card_slot *slot, unsigned op)
  * A mapped ring carries what a frame of it takes. What is longer goes by a
  * socket, and as a rule what answers it comes by one.
  */
-static bool by_socket(const struct bcl_card_port *queues, uint32_t length)
+static bool by_socket(const struct bcl_host_port *queues, uint32_t length)
 {
 	return !queues->ring || length > queues->ring->limits.mtu;
 }
 
-static void submit_silently(const struct bcl_card_slot *slot)
+static void submit_silently(const struct bcl_host_slot *slot)
 {
 	struct bcl_port *port = slot->peer->port;
-	struct bcl_card_port *queues = port->card;
+	struct bcl_host_port *queues = port->card;
 	unsigned at = queues->requests_made++ & queues->request_mask;
 
 	if (by_socket(queues, queues->requests[number_of(queues, slot)].length))
@@ -122,19 +122,19 @@ static void submit_silently(const struct bcl_card_slot *slot)
 
 static void ring(struct bcl_port *port)
 {
-	bcl_card_ring(port);
+	bcl_host_ring(port);
 	reap(port->card);
 }
 
-static void submit(const struct bcl_card_slot *slot)
+static void submit(const struct bcl_host_slot *slot)
 {
 	submit_silently(slot);
 	ring(slot->peer->port);
 }
 
-static uint8_t *bounce(const struct bcl_card_slot *slot)
+static uint8_t *bounce(const struct bcl_host_slot *slot)
 {
-	struct bcl_card_port *queues = slot->peer->port->card;
+	struct bcl_host_port *queues = slot->peer->port->card;
 
 	return queues->bounce +
 	       (size_t)number_of(queues, slot) * BCL_BLOCK_SIZE;
@@ -201,7 +201,7 @@ card_send(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 	  const struct iovec *iov, unsigned niov, size_t length,
 	  uint64_t cookie)
 {
-	struct bcl_card_slot *slot = take(peer, BCL_EVENT_SENT, cookie);
+	struct bcl_host_slot *slot = take(peer, BCL_EVENT_SENT, cookie);
 	struct bcl_request *request;
 
 	if (!slot)
@@ -219,7 +219,7 @@ card_send(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 		refer(request, bounce(slot), length);
 	}
 	submit_silently(slot);
-	if (length > inline_max(peer) || !bcl_card_hold(peer, length))
+	if (length > inline_max(peer) || !bcl_doorbell_defer(peer, length))
 		ring(peer->port);
 	return BCL_OK;
 }
@@ -233,7 +233,7 @@ static size_t card_longest(const struct bcl_peer *peer)
 static enum bcl_status card_reserve(struct bcl_peer *peer, size_t length,
 				    void **room)
 {
-	struct bcl_card_slot *slot = peer->path;
+	struct bcl_host_slot *slot = peer->path;
 
 	if (!slot)
 		slot = take(peer, BCL_EVENT_SENT, 0);
@@ -250,7 +250,7 @@ static enum bcl_status card_reserve(struct bcl_peer *peer, size_t length,
 static enum bcl_status card_commit(struct bcl_peer *peer, unsigned type,
 				   uint64_t immediate, size_t length)
 {
-	struct bcl_card_slot *slot = peer->path;
+	struct bcl_host_slot *slot = peer->path;
 	struct bcl_request *request;
 
 	if (!slot || length > slot->rest)
@@ -283,7 +283,7 @@ struct operation {
 };
 
 /* The request moves its next piece. */
-static void next_piece(struct bcl_card_slot *slot, struct bcl_request *request)
+static void next_piece(struct bcl_host_slot *slot, struct bcl_request *request)
 {
 	uint64_t piece = slot->peer->port->card->piece;
 
@@ -304,7 +304,7 @@ static enum bcl_status begin(struct bcl_peer *peer,
 			     const void *buffer, uint64_t length,
 			     uint64_t cookie)
 {
-	struct bcl_card_slot *slot = take(peer, operation->kind, cookie);
+	struct bcl_host_slot *slot = take(peer, operation->kind, cookie);
 	struct bcl_request *request;
 
 	if (!slot)
@@ -331,9 +331,9 @@ static enum bcl_status begin(struct bcl_peer *peer,
 	return BCL_OK;
 }
 
-static void go_on(struct bcl_card_slot *slot)
+static void go_on(struct bcl_host_slot *slot)
 {
-	struct bcl_card_port *queues = slot->peer->port->card;
+	struct bcl_host_port *queues = slot->peer->port->card;
 	struct bcl_request *request =
 		&queues->requests[number_of(queues, slot)];
 
@@ -424,7 +424,7 @@ static enum bcl_status card_atomic(struct bcl_peer *peer, const void *bytes,
 				   uint64_t cookie)
 {
 	const struct bcl_key key = bcl_key_unpack(bytes);
-	struct bcl_card_slot *slot = take(peer, BCL_EVENT_SENT, cookie);
+	struct bcl_host_slot *slot = take(peer, BCL_EVENT_SENT, cookie);
 	struct bcl_request *request;
 
 	if (!slot)
@@ -443,7 +443,7 @@ static enum bcl_status card_atomic(struct bcl_peer *peer, const void *bytes,
 
 static enum bcl_status card_fence(struct bcl_peer *peer, uint64_t cookie)
 {
-	struct bcl_card_slot *slot;
+	struct bcl_host_slot *slot;
 
 	/* Pieces still to be submitted would come behind it. */
 	if (peer->port->card->unfinished) {
@@ -471,10 +471,10 @@ _Static_assert(sizeof(struct token) == BCL_KEY_MAX, "token");
 
 /* A peer that does not read what it is offered has no more offers than it
  * leaves to others. */
-static bool may_offer(const struct bcl_card_port *queues,
+static bool may_offer(const struct bcl_host_port *queues,
 		      const struct bcl_peer *peer)
 {
-	const struct bcl_card_channel *offer =
+	const struct bcl_host_channel *offer =
 		&queues->channels[queues->nchannels];
 	unsigned own = 0, left = 0, i;
 
@@ -489,9 +489,9 @@ static enum bcl_status card_offer(struct bcl_peer *peer, const void *buffer,
 				  size_t length, uint64_t cookie, void *bytes)
 {
 	struct bcl_port *port = peer->port;
-	struct bcl_card_port *queues = port->card;
+	struct bcl_host_port *queues = port->card;
 	uint16_t number = queues->free_offer;
-	struct bcl_card_channel *offer = &queues->channels[number];
+	struct bcl_host_channel *offer = &queues->channels[number];
 	struct bcl_control control = { .op = BCL_CTL_POST };
 	enum bcl_status status;
 	struct token token;
@@ -509,7 +509,7 @@ static enum bcl_status card_offer(struct bcl_peer *peer, const void *buffer,
 	control.channel.length = length;
 	control.channel.card = peer->address.card;
 	control.channel.card_port = peer->number;
-	status = bcl_card_command(port, &control);
+	status = bcl_host_command(port, &control);
 	if (status)
 		return status;
 	queues->free_offer = offer->next;
@@ -528,9 +528,9 @@ static enum bcl_status card_offer(struct bcl_peer *peer, const void *buffer,
 	return BCL_OK;
 }
 
-void bcl_card_offer_ended(struct bcl_card_port *queues, unsigned number)
+void bcl_host_offer_ended(struct bcl_host_port *queues, unsigned number)
 {
-	struct bcl_card_channel *offer = &queues->channels[number];
+	struct bcl_host_channel *offer = &queues->channels[number];
 
 	offer->peer->requests--;
 	offer->posted = false;
@@ -539,7 +539,7 @@ void bcl_card_offer_ended(struct bcl_card_port *queues, unsigned number)
 	queues->free_offer = (uint16_t)number;
 }
 
-enum bcl_status bcl_card_unoffer(struct bcl_port *port, unsigned number)
+enum bcl_status bcl_host_unoffer(struct bcl_port *port, unsigned number)
 {
 	const struct bcl_control control = {
 		.op = BCL_CTL_UNPOST,
@@ -547,18 +547,18 @@ enum bcl_status bcl_card_unoffer(struct bcl_port *port, unsigned number)
 	};
 	enum bcl_status status;
 
-	status = bcl_card_command(port, &control);
+	status = bcl_host_command(port, &control);
 	/* Not posted any more: it was read, the event is there already. */
 	if (status)
 		return BCL_ERR_BUSY;
-	bcl_card_offer_ended(port->card, number);
+	bcl_host_offer_ended(port->card, number);
 	return BCL_OK;
 }
 
 static enum bcl_status card_withdraw(struct bcl_peer *peer, const void *bytes)
 {
 	struct bcl_port *port = peer->port;
-	struct bcl_card_port *queues = port->card;
+	struct bcl_host_port *queues = port->card;
 	struct token token;
 	uint32_t channel;
 
@@ -572,7 +572,7 @@ static enum bcl_status card_withdraw(struct bcl_peer *peer, const void *bytes)
 	if (!queues->channels[channel & 0xffff].posted ||
 	    queues->channels[channel & 0xffff].generation != channel >> 16)
 		return BCL_ERR_BUSY;
-	return bcl_card_unoffer(port, channel & 0xffff);
+	return bcl_host_unoffer(port, channel & 0xffff);
 }
 
 static enum bcl_status card_pull(struct bcl_peer *peer, const void *bytes,
@@ -598,7 +598,7 @@ static enum bcl_status card_pull(struct bcl_peer *peer, const void *bytes,
 
 /* ---- completion ---- */
 
-static void tell_silent(const struct bcl_card_slot *slot,
+static void tell_silent(const struct bcl_host_slot *slot,
 			enum bcl_status status)
 {
 	const struct bcl_port *port = slot->peer->port;
@@ -612,12 +612,12 @@ static void tell_silent(const struct bcl_card_slot *slot,
 			slot->peer->number, bcl_strstatus(status));
 }
 
-bool bcl_card_sent(struct bcl_port *port,
+bool bcl_host_sent(struct bcl_port *port,
 		   const struct bcl_completion *completion,
 		   struct bcl_event *event)
 {
-	struct bcl_card_port *queues = port->card;
-	struct bcl_card_slot *slot = &queues->slots[completion->index];
+	struct bcl_host_port *queues = port->card;
+	struct bcl_host_slot *slot = &queues->slots[completion->index];
 	enum bcl_status status = completion->status;
 
 	if (ends_silently(slot, completion)) {
@@ -643,9 +643,9 @@ bool bcl_card_sent(struct bcl_port *port,
 	return !slot->silent;
 }
 
-void bcl_card_abandon(struct bcl_peer *peer)
+void bcl_host_abandon(struct bcl_peer *peer)
 {
-	if (peer->ops == &bcl_card_path_ops && peer->path)
+	if (peer->ops == &bcl_host_path_ops && peer->path)
 		give_back(peer->port->card, peer->path);
 	peer->path = NULL;
 }
@@ -655,16 +655,16 @@ void bcl_card_abandon(struct bcl_peer *peer)
 /* us one way, between nodes, by whatever rail. */
 static const double typical_latency = 5;
 
-static void add_rails(struct bcl_card_host *host, const struct bcl_peer *peer,
+static void add_rails(struct bcl_host *host, const struct bcl_peer *peer,
 		      struct bcl_peer_info *info)
 {
-	struct bcl_card_node node;
+	struct bcl_host_node node;
 	size_t length;
 	unsigned e;
 
 	host->ops->node(host, peer->node, &node);
 	for (e = 0; e < host->nends; e++) {
-		const struct bcl_card_end *end = &host->end[e];
+		const struct bcl_host_end *end = &host->end[e];
 
 		if (!(info->rails & 1u << end->rail) || !(node.ends & 1u << e))
 			continue;
@@ -677,7 +677,7 @@ static void add_rails(struct bcl_card_host *host, const struct bcl_peer *peer,
 
 static void card_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 {
-	struct bcl_card_host *host = bcl_card_host_of(peer->port);
+	struct bcl_host *host = bcl_host_of(peer->port);
 	struct bcl_node_info node;
 	double typical;
 
@@ -703,10 +703,10 @@ static void card_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 static void card_close(struct bcl_peer *peer)
 {
 	/* What is on its way is finished; the peer is kept until then. */
-	bcl_card_abandon(peer);
+	bcl_host_abandon(peer);
 }
 
-const struct bcl_path_ops bcl_card_path_ops = {
+const struct bcl_path_ops bcl_host_path_ops = {
 	.path = BCL_PATH_CARD,
 	.send = card_send,
 	.longest = card_longest,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A port's queues: opening, closing, receiving. */
-#include "transport/card/hold.h"
+#include "transport/card/doorbell_batch.h"
 #include "transport/card/inside.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static uint32_t power_of_two(uint64_t least)
 	return n;
 }
 
-static void open_cq(struct bcl_card_cq *cq, void *entries, uint32_t n)
+static void open_cq(struct bcl_host_cq *cq, void *entries, uint32_t n)
 {
 	cq->entries = entries;
 	cq->end = cq->entries + n;
@@ -47,25 +47,25 @@ struct sizes {
 	uint32_t requests, receives, blocks, longs, channels;
 };
 
-static void lay_out(struct bcl_card_port *queues, const struct sizes *n,
-		    struct bcl_card_area areas[BCL_CARD_AREAS],
+static void lay_out(struct bcl_host_port *queues, const struct sizes *n,
+		    struct bcl_host_area areas[BCL_HOST_AREAS],
 		    struct layout *layout)
 {
-	struct bcl_card_port *q = carve(layout, sizeof(*q));
-	size_t lengths[BCL_CARD_AREAS] = {
-		[BCL_CARD_AREA_REQUESTS] =
+	struct bcl_host_port *q = carve(layout, sizeof(*q));
+	size_t lengths[BCL_HOST_AREAS] = {
+		[BCL_HOST_AREA_REQUESTS] =
 			n->requests *
 			(sizeof(struct bcl_request) + sizeof(uint32_t)),
-		[BCL_CARD_AREA_SENDS] =
+		[BCL_HOST_AREA_SENDS] =
 			n->requests * sizeof(struct bcl_completion),
-		[BCL_CARD_AREA_RECEIVES] =
+		[BCL_HOST_AREA_RECEIVES] =
 			n->receives * sizeof(struct bcl_completion),
-		[BCL_CARD_AREA_BLOCKS] = bcl_blocks_size(n->blocks, n->longs),
-		[BCL_CARD_AREA_INDICES] = sizeof(struct bcl_port_indices),
+		[BCL_HOST_AREA_BLOCKS] = bcl_blocks_size(n->blocks, n->longs),
+		[BCL_HOST_AREA_INDICES] = sizeof(struct bcl_port_indices),
 	};
 	unsigned i;
 
-	for (i = 0; i < BCL_CARD_AREAS; i++) {
+	for (i = 0; i < BCL_HOST_AREAS; i++) {
 		areas[i].address = carve(layout, lengths[i]);
 		areas[i].length = lengths[i];
 	}
@@ -77,39 +77,39 @@ static void lay_out(struct bcl_card_port *queues, const struct sizes *n,
 	queues->bounce = carve(layout, (size_t)n->requests * BCL_BLOCK_SIZE);
 }
 
-static void fill_in(struct bcl_card_port *queues, const struct sizes *n,
-		    const struct bcl_card_area areas[BCL_CARD_AREAS])
+static void fill_in(struct bcl_host_port *queues, const struct sizes *n,
+		    const struct bcl_host_area areas[BCL_HOST_AREAS])
 {
 	uint32_t i;
 
-	queues->requests = (void *)areas[BCL_CARD_AREA_REQUESTS].address;
+	queues->requests = (void *)areas[BCL_HOST_AREA_REQUESTS].address;
 	queues->submits = (void *)(queues->requests + n->requests);
-	queues->indices = (void *)areas[BCL_CARD_AREA_INDICES].address;
-	queues->blocks = areas[BCL_CARD_AREA_BLOCKS].address;
+	queues->indices = (void *)areas[BCL_HOST_AREA_INDICES].address;
+	queues->blocks = areas[BCL_HOST_AREA_BLOCKS].address;
 	queues->request_mask = n->requests - 1;
 	queues->shorts.mask = n->blocks - 1;
 	queues->shorts.told = &queues->indices->blocks_freed;
 	queues->longs.mask = n->longs - 1;
 	queues->longs.told = &queues->indices->longs_freed;
-	open_cq(&queues->sends, areas[BCL_CARD_AREA_SENDS].address,
+	open_cq(&queues->sends, areas[BCL_HOST_AREA_SENDS].address,
 		n->requests);
-	open_cq(&queues->receives, areas[BCL_CARD_AREA_RECEIVES].address,
+	open_cq(&queues->receives, areas[BCL_HOST_AREA_RECEIVES].address,
 		n->receives);
 	queues->piece = PIECE;
 	queues->requests_free = n->requests;
 	for (i = 0; i < n->requests; i++)
 		queues->slots[i].next = (uint16_t)(i + 1);
-	queues->slots[n->requests - 1].next = BCL_CARD_NO_SLOT;
+	queues->slots[n->requests - 1].next = BCL_HOST_NO_SLOT;
 	queues->noffers = n->channels - queues->nchannels;
 	queues->free_offer = (uint16_t)queues->nchannels;
 	for (i = queues->nchannels; i < n->channels; i++)
 		queues->channels[i].next = (uint16_t)(i + 1);
-	queues->channels[n->channels - 1].next = BCL_CARD_NO_SLOT;
+	queues->channels[n->channels - 1].next = BCL_HOST_NO_SLOT;
 }
 
-enum bcl_status bcl_card_port_open(struct bcl_port *port)
+enum bcl_status bcl_host_port_open(struct bcl_port *port)
 {
-	struct bcl_card_host *host = bcl_card_host_of(port);
+	struct bcl_host *host = bcl_host_of(port);
 	const uint16_t inlined = host->ops->costs.inline_max;
 	const struct bcl_env *env = port->context->env;
 	const struct bcl_config *config = &port->context->config;
@@ -117,9 +117,9 @@ enum bcl_status bcl_card_port_open(struct bcl_port *port)
 		.requests = (uint32_t)config->requests,
 		.blocks = (uint32_t)config->blocks,
 		.longs = host->ops->longs,
-		.channels = port->nchannels + BCL_CARD_OFFERS,
+		.channels = port->nchannels + BCL_HOST_OFFERS,
 		.receives = power_of_two(config->blocks + host->ops->longs +
-					 port->nchannels + BCL_CARD_OFFERS),
+					 port->nchannels + BCL_HOST_OFFERS),
 	};
 	struct bcl_control control = {
 		.op = BCL_CTL_PORT_OPEN,
@@ -130,8 +130,8 @@ enum bcl_status bcl_card_port_open(struct bcl_port *port)
 			  .nlongs = n.longs,
 			  .nchannels = n.channels },
 	};
-	struct bcl_card_area areas[BCL_CARD_AREAS];
-	struct bcl_card_port probe = { 0 }, *queues;
+	struct bcl_host_area areas[BCL_HOST_AREAS];
+	struct bcl_host_port probe = { 0 }, *queues;
 	struct layout layout = { 0 };
 	enum bcl_status status;
 	size_t size;
@@ -165,13 +165,13 @@ enum bcl_status bcl_card_port_open(struct bcl_port *port)
 	return BCL_OK;
 }
 
-void bcl_card_port_close(struct bcl_port *port)
+void bcl_host_port_close(struct bcl_port *port)
 {
 	const struct bcl_env *env = port->context->env;
-	struct bcl_card_port *queues = port->card;
+	struct bcl_host_port *queues = port->card;
 
-	if (port->flags & BCL_PORT_HELD)
-		bcl_card_ring(port);
+	if (port->flags & BCL_PORT_DEFERRED)
+		bcl_host_ring(port);
 	queues->host->ops->port_close(queues->host, queues->seat);
 	port->card = NULL;
 	env->release(env->world, queues->memory, queues->size);
@@ -179,7 +179,7 @@ void bcl_card_port_close(struct bcl_port *port)
 
 /* ---- posting ---- */
 
-enum bcl_status bcl_card_post(struct bcl_port *port, unsigned channel,
+enum bcl_status bcl_host_post(struct bcl_port *port, unsigned channel,
 			      void *buffer, size_t length, uint64_t cookie)
 {
 	const struct bcl_control control = {
@@ -194,13 +194,13 @@ enum bcl_status bcl_card_post(struct bcl_port *port, unsigned channel,
 	};
 	enum bcl_status status;
 
-	status = bcl_card_command(port, &control);
+	status = bcl_host_command(port, &control);
 	if (!status)
 		port->card->channels[channel].posted = true;
 	return status;
 }
 
-enum bcl_status bcl_card_unpost(struct bcl_port *port, unsigned channel)
+enum bcl_status bcl_host_unpost(struct bcl_port *port, unsigned channel)
 {
 	const struct bcl_control control = {
 		.op = BCL_CTL_UNPOST,
@@ -210,7 +210,7 @@ enum bcl_status bcl_card_unpost(struct bcl_port *port, unsigned channel)
 
 	if (!port->card->channels[channel].posted)
 		return BCL_OK;
-	status = bcl_card_command(port, &control);
+	status = bcl_host_command(port, &control);
 	if (!status)
 		port->card->channels[channel].posted = false;
 	/* Filled already: the event is in the queue. */
@@ -220,7 +220,7 @@ enum bcl_status bcl_card_unpost(struct bcl_port *port, unsigned channel)
 /* ---- receiving ---- */
 
 /* Blocks are given back in ring order; this one may be out of turn. */
-static void free_block(struct bcl_card_ring *ring, uint32_t block)
+static void free_block(struct bcl_host_ring *ring, uint32_t block)
 {
 	uint32_t at = ring->freed & ring->mask;
 
@@ -239,20 +239,20 @@ static void free_block(struct bcl_card_ring *ring, uint32_t block)
 			      memory_order_release);
 }
 
-void bcl_card_release(struct bcl_port *port)
+void bcl_host_release(struct bcl_port *port)
 {
-	struct bcl_card_port *queues = port->card;
+	struct bcl_host_port *queues = port->card;
 
-	if (!queues->held_of)
+	if (!queues->unreleased_of)
 		return;
-	free_block(queues->held_of, queues->held);
-	queues->held_of = NULL;
+	free_block(queues->unreleased_of, queues->unreleased);
+	queues->unreleased_of = NULL;
 }
 
 static void read_ended(struct bcl_port *port, const struct bcl_completion *c,
 		       struct bcl_event *event)
 {
-	const struct bcl_card_channel *offer = &port->card->channels[c->index];
+	const struct bcl_host_channel *offer = &port->card->channels[c->index];
 
 	*event = (struct bcl_event){
 		.kind = BCL_EVENT_READ,
@@ -261,7 +261,7 @@ static void read_ended(struct bcl_port *port, const struct bcl_completion *c,
 		.cookie = offer->cookie,
 		.length = c->length,
 	};
-	bcl_card_offer_ended(port->card, c->index);
+	bcl_host_offer_ended(port->card, c->index);
 }
 
 /* OK: *event tells the caller. EMPTY: nothing is to be told. AGAIN: *c is
@@ -270,7 +270,7 @@ static enum bcl_status received(struct bcl_port *port,
 				const struct bcl_completion *c,
 				struct bcl_event *event)
 {
-	struct bcl_card_port *queues = port->card;
+	struct bcl_host_port *queues = port->card;
 	struct bcl_peer *peer = NULL;
 
 	if (c->kind != BCL_CQ_READ) {
@@ -278,27 +278,29 @@ static enum bcl_status received(struct bcl_port *port,
 		if (!peer)
 			return BCL_ERR_AGAIN; /* no memory now */
 		if (peer->state == BCL_PEER_CONNECTING) {
-			bcl_card_accept(peer, c->node);
+			bcl_host_accept(peer, c->node);
 			return BCL_ERR_AGAIN;
 		}
 	}
 	if (queues->taking)
 		queues->taking(queues->host, queues->seat, c);
-	bcl_card_cq_take(&queues->receives);
+	bcl_host_cq_take(&queues->receives);
 	switch (c->kind) {
 	case BCL_CQ_SYSTEM:
-		queues->held = c->index;
-		queues->held_of = c->length > BCL_BLOCK_SIZE ? &queues->longs
-							     : &queues->shorts;
+		queues->unreleased = c->index;
+		queues->unreleased_of = c->length > BCL_BLOCK_SIZE
+						? &queues->longs
+						: &queues->shorts;
 		*event = (struct bcl_event){
 			.kind = BCL_EVENT_MESSAGE,
 			.peer = peer,
 			.type = c->type,
 			.immediate = c->targ64,
 			.data = queues->blocks +
-				bcl_block_at(queues->shorts.mask + 1,
-					     c->index & queues->held_of->mask,
-					     c->length),
+				bcl_block_at(
+					queues->shorts.mask + 1,
+					c->index & queues->unreleased_of->mask,
+					c->length),
 			.length = c->length,
 		};
 		return BCL_OK;
@@ -331,9 +333,9 @@ static enum bcl_status received(struct bcl_port *port,
 	}
 }
 
-enum bcl_status bcl_card_receive(struct bcl_port *port, struct bcl_event *event)
+enum bcl_status bcl_host_receive(struct bcl_port *port, struct bcl_event *event)
 {
-	struct bcl_card_port *queues = port->card;
+	struct bcl_host_port *queues = port->card;
 	const struct bcl_completion *arrival, *completion;
 	enum bcl_status status;
 	/* Before the queues: what came before a peer's end is told before it.
@@ -344,11 +346,11 @@ enum bcl_status bcl_card_receive(struct bcl_port *port, struct bcl_event *event)
 	for (;;) {
 		/* Looked for first and taken last: a message may answer what
 		 * has ended, and is not told before that is. */
-		arrival = bcl_card_cq_peek(&queues->receives);
-		completion = bcl_card_cq_peek(&queues->sends);
+		arrival = bcl_host_cq_peek(&queues->receives);
+		completion = bcl_host_cq_peek(&queues->sends);
 		if (completion) {
-			bcl_card_cq_take(&queues->sends);
-			if (bcl_card_sent(port, completion, event))
+			bcl_host_cq_take(&queues->sends);
+			if (bcl_host_sent(port, completion, event))
 				return BCL_OK;
 			continue;
 		}
@@ -358,7 +360,7 @@ enum bcl_status bcl_card_receive(struct bcl_port *port, struct bcl_event *event)
 		if (status != BCL_ERR_EMPTY)
 			return status;
 	}
-	return changes != queues->changes && bcl_card_report(port, changes)
+	return changes != queues->changes && bcl_host_report(port, changes)
 		       ? BCL_ERR_AGAIN
 		       : BCL_ERR_EMPTY;
 }
@@ -368,7 +370,7 @@ static void nothing(void *arg)
 	(void)arg;
 }
 
-void bcl_card_sleep(struct bcl_port *port, bool sleeping)
+void bcl_host_sleep(struct bcl_port *port, bool sleeping)
 {
 	_Atomic uint32_t *flag = (void *)&port->card->indices->sleeping;
 
@@ -377,5 +379,5 @@ void bcl_card_sleep(struct bcl_port *port, bool sleeping)
 		return;
 	/* Events before this are seen by the caller's next look, those after
 	 * see the flag. */
-	bcl_card_exclusive(port->context, port->card->seat, nothing, NULL);
+	bcl_host_exclusive(port->context, port->card->seat, nothing, NULL);
 }

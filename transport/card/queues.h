@@ -16,19 +16,19 @@
 
 #include "transport/wire/rail.h"
 
-struct bcl_card_host;
-struct bcl_card_seat;
+struct bcl_host;
+struct bcl_host_seat;
 struct bcl_peer;
 
 /* A completion queue as its reader sees it. */
-struct bcl_card_cq {
+struct bcl_host_cq {
 	struct bcl_completion *next; /* to be read */
 	uint32_t lap;		     /* of that entry, when it is written */
 	struct bcl_completion *entries, *end;
 };
 
 /* What the library remembers of a request until its completion. */
-struct bcl_card_slot {
+struct bcl_host_slot {
 	struct bcl_peer *peer;
 	uint64_t cookie; /* the caller's */
 	/* An operation longer than a request can say goes on by pieces. */
@@ -41,7 +41,7 @@ struct bcl_card_slot {
 };
 
 /* An offer of memory to be read, or a channel that the user posts. */
-struct bcl_card_channel {
+struct bcl_host_channel {
 	uint64_t cookie;
 	struct bcl_peer *peer; /* an offer: to whom */
 	uint16_t generation;
@@ -50,29 +50,29 @@ struct bcl_card_channel {
 };
 
 enum {
-	BCL_CARD_NO_SLOT = 0xffff,
+	BCL_HOST_NO_SLOT = 0xffff,
 };
 
 /* Blocks of one size, as their reader sees them. */
-struct bcl_card_ring {
+struct bcl_host_ring {
 	uint32_t freed; /* in ring order */
 	uint32_t mask;
 	uint64_t *out_of_turn; /* bit per block: freed before its turn came */
 	uint32_t *told;	       /* `freed`, for the card */
 };
 
-/* Messages to one peer in a row: see hold.h. */
-struct bcl_card_row {
+/* Messages to one peer in a row: see doorbell_batch.h. */
+struct bcl_doorbell_batch {
 	const struct bcl_peer *peer;
-	uint64_t looks;	   /* the program's, when the row began */
-	uint64_t cycles;   /* when the last was held, or had been rung for */
-	uint32_t messages; /* up to BCL_HOLD_AFTER */
-	uint32_t held;	   /* bytes of frames, since the last doorbell */
+	uint64_t looks;	 /* the program's, when the row began */
+	uint64_t cycles; /* when the last was deferred, or had been rung for */
+	uint32_t messages; /* up to BCL_BATCH_AFTER */
+	uint32_t bytes;	   /* of frames, since the last doorbell */
 };
 
-struct bcl_card_port {
+struct bcl_host_port {
 	/* hot: read by every poll */
-	struct bcl_card_cq sends, receives;
+	struct bcl_host_cq sends, receives;
 	const _Atomic uint32_t *news; /* the host's count of changed nodes */
 	uint32_t changes;	      /* of these, told to this port */
 	const struct bcl_rail *ring;  /* with a mapped ring, or NULL */
@@ -86,23 +86,24 @@ struct bcl_card_port {
 	uint32_t requests_free;
 	uint16_t free_slot;
 	uint16_t inline_max; /* bytes of a message in its request */
-	struct bcl_card_slot *slots;
+	struct bcl_host_slot *slots;
 	uint8_t *bounce; /* BCL_BLOCK_SIZE bytes per request */
-	struct bcl_card_host *host;
-	struct bcl_card_seat *seat; /* how the host knows the port */
-	void (*doorbell)(struct bcl_card_host *host,
-			 struct bcl_card_seat *seat); /* the host's */
-	void (*taking)(struct bcl_card_host *host, struct bcl_card_seat *seat,
+	struct bcl_host *host;
+	struct bcl_host_seat *seat; /* how the host knows the port */
+	void (*doorbell)(struct bcl_host *host,
+			 struct bcl_host_seat *seat); /* the host's */
+	void (*taking)(struct bcl_host *host, struct bcl_host_seat *seat,
 		       const struct bcl_completion *next); /* likewise */
-	struct bcl_card_row row;
+	struct bcl_doorbell_batch batch;
 
 	/* the system rings */
 	uint8_t *blocks;
-	struct bcl_card_ring shorts, longs;
-	struct bcl_card_ring *held_of; /* the last event's; NULL: it has no */
-	uint32_t held;		       /* block */
+	struct bcl_host_ring shorts, longs;
+	struct bcl_host_ring
+		*unreleased_of; /* the last event's; NULL: it has no */
+	uint32_t unreleased;	/* block */
 
-	struct bcl_card_channel *channels;
+	struct bcl_host_channel *channels;
 	uint32_t nchannels; /* the user's; offers follow */
 	uint32_t noffers;
 	uint16_t free_offer;
@@ -118,7 +119,7 @@ struct bcl_card_port {
  * nic_port_event(): an entry whose lap is right is whole.
  */
 static inline const struct bcl_completion *
-bcl_card_cq_peek(const struct bcl_card_cq *queue)
+bcl_host_cq_peek(const struct bcl_host_cq *queue)
 {
 	uint32_t lap = atomic_load_explicit(
 		(_Atomic uint32_t *)&queue->next->lap, memory_order_acquire);
@@ -126,7 +127,7 @@ bcl_card_cq_peek(const struct bcl_card_cq *queue)
 	return lap == queue->lap ? queue->next : NULL;
 }
 
-static inline void bcl_card_cq_take(struct bcl_card_cq *queue)
+static inline void bcl_host_cq_take(struct bcl_host_cq *queue)
 {
 	if (++queue->next == queue->end) {
 		queue->next = queue->entries;
@@ -134,17 +135,17 @@ static inline void bcl_card_cq_take(struct bcl_card_cq *queue)
 	}
 }
 
-/* bcl_card_receive() has nothing to say. */
-static inline bool bcl_card_port_idle(const struct bcl_card_port *queues)
+/* bcl_host_receive() has nothing to say. */
+static inline bool bcl_host_port_idle(const struct bcl_host_port *queues)
 {
-	return !bcl_card_cq_peek(&queues->receives) &&
-	       !bcl_card_cq_peek(&queues->sends) &&
+	return !bcl_host_cq_peek(&queues->receives) &&
+	       !bcl_host_cq_peek(&queues->sends) &&
 	       atomic_load_explicit(queues->news, memory_order_relaxed) ==
 		       queues->changes;
 }
 
-/* Frames wait in the mapped ring: bcl_card_poll(). */
-static inline bool bcl_card_port_frames(const struct bcl_card_port *queues)
+/* Frames wait in the mapped ring: bcl_host_poll(). */
+static inline bool bcl_host_port_frames(const struct bcl_host_port *queues)
 {
 	return queues->ring && bcl_rail_waiting(queues->ring);
 }

@@ -21,7 +21,7 @@ enum {
 };
 
 struct pairs {
-	const struct bcl_card_host *host;
+	const struct bcl_host *host;
 	const struct bcl_address *address;
 	bool same_host;
 	bool ours_first; /* of two equal pairs, the one of our first rail */
@@ -154,11 +154,11 @@ static unsigned likely(const struct pairs *pairs, unsigned end, unsigned wire)
 	return good + (pairs->group_of[rail] == group ? BEST : 0);
 }
 
-unsigned bcl_card_ways(const struct bcl_context *context,
+unsigned bcl_host_ways(const struct bcl_context *context,
 		       const struct bcl_address *address,
-		       struct bcl_card_way ways[BCL_CARD_WAYS])
+		       struct bcl_host_way ways[BCL_HOST_WAYS])
 {
-	const struct bcl_card_host *host = context->card;
+	const struct bcl_host *host = context->card;
 	struct pairs pairs = {
 		.host = host,
 		.address = address,
@@ -183,7 +183,7 @@ unsigned bcl_card_ways(const struct bcl_context *context,
 			     i--)
 				ways[i] = ways[i - 1];
 			ways[i] =
-				(struct bcl_card_way){ (uint8_t)e, (uint8_t)w };
+				(struct bcl_host_way){ (uint8_t)e, (uint8_t)w };
 		}
 	return n;
 }

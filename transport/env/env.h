@@ -33,7 +33,7 @@ struct bcl_log_line {
 	const char *text; /* without its end */
 };
 
-struct bcl_card_ops;
+struct bcl_host_ops;
 struct bcl_charge;
 struct bcl_rail_kind;
 struct bcl_shm_host;
@@ -146,7 +146,7 @@ struct bcl_env {
 	const struct bcl_charge *charge;
 
 	/* Who hosts the card (transport/card/ops.h); NULL: there is none. */
-	const struct bcl_card_ops *card;
+	const struct bcl_host_ops *card;
 	/* The kinds of rail there are, NULL-terminated (transport/wire): for
 	 * the in-process host. */
 	const struct bcl_rail_kind *const *rails;

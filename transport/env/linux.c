@@ -366,6 +366,6 @@ const struct bcl_env bcl_env_linux = {
 	.variables = linux_variables,
 	.host = linux_host,
 	.shm_host = &bcl_shm_linux,
-	.card = &bcl_card_inproc,
+	.card = &bcl_host_inproc,
 	.rails = linux_rails,
 };

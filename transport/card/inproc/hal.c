@@ -12,10 +12,10 @@
 /* ---- memory ---- */
 
 /* Most often it sits where its number says. */
-static inline struct bcl_card_seat *seat_of(struct bcl_inproc *host,
+static inline struct bcl_host_seat *seat_of(struct bcl_inproc *host,
 					    uint16_t port)
 {
-	struct bcl_card_seat *seat = &host->seats[port % BCL_INPROC_PORTS];
+	struct bcl_host_seat *seat = &host->seats[port % BCL_INPROC_PORTS];
 
 	return seat->number == port ? seat
 				    : bcl_inproc_seat_find(host, port, port);
@@ -25,7 +25,7 @@ static inline uint8_t *area(struct bcl_inproc *host, uint32_t handle,
 			    uint64_t offset, uint64_t length)
 {
 	uint32_t index = handle - 1;
-	const struct bcl_card_area *area;
+	const struct bcl_host_area *area;
 
 	if (index >= BCL_INPROC_HANDLES)
 		return NULL;
@@ -421,7 +421,7 @@ static void hal_learn(void *arg, uint32_t index, unsigned rail)
 	own->used = true;
 }
 
-static void wake(struct bcl_inproc *host, const struct bcl_card_seat *seat)
+static void wake(struct bcl_inproc *host, const struct bcl_host_seat *seat)
 {
 	bcl_count(host->context->counters, host_wakes);
 	host->env->wake(host->env->world, seat->port->object);
@@ -433,9 +433,9 @@ static void wake_sleepers(struct bcl_inproc *host)
 	unsigned i;
 
 	for (i = 0; i < BCL_INPROC_PORTS; i++) {
-		const struct bcl_card_seat *seat = &host->seats[i];
+		const struct bcl_host_seat *seat = &host->seats[i];
 
-		/* Under the lock: see bcl_card_sleep(). */
+		/* Under the lock: see bcl_host_sleep(). */
 		if (seat->number &&
 		    atomic_load_explicit(seat->sleeping, memory_order_relaxed))
 			wake(host, seat);
@@ -457,11 +457,11 @@ static void hal_node(void *arg, uint32_t index, uint64_t card,
 	atomic_store_explicit(&host->base.alive, count, memory_order_relaxed);
 	if (state != BCL_NODE_UP)
 		node->proved = 0;
-	bcl_card_node_set(&node->shown, generation, state, status);
+	bcl_host_node_set(&node->shown, generation, state, status);
 	if (host->trace)
 		bcl_journal_node(&host->journal, card, state, status);
 	/* Owners look at it without the lock, then take the lock. Release:
-	 * pairs with bcl_card_receive(). */
+	 * pairs with bcl_host_receive(). */
 	atomic_fetch_add_explicit(&host->base.changes, 1, memory_order_release);
 	wake_sleepers(host);
 }
@@ -471,7 +471,7 @@ static void hal_node(void *arg, uint32_t index, uint64_t card,
 static void hal_wake(void *arg, uint16_t port)
 {
 	struct bcl_inproc *host = arg;
-	struct bcl_card_seat *seat = seat_of(host, port);
+	struct bcl_host_seat *seat = seat_of(host, port);
 
 	if (seat)
 		wake(host, seat);
@@ -495,7 +495,7 @@ const struct bcl_hal bcl_inproc_hal = {
 	.atomic = hal_atomic,
 	.wake = hal_wake,
 	.crc32c = bcl_card_crc32c,
-	.headers_crc = bcl_card_headers_crc,
+	.headers_crc = bcl_host_headers_crc,
 	.learn = hal_learn,
 	.node = hal_node,
 	.random = hal_random,

@@ -19,8 +19,8 @@ enum bcl_status bcl_inproc_command(struct bcl_inproc *host,
 	return status;
 }
 
-static enum bcl_status control_op(struct bcl_card_host *base,
-				  struct bcl_card_seat *seat,
+static enum bcl_status control_op(struct bcl_host *base,
+				  struct bcl_host_seat *seat,
 				  const struct bcl_control *control)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
@@ -33,7 +33,7 @@ static enum bcl_status control_op(struct bcl_card_host *base,
 	return status;
 }
 
-static void exclusive(struct bcl_card_host *base, struct bcl_card_seat *seat,
+static void exclusive(struct bcl_host *base, struct bcl_host_seat *seat,
 		      void (*run)(void *arg), void *arg)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
@@ -43,7 +43,7 @@ static void exclusive(struct bcl_card_host *base, struct bcl_card_seat *seat,
 	bcl_inproc_unlock(host, seat);
 }
 
-static void counters(struct bcl_card_host *base,
+static void counters(struct bcl_host *base,
 		     _Atomic uint64_t values[BCL_CARD_NCOUNTERS])
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
@@ -59,13 +59,13 @@ static void counters(struct bcl_card_host *base,
 
 /* ---- ports ---- */
 
-struct bcl_card_seat *bcl_inproc_seat_find(struct bcl_inproc *host,
+struct bcl_host_seat *bcl_inproc_seat_find(struct bcl_inproc *host,
 					   uint16_t port, uint16_t number)
 {
 	unsigned i;
 
 	for (i = 0; i < BCL_INPROC_PORTS; i++) {
-		struct bcl_card_seat *seat =
+		struct bcl_host_seat *seat =
 			&host->seats[(port + i) % BCL_INPROC_PORTS];
 
 		if (seat->number == number)
@@ -75,14 +75,14 @@ struct bcl_card_seat *bcl_inproc_seat_find(struct bcl_inproc *host,
 }
 
 static uint32_t first_area(const struct bcl_inproc *host,
-			   const struct bcl_card_seat *seat)
+			   const struct bcl_host_seat *seat)
 {
 	return (uint32_t)(seat - host->seats) * BCL_INPROC_AREAS;
 }
 
 /* For the trace. */
 static enum bcl_status note(struct bcl_inproc *host,
-			    const struct bcl_card_area areas[BCL_CARD_AREAS],
+			    const struct bcl_host_area areas[BCL_HOST_AREAS],
 			    const struct bcl_control *control)
 {
 	const struct bcl_control close = {
@@ -102,12 +102,12 @@ static enum bcl_status note(struct bcl_inproc *host,
 
 static enum bcl_status
 sit_down(struct bcl_inproc *host, struct bcl_port *port,
-	 const struct bcl_card_area areas[BCL_CARD_AREAS],
-	 struct bcl_control *control, struct bcl_card_seat *seat)
+	 const struct bcl_host_area areas[BCL_HOST_AREAS],
+	 struct bcl_control *control, struct bcl_host_seat *seat)
 {
 	uint32_t first = first_area(host, seat), handle = first + 1;
 	struct bcl_port_indices *indices =
-		(void *)areas[BCL_CARD_AREA_INDICES].address;
+		(void *)areas[BCL_HOST_AREA_INDICES].address;
 	enum bcl_status status;
 	uint32_t result;
 
@@ -116,12 +116,12 @@ sit_down(struct bcl_inproc *host, struct bcl_port *port,
 	seat->port = port;
 	seat->made = (const _Atomic uint32_t *)&indices->requests_made;
 	seat->sleeping = (const _Atomic uint32_t *)&indices->sleeping;
-	memcpy(&host->areas[first], areas, BCL_CARD_AREAS * sizeof(*areas));
-	control->port.requests = handle + BCL_CARD_AREA_REQUESTS;
-	control->port.sends = handle + BCL_CARD_AREA_SENDS;
-	control->port.receives = handle + BCL_CARD_AREA_RECEIVES;
-	control->port.blocks = handle + BCL_CARD_AREA_BLOCKS;
-	control->port.indices = handle + BCL_CARD_AREA_INDICES;
+	memcpy(&host->areas[first], areas, BCL_HOST_AREAS * sizeof(*areas));
+	control->port.requests = handle + BCL_HOST_AREA_REQUESTS;
+	control->port.sends = handle + BCL_HOST_AREA_SENDS;
+	control->port.receives = handle + BCL_HOST_AREA_RECEIVES;
+	control->port.blocks = handle + BCL_HOST_AREA_BLOCKS;
+	control->port.indices = handle + BCL_HOST_AREA_INDICES;
 	status = bcl_inproc_command(host, control, &result);
 	if (!status && host->trace)
 		status = note(host, areas, control);
@@ -131,13 +131,13 @@ sit_down(struct bcl_inproc *host, struct bcl_port *port,
 }
 
 static enum bcl_status
-port_open(struct bcl_card_host *base, struct bcl_port *port,
-	  const struct bcl_card_area areas[BCL_CARD_AREAS],
-	  struct bcl_control *control, struct bcl_card_seat **result)
+port_open(struct bcl_host *base, struct bcl_port *port,
+	  const struct bcl_host_area areas[BCL_HOST_AREAS],
+	  struct bcl_control *control, struct bcl_host_seat **result)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
 	enum bcl_status status = BCL_ERR_NOMEM;
-	struct bcl_card_seat *seat;
+	struct bcl_host_seat *seat;
 
 	bcl_inproc_lock(host, NULL);
 	seat = bcl_inproc_seat_find(host, port->number, 0);
@@ -158,7 +158,7 @@ port_open(struct bcl_card_host *base, struct bcl_port *port,
 	return status;
 }
 
-static void port_close(struct bcl_card_host *base, struct bcl_card_seat *seat)
+static void port_close(struct bcl_host *base, struct bcl_host_seat *seat)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
 	const struct bcl_control control = {
@@ -175,7 +175,7 @@ static void port_close(struct bcl_card_host *base, struct bcl_card_seat *seat)
 	}
 	seat->number = 0;
 	memset(&host->areas[first_area(host, seat)], 0,
-	       BCL_CARD_AREAS * sizeof(*host->areas));
+	       BCL_HOST_AREAS * sizeof(*host->areas));
 	bcl_inproc_unlock(host, NULL);
 }
 
@@ -246,7 +246,7 @@ void bcl_inproc_tell_changes(struct bcl_inproc *host)
 			tell_rail(host, r);
 }
 
-static void watch(struct bcl_card_host *base)
+static void watch(struct bcl_host *base)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
 	unsigned e;
@@ -268,14 +268,14 @@ static void watch(struct bcl_card_host *base)
 	bcl_inproc_unlock(host, NULL);
 }
 
-const struct bcl_card_ops bcl_card_inproc = {
+const struct bcl_host_ops bcl_host_inproc = {
 	.longs = 16,
 	.open = bcl_inproc_open,
 	.close = bcl_inproc_close,
 	.port_open = port_open,
 	.port_close = port_close,
 	.doorbell = bcl_inproc_doorbell,
-	.hold = bcl_inproc_hold,
+	.defer = bcl_inproc_defer,
 	.control = control_op,
 	.connect = bcl_inproc_connect,
 	.node = bcl_inproc_node,

@@ -31,14 +31,14 @@ enum {
 
 /* What the host knows of a node: index as the card gave it. */
 struct bcl_inproc_node {
-	struct bcl_card_node shown;
+	struct bcl_host_node shown;
 	uint8_t proved; /* bit r: it answered there, where it is called */
 	uint8_t nways;
 	uint8_t end[BCL_RAILS_MAX]; /* of ours, and which address there: */
 	struct bcl_wire_address address[BCL_RAILS_MAX];
 	/* It is called by all of them in turn until it answers. */
 	struct bcl_wire_address wire[BCL_WIRES_MAX];
-	struct bcl_card_way way[BCL_CARD_WAYS];
+	struct bcl_host_way way[BCL_HOST_WAYS];
 	uint8_t turn[BCL_RAILS_MAX];
 	uint64_t refused; /* bit w: way[w], since it was asked to connect */
 };
@@ -69,7 +69,7 @@ enum bcl_inproc_lock {
 };
 
 /* A port as the card's functions find it; its place is in its handles. */
-struct bcl_card_seat {
+struct bcl_host_seat {
 	uint16_t number;     /* 0: free */
 	_Atomic bool rung;   /* while the lock was taken, or held back */
 	_Atomic bool inside; /* the owner is, by the bias */
@@ -100,7 +100,7 @@ struct bcl_inproc_end {
 struct bcl_trace;
 
 struct bcl_inproc {
-	struct bcl_card_host base;
+	struct bcl_host base;
 	_Atomic uint32_t lock; /* enum bcl_inproc_lock */
 
 	/* Below: under the lock, or constant. */
@@ -112,9 +112,9 @@ struct bcl_inproc {
 	unsigned nrails;
 	struct bcl_inproc_rail rails[BCL_RAILS_MAX];
 	unsigned nends;
-	struct bcl_inproc_end ends[BCL_CARD_ENDS];
+	struct bcl_inproc_end ends[BCL_HOST_ENDS];
 	bool grown;			  /* an end is in use that was not */
-	const struct bcl_card_seat *last; /* who had the lock, and for */
+	const struct bcl_host_seat *last; /* who had the lock, and for */
 	uint32_t alone;			  /* so many turns in a row */
 	uint64_t now;			  /* of this turn; 0: not asked yet */
 	uint64_t clock, clock_cycles;	  /* the last reading, and when */
@@ -128,13 +128,13 @@ struct bcl_inproc {
 
 	struct bcl_inproc_node *nodes; /* by index; there may be more */
 	uint32_t nnodes;
-	struct bcl_card_seat seats[BCL_INPROC_PORTS];
-	struct bcl_card_area areas[BCL_INPROC_HANDLES]; /* by handle - 1 */
+	struct bcl_host_seat seats[BCL_INPROC_PORTS];
+	struct bcl_host_area areas[BCL_INPROC_HANDLES]; /* by handle - 1 */
 	struct bcl_rail_tx tx[BCL_INPROC_BURST];
 	uint8_t *stage;		 /* where a burst is put together */
 	struct bcl_trace *trace; /* NULL: no BCL_TRACE; else also: */
 	struct bcl_journal journal;
-	struct bcl_card_ops ops;
+	struct bcl_host_ops ops;
 	void *arena;
 	uint32_t arena_size;
 };
@@ -145,7 +145,7 @@ struct bcl_inproc_target {
 	unsigned end;
 };
 
-static inline struct bcl_inproc *bcl_inproc_of(struct bcl_card_host *host)
+static inline struct bcl_inproc *bcl_inproc_of(struct bcl_host *host)
 {
 	return (struct bcl_inproc *)(void *)host; /* its first member */
 }
@@ -154,7 +154,7 @@ static inline struct bcl_inproc *bcl_inproc_of(struct bcl_card_host *host)
 
 /* Whoever has it, unless it is in use. */
 bool bcl_inproc_take(struct bcl_inproc *host);
-void bcl_inproc_lock(struct bcl_inproc *host, struct bcl_card_seat *seat);
+void bcl_inproc_lock(struct bcl_inproc *host, struct bcl_host_seat *seat);
 /*
  * It is taken: have its holder serve the doorbells. True: it was let go
  * meanwhile and is ours, and they are ours to serve.
@@ -162,11 +162,11 @@ void bcl_inproc_lock(struct bcl_inproc *host, struct bcl_card_seat *seat);
 bool bcl_inproc_ask_or_lock(struct bcl_inproc *host);
 /* Does what others left to be done. */
 void bcl_inproc_let_go(struct bcl_inproc *host,
-		       const struct bcl_card_seat *seat);
+		       const struct bcl_host_seat *seat);
 
 /* If the lock is left to the port. */
 static inline bool bcl_inproc_enter(const struct bcl_inproc *host,
-				    struct bcl_card_seat *seat)
+				    struct bcl_host_seat *seat)
 {
 	atomic_store_explicit(&seat->inside, true, memory_order_relaxed);
 	/* Pairs with the barrier of who takes the bias away. */
@@ -180,13 +180,13 @@ static inline bool bcl_inproc_enter(const struct bcl_inproc *host,
 }
 
 static inline bool bcl_inproc_try_lock(struct bcl_inproc *host,
-				       struct bcl_card_seat *seat)
+				       struct bcl_host_seat *seat)
 {
 	return (seat && bcl_inproc_enter(host, seat)) || bcl_inproc_take(host);
 }
 
 static inline void bcl_inproc_unlock(struct bcl_inproc *host,
-				     struct bcl_card_seat *seat)
+				     struct bcl_host_seat *seat)
 {
 	host->now = 0;
 	if (seat && atomic_load_explicit(&seat->inside, memory_order_relaxed))
@@ -209,10 +209,9 @@ uint64_t bcl_inproc_now(struct bcl_inproc *host);
 void bcl_inproc_wants(struct bcl_inproc *host,
 		      const struct bcl_card_next *next);
 
-void bcl_inproc_doorbell(struct bcl_card_host *host,
-			 struct bcl_card_seat *seat);
-void bcl_inproc_hold(struct bcl_card_host *host, struct bcl_card_seat *seat);
-unsigned bcl_inproc_poll(struct bcl_card_host *host, struct bcl_card_seat *seat,
+void bcl_inproc_doorbell(struct bcl_host *host, struct bcl_host_seat *seat);
+void bcl_inproc_defer(struct bcl_host *host, struct bcl_host_seat *seat);
+unsigned bcl_inproc_poll(struct bcl_host *host, struct bcl_host_seat *seat,
 			 bool sockets);
 
 /* ---- node.c ---- */
@@ -220,10 +219,10 @@ unsigned bcl_inproc_poll(struct bcl_card_host *host, struct bcl_card_seat *seat,
 /* The node of this index, which the card gave to `card`. NULL: no memory. */
 struct bcl_inproc_node *bcl_inproc_node_make(struct bcl_inproc *host,
 					     uint32_t index, uint64_t card);
-enum bcl_status bcl_inproc_connect(struct bcl_card_host *host,
+enum bcl_status bcl_inproc_connect(struct bcl_host *host,
 				   const struct bcl_address *address,
-				   const struct bcl_card_way *ways, unsigned n,
-				   uint32_t *index, struct bcl_card_node *node);
+				   const struct bcl_host_way *ways, unsigned n,
+				   uint32_t *index, struct bcl_host_node *node);
 /* Where the next HELLO for the rail goes: to where the node was reached or the
  * likely way, then to each way in turn. */
 struct bcl_inproc_target bcl_inproc_hello_to(const struct bcl_inproc *host,
@@ -234,9 +233,9 @@ struct bcl_inproc_target bcl_inproc_hello_to(const struct bcl_inproc *host,
 bool bcl_inproc_refused(const struct bcl_inproc *host,
 			struct bcl_inproc_node *node, unsigned end,
 			const struct bcl_wire_address *address);
-uint32_t bcl_inproc_node(struct bcl_card_host *host, uint32_t index,
-			 struct bcl_card_node *node);
-enum bcl_status bcl_inproc_node_info(struct bcl_card_host *host, uint32_t index,
+uint32_t bcl_inproc_node(struct bcl_host *host, uint32_t index,
+			 struct bcl_host_node *node);
+enum bcl_status bcl_inproc_node_info(struct bcl_host *host, uint32_t index,
 				     struct bcl_node_info *info);
 
 static inline bool bcl_inproc_alive(unsigned state)
@@ -253,7 +252,7 @@ enum bcl_status bcl_inproc_command(struct bcl_inproc *host,
 
 /* The seat of this number, 0: a free one; the port's own place is looked at
  * first. */
-struct bcl_card_seat *bcl_inproc_seat_find(struct bcl_inproc *host,
+struct bcl_host_seat *bcl_inproc_seat_find(struct bcl_inproc *host,
 					   uint16_t port, uint16_t number);
 
 /* Tell the card what its rails can do by their ends, if that has changed. */
@@ -262,8 +261,8 @@ void bcl_inproc_tell_changes(struct bcl_inproc *host);
 /* ---- open.c ---- */
 
 enum bcl_status bcl_inproc_open(struct bcl_context *context,
-				struct bcl_card_host **result);
-void bcl_inproc_close(struct bcl_card_host *host);
+				struct bcl_host **result);
+void bcl_inproc_close(struct bcl_host *host);
 
 /* ---- journal.c: only with a trace ---- */
 

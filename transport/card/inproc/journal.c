@@ -27,14 +27,14 @@ static void look(void *arg)
 
 /* Between the record of a request and its doorbell no other thread has the
  * card: else it could send for a while before it hears of that one. */
-static void doorbell(struct bcl_card_host *base, struct bcl_card_seat *seat)
+static void doorbell(struct bcl_host *base, struct bcl_host_seat *seat)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
 
 	bcl_inproc_lock(host, seat);
 	bcl_journal_doorbell(&host->journal, seat->number);
 	bcl_count(host->context->counters, host_doorbells);
-	bcl_inproc_hold(base, seat);
+	bcl_inproc_defer(base, seat);
 	bcl_inproc_serve_doorbells(host);
 	bcl_inproc_unlock(host, seat);
 }

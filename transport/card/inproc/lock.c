@@ -16,7 +16,7 @@ enum {
  */
 static void take_bias(struct bcl_inproc *host, uint32_t bias)
 {
-	struct bcl_card_seat *seat = &host->seats[bias - BCL_INPROC_BIASED];
+	struct bcl_host_seat *seat = &host->seats[bias - BCL_INPROC_BIASED];
 
 	/* Pairs with the compiler's fence in bcl_inproc_enter(): either it
 	 * finds the lock taken, or we find it inside. */
@@ -48,7 +48,7 @@ bool bcl_inproc_take(struct bcl_inproc *host)
 	return true;
 }
 
-void bcl_inproc_lock(struct bcl_inproc *host, struct bcl_card_seat *seat)
+void bcl_inproc_lock(struct bcl_inproc *host, struct bcl_host_seat *seat)
 {
 	while (!bcl_inproc_try_lock(host, seat))
 		host->env->yield(host->env->world);
@@ -72,7 +72,7 @@ bool bcl_inproc_ask_or_lock(struct bcl_inproc *host)
 }
 
 /* Leave the lock to a port that has had it alone for long. */
-static bool leave_to(struct bcl_inproc *host, const struct bcl_card_seat *seat)
+static bool leave_to(struct bcl_inproc *host, const struct bcl_host_seat *seat)
 {
 	uint32_t before = BCL_INPROC_HELD;
 
@@ -95,7 +95,7 @@ static bool leave_to(struct bcl_inproc *host, const struct bcl_card_seat *seat)
 }
 
 void bcl_inproc_let_go(struct bcl_inproc *host,
-		       const struct bcl_card_seat *seat)
+		       const struct bcl_host_seat *seat)
 {
 	if (leave_to(host, seat))
 		return;

@@ -62,7 +62,7 @@ static void disconnect(struct bcl_inproc *host, uint32_t index)
 /* ---- ways ---- */
 
 static unsigned rail_of(const struct bcl_inproc *host,
-			const struct bcl_card_way *way)
+			const struct bcl_host_way *way)
 {
 	return host->ends[way->end].number;
 }
@@ -78,11 +78,11 @@ static unsigned count_ways(const struct bcl_inproc *host,
 }
 
 /* The rail's n-th way; it has one. */
-static const struct bcl_card_way *way_of(const struct bcl_inproc *host,
+static const struct bcl_host_way *way_of(const struct bcl_inproc *host,
 					 const struct bcl_inproc_node *node,
 					 unsigned rail, unsigned n)
 {
-	const struct bcl_card_way *way = node->way;
+	const struct bcl_host_way *way = node->way;
 
 	for (;; way++)
 		if (rail_of(host, way) == rail && !n--)
@@ -93,7 +93,7 @@ static const struct bcl_card_way *way_of(const struct bcl_inproc *host,
 static void take_ways(const struct bcl_inproc *host,
 		      struct bcl_inproc_node *node,
 		      const struct bcl_address *address,
-		      const struct bcl_card_way *ways, unsigned n)
+		      const struct bcl_host_way *ways, unsigned n)
 {
 	unsigned w, rail;
 
@@ -118,7 +118,7 @@ struct bcl_inproc_target bcl_inproc_hello_to(const struct bcl_inproc *host,
 {
 	unsigned ways = count_ways(host, node, rail);
 	unsigned turn = node->turn[rail]++;
-	const struct bcl_card_way *way;
+	const struct bcl_host_way *way;
 
 	if (!ways || !turn)
 		return (struct bcl_inproc_target){ &node->address[rail],
@@ -161,7 +161,7 @@ bool bcl_inproc_refused(const struct bcl_inproc *host,
 /* ---- connecting ---- */
 
 static uint32_t rails_of(const struct bcl_inproc *host,
-			 const struct bcl_card_way *ways, unsigned n)
+			 const struct bcl_host_way *ways, unsigned n)
 {
 	uint32_t rails = 0;
 
@@ -170,11 +170,11 @@ static uint32_t rails_of(const struct bcl_inproc *host,
 	return rails;
 }
 
-enum bcl_status bcl_inproc_connect(struct bcl_card_host *base,
+enum bcl_status bcl_inproc_connect(struct bcl_host *base,
 				   const struct bcl_address *address,
-				   const struct bcl_card_way *ways, unsigned n,
+				   const struct bcl_host_way *ways, unsigned n,
 				   uint32_t *index,
-				   struct bcl_card_node *result)
+				   struct bcl_host_node *result)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
 	struct bcl_control control = {
@@ -208,10 +208,10 @@ enum bcl_status bcl_inproc_connect(struct bcl_card_host *base,
 }
 
 /* As the program is shown it. */
-static struct bcl_card_node shown(const struct bcl_inproc *host,
+static struct bcl_host_node shown(const struct bcl_inproc *host,
 				  const struct bcl_inproc_node *node)
 {
-	struct bcl_card_node result = node->shown;
+	struct bcl_host_node result = node->shown;
 	unsigned r;
 
 	for (r = 0; r < host->nrails; r++)
@@ -220,13 +220,13 @@ static struct bcl_card_node shown(const struct bcl_inproc *host,
 	return result;
 }
 
-uint32_t bcl_inproc_node(struct bcl_card_host *base, uint32_t index,
-			 struct bcl_card_node *node)
+uint32_t bcl_inproc_node(struct bcl_host *base, uint32_t index,
+			 struct bcl_host_node *node)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
 	uint32_t changes;
 
-	*node = (struct bcl_card_node){ 0 };
+	*node = (struct bcl_host_node){ 0 };
 	bcl_inproc_lock(host, NULL);
 	if (index < host->nnodes) /* else there was no memory to know it */
 		*node = shown(host, &host->nodes[index]);
@@ -236,7 +236,7 @@ uint32_t bcl_inproc_node(struct bcl_card_host *base, uint32_t index,
 	return changes;
 }
 
-enum bcl_status bcl_inproc_node_info(struct bcl_card_host *base, uint32_t index,
+enum bcl_status bcl_inproc_node_info(struct bcl_host *base, uint32_t index,
 				     struct bcl_node_info *info)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);

@@ -37,7 +37,7 @@ static unsigned number_of(struct bcl_inproc *host, struct kind *of,
 static bool find_room(const struct bcl_inproc *host,
 		      const struct bcl_rail *rail)
 {
-	struct bcl_wire_address wires[BCL_CARD_ENDS];
+	struct bcl_wire_address wires[BCL_HOST_ENDS];
 	unsigned e;
 
 	for (e = 0; e < host->nends; e++)
@@ -49,11 +49,11 @@ static bool find_room(const struct bcl_inproc *host,
 static void add_end(struct bcl_inproc *host, struct kind *of,
 		    struct bcl_rail *rail)
 {
-	struct bcl_card_host *base = &host->base;
+	struct bcl_host *base = &host->base;
 	unsigned number;
 
 	if (!find_room(host, rail)) {
-		snprintf(base->line[base->nlines++], BCL_CARD_LINE,
+		snprintf(base->line[base->nlines++], BCL_HOST_LINE,
 			 "%s: not used, as peers cannot be told more: %s",
 			 rail->kind->name, rail->about);
 		rail->close(rail);
@@ -74,10 +74,10 @@ static void add_end(struct bcl_inproc *host, struct kind *of,
 static void open_kind(struct bcl_inproc *host, const struct bcl_rail_kind *kind)
 {
 	struct bcl_context *context = host->context;
-	struct bcl_card_host *base = &host->base;
-	struct bcl_rail *rails[BCL_CARD_ENDS];
+	struct bcl_host *base = &host->base;
+	struct bcl_rail *rails[BCL_HOST_ENDS];
 	struct kind of = { kind, host->nends, host->nrails, 0, 0 };
-	unsigned room = BCL_CARD_ENDS - host->nends, n, i;
+	unsigned room = BCL_HOST_ENDS - host->nends, n, i;
 	char why[96] = "";
 
 	of.rails = BCL_RAILS_MAX - host->nrails;
@@ -88,7 +88,7 @@ static void open_kind(struct bcl_inproc *host, const struct bcl_rail_kind *kind)
 	n = kind->open(host->env, &context->config, context->card_id, rails,
 		       room, why);
 	if (*why)
-		snprintf(base->line[base->nlines++], BCL_CARD_LINE, "%s", why);
+		snprintf(base->line[base->nlines++], BCL_HOST_LINE, "%s", why);
 	for (i = 0; i < n; i++)
 		add_end(host, &of, rails[i]);
 }
@@ -186,7 +186,7 @@ static void release(struct bcl_inproc *host)
 /* Each kind's reason, for whoever needs a network. */
 static void tell_none(struct bcl_inproc *host)
 {
-	const struct bcl_card_host *base = &host->base;
+	const struct bcl_host *base = &host->base;
 	char *text = host->context->no_card;
 	const size_t room = sizeof(host->context->no_card);
 	unsigned i;
@@ -224,14 +224,14 @@ static enum bcl_status set_up(struct bcl_inproc *host)
 /* What the library sees of it. */
 static void show(struct bcl_inproc *host)
 {
-	struct bcl_card_host *base = &host->base;
+	struct bcl_host *base = &host->base;
 	unsigned e;
 
 	base->nends = host->nends;
 	for (e = 0; e < host->nends; e++) {
 		const struct bcl_rail *rail = host->ends[e].rail;
 
-		base->end[e] = (struct bcl_card_end){
+		base->end[e] = (struct bcl_host_end){
 			.address = rail->address,
 			.rail = host->ends[e].number,
 			.kind = rail->kind->name,
@@ -242,7 +242,7 @@ static void show(struct bcl_inproc *host)
 		};
 		if (bcl_rail_mapped(rail))
 			base->ring = rail;
-		snprintf(base->line[base->nlines++], BCL_CARD_LINE,
+		snprintf(base->line[base->nlines++], BCL_HOST_LINE,
 			 "rail %u: %s on %s: %s, frames of %u bytes",
 			 host->ends[e].number, rail->kind->name,
 			 rail->interface, rail->about, rail->limits.mtu);
@@ -250,7 +250,7 @@ static void show(struct bcl_inproc *host)
 }
 
 enum bcl_status bcl_inproc_open(struct bcl_context *context,
-				struct bcl_card_host **result)
+				struct bcl_host **result)
 {
 	const struct bcl_env *env = context->env;
 	struct bcl_inproc *host = env->allocate(env->world, sizeof(*host));
@@ -258,7 +258,7 @@ enum bcl_status bcl_inproc_open(struct bcl_context *context,
 
 	if (!host)
 		return BCL_ERR_NOMEM;
-	host->base.ops = &bcl_card_inproc;
+	host->base.ops = &bcl_host_inproc;
 	host->context = context;
 	host->env = env;
 	host->sink = bcl_inproc_sink;
@@ -275,7 +275,7 @@ enum bcl_status bcl_inproc_open(struct bcl_context *context,
 	return BCL_OK;
 }
 
-void bcl_inproc_close(struct bcl_card_host *base)
+void bcl_inproc_close(struct bcl_host *base)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
 	uint32_t node, result;

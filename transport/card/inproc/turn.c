@@ -8,7 +8,7 @@
 /* ---- doorbells ---- */
 
 static inline void doorbell(struct bcl_inproc *host,
-			    const struct bcl_card_seat *seat)
+			    const struct bcl_host_seat *seat)
 {
 	struct bcl_card_next next;
 
@@ -25,7 +25,7 @@ void bcl_inproc_serve_doorbells(struct bcl_inproc *host)
 	unsigned i;
 
 	for (i = 0; i < BCL_INPROC_PORTS; i++) {
-		struct bcl_card_seat *seat = &host->seats[i];
+		struct bcl_host_seat *seat = &host->seats[i];
 
 		if (!atomic_load_explicit(&seat->rung, memory_order_relaxed))
 			continue;
@@ -68,7 +68,7 @@ void bcl_inproc_wants(struct bcl_inproc *host, const struct bcl_card_next *next)
 }
 
 void __attribute__((flatten))
-bcl_inproc_doorbell(struct bcl_card_host *base, struct bcl_card_seat *seat)
+bcl_inproc_doorbell(struct bcl_host *base, struct bcl_host_seat *seat)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
 
@@ -86,7 +86,7 @@ bcl_inproc_doorbell(struct bcl_card_host *base, struct bcl_card_seat *seat)
 	bcl_inproc_unlock(host, seat);
 }
 
-void bcl_inproc_hold(struct bcl_card_host *host, struct bcl_card_seat *seat)
+void bcl_inproc_defer(struct bcl_host *host, struct bcl_host_seat *seat)
 {
 	(void)host;
 	/* Release: the requests. Pairs with bcl_inproc_serve_doorbells(). */
@@ -178,7 +178,7 @@ static uint64_t deadline(const struct bcl_inproc *host)
 	return atomic_load_explicit(&host->base.deadline, memory_order_relaxed);
 }
 
-unsigned bcl_inproc_poll(struct bcl_card_host *base, struct bcl_card_seat *seat,
+unsigned bcl_inproc_poll(struct bcl_host *base, struct bcl_host_seat *seat,
 			 bool sockets)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
@@ -190,7 +190,7 @@ unsigned bcl_inproc_poll(struct bcl_card_host *base, struct bcl_card_seat *seat,
 		atomic_fetch_add_explicit(
 			&counters->values[BCL_COUNT_host_lock_busy], 1,
 			memory_order_relaxed);
-		return BCL_CARD_BUSY;
+		return BCL_HOST_BUSY;
 	}
 	if (!seat)
 		bcl_inproc_serve_doorbells(host);
