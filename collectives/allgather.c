@@ -52,7 +52,7 @@ static void build_bruck(struct bcl_schedule *schedule,
 
 	if (team->rank == leader)
 		blocks = bcl_step_scratch(schedule, all);
-	bcl_inside_gather(schedule, leader, call->send, length, blocks);
+	bcl_intranode_gather(schedule, leader, call->send, length, blocks);
 	if (team->rank == leader) {
 		leaders = bcl_group_leaders(team, leader);
 		bcl_build_bruck(schedule, &leaders, blocks, length, false,
@@ -61,7 +61,7 @@ static void build_bruck(struct bcl_schedule *schedule,
 				  team->my_node);
 		bcl_step_round(schedule);
 	}
-	bcl_inside_broadcast(schedule, leader, call->receive, all);
+	bcl_intranode_broadcast(schedule, leader, call->receive, all);
 }
 
 static void build_ring(struct bcl_schedule *schedule,

@@ -116,7 +116,7 @@ static void build_doubling(struct bcl_schedule *schedule,
 	struct bcl_group leaders;
 
 	if (bcl_layout_members(&team->layout, team->my_node) > 1) {
-		bcl_inside_reduce(schedule, leader, sum, call->receive,
+		bcl_intranode_reduce(schedule, leader, sum, call->receive,
 				  call->length, call->reduction);
 		sum = call->receive;
 	}
@@ -125,7 +125,7 @@ static void build_doubling(struct bcl_schedule *schedule,
 		build_exchanges(schedule, &leaders, sum, call->receive,
 				call->length, call->reduction);
 	}
-	bcl_inside_broadcast(schedule, leader, call->receive, call->length);
+	bcl_intranode_broadcast(schedule, leader, call->receive, call->length);
 }
 
 /* Everyone gets the nodes' sums and combines them, in the order of nodes: no
@@ -142,7 +142,7 @@ static void build_gathered(struct bcl_schedule *schedule,
 
 	if (team->rank == leader)
 		sums = bcl_step_scratch(schedule, n * length);
-	bcl_inside_reduce(schedule, leader, call->send, sums, length,
+	bcl_intranode_reduce(schedule, leader, call->send, sums, length,
 			  call->reduction);
 	if (team->rank == leader) {
 		leaders = bcl_group_leaders(team, leader);
@@ -161,7 +161,7 @@ static void build_gathered(struct bcl_schedule *schedule,
 		}
 		bcl_step_round(schedule);
 	}
-	bcl_inside_broadcast(schedule, leader, call->receive, length);
+	bcl_intranode_broadcast(schedule, leader, call->receive, length);
 }
 
 /* Doubling over all ranks, for operators that need their order. */
@@ -213,7 +213,7 @@ static void build_slices(struct bcl_schedule *schedule,
 		bcl_build_reduce_scatter(schedule, &node, call->send, mine,
 					 length, reduction);
 	else
-		bcl_inside_reduce_scatter(schedule, call->send, call->receive,
+		bcl_intranode_reduce_scatter(schedule, call->send, call->receive,
 					  length, reduction);
 	bcl_build_halving(schedule, &column, false, mine, mine, end - begin,
 			  reduction, way);
@@ -221,7 +221,7 @@ static void build_slices(struct bcl_schedule *schedule,
 		bcl_build_ring(schedule, &node, 0, call->receive, length,
 			       element);
 	else
-		bcl_inside_gather_slices(schedule, call->receive, length,
+		bcl_intranode_gather_slices(schedule, call->receive, length,
 					 element);
 }
 
@@ -246,19 +246,19 @@ static void build_halving_leaders(struct bcl_schedule *schedule,
 	unsigned leader = bcl_layout_leader(&team->layout, team->my_node);
 	struct bcl_group leaders = bcl_group_leaders(team, leader);
 
-	if (bcl_inside_pipelines(team, reduction)) {
+	if (bcl_intranode_pipelines(team, reduction)) {
 		bcl_build_halving(schedule, &leaders, true, call->send,
 				  call->receive, call->length, reduction,
 				  (enum bcl_halving_way)way);
 		return;
 	}
-	bcl_inside_reduce(schedule, leader, call->send, call->receive,
+	bcl_intranode_reduce(schedule, leader, call->send, call->receive,
 			  call->length, reduction);
 	if (team->rank == leader)
 		bcl_build_halving(schedule, &leaders, true, call->receive,
 				  call->receive, call->length, reduction,
 				  (enum bcl_halving_way)way);
-	bcl_inside_broadcast(schedule, leader, call->receive, call->length);
+	bcl_intranode_broadcast(schedule, leader, call->receive, call->length);
 }
 
 /* To the first rank and back. */
@@ -407,7 +407,7 @@ static double cost_turn(const struct bcl_model *model, double length,
 }
 
 /* Between the nodes. */
-static double cost_halves(const struct bcl_model *model, double length,
+static double cost_halving_plan(const struct bcl_model *model, double length,
 			  enum bcl_halving_way way)
 {
 	unsigned rounds = bcl_log2_up(model->nodes), turn, i;
@@ -437,7 +437,7 @@ static double cost_halving(const struct bcl_model *model, double length,
 	double others = model->members - 1;
 	double inside = others > 0 ? cost_node_sliced(model, length) : 0;
 
-	return cost_halves(model, length, (enum bcl_halving_way)way) + inside +
+	return cost_halving_plan(model, length, (enum bcl_halving_way)way) + inside +
 	       2 * others * model->segment.message;
 }
 
@@ -460,9 +460,9 @@ BCL_VARIANT(halving, 3)
 static double cost_halving_fetched(const struct bcl_model *model, double length)
 {
 	double members = model->members, slice = length / members;
-	struct bcl_cost cost = bcl_cost_inside(model, slice);
+	struct bcl_cost cost = bcl_cost_intranode(model, slice);
 
-	return cost_halves(model, length, BCL_HALVING_PLAIN) +
+	return cost_halving_plan(model, length, BCL_HALVING_PLAIN) +
 	       (members - 1) * (2 * (cost.message + slice * cost.byte) +
 				slice * model->combine);
 }
@@ -480,7 +480,7 @@ static double cost_halving_leaders(const struct bcl_model *model, double length,
 	leaders.members = 1;
 	if (beside < 0)
 		beside = 0;
-	return cost_halves(&leaders, length, (enum bcl_halving_way)way) +
+	return cost_halving_plan(&leaders, length, (enum bcl_halving_way)way) +
 	       pieces * gap + cost_collected(model, length - beside);
 }
 

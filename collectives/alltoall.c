@@ -8,18 +8,18 @@
 
 static const struct bcl_share all_blocks = { 0, 1 };
 
-/* ---- Bruck et al.: digits.c ---------------------------------------------- */
+/* ---- Bruck et al.: radix.c ---------------------------------------------- */
 
 static void rotate(const struct bcl_team *team, const struct bcl_step *step)
 {
-	struct bcl_digits digits = bcl_digits_of(team->size, 1);
+	struct bcl_radix digits = bcl_radix_of(team->size, 1);
 	const unsigned char *from = step->from;
 	unsigned char *to = step->to;
 	unsigned i;
 
 	for (i = 0; i < team->size; i++, to += step->length)
 		memcpy(to,
-		       from + bcl_digits_on(&digits, team->rank, i) *
+		       from + bcl_radix_on(&digits, team->rank, i) *
 				       step->length,
 		       step->length);
 }
@@ -28,13 +28,13 @@ static void rotate(const struct bcl_team *team, const struct bcl_step *step)
 static void rotate_back(const struct bcl_team *team,
 			const struct bcl_step *step)
 {
-	struct bcl_digits digits = bcl_digits_of(team->size, 1);
+	struct bcl_radix digits = bcl_radix_of(team->size, 1);
 	const unsigned char *from = step->from;
 	unsigned char *to = step->to;
 	unsigned i;
 
 	for (i = 0; i < team->size; i++, from += step->length)
-		memcpy(to + bcl_digits_before(&digits, team->rank, i) *
+		memcpy(to + bcl_radix_before(&digits, team->rank, i) *
 				       step->length,
 		       from, step->length);
 }
@@ -45,15 +45,15 @@ static void build_bruck(struct bcl_schedule *schedule,
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_all(team);
 	const struct bcl_rounds rounds = {
-		.digits = bcl_digits_of(team->size, 1),
+		.digits = bcl_radix_of(team->size, 1),
 		.share = all_blocks,
 	};
 	size_t length = call->length;
 	unsigned char *blocks = bcl_step_scratch(schedule, team->size * length);
 
 	bcl_step_call(schedule, rotate, blocks, call->send, length, 0);
-	bcl_build_digits(schedule, &group, &rounds, blocks, call->receive,
-			 length);
+	bcl_build_radix(schedule, &group, &rounds, blocks, call->receive,
+			length);
 	bcl_step_call(schedule, rotate_back, call->receive, blocks, length, 0);
 }
 
@@ -89,13 +89,13 @@ static void to_blocks(const struct bcl_team *team, const struct bcl_step *step)
 {
 	const struct bcl_layout *layout = &team->layout;
 	unsigned n = layout->nnodes, members = team->size / n, i, a, b;
-	struct bcl_digits digits = bcl_digits_of(n, step->rank);
+	struct bcl_radix digits = bcl_radix_of(n, step->rank);
 	const unsigned char *from = step->from;
 	unsigned char *to = step->to;
 
 	for (i = 0; i < n; i++) {
 		unsigned place =
-			bcl_digits_on(&digits, team->my_node, i) * members;
+			bcl_radix_on(&digits, team->my_node, i) * members;
 
 		for (a = 0; a < members; a++)
 			for (b = 0; b < members; b++) {
@@ -116,13 +116,13 @@ static void from_blocks(const struct bcl_team *team,
 {
 	const struct bcl_layout *layout = &team->layout;
 	unsigned n = layout->nnodes, members = team->size / n, i, a, b;
-	struct bcl_digits digits = bcl_digits_of(n, step->rank);
+	struct bcl_radix digits = bcl_radix_of(n, step->rank);
 	const unsigned char *from = step->from;
 	unsigned char *to = step->to;
 
 	for (i = 0; i < n; i++) {
 		unsigned place =
-			bcl_digits_before(&digits, team->my_node, i) * members;
+			bcl_radix_before(&digits, team->my_node, i) * members;
 
 		for (a = 0; a < members; a++)
 			for (b = 0; b < members; b++) {
@@ -142,8 +142,8 @@ static void build_leaders(struct bcl_schedule *schedule,
 {
 	const struct bcl_team *team = schedule->team;
 	const struct bcl_rounds rounds = {
-		.digits = bcl_digits_of(team->layout.nnodes,
-					(unsigned)__builtin_ctz(values)),
+		.digits = bcl_radix_of(team->layout.nnodes,
+				       (unsigned)__builtin_ctz(values)),
 		.nodes = true,
 		.up = true,
 		.share = all_blocks,
@@ -157,15 +157,15 @@ static void build_leaders(struct bcl_schedule *schedule,
 
 	if (team->rank == leader)
 		all = bcl_step_scratch(schedule, members * one);
-	bcl_inside_gather(schedule, leader, call->send, one, all);
+	bcl_intranode_gather(schedule, leader, call->send, one, all);
 	if (team->rank == leader) {
 		leaders = bcl_group_leaders(team, leader);
 		blocks = bcl_step_scratch(schedule, members * one);
 		bcl_step_call(schedule, to_blocks, blocks, all, length,
 			      rounds.digits.bits);
 		if (rounds.digits.bits) {
-			bcl_build_digits(schedule, &leaders, &rounds, blocks,
-					 all, block);
+			bcl_build_radix(schedule, &leaders, &rounds, blocks,
+					all, block);
 		} else {
 			unsigned char *arrived = all;
 
@@ -179,7 +179,7 @@ static void build_leaders(struct bcl_schedule *schedule,
 			      rounds.digits.bits);
 		bcl_step_round(schedule);
 	}
-	bcl_inside_scatter(schedule, leader, all, call->receive, one);
+	bcl_intranode_scatter(schedule, leader, all, call->receive, one);
 }
 
 static void build_leaders_pairs(struct bcl_schedule *schedule,
@@ -200,14 +200,14 @@ static void to_columns(const struct bcl_team *team, const struct bcl_step *step)
 {
 	const struct bcl_layout *layout = &team->layout;
 	unsigned n = layout->nnodes, members = team->size / n, i, b;
-	struct bcl_digits digits = bcl_digits_of(n, step->rank);
+	struct bcl_radix digits = bcl_radix_of(n, step->rank);
 	const unsigned char *from = step->from;
 	unsigned char *to = step->to;
 
 	for (b = 0; b < members; b++)
 		for (i = 0; i < n; i++) {
 			unsigned place =
-				bcl_digits_on(&digits, team->my_node, i) *
+				bcl_radix_on(&digits, team->my_node, i) *
 					members +
 				b;
 
@@ -241,13 +241,13 @@ static void from_columns(const struct bcl_team *team,
 {
 	const struct bcl_layout *layout = &team->layout;
 	unsigned n = layout->nnodes, members = team->size / n, i, a;
-	struct bcl_digits digits = bcl_digits_of(n, step->rank);
+	struct bcl_radix digits = bcl_radix_of(n, step->rank);
 	const unsigned char *from = step->from;
 	unsigned char *to = step->to;
 
 	for (i = 0; i < n; i++) {
 		unsigned place =
-			bcl_digits_before(&digits, team->my_node, i) * members;
+			bcl_radix_before(&digits, team->my_node, i) * members;
 
 		for (a = 0; a < members; a++) {
 			memcpy(to + bcl_layout_rank(layout, place + a) *
@@ -265,8 +265,8 @@ static void build_columns(struct bcl_schedule *schedule,
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group column = bcl_group_column(team);
 	const struct bcl_rounds rounds = {
-		.digits = bcl_digits_of(team->layout.nnodes,
-					(unsigned)__builtin_ctz(values)),
+		.digits = bcl_radix_of(team->layout.nnodes,
+				       (unsigned)__builtin_ctz(values)),
 		.nodes = true,
 		.up = team->my_member % 2 == 0,
 		.share = all_blocks,
@@ -278,20 +278,21 @@ static void build_columns(struct bcl_schedule *schedule,
 	bcl_step_call(schedule, to_columns, blocks, call->send, length,
 		      rounds.digits.bits);
 	bcl_step_round(schedule);
-	bcl_inside_alltoall(schedule, blocks, call->receive, n * length);
+	bcl_intranode_alltoall(schedule, blocks, call->receive, n * length);
 	bcl_step_call(schedule, by_node, blocks, call->receive, length, 0);
-	bcl_build_digits(schedule, &column, &rounds, blocks, call->receive,
-			 members * length);
+	bcl_build_radix(schedule, &column, &rounds, blocks, call->receive,
+			members * length);
 	bcl_step_call(schedule, from_columns, call->receive, blocks, length,
 		      rounds.digits.bits);
 }
 
-/* ---- shares.c ------------------------------------------------------------ */
+/* ---- alltoall_multileader.c
+ * ------------------------------------------------------------ */
 
-static void build_shares(struct bcl_schedule *schedule,
-			 const struct bcl_call *call, unsigned values)
+static void build_multileader(struct bcl_schedule *schedule,
+			      const struct bcl_call *call, unsigned values)
 {
-	bcl_build_shares(schedule, call, (unsigned)__builtin_ctz(values));
+	bcl_build_multileader(schedule, call, (unsigned)__builtin_ctz(values));
 }
 
 /* ---- costs --------------------------------------------------------------- */
@@ -386,11 +387,11 @@ static double cost_others(const struct bcl_model *model,
 
 /* Digits of so many values: what `at_once` members of each node, at once, have
  * for all nodes. The highest digit is that of the other half. */
-static double cost_digits(const struct bcl_model *model, double all,
-			  unsigned values, double at_once)
+static double cost_radix(const struct bcl_model *model, double all,
+			 unsigned values, double at_once)
 {
-	struct bcl_digits digits =
-		bcl_digits_of(model->nodes, (unsigned)__builtin_ctz(values));
+	struct bcl_radix digits =
+		bcl_radix_of(model->nodes, (unsigned)__builtin_ctz(values));
 	unsigned place, of = 1u << digits.low;
 	double time = 0;
 
@@ -419,8 +420,8 @@ static double cost_digits(const struct bcl_model *model, double all,
 static double cost_leaders(const struct bcl_model *model, double length,
 			   unsigned values)
 {
-	return cost_digits(model, model->members * model->size * length, values,
-			   1) +
+	return cost_radix(model, model->members * model->size * length, values,
+			  1) +
 	       cost_collected(model, length);
 }
 
@@ -429,7 +430,7 @@ static double cost_columns(const struct bcl_model *model, double length,
 {
 	double all = model->size * length;
 
-	return cost_digits(model, all, values, model->members) +
+	return cost_radix(model, all, values, model->members) +
 	       bcl_cost_phases(model, all) + 5 * all * model->segment.byte;
 }
 
@@ -446,8 +447,8 @@ static double cost_sent(const struct bcl_model *model, double messages,
 	       bytes * bcl_larger(card, copies / members);
 }
 
-static double cost_shares(const struct bcl_model *model, double length,
-			  unsigned values)
+static double cost_multileader(const struct bcl_model *model, double length,
+			       unsigned values)
 {
 	double own = model->size * length, all = model->members * own;
 	double shares = bcl_least(model->members, values);
@@ -479,9 +480,9 @@ static double cost_shares(const struct bcl_model *model, double length,
 	       copied * model->segment.byte;
 }
 
-BCL_VARIANT(shares, 4)
-BCL_VARIANT(shares, 8)
-BCL_VARIANT(shares, 16)
+BCL_VARIANT(multileader, 4)
+BCL_VARIANT(multileader, 8)
+BCL_VARIANT(multileader, 16)
 BCL_VARIANT(leaders, 2)
 BCL_VARIANT(leaders, 4)
 BCL_VARIANT(leaders, 16)
@@ -524,7 +525,7 @@ static double cost_leaders_pairs(const struct bcl_model *model, double length)
 static double cost_pairs(const struct bcl_model *model, double length)
 {
 	double members = model->members, rounds, inside;
-	struct bcl_cost cost = bcl_cost_inside(model, length);
+	struct bcl_cost cost = bcl_cost_intranode(model, length);
 
 	if (model->nodes == 1)
 		return cost_rounds(model, model->size, length, members);
@@ -546,9 +547,12 @@ const struct bcl_algorithm bcl_alltoall_algorithms[] = {
 	{ "leaders_4", UNIFORM, 0, build_leaders_4, cost_leaders_4 },
 	{ "leaders_16", UNIFORM, 0, build_leaders_16, cost_leaders_16 },
 	{ "leaders_32", UNIFORM, 0, build_leaders_32, cost_leaders_32 },
-	{ "shares_4", UNIFORM, 0, build_shares_4, cost_shares_4 },
-	{ "shares_8", UNIFORM, 0, build_shares_8, cost_shares_8 },
-	{ "shares_16", UNIFORM, 0, build_shares_16, cost_shares_16 },
+	{ "multileader_4", UNIFORM, 0, build_multileader_4,
+	  cost_multileader_4 },
+	{ "multileader_8", UNIFORM, 0, build_multileader_8,
+	  cost_multileader_8 },
+	{ "multileader_16", UNIFORM, 0, build_multileader_16,
+	  cost_multileader_16 },
 	{ "leaders_pairs", UNIFORM, 0, build_leaders_pairs,
 	  cost_leaders_pairs },
 	{ "columns", UNIFORM, 0, build_columns_2, cost_columns_2 },

@@ -34,12 +34,12 @@ static void build_dissemination(struct bcl_schedule *schedule,
 	struct bcl_group leaders;
 
 	/* Of no bytes from and to any address. */
-	bcl_inside_gather(schedule, leader, call, 0, schedule);
+	bcl_intranode_gather(schedule, leader, call, 0, schedule);
 	if (team->rank == leader) {
 		leaders = bcl_group_leaders(team, leader);
 		disseminate(schedule, &leaders, ahead);
 	}
-	bcl_inside_broadcast(schedule, leader, schedule, 0);
+	bcl_intranode_broadcast(schedule, leader, schedule, 0);
 }
 
 static double cost_node(const struct bcl_model *model, double length)

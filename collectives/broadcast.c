@@ -44,7 +44,7 @@ static void build_tree(struct bcl_schedule *schedule,
 			schedule, &leaders,
 			bcl_layout_node(&team->layout, call->root),
 			call->receive, call->length, ahead);
-	bcl_inside_broadcast(schedule, speaker, call->receive, call->length);
+	bcl_intranode_broadcast(schedule, speaker, call->receive, call->length);
 }
 
 /* Pieces follow one another through all members, in node order. */

@@ -8,7 +8,7 @@
 #define BCL_COLLECTIVES_BUILDERS_H
 
 #include "collectives/call.h"
-#include "collectives/digits.h"
+#include "collectives/radix.h"
 #include "collectives/schedule.h"
 #include "collectives/team.h"
 
@@ -37,44 +37,45 @@ static inline unsigned bcl_round_lane(unsigned round)
 	return 1 + round % BCL_ROUND_LANES;
 }
 
-/* ---- inside.c: the own node, by its segment if it has one ----------------
+/* ---- intranode.c: the own node, by its segment if it has one ----------------
  * root is a rank on this node. */
 
 /* By a segment: beside the messages of the round that ends with it. */
-bool bcl_inside_pipelines(const struct bcl_team *team,
-			  const struct bcl_reduction *reduction);
-void bcl_inside_broadcast(struct bcl_schedule *schedule, unsigned root,
-			  void *buffer, size_t length);
+bool bcl_intranode_pipelines(const struct bcl_team *team,
+			     const struct bcl_reduction *reduction);
+void bcl_intranode_broadcast(struct bcl_schedule *schedule, unsigned root,
+			     void *buffer, size_t length);
 /* The same with one of many pieces of a vector, where it pipelines. */
-void bcl_inside_broadcast_piece(struct bcl_schedule *schedule, unsigned root,
-				void *buffer, size_t length);
+void bcl_intranode_broadcast_piece(struct bcl_schedule *schedule, unsigned root,
+				   void *buffer, size_t length);
 /* receive only at the root */
-void bcl_inside_reduce(struct bcl_schedule *schedule, unsigned root,
-		       const void *send, void *receive, size_t length,
-		       const struct bcl_reduction *reduction);
+void bcl_intranode_reduce(struct bcl_schedule *schedule, unsigned root,
+			  const void *send, void *receive, size_t length,
+			  const struct bcl_reduction *reduction);
 /* The same with one of many pieces of a vector, where it pipelines and the
  * operator is commutative. */
-void bcl_inside_reduce_piece(struct bcl_schedule *schedule, unsigned root,
-			     const void *send, void *receive, size_t length,
-			     const struct bcl_reduction *reduction);
+void bcl_intranode_reduce_piece(struct bcl_schedule *schedule, unsigned root,
+				const void *send, void *receive, size_t length,
+				const struct bcl_reduction *reduction);
 /* receive only at the root: blocks by member */
-void bcl_inside_gather(struct bcl_schedule *schedule, unsigned root,
-		       const void *send, size_t length, void *receive);
+void bcl_intranode_gather(struct bcl_schedule *schedule, unsigned root,
+			  const void *send, size_t length, void *receive);
 /* send only at the root: blocks by member */
-void bcl_inside_scatter(struct bcl_schedule *schedule, unsigned root,
-			const void *send, void *receive, size_t length);
+void bcl_intranode_scatter(struct bcl_schedule *schedule, unsigned root,
+			   const void *send, void *receive, size_t length);
 
 /* Blocks by member, at all of them. */
-void bcl_inside_alltoall(struct bcl_schedule *schedule, const void *send,
-			 void *receive, size_t length);
+void bcl_intranode_alltoall(struct bcl_schedule *schedule, const void *send,
+			    void *receive, size_t length);
 
 /* A slice of the vector for each member, bcl_block_begin(): reduce to their
  * owners; give to all. */
-void bcl_inside_reduce_scatter(struct bcl_schedule *schedule, const void *send,
-			       void *receive, size_t length,
-			       const struct bcl_reduction *reduction);
-void bcl_inside_gather_slices(struct bcl_schedule *schedule, void *buffer,
-			      size_t length, size_t element);
+void bcl_intranode_reduce_scatter(struct bcl_schedule *schedule,
+				  const void *send, void *receive,
+				  size_t length,
+				  const struct bcl_reduction *reduction);
+void bcl_intranode_gather_slices(struct bcl_schedule *schedule, void *buffer,
+				 size_t length, size_t element);
 
 enum {
 	/* What goes without a grant if processors move it: the eager limit
@@ -111,7 +112,8 @@ enum bcl_halving_way {
 	 * carry one part of the vectors while the other one goes near. */
 	BCL_HALVING_FAR_1,
 	BCL_HALVING_FAR_2,
-	BCL_HALVING_RING, /* half of the members go either way: halves.h */
+	BCL_HALVING_RING, /* half of the members go either way: halving_plan.h
+			   */
 };
 /* halving.c: the reduction of all vectors at all members. The operator is
  * commutative. If members are to speak for their nodes, `by_node`, all ranks of
@@ -160,7 +162,7 @@ void bcl_build_scatter_direct(struct bcl_schedule *schedule,
 			      const struct bcl_group *group, unsigned root,
 			      const void *send, void *receive, size_t length);
 struct bcl_rounds {
-	struct bcl_digits digits; /* of up to 5 bits */
+	struct bcl_radix digits; /* of up to 5 bits */
 	bool nodes; /* the group has one of each, or else all ranks */
 	bool up;    /* from the lowest digit on, or else from the highest */
 	struct bcl_share share;
@@ -172,20 +174,20 @@ struct bcl_rounds {
 	const void *arg;
 };
 /*
- * digits.c: block i is for the member i places on (digits.h), then from the one
+ * radix.c: block i is for the member i places on (radix.h), then from the one
  * i places before, in `blocks`; of a share only its blocks lie there, one after
  * another. `other` is as large.
  */
-void bcl_build_digits(struct bcl_schedule *schedule,
-		      const struct bcl_group *group,
-		      const struct bcl_rounds *rounds, unsigned char *blocks,
-		      unsigned char *other, size_t length);
+void bcl_build_radix(struct bcl_schedule *schedule,
+		     const struct bcl_group *group,
+		     const struct bcl_rounds *rounds, unsigned char *blocks,
+		     unsigned char *other, size_t length);
 /*
- * shares.c: everyone's blocks to everyone where all nodes have as many members.
- * Digits have so many bits.
+ * alltoall_multileader.c: everyone's blocks to everyone where all nodes have as
+ * many members. Digits have so many bits.
  */
-void bcl_build_shares(struct bcl_schedule *schedule,
-		      const struct bcl_call *call, unsigned bits);
+void bcl_build_multileader(struct bcl_schedule *schedule,
+			   const struct bcl_call *call, unsigned bits);
 enum {
 	BCL_PAIRS_LAG = 3, /* rounds that overlap */
 };

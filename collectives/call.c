@@ -33,25 +33,25 @@ enum bcl_status bcl_call_finish(struct bcl_team *team, struct bcl_node_op *op)
 {
 	unsigned per_turn = team->polls ? 1 : YIELDS_PER_TURN, rounds = 0;
 	struct bcl_adi_idle idle = { 0 };
-	struct bcl_vigil vigil = { 0 };
+	struct bcl_park park = { 0 };
 
 	while (!bcl_node_advance(&team->node, op, team->polls) &&
 	       team->lost == BCL_OK) {
 		if (team->node.differs)
 			bcl_compare_node(team, team->sequence - 1, op->length);
-		bcl_vigil_tell(team, &team->node, &vigil);
+		bcl_park_tell(team, &team->node, &park);
 		if (++rounds % per_turn == 0 && bcl_adi_turn(team->adi)) {
 			rounds--; /* there may be more: yields can wait */
 			idle = (struct bcl_adi_idle){ 0 };
-			bcl_vigil_end(team, &vigil);
+			bcl_park_end(team, &park);
 		} else if (!bcl_adi_linger(team->adi, &idle) &&
-			   bcl_vigil_sleep(team, &vigil)) {
+			   bcl_park_sleep(team, &park)) {
 			bcl_adi_turn(team->adi);
 		}
-		bcl_vigil_watch(team, &vigil);
+		bcl_park_watch(team, &park);
 	}
-	bcl_vigil_end(team, &vigil);
-	bcl_vigil_tell(team, &team->node, &vigil);
+	bcl_park_end(team, &park);
+	bcl_park_tell(team, &team->node, &park);
 	return team->lost;
 }
 

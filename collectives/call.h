@@ -6,7 +6,7 @@
 #include "collectives/select.h"
 #include "collectives/short.h"
 #include "collectives/team.h"
-#include "collectives/vigil.h"
+#include "collectives/park.h"
 #include "transport/counters.h"
 
 enum {
@@ -112,8 +112,8 @@ static inline enum bcl_status bcl_call_run_short(struct bcl_team *team,
 		       call->reduction);
 	if (!bcl_short_advance(&team->node, &op, team->polls))
 		return bcl_call_go_on(team, op);
-	if (bcl_vigil_asleep(&team->node))
-		bcl_vigil_wake(team);
+	if (bcl_park_any(&team->node))
+		bcl_park_wake(team);
 	return BCL_OK;
 }
 

@@ -37,7 +37,7 @@ struct bcl_cost bcl_cost_between(const struct bcl_model *model, double length)
 	return cost;
 }
 
-struct bcl_cost bcl_cost_inside(const struct bcl_model *model, double length)
+struct bcl_cost bcl_cost_intranode(const struct bcl_model *model, double length)
 {
 	struct bcl_cost cost = model->inside;
 
@@ -53,7 +53,7 @@ struct bcl_cost bcl_cost_inside(const struct bcl_model *model, double length)
 struct bcl_cost bcl_cost_flat(const struct bcl_model *model, double length)
 {
 	return model->nodes > 1 ? bcl_cost_between(model, length)
-				: bcl_cost_inside(model, length);
+				: bcl_cost_intranode(model, length);
 }
 
 struct bcl_cost bcl_cost_exchange(const struct bcl_model *model, double length)
@@ -218,7 +218,7 @@ double bcl_cost_rooted_tree(const struct bcl_model *model, double length,
 
 double bcl_cost_rooted_direct(const struct bcl_model *model, double length)
 {
-	struct bcl_cost near = bcl_cost_inside(model, length);
+	struct bcl_cost near = bcl_cost_intranode(model, length);
 	struct bcl_cost far = bcl_cost_between(model, length);
 	double others = model->size - model->members;
 

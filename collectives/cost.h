@@ -17,7 +17,8 @@
 /* Messages of so many bytes between nodes. */
 struct bcl_cost bcl_cost_between(const struct bcl_model *model, double length);
 /* The same inside a node. */
-struct bcl_cost bcl_cost_inside(const struct bcl_model *model, double length);
+struct bcl_cost bcl_cost_intranode(const struct bcl_model *model,
+				   double length);
 /* The same among all ranks, of whichever node. */
 struct bcl_cost bcl_cost_flat(const struct bcl_model *model, double length);
 

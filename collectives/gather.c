@@ -25,8 +25,8 @@ static void build_tree(struct bcl_schedule *schedule,
 	size_t mine, all;
 
 	if (team->rank != speaker) {
-		bcl_inside_gather(schedule, speaker, call->send, call->length,
-				  NULL);
+		bcl_intranode_gather(schedule, speaker, call->send,
+				     call->length, NULL);
 		return;
 	}
 	bcl_postal_init(&plan, n, me, ahead);
@@ -36,7 +36,8 @@ static void build_tree(struct bcl_schedule *schedule,
 		blocks = call->receive;
 	else
 		blocks = bcl_step_scratch(schedule, all);
-	bcl_inside_gather(schedule, speaker, call->send, call->length, blocks);
+	bcl_intranode_gather(schedule, speaker, call->send, call->length,
+			     blocks);
 
 	for (i = plan.children; i-- > 0;) {
 		unsigned child = plan.child[i];

@@ -2,7 +2,7 @@
 /*
  * Reduce to everyone by halving what is still to be summed up, and gather it
  * the same way back: ceil(log2(size)) rounds each, and each byte sent as seldom
- * as can be, for any number of members. halves.h says what goes where.
+ * as can be, for any number of members. halving_plan.h says what goes where.
  *
  * What is longer than the eager limit is put into windows (schedule.h): beside
  * the vector, where each round has its own place, then into it. A round is
@@ -24,7 +24,7 @@
  * one goes far, and far when that one is near again.
  */
 #include "collectives/builders.h"
-#include "collectives/halves.h"
+#include "collectives/halving_plan.h"
 
 enum {
 	PIECES = BCL_HALVING_PIECES,
@@ -55,7 +55,7 @@ struct halving {
 	const unsigned char *send;
 	unsigned char *receive, *vector, *beside;
 	size_t length;
-	struct bcl_halves halves;
+	struct bcl_halving_plan halves;
 	unsigned windows[2]; /* beside the vector, and the vector */
 	unsigned window;     /* of the member that it goes to in this round */
 };
@@ -67,13 +67,13 @@ struct pieces {
 };
 
 static unsigned number_of(const struct halving *halving,
-			  const struct bcl_halves_round *round)
+			  const struct bcl_halving_round *round)
 {
 	return (unsigned)(round - halving->halves.rounds);
 }
 
 static bool is_granted(const struct halving *halving,
-		       const struct bcl_halves_round *round)
+		       const struct bcl_halving_round *round)
 {
 	unsigned grants = BCL_SCHEDULE_GRANTS / 2 / halving->parts;
 
@@ -83,7 +83,7 @@ static bool is_granted(const struct halving *halving,
 
 /* In two messages? */
 static bool is_split(const struct halving *halving,
-		     const struct bcl_halves_round *round)
+		     const struct bcl_halving_round *round)
 {
 	return bcl_cards_work_alone(halving->schedule->team) &&
 	       number_of(halving, round) && round->most > SPLIT_MIN &&
@@ -92,7 +92,7 @@ static bool is_split(const struct halving *halving,
 
 /* The first and the last round, the longest ones, are cut for nodes. */
 static bool is_cut(const struct halving *halving,
-		   const struct bcl_halves_round *round)
+		   const struct bcl_halving_round *round)
 {
 	return halving->by_node &&
 	       number_of(halving, round) == halving->halves.nrounds - 1;
@@ -100,7 +100,7 @@ static bool is_cut(const struct halving *halving,
 
 /* Of what goes or comes in a round: what is sent first, and what last. */
 static void split(const struct halving *halving,
-		  const struct bcl_halves_round *round,
+		  const struct bcl_halving_round *round,
 		  const struct bcl_half *half, bool up,
 		  struct bcl_piece ranges[2])
 {
@@ -116,7 +116,7 @@ static void split(const struct halving *halving,
  * summed up that much faster; or twice as long, in the other order, for there
  * they are passed on faster still. Returns how many. */
 static unsigned cut_lengths(const struct halving *halving,
-			    const struct bcl_halves_round *round, size_t left,
+			    const struct bcl_halving_round *round, size_t left,
 			    bool shrink, size_t lengths[PIECES])
 {
 	size_t element = halving->reduction->element;
@@ -137,7 +137,7 @@ static unsigned cut_lengths(const struct halving *halving,
 }
 
 static struct pieces cut(const struct halving *halving,
-			 const struct bcl_halves_round *round,
+			 const struct bcl_halving_round *round,
 			 const struct bcl_half *half, bool up)
 {
 	struct pieces pieces = { 0 };
@@ -203,7 +203,7 @@ static void copy_out(const struct halving *halving, size_t place,
 static void collect(const struct halving *halving, size_t place,
 		    struct bcl_piece part)
 {
-	bcl_inside_reduce_piece(
+	bcl_intranode_reduce_piece(
 		halving->schedule, halving->root, halving->send + place,
 		halving->speaks ? halving->vector + part.begin : NULL,
 		part.length, halving->reduction);
@@ -212,11 +212,11 @@ static void collect(const struct halving *halving, size_t place,
 static void pass_on(const struct halving *halving, size_t place,
 		    struct bcl_piece part)
 {
-	bcl_inside_broadcast_piece(halving->schedule, halving->root,
-				   halving->speaks
-					   ? halving->vector + part.begin
-					   : halving->receive + place,
-				   part.length);
+	bcl_intranode_broadcast_piece(halving->schedule, halving->root,
+				      halving->speaks
+					      ? halving->vector + part.begin
+					      : halving->receive + place,
+				      part.length);
 }
 
 /* ---- between members ----------------------------------------------------- */
@@ -228,7 +228,7 @@ static unsigned rank_of(const struct halving *halving, unsigned member)
 
 static void open_windows(struct halving *halving)
 {
-	const struct bcl_halves *halves = &halving->halves;
+	const struct bcl_halving_plan *halves = &halving->halves;
 
 	if (!is_granted(halving, &halves->rounds[halves->nrounds - 1]))
 		return;
@@ -244,10 +244,10 @@ static bool goes_up(const struct halving *halving, unsigned i)
 	return i >= halving->halves.nrounds;
 }
 
-static const struct bcl_halves_round *round_of(const struct halving *halving,
-					       unsigned i)
+static const struct bcl_halving_round *round_of(const struct halving *halving,
+						unsigned i)
 {
-	const struct bcl_halves *halves = &halving->halves;
+	const struct bcl_halving_plan *halves = &halving->halves;
 	unsigned n = halves->nrounds;
 
 	return &halves->rounds[i < n ? n - 1 - i : i - n];
@@ -257,7 +257,7 @@ static const struct bcl_halves_round *round_of(const struct halving *halving,
 static void grant(const struct halving *halving, unsigned i)
 {
 	bool up = goes_up(halving, i);
-	const struct bcl_halves_round *round;
+	const struct bcl_halving_round *round;
 
 	if (i >= 2 * halving->halves.nrounds || !halving->speaks)
 		return;
@@ -270,7 +270,7 @@ static void grant(const struct halving *halving, unsigned i)
 
 /* The window of the member to which it goes. */
 static unsigned granted(const struct halving *halving,
-			const struct bcl_halves_round *round, unsigned member)
+			const struct bcl_halving_round *round, unsigned member)
 {
 	if (!is_granted(halving, round) || !halving->speaks)
 		return 0;
@@ -278,7 +278,7 @@ static unsigned granted(const struct halving *halving,
 }
 
 static void send(const struct halving *halving,
-		 const struct bcl_halves_round *round, unsigned member,
+		 const struct bcl_halving_round *round, unsigned member,
 		 struct bcl_piece piece, size_t offset)
 {
 	const unsigned char *from = halving->vector + piece.begin;
@@ -292,7 +292,7 @@ static void send(const struct halving *halving,
 }
 
 static unsigned lane_of(const struct halving *halving,
-			const struct bcl_halves_round *round,
+			const struct bcl_halving_round *round,
 			const struct pieces *pieces, unsigned i)
 {
 	unsigned k = number_of(halving, round);
@@ -305,7 +305,7 @@ static unsigned lane_of(const struct halving *halving,
 
 /* place: of the first byte of what comes. */
 static void receive(const struct halving *halving,
-		    const struct bcl_halves_round *round, unsigned member,
+		    const struct bcl_halving_round *round, unsigned member,
 		    unsigned char *place, const struct bcl_half *half,
 		    const struct pieces *pieces)
 {
@@ -325,7 +325,7 @@ static void receive(const struct halving *halving,
 }
 
 static void await(const struct halving *halving,
-		  const struct bcl_halves_round *round,
+		  const struct bcl_halving_round *round,
 		  const struct pieces *pieces, unsigned from, unsigned to)
 {
 	for (; from < to; from++)
@@ -336,13 +336,13 @@ static void await(const struct halving *halving,
 /* ---- down ---------------------------------------------------------------- */
 
 static struct pieces pieces_down(const struct halving *halving,
-				 const struct bcl_halves_round *round)
+				 const struct bcl_halving_round *round)
 {
 	return cut(halving, round, &round->comes, false);
 }
 
 static void receive_down(const struct halving *halving,
-			 const struct bcl_halves_round *round)
+			 const struct bcl_halving_round *round)
 {
 	struct pieces pieces = pieces_down(halving, round);
 
@@ -351,7 +351,7 @@ static void receive_down(const struct halving *halving,
 }
 
 static void send_down(struct halving *halving,
-		      const struct bcl_halves_round *round)
+		      const struct bcl_halving_round *round)
 {
 	struct pieces pieces = cut(halving, round, &round->goes, false);
 	unsigned i;
@@ -379,7 +379,7 @@ static void combine(const struct halving *halving, struct bcl_piece part,
 		    unsigned k)
 {
 	for (; k < halving->halves.nrounds; k++) {
-		const struct bcl_halves_round *round =
+		const struct bcl_halving_round *round =
 			&halving->halves.rounds[k];
 		struct bcl_piece came = round->comes.all;
 		size_t end = bcl_least(end_of(part), end_of(came));
@@ -397,7 +397,7 @@ static void combine(const struct halving *halving, struct bcl_piece part,
 }
 
 static void begin_down(struct halving *halving,
-		       const struct bcl_halves_round *round)
+		       const struct bcl_halving_round *round)
 {
 	if (halving->speaks)
 		receive_down(halving, round);
@@ -407,7 +407,7 @@ static void begin_down(struct halving *halving,
 
 /* What is needed next of a round, and the rest of the one before. */
 static void await_down(const struct halving *halving,
-		       const struct bcl_halves_round *round)
+		       const struct bcl_halving_round *round)
 {
 	struct pieces pieces = pieces_down(halving, round);
 
@@ -420,7 +420,7 @@ static void await_down(const struct halving *halving,
 
 /* Whatever is sent next is summed up when it is. */
 static void end_down(const struct halving *halving,
-		     const struct bcl_halves_round *round)
+		     const struct bcl_halving_round *round)
 {
 	unsigned k = number_of(halving, round);
 	struct bcl_piece part = k ? round[-1].goes.all : halving->halves.own;
@@ -436,13 +436,13 @@ static void end_down(const struct halving *halving,
 /* ---- up ------------------------------------------------------------------ */
 
 static struct pieces pieces_up(const struct halving *halving,
-			       const struct bcl_halves_round *round)
+			       const struct bcl_halving_round *round)
 {
 	return cut(halving, round, &round->goes, true);
 }
 
 static void send_up(const struct halving *halving,
-		    const struct bcl_halves_round *round, bool last)
+		    const struct bcl_halving_round *round, bool last)
 {
 	struct pieces pieces = cut(halving, round, &round->comes, true);
 	unsigned i = last ? pieces.first : 0;
@@ -455,14 +455,14 @@ static void send_up(const struct halving *halving,
 }
 
 static void await_up(const struct halving *halving,
-		     const struct bcl_halves_round *round)
+		     const struct bcl_halving_round *round)
 {
 	struct pieces pieces = pieces_up(halving, round);
 
 	await(halving, round, &pieces, 0, pieces.n);
 }
 
-static const struct bcl_halves_round *last_up(const struct halving *halving)
+static const struct bcl_halving_round *last_up(const struct halving *halving)
 {
 	return &halving->halves.rounds[halving->halves.nrounds - 1];
 }
@@ -470,7 +470,7 @@ static const struct bcl_halves_round *last_up(const struct halving *halving)
 /* First what came before the last round, then its first range and the other. */
 static void pass(const struct halving *halving, unsigned turn)
 {
-	const struct bcl_halves_round *last = last_up(halving);
+	const struct bcl_halving_round *last = last_up(halving);
 	struct pieces pieces = pieces_up(halving, last);
 	unsigned i = turn == 1 ? 0 : pieces.first;
 	unsigned end = turn == 1 ? pieces.first : pieces.n;
@@ -487,7 +487,7 @@ static void pass(const struct halving *halving, unsigned turn)
 }
 
 static void begin_up(struct halving *halving,
-		     const struct bcl_halves_round *round)
+		     const struct bcl_halving_round *round)
 {
 	struct pieces pieces;
 
@@ -501,7 +501,7 @@ static void begin_up(struct halving *halving,
 }
 
 static void end_up(const struct halving *halving,
-		   const struct bcl_halves_round *round)
+		   const struct bcl_halving_round *round)
 {
 	bool last = round == last_up(halving);
 
@@ -589,8 +589,8 @@ static void prepare(struct halving *halving, bool ring)
 	halving->send += begin;
 	halving->receive += begin;
 	halving->length = end - begin;
-	bcl_halves_init(&halving->halves, group->size, group->me,
-			halving->length, element, ring);
+	bcl_halving_plan_init(&halving->halves, group->size, group->me,
+			      halving->length, element, ring);
 	if (!halving->speaks)
 		return;
 	halving->vector = halving->receive;
@@ -615,7 +615,7 @@ void bcl_build_halving(struct bcl_schedule *schedule,
 		.reduction = reduction,
 		.by_node = by_node,
 		.pipelines = by_node &&
-			     bcl_inside_pipelines(schedule->team, reduction),
+			     bcl_intranode_pipelines(schedule->team, reduction),
 		.root = root,
 		.speaks = root == schedule->team->rank,
 		.send = send,

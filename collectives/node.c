@@ -6,7 +6,7 @@
 #include <bcl/coll.h>
 
 #include "collectives/short.h"
-#include "collectives/vigil.h"
+#include "collectives/park.h"
 #include "transport/env/charge.h"
 #include "transport/env/env.h"
 

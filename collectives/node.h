@@ -18,7 +18,7 @@
  *   payload  words, for odd and even phases, of what is short
  *  slots of a member (slots.h): lines with a phase's number, its length and its
  *  data, used in turn, for short broadcasts
- *  sleepers (vigil.h): all write one word of it, with locked instructions
+ *  sleepers (park.h): all write one word of it, with locked instructions
  *  chunks of a member: two, for odd and even phases, for what is longer; what
  *  leaves room for as much again is in the two halves of each in turn. For each
  *  half there is a line with a head: which operation it is, of what length

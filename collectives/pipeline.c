@@ -204,14 +204,14 @@ static void pass_on(const struct pipeline *pipeline, unsigned char *vector,
 	size_t most = last ? LAST_PART : pipeline->piece, begin, end, length;
 
 	if (i == BCL_CIRCULANT_NONE ||
-	    !bcl_inside_pipelines(pipeline->schedule->team, NULL))
+	    !bcl_intranode_pipelines(pipeline->schedule->team, NULL))
 		return;
 	begin = begin_of(pipeline, i);
 	end = begin + length_of(pipeline, i);
 	for (; begin < end; begin += length) {
 		length = bcl_least(most, end - begin);
-		bcl_inside_broadcast(pipeline->schedule, pipeline->root,
-				     vector + begin, length);
+		bcl_intranode_broadcast(pipeline->schedule, pipeline->root,
+					vector + begin, length);
 	}
 }
 
@@ -287,10 +287,10 @@ void bcl_build_broadcast_pipeline(struct bcl_schedule *schedule,
 					.receive,
 				i + 1 == rounds + BCL_ROUND_LAG);
 	}
-	if (bcl_inside_pipelines(schedule->team, NULL))
+	if (bcl_intranode_pipelines(schedule->team, NULL))
 		return;
 	bcl_step_round(schedule);
-	bcl_inside_broadcast(schedule, pipeline.root, vector, call->length);
+	bcl_intranode_broadcast(schedule, pipeline.root, vector, call->length);
 }
 
 /* ---- reduction: the broadcast backwards ---------------------------------- */
@@ -356,10 +356,10 @@ static void collect(const struct pipeline *pipeline, struct sum *sum, int i)
 		return;
 	begin = begin_of(pipeline, i);
 	sum->collected[i] = true;
-	bcl_inside_reduce_piece(pipeline->schedule, pipeline->root,
-				call->send + begin,
-				sum->vector ? sum->vector + begin : NULL,
-				length_of(pipeline, i), call->reduction);
+	bcl_intranode_reduce_piece(pipeline->schedule, pipeline->root,
+				   call->send + begin,
+				   sum->vector ? sum->vector + begin : NULL,
+				   length_of(pipeline, i), call->reduction);
 	for (came = sum->came[i]; came; came = sum->next[came - 1])
 		add(pipeline, sum, came - 1);
 }
@@ -422,9 +422,10 @@ static void begin_sum(struct pipeline *pipeline, struct sum *sum)
 		room = sum->places * pipeline->piece;
 		sum->arrived = bcl_step_scratch(schedule, room);
 	}
-	if (!bcl_inside_pipelines(schedule->team, call->reduction)) {
-		bcl_inside_reduce(schedule, pipeline->root, call->send,
-				  sum->vector, call->length, call->reduction);
+	if (!bcl_intranode_pipelines(schedule->team, call->reduction)) {
+		bcl_intranode_reduce(schedule, pipeline->root, call->send,
+				     sum->vector, call->length,
+				     call->reduction);
 		for (i = 0; i < pipeline->plan.pieces; i++)
 			sum->collected[i] = true;
 	}

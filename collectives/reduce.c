@@ -68,8 +68,8 @@ static void build_tree(struct bcl_schedule *schedule,
 	} else {
 		if (team->rank == speaker)
 			sum = bcl_step_scratch(schedule, call->length);
-		bcl_inside_reduce(schedule, speaker, call->send, sum,
-				  call->length, call->reduction);
+		bcl_intranode_reduce(schedule, speaker, call->send, sum,
+				     call->length, call->reduction);
 	}
 	if (team->rank == speaker)
 		bcl_build_reduce_tree(

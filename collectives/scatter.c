@@ -29,8 +29,8 @@ static void build_tree(struct bcl_schedule *schedule,
 	size_t mine, all;
 
 	if (team->rank != speaker) {
-		bcl_inside_scatter(schedule, speaker, NULL, call->receive,
-				   call->length);
+		bcl_intranode_scatter(schedule, speaker, NULL, call->receive,
+				      call->length);
 		return;
 	}
 	bcl_postal_init(&plan, n, me, ahead);
@@ -66,8 +66,8 @@ static void build_tree(struct bcl_schedule *schedule,
 			bcl_step_round(schedule);
 	}
 	bcl_step_round(schedule);
-	bcl_inside_scatter(schedule, speaker, blocks, call->receive,
-			   call->length);
+	bcl_intranode_scatter(schedule, speaker, blocks, call->receive,
+			      call->length);
 }
 
 static void build_direct(struct bcl_schedule *schedule,

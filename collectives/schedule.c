@@ -110,19 +110,19 @@ static bool advance_node(struct bcl_schedule *schedule,
 		team->turn == schedule->ticket &&
 		bcl_node_advance(&team->node, &schedule->node[step->node], 0);
 
-	bcl_vigil_tell(team, &team->node, &schedule->vigil);
+	bcl_park_tell(team, &team->node, &schedule->park);
 	if (over) {
 		if (step->node + 1 == schedule->nnode)
 			leave_node(schedule);
 		schedule->engine.polled = false;
-		schedule->vigil = (struct bcl_vigil){ 0 };
+		schedule->park = (struct bcl_park){ 0 };
 		return true;
 	}
 	schedule->engine.polled = true;
 	if (team->node.differs)
 		bcl_compare_node(team, schedule->sequence,
 				 schedule->node[step->node].length);
-	bcl_vigil_watch(team, &schedule->vigil);
+	bcl_park_watch(team, &schedule->park);
 	return false;
 }
 
@@ -264,7 +264,7 @@ void bcl_schedule_empty(struct bcl_schedule *schedule)
 	schedule->patient = 0;
 	schedule->call = 0;
 	schedule->engine.polled = false;
-	schedule->vigil = (struct bcl_vigil){ 0 };
+	schedule->park = (struct bcl_park){ 0 };
 	schedule->nsteps = 0;
 	schedule->at = 0;
 	schedule->lane = 0;

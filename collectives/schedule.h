@@ -33,7 +33,7 @@
 
 #include "adi/internal.h"
 #include "collectives/node.h"
-#include "collectives/vigil.h"
+#include "collectives/park.h"
 
 enum bcl_step_kind {
 	BCL_STEP_SEND,	  /* `length` bytes of `from` to `rank` */
@@ -93,7 +93,7 @@ struct bcl_schedule {
 	bool shares_node; /* has its turn in the node's segment */
 	uint64_t ticket;  /* which */
 	uint64_t patient; /* ns: news are waited for until then; 0: not yet */
-	struct bcl_vigil vigil;
+	struct bcl_park park;
 
 	struct bcl_step *steps;
 	unsigned nsteps, room;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "collectives/builders.h"
-#include "collectives/halves.h"
+#include "collectives/halving_plan.h"
 #include "transport/card/ops.h"
 #include "transport/context.h"
 
@@ -133,7 +133,7 @@ static double halved_across(const struct bcl_host_ops *card, unsigned *to,
 	unsigned i;
 
 	for (i = 0; i < nodes; i++)
-		to[i] = bcl_halves_to(nodes, i, k, ring);
+		to[i] = bcl_halving_plan_to(nodes, i, k, ring);
 	return card->across(card, nodes, to);
 }
 

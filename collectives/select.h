@@ -65,7 +65,7 @@ struct bcl_model {
 	 * all the same way. */
 	double around;
 	/* The same in the last round of halving, and in the one before; as if
-	 * switches were in a ring (halves.h). */
+	 * switches were in a ring (halving_plan.h). */
 	double halved[2][BCL_MODEL_FAR];
 	/* The same in the first rounds in which a number of nodes that is no
 	 * power of two goes round and round, if they are not those. */

@@ -324,7 +324,7 @@ static enum bcl_status make_segment(struct bcl_team *team)
 	if (status == BCL_OK && all[JOINED]) {
 		bcl_node_init(&team->node, group.me, group.size, memory);
 		team->node.env = bcl_adi_env(team->adi);
-		bcl_vigil_init(&team->node);
+		bcl_park_init(&team->node);
 		team->shares = true;
 		team->can_sleep = all[CAN_SLEEP];
 	} else {

@@ -65,7 +65,7 @@ struct bcl_team {
 	unsigned stalled, stalls;
 
 	bool shares;	/* has a segment */
-	bool can_sleep; /* its members can (vigil.h) */
+	bool can_sleep; /* its members can (park.h) */
 	struct bcl_node node;
 	uint64_t tickets; /* turns in the segment given out */
 	uint64_t turn;	  /* whose it is */

@@ -158,9 +158,9 @@ static void pass_down(const struct trees *trees, void *arg, unsigned i)
 				     piece, length_of(trees, i),
 				     trees->to[i % trees->plan.trees][child],
 				     begin_of(trees, i));
-	if (bcl_inside_pipelines(trees->schedule->team, NULL))
-		bcl_inside_broadcast(trees->schedule, trees->speaker, piece,
-				     length_of(trees, i));
+	if (bcl_intranode_pipelines(trees->schedule->team, NULL))
+		bcl_intranode_broadcast(trees->schedule, trees->speaker, piece,
+					length_of(trees, i));
 }
 
 void bcl_build_broadcast_trees(struct bcl_schedule *schedule,
@@ -173,10 +173,10 @@ void bcl_build_broadcast_trees(struct bcl_schedule *schedule,
 	if (trees.speaks)
 		open_broadcast(&trees, vector);
 	each(&trees, true, HOP * trees.plan.height, pass_down, vector);
-	if (bcl_inside_pipelines(schedule->team, NULL))
+	if (bcl_intranode_pipelines(schedule->team, NULL))
 		return;
 	bcl_step_round(schedule);
-	bcl_inside_broadcast(schedule, trees.speaker, vector, call->length);
+	bcl_intranode_broadcast(schedule, trees.speaker, vector, call->length);
 }
 
 /* ---- reduction: the broadcast backwards ---------------------------------- */
@@ -229,8 +229,8 @@ static void pass_up(const struct trees *trees, void *arg, unsigned i)
 	size_t begin = begin_of(trees, i), length = length_of(trees, i);
 	unsigned child;
 
-	if (bcl_inside_pipelines(trees->schedule->team, reduction))
-		bcl_inside_reduce_piece(
+	if (bcl_intranode_pipelines(trees->schedule->team, reduction))
+		bcl_intranode_reduce_piece(
 			trees->schedule, trees->speaker, call->send + begin,
 			trees->speaks ? sum->vector + begin : NULL, length,
 			reduction);
@@ -259,9 +259,9 @@ void bcl_build_reduce_trees(struct bcl_schedule *schedule,
 	init(&trees, schedule, call, piece, call->reduction->element);
 	if (trees.speaks)
 		open_reduce(&trees, &sum);
-	if (!bcl_inside_pipelines(schedule->team, call->reduction))
-		bcl_inside_reduce(schedule, trees.speaker, call->send,
-				  sum.vector, call->length, call->reduction);
+	if (!bcl_intranode_pipelines(schedule->team, call->reduction))
+		bcl_intranode_reduce(schedule, trees.speaker, call->send,
+				     sum.vector, call->length, call->reduction);
 	each(&trees, false, HOP * trees.plan.place[trees.inner].height, pass_up,
 	     &sum);
 }

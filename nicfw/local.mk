@@ -4,11 +4,12 @@
 noinst_LTLIBRARIES += libnicfw.la
 libnicfw_la_CFLAGS = $(AM_CFLAGS) -ffreestanding -fbuiltin \
 	-fno-stack-protector
-libnicfw_la_SOURCES = %D%/build.h %D%/card.h %D%/deliver.h %D%/frame.h \
-	%D%/hal.h %D%/launch.h %D%/list.h %D%/memory.h %D%/message.h %D%/objects.h %D%/order.h \
-	%D%/port.h %D%/proof.h %D%/siphash.h %D%/verdict.h %D%/window.h \
-	%D%/retransmit.c %D%/arena.c %D%/assemble.c %D%/burst.c %D%/card.c \
-	%D%/conn.c %D%/deadline.c %D%/deliver.c %D%/flow.c %D%/frame.c \
-	%D%/hello.c %D%/launch.c %D%/message.c %D%/node.c %D%/port.c \
-	%D%/proof.c %D%/rails.c %D%/rdma.c %D%/recv.c %D%/reply.c %D%/sdma.c \
-	%D%/send.c %D%/siphash.c %D%/stripe.c %D%/verdict.c %D%/window.c
+libnicfw_la_SOURCES = %D%/arena.c %D%/assemble.c %D%/build.h %D%/burst.c \
+	%D%/card.c %D%/card.h %D%/conn.c %D%/deadline.c %D%/deliver.c \
+	%D%/deliver.h %D%/flow.c %D%/frame.c %D%/frame.h %D%/hal.h %D%/hello.c \
+	%D%/launch.c %D%/launch.h %D%/list.h %D%/memory.h %D%/message.c \
+	%D%/message.h %D%/node.c %D%/objects.h %D%/order.h %D%/port.c \
+	%D%/port.h %D%/proof.c %D%/proof.h %D%/rails.c %D%/rdma.c %D%/recv.c \
+	%D%/reply.c %D%/retransmit.c %D%/sdma.c %D%/send.c %D%/siphash.c \
+	%D%/siphash.h %D%/stripe.c %D%/verdict.c %D%/verdict.h %D%/window.c \
+	%D%/window.h

@@ -43,7 +43,7 @@ hold 32 4 reduce 8192 tree pipeline trees
 hold 64 4 reduce 32768 tree_4 pipeline_8k trees
 hold 64 4 broadcast 131072 tree_4 pipeline_8k trees
 hold 32 1 alltoall 8 columns columns_4 columns_8
-hold 40 4 alltoall 8 shares_4 shares_8 shares_16 leaders_16
-hold 64 4 alltoall 8 shares_4 shares_16 columns_4
-hold 64 4 alltoall 64 shares_4 shares_16 columns_4
+hold 40 4 alltoall 8 multileader_4 multileader_8 multileader_16 leaders_16
+hold 64 4 alltoall 8 multileader_4 multileader_16 columns_4
+hold 64 4 alltoall 64 multileader_4 multileader_16 columns_4
 exit $status

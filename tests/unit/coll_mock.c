@@ -406,7 +406,7 @@ enum bcl_status bcl_adi_schedule_put(struct bcl_adi_schedule *schedule,
 
 	memcpy(&granted, key, sizeof(granted));
 	pthread_mutex_lock(&world->lock);
-	window = world->ranks[rank].windows;
+	window = world->ranks[rank].targets;
 	while (window && window != granted)
 		window = window->next;
 	if (window) {

@@ -389,9 +389,9 @@ enum bcl_status bcl_adi_schedule_put(struct bcl_adi_schedule *schedule,
 	(void)buffer;
 	(void)key;
 	(void)offset;
-	sim_check(to->windows && !near(adi, to), "a window elsewhere");
+	sim_check(to->targets && !near(adi, to), "a window elsewhere");
 	begins(schedule, schedule->lane);
-	submit(adi, to, PUT, to->windows->tag, length);
+	submit(adi, to, PUT, to->targets->tag, length);
 	return BCL_OK;
 }
 

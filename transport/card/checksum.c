@@ -3,7 +3,7 @@
 
 #include "transport/env/crc32c.h"
 
-uint32_t bcl_card_crc32c(void *host, uint32_t crc, void *to, const void *data,
+uint32_t bcl_host_crc32c(void *host, uint32_t crc, void *to, const void *data,
 			 uint32_t length)
 {
 	(void)host;

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-uint32_t bcl_card_crc32c(void *host, uint32_t crc, void *to, const void *data,
+uint32_t bcl_host_crc32c(void *host, uint32_t crc, void *to, const void *data,
 			 uint32_t length);
 uint32_t bcl_host_headers_crc(void *host, const void *headers);
 

@@ -2,7 +2,7 @@
 /*
  * Blocks from everyone to everyone, where cards work alone and all nodes have
  * as many members. Each member of a node has a share of what the node sends,
- * the blocks for nodes that are some values of the lowest digit on (digits.h).
+ * the blocks for nodes that are some values of the lowest digit on (radix.h).
  * So a node sends no more messages of that digit than one member would, and it
  * is not one member's processor that all wait for.
  *
@@ -42,9 +42,9 @@ static union plan plan_of(const struct bcl_step *step)
 }
 
 /* All values of the lowest one, to be shared. */
-static struct bcl_digits digits_of(unsigned n, union plan plan)
+static struct bcl_radix radix_of(unsigned n, union plan plan)
 {
-	return bcl_digits_from_low(n, plan.bits, plan.bits);
+	return bcl_radix_from_low(n, plan.bits, plan.bits);
 }
 
 /* Distances of the part. */
@@ -54,8 +54,8 @@ struct range {
 
 static struct range range_of(unsigned n, union plan plan)
 {
-	struct bcl_digits digits = digits_of(n, plan);
-	unsigned far = bcl_digits_far(&digits);
+	struct bcl_radix digits = radix_of(n, plan);
+	unsigned far = bcl_radix_far(&digits);
 
 	return plan.part == NEAR ? (struct range){ 0, far }
 				 : (struct range){ far, n };
@@ -98,13 +98,13 @@ static void to_shares(const struct bcl_team *team, const struct bcl_step *step)
 	const struct bcl_layout *layout = &team->layout;
 	unsigned n = layout->nnodes, members = team->size / n, i, b;
 	union plan plan = plan_of(step);
-	struct bcl_digits digits = digits_of(n, plan);
+	struct bcl_radix digits = radix_of(n, plan);
 	struct range range = range_of(n, plan);
 	unsigned used[SHARES_MAX] = { 0 }, each = room(n, plan);
 
 	for (i = range.begin; i < range.end; i++) {
 		unsigned first =
-			bcl_digits_on(&digits, team->my_node, i) * members;
+			bcl_radix_on(&digits, team->my_node, i) * members;
 		unsigned char *to = step->to;
 
 		to += place(plan, each, i, used) * members * step->length;
@@ -124,13 +124,13 @@ static void from_shares(const struct bcl_team *team,
 	const struct bcl_layout *layout = &team->layout;
 	unsigned n = layout->nnodes, members = team->size / n, i, a;
 	union plan plan = plan_of(step);
-	struct bcl_digits digits = digits_of(n, plan);
+	struct bcl_radix digits = radix_of(n, plan);
 	struct range range = range_of(n, plan);
 	unsigned used[SHARES_MAX] = { 0 }, each = room(n, plan);
 
 	for (i = range.begin; i < range.end; i++) {
 		unsigned first =
-			bcl_digits_before(&digits, team->my_node, i) * members;
+			bcl_radix_before(&digits, team->my_node, i) * members;
 		const unsigned char *from = step->from;
 
 		from += place(plan, each, i, used) * members * step->length;
@@ -231,7 +231,7 @@ static void exchange(const struct shares *shares, enum part part,
 {
 	size_t at = begin(shares, part);
 
-	bcl_inside_alltoall(shares->schedule, from + at, to + at,
+	bcl_intranode_alltoall(shares->schedule, from + at, to + at,
 			    shares->room[part] / shares->members);
 }
 
@@ -277,7 +277,7 @@ static void travel(const struct shares *shares)
 	const struct bcl_team *team = shares->schedule->team;
 	struct bcl_group column = bcl_group_column(team);
 	const struct bcl_rounds rounds = {
-		.digits = digits_of(team->layout.nnodes, shares->plan),
+		.digits = radix_of(team->layout.nnodes, shares->plan),
 		.nodes = true,
 		.up = shares->up,
 		.share = shares->plan.share,
@@ -286,7 +286,7 @@ static void travel(const struct shares *shares)
 	};
 	size_t begin = begin_messages(shares, NEAR);
 
-	bcl_build_digits(shares->schedule, &column, &rounds,
+	bcl_build_radix(shares->schedule, &column, &rounds,
 			 shares->given + begin, shares->taken + begin,
 			 shares->members * shares->members * shares->length);
 }
@@ -318,7 +318,7 @@ static void build(const struct shares *shares, const struct bcl_call *call)
 		     given + begin(shares, part));
 }
 
-void bcl_build_shares(struct bcl_schedule *schedule,
+void bcl_build_multileader(struct bcl_schedule *schedule,
 		      const struct bcl_call *call, unsigned bits)
 {
 	const struct bcl_team *team = schedule->team;

@@ -4,7 +4,7 @@
  * another, in the end all is summed up everywhere, and what comes in one round
  * does not lie where another one's does.
  */
-#include "collectives/halves.h"
+#include "collectives/halving_plan.h"
 #include "tests/unit/unit.h"
 
 enum {
@@ -14,13 +14,13 @@ enum {
 	SWITCHES = 4,
 };
 
-static struct bcl_halves halves[MOST];
+static struct bcl_halving_plan halves[MOST];
 /* By member, then in order: how many members' are summed up there. */
 static unsigned sums[MOST][LENGTH], before[MOST][LENGTH];
 
 static unsigned *at(unsigned member, size_t byte)
 {
-	const struct bcl_halves *plan = &halves[member];
+	const struct bcl_halving_plan *plan = &halves[member];
 
 	return &sums[member][(plan->begin + byte) % plan->length];
 }
@@ -37,8 +37,8 @@ static void down(unsigned n, unsigned k)
 
 	memcpy(before, sums, sizeof(sums));
 	for (me = 0; me < n; me++) {
-		const struct bcl_halves_round *round = &halves[me].rounds[k];
-		const struct bcl_halves_round *there =
+		const struct bcl_halving_round *round = &halves[me].rounds[k];
+		const struct bcl_halving_round *there =
 			&halves[round->to].rounds[k];
 
 		ck_assert_uint_eq(there->from, me);
@@ -58,7 +58,7 @@ static void up(unsigned n, unsigned k)
 
 	memcpy(before, sums, sizeof(sums));
 	for (me = 0; me < n; me++) {
-		const struct bcl_halves_round *round = &halves[me].rounds[k];
+		const struct bcl_halving_round *round = &halves[me].rounds[k];
 
 		ck_assert_uint_eq(halves[round->from].rounds[k].goes.all.begin,
 				  round->there);
@@ -74,7 +74,8 @@ static void start(unsigned n, size_t length, bool ring)
 	size_t i;
 
 	for (me = 0; me < n; me++) {
-		bcl_halves_init(&halves[me], n, me, length, ELEMENT, ring);
+		bcl_halving_plan_init(&halves[me], n, me, length, ELEMENT,
+				      ring);
 		for (i = 0; i < length; i++)
 			sums[me][i] = 1;
 	}
@@ -132,7 +133,7 @@ START_TEST(goes_on)
 		start(n, LENGTH, _i);
 		for (me = 0; me < n; me++)
 			for (k = 0; k < halves[me].nrounds; k++) {
-				const struct bcl_halves_round *round =
+				const struct bcl_halving_round *round =
 					&halves[me].rounds[k];
 
 				same(&round->goes);
@@ -162,7 +163,7 @@ START_TEST(each_has_its_place)
 		start(n, LENGTH, _i);
 		room = halves[0].beside;
 		for (k = 0; k < halves[0].nrounds; k++) {
-			const struct bcl_halves_round *round =
+			const struct bcl_halving_round *round =
 				&halves[0].rounds[k];
 
 			ck_assert_uint_le(round->beside + round->most, room);
@@ -189,8 +190,8 @@ START_TEST(near_ones_first)
 				unsigned to = halves[me].rounds[k].to;
 				unsigned first = halves[me].nrounds - 1 - k;
 
-				ck_assert_uint_eq(to,
-						  bcl_halves_to(n, me, k, _i));
+				ck_assert_uint_eq(
+					to, bcl_halving_plan_to(n, me, k, _i));
 				if (first < near)
 					ck_assert_uint_eq(to >> (first + 1),
 							  me >> (first + 1));
@@ -210,8 +211,9 @@ START_TEST(round_the_ring)
 
 			for (me = 0; me < n; me++) {
 				unsigned from = me / (n / SWITCHES);
-				unsigned to = bcl_halves_to(n, me, k, true) /
-					      (n / SWITCHES);
+				unsigned to =
+					bcl_halving_plan_to(n, me, k, true) /
+					(n / SWITCHES);
 
 				ck_assert_uint_eq((to + from) % 2, 1);
 				ways[from]

@@ -4,7 +4,7 @@
  * each distance, so many before leads back, and each distance is in one share.
  * Where all digits have all their values, none of them carries over.
  */
-#include "collectives/digits.h"
+#include "collectives/radix.h"
 #include "tests/unit/need.h"
 #include "tests/unit/unit.h"
 
@@ -19,25 +19,25 @@ START_TEST(on_and_before)
 
 	for (n = 1; n <= MOST; n++)
 		for (bits = 0; bits <= MOST_BITS; bits++) {
-			struct bcl_digits digits =
-				_i ? bcl_digits_from_low(n, bits, bits)
-				   : bcl_digits_of(n, bits);
+			struct bcl_radix digits =
+				_i ? bcl_radix_from_low(n, bits, bits)
+				   : bcl_radix_of(n, bits);
 
 			for (me = 0; me < n; me++) {
 				bool seen[MOST] = { false };
 
 				for (i = 0; i < n; i++) {
 					unsigned to =
-						bcl_digits_on(&digits, me, i);
+						bcl_radix_on(&digits, me, i);
 
 					need(to < n);
 					need(!seen[to]);
 					seen[to] = true;
-					need_equal(bcl_digits_before(&digits,
-								     to, i),
+					need_equal(bcl_radix_before(&digits, to,
+								    i),
 						   me);
 				}
-				need_equal(bcl_digits_on(&digits, me, 0), me);
+				need_equal(bcl_radix_on(&digits, me, 0), me);
 			}
 		}
 }
@@ -47,24 +47,24 @@ END_TEST
  * ones. */
 START_TEST(low_digits_stay_near)
 {
-	struct bcl_digits digits = bcl_digits_of(64, 2);
+	struct bcl_radix digits = bcl_radix_of(64, 2);
 	unsigned me, i;
 
 	for (me = 0; me < 64; me++)
 		for (i = 0; i < 16; i++)
-			need_equal(bcl_digits_on(&digits, me, i) / 16, me / 16);
+			need_equal(bcl_radix_on(&digits, me, i) / 16, me / 16);
 }
 END_TEST
 
 /* Of 32 members in fours the lowest digit has two values, but for shares. */
 START_TEST(lowest_digit_is_short)
 {
-	need_equal(bcl_digits_of(32, 2).low, 1);
-	need_equal(bcl_digits_of(32, 2).whole, 5);
-	need_equal(bcl_digits_of(64, 2).low, 2);
-	need_equal(bcl_digits_of(17, 4).low, 1);
-	need_equal(bcl_digits_from_low(32, 2, 2).low, 2);
-	need_equal(bcl_digits_from_low(32, 2, 2).whole, 4);
+	need_equal(bcl_radix_of(32, 2).low, 1);
+	need_equal(bcl_radix_of(32, 2).whole, 5);
+	need_equal(bcl_radix_of(64, 2).low, 2);
+	need_equal(bcl_radix_of(17, 4).low, 1);
+	need_equal(bcl_radix_from_low(32, 2, 2).low, 2);
+	need_equal(bcl_radix_from_low(32, 2, 2).whole, 4);
 }
 END_TEST
 

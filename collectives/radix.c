@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "collectives/builders.h"
-#include "collectives/digits.h"
+#include "collectives/radix.h"
 
 enum {
 	BITS_MAX = 5,
@@ -146,7 +146,7 @@ static void build_round(struct rounds *rounds)
 {
 	const struct bcl_group *group = rounds->group;
 	struct bcl_schedule *schedule = rounds->schedule;
-	const struct bcl_digits *digits = &rounds->rounds->digits;
+	const struct bcl_radix *digits = &rounds->rounds->digits;
 	unsigned before[(1 << BITS_MAX) + 1], i;
 
 	count_before(&rounds->of, rounds->order, before);
@@ -159,8 +159,8 @@ static void build_round(struct rounds *rounds)
 
 		if (!size)
 			continue;
-		to = bcl_digits_on(digits, group->me, distance);
-		from = bcl_digits_before(digits, group->me, distance);
+		to = bcl_radix_on(digits, group->me, distance);
+		from = bcl_radix_before(digits, group->me, distance);
 		bcl_step_send(schedule, bcl_group_rank(group, to),
 			      rounds->blocks + at, size);
 		bcl_step_receive(schedule, bcl_group_rank(group, from),
@@ -175,13 +175,13 @@ static void build_round(struct rounds *rounds)
 	swap(rounds);
 }
 
-void bcl_build_digits(struct bcl_schedule *schedule,
-		      const struct bcl_group *group,
-		      const struct bcl_rounds *how, unsigned char *blocks,
-		      unsigned char *other, size_t length)
+void bcl_build_radix(struct bcl_schedule *schedule,
+		     const struct bcl_group *group,
+		     const struct bcl_rounds *how, unsigned char *blocks,
+		     unsigned char *other, size_t length)
 {
 	const struct order by_distance = { 0, 0 };
-	const struct bcl_digits *digits = &how->digits;
+	const struct bcl_radix *digits = &how->digits;
 	struct rounds rounds = {
 		.schedule = schedule,
 		.group = group,
@@ -192,15 +192,15 @@ void bcl_build_digits(struct bcl_schedule *schedule,
 		.length = length,
 		.order = by_distance,
 	};
-	unsigned highest = bcl_digits_highest(digits), i;
+	unsigned highest = bcl_radix_highest(digits), i;
 
 	for (i = 0; i <= highest; i++) {
 		unsigned at = how->up ? i : highest - i;
-		unsigned shift = bcl_digits_shift(digits, at);
+		unsigned shift = bcl_radix_shift(digits, at);
 		bool far = at && at == highest;
 		const struct order order = {
 			(uint8_t)shift,
-			(uint8_t)bcl_digits_bits(digits, shift),
+			(uint8_t)bcl_radix_bits(digits, shift),
 		};
 
 		rounds.far = far && how->meanwhile;

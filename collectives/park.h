@@ -10,8 +10,8 @@
  * barrier nobody sleeps, but all nap. In virtual time nobody polls, so there
  * `any` is always set, and the environment is told of each flag.
  */
-#ifndef BCL_COLLECTIVES_VIGIL_H
-#define BCL_COLLECTIVES_VIGIL_H
+#ifndef BCL_COLLECTIVES_PARK_H
+#define BCL_COLLECTIVES_PARK_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -28,7 +28,7 @@ struct bcl_sleepers {
 };
 
 /* A wait; zero it at its beginning. */
-struct bcl_vigil {
+struct bcl_park {
 	unsigned polls;
 	uint64_t since;	  /* ns */
 	uint64_t audited; /* ns */
@@ -37,25 +37,25 @@ struct bcl_vigil {
 };
 
 /* Once `env` of the node is set. */
-void bcl_vigil_init(struct bcl_node *node);
+void bcl_park_init(struct bcl_node *node);
 
 /*
  * To be called in each poll of a wait: looks from time to time whether the
  * others are alive, and loses the team if not. Lock held.
  */
-void bcl_vigil_watch(struct bcl_team *team, struct bcl_vigil *vigil);
+void bcl_park_watch(struct bcl_team *team, struct bcl_park *park);
 
 /*
  * When waiting is no longer worth the processor's time: the first time says so,
  * for the caller to look again; the second sleeps. True: it has slept.
  */
-bool bcl_vigil_sleep(struct bcl_team *team, struct bcl_vigil *vigil);
+bool bcl_park_sleep(struct bcl_team *team, struct bcl_park *park);
 
 /* The wait is over, or is worth it again. */
-void bcl_vigil_end(struct bcl_team *team, struct bcl_vigil *vigil);
+void bcl_park_end(struct bcl_team *team, struct bcl_park *park);
 
 /* Does anybody sleep? To be asked after the own member may have written. */
-static inline bool bcl_vigil_asleep(const struct bcl_node *node)
+static inline bool bcl_park_any(const struct bcl_node *node)
 {
 	/* The compiler keeps the flag's store before, the sleeper's barrier
 	 * the processor. */
@@ -64,21 +64,21 @@ static inline bool bcl_vigil_asleep(const struct bcl_node *node)
 }
 
 /* Wake who does. */
-void bcl_vigil_wake(struct bcl_team *team);
+void bcl_park_wake(struct bcl_team *team);
 
 /* The same in each poll of a wait: only if the own member has written since,
  * or those who sleep would wake each other for nothing. */
-static inline void bcl_vigil_tell(struct bcl_team *team,
-				  const struct bcl_node *node,
-				  struct bcl_vigil *vigil)
+static inline void bcl_park_tell(struct bcl_team *team,
+				 const struct bcl_node *node,
+				 struct bcl_park *park)
 {
 	uint64_t said = node->written + node->left + node->cast;
 
-	if (vigil->told == said)
+	if (park->told == said)
 		return;
-	vigil->told = said;
-	if (bcl_vigil_asleep(node))
-		bcl_vigil_wake(team);
+	park->told = said;
+	if (bcl_park_any(node))
+		bcl_park_wake(team);
 }
 
 #endif

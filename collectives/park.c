@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "collectives/vigil.h"
+#include "collectives/park.h"
 
 #include "collectives/compare.h"
 #include "collectives/team.h"
@@ -19,7 +19,7 @@ enum {
 	SLEEP = 100000000, /* ns, until we look whether the others live */
 };
 
-void bcl_vigil_init(struct bcl_node *node)
+void bcl_park_init(struct bcl_node *node)
 {
 	if (node->env->charge)
 		atomic_store_explicit(&node->sleepers->any, 1,
@@ -48,7 +48,7 @@ static void audit(struct bcl_team *team, const struct bcl_group *group)
 				&oob);
 }
 
-void bcl_vigil_watch(struct bcl_team *team, struct bcl_vigil *vigil)
+void bcl_park_watch(struct bcl_team *team, struct bcl_park *park)
 {
 	const struct bcl_env *env = bcl_adi_env(team->adi);
 	uint64_t timeout = bcl_adi_context(team->adi)->config.peer_timeout;
@@ -57,16 +57,16 @@ void bcl_vigil_watch(struct bcl_team *team, struct bcl_vigil *vigil)
 	uint64_t now;
 	unsigned i;
 
-	if (++vigil->polls % POLLS_PER_WATCH)
+	if (++park->polls % POLLS_PER_WATCH)
 		return;
 	now = env->now(env->world);
-	if (!vigil->since)
-		vigil->since = vigil->audited = now;
-	if (now - vigil->since > timeout / PATIENCE)
+	if (!park->since)
+		park->since = park->audited = now;
+	if (now - park->since > timeout / PATIENCE)
 		bcl_compare_tell(team);
 	group = bcl_group_node(team);
-	if (now - vigil->audited > timeout / AUDITS) {
-		vigil->audited = now;
+	if (now - park->audited > timeout / AUDITS) {
+		park->audited = now;
 		audit(team, &group);
 	}
 	for (i = 0; i < group.size; i++) {
@@ -77,7 +77,7 @@ void bcl_vigil_watch(struct bcl_team *team, struct bcl_vigil *vigil)
 		if (i == group.me)
 			continue;
 		/* A death is known of those only that one is connected to. */
-		if (now - vigil->since > timeout / PATIENCE)
+		if (now - park->since > timeout / PATIENCE)
 			bcl_adi_peer(team->adi, rank, &peer);
 		status = bcl_adi_rank_status(team->adi, rank);
 		if (status != BCL_OK)
@@ -93,7 +93,7 @@ static void set_asleep(struct bcl_team *team, bool asleep)
 			      asleep, memory_order_relaxed);
 }
 
-bool bcl_vigil_sleep(struct bcl_team *team, struct bcl_vigil *vigil)
+bool bcl_park_sleep(struct bcl_team *team, struct bcl_park *park)
 {
 	const struct bcl_env *env = bcl_adi_env(team->adi);
 
@@ -101,10 +101,10 @@ bool bcl_vigil_sleep(struct bcl_team *team, struct bcl_vigil *vigil)
 		bcl_adi_sleep(team->adi, NAP);
 		return true;
 	}
-	if (!vigil->down) {
-		vigil->down = true;
+	if (!park->down) {
+		park->down = true;
 		set_asleep(team, true);
-		/* pairs with the exchange in bcl_vigil_wake() */
+		/* pairs with the exchange in bcl_park_wake() */
 		atomic_store_explicit(&team->node.sleepers->any, 1,
 				      memory_order_release);
 		env->barrier(env->world);
@@ -112,20 +112,20 @@ bool bcl_vigil_sleep(struct bcl_team *team, struct bcl_vigil *vigil)
 	}
 	bcl_count(team->counters, coll_sleeps);
 	bcl_adi_sleep(team->adi, SLEEP);
-	bcl_vigil_end(team, vigil);
+	bcl_park_end(team, park);
 	/* Whoever was waited for may be dead by now. */
-	vigil->polls = POLLS_PER_WATCH - 1;
+	park->polls = POLLS_PER_WATCH - 1;
 	return true;
 }
 
-void bcl_vigil_end(struct bcl_team *team, struct bcl_vigil *vigil)
+void bcl_park_end(struct bcl_team *team, struct bcl_park *park)
 {
-	if (vigil->down)
+	if (park->down)
 		set_asleep(team, false);
-	vigil->down = false;
+	park->down = false;
 }
 
-void bcl_vigil_wake(struct bcl_team *team)
+void bcl_park_wake(struct bcl_team *team)
 {
 	const struct bcl_env *env = bcl_adi_env(team->adi);
 	struct bcl_group group = bcl_group_node(team);

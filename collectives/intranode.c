@@ -26,14 +26,14 @@ static bool shares(const struct bcl_team *team,
 	return team->shares && bcl_node_able(&team->node, reduction);
 }
 
-bool bcl_inside_pipelines(const struct bcl_team *team,
-			  const struct bcl_reduction *reduction)
+bool bcl_intranode_pipelines(const struct bcl_team *team,
+			     const struct bcl_reduction *reduction)
 {
 	return shares(team, reduction);
 }
 
-void bcl_inside_broadcast(struct bcl_schedule *schedule, unsigned root,
-			  void *buffer, size_t length)
+void bcl_intranode_broadcast(struct bcl_schedule *schedule, unsigned root,
+			     void *buffer, size_t length)
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_node(team);
@@ -47,21 +47,21 @@ void bcl_inside_broadcast(struct bcl_schedule *schedule, unsigned root,
 					 length, 1);
 }
 
-void bcl_inside_broadcast_piece(struct bcl_schedule *schedule, unsigned root,
-				void *buffer, size_t length)
+void bcl_intranode_broadcast_piece(struct bcl_schedule *schedule, unsigned root,
+				   void *buffer, size_t length)
 {
 	unsigned char *part = buffer;
 	size_t most;
 
 	for (; length; part += most, length -= most) {
 		most = bcl_least(length, PART);
-		bcl_inside_broadcast(schedule, root, part, most);
+		bcl_intranode_broadcast(schedule, root, part, most);
 	}
 }
 
-void bcl_inside_reduce(struct bcl_schedule *schedule, unsigned root,
-		       const void *send, void *receive, size_t length,
-		       const struct bcl_reduction *reduction)
+void bcl_intranode_reduce(struct bcl_schedule *schedule, unsigned root,
+			  const void *send, void *receive, size_t length,
+			  const struct bcl_reduction *reduction)
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_node(team);
@@ -75,9 +75,9 @@ void bcl_inside_reduce(struct bcl_schedule *schedule, unsigned root,
 				      length, reduction, 1);
 }
 
-void bcl_inside_reduce_piece(struct bcl_schedule *schedule, unsigned root,
-			     const void *send, void *receive, size_t length,
-			     const struct bcl_reduction *reduction)
+void bcl_intranode_reduce_piece(struct bcl_schedule *schedule, unsigned root,
+				const void *send, void *receive, size_t length,
+				const struct bcl_reduction *reduction)
 {
 	const unsigned char *from = send;
 	unsigned char *to = receive;
@@ -95,8 +95,8 @@ void bcl_inside_reduce_piece(struct bcl_schedule *schedule, unsigned root,
 	}
 }
 
-void bcl_inside_gather(struct bcl_schedule *schedule, unsigned root,
-		       const void *send, size_t length, void *receive)
+void bcl_intranode_gather(struct bcl_schedule *schedule, unsigned root,
+			  const void *send, size_t length, void *receive)
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_node(team);
@@ -110,8 +110,8 @@ void bcl_inside_gather(struct bcl_schedule *schedule, unsigned root,
 					length);
 }
 
-void bcl_inside_scatter(struct bcl_schedule *schedule, unsigned root,
-			const void *send, void *receive, size_t length)
+void bcl_intranode_scatter(struct bcl_schedule *schedule, unsigned root,
+			   const void *send, void *receive, size_t length)
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_node(team);
@@ -125,8 +125,8 @@ void bcl_inside_scatter(struct bcl_schedule *schedule, unsigned root,
 					 receive, length);
 }
 
-void bcl_inside_alltoall(struct bcl_schedule *schedule, const void *send,
-			 void *receive, size_t length)
+void bcl_intranode_alltoall(struct bcl_schedule *schedule, const void *send,
+			    void *receive, size_t length)
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_node(team);
@@ -152,9 +152,10 @@ void bcl_inside_alltoall(struct bcl_schedule *schedule, const void *send,
 	bcl_step_round(schedule);
 }
 
-void bcl_inside_reduce_scatter(struct bcl_schedule *schedule, const void *send,
-			       void *receive, size_t length,
-			       const struct bcl_reduction *reduction)
+void bcl_intranode_reduce_scatter(struct bcl_schedule *schedule,
+				  const void *send, void *receive,
+				  size_t length,
+				  const struct bcl_reduction *reduction)
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_node(team);
@@ -179,8 +180,8 @@ void bcl_inside_reduce_scatter(struct bcl_schedule *schedule, const void *send,
 	}
 }
 
-void bcl_inside_gather_slices(struct bcl_schedule *schedule, void *buffer,
-			      size_t length, size_t element)
+void bcl_intranode_gather_slices(struct bcl_schedule *schedule, void *buffer,
+				 size_t length, size_t element)
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_node(team);

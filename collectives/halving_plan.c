@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "collectives/halves.h"
+#include "collectives/halving_plan.h"
 
 #include "collectives/builders.h"
 
@@ -28,7 +28,8 @@ static unsigned partner(unsigned size, unsigned member, unsigned skip,
 }
 
 /* Who exchange first differ in the highest bit. */
-static unsigned rank_in_pairs(const struct bcl_halves *halves, unsigned member)
+static unsigned rank_in_pairs(const struct bcl_halving_plan *halves,
+			      unsigned member)
 {
 	unsigned n = halves->size, vrank = 0, skip, swapped;
 
@@ -47,8 +48,8 @@ static unsigned rank_in_pairs(const struct bcl_halves *halves, unsigned member)
 
 /* Of a vector in order: so many blocks, a power of two, on from those of the
  * virtual rank. */
-static struct bcl_piece aligned(const struct bcl_halves *halves, unsigned vrank,
-				unsigned first, unsigned count)
+static struct bcl_piece aligned(const struct bcl_halving_plan *halves,
+				unsigned vrank, unsigned first, unsigned count)
 {
 	unsigned block = count ? (vrank ^ first) / count * count : 0;
 	size_t begin = bcl_block_begin(halves->length, halves->element,
@@ -82,7 +83,7 @@ static unsigned member_of(unsigned n, unsigned vrank)
 }
 
 /* Where the i-th block of a vector is that begins with this rank's. */
-static size_t rotated(const struct bcl_halves *halves, unsigned vrank,
+static size_t rotated(const struct bcl_halving_plan *halves, unsigned vrank,
 		      unsigned i)
 {
 	unsigned n = halves->size;
@@ -97,14 +98,14 @@ static size_t rotated(const struct bcl_halves *halves, unsigned vrank,
 
 /* ---- both ---------------------------------------------------------------- */
 
-static unsigned rank_of(const struct bcl_halves *halves, unsigned member)
+static unsigned rank_of(const struct bcl_halving_plan *halves, unsigned member)
 {
 	return halves->pairs ? rank_in_pairs(halves, member)
 			     : rank_in_circle(halves->size, member);
 }
 
-static struct bcl_piece blocks(const struct bcl_halves *halves, unsigned vrank,
-			       unsigned first, unsigned count)
+static struct bcl_piece blocks(const struct bcl_halving_plan *halves,
+			       unsigned vrank, unsigned first, unsigned count)
 {
 	size_t begin;
 
@@ -117,8 +118,9 @@ static struct bcl_piece blocks(const struct bcl_halves *halves, unsigned vrank,
 }
 
 /* What a rank has from `first` on, of which so much is kept. */
-static struct bcl_half half(const struct bcl_halves *halves, unsigned vrank,
-			    unsigned first, unsigned count, unsigned kept)
+static struct bcl_half half(const struct bcl_halving_plan *halves,
+			    unsigned vrank, unsigned first, unsigned count,
+			    unsigned kept)
 {
 	return (struct bcl_half){
 		.all = blocks(halves, vrank, first, count),
@@ -128,7 +130,7 @@ static struct bcl_half half(const struct bcl_halves *halves, unsigned vrank,
 }
 
 /* How many virtual ranks on in either direction. */
-static unsigned moved(const struct bcl_halves *halves, unsigned skip)
+static unsigned moved(const struct bcl_halving_plan *halves, unsigned skip)
 {
 	unsigned n = halves->size;
 
@@ -136,8 +138,8 @@ static unsigned moved(const struct bcl_halves *halves, unsigned skip)
 }
 
 /* behind: the skip before; it has so many blocks that are to be summed up. */
-static void plan(const struct bcl_halves *halves, unsigned skip,
-		 unsigned behind, struct bcl_halves_round *round)
+static void plan(const struct bcl_halving_plan *halves, unsigned skip,
+		 unsigned behind, struct bcl_halving_round *round)
 {
 	unsigned n = halves->size, count = behind - skip, kept = count;
 	unsigned vrank = rank_of(halves, halves->me), from;
@@ -159,13 +161,14 @@ static void plan(const struct bcl_halves *halves, unsigned skip,
 	round->beside = (n - behind) * halves->beside / n;
 }
 
-void bcl_halves_init(struct bcl_halves *halves, unsigned size, unsigned me,
-		     size_t length, size_t element, bool ring)
+void bcl_halving_plan_init(struct bcl_halving_plan *halves, unsigned size,
+			   unsigned me, size_t length, size_t element,
+			   bool ring)
 {
 	size_t largest = (length / element + size - 1) / size * element;
 	unsigned vrank, behind, skip, k;
 
-	*halves = (struct bcl_halves){
+	*halves = (struct bcl_halving_plan){
 		.size = size,
 		.me = me,
 		.length = length,
@@ -185,9 +188,10 @@ void bcl_halves_init(struct bcl_halves *halves, unsigned size, unsigned me,
 	}
 }
 
-unsigned bcl_halves_to(unsigned size, unsigned member, unsigned k, bool ring)
+unsigned bcl_halving_plan_to(unsigned size, unsigned member, unsigned k,
+			     bool ring)
 {
-	const struct bcl_halves halves = { .size = size, .me = member };
+	const struct bcl_halving_plan halves = { .size = size, .me = member };
 	unsigned skip = size, i;
 
 	for (i = bcl_log2_up(size); i > k; i--)

@@ -7,27 +7,27 @@
  * than it must. That goes for the lowest digits, as far as the group has all
  * values of them; what is left above is one number, counted round.
  */
-#ifndef BCL_COLLECTIVES_DIGITS_H
-#define BCL_COLLECTIVES_DIGITS_H
+#ifndef BCL_COLLECTIVES_RADIX_H
+#define BCL_COLLECTIVES_RADIX_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct bcl_digits {
+struct bcl_radix {
 	unsigned n;	/* members of the group */
 	unsigned low;	/* bits of the lowest digit, */
 	unsigned bits;	/* of each other one; 0: there are none */
 	unsigned whole; /* bits of those that have all values */
 };
 
-static inline unsigned bcl_digits_bits(const struct bcl_digits *digits,
-				       unsigned shift)
+static inline unsigned bcl_radix_bits(const struct bcl_radix *digits,
+				      unsigned shift)
 {
 	return shift ? digits->bits : digits->low;
 }
 
 /* The number of the highest one, from 0 on. */
-static inline unsigned bcl_digits_highest(const struct bcl_digits *digits)
+static inline unsigned bcl_radix_highest(const struct bcl_radix *digits)
 {
 	unsigned at = 0;
 
@@ -37,26 +37,26 @@ static inline unsigned bcl_digits_highest(const struct bcl_digits *digits)
 }
 
 /* The lowest bit of the one of that number. */
-static inline unsigned bcl_digits_shift(const struct bcl_digits *digits,
-					unsigned at)
+static inline unsigned bcl_radix_shift(const struct bcl_radix *digits,
+				       unsigned at)
 {
 	return at ? digits->low + (at - 1) * digits->bits : 0;
 }
 
 /* From so many places on the highest digit is not 0. If there is but one, none
  * are far. */
-static inline unsigned bcl_digits_far(const struct bcl_digits *digits)
+static inline unsigned bcl_radix_far(const struct bcl_radix *digits)
 {
-	unsigned highest = bcl_digits_highest(digits);
+	unsigned highest = bcl_radix_highest(digits);
 
-	return highest ? 1u << bcl_digits_shift(digits, highest) : digits->n;
+	return highest ? 1u << bcl_radix_shift(digits, highest) : digits->n;
 }
 
 /* Each of so many bits, but the highest one, if there are less. */
-static inline struct bcl_digits bcl_digits_from_low(unsigned n, unsigned low,
-						    unsigned bits)
+static inline struct bcl_radix bcl_radix_from_low(unsigned n, unsigned low,
+						  unsigned bits)
 {
-	struct bcl_digits digits = { .n = n, .low = low, .bits = bits };
+	struct bcl_radix digits = { .n = n, .low = low, .bits = bits };
 	unsigned next = low;
 
 	while (bits && (n >> digits.whole) % (1u << next) == 0) {
@@ -69,24 +69,24 @@ static inline struct bcl_digits bcl_digits_from_low(unsigned n, unsigned low,
 /* The lowest one has what is left over: there are messages to near ones, so
  * that those to far ones are as many and as short as can be, one after another
  * on links that they share. */
-static inline struct bcl_digits bcl_digits_of(unsigned n, unsigned bits)
+static inline struct bcl_radix bcl_radix_of(unsigned n, unsigned bits)
 {
 	unsigned all = n > 1 ? 32 - (unsigned)__builtin_clz(n - 1) : 0;
 	unsigned left = bits ? all % bits : 0;
 
-	return bcl_digits_from_low(n, left ? left : bits, bits);
+	return bcl_radix_from_low(n, left ? left : bits, bits);
 }
 
 /* The member that is i places on. */
-static inline unsigned bcl_digits_on(const struct bcl_digits *digits,
-				     unsigned member, unsigned i)
+static inline unsigned bcl_radix_on(const struct bcl_radix *digits,
+				    unsigned member, unsigned i)
 {
 	unsigned above = digits->n >> digits->whole, shift, bits, on;
 
 	on = ((member >> digits->whole) + (i >> digits->whole)) % above
 	     << digits->whole;
 	for (shift = 0; shift < digits->whole; shift += bits) {
-		bits = bcl_digits_bits(digits, shift);
+		bits = bcl_radix_bits(digits, shift);
 		on |= (((member >> shift) + (i >> shift)) & ((1u << bits) - 1))
 		      << shift;
 	}
@@ -94,8 +94,8 @@ static inline unsigned bcl_digits_on(const struct bcl_digits *digits,
 }
 
 /* The one that is as many before: the former's inverse. */
-static inline unsigned bcl_digits_before(const struct bcl_digits *digits,
-					 unsigned member, unsigned i)
+static inline unsigned bcl_radix_before(const struct bcl_radix *digits,
+					unsigned member, unsigned i)
 {
 	unsigned above = digits->n >> digits->whole, shift, bits, before;
 
@@ -103,7 +103,7 @@ static inline unsigned bcl_digits_before(const struct bcl_digits *digits,
 			 above
 		 << digits->whole;
 	for (shift = 0; shift < digits->whole; shift += bits) {
-		bits = bcl_digits_bits(digits, shift);
+		bits = bcl_radix_bits(digits, shift);
 		before |= (((member >> shift) - (i >> shift)) &
 			   ((1u << bits) - 1))
 			  << shift;

@@ -17,8 +17,8 @@
  * algorithms", arXiv 2410.14234 (2024). There each has a vector that begins
  * with its own block, so that what goes in a round is never in two parts.
  */
-#ifndef BCL_COLLECTIVES_HALVES_H
-#define BCL_COLLECTIVES_HALVES_H
+#ifndef BCL_COLLECTIVES_HALVING_PLAN_H
+#define BCL_COLLECTIVES_HALVING_PLAN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ struct bcl_half {
 };
 
 /* Down; on the way up to and from, goes and comes are exchanged. */
-struct bcl_halves_round {
+struct bcl_halving_round {
 	unsigned to, from; /* members */
 	struct bcl_half goes, comes;
 	struct bcl_piece stays; /* all that does not go */
@@ -48,7 +48,7 @@ struct bcl_halves_round {
 	size_t most;   /* bytes that any member sends */
 };
 
-struct bcl_halves {
+struct bcl_halving_plan {
 	unsigned size, me;
 	size_t length, element;
 	bool pairs; /* a power of two */
@@ -58,7 +58,7 @@ struct bcl_halves {
 	struct bcl_piece own;
 	unsigned nrounds;
 	/* The last one down is rounds[0]. */
-	struct bcl_halves_round rounds[BCL_HALVES_MAX];
+	struct bcl_halving_round rounds[BCL_HALVES_MAX];
 };
 
 /*
@@ -67,10 +67,12 @@ struct bcl_halves {
  * half of the members go either way. For a power of two, of 8 or more; others
  * take no notice.
  */
-void bcl_halves_init(struct bcl_halves *halves, unsigned size, unsigned me,
-		     size_t length, size_t element, bool ring);
+void bcl_halving_plan_init(struct bcl_halving_plan *halves, unsigned size,
+			   unsigned me, size_t length, size_t element,
+			   bool ring);
 
 /* To whom a member's goes in the k-th last round, from 0. */
-unsigned bcl_halves_to(unsigned size, unsigned member, unsigned k, bool ring);
+unsigned bcl_halving_plan_to(unsigned size, unsigned member, unsigned k,
+			     bool ring);
 
 #endif
