@@ -28,4 +28,4 @@ endif
 EXTRA_DIST += %D%/compare/report.awk %D%/compare/report.bash
 
 # Published figures, held against a simulated cluster
-EXTRA_DIST += %D%/published.csv %D%/reproduce
+EXTRA_DIST += %D%/published.csv %D%/reproduce %D%/results
