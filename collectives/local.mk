@@ -8,8 +8,8 @@ libcollectives_la_SOURCES = %D%/allgather.c %D%/allreduce.c %D%/alltoall.c \
 	%D%/dissemination.h %D%/flags.h %D%/gather.c %D%/halving.c \
 	%D%/halving_plan.c %D%/halving_plan.h %D%/intranode.c %D%/layout.c \
 	%D%/layout.h %D%/node.c %D%/node.h %D%/pairs.c %D%/park.c %D%/park.h \
-	%D%/pipeline.c %D%/postal.c %D%/postal.h %D%/radix.c %D%/radix.h \
-	%D%/reduce.c %D%/reduce_scatter.c %D%/reorder.c %D%/ring.c \
+	%D%/pipeline.c %D%/postal.c %D%/postal.h %D%/prefer.c %D%/radix.c \
+	%D%/radix.h %D%/reduce.c %D%/reduce_scatter.c %D%/reorder.c %D%/ring.c \
 	%D%/scatter.c %D%/schedule.c %D%/schedule.h %D%/select.c %D%/select.h \
 	%D%/short.h %D%/slots.h %D%/team.c %D%/team.h %D%/teams.c %D%/teams.h \
 	%D%/trees.c %D%/trees.h %D%/two_trees.c

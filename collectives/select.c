@@ -197,8 +197,8 @@ void bcl_model_measure(struct bcl_model *model, struct bcl_team *team,
 		model->segment.message += schedule_overhead;
 }
 
-static bool able(const struct bcl_algorithm *algorithm,
-		 const struct bcl_model *model, bool ordered)
+bool bcl_algorithm_fits(const struct bcl_algorithm *algorithm,
+			const struct bcl_model *model, bool ordered)
 {
 	unsigned needs = algorithm->needs;
 
@@ -232,12 +232,12 @@ static void choose(struct bcl_choices *choices, const struct bcl_model *model,
 	unsigned i, ordered;
 
 	for (i = 0; algorithms[i].name; i++) {
-		if (!able(&algorithms[i], model, false))
+		if (!bcl_algorithm_fits(&algorithms[i], model, false))
 			continue;
 		cost = algorithms[i].cost(model, (double)longest(size));
 		for (ordered = 0; ordered < 2; ordered++) {
 			if (cost >= less * least[ordered] ||
-			    !able(&algorithms[i], model, ordered))
+			    !bcl_algorithm_fits(&algorithms[i], model, ordered))
 				continue;
 			least[ordered] = cost;
 			choices->algorithm[operation][ordered][size] =
@@ -307,10 +307,10 @@ enum bcl_status bcl_choices_force(struct bcl_choices *choices,
 		i++;
 	if (!algorithms[i].name)
 		return BCL_ERR_ARG;
-	if (!able(&algorithms[i], model, false))
+	if (!bcl_algorithm_fits(&algorithms[i], model, false))
 		return BCL_ERR_UNSUPPORTED;
 	for (ordered = 0; ordered < 2; ordered++)
-		if (able(&algorithms[i], model, ordered))
+		if (bcl_algorithm_fits(&algorithms[i], model, ordered))
 			memset(choices->algorithm[operation][ordered], (int)i,
 			       BCL_CHOICE_SIZES);
 	return BCL_OK;

@@ -15,6 +15,7 @@
 #include "transport/card/ops.h"
 
 struct bcl_call;
+struct bcl_config;
 struct bcl_schedule;
 struct bcl_team;
 
@@ -128,6 +129,11 @@ unsigned bcl_model_far(const struct bcl_team *team);
 void bcl_model_measure(struct bcl_model *model, struct bcl_team *team,
 		       double timed);
 
+/* Can a team of this shape run the algorithm? ordered: with an operator that is
+ * not commutative. */
+bool bcl_algorithm_fits(const struct bcl_algorithm *algorithm,
+			const struct bcl_model *model, bool ordered);
+
 void bcl_choices_init(struct bcl_choices *choices,
 		      const struct bcl_model *model);
 /* "tree, ring over 65536", and for what needs the order of ranks " (in order:
@@ -140,6 +146,17 @@ enum bcl_status bcl_choices_force(struct bcl_choices *choices,
 				  const struct bcl_model *model,
 				  enum bcl_operation operation,
 				  const char *name);
+
+/*
+ * prefer.c: BCL_COLL. check() returns ARG, after a line in the log, if the
+ * setting names an operation or an algorithm that does not exist. apply() takes
+ * a checked setting; an algorithm that this team cannot run is left out, with a
+ * line in the log, and the cost model's choice stays.
+ */
+enum bcl_status bcl_preferences_check(const struct bcl_config *config);
+void bcl_preferences_apply(const struct bcl_config *config,
+			   const struct bcl_model *model,
+			   struct bcl_choices *choices);
 
 static inline unsigned bcl_choice_size(size_t length)
 {

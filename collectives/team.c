@@ -477,6 +477,8 @@ static enum bcl_status hear_choices(struct bcl_team *team)
 		bcl_model_init(&model, team);
 		bcl_model_measure(&model, team, between);
 		bcl_choices_init(&team->choices, &model);
+		bcl_preferences_apply(&bcl_adi_context(team->adi)->config,
+				      &model, &team->choices);
 		log_choices(team, &model);
 	}
 	status = broadcast(team, &team->choices, sizeof(team->choices));
@@ -571,6 +573,8 @@ enum bcl_status bcl_team_world(struct bcl_adi *adi, struct bcl_team **team)
 	if (!adi || !team)
 		return BCL_ERR_ARG;
 	status = bcl_context_usable(bcl_adi_context(adi));
+	if (status == BCL_OK)
+		status = bcl_preferences_check(&bcl_adi_context(adi)->config);
 	if (status != BCL_OK)
 		return status;
 	world = team_new(adi, NULL, bcl_adi_size(adi), bcl_adi_rank(adi),

@@ -14,8 +14,8 @@
 
 static int usage(FILE *to)
 {
-	fprintf(to, "usage: bcl-info [--config | --paths | --pid PID | "
-		    "--version]\n");
+	fprintf(to, "usage: bcl-info [--config | --paths | "
+		    "--collectives[=BYTES] | --pid PID | --version]\n");
 	return to == stdout ? 0 : 2;
 }
 
@@ -72,11 +72,31 @@ static int print_all(void)
 	return info_inside() || failed;
 }
 
+/* text: NULL, or a length in bytes. */
+static int print_collectives(const char *text)
+{
+	char *end;
+	size_t length;
+
+	if (!text)
+		return info_collectives(NULL);
+	length = strtoul(text, &end, 10);
+	if (*end || !*text || *text == '-') {
+		fprintf(stderr,
+			"bcl-info: --collectives: \"%s\" is not a number of "
+			"bytes\n",
+			text);
+		return usage(stderr);
+	}
+	return info_collectives(&length);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "config", no_argument, NULL, 'c' },
 		{ "paths", no_argument, NULL, 'p' },
+		{ "collectives", optional_argument, NULL, 'C' },
 		{ "pid", required_argument, NULL, 'P' },
 		{ "version", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
@@ -90,6 +110,8 @@ int main(int argc, char **argv)
 		return print_config();
 	case 'p':
 		return info_paths();
+	case 'C':
+		return print_collectives(optarg);
 	case 'P':
 		pid = strtol(optarg, &end, 10);
 		if (*end || pid <= 0) {

@@ -16,6 +16,10 @@ int info_inside(void);
 /* In a job: rank 0 prints which path each pair of ranks uses, and why. */
 int info_paths(void);
 
+/* In a job: rank 0 prints which algorithm each collective operation uses, and,
+ * for a length in bytes (NULL: none), the cost of each by the model. */
+int info_collectives(const size_t *length);
+
 /* The counters of a running process. */
 int info_counters(pid_t pid);
 

@@ -62,6 +62,9 @@ enum {
 	X(SIZE, eager_max, "BCL_EAGER_MAX", "64k", 0, 65536,                   \
 	  "longest message sent without a rendezvous; inside a host 4k, if "   \
 	  "this is more")                                                      \
+	X(TEXT, coll, "BCL_COLL", "", 0, 0,                                    \
+	  "algorithms of collective operations instead of those that the "     \
+	  "cost model chooses, e.g. allreduce:ring,alltoall:direct")           \
 	X(SIZE, copy_both, "BCL_COPY_BOTH", "32k", 4096, 1ull << 40,           \
 	  "from this size sender and receiver copy half each")                 \
 	X(POWER, ring_slots, "BCL_RING_SLOTS", "0", 256, 65536,                \

@@ -39,6 +39,16 @@ BCL_SHM=off says '^inside .*BCL_SHM'
 says '^processors +[0-9]+ of [0-9]+'
 says '^rail +none wanted'
 says 'a job of one' --paths
+says '^allreduce +doubling' --collectives
+BCL_COLL=allreduce:ring says '^allreduce +ring$' --collectives
+BCL_COLL=allreduce:ring says '^  ring .*  chosen$' --collectives=64
+BCL_COLL=allreduce:rings ends 1 --collectives
+grep -q 'has no algorithm "rings"; it has: .* ring ' "$scratch/out" ||
+	fail 'nothing says which algorithms there are'
+BCL_COLL=reduces:ring ends 1 --collectives
+grep -q '"reduces" is no operation; these are: barrier ' "$scratch/out" ||
+	fail 'nothing says which operations there are'
+ends 2 --collectives=64k
 BCL_SPIN=77us says '^BCL_SPIN=77us$' --config
 BCL_SPIN=77us says 'default: 30us' --config
 ends 2 --nonsense

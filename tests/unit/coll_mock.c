@@ -117,6 +117,9 @@ struct mock_world *mock_open(const struct mock_options *options)
 		world->ranks[i].context.config.env = &env;
 		world->ranks[i].context.config.eager_max = EAGER_MAX;
 		world->ranks[i].context.config.peer_timeout = 30000000000;
+		if (options->coll)
+			strcpy(world->ranks[i].context.config.coll,
+			       options->coll);
 		world->ranks[i].context.local_ranks = options->local_ranks;
 		world->ranks[i].context.host =
 			options->hosts ? 77 * options->hosts[i] + 5 : 5;

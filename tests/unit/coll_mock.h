@@ -19,6 +19,7 @@ struct mock_options {
 	bool private;	       /* memory cannot be shared */
 	/* What peers on the own node and on others are like; NULL: unknown. */
 	const struct bcl_peer_info *inside, *between;
+	const char *coll; /* BCL_COLL; NULL: not set */
 };
 
 struct mock_world;

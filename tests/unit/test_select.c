@@ -227,6 +227,82 @@ START_TEST(two_nodes_of_two)
 }
 END_TEST
 
+struct world_of_one {
+	enum bcl_status status;
+	struct bcl_choices choices;
+};
+
+static void make_world(struct bcl_adi *adi, void *arg)
+{
+	struct world_of_one *made = arg;
+	struct bcl_team *world;
+
+	made->status = bcl_team_world(adi, &world);
+	if (made->status != BCL_OK)
+		return;
+	made->choices = world->choices;
+	bcl_team_free(world);
+}
+
+static struct world_of_one preferring(const char *coll)
+{
+	const struct mock_options options = { .size = 1, .coll = coll };
+	struct mock_world *world = mock_open(&options);
+	struct world_of_one made = { .status = BCL_OK };
+
+	mock_run(world, make_world, &made);
+	mock_close(world);
+	return made;
+}
+
+/* An algorithm that the user prefers is used at all lengths, unless the team
+ * cannot run it; other operations are left to the model. */
+START_TEST(user_prefers)
+{
+	struct world_of_one made = preferring(
+		"allreduce:ring,alltoall:multileader_4,gather:direct");
+	struct world_of_one plain = preferring(NULL);
+	size_t i;
+
+	ck_assert_int_eq(made.status, BCL_OK);
+	for (i = 0; i < 20; i++) {
+		ck_assert_str_eq(name_of(&made.choices, BCL_OPERATION_ALLREDUCE,
+					 (size_t)1 << i),
+				 "ring");
+		ck_assert_str_eq(name_of(&made.choices, BCL_OPERATION_GATHER,
+					 (size_t)1 << i),
+				 "direct");
+	}
+	ck_assert_str_eq(name_of(&plain.choices, BCL_OPERATION_ALLREDUCE, 8),
+			 "doubling");
+	ck_assert_mem_eq(made.choices.algorithm[BCL_OPERATION_ALLTOALL],
+			 plain.choices.algorithm[BCL_OPERATION_ALLTOALL],
+			 sizeof(plain.choices.algorithm[0]));
+	ck_assert_mem_eq(made.choices.algorithm[BCL_OPERATION_REDUCE],
+			 plain.choices.algorithm[BCL_OPERATION_REDUCE],
+			 sizeof(plain.choices.algorithm[0]));
+}
+END_TEST
+
+static const char *const wrong[] = {
+	"x",
+	"allreduce",
+	"allreduce:",
+	"allreduce:rin",
+	"allreduce:ringg",
+	"allreduc:ring",
+	":ring",
+	",allreduce:ring",
+	"allreduce:ring,,gather:tree",
+	"allreduce:ring gather:tree",
+};
+
+START_TEST(user_is_told)
+{
+	ck_assert_int_eq(preferring(wrong[_i]).status, BCL_ERR_ARG);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("select");
@@ -241,6 +317,9 @@ int main(void)
 	tcase_add_test(tests, peers_decide);
 	tcase_add_test(tests, near_members_are_near);
 	tcase_add_test(tests, two_nodes_of_two);
+	tcase_add_test(tests, user_prefers);
+	tcase_add_loop_test(tests, user_is_told, 0,
+			    sizeof(wrong) / sizeof(wrong[0]));
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
