@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "collectives/compare.h"
 #include "collectives/team.h"
 #include "transport/context.h"
@@ -536,12 +537,23 @@ void bcl_step_await(struct bcl_schedule *schedule, unsigned lane)
 		step->lane = (uint8_t)lane;
 }
 
+/* True if a builder takes more of something than a schedule has. That is a fault
+ * of the builder; without assertions the operation fails instead. */
+static bool is_full(struct bcl_schedule *schedule, unsigned n, unsigned most)
+{
+	bcl_assert(n < most);
+	if (n < most)
+		return false;
+	schedule->status = BCL_ERR_UNSUPPORTED;
+	return true;
+}
+
 unsigned bcl_step_window(struct bcl_schedule *schedule, void *memory,
 			 size_t length)
 {
 	struct bcl_step *step = add(schedule, BCL_STEP_WINDOW);
 
-	if (!step)
+	if (!step || is_full(schedule, schedule->nwindows, BCL_SCHEDULE_WINDOWS))
 		return 0;
 	step->to = memory;
 	step->length = length;
@@ -569,7 +581,7 @@ unsigned bcl_step_granted(struct bcl_schedule *schedule, unsigned rank)
 			calloc(BCL_SCHEDULE_GRANTS, sizeof(*schedule->granted));
 	if (!schedule->granted)
 		schedule->status = BCL_ERR_NOMEM;
-	if (!step)
+	if (!step || is_full(schedule, schedule->ngranted, BCL_SCHEDULE_GRANTS))
 		return 0;
 	step->rank = rank;
 	step->window = (uint8_t)schedule->ngranted;
@@ -594,8 +606,11 @@ void bcl_step_put(struct bcl_schedule *schedule, unsigned rank,
 
 void *bcl_step_scratch(struct bcl_schedule *schedule, size_t length)
 {
-	struct bcl_scratch *scratch = &schedule->scratch[schedule->nscratch++];
+	struct bcl_scratch *scratch;
 
+	if (is_full(schedule, schedule->nscratch, BCL_SCHEDULE_SCRATCH))
+		return schedule;
+	scratch = &schedule->scratch[schedule->nscratch++];
 	if (scratch->size < length) {
 		size_t size = (length + SCRATCH_ALIGNMENT - 1) /
 			      SCRATCH_ALIGNMENT * SCRATCH_ALIGNMENT;

@@ -155,12 +155,14 @@ coll_cases = %D%/coll_cases.c %D%/coll_cases.h
 coll_mock = $(coll_cases) %D%/coll_mock.c %D%/coll_mock.h
 coll_mock_libs = libcollectives.la libtransport.la libnicfw.la \
 	$(HWLOC_LIBS) $(CHECK_LIBS)
-unit_tests += %D%/test_alltoallv %D%/test_collectives %D%/test_select \
+unit_tests += %D%/test_alltoallv %D%/test_collectives %D%/test_schedule %D%/test_select \
 	%D%/test_team
 %C%_test_alltoallv_SOURCES = %D%/test_alltoallv.c $(coll_mock)
 %C%_test_alltoallv_LDADD = $(coll_mock_libs)
 %C%_test_collectives_SOURCES = %D%/test_collectives.c $(coll_mock)
 %C%_test_collectives_LDADD = $(coll_mock_libs)
+%C%_test_schedule_SOURCES = %D%/test_schedule.c $(coll_mock)
+%C%_test_schedule_LDADD = $(coll_mock_libs)
 %C%_test_select_SOURCES = %D%/test_select.c $(coll_mock)
 %C%_test_select_LDADD = $(coll_mock_libs)
 %C%_test_team_SOURCES = %D%/test_team.c $(coll_mock)

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Small helpers that every floor uses. The card includes this header, too, so it
+ * needs nothing of a system.
+ */
+#ifndef BCL_BASE_H
+#define BCL_BASE_H
+
+#include <stddef.h>
+
+/*
+ * States a rule that the code relies on. Builds with assertions (configure
+ * --enable-assertions; on with a sanitizer) stop where the condition is false.
+ * Other builds do not evaluate the condition. So it has no side effects, and
+ * it is never about anything that a peer, a user or the system may cause.
+ */
+#if !defined(BCL_ASSERTIONS)
+#define bcl_assert(condition) ((void)sizeof(!(condition)))
+#elif __STDC_HOSTED__
+#include <assert.h>
+#define bcl_assert(condition) assert(condition)
+#else
+#define bcl_assert(condition) ((condition) ? (void)0 : __builtin_trap())
+#endif
+
+#define bcl_likely(condition)	__builtin_expect(!!(condition), 1)
+#define bcl_unlikely(condition) __builtin_expect(!!(condition), 0)
+
+/* The object of a type of which `pointer` points to a member. */
+#define bcl_container_of(pointer, type, member) \
+	((type *)(void *)((char *)(pointer)-offsetof(type, member)))
+
+/* Each argument is evaluated once. Both have the same type. */
+#define bcl_min(a, b)                                  \
+	__extension__({                                \
+		__typeof__(a) bcl_a = (a);             \
+		__typeof__(b) bcl_b = (b);             \
+		(void)(&bcl_a == &bcl_b);              \
+		bcl_a < bcl_b ? bcl_a : bcl_b;         \
+	})
+#define bcl_max(a, b)                                  \
+	__extension__({                                \
+		__typeof__(a) bcl_a = (a);             \
+		__typeof__(b) bcl_b = (b);             \
+		(void)(&bcl_a == &bcl_b);              \
+		bcl_a > bcl_b ? bcl_a : bcl_b;         \
+	})
+
+#endif
