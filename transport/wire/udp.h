@@ -76,9 +76,11 @@ struct bcl_udp {
 	struct bcl_udp_socket bound; /* bound to the rail's address; receives */
 	struct bcl_udp_socket partner; /* likewise, from one source */
 	struct bcl_wire_address last; /* source of the last frames by `bound` */
-	uint32_t row;		      /* receives from `last` in a row */
-	uint64_t believed;	      /* sink->believed() before the row */
-	uint32_t turns;		      /* calls of receive with a partner */
+	/* Receives from `last` in a row. A frame of the partner ends the
+	 * row. */
+	uint32_t row;
+	uint64_t believed; /* sink->believed() before the row */
+	uint32_t turns;	   /* calls of receive with a partner */
 	struct bcl_udp_socket peers[BCL_UDP_PEERS]; /* by destination */
 	struct bcl_udp_stage stage;
 	uint32_t empty; /* receives that found nothing */
@@ -105,7 +107,8 @@ void bcl_udp_socket_close(struct bcl_udp_socket *socket);
  * from now on. */
 void bcl_udp_meet(struct bcl_udp *udp, const struct bcl_wire_address *source);
 
-/* The socket by which a frame to the destination leaves. */
+/* The socket by which a frame to the destination leaves. A frame of a kind
+ * whose receiver needs the source address leaves by `bound`. */
 struct bcl_udp_socket *
 bcl_udp_socket_of(struct bcl_udp *udp,
 		  const struct bcl_wire_address *destination,
