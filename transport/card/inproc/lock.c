@@ -7,8 +7,9 @@
 
 enum {
 	/*
-	 * Turns in a row after which a port gets the bias. Revoking a bias
-	 * costs as much as a hundred turns without a bias, so there are many.
+	 * Turns in a row after which a port gets the bias. The number is large,
+	 * because revoking a bias costs as much as a hundred turns without a
+	 * bias.
 	 */
 	ALONE = 1024,
 };
