@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The context's card. */
+/* The context's card: opening, closing, addresses, descriptors and
+ * descriptions. See card.h. */
 #include "transport/card/card.h"
 
 #include <string.h>

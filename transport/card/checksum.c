@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Checksums for a card whose core runs in this process, by the CRC32C code of
+ * transport/env/. See checksum.h. */
 #include "transport/card/checksum.h"
 
 #include "transport/env/crc32c.h"

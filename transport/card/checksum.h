@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checksums for cards whose core runs in this process: crc32c and headers_crc
+/* Checksums for a card whose core runs in this process: crc32c and headers_crc
  * of struct bcl_hal. */
 #ifndef BCL_CARD_CHECKSUM_H
 #define BCL_CARD_CHECKSUM_H

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Peers and the nodes they are on. */
+/* Peers of the card path and the nodes on which they are: connecting a peer,
+ * accepting a peer that called, reporting losses of nodes to peers. */
 #include "transport/card/inside.h"
 
 #include "transport/log.h"
 
-/* Stands in peer->path while the card connects to the peer's node. */
+/* The value of peer->path while the card connects to the peer's node. */
 static const char calling;
 
 /*
- * Has the card done with calling, as far as its state tells? CLOSED between two
- * looks: there was a connection, which ended in good order, or the card waits
- * for what one takes. The next message calls, and whether it arrives or not is
- * told then.
+ * True if the card has finished connecting to the node, as far as the state
+ * tells. CLOSED counts, too: between two looks there was a connection, which
+ * ended in good order or gave its memory to another node. The next message
+ * starts a new handshake, and its completion tells the result.
  */
 static bool called(const struct bcl_host_node *node)
 {
@@ -30,8 +31,11 @@ void bcl_host_accept(struct bcl_peer *peer, uint32_t index)
 	struct bcl_host_node node;
 
 	host->ops->node(host, index, &node);
-	/* Lost since, or lost before and connected anew by the peer alone: the
-	 * card refuses requests for it until it is asked to connect. */
+	/*
+	 * The node was lost after the message came, or was lost before and only
+	 * the peer connected again. In both cases the card refuses requests for
+	 * the node until the library asks the card to connect.
+	 */
 	if (node.state == BCL_NODE_LOST && node.card == peer->address.card)
 		host->ops->connect(host, &peer->address, NULL, 0, &index,
 				   &node);
@@ -40,12 +44,13 @@ void bcl_host_accept(struct bcl_peer *peer, uint32_t index)
 	up(peer);
 	if (node.state == BCL_NODE_LOST || node.state == BCL_NODE_ISOLATED ||
 	    node.card != peer->address.card) {
-		peer->generation--; /* what came is told, then the loss */
+		peer->generation--; /* report the messages, then the loss */
 		peer->port->card->changes--;
 	}
 }
 
-/* Not reached by any address: say which there were, and which were not used. */
+/* No address of the peer was reached: log the numbers of addresses, and the
+ * lines about all rails, used or not. */
 static void tell_ways(const struct bcl_peer *peer)
 {
 	const struct bcl_context *context = peer->port->context;
@@ -93,7 +98,7 @@ bool bcl_host_stop_calling(struct bcl_peer *peer)
 	return true;
 }
 
-/* Nobody will read what was offered to a peer that is lost. */
+/* A lost peer will not read its offers. */
 static void lose_offers(struct bcl_peer *peer)
 {
 	struct bcl_host_port *queues = peer->port->card;
@@ -153,7 +158,7 @@ static enum bcl_status command_node(struct bcl_peer *peer, uint32_t op)
 
 	host->ops->node(host, peer->node, &node);
 	if (node.card != peer->address.card)
-		return BCL_ERR_DEAD; /* another has its place by now */
+		return BCL_ERR_DEAD; /* another node has the index by now */
 	return bcl_host_command(peer->port, &control);
 }
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Which doorbells are held back: see doorbell_batch.h. */
+/* The decision to defer a doorbell. See doorbell_batch.h. */
 #include "transport/card/doorbell_batch.h"
 
 #include "transport/card/ops.h"
 
 enum {
 	CLOSE = 16384, /* cycles between two messages: a few us */
-	FRAME = 1432,  /* bytes of segments, for an MTU of 1500 */
+	FRAME = 1432,  /* bytes of segments, at an MTU of 1500 */
 };
 
-/* What a message takes of a frame. */
+/* Bytes of a frame that a message takes. */
 static uint32_t in_frame(size_t length)
 {
 	return (uint32_t)(sizeof(struct bcl_segment_header) +
@@ -34,7 +34,8 @@ bool bcl_doorbell_defer_in_batch(struct bcl_port *port, size_t length)
 		batch->messages++;
 		return false;
 	}
-	if (!port->context->helper || !host->ops->defer || !follows_closely(batch))
+	if (!port->context->helper || !host->ops->defer ||
+	    !follows_closely(batch))
 		return false;
 	batch->bytes += bytes;
 	if (batch->bytes + bytes > FRAME)
@@ -44,8 +45,11 @@ bool bcl_doorbell_defer_in_batch(struct bcl_port *port, size_t length)
 		atomic_store_explicit(&port->context->deferred, true,
 				      memory_order_relaxed);
 	}
-	/* Each time: who served doorbells meanwhile, for another port or in a
-	 * pause, has sent those before it and taken the ring back. */
+	/*
+	 * For each deferred message: a thread that served doorbells meanwhile,
+	 * for another port or in a pause, has sent the earlier messages and
+	 * cleared seat->rung.
+	 */
 	host->ops->defer(host, port->card->seat);
 	return true;
 }

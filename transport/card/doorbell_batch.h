@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Short messages in a row share frames. A doorbell sends what was submitted,
- * by a system call that costs more than all else of a short message. So after
- * BCL_BATCH_AFTER messages to one peer that follow one another closely, while
- * the program looks for nothing, the doorbell of the next is held back until
+ * Doorbell batching: short messages in a row share frames. A doorbell sends all
+ * submitted requests by a system call, which costs more than the rest of a
+ * short message. A row is a sequence of messages to one peer that follow one
+ * another closely while the program does not look for events. After
+ * BCL_BATCH_AFTER messages of a row the library defers the next doorbell until
  *
- *  a frame is full, or something else is submitted
- *  the program looks, or waits: BCL_PORT_DEFERRED says that there is something
+ *  a frame is full, or the program submits something else
+ *  the program looks or waits for events: BCL_PORT_DEFERRED tells the library
+ *   that a doorbell is deferred
  *  the helper finds that the program is away
  *
- * Nothing is held without a helper, nor where the card has a processor of its
- * own.
+ * The library defers no doorbell without a helper, nor if the card has a
+ * processor of its own.
  */
 #ifndef BCL_CARD_DOORBELL_BATCH_H
 #define BCL_CARD_DOORBELL_BATCH_H
@@ -23,11 +25,12 @@ enum {
 	BCL_BATCH_AFTER = 8,
 };
 
-/* The rule for one that is not the first of a row. */
+/* The same as bcl_doorbell_defer(), for a message that is not the first of a
+ * row. */
 bool bcl_doorbell_defer_in_batch(struct bcl_port *port, size_t length);
 
-/* A message of this length, all in its request, was submitted: is its doorbell
- * held back? */
+/* The caller has submitted a message of this length, all of it inside the
+ * request. Returns true if the doorbell is deferred. */
 static inline bool bcl_doorbell_defer(const struct bcl_peer *peer,
 				      size_t length)
 {
@@ -45,7 +48,7 @@ static inline bool bcl_doorbell_defer(const struct bcl_peer *peer,
 	return bcl_doorbell_defer_in_batch(port, length);
 }
 
-/* Ring for all that was submitted. */
+/* Ring the doorbell for all submitted requests. */
 static inline void bcl_host_ring(struct bcl_port *port)
 {
 	struct bcl_host_port *queues = port->card;

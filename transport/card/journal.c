@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* The journal of a card: reads the queues of all ports beside their owners and
+ * the card, and writes records. See journal.h. */
 #include "transport/card/journal.h"
 
 #include <stdlib.h>
@@ -10,13 +12,13 @@ struct bcl_journal_port {
 	struct bcl_journal_port *next;
 	uint16_t number;
 	uint32_t request_mask, block_mask, long_mask;
-	uint32_t submitted; /* of submits[], seen so far */
-	uint32_t freed;	    /* blocks, told last */
+	uint32_t submitted; /* entries of submits[] seen so far */
+	uint32_t freed;	    /* blocks freed, as reported last */
 	const struct bcl_request *requests;
 	const uint32_t *submits;
 	const uint8_t *blocks;
 	const struct bcl_port_indices *indices;
-	struct bcl_host_cq sends, receives; /* as one more reader of them */
+	struct bcl_host_cq sends, receives; /* read beside their owner */
 };
 
 static void put(struct bcl_journal *journal, struct bcl_record record)
@@ -135,7 +137,7 @@ void bcl_journal_port_close(struct bcl_journal *journal, uint32_t number)
 
 /* ---- looking ---- */
 
-/* Of what a message to a system ring consists of, at the sender. */
+/* The checksum of a message to a system ring, at the sender. */
 static uint32_t digest(const struct bcl_request *request)
 {
 	uint32_t crc = bcl_crc32c(0, request->inlined, request->inline_len);
@@ -148,7 +150,7 @@ static uint32_t digest(const struct bcl_request *request)
 	return crc;
 }
 
-/* Is it such a message, of pieces that are in this process? */
+/* True for a message to a system ring if all pieces are in this process. */
 static bool readable(const struct bcl_request *request)
 {
 	unsigned i;
@@ -167,7 +169,7 @@ static bool readable(const struct bcl_request *request)
 static void look_requests(struct bcl_journal *journal,
 			  struct bcl_journal_port *port, uint8_t flags)
 {
-	/* Acquire: pairs with submit() in path.c. */
+	/* Acquire: pairs with submit_silently() in path.c. */
 	uint32_t made = atomic_load_explicit(
 		(const _Atomic uint32_t *)&port->indices->requests_made,
 		memory_order_acquire);
@@ -200,8 +202,8 @@ static void look_requests(struct bcl_journal *journal,
 }
 
 /*
- * The next entry of a queue, or NULL. Laps only grow: an entry of a later one
- * was overwritten before it was seen.
+ * The next entry of a queue, or NULL. Laps only grow. With a lap that is too
+ * high the entry was overwritten before the journal looked.
  */
 static const struct bcl_completion *next(struct bcl_journal *journal,
 					 struct bcl_journal_port *port,
@@ -307,14 +309,16 @@ static void look_at(struct bcl_journal *journal, struct bcl_journal_port *port,
 {
 	uint32_t freed = freed_of(&port->indices->blocks_freed);
 
-	/* Not each by itself: an eighth of a ring does not matter. */
+	/* Freed blocks are reported together, an eighth of the ring at a
+	 * time. */
 	if (freed - port->freed > port->block_mask / 8) {
 		put(journal, (struct bcl_record){ .kind = BCL_RECORD_RING,
 						  .port = port->number,
 						  .freed = freed });
 		port->freed = freed;
 	}
-	/* A request goes again only when its completion was seen. */
+	/* A request is used again only after its completion was seen, so
+	 * completions are recorded first. */
 	if (!journal->told)
 		look_events(journal, port);
 	look_requests(journal, port, flags);
@@ -331,5 +335,5 @@ void bcl_journal_doorbell(struct bcl_journal *journal, uint32_t number)
 
 void bcl_journal_look(struct bcl_journal *journal)
 {
-	bcl_journal_doorbell(journal, 0); /* of none */
+	bcl_journal_doorbell(journal, 0); /* of no port: all are early */
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the library asks of whoever hosts the card: this process
+ * The functions that the library asks of the host of a card: this process
  * (transport/card/inproc/), a kernel module or a simulator. The queues of a
- * port lie in the library's memory (bcl/card_abi.h); everything else about the
+ * port lie in the library's memory (bcl/card_abi.h). Everything else about the
  * card is behind this table, which comes with the environment (struct bcl_env).
  */
 #ifndef BCL_CARD_OPS_H
@@ -15,20 +15,20 @@
 
 struct bcl_address;
 struct bcl_host;
-struct bcl_host_seat; /* a port, as its card's host knows it */
+struct bcl_host_seat; /* a port in the tables of the card's host */
 struct bcl_context;
 struct bcl_port;
 
 enum {
 	BCL_HOST_LINE = 160,
-	/* Addresses of rails: one rail may have several. */
+	/* Addresses of rails; one rail may have several. */
 	BCL_HOST_ENDS = 6,
 	BCL_HOST_WAYS = BCL_HOST_ENDS * BCL_HOST_ENDS, /* to one node */
 	BCL_HOST_LINES = 2 * BCL_HOST_ENDS + 2,
 	BCL_HOST_BUSY = 0x7fffffff,
 };
 
-/* A port's areas, in the order of struct bcl_control. */
+/* The areas of a port, in the order of struct bcl_control. */
 enum bcl_host_area_kind {
 	BCL_HOST_AREA_REQUESTS,
 	BCL_HOST_AREA_SENDS,
@@ -43,23 +43,24 @@ struct bcl_host_area {
 	size_t length;
 };
 
-/* What is known of a node. */
+/* The host's knowledge of a node. */
 struct bcl_host_node {
-	uint64_t card;	     /* whose index it is by now */
-	uint32_t generation; /* another one after each loss (bcl_hal.node) */
+	uint64_t card;	     /* the node that has the index now */
+	uint32_t generation; /* changes at each loss (bcl_hal.node) */
 	uint8_t state;	     /* enum bcl_node_state */
 	uint8_t lost;	     /* the status of the last loss */
-	uint8_t known; /* bit r: the host has an address of it for rail r */
-	uint8_t ends;  /* bit e: of those that are known, it is reached by e */
+	uint8_t known;	     /* bit r: the host has an address for rail r */
+	uint8_t ends;	     /* bit e: end e reaches the node on a known rail */
 };
 
-/* How a node may be reached. */
+/* One way to reach a node: from an end of this card to an address of the
+ * node. */
 struct bcl_host_way {
-	uint8_t end;  /* ours */
-	uint8_t wire; /* in the node's address */
+	uint8_t end;  /* end of this card */
+	uint8_t wire; /* index of a wire of the node's address */
 };
 
-/* What bcl_hal.node tells of it. */
+/* Store the arguments of a call of bcl_hal.node. */
 static inline void bcl_host_node_set(struct bcl_host_node *node,
 				     uint32_t generation,
 				     enum bcl_node_state state,
@@ -71,142 +72,161 @@ static inline void bcl_host_node_set(struct bcl_host_node *node,
 		node->lost = (uint8_t)status;
 }
 
-/* What is not told of each peer, us. 0: not known, or not more than usual. */
+/*
+ * Costs for the models of the collectives, in microseconds, beyond the figures
+ * that bcl_peer_info() has for each peer. 0: not known, or no more than usual.
+ */
 struct bcl_host_costs {
-	double gap;	 /* from a message of the card's to the next */
-	double exchange; /* of the card, for a message that it sends and one
-			  * that it receives; each acknowledges others */
-	double receive;	 /* of a processor, for a message that it receives */
-	double copy;	 /* of a processor, for each byte */
-	double inlined;	 /* the same, for one that it writes to the card */
-	uint16_t inline_max; /* bytes of a message that it pays to write there,
-			      * rather than have them fetched */
+	double gap; /* from a message of the card to the next */
+	/* Time of the card for a message out and a message in; each of the two
+	 * carries acknowledgements */
+	double exchange;
+	double receive; /* time of a processor for a received message */
+	double copy;	/* time of a processor per copied byte */
+	double inlined; /* likewise, per byte written to the card */
+	/* Bytes of the longest message that the processor should write to the
+	 * card rather than have the card fetch. */
+	uint16_t inline_max;
 };
 
 /*
- * No function may be called by two threads for one port, but for that any
- * thread may call any of them; none waits for a peer. `seat` is what port_open
- * gave; where it may be NULL it is of the port whose owner calls, and only a
- * hint.
+ * The caller serialises the calls for one port. Apart from that any thread may
+ * call any function. No function waits for a peer. `seat` is the result of
+ * port_open. Where `seat` may be NULL, a seat is only a hint: the caller is the
+ * owner of that port.
  */
 struct bcl_host_ops {
-	/* The card has a processor of its own: bytes come and go without this
-	 * program's, and both at once. */
+	/* The card has a processor of its own: data moves without the program's
+	 * processor, and in both directions at once. */
 	bool autonomous;
-	/* Long blocks of each port; 0: messages that need one are for none. All
-	 * hosts that can be connected with one another have some, or none. */
+	/*
+	 * Long blocks of each port. 0: no port takes messages that need a long
+	 * block. Hosts that can be connected with one another either all have
+	 * long blocks or none has.
+	 */
 	uint16_t longs;
 	struct bcl_host_costs costs;
-	/* us that a byte takes if each of the first nodes, all at once, sends
-	 * to node to[i], or to none: itself. NULL: not known. */
+	/*
+	 * Returns the us that a byte takes if each of the first `nodes` nodes
+	 * sends to node to[i], all at once. A node with to[i] == i does not
+	 * send. NULL: not known.
+	 */
 	double (*across)(const struct bcl_host_ops *ops, unsigned nodes,
 			 const unsigned *to);
 
 	/*
-	 * Open the card. NORAIL: no rail could be opened; NOMEM, ARG (a
-	 * variable that makes no sense; logged). Then *host is not set.
+	 * Open the card. NORAIL: no rail could be opened. NOMEM. ARG: a
+	 * variable of the configuration makes no sense (logged). *host is set
+	 * only on OK.
 	 */
 	enum bcl_status (*open)(struct bcl_context *context,
 				struct bcl_host **host);
-	/* All ports are closed. Peers get BYE. */
+	/* The caller has closed all ports before. Peers get BYE. */
 	void (*close)(struct bcl_host *host);
 
 	/*
 	 * Let the card use a port's areas, which stay until port_close.
-	 * `control` is a PORT_OPEN; the host sets the handles of the areas.
-	 * NOMEM: no seat or card memory is free.
+	 * `control` is a PORT_OPEN, in which the host sets the handles of the
+	 * areas. NOMEM: the host has no free seat, or the card has no memory.
 	 */
 	enum bcl_status (*port_open)(
 		struct bcl_host *host, struct bcl_port *port,
 		const struct bcl_host_area areas[BCL_HOST_AREAS],
 		struct bcl_control *control, struct bcl_host_seat **seat);
-	/* The areas are not touched after it. */
+	/* Neither card nor host touches the areas after the call. */
 	void (*port_close)(struct bcl_host *host, struct bcl_host_seat *seat);
-	/* The port's requests_made has grown: now, or as soon as can be. */
+	/* The port's requests_made has grown. The card reads the requests in
+	 * this call or as soon as possible. */
 	void (*doorbell)(struct bcl_host *host, struct bcl_host_seat *seat);
 
-	/* What the port takes from `receives` next, for hosts whose time is
-	 * virtual. NULL: to take it takes its own time. */
+	/* Hosts with virtual time charge the port for taking `next` from
+	 * `receives`. NULL: taking an entry costs real time. */
 	void (*taking)(struct bcl_host *host, struct bcl_host_seat *seat,
 		       const struct bcl_completion *next);
 
 	/*
-	 * The doorbell for what the port has submitted comes later: until then
-	 * poll() without a seat does its work. NULL: a doorbell costs little.
+	 * The library defers the doorbell for requests that the port has
+	 * submitted. Until that doorbell, poll() without a seat sends the
+	 * requests. NULL: a doorbell is cheap, so the library defers none.
 	 */
 	void (*defer)(struct bcl_host *host, struct bcl_host_seat *seat);
 
-	/* POST, UNPOST, ISOLATE, REJOIN, with the card's answer. */
+	/* Carry out POST, UNPOST, ISOLATE or REJOIN. Returns the card's
+	 * answer. */
 	enum bcl_status (*control)(struct bcl_host *host,
 				   struct bcl_host_seat *seat,
 				   const struct bcl_control *control);
 	/*
-	 * CONNECT to the card at the address, by n ways, the likely ones first:
-	 * for each rail they are tried in turn until it is proved by one. The
-	 * node's index, and what is known of it at that moment.
+	 * CONNECT to the card at `address` by n ways, the likely ones first.
+	 * The host tries the ways of each rail in turn until the node has
+	 * answered on that rail. Stores the node's index, and the state of the
+	 * node at that moment.
 	 */
 	enum bcl_status (*connect)(struct bcl_host *host,
 				   const struct bcl_address *address,
 				   const struct bcl_host_way *ways, unsigned n,
 				   uint32_t *index, struct bcl_host_node *node);
-	/* What is known of a node, and the count of changes at that moment. */
+	/* Store the host's knowledge of a node. Returns the count of changes at
+	 * that moment. */
 	uint32_t (*node)(struct bcl_host *host, uint32_t index,
 			 struct bcl_host_node *node);
 	enum bcl_status (*node_info)(struct bcl_host *host, uint32_t index,
 				     struct bcl_node_info *info);
 
 	/*
-	 * A turn, for a host that has no processor of its own: frames that
-	 * wait where a load can tell (host->ring); with `sockets` those that
-	 * a system call can tell of, and timers. Returns how many frames
-	 * came, BUSY: another thread is at it.
+	 * A turn of a card that has no processor of its own: take frames that
+	 * wait where a load can find them (host->ring). With `sockets` also
+	 * take frames that only a system call can find, and look at timers.
+	 * Returns the number of frames, or BCL_HOST_BUSY: another thread has
+	 * the card.
 	 */
 	unsigned (*poll)(struct bcl_host *host, struct bcl_host_seat *seat,
 			 bool sockets);
-	/* Look whether interfaces have changed: a few system calls. */
+	/* Look for changes of interfaces: a few system calls. */
 	void (*watch)(struct bcl_host *host);
 
 	/*
-	 * The card does nothing for the length of `run`, and what it did
-	 * before can be seen.
+	 * Call `run` while the card does nothing. All earlier effects of the
+	 * card are visible to `run`.
 	 */
 	void (*exclusive)(struct bcl_host *host, struct bcl_host_seat *seat,
 			  void (*run)(void *arg), void *arg);
-	/* The card's own, for other threads to read. */
+	/* Store the card's counters for other threads to read. */
 	void (*counters)(struct bcl_host *host,
 			 _Atomic uint64_t values[BCL_CARD_NCOUNTERS]);
 };
 
-/* An end of a rail, as the library sees it: one of the addresses by which peers
- * reach the rail. */
+/* An end of a rail: one of the addresses by which peers reach the rail. */
 struct bcl_host_end {
 	struct bcl_wire_address address;
 	uint8_t rail;
 	const char *kind, *interface;
-	bool small; /* made for short messages */
-	/* Readable when poll() will find frames; -1: none. */
+	bool small; /* meant for short messages */
+	/* Readable when poll() would find frames; -1: none. */
 	int fd, partner_fd;
 };
 
 /*
- * The host's own object begins with this. What changes is read by any thread
- * without a call.
+ * The first member of the host's own object. Any thread may read the atomic
+ * fields without a call.
  */
 struct bcl_host {
 	const struct bcl_host_ops *ops;
-	_Atomic uint32_t changes;  /* of states of nodes; release */
-	_Atomic uint32_t alive;	   /* nodes that live by our calls of poll() */
-	_Atomic uint64_t deadline; /* of the next poll(); 0: at once */
+	_Atomic uint32_t changes;  /* changes of nodes' states; release */
+	_Atomic uint32_t alive;	   /* nodes that need calls of poll() */
+	_Atomic uint64_t deadline; /* time of the next poll(); 0: at once */
 
-	/* What the host knows of messages between nodes: us of a processor for
-	 * each, us one way beyond the cards' round trip, MB/s. 0: it does not
-	 * know, typical figures are taken. */
+	/*
+	 * Costs of a message between nodes: us of a processor per message, us
+	 * one way beyond the round trip that the cards measure, MB/s. 0: the
+	 * host does not know, and the library uses typical figures.
+	 */
 	double overhead, latency, bandwidth;
 
-	const struct bcl_rail *ring; /* a rail with a mapped ring, or NULL */
+	const struct bcl_rail *ring; /* with a mapped ring, or NULL */
 	unsigned nends;
-	struct bcl_host_end end[BCL_HOST_ENDS]; /* the important first */
-	/* about each rail, in use or not, and why: for people */
+	struct bcl_host_end end[BCL_HOST_ENDS]; /* the important ones first */
+	/* for people: each rail, whether in use, and why */
 	unsigned nlines;
 	char line[BCL_HOST_LINES][BCL_HOST_LINE];
 };

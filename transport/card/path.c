@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The card path: what a port asks of the card (struct bcl_path_ops). */
+/*
+ * The card path: the operations of a port that go through the card (struct
+ * bcl_path_ops). A request to the card carries each operation. The files
+ * queues.c and connect.c have the rest of the path.
+ */
 #include "transport/card/doorbell_batch.h"
 #include "transport/card/inside.h"
 
@@ -18,8 +22,8 @@ static inline bool card_has_room(const struct bcl_peer *peer)
 }
 
 /*
- * A free request, or NULL: AGAIN. A peer may have as many as are left for the
- * others, so that a slow one takes half of them at most.
+ * Take a free request; NULL: AGAIN. A peer may have as many requests as remain
+ * free for other peers. So a slow peer takes half of the requests at most.
  */
 static struct bcl_host_slot *take(struct bcl_peer *peer, unsigned kind,
 				  uint64_t cookie)
@@ -58,15 +62,15 @@ static void give_back(struct bcl_host_port *queues, struct bcl_host_slot *slot)
 	queues->requests_free++;
 }
 
-/* Does it end, with this completion, without a word? */
+/* True if the request ends with this completion and without an event. */
 static bool ends_silently(const struct bcl_host_slot *slot,
 			  const struct bcl_completion *completion)
 {
 	return slot->silent && !slot->rest && !completion->status;
 }
 
-/* Such ends are taken while the message that was just sent travels: then they
- * are not in front of its answer. */
+/* Take silent completions now, while the message just sent travels. Later they
+ * would delay the answer to the message. */
 static void reap(struct bcl_host_port *queues)
 {
 	const struct bcl_completion *completion;
@@ -81,7 +85,7 @@ static void reap(struct bcl_host_port *queues)
 	}
 }
 
-/* The slot's request, empty but for what all of them say. */
+/* Clear the slot's request and fill in the fields that all requests have. */
 static struct bcl_request *blank(const struct bcl_host_slot *slot, unsigned op)
 {
 	struct bcl_host_port *queues = slot->peer->port->card;
@@ -97,8 +101,8 @@ static struct bcl_request *blank(const struct bcl_host_slot *slot, unsigned op)
 }
 
 /*
- * A mapped ring carries what a frame of it takes. What is longer goes by a
- * socket, and as a rule what answers it comes by one.
+ * A mapped ring carries messages of up to one frame. A longer message leaves by
+ * a socket, and its answer usually comes by a socket.
  */
 static bool by_socket(const struct bcl_host_port *queues, uint32_t length)
 {
@@ -157,7 +161,7 @@ static void pack(struct bcl_peer *peer, uint8_t *to, const struct iovec *iov,
 	unsigned i;
 
 	for (i = 0; i < niov; i++) {
-		if (iov[i].iov_len) /* else the pointer may be NULL */
+		if (iov[i].iov_len) /* otherwise the pointer may be NULL */
 			memcpy(to, iov[i].iov_base, iov[i].iov_len);
 		to += iov[i].iov_len;
 	}
@@ -173,8 +177,9 @@ static size_t inline_max(const struct bcl_peer *peer)
 /* ---- the system channel ---- */
 
 /*
- * Name the pieces where they are: those in front as far as they fit go into
- * the request, up to BCL_REQUEST_REFS others by reference.
+ * Describe the message without copying all of it: the first pieces go into the
+ * request as far as they fit, up to BCL_REQUEST_REFS more go by reference.
+ * Returns false if more references are needed.
  */
 static bool refer_all(struct bcl_peer *peer, struct bcl_request *request,
 		      const struct iovec *iov, unsigned niov)
@@ -272,17 +277,18 @@ static enum bcl_status card_commit(struct bcl_peer *peer, unsigned type,
 
 /* ---- operations of any length ---- */
 
-/* What the last piece is; those before it are quiet. */
+/* An operation of any length. Only the last piece has last_op and last_type;
+ * the pieces before cause no event at the peer. */
 struct operation {
 	uint8_t op, last_op;
 	uint8_t type, last_type;
 	uint8_t kind;
 	uint32_t target, arg32;
 	uint64_t targ64;
-	bool inlines; /* short ones travel in the request */
+	bool inlines; /* a short operation travels in the request */
 };
 
-/* The request moves its next piece. */
+/* Let the request move the next piece of the operation. */
 static void next_piece(struct bcl_host_slot *slot, struct bcl_request *request)
 {
 	uint64_t piece = slot->peer->port->card->piece;
@@ -357,7 +363,7 @@ static enum bcl_status card_send_channel(struct bcl_peer *peer,
 		.inlines = true,
 	};
 
-	/* The message has one length, and it has to fit the wire's field. */
+	/* A message has one length field, which must fit the wire. */
 	if (length > UINT32_MAX)
 		return BCL_ERR_UNSUPPORTED;
 	return begin(peer, &operation, buffer, length, cookie);
@@ -445,7 +451,7 @@ static enum bcl_status card_fence(struct bcl_peer *peer, uint64_t cookie)
 {
 	struct bcl_host_slot *slot;
 
-	/* Pieces still to be submitted would come behind it. */
+	/* The pieces still to be submitted would come after the fence. */
 	if (peer->port->card->unfinished) {
 		bcl_count(peer->port->counters, core_send_again);
 		return BCL_ERR_AGAIN;
@@ -469,8 +475,8 @@ struct token {
 
 _Static_assert(sizeof(struct token) == BCL_KEY_MAX, "token");
 
-/* A peer that does not read what it is offered has no more offers than it
- * leaves to others. */
+/* A peer may have fewer offers than remain free for other peers. So a peer that
+ * does not read its offers cannot take all. */
 static bool may_offer(const struct bcl_host_port *queues,
 		      const struct bcl_peer *peer)
 {
@@ -548,7 +554,8 @@ enum bcl_status bcl_host_unoffer(struct bcl_port *port, unsigned number)
 	enum bcl_status status;
 
 	status = bcl_host_command(port, &control);
-	/* Not posted any more: it was read, the event is there already. */
+	/* The offer is not posted any more, or the peer is reading. The event
+	 * is in the queue or follows. */
 	if (status)
 		return BCL_ERR_BUSY;
 	bcl_host_offer_ended(port->card, number);
@@ -603,7 +610,7 @@ static void tell_silent(const struct bcl_host_slot *slot,
 {
 	const struct bcl_port *port = slot->peer->port;
 
-	/* A lost peer is reported as a whole. */
+	/* The loss of a peer is reported once for the peer. */
 	if (bcl_status_loss(status) == BCL_LOSS_REQUEST)
 		bcl_log(&port->context->config, BCL_LOG_WARN, "card",
 			"port %u: a message to %016llx/%u is lost: %s",
@@ -652,7 +659,7 @@ void bcl_host_abandon(struct bcl_peer *peer)
 
 /* ---- about the path ---- */
 
-/* us one way, between nodes, by whatever rail. */
+/* us one way between nodes, by any rail */
 static const double typical_latency = 5;
 
 static void add_rails(struct bcl_host *host, const struct bcl_peer *peer,
@@ -687,10 +694,14 @@ static void card_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 			info->latency = (double)node.rtt / 2000 + host->latency;
 		add_rails(host, peer, info);
 	}
-	/* Only a host that knows its network tells by a round trip what a
-	 * message takes. Elsewhere it tells as much of what the processors were
-	 * at; collectives are chosen by it, and have to be the same in each run
-	 * (coll.h). The card's clock is too coarse to tell of less. */
+	/*
+	 * Only a host that knows its network (host->latency > 0) takes the
+	 * latency from a measured round trip. Elsewhere a round trip tells as
+	 * much about the load of the processors, but collectives choose their
+	 * algorithm by the latency, and must choose the same in each run
+	 * (coll.h). The card's clock is too coarse for less than the typical
+	 * value.
+	 */
 	typical = info->ring ? 0.8 : 2;
 	if (host->latency <= 0)
 		typical = typical_latency;
@@ -702,7 +713,8 @@ static void card_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 
 static void card_close(struct bcl_peer *peer)
 {
-	/* What is on its way is finished; the peer is kept until then. */
+	/* Requests in flight are finished. The library frees the peer after
+	 * their end. */
 	bcl_host_abandon(peer);
 }
 

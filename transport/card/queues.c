@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A port's queues: opening, closing, receiving. */
+/* A port's queues: opening and closing, posting to channels, receiving events.
+ * See queues.h and card.h. */
 #include "transport/card/doorbell_batch.h"
 #include "transport/card/inside.h"
 
@@ -8,7 +9,8 @@
 #include "transport/counters.h"
 
 enum {
-	/* What a request can say of a length, less what is not a page. */
+	/* The most bytes of one request. Length fields have 32 bits, and each
+	 * piece should begin at the same place in a page. */
 	PIECE = 0x80000000,
 };
 
@@ -29,7 +31,8 @@ static void open_cq(struct bcl_host_cq *cq, void *entries, uint32_t n)
 	cq->lap = 1;
 }
 
-/* Lays out one allocation; with memory NULL only adds up. */
+/* Divides one allocation into parts. With memory NULL only adds up the
+ * sizes. */
 struct layout {
 	uint8_t *memory;
 	size_t used;
@@ -213,13 +216,14 @@ enum bcl_status bcl_host_unpost(struct bcl_port *port, unsigned channel)
 	status = bcl_host_command(port, &control);
 	if (!status)
 		port->card->channels[channel].posted = false;
-	/* Filled already: the event is in the queue. */
+	/* The channel was filled before: its event is in the queue. */
 	return status == BCL_ERR_EMPTY ? BCL_ERR_BUSY : status;
 }
 
 /* ---- receiving ---- */
 
-/* Blocks are given back in ring order; this one may be out of turn. */
+/* The library gives blocks back in ring order. A block out of turn waits in a
+ * bit map for the blocks before. */
 static void free_block(struct bcl_host_ring *ring, uint32_t block)
 {
 	uint32_t at = ring->freed & ring->mask;
@@ -233,8 +237,8 @@ static void free_block(struct bcl_host_ring *ring, uint32_t block)
 		ring->out_of_turn[at / 64] &= ~(1ull << at % 64);
 		at = ++ring->freed & ring->mask;
 	} while (ring->out_of_turn[at / 64] & 1ull << at % 64);
-	/* Release: the card overwrites a block after it was read. Pairs with
-	 * nic_load_first() in the card. */
+	/* Release: the card overwrites a block only after the library has read
+	 * the block. Pairs with nic_load_first() in the card. */
 	atomic_store_explicit((_Atomic uint32_t *)ring->told, ring->freed,
 			      memory_order_release);
 }
@@ -264,8 +268,8 @@ static void read_ended(struct bcl_port *port, const struct bcl_completion *c,
 	bcl_host_offer_ended(port->card, c->index);
 }
 
-/* OK: *event tells the caller. EMPTY: nothing is to be told. AGAIN: *c is
- * still to be handled. */
+/* Handle the receive event *c. OK: *event is for the caller. EMPTY: no event.
+ * AGAIN: *c stays in the queue. */
 static enum bcl_status received(struct bcl_port *port,
 				const struct bcl_completion *c,
 				struct bcl_event *event)
@@ -276,7 +280,7 @@ static enum bcl_status received(struct bcl_port *port,
 	if (c->kind != BCL_CQ_READ) {
 		peer = bcl_peer_find(port, c->card, c->src_port, true);
 		if (!peer)
-			return BCL_ERR_AGAIN; /* no memory now */
+			return BCL_ERR_AGAIN; /* no memory for a peer now */
 		if (peer->state == BCL_PEER_CONNECTING) {
 			bcl_host_accept(peer, c->node);
 			return BCL_ERR_AGAIN;
@@ -338,14 +342,17 @@ enum bcl_status bcl_host_receive(struct bcl_port *port, struct bcl_event *event)
 	struct bcl_host_port *queues = port->card;
 	const struct bcl_completion *arrival, *completion;
 	enum bcl_status status;
-	/* Before the queues: what came before a peer's end is told before it.
-	 * Acquire: pairs with hal_node(). */
+	/* Loaded before the queues: events that came before the loss of a peer
+	 * are reported before the loss. Acquire: pairs with hal_node(). */
 	uint32_t changes =
 		atomic_load_explicit(queues->news, memory_order_acquire);
 
 	for (;;) {
-		/* Looked for first and taken last: a message may answer what
-		 * has ended, and is not told before that is. */
+		/*
+		 * The peek for an arrival comes first, and the arrival is taken
+		 * last. A message may answer a request, so the completion of
+		 * the request must be reported before the message.
+		 */
 		arrival = bcl_host_cq_peek(&queues->receives);
 		completion = bcl_host_cq_peek(&queues->sends);
 		if (completion) {
@@ -377,7 +384,7 @@ void bcl_host_sleep(struct bcl_port *port, bool sleeping)
 	atomic_store_explicit(flag, sleeping, memory_order_release);
 	if (!sleeping)
 		return;
-	/* Events before this are seen by the caller's next look, those after
-	 * see the flag. */
+	/* Events before this call are visible to the caller's next look. For
+	 * events after this call the card sees the flag. */
 	bcl_host_exclusive(port->context, port->card->seat, nothing, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A port's queues between the library and the card (bcl/card_abi.h), the
- * library's side. Everything here belongs to the port's owner; the card
- * touches the areas only.
+ * A port's queues between the library and the card (bcl/card_abi.h), as the
+ * library sees them. Everything here belongs to the owner of the port. The card
+ * touches only the areas.
  */
 #ifndef BCL_CARD_QUEUES_H
 #define BCL_CARD_QUEUES_H
@@ -20,32 +20,33 @@ struct bcl_host;
 struct bcl_host_seat;
 struct bcl_peer;
 
-/* A completion queue as its reader sees it. */
+/* A completion queue as seen by its reader. */
 struct bcl_host_cq {
-	struct bcl_completion *next; /* to be read */
-	uint32_t lap;		     /* of that entry, when it is written */
+	struct bcl_completion *next; /* the entry to be read next */
+	uint32_t lap; /* of that entry once the card has written it */
 	struct bcl_completion *entries, *end;
 };
 
-/* What the library remembers of a request until its completion. */
+/* The library's record of a request until the completion of the request. */
 struct bcl_host_slot {
 	struct bcl_peer *peer;
-	uint64_t cookie; /* the caller's */
-	/* An operation longer than a request can say goes on by pieces. */
-	uint64_t rest;		    /* bytes after the piece on its way */
-	uint64_t moved;		    /* bytes before and with it */
-	uint8_t last_op, last_type; /* what the last piece is */
-	uint8_t kind;		    /* enum bcl_event_kind of its event */
-	bool silent;		    /* no event */
-	uint16_t next;		    /* free list */
+	uint64_t cookie; /* from the caller */
+	/* An operation that is longer than one request can move goes in pieces,
+	 * one request after the other. */
+	uint64_t rest;	/* bytes after the piece in flight */
+	uint64_t moved; /* bytes up to the end of the piece in flight */
+	uint8_t last_op, last_type; /* op and type of the last piece */
+	uint8_t kind;		    /* enum bcl_event_kind of the event */
+	bool silent;		    /* the caller wants no event */
+	uint16_t next;		    /* free list: index of a slot */
 };
 
-/* An offer of memory to be read, or a channel that the user posts. */
+/* An offer of memory for a peer to read, or a channel that the user posts. */
 struct bcl_host_channel {
 	uint64_t cookie;
-	struct bcl_peer *peer; /* an offer: to whom */
+	struct bcl_peer *peer; /* an offer: the peer that may read */
 	uint16_t generation;
-	uint16_t next; /* offers: free list */
+	uint16_t next; /* free list of offers */
 	bool posted;
 };
 
@@ -53,31 +54,31 @@ enum {
 	BCL_HOST_NO_SLOT = 0xffff,
 };
 
-/* Blocks of one size, as their reader sees them. */
+/* Blocks of one size, as seen by the library. */
 struct bcl_host_ring {
-	uint32_t freed; /* in ring order */
+	uint32_t freed; /* blocks given back so far, in ring order */
 	uint32_t mask;
-	uint64_t *out_of_turn; /* bit per block: freed before its turn came */
-	uint32_t *told;	       /* `freed`, for the card */
+	uint64_t *out_of_turn; /* bit per block: freed before an older one */
+	uint32_t *told;	       /* where the card reads `freed` */
 };
 
-/* Messages to one peer in a row: see doorbell_batch.h. */
+/* A row of messages to one peer: see doorbell_batch.h. */
 struct bcl_doorbell_batch {
 	const struct bcl_peer *peer;
-	uint64_t looks;	 /* the program's, when the row began */
-	uint64_t cycles; /* when the last was deferred, or had been rung for */
-	uint32_t messages; /* up to BCL_BATCH_AFTER */
-	uint32_t bytes;	   /* of frames, since the last doorbell */
+	uint64_t looks;	   /* context->presence when the row began */
+	uint64_t cycles;   /* when the last was deferred, or rung for */
+	uint32_t messages; /* counted up to BCL_BATCH_AFTER */
+	uint32_t bytes;	   /* bytes of frames since the last doorbell */
 };
 
 struct bcl_host_port {
-	/* hot: read by every poll */
+	/* hot: every poll reads this */
 	struct bcl_host_cq sends, receives;
-	const _Atomic uint32_t *news; /* the host's count of changed nodes */
-	uint32_t changes;	      /* of these, told to this port */
+	const _Atomic uint32_t *news; /* host->changes: changes of nodes */
+	uint32_t changes;	      /* of these, reported to this port */
 	const struct bcl_rail *ring;  /* with a mapped ring, or NULL */
 
-	/* hot: used by every send */
+	/* hot: every send uses this */
 	struct bcl_request *requests;
 	uint32_t *submits; /* ring of request numbers */
 	struct bcl_port_indices *indices;
@@ -89,34 +90,34 @@ struct bcl_host_port {
 	struct bcl_host_slot *slots;
 	uint8_t *bounce; /* BCL_BLOCK_SIZE bytes per request */
 	struct bcl_host *host;
-	struct bcl_host_seat *seat; /* how the host knows the port */
+	struct bcl_host_seat *seat; /* the host's name for the port */
 	void (*doorbell)(struct bcl_host *host,
-			 struct bcl_host_seat *seat); /* the host's */
+			 struct bcl_host_seat *seat); /* ops->doorbell */
 	void (*taking)(struct bcl_host *host, struct bcl_host_seat *seat,
-		       const struct bcl_completion *next); /* likewise */
+		       const struct bcl_completion *next); /* ops->taking */
 	struct bcl_doorbell_batch batch;
 
 	/* the system rings */
 	uint8_t *blocks;
 	struct bcl_host_ring shorts, longs;
 	struct bcl_host_ring
-		*unreleased_of; /* the last event's; NULL: it has no */
-	uint32_t unreleased;	/* block */
+		*unreleased_of; /* ring of the block in which the last */
+	uint32_t unreleased;	/* event lies; NULL: in no block */
 
 	struct bcl_host_channel *channels;
-	uint32_t nchannels; /* the user's; offers follow */
+	uint32_t nchannels; /* channels of the user; offers follow */
 	uint32_t noffers;
 	uint16_t free_offer;
-	uint32_t unfinished; /* operations with a rest */
-	uint64_t piece;	     /* bytes that one request moves at most */
+	uint32_t unfinished; /* operations that have a rest */
+	uint64_t piece;	     /* the most bytes that one request moves */
 
-	void *memory; /* all of the above in one allocation */
+	void *memory; /* one allocation for all of the above */
 	size_t size;
 };
 
 /*
  * The next entry, or NULL. The acquire pairs with the release in
- * nic_port_event(): an entry whose lap is right is whole.
+ * nic_port_event(): an entry with the right lap is complete.
  */
 static inline const struct bcl_completion *
 bcl_host_cq_peek(const struct bcl_host_cq *queue)
@@ -135,7 +136,7 @@ static inline void bcl_host_cq_take(struct bcl_host_cq *queue)
 	}
 }
 
-/* bcl_host_receive() has nothing to say. */
+/* True if bcl_host_receive() would find no event. */
 static inline bool bcl_host_port_idle(const struct bcl_host_port *queues)
 {
 	return !bcl_host_cq_peek(&queues->receives) &&
@@ -144,7 +145,7 @@ static inline bool bcl_host_port_idle(const struct bcl_host_port *queues)
 		       queues->changes;
 }
 
-/* Frames wait in the mapped ring: bcl_host_poll(). */
+/* True if frames wait in the mapped ring for bcl_host_poll(). */
 static inline bool bcl_host_port_frames(const struct bcl_host_port *queues)
 {
 	return queues->ring && bcl_rail_waiting(queues->ring);

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ways to a node: from each of our addresses to each of its own that may be
- * reached from there. Rails are paired, one of ours with one of the node's, and
- * so that both sides find the same pairs: a rail of which frames of two others
- * came would take them for frames of one. The more leading bits addresses have
- * in common, the more likely they are of one network.
+ * Ways to a node: each way leads from an address of this card to an address of
+ * the node that can be reached from there. A rail of this card is paired with
+ * one rail of the node, and both sides compute the same pairs: a rail that
+ * received frames of two rails of the node would take them for frames of one
+ * rail. Addresses with more leading bits in common are more likely to be in one
+ * network.
  *
- * A rail of the node that is left over takes part, too, at the end: the one
- * that is called may be out of reach.
+ * A rail of the node without a partner is added to the rail that fits best,
+ * behind the partner of that rail: the partner may be out of reach.
  */
 #include "transport/card/inside.h"
 
 #include <string.h>
 
 enum {
-	UDP_GROUPS = BCL_WIRES_MAX, /* and the next; others: by wire */
+	UDP_GROUPS = BCL_WIRES_MAX, /* and the next; other kinds: by wire */
 	GROUPS = BCL_WIRES_MAX + 2,
-	WORST = 1,  /* how good a way may be, */
-	BEST = 256, /* and what is better than any */
+	WORST = 1,  /* the lowest quality of a way */
+	BEST = 256, /* more than the quality of any way */
 };
 
 struct pairs {
 	const struct bcl_host *host;
 	const struct bcl_address *address;
 	bool same_host;
-	bool ours_first; /* of two equal pairs, the one of our first rail */
+	bool ours_first; /* of equal pairs, this card's first rail wins */
 	uint8_t rail_of[GROUPS];	 /* BCL_RAILS_MAX: none */
 	uint8_t group_of[BCL_RAILS_MAX]; /* GROUPS: none */
 };
@@ -34,7 +35,7 @@ static bool udp(const struct bcl_wire_address *wire)
 	return wire->kind == BCL_WIRE_UDP4 || wire->kind == BCL_WIRE_UDP6;
 }
 
-/* Wires of one group are addresses of one rail of the node. */
+/* The wires of one group are addresses of one rail of the node. */
 static unsigned group_of(const struct bcl_address *address, unsigned wire)
 {
 	if (udp(&address->wire[wire]))
@@ -51,7 +52,7 @@ static unsigned common_bits(const uint8_t *a, const uint8_t *b, unsigned bytes)
 	return i;
 }
 
-/* How good a way is: 0, none. */
+/* The quality of a way; 0: no way. */
 static unsigned fit(const struct pairs *pairs, unsigned end, unsigned wire)
 {
 	const struct bcl_wire_address *own = &pairs->host->end[end].address;
@@ -61,13 +62,14 @@ static unsigned fit(const struct pairs *pairs, unsigned end, unsigned wire)
 	if (own->kind != to->kind || own->length != to->length)
 		return 0;
 	same = common_bits(own->bytes, to->bytes, bytes);
-	/* Our own address on another host: what is sent there stays here. */
+	/* This card has the same address, but is on another host: frames to the
+	 * address stay here. */
 	if (udp(own) && same == 8 * bytes && !pairs->same_host)
 		return WORST;
 	return WORST + 1 + same;
 }
 
-/* The best way between a rail and a group of wires. */
+/* The quality of the best way between a rail and a group of wires. */
 static unsigned best_fit(const struct pairs *pairs, unsigned rail,
 			 unsigned group)
 {
@@ -82,7 +84,7 @@ static unsigned best_fit(const struct pairs *pairs, unsigned rail,
 	return best;
 }
 
-/* The place of a group among those of the node. */
+/* The position of a group among the groups of the node. */
 static unsigned place_of(const struct pairs *pairs, unsigned group)
 {
 	unsigned w = 0;
@@ -92,7 +94,8 @@ static unsigned place_of(const struct pairs *pairs, unsigned group)
 	return w;
 }
 
-/* Of pairs that fit equally: the first rails of both, as both see it. */
+/* Rank among pairs of equal quality: low for the first rails of both cards.
+ * Both cards compute the same rank. */
 static unsigned order(const struct pairs *pairs, unsigned rail, unsigned group)
 {
 	unsigned place = place_of(pairs, group);
@@ -100,7 +103,8 @@ static unsigned order(const struct pairs *pairs, unsigned rail, unsigned group)
 	return (rail + place) * 16 + (pairs->ours_first ? rail : place);
 }
 
-/* The next pair of a rail and a group that have none yet. False: no more. */
+/* Pair the best rail and group that have no partner yet. Returns false if there
+ * are none. */
 static bool pair_next(struct pairs *pairs)
 {
 	unsigned best = 0, rail = 0, group = 0, r, g, good;
@@ -126,7 +130,7 @@ static bool pair_next(struct pairs *pairs)
 	return true;
 }
 
-/* Groups that are left go to the rail that fits them best. */
+/* Add each group without a partner to the rail that fits best. */
 static void share_out(struct pairs *pairs)
 {
 	unsigned g, r, best;
@@ -142,7 +146,7 @@ static void share_out(struct pairs *pairs)
 	}
 }
 
-/* How likely the way is: 0, it is none. */
+/* The likelihood of a way; 0: not a way of the rail. */
 static unsigned likely(const struct pairs *pairs, unsigned end, unsigned wire)
 {
 	unsigned rail = pairs->host->end[end].rail;

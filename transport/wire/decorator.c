@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* The common part of decorators: fault injection and traces. See
+ * decorator.h. */
 #include "transport/wire/decorator.h"
 
 #include "transport/env/env.h"
@@ -70,7 +72,8 @@ void *bcl_decorate(const struct bcl_env *env, size_t size,
 	own->inner = *rail;
 	own->env = env;
 	own->size = size;
-	/* What the inner rail would tell is not all, and it moves. */
+	/* A word of the inner rail would miss frames that the decorator holds,
+	 * and the pointer to the word moves. */
 	atomic_store_explicit(&own->rail.waiting, NULL, memory_order_relaxed);
 	if (own->rail.stage)
 		own->rail.stage = stage;

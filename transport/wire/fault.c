@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Fault injection (BCL_FAULT): a decorator that drops, duplicates, reorders,
+ * corrupts or delays frames. See fault.h. */
 #include "transport/wire/fault.h"
 
 #include <stdlib.h>
@@ -19,7 +21,7 @@ struct held {
 	bool used;
 	uint16_t length;
 	uint64_t due;  /* ns */
-	uint64_t turn; /* or when so many frames have passed */
+	uint64_t turn; /* or once this many frames have passed */
 	struct bcl_wire_address address;
 	uint8_t bytes[BCL_FRAME_MAX];
 };
@@ -36,7 +38,7 @@ struct fault {
 	struct bcl_fault_plan plan;
 	struct direction out, in;
 	unsigned index, delivered; /* during receive() */
-	struct held spare;	   /* the frame at hand */
+	struct held spare;	   /* the received frame at hand */
 };
 
 /* ---- the plan ---- */
@@ -111,8 +113,8 @@ enum bcl_status bcl_fault_parse(const char *text, struct bcl_fault_plan *plan,
 
 /* ---- chance ---- */
 
-/* Steele, Lea, Flood: "Fast splittable pseudorandom number generators",
- * 2014: any seed will do. */
+/* SplitMix: Steele, Lea, Flood, "Fast splittable pseudorandom number
+ * generators", 2014. Any seed is good. */
 static uint64_t draw(struct direction *direction)
 {
 	uint64_t z = direction->random += 0x9e3779b97f4a7c15;
@@ -203,7 +205,8 @@ static bool hold(struct direction *direction, const struct held *frame)
 	return true;
 }
 
-/* The frame goes its way, or does not. False: the rail is full. */
+/* Apply the faults to a frame, and pass the frame on unless a fault drops or
+ * holds the frame. Returns false if the rail is full. */
 static bool harm(struct fault *fault, struct direction *direction,
 		 struct held *frame)
 {
@@ -252,7 +255,7 @@ static unsigned fault_transmit(struct bcl_rail *rail,
 			       const struct bcl_rail_tx *frames, unsigned n)
 {
 	struct fault *fault = (struct fault *)rail;
-	/* Not fault->spare: a frame that came in may be in it. */
+	/* Not fault->spare: a received frame may be in use there. */
 	struct held frame = { .address = *destination };
 	unsigned i, j;
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault injection: a rail around any rail that harms frames in both
+ * Fault injection: a decorator around any rail that damages frames of both
  * directions, between the host and the wire.
  *
  * BCL_FAULT=drop:1%,dup:1%,reorder:1%,corrupt:1%,delay:1%@2ms,seed:7
  *
  *  drop     the frame is lost
- *  dup      it comes twice
- *  reorder  it comes after one to four later ones, or after a millisecond
- *  corrupt  one bit of it is turned
- *  delay    it comes late, by up to the time behind the @ (else 1 ms)
- *  seed     of the random numbers; the same seed does the same to the same
- *           frames. It is logged.
+ *  dup      the frame comes twice
+ *  reorder  the frame comes after one to four later frames, or after 1 ms
+ *  corrupt  one bit of the frame is flipped
+ *  delay    the frame is late by up to the time behind the @ (else 1 ms)
+ *  seed     of the random numbers, logged; with the same seed the same faults
+ *           strike the same frames
  *
- * Each is decided for each frame by itself: a frame may be late and corrupt.
+ * Each fault strikes independently: a frame may be late and corrupt.
  */
 #ifndef BCL_FAULT_H
 #define BCL_FAULT_H
@@ -30,19 +30,19 @@ enum bcl_fault_kind {
 };
 
 struct bcl_fault_plan {
-	uint32_t chance[BCL_FAULT_KINDS]; /* of 2^31: 1 */
+	uint32_t chance[BCL_FAULT_KINDS]; /* 2^31 is certain */
 	uint64_t delay_max;		  /* ns */
 	uint64_t seed;
 	bool seeded;
 };
 
-/* ARG: *word says what makes no sense. */
+/* Parse BCL_FAULT. ARG: `word` returns the part that makes no sense. */
 enum bcl_status bcl_fault_parse(const char *text, struct bcl_fault_plan *plan,
 				char word[32]);
 
 /*
- * Put the faults that the configuration asks for around *rail, which is
- * rail number `index`. ARG (logged), NOMEM.
+ * Put the faults of the configuration around *rail, the rail with number
+ * `index`. ARG (logged), NOMEM.
  */
 enum bcl_status bcl_fault_wrap(const struct bcl_env *env,
 			       const struct bcl_config *config, unsigned index,

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Lists the interfaces of this host by getifaddrs() and /proc, and chooses the
+ * addresses for the rails. See interface.h. */
 #include "transport/wire/interface.h"
 
 #include <arpa/inet.h>
@@ -96,7 +98,7 @@ static void mark_default_routes(struct bcl_interface *list, unsigned n)
 		    sscanf(line, "%*s %*s %*s %*s %*s %*s %*s %*s %*s %31s",
 			   name) != 1)
 			continue;
-		/* The kernel keeps an unreachable default on loopback. */
+		/* The kernel has an unreachable default route on loopback. */
 		interface = find(list, n, name);
 		if (interface && !interface->loopback)
 			interface->default_route = true;
@@ -105,7 +107,7 @@ static void mark_default_routes(struct bcl_interface *list, unsigned n)
 		fclose(file);
 }
 
-/* As /proc has it: 32 digits. */
+/* True if /proc writes the address as these 32 digits. */
 static bool is_written(const struct bcl_ip *ip, const char *digits)
 {
 	char text[33];
@@ -116,7 +118,7 @@ static bool is_written(const struct bcl_ip *ip, const char *digits)
 	return ip->family == 6 && !strcmp(text, digits);
 }
 
-/* getifaddrs() does not tell. */
+/* getifaddrs() does not report the flags of addresses. */
 static void mark_doubtful(struct bcl_interface *list, unsigned n)
 {
 	FILE *file = fopen("/proc/net/if_inet6", "re");
@@ -140,7 +142,8 @@ static void mark_doubtful(struct bcl_interface *list, unsigned n)
 		fclose(file);
 }
 
-/* An entry's interface, which may be a new one; NULL: the entry is odd. */
+/* The interface of an entry; adds an interface to the list if needed. NULL: the
+ * entry has no address, or a name that is too long. */
 static struct bcl_interface *interface_of(struct bcl_interfaces *all,
 					  const struct ifaddrs *entry)
 {
@@ -161,7 +164,8 @@ static struct bcl_interface *interface_of(struct bcl_interfaces *all,
 	return interface;
 }
 
-/* Addresses of one interface lie together: they are counted first. */
+/* Two passes: the first counts the addresses of each interface, so that they
+ * lie together after the second. */
 static void fill_in(struct bcl_interfaces *all, const struct ifaddrs *entries,
 		    struct bcl_ip *addresses)
 {
@@ -226,7 +230,7 @@ void bcl_interfaces_close(const struct bcl_env *env,
 enum rank {
 	RANK_DEFAULT_ROUTE,
 	RANK_ORDINARY,
-	RANK_VIRTUAL, /* these and worse: only if nothing better is there */
+	RANK_VIRTUAL, /* these and below: only if nothing better is up */
 	RANK_LINK_LOCAL,
 	RANK_LOOPBACK,
 	RANKS
@@ -293,13 +297,15 @@ static bool in_network(const struct bcl_ip *ip, const struct bcl_ip *network)
 	return true;
 }
 
-/* IPv4 before IPv6, link-local last but for what may not be usable at all. */
+/* Order of preference: IPv4, IPv6, link-local; doubtful addresses behind all of
+ * them. */
 static unsigned turn_of(const struct bcl_ip *ip)
 {
 	return 4 * ip->doubtful + (link_local(ip) ? 2 : ip->family == 6);
 }
 
-/* Was one of the interface chosen that reaches whatever this one does? */
+/* True if a chosen address of the interface reaches the same peers as this
+ * address. */
 static bool spared(const struct chooser *c, unsigned interface,
 		   const struct bcl_ip *ip, bool named)
 {
@@ -317,8 +323,8 @@ static bool spared(const struct chooser *c, unsigned interface,
 	return false;
 }
 
-/* The interface's best address in the network that is not chosen yet, if any.
- */
+/* Choose the interface's best address in the network that is not chosen yet.
+ * Returns false if there is none. */
 static bool choose(struct chooser *c, unsigned interface,
 		   const struct bcl_ip *network, const char *reason)
 {
@@ -367,7 +373,8 @@ static bool parse_network(const char *word, struct bcl_ip *network)
 	return true;
 }
 
-/* Does the word name an interface, or a network that has an address here? */
+/* True if the word names the interface, or a network in which the interface has
+ * an address. */
 static bool fits(const struct chooser *c, unsigned interface, const char *word,
 		 const struct bcl_ip *network)
 {
@@ -382,7 +389,7 @@ static bool fits(const struct chooser *c, unsigned interface, const char *word,
 	return false;
 }
 
-/* One more address for each word. ARG: a word fits nothing. */
+/* Choose one more address for each word. ARG: a word fits nothing. */
 static enum bcl_status choose_listed(struct chooser *c, const char *net,
 				     char word[64])
 {
@@ -410,7 +417,7 @@ static enum bcl_status choose_listed(struct chooser *c, const char *net,
 	return BCL_OK;
 }
 
-/* One more address of each interface that is good enough. */
+/* Choose one more address of each interface that is good enough. */
 static void choose_best(struct chooser *c, bool virtual)
 {
 	unsigned rank, i;

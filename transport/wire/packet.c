@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A rail over a packet socket with a receive ring mapped into user memory:
- * receiving is a memory load, sending one system call. For small messages.
- * Needs CAP_NET_RAW.
+ * A rail over a packet socket with a receive ring mapped into user memory, for
+ * small messages. Receiving costs a load, sending one system call. Needs
+ * CAP_NET_RAW.
  *
- * Several cards on one interface: each further packet socket would cost every
- * frame time, so all of them join one fan-out group, in which a frame goes to
- * the socket whose index it names (struct bcl_ether_prefix). The kernel tells
- * nobody his index, and moves the last one when another leaves. So an index is
- * a hint: guessed when the socket joins, corrected by each frame that arrives
- * for this card, and told to peers in each frame sent. Frames for other cards
- * are dropped; HELLO and its answer try the other indices in turn, so that a
- * wrong hint heals, on whichever side it is: the card says HELLO again where
- * its frames go unanswered. A group of n takes indices modulo n, so that most
- * of those that are tried come to somebody: no hint where the right one is
- * known.
+ * Several cards may use one interface. Each further packet socket would cost
+ * time for every frame, so the sockets of all cards join one fan-out group. In
+ * the group a frame goes to the socket with the index that the frame names
+ * (struct bcl_ether_prefix). The kernel does not tell a socket its index, and
+ * moves the last socket when another socket leaves. So an index is a hint. A
+ * card guesses its hint when its socket joins, corrects the hint by each frame
+ * that arrives for the card, and sends the hint to peers in each frame.
+ *
+ * The rail drops frames for other cards. To repair a wrong hint on either side,
+ * each HELLO and HELLO_ACK also goes to a second index, all indices in turn.
+ * The card sends HELLO again if its frames get no answer. A group of n sockets
+ * takes indices modulo n, so most of the tried indices reach a socket. If the
+ * receiver has the same frame by the right hint, a tried index is no hint.
  */
 #include "transport/wire/rail.h"
 
@@ -44,15 +46,15 @@ enum {
 	SLOTS = 512,
 	BLOCK = 4096,
 	RING = SLOT * SLOTS,
-	/* What a slot holds after the system's and the Ethernet header. */
+	/* Bytes of a slot after the system's and the Ethernet header. */
 	PAYLOAD = SLOT - 80,
 	PREFIX = sizeof(struct bcl_ether_prefix),
 	LINE = 64,
-	SMALL = 4 * LINE, /* what a small frame takes of its slot */
-	NO_HINT = 0xff,	  /* the socket is in no group: any will do */
-	HINTS = 32,	  /* that handshakes try */
+	SMALL = 4 * LINE, /* bytes of a slot for a small frame */
+	NO_HINT = 0xff,	  /* socket in no group: any hint will do */
+	HINTS = 32,	  /* indices that handshakes try */
 	FANOUT_GROUP = 0xbc13,
-	JOIN_TRIES = 200, /* milliseconds */
+	JOIN_TRIES = 200, /* pauses of 1 ms */
 };
 
 struct ether_frame {
@@ -66,14 +68,15 @@ struct packet {
 	const struct bcl_env *env;
 	const struct bcl_config *config;
 	uint64_t card;
-	unsigned interface; /* its index */
+	unsigned interface; /* index of the interface */
 	uint8_t *ring;
-	uint32_t slot; /* the next to be filled */
+	uint32_t slot; /* the next slot that the kernel fills */
 	int told;      /* the last errno that was logged */
 	uint8_t hello_turn;
-	int outside;		 /* the name of who is in no group, or -1 */
-	bool filtered;		 /* the system drops what is for others */
-	struct bcl_le32 by_hint; /* checksum of the last frame by our hint */
+	int outside;   /* descriptor of the name "outside", or -1 */
+	bool filtered; /* the kernel drops frames for other cards */
+	/* Header checksum of the last frame by our hint */
+	struct bcl_le32 by_hint;
 	struct ether_frame out;
 };
 
@@ -82,7 +85,8 @@ static struct tpacket2_hdr *slot_at(const struct packet *packet, uint32_t slot)
 	return (void *)(packet->ring + (size_t)(slot % SLOTS) * SLOT);
 }
 
-/* Acquire: pairs with the barrier before the kernel hands the slot over. */
+/* Acquire: pairs with the barrier in the kernel before the slot is handed
+ * over. */
 static bool full(struct tpacket2_hdr *slot)
 {
 	return atomic_load_explicit((_Atomic uint32_t *)&slot->tp_status,
@@ -90,7 +94,7 @@ static bool full(struct tpacket2_hdr *slot)
 	       TP_STATUS_USER;
 }
 
-/* The rail waits for this slot next. */
+/* Let the rail wait for this slot next. */
 static void wait_for(struct packet *packet, uint32_t slot)
 {
 	packet->slot = slot;
@@ -100,14 +104,14 @@ static void wait_for(struct packet *packet, uint32_t slot)
 		memory_order_relaxed);
 }
 
-/* False: the rail is full. */
+/* Returns false if the rail is full. A failed send counts as a lost frame. */
 static bool send_out(struct packet *packet, size_t length)
 {
 	struct bcl_rail *rail = &packet->rail;
 
 	bcl_rail_count(rail, packet_sends, 1);
-	/* Not send(): that is a point where a thread can be cancelled, which
-	 * must not happen under the card's lock. */
+	/* Not send(), which is a cancellation point: a thread must not be
+	 * cancelled under the card's lock. */
 	if (syscall(SYS_sendto, rail->fd, &packet->out,
 		    sizeof(packet->out.ether) + PREFIX + length, MSG_DONTWAIT,
 		    NULL, 0) >= 0)
@@ -161,14 +165,14 @@ static unsigned packet_transmit(struct bcl_rail *rail,
 	return i;
 }
 
-/* As a filter loads it. */
+/* Load a word as the filter does. */
 static uint32_t load32(const uint8_t *p)
 {
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
 	       (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Only frames for this card and for none: the kernel drops the others. */
+/* Let the kernel drop all frames except those for this card and for card 0. */
 static bool attach_filter(struct packet *packet)
 {
 	const uint32_t at = sizeof(struct ethhdr) + PREFIX +
@@ -194,16 +198,20 @@ static bool attach_filter(struct packet *packet)
 			   &program, sizeof(program));
 }
 
-/* Another's frame: who is outside gets all that go to the group, and somebody
- * in it all that go to who is outside. In the group it is a wrong hint, which
- * its sender will mend. */
+/*
+ * True if more frames like this one, for another card, will come: a socket
+ * outside the group gets all frames to the group, and one socket in the group
+ * gets all frames to a socket outside. Within the group, such a frame has a
+ * wrong hint, which the sender will correct.
+ */
 static bool keeps_coming(const struct packet *packet,
 			 const struct ether_frame *in)
 {
 	return (packet->outside >= 0) == (in->prefix.to != NO_HINT);
 }
 
-/* RESET names no card: its sender knows only where to answer. */
+/* RESET names card 0: the sender knows only the source of the frame in
+ * question. */
 static bool is_for(uint64_t card, const struct bcl_frame_header *header)
 {
 	uint64_t to = bcl_get64(header->card);
@@ -211,8 +219,8 @@ static bool is_for(uint64_t card, const struct bcl_frame_header *header)
 	return to == card || (to == 0 && header->kind == BCL_FRAME_RESET);
 }
 
-/* A frame came for this index. One that is higher than our hint tells nothing
- * if the same frame has come by the hint, too. */
+/* A frame for this card came by index `to`. An index above the current hint
+ * proves nothing if the same frame came by the hint, too. */
 static void learn_hint(struct packet *packet, uint8_t to, struct bcl_le32 frame)
 {
 	uint8_t *hint = &packet->rail.address.bytes[6];
@@ -220,12 +228,13 @@ static void learn_hint(struct packet *packet, uint8_t to, struct bcl_le32 frame)
 	if (to == *hint)
 		packet->by_hint = frame;
 	else if (to > *hint && bcl_get32(frame) == bcl_get32(packet->by_hint))
-		packet->by_hint = bcl_put32(0); /* once: it may come again */
+		packet->by_hint = bcl_put32(0); /* once: the frame may recur */
 	else
 		*hint = to;
 }
 
-/* The frame in a slot. False: it is none of ours. */
+/* Take the frame out of a slot. Returns false if the frame is not for this
+ * card. */
 static bool parse(struct packet *packet, const struct tpacket2_hdr *slot,
 		  struct bcl_rx_frame *rx, struct bcl_wire_address *source)
 {
@@ -273,14 +282,15 @@ static unsigned packet_receive(struct bcl_rail *rail,
 
 		if (!full(slot))
 			break;
-		/* The kernel wrote it on another core: have all at once. */
+		/* The kernel wrote the frame on another core: fetch all lines
+		 * at once. */
 		for (at = LINE; at < SMALL; at += LINE)
 			__builtin_prefetch((const uint8_t *)slot + at);
 		if (parse(packet, slot, &frame, &source)) {
 			bcl_rail_count(rail, packet_received, 1);
 			sink->deliver(sink->host, index, &source, &frame, 1);
 		}
-		/* Pairs with the kernel's look for a free slot. */
+		/* Release: pairs with the kernel's test for a free slot. */
 		atomic_store_explicit((_Atomic uint32_t *)&slot->tp_status,
 				      TP_STATUS_KERNEL, memory_order_release);
 		wait_for(packet, packet->slot + 1);
@@ -340,7 +350,7 @@ static void packet_close(struct bcl_rail *rail)
 	packet->env->release(packet->env->world, packet, sizeof(*packet));
 }
 
-/* Sockets on the interface that listen for our frames. */
+/* The number of sockets on the interface that receive this EtherType. */
 static unsigned count_sockets(unsigned interface)
 {
 	unsigned long protocol, index;
@@ -357,7 +367,8 @@ static unsigned count_sockets(unsigned interface)
 	return n;
 }
 
-/* An abstract name that one socket at a time can have. -1: another has it. */
+/* Take an abstract name that only one socket at a time can have. Returns the
+ * descriptor of the name; -1: another socket has the name. */
 static int take_name(const char *what, unsigned interface)
 {
 	struct sockaddr_un name = { .sun_family = AF_UNIX };
@@ -374,7 +385,7 @@ static int take_name(const char *what, unsigned interface)
 	return -1;
 }
 
-/* Who has this name is the one who joins. -1: too busy. */
+/* Take the name that permits joining the group. -1: too many others join. */
 static int lock_joining(unsigned interface)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
@@ -390,17 +401,18 @@ static int lock_joining(unsigned interface)
 	return -1;
 }
 
-/* Frames go to the socket whose index stands in their prefix. */
+/* Join the group, in which a frame goes to the socket whose index is in its
+ * prefix. */
 static bool join_group(const struct packet *packet, unsigned interface)
 {
 	struct sock_filter code[] = {
-		/* here loads begin behind the Ethernet header */
+		/* loads count from the end of the Ethernet header */
 		BPF_STMT(BPF_LD | BPF_B | BPF_ABS,
 			 offsetof(struct bcl_ether_prefix, to)),
 		BPF_STMT(BPF_RET | BPF_A, 0),
 	};
 	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
-	/* A group is of one interface. */
+	/* Each interface has its own group. */
 	int group = ((FANOUT_GROUP + interface) & 0xffff) | PACKET_FANOUT_CBPF
 								    << 16;
 
@@ -446,7 +458,7 @@ static bool open_socket(struct packet *packet,
 	int version = TPACKET_V2, yes = 1, fd;
 	void *memory;
 
-	/* Protocol 0: nothing arrives until it is bound. */
+	/* Protocol 0: no frame arrives until bind(). */
 	fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	packet->rail.fd = fd;
 	if (fd < 0 ||
@@ -525,7 +537,7 @@ static struct bcl_rail *open_one(const struct bcl_env *env,
 	return &packet->rail;
 }
 
-/* For another address of its interface. */
+/* True if an earlier choice is another address of the same interface. */
 static bool chosen_before(const struct bcl_choice *choices, unsigned n)
 {
 	unsigned i = 0;

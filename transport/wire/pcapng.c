@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes the blocks of a pcapng file (draft-ietf-opsawg-pcapng), each with one
+ * writev(). See pcapng.h. */
 #include "transport/wire/pcapng.h"
 
 #include <fcntl.h>
@@ -66,7 +68,8 @@ void bcl_pcapng_close(struct bcl_pcapng *file)
 bool bcl_pcapng_interface(struct bcl_pcapng *file, enum bcl_pcapng_link link,
 			  const char *name, const char *description)
 {
-	/* Padding of the texts is zero, which readers take as their end. */
+	/* Texts are padded with zeros, which readers take as the end of the
+	 * text. */
 	struct {
 		uint32_t type, length;
 		uint16_t link, spare;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A pcapng file being written: one section, interfaces, packets with their
- * times in nanoseconds (draft-ietf-opsawg-pcapng, in this host's order). Each
- * block is written at once, so that the file of a killed process is whole.
+ * Writes a pcapng file: one section, interfaces, packets with time stamps in
+ * nanoseconds (draft-ietf-opsawg-pcapng, in this host's byte order). Each block
+ * is written at once, so the file of a killed process is complete.
  */
 #ifndef BCL_PCAPNG_H
 #define BCL_PCAPNG_H
@@ -25,25 +25,26 @@ enum bcl_pcapng_flags {
 };
 
 enum {
-	BCL_PCAPNG_PIECES = 8, /* of one packet */
-	BCL_PCAPNG_TEXT = 48,  /* bytes of a name or description, with 0 */
+	BCL_PCAPNG_PIECES = 8, /* pieces of one packet */
+	BCL_PCAPNG_TEXT = 48,  /* bytes of a name or description, with the 0 */
 };
 
 struct bcl_pcapng {
 	int fd;
-	unsigned interfaces; /* declared so far: the next one's number */
+	unsigned interfaces; /* interfaces so far: number of the next */
 	bool broken;	     /* a write failed: nothing more is written */
 };
 
-/* Make the file and begin its section. False: errno says why. */
+/* Create the file and begin the section. Returns false on failure, with errno
+ * set. */
 bool bcl_pcapng_open(struct bcl_pcapng *file, const char *name);
 void bcl_pcapng_close(struct bcl_pcapng *file);
 
-/* Texts are cut to what fits. False: it cannot be written, see errno, or could
- * not before. */
+/* Declare an interface. Long texts are cut. Returns false if this write fails,
+ * with errno set, or if an earlier write failed. */
 bool bcl_pcapng_interface(struct bcl_pcapng *file, enum bcl_pcapng_link link,
 			  const char *name, const char *description);
-/* time: ns since 1970. */
+/* Write a packet. `time` is in ns since 1970. Returns false likewise. */
 bool bcl_pcapng_packet(struct bcl_pcapng *file, unsigned interface,
 		       uint64_t time, enum bcl_pcapng_flags flags,
 		       const struct iovec *pieces, unsigned n);

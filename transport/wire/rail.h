@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A rail: one kind of wire on one interface, as the in-process card's host
- * drives it. Kinds: UDP on an interface's address, a packet socket with a
+ * A rail: one kind of wire on one interface, as used by the in-process host of
+ * a card. Kinds: UDP on an address of an interface, a packet socket with a
  * mapped receive ring on an interface, a simulated link.
  *
- * A rail is used under the card's lock: never by two threads at once.
+ * The host uses a rail only under the card's lock, so never from two threads at
+ * once.
  */
 #ifndef BCL_RAIL_H
 #define BCL_RAIL_H
@@ -30,7 +31,7 @@ enum bcl_wire_kind {
 	BCL_WIRE_SIM = 4,
 };
 
-/* Where a card can be reached on one wire; network byte order inside. */
+/* Where peers reach a card on one wire. The bytes are in network byte order. */
 struct bcl_wire_address {
 	uint8_t kind; /* enum bcl_wire_kind */
 	uint8_t length;
@@ -39,13 +40,14 @@ struct bcl_wire_address {
 
 struct bcl_rail_limits {
 	uint32_t mtu;	 /* largest frame */
-	uint32_t burst;	 /* equal frames worth handing over in one call */
+	uint32_t burst;	 /* equal frames worth one call */
 	uint32_t window; /* bytes that the receive side can hold */
 	bool small;	 /* prefer for messages of up to one frame */
 	bool bulk;	 /* prefer for longer messages */
 };
 
-/* A frame handed to a rail: at most `niov` pieces, contiguous on the wire. */
+/* A frame for a rail: `niov` pieces, contiguous on the wire; `length` bytes in
+ * all. */
 struct bcl_rail_tx {
 	struct iovec iov[6];
 	unsigned niov;
@@ -53,10 +55,11 @@ struct bcl_rail_tx {
 };
 
 /*
- * Given by the card's host: `deliver` takes frames, each in one piece (valid
- * during the call), and their source. `gone`: the wire has evidence that a
- * destination is not there. `believed`: how many of the frames so far were of a
- * connection: anybody can send some.
+ * The functions of the card's host that a rail calls from receive(). `deliver`
+ * takes frames with their source; each frame is in one piece, valid during the
+ * call. `gone`: the network reports that a destination does not exist.
+ * `believed` returns the number of frames so far that passed all checks of the
+ * card: frames of strangers do not.
  */
 struct bcl_rail_sink {
 	void *host;
@@ -71,78 +74,85 @@ struct bcl_rail_sink {
 
 struct bcl_rail_kind {
 	const char *name; /* "udp", "packet" */
-	/* What is opened may be taken together as one rail: any of them reaches
-	 * any peer, if the network lets it. */
+	/* The host may group opened rails as ends of one rail: each of them
+	 * reaches any peer if the network permits. */
 	bool several;
 
 	/*
-	 * Open every rail of this kind that the configuration allows, up to
-	 * `max`; returns how many. Those that cannot be had are logged once,
-	 * with the reason, and reported by *why (for people; may be empty).
+	 * Open up to `max` rails of this kind that the configuration permits.
+	 * Returns their number. If a rail cannot be opened, the reason is
+	 * logged once and stored in `why` for people. `why` may be empty.
 	 */
 	unsigned (*open)(const struct bcl_env *env,
 			 const struct bcl_config *config, uint64_t card,
 			 struct bcl_rail **rails, unsigned max, char why[96]);
 };
 
-/* A rail object begins with this. */
+/* The first member of each rail's own object. */
 struct bcl_rail {
 	const struct bcl_rail_kind *kind;
 	struct bcl_rail_limits limits;
 	struct bcl_wire_address address; /* where peers reach it */
 	char interface[16];
-	char about[96]; /* address, why it was chosen, what it can do */
+	char about[96]; /* address, reason of the choice, abilities */
 	int fd;		/* readable when frames wait; -1: none */
-	int partner_fd; /* likewise, when those of one source do */
-	/* Where it counts; NULL until its host has set it. */
+	int partner_fd; /* likewise, for frames of one source */
+	/* The page of counters; NULL until the host has set the pointer. */
 	struct bcl_counter_page *counters;
 
 	/*
-	 * Where to put frames together, one behind the other and up to so many
-	 * bytes, that transmit() then need not copy: to one destination, each
-	 * with a checksum of its payload. Page aligned, and good for the next
-	 * transmit(). NULL: anywhere else. The function itself may be NULL,
-	 * too.
+	 * Returns memory in which the caller may put frames together, one
+	 * behind the other, up to `bytes` in all, for one destination.
+	 * transmit() then need not copy. Each frame must have a checksum of its
+	 * payload. The memory is page aligned, and good for the next call of
+	 * transmit() only. NULL: the caller uses other memory. The function
+	 * itself may be NULL, too.
 	 */
 	void *(*stage)(struct bcl_rail *rail,
 		       const struct bcl_wire_address *destination,
 		       uint32_t bytes);
 
-	/* Frames to one destination, all but the last of one length. Returns
-	 * how many were taken; their bytes have been copied, unless they are
-	 * where stage() said. */
+	/*
+	 * Send frames to one destination; all but the last have the same
+	 * length. Returns the number of frames taken. The rail has copied their
+	 * bytes, unless the frames lie in memory of stage().
+	 */
 	unsigned (*transmit)(struct bcl_rail *rail,
 			     const struct bcl_wire_address *destination,
 			     const struct bcl_rail_tx *frames, unsigned n);
 
 	/*
-	 * Where a load tells that frames wait: *waiting & waiting_mask; it
-	 * moves as they are received, under the card's lock. NULL: only
-	 * receive() can tell.
+	 * A word that a load can test: frames wait if *waiting & waiting_mask.
+	 * The pointer moves as receive() takes frames, under the card's lock.
+	 * NULL: only receive() can tell.
 	 */
 	_Atomic(const _Atomic uint32_t *) waiting;
 	uint32_t waiting_mask;
 
-	/* Deliver what has come, at most about `max` frames. Returns how many
-	 * (0: the rail is empty). */
+	/* Deliver frames that wait, about `max` at most. Returns their number;
+	 * 0: the rail is empty. */
 	unsigned (*receive)(struct bcl_rail *rail,
 			    const struct bcl_rail_sink *sink, unsigned index,
 			    unsigned max);
 
-	/* The limits or the state of the interface changed? Called now and
-	 * then; up: the interface works. */
+	/*
+	 * The host calls now and then: look at the interface, update the
+	 * limits, and set *up to whether the interface works. Returns true if
+	 * the limits have changed.
+	 */
 	bool (*check)(struct bcl_rail *rail, bool *up);
 
 	void (*close)(struct bcl_rail *rail);
 };
 
-/* A load tells whether frames wait. */
+/* True if a load can tell whether frames wait. */
 static inline bool bcl_rail_mapped(const struct bcl_rail *rail)
 {
 	return atomic_load_explicit(&rail->waiting, memory_order_relaxed);
 }
 
-/* They do. Acquire: pairs with what makes the word so. */
+/* True if frames wait; only for a mapped rail. Acquire: pairs with the writer
+ * of the word. */
 static inline bool bcl_rail_waiting(const struct bcl_rail *rail)
 {
 	return atomic_load_explicit(atomic_load_explicit(&rail->waiting,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Conversion of records between memory and trace. See record.h. */
 #include "transport/wire/record.h"
 
 #include <string.h>

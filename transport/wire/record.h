@@ -1,41 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records: what a host asks of its card and what the card does for it, in a
- * trace beside the frames. Frames alone do not say what was asked and what was
- * delivered. Each card of a trace has an interface for them, of link type
- * LINKTYPE_USER0; a packet there is one record of 64 bytes, little-endian.
+ * Records: the requests of a host to its card and the results, written to a
+ * trace beside the frames. Frames alone do not tell the requests and the
+ * deliveries. Each card of a trace has an interface for records, of link type
+ * LINKTYPE_USER0. A packet there is one record of 64 bytes, little-endian.
  *
- * A record stands before the frames that follow from it and behind those that
- * it follows from.
+ * A record comes before the frames that it causes and after the frames that
+ * cause it.
  *
- *  kind         port  card  peer_port  number    length  value      target
- *  OPENED       -     own   -          -         memory  life       time-out
- *  CLOSED       -     -     -          -         -       -          -
- *  CRASHED      -     -     -          -         -       -          -
- *  PORT_OPENED  own   -     -          requests  blocks  -          channels
- *  PORT_CLOSED  own   -     -          -         -       -          -
- *  REQUEST      own   peer  peer's     request   bytes   targ64     target
- *  COMPLETED    own   -     -          request   bytes   -          -
- *  DELIVERED    own   peer  peer's     index     bytes   targ64     message
- *  RING         own   -     -          -         -       -          -
- *  NODE         -     peer  -          state     -       -          -
- *  MEMORY       -     -     -          -         bytes   -          -
- *  UNSEEN       own   -     -          -         -       -          -
+ *  kind         port  card  peer_port  number    length  value        target
+ *  OPENED       -     own   -          -         memory  incarnation  time-out
+ *  CLOSED       -     -     -          -         -       -            -
+ *  CRASHED      -     -     -          -         -       -            -
+ *  PORT_OPENED  own   -     -          requests  blocks  -            channels
+ *  PORT_CLOSED  own   -     -          -         -       -            -
+ *  REQUEST      own   peer  peer's     request   bytes   targ64       target
+ *  COMPLETED    own   -     -          request   bytes   -            -
+ *  DELIVERED    own   peer  peer's     index     bytes   targ64       message
+ *  RING         own   -     -          -         -       -            -
+ *  NODE         -     peer  -          state     -       -            -
+ *  MEMORY       -     -     -          -         bytes   -            -
+ *  UNSEEN       own   -     -          -         -       -            -
  *
- * Besides: REQUEST has op (enum bcl_request_op), type, arg32 and perhaps a
- * digest; PORT_OPENED has the long blocks in arg32; COMPLETED a status;
- * DELIVERED op (enum bcl_completion_kind), type, arg32, status and perhaps a
- * digest; NODE (enum bcl_node_state) a status.
+ * Further fields:
  *
- * OPENED: `length` is the memory of the card in bytes, `value` its incarnation,
- * `target` the time-out of peers in ms. RING: `freed` counts the blocks of the
- * port that were given back; DELIVERED: those, or the long ones if it is one,
- * perhaps also some that were delivered by now, of which the next records tell:
- * another thread takes messages while this one writes. DELIVERED: `target` is
- * the number of the message, 0 if it is not known; a SYSTEM message and a
- * NOTIFY take a block. MEMORY: the most that was in use. UNSEEN: events of the
- * port may be missing here. A REQUEST with op 0 ended before its contents were
- * seen.
+ *  REQUEST      op (enum bcl_request_op), type, arg32, perhaps a digest
+ *  PORT_OPENED  arg32: the number of long blocks
+ *  COMPLETED    status
+ *  DELIVERED    op (enum bcl_completion_kind), type, arg32, status, freed,
+ *               perhaps a digest
+ *  RING         freed
+ *  NODE         status; the state is an enum bcl_node_state
+ *
+ * OPENED: `length` is the memory of the card in bytes, `target` the time-out of
+ * peers in ms. RING: `freed` counts the blocks of the port that were given
+ * back. DELIVERED: `freed` counts the same blocks, or the long blocks if the
+ * message lies in a long block. The count may include blocks of messages that
+ * later records report: another thread takes messages while this thread writes.
+ * DELIVERED: `target` is the number of the message, 0 if not known; a SYSTEM
+ * message and a NOTIFY each take a block. MEMORY: `length` is the memory in
+ * use, in bytes. UNSEEN: events of the port may be missing here. A REQUEST with
+ * op 0 ended before the writer saw its contents.
  */
 #ifndef BCL_RECORD_H
 #define BCL_RECORD_H
@@ -65,10 +70,10 @@ enum bcl_record_kind {
 
 enum bcl_record_flags {
 	BCL_RECORD_DIGEST = 1, /* `digest` is the CRC32C of the contents */
-	BCL_RECORD_EARLY = 2,  /* REQUEST: perhaps before the doorbell */
+	BCL_RECORD_EARLY = 2,  /* REQUEST: seen perhaps before the doorbell */
 };
 
-/* In memory; 0 where the kind has no such field. */
+/* A record in memory. A field that the kind does not have is 0. */
 struct bcl_record {
 	uint8_t kind; /* enum bcl_record_kind */
 	uint8_t op, type, flags;
@@ -78,7 +83,7 @@ struct bcl_record {
 	uint64_t card, value;
 };
 
-/* As it stands in a trace. */
+/* A record in a trace. The comments give the offset of each field. */
 struct bcl_record_wire {
 	struct bcl_le16 magic;	   /*  0 */
 	uint8_t version;	   /*  2 */
@@ -106,7 +111,7 @@ bcl_static_assert(offsetof(struct bcl_record_wire, status) == 52, "status");
 
 void bcl_record_encode(const struct bcl_record *record,
 		       struct bcl_record_wire *to);
-/* 0: it is none, or of a version or kind that is not known. */
+/* Returns 0 if the bytes are no record, or have an unknown version or kind. */
 int bcl_record_decode(const void *bytes, size_t length,
 		      struct bcl_record *record);
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* BCL_TRACE: a decorator around each rail that writes frames and records to a
+ * pcapng file. See trace.h. */
 #include "transport/wire/trace.h"
 
 #include <arpa/inet.h>
@@ -14,7 +16,7 @@
 #include "transport/wire/pcapng.h"
 
 enum {
-	HEADERS = 64, /* before a frame, at most */
+	HEADERS = 64, /* bytes before a frame, at most */
 	EPOCH_TRIES = 5,
 	HOST = 0, /* the interface of records */
 };
@@ -24,7 +26,7 @@ struct bcl_trace {
 	const struct bcl_config *config;
 	struct bcl_pcapng file;
 	uint64_t card;
-	int64_t epoch; /* what makes now() ns since 1970 */
+	int64_t epoch; /* the difference of now() to ns since 1970 */
 	void (*look)(void *arg);
 	void *arg;
 };
@@ -32,7 +34,7 @@ struct bcl_trace {
 struct traced {
 	struct bcl_decorator base;
 	struct bcl_trace *trace;
-	unsigned number; /* of its interface */
+	unsigned number; /* of the rail's interface in the file */
 };
 
 static uint64_t trace_now(const struct bcl_trace *trace)
@@ -132,7 +134,7 @@ static bool ethernet(const struct traced *traced)
 	return traced->base.rail.address.kind == BCL_WIRE_PACKET;
 }
 
-/* One frame; pieces[0] is ours. */
+/* Write one frame. The function fills in pieces[0]. */
 static void put_frame(struct traced *traced, uint64_t time,
 		      const struct bcl_wire_address *from,
 		      const struct bcl_wire_address *to,
@@ -166,7 +168,7 @@ static unsigned trace_transmit(struct bcl_rail *rail,
 	uint64_t time;
 
 	look(traced->trace);
-	time = trace_now(traced->trace); /* before they arrive */
+	time = trace_now(traced->trace); /* before the frames arrive */
 	taken = inner->transmit(inner, destination, frames, n);
 	for (i = 0; i < taken; i++) {
 		memcpy(pieces + 1, frames[i].iov,
@@ -233,7 +235,8 @@ static void name_file(const char *wanted, uint64_t card,
 		 (int)stem, wanted, card, wanted + stem);
 }
 
-/* The clock is read around the other one: the closest pair counts. */
+/* Reads the real-time clock between two readings of now(), several times. The
+ * pair of readings that are closest together counts. */
 static int64_t epoch(const struct bcl_env *env)
 {
 	uint64_t before, after, closest = UINT64_MAX;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * BCL_TRACE: a pcapng file of the real frames of both directions, and of what
- * the host asked of its card and got (record.h). The records are the first
- * interface of the file, each rail is one more; their descriptions name the
- * card. Frames of a packet rail have their Ethernet header, those of a UDP
- * rail an IP and a UDP header made from the addresses.
+ * BCL_TRACE: a pcapng file of the frames of both directions, and of the
+ * requests to the card and their results (record.h). The first interface of the
+ * file has the records. Each rail is one more interface. The descriptions of
+ * the interfaces name the card. Frames of a packet rail have their Ethernet
+ * header. Frames of a UDP rail have IP and UDP headers made from the addresses.
  *
- * Each process writes its own file: the card id is put before the last dot of
- * the name. Every frame is written at once, so that the file of a killed
- * process is whole.
+ * Each process writes its own file: the card id goes before the last dot of the
+ * name. Each frame is written at once, so the file of a killed process is
+ * complete.
  */
 #ifndef BCL_TRACE_H
 #define BCL_TRACE_H
@@ -24,19 +24,23 @@
 
 struct bcl_trace;
 
-/* SYSTEM: the file cannot be made (logged). NOMEM. */
+/* SYSTEM: the file cannot be created (logged). NOMEM. */
 enum bcl_status bcl_trace_open(const struct bcl_env *env,
 			       const struct bcl_config *config, uint64_t card,
 			       struct bcl_trace **trace);
 void bcl_trace_close(struct bcl_trace *trace);
 
-/* Have `look` called before a frame leaves and after frames came, under the
- * card's lock: what it records then stands where it belongs. */
+/*
+ * Call `look` before a frame leaves, and before and after a delivery, under the
+ * card's lock: then records made by `look` have the right place among the
+ * frames.
+ */
 void bcl_trace_watch(struct bcl_trace *trace, void (*look)(void *arg),
 		     void *arg);
 void bcl_trace_record(struct bcl_trace *trace, const struct bcl_record *record);
 
-/* Put the trace around *rail, which is rail number `index`; in turn. */
+/* Put the trace around *rail, the rail with number `index`. The order of calls
+ * is the order of interfaces in the file. NOMEM. */
 enum bcl_status bcl_trace_wrap(struct bcl_trace *trace, unsigned index,
 			       struct bcl_rail **rail);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A rail over UDP: opening, watching, closing. */
+/* A rail over UDP: opening, watching and closing, and the limits of the rail.
+ * See udp.h. */
 #include "transport/wire/udp.h"
 
 #include <errno.h>
@@ -26,7 +27,7 @@ static void set_limits(struct bcl_udp *udp, uint32_t mtu)
 	limits->burst = BCL_UDP_BURST_BYTES / limits->mtu;
 	if (limits->burst > BCL_UDP_BURST_FRAMES)
 		limits->burst = BCL_UDP_BURST_FRAMES;
-	/* The system counts its own headers and doubles what it was asked. */
+	/* The kernel counts its own headers and doubles the requested size. */
 	getsockopt(udp->rail.fd, SOL_SOCKET, SO_RCVBUF, &buffer, &length);
 	limits->window = (uint32_t)buffer / 3 * 2;
 	if (limits->window > BCL_UDP_WINDOW_MAX)
@@ -116,7 +117,7 @@ static struct bcl_rail *open_one(const struct bcl_env *env,
 	return &udp->rail;
 }
 
-/* Of the addresses there are more than a card may have. */
+/* Report the addresses that exceed the number of ends of a card. */
 static void tell_left(const struct bcl_config *config,
 		      const struct bcl_interface *list,
 		      const struct bcl_choice *choices, unsigned n,

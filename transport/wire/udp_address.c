@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses of a UDP rail, as the wire and as the system write them. */
+/* Converts addresses of a UDP rail between the form on the wire and socket
+ * addresses. See udp.h. */
 #include <string.h>
 
 #include "transport/wire/udp.h"
@@ -20,7 +21,8 @@ socklen_t bcl_udp_to_system(const struct bcl_udp *udp,
 	*in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6 };
 	memcpy(&in6->sin6_addr, address->bytes, 16);
 	memcpy(&in6->sin6_port, address->bytes + 16, 2);
-	/* A scope means nothing to other hosts, so addresses have none. */
+	/* A scope means nothing to other hosts, so wire addresses have no
+	 * scope. */
 	if (IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr))
 		in6->sin6_scope_id = udp->scope;
 	return sizeof(*in6);

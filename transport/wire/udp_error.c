@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the system and the network say against frames of a UDP rail. */
+/* Errors that the system and the network report for frames of a UDP rail:
+ * failed sends and the error queues of the sockets. See udp.h. */
 #include "transport/wire/udp.h"
 
 #include <errno.h>
@@ -10,12 +11,13 @@
 #include "transport/log.h"
 
 enum {
-	LOOK_EMPTY = 64, /* empty receives between looks for errors */
+	LOOK_EMPTY = 64, /* empty receives between looks at an error queue */
 };
 
 static const uint64_t PATH_LIFE = UINT64_C(600000000000); /* ns */
 
-/* One of the ways that are tried may well lead nowhere. */
+/* True for an unreachable address. The host tries several ways to a node, and
+ * some may lead nowhere. */
 static bool no_way(int error)
 {
 	return error == ENETUNREACH || error == EHOSTUNREACH ||
@@ -74,8 +76,11 @@ enum bcl_udp_outcome bcl_udp_failed(struct bcl_udp *udp,
 	return BCL_UDP_LOST;
 }
 
-/* It holds for all destinations, and for as long as the system remembers it:
- * whoever has a narrow way may be gone by then, or may be lying. */
+/*
+ * Note the MTU of a narrow path. The MTU holds for all destinations, but only
+ * for the time that the system remembers a path MTU: by then the destination
+ * may be gone, or the report was a lie.
+ */
 static void note_path(struct bcl_udp *udp, uint32_t mtu)
 {
 	if (mtu > udp->path_mtu)

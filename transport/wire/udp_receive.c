@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The system joins frames of one burst (UDP_GRO), which are received in one
- * piece: told where headers and payloads belong it would save a copy, but take
- * longer over it than that copy lasts.
+ * Receiving on a UDP rail. The system joins the frames of one burst (UDP_GRO).
+ * The rail receives the joined frames into one buffer. Scattering headers and
+ * payloads to their places in the same call would save a copy, but take longer
+ * than the copy.
  *
- * The socket of a partner is asked in each turn, the one for all others only
- * now and then, but in each turn, too, once a frame has come by it and until
- * the partner's next. Who sends so many frames in a row becomes the partner, if
- * the card believes them: strangers do not take the place of a peer.
+ * Each turn receives from the partner's socket. The socket for all other
+ * sources is read only now and then, but in each turn from the first frame by
+ * that socket until the partner's next frame. A source that sends ROW frames in
+ * a row becomes the partner if the card believes the frames: a stranger cannot
+ * take the place of a peer.
  */
 #include "transport/wire/udp.h"
 
@@ -17,9 +19,9 @@
 #include "transport/counters.h"
 
 enum {
-	FLAT = 1 << 16, /* the longest datagram, or joined datagrams */
-	ROW = 64,	/* frames, alone or joined, that make a partner */
-	TURNS = 8,	/* in one of which the others are asked anyway */
+	FLAT = 1 << 16, /* bytes of the longest datagram, or joined datagrams */
+	ROW = 64,	/* receives in a row that make a partner */
+	TURNS = 8,	/* the others are read in one turn of this many */
 };
 
 static void receive_failed(struct bcl_udp *udp, struct bcl_udp_socket *socket)
@@ -33,7 +35,7 @@ static void receive_failed(struct bcl_udp *udp, struct bcl_udp_socket *socket)
 static unsigned receive_batch(struct bcl_udp *udp,
 			      const struct bcl_rail_sink *sink, unsigned index)
 {
-	/* Not udp->messages: what is delivered may be answered at once. */
+	/* Not udp->messages: the card may answer a frame during deliver(). */
 	struct mmsghdr messages[BCL_UDP_BATCH];
 	struct sockaddr_storage from[BCL_UDP_BATCH];
 	struct iovec slots[BCL_UDP_BATCH];
@@ -84,10 +86,11 @@ static bool frame_at(const uint8_t *bytes, size_t at, size_t length)
 }
 
 /*
- * The system joins frames of equal length, but the last may be shorter. It
- * would tell that length, in a call that takes 50 ns longer; so it is read from
- * the first frame's own headers. No segment begins like a frame, so there is no
- * doubt; what comes out of headers that lie the card sees to.
+ * The length of the first of several joined frames. The system joins frames of
+ * equal length, and the last may be shorter. The system would report the
+ * length, but the call would take 50 ns longer. So the function reads the
+ * length from the headers of the first frame. No segment begins like a frame,
+ * so there is no doubt. If headers lie, the card drops the resulting frames.
  */
 static size_t first_frame(const uint8_t *bytes, size_t length)
 {
@@ -99,7 +102,8 @@ static size_t first_frame(const uint8_t *bytes, size_t length)
 	if (length <= BCL_HEADERS_SIZE)
 		return length;
 	kind = header->kind & ~(BCL_FRAME_PCRC | BCL_FRAME_ASK);
-	/* RESET has headers there, as many bytes; not each PING has a body. */
+	/* The body of a RESET is the headers of the frame in question, and as
+	 * long as the body of a HELLO. A PING without checksum has no body. */
 	if (kind == BCL_FRAME_HELLO || kind == BCL_FRAME_HELLO_ACK ||
 	    kind == BCL_FRAME_RESET ||
 	    (kind == BCL_FRAME_PING && header->kind & BCL_FRAME_PCRC)) {
@@ -145,7 +149,7 @@ static unsigned deliver(struct bcl_udp *udp, const struct bcl_rail_sink *sink,
 	return total;
 }
 
-/* One datagram, or joined ones. Returns the bytes; -1: none. */
+/* Receive one datagram, or joined datagrams. Returns the bytes; -1: none. */
 static ssize_t receive_joined(struct bcl_udp *udp,
 			      struct bcl_udp_socket *socket,
 			      struct sockaddr_storage *from)
@@ -183,7 +187,8 @@ static unsigned ask_others(struct bcl_udp *udp,
 
 	if (got < 0 && udp->row >= ROW &&
 	    sink->believed(sink->host) - udp->believed >= ROW) {
-		/* Nothing is left there that the next would overtake. */
+		/* The bound socket is empty, so no frame of the new partner is
+		 * overtaken there. */
 		bcl_udp_meet(udp, &udp->last);
 		udp->row = 0;
 	}
@@ -205,7 +210,7 @@ unsigned bcl_udp_receive(struct bcl_rail *rail,
 	struct bcl_udp *udp = (struct bcl_udp *)rail;
 	unsigned n;
 
-	(void)max; /* one system call is the measure here */
+	(void)max; /* one system call is the unit here */
 	if (udp->errors)
 		bcl_udp_read_errors(udp, sink, index);
 	if (!udp->join)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Equal frames to one destination leave in one system call, cut by the system
- * (UDP_SEGMENT), or frame by frame in sendmmsg() where that is not to be had.
+ * Sending on a UDP rail. Equal frames to one destination leave in one system
+ * call, and the system cuts the burst into frames (UDP_SEGMENT). Without
+ * UDP_SEGMENT the frames leave by sendmmsg().
  */
 #include "transport/wire/udp.h"
 
@@ -12,14 +13,14 @@
 #include "transport/counters.h"
 
 enum {
-	TRIES = 4, /* of a send that is told errors of earlier ones */
+	TRIES = 4, /* of a send that gets errors of earlier frames */
 };
 
 static inline ssize_t send_message(int fd, const struct msghdr *message)
 {
 	const struct iovec *iov = message->msg_iov;
 
-	/* A call of its own for the common case: less to copy and check. */
+	/* sendto() for the common case: the kernel copies and checks less. */
 	if (message->msg_iovlen == 1 && !message->msg_controllen)
 		return syscall(SYS_sendto, fd, iov->iov_base, iov->iov_len,
 			       MSG_DONTWAIT, message->msg_name,
@@ -48,7 +49,7 @@ static inline enum bcl_udp_outcome send_one(struct bcl_udp *udp,
 	return BCL_UDP_LOST;
 }
 
-/* Pieces that lie one behind the other are one. */
+/* Append a piece. Adjacent pieces become one. */
 static unsigned append(struct iovec *out, unsigned n, const struct iovec *piece)
 {
 	struct iovec *last = out + n - 1;
@@ -130,7 +131,7 @@ static enum bcl_udp_outcome send_each(struct bcl_udp *udp,
 	return BCL_UDP_SENT;
 }
 
-/* How many of the frames may leave in one call. */
+/* Returns the number of frames that can leave in one call. */
 static unsigned run_length(const struct bcl_rail_tx *frames, unsigned n)
 {
 	unsigned bytes = 0, i;
@@ -197,10 +198,10 @@ unsigned bcl_udp_transmit(struct bcl_rail *rail,
 	struct msghdr alone = { .msg_iov = (void *)frames->iov,
 				.msg_iovlen = 1 };
 
-	/* The longest is the first. */
+	/* The first frame is the longest. */
 	if (from->cut && frames->length > from->cut)
 		bcl_udp_cut_to(from, 0);
-	/* The usual short message, in line. */
+	/* The common short message, without the call of transmit(). */
 	if (n == 1 && frames->niov == 1 && from != &udp->bound)
 		return send_one(udp, from, &alone, false, 1) != BCL_UDP_FULL;
 	return transmit(udp, from, destination, frames, n);

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sockets. One is bound to the rail's address: frames come in there.
- * Frames to a destination that one talks to often leave by a socket connected
- * to it, which spares the system the search for a route, 0.1 us per frame.
- * It has a port of its own: with the rail's, frames of that peer would come in
- * there. What comes nevertheless is dropped by a filter.
+ * The sockets of a UDP rail. One socket is bound to the rail's address and
+ * receives frames. Frames to a frequent destination leave by a socket connected
+ * to that destination: this saves the system the lookup of the route, 0.1 us
+ * per frame. A connected socket has a port of its own. With the rail's port,
+ * frames of this peer would come in there. A filter drops all frames to the
+ * connected socket.
  *
- * So the source of such frames is nothing that could be answered or
- * remembered. Those of which a receiver wants the source leave by the socket
- * that is bound.
+ * So the source address of such a frame is of no use for an answer, nor for
+ * learning the peer's address. Frames whose source the receiver needs leave by
+ * the bound socket.
  *
- * A destination takes the place of another in the table when that has sent
- * nothing between so many frames of others.
+ * A new destination takes a place in the table after OFTEN frames for others
+ * during which the old destination of the place got none.
  *
- * Where frames come in it is the same: for a socket that is connected the
- * system need not look for the route to itself. So a second socket has the
- * rail's address and is connected to the source that frames come from most, the
- * partner (udp_receive.c); until there is one, to itself.
+ * Receiving has the same cost: for a connected socket the system need not look
+ * up the route to itself. So a second socket has the rail's address and is
+ * connected to the most frequent source, the partner (udp_receive.c). Until
+ * there is a partner, this socket is connected to itself.
  */
 #include "transport/wire/udp.h"
 
@@ -32,10 +33,10 @@
 #include "transport/wire/interface.h"
 
 enum {
-	OFTEN = 16,	   /* frames, after which a socket is connected */
-	LATER = 1 << 16,   /* the same when that has failed */
-	DESCRIPTORS = 128, /* left to the program */
-	/* Their receivers do not ask where they come from. */
+	OFTEN = 16,	   /* frames until a destination gets a socket */
+	LATER = 1 << 16,   /* likewise, after a failure to connect */
+	DESCRIPTORS = 128, /* left for the program */
+	/* The receiver of these kinds does not use the source address. */
 	BY_PEER = 1 << BCL_FRAME_DATA | 1 << BCL_FRAME_ACK | 1 << BCL_FRAME_BYE,
 };
 
@@ -50,7 +51,8 @@ static void ask_buffer(int fd, int forced, int plain, uint64_t size)
 		set(fd, SOL_SOCKET, plain, (int)size);
 }
 
-/* Bound to the address, which another socket of ours has if it is shared. */
+/* Bind the socket. `shared`: another socket of this rail has the address,
+ * too. */
 static bool bind_to(int fd, const struct sockaddr *address, socklen_t length,
 		    bool shared)
 {
@@ -61,7 +63,8 @@ static bool bind_to(int fd, const struct sockaddr *address, socklen_t length,
 	       set(fd, SOL_SOCKET, SO_REUSEADDR, 0);
 }
 
-/* Bound to the address, set up to send. -1: errno says why. */
+/* Open a socket bound to the address and set up to send. Returns -1 on failure,
+ * with errno set. */
 static int open_socket(const struct bcl_udp *udp,
 		       const struct bcl_wire_address *address, bool shared)
 {
@@ -72,7 +75,8 @@ static int open_socket(const struct bcl_udp *udp,
 
 	if (fd < 0)
 		return -1;
-	/* A tentative address is this host's in a second, if nobody minds. */
+	/* A tentative address becomes this host's in a second unless another
+	 * host has it. */
 	if (storage.ss_family == AF_INET6)
 		set(fd, SOL_IPV6, IPV6_FREEBIND, 1);
 	if (!bind_to(fd, (struct sockaddr *)&storage, length, shared)) {
@@ -97,8 +101,11 @@ static bool connect_socket(const struct bcl_udp *udp,
 	struct sockaddr_storage storage;
 	socklen_t length = bcl_udp_to_system(udp, to, &storage);
 
-	/* By number: the thread sanitizer takes a socket that is connected
-	 * anew for a new one, in the way of who adds it to a group. */
+	/*
+	 * By number: the thread sanitizer takes a socket that is connected
+	 * again for a new socket, and reports a race with a thread that adds
+	 * the socket to a group.
+	 */
 	if (syscall(SYS_connect, socket->fd, &storage, length))
 		return false;
 	socket->peer = *to;
@@ -113,7 +120,8 @@ void bcl_udp_socket_close(struct bcl_udp_socket *socket)
 	socket->cut = 0;
 }
 
-/* Nobody else may share the address before or after. */
+/* SO_REUSEADDR is set only during this call: no other process may share the
+ * address before or after. */
 static void open_partner(struct bcl_udp *udp)
 {
 	struct bcl_udp_socket *partner = &udp->partner;
@@ -130,7 +138,7 @@ static void open_partner(struct bcl_udp *udp)
 	if (!set(partner->fd, SOL_UDP, UDP_GRO, 1) ||
 	    !connect_socket(udp, partner, address))
 		bcl_udp_socket_close(partner);
-	partner->peer.kind = 0; /* nobody yet */
+	partner->peer.kind = 0; /* no partner yet */
 }
 
 bool bcl_udp_sockets_open(struct bcl_udp *udp, const struct bcl_ip *ip)
@@ -217,7 +225,7 @@ static bool connect_to(struct bcl_udp *udp, struct bcl_udp_socket *peer,
 	return false;
 }
 
-/* The place in the table is empty, or another destination's. */
+/* The place in the table is free or belongs to another destination. */
 static struct bcl_udp_socket *__attribute__((noinline))
 stranger(struct bcl_udp *udp, struct bcl_udp_socket *peer,
 	 const struct bcl_wire_address *destination)
@@ -264,8 +272,8 @@ bcl_udp_socket_of(struct bcl_udp *udp,
 	return peer;
 }
 
-/* What came in this moment from the partner before is lost: it would seem to
- * come from this one. */
+/* Frames that come from the old partner in this moment are dropped. Otherwise
+ * they would seem to come from the new partner. */
 void bcl_udp_meet(struct bcl_udp *udp, const struct bcl_wire_address *source)
 {
 	struct bcl_udp_socket *partner = &udp->partner;

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bursts that the system need not copy. Who puts one together does so in
- * memory that has a descriptor; sendfile() then hands its pages on as they are
- * (Linux 6.5), and the only copy at the sender is the one in whose pass the
- * checksum is made.
+ * Bursts that the system need not copy. The host puts a burst together in
+ * memory with a descriptor. sendfile() passes the pages of the memory to the
+ * network without a copy (Linux 6.5). So the sender copies only once, in the
+ * pass that computes the checksum.
  *
  * The system reads the pages until the receiver has them. So the memory is a
- * ring, longer than what may be under way to a destination, and belongs to one
- * destination. If that has been sent nothing between so many bursts for others,
- * one of them gets new memory in its place; the old pages live as long as the
- * system needs them. Should a frame lie in a queue for longer than the protocol
- * waits for it, it is overwritten: its checksums drop it, or it is a copy of
- * another frame to the same place. So only frames with a checksum of their
- * payload are put here.
+ * ring, longer than the bytes that can be in flight to a destination, and
+ * belongs to one destination. If the owner gets no burst between OFTEN bursts
+ * for others, the next destination gets new memory in place of the old. The old
+ * pages live as long as the system needs them.
+ *
+ * A frame may lie in a queue for longer than the protocol waits. Then the frame
+ * is overwritten: the checksums drop the frame, or the frame has become a copy
+ * of another frame to the same destination. So only frames with a checksum of
+ * their payload are put in the ring.
  */
 #include "transport/wire/udp.h"
 
@@ -27,11 +29,12 @@
 
 enum {
 	PAGE = 4096,
-	ROOM = 1 << 16, /* for a burst: as many pages as a frame has places */
-	/* Up to a sixth of a burst's pages is not used, and one at the end. */
+	ROOM = 1 << 16, /* a burst: the pages of one packet of the system */
+	/* A burst leaves up to a sixth of its pages unused, and ROOM at the end
+	 * of the ring may stay unused. */
 	SIZE = BCL_UDP_WINDOW_MAX / 5 * 6 + 2 * ROOM,
-	LEAST = 6 * PAGE, /* shorter ones waste pages, and gain little */
-	OFTEN = 64,	  /* bursts, after which a destination gets it */
+	LEAST = 6 * PAGE, /* shorter bursts waste pages and gain little */
+	OFTEN = 64,	  /* bursts until a destination gets the memory */
 };
 
 static bool system_can(void)
@@ -126,8 +129,8 @@ static bool lies_in(const struct bcl_udp_stage *stage,
 	       at + burst->iov_len <= first + ROOM;
 }
 
-/* Nothing of the burst was taken: as a rule it can leave by a copy, which tells
- * what is wrong otherwise. */
+/* The system took nothing of the burst. The burst can usually leave by a copy,
+ * which reports other errors. */
 static enum bcl_udp_outcome refused(struct bcl_udp *udp,
 				    struct bcl_udp_socket *from, int error)
 {
@@ -151,8 +154,8 @@ static enum bcl_udp_outcome refused(struct bcl_udp *udp,
 	return BCL_UDP_UNCUT;
 }
 
-/* Part of the burst was taken: it waits in the socket for the rest, which goes
- * with it. */
+/* The system took part of the burst. This part waits in the socket for the rest
+ * and is dropped with the socket. */
 static enum bcl_udp_outcome halved(struct bcl_udp *udp,
 				   struct bcl_udp_socket *from, unsigned n)
 {

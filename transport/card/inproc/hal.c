@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the in-process host gives its card (nicfw/hal.h). */
+/* The functions that the in-process host gives to its card core (nicfw/hal.h),
+ * and the sink for the frames of its rails. */
 #include "transport/card/inproc/inproc.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@
 
 /* ---- memory ---- */
 
-/* Most often it sits where its number says. */
+/* Most ports have the seat of their number. */
 static inline struct bcl_host_seat *seat_of(struct bcl_inproc *host,
 					    uint16_t port)
 {
@@ -41,7 +42,8 @@ static enum bcl_dma_result refused(struct bcl_inproc *host)
 	return BCL_DMA_FAULT;
 }
 
-/* Where the memory is, NULL: nowhere, or not allowed. */
+/* The address of the memory, or NULL: not in the memory of the port, or without
+ * the rights. Port 0 is the card itself. */
 static inline uint8_t *resolve(struct bcl_inproc *host, uint16_t port,
 			       int remote, const struct bcl_memref *ref,
 			       unsigned rights)
@@ -111,8 +113,10 @@ static void fetch(const uint8_t *memory, uint32_t length)
 		bcl_prefetch_write(memory + at);
 }
 
-/* The user's memory is fetched ahead: of a long message it is in no near
- * cache, and too few lines come at a time if only the stores ask for them. */
+/*
+ * The memory of the user is prefetched two frames ahead: the memory of a long
+ * message is in no near cache, and stores alone fetch too few lines at a time.
+ */
 static unsigned hal_store(void *arg, uint16_t port, int remote,
 			  const struct bcl_memref *ref,
 			  const struct bcl_rx_frame *frames, unsigned n)
@@ -161,7 +165,7 @@ static enum bcl_dma_result hal_atomic(void *arg, enum bcl_atomic_op op,
 
 	if (!word || ref->length != sizeof(*old) || (uintptr_t)word % 8)
 		return BCL_DMA_FAULT;
-	/* Ordered with whatever else the program does with the word. */
+	/* Sequentially consistent: the program may use the word in any way. */
 	if (op == BCL_ATOMIC_ADD) {
 		*old = atomic_fetch_add_explicit(word, operand[0],
 						 memory_order_seq_cst);
@@ -209,7 +213,7 @@ static struct bcl_inproc_target target_of(struct bcl_inproc *host,
 					   node->end[rail] };
 }
 
-/* Checksum of what follows the headers, into the frame header. */
+/* Store the checksum of all bytes after the headers in the frame header. */
 static void checksum(struct bcl_tx_frame *frame, const struct bcl_rail_tx *tx)
 {
 	struct bcl_frame_header *header = (void *)frame->head;
@@ -251,13 +255,14 @@ static bool gather(struct bcl_inproc *host, struct bcl_tx_frame *frame,
 	return true;
 }
 
-/* The payloads of a run, piece by piece. */
+/* The payload of a run, read piece by piece. */
 struct source {
 	struct iovec piece[BCL_TX_PARTS];
 	unsigned next;
 };
 
-/* If the memory of a piece is gone the run is lost: as good as never sent. */
+/* Returns false if the memory of a piece is gone: the run is lost, as on the
+ * wire. */
 static bool find_pieces(struct bcl_inproc *host, const struct bcl_tx_frame *run,
 			struct source *source)
 {
@@ -276,7 +281,7 @@ static bool find_pieces(struct bcl_inproc *host, const struct bcl_tx_frame *run,
 	return true;
 }
 
-/* Copies the next bytes to `to`. Returns their checksum. */
+/* Copy the next bytes to `to`. Returns their checksum. */
 static uint32_t copy_next(struct source *source, uint8_t *to, size_t length)
 {
 	uint32_t crc = 0;
@@ -295,7 +300,7 @@ static uint32_t copy_next(struct source *source, uint8_t *to, size_t length)
 	return crc;
 }
 
-/* One frame of a run, with its checksums, to `at`. */
+/* Write one frame of a run, with checksums, to `at`. Returns its length. */
 static unsigned pack(const struct bcl_tx_frame *run, unsigned i, uint8_t *at,
 		     struct source *source)
 {
@@ -311,10 +316,10 @@ static unsigned pack(const struct bcl_tx_frame *run, unsigned i, uint8_t *at,
 }
 
 /*
- * Frames of a run, one behind the other in one place. The system copies that
- * twice as fast as headers and payloads from many places, or takes it without
- * a copy, which more than pays for this one: the checksum has to read the
- * payloads anyway.
+ * Write frames of a run one behind the other. The system copies one piece twice
+ * as fast as headers and payloads from many places, or takes one piece without
+ * a copy. The gain exceeds the cost of the copy here, since the checksum must
+ * read the payload anyway.
  */
 static void pack_all(struct bcl_inproc *host, const struct bcl_tx_frame *run,
 		     struct source *source, unsigned first, unsigned n,
@@ -331,7 +336,7 @@ static void pack_all(struct bcl_inproc *host, const struct bcl_tx_frame *run,
 	}
 }
 
-/* Where n frames of a run are put together. */
+/* The memory in which n frames of a run are put together. */
 static uint8_t *place_for(struct bcl_inproc *host, struct bcl_rail *rail,
 			  const struct bcl_wire_address *to,
 			  const struct bcl_tx_frame *run, unsigned n)
@@ -346,7 +351,8 @@ static uint8_t *place_for(struct bcl_inproc *host, struct bcl_rail *rail,
 	return (memory ? memory : host->stage) + BCL_INPROC_STAGE_AT;
 }
 
-/* A run, as many frames at a time as there is room for. */
+/* Send a run, in parts that fit the memory. Returns the number of frames
+ * taken. */
 static unsigned __attribute__((noinline))
 transmit_run(struct bcl_inproc *host, struct bcl_rail *rail,
 	     const struct bcl_wire_address *to, const struct bcl_tx_frame *run)
@@ -394,7 +400,7 @@ hal_transmit(void *arg, unsigned rail, uint32_t node,
 	}
 	if (frame->frames > 1)
 		taken = transmit_run(host, own->rail, to.address, frame);
-	else if (gather(host, frame, host->tx)) /* else lost likewise */
+	else if (gather(host, frame, host->tx)) /* otherwise lost, too */
 		taken = own->rail->transmit(own->rail, to.address, host->tx, 1);
 	if (taken < frame->frames) {
 		own->blocked = true;
@@ -427,7 +433,8 @@ static void wake(struct bcl_inproc *host, const struct bcl_host_seat *seat)
 	host->env->wake(host->env->world, seat->port->object);
 }
 
-/* Whoever learned it: the owners that sleep are to report it. */
+/* All sleeping owners must report the change, regardless of the thread that
+ * heard of it. */
 static void wake_sleepers(struct bcl_inproc *host)
 {
 	unsigned i;
@@ -435,7 +442,7 @@ static void wake_sleepers(struct bcl_inproc *host)
 	for (i = 0; i < BCL_INPROC_PORTS; i++) {
 		const struct bcl_host_seat *seat = &host->seats[i];
 
-		/* Under the lock: see bcl_host_sleep(). */
+		/* The lock is held: see bcl_host_sleep(). */
 		if (seat->number &&
 		    atomic_load_explicit(seat->sleeping, memory_order_relaxed))
 			wake(host, seat);
@@ -451,7 +458,7 @@ static void hal_node(void *arg, uint32_t index, uint64_t card,
 	uint32_t count;
 
 	if (!node)
-		return; /* without an address it cannot come up */
+		return; /* without an address the node cannot come up */
 	count = atomic_load_explicit(&host->base.alive, memory_order_relaxed) +
 		bcl_inproc_alive(state) - bcl_inproc_alive(node->shown.state);
 	atomic_store_explicit(&host->base.alive, count, memory_order_relaxed);
@@ -460,7 +467,7 @@ static void hal_node(void *arg, uint32_t index, uint64_t card,
 	bcl_host_node_set(&node->shown, generation, state, status);
 	if (host->trace)
 		bcl_journal_node(&host->journal, card, state, status);
-	/* Owners look at it without the lock, then take the lock. Release:
+	/* Owners read the count without the lock, then take the lock. Release:
 	 * pairs with bcl_host_receive(). */
 	atomic_fetch_add_explicit(&host->base.changes, 1, memory_order_release);
 	wake_sleepers(host);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of the in-process host, and what is neither turns nor nodes. */
+/* The table of the in-process host, with commands, ports, counters and the
+ * state of rails. Turns are in turn.c, nodes in node.c. */
 #include "transport/card/inproc/inproc.h"
 
 #include <string.h>
@@ -80,7 +81,8 @@ static uint32_t first_area(const struct bcl_inproc *host,
 	return (uint32_t)(seat - host->seats) * BCL_INPROC_AREAS;
 }
 
-/* For the trace. */
+/* Tell the journal of a new port. Without memory for the journal the port is
+ * closed again. */
 static enum bcl_status note(struct bcl_inproc *host,
 			    const struct bcl_host_area areas[BCL_HOST_AREAS],
 			    const struct bcl_control *control)
@@ -190,9 +192,9 @@ static bool same(const struct bcl_rail_limits *a,
 }
 
 /*
- * What the ends of a rail can do, those in use at least. True: it is not what
- * it was, or other ends work than before, and connections have to find out by
- * which of them they are reached.
+ * Compute the limits of a rail, the least of all ends in use, and the ends that
+ * work. Returns true if either has changed: connections then have to find out
+ * by which end their peer is reached.
  */
 static bool measure(struct bcl_inproc *host, unsigned r)
 {

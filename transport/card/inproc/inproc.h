@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The in-process host: gives the card core its rails, its memory and its
- * clock, from the program's own threads.
+ * The in-process host of a card: the threads of the program run the card core
+ * and give the core its rails, its memory and its clock.
  *
- * One lock per card. Calls that only make progress try it and leave if
- * another thread holds it: that thread does the work. Calls that must have
- * their effect (open, connect, post, ...) wait for it; it is held for one
- * budget of frames at most.
+ * One lock protects each card. A call that only makes progress tries the lock,
+ * and returns if another thread holds the lock: the holder does the work. A
+ * call that must take effect (open, connect, post, ...) waits for the lock. A
+ * holder keeps the lock for one budget of frames at most.
  */
 #ifndef BCL_CARD_INPROC_H
 #define BCL_CARD_INPROC_H
@@ -17,84 +17,88 @@
 
 enum {
 	BCL_INPROC_PORTS = 64,
-	BCL_INPROC_CHANNELS = 64,      /* per port, on the average */
+	BCL_INPROC_CHANNELS = 64,      /* per port, on average */
 	BCL_INPROC_CONNECTIONS = 1024, /* at a time; idle ones are closed */
 	BCL_INPROC_NODES = 8192,
 	BCL_INPROC_MESSAGES = 8192,
 	BCL_INPROC_BUDGET = 256,
-	BCL_INPROC_BURST = 64, /* frames in one transmit() */
+	BCL_INPROC_BURST = 64, /* frames in one call of transmit() */
 	BCL_INPROC_STAGE = 1 << 16,
-	BCL_INPROC_STAGE_AT = 48, /* so that payloads begin on a cache line */
+	BCL_INPROC_STAGE_AT = 48, /* payloads begin on a cache line */
 	BCL_INPROC_AREAS = 8,	  /* handles per port: a power of two */
 	BCL_INPROC_HANDLES = BCL_INPROC_PORTS * BCL_INPROC_AREAS,
 };
 
-/* What the host knows of a node: index as the card gave it. */
+/* The host's knowledge of a node. The card gave the index. */
 struct bcl_inproc_node {
 	struct bcl_host_node shown;
-	uint8_t proved; /* bit r: it answered there, where it is called */
+	uint8_t proved; /* bit r: proved at address[r] by end[r] */
 	uint8_t nways;
-	uint8_t end[BCL_RAILS_MAX]; /* of ours, and which address there: */
+	uint8_t end[BCL_RAILS_MAX]; /* our end, and the node's address: */
 	struct bcl_wire_address address[BCL_RAILS_MAX];
-	/* It is called by all of them in turn until it answers. */
+	/* HELLO frames of a rail go to its ways in turn until the node
+	 * answers. */
 	struct bcl_wire_address wire[BCL_WIRES_MAX];
 	struct bcl_host_way way[BCL_HOST_WAYS];
 	uint8_t turn[BCL_RAILS_MAX];
-	uint64_t refused; /* bit w: way[w], since it was asked to connect */
+	uint64_t refused; /* bit w: way[w] was, since the last CONNECT */
 };
 
 /*
- * The lock. Who finds it HELD, and has something that must be done, makes it
- * ASKED and leaves: the holder does it before it lets go.
+ * The lock. A thread that finds the lock HELD and has work that must be done
+ * makes the lock ASKED and leaves. The holder does this work before releasing
+ * the lock.
  *
- * Locked instructions are dear to short messages. So the lock is left to a port
- * that had it alone for many turns: its owner goes in and out by loads and
- * stores. Who else wants it takes that bias away with a membarrier, and waits
- * until the owner is out.
+ * Atomic read-modify-write instructions are expensive for short messages. So a
+ * port that was the only user of the lock for many turns gets the lock with a
+ * bias: the owner of the port enters and leaves by plain loads and stores.
+ * Another thread that wants the lock revokes the bias with a membarrier and
+ * waits until the owner has left.
  *
  *  state   event                                          next
- *  FREE    taken                                          HELD
- *  HELD    asked for                                      ASKED
- *          let go by a port that had it alone             BIASED
- *          let go                                         FREE
- *  ASKED   let go, and taken again to serve who asked     FREE, HELD
- *  BIASED  the port's owner goes in and out               BIASED
- *          taken by somebody else                         HELD
+ *  FREE    a thread takes the lock                        HELD
+ *  HELD    a thread asks the holder                       ASKED
+ *          released by a port that was alone              BIASED
+ *          released                                       FREE
+ *  ASKED   released, then taken to serve the asker        FREE, HELD
+ *  BIASED  the owner of the port enters and leaves        BIASED
+ *          another thread takes the lock                  HELD
  */
 enum bcl_inproc_lock {
 	BCL_INPROC_FREE,
 	BCL_INPROC_HELD,
 	BCL_INPROC_ASKED,
-	BCL_INPROC_BIASED, /* and the place of the port's seat */
+	BCL_INPROC_BIASED, /* plus the index of the port's seat */
 };
 
-/* A port as the card's functions find it; its place is in its handles. */
+/* A port as the card's functions find it. The handles of its areas contain the
+ * index of the seat. */
 struct bcl_host_seat {
 	uint16_t number;     /* 0: free */
-	_Atomic bool rung;   /* while the lock was taken, or held back */
-	_Atomic bool inside; /* the owner is, by the bias */
-	uint32_t bias;	     /* the lock when it is left to this port */
+	_Atomic bool rung;   /* a doorbell is deferred, or the lock was held */
+	_Atomic bool inside; /* the owner has entered by the bias */
+	uint32_t bias;	     /* value of the lock with a bias for this port */
 	struct bcl_port *port;
-	const _Atomic uint32_t *made, *sleeping; /* in its indices */
+	const _Atomic uint32_t *made, *sleeping; /* in the port's indices */
 };
 
-/* What the card knows as one rail: one end of it is enough to be up. */
+/* A rail of the card. The rail is up if at least one end is up. */
 struct bcl_inproc_rail {
 	unsigned up;		       /* bit e: end e works */
-	struct bcl_rail_limits limits; /* the least of the ends in use */
+	struct bcl_rail_limits limits; /* the least of all ends in use */
 };
 
-/* One address of a rail, and what its host remembers about polling it. */
+/* One address of a rail, with the host's state for polling this address. */
 struct bcl_inproc_end {
 	struct bcl_rail *rail;
-	uint8_t number; /* of the card's rail */
+	uint8_t number; /* of the rail, for the card */
 	bool up;
-	bool used;	  /* a node is reached by it, or it is the first */
-	bool wet;	  /* frames came since the card was told it is empty */
-	bool blocked;	  /* it took fewer frames than it was offered */
-	uint32_t quiet;	  /* polls in a row that found nothing */
-	uint32_t skipped; /* polls left out for that */
-	uint64_t rest;	  /* not polled before this time */
+	bool used;	  /* reaches a node, or is the first of its rail */
+	bool wet;	  /* frames came since bcl_card_drained() */
+	bool blocked;	  /* took fewer frames than offered */
+	uint32_t quiet;	  /* polls in a row that found no frame */
+	uint32_t skipped; /* polls left out because of `quiet` */
+	uint64_t rest;	  /* no poll before this time, if not 0 */
 };
 
 struct bcl_trace;
@@ -103,7 +107,7 @@ struct bcl_inproc {
 	struct bcl_host base;
 	_Atomic uint32_t lock; /* enum bcl_inproc_lock */
 
-	/* Below: under the lock, or constant. */
+	/* Below: constant, or protected by the lock. */
 	struct bcl_context *context;
 	const struct bcl_env *env;
 	struct bcl_card *card;
@@ -113,25 +117,25 @@ struct bcl_inproc {
 	struct bcl_inproc_rail rails[BCL_RAILS_MAX];
 	unsigned nends;
 	struct bcl_inproc_end ends[BCL_HOST_ENDS];
-	bool grown;			  /* an end is in use that was not */
-	const struct bcl_host_seat *last; /* who had the lock, and for */
-	uint32_t alone;			  /* so many turns in a row */
-	uint64_t now;			  /* of this turn; 0: not asked yet */
-	uint64_t clock, clock_cycles;	  /* the last reading, and when */
+	bool grown;			  /* an end came into use */
+	const struct bcl_host_seat *last; /* the last holder, and the number */
+	uint32_t alone;			  /* of its turns in a row */
+	uint64_t now;		      /* time of this turn; 0: not read yet */
+	uint64_t clock, clock_cycles; /* the last reading, and its cycles */
 
-	/* the frames that are being handled */
+	/* source of the frames that the card handles now, or NULL */
 	const struct bcl_wire_address *source;
 	unsigned source_end;
 
-	/* the node that a CONNECT in progress is about */
+	/* the node of the CONNECT in progress */
 	struct bcl_inproc_node *connecting;
 
-	struct bcl_inproc_node *nodes; /* by index; there may be more */
+	struct bcl_inproc_node *nodes; /* by index; a node may lack an entry */
 	uint32_t nnodes;
 	struct bcl_host_seat seats[BCL_INPROC_PORTS];
 	struct bcl_host_area areas[BCL_INPROC_HANDLES]; /* by handle - 1 */
 	struct bcl_rail_tx tx[BCL_INPROC_BURST];
-	uint8_t *stage;		 /* where a burst is put together */
+	uint8_t *stage;		 /* memory to build a burst in */
 	struct bcl_trace *trace; /* NULL: no BCL_TRACE; else also: */
 	struct bcl_journal journal;
 	struct bcl_host_ops ops;
@@ -139,7 +143,7 @@ struct bcl_inproc {
 	uint32_t arena_size;
 };
 
-/* Where a frame goes, and by which end. */
+/* The destination of a frame, and the end by which the frame leaves. */
 struct bcl_inproc_target {
 	const struct bcl_wire_address *address; /* NULL: not known */
 	unsigned end;
@@ -147,34 +151,37 @@ struct bcl_inproc_target {
 
 static inline struct bcl_inproc *bcl_inproc_of(struct bcl_host *host)
 {
-	return (struct bcl_inproc *)(void *)host; /* its first member */
+	return (struct bcl_inproc *)(void *)host; /* base is the first member */
 }
 
 /* ---- lock.c: `seat` is of the port whose owner calls, or NULL ---- */
 
-/* Whoever has it, unless it is in use. */
+/* Take the lock unless a thread holds the lock. A bias is revoked. */
 bool bcl_inproc_take(struct bcl_inproc *host);
 void bcl_inproc_lock(struct bcl_inproc *host, struct bcl_host_seat *seat);
 /*
- * It is taken: have its holder serve the doorbells. True: it was let go
- * meanwhile and is ours, and they are ours to serve.
+ * Another thread holds the lock: ask the holder to serve the doorbells. Returns
+ * true if the lock was free by then: the caller holds the lock and has to serve
+ * the doorbells.
  */
 bool bcl_inproc_ask_or_lock(struct bcl_inproc *host);
-/* Does what others left to be done. */
+/* Release the lock. If a thread asked meanwhile, take the lock again and serve
+ * the doorbells. */
 void bcl_inproc_let_go(struct bcl_inproc *host,
 		       const struct bcl_host_seat *seat);
 
-/* If the lock is left to the port. */
+/* Enter by the bias. Returns false if the lock has no bias for the port. */
 static inline bool bcl_inproc_enter(const struct bcl_inproc *host,
 				    struct bcl_host_seat *seat)
 {
 	atomic_store_explicit(&seat->inside, true, memory_order_relaxed);
-	/* Pairs with the barrier of who takes the bias away. */
+	/* Pairs with the barrier in take_bias(), lock.c. */
 	atomic_signal_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(&host->lock, memory_order_relaxed) ==
 	    seat->bias)
 		return true;
-	/* Release: what was done before by the bias. */
+	/* Release: pairs with take_bias(), for the owner's work during earlier
+	 * turns. */
 	atomic_store_explicit(&seat->inside, false, memory_order_release);
 	return false;
 }
@@ -190,7 +197,7 @@ static inline void bcl_inproc_unlock(struct bcl_inproc *host,
 {
 	host->now = 0;
 	if (seat && atomic_load_explicit(&seat->inside, memory_order_relaxed))
-		/* Release: pairs with who takes the bias away. */
+		/* Release: pairs with the acquire in take_bias(). */
 		atomic_store_explicit(&seat->inside, false,
 				      memory_order_release);
 	else
@@ -199,13 +206,14 @@ static inline void bcl_inproc_unlock(struct bcl_inproc *host,
 
 /* ---- turn.c ---- */
 
-/* All that were rung while the lock was taken. */
+/* Serve each port that rang while the lock was held, or deferred its
+ * doorbell. */
 void bcl_inproc_serve_doorbells(struct bcl_inproc *host);
 
-/* The clock of this turn. */
+/* The time of this turn: one reading of the clock serves the whole turn. */
 uint64_t bcl_inproc_now(struct bcl_inproc *host);
 
-/* The card said what it wants. */
+/* Store the deadline that the card asks for. */
 void bcl_inproc_wants(struct bcl_inproc *host,
 		      const struct bcl_card_next *next);
 
@@ -216,20 +224,21 @@ unsigned bcl_inproc_poll(struct bcl_host *host, struct bcl_host_seat *seat,
 
 /* ---- node.c ---- */
 
-/* The node of this index, which the card gave to `card`. NULL: no memory. */
+/* The entry for the node that the card knows by this index. Makes the entry if
+ * needed. NULL: no memory. */
 struct bcl_inproc_node *bcl_inproc_node_make(struct bcl_inproc *host,
 					     uint32_t index, uint64_t card);
 enum bcl_status bcl_inproc_connect(struct bcl_host *host,
 				   const struct bcl_address *address,
 				   const struct bcl_host_way *ways, unsigned n,
 				   uint32_t *index, struct bcl_host_node *node);
-/* Where the next HELLO for the rail goes: to where the node was reached or the
- * likely way, then to each way in turn. */
+/* The destination of the next HELLO for the rail: first the address where the
+ * node was reached, or the likely way; then each way in turn. */
 struct bcl_inproc_target bcl_inproc_hello_to(const struct bcl_inproc *host,
 					     struct bcl_inproc_node *node,
 					     unsigned rail);
-/* Frames from the end to the address were refused: is that all that the node's
- * rail has? */
+/* The network refused frames from the end to the address. Returns true if no
+ * way of the node's rail is left. */
 bool bcl_inproc_refused(const struct bcl_inproc *host,
 			struct bcl_inproc_node *node, unsigned end,
 			const struct bcl_wire_address *address);
@@ -245,17 +254,18 @@ static inline bool bcl_inproc_alive(unsigned state)
 
 /* ---- inproc.c ---- */
 
-/* Under the lock. */
+/* The caller holds the lock. */
 enum bcl_status bcl_inproc_command(struct bcl_inproc *host,
 				   const struct bcl_control *control,
 				   uint32_t *result);
 
-/* The seat of this number, 0: a free one; the port's own place is looked at
- * first. */
+/* The seat with this port number, or a free seat if `number` is 0. The search
+ * begins at the seat that belongs to `port`. NULL: none. */
 struct bcl_host_seat *bcl_inproc_seat_find(struct bcl_inproc *host,
 					   uint16_t port, uint16_t number);
 
-/* Tell the card what its rails can do by their ends, if that has changed. */
+/* Tell the card the limits and states of its rails that have changed with their
+ * ends. */
 void bcl_inproc_tell_changes(struct bcl_inproc *host);
 
 /* ---- open.c ---- */

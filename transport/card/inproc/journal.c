@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* BCL_TRACE: the journal of this host's card goes to the trace of its rails. */
+/* BCL_TRACE: writes the journal of this host's card (transport/card/journal.h)
+ * to the trace of its rails. */
 #include "transport/card/inproc/inproc.h"
 #include "transport/counters.h"
 #include "transport/wire/trace.h"
@@ -25,8 +26,11 @@ static void look(void *arg)
 	bcl_journal_look(&host->journal);
 }
 
-/* Between the record of a request and its doorbell no other thread has the
- * card: else it could send for a while before it hears of that one. */
+/*
+ * Record the requests and serve the doorbell under one hold of the lock.
+ * Otherwise another thread could let the card send before the card hears of the
+ * request.
+ */
 static void doorbell(struct bcl_host *base, struct bcl_host_seat *seat)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);

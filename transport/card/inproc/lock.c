@@ -1,27 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* The card's lock: taken, asked for, let go, and left to one port. */
+/* The card's lock: taking, asking the holder, releasing, and the bias for one
+ * port. The states are in inproc.h. */
 #include "transport/card/inproc/inproc.h"
 
 #include "transport/counters.h"
 
 enum {
-	/* Turns in a row after which a port gets the bias: many, because to
-	 * take it away costs as much as a hundred of them without it. */
+	/*
+	 * Turns in a row after which a port gets the bias. The number is large,
+	 * because revoking a bias costs as much as a hundred turns without a
+	 * bias.
+	 */
 	ALONE = 1024,
 };
 
 /*
- * The lock was left to a port, and is ours now: wait until the port's owner,
- * who may have entered before, is out.
+ * The caller holds the lock, which had a bias for a port. Wait until the owner
+ * of the port, who may have entered before, has left.
  */
 static void take_bias(struct bcl_inproc *host, uint32_t bias)
 {
 	struct bcl_host_seat *seat = &host->seats[bias - BCL_INPROC_BIASED];
 
-	/* Pairs with the compiler's fence in bcl_inproc_enter(): either it
-	 * finds the lock taken, or we find it inside. */
+	/* Pairs with the compiler's fence in bcl_inproc_enter(): either the
+	 * owner finds the lock taken, or this thread finds seat->inside. */
 	host->env->barrier(host->env->world);
-	/* Acquire: what it did there. Pairs with bcl_inproc_unlock(). */
+	/* Acquire: the owner's work under the bias. Pairs with
+	 * bcl_inproc_unlock(). */
 	while (atomic_load_explicit(&seat->inside, memory_order_acquire))
 		host->env->yield(host->env->world);
 }
@@ -39,7 +44,7 @@ bool bcl_inproc_take(struct bcl_inproc *host)
 	do
 		if (in_use(before))
 			return false;
-	/* Acquire: pairs with the release of the last holder. */
+	/* Acquire: pairs with the release by the last holder. */
 	while (!atomic_compare_exchange_strong_explicit(
 		&host->lock, &before, BCL_INPROC_HELD, memory_order_acquire,
 		memory_order_relaxed));
@@ -56,7 +61,8 @@ void bcl_inproc_lock(struct bcl_inproc *host, struct bcl_host_seat *seat)
 
 bool bcl_inproc_ask_or_lock(struct bcl_inproc *host)
 {
-	/* Release: the holder sees which `rung` it is about. */
+	/* Release: the holder sees the `rung` of this thread. Acquire: if the
+	 * lock was free, the work of the last holder. */
 	uint32_t before = atomic_exchange_explicit(
 		&host->lock, BCL_INPROC_ASKED, memory_order_acq_rel);
 
@@ -64,14 +70,18 @@ bool bcl_inproc_ask_or_lock(struct bcl_inproc *host)
 		return false;
 	if (before != BCL_INPROC_FREE)
 		take_bias(host, before);
-	/* Not asked by ourselves: two that take turns could find each other's
-	 * ASKED for ever. Acquire: pairs with the above of who asks us. */
+	/*
+	 * Back to HELD, so that this thread's own ASKED does not remain:
+	 * otherwise two threads that take turns could find each other's ASKED
+	 * for ever. Acquire: pairs with the exchange above by a thread that
+	 * asks this holder.
+	 */
 	atomic_exchange_explicit(&host->lock, BCL_INPROC_HELD,
 				 memory_order_acquire);
 	return true;
 }
 
-/* Leave the lock to a port that has had it alone for long. */
+/* Give the lock a bias for a port that was the only user for long enough. */
 static bool leave_to(struct bcl_inproc *host, const struct bcl_host_seat *seat)
 {
 	uint32_t before = BCL_INPROC_HELD;
@@ -83,7 +93,7 @@ static bool leave_to(struct bcl_inproc *host, const struct bcl_host_seat *seat)
 	}
 	if (++host->alone < ALONE || !host->context->barrier)
 		return false;
-	/* Not if it is ASKED. Release: pairs with bcl_inproc_take(). */
+	/* Fails if the lock is ASKED. Release: pairs with bcl_inproc_take(). */
 	if (!atomic_compare_exchange_strong_explicit(
 		    &host->lock, &before, seat->bias, memory_order_release,
 		    memory_order_relaxed))
@@ -99,8 +109,8 @@ void bcl_inproc_let_go(struct bcl_inproc *host,
 {
 	if (leave_to(host, seat))
 		return;
-	/* Acquire and release: pairs with bcl_inproc_ask_or_lock() and with
-	 * the next holder. */
+	/* Acquire: pairs with bcl_inproc_ask_or_lock(). Release: pairs with the
+	 * next holder. */
 	while (atomic_exchange_explicit(&host->lock, BCL_INPROC_FREE,
 					memory_order_acq_rel) ==
 	       BCL_INPROC_ASKED) {

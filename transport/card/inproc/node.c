@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What the host knows of nodes, and connecting to them. */
+/* The host's knowledge of nodes, the ways to nodes, and connecting to nodes.
+ * See inproc.h. */
 #include "transport/card/inproc/inproc.h"
 
 #include <string.h>
 
 enum {
-	FEW = 8, /* nodes, to begin with */
+	FEW = 8, /* entries at first */
 };
 
-/* The card gives the lowest free index, so there is no gap to speak of. */
+/* The card gives the lowest free index, so nearly all entries are in use. */
 static bool make_room(struct bcl_inproc *host, uint32_t index)
 {
 	const struct bcl_env *env = host->env;
@@ -39,7 +40,7 @@ struct bcl_inproc_node *bcl_inproc_node_make(struct bcl_inproc *host,
 		return NULL;
 	node = &host->nodes[index];
 	if (node->shown.card != card) {
-		/* The index belongs to another node now. */
+		/* The card gave the index to another node. */
 		node->shown.card = card;
 		node->shown.known = 0;
 		node->proved = 0;
@@ -77,7 +78,7 @@ static unsigned count_ways(const struct bcl_inproc *host,
 	return n;
 }
 
-/* The rail's n-th way; it has one. */
+/* The n-th way of the rail. The caller knows that there is one. */
 static const struct bcl_host_way *way_of(const struct bcl_inproc *host,
 					 const struct bcl_inproc_node *node,
 					 unsigned rail, unsigned n)
@@ -89,7 +90,8 @@ static const struct bcl_host_way *way_of(const struct bcl_inproc *host,
 			return way;
 }
 
-/* Where it was reached once it is called first. */
+/* Remember the ways to the node for the next HELLO frames. The address where
+ * the node was reached before stays the first to try. */
 static void take_ways(const struct bcl_inproc *host,
 		      struct bcl_inproc_node *node,
 		      const struct bcl_address *address,
@@ -207,7 +209,7 @@ enum bcl_status bcl_inproc_connect(struct bcl_host *base,
 	return status;
 }
 
-/* As the program is shown it. */
+/* The copy of the node's state for the program. */
 static struct bcl_host_node shown(const struct bcl_inproc *host,
 				  const struct bcl_inproc_node *node)
 {
@@ -228,7 +230,7 @@ uint32_t bcl_inproc_node(struct bcl_host *base, uint32_t index,
 
 	*node = (struct bcl_host_node){ 0 };
 	bcl_inproc_lock(host, NULL);
-	if (index < host->nnodes) /* else there was no memory to know it */
+	if (index < host->nnodes) /* else no memory for an entry */
 		*node = shown(host, &host->nodes[index]);
 	changes =
 		atomic_load_explicit(&host->base.changes, memory_order_relaxed);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening and closing the rails and the card. */
+/* Opening and closing the in-process host: its rails with decorators, and the
+ * card core. See inproc.h. */
 #include "transport/card/inproc/inproc.h"
 
 #include <stdio.h>
@@ -14,15 +15,16 @@ enum {
 	RAILS_PER_KIND = 2
 };
 
-/* The ends of one kind. */
+/* The ends that rails of one kind make. */
 struct kind {
 	const struct bcl_rail_kind *kind;
 	unsigned first_end;
-	unsigned first, rails; /* of the card */
+	unsigned first, rails; /* the first rail of the card, and how many */
 	unsigned interfaces;
 };
 
-/* The rail of a new end: that of its interface, else each in turn. */
+/* The card's rail for a new end: the rail of the same interface if there is
+ * one, else each rail of the kind in turn. */
 static unsigned number_of(struct bcl_inproc *host, struct kind *of,
 			  const struct bcl_rail *rail)
 {
@@ -98,7 +100,8 @@ static void open_rails(struct bcl_inproc *host)
 	const struct bcl_rail_kind *const *kind;
 	unsigned several;
 
-	/* Those that can do with any number of ends take what is left. */
+	/* Kinds that can use any number of ends come last and take the
+	 * remaining ends. */
 	for (several = 0; several < 2; several++)
 		for (kind = host->env->rails; kind && *kind; kind++)
 			if ((*kind)->several == several)
@@ -116,7 +119,8 @@ static enum bcl_status decorate_rails(struct bcl_inproc *host)
 					host->context->card_id, &host->trace);
 	if (status)
 		return status;
-	/* A trace shows frames as the card sends and gets them. */
+	/* The trace is outermost: it shows frames as the card sends and
+	 * receives them. */
 	for (e = 0; e < host->nends && !status; e++) {
 		struct bcl_inproc_end *end = &host->ends[e];
 
@@ -132,7 +136,7 @@ static enum bcl_status decorate_rails(struct bcl_inproc *host)
 
 enum {
 	RTO_MIN = 2000000,   /* ns */
-	RTO_MAX = 100000000, /* ns, or the time after which a peer is lost */
+	RTO_MAX = 100000000, /* ns, or the time-out of peers if less */
 };
 
 static enum bcl_status open_card(struct bcl_inproc *host)
@@ -183,7 +187,7 @@ static void release(struct bcl_inproc *host)
 	env->release(env->world, host, sizeof(*host));
 }
 
-/* Each kind's reason, for whoever needs a network. */
+/* Collect the reasons of all kinds of rail, for a user who needs a network. */
 static void tell_none(struct bcl_inproc *host)
 {
 	const struct bcl_host *base = &host->base;
@@ -221,7 +225,7 @@ static enum bcl_status set_up(struct bcl_inproc *host)
 	return BCL_OK;
 }
 
-/* What the library sees of it. */
+/* Fill in the fields that the library reads. */
 static void show(struct bcl_inproc *host)
 {
 	struct bcl_host *base = &host->base;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns of the card, under its lock. */
+/* Turns of the card, under its lock: doorbells, the clock, polling of the
+ * rails. See inproc.h. */
 #include "transport/card/inproc/inproc.h"
 
 #include "transport/counters.h"
@@ -12,7 +13,7 @@ static inline void doorbell(struct bcl_inproc *host,
 {
 	struct bcl_card_next next;
 
-	/* Acquire: pairs with submit() in path.c. */
+	/* Acquire: pairs with submit_silently() in path.c. */
 	bcl_card_doorbell(
 		host->card, seat->number,
 		atomic_load_explicit(seat->made, memory_order_acquire),
@@ -29,8 +30,11 @@ void bcl_inproc_serve_doorbells(struct bcl_inproc *host)
 
 		if (!atomic_load_explicit(&seat->rung, memory_order_relaxed))
 			continue;
-		/* Acquire: pairs with bcl_inproc_doorbell(). Exchanged: a store
-		 * could undo a ring whose request doorbell() misses. */
+		/*
+		 * Acquire: pairs with bcl_inproc_doorbell(). An exchange,
+		 * because a plain store could overwrite a ring whose request
+		 * doorbell() does not see.
+		 */
 		atomic_exchange_explicit(&seat->rung, false,
 					 memory_order_acquire);
 		if (seat->number)
@@ -39,8 +43,11 @@ void bcl_inproc_serve_doorbells(struct bcl_inproc *host)
 }
 
 enum {
-	/* A clock reading is good for so many cycles: some microseconds, which
-	 * no timer of the card minds, for a third of the price. */
+	/*
+	 * A reading of the clock serves for this many cycles of the processor:
+	 * some microseconds, which no timer of the card notices. The cycle
+	 * counter takes a third of the time of the clock.
+	 */
 	CLOCK_CYCLES = 16384,
 };
 
@@ -96,15 +103,15 @@ void bcl_inproc_defer(struct bcl_host *host, struct bcl_host_seat *seat)
 /* ---- polling ---- */
 
 enum {
-	QUIET = 64,	 /* empty polls after which a rail is polled rarely */
-	QUIET_TURNS = 8, /* then in one of so many turns */
-	IDLE_TURNS = 64, /* the same, of an end by which no node is reached */
+	QUIET = 64,	 /* empty polls until polls become rare */
+	QUIET_TURNS = 8, /* then one poll in this many turns */
+	IDLE_TURNS = 64, /* likewise, for an end that reaches no node */
 	REST_BYTES_PER_NS = 24,
 };
 
 /*
- * Beside other rails one that brings nothing costs its system call only now
- * and then: 8 turns, of 16 passes each (poll.c), are some microseconds.
+ * An idle rail beside other rails is polled rarely, because each poll is a
+ * system call: 8 turns of 16 passes each (poll.c) are some microseconds.
  */
 static bool skip(const struct bcl_inproc *host, struct bcl_inproc_end *own)
 {
@@ -113,10 +120,11 @@ static bool skip(const struct bcl_inproc *host, struct bcl_inproc_end *own)
 }
 
 /*
- * A receiver at its sender's heels slows both: each takes lines out of the
- * other's cache that the other is about to use. So one that has caught up lets
- * some bursts gather first. It is faster by a third, so by the end of what is
- * to come it will have caught up again; and the sender's window is not shut.
+ * A receiver that follows its sender closely slows both down: each takes cache
+ * lines that the other is about to use. So once a receiver has caught up, it
+ * lets some bursts gather before the next poll. The receiver is faster by a
+ * third, so it will have caught up again by the end of the expected bytes. The
+ * sender's window bounds the pause, so the window stays open.
  */
 static void rest(struct bcl_inproc *host, struct bcl_inproc_end *own)
 {
@@ -198,7 +206,7 @@ unsigned bcl_inproc_poll(struct bcl_host *base, struct bcl_host_seat *seat,
 		n += poll_end(host, e, sockets);
 	if (host->grown)
 		bcl_inproc_tell_changes(host);
-	/* What has come is looked at first: the card saw the clock with it. */
+	/* Only if no frame came: with frames the card has seen the clock. */
 	if (sockets && !n && bcl_inproc_now(host) >= deadline(host)) {
 		bcl_card_timer(host->card, host->now, BCL_INPROC_BUDGET, &next);
 		bcl_inproc_wants(host, &next);
