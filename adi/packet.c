@@ -215,8 +215,9 @@ size_t bcl_adi_packet_longest(const struct bcl_peer *peer)
 	return peer ? bcl_send_longest(peer) : BCL_MESSAGE_MAX;
 }
 
-/* Sends a packet. A packet with a cookie is always queued. A packet without one
- * that cannot leave at once is queued if `later`, else AGAIN. */
+/* Sends a packet. A packet with a cookie always takes a request. A packet
+ * without one takes a request if it cannot leave at once and `later` is set;
+ * without `later` the status is AGAIN. */
 static inline enum bcl_status __attribute__((always_inline))
 send_packet(struct bcl_adi *adi, struct bcl_peer *handle, unsigned type,
 	    const void *header, size_t header_length, const struct iovec *iov,

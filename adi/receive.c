@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Receiving: posts receives, matches them with messages that have come already,
- * and cancels them. A receive of which no message can come ends at once. */
+ * and cancels them. A receive for which no message can come ends at once. */
 #include "adi/engine.h"
 
 /* Receives a message that has come already. Returns false if there is none. */

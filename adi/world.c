@@ -3,9 +3,9 @@
 #include "adi/engine.h"
 
 enum {
-	/* Turns before a wait goes on in bcl_adi_wait_any(). SPINS_CROWDED is
-	 * for a host on which another process may want the processor: about a
-	 * round trip between nodes. */
+	/* Turns before a wait goes on in bcl_adi_wait_any(). SPINS_CROWDED:
+	 * another process may want the processor; about a round trip between
+	 * nodes. */
 	SPINS = 1000,
 	SPINS_CROWDED = 64,
 };
@@ -187,8 +187,7 @@ static void find_busy(struct bcl_adi *adi, struct bcl_adi_request *request,
 		*busy = request;
 }
 
-/* Turns until nothing that this rank sends is under way, and nothing that this
- * rank has called for or pulls. */
+/* Turns until no send of this rank is under way, and no call or pull. */
 static void drain(struct bcl_adi *adi)
 {
 	struct bcl_adi_idle idle = { 0 };
@@ -213,7 +212,7 @@ static void drain(struct bcl_adi *adi)
 }
 
 /* Waits until all messages are delivered. A short message is complete when the
- * transport has taken it, perhaps before the peer is up. So an empty message
+ * transport has taken it, perhaps before the peer is up. An empty message
  * follows to each peer, and is complete when the peer has all messages. */
 static void flush(struct bcl_adi *adi)
 {
@@ -230,9 +229,9 @@ static void flush(struct bcl_adi *adi)
 }
 
 /*
- * Waits until all ranks are here. A rank comes here after it has sent
- * everything else. Each message of this function has a receiver that waits for
- * it, so no rank calls a rank that has ended.
+ * Waits until all ranks are here. A rank comes here after all other messages of
+ * the rank. A receiver waits for each message of this function, so no rank
+ * calls a rank that has ended.
  *
  * Dissemination (Hensgen, Finkel, Manber 1988): after ceil(log2 n) rounds each
  * rank has heard of all. A lost rank counts as having arrived, together with
