@@ -6,8 +6,8 @@
 #include "adi/engine.h"
 #include "transport/copy.h"
 
-/* Keeps a message that no receive matches yet: `size` bytes, its data or its
- * ticket. Returns false if there is no memory. */
+/* Keeps a message until a receive matches: `size` bytes of data or ticket.
+ * Returns false if there is no memory. */
 bool bcl_adi_keep(struct bcl_adi *adi, struct bcl_adi_peer *peer, uint64_t key,
 		  const void *data, size_t size, size_t length, uint64_t sync,
 		  bool announced);

@@ -37,8 +37,8 @@ enum bcl_adi_type {
 	BCL_ADI_STOP,	 /* receiver: announce all messages of the caller's
 			  * contexts */
 	BCL_ADI_GO,	 /* receiver: STOP is over */
-	BCL_ADI_HOLD,	 /* sender: has more messages, and keeps them until the
-			  * receiver reads announced ones or says MORE */
+	BCL_ADI_HOLD,	 /* sender: has more messages, and keeps them until
+			  * announced ones are read or MORE comes */
 	BCL_ADI_MORE,	 /* receiver: looks for a message that has not come */
 	BCL_ADI_FLUSH,	 /* empty; delivered after all messages before it */
 	BCL_ADI_OOB,	 /* words for the client, out of band */
@@ -66,14 +66,14 @@ struct bcl_adi_announcement {
 
 enum {
 	BCL_ADI_SYNC_HEAD = 8,	  /* bytes before the data of SYNC */
-	BCL_ADI_ANNOUNCED = 4096, /* messages that a sender may announce to one
-				   * receiver ahead of their receives; each MORE
-				   * allows as many again */
+	BCL_ADI_ANNOUNCED = 4096, /* most announced messages per receiver
+				   * without a receive; each MORE allows as many
+				   * again */
 	BCL_ADI_TOKENS = 32, /* announced with a token and not read yet: the
 			      * transport holds few offers, and must have some
 			      * left for messages that are called for */
-	BCL_ADI_WHY_NOT = 1, /* bytes that a rank publishes instead of an
-			      * address if it could not join: the status */
+	BCL_ADI_WHY_NOT = 1, /* bytes of the status, published instead of an
+			      * address by a rank that could not join */
 };
 
 /* ---- requests ------------------------------------------------------------ */
@@ -147,8 +147,8 @@ enum bcl_request_state {
 	BCL_REQUEST_FREE,
 };
 
-/* What the completion of a request entails. No bit: the caller tests or waits
- * for the request. */
+/* Consequences of the completion of a request. No bit: the caller tests or
+ * waits for the request. */
 enum bcl_request_end {
 	BCL_END_SCHEDULE = 1, /* the schedule counts the request */
 	BCL_END_PACKET = 2,   /* call complete() of the packet layer */
@@ -201,7 +201,8 @@ struct bcl_adi_request {
 
 /* ---- peers --------------------------------------------------------------- */
 
-/* What a peer must be told. Lower bits are sent first. */
+/* Messages about flow control and leaving that are due to a peer. Lower bits
+ * are sent first. */
 enum bcl_adi_owed {
 	BCL_OWED_STOP = 1,
 	BCL_OWED_GO = 2,
@@ -254,8 +255,8 @@ enum {
 	BCL_ADI_SOME_RANKS = 64,
 };
 
-/* Peers of consecutive ranks. A process that talks to few of many ranks has few
- * of these parts. */
+/* Peers of consecutive ranks. A process with few peers has few of these
+ * parts. */
 struct bcl_adi_some_ranks {
 	struct bcl_adi_peer *peer[BCL_ADI_SOME_RANKS]; /* NULL: not used yet */
 };
@@ -290,7 +291,7 @@ struct bcl_adi {
 	uint32_t size;
 	uint32_t rank;
 	uint64_t own;	  /* this rank as the source of a match key */
-	size_t eager_max; /* bytes that are eager by any path */
+	size_t eager_max; /* eager by any path, bytes */
 	unsigned chores;  /* enum bcl_adi_chore */
 	unsigned spins;	  /* turns before bcl_adi_wait_any() */
 	/* Fork generation in which a call neither takes the lock nor is refused
@@ -317,7 +318,7 @@ struct bcl_adi {
 	struct bcl_table by_handle;
 	struct bcl_adi_peer *waiting; /* circular; the peer served last */
 	unsigned nholds;	      /* peers that said HOLD */
-	unsigned ngone;		      /* other ranks that are gone */
+	unsigned ngone;		      /* other ranks gone */
 
 	/* request.c */
 	struct bcl_adi_request done; /* of all sends that left at once */
@@ -333,8 +334,7 @@ struct bcl_adi {
 	struct bcl_adi_schedule *ready, **ready_last;
 
 	/* send.c */
-	size_t eager_long; /* bytes that are eager by paths that take long
-			    * messages */
+	size_t eager_long; /* eager by paths that take long messages, bytes */
 
 	/* packet.c */
 	struct bcl_adi_packet_ops packet_ops;
@@ -360,8 +360,8 @@ struct bcl_adi {
 	_Atomic unsigned wanted; /* threads that wait for the lock */
 	_Atomic bool woken;	 /* set by bcl_adi_packet_wake() */
 	unsigned sleepers;
-	bool wake;    /* a sleeper has what it waits for */
-	bool turned;  /* the port was polled, which disarmed it */
+	bool wake;    /* a sleeper need not wait any longer */
+	bool turned;  /* the port was polled, and is disarmed */
 	bool napping; /* a sleeper wakes up by itself, for the chores */
 	int object;   /* wakes the sleepers */
 	int group;    /* `object` and the port, to sleep on both */
@@ -415,7 +415,7 @@ static inline void bcl_request_free(struct bcl_adi *adi,
 
 /* Name of a request, for peers. Never 0. */
 uint64_t bcl_request_id(const struct bcl_adi_request *request);
-/* The request of this name, or NULL if no such request is in use. */
+/* Finds a request by name. NULL: no request of this name is in use. */
 struct bcl_adi_request *bcl_request_find(struct bcl_adi *adi, uint64_t id);
 /* Calls back for each request in use. The callback may free the request. */
 void bcl_requests_each(struct bcl_adi *adi,
@@ -442,21 +442,21 @@ static inline void bcl_request_complete(struct bcl_adi *adi,
 
 /* ---- peer.c ---- */
 
-/* The peer of this rank; opens the rank if it was not open. NULL: no memory. */
+/* The peer of a rank, which is opened if need be. NULL: no memory. */
 struct bcl_adi_peer *bcl_adi_peer_get(struct bcl_adi *adi, unsigned rank);
 /* The record of a handle; makes one if there is none. NULL: no memory. */
 struct bcl_adi_peer *bcl_adi_peer_of(struct bcl_adi *adi,
 				     struct bcl_peer *handle);
-/* OK if the handle belongs to the rank, which is opened if it was not open.
- * ARG: the handle belongs to another port, or there is no such rank. NOMEM. */
+/* Opens the rank if need be. OK: the handle belongs to the rank. ARG: the
+ * handle belongs to another port, or there is no such rank. NOMEM. */
 enum bcl_status bcl_adi_peer_bind(struct bcl_adi *adi, unsigned rank,
 				  struct bcl_peer *handle);
-/* Sends what the request asks for, or queues the request. The request may be
- * complete when this returns. */
+/* Starts a request, or queues the request. The request may be complete on
+ * return. */
 void bcl_adi_submit(struct bcl_adi *adi, struct bcl_adi_request *request);
 
-/* The same for a request that becomes a packet of this type. The packet layer's
- * packets and the ADI's own messages go this way. */
+/* The same for a request to send a packet of this type, from the packet layer
+ * or from the ADI. */
 static inline void bcl_adi_submit_packet(struct bcl_adi *adi,
 					 struct bcl_adi_request *request,
 					 struct bcl_adi_peer *peer,
@@ -516,7 +516,7 @@ static inline struct bcl_adi_peer *bcl_adi_known(const struct bcl_adi *adi,
 		->peer[rank % BCL_ADI_SOME_RANKS];
 }
 
-/* Returns true if all other ranks are gone, so that no message can come. */
+/* Returns true if all other ranks are gone: no message can come. */
 static inline bool bcl_adi_is_alone(const struct bcl_adi *adi)
 {
 	return bcl_unlikely(adi->ngone && adi->ngone + 1 == adi->size);
@@ -571,7 +571,7 @@ static inline bool bcl_adi_iov_length(const struct iovec *iov, unsigned niov,
  * wait. OK: the request advanced, or has failed and is complete. */
 enum bcl_status bcl_request_push(struct bcl_adi *adi,
 				 struct bcl_adi_request *request);
-/* Ends a request that was taken off its queue and cannot go on. */
+/* Ends a request that cannot go on; the request is in no queue. */
 void bcl_request_fail(struct bcl_adi *adi, struct bcl_adi_request *request,
 		      enum bcl_status status);
 /* Handles MATCHED. */
@@ -648,7 +648,7 @@ static inline bool bcl_adi_pattern(const struct bcl_adi *adi, int source,
 	return bcl_adi_valid(adi, source, tag, context);
 }
 
-/* Status of a receive of this pattern to which no message came. */
+/* Status of a receive of this pattern without a message. */
 static inline struct bcl_adi_status
 bcl_adi_unreceived(uint64_t key, enum bcl_match_class class)
 {
@@ -666,8 +666,8 @@ void bcl_adi_start_receive(struct bcl_adi *adi, struct bcl_adi_request *request,
 			   uint64_t key, enum bcl_match_class class);
 /* ---- arrive.c ---- */
 
-/* Receives an unexpected message that is no longer in the tables, and frees
- * it. */
+/* Receives an unexpected message, already out of the tables, and frees the
+ * message. */
 void bcl_adi_receive_unexpected(struct bcl_adi *adi,
 				struct bcl_adi_request *request,
 				struct bcl_adi_message *message);
@@ -675,14 +675,14 @@ void bcl_adi_receive_unexpected(struct bcl_adi *adi,
  * there is no memory to keep the message; then nothing was done. */
 bool bcl_adi_arrive(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 		    const struct bcl_event *event);
-/* Drops the unexpected messages of the caller's contexts. Their senders learn
- * so and go on. */
+/* Drops the unexpected messages of the caller's contexts. Senders that wait for
+ * an answer get one and go on. */
 void bcl_adi_discard_unexpected(struct bcl_adi *adi);
 
 /* ---- unexpected.c ---- */
 
-/* An unexpected message with a copy of its data or ticket. The caller fills in
- * the other fields. NULL: no memory. */
+/* An unexpected message with a copy of the data or ticket. The caller fills in
+ * the rest. NULL: no memory. */
 struct bcl_adi_message *bcl_adi_message_new(struct bcl_adi *adi,
 					    struct bcl_adi_peer *peer,
 					    const void *data, size_t size);
@@ -692,8 +692,8 @@ void bcl_adi_message_count(struct bcl_adi *adi,
 void bcl_adi_message_free(struct bcl_adi *adi, struct bcl_adi_message *message);
 /* Frees all unexpected messages, at the end of the job. */
 void bcl_adi_drop_unexpected(struct bcl_adi *adi);
-/* Notes that a receive or probe looks for a message that has not come: says
- * MORE to senders that said HOLD. */
+/* Called when a receive or probe finds no message: says MORE to senders that
+ * said HOLD. */
 void bcl_adi_want(struct bcl_adi *adi, uint64_t key,
 		  enum bcl_match_class class);
 /* Handles HOLD. */
@@ -714,16 +714,16 @@ void bcl_adi_polled(struct bcl_adi *adi, enum bcl_status status,
 bool bcl_adi_do_chores(struct bcl_adi *adi);
 
 /*
- * The peer that sent a message with this match key. NULL: *taken is true if the
- * message was dropped, because it is malformed or its handle is not that of the
- * rank; *taken is false if the message must wait for memory.
+ * The sender of a message with this match key. NULL and *taken: the message was
+ * dropped, because the key is malformed or the handle is not that of the rank.
+ * NULL and not *taken: the message must wait for memory.
  */
 struct bcl_adi_peer *bcl_adi_sender(struct bcl_adi *adi, struct bcl_peer *from,
 				    uint64_t key, bool *taken);
 
-/* Turns until the request, which is not done, is done. A turn takes up to
- * `most` messages; more than 1 if the caller waits for further requests, too.
- * Other statuses: the job is broken. */
+/* Turns until the request is done; it is not done at the call. A turn takes up
+ * to `most` messages, more than 1 if the caller waits for further requests.
+ * Error statuses: the job is broken. */
 enum bcl_status bcl_adi_wait_for(struct bcl_adi *adi,
 				 struct bcl_adi_request *request,
 				 unsigned most);
@@ -744,9 +744,9 @@ void bcl_adi_oob_received(struct bcl_adi *adi, unsigned rank,
 
 /* ---- keepalive.c ---- */
 
-/* Called by a wait that is about to sleep until *end. Moves *end to the time of
- * the next call if that is earlier. Returns true if messages were sent to ranks
- * that are waited for: the caller turns again instead of sleeping. */
+/* Called before a wait sleeps until *end. Moves *end to the time of the next
+ * call if that is earlier. Returns true if keepalives were sent: the caller
+ * turns again instead of sleeping. */
 bool bcl_adi_keepalive(struct bcl_adi *adi, uint64_t now, uint64_t *end);
 
 /* ---- put.c ---- */
@@ -767,9 +767,9 @@ enum bcl_status bcl_adi_enter_slowly(struct bcl_adi *adi);
 void bcl_adi_unlock_threads(struct bcl_adi *adi);
 
 /*
- * Turns until one of the requests is done. Lock held; released while nothing
- * happens. Stores the position of that request in *index. Other statuses: the
- * job is broken.
+ * Turns until a request is done, and stores the position of the request in
+ * *index. Lock held; released while nothing happens. Error statuses: the job is
+ * broken.
  */
 enum bcl_status bcl_adi_wait_any(struct bcl_adi *adi,
 				 struct bcl_adi_request *const *requests,
@@ -779,7 +779,7 @@ enum bcl_status bcl_adi_wait_any(struct bcl_adi *adi,
  * until `end` (now() time). See bcl_adi_idle(). */
 void bcl_adi_rest(struct bcl_adi *adi, struct bcl_adi_idle *idle, uint64_t end);
 
-/* Returns true if no other thread may call and this is no forked child. */
+/* Returns true if only one thread calls, and this is no forked child. */
 static inline bool bcl_adi_is_plain(const struct bcl_adi *adi)
 {
 	return bcl_likely(adi->plain_in == bcl_fork_generation());
@@ -806,8 +806,7 @@ void bcl_adi_schedule_check(struct bcl_adi *adi,
 /* Called when a message of a schedule is complete. */
 void bcl_adi_schedule_message(struct bcl_adi *adi,
 			      struct bcl_adi_request *request);
-/* Takes a message back, which then ends with CANCELLED. Returns false if it is
- * too late. */
+/* Takes back a message, with CANCELLED. Returns false if it is too late. */
 bool bcl_request_take_back(struct bcl_adi *adi,
 			   struct bcl_adi_request *request);
 /* BCL_CHORE_SCHEDULES: advances all ready schedules. Returns true if one is

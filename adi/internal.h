@@ -32,15 +32,15 @@ enum {
  * A state machine that the engine drives, for example a collective operation.
  * The starter owns the memory; the engine uses the memory until release().
  *
- *   state     event                                            next
- *   idle      bcl_adi_schedule_start()                         ready
- *   ready     advance() returns false, messages are pending    waiting
- *             advance() returns false, nothing is pending      ready
- *             advance() returns true (nothing may be pending)  idle
- *   waiting   the last pending message of a lane is complete   ready
- *             a message fails, or bcl_adi_schedule_fail(): the
- *               engine takes back the messages that have not
- *               matched, and goes on when none is pending      waiting
+ *  state     event                                            next
+ *  idle      bcl_adi_schedule_start()                         ready
+ *  ready     advance() returns false, messages are pending    waiting
+ *            advance() returns false, nothing is pending      ready
+ *            advance() returns true (nothing may be pending)  idle
+ *  waiting   the last pending message of a lane is complete   ready
+ *            a message fails, or bcl_adi_schedule_fail(): the
+ *              engine takes back the messages that have not
+ *              matched, and goes on when none is pending      waiting
  *
  * The engine calls advance() in the next turn after a schedule became ready,
  * and in every turn while the schedule is `polled`.
@@ -56,8 +56,8 @@ struct bcl_adi_schedule {
 	 * do. */
 	void (*release)(struct bcl_adi_schedule *schedule);
 	enum bcl_status status; /* first error; set to OK by start */
-	/* The schedule waits for memory that other processes write. advance()
-	 * may change this. */
+	/* The schedule waits for memory of other processes. advance() may
+	 * change `polled`. */
 	bool polled;
 	/* Lane of the messages that are started from now on. The messages of a
 	 * lane are counted together. */
@@ -86,11 +86,10 @@ enum bcl_status bcl_adi_schedule_run(struct bcl_adi *adi,
 				     struct bcl_adi_schedule *schedule);
 
 /*
- * Start a message of a schedule. A message that is not complete when the
- * function returns counts in `pending` and in its lane until it is complete,
- * and its buffer must stay until then. Failures go to schedule->status, also
- * failures that are returned here. A message that is shorter or longer than its
- * receive fails with TRUNCATED.
+ * Start a message of a schedule. A message that is not complete on return
+ * counts in `pending` and in its lane, and the buffer must stay, until the
+ * message is complete. All failures go to schedule->status, also the returned
+ * ones. A message shorter or longer than its receive fails with TRUNCATED.
  */
 enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
 				      const void *buffer, size_t length,
@@ -151,7 +150,7 @@ struct bcl_adi_oob {
 	uint64_t word[BCL_ADI_OOB_WORDS];
 };
 
-/* The layer above, as the engine sees it; the layer embeds this in its state of
+/* The engine's view of the layer above, embedded in the layer's own state of
  * the job. */
 struct bcl_adi_client {
 	/* A rank has sent an out-of-band message. Lock held. */
@@ -182,11 +181,11 @@ void bcl_adi_unlock(struct bcl_adi *adi);
 bool bcl_adi_turn(struct bcl_adi *adi);
 
 /*
- * One step of a wait for memory that another process writes, after a turn that
- * found nothing. Spins, then yields, then sleeps for at most a millisecond,
- * because nothing wakes this rank for such a write. Other threads get the lock
- * meanwhile. The caller begins with a zeroed bcl_adi_idle, and zeroes it
- * whenever something came.
+ * One step of a wait for memory of another process, after a turn that found
+ * nothing. Spins, then yields, then sleeps for at most a millisecond, because
+ * nothing wakes this rank for a write. Other threads get the lock meanwhile.
+ * The caller begins with a zeroed bcl_adi_idle, and zeroes it whenever
+ * something came.
  */
 struct bcl_adi_idle {
 	unsigned turns; /* since the last look at the clock */
@@ -194,10 +193,8 @@ struct bcl_adi_idle {
 };
 void bcl_adi_idle(struct bcl_adi *adi, struct bcl_adi_idle *idle);
 
-/*
- * The same in two parts, for memory whose writer wakes this rank with
- * bcl_adi_oob_send(). Spins or yields. Returns false if it is time to sleep.
- */
+/* The same in two parts, if the writer wakes this rank with bcl_adi_oob_send().
+ * Spins or yields. Returns false when it is time to sleep. */
 bool bcl_adi_linger(struct bcl_adi *adi, struct bcl_adi_idle *idle);
 /* Sleeps until an event comes, at most `ns`. */
 void bcl_adi_sleep(struct bcl_adi *adi, uint64_t ns);

@@ -68,8 +68,8 @@ static void note(struct bcl_match_receive *receive, void *arg)
 		note_rank(awaited, bcl_match_source(receive->node.key));
 }
 
-/* Notes all ranks that are not gone, either the known ones or the others, which
- * need a connection. Returns false if there is none. */
+/* Notes the ranks that are not gone: the known ranks, or the unknown ranks, to
+ * which a connection must be made. Returns false if there is none. */
 static bool note_all(struct awaited *awaited, bool known)
 {
 	const struct bcl_adi *adi = awaited->adi;

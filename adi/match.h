@@ -7,19 +7,19 @@
  * A message has a key: context, source and tag. A receive belongs to one of
  * four classes, by its wildcards; the key of the receive has the wildcard parts
  * masked out. Each class has a table of receives and a table of messages. A
- * message looks into the tables that hold receives and takes the receive posted
+ * message looks into all tables with receives and takes the receive posted
  * first. A receive looks into the message table of its class and finds the
  * oldest message.
  *
  * Receives that are posted while the tables hold no receive stand in front of
- * the tables, if all of them have one class and key. They are older than all
- * receives posted later, so a message that fits looks no further. A program
- * that posts one receive at a time, or a window of receives from one sender,
- * touches no table.
+ * the tables, if all of them have the same class and key. They are older than
+ * all later receives, and a message that fits looks no further. A program with
+ * one receive at a time, or with a window of receives from one sender, touches
+ * no table.
  *
- * Messages are entered in a wildcard table only from the first time that a
- * receive or probe of that class meets waiting messages, until no message is
- * left. A program without wildcards pays for one table.
+ * Messages enter a wildcard table only from the first time that a receive or
+ * probe of the class meets waiting messages, until no message is left. A
+ * program without wildcards pays for one table.
  */
 #ifndef BCL_ADI_MATCH_H
 #define BCL_ADI_MATCH_H

@@ -56,6 +56,6 @@ void bcl_adi_oob_received(struct bcl_adi *adi, unsigned rank,
 	for (i = 0; i < BCL_ADI_OOB_WORDS; i++)
 		oob.word[i] = bcl_get64(words.word[i]);
 	adi->client->oob(adi->client, rank, &oob);
-	/* The message may be for a thread that sleeps while this one turns. */
+	/* The thread that waits for the message may sleep. */
 	adi->wake |= adi->sleepers > 0;
 }

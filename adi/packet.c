@@ -499,8 +499,7 @@ static inline bool __attribute__((always_inline)) turn(struct bcl_adi *adi)
 	return status == BCL_OK;
 }
 
-/* Takes one event of the pair whose turn it is. Returns false if there is
- * none. */
+/* Takes the next event of the pairs. Returns false if there is none. */
 static inline bool turn_pair(struct bcl_adi *adi)
 {
 	struct bcl_event event;
@@ -527,9 +526,9 @@ static unsigned follow(struct bcl_adi *adi)
 }
 
 /*
- * A rank that polls without success may keep the processor from the rank that
- * it waits for. A few polls are free, because the program may work between
- * them. Returns true if the caller is to yield, after it has released the lock.
+ * A rank that polls without success may keep the processor from a rank with the
+ * awaited message. A few polls are free, because the program may work between
+ * the polls. Returns true if the caller is to yield after releasing the lock.
  */
 static bool poll_in_vain(struct bcl_adi *adi)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Peers: their records by rank and by handle, the queues of requests that wait
- * for a peer, what a peer must be told, and the loss of a peer. */
+/* Peers: records by rank and by handle, queues of requests that wait for a
+ * peer, flow control towards the peer, and the loss of a peer. */
 #include <string.h>
 
 #include "adi/engine.h"
@@ -466,7 +466,8 @@ static void lose_any_source(struct bcl_match_receive *receive, void *arg)
 		end_receive(loss->adi, receive, BCL_ERR_DEAD);
 }
 
-/* No message of this rank will come. Ends the receives that need one. */
+/* No message of this rank will come: ends the receives from the rank, and
+ * receives of any source if no rank is left. */
 static void lose_receives(struct bcl_adi *adi, struct loss *loss)
 {
 	if (!loss->peer->gone)
@@ -497,8 +498,8 @@ static void lose_queue(struct bcl_adi *adi, struct bcl_request_queue *queue,
 		bcl_request_fail(adi, take(queue), status);
 }
 
-/* Forgets a handle that this process never opened; the transport forgets the
- * handle, too. Frees the record unless a request or the ring refers to it. */
+/* Forgets a handle that this process never opened; the transport does so, too.
+ * Frees the record unless a request or the ring refers to the record. */
 static void forget(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 		   bool referred)
 {

@@ -49,7 +49,8 @@ static void refill(struct bcl_pool *pool, struct bcl_pool_fresh *fresh)
 	};
 }
 
-/* A block that was never used: its memory may not have been touched yet. */
+/* Takes a block that was never used. The memory may not have been touched
+ * yet. */
 static void *take_fresh(struct bcl_pool *pool, unsigned i)
 {
 	struct bcl_pool_fresh *fresh = &pool->fresh[i];

@@ -138,8 +138,8 @@ static bool deliver(struct bcl_adi *adi, const struct bcl_event *event)
 	return dispatch(adi, event);
 }
 
-/* Keeps an event for which there is no memory. Turns try this event again
- * instead of polling. Meanwhile the senders' rings fill up, which bounds the
+/* Keeps an event for which there is no memory. Turns try the event again
+ * instead of polling. Meanwhile the senders' rings fill up; this bounds the
  * senders until there is memory or a receive. */
 static void __attribute__((noinline))
 stall(struct bcl_adi *adi, const struct bcl_event *event)
@@ -233,9 +233,9 @@ static void follow(struct bcl_adi *adi, struct bcl_peer *from, uint64_t first,
 	bcl_count_add(adi->counters, BCL_COUNT_adi_matched, taken);
 }
 
-/* Takes up to `most` messages of the pair whose turn it is. Returns false if
- * the pair has none, or if anything else is due. take() gets the event by
- * value, so that in the common case the event need not be in memory. */
+/* Takes up to `most` messages of the pair in turn. Returns false if the pair
+ * has none, or if anything else is due. take() gets the event by value: in the
+ * common case the event need not be in memory. */
 static inline bool __attribute__((always_inline))
 turn_pair(struct bcl_adi *adi, unsigned most)
 {

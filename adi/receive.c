@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Receiving: posts receives, matches them with messages that have come already,
- * and cancels them. A receive for which no message can come ends at once. */
+/* Receiving: posts and cancels receives, and matches receives with messages
+ * that have come already. A receive for which no message can come ends at
+ * once. */
 #include "adi/engine.h"
 
 /* Receives a message that has come already. Returns false if there is none. */
@@ -19,7 +20,7 @@ receive_kept(struct bcl_adi *adi, struct bcl_adi_request *request, uint64_t key,
 	return true;
 }
 
-/* Opens the sender, so that its death is noticed. OK: a message may come. */
+/* Opens the sender, to notice the sender's death. OK: a message may come. */
 static enum bcl_status open_sender(struct bcl_adi *adi, uint64_t key)
 {
 	struct bcl_adi_peer *peer =

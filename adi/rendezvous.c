@@ -17,7 +17,7 @@
 
 #include "adi/engine.h"
 
-/* Copies the pieces into one, since an offer is one piece of memory. */
+/* Copies the pieces together: an offer is one piece of memory. */
 static enum bcl_status pack(struct bcl_adi *adi,
 			    struct bcl_adi_request *request)
 {

@@ -15,7 +15,7 @@ static inline struct bcl_adi_peer *bcl_adi_direct(const struct bcl_adi *adi,
 	return peer && peer->direct && length <= adi->eager_max ? peer : NULL;
 }
 
-/* Sends a message of one piece if it can leave at once. AGAIN: the message must
+/* Sends a message of one piece if the message can leave at once. AGAIN: it must
  * wait. Other statuses: the send failed. */
 static inline enum bcl_status __attribute__((always_inline))
 bcl_adi_send_direct(struct bcl_adi *adi, unsigned rank, uint64_t key,

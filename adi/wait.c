@@ -81,7 +81,7 @@ enum bcl_status bcl_adi_enter_slowly(struct bcl_adi *adi)
 		return BCL_ERR_FORKED;
 	if (!adi->threads || !pthread_mutex_trylock(&adi->lock))
 		return BCL_OK;
-	/* a thread that keeps turning reads `wanted` and lets this one in */
+	/* a thread that turns in vain reads `wanted` and lets this thread in */
 	atomic_fetch_add_explicit(&adi->wanted, 1, memory_order_relaxed);
 	pthread_mutex_lock(&adi->lock);
 	atomic_fetch_sub_explicit(&adi->wanted, 1, memory_order_relaxed);
@@ -231,9 +231,9 @@ void bcl_adi_sleep(struct bcl_adi *adi, uint64_t ns)
 }
 
 /*
- * Rests after a turn that found nothing, at most until `end`. `unwoken`: the
- * caller waits for something that nothing wakes it for. Returns true if it
- * slept or might have slept, false if it rested for a moment only.
+ * Rests after a turn that found nothing, at most until `end`. `unwoken`:
+ * nothing wakes the caller for some of what it waits for. Returns true if the
+ * caller slept or might have slept, false if the rest was a moment only.
  */
 static bool rest(struct bcl_adi *adi, struct bcl_adi_idle *idle, bool unwoken,
 		 struct bcl_adi_request *const *requests, unsigned n,
@@ -264,8 +264,8 @@ static bool rest(struct bcl_adi *adi, struct bcl_adi_idle *idle, bool unwoken,
 		return true;
 	adi->napping |= unwoken;
 	sleep_once(adi, requests, n, end);
-	/* if other threads nap, too, the next thread that leaves chores wakes
-	 * them in vain, once */
+	/* if more threads nap, the next thread that leaves chores wakes them in
+	 * vain, once */
 	adi->napping = false;
 	return true;
 }

@@ -33,8 +33,8 @@ static enum bcl_status open_context(struct bcl_adi *adi,
 	return status;
 }
 
-/* Publishes the address of this rank. The other ranks wait for the address, so
- * a rank that cannot join publishes the status instead. */
+/* Publishes the address of this rank, for which all ranks wait. A rank that
+ * cannot join publishes the status instead. */
 static enum bcl_status publish(struct bcl_boot *boot, const struct bcl_adi *adi,
 			       enum bcl_status opened)
 {
@@ -276,7 +276,7 @@ static void leave_job(struct bcl_adi *adi)
 	bcl_match_each(&adi->match, cancel, adi);
 	bcl_adi_discard_unexpected(adi);
 	flush(adi);
-	/* ranks that are through may leave before this one */
+	/* ranks that finish earlier leave; this is no loss to report */
 	adi->leaving = true;
 	meet(adi);
 	drain(adi);

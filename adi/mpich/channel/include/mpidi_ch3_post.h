@@ -23,9 +23,9 @@ int bcl_ch3_send(const void *buffer, MPI_Aint count, MPI_Datatype type,
 		 MPIR_Request **request);
 
 /*
- * ch3's entry points of collective operations. The channel provides some of
- * them; ch3's functions are declared under other names here, for communicators
- * that have no team.
+ * ch3's entry points of collective operations. The channel provides some of the
+ * operations. ch3's own functions for these get new names here, and serve
+ * communicators without a team.
  */
 #undef MPID_COLL_H_INCLUDED
 #define MPID_Barrier   bcl_ch3_stock_barrier

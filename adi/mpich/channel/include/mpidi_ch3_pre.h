@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Definitions of the channel that ch3 needs before it declares its own
- * types. */
+/* Definitions that ch3 needs from the channel before its own types. */
 #ifndef MPIDI_CH3_PRE_H_INCLUDED
 #define MPIDI_CH3_PRE_H_INCLUDED
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests that an answer of the other end completes: synchronous sends that
- * wait to be matched, and ch3's own rendezvous at both ends. ch3 forgets such
- * requests when the other end is lost. The channel keeps a list of them per
+ * Requests that an answer of the other end completes: synchronous sends until
+ * the receive matches, and ch3's own rendezvous at both ends. ch3 forgets such
+ * requests when the other end is lost. The channel lists the requests per
  * connection, and ends them with an error.
  */
 #include "channel.h"

@@ -46,8 +46,8 @@ int bcl_ch3_nonsense(void);
 
 /* ---- link.c: processes at the other end ---- */
 
-/* Another process. The connection of its rank and all connections that ports
- * make go over the link. */
+/* Another process. The connection of the process's rank and all connections
+ * made by ports go over the link. */
 struct bcl_ch3_link {
 	struct bcl_peer *peer;
 	MPIDI_VC_t *vc;	   /* connection of the rank; NULL: not known yet */
@@ -67,10 +67,10 @@ void bcl_ch3_link_close(MPIDI_VC_t *vc);
 enum bcl_status bcl_ch3_link_send(MPIDI_VC_t *vc, unsigned words,
 				  const void *header, const struct iovec *iov,
 				  unsigned niov, uint64_t cookie, int now);
-/* Bytes of payload that fit into a packet of this connection. */
+/* Room for payload in a packet of this connection, bytes. */
 size_t bcl_ch3_link_room(const MPIDI_VC_t *vc, unsigned words);
-/* Returns true if a payload of this length needs a long packet, and fits into
- * one. A long packet cannot leave at once. */
+/* Returns true if a payload of this length needs and fits a long packet. A long
+ * packet cannot leave at once. */
 int bcl_ch3_link_long_room(const MPIDI_VC_t *vc, unsigned words, size_t length);
 
 /* The functions that the ADI calls. */
@@ -84,7 +84,7 @@ void bcl_ch3_link_changed(void *arg, struct bcl_peer *peer,
 
 /* Called with the processes of the job, before communicators are made. */
 int bcl_ch3_node_open(MPIDI_PG_t *pg, int rank);
-/* Returns true if the other end is a rank of this job on this node. */
+/* Returns true if the other end is a rank of this job and node. */
 int bcl_ch3_is_here(const MPIDI_VC_t *vc);
 /* The same for all processes of an intracommunicator. */
 int bcl_ch3_are_here(MPIR_Comm *comm);
@@ -129,7 +129,7 @@ int bcl_ch3_cancelled(MPIDI_VC_t *vc, MPIDI_CH3_Pkt_t *packet, void *data,
  * answer. bcl_ch3_ask_no_more(): the packet was not sent. */
 void bcl_ch3_ask(MPIDI_VC_t *vc, const void *packet);
 void bcl_ch3_ask_no_more(const void *packet);
-/* The other end, which would have answered, is lost. */
+/* The other end is lost before the answer. */
 void bcl_ch3_answers_failed(MPIDI_VC_t *vc, enum bcl_status status);
 void bcl_ch3_answers_open(MPIDI_CH3_PktHandler_Fcn **handlers);
 

@@ -8,8 +8,9 @@
 /* ---- waiting ---- */
 
 /*
- * Returns true if MPICH has operations under way that only its own progress
- * engine moves. Other ranks may wait for these before they enter our operation.
+ * Returns true if MPICH has operations under way. Only MPICH's progress engine
+ * moves these. Other ranks may wait for them before entering the library's
+ * operation.
  */
 static int is_busy(void)
 {
@@ -17,8 +18,7 @@ static int is_busy(void)
 	       MPIDI_RMA_Win_active_list_head;
 }
 
-/* The communicator of the library's operation that this process is in, or
- * NULL. */
+/* The communicator of the library's operation under way, or NULL. */
 static MPIR_Comm *within;
 
 static int leave(int mpi_errno)
@@ -27,9 +27,9 @@ static int leave(int mpi_errno)
 	return mpi_errno;
 }
 
-/* Cancels the operation that this process is in, if its communicator is revoked
- * now: some ranks will not take part any more, and the others would wait for
- * ever. All communicators of a group share the team. */
+/* Cancels the operation under way if its communicator is revoked now: some
+ * ranks will not take part, and the rest would wait for ever. All communicators
+ * of a group share the team. */
 int bcl_ch3_revoked(MPIDI_VC_t *vc, MPIDI_CH3_Pkt_t *packet, void *data,
 		    intptr_t *length, MPIR_Request **request)
 {
@@ -212,8 +212,8 @@ static int bcast_all(MPIR_Comm *comm, void *bytes, size_t length, int root)
 	return RUN(broadcast, comm->dev.ch.team, bytes, length, (unsigned)root);
 }
 
-/* The message has another length than this rank expects: receives the message,
- * and drops it. */
+/* The length of the message is not as expected: receives and drops the
+ * message. */
 static int bcast_differs(MPIR_Comm *comm, size_t length, size_t expected,
 			 int root)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Links: one per process at the other end. The virtual connection of the
- * process's rank, and all connections that ports made, go over the link. */
+/* Links: one per process at the other end, for the virtual connection of the
+ * process's rank and for all connections made by ports. */
 #include "channel.h"
 
 enum kind {

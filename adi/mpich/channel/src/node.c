@@ -133,7 +133,8 @@ int bcl_ch3_are_here(MPIR_Comm *comm)
 /* ---- MPI_Comm_split_type() -------------------------------------------------
  */
 
-/* The lowest rank of the communicator that is of this job and on this node. */
+/* The lowest rank of the communicator among the processes of this job and
+ * node. */
 static int first_here(MPIR_Comm *comm)
 {
 	MPIDI_VC_t *vc;

@@ -83,8 +83,8 @@ static int handle_next(void)
 
 #ifdef MPICH_IS_THREADED
 
-/* Waits while another thread sleeps in the library; that thread wakes this
- * one. */
+/* Waits while another thread sleeps in the library, until the sleeper
+ * signals. */
 static int sleep_beside(unsigned count)
 {
 	int error;

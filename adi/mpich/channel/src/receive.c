@@ -169,7 +169,7 @@ static int take_short(MPIDI_VC_t *vc, MPIR_Request *request, int found,
 		return mpi_errno;
 	if (complete)
 		return MPID_Request_complete(request);
-	/* longer than the buffer: discards the rest */
+	/* longer than the buffer: feed() fills the buffer and drops the rest */
 	request->dev.iov_offset = 0;
 	vc->ch.recv_active = request;
 	feed(vc, data + taken, length - (size_t)taken);

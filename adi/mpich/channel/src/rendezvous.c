@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Long messages. The sender announces its memory; the receiver pulls when it
- * has matched. Inside a node both sides copy. Data that is not contiguous is
- * packed into one piece first. ch3's own rendezvous carries a message that
- * cannot be announced: packets are queued before it, the connection was made by
- * a port and has no group yet, or there is no memory to pack the data.
+ * Long messages. The sender announces the memory; the receiver pulls after the
+ * match. Inside a node both sides copy. Data that is not contiguous is packed
+ * into one piece first. ch3's own rendezvous carries a message that cannot be
+ * announced: packets are queued before it, the connection was made by a port
+ * and has no group yet, or there is no memory to pack the data.
  */
 #include "channel.h"
 

@@ -67,11 +67,11 @@ static unsigned cut(struct outgoing *out, struct iovec *pieces, size_t room)
 }
 
 /*
- * Returns true if this message is probably an answer for which the receiver
+ * Returns true if the message is probably an answer, for which the receiver
  * waits, inside a node. An answer is copied into the ring and out of the ring.
- * Short packets let the receiver copy one packet while the sender writes the
- * next. Messages that follow one another are copied side by side anyway; for
- * these long packets are better.
+ * With short packets the receiver copies one packet while the sender writes the
+ * next. A sequence of messages is copied side by side anyway, the faster the
+ * longer the packets are.
  */
 static int is_awaited(const MPIDI_VC_t *vc)
 {
@@ -267,9 +267,9 @@ static enum bcl_status advance(MPIDI_VC_t *vc)
 	return BCL_OK;
 }
 
-/* Advances the requests in the queue, one after the other. Functions called
- * from here, such as the completion of a request, may send more: their messages
- * are left to this loop. */
+/* Advances the requests in the queue in order. Functions called from here,
+ * for example by a completion, may send more. This loop sends their
+ * messages, too. */
 static void go_on(MPIDI_VC_t *vc)
 {
 	enum bcl_status status = vc->ch.failure;
@@ -522,8 +522,8 @@ static int is_eager(const MPIDI_VC_t *vc, const MPIR_Comm *comm, size_t length)
 	return (intptr_t)(length + sizeof(MPIDI_CH3_Pkt_eager_send_t)) <= most;
 }
 
-/* MPI_Send(): a message that can leave at once from where it lies does so; ch3
- * sends the others. */
+/* MPI_Send(): sends a message straight from the buffer if it can leave at once;
+ * ch3 sends the rest. */
 int bcl_ch3_send(const void *buffer, MPI_Aint count, MPI_Datatype type,
 		 int rank, int tag, MPIR_Comm *comm, int offset,
 		 MPIR_Request **request)

@@ -91,7 +91,7 @@ static struct group *group_of(const MPIR_Comm *comm)
 
 	group = MPL_calloc(1, sizeof(*group) + n * sizeof(*group->ranks),
 			   MPL_MEM_COMM);
-	MPIR_Assert(group); /* the other ranks count on this rank */
+	MPIR_Assert(group); /* all members count on this rank */
 	group->size = n;
 	for (i = 0; i < n; i++)
 		group->ranks[i] = (unsigned)member(comm, i)->pg_rank;
@@ -118,8 +118,7 @@ static int is_world(const struct group *group)
 	return i == group->size && i == MPIDI_Process.my_pg->size;
 }
 
-/* Makes a team if all members want one and can have one. Collective. NULL: no
- * team. */
+/* Makes a team if all members want one and can. Collective. NULL: no team. */
 static struct bcl_team *create(MPIR_Comm *comm, const struct group *group)
 {
 	unsigned id = MPIR_CONTEXT_READ_FIELD(PREFIX, comm->context_id) % 1024;
@@ -198,8 +197,7 @@ int bcl_ch3_teams_open(void)
 	return status ? bcl_ch3_error(status) : MPI_SUCCESS;
 }
 
-/* All processes are here. Frees the teams in the order in which they were
- * made. */
+/* All processes are here. Frees the teams in order of creation. */
 void bcl_ch3_teams_close(void)
 {
 	struct group *group;

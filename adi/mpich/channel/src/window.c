@@ -23,7 +23,7 @@ struct bcl_ch3_segment {
 	unsigned char key[BCL_KEY_MAX];
 };
 
-/* The first rank sends this to the others, which map the segment. */
+/* Message of the first rank to the ranks that map the segment. */
 struct invitation {
 	int ready;
 	unsigned char key[BCL_KEY_MAX];
