@@ -434,7 +434,8 @@ static int send_request(MPIDI_VC_t *vc, MPIR_Request *request,
 	return mpi_errno;
 }
 
-/* A message that failed gets no answer. */
+/* If the packet could not be sent, no answer will come: forgets the request
+ * that waits for the answer. */
 static int outcome(const void *packet, int mpi_errno)
 {
 	if (mpi_errno)
