@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages meet their receives, at once or later. */
+/* Arriving messages: each is matched with a posted receive, or kept until a
+ * receive or the end of the job takes the message. */
 #include <string.h>
 
 #include "adi/arrive.h"
@@ -57,7 +58,8 @@ void bcl_adi_receive_unexpected(struct bcl_adi *adi,
 /* ---- messages arrive ------------------------------------------------------
  */
 
-/* The job is over here: nobody will receive it, but its sender may wait. */
+/* Drops a message while the job is closing: no receive will come. If the sender
+ * waits for an answer, the message is received into no buffer. */
 static void discard(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 		    uint64_t key, const struct bcl_adi_message *message)
 {

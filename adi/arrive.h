@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* An eager message meets its receive, in line. */
+/* Matching of an arriving eager message with its receive, in line. */
 #ifndef BCL_ADI_ARRIVE_H
 #define BCL_ADI_ARRIVE_H
 
 #include "adi/engine.h"
 #include "transport/copy.h"
 
-/* A message that no receive wants yet: `size` bytes are kept, its data or its
- * ticket. False: no memory. */
+/* Keeps a message until a receive matches: `size` bytes of data or ticket.
+ * Returns false if there is no memory. */
 bool bcl_adi_keep(struct bcl_adi *adi, struct bcl_adi_peer *peer, uint64_t key,
 		  const void *data, size_t size, size_t length, uint64_t sync,
 		  bool announced);
@@ -35,8 +35,8 @@ bcl_request_fits(const struct bcl_adi_request *request, size_t length)
 	return length <= request->length ? BCL_OK : BCL_ERR_TRUNCATED;
 }
 
-/* EAGER, of anybody. False: there is no memory to keep it; nothing was
- * done. */
+/* Handles EAGER from any peer. Returns false if there is no memory to keep the
+ * message; then nothing was done. */
 static inline bool __attribute__((always_inline))
 bcl_adi_arrive_eager(struct bcl_adi *adi, struct bcl_peer *from, uint64_t key,
 		     const void *data, size_t length)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests end: test and wait. */
+/* Test and wait: the calls that report the end of requests to the caller. */
 #include "adi/engine.h"
 
-/* Report a request that is done, and free it. */
+/* Reports a request that is done, and frees the request. */
 static enum bcl_status finish(struct bcl_adi *adi,
 			      struct bcl_adi_request **request,
 			      struct bcl_adi_status *status)
@@ -23,7 +23,7 @@ static void nothing(struct bcl_adi_status *status)
 						   .tag = BCL_ANY_TAG };
 }
 
-/* The same, if there is a request. */
+/* The same, but *request may be NULL. */
 static inline enum bcl_status collect(struct bcl_adi *adi,
 				      struct bcl_adi_request **request,
 				      struct bcl_adi_status *status)
@@ -91,7 +91,8 @@ enum bcl_status bcl_adi_waitall(struct bcl_adi *adi,
 			if (!broken)
 				broken = bcl_adi_wait_for(adi, requests[i],
 							  n - i);
-			/* the others, if the job is broken */
+			/* the job is broken: reports only the requests that are
+			 * done */
 			if (bcl_unlikely(broken))
 				continue;
 		}

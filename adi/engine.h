@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inside of a job, shared by the files of adi/. All of it is protected by
- * the job's lock, which exists only with BCL_ADI_THREADS.
+ * State of a job and the functions that the files of adi/ call in each other.
+ * The lock of the job protects all of the state. The lock exists only with
+ * BCL_ADI_THREADS.
  */
 #ifndef BCL_ADI_ENGINE_H
 #define BCL_ADI_ENGINE_H
@@ -19,34 +20,38 @@
 #define bcl_unlikely(x) __builtin_expect(!!(x), 0)
 
 /*
- * Transport message types; 0..15 are packets. The immediate of the first
- * three is the match key; of those up to DATA the sender's request; the
- * others, but PUT, have the sender's rank there and are about the flow between
- * two ranks.
+ * Message types of the transport; 0..15 are packets. The immediate word of
+ * EAGER, SYNC and ANNOUNCE is the match key. MATCHED, CALL, TOKEN and DATA
+ * carry the name of the sender's request (bcl_request_id()). PUT carries the
+ * handle of a window. All types after DATA but PUT carry the sender's rank, as
+ * in a match key; all but OOB control the flow between two ranks.
  */
 enum bcl_adi_type {
 	BCL_ADI_EAGER = BCL_PACKET_TYPES,
 	BCL_ADI_SYNC,	  /* 8 bytes: the sender's request; then the data */
 	BCL_ADI_ANNOUNCE, /* struct bcl_adi_announcement */
 	BCL_ADI_MATCHED,
-	BCL_ADI_CALL,	/* announced without a token: it is wanted now */
-	BCL_ADI_TOKEN,	/* the answer: the token; nothing: it was taken back; */
-	BCL_ADI_DATA,	/* or the message itself */
-	BCL_ADI_STOP,	/* announce all messages of the caller's contexts, */
-	BCL_ADI_GO,	/* until this */
-	BCL_ADI_HOLD,	/* there are more, which I keep until you have matched
-			 * some of those announced, */
-	BCL_ADI_MORE,	/* or until this: I look for one that is not there */
-	BCL_ADI_FLUSH,	/* nothing: its delivery shows that of all before it */
-	BCL_ADI_OOB, /* words for the client, beside all messages */
-	BCL_ADI_PUT,	/* BCL_EVENT_NOTIFY: into the window of this handle */
-	BCL_ADI_WAITING, /* nothing: I wait for a message of yours; */
-	BCL_ADI_LEFT,	 /* there is none any more: I am closing */
+	BCL_ADI_CALL,	 /* receiver: send what was announced without a token */
+	BCL_ADI_TOKEN,	 /* answer to CALL: the token; empty: taken back */
+	BCL_ADI_DATA,	 /* answer to CALL: a short message itself */
+	BCL_ADI_STOP,	 /* receiver: announce all messages of the caller's
+			  * contexts */
+	BCL_ADI_GO,	 /* receiver: STOP is over */
+	BCL_ADI_HOLD,	 /* sender: has more messages, and keeps them until
+			  * announced ones are read or MORE comes */
+	BCL_ADI_MORE,	 /* receiver: looks for a message that has not come */
+	BCL_ADI_FLUSH,	 /* empty; delivered after all messages before it */
+	BCL_ADI_OOB,	 /* words for the client, out of band */
+	BCL_ADI_PUT,	 /* BCL_EVENT_NOTIFY: data was put into a window */
+	BCL_ADI_WAITING, /* empty; the sender waits for a message of the
+			  * receiver */
+	BCL_ADI_LEFT,	 /* answer to WAITING: no message will come, the sender
+			  * of LEFT is closing */
 	BCL_ADI_TYPES,
 };
 
-/* How to get what was announced: by the token, or, if `id` is not 0, by a
- * CALL for the sender's request of that name. */
+/* How the receiver gets an announced message. `id` is 0: pull with the token.
+ * `id` is not 0: CALL the sender's request of that name. */
 struct bcl_adi_ticket {
 	struct bcl_le64 id;
 	uint8_t token[BCL_KEY_MAX];
@@ -61,35 +66,37 @@ struct bcl_adi_announcement {
 
 enum {
 	BCL_ADI_SYNC_HEAD = 8,	  /* bytes before the data of SYNC */
-	BCL_ADI_ANNOUNCED = 4096, /* messages not matched, per receiver, that
-				   * it has not asked for */
-	BCL_ADI_TOKENS = 32, /* announced with their token, not read yet: the
-			      * transport has few, and must have some for
-			      * those that are called for */
-	BCL_ADI_WHY_NOT = 1, /* bytes instead of the address of a rank that
-			      * could not join: the status */
+	BCL_ADI_ANNOUNCED = 4096, /* most announced messages per receiver
+				   * without a receive; each MORE allows as many
+				   * again */
+	BCL_ADI_TOKENS = 32, /* announced with a token and not read yet: the
+			      * transport holds few offers, and must have some
+			      * left for messages that are called for */
+	BCL_ADI_WHY_NOT = 1, /* bytes of the status, published instead of an
+			      * address by a rank that could not join */
 };
 
 /* ---- requests ------------------------------------------------------------ */
 
 /*
- * What a request waits for, and what comes then.
+ * State of a request: what the request waits for, and the state after that.
  *
  *  state      waits for                            then
- *  WITHHELD   the receiver to want announcements   EAGER
+ *  WITHHELD   leave to send or to announce         EAGER
+ *               (bcl_adi_may_send())
  *  EAGER      room in the transport                done; SYNC if synchronous;
- *                                                  SENT if it is long, and its
- *                                                  path takes such; OFFER if
- *                                                  not or if STOP has come
+ *                                                  SENT if long and the path
+ *                                                  takes long messages, else
+ *                                                  OFFER; OFFER after STOP
  *  SYNC       MATCHED                              done
  *  OFFER      a token and room for its             READ; without a token
- *             announcement, or room for one          LISTED
- *             without; ANNOUNCE when it has
- *             the token
+ *               announcement, or room for one        LISTED
+ *               without a token; ANNOUNCE once
+ *               it has the token
  *  LISTED     CALL                                 GRANT
- *  GRANT      a token and room for it (GIVE when   READ; done if it is short
- *             it has the token); if it is short
- *             room for DATA
+ *  GRANT      a token and room for TOKEN (GIVE     READ; done if short
+ *               once it has the token); a short
+ *               message: room for DATA
  *  READ       BCL_EVENT_READ                       done
  *
  *  POSTED     a message                            eager: done; synchronous:
@@ -97,20 +104,24 @@ enum {
  *                                                  without a token CALL
  *  ANSWER     room for MATCHED                     done
  *  CALL       room for CALL                        CALLED
- *  CALLED     TOKEN or DATA                        PULL; done
+ *  CALLED     TOKEN or DATA                        PULL; done after DATA or an
+ *                                                  empty TOKEN
  *  PULL       the transport to take the pull       PULLED
  *  PULLED     BCL_EVENT_PULLED                     done
  *
- *  PACKET     room in the transport                done; SENT if the memory
- *                                                  is the caller's
+ *  PACKET     room in the transport                done; SENT if the transport
+ *                                                  reads the memory later
  *  PUT        the transport to take the put        SENT
  *  SENT       BCL_EVENT_SENT                       done
  *  RUNNING    a schedule to be over                done
  *
- * Those that wait for room, a token or the transport are in their peer's
- * queue (bcl_adi_submit()), WITHHELD and CALLED in its other ones. When the
- * peer is lost those, SYNC, LISTED, and POSTED that names it end with its
- * status; READ, PULLED and SENT by their event.
+ * Requests that wait for room, for a token or for the transport stand in the
+ * queue of their peer (bcl_adi_submit()); WITHHELD and CALLED requests stand in
+ * the other two queues of the peer. When the peer is lost, all requests in its
+ * queues end with its status, and so do SYNC, LISTED, and POSTED that names the
+ * peer. Exceptions: ANSWER ends with its own status, because the message has
+ * arrived. ANNOUNCE and GIVE become READ; READ, PULLED and SENT end by their
+ * event.
  */
 enum bcl_request_state {
 	BCL_REQUEST_DONE,
@@ -136,62 +147,68 @@ enum bcl_request_state {
 	BCL_REQUEST_FREE,
 };
 
-/* What its completion entails; nothing if the caller will ask for it. */
+/* Consequences of the completion of a request. No bit: the caller tests or
+ * waits for the request. */
 enum bcl_request_end {
-	BCL_END_SCHEDULE = 1, /* its schedule counts it */
-	BCL_END_PACKET = 2,   /* the packet layer's complete() */
-	BCL_END_FREE = 4,     /* nobody will ask */
-	BCL_END_WAKE = 8,     /* a thread sleeps until then */
+	BCL_END_SCHEDULE = 1, /* the schedule counts the request */
+	BCL_END_PACKET = 2,   /* call complete() of the packet layer */
+	BCL_END_FREE = 4,     /* free the request: no caller has it */
+	BCL_END_WAKE = 8,     /* a thread sleeps until the request is done */
 	BCL_END_COPY = 16,    /* `copy` goes back to the pool */
-	BCL_END_EXACT = 32,   /* what comes has the length that is due */
+	BCL_END_EXACT = 32,   /* the length of message and receive must agree */
 };
 
 struct bcl_adi_request {
-	struct bcl_match_receive receive; /* POSTED; first */
+	struct bcl_match_receive receive; /* POSTED; first member */
 	uint8_t state;			  /* enum bcl_request_state */
 	uint8_t end;			  /* enum bcl_request_end */
-	bool eager;    /* EAGER: short enough, else OFFER comes at once */
+	bool eager;    /* EAGER: may go eagerly, else OFFER at once; OFFER,
+			* GRANT: DATA answers CALL */
 	bool sync;     /* EAGER: wait for MATCHED */
-	bool packet;   /* OFFER to READ, CALL to PULLED: of the packet layer */
-	bool tokened;  /* it counts in adi->tokens */
-	uint8_t type;  /* ANNOUNCE, PACKET: of a packet */
-	bool limited;  /* a message of the caller's contexts: it counts */
-	bool released; /* it was withheld: it goes before what is queued */
-	uint8_t lane;  /* of its schedule */
+	bool packet;   /* OFFER to READ, CALL to PULLED: belongs to the packet
+			* layer */
+	bool tokened;  /* counts in adi->tokens */
+	uint8_t type;  /* OFFER, ANNOUNCE, PACKET: type of the packet */
+	bool limited;  /* carries a message of the caller's contexts: STOP and
+			* HOLD apply */
+	bool released; /* was withheld: goes before all that is queued */
+	uint8_t lane;  /* lane of the schedule */
 	uint16_t niov;
-	uint32_t generation; /* how often it was used */
+	uint32_t generation; /* times that the entry was taken */
 	void *buffer;
-	size_t length; /* of the buffer, of all pieces */
+	size_t length; /* bytes of the buffer, or of all pieces */
 	struct bcl_adi_status status;
 	struct bcl_adi_peer *peer;
-	struct bcl_adi_request *next; /* in a queue or the free list */
+	struct bcl_adi_request *next; /* in a queue or in the free list */
 
-	struct iovec *iov; /* niov != 0: pieces instead of the buffer; of a
-			    * packet: its message */
-	void *copy;	   /* the pieces, a packet; from the pool */
+	struct iovec *iov; /* niov != 0: pieces instead of the buffer; PACKET:
+			    * the pieces of the packet */
+	void *copy;	   /* list of pieces, packed data or packet; from the
+			    * pool */
 	size_t copy_size;
-	void *bounce; /* PULL into pieces: goes here first */
+	void *bounce; /* PULL into pieces: the pull fills this first */
 	size_t bounce_size;
-	uint64_t key;	 /* the immediate of the message sent */
-	uint64_t cookie; /* the packet layer's */
-	uint64_t remote; /* ANSWER, CALL, CALLED: the sender's request; PUT:
-			  * the offset */
+	uint64_t key;	 /* immediate word of the message to send */
+	uint64_t cookie; /* the packet layer's name for the request */
+	uint64_t remote; /* ANSWER, CALL, CALLED: the sender's request; PUT: the
+			  * offset */
 	struct bcl_adi_schedule *schedule;
 	struct bcl_adi_request *schedule_prev, *schedule_next;
-	uint32_t index;	    /* among all requests */
-	uint32_t ticket_at; /* of the packet: where the ticket goes */
+	uint32_t index;	    /* position among all requests */
+	uint32_t ticket_at; /* offset of the ticket in the packet */
 	uint8_t token[BCL_KEY_MAX];
 };
 
 /* ---- peers --------------------------------------------------------------- */
 
-/* Things a peer must be told, in the order in which they are. */
+/* Messages about flow control and leaving that are due to a peer. Lower bits
+ * are sent first. */
 enum bcl_adi_owed {
 	BCL_OWED_STOP = 1,
 	BCL_OWED_GO = 2,
 	BCL_OWED_HOLD = 4,
 	BCL_OWED_MORE = 8,
-	BCL_OWED_LEFT = 16, /* behind all messages */
+	BCL_OWED_LEFT = 16, /* after all messages */
 };
 
 struct bcl_request_queue {
@@ -199,35 +216,38 @@ struct bcl_request_queue {
 };
 
 struct bcl_adi_peer {
-	/* hot: read by every message */
-	struct bcl_peer *peer; /* NULL: it could not be opened; see `lost` */
-	bool direct;  /* a short message may leave at once: the peer is open and
-		       * not lost, nothing queued, not stopped */
-	bool dirty;   /* something was sent since the last flush */
+	/* hot: read for every message */
+	struct bcl_peer *peer; /* NULL: the rank could not be opened, or the
+				* handle was forgotten; see `lost` */
+	bool direct;  /* a short message may leave at once: the peer is open,
+		       * not lost and not stopped, and nothing is queued or
+		       * withheld */
+	bool dirty;   /* a message was sent since the last flush */
 	uint8_t lost; /* enum bcl_status */
-	uint8_t gone; /* enum bcl_status: no message will come; it is lost, or
-		       * has left the job, though closing goes on with it */
+	uint8_t gone; /* enum bcl_status: no message will come, because the peer
+		       * is lost or has left the job; bcl_adi_close() goes on
+		       * with a peer that has left */
 	uint8_t owed; /* enum bcl_adi_owed */
-	int rank;     /* -1: not known to be of the job */
+	int rank;     /* -1: not known to be a rank of the job */
 
 	/* sending */
-	bool stopped;	    /* it said STOP */
+	bool stopped;	    /* the peer said STOP, and no GO since */
 	bool holding;	    /* HOLD was said, and no MORE came since */
-	bool waiting;	    /* in adi->waiting */
-	bool opened;	    /* the handle is ours */
-	uint32_t announced; /* messages not yet read */
-	uint32_t limit;	    /* of those */
+	bool waiting;	    /* in the ring adi->waiting */
+	bool opened;	    /* this process opened the handle */
+	uint32_t announced; /* messages announced and not read yet */
+	uint32_t limit;	    /* most messages that may be announced */
 	struct bcl_request_queue queue, withheld, called;
 	struct bcl_adi_peer *next_waiting;
 
 	/* receiving */
-	bool stops;    /* STOP was said, and no GO since */
-	bool holds;    /* it said HOLD, and was told no MORE since */
-	bool waits;    /* it said WAITING */
-	uint8_t keepalives; /* so often its turn has come: keepalive.c */
-	size_t unexpected;  /* bytes of its messages that wait for a receive */
+	bool stops;	    /* STOP was said, and no GO since */
+	bool holds;	    /* the peer said HOLD, and was told no MORE since */
+	bool waits;	    /* the peer said WAITING */
+	uint8_t keepalives; /* turns for a keepalive: is_due() in keepalive.c */
+	size_t unexpected;  /* bytes of the peer's unexpected messages */
 
-	struct bcl_table_node node; /* by `peer` */
+	struct bcl_table_node node; /* key: `peer` */
 	struct bcl_adi_peer *next;
 };
 
@@ -235,7 +255,8 @@ enum {
 	BCL_ADI_SOME_RANKS = 64,
 };
 
-/* Peers by rank; who talks to few of many ranks has few of these. */
+/* Peers of consecutive ranks. A process with few peers has few of these
+ * parts. */
 struct bcl_adi_some_ranks {
 	struct bcl_adi_peer *peer[BCL_ADI_SOME_RANKS]; /* NULL: not used yet */
 };
@@ -243,21 +264,21 @@ struct bcl_adi_some_ranks {
 /* ---- messages that wait for a receive ------------------------------------ */
 
 struct bcl_adi_message {
-	struct bcl_match_message match; /* first */
+	struct bcl_match_message match; /* first member */
 	struct bcl_adi_peer *peer;
-	size_t length;	/* of the message as sent */
-	uint64_t sync;	/* the sender's request, never 0, or 0 */
-	uint32_t size;	/* of this block, as asked of the pool */
-	uint32_t charged; /* bytes that count for the peer, or 0 */
-	bool announced; /* data is the ticket */
+	size_t length;	  /* of the message as sent */
+	uint64_t sync;	  /* the sender's request; 0: not synchronous */
+	uint32_t size;	  /* of this block, as passed to bcl_pool_get() */
+	uint32_t charged; /* bytes that count against the peer's budget, or 0 */
+	bool announced;	  /* data is the ticket */
 	_Alignas(8) uint8_t data[];
 };
 
 /* ---- the job ------------------------------------------------------------- */
 
 enum bcl_adi_chore {
-	BCL_CHORE_PEERS = 1,	 /* adi->waiting */
-	BCL_CHORE_SCHEDULES = 2, /* adi->ready */
+	BCL_CHORE_PEERS = 1,	 /* a peer is in adi->waiting */
+	BCL_CHORE_SCHEDULES = 2, /* a schedule is in adi->ready */
 };
 
 struct bcl_request_slab;
@@ -265,21 +286,21 @@ struct bcl_request_slab;
 struct bcl_adi {
 	/* hot */
 	struct bcl_port *port;
-	/* The ranks in parts, not NULL: bcl_adi_known(). */
+	/* Peers by rank, in parts. No part is NULL: see bcl_adi_known(). */
 	struct bcl_adi_some_ranks **ranks;
 	uint32_t size;
 	uint32_t rank;
-	uint64_t own;	  /* the rank as it stands in a match key */
-	size_t eager_max; /* bytes, by any path */
+	uint64_t own;	  /* this rank as the source of a match key */
+	size_t eager_max; /* eager by any path, bytes */
 	unsigned chores;  /* enum bcl_adi_chore */
-	unsigned spins;	  /* turns before bcl_wait() */
-	/* The fork generation in which calls need neither the lock nor a
-	 * refusal: with BCL_ADI_THREADS there is none. */
+	unsigned spins;	  /* turns before bcl_adi_wait_any() */
+	/* Fork generation in which a call neither takes the lock nor is refused
+	 * with FORKED. With BCL_ADI_THREADS no generation qualifies. */
 	uint32_t plain_in;
 	bool threads;
-	bool stalled; /* on `event`, for lack of memory */
+	bool stalled; /* `event` waits for memory */
 	bool closing; /* the caller receives no more */
-	bool leaving; /* ranks that go are not missed */
+	bool leaving; /* ranks that leave are not reported as lost */
 	struct bcl_adi_request *free;
 	struct bcl_counter_page *counters;
 
@@ -295,36 +316,38 @@ struct bcl_adi {
 	/* peer.c */
 	struct bcl_adi_peer *peers;
 	struct bcl_table by_handle;
-	struct bcl_adi_peer *waiting; /* circular; the last served */
+	struct bcl_adi_peer *waiting; /* circular; the peer served last */
 	unsigned nholds;	      /* peers that said HOLD */
-	unsigned ngone;		      /* other ranks that are gone */
+	unsigned ngone;		      /* other ranks gone */
 
 	/* request.c */
-	struct bcl_adi_request done; /* all sends that left at once */
+	struct bcl_adi_request done; /* of all sends that left at once */
 	struct bcl_request_slab **slabs;
 	uint32_t nslabs, slabs_size;
 	struct bcl_pool pool;
 
 	/* unexpected.c */
-	size_t unexpected_max; /* bytes per peer */
+	size_t unexpected_max; /* budget per peer, bytes */
 	size_t unexpected, unexpected_peak;
 
 	/* schedule.c */
 	struct bcl_adi_schedule *ready, **ready_last;
 
 	/* send.c */
-	size_t eager_long; /* bytes, by paths that take long messages */
+	size_t eager_long; /* eager by paths that take long messages, bytes */
 
 	/* packet.c */
 	struct bcl_adi_packet_ops packet_ops;
 	void *packet_arg;
 	struct bcl_adi_idle packet_idle; /* since the last event */
-	unsigned vain;			 /* polls since then, or a yield */
-	bool packets_follow;		 /* one another by the same way */
+	unsigned vain;			 /* polls without an event, since a
+					  * yield */
+	bool packets_follow;		 /* packets come in a row from one
+					  * pair */
 
 	/* keepalive.c */
-	uint64_t keepalive_at;	 /* ns; 0: nobody has waited yet */
-	unsigned keepalive_next; /* rank to begin with */
+	uint64_t keepalive_at;	 /* next call, ns; 0: nobody waited yet */
+	unsigned keepalive_next; /* first rank to look at */
 
 	/* oob.c */
 	struct bcl_adi_client *client;
@@ -335,20 +358,20 @@ struct bcl_adi {
 	/* wait.c: threads */
 	pthread_mutex_t lock;
 	_Atomic unsigned wanted; /* threads that wait for the lock */
-	_Atomic bool woken;	 /* bcl_adi_packet_wake() */
+	_Atomic bool woken;	 /* set by bcl_adi_packet_wake() */
 	unsigned sleepers;
-	bool wake;    /* one of them has what it waits for */
-	bool turned;  /* the port was polled: it is armed no longer */
-	bool napping; /* a sleeper comes back by itself, for the chores */
+	bool wake;    /* a sleeper need not wait any longer */
+	bool turned;  /* the port was polled, and is disarmed */
+	bool napping; /* a sleeper wakes up by itself, for the chores */
 	int object;   /* wakes the sleepers */
-	int group;    /* it and the port */
+	int group;    /* `object` and the port, to sleep on both */
 
 	struct bcl_match match;
 
-	struct bcl_adi_some_ranks first; /* part of `ranks` */
+	struct bcl_adi_some_ranks first; /* part 0 of `ranks` */
 };
 
-/* Tags of one context; a set bit cannot be part of a tag. */
+/* Returns false if the tag of the key has bit 31 set, which no tag has. */
 static inline bool bcl_adi_key_valid(uint64_t key)
 {
 	return !(key & 0x80000000);
@@ -356,10 +379,11 @@ static inline bool bcl_adi_key_valid(uint64_t key)
 
 /* ---- request.c ---- */
 
-/* More of them on the free list; false: no memory. */
+/* Puts more requests on the free list. Returns false if there is no memory. */
 bool bcl_requests_grow(struct bcl_adi *adi);
 
-/* The first of the free list, which is not empty; nothing else of it is set. */
+/* Takes the first request of the free list, which must not be empty. The caller
+ * sets all fields but `generation`, `end` and `niov`. */
 static inline struct bcl_adi_request *bcl_request_take(struct bcl_adi *adi)
 {
 	struct bcl_adi_request *request = adi->free;
@@ -371,7 +395,7 @@ static inline struct bcl_adi_request *bcl_request_take(struct bcl_adi *adi)
 	return request;
 }
 
-/* NULL: no memory. */
+/* Takes a request. NULL: no memory. */
 static inline struct bcl_adi_request *bcl_request_new(struct bcl_adi *adi)
 {
 	if (bcl_unlikely(!adi->free) && !bcl_requests_grow(adi))
@@ -389,20 +413,20 @@ static inline void bcl_request_free(struct bcl_adi *adi,
 	adi->free = request;
 }
 
-/* Names a request to a peer. */
+/* Name of a request, for peers. Never 0. */
 uint64_t bcl_request_id(const struct bcl_adi_request *request);
-/* The request of this name, if it is in use, or NULL. */
+/* Finds a request by name. NULL: no request of this name is in use. */
 struct bcl_adi_request *bcl_request_find(struct bcl_adi *adi, uint64_t id);
-/* Call back for each request in use; it may be freed by that. */
+/* Calls back for each request in use. The callback may free the request. */
 void bcl_requests_each(struct bcl_adi *adi,
 		       void (*call)(struct bcl_adi *adi,
 				    struct bcl_adi_request *request, void *arg),
 		       void *arg);
-/* Keep a copy of the pieces. */
+/* Copies the list of pieces, not their data, into the request. NOMEM. */
 enum bcl_status bcl_request_set_iov(struct bcl_adi *adi,
 				    struct bcl_adi_request *request,
 				    const struct iovec *iov, unsigned niov);
-/* What `end` says is to be done. */
+/* Does what `end` says (enum bcl_request_end). */
 void bcl_request_end(struct bcl_adi *adi, struct bcl_adi_request *request);
 void bcl_requests_close(struct bcl_adi *adi);
 
@@ -418,19 +442,21 @@ static inline void bcl_request_complete(struct bcl_adi *adi,
 
 /* ---- peer.c ---- */
 
-/* The peer that is this rank, opened if need be; NULL: no memory. */
+/* The peer of a rank, which is opened if need be. NULL: no memory. */
 struct bcl_adi_peer *bcl_adi_peer_get(struct bcl_adi *adi, unsigned rank);
-/* The record of a handle, made if there is none; NULL: no memory. */
+/* The record of a handle; makes one if there is none. NULL: no memory. */
 struct bcl_adi_peer *bcl_adi_peer_of(struct bcl_adi *adi,
 				     struct bcl_peer *handle);
-/* Is the handle that of the rank? Learns it if it was not known. ARG: it is
- * not; NOMEM. */
+/* Opens the rank if need be. OK: the handle belongs to the rank. ARG: the
+ * handle belongs to another port, or there is no such rank. NOMEM. */
 enum bcl_status bcl_adi_peer_bind(struct bcl_adi *adi, unsigned rank,
 				  struct bcl_peer *handle);
-/* Send or queue what the request is about; it may be complete after that. */
+/* Starts a request, or queues the request. The request may be complete on
+ * return. */
 void bcl_adi_submit(struct bcl_adi *adi, struct bcl_adi_request *request);
 
-/* The same for a request that is a packet, whatever it carries. */
+/* The same for a request to send a packet of this type, from the packet layer
+ * or from the ADI. */
 static inline void bcl_adi_submit_packet(struct bcl_adi *adi,
 					 struct bcl_adi_request *request,
 					 struct bcl_adi_peer *peer,
@@ -445,7 +471,7 @@ static inline void bcl_adi_submit_packet(struct bcl_adi *adi,
 	bcl_adi_submit(adi, request);
 }
 
-/* Take it out of its peer's queue. */
+/* Takes the request out of the queue of its peer. */
 void bcl_adi_unqueue(struct bcl_adi_request *request);
 /* The record of a handle, or NULL. */
 static inline struct bcl_adi_peer *bcl_adi_peer_find(const struct bcl_adi *adi,
@@ -462,22 +488,25 @@ void bcl_request_append(struct bcl_request_queue *queue,
 void bcl_request_remove(struct bcl_request_queue *queue,
 			struct bcl_adi_request *request);
 void bcl_adi_owe(struct bcl_adi *adi, struct bcl_adi_peer *peer, unsigned owed);
-/* What the peer keeps back may perhaps be announced now. */
+/* Messages that are withheld from the peer may perhaps go now: the peer said
+ * MORE or GO, or has read an announced message. */
 void bcl_adi_peer_resume(struct bcl_adi *adi, struct bcl_adi_peer *peer);
-/* BCL_CHORE_PEERS. True: something got on. */
+/* BCL_CHORE_PEERS: serves one peer. Returns true if a request advanced. */
 bool bcl_adi_peers_serve(struct bcl_adi *adi);
-/* BCL_EVENT_PEER. */
+/* Handles BCL_EVENT_PEER. */
 void bcl_adi_peer_event(struct bcl_adi *adi, struct bcl_peer *handle,
 			enum bcl_status status);
 void bcl_adi_peer_lose(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 		       enum bcl_status status);
-/* LEFT has come: receives from the peer end, but those of closing. */
+/* Handles LEFT: receives from the peer end, but not those of
+ * bcl_adi_close(). */
 void bcl_adi_peer_left(struct bcl_adi *adi, struct bcl_adi_peer *peer);
-/* False: no memory. Closing undoes either. */
+/* Returns false if there is no memory. bcl_adi_peers_close() must follow in
+ * either case. */
 bool bcl_adi_peers_open(struct bcl_adi *adi);
 void bcl_adi_peers_close(struct bcl_adi *adi);
 
-/* NULL: that rank was not talked to yet. */
+/* The peer of this rank, or NULL if no peer was opened for the rank yet. */
 static inline struct bcl_adi_peer *bcl_adi_known(const struct bcl_adi *adi,
 						 unsigned rank)
 {
@@ -487,13 +516,13 @@ static inline struct bcl_adi_peer *bcl_adi_known(const struct bcl_adi *adi,
 		->peer[rank % BCL_ADI_SOME_RANKS];
 }
 
-/* Will no other rank send anything any more? */
+/* Returns true if all other ranks are gone: no message can come. */
 static inline bool bcl_adi_is_alone(const struct bcl_adi *adi)
 {
 	return bcl_unlikely(adi->ngone && adi->ngone + 1 == adi->size);
 }
 
-/* An eager message has left. */
+/* Notes that an eager message has left. */
 static inline void bcl_adi_sent(struct bcl_adi *adi, struct bcl_adi_peer *peer)
 {
 	peer->dirty = true;
@@ -508,25 +537,25 @@ static inline void bcl_adi_peer_judge(struct bcl_adi_peer *peer)
 
 /* ---- send.c ---- */
 
-/* Send the peer a message without bytes. The request is done when that is delivered,
- * and with it all before it. */
+/* Sends an empty message. The request ends when the peer has the message, and
+ * with it all messages before. */
 void bcl_adi_send_nothing(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 			  enum bcl_adi_type type, uint64_t immediate);
 
-/* EAGER, of one piece. */
+/* Sends EAGER with one piece. */
 enum bcl_status bcl_adi_send_piece(struct bcl_peer *peer, uint64_t key,
 				   const void *data, size_t length);
 
-/* A message that does not leave at once. Set are buffer or iov, length, sync,
- * end. */
+/* Starts a message that does not leave at once. The caller has set buffer or
+ * iov, length, sync, end. */
 void bcl_adi_send_queued(struct bcl_adi *adi, struct bcl_adi_request *request,
 			 unsigned rank, uint64_t key);
-/* May the message be sent or announced now? */
+/* Returns true if the message may be sent or announced now. */
 bool bcl_adi_may_send(const struct bcl_adi_request *request);
-/* Of several pieces: bcl_adi_iov_length(). */
+/* bcl_adi_iov_length() for several pieces. */
 bool bcl_adi_iov_sum(const struct iovec *iov, unsigned niov, size_t *length);
 
-/* The length of all pieces; false: there is none. */
+/* Stores the length of all pieces. Returns false if the list is not valid. */
 static inline bool bcl_adi_iov_length(const struct iovec *iov, unsigned niov,
 				      size_t *length)
 {
@@ -538,56 +567,59 @@ static inline bool bcl_adi_iov_length(const struct iovec *iov, unsigned niov,
 	return !*length || iov->iov_base;
 }
 
-/* Advance a request that can be in a queue. AGAIN: it must wait. */
+/* Advances a request in a state that waits in a queue. AGAIN: the request must
+ * wait. OK: the request advanced, or has failed and is complete. */
 enum bcl_status bcl_request_push(struct bcl_adi *adi,
 				 struct bcl_adi_request *request);
-/* A request that is off its queue cannot go on. */
+/* Ends a request that cannot go on; the request is in no queue. */
 void bcl_request_fail(struct bcl_adi *adi, struct bcl_adi_request *request,
 		      enum bcl_status status);
-/* MATCHED */
+/* Handles MATCHED. */
 void bcl_adi_matched(struct bcl_adi *adi, const struct bcl_event *event);
-/* Copy the pieces to one place. */
+/* Copies the pieces to one place. */
 void bcl_adi_gather(void *to, const struct iovec *iov, unsigned niov);
-/* One system message of any number of pieces. */
+/* Sends one system message of any number of pieces. */
 enum bcl_status bcl_adi_send_pieces(struct bcl_peer *peer, unsigned type,
 				    uint64_t immediate, const struct iovec *iov,
 				    unsigned niov, size_t length);
 
 /* ---- rendezvous.c: the sender ---- */
 
-/* As bcl_request_push(), from EAGER on; from GRANT on. */
+/* bcl_request_push() for EAGER, OFFER and ANNOUNCE; for GRANT and GIVE. */
 enum bcl_status bcl_request_offer(struct bcl_adi *adi,
 				  struct bcl_adi_request *request);
 enum bcl_status bcl_request_grant(struct bcl_adi *adi,
 				  struct bcl_adi_request *request);
-/* CALL */
+/* Handles CALL. */
 void bcl_adi_call(struct bcl_adi *adi, const struct bcl_event *event);
-/* BCL_EVENT_READ */
+/* Handles BCL_EVENT_READ: the receiver has pulled the message, or the offer has
+ * failed. */
 void bcl_adi_read(struct bcl_adi *adi, struct bcl_adi_request *request,
 		  enum bcl_status status);
 
 /* ---- fetch.c: the receiver ---- */
 
-/* Get what was announced; status and buffer are set. */
+/* Gets an announced message. The caller has set status and buffer. */
 void bcl_adi_fetch(struct bcl_adi *adi, struct bcl_adi_request *request,
 		   struct bcl_adi_peer *peer, const void *ticket);
-/* As bcl_request_push(), in state CALL; in state PULL. */
+/* bcl_request_push() for CALL; for PULL. */
 enum bcl_status bcl_request_call(struct bcl_adi *adi,
 				 struct bcl_adi_request *request);
 enum bcl_status bcl_request_pull(struct bcl_adi *adi,
 				 struct bcl_adi_request *request);
-/* TOKEN, DATA */
+/* Handles TOKEN and DATA. */
 void bcl_adi_called(struct bcl_adi *adi, const struct bcl_event *event);
-/* BCL_EVENT_PULLED */
+/* Handles BCL_EVENT_PULLED. */
 void bcl_adi_pulled(struct bcl_adi *adi, struct bcl_adi_request *request,
 		    enum bcl_status status);
-/* Copy to the pieces from one place. */
+/* Copies from one place to the pieces. */
 void bcl_adi_scatter(const struct iovec *iov, unsigned niov, const void *from,
 		     size_t length);
 
 /* ---- receive.c ---- */
 
-/* A message to or from a rank, with this tag. */
+/* Returns true if a message to or from this rank can have the tag and the
+ * context. */
 static inline bool bcl_adi_valid(const struct bcl_adi *adi, int rank, int tag,
 				 unsigned context)
 {
@@ -596,7 +628,7 @@ static inline bool bcl_adi_valid(const struct bcl_adi *adi, int rank, int tag,
 	       (context | ((unsigned)tag & 0x80000000)) <= BCL_ADI_CONTEXT_MAX;
 }
 
-/* The pattern of a receive; false: an argument is wrong. */
+/* Makes the pattern of a receive. Returns false if an argument is wrong. */
 static inline bool bcl_adi_pattern(const struct bcl_adi *adi, int source,
 				   int tag, unsigned context, uint64_t *key,
 				   enum bcl_match_class *class)
@@ -616,7 +648,7 @@ static inline bool bcl_adi_pattern(const struct bcl_adi *adi, int source,
 	return bcl_adi_valid(adi, source, tag, context);
 }
 
-/* A receive of this pattern, of which nothing came. */
+/* Status of a receive of this pattern without a message. */
 static inline struct bcl_adi_status
 bcl_adi_unreceived(uint64_t key, enum bcl_match_class class)
 {
@@ -629,64 +661,69 @@ bcl_adi_unreceived(uint64_t key, enum bcl_match_class class)
 	};
 }
 
-/* Post, or receive what has come already. */
+/* Posts the receive, or receives a message that has come already. */
 void bcl_adi_start_receive(struct bcl_adi *adi, struct bcl_adi_request *request,
 			   uint64_t key, enum bcl_match_class class);
 /* ---- arrive.c ---- */
 
-/* Receive a message that was kept, and is off the tables. */
+/* Receives an unexpected message, already out of the tables, and frees the
+ * message. */
 void bcl_adi_receive_unexpected(struct bcl_adi *adi,
 				struct bcl_adi_request *request,
 				struct bcl_adi_message *message);
-/* SYNC and ANNOUNCE, of a valid key that is the peer's. False: there is no
- * memory to keep it; nothing was done. */
+/* Handles SYNC and ANNOUNCE with a valid key of the peer. Returns false if
+ * there is no memory to keep the message; then nothing was done. */
 bool bcl_adi_arrive(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 		    const struct bcl_event *event);
-/* Drop the caller's messages that wait, and let their senders go on. */
+/* Drops the unexpected messages of the caller's contexts. Senders that wait for
+ * an answer get one and go on. */
 void bcl_adi_discard_unexpected(struct bcl_adi *adi);
 
 /* ---- unexpected.c ---- */
 
-/* A message with a copy of its data or token; the caller fills in the rest.
- * NULL: no memory. */
+/* An unexpected message with a copy of the data or ticket. The caller fills in
+ * the rest. NULL: no memory. */
 struct bcl_adi_message *bcl_adi_message_new(struct bcl_adi *adi,
 					    struct bcl_adi_peer *peer,
 					    const void *data, size_t size);
-/* It counts against the budget of its sender. */
+/* Charges the message to the budget of its sender. */
 void bcl_adi_message_count(struct bcl_adi *adi,
 			   struct bcl_adi_message *message);
 void bcl_adi_message_free(struct bcl_adi *adi, struct bcl_adi_message *message);
-/* All that nobody has received, at the end. */
+/* Frees all unexpected messages, at the end of the job. */
 void bcl_adi_drop_unexpected(struct bcl_adi *adi);
-/* Somebody wants such a message, and none has come. */
+/* Called when a receive or probe finds no message: says MORE to senders that
+ * said HOLD. */
 void bcl_adi_want(struct bcl_adi *adi, uint64_t key,
 		  enum bcl_match_class class);
-/* HOLD has come. */
+/* Handles HOLD. */
 void bcl_adi_hold_received(struct bcl_adi *adi, struct bcl_adi_peer *peer);
 
 /* ---- packet.c ---- */
 
-/* A packet has come. */
+/* Hands a packet to the packet layer. */
 void bcl_adi_packet(struct bcl_adi *adi, const struct bcl_event *event);
 
 /* ---- progress.c ---- */
 
-/* bcl_poll() has said something else than EMPTY. */
+/* Handles the result of bcl_poll() or bcl_poll_pair(), which is not EMPTY. */
 void bcl_adi_polled(struct bcl_adi *adi, enum bcl_status status,
 		    const struct bcl_event *event);
-/* What adi->chores says. True: something got on. */
+/* Does what adi->chores says. Returns true if a request or a schedule
+ * advanced. */
 bool bcl_adi_do_chores(struct bcl_adi *adi);
 
 /*
- * The peer whose message of a valid key this is. *taken: NULL says whether
- * it is done with, being malformed or of a stranger, or waits for memory.
+ * The sender of a message with this match key. NULL and *taken: the message was
+ * dropped, because the key is malformed or the handle is not that of the rank.
+ * NULL and not *taken: the message must wait for memory.
  */
 struct bcl_adi_peer *bcl_adi_sender(struct bcl_adi *adi, struct bcl_peer *from,
 				    uint64_t key, bool *taken);
 
-/* Turn until the request is done, which it is not; with up to so many messages
- * in a turn, if others are waited for, too. Other statuses: the job is
- * broken. */
+/* Turns until the request is done; it is not done at the call. A turn takes up
+ * to `most` messages, more than 1 if the caller waits for further requests.
+ * Error statuses: the job is broken. */
 enum bcl_status bcl_adi_wait_for(struct bcl_adi *adi,
 				 struct bcl_adi_request *request,
 				 unsigned most);
@@ -701,54 +738,54 @@ static inline enum bcl_status bcl_adi_wait_done(struct bcl_adi *adi,
 
 /* ---- oob.c ---- */
 
-/* NOTICE has come. */
+/* Handles OOB. */
 void bcl_adi_oob_received(struct bcl_adi *adi, unsigned rank,
 			  const struct bcl_event *event);
 
 /* ---- keepalive.c ---- */
 
-/* To be called when a wait is about to sleep until *end, which becomes the time
- * of the next call if that is sooner. True: ranks that are waited for were
- * asked whether they are there; turn again instead. */
+/* Called before a wait sleeps until *end. Moves *end to the time of the next
+ * call if that is earlier. Returns true if keepalives were sent: the caller
+ * turns again instead of sleeping. */
 bool bcl_adi_keepalive(struct bcl_adi *adi, uint64_t now, uint64_t *end);
 
 /* ---- put.c ---- */
 
-/* As bcl_request_push(), in state PUT. */
+/* bcl_request_push() for PUT. */
 enum bcl_status bcl_request_put(struct bcl_adi *adi,
 				struct bcl_adi_request *request);
-/* BCL_EVENT_NOTIFY. False: there is no memory to keep it; nothing was done. */
+/* Handles BCL_EVENT_NOTIFY. Returns false if there is no memory to keep the
+ * message; then nothing was done. */
 bool bcl_adi_put_arrived(struct bcl_adi *adi, const struct bcl_event *event);
 
 /* ---- wait.c ---- */
 
 enum bcl_status bcl_adi_threads_open(struct bcl_adi *adi);
 void bcl_adi_threads_close(struct bcl_adi *adi);
-/* FORKED, or the lock is held if there are threads. */
+/* OK: entered, with the lock held if there are threads. FORKED: not entered. */
 enum bcl_status bcl_adi_enter_slowly(struct bcl_adi *adi);
 void bcl_adi_unlock_threads(struct bcl_adi *adi);
 
 /*
- * Turn until one of the requests is done; lock held, given up while nothing
- * happens. Returns its place in *index. Other statuses: the job is broken.
+ * Turns until a request is done, and stores the position of the request in
+ * *index. Lock held; released while nothing happens. Error statuses: the job is
+ * broken.
  */
 enum bcl_status bcl_adi_wait_any(struct bcl_adi *adi,
 				 struct bcl_adi_request *const *requests,
 				 unsigned n, unsigned *index);
 
-/*
- * After a turn in vain: spin, yield or sleep, at most until `end` (now()
- * time). See bcl_adi_idle().
- */
+/* Called after a turn that found nothing. Spins, yields or sleeps, at most
+ * until `end` (now() time). See bcl_adi_idle(). */
 void bcl_adi_rest(struct bcl_adi *adi, struct bcl_adi_idle *idle, uint64_t end);
 
-/* Nobody else calls, and this is no forked child. */
+/* Returns true if only one thread calls, and this is no forked child. */
 static inline bool bcl_adi_is_plain(const struct bcl_adi *adi)
 {
 	return bcl_likely(adi->plain_in == bcl_fork_generation());
 }
 
-/* FORKED: not entered. */
+/* OK: entered. FORKED: not entered. */
 static inline enum bcl_status bcl_adi_enter(struct bcl_adi *adi)
 {
 	return bcl_adi_is_plain(adi) ? BCL_OK : bcl_adi_enter_slowly(adi);
@@ -762,16 +799,18 @@ static inline void bcl_adi_leave(struct bcl_adi *adi)
 
 /* ---- schedule.c ---- */
 
-/* A receive of a schedule is over: did it get as many bytes as were due? */
+/* Called when a receive of a schedule is over. Sets TRUNCATED if the message
+ * was shorter or longer than the receive. */
 void bcl_adi_schedule_check(struct bcl_adi *adi,
 			    struct bcl_adi_request *request);
-/* A message of the schedule is complete. */
+/* Called when a message of a schedule is complete. */
 void bcl_adi_schedule_message(struct bcl_adi *adi,
 			      struct bcl_adi_request *request);
-/* Take a message back: it ends, CANCELLED. False: the peer has begun. */
+/* Takes back a message, with CANCELLED. Returns false if it is too late. */
 bool bcl_request_take_back(struct bcl_adi *adi,
 			   struct bcl_adi_request *request);
-/* BCL_CHORE_SCHEDULES. True: one is over. */
+/* BCL_CHORE_SCHEDULES: advances all ready schedules. Returns true if one is
+ * over. */
 bool bcl_adi_schedules_serve(struct bcl_adi *adi);
 
 #endif

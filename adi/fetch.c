@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rendezvous, the receiver's side: rendezvous.c has the whole. */
+/* Rendezvous, the receiver's side: calls for announced messages, and pulls
+ * them. rendezvous.c explains the protocol. */
 #include <string.h>
 
 #include "adi/engine.h"
@@ -19,7 +20,7 @@ void bcl_adi_scatter(const struct iovec *iov, unsigned niov, const void *from,
 	}
 }
 
-/* What of the message there is room for. */
+/* Bytes of the message that fit into the receive. */
 static size_t wanted(const struct bcl_adi_request *request)
 {
 	return request->status.length < request->length ? request->status.length
@@ -120,7 +121,8 @@ enum bcl_status bcl_request_pull(struct bcl_adi *adi,
 	}
 	if (request->niov) {
 		to = request->bounce;
-		/* without memory the sender is let go all the same */
+		/* without memory a pull of no bytes still completes the
+		 * sender's request */
 		if (!to)
 			length = 0;
 	}

@@ -1,30 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Are the ranks still there that are waited for? Who receives from a rank is
- * connected with it, and sees it die. But connections end: for lack of memory,
- * or because it has left, as it may if we are lost to it, though it is not to
- * us. So it is sent a message of nothing from time to time, which connects
- * again and fails if it is gone; the receives fail with it. If it is there, but
- * closing, it answers that it has left, and they fail, too: else it would wait
- * for us to close, and we for a message of it.
+ * Keepalives: a rank that waits for long finds out whether the ranks that it
+ * waits for are still there.
  *
- * Not all at once, since each may need a connection; and the same one ever
- * more seldom, lest such messages fill its ring while it computes.
+ * A rank that receives from a peer is connected with the peer, and sees the
+ * peer die. But connections also end for lack of memory, or because the peer
+ * has left: a peer may leave after this rank was lost to the peer, although the
+ * peer was not lost to this rank. So the ADI sends an empty message, WAITING,
+ * from time to time to each peer that is waited for. The message connects
+ * again, and fails if the peer is gone; then the receives fail, too. A peer
+ * that is there, but closing, answers LEFT, and the receives fail as well.
+ * Otherwise the peer would wait for this rank to close, and this rank for a
+ * message of the peer.
+ *
+ * The ADI sends to few peers at a time, because each may need a connection. One
+ * peer gets keepalives ever more seldom, because a peer that computes does not
+ * empty its ring.
  */
 #include "adi/engine.h"
 
 enum {
 	ASKED = 16,	   /* ranks at a time */
-	SELDOM = 64,	   /* one in so many times at last */
-	LONG = 1000000000, /* ns of waiting, at most, before the first time */
+	SELDOM = 64,	   /* turns between keepalives to one peer, at last */
+	LONG = 1000000000, /* ns of waiting before the first keepalive, at
+			    * most */
 };
 
-/* The next ranks that are waited for, from adi->keepalive_next on, round and
- * round. */
+/* The ranks that are waited for, at most ASKED: the next in a circle from
+ * adi->keepalive_next on, in order of distance. */
 struct awaited {
 	struct bcl_adi *adi;
 	unsigned rank[ASKED], n;
-	bool any; /* a message of any rank is waited for */
+	bool any; /* a receive of any source waits */
 };
 
 static unsigned distance(const struct bcl_adi *adi, unsigned rank)
@@ -61,8 +68,8 @@ static void note(struct bcl_match_receive *receive, void *arg)
 		note_rank(awaited, bcl_match_source(receive->node.key));
 }
 
-/* Of ranks that are not gone: those that are known; false: there is none. Or
- * those that are not, which takes connections. */
+/* Notes the ranks that are not gone: the known ranks, or the unknown ranks, to
+ * which a connection must be made. Returns false if there is none. */
 static bool note_all(struct awaited *awaited, bool known)
 {
 	const struct bcl_adi *adi = awaited->adi;
@@ -82,7 +89,7 @@ static bool note_all(struct awaited *awaited, bool known)
 	return noted;
 }
 
-/* The first time, the second, the fourth, and so on. */
+/* Due at the first turn of the peer, the second, the fourth, and so on. */
 static bool is_due(struct bcl_adi_peer *peer)
 {
 	bool due;
@@ -126,7 +133,7 @@ bool bcl_adi_keepalive(struct bcl_adi *adi, uint64_t now, uint64_t *end)
 	if (patience > LONG)
 		patience = LONG;
 	if (now >= adi->keepalive_at) {
-		/* If later, nobody has waited that long. */
+		/* If more time has passed, no thread has waited that long. */
 		if (adi->keepalive_at && now < adi->keepalive_at + patience) {
 			asked = send_keepalives(adi);
 			if (adi->client && adi->client->wait)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Matching: the tables of receives and messages, see match.h. */
 #include "adi/match.h"
 
 const uint64_t bcl_match_masks[BCL_MATCH_CLASSES] = {

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Matching: receives that wait for a message and messages that wait for a
- * receive, in hash tables, so that nothing is allocated per entry and no
- * operation depends on their number.
+ * Matching of receives that wait for a message with messages that wait for a
+ * receive. Both are in hash tables. Nothing is allocated per entry, and the
+ * time of an operation does not depend on the number of entries.
  *
- * A message has a key: context, source and tag. A receive is of one of four
- * classes, by what it leaves open, and has the key with that masked out.
- * There is a table per class. A message looks into the tables that hold
- * receives and takes the one posted first; a receive looks into the
- * messages' table of its class and finds the oldest.
+ * A message has a key: context, source and tag. A receive belongs to one of
+ * four classes, by its wildcards; the key of the receive has the wildcard parts
+ * masked out. Each class has a table of receives and a table of messages. A
+ * message looks into all tables with receives and takes the receive posted
+ * first. A receive looks into the message table of its class and finds the
+ * oldest message.
  *
- * Receives that are posted while the tables hold none stand in front of them,
- * if they are of one class and key: they are older than all that come, so a
- * message that fits looks no further. A program with one receive at a time, or
- * a window of them from one sender, touches no table.
+ * Receives that are posted while the tables hold no receive stand in front of
+ * the tables, if all of them have the same class and key. They are older than
+ * all later receives, and a message that fits looks no further. A program with
+ * one receive at a time, or with a window of receives from one sender, touches
+ * no table.
  *
- * Messages are entered in a wildcard table only from the first time that a
- * receive or probe of that class meets waiting messages, until none is
- * left: programs without wildcards pay for one table.
+ * Messages enter a wildcard table only from the first time that a receive or
+ * probe of the class meets waiting messages, until no message is left. A
+ * program without wildcards pays for one table.
  */
 #ifndef BCL_ADI_MATCH_H
 #define BCL_ADI_MATCH_H
@@ -28,14 +30,14 @@
 
 enum bcl_match_class {
 	BCL_MATCH_EXACT = 0,
-	BCL_MATCH_ANY_SOURCE = 1, /* or'ed */
+	BCL_MATCH_ANY_SOURCE = 1, /* may be or'ed */
 	BCL_MATCH_ANY_TAG = 2,
 	BCL_MATCH_CLASSES = 4,
 };
 
 struct bcl_match_receive {
 	struct bcl_table_node node;
-	uint64_t posted; /* number in order of time; not of those in front */
+	uint64_t posted; /* sequence number; not set if `front` */
 	uint8_t class;
 	bool front;
 };
@@ -46,12 +48,13 @@ struct bcl_match_message {
 };
 
 struct bcl_match {
-	struct bcl_table_node *front; /* the first of them, or NULL */
-	uint64_t front_mask;	      /* of their class */
+	struct bcl_table_node *front; /* first receive in front of the tables,
+				       * or NULL */
+	uint64_t front_mask;	      /* mask of the class of those receives */
 	uint32_t wild;	 /* receives with a wildcard in the tables */
-	unsigned active; /* wildcard classes whose message table is kept, a bit
-			  * each */
-	uint64_t posted; /* receives ever posted */
+	unsigned active; /* wildcard classes whose message table is in use, a
+			  * bit each */
+	uint64_t posted; /* sequence number of the next receive */
 	struct bcl_match_message *oldest, *newest;
 	const struct bcl_env *env;
 	struct bcl_table receives[BCL_MATCH_CLASSES];
@@ -89,15 +92,16 @@ bcl_match_message_key(const struct bcl_match_message *message)
 void bcl_match_open(struct bcl_match *match, const struct bcl_env *env);
 void bcl_match_close(struct bcl_match *match);
 
-/* What the receives of a class do not leave open, of a key. */
+/* The parts of a key that the receives of a class name. */
 extern const uint64_t bcl_match_masks[BCL_MATCH_CLASSES];
 
-/* bcl_match_post() into the tables, of a masked key. */
+/* bcl_match_post() into the tables; the key is masked. */
 void bcl_match_post_any(struct bcl_match *match,
 			struct bcl_match_receive *receive, uint64_t key,
 			enum bcl_match_class class);
 
-/* The same in front of them. False: it is not to stand there. */
+/* The same in front of the tables. Returns false, and does nothing, if the
+ * receive must go into the tables. */
 static inline bool bcl_match_post_front(struct bcl_match *match,
 					struct bcl_match_receive *receive,
 					uint64_t key,
@@ -123,7 +127,7 @@ static inline bool bcl_match_post_front(struct bcl_match *match,
 	return true;
 }
 
-/* Parts of the key that the class leaves open are ignored. */
+/* Posts a receive. Parts of the key that the class leaves open are ignored. */
 static inline void bcl_match_post(struct bcl_match *match,
 				  struct bcl_match_receive *receive,
 				  uint64_t key, enum bcl_match_class class)
@@ -136,7 +140,7 @@ static inline void bcl_match_post(struct bcl_match *match,
 void bcl_match_unpost(struct bcl_match *match,
 		      struct bcl_match_receive *receive);
 
-/* Take out the first of those in front. */
+/* Takes out the first receive in front of the tables; there is one. */
 static inline struct bcl_match_receive *
 bcl_match_take_front(struct bcl_match *match)
 {
@@ -151,7 +155,7 @@ bcl_match_take_front(struct bcl_match *match)
 struct bcl_match_receive *bcl_match_arrive_any(struct bcl_match *match,
 					       uint64_t key);
 
-/* The receive that the message gets, taken out, or NULL. */
+/* Takes out the receive that the message matches. NULL: none. */
 static inline struct bcl_match_receive *
 bcl_match_arrive(struct bcl_match *match, uint64_t key)
 {
@@ -162,18 +166,19 @@ bcl_match_arrive(struct bcl_match *match, uint64_t key)
 	return bcl_match_arrive_any(match, key);
 }
 
-/* Call back for each posted receive, in no order; the callback may take out
- * the receive it is given. Costs as much as there are. */
+/* Calls back for each posted receive, in no order. The callback may take out
+ * the receive that it is given. The time grows with the number of receives. */
 void bcl_match_each(struct bcl_match *match,
 		    void (*call)(struct bcl_match_receive *receive, void *arg),
 		    void *arg);
 
-/* No receive wants the message yet. */
+/* Enters a message that no receive matches yet. */
 void bcl_match_keep(struct bcl_match *match, struct bcl_match_message *message,
 		    uint64_t key);
 void bcl_match_take(struct bcl_match *match, struct bcl_match_message *message);
 
-/* The message that such a receive gets, left where it is, or NULL. */
+/* The message that a receive of this key and class would match. The message
+ * stays in the tables. NULL: none. */
 struct bcl_match_message *bcl_match_find_any(struct bcl_match *match,
 					     uint64_t key,
 					     enum bcl_match_class class);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Words between the ranks' clients, beside all messages. */
+/* Out-of-band messages: a few words from the client of one rank to the client
+ * of another, beside all matching. See internal.h. */
 #include <string.h>
 
 #include "adi/engine.h"
@@ -9,7 +10,7 @@ struct bcl_adi_client **bcl_adi_client(struct bcl_adi *adi)
 	return &adi->client;
 }
 
-/* As they travel. */
+/* The words on the wire. */
 struct words {
 	struct bcl_le64 word[BCL_ADI_OOB_WORDS];
 };
@@ -55,6 +56,6 @@ void bcl_adi_oob_received(struct bcl_adi *adi, unsigned rank,
 	for (i = 0; i < BCL_ADI_OOB_WORDS; i++)
 		oob.word[i] = bcl_get64(words.word[i]);
 	adi->client->oob(adi->client, rank, &oob);
-	/* It may be for a thread that sleeps, while another one turns. */
+	/* The thread that waits for the message may sleep. */
 	adi->wake |= adi->sleepers > 0;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The packet interface: for layers that match for themselves. */
+/* The packet interface (bcl/adi.h), for a layer that matches for itself, such
+ * as MPICH's channel. Packets are sent at once or queued, without tags; long
+ * data is announced in a packet and pulled (rendezvous.c, fetch.c). */
 #include <string.h>
 
 #include "adi/engine.h"
@@ -8,7 +10,7 @@
 #include "transport/send.h"
 
 enum {
-	VAIN_POLLS = 16, /* before a yield, on a crowded host */
+	VAIN_POLLS = 16, /* polls before a yield, on a crowded host */
 };
 
 enum bcl_status bcl_adi_packet_open(struct bcl_adi *adi,
@@ -47,7 +49,8 @@ enum bcl_status bcl_adi_packet_peer(struct bcl_adi *adi, const void *address,
 			status = BCL_ERR_NOMEM;
 		} else {
 			peer->opened = true;
-			/* a rank of the job stays lost; others come back */
+			/* a rank of the job stays lost; a peer beyond the job
+			 * may come back */
 			if (peer->rank < 0)
 				peer->lost = peer->gone = BCL_OK;
 			bcl_adi_peer_judge(peer);
@@ -67,7 +70,7 @@ static char *append(char *p, const void *from, size_t length)
 	return p + length;
 }
 
-/* The whole packet in one piece. */
+/* Copies the whole packet into one piece. */
 static bool copy_all(struct bcl_adi *adi, struct bcl_adi_request *request,
 		     const void *header, size_t header_length,
 		     const struct iovec *iov, unsigned niov, size_t length)
@@ -84,7 +87,8 @@ static bool copy_all(struct bcl_adi *adi, struct bcl_adi_request *request,
 	return true;
 }
 
-/* The header, behind a list of the pieces that begins with it. */
+/* Copies the header and the list of pieces, but not the data of the pieces. The
+ * list begins with the header; the header lies behind the list. */
 static bool copy_header(struct bcl_adi *adi, struct bcl_adi_request *request,
 			const void *header, size_t header_length,
 			const struct iovec *iov, unsigned niov)
@@ -141,7 +145,7 @@ static char *append_short(char *p, const void *from, size_t length)
 	return p + length;
 }
 
-/* A packet for which a slot of shared memory is enough. */
+/* Sends a packet that fits into a slot of shared memory. */
 static inline enum bcl_status try_short(struct bcl_adi_peer *peer,
 					unsigned type, const void *header,
 					size_t header_length,
@@ -160,7 +164,7 @@ static inline enum bcl_status try_short(struct bcl_adi_peer *peer,
 			      (size_t)(p - packet));
 }
 
-/* `length` is that of header and pieces. */
+/* `length`: bytes of header and pieces. */
 static inline enum bcl_status try_pieces(struct bcl_adi_peer *peer,
 					 unsigned type, const void *header,
 					 size_t header_length,
@@ -175,7 +179,7 @@ static inline enum bcl_status try_pieces(struct bcl_adi_peer *peer,
 	return bcl_send_pieces(peer->peer, type, 0, pieces, niov + 1, length);
 }
 
-/* AGAIN: it cannot leave at once. `length` is that of the pieces. */
+/* `length`: bytes of the pieces. AGAIN: the packet cannot leave at once. */
 static inline enum bcl_status try_packet(struct bcl_adi_peer *peer,
 					 unsigned type, const void *header,
 					 size_t header_length,
@@ -197,7 +201,7 @@ static inline enum bcl_status try_packet(struct bcl_adi_peer *peer,
 	return status;
 }
 
-/* bcl_adi_peer_of(), in line if there is one. */
+/* bcl_adi_peer_of(), in line for a handle that has a record. */
 static inline struct bcl_adi_peer *record_of(struct bcl_adi *adi,
 					     struct bcl_peer *handle)
 {
@@ -211,8 +215,9 @@ size_t bcl_adi_packet_longest(const struct bcl_peer *peer)
 	return peer ? bcl_send_longest(peer) : BCL_MESSAGE_MAX;
 }
 
-/* What has a cookie is queued. Else AGAIN if it cannot leave at once, unless it
- * may go `later`: then that is queued, too. */
+/* Sends a packet. A packet with a cookie always takes a request. A packet
+ * without one takes a request if it cannot leave at once and `later` is set;
+ * without `later` the status is AGAIN. */
 static inline enum bcl_status __attribute__((always_inline))
 send_packet(struct bcl_adi *adi, struct bcl_peer *handle, unsigned type,
 	    const void *header, size_t header_length, const struct iovec *iov,
@@ -317,7 +322,7 @@ enum bcl_status bcl_adi_packet_word(struct bcl_adi *adi, struct bcl_peer *peer,
 
 /* ---- rendezvous ---- */
 
-/* A request of the packet layer for a rendezvous with the peer. */
+/* Makes a request of the packet layer for a rendezvous with the peer. */
 static enum bcl_status new_request(struct bcl_adi *adi, struct bcl_peer *handle,
 				   void *buffer, size_t length, uint64_t cookie,
 				   struct bcl_adi_request **result)
@@ -468,14 +473,14 @@ enum {
 	POLL_EVENTS = 64,
 };
 
-/* Other events are the progress engine's. */
+/* Returns true for a packet; the progress engine handles other events. */
 static inline bool is_packet(const struct bcl_event *event)
 {
 	return bcl_likely(event->kind == BCL_EVENT_MESSAGE &&
 			  event->type < BCL_PACKET_TYPES);
 }
 
-/* A turn, as bcl_adi_turn() takes one; usually there is a packet. */
+/* A turn, like bcl_adi_turn(), for the common case that a packet has come. */
 static inline bool __attribute__((always_inline)) turn(struct bcl_adi *adi)
 {
 	struct bcl_event event;
@@ -494,7 +499,7 @@ static inline bool __attribute__((always_inline)) turn(struct bcl_adi *adi)
 	return status == BCL_OK;
 }
 
-/* What the pair has whose turn it is. */
+/* Takes the next event of the pairs. Returns false if there is none. */
 static inline bool turn_pair(struct bcl_adi *adi)
 {
 	struct bcl_event event;
@@ -508,7 +513,8 @@ static inline bool turn_pair(struct bcl_adi *adi)
 	return true;
 }
 
-/* After a turn that found something: what the same pair has, too. */
+/* After a turn that found something: takes up to POLL_EVENTS - 1 further events
+ * of pairs. Returns the number of events, with the first one. */
 static unsigned follow(struct bcl_adi *adi)
 {
 	unsigned n = 1;
@@ -520,8 +526,9 @@ static unsigned follow(struct bcl_adi *adi)
 }
 
 /*
- * Who polls in vain keeps the processor from whom it may be waiting for. A few
- * polls are free: the program may have work of its own between them.
+ * A rank that polls without success may keep the processor from a rank with the
+ * awaited message. A few polls are free, because the program may work between
+ * the polls. Returns true if the caller is to yield after releasing the lock.
  */
 static bool poll_in_vain(struct bcl_adi *adi)
 {
@@ -570,7 +577,8 @@ enum bcl_status bcl_adi_packet_next(struct bcl_adi *adi)
 		else
 			bcl_adi_rest(adi, &idle, UINT64_MAX);
 	}
-	/* who had to wait got all there was, unless they come in a row */
+	/* after a wait there was only this event, unless packets come in a
+	 * row */
 	if (!waited || adi->packets_follow)
 		follow(adi);
 	status = adi->broken;
@@ -606,14 +614,14 @@ enum bcl_status bcl_adi_packet_wait(struct bcl_adi *adi, uint64_t timeout)
 		status =
 			adi->stalled ? BCL_ERR_TIMEOUT : bcl_wait(adi->port, 0);
 		adi->turned = true;
-		/* there is room for what was refused */
+		/* AGAIN: there is room for a message that was refused */
 		if (status == BCL_ERR_AGAIN)
 			status = BCL_OK;
-		/* acquire: pairs with bcl_adi_packet_wake() */
+		/* acquire: pairs with the release in bcl_adi_packet_wake() */
 		if (atomic_exchange_explicit(&adi->woken, false,
 					     memory_order_acquire))
 			status = BCL_OK;
-		/* what is queued may go on now, which nobody tells */
+		/* queued requests may advance now, and no event tells so */
 		if (rested && (adi->chores || adi->stalled) &&
 		    status == BCL_ERR_TIMEOUT)
 			status = BCL_OK;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/* Peers: records by rank and by handle, queues of requests that wait for a
+ * peer, flow control towards the peer, and the loss of a peer. */
 #include <string.h>
 
 #include "adi/engine.h"
 
 /* ---- ranks --------------------------------------------------------------- */
 
-/* All parts without a rank that is used; nobody writes to it. */
+/* Stands for every part of which no rank is in use. Never written. */
 static const struct bcl_adi_some_ranks none;
 
 static unsigned parts_of(const struct bcl_adi *adi)
@@ -28,7 +30,7 @@ bool bcl_adi_peers_open(struct bcl_adi *adi)
 	return true;
 }
 
-/* Where a rank's record belongs; NULL: no memory. */
+/* The place for the record of a rank. NULL: no memory. */
 static struct bcl_adi_peer **place_of(struct bcl_adi *adi, unsigned rank)
 {
 	const struct bcl_env *env = adi->env;
@@ -217,7 +219,7 @@ void bcl_adi_unqueue(struct bcl_adi_request *request)
 	bcl_adi_peer_judge(request->peer);
 }
 
-/* Let the engine come back to the peer. */
+/* Puts the peer into the ring of peers that the engine serves. */
 static void wait_turn(struct bcl_adi *adi, struct bcl_adi_peer *peer)
 {
 	if (peer->waiting)
@@ -252,7 +254,8 @@ static void withhold(struct bcl_adi *adi, struct bcl_adi_request *request)
 	say_hold(adi, peer);
 }
 
-/* Is it a message that must not be sent or announced now? */
+/* Returns true if the request is a message that may not be sent or announced
+ * now. */
 static bool held_back(const struct bcl_adi_request *request)
 {
 	return request->limited &&
@@ -287,7 +290,7 @@ void bcl_adi_owe(struct bcl_adi *adi, struct bcl_adi_peer *peer, unsigned owed)
 {
 	if (peer->lost)
 		return;
-	/* the one makes an earlier other that is not yet told pointless */
+	/* STOP and GO cancel each other while the first is not yet sent */
 	if (owed == BCL_OWED_STOP && peer->owed & BCL_OWED_GO)
 		peer->owed &= ~BCL_OWED_GO;
 	else if (owed == BCL_OWED_GO && peer->owed & BCL_OWED_STOP)
@@ -325,9 +328,9 @@ static enum bcl_status tell(struct bcl_adi *adi, struct bcl_adi_peer *peer)
 }
 
 /*
- * The request whose turn it is, off its queue, or NULL. What is withheld is
- * older than what is queued, but for one request that was released and then
- * found no room: it stands first in the queue.
+ * Takes the next request off its queue. NULL: there is none. Withheld requests
+ * are older than queued ones, except for a request that was released and then
+ * found no room, and now stands first in the queue.
  */
 static struct bcl_adi_request *next_request(struct bcl_adi *adi,
 					    struct bcl_adi_peer *peer)
@@ -354,7 +357,8 @@ static struct bcl_adi_request *next_request(struct bcl_adi *adi,
 	}
 }
 
-/* True: nothing more can be done for it now. *busy: something was. */
+/* Sends what the peer is owed, then requests. Returns true if nothing is left
+ * to do for the peer now. Sets *busy if a request advanced. */
 static bool serve(struct bcl_adi *adi, struct bcl_adi_peer *peer, bool *busy)
 {
 	struct bcl_adi_request *request;
@@ -372,7 +376,7 @@ static bool serve(struct bcl_adi *adi, struct bcl_adi_peer *peer, bool *busy)
 		say_hold(adi, peer);
 	else if (peer->owed)
 		tell(adi, peer);
-	/* MORE or GO comes back to what is withheld */
+	/* LEFT follows withheld messages: MORE or GO leads back here */
 	return !(peer->owed & ~(peer->withheld.first ? BCL_OWED_LEFT : 0u));
 }
 
@@ -386,7 +390,7 @@ bool bcl_adi_peers_serve(struct bcl_adi *adi)
 		return false;
 	}
 	peer = last->next_waiting;
-	/* off the ring meanwhile: what is completed may queue more */
+	/* off the ring meanwhile: completions may queue more requests */
 	last->next_waiting = peer->next_waiting;
 	if (peer == last)
 		adi->waiting = NULL;
@@ -412,7 +416,7 @@ struct loss {
 	struct bcl_adi *adi;
 	struct bcl_adi_peer *peer;
 	enum bcl_status status;
-	bool referred; /* a request that goes on has the peer */
+	bool referred; /* a request that goes on refers to the peer */
 };
 
 static void lose_request(struct bcl_adi *adi, struct bcl_adi_request *request,
@@ -449,7 +453,7 @@ static void lose_receive(struct bcl_match_receive *receive, void *arg)
 	if (receive->class & BCL_MATCH_ANY_SOURCE ||
 	    (int)bcl_match_source(key) != loss->peer->rank)
 		return;
-	/* closing goes on with who has left */
+	/* bcl_adi_close() goes on with a peer that has left */
 	if (loss->peer->lost || bcl_match_context(key) != BCL_ADI_CONTEXT_CLOSE)
 		end_receive(loss->adi, receive, loss->status);
 }
@@ -462,7 +466,8 @@ static void lose_any_source(struct bcl_match_receive *receive, void *arg)
 		end_receive(loss->adi, receive, BCL_ERR_DEAD);
 }
 
-/* No message of this rank will come: receives that need one end. */
+/* No message of this rank will come: ends the receives from the rank, and
+ * receives of any source if no rank is left. */
 static void lose_receives(struct bcl_adi *adi, struct loss *loss)
 {
 	if (!loss->peer->gone)
@@ -493,7 +498,8 @@ static void lose_queue(struct bcl_adi *adi, struct bcl_request_queue *queue,
 		bcl_request_fail(adi, take(queue), status);
 }
 
-/* The transport forgets handles that were never opened here. */
+/* Forgets a handle that this process never opened; the transport does so, too.
+ * Frees the record unless a request or the ring refers to the record. */
 static void forget(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 		   bool referred)
 {

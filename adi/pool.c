@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/* Pool of memory blocks, see pool.h. */
 #include "adi/pool.h"
 
 #include <bcl/bcl.h>
 
-/* The last holds a whole system message and what is kept with it. */
+/* The largest block holds a whole system message and the data kept with it. */
 static const size_t sizes[BCL_POOL_SIZES] = { 256, 1024,
 					      BCL_MESSAGE_MAX + 256 };
 
@@ -22,7 +23,8 @@ struct bcl_pool_block {
 	struct bcl_pool_block *next;
 };
 
-/* The index in sizes[], or BCL_POOL_SIZES. */
+/* Index in sizes[], or BCL_POOL_SIZES if the block does not come from a
+ * slab. */
 static unsigned size_index(size_t size)
 {
 	unsigned i = 0;
@@ -47,7 +49,8 @@ static void refill(struct bcl_pool *pool, struct bcl_pool_fresh *fresh)
 	};
 }
 
-/* One that was never used: its memory may not have been touched yet. */
+/* Takes a block that was never used. The memory may not have been touched
+ * yet. */
 static void *take_fresh(struct bcl_pool *pool, unsigned i)
 {
 	struct bcl_pool_fresh *fresh = &pool->fresh[i];

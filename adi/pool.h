@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory for what comes and goes: messages that wait, copies of packets.
- * Blocks of a few sizes from slabs that are kept until the pool is closed, so
- * that a steady state allocates nothing; longer ones straight from env.
+ * Memory pool for unexpected messages and copies of packets. Blocks of a few
+ * sizes come from slabs that the pool keeps until it is closed, so a steady
+ * state allocates nothing. Longer blocks come straight from env.
  */
 #ifndef BCL_ADI_POOL_H
 #define BCL_ADI_POOL_H
@@ -18,7 +18,7 @@ enum {
 struct bcl_pool_slab;
 struct bcl_pool_block;
 
-/* The rest of a slab. */
+/* The part of a slab that was not handed out yet. */
 struct bcl_pool_fresh {
 	char *first, *end;
 };
@@ -33,12 +33,12 @@ struct bcl_pool {
 void bcl_pool_open(struct bcl_pool *pool, const struct bcl_env *env);
 void bcl_pool_close(struct bcl_pool *pool);
 
-/* What a block for `size` bytes takes. */
+/* Bytes that a block for `size` bytes takes. */
 size_t bcl_pool_size(size_t size);
 
-/* At least `size` bytes, not zeroed, 64-byte aligned; NULL: no memory. */
+/* At least `size` bytes, not zeroed, 64-byte aligned. NULL: no memory. */
 void *bcl_pool_get(struct bcl_pool *pool, size_t size);
-/* `size` as in bcl_pool_get(). */
+/* Gives a block back; NULL: does nothing. `size` as in bcl_pool_get(). */
 void bcl_pool_put(struct bcl_pool *pool, void *block, size_t size);
 
 #endif

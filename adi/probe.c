@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Probes: iprobe looks for a message that a receive would match, improbe also
+ * takes the message out, and imrecv receives a message that improbe took. */
 #include "adi/engine.h"
 
 static enum bcl_status probe(struct bcl_adi *adi, int source, int tag,

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The progress engine: takes the events of the job's port and hands each to the
+ * part of the ADI that it concerns. An eager message of a pair takes a short
+ * way, in line.
+ */
 #include "adi/arrive.h"
 #include "transport/poll.h"
 
-/* A message about the flow between two ranks. */
+/* Handles a message that controls the flow between two ranks. */
 static void flow(struct bcl_adi *adi, struct bcl_adi_peer *peer, unsigned type)
 {
 	switch (type) {
@@ -46,7 +51,7 @@ struct bcl_adi_peer *bcl_adi_sender(struct bcl_adi *adi, struct bcl_peer *from,
 	enum bcl_status status = BCL_ERR_ARG;
 
 	*taken = true;
-	/* a message is from whom it says: known by its handle */
+	/* the rank in the key counts only if the handle belongs to that rank */
 	if (rank < adi->size)
 		peer = bcl_adi_known(adi, rank);
 	if (!peer || peer->peer != from) {
@@ -82,7 +87,8 @@ static bool message(struct bcl_adi *adi, const struct bcl_event *event)
 	return true;
 }
 
-/* One event, but EAGER. False: there is no memory for it; nothing was done. */
+/* Handles an event that is not EAGER. Returns false if there is no memory for
+ * the event; then nothing was done. */
 static bool __attribute__((noinline))
 dispatch(struct bcl_adi *adi, const struct bcl_event *event)
 {
@@ -132,8 +138,9 @@ static bool deliver(struct bcl_adi *adi, const struct bcl_event *event)
 	return dispatch(adi, event);
 }
 
-/* Keep it, and try it again instead of polling: the senders' rings fill up,
- * which bounds what is asked of us until there is memory, or a receive. */
+/* Keeps an event for which there is no memory. Turns try the event again
+ * instead of polling. Meanwhile the senders' rings fill up; this bounds the
+ * senders until there is memory or a receive. */
 static void __attribute__((noinline))
 stall(struct bcl_adi *adi, const struct bcl_event *event)
 {
@@ -174,14 +181,14 @@ take(struct bcl_adi *adi, struct bcl_event event)
 		stall(adi, &event);
 }
 
-/* Where the key of an eager message differs from one of the same rank, if it is
- * another's or not valid. */
+/* Bits of the source, and bit 31 of the tag. Two keys that agree in these bits
+ * have the same rank, and are both valid or both invalid. */
 #define KEY_OF_OTHERS UINT64_C(0x0000ffff80000000)
 
 /*
- * Up to n messages behind an eager one of this peer and key, as long as they
- * are like it: in the ring, eager, of the same rank, and a receive waits for
- * them.
+ * Takes up to n further messages after the eager message with the key `first`
+ * from this peer. Stops at a message that is not in the ring, is not eager, is
+ * not of the same rank, or that no posted receive matches.
  */
 static void follow(struct bcl_adi *adi, struct bcl_peer *from, uint64_t first,
 		   unsigned n)
@@ -195,10 +202,11 @@ static void follow(struct bcl_adi *adi, struct bcl_peer *from, uint64_t first,
 	unsigned taken;
 	size_t length;
 
-	/* without it while a put of ours to that peer is under way */
+	/* the peer has no pair while a put to the peer is under way */
 	if (bcl_unlikely(!pair))
 		return;
-	/* the first may have been dropped as not that rank's */
+	/* the first message may have been dropped: the handle was not the
+	 * rank's */
 	if (rank < adi->size && bcl_adi_key_valid(first))
 		peer = bcl_adi_known(adi, rank);
 	if (bcl_unlikely(!peer || peer->peer != from))
@@ -225,8 +233,9 @@ static void follow(struct bcl_adi *adi, struct bcl_peer *from, uint64_t first,
 	bcl_count_add(adi->counters, BCL_COUNT_adi_matched, taken);
 }
 
-/* What the pair whose turn it is has, up to so many messages; not in what is
- * usual: by value, so that the event need not lie in memory. */
+/* Takes up to `most` messages of the pair in turn. Returns false if the pair
+ * has none, or if anything else is due. take() gets the event by value: in the
+ * common case the event need not be in memory. */
 static inline bool __attribute__((always_inline))
 turn_pair(struct bcl_adi *adi, unsigned most)
 {
@@ -252,7 +261,7 @@ void bcl_adi_polled(struct bcl_adi *adi, enum bcl_status status,
 		stall(adi, event);
 }
 
-/* A turn in which that has nothing. */
+/* The rest of a turn in which turn_pair() found nothing. */
 static bool __attribute__((noinline)) turn_elsewhere(struct bcl_adi *adi)
 {
 	struct bcl_event event;

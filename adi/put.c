@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages that are put where their receiver has said; see internal.h. */
+/* Messages that a sender puts into a window of the receiver, for collectives;
+ * see internal.h. The sender's transport writes the data. BCL_EVENT_NOTIFY
+ * tells the receiver, for whom the put then matches a receive of no bytes. */
 #include "adi/arrive.h"
 #include "transport/key.h"
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/* Receiving: posts and cancels receives, and matches receives with messages
+ * that have come already. A receive for which no message can come ends at
+ * once. */
 #include "adi/engine.h"
 
-/* A message that has come already. False: there is none. */
+/* Receives a message that has come already. Returns false if there is none. */
 static bool __attribute__((noinline))
 receive_kept(struct bcl_adi *adi, struct bcl_adi_request *request, uint64_t key,
 	     enum bcl_match_class class)
@@ -17,7 +20,7 @@ receive_kept(struct bcl_adi *adi, struct bcl_adi_request *request, uint64_t key,
 	return true;
 }
 
-/* Open the sender, so that its death is noticed. OK: it may send. */
+/* Opens the sender, to notice the sender's death. OK: a message may come. */
 static enum bcl_status open_sender(struct bcl_adi *adi, uint64_t key)
 {
 	struct bcl_adi_peer *peer =
@@ -25,12 +28,13 @@ static enum bcl_status open_sender(struct bcl_adi *adi, uint64_t key)
 
 	if (!peer)
 		return BCL_ERR_NOMEM;
-	/* closing goes on with ranks that have left */
+	/* bcl_adi_close() goes on with ranks that have left */
 	return bcl_match_context(key) == BCL_ADI_CONTEXT_CLOSE ? peer->lost
 							       : peer->gone;
 }
 
-/* False: nobody will send such a message, and the request is complete. */
+/* Returns false if no rank will send a message for the receive; then the
+ * request is complete. */
 static bool __attribute__((noinline))
 may_come(struct bcl_adi *adi, struct bcl_adi_request *request, uint64_t key,
 	 enum bcl_match_class class)
@@ -53,7 +57,8 @@ static inline bool is_open(const struct bcl_adi *adi, unsigned rank)
 	return peer && !peer->gone;
 }
 
-/* Is there somebody who may send such a message, as far as is known? */
+/* Returns true if, as far as is known, a rank may send a message for the
+ * receive. */
 static inline bool has_sender(const struct bcl_adi *adi, uint64_t key,
 			      enum bcl_match_class class)
 {
@@ -110,7 +115,8 @@ irecv(struct bcl_adi *adi, void *buffer, size_t length, int source, int tag,
 	return request ? BCL_OK : BCL_ERR_NOMEM;
 }
 
-/* For a receive from this rank that is only to be posted, or NULL. */
+/* A free request, if a receive from this rank needs only to be posted. NULL:
+ * the receive takes the longer way, irecv(). */
 static inline struct bcl_adi_request *plain(const struct bcl_adi *adi,
 					    unsigned rank)
 {
@@ -130,7 +136,7 @@ enum bcl_status bcl_adi_irecv(struct bcl_adi *adi, void *buffer, size_t length,
 	if (bcl_likely(bcl_adi_valid(adi, source, tag, context) && result &&
 		       !bcl_nowhere(buffer, length)))
 		request = plain(adi, (unsigned)source);
-	/* what is usual calls no other function */
+	/* the common case calls no other function */
 	if (bcl_unlikely(!request ||
 			 !bcl_match_post_front(&adi->match, &request->receive,
 					       key, BCL_MATCH_EXACT)))
@@ -179,7 +185,8 @@ enum bcl_status bcl_adi_irecvv(struct bcl_adi *adi, const struct iovec *iov,
 	return status;
 }
 
-/* The job is broken: forget a request that is about to vanish. */
+/* The job is broken: takes a request on the caller's stack out of all
+ * queues. */
 static void abandon(struct bcl_adi *adi, struct bcl_adi_request *request)
 {
 	switch ((enum bcl_request_state)request->state) {

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rendezvous, the sender's side. A message is announced; the receiver pulls
- * it when it has matched. To be pulled it must be offered to the transport,
- * which can hold few offers at a time. So a message is offered before it is
- * announced, and the announcement carries the token, only as long as few are
- * waiting; others are announced by the request's name, and offered when the
- * receiver calls for them: those are pulled at once and cannot block one
- * another. Short messages, announced because of STOP, need no offer: the
- * answer to the call is their data.
+ * Rendezvous, the sender's side. The sender announces a message. The receiver
+ * pulls the message when it has matched.
+ *
+ * The sender must offer a message to the transport before the receiver can
+ * pull. The transport holds few offers at a time. So while few announced
+ * messages wait, the sender offers a message first, and the announcement
+ * carries the token. Further messages are announced by the name of the request.
+ * The sender offers them when the receiver calls for them; these are pulled at
+ * once and cannot block one another.
+ *
+ * A short message that is announced because of STOP needs no offer: the sender
+ * answers the call with the data.
  */
 #include <string.h>
 
 #include "adi/engine.h"
 
-/* An offer is one piece of memory. */
+/* Copies the pieces together: an offer is one piece of memory. */
 static enum bcl_status pack(struct bcl_adi *adi,
 			    struct bcl_adi_request *request)
 {
@@ -84,7 +88,7 @@ enum bcl_status bcl_request_offer(struct bcl_adi *adi,
 
 	if (request->state != BCL_REQUEST_ANNOUNCE) {
 		request->state = BCL_REQUEST_OFFER;
-		/* a long one does not go as the answer to a call */
+		/* a long message cannot be the answer to a call */
 		if (request->length > adi->eager_max)
 			request->eager = false;
 		if (!request->eager && adi->tokens < BCL_ADI_TOKENS)
@@ -112,12 +116,12 @@ enum bcl_status bcl_request_offer(struct bcl_adi *adi,
 	}
 	if (announce(request, 0) == BCL_ERR_AGAIN)
 		return BCL_ERR_AGAIN;
-	/* whether it was sent or the peer is lost: the offer's event comes */
+	/* sent, or the peer is lost: the event of the offer ends the request */
 	announced(adi, request, BCL_REQUEST_READ);
 	return BCL_OK;
 }
 
-/* It is announced no longer. */
+/* The message no longer counts as announced. */
 static void settle(struct bcl_adi *adi, struct bcl_adi_request *request)
 {
 	if (request->tokened) {
@@ -182,13 +186,13 @@ enum bcl_status bcl_request_grant(struct bcl_adi *adi,
 	if (bcl_send(request->peer->peer, BCL_ADI_TOKEN,
 		     bcl_request_id(request), &iov, 1, 0) == BCL_ERR_AGAIN)
 		return BCL_ERR_AGAIN;
-	/* whether it was sent or the peer is lost: the offer's event comes */
+	/* sent, or the peer is lost: the event of the offer ends the request */
 	request->state = BCL_REQUEST_READ;
 	request->peer->dirty = true;
 	return BCL_OK;
 }
 
-/* The request was taken back: let the receiver know. */
+/* Answers a call for a request that was taken back: a TOKEN of no bytes. */
 static void disappoint(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 		       uint64_t id)
 {

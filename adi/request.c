@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Requests of a job: slabs that stay until the job is closed, names by which
+ * peers refer to a request, and the consequences of a completion. See engine.h.
+ */
 #include <string.h>
 
 #include "adi/engine.h"
@@ -11,7 +15,8 @@ struct bcl_request_slab {
 	struct bcl_adi_request requests[SLAB];
 };
 
-/* Room for one more slab in the directory. */
+/* Makes room for one more slab in the directory. Returns false if there is no
+ * memory. */
 static bool directory_grow(struct bcl_adi *adi)
 {
 	const struct bcl_env *env = adi->env;

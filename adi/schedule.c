@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Schedules: runs the state machines of collective operations, and starts and
+ * counts their messages. See internal.h. */
 #include <string.h>
 
 #include "adi/send.h"
@@ -43,7 +45,8 @@ bool bcl_request_take_back(struct bcl_adi *adi, struct bcl_adi_request *request)
 	}
 }
 
-/* It has failed. False: some of its messages are still on their way. */
+/* Takes back the messages of a schedule that failed. Returns false if some are
+ * still under way. */
 static bool take_back_all(struct bcl_adi *adi,
 			  struct bcl_adi_schedule *schedule)
 {
@@ -58,13 +61,15 @@ static bool take_back_all(struct bcl_adi *adi,
 	return !schedule->pending;
 }
 
-/* One advance(); what follows from it. True: it is over. */
+/* Calls advance() once and does what follows. Returns true if the schedule is
+ * over. */
 static bool run(struct bcl_adi *adi, struct bcl_adi_schedule *schedule)
 {
 	struct bcl_adi_request *request = schedule->request;
 	bool over;
 
-	/* messages may be complete at once: no need to tell it */
+	/* messages may complete at once: they need not make the schedule
+	 * ready */
 	schedule->queued = true;
 	over = schedule->advance(schedule);
 	schedule->queued = false;
@@ -135,7 +140,7 @@ enum bcl_status bcl_adi_schedule_run(struct bcl_adi *adi,
 /* ---- messages --------------------------------------------------------------
  */
 
-/* What is left of it is taken back in the next turn. */
+/* Notes the first failure. The next turn takes back the pending messages. */
 static void fail(struct bcl_adi *adi, struct bcl_adi_schedule *schedule,
 		 enum bcl_status status)
 {

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Sending: eager and synchronous messages, and the step by which each queued
+ * request advances. Longer messages are handed to rendezvous.c. */
 #include <limits.h>
 #include <string.h>
 
@@ -60,8 +62,9 @@ bool bcl_adi_may_send(const struct bcl_adi_request *request)
 /* ---- requests in a queue --------------------------------------------------
  */
 
-/* May the message be sent without asking? Long ones only as they are: from the
- * memory of the caller. */
+/* Returns true if the message may go eagerly. A message longer than
+ * adi->eager_max may, if the transport can send it straight from the caller's
+ * memory. */
 static bool is_eager(const struct bcl_adi *adi,
 		     const struct bcl_adi_request *request)
 {
@@ -160,7 +163,7 @@ static enum bcl_status push_answer(struct bcl_adi *adi,
 	if (status == BCL_ERR_AGAIN)
 		return status;
 	request->peer->dirty = true;
-	/* the message is here, even if its sender is not any more */
+	/* the receive succeeds even if the sender is lost */
 	bcl_request_complete(adi, request, request->status.status);
 	return BCL_OK;
 }
@@ -211,11 +214,11 @@ void bcl_request_fail(struct bcl_adi *adi, struct bcl_adi_request *request,
 	switch ((enum bcl_request_state)request->state) {
 	case BCL_REQUEST_ANNOUNCE:
 	case BCL_REQUEST_GIVE:
-		/* the offer's event comes */
+		/* the event of the offer ends the request */
 		request->state = BCL_REQUEST_READ;
 		break;
 	case BCL_REQUEST_ANSWER:
-		/* the message is here */
+		/* the message has arrived */
 		bcl_request_complete(adi, request, request->status.status);
 		break;
 	case BCL_REQUEST_CALL:
@@ -296,14 +299,14 @@ bool bcl_adi_iov_sum(const struct iovec *iov, unsigned niov, size_t *length)
 	return true;
 }
 
-/* The key of a message of this rank. */
+/* The match key of a message from this rank. */
 static inline uint64_t key_of(const struct bcl_adi *adi, unsigned context,
 			      int tag)
 {
 	return adi->own | bcl_match_key(context, 0, (unsigned)tag);
 }
 
-/* A message that does not leave at once. */
+/* Starts a message that does not leave at once. */
 static enum bcl_status __attribute__((noinline))
 start(struct bcl_adi *adi, const void *data, size_t length, unsigned rank,
       uint64_t key, bool sync, struct bcl_adi_request **result)
@@ -350,7 +353,7 @@ enum bcl_status bcl_adi_isend(struct bcl_adi *adi, const void *buffer,
 		return BCL_ERR_ARG;
 	key = key_of(adi, context, tag);
 	peer = bcl_adi_is_plain(adi) ? bcl_adi_direct(adi, rank, length) : NULL;
-	/* what is usual calls no other function */
+	/* the common case calls no other function */
 	if (bcl_unlikely(!peer || !bcl_send_is_short(peer->peer, length) ||
 			 !bcl_put_short(peer->peer, BCL_ADI_EAGER, key, buffer,
 					length)))
@@ -433,7 +436,7 @@ enum bcl_status bcl_adi_isendv(struct bcl_adi *adi, const struct iovec *iov,
 	return status;
 }
 
-/* A message that does not leave at once. */
+/* Sends a message that does not leave at once, and waits. */
 static enum bcl_status __attribute__((noinline))
 send_and_wait(struct bcl_adi *adi, const void *buffer, size_t length,
 	      unsigned rank, uint64_t key)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A short message leaves at once, in line. */
+/* Sending of a short message that may leave at once, in line. */
 #ifndef BCL_ADI_SEND_H
 #define BCL_ADI_SEND_H
 
 #include "adi/engine.h"
 #include "transport/send.h"
 
-/* The peer, if a message of this length may leave at once, or NULL. */
+/* The peer, if a message of this length may leave at once. NULL: it may not. */
 static inline struct bcl_adi_peer *bcl_adi_direct(const struct bcl_adi *adi,
 						  unsigned rank, size_t length)
 {
@@ -15,8 +15,8 @@ static inline struct bcl_adi_peer *bcl_adi_direct(const struct bcl_adi *adi,
 	return peer && peer->direct && length <= adi->eager_max ? peer : NULL;
 }
 
-/* A message of one piece that need not wait leaves at once. Other statuses: it
- * has to wait, or failed. */
+/* Sends a message of one piece if the message can leave at once. AGAIN: it must
+ * wait. Other statuses: the send failed. */
 static inline enum bcl_status __attribute__((always_inline))
 bcl_adi_send_direct(struct bcl_adi *adi, unsigned rank, uint64_t key,
 		    const void *data, size_t length)

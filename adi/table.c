@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Hash table of queues: the parts that are not in line, see table.h. */
 #include "adi/table.h"
 
 #include <stdbool.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A hash table of queues: entries with the same key stand in order of
- * insertion. Links lie in the entries; an entry is found, put in and taken
- * out in the same time however many there are. The buckets double when there
- * are as many keys; without memory for that the table only gets slower.
+ * A hash table of queues. Entries with the same key stand in order of
+ * insertion. The links lie in the entries; to find, insert or remove an entry
+ * takes the same time however many there are. The number of buckets doubles
+ * when there are as many keys; if there is no memory for that, the table gets
+ * slower.
  */
 #ifndef BCL_ADI_TABLE_H
 #define BCL_ADI_TABLE_H
@@ -19,9 +20,10 @@
 struct bcl_table_node {
 	uint64_t key;
 	struct bcl_table_node *next, *prev; /* of the same key; circular */
-	struct bcl_table_node *chain;	    /* the bucket's next key */
-	struct bcl_table_node **link; /* what points to the first of its key;
-				       * NULL: it is not the first */
+	struct bcl_table_node *chain;	    /* first entry of the bucket's next
+					     * key */
+	struct bcl_table_node **link; /* pointer to this entry, if the entry is
+				       * the first of its key; else NULL */
 };
 
 enum {
@@ -31,7 +33,7 @@ enum {
 struct bcl_table {
 	struct bcl_table_node **buckets;
 	unsigned shift; /* of the hash: 64 - log2(buckets) */
-	uint32_t keys;	/* different ones */
+	uint32_t keys;	/* number of different keys */
 	struct bcl_table_node *first[1 << BCL_TABLE_FIRST_BITS];
 };
 
@@ -39,12 +41,13 @@ void bcl_table_open(struct bcl_table *table);
 void bcl_table_close(struct bcl_table *table, const struct bcl_env *env);
 void bcl_table_grow(struct bcl_table *table, const struct bcl_env *env);
 
-/* Call back for each entry; it may take out the one it is given. */
+/* Calls back for each entry. The callback may take out the entry that it is
+ * given. */
 void bcl_table_each(struct bcl_table *table,
 		    void (*call)(struct bcl_table_node *node, void *arg),
 		    void *arg);
 
-/* Likewise for those of one key. */
+/* The same for the entries of one key. */
 void bcl_table_each_of(struct bcl_table_node *first,
 		       void (*call)(struct bcl_table_node *node, void *arg),
 		       void *arg);
@@ -56,7 +59,7 @@ bcl_table_bucket(const struct bcl_table *table, uint64_t key)
 	return &table->buckets[key * 0x9e3779b97f4a7c15 >> table->shift];
 }
 
-/* Entries of one key, in a circle. */
+/* Begins a circle of entries of one key. */
 static inline void bcl_table_begin(struct bcl_table_node *node)
 {
 	node->next = node;
@@ -89,7 +92,7 @@ bcl_table_find(const struct bcl_table *table, uint64_t key)
 	return node;
 }
 
-/* Make node the first of its key, in front of *link. */
+/* Makes the node the first of its key, in front of *link. */
 static inline void bcl_table_chain(struct bcl_table_node **link,
 				   struct bcl_table_node *node)
 {

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages that came before their receive, and what bounds them.
+ * Unexpected messages, and the flow control that bounds their memory.
  *
- * Eager messages of one sender take at most BCL_UNEXPECTED bytes, with all
- * that is kept about them, plus what is on its way when that is reached: the
- * sender is told to STOP, and from then on announces each message and sends
- * its data when asked. GO follows at half.
+ * The eager messages of one sender take at most BCL_UNEXPECTED bytes,
+ * bookkeeping included, plus the messages in flight when the bound is reached.
+ * Then the receiver says STOP. From then on the sender announces each message
+ * and sends the data when the receiver calls. The receiver says GO when half of
+ * the budget is free.
  *
  * An announcement that waits takes memory, too. A sender has at most
- * BCL_ADI_ANNOUNCED of them unmatched; it keeps the messages beyond that and
- * says HOLD. If somebody here looks for a message and none is found, it may
- * be among those: MORE lets the sender announce as many again. So memory
- * grows only while a receive or probe really searches, and no message that
- * can be matched stays behind one that cannot.
+ * BCL_ADI_ANNOUNCED of them unmatched; the sender keeps further messages and
+ * says HOLD. If a receive or probe finds no message, the message may be one of
+ * those that the sender keeps. So the receiver says MORE, and the sender may
+ * announce as many again. Memory grows only while a receive or probe really
+ * searches, and a message that can be matched never waits behind a message that
+ * cannot.
  *
- * Messages of the library's own contexts count for neither.
+ * Messages in the library's own contexts count for neither bound.
  */
 #include <string.h>
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting for requests. Without threads the port's owner turns for a while
- * and then leaves the rest to bcl_wait(). With threads each that waits turns
- * in turn, giving the lock up in between; after a while they sleep on the
- * port and on an object of the job, which another thread wakes
- *  - when it completes a request that is slept for;
- *  - when it leaves the library after it polled, which disarmed the port, and
- *    the port has events already;
- *  - when it leaves chores, and no sleeper comes back for them by itself.
- * The last to get up clears the object: one that is still on its way to sleep
- * finds it set.
+ * Waiting for requests, and the lock of a job with threads. Without threads the
+ * caller turns for a while and then sleeps in bcl_wait(). With threads all
+ * waiting threads turn, and release the lock after a turn that found nothing.
+ * After a while the threads sleep on the port and on an object of the job.
+ * Another thread wakes the sleepers
+ *  - when it completes a request that a sleeper waits for;
+ *  - when it leaves the library after a poll, which disarmed the port, and the
+ *    port already has events;
+ *  - when it leaves chores, and no sleeper wakes up by itself for the chores.
+ *
+ * The last sleeper that gets up clears the object: a thread that is still on
+ * its way to sleep finds the object set.
  */
 #include <errno.h>
 #include <string.h>
@@ -19,8 +21,10 @@
 enum {
 	SPINS = 32,	     /* turns between looks at the clock */
 	YIELDS = 20000000,   /* ns of yielding before a sleep */
-	YIELD_LONG = 700000, /* ns: somebody else computes here */
-	NAP = 1000000,	     /* ns, where nothing might wake us */
+	YIELD_LONG = 700000, /* ns of one yield: another process computes
+			      * here */
+	NAP = 1000000,	     /* ns of a sleep from which nothing might wake
+			      * us */
 };
 
 /* ---- the lock --------------------------------------------------------------
@@ -51,7 +55,7 @@ enum bcl_status bcl_adi_threads_open(struct bcl_adi *adi)
 		env->object_close(env->world, adi->object);
 		return BCL_ERR_SYSTEM;
 	}
-	/* callbacks of the packet layer come with the lock held, and send */
+	/* recursive: the packet layer's callbacks hold the lock, and send */
 	pthread_mutexattr_init(&attributes);
 	pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
 	pthread_mutex_init(&adi->lock, &attributes);
@@ -72,12 +76,12 @@ void bcl_adi_threads_close(struct bcl_adi *adi)
 
 enum bcl_status bcl_adi_enter_slowly(struct bcl_adi *adi)
 {
-	/* in a forked child the owner may not exist */
+	/* the thread that holds the lock may not exist in a forked child */
 	if (bcl_port_forked(adi->port))
 		return BCL_ERR_FORKED;
 	if (!adi->threads || !pthread_mutex_trylock(&adi->lock))
 		return BCL_OK;
-	/* whoever turns and turns lets us in */
+	/* a thread that turns in vain reads `wanted` and lets this thread in */
 	atomic_fetch_add_explicit(&adi->wanted, 1, memory_order_relaxed);
 	pthread_mutex_lock(&adi->lock);
 	atomic_fetch_sub_explicit(&adi->wanted, 1, memory_order_relaxed);
@@ -105,7 +109,8 @@ void bcl_adi_unlock_threads(struct bcl_adi *adi)
 	pthread_mutex_unlock(&adi->lock);
 }
 
-/* Let another thread have the lock, if one wants it. */
+/* Releases the lock for a moment, and yields if another thread wants the
+ * lock. */
 static void breathe(struct bcl_adi *adi, bool yield)
 {
 	if (adi->sleepers && adi->wake)
@@ -116,7 +121,7 @@ static void breathe(struct bcl_adi *adi, bool yield)
 	pthread_mutex_lock(&adi->lock);
 }
 
-/* Sleep until there are events, one of the requests is done, or `until`. */
+/* Sleeps until the port has events, one of the requests is done, or `until`. */
 static void sleep_once(struct bcl_adi *adi,
 		       struct bcl_adi_request *const *requests, unsigned n,
 		       uint64_t until)
@@ -128,7 +133,7 @@ static void sleep_once(struct bcl_adi *adi,
 	if (bcl_arm(adi->port) != BCL_OK)
 		return;
 	adi->turned = false;
-	/* the card's timers are nobody else's business then */
+	/* without a helper only this process serves the card's timers */
 	if (!adi->context->helper) {
 		now = env->now(env->world);
 		if (until > now + NAP)
@@ -157,7 +162,8 @@ static void sleep_once(struct bcl_adi *adi,
 	}
 }
 
-/* An event is in our hands that bcl_wait() and bcl_arm() would let go. */
+/* Sleeps while an event waits for memory: bcl_wait() and bcl_arm() would
+ * release the data of that event. */
 static void nap_stalled(struct bcl_adi *adi, uint64_t end)
 {
 	const struct bcl_env *env = adi->env;
@@ -184,7 +190,7 @@ static void yield(struct bcl_adi *adi, struct bcl_adi_idle *idle, uint64_t now)
 		env->yield(env->world);
 	if (env->now(env->world) - now > YIELD_LONG)
 		idle->until = now;
-	idle->turns = SPINS; /* no more of them */
+	idle->turns = SPINS; /* spin no more */
 }
 
 bool bcl_adi_linger(struct bcl_adi *adi, struct bcl_adi_idle *idle)
@@ -225,9 +231,9 @@ void bcl_adi_sleep(struct bcl_adi *adi, uint64_t ns)
 }
 
 /*
- * After a turn in vain. `end`: come back by then; `unwoken`: nothing wakes us
- * for something that we wait for. True: it slept or might have; false: it
- * was a moment only.
+ * Rests after a turn that found nothing, at most until `end`. `unwoken`:
+ * nothing wakes the caller for some of what it waits for. Returns true if the
+ * caller slept or might have slept, false if the rest was a moment only.
  */
 static bool rest(struct bcl_adi *adi, struct bcl_adi_idle *idle, bool unwoken,
 		 struct bcl_adi_request *const *requests, unsigned n,
@@ -258,7 +264,8 @@ static bool rest(struct bcl_adi *adi, struct bcl_adi_idle *idle, bool unwoken,
 		return true;
 	adi->napping |= unwoken;
 	sleep_once(adi, requests, n, end);
-	/* if others nap, too, the next who leaves chores wakes them for once */
+	/* if more threads nap, the next thread that leaves chores wakes them in
+	 * vain, once */
 	adi->napping = false;
 	return true;
 }

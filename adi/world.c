@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Joining the job and leaving it. */
+/* Joining the job, bcl_adi_open(), and leaving it, bcl_adi_close(). */
 #include "adi/engine.h"
 
 enum {
-	/* Turns before a wait leaves the rest to bcl_wait(); and where somebody
-	 * else may want the processor: a round trip between nodes. */
+	/* Turns before a wait goes on in bcl_adi_wait_any(). SPINS_CROWDED:
+	 * another process may want the processor; about a round trip between
+	 * nodes. */
 	SPINS = 1000,
 	SPINS_CROWDED = 64,
 };
@@ -32,7 +33,8 @@ static enum bcl_status open_context(struct bcl_adi *adi,
 	return status;
 }
 
-/* The others wait for it: a rank that cannot join says why instead. */
+/* Publishes the address of this rank, for which all ranks wait. A rank that
+ * cannot join publishes the status instead. */
 static enum bcl_status publish(struct bcl_boot *boot, const struct bcl_adi *adi,
 			       enum bcl_status opened)
 {
@@ -76,7 +78,7 @@ static enum bcl_status open_engine(struct bcl_adi *adi, unsigned flags)
 	return BCL_OK;
 }
 
-/* All but the boot. */
+/* Releases all of the job but the boot. */
 static void release(struct bcl_adi *adi)
 {
 	const struct bcl_env *env = adi->env;
@@ -97,7 +99,7 @@ static void release(struct bcl_adi *adi)
 	env->release(env->world, adi, sizeof(*adi));
 }
 
-/* In the job that `boot` has joined. All its ranks meet at as many fences,
+/* Joins the job of `boot`. All ranks of the job pass the same number of fences,
  * whatever fails. */
 static enum bcl_status join(const struct bcl_env *env, struct bcl_boot *boot,
 			    const struct bcl_adi_options *options,
@@ -185,7 +187,7 @@ static void find_busy(struct bcl_adi *adi, struct bcl_adi_request *request,
 		*busy = request;
 }
 
-/* Until nothing is on its way from here, or to here by our asking. */
+/* Turns until no send of this rank is under way, and no call or pull. */
 static void drain(struct bcl_adi *adi)
 {
 	struct bcl_adi_idle idle = { 0 };
@@ -209,8 +211,9 @@ static void drain(struct bcl_adi *adi)
 	}
 }
 
-/* Short messages are on their way when sent, which may be when their peer is
- * up: wait until they are there. */
+/* Waits until all messages are delivered. A short message is complete when the
+ * transport has taken it, perhaps before the peer is up. An empty message
+ * follows to each peer, and is complete when the peer has all messages. */
 static void flush(struct bcl_adi *adi)
 {
 	struct bcl_adi_peer *peer;
@@ -226,12 +229,13 @@ static void flush(struct bcl_adi *adi)
 }
 
 /*
- * All ranks have sent all they have to say but this. What each sends here its
- * receiver waits for, so nobody calls a rank that is through and has ended.
+ * Waits until all ranks are here. A rank comes here after all other messages of
+ * the rank. A receiver waits for each message of this function, so no rank
+ * calls a rank that has ended.
  *
- * Dissemination (Hensgen, Finkel, Manber 1988): in ceil(log2 n) rounds each
- * rank has heard of all. A rank that is lost counts as having arrived, with
- * those it would have told of.
+ * Dissemination (Hensgen, Finkel, Manber 1988): after ceil(log2 n) rounds each
+ * rank has heard of all. A lost rank counts as having arrived, together with
+ * the ranks of which the lost rank would have told.
  */
 static void meet(struct bcl_adi *adi)
 {
@@ -272,7 +276,7 @@ static void leave_job(struct bcl_adi *adi)
 	bcl_match_each(&adi->match, cancel, adi);
 	bcl_adi_discard_unexpected(adi);
 	flush(adi);
-	/* those who are through leave before us */
+	/* ranks that finish earlier leave; this is no loss to report */
 	adi->leaving = true;
 	meet(adi);
 	drain(adi);

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Collective operations that go over a communicator's team, if it has one.
- * Whether one does depends only on what is the same at all ranks: never on the
- * buffers, counts and types, with which ranks may describe the same data
- * differently, but for the operator of a reduction and that its type is one of
- * MPI's own.
+ * Collective operations that go over the team of a communicator, if there is
+ * one. Whether an operation goes over the team depends only on facts that are
+ * the same at all ranks. It never depends on buffers, counts and types, because
+ * ranks may describe the same data differently. The exceptions are the operator
+ * of a reduction, and whether its type is predefined.
  */
 #ifndef BCL_CH3_COLL_H
 #define BCL_CH3_COLL_H
 
-/* Decides, with all others, at a communicator's first operation. */
+/* Decides at the first operation of a communicator whether there is a team.
+ * Collective. NULL: no team. */
 struct bcl_team *bcl_ch3_team_make(MPIR_Comm *comm);
 
-/* NULL for one that was revoked, too: MPICH's own operations say so. */
+/* The team of a communicator. NULL: no team, or the communicator was revoked;
+ * MPICH's own operations report that. */
 static inline struct bcl_team *bcl_ch3_team(MPIR_Comm *comm)
 {
 	if (comm->revoked)
@@ -20,7 +22,8 @@ static inline struct bcl_team *bcl_ch3_team(MPIR_Comm *comm)
 	return comm->dev.ch.asked ? comm->dev.ch.team : bcl_ch3_team_make(comm);
 }
 
-/* Programs' own operators are combined in MPICH's order. */
+/* Returns true if the team reduces with this operator. Operators that the
+ * program defines are combined in MPICH's order, by MPICH. */
 static inline int bcl_ch3_reduces(MPI_Op op, MPI_Datatype type)
 {
 	return HANDLE_IS_BUILTIN(op) && HANDLE_IS_BUILTIN(type);

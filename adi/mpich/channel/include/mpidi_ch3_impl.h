@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What files of ch3 take from the channel. */
+/* The part of the channel that ch3's own files use. */
 #ifndef MPIDI_CH3_IMPL_H_INCLUDED
 #define MPIDI_CH3_IMPL_H_INCLUDED
 
 #include "mpidimpl.h"
 
-/* put.c: the lock of a window's shared memory. */
+/* window.c: the lock of a window's shared memory. */
 void bcl_ch3_window_lock(MPIR_Win *win);
 void bcl_ch3_window_unlock(MPIR_Win *win);
 

@@ -14,7 +14,7 @@ int bcl_ch3_wait(MPID_Progress_state *state);
 #define MPIDI_CH3_Progress_poke()      bcl_ch3_test()
 #define MPIDI_CH3_Progress_wait(state) bcl_ch3_wait(state)
 
-/* MPI's functions, which are not ch3's files, send by way of send.c. */
+/* Files of MPI's functions, unlike ch3's own files, send by way of send.c. */
 #ifndef MPIDIMPL_H_INCLUDED
 #define MPID_Send bcl_ch3_send
 #endif
@@ -23,8 +23,9 @@ int bcl_ch3_send(const void *buffer, MPI_Aint count, MPI_Datatype type,
 		 MPIR_Request **request);
 
 /*
- * ch3's entrances to collective operations, of which we take some: those are
- * declared under names of their own, for communicators that have no team.
+ * ch3's entry points of collective operations. The channel provides some of the
+ * operations. ch3's own functions for these get new names here, and serve
+ * communicators without a team.
  */
 #undef MPID_COLL_H_INCLUDED
 #define MPID_Barrier   bcl_ch3_stock_barrier

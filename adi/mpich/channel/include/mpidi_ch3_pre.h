@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What ch3 has to know of the channel before it declares its own types. */
+/* Definitions that ch3 needs from the channel before its own types. */
 #ifndef MPIDI_CH3_PRE_H_INCLUDED
 #define MPIDI_CH3_PRE_H_INCLUDED
 
@@ -7,30 +7,32 @@
 
 #define MPIDI_DEV_IMPLEMENTS_KVS
 
-/* What the channel keeps for a communicator. */
+/* The channel's part of a communicator. */
 typedef struct {
 	struct bcl_team *team; /* NULL: collective operations are MPICH's */
-	int asked;	       /* whether there is to be one (team.c) */
+	int asked;	       /* bcl_ch3_team_make() has decided about the
+				* team */
 } MPIDI_CH3I_CH_comm_t;
 
-/* mpid_coll.h comes later: mpidi_ch3_post.h */
+/* mpidi_ch3_post.h includes mpid_coll.h later */
 #define MPID_COLL_H_INCLUDED
 
-/* What the channel keeps for a virtual connection. */
+/* The channel's part of a virtual connection. */
 typedef struct MPIDI_CH3I_VC {
 	struct bcl_ch3_link *link; /* NULL: nothing was sent or received yet */
 	struct MPIR_Request *sendq_head, *sendq_tail;
-	struct MPIR_Request *recv_active; /* its payload is coming */
-	struct MPIR_Request *asking;	  /* first of those in answer.c */
-	int sending; /* a packet's memory is still the library's */
-	int failure; /* enum bcl_status of that packet, when it is not */
-	int going;   /* the queue is being sent: see go_on() in send.c */
-	int heard;   /* a packet has come since a long one left */
+	struct MPIR_Request *recv_active; /* request whose payload is coming */
+	struct MPIR_Request *asking;	  /* first request that waits for an
+					   * answer (answer.c) */
+	int sending; /* the library still uses the memory of a packet */
+	int failure; /* enum bcl_status of the packet after `sending` */
+	int going;   /* go_on() in send.c is sending the queue */
+	int heard;   /* a packet has come since a longer message left */
 
 	/* of a connection that a port made, before there is a group */
 	struct MPIDI_VC *next; /* of the same link */
 	uint32_t number;
-	int called; /* from here */
+	int called; /* this process called */
 } MPIDI_CH3I_VC;
 
 #define MPIDI_CH3_VC_DECL struct MPIDI_CH3I_VC ch;
@@ -41,16 +43,17 @@ enum {
 
 struct bcl_ch3_request {
 	/* of a message that is being sent */
-	unsigned words; /* of pending_pkt; 0: it has left */
+	unsigned words; /* of pending_pkt; 0: the header has left */
 	size_t at;	/* bytes of iov[0] that have left */
 
-	/* that an answer completes (answer.c) */
-	struct MPIR_Request **asking; /* what points to it; NULL: it does not */
+	/* of a request that an answer completes (answer.c) */
+	struct MPIR_Request **asking; /* pointer to this request in the list;
+				       * NULL: no answer is due */
 	struct MPIR_Request *next_asking;
 
-	/* of a long one (rendezvous.c) */
-	void *piece;   /* packed; NULL: it is the user's memory */
-	int announced; /* it is, to us or by us */
+	/* of a long message (rendezvous.c) */
+	void *piece;   /* packed data; NULL: the user's memory */
+	int announced; /* announced, by either side */
 	uint8_t ticket[BCL_CH3_TICKET];
 };
 
@@ -61,7 +64,8 @@ struct bcl_ch3_request {
 
 #define MPIDI_CH3_PKT_ENUM BCL_CH3_PKT_ANNOUNCE
 
-/* A long message, which the receiver may pull; begins as a sent one does. */
+/* A long message that the receiver may pull. The fields up to data_sz are those
+ * of the eager packet. */
 #define MPIDI_CH3_PKT_DEFS                      \
 	struct bcl_ch3_announcement {           \
 		MPIDI_CH3_Pkt_type_t type;      \
@@ -72,7 +76,7 @@ struct bcl_ch3_request {
 	};
 #define MPIDI_CH3_PKT_DECL struct bcl_ch3_announcement bcl_announcement;
 
-/* What the channel keeps for a window whose memory it shares. */
+/* The channel's part of a window: the memory that the node shares. */
 #define MPIDI_CH3_WIN_DECL struct bcl_ch3_segment *segment;
 
 typedef struct MPIDI_CH3I_Progress_state {
@@ -83,7 +87,7 @@ typedef struct MPIDI_CH3I_Progress_state {
 
 extern volatile unsigned int MPIDI_CH3I_progress_completion_count;
 
-/* A completion: who sleeps in the library, in another thread, shall see it. */
+/* A completion wakes a thread that sleeps in the library. */
 extern volatile int bcl_ch3_asleep;
 void bcl_ch3_wake(void);
 #define MPIDI_CH3I_PROGRESS_WAKEUP      \

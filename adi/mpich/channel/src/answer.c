@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests that an answer of the other end completes: a synchronous send that
- * is to be matched, and ch3's own rendezvous at both ends. ch3 forgets them
- * when the other end is lost; here they fail then.
+ * Requests that an answer of the other end completes: synchronous sends until
+ * the receive matches, and ch3's own rendezvous at both ends. ch3 forgets such
+ * requests when the other end is lost. The channel lists the requests per
+ * connection, and ends them with an error.
  */
 #include "channel.h"
 
-/* The request that the answer to this packet completes, or NULL. */
+/* The request that the answer to this packet completes. NULL: the packet asks
+ * for no answer. */
 static MPIR_Request *asker(const MPIDI_CH3_Pkt_t *packet)
 {
 	MPIR_Request *request = NULL;

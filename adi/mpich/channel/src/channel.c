@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The channel's beginning and end. */
+/* Opening and closing of the channel, BCL's bootstrap on MPICH's process
+ * manager, and the entry points that ch3 calls for processes and
+ * connections. */
 #include "channel.h"
 
 #include <bcl/boot.h>
@@ -173,7 +175,7 @@ int MPIDI_CH3_PG_Destroy(MPIDI_PG_t *pg)
 	return MPI_SUCCESS;
 }
 
-/* Also before MPIDI_CH3_Init(). */
+/* Called also before MPIDI_CH3_Init(). */
 int MPIDI_CH3_VC_Init(MPIDI_VC_t *vc)
 {
 	memset(&vc->ch, 0, sizeof(vc->ch));
@@ -187,7 +189,7 @@ int MPIDI_CH3_VC_Destroy(MPIDI_VC_t *vc)
 	return MPI_SUCCESS;
 }
 
-/* The closing messages of both sides have been exchanged. */
+/* Called when both sides have exchanged their closing messages. */
 int MPIDI_CH3_Connection_terminate(MPIDI_VC_t *vc)
 {
 	bcl_ch3_link_close(vc);

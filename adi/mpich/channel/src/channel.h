@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The channel ch3:bcl: MPICH's packets travel as packets of BCL's abstract
+ * The channel ch3:bcl: carries MPICH's packets as packets of BCL's abstract
  * device interface.
  *
- * On the wire a ch3 packet is a BCL packet whose type says how many words of 8
- * bytes its header has; its payload follows. What does not fit goes on in
- * packets of type BCL_CH3_MORE, next to one another. A packet of type
- * BCL_CH3_SHORT is a message of few bytes (struct bcl_ch3_short). One of type
- * BCL_CH3_ENVELOPE says who sends, or carries a packet of a connection that a
- * port has made (struct envelope in link.c).
+ * On the wire a ch3 packet is a BCL packet. The type of the BCL packet is the
+ * length of the ch3 header, in words of 8 bytes; the payload follows the
+ * header. Payload that does not fit goes on in packets of type BCL_CH3_MORE,
+ * with no other packet of the connection in between. A packet of type
+ * BCL_CH3_SHORT is a message of few bytes (struct bcl_ch3_short). A packet of
+ * type BCL_CH3_ENVELOPE tells the sender's rank and group, or carries a packet
+ * of a connection that a port has made (struct envelope in link.c).
  *
- * Everything here runs with MPICH's global lock held.
+ * All code of the channel runs with MPICH's global lock held.
  */
 #ifndef BCL_CH3_CHANNEL_H
 #define BCL_CH3_CHANNEL_H
@@ -27,8 +28,8 @@ enum {
 	BCL_CH3_ENVELOPE = 15,
 };
 
-/* A message without a request at its sender: what it is matched by and its
- * data. With up to 8 bytes it fits in the line of a pair. */
+/* A message without a request at the sender: the match and the data. With up to
+ * 8 bytes of data the message fits in the line of a pair. */
 struct bcl_ch3_short {
 	MPIDI_Message_match match;
 	char data[];
@@ -38,36 +39,38 @@ struct bcl_ch3_short {
 
 extern struct bcl_adi *bcl_ch3_adi;
 
-/* A status as an error code of MPI, recoverable. */
+/* A status as a recoverable error code of MPI. */
 int bcl_ch3_error(enum bcl_status status);
-/* A packet that cannot be. */
+/* The error code for a malformed packet. */
 int bcl_ch3_nonsense(void);
 
 /* ---- link.c: processes at the other end ---- */
 
-/* Another process, over which go the connection of its rank and those that
- * ports make. */
+/* Another process. The connection of the process's rank and all connections
+ * made by ports go over the link. */
 struct bcl_ch3_link {
 	struct bcl_peer *peer;
-	MPIDI_VC_t *vc;	   /* its rank's; NULL: not known yet */
-	MPIDI_VC_t *ports; /* connections by ports */
+	MPIDI_VC_t *vc;	   /* connection of the rank; NULL: not known yet */
+	MPIDI_VC_t *ports; /* connections that ports have made */
 };
 
-/* Give the connection its link; connects. */
+/* Gives the connection a link. Connects if need be. */
 int bcl_ch3_link_open(MPIDI_VC_t *vc);
-/* A connection to the port of a process with this address. */
+/* Makes a connection to the port `port_tag` of the process with this
+ * address. */
 int bcl_ch3_link_call(MPIDI_VC_t *vc, const void *address, size_t length,
 		      int port_tag);
 void bcl_ch3_link_close(MPIDI_VC_t *vc);
 
-/* As bcl_adi_packet_send() and, without a cookie and if `now`,
- * bcl_adi_packet_try(). */
+/* Sends as bcl_adi_packet_send() does. If `now`: as bcl_adi_packet_try(),
+ * without a cookie. */
 enum bcl_status bcl_ch3_link_send(MPIDI_VC_t *vc, unsigned words,
 				  const void *header, const struct iovec *iov,
 				  unsigned niov, uint64_t cookie, int now);
-/* Payload that a packet of this connection has room for. */
+/* Room for payload in a packet of this connection, bytes. */
 size_t bcl_ch3_link_room(const MPIDI_VC_t *vc, unsigned words);
-/* Has a longer one room for so many bytes? It cannot leave at once. */
+/* Returns true if a payload of this length needs and fits a long packet. A long
+ * packet cannot leave at once. */
 int bcl_ch3_link_long_room(const MPIDI_VC_t *vc, unsigned words, size_t length);
 
 /* The functions that the ADI calls. */
@@ -79,11 +82,11 @@ void bcl_ch3_link_changed(void *arg, struct bcl_peer *peer,
 
 /* ---- node.c: which ranks share memory ---- */
 
-/* With the processes of `pg`, before communicators are made. */
+/* Called with the processes of the job, before communicators are made. */
 int bcl_ch3_node_open(MPIDI_PG_t *pg, int rank);
-/* Is the other end a rank of this job on this node? */
+/* Returns true if the other end is a rank of this job and node. */
 int bcl_ch3_is_here(const MPIDI_VC_t *vc);
-/* Are all processes of an intracommunicator? */
+/* The same for all processes of an intracommunicator. */
 int bcl_ch3_are_here(MPIR_Comm *comm);
 
 /* ---- port.c: business cards ---- */
@@ -93,25 +96,25 @@ int bcl_ch3_card_read(const char *card, void *address, size_t *length);
 
 /* ---- send.c ---- */
 
-/* The packet that was sent with this connection as its cookie has left. */
+/* The packet with this connection as its cookie has left. */
 void bcl_ch3_sent(MPIDI_VC_t *vc, enum bcl_status status);
-/* A message whose memory was lent has left. */
+/* A message whose memory was lent to the library has left. */
 void bcl_ch3_lent(MPIR_Request *request, enum bcl_status status);
-/* The other end is lost: what is queued fails. */
+/* The other end is lost: ends all queued requests. */
 void bcl_ch3_send_failed(MPIDI_VC_t *vc, enum bcl_status status);
 
 /* ---- rendezvous.c ---- */
 
-/* What a cookie means: its lowest bits; the rest is a pointer. */
+/* Meaning of a cookie, in the lowest two bits. The rest is a pointer. */
 enum {
-	BCL_CH3_SENT,	   /* of a connection: its packet has left */
-	BCL_CH3_ANNOUNCED, /* of a request to send */
-	BCL_CH3_PULLED,	   /* of a request to receive */
-	BCL_CH3_LENT,	   /* of a request to send: all of it has left */
+	BCL_CH3_SENT,	   /* connection: its packet has left */
+	BCL_CH3_ANNOUNCED, /* request to send: the receiver has pulled */
+	BCL_CH3_PULLED,	   /* request to receive: the pull is done */
+	BCL_CH3_LENT,	   /* request to send: all of the message has left */
 };
 
 void bcl_ch3_rendezvous_open(MPIDI_VC_t *vc);
-/* It leads to another node. */
+/* The connection leads to another node. */
 void bcl_ch3_rendezvous_far(MPIDI_VC_t *vc);
 void bcl_ch3_announced(MPIR_Request *request, enum bcl_status status);
 void bcl_ch3_pulled(MPIR_Request *request, enum bcl_status status);
@@ -122,10 +125,11 @@ int bcl_ch3_cancelled(MPIDI_VC_t *vc, MPIDI_CH3_Pkt_t *packet, void *data,
 
 /* ---- answer.c ---- */
 
-/* Before a packet leaves that asks for an answer, as some do; it did not. */
+/* Called before a packet leaves: notes the request if the packet asks for an
+ * answer. bcl_ch3_ask_no_more(): the packet was not sent. */
 void bcl_ch3_ask(MPIDI_VC_t *vc, const void *packet);
 void bcl_ch3_ask_no_more(const void *packet);
-/* The other end is lost, which would have answered. */
+/* The other end is lost before the answer. */
 void bcl_ch3_answers_failed(MPIDI_VC_t *vc, enum bcl_status status);
 void bcl_ch3_answers_open(MPIDI_CH3_PktHandler_Fcn **handlers);
 
@@ -145,7 +149,7 @@ int bcl_ch3_revoked(MPIDI_VC_t *vc, MPIDI_CH3_Pkt_t *packet, void *data,
 
 /* ---- team.c ---- */
 
-/* Before the first communicator; when all that MPI_Init() does is done; and
+/* Called before the first communicator is made; at the end of MPI_Init(); and
  * when all processes are about to leave. */
 int bcl_ch3_teams_prepare(void);
 int bcl_ch3_teams_open(void);
@@ -159,8 +163,8 @@ int bcl_ch3_tool_open(void);
 
 int bcl_ch3_progress_open(void);
 void bcl_ch3_progress_close(void);
-/* An error that a packet's handler met, if it is one: returned by the next
- * call. */
+/* Keeps the first error that a packet's handler met, for the next call of the
+ * progress engine to return. MPI_SUCCESS: does nothing. */
 void bcl_ch3_complain(int mpi_errno);
 
 #endif

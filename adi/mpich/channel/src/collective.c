@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Collective operations over a team (bcl_ch3_coll.h). Data that is not
- * contiguous is packed by whoever describes it so; to the others it is bytes.
+ * Collective operations over a team (bcl_ch3_coll.h). A rank that describes its
+ * data as not contiguous packs the data. To the other ranks the data is bytes.
  */
 #include "channel.h"
 
 /* ---- waiting ---- */
 
 /*
- * MPICH has operations under way that only its own progress engine moves, for
- * which the others may be waiting before they come here.
+ * Returns true if MPICH has operations under way. Only MPICH's progress engine
+ * moves these. Other ranks may wait for them before entering the library's
+ * operation.
  */
 static int is_busy(void)
 {
@@ -17,8 +18,7 @@ static int is_busy(void)
 	       MPIDI_RMA_Win_active_list_head;
 }
 
-/* The communicator whose operation this process is in, if it is the library's.
- */
+/* The communicator of the library's operation under way, or NULL. */
 static MPIR_Comm *within;
 
 static int leave(int mpi_errno)
@@ -27,8 +27,9 @@ static int leave(int mpi_errno)
 	return mpi_errno;
 }
 
-/* Who waits would wait for those that do not come any more. Its team is that of
- * all communicators of its group. */
+/* Cancels the operation under way if its communicator is revoked now: some
+ * ranks will not take part, and the rest would wait for ever. All communicators
+ * of a group share the team. */
 int bcl_ch3_revoked(MPIDI_VC_t *vc, MPIDI_CH3_Pkt_t *packet, void *data,
 		    intptr_t *length, MPIR_Request **request)
 {
@@ -40,7 +41,8 @@ int bcl_ch3_revoked(MPIDI_VC_t *vc, MPIDI_CH3_Pkt_t *packet, void *data,
 	return mpi_errno;
 }
 
-/* What processes of a program call differently is no failure of any of them. */
+/* The error for ranks that call an operation differently. No process has
+ * failed. */
 static int differ(int errclass, enum bcl_status status)
 {
 	return MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__,
@@ -67,8 +69,8 @@ static int result(enum bcl_status status)
 	}
 }
 
-/* To its end, also if a hook fails: until then the operation uses memory of its
- * caller. */
+/* Progresses an operation to its end, even if a hook fails: the operation uses
+ * memory of the caller until then. */
 static int finish(enum bcl_status status, struct bcl_adi_request **request)
 {
 	int moved, error, mpi_errno = MPI_SUCCESS;
@@ -88,7 +90,7 @@ static int finish(enum bcl_status status, struct bcl_adi_request **request)
 	return mpi_errno ? mpi_errno : result(status);
 }
 
-/* An operation of the library, by name, to its end. */
+/* Runs the library's operation of this name to its end. */
 #define RUN(name, ...)                                                        \
 	(within = comm,                                                       \
 	 leave(is_busy()                                                      \
@@ -98,8 +100,7 @@ static int finish(enum bcl_status status, struct bcl_adi_request **request)
 /* ---- data as bytes --------------------------------------------------------
  */
 
-/* Elements of the program's, and where they are as bytes next to one another.
- */
+/* Elements of the program, and their place as contiguous bytes. */
 struct data {
 	void *buffer;
 	MPI_Aint count;
@@ -109,7 +110,8 @@ struct data {
 	void *packed; /* the copy */
 };
 
-/* No bytes yet where the elements are not contiguous: NULL. */
+/* Describes elements. `bytes` is NULL as long as elements that are not
+ * contiguous have no copy. */
 static struct data describe(const void *buffer, MPI_Aint count,
 			    MPI_Datatype type)
 {
@@ -156,7 +158,7 @@ static void forget(struct data *data)
 	data->packed = NULL;
 }
 
-/* What has come goes to where it belongs. */
+/* Unpacks received bytes to the program's elements, and frees the copy. */
 static int unpack(struct data *data, int mpi_errno)
 {
 	MPI_Aint unpacked;
@@ -169,7 +171,8 @@ static int unpack(struct data *data, int mpi_errno)
 	return mpi_errno;
 }
 
-/* Both sides of an operation before it begins; what is in place is kept. */
+/* Prepares both sides before an operation. In place, the receive buffer has the
+ * data to send and is packed. */
 static int prepare(struct data *send, struct data *receive)
 {
 	int mpi_errno;
@@ -191,10 +194,11 @@ int bcl_ch3_barrier(MPIR_Comm *comm)
 }
 
 /*
- * A message for all goes behind its length, with which its first bytes fill a
- * short broadcast. So a rank that expects another length hears of it and does
- * not wait for ever. Between nodes a longer message goes as it is, once: a
- * message more would take a trip, and the team compares lengths.
+ * Head of a broadcast: the length of the message and its first bytes, which
+ * together fill a short broadcast. A rank that expects another length learns so
+ * from the head and does not wait for ever. A longer message follows the head
+ * inside a node. Between nodes a longer message goes alone, without a head: the
+ * head would cost a trip, and the team compares lengths.
  */
 struct head {
 	uint64_t length;
@@ -208,7 +212,8 @@ static int bcast_all(MPIR_Comm *comm, void *bytes, size_t length, int root)
 	return RUN(broadcast, comm->dev.ch.team, bytes, length, (unsigned)root);
 }
 
-/* The message has another length than is expected here, and is let go. */
+/* The length of the message is not as expected: receives and drops the
+ * message. */
 static int bcast_differs(MPIR_Comm *comm, size_t length, size_t expected,
 			 int root)
 {
@@ -323,7 +328,7 @@ static enum bcl_type type_of(MPI_Datatype type)
 
 _Static_assert(sizeof(long) == 8, "MPI_LONG has 64 bits");
 
-/* An operator of MPICH's and its type. */
+/* An operator of MPICH and the type of its operands. */
 struct operation {
 	MPIR_op_function *function;
 	MPI_Datatype type;
@@ -337,8 +342,8 @@ static void apply(const void *in, void *inout, size_t count, void *arg)
 	operation->function((void *)in, inout, &n, &operation->type);
 }
 
-/* What a reduction of MPI's is; `own` and `operation` have room for one that
- * the library lacks. */
+/* The library's reduction for an operator and type of MPI. `own` and
+ * `operation` have room for a reduction that the library lacks. */
 static const struct bcl_reduction *reduction_of(MPI_Op op, MPI_Datatype type,
 						struct bcl_reduction *own,
 						struct operation *operation)
@@ -474,9 +479,10 @@ int bcl_ch3_alltoall(const void *send, MPI_Aint send_count,
 /* ---- blocks of different lengths ------------------------------------------
  */
 
-/* One block for each rank, as bytes. */
+/* One block per rank, as bytes. */
 struct blocks {
-	const MPI_Aint *counts, *displacements; /* of the program's */
+	const MPI_Aint *counts, *displacements; /* given by the program, in
+						 * elements */
 	MPI_Datatype type;
 	char *buffer;
 	MPI_Aint extent;
@@ -500,7 +506,8 @@ static int describe_blocks(struct blocks *blocks, const MPIR_Comm *comm)
 	if (!blocks->lengths)
 		return bcl_ch3_error(BCL_ERR_NOMEM);
 	blocks->offsets = blocks->lengths + n;
-	/* Displacements may be all that says where blocks are: MPI_BOTTOM. */
+	/* The buffer may be MPI_BOTTOM: only displacements tell where blocks
+	 * are. */
 	for (i = 0; i < n; i++)
 		if (blocks->counts[i] &&
 		    (!any || blocks->displacements[i] < least)) {

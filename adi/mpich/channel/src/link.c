@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes at the other end, and the connections that go over one link. */
+/* Links: one per process at the other end, for the virtual connection of the
+ * process's rank and for all connections made by ports. */
 #include "channel.h"
 
 enum kind {
-	GREET, /* `number` is the sender's rank; behind it its group's id */
-	CALL,  /* a new connection; behind it the port's tag */
+	GREET, /* `number` is the sender's rank; the id of the sender's group
+		* follows */
+	CALL,  /* a new connection; the port's tag follows */
 	PORT,  /* a packet of a connection that CALL made */
 };
 
 struct envelope {
 	uint8_t kind;
-	uint8_t words;	/* PORT: of the header behind */
-	uint8_t called; /* PORT: by the sender */
+	uint8_t words;	/* PORT: words of the header that follows */
+	uint8_t called; /* PORT: the sender of the packet made the CALL */
 	uint8_t spare;
-	uint32_t number; /* of the connection, given by who called */
+	uint32_t number; /* of the connection, given by the caller */
 };
 
-/* There is one as long as a connection goes over it. */
+/* The link of a peer; makes one if there is none. A link exists as long as a
+ * connection goes over it. NULL: no memory. */
 static struct bcl_ch3_link *link_of(struct bcl_peer *peer)
 {
 	struct bcl_ch3_link *link = bcl_peer_user(peer);
@@ -122,7 +125,7 @@ static int find_peer(const MPIDI_VC_t *vc, struct bcl_peer **peer)
 	return status ? bcl_ch3_error(status) : MPI_SUCCESS;
 }
 
-/* The link is that of a rank of a group. */
+/* Binds the link and the connection of a rank of a group. */
 static void lead(struct bcl_ch3_link *link, MPIDI_VC_t *vc)
 {
 	struct bcl_peer_info info;
@@ -142,7 +145,7 @@ int bcl_ch3_link_open(MPIDI_VC_t *vc)
 	enum bcl_status status;
 	int mpi_errno;
 
-	if (vc->state == MPIDI_VC_STATE_MORIBUND) /* it was lost */
+	if (vc->state == MPIDI_VC_STATE_MORIBUND) /* the other end was lost */
 		return bcl_ch3_error(BCL_ERR_DEAD);
 	mpi_errno = find_peer(vc, &peer);
 	if (mpi_errno)

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nodes: which ranks share memory. The launcher knows the hosts; one of them is
- * several nodes where the library says so (virtual nodes, no shared memory).
+ * Nodes: finds out which ranks share memory. The launcher knows the hosts. A
+ * host may be several nodes if the library says so (virtual nodes, which share
+ * no memory).
  *
- * Each rank publishes the number of its node, the first on a host whether they
- * are all the same there: who reads asks once a host, not once a rank.
+ * Each rank publishes the number of its node. The first rank on a host
+ * publishes whether all numbers there are the same. So a reader asks the
+ * process manager once per host, not once per rank.
  */
 #include "channel.h"
 
 enum {
-	DIFFERENT = 0, /* the number of a host that is several nodes */
+	DIFFERENT = 0, /* number of a host that is several nodes */
 	TEXT_MAX = 32,
 };
 
@@ -131,7 +133,8 @@ int bcl_ch3_are_here(MPIR_Comm *comm)
 /* ---- MPI_Comm_split_type() -------------------------------------------------
  */
 
-/* The lowest rank on the same node, of the same group of processes. */
+/* The lowest rank of the communicator among the processes of this job and
+ * node. */
 static int first_here(MPIR_Comm *comm)
 {
 	MPIDI_VC_t *vc;
@@ -143,7 +146,7 @@ static int first_here(MPIR_Comm *comm)
 	return rank;
 }
 
-/* Is a process of the other side one of this job's? */
+/* Returns true if a process of the remote group is of this job. */
 static int is_met_here(const MPIR_Comm *between)
 {
 	MPIDI_VC_t *vc;
@@ -158,9 +161,9 @@ static int is_met_here(const MPIR_Comm *between)
 }
 
 /*
- * The number of the node is the same for the processes of a job on both sides
- * of an intercommunicator. Two jobs number nodes by themselves, and share no
- * memory; each then gets numbers of its own.
+ * Splits an intercommunicator by node. Processes of one job on both sides have
+ * the same number for a node. Two jobs number their nodes independently and
+ * share no memory, so the two sides then use different numbers.
  */
 static int split_between(MPIR_Comm *between, int key, MPIR_Comm **result)
 {
@@ -178,7 +181,7 @@ static int split_type(MPIR_Comm *all, int type, int key, MPIR_Info *info,
 	MPIR_Comm *node;
 	int mpi_errno;
 
-	/* who is not asked for takes part in the first split there, too */
+	/* a rank with MPI_UNDEFINED takes part in the first split there, too */
 	if (type != MPI_COMM_TYPE_SHARED)
 		return MPIR_Comm_split_type(all, type, key, info, result);
 	if (all->comm_kind == MPIR_COMM_KIND__INTERCOMM)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Business cards and ports. A card is the address of the process's BCL port in
- * hexadecimal; ch3 makes the name of an MPI port of it, and a tag.
+ * hexadecimal. ch3 makes the name of an MPI port from a card and a tag.
  */
 #include "channel.h"
 
 static const char key[] = "bcl";
 
-/* Both with their names and separators: "tag#2147483647$bcl#...$". */
+/* Card and tag with their names and separators: "tag#2147483647$bcl#...$". */
 _Static_assert(sizeof("tag#2147483647$bcl#$") + 2 * BCL_ADDRESS_MAX <=
 		       MPI_MAX_PORT_NAME,
 	       "a card and a tag fit into the name of a port");
@@ -48,14 +48,15 @@ int MPIDI_CH3_Get_business_card(int rank, char *card, int length)
 
 /* ---- a process that was started without mpiexec -----------------------------
  *
- * To exchange cards with other jobs MPICH's PMI would start an mpiexec that
- * asks back, which Hydra does not, and wait for ever. Spawning begins with a
- * port, too.
+ * To exchange cards with other jobs, MPICH's PMI would start an mpiexec that
+ * has to connect back. Hydra's does not connect back, and PMI would wait for
+ * ever. So opening and calling a port fail here. Spawning begins with a port
+ * and fails, too.
  */
 
 static int alone(void)
 {
-	static const char name[] = "singinit_kvs_"; /* PMI's, of such jobs */
+	static const char name[] = "singinit_kvs_"; /* PMI's, for such jobs */
 
 	return !strncmp(MPIDI_Process.my_pg->id, name, sizeof(name) - 1);
 }
@@ -85,7 +86,7 @@ static int connect_nothing(const char *name, MPIR_Info *info, int root,
 	return refuse();
 }
 
-/* Otherwise the functions that ch3 has will do. */
+/* Other processes use ch3's own functions. */
 int MPIDI_CH3_PortFnsInit(MPIDI_PortFns *functions)
 {
 	if (alone()) {

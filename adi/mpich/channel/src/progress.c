@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The progress engine. One thread at a time sleeps in the library, without
- * MPICH's global lock; others that wait are told of completions through a
- * condition.
+ * MPICH's global lock. A condition variable tells the other waiting threads of
+ * completions.
  */
 #include "channel.h"
 
 enum {
-	EVENTS = 64, /* that a test handles, unless one completes something */
+	EVENTS = 64, /* polls by one test, unless a request completes; a poll
+		      * may handle several events */
 };
 
 volatile unsigned int MPIDI_CH3I_progress_completion_count;
@@ -82,7 +83,8 @@ static int handle_next(void)
 
 #ifdef MPICH_IS_THREADED
 
-/* Another thread sleeps in the library, and tells us. */
+/* Waits while another thread sleeps in the library, until the sleeper
+ * signals. */
 static int sleep_beside(unsigned count)
 {
 	int error;
@@ -109,7 +111,7 @@ static void sleep_inside(void)
 	MPIR_Assert(!error);
 }
 
-/* Waits for an event, and handles it. */
+/* Handles events. Waits for one if there is none. */
 static int advance(unsigned count)
 {
 	if (!MPIR_ThreadInfo.isThreaded)
@@ -136,7 +138,8 @@ static int advance(unsigned count)
 
 #endif
 
-/* Returns when something has been completed since `state` was taken. */
+/* Returns when a request has been completed since `state` was taken, or with an
+ * error. */
 int bcl_ch3_wait(MPID_Progress_state *state)
 {
 	unsigned count = state->ch.completion_count;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Receiving: packets to ch3's handlers, payload to where they want it. */
+/* Receiving: hands packets to ch3's handlers, and copies payload to the buffers
+ * that the handlers name. */
 #include "channel.h"
 
 static MPIDI_CH3_PktHandler_Fcn *handlers[MPIDI_CH3_PKT_END_ALL + 1];
@@ -46,7 +47,7 @@ static int is_full(const MPIR_Request *request)
 	return i == (size_t)request->dev.iov_count;
 }
 
-/* Payload for the request that waits for it. */
+/* Copies payload to the request that waits for payload. */
 static void feed(MPIDI_VC_t *vc, const char *data, size_t length)
 {
 	MPIR_Request *request = vc->ch.recv_active;
@@ -117,7 +118,7 @@ void bcl_ch3_receive(MPIDI_VC_t *vc, unsigned words, const void *packet,
 	}
 }
 
-/* n <= 16, without a call. */
+/* n <= 16; calls no other function. */
 static void copy_short(char *to, const char *from, size_t n)
 {
 	if (n >= 8) {
@@ -132,7 +133,8 @@ static void copy_short(char *to, const char *from, size_t n)
 	}
 }
 
-/* Is the buffer one of a predefined type, with room for the message? */
+/* Returns true if the buffer is of a predefined type and has room for the
+ * message. */
 static int fits(const MPIR_Request *request, size_t length)
 {
 	MPI_Datatype type = request->dev.datatype;
@@ -143,7 +145,7 @@ static int fits(const MPIR_Request *request, size_t length)
 		       length;
 }
 
-/* The bytes of a short message for its request. */
+/* Copies the data of a short message to its request. */
 static int take_short(MPIDI_VC_t *vc, MPIR_Request *request, int found,
 		      const char *data, size_t length)
 {
@@ -167,15 +169,15 @@ static int take_short(MPIDI_VC_t *vc, MPIR_Request *request, int found,
 		return mpi_errno;
 	if (complete)
 		return MPID_Request_complete(request);
-	/* longer than its buffer */
+	/* longer than the buffer: feed() fills the buffer and drops the rest */
 	request->dev.iov_offset = 0;
 	vc->ch.recv_active = request;
 	feed(vc, data + taken, length - (size_t)taken);
 	return MPI_SUCCESS;
 }
 
-/* What ch3's handler of a short eager message does, without a packet of its:
- * the data goes from where it lies to where it belongs. */
+/* Does the work of ch3's handler of a short eager message, but without a ch3
+ * packet: copies the data straight to the receive buffer. */
 void bcl_ch3_receive_short(MPIDI_VC_t *vc, const void *packet, size_t length)
 {
 	const struct bcl_ch3_short *message = packet;
@@ -197,7 +199,7 @@ void bcl_ch3_receive_short(MPIDI_VC_t *vc, const void *packet, size_t length)
 		bcl_ch3_complain(bcl_ch3_error(BCL_ERR_NOMEM));
 		return;
 	}
-	/* of a communicator that was revoked */
+	/* the communicator was revoked */
 	if (!found && !MPIR_cc_get(request->cc))
 		return;
 	request->status.MPI_SOURCE = match.parts.rank;

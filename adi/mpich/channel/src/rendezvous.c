@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Long messages: the sender announces its memory, the receiver pulls when it
- * has matched, both sides copying inside a node. Data that is not contiguous is
- * packed into one piece first. What cannot be announced in its turn, since
- * something waits before it, takes ch3's own rendezvous.
+ * Long messages. The sender announces the memory; the receiver pulls after the
+ * match. Inside a node both sides copy. Data that is not contiguous is packed
+ * into one piece first. ch3's own rendezvous carries a message that cannot be
+ * announced: packets are queued before it, the connection was made by a port
+ * and has no group yet, or there is no memory to pack the data.
  */
 #include "channel.h"
 
 typedef struct bcl_ch3_announcement announcement;
 
 enum {
-	/* With its header, unless the program's user says something else.
-	 * Copied once a longer message is faster, in spite of the round trip;
-	 * to another node, where that takes longer, it goes in one burst.
+	/*
+	 * Longest eager message with its header, in bytes, unless the user sets
+	 * MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE. Inside a node a longer message is
+	 * faster if it is copied once, in spite of the round trip. Between
+	 * nodes a round trip takes longer, and the message leaves in one burst.
 	 */
 	EAGER_NEAR = 16384 + sizeof(MPIDI_CH3_Pkt_eager_send_t),
 	EAGER_FAR = 65536 + sizeof(MPIDI_CH3_Pkt_eager_send_t),
@@ -23,7 +26,7 @@ _Static_assert(BCL_CH3_TICKET == BCL_PACKET_TICKET, "tickets are BCL's");
 /* ---- sending ----------------------------------------------------------------
  */
 
-/* The message in one piece; NULL: no memory. */
+/* The data of the message in one piece. NULL: no memory. */
 static void *one_piece(MPIR_Request *request, const void *buffer,
 		       MPI_Aint count, MPI_Datatype type, int contiguous,
 		       intptr_t length, MPI_Aint true_lb)
@@ -84,8 +87,9 @@ static int send_announced(MPIR_Request **result, const void *buffer,
 	return mpi_errno;
 }
 
-/* The receiver has pulled. Or it was withdrawn: ch3 counts that as an answer.
- */
+/* The receiver has pulled the message. CANCELLED: the message was withdrawn;
+ * ch3 completes the request when it handles the receiver's answer to the
+ * cancellation. */
 void bcl_ch3_announced(MPIR_Request *request, enum bcl_status status)
 {
 	MPL_free(request->ch.piece);
@@ -97,7 +101,9 @@ void bcl_ch3_announced(MPIR_Request *request, enum bcl_status status)
 	MPID_Request_complete(request);
 }
 
-/* The receiver has forgotten the message, if it agrees. */
+/* Handles the receiver's answer to a cancellation. If the receiver agreed, the
+ * receiver has forgotten the message; the sender withdraws the announcement, or
+ * lets the cancellation fail if the pull has begun. */
 int bcl_ch3_cancelled(MPIDI_VC_t *vc, MPIDI_CH3_Pkt_t *packet, void *data,
 		      intptr_t *length, MPIR_Request **result)
 {
@@ -169,7 +175,8 @@ void bcl_ch3_pulled(MPIR_Request *request, enum bcl_status status)
 	MPID_Request_complete(request);
 }
 
-/* A request that was announced before it was wanted is wanted now. */
+/* Receives an unexpected message whose receive has been posted now: pulls an
+ * announced message, or answers ch3's own rendezvous. */
 static int receive_announced(MPIDI_VC_t *vc, MPIR_Request *request)
 {
 	return request->ch.announced ? pull(vc, request)

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sending. What can leave at once does; the rest waits in a request, one per
- * message, in the connection's queue. Of the first in the queue one packet at a
- * time is the library's, with the connection as its cookie: when it has left,
- * bcl_ch3_sent() goes on. A message that fits in a long packet is lent to the
- * library as it is, with its request as the cookie, and is in nobody's way.
+ * Sending. Packets that can leave at once do. The rest of a message waits in a
+ * request in the connection's queue, one request per message. The library has
+ * one packet at a time of the first message in the queue, with the connection
+ * as the cookie. When the packet has left, bcl_ch3_sent() goes on. A message
+ * that fits in one long packet is lent to the library whole, with its request
+ * as the cookie, and leaves the queue.
  */
 #include "channel.h"
 
 _Static_assert(sizeof(MPIDI_CH3_Pkt_t) <= 8 * BCL_CH3_WORDS_MAX,
 	       "every header fits");
 
-/* A message on its way: what of it has not left. */
+/* The part of a message that has not left yet. */
 struct outgoing {
-	const void *header; /* NULL: it has left */
+	const void *header; /* NULL: the header has left */
 	unsigned words;
 	const struct iovec *iov;
 	int n;
@@ -40,7 +41,7 @@ static int is_through(struct outgoing *out)
 	return !out->header && !out->n;
 }
 
-/* The pieces of the next packet. */
+/* Cuts off the pieces of the next packet, at most `room` bytes. */
 static unsigned cut(struct outgoing *out, struct iovec *pieces, size_t room)
 {
 	unsigned n = 0;
@@ -66,17 +67,19 @@ static unsigned cut(struct outgoing *out, struct iovec *pieces, size_t room)
 }
 
 /*
- * Is this an answer, which somebody waits for? Inside a node it is copied into
- * the ring and out of it. So its packets are short: the receiver copies one
- * while the next is being written. Messages that follow one another are copied
- * side by side anyway, the longer their packets the better.
+ * Returns true if the message is probably an answer, for which the receiver
+ * waits, inside a node. An answer is copied into the ring and out of the ring.
+ * With short packets the receiver copies one packet while the sender writes the
+ * next. A sequence of messages is copied side by side anyway, the faster the
+ * longer the packets are.
  */
 static int is_awaited(const MPIDI_VC_t *vc)
 {
 	return vc->ch.heard && bcl_ch3_is_here(vc);
 }
 
-/* AGAIN, if `now`: it cannot leave at once, nothing was sent. */
+/* Sends one packet. AGAIN, only if `now`: the packet cannot leave at once, and
+ * nothing was sent. */
 static enum bcl_status send_one(MPIDI_VC_t *vc, struct outgoing *out, int now)
 {
 	const struct outgoing before = *out;
@@ -96,7 +99,7 @@ static enum bcl_status send_one(MPIDI_VC_t *vc, struct outgoing *out, int now)
 	return status;
 }
 
-/* All that can leave at once. */
+/* Sends all packets that can leave at once. */
 static enum bcl_status push(MPIDI_VC_t *vc, struct outgoing *out)
 {
 	enum bcl_status status = BCL_OK;
@@ -118,7 +121,8 @@ static size_t bytes_of(const struct outgoing *out)
 	return length - out->at;
 }
 
-/* Does all of the message, of which nothing has left, go in a long packet? */
+/* Returns true if nothing of the message has left yet, and all of it fits in
+ * one long packet. */
 static int is_long(const MPIDI_VC_t *vc, const struct outgoing *out)
 {
 	return vc->ch.link && out->n && out->header && !out->at &&
@@ -182,7 +186,8 @@ static MPIR_Request *take(MPIDI_VC_t *vc)
 	return request;
 }
 
-/* All of the request's pieces have left; more may follow. */
+/* All pieces of the request have left. ch3 may supply more: then *complete is
+ * false. */
 static int finish(MPIDI_VC_t *vc, MPIR_Request *request, int *complete)
 {
 	*complete = TRUE;
@@ -200,8 +205,9 @@ static void fail(MPIR_Request *request, int mpi_errno)
 	MPID_Request_complete(request);
 }
 
-/* The rest of the first in the queue; the library may be done with it before
- * it returns. AGAIN: later. */
+/* Gives the next packet of the first request in the queue to the library, which
+ * may be done with the packet before the call returns. AGAIN: bcl_ch3_sent()
+ * will follow. */
 static enum bcl_status leave_later(MPIDI_VC_t *vc, MPIR_Request *request,
 				   struct outgoing *out)
 {
@@ -219,8 +225,9 @@ static enum bcl_status leave_later(MPIDI_VC_t *vc, MPIR_Request *request,
 	return vc->ch.sending ? BCL_ERR_AGAIN : BCL_OK;
 }
 
-/* The queue's reference to the request becomes the library's, which may be done
- * with it before it returns. */
+/* Lends a whole message to the library. The queue's reference to the request
+ * passes to the library, which may be done with the request before the call
+ * returns. */
 static enum bcl_status lend(MPIDI_VC_t *vc, MPIR_Request *request,
 			    const struct outgoing *out)
 {
@@ -236,7 +243,7 @@ static enum bcl_status lend(MPIDI_VC_t *vc, MPIR_Request *request,
 	return status;
 }
 
-/* The first in the queue goes as far as it can. */
+/* Advances the first request in the queue as far as possible. */
 static enum bcl_status advance(MPIDI_VC_t *vc)
 {
 	MPIR_Request *request = vc->ch.sendq_head;
@@ -260,8 +267,9 @@ static enum bcl_status advance(MPIDI_VC_t *vc)
 	return BCL_OK;
 }
 
-/* Those in the queue, one after the other. Who is called from here, as a
- * request's completion is, may send more: that is left to this loop. */
+/* Advances the requests in the queue in order. Functions called from here,
+ * for example by a completion, may send more. This loop sends their
+ * messages, too. */
 static void go_on(MPIDI_VC_t *vc)
 {
 	enum bcl_status status = vc->ch.failure;
@@ -277,7 +285,7 @@ static void go_on(MPIDI_VC_t *vc)
 		bcl_ch3_send_failed(vc, status);
 }
 
-/* What has not left waits behind what waits already. */
+/* Queues the rest of a message behind the messages that wait already. */
 static void enqueue(MPIDI_VC_t *vc, MPIR_Request *request,
 		    const struct outgoing *out)
 {
@@ -313,7 +321,8 @@ static struct outgoing message(const void *packet, size_t bytes,
 	};
 }
 
-/* What leaves at once of a new message; AGAIN: the rest shall be queued. */
+/* Sends the packets of a new message that can leave at once. AGAIN: the caller
+ * queues the rest. */
 static enum bcl_status begin(MPIDI_VC_t *vc, struct outgoing *out,
 			     int *mpi_errno)
 {
@@ -326,13 +335,14 @@ static enum bcl_status begin(MPIDI_VC_t *vc, struct outgoing *out,
 						     : push(vc, out);
 }
 
-/* Can a packet leave now, if there is room for it? */
+/* Returns true if a packet may leave now, provided that there is room. */
 static int is_open(const MPIDI_VC_t *vc)
 {
 	return vc->ch.link && vc->pg && !vc->ch.sendq_head;
 }
 
-/* The usual message: one packet, and nothing in its way. */
+/* The common case: a message of one packet, with no message queued before it.
+ * Returns true if the message has left. */
 static int leaves_at_once(const MPIDI_VC_t *vc, const void *packet,
 			  size_t bytes, const struct iovec *iov, int n)
 {
@@ -365,7 +375,7 @@ static int leaves_short(const MPIDI_VC_t *vc, MPIDI_Message_match match,
 	return is_open(vc) && !try_short(vc, match, data, length);
 }
 
-/* A message that has no request yet. */
+/* Sends a message that has no request yet. */
 static int start(MPIDI_VC_t *vc, struct outgoing *out, MPIR_Request **result)
 {
 	MPIR_Request *request;
@@ -391,7 +401,7 @@ static int start(MPIDI_VC_t *vc, struct outgoing *out, MPIR_Request **result)
 	return mpi_errno;
 }
 
-/* All of a message has left. */
+/* All of a message has left; queues the request if ch3 supplies more. */
 static int sent(MPIDI_VC_t *vc, MPIR_Request *request)
 {
 	int complete, mpi_errno = finish(vc, request, &complete);
@@ -403,7 +413,7 @@ static int sent(MPIDI_VC_t *vc, MPIR_Request *request)
 	return MPI_SUCCESS;
 }
 
-/* A message with its request. */
+/* Sends a message with its request. */
 static int send_request(MPIDI_VC_t *vc, MPIR_Request *request,
 			struct outgoing *out)
 {
@@ -424,7 +434,8 @@ static int send_request(MPIDI_VC_t *vc, MPIR_Request *request,
 	return mpi_errno;
 }
 
-/* What asks for an answer gets none if it cannot be sent. */
+/* If the packet could not be sent, no answer will come: forgets the request
+ * that waits for the answer. */
 static int outcome(const void *packet, int mpi_errno)
 {
 	if (mpi_errno)
@@ -432,8 +443,9 @@ static int outcome(const void *packet, int mpi_errno)
 	return mpi_errno;
 }
 
-/* A message without data of its own has a short form, perhaps: then nothing
- * answers it. */
+/* Sends a message without payload behind its packet, in the short form if there
+ * is one. No answer follows the short form. Returns true if the message has
+ * left. */
 static int leaves_alone(MPIDI_VC_t *vc, const void *packet, size_t bytes)
 {
 	const MPIDI_CH3_Pkt_eagershort_send_t *brief = packet;
@@ -500,7 +512,7 @@ int MPIDI_CH3_iSendv(MPIDI_VC_t *vc, MPIR_Request *request, struct iovec *iov,
 
 /* ---- what MPI calls ---- */
 
-/* May the message be sent without asking its receiver? */
+/* Returns true if the message may go eagerly. */
 static int is_eager(const MPIDI_VC_t *vc, const MPIR_Comm *comm, size_t length)
 {
 	int most;
@@ -511,8 +523,8 @@ static int is_eager(const MPIDI_VC_t *vc, const MPIR_Comm *comm, size_t length)
 	return (intptr_t)(length + sizeof(MPIDI_CH3_Pkt_eager_send_t)) <= most;
 }
 
-/* MPI_Send(): a message that can leave at once from where it is does; the
- * others are ch3's. */
+/* MPI_Send(): sends a message straight from the buffer if it can leave at once;
+ * ch3 sends the rest. */
 int bcl_ch3_send(const void *buffer, MPI_Aint count, MPI_Datatype type,
 		 int rank, int tag, MPIR_Comm *comm, int offset,
 		 MPIR_Request **request)

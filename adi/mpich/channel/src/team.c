@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Teams for communicators. The job has one from the beginning, if all its ranks
- * want one. Other groups get theirs with their first collective operation, and
- * communicators of the same group share it. All is decided together: nobody may
- * choose alone, since an operation goes over the team for all or for none.
+ * Teams for communicators. The job has a team from the beginning, if all its
+ * ranks want one. Another group gets a team with its first collective
+ * operation, and all communicators of the group share the team. All ranks of a
+ * group decide together, because an operation goes over the team at all ranks
+ * or at none.
  *
- * A team stays until the end: a communicator may be freed while one of its
- * members is busy, who would keep the others waiting. A group without a team
- * leaves no record, so that a program may make as many communicators as it
- * likes.
+ * A team stays until the end of the job. A communicator may be freed while a
+ * member is busy, and to free the team then would keep the other members
+ * waiting. A group without a team leaves no record, so a program may make any
+ * number of communicators.
  */
 #include "channel.h"
 
-/* MPICH's scripts read this, and want blanks. */
+/* MPICH's scripts read the next comment, which needs blanks. */
 /* clang-format off */
 /*
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
@@ -35,7 +36,7 @@ cvars:
 /* clang-format on */
 
 enum {
-	TEAMS_MAX = 64, /* of a process; further groups do without */
+	TEAMS_MAX = 64, /* teams per process; further groups have none */
 };
 
 /* A group that has a team. */
@@ -43,14 +44,15 @@ struct group {
 	struct group *next;
 	struct bcl_team *team;
 	int size;
-	unsigned ranks[]; /* in the job */
+	unsigned ranks[]; /* ranks in the job */
 };
 
 static struct bcl_team *world;
 static struct group *groups, **last = &groups;
 static int nteams;
 
-/* Do all of the communicator's processes say so? */
+/* Returns true if `yes` is true at all processes of the communicator.
+ * Collective. */
 static int all_agree(MPIR_Comm *comm, int yes)
 {
 	MPIR_Errflag_t errflag = MPIR_ERR_NONE;
@@ -69,7 +71,9 @@ static MPIDI_VC_t *member(const MPIR_Comm *comm, int rank)
 	return vc;
 }
 
-/* Are all of this job? Where not, none of the others sees its own job alone. */
+/* Returns true if all processes are of this job. All processes get the same
+ * result, because in a mixed communicator each job sees a process of another
+ * job. */
 static int is_within_job(const MPIR_Comm *comm)
 {
 	int i = 0;
@@ -87,7 +91,7 @@ static struct group *group_of(const MPIR_Comm *comm)
 
 	group = MPL_calloc(1, sizeof(*group) + n * sizeof(*group->ranks),
 			   MPL_MEM_COMM);
-	MPIR_Assert(group); /* the others count on it */
+	MPIR_Assert(group); /* all members count on this rank */
 	group->size = n;
 	for (i = 0; i < n; i++)
 		group->ranks[i] = (unsigned)member(comm, i)->pg_rank;
@@ -114,7 +118,7 @@ static int is_world(const struct group *group)
 	return i == group->size && i == MPIDI_Process.my_pg->size;
 }
 
-/* Makes a team, if all members want one and can; NULL otherwise. */
+/* Makes a team if all members want one and can. Collective. NULL: no team. */
 static struct bcl_team *create(MPIR_Comm *comm, const struct group *group)
 {
 	unsigned id = MPIR_CONTEXT_READ_FIELD(PREFIX, comm->context_id) % 1024;
@@ -130,7 +134,7 @@ static struct bcl_team *create(MPIR_Comm *comm, const struct group *group)
 	return all_agree(comm, team != NULL) ? team : NULL;
 }
 
-/* The record keeps the group, or is of no use and goes. */
+/* Records a group that has a team; frees a group that has none. */
 static struct bcl_team *keep(struct group *group)
 {
 	struct bcl_team *team = group->team;
@@ -193,7 +197,7 @@ int bcl_ch3_teams_open(void)
 	return status ? bcl_ch3_error(status) : MPI_SUCCESS;
 }
 
-/* All processes are here; in the order in which they were made. */
+/* All processes are here. Frees the teams in order of creation. */
 void bcl_ch3_teams_close(void)
 {
 	struct group *group;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What MPI_T shows of the library: its counters as performance variables,
- * bcl_AREA_NAME, and its settings as control variables, which have the names
- * of the environment's. They can be read only: ranks hold to what all were
- * started with.
+ * The MPI_T view of the library. Counters are performance variables,
+ * bcl_AREA_NAME. Settings are control variables with the names of the
+ * environment variables; they are read-only, because all ranks must keep the
+ * settings that they were started with.
  */
 #include "channel.h"
 
-/* MPI_T keeps pointers to both for as long as the process lives. */
+/* MPI_T keeps pointers to both arrays as long as the process lives. */
 static struct variable {
 	char name[64];
-} * variables; /* by the library's order */
+} * variables; /* in the library's order */
 
 static struct bcl_setting *settings;
 
-/* The values of one moment; NULL: no memory. */
+/* A snapshot of all counters. NULL: no memory. */
 static struct bcl_counter *read_counters(size_t *n)
 {
 	struct bcl_context *context = bcl_adi_context(bcl_ch3_adi);

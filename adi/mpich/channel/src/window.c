@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Windows. Memory that MPI allocates is shared by the ranks of a node: ch3 then
- * loads and stores there, accumulates under the segment's lock, and sends
- * packets, which keep their order, to the others.
+ * Windows. The ranks of a node share the memory that MPI allocates for a
+ * window. Inside the node ch3 loads and stores there, and accumulates under the
+ * lock of the segment. To other nodes ch3 sends packets, which stay in order.
  *
- * The first rank of the node allocates the segment from the library, the others
- * map it: its lock in a page of its own, then the parts, in order of ranks.
+ * The first rank of the node allocates the segment from the library; the others
+ * map the segment. The lock has a page of its own. The parts of the ranks
+ * follow, in order of ranks.
  */
 #include <pthread.h>
 
@@ -17,12 +18,12 @@ enum {
 
 struct bcl_ch3_segment {
 	char *address;
-	struct bcl_memory *memory; /* the first rank's */
-	struct bcl_peer *peer;	   /* the others': whose it is */
+	struct bcl_memory *memory; /* at the first rank */
+	struct bcl_peer *peer;	   /* at the others: the first rank */
 	unsigned char key[BCL_KEY_MAX];
 };
 
-/* How the first rank invites the others. */
+/* Message of the first rank to the ranks that map the segment. */
 struct invitation {
 	int ready;
 	unsigned char key[BCL_KEY_MAX];
@@ -55,7 +56,7 @@ void bcl_ch3_window_lock(MPIR_Win *win)
 {
 	int error = pthread_mutex_lock(lock_of(win));
 
-	/* what the dead one accumulated may be there in part */
+	/* an accumulate of the dead owner may be done in part */
 	if (error == EOWNERDEAD)
 		error = pthread_mutex_consistent(lock_of(win));
 	MPIR_Assert(!error);
@@ -74,7 +75,7 @@ static size_t round_up(size_t size)
 	return (size + PAGE - 1) & ~(size_t)(PAGE - 1);
 }
 
-/* Where a part of this size ends, and the next one begins. */
+/* End of a part of this size, where the next part begins. */
 static size_t part_end(const MPIR_Win *win, size_t at, MPI_Aint size)
 {
 	int contiguous = win->create_flavor == MPI_WIN_FLAVOR_SHARED &&
@@ -83,7 +84,7 @@ static size_t part_end(const MPIR_Win *win, size_t at, MPI_Aint size)
 	return at + (contiguous ? (size_t)size : round_up((size_t)size));
 }
 
-/* The first rank. */
+/* Allocates the segment, at the first rank. */
 static void allocate(struct bcl_ch3_segment *segment, size_t length,
 		     struct invitation *invitation)
 {
@@ -95,7 +96,7 @@ static void allocate(struct bcl_ch3_segment *segment, size_t length,
 	invitation->ready = !make_lock(segment->address);
 }
 
-/* Until it is decided by which path the peer is reached. */
+/* Waits until the path to the peer is decided. */
 static int settle(struct bcl_peer *peer)
 {
 	struct bcl_peer_info info;
@@ -110,7 +111,7 @@ static int settle(struct bcl_peer *peer)
 	}
 }
 
-/* The others. */
+/* Maps the segment, at the other ranks. */
 static int map(struct bcl_ch3_segment *segment, MPIR_Comm *node,
 	       const struct invitation *invitation)
 {
@@ -141,7 +142,7 @@ static void leave(struct bcl_ch3_segment *segment)
 	MPL_free(segment);
 }
 
-/* By all ranks of the node; *joined: all of them have it. */
+/* Called by all ranks of the node. *joined: all of them have the segment. */
 static int join(struct bcl_ch3_segment *segment, MPIR_Comm *node, size_t length,
 		int *joined)
 {
@@ -198,7 +199,8 @@ static void adopt(MPIR_Win *win, struct bcl_ch3_segment *segment,
 	win->segment = segment;
 }
 
-/* By all ranks of the node: it has one segment, or each its own memory. */
+/* Called by all ranks of the node. Either the node has one segment, or each
+ * rank allocates its own memory. */
 static int share(MPIR_Win *win, MPI_Aint size)
 {
 	MPIR_Comm *node = win->comm_ptr->node_comm;
@@ -261,7 +263,7 @@ static int allocate_window(MPI_Aint size, int unit, MPIR_Info *info,
 					  result);
 }
 
-/* PROC_NULL asks for the lowest rank that has memory. */
+/* MPI_PROC_NULL asks for the lowest rank that has memory. */
 static int query(MPIR_Win *win, int rank, MPI_Aint *size, int *unit, void *base)
 {
 	const MPIDI_Win_basic_info_t *info = win->basic_info_table;
