@@ -17,11 +17,11 @@ enum {
 	 * there and is written. */
 	BCL_FLAG_PATIENCE = 3,
 
-	/* `ready` holds a phase in the high bits and, in the low BCL_FLAG_KINDS
-	 * bits, kinds of BCL_FLAG_KIND bits: for the phase itself (lowest) and
-	 * for the phases before it, BCL_FLAG_PHASES in all. A kind says how
-	 * many bytes the member wrote beside its flag, or one of the last two
-	 * values. */
+	/* `ready` holds a phase in the high bits and kinds in the low
+	 * BCL_FLAG_KINDS bits. There is a kind of BCL_FLAG_KIND bits for the
+	 * phase itself (lowest) and for each phase before, BCL_FLAG_PHASES in
+	 * all. A kind says how many bytes the member wrote beside its flag, or
+	 * is one of the two values below. */
 	BCL_FLAG_KIND = 5,
 	BCL_FLAG_PHASES = 4,
 	BCL_FLAG_KINDS = BCL_FLAG_KIND * BCL_FLAG_PHASES,
@@ -164,7 +164,7 @@ static inline void bcl_flag_only_read(struct bcl_node *node)
 }
 
 /*
- * Pause while the other one of two members has its turn with the line that both
+ * Pause while the other of two members has its turn with the line that both
  * share. A look now would find nothing new, and would take the line away from
  * the member that is about to write there.
  */
@@ -176,8 +176,8 @@ static inline void bcl_flag_cede_line(void)
 		bcl_spin_hint();
 }
 
-/* Returns the flag. 0: the flag has not reached the phase, or is too far ahead
- * to be true. */
+/* Returns the flag. 0: the phase is not reached, or is too far ahead to be
+ * true. */
 static inline uint64_t bcl_flag_reached(const struct bcl_flag *flag,
 					uint64_t phase)
 {
@@ -238,10 +238,9 @@ static inline void bcl_flag_get(const _Atomic uint64_t *place, uint64_t *words,
 
 /*
  * The own place for this phase is one of `places` that are used in turn.
- * Returns true if the place may be written: all members have left the phase
- * that last used it. If not, the own member says that it has left the phase
- * before, because other members that stayed silent may be waiting here for the
- * same.
+ * Returns true if the member may write there: all members have left the phase
+ * of the last write. If not, the own member says that it has left the phase
+ * before, because other silent members may be waiting here for the same.
  */
 static inline bool bcl_flag_free(struct bcl_node *node, uint64_t phase,
 				 unsigned places)

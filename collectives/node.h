@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Collective operations among the members of a team on one host, through a
- * segment of memory that all these members have mapped.
+ * segment of memory that all of them have mapped.
  *
  * An operation is a sequence of phases. Phases are numbered from 1, and all
  * members take them in the same order, one after the other. In a phase a member
  * writes at most once, into its own flag line or chunk, and reads the data of
- * other members. Only one word, for sleepers, is written by several members. So
+ * other members. Only the word for sleepers is written by several members. So
  * nothing else needs a locked instruction, and a member that dies damages no
  * other member's memory.
  *
@@ -25,22 +25,22 @@
  *     that fills at most half of a chunk uses the two halves in turn. Each half
  *     has a head in a line of its own: the kind and the length of the operation
  *
- * So a reader sees that a writer gives another length to the operation, and
- * then goes no further. Only if the data is beside a flag, and the writer is
- * several phases ahead by now, the length is not known any more.
+ * A reader sees from the flag or the head if a writer gives another length to
+ * the operation, and then goes no further. Only beside the flag of a writer
+ * that is several phases ahead by now the length is not known any more.
  *
- * A writer in phase p reuses the place of phase p - 2, so it waits until all
- * members have left p - 2: done >= p - 2 or ready >= p - 1. With halves of
+ * A writer in phase p reuses the place of phase p - 2, and first waits until
+ * all members have left p - 2: done >= p - 2 or ready >= p - 1. With halves of
  * chunks the writer reuses the place of p - 4, unless the writer filled a whole
- * chunk in phase p - 2 or later. A member has more slots than that, so that a
- * root need not wait until all members have had a turn on a processor. The root
- * hears only now and then how far the others are, since the transfer of each
- * such line takes as long as the broadcast itself. No member is more than
+ * chunk in phase p - 2 or later. There are more slots than places, to let a
+ * root go on before all members have had a turn on a processor. The root hears
+ * only now and then how far the members are, since the transfer of each such
+ * line takes as long as the broadcast itself. No member is more than
  * BCL_NODE_SLOTS phases ahead of another.
  *
  * With two members both flag lines are the halves of one cache line. A member
- * that reads the other's word also fetches the line into which it writes next.
- * This costs one transfer of the line per phase instead of two.
+ * that reads the other's word also fetches the line into which it writes next:
+ * one transfer of the line per phase instead of two.
  */
 #ifndef BCL_COLLECTIVES_NODE_H
 #define BCL_COLLECTIVES_NODE_H

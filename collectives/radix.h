@@ -5,9 +5,9 @@
  * v to that digit only, modulo the digit's number of values. Where each switch
  * has members with consecutive numbers, 16 for example, only the highest digits
  * lead from switch to switch, and no block crosses more links between switches
- * than it must. This holds for the lowest digits, as far as the group has all
- * their values. The digits above form one number, counted modulo its number of
- * values.
+ * than needed. This holds for the lowest digits, as far as the group has all
+ * values of a digit. The digits above form one number, counted modulo its
+ * number of values.
  */
 #ifndef BCL_COLLECTIVES_RADIX_H
 #define BCL_COLLECTIVES_RADIX_H
@@ -70,9 +70,8 @@ static inline struct bcl_radix bcl_radix_from_low(unsigned n, unsigned low,
 }
 
 /* Digits of `bits` bits; the lowest digit has the bits that are left over. The
- * lowest digit is for messages to near members. So there are as many messages
- * to far members as can be, each as short as can be, and they follow one
- * another on the links that they share. */
+ * lowest digit is for messages to near members. So messages to far members are
+ * as many and as short as can be, and follow one another on shared links. */
 static inline struct bcl_radix bcl_radix_of(unsigned n, unsigned bits)
 {
 	unsigned all = n > 1 ? 32 - (unsigned)__builtin_clz(n - 1) : 0;

@@ -2,9 +2,9 @@
 /*
  * All teams of a job in this process: the numbers handed out here, and the way
  * by which members learn that a team is lost. Each member that learns of the
- * loss tells the members 1, 2, 4, ... places before and after itself. So every
- * live member of the team hears of it, unless as many members have died at once
- * as a member has neighbours.
+ * loss tells its neighbours, the members 1, 2, 4, ... places before and after.
+ * So every live member of the team hears of the loss, unless as many members
+ * have died at once as a member has neighbours.
  */
 #ifndef BCL_COLLECTIVES_TEAMS_H
 #define BCL_COLLECTIVES_TEAMS_H
