@@ -24,7 +24,7 @@ struct bcl_team;
 bool bcl_compare_tell(struct bcl_team *team);
 
 /* A member, given by its rank in the job, has told of its operation. Loses the
- * team if the own call was different. Lock held. */
+ * team if the own call, or any call before, was different. Lock held. */
 void bcl_compare_hear(struct bcl_team *team, unsigned rank,
 		      const struct bcl_adi_oob *oob);
 
