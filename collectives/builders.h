@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pieces of algorithms that several operations are built from. Each adds
- * steps to a schedule, beginning and ending at the border of a round, for the
- * part of the calling member in a group.
+ * Builders: the building blocks from which several operations are put together.
+ * A builder adds to a schedule the steps of the calling member's part in a
+ * group. Each builder starts and ends at the border of a round.
  */
 #ifndef BCL_COLLECTIVES_BUILDERS_H
 #define BCL_COLLECTIVES_BUILDERS_H
@@ -17,19 +17,20 @@ static inline size_t bcl_least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* ceil(log2(n)) */
+/* ceil(log2(n)); 0 for n < 2 */
 static inline unsigned bcl_log2_up(unsigned n)
 {
 	return n > 1 ? 32 - __builtin_clz(n - 1) : 0;
 }
 
 /* ---- rounds that overlap ---------------------------------------------------
- * What comes in a round has a lane of its own; what came BCL_ROUND_LAG rounds
- * before must be there before anything is sent. */
+ * The messages that a member receives in a round have a lane of their own.
+ * Before a member sends in a round, the messages of the round BCL_ROUND_LAG
+ * before have arrived. */
 
 enum {
 	BCL_ROUND_LAG = 2,
-	BCL_ROUND_LANES = 4, /* from lane 1 on */
+	BCL_ROUND_LANES = 4, /* used in turn, from lane 1 on */
 };
 
 static inline unsigned bcl_round_lane(unsigned round)
@@ -37,39 +38,41 @@ static inline unsigned bcl_round_lane(unsigned round)
 	return 1 + round % BCL_ROUND_LANES;
 }
 
-/* ---- intranode.c: the own node, by its segment if it has one ----------------
+/* ---- intranode.c: the own node, by its segment if there is one -------------
  * root is a rank on this node. */
 
-/* By a segment: beside the messages of the round that ends with it. */
+/* True if the node has a segment that can do the operation. The steps inside
+ * the node then run beside the messages of the round that they end. */
 bool bcl_intranode_pipelines(const struct bcl_team *team,
 			     const struct bcl_reduction *reduction);
 void bcl_intranode_broadcast(struct bcl_schedule *schedule, unsigned root,
 			     void *buffer, size_t length);
-/* The same with one of many pieces of a vector, where it pipelines. */
+/* The same with one of many pieces of a vector, for a node that pipelines. */
 void bcl_intranode_broadcast_piece(struct bcl_schedule *schedule, unsigned root,
 				   void *buffer, size_t length);
-/* receive only at the root */
+/* receive: at the root only */
 void bcl_intranode_reduce(struct bcl_schedule *schedule, unsigned root,
 			  const void *send, void *receive, size_t length,
 			  const struct bcl_reduction *reduction);
-/* The same with one of many pieces of a vector, where it pipelines and the
- * operator is commutative. */
+/* The same with one of many pieces of a vector, for a node that pipelines and a
+ * commutative operator. */
 void bcl_intranode_reduce_piece(struct bcl_schedule *schedule, unsigned root,
 				const void *send, void *receive, size_t length,
 				const struct bcl_reduction *reduction);
-/* receive only at the root: blocks by member */
+/* receive: at the root only, blocks in the order of members */
 void bcl_intranode_gather(struct bcl_schedule *schedule, unsigned root,
 			  const void *send, size_t length, void *receive);
-/* send only at the root: blocks by member */
+/* send: at the root only, blocks in the order of members */
 void bcl_intranode_scatter(struct bcl_schedule *schedule, unsigned root,
 			   const void *send, void *receive, size_t length);
 
-/* Blocks by member, at all of them. */
+/* send and receive: blocks in the order of members, at all members */
 void bcl_intranode_alltoall(struct bcl_schedule *schedule, const void *send,
 			    void *receive, size_t length);
 
-/* A slice of the vector for each member, bcl_block_begin(): reduce to their
- * owners; give to all. */
+/* Each member owns a slice of the vector (bcl_block_begin()). The first
+ * function reduces each slice to its owner, the second one gives all slices to
+ * all members. */
 void bcl_intranode_reduce_scatter(struct bcl_schedule *schedule,
 				  const void *send, void *receive,
 				  size_t length,
@@ -78,60 +81,65 @@ void bcl_intranode_gather_slices(struct bcl_schedule *schedule, void *buffer,
 				 size_t length, size_t element);
 
 enum {
-	/* What goes without a grant if processors move it: the eager limit
-	 * unless it is set. */
+	/* Bytes of the longest message that is sent without a grant where
+	 * processors move the data: the default eager limit. */
 	BCL_UNGRANTED_MAX = 4096,
 };
 
-/* ---- by messages; root is a place in the group --------------------------- */
+/* ---- by messages; root is a place in the group -------------------------- */
 
-/* broadcast.c: a tree; ahead: see postal.h. */
+/* broadcast.c: broadcast down a tree. ahead: see postal.h. */
 void bcl_build_broadcast_tree(struct bcl_schedule *schedule,
 			      const struct bcl_group *group, unsigned root,
 			      void *buffer, size_t length, unsigned ahead);
-/* reduce.c: the same, upwards, in the order of the group. */
+/* reduce.c: reduce up the same tree, in the order of the group. */
 void bcl_build_reduce_tree(struct bcl_schedule *schedule,
 			   const struct bcl_group *group, unsigned root,
 			   const void *send, void *receive, size_t length,
 			   const struct bcl_reduction *reduction,
 			   unsigned ahead);
-/* allgather.c: at the beginning of `blocks` lie those of the own node, one for
- * each rank or one `by_node`; then those of all, beginning with its. ahead: see
- * dissemination.h. */
+/* allgather.c: the leaders exchange the blocks of their nodes. At the start
+ * `blocks` begins with the blocks of the own node: one for each rank, or one
+ * for the node if `by_node`. At the end `blocks` holds the blocks of all nodes,
+ * the own node's first. ahead: see dissemination.h. */
 void bcl_build_bruck(struct bcl_schedule *schedule,
 		     const struct bcl_group *leaders, unsigned char *blocks,
 		     size_t length, bool by_node, unsigned ahead);
 enum {
 	BCL_HALVING_PIECES = 8,	  /* of a round, at most */
-	BCL_HALVING_PIECE = 8192, /* bytes of the shortest, or more */
+	BCL_HALVING_PIECE = 8192, /* bytes of the shortest piece, at least */
 };
-/* What is done where links between far members are thin. */
+/* How halving spares thin links between members that are far apart. */
 enum bcl_halving_way {
 	BCL_HALVING_PLAIN,
-	/* In the last round down and the first one up, or in two of each, they
-	 * carry one part of the vectors while the other one goes near. */
+	/* The vectors have two parts. In the last round down and the first one
+	 * up (FAR_2: the last two and the first two) one part travels between
+	 * far members while the other part travels between near ones. */
 	BCL_HALVING_FAR_1,
 	BCL_HALVING_FAR_2,
 	BCL_HALVING_RING, /* half of the members go either way: halving_plan.h
 			   */
 };
-/* halving.c: the reduction of all vectors at all members. The operator is
- * commutative. If members are to speak for their nodes, `by_node`, all ranks of
- * nodes that pipeline send and receive. */
+/* halving.c: allreduce for a commutative operator. With `by_node` the members
+ * of the group are leaders and act for their nodes: all ranks of a node that
+ * pipelines call the function, with their own `send` and `receive`; of another
+ * node only the leader calls, with the node's sum. */
 void bcl_build_halving(struct bcl_schedule *schedule,
 		       const struct bcl_group *group, bool by_node,
 		       const void *send, void *receive, size_t length,
 		       const struct bcl_reduction *reduction,
 		       enum bcl_halving_way way);
 /*
- * pipeline.c: long vectors in pieces of so many bytes, or more if there would
- * be too many, by a circulant schedule of the leaders; inside the nodes beside
- * it. The operator of the reduction is commutative.
+ * pipeline.c: the leaders pass a long vector on in pieces of `piece` bytes, by
+ * a circulant schedule (circulant.h). The pieces are longer if the vector would
+ * have too many. The steps inside the nodes run beside the messages. The
+ * operator of the reduction is commutative.
  */
 enum {
 	BCL_PIPELINE_PIECES = 256,
 };
-/* What a piece has, in whole elements, if it was to have `piece` bytes. */
+/* Bytes of a piece in whole elements: about `piece`, or more if the vector
+ * would have more than BCL_PIPELINE_PIECES pieces. */
 static inline size_t bcl_pipeline_piece(size_t length, size_t piece,
 					size_t element)
 {
@@ -146,15 +154,17 @@ void bcl_build_broadcast_pipeline(struct bcl_schedule *schedule,
 void bcl_build_reduce_pipeline(struct bcl_schedule *schedule,
 			       const struct bcl_call *call, size_t piece);
 enum {
-	/* Two frames of 1 KB with their headers, one longer one, or half. */
+	/* Bytes of a piece. With the headers a piece fills two frames of 1 KB,
+	 * one longer frame, or half of a frame. */
 	BCL_TREES_PIECE = 1856,
 };
-/* two_trees.c: the same by two trees of the leaders. */
+/* two_trees.c: the same by two trees of the leaders (trees.h). */
 void bcl_build_broadcast_trees(struct bcl_schedule *schedule,
 			       const struct bcl_call *call, size_t piece);
 void bcl_build_reduce_trees(struct bcl_schedule *schedule,
 			    const struct bcl_call *call, size_t piece);
-/* direct.c: blocks in the order of the group, at the root only. */
+/* direct.c: one message between the root and each member. The root has the
+ * blocks in the order of the group. */
 void bcl_build_gather_direct(struct bcl_schedule *schedule,
 			     const struct bcl_group *group, unsigned root,
 			     const void *send, void *receive, size_t length);
@@ -162,43 +172,46 @@ void bcl_build_scatter_direct(struct bcl_schedule *schedule,
 			      const struct bcl_group *group, unsigned root,
 			      const void *send, void *receive, size_t length);
 struct bcl_rounds {
-	struct bcl_radix digits; /* of up to 5 bits */
-	bool nodes; /* the group has one of each, or else all ranks */
-	bool up;    /* from the lowest digit on, or else from the highest */
+	struct bcl_radix digits; /* digits of up to 5 bits */
+	bool nodes; /* the group: one of each node; or else all ranks */
+	bool up;    /* from the lowest digit on; or else from the highest */
 	struct bcl_share share;
-	/* NULL, or: adds what is to be done when the messages of the highest
-	 * digit, of two or more, are on their way. It brings the blocks that
-	 * stay into `blocks`, if they come from there; or takes them, with
-	 * `up`, out of `other`. */
+	/* NULL, or a function that adds steps while the messages of the highest
+	 * digit are in flight; called only with two digits or more. Blocks stay
+	 * if their highest digit is 0. Without `up` the function brings the
+	 * blocks that stay into `blocks`; with `up` it takes them out of
+	 * `other`. */
 	void (*meanwhile)(const void *arg);
 	const void *arg;
 };
 /*
- * radix.c: block i is for the member i places on (radix.h), then from the one
- * i places before, in `blocks`; of a share only its blocks lie there, one after
- * another. `other` is as large.
+ * radix.c: alltoall by the digits of distances (radix.h). At the start block i
+ * in `blocks` is for the member i places on; at the end it is from the member i
+ * places before. If the member has a share, only the blocks of the share are
+ * there, one after another. `other` has the same size.
  */
 void bcl_build_radix(struct bcl_schedule *schedule,
 		     const struct bcl_group *group,
 		     const struct bcl_rounds *rounds, unsigned char *blocks,
 		     unsigned char *other, size_t length);
 /*
- * alltoall_multileader.c: everyone's blocks to everyone where all nodes have as
- * many members. Digits have so many bits.
+ * alltoall_multileader.c: alltoall for teams whose nodes all have the same
+ * number of members. Digits have `bits` bits.
  */
 void bcl_build_multileader(struct bcl_schedule *schedule,
 			   const struct bcl_call *call, unsigned bits);
 enum {
 	BCL_PAIRS_LAG = 3, /* rounds that overlap */
 };
-/* pairs.c: blocks to and from all others, which lie by rank or, as above, by
- * how many places on or before they are. The own one stays where it is. */
+/* pairs.c: one message to and one from each other member. With `by_rank` the
+ * blocks lie in the order of ranks, or else by distance: places on in `send`,
+ * places before in `receive`. The own block is not moved. */
 void bcl_build_pairs(struct bcl_schedule *schedule,
 		     const struct bcl_group *group, const unsigned char *send,
 		     unsigned char *receive, size_t length, bool by_rank);
 /*
- * reduce_scatter.c: member i of the group gets the reduction of block i of
- * the vector (bcl_block_begin()) in `result`, which may be that block of
+ * reduce_scatter.c: member i of the group gets the reduction of block i of the
+ * vector (bcl_block_begin()) in `result`, and `result` may be that block of
  * `send`.
  */
 void bcl_build_reduce_scatter(struct bcl_schedule *schedule,
@@ -206,8 +219,8 @@ void bcl_build_reduce_scatter(struct bcl_schedule *schedule,
 			      void *result, size_t length,
 			      const struct bcl_reduction *reduction);
 
-/* Where block i of n of a vector begins, in bytes: at whole elements, but for
- * the end, i = n. */
+/* Offset in bytes of block i of the n blocks of a vector. Blocks begin at whole
+ * elements. i = n: the end of the vector. */
 static inline size_t bcl_block_begin(size_t length, size_t element, unsigned n,
 				     unsigned i)
 {
@@ -219,8 +232,9 @@ static inline size_t bcl_block_begin(size_t length, size_t element, unsigned n,
 }
 
 /*
- * ring.c: everyone has one block of `base` and gets the others'. The member
- * at place p of the group begins with block (p - turn) mod size of a vector.
+ * ring.c: allgather. Each member has one block of the vector at `base` and gets
+ * the blocks of all members. The member at place p of the group begins with
+ * block (p - turn) mod size.
  */
 void bcl_build_ring(struct bcl_schedule *schedule,
 		    const struct bcl_group *group, unsigned turn, void *base,
@@ -230,11 +244,10 @@ void bcl_build_ring_by_rank(struct bcl_schedule *schedule,
 			    const struct bcl_group *group, void *base,
 			    size_t length);
 
-/* ---- the algorithms of each operation; the last has no name ---------------
- */
+/* ---- the algorithms of each operation; the last entry has no name ------- */
 
-/* Those of build_NAME() and cost_NAME() with a number as their last argument.
- */
+/* Defines build_NAME_number() and cost_NAME_number(), which pass the number to
+ * build_NAME() and cost_NAME() as the last argument. */
 #define BCL_VARIANT(name, number)                                           \
 	static void build_##name##_##number(struct bcl_schedule *schedule,  \
 					    const struct bcl_call *call)    \
@@ -259,14 +272,15 @@ extern const struct bcl_algorithm bcl_alltoallv_algorithms[];
 
 /* ---- reorder.c ----------------------------------------------------------- */
 
-/* Where the blocks of the node `turn` (0..number of nodes) places after `node`
- * begin, if those of `node` are at 0. */
+/* Offset at which the blocks of a node begin if blocks lie in the order of
+ * nodes, from `node` on. The node is `turn` places after `node`; turn = number
+ * of nodes: the end of all blocks. length: bytes of a block. */
 size_t bcl_node_offset(const struct bcl_team *team, unsigned node,
 		       unsigned turn, size_t length);
 
 /*
- * Between blocks in the order of nodes, beginning with `node`, and blocks in
- * the order of ranks.
+ * Reorder blocks: from the order of nodes, beginning with `node`, to the order
+ * of ranks, and back.
  */
 void bcl_step_to_ranks(struct bcl_schedule *schedule, void *to,
 		       const void *from, size_t length, unsigned node);

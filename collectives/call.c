@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Runs and starts collective calls, for the functions of bcl/coll.h: chooses
+ * the algorithm, then runs the operation directly by the flags of the node, or
+ * builds a schedule. See call.h.
+ */
 #include "collectives/call.h"
 #include "collectives/compare.h"
 #include "transport/context.h"
 #include "transport/log.h"
 
 enum {
-	/* Looks at a flag between two turns of it where the processor is ours;
-	 * else one look between two yields, and so many yields. */
+	/* Looks at a flag between two turns of the engine, if each rank has a
+	 * processor. On shared processors a member looks once between two
+	 * yields, and yields this many times between two turns. */
 	POLLS = 64,
 	YIELDS_PER_TURN = 16,
 };
@@ -19,7 +25,7 @@ static const struct bcl_algorithm *choose(const struct bcl_team *team,
 		bcl_choice(&team->choices, call->operation,
 			   reduction && !reduction->commutative, call->length);
 
-	/* An element that is longer than a chunk goes by messages. */
+	/* an element longer than a chunk goes by messages */
 	if (!algorithm->build && reduction &&
 	    reduction->element > team->node.chunk) {
 		algorithm = bcl_algorithms[call->operation];
@@ -41,7 +47,7 @@ enum bcl_status bcl_call_finish(struct bcl_team *team, struct bcl_node_op *op)
 			bcl_compare_node(team, team->sequence - 1, op->length);
 		bcl_park_tell(team, &team->node, &park);
 		if (++rounds % per_turn == 0 && bcl_adi_turn(team->adi)) {
-			rounds--; /* there may be more: yields can wait */
+			rounds--; /* there may be more to do: yields can wait */
 			idle = (struct bcl_adi_idle){ 0 };
 			bcl_park_end(team, &park);
 		} else if (!bcl_adi_linger(team->adi, &idle) &&
@@ -91,7 +97,8 @@ static enum bcl_status build(struct bcl_team *team,
 	return BCL_OK;
 }
 
-/* All lengths up to what fits into a flag line go the same way, or none. */
+/* The limit below which an operation goes through the flag lines alone. 0,
+ * unless all lengths below the limit choose the operation inside the node. */
 static size_t brief_of(const struct bcl_team *team,
 		       enum bcl_operation operation)
 {

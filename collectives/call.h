@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* One call of a collective operation, on its way to an algorithm. */
+/*
+ * One call of a collective operation, from the arguments that the caller gave
+ * to the algorithm that runs. Short operations inside a node run in line here;
+ * call.c does the rest.
+ */
 #ifndef BCL_COLLECTIVES_CALL_H
 #define BCL_COLLECTIVES_CALL_H
 
@@ -10,45 +14,50 @@
 #include "transport/counters.h"
 
 enum {
-	/* Operations that pass the engine by between two turns of it. */
+	/* Direct operations, past the engine, between two turns of the
+	 * engine. */
 	BCL_CALL_DIRECT_PER_TURN = 64,
 };
 
 struct bcl_call {
 	enum bcl_operation operation;
-	const unsigned char *send; /* in place: where the own block is */
+	const unsigned char *send; /* in place: own block of `receive` */
 	unsigned char *receive;
-	size_t length; /* bytes: of the vector, or of a block */
+	size_t length; /* bytes of the vector, or of a block */
 	unsigned root;
 	const struct bcl_reduction *reduction;
 
 	/* alltoallv only */
-	bool in_place; /* what comes replaces what goes */
+	bool in_place; /* received blocks replace the blocks that were sent */
 	const size_t *send_lengths, *send_offsets;
 	const size_t *receive_lengths, *receive_offsets;
 };
 
-/* The team's choices have changed. */
+/* To be called when the team's choices have changed: sets `polls` and
+ * `brief`. */
 void bcl_call_prepare(struct bcl_team *team);
 
-/* The call is refused here, while others may make theirs: the operations of the
- * team end with the status everywhere. Returns the status. */
+/* This member refuses the call for a wrong argument, while other members may
+ * have made theirs: the team is lost, and its operations end with the status at
+ * all members. A team of one is not lost. Returns the status. */
 enum bcl_status bcl_call_refuse(struct bcl_team *team,
 				enum bcl_operation operation,
 				enum bcl_status status);
 
-/* The call as it was made, without the operation's own checks. */
+/* Start the call by a schedule. The operation has checked its own arguments
+ * before. *request: NULL if there is nothing to do. */
 enum bcl_status bcl_call_start(struct bcl_team *team,
 			       const struct bcl_call *call,
 			       struct bcl_adi_request **request);
-/* The same to its end, for whatever is not short. */
+/* Run a call that is not short to its end. Blocks. */
 enum bcl_status bcl_call_run_long(struct bcl_team *team,
 				  const struct bcl_call *call);
 
-/* Go on with an operation inside the node until it is over. Lock held. */
+/* Advance an operation inside the node until it is over, or the team is lost.
+ * Returns the team's status. Lock held. */
 enum bcl_status bcl_call_finish(struct bcl_team *team, struct bcl_node_op *op);
 
-/* Nothing to be moved, and nobody waits for anybody. */
+/* True if there is nothing to move and no member waits for another. */
 static inline bool bcl_call_is_empty(const struct bcl_call *call)
 {
 	return !call->length && call->operation != BCL_OPERATION_BARRIER &&
@@ -65,16 +74,18 @@ static inline void bcl_call_count(struct bcl_counter_page *counters,
 		      1);
 }
 
-/* With all operations before it over: nobody else uses the node's segment. */
+/* True if all earlier operations of the team inside the node are over, so that
+ * nothing else uses the node's segment. Lock held. */
 static inline bool bcl_call_is_alone(const struct bcl_team *team)
 {
 	return team->turn == team->tickets;
 }
 
 /*
- * An operation inside the node, past the engine: nothing but the members'
- * flags, and a turn of the engine now and then. All ranks are members, in the
- * same order. False: the team is lost.
+ * A direct operation begins: inside the node, past the engine, by the flags of
+ * the members alone, with a turn of the engine now and then. All ranks of the
+ * team are members of the node and call operations in the same order. Returns
+ * false if the team is lost.
  */
 static inline bool bcl_call_begin(struct bcl_team *team,
 				  const struct bcl_call *call)
@@ -82,7 +93,7 @@ static inline bool bcl_call_begin(struct bcl_team *team,
 	if (team->lost != BCL_OK)
 		return false;
 	bcl_call_count(team->counters, call->operation);
-	/* In step with the members that need a schedule for it. */
+	/* counts as for members that run the operation by a schedule */
 	bcl_calls_note(&team->calls, team->sequence++,
 		       bcl_calls_call(call->operation, call->length));
 	if (++team->direct % BCL_CALL_DIRECT_PER_TURN == 0)
@@ -90,8 +101,9 @@ static inline bool bcl_call_begin(struct bcl_team *team,
 	return true;
 }
 
-/* Takes a copy: what others are shown lies in memory, which the way to here
- * goes without. */
+/* `op` is passed by value on purpose: the address of the copy is passed on, so
+ * the copy has to lie in memory, while the caller's object can stay in
+ * registers. */
 static inline enum bcl_status bcl_call_go_on(struct bcl_team *team,
 					     struct bcl_node_op op)
 {
@@ -118,13 +130,13 @@ static inline enum bcl_status bcl_call_run_short(struct bcl_team *team,
 }
 
 /*
- * The call to its end. Here it is decided how: what is short is done in line,
- * where the operation is known.
+ * Run a call to its end. Blocks. A short operation is done in line, where the
+ * compiler knows the operation; all else goes to bcl_call_run_long().
  */
 static inline enum bcl_status bcl_call_run(struct bcl_team *team,
 					   struct bcl_call call)
 {
-	struct bcl_call shown; /* as in bcl_call_go_on() */
+	struct bcl_call shown; /* a copy in memory, as in bcl_call_go_on() */
 	enum bcl_status status;
 
 	status = bcl_team_usable(team);

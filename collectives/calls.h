@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calls of a team's operations, as each member keeps the last ones: all
- * members make the same calls, and who waits in vain compares its own with
- * those of others (compare.h). What lengths of alltoallv are is nobody else's
- * business.
+ * The last calls of a team's operations. All members make the same calls; each
+ * member records its own, and a member that waits for long compares them with
+ * the calls of other members (compare.h). The lengths of an alltoallv differ
+ * between members and are not recorded.
  */
 #ifndef BCL_COLLECTIVES_CALLS_H
 #define BCL_COLLECTIVES_CALLS_H
@@ -14,15 +14,15 @@
 #include <bcl/coll.h>
 
 enum {
-	BCL_CALLS_KEPT = 32,	 /* of a team, by sequence number */
-	BCL_CALLS_OPERATION = 4, /* bits of a call; before it bytes */
+	BCL_CALLS_KEPT = 32,	 /* calls of a team, by sequence number */
+	BCL_CALLS_OPERATION = 4, /* bits of a call; above: bytes */
 	BCL_CALLS_TRACE = 32,	 /* bits of a trace that are compared */
 };
 
 struct bcl_calls {
 	uint64_t call[BCL_CALLS_KEPT];
-	uint64_t trace[BCL_CALLS_KEPT]; /* mixed of it and all before it */
-	uint64_t last;			/* the last of those */
+	uint64_t trace[BCL_CALLS_KEPT]; /* hash of this and all earlier calls */
+	uint64_t last;			/* the trace of the last call */
 };
 
 static inline uint64_t bcl_calls_call(unsigned operation, size_t length)

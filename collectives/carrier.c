@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations whose messages the caller carries: schedules without an engine. */
+/*
+ * Collectives without a job, for PVM groups: the caller carries the messages
+ * (bcl_carrier in bcl/coll.h). The builders make the same schedules as for a
+ * team; here each schedule runs without an engine, step by step, and blocks.
+ */
 #include <stdlib.h>
 
 #include "collectives/builders.h"
 #include "transport/context.h"
 
 struct bcl_carrier {
-	struct bcl_team team; /* rank and size */
+	struct bcl_team team; /* only rank, size and fork_generation are used */
 	struct bcl_carrier_options options;
 	struct bcl_schedule *idle;
 };
@@ -49,7 +53,8 @@ void bcl_carrier_close(struct bcl_carrier *carrier)
 
 /* ---- schedules ----------------------------------------------------------- */
 
-/* What is carried may begin operations of its own: each has a schedule. */
+/* Get an empty schedule. The caller's send() or receive() may begin an
+ * operation of its own meanwhile, so each operation has a schedule. */
 static struct bcl_schedule *get(struct bcl_carrier *carrier)
 {
 	struct bcl_schedule *schedule = carrier->idle;
@@ -72,7 +77,8 @@ static void put(struct bcl_carrier *carrier, struct bcl_schedule *schedule)
 		carrier->idle = schedule;
 }
 
-/* All that the round, which begins at `from`, is to receive, after all else. */
+/* End a round whose steps are `from` to `last`: receive all its messages, after
+ * all else was done. */
 static enum bcl_status end_round(const struct bcl_carrier *carrier, void *arg,
 				 const struct bcl_step *from,
 				 const struct bcl_step *last)
@@ -134,8 +140,10 @@ static void build(struct bcl_schedule *schedule, const struct bcl_call *call)
 
 	switch (call->operation) {
 	case BCL_OPERATION_BARRIER:
-		/* Of no bytes: each knows who waits, and waits for one. Where
-		 * many share a processor, turns on it are what takes time. */
+		/* Messages of no bytes to the root and back: each member knows
+		 * which member waits for it, and waits for one message itself.
+		 * If many members share a processor, the turns on the processor
+		 * are what takes time. */
 		bcl_build_gather_direct(schedule, &all, 0, call, schedule, 0);
 		bcl_build_scatter_direct(schedule, &all, 0, call, schedule, 0);
 		break;
@@ -157,7 +165,8 @@ static void build(struct bcl_schedule *schedule, const struct bcl_call *call)
 	}
 }
 
-/* Both buffers are needed but by a member that has no part in one. */
+/* True if a buffer is missing. Each member needs both buffers, except a buffer
+ * in which the member has no part. */
 static bool lies_nowhere(const struct bcl_carrier *carrier,
 			 const struct bcl_call *call)
 {

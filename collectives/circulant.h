@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who sends which piece to whom, so that a vector of n pieces is everywhere
- * after as few rounds as possible: n - 1 + ceil(log2(size)). J. L. Träff,
- * "Round-optimal n-block broadcast schedules in logarithmic time", arXiv
- * 2312.11236 (2023). In each round a member sends one piece to one member and
- * receives one from another; backwards it is a reduction.
+ * Circulant broadcast schedule: in each round a member sends one piece of a
+ * vector to one member and receives one piece from another. A vector of n
+ * pieces is at all members after n - 1 + ceil(log2(size)) rounds, the fewest
+ * possible. J. L. Träff, "Round-optimal n-block broadcast schedules in
+ * logarithmic time", arXiv 2312.11236 (2023). Run backwards, the schedule is a
+ * reduction.
  *
- * In round k of each `period` rounds members send `skip[k]` places on, and
- * what they send is always received before.
+ * In round k of each `period` rounds each member sends to the member `skip[k]`
+ * places on. A member always receives a piece before the round in which it
+ * sends the piece.
  */
 #ifndef BCL_COLLECTIVES_CIRCULANT_H
 #define BCL_COLLECTIVES_CIRCULANT_H
@@ -20,9 +22,10 @@ enum {
 struct bcl_circulant {
 	unsigned size, me; /* the root is member 0 */
 	unsigned pieces, rounds;
-	unsigned period, begin; /* the first round is `begin` of a period */
+	unsigned period, begin; /* round 0 is round `begin` of a period */
 	unsigned skip[BCL_CIRCULANT_PERIOD_MAX + 1];
-	/* In the first period; in the next ones `period` more each. */
+	/* The pieces of the first period. Each later period adds `period` to a
+	 * piece. */
 	int send[BCL_CIRCULANT_PERIOD_MAX], receive[BCL_CIRCULANT_PERIOD_MAX];
 };
 
@@ -35,7 +38,7 @@ struct bcl_circulant_round {
 void bcl_circulant_init(struct bcl_circulant *plan, unsigned size, unsigned me,
 			unsigned pieces);
 
-/* What the member does in a round, 0..plan->rounds - 1. */
+/* The partners and the pieces of a member in round i, 0..plan->rounds - 1. */
 struct bcl_circulant_round bcl_circulant_round(const struct bcl_circulant *plan,
 					       unsigned i);
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Compares the calls of a team's members while they wait for long, and loses
+ * the team if the calls differ. See compare.h.
+ */
 #include "collectives/compare.h"
 
 #include <stdio.h>
@@ -11,7 +15,7 @@
 #include "transport/log.h"
 
 enum {
-	TRACE = BCL_CALLS_TRACE, /* bits before the operation's number */
+	TRACE = BCL_CALLS_TRACE, /* bits below the operation's number */
 };
 
 static const char *name_of(uint64_t call)
@@ -27,14 +31,14 @@ static unsigned long long length_of(uint64_t call)
 	return call >> BCL_CALLS_OPERATION;
 }
 
-/* The oldest operation that is not over: of those that the engine carries on,
- * or the one that this rank is in. */
+/* The oldest operation that is not over: one that the engine carries on, or the
+ * operation in which this rank waits. */
 static unsigned oldest(const struct bcl_team *team)
 {
 	return team->running ? team->running->sequence : team->sequence - 1;
 }
 
-/* Is the call still kept? */
+/* True if the call is still recorded. */
 static bool keeps(const struct bcl_team *team, unsigned sequence)
 {
 	unsigned before = team->sequence - sequence;
@@ -63,7 +67,7 @@ bool bcl_compare_tell(struct bcl_team *team)
 	unsigned after = (team->rank + 1) % n;
 	unsigned before = (team->rank + n - 1) % n;
 
-	/* While it is made members are not in step. */
+	/* members are not in step while the team is created */
 	if (team->lost != BCL_OK || team->birth || !keeps(team, sequence))
 		return false;
 	if (team->stalled != sequence)

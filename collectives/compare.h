@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Members that call operations differently: with other lengths, or others.
- * What they send one another shows it where it meets; but lengths decide by
- * which algorithm an operation runs, and by two of them members may wait for
- * what nobody sends. So who waits for long tells its neighbours in the team
- * what it is in, and who has called something else in its place loses the team.
+ * Detects members that call operations differently: another operation, or one
+ * with another length. Members often see the difference in the data that they
+ * exchange. But the length decides which algorithm runs, and with two
+ * algorithms a member may wait for a message that no member sends. So a member
+ * that waits for long tells its neighbours in the team about the operation in
+ * which the member waits. If a neighbour has made a different call with the
+ * same sequence number, the neighbour loses the team.
  */
 #ifndef BCL_COLLECTIVES_COMPARE_H
 #define BCL_COLLECTIVES_COMPARE_H
@@ -16,17 +18,19 @@
 
 struct bcl_team;
 
-/* An operation of the team has waited for long; the next call of it, the
- * second, the fourth, and so on are told. True: something was sent. Lock held.
- */
+/* To be called repeatedly while an operation of the team waits for long. The
+ * first, second, fourth, eighth, ... call for one operation tells the
+ * neighbours. Returns true if a message was sent. Lock held. */
 bool bcl_compare_tell(struct bcl_team *team);
 
-/* A rank of the job, a member, has told so. Lock held. */
+/* A member, given by its rank in the job, has told of its operation. Loses the
+ * team if the own call, or any call before, was different. Lock held. */
 void bcl_compare_hear(struct bcl_team *team, unsigned rank,
 		      const struct bcl_adi_oob *oob);
 
-/* Another member of the node gives another length to what the own one does in
- * the operation of this number (node.h). Lock held. */
+/* node.differs says that another member of the node gives a different length to
+ * the operation with this sequence number. Logs both lengths and loses the
+ * team. length: the own member's. Lock held. */
 void bcl_compare_node(struct bcl_team *team, unsigned sequence, size_t length);
 
 #endif

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Costs of messages, trees, pipelines and phases, from the figures of the
+ * model. See cost.h.
+ */
 #include "collectives/cost.h"
 
 #include <math.h>
@@ -8,12 +12,15 @@
 #include "collectives/postal.h"
 
 enum {
-	/* A longer one is announced and fetched: there, back and there, back
-	 * that it is over, and meanwhile others wait. */
+	/* One-way trips of a message beyond the eager limit where cards work
+	 * alone. The message is announced and fetched: a trip there, back and
+	 * there, and one back to say that the fetch is over; other messages
+	 * wait meanwhile. */
 	FETCH_TRIPS = 5,
-	/* By rails that are good at bytes, and with both sides' work for it. */
+	/* The same where processors do the card's work, by rails that are good
+	 * at long transfers, and with work on both sides. */
 	ANNOUNCED_TRIPS = 6,
-	/* A short one is copied into and out of a buffer on its way. */
+	/* A short message is copied into and out of a buffer on its way. */
 	EAGER_COPIES = 2,
 };
 
@@ -28,8 +35,9 @@ struct bcl_cost bcl_cost_between(const struct bcl_model *model, double length)
 	} else {
 		cost.byte += EAGER_COPIES * model->copy;
 	}
-	/* What is longer is fetched, which takes as long for the longest that
-	 * it pays to write. */
+	/* The card fetches a longer message. A fetch takes as long as the
+	 * processor needs to write the longest message for which writing
+	 * pays. */
 	if (length <= model->card.inline_max)
 		cost.byte += model->card.inlined;
 	else
@@ -84,8 +92,8 @@ double bcl_cost_gap(const struct bcl_model *model, const struct bcl_cost *cost)
 	return cost->gap + (receive > 0 ? receive : cost->gap);
 }
 
-/* us that links are busy with a byte that each node sends to the one so many
- * places on. */
+/* us that links are busy with a byte that each node sends to the node
+ * `distance` places on. */
 static double byte_on(const struct bcl_model *model, unsigned distance)
 {
 	unsigned nodes = model->nodes, around = bcl_model_around(nodes);
@@ -119,8 +127,9 @@ double bcl_cost_dissemination(const struct bcl_model *model, double length,
 		arrived[i % ahead] = last;
 		if (ahead == 1)
 			continue;
-		/* What came beside it is received first, and what is being
-		 * written to the card is written. */
+		/* Another message that arrived beside this one is received
+		 * first, and a message that is being written to the card is
+		 * written first. */
 		arrived[i % ahead] += model->card.receive;
 		if (bytes <= model->card.inline_max)
 			arrived[i % ahead] += bytes * model->card.inlined;
@@ -128,17 +137,18 @@ double bcl_cost_dissemination(const struct bcl_model *model, double length,
 	return last;
 }
 
-/* Messages down a tree, of `length` bytes or, if they are blocks, so many for
- * each node that gets or passes them on. */
+/* Messages down a tree: of `length` bytes each or, with `blocks`, of `length`
+ * bytes for each node of the subtree. */
 struct postal {
 	const struct bcl_model *model;
 	double length;
 	bool blocks;
-	double at_once; /* bytes; longer ones go one after another */
+	double at_once; /* bytes; longer messages go one after another */
 	double work;	/* us per byte */
 };
 
-/* us, to a subtree of so many nodes; *next: until another can be sent. */
+/* us that a message to the root of a subtree of `nodes` nodes takes. *next: us
+ * until the sender can send the next message. */
 static double told(const struct postal *postal, double nodes, double *next)
 {
 	double length = postal->length * (postal->blocks ? nodes : 1), bytes;
@@ -149,11 +159,11 @@ static double told(const struct postal *postal, double nodes, double *next)
 	return cost.message + bytes;
 }
 
-/* us, from when the root has it until all have. */
+/* us from the root's start until all nodes have the message. */
 static double cost_postal(const struct postal *postal, unsigned ahead)
 {
 	uint64_t known[BCL_POSTAL_STEPS + 1];
-	double full[BCL_POSTAL_STEPS + 1]; /* of trees of known[t] members */
+	double full[BCL_POSTAL_STEPS + 1]; /* for trees of known[t] members */
 	unsigned nodes = postal->model->nodes, t, steps;
 	double before = 0, last = 0, next;
 
@@ -167,7 +177,7 @@ static double cost_postal(const struct postal *postal, unsigned ahead)
 		if (t > ahead)
 			full[t] = bcl_larger(full[t], next + full[t - 1]);
 	}
-	/* What the first child does not get is a full tree. */
+	/* the nodes that the first child does not get are a full tree */
 	while (nodes > 1) {
 		double arrived;
 
@@ -222,14 +232,14 @@ double bcl_cost_rooted_direct(const struct bcl_model *model, double length)
 	struct bcl_cost far = bcl_cost_between(model, length);
 	double others = model->size - model->members;
 
-	/* The latency of the first; the others follow closely. */
+	/* the latency of the first message; the others follow closely */
 	return (others > 0 ? far.message + (others - 1) * far.gap
 			   : near.message) +
 	       others * length * far.byte +
 	       (model->members - 1) * (near.gap + length * near.byte);
 }
 
-/* How many pieces of so many bytes, or of more. */
+/* The number of pieces of `piece` bytes, or of longer ones. */
 static double pieces_of(double length, double piece)
 {
 	double pieces = length > piece ? length / piece : 1;
@@ -237,8 +247,8 @@ static double pieces_of(double length, double piece)
 	return pieces < BCL_PIPELINE_PIECES ? pieces : BCL_PIPELINE_PIECES;
 }
 
-/* us of a byte in a round of a circulant (circulant.h), as its skips go: of a
- * card, or of links if they take longer. */
+/* us of a byte in a round of the circulant schedule (circulant.h), averaged
+ * over the skips: the card's time, or the links' if that is longer. */
 static double round_byte(const struct bcl_model *model, double card)
 {
 	unsigned skip = model->nodes, rounds = 0;
@@ -268,8 +278,8 @@ double bcl_cost_pipeline(const struct bcl_model *model, double length,
 					: bcl_cost_between(model, piece);
 	byte = model->autonomous ? round_byte(model, cost.byte) : cost.byte;
 	hop = cost.message + piece * (byte + work);
-	/* The first piece has all hops before it, the next ones follow it
-	 * closely, if no processor has to see to it. */
+	/* The first piece has all hops before it. The next pieces follow
+	 * closely if no processor has to handle them. */
 	round = hop;
 	if (model->autonomous)
 		round = cost.gap + piece * (byte + work);
@@ -296,14 +306,15 @@ double bcl_cost_trees(const struct bcl_model *model, double length,
 		return HUGE_VAL;
 	piece = length / pieces;
 	card = model->card.gap + piece * model->between.byte;
-	/* sends one and receives one meanwhile */
+	/* sends one piece and receives one meanwhile */
 	processor = 2 * model->between.gap + piece * work;
 	round = bcl_larger(card, processor);
 	if (model->members > 1) {
 		last = inside(model, piece);
 		round = bcl_larger(round, last);
 	}
-	/* Two children get it one after the other; and a grant is before it. */
+	/* Two children get a piece one after the other, after the first
+	 * grant. */
 	return (pieces - 1) * round + last + model->between.message +
 	       bcl_log2_up(model->nodes) *
 		       (model->between.message + card + piece * work + round);

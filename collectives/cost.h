@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the costs of the algorithms are made of: LogGP (A. Alexandrov et al.,
- * SPAA 1995) with each message's overhead in its latency. For p ranks and
- * vectors of n bytes the formulas of the algorithms are those of R. Thakur,
- * R. Rabenseifner, W. Gropp, "Optimization of collective communication
- * operations in MPICH", IJHPCA 19 (2005), e.g. 2 (p - 1) messages and
- * 2 (p - 1) / p n bytes sent by each for an allreduce by rings.
+ * The parts from which algorithms compute their costs, by the LogGP model (A.
+ * Alexandrov et al., SPAA 1995) with the overhead of each message counted in
+ * its latency. For p ranks and vectors of n bytes the formulas of the
+ * algorithms are from R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of
+ * collective communication operations in MPICH", IJHPCA 19 (2005): an allreduce
+ * by rings takes 2 (p - 1) messages, for example, and each rank sends
+ * 2 (p - 1) / p n bytes.
  */
 #ifndef BCL_COLLECTIVES_COST_H
 #define BCL_COLLECTIVES_COST_H
@@ -14,23 +15,25 @@
 
 #include "collectives/select.h"
 
-/* Messages of so many bytes between nodes. */
+/* A message of `length` bytes between nodes. */
 struct bcl_cost bcl_cost_between(const struct bcl_model *model, double length);
-/* The same inside a node. */
+/* A message inside a node. */
 struct bcl_cost bcl_cost_intranode(const struct bcl_model *model,
 				   double length);
-/* The same among all ranks, of whichever node. */
+/* A message among all ranks, on the same node or not. */
 struct bcl_cost bcl_cost_flat(const struct bcl_model *model, double length);
 
-/* The same where each sends one and receives another: between nodes its
- * processor, if it does the card's work, limits both and has twice as much. */
+/* A message where each member sends one and receives another at the same time.
+ * Between nodes, if the processor does the card's work, the processor limits
+ * both directions and does the work twice. */
 struct bcl_cost bcl_cost_exchange(const struct bcl_model *model, double length);
 
-/* The same if it is put where its receiver has said, the grant included. */
+/* A message that is put into a window of the receiver, with the grant
+ * included. */
 struct bcl_cost bcl_cost_granted(const struct bcl_model *model, double length);
 
-/* What such a message costs that closely follows another, if the processor has
- * to do both: it sends it and receives one. */
+/* us from a message to the next one of a close sequence, where the processor
+ * sends one message and receives one. */
 double bcl_cost_gap(const struct bcl_model *model, const struct bcl_cost *cost);
 
 static inline double bcl_larger(double a, double b)
@@ -38,50 +41,50 @@ static inline double bcl_larger(double a, double b)
 	return a > b ? a : b;
 }
 
-/* us that links are busy, where each node sends so many bytes in so many
- * messages; `byte` as in the model: across, around. */
+/* us that links are busy if each node sends `bytes` bytes in `messages`
+ * messages. byte: us per byte, as `across` or `around` of the model. */
 static inline double bcl_cost_links(double byte, double bytes, double messages)
 {
 	return byte * (bytes + messages * BCL_HEADERS_SIZE);
 }
 
-/* us: all nodes hear from each other (dissemination.h); length: what there is
- * to tell of one. */
+/* us until all nodes have heard from all nodes (dissemination.h). length: bytes
+ * about one node. */
 double bcl_cost_dissemination(const struct bcl_model *model, double length,
 			      unsigned ahead);
 
-/* us: down a tree of the nodes (postal.h), or up, with `work` us for each byte
- * that comes. */
+/* us down a tree of the nodes (postal.h), or up, with `work` us for each byte
+ * received. */
 double bcl_cost_postal(const struct bcl_model *model, double length,
 		       unsigned ahead, double work);
 
-/* us: as many phases in a node's segment as so many bytes need. */
+/* us for the phases in a node's segment that `length` bytes need. */
 double bcl_cost_phases(const struct bcl_model *model, double length);
 
 /*
- * A vector in pieces from node to node (pipeline.c), with `work` us for each
- * byte that comes, and what a piece costs inside a node, beside the next ones
- * if the processor is free for it.
+ * us for a vector in pieces of `piece` bytes from node to node (pipeline.c),
+ * with `work` us for each byte received. inside: us of a piece inside a node;
+ * if cards work alone, this part overlaps with the next pieces.
  */
 double bcl_cost_pipeline(const struct bcl_model *model, double length,
 			 double piece, double work,
 			 double (*inside)(const struct bcl_model *model,
 					  double length));
 
-/* The same by two trees (two_trees.c), which only cards that work alone can
- * keep busy. */
+/* The same by two trees (two_trees.c). Only cards that work alone can keep two
+ * trees busy: HUGE_VAL for others. */
 double bcl_cost_trees(const struct bcl_model *model, double length,
 		      double piece, double work,
 		      double (*inside)(const struct bcl_model *model,
 				       double length));
 
-/* ---- gather and scatter: what goes one way costs as much the other way --- */
+/* ---- gather and scatter: both directions cost the same ------------------ */
 
-/* Up or down a tree of nodes, as above; messages of more than `at_once` bytes
- * go one after another; `inside`: the part inside a node. */
+/* us up or down a tree of nodes, as above. Messages longer than `at_once` bytes
+ * do not overlap. inside: us of the part inside a node. */
 double bcl_cost_rooted_tree(const struct bcl_model *model, double length,
 			    unsigned ahead, double at_once, double inside);
-/* Between the root and each other rank. */
+/* us for a message between the root and each other rank. */
 double bcl_cost_rooted_direct(const struct bcl_model *model, double length);
 
 #endif

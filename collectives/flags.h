@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The flag lines of a node's members (node.h). What is measured as the latency
- * of collectives is these functions, so they are to be inlined.
+ * The flag lines of a node's members (node.h). The latency of a short
+ * collective is the time that these functions take, so they are inlined.
  */
 #ifndef BCL_COLLECTIVES_FLAGS_H
 #define BCL_COLLECTIVES_FLAGS_H
@@ -12,27 +12,31 @@
 #include "transport/env/prefetch.h"
 
 enum {
-	/* Pauses, of 10 ns each: the time in which a line that has come is
-	 * written to. */
+	/* Pauses, of 10 ns each, before a member looks again at a line that
+	 * another member is about to write: the time in which the line arrives
+	 * there and is written. */
 	BCL_FLAG_PATIENCE = 3,
 
-	/* `ready` is a phase, and before it what was written in it and in some
-	 * phases before it, so many bits of each: bytes that lie beside it. */
+	/* `ready` holds a phase in the high bits and kinds in the low
+	 * BCL_FLAG_KINDS bits. There is a kind of BCL_FLAG_KIND bits for the
+	 * phase itself (lowest) and for each phase before, BCL_FLAG_PHASES in
+	 * all. A kind says how many bytes the member wrote beside its flag, or
+	 * is one of the two values below. */
 	BCL_FLAG_KIND = 5,
 	BCL_FLAG_PHASES = 4,
 	BCL_FLAG_KINDS = BCL_FLAG_KIND * BCL_FLAG_PHASES,
-	BCL_FLAG_CHUNK = (1 << BCL_FLAG_KIND) - 1, /* what is in a chunk */
-	BCL_FLAG_NOTHING = BCL_FLAG_CHUNK - 1,	   /* or in a slot */
+	BCL_FLAG_CHUNK = (1 << BCL_FLAG_KIND) - 1, /* the data is in a chunk */
+	BCL_FLAG_NOTHING = BCL_FLAG_CHUNK - 1, /* no data, or data in a slot */
 
-	/* Of a head, from the highest on: bits of the phase, of the kind of
-	 * operation, of its length. */
+	/* Fields of a head, from the highest bits on: the phase, the kind of
+	 * operation, the length. */
 	BCL_HEAD_PHASE = 18,
 	BCL_HEAD_KIND = 4,
 	BCL_HEAD_LENGTH = 64 - BCL_HEAD_PHASE - BCL_HEAD_KIND,
 };
 
 struct bcl_flag {
-	_Atomic uint64_t ready; /* bcl_flag_phase() */
+	_Atomic uint64_t ready; /* see bcl_flag_phase() */
 	_Atomic uint64_t done;
 	_Atomic uint64_t payload[];
 };
@@ -54,8 +58,8 @@ static inline uint64_t bcl_flag_phase(uint64_t ready)
 	return ready >> BCL_FLAG_KINDS;
 }
 
-/* What the flag says of this phase, and of those since it was written last, in
- * which nothing was. */
+/* Make room for the kind of this phase, which is `since` phases after the last
+ * write. The phases between get BCL_FLAG_NOTHING. */
 static inline uint32_t bcl_flag_shift(uint32_t kinds, uint64_t since)
 {
 	while (since-- > 1)
@@ -63,8 +67,8 @@ static inline uint32_t bcl_flag_shift(uint32_t kinds, uint64_t since)
 	return (kinds << BCL_FLAG_KIND) & ((1u << BCL_FLAG_KINDS) - 1);
 }
 
-/* The own member has written in this phase: so many bytes beside its flag, or
- * BCL_FLAG_CHUNK. */
+/* The own member has written in this phase: `kind` bytes beside its flag, or
+ * data in a chunk (BCL_FLAG_CHUNK). Publishes the phase to all members. */
 static inline void bcl_flag_ready(struct bcl_node *node, uint64_t phase,
 				  unsigned kind)
 {
@@ -80,8 +84,9 @@ static inline void bcl_flag_ready(struct bcl_node *node, uint64_t phase,
 	node->written = phase;
 }
 
-/* Has a member, whose flag says this, written so many bytes in this phase? Of
- * one that is far ahead it is not known. */
+/* ready: a member's flag. Returns true if the member wrote `length` bytes in
+ * this phase, or if the flag does not tell any more, because the member is
+ * BCL_FLAG_PHASES or more phases ahead. */
 static inline bool bcl_flag_agrees(uint64_t ready, uint64_t phase,
 				   uint64_t length)
 {
@@ -91,8 +96,9 @@ static inline bool bcl_flag_agrees(uint64_t ready, uint64_t phase,
 	       (ready >> since * BCL_FLAG_KIND & BCL_FLAG_CHUNK) == length;
 }
 
-/* The head of a chunk that the member writes in this phase. A line for each, as
- * one is written while another one is read. */
+/* The head of the chunk that a member writes in this phase. Each place of a
+ * chunk has a line for its head, since one head is written while another one is
+ * read. */
 static inline _Atomic uint64_t *bcl_head_of(const struct bcl_node *node,
 					    unsigned member, uint64_t phase)
 {
@@ -102,7 +108,7 @@ static inline _Atomic uint64_t *bcl_head_of(const struct bcl_node *node,
 	return (_Atomic uint64_t *)(node->heads + line * BCL_NODE_LINE);
 }
 
-/* What it says of an operation. */
+/* The value of a head. */
 static inline uint64_t bcl_head(uint64_t phase, enum bcl_node_kind kind,
 				uint64_t length)
 {
@@ -111,8 +117,9 @@ static inline uint64_t bcl_head(uint64_t phase, enum bcl_node_kind kind,
 	       (length & ((UINT64_C(1) << BCL_HEAD_LENGTH) - 1));
 }
 
-/* A member has written something else in this phase than is due here: if it is
- * known, what. */
+/* A member has written data of another length in this phase than the operation
+ * here expects. Stores the member in node->differs and the length, if the head
+ * or the flag still tells, in node->theirs. */
 static inline void bcl_flag_differ(struct bcl_node *node, unsigned member,
 				   uint64_t phase)
 {
@@ -131,7 +138,8 @@ static inline void bcl_flag_differ(struct bcl_node *node, unsigned member,
 			node->theirs = length;
 }
 
-/* The own member has left this phase. */
+/* The own member has left this phase: it will not read data of this phase any
+ * more. */
 static inline void bcl_flag_left(struct bcl_node *node, uint64_t phase)
 {
 	if (node->left >= phase)
@@ -142,11 +150,12 @@ static inline void bcl_flag_left(struct bcl_node *node, uint64_t phase)
 }
 
 /*
- * The own member is about to read in a phase in which it does not write.
- * Whoever writes says with it that it has left the phase before, so only who
- * does not need say it. If it wrote in the phase before it may keep silent in
- * this one, since nobody needs to know before the next; the line's transfer
- * would cost as much as all the rest.
+ * To be called before a phase begins in which the own member does not write. A
+ * write in a phase also says that the writer has left the phase before, so only
+ * a member that does not write must store `done`. Even then a member that wrote
+ * in the phase before stays silent in this phase: no member needs to know
+ * before the next phase, and the transfer of the line would cost as much as the
+ * rest of the operation.
  */
 static inline void bcl_flag_only_read(struct bcl_node *node)
 {
@@ -155,8 +164,9 @@ static inline void bcl_flag_only_read(struct bcl_node *node)
 }
 
 /*
- * The line that two members share is the other's turn: a look now would find
- * nothing new, and take the line away from who is about to write to it.
+ * Pause while the other of two members has its turn with the line that both
+ * share. A look now would find nothing new, and would take the line away from
+ * the member that is about to write there.
  */
 static inline void bcl_flag_cede_line(void)
 {
@@ -166,7 +176,8 @@ static inline void bcl_flag_cede_line(void)
 		bcl_spin_hint();
 }
 
-/* What the flag says; 0 if its phase has not come, or is one that cannot be. */
+/* Returns the flag. 0: the phase is not reached, or is too far ahead to be
+ * true. */
 static inline uint64_t bcl_flag_reached(const struct bcl_flag *flag,
 					uint64_t phase)
 {
@@ -175,7 +186,8 @@ static inline uint64_t bcl_flag_reached(const struct bcl_flag *flag,
 	return bcl_flag_phase(ready) - phase < BCL_NODE_AHEAD ? ready : 0;
 }
 
-/* Has the member written in this phase? What its flag says, or 0. */
+/* Wait for a member to write in this phase, for at most `polls` looks more
+ * after the first. Returns the member's flag. 0: not yet. */
 static inline uint64_t bcl_flag_arrived(const struct bcl_node *node,
 					unsigned member, uint64_t phase,
 					unsigned polls)
@@ -184,13 +196,13 @@ static inline uint64_t bcl_flag_arrived(const struct bcl_node *node,
 	bool share_line = node->members == 2 && polls;
 	uint64_t ready;
 
-	/* What the other waits for was written a moment ago. */
+	/* the other member waits for data that was written a moment ago */
 	if (share_line && node->written == phase - 1)
 		bcl_flag_cede_line();
 	ready = bcl_flag_reached(flag, phase);
 	if (ready)
 		return ready;
-	/* The line came for the own store, without the other's. */
+	/* the own store fetched the line, before the other member's store */
 	if (share_line && node->written == phase)
 		bcl_flag_cede_line();
 	while (polls--) {
@@ -202,7 +214,7 @@ static inline uint64_t bcl_flag_arrived(const struct bcl_node *node,
 	return 0;
 }
 
-/* What lies beside a phase's number, in words. */
+/* Words of payload that `length` bytes take. */
 static inline unsigned bcl_flag_words(size_t length)
 {
 	return (unsigned)(length + sizeof(uint64_t) - 1) / sizeof(uint64_t);
@@ -225,9 +237,10 @@ static inline void bcl_flag_get(const _Atomic uint64_t *place, uint64_t *words,
 }
 
 /*
- * May the own place of this phase, one of so many that are used in turn, be
- * written: have all left the phase whose it was? Others who kept silent may
- * wait for the same here.
+ * The own place for this phase is one of `places` that are used in turn.
+ * Returns true if the member may write there: all members have left the phase
+ * of the last write. If not, the own member says that it has left the phase
+ * before, because other silent members may be waiting here for the same.
  */
 static inline bool bcl_flag_free(struct bcl_node *node, uint64_t phase,
 				 unsigned places)

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who sums up what of a vector: in ceil(log2(size)) rounds each member gives
- * away half of what is still to be summed up, until only its own block is left,
- * and gets all back the same way. halving.c sends it.
+ * Plan of a reduce-scatter by recursive halving: the blocks of the vector that
+ * a member sends to another in each round. There are ceil(log2(size)) rounds
+ * down. In each a member gives away half of the blocks that it still sums up,
+ * until only its own block is left. In the rounds up the member gets all blocks
+ * back by the same way. halving.c sends the messages.
  *
- * Members have virtual ranks, which are the blocks' numbers. In the round of so
- * many `skip`, the half of what was the skip before, what is for the member
- * that many ranks on and for those behind it goes to that member. Two members
- * always go to neighbours first, with half of the vector, then to one of the
- * next four with half as much, as far as their number can be halved: those that
- * are far apart, with thin links between them, exchange least.
+ * Members have virtual ranks; virtual rank v owns block v. The `skip` of a
+ * round is half of the skip of the round before, rounded up. In a round each
+ * member sends to the member `skip` virtual ranks on: the blocks of that member
+ * and of the members behind, as far as the sender still sums them up. Virtual
+ * ranks are chosen so that two neighbours exchange first, with half of the
+ * vector, then members of neighbouring pairs with a quarter, and so on, as far
+ * as the number of members can be halved: members that are far apart, with thin
+ * links between them, exchange least.
  *
  * A power of two of members exchange in pairs: recursive halving, R. Thakur, R.
- * Rabenseifner, W. Gropp, IJHPCA 19 (2005). Other numbers send round and round:
- * J. L. Träff, "Optimal, non-pipelined reduce-scatter and allreduce
- * algorithms", arXiv 2410.14234 (2024). There each has a vector that begins
- * with its own block, so that what goes in a round is never in two parts.
+ * Rabenseifner, W. Gropp, IJHPCA 19 (2005). Other numbers of members send round
+ * a circle: J. L. Träff, "Optimal, non-pipelined reduce-scatter and allreduce
+ * algorithms", arXiv 2410.14234 (2024). There the vector of each member begins
+ * with the member's own block, so that the blocks of a message are never in two
+ * parts.
  */
 #ifndef BCL_COLLECTIVES_HALVING_PLAN_H
 #define BCL_COLLECTIVES_HALVING_PLAN_H
@@ -27,25 +32,28 @@ enum {
 	BCL_HALVES_MAX = 32, /* rounds */
 };
 
-/* Bytes of the own vector. */
+/* A range of bytes in the own vector. */
 struct bcl_piece {
 	size_t begin, length;
 };
 
-/* Of a round: all, that which goes on in the next round, and that which stays
- * where it came. Nothing goes on from the last round. */
+/* The blocks of a message: `all`; `on`, the part that goes on in the next
+ * round; `kept`, the part that stays with the receiver. After the last round
+ * nothing goes on. */
 struct bcl_half {
 	struct bcl_piece all, on, kept;
 };
 
-/* Down; on the way up to and from, goes and comes are exchanged. */
+/* A round down. On the way up `to` and `from` change places, and so do `goes`
+ * and `comes`. */
 struct bcl_halving_round {
 	unsigned to, from; /* members */
 	struct bcl_half goes, comes;
-	struct bcl_piece stays; /* all that does not go */
-	size_t there;  /* where what comes begins in the vector of `from` */
-	size_t beside; /* where it can be put: no other round's is there */
-	size_t most;   /* bytes that any member sends */
+	struct bcl_piece stays; /* all blocks that do not go */
+	size_t there;		/* offset of `comes` in the vector of `from` */
+	size_t beside; /* offset for `comes` in the room beside the vector, used
+			  by no other round */
+	size_t most;   /* most bytes that a member sends */
 };
 
 struct bcl_halving_plan {
@@ -53,25 +61,26 @@ struct bcl_halving_plan {
 	size_t length, element;
 	bool pairs; /* a power of two */
 	bool ring;
-	size_t begin;  /* where in order the own vector begins */
-	size_t beside; /* bytes of room for what comes */
+	size_t begin;  /* offset of the own vector in block order */
+	size_t beside; /* bytes of room for received blocks */
 	struct bcl_piece own;
 	unsigned nrounds;
-	/* The last one down is rounds[0]. */
+	/* rounds[0] is the last round down */
 	struct bcl_halving_round rounds[BCL_HALVES_MAX];
 };
 
 /*
- * size: 2 or more; ring: as if quarters of the members were on switches in a
- * ring, where pairs a quarter and three quarters of them apart are neighbours:
- * half of the members go either way. For a power of two, of 8 or more; others
- * take no notice.
+ * size: 2 or more. ring: quarters of the members are on switches in a ring, so
+ * pairs a quarter and three quarters apart are neighbours; half of the members
+ * go either way round. Applies to powers of two of 8 or more, and is ignored
+ * for other sizes.
  */
 void bcl_halving_plan_init(struct bcl_halving_plan *halves, unsigned size,
 			   unsigned me, size_t length, size_t element,
 			   bool ring);
 
-/* To whom a member's goes in the k-th last round, from 0. */
+/* The member that receives from `member` in the k-th last round down, from
+ * 0. */
 unsigned bcl_halving_plan_to(unsigned size, unsigned member, unsigned k,
 			     bool ring);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of operations inside a node: through its segment, or by messages
- * where memory cannot be shared or an element is longer than a chunk.
+ * Intra-node phases of collective operations: through the node's segment, or by
+ * messages if memory cannot be shared or an element is longer than a chunk.
  */
 #include "collectives/builders.h"
 
 enum {
-	/* Bytes that pass through the members at a time: with longer parts each
-	 * waits for the one before it. */
+	/* Bytes that pass through the members at a time. With longer parts each
+	 * member waits longer for the member before it. */
 	PART = 6144,
 };
 
@@ -19,7 +19,7 @@ static unsigned member_of(const struct bcl_team *team, unsigned rank)
 	       bcl_layout_first(layout, team->my_node);
 }
 
-/* Can the segment do it? */
+/* True if the node has a segment that can do the operation. */
 static bool shares(const struct bcl_team *team,
 		   const struct bcl_reduction *reduction)
 {

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Builds the layout of a team from the hosts of its ranks. See layout.h.
+ */
 #include "collectives/layout.h"
 
 #include <stdlib.h>
 
-/* Hosts that were seen, in a table of a power of two, half empty at least. */
+/* A host that was seen, in a hash table: a power of two entries, at least half
+ * of them empty. */
 struct seen {
 	uint64_t host;
-	uint32_t node; /* 1 + its number; 0: nothing here */
+	uint32_t node; /* 1 + number of the node; 0: the entry is empty */
 };
 
 static uint32_t table_size(unsigned size)
@@ -18,7 +22,7 @@ static uint32_t table_size(unsigned size)
 	return n;
 }
 
-/* The host's place, or where it belongs. */
+/* The entry of a host, or the empty entry where the host belongs. */
 static struct seen *find(struct seen *table, uint32_t n, uint64_t host)
 {
 	/* hosts are hashes, or small numbers */
@@ -29,7 +33,8 @@ static struct seen *find(struct seen *table, uint32_t n, uint64_t host)
 	return &table[i];
 }
 
-/* Nodes have the order of their lowest ranks; first[node + 1] counts. */
+/* Number the nodes in the order of their lowest ranks. first[node + 1] counts
+ * the ranks of a node. */
 static void number_nodes(struct bcl_layout *layout, const uint64_t *hosts,
 			 struct seen *table, uint32_t n)
 {
@@ -54,7 +59,7 @@ static void order_ranks(struct bcl_layout *layout)
 	layout->first[0] = 0;
 	for (i = 0; i < layout->nnodes; i++)
 		layout->first[i + 1] += layout->first[i];
-	/* each node's beginning moves on with its ranks, and back */
+	/* first[node] moves on with each rank of the node, and then back */
 	layout->contiguous = true;
 	for (i = 0; i < layout->size; i++) {
 		unsigned place = layout->first[layout->node[i]]++;
@@ -68,7 +73,8 @@ static void order_ranks(struct bcl_layout *layout)
 	layout->first[0] = 0;
 }
 
-/* The members of each node, if all have as many and they follow one another. */
+/* The number of members of each node, if all nodes have the same number and the
+ * members follow one another. 0: they do not. */
 static unsigned find_even(const struct bcl_layout *layout)
 {
 	unsigned members = layout->first[1], i;

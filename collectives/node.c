@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Collective operations through the segment of a node, for data of any length.
+ * A table describes each kind of operation by the members that write and read;
+ * a small state machine carries an operation through its phases. See node.h for
+ * the layout of the segment, short.h for short operations.
+ */
 #include "collectives/node.h"
 
 #include <string.h>
@@ -12,8 +18,8 @@
 
 enum {
 	LINE = BCL_NODE_LINE,
-	HEADS = BCL_NODE_HALVES * LINE, /* of a member */
-	PAIR = 32, /* bytes of a flag line if two share a cache line */
+	HEADS = BCL_NODE_HALVES * LINE, /* bytes of a member's heads */
+	PAIR = 32, /* bytes of a flag line if two lines share a cache line */
 	SLOTS = BCL_NODE_SLOTS * sizeof(struct bcl_node_slot), /* of a member */
 };
 
@@ -26,7 +32,7 @@ static size_t chunk_size(unsigned members)
 	return chunk > BCL_NODE_CHUNK_MIN ? chunk : BCL_NODE_CHUNK_MIN;
 }
 
-/* Bytes of the lines of struct bcl_sleepers. */
+/* Bytes of the lines with struct bcl_sleepers. */
 static size_t sleepers_size(unsigned members)
 {
 	size_t size = sizeof(struct bcl_sleepers) + members * sizeof(uint32_t);
@@ -73,11 +79,11 @@ static unsigned char *chunk_of(const struct bcl_node *node,
 }
 
 enum stage {
-	BEGIN,	/* an operation */
-	PIECE,	/* the next piece of a longer one */
-	WRITE,	/* a phase: waiting for the place to write to */
-	READ,	/* waiting for what op->next writes */
-	RESULT, /* the same two of a sliced operation's second phase */
+	BEGIN,	/* an operation begins */
+	PIECE,	/* the next piece of a longer operation */
+	WRITE,	/* a phase: waits for a free place to write */
+	READ,	/* waits for the data of member op->next - 1 */
+	RESULT, /* WRITE and READ of a sliced operation's second phase */
 	RESULT_READ,
 };
 
@@ -87,14 +93,14 @@ static bool is_short(const struct bcl_node *node, const struct bcl_node_op *op)
 	       bcl_short_reduces(op->reduction);
 }
 
-/* ---- what the kinds differ in ------------------------------------------ */
+/* ---- the differences between the kinds ---------------------------------- */
 
 enum who {
 	NOBODY,
 	ROOT,
 	OTHERS,
 	ALL,
-	NEXT, /* of the own member, in a chain that ends at the root */
+	NEXT, /* next of the own member, in a chain to the root */
 };
 
 static unsigned next_of(const struct bcl_node *node)
@@ -113,11 +119,11 @@ static bool is(const struct bcl_node *node, const struct bcl_node_op *op,
 struct kind {
 	enum who writes;
 	enum who reads;
-	enum who from; /* whom the readers read; not themselves, but `self` */
+	enum who from; /* members that are read, without `self` not the own */
 	bool fan;      /* a writer has a block for each member */
-	bool self;     /* the own contribution is read from its place, too */
-	bool shares;   /* a reader takes its share of a piece only */
-	/* Put the piece at op->offset into its place. */
+	bool self;     /* the own data is read from its place, too */
+	bool shares;   /* a reader takes only its share of a piece */
+	/* Copy the piece at op->offset into its place. */
 	void (*write)(const struct bcl_node *node, const struct bcl_node_op *op,
 		      unsigned char *place);
 	/* Take a member's piece out of its place. */
@@ -162,7 +168,7 @@ static void read_combine(const struct bcl_node *node,
 	combine(node, op, member, place, op->receive + op->offset, op->piece);
 }
 
-/* The own piece with what has come along the chain. */
+/* The own piece combined with the result of the chain so far. */
 static void link_chain(const struct bcl_node *node,
 		       const struct bcl_node_op *op, unsigned char *result)
 {
@@ -176,7 +182,7 @@ static void link_chain(const struct bcl_node *node,
 static void write_chain(const struct bcl_node *node,
 			const struct bcl_node_op *op, unsigned char *place)
 {
-	if (next_of(node) == op->root) /* it begins here */
+	if (next_of(node) == op->root) /* the chain begins here */
 		write_vector(node, op, place);
 	else
 		link_chain(node, op, place);
@@ -191,7 +197,7 @@ static void read_chain(const struct bcl_node *node,
 	link_chain(node, op, op->receive + op->offset);
 }
 
-/* A member's share of a piece: where it begins, in whole elements. */
+/* The offset in a piece of a member's share; whole elements. */
 static size_t share(const struct bcl_node *node, const struct bcl_node_op *op,
 		    unsigned member)
 {
@@ -295,7 +301,8 @@ static const struct kind result_phase = {
 
 size_t bcl_node_brief(const struct bcl_node *node, enum bcl_node_kind kind)
 {
-	/* Of a fan only two members' one block has room in a flag line. */
+	/* With a block for each member a flag line has room only if there are
+	 * two members, for one block. */
 	if (kind == BCL_NODE_SCATTER || kind >= BCL_NODE_ALLREDUCE_SLICED ||
 	    (kind == BCL_NODE_ALLTOALL && node->members > 2))
 		return 0;
@@ -304,7 +311,7 @@ size_t bcl_node_brief(const struct bcl_node *node, enum bcl_node_kind kind)
 	return node->words * sizeof(uint64_t) + 1;
 }
 
-/* ---- the machine -------------------------------------------------------- */
+/* ---- the state machine -------------------------------------------------- */
 
 bool bcl_node_able(const struct bcl_node *node,
 		   const struct bcl_reduction *reduction)
@@ -312,7 +319,7 @@ bool bcl_node_able(const struct bcl_node *node,
 	return !reduction || reduction->element <= node->chunk;
 }
 
-/* The own block, which goes through no other's memory. */
+/* Move the own block, which does not go through the segment. */
 static void move_own(const struct bcl_node *node, const struct bcl_node_op *op)
 {
 	const unsigned char *from = op->send;
@@ -344,7 +351,8 @@ static void move_own(const struct bcl_node *node, const struct bcl_node_op *op)
 		memcpy(to, from, op->length);
 }
 
-/* How much of the operation goes into the next phase, and where. */
+/* The part of the operation for the next phase: its length, and whether half of
+ * a chunk is enough. */
 static void cut_piece(const struct bcl_node *node, struct bcl_node_op *op,
 		      const struct kind *kind)
 {
@@ -375,22 +383,23 @@ static void begin_phase(struct bcl_node *node, struct bcl_node_op *op,
 	op->stage = stage;
 }
 
-/* Bytes of a piece have been moved, by this member. */
+/* Charge for bytes of a piece that this member has copied. */
 static void charge(const struct bcl_node *node, size_t bytes)
 {
 	if (node->env && node->env->charge)
 		node->env->charge->copy(node->env->world, bytes);
 }
 
-/* Who waits for a flag sees it before the own member has read what it waits
- * for itself. */
+/* Tell the environment of a flag, so that the members that wait for it see it
+ * before the own member has read its own data. */
 static void tell(const struct bcl_node *node)
 {
 	if (node->env && node->env->charge)
 		node->env->charge->flag(node->env->world);
 }
 
-/* Have all left what is where the own member is about to write? */
+/* True if all members have left the data where the own member is about to
+ * write. */
 static bool is_free(struct bcl_node *node, const struct bcl_node_op *op)
 {
 	bool halves = op->half && node->whole + BCL_NODE_PLACES < op->phase;
@@ -399,7 +408,7 @@ static bool is_free(struct bcl_node *node, const struct bcl_node_op *op)
 			     halves ? BCL_NODE_HALVES : BCL_NODE_PLACES);
 }
 
-/* Has the member written its part of this phase's piece? */
+/* True if the member has written its part of this phase's piece. */
 static bool has_come(struct bcl_node *node, const struct bcl_node_op *op,
 		     unsigned member, unsigned polls)
 {
@@ -422,7 +431,7 @@ static bool write_piece(struct bcl_node *node, struct bcl_node_op *op,
 		return false;
 	if (kind->from == NEXT && next_of(node) != op->root &&
 	    !has_come(node, op, next_of(node), 0)) {
-		/* The next one's place may be free as soon as it hears it. */
+		/* the next member's place may be free once it hears this */
 		bcl_flag_left(node, op->phase - 1);
 		return false;
 	}
@@ -430,7 +439,7 @@ static bool write_piece(struct bcl_node *node, struct bcl_node_op *op,
 		node->whole = op->phase;
 	kind->write(node, op, chunk_of(node, op, node->me));
 	charge(node, op->piece * (kind->fan ? node->members - 1 : 1));
-	/* before the flag, as what is in the chunk */
+	/* before the flag, like the data in the chunk */
 	atomic_store_explicit(bcl_head_of(node, node->me, op->phase),
 			      bcl_head(op->phase, op->kind, op->length),
 			      memory_order_relaxed);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Long waits of members of a node for each other: checks that the others live,
+ * and sleeps. See park.h.
+ */
 #include "collectives/park.h"
 
 #include "collectives/compare.h"
@@ -10,13 +14,15 @@
 
 enum {
 	POLLS_PER_WATCH = 512,
-	/* A wait of BCL_PEER_TIMEOUT divided by this connects to those who are
-	 * waited for, and says what it is for. */
+	/* BCL_PEER_TIMEOUT divided by this: after such a wait a member connects
+	 * to the awaited members, and tells its neighbours the operation
+	 * (compare.h). */
 	PATIENCE = 32,
-	NAP = 1000000, /* ns, where nobody wakes us */
-	/* The same of the words in the segment, which may be wrong. */
+	NAP = 1000000, /* ns, where no writer wakes the member */
+	/* BCL_PEER_TIMEOUT divided by this: time between two audits, since a
+	 * word in the segment may be wrong. */
 	AUDITS = 8,
-	SLEEP = 100000000, /* ns, until we look whether the others live */
+	SLEEP = 100000000, /* ns; then the member checks that the others live */
 };
 
 void bcl_park_init(struct bcl_node *node)
@@ -26,15 +32,15 @@ void bcl_park_init(struct bcl_node *node)
 				      memory_order_relaxed);
 }
 
-/* Who waits for long may do so for a word that another process of the same user
- * has overwritten. A notice has its writer, who may be elsewhere by now, write
- * it again. */
+/* A member may wait for long because another process of the same user has
+ * overwritten a word of the segment. The out-of-band message makes each writer,
+ * which may be elsewhere by now, write its words again. */
 static void audit(struct bcl_team *team, const struct bcl_group *group)
 {
 	const struct bcl_adi_oob oob = { { BCL_TEAMS_AUDIT } };
 	unsigned i;
 
-	/* in virtual time memory belongs to one process */
+	/* in virtual time one process has all the memory */
 	if (!team->shares || team->node.env->virtual_time)
 		return;
 	bcl_count(team->counters, coll_audits);
@@ -76,7 +82,7 @@ void bcl_park_watch(struct bcl_team *team, struct bcl_park *park)
 
 		if (i == group.me)
 			continue;
-		/* A death is known of those only that one is connected to. */
+		/* a member learns of a death only from a connected peer */
 		if (now - park->since > timeout / PATIENCE)
 			bcl_adi_peer(team->adi, rank, &peer);
 		status = bcl_adi_rank_status(team->adi, rank);
@@ -113,7 +119,7 @@ bool bcl_park_sleep(struct bcl_team *team, struct bcl_park *park)
 	bcl_count(team->counters, coll_sleeps);
 	bcl_adi_sleep(team->adi, SLEEP);
 	bcl_park_end(team, park);
-	/* Whoever was waited for may be dead by now. */
+	/* the awaited member may be dead by now: check soon */
 	park->polls = POLLS_PER_WATCH - 1;
 	return true;
 }
@@ -137,7 +143,7 @@ void bcl_park_wake(struct bcl_team *team)
 		env->charge->flag(env->world);
 		return;
 	}
-	/* acquire: pairs with the release of who is about to sleep */
+	/* acquire: pairs with the release store of a member about to sleep */
 	if (!atomic_exchange_explicit(&sleepers->any, 0, memory_order_acquire))
 		return;
 	for (i = 0; i < group.size; i++) {

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A tree for messages that take longer than it takes to send the next one: by
- * whoever has been told, somebody is told every step, and hears of it `ahead`
- * steps later. So n(t) = n(t - 1) + n(t - ahead) members know after t steps,
- * and nothing is faster: A. Bar-Noy, S. Kipnis, "Designing broadcasting
- * algorithms in the postal model for message-passing systems", Mathematical
- * Systems Theory 27 (1994); R. Karp et al., "Optimal broadcast and summation in
- * the LogP model", SPAA 1993. With ahead = 1 it is the binomial tree.
+ * A broadcast tree for messages that take longer than the sender needs to send
+ * the next one. In each step every member that has the message sends it to a
+ * new member, which receives it `ahead` steps later. So n(t) = n(t - 1) +
+ * n(t - ahead) members have the message after t steps, and no algorithm is
+ * faster: A. Bar-Noy, S. Kipnis, "Designing broadcasting algorithms in the
+ * postal model for message-passing systems", Mathematical Systems Theory 27
+ * (1994); R. Karp et al., "Optimal broadcast and summation in the LogP model",
+ * SPAA 1993. With ahead = 1 the tree is the binomial tree.
  *
- * Subtrees are of members that follow one another. Who is told first has most
- * to pass on, and the last members; so who answers first, if the tree is gone
- * through backwards, is next to its parent.
+ * The members of a subtree follow one another. The first child of a member gets
+ * the last members and, in a full tree, the largest subtree. The last child is
+ * next to its parent, and answers first if the tree is run backwards, as a
+ * reduction.
  */
 #ifndef BCL_COLLECTIVES_POSTAL_H
 #define BCL_COLLECTIVES_POSTAL_H
@@ -22,26 +24,26 @@ enum {
 	BCL_POSTAL_STEPS = 128, /* among up to 2^32 members */
 };
 
-/* What a member does; the root is member 0. */
+/* The place of a member in the tree; the root is member 0. */
 struct bcl_postal {
-	unsigned parent; /* the root's is itself */
-	unsigned end;	 /* of its subtree, which begins with it */
+	unsigned parent; /* the root's parent is the root */
+	unsigned end; /* end of the own subtree, which begins with the member */
 	unsigned children;
-	unsigned child[BCL_POSTAL_STEPS]; /* as they are told */
+	unsigned child[BCL_POSTAL_STEPS]; /* in the order of sending */
 };
 
 void bcl_postal_init(struct bcl_postal *plan, unsigned size, unsigned me,
 		     unsigned ahead);
 
-/* Where the subtree of a child ends. */
+/* The end of the subtree of child[child]. */
 static inline unsigned bcl_postal_end(const struct bcl_postal *plan,
 				      unsigned child)
 {
 	return child ? plan->child[child - 1] : plan->end;
 }
 
-/* How many members know after 0, 1, ... steps; returns after how many steps
- * `size` do. */
+/* known[t]: the number of members that have the message after t steps. Returns
+ * the number of steps after which `size` members have it. */
 unsigned bcl_postal_growth(uint64_t known[BCL_POSTAL_STEPS + 1], unsigned size,
 			   unsigned ahead);
 

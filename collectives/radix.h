@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Members of a group in digits. To be v places on at a digit is to be so many
- * on, round and round, among those whose other digits are the same: where
- * switches have members whose numbers follow one another, 16 of them, say, only
- * the highest digits leave them, and no block passes more links between them
- * than it must. That goes for the lowest digits, as far as the group has all
- * values of them; what is left above is one number, counted round.
+ * The numbers of a group's members, and the distances between members, as
+ * digits in a mixed radix. The member v places on at a digit is found by adding
+ * v to that digit only, modulo the digit's number of values. Where each switch
+ * has members with consecutive numbers, 16 for example, only the highest digits
+ * lead from switch to switch, and no block crosses more links between switches
+ * than needed. This holds for the lowest digits, as far as the group has all
+ * values of a digit. The digits above form one number, counted modulo its
+ * number of values.
  */
 #ifndef BCL_COLLECTIVES_RADIX_H
 #define BCL_COLLECTIVES_RADIX_H
@@ -15,9 +17,9 @@
 
 struct bcl_radix {
 	unsigned n;	/* members of the group */
-	unsigned low;	/* bits of the lowest digit, */
-	unsigned bits;	/* of each other one; 0: there are none */
-	unsigned whole; /* bits of those that have all values */
+	unsigned low;	/* bits of the lowest digit */
+	unsigned bits;	/* bits of each other digit; 0: there are no digits */
+	unsigned whole; /* bits of the digits that have all values */
 };
 
 static inline unsigned bcl_radix_bits(const struct bcl_radix *digits,
@@ -26,7 +28,7 @@ static inline unsigned bcl_radix_bits(const struct bcl_radix *digits,
 	return shift ? digits->bits : digits->low;
 }
 
-/* The number of the highest one, from 0 on. */
+/* The index of the highest digit, from 0 on. */
 static inline unsigned bcl_radix_highest(const struct bcl_radix *digits)
 {
 	unsigned at = 0;
@@ -36,15 +38,15 @@ static inline unsigned bcl_radix_highest(const struct bcl_radix *digits)
 	return at;
 }
 
-/* The lowest bit of the one of that number. */
+/* The lowest bit of the digit with this index. */
 static inline unsigned bcl_radix_shift(const struct bcl_radix *digits,
 				       unsigned at)
 {
 	return at ? digits->low + (at - 1) * digits->bits : 0;
 }
 
-/* From so many places on the highest digit is not 0. If there is but one, none
- * are far. */
+/* The first distance at which the highest digit is not 0. With one digit only,
+ * no distance is far: n. */
 static inline unsigned bcl_radix_far(const struct bcl_radix *digits)
 {
 	unsigned highest = bcl_radix_highest(digits);
@@ -52,7 +54,8 @@ static inline unsigned bcl_radix_far(const struct bcl_radix *digits)
 	return highest ? 1u << bcl_radix_shift(digits, highest) : digits->n;
 }
 
-/* Each of so many bits, but the highest one, if there are less. */
+/* Digits of `bits` bits above a lowest digit of `low` bits; the highest digit
+ * may be shorter. */
 static inline struct bcl_radix bcl_radix_from_low(unsigned n, unsigned low,
 						  unsigned bits)
 {
@@ -66,9 +69,9 @@ static inline struct bcl_radix bcl_radix_from_low(unsigned n, unsigned low,
 	return digits;
 }
 
-/* The lowest one has what is left over: there are messages to near ones, so
- * that those to far ones are as many and as short as can be, one after another
- * on links that they share. */
+/* Digits of `bits` bits; the lowest digit has the bits that are left over. The
+ * lowest digit is for messages to near members. So messages to far members are
+ * as many and as short as can be, and follow one another on shared links. */
 static inline struct bcl_radix bcl_radix_of(unsigned n, unsigned bits)
 {
 	unsigned all = n > 1 ? 32 - (unsigned)__builtin_clz(n - 1) : 0;
@@ -77,7 +80,7 @@ static inline struct bcl_radix bcl_radix_of(unsigned n, unsigned bits)
 	return bcl_radix_from_low(n, left ? left : bits, bits);
 }
 
-/* The member that is i places on. */
+/* The member i places on. */
 static inline unsigned bcl_radix_on(const struct bcl_radix *digits,
 				    unsigned member, unsigned i)
 {
@@ -93,7 +96,7 @@ static inline unsigned bcl_radix_on(const struct bcl_radix *digits,
 	return on;
 }
 
-/* The one that is as many before: the former's inverse. */
+/* The member i places before: the inverse of bcl_radix_on(). */
 static inline unsigned bcl_radix_before(const struct bcl_radix *digits,
 					unsigned member, unsigned i)
 {
@@ -111,15 +114,17 @@ static inline unsigned bcl_radix_before(const struct bcl_radix *digits,
 	return before;
 }
 
-/* ---- shares of the distances, by their lowest digits --------------------- */
+/* ---- shares of the distances, by their lowest digits -------------------- */
 
 struct bcl_share {
-	uint8_t place,
-		of; /* which of how many, no more than a digit's values */
+	uint8_t place, of; /* the share with this index out of `of`, which is at
+			      most the number of values of a digit */
 };
 
-/* As many places back as on are in the same share: who is sent to sends, and
- * acknowledges with what it sends. */
+/* The index of the share that has distance i, by its lowest digit. The values
+ * of the digit are ordered so that v and -v are neighbours, and this order is
+ * cut into shares. So a member with several values mostly sends to the members
+ * from which it receives, and the data carries the acknowledgements. */
 static inline unsigned bcl_share_place(unsigned of, unsigned bits, unsigned i)
 {
 	unsigned values = 1u << bits, value = i & (values - 1), nth;
@@ -137,7 +142,7 @@ static inline bool bcl_share_has(struct bcl_share share, unsigned bits,
 	return bcl_share_place(share.of, bits, i) == share.place;
 }
 
-/* How many there are from begin on and before end. */
+/* The number of distances of a share from `begin` on and before `end`. */
 static inline unsigned bcl_share_count(struct bcl_share share, unsigned bits,
 				       unsigned begin, unsigned end)
 {

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Runs schedules by the ADI's engine, stores them for the team between
+ * operations, and has the functions by which builders add steps. See
+ * schedule.h.
+ */
 #include "collectives/schedule.h"
 
 #include <stdlib.h>
@@ -14,13 +19,14 @@ enum {
 	SCRATCH_ALIGNMENT = 64,
 	FIRST_STEPS = 32,
 	FIRST_NODE_OPS = 4,
-	/* BCL_PEER_TIMEOUT divided by this is how long news are waited for. */
+	/* BCL_PEER_TIMEOUT divided by this: how long a member waits for the
+	 * reason why the team is lost. */
 	PATIENCE = 4,
 };
 
 /* ---- running ------------------------------------------------------------- */
 
-/* The lane of the message that grants it. */
+/* The lane of the message that brings a grant. */
 static uint8_t lane_of(unsigned granted)
 {
 	return (uint8_t)(BCL_SCHEDULE_LANES + granted);
@@ -101,7 +107,7 @@ static void leave_node(struct bcl_schedule *schedule)
 	schedule->shares_node = false;
 }
 
-/* True when the operation inside the node is over. */
+/* Returns true when the operation inside the node is over. */
 static bool advance_node(struct bcl_schedule *schedule,
 			 const struct bcl_step *step)
 {
@@ -141,10 +147,11 @@ static bool finish(struct bcl_schedule *schedule)
 }
 
 /*
- * A member takes back what is being fetched, or closes what is being put into,
- * when the team is lost to it. Why it is, its news say, which may come later
- * than the failure here; who has waited in vain for them knows no more than
- * that failure.
+ * After a member has learned that the team is lost, the member takes back
+ * messages that peers are fetching, and closes windows into which peers put. A
+ * peer then fails with CANCELLED or MEMORY, perhaps before the peer hears why
+ * the team is lost. Returns true as long as this member waits to hear the
+ * reason. After a wait in vain the member reports its own failure.
  */
 static bool awaits_news(struct bcl_schedule *schedule)
 {
@@ -250,7 +257,8 @@ static struct bcl_schedule *create(struct bcl_team *team)
 	return schedule;
 }
 
-/* There are as many as may be, or the oldest has the tag of the next. */
+/* True if the team has BCL_TEAM_RUNNING_MAX running operations, or if the
+ * oldest one has the tag of the next. */
 static bool all_run(const struct bcl_team *team)
 {
 	return team->nrunning == BCL_TEAM_RUNNING_MAX ||
@@ -303,7 +311,8 @@ enum bcl_status bcl_schedule_get(struct bcl_team *team,
 	return BCL_OK;
 }
 
-/* The schedule is built and has its place in the order of the team's. */
+/* The schedule is built: it takes its place in the order of the team's
+ * operations. */
 static enum bcl_status enter(struct bcl_schedule *schedule)
 {
 	struct bcl_team *team = schedule->team;
@@ -620,7 +629,7 @@ void *bcl_step_scratch(struct bcl_schedule *schedule, size_t length)
 		scratch->size = scratch->memory ? size : 0;
 	}
 	if (!scratch->memory && length) {
-		/* Something to count from: the schedule will not run. */
+		/* An address to count from; the schedule will not run. */
 		schedule->status = BCL_ERR_NOMEM;
 		return schedule;
 	}

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Fills the cost model of a team with typical figures and with figures of its
+ * peers, and selects the algorithms of least cost. See select.h.
+ */
 #include "collectives/select.h"
 
 #include <math.h>
@@ -37,14 +41,14 @@ const char *const bcl_operation_names[BCL_OPERATIONS] = {
 };
 
 enum {
-	MEMBERS_PER_LATENCY = 4, /* flags that are read in the time of one */
+	MEMBERS_PER_LATENCY = 4, /* flags read in the time of a message */
 };
 
-/* A later one of a list has to cost less than so much of the least before: not
- * less by rounding only. */
+/* A later algorithm of a list is chosen only if its cost is below this part of
+ * the least cost so far, not merely less by rounding. */
 static const double less = 0.999;
 
-/* us that a schedule adds to the time of a message or a phase. */
+/* us that a schedule adds to a message or a phase */
 static const double schedule_overhead = 0.2;
 
 bool bcl_cards_work_alone(const struct bcl_team *team)
@@ -111,8 +115,8 @@ unsigned bcl_model_far(const struct bcl_team *team)
 	return bcl_layout_leader(layout, layout->nnodes / 2);
 }
 
-/* us of a byte that each sends to the one so far on, round and round among so
- * many that follow one another. */
+/* us of a byte that each node sends to the node `distance` places on, modulo
+ * `among`, in groups of `among` nodes that follow one another. */
 static double byte_across(const struct bcl_host_ops *card, unsigned *to,
 			  unsigned nodes, unsigned distance, unsigned among)
 {
@@ -126,7 +130,7 @@ static double byte_across(const struct bcl_host_ops *card, unsigned *to,
 	return card->across(card, nodes, to);
 }
 
-/* The same, to whom it goes in the k-th last round of halving. */
+/* us of a byte that each node sends in the k-th last round of halving. */
 static double halved_across(const struct bcl_host_ops *card, unsigned *to,
 			    unsigned nodes, unsigned k, bool ring)
 {
@@ -180,19 +184,20 @@ void bcl_model_measure(struct bcl_model *model, struct bcl_team *team,
 		measure_links(model, card);
 	if (model->inside.byte < model->copy)
 		model->inside.byte = model->copy;
-	/* A flag travels as a short message does. */
+	/* a flag travels as a short message does */
 	model->segment.message =
 		model->inside.message *
 		(1 + (double)model->members / MEMBERS_PER_LATENCY);
-	/* What is copied in and out is not faster than what is copied once. */
+	/* bytes copied in and out are not faster than bytes copied once */
 	if (model->segment.byte < model->inside.byte)
 		model->segment.byte = model->inside.byte;
 	model->inside.message += schedule_overhead;
 	model->between.message += schedule_overhead;
-	/* Round trips of cards say little of hosts without a part in them. */
+	/* round trips between cards tell little of hosts without a part in
+	 * them */
 	if (model->autonomous && timed > 0)
 		model->between.message = timed;
-	/* Between nodes a phase is a step of a schedule, too. */
+	/* with several nodes a phase is a step of a schedule, too */
 	if (model->nodes > 1)
 		model->segment.message += schedule_overhead;
 }
@@ -214,8 +219,8 @@ bool bcl_algorithm_fits(const struct bcl_algorithm *algorithm,
 	       (!(needs & BCL_NEEDS_CONTIGUOUS) || model->contiguous);
 }
 
-/* The longest of a size: many vectors are as long as a power of two, and so are
- * the longest messages that a protocol is for. */
+/* The longest length of a size. Many vectors are as long as a power of two, and
+ * so are the longest messages for which a protocol is meant. */
 static size_t longest(unsigned size)
 {
 	if (size <= 2)
@@ -223,7 +228,8 @@ static size_t longest(unsigned size)
 	return (size_t)(size % 2 ? 3 : 4) << (size - 3) / 2;
 }
 
-/* Those that cost least; in each list one can do anything. */
+/* Choose the algorithms of least cost. In each list one algorithm can run in
+ * any team. */
 static void choose(struct bcl_choices *choices, const struct bcl_model *model,
 		   unsigned operation, unsigned size)
 {
@@ -256,7 +262,7 @@ void bcl_choices_init(struct bcl_choices *choices,
 			choose(choices, model, operation, size);
 }
 
-/* Append, as far as it fits. */
+/* Append to the text, as far as there is room. */
 static __attribute__((format(printf, 3, 4))) void
 append(char *text, size_t size, const char *format, ...)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which algorithm an operation uses. The first member of a team computes a
- * table from the cost model when the team is made, and tells it the others:
- * all must choose alike.
+ * Selection of the algorithm for an operation. The first member of a team
+ * computes a table from the cost model when the team is made, and sends the
+ * table to the other members, since all must choose alike.
  */
 #ifndef BCL_COLLECTIVES_SELECT_H
 #define BCL_COLLECTIVES_SELECT_H
@@ -43,37 +43,39 @@ enum {
 	BCL_MODEL_FAR = 2,
 };
 
-/* What the choice depends on. */
+/* The cost model: everything on which the choice depends. */
 struct bcl_model {
 	unsigned size, nodes;
-	unsigned members;	 /* of the largest node */
+	unsigned members;	 /* ranks of the largest node */
 	bool shares;		 /* one node, with a segment */
-	bool contiguous;	 /* layout.h */
-	bool uniform;		 /* all nodes have `members` */
-	bool autonomous;	 /* the card: transport/card/ops.h */
+	bool contiguous;	 /* see layout.h */
+	bool uniform;		 /* all nodes have `members` ranks */
+	bool autonomous;	 /* of the card: transport/card/ops.h */
 	struct bcl_cost inside;	 /* messages inside a node */
-	struct bcl_cost between; /* and between nodes */
+	struct bcl_cost between; /* messages between nodes */
 	struct bcl_cost segment; /* a phase; a byte copied */
 	double combine;		 /* us per byte */
-	double copy;		 /* the same, of what is in the cache */
+	double copy;		 /* us per byte, in the cache */
 	double eager;		 /* bytes; longer messages are announced */
-	/* None, if each is a part of its host. */
+	/* all 0 if the processor does the card's work */
 	struct bcl_host_costs card;
-	/* us, of a byte that each node sends one half of them on, one quarter
-	 * on, if all do at once; 0: not known, or as much as any other. */
+	/* us of a byte, if all nodes send at once to the node half of the nodes
+	 * on ([0]), a quarter on ([1]). 0: not known, or no more than any other
+	 * byte. */
 	double across[BCL_MODEL_FAR];
-	/* The same if they are sent three eighths on: in a ring of switches,
-	 * all the same way. */
+	/* The same for three eighths of the nodes on: in a ring of switches all
+	 * bytes go the same way. */
 	double around;
-	/* The same in the last round of halving, and in the one before; as if
-	 * switches were in a ring (halving_plan.h). */
+	/* The same in the last round of halving and in the round before; [1]:
+	 * for switches in a ring (halving_plan.h). */
 	double halved[2][BCL_MODEL_FAR];
 	/* The same in the first rounds in which a number of nodes that is no
-	 * power of two goes round and round, if they are not those. */
+	 * power of two sends round a circle, if these are not the rounds of
+	 * `halved`. */
 	double circled[BCL_MODEL_FAR];
 };
 
-/* So many places on. */
+/* The distance of bcl_model.around, in nodes. */
 static inline unsigned bcl_model_around(unsigned nodes)
 {
 	return (3 * nodes + 7) / 8;
@@ -81,18 +83,18 @@ static inline unsigned bcl_model_around(unsigned nodes)
 
 enum bcl_algorithm_needs {
 	BCL_NEEDS_SEGMENT = 1, /* one node, with a segment */
-	/* Each node's ranks follow one another, or the operator is
+	/* The ranks of each node follow one another, or the operator is
 	 * commutative. */
 	BCL_NEEDS_CONTIGUOUS = 2,
-	BCL_NEEDS_COMMUTATIVE = 4, /* operator */
-	BCL_NEEDS_NODES = 8,	   /* two or more */
-	BCL_NEEDS_UNIFORM = 16,	   /* as many ranks on each */
+	BCL_NEEDS_COMMUTATIVE = 4, /* a commutative operator */
+	BCL_NEEDS_NODES = 8,	   /* two nodes or more */
+	BCL_NEEDS_UNIFORM = 16,	   /* all nodes have the same number of ranks */
 };
 
 struct bcl_algorithm {
 	const char *name;
 	unsigned needs;
-	/* The operation inside a node that it is (then build is NULL). */
+	/* If build is NULL: the operation inside a node that does it all. */
 	enum bcl_node_kind node;
 	void (*build)(struct bcl_schedule *schedule,
 		      const struct bcl_call *call);
@@ -101,31 +103,34 @@ struct bcl_algorithm {
 };
 
 enum {
-	/* 0, 1, 2, 3, 4, 6, 8, 12, 16, ..., 24 MB, 32 MB: two up to each power
-	 * of two. Lengths between are of the next size. */
+	/* Lengths 0, 1, 2, 3, 4, 6, 8, 12, 16, ..., 24 MB, 32 MB: two up to
+	 * each power of two. A length between two of them counts as the larger
+	 * one. */
 	BCL_CHOICE_SIZES = 51,
 };
 
 struct bcl_choices {
-	/* By operation, whether the reduction is not commutative, size. */
+	/* Index into the operation's algorithms, by operation, by whether the
+	 * ranks must be combined in order, and by size. */
 	uint8_t algorithm[BCL_OPERATIONS][2][BCL_CHOICE_SIZES];
 };
 
-/* NULL-named last. */
+/* The algorithms of each operation; the last has the name NULL. */
 extern const struct bcl_algorithm *const bcl_algorithms[BCL_OPERATIONS];
 extern const char *const bcl_operation_names[BCL_OPERATIONS];
 
-/* Do cards have processors of their own? transport/card/ops.h: autonomous */
+/* True if cards have processors of their own (transport/card/ops.h:
+ * autonomous). */
 bool bcl_cards_work_alone(const struct bcl_team *team);
-/* Figures of the hardware that are typical, with this team's shape. */
+/* Typical figures of the hardware, and the shape of the team. */
 void bcl_model_init(struct bcl_model *model, const struct bcl_team *team);
-/* The rank that stands for those of other nodes than the first: on the node in
- * the middle, which is as far as any where nodes have their numbers from
- * switches. There is another node. */
+/* The rank that stands for all ranks on other nodes than the first: on the node
+ * in the middle. If nodes are numbered along the switches, no node is farther
+ * away. The team has two nodes or more. */
 unsigned bcl_model_far(const struct bcl_team *team);
-/* What peers of the own and of other nodes are like, if any are known; at the
- * first member. timed: us that a message took to bcl_model_far(); 0: that is
- * not known. */
+/* Replace typical figures by figures of a peer on the own node and of one on
+ * another node, as far as known; at the first member. timed: us that a message
+ * to bcl_model_far() took; 0: not known. */
 void bcl_model_measure(struct bcl_model *model, struct bcl_team *team,
 		       double timed);
 
@@ -136,12 +141,12 @@ bool bcl_algorithm_fits(const struct bcl_algorithm *algorithm,
 
 void bcl_choices_init(struct bcl_choices *choices,
 		      const struct bcl_model *model);
-/* "tree, ring over 65536", and for what needs the order of ranks " (in order:
- * ...)" if it differs. */
+/* Print "tree, ring over 65536" and, if the choice for operators that need the
+ * order of ranks is different, " (in order: ...)". */
 void bcl_choices_print(const struct bcl_choices *choices,
 		       enum bcl_operation operation, char *text, size_t size);
-/* Use one algorithm wherever it can be. ARG: there is none of that name;
- * UNSUPPORTED: not in this team. */
+/* Use one algorithm wherever the algorithm can run. ARG: no algorithm has the
+ * name. UNSUPPORTED: the algorithm cannot run in this team. */
 enum bcl_status bcl_choices_force(struct bcl_choices *choices,
 				  const struct bcl_model *model,
 				  enum bcl_operation operation,

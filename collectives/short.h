@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operations inside a node that are short enough to go through its flag lines,
- * or slots, alone: one phase, whose data lies beside the flags. They are to be
- * inlined where their kind is known.
+ * Operations inside a node whose data is short enough for the flag lines, or
+ * slots, alone: one phase, with the data beside the flags. The functions are
+ * inlined where the compiler knows the kind of operation.
  */
 #ifndef BCL_COLLECTIVES_SHORT_H
 #define BCL_COLLECTIVES_SHORT_H
@@ -36,13 +36,14 @@ static inline void bcl_short_load(const struct bcl_node *node, unsigned member,
 		     bcl_flag_words(length));
 }
 
-/* Are its elements as well aligned in words as they must be? */
+/* True if the elements are aligned in words as they must be. */
 static inline bool bcl_short_reduces(const struct bcl_reduction *reduction)
 {
 	return !reduction || reduction->element <= sizeof(uint64_t);
 }
 
-/* The operation's only phase begins. False: not yet, the place is not free. */
+/* Begin the operation's only phase. Returns false if the place is not free
+ * yet. */
 static inline bool bcl_short_write(struct bcl_node *node,
 				   struct bcl_node_op *op)
 {
@@ -65,7 +66,7 @@ static inline bool bcl_short_write(struct bcl_node *node,
 	return true;
 }
 
-/* Does the own member read what others write? */
+/* True if the own member reads the data of other members. */
 static inline bool bcl_short_reads(const struct bcl_node *node,
 				   const struct bcl_node_op *op)
 {
@@ -78,7 +79,7 @@ static inline bool bcl_short_reads(const struct bcl_node *node,
 	}
 }
 
-/* Has all come that the own member reads? */
+/* True if all data that the own member reads has arrived. */
 static inline bool bcl_short_arrived(struct bcl_node *node,
 				     struct bcl_node_op *op, unsigned polls)
 {
@@ -98,19 +99,20 @@ static inline bool bcl_short_arrived(struct bcl_node *node,
 			return false;
 		}
 	}
-	/* Whoever has written in this phase had left the one before. */
+	/* a member that has written in this phase had left the phase before */
 	node->consumed = op->phase - 1;
 	return true;
 }
 
-/* Elements; a division costs as much as the rest. */
+/* The number of elements. A division costs as much as the rest of the
+ * operation. */
 static inline size_t bcl_short_count(size_t length,
 				     const struct bcl_reduction *reduction)
 {
 	return length == reduction->element ? 1 : length / reduction->element;
 }
 
-/* Members are combined from the last to the first: `in` is the lower. */
+/* Combine from the last member to the first: `in` is the lower member. */
 static inline void bcl_short_combine(const struct bcl_node *node, void *receive,
 				     size_t length,
 				     const struct bcl_reduction *reduction)
@@ -156,13 +158,13 @@ bcl_short_read_as(const struct bcl_node *node, const struct bcl_node_op *op,
 	}
 }
 
-/* Take what has come. */
+/* Take the data that has arrived. */
 static inline void bcl_short_read(const struct bcl_node *node,
 				  const struct bcl_node_op *op)
 {
 	if (!op->length || !bcl_short_reads(node, op))
 		return;
-	/* A word is what matters most: copied without a call, no loop. */
+	/* A single word matters most: copied without a call, no loop. */
 	if (op->length == sizeof(uint64_t))
 		bcl_short_read_as(node, op, sizeof(uint64_t));
 	else
@@ -178,7 +180,7 @@ static inline bool bcl_short_broadcast(struct bcl_node *node,
 	return bcl_slot_take(node, op->root, op->receive, op->length, polls);
 }
 
-/* As bcl_node_advance(), for an operation that is short. */
+/* As bcl_node_advance(), for a short operation. */
 static inline bool bcl_short_advance(struct bcl_node *node,
 				     struct bcl_node_op *op, unsigned polls)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Broadcasts of a few bytes inside a node (node.h): a row of lines for each
- * root, in each of which a phase's number lies beside its data. Nobody but
- * who is far behind is waited for, and readers say rarely how far they are.
- * To be inlined, as flags.h.
+ * Broadcasts of a few bytes inside a node (node.h). Each root has a row of
+ * lines, used in turn, and in each line the number of a phase lies beside the
+ * data. The root waits only for a member that is far behind, and readers seldom
+ * say how far they are. The functions are inlined, as in flags.h.
  */
 #ifndef BCL_COLLECTIVES_SLOTS_H
 #define BCL_COLLECTIVES_SLOTS_H
@@ -13,15 +13,16 @@
 #include "collectives/flags.h"
 
 enum {
-	/* `ready` is a phase, and before it the bytes beside it. */
+	/* `ready` holds a phase and, in the low bits, the bytes of the data. */
 	BCL_SLOT_LENGTH = 6, /* bits */
 
-	/* Phases that others may know of late, unless they wait. */
+	/* Phases that a reader may have left without saying so, unless the
+	 * reader waits. */
 	BCL_SLOT_LAG = BCL_NODE_SLOTS / 4,
 };
 
 struct bcl_node_slot {
-	_Atomic uint64_t ready; /* bcl_slot_ready() */
+	_Atomic uint64_t ready; /* see bcl_slot_ready() */
 	_Atomic uint64_t payload[BCL_NODE_SLOT_WORDS];
 };
 
@@ -38,7 +39,8 @@ static inline uint64_t bcl_slot_ready(uint64_t phase, size_t length)
 	return phase << BCL_SLOT_LENGTH | length;
 }
 
-/* The next phase, a broadcast's, begins. False: not yet, no slot is free. */
+/* Begin the next phase, a broadcast; the root writes its data. Returns false if
+ * no slot is free yet. */
 static inline bool bcl_slot_begin(struct bcl_node *node, unsigned root,
 				  const void *send, size_t length)
 {
@@ -67,7 +69,8 @@ static inline bool bcl_slot_begin(struct bcl_node *node, unsigned root,
 	return true;
 }
 
-/* The root has written another number of bytes than are due. */
+/* The root has written another number of bytes than the operation here
+ * expects. */
 static inline void bcl_slot_differ(struct bcl_node *node, unsigned root,
 				   uint64_t ready)
 {
@@ -75,7 +78,8 @@ static inline void bcl_slot_differ(struct bcl_node *node, unsigned root,
 	node->theirs = ready % (1 << BCL_SLOT_LENGTH);
 }
 
-/* What the root has written in this phase. False: nothing yet. */
+/* Take the data that the root has written in this phase. Returns false if the
+ * data has not arrived. */
 static inline bool bcl_slot_take(struct bcl_node *node, unsigned root,
 				 void *receive, size_t length, unsigned polls)
 {
@@ -89,7 +93,7 @@ static inline bool bcl_slot_take(struct bcl_node *node, unsigned root,
 		if (!polls--) {
 			if (ready >> BCL_SLOT_LENGTH == node->phase)
 				bcl_slot_differ(node, root, ready);
-			/* Who has caught up is not to be waited for. */
+			/* no member is to wait for one that has caught up */
 			bcl_flag_left(node, node->phase - 1);
 			return false;
 		}

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Creates and frees teams, makes the segment of a node's members, and loses
+ * teams. See team.h.
+ */
 #include "collectives/team.h"
 
 #include <stdlib.h>
@@ -11,11 +15,10 @@
 #include "transport/log.h"
 
 enum {
-	ROUND_TRIPS = 8, /* before the choices: time_messages() */
+	ROUND_TRIPS = 8, /* messages before the choices: time_messages() */
 };
 
-/* ---- groups ---------------------------------------------------------------
- */
+/* ---- groups ------------------------------------------------------------- */
 
 struct bcl_group bcl_group_all(const struct bcl_team *team)
 {
@@ -73,8 +76,7 @@ struct bcl_group bcl_group_leaders(const struct bcl_team *team, unsigned root)
 	};
 }
 
-/* ---- loss -----------------------------------------------------------------
- */
+/* ---- loss --------------------------------------------------------------- */
 
 void bcl_team_lose(struct bcl_team *team, enum bcl_status status)
 {
@@ -90,21 +92,21 @@ void bcl_team_lose(struct bcl_team *team, enum bcl_status status)
 }
 
 /* ---- creation --------------------------------------------------------------
- *
- * The first member gives the team its name. Under the creation's tag everyone
- * hears it; then, under the new name, they learn who is where, if no parent
- * knows it, and join their node's segment. When all have said so to the first
- * member it tells them which algorithms to use: whoever hears that knows that
- * all have the name, and that the loss of any of them will be heard.
- */
+ * The first member gives the team its name and broadcasts the name under the
+ * tag of the creation. Then, under the new name, the members learn the node of
+ * each member, if no parent knows the nodes, and join the segment of their own
+ * node. When all members have reported this to the first member, the first
+ * member broadcasts the algorithms to use. A member that gets this message
+ * knows that all members have the name, and that the loss of any member will be
+ * heard. */
 
 struct naming {
 	enum bcl_status status;
 	unsigned number, generation;
-	unsigned even; /* ranks of each node, the first member believes */
+	unsigned even; /* ranks of each node, as the first member believes */
 };
 
-/* The layout is known: where in it are we? */
+/* To be called once the layout is known: finds the own place in the layout. */
 static void find_place(struct bcl_team *team)
 {
 	const struct bcl_layout *layout = &team->layout;
@@ -130,7 +132,8 @@ static enum bcl_status set_layout(struct bcl_team *team, const uint64_t *hosts)
 	return status;
 }
 
-/* Each of so many bytes becomes true if it is so for all. */
+/* A logical AND over the group: each of the n bytes becomes true if the byte is
+ * true at all members. */
 static enum bcl_status agree(struct bcl_team *team,
 			     const struct bcl_group *group, uint8_t *all,
 			     size_t n)
@@ -147,9 +150,9 @@ static enum bcl_status agree(struct bcl_team *team,
 }
 
 /*
- * Has each node so many ranks in a row? They have, if the launchers of all
- * ranks say that they are so many on their node, and each is where the one
- * before it is, unless it is its node's first.
+ * Find out whether each node has `even` ranks in a row: the launchers of all
+ * ranks give this number of ranks for the node, and each rank is on the host of
+ * the rank before, unless the rank is the first of its node.
  */
 static enum bcl_status check_even(struct bcl_team *team, unsigned even,
 				  uint8_t *right)
@@ -176,7 +179,7 @@ static enum bcl_status check_even(struct bcl_team *team, unsigned even,
 	return agree(team, &group, right, 1);
 }
 
-/* Ask everyone where it is. */
+/* Exchange the hosts of all members. */
 static enum bcl_status exchange_hosts(struct bcl_team *team)
 {
 	const struct bcl_algorithm *bruck = bcl_allgather_algorithms;
@@ -206,13 +209,13 @@ static enum bcl_status exchange_hosts(struct bcl_team *team)
 	return status;
 }
 
-/* even: 0, or perhaps the ranks of each node. */
+/* even: the number of ranks of each node, perhaps; or 0. */
 static enum bcl_status find_layout(struct bcl_team *team, unsigned even)
 {
 	enum bcl_status status = BCL_OK;
 	uint8_t right = 0;
 
-	/* Until it is known, everyone is on a node of its own. */
+	/* Until the layout is known, each member is on a node of its own. */
 	set_even(team, 1);
 	if (even && team->size % even == 0)
 		status = check_even(team, even, &right);
@@ -229,7 +232,8 @@ struct invitation {
 	unsigned char key[BCL_KEY_MAX];
 };
 
-/* The peer, when it is decided by which path it is reached. */
+/* Connect to a member and wait until the path is decided. Returns why the
+ * member cannot be reached. */
 static enum bcl_status settle(struct bcl_team *team, unsigned rank,
 			      struct bcl_peer **peer)
 {
@@ -254,7 +258,7 @@ static enum bcl_status settle(struct bcl_team *team, unsigned rank,
 	return info.state == BCL_PEER_UP ? BCL_OK : info.status;
 }
 
-/* Map the leader's segment. */
+/* Map the leader's segment. NULL: not possible. */
 static void *join_segment(struct bcl_team *team,
 			  const struct invitation *invitation)
 {
@@ -285,7 +289,8 @@ static void leave_segment(struct bcl_team *team)
 	team->shares = false;
 }
 
-/* Used by all members of the node or by none. */
+/* Make the node's segment and let the members join. Either all members of the
+ * node use the segment, or none does. */
 static enum bcl_status make_segment(struct bcl_team *team)
 {
 	struct bcl_group group = bcl_group_node(team);
@@ -346,7 +351,7 @@ static enum bcl_status broadcast(struct bcl_team *team, void *buffer,
 	return bcl_schedule_run(schedule);
 }
 
-/* *refused: there is no number left, and all hear it. */
+/* *refused: no number is left for the team, and all members hear so. */
 static enum bcl_status hear_name(struct bcl_team *team, unsigned *even,
 				 bool *refused)
 {
@@ -378,7 +383,7 @@ static enum bcl_status hear_name(struct bcl_team *team, unsigned *even,
 	return BCL_OK;
 }
 
-/* What the first member has chosen, for people. */
+/* Log the choices of the first member, for people. */
 static void log_choices(const struct bcl_team *team,
 			const struct bcl_model *model)
 {
@@ -404,8 +409,9 @@ static void log_choices(const struct bcl_team *team,
 	}
 }
 
-/* In virtual time: short messages there and back between the first member and
- * one on another node. At the first, *us: the least that one took, one way. */
+/* In virtual time: exchange short messages between the first member and a
+ * member on another node. At the first member *us is the shortest time of one
+ * message, one way. */
 static enum bcl_status time_messages(struct bcl_team *team, double *us)
 {
 	const struct bcl_env *env = bcl_adi_env(team->adi);
@@ -439,9 +445,10 @@ static enum bcl_status time_messages(struct bcl_team *team, double *us)
 }
 
 /*
- * What the model is to say of other nodes becomes known: at the first member,
- * *us as above, or 0. Only virtual time is the network's alone; in real time
- * what is chosen must not depend on when it was (coll.h).
+ * Learn the figures of other nodes for the model. At the first member *us is
+ * the time from time_messages(), or 0. Only in virtual time are times a matter
+ * of the network alone. In real time the choices must not depend on when they
+ * were made (coll.h).
  */
 static enum bcl_status meet_far(struct bcl_team *team, double *us)
 {
@@ -496,8 +503,8 @@ static void destroy(struct bcl_team *team)
 	free(team);
 }
 
-/* A team to be made under a context and a tag. ranks: taken over; NULL: all of
- * the job. */
+/* A team to be created under a context and a tag. ranks: the team takes the
+ * memory over; NULL: all ranks of the job. */
 static struct bcl_team *team_new(struct bcl_adi *adi, uint32_t *ranks,
 				 unsigned size, unsigned rank, unsigned context,
 				 unsigned tag, uint64_t birth)
@@ -531,7 +538,7 @@ static struct bcl_team *team_new(struct bcl_adi *adi, uint32_t *ranks,
 	return team;
 }
 
-/* hosts: NULL if they must be asked for. */
+/* Create the team. hosts: NULL if the members must exchange them. */
 static enum bcl_status create(struct bcl_team *team, const uint64_t *hosts)
 {
 	bool refused = false;
@@ -549,7 +556,7 @@ static enum bcl_status create(struct bcl_team *team, const uint64_t *hosts)
 	bcl_adi_lock(team->adi);
 	if (status == BCL_OK) {
 		bcl_count(team->counters, coll_teams);
-		/* Nodes of one member took fewer operations so far. */
+		/* Members alone on a node ran fewer operations so far. */
 		team->sequence = 0;
 		team->calls = (struct bcl_calls){ 0 };
 		team->sequence_mask = BCL_TEAM_TAG_SEQUENCE;
@@ -588,8 +595,9 @@ enum bcl_status bcl_team_world(struct bcl_adi *adi, struct bcl_team **team)
 	return status;
 }
 
-/* Those of a team in its parent, as ranks in the job and with their nodes. ARG:
- * one is no member, or is there twice; or the own is not among them. */
+/* Look up the members of a new team in the parent: their ranks in the job and
+ * their nodes. ARG: a rank is no member of the parent or is there twice, or the
+ * own rank is not there. */
 static enum bcl_status find_members(const struct bcl_team *parent,
 				    const unsigned *ranks, unsigned n,
 				    uint32_t *in_job, uint64_t *hosts,
@@ -669,22 +677,22 @@ void bcl_team_free(struct bcl_team *team)
 	if (bcl_team_usable(team) != BCL_OK)
 		return;
 	number = team->context - BCL_ADI_CONTEXT_COLLECTIVE;
-	/* Nobody uses the segment or the name after that. */
+	/* after the barrier no member uses the segment or the name */
 	bcl_barrier(team);
 	bcl_adi_lock(team->adi);
-	/* Operations of a lost team end by themselves. */
+	/* operations of a lost team end by themselves */
 	while (team->nrunning)
 		bcl_adi_turn(team->adi);
 	bcl_teams_remove(team->teams, team);
-	/* There may be messages of a lost team about: its name is used up. */
+	/* Messages of a lost team may still arrive, so its number is not used
+	 * again. */
 	if (team->rank == 0 && team->lost == BCL_OK)
 		bcl_teams_number_free(team->teams, number);
 	bcl_adi_unlock(team->adi);
 	destroy(team);
 }
 
-/* ---- asking ---------------------------------------------------------------
- */
+/* ---- queries ------------------------------------------------------------ */
 
 unsigned bcl_team_rank(const struct bcl_team *team)
 {

@@ -2,12 +2,12 @@
 /*
  * The inside of a team.
  *
- * A team is named by the rank of its first member in the job and a number
- * which that member hands out; messages carry the number in their context,
- * the rank and the operation's number in their tag.
+ * A team is named by the rank of its first member in the job and by a number
+ * that this member hands out. Messages carry the number in their context; their
+ * tag carries the rank and the operation's number.
  *
- * The job's lock (adi/internal.h) protects the schedules and the node
- * segment's state; the rest is constant after creation.
+ * The job's lock (adi/internal.h) protects the schedules and the node segment's
+ * state. All else is constant after creation.
  */
 #ifndef BCL_COLLECTIVES_TEAM_H
 #define BCL_COLLECTIVES_TEAM_H
@@ -22,57 +22,60 @@
 #include "transport/env/process.h"
 
 enum {
-	/* Teams that one rank can be the first member of at a time; one more
-	 * number serves bcl_team_world(). */
+	/* Teams at a time with the same first member; one more number serves
+	 * bcl_team_world(). */
 	BCL_TEAM_NUMBERS = 2047,
 	BCL_TEAM_IDS = 1024,
 	BCL_TEAM_RUNNING_MAX = 1024, /* operations of a team at a time */
 
-	/* Tags: the first member's rank, then 15 bits: the operation's number
+	/* A tag: the first member's rank, then 15 bits: the operation's number
 	 * or, with a bit before it, the id of a team in creation. */
 	BCL_TEAM_TAG_RANK = 1 << 15,
 	BCL_TEAM_TAG_CREATE = 1 << 14,
-	BCL_TEAM_TAG_GRANT = 1 << 13, /* of a window, not a message to it */
+	BCL_TEAM_TAG_GRANT = 1 << 13, /* grants a window; not data */
 	BCL_TEAM_TAG_SEQUENCE = (1 << 13) - 1,
 };
 
-struct bcl_teams; /* all of a job in this process: teams.h */
+struct bcl_teams; /* all teams of a job in this process: teams.h */
 
 struct bcl_team {
 	struct bcl_adi *adi;
 	struct bcl_counter_page *counters;
 	struct bcl_teams *teams;
 	struct bcl_team *next;
-	uint32_t fork_generation; /* a forked child has another */
+	uint32_t fork_generation; /* a forked child has another one */
 	unsigned rank, size;
-	uint32_t *ranks;		  /* in the job; NULL: as in the team */
-	unsigned context, tag;		  /* of its messages: tag | sequence */
+	uint32_t *ranks;       /* ranks in the job; NULL: as in the team */
+	unsigned context, tag; /* of messages: tag | sequence */
 	unsigned sequence, sequence_mask; /* of the next operation */
 	/*
-	 * Its name in the news (teams.h), 0 as long as it has none; and, until
-	 * all have joined, the one that it has among those who make it.
+	 * The team's name in out-of-band messages (teams.h), 0 as long as there
+	 * is none. birth: until all members have joined, the name among the
+	 * members that create the team; then 0.
 	 */
 	uint64_t name, birth;
 	unsigned my_node, my_member;
 	struct bcl_layout layout;
 	struct bcl_choices choices;
-	/* Less than so many bytes go through the node's flag lines alone. */
+	/* Operations with fewer bytes go through the node's flag lines
+	 * alone. */
 	size_t brief[BCL_OPERATIONS];
-	enum bcl_status lost;	/* why it is of no use any more */
-	struct bcl_calls calls; /* since all have joined */
-	/* The operation that was told last as one that waits, and how often it
-	 * was to be (compare.h). */
+	enum bcl_status lost;	/* not OK: lost, and why */
+	struct bcl_calls calls; /* since all members have joined */
+	/* The operation of the last bcl_compare_tell(), and the number of calls
+	 * for this operation (compare.h). */
 	unsigned stalled, stalls;
 
-	bool shares;	/* has a segment */
-	bool can_sleep; /* its members can (park.h) */
+	bool shares;	/* the node has a segment */
+	bool can_sleep; /* all members of the node can sleep (park.h) */
 	struct bcl_node node;
-	uint64_t tickets; /* turns in the segment given out */
-	uint64_t turn;	  /* whose it is */
-	unsigned direct;  /* operations that went past the engine */
-	unsigned polls; /* looks at a flag between two turns of it, or yields */
-	struct bcl_memory *segment;    /* the leader's */
-	struct bcl_peer *segment_peer; /* the others': whose it is */
+	uint64_t tickets; /* tickets for the segment given out */
+	uint64_t turn;	  /* the ticket that has its turn */
+	unsigned direct;  /* operations past the engine */
+	unsigned polls;	  /* looks at a flag between two turns of the engine, or
+			     yields */
+	struct bcl_memory *segment;    /* at the leader */
+	struct bcl_peer *segment_peer; /* at the others: the leader */
 	unsigned char segment_key[BCL_KEY_MAX];
 
 	struct bcl_schedule *running, **running_last; /* the oldest first */
@@ -80,7 +83,7 @@ struct bcl_team {
 	unsigned nrunning;
 };
 
-/* ARG: there is none; FORKED: it is the parent's. */
+/* ARG: there is no team; FORKED: the team is the parent process's. */
 static inline enum bcl_status bcl_team_usable(const struct bcl_team *team)
 {
 	if (__builtin_expect(!team, 0))
@@ -91,7 +94,7 @@ static inline enum bcl_status bcl_team_usable(const struct bcl_team *team)
 		       : BCL_OK;
 }
 
-/* In the job. */
+/* The rank of a member in the job. */
 static inline unsigned bcl_team_job_rank(const struct bcl_team *team,
 					 unsigned rank)
 {
@@ -99,17 +102,19 @@ static inline unsigned bcl_team_job_rank(const struct bcl_team *team,
 }
 
 /*
- * The ranks among which an algorithm runs: all in some order, or one per
- * node.
+ * A group: the ranks among which an algorithm runs, all in some order or one of
+ * each node.
  */
 struct bcl_group {
 	unsigned size, me;
-	/* The order is that of nodes, from a place on; or one of each node, so
-	 * many places behind its first. NULL: 0, 1, 2, ... */
+	/* NULL: ranks 0, 1, 2, ... Otherwise ranks in the order of nodes, from
+	 * `place` on; or, with `by_node`, of each node the member `place`
+	 * places behind its first. */
 	const struct bcl_layout *layout;
 	unsigned place;
 	bool by_node;
-	/* In rooted operations the root speaks for its node. */
+	/* In rooted operations the root acts for its node: index `replaced` of
+	 * the group is the rank `replacement`. */
 	unsigned replaced, replacement;
 };
 
@@ -124,25 +129,28 @@ static inline unsigned bcl_group_rank(const struct bcl_group *group, unsigned i)
 	return bcl_layout_rank(group->layout, group->place + i);
 }
 
-/* By rank. */
+/* All members by rank. */
 struct bcl_group bcl_group_all(const struct bcl_team *team);
-/* By node. */
+/* All members in the order of nodes. */
 struct bcl_group bcl_group_ordered(const struct bcl_team *team);
 /* The members of the own node. */
 struct bcl_group bcl_group_node(const struct bcl_team *team);
-/* Those that have the own member's place in their nodes, by node, where all
- * have as many members. */
+/* The members that have the own member's place in their nodes, by node; for
+ * nodes with the same number of members. */
 struct bcl_group bcl_group_column(const struct bcl_team *team);
-/* One per node, by node; `root` for its own. Only for those who are in it. */
+/* One member of each node, by node: the leader, or `root` for its own node.
+ * `me` is the own node, also at a member that is not in the group. */
 struct bcl_group bcl_group_leaders(const struct bcl_team *team, unsigned root);
 
 /*
- * Something was lost on which the team depends: all its operations end with
- * the status, here and, as the news spreads, everywhere. Lock held.
+ * The team depends on something that was lost: all its operations end with the
+ * status, here and, as the members tell each other, everywhere. Does nothing if
+ * the team is lost already. Lock held.
  */
 void bcl_team_lose(struct bcl_team *team, enum bcl_status status);
 
-/* Which algorithms the team uses: for tests, the same at all members. */
+/* Make the team use the algorithm with this name; for tests, called alike at
+ * all members. */
 enum bcl_status bcl_team_force(struct bcl_team *team,
 			       enum bcl_operation operation, const char *name);
 

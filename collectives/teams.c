@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The teams of a job in this process, and the out-of-band messages about them:
+ * losses, comparisons, wake-ups, audits. See teams.h.
+ */
 #include "collectives/teams.h"
 
 #include <stdlib.h>
@@ -6,9 +10,9 @@
 #include "collectives/compare.h"
 
 enum {
-	NAME_RANK = 12, /* bits */
+	NAME_RANK = 12, /* bits below the rank: the number */
 	NAME_GENERATION = 28,
-	NEWS_STATUS = 44, /* beside the name */
+	NEWS_STATUS = 44, /* bits of a name; above: the status of a loss */
 };
 
 uint64_t bcl_teams_name(unsigned number, unsigned rank, unsigned generation)
@@ -19,8 +23,8 @@ uint64_t bcl_teams_name(unsigned number, unsigned rank, unsigned generation)
 
 uint64_t bcl_teams_birth(uint64_t parent, unsigned id)
 {
-	/* Mixed, so that it is no team's name: numbers are small, and seldom
-	 * many generations old. */
+	/* A hash, which is most probably no team's name: numbers of teams are
+	 * small, and generations seldom many. */
 	uint64_t mixed = (parent << 10 | id) * UINT64_C(0x9e3779b97f4a7c15);
 
 	return mixed >> (64 - NEWS_STATUS) | 1;
@@ -73,7 +77,7 @@ static void hear(struct bcl_adi_client *client, unsigned rank,
 		teams->early[teams->nearly++ % BCL_TEAMS_EARLY] = news;
 }
 
-/* For operations that the engine carries on. */
+/* The engine has waited long for operations of teams. */
 static bool wait_long(struct bcl_adi_client *client)
 {
 	struct bcl_teams *teams = (struct bcl_teams *)client;
@@ -120,7 +124,7 @@ enum bcl_status bcl_teams_number(struct bcl_teams *teams, unsigned *number,
 			continue;
 		teams->numbers[i / 64] |= bit;
 		*number = i;
-		/* Never 0, so that no name is. */
+		/* never 0, so that no name is 0 */
 		if (!++teams->generation)
 			teams->generation = 1;
 		*generation = teams->generation;

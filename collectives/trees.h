@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two trees over the same members, so that a vector is everywhere after each
- * has sent about as much as it has received: half of the pieces go down either
- * tree, and who passes on those of one is a leaf of the other. P. Sanders,
+ * Two trees over the same members for a pipelined broadcast: half of the pieces
+ * go down either tree, and a member that passes on pieces in one tree is a leaf
+ * in the other. So each member sends about as much as it receives. P. Sanders,
  * J. Speck, J. L. Träff, "Two-tree algorithms for full bandwidth broadcast,
- * reduction and scan", Parallel Computing 35 (2009). Backwards it is a
- * reduction.
+ * reduction and scan", Parallel Computing 35 (2009). Run backwards, the
+ * broadcast is a reduction.
  *
- * Subtrees are of members that follow one another. So where a network is
- * divided, by switches say, and members are numbered along its parts, few edges
- * lead from one part to another; where the circulant (circulant.h) has all
- * members send half of them on at a time.
+ * The members of a subtree follow one another. So in a network of parts, by
+ * switches for example, with members numbered along the parts, few edges lead
+ * from one part to another. In the circulant schedule (circulant.h), by
+ * contrast, there are rounds in which all members send to the member half of
+ * the members away.
  */
 #ifndef BCL_COLLECTIVES_TREES_H
 #define BCL_COLLECTIVES_TREES_H
@@ -20,14 +21,14 @@ enum {
 };
 
 struct bcl_tree_place {
-	int parent;	 /* NONE: the root's */
-	int children[2]; /* or NONE; the root has one */
-	unsigned height; /* of edges below it */
+	int parent;	 /* NONE: this is the root */
+	int children[2]; /* or NONE; the root has one child */
+	unsigned height; /* edges down to the lowest leaf */
 };
 
-/* The root is member 0. */
+/* The two trees as one member sees them. The root is member 0. */
 struct bcl_trees {
-	unsigned trees; /* two, if there are members for them */
+	unsigned trees; /* two, if there are members enough */
 	unsigned height;
 	struct bcl_tree_place place[2];
 };
