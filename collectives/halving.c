@@ -18,7 +18,7 @@
  * data of that round would delay the data of the round before.
  *
  * Where cards work alone, rounds of SPLIT_MIN to SPLIT_MAX bytes go in two
- * messages, except rounds[0] both ways. Down, the first message is the part
+ * messages, except rounds[0], down and up. Down, the first message is the part
  * that goes on in the next round; the second message arrives while the first
  * part is sent on. Up, the first message is the part
  * that the member had before the last round, sent while the rest still arrives.

@@ -8,7 +8,8 @@
  *
  * In round i of a broadcast a leader p, with skip s[i] of that round,
  *
- *   waits for the piece of round i - 2, and of round i - 1 to send it now
+ *   waits for the piece of round i - 2, and for the piece of round i - 1 if
+ *   round i sends it on
  *   sends a piece to leader p + s[i]
  *   receives a piece from leader p - s[i], for which it waits later
  *

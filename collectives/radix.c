@@ -218,6 +218,7 @@ void bcl_build_radix(struct bcl_schedule *schedule,
 			rounds.order = order;
 		build_round(&rounds);
 	}
-	if (!how->up) /* by the highest digit first they lie so already */
+	/* With `up` the last order, by the highest digit, is by distance. */
+	if (!how->up)
 		build_sort(&rounds, by_distance);
 }

@@ -149,7 +149,7 @@ int pvm_scatter(void *result, void *data, int count, int type, int tag,
 				       (unsigned)root));
 }
 
-/* ---- the life of a group ---- */
+/* ---- freezing and leaving a group ---- */
 
 int pvm_freezegroup(char *name, int size)
 {

@@ -110,7 +110,7 @@ static enum bcl_status send_short(struct task *task,
 				  const struct parcel *parcel)
 {
 	struct envelope envelope = envelope_of(parcel->message, parcel->tag);
-	struct iovec iov[BCL_GATHER_MAX]; /* not all of it is set */
+	struct iovec iov[BCL_GATHER_MAX]; /* partly set */
 	unsigned n = gather(parcel->message, iov + 1, BCL_GATHER_MAX - 1);
 	char piece[BCL_MESSAGE_MAX];
 	enum bcl_status status;
@@ -334,7 +334,7 @@ static bool send_directly(struct task *task, const struct pmsg *message,
 	struct parcel parcel = { .message = message,
 				 .tag = tag,
 				 .length = (size_t)libpvm_length(message) };
-	struct passage passage; /* not all of it is set */
+	struct passage passage; /* partly set */
 	uint64_t start = 0;
 	bool sent;
 
