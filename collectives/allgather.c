@@ -1,9 +1,26 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Allgather: every rank gets a block of every rank. The algorithms:
+ *
+ *   node    through the segment of a single node
+ *   bruck   inside the nodes to their leaders, Bruck et al. among the leaders,
+ *           reorder from node order to rank order, broadcast inside the nodes
+ *   ring    all ranks in node order pass their blocks around (ring.c)
+ *
+ * Bruck among five leaders. Leader p sends the first blocks of its buffer and
+ * appends the blocks received:
+ *
+ *   message   to      from    sent       leader 0 then has the blocks of nodes
+ *      0      p - 1   p + 1   1 block    0 1
+ *      1      p - 2   p + 2   2 blocks   0 1 2 3
+ *      2      p - 4   p + 4   1 block    0 1 2 3 4
+ */
 #include "collectives/builders.h"
 #include "collectives/cost.h"
 #include "collectives/dissemination.h"
 
-/* Where what is held of the node so many places on begins. */
+/* Offset in a leader's buffer of the blocks of the node `turn` places after the
+ * own node. by_node: there is a single block for each node. */
 static size_t begin_of(const struct bcl_team *team, unsigned turn,
 		       size_t length, bool by_node)
 {
@@ -13,9 +30,10 @@ static size_t begin_of(const struct bcl_team *team, unsigned turn,
 
 /*
  * J. Bruck et al., "Efficient algorithms for all-to-all communications in
- * multiport message-passing systems", IEEE TPDS 8 (1997), among the leaders:
- * everyone holds its own node's blocks and those of the following ones, and
- * doubles them, or has several messages ahead.
+ * multiport message-passing systems", IEEE TPDS 8 (1997), among the leaders. A
+ * leader holds the blocks of its own node and of the nodes after it. With
+ * `ahead` = 1 each message doubles their number; otherwise several messages are
+ * in flight (dissemination.h).
  */
 void bcl_build_bruck(struct bcl_schedule *schedule,
 		     const struct bcl_group *leaders, unsigned char *blocks,

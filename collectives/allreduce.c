@@ -1,15 +1,38 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Allreduce: every rank gets the reduction of all vectors. The algorithms:
+ *
+ *   node, node_sliced  through the segment of a single node
+ *   doubling           inside the nodes, recursive doubling among the leaders,
+ *                      broadcast inside the nodes
+ *   gathered           the same, but each leader gets the sums of all nodes
+ *                      (allgather.c) and combines them
+ *   flat_doubling      recursive doubling among all ranks
+ *   ring               reduce-scatter, then allgather, around a ring
+ *   halving*           reduce-scatter and allgather by halving (halving.c),
+ *                      with a slice of the vector for each member of a node
+ *   halving_leaders*   the same by the leaders alone
+ *   trees              to rank 0 and back by two trees (two_trees.c)
+ *
+ * Recursive doubling among 6 members, where (0 1) is the sum of 0 and 1:
+ *
+ *   0 -> 1, 2 -> 3                members 1 and 3 work for 0 and 2
+ *   1 <-> 3, 4 <-> 5              (0 1 2 3) at 1 and 3, (4 5) at 4 and 5
+ *   1 <-> 4, 3 <-> 5              all sums at 1, 3, 4 and 5
+ *   1 -> 0, 3 -> 2
+ */
 #include <math.h>
 
 #include "collectives/builders.h"
 #include "collectives/cost.h"
 
 /*
- * Recursive doubling with buffers in two roles: the sum so far, and what
- * arrives. Combining with a higher range leaves the result in the latter;
- * then they change places. Both sides of an exchange combine the same two
- * vectors in the same order, also where the order is free: no operator makes
- * their sums differ, be it one that keeps the first of two NaN.
+ * Recursive doubling with two buffers: `sum` has the sum so far, `other` is
+ * room for the vector that arrives. Combining with a higher range of ranks
+ * leaves the result in `other`; then the buffers change roles. Both sides of an
+ * exchange combine the same two vectors in the same order, even if the operator
+ * is commutative. So their sums are equal for any operator, even for an
+ * operator that returns the first of two NaN.
  */
 struct doubling {
 	struct bcl_schedule *schedule;
@@ -46,13 +69,15 @@ static void exchange(struct doubling *doubling, unsigned place, bool sends,
 	}
 }
 
-/* Among those who go on, where the first `extra` pairs are one each. */
+/* Place of member `me` among the members that take part in the doubling, where
+ * the first `extra` pairs count as one member each. */
 static unsigned place_of(unsigned me, unsigned extra)
 {
 	return me < 2 * extra ? me / 2 : me - extra;
 }
 
-/* Do the buffers an odd number of times: with each higher range? */
+/* True if the buffers change roles an odd number of times. They change in each
+ * exchange with a higher range. */
 static bool changes_places(const struct bcl_group *group, unsigned power)
 {
 	unsigned extra = group->size - power, me = group->me;
@@ -63,9 +88,10 @@ static bool changes_places(const struct bcl_group *group, unsigned power)
 }
 
 /*
- * R. Thakur, R. Rabenseifner, W. Gropp (2005), see ring.c. If the size is not
- * a power of two the first members pair up, the odd ones work for both, and
- * give the result back. Neighbours pair up, so ranges stay in order.
+ * R. Thakur, R. Rabenseifner, W. Gropp (2005), see ring.c. If the size is not a
+ * power of two, the first 2 * extra members form pairs of neighbours. The odd
+ * member of a pair works for both and sends the result back to the even member.
+ * Ranges stay in order, because the members of a pair are neighbours.
  */
 static void build_exchanges(struct bcl_schedule *schedule,
 			    const struct bcl_group *group, const void *send,
@@ -79,7 +105,7 @@ static void build_exchanges(struct bcl_schedule *schedule,
 
 	if (n > 1)
 		doubling.other = bcl_step_scratch(schedule, length);
-	/* The last change of places is to leave the sum where it belongs. */
+	/* The last change of roles must leave the sum in `receive`. */
 	if (changes_places(group, power)) {
 		doubling.sum = doubling.other;
 		doubling.other = receive;
@@ -117,7 +143,7 @@ static void build_doubling(struct bcl_schedule *schedule,
 
 	if (bcl_layout_members(&team->layout, team->my_node) > 1) {
 		bcl_intranode_reduce(schedule, leader, sum, call->receive,
-				  call->length, call->reduction);
+				     call->length, call->reduction);
 		sum = call->receive;
 	}
 	if (team->rank == leader) {
@@ -128,8 +154,9 @@ static void build_doubling(struct bcl_schedule *schedule,
 	bcl_intranode_broadcast(schedule, leader, call->receive, call->length);
 }
 
-/* Everyone gets the nodes' sums and combines them, in the order of nodes: no
- * round more where their number is no power of two. */
+/* Every leader gets the sums of all nodes and combines them in the order of
+ * nodes. Unlike doubling, no extra round is needed if the number of nodes is
+ * not a power of two. */
 static void build_gathered(struct bcl_schedule *schedule,
 			   const struct bcl_call *call, unsigned ahead)
 {
@@ -143,7 +170,7 @@ static void build_gathered(struct bcl_schedule *schedule,
 	if (team->rank == leader)
 		sums = bcl_step_scratch(schedule, n * length);
 	bcl_intranode_reduce(schedule, leader, call->send, sums, length,
-			  call->reduction);
+			     call->reduction);
 	if (team->rank == leader) {
 		leaders = bcl_group_leaders(team, leader);
 		bcl_build_bruck(schedule, &leaders, sums, length, true, ahead);
@@ -164,7 +191,7 @@ static void build_gathered(struct bcl_schedule *schedule,
 	bcl_intranode_broadcast(schedule, leader, call->receive, length);
 }
 
-/* Doubling over all ranks, for operators that need their order. */
+/* Doubling over all ranks, for operators that need the order of ranks. */
 static void build_flat_doubling(struct bcl_schedule *schedule,
 				const struct bcl_call *call)
 {
@@ -174,7 +201,8 @@ static void build_flat_doubling(struct bcl_schedule *schedule,
 			call->length, call->reduction);
 }
 
-/* Reduce blocks everywhere, then send them round (see reduce_scatter.c). */
+/* Reduce each block at its owner (reduce_scatter.c), then send the blocks
+ * around the ring (ring.c). */
 static void build_ring(struct bcl_schedule *schedule,
 		       const struct bcl_call *call)
 {
@@ -193,9 +221,10 @@ static void build_ring(struct bcl_schedule *schedule,
 		       element);
 }
 
-/* Of which member of the own node the slice is: what is in a slice is reduced
- * there, then among all members of that place, then given to the others.
- * Inside the nodes by messages if `fetched`. */
+/* Each member of a node owns a slice of the vector. The slice is reduced at its
+ * owner inside the node, then among the owners in all nodes (the column), then
+ * given to the other members of the node. fetched: inside the nodes by
+ * messages. */
 static void build_slices(struct bcl_schedule *schedule,
 			 const struct bcl_call *call, bool fetched,
 			 enum bcl_halving_way way)
@@ -213,8 +242,8 @@ static void build_slices(struct bcl_schedule *schedule,
 		bcl_build_reduce_scatter(schedule, &node, call->send, mine,
 					 length, reduction);
 	else
-		bcl_intranode_reduce_scatter(schedule, call->send, call->receive,
-					  length, reduction);
+		bcl_intranode_reduce_scatter(schedule, call->send,
+					     call->receive, length, reduction);
 	bcl_build_halving(schedule, &column, false, mine, mine, end - begin,
 			  reduction, way);
 	if (fetched)
@@ -222,7 +251,7 @@ static void build_slices(struct bcl_schedule *schedule,
 			       element);
 	else
 		bcl_intranode_gather_slices(schedule, call->receive, length,
-					 element);
+					    element);
 }
 
 static void build_halving(struct bcl_schedule *schedule,
@@ -237,7 +266,8 @@ static void build_halving_fetched(struct bcl_schedule *schedule,
 	build_slices(schedule, call, true, BCL_HALVING_PLAIN);
 }
 
-/* By one rank of each node, and inside the nodes beside it. */
+/* Halving among the leaders. If the node pipelines, its own part runs beside
+ * the messages. */
 static void build_halving_leaders(struct bcl_schedule *schedule,
 				  const struct bcl_call *call, unsigned way)
 {
@@ -253,7 +283,7 @@ static void build_halving_leaders(struct bcl_schedule *schedule,
 		return;
 	}
 	bcl_intranode_reduce(schedule, leader, call->send, call->receive,
-			  call->length, reduction);
+			     call->length, reduction);
 	if (team->rank == leader)
 		bcl_build_halving(schedule, &leaders, true, call->receive,
 				  call->receive, call->length, reduction,
@@ -261,7 +291,7 @@ static void build_halving_leaders(struct bcl_schedule *schedule,
 	bcl_intranode_broadcast(schedule, leader, call->receive, call->length);
 }
 
-/* To the first rank and back. */
+/* Reduce to rank 0 by two trees, then broadcast from there. */
 static void build_trees(struct bcl_schedule *schedule,
 			const struct bcl_call *call)
 {
@@ -277,7 +307,8 @@ static double cost_node(const struct bcl_model *model, double length)
 	       (model->members - 1) * length * model->combine;
 }
 
-/* Everything goes in and out; each share is copied and combined once. */
+/* us. A member copies the whole vector into the segment and out of it, and its
+ * own share once more. It combines its share only. */
 static double cost_node_sliced(const struct bcl_model *model, double length)
 {
 	double members = model->members;
@@ -287,7 +318,8 @@ static double cost_node_sliced(const struct bcl_model *model, double length)
 	       (members - 1) / members * length * model->combine;
 }
 
-/* Two more than of the next smaller power of two. */
+/* Rounds of recursive doubling: two more than for the next smaller power of two
+ * if n is not a power of two. */
 static double doubling_rounds(unsigned n)
 {
 	unsigned rounds = bcl_log2_up(n);
@@ -295,7 +327,7 @@ static double doubling_rounds(unsigned n)
 	return n == 1u << rounds ? rounds : rounds + 1;
 }
 
-/* Into the leaders' memory and out of it. */
+/* us of the reduce to the leaders and of the broadcast inside the nodes. */
 static double cost_collected(const struct bcl_model *model, double length)
 {
 	if (model->members == 1)
@@ -304,8 +336,9 @@ static double cost_collected(const struct bcl_model *model, double length)
 	       2 * length * model->segment.byte;
 }
 
-/* Links between far nodes are waited for: who has done so in one round comes
- * later to the next. */
+/* us that thin links between far nodes add. Only the slower of the two far
+ * rounds counts: a member delayed by links in one round comes later to the next
+ * round. */
 static double cost_links(const struct bcl_model *model, double length)
 {
 	double byte = model->across[0] > model->across[1] ? model->across[0]
@@ -336,7 +369,8 @@ BCL_VARIANT(gathered, 2)
 BCL_VARIANT(gathered, 4)
 BCL_VARIANT(gathered, 8)
 
-/* All members of a node exchange with other nodes at once. */
+/* All members of a node exchange with other nodes at once, so each has the card
+ * for 1 / members of the time. */
 static double cost_flat_doubling(const struct bcl_model *model, double length)
 {
 	struct bcl_cost cost = bcl_cost_exchange(model, length);
@@ -349,7 +383,7 @@ static double cost_flat_doubling(const struct bcl_model *model, double length)
 		       (cost.message + length * (cost.byte + model->combine));
 }
 
-/* The share of a vector that a node sends in the k-th round down. */
+/* The fraction of a vector that a node sends in the k-th round down, from 0. */
 static double share(unsigned nodes, unsigned k)
 {
 	unsigned left = nodes;
@@ -360,9 +394,9 @@ static double share(unsigned nodes, unsigned k)
 }
 
 /* us that a byte takes on links between far nodes in the k-th round down. Pairs
- * are the farther apart the later they exchange, but what is left of the number
- * of nodes without its factors of two goes round and round, by half of the
- * circle first. */
+ * are the farther apart the later they exchange. If the number of nodes has an
+ * odd factor, that factor goes round and round after the pairs, at first by
+ * half of the circle. */
 static double far_byte(const struct bcl_model *model,
 		       const double far[BCL_MODEL_FAR], unsigned k)
 {
@@ -377,10 +411,12 @@ static double far_byte(const struct bcl_model *model,
 }
 
 /*
- * One round down or up of each part of the vectors. All members of a node
- * exchange their slices at once: by one card, or each with its processor's
- * attention for both its peer and the other members. What the card sends, and
- * what is on links between far nodes, adds up.
+ * us of a turn: every part of the vectors does one round, down or up. round[i]
+ * is the round of part i; at `rounds` or above the part pauses. All members of
+ * a node exchange their slices at once. An autonomous card sends them one after
+ * another. Otherwise each processor attends to its peer and to the other
+ * members. The bytes of all parts add up on the card, and so do bytes on links
+ * between far nodes.
  */
 static double cost_turn(const struct bcl_model *model, double length,
 			unsigned parts, const unsigned round[],
@@ -406,9 +442,9 @@ static double cost_turn(const struct bcl_model *model, double length,
 	return time + bcl_larger(card, links);
 }
 
-/* Between the nodes. */
+/* us of halving between the nodes. */
 static double cost_halving_plan(const struct bcl_model *model, double length,
-			  enum bcl_halving_way way)
+				enum bcl_halving_way way)
 {
 	unsigned rounds = bcl_log2_up(model->nodes), turn, i;
 	unsigned far = way == BCL_HALVING_RING ? 0 : way, parts = far ? 2 : 1;
@@ -437,18 +473,19 @@ static double cost_halving(const struct bcl_model *model, double length,
 	double others = model->members - 1;
 	double inside = others > 0 ? cost_node_sliced(model, length) : 0;
 
-	return cost_halving_plan(model, length, (enum bcl_halving_way)way) + inside +
-	       2 * others * model->segment.message;
+	return cost_halving_plan(model, length, (enum bcl_halving_way)way) +
+	       inside + 2 * others * model->segment.message;
 }
 
-/* A fifth more than both by themselves are reckoned: that has been measured on
- * simulated clusters of 15 to 64 nodes. */
+/* us. The factor was measured on simulated clusters of 15 to 64 nodes: reduce
+ * and broadcast together take a fifth more than the model gives for the two
+ * alone. */
 static double cost_trees(const struct bcl_model *model, double length)
 {
-	return 1.2 * (bcl_cost_trees(model, length, BCL_TREES_PIECE,
-				     model->combine, cost_node) +
-		      bcl_cost_trees(model, length, BCL_TREES_PIECE, 0,
-				     cost_node));
+	return 1.2 *
+	       (bcl_cost_trees(model, length, BCL_TREES_PIECE, model->combine,
+			       cost_node) +
+		bcl_cost_trees(model, length, BCL_TREES_PIECE, 0, cost_node));
 }
 
 BCL_VARIANT(halving, 0)
@@ -456,7 +493,7 @@ BCL_VARIANT(halving, 1)
 BCL_VARIANT(halving, 2)
 BCL_VARIANT(halving, 3)
 
-/* Rings inside the nodes. */
+/* us. Inside the nodes the slices go around rings. */
 static double cost_halving_fetched(const struct bcl_model *model, double length)
 {
 	double members = model->members, slice = length / members;
@@ -467,8 +504,9 @@ static double cost_halving_fetched(const struct bcl_model *model, double length)
 				slice * model->combine);
 }
 
-/* Inside the nodes beside it, but for the first pieces and the last, if no
- * processor has to see to both. */
+/* us. The part inside the nodes runs beside the messages, except for the first
+ * and the last pieces, if the card is autonomous. Otherwise a processor attends
+ * to both, and nothing overlaps. */
 static double cost_halving_leaders(const struct bcl_model *model, double length,
 				   unsigned way)
 {

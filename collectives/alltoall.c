@@ -1,4 +1,19 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * All-to-all: every rank sends a block to every rank. The algorithms:
+ *
+ *   node            through the segment of a single node
+ *   bruck           Bruck et al. among all ranks (radix.c)
+ *   leaders*        the members' blocks are gathered at the leaders; these
+ *                   exchange by radix or, leaders_pairs, by pairs; scatter
+ *   multileader*    each member carries a share of its node's blocks
+ *                   (alltoall_multileader.c)
+ *   columns*        each member carries the blocks for the members that have
+ *                   its place in the other nodes
+ *   pairs           one message for each pair of ranks (pairs.c)
+ *
+ * The number at the end of a name is the radix.
+ */
 #include <bcl/wire.h>
 #include <math.h>
 #include <string.h>
@@ -8,8 +23,9 @@
 
 static const struct bcl_share all_blocks = { 0, 1 };
 
-/* ---- Bruck et al.: radix.c ---------------------------------------------- */
+/* ---- Bruck et al. (radix.c) ---------------------------------------------- */
 
+/* Block i of `to` is for the member i places on. */
 static void rotate(const struct bcl_team *team, const struct bcl_step *step)
 {
 	struct bcl_radix digits = bcl_radix_of(team->size, 1);
@@ -24,7 +40,7 @@ static void rotate(const struct bcl_team *team, const struct bcl_step *step)
 		       step->length);
 }
 
-/* Block i came from i places before. */
+/* Block i of `from` came from the member i places before. */
 static void rotate_back(const struct bcl_team *team,
 			const struct bcl_step *step)
 {
@@ -77,14 +93,15 @@ static void build_pairs(struct bcl_schedule *schedule,
 	bcl_build_pairs(schedule, &group, send, call->receive, length, true);
 }
 
-/* ---- the same among leaders ----------------------------------------------
+/* ---- among the leaders ---------------------------------------------------
  *
- * They have what all members of their nodes, of which all have as many, send
- * and receive. What one node sends another is one block: by the member that
- * sends, then by the one that receives.
+ * A leader has all blocks that the members of its node send, then all that they
+ * receive. All nodes have the same number of members. The data from a node to
+ * another is one block: ordered by sending member, then by receiving member.
  */
 
-/* from: by the member that sends, then by rank. */
+/* from: by sending member, then by rank. to: by distance in nodes, then by
+ * sending and receiving member. step->rank: bits of a digit. */
 static void to_blocks(const struct bcl_team *team, const struct bcl_step *step)
 {
 	const struct bcl_layout *layout = &team->layout;
@@ -110,7 +127,7 @@ static void to_blocks(const struct bcl_team *team, const struct bcl_step *step)
 	}
 }
 
-/* to: by the member that receives, then by rank. */
+/* The reverse. to: by receiving member, then by rank. */
 static void from_blocks(const struct bcl_team *team,
 			const struct bcl_step *step)
 {
@@ -136,7 +153,7 @@ static void from_blocks(const struct bcl_team *team,
 	}
 }
 
-/* values: a power of two, of a digit; 1: by pairs */
+/* values: of a digit, a power of two. 1: by pairs. */
 static void build_leaders(struct bcl_schedule *schedule,
 			  const struct bcl_call *call, unsigned values)
 {
@@ -188,14 +205,17 @@ static void build_leaders_pairs(struct bcl_schedule *schedule,
 	build_leaders(schedule, call, 1);
 }
 
-/* ---- the same among those that have one place in their nodes ---------------
+/* ---- among the members with the same place in their nodes -----------------
  *
- * Each has what its node's members, of which all have as many, send to them: no
- * more than it sends and receives itself, and all members' processors and ports
- * are busy, but a card sends as many messages of each node's.
+ * All nodes have the same number of members. Each member has the blocks that
+ * the members of its node send to members with its own place in the other
+ * nodes. It sends and receives no more bytes than without this step, and the
+ * processors and ports of all members are busy. But a node's card has to send
+ * the messages of all members.
  */
 
-/* to: by the member with the receiver's place, then by how many nodes on. */
+/* to: by the member of the own node with the receiver's place, then by distance
+ * in nodes. */
 static void to_columns(const struct bcl_team *team, const struct bcl_step *step)
 {
 	const struct bcl_layout *layout = &team->layout;
@@ -219,8 +239,8 @@ static void to_columns(const struct bcl_team *team, const struct bcl_step *step)
 		}
 }
 
-/* from: by the member that sends, then by how many nodes on; to: by how many
- * nodes on, then by the member. */
+/* from: by sending member, then by distance in nodes. to: by distance, then by
+ * sending member. */
 static void by_node(const struct bcl_team *team, const struct bcl_step *step)
 {
 	unsigned n = team->layout.nnodes, members = team->size / n, i, a;
@@ -235,7 +255,8 @@ static void by_node(const struct bcl_team *team, const struct bcl_step *step)
 		}
 }
 
-/* from: by how many nodes before, then by the member. */
+/* from: by distance in nodes, backwards, then by sending member. to: by
+ * rank. */
 static void from_columns(const struct bcl_team *team,
 			 const struct bcl_step *step)
 {
@@ -258,7 +279,7 @@ static void from_columns(const struct bcl_team *team,
 	}
 }
 
-/* values: a power of two, of a digit */
+/* values: of a digit, a power of two. */
 static void build_columns(struct bcl_schedule *schedule,
 			  const struct bcl_call *call, unsigned values)
 {
@@ -286,8 +307,7 @@ static void build_columns(struct bcl_schedule *schedule,
 		      rounds.digits.bits);
 }
 
-/* ---- alltoall_multileader.c
- * ------------------------------------------------------------ */
+/* ---- alltoall_multileader.c ---------------------------------------------- */
 
 static void build_multileader(struct bcl_schedule *schedule,
 			      const struct bcl_call *call, unsigned values)
@@ -303,8 +323,8 @@ static double cost_node(const struct bcl_model *model, double length)
 	       2 * model->members * length * model->segment.byte;
 }
 
-/* From a message of a node's to the next, where so many members send, and a
- * processor has to do so much for each. */
+/* us from a message of a node to the next, where `members` members send. work:
+ * us of a processor for each message. */
 static double next_message(const struct bcl_model *model, double members,
 			   double work)
 {
@@ -312,8 +332,8 @@ static double next_message(const struct bcl_model *model, double members,
 			  bcl_larger(model->card.gap, model->card.exchange));
 }
 
-/* All members of a node exchange at once, by the same wire, and by the same
- * card if it is not a part of each. */
+/* All members of a node exchange at once, over the same wire. An autonomous
+ * card is shared, too. */
 static struct bcl_cost cost_at_once(const struct bcl_model *model,
 				    double length)
 {
@@ -326,16 +346,17 @@ static struct bcl_cost cost_at_once(const struct bcl_model *model,
 	return cost;
 }
 
-/* How long the links between the halves of the nodes are busy, where a node has
- * so many bytes for all of them, in so many messages. */
+/* us that the links between the two halves of the nodes are busy, where each
+ * node has `all` bytes in `messages` messages for all nodes together. */
 static double cost_across(const struct bcl_model *model, double all,
 			  double messages)
 {
 	return bcl_cost_links(model->across[0], all / 2, messages / 2);
 }
 
-/* Messages to all other nodes take `us`: half of them to near ones first, and
- * links are idle meanwhile. */
+/* us of messages to all other nodes, where cards and processors take `us`.
+ * Messages to near nodes go first, and links between the halves are idle
+ * meanwhile. */
 static double cost_direct(const struct bcl_model *model, double us, double all,
 			  double messages)
 {
@@ -356,7 +377,7 @@ static double cost_bruck(const struct bcl_model *model, double length)
 	       4 * half * model->segment.byte;
 }
 
-/* Into and out of the leaders' memory. */
+/* us from the members to the leaders' memory and back. */
 static double cost_collected(const struct bcl_model *model, double length)
 {
 	double members = model->members, one = model->size * length;
@@ -366,10 +387,10 @@ static double cost_collected(const struct bcl_model *model, double length)
 	       2 * members * one * model->segment.byte;
 }
 
-/* So many messages more of each of a node's members than the first one, of so
- * many at once, by one card. Whoever still sends when messages come receives
- * them in between, and a processor that does the card's work does so from the
- * first. */
+/* us of `others` more messages of each member after the first message, where
+ * `at_once` members send by one card. A member that still sends when messages
+ * arrive receives them in between. If the processor does the card's work, that
+ * holds from the first message on. */
 static double cost_others(const struct bcl_model *model,
 			  const struct bcl_cost *cost, double others,
 			  double at_once)
@@ -385,8 +406,9 @@ static double cost_others(const struct bcl_model *model,
 			  late * next_message(model, at_once, both));
 }
 
-/* Digits of so many values: what `at_once` members of each node, at once, have
- * for all nodes. The highest digit is that of the other half. */
+/* us of all rounds with digits of `values` values, where `at_once` members of
+ * each node have `all` bytes each for all nodes. The messages of the highest
+ * digit go to the other half of the nodes. */
 static double cost_radix(const struct bcl_model *model, double all,
 			 unsigned values, double at_once)
 {
@@ -434,8 +456,8 @@ static double cost_columns(const struct bcl_model *model, double length,
 	       bcl_cost_phases(model, all) + 5 * all * model->segment.byte;
 }
 
-/* So many messages of a node's card, behind others, of all its `bytes`; so many
- * members send them. */
+/* us of a node's card for `messages` messages one after another, with `bytes`
+ * in total, from `members` members. */
 static double cost_sent(const struct bcl_model *model, double messages,
 			double bytes, double members)
 {
@@ -453,13 +475,14 @@ static double cost_multileader(const struct bcl_model *model, double length,
 	double own = model->size * length, all = model->members * own;
 	double shares = bcl_least(model->members, values);
 	double copied = 8 * own + 2 * all / shares, time = 0, last = 0;
-	/* Links are crossed to near nodes, too, if the lowest digit has not all
-	 * of its values. */
+	/* If the number of nodes is no multiple of `values`, the lowest digit
+	 * lacks values, and messages to near nodes cross the links as well. */
 	double crossings = model->nodes % values ? 2 : 1;
 	unsigned place;
 
-	/* Where nobody knows what links carry, one processor keeps them busy;
-	 * long blocks do by themselves. */
+	/* Not used where the capacity of links is unknown: one processor keeps
+	 * them busy. Not used for long blocks, which keep them busy without
+	 * it. */
 	if (!model->autonomous || model->members < 2 || model->across[0] <= 0 ||
 	    model->members * model->members * length > BCL_UNGRANTED_MAX)
 		return HUGE_VAL;
@@ -473,7 +496,7 @@ static double cost_multileader(const struct bcl_model *model, double length,
 	}
 	if (values >= model->nodes)
 		time = cost_direct(model, time, all, last);
-	else /* half of the bytes go across first, the others last */
+	else /* half of the bytes cross first, half last */
 		time = bcl_larger(time,
 				  crossings * cost_across(model, all, last));
 	return model->between.message + time + 2 * bcl_cost_phases(model, own) +
@@ -492,10 +515,13 @@ BCL_VARIANT(columns, 4)
 BCL_VARIANT(columns, 8)
 BCL_VARIANT(columns, 16)
 
-/* Rounds of pairs among `size`, of so many members of a node at once. A card of
- * its own goes on `gap` after the last byte, but not before what is waited for
- * has come: that of two rounds before, as one round more makes up for who is
- * late. */
+/*
+ * us of rounds of pairs among `size` members, by `at_once` members of a node at
+ * once. An autonomous card begins the next message `gap` after the last byte of
+ * the message before, but not before earlier rounds have come. The model waits
+ * for the round two before. The schedule waits for the third (BCL_PAIRS_LAG),
+ * and this makes up for late members.
+ */
 static double cost_rounds(const struct bcl_model *model, double size,
 			  double length, double at_once)
 {
@@ -521,7 +547,8 @@ static double cost_leaders_pairs(const struct bcl_model *model, double length)
 	       cost_collected(model, length);
 }
 
-/* Those inside a node, beside the first rounds if they take no card's time. */
+/* us. The messages inside a node go beside the first rounds if they take no
+ * time of the card. */
 static double cost_pairs(const struct bcl_model *model, double length)
 {
 	double members = model->members, rounds, inside;

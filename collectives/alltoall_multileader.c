@@ -1,17 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks from everyone to everyone, where cards work alone and all nodes have
- * as many members. Each member of a node has a share of what the node sends,
- * the blocks for nodes that are some values of the lowest digit on (radix.h).
- * So a node sends no more messages of that digit than one member would, and it
- * is not one member's processor that all wait for.
+ * All-to-all where cards work alone and all nodes have the same number of
+ * members. Each member of a node carries a share of the node's blocks: the
+ * blocks for nodes at some values of the lowest digit of the distance
+ * (radix.h). So a node sends no more messages of that digit than a single
+ * leader would, and the work is not left to a single processor.
  *
- * Every other member begins with the highest digit, between switches, the rest
- * with the lowest, inside them: so the links between switches are never idle,
- * nor do all want them at once. Far blocks, for which that digit is not 0, pass
- * inside the node by themselves: before the near ones on their way out, after
- * them on their way in. So the first can leave before all have been passed, and
- * less is to be passed when the last have come.
+ *   to_shares           each member sorts its blocks by share
+ *   exchange            inside the node each share goes to its carrier
+ *   to_nodes            into messages, by node
+ *   travel              rounds of radix.c among the carriers of that share
+ *   to_members          out of messages, by member
+ *   exchange            inside the node to the receivers
+ *   from_shares         back into rank order
+ *
+ * Half of the members, every second place, begin with the lowest digit, inside
+ * the switches. The others begin with the highest digit, between switches. So
+ * the links between switches are never idle, and never wanted by all members at
+ * once.
+ *
+ * A far block is a block with a highest digit other than 0. Far blocks pass
+ * inside the node in an exchange of their own: before the near blocks on the
+ * way out, so that the first messages leave early, and after the near blocks on
+ * the way in, so that less is left to pass when the last messages have come.
  */
 #include <string.h>
 
@@ -26,10 +37,10 @@ enum part {
 	FAR,
 };
 
-/* What a step is told. */
+/* Argument of a step, packed into step->rank. */
 union plan {
 	struct {
-		struct bcl_share share; /* the own one, if there are as many */
+		struct bcl_share share; /* of the caller, if place < of */
 		uint8_t bits;		/* of a digit */
 		uint8_t part;
 	};
@@ -41,13 +52,13 @@ static union plan plan_of(const struct bcl_step *step)
 	return (union plan){ .packed = step->rank };
 }
 
-/* All values of the lowest one, to be shared. */
+/* The lowest digit has all its values, so that it can be shared out. */
 static struct bcl_radix radix_of(unsigned n, union plan plan)
 {
 	return bcl_radix_from_low(n, plan.bits, plan.bits);
 }
 
-/* Distances of the part. */
+/* Distances, in nodes, of a part. */
 struct range {
 	unsigned begin, end;
 };
@@ -68,7 +79,8 @@ static unsigned count(unsigned n, union plan plan, struct bcl_share share)
 	return bcl_share_count(share, plan.bits, range.begin, range.end);
 }
 
-/* Of how many nodes a share has blocks; all have room for as many. */
+/* For how many nodes the largest share has blocks. Every share has room for as
+ * many. */
 static unsigned room(unsigned n, union plan plan)
 {
 	struct bcl_share share = { 0, plan.share.of };
@@ -82,8 +94,9 @@ static unsigned room(unsigned n, union plan plan)
 	return most;
 }
 
-/* Where the blocks of a node i places away lie, in blocks: by share, by
- * distance. used: of each share before. */
+/* Place of the blocks of the node at distance i: by share, then by distance.
+ * Unit: blocks of one node. used: places taken in each share, counted up
+ * here. */
 static size_t place(union plan plan, unsigned room, unsigned i,
 		    unsigned used[SHARES_MAX])
 {
@@ -92,7 +105,7 @@ static size_t place(union plan plan, unsigned room, unsigned i,
 	return share * room + used[share]++;
 }
 
-/* From blocks by rank; in a node's, by the member that receives. */
+/* from: by rank. to: by share; the blocks for a node by receiving member. */
 static void to_shares(const struct bcl_team *team, const struct bcl_step *step)
 {
 	const struct bcl_layout *layout = &team->layout;
@@ -117,7 +130,7 @@ static void to_shares(const struct bcl_team *team, const struct bcl_step *step)
 	}
 }
 
-/* To blocks by rank; in a node's, by the member that has sent. */
+/* from: by share; the blocks of a node by sending member. to: by rank. */
 static void from_shares(const struct bcl_team *team,
 			const struct bcl_step *step)
 {
@@ -142,8 +155,8 @@ static void from_shares(const struct bcl_team *team,
 	}
 }
 
-/* From what the members have given of the own share, by member: to messages, by
- * node, then by the member that sends. */
+/* from: blocks of the own share, by the member that gave them. to: messages, by
+ * node, then by sending member. */
 static void to_nodes(const struct bcl_team *team, const struct bcl_step *step)
 {
 	unsigned n = team->layout.nnodes, members = team->size / n, i, a;
@@ -160,8 +173,8 @@ static void to_nodes(const struct bcl_team *team, const struct bcl_step *step)
 			       row);
 }
 
-/* From such messages to what each member gets, then by node, then by the member
- * that has sent. */
+/* from: messages as above. to: by receiving member, then by node, then by
+ * sending member. */
 static void to_members(const struct bcl_team *team, const struct bcl_step *step)
 {
 	unsigned n = team->layout.nnodes, members = team->size / n, i, a, b;
@@ -184,10 +197,10 @@ struct shares {
 	struct bcl_schedule *schedule;
 	union plan plan;
 	unsigned members; /* of each node */
-	size_t length;	  /* of a block, from a member to another */
+	size_t length;	  /* bytes of a block from rank to rank */
 	size_t room[2];	  /* bytes of each part */
-	bool has;	  /* a share */
-	bool up;	  /* begins with near nodes */
+	bool has;	  /* the caller carries a share */
+	bool up;	  /* begins with near nodes: lowest digit first */
 	unsigned char *given, *taken; /* near blocks, then far ones */
 };
 
@@ -213,7 +226,8 @@ static size_t begin(const struct shares *shares, enum part part)
 	return part == NEAR ? 0 : shares->room[NEAR];
 }
 
-/* Of messages: there the near ones end where the far ones begin. */
+/* Begin of the messages of a part. Messages of near blocks lie at the end of
+ * their room, next to those of far blocks. */
 static size_t begin_messages(const struct shares *shares, enum part part)
 {
 	unsigned n = shares->schedule->team->layout.nnodes;
@@ -222,8 +236,8 @@ static size_t begin_messages(const struct shares *shares, enum part part)
 
 	if (part == FAR)
 		return shares->room[NEAR];
-	return shares->room[NEAR] - count(n, near, near.share) * members *
-					    members * shares->length;
+	return shares->room[NEAR] -
+	       count(n, near, near.share) * members * members * shares->length;
 }
 
 static void exchange(const struct shares *shares, enum part part,
@@ -232,11 +246,11 @@ static void exchange(const struct shares *shares, enum part part,
 	size_t at = begin(shares, part);
 
 	bcl_intranode_alltoall(shares->schedule, from + at, to + at,
-			    shares->room[part] / shares->members);
+			       shares->room[part] / shares->members);
 }
 
-/* What the members have for the own share, from where it was given to be taken
- * and back, in messages. */
+/* Collect the own share inside the node: from `given` to `taken`, then as
+ * messages back to `given`. */
 static void bring(const struct shares *shares, enum part part)
 {
 	if (!shares->room[part])
@@ -248,7 +262,7 @@ static void bring(const struct shares *shares, enum part part)
 		     shares->taken + begin(shares, part));
 }
 
-/* From messages to the members, by the other buffer and back. */
+/* Hand messages out inside the node: to `other`, then back to `messages`. */
 static void hand_out(const struct shares *shares, enum part part,
 		     unsigned char *messages, unsigned char *other)
 {
@@ -260,7 +274,8 @@ static void hand_out(const struct shares *shares, enum part part,
 	exchange(shares, part, other, messages);
 }
 
-/* The messages of the highest digit are on their way. */
+/* Near blocks pass inside the node while the messages of the highest digit are
+ * in flight. */
 static void meanwhile(const void *arg)
 {
 	const struct shares *shares = arg;
@@ -271,7 +286,7 @@ static void meanwhile(const void *arg)
 		bring(shares, NEAR);
 }
 
-/* The own share, with the others of the column. */
+/* Exchange the own share with its carriers in the other nodes. */
 static void travel(const struct shares *shares)
 {
 	const struct bcl_team *team = shares->schedule->team;
@@ -287,13 +302,13 @@ static void travel(const struct shares *shares)
 	size_t begin = begin_messages(shares, NEAR);
 
 	bcl_build_radix(shares->schedule, &column, &rounds,
-			 shares->given + begin, shares->taken + begin,
-			 shares->members * shares->members * shares->length);
+			shares->given + begin, shares->taken + begin,
+			shares->members * shares->members * shares->length);
 }
 
 static void build(const struct shares *shares, const struct bcl_call *call)
 {
-	/* Near blocks pass inside the node while far ones travel: meanwhile() */
+	/* Near blocks pass inside the node in meanwhile(). */
 	bool overlap = shares->has && shares->room[FAR];
 	unsigned char *given = shares->given, *taken = shares->taken;
 	enum part part;
@@ -319,7 +334,7 @@ static void build(const struct shares *shares, const struct bcl_call *call)
 }
 
 void bcl_build_multileader(struct bcl_schedule *schedule,
-		      const struct bcl_call *call, unsigned bits)
+			   const struct bcl_call *call, unsigned bits)
 {
 	const struct bcl_team *team = schedule->team;
 	unsigned n = team->layout.nnodes, members = team->size / n;
@@ -342,7 +357,7 @@ void bcl_build_multileader(struct bcl_schedule *schedule,
 		all += shares.room[part];
 	}
 	shares.given = bcl_step_scratch(schedule, all);
-	shares.taken = all > n * row ? bcl_step_scratch(schedule, all)
-				     : call->receive;
+	shares.taken =
+		all > n * row ? bcl_step_scratch(schedule, all) : call->receive;
 	build(&shares, call);
 }

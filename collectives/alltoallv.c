@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * All-to-all with a length and an offset for each pair of ranks. In round k
+ * each member sends to the member k places on and receives from the member k
+ * places before, in node order. Rounds do not overlap.
+ */
 #include "collectives/builders.h"
 
-/* Of the group, so many places on. */
+/* Rank of the member `places` on in the group. */
 static unsigned rank_on(const struct bcl_group *group, unsigned places)
 {
 	return bcl_group_rank(group, (group->me + places) % group->size);
 }
 
-/* What goes to others, nearest first, as it is before anything comes: its own
- * copy of each block, and of nothing between them. */
+/* Copy the blocks for other members, nearest first, before received blocks
+ * overwrite them. Only blocks are copied, no gaps between them. */
 static const unsigned char *copy_out(struct bcl_schedule *schedule,
 				     const struct bcl_group *group,
 				     const struct bcl_call *call)
@@ -33,8 +38,7 @@ static const unsigned char *copy_out(struct bcl_schedule *schedule,
 	return copies;
 }
 
-/* As with blocks of one length (alltoall.c); empty ones send no message, and
- * where they would lie is nobody's business. */
+/* Empty blocks send no message, and their offsets are not used. */
 static void build_pairs(struct bcl_schedule *schedule,
 			const struct bcl_call *call)
 {
@@ -83,7 +87,7 @@ const struct bcl_algorithm bcl_alltoallv_algorithms[] = {
 	{ 0 },
 };
 
-/* Are there bytes to be sent or received, by these lengths? */
+/* True if any length is not 0. */
 static bool any(const size_t *lengths, unsigned n)
 {
 	while (n)

@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Barrier: a gather of zero bytes inside each node, dissemination among the
+ * leaders, a broadcast of zero bytes inside each node. A single node uses its
+ * segment.
+ *
+ * Dissemination among the leaders, with one message in flight:
+ *
+ *   message   to      from    leader p then knows of
+ *      0      p + 1   p - 1   p - 1, p
+ *      1      p + 2   p - 2   p - 3 ... p
+ *      2      p + 4   p - 4   p - 7 ... p
+ */
 #include "collectives/builders.h"
 #include "collectives/cost.h"
 #include "collectives/dissemination.h"
@@ -6,7 +18,7 @@
 /*
  * Dissemination among the leaders: D. Hensgen, R. Finkel, U. Manber, "Two
  * algorithms for barrier synchronization", Int. J. of Parallel Programming 17
- * (1988), with so many messages ahead.
+ * (1988), with up to `ahead` messages in flight (dissemination.h).
  */
 static void disseminate(struct bcl_schedule *schedule,
 			const struct bcl_group *group, unsigned ahead)
@@ -33,7 +45,7 @@ static void build_dissemination(struct bcl_schedule *schedule,
 	unsigned leader = bcl_layout_leader(&team->layout, team->my_node);
 	struct bcl_group leaders;
 
-	/* Of no bytes from and to any address. */
+	/* Zero bytes: the addresses are not used. */
 	bcl_intranode_gather(schedule, leader, call, 0, schedule);
 	if (team->rank == leader) {
 		leaders = bcl_group_leaders(team, leader);

@@ -1,13 +1,32 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Broadcast. The algorithms:
+ *
+ *   node          through the segment of a single node
+ *   tree*         a tree of the leaders (postal.h), then inside the nodes; the
+ *                 number is `ahead`
+ *   pipeline*     pieces by a circulant schedule of the leaders (pipeline.c)
+ *   trees         pieces by two trees of the leaders (two_trees.c)
+ *   chain         pieces through all ranks in node order
+ *   scatter_ring  a block for each rank down a tree, then around a ring
+ *
+ * The chain, with pieces a, b, c and members counted from the root, step by
+ * step:
+ *
+ *   0 -a-> 1
+ *   0 -b-> 1 -a-> 2
+ *   0 -c-> 1 -b-> 2 -a-> 3
+ */
 #include "collectives/builders.h"
 #include "collectives/circulant.h"
 #include "collectives/cost.h"
 #include "collectives/postal.h"
 
 enum {
-	/* Long enough for a rendezvous to pay, short enough to overlap. */
+	/* Bytes: long enough for a rendezvous to pay, short enough for pieces
+	 * to overlap. */
 	CHAIN_PIECE = 65536,
-	CHAIN_PIECES = 64, /* of a long vector; then they become longer */
+	CHAIN_PIECES = 64, /* at most; longer vectors have longer pieces */
 };
 
 void bcl_build_broadcast_tree(struct bcl_schedule *schedule,
@@ -47,7 +66,7 @@ static void build_tree(struct bcl_schedule *schedule,
 	bcl_intranode_broadcast(schedule, speaker, call->receive, call->length);
 }
 
-/* Pieces follow one another through all members, in node order. */
+/* Pieces follow each other through all members, in node order. */
 static void build_chain(struct bcl_schedule *schedule,
 			const struct bcl_call *call)
 {
@@ -62,7 +81,8 @@ static void build_chain(struct bcl_schedule *schedule,
 
 	if (piece < CHAIN_PIECE)
 		piece = CHAIN_PIECE;
-	/* One round more than pieces: each is sent while the next comes. */
+	/* One round more than pieces: a piece is sent while the next piece
+	 * arrives. */
 	for (offset = 0; offset < length + piece; offset += piece) {
 		if (me && offset < length)
 			bcl_step_receive(schedule, previous,
@@ -83,9 +103,9 @@ static void build_pipeline(struct bcl_schedule *schedule,
 }
 
 /*
- * A scatter by a tree, then a ring: M. Barnett et al., "Building a
- * high-performance collective communication library", Supercomputing 1994
- * (van de Geijn's algorithm).
+ * A scatter by a binomial tree, then a ring: M. Barnett et al., "Building a
+ * high-performance collective communication library", Supercomputing 1994 (van
+ * de Geijn's algorithm).
  */
 static void build_scatter_ring(struct bcl_schedule *schedule,
 			       const struct bcl_call *call)
@@ -142,7 +162,7 @@ static double cost_tree(const struct bcl_model *model, double length,
 	return bcl_cost_postal(model, length, ahead, 0) + inside;
 }
 
-/* The first piece passes everyone, the others follow it. */
+/* us. The first piece passes all members, the other pieces follow it. */
 static double cost_chain(const struct bcl_model *model, double length)
 {
 	double pieces = length < CHAIN_PIECE ? 1
@@ -155,7 +175,8 @@ static double cost_chain(const struct bcl_model *model, double length)
 	return (model->size - 2 + pieces) * (cost.message + piece * cost.byte);
 }
 
-/* Everyone but the root gets each byte once; then each is sent once more. */
+/* us. The root sends all blocks but its own. In the ring every member sends as
+ * many bytes again. */
 static double cost_scatter_ring(const struct bcl_model *model, double length)
 {
 	double size = model->size;

@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Which piece a member sends and receives in each round of a circulant
+ * broadcast: the schedule of J. L. Träff, arXiv 2312.11236. See circulant.h.
+ * Used by pipeline.c.
+ *
+ * With 5 members the period is 3 and the skips are 1, 2, 3. In the rounds of a
+ * period member p sends to p + 1, p + 2, p + 3 and receives from p - 1, p - 2,
+ * p - 3.
+ */
 #include "collectives/circulant.h"
 
 /*
- * The search for what a member receives: along the paths of skips from the
- * root to those before it, whose first pieces it gets one after another. A
- * piece that it has is not looked for again: `next` and `last` are the list of
- * those that it has not, from the longest skip on.
+ * Search for the pieces that a member receives in a period. The search follows
+ * paths of skips from the root to members before this one, whose first pieces
+ * it gets one after another. Pieces that were found are not looked for again:
+ * `next` and `last` link the remaining pieces, from the longest skip down.
  */
 struct search {
 	const struct bcl_circulant *plan;
 	int next[BCL_CIRCULANT_PERIOD_MAX + 2];
 	int last[BCL_CIRCULANT_PERIOD_MAX + 2];
-	unsigned target; /* member */
-	unsigned border; /* the last that was found is here */
+	unsigned target; /* size + member */
+	unsigned border; /* place of the piece found last */
 	unsigned found;
 	int *pieces;
 };
@@ -22,6 +31,7 @@ static int first_of_list(const struct search *search)
 	return search->next[search->plan->period + 1];
 }
 
+/* Remove a found piece from the list. */
 static void take(struct search *search, int piece)
 {
 	int before = search->last[piece], after = search->next[piece];
@@ -31,7 +41,7 @@ static void take(struct search *search, int piece)
 		search->last[after] = before;
 }
 
-/* Look on from the member `at`. */
+/* Continue the search from place `at`. */
 static void look(struct search *search, unsigned at, int piece)
 {
 	const struct bcl_circulant *plan = search->plan;
@@ -55,8 +65,8 @@ static void look(struct search *search, unsigned at, int piece)
 	}
 }
 
-/* The first piece that a member gets: the last skip on its way from the root,
- * of which each is the longest possible. */
+/* The first piece that a member gets: the last skip of its path from the root,
+ * if each skip of the path is as long as possible. */
 static int first_piece(const struct bcl_circulant *plan, unsigned member)
 {
 	unsigned k = plan->period, at = 0;
@@ -115,7 +125,8 @@ void bcl_circulant_init(struct bcl_circulant *plan, unsigned size, unsigned me,
 	}
 }
 
-/* The last piece stands for all that would follow it. */
+/* Piece number in round i, from a number in the first period. In place of
+ * pieces after the last, the last piece goes again. */
 static int piece_of(const struct bcl_circulant *plan, int piece, unsigned i)
 {
 	piece += (int)(i / plan->period * plan->period) - (int)plan->begin;
@@ -135,7 +146,7 @@ struct bcl_circulant_round bcl_circulant_round(const struct bcl_circulant *plan,
 		.receive = BCL_CIRCULANT_NONE,
 	};
 
-	/* The root has all. */
+	/* Nobody sends to the root, which has all pieces. */
 	if (round.to != 0)
 		round.send = piece_of(plan, plan->send[k], i + plan->begin);
 	if (plan->me != 0)

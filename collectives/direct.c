@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Gather and scatter by one message between the root and each other member:
- * the same, but for the direction.
+ * Gather and scatter by one message between the root and each other member.
+ * Both have the same steps, with the direction reversed.
  */
 #include "collectives/builders.h"
 
 enum {
-	AT_A_TIME = 32, /* messages that the root has on their way */
+	AT_A_TIME = 32, /* messages that the root has in flight */
 };
 
 static void move(struct bcl_schedule *schedule, unsigned rank, void *block,
@@ -18,7 +18,8 @@ static void move(struct bcl_schedule *schedule, unsigned rank, void *block,
 		bcl_step_receive(schedule, rank, block, length);
 }
 
-/* own: this member's block, which is that at its place in the root's. */
+/* own: the caller's block; at the root a copy of the block at its place in
+ * `blocks`. gathers: towards the root. */
 static void build(struct bcl_schedule *schedule, const struct bcl_group *group,
 		  unsigned root, unsigned char *blocks, void *own,
 		  size_t length, bool gathers)

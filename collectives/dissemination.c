@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * All members hear from all members, with several messages in flight: see
+ * dissemination.h. The number of messages and the distance of each are computed
+ * here.
+ *
+ * With `ahead` = 2 and 8 members, message i goes known[i] places on and tells
+ * of known[i + 1] - known[i] members:
+ *
+ *   i             0   1   2   3   4
+ *   known[i]      1   2   3   5   8 = all
+ *   told          1   1   2   3
+ */
 #include "collectives/dissemination.h"
 
 #include "collectives/builders.h"
@@ -25,7 +37,8 @@ void bcl_dissemination_step(struct bcl_schedule *schedule,
 			    unsigned to, const void *send, size_t sent,
 			    unsigned from, void *receive, size_t received)
 {
-	/* Of message i - ahead, too. */
+	/* Message i - ahead used the same lane, so its receive is awaited
+	 * first. */
 	unsigned lane = 1 + i % plan->ahead;
 
 	bcl_step_await(schedule, lane);

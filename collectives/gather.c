@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Gather: the root gets a block of every rank. By the segment of a single node,
+ * by a tree of the leaders (postal.h, backwards) or by one message from each
+ * rank (direct.c).
+ *
+ * The tree of four nodes with the root on node 0 and `ahead` = 1:
+ *
+ *   1 -> 0   3 -> 2      one node's blocks
+ *   2 -> 0               the blocks of nodes 2 and 3
+ */
 #include <math.h>
 
 #include "collectives/builders.h"
@@ -6,8 +16,8 @@
 #include "collectives/postal.h"
 
 /*
- * Inside nodes, then up a tree of nodes in which blocks lie in node order from
- * the root's on.
+ * Gather inside the nodes, then up a tree of the leaders. A leader's buffer has
+ * the blocks of its subtree in node order, counted from the root's node.
  */
 static void build_tree(struct bcl_schedule *schedule,
 		       const struct bcl_call *call, unsigned ahead)

@@ -1,44 +1,55 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reduce to everyone by halving what is still to be summed up, and gather it
- * the same way back: ceil(log2(size)) rounds each, and each byte sent as seldom
- * as can be, for any number of members. halving_plan.h says what goes where.
+ * Allreduce by recursive halving and doubling, for any number of members and
+ * commutative operators. On the way down, ceil(log2(size)) rounds, a member
+ * gives away half of the blocks that it still has to sum up. On the way up it
+ * gets the sums back. Each byte is sent as seldom as possible. halving_plan.h
+ * has the sources and says what goes where. With four members:
  *
- * What is longer than the eager limit is put into windows (schedule.h): beside
- * the vector, where each round has its own place, then into it. A round is
- * granted when the one before is sent, so that nobody waits for a grant: what
- * came much earlier would be in the way of what is due.
+ *   down, round 1   0 <-> 1   2 <-> 3    half of the vector
+ *         round 0   0 <-> 2   1 <-> 3    a quarter
+ *   up,   round 0   0 <-> 2   1 <-> 3    the sum of a quarter
+ *         round 1   0 <-> 1   2 <-> 3    the sum of half of the vector
  *
- * What is longer goes in two messages, if no processor has more to do for them.
- * Down, the first is that of which a part goes on in the next round, and the
- * other one comes while that is sent; up, it is what was there before the last
- * round, sent while that still comes. So nobody waits for all of a message
- * before the next begins.
+ * Messages longer than the eager limit are put into windows (schedule.h). Down,
+ * the window is memory beside the vector, where each round has its own place;
+ * up, the window is the vector. The receiver grants a round while it sends the
+ * round before, so that no sender waits for a grant. With an earlier grant the
+ * data of that round would delay the data of the round before.
  *
- * Members that speak for their nodes sum up there first what they send first,
- * in pieces beside the messages of the first round, and pass on likewise what
- * comes in the last one.
+ * Where cards work alone, rounds of SPLIT_MIN to SPLIT_MAX bytes go in two
+ * messages, except rounds[0], down and up. Down, the first message is the part
+ * that goes on in the next round; the second message arrives while the first
+ * part is sent on. Up, the first message is the part
+ * that the member had before the last round, sent while the rest still arrives.
+ * So no member waits for a whole message before it begins the next.
  *
- * Where links between members that are far apart are thin, a vector has two
- * parts. The second is some rounds behind, so that it goes near while the first
- * one goes far, and far when that one is near again.
+ * Leaders sum up inside their nodes in pieces, first the piece that they send
+ * first, beside the messages of the first round. They pass the result on inside
+ * the nodes in the same way, beside the last round.
+ *
+ * Where links between far members are thin, the vector has two parts. The
+ * second part is some rounds behind. So one part goes near while the other goes
+ * far.
  */
 #include "collectives/builders.h"
 #include "collectives/halving_plan.h"
 
 enum {
 	PIECES = BCL_HALVING_PIECES,
-	/* Of the shortest are PIECES that grow by half, or to twice as much. */
+	/* Bytes of PIECES pieces if each is half as long again as the piece
+	 * before, or twice as long: in units of the shortest piece. */
 	ALL_PIECES = 49,
 	ALL_DOUBLED = 255,
 	PARTS = 2,
-	MOST = PIECES + 1, /* pieces, with one more for what goes last */
-	/* Lanes: of either range of every other round of a part; each piece of
-	 * a round that is cut has its own. */
+	MOST = PIECES + 1, /* pieces: a range may end inside one */
+	/* Lanes: a part has four, for the two ranges of even and of odd rounds.
+	 * In a round that is cut, each piece has its own lane. */
 	ARRIVING = 1,
 	ARRIVING_PIECES = ARRIVING + PARTS * 4,
-	/* Bytes of a round that goes in two messages: more than is worth it,
-	 * and no more than switches have queues for where both meet others. */
+	/* Bytes of a round that goes in two messages. A shorter round is not
+	 * worth it. In a longer round two senders could fill the queue of a
+	 * switch at one receiver. */
 	SPLIT_MIN = 2048,
 	SPLIT_MAX = 65536,
 };
@@ -49,20 +60,20 @@ struct halving {
 	const struct bcl_reduction *reduction;
 	unsigned part, parts;
 	bool by_node;
-	bool pipelines; /* inside the node, where others may not */
-	unsigned root;	/* rank that speaks for it */
-	bool speaks;	/* it is the own rank */
+	bool pipelines; /* the own node does; other nodes may not */
+	unsigned root;	/* leader of the own node */
+	bool speaks;	/* the caller is the leader */
 	const unsigned char *send;
 	unsigned char *receive, *vector, *beside;
 	size_t length;
 	struct bcl_halving_plan halves;
-	unsigned windows[2]; /* beside the vector, and the vector */
-	unsigned window;     /* of the member that it goes to in this round */
+	unsigned windows[2]; /* of beside and vector */
+	unsigned window;     /* window granted by this round's receiver */
 };
 
-/* What goes or comes in a round. */
+/* The pieces that a member sends or receives in a round. */
 struct pieces {
-	unsigned first, n; /* of the first range; all */
+	unsigned first, n; /* of the first range; in total */
 	struct bcl_piece piece[MOST];
 };
 
@@ -81,7 +92,7 @@ static bool is_granted(const struct halving *halving,
 	       halving->halves.nrounds - number_of(halving, round) <= grants;
 }
 
-/* In two messages? */
+/* True if the round goes in two messages. */
 static bool is_split(const struct halving *halving,
 		     const struct bcl_halving_round *round)
 {
@@ -90,7 +101,8 @@ static bool is_split(const struct halving *halving,
 	       round->most <= SPLIT_MAX;
 }
 
-/* The first and the last round, the longest ones, are cut for nodes. */
+/* True for the first and the last round, the longest ones: they are cut into
+ * pieces if members are leaders of nodes. */
 static bool is_cut(const struct halving *halving,
 		   const struct bcl_halving_round *round)
 {
@@ -98,7 +110,7 @@ static bool is_cut(const struct halving *halving,
 	       number_of(halving, round) == halving->halves.nrounds - 1;
 }
 
-/* Of what goes or comes in a round: what is sent first, and what last. */
+/* The part of `half` that is sent first, and the part that is sent last. */
 static void split(const struct halving *halving,
 		  const struct bcl_halving_round *round,
 		  const struct bcl_half *half, bool up,
@@ -112,9 +124,10 @@ static void split(const struct halving *halving,
 	ranges[!up] = half->kept;
 }
 
-/* Each is longer by half than the one before, for inside a node bytes are
- * summed up that much faster; or twice as long, in the other order, for there
- * they are passed on faster still. Returns how many. */
+/* Lengths of the pieces of a round. Down, each piece is half as long again as
+ * the piece before, because a node sums up bytes that much faster than they are
+ * sent. Up (shrink), each is twice as long and the order is reversed, because a
+ * node passes bytes on faster still. Returns the number of pieces. */
 static unsigned cut_lengths(const struct halving *halving,
 			    const struct bcl_halving_round *round, size_t left,
 			    bool shrink, size_t lengths[PIECES])
@@ -171,7 +184,8 @@ static struct pieces cut(const struct halving *halving,
 /* ---- in the order of blocks ----------------------------------------------
  */
 
-/* Do it with a piece, which may be in two parts there. */
+/* Call act() for a piece, or for its two parts if the piece wraps around in the
+ * order of blocks. */
 static void in_order(const struct halving *halving, struct bcl_piece piece,
 		     void (*act)(const struct halving *halving, size_t place,
 				 struct bcl_piece part))
@@ -238,7 +252,7 @@ static void open_windows(struct halving *halving)
 					      halving->vector, halving->length);
 }
 
-/* Rounds are counted down, then up. */
+/* Rounds are counted on the way down, then up. */
 static bool goes_up(const struct halving *halving, unsigned i)
 {
 	return i >= halving->halves.nrounds;
@@ -253,7 +267,7 @@ static const struct bcl_halving_round *round_of(const struct halving *halving,
 	return &halves->rounds[i < n ? n - 1 - i : i - n];
 }
 
-/* Tell from whom it comes. */
+/* Grant the window of round i to the member that sends in this round. */
 static void grant(const struct halving *halving, unsigned i)
 {
 	bool up = goes_up(halving, i);
@@ -268,7 +282,8 @@ static void grant(const struct halving *halving, unsigned i)
 			       halving->windows[up]);
 }
 
-/* The window of the member to which it goes. */
+/* Receive the grant of the member that this round goes to. Returns its window;
+ * 0 if the round is not granted. */
 static unsigned granted(const struct halving *halving,
 			const struct bcl_halving_round *round, unsigned member)
 {
@@ -303,7 +318,7 @@ static unsigned lane_of(const struct halving *halving,
 				 (i >= pieces->first);
 }
 
-/* place: of the first byte of what comes. */
+/* place: of the first byte of `half`. */
 static void receive(const struct halving *halving,
 		    const struct bcl_halving_round *round, unsigned member,
 		    unsigned char *place, const struct bcl_half *half,
@@ -374,7 +389,8 @@ static size_t end_of(struct bcl_piece piece)
 	return piece.begin + piece.length;
 }
 
-/* What has come of it, from round k on. */
+/* Add to `part` everything that arrived for it in round k and in the rounds
+ * before, which have higher numbers. */
 static void combine(const struct halving *halving, struct bcl_piece part,
 		    unsigned k)
 {
@@ -405,7 +421,8 @@ static void begin_down(struct halving *halving,
 		send_down(halving, round);
 }
 
-/* What is needed next of a round, and the rest of the one before. */
+/* Wait for the range of a round that is needed next, and for the second range
+ * of the round before. */
 static void await_down(const struct halving *halving,
 		       const struct bcl_halving_round *round)
 {
@@ -418,7 +435,8 @@ static void await_down(const struct halving *halving,
 	await(halving, round, &pieces, pieces.first, pieces.n);
 }
 
-/* Whatever is sent next is summed up when it is. */
+/* Sum up the blocks that the next round sends, no more; after the last round,
+ * the own block. */
 static void end_down(const struct halving *halving,
 		     const struct bcl_halving_round *round)
 {
@@ -467,7 +485,9 @@ static const struct bcl_halving_round *last_up(const struct halving *halving)
 	return &halving->halves.rounds[halving->halves.nrounds - 1];
 }
 
-/* First what came before the last round, then its first range and the other. */
+/* Pass the result on inside the node. Turn 0: all that came before the last
+ * round. Turn 1: the first range of the last round. Turn 2: its second
+ * range. */
 static void pass(const struct halving *halving, unsigned turn)
 {
 	const struct bcl_halving_round *last = last_up(halving);
@@ -516,8 +536,8 @@ static void end_up(const struct halving *halving,
 }
 
 /* ---- turns ----------------------------------------------------------------
- * A round is granted in the turn before its own, the first one in turn 0. In
- * the last turns what has come is passed on. */
+ * A round is granted in the turn before its own, the first round in turn 0. In
+ * the last turns the result is passed on inside the nodes. */
 
 enum {
 	PASSING = 3,
@@ -555,7 +575,9 @@ static void end_turn(struct halving *halving, unsigned i)
 		in_order(halving, all, copy_out);
 }
 
-/* What overwrites on the way up what was sent comes from who has it. */
+/* A vector is overwritten on the way up where it was sent from on the way down.
+ * The data comes from the member that received those bytes, so they have
+ * left. */
 static void take_turns(struct halving *halving, unsigned parts, unsigned far)
 {
 	void (*const turns[])(struct halving * halving, unsigned i) = {
@@ -575,7 +597,7 @@ static void take_turns(struct halving *halving, unsigned parts, unsigned far)
 						 turn - part * lag);
 }
 
-/* A part of all vectors. */
+/* Set up one part of the vectors. */
 static void prepare(struct halving *halving, bool ring)
 {
 	const struct bcl_group *group = halving->group;

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Computes which blocks a member sends and receives in each round of halving.c,
+ * see halving_plan.h. A power of two of members exchange in pairs, other
+ * numbers of members send around a circle.
+ */
 #include "collectives/halving_plan.h"
 
 #include "collectives/builders.h"
@@ -10,8 +15,9 @@ static bool has_ring(unsigned size, bool ring)
 	return ring && size >= 8 && !(size & (size - 1));
 }
 
-/* Does it go the other way round the ring? Not by the lowest bit, by which the
- * one of several links between two switches may be chosen. */
+/* True if the member exchanges the other way round the ring. The lowest bit
+ * does not decide it, because that bit may select one of several links between
+ * two switches. */
 static bool turned(unsigned size, unsigned member)
 {
 	return member / (size / 8) % 2;
@@ -27,7 +33,8 @@ static unsigned partner(unsigned size, unsigned member, unsigned skip,
 	return member ^ size / 4 * 3;
 }
 
-/* Who exchange first differ in the highest bit. */
+/* Members that exchange first differ in the highest bit of their virtual
+ * ranks. */
 static unsigned rank_in_pairs(const struct bcl_halving_plan *halves,
 			      unsigned member)
 {
@@ -38,7 +45,8 @@ static unsigned rank_in_pairs(const struct bcl_halving_plan *halves,
 			vrank += skip;
 	if (!halves->ring)
 		return vrank;
-	/* Three quarters on is a quarter on and a half on. */
+	/* A member three quarters on is a quarter and a half on. With this
+	 * change the virtual ranks of the two differ in the lowest bit only. */
 	vrank ^= vrank % 2 * 2;
 	if (!turned(n, member))
 		return vrank;
@@ -46,8 +54,8 @@ static unsigned rank_in_pairs(const struct bcl_halving_plan *halves,
 	return vrank - vrank % 4 + swapped;
 }
 
-/* Of a vector in order: so many blocks, a power of two, on from those of the
- * virtual rank. */
+/* Of a vector in order: `count` blocks, a power of two, from the block `first`
+ * (by exclusive or) after `vrank` on, aligned to their number. */
 static struct bcl_piece aligned(const struct bcl_halving_plan *halves,
 				unsigned vrank, unsigned first, unsigned count)
 {
@@ -62,8 +70,9 @@ static struct bcl_piece aligned(const struct bcl_halving_plan *halves,
 	};
 }
 
-/* ---- others: round and round --------------------------------------------- */
+/* ---- other sizes: a circle ----------------------------------------------- */
 
+/* Factors of two of the size come first, and exchange in the highest bits. */
 static unsigned rank_in_circle(unsigned n, unsigned member)
 {
 	unsigned vrank = 0;
@@ -82,7 +91,7 @@ static unsigned member_of(unsigned n, unsigned vrank)
 	return member + vrank * bit;
 }
 
-/* Where the i-th block of a vector is that begins with this rank's. */
+/* Offset of block i in a vector that begins with block `vrank`. */
 static size_t rotated(const struct bcl_halving_plan *halves, unsigned vrank,
 		      unsigned i)
 {
@@ -104,6 +113,8 @@ static unsigned rank_of(const struct bcl_halving_plan *halves, unsigned member)
 			     : rank_in_circle(halves->size, member);
 }
 
+/* Where `count` blocks from the `first` on lie in the vector of a virtual
+ * rank. */
 static struct bcl_piece blocks(const struct bcl_halving_plan *halves,
 			       unsigned vrank, unsigned first, unsigned count)
 {
@@ -117,7 +128,8 @@ static struct bcl_piece blocks(const struct bcl_halving_plan *halves,
 	};
 }
 
-/* What a rank has from `first` on, of which so much is kept. */
+/* `count` blocks of a virtual rank from the `first` on. `kept` of them stay at
+ * their receiver, the rest goes on in the next round. */
 static struct bcl_half half(const struct bcl_halving_plan *halves,
 			    unsigned vrank, unsigned first, unsigned count,
 			    unsigned kept)
@@ -129,7 +141,8 @@ static struct bcl_half half(const struct bcl_halving_plan *halves,
 	};
 }
 
-/* How many virtual ranks on in either direction. */
+/* The member `skip` virtual ranks on in the circle; size - skip: as many
+ * before. */
 static unsigned moved(const struct bcl_halving_plan *halves, unsigned skip)
 {
 	unsigned n = halves->size;
@@ -137,7 +150,8 @@ static unsigned moved(const struct bcl_halving_plan *halves, unsigned skip)
 	return member_of(n, (rank_in_circle(n, halves->me) + skip) % n);
 }
 
-/* behind: the skip before; it has so many blocks that are to be summed up. */
+/* behind: the skip of the round before, and the number of blocks that the
+ * member still has to sum up. */
 static void plan(const struct bcl_halving_plan *halves, unsigned skip,
 		 unsigned behind, struct bcl_halving_round *round)
 {
@@ -150,7 +164,8 @@ static void plan(const struct bcl_halving_plan *halves, unsigned skip,
 	from = rank_of(halves, round->from);
 	if (skip > 1)
 		kept = bcl_least((skip + 1) / 2, count);
-	/* In pairs it lies where it does at who receives it. */
+	/* In pairs the half lies at the same place in the vector of the sender
+	 * and of the receiver. */
 	round->goes = halves->pairs ? half(halves, rank_of(halves, round->to),
 					   0, count, kept)
 				    : half(halves, vrank, skip, count, kept);

@@ -1,36 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks from everyone to everyone, each by a message of its own. In a round
- * everyone sends to a member so many nodes on and so many places on in it, and
- * receives from the one as far before: no two messages of a round have the same
- * end, and each link between nodes carries as many. Rounds as far on and as far
- * before follow each other, near ones first: if nodes that follow one another
- * are near, what cables between switches carry changes little from round to
- * round, and is the same in both directions. Rounds overlap: what was sent and
- * received BCL_PAIRS_LAG rounds before must be over, so nobody runs ahead to
- * meet others at the same receiver. Members of a node exchange beside the first
+ * All-to-all by one message for each pair of members. In a round every member
+ * sends to the member some nodes and some places on, and receives from the
+ * member as far before. No two messages of a round have the same sender or
+ * receiver, and each link between nodes carries the same number.
+ *
+ *   4 nodes of 2 members, round   0      1      2      3      4      5
+ *   nodes on                      1      3      1      3      2      2
+ *   places on                     0      0      1      1      0      1
+ *
+ * A round of some nodes on is followed by the round as many nodes back, near
+ * nodes first. If consecutive nodes are near each other, the load of cables
+ * between switches changes little from round to round, and is equal in both
+ * directions.
+ *
+ * Rounds overlap. Before a member sends in a round, its messages of the round
+ * BCL_PAIRS_LAG before must be over. So no member runs ahead and meets other
+ * senders at the same receiver. The members of a node exchange beside the first
  * rounds.
  */
 #include "collectives/builders.h"
 
 enum {
-	/* The receives of so many rounds are posted or awaited at once. */
+	/* Lanes in use: receives of BCL_PAIRS_LAG rounds are posted early, and
+	 * as many rounds are in flight. */
 	LANES = 2 * BCL_PAIRS_LAG,
 };
 
 struct pairs {
 	struct bcl_schedule *schedule;
 	const struct bcl_group *group;
-	bool by_rank; /* the blocks lie, or else by round */
+	bool by_rank; /* blocks lie by rank, not by distance */
 	const unsigned char *send;
 	unsigned char *receive;
 	size_t length;
-	/* Each of so many nodes has so many members; or each member counts as
-	 * a node. */
+	/* `nodes` nodes have `members` members each. If the nodes differ in
+	 * size, each member counts as a node. */
 	unsigned nodes, members, rounds;
 };
 
-/* How far on a message goes. */
+/* How far a message goes. */
 struct way {
 	unsigned nodes, places;
 };
@@ -49,18 +58,18 @@ static unsigned members_of(const struct bcl_group *group)
 	return layout->nnodes > 1 ? members : 1;
 }
 
-/* Of a round, to another node. */
+/* Messages of a round to another node. */
 static struct way way_of(const struct pairs *pairs, unsigned round)
 {
 	unsigned on = 1 + round / (2 * pairs->members);
 	unsigned rest = round % (2 * pairs->members);
 
-	if (2 * on == pairs->nodes) /* it is as far on as before */
+	if (2 * on == pairs->nodes) /* as far on as back */
 		return (struct way){ on, rest };
 	return (struct way){ rest % 2 ? pairs->nodes - on : on, rest / 2 };
 }
 
-/* The member so far on. */
+/* The place in the group of the member at this distance. */
 static unsigned place_on(const struct pairs *pairs, struct way way)
 {
 	unsigned me = pairs->group->me, members = pairs->members;
@@ -113,7 +122,7 @@ static void send(const struct pairs *pairs, struct way way)
 		      pairs->length);
 }
 
-/* Inside the node, beside a round. */
+/* True if members of a node exchange beside this round. */
 static bool has_inside(const struct pairs *pairs, unsigned round)
 {
 	return round + 1 < pairs->members;

@@ -1,19 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Long vectors in pieces: from the root's node to the other nodes' leaders in
- * as few rounds as possible (circulant.h), or back. What a leader has it passes
- * on inside its node, or collects there, while the next pieces travel. The last
- * piece is passed on in parts, so that it is read while it is written.
+ * Broadcast and reduce of long vectors in pieces, in as few rounds as possible
+ * (circulant.h): between the leaders of the nodes, from the root's node or to
+ * it. A leader passes a piece on inside its node, or collects it there, while
+ * the next pieces travel. The last piece is passed on in parts, so that it is
+ * read while it is written.
  *
- * Rounds overlap, as far as they can: the piece that is sent in one must have
- * come, or be summed up, and all that came two rounds before. The latter keeps
- * those who have nothing to wait for from being ahead of the others, with
- * pieces that are in the way of those due before.
+ * In round i of a broadcast a leader p, with skip s[i] of that round,
  *
- * Pieces beyond the eager limit have their place in a window (schedule.h), of
- * which members tell the others from which they will come, in the order in
- * which they will, when the operation begins. So have short ones where cards
- * work alone: then no processor copies them.
+ *   waits for the piece of round i - 2, and for the piece of round i - 1 if
+ *   round i sends it on
+ *   sends a piece to leader p + s[i]
+ *   receives a piece from leader p - s[i], for which it waits later
+ *
+ * A reduction has the same rounds in reverse order, with sender and receiver
+ * swapped.
+ *
+ * The wait for round i - 2 (BCL_ROUND_LAG) keeps a leader with nothing else to
+ * wait for from running ahead. Its pieces would delay pieces that are due
+ * earlier.
+ *
+ * Pieces longer than the eager limit have their place in a window (schedule.h).
+ * When the operation begins, a leader grants its window to all members that
+ * will send to it, in the order in which they will. Where cards work alone
+ * short pieces are put as well, so that no processor copies them.
  */
 #include "collectives/builders.h"
 #include "collectives/circulant.h"
@@ -22,7 +32,7 @@ enum {
 	LAST_PART = 4096, /* bytes */
 };
 
-/* Members to which something goes, and from which, in a round. */
+/* The peers of a member in a round. */
 struct partners {
 	bool sends, receives;
 	unsigned to, from;
@@ -30,8 +40,8 @@ struct partners {
 
 struct pipeline {
 	struct bcl_schedule *schedule;
-	unsigned root;	/* rank that speaks for the own node */
-	bool speaks;	/* it is the own rank */
+	unsigned root;	/* leader of the own node */
+	bool speaks;	/* the caller is the leader */
 	unsigned shift; /* the group's place of the plan's member 0 */
 	struct bcl_group leaders;
 	struct bcl_circulant plan;
@@ -39,7 +49,8 @@ struct pipeline {
 	struct partners (*partners)(const struct pipeline *pipeline,
 				    unsigned round);
 	bool granted; /* pieces are put where they belong */
-	unsigned to[BCL_CIRCULANT_PERIOD_MAX]; /* windows, by round */
+	unsigned to[BCL_CIRCULANT_PERIOD_MAX]; /* windows granted by receivers,
+						  by round of a period */
 };
 
 static struct partners broadcast_partners(const struct pipeline *pipeline,
@@ -56,7 +67,7 @@ static struct partners broadcast_partners(const struct pipeline *pipeline,
 	};
 }
 
-/* Round i, backwards. */
+/* The round of the broadcast that round i of a reduction reverses. */
 static struct bcl_circulant_round round_of(const struct pipeline *pipeline,
 					   unsigned i)
 {
@@ -87,7 +98,7 @@ static void init(struct pipeline *pipeline, struct bcl_schedule *schedule,
 	size_t count;
 
 	piece = bcl_pipeline_piece(call->length, piece, element);
-	/* As long as one another, as far as they can. */
+	/* Make all pieces equally long, as far as elements permit. */
 	count = (call->length + piece - 1) / piece;
 	if (count)
 		piece = (call->length / element + count - 1) / count * element;
@@ -128,7 +139,7 @@ static size_t length_of(const struct pipeline *pipeline, int i)
 			 pipeline->length - begin_of(pipeline, i));
 }
 
-/* Piece i of the vector, in a round; `offset` in the receiver's window. */
+/* Send piece i in a round. offset: in the receiver's window. */
 static void send(const struct pipeline *pipeline, unsigned round,
 		 unsigned member, const unsigned char *vector, int i,
 		 size_t offset)
@@ -148,7 +159,7 @@ static void send(const struct pipeline *pipeline, unsigned round,
 			      length_of(pipeline, i));
 }
 
-/* Piece i, to this place if it is not the window's. */
+/* Receive piece i, at `to` unless the sender puts it into the window. */
 static void receive(const struct pipeline *pipeline, unsigned member, void *to,
 		    int i)
 {
@@ -164,9 +175,9 @@ static void receive(const struct pipeline *pipeline, unsigned member, void *to,
 }
 
 /* ---- windows --------------------------------------------------------------
- * Who sends to whom in a round does so again in each period. */
+ * A member has the same peers in the same round of each period. */
 
-/* memory: of what comes; NULL: nothing does. */
+/* memory: where pieces arrive. NULL: no pieces arrive. */
 static void open_window(struct pipeline *pipeline, void *memory, size_t length)
 {
 	unsigned window = 0, i;
@@ -197,7 +208,7 @@ static void await(const struct pipeline *pipeline, unsigned i)
 
 /* ---- broadcast ----------------------------------------------------------- */
 
-/* last: of all */
+/* last: this is the last piece of all. */
 static void pass_on(const struct pipeline *pipeline, unsigned char *vector,
 		    int i, bool last)
 {
@@ -216,8 +227,9 @@ static void pass_on(const struct pipeline *pipeline, unsigned char *vector,
 }
 
 /*
- * The root, to which nobody sends a piece, would not wait for anybody: whose
- * turn it would be tells it so.
+ * Post the receive of round i. Nobody sends a piece to the root, so it would
+ * run ahead. The leader whose turn it would be sends the root a message of no
+ * bytes instead.
  */
 static void post(const struct pipeline *pipeline, unsigned char *vector,
 		 unsigned i)
@@ -238,7 +250,7 @@ static void post(const struct pipeline *pipeline, unsigned char *vector,
 	bcl_step_lane(pipeline->schedule, 0);
 }
 
-/* Round i of who speaks, up to where the next one's piece can be sent. */
+/* Round i at a leader, up to where the next round's piece can be sent. */
 static void broadcast_round(const struct pipeline *pipeline,
 			    unsigned char *vector, unsigned i)
 {
@@ -297,16 +309,18 @@ void bcl_build_broadcast_pipeline(struct bcl_schedule *schedule,
 
 struct sum {
 	const struct bcl_call *call;
-	unsigned char *vector;	/* of those who speak */
-	unsigned char *arrived; /* in the last rounds, or in all of them */
-	unsigned places;	/* of pieces there */
-	bool collected[2 * BCL_PIPELINE_PIECES]; /* pieces, inside the node */
-	/* What came of pieces before that: rounds and 1, each with the next. */
+	unsigned char *vector;	/* of leaders; NULL at other members */
+	unsigned char *arrived; /* room for pieces that arrive */
+	unsigned places; /* pieces that fit: of a few rounds, or of all */
+	bool collected[2 * BCL_PIPELINE_PIECES]; /* by piece: the node's own
+						    part is summed up */
+	/* Rounds in which a piece came before the node's own part was summed
+	 * up: a list for each piece, by round + 1; 0: end. */
 	unsigned came[2 * BCL_PIPELINE_PIECES];
 	unsigned next[2 * BCL_PIPELINE_PIECES + BCL_CIRCULANT_PERIOD_MAX];
 };
 
-/* What has come in a round is of this piece. */
+/* The piece that arrives in round i. */
 static int piece_in(const struct pipeline *pipeline, unsigned i)
 {
 	return round_of(pipeline, i).send;
@@ -332,7 +346,7 @@ static void post_sum(const struct pipeline *pipeline, const struct sum *sum,
 	bcl_step_lane(pipeline->schedule, 0);
 }
 
-/* What came in a round is added to the node's own. */
+/* Add the piece of round i to the vector. */
 static void add(const struct pipeline *pipeline, const struct sum *sum,
 		unsigned i)
 {
@@ -345,7 +359,8 @@ static void add(const struct pipeline *pipeline, const struct sum *sum,
 			 length_of(pipeline, piece) / reduction->element);
 }
 
-/* The node's own, then what has come before. */
+/* Sum up the node's own part of piece i, then add what came of the piece
+ * before. */
 static void collect(const struct pipeline *pipeline, struct sum *sum, int i)
 {
 	const struct bcl_call *call = sum->call;
@@ -364,6 +379,8 @@ static void collect(const struct pipeline *pipeline, struct sum *sum, int i)
 		add(pipeline, sum, came - 1);
 }
 
+/* Wait for round i and add its piece, at once or when the node's own part is
+ * there. */
 static void combine(const struct pipeline *pipeline, struct sum *sum,
 		    unsigned i)
 {
@@ -380,7 +397,7 @@ static void combine(const struct pipeline *pipeline, struct sum *sum,
 	sum->came[piece] = i + 1;
 }
 
-/* Is what comes in round i - 1 sent on in round i? */
+/* True if the piece that arrives in round i - 1 is sent on in round i. */
 static bool follows(const struct pipeline *pipeline, unsigned i)
 {
 	int piece = round_of(pipeline, i).receive;
@@ -389,7 +406,7 @@ static bool follows(const struct pipeline *pipeline, unsigned i)
 	       piece == piece_in(pipeline, i - 1);
 }
 
-/* Round i of who speaks, up to where the next one's piece can be sent. */
+/* Round i at a leader, up to where the next round's piece can be sent. */
 static void reduce_round(const struct pipeline *pipeline, struct sum *sum,
 			 unsigned i)
 {
@@ -444,8 +461,9 @@ void bcl_build_reduce_pipeline(struct bcl_schedule *schedule,
 	init(&pipeline, schedule, call, piece, call->reduction->element);
 	rounds = pipeline.plan.rounds;
 	begin_sum(&pipeline, &sum);
-	/* All are sent, and what has come of one is kept until then: its own
-	 * part is collected just before, one in a round. */
+	/* late: this member sends every piece, and has room for all that comes
+	 * of a piece until then. So the node's own part is collected just
+	 * before the piece is sent, one piece in a round. */
 	late = pipeline.granted && pipeline.plan.me;
 	for (i = 0; i < rounds; i++) {
 		struct bcl_circulant_round round = round_of(&pipeline, i);

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Trees of the postal model, see postal.h. Used by broadcast, reduce, gather,
+ * scatter and by the cost model. With 8 members and `ahead` = 2 a message takes
+ * two steps, and all members have it after five:
+ *
+ *   in step                            1  2  3  4
+ *   member 0 sends to                  5  3  2  1
+ *   member 5, told after step 2              7  6
+ *   member 3, told after step 3                 4
+ */
 #include "collectives/postal.h"
 
 unsigned bcl_postal_growth(uint64_t known[BCL_POSTAL_STEPS + 1], unsigned size,
@@ -29,7 +39,9 @@ void bcl_postal_init(struct bcl_postal *plan, unsigned size, unsigned me,
 
 		while (known[steps - 1] >= end - begin)
 			steps--;
-		/* Who goes on at once keeps as many as it has time for. */
+		/* The parent sends again in the next step. So it keeps as many
+		 * members as it can reach in the remaining steps, and the child
+		 * gets the others. */
 		child = begin + (unsigned)known[steps - 1];
 		if (me >= child) {
 			plan->parent = begin;

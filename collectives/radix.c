@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks from everyone to everyone in few messages: J. Bruck et al., "Efficient
- * algorithms for all-to-all communications in multiport message-passing
- * systems", IEEE TPDS 8 (1997).
+ * All-to-all in few messages: J. Bruck et al., "Efficient algorithms for
+ * all-to-all communications in multiport message-passing systems", IEEE TPDS 8
+ * (1997).
  *
- * Block i is for the member i places on. In the round of a digit of i those
- * blocks travel together that have the same value there, as many places: with
- * digits of one bit log2(size) messages instead of size, with longer ones more
- * messages and fewer bytes.
+ * Block i is for the member i places on. There is a round for each digit of i.
+ * Blocks with the same value of the digit travel together, that many places on.
+ * Digits of one bit take log2(size) messages in place of size; longer digits
+ * take more messages and fewer bytes. With 8 members and digits of one bit,
+ * from the highest on:
  *
- * Blocks lie by the digit of the round, so messages leave from where they are
- * and come to the same place of the other of two buffers. Where digits are
- * taken from the highest on, blocks lie by the first one from the beginning.
+ *   round 0    blocks 4 5 6 7 to the member 4 places on
+ *   round 1    blocks 2 3 6 7 to the member 2 places on
+ *   round 2    blocks 1 3 5 7 to the member 1 place on
  *
- * Far ones, of the highest digit, go to the lowest value first from half of the
- * members, from others to the highest: if switches are in a ring, links either
- * way are busy from the first message to the last. Neighbours in pairs begin
- * alike, for they may use different links between two switches.
+ * Blocks are sorted by the digit of the round, so a message is sent from where
+ * its blocks lie and arrives at the same place in the second buffer. From the
+ * highest digit on, no sort is needed before the first round.
+ *
+ * In the round of the highest digit messages go to far members. Half of the
+ * members begin with the lowest value, half with the highest. If switches form
+ * a ring, links in both directions are busy from the first message to the last.
+ * Neighbours in pairs begin alike, because they may use different links between
+ * two switches.
  */
 #include <string.h>
 
@@ -27,7 +33,7 @@ enum {
 	BITS_MAX = 5,
 };
 
-/* Those that there are: of n members, some have a share only. */
+/* The blocks in a buffer: for `n` members, or a share of these. */
 struct blocks {
 	unsigned n, bits;
 	struct bcl_share share;
@@ -38,8 +44,8 @@ static bool has(const struct blocks *blocks, unsigned i)
 	return bcl_share_has(blocks->share, blocks->bits, i);
 }
 
-/* What blocks lie by: first this digit, then how far they go. No bits: only
- * that. */
+/* Order of the blocks: by this digit, then by distance. bits = 0: by distance
+ * only. */
 struct order {
 	uint8_t shift, bits;
 };
@@ -49,7 +55,8 @@ static unsigned digit(struct order order, unsigned block)
 	return block >> order.shift & ((1u << order.bits) - 1);
 }
 
-/* How many blocks lie before those of each value, and behind the last: all. */
+/* before[v]: number of blocks before those of value v. The last entry is the
+ * number of all blocks. */
 static void count_before(const struct blocks *of, struct order order,
 			 unsigned before[(1 << BITS_MAX) + 1])
 {
@@ -63,7 +70,7 @@ static void count_before(const struct blocks *of, struct order order,
 		before[i + 1] += before[i];
 }
 
-/* What a step that sorts is told. */
+/* Argument of a step that sorts, packed into step->rank. */
 union sort {
 	struct {
 		uint32_t from : 5, from_bits : 3, to : 5, to_bits : 3;
@@ -109,8 +116,8 @@ struct rounds {
 	unsigned char *blocks, *other;
 	size_t length;
 	struct order order;
-	bool back; /* the highest value first */
-	bool far;  /* the highest digit, and the caller does something then */
+	bool back; /* highest value first */
+	bool far;  /* the highest digit, and the caller has a meanwhile() */
 };
 
 static void swap(struct rounds *rounds)
@@ -141,7 +148,7 @@ static void build_sort(struct rounds *rounds, struct order order)
 	swap(rounds);
 }
 
-/* All messages of one digit. */
+/* All messages of a digit. */
 static void build_round(struct rounds *rounds)
 {
 	const struct bcl_group *group = rounds->group;
@@ -211,6 +218,7 @@ void bcl_build_radix(struct bcl_schedule *schedule,
 			rounds.order = order;
 		build_round(&rounds);
 	}
-	if (!how->up) /* by the highest digit first they lie so already */
+	/* With `up` the last order, by the highest digit, is by distance. */
+	if (!how->up)
 		build_sort(&rounds, by_distance);
 }

@@ -1,12 +1,28 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reduce: the root gets the reduction of all vectors. The algorithms:
+ *
+ *   node            through the segment of a single node
+ *   tree*           inside the nodes, then up a tree of the leaders (postal.h);
+ * the number is `ahead` flat_tree       up a binomial tree of all ranks
+ *   pipeline*       pieces by a circulant schedule of the leaders (pipeline.c)
+ *   trees           pieces by two trees of the leaders (two_trees.c)
+ *   scatter_gather  each member reduces a block, the root collects the blocks
+ *
+ * The binomial tree of four members, where (0 1) is the sum of 0 and 1:
+ *
+ *   1 -> 0, 3 -> 2     (0 1) at member 0, (2 3) at member 2
+ *   2 -> 0             all sums at member 0
+ */
 #include "collectives/builders.h"
 #include "collectives/cost.h"
 #include "collectives/postal.h"
 
 /*
- * A member combines its own vector and those of its subtree from the nearest
- * child on, so ranks are combined in order; commutative operators let the tree
- * begin at the root.
+ * A member combines its own vector with those of its subtree, from the nearest
+ * child on, so vectors are combined in the order of the group. If the operator
+ * is commutative, the tree begins at the root. Otherwise it begins at member 0,
+ * and member 0 sends the result to the root.
  */
 void bcl_build_reduce_tree(struct bcl_schedule *schedule,
 			   const struct bcl_group *group, unsigned root,
@@ -78,7 +94,7 @@ static void build_tree(struct bcl_schedule *schedule,
 			call->receive, call->length, call->reduction, ahead);
 }
 
-/* The same over all ranks, for operators that need their order. */
+/* The same over all ranks, for operators that need the order of ranks. */
 static void build_flat_tree(struct bcl_schedule *schedule,
 			    const struct bcl_call *call)
 {
@@ -90,7 +106,7 @@ static void build_flat_tree(struct bcl_schedule *schedule,
 
 /*
  * R. Rabenseifner, "Optimization of collective reduction operations", ICCS
- * 2004: reduce blocks everywhere, then gather them.
+ * 2004: each member reduces a block, then the root gathers the blocks.
  */
 static void build_scatter_gather(struct bcl_schedule *schedule,
 				 const struct bcl_call *call)
@@ -151,7 +167,8 @@ static double cost_flat_tree(const struct bcl_model *model, double length)
 	       (cost.message + length * (cost.byte + model->combine));
 }
 
-/* Rings for the blocks; then the root gets all others' one after another. */
+/* us. A ring reduces the blocks; then the root receives all blocks but its own,
+ * one after another. */
 static double cost_scatter_gather(const struct bcl_model *model, double length)
 {
 	double size = model->size;
@@ -170,7 +187,7 @@ static double cost_pipeline(const struct bcl_model *model, double length,
 				 cost_node);
 }
 
-/* Through the members of a node longer ones go faster. */
+/* Bytes of a piece. Longer pieces pass faster through the members of a node. */
 static size_t trees_piece(unsigned size, unsigned nodes)
 {
 	return size > nodes ? (size_t)2 * BCL_TREES_PIECE : BCL_TREES_PIECE;

@@ -1,11 +1,23 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reduce-scatter: member i of a group gets the reduction of block i. Part of
+ * allreduce and of reduce, not an operation of its own.
+ *
+ * The ring of four members, where b(1 2) is the sum of block b of members 1 and
+ * 2:
+ *
+ *   to member        0           1           2           3
+ *   round 0        2(3)        3(0)        0(1)        1(2)
+ *   round 1      1(2 3)      2(3 0)      3(0 1)      0(1 2)
+ *   round 2    0(1 2 3)    1(2 3 0)    2(3 0 1)    3(0 1 2)
+ */
 #include "collectives/builders.h"
 
 /*
- * A ring, for commutative operators: the partial result of block i travels
- * from member i + 1 to member i, each adding its own contribution. P.
- * Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
- * workstations", JPDC 69 (2009).
+ * A ring, for commutative operators: the partial result of block i travels from
+ * member i + 1 around the ring to member i. Each member adds its own
+ * contribution. P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms
+ * for clusters of workstations", JPDC 69 (2009).
  */
 static void build_ring(struct bcl_schedule *schedule,
 		       const struct bcl_group *group, const unsigned char *send,
@@ -52,9 +64,10 @@ static void build_ring(struct bcl_schedule *schedule,
 }
 
 /*
- * Everyone sends each block to its owner, who combines them in order, for
- * operators that are not commutative. Partners are taken in turn, so that
- * everyone receives one block at a time.
+ * For operators that are not commutative: every member sends each block to the
+ * owner of the block, who combines the blocks in the order of the group. In
+ * round k a member sends to the member k places on, so every member receives
+ * one block at a time.
  */
 static void build_spread(struct bcl_schedule *schedule,
 			 const struct bcl_group *group,

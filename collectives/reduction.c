@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The builtin reductions: one loop per operator and type, which the compiler
- * makes a vector loop (-fopenmp-simd).
+ * The builtin reductions: one loop for each operator and type. The compiler
+ * makes it a vector loop (-fopenmp-simd).
  *
- * Signed integers are added and multiplied as the unsigned ones of their
- * size: the bits are the same, and overflow is defined. The factor 1U keeps
- * 16-bit products from being products of int, where it is not.
+ * Signed integers are added and multiplied as unsigned integers of the same
+ * size: the bits are equal, and overflow is defined. 16-bit operands of a
+ * product would be promoted to int, where overflow is undefined; the factor 1U
+ * makes them unsigned int.
  */
 #include <bcl/coll.h>
 

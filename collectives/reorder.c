@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Steps that copy blocks between the order of ranks and the order of nodes.
+ * Leaders use them in gather, scatter and allgather. See builders.h.
+ */
 #include <string.h>
 
 #include "collectives/builders.h"
@@ -17,7 +21,8 @@ size_t bcl_node_offset(const struct bcl_team *team, unsigned node,
 	return ranks * length;
 }
 
-/* step->rank: where in the order of nodes the other order begins */
+/* Rank of block i in the order of nodes. step->rank: the place in this order at
+ * which the blocks begin. */
 static size_t place_of(const struct bcl_team *team, const struct bcl_step *step,
 		       unsigned i)
 {

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Everyone's block travels once around the ring of the group; in node order
- * each link between nodes carries one block at a time. As in R. Thakur,
- * R. Rabenseifner, W. Gropp, "Optimization of collective communication
- * operations in MPICH", IJHPCA 19 (2005).
+ * Allgather around a ring: the block of each member travels once around the
+ * group. In node order each link between nodes carries one block at a time. As
+ * in R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective
+ * communication operations in MPICH", IJHPCA 19 (2005). Among four members,
+ * turn = 0:
+ *
+ *   to member   0  1  2  3
+ *   round 0     3  0  1  2    the block of the member before
+ *   round 1     2  3  0  1
+ *   round 2     1  2  3  0
  */
 #include "collectives/builders.h"
 
@@ -14,6 +20,8 @@ struct ring {
 	bool by_rank;
 };
 
+/* Offset and length in bytes of the block that the member at `place` begins
+ * with. */
 static void block(const struct ring *ring, unsigned place, size_t *offset,
 		  size_t *length)
 {

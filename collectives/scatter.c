@@ -1,17 +1,28 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Scatter: every rank gets a block of the root. By the segment of a single
+ * node, by a tree of the leaders (postal.h) or by one message to each rank
+ * (direct.c).
+ *
+ * The tree of four nodes with the root on node 0 and `ahead` = 1:
+ *
+ *   0 -> 2             the blocks of nodes 2 and 3
+ *   0 -> 1   2 -> 3    one node's blocks
+ */
 #include "collectives/builders.h"
 #include "collectives/cost.h"
 #include "collectives/postal.h"
 
 enum {
-	/* Longer messages go one after another: to wait until one has been
-	 * fetched takes less time than the bytes of the next. */
+	/* Bytes. Longer messages go one after another: to wait until a message
+	 * has been fetched takes less time than to send the bytes of the
+	 * next. */
 	AT_ONCE = 16384,
 };
 
 /*
- * Down a tree of nodes, in which blocks lie in node order from the root's on,
- * then inside nodes.
+ * Down a tree of the leaders, then inside the nodes. A leader's buffer has the
+ * blocks of its subtree in node order, counted from the root's node.
  */
 static void build_tree(struct bcl_schedule *schedule,
 		       const struct bcl_call *call, unsigned ahead)
@@ -60,8 +71,8 @@ static void build_tree(struct bcl_schedule *schedule,
 		bcl_step_send(schedule,
 			      bcl_group_rank(&leaders, (child + root_node) % n),
 			      blocks + from - mine, to - from);
-		/* Or all would be fetched at once, and the child that has most
-		 * to pass on would wait for the others'. */
+		/* Otherwise all children would fetch at once, and the first
+		 * child, with most to pass on, would wait for the others. */
 		if (to - from > AT_ONCE)
 			bcl_step_round(schedule);
 	}

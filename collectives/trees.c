@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The two trees of trees.h: parent, children and height of each member,
+ * computed from its number. Used by two_trees.c.
+ */
 #include "collectives/trees.h"
 
 #include <stdbool.h>
@@ -6,10 +10,14 @@
 #include "collectives/builders.h"
 
 /*
- * Members 1..n have the places 1..n of a search tree, in order: of those that
- * are multiples of 2^k and no more, which are k edges above the odd ones, each
- * has 2^k - 1 places behind it on either side. Of what would be beyond n only
- * the part below it is there.
+ * Members 1..n have the places 1..n of a search tree, in order. Places that are
+ * multiples of 2^k but not of 2^(k + 1) are k edges above the odd places, with
+ * 2^k - 1 places below on either side. Where places would be beyond n, the part
+ * of their subtree up to n takes their position.
+ *
+ *   n = 7       4               n = 6       4
+ *           2       6                   2       6
+ *         1   3   5   7               1   3   5
  */
 
 static unsigned lowest_bit(unsigned i)
@@ -22,7 +30,7 @@ static unsigned top(unsigned n)
 	return 1u << (31 - __builtin_clz(n));
 }
 
-/* 0: none */
+/* The place above; 0: place i is the top. */
 static unsigned parent(unsigned n, unsigned i)
 {
 	unsigned bit = lowest_bit(i);
@@ -36,6 +44,7 @@ static unsigned parent(unsigned n, unsigned i)
 	return i;
 }
 
+/* The place below on the right; 0: none. */
 static unsigned right_child(unsigned n, unsigned i)
 {
 	unsigned half;
@@ -47,9 +56,10 @@ static unsigned right_child(unsigned n, unsigned i)
 }
 
 /*
- * The second tree has the odd places for those who have even ones in the first:
- * it is the first one moved on by one or, if there is an even number, where the
- * first and the last would both be odd, turned round.
+ * In the second tree members with an even place in the first have an odd place.
+ * If n is odd, the second tree is the first moved on by one. If n is even, a
+ * move would leave odd places to both the first and the last member, so the
+ * tree is mirrored.
  */
 static unsigned place_of(unsigned n, bool second, unsigned member)
 {

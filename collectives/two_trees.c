@@ -1,33 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Long vectors in pieces between the nodes' leaders by two trees (trees.h):
- * piece i goes by tree i % 2. There are no rounds: who has a piece sends it on,
- * and as each has as much to send as comes to it, nobody is ahead for long.
- * What a member has to do for the tree in which it is a leaf holds up nobody
- * else, so it is out of the other one's way: a broadcast's piece is looked for
- * when it should have come, a reduction's is sent before those that are summed
- * up first. All pieces are put in their places (schedule.h).
+ * Broadcast and reduce of long vectors in pieces, by two trees of the leaders
+ * (trees.h, with the source). Piece i goes by tree i % 2. A broadcast among
+ * five nodes, with the root on node 0:
+ *
+ *   pieces 0 2 4 ...    0 -> 4, 4 -> 2, 2 -> 1, 2 -> 3
+ *   pieces 1 3 5 ...    0 -> 1, 1 -> 3, 3 -> 4, 3 -> 2
+ *
+ * There are no rounds. A member sends a piece on when it has come. No member is
+ * ahead for long, since each has as much to send as to receive.
+ *
+ * Work for the tree in which a member is a leaf delays no other member. It is
+ * kept out of the way of the other tree: a broadcast waits for such a piece
+ * only when the piece should have come, and a reduction sends such a piece
+ * before it sums up others. All pieces are put in their places (schedule.h).
  */
 #include "collectives/builders.h"
 #include "collectives/trees.h"
 
 enum {
-	HOP = 5, /* pieces that a card sends while one is on its way */
+	HOP = 5, /* pieces that a card sends while one passes an edge */
 	LANE = 1,
 };
 
 struct trees {
 	struct bcl_schedule *schedule;
 	struct bcl_group leaders;
-	unsigned root;	  /* its node */
-	unsigned speaker; /* rank that speaks for the own node */
-	bool speaks;	  /* it is the own rank */
-	bool is_root;	  /* the own node */
+	unsigned root;	  /* its node: place in the group */
+	unsigned speaker; /* leader of the own node */
+	bool speaks;	  /* the caller is the leader */
+	bool is_root;	  /* the own node is the root's */
 	struct bcl_trees plan;
-	unsigned inner; /* the tree in which it is no leaf */
+	unsigned inner; /* the tree in which the caller is no leaf */
 	size_t length, piece;
 	unsigned pieces;
-	unsigned to[2][2]; /* windows, by tree and child; 0: the parent */
+	unsigned to[2][2]; /* windows of the receivers, by tree and child; 0 for
+			      the parent */
 };
 
 static unsigned rank_of(const struct trees *trees, int member)
@@ -77,7 +85,8 @@ static void init(struct trees *trees, struct bcl_schedule *schedule,
 		.pieces = (unsigned)((call->length + piece - 1) / piece),
 	};
 	trees->speaks = team->rank == trees->speaker;
-	/* The others keep their order. */
+	/* The root is member 0 of the plan; the other members keep their
+	 * order. */
 	bcl_trees_init(&trees->plan, leaders.size,
 		       me == root  ? 0
 		       : me < root ? me + 1
@@ -85,14 +94,14 @@ static void init(struct trees *trees, struct bcl_schedule *schedule,
 	trees->inner = trees->plan.trees == 2 && trees->plan.place[1].height;
 }
 
-/* Is piece i of a tree in which who speaks is no leaf? */
+/* True if the caller is no leaf in the tree of piece i. */
 static bool is_inner(const struct trees *trees, unsigned i)
 {
 	return trees->is_root || i % trees->plan.trees == trees->inner;
 }
 
-/* For each piece, in this order: that which is `early` now, the other one so
- * many pieces later. */
+/* Call pass() for each piece in order. Pieces for which is_inner() equals
+ * `early` go at once, the other pieces `lag` pieces later. */
 static void each(const struct trees *trees, bool early, unsigned lag,
 		 void (*pass)(const struct trees *trees, void *arg, unsigned i),
 		 void *arg)
@@ -107,7 +116,7 @@ static void each(const struct trees *trees, bool early, unsigned lag,
 	}
 }
 
-/* A piece has come. */
+/* Wait for a piece from a member. */
 static void await(const struct trees *trees, int member)
 {
 	bcl_step_lane(trees->schedule, LANE);
@@ -183,7 +192,7 @@ void bcl_build_broadcast_trees(struct bcl_schedule *schedule,
 
 struct sum {
 	const struct bcl_call *call;
-	unsigned char *vector;	   /* of those who speak */
+	unsigned char *vector;	   /* of leaders */
 	unsigned char *arrived[2]; /* from either child */
 };
 
@@ -201,7 +210,7 @@ static void open_reduce(struct trees *trees, struct sum *sum)
 	for (tree = 0; tree < plan->trees && !trees->is_root; tree++)
 		trees->to[tree][0] = bcl_step_granted(
 			schedule, rank_of(trees, plan->place[tree].parent));
-	/* Who has children in both trees, the root, has one in each. */
+	/* Only the root has children in both trees, and one child in each. */
 	for (child = 0; child < 2; child++) {
 		if (plan->place[trees->inner].children[child] == BCL_TREES_NONE)
 			continue;
@@ -219,7 +228,8 @@ static void open_reduce(struct trees *trees, struct sum *sum)
 	}
 }
 
-/* The node's own part of a piece and then what comes. */
+/* Sum up the node's own part of piece i, then add what comes from the
+ * children. */
 static void pass_up(const struct trees *trees, void *arg, unsigned i)
 {
 	const struct sum *sum = arg;

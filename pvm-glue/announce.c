@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What members of groups say in PVM's mailbox: that they have the glue. */
+/* Entries in PVM's mailbox by which the members of groups say that they have
+ * the glue. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "pvm-glue/group.h"
 
-/* As <pvm3.h> has it. */
+/* As in <pvm3.h>. */
 struct pvmmboxinfo {
 	char *name;
 	int entries;
@@ -15,7 +16,8 @@ struct pvmmboxinfo {
 	int *flags;
 };
 
-/* Others wait for a word from us that there is no memory for. */
+/* Other members wait for a message from this task, and there is no memory for
+ * it. */
 static void give_up(void)
 {
 	say_and_abort("no memory to tell the members of a group that there is "
@@ -28,12 +30,13 @@ static void class_name(char *name, size_t length)
 		 (unsigned)*libpvm.pvmmydsig);
 }
 
-/* Our entry, if the task that we are has made one. */
+/* The own entry. Valid if `tid` is the own tid: the process may have enrolled
+ * again as another task. */
 static struct {
 	int tid;
 	int index;
 } entry;
-static int serial; /* of our latest freeze */
+static int serial; /* of the own latest freeze */
 
 static void withdraw_entry(void)
 {
@@ -84,7 +87,7 @@ struct pmsg *group_announce(void)
 	return farewell;
 }
 
-/* The serial number in an entry; 0: there is none. */
+/* Serial number in an entry; 0: no entry. */
 static int read_entry(char *name, int index)
 {
 	int number = 0, before = libpvm.pvm_setrbuf(0);
@@ -102,7 +105,7 @@ static int read_entry(char *name, int index)
 	return number;
 }
 
-/* Where that task's entry is; -1: it has none. */
+/* Index of a task's entry; -1: no entry. */
 static int entry_of(int tid, const struct pvmmboxinfo *class)
 {
 	for (int i = 0; i < class->entries; i++) {

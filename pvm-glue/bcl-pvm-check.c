@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bcl-pvm --check: a task here spawns one on each host of the virtual machine,
- * which says what it finds there; then the two meet as any two tasks do.
- *	bcl-pvm-check LIBRARY		the first
- *	bcl-pvm-check LIBRARY answer	the others
+ * bcl-pvm --check: a task on this host spawns a task on each host of the
+ * virtual machine. The spawned task reports what it finds there; then the two
+ * tasks meet like any two tasks.
+ *
+ * 	bcl-pvm-check LIBRARY		the first task
+ * 	bcl-pvm-check LIBRARY answer	the spawned tasks
  */
 #include <dlfcn.h>
 #include <pvm3.h>
@@ -18,24 +20,25 @@
 
 enum {
 	TEXT = 256,
-	PATIENCE = 10,	  /* s, for anything */
+	PATIENCE = 10,	  /* s, for any answer */
 	PAUSE = 10000000, /* ns between messages */
 
 	TAG_FOUND = 1,
 	TAG_PING,
-	TAG_END, /* of the first */
+	TAG_END, /* the first task has ended, or the check is over */
 };
 
-/* libpvm's, not in its header: what pvm_strerror() tells of. */
+/* Error of libpvm's last call, for pvm_strerror(). Not in a header of
+ * libpvm. */
 extern int pvm_errno;
 
-/* What a task finds where it is. */
+/* Findings of a task on its host. */
 struct found {
-	int version;	    /* the glue's; 0: none */
-	char passive[TEXT]; /* why it does not use BCL; empty: it does */
-	int network;	    /* whether there is one, */
-	int ring;	    /* a packet ring among it */
-	char no_ring[TEXT]; /* why there is none */
+	int version;	    /* of the glue; 0: no glue */
+	char passive[TEXT]; /* why BCL is not used; empty: used */
+	int network;	    /* the host has a network for BCL */
+	int ring;	    /* with a packet ring */
+	char no_ring[TEXT]; /* why no packet ring is there */
 };
 
 typedef int version_function(void);
@@ -67,7 +70,7 @@ static void find_glue(struct found *found, const char *library)
 	snprintf(found->passive, TEXT, "%s", why ? why : "");
 }
 
-/* What the packet ring's lines say. */
+/* Take the reason from the context's lines about packet rings. */
 static void find_reason(struct found *found, const struct bcl_context *context)
 {
 	static const char about[] = "packet: ";
@@ -81,7 +84,7 @@ static void find_reason(struct found *found, const struct bcl_context *context)
 	}
 }
 
-/* In a context like the glue's. */
+/* Open a context like that of the glue. */
 static void find_network(struct found *found)
 {
 	struct bcl_context *context;
@@ -138,7 +141,8 @@ static int answer(const char *library)
 
 /* ---- from here to there ---- */
 
-/* Not, if it ends or takes too long. */
+/* Wait for a message of the task with this tag. False: the task has ended, or
+ * PATIENCE has passed. */
 static bool heard(int tid, int tag)
 {
 	struct timeval limit = { .tv_sec = PATIENCE };
@@ -155,18 +159,19 @@ static bool heard(int tid, int tag)
 	return true;
 }
 
-/* `rings`: both ends have a packet ring. */
+/* True if no better path is to be expected. rings: both ends have a packet
+ * ring. */
 static bool is_best(const struct bcl_peer_info *info, bool rings)
 {
 	if (info->path != BCL_PATH_CARD)
 		return true;
-	/* a packet ring does not go from a host to itself */
+	/* no packet ring from a host to itself */
 	if (!rings || info->level == 1)
 		return info->rails;
 	return info->ring;
 }
 
-/* Until they have met, over the best path that both ends have. */
+/* Exchange messages until both tasks use the best path that both ends have. */
 static enum bcl_status meet(int tid, bool rings, struct bcl_peer_info *info)
 {
 	path_function *path = of_glue("bcl_pvm_path");
@@ -219,7 +224,7 @@ static void print_refusal(enum bcl_status status, const struct found *here,
 	printf("passive: %s%s\n", bcl_strstatus(status), where);
 }
 
-/* Whether tasks there use BCL with those here. */
+/* True if tasks there use BCL to tasks here. Prints the result. */
 static bool compare(const char *host, int tid, const struct found *here,
 		    const struct found *there)
 {

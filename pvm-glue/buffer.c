@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pvm_psend(), pvm_pmcast() and pvm_precv(): from the user's memory to the
- * user's, past libpvm's buffers, unless an older message matches, or the
- * program looks at messages on their way by functions of its own.
+ * pvm_psend(), pvm_pmcast() and pvm_precv(): from the sender's memory to the
+ * receiver's memory, without libpvm's buffers. Not used by a receiver with an
+ * older message that matches, nor by a program with handlers or a match
+ * function of its own.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -10,11 +11,11 @@
 #include "pvm-glue/glue.h"
 #include "pvm-glue/wire.h"
 
-/* As <pvm3.h> has them. */
+/* As in <pvm3.h>. */
 INTERPOSED int pvm_psend(int tid, int tag, void *buffer, int count, int type);
 INTERPOSED int pvm_precv(int tid, int tag, void *buffer, int count, int type,
 			 int *from, int *its_tag, int *length);
-/* As <bcl_pvm.h> has it. */
+/* As in <bcl_pvm.h>. */
 INTERPOSED int bcl_pvm_pmcast(int *tids, int ntask, int msgtag, void *buf,
 			      int len, int datatype);
 INTERPOSED libpvm_match *pvm_recvf(libpvm_match *function);
@@ -29,17 +30,17 @@ enum state {
 
 static struct {
 	enum state state;
-	int source, tag; /* or -1 */
+	int source, tag; /* or -1: any */
 	void *memory;
 	size_t room;
-	/* of what fills it */
+	/* of the message that fills it */
 	int its_source, its_tag, its_length;
 } posted;
 
-static bool user_handles; /* messages, before they are received */
-static bool user_matches; /* them, as he likes */
+static bool user_handles; /* the program has message handlers */
+static bool user_matches; /* the program has a match function */
 
-/* ---- what comes ---- */
+/* ---- messages that arrive ---- */
 
 static bool matches(int source, int tag, int context)
 {
@@ -89,7 +90,8 @@ static bool has_match(void)
 	return false;
 }
 
-/* False: an older message matches, or PVM is gone. */
+/* Wait until the posted memory is filled. False: an older message matches, or
+ * PVM has failed. */
 static bool fill(void)
 {
 	int result = 0;
@@ -113,7 +115,7 @@ static bool is_traced(void)
 	return *libpvm.pvmtrc > 0 && *libpvm.pvmtrc != *libpvm.pvmmytid;
 }
 
-/* Bytes of so many of a type, which shall pass libpvm by; -1: not. */
+/* Bytes of `count` elements of a type. -1: the call must go through libpvm. */
 static int direct_length(int count, int type)
 {
 	int length;
@@ -158,7 +160,7 @@ int pvm_precv(int tid, int tag, void *buffer, int count, int type, int *from,
 
 /* ---- pvm_psend(), pvm_pmcast() ---- */
 
-/* What has come meanwhile is taken in. */
+/* Take in messages that have come meanwhile. Returns 0, or libpvm's error. */
 static int take_in(void)
 {
 	int result = wait_after_send(received);
@@ -208,7 +210,7 @@ int bcl_pvm_pmcast(int *tids, int n, int tag, void *buffer, int count, int type)
 	return result < 0 ? result : take_in();
 }
 
-/* ---- functions of the user's ---- */
+/* ---- functions of the user ---- */
 
 libpvm_match *pvm_recvf(libpvm_match *function)
 {
@@ -228,7 +230,7 @@ int pvm_addmhf(int tid, int tag, int context, int (*function)(int))
 {
 	if (!libpvm.pvm_addmhf)
 		libpvm_load();
-	/* libpvm has some of its own */
+	/* handlers of libpvm itself do not count */
 	if (context < PVM_SYSTEM_CONTEXT)
 		user_handles = true;
 	return libpvm.pvm_addmhf(tid, tag, context, function);

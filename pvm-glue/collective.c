@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PVM's operations on groups. On a frozen group whose members all have the glue
- * they are those of <bcl/coll.h>. All else, and what is wrong, libgpvm3 does:
- * broadcasts, too, which end in any pvm_recv().
+ * PVM's operations on groups. On a frozen group in which all members have the
+ * glue, the operations of <bcl/coll.h> run. libgpvm3 does everything else:
+ * calls with wrong arguments, and broadcasts, which may end in any pvm_recv().
  */
 #include "pvm-glue/group.h"
 
-/* As <pvm3.h> has them. */
+/* As in <pvm3.h>. */
 typedef void pvm_reduction(int *type, void *mine, void *theirs, int *count,
 			   int *info);
 INTERPOSED int pvm_barrier(char *name, int count);
@@ -20,7 +20,7 @@ INTERPOSED int pvm_freezegroup(char *name, int size);
 INTERPOSED int pvm_lvgroup(char *name);
 int pvm_gettid(char *name, int instance);
 
-/* PVM's function of that name, for a program that has libgpvm3. */
+/* libgpvm3's function of that name, if the program has libgpvm3. */
 #define ORIGINAL(name) ((__typeof__(&name))libpvm_symbol(#name))
 
 int group_member(char *name, int instance)
@@ -28,7 +28,7 @@ int group_member(char *name, int instance)
 	return ORIGINAL(pvm_gettid)(name, instance);
 }
 
-/* Bytes of an element; 0: PVM does not reduce that type. */
+/* Bytes of an element; 0: PVM does not reduce this type. */
 static size_t size_of(int type)
 {
 	enum {
@@ -38,7 +38,7 @@ static size_t size_of(int type)
 	return type <= PVM_LONG ? libpvm_size_of(type) : 0;
 }
 
-/* The group, if it is ours and can do that with `count` of a type. */
+/* The group, if the glue can run the operation; else NULL. */
 static struct group *group_for(const char *name, int count, int type, int tag,
 			       int root)
 {
@@ -63,7 +63,7 @@ static struct group_errand errand_of(const struct group *group,
 	};
 }
 
-/* What PVM says of it. */
+/* PVM's result for a status. After an error the own task leaves the group. */
 static int end(struct group *group, enum bcl_status status)
 {
 	if (status == BCL_OK)
@@ -84,7 +84,7 @@ int pvm_barrier(char *name, int count)
 	return end(group, bcl_carrier_barrier(group->carrier, &errand));
 }
 
-/* The user's: its first is what it changes. */
+/* A reduction function of the user, which changes its first vector. */
 struct user_reduction {
 	pvm_reduction *function;
 	int type;
@@ -149,7 +149,7 @@ int pvm_scatter(void *result, void *data, int count, int type, int tag,
 				       (unsigned)root));
 }
 
-/* ---- the life of a group ---- */
+/* ---- freezing and leaving a group ---- */
 
 int pvm_freezegroup(char *name, int size)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The port of a task: from its first message to its end. */
+/* The port of a task: opened with the first message, closed at the end of the
+ * task. Hands events of the port to the other files. */
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/random.h>
@@ -7,8 +8,9 @@
 #include "pvm-glue/group.h"
 
 enum {
-	PATIENCE = 2000000000,	 /* ns: then it says what it waits for */
-	LONGEST_KEPT = 32 << 20, /* bytes of a message; glibc takes no more */
+	PATIENCE = 2000000000,	 /* ns before a warning at the end */
+	LONGEST_KEPT = 32 << 20, /* bytes of a message; glibc's limit */
+	/* bytes that libc keeps at the top of the heap */
 	KEPT = 64 << 20,
 };
 
@@ -24,7 +26,8 @@ static void give_way(const char *why)
 	say_warning("%s: messages go by PVM's own routes", why);
 }
 
-/* A child is not the task: what it sends, its parent's library would. */
+/* A forked child is not the task: the port belongs to its parent. The child's
+ * messages stay with libpvm. */
 static void forked(void)
 {
 	endpoint = NULL;
@@ -50,8 +53,8 @@ static bool open_port(void)
 	return !status;
 }
 
-/* The memory of long messages, which come and go, libc shall not give back to
- * the system each time: new pages take longer than all copies. */
+/* Long messages come and go. libc must not give their memory back to the system
+ * each time, because new pages take longer than all copies. */
 static void keep_memory(void)
 {
 	mallopt(M_MMAP_THRESHOLD, LONGEST_KEPT);
@@ -65,7 +68,7 @@ static bool know_libpvm(void)
 	if (missing)
 		say_warning("no %s", missing);
 	else if (!*libpvm.pvmmydsig)
-		return false; /* before it enrols, a task has no messages */
+		return false; /* a task without messages: not enrolled yet */
 	if (missing || !libpvm_is_known()) {
 		give_way("this libpvm3 is not one it knows");
 		return false;
@@ -104,7 +107,7 @@ static void changed(const struct bcl_event *event)
 		return;
 	}
 	task->up = task->greeted = task->ready = false;
-	/* one that never came up cannot be reached */
+	/* never connected: not reachable */
 	task->state = task->sent || task->taken ? TASK_UNKNOWN : TASK_STRANGE;
 	task->refused = event->status;
 	receive_lost(task);
@@ -166,7 +169,8 @@ bool endpoint_step(void)
 
 /* ---- the end ---- */
 
-/* What went into shared memory stays there. */
+/* Ask for a completion when the task has all messages. Not needed in shared
+ * memory, where messages outlive the sender. */
 static void fence(struct task *task)
 {
 	struct bcl_peer_info info;

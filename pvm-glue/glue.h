@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The glue: a task's messages to other tasks go over BCL where both have it,
- * all else by libpvm's own routes. libpvm keeps matching, packing, groups,
- * notification; control stays with PVM's daemons.
+ * The glue: messages between two tasks go over BCL if both tasks have the glue,
+ * all else goes by libpvm's own routes. Matching, packing, groups and
+ * notification stay with libpvm, control stays with PVM's daemons.
  *
- * Order between the two ways from one task to another:
- * - a message by BCL says how many the sender has given to PVM for this
- *   receiver before; it is held until these have come;
- * - before the first that is given to PVM after some by BCL, PVM carries a
- *   note of ours, how many these were; what follows is held until these have
- *   come.
- * An offer counts when it has been read: one that was taken back, since its
- * receiver did not read it, is given to PVM, and nothing waits for the end of
- * the offer, which the sender may not live to tell.
+ * Order between the two ways from a sender to a receiver:
+ *
+ * - A message by BCL carries the number of messages that the sender gave to PVM
+ *   for this receiver before. The receiver holds the message until that number
+ *   has come.
+ * - Before the sender gives PVM the first message after some by BCL, PVM
+ *   carries a note of the glue with the number of messages sent by BCL. The
+ *   receiver holds what PVM brings after the note until that number has come.
+ *
+ * An offer counts as sent when the receiver has read it. If the receiver does
+ * not read it, the sender takes it back and gives the message to PVM. Nothing
+ * waits for the end of an offer, because the sender may die before it can tell
+ * the receiver.
  */
 #ifndef BCL_PVM_GLUE_H
 #define BCL_PVM_GLUE_H
@@ -26,11 +30,11 @@
 /* ---- task.c: other tasks ---- */
 
 enum task_state {
-	TASK_UNKNOWN, /* nothing was asked */
-	TASK_ASKED,   /* it was sent our address by PVM */
-	TASK_MET,     /* it has the glue, and `peer` is its port */
-	TASK_STRANGE, /* it has another glue, or cannot be reached by BCL: see
-		       * `refused` */
+	TASK_UNKNOWN, /* no note was sent */
+	TASK_ASKED,   /* the own address was sent by PVM */
+	TASK_MET,     /* the task has the glue, `peer` is its port */
+	TASK_STRANGE, /* another version of the glue, or not reachable by BCL:
+			 see `refused` */
 };
 
 struct arrival;
@@ -45,38 +49,38 @@ struct task {
 	enum task_state state;
 	enum bcl_status refused; /* STRANGE: why */
 	struct bcl_peer *peer;
-	bool up;      /* the peer is connected, */
-	bool greeted; /* has been told so, */
-	bool ready;   /* and has said so itself */
+	bool up;      /* the peer is connected */
+	bool greeted; /* WIRE_READY was sent to the peer */
+	bool ready;   /* WIRE_READY came from the peer */
 
-	/* to it */
+	/* messages to this task */
 	uint32_t sent;	  /* by BCL */
-	uint32_t told;	  /* `sent`, as PVM has carried it */
+	uint32_t told;	  /* `sent` in the last note to the task */
 	uint32_t given;	  /* to PVM */
-	uint64_t asked;	  /* ns, when */
-	bool full;	  /* there was no room for the latest short one */
-	uint64_t absence; /* ns, of which it took no long one the last time, */
-	uint64_t behind;  /* until then, ns, it is not waited for */
+	uint64_t asked;	  /* ns: time of the last NOTE_ASK */
+	bool full;	  /* no room for the latest short message */
+	uint64_t absence; /* ns: length of the latest pause in long messages */
+	uint64_t behind;  /* ns: end of the pause */
 
-	/* from it */
+	/* messages from this task */
 	uint32_t taken;	  /* by BCL, delivered */
-	uint32_t pending; /* by BCL, here, not delivered */
-	bool over;	  /* the connection is: no more come by BCL */
+	uint32_t pending; /* by BCL, arrived, not delivered */
+	bool over;	  /* connection lost: no more by BCL */
 	uint32_t counted; /* by PVM, delivered */
-	uint32_t due;	  /* by BCL, before what comes by PVM */
+	uint32_t due;	  /* by BCL, due before the next by PVM */
 	struct arrival *first, **last;
 	struct held *held, **held_last; /* by PVM, not delivered */
 
-	int entered; /* serial number of the latest group that it led us into */
+	int entered; /* serial number of the latest group that this task led */
 
-	/* it is owed a note */
+	/* a note is owed to this task */
 	bool owed;
 	struct task *next_owed;
-	uint8_t address[BCL_ADDRESS_MAX]; /* its own, if it has asked */
-	size_t address_length;		  /* 0: it has not */
+	uint8_t address[BCL_ADDRESS_MAX]; /* of the task, from its NOTE_ASK */
+	size_t address_length;		  /* 0: no NOTE_ASK to answer */
 };
 
-/* NULL: no memory. */
+/* Finds or creates the task. NULL: no memory. */
 struct task *task_find(int tid);
 void task_each(void (*call)(struct task *task));
 void task_forget_all(void);
@@ -85,37 +89,38 @@ void task_forget_all(void);
 
 extern struct bcl_port *endpoint;
 
-/* Why this process does not use BCL; NULL: it does, or may. */
+/* Why this process does not use BCL. NULL: BCL is used, or may be later. */
 extern const char *endpoint_passive;
 
-/* Whether messages look as they are known to. */
+/* True if libpvm is a known version and the process may use BCL. */
 bool endpoint_possible(void);
-/* Whether messages may go by BCL; opens the port when the task has enrolled. */
+/* True if messages may go by BCL. Opens the port when the task has enrolled. */
 bool endpoint_ready(void);
-/* Waits until all is delivered. */
+/* Close the port. Waits until all messages are delivered. */
 void endpoint_close(void);
-/* Handle what has come; how many events. */
+/* Handle pending events. Returns their number. */
 unsigned endpoint_poll(void);
-/* Handle one event, if there is one: to look for the next in vain takes as long
- * as all else of a short message. */
+/* Handle one event. False: none was pending. A look in vain for the next event
+ * costs as much as the rest of a short message. */
 bool endpoint_step(void);
 
 /* ---- meet.c: notes from glue to glue, carried by PVM ---- */
 
-/* The peer is connected. What is sent to it is lost if that is not so at its
- * own end: until it has said so messages go by PVM. */
+/* The peer is connected here. Messages to it are lost if the connection is not
+ * up at its end, too. So messages go by PVM until the peer has sent
+ * WIRE_READY. */
 void meet_up(struct task *task);
-/* Tell it our address; soon: when PVM is not at work. */
+/* Send the task the own address. meet_ask_soon(): when PVM is not at work. */
 void meet_ask(struct task *task);
 void meet_ask_soon(struct task *task);
-/* What comes by PVM from it shall wait for all that was sent by BCL. False: PVM
- * takes nothing now. */
+/* Let the receiver deliver messages by PVM, from now on, after all that were
+ * sent by BCL. False: PVM takes nothing now. */
 bool meet_tell(struct task *task);
-/* Whether the message is a note; then it is gone. */
+/* True if the message is a note. The note is handled and freed. */
 bool meet_note(struct pmsg *message);
-/* Send the notes that are owed. */
+/* Send the notes that are owed to tasks. */
 void meet_owed(void);
-/* They are not, any more: the tasks go. */
+/* Forget all owed notes, because the tasks are freed. */
 void meet_close(void);
 
 /* ---- send.c ---- */
@@ -123,10 +128,10 @@ void meet_close(void);
 enum fate {
 	FATE_OPEN,
 	FATE_READ,
-	FATE_VOID, /* it was taken back, or the task is lost */
+	FATE_VOID, /* the offer was taken back, or the task is lost */
 };
 
-/* Memory that a task may fetch, while its fate is open. */
+/* Memory that a task may fetch while fate is FATE_OPEN. */
 struct loan {
 	struct loan *next;
 	struct task *task;
@@ -134,94 +139,103 @@ struct loan {
 	uint8_t token[BCL_KEY_MAX];
 };
 
-/* Of each message to it by BCL. */
+/* The immediate value of a message to this task. */
 uint64_t send_immediate(const struct task *task);
-/* Whether something may be sent by BCL now. */
+/* True if messages may be sent to the task by BCL now. */
 bool send_reaches(const struct task *task);
-/* By whichever way; as mroute(). */
+/* Send a message by BCL or by PVM. Returns as mroute(). */
 int send_message(struct pmsg *message, int tid, int tag);
-/* To others, by BCL: sent[i] says who got it that way. `routes`: one for each,
- * or NULL. */
+/* Send a message to several other tasks by BCL. sent[i]: task i got the
+ * message. routes: one for each task, or NULL. */
 void send_many(const struct pmsg *message, int tag, const int *tids, int n,
 	       const struct route *routes, bool *sent);
-/* A message will be given to PVM; false: not in order. */
+/* The caller is about to give PVM a message. False: the note about messages
+ * sent by BCL could not be sent, and the message would break the order. */
 bool send_otherwise(struct task *task);
-/* PVM did not take it. */
+/* PVM did not take the message of the last send_otherwise(). */
 void send_refused(struct task *task);
-/* libpvm's mroute() or pvmmcast(), not opening routes where ours are. */
+/* libpvm's mroute() without waiting. direct = false: libpvm does not open a
+ * direct route. */
 int send_stock(int id, int tid, int tag, bool direct);
-/* The same with memory of the user's. */
+/* As send_many(), for memory of the user. */
 void send_memory(const int *tids, int n, int tag, void *memory, int length,
 		 bool *sent);
-/* Ask a task for what was offered to many; false: it cannot be asked. */
+/* Ask a task for a message that was offered to many. False: the task cannot be
+ * asked. */
 bool send_want(struct task *task, const struct share *share);
-/* Let it fetch that here. */
+/* Let a task fetch the message here. False: it cannot. */
 bool send_have(struct task *task, const struct share *share, const void *memory,
 	       size_t length, struct loan *loan);
-/* An offer has been read, or is void. */
+/* An offer was read, or is void. */
 void send_read(uint64_t cookie, enum bcl_status status);
 bool send_pending(void);
-/* What others fetch here they do not any more. */
+/* Take all offers back. */
 void send_close(void);
 
 /* ---- receive.c ---- */
 
-/* How many messages were handed to libpvm. */
+/* Number of messages handed to libpvm, to a group or to a pvm_precv(). */
 extern unsigned long received;
 
-/* A message that has come cannot be refused: ends if there is no memory. */
+/* Returns `memory`. Ends the process if it is NULL, because a message that has
+ * come cannot be refused. */
 void *need(void *memory);
 void receive_event(const struct bcl_event *event);
 void receive_pulled(uint64_t cookie, enum bcl_status status);
-/* A message to itself waits for receive_own(). */
+/* A message to the own task waits for receive_own(). */
 void receive_from_self(const struct pmsg *message,
 		       const struct envelope *envelope);
 void receive_own(void);
-/* Fetch what was offered, as far as it goes. */
+/* Start fetching offered messages until the path accepts no more. */
 void receive_fetch(void);
-/* Fetch from the sender what others do not give. */
+/* Fetch a message from its sender if the task asked for it has not answered in
+ * time. */
 void receive_give_up(void);
-/* When to do so, if before `until`. */
+/* Time of the next receive_give_up(), but not after `until`. */
 uint64_t receive_patience(uint64_t until);
-/* A long message is on its way. */
+/* True while a long message is being fetched. */
 bool receive_pending(void);
-/* A message that PVM brought. */
+/* A message that PVM brought. Result as mesg_input(). */
 int receive_stock(struct pmsg *message);
-/* Hand over what may be. */
+/* Hand over all messages of the task that are due. */
 void receive_settle(struct task *task);
-/* It has sent so many messages by BCL; what is given to PVM then follows. */
+/* The task has sent `count` messages by BCL. Messages that it gives to PVM from
+ * now on come after these. */
 void receive_due(struct task *task, uint32_t count);
-/* The connection is lost: no more come by BCL. */
+/* The connection is lost: no more messages come by BCL. */
 void receive_lost(struct task *task);
-/* A new one, to a sender of so many messages before. */
+/* The task offers a connection, the first or after a loss. It has sent `count`
+ * messages by BCL before. */
 void receive_again(struct task *task, uint32_t count);
-/* What was not delivered never will be. */
+/* Free all messages that were not delivered. */
 void receive_close(void);
 
-/* ---- share.c: what goes to many ---- */
+/* ---- share.c: long messages to many tasks ---- */
 
-/* How it spreads from us to so many others. */
+/* Plan how a message of `length` bytes spreads from here to `n` tasks. */
 void share_plan(const int *tids, int n, size_t length, struct route *routes);
-/* It is here, and some will ask for it. */
+/* A message from `origin` is here. Keep a copy if other tasks will ask for
+ * it. */
 void share_keep(int origin, const struct route *route, const void *memory,
 		size_t length);
-/* One does. */
+/* A task asks for a message. */
 void share_wanted(struct task *task, const struct share *share);
-/* Let go of what nobody fetches any more. */
+/* Free copies that nobody will fetch any more. */
 void share_tidy(void);
 void share_close(void);
 
 /* ---- buffer.c: the buffer of a pvm_precv() ---- */
 
-/* A message that comes next may be received there, unless NULL; of its
- * `*length` bytes no more than then are left. buffer_filled() must follow. */
+/* Memory of a waiting pvm_precv() that may receive this message, which is
+ * delivered next; NULL: none. *length is cut to the room there. buffer_filled()
+ * must follow. */
 void *buffer_claim(int source, const struct envelope *envelope, size_t *length);
-/* It has been, or cannot be. */
+/* The claimed memory has the message, or the message is void. */
 void buffer_filled(bool filled);
-/* A message goes to libpvm. */
+/* A message goes to libpvm, where a waiting pvm_precv() may find it. */
 void buffer_pass(const struct pmsg *message);
 
-/* ---- say.c: lines such as the library's log has ---- */
+/* ---- say.c: lines in the form of the library's log ---- */
 
 void say_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say_and_abort(const char *format, ...)
@@ -229,12 +243,13 @@ void say_and_abort(const char *format, ...)
 
 /* ---- wait.c ---- */
 
-/* The program has our descriptor, too, and may sleep on it. */
+/* The program has the descriptor of the port and may sleep on it. */
 extern bool watched;
 
+/* ns of CLOCK_MONOTONIC. */
 uint64_t wait_now(void);
-/* As mroute() without a message; `before` messages were received when it began.
- */
+/* As mroute() without a message. before: value of `received` when the call
+ * began. Returns the number of messages received since, or libpvm's error. */
 int wait_messages(unsigned long before, const struct timeval *limit);
 /* As mroute() after a message has gone. */
 int wait_after_send(unsigned long before);

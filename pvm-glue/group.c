@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Groups of which all members use the glue: messages of their operations, and
+ * setting up and leaving a group. See group.h.
+ */
 #include "pvm-glue/group.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A message that nobody has waited for yet. */
+/* A message that no operation has waited for yet. */
 struct waiting {
 	struct waiting *next;
 	struct pmsg *message;
@@ -25,7 +29,7 @@ struct group *group_find(const char *name)
 
 /* ---- messages ---- */
 
-/* Says whose it is. */
+/* Write the key into the message. */
 static void address(struct pmsg *message, const struct group_key *key)
 {
 	memcpy(message->frags->next->data, key, sizeof(*key));
@@ -66,8 +70,10 @@ static bool is_of(const struct pmsg *message, int leader, int number)
 	       key->leader == leader;
 }
 
-/* Of a group that we have left, or never were in: a leader freezes one group
- * after the other, and each only when all members have entered it. */
+/* True for a message of a group that this task has left, or never entered. A
+ * leader freezes one group after the other, and each freeze ends only when all
+ * members have entered the group. So a serial number up to `entered` is
+ * late. */
 static bool is_late(const struct pmsg *message)
 {
 	const struct group_key *key = (const void *)message->frags->next->data;
@@ -138,7 +144,8 @@ static struct group_key farewell_of(int leader)
 	return (struct group_key){ .leader = leader, .operation = GROUP_GONE };
 }
 
-/* Whatever it sent before has come. */
+/* True if the member has left the group or is dead. All messages that it sent
+ * before have come then. */
 static bool is_gone(const struct group *group, unsigned member)
 {
 	const struct group_key gone = farewell_of(group->leader);
@@ -161,7 +168,7 @@ static enum bcl_status carry_from(void *arg, unsigned from, void *data,
 	struct pmsg *message;
 
 	while (!(place = look_for(errand->group, from, key))) {
-		/* if it dies, no message says so */
+		/* looks for the member's death: no message announces it */
 		const struct timeval a_bit = { 0, 100000 };
 
 		if (is_gone(errand->group, from) ||
@@ -219,7 +226,7 @@ static bool open_carrier(struct group *group)
 	return bcl_carrier_open(&options, &group->carrier) == BCL_OK;
 }
 
-/* To all members: also without a group. */
+/* Send a farewell to all members. tids = NULL: the group was not set up. */
 static void say_farewell(struct pmsg *farewell, const int *tids, char *name,
 			 int size, int number)
 {
@@ -261,7 +268,7 @@ void group_leave(struct group *group)
 	drop(group);
 }
 
-/* All of it; NULL: no memory. */
+/* Create a group with its carrier. NULL: failed, with nothing changed. */
 static struct group *set_up(char *name, int size, int leader, int number,
 			    struct pmsg *farewell)
 {
@@ -289,7 +296,7 @@ static struct group *set_up(char *name, int size, int leader, int number,
 
 void group_frozen(const char *frozen, int size, struct pmsg *farewell)
 {
-	char *name = (char *)frozen; /* not changed */
+	char *name = (char *)frozen; /* cast for libgpvm3; not written */
 	int number = size > 0 ? group_agree(name, size) : 0;
 	struct group_errand errand = { .key.operation = GROUP_FREEZE };
 	struct group_key gone;

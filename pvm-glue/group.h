@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frozen groups all of whose members have the glue: their operations are those
- * of <bcl/coll.h>, whose messages are carried from task to task. Each says in
- * PVM's mailbox that it has the glue before it freezes a group, which waits for
- * all, and looks there after; then all agree by a barrier of ours that they
- * could set the group up. What a member sends in an operation is matched here,
- * before libpvm.
+ * Operations of frozen groups in which all members have the glue. The
+ * operations are those of <bcl/coll.h>, their messages are carried from task to
+ * task.
  *
- * A group may be left, and frozen again under its name. Messages name the group
- * by its leader, the member with instance 0, and by the leader's serial number
- * of this freeze, which the leader's entry in the mailbox has.
+ * Before a member freezes a group it puts an entry into PVM's mailbox to say
+ * that it has the glue. The freeze waits for all members; after it each member
+ * reads the mailbox. Then all members agree by a barrier of the glue that they
+ * could set the group up. Messages of operations are matched here, before
+ * libpvm.
+ *
+ * A group may be left and frozen again under the same name. So messages name
+ * the group by its leader, the member with instance 0, and by the leader's
+ * serial number of this freeze, from the leader's mailbox entry.
  */
 #ifndef BCL_PVM_GROUP_H
 #define BCL_PVM_GROUP_H
@@ -22,16 +25,17 @@ struct group {
 	struct group *next;
 	char *name;
 	struct bcl_carrier *carrier;
-	struct pmsg *farewell; /* made before all else: says GROUP_GONE */
+	struct pmsg *farewell; /* made first, as it must not fail for want of
+				  memory: GROUP_GONE */
 	int leader;
-	int serial; /* the leader's, and tag of its messages */
+	int serial; /* of the leader's freeze; tag of the group's messages */
 	int size;
-	int self; /* our instance */
+	int self; /* the own instance */
 	int tids[];
 };
 
-/* What a message of an operation belongs to: members run those with several
- * tags in any order. */
+/* Names the operation of a message. Members run operations with different tags
+ * in any order. */
 struct group_key {
 	int32_t leader;
 	int32_t operation; /* enum group_operation */
@@ -40,36 +44,39 @@ struct group_key {
 };
 
 enum group_operation {
-	GROUP_FREEZE, /* the barrier of those who have set the group up */
+	GROUP_FREEZE, /* barrier after the group was set up */
 	GROUP_BARRIER,
 	GROUP_REDUCE,
 	GROUP_GATHER,
 	GROUP_SCATTER,
-	GROUP_GONE, /* the sender has left, or could not end an operation */
+	GROUP_GONE, /* the sender has left, or failed in an operation */
 };
 
-/* Its tid, from libgpvm3. */
+/* tid of a member, from libgpvm3. */
 int group_member(char *name, int instance);
-/* All have agreed on the group of that name; else NULL. */
+/* The group of that name, if all members have agreed to use the glue; else
+ * NULL. */
 struct group *group_find(const char *name);
-/* This task says that it has the glue, and will freeze a group. NULL: it
- * cannot; else for group_frozen(). */
+/* Say in the mailbox that this task has the glue and will freeze a group.
+ * Returns the farewell for group_frozen(). NULL: this task cannot use the glue
+ * for the group. */
 struct pmsg *group_announce(void);
-/* The serial number of the freeze; 0: not all members have the glue. */
+/* Serial number of the freeze. 0: not all members have the glue. */
 int group_agree(char *name, int size);
-/* The group has been frozen, with so many members; 0 or less: it has not. */
+/* The group was frozen with `size` members; 0 or less: the freeze failed. Takes
+ * over `farewell`. */
 void group_frozen(const char *name, int size, struct pmsg *farewell);
-/* It leaves, or cannot go on. */
+/* The own task leaves the group, or failed in an operation. Frees the group. */
 void group_leave(struct group *group);
 void group_forget_all(void);
 
-/* An operation that is under way: what its carrier is given. */
+/* A running operation: argument of its carrier. */
 struct group_errand {
 	const struct group *group;
 	struct group_key key;
 };
 
-/* Whether the message is one of these; then it is kept. */
+/* True if the message belongs to a group. Takes the message over. */
 bool group_input(struct pmsg *message);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that stand before libpvm's. */
+/* The functions that interpose libpvm's, for messages in and out and for the
+ * end of the task. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,7 @@ int mesg_input(struct pmsg *message)
 		return libpvm.mesg_input(message);
 	if (meet_note(message))
 		return 0;
-	/* what was published by BCL before it came goes before it */
+	/* messages that BCL had before this message go first */
 	while (endpoint_poll())
 		;
 	return receive_stock(message);
@@ -60,7 +61,8 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* As PVM does it: each once, but not to ourselves. Says how many they are. */
+/* Sort the tasks and remove duplicates and the own task, as PVM does. Returns
+ * the number left. */
 static int distinct(const int *tids, int count, int *others)
 {
 	int n = 0;
@@ -80,7 +82,7 @@ static struct task *task_of(int tid)
 	return libpvm_is_task(tid) ? task_find(tid) : NULL;
 }
 
-/* To tasks that differ. */
+/* Give a message for distinct tasks to PVM. */
 static int stock_mcast(int id, int *tids, int n, int tag)
 {
 	int i, result = 0;
@@ -112,7 +114,7 @@ int pvmmcast(int id, int *tids, int count, int tag)
 	if (!endpoint_ready())
 		return libpvm.pvmmcast(id, tids, count, tag);
 	message = libpvm.midtobuf(id);
-	/* unlike mroute(), it is called before this is set */
+	/* libpvm sets this before mroute(), but after pvmmcast() */
 	if (message)
 		message->context = *libpvm.pvmmyctx;
 	if (!message || message->context >= PVM_SYSTEM_CONTEXT || count < 1)

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Access to libpvm: its symbols, and its messages. See libpvm.h.
+ */
 #include "pvm-glue/libpvm.h"
 
 #include <dlfcn.h>
@@ -6,7 +9,8 @@
 #include <string.h>
 
 enum {
-	/* before the data: libpvm writes headers there if it is sent on */
+	/* bytes before the data: libpvm writes headers there if the message is
+	 * sent on */
 	HEAD_ROOM = 64,
 };
 
@@ -40,7 +44,7 @@ void *libpvm_symbol(const char *name)
 
 	for (size_t i = 0; !symbol && i < sizeof(files) / sizeof(*files); i++) {
 		file = dlopen(files[i], RTLD_LAZY | RTLD_NOLOAD);
-		/* not closed: what was found is to stay */
+		/* not closed, so that the symbol stays valid */
 		if (file)
 			symbol = dlsym(file, name);
 	}
@@ -134,6 +138,7 @@ struct pmsg *libpvm_message(int length)
 	return message;
 }
 
+/* True if a message made by libpvm has the layout that the glue knows. */
 static bool looks_right(int id)
 {
 	const struct pmsg *message = libpvm.midtobuf(id);

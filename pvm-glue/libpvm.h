@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the glue knows of libpvm 3.4: the layout of messages in memory and the
- * functions below its public ones. All traffic of a task goes through mroute(),
- * each message received through mesg_input(); the library calls both by way of
- * its dynamic symbols, so whoever is loaded before it comes between.
+ * The parts of libpvm 3.4 that the glue uses: the layout of messages in memory,
+ * and functions below the public ones. All messages that a task sends go
+ * through mroute(), all that it receives through mesg_input(). libpvm calls
+ * both by dynamic symbols, so a library loaded before libpvm can interpose
+ * them.
  */
 #ifndef BCL_PVM_LIBPVM_H
 #define BCL_PVM_LIBPVM_H
@@ -13,7 +14,7 @@
 #include <stdint.h>
 #include <sys/time.h>
 
-/* A piece of a message. The first of the ring has no memory. */
+/* A piece of a message. The pieces form a ring; its head has no memory. */
 struct frag {
 	struct frag *next, *previous;
 	char *memory;
@@ -38,10 +39,10 @@ struct pmsg {
 };
 
 enum {
-	PVM_IN_PLACE = 0x20000000,    /* encoding: the pieces are the user's */
-	PVM_GROUP_CONTEXT = 0x7fff0,  /* ours; libgpvm3 has 0x7fffc and on */
-	PVM_SYSTEM_CONTEXT = 0x7fffe, /* and above: libpvm's own */
-	PVM_TASK_CONTEXT = 0x7ffff,   /* libpvm to libpvm */
+	PVM_IN_PLACE = 0x20000000,   /* encoding: memory of the user */
+	PVM_GROUP_CONTEXT = 0x7fff0, /* of the glue; libgpvm3: 0x7fffc and on */
+	PVM_SYSTEM_CONTEXT = 0x7fffe, /* and above: of libpvm */
+	PVM_TASK_CONTEXT = 0x7ffff,   /* from libpvm to libpvm */
 
 	PVM_DONT_ROUTE = 1, /* values of the route option */
 	PVM_ALLOW_DIRECT = 2,
@@ -53,10 +54,10 @@ enum {
 };
 
 struct pvmmboxinfo;
-/* Whether a message is one of that source and tag. */
+/* True if a message has this source and tag. */
 typedef int libpvm_match(int id, int tid, int tag);
 
-/* The library's functions and variables, by its own names. */
+/* Functions and variables of libpvm, by their own names. */
 struct libpvm {
 	int (*mroute)(int, int, int, struct timeval *);
 	int (*mesg_input)(struct pmsg *);
@@ -86,18 +87,19 @@ struct libpvm {
 	int *pvmmydsig;
 	int *pvmmyctx;
 	int *pvmrouteopt;
-	struct pmsg **pvmrxlist; /* received, not asked for */
-	int *pvmtrc;		 /* its first: the tracer's tid */
+	struct pmsg **pvmrxlist; /* messages received and not taken yet */
+	int *pvmtrc;		 /* first field: tid of the tracer */
 };
 
 extern struct libpvm libpvm;
 
-/* What libpvm3 or libgpvm3 defines; a part of the program may have loaded them
- * late and for itself. NULL: none does. */
+/* A symbol of libpvm3 or libgpvm3. Part of the program may have loaded these
+ * late, with RTLD_LOCAL. NULL: not found. */
 void *libpvm_symbol(const char *name);
-/* Find them; NULL, or the name of one that there is not. */
+/* Find all symbols of `libpvm`. Returns NULL, or the name of a missing
+ * symbol. */
 const char *libpvm_load(void);
-/* Whether messages look as described above; the task has enrolled. */
+/* True if messages have the layout above. The task must have enrolled. */
 bool libpvm_is_known(void);
 
 /* A tid that names a task, neither a daemon nor a group of tasks. */
@@ -106,12 +108,12 @@ static inline bool libpvm_is_task(int tid)
 	return !((unsigned)tid & 0xc0000000) && (tid & 0x3ffff);
 }
 
-/* Bytes of an element of a type of <pvm3.h>; 0: there is none, or it is not of
- * a fixed size. */
+/* Bytes of an element of a type of <pvm3.h>. 0: no such type, or no fixed
+ * size. */
 size_t libpvm_size_of(int type);
 /* Bytes of a message. */
 int libpvm_length(const struct pmsg *message);
-/* Them, but for the first `from`. */
+/* Copy the bytes of a message, without the first `from`. */
 void libpvm_copy(const struct pmsg *message, size_t from, char *to);
 /* A message with one piece of `length` bytes; NULL: no memory. */
 struct pmsg *libpvm_message(int length);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How tasks meet: by notes that PVM carries, in its own context for libraries,
- * with a tag of ours. A task without the glue keeps them, unread, until it
- * ends.
+ * How tasks meet: by notes with a tag of the glue that PVM carries in its
+ * context for libraries. A task without the glue keeps the notes, unread, until
+ * it ends.
+ *
+ *   first sender   -- NOTE_ASK, own address -->   receiver
+ *                  <-- NOTE_ANSWER, address --    receiver
+ *   both connect by BCL and send WIRE_READY
  */
 #include <string.h>
 
@@ -11,7 +15,7 @@
 
 static struct task *owed;
 
-/* False: it has not gone. */
+/* False: the note was not sent. */
 static bool send_note(const struct task *task, const struct note *note)
 {
 	enum {
@@ -70,7 +74,8 @@ bool meet_tell(struct task *task)
 	return true;
 }
 
-/* Not at once: PVM is at work, or has not given us a number yet. */
+/* Remember that the task is owed a note. The note cannot go now, because PVM is
+ * at work or has not given this task a tid yet. */
 static void owe(struct task *task)
 {
 	if (task->owed)
@@ -108,7 +113,7 @@ static void meet(struct task *task, const void *address, size_t length)
 	bcl_peer_set_user(peer, task);
 	task->peer = peer;
 	task->state = TASK_MET;
-	/* it may have come up by itself, when nobody knew whose it is */
+	/* the peer may have come up before it was known whose it is */
 	bcl_peer_info(peer, &info);
 	if (info.state == BCL_PEER_UP)
 		meet_up(task);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages that come, by BCL and by PVM, in the order in which they were sent.
- */
+/* Messages that arrive by BCL and by PVM, delivered in the order in which each
+ * task sent them. glue.h has the rules. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,36 +11,36 @@
 struct arrival {
 	struct arrival *next;
 	struct task *task;
-	struct pmsg *message; /* NULL: claimed, or void */
-	uint32_t given;	      /* to PVM, before */
+	struct pmsg *message; /* NULL: goes to a pvm_precv(), or void */
+	uint32_t given;	      /* number given to PVM before */
 	bool here;
-	bool is_void; /* an offer that was taken back: it comes by PVM */
-	bool claimed; /* it goes into a buffer of pvm_precv() */
-	void *memory; /* where it goes */
+	bool is_void; /* the offer was taken back, PVM brings the message */
+	bool claimed; /* goes into the buffer of a pvm_precv() */
+	void *memory; /* destination of the bytes */
 	size_t length;
 	struct arrival *next_fetch;
 	struct offer offer;
-	/* it is fetched from another task who has it, */
+	/* Fetched from another task that has the message: */
 	struct task *from;
 	uint8_t token[BCL_KEY_MAX];
-	uint64_t until; /* ns, if that one answers */
-	bool copied;	/* it has been */
+	uint64_t until; /* ns: wait for an answer until then */
+	bool copied;	/* the copy from another task succeeded */
 };
 
 struct held {
 	struct held *next;
 	struct pmsg *message;
-	uint32_t due; /* by BCL, before */
+	uint32_t due; /* number sent by BCL before */
 };
 
 unsigned long received;
 
-/* Offers whom others were asked for. */
+/* Offers for which another task was asked. */
 static struct arrival *asked;
-/* Offers that cannot be fetched yet. */
+/* Offers that wait to be fetched. */
 static struct arrival *fetches, **last_fetch = &fetches;
-static unsigned pulls; /* under way */
-/* The task itself, if it has sent itself something. */
+static unsigned pulls; /* in flight */
+/* The own task, if it has sent messages to itself. */
 static struct task *own;
 
 static bool reached(uint32_t count, uint32_t goal)
@@ -57,7 +57,8 @@ static int hand_over(struct pmsg *message)
 	return libpvm.mesg_input(message);
 }
 
-/* Handlers of messages, which the user may have, can get here again. */
+/* Deliver the first message by BCL if it is due. Reentrant: a message handler
+ * of the user may get here. */
 static bool settle_arrival(struct task *task)
 {
 	struct arrival *arrival = task->first;
@@ -80,7 +81,8 @@ static bool settle_arrival(struct task *task)
 	return true;
 }
 
-/* Where the connection is lost, the last that was sent by BCL may be, too. */
+/* Deliver the first message by PVM if it is due. If the connection is lost, the
+ * last messages by BCL may be lost, too, and are not waited for. */
 static bool settle_held(struct task *task)
 {
 	struct held *held = task->held;
@@ -175,8 +177,9 @@ bool receive_pending(void)
 	return pulls;
 }
 
-/* False: not now. What was copied from another task is nevertheless read at
- * its sender, who would send it by PVM else. */
+/* Start to fetch an offer. False: not possible now. After a copy from another
+ * task, zero bytes are read from the sender. Otherwise the sender would take
+ * the offer back and send the message by PVM. */
 static bool fetch(struct arrival *arrival)
 {
 	enum bcl_status status;
@@ -246,7 +249,7 @@ void receive_pulled(uint64_t cookie, enum bcl_status status)
 	if (!status && arrival->length == arrival->offer.length)
 		share_keep(arrival->task->tid, &arrival->offer.route,
 			   arrival->memory, arrival->length);
-	/* its sender has taken the offer back, or is gone */
+	/* the sender has taken the offer back, or is gone */
 	if (status && arrival->message) {
 		libpvm.umbuf_free(arrival->message);
 		arrival->message = NULL;
@@ -287,7 +290,7 @@ static void give_message(struct arrival *arrival,
 	arrival->length = length;
 }
 
-/* It may be delivered before any other of that task. */
+/* True if a message may be delivered before all others of the task. */
 static bool is_next(const struct task *task, uint32_t given)
 {
 	return !task->first && reached(task->counted, given);
@@ -335,7 +338,8 @@ static void receive_data(struct task *task, uint32_t given, const void *bytes,
 	receive_settle(task);
 }
 
-/* Another task for it, who may have it sooner. */
+/* Ask another task that may have the message sooner. False: there is no such
+ * task. */
 static bool ask(struct arrival *arrival)
 {
 	const struct route *route = &arrival->offer.route;
@@ -369,8 +373,8 @@ static struct arrival *find_asked(const struct share *share)
 	return NULL;
 }
 
-/* It was asked for that, and has it. If it is too late it gets its memory
- * back. */
+/* A task that was asked has the message. If the answer comes too late, the
+ * memory is still fetched, with no bytes, so that the task gets it back. */
 static void receive_share(struct task *from, const void *bytes, size_t length)
 {
 	const struct share *share = bytes;
@@ -472,7 +476,7 @@ void receive_event(const struct bcl_event *event)
 		task->ready = true;
 }
 
-/* ---- its own ---- */
+/* ---- from the own task ---- */
 
 void receive_from_self(const struct pmsg *message,
 		       const struct envelope *envelope)
@@ -486,7 +490,8 @@ void receive_from_self(const struct pmsg *message,
 	own = self;
 }
 
-/* Only those there are: a handler may send one for each that it gets. */
+/* Deliver the messages that wait now. A handler may send a new message for each
+ * message that it gets; new messages wait for the next call. */
 void receive_own(void)
 {
 	struct task *self = own;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the user of a task is told. */
+/* Warnings and errors for the user of a task, with the task's tid or pid. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

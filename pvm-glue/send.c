@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages that go: short ones are copied into the path's ring, long ones are
- * offered, and the sender waits until the receiver has fetched them. A message
- * that the receiver does not take within some milliseconds is given to PVM,
- * whose daemon keeps as many as it must, and keeps them when the sender dies.
+ * Sending messages to other tasks. Short messages are copied into the path's
+ * ring. Long messages are offered, and the sender waits until the receiver has
+ * fetched them. A message that the receiver does not take within some
+ * milliseconds is given to PVM. PVM's daemon stores any number of messages,
+ * also after the sender's death.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -13,33 +14,33 @@
 #include "pvm-glue/wire.h"
 
 enum {
-	/* ns: for a ring that is full, or a long message to be fetched */
+	/* ns to wait for room in a ring, or for the fetch of a long message */
 	PATIENCE = 10000000,
-	/* ns: for so long a task that took no long message is not waited for
-	 * again, then for twice as long each time, so that its senders wait a
-	 * small part of the time */
+	/* ns in which no long message is sent by BCL to a task that did not
+	 * fetch the last. Twice as long after each further time, so that
+	 * senders wait for a small part of the time only. */
 	ABSENCE = 10 * PATIENCE,
-	ABSENCES = 7, /* times it has doubled at the end */
-	/* ns: a task that does not answer has no glue */
+	ABSENCES = 7, /* at most doubled so often */
+	/* ns: a task without an answer until then has no glue */
 	ANSWER_LIMIT = 1000000000,
-	MANY = 16, /* tasks: more than usual */
+	MANY = 16, /* tasks: more need allocated memory */
 };
 
 static struct loan *lent;
 
-/* What is sent, maybe to many. */
+/* A message to send, to one or several tasks. */
 struct parcel {
 	const struct pmsg *message;
 	int tag;
 	size_t length;
-	void *memory; /* a long one in one piece: the user's memory or */
-	void *copy;   /* one */
+	void *memory; /* a long message in one piece: the user's, or copy */
+	void *copy;   /* NULL: none to be freed */
 };
 
-/* A parcel on its way to one task. */
+/* A parcel in flight to a task. */
 struct passage {
 	bool is_long;
-	struct loan loan; /* if it is long */
+	struct loan loan; /* only if is_long */
 };
 
 uint64_t send_immediate(const struct task *task)
@@ -59,7 +60,7 @@ static struct envelope envelope_of(const struct pmsg *message, int tag)
 	};
 }
 
-/* The pieces; 0: they are more than `max`. */
+/* List the pieces of a message. 0: no pieces, or more than `max`. */
 static unsigned gather(const struct pmsg *message, struct iovec *iov,
 		       unsigned max)
 {
@@ -77,7 +78,7 @@ static unsigned gather(const struct pmsg *message, struct iovec *iov,
 	return n;
 }
 
-/* ---- while it cannot go ---- */
+/* ---- while a message cannot be sent ---- */
 
 bool send_reaches(const struct task *task)
 {
@@ -85,7 +86,8 @@ bool send_reaches(const struct task *task)
 	       *libpvm.pvmrouteopt != PVM_DONT_ROUTE;
 }
 
-/* A call was answered with AGAIN: whether to repeat it. `end` is 0 at first. */
+/* A call has returned AGAIN. True: repeat the call. *end is 0 before the first
+ * time. */
 static bool try_again(struct task *task, uint64_t *end)
 {
 	uint64_t now = wait_now();
@@ -96,19 +98,19 @@ static bool try_again(struct task *task, uint64_t *end)
 		task->full = true;
 		return false;
 	}
-	/* its receiver may wait for this processor */
+	/* the receiver may wait for this processor */
 	if (!endpoint_poll())
 		sched_yield();
 	return send_reaches(task);
 }
 
-/* ---- short ones ---- */
+/* ---- short messages ---- */
 
 static enum bcl_status send_short(struct task *task,
 				  const struct parcel *parcel)
 {
 	struct envelope envelope = envelope_of(parcel->message, parcel->tag);
-	struct iovec iov[BCL_GATHER_MAX]; /* not all of it is set */
+	struct iovec iov[BCL_GATHER_MAX]; /* partly set */
 	unsigned n = gather(parcel->message, iov + 1, BCL_GATHER_MAX - 1);
 	char piece[BCL_MESSAGE_MAX];
 	enum bcl_status status;
@@ -131,7 +133,7 @@ static enum bcl_status send_short(struct task *task,
 	return status;
 }
 
-/* ---- long ones ---- */
+/* ---- long messages ---- */
 
 static void lend(struct loan *loan, struct task *task)
 {
@@ -163,7 +165,7 @@ bool send_pending(void)
 	return lent;
 }
 
-/* In one piece; false: there is no memory for it. */
+/* Provide a message in one piece. False: no memory for a copy. */
 static bool join(struct parcel *parcel)
 {
 	struct iovec piece;
@@ -181,7 +183,8 @@ static bool join(struct parcel *parcel)
 	return parcel->copy;
 }
 
-/* The memory is ours again: not while the other reads it. */
+/* Take an offer back. If the receiver is reading the memory, wait until it has
+ * finished. */
 static void take_back(struct loan *loan)
 {
 	while (loan->fate == FATE_OPEN) {
@@ -240,8 +243,9 @@ static void fall_behind(struct task *task, uint64_t now)
 	task->behind = now + task->absence;
 }
 
-/* Whether the other has it. Not, if it was not fetched in `time` ns from when
- * the first of some was waited for, *start, or 0. */
+/* True if the receiver has the message. A long message is taken back if it was
+ * not fetched within `time` ns after *start. The first call that waits sets
+ * *start from 0. */
 static bool finish(struct passage *passage, uint64_t *start, uint64_t time)
 {
 	struct loan *loan = &passage->loan;
@@ -268,7 +272,7 @@ static bool finish(struct passage *passage, uint64_t *start, uint64_t time)
 	return true;
 }
 
-/* ---- of many, to one another ---- */
+/* ---- between the receivers of a message to many ---- */
 
 bool send_want(struct task *task, const struct share *share)
 {
@@ -301,7 +305,7 @@ bool send_have(struct task *task, const struct share *share, const void *memory,
 	return true;
 }
 
-/* ---- which way ---- */
+/* ---- the choice between BCL and PVM ---- */
 
 static const struct route alone;
 
@@ -330,7 +334,7 @@ static bool send_directly(struct task *task, const struct pmsg *message,
 	struct parcel parcel = { .message = message,
 				 .tag = tag,
 				 .length = (size_t)libpvm_length(message) };
-	struct passage passage; /* not all of it is set */
+	struct passage passage; /* partly set */
 	uint64_t start = 0;
 	bool sent;
 
@@ -350,7 +354,7 @@ static bool begin_with(struct passage *passage, int tid, struct parcel *parcel,
 	return task && begin(passage, task, parcel, route);
 }
 
-/* All fetch it at once. */
+/* All receivers fetch a long message at the same time. */
 void send_many(const struct pmsg *message, int tag, const int *tids, int n,
 	       const struct route *routes, bool *sent)
 {
@@ -425,7 +429,8 @@ int send_stock(int id, int tid, int tag, bool direct)
 	return result;
 }
 
-/* A route of PVM's own beside ours would mix up the order. */
+/* True if libpvm may open a direct route, since the task has no glue or cannot
+ * be reached. Beside BCL a direct route would mix up the order. */
 static bool may_route(const struct task *task)
 {
 	return task->state == TASK_STRANGE ||

@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A long message to many goes to each host once. All are offered it by its
- * sender, but one task of a host leads the others, and hosts hang on one
- * another by a binomial tree: whoever is not a leader next to the sender asks
- * the task that it hangs on, which keeps a copy for those who ask. Nobody waits
- * for long for one who computes, or is gone, but fetches it from the sender
- * then.
+ * A long message to many tasks crosses the network once for each host. The
+ * sender offers the message to all receivers. One task of each host is the
+ * host's leader. The leaders form a binomial tree below the sender:
  *
- * It is delivered when its sender's offer has been read, be it of no bytes: one
- * that the sender has taken back to send it by PVM does not come twice.
+ *   sender      leaders 0, 1, 3, 7, ...
+ *   leader 1    leader 2
+ *   leader 3    leaders 4, 5
+ *   leader 5    leader 6
+ *
+ * The other tasks of a host hang on their leader. A task that hangs on another
+ * task asks that task, which keeps a copy for the tasks that will ask. If the
+ * task is busy or gone, the asking task fetches the message from the sender
+ * after a time.
+ *
+ * A message is delivered when the sender's offer has been read, if only zero
+ * bytes of it. So a message that the sender has taken back and sent by PVM does
+ * not come twice.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,18 +25,20 @@
 #include "pvm-glue/wire.h"
 
 enum {
-	HOST_MASK = 0x3ffc0000, /* of a tid */
-	/* us, and for each level of the tree us of so many bytes: then it is
-	 * fetched from the sender */
+	HOST_MASK = 0x3ffc0000, /* part of a tid that names the host */
+	/* Time to wait for another task before a message is fetched from the
+	 * sender: PATIENCE us, and 1 us for each PATIENCE_BYTES bytes in each
+	 * level of the tree. */
 	PATIENCE = 20000,
 	PATIENCE_BYTES = 50,
-	KEPT_MAX = 32 << 20,   /* bytes of messages, in all */
-	KEPT_LONG = 500000000, /* ns: who has not asked until then does not */
-	EARLY = 64,	       /* who ask before it is here */
+	KEPT_MAX = 32 << 20,   /* bytes of all copies */
+	KEPT_LONG = 500000000, /* ns: later requests are not waited for */
+	EARLY = 64, /* requests remembered for messages not here yet */
 };
 
 /* ---- at the sender ---- */
 
+/* True if the task is on another host and takes long messages by BCL now. */
 static bool is_elsewhere(const struct task *task)
 {
 	struct bcl_peer_info info;
@@ -39,6 +49,7 @@ static bool is_elsewhere(const struct task *task)
 	return info.path == BCL_PATH_CARD;
 }
 
+/* Let a task ask task `tid`, whose route is `on`. */
 static void hang(struct route *route, int tid, struct route *on, unsigned level,
 		 size_t length)
 {
@@ -48,12 +59,12 @@ static void hang(struct route *route, int tid, struct route *on, unsigned level,
 	on->readers++;
 }
 
-/* On one another, and the first ones on the sender. */
+/* Hang leaders on each other, and the first leaders on the sender. */
 static void hang_leaders(const int *tids, const int *leaders, unsigned *levels,
 			 int hosts, size_t length, struct route *routes)
 {
 	for (int i = 0; i < hosts; i++) {
-		int on = (i & (i + 1)) - 1; /* the sender is the place before */
+		int on = (i & (i + 1)) - 1; /* -1: the sender */
 
 		levels[i] = on < 0 ? 0 : levels[on] + 1;
 		if (on >= 0)
@@ -62,7 +73,8 @@ static void hang_leaders(const int *tids, const int *leaders, unsigned *levels,
 	}
 }
 
-/* Which host of the leaders a task is on; their number: it is a new one. */
+/* Number of a task's host among `hosts` leaders. Returns `hosts` for a new
+ * host. */
 static int host_of(int tid, const int *tids, const int *leaders, int hosts)
 {
 	int i = 0;
@@ -100,7 +112,7 @@ void share_plan(const int *tids, int n, size_t length, struct route *routes)
 	for (i = 0; i < n; i++) {
 		int host = places[i];
 
-		/* one that is named twice does not wait for itself */
+		/* a task named twice must not wait for itself */
 		if (host >= 0 && tids[leaders[host]] != tids[i])
 			hang(&routes[i], tids[leaders[host]],
 			     &routes[leaders[host]], levels[host] + 1, length);
@@ -108,7 +120,7 @@ void share_plan(const int *tids, int n, size_t length, struct route *routes)
 	free(places);
 }
 
-/* ---- at those whom others ask ---- */
+/* ---- at a task that other tasks ask ---- */
 
 struct reader {
 	struct reader *next;
@@ -120,7 +132,7 @@ struct kept {
 	struct reader *readers;
 	int origin;
 	uint32_t serial;
-	uint32_t left; /* who have not asked yet */
+	uint32_t left; /* readers that have not asked yet */
 	uint64_t since;
 	size_t length;
 	char bytes[];
@@ -129,7 +141,7 @@ struct kept {
 static struct kept *all_kept;
 static size_t kept_bytes;
 static struct {
-	struct task *task; /* NULL: nobody */
+	struct task *task; /* NULL: unused */
 	struct share share;
 } early[EARLY];
 static unsigned earlier;
@@ -140,7 +152,7 @@ static void let_fetch(struct kept *kept, struct task *task,
 	struct reader *reader = calloc(1, sizeof(*reader));
 
 	kept->left -= kept->left > 0;
-	/* it fetches the message from the sender then */
+	/* otherwise the reader fetches the message from the sender */
 	if (!reader ||
 	    !send_have(task, share, kept->bytes, kept->length, &reader->loan)) {
 		free(reader);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Answers of the glue to a program that asks for its state: see state.h.
+ */
 #include "pvm-glue/state.h"
 
 #include "pvm-glue/glue.h"

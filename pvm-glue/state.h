@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program may ask the glue that it finds itself with, by dlsym(): for
+/* Questions that a program may ask the glue loaded into it, by dlsym(). Used by
  * bcl-pvm --check. */
 #ifndef BCL_PVM_STATE_H
 #define BCL_PVM_STATE_H
 
 #include <bcl/bcl.h>
 
-/* The same in all versions, the others need not be. */
+/* Version of the glue. This function is the same in all versions, the others
+ * need not be. */
 int bcl_pvm_version(void);
-/* Why it does not use BCL in this process; NULL: it does. */
+/* Why the glue does not use BCL in this process. NULL: BCL is used. */
 const char *bcl_pvm_passive(void);
 /*
- * How messages to a task go. OK: by BCL, see `info`; AGAIN: by PVM, until more
- * messages have been exchanged; else by PVM, and why.
+ * How messages to a task go. OK: by BCL, see `info`. AGAIN: by PVM until more
+ * messages have been exchanged. Other values: by PVM, and why.
  */
 enum bcl_status bcl_pvm_path(int tid, struct bcl_peer_info *info);
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The other tasks, by tid.
+ */
 #include <stdlib.h>
 
 #include "pvm-glue/glue.h"
@@ -8,7 +11,7 @@ enum {
 };
 
 static struct task *buckets[BUCKETS];
-/* Who was found last is mostly who is looked for next. */
+/* The task found last: most lookups ask for it again. */
 static struct task *latest;
 
 static struct task *look_for(int tid)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Waiting for messages by BCL and by PVM at once. */
+/* Waiting for messages by BCL and by PVM at once. A waiting task first spins:
+ * it polls the port, yields the processor and looks at PVM's sockets now and
+ * then. After that it sleeps on the descriptors of both. */
 #include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -9,27 +11,29 @@
 #include "pvm-glue/glue.h"
 
 enum {
-	STOCK_PERIOD = 20000,  /* ns between looks at PVM's sockets, */
-	STOCK_SHARED = 200000, /* where others want the processor: one takes a
-				* large part of a turn */
-	SPIN_LONG = 50000,     /* ns before a sleep: about what one costs */
-	SPIN_SHORT = 1000,     /* ns, where it did not pay */
-	TURN = 1000,	       /* ns of a turn that are its own, at most */
-	ALONE = 32,	       /* yields in a row during which nobody ran, */
-	LOOKS = 16,	       /* and looks between two from then on */
-	HURRY = 1000,	       /* us: too short a wait to look one by one */
-	SENDS = 16,	       /* between two looks at the clock */
-	PATIENT = 8,	       /* waits in vain before it does not pay */
-	PROBE = 16,	       /* then one of so many tries anew */
+	STOCK_PERIOD = 20000,  /* ns between looks at PVM's sockets */
+	STOCK_SHARED = 200000, /* ns, if other processes want the processor: a
+				  look takes a large part of a turn */
+	SPIN_LONG = 50000, /* ns of spinning before a sleep: about the cost of a
+			      sleep */
+	SPIN_SHORT = 1000, /* ns of spinning where it did not pay */
+	TURN = 1000,	   /* ns of a turn that count as spinning, at most */
+	ALONE = 32,	   /* yields in a row without another process, until the
+			      processor counts as free */
+	LOOKS = 16,	   /* looks between two yields on a free processor */
+	HURRY = 1000,	   /* us: shorter waits handle all events at once */
+	SENDS = 16,	   /* sends between two looks at the clock */
+	PATIENT = 8, /* waits that ended asleep before spinning does not pay */
+	PROBE = 16,  /* then each PROBE-th wait spins long again */
 	FDS_MAX = 256,
-	NAP = 100000000, /* ns: without a helper thread nobody else serves the
-			  * card's timers */
+	NAP = 100000000, /* ns: without a helper thread only the task serves the
+			    card's timers */
 };
 
 bool watched;
 
 static uint64_t stock_looked;
-static unsigned credit = PATIENT; /* spins in vain until it does not pay */
+static unsigned credit = PATIENT; /* waits left before spinning is cut short */
 
 uint64_t wait_now(void)
 {
@@ -47,7 +51,7 @@ static int look_at_stock(uint64_t now)
 	return libpvm.mroute(0, 0, 0, &none);
 }
 
-/* Yields in a row during which nobody else ran on this processor. */
+/* Yields in a row during which no other process ran on this processor. */
 static unsigned alone;
 
 static uint64_t stock_period(void)
@@ -55,7 +59,7 @@ static uint64_t stock_period(void)
 	return alone < ALONE ? STOCK_SHARED : STOCK_PERIOD;
 }
 
-/* Until a socket of PVM's or our port has something, or `until`. */
+/* Sleep until a socket of PVM or the port has an event, or until `until`. */
 static void sleep_on_all(uint64_t now, uint64_t until)
 {
 	struct pollfd polled[FDS_MAX];
@@ -80,8 +84,9 @@ static void sleep_on_all(uint64_t now, uint64_t until)
 	}
 }
 
-/* Whoever sleeps on our descriptor shall be woken by what comes from now on;
- * what is there already, PVM shall have. */
+/* A program that sleeps on the port's descriptor must wake for events from now
+ * on. Events that are already there are handled first, and PVM gets their
+ * messages. */
 static void rearm(void)
 {
 	while (bcl_arm(endpoint) == BCL_ERR_AGAIN && endpoint_poll())
@@ -104,9 +109,9 @@ static uint64_t spin_time(void)
 }
 
 /*
- * Where nobody waits for the processor looks are worth more than yields: what
- * comes during one of these, a system call, is seen when it ends. True: there
- * is a message.
+ * On a free processor looks find messages sooner than yields: a message that
+ * comes during a yield, a system call, is seen when the call ends. True: a
+ * message was received.
  */
 static bool look_on(unsigned long before)
 {
@@ -119,14 +124,14 @@ static bool look_on(unsigned long before)
 	return false;
 }
 
-/* The time that is left after some of it. */
 static uint64_t less(uint64_t left, uint64_t time)
 {
 	return left < time ? 0 : left - time;
 }
 
-/* A turn of spinning ends. What others ran meanwhile is not wasted, nor is what
- * has come. */
+/* End a turn of spinning with a yield. At most TURN ns of it count as spinning:
+ * time in which other processes ran or events were handled is not wasted.
+ * Returns the time. */
 static uint64_t let_others(uint64_t since, uint64_t *spin)
 {
 	uint64_t before = wait_now(), now;
@@ -146,7 +151,8 @@ static bool is_short(const struct timeval *limit)
 	return limit && !limit->tv_sec && limit->tv_usec < HURRY;
 }
 
-/* Who waits, and gets a message, asks again if it wants another. */
+/* all: handle all events, else a single event. A program that waits and gets a
+ * message calls again if it wants the next. */
 static void look(bool all)
 {
 	meet_owed();
@@ -192,8 +198,8 @@ int wait_messages(unsigned long before, const struct timeval *limit)
 			end = end_of(limit, now);
 			spin = spin_time();
 		}
-		/* not with a message in hand: a daemon may have said its last
-		 */
+		/* Not after a message was received: a daemon that has ended
+		 * makes this look fail. */
 		if (now >= end || now - stock_looked > stock_period()) {
 			result = look_at_stock(now);
 			if (result < 0)
@@ -201,7 +207,8 @@ int wait_messages(unsigned long before, const struct timeval *limit)
 		}
 		if (received != before)
 			break;
-		/* PVM takes a note of ours for a message, and stops there */
+		/* libpvm counts a note of the glue as a message and stops at
+		 * it */
 		if (now >= end && result > 0)
 			continue;
 		if (now >= end)
@@ -214,7 +221,7 @@ int wait_messages(unsigned long before, const struct timeval *limit)
 			slept = true;
 			sleep_on_all(now, end);
 			now = wait_now();
-			/* not to sleep between a long message's frames */
+			/* spin between the frames of a long message */
 			if (receive_pending() || send_pending())
 				spin = SPIN_LONG;
 		}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What tasks say to one another. Both sides have the same byte order: it is
- * part of PVM's signature of a machine, which is compared before they meet. */
+/* Messages and notes of the glue, from task to task. Both sides have the same
+ * byte order: PVM's signature of a machine includes the byte order, and tasks
+ * compare signatures before they meet. */
 #ifndef BCL_PVM_WIRE_H
 #define BCL_PVM_WIRE_H
 
@@ -8,14 +9,15 @@
 
 /* ---- by BCL ---- */
 
-/* Types of messages; their immediate is the sender's tid and, in the lower
- * half, how many messages it has given to PVM before for this receiver. */
+/* Types of messages. Upper half of the immediate value: the sender's tid. Lower
+ * half: the number of messages that the sender gave to PVM for this receiver
+ * before. */
 enum {
-	WIRE_DATA,  /* an envelope and the message's bytes */
-	WIRE_OFFER, /* struct offer: the bytes are to be fetched */
-	WIRE_WANT,  /* struct share: who asks would fetch that from you */
-	WIRE_HAVE,  /* struct share, by its token */
-	WIRE_READY, /* the connection is up here */
+	WIRE_DATA,  /* struct envelope, then the bytes of the message */
+	WIRE_OFFER, /* struct offer: the receiver fetches the bytes */
+	WIRE_WANT,  /* struct share: the sender asks to fetch the message */
+	WIRE_HAVE,  /* struct share: answer, with a token to fetch by */
+	WIRE_READY, /* the connection is up at the sender */
 };
 
 struct envelope {
@@ -25,12 +27,12 @@ struct envelope {
 	int32_t encoding;
 };
 
-/* How an offer to many spreads. All 0: it does not. */
+/* How an offer to many tasks spreads. All 0: it does not. */
 struct route {
-	int32_t via;	   /* a task to be asked for it; 0: the sender only */
-	uint32_t readers;  /* so many will ask the receiver */
-	uint32_t serial;   /* the sender's */
-	uint32_t patience; /* us, with `via` */
+	int32_t via; /* task to ask for the message; 0: fetch from the sender */
+	uint32_t readers;  /* number of tasks that will ask the receiver */
+	uint32_t serial;   /* of the sender, for each message to many */
+	uint32_t patience; /* us to wait for `via` */
 };
 
 struct offer {
@@ -40,7 +42,8 @@ struct offer {
 	struct route route;
 };
 
-/* Of an offer to many, whose receivers may have it from one another. */
+/* Names an offer to many tasks. Receivers may fetch the message from each
+ * other. */
 struct share {
 	int32_t origin;
 	uint32_t serial;
@@ -55,17 +58,17 @@ enum {
 };
 
 enum note_kind {
-	NOTE_ASK,    /* this is my address, what is yours? */
-	NOTE_ANSWER, /* this one */
-	NOTE_TELL,   /* what PVM brings from now on was sent after `count` */
+	NOTE_ASK,    /* the sender's address; asks for the receiver's */
+	NOTE_ANSWER, /* answer with the own address */
+	NOTE_TELL,   /* what PVM brings from now on follows `count` by BCL */
 };
 
 struct note {
-	/* these three in all versions, which may differ in length */
+	/* The first three are in all versions, the length may differ. */
 	uint32_t version;
 	uint32_t kind;
 	uint32_t signature; /* pvmmydsig */
-	uint32_t count;	    /* of messages sent by BCL until now */
+	uint32_t count;	    /* messages sent by BCL until now */
 	uint32_t length;    /* of the address */
 	uint8_t address[BCL_ADDRESS_MAX];
 };
