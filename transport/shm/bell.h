@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bell of a side: a word of bits by which the side asks the peer's thread
- * to look at more than the ring. A peer that computes reads no messages, while
- * its helper answers requests. The requests must not fill the ring meanwhile,
- * so at most one message BELL of a side is unread at a time.
+ * The bell of a side: a word of bits that asks the peer's thread to look at
+ * more than the ring. A peer that computes reads no messages, while its helper
+ * answers requests. The requests must not fill the ring meanwhile: at most one
+ * message BELL of a side is unread at a time.
  *
  *  bits   the ringing side sets a bit; BELL follows if no bit was set before
  *  BELL   the peer takes all bits, then looks at the places that they name
  *
- * If the ringing side finds a bit set, it has set its own before the peer takes
- * the bits, and the peer sees the request that was written before: both are
- * read-modify-writes of one word, in acquire and release order.
+ * If the ringing side finds a bit set, its own bit is set before the peer takes
+ * the bits, and the peer sees the request that was written before: both sides
+ * use a read-modify-write of one word, in acquire and release order.
  */
 #ifndef BCL_SHM_BELL_H
 #define BCL_SHM_BELL_H

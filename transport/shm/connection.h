@@ -97,7 +97,7 @@ struct bcl_connection {
 	uint64_t told;		   /* position that the peer was told: sent */
 	_Atomic uint64_t its_told; /* likewise, as told by the peer */
 
-	uint32_t watch;	    /* the peer's word in this attention page */
+	uint32_t watch;	    /* the peer's word in the port's page */
 	uint32_t its_watch; /* this side's word in the peer's page */
 	uint32_t woken;	    /* attention word of the last wake-up */
 	uint32_t charged;   /* lines charged (transport/env/charge.h) */

@@ -12,11 +12,11 @@
  *         has not opened the peer, and by any side that hears END; in both
  *         cases as soon as the operations of the side have ended
  *
- * A side that has sent END and has heard END neither reads nor writes memory of
- * the other side any more. It releases the socket, the segment and the pages,
- * of which the other side has mappings of its own. So no side waits for the
- * release by the other: the other side learns of it by the end of the socket,
- * after all data that it has not read yet.
+ * A side that has sent and heard END neither reads nor writes memory of the
+ * peer any more. The side releases the socket, the segment and the pages, of
+ * which the peer has mappings of its own. So no side waits until the peer has
+ * released them: the end of the socket tells the peer, after all data that the
+ * peer has not read yet.
  *
  * From the close of the peer until STAY, and from END on, a side waits for the
  * peer at most BCL_PEER_TIMEOUT; then it treats the peer as dead.

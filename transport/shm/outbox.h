@@ -2,8 +2,7 @@
 /*
  * Messages of the library that found the ring full wait here, in order.
  * Messages of the user may overtake them. A peer that keeps the rules causes at
- * most three per claim (JOIN, FETCH, READ); besides, one BELL and one LEAVE may
- * wait.
+ * most three per claim (JOIN, FETCH, READ), and besides one BELL and one LEAVE.
  */
 #ifndef BCL_SHM_OUTBOX_H
 #define BCL_SHM_OUTBOX_H
@@ -38,7 +37,7 @@ struct bcl_connection;
  */
 void bcl_outbox_post(struct bcl_connection *connection, unsigned type,
 		     uint64_t immediate, const void *payload, size_t length);
-/* Send the messages that wait. Returns true if some still wait. */
+/* Send the waiting messages. Returns true if some still wait. */
 bool bcl_outbox_flush(struct bcl_connection *connection);
 void bcl_outbox_free(struct bcl_connection *connection);
 

@@ -14,7 +14,7 @@ enum {
 	BCL_SHM_PEERS = BCL_PAGE / sizeof(uint32_t),
 };
 
-/* What the owner has to do: bits of watch.work. */
+/* The owner's pending work: bits of watch.work. */
 enum bcl_shm_work {
 	BCL_WORK_NEWS = 1,    /* a connection's `news` is set */
 	BCL_WORK_SOCKETS = 2, /* look at the sockets soon */

@@ -12,8 +12,9 @@
  *		`busy`, then looks at the grant. The owner clears the grant,
  *		then waits until `busy` has another value. Both have a full
  *		fence between the two steps. So no copy hits memory after
- *		bcl_memory_release(), however late the copy begins. A peer that
- *		does not finish its copy in REVOKE_TIME (grant.c) is given up.
+ *		bcl_memory_release(), however late the copy begins. Only a copy
+ *		that takes longer than REVOKE_TIME (grant.c) is not waited for:
+ *		the owner gives the peer up.
  *  otherwise   the initiator sends the owner a request (rma_request.h):
  *		without attach, when no grant is left, and for atomics on
  *		registered memory.

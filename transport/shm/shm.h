@@ -99,8 +99,8 @@ void bcl_shm_awake(struct bcl_port *port);
  * (BCL_PORT_ROOM). */
 void bcl_shm_give_room(struct bcl_port *port);
 
-/* The memory has left the context's table: from now on no peer accesses it.
- * Takes the context's lock. */
+/* The memory has left the context's table: take its grants back, so that no
+ * peer accesses the memory from now on. Takes the context's lock. */
 void bcl_shm_revoke(struct bcl_context *context, uint32_t handle);
 
 /* Unmap memory of a peer whose connection has ended since the memory was
