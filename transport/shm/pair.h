@@ -11,9 +11,9 @@
  *         peer's message a side gets ownership of the line, and the store of
  *         its answer is local. A ping-pong costs one coherence transaction
  *         per way.
- *  ring   64-byte slots with one producer and one consumer, for all longer
- *         messages, and for short ones while the half is in use. The ring is
- *         mapped twice in a row, so no message wraps.
+ *  ring   64-byte slots with one producer and one consumer, for all other
+ *         messages: longer and reserved ones, and short ones while the half may
+ *         not be written. It is mapped twice in a row, so no message wraps.
  *
  * Contract
  *
@@ -32,9 +32,10 @@
  *  Half. The sender may write the half again when the ack of the last message
  *  that it received equals the turn of the next message that it sends. At most
  *  one half message is unread, so one bit counts them. The receiver copies a
- *  half message out and acknowledges it in the same call. A header that stays
- *  in the half is never taken for a later message, even if positions wrap:
- *  until the half is overwritten all expected positions have the other turn.
+ *  half message out when it receives the message, and its next header of either
+ *  kind carries the ack. A header that stays in the half is never taken for a
+ *  later message, even if positions wrap: until the half is overwritten all
+ *  expected positions have the other turn.
  *
  *  Zero ahead. The header word of the slot at the writer's `tail` is 0; the
  *  reader sees this 0 or the finished message. Memory begins zeroed, and
@@ -63,11 +64,11 @@
  *
  *  Waking. After the store of the header the writer loads `attention`, which
  *  the receiver sets before it sleeps or stops polling this pair. The reader
- *  loads it after it has published its index: a writer that found no room says
- *  in its own `attention` that it sleeps until there is room. The store and the
- *  load are kept in order by the compiler and by the sleeper's membarrier. If
- *  one side has no membarrier, a fence here keeps the order; `attention` then
- *  points at a word that is always set.
+ *  loads the writer's `attention` after it has published its index: there a
+ *  writer that found no room says that it sleeps until there is room. The
+ *  compiler and the sleeper's membarrier keep the store and the load in order.
+ *  If one side has no membarrier, a fence here does; `attention` then points at
+ *  a word that is always set.
  *
  *  Crash. A writer that dies at any instruction leaves at most an unpublished
  *  message, which the reader never sees, in structures that only this pair
