@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Put, get, atomics and fence on a peer's memory; see remote.h. */
+/* Put, get, atomics and fence on a peer's memory, for the operations of a path;
+ * see remote.h. */
 #include "transport/shm/attach.h"
 #include "transport/shm/message.h"
 #include "transport/shm/port.h"
 
 enum {
-	PIECE = 4 << 20, /* bytes copied by attach between looks at a grant */
+	PIECE = 4 << 20, /* bytes copied by attach between looks at the grant */
 };
 
 static enum bcl_status finish(struct bcl_connection *c, uint64_t cookie,
@@ -35,7 +36,7 @@ static enum bcl_status copy_attached(struct bcl_connection *c,
 
 		atomic_store_explicit(busy, remote->handle,
 				      memory_order_relaxed);
-		/* partner: the fence in revoke() of grant.c */
+		/* partner: the fence in revoke(), bcl_grants_end(): grant.c */
 		atomic_thread_fence(memory_order_seq_cst);
 		if (!bcl_remote_valid(c, remote))
 			status = BCL_ERR_MEMORY;
@@ -53,7 +54,8 @@ static enum bcl_status copy_attached(struct bcl_connection *c,
 	return status;
 }
 
-/* OK: it is done. UNSUPPORTED: only by request. */
+/* Copy directly. OK: the copy is done. UNSUPPORTED: this access needs a
+ * request. */
 static enum bcl_status copy(struct bcl_connection *c, const struct bcl_key *key,
 			    uint64_t offset, uint8_t *buffer, size_t length,
 			    bool put)
@@ -85,7 +87,7 @@ static enum bcl_status put_or_get(struct bcl_connection *c,
 {
 	enum bcl_status status;
 
-	/* after a put with notification that is not finished */
+	/* not before a put with notification has finished */
 	if (c->blocked)
 		return BCL_ERR_AGAIN;
 	status = copy(c, key, access->offset, access->buffer, access->length,
@@ -152,7 +154,7 @@ enum bcl_status bcl_access_put_notify(struct bcl_peer *peer, const void *bytes,
 	enum bcl_status status;
 	void *room;
 
-	/* nothing is copied unless the notification finds room */
+	/* copy nothing unless there is room for the notification */
 	if (c->blocked || bcl_pair_reserve(&c->pair, 0, &room))
 		return BCL_ERR_AGAIN;
 	status = copy(c, &key, offset, access.buffer, length, true);
@@ -210,7 +212,8 @@ enum bcl_status bcl_access_fence(struct bcl_peer *peer, uint64_t cookie)
 {
 	struct bcl_connection *c = peer->path;
 
-	/* All but such requests is complete when its call returns. */
+	/* All operations except requests are complete when their calls
+	 * return. */
 	if (c->blocked || (c->remotes && c->remotes->accesses))
 		return BCL_ERR_AGAIN;
 	return finish(c, cookie, 0, BCL_OK);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Copies by attach, through the host's table; see attach.h. */
 #include "transport/shm/attach.h"
 
 #include "transport/shm/host.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cross-memory attach: copies between this process's memory and a peer's,
- * both of one user.
+ * Cross-memory attach: copies between the memory of this process and the memory
+ * of a peer. Both processes belong to one user.
  */
 #ifndef BCL_SHM_ATTACH_H
 #define BCL_SHM_ATTACH_H
@@ -13,9 +13,9 @@
 #include "transport/env/env.h"
 
 /*
- * OK: all bytes were copied. MEMORY: the peer's or the own memory is not
- * there. DEAD: no such process. PERM: the system forbids it. Some bytes may
- * have been copied when it fails.
+ * OK: all bytes were copied. MEMORY: memory of the peer or of this process is
+ * not mapped. DEAD: no such process. PERM: the system forbids attach. If a call
+ * fails, some bytes may have been copied.
  */
 enum bcl_status bcl_attach_read(const struct bcl_env *env, pid_t pid,
 				void *local, uint64_t remote, size_t length);
@@ -24,9 +24,10 @@ enum bcl_status bcl_attach_write(const struct bcl_env *env, pid_t pid,
 				 size_t length);
 
 /*
- * Prove that `pid` is the process that named a nonce at an address of its own,
- * by reading it, then write a word there. With process id namespaces a number
- * alone may be another process here.
+ * Prove that `pid` is the process that named a nonce and its address: read the
+ * nonce there, then write the word `scratch` to scratch_address. The number
+ * alone proves nothing: with process id namespaces the same number may be
+ * another process here. MEMORY: the nonce is another.
  */
 enum bcl_status bcl_attach_prove(const struct bcl_env *env, pid_t pid,
 				 uint64_t nonce_address, uint64_t nonce,

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
+/* Audits of the pairs of a port; see audit.h. */
 #include "transport/shm/audit.h"
 
 #include "transport/shm/greeting.h"
 #include "transport/shm/port.h"
 
 enum {
-	PARTS = 8, /* of BCL_PEER_TIMEOUT, between audits */
+	PARTS = 8, /* audits in each BCL_PEER_TIMEOUT */
 };
 
-/* Of a header. */
+/* The position bits of a header. */
 static uint64_t position(uint64_t header)
 {
 	return header & ~(BCL_HEADER_TURN - 1);
 }
 
-/* The peer says that it has sent more than was received. Positions wrap. */
+/* True if the position that the peer has told is ahead of the messages received
+ * here. Positions wrap. */
 static bool is_behind(const struct bcl_connection *c)
 {
 	uint64_t told =
@@ -37,7 +39,7 @@ static void judge(struct bcl_connection *c)
 			       position(c->pair.want) >> 31);
 }
 
-/* How far this side has read. */
+/* Write again how far this side has read. */
 static void publish(struct bcl_pair *pair)
 {
 	atomic_store_explicit(pair->consumer, pair->published,
@@ -83,11 +85,11 @@ void bcl_audit_open(struct bcl_shm_port *shm, uint64_t now)
 
 void bcl_audit(struct bcl_shm_port *shm, uint64_t now)
 {
-	/* memory in virtual time belongs to one process */
+	/* in virtual time no other process can write to the memory */
 	if (now < atomic_load_explicit(&shm->audit_at, memory_order_relaxed) ||
 	    bcl_shm_env(shm)->virtual_time)
 		return;
-	/* sockets are under it; else the next time */
+	/* the lock protects sockets; if it is taken, try next time */
 	if (pthread_mutex_trylock(&shm->lock))
 		return;
 	set_next(shm, now);
@@ -118,7 +120,8 @@ uint64_t bcl_audit_due(const struct bcl_shm_port *shm)
 
 void bcl_audit_take(struct bcl_connection *c, const struct bcl_greeting *told)
 {
-	/* acquired by is_behind(): what was sent before is seen */
+	/* acquired by is_behind(): the owner then sees all messages sent
+	 * before */
 	atomic_store_explicit(&c->its_told, position(told->base),
 			      memory_order_release);
 	bcl_connection_tell_owner(c);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Ringing and answering the bell of a pair; see bell.h. */
 #include "transport/shm/bell.h"
 
 #include "transport/shm/message.h"

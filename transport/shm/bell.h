@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bell of a side: what the other's thread is to look at beside its ring. A
- * peer that computes reads no messages, and what is asked of it, which its
- * helper answers, must not fill the ring meanwhile: so of the message BELL
- * there is one at most that was not read.
+ * The bell of a side: a word of bits that asks the peer's thread to look at
+ * more than the ring. A peer that computes reads no messages, while its helper
+ * answers requests. The requests must not fill the ring meanwhile: at most one
+ * message BELL of a side is unread at a time.
  *
- *  bits   set by the side that rings; if there were none, BELL follows
- *  BELL   the other takes all bits, then looks at what they name
+ *  bits   the ringing side sets a bit; BELL follows if no bit was set before
+ *  BELL   the peer takes all bits, then looks at the places that they name
  *
- * Whoever finds bits set comes before the other has taken them, and what it has
- * written before is seen: both are read-modify-writes of one word, in acquire
- * and release order.
+ * If the ringing side finds a bit set, its own bit is set before the peer takes
+ * the bits, and the peer sees the request that was written before: both sides
+ * use a read-modify-write of one word, in acquire and release order.
  */
 #ifndef BCL_SHM_BELL_H
 #define BCL_SHM_BELL_H
@@ -25,7 +25,8 @@ enum bcl_bell_bit {
 };
 
 void bcl_bell_ring(struct bcl_connection *connection, enum bcl_bell_bit bit);
-/* BELL has come. False: what it asks for cannot be done. */
+/* Handle BELL. Returns false if the RMA requests cannot be served for want of
+ * memory. */
 bool bcl_bell_answer(struct bcl_connection *connection);
 
 #endif

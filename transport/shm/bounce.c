@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The double copy: where a process may not attach to another, the offering
- * side puts the data into its bounce area in chunks of 16 KB and the reading
- * side takes them out meanwhile, so that most of one copy is hidden.
+ * The double copy, for processes that may not attach to each other. The
+ * offering side puts the data into its bounce area in chunks of up to 16 KB;
+ * meanwhile the reading side takes chunks out. This hides most of one copy.
  *
  * The area is a ring of chunks with one writer and one reader. FETCH messages
- * are served in the order in which they were sent, so that both sides know
- * whose bytes the next chunk has, and how many. `filled` and `drained` count
- * chunks: stored with release by their writer after the copy, loaded with
- * acquire by the other.
+ * are served in the order of sending. Therefore both sides know the message and
+ * the length of the next chunk. `filled` and `drained` count chunks: the side
+ * that writes a count stores it with release after the copy, and the peer loads
+ * it with acquire.
  */
 #include "transport/shm/audit.h"
 #include "transport/shm/port.h"
@@ -55,7 +55,8 @@ void bcl_bounce_drain(struct bcl_connection *c, struct bcl_pull *pull)
 	bcl_shm_want(c->shm, BCL_WORK_COPY);
 }
 
-/* A count of the peer's, `most` ahead of ours; else it is broken. */
+/* Read a count of the peer; *ahead is the distance from `own`. Returns false,
+ * and breaks the pair, if the distance is more than `most`. */
 static bool peer_count(struct bcl_connection *c, const _Atomic uint32_t *word,
 		       uint32_t own, uint32_t most, uint32_t *ahead)
 {
@@ -67,8 +68,8 @@ static bool peer_count(struct bcl_connection *c, const _Atomic uint32_t *word,
 }
 
 /*
- * Bytes of the next chunk of a message: a quarter of it, so that short ones
- * are pipelined too, within bounds.
+ * The bytes of the next chunk of a message: a quarter of the message, within
+ * bounds. With quarters, short messages are pipelined, too.
  */
 static size_t piece(uint64_t length, uint64_t done)
 {
@@ -79,12 +80,13 @@ static size_t piece(uint64_t length, uint64_t done)
 	return (size_t)(length - done < chunk ? length - done : chunk);
 }
 
-/* Room in the own area. */
+/* Chunks of the own area that are free. */
 static uint32_t room(struct bcl_connection *c)
 {
 	uint32_t filled = c->large.tables->filled, free;
 
-	/* drained is behind filled: as many chunks ahead of filled - all */
+	/* the peer's `drained` is at most BCL_BOUNCE_CHUNKS behind `filled`;
+	 * the distance from filled - BCL_BOUNCE_CHUNKS is the room */
 	if (!peer_count(c, &index_of(c, !c->side)->drained,
 			filled - BCL_BOUNCE_CHUNKS, BCL_BOUNCE_CHUNKS, &free))
 		return 0;

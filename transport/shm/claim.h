@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The claim word of an offer: who copies which part of a large message.
+ * The claim word of an offer: says who copies which part of a large message.
  *
- * Sender and receiver copy at once: the sender takes chunks from the start,
- * the receiver from the end, each by a compare-and-swap on one word, until
- * all `n` are taken. The word lies in the offering side's table:
+ * Sender and receiver copy at the same time: the sender takes chunks from the
+ * start, the receiver from the end, each by a compare-and-swap on one word,
+ * until all `n` are taken. The word lies in the table of the offering side:
  *
- *	63..48  generation: what the token says, else the token is stale
+ *	63..48  generation: as in the token; if not, the token is stale
  *	47..24  front: chunks taken by the sender; CLOSED: no offer
  *	23..0   back: chunks taken by the receiver
  *
  *  state       word             next, by whom
- *  free        g, CLOSED, 0     offered, sender (next generation)
- *  offered     g, 0, 0          copying: receiver's first claim
- *                               free: sender withdraws
+ *  free        g, CLOSED, 0     offered: by the sender (next generation)
+ *  offered     g, 0, 0          copying: by the receiver's first claim
+ *                               free: the sender withdraws
  *  copying     g, f, b > 0      further claims by both; all claimed when
  *                               f + b == n, also when the receiver gives
  *                               up: back := n - f
- *  claimed     g, f, n - f      free: sender, when told that it was read
+ *  claimed     g, f, n - f      free: by the sender, when READ has come
  *
- * `done` counts the sender's chunks that are copied: the receiver waits for
- * done == f before the memory is its user's again. It never waits for the
- * sender to begin.
+ * `done` counts the chunks that the sender has copied. The receiver waits until
+ * done == f before it returns the memory to its user. The receiver never waits
+ * for the sender to begin.
  *
- * The receiver's claims acquire what the sender prepared (release: the
- * message with the token); `done` is stored with release after the copy and
- * loaded with acquire by the receiver.
+ * The receiver's claims acquire the data that the sender prepared (released
+ * with the message that carried the token). The sender stores `done` with
+ * release after the copy; the receiver loads it with acquire.
  */
 #ifndef BCL_SHM_CLAIM_H
 #define BCL_SHM_CLAIM_H
@@ -46,7 +46,7 @@ enum {
 struct bcl_claim {
 	_Atomic uint64_t word;
 	_Atomic uint32_t done;
-	uint8_t spare[52]; /* a line each */
+	uint8_t spare[52]; /* each claim has a line of its own */
 };
 
 _Static_assert(sizeof(struct bcl_claim) == 64, "a claim is a line");
@@ -81,7 +81,7 @@ static inline bool bcl_claim_swap(struct bcl_claim *claim, uint64_t from,
 						       memory_order_acquire);
 }
 
-/* Sender: offer. The claim is free. */
+/* Sender: open the offer. The claim must be free. */
 static inline void bcl_claim_open(struct bcl_claim *claim, uint16_t generation)
 {
 	atomic_store_explicit(&claim->done, 0, memory_order_relaxed);
@@ -89,7 +89,7 @@ static inline void bcl_claim_open(struct bcl_claim *claim, uint16_t generation)
 			      memory_order_release);
 }
 
-/* Sender: no more. */
+/* Sender: the offer has ended. */
 static inline void bcl_claim_free(struct bcl_claim *claim, uint16_t generation)
 {
 	atomic_store_explicit(&claim->word,
@@ -97,7 +97,7 @@ static inline void bcl_claim_free(struct bcl_claim *claim, uint16_t generation)
 			      memory_order_release);
 }
 
-/* Sender: withdraw. False: the receiver has begun. */
+/* Sender: withdraw the offer. Returns false if the receiver has begun. */
 static inline bool bcl_claim_withdraw(struct bcl_claim *claim,
 				      uint16_t generation)
 {
@@ -105,14 +105,15 @@ static inline bool bcl_claim_withdraw(struct bcl_claim *claim,
 			      bcl_claim_word(generation, BCL_CLAIM_CLOSED, 0));
 }
 
-/* Receiver: begin with the last chunk. False: withdrawn or stale. */
+/* Receiver: begin with the last chunk. Returns false if the offer was withdrawn
+ * or the token is stale. */
 static inline bool bcl_claim_begin(struct bcl_claim *claim, uint16_t generation)
 {
 	return bcl_claim_swap(claim, bcl_claim_word(generation, 0, 0),
 			      bcl_claim_word(generation, 0, 1));
 }
 
-/* Is a chunk left? For a word that may hold anything. */
+/* True if a chunk of n is left. The word may hold anything. */
 static inline bool bcl_claim_left(uint64_t word, uint16_t generation,
 				  uint32_t n)
 {
@@ -123,9 +124,10 @@ static inline bool bcl_claim_left(uint64_t word, uint16_t generation,
 }
 
 /*
- * Take a chunk of n: `step` is bcl_claim_word(0, 1, 0) for the sender,
- * bcl_claim_word(0, 0, 1) for the receiver. True: *word was the word before,
- * so that the sender has chunk front, the receiver chunk n - 1 - back.
+ * Take a chunk of n. `step` is bcl_claim_word(0, 1, 0) for the sender and
+ * bcl_claim_word(0, 0, 1) for the receiver. Returns true if a chunk was taken;
+ * *word is then the word before: the sender has chunk front, the receiver chunk
+ * n - 1 - back.
  */
 static inline bool bcl_claim_take(struct bcl_claim *claim, uint16_t generation,
 				  uint32_t n, uint64_t step, uint64_t *word)
@@ -139,7 +141,8 @@ static inline bool bcl_claim_take(struct bcl_claim *claim, uint16_t generation,
 	return false;
 }
 
-/* Receiver: let nobody take more; how many the sender has taken. */
+/* Receiver: take all chunks that are left. Returns how many chunks the sender
+ * has taken. */
 static inline uint32_t bcl_claim_close(struct bcl_claim *claim,
 				       uint16_t generation, uint32_t n)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The records of connections: making and freeing, descriptors that are watched,
+ * packets on the socket, the end of a peer. See connection.h.
+ */
 #include "transport/shm/connection.h"
 
 #include <errno.h>
@@ -24,7 +28,8 @@ static void close_watched(struct bcl_connection *c, int *fd)
 {
 	const struct bcl_env *env = bcl_shm_env(c->shm);
 
-	/* not left to closing: a forked child may hold the file open */
+	/* Removed explicitly, because closing may not: a forked child may hold
+	 * the file open. */
 	if (*fd >= 0)
 		env->shm_host->group_remove(env->world, c->shm->group, *fd);
 	close_fd(c, fd);
@@ -37,7 +42,8 @@ bool bcl_connection_watch(struct bcl_connection *c, int fd)
 	return env->shm_host->group_add(env->world, c->shm->group, fd, c);
 }
 
-/* Another connection to its process. */
+/* Find another connection to the same process, with the same pidfd if `c` has
+ * one. */
 static const struct bcl_connection *find_sibling(const struct bcl_connection *c)
 {
 	const struct bcl_connection *other = c->shm->connections;
@@ -58,7 +64,7 @@ void bcl_connection_watch_process(struct bcl_connection *c)
 
 	if (c->pid <= 0)
 		return;
-	/* while that one lives nobody else has its number */
+	/* while the process lives no other process gets its number */
 	if (sibling && !host->has_ended(env->world, sibling->pidfd)) {
 		c->pidfd = sibling->pidfd;
 		return;
@@ -113,7 +119,7 @@ void bcl_connection_hang_up(struct bcl_connection *c)
 		leave_process(c);
 }
 
-/* Give back all that is shared with the peer. */
+/* Give back all resources that are shared with the peer. */
 static void let_go(struct bcl_connection *c)
 {
 	const struct bcl_env *env = bcl_shm_env(c->shm);
@@ -128,7 +134,7 @@ static void let_go(struct bcl_connection *c)
 	c->its_active = NULL;
 }
 
-/* Take a word of the attention page. */
+/* Take a free word of the attention page. */
 static bool take_watch(struct bcl_connection *c)
 {
 	uint64_t *words = c->shm->watches;
@@ -322,7 +328,8 @@ void bcl_connection_end(struct bcl_connection *c)
 	}
 }
 
-/* Memory is not mapped then, but asked for by request. */
+/* Descriptors were lost for want of room. Memory is then not mapped but used by
+ * request; a handshake fails. */
 static void take_without(struct bcl_connection *c, struct bcl_greeting *g)
 {
 	bcl_shm_refused(c->shm, EMFILE);
@@ -340,7 +347,8 @@ void bcl_connection_serve_ended(struct bcl_shm_port *shm)
 
 	while (c && !process_ended(c))
 		c = c->next;
-	/* it ends when all that came before is read; then the next is served */
+	/* This connection ends once all its packets are read; then the next
+	 * call serves the next connection. */
 	if (c)
 		bcl_connection_serve(c);
 }

@@ -1,42 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A connection: the socket, the segment and the state of two ports on one
- * host that found each other.
+ * host.
  *
- * The initiator makes the segment. HELLO, ACCEPT and READY carry what each
- * side has to know of the other, with the descriptors; each side proves that
- * it can attach to the other before the other relies on it. The socket stays
- * open: its end is the peer's end, after what it has completely published has
- * been received.
+ * The initiator makes the segment. HELLO, ACCEPT and READY carry what each side
+ * has to know of the other, and the descriptors. Each side proves that it can
+ * attach to the other side before the other relies on attach. The socket stays
+ * open: the end of the socket is the end of the peer, after all messages that
+ * the peer has completely published have been received.
  *
- * States, under the service lock; "owner" is the port's thread:
+ * States, under the service lock. Each line: state, cause, action, next state;
+ * "owner" is the port's thread:
  *
  *  CALLING   the peer's listener has no room       call again      CALLED
+ *            no socket, no segment, deadline                       FAILED
  *  CALLED    ACCEPT                                READY           UP
- *            REFUSE crossing: the peer calls us                    CROSSED
- *            REFUSE other, end, deadline                           FAILED
- *  CROSSED   HELLO from the peer: replaced by that connection
+ *            REFUSE, crossing: the peer calls this side            CROSSED
+ *            other REFUSE, end, deadline                           FAILED
+ *  CROSSED   HELLO from the peer: its connection replaces this one
  *            deadline                                              FAILED
  *  ACCEPTED  HELLO                                 ACCEPT          GREETED
- *            HELLO, own call is out and has precedence: REFUSE     gone
+ *            HELLO, an own call is out and precedes  REFUSE        gone
  *            HELLO, an older connection lives                      HELD
  *            HELLO refused, end, deadline                          gone
- *  HELD      the older connection is gone, or      ACCEPT          GREETED
+ *  HELD      the older connection is gone, or is   ACCEPT          GREETED
  *            an own call that is CROSSED
  *            owner: the peer is on the card        REFUSE          gone
  *            end, deadline                                         gone
  *  GREETED   READY                                                 UP
  *            end, deadline                                         gone
- *  UP        owner: both have said END (leave.h)                   gone
+ *  UP        owner: both have sent END (leave.h)                   gone
+ *            owner: the pair is broken                             gone
  *            end of the socket or of the process                   ENDED
- *            leaving, and the deadline                             ENDED
+ *            `leaving`, and the deadline has passed                ENDED
  *  ENDED     owner: the ring is drained                            gone
  *  FAILED    owner: the peer is lost                               gone
  *            owner: tries the card                                 CARD
  *  CARD      owner: the peer is lost there, or opened again        gone
  *
- * "gone" becomes FAILED if the owner has asked for this peer meanwhile. Of
- * two crossing calls that of the smaller (card, number) has precedence.
+ * A handshake that fails ends in FAILED instead of "gone" if the owner has
+ * called this peer meanwhile. If two calls cross, the call of the smaller
+ * (card, number) has precedence.
  */
 #ifndef BCL_SHM_CONNECTION_H
 #define BCL_SHM_CONNECTION_H
@@ -66,114 +70,122 @@ enum bcl_connection_state {
 };
 
 struct bcl_connection {
-	struct bcl_pair pair; /* the owner's, once UP */
+	struct bcl_pair pair; /* the owner's, from UP on */
 
-	struct bcl_connection *next; /* all of the port */
+	struct bcl_connection *next; /* list of the port */
 	struct bcl_shm_port *shm;
-	uint64_t card;		   /* the peer's; 0, 0 until HELLO */
-	uint8_t key[BCL_KEY_SIZE]; /* CALLING: of the peer's job */
+	uint64_t card;		   /* the peer's; 0, with number, until HELLO */
+	uint8_t key[BCL_KEY_SIZE]; /* CALLING: key of the peer's job */
 	uint16_t number;
 	uint8_t state;	    /* enum bcl_connection_state */
 	uint8_t status;	    /* FAILED: why */
-	bool wanted;	    /* the owner waits for it */
-	bool confirmed;	    /* CARD: the owner says that it still is */
-	bool news;	    /* the owner is to look at it */
+	bool wanted;	    /* the owner waits for the connection */
+	bool confirmed;	    /* CARD: the owner confirmed the state */
+	bool news;	    /* for the owner: something has changed */
 	bool leaving;	    /* UP: the peer has until `deadline` to answer */
-	_Atomic bool ended; /* UP no more; may be read without the lock */
+	_Atomic bool ended; /* ended after UP; read without the lock */
 	bool attach;	    /* proved in both directions */
-	bool fence;	    /* senders to the peer need one */
+	bool fence;	    /* senders to the peer need a fence */
 	uint8_t side;
-	pid_t pid; /* 0: not known here */
+	pid_t pid; /* 0: unknown in this namespace */
 	uint64_t deadline;
 	int socket, wake; /* -1: none */
-	int pidfd;	  /* likewise; all of one process share it */
+	int pidfd;	  /* -1: none; shared by connections to one process */
 	struct bcl_segment segment;
-	const char *why; /* for people */
+	const char *why; /* for humans */
 
-	uint64_t told;		   /* how far the peer was told that it sent */
-	_Atomic uint64_t its_told; /* the same of the peer */
+	uint64_t told;		   /* position that the peer was told: sent */
+	_Atomic uint64_t its_told; /* likewise, as told by the peer */
 
-	uint32_t watch;	    /* the peer's word in the own attention page */
-	uint32_t its_watch; /* own word in the peer's */
-	uint32_t woken;	    /* the sleep that the peer was woken from */
-	uint32_t charged;   /* lines sent (transport/env/charge.h) */
-	const _Atomic uint32_t *its_attention; /* pages; NULL: none yet */
+	uint32_t watch;	    /* the peer's word in the port's page */
+	uint32_t its_watch; /* this side's word in the peer's page */
+	uint32_t woken;	    /* attention word of the last wake-up */
+	uint32_t charged;   /* lines charged (transport/env/charge.h) */
+	const _Atomic uint32_t *its_attention; /* pages; NULL: not yet */
 	_Atomic uint64_t *its_active;
 
-	uint64_t nonce, scratch; /* the peer reads and writes them */
+	uint64_t nonce, scratch; /* accessed by the peer's proof of attach */
 	uint64_t its_nonce, its_nonce_address, its_scratch_address;
 
-	/* the owner's */
-	size_t reserved; /* bytes of bcl_reserve() and one, until commit */
+	/* for the owner only */
+	size_t reserved; /* bytes of bcl_reserve() plus one, until commit */
 	struct bcl_outbox outbox;
 	struct bcl_large large;
 	struct bcl_remotes *remotes; /* NULL: none used yet */
-	bool blocked;		     /* nothing is sent before a notification */
-	bool awaited;		     /* `leaving`, as this side has set it */
-	bool unanswered;	     /* LEAVE: neither by STAY nor by END */
-	uint8_t said, heard;	     /* enum bcl_leave_word: the last ones */
-	uint64_t events; /* that named the peer, other than messages */
-	uint64_t named;	 /* all of those when the peer was closed */
+	bool blocked;	     /* no sends before a notification has gone */
+	bool awaited;	     /* the owner's copy of `leaving` */
+	bool unanswered;     /* LEAVE came; no STAY or END sent yet */
+	uint8_t said, heard; /* last enum bcl_leave_word */
+	uint64_t events;     /* notifications and channels from the peer */
+	uint64_t named;	     /* named() of leave.c when the peer was closed */
 
-	uint32_t *grants; /* by word: own memory that the peer may use; under
-			   * the service lock; NULL: none yet */
+	/* By word: handle of own memory that the peer may use. Under the
+	 * service lock. NULL: none yet. */
+	uint32_t *grants;
 };
 
-/* Wake the peer if it sleeps; by the helper, instead of bcl_pair_kick(). */
+/* Wake the peer if it sleeps. The helper calls this instead of
+ * bcl_pair_kick(). */
 void bcl_connection_wake(struct bcl_connection *connection);
 
-/* Its peer may still do something. The owner, or under the service lock. */
+/* True if the peer may still do something. For the owner, or under the service
+ * lock. */
 bool bcl_connection_lives(const struct bcl_connection *connection);
 
-/* The rest under the service lock. */
+/* All further functions run under the service lock. */
 
-/* A new connection in `state`, in the port's list. NULL: no memory, or the
- * port has BCL_SHM_PEERS already. */
+/* Make a connection in `state` and put it into the list of the port. NULL: no
+ * memory, or the port has BCL_SHM_PEERS connections already. */
 struct bcl_connection *bcl_connection_new(struct bcl_shm_port *shm,
 					  enum bcl_connection_state state,
 					  uint64_t now);
 
-/* Someone called: take the socket over. False: refused. */
+/* A peer called: take the socket over. Returns false if the call is refused;
+ * the socket is then still the caller's. */
 bool bcl_connection_accept(struct bcl_shm_port *shm, int fd, uint64_t now);
 
-/* The connection to (card, number) that is not HELD nor `but`, or NULL. */
+/* Returns the connection to (card, number) that is neither HELD nor `but`, or
+ * NULL. */
 struct bcl_connection *bcl_connection_find(const struct bcl_shm_port *shm,
 					   uint64_t card, uint16_t number,
 					   const struct bcl_connection *but);
 
-/* Off the list; gives everything back. Not for one that the owner polls. */
+/* Take the connection off the list and give all its resources back. Not for a
+ * connection that the owner polls. */
 void bcl_connection_free(struct bcl_connection *connection);
 
-/* Its socket or process has something to say. */
+/* The socket or the process of the peer is readable: take one greeting, or note
+ * the end. */
 void bcl_connection_serve(struct bcl_connection *connection);
 
 void bcl_connection_set_state(struct bcl_connection *connection,
 			      enum bcl_connection_state state);
 
 /*
- * The handshake ends without success. One that the owner waits for is left
- * to it, others vanish.
+ * The handshake fails. A connection that the owner waits for becomes FAILED;
+ * any other is freed.
  */
 void bcl_connection_fail(struct bcl_connection *connection,
 			 enum bcl_status status, const char *why);
 
-/* The peer is gone, or given up: the owner is told. Not the end of the record
- * if it was UP. */
+/* The peer is gone, or is given up. An UP connection becomes ENDED, and the
+ * owner is told; the record stays. A handshake fails. */
 void bcl_connection_end(struct bcl_connection *connection);
 
-/* Close the socket. */
+/* Shut down and close the socket, and stop watching the process. */
 void bcl_connection_hang_up(struct bcl_connection *connection);
 
-/* Have the connection served when the descriptor has something to say. */
+/* Have the connection served when the descriptor is readable. Returns false if
+ * the system refuses. */
 bool bcl_connection_watch(struct bcl_connection *connection, int fd);
 
 /* The same when the peer's process ends, if the system can tell. */
 void bcl_connection_watch_process(struct bcl_connection *connection);
 
-/* Some process of a peer has ended: serve a connection to it. */
+/* The process of a peer has ended: serve a connection to this process. */
 void bcl_connection_serve_ended(struct bcl_shm_port *shm);
 
-/* The owner is to look at it. */
+/* Have the owner look at the connection. */
 void bcl_connection_tell_owner(struct bcl_connection *connection);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The owner of memory: who may use it, and the end of that. */
+/* The owner of memory: gives grants to peers that ask, and takes them back when
+ * the memory is released or the connection ends. See remote.h. */
 #include "transport/shm/remote.h"
 
 #include <inttypes.h>
@@ -8,11 +9,12 @@
 #include "transport/shm/port.h"
 
 enum {
-	REVOKE_TIME = 1000000000, /* ns that a release waits for a peer that
-				   * is in the middle of an access */
+	REVOKE_TIME = 1000000000, /* ns that a release waits for a peer that is
+				   * in the middle of an access */
 };
 
-/* The word with the handle; else a free one; else BCL_GRANTS. */
+/* The word with the handle; if there is none, a free word; if there is none,
+ * BCL_GRANTS. */
 static unsigned find_word(const struct bcl_connection *c, uint32_t handle)
 {
 	unsigned i, free = BCL_GRANTS;
@@ -36,7 +38,7 @@ static bool use_grants(struct bcl_connection *c)
 	return c->grants;
 }
 
-/* Under memory_lock. */
+/* Find the memory of the handle, or NULL. Under memory_lock. */
 static const struct bcl_memory *find_memory(struct bcl_connection *c,
 					    uint32_t handle)
 {
@@ -56,7 +58,8 @@ void bcl_grant_answer(struct bcl_connection *c,
 	unsigned word = BCL_GRANTS, nfds = 0;
 	const struct bcl_memory *memory;
 
-	/* so that a release comes before this, or revokes the grant */
+	/* under the lock: a release either comes before this or revokes the
+	 * grant */
 	pthread_mutex_lock(&context->memory_lock);
 	memory = find_memory(c, handle);
 
@@ -76,14 +79,14 @@ void bcl_grant_answer(struct bcl_connection *c,
 		atomic_store_explicit(&c->segment.head->granted[c->side][word],
 				      handle, memory_order_release);
 	}
-	/* A peer that does not read its answers asks in vain. */
+	/* A peer that does not read its socket gets no answer. */
 	bcl_greeting_send(c, &answer, nfds ? &memory->fd : NULL, nfds);
 	pthread_mutex_unlock(&context->memory_lock);
 }
 
 /* ---- taking it back ---- */
 
-/* No access begins from now on. */
+/* Clear the grant: from now on no access begins. */
 static void clear_word(struct bcl_connection *c, unsigned word)
 {
 	atomic_store_explicit(&c->segment.head->granted[c->side][word], 0,
@@ -108,7 +111,8 @@ static unsigned granted_word(const struct bcl_connection *c, uint32_t handle)
 							      : BCL_GRANTS;
 }
 
-/* Is the peer in the middle of a copy by attach? See remote.h. */
+/* True if the peer is in the middle of a copy by attach; see remote.h. If not,
+ * the word is free. */
 static bool copies(struct bcl_connection *c, uint32_t handle)
 {
 	unsigned word = granted_word(c, handle);
@@ -128,7 +132,7 @@ static bool revoke(struct bcl_connection *c, uint32_t handle)
 	if (word == BCL_GRANTS)
 		return false;
 	clear_word(c, word);
-	/* partner: the fence in bcl_access's copy */
+	/* partner: the fence in bcl_access's copy_attached() */
 	atomic_thread_fence(memory_order_seq_cst);
 	return copies(c, handle);
 }
@@ -141,7 +145,8 @@ static void log_unfinished(const struct bcl_connection *c)
 		c->number, c->card);
 }
 
-/* It had its time. */
+/* The peer had its time: end the connection. Returns true if the peer is still
+ * busy. */
 static bool give_up(struct bcl_connection *c, uint32_t handle)
 {
 	if (!copies(c, handle))
@@ -151,8 +156,8 @@ static bool give_up(struct bcl_connection *c, uint32_t handle)
 	return copies(c, handle);
 }
 
-/* For each connection of the context's open ports; true: one of the calls
- * was. No lock is held between two calls of this. */
+/* Call work() for each connection of the context's open ports. Returns true if
+ * one of the calls did. No lock is held between two calls of this function. */
 static bool each(struct bcl_context *context, uint32_t handle,
 		 bool (*work)(struct bcl_connection *c, uint32_t handle))
 {
@@ -196,7 +201,7 @@ void bcl_grants_end(struct bcl_connection *c)
 		return;
 	for (unsigned i = 0; i < BCL_GRANTS; i++)
 		clear_word(c, i);
-	/* partner: the fence in bcl_access's copy */
+	/* partner: the fence in bcl_access's copy_attached() */
 	atomic_thread_fence(memory_order_seq_cst);
 	while (bcl_connection_lives(c) && !c->pair.broken && busy_with(c)) {
 		if (env->now(env->world) > end) {

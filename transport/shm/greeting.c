@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Making and sending the packets of greeting.h. */
 #include "transport/shm/greeting.h"
 
 #include "transport/shm/connection.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The handshake of a connection, for the caller and the called side; see
+ * handshake.h.
+ */
 #include "transport/shm/handshake.h"
 
 #include <errno.h>
@@ -9,11 +13,11 @@
 #include "transport/shm/host.h"
 #include "transport/shm/port.h"
 
-/* What `attention` of a pair points at where senders need a fence, or are
- * charged for what they send. */
+/* `attention` of a pair points at this word if senders need a fence, or are
+ * charged for messages. */
 static const _Atomic uint32_t always_attend = 1;
 
-/* Send the greeting with this port's descriptors, those from `first` on. */
+/* Send the greeting with this side's descriptors, from index `first` on. */
 static bool send_greeting(struct bcl_connection *c,
 			  const struct bcl_greeting *g, unsigned first)
 {
@@ -42,11 +46,13 @@ static void refuse_and_fail(struct bcl_connection *c, enum bcl_status status,
 
 enum {
 	SLOTS_FEW = 1024,
-	SLOTS_MANY = 16384, /* of all rings of a rank to others here */
+	SLOTS_MANY = 16384, /* slots in all rings of a rank to others here */
 };
 
-/* Longer rings move KBs faster, and short messages use a part of them only. All
- * of a rank's take as much memory as those of one of 16 ranks at most. */
+/* Longer rings move messages of several KB faster, and short messages use only
+ * a part of a ring. With up to 17 ranks on the host, the rings that a rank
+ * writes to the others have at most SLOTS_MANY slots together; with more ranks
+ * each ring has SLOTS_FEW. */
 static uint32_t ring_slots(const struct bcl_context *context)
 {
 	uint32_t slots = SLOTS_MANY;
@@ -128,7 +134,7 @@ void bcl_handshake_call(struct bcl_connection *c)
 
 /* ---- what both do with a greeting ---- */
 
-/* The peer's pages and object. False: they are not what they should be. */
+/* Take the peer's pages and object. Returns false if they are not usable. */
 static bool adopt(struct bcl_connection *c, const struct bcl_greeting *g,
 		  const int fds[3])
 {
@@ -156,7 +162,8 @@ static bool adopt(struct bcl_connection *c, const struct bcl_greeting *g,
 	return true;
 }
 
-/* Prove that this side can attach to the peer; *wrote: what was written. */
+/* Prove that this side can attach to the peer; *wrote is the value written
+ * there. */
 static bool prove(struct bcl_connection *c, uint64_t *wrote)
 {
 	const struct bcl_env *env = bcl_shm_env(c->shm);
@@ -197,7 +204,7 @@ static void come_up(struct bcl_connection *c)
 
 /* ---- answering ---- */
 
-/* Does this port's call have precedence over the peer's? */
+/* True if this port's call has precedence over the peer's. */
 static bool precedes(const struct bcl_connection *c)
 {
 	uint64_t card = bcl_shm_context(c->shm)->card_id;
@@ -221,7 +228,7 @@ static void accept_call(struct bcl_connection *c)
 				    "shared memory: it hung up");
 }
 
-/* The older connections to the peer decide what becomes of its HELLO. */
+/* Answer HELLO, depending on the older connections to the peer. */
 static void answer(struct bcl_connection *c)
 {
 	struct bcl_connection *other =
@@ -377,12 +384,12 @@ void bcl_handshake_take(struct bcl_connection *c, const struct bcl_greeting *g,
 		take_ready(c, g);
 		break;
 	default:
-		break; /* nothing is expected: ignored */
+		break; /* no packet is expected: ignored */
 	}
 }
 
-/* May a HELD connection be answered now? An own call that gave way to it goes.
- */
+/* True if a HELD connection can be answered now. An own call that gave way to
+ * the connection ends then. */
 static bool may_answer(const struct bcl_connection *c)
 {
 	const struct bcl_connection *other =

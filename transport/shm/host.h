@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What shared memory asks of the host that its processes run on: the system's
- * sockets, descriptors, mappings and attach (bcl_shm_linux), or those of a
- * simulated node, whose ranks are fibers of one process. `world` is that of
- * struct bcl_env. Descriptors that are asked for are -1 if there are none left,
- * and errno says why.
+ * The calls that shared memory makes to the host of its processes: sockets,
+ * descriptors, mappings and attach. bcl_shm_linux implements them by the
+ * system; the simulator by a node whose ranks are fibers of one process.
+ * `world` is a member of struct bcl_env. Functions that return a descriptor
+ * return -1 if none is left; errno says why.
  */
 #ifndef BCL_SHM_HOST_H
 #define BCL_SHM_HOST_H
@@ -13,23 +13,24 @@
 
 #include "transport/env/env.h"
 
-/* A part of a file, in bytes, whole pages. */
+/* A part of a file, in bytes; both numbers are multiples of the page size. */
 struct bcl_shm_part {
 	size_t offset, size;
 };
 
 struct bcl_shm_host {
-	/* ---- descriptors; objects of struct bcl_env are some ---- */
+	/* ---- descriptors, among them the objects of struct bcl_env ---- */
 	int (*copy)(void *world, int fd);
 	void (*close)(void *world, int fd);
-	/* It is an object whose waking never blocks. */
+	/* True if the descriptor is an object that can be woken without
+	 * blocking. */
 	bool (*wakes)(void *world, int fd);
 
-	/* ---- groups: readable while a member has something to say ---- */
+	/* ---- groups: readable while a member is readable ---- */
 	int (*group_open)(void *world);
 	bool (*group_add)(void *world, int group, int fd, void *who);
 	void (*group_remove)(void *world, int group, int fd);
-	/* Whose member has something to say; NULL: nobody's. */
+	/* Returns the `who` of a member that is readable; NULL: none is. */
 	void *(*group_next)(void *world, int group);
 
 	/* ---- local sockets: socket.h ---- */
@@ -41,12 +42,13 @@ struct bcl_shm_host {
 		     const int *fds, unsigned nfds);
 	int (*receive)(void *world, int fd, void *packet, size_t length,
 		       int *fds, unsigned *nfds);
-	/* For all who have it open. */
+	/* Shut the connection down, also for processes that inherited the
+	 * descriptor. */
 	void (*hang_up)(void *world, int fd);
 
 	/* ---- processes ---- */
-	/* A descriptor with something to say when the process has ended; -1:
-	 * there is none, sockets tell. */
+	/* A descriptor that is readable when the process has ended. -1: the
+	 * system has none; then the socket tells the end. */
 	int (*process)(void *world, pid_t pid);
 	bool (*has_ended)(void *world, int process);
 	/* attach.h */
@@ -55,21 +57,22 @@ struct bcl_shm_host {
 	enum bcl_status (*write)(void *world, pid_t pid, const void *local,
 				 uint64_t remote, size_t length);
 
-	/* ---- files of memory, zeroed, of a size that stays ---- */
-	/* The first `reserved` bytes have their pages. NOMEM, SYSTEM. */
+	/* ---- files of memory: zeroed, of fixed size ---- */
+	/* Make a file; its first `reserved` bytes have pages. NOMEM, SYSTEM. */
 	enum bcl_status (*make)(void *world, size_t size, size_t reserved,
 				int *fd);
 	bool (*reserve)(void *world, int fd, size_t offset, size_t size);
-	/* The same for what is mapped, without its descriptor. NOMEM;
-	 * UNSUPPORTED: not on this system. */
+	/* The same by the address of a mapping. NOMEM; UNSUPPORTED: not on this
+	 * system. */
 	enum bcl_status (*populate)(void *world, void *address, size_t size);
-	/* Parts one behind the other; NULL: no room, or the file can be, or
-	 * become, smaller. */
+	/* Map the parts of a file one behind the other. NULL: no room, or the
+	 * file is, or can become, smaller than the parts. */
 	void *(*map)(void *world, int fd, const struct bcl_shm_part *parts,
 		     unsigned nparts, bool writable);
-	/* size: of all parts. */
+	/* size: the sum of all parts. */
 	void (*unmap)(void *world, void *address, size_t size);
-	/* Who has it mapped already may write to it, nobody else. */
+	/* From now on only processes that have the file mapped already can
+	 * write to the file. */
 	void (*protect)(void *world, int fd);
 };
 

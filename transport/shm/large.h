@@ -2,16 +2,17 @@
 /*
  * Large messages between two ports: offers, and the pulls that read them.
  *
- * An offer has a slot in the offering side's claim table (claim.h) and a
- * token that the user, or a message of the library's own, takes to the peer.
- * The peer's pull uses the entry of the same number in its own table, so that
- * both tables have the same bound.
+ * An offer has a slot in the claim table (claim.h) of the offering side, and a
+ * token. The user, or a message of the library, takes the token to the peer.
+ * The peer's pull uses the entry of the same number in its own table, so both
+ * tables have the same bound.
  *
- * With attach: the pull begins with the last chunk, tells the offering side
- * to JOIN it from the first if that can pay, and goes on until no chunk is
- * left; see claim.h. Without: the pull asks to FETCH, and the data comes
- * through the offering side's bounce area (bounce.c).
- * Either way the pull ends with READ: then the offer is free.
+ * With attach, the pull begins with the last chunk. If help can pay, it tells
+ * the offering side to JOIN from the first chunk. It goes on until no chunk is
+ * left; see claim.h. Without attach, the pull sends FETCH, and the data comes
+ * through the bounce area of the offering side (bounce.c).
+ *
+ * Either way the pull ends with READ; then the offer is free.
  */
 #ifndef BCL_SHM_LARGE_H
 #define BCL_SHM_LARGE_H
@@ -21,12 +22,12 @@
 
 struct bcl_connection;
 
-/* What BCL_KEY_MAX bytes of a token hold. */
+/* The contents of the BCL_KEY_MAX bytes of a token. */
 struct bcl_token {
-	uint64_t card;	  /* who offers */
-	uint64_t address; /* there */
+	uint64_t card;	  /* the offering card */
+	uint64_t address; /* address in the offering process */
 	uint64_t length;
-	uint16_t number; /* of the port */
+	uint16_t number; /* port number of the offering side */
 	uint16_t slot;
 	uint16_t generation;
 	uint16_t spare;
@@ -38,7 +39,7 @@ enum bcl_offer_kind {
 	BCL_OFFER_FREE,
 	BCL_OFFER_READ,	   /* ends with BCL_EVENT_READ */
 	BCL_OFFER_SENT,	   /* ends with BCL_EVENT_SENT */
-	BCL_OFFER_CHANNEL, /* likewise */
+	BCL_OFFER_CHANNEL, /* ends with BCL_EVENT_SENT */
 	BCL_OFFER_QUIET,   /* ends without an event */
 };
 
@@ -48,16 +49,16 @@ struct bcl_offer {
 	uint64_t cookie;
 	uint16_t generation;
 	uint8_t kind; /* enum bcl_offer_kind */
-	/* what the peer wants, JOIN or FETCH */
-	uint64_t target; /* JOIN: its address there */
+	/* as the peer's JOIN or FETCH says */
+	uint64_t target; /* JOIN: address in the peer's process */
 	uint64_t wanted; /* bytes */
 	uint64_t chunk;	 /* bytes */
 	uint64_t feed;	 /* FETCH: bytes for the bounce area */
-	uint64_t fed;	 /* of which are there */
+	uint64_t fed;	 /* FETCH: bytes put there so far */
 	uint32_t chunks;
-	uint32_t done;		/* chunks copied, */
-	bool failed;		/* one of them not */
-	struct bcl_offer *next; /* FETCH: in the order of asking */
+	uint32_t done;		/* chunks copied, or failed */
+	bool failed;		/* a chunk could not be copied */
+	struct bcl_offer *next; /* FETCH: next in the order of requests */
 };
 
 enum bcl_pull_kind {
@@ -65,29 +66,29 @@ enum bcl_pull_kind {
 	BCL_PULL_USER,	  /* ends with BCL_EVENT_PULLED */
 	BCL_PULL_CHANNEL, /* ends with bcl_channel_done() */
 	BCL_PULL_SENT,	  /* ends with BCL_EVENT_SENT */
-	BCL_PULL_QUIET,	  /* the peer is told, nobody here */
+	BCL_PULL_QUIET,	  /* only the peer is told */
 };
 
 struct bcl_pull {
 	uint8_t *buffer;
-	uint64_t address; /* there */
+	uint64_t address; /* address in the peer's process */
 	uint64_t length;  /* bytes wanted */
 	uint64_t total;	  /* bytes offered */
 	uint64_t cookie;
 	uint64_t chunk;	  /* bytes */
 	uint64_t drained; /* FETCH: bytes taken from the bounce area */
 	uint32_t chunks;
-	uint32_t mine; /* chunks claimed here */
+	uint32_t mine; /* chunks claimed by this side */
 	uint16_t generation;
 	uint16_t channel; /* CHANNEL */
 	uint8_t kind;	  /* enum bcl_pull_kind */
-	uint8_t status;	  /* not OK: fails when the peer's chunks are done */
-	struct bcl_pull *next; /* FETCH: in the order of asking */
+	uint8_t status;	  /* if not OK: fails once the peer's chunks are done */
+	struct bcl_pull *next; /* FETCH: next in the order of requests */
 };
 
-/* A message that waits for its channel to be posted. */
+/* A message that waits until its channel is posted. */
 struct bcl_posted {
-	struct bcl_channel_waiter waiter; /* first */
+	struct bcl_channel_waiter waiter; /* must be first */
 	struct bcl_connection *connection;
 	struct bcl_token token;
 	uint16_t channel;
@@ -100,12 +101,12 @@ struct bcl_large_tables {
 	struct bcl_posted posted[BCL_CLAIMS];
 	unsigned held;			   /* offers and pulls not ended */
 	unsigned channels_out;		   /* offers of kind CHANNEL */
-	uint64_t joined[BCL_CLAIMS / 64];  /* offers being copied from here */
+	uint64_t joined[BCL_CLAIMS / 64];  /* offers that this side copies */
 	uint64_t pulling[BCL_CLAIMS / 64]; /* pulls with attach */
-	unsigned hint;			   /* where a free offer may be */
-	unsigned alone; /* pulls that the peer could have joined, and did not,
-			 * since it last did */
-	uint32_t filled, drained; /* chunks, own index words */
+	unsigned hint;			   /* where to look for a free offer */
+	/* Pulls that the peer could have joined, since it last joined one. */
+	unsigned alone;
+	uint32_t filled, drained; /* chunks; the own index words */
 	struct bcl_offer *feeding, **feeding_last;
 	struct bcl_pull *draining, **draining_last;
 };
@@ -116,32 +117,37 @@ struct bcl_large {
 
 /* ---- offer.c ---- */
 
-/* The tables, made if need be; NULL: no memory. */
+/* The tables, made on first use; NULL: no memory. */
 struct bcl_large_tables *bcl_large_use(struct bcl_connection *connection);
 
-/* AGAIN: all slots are taken. */
+/* Make an offer. AGAIN: all slots are taken. NOMEM: no tables. */
 enum bcl_status bcl_offer_make(struct bcl_connection *connection,
 			       enum bcl_offer_kind kind, const void *buffer,
 			       size_t length, uint64_t cookie,
 			       struct bcl_token *token);
-/* BUSY: the peer has begun. ARG: no such offer (any more). */
+/* Take an offer back. BUSY: the peer has begun to read it. ARG: there is no
+ * such offer, or it has ended. */
 enum bcl_status bcl_offer_withdraw(struct bcl_connection *connection,
 				   const struct bcl_token *token);
-/* Messages of the peer. False: malformed. */
+/* Handle JOIN, FETCH and READ of the peer. Return false if the message is
+ * malformed. */
 bool bcl_offer_join(struct bcl_connection *connection, uint64_t immediate,
 		    const void *payload, size_t length);
 bool bcl_offer_fetch(struct bcl_connection *connection, uint64_t immediate,
 		     const void *payload, size_t length);
 bool bcl_offer_read(struct bcl_connection *connection, uint64_t immediate);
-/* Copy a chunk of each joined offer. True: there may be more. */
+/* Copy a chunk of each offer that this side has joined. Returns true if there
+ * may be more to copy. */
 bool bcl_offers_progress(struct bcl_connection *connection);
-/* No peer reads them from now on; events with the status if there is one. */
+/* End all offers: no peer reads them any more. Pushes their events if status is
+ * not OK. */
 void bcl_offers_end(struct bcl_connection *connection, enum bcl_status status);
 
 /* ---- pull.c ---- */
 
-/* A pull: length, channel and cookie as its kind needs. OK: its end will be
- * reported. NOMEM: nothing was begun. ARG: not an offer of this peer. */
+/* Begin a pull; length, channel and cookie of the request as its kind needs.
+ * OK: its end will be reported. NOMEM: nothing was begun. ARG: the token is not
+ * an offer of this peer that can be pulled now, or the length is too long. */
 struct bcl_pull_request {
 	enum bcl_pull_kind kind;
 	void *buffer;
@@ -156,12 +162,13 @@ enum bcl_status bcl_pull_begin(struct bcl_connection *connection,
 void bcl_pull_refuse(struct bcl_connection *connection,
 		     const struct bcl_token *token, enum bcl_status status);
 bool bcl_pulls_progress(struct bcl_connection *connection);
-/* Is there something for bcl_large_progress() to do, just now? */
+/* True if bcl_large_progress() has something to do just now. */
 bool bcl_pulls_ready(struct bcl_connection *connection);
-/* Let nobody copy into this process any more, then report the status if
- * there is one. Waits for chunks that the peer has claimed, while it lives. */
+/* End all pulls. Waits until the peer, while it lives, has finished the chunks
+ * that it has claimed, so that nobody copies into this process any more; at
+ * most SETTLE_TIME (pull.c). Then reports the status if it is not OK. */
 void bcl_pulls_end(struct bcl_connection *connection, enum bcl_status status);
-/* For bounce.c: the pull has all it wanted, or failed. */
+/* For bounce.c: the pull has all bytes that it wanted, or failed. */
 void bcl_pull_complete(struct bcl_connection *connection, struct bcl_pull *pull,
 		       enum bcl_status status);
 
@@ -170,14 +177,15 @@ void bcl_pull_complete(struct bcl_connection *connection, struct bcl_pull *pull,
 enum bcl_status bcl_posted_send(struct bcl_connection *connection,
 				unsigned channel, const void *buffer,
 				size_t length, uint64_t cookie);
-/* The message. False: malformed. */
+/* Handle CHANNEL of the peer. Returns false if it is malformed. */
 bool bcl_posted_take(struct bcl_connection *connection, uint64_t immediate,
 		     const void *payload, size_t length);
 void bcl_posted_end(struct bcl_connection *connection);
 
 /* ---- bounce.c ---- */
 
-/* Queue an offer or a pull. False: no memory for the area. */
+/* Reserve the pages of the bounce area of `side`; false: no memory. Queue an
+ * offer or a pull for the area. */
 bool bcl_bounce_reserve(struct bcl_connection *connection, unsigned side);
 void bcl_bounce_feed(struct bcl_connection *connection,
 		     struct bcl_offer *offer);
@@ -187,7 +195,7 @@ bool bcl_bounce_ready(struct bcl_connection *connection);
 
 /* ---- all of it ---- */
 
-/* True: wants to be called again. */
+/* Returns true if it has to be called again. */
 static inline bool bcl_large_progress(struct bcl_connection *connection)
 {
 	bool more = bcl_offers_progress(connection);
@@ -196,7 +204,8 @@ static inline bool bcl_large_progress(struct bcl_connection *connection)
 	return bcl_bounce_progress(connection) || more;
 }
 
-/* The peer is lost (status), or is given up (OK, no events). */
+/* The peer is lost (status says why), or the connection is given up (OK; then
+ * there are no events). */
 static inline void bcl_large_end(struct bcl_connection *connection,
 				 enum bcl_status status)
 {

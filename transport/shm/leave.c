@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/* The end of a connection while both ports live; see leave.h. */
 #include "transport/shm/leave.h"
 
 #include "transport/shm/message.h"
 #include "transport/shm/port.h"
 
-/* Until when the peer may be waited for, or that it need not answer. */
+/* Start to wait for the peer's answer, until the deadline; or stop waiting. */
 static void set_leaving(struct bcl_connection *c, bool leaving)
 {
 	struct bcl_shm_port *shm = c->shm;
@@ -14,7 +15,7 @@ static void set_leaving(struct bcl_connection *c, bool leaving)
 		return;
 	c->awaited = leaving;
 	pthread_mutex_lock(&shm->lock);
-	/* it may have had its time */
+	/* the deadline may have passed: then the connection is not UP */
 	if (c->state == BCL_CONNECTION_UP) {
 		c->leaving = leaving;
 		c->deadline = env->now(env->world) +
@@ -31,7 +32,7 @@ static void say(struct bcl_connection *c, enum bcl_leave_word word)
 	bcl_outbox_post(c, BCL_SHM_LEAVE, word, NULL, 0);
 }
 
-/* Has all ended that this side had begun with the peer? */
+/* True if all operations that this side had begun with the peer have ended. */
 static bool is_idle(const struct bcl_connection *c)
 {
 	const struct bcl_large_tables *t = c->large.tables;
@@ -43,13 +44,14 @@ static bool is_idle(const struct bcl_connection *c)
 	return !c->remotes || !c->remotes->accesses;
 }
 
-/* Messages that the program was told of; its own of other kinds among them. */
+/* The number of messages, notifications and channels that named the peer to the
+ * program. Completions of the program's own operations do not count. */
 static uint64_t named(const struct bcl_connection *c)
 {
 	return c->pair.received + c->events;
 }
 
-/* Nothing is begun with the peer any more. */
+/* Part the peer from the connection: no operation begins any more. */
 static void part(struct bcl_connection *c)
 {
 	c->reserved = 0;
@@ -85,7 +87,8 @@ static bool is_kept(const struct bcl_connection *c)
 	return c->pair.peer->opened && !bcl_leave_has_begun(c);
 }
 
-/* What is to be said, *word, when all that was begun has ended. */
+/* True if a word is due: *word. LEAVE and END are sent when all operations of
+ * this side have ended. */
 static bool is_due(const struct bcl_connection *c, enum bcl_leave_word *word)
 {
 	if (c->said == BCL_LEAVE_END)
@@ -109,7 +112,8 @@ bool bcl_leave_progress(struct bcl_connection *c)
 		return bcl_leave_has_begun(c) && waits;
 	if (word != BCL_LEAVE_STAY)
 		set_leaving(c, true);
-	/* the words of who closes and opens again and again are not queued */
+	/* one word at a time: a program that closes and opens the peer
+	 * repeatedly must not fill the outbox */
 	if (waits || (word != BCL_LEAVE_STAY && !is_idle(c)))
 		return true;
 	if (word == BCL_LEAVE_END)
@@ -134,7 +138,7 @@ bool bcl_leave_take(struct bcl_connection *c, uint64_t word)
 	c->heard = (uint8_t)word;
 	bcl_shm_want(c->shm, BCL_WORK_LEAVE);
 	if (word == BCL_LEAVE_END) {
-		/* it reads no offers any more */
+		/* the peer reads no offers any more */
 		bcl_offers_end(c, BCL_ERR_DEAD);
 		part(c);
 	} else if (word == BCL_LEAVE_STAY && c->said != BCL_LEAVE_END) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The host's part of shared memory in a Linux process. */
+/* The host's part of shared memory in a Linux process, by system calls; see
+ * host.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -166,7 +167,7 @@ static enum bcl_status linux_populate(void *world, void *address, size_t size)
 	return errno == EINVAL ? BCL_ERR_UNSUPPORTED : BCL_ERR_NOMEM;
 }
 
-/* The file can never get smaller than `size`. */
+/* True if the file can never become smaller than `size`. */
 static bool is_fixed(int fd, size_t size)
 {
 	struct stat st;
@@ -211,7 +212,7 @@ static void linux_unmap(void *world, void *address, size_t size)
 	munmap(address, size);
 }
 
-/* Where this seal is not known nothing is protected. */
+/* A system without this seal protects nothing. */
 static void linux_protect(void *world, int fd)
 {
 	(void)world;

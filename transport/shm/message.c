@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The handlers of the library's own messages; see message.h. */
 #include "transport/shm/message.h"
 
 #include "transport/shm/bell.h"

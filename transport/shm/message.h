@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The library's own messages between two connected ports: types 64..127 of
- * the pair. Integers are native: both processes run on one machine. Where a
- * message is about an offer, its immediate is bcl_message_slot().
+ * The library's own messages between two connected ports: types 64..127 of the
+ * pair. Integers are native, since both processes run on one machine. If a
+ * message is about an offer, its immediate is a bcl_message_slot().
  */
 #ifndef BCL_SHM_MESSAGE_H
 #define BCL_SHM_MESSAGE_H
@@ -15,13 +15,14 @@
 
 enum bcl_shm_type {
 	BCL_SHM_JOIN = 64, /* argument: chunk in pages; struct bcl_join:
-			    * copy this into my memory, from the start */
-	BCL_SHM_FETCH,	   /* struct bcl_join: put it into your bounce area */
-	BCL_SHM_READ,	   /* argument: status; the offer was read */
+			    * copy this to my memory, from the start */
+	BCL_SHM_FETCH,	   /* struct bcl_join: put this into your bounce
+			    * area */
+	BCL_SHM_READ,	   /* argument: status; the pull has ended */
 	BCL_SHM_CHANNEL,   /* immediate: channel; struct bcl_token */
 	BCL_SHM_NOTIFY,	   /* struct bcl_notify */
-	BCL_SHM_BELL,	   /* look at the bell: see bell.h */
-	BCL_SHM_SKIP,	   /* immediate: slots, its own among them (pair.h) */
+	BCL_SHM_BELL,	   /* look at the bell (bell.h) */
+	BCL_SHM_SKIP,	   /* immediate: slots, with its own (pair.h) */
 	BCL_SHM_LEAVE,	   /* immediate: enum bcl_leave_word */
 };
 
@@ -37,7 +38,7 @@ struct bcl_notify {
 };
 
 enum {
-	BCL_JOIN_PAGE = 4096, /* unit of JOIN's chunk */
+	BCL_JOIN_PAGE = 4096, /* bytes; unit of JOIN's chunk */
 };
 
 static inline uint64_t bcl_message_slot(uint16_t slot, uint16_t generation,
@@ -54,8 +55,8 @@ enum bcl_status bcl_message_notify(struct bcl_connection *connection,
 				   const struct bcl_access *access);
 
 /*
- * A message has come. False: it is malformed. Handlers push events and may
- * post messages.
+ * Handle a message of the library. Returns false if it is malformed. The
+ * handlers push events and may post messages.
  */
 bool bcl_message_handle(struct bcl_connection *connection, unsigned type,
 			uint64_t immediate, const void *payload, size_t length);

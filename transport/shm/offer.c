@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The offering side of large messages. */
+/* The offering side of large messages: offers, chunks copied for JOIN, and the
+ * messages of the pulling side. See large.h. */
 #include "transport/shm/attach.h"
 #include "transport/shm/audit.h"
 #include "transport/shm/message.h"
@@ -111,7 +112,7 @@ static void end_offer(struct bcl_connection *c, struct bcl_offer *offer,
 	free_offer(c, offer);
 }
 
-/* The offer that a slot and a generation name, or NULL. */
+/* The offer that slot and generation name, or NULL. */
 static struct bcl_offer *find_offer(struct bcl_connection *c, unsigned slot,
 				    unsigned generation)
 {
@@ -141,7 +142,7 @@ enum bcl_status bcl_offer_withdraw(struct bcl_connection *c,
 
 static void write_done(struct bcl_connection *c, const struct bcl_offer *offer)
 {
-	/* partner: the acquire in finish() of pull.c */
+	/* partner: the acquires of `done` in pull.c */
 	atomic_store_explicit(&claim_of(c, slot_of(c, offer))->done,
 			      offer->done |
 				      (offer->failed ? BCL_CLAIM_FAILED : 0),
@@ -169,7 +170,7 @@ bool bcl_offers_audit(struct bcl_connection *c)
 	return true;
 }
 
-/* Copy one chunk. False: none is left, or it failed. */
+/* Copy one chunk. Returns false if none is left, or the copy failed. */
 static bool copy_chunk(struct bcl_connection *c, struct bcl_offer *offer)
 {
 	struct bcl_claim *claim = claim_of(c, slot_of(c, offer));
@@ -220,7 +221,8 @@ bool bcl_offers_progress(struct bcl_connection *c)
 
 /* ---- messages ---- */
 
-/* JOIN, FETCH: the offer and what the peer wants of it; NULL: malformed. */
+/* JOIN, FETCH: find the offer and note how much the peer wants. NULL:
+ * malformed. */
 static struct bcl_offer *wanted_offer(struct bcl_connection *c,
 				      uint64_t immediate, const void *payload,
 				      size_t length, struct bcl_join *join)
@@ -278,10 +280,11 @@ bool bcl_offer_read(struct bcl_connection *c, uint64_t immediate)
 		find_offer(c, (uint16_t)immediate, (uint16_t)(immediate >> 16));
 	uint32_t status = (uint32_t)(immediate >> 32);
 
-	/* it was withdrawn before the pull */
+	/* the offer was withdrawn before the pull */
 	if (!offer && status == BCL_ERR_CANCELLED)
 		return true;
-	/* an offer that stands is not closed but by who scribbles */
+	/* the peer cannot find the claim of a live offer closed, unless another
+	 * process has written to the segment */
 	if (!offer || status > UINT8_MAX || offer->fed < offer->feed ||
 	    status == BCL_ERR_CANCELLED)
 		return false;

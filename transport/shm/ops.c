@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The shared path's table of operations. */
+/* The table of operations of the shared-memory path (struct bcl_path_ops). */
 #include "transport/shm/port.h"
 
-/* Peers of one host, as `bcl-perf` finds them on common machines; before
- * anything was measured. */
+/* Microseconds and MB/s between peers of one host, as bcl-perf finds them on
+ * common machines: estimates for the time before anything was measured. */
 static const double typical_latency = 0.1, typical_overhead = 0.02;
 static const double attach_bandwidth = 20000, copy_bandwidth = 10000;
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/* Messages of the library that wait for room; see outbox.h. */
 #include "transport/shm/outbox.h"
 
 #include "transport/shm/port.h"
 
-/* It is not the program that is refused. */
+/* Send without a note that the program was refused: only the library was. */
 static enum bcl_status send(struct bcl_connection *c, unsigned type,
 			    uint64_t immediate, const void *payload,
 			    size_t length)
@@ -26,7 +27,7 @@ void bcl_outbox_post(struct bcl_connection *connection, unsigned type,
 	const struct bcl_env *env = bcl_shm_env(shm);
 	struct bcl_outbox_entry *entry;
 
-	/* what is reserved lies where this would go */
+	/* reserved room lies where this message would go */
 	if (!connection->reserved && outbox->head == outbox->tail &&
 	    !send(connection, type, immediate, payload, length))
 		return;

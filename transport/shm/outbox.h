@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The library's own messages that found the ring full. They wait here, in
- * order; the user's messages may overtake them. A peer that keeps the rules
- * causes at most three kinds, each at most once per claim.
+ * Messages of the library that found the ring full wait here, in order.
+ * Messages of the user may overtake them. A peer that keeps the rules causes at
+ * most three per claim (JOIN, FETCH, READ), and besides one BELL and one LEAVE.
  */
 #ifndef BCL_SHM_OUTBOX_H
 #define BCL_SHM_OUTBOX_H
@@ -31,12 +31,13 @@ struct bcl_outbox {
 struct bcl_connection;
 
 /*
- * Send a message of the library's own, now or later. length: at most
- * BCL_SLOT_PAYLOAD. A peer for which there is no room is broken.
+ * Send a message of the library, now or later. length: at most
+ * BCL_SLOT_PAYLOAD. If there is no room for the message here, the pair is
+ * broken.
  */
 void bcl_outbox_post(struct bcl_connection *connection, unsigned type,
 		     uint64_t immediate, const void *payload, size_t length);
-/* Send what waits. True: some of it still does. */
+/* Send the waiting messages. Returns true if some still wait. */
 bool bcl_outbox_flush(struct bcl_connection *connection);
 void bcl_outbox_free(struct bcl_connection *connection);
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The slow paths of a pair: room and turning back, messages of several slots,
+ * messages of the library, and wake-ups. The contract is in pair.h.
+ */
 #include "transport/shm/pair.h"
 
 #include <inttypes.h>
@@ -8,7 +12,7 @@
 #include "transport/shm/port.h"
 
 enum {
-	SHORT_SLOTS = 16, /* of messages that are short, on the average */
+	SHORT_SLOTS = 16, /* messages are short if they have fewer on average */
 };
 
 static void note_refusal(const struct bcl_pair *pair)
@@ -24,7 +28,7 @@ static struct bcl_slot *tail_slot(const struct bcl_pair *pair)
 	return &pair->out[pair->tail & pair->mask];
 }
 
-/* The rest of the ring. */
+/* Cover the rest of the ring with SKIP. */
 static void skip(struct bcl_pair *pair)
 {
 	uint32_t slots = pair->mask + 1 - (pair->tail & pair->mask);
@@ -33,14 +37,14 @@ static void skip(struct bcl_pair *pair)
 	slot->immediate = slots;
 	bcl_pair_publish(pair, slot, slots, pair->next | BCL_SHM_SKIP);
 	pair->sent_ring--;
-	/* nothing is copied: see charge() */
+	/* the skipped lines were not copied: charge() must not count them */
 	if (pair->connection)
 		pair->connection->charged += slots - 1;
 }
 
-/* Instead of going on into the next BCL_NEAR_SLOTS. What is skipped is in use
- * until the reader is behind it, so nearly nothing else may be, or the ring is
- * full before it has to be. */
+/* Turn back instead of going on into the next BCL_NEAR_SLOTS. The skipped slots
+ * are in use until the reader is behind them. So nearly all other slots must be
+ * free; otherwise the ring would be full too early. */
 static bool turn_back(struct bcl_pair *pair, uint32_t used)
 {
 	uint32_t at = pair->tail & pair->mask;
@@ -54,14 +58,14 @@ static bool turn_back(struct bcl_pair *pair, uint32_t used)
 	return true;
 }
 
-/* Room for a message of `slots` slots and the slot ahead? */
+/* True if there is room for a message of `slots` slots and the slot ahead. */
 static bool has_room(struct bcl_pair *pair, unsigned slots)
 {
 	uint32_t consumed, used, room, mark;
 
 	if ((int32_t)(pair->limit - pair->tail) > (int32_t)slots)
 		return true;
-	/* partner: the release store in bcl_pair_receive() */
+	/* partner: the release store in bcl_pair_advance() */
 	consumed =
 		atomic_load_explicit(pair->its_consumer, memory_order_acquire);
 	used = pair->tail - consumed;
@@ -92,8 +96,8 @@ bool bcl_pair_has_room(const struct bcl_pair *pair)
 	       bcl_pair_slots(BCL_MESSAGE_MAX);
 }
 
-/* All that will be written, at once: one by one each takes as long as a short
- * message altogether. */
+/* Fetch all lines that will be written at once: one by one, each takes as long
+ * as a whole short message. */
 static void fetch_slots(const struct bcl_slot *slot, unsigned slots)
 {
 	for (unsigned i = 0; i <= slots; i++)
@@ -115,7 +119,8 @@ enum bcl_status bcl_pair_send_full(struct bcl_pair *pair, unsigned type,
 	return bcl_pair_send(pair, type, immediate, data, length);
 }
 
-/* Of the pieces, which are longer, the bytes that the first slot takes. */
+/* Write the bytes that the first slot takes. The pieces have more bytes than
+ * that. */
 static void write_first(uint8_t *to, const struct iovec *iov)
 {
 	size_t room = BCL_SLOT_PAYLOAD;
@@ -129,7 +134,7 @@ static void write_first(uint8_t *to, const struct iovec *iov)
 	}
 }
 
-/* Those behind them. */
+/* Write the bytes behind the first slot. */
 static void write_rest(uint8_t *to, const struct iovec *iov, unsigned niov)
 {
 	size_t skip = BCL_SLOT_PAYLOAD;
@@ -167,8 +172,8 @@ enum bcl_status bcl_pair_send_iov(struct bcl_pair *pair, unsigned type,
 		return BCL_ERR_AGAIN;
 	slot = tail_slot(pair);
 	fetch_slots(slot + 1, slots - 1);
-	/* The peer looks at the first slot, whose line it takes away again and
-	 * again: that is written last. */
+	/* The peer looks at the first slot and takes its line away each time.
+	 * So the first slot is written last. */
 	write_rest((uint8_t *)(slot + 1), iov, niov);
 	write_first(slot->payload, iov);
 	slot->immediate = immediate;
@@ -188,7 +193,7 @@ enum bcl_status bcl_pair_send_word(struct bcl_pair *pair, unsigned type,
 		return BCL_ERR_AGAIN;
 	slot = tail_slot(pair);
 	fetch_slots(slot + 1, slots - 1);
-	/* as in bcl_pair_send_iov(), the first slot last */
+	/* as in bcl_pair_send_iov(), the first slot is written last */
 	memcpy(slot + 1, (const uint8_t *)data + first, length - first);
 	memcpy(slot->payload, &word, sizeof(word));
 	memcpy(slot->payload + sizeof(word), data, first);
@@ -206,7 +211,8 @@ enum bcl_status bcl_pair_reserve(struct bcl_pair *pair, size_t length,
 	if (!has_room(pair, slots))
 		return BCL_ERR_AGAIN;
 	fetch_slots(tail_slot(pair), slots);
-	/* whatever is written there, a shorter message may take its place */
+	/* the user may overwrite headers that are zeroed ahead, and then commit
+	 * a shorter message */
 	pair->zeroed = pair->tail;
 	*room = tail_slot(pair)->payload;
 	return BCL_OK;
@@ -223,7 +229,8 @@ void bcl_pair_commit(struct bcl_pair *pair, unsigned type, uint64_t immediate,
 	bcl_pair_kick(pair);
 }
 
-/* SKIP, of which the first slot has been read. */
+/* Handle SKIP, whose first slot has been read. Returns false if it is
+ * malformed. */
 static bool take_skip(struct bcl_pair *pair, uint64_t slots, size_t length)
 {
 	if (length || slots - 1 > pair->mask ||
@@ -270,7 +277,7 @@ void bcl_pair_break(struct bcl_pair *pair, const char *what, uint64_t value)
 	bcl_shm_want(connection->shm, BCL_WORK_BROKEN);
 }
 
-/* What was sent since the last time takes virtual time. */
+/* Charge the virtual time of the lines that were sent since the last call. */
 static void charge(struct bcl_connection *c, const struct bcl_env *env)
 {
 	uint32_t lines = c->pair.tail + (uint32_t)c->pair.sent_half;
@@ -280,7 +287,8 @@ static void charge(struct bcl_connection *c, const struct bcl_env *env)
 	c->charged = lines;
 }
 
-/* One write per sleep: the object stays awake until it is taken. */
+/* Wake the peer, once per sleep: the object stays awake until the peer takes
+ * the wake-up. */
 static void wake(struct bcl_connection *c, uint32_t attention)
 {
 	const struct bcl_env *env = bcl_shm_env(c->shm);

@@ -1,73 +1,82 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A pair: two ports on one host that talk through one shared segment. Here
- * are the hot functions; everything rarer is in pair.c and further.
+ * A pair: two ports on one host that talk through one shared segment. This
+ * header has the functions of the fast path; pair.c has the slow paths.
  *
  * The segment (shm/segment.h) gives each direction two places for messages:
  *
  *  half   32 bytes of the pair line, for messages of up to 16 bytes, and 32
- *         of the line beside it for the rest of messages of up to 48. Both
- *         sides write both lines, each its own half: fetching the peer's
- *         message brings the line's ownership, so that the answer is stored
- *         locally; a ping-pong costs one coherence transaction per way.
- *  ring   64-byte slots, one producer, one consumer, for everything else.
- *         Mapped twice in a row: a message never wraps.
+ *         bytes of the line beside it, for the rest of messages of up to 48.
+ *         Both sides write both lines, each side its own half: by fetching the
+ *         peer's message a side gets ownership of the line, and the store of
+ *         its answer is local. A ping-pong costs one coherence transaction
+ *         per way.
+ *  ring   64-byte slots with one producer and one consumer, for all other
+ *         messages: longer and reserved ones, and short ones while the half may
+ *         not be written. It is mapped twice in a row, so no message wraps.
  *
  * Contract
  *
- *  Header. One 64-bit word, stored last with release and loaded with acquire:
- *	63..31 position in this direction, line and ring alike: a message in
- *	       the half advances it by 3, one in the ring by 2; wraps. Its
- *	       lowest bit, `turn`, is the parity of the half messages
+ *  Header. One 64-bit word, stored last, with release, and loaded with acquire:
+ *	63..31 position in this direction, of line and ring together: a message
+ *	       in the half advances it by 3, a message in the ring by 2; wraps.
+ *	       The lowest bit, `turn`, is the parity of the half messages
  *	30     valid  1
- *	29     ack    parity of the half messages received by the sender
+ *	29     ack    parity of the half messages that the sender has received
  *	19..7  length of the payload, bytes
- *	6..0   type   0..63 the user's, 64..127 enum bcl_shm_type
- *  A message is there when its upper 34 bits are those expected. It lies
- *  either in the half or in the slot at `head`; both are looked at.
+ *	6..0   type   0..63 of the user, 64..127 enum bcl_shm_type
+ *  A message is there when the upper 34 bits of its header are those that the
+ *  receiver expects. It lies either in the half or in the slot at `head`; the
+ *  receiver looks at both.
  *
- *  The half may be written again when the ack of the last message received
- *  equals the turn of the next to be sent: at most one half message is
- *  unread, so one bit counts them. A half message is copied out and
- *  acknowledged when it is received. A header that stays in the half is never
- *  taken for a later message, whatever wraps: the positions expected until it
- *  is overwritten have the other turn.
+ *  Half. The sender may write the half again when the ack of the last message
+ *  that it received equals the turn of the next message that it sends. At most
+ *  one half message is unread, so one bit counts them. The receiver copies a
+ *  half message out when it receives the message, and its next header of either
+ *  kind carries the ack. A header that stays in the half is never taken for a
+ *  later message, even if positions wrap: until the half is overwritten all
+ *  expected positions have the other turn.
  *
- *  Zero ahead. The header word of the slot at the writer's `tail` is 0, and
- *  the reader sees that 0 or the finished message: memory begins zeroed, and
- *  a message of n slots is published (release) after the header word of the
- *  slot that follows it has been zeroed. The reader comes to that slot only
- *  by acquiring the message before it. So continuation slots may hold any
- *  bytes, no header of an earlier lap is ever looked at, and the reader
- *  clears nothing. A message of n slots needs n + 1 free ones. Some more of the
- *  free ones are zeroed at once: a store to another line between those of a
- *  message keeps processors from fetching the lines of several at a time.
+ *  Zero ahead. The header word of the slot at the writer's `tail` is 0; the
+ *  reader sees this 0 or the finished message. Memory begins zeroed, and
+ *  before the writer publishes a message of n slots (release) it zeroes the
+ *  header word of the slot that follows the message. The reader comes to that
+ *  slot only after it has acquired the message before it. Therefore
+ *  continuation slots may hold any bytes, the reader never looks at a header of
+ *  an earlier lap, and the reader clears nothing. A message of n slots needs
+ *  n + 1 free slots. The writer zeroes some more free slots at once: stores to
+ *  another line between the stores of a message would keep the processor from
+ *  fetching the lines of several messages at a time.
  *
- *  Room. The reader publishes its index when it receives, at least 64 slots
- *  late, in a line of its own (release; the writer's load acquires). Its
- *  newest message is never covered: data is valid in place until the next
- *  receive from this pair, with nothing to release.
+ *  Room. The reader publishes its index in a line of its own (release; the
+ *  writer loads with acquire). It does so when it receives a message after it
+ *  has read 64 slots or more since the last time. The published index never
+ *  covers the newest message: data is valid in place until the next receive
+ *  from this pair, and the user has nothing to release.
  *
  *  Turning back. Short messages are fast in memory that was used a moment ago,
- *  KBs in a ring that is longer than the near caches. So where a multiple of
- *  BCL_NEAR_SLOTS comes the writer looks at what it has sent since the last: if
- *  that was short and the rest of the ring is free, it goes on at the start.
- *  SKIP, a message of the library's own, covers the rest: it is published as
- *  one of so many slots, and its immediate says how many.
+ *  messages of several KB in a ring that is longer than the near caches.
+ *  Therefore, at each multiple of BCL_NEAR_SLOTS, the writer looks at the
+ *  messages that it has sent since the last multiple: if they were short and
+ *  the rest of the ring is free, it continues at the start of the ring. SKIP, a
+ *  message of the library, covers the rest of the ring: it is published as a
+ *  message of that many slots, and its immediate has the number.
  *
- *  Waking. After the header's store the writer loads `attention`, which the
- *  receiver sets before it sleeps or stops polling this pair. The reader does
- *  so after it has published its index: a writer that found no room has said
- *  in its `attention` that it sleeps until there is some. Store and load
- *  are kept in order by the compiler and by the sleeper's membarrier, or, where
- *  one side has none, by a fence here: then `attention` points at a word that
- *  is always set.
+ *  Waking. After the store of the header the writer loads `attention`, which
+ *  the receiver sets before it sleeps or stops polling this pair. The reader
+ *  loads the writer's `attention` after it has published its index: there a
+ *  writer that found no room says that it sleeps until there is room. The
+ *  compiler and the sleeper's membarrier keep the store and the load in order.
+ *  If one side has no membarrier, a fence here does; `attention` then points at
+ *  a word that is always set.
  *
- *  Crash. A writer that dies at any instruction leaves an unpublished
- *  message, which is not there, in structures that only this pair uses.
+ *  Crash. A writer that dies at any instruction leaves at most an unpublished
+ *  message, which the reader never sees, in structures that only this pair
+ *  uses.
  *
- *  Hostility. Whatever is read from the segment is read once and checked.
- *  Payload in place can be changed by a hostile peer while it is looked at.
+ *  Hostility. The library reads each word of the segment once and checks the
+ *  value that it has read. A hostile peer can change a payload in place while
+ *  the user looks at it.
  */
 #ifndef BCL_SHM_PAIR_H
 #define BCL_SHM_PAIR_H
@@ -81,8 +90,8 @@
 #include "transport/env/prefetch.h"
 
 #define BCL_HEADER_TURN	 (UINT64_C(1) << 31)
-#define BCL_HEADER_HALF	 (UINT64_C(3) << 31) /* advance of a half message */
-#define BCL_HEADER_RING	 (UINT64_C(2) << 31) /* of a ring message */
+#define BCL_HEADER_HALF	 (UINT64_C(3) << 31) /* advance by a half message */
+#define BCL_HEADER_RING	 (UINT64_C(2) << 31) /* advance by a ring message */
 #define BCL_HEADER_VALID (UINT64_C(1) << 30)
 #define BCL_HEADER_ACK	 (UINT64_C(1) << 29)
 #define BCL_HEADER_FIRST (BCL_HEADER_RING | BCL_HEADER_VALID)
@@ -91,19 +100,19 @@ enum {
 	BCL_HEADER_LENGTH_SHIFT = 7,
 	BCL_HEADER_LENGTH = 0x1fff,
 	BCL_HEADER_TYPE = 0x7f,
-	BCL_HEADER_INTERNAL = 0x40, /* the bit of types 64..127 */
+	BCL_HEADER_INTERNAL = 0x40, /* set in types 64..127 */
 
 	BCL_SLOT_SIZE = 64,
-	BCL_SLOT_HEAD = 16,    /* header and immediate */
-	BCL_HALF_PAYLOAD = 16, /* in the pair line */
-	BCL_SLOT_PAYLOAD = 48, /* of any message in one slot, or in a half */
+	BCL_SLOT_HEAD = 16,    /* bytes of header and immediate */
+	BCL_HALF_PAYLOAD = 16, /* bytes in the pair line */
+	BCL_SLOT_PAYLOAD = 48, /* bytes that one slot holds, or the half */
 	BCL_PUBLISH_SLOTS = 64,
-	BCL_NEAR_SLOTS = 1024, /* a power of two */
-	BCL_ZERO_SLOTS = 8,    /* at once */
+	BCL_NEAR_SLOTS = 1024, /* see "Turning back"; a power of two */
+	BCL_ZERO_SLOTS = 8,    /* zeroed at a time */
 	BCL_FETCH_AHEAD = 8,   /* slots fetched before they are needed */
-	BCL_FETCH_SLOTS = 4,   /* of a message, when its header is seen */
+	BCL_FETCH_SLOTS = 4,   /* slots fetched when a header is seen */
 
-	/* Of a port's flags: bcl_pair_give_room() is due. */
+	/* Flag of a port: bcl_shm_give_room() is due. */
 	BCL_PORT_ROOM = 128,
 };
 
@@ -113,8 +122,9 @@ struct bcl_half {
 	uint8_t payload[BCL_HALF_PAYLOAD];
 };
 
-/* What a half message has beyond BCL_HALF_PAYLOAD bytes: its last 16, some of
- * them perhaps for the second time, and what is before these. */
+/* The bytes of a half message beyond the first BCL_HALF_PAYLOAD. `last` holds
+ * the last 16 bytes of the message, some of them perhaps for the second time;
+ * `middle` holds bytes 16 to 31 of a message of more than 32. */
 struct bcl_rest {
 	uint8_t last[16];
 	uint8_t middle[16];
@@ -132,21 +142,20 @@ _Static_assert(sizeof(struct bcl_slot) == BCL_SLOT_SIZE, "a slot is a line");
 
 struct bcl_connection; /* shm/connection.h */
 
-/* One side's view of a pair; the port's owner only. */
+/* One side's view of a pair. Only the owner of the port uses it. */
 struct bcl_pair {
 	/* sending */
-	uint64_t next;	/* header of the next message without length, type */
-	uint64_t acked; /* bit 31: the last ack received, shifted to `turn` */
+	uint64_t next;	/* next header, without length and type */
+	uint64_t acked; /* bit 31: the last ack received, moved to `turn` */
 	struct bcl_half *my_half;
-	struct bcl_slot *out;		   /* the ring written here */
-	const _Atomic uint32_t *attention; /* of the peer */
+	struct bcl_slot *out;		   /* the ring that this side writes */
+	const _Atomic uint32_t *attention; /* see "Waking" */
 	uint32_t tail;			   /* slots written */
-	uint32_t limit;			   /* slots that may be written before
-					    * has_room() is to be asked */
-	uint32_t zeroed;		   /* slots: "zero ahead" is done up to
-					    * here */
-	uint32_t mask;			   /* slots of a ring, less one */
-	uint32_t published;		   /* of head */
+	/* `tail` may grow up to `limit` without a call of has_room(). */
+	uint32_t limit;
+	uint32_t zeroed;    /* slots: "zero ahead" is done */
+	uint32_t mask;	    /* slots of a ring minus one */
+	uint32_t published; /* `head` as published last */
 
 	/* receiving */
 	uint64_t want; /* upper 34 bits of the header expected next */
@@ -154,52 +163,58 @@ struct bcl_pair {
 	const struct bcl_slot *in;
 	struct bcl_peer *peer;
 	uint32_t head;		    /* slots read */
-	_Atomic uint32_t *consumer; /* where head is published */
-	unsigned *flags;	    /* the port's */
-	/* the half message received last */
+	_Atomic uint32_t *consumer; /* where `head` is published */
+	unsigned *flags;	    /* flags of the port */
+	/* payload of the half message received last */
 	_Alignas(uint64_t) uint8_t line[BCL_SLOT_PAYLOAD];
 
-	/* rarer */
+	/* rarely used */
 	const _Atomic uint32_t *its_consumer;
 	struct bcl_connection *connection; /* NULL in tests of a bare pair */
 	uint64_t sent_half, sent_ring, received; /* messages */
 	uint64_t near;	     /* `sent_ring` at the last multiple */
-	uint64_t counted[3]; /* of these, in the port's counters */
+	uint64_t counted[3]; /* their part in the port's counters */
 	uint64_t swept;	     /* `received` at the last sweep for silent pairs */
-	bool broken;	     /* it wrote nonsense: see bcl_pair_break() */
+	bool broken;	     /* see bcl_pair_break() */
 };
 
 /*
- * The slow paths, pair.c.
+ * The slow paths, in pair.c.
  */
-/* bcl_pair_send() when the ring looks full: reads the peer's index. */
+/* bcl_pair_send() for a ring that looks full: reads the peer's index first. */
 enum bcl_status bcl_pair_send_full(struct bcl_pair *pair, unsigned type,
 				   uint64_t immediate, const void *data,
 				   size_t length);
-/* The peer's attention is set: fence, wake, mark active, as it says. OK. */
+/* The peer's attention word is set: fence, wake the peer or set its bit in
+ * `active`, as the word says. Always returns OK. */
 enum bcl_status bcl_pair_attend(struct bcl_pair *pair);
 /* After slots were read: wake the peer if it sleeps until there is room. */
 void bcl_pair_give_room(struct bcl_pair *pair);
-/* For the longest message. Once the peer has read all there always is. */
+/* True if there is room for the longest message. When the peer has read all
+ * messages there always is. */
 bool bcl_pair_has_room(const struct bcl_pair *pair);
-/* A received message that is internal or malformed; its slots are consumed.
- * EMPTY: malformed, the pair is broken; AGAIN: see bcl_pair_receive(). */
+/* Handle a received message that is internal or malformed; its slots are
+ * consumed already. EMPTY: malformed, and the pair is broken; AGAIN: see
+ * bcl_pair_receive(). */
 enum bcl_status bcl_pair_unusual(struct bcl_pair *pair, uint64_t header,
 				 uint64_t immediate, const void *payload);
-/* Any message, in pieces; AGAIN: no room. length: the sum of the pieces. */
+/* Send a message of any length, in pieces. AGAIN: no room. length: the sum of
+ * the pieces. */
 enum bcl_status bcl_pair_send_iov(struct bcl_pair *pair, unsigned type,
 				  uint64_t immediate, const struct iovec *iov,
 				  unsigned niov, size_t length);
-/* The same of a word and what follows it, which is longer than a slot. */
+/* The same for a message that consists of a word and the data that follow. Word
+ * and data together are longer than the payload of one slot. */
 enum bcl_status bcl_pair_send_word(struct bcl_pair *pair, unsigned type,
 				   uint64_t word, const void *data,
 				   size_t length);
-/* bcl_reserve() and bcl_commit(). */
+/* bcl_reserve() and bcl_commit() of the public interface. */
 enum bcl_status bcl_pair_reserve(struct bcl_pair *pair, size_t length,
 				 void **room);
 void bcl_pair_commit(struct bcl_pair *pair, unsigned type, uint64_t immediate,
 		     size_t length);
-/* The peer wrote nonsense: it is lost at the next service; logged. */
+/* The peer broke the protocol: log it (`what` and value), and have the owner
+ * treat the peer as lost at its next bcl_shm_progress(). */
 void bcl_pair_break(struct bcl_pair *pair, const char *what, uint64_t value);
 
 static inline size_t bcl_header_length(uint64_t header)
@@ -207,15 +222,16 @@ static inline size_t bcl_header_length(uint64_t header)
 	return header >> BCL_HEADER_LENGTH_SHIFT & BCL_HEADER_LENGTH;
 }
 
-/* Slots of a ring message. */
+/* The number of slots of a ring message. */
 static inline unsigned bcl_pair_slots(size_t length)
 {
 	return (unsigned)(length + BCL_SLOT_HEAD + BCL_SLOT_SIZE - 1) /
 	       BCL_SLOT_SIZE;
 }
 
-/* Zero ahead of what lies in the slot at tail and has `slots` slots: of a short
- * message, since others like it may follow, more than one header. */
+/* "Zero ahead" of the message in the slot at tail, which has `slots` slots.
+ * Ahead of a short message more than one header is zeroed, since further short
+ * messages may follow. */
 static inline void bcl_pair_zero(struct bcl_pair *pair, struct bcl_slot *slot,
 				 unsigned slots)
 {
@@ -232,15 +248,15 @@ static inline void bcl_pair_zero(struct bcl_pair *pair, struct bcl_slot *slot,
 	pair->zeroed = zeroed;
 }
 
-/* Publish what lies in the slot at tail and has `slots` slots. */
+/* Publish the message in the slot at tail, which has `slots` slots. */
 static inline void bcl_pair_publish(struct bcl_pair *pair,
 				    struct bcl_slot *slot, unsigned slots,
 				    uint64_t header)
 {
-	/* before the header: "zero ahead" */
+	/* "zero ahead" comes before the store of the header */
 	bcl_pair_zero(pair, slot, slots);
 	atomic_store_explicit(&slot->header, header, memory_order_release);
-	/* the next message is like this one, perhaps */
+	/* the next message may have as many slots */
 	for (unsigned i = 1; i <= slots && i <= BCL_FETCH_AHEAD; i++)
 		bcl_prefetch_write(&slot[slots + i]);
 	pair->tail += slots;
@@ -248,11 +264,11 @@ static inline void bcl_pair_publish(struct bcl_pair *pair,
 	pair->sent_ring++;
 }
 
-/* After each message; OK. */
+/* To be called after each message: wakes the peer if necessary. Always OK. */
 static inline enum bcl_status bcl_pair_kick(struct bcl_pair *pair)
 {
-	/* The compiler keeps the header's store before, the sleeper's
-	 * membarrier the processor. */
+	/* The compiler keeps the store of the header before the load; the
+	 * sleeper's membarrier does the same for the processor. */
 	atomic_signal_fence(memory_order_seq_cst);
 	if (__builtin_expect(atomic_load_explicit(pair->attention,
 						  memory_order_relaxed) != 0,
@@ -261,13 +277,13 @@ static inline enum bcl_status bcl_pair_kick(struct bcl_pair *pair)
 	return BCL_OK;
 }
 
-/* Where segment.h has it: in the next line. */
+/* The rest of a half lies in the next line: see segment.h. */
 static inline struct bcl_rest *bcl_half_rest(const struct bcl_half *half)
 {
 	return (struct bcl_rest *)((uintptr_t)half + BCL_SLOT_SIZE);
 }
 
-/* Both: the bytes after the first BCL_HALF_PAYLOAD. */
+/* Write and read the bytes after the first BCL_HALF_PAYLOAD. */
 static inline void bcl_rest_give(struct bcl_rest *rest, const uint8_t *data,
 				 size_t length)
 {
@@ -287,9 +303,9 @@ static inline void bcl_rest_take(uint8_t *data, const struct bcl_rest *rest,
 }
 
 /*
- * Put up to BCL_SLOT_PAYLOAD contiguous bytes where the peer looks;
- * bcl_pair_kick() has to follow. False: the ring looks full, nothing was
- * done.
+ * Put a message of up to BCL_SLOT_PAYLOAD contiguous bytes into the half or the
+ * ring. The caller then calls bcl_pair_kick(). Returns false if the ring looks
+ * full; then nothing was done.
  */
 static inline bool __attribute__((always_inline))
 bcl_pair_put(struct bcl_pair *pair, unsigned type, uint64_t immediate,
@@ -325,7 +341,9 @@ bcl_pair_put(struct bcl_pair *pair, unsigned type, uint64_t immediate,
 	return true;
 }
 
-/* The same and all that follows. OK, or AGAIN: the ring is full. */
+/* Send a message of up to BCL_SLOT_PAYLOAD bytes: bcl_pair_put(), a look at the
+ * peer's index if necessary, bcl_pair_kick(). OK, or AGAIN: the ring is
+ * full. */
 static inline enum bcl_status __attribute__((always_inline))
 bcl_pair_send(struct bcl_pair *pair, unsigned type, uint64_t immediate,
 	      const void *data, size_t length)
@@ -336,7 +354,7 @@ bcl_pair_send(struct bcl_pair *pair, unsigned type, uint64_t immediate,
 	return bcl_pair_kick(pair);
 }
 
-/* The peer's next message is there. */
+/* True if the next message of the peer is there. */
 static inline bool bcl_pair_ready(const struct bcl_pair *pair)
 {
 	uint64_t half = atomic_load_explicit(&pair->its_half->header,
@@ -349,14 +367,14 @@ static inline bool bcl_pair_ready(const struct bcl_pair *pair)
 	       (slot ^ pair->want) < BCL_HEADER_VALID;
 }
 
-/* The slot in which the next message of the ring begins. */
+/* The slot in which the next message of the ring will begin. */
 static inline const struct bcl_slot *bcl_pair_slot(const struct bcl_pair *pair)
 {
 	return &pair->in[pair->head & pair->mask];
 }
 
-/* Beyond the message in this slot, which has this header; returns its length.
- * streaming: see bcl_pair_receive(). */
+/* Go beyond the message in this slot, whose header is `header`; returns the
+ * length of the message. streaming: see bcl_pair_receive(). */
 static inline size_t __attribute__((always_inline))
 bcl_pair_advance(struct bcl_pair *pair, const struct bcl_slot *slot,
 		 uint64_t header, bool streaming)
@@ -366,10 +384,11 @@ bcl_pair_advance(struct bcl_pair *pair, const struct bcl_slot *slot,
 
 	if (pair->head - pair->published >= BCL_PUBLISH_SLOTS) {
 		pair->published = pair->head;
-		/* acquired by has_room() */
+		/* acquired by has_room() and bcl_pair_has_room() */
 		atomic_store_explicit(pair->consumer, pair->head,
 				      memory_order_release);
-		/* as bcl_pair_kick(), but at the next turn */
+		/* as in bcl_pair_kick(), but the owner wakes the peer in its
+		 * next turn */
 		atomic_signal_fence(memory_order_seq_cst);
 		if (__builtin_expect(atomic_load_explicit(pair->attention,
 							  memory_order_relaxed),
@@ -387,10 +406,10 @@ bcl_pair_advance(struct bcl_pair *pair, const struct bcl_slot *slot,
 }
 
 /*
- * For messages in a row: the header of the next one, if it lies in the ring, at
- * `slot`, which is bcl_pair_slot(), and is of this type of the user's;
- * otherwise 0, and bcl_pair_receive() knows more. It stays there until
- * bcl_pair_take().
+ * For messages in a row: returns the header of the next message if this lies in
+ * the ring, at `slot` (which is bcl_pair_slot()), and has this type of the
+ * user's. Otherwise returns 0, and the caller turns to bcl_pair_receive(). The
+ * message stays there until bcl_pair_take().
  */
 static inline uint64_t bcl_pair_look(const struct bcl_pair *pair,
 				     const struct bcl_slot *slot, unsigned type)
@@ -406,8 +425,8 @@ static inline uint64_t bcl_pair_look(const struct bcl_pair *pair,
 	return header;
 }
 
-/* Receive the message that bcl_pair_look() has found; returns its length. It is
- * valid in its slot until the next receive. */
+/* Receive the message that bcl_pair_look() has found; returns its length. The
+ * message is valid in its slot until the next receive. */
 static inline size_t bcl_pair_take(struct bcl_pair *pair,
 				   const struct bcl_slot *slot, uint64_t header)
 {
@@ -416,13 +435,14 @@ static inline size_t bcl_pair_take(struct bcl_pair *pair,
 }
 
 /*
- * Receive the next message, if it is there. OK: a BCL_EVENT_MESSAGE; its
- * data is valid until the next receive from this pair. EMPTY: none. AGAIN: it
- * was one of the library's own, which may have pushed events to the port.
+ * Receive the next message, if it is there. OK: *event is a BCL_EVENT_MESSAGE;
+ * its data is valid until the next receive from this pair. EMPTY: there is
+ * none. AGAIN: the message was one of the library's, which may have pushed
+ * events to the port.
  *
- * streaming: the caller has not looked in vain since the last one, so slots
- * ahead are probably written and worth fetching. Otherwise that would take
- * them from their writer.
+ * streaming: the caller has not looked in vain since the last message, so the
+ * slots ahead are probably written and worth a prefetch. If they are not
+ * written, a prefetch would take their lines from the writer.
  */
 static inline enum bcl_status __attribute__((always_inline))
 bcl_pair_receive(struct bcl_pair *pair, bool streaming, struct bcl_event *event)
@@ -433,7 +453,8 @@ bcl_pair_receive(struct bcl_pair *pair, bool streaming, struct bcl_event *event)
 	uint64_t header;
 	size_t length;
 
-	/* with the half, if a message has both: not one after the other */
+	/* fetch the rest together with the half, in case a message has both,
+	 * not after it */
 	__builtin_prefetch(bcl_half_rest(half));
 	/* both loads acquire what the peer's bcl_pair_send() released */
 	header = atomic_load_explicit(&half->header, memory_order_acquire);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Peers that come and go, and progress: the port's owner. */
+/* Connections from the owner's side: peers that come and go, and the progress
+ * of the port. See shm.h. */
 #include <string.h>
 
 #include "transport/shm/audit.h"
@@ -7,11 +8,11 @@
 #include "transport/shm/port.h"
 
 enum {
-	SOCKET_PASSES = 16, /* between looks at the sockets */
-	NEWS_MAX = 64,	    /* connections heard of in one turn */
+	SOCKET_PASSES = 16, /* passes between looks at the sockets */
+	NEWS_MAX = 64,	    /* connections looked at in one turn */
 };
 
-/* The owner lets go of a connection. */
+/* The owner lets a connection go. */
 static void drop(struct bcl_connection *c)
 {
 	struct bcl_shm_port *shm = c->shm;
@@ -90,7 +91,8 @@ static void fail(struct bcl_connection *c)
 		bcl_peer_try_card(peer, why);
 }
 
-/* The peer calls, although this side took the card: does it still? */
+/* The peer calls, although this side took the card: confirm that the peer is
+ * still on the card, or free the connection. */
 static void confirm(struct bcl_connection *c)
 {
 	struct bcl_shm_port *shm = c->shm;
@@ -105,7 +107,8 @@ static void confirm(struct bcl_connection *c)
 	pthread_mutex_unlock(&shm->lock);
 }
 
-/* True: it wants to be looked at again. */
+/* Handle the news of a connection. Returns true if the owner has to look
+ * again. */
 static bool take_news(struct bcl_connection *c, uint8_t state)
 {
 	if (state == BCL_CONNECTION_FAILED) {
@@ -122,7 +125,7 @@ static bool take_news(struct bcl_connection *c, uint8_t state)
 		bcl_audit_hear(c);
 		return false;
 	}
-	/* all it has published is delivered first */
+	/* first deliver all messages that the peer has published */
 	if (bcl_pair_ready(&c->pair))
 		return true;
 	lose(c, BCL_ERR_DEAD);
@@ -184,7 +187,7 @@ void bcl_shm_connect(struct bcl_peer *peer)
 		c = NULL;
 	}
 	if (c) {
-		/* it called already */
+		/* the peer has called already */
 		c->wanted = true;
 	} else {
 		c = bcl_connection_new(shm, BCL_CONNECTION_CALLING, now);
@@ -208,7 +211,8 @@ void bcl_shm_connect(struct bcl_peer *peer)
 
 void bcl_shm_block(struct bcl_connection *c, bool blocked)
 {
-	/* without a pair a send goes through the table, which answers AGAIN */
+	/* without peer->pair a send goes through the table, which answers
+	 * AGAIN */
 	c->blocked = blocked;
 	if (c->pair.peer->state == BCL_PEER_UP)
 		c->pair.peer->pair = blocked ? NULL : &c->pair;
@@ -226,7 +230,7 @@ bool bcl_shm_copies_ready(struct bcl_connection *c)
 	return bcl_pulls_ready(c) || bcl_rma_ready(c);
 }
 
-/* One of which that is true, polled or silent; NULL: none. */
+/* A connection, polled or silent, for which is() returns true; NULL: none. */
 static struct bcl_connection *find(const struct bcl_shm_port *shm,
 				   bool (*is)(const struct bcl_connection *))
 {
@@ -289,8 +293,9 @@ void bcl_shm_progress(struct bcl_port *port, uint64_t now)
 	}
 	if (work & BCL_WORK_LEAVE)
 		leave(shm);
-	/* what these found out, too: the caller may be about to sleep, and
-	 * nobody wakes it for what it has taken from a socket itself */
+	/* include the findings of the calls above: the caller may be about to
+	 * sleep, and nobody wakes the caller for packets that it has taken from
+	 * a socket itself */
 	work = atomic_load_explicit(&shm->watch.work, memory_order_acquire);
 	if (work & BCL_WORK_BROKEN)
 		break_pairs(shm);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The shared-memory side of a port: opening and closing, the listener, and the
+ * service of the sockets by the owner or the helper. See shm.h and port.h.
+ */
 #include "transport/shm/port.h"
 
 #include <errno.h>
@@ -48,7 +52,8 @@ static void destroy(struct bcl_shm_port *shm)
 	env->release(env->world, shm, sizeof(*shm));
 }
 
-/* NULL: all are there. Else what is not, and errno says why. */
+/* Open the port's files. Returns NULL, or the name of the missing file; errno
+ * then says why. */
 static const char *open_files(struct bcl_shm_port *shm)
 {
 	const struct bcl_env *env = bcl_shm_env(shm);
@@ -60,8 +65,9 @@ static const char *open_files(struct bcl_shm_port *shm)
 	shm->active = share_page(shm, "bcl-active", &shm->active_fd);
 	if (!shm->active)
 		return "memory to share (memfd_create)";
-	/* Where the host cannot a faulty peer can disturb this port's
-	 * wake-ups: worth having, not worth failing for. */
+	/* If the host cannot protect the page, a faulty peer can disturb the
+	 * wake-ups of this port. Protection is worth having, but no reason to
+	 * fail. */
 	host->protect(env->world, shm->attention_fd);
 	shm->group = host->group_open(env->world);
 	if (shm->group < 0)
@@ -155,8 +161,8 @@ void bcl_shm_refused(struct bcl_shm_port *shm, int error)
 		shm->port->number, bcl_log_reason(error));
 }
 
-/* No descriptor is left, and the spare one was lost to another thread: who
- * calls waits, and must not keep others awake meanwhile. */
+/* No descriptor is left, and another thread took the spare descriptor. Callers
+ * then have to wait, and must not keep this port's threads awake meanwhile. */
 static void stop_listening(struct bcl_shm_port *shm)
 {
 	const struct bcl_env *env = bcl_shm_env(shm);
@@ -179,7 +185,8 @@ static void listen_again(struct bcl_shm_port *shm)
 	}
 }
 
-/* With the spare descriptor: the caller takes the card instead of waiting. */
+/* Accept a caller with the spare descriptor and close the socket: the caller
+ * uses the card instead of waiting. */
 static void turn_away(struct bcl_shm_port *shm)
 {
 	const struct bcl_env *env = bcl_shm_env(shm);
@@ -213,7 +220,7 @@ static void accept_one(struct bcl_shm_port *shm, uint64_t now)
 	}
 }
 
-/* It does not answer that it is closed. */
+/* The peer did not answer LEAVE or END in time. */
 static void give_up(struct bcl_connection *c)
 {
 	struct bcl_shm_port *shm = c->shm;
@@ -224,7 +231,8 @@ static void give_up(struct bcl_connection *c)
 	bcl_connection_end(c);
 }
 
-/* What waits for time, or for another connection to go. */
+/* Serve connections that wait for their deadline, or for another connection to
+ * go. */
 static void serve_waiting(struct bcl_shm_port *shm, uint64_t now)
 {
 	struct bcl_connection *c, *next;
@@ -248,9 +256,9 @@ static void serve(struct bcl_shm_port *shm, uint64_t now)
 
 	if (shm->spare < 0)
 		listen_again(shm);
-	/* one at a time: serving one may free the connection of another, and
-	 * who calls again and again, another user perhaps, has one turn as all
-	 * have */
+	/* One descriptor at a time: serving one may free the connection of
+	 * another. A caller that calls repeatedly, perhaps another user's
+	 * process, gets one turn like all callers. */
 	for (i = 0; i < BCL_SHM_SERVED; i++) {
 		void *who = env->shm_host->group_next(env->world, shm->group);
 

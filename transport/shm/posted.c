@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Posted channels: the sender's offer goes to the receiver in a message, and
- * waits there until the channel is posted.
+ * Posted channels: the sender sends its offer in a message, and the message
+ * waits at the receiver until the channel is posted.
  */
 #include "transport/shm/message.h"
 #include "transport/shm/port.h"
 
 enum {
-	/* Claims that channels leave to rendezvous, so that messages for a
-	 * channel that nobody posts block nothing else. */
+	/* Claims that channels leave for rendezvous, so that messages for a
+	 * channel that is never posted do not block other transfers. */
 	LEAVE = BCL_CLAIMS / 2,
 };
 
@@ -82,7 +82,7 @@ bool bcl_posted_take(struct bcl_connection *c, uint64_t immediate,
 
 	if (!t || length != sizeof(token) || immediate > UINT16_MAX)
 		return false;
-	/* whoever offers it hears END, and gives it up */
+	/* the sender hears END and gives the offer up */
 	if (bcl_leave_has_begun(c))
 		return true;
 	memcpy(&token, payload, sizeof(token));

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The reading side of large messages. */
+/* The pulling side of large messages; see large.h. */
 #include "transport/shm/attach.h"
 #include "transport/shm/message.h"
 #include "transport/shm/port.h"
 
 enum {
-	CHUNK_MAX = 4 << 20,	 /* bytes; bounds how long one turn copies */
+	CHUNK_MAX = 4 << 20,	 /* bytes; bounds the time of one turn */
 	WAKE_FROM = 4 << 20,	 /* bytes: worth waking a sleeping sender for */
-	GUESS_BELOW = 128 << 10, /* bytes: a call more is felt */
-	ALONE = 2, /* pulls in a row that the peer left to this side */
-	RETRY = 8, /* then every so many it is asked again */
-	SETTLE_TIME = 1000000000, /* ns that a dying pull waits for a peer that
-				   * has claimed a chunk and lives */
+	GUESS_BELOW = 128 << 10, /* bytes: here one more call is felt */
+	ALONE = 2,		 /* pulls in a row that the peer did not join */
+	RETRY = 8,		 /* then every RETRY-th pull asks again */
+	SETTLE_TIME = 1000000000, /* ns that a dying pull waits for a live peer
+				   * that has claimed a chunk */
 };
 
 static struct bcl_claim *claim_of(const struct bcl_connection *c, unsigned slot)
@@ -104,8 +104,8 @@ static void copy_chunk(struct bcl_connection *c, struct bcl_pull *pull,
 }
 
 /*
- * No chunk is left: those that the peer took may still be on their way. True:
- * the pull has ended.
+ * No chunk is left to claim, but the peer may not have copied all its chunks
+ * yet. Returns true if the pull has ended.
  */
 static bool finish(struct bcl_connection *c, struct bcl_pull *pull)
 {
@@ -114,7 +114,7 @@ static bool finish(struct bcl_connection *c, struct bcl_pull *pull)
 		atomic_load_explicit(&claim->word, memory_order_acquire);
 	uint32_t front = bcl_claim_front(word), done;
 
-	/* the peer gave its offers up: it has ended */
+	/* the peer has ended its offers: for the peer the connection is over */
 	if (front == BCL_CLAIM_CLOSED ||
 	    bcl_claim_generation(word) != pull->generation) {
 		bcl_pull_complete(c, pull, BCL_ERR_CANCELLED);
@@ -124,7 +124,7 @@ static bool finish(struct bcl_connection *c, struct bcl_pull *pull)
 		bcl_pair_break(&c->pair, "claim", word);
 		return false;
 	}
-	/* partner: the release in copy_chunk() of offer.c */
+	/* partner: the release in write_done() of offer.c */
 	done = atomic_load_explicit(&claim->done, memory_order_acquire);
 	if ((done & ~(uint32_t)BCL_CLAIM_FAILED) != front)
 		return false;
@@ -136,7 +136,7 @@ static bool finish(struct bcl_connection *c, struct bcl_pull *pull)
 	return true;
 }
 
-/* One chunk, or the end. True: it goes on. */
+/* Copy one chunk, or end the pull. Returns true if the pull goes on. */
 static bool progress_pull(struct bcl_connection *c, struct bcl_pull *pull)
 {
 	struct bcl_claim *claim = claim_of(c, slot_of(c, pull));
@@ -195,17 +195,18 @@ bool bcl_pulls_ready(struct bcl_connection *c)
 	return t && bcl_bounce_ready(c);
 }
 
-/* Should the peer be asked to copy too? */
+/* True if the peer should be asked to copy, too. */
 static bool worth_joining(struct bcl_connection *c, uint64_t length)
 {
 	struct bcl_large_tables *t = c->large.tables;
 
 	if (length < bcl_shm_context(c->shm)->config.copy_both)
 		return false;
-	/* to wake it costs; in virtual time who sleeps would be polling */
+	/* waking the peer costs time; but in virtual time a sleeping rank
+	 * stands for a polling one */
 	if (length >= WAKE_FROM || bcl_shm_env(c->shm)->sleeps_at_once)
 		return true;
-	/* it seems to compute: two halves would be a call more */
+	/* the peer seems to compute: two halves would cost one more call */
 	if (length < GUESS_BELOW && t->alone >= ALONE && t->alone++ % RETRY)
 		return false;
 	return !(atomic_load_explicit(&c->its_attention[c->its_watch],
@@ -213,7 +214,8 @@ static bool worth_joining(struct bcl_connection *c, uint64_t length)
 		 BCL_ATTENTION_SLEEPING);
 }
 
-/* Two halves, of which no chunk is larger than the limit. */
+/* Cut the pull into two halves if the peer may join; no chunk is larger than
+ * the limit. */
 static void cut(struct bcl_pull *pull, bool join)
 {
 	uint64_t half = (pull->length + 1) / 2 + BCL_JOIN_PAGE - 1;
@@ -301,8 +303,8 @@ enum bcl_status bcl_pull_begin(struct bcl_connection *c,
 
 /* ---- the end ---- */
 
-/* Wait for what the peer has claimed of a pull, so that no late write hits
- * memory that is the user's again. */
+/* Wait for the chunks that the peer has claimed: no late write may hit memory
+ * that belongs to the user again. */
 static void settle(struct bcl_connection *c, struct bcl_pull *pull)
 {
 	const struct bcl_env *env = bcl_shm_env(c->shm);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of a peer: asking for it, mapping it. */
+/* Memory of a peer: asking for grants, mapping, and the table of known
+ * memories. See remote.h. */
 #include "transport/shm/remote.h"
 
 #include "transport/shm/bell.h"
@@ -25,14 +26,14 @@ static void forget(const struct bcl_env *env, struct bcl_remote *remote)
 			      memory_order_relaxed);
 }
 
-/* What the program has mapped stays until it is unmapped, or the port is
- * closed: it may still use the address. */
+/* Memory that the program has mapped stays mapped until the program unmaps it
+ * or closes the port: the program may still use the address. */
 static void keep(struct bcl_connection *c, struct bcl_remote *remote)
 {
 	const struct bcl_env *env = bcl_shm_env(c->shm);
 	struct bcl_orphan *orphan = env->allocate(env->world, sizeof(*orphan));
 
-	/* without memory to note it, it stays for ever */
+	/* without memory for the record, the mapping stays for ever */
 	if (orphan) {
 		orphan->card = c->card;
 		orphan->handle = remote->handle;
@@ -69,7 +70,8 @@ static uint32_t state_of(struct bcl_remote *remote)
 	return atomic_load_explicit(&remote->state, memory_order_acquire);
 }
 
-/* A place for one more, if need be that of another which nobody uses. */
+/* Find a place for a new record: a free one, or the place of memory that is not
+ * mapped by the program and not being asked for. NULL: none. */
 static struct bcl_remote *find_place(struct bcl_connection *c)
 {
 	struct bcl_remotes *remotes = c->remotes;
@@ -78,7 +80,7 @@ static struct bcl_remote *find_place(struct bcl_connection *c)
 	for (i = 0; i < BCL_REMOTES; i++) {
 		struct bcl_remote *remote = &remotes->remote[i];
 
-		/* memory that is released has no map here for ever */
+		/* released memory must not stay mapped here for ever */
 		if (state_of(remote) == BCL_REMOTE_FREE ||
 		    (state_of(remote) == BCL_REMOTE_GRANTED && !remote->maps &&
 		     !bcl_remote_valid(c, remote)))
@@ -96,7 +98,7 @@ static struct bcl_remote *find_place(struct bcl_connection *c)
 	return NULL;
 }
 
-/* False: not just now. */
+/* Ask the peer for a grant. Returns false if that is impossible just now. */
 static bool ask(struct bcl_connection *c, uint32_t handle)
 {
 	struct bcl_greeting question =
@@ -149,8 +151,8 @@ enum bcl_status bcl_remote_find(struct bcl_connection *c,
 		*result = remote;
 		return BCL_OK;
 	}
-	/* an owner that polls leaves its sockets to the helper, which is slow
-	 */
+	/* a peer's owner that polls leaves the sockets to the helper, which is
+	 * slow */
 	if (ask(c, key->handle))
 		bcl_bell_ring(c, BCL_BELL_SOCKET);
 	return BCL_ERR_AGAIN;
@@ -163,7 +165,7 @@ bool bcl_remote_valid(struct bcl_connection *c, struct bcl_remote *remote)
 	if (atomic_load_explicit(&granted[remote->grant],
 				 memory_order_acquire) == remote->handle)
 		return true;
-	/* what the program has mapped stays where it is */
+	/* memory that the program has mapped stays mapped */
 	if (!remote->maps)
 		forget(bcl_shm_env(c->shm), remote);
 	return false;
@@ -217,7 +219,7 @@ void bcl_remote_take(struct bcl_connection *c,
 		memory_order_release);
 }
 
-/* The program has mapped as many as there are places. */
+/* True if the program has mapped as many memories as there are places. */
 static bool all_mapped(const struct bcl_connection *c)
 {
 	unsigned i = 0;
@@ -289,7 +291,7 @@ void bcl_remote_unmap(struct bcl_peer *peer, const void *bytes)
 
 		if (remote->mapped && remote->handle == handle &&
 		    remote->maps) {
-			/* its owner may have released it meanwhile */
+			/* the owner may have released the memory meanwhile */
 			if (!--remote->maps)
 				bcl_remote_valid(c, remote);
 			return;

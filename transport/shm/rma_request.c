@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * RMA requests in the shared segment, both sides: the owner serves them in any
- * order; the requester cuts an access into requests and collects the results.
+ * RMA requests in the shared segment, both sides. The owner serves requests in
+ * any order. The requester cuts an access into requests and collects the
+ * results. See rma_request.h.
  */
 #include "transport/shm/rma_request.h"
 
@@ -12,8 +13,9 @@
 #include "transport/shm/port.h"
 
 enum {
-	/* ns without an answer, after which the helper is told: a thread that
-	 * polls answers sooner. And so long again, each time. */
+	/* Times without an answer, ns, after which the requester tells the
+	 * owner's helper, for the first time and then repeatedly. A thread that
+	 * polls answers sooner. */
 	POKE_AFTER = 20000,
 	POKE_AGAIN = 1000000,
 };
@@ -69,7 +71,7 @@ static void serve(struct bcl_connection *c, unsigned index)
 	if (atomic_load_explicit(&request->state, memory_order_acquire) !=
 	    BCL_RMA_PENDING)
 		return;
-	/* the peer may write at any time: what is checked is what is used */
+	/* the peer may write at any time: check and use a copy */
 	checked.op = request->op;
 	checked.handle = request->handle;
 	checked.length = request->length;
@@ -161,7 +163,7 @@ static void post_all(struct bcl_connection *c, uint64_t now)
 
 		if (!access->op)
 			continue;
-		/* at least one, also when there is nothing to copy */
+		/* at least one request, even if there is nothing to copy */
 		while (access->asked < access->length ||
 		       (!access->length && !access->begun)) {
 			while (index < BCL_RMA_REQUESTS &&
@@ -246,7 +248,8 @@ static void collect(struct bcl_connection *c, unsigned index)
 	access->finished = true;
 }
 
-/* A put that is to be notified. True: it waits for room in the ring. */
+/* Notify the peer of puts that have finished. Returns true if a notification
+ * waits for room in the ring. */
 static bool notify(struct bcl_connection *c)
 {
 	struct bcl_remotes *r = c->remotes;
@@ -265,7 +268,8 @@ static bool notify(struct bcl_connection *c)
 	return false;
 }
 
-/* The owner's thread does not answer: its helper may. False: not just now. */
+/* The owner's thread does not answer: tell its helper. Returns false if that is
+ * impossible just now. */
 static bool poke(struct bcl_connection *c, uint64_t now)
 {
 	struct bcl_greeting packet = bcl_greeting_make(c, BCL_GREETING_RMA);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * RMA requests: accesses that the owner of the memory makes itself, where the
- * requester cannot reach the memory. They lie in the shared segment, so that
- * the owner's thread as well as its helper can serve them.
+ * RMA requests: accesses that the owner of the memory makes itself, because the
+ * requester cannot reach the memory. The requests lie in the shared segment, so
+ * that both the owner's thread and its helper can serve them.
  *
- * Each side has BCL_RMA_REQUESTS for its own accesses, each with room for
- * BCL_RMA_DATA bytes. States, and the side that leaves them:
+ * Each side has BCL_RMA_REQUESTS requests for its own accesses. Each has room
+ * for BCL_RMA_DATA bytes. States, the side that leaves each of them, and the
+ * next state:
  *
  *  FREE     requester: fills the request in                 PENDING (release)
  *  PENDING  owner, under memory_lock: its thread when the   DONE (release)
@@ -57,7 +58,8 @@ struct bcl_rma_request {
 
 _Static_assert(sizeof(struct bcl_rma_request) == 56, "no holes");
 
-/* What both ways of doing an atomic do. */
+/* An atomic on a mapped or an own word, for initiator and owner: returns the
+ * old value. */
 static inline uint64_t bcl_atomic_word(_Atomic uint64_t *word, bool compare,
 				       const uint64_t operand[2])
 {
@@ -74,10 +76,10 @@ static inline uint64_t bcl_atomic_word(_Atomic uint64_t *word, bool compare,
 
 /* ---- the owner of the memory ---- */
 
-/* Serve all pending requests, under memory_lock. From the owner's thread, when
- * the bell rings; false: there is no memory for the data. */
+/* Serve all pending requests, under memory_lock. Called by the owner's thread
+ * when the bell rings. Returns false if there is no memory for the data. */
 bool bcl_rma_serve(struct bcl_connection *connection);
-/* The same from the thread that serves the sockets, usually the helper. */
+/* The same for the thread that serves the sockets, usually the helper. */
 void bcl_rma_serve_from_helper(struct bcl_connection *connection);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Making, mapping and reserving the segment of a pair; see segment.h. */
 #include "transport/shm/segment.h"
 
 #include "transport/shm/host.h"
@@ -8,7 +9,7 @@ static size_t ring_size(uint32_t slots)
 	return (size_t)slots * BCL_SLOT_SIZE;
 }
 
-/* The end of what every pair needs: here the areas begin. */
+/* The offset of the areas: behind the part that every pair needs. */
 static size_t areas_offset(uint32_t slots)
 {
 	return sizeof(struct bcl_segment_head) + 2 * ring_size(slots);
@@ -23,7 +24,7 @@ static size_t file_size(uint32_t slots)
 	return areas_offset(slots) + AREAS_SIZE;
 }
 
-/* In the address space: head, ring 0 twice, ring 1 twice, the areas. */
+/* Bytes of address space: head, ring 0 twice, ring 1 twice, the areas. */
 static size_t span(uint32_t slots)
 {
 	return file_size(slots) + 2 * ring_size(slots);
@@ -64,7 +65,7 @@ enum bcl_status bcl_segment_create(const struct bcl_env *env, uint32_t slots,
 	enum bcl_status status;
 	int fd;
 
-	/* Only what every pair needs is reserved. */
+	/* only the part that every pair needs is reserved now */
 	status = env->shm_host->make(env->world, file_size(slots),
 				     areas_offset(slots), &fd);
 	if (status)
@@ -100,13 +101,14 @@ void bcl_segment_unmap(const struct bcl_env *env, struct bcl_segment *segment)
 
 void bcl_segment_settle(const struct bcl_env *env, struct bcl_segment *segment)
 {
-	/* pages that are there are the question whether it can be done */
+	/* populating pages that exist already only asks whether the host can */
 	if (!env->shm_host->populate(env->world, segment->head,
 				     sizeof(*segment->head)))
 		close_file(env, segment);
 }
 
-/* The pages of an area, by the file or, where that is closed, by the map. */
+/* Reserve the pages of an area: by the file or, if that is closed, by the
+ * mapping. */
 static bool reserve(const struct bcl_env *env,
 		    const struct bcl_segment *segment,
 		    enum bcl_segment_area area, unsigned side)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The shared segment of a pair: one memfd, in which each word has one writer
- * (claims: see claim.h; bells: see bell.h). Its size is fixed and sealed, so
- *that no process can cut it off under another; the part that every pair needs
- *has its pages reserved when it is made, the areas behind it when they are
- *first used.
+ * (exceptions: claims, see claim.h; RMA requests, see rma_request.h; bells, see
+ * bell.h). The size is fixed and sealed, so that no process can truncate the
+ * file under another. The pages of the part that every pair needs are reserved
+ * when the segment is made; the areas behind this part when they are first
+ * used.
  *
  *	     0  the pair line: half[side] is written by `side`
  *	    64  the line beside it: rest[side] is written by `side`
  *	   256  struct bcl_index of side 0, then of side 1
- *	  1024  granted[side]: memory of `side` that the other may use
+ *	  1024  granted[side]: memory of `side` that the other side may use
  *	  4096  claims[side]: offers made by `side`
  *	 20480  rma[side]: RMA requests of `side`
  *	 22528  bells[side]: rung by `side`, see bell.h
@@ -17,7 +18,7 @@
  *	        bounce[side]: BCL_BOUNCE_SIZE bytes written by `side`
  *	        RMA data[side]: BCL_RMA_AREA bytes, for requests of `side`
  *
- * In this process each ring is mapped twice in a row.
+ * Each process maps each ring twice in a row.
  */
 #ifndef BCL_SHM_SEGMENT_H
 #define BCL_SHM_SEGMENT_H
@@ -28,25 +29,27 @@
 #include "transport/shm/remote.h"
 
 enum {
-	BCL_SEGMENT_SLOTS_MIN = 256, /* the longest message, what may be read
-				      * unpublished, and the slot ahead */
+	/* More than the longest message, the slot ahead of it, and the slots
+	 * that the peer may have read and not published. */
+	BCL_SEGMENT_SLOTS_MIN = 256,
 	BCL_SEGMENT_SLOTS_MAX = 65536,
 	BCL_BOUNCE_CHUNK = 1 << 14,
-	/* So many that a chunk's lines have left the writer's near cache when
-	 * they are read: from there they come more slowly. */
+	/* Enough that the lines of a chunk have left the near cache of the
+	 * writer when the reader comes to them: from that cache they would come
+	 * more slowly. */
 	BCL_BOUNCE_CHUNKS = 64,
 	BCL_BOUNCE_SIZE = BCL_BOUNCE_CHUNK * BCL_BOUNCE_CHUNKS,
 };
 
-/* Written by one side, a group of lines apart from the other's: processors
- * fetch lines in twos. */
+/* Words that one side writes. Lines of the two sides are kept apart in groups,
+ * because processors fetch lines in twos. */
 struct bcl_index {
-	_Atomic uint32_t consumed; /* slots of the other side's ring */
+	_Atomic uint32_t consumed; /* slots read of the other side's ring */
 	uint32_t spare0[31];
-	_Atomic uint32_t filled; /* chunks put into its bounce area */
-	_Atomic uint32_t busy;	 /* handle of the other's memory in use */
+	_Atomic uint32_t filled; /* chunks put into the own bounce area */
+	_Atomic uint32_t busy;	 /* handle of the peer's memory in use */
 	uint32_t spare1[14];
-	_Atomic uint32_t drained; /* chunks taken from the other's */
+	_Atomic uint32_t drained; /* chunks taken from the peer's area */
 	uint32_t spare2[15];
 };
 
@@ -80,7 +83,7 @@ _Static_assert(offsetof(struct bcl_segment_head, claims) == 4096, "claims");
 _Static_assert(offsetof(struct bcl_segment_head, bells) == 22528, "bells");
 _Static_assert(sizeof(struct bcl_segment_head) == 24576, "head");
 
-/* What is behind the part that every pair needs. */
+/* The areas behind the part that every pair needs. */
 enum bcl_segment_area {
 	BCL_AREA_BOUNCE,
 	BCL_AREA_RMA,
@@ -91,17 +94,16 @@ struct bcl_segment {
 	struct bcl_slot *ring[2];
 	uint8_t *bounce[2];
 	uint8_t *rma[2];
-	uint32_t slots; /* of a ring */
-	int fd;		/* -1: mapped memory is populated without it */
-	_Atomic uint32_t reserved; /* areas, a bit each */
+	uint32_t slots;		   /* of a ring */
+	int fd;			   /* -1: pages are reserved by address */
+	_Atomic uint32_t reserved; /* areas with pages, a bit each */
 };
 
 /*
- * Make a segment, or map one that a peer made. slots: a power of two within
- * the bounds above. NOMEM: no space, no address space, or (map) not a segment
- * of that size, or not sealed; SYSTEM: no
- * descriptors; ARG (map): not so many slots. Map takes fd over if it
- * succeeds.
+ * Make a segment, or map a segment that a peer made. slots: a power of two
+ * within the bounds above. NOMEM: no space, no address space, or (map) the file
+ * is not a sealed segment of that size; SYSTEM: no descriptors; ARG (map):
+ * impossible number of slots. A map that succeeds takes fd over.
  */
 enum bcl_status bcl_segment_create(const struct bcl_env *env, uint32_t slots,
 				   struct bcl_segment *segment);
@@ -109,25 +111,25 @@ enum bcl_status bcl_segment_map(const struct bcl_env *env, int fd,
 				uint32_t slots, struct bcl_segment *segment);
 void bcl_segment_unmap(const struct bcl_env *env, struct bcl_segment *segment);
 
-/* Nobody will be given the file any more: its descriptor is closed, if pages
+/* No process will be given the file any more: close the descriptor, if pages
  * can be reserved without it. */
 void bcl_segment_settle(const struct bcl_env *env, struct bcl_segment *segment);
 
-/* Reserve the pages of an area, once. False: there are none left. Any
- * thread. */
+/* Reserve the pages of an area, once. Returns false if there are none left. For
+ * any thread. */
 bool bcl_segment_reserve(const struct bcl_env *env, struct bcl_segment *segment,
 			 enum bcl_segment_area area, unsigned side);
 
-/* Make `pair` the view of `side`. attention, peer are the caller's. */
+/* Make `pair` the view of `side`. The caller sets attention and peer. */
 void bcl_segment_pair(const struct bcl_segment *segment, unsigned side,
 		      struct bcl_pair *pair);
 
-/* Map memory that a peer shares: `size` bytes that it cannot take away again.
- * NULL: it is not that. */
+/* Map memory of `size` bytes that a peer shares and cannot take away. NULL: the
+ * file is not of this kind, or there is no room. */
 void *bcl_file_map(const struct bcl_env *env, int fd, size_t size);
 void bcl_file_unmap(const struct bcl_env *env, void *memory, size_t size);
 
-/* Map a page of BCL_PAGE bytes that a peer shares. NULL: it is not one. */
+/* The same for a page of BCL_PAGE bytes. */
 void *bcl_page_map(const struct bcl_env *env, int fd, bool writable);
 void bcl_page_unmap(const struct bcl_env *env, void *page);
 

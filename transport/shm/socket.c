@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The local sockets of the handshake, for bcl_shm_linux; see socket.h. */
 #include "transport/shm/socket.h"
 
 #include <errno.h>
@@ -113,7 +114,7 @@ bool bcl_socket_send(void *world, int fd, const void *packet, size_t length,
 	return sent == (ssize_t)length;
 }
 
-/* The descriptors that came; those beyond the caller's room are closed. */
+/* Take the descriptors of a packet; close those beyond the caller's room. */
 static unsigned take_fds(struct msghdr *message, int *fds)
 {
 	struct cmsghdr *c;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Which pairs are polled, and which wake the port: the port's owner. */
+/* The pairs that the owner of a port polls, the silent pairs, and the sleep of
+ * the owner. With many pairs the owner stops polling pairs without messages:
+ * these become silent, and a sender sets the bit of its pair in `active`. */
 #include "transport/shm/audit.h"
 #include "transport/shm/port.h"
 
 enum {
-	SWEEP_TICKS = 16, /* between looks for silent pairs */
+	SWEEP_TICKS = 16, /* ticks between sweeps for silent pairs */
 };
 
 static void poll_pair(struct bcl_shm_port *shm, struct bcl_connection *c)
@@ -81,7 +83,7 @@ static bool listen_again(struct bcl_shm_port *shm, struct bcl_connection *c)
 	return true;
 }
 
-/* The pairs whose senders ask for it. */
+/* Poll the pairs again whose bits are set. */
 static bool take_active(struct bcl_shm_port *shm)
 {
 	bool found = false;
@@ -103,8 +105,8 @@ static bool take_active(struct bcl_shm_port *shm)
 	return found;
 }
 
-/* One silent pair: a sender may have looked at the attention just before it
- * was set, without a fence. */
+/* Look at one silent pair. The sender may have read the attention word just
+ * before this side set the word, without a fence. */
 static bool look_at_one(struct bcl_shm_port *shm)
 {
 	unsigned tries;
@@ -167,7 +169,8 @@ static void set_all(struct bcl_shm_port *shm, uint32_t value)
 			set_attention(shm, i, value | BCL_ATTENTION_SILENT);
 }
 
-/* Peers that had no room for a message wake the sleeper for that, too. */
+/* A peer that had no room for a message also wakes the sleeper when there is
+ * room. */
 static bool ask_for_room(struct bcl_connection *c)
 {
 	_Atomic uint32_t *word = &c->shm->attention[c->watch];
@@ -203,14 +206,14 @@ bool bcl_shm_sleep(struct bcl_port *port)
 	set_all(shm, shm->sleeps | BCL_ATTENTION_SLEEPING);
 	if (port->nrefused)
 		bcl_watch_each(shm, ask_for_room);
-	/* partner: the store and load of each sender, which this orders, or
-	 * the fence in bcl_pair_attend() */
+	/* partner: the store and the load of each sender, kept in order by the
+	 * barrier, or the fence in bcl_pair_attend() */
 	if (port->context->barrier)
 		env->barrier(env->world);
 	atomic_thread_fence(memory_order_seq_cst);
 	work = atomic_load_explicit(&shm->watch.work, memory_order_relaxed);
-	/* copies that wait for the peer are no reason to stay awake; nor are
-	 * sockets that the helper looks after */
+	/* neither copies that wait for the peer nor sockets that the helper
+	 * serves are a reason to stay awake */
 	return !untold && !(work & ~idle) && !bcl_watch_each(shm, is_ready) &&
 	       !bcl_watch_each(shm, bcl_shm_copies_ready);
 }
