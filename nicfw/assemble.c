@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Messages that arrive. Each fragment describes itself, so that the first one
- * to arrive opens the message, whichever fragment that is. A message is
- * delivered when it is complete, its payload is stored and its predecessor was
- * delivered.
+ * Messages that arrive. Each fragment describes itself, so any fragment may
+ * open the message. A message is delivered when it is complete, its payload is
+ * stored and its predecessor was delivered.
  *
  *  state    event                                        next
  *  (none)   first fragment                               PIECES
@@ -115,10 +114,10 @@ static void undo(struct bcl_card *card, struct nic_inbound *inbound,
 
 /*
  * The memory of a long message or put is in use until its end, and a program
- * waits for that. So the acknowledgement leaves as soon as the rail is drained,
- * without the usual delay. For the last GET_REPLY that this side has requested
- * the acknowledgement leaves at once: the program may stop polling now, and
- * then no poll would find the rail drained.
+ * waits for the end. The acknowledgement therefore leaves as soon as the rail
+ * is drained, without the usual delay. For the last GET_REPLY requested by this
+ * side the acknowledgement leaves at once: the program may stop polling now,
+ * and then no poll would find the rail drained.
  */
 static void tell(struct bcl_card *card, const struct nic_inbound *inbound)
 {
@@ -198,8 +197,8 @@ static enum bcl_verdict judge(struct bcl_card *card,
 }
 
 /*
- * The message is complete and stored, or nothing more of it is wanted: give the
- * verdict, and then those of its successors.
+ * The message is complete and stored, or nothing more is wanted: give the
+ * verdict, and then the verdicts of the successors.
  */
 static void settle(struct bcl_card *card, struct nic_inbound *inbound)
 {
@@ -267,7 +266,7 @@ static enum bcl_verdict open_block(struct bcl_card *card, struct nic_conn *conn,
 		/*
 		 * An early message leaves one block for its predecessor.
 		 * Otherwise the predecessor would be refused, and the early
-		 * message with it, perhaps for ever, as both are sent again.
+		 * message with it, perhaps for ever, as both are retransmitted.
 		 */
 		if (!inbound->early || nic_port_block_left(card, port, ring)) {
 			inbound->has_block = 1;
@@ -345,8 +344,8 @@ static enum bcl_verdict open_put(struct bcl_card *card, struct nic_conn *conn,
 }
 
 /*
- * True if the reply has the length that was requested, or tells one of the
- * failures that a reply may tell.
+ * True if the reply has the requested length, or tells a failure that is
+ * allowed in a reply.
  */
 static int fits(const struct nic_inbound *inbound,
 		const struct nic_message *request)
@@ -407,8 +406,8 @@ static enum bcl_verdict open_message(struct bcl_card *card,
 
 /*
  * True if there is room for one more inbound. An early message must leave room
- * for the messages before it. A message in one frame that can be delivered at
- * once always finds room. Without room the frame of an early message is
+ * for the messages before it. A message in one frame always finds room if it
+ * can be delivered at once. Without room the frame of an early message is
  * dropped, and retransmitted until there is room. Any other message is refused:
  * its frames, retransmitted over and over, would hold up the frames that make
  * room.
@@ -629,8 +628,8 @@ void bcl_nic_assemble_withdraw(struct bcl_card *card, struct nic_conn *conn,
 /*
  * True if the message makes progress. An early message does if its predecessor
  * is arriving or has a verdict. A message in pieces does if bytes came since
- * the last look; but not one to a system ring, as its few fragments have had
- * time enough to come.
+ * the last look, unless it goes to a system ring: its few fragments have had
+ * time enough.
  */
 static int goes_on(struct nic_conn *conn, const struct nic_inbound *inbound)
 {
@@ -663,9 +662,9 @@ static struct nic_inbound *find_idle(struct nic_conn *conn)
 
 /*
  * Refuse messages without progress at two looks in a row. Forged frames with
- * the sender's numbers may have opened such a message, and the sender will then
+ * the sender's numbers may have opened the message, and then the sender will
  * never complete it. Blocks are freed in ring order, so the block of the
- * message would stop its port for all peers.
+ * message would stop the port for all peers.
  */
 void bcl_nic_assemble_look(struct bcl_card *card, struct nic_conn *conn)
 {

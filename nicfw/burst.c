@@ -3,9 +3,9 @@
  * Bursts that come in. The frames of a long message follow one another, and
  * their headers differ only in seq, offset and checksums. RECV checks the first
  * frame in full. The headers of the next frames are compared with the header
- * that must come next. A frame that is equal needs no further check of its
- * header, and the payloads of all such frames are stored in one call. The first
- * frame that differs goes to RECV.
+ * that must come next. An equal header needs no further check, and the payloads
+ * of all equal frames are stored in one call. The first frame that differs goes
+ * to RECV.
  */
 #include <nicfw/frame.h>
 #include <nicfw/window.h>
@@ -87,8 +87,7 @@ static int follows(const struct burst *burst, const struct bcl_rx_frame *frame,
 
 /*
  * Number of the next n frames that continue the message. RECV takes the last
- * missing frame, which completes the message, and frames beyond the room for
- * it.
+ * missing frame, because it completes the message, and frames beyond the room.
  */
 static unsigned following(const struct burst *burst,
 			  const struct bcl_rx_frame *frame, unsigned n)

@@ -248,7 +248,7 @@ int bcl_nic_verdict_base_slow(struct bcl_card *card, struct nic_conn *conn,
 void bcl_nic_verdict_give(struct bcl_card *card, struct nic_conn *conn,
 			  uint32_t number, enum bcl_verdict verdict);
 /*
- * The peer has sent a message once more that has its verdict: tell the verdict
+ * The peer has sent a message once more after its verdict: tell the verdict
  * once more.
  */
 void bcl_nic_verdict_repeat(struct bcl_card *card, struct nic_conn *conn,
@@ -314,7 +314,7 @@ enum bcl_verdict bcl_nic_channel_find(struct nic_port *port, uint32_t target,
 				      int reading,
 				      struct nic_channel **channel);
 /*
- * Our request that `token` names, if it is on this connection and waits for a
+ * Our request named by `token`, if it is on this connection and waits for a
  * reply of this kind (op). NULL: none.
  */
 struct nic_message *bcl_nic_reply_find(struct bcl_card *card,
@@ -340,8 +340,8 @@ void bcl_nic_reply_fault(struct bcl_card *card, struct nic_message *message);
 int bcl_nic_frame_bare(struct bcl_card *card, struct nic_conn *conn,
 		       unsigned rail, uint8_t kind);
 /*
- * Send an ACK or BYE with all that is to be acknowledged. Returns 0 if the rail
- * did not take it.
+ * Send an ACK or BYE with all acknowledgements that are due. Returns 0 if the
+ * rail did not take it.
  */
 int bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
 		      unsigned rail, uint8_t kind);
@@ -401,24 +401,24 @@ uint32_t bcl_nic_window_rto(const struct bcl_card *card,
 			    const struct nic_window *window);
 /*
  * The rail is dead: single-frame messages go by another rail. Fragments of long
- * messages stay until the peer tells which of them arrived.
+ * messages stay until the peer reports which of them arrived.
  */
 void bcl_nic_window_stop(struct bcl_card *card, struct nic_conn *conn,
 			 unsigned rail);
 /*
- * The peer has told by `ack` and `bits` which frames arrived: send the others
- * by another rail.
+ * The peer has reported by `ack` and `bits` which frames arrived: send the
+ * others by another rail.
  */
 void bcl_nic_window_settle(struct bcl_card *card, struct nic_conn *conn,
 			   unsigned rail, uint32_t ack, uint32_t nbits,
 			   const uint8_t *bits);
 /*
- * The peer will not tell which frames arrived: the messages of all flights are
- * sent as a whole, or withdrawn.
+ * The peer will not report which frames arrived: the messages of all flights
+ * are sent as a whole, or withdrawn.
  */
 void bcl_nic_window_abandon(struct bcl_card *card, struct nic_conn *conn,
 			    unsigned rail);
-/* What to do with a frame of the peer, by its sequence number. */
+/* How to handle a frame of the peer with this sequence number. */
 enum nic_seq {
 	NIC_SEQ_NEW,
 	NIC_SEQ_DUPLICATE,
@@ -449,8 +449,8 @@ uint32_t bcl_nic_window_bits(const struct nic_conn *conn, unsigned rail,
 void bcl_nic_send(struct bcl_card *card, unsigned *budget);
 /*
  * Send the first message of an idle flow without queueing it, if nothing else
- * waits and the port has submitted nothing more that could share the frame.
- * Returns 0 if the caller must queue it.
+ * waits and the port has submitted nothing more to share the frame with.
+ * Returns 0 if the caller must queue the message.
  */
 int bcl_nic_send_alone(struct bcl_card *card, struct nic_message *message);
 /*
@@ -481,8 +481,8 @@ void bcl_nic_launch_run(struct bcl_card *card, struct nic_conn *conn,
 			unsigned rail, uint8_t kind, struct bcl_tx_frame *run,
 			struct nic_flight *flight);
 /*
- * The rail is full and took only `taken` frames. The others wait. Returns
- * whether `flight` has left, split from the frames that wait.
+ * The rail is full and took only `taken` frames. The others wait. Returns true
+ * if `flight` has left, split from the waiting frames.
  */
 int bcl_nic_launch_rest(struct bcl_card *card, struct nic_conn *conn,
 			unsigned rail, struct nic_flight *flight,
@@ -506,8 +506,8 @@ void bcl_nic_recv_answers(struct bcl_card *card);
 
 /* ---- burst.c ---- */
 /*
- * Take frames behind `first`, which RECV has just taken, as far as they
- * continue its long message. Returns how many of the next n.
+ * Take the frames behind `first` that continue its long message. RECV has just
+ * taken `first`. Returns how many of the next n frames were taken.
  */
 unsigned bcl_nic_burst(struct bcl_card *card, unsigned rail,
 		       const struct bcl_rx_frame *first, unsigned n);
@@ -532,7 +532,7 @@ void bcl_nic_hello_answered(struct bcl_card *card, struct nic_conn *conn,
 			    const struct bcl_hello *hello);
 void bcl_nic_hello_refused(struct bcl_card *card, uint32_t id,
 			   const struct bcl_refuse *refuse);
-/* A PING with a proof, or with one that is out of date. */
+/* A PING with a proof, perhaps an outdated one. */
 void bcl_nic_hello_proved(struct bcl_card *card, struct nic_conn *conn,
 			  unsigned rail, const struct bcl_frame_header *header,
 			  const struct bcl_hello *hello);
@@ -626,7 +626,7 @@ static inline void nic_conn_ack_soon(struct bcl_card *card,
 	conn->ack_at = card->now + card->config.ack_delay;
 	nic_deadline(card, conn, conn->ack_at);
 }
-/* Frames were acknowledged: continue what waited for the window. */
+/* Frames were acknowledged: continue the work that waited for the window. */
 void bcl_nic_conn_resume(struct bcl_card *card, struct nic_conn *conn);
 /* All frames are acknowledged: set a timer to PING if verdicts are missing. */
 void bcl_nic_conn_await(struct bcl_card *card, struct nic_conn *conn);
@@ -659,19 +659,19 @@ static inline int nic_rails_blocked(const struct bcl_card *card,
 }
 /* Apply the dispatch rule to the rails that are proved. */
 void bcl_nic_rails_choose(struct bcl_card *card, struct nic_conn *conn);
-/* Give up a rail of the connection: its frames go by other rails. */
+/* Give up a rail of the connection: frames go by other rails. */
 void bcl_nic_rails_down(struct bcl_card *card, struct nic_conn *conn,
 			unsigned rail);
 /*
- * The wire reports that nobody listens at the peer's address on this rail. That
+ * The wire reports that nobody listens at the peer's address on this rail: this
  * is evidence against the rail, and against the peer if no other rail vouches
  * for it.
  */
 void bcl_nic_rails_refused(struct bcl_card *card, struct nic_conn *conn,
 			   unsigned rail, enum bcl_status why);
 /*
- * The peer has not told yet which frames came by a dead rail: send RAIL_DOWN
- * once more, or give up.
+ * The peer has not reported yet which frames came by a dead rail: send
+ * RAIL_DOWN once more, or give up.
  */
 void bcl_nic_rails_send_down(struct bcl_card *card, struct nic_conn *conn,
 			     unsigned rail);

@@ -425,8 +425,8 @@ static void ask(struct bcl_card *card, struct nic_conn *conn)
 /*
  * Silence of a rail, in ns, after which PING asks whether the peer is there. It
  * is short, because a side that only receives detects the end of its peer in no
- * other way. It grows with the number of connections, so that all of them
- * together send at most one PING in ASK_EACH, up to a quarter of peer_timeout.
+ * other way. It grows with the number of connections: all of them together send
+ * at most one PING in ASK_EACH, up to a quarter of peer_timeout.
  */
 static uint64_t silence_of(const struct bcl_card *card)
 {

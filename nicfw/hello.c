@@ -79,8 +79,8 @@ static void answer(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 }
 
 /*
- * The first PING to arrive proves that this side got the HELLO_ACK. Any of them
- * may be the first, so each carries the proof.
+ * The first PING to arrive proves that this side got the HELLO_ACK. Any PING
+ * may be the first to arrive, so each carries the proof.
  */
 void bcl_nic_hello_ping(struct bcl_card *card, struct nic_conn *conn,
 			unsigned rail)
@@ -141,7 +141,7 @@ static int proves(const uint8_t *key, uint8_t kind,
 }
 
 /*
- * The key that the frame proves: that of this card's job, or that of the job in
+ * The key that the frame proves: the key of this card's job, or of the job in
  * which the host called the node. NULL: neither.
  */
 static const uint8_t *key_of(const struct bcl_card *card,
@@ -185,11 +185,10 @@ static void adopt(struct nic_conn *conn, const struct bcl_hello *hello)
 }
 
 /*
- * True if HELLO_ACK was sent to another rail of the peer on this rail. The peer
- * may already believe that answer and send frames of that rail. With a second
- * answer, frames of two rails would be taken for frames of one. An answer that
- * did not arrive does not hold for ever: at most DECLINED_MAX HELLOs are
- * declined.
+ * True if this rail has sent HELLO_ACK to another rail of the peer. The peer
+ * may already believe that answer and send frames of that rail. After a second
+ * answer frames of two rails would be taken for frames of one. A HELLO_ACK may
+ * be lost, so at most DECLINED_MAX HELLOs are declined in its favour.
  */
 static int promised(const struct nic_window *window,
 		    const struct bcl_hello *hello)
@@ -262,9 +261,9 @@ static int makes_sense(const struct bcl_card *card,
 }
 
 /*
- * Give the incarnation time to prove itself. No HELLO of another incarnation of
- * the node is answered before; afterwards one is, whatever this one has sent
- * without a proof.
+ * Give the incarnation time to prove itself. Until then no HELLO of another
+ * incarnation of the node is answered. Afterwards one is answered, even if this
+ * incarnation has sent more frames without a proof.
  */
 static void settle(struct bcl_card *card, struct nic_conn *conn)
 {
@@ -385,10 +384,9 @@ static void rail_proved(struct bcl_card *card, struct nic_conn *conn,
 }
 
 /*
- * HELLO_ACK came from another incarnation than the one whose HELLO this side
- * has answered. Both know the same id, so frames of both would be believed.
- * Call with a new id, as soon as the incarnation that was answered has had its
- * time.
+ * HELLO_ACK came from one incarnation, and this side has answered a HELLO of
+ * another. Both know the same id, so frames of both would be believed. Call
+ * with a new id, as soon as the time of the answered incarnation is over.
  */
 static void call_anew(struct bcl_card *card, struct nic_conn *conn)
 {
@@ -457,7 +455,7 @@ void bcl_nic_hello_answered(struct bcl_card *card, struct nic_conn *conn,
 
 /*
  * True if REFUSE seems to come from a card of an older version, without a
- * nonce. Anybody may have sent it. So the call goes on, and the reason is
+ * nonce. The sender may be anybody. So the call goes on, and the reason is
  * reported only if no answer comes.
  */
 static int hint(const struct bcl_refuse *refuse)

@@ -6,11 +6,12 @@
  *  state      event                           next
  *  QUEUED     first frame                     SENDING, numbered
  *  SENDING    last frame                      SENT
- *  SENDING,   frames of a dead rail in doubt, WITHDRAWN
- *  SENT       fragmented; memory fault
+ *  SENDING,   rail died, fragmented, and the  WITHDRAWN
+ *  SENT       peer does not report
+ *             memory fault, or a part cannot  WITHDRAWN
+ *             be sent
+ *             port closed                     WITHDRAWN, finished silently
  *  SENT       no verdict comes, fragmented    WITHDRAWN
- *  SENDING,   port closed                     WITHDRAWN, finished silently
- *  SENT
  *  numbered   DELIVERED, wants a reply        AWAITING
  *             DELIVERED                       finished
  *             REFUSED                         PARKED (flow.c)

@@ -3,16 +3,15 @@
  * Rails: configuration by the host, the choice for each message, and the end of
  * a rail.
  *
- * When a rail dies both sides give it up. Neither takes a frame by the rail
- * before the next handshake on it. So the frames that each side then reports as
- * arrived are final. The missing ones may go by another rail, and no part of a
- * message arrives twice. If the peer cannot report, or does not for a long
+ * When a rail dies both sides give it up, and neither takes a frame by it
+ * before the next handshake. So the frames that each side then reports as
+ * arrived are final. The missing frames may go by another rail, and no part of
+ * a message arrives twice. If the peer cannot report, or does not for a long
  * time, messages are withdrawn and sent as a whole.
  *
  * A refusal by the wire is evidence against the peer only if the rail did lead
  * to the peer. Otherwise another host has the address (possibly our own), or a
- * firewall answers. And it is evidence only if no other rail vouches for the
- * peer.
+ * firewall answers. Besides, no other rail may vouch for the peer.
  */
 #include <nicfw/card.h>
 
@@ -64,7 +63,7 @@ void bcl_nic_rails_choose(struct bcl_card *card, struct nic_conn *conn)
 
 /*
  * Tell the peer by all other proved rails to give this rail up, too, and to
- * report which frames came by it if this side needs to know.
+ * report the frames that came by it, if this side needs the report.
  */
 static void tell(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 {
@@ -77,7 +76,7 @@ static void tell(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 			bcl_nic_frame_rail_down(card, conn, by, rail);
 }
 
-/* The peer will not report which frames came by the rail. */
+/* The peer will not report the frames that came by the rail. */
 static void give_up(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 {
 	conn->window[rail].down_tries = 0;

@@ -195,7 +195,7 @@ static enum nic_accept segments(struct bcl_card *card, struct nic_conn *conn,
 			return accept;
 		/*
 		 * Go on with the next segment: it may be the predecessor of the
-		 * early messages that take the room.
+		 * early messages in the way.
 		 */
 		if (accept == NIC_NO_ROOM)
 			all = accept;
@@ -327,8 +327,8 @@ static int plausible(const struct nic_conn *conn, const struct frame *frame)
 }
 
 /*
- * Take in the header fields that every frame of a connection has. Returns 0 if
- * they are impossible.
+ * Take in the header fields common to all frames of a connection. Returns 0 if
+ * the fields are impossible.
  */
 static int news(struct bcl_card *card, struct nic_conn *conn,
 		const struct frame *frame)

@@ -3,7 +3,7 @@
  * Requests of a peer to our memory: GET and atomics. The verdict on a request
  * says that the request was executed; the reply is a message of its own. A
  * request is executed only if a message for the reply is free, and exactly
- * once: if it comes again, its verdict is known.
+ * once: a second copy finds the verdict.
  */
 #include <nicfw/message.h>
 #include <nicfw/port.h>
@@ -16,7 +16,9 @@ uint32_t bcl_nic_reply_token(const struct bcl_card *card,
 	       (uint32_t)message->generation << 16;
 }
 
-/* True if `message` is a request that a reply of this kind (op) answers. */
+/*
+ * True if `message` is a request, to be answered by a reply of this kind (op).
+ */
 static int answers(uint8_t op, const struct nic_message *message)
 {
 	return nic_message_asks(message) &&
@@ -115,8 +117,8 @@ static enum bcl_verdict source(struct bcl_card *card, struct nic_port *port,
 
 /*
  * True if there is a message for a reply to this peer. A peer has no more
- * replies in progress than it leaves for others, and the messages that are
- * reserved for requests of our ports stay free.
+ * replies in progress than it leaves for others. Messages reserved for the
+ * requests of our ports stay free.
  */
 static int may_reply(const struct bcl_card *card, const struct nic_node *node)
 {

@@ -66,8 +66,8 @@ static void drop_payload(struct nic_flight *run)
 }
 
 /*
- * The message of a run whose payload is to be sent; NULL: send no payload. A
- * run that the rail's present frame size cannot repeat is withdrawn.
+ * The message of a run whose payload is to be sent; NULL: send no payload. If
+ * the frame size of the rail has changed since, the message is withdrawn.
  */
 static struct nic_message *message_of(struct bcl_card *card,
 				      struct nic_conn *conn,

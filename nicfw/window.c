@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * One rail of a connection: which frames are in flight, how many may be, and
- * which frames have arrived.
+ * One rail of a connection: congestion window, frames in flight, and frames
+ * that have arrived.
  *
  * Sender: a congestion window in bytes with slow start, additive increase and
  * multiplicative decrease, bounded by the receiver's grant (after RFC 5681).
@@ -11,15 +11,14 @@
  * time, in conn.c. The first time-out only retransmits the last frame as a
  * tail-loss probe (RFC 8985, 7): a frame that is late in a queue that has grown
  * is not lost. A frame is lost if NIC_REORDER later ones arrived. A
- * retransmitted frame is lost again if a frame that was sent clearly later
- * arrived (the idea of RFC 8985), and so are the frames before a tail-loss
- * probe.
+ * retransmitted frame is lost again if a frame sent clearly later arrived (the
+ * idea of RFC 8985), and so are the frames before a tail-loss probe.
  *
  *  state    event                                  next
  *  BUILT    given to the rail                      SENT, or UNSENT if full
  *  SENT     SACK                                   SACKED
- *           later ones arrived; time-out: first    LOST
- *           the last one, then all
+ *           later frames arrived; time-out:        LOST
+ *           first the last frame, then all
  *  LOST,    chosen by SEND                         BUILT, SENT
  *  UNSENT
  *  any      ack                                    freed

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * One rail of a connection: how much may be put in flight, how much is in
- * flight, and which frames have arrived. See window.c.
+ * One rail of a connection: room in the congestion window, frames in flight,
+ * and frames that have arrived. See window.c.
  */
 #ifndef NICFW_WINDOW_H
 #define NICFW_WINDOW_H
@@ -9,8 +9,8 @@
 #include <nicfw/card.h>
 
 /*
- * True if a frame of `bytes` may be put in flight now. One frame always may.
- * While time-outs are unanswered no second one may.
+ * True if a frame of `bytes` may be put in flight now. A frame always may if
+ * nothing is in flight. While time-outs are unanswered no second frame may.
  */
 static inline int nic_window_open(const struct nic_window *window,
 				  uint32_t bytes)
@@ -32,10 +32,7 @@ static inline int nic_window_open_bulk(const struct nic_window *window,
 	return nic_window_open(window, bytes + most / 8);
 }
 
-/*
- * Bytes that a receiver leaves unacknowledged if it has granted `granted`
- * bytes.
- */
+/* Bytes that a receiver with a grant of `granted` leaves unacknowledged. */
 static inline uint32_t nic_window_unacked_max(uint32_t granted)
 {
 	return nic_min32(NIC_ACK_BYTES, granted / 4);
@@ -43,8 +40,8 @@ static inline uint32_t nic_window_unacked_max(uint32_t granted)
 
 /*
  * Bytes of window for which a long message waits: a burst, or a quarter of the
- * window if a burst is more. If the sender took any room that becomes free,
- * bursts would shrink to single frames, with one call of transmit for each.
+ * window if a burst is more. If the sender took any room at once, bursts would
+ * shrink to single frames, with a call of transmit for each frame.
  */
 static inline uint32_t nic_window_burst(const struct bcl_card *card,
 					unsigned rail,
@@ -59,9 +56,9 @@ static inline uint32_t nic_window_burst(const struct bcl_card *card,
 
 /*
  * True if the sender may continue a long message of which `left` bytes remain.
- * It waits for room for a burst, or for the rest of the message if that is
- * shorter, but never longer than for a burst: messages with a smaller demand
- * would take all room before it.
+ * The sender waits for room for a burst, or for the rest of the message if that
+ * is shorter. It does not wait for more than a burst: messages with a smaller
+ * demand would take all room before.
  */
 static inline int nic_window_open_part(const struct bcl_card *card,
 				       unsigned rail,
@@ -105,8 +102,7 @@ static inline uint32_t nic_window_numbers(const struct nic_window *window,
 
 /*
  * True if the window may take one more flight. A window takes no more flights
- * than it leaves in the pool for the others. Long messages leave some to short
- * ones.
+ * than it leaves in the pool. Long messages leave some to short messages.
  */
 static inline int nic_window_flights_left(const struct bcl_card *card,
 					  const struct nic_window *window,
