@@ -241,7 +241,7 @@ void bcl_nic_assemble_stored(struct bcl_card *card, struct nic_inbound *inbound)
 		settle(card, inbound);
 }
 
-/* Remember the port: the peer is told by ROOM when it has room. */
+/* Remember the port: ROOM tells the peer when the port has room. */
 static void want_room(struct nic_conn *conn, uint16_t port)
 {
 	unsigned i, place = NIC_ROOMS;

@@ -42,7 +42,10 @@ static inline uint32_t nic_backoff(uint64_t wait, unsigned times,
 	return (uint32_t)(wait < longest ? wait : longest);
 }
 
-/* A time in units of 2^20 ns, which fit into 32 bits. Never 0. */
+/*
+ * A time in units of 2^20 ns, which takes half the memory. Wraps, but is never
+ * 0.
+ */
 static inline uint32_t nic_coarse(uint64_t ns)
 {
 	return nic_max32((uint32_t)(ns >> 20), 1);

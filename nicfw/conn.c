@@ -8,7 +8,7 @@
  *  CALLING   HELLO                              ANSWERED
  *            HELLO_ACK for our incarnation      UP
  *            REFUSE, no answer in peer_timeout  lost
- *  ANSWERED  PING that proves it got HELLO_ACK  UP
+ *  ANSWERED  PING with a valid proof            UP
  *            HELLO_ACK                          UP
  *            neither of them for some time      forgotten, or CALLING; lost
  *                                               if the node is CONNECTING

@@ -261,9 +261,9 @@ static int makes_sense(const struct bcl_card *card,
 }
 
 /*
- * Give the incarnation time to prove itself. Until then no HELLO of another
- * incarnation of the node is answered. Afterwards one is answered, even if this
- * incarnation has sent more frames without a proof.
+ * Give the incarnation until conn->settled to prove itself. Before, no HELLO of
+ * another incarnation of the node is answered. Afterwards one is answered, even
+ * if this incarnation has sent more frames without a proof.
  */
 static void settle(struct bcl_card *card, struct nic_conn *conn)
 {

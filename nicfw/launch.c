@@ -43,8 +43,8 @@ void bcl_nic_launch_run(struct bcl_card *card, struct nic_conn *conn,
 /* ---- without BCL_HAL_GATHER ---- */
 
 /*
- * A fetch failed. Withdraw the messages with references, which alone can be the
- * cause, and retransmit the others.
+ * A fetch failed. Withdraw the only message of the frame, or the messages with
+ * references, which alone can be the cause. The others are retransmitted.
  */
 static void fetch_failed(struct bcl_card *card, struct nic_buffer *buffer)
 {

@@ -126,7 +126,7 @@ enum bcl_status bcl_nic_port_open(struct bcl_card *card,
 /*
  * End a message of a port that is being closed. A numbered message is
  * withdrawn, as the peer may have seen it; the others are freed. No completion
- * is written.
+ * is written. A reply to a GET becomes a failure.
  */
 static void close_message(struct bcl_card *card, struct nic_message *message)
 {

@@ -11,7 +11,7 @@
  *
  * A refusal by the wire is evidence against the peer only if the rail did lead
  * to the peer. Otherwise another host has the address (possibly our own), or a
- * firewall answers. Besides, no other rail may vouch for the peer.
+ * firewall answers. Nor is it evidence if another rail vouches for the peer.
  */
 #include <nicfw/card.h>
 

@@ -57,8 +57,8 @@ static inline uint32_t nic_window_burst(const struct bcl_card *card,
 /*
  * True if the sender may continue a long message of which `left` bytes remain.
  * The sender waits for room for a burst, or for the rest of the message if that
- * is shorter. It does not wait for more than a burst: messages with a smaller
- * demand would take all room before.
+ * is shorter. It never waits for room for more than a burst: messages that wait
+ * for less would take all room first.
  */
 static inline int nic_window_open_part(const struct bcl_card *card,
 				       unsigned rail,
