@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Launch runs of frames, and keep frames that the rail does not take. Without
- * BCL_HAL_GATHER frames wait for their payload and leave in the order in which
- * they were begun.
+ * BCL_HAL_GATHER frames wait for their payload and leave in the order of
+ * building.
  */
 #include <nicfw/launch.h>
 
@@ -44,7 +44,8 @@ void bcl_nic_launch_run(struct bcl_card *card, struct nic_conn *conn,
 
 /*
  * A fetch failed. Withdraw the only message of the frame, or the messages with
- * references, which alone can be the cause. The others are retransmitted.
+ * references, since only their memory can be the cause. Other messages are
+ * retransmitted.
  */
 static void fetch_failed(struct bcl_card *card, struct nic_buffer *buffer)
 {
@@ -68,7 +69,7 @@ static void fetch_failed(struct bcl_card *card, struct nic_buffer *buffer)
 	bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
 }
 
-/* Transmit complete buffers, in the order in which they were begun. */
+/* Transmit complete buffers, in the order of building. */
 void bcl_nic_launch_fetched(struct bcl_card *card, unsigned rail)
 {
 	struct nic_rail *at = &card->rail[rail];
