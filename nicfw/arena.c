@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The part of the card's memory that comes and goes: ports and connections,
- * taken and given back by control calls and handshakes only. First fit in a
- * list ordered by address, neighbours joined.
+ * The part of the card's memory that is allocated and freed: ports and
+ * connections. Only control calls and handshakes do that. First fit in a list
+ * ordered by address; free neighbours are joined.
  */
 #include <nicfw/card.h>
 
@@ -10,10 +10,10 @@ enum {
 	CHUNK = 64, /* bytes: alignment and unit of sizes */
 };
 
-/* Before each piece of memory, free or not. */
+/* The header of each piece of memory, free or in use. */
 struct piece {
 	struct nic_link link; /* card->free */
-	uint32_t size;	      /* bytes, with this */
+	uint32_t size;	      /* bytes, with the header */
 };
 
 uint32_t bcl_nic_arena_size(uint32_t size)

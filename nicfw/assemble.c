@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Messages that come in. Each fragment describes itself, so that the first to
- * arrive opens the message, whichever it is. A message is delivered when it is
- * whole, its payload is in place and its predecessor was delivered.
+ * Messages that arrive. Each fragment describes itself, so any fragment may
+ * open the message. A message is delivered when it is complete, its payload is
+ * stored and its predecessor was delivered.
  *
  *  state    event                                        next
  *  (none)   first fragment                               PIECES
  *  PIECES   last fragment                                MOVING
- *  MOVING   payload in place; predecessor delivered      delivered
- *           payload in place; predecessor unknown        HELD
- *           payload in place; predecessor refused        refused
- *  HELD     predecessor delivered, refused               delivered, refused
+ *  MOVING   payload stored; predecessor delivered        delivered
+ *           payload stored; predecessor unknown          EARLY
+ *           payload stored; predecessor refused          refused
+ *  EARLY    predecessor delivered, refused               delivered, refused
  *  any      WITHDRAW                                     refused
- *  any      memory fault, port closed                    failed
+ *  any      memory fault, port closed                    failed, or refused if
+ *                                                        predecessor unknown
  */
 #include <nicfw/deliver.h>
 
+/* True for a message that must not overtake its predecessor. */
 static int ordered(uint8_t op)
 {
 	return op == BCL_SEG_SYSTEM || op == BCL_SEG_PUT_NOTIFY;
@@ -39,7 +41,7 @@ static struct nic_inbound *find(struct nic_conn *conn, uint32_t msg)
 {
 	struct nic_inbound *inbound = look_up(conn, msg);
 
-	/* To the front: its next fragment is found at once. */
+	/* Move it to the front: its next fragment is found at once. */
 	if (inbound && conn->inbounds.next != &inbound->link) {
 		nic_list_remove(&inbound->link);
 		nic_list_push(&conn->inbounds, &inbound->link);
@@ -47,13 +49,17 @@ static struct nic_inbound *find(struct nic_conn *conn, uint32_t msg)
 	return inbound;
 }
 
+/* The message does not wait for its predecessor any more. */
 static void unhold(struct nic_conn *conn, struct nic_inbound *inbound)
 {
 	conn->early -= inbound->early;
 	inbound->early = 0;
 }
 
-/* Out of the connection's sight. */
+/*
+ * Take the message out of its connection. The caller frees it, now or after the
+ * last job.
+ */
 static void detach(struct bcl_card *card, struct nic_inbound *inbound)
 {
 	struct nic_conn *conn = inbound->conn;
@@ -68,7 +74,10 @@ static void detach(struct bcl_card *card, struct nic_inbound *inbound)
 	inbound->conn = NULL;
 }
 
-/* Whose block it takes: a put with notification takes one without data. */
+/*
+ * The ring of the message's block. A put with notification takes a block
+ * without data.
+ */
 static struct nic_ring *ring_of(const struct nic_inbound *inbound)
 {
 	return &inbound->port
@@ -103,10 +112,13 @@ static void undo(struct bcl_card *card, struct nic_inbound *inbound,
 		nic_count(card, failed_memory);
 }
 
-/* Somebody waits for the end of a long message or a put, whose memory is in use
- * until then: he is told when no more comes by the rail. Of the last that was
- * asked for at once: our program may leave now, and with it the polls that
- * would find the rail drained. */
+/*
+ * The memory of a long message or put is in use until its end, and a program
+ * waits for the end. The acknowledgement therefore leaves as soon as the rail
+ * is drained, without the usual delay. For the last GET_REPLY requested by this
+ * side the acknowledgement leaves at once: the program may stop polling now,
+ * and then no poll would find the rail drained.
+ */
 static void tell(struct bcl_card *card, const struct nic_inbound *inbound)
 {
 	struct nic_conn *conn = inbound->conn;
@@ -117,7 +129,7 @@ static void tell(struct bcl_card *card, const struct nic_inbound *inbound)
 		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << inbound->rail);
 }
 
-/* The end of a message. */
+/* End a message: deliver or undo, and give the verdict. */
 static void conclude(struct bcl_card *card, struct nic_inbound *inbound,
 		     enum bcl_verdict verdict)
 {
@@ -134,7 +146,7 @@ static void conclude(struct bcl_card *card, struct nic_inbound *inbound,
 	nic_pool_put(&card->inbounds, &inbound->link);
 }
 
-/* The message that waits for this one, if it can be judged now. */
+/* The message that waits for `msg`, if its own verdict is due now. */
 static struct nic_inbound *successor(struct nic_conn *conn, uint32_t msg)
 {
 	int refused = nic_verdict_of(conn, msg) == BCL_VERDICT_REFUSED;
@@ -159,8 +171,10 @@ static struct nic_inbound *successor(struct nic_conn *conn, uint32_t msg)
 }
 
 /*
- * UNKNOWN: not to be judged yet. A failure is final only when the predecessor
- * has its verdict: else that may be refused, and come after what follows.
+ * The verdict on a message. UNKNOWN: not yet. A failure becomes final only when
+ * the predecessor has its verdict. Until then a failed message is refused: the
+ * predecessor may be refused later, and would arrive after its failed
+ * successor.
  */
 static enum bcl_verdict judge(struct bcl_card *card,
 			      const struct nic_inbound *inbound)
@@ -182,7 +196,10 @@ static enum bcl_verdict judge(struct bcl_card *card,
 						 : BCL_VERDICT_MEMORY;
 }
 
-/* All of it is in place, or nothing more is wanted. */
+/*
+ * The message is complete and stored, or nothing more is wanted: give the
+ * verdict, and then the verdicts of the successors.
+ */
 static void settle(struct bcl_card *card, struct nic_inbound *inbound)
 {
 	struct nic_conn *conn = inbound->conn;
@@ -201,7 +218,7 @@ static void settle(struct bcl_card *card, struct nic_inbound *inbound)
 	}
 }
 
-/* A message ends before it began. */
+/* Give the verdict on a message that has no inbound. */
 static void refuse(struct bcl_card *card, struct nic_conn *conn, uint32_t msg,
 		   enum bcl_verdict verdict)
 {
@@ -224,7 +241,7 @@ void bcl_nic_assemble_stored(struct bcl_card *card, struct nic_inbound *inbound)
 		settle(card, inbound);
 }
 
-/* Remember whom to tell when the port has room. */
+/* Remember the port: ROOM tells the peer when the port has room. */
 static void want_room(struct nic_conn *conn, uint16_t port)
 {
 	unsigned i, place = NIC_ROOMS;
@@ -235,7 +252,7 @@ static void want_room(struct nic_conn *conn, uint16_t port)
 		if (conn->rooms[i] == 0)
 			place = i;
 	}
-	if (place < NIC_ROOMS) /* else its time will come without */
+	if (place < NIC_ROOMS) /* otherwise the peer's retry timer must do */
 		conn->rooms[place] = port;
 }
 
@@ -246,8 +263,11 @@ static enum bcl_verdict open_block(struct bcl_card *card, struct nic_conn *conn,
 	struct nic_port *port = inbound->port;
 
 	if (nic_port_block_take(card, port, ring, &inbound->slot)) {
-		/* Who waits leaves a block to what it waits for: else that is
-		 * refused, and as both come again, perhaps for ever. */
+		/*
+		 * An early message leaves one block for its predecessor.
+		 * Otherwise the predecessor would be refused, and the early
+		 * message with it, perhaps for ever, as both are retransmitted.
+		 */
 		if (!inbound->early || nic_port_block_left(card, port, ring)) {
 			inbound->has_block = 1;
 			return BCL_VERDICT_UNKNOWN;
@@ -323,8 +343,10 @@ static enum bcl_verdict open_put(struct bcl_card *card, struct nic_conn *conn,
 	return BCL_VERDICT_UNKNOWN;
 }
 
-/* Is the reply as long as what was asked for, or one of the failures that a
- * reply tells? */
+/*
+ * True if the reply has the requested length, or tells a failure that is
+ * allowed in a reply.
+ */
 static int fits(const struct nic_inbound *inbound,
 		const struct nic_message *request)
 {
@@ -362,7 +384,7 @@ static enum bcl_verdict open_reply(struct bcl_card *card,
 	return BCL_VERDICT_UNKNOWN;
 }
 
-/* Find its destination. UNKNOWN: found. */
+/* Find the destination of a message. UNKNOWN: found. */
 static enum bcl_verdict open_message(struct bcl_card *card,
 				     struct nic_conn *conn,
 				     struct nic_inbound *inbound)
@@ -383,10 +405,12 @@ static enum bcl_verdict open_message(struct bcl_card *card,
 }
 
 /*
- * Room for one more? What is early waits for others, so it must leave room
- * for them; what is whole and may be delivered at once always finds some.
- * What is early comes again until it has room; another is refused, for its
- * frames, coming again and again, would keep those back that make room.
+ * True if there is room for one more inbound. An early message must leave room
+ * for the messages before it. A message in one frame always finds room if it
+ * can be delivered at once. Without room the frame of an early message is
+ * dropped, and retransmitted until there is room. Any other message is refused:
+ * its frames, retransmitted over and over, would hold up the frames that make
+ * room.
  */
 static int room(const struct bcl_card *card, const struct nic_conn *conn,
 		int early, int whole)
@@ -470,7 +494,7 @@ static enum nic_accept open_inbound(struct bcl_card *card,
 	verdict = open_message(card, conn, inbound);
 	if (verdict != BCL_VERDICT_UNKNOWN) {
 		if (inbound->early)
-			verdict = BCL_VERDICT_REFUSED; /* see judge() */
+			verdict = BCL_VERDICT_REFUSED; /* not final: judge() */
 		nic_pool_put(&card->inbounds, &inbound->link);
 		refuse(card, conn, msg, verdict);
 		return NIC_ACCEPTED;
@@ -530,7 +554,7 @@ enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
 	if (offset > total || length > total - offset || msg == 0)
 		return NIC_MALFORMED;
 	if (bcl_before(msg, conn->base))
-		return NIC_ACCEPTED; /* the peer has its verdict */
+		return NIC_ACCEPTED; /* the peer knows the verdict */
 	if (msg - conn->base >= BCL_MSG_AHEAD)
 		return NIC_MALFORMED;
 	if (nic_verdict_of(conn, msg) != BCL_VERDICT_UNKNOWN) {
@@ -554,7 +578,7 @@ enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
 		if (!inbound)
 			return accept;
 	} else if (inbound->state != NIC_INBOUND_PIECES || inbound->withdrawn) {
-		return NIC_ACCEPTED; /* the same message by another rail */
+		return NIC_ACCEPTED; /* a duplicate by another rail */
 	} else if (inbound->total != total || inbound->op != segment->op ||
 		   length > total - inbound->received) {
 		return NIC_MALFORMED;
@@ -601,8 +625,12 @@ void bcl_nic_assemble_withdraw(struct bcl_card *card, struct nic_conn *conn,
 	withdraw(card, inbound);
 }
 
-/* What is early goes on with its predecessor, if that is here or was. The few
- * pieces for a system ring have time enough to come all. */
+/*
+ * True if the message makes progress. An early message does if its predecessor
+ * is arriving or has a verdict. A message in pieces does if bytes came since
+ * the last look, unless it goes to a system ring: its few fragments have had
+ * time enough.
+ */
 static int goes_on(struct nic_conn *conn, const struct nic_inbound *inbound)
 {
 	switch (inbound->state) {
@@ -632,9 +660,12 @@ static struct nic_inbound *find_idle(struct nic_conn *conn)
 	return NULL;
 }
 
-/* A sender may have no more to say of a message: frames with its numbers came
- * from somebody else. Blocks are freed in their order, so that the one it holds
- * would stop its port for everybody. */
+/*
+ * Refuse messages without progress at two looks in a row. Forged frames with
+ * the sender's numbers may have opened the message, and then the sender will
+ * never complete it. Blocks are freed in ring order, so the block of the
+ * message would stop the port for all peers.
+ */
 void bcl_nic_assemble_look(struct bcl_card *card, struct nic_conn *conn)
 {
 	struct nic_inbound *inbound;
@@ -674,7 +705,7 @@ void bcl_nic_assemble_lose(struct bcl_card *card, struct nic_conn *conn,
 	}
 }
 
-/* Is it for this port, or the reply to one of its requests? */
+/* True if the message is for this port, or replies to one of its requests. */
 static int belongs(const struct nic_inbound *inbound,
 		   const struct nic_port *port)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Building a frame of whole messages, or of one fragment: begun, filled with
- * segments, then launched, or cancelled. In line, because each short message
- * goes this way.
+ * Build a frame of whole messages, or of one fragment: begin, append segments,
+ * then finish, or cancel. Inline, because each short message goes this way.
  */
 #ifndef NICFW_BUILD_H
 #define NICFW_BUILD_H
@@ -18,7 +17,7 @@ struct nic_build {
 	uint32_t limit; /* bytes */
 	unsigned rail;
 	uint8_t segments;
-	uint8_t refs; /* a message with references is in it */
+	uint8_t refs; /* a message with references was added */
 };
 
 static inline struct nic_window *nic_build_window(const struct nic_build *build)
@@ -26,7 +25,10 @@ static inline struct nic_window *nic_build_window(const struct nic_build *build)
 	return &build->conn->window[build->rail];
 }
 
-/* Rebuild `flight`, or a new one if it is NULL. 0: no card memory now. */
+/*
+ * Begin a frame: for `flight`, which is to be sent once more, or for a new
+ * flight if NULL. Returns 0 if no card memory is free now.
+ */
 static inline int nic_build_begin(struct bcl_card *card, struct nic_conn *conn,
 				  unsigned rail, struct nic_flight *flight,
 				  int bulk, struct nic_build *build)
@@ -65,7 +67,7 @@ static inline int nic_build_begin(struct bcl_card *card, struct nic_conn *conn,
 	return 0;
 }
 
-/* May one more segment be appended: is there room, and a flight? */
+/* True if the frame has room for one more segment, and a flight is free. */
 static inline int nic_build_room(const struct bcl_card *card,
 				 const struct nic_build *build, uint32_t length)
 {
@@ -76,7 +78,7 @@ static inline int nic_build_room(const struct bcl_card *card,
 	       (!build->last || card->flights.left);
 }
 
-/* Append a segment header; there is room. */
+/* Append a segment header. The caller has checked that there is room. */
 static inline uint8_t *nic_build_append(struct nic_build *build)
 {
 	struct bcl_tx_frame *frame = build->frame;
@@ -88,7 +90,7 @@ static inline uint8_t *nic_build_append(struct nic_build *build)
 	return frame->head + at;
 }
 
-/* Note in a flight what the new segment is. */
+/* Record the new segment in a flight. */
 static inline void nic_build_note(struct bcl_card *card,
 				  struct nic_build *build,
 				  struct nic_message *message, uint32_t length,
@@ -119,7 +121,7 @@ static inline int nic_build_payload(struct bcl_card *card,
 	if (!card->gather || !message->inline_len || message->nref)
 		return bcl_nic_sdma_payload(card, message, offset, length,
 					    frame, build->buffer);
-	/* A short message is all in its request. */
+	/* A short message lies in its request as a whole. */
 	memcpy(frame->head + frame->head_len,
 	       message->port->at.requests[message->index].inlined + offset,
 	       length);
@@ -145,7 +147,10 @@ static inline int nic_build_fill(struct bcl_card *card, struct nic_build *build,
 	return 0;
 }
 
-/* Fill in what the flight says, of a long message. 0: a fault. */
+/*
+ * Build the part of a long message that the flight describes. Returns 0 on a
+ * memory fault.
+ */
 static inline int nic_build_run(struct bcl_card *card, struct nic_build *build,
 				struct nic_message *message)
 {
@@ -167,7 +172,7 @@ static inline uint32_t nic_frame_length(const struct bcl_tx_frame *frame)
 	return frame->head_len + bcl_tx_parts_length(frame);
 }
 
-/* The frame is packed: off with it, or wait until its payload is fetched. */
+/* The frame is complete: launch it, or wait until its payload is fetched. */
 static inline void nic_build_finish(struct bcl_card *card,
 				    struct nic_build *build)
 {
@@ -196,7 +201,7 @@ static inline void nic_build_finish(struct bcl_card *card,
 		bcl_nic_launch_fetched(card, build->rail);
 }
 
-/* Nothing came of it. */
+/* The frame stays empty: free the buffer and the flight. */
 static inline void nic_build_cancel(struct bcl_card *card,
 				    struct nic_build *build)
 {

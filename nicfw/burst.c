@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Bursts that come in. The frames of a long message follow one another, and
- * their headers differ in number, offset and checksums only. RECV takes the
- * first with all checks. Those behind it are held against the header that must
- * come next: those that are equal need no check of their own, neither their
- * checksum nor their fields, and their payloads are stored in one call.
- * Whatever differs goes to RECV.
+ * their headers differ only in seq, offset and checksums. RECV checks the first
+ * frame in full. The headers of the next frames are compared with the header
+ * that must come next. An equal header needs no further check, and the payloads
+ * of all equal frames are stored in one call. The first frame that differs goes
+ * to RECV.
  */
 #include <nicfw/frame.h>
 #include <nicfw/window.h>
 
-/* What the next frames must look like, and to which message they belong. */
+/* The expected form of the next frames, and the message they belong to. */
 struct burst {
 	struct nic_conn *conn;
 	struct nic_window *window;
 	struct nic_inbound *inbound;
-	uint32_t length;      /* of a payload */
-	uint32_t offset;      /* of the first of theirs */
-	uint32_t ack;	      /* in all their headers */
-	const uint8_t *first; /* the head of the first */
+	uint32_t length;      /* of each payload */
+	uint32_t offset;      /* of the first payload behind `first` */
+	uint32_t ack;	      /* of each header */
+	const uint8_t *first; /* head of the first frame */
 };
 
-/* RECV took `first`: is it part of a message of which more must follow? */
+/*
+ * RECV has taken `first`. Returns true if the frame is part of a message that
+ * is not complete.
+ */
 static int begin(struct bcl_card *card, unsigned rail,
 		 const struct bcl_rx_frame *first, struct burst *burst)
 {
@@ -51,8 +54,11 @@ static int begin(struct bcl_card *card, unsigned rail,
 	       nic_frame_sealed(card, burst->conn->seal, first->head);
 }
 
-/* Equal but for bytes 16 to 23, 32 to 39 and 56 to 63: what counts up and its
- * neighbours, and the checksums? */
+/*
+ * True if the heads are equal outside the bytes 16 to 23, 32 to 39 and 56 to
+ * 63: seq and ack, the checksums, offset and total. follows() compares seq,
+ * ack, offset and total.
+ */
 static int alike(const uint8_t *head, const uint8_t *other)
 {
 	uint64_t a[BCL_HEADERS_SIZE / 8], b[BCL_HEADERS_SIZE / 8];
@@ -79,8 +85,10 @@ static int follows(const struct burst *burst, const struct bcl_rx_frame *frame,
 	       alike(frame->head, burst->first);
 }
 
-/* How many of the next n do. What is missing last ends the message: RECV's
- * business, as is what goes beyond the room for it. */
+/*
+ * Number of the next n frames that continue the message. RECV takes the last
+ * missing frame, because it completes the message, and frames beyond the room.
+ */
 static unsigned following(const struct burst *burst,
 			  const struct bcl_rx_frame *frame, unsigned n)
 {
@@ -98,8 +106,10 @@ static unsigned following(const struct burst *burst,
 	return i;
 }
 
-/* How many of the next n are in place now. A payload that turns out to be
- * corrupt is written again when it comes. */
+/*
+ * Store the payloads of n frames. Returns how many are in place. A payload that
+ * proves corrupt is overwritten by its retransmission.
+ */
 static unsigned store(struct bcl_card *card, const struct burst *burst,
 		      const struct bcl_rx_frame *frame, unsigned n)
 {

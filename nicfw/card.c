@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The card: its memory, its inputs and its control calls. */
+/*
+ * The card: set-up of its memory, the inputs (bcl_card_*) and the control
+ * calls.
+ */
 #include <nicfw/port.h>
 
 enum {
 	ALIGN = 64,
 	CONTROL_BUDGET = 64,
-	EXPECTED = 16, /* messages of a list that are looked at for that */
+	EXPECTED = 16, /* messages of a list that bcl_card_expected() reads */
 };
 
 static uint32_t power_above(uint32_t n)
@@ -22,7 +25,7 @@ static uint32_t jobs_of(const struct bcl_card_config *config)
 	return config->buffers * 16 + 64;
 }
 
-/* The memory that stays; the rest is the arena of ports and connections. */
+/* Memory with a fixed place. The rest is the arena of ports and connections. */
 struct layout {
 	struct nic_message *messages;
 	struct nic_flow *flows;
@@ -43,7 +46,7 @@ static uint32_t frame_of(const struct bcl_card_config *config)
 							      : BCL_FRAME_MAX;
 }
 
-/* Of a buffer. */
+/* Bytes of a buffer. */
 static uint32_t frame_size(const struct bcl_card_config *config)
 {
 	return (frame_of(config) + ALIGN - 1) & ~(ALIGN - 1u);
@@ -51,9 +54,10 @@ static uint32_t frame_size(const struct bcl_card_config *config)
 
 static uint32_t conns_of(const struct bcl_card_config *config)
 {
-	return power_above(config->max_nodes + 8); /* and candidates */
+	return power_above(config->max_nodes + 8); /* room for candidates */
 }
 
+/* Reserve n objects at *at. Returns NULL if base is NULL. */
 static void *carve(uint8_t *base, uint32_t *at, uint32_t n, size_t size)
 {
 	void *objects = base ? base + *at : NULL;
@@ -62,7 +66,10 @@ static void *carve(uint8_t *base, uint32_t *at, uint32_t n, size_t size)
 	return objects;
 }
 
-/* Returns the bytes used; touches nothing. base NULL: only measure. */
+/*
+ * Lay out the memory at `base`; NULL: only measure. Touches nothing. Returns
+ * the bytes used.
+ */
 static uint32_t lay_out(struct layout *to, uint8_t *base,
 			const struct bcl_card_config *config)
 {
@@ -121,10 +128,10 @@ static void set_up_pools(struct bcl_card *card, const struct layout *from,
 		      sizeof(*from->buffers));
 	nic_pool_init(&card->in, from->buffers + config->buffers,
 		      config->buffers, sizeof(*from->buffers));
-	card->messages.named = 1; /* by flights, and tokens */
+	card->messages.named = 1; /* by flights and reply tokens */
 	card->jobs.named = 1;	  /* by cookies */
 	card->out.named = 1;	  /* by launch.c, all of them */
-	card->in.named = 1;	  /* they keep their bytes */
+	card->in.named = 1;	  /* buffers keep the address of their bytes */
 }
 
 static int config_right(const struct bcl_hal *hal,
@@ -197,8 +204,8 @@ struct bcl_card *bcl_card_open(void *arena, uint32_t size,
 }
 
 /*
- * Each input begins here. If nobody called for long, silence was ours: peers
- * get their time anew.
+ * Every input begins here. After a long time without any input the silence was
+ * the host's own: peers get their full time anew.
  */
 static void wake_up(struct bcl_card *card, uint64_t now)
 {
@@ -207,7 +214,10 @@ static void wake_up(struct bcl_card *card, uint64_t now)
 	card->now = now;
 }
 
-/* All but those that are most urgent begin with what was put off. */
+/*
+ * All inputs but the most urgent ones begin here, and first apply the
+ * acknowledgements in card->answered.
+ */
 static void begin(struct bcl_card *card, uint64_t now)
 {
 	wake_up(card, now);
@@ -215,7 +225,7 @@ static void begin(struct bcl_card *card, uint64_t now)
 		bcl_nic_recv_answers(card);
 }
 
-/* Let the engines run, and say when they want to again. */
+/* Run the engines and set *next. */
 static void run(struct bcl_card *card, unsigned budget,
 		struct bcl_card_next *next)
 {
@@ -240,8 +250,10 @@ static void run(struct bcl_card *card, unsigned budget,
 		next->deadline = card->wanting_at;
 }
 
-/* The owner may have written any count there, and take back what is being read
- * by now. */
+/*
+ * The owner may have written any count there. The count is wrong if it exceeds
+ * the ring, or takes back entries that may be read by now.
+ */
 static int made_more(struct bcl_card *card, struct nic_port *port,
 		     uint32_t made)
 {
@@ -262,7 +274,7 @@ void bcl_card_doorbell(struct bcl_card *card, uint16_t number, uint32_t made,
 	struct nic_port *port = nic_port_find(card, number);
 
 	wake_up(card, now);
-	/* A short message leaves before anything else is done. */
+	/* A short message leaves before any other work. */
 	if (port && made_more(card, port, made))
 		bcl_nic_sdma_rung(card, port, &budget);
 	if (card->answered.conn)
@@ -382,7 +394,7 @@ static void node_disconnect(struct bcl_card *card, struct nic_node *node)
 	struct nic_conn *conn = node->conn;
 	unsigned rail;
 
-	/* Before our messages are forgotten: the peer may yet receive them. */
+	/* Before our messages are freed: BYE tells the last verdicts. */
 	for (rail = 0; conn && rail < BCL_RAILS_MAX; rail++)
 		if (conn->state >= NIC_CONN_UP &&
 		    conn->window[rail].state == NIC_RAIL_PROVED)
@@ -392,7 +404,7 @@ static void node_disconnect(struct bcl_card *card, struct nic_node *node)
 		bcl_nic_assemble_lose(card, conn, BCL_ERR_CANCELLED);
 		bcl_nic_conn_free(card, conn);
 	}
-	if (node->conn) /* it was the candidate */
+	if (node->conn) /* the former candidate */
 		bcl_nic_conn_free(card, node->conn);
 	bcl_nic_node_free(card, node);
 }
@@ -460,7 +472,7 @@ enum bcl_status bcl_card_control(struct bcl_card *card,
 	return status;
 }
 
-/* What the first few messages of a list ask the peer for. */
+/* Bytes that the first EXPECTED messages of a list request from the peer. */
 static uint64_t count(const struct nic_link *list)
 {
 	const struct nic_message *message;
@@ -493,7 +505,10 @@ static uint32_t most_of(const struct nic_pool *pool)
 	return pool->most * pool->size;
 }
 
-/* Tables by which objects are found count as far as they reach. */
+/*
+ * Tables of connections and nodes count up to the highest index of a connection
+ * that was ever used; hash tables count in full.
+ */
 void bcl_card_peaks(const struct bcl_card *card, struct bcl_card_peaks *peaks)
 {
 	const uint32_t buffers = card->out.most + card->in.most;

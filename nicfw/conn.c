@@ -1,39 +1,44 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Connections: one with each life of a node that we talk to.
+ * Connections: one with each incarnation of a node that this card talks to.
  *
- *  state     event                                   next
- *  (none)    wanted by a node                        CALLING: HELLO sent
- *            HELLO                                   ANSWERED: HELLO_ACK sent
- *  CALLING   HELLO                                   ANSWERED
- *            HELLO_ACK for this life of ours         UP
- *            REFUSE, no answer in peer_timeout       lost
- *  ANSWERED  PING that proves it has our answer      UP
- *            HELLO_ACK                               UP
- *            nothing of these for a while            forgotten, or CALLING
- *  UP        idle, memory is needed                  PARKING: PARK sent
- *            PARK                                    PARKED, or over if idle
- *            silence                                 lost
- *            RESET, BYE, evidence                    ENDING
- *  PARKING   BYE, RESET                              over
- *  PARKED    PARK, idle by now                       over: BYE sent
- *  ENDING    BYE has come by each rail, or time      over, or lost if the peer
- *                                                    owes something
+ *  state     event                              next
+ *  (none)    wanted by a node                   CALLING: HELLO sent
+ *            HELLO                              ANSWERED: HELLO_ACK sent
+ *  CALLING   HELLO                              ANSWERED
+ *            HELLO_ACK for our incarnation      UP
+ *            REFUSE, no answer in peer_timeout  lost
+ *  ANSWERED  PING with a valid proof            UP
+ *            HELLO_ACK                          UP
+ *            neither of them for some time      forgotten, or CALLING; lost
+ *                                               if the node is CONNECTING
+ *  UP        idle, memory is needed             PARKING: PARK sent
+ *            PARK                               PARKED, or over if idle
+ *            silence                            lost
+ *            RESET, BYE, evidence               ENDING
+ *  PARKING   BYE, RESET, PARK, silence          over
+ *  PARKED    PARK while idle                    over: BYE sent
+ *            silence                            lost
+ *            RESET, BYE, evidence               ENDING
+ *  ENDING    BYE has come by each rail, or      over if BYE came and the peer
+ *            END_WAIT has passed                owes no answer; else lost
  *
- * A HELLO from another life while one is UP makes a candidate, which takes
- * the node over when a PING proves it: an old HELLO can do no harm.
+ * When another incarnation sends HELLO while the connection is UP, a candidate
+ * is made. A PING that proves the candidate makes it the node's connection. So
+ * a recorded HELLO does no harm.
  *
  * A connection id is random | index in card->conns | rail (2 bits). Its seal is
- * drawn with it.
+ * drawn at the same time.
  */
 #include <nicfw/card.h>
 
 enum {
-	END_WAIT = 10, /* rto_min: until the rails are thought to be empty */
+	END_WAIT = 10, /* times rto_min: until the rails count as empty */
 	ASK_AFTER = 500000000, /* ns */
 	ASK_EACH = 10000000,   /* ns */
 };
 
+/* Draw a new id and seal. Nonces of exchanges with the old id become void. */
 void bcl_nic_conn_rename(struct bcl_card *card, struct nic_conn *conn)
 {
 	uint32_t before = conn->id, random;
@@ -170,7 +175,7 @@ void bcl_nic_conn_over(struct bcl_card *card, struct nic_conn *conn)
 {
 	struct nic_node *node = conn->node;
 
-	/* A peer that had been asked to part may have begun something. */
+	/* The peer may have begun a message before PARK reached it. */
 	bcl_nic_assemble_lose(card, conn, BCL_ERR_DEAD);
 	bcl_nic_message_drop_replies(card, conn);
 	bcl_nic_flow_rewind(card, node);
@@ -182,7 +187,7 @@ void bcl_nic_conn_over(struct bcl_card *card, struct nic_conn *conn)
 		nic_node_want(card, node);
 }
 
-/* Requests that the peer may have seen and that are not finished. */
+/* Requests that are not finished, but that the peer may have seen. */
 int bcl_nic_conn_owed(const struct nic_conn *conn)
 {
 	const struct nic_link *link;
@@ -196,6 +201,7 @@ int bcl_nic_conn_owed(const struct nic_conn *conn)
 	return 0;
 }
 
+/* True if neither side has a message or frame in progress. */
 static int idle(const struct nic_conn *conn)
 {
 	unsigned rail;
@@ -258,7 +264,7 @@ void bcl_nic_conn_bye(struct bcl_card *card, struct nic_conn *conn,
 	}
 	bcl_nic_conn_end(card, conn, BCL_OK);
 	conn->node->stays = 0;
-	conn->why = BCL_OK; /* better than what was known before */
+	conn->why = BCL_OK; /* a BYE outranks the reason known before */
 	conn->window[rail].state = NIC_RAIL_OFF;
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
 		left += conn->window[rail].state == NIC_RAIL_PROVED;
@@ -343,7 +349,10 @@ void bcl_nic_conn_await(struct bcl_card *card, struct nic_conn *conn)
 	nic_deadline(card, conn, conn->ping_at);
 }
 
-/* What has come waits for a frame that tells it. */
+/*
+ * An acknowledgement is due: send it, unless it may still wait for a frame to
+ * travel in.
+ */
 static void ack_late(struct bcl_card *card, struct nic_conn *conn,
 		     unsigned rail)
 {
@@ -376,8 +385,10 @@ static void ping(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 	bcl_nic_hello_ping(card, conn, rail);
 }
 
-/* A rail is silent: PING; and HELLO when that goes unanswered, which finds the
- * address if it is another by now. */
+/*
+ * The rail is silent: send PING. If PING goes unanswered, too, send HELLO,
+ * which finds the peer if its address has changed.
+ */
 static void probe(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 		  uint64_t silence)
 {
@@ -387,9 +398,12 @@ static void probe(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 		ping(card, conn, rail);
 }
 
-/* The peer acknowledged all frames of a message, answered what was asked since,
- * and does not know it: others came in their place, with their numbers and good
- * checksums. If it only takes long, no harm is done. */
+/*
+ * The peer has acknowledged all frames of the oldest message and answers PING,
+ * but gives no verdict for NIC_PATIENCE times peer_timeout. Then it does not
+ * have the message: forged frames with the same numbers came in place of ours.
+ * Send the message once more; if the peer is only slow, that does no harm.
+ */
 static void ask(struct bcl_card *card, struct nic_conn *conn)
 {
 	struct nic_message *oldest =
@@ -409,9 +423,10 @@ static void ask(struct bcl_card *card, struct nic_conn *conn)
 }
 
 /*
- * Silence of a rail, ns, until PING asks whether the peer is there. Who only
- * receives learns of its end by that alone, so it is short; but all connections
- * together ask no more than once in ASK_EACH.
+ * Silence of a rail, in ns, after which PING asks whether the peer is there. It
+ * is short, because a side that only receives detects the end of its peer in no
+ * other way. It grows with the number of connections: all of them together send
+ * at most one PING in ASK_EACH, up to a quarter of peer_timeout.
  */
 static uint64_t silence_of(const struct bcl_card *card)
 {
@@ -424,7 +439,7 @@ static uint64_t silence_of(const struct bcl_card *card)
 	return silence;
 }
 
-/* PING when verdicts fail to come, and on rails that are silent. */
+/* Send PING if verdicts are missing, and on silent rails. */
 static void pings(struct bcl_card *card, struct nic_conn *conn)
 {
 	uint64_t silence = silence_of(card);
@@ -454,6 +469,9 @@ static void pings(struct bcl_card *card, struct nic_conn *conn)
 	conn->ping_at = next;
 }
 
+/*
+ * True if the peer was heard after `since` on a proved rail other than `but`.
+ */
 static int heard_since(const struct nic_conn *conn, unsigned but,
 		       uint64_t since)
 {
@@ -466,7 +484,10 @@ static int heard_since(const struct nic_conn *conn, unsigned but,
 	return 0;
 }
 
-/* Time-outs of a rail; it is dead if another one is not. */
+/*
+ * Handle a time-out of a rail. The rail is given up if another one still hears
+ * the peer.
+ */
 static void check_rail(struct bcl_card *card, struct nic_conn *conn,
 		       unsigned rail)
 {
@@ -481,8 +502,11 @@ static void check_rail(struct bcl_card *card, struct nic_conn *conn,
 		     other++)
 			if (other != rail)
 				ping(card, conn, other);
-		/* Its address may be another by now: HELLO finds it. Before
-		 * that: perhaps it does not know us yet, or no more. */
+		/*
+		 * At first PING: the peer may not know this connection yet, or
+		 * not any more. After more time-outs HELLO, which finds the
+		 * peer if its address has changed.
+		 */
 		if (window->timeouts >= NIC_RAIL_TIMEOUTS)
 			bcl_nic_hello_say(card, conn, rail);
 		else
@@ -496,7 +520,7 @@ static void check_rail(struct bcl_card *card, struct nic_conn *conn,
 		bcl_nic_rails_down(card, conn, rail);
 }
 
-/* When it will have been silent for too long. */
+/* Time at which the peer has been silent for too long. */
 static uint64_t silent_at(const struct bcl_card *card,
 			  const struct nic_conn *conn)
 {
@@ -533,7 +557,7 @@ static uint64_t next_deadline(const struct bcl_card *card,
 	return due;
 }
 
-/* 0: the connection is no more. */
+/* Returns 0 if the connection is gone. */
 static int expire(struct bcl_card *card, struct nic_conn *conn)
 {
 	struct nic_node *node = conn->node;

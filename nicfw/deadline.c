@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A binary heap of connections by `due`. A deadline that moves away stays
- * where it is and fires once for nothing: so a busy connection touches the
- * heap once per acknowledgement delay, not once per frame.
+ * A binary heap of connections by `due`. A deadline that is postponed stays
+ * where it is in the heap and expires once in vain. So a busy connection
+ * changes the heap once per acknowledgement delay, not once per frame.
  */
 #include <nicfw/card.h>
 

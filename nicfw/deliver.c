@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Messages that were assembled (assemble.c) reach their ports. */
+/* Deliver messages to their ports after assembly (assemble.c). */
 #include <nicfw/deliver.h>
 
 static void deliver_to_ring(struct bcl_card *card,

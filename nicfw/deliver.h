@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Messages that reach their ports as they come, in line for each short one;
- * see deliver.c for others. */
+/*
+ * Messages that are delivered as they arrive, inline for each short message.
+ * The others are delivered by deliver.c.
+ */
 #ifndef NICFW_DELIVER_H
 #define NICFW_DELIVER_H
 
 #include <nicfw/port.h>
 #include <nicfw/verdict.h>
 
-/* An event at a port, about a message from this node. */
+/* Write a completion at a port, for a message from this node. */
 static inline void nic_deliver_tell(struct bcl_card *card,
 				    struct nic_port *port,
 				    const struct nic_node *node,
@@ -18,7 +20,7 @@ static inline void nic_deliver_tell(struct bcl_card *card,
 	nic_port_event(card, port, BCL_QUEUE_RECEIVES, entry);
 }
 
-/* Is nothing missing before it that was sent before it? */
+/* True if the predecessor of the message, if any, was delivered. */
 static inline int nic_deliver_in_order(const struct nic_conn *conn,
 				       uint32_t msg, uint32_t prev)
 {
@@ -28,9 +30,10 @@ static inline int nic_deliver_in_order(const struct nic_conn *conn,
 }
 
 /*
- * A whole message to a system ring, when nothing is on its way before it: from
- * the frame to its block, no need to remember it. pcrc: what the payload's
- * checksum must be, or NULL. Only with BCL_HAL_GATHER.
+ * Deliver a whole message to a system ring, from the frame to its block without
+ * an inbound, if no message of the peer is in progress. `pcrc` is the checksum
+ * of the payload, or NULL. Returns NIC_LONG_WAY if the message has to go
+ * through assemble.c. Only with BCL_HAL_GATHER.
  */
 static inline enum nic_accept
 nic_deliver_at_once(struct bcl_card *card, struct nic_conn *conn,

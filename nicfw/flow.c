@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Flows: what waits to be sent, by port, node and class.
+ * Flows: messages that wait to be sent, by port, node and class.
  *
- * An ORDERED flow is sent in order, and refusal keeps the order: the receiver
- * refuses whatever follows a refused message, so the flow starts nothing new
- * until each of its numbers has a verdict; then the refused ones go first,
- * under new numbers. A message that has its number goes on meanwhile: without
- * its frames it would never have a verdict. In the other classes a refused
- * message waits alone.
+ * An ORDERED flow is sent in order, and refusal keeps the order. The receiver
+ * refuses every message behind a refused one. So the flow starts nothing new
+ * until each of its numbers has a verdict. Then the refused messages go first,
+ * under new numbers. A message that has a number is sent to its end meanwhile:
+ * without all of its frames it would never get a verdict. In the other classes
+ * a refused message waits alone.
  *
  *  place     event                             next
  *  IDLE      wake: queue, connection, nothing  READY
@@ -16,8 +16,8 @@
  *  READY     window, rail or memory is full    STALLED
  *  STALLED   wake                              READY or IDLE
  *
- * A flow stays for the next message until its port or node goes or the pool is
- * empty. That has two for each message, so one is always idle then.
+ * A flow stays for the next message until its port or node is gone, or the pool
+ * is empty. The pool has two flows for each message, so one flow is idle then.
  */
 #include <nicfw/card.h>
 
@@ -31,14 +31,14 @@ static inline uint32_t bucket(const struct bcl_card *card,
 	       card->mask;
 }
 
-/* Does nothing need it any more? */
+/* True if no message needs the flow. */
 static int idle(const struct nic_flow *flow)
 {
 	return flow->pending == 0 && nic_list_empty(&flow->queue) &&
 	       nic_list_empty(&flow->parked);
 }
 
-/* The pool is empty: take one back, in turn. */
+/* The pool is empty: free an idle flow, in turn. */
 static void reclaim(struct bcl_card *card)
 {
 	struct nic_flow *flow;
@@ -117,7 +117,7 @@ int bcl_nic_flow_sendable(const struct nic_flow *flow)
 	first = nic_container(flow->queue.next, struct nic_message, link);
 	if (flow->refused && !first->number)
 		return 0;
-	/* A parting connection still owes its replies. */
+	/* A connection that is being parked still has to send replies. */
 	if (flow->class == NIC_FLOW_REPLY || flow->class == NIC_FLOW_REPLY_BULK)
 		return conn->state >= NIC_CONN_UP &&
 		       conn->state != NIC_CONN_ENDING;
@@ -168,6 +168,7 @@ void bcl_nic_flow_wake_node(struct bcl_card *card, struct nic_node *node)
 			card, nic_container(link, struct nic_flow, in_node));
 }
 
+/* Queue a message at the end of the flow. */
 static void enter(struct bcl_card *card, struct nic_flow *flow,
 		  struct nic_message *message)
 {
@@ -178,6 +179,7 @@ static void enter(struct bcl_card *card, struct nic_flow *flow,
 		bcl_nic_flow_wake(card, flow);
 }
 
+/* A request has passed the fences: send the message at once, or queue it. */
 static inline void admit(struct bcl_card *card, struct nic_message *message)
 {
 	enum nic_flow_class class = NIC_FLOW_SMALL;
@@ -279,6 +281,7 @@ void bcl_nic_flow_park(struct bcl_card *card, struct nic_message *message,
 		retry_later(card, flow);
 }
 
+/* Move the refused messages to the head of the queue. */
 static void resend(struct bcl_card *card, struct nic_flow *flow)
 {
 	struct nic_link *link;

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Frames: their headers and checksums, and those that carry no message. */
+/*
+ * Frames: headers and checksums, and the frames that carry no message: ACK,
+ * BYE, PING, PARK, the handshake, RESET and REFUSE.
+ */
 #include <nicfw/frame.h>
 #include <nicfw/proof.h>
 
 enum {
-	ANSWERS = 32, /* RESET and REFUSE frames per time */
+	ANSWERS = 32, /* RESET and REFUSE frames per ANSWERS_PER */
 };
 
 static const uint64_t ANSWERS_PER = 10000000; /* ns */
 
-/* A frame of `length` bytes that is whole in card memory. */
+/*
+ * Transmit a frame of `length` bytes that lies in card memory as a whole.
+ * Returns 0 if the rail did not take it.
+ */
 static int transmit(struct bcl_card *card, unsigned rail, uint32_t node,
 		    uint32_t seal, uint8_t *head, uint32_t length)
 {
@@ -44,7 +50,7 @@ int bcl_nic_frame_bare(struct bcl_card *card, struct nic_conn *conn,
 			conn->peer_seal, head, BCL_HEADERS_SIZE);
 }
 
-/* Append a segment without a message. */
+/* Append a segment without a message. Returns the end of the frame. */
 static uint32_t append(uint8_t *frame, uint32_t at, uint8_t op, uint32_t target,
 		       uint32_t arg32, uint64_t targ64, uint32_t length)
 {
@@ -68,7 +74,7 @@ static void rooms_told(struct nic_conn *conn)
 
 	for (i = 0; conn->rooms_ready >> i; i++)
 		if (conn->rooms_ready >> i & 1)
-			conn->rooms[i] = 0; /* no port: a place for another */
+			conn->rooms[i] = 0; /* 0: the place is free */
 	conn->rooms_ready = 0;
 }
 
@@ -86,7 +92,10 @@ int bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
 			    card->rail[rail].window, (n + 7) / 8);
 	}
 	if (bcl_before(conn->done, conn->top)) {
-		/* Two to a byte; the next ones when `done` has moved. */
+		/*
+		 * Two verdicts per byte. Verdicts that do not fit follow when
+		 * `done` has moved.
+		 */
 		n = bcl_nic_verdict_bits(
 			conn, head + at + 40,
 			2 * (window->payload + 40 - at - NIC_ROOMS * 40));
@@ -153,7 +162,7 @@ void bcl_nic_frame_hello(struct bcl_card *card, struct nic_conn *conn,
 		.turn = window->turn,
 		.heard = window->peer_turn,
 	};
-	/* An answer goes where it came from. */
+	/* HELLO_ACK goes to the source of the HELLO. */
 	uint32_t node = kind == BCL_FRAME_HELLO_ACK
 				? BCL_NODE_NONE
 				: nic_node_index(card, conn->node);
@@ -171,6 +180,7 @@ void bcl_nic_frame_hello(struct bcl_card *card, struct nic_conn *conn,
 		 card->frame, 40 + sizeof(hello));
 }
 
+/* Bound the rate of RESET and REFUSE: ANSWERS in ANSWERS_PER. */
 static int may_answer(struct bcl_card *card)
 {
 	if (card->now >= card->answers_at) {
@@ -185,7 +195,7 @@ static int may_answer(struct bcl_card *card)
 	return 1;
 }
 
-/* To the source of the frame that is being handled. */
+/* Send to the source of the frame that is being handled. */
 static void answer(struct bcl_card *card, unsigned rail, uint8_t version,
 		   uint8_t kind, uint32_t conn, uint64_t to, const void *body,
 		   uint32_t length)
@@ -207,8 +217,10 @@ static void answer(struct bcl_card *card, unsigned rail, uint8_t version,
 		 nic_max32(BCL_FRAME_MIN, (uint32_t)sizeof(header) + length));
 }
 
-/* The sender's card id is not in the frame that is answered: the address it
- * came from and its own headers, which bear the seal, are enough. */
+/*
+ * The answered frame does not contain the card id of its sender. The source
+ * address, and the sender's own sealed headers in the body, are enough.
+ */
 void bcl_nic_frame_reset(struct bcl_card *card, unsigned rail,
 			 const uint8_t *head)
 {

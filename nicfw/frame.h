@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The headers of frames, in line for each short message. */
+/* The headers of frames, inline for each short message. */
 #ifndef NICFW_FRAME_H
 #define NICFW_FRAME_H
 
 #include <nicfw/message.h>
 
-/* All but `seq`, if it is a frame's own, and the checksums. What it answers is
- * told by it. */
+/*
+ * Write the frame header, but for the checksums, and `seq` if the frame has one
+ * of its own. Afterwards the acknowledgements that the frame carries are not
+ * due.
+ */
 static inline void nic_frame_header(struct bcl_card *card,
 				    struct nic_conn *conn, unsigned rail,
 				    uint8_t kind, uint8_t *head)
@@ -27,13 +30,13 @@ static inline void nic_frame_header(struct bcl_card *card,
 	nic_count(card, frames_sent);
 	conn->frames_sent++;
 	if (kind == BCL_FRAME_HELLO || kind == BCL_FRAME_HELLO_ACK)
-		return; /* nobody reads their acknowledgements */
+		return; /* the receiver does not apply their acknowledgements */
 	window->ack_due = 0;
 	window->unacked = 0;
 	conn->done_due = 0;
 }
 
-/* With the seal of who gets it, or 0. */
+/* `seal`: of the receiving connection, or 0. */
 static inline void nic_frame_seal(const struct bcl_card *card, uint32_t seal,
 				  uint8_t *head)
 {

@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The handshake. HELLO, HELLO_ACK and the PING after it say the same things,
- * and prove the job's key. HELLO_ACK also names the nonce of the HELLO, so its
- * sender is alive and has the key now; PING names that of the HELLO_ACK, which
- * proves the same of the caller, and tells where it is reached, which DATA does
- * not. Each rail is proved by its own exchange.
+ * The handshake. HELLO, HELLO_ACK and the PING after it contain the same
+ * fields, and each proves the job's key. HELLO_ACK repeats the nonce of the
+ * HELLO: so its sender is alive and has the key now. PING repeats the nonce of
+ * the HELLO_ACK, which proves the same of the caller. PING also tells the
+ * address of the caller, which DATA does not. Each rail is proved by an
+ * exchange of its own.
  *
- * A HELLO may be an old one that somebody sends again. It makes a connection,
- * or a candidate for one, which is forgotten soon if nothing proves it; of an
- * existing connection it changes nothing. What the caller says counts when its
- * PING says it.
+ * HELLO may be a recorded one that an attacker sends once more. HELLO makes a
+ * connection, or a candidate for one, which is forgotten soon if no proof
+ * follows. An existing connection is not changed by HELLO. The caller's fields
+ * take effect when the caller's PING repeats them.
  *
- * On a connection that is UP the exchange proves another rail, or one that was
- * given up: then frames before `first_seq` will never come. On a rail that is
- * proved it asks for the peer's address, which may have changed: the answer
- * comes from there, and the PING after it tells the peer ours.
+ * On a connection that is UP the exchange proves another rail, or a rail that
+ * was given up: frames before `first_seq` will then never come. On a proved
+ * rail the exchange finds the peer's address, which may have changed: HELLO_ACK
+ * comes from there, and the PING after it tells the peer our address.
  */
 #include <nicfw/card.h>
 #include <nicfw/proof.h>
 
 enum {
-	FIRST_FRAMES = 16,    /* congestion window of a new rail */
-	WINDOW_MAX = 1 << 24, /* bytes, whatever the peer grants */
-	DECLINED_MAX = 8,     /* calls, each later than the one before */
+	FIRST_FRAMES = 16,    /* congestion window of a new rail, in frames */
+	WINDOW_MAX = 1 << 24, /* bytes; the bound of the peer's grant */
+	DECLINED_MAX = 8, /* HELLOs, which the peer repeats with a back-off */
 };
 
+/* A random nonce, not 0. */
 static uint64_t new_nonce(struct bcl_card *card)
 {
 	uint64_t nonce;
@@ -35,7 +37,7 @@ static uint64_t new_nonce(struct bcl_card *card)
 	return nonce;
 }
 
-/* One that is sent again, as its answer is late, has the nonce it had. */
+/* A HELLO that is sent once more, as its answer is late, keeps its nonce. */
 void bcl_nic_hello_say(struct bcl_card *card, struct nic_conn *conn,
 		       unsigned rail)
 {
@@ -51,7 +53,10 @@ void bcl_nic_hello_say(struct bcl_card *card, struct nic_conn *conn,
 	bcl_nic_frame_hello(card, conn, rail, BCL_FRAME_HELLO, &greeting);
 }
 
-/* To one HELLO or many: the PING that proves the answer seen ends it. */
+/*
+ * Send HELLO_ACK. All HELLO_ACKs of an exchange have one nonce. The exchange
+ * ends with the PING that repeats the nonce.
+ */
 static void answer(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 		   const uint8_t *key, const struct bcl_hello *hello)
 {
@@ -73,7 +78,10 @@ static void answer(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 	bcl_nic_frame_hello(card, conn, rail, BCL_FRAME_HELLO_ACK, &greeting);
 }
 
-/* The first that comes proves that we have the answer, and any may be it. */
+/*
+ * The first PING to arrive proves that this side got the HELLO_ACK. Any PING
+ * may be the first to arrive, so each carries the proof.
+ */
 void bcl_nic_hello_ping(struct bcl_card *card, struct nic_conn *conn,
 			unsigned rail)
 {
@@ -132,8 +140,10 @@ static int proves(const uint8_t *key, uint8_t kind,
 	       bcl_get64(hello->proof);
 }
 
-/* The key that it proves: the own job's, or that of the job in which the host
- * called this node; NULL: none of them. */
+/*
+ * The key that the frame proves: the key of this card's job, or of the job in
+ * which the host called the node. NULL: neither.
+ */
 static const uint8_t *key_of(const struct bcl_card *card,
 			     const struct nic_node *node, uint8_t kind,
 			     const struct bcl_frame_header *header,
@@ -163,7 +173,7 @@ static void forget_rails(struct nic_conn *conn)
 	}
 }
 
-/* This connection is with the life that says hello. */
+/* The connection is now with the incarnation that sent HELLO. */
 static void adopt(struct nic_conn *conn, const struct bcl_hello *hello)
 {
 	forget_rails(conn);
@@ -175,10 +185,10 @@ static void adopt(struct nic_conn *conn, const struct bcl_hello *hello)
 }
 
 /*
- * Was another rail of the peer answered by this one? The peer may believe the
- * answer already, and then frames of that rail come; frames of two rails would
- * be taken for frames of one. An answer that did not arrive does not hold for
- * ever.
+ * True if this rail has sent HELLO_ACK to another rail of the peer. The peer
+ * may already believe that answer and send frames of that rail. After a second
+ * answer frames of two rails would be taken for frames of one. A HELLO_ACK may
+ * be lost, so at most DECLINED_MAX HELLOs are declined in its favour.
  */
 static int promised(const struct nic_window *window,
 		    const struct bcl_hello *hello)
@@ -188,8 +198,10 @@ static int promised(const struct nic_window *window,
 	       window->declined < DECLINED_MAX;
 }
 
-/* Not if the rail is down, or is or will be paired with another one of the
- * peer, or if this is old. */
+/*
+ * False if the rail is down, is or will be paired with another rail of the
+ * peer, or if the frame is older than the last one.
+ */
 static int fits(const struct bcl_card *card, const struct nic_conn *conn,
 		unsigned rail, const struct bcl_hello *hello)
 {
@@ -203,9 +215,10 @@ static int fits(const struct bcl_card *card, const struct nic_conn *conn,
 }
 
 /*
- * What was proved is believed. 0: it does not fit, or was said before the peer
- * knew that we had given the rail up. Or it is too early: the peer must not
- * forget yet what came by it.
+ * Take over the fields of a proved frame. Returns 0 if the frame does not fit,
+ * or was sent before the peer knew that this side had given the rail up. Also 0
+ * while RAIL_DOWN is unanswered: the peer must not yet forget which frames came
+ * by the rail.
  */
 static int pair(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 		uint32_t seal, const struct bcl_hello *hello)
@@ -247,8 +260,11 @@ static int makes_sense(const struct bcl_card *card,
 	       bcl_get16(hello->max_frame) >= NIC_MTU_MIN;
 }
 
-/* Until then no other life of the node is listened to; then it is, whatever
- * this one says without a proof. */
+/*
+ * Give the incarnation until conn->settled to prove itself. Before, no HELLO of
+ * another incarnation of the node is answered. Afterwards one is answered, even
+ * if this incarnation has sent more frames without a proof.
+ */
 static void settle(struct bcl_card *card, struct nic_conn *conn)
 {
 	conn->settled = card->now + 8 * card->config.rto_max;
@@ -270,7 +286,7 @@ static struct nic_conn *answer_new(struct bcl_card *card, struct nic_node *node,
 	return conn;
 }
 
-/* The connection that a HELLO is about; NULL: none. */
+/* The connection that is to answer a HELLO; NULL: none. */
 static struct nic_conn *choose(struct bcl_card *card, struct nic_node *node,
 			       const struct bcl_hello *hello)
 {
@@ -293,7 +309,7 @@ static struct nic_conn *choose(struct bcl_card *card, struct nic_node *node,
 	}
 	if (conn->known && card->now < conn->settled)
 		return NULL;
-	if (conn->known) /* ids told to the other life must not fit */
+	if (conn->known) /* void the ids that the other incarnation knows */
 		bcl_nic_conn_rename(card, conn);
 	adopt(conn, hello);
 	settle(card, conn);
@@ -347,6 +363,7 @@ void bcl_nic_hello_received(struct bcl_card *card, unsigned rail,
 	answer(card, conn, rail, key, hello);
 }
 
+/* The exchange is complete: the rail may carry DATA from now on. */
 static void rail_proved(struct bcl_card *card, struct nic_conn *conn,
 			unsigned rail)
 {
@@ -367,9 +384,9 @@ static void rail_proved(struct bcl_card *card, struct nic_conn *conn,
 }
 
 /*
- * Our HELLO was answered by another life than the one whose HELLO we answered.
- * Both were told one id, so what either sends would be believed. Call by
- * another id, when the one that we answered has had its time.
+ * HELLO_ACK came from one incarnation, and this side has answered a HELLO of
+ * another. Both know the same id, so frames of both would be believed. Call
+ * with a new id, as soon as the time of the answered incarnation is over.
  */
 static void call_anew(struct bcl_card *card, struct nic_conn *conn)
 {
@@ -383,7 +400,10 @@ static void call_anew(struct bcl_card *card, struct nic_conn *conn)
 	bcl_nic_hello_call(card, conn);
 }
 
-/* Is it from the node, about our life and this exchange? */
+/*
+ * True if the frame is from the node, for our incarnation, and of this
+ * exchange.
+ */
 static int fresh(const struct bcl_card *card, const struct nic_conn *conn,
 		 uint64_t nonce, const struct bcl_hello *hello)
 {
@@ -397,7 +417,8 @@ static void believe(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 {
 	conn->heard = card->now;
 	if (conn->state < NIC_CONN_UP)
-		bcl_nic_conn_up(card, conn); /* before learn(): a new index */
+		/* before learn(): the host learns the index */
+		bcl_nic_conn_up(card, conn);
 	rail_proved(card, conn, rail);
 }
 
@@ -427,13 +448,16 @@ void bcl_nic_hello_answered(struct bcl_card *card, struct nic_conn *conn,
 	veil = bcl_nic_proof_veil(key, BCL_FRAME_HELLO_ACK, header, hello);
 	if (pair(card, conn, rail, bcl_get32(hello->seal) ^ veil, hello))
 		believe(card, conn, rail);
-	/* Even if the rail is not paired: it tells our turn. */
+	/* Even if the rail is not paired now: PING tells the peer our turn. */
 	if (window->peer)
 		bcl_nic_hello_ping(card, conn, rail);
 }
 
-/* From a card of an older version, which knows no nonce, or from anybody: the
- * call goes on, and that is said if nobody answers. */
+/*
+ * True if REFUSE seems to come from a card of an older version, without a
+ * nonce. The sender may be anybody. So the call goes on, and the reason is
+ * reported only if no answer comes.
+ */
 static int hint(const struct bcl_refuse *refuse)
 {
 	return bcl_get32(refuse->reason) == BCL_ERR_VERSION &&
@@ -465,13 +489,17 @@ void bcl_nic_hello_refused(struct bcl_card *card, uint32_t id,
 			  (enum bcl_status)reason);
 }
 
-/* The candidate is real: what the node had before is over. */
+/* The candidate is proved: it replaces the node's connection. */
 static void take_over(struct bcl_card *card, struct nic_node *node,
 		      const struct nic_conn *conn)
 {
 	struct nic_conn *old = node->conn;
 
-	/* bcl_nic_conn_free() makes the candidate the node's connection. */
+	/*
+	 * bcl_nic_conn_free() makes the candidate the node's connection.
+	 * Nothing is lost if the incarnation is the same and no request is
+	 * open.
+	 */
 	if (old->incarnation == conn->incarnation && !bcl_nic_conn_owed(old)) {
 		bcl_nic_assemble_lose(card, old, BCL_ERR_RESET);
 		bcl_nic_message_drop_replies(card, old);
@@ -492,7 +520,7 @@ void bcl_nic_hello_proved(struct bcl_card *card, struct nic_conn *conn,
 
 	if (fresh(card, conn, window->answer, hello) && same_peer(conn, hello))
 		key = key_of(card, conn->node, BCL_FRAME_PING, header, hello);
-	if (!key) /* sent again, or late: a PING as any other */
+	if (!key) /* sent once more, or late: an ordinary PING */
 		return;
 	window->answer = 0;
 	veil = bcl_nic_proof_veil(key, BCL_FRAME_PING, header, hello);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Runs of frames are launched, and frames that the rail does not take are kept.
- * Without BCL_HAL_GATHER frames wait until their payload is fetched, in the
- * order in which they were begun.
+ * Launch runs of frames, and keep frames that the rail does not take. Without
+ * BCL_HAL_GATHER frames wait for their payload and leave in the order of
+ * building.
  */
 #include <nicfw/launch.h>
 
@@ -15,7 +15,7 @@ int bcl_nic_launch_rest(struct bcl_card *card, struct nic_conn *conn,
 	struct nic_flight *kept = rest ? rest : flight;
 
 	card->rail[rail].busy = 1;
-	if (flight->buffer) { /* it keeps its place before later ones */
+	if (flight->buffer) { /* the frame stays before later ones */
 		flight->state = NIC_FLIGHT_BUILT;
 		return 0;
 	}
@@ -42,7 +42,11 @@ void bcl_nic_launch_run(struct bcl_card *card, struct nic_conn *conn,
 
 /* ---- without BCL_HAL_GATHER ---- */
 
-/* Some memory could not be read: only messages with references refer to it. */
+/*
+ * A fetch failed. Withdraw the only message of the frame, or the messages with
+ * references, since only their memory can be the cause. Other messages are
+ * retransmitted.
+ */
 static void fetch_failed(struct bcl_card *card, struct nic_buffer *buffer)
 {
 	struct nic_flight *flight = buffer->flight, *part;
@@ -65,7 +69,7 @@ static void fetch_failed(struct bcl_card *card, struct nic_buffer *buffer)
 	bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
 }
 
-/* Transmit what is fetched, in the order in which it was begun. */
+/* Transmit complete buffers, in the order of building. */
 void bcl_nic_launch_fetched(struct bcl_card *card, unsigned rail)
 {
 	struct nic_rail *at = &card->rail[rail];

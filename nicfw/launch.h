@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Frames that are built get their sequence numbers and what changes with time,
- * and are given to the rail: in line for each short message; see launch.c.
+ * Give a built frame to the rail: sequence number, header, transmission. Inline
+ * for each short message; see launch.c for the rest.
  */
 #ifndef NICFW_LAUNCH_H
 #define NICFW_LAUNCH_H
@@ -13,7 +13,7 @@ static inline void nic_launch_number(struct nic_window *window,
 				     struct nic_flight *flight)
 {
 	if (!nic_list_empty(&flight->link))
-		return; /* it has its number */
+		return; /* a retransmission keeps its number */
 	flight->seq = window->next;
 	window->next += flight->frames;
 	nic_list_append(&window->flights, &flight->link);
@@ -26,8 +26,11 @@ static inline uint8_t nic_launch_kind(const struct nic_conn *conn,
 					  : BCL_FRAME_DATA;
 }
 
-/* Ask for an acknowledgement after a time-out, or if the window will be shut
- * until it comes, and is too small for the receiver's own measure. */
+/*
+ * Ask for an immediate acknowledgement after a time-out, the first of which
+ * sends a tail-loss probe; or if this frame shuts the window, and the window is
+ * too small to reach the receiver's own threshold for an acknowledgement.
+ */
 static inline uint8_t nic_launch_ask(const struct bcl_card *card, unsigned rail,
 				     const struct nic_window *window)
 {
@@ -48,7 +51,7 @@ static inline void nic_launch_seq(uint8_t *head, uint32_t seq)
 	memcpy(head + offsetof(struct bcl_frame_header, seq), &field, 4);
 }
 
-/* Frames whose headers are complete but for what changes with time. */
+/* Transmit frames whose headers are complete. */
 static inline void nic_launch_transmit(struct bcl_card *card,
 				       struct nic_conn *conn, unsigned rail,
 				       struct bcl_tx_frame *frame,
@@ -65,7 +68,10 @@ static inline void nic_launch_transmit(struct bcl_card *card,
 			flight->bytes - flight->frames * BCL_HEADERS_SIZE;
 }
 
-/* A frame that is built, or a run; whoever built it has counted its bytes. */
+/*
+ * Launch a frame that was built, or a run. The caller has added its bytes to
+ * window->bytes.
+ */
 static inline void nic_launch(struct bcl_card *card, struct nic_conn *conn,
 			      unsigned rail, struct bcl_tx_frame *frame,
 			      struct nic_flight *flight)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Circular lists through a link in the object, and pools made of them. */
+/*
+ * Circular lists through a link in the object, and pools of objects of one
+ * type.
+ */
 #ifndef NICFW_LIST_H
 #define NICFW_LIST_H
 
@@ -50,7 +53,7 @@ static inline void nic_list_remove(struct nic_link *link)
 	nic_list_init(link);
 }
 
-/* Put all of `from` in front of `list`. */
+/* Move all of `from` to the front of `list`. */
 static inline void nic_list_splice(struct nic_link *list, struct nic_link *from)
 {
 	if (nic_list_empty(from))
@@ -70,14 +73,14 @@ static inline void nic_list_splice(struct nic_link *list, struct nic_link *from)
 	(nic_list_empty(list) ? NULL       \
 			      : nic_container((list)->next, type, member))
 
-/* Objects of one type, whose first member is the link; they never move. */
+/* Objects of one type, which begin with their link. They never move. */
 struct nic_pool {
-	struct nic_link *free; /* given back: linked by `next` */
-	uint8_t *fresh;	       /* the first that was never taken */
+	struct nic_link *free; /* objects given back, linked by `next` */
+	uint8_t *fresh;	       /* first object that was never taken */
 	uint32_t size;	       /* of an object */
 	uint32_t left;
-	uint32_t most; /* that were taken at a time */
-	int named;     /* objects are looked at when they are given back, too */
+	uint32_t most; /* taken at once, at most */
+	int named;     /* fields are read even while an object is free */
 };
 
 /* Touches none of the objects. */
@@ -110,8 +113,10 @@ static inline void *nic_pool_take(struct nic_pool *pool)
 	return link;
 }
 
-/* `link` is in no list. The one freed last is the first to be taken: it is
- * still in the cache. */
+/*
+ * `link` must be in no list. The object freed last is taken first, as it is
+ * still in the cache.
+ */
 static inline void nic_pool_put(struct nic_pool *pool, struct nic_link *link)
 {
 	if (!pool->named)

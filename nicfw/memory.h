@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* All that the card core needs of a C library, so that none has to be there. */
+/* The only functions of a C library that the card core calls. */
 #ifndef NICFW_MEMORY_H
 #define NICFW_MEMORY_H
 
@@ -14,9 +14,9 @@ void *memset(void *to, int byte, size_t size);
 #endif
 
 /*
- * With the address sanitizer the card's own memory is spoilt when it is given
- * back: whoever goes on with it meets pointers to nowhere. The sanitizer knows
- * of the whole arena only.
+ * Under the address sanitizer the card overwrites its own memory when it is
+ * given back, so that a user of stale memory meets invalid pointers. The
+ * sanitizer itself knows only the arena as a whole.
  */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)

@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Messages that we send: their numbers and what the peer says of them.
+ * Messages that this card sends: their numbers, and the peer's verdicts on
+ * them.
  *
- *  state      event                          next
- *  QUEUED     first frame                    SENDING, numbered
- *  SENDING    last frame                     SENT
- *  SENDING,   rail gone, fragmented          WITHDRAWN
- *  SENT       no verdict comes, fragmented   WITHDRAWN
- *  SENT       port closed                    WITHDRAWN, finished silently
- *  numbered   DELIVERED, wants a reply       ASKED
- *             DELIVERED                      finished
- *             REFUSED                        PARKED (flow.c)
- *             failed                         finished
- *  ASKED      reply                          finished
- *  PARKED     time passed, ROOM              QUEUED
- *  any        node lost                      finished
+ *  state      event                           next
+ *  QUEUED     first frame                     SENDING, numbered
+ *  SENDING    last frame                      SENT
+ *  SENDING,   rail died, fragmented, and the  WITHDRAWN
+ *  SENT       peer does not report
+ *             memory fault, or a part cannot  WITHDRAWN
+ *             be sent
+ *             port closed                     WITHDRAWN, finished silently
+ *  SENT       no verdict comes, fragmented    WITHDRAWN
+ *  numbered   DELIVERED, wants a reply        AWAITING
+ *             DELIVERED                       finished
+ *             REFUSED                         PARKED (flow.c)
+ *             failed                          finished
+ *  AWAITING   reply                           finished
+ *  PARKED     time passed, ROOM               QUEUED
+ *  any        node lost                       finished
  */
 #include <nicfw/message.h>
 #include <nicfw/port.h>
 #include <nicfw/verdict.h>
 
-/* The number has its verdict. */
+/* The number has its verdict: take it from the message. */
 static void unnumber(struct nic_message *message)
 {
 	struct nic_flow *flow = message->flow;
@@ -43,7 +47,7 @@ static void leave_lists(struct nic_message *message)
 	nic_list_remove(&message->link);
 }
 
-/* It is in no list. */
+/* Free a message that is in no list. */
 static inline void release(struct bcl_card *card, struct nic_message *message)
 {
 	message->node->messages--;
@@ -84,7 +88,7 @@ static void report(struct bcl_card *card, const struct nic_message *message,
 	nic_port_event(card, message->port, BCL_QUEUE_SENDS, &entry);
 }
 
-/* The same, with its event, and what the fence behind it has to know. */
+/* Free the message, write its completion, and tell the fence behind it. */
 static inline void end(struct bcl_card *card, struct nic_message *message,
 		       enum bcl_status status)
 {
@@ -137,11 +141,13 @@ static void verdict(struct bcl_card *card, struct nic_conn *conn,
 	struct nic_flow *flow = message->flow;
 	uint32_t number = message->number;
 
-	/* Who answers a request has carried it out, whatever it says. */
+	/*
+	 * A peer that answers a request has executed it, whatever the verdict.
+	 */
 	if (message->answering)
 		what = BCL_VERDICT_DELIVERED;
 	if (flow)
-		flow->pending++; /* nobody takes it back meanwhile */
+		flow->pending++; /* protects the flow from being reclaimed */
 	unnumber(message);
 	if (what == BCL_VERDICT_DELIVERED) {
 		if (flow)
@@ -217,7 +223,10 @@ void bcl_nic_message_answered(struct bcl_card *card,
 	bcl_nic_message_finish(card, message, status);
 }
 
-/* By number: the peer must hold as few as possible. */
+/*
+ * In the order of numbers: the peer then needs the least memory for early
+ * messages.
+ */
 static void queue_resend(struct bcl_card *card, struct nic_conn *conn,
 			 struct nic_message *message)
 {
@@ -314,7 +323,7 @@ void bcl_nic_message_lose(struct bcl_card *card, struct nic_node *node,
 	struct nic_flow *flow;
 	struct nic_link *link;
 
-	node->losing = 1; /* its flows stay until all messages are out */
+	node->losing = 1; /* the flows stay until all messages are gone */
 	while (conn &&
 	       ((message = nic_list_first(&conn->numbered, struct nic_message,
 					  numbered)) ||

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Messages that we send: taken and numbered, in line for each short one. */
+/*
+ * Messages that this card sends: allocation and numbering, inline for each
+ * short message. The rest is in message.c.
+ */
 #ifndef NICFW_MESSAGE_H
 #define NICFW_MESSAGE_H
 
 #include <nicfw/card.h>
 
+/*
+ * Take a message from the pool, not in any list yet. NULL: the pool is empty.
+ */
 static inline struct nic_message *nic_message_take(struct bcl_card *card,
 						   struct nic_port *port,
 						   struct nic_node *node)
@@ -15,8 +21,11 @@ static inline struct nic_message *nic_message_take(struct bcl_card *card,
 	if (!message)
 		return NULL;
 	generation = message->generation;
-	/* Not more: for 80 bytes compilers take a few stores, for all of it an
-	 * instruction for strings, which begins slowly. */
+	/*
+	 * Clear only these fields: for about 80 bytes compilers emit a few
+	 * stores, for the whole structure a string instruction, which is slow
+	 * to start.
+	 */
 	memset(&message->flow, 0,
 	       offsetof(struct nic_message, refs) -
 		       offsetof(struct nic_message, flow));
@@ -30,20 +39,23 @@ static inline struct nic_message *nic_message_take(struct bcl_card *card,
 	return message;
 }
 
-/* Is it answered by a message of the peer's? */
+/* True if the peer answers with a message of its own. */
 static inline int nic_message_asks(const struct nic_message *message)
 {
 	return message->op == BCL_SEG_GET || message->op == BCL_SEG_FETCH_ADD ||
 	       message->op == BCL_SEG_COMPARE_SWAP;
 }
 
-/* Payload bytes that its frames carry: those of a GET are the reply's. */
+/*
+ * Bytes of payload in the frames of the message. A GET has none; its length is
+ * that of the reply.
+ */
 static inline uint32_t nic_message_bytes(const struct nic_message *message)
 {
 	return message->op == BCL_SEG_GET ? 0 : message->length;
 }
 
-/* Is this still the message whose segment is in flight? */
+/* True if the flight's message has not ended since the flight was built. */
 static inline int nic_message_alive(const struct nic_conn *conn,
 				    const struct nic_flight *flight)
 {
@@ -51,7 +63,9 @@ static inline int nic_message_alive(const struct nic_conn *conn,
 	       flight->message->node == conn->node;
 }
 
-/* Is it part of a long message that goes on? */
+/*
+ * True if the flight carries a fragment of a message that is still being sent.
+ */
 static inline int nic_message_part(const struct nic_conn *conn,
 				   const struct nic_flight *flight)
 {
@@ -59,7 +73,7 @@ static inline int nic_message_part(const struct nic_conn *conn,
 	       flight->message->state != NIC_MESSAGE_WITHDRAWN;
 }
 
-/* The oldest number without a verdict. */
+/* The oldest number without a verdict; the next number if there is none. */
 static inline uint32_t nic_message_base(const struct nic_conn *conn)
 {
 	const struct nic_message *first =
@@ -68,13 +82,16 @@ static inline uint32_t nic_message_base(const struct nic_conn *conn)
 	return first ? first->number : conn->next;
 }
 
-/* Is the next number not too far ahead of that? */
+/* True if the next number is within BCL_MSG_AHEAD of the oldest one. */
 static inline int nic_message_may_number(const struct nic_conn *conn)
 {
 	return conn->next - nic_message_base(conn) < BCL_MSG_AHEAD;
 }
 
-/* Give it the next number, for frames of a rail. It has none, and may. */
+/*
+ * Give a message the next number, for frames of `rail`. The caller has checked
+ * that it has no number, and nic_message_may_number().
+ */
 static inline void nic_message_number(struct bcl_card *card,
 				      struct nic_conn *conn, unsigned rail,
 				      struct nic_message *message)

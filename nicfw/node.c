@@ -7,21 +7,24 @@
  *              HELLO of the node, proved           UP
  *  CONNECTING  handshake done                      UP
  *              no answer, refused, no memory       LOST
- *  UP          silence, RESET, evidence, new life  LOST
+ *  UP          silence, RESET, evidence, new       LOST
+ *              incarnation
  *              parted (nothing was outstanding)    CLOSED
  *  LOST        CONNECT                             CONNECTING, or UP if the
  *                                                  node connected meanwhile
  *  any         ISOLATE                             ISOLATED
  *  ISOLATED    REJOIN                              CLOSED
- *  LOST,       its place is needed for another     LOST, then forgotten
+ *  LOST,       the index is needed for another     LOST, then forgotten
  *  CLOSED
  *
- * The place of a node that is lost, has said BYE or never came up is for others
- * when all are taken, that of the one that left first before the others. A node
- * that parted because it was idle may be sent to again and keeps its own.
+ * When all indices are taken, the index of a node that is lost, has sent BYE or
+ * was never UP goes to another node, beginning with the node that left first. A
+ * node that was parked because it was idle keeps its index, as programs may
+ * send to it again.
  *
- * While a node is LOST or ISOLATED its status answers each request. Later it
- * answers those that were asked before, by the life that they name.
+ * While a node is LOST or ISOLATED its status completes each request. Later
+ * this status completes the requests that were submitted before, as they name
+ * the earlier generation.
  */
 #include <nicfw/card.h>
 
@@ -41,6 +44,7 @@ struct nic_node *bcl_nic_node_find(const struct bcl_card *card, uint64_t id)
 	return at ? &card->node[at - 1] : NULL;
 }
 
+/* True if nothing needs the node's index any more. */
 static int rests(const struct nic_node *node)
 {
 	return !node->conn && node->messages == 0 &&
@@ -55,7 +59,7 @@ void bcl_nic_node_rest(struct bcl_card *card, struct nic_node *node)
 		nic_list_append(&card->past, &node->past);
 }
 
-/* All places are taken: have one back. */
+/* All indices are taken: free the one whose node left first. */
 static void reclaim(struct bcl_card *card)
 {
 	struct nic_node *node;
@@ -65,7 +69,10 @@ static void reclaim(struct bcl_card *card)
 		if (!rests(node))
 			continue;
 		nic_count(card, forgotten);
-		/* Who may still name it hears that it is gone. */
+		/*
+		 * The host may still name the node: tell it that the node is
+		 * gone.
+		 */
 		bcl_nic_node_lose(card, node, BCL_NODE_LOST, BCL_ERR_DEAD);
 		bcl_nic_node_free(card, node);
 		node->lost = BCL_ERR_DEAD;
@@ -161,7 +168,7 @@ enum bcl_status bcl_nic_node_call(struct bcl_card *card, struct nic_node *node)
 	for (i = 0; i < BCL_RAILS_MAX; i++)
 		if (card->rail[i].up)
 			rails |= 1u << i;
-	/* One that called us may yet prove itself, in the time that we give. */
+	/* A node that has called may still prove itself in time. */
 	if (!(node->rails & rails) && !node->conn) {
 		bcl_nic_node_lose(card, node, BCL_NODE_LOST,
 				  BCL_ERR_UNREACHABLE);
@@ -189,7 +196,7 @@ void bcl_nic_node_serve(struct bcl_card *card)
 	card->wanting_at = card->now + card->config.rto_min;
 	while ((node = nic_list_first(&card->wanting, struct nic_node,
 				      wanting))) {
-		if (node->conn) { /* the peer called meanwhile */
+		if (node->conn) { /* the peer has called */
 			nic_list_remove(&node->wanting);
 			nic_node_want(card, node);
 			continue;

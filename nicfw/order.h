@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Host order: what lies in host memory is in the order of the host's
- * processor. A card of the other order is compiled with BCL_HOST_FOREIGN.
- * And the order in which card and host see what the other has written there.
+ * Byte order and memory order between card and host. Data in host memory has
+ * the byte order of the host's processor. A card of the other byte order is
+ * compiled with BCL_HOST_FOREIGN.
  */
 #ifndef NICFW_ORDER_H
 #define NICFW_ORDER_H
@@ -43,18 +43,18 @@ static inline uint64_t nic_host64(uint64_t v)
 #endif
 
 #if __GCC_ATOMIC_INT_LOCK_FREE == 2
-/* Acquire: pairs with the owner's release of what the word counts. */
+/* Acquire: pairs with the owner's release of the data that the word counts. */
 static inline uint32_t nic_load_first(const uint32_t *word)
 {
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-/* Release: pairs with the acquire of who waits for the word. */
+/* Release: pairs with the acquire of the reader who waits for the word. */
 static inline void nic_store_last(uint32_t *word, uint32_t value)
 {
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
-#else /* a card with a processor of its own: the host moves what it shares */
+#else /* a card with a processor of its own: the host moves shared data */
 static inline uint32_t nic_load_first(const uint32_t *word)
 {
 	return *word;

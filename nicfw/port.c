@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Ports: their queues, the blocks of the system ring, channels. */
+/*
+ * Ports: opening and closing, blocks of the system rings, wake-up of the owner,
+ * and channels.
+ */
 #include <nicfw/port.h>
 
 enum {
@@ -34,7 +37,10 @@ static int power_of_two(uint32_t n)
 	return n != 0 && (n & (n - 1)) == 0 && n <= 65536;
 }
 
-/* 0: one of the areas is not there, or too short. */
+/*
+ * Get the addresses of the port's areas. Returns 0 if an area is missing or too
+ * short.
+ */
 static int reach(struct bcl_card *card, const struct bcl_control *control,
 		 struct nic_areas *at)
 {
@@ -117,6 +123,11 @@ enum bcl_status bcl_nic_port_open(struct bcl_card *card,
 	return BCL_OK;
 }
 
+/*
+ * End a message of a port that is being closed. A numbered message is
+ * withdrawn, as the peer may have seen it; the others are freed. No completion
+ * is written. A reply to a GET becomes a failure.
+ */
 static void close_message(struct bcl_card *card, struct nic_message *message)
 {
 	struct nic_conn *conn = message->node->conn;
@@ -151,7 +162,7 @@ enum bcl_status bcl_nic_port_close(struct bcl_card *card, uint16_t number)
 	if (!port)
 		return BCL_ERR_ARG;
 	bcl_nic_assemble_close(card, port);
-	port->closed = 1; /* its flows stay until all messages are out */
+	port->closed = 1; /* the flows stay until all messages are gone */
 	for (i = 0; i < card->config.max_messages; i++)
 		if (card->message[i].state != NIC_MESSAGE_FREE &&
 		    card->message[i].port == port)
@@ -177,7 +188,10 @@ void bcl_nic_port_job_done(struct bcl_card *card, struct nic_port *port)
 		bcl_nic_arena_put(card, port);
 }
 
-/* Read one of the indices to port->word[]. */
+/*
+ * Read one of the port's indices to port->word[]. FAULT: no job is free, or the
+ * memory cannot be read.
+ */
 static enum bcl_dma_result read_index(struct bcl_card *card,
 				      struct nic_port *port, uint32_t offset,
 				      unsigned word, enum nic_job_kind kind)
@@ -199,6 +213,7 @@ static enum bcl_dma_result read_index(struct bcl_card *card,
 	return result;
 }
 
+/* Send ROOM to all peers that the port refused. */
 static void tell_room(struct bcl_card *card, struct nic_port *port)
 {
 	struct nic_conn *conn;
@@ -224,7 +239,7 @@ void bcl_nic_port_freed(struct bcl_card *card, struct nic_port *port,
 	uint32_t freed = nic_host32(port->word[which]);
 	struct nic_ring *ring = &port->ring[which];
 
-	/* Anybody may write there: believe it only as far as it makes sense. */
+	/* Any process may have written there: take only a plausible count. */
 	if (ring->next - freed <= ring->n)
 		ring->freed = freed;
 	if (!ring->wanted || nic_ring_used(ring) == ring->n)
@@ -235,7 +250,7 @@ void bcl_nic_port_freed(struct bcl_card *card, struct nic_port *port,
 	tell_room(card, port);
 }
 
-/* Only a ring of blocks is read by a dma that takes time. */
+/* Only the ring NIC_BLOCKS is read by a dma that may be PENDING. */
 static void read_freed(struct bcl_card *card, struct nic_port *port,
 		       enum nic_rings which)
 {
@@ -269,8 +284,10 @@ static uint32_t take_spare(struct nic_ring *ring)
 	return block;
 }
 
-/* Nobody says that blocks were freed: most ports free some soon, others are
- * asked more and more rarely. */
+/*
+ * The library does not tell when it frees blocks. Most ports free some soon.
+ * The others are looked at more and more rarely, up to rto_min.
+ */
 static void feed_later(struct bcl_card *card)
 {
 	card->starving_at = card->now + card->starving_wait;
@@ -305,8 +322,10 @@ int bcl_nic_port_block_find(struct bcl_card *card, struct nic_port *port,
 	return 1;
 }
 
-/* Not delivered after all. The next message takes it: blocks are freed in
- * ring order, so each must be delivered once per lap. */
+/*
+ * Keep a block for the next message, as the message for it was not delivered.
+ * Blocks are freed in ring order, so each block must be delivered once per lap.
+ */
 void bcl_nic_port_block_spare(struct nic_ring *ring, uint32_t block)
 {
 	ring->spare[block / 32] |= 1u << block % 32;
@@ -335,7 +354,7 @@ void bcl_nic_port_slept(struct bcl_card *card, struct nic_port *port)
 		card->hal.wake(card->host, port->number);
 }
 
-/* 0: it was asked before, and the answer is still on its way. */
+/* Returns 0 if an earlier read of `sleeping` is pending. */
 static int ask_sleeping(struct bcl_card *card, struct nic_port *port)
 {
 	if (port->sleeping_due)
@@ -349,14 +368,17 @@ static int ask_sleeping(struct bcl_card *card, struct nic_port *port)
 	case BCL_DMA_PENDING:
 		port->sleeping_due = 1;
 		break;
-	case BCL_DMA_FAULT: /* no way to know */
+	case BCL_DMA_FAULT: /* unknown: wake */
 		card->hal.wake(card->host, port->number);
 		break;
 	}
 	return 1;
 }
 
-/* After the events of this input, so that `sleeping` is read once for all. */
+/*
+ * Called once after the events of an input, so that `sleeping` is read once for
+ * all of them.
+ */
 void bcl_nic_port_wake(struct bcl_card *card)
 {
 	struct nic_link *link, *next;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Ports, for each short message: found, told of it, its block taken. */
+/*
+ * Ports, inline for each short message: lookup, completions, blocks. The rest
+ * is in port.c.
+ */
 #ifndef NICFW_PORT_H
 #define NICFW_PORT_H
 
@@ -15,16 +18,21 @@ static inline struct nic_port *nic_port_find(const struct bcl_card *card,
 	return port;
 }
 
-/* What was offered has been read or is taken back: whoever still asks for it
- * shall hear that it is gone. The next offer has the next generation. */
+/*
+ * The data that was offered has been read, or the offer is withdrawn. A peer
+ * that still asks for it is told that it is gone. The next offer has the next
+ * generation.
+ */
 static inline void nic_channel_end_offer(struct nic_channel *channel)
 {
 	channel->armed = 0;
 	channel->generation++;
 }
 
-/* The next entry of a queue: where it lies, or to be handed to the host. Its
- * lap is set last. */
+/*
+ * Write the next entry of a queue: in place, or through the host. The lap is
+ * stored last.
+ */
 static inline void nic_port_event(struct bcl_card *card, struct nic_port *port,
 				  enum bcl_queue queue,
 				  const struct bcl_completion *what)
@@ -66,17 +74,23 @@ static inline uint32_t nic_ring_used(const struct nic_ring *ring)
 	return ring->next - ring->freed;
 }
 
-/* Is there a block, the next one, without looking for it? */
+/* True if the next block of the ring is free, without reading the indices. */
 static inline int nic_ring_next(const struct bcl_card *card,
 				const struct nic_ring *ring)
 {
-	/* Half full: look ahead, so that a slow dma has the answer in time. */
+	/*
+	 * From half full on the indices are read ahead, so that a slow dma has
+	 * the answer in time.
+	 */
 	uint32_t room = card->gather ? ring->n : ring->n / 2;
 
 	return !ring->nspare && nic_ring_used(ring) < room;
 }
 
-/* A block of one of the port's rings; 0 if it is full (then ROOM follows). */
+/*
+ * Take a block of one of the port's rings. Returns 0 if the ring is full; ROOM
+ * follows when it is not.
+ */
 static inline int nic_port_block_take(struct bcl_card *card,
 				      struct nic_port *port,
 				      struct nic_ring *ring, uint32_t *block)
@@ -87,7 +101,7 @@ static inline int nic_port_block_take(struct bcl_card *card,
 	return 1;
 }
 
-/* Could one be taken? */
+/* True if a block could be taken. */
 static inline int nic_port_block_left(struct bcl_card *card,
 				      struct nic_port *port,
 				      struct nic_ring *ring)

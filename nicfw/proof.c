@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The proof of the job's key in the handshake, by SipHash: see proof.h, and
+ * struct bcl_hello in bcl/wire.h.
+ */
 #include <nicfw/proof.h>
 
 #include <nicfw/memory.h>
 #include <nicfw/siphash.h>
 
 enum {
-	VEIL = 0x80, /* or'ed to the kind: the other thing that is computed */
+	VEIL = 0x80, /* or'ed to the kind: computes the veil */
 };
 
-/* What is known on both sides, up to the field that is computed. */
+/*
+ * The input of SipHash: the fields that both sides know, up to the field that
+ * is computed.
+ */
 struct statement {
 	uint8_t kind;
 	uint8_t spare[3];

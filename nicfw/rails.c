@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Rails: what the host says of them, which one a message takes, and what
- * becomes of one that died.
+ * Rails: configuration by the host, the choice for each message, and the end of
+ * a rail.
  *
- * Both sides give it up, and each takes no frame by it until they shake hands
- * again. So what each says then of frames that have come is true for good, and
- * what has not come may go by another rail: no part of a message comes twice.
- * If nobody can say it, or does not for long, messages are withdrawn and go
- * again.
+ * When a rail dies both sides give it up, and neither takes a frame by it
+ * before the next handshake. So the frames that each side then reports as
+ * arrived are final. The missing frames may go by another rail, and no part of
+ * a message arrives twice. If the peer cannot report, or does not for a long
+ * time, messages are withdrawn and sent as a whole.
  *
- * That a rail is refused tells of the peer only if the rail had led there:
- * otherwise somebody else has the address (our own host, too, may), or a
- * firewall answers. And it tells of the peer only if no other rail vouches for
- * it.
+ * A refusal by the wire is evidence against the peer only if the rail did lead
+ * to the peer. Otherwise another host has the address (possibly our own), or a
+ * firewall answers. Nor is it evidence if another rail vouches for the peer.
  */
 #include <nicfw/card.h>
 
 enum {
-	VOUCH = 64, /* of peer_timeout: for other rails to vouch for the peer */
+	/* fraction of peer_timeout for other rails to vouch for the peer */
+	VOUCH = 64,
 };
 
 /*
- * One of several rails for short messages: their connections share them. Both
- * ends choose the same one, so that what goes back acknowledges. `both` is of
- * both cards' ids, which need not be random.
+ * Choose among several rails for short messages, so that connections share
+ * them. Both ends make the same choice: frames of the other direction then
+ * carry the acknowledgements. `both` mixes the card ids of both ends, which
+ * need not be random.
  */
 static unsigned share(unsigned rails, uint64_t both)
 {
@@ -60,7 +61,10 @@ void bcl_nic_rails_choose(struct bcl_card *card, struct nic_conn *conn)
 	conn->stripes = (uint8_t)(stripes & (stripes - 1) ? stripes : 0);
 }
 
-/* The peer shall give it up, too, and say what came by it if we ask. */
+/*
+ * Tell the peer by all other proved rails to give this rail up, too, and to
+ * report the frames that came by it, if this side needs the report.
+ */
 static void tell(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 {
 	unsigned by;
@@ -72,7 +76,7 @@ static void tell(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 			bcl_nic_frame_rail_down(card, conn, by, rail);
 }
 
-/* Nobody will say what came by it. */
+/* The peer will not report the frames that came by the rail. */
 static void give_up(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 {
 	conn->window[rail].down_tries = 0;
@@ -80,6 +84,7 @@ static void give_up(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 	bcl_nic_conn_resume(card, conn);
 }
 
+/* Give the rail up on this side. */
 static void stop(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 {
 	struct nic_window *window = &conn->window[rail];
@@ -94,7 +99,7 @@ static void stop(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 	window->down_tries =
 		nic_list_empty(&window->flights) ? 0 : NIC_RAIL_DOWN_TRIES;
 	bcl_nic_rails_choose(card, conn);
-	if (conn->small_rail == BCL_RAILS_MAX) /* no rail to ask by */
+	if (conn->small_rail == BCL_RAILS_MAX) /* no rail left to ask by */
 		for (other = 0; other < BCL_RAILS_MAX; other++)
 			give_up(card, conn, other);
 	bcl_nic_conn_resume(card, conn);
@@ -110,7 +115,7 @@ void bcl_nic_rails_down(struct bcl_card *card, struct nic_conn *conn,
 	tell(card, conn, rail);
 }
 
-/* Is there another rail that may yet be answered for the first time? */
+/* True if another rail may still get its first answer. */
 static int hopes(const struct nic_conn *conn)
 {
 	unsigned rail;
@@ -122,8 +127,10 @@ static int hopes(const struct nic_conn *conn)
 	return 0;
 }
 
-/* The peer shall say something by each rail that is proved. The time when it
- * was heard by one last, but for `refused`; 0: there is none. */
+/*
+ * Send PING on each proved rail but `refused`. Returns the latest time at which
+ * the peer was heard by one of them; 0: there is none.
+ */
 static uint64_t vouched(struct bcl_card *card, struct nic_conn *conn,
 			unsigned refused)
 {
@@ -142,7 +149,10 @@ static uint64_t vouched(struct bcl_card *card, struct nic_conn *conn,
 	return heard;
 }
 
-/* A rail that led to the peer, was given up and is called, is refused. */
+/*
+ * A rail that once led to the peer was given up, is called, and is refused. End
+ * the connection if no other rail has vouched for the peer in time.
+ */
 static void refused_again(struct bcl_card *card, struct nic_conn *conn,
 			  unsigned rail, enum bcl_status why)
 {
@@ -201,11 +211,11 @@ int bcl_nic_rails_down_received(struct bcl_card *card, struct nic_conn *conn,
 	    bcl_before(window->next, ack))
 		return 0;
 	if (later < 0 || (later == 0 && window->state == NIC_RAIL_PROVED))
-		return 1; /* it is up again */
+		return 1; /* the rail is up again */
 	if (window->state == NIC_RAIL_PROVED)
 		stop(card, conn, id & 3);
 	window->peer_turn = turn;
-	/* Not what it said when it gave the rail up another time. */
+	/* Not a report about an earlier end of the rail. */
 	if (window->down_tries && (later || heard == window->turn)) {
 		window->down_tries = 0;
 		bcl_nic_window_settle(card, conn, id & 3, ack,
@@ -235,7 +245,7 @@ enum bcl_status bcl_nic_rails_set(struct bcl_card *card,
 	rail->small = control->rail.small != 0;
 	rail->bulk = control->rail.bulk != 0;
 	rail->busy = 0;
-	/* Even a smaller MTU is told by shaking hands again. */
+	/* Even a smaller MTU is told to peers by a new handshake. */
 	while ((conn = nic_conn_next(card, &i))) {
 		if (conn->window[control->rail.number].state != NIC_RAIL_OFF)
 			bcl_nic_rails_down(card, conn, control->rail.number);

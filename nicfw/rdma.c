@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* RDMA: payload from the card to host memory, and the jobs of all engines. */
+/*
+ * RDMA: moves payload from the card to host memory, and ends the jobs of all
+ * engines.
+ */
 #include <nicfw/card.h>
 
 enum bcl_dma_result bcl_nic_dma_job(struct bcl_card *card,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * RECV: checks each frame that comes in and deals out its segments. A frame
- * is input from anybody: nothing in it is believed before its checksums, its
+ * RECV: checks each frame that comes in and hands out its segments. A frame may
+ * come from anybody. Nothing in a frame is believed before its checksums, its
  * connection id and its bounds are checked.
  */
 #include <nicfw/deliver.h>
@@ -9,14 +9,15 @@
 #include <nicfw/window.h>
 
 enum {
-	NEAR = 4096, /* numbers: more than what a peer can be behind or ahead */
+	/* message or frame numbers: no peer is further behind or ahead */
+	NEAR = 4096,
 };
 
-/* A frame, however the host split it. */
+/* A received frame, in the same form however the host split it. */
 struct frame {
 	const struct bcl_frame_header *header;
-	const uint8_t *head; /* 80 bytes */
-	const uint8_t *body; /* those after them */
+	const uint8_t *head; /* first 80 bytes */
+	const uint8_t *body; /* the rest */
 	uint32_t body_len;
 	unsigned rail;
 	uint8_t kind; /* without flags */
@@ -30,7 +31,10 @@ static int intact(const struct bcl_card *card, const struct frame *frame)
 		       bcl_get32(frame->header->pcrc);
 }
 
-/* What a HELLO says; of another version only what it has in any. 0: half. */
+/*
+ * Copy the body of a HELLO. Of another version only the fields that every
+ * version has are copied. Returns 0 if the frame is too short.
+ */
 static int greeting(const struct frame *frame, struct bcl_hello *body)
 {
 	uint32_t length = frame->header->version == BCL_WIRE_VERSION
@@ -67,7 +71,7 @@ static void hello(struct bcl_card *card, const struct frame *frame)
 	bcl_nic_hello_answered(card, conn, frame->rail, frame->header, &body);
 }
 
-/* Did these headers leave by this connection? */
+/* True if this card sent a frame with these headers on the connection. */
 static int ours(const struct bcl_card *card, const struct nic_conn *conn,
 		const uint8_t *head)
 {
@@ -79,7 +83,10 @@ static int ours(const struct bcl_card *card, const struct nic_conn *conn,
 	       nic_frame_sealed(card, conn->peer_seal, head);
 }
 
-/* It brings back the headers that it answers. */
+/*
+ * RESET returns the headers of a frame of this card. The connection ends only
+ * if the headers carry the peer's seal, which a forger does not know.
+ */
 static void reset(struct bcl_card *card, const struct frame *frame)
 {
 	uint8_t head[BCL_HEADERS_SIZE];
@@ -101,7 +108,7 @@ static void reset(struct bcl_card *card, const struct frame *frame)
 	nic_count(card, dropped_conn);
 }
 
-/* Segments that carry no message. */
+/* Handle a segment without a message number. */
 static enum nic_accept notice(struct bcl_card *card, struct nic_conn *conn,
 			      const struct frame *frame,
 			      const struct bcl_segment_header *segment,
@@ -142,7 +149,10 @@ static int is_message(uint8_t op)
 	return op >= BCL_SEG_SYSTEM && op <= BCL_SEG_ATOMIC_REPLY;
 }
 
-/* A fragment of a longer message must be alone. */
+/*
+ * True for a fragment of a message. A fragment must be the only segment of its
+ * frame.
+ */
 static int partial(const struct bcl_segment_header *segment)
 {
 	return segment->op != BCL_SEG_GET &&
@@ -183,7 +193,10 @@ static enum nic_accept segments(struct bcl_card *card, struct nic_conn *conn,
 			accept = notice(card, conn, frame, segment, body);
 		if (accept == NIC_MALFORMED)
 			return accept;
-		/* A later one may be what those wait for that are held. */
+		/*
+		 * Go on with the next segment: it may be the predecessor of the
+		 * early messages in the way.
+		 */
 		if (accept == NIC_NO_ROOM)
 			all = accept;
 		if (left <= nic_pad8(length))
@@ -197,7 +210,9 @@ static enum nic_accept segments(struct bcl_card *card, struct nic_conn *conn,
 	}
 }
 
-/* Without BCL_HAL_GATHER payload must outlive the frame. */
+/*
+ * Without BCL_HAL_GATHER payload must outlive the frame: copy it to a buffer.
+ */
 static struct nic_buffer *keep(struct bcl_card *card, struct frame *frame)
 {
 	struct nic_buffer *buffer = nic_pool_take(&card->in);
@@ -211,7 +226,10 @@ static struct nic_buffer *keep(struct bcl_card *card, struct frame *frame)
 	return buffer;
 }
 
-/* A short message that is alone: it is checked while it is delivered. */
+/*
+ * Deliver a frame with a single short message to a system ring. The payload
+ * checksum is computed while the payload is copied.
+ */
 static enum nic_accept alone(struct bcl_card *card, struct nic_conn *conn,
 			     const struct frame *frame)
 {
@@ -284,14 +302,19 @@ static void data(struct bcl_card *card, struct nic_conn *conn,
 	conn->used = card->now;
 }
 
-/* Is a number in reach of where the connection is? All numbers are drawn when
- * it begins, so who has not seen them guesses one of these among 2^32. */
+/*
+ * True if a number in a frame is near the connection's own. Both sides draw
+ * their first numbers at random, so a blind attacker has to guess among 2^32.
+ */
 static int near(uint32_t number, uint32_t here)
 {
 	return number - here + NEAR <= 2 * NEAR;
 }
 
-/* Not: it is forged, or so late that all it says is known. */
+/*
+ * False if the frame is forged, or so late that it tells nothing new (as RFC
+ * 5961 does for TCP).
+ */
 static int plausible(const struct nic_conn *conn, const struct frame *frame)
 {
 	const struct nic_window *window = &conn->window[frame->rail];
@@ -303,7 +326,10 @@ static int plausible(const struct nic_conn *conn, const struct frame *frame)
 	       near(bcl_get32(header->base), conn->base);
 }
 
-/* What every frame of a connection says. 0: it lies. */
+/*
+ * Take in the header fields common to all frames of a connection. Returns 0 if
+ * the fields are impossible.
+ */
 static int news(struct bcl_card *card, struct nic_conn *conn,
 		const struct frame *frame)
 {
@@ -340,8 +366,11 @@ void bcl_nic_recv_answers(struct bcl_card *card)
 		card->answered.ack);
 }
 
-/* Its answers are about no more than one message to a system ring, whose end
- * may be told after what came, and nothing waits for them. */
+/*
+ * True if `done` and `ack` may be applied later: no flow and no lost frame
+ * waits for them, and at most one message ends, a message to a system ring. The
+ * program may see its completion after the message that has just come.
+ */
 static int may_wait(const struct nic_conn *conn, unsigned rail, uint32_t done)
 {
 	const struct nic_message *oldest =
@@ -352,8 +381,10 @@ static int may_wait(const struct nic_conn *conn, unsigned rail, uint32_t done)
 			    bcl_before(done, oldest->number + 2)));
 }
 
-/* Something came: its answers can wait until the program has sent what it has
- * to say to that. */
+/*
+ * Apply `done` and `ack` of a frame. If the frame brought an event, the card
+ * first gives the program time to reply, and keeps both in card->answered.
+ */
 static void put_off(struct bcl_card *card, struct nic_conn *conn,
 		    const struct frame *frame)
 {
@@ -411,7 +442,10 @@ static int checked(struct bcl_card *card, const struct nic_conn *conn,
 		nic_count(card, dropped_hcrc);
 		return 0;
 	}
-	/* DATA says what its header says even if its payload is broken. */
+	/*
+	 * A DATA frame with a broken payload is not dropped here: its header is
+	 * still valid.
+	 */
 	if ((frame->kind != BCL_FRAME_DATA && !intact(card, frame)) ||
 	    (!(frame->header->kind & BCL_FRAME_PCRC) && frame->body_len &&
 	     (conn->pcrc || frame->kind != BCL_FRAME_DATA))) {
@@ -447,7 +481,7 @@ static void connected(struct bcl_card *card, struct frame *frame)
 		dispatch(card, conn, frame);
 }
 
-/* A frame of no connection yet, or of none any more. */
+/* A frame without a connection: handshake, REFUSE, RESET. */
 static void unconnected(struct bcl_card *card, const struct frame *frame)
 {
 	struct bcl_refuse refuse;
@@ -479,7 +513,7 @@ static int for_us(struct bcl_card *card, const struct frame *frame)
 {
 	uint64_t to = bcl_get64(frame->header->card);
 
-	/* Who sends RESET does not know whom to. */
+	/* The sender of a RESET does not know the card id. */
 	return to == card->config.card ||
 	       (to == 0 && frame->kind == BCL_FRAME_RESET);
 }

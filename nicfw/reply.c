@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What a peer asks of our memory: GET and atomics. Their verdict says that
- * they were executed; the reply is a message of its own. A request is executed
- * only if a message for its reply is free, and exactly once: when it comes
- * again its verdict is known.
+ * Requests of a peer to our memory: GET and atomics. The verdict on a request
+ * says that the request was executed; the reply is a message of its own. A
+ * request is executed only if a message for the reply is free, and exactly
+ * once: a second copy finds the verdict.
  */
 #include <nicfw/message.h>
 #include <nicfw/port.h>
@@ -16,7 +16,9 @@ uint32_t bcl_nic_reply_token(const struct bcl_card *card,
 	       (uint32_t)message->generation << 16;
 }
 
-/* Would such a reply answer this message, if it is a request at all? */
+/*
+ * True if `message` is a request, to be answered by a reply of this kind (op).
+ */
 static int answers(uint8_t op, const struct nic_message *message)
 {
 	return nic_message_asks(message) &&
@@ -59,7 +61,7 @@ enum bcl_verdict bcl_nic_channel_find(struct nic_port *port, uint32_t target,
 	return BCL_VERDICT_UNKNOWN;
 }
 
-/* Is the channel offered to whom the reply would go to? */
+/* True if the channel is offered to the receiver of the reply. */
 static int may_read(const struct nic_channel *channel,
 		    const struct nic_message *reply)
 {
@@ -67,7 +69,7 @@ static int may_read(const struct nic_channel *channel,
 				  channel->card_port == reply->dst_port);
 }
 
-/* What a GET reads, checked. UNKNOWN: it may. */
+/* Check what a GET reads. UNKNOWN: it may. */
 static enum bcl_verdict source(struct bcl_card *card, struct nic_port *port,
 			       const struct bcl_segment_header *segment,
 			       struct nic_message *reply)
@@ -113,8 +115,11 @@ static enum bcl_verdict source(struct bcl_card *card, struct nic_port *port,
 	return BCL_VERDICT_UNKNOWN;
 }
 
-/* No peer has more replies under way than it leaves to the others; and what is
- * kept for the requests of our ports is for them. */
+/*
+ * True if there is a message for a reply to this peer. A peer has no more
+ * replies in progress than it leaves for others. Messages reserved for the
+ * requests of our ports stay free.
+ */
 static int may_reply(const struct bcl_card *card, const struct nic_node *node)
 {
 	uint32_t left = card->messages.left;
@@ -248,7 +253,7 @@ void bcl_nic_reply_fail(struct bcl_card *card, struct nic_message *message)
 	message->moved = 0;
 	message->nref = 0;
 	if (message->number)
-		return; /* goes on when its number has a verdict */
+		return; /* the verdict on the number comes first */
 	nic_list_remove(&message->link);
 	bcl_nic_flow_reply(card, message);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What is sent again: frames that were lost, withdrawals, and messages and
- * parts of messages whose rail is dead.
+ * Retransmission: of lost frames, of withdrawals, and of messages and parts of
+ * messages whose rail died.
  */
 #include <nicfw/build.h>
 
@@ -23,12 +23,12 @@ static void rebuild(struct bcl_card *card, struct nic_build *build)
 	for (part = build->flight; part; part = part->more) {
 		if (!nic_message_alive(build->conn, part))
 			continue;
-		/* Once withdrawn it may have lost its memory. */
+		/* The memory of a withdrawn message may be gone. */
 		if (!part->withdraw &&
 		    part->message->state == NIC_MESSAGE_WITHDRAWN)
 			continue;
 		if (!nic_build_room(card, build, part->length)) {
-			/* The rail's frames have become smaller. */
+			/* The rail's frames have become shorter. */
 			bcl_nic_message_withdraw(card, build->conn,
 						 part->message);
 			continue;
@@ -54,7 +54,10 @@ static void note(struct bcl_card *card, struct nic_conn *conn,
 	conn->retransmitted += flight->frames;
 }
 
-/* Nobody wants the payload of these frames any more, but they count. */
+/*
+ * The payload of these frames is not wanted any more, but the peer still waits
+ * for their sequence numbers: send them without payload.
+ */
 static void drop_payload(struct nic_flight *run)
 {
 	run->length = 0;
@@ -62,6 +65,10 @@ static void drop_payload(struct nic_flight *run)
 	run->bytes = run->frames * BCL_HEADERS_SIZE;
 }
 
+/*
+ * The message of a run whose payload is to be sent; NULL: send no payload. If
+ * the frame size of the rail has changed since, the message is withdrawn.
+ */
 static struct nic_message *message_of(struct bcl_card *card,
 				      struct nic_conn *conn,
 				      const struct nic_flight *run)
@@ -75,7 +82,10 @@ static struct nic_message *message_of(struct bcl_card *card,
 	return NULL;
 }
 
-/* As many frames of a run as may be put into flight. 0: none now. */
+/*
+ * Retransmit as many frames of a run as the window allows. Returns 0 if none
+ * can be sent now.
+ */
 static int resend_run(struct bcl_card *card, struct nic_conn *conn,
 		      unsigned rail, struct nic_flight *run, unsigned *budget)
 {
@@ -93,7 +103,11 @@ static int resend_run(struct bcl_card *card, struct nic_conn *conn,
 		return 0;
 	}
 	frames = nic_min32(*budget, nic_window_room(window));
-	/* Without a free flight all go, if nothing else would free one. */
+	/*
+	 * If the run cannot be split for lack of a flight, all of it is sent,
+	 * provided that nothing is in flight whose acknowledgement would free a
+	 * flight.
+	 */
 	if (frames < run->frames && !bcl_nic_window_part(card, run, frames) &&
 	    window->bytes)
 		return 0;
@@ -107,7 +121,7 @@ static int resend_run(struct bcl_card *card, struct nic_conn *conn,
 	return 1;
 }
 
-/* 0: nothing more now. */
+/* Returns 0 if nothing more can be sent now. */
 static int resend(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 		  struct nic_flight *flight, unsigned *budget)
 {
@@ -140,7 +154,7 @@ void bcl_nic_retransmit_lost(struct bcl_card *card, struct nic_conn *conn,
 	struct nic_link *link;
 	unsigned pass;
 
-	window->lost = 0; /* set again by a rail that is full */
+	window->lost = 0; /* set anew if the rail is full */
 	for (pass = 0; pass < 2; pass++) {
 		for (link = window->flights.next; link != &window->flights;
 		     link = link->next) {
@@ -158,7 +172,10 @@ void bcl_nic_retransmit_lost(struct bcl_card *card, struct nic_conn *conn,
 	}
 }
 
-/* One message of conn->resend. 0: it does not fit into this frame. */
+/*
+ * Add a message of conn->resend to the frame. Returns 0 if the message does not
+ * fit.
+ */
 static int add_message(struct bcl_card *card, struct nic_build *build,
 		       struct nic_message *message)
 {
@@ -241,7 +258,10 @@ static unsigned rail_of(const struct bcl_card *card,
 	return bcl_nic_stripe_pick(card, conn, *stripe, part->length);
 }
 
-/* Leave no more than so many bytes in a part. 0: no flight is free. */
+/*
+ * Shorten a part to `bytes`; the rest becomes a part of its own. Returns 0 if
+ * no flight is free.
+ */
 static int cut(struct bcl_card *card, struct nic_flight *part, uint32_t bytes)
 {
 	struct nic_flight *rest;
@@ -259,7 +279,7 @@ static int cut(struct bcl_card *card, struct nic_flight *part, uint32_t bytes)
 	return 1;
 }
 
-/* It leaves conn->parts and is in flight like a new one. */
+/* Move a part from conn->parts to the window, and send it. */
 static void launch_part(struct bcl_card *card, struct nic_build *build)
 {
 	struct nic_window *window = nic_build_window(build);
@@ -279,7 +299,7 @@ static void launch_part(struct bcl_card *card, struct nic_build *build)
 	nic_build_finish(card, build);
 }
 
-/* The first bytes of a part. 0: nothing more now. */
+/* Send the first bytes of a part. Returns 0 if nothing more can be sent now. */
 static int send_part(struct bcl_card *card, struct nic_conn *conn,
 		     struct nic_flight *part, unsigned *budget)
 {

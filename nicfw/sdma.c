@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * SDMA: from host memory to the card. Requests become messages; payload is
- * fetched, or named in place for a host that gathers.
+ * SDMA: from host memory to the card. Requests become messages. Payload is
+ * fetched, or referred to in place for a host that gathers.
  *
- * What a user can write (a submits[] entry, a request) is read once and then
- * checked.
+ * Memory that a user can write (an entry of submits[], a request) is read once,
+ * and then checked.
  */
 #include <nicfw/message.h>
 #include <nicfw/port.h>
 
-/* Some messages are left for replies, and no port takes more than half of the
- * others while somebody else may want them. */
+/*
+ * True if the port may take a message from the pool. Some messages are reserved
+ * for replies. A port takes no more than half of the others, as other ports may
+ * need them.
+ */
 static int may_take(const struct bcl_card *card, const struct nic_port *port)
 {
 	uint32_t left = card->messages.left;
@@ -71,7 +74,7 @@ static void read_operands(struct nic_message *message,
 	message->nref = 0;
 }
 
-/* A request that becomes no message is answered at once. */
+/* Complete a request at once with a failure, without a message. */
 static void refuse(struct bcl_card *card, struct nic_port *port, uint32_t index,
 		   uint32_t node, uint64_t cookie, enum bcl_status status)
 {
@@ -88,8 +91,10 @@ static void refuse(struct bcl_card *card, struct nic_port *port, uint32_t index,
 	nic_port_event(card, port, BCL_QUEUE_SENDS, &entry);
 }
 
-/* Fill in what the request says. Volatile: its owner may write there, so that
- * each field is read once. Returns whether it makes sense. */
+/*
+ * Copy the request to the message. Volatile: the owner may write to the request
+ * meanwhile, so each field is read once. Returns 0 if the request is wrong.
+ */
 static int fill(struct nic_message *message,
 		const volatile struct bcl_request *request)
 {
@@ -119,6 +124,7 @@ static int fill(struct nic_message *message,
 	return 1;
 }
 
+/* Make a message of a request, or complete the request with a failure. */
 static inline void take(struct bcl_card *card, struct nic_port *port,
 			uint32_t index,
 			const volatile struct bcl_request *request)
@@ -150,7 +156,7 @@ static inline void take(struct bcl_card *card, struct nic_port *port,
 	bcl_nic_flow_submit(card, message);
 }
 
-/* An entry of submits[] was read. 0: it names no request. */
+/* An entry of submits[] was read. Returns 0 if the entry names no request. */
 static int named(struct bcl_card *card, struct nic_port *port, uint32_t index)
 {
 	port->taken++;
@@ -165,9 +171,9 @@ static uint32_t submit_at(const struct nic_port *port)
 	return port->taken & (port->nrequests - 1);
 }
 
-/* ---- with BCL_HAL_GATHER: requests are read where they lie ---- */
+/* ---- with BCL_HAL_GATHER: requests are read in place ---- */
 
-/* Returns whether all are taken. */
+/* Returns true if all submitted requests were taken. */
 static int intake_in_place(struct bcl_card *card, struct nic_port *port,
 			   unsigned *budget)
 {
@@ -185,9 +191,9 @@ static int intake_in_place(struct bcl_card *card, struct nic_port *port,
 	return 1;
 }
 
-/* ---- without: they are fetched ---- */
+/* ---- without BCL_HAL_GATHER: requests are fetched ---- */
 
-/* Start the next read of a port, which has something to read. */
+/* Start the next read of a port. The caller knows that there is one. */
 static enum bcl_dma_result read_next(struct bcl_card *card,
 				     struct nic_port *port)
 {
@@ -213,7 +219,7 @@ static enum bcl_dma_result read_next(struct bcl_card *card,
 	return result;
 }
 
-/* What was being read has come. */
+/* The entry or the request that was being read has come. */
 static void step(struct bcl_card *card, struct nic_port *port)
 {
 	int request = port->step == NIC_INTAKE_REQUEST;
@@ -228,7 +234,10 @@ static void step(struct bcl_card *card, struct nic_port *port)
 	}
 }
 
-/* One port until it has nothing more, waits for a dma, or the pool is low. */
+/*
+ * Take the requests of a port until none is left, a dma is pending, or the pool
+ * of messages or jobs is low.
+ */
 static void intake(struct bcl_card *card, struct nic_port *port,
 		   unsigned *budget)
 {
@@ -295,7 +304,7 @@ void bcl_nic_sdma_fetched(struct bcl_card *card, struct nic_port *port,
 		port->step = NIC_INTAKE_IDLE;
 }
 
-/* Copy from host memory to the end of the head. */
+/* Fetch from host memory to the end of the head. */
 static enum bcl_dma_result copy(struct bcl_card *card, uint16_t port,
 				int remote, const struct bcl_memref *ref,
 				struct bcl_tx_frame *frame,
@@ -309,7 +318,7 @@ static enum bcl_dma_result copy(struct bcl_card *card, uint16_t port,
 	frame->head_len += (uint16_t)ref->length;
 	if (!buffer)
 		return result;
-	/* A fault is dealt with when all that was started has ended. */
+	/* A fault is handled when all fetches of the frame have ended. */
 	if (result == BCL_DMA_PENDING)
 		buffer->jobs++;
 	else if (result == BCL_DMA_FAULT)
@@ -327,7 +336,10 @@ static void append_part(struct bcl_tx_frame *frame, uint16_t port, int remote,
 	part->remote = (uint8_t)remote;
 }
 
-/* What the request itself holds; in a run heads are the host's. 0: a fault. */
+/*
+ * Append payload that lies in the request itself. A run has it as a part,
+ * because the host makes the heads. Returns 0 on a memory fault.
+ */
 static int append_inlined(struct bcl_card *card,
 			  const struct nic_message *message, uint32_t offset,
 			  struct bcl_memref *ref, struct bcl_tx_frame *frame,

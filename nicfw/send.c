@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * SEND: chooses what goes out next, packs it into frames, transmits them.
+ * SEND: chooses what to transmit next, and packs it into frames.
  *
- * First what keeps connections alive (frames lost, messages to be sent again),
- * then new messages, then acknowledgements that no frame has carried. Ports
- * take turns by frame, or by burst of a long message, and so do the flows of a
- * port. Small messages to one node share a frame.
+ * Lost frames and messages to be retransmitted come first, as they keep
+ * connections alive. Then come new messages, then acknowledgements that no
+ * frame has carried. Ports take turns by frame, or by burst of a long message,
+ * and so do the flows of a port. Small messages to one node share a frame.
  */
 #include <nicfw/build.h>
 
 enum {
-	SHARE_FLOWS = 16, /* looked at to fill a frame */
+	SHARE_FLOWS = 16, /* flows to look at for filling a frame */
 };
 
-/* Append a whole message; there is room, and it may have a number. */
+/*
+ * Append a whole message. The caller has checked that the frame has room and
+ * the message may get a number.
+ */
 static void add(struct bcl_card *card, struct nic_build *build,
 		struct nic_message *message, uint32_t length)
 {
@@ -27,7 +30,10 @@ static void add(struct bcl_card *card, struct nic_build *build,
 	nic_build_fill(card, build, message, 0, length, at);
 }
 
-/* Add the first message of a flow if it is whole and fits. */
+/*
+ * Append the first message of a flow. Returns 0 if there is none, or if it does
+ * not fit as a whole.
+ */
 static int add_first(struct bcl_card *card, struct nic_build *build,
 		     struct nic_flow *flow)
 {
@@ -50,7 +56,7 @@ static int add_first(struct bcl_card *card, struct nic_build *build,
 	return 1;
 }
 
-/* Fill the frame with what waits for the same node. */
+/* Fill the frame with messages of other flows to the same node. */
 static void share(struct bcl_card *card, struct nic_build *build,
 		  struct nic_node *node)
 {
@@ -123,6 +129,10 @@ uint32_t bcl_nic_send_bytes(const struct bcl_card *card, unsigned rail,
 	return nic_min32(left, frames * window->payload);
 }
 
+/*
+ * Send the next part of a long message as one run. Returns the frames; 0: no
+ * card memory or no flight is free.
+ */
 static unsigned send_run(struct bcl_card *card, struct nic_conn *conn,
 			 unsigned rail, struct nic_message *message,
 			 uint32_t stripe, unsigned budget)
@@ -161,8 +171,10 @@ static int may_send(const struct bcl_card *card, unsigned rail,
 	return nic_window_open_part(card, rail, window, stripe);
 }
 
-/* One frame or burst of a flow's first message. Returns the frames; 0: the
- * flow cannot go on and has left the ready list. */
+/*
+ * Send one frame or burst from the head of a flow. Returns the number of
+ * frames; 0: the flow cannot send, and has left the ready list.
+ */
 static unsigned send_flow(struct bcl_card *card, struct nic_flow *flow,
 			  unsigned budget)
 {
@@ -279,8 +291,11 @@ static int probing(const struct nic_conn *conn)
 	return 0;
 }
 
-/* Every other time-out what a dead rail left comes first: the peer may have no
- * room for all that is lost until it has that. */
+/*
+ * Retransmit. At every other time-out the messages and parts of a dead rail
+ * come before the lost frames: the peer may have no room for the lost frames
+ * until then.
+ */
 static void work(struct bcl_card *card, struct nic_conn *conn, unsigned *budget)
 {
 	unsigned what = conn->working;
@@ -323,8 +338,10 @@ void bcl_nic_send(struct bcl_card *card, unsigned *budget)
 	}
 }
 
-/* Acknowledgements go before the frames that wait, which may be enough to keep
- * the rail busy for ever. */
+/*
+ * Acknowledgements come before the waiting frames, which might keep the rail
+ * busy all the time.
+ */
 static void send_overdue(struct bcl_card *card, unsigned rail)
 {
 	struct nic_conn *conn;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* SipHash-2-4, after the paper: see siphash.h. */
 #include <nicfw/siphash.h>
 
 #include <bcl/wire.h>
@@ -10,6 +11,7 @@ static inline uint64_t turned(uint64_t word, unsigned bits)
 	return word << bits | word >> (64 - bits);
 }
 
+/* SipRound, n times. */
 static void rounds(uint64_t v[4], unsigned n)
 {
 	while (n--) {

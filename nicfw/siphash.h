@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* SipHash-2-4 (Aumasson, Bernstein, "SipHash: a fast short-input PRF", 2012):
- * 64 bits that nobody can tell from random ones who has not the key. */
+/*
+ * SipHash-2-4 (Aumasson, Bernstein, "SipHash: a fast short-input PRF", 2012):
+ * 64 bits that look random to everybody without the key.
+ */
 #ifndef NICFW_SIPHASH_H
 #define NICFW_SIPHASH_H
 

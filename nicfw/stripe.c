@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A long message over several rails. Its fragments say where they belong, and
- * each rail numbers and repeats its own, so that any rail may take any part:
- * the next stripe goes where it would have arrived first, by what is in flight
- * on each rail and by what each has been seen to deliver.
+ * A long message over several rails. Any rail may carry any part, as fragments
+ * name their place in the message, and each rail numbers and retransmits its
+ * own frames. The next stripe takes the rail on which the stripe would arrive
+ * first, computed from the bytes in flight on each rail and the measured pace
+ * of each.
  *
- * Of equal ones the connection's first rail takes it: many connections with one
- * frame or two in flight each would else begin by the same.
+ * Among equal rails the connection's small rail comes first. Otherwise many
+ * connections with one or two frames in flight each would all begin with the
+ * same rail.
  *
- * A rail without room is passed over, unless it would be done with all that is
- * left before another is with one stripe. So is one that leaves a time-out
- * unanswered: its frames would come last.
+ * A rail without room is skipped, unless it would deliver all that is left
+ * before another rail delivers one stripe. A rail with an unanswered time-out
+ * is skipped, too: its frames would come last.
  */
 #include <nicfw/window.h>
 
 static const uint32_t STRIPE = 4096;
-static const uint32_t SPAN_BYTES = 32768;	 /* to measure a pace by */
-static const uint32_t PACE_MAX = 1u << 20;	 /* ns for 1 KB */
-static const uint64_t PACE_LIFE = 1000000000;	 /* ns without traffic */
-static const uint32_t SPAN_NONE = UINT32_MAX;	 /* window->span_bytes */
-static const uint32_t TIME_MAX = (1u << 12) - 1; /* KB; times PACE_MAX */
+static const uint32_t SPAN_BYTES = 32768;  /* acknowledged, for a measurement */
+static const uint32_t PACE_MAX = 1u << 20; /* ns for 1 KB */
+static const uint64_t PACE_LIFE = 1000000000; /* ns until a pace is outdated */
+static const uint32_t SPAN_NONE = UINT32_MAX; /* of span_bytes: not measuring */
+static const uint32_t TIME_MAX = (1u << 12) - 1; /* KB; * PACE_MAX < 2^32 */
 
 void bcl_nic_stripe_begin(struct nic_window *window)
 {
@@ -47,14 +49,16 @@ void bcl_nic_stripe_acked(const struct bcl_card *card,
 	window->span_bytes = 0;
 }
 
-/* Was its pace measured, and not long ago? */
+/* True if the pace was measured, and not long ago. */
 static int known(const struct bcl_card *card, const struct nic_window *window)
 {
 	return window->pace && card->now < window->span_from + PACE_LIFE;
 }
 
-/* When so many bytes would have arrived behind what is in flight. Of a rail
- * that has not been measured the best is thought, so that it will be. */
+/*
+ * Time at which `bytes` more would have arrived, behind the bytes in flight. A
+ * rail without a measured pace counts as the fastest, in order to be measured.
+ */
 static uint32_t arrival(const struct bcl_card *card,
 			const struct nic_window *window, uint32_t bytes)
 {
@@ -64,8 +68,10 @@ static uint32_t arrival(const struct bcl_card *card,
 	       pace;
 }
 
-/* Large at first; smaller and smaller at the end, so that all rails are done
- * together. */
+/*
+ * Long stripes at first, shorter ones towards the end, to let all rails end
+ * together.
+ */
 uint32_t bcl_nic_stripe_length(const struct nic_conn *conn, uint32_t left)
 {
 	uint32_t shares = 0;

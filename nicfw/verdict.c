@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Verdicts that we gave on the peer's messages: four bits for each of the last
- * BCL_MSG_MEMORY numbers, so that a message that comes again is answered
- * again and never executed again.
+ * Verdicts on the peer's messages: four bits for each of the last
+ * BCL_MSG_MEMORY numbers. If a message comes once more, the card only repeats
+ * the verdict, and does not execute the message a second time.
  *
- *	base - 1024          base            done    top       base + 1024
- *	   |- peer knows them -|- some unknown, some -|- unknown -|
+ *   base - 1024       base         done            top         base + 1024
+ *      |-- peer knows --|- delivered -|- some judged -|-- unknown --|
  *
- * `done` is what each frame header says: all before it are delivered, or have
- * another verdict that the peer knows (they are before its base). Verdicts
- * from done to top go out in VERDICT segments.
+ * `done` goes out in each frame header: all messages before are delivered, or
+ * have another verdict that the peer knows (their numbers are below its base).
+ * Verdicts from done to top go out in VERDICT segments.
  */
 #include <nicfw/verdict.h>
 
-/* 0 is no message's number: nobody shall wait for it. */
+/*
+ * Forget the verdict of an old number, for a new one. No message has number 0:
+ * it counts as delivered, and nothing waits for it.
+ */
 static void clear(struct nic_conn *conn, uint32_t number)
 {
 	nic_verdict_set(conn, number,
@@ -22,7 +25,7 @@ static void clear(struct nic_conn *conn, uint32_t number)
 
 void bcl_nic_verdict_start(struct nic_conn *conn, uint32_t first)
 {
-	memset(conn->verdicts, 0, sizeof(conn->verdicts)); /* all unknown */
+	memset(conn->verdicts, 0, sizeof(conn->verdicts)); /* all UNKNOWN */
 	if (0 - first < BCL_MSG_AHEAD)
 		clear(conn, 0);
 	conn->base = first;
@@ -34,7 +37,7 @@ static void advance(struct nic_conn *conn)
 {
 	if (bcl_before(conn->done, conn->base))
 		conn->done = conn->base;
-	/* Beyond, the memory still tells of older numbers. */
+	/* Beyond that, the entries are of older numbers. */
 	while (conn->done - conn->base < BCL_MSG_AHEAD &&
 	       nic_verdict_of(conn, conn->done) == BCL_VERDICT_DELIVERED)
 		conn->done++;
@@ -47,7 +50,7 @@ int bcl_nic_verdict_base_slow(struct bcl_card *card, struct nic_conn *conn,
 {
 	uint32_t old = conn->done;
 
-	/* One more if all were settled and it skips 0. */
+	/* One more than AHEAD: the sender skips number 0. */
 	if (base - conn->base > BCL_MSG_AHEAD + 1)
 		return 0;
 	for (; conn->base != base; conn->base++)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What we say of the peer's messages, for each short one; see verdict.c. */
+/*
+ * This card's verdicts on the peer's messages, inline for each short message.
+ * See verdict.c.
+ */
 #ifndef NICFW_VERDICT_H
 #define NICFW_VERDICT_H
 
@@ -22,7 +25,7 @@ static inline void nic_verdict_set(struct nic_conn *conn, uint32_t number,
 	*word = (*word & ~(15u << shift)) | verdict << shift;
 }
 
-/* Is it the number of a message that we are to judge and have not? */
+/* True if the number is that of a message without a verdict, within reach. */
 static inline int nic_verdict_open(const struct nic_conn *conn, uint32_t number)
 {
 	return number && number - conn->base < BCL_MSG_AHEAD &&
@@ -30,16 +33,19 @@ static inline int nic_verdict_open(const struct nic_conn *conn, uint32_t number)
 		nic_verdict_of(conn, number) == BCL_VERDICT_UNKNOWN);
 }
 
-/* The peer's oldest message without a verdict. 0: impossible. */
+/*
+ * The frame tells the peer's oldest message without a verdict. Returns 0 if
+ * that is impossible.
+ */
 static inline int nic_verdict_base(struct bcl_card *card, struct nic_conn *conn,
 				   uint32_t base)
 {
-	/* if not, the frame was overtaken, or nothing is new */
+	/* otherwise the frame is old, or nothing has changed */
 	return !bcl_before(conn->base, base) ||
 	       bcl_nic_verdict_base_slow(card, conn, base);
 }
 
-/* It is delivered, mostly as the next one in order. */
+/* The verdict DELIVERED, mostly for the next message in order. */
 static inline void nic_verdict_delivered(struct bcl_card *card,
 					 struct nic_conn *conn, uint32_t number)
 {

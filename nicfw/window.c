@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * One rail of a connection: which frames are in flight, how many may be, and
- * which have arrived.
+ * One rail of a connection: congestion window, frames in flight, and frames
+ * that have arrived.
  *
- * Out: congestion window in bytes, slow start and additive increase,
- * multiplicative decrease, never above what the receiver granted (after
- * RFC 5681); time-out from the smoothed round-trip time (RFC 6298), doubled
- * up to rto_max until a round trip is measured again that no loss can have
- * lengthened (Karn and Partridge, 1987), and never given up: liveness is by
- * time, in conn.c. The first one only sends the last frame again, to have an
- * answer (RFC 8985, 7): what is late in a queue that has grown is not lost.
- * A frame is lost if NIC_REORDER later ones arrived; one that was sent again
- * is lost again if a frame sent clearly later arrived (the idea of RFC 8985),
- * as are those before the last one if that had to be sent again.
+ * Sender: a congestion window in bytes with slow start, additive increase and
+ * multiplicative decrease, bounded by the receiver's grant (after RFC 5681).
+ * The RTO follows from the smoothed round-trip time (RFC 6298). It is doubled
+ * up to rto_max until a round trip is measured that no loss can have lengthened
+ * (Karn and Partridge, 1987). Retransmission never gives up: liveness is by
+ * time, in conn.c. The first time-out only retransmits the last frame as a
+ * tail-loss probe (RFC 8985, 7): a frame that is late in a queue that has grown
+ * is not lost. A frame is lost if NIC_REORDER later ones arrived. A
+ * retransmitted frame is lost again if a frame sent clearly later arrived (the
+ * idea of RFC 8985), and so are the frames before a tail-loss probe.
  *
  *  state    event                                  next
  *  BUILT    given to the rail                      SENT, or UNSENT if full
  *  SENT     SACK                                   SACKED
- *           later ones arrived; time-out: first    LOST
- *           the last one, then all
+ *           later frames arrived; time-out:        LOST
+ *           first the last frame, then all
  *  LOST,    chosen by SEND                         BUILT, SENT
  *  UNSENT
  *  any      ack                                    freed
@@ -46,7 +46,7 @@ void bcl_nic_window_start(struct bcl_card *card, struct nic_conn *conn,
 	bcl_nic_stripe_begin(window);
 }
 
-/* Take frames off the front of a run. */
+/* Remove frames from the front of a run. */
 static void shorten(struct nic_flight *run, uint32_t frames)
 {
 	run->seq += frames;
@@ -73,7 +73,10 @@ struct nic_flight *bcl_nic_window_part(struct bcl_card *card,
 	return rest;
 }
 
-/* It counts as lost, and whatever was being fetched for it is not wanted. */
+/*
+ * Count the flight as lost. Payload that is being fetched for it is not wanted
+ * any more.
+ */
 static void mark_lost(struct nic_flight *flight)
 {
 	if (flight->buffer)
@@ -126,8 +129,11 @@ void bcl_nic_window_start_timer(struct bcl_card *card, struct nic_conn *conn,
 	start_timer(card, conn, &conn->window[rail]);
 }
 
-/* Does its acknowledgement tell a round trip? Not if it was sent again, and
- * not if it had to be asked for: then the flight is lost, by our measure. */
+/*
+ * True if the acknowledgement of the flight may be used as a round-trip sample.
+ * A retransmitted frame may not (Karn's algorithm), nor one that counts as
+ * lost.
+ */
 static inline int tells_time(const struct nic_flight *flight)
 {
 	return flight->state == NIC_FLIGHT_SENT && !flight->retransmitted;
@@ -154,20 +160,20 @@ static inline void measure(struct bcl_card *card, struct nic_window *window,
 	window->srtt += rtt / 8 - window->srtt / 8;
 }
 
-/* So many bytes were acknowledged: open the congestion window. */
+/* Open the congestion window after the acknowledgement of `bytes`. */
 static void grow(struct nic_window *window, uint32_t bytes)
 {
 	if (window->cwnd >= window->rwnd)
 		return;
 	if (window->cwnd < window->ssthresh)
 		window->cwnd += bytes;
-	else /* in units that keep the product within 32 bits */
+	else /* units of 256 bytes keep the product in 32 bits */
 		window->cwnd += (bytes >> 8) * frame_bytes(window) /
 				(window->cwnd >> 8);
 	window->cwnd = nic_min32(window->cwnd, window->rwnd);
 }
 
-/* At most so many frames of a flight are acknowledged. Returns their bytes. */
+/* Acknowledge up to `frames` frames of a flight. Returns their bytes. */
 static uint32_t retire(struct bcl_card *card, struct nic_flight *flight,
 		       uint32_t frames)
 {
@@ -221,7 +227,7 @@ void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
 	bcl_nic_conn_resume(card, conn);
 }
 
-/* Bytes leave the count of those in flight. */
+/* Take a flight out of the bytes in flight. */
 static void leave(struct nic_window *window, struct nic_flight *flight,
 		  enum nic_flight_state state)
 {
@@ -236,6 +242,7 @@ static void lose(struct nic_window *window, struct nic_flight *flight)
 	window->lost = 1;
 }
 
+/* Halve the congestion window, once per event: see `recover`. */
 static void shrink(struct nic_window *window)
 {
 	window->ssthresh = nic_max32(window->cwnd / 2, 2 * frame_bytes(window));
@@ -243,7 +250,7 @@ static void shrink(struct nic_window *window)
 	window->recover = window->next;
 }
 
-/* What a SACK segment says. */
+/* The contents of a SACK segment. */
 struct sack {
 	uint32_t ack, nbits;
 	const uint8_t *bits;
@@ -256,8 +263,10 @@ static int sacked(const struct sack *sack, uint32_t seq)
 	return i < sack->nbits && sack->bits[i / 8] >> i % 8 & 1;
 }
 
-/* Part a run so that the SACK says the same of all its frames. 0: it does not,
- * and no flight is free. */
+/*
+ * Split a run so that all its frames are acknowledged, or none is. Returns 0 if
+ * a split is needed and no flight is free.
+ */
 static int part_by_sack(struct bcl_card *card, struct nic_flight *flight,
 			const struct sack *sack)
 {
@@ -269,8 +278,11 @@ static int part_by_sack(struct bcl_card *card, struct nic_flight *flight,
 	return n == flight->frames || bcl_nic_window_part(card, flight, n);
 }
 
-/* Is it lost, as `highest`, sent at `latest`, arrived? Of a run perhaps only
- * the first frames are: then it is parted. */
+/*
+ * True if the flight is lost, given that frame `highest` arrived and that the
+ * newest of the frames that arrived was sent at `latest`. If only the first
+ * frames of a run are lost, the run is split.
+ */
 static int overtaken(struct bcl_card *card, struct nic_flight *flight,
 		     uint32_t highest, uint64_t latest)
 {
@@ -333,7 +345,7 @@ void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
 	bcl_nic_conn_resume(card, conn);
 }
 
-/* It has been too long for the time-out: next time it is twice that. */
+/* A time-out has passed: double the next one. */
 static void back_off(struct bcl_card *card, struct nic_conn *conn,
 		     struct nic_window *window)
 {
@@ -342,8 +354,10 @@ static void back_off(struct bcl_card *card, struct nic_conn *conn,
 	start_timer(card, conn, window);
 }
 
-/* The last frame goes again, and nothing else is changed. 0: there is none, or
- * that was done. */
+/*
+ * Send the last frame once more as a tail-loss probe and change nothing else.
+ * Returns 0 if there is no such frame, or if a probe was sent already.
+ */
 static int probe_tail(struct bcl_card *card, struct nic_conn *conn,
 		      struct nic_window *window)
 {
@@ -385,8 +399,10 @@ void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
 		window->timeout_first = card->now;
 	}
 	window->cwnd = frame_bytes(window);
-	/* The peer may have no room for the first one until it has a later
-	 * one: every other time try another. */
+	/*
+	 * The peer may have no room for the oldest frame until a later one
+	 * arrives: begin every other time with a later one.
+	 */
 	window->probing = window->timeouts & 1;
 	for (link = window->flights.next; link != &window->flights;
 	     link = link->next) {
@@ -402,7 +418,10 @@ void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
 		bcl_nic_conn_resume(card, conn);
 }
 
-/* Whether it came or not, its messages go again. */
+/*
+ * Free the flight. Its messages are sent by another rail, or withdrawn, even if
+ * the frame arrived.
+ */
 static void drop(struct bcl_card *card, struct nic_conn *conn,
 		 struct nic_flight *flight)
 {
@@ -501,7 +520,10 @@ enum nic_seq bcl_nic_window_check_slow(struct bcl_card *card,
 	return arrived(conn, rail, seq) ? NIC_SEQ_DUPLICATE : NIC_SEQ_NEW;
 }
 
-/* `expected` has arrived: pass it and what came before its turn. */
+/*
+ * Frame `expected` has arrived: advance over it and the frames that had arrived
+ * before their turn.
+ */
 static void pass(struct nic_conn *conn, unsigned rail)
 {
 	struct nic_window *window = &conn->window[rail];

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What may be put into flight on a rail, and what is; what has arrived; see
- * window.c. */
+/*
+ * One rail of a connection: room in the congestion window, frames in flight,
+ * and frames that have arrived. See window.c.
+ */
 #ifndef NICFW_WINDOW_H
 #define NICFW_WINDOW_H
 
 #include <nicfw/card.h>
 
 /*
- * May a frame of so many bytes be put into flight now? One may always; while
- * time-outs go unanswered no more than one.
+ * True if a frame of `bytes` may be put in flight now. A frame always may if
+ * nothing is in flight. While time-outs are unanswered no second frame may.
  */
 static inline int nic_window_open(const struct nic_window *window,
 				  uint32_t bytes)
@@ -18,7 +20,10 @@ static inline int nic_window_open(const struct nic_window *window,
 		window->bytes + bytes <= nic_min32(window->cwnd, window->rwnd));
 }
 
-/* The same for long messages, which leave an eighth to the short ones. */
+/*
+ * The same for long messages, which leave an eighth of the window to short
+ * ones.
+ */
 static inline int nic_window_open_bulk(const struct nic_window *window,
 				       uint32_t bytes)
 {
@@ -27,17 +32,16 @@ static inline int nic_window_open_bulk(const struct nic_window *window,
 	return nic_window_open(window, bytes + most / 8);
 }
 
-/* What a receiver that accepts so many bytes in flight leaves unacknowledged.
- */
+/* Bytes that a receiver with a grant of `granted` leaves unacknowledged. */
 static inline uint32_t nic_window_unacked_max(uint32_t granted)
 {
 	return nic_min32(NIC_ACK_BYTES, granted / 4);
 }
 
 /*
- * The room that a long message waits for: a burst, or a quarter of a window
- * that is not much more. If it took whatever is free, bursts would wear down to
- * single frames, and a call for each.
+ * Bytes of window for which a long message waits: a burst, or a quarter of the
+ * window if a burst is more. If the sender took any room at once, bursts would
+ * shrink to single frames, with a call of transmit for each frame.
  */
 static inline uint32_t nic_window_burst(const struct bcl_card *card,
 					unsigned rail,
@@ -51,8 +55,10 @@ static inline uint32_t nic_window_burst(const struct bcl_card *card,
 }
 
 /*
- * May the next of so many bytes of a long message? Nobody waits for more than a
- * burst: those who wait for less would take each that becomes free.
+ * True if the sender may continue a long message of which `left` bytes remain.
+ * The sender waits for room for a burst, or for the rest of the message if that
+ * is shorter. It never waits for room for more than a burst: messages that wait
+ * for less would take all room first.
  */
 static inline int nic_window_open_part(const struct bcl_card *card,
 				       unsigned rail,
@@ -66,7 +72,7 @@ static inline int nic_window_open_part(const struct bcl_card *card,
 	return nic_window_open_bulk(window, burst);
 }
 
-/* How many frames of a long message fit into an open window, one or more. */
+/* Frames of a long message that fit into an open window, at least one. */
 static inline uint32_t nic_window_room(const struct nic_window *window)
 {
 	uint32_t most = nic_min32(window->cwnd, window->rwnd);
@@ -78,7 +84,10 @@ static inline uint32_t nic_window_room(const struct nic_window *window)
 	return (most - window->bytes) / frame;
 }
 
-/* Sequence numbers that are left; long messages leave some to short ones. */
+/*
+ * Sequence numbers that may still be used: the peer's SACK bitmap bounds them.
+ * Long messages leave an eighth to short ones.
+ */
 static inline uint32_t nic_window_numbers(const struct nic_window *window,
 					  int bulk)
 {
@@ -92,8 +101,8 @@ static inline uint32_t nic_window_numbers(const struct nic_window *window,
 }
 
 /*
- * One more flight? No window takes more than it leaves for the others, and long
- * messages leave some to the short ones.
+ * True if the window may take one more flight. A window takes no more flights
+ * than it leaves in the pool. Long messages leave some to short messages.
  */
 static inline int nic_window_flights_left(const struct bcl_card *card,
 					  const struct nic_window *window,
@@ -105,7 +114,10 @@ static inline int nic_window_flights_left(const struct bcl_card *card,
 	       (bulk ? claim + claim / 4 : claim) <= card->flights.left;
 }
 
-/* One more new frame: NULL: too many sequence numbers or flights in use. */
+/*
+ * Take a flight for a new frame. NULL: too many sequence numbers or flights are
+ * in use.
+ */
 static inline struct nic_flight *
 nic_window_flight(struct bcl_card *card, struct nic_window *window, int bulk)
 {
@@ -129,7 +141,7 @@ nic_window_flight(struct bcl_card *card, struct nic_window *window, int bulk)
 	return flight;
 }
 
-/* The frames that a part of a long message takes there. */
+/* Compute the frames of a part of a long message on this rail. */
 static inline void nic_window_frames(const struct nic_window *window,
 				     struct nic_flight *flight)
 {
@@ -139,7 +151,7 @@ static inline void nic_window_frames(const struct nic_window *window,
 	flight->bytes = flight->length + flight->frames * BCL_HEADERS_SIZE;
 }
 
-/* It has its sequence number and was given to the rail. */
+/* The frame has its sequence number and was given to the rail. */
 static inline void nic_window_sent(struct bcl_card *card, struct nic_conn *conn,
 				   unsigned rail, struct nic_flight *flight)
 {
@@ -149,7 +161,7 @@ static inline void nic_window_sent(struct bcl_card *card, struct nic_conn *conn,
 		bcl_nic_window_start_timer(card, conn, rail);
 }
 
-/* May a frame of the peer be taken? */
+/* Decide whether to take a frame of the peer. */
 static inline enum nic_seq nic_window_check(struct bcl_card *card,
 					    struct nic_conn *conn,
 					    unsigned rail, uint32_t seq)
@@ -159,8 +171,10 @@ static inline enum nic_seq nic_window_check(struct bcl_card *card,
 		       : bcl_nic_window_check_slow(card, conn, rail, seq);
 }
 
-/* So many bytes came in order, in frames that are counted already: an
- * acknowledgement may wait until there are enough. */
+/*
+ * `bytes` came in order, in frames that `expected` counts already. The
+ * acknowledgement is delayed until there are enough bytes.
+ */
 static inline void nic_window_followed(struct bcl_card *card,
 				       struct nic_conn *conn, unsigned rail,
 				       uint32_t bytes)
@@ -175,7 +189,7 @@ static inline void nic_window_followed(struct bcl_card *card,
 		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << rail);
 }
 
-/* It was taken. */
+/* The frame `seq` was taken. */
 static inline void nic_window_arrived(struct bcl_card *card,
 				      struct nic_conn *conn, unsigned rail,
 				      uint32_t seq, uint32_t bytes)
