@@ -68,7 +68,7 @@ struct sim_fault_mix {
 	unsigned faults;   /* number of faults */
 	unsigned kinds;	   /* set of kinds: bit 1 << kind */
 	uint32_t frames;   /* greatest `nth` and `sent`; not 0 */
-	uint64_t duration; /* ns: timed faults end by then */
+	uint64_t duration; /* ns: a fault with a time in `at` ends by then */
 };
 void sim_faults_random(struct sim_faults *faults,
 		       const struct sim_cluster *cluster,
