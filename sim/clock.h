@@ -26,7 +26,7 @@ struct sim_event {
  *
  * If there are very many events, the heap holds only events that are due soon,
  * so that the heap stays in a cache. All later events wait in `far`, in no
- * order, until the heap is empty.
+ * order, until the heap is empty or rearranged.
  */
 struct sim_moment {
 	uint64_t time, order;
@@ -45,7 +45,8 @@ struct sim_clock {
 	size_t n, nfar, room, far_room;
 	size_t dead;	       /* entries in heap and far whose event was
 				* cleared */
-	size_t most;	       /* size of the heap at which it is rearranged */
+	size_t most;	       /* size of the heap above which it is
+				* rearranged */
 	uint64_t horizon;      /* events due later are in `far` */
 	union sim_seat *seats; /* from 1 on */
 	uint32_t nseats, seats_room, spare;

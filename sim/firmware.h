@@ -64,7 +64,7 @@ struct sim_firmware {
 	struct bcl_host base;
 	struct sim_world *world;
 	struct sim_card *card;
-	uint64_t card_id; /* stays the same in all lives */
+	uint64_t card_id; /* the same in all incarnations */
 	const struct sim_host_costs *costs;
 	struct bcl_context *context;
 	unsigned rank;	/* of the world */

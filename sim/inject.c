@@ -203,7 +203,8 @@ static void hold(struct sim_injector *injector, struct sim_frame *frame,
 		      injector->clock->now + PATIENCE);
 }
 
-/* A frame was sent: releases held frames that enough frames have overtaken. */
+/* A frame was sent: releases waiting frames that enough frames
+ * have overtaken. */
 static void overtake(struct sim_injector *injector, uint32_t from, uint32_t to)
 {
 	struct held *held = injector->held, *next;

@@ -70,9 +70,9 @@ void sim_job_stop(struct sim_job *job);
  * Applies a fault to a node, for sim_inject(); `arg` is the job. On a crash the
  * ranks of the node vanish without a goodbye. The values that they have put
  * remain, and fences do not wait for them. When the node comes back, the ranks
- * start anew: the same card, in a new incarnation. Nobody waits for the
- * restarted ranks in a fence, but they would wait for all others, and therefore
- * cannot join a job that has begun.
+ * start anew: the same card, in a new incarnation. Restarted ranks count in
+ * fences again. They cannot join a job that has begun: they would wait in a
+ * fence that all ranks have passed already.
  */
 void sim_job_befalls(void *arg, const struct sim_fault *fault, bool begins);
 

@@ -99,8 +99,8 @@ void sim_world_log(struct sim_world *world, FILE *to);
 void sim_world_set(struct sim_world *world, const char *name,
 		   const char *value);
 
-/* The running rank computes for `ns` ns. On return all ranks have reached the
- * same time. */
+/* The running rank computes for `ns` ns. On return no rank is behind
+ * that time. */
 void sim_compute(struct sim_world *world, uint64_t ns);
 /* The number of the running rank. */
 unsigned sim_self(const struct sim_world *world);

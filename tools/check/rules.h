@@ -14,8 +14,9 @@ struct check_rule {
 	const char *says;
 	/*
 	 * Called for, in this order: each frame; each segment of an intact
-	 * outbound DATA frame; each record; each finding of flow.h; each life
-	 * at the end of the trace. NULL: the rule does not look at these.
+	 * outbound DATA frame on a known link; each record; each finding of
+	 * flow.h; each life at the end of the trace. NULL: the rule does not
+	 * look at these.
 	 */
 	void (*frame)(struct check_event *event);
 	void (*segment)(struct check_event *event);
