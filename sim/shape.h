@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The usual shapes of networks. Nodes are dealt out in blocks to the switches
- * of the lowest level. The functions return false after a complaint.
+ * to which they connect. The functions return false after a complaint.
  */
 #ifndef SIM_SHAPE_H
 #define SIM_SHAPE_H
