@@ -26,7 +26,7 @@ struct sim_port {
 	struct bcl_peer **peer; /* [rank]; NULL: not opened */
 	unsigned *heard;	/* [rank]: messages received and not yet
 				 * consumed */
-	unsigned filled, sent;	/* `filled`, `sent`: likewise */
+	unsigned filled, sent;	/* channel and send events not yet consumed */
 	bool posted;
 	bool closed;
 	int object; /* on which the rank waits for ranks of the node */

@@ -83,8 +83,9 @@ enum bcl_status sim_port_take(struct sim_port *port, unsigned from,
 			      size_t length);
 /*
  * Messages to a receiver that may not be ready: from 1 KB on the sender asks,
- * and the receiver answers when the channel is posted. Inside a node both sides
- * copy the message, and only the copies are charged.
+ * and the receiver answers when the channel is posted. Inside a node messages
+ * go by shared memory: beside `send` and `receive`, each side is charged for a
+ * copy.
  */
 enum bcl_status sim_port_send(struct sim_port *port, unsigned to,
 			      const void *bytes, size_t length);

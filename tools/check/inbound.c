@@ -147,8 +147,11 @@ static void answered(struct check_event *event)
 			port->requests[i].answered = true;
 }
 
-/* The card may have had no room for an earlier frame with this message, so the
- * rail of each frame is noted until the card acknowledges the frame. */
+/*
+ * Notes the frame until the card acknowledges it. The card may have had no room
+ * for earlier frames of the message; a frame with the whole message replaces
+ * all earlier frames.
+ */
 static void note_frame(const struct check_event *event,
 		       struct check_arrival *arrival)
 {

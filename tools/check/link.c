@@ -15,8 +15,8 @@ static bool shakes(const struct check_frame *frame)
 	       frame->kind == BCL_FRAME_HELLO_ACK;
 }
 
-/* A link of this life or of the former life; the card must not listen to a link
- * of the former. */
+/* A link of this life, or else of the former life, to which the card must not
+ * listen. */
 static struct check_link *own(const struct check_life *life, uint32_t id)
 {
 	struct check_link *link = life->links;
