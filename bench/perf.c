@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bcl-perf: what the library reaches, beside what the machine gives. */
+/* bcl-perf: measures the library beside references of the machine. */
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -62,7 +62,7 @@ static void refuse(const char *what, const char *text, const char *why)
 	exit(2);
 }
 
-/* 0: it is none. */
+/* Returns 0 if the text is no number from 1 to 1000000. */
 static unsigned int number(const char *text)
 {
 	char *end;
@@ -71,7 +71,7 @@ static unsigned int number(const char *text)
 	return *end || value < 1 || value > 1000000 ? 0 : (unsigned int)value;
 }
 
-/* Before minutes of measuring. */
+/* Fails now rather than after minutes of measuring. */
 static void can_write(const char *name)
 {
 	FILE *out;
@@ -134,7 +134,7 @@ static void parse(int argc, char **argv, struct perf_run *run,
 	can_write(settings->json);
 }
 
-/* The file of this program, and the directory of the references. */
+/* Finds the file of this program and the directory of the references. */
 static void find_files(char self[PATH], char programs[PATH])
 {
 	ssize_t n = readlink("/proc/self/exe", self, PATH - 1);
@@ -143,7 +143,7 @@ static void find_files(char self[PATH], char programs[PATH])
 
 	self[n < 0 ? 0 : n] = 0;
 	name = strrchr(self, '/');
-	/* As in the tree that it was built in, else as installed. */
+	/* In the build tree; if the references are not there, as installed. */
 	snprintf(programs, PATH, "%.*s/ref/", (int)(name ? name - self : 0),
 		 self);
 	snprintf(file, sizeof(file), "%sref-line", programs);
@@ -151,7 +151,7 @@ static void find_files(char self[PATH], char programs[PATH])
 		snprintf(programs, PATH, "%s/", PKGLIBEXECDIR);
 }
 
-/* The lines of the section that begins at first end before this one. */
+/* The index after the last line of the section that begins at `first`. */
 static unsigned int section_end(const struct perf_run *run, unsigned int first)
 {
 	const char *section = run->line[first].row->section;
@@ -192,7 +192,7 @@ static void list(struct perf_run *run)
 	perf_run_free(run);
 }
 
-/* Returns whether all of ours that may run here did. */
+/* Returns true if all figures of ours that may run here did. */
 static bool measure(struct perf_run *run)
 {
 	unsigned int first, end, i;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bandwidth of messages from rank 0 to its partner: `ahead` of them under way
- * at a time, one with the patterns in which each waits for something.
+ * Bandwidth of messages from rank 0 to the partner: `ahead` messages in flight
+ * at a time, or a single message in the patterns with a wait in each message.
  *
- * hot        the same buffers again and again
- * cold       buffers that rotate through 64 MB
- * rewritten  the sender writes its buffer anew before each message; the time
- *            is from the end of that to the end of the receive
- * away       the sender computes after it has begun to send; the time is that
- *            of the receive, begun when the message has announced itself
+ *  hot        the same buffers for all messages
+ *  cold       buffers that rotate through 64 MB
+ *  rewritten  the sender rewrites the buffer before each message; the time is
+ *             from the end of the write to the end of the receive
+ *  away       the sender computes after it has started the send; the time is
+ *             that of the receive, started when a probe finds the message
  */
 #include <string.h>
 
 #include "bench/perf_rank.h"
 
 enum {
-	AHEAD = 64, /* messages under way at most */
+	AHEAD = 64, /* messages in flight at most */
 };
 
 enum pattern {
@@ -24,7 +24,7 @@ enum pattern {
 	AWAY
 };
 
-/* Messages number `first` to `first` + n - 1 of the stream, by this side. */
+/* Sends or receives messages `first` to `first` + n - 1 of the stream. */
 static void stream(const struct perf_rank *rank, unsigned char *memory,
 		   size_t size, uint64_t first, size_t n)
 {
@@ -57,7 +57,7 @@ static void send_one(struct perf_rank *rank, enum pattern pattern,
 	case STREAM:
 		return;
 	case REWRITTEN:
-		/* Told that the receive is posted. */
+		/* The receiver says that the receive is posted. */
 		perf_receive(rank, NULL, 0, rank->partner);
 		memset(at, (int)size, size);
 		now = ref_now();
@@ -72,7 +72,7 @@ static void send_one(struct perf_rank *rank, enum pattern pattern,
 	}
 }
 
-/* Returns the ns that count, if it is not the whole stream's time. */
+/* Returns the ns to count; 0 if the time of the whole stream counts. */
 static uint64_t receive_one(struct perf_rank *rank, enum pattern pattern,
 			    unsigned char *at, size_t size)
 {
@@ -132,7 +132,7 @@ size_t perf_bandwidth(struct perf_rank *rank)
 			else
 				send_one(rank, pattern, at, size);
 		}
-		/* The stream ends when its last message is there. */
+		/* The stream ends when the last message has arrived. */
 		if (rank->rank)
 			perf_send(rank, NULL, 0, 0);
 		else

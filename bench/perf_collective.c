@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Collective operations, back to back. The root goes round, so that each
- * operation waits for the one before it and the time is a latency.
+ * Collective operations, back to back. The root rotates, so that each operation
+ * waits for the previous operation and the time is a latency.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct call {
 	struct bcl_team *team;
 	size_t size;
 	unsigned int root;
-	unsigned char *send, *receive; /* size bytes for each rank */
+	unsigned char *send, *receive; /* `size` bytes for each rank */
 	const struct bcl_reduction *sum;
 };
 
@@ -75,7 +75,8 @@ static const struct {
 	{ "allgather", allgather }, { "alltoall", alltoall },
 };
 
-/* Computes for so many ns of this process's time, whoever else does. */
+/* Computes for `ns` ns of this process's CPU time, even if the CPU
+ * is shared. */
 static void compute(uint64_t ns)
 {
 	struct timespec now;
@@ -90,9 +91,10 @@ static void compute(uint64_t ns)
 }
 
 /*
- * Every rank computes for a time of its own, 0 to `late` us, the same in all
- * ranks' knowledge. Returns the ns until the last of them can be through:
- * ranks of one CPU, by turns as they are pinned, compute one after another.
+ * Every rank computes for a random time, 0 to `late` us. All ranks draw the
+ * same times by the same seed. Returns the ns until the last rank can have
+ * finished: ranks are pinned to two CPUs in turn, and ranks of the same CPU
+ * compute one after another.
  */
 static uint64_t be_late(const struct perf_rank *rank, size_t late,
 			unsigned int *seed)
@@ -124,7 +126,7 @@ static size_t batch_of(const struct perf_rank *rank, size_t size)
 				    : n;
 }
 
-/* Room for what every rank sends and receives, kept for the next round. */
+/* Allocates buffers for all ranks' blocks; the next round reuses them. */
 static void make_buffers(const struct perf_rank *rank, struct call *call)
 {
 	size_t room = (call->size + REF_LINE) * (size_t)rank->size;
@@ -133,7 +135,7 @@ static void make_buffers(const struct perf_rank *rank, struct call *call)
 	buffer = realloc(buffer, 2 * room);
 	if (!buffer)
 		ref_exit(rank->ref, 1, "no memory for %zu bytes", 2 * room);
-	/* Zeros are numbers, whatever ran before. */
+	/* Zeros are valid doubles, whatever ran before. */
 	memset(buffer, 0, 2 * room);
 	call->send = buffer;
 	call->receive = buffer + room;

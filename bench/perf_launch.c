@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Runs bcl-perf in the ranks of a launcher; see perf_launch.h. */
 #include "bench/perf_launch.h"
 
 #include <fcntl.h>
@@ -14,7 +15,7 @@
 #include "transport/env/env.h"
 
 enum {
-	NAME = 64 + BCL_CONFIG_TEXT_MAX, /* of a node */
+	NAME = 64 + BCL_CONFIG_TEXT_MAX, /* bytes of a node's name */
 };
 
 static void must(enum bcl_status status, const char *what)
@@ -25,7 +26,7 @@ static void must(enum bcl_status status, const char *what)
 	exit(1);
 }
 
-/* Counts the ranks on the node of rank 0, which must be the first ones. */
+/* Counts the ranks on the node of rank 0, which must come first. */
 static void find_layout(struct bcl_boot *boot, unsigned int ranks[PERF_NODES])
 {
 	char mine[NAME] = { 0 }, first[NAME], name[NAME];
@@ -65,7 +66,8 @@ static int run_rank(struct bcl_boot *boot, const unsigned int ranks[PERF_NODES])
 	return status;
 }
 
-/* Rank 0 reads from and answers the child; returns 0 in the child. */
+/* Forks the asking process: rank 0 reads from and answers it. Returns 0 in the
+ * child. */
 static pid_t fork_asker(struct perf_source *source)
 {
 	int in[2], out[2];
@@ -87,7 +89,7 @@ static pid_t fork_asker(struct perf_source *source)
 		source->messages = -1;
 		fcntl(in[1], F_SETFD, FD_CLOEXEC);
 		fcntl(out[0], F_SETFD, FD_CLOEXEC);
-		/* References want more than the CPU of rank 0. */
+		/* References need more than the CPU of rank 0. */
 		memset(&all, 0xff, sizeof(all));
 		sched_setaffinity(0, sizeof(all), &all);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bcl-perf under a launcher: the given ranks are the ones that are measured.
- * Rank 0 forks the process that asks and prints.
+ * bcl-perf under a launcher: the ranks of the launcher are measured. Rank 0
+ * forks the process that asks the ranks and prints the results.
  */
 #ifndef BCL_BENCH_PERF_LAUNCH_H
 #define BCL_BENCH_PERF_LAUNCH_H
@@ -12,13 +12,14 @@
 #include "bench/perf_source.h"
 
 struct perf_given {
-	unsigned int ranks[PERF_NODES]; /* on the first node, on others */
+	unsigned int ranks[PERF_NODES]; /* on the first node, on the second */
 	struct perf_source source;
 };
 
 /*
- * False in the process that asks; with a launcher, *given is filled in, else
- * its ranks are 0. True, when it has ended, in a process that was a rank.
+ * Returns false in the process that asks. With a launcher *given is filled in;
+ * without a launcher its ranks are 0. Returns true in a process that was a
+ * rank, after the rank has ended; *status is the exit status.
  */
 bool perf_launched(struct perf_given *given, int *status);
 

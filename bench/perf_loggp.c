@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parameters of LogGP at the ADI, as the publication of BCL-3 measured
- * them: the round trip RTT by ping-pong; o_s from a few sends on an idle
- * system; g from many back-to-back sends; o_r timed alone, of messages that
- * have arrived; L = RTT / 2 - o_s - o_r; G the inverse of the bandwidth of
- * large messages.
+ * The parameters of LogGP at the ADI, measured as in the publication of BCL-3:
+ * the round trip RTT by ping-pong; o_s from a few sends on an idle system; g
+ * from many back-to-back sends; o_r timed alone, for messages that have
+ * arrived; L = RTT / 2 - o_s - o_r; G is the inverse of the bandwidth of large
+ * messages.
  */
 #include <string.h>
 
@@ -13,17 +13,17 @@
 
 enum {
 	SIZE = 8,	    /* bytes of a small message */
-	FEW = 4,	    /* sends that make an o_s */
-	REPEATS = 50,	    /* of them in a sample */
-	MANY = 2000,	    /* sends that make a g */
-	ARRIVED_NS = 50000, /* after so long it has arrived */
+	FEW = 4,	    /* sends per o_s */
+	REPEATS = 50,	    /* values of o_s per sample */
+	MANY = 2000,	    /* sends per g */
+	ARRIVED_NS = 50000, /* by then a message has arrived */
 };
 
 static const size_t large = 1 << 20;
 
 static unsigned char data[SIZE];
 
-/* Awake: a processor that has slept is slow at first. */
+/* Waits without sleeping: a processor is slow after a sleep. */
 static void let_pass(uint64_t ns)
 {
 	uint64_t end = ref_now() + ns;
@@ -32,7 +32,7 @@ static void let_pass(uint64_t ns)
 		ref_pause();
 }
 
-/* Each waits for the other. */
+/* Lets the two players wait for each other. */
 static void meet(const struct perf_rank *rank)
 {
 	if (rank->rank)
@@ -42,7 +42,7 @@ static void meet(const struct perf_rank *rank)
 		perf_receive(rank, NULL, 0, rank->partner);
 }
 
-/* What the clock itself adds to a time, ns. */
+/* ns that reading the clock adds to a time. */
 static double clock_cost(void)
 {
 	uint64_t start = ref_now(), end = start;
@@ -68,8 +68,8 @@ static double round_trip(const struct perf_rank *rank, size_t iterations)
 	return (double)(ref_now() - start) / (double)iterations;
 }
 
-/* o_s at rank 0, o_r at its partner: the medians. Both are awake when they meet
- * again, and one that was interrupted does not count. */
+/* o_s at rank 0, o_r at the partner, as medians, so that an interrupted value
+ * does not count. Both players are awake when they meet again. */
 static double overhead(const struct perf_rank *rank)
 {
 	double time[REPEATS], cost = clock_cost();
@@ -114,7 +114,7 @@ static double gap(const struct perf_rank *rank, size_t size, int messages,
 	return (double)(ref_now() - start) / messages;
 }
 
-/* A figure of the partner, at rank 0. */
+/* Returns at rank 0 the value of the partner. */
 static double fetch(const struct perf_rank *rank, double value)
 {
 	if (rank->rank)

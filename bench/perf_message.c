@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Small messages: latency at both floors, exchange, rate. */
+/* Small messages: latency of the transport and of the ADI, exchange, rate. */
 #include <string.h>
 
 #include "bench/perf_rank.h"
@@ -43,7 +43,7 @@ static void transport_send(const struct perf_rank *rank, size_t size)
 
 	while ((status = bcl_send(rank->player, 0, 0, &iov, 1, 0)) ==
 	       BCL_ERR_AGAIN)
-		/* The other side has nothing to say now but that it is up. */
+		/* The remote side sends nothing now, except that it is up. */
 		if (bcl_poll(rank->port, &event) == BCL_OK &&
 		    event.kind == BCL_EVENT_MESSAGE)
 			ref_exit(rank->ref, 1, "a message out of turn");
@@ -65,7 +65,7 @@ static void transport_receive(const struct perf_rank *rank, size_t size)
 			 size);
 }
 
-/* The players open a port each and tell one another by the ADI. */
+/* Each player opens a port and sends the address to the partner by the ADI. */
 static void open_ports(struct perf_rank *rank)
 {
 	unsigned char mine[BCL_ADDRESS_MAX] = { 0 }, theirs[BCL_ADDRESS_MAX];
@@ -186,7 +186,8 @@ size_t perf_exchange(struct perf_rank *rank)
 	return iterations * (samples + 1);
 }
 
-/* Windows of messages one way, each answered by one of no bytes. */
+/* Windows of messages in one direction; an empty message answers
+ * each window. */
 size_t perf_rate(struct perf_rank *rank)
 {
 	size_t window = ref_number(rank->ref, "window"), w;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Enters the two nodes that scripts/cluster makes; see perf_place.h. */
 #include "bench/perf_place.h"
 
 #include <sched.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two nodes that figures between nodes need. scripts/cluster makes them
- * on this machine, as namespaces where that is permitted, else as virtual
- * nodes (BCL_NODE) over loopback; bcl-perf runs inside of it.
+ * The two nodes for figures between nodes. scripts/cluster makes them on this
+ * machine, as namespaces if permitted, else as virtual nodes (BCL_NODE) over
+ * loopback. bcl-perf runs inside of scripts/cluster.
  */
 #ifndef BCL_BENCH_PERF_PLACE_H
 #define BCL_BENCH_PERF_PLACE_H
@@ -15,7 +15,7 @@ enum {
 };
 
 struct perf_node {
-	pid_t holder; /* whose namespaces they are; 0: virtual */
+	pid_t holder; /* process that holds the namespaces; 0: virtual */
 	const char *name;
 	const char *address;
 	const char *interface;
@@ -27,16 +27,16 @@ struct perf_places {
 };
 
 /*
- * Runs the program `self` again under `directory`cluster, unless that is
- * where it runs already or there is no such file.
+ * Runs the program `self` again under `directory`cluster. Returns if the
+ * program runs there already, or if there is no such file.
  */
 void perf_places_enter(const char *directory, char *self, bool virtual,
 		       char **argv);
 
-/* What there is. */
+/* Fills in the nodes that exist. */
 void perf_places_find(struct perf_places *places);
 
-/* Moves this process to a node, if it has namespaces. */
+/* Moves this process into the namespaces that `holder` holds. */
 bool perf_place_move(pid_t holder);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/* The figures, references and targets of bcl-perf; see perf_plan.h. */
 #include "bench/perf_plan.h"
 
 #include <stddef.h>
 
-/* ---- who ----------------------------------------------------------------- */
+/* ---- groups -------------------------------------------------------------- */
 
 static const struct perf_group line = { .program = "ref-line" };
 static const struct perf_group copy = { .program = "ref-memcpy" };
@@ -89,7 +90,8 @@ static const struct perf_group nodes_ring = {
 };
 static const struct perf_group nodes_ring4 = {
 	.ranks = { 4, 4 },
-	.argument = { "cpus=0,1,0,1,1,0,1,0" }, /* the players' differ */
+	.argument = { "cpus=0,1,0,1,1,0,1,0" }, /* the players are on different
+						 * CPUs */
 	.variable = { "BCL_RAILS=packet" },
 };
 static const struct perf_group nodes = {
@@ -98,7 +100,7 @@ static const struct perf_group nodes = {
 	.argument = { "cpus=0,1,1,0" },
 };
 
-/* ---- what ---------------------------------------------------------------- */
+/* ---- rows ---------------------------------------------------------------- */
 
 static const char small[] = "8 16";
 static const char medium[] = "48 64 256 1K 4K";
@@ -156,11 +158,12 @@ const struct perf_row perf_rows[] = {
 	{ BETWEEN, "ADI, 64 B, UDP, against TCP", NULL, &nodes_udp,
 	  "do=latency size=64", &tcp, "size=64" },
 
-	/* By itself: other jobs on the interface would cost it time. */
+	/* In a section alone: waiting jobs on the interface would cost time. */
 	{ BETWEEN_MANY, "ADI, 64 B, packet ring, 4 ranks a node", NULL,
 	  &nodes_ring4, "do=latency size=64", &ring, "size=64" },
 
-	/* The references stream without waiting for anything, so do we. */
+	/* The references stream without waiting, so the library does
+	 * as well. */
 	{ BULK_BETWEEN, "ADI, %s, UDP, against its stream", large, &nodes_udp,
 	  "do=bandwidth size=%s ahead=8", &stream, "size=%s" },
 	{ BULK_BETWEEN, "ADI, %s, UDP, against TCP", large, &nodes_udp,
@@ -225,7 +228,7 @@ const struct perf_row perf_rows[] = {
 	{ 0 },
 };
 
-/* ---- how well ------------------------------------------------------------ */
+/* ---- bars ---------------------------------------------------------------- */
 
 #define AT_MOST(figure, ratio)                         \
 	{                                              \
@@ -268,7 +271,8 @@ const struct perf_bar perf_bars[] = {
 	AT_LEAST("ADI, 256 KB, UDP, against its stream", 0.8),
 	AT_LEAST("ADI, 1 MB, UDP, against its stream", 0.8),
 	AT_LEAST("ADI, 4 MB, UDP, against its stream", 0.8),
-	/* bbr paces; nothing is promised against what else is the default. */
+	/* bbr paces. Nothing is promised against a different
+	 * default algorithm. */
 	{ "ADI, 1 MB, UDP, against TCP", PERF_RATIO, true, 2.5, "tcp/bbr" },
 	{ "ADI, 4 MB, UDP, against TCP", PERF_RATIO, true, 2.5, "tcp/bbr" },
 	{ "ADI, 1 MB, UDP, against TCP reno", PERF_RATIO, true, 0.6,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What bcl-perf measures, as three tables: who can be asked (groups), what is
- * asked (rows), and what is to be reached (bars). Nothing else in bcl-perf
- * knows a figure by its name.
+ * The plan of bcl-perf in three tables: processes that can be asked (groups),
+ * questions (rows), and targets (bars). No other part of bcl-perf knows a
+ * figure by name.
  */
 #ifndef BCL_BENCH_PERF_PLAN_H
 #define BCL_BENCH_PERF_PLAN_H
@@ -23,22 +23,22 @@ struct perf_group {
 	unsigned int ranks[PERF_NODES];
 	bool twin; /* the first process is two ranks, 0 and 1 */
 	/*
-	 * Started anew for each round: what two ranks share in memory is a
-	 * few lines, and how fast these move depends on the pages that they
-	 * happen to lie in (ref/line.c).
+	 * Started anew for each round. Two ranks share few cache lines, and the
+	 * speed of those depends on the pages in which they happen to lie
+	 * (ref/line.c).
 	 */
 	bool fresh;
-	bool any; /* stands for whatever ranks a launcher has started */
+	bool any; /* stands for any ranks that a launcher has started */
 	const char *program; /* of a reference */
-	bool between;	     /* a reference's sides are on two nodes */
+	bool between;	     /* the sides of a reference are on two nodes */
 	const char *argument[PERF_ARGUMENTS];
 	const char *variable[PERF_VARIABLES]; /* "NAME=VALUE" */
 };
 
 /*
- * One figure, or with `sizes` one for each of its words, which replaces the
- * %s in the questions, and in the figure's name (where "8" stands as "8 B" and
- * "1K" as "1 KB"). A row without `ask` shows the reference only.
+ * A figure, or with `sizes` a figure per word of `sizes`. The word replaces the
+ * %s in the questions, and in the name of the figure (where "8" is written "8
+ * B" and "1K" is written "1 KB"). A row without `ask` shows the reference only.
  */
 struct perf_row {
 	const char *section;
@@ -56,13 +56,14 @@ enum perf_judge {
 	PERF_MEDIAN,	 /* the median of ours, in its unit */
 };
 
-/* Printed as met or missed, never more than that. */
+/* A target. It is printed as met or missed, and has no further effect. */
 struct perf_bar {
 	const char *figure;
 	enum perf_judge judge;
 	bool at_least; /* else at most */
 	double value;
-	const char *reference; /* only if it answers under this name; or NULL */
+	const char *reference; /* the bar applies only to a reference of this
+				* name; NULL: to any */
 };
 
 extern const struct perf_row perf_rows[]; /* ends at a NULL section */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Opens the job of a measuring rank, answers questions, and checks by the
+ * counters which way messages took; see perf_rank.h. */
 #include "bench/perf_rank.h"
 
 #include <pthread.h>
@@ -11,12 +13,12 @@
 
 enum {
 	IDLE_TURNS = 10000,
-	COUNT_NS = 1000000000, /* after so long everything is counted */
-	LINE_SIZE = 16,	       /* bytes that the pair line carries */
-	RING_SIZE = 64,	       /* more than these go by the ring */
+	COUNT_NS = 1000000000, /* by then all messages are counted */
+	LINE_SIZE = 16,	       /* bytes that fit in a pair line */
+	RING_SIZE = 64,	       /* larger messages go by the ring */
 };
 
-/* What the counters say of the ways that messages took. */
+/* Messages by each way, from the counters. */
 struct ways {
 	uint64_t line, ring, card;
 };
@@ -104,7 +106,7 @@ size_t perf_iterations(const struct perf_rank *rank)
 	return asked ? asked : rank->between ? 500 : 2000;
 }
 
-/* Sums up the counters of this rank. */
+/* Sums the counters of this rank. */
 static struct ways look(const struct perf_rank *rank)
 {
 	struct bcl_context *context = bcl_adi_context(rank->adi);
@@ -129,7 +131,7 @@ static struct ways look(const struct perf_rank *rank)
 	return ways;
 }
 
-/* Messages are counted when a port has nothing to do: let it be so. */
+/* Lets the port be idle, since it counts messages only then. */
 static void idle(const struct perf_rank *rank)
 {
 	struct bcl_event event;
@@ -142,7 +144,7 @@ static void idle(const struct perf_rank *rank)
 	}
 }
 
-/* Have so many messages gone the way that the figure claims? */
+/* True if at least `messages` messages took the way that the figure claims. */
 static bool went(const struct perf_rank *rank, const struct ways *ways,
 		 size_t messages)
 {
@@ -152,7 +154,7 @@ static bool went(const struct perf_rank *rank, const struct ways *ways,
 		return ways->card >= messages;
 	if (strcmp(ref_string(rank->ref, "do"), "latency"))
 		return ways->line + ways->ring >= messages;
-	/* One at a time: the line is free, but for a moment now and then. */
+	/* Messages go singly: the line is free, except at rare moments. */
 	if (size <= LINE_SIZE)
 		return ways->line >= messages / 10 * 9;
 	if (size > RING_SIZE)
@@ -160,7 +162,7 @@ static bool went(const struct perf_rank *rank, const struct ways *ways,
 	return ways->line + ways->ring >= messages;
 }
 
-/* The figure is void if the messages went another way than it claims. */
+/* Ends the process if messages took a way that the figure does not claim. */
 static void check_way(const struct perf_rank *rank, const struct ways *before,
 		      size_t messages)
 {
@@ -183,7 +185,7 @@ static void check_way(const struct perf_rank *rank, const struct ways *before,
 		 (unsigned long long)ways.ring, (unsigned long long)ways.card);
 }
 
-/* One of two ranks in this process. */
+/* A rank of two in this process. */
 struct perf_member {
 	const struct perf_rank *rank;
 	struct bcl_boot *boot;
@@ -208,7 +210,7 @@ static void *close_member(void *arg)
 	return NULL;
 }
 
-/* Does it to both at once, as each waits for the other. */
+/* Runs the function for both at once, as each waits for the other. */
 static void to_both(struct perf_member *member, void *(*run)(void *arg))
 {
 	pthread_t thread;
@@ -241,7 +243,7 @@ static void open_twins(struct perf_rank *rank)
 /* Set by perf_rank_main(), for open_job(). */
 static struct bcl_boot *launched;
 
-/* As where a launcher that knows the nodes says how many ranks a host has. */
+/* Opens the ADI as under a launcher that knows the ranks per host. */
 static void open_told(struct perf_rank *rank, size_t local)
 {
 	struct bcl_adi_options options = { 0 };
@@ -334,7 +336,7 @@ static void close_job(struct ref *ref)
 		bcl_boot_close(rank->boot);
 }
 
-/* Under a launcher: what rank 0 reads, for all. */
+/* Reads the next question. Under a launcher rank 0 reads for all ranks. */
 static int next_request(struct ref *ref, char *line, size_t size)
 {
 	struct perf_rank *rank = ref->own;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Prints the results of a run; see perf_report.h. */
 #include "bench/perf_report.h"
 
 #include <sched.h>
@@ -13,7 +14,7 @@ enum {
 	FACT = 160,
 };
 
-/* What a figure depends on besides the library. */
+/* Facts about the machine on which figures depend. */
 struct machine {
 	char processor[FACT];
 	char kernel[FACT];
@@ -23,7 +24,8 @@ struct machine {
 	int cpus;
 };
 
-/* The first line of a file that begins with key, after it; or "?". */
+/* Copies the rest of the first line in `file` that begins with `key`; "?" if
+ * there is none. */
 static void read_fact(char *fact, const char *file, const char *key)
 {
 	FILE *in = fopen(file, "r");
@@ -97,7 +99,7 @@ void perf_text_head(FILE *out, const struct perf_run *run)
 				: "network namespaces joined by veth");
 }
 
-/* "<= 1.25 met", or nothing where there is no bar or nobody asks for it. */
+/* Prints for example "<= 1.25 met"; nothing without a bar or --bars. */
 static void print_verdict(FILE *out, const struct perf_line *line, bool bars)
 {
 	if (bars && line->has_bar)
@@ -167,7 +169,7 @@ void perf_text_end(FILE *out, const struct perf_run *run)
 		run->lines, failed);
 }
 
-/* A text in double quotes; both CSV and JSON double or escape them. */
+/* Prints a text in double quotes. CSV doubles a quote, JSON escapes it. */
 static void quote(FILE *out, const char *text, const char *escaped_quote)
 {
 	fputc('"', out);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Starts the groups of a section and asks them round by round;
+ * see perf_run.h. */
 #include "bench/perf_run.h"
 
 #include <stdio.h>
@@ -9,25 +11,26 @@
 #include "transport/boot/fork.h"
 
 enum {
-	GROUPS = 16, /* in one section */
+	GROUPS = 16, /* per section */
 	QUESTION = 192,
-	STRINGS = 16384, /* bytes of the words of a group */
+	STRINGS = 16384, /* bytes for the words of a group */
 };
 
 static const double unreliable_drift = 0.10;
 
-/* Ranks of a launcher wait in the library: they poll before they sleep. */
+/* Time for a launcher's ranks to fall asleep: waiting ranks poll before they
+ * sleep. */
 static const struct timespec fall_asleep = { .tv_nsec = 40000000 };
 
-/* A group that runs. */
+/* A group and its processes. */
 struct runner {
 	const struct perf_group *group;
 	struct perf_source source;
-	struct bcl_boot_job *job; /* of ranks */
+	struct bcl_boot_job *job; /* if the group is ranks */
 	bool runs;
 };
 
-/* The words of a group's processes, one behind the other. */
+/* The words of a group's processes, back to back. */
 struct strings {
 	char bytes[STRINGS];
 	size_t used;
@@ -79,7 +82,8 @@ static unsigned int node_of(const struct perf_group *group, unsigned int side)
 	return group->program ? side : side >= group->ranks[0];
 }
 
-/* What the plan leaves open: "local=", "peer=", "interface=". */
+/* The rest of "local=", "peer=" and "interface=", which the plan
+ * leaves open. */
 static const char *word_end(const struct perf_places *places, const char *word,
 			    unsigned int node)
 {
@@ -168,7 +172,7 @@ static struct perf_source *source_of(const struct perf_run *run,
 		exit(1);
 	}
 	runner->group = group;
-	/* After one line has failed the others may not. */
+	/* A group that failed at a line is restarted for the next line. */
 	if (runner->runs && *runner->source.failure && !runner->source.skipped)
 		stop(runner);
 	if (!runner->runs)
@@ -176,7 +180,7 @@ static struct perf_source *source_of(const struct perf_run *run,
 	return &runner->source;
 }
 
-/* Writes a text of the plan, whose only format is one %s for the size. */
+/* Writes a text of the plan with the size in place of its only %s. */
 static void expand(char *to, size_t room, const char *text, const char *size)
 {
 	const char *hole = strstr(text, "%s");
@@ -198,7 +202,7 @@ static const struct perf_bar *bar_of(const char *figure)
 	return NULL;
 }
 
-/* "8" is 8 B, "64K" is 64 KB; what is not a number stays as it is. */
+/* "8" becomes 8 B, "64K" becomes 64 KB; a text that is no number stays. */
 static void name_size(char name[PERF_NAME], const char *size)
 {
 	int digits = (int)strspn(size, "0123456789");
@@ -233,7 +237,7 @@ static void add_line(struct perf_run *run, const struct perf_row *row,
 		run->lines++;
 }
 
-/* Can the given ranks, in their environment, be this group? */
+/* True if the given ranks, with their environment, match the group. */
 static bool is_given(const struct perf_given *given,
 		     const struct perf_group *group)
 {
@@ -258,7 +262,7 @@ static bool is_given(const struct perf_given *given,
 	return true;
 }
 
-/* Can this row be measured with the given ranks? */
+/* True if the row can be measured with the given ranks. */
 static bool fits(const struct perf_run *run, const struct perf_row *row)
 {
 	if (!run->given)
@@ -290,7 +294,8 @@ void perf_run_plan(struct perf_run *run)
 			add_lines(run, row);
 }
 
-/* One question; false, and why, if it was not answered. */
+/* Asks a question. Returns false, with the reason in `why`, if there is no
+ * answer. */
 static bool ask(struct perf_source *source, const char *text,
 		const struct perf_line *line, struct perf_answer *answer,
 		char *why)

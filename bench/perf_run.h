@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines of a run: each a figure, its reference and what came out. */
+/* The lines of a run: each has a figure, a reference and the results. */
 #ifndef BCL_BENCH_PERF_RUN_H
 #define BCL_BENCH_PERF_RUN_H
 
@@ -12,12 +12,12 @@ struct perf_line {
 	const struct perf_row *row;
 	const struct perf_bar *bar; /* or NULL */
 	char figure[PERF_FIGURE];
-	char size[PERF_NAME]; /* the word of row->sizes, or "" */
+	char size[PERF_NAME]; /* a word of row->sizes, or "" */
 	char unit[PERF_NAME];
-	char reference[PERF_NAME]; /* the name it answered under, or "" */
+	char reference[PERF_NAME]; /* name in the reference's answer, or "" */
 	struct perf_series ours, theirs;
-	char failure[PERF_TEXT]; /* of ours; "" if there are figures */
-	bool skipped;		 /* that failure is only a lack of rights */
+	char failure[PERF_TEXT]; /* of ours; "" on success */
+	bool skipped;		 /* `failure` is only a lack of rights */
 	char no_reference[PERF_TEXT];
 
 	/* From here on set by perf_judge(). */
@@ -29,8 +29,8 @@ struct perf_line {
 
 struct perf_run {
 	unsigned int rounds;
-	const char *only;     /* a part of a section's or figure's name */
-	bool bars;	      /* the text says whether they were met */
+	const char *only;     /* part of the name of a section or figure */
+	bool bars;	      /* print whether bars are met */
 	const char *programs; /* directory of the references */
 	const char *self;     /* file of this program */
 	struct perf_places places;
@@ -39,17 +39,17 @@ struct perf_run {
 	unsigned int lines;
 };
 
-/* Fills in the lines that the plan, `only` and the given ranks allow. */
+/* Adds the lines that the plan, `only` and the given ranks allow. */
 void perf_run_plan(struct perf_run *run);
 
 /*
- * Measures the lines [first, end) of one section: round by round, in each
- * round line by line, the reference just before ours.
+ * Measures the lines [first, end) of a section: round by round, in each round
+ * line by line, and the reference just before ours.
  */
 void perf_run_section(struct perf_run *run, unsigned int first,
 		      unsigned int end);
 
-/* Works out what is said about a line. */
+/* Computes the summary and the verdict of a line. */
 void perf_judge(struct perf_line *line);
 
 void perf_run_free(struct perf_run *run);

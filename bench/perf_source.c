@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Forks the processes of a group, asks them and reads their answers; see
+ * perf_source.h. */
 #include "bench/perf_source.h"
 
 #include <errno.h>
@@ -22,8 +24,8 @@
 #include "transport/boot/fork.h"
 
 enum {
-	ANSWER_MS = 90000, /* longer than a round may last */
-	END_MS = 2000,	   /* from the end of input to a kill */
+	ANSWER_MS = 90000, /* longer than any round */
+	END_MS = 2000,	   /* from the end of input to SIGKILL */
 	LINE_BYTES = 32768,
 };
 
@@ -93,7 +95,7 @@ void perf_source_start(struct perf_source *source,
 	}
 }
 
-/* The last line of what the processes wrote to standard error. */
+/* The last line that the processes wrote to standard error. */
 static void last_message(const struct perf_source *source, char *text,
 			 size_t size)
 {
@@ -124,14 +126,15 @@ static void kill_all(struct perf_source *source)
 		}
 }
 
-/* A side said nothing more: find out how it ended, and end the others. */
+/* A side has stopped answering: finds out how it ended, and kills the rest. */
 static void fail(struct perf_source *source, unsigned int side, bool hangs)
 {
 	const struct timespec grace = { .tv_nsec = 100000000 };
 	char text[PERF_TEXT / 2] = "";
 	int status = 0;
 
-	/* The one at fault has closed its output just before its end. */
+	/* The output closes just before the process ends: wait for the exit
+	 * status. */
 	nanosleep(&grace, NULL);
 	if (!hangs && source->pid[side] &&
 	    waitpid(source->pid[side], &status, WNOHANG) > 0)
@@ -154,8 +157,8 @@ static void fail(struct perf_source *source, unsigned int side, bool hangs)
 }
 
 /*
- * Waits until every side has answered with a line; keeps that of side 0.
- * False: one of them has failed.
+ * Waits for a line of every side; stores the line of side 0. Returns false if a
+ * side has failed.
  */
 static bool read_answers(struct perf_source *source, char *line, size_t size)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Quantiles, errors, drift and ratios of samples; see perf_stat.h. */
 #include "bench/perf_stat.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@ static double *sorted(const double *value, unsigned int n)
 	return copy;
 }
 
-/* Between the two nearest ranks the line is straight. */
+/* Linear between the two nearest ranks. */
 static double quantile(const double *sorted, unsigned int n, double q)
 {
 	double at = q * (n - 1);
@@ -75,7 +76,7 @@ static double drift(const struct perf_series *series)
 
 	if (!third)
 		return 0;
-	/* What does not divide by three belongs to the middle. */
+	/* Rounds beyond a multiple of three belong to the middle third. */
 	m[0] = median(series->round, third);
 	m[1] = median(series->round + third, series->rounds - 2 * third);
 	m[2] = median(series->round + series->rounds - third, third);

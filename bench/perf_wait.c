@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting: rank 0 computes, then sends; rank 1, waiting in a receive beside a
- * foreign job on its CPU, notes how late the message is.
+ * Waiting: rank 0 computes, then sends. Rank 1 waits in a receive beside a
+ * foreign job on the same CPU, and notes how late the message is.
  */
 #include <errno.h>
 #include <signal.h>
@@ -16,9 +16,10 @@
 static const uint64_t compute_ns = 1000000;
 
 struct perf_job {
-	int begin;	       /* pipe: a byte begins a spell */
-	int result;	       /* pipe: its share at the end, a double */
-	_Atomic uint32_t *end; /* shared: spells that are over */
+	int begin;	       /* pipe: a byte begins a period of computing */
+	int result;	       /* pipe: share of the CPU in the period, a
+				* double */
+	_Atomic uint32_t *end; /* shared: number of periods that have ended */
 };
 
 static uint64_t processor_time(void)
@@ -78,7 +79,7 @@ void perf_job_begin(struct perf_job *job)
 {
 	ssize_t n = write(job->begin, "", 1);
 
-	(void)n; /* perf_job_end() finds out */
+	(void)n; /* a failure shows in perf_job_end() */
 }
 
 double perf_job_end(struct perf_job *job)

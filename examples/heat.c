@@ -2,12 +2,13 @@
 /*
  * heat [--rma] [-n SIDE] [-s STEPS] [PICTURE.png]
  *
- * cc heat.c heat_halo.c -o heat $(pkg-config --cflags --libs bcl libpng)
+ *  cc heat.c heat_halo.c -o heat $(pkg-config --cflags --libs bcl libpng)
  *
  * Heat spreads over a square plate with hot spots and a cold border. Each rank
- * has some rows, and needs those beside them (halo) of its neighbours in each
- * step: by messages, or with --rma put straight into the neighbour's memory,
- * which a notice in its event queue announces.
+ * has some rows. In each step a rank needs the rows next to them (halo) from
+ * the neighbours. The rows go as messages, or with --rma a rank puts them
+ * straight into the neighbour's memory, and an event in the neighbour's queue
+ * announces them.
  */
 #include <getopt.h>
 #include <png.h>
@@ -34,8 +35,7 @@ void *allocate(size_t n, size_t size)
 	return memory;
 }
 
-/* ---- the plate -------------------------------------------------------------
- */
+/* ---- the plate ---- */
 
 static unsigned first_row(unsigned side, unsigned rank, unsigned size)
 {
@@ -49,7 +49,7 @@ static void open_plate(struct plate *plate, unsigned rank, unsigned size)
 	plate->first = first_row(side, rank, size);
 	plate->rows = first_row(side, rank + 1, size) - plate->first;
 	plate->length = side * sizeof(double);
-	/* Room for as many rows as any rank has. */
+	/* All ranks allocate as many rows as the largest part has. */
 	plate->now = allocate(side / size + 3, plate->length);
 	plate->next = allocate(side / size + 3, plate->length);
 	for (y = 0; y < plate->rows; y++)
@@ -80,7 +80,7 @@ static void step(struct plate *plate)
 	plate->next = swap;
 }
 
-/* All rows, at rank 0. */
+/* Gathers all rows at rank 0. */
 static double *gather(struct bcl_team *team, const struct plate *plate)
 {
 	unsigned size = bcl_team_size(team), side = plate->side, rank;
@@ -128,8 +128,7 @@ static double seconds(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* ---- what is asked for -----------------------------------------------------
- */
+/* ---- arguments ---- */
 
 struct arguments {
 	unsigned side, steps;
@@ -152,7 +151,7 @@ static int usage(bool asked)
 	return asked ? 0 : 2;
 }
 
-/* 0: it is not a number from 1 to `most`. */
+/* Returns 0 if the text is no number from 1 to `most`. */
 static unsigned number(const char *text, long most)
 {
 	char *end;
@@ -161,7 +160,7 @@ static unsigned number(const char *text, long most)
 	return *end || value < 1 || value > most ? 0 : (unsigned)value;
 }
 
-/* -1, or the status to end with. */
+/* Returns -1, or the exit status. */
 static int read_arguments(int argc, char **argv, struct arguments *arguments)
 {
 	static const struct option options[] = {

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* The exchange of halos between neighbours, by messages or by remote memory
+ * access, for heat.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +10,7 @@ enum {
 	CONTEXT = 1,
 };
 
-/* The outermost own row on a side, and the halo beyond it. */
+/* The outermost own row on a side, and the halo row beyond. */
 static double *edge(const struct plate *plate, unsigned where)
 {
 	return row_of(plate, plate->now, where == ABOVE ? 1 : plate->rows);
@@ -19,7 +21,7 @@ static double *beyond(const struct plate *plate, unsigned where)
 	return row_of(plate, plate->now, where == ABOVE ? 0 : plate->rows + 1);
 }
 
-/* ---- the halo by messages ------------------------------------------------ */
+/* ---- the halo by messages ---- */
 
 void swap_messages(struct halo *halo, const struct plate *plate)
 {
@@ -41,8 +43,7 @@ void swap_messages(struct halo *halo, const struct plate *plate)
 	check(bcl_adi_waitall(halo->adi, requests, 4, NULL), "halo");
 }
 
-/* ---- the halo by remote memory access -------------------------------------
- */
+/* ---- the halo by remote memory access ---- */
 
 void open_rma(struct halo *halo, struct bcl_team *team,
 	      const struct plate *plate)
@@ -75,7 +76,7 @@ void open_rma(struct halo *halo, struct bcl_team *team,
 	free(all);
 }
 
-/* Handle an event, if one comes soon. */
+/* Handles an event, if one arrives soon. */
 static void look(struct halo *halo)
 {
 	struct bcl_event event;
@@ -91,8 +92,8 @@ static void look(struct halo *halo)
 }
 
 /*
- * A neighbour may be one step ahead, but not two, since it needs this step's
- * row from here. So there are two places for each row.
+ * A neighbour may be a step ahead, but not two, since it needs the row of this
+ * step from here. So there are two places for each row.
  */
 void swap_rma(struct halo *halo, const struct plate *plate)
 {
@@ -102,7 +103,8 @@ void swap_rma(struct halo *halo, const struct plate *plate)
 	enum bcl_status status;
 	unsigned i;
 
-	/* We are above whom we see below: place and type are the receiver's. */
+	/* A neighbour below sees this rank above: place and type are the
+	 * receiver's. */
 	for (i = 0; i < halo->n; i++) {
 		struct neighbour *to = &halo->neighbour[i];
 
@@ -123,7 +125,7 @@ void swap_rma(struct halo *halo, const struct plate *plate)
 		memcpy(beyond(plate, where),
 		       memory + (place + where) * plate->length, plate->length);
 	}
-	/* The rows put in the last step will be written to now. */
+	/* The rows put in the previous step will now be overwritten. */
 	while (halo->done < earlier)
 		look(halo);
 }

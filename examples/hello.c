@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every rank counts itself; all learn the sum.
+ * Every rank counts itself; all ranks learn the sum.
  *
- * cc hello.c -o hello $(pkg-config --cflags --libs bcl)
+ *  cc hello.c -o hello $(pkg-config --cflags --libs bcl)
  */
 #include <bcl/coll.h>
 #include <stdio.h>

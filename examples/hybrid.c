@@ -2,11 +2,11 @@
 /*
  * hybrid [LIMIT]: counts the primes below LIMIT with all threads of all ranks.
  *
- * cc -fopenmp hybrid.c -o hybrid $(pkg-config --cflags --libs bcl)
+ *  cc -fopenmp hybrid.c -o hybrid $(pkg-config --cflags --libs bcl)
  *
  * Each OpenMP thread calls the library by itself. One thread of rank 0 hands
- * out ranges of numbers to whichever thread asks next: ranges cost different
- * time, and nobody waits for anybody.
+ * out ranges of numbers to whichever thread asks next. Ranges take different
+ * times, and no thread waits for another.
  */
 #include <bcl/coll.h>
 #include <ctype.h>
@@ -18,7 +18,7 @@
 
 enum {
 	CONTEXT = 1,
-	TAG_ASK = 0,	/* carries the thread's number; answers have the tags */
+	TAG_ASK = 0,	/* carries the asking thread's number */
 	TAG_ANSWER = 1, /* TAG_ANSWER + thread's number */
 	RANGE = 20000,
 };
@@ -31,7 +31,8 @@ static void check(enum bcl_status status, const char *what)
 	exit(1);
 }
 
-/* Until every asker has been told that nothing is left: with `limit`. */
+/* Answers until every asking thread has been told that no range is left, by an
+ * answer of `limit`. */
 static void hand_out(struct bcl_adi *adi, uint64_t limit, unsigned askers)
 {
 	struct bcl_adi_status asked;
@@ -124,7 +125,7 @@ int main(int argc, char **argv)
 	check(bcl_adi_open(&options, &adi), "start");
 	check(bcl_team_world(adi, &team), "team");
 	first = bcl_adi_rank(adi) == 0;
-	/* One more at rank 0, which only answers. */
+	/* Rank 0 has an additional thread, which only answers. */
 	threads = (unsigned)omp_get_max_threads();
 	check(bcl_allreduce(team, &threads, totals, 1, sum), "threads");
 

@@ -2,13 +2,13 @@
 /*
  * psort [-o OUTPUT] FILE: sorts the lines of a file, as LC_ALL=C sort does.
  *
- * Sample sort: each rank reads its part of the file and takes samples; all
- * agree on lines that split the whole into parts of about the same size; each
- * sends every part to its rank, which sorts it. Every rank sees the file (and
- * writes its part of OUTPUT) under the same name; without -o rank 0 writes
- * everything to its standard output.
+ * Sample sort: each rank reads a part of the file and takes samples. All ranks
+ * agree on lines that split the whole file into parts of about the same size.
+ * Each rank sends every part to the rank that sorts it. Every rank sees the
+ * file (and writes a part of OUTPUT) under the same name. Without -o rank 0
+ * writes everything to standard output.
  *
- * cc psort.c -o psort $(pkg-config --cflags --libs bcl)
+ *  cc psort.c -o psort $(pkg-config --cflags --libs bcl)
  */
 #include <bcl/coll.h>
 #include <errno.h>
@@ -23,7 +23,7 @@
 
 enum {
 	SAMPLES = 64,	    /* of each rank */
-	SAMPLE_LENGTH = 64, /* a length, and the beginning of a line */
+	SAMPLE_LENGTH = 64, /* the length, then the beginning of a line */
 	TAG_OUTPUT = 1,
 	CONTEXT = 0,
 	PIECE = 1 << 20, /* bytes of output sent at a time */
@@ -31,7 +31,7 @@ enum {
 
 struct line {
 	const char *text;
-	size_t length; /* without its end */
+	size_t length; /* without the newline */
 };
 
 struct text {
@@ -71,7 +71,7 @@ static void *allocate(size_t n, size_t element)
 	return memory;
 }
 
-/* As LC_ALL=C has it: by bytes; a beginning comes before the whole. */
+/* The order of LC_ALL=C: by bytes, and a prefix before the longer line. */
 static int compare(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
@@ -104,7 +104,7 @@ static void split_lines(struct text *text)
 	qsort(text->lines, text->nlines, sizeof(*text->lines), compare);
 }
 
-/* From the first line that begins at `offset` or after it. */
+/* The offset of the first line that begins at `offset` or after it. */
 static size_t line_from(const char *bytes, size_t length, size_t offset)
 {
 	const char *end;
@@ -120,7 +120,7 @@ static size_t part_from(size_t length, unsigned part)
 	return length / size * part + length % size * part / size;
 }
 
-/* The lines that begin in this rank's part of the file. */
+/* Reads the lines that begin in this rank's part of the file. */
 static void read_part(const char *name, struct text *text)
 {
 	int fd = open(name, O_RDONLY | O_CLOEXEC);
@@ -150,7 +150,7 @@ static void read_part(const char *name, struct text *text)
 	split_lines(text);
 }
 
-/* size - 1 of all ranks' samples, at equal distances. */
+/* Chooses size - 1 of all ranks' samples, at equal distances. */
 static struct line *choose_splitters(const struct text *text)
 {
 	size_t total = (size_t)size * SAMPLES, i;
@@ -177,7 +177,7 @@ static struct line *choose_splitters(const struct text *text)
 	return lines;
 }
 
-/* Each rank gets the lines between its splitters. */
+/* Sends each rank the lines between its splitters. */
 static void exchange(struct text *text, const struct line *splitters)
 {
 	size_t *out = allocate(size, sizeof(*out));
@@ -210,7 +210,7 @@ static void exchange(struct text *text, const struct line *splitters)
 	split_lines(text);
 }
 
-/* The lines in their order, each with its end. */
+/* The sorted lines, each with a newline. */
 static char *join(const struct text *text)
 {
 	char *bytes = allocate(text->length, 1), *to = bytes;

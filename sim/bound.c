@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Evaluates the bounds of doc/bounds.md in the LogGP model; see bound.h. */
 #include "sim/bound.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 #include "sim/fail.h"
 
 enum {
-	PIECES = 256, /* the most that are tried */
+	PIECES = 256, /* most pieces that are tried */
 	HALVINGS = 60,
 };
 
@@ -28,7 +29,7 @@ double sim_bound_message(const struct sim_loggp *net, size_t length)
 	return net->send + net->latency + more * net->byte + net->receive;
 }
 
-/* From the beginning of a message to that of the next. */
+/* From the start of a message to the start of the next. */
 static double turn(const struct sim_loggp *net, size_t length)
 {
 	double more = length ? (double)length - 1 : 0;
@@ -47,9 +48,10 @@ double sim_bound_stream(const struct sim_machine *machine, unsigned n,
 }
 
 /*
- * When each of n processors is informed: whoever is informs others from then
- * on, one after another. Both the first messages of the informed and the next
- * ones of the senders arrive in the order in which others arrived before.
+ * The times at which n processors have the message. Each processor that has the
+ * message sends it on, again and again. First messages of receivers arrive in
+ * the order in which the receivers got theirs, and so do later messages of the
+ * senders.
  */
 static double *arrivals(unsigned n, double message, double next)
 {
@@ -82,8 +84,8 @@ double sim_bound_tree(const struct sim_loggp *net, unsigned n, size_t length)
 	return last;
 }
 
-/* From one rank of a node to another: by a message inside, or by the card
- * behind what it has for the first. */
+/* us from a rank of a node to another rank of the node: by a message inside the
+ * node, or by the card, after the message for the first rank. */
 static double step_inside(const struct sim_machine *machine, size_t length)
 {
 	double message = sim_bound_message(&machine->inside, length);
@@ -101,9 +103,10 @@ static double tree(const struct sim_machine *machine)
 }
 
 /*
- * Upon edges of trees that delay w nodes: the least mean of ln(w - 1/2), with
- * 1/2 instead of that for the root's first edge. What an edge delays, whom the
- * receiver tells and whom the sender tells later, are two trees of their own.
+ * The least mean of ln(w - 1/2) over all trees with `edges` edges, where w is
+ * the number of nodes that an edge delays. The first edge of the root counts as
+ * ln(1/2). An edge delays two subtrees: the nodes that the receiver informs,
+ * and the nodes that the sender informs later.
  */
 static double least_logarithm(unsigned edges)
 {
@@ -124,8 +127,9 @@ static double least_logarithm(unsigned edges)
 }
 
 /*
- * What the bytes of a vector cost on the average: all of them before or after
- * one's own, its way, and the gaps between the messages in which they come.
+ * A bound by the mean over the bytes of a vector: the time of all bytes before
+ * or after a byte, the route of the byte, and the gaps between the messages
+ * that carry the bytes.
  */
 static double bound_mean(const struct sim_machine *machine, size_t length)
 {
@@ -149,7 +153,7 @@ static double bound_mean(const struct sim_machine *machine, size_t length)
 	       step_inside(machine, 1);
 }
 
-/* A vector goes from one rank to all; upside down, from all to one. */
+/* A vector goes from one rank to all; reversed, from all to one. */
 static double bound_vector(const struct sim_machine *machine, size_t length)
 {
 	const struct sim_loggp *net = &machine->between;
@@ -162,7 +166,7 @@ static double bound_vector(const struct sim_machine *machine, size_t length)
 		return step_inside(machine, length);
 	if (machine->nodes == 2)
 		return message + step_inside(machine, 1);
-	/* `low` and `high` enclose how much longer it takes than a message. */
+	/* `low` and `high` enclose the time beyond that of a message. */
 	high = deep + length * net->byte;
 	for (i = 0; i < HALVINGS && gap > 0; i++) {
 		double more = (low + high) / 2, n, bytes;
@@ -179,7 +183,7 @@ static double bound_vector(const struct sim_machine *machine, size_t length)
 		    bound_mean(machine, length));
 }
 
-/* Everyone hears of everyone. */
+/* Every rank depends on every rank. */
 static double bound_all(const struct sim_machine *machine)
 {
 	if (machine->nodes == 1)
@@ -187,7 +191,7 @@ static double bound_all(const struct sim_machine *machine)
 	return 2 * step_inside(machine, 1) + tree(machine);
 }
 
-/* So many bytes leave or enter some node. */
+/* A node sends or receives `bytes` bytes. */
 static double bound_bytes(const struct sim_machine *machine, double bytes)
 {
 	const struct sim_loggp *net = &machine->between;
@@ -202,7 +206,8 @@ static double bound_bytes(const struct sim_machine *machine, double bytes)
 static double bound_allreduce(const struct sim_machine *machine, size_t length)
 {
 	double n = machine->nodes > 1 ? machine->nodes : machine->ranks;
-	double sent = 2 * (n - 1) / n; /* messages, and times each byte */
+	double sent = 2 * (n - 1) / n; /* messages, and how often each byte is
+					* sent */
 	double bytes = bound_bytes(machine, sent * (double)length);
 
 	if (machine->nodes > 1)
@@ -213,9 +218,9 @@ static double bound_allreduce(const struct sim_machine *machine, size_t length)
 }
 
 /*
- * Can the root's card have sent a block for each other node, and all of them be
- * there, after `time`? Each of its messages takes as many as its receiver can
- * tell in time, after those of the messages before.
+ * True if after `time` the root's card can have sent a block for each node, and
+ * all blocks can have arrived. Each message of the root takes as many blocks as
+ * the receiver can pass on in time, after the blocks of earlier messages.
  */
 static int is_told(const struct sim_machine *machine, double bytes,
 		   const double *arrivals, double time)
@@ -265,8 +270,8 @@ static double bound_rooted(const struct sim_machine *machine, size_t length)
 	return low;
 }
 
-/* So many of `from` in an order that does not matter, any as often as one
- * likes; 0 for less than none. */
+/* The number of ways in which n counts add up to at most `from`: C(from + n,
+ * n). 0 if `from` is negative. */
 static double combinations(double from, unsigned n)
 {
 	double all = 1;
@@ -280,11 +285,12 @@ static double combinations(double from, unsigned n)
 }
 
 /*
- * Can all blocks be where they belong after `time`? A path of h messages
- * takes h times a message's time, and the gaps before those that are not a
- * sender's first, in the node whose block it is before one of `sent`; so only
- * so many lead to different nodes. Each node's blocks take the shortest, `sent`
- * of them a single message; then its card has that many gaps, and their bytes
+ * True if all blocks can be in place after `time`. A path of h messages takes h
+ * message times plus the gaps before messages that are not the first of a
+ * sender; in the node that owns the block, the gaps before one of `sent`
+ * messages. So the number of paths to different nodes is limited. The blocks of
+ * each node take the shortest paths, `sent` of them of a single message. The
+ * card of the node then has that many gaps, and carries the bytes of a block
  * once per message of the path.
  */
 static int is_enough(const struct sim_machine *machine, double bytes,
@@ -362,7 +368,7 @@ double sim_bound(const struct sim_machine *machine,
 	}
 }
 
-/* After the root has sent all other pieces, the last one begins its tree. */
+/* The last piece begins its tree when the root has sent all pieces before. */
 double sim_bound_pieces(const struct sim_machine *machine, size_t length)
 {
 	double best = 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The processors, DMA engines and rails of a simulated card; see card.h. */
 #include "sim/card.h"
 
 #include <stdlib.h>
@@ -8,17 +9,17 @@
 #include "sim/firmware.h"
 
 enum {
-	LEAVING = 64, /* frames by a rail, where no bound is given */
+	LEAVING = 64, /* frames per rail, if the costs set no bound */
 };
 
-/* A frame on its way out. */
+/* A frame that the processor is sending. */
 struct departure {
 	struct sim_event event;
 	struct sim_card_rail *rail;
 	struct sim_frame *frame;
 };
 
-/* A frame that waits for the processor. */
+/* A received frame that waits for the processor. */
 struct arrival {
 	struct sim_task task;
 	struct sim_card *card;
@@ -170,7 +171,7 @@ bool sim_card_send(struct sim_card *card, unsigned number,
 	return true;
 }
 
-/* There is nobody to take it: its sender is told, as by ICMP. */
+/* No firmware takes the frame: the sender is told, as by ICMP. */
 static void refuse(struct sim_card *card, unsigned rail,
 		   const struct sim_frame *frame)
 {

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* An event queue: a heap of the events due soon, and an unordered rest; see
+ * clock.h. */
 #include "sim/clock.h"
 
 #include <stdlib.h>
@@ -6,11 +8,11 @@
 #include "sim/fail.h"
 
 enum {
-	CHILDREN = 4, /* beside one another, so that they come together */
+	CHILDREN = 4, /* adjacent in memory, so that a cache line holds them */
 	FEW = 64,
-	MANY = 4096,  /* moments in the heap, unless far more are due soon */
-	SAMPLES = 32, /* of all moments, by which the soonest are found */
-	SOON = 4,     /* samples */
+	MANY = 4096,  /* entries in the heap, unless far more are due soon */
+	SAMPLES = 32, /* of all entries, to find the soonest */
+	SOON = 4,     /* index of the sample that is the horizon */
 };
 
 static bool before(const struct sim_moment *a, const struct sim_moment *b)
@@ -18,7 +20,7 @@ static bool before(const struct sim_moment *a, const struct sim_moment *b)
 	return a->time != b->time ? a->time < b->time : a->order < b->order;
 }
 
-/* From a place that is free, up to where it belongs. */
+/* Moves an entry from a free place up to its place in the order. */
 static void rise(struct sim_clock *clock, size_t place,
 		 const struct sim_moment *moment)
 {
@@ -81,7 +83,7 @@ static struct sim_event *event_of(const struct sim_clock *clock,
 	return clock->seats[moment->seat].event;
 }
 
-/* ---- those that are due soon, and the others ---- */
+/* ---- events due soon, and later events ---- */
 
 static struct sim_moment *make_room(struct sim_moment *moments, size_t *room,
 				    size_t n)
@@ -92,8 +94,8 @@ static struct sim_moment *make_room(struct sim_moment *moments, size_t *room,
 	return sim_need(realloc(moments, *room * sizeof(*moments)));
 }
 
-/* Of a part of the moments at the end of the heap drop those whose event was
- * cleared. */
+/* Appends n entries to the heap array, without entries whose event
+ * was cleared. */
 static void keep_set(struct sim_clock *clock, const struct sim_moment *from,
 		     size_t n)
 {
@@ -113,7 +115,7 @@ static int earlier(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Until then about one of eight is due. */
+/* About an eighth of all entries is due until then. */
 static uint64_t find_horizon(const struct sim_clock *clock)
 {
 	uint64_t samples[SAMPLES];
@@ -125,7 +127,7 @@ static uint64_t find_horizon(const struct sim_clock *clock)
 	return samples[SOON];
 }
 
-/* Choose anew which moments are in the heap. */
+/* Chooses anew which entries are in the heap. */
 static void arrange(struct sim_clock *clock)
 {
 	size_t n = clock->n, i;
@@ -148,7 +150,7 @@ static void arrange(struct sim_clock *clock)
 				clock->far[clock->nfar++] = clock->heap[i];
 	}
 	clock->most = 2 * (clock->n > MANY ? clock->n : MANY);
-	/* all that have children */
+	/* all entries that have children */
 	for (i = (clock->n + CHILDREN - 2) / CHILDREN; i-- > 0;) {
 		moment = clock->heap[i];
 		sink(clock, i, &moment);
@@ -162,7 +164,8 @@ static void take_first(struct sim_clock *clock)
 		sink(clock, 0, &clock->heap[clock->n]);
 }
 
-/* The first in the heap is of an event that is set, if there is any. */
+/* Afterwards the first entry of the heap has an event that is set, if any event
+ * is set. */
 static void settle(struct sim_clock *clock)
 {
 	for (; clock->n && !event_of(clock, clock->heap); clock->dead--)
@@ -236,7 +239,7 @@ void sim_clock_step(struct sim_clock *clock)
 	event->seat = 0;
 	take_first(clock);
 	settle(clock);
-	/* Of many ranks the next one's memory is in no cache. */
+	/* With many ranks, the memory of the next rank is in no cache. */
 	if (clock->n)
 		__builtin_prefetch(event_of(clock, clock->heap));
 	clock->now = event->time;

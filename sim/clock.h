@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Virtual time: events, each at a moment. Those of one moment happen in the
- * order in which they were set, so that a run can be repeated exactly.
+ * Virtual time: events, each at a moment. Events of the same moment happen in
+ * the order in which they were set, so that a run can be repeated exactly.
  */
 #ifndef SIM_CLOCK_H
 #define SIM_CLOCK_H
@@ -10,21 +10,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Part of what it is about; all zeroes: not set. */
+/* An event, embedded in the object that it is about. All zeroes: not set. */
 struct sim_event {
 	void (*call)(struct sim_event *event);
 	uint64_t time;
-	uint32_t seat; /* of the clock; 0: not set */
+	uint32_t seat; /* in the clock's table; 0: not set */
 };
 
 /*
- * An entry of the heap: what it is compared by is beside it. It knows its event
- * by a seat, and the event knows its seat, not its place in the heap: so heap
- * and seats, which are small, are all that is touched when others move. An
- * event that is cleared leaves its seat empty, and its entry is dropped later.
+ * An entry of the heap, with the values to compare beside each other. The entry
+ * knows the event by a seat. The event knows the seat, not the place in the
+ * heap. Moving entries therefore touches only the heap and the seats, which are
+ * small. An event that is cleared leaves an empty seat, and the clock drops the
+ * entry later.
  *
- * Where there are very many, only what is due soon is in the heap, so that it
- * stays in a cache; the others wait in no order until all of that is over.
+ * If there are very many events, the heap holds only events that are due soon,
+ * so that the heap stays in a cache. All later events wait in `far`, in no
+ * order, until the heap is empty or rearranged.
  */
 struct sim_moment {
 	uint64_t time, order;
@@ -32,8 +34,8 @@ struct sim_moment {
 };
 
 union sim_seat {
-	struct sim_event *event; /* NULL: it was cleared */
-	uint32_t next;		 /* that nobody has */
+	struct sim_event *event; /* NULL: the event was cleared */
+	uint32_t next;		 /* next free seat */
 };
 
 struct sim_clock {
@@ -41,19 +43,21 @@ struct sim_clock {
 	uint64_t order;
 	struct sim_moment *heap, *far;
 	size_t n, nfar, room, far_room;
-	size_t dead;	       /* of both, whose event was cleared */
-	size_t most;	       /* in the heap, before it is arranged anew */
-	uint64_t horizon;      /* what is due later is far */
+	size_t dead;	       /* entries in heap and far whose event was
+				* cleared */
+	size_t most;	       /* size of the heap above which it is
+				* rearranged */
+	uint64_t horizon;      /* events due later are in `far` */
 	union sim_seat *seats; /* from 1 on */
 	uint32_t nseats, seats_room, spare;
 };
 
 void sim_clock_open(struct sim_clock *clock, uint64_t now);
-/* Events that are still set belong to their owners. */
+/* Frees the clock. Events that are still set belong to their owners. */
 void sim_clock_close(struct sim_clock *clock);
 
-/* Have event->call() at `time`, or now if that is over; set again: then
- * instead. */
+/* Calls event->call() at `time`, or now if `time` has passed. An event that is
+ * set already moves to the new time. */
 void sim_clock_set(struct sim_clock *clock, struct sim_event *event,
 		   uint64_t time);
 void sim_clock_clear(struct sim_clock *clock, struct sim_event *event);
@@ -63,9 +67,9 @@ static inline bool sim_clock_is_set(const struct sim_event *event)
 	return event->seat != 0;
 }
 
-/* The moment of the next event; UINT64_MAX: there is none. */
+/* The time of the next event. UINT64_MAX: there is none. */
 uint64_t sim_clock_next(const struct sim_clock *clock);
-/* Go there and do it. */
+/* Advances to the next event and calls it. */
 void sim_clock_step(struct sim_clock *clock);
 
 #endif

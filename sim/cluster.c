@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Makes a fabric from a cluster description, and names ports and switches. */
 #include "sim/cluster.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a simulated cluster consists of: nodes, what their hosts and cards cost,
- * switches and cables. It is read from a text, bcl-cluster(5), in which the
- * usual shapes are one line each.
+ * The description of a simulated cluster: nodes, the costs of hosts and cards,
+ * switches and cables. It is read from a text, bcl-cluster(5), in which each of
+ * the usual shapes is a line.
  */
 #ifndef SIM_CLUSTER_H
 #define SIM_CLUSTER_H
@@ -15,7 +15,7 @@
 
 enum {
 	SIM_RAILS_MAX = 4,
-	SIM_NAME_SIZE = 48, /* of a port or switch */
+	SIM_NAME_SIZE = 48, /* of the name of a port or switch */
 };
 
 struct sim_cluster_switch {
@@ -25,44 +25,46 @@ struct sim_cluster_switch {
 };
 
 struct sim_cluster_cable {
-	uint32_t a, b; /* ports and switches, by the fabric's numbers */
+	uint32_t a, b; /* ports and switches, by the numbers of the fabric */
 	struct sim_cable config;
 };
 
-/* What messages were measured to take; ns, and ps per byte. */
+/* Measured times of messages: ns, and ps per byte. */
 struct sim_measured {
-	uint64_t message; /* a short one; 0: not measured */
-	uint64_t send;	  /* its sender's processor, of that */
-	uint64_t gap;	  /* from one to the next */
+	uint64_t message; /* a short message; 0: not measured */
+	uint64_t send;	  /* part of `message` on the sender's processor */
+	uint64_t gap;	  /* between two messages */
 	uint64_t byte;
 };
 
 struct sim_cluster {
 	uint32_t nodes, ranks, rails; /* ranks and rails of each node */
 	struct sim_costs costs;
-	struct sim_measured inside, between; /* inside a node, between nodes */
+	struct sim_measured inside, between; /* messages inside a node, and
+					      * between nodes */
 	struct sim_cluster_switch *switches;
 	struct sim_cluster_cable *cables;
 	uint32_t nswitches, ncables;
 };
 
-/* False: *error says why; there is nothing to be freed. */
+/* Returns false on an error: *error holds the reason, and there is nothing to
+ * free. */
 bool sim_cluster_read(struct sim_cluster *cluster, const char *name, FILE *in,
 		      char error[SIM_ERROR_SIZE]);
 void sim_cluster_free(struct sim_cluster *cluster);
 
 /*
- * The cluster's network, with its ways; NULL: one of them leads through more
- * than SIM_WAY_MAX switches, which no cluster has that was read. All frames
- * come to `arrived`; to which port, the frame says.
+ * Makes the network of the cluster, routes included. Returns NULL if a route
+ * leads through more than SIM_WAY_MAX switches; sim_cluster_read() refuses
+ * clusters with such routes. `arrived` gets all frames; frame->to is the port.
  */
 struct sim_fabric *
 sim_cluster_fabric(const struct sim_cluster *cluster, struct sim_clock *clock,
 		   void (*arrived)(void *arg, struct sim_frame *frame),
 		   void *arg);
 
-/* The fabric's ports are numbered rail by rail; behind them come the switches.
- * Cable i is the links 2 i, from a to b, and 2 i + 1. */
+/* Ports of the fabric are numbered rail by rail, and switches follow. Cable i
+ * is the links 2 i, from a to b, and 2 i + 1. */
 static inline uint32_t sim_cluster_port(const struct sim_cluster *cluster,
 					uint32_t node, uint32_t rail)
 {
@@ -86,8 +88,8 @@ static inline uint32_t sim_cluster_rail(const struct sim_cluster *cluster,
 	return port / cluster->nodes;
 }
 
-/* What a port or switch is called: "node5", or "node5.1" where there are
- * several rails, or the switch's name. */
+/* The name of a port or switch: "node5", or "node5.1" if nodes have several
+ * rails, or the name of the switch. */
 void sim_cluster_name(const struct sim_cluster *cluster, uint32_t number,
 		      char name[SIM_NAME_SIZE]);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads a cluster description, bcl-cluster(5). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,14 +11,14 @@
 enum {
 	NODES_MAX = 65536,
 	RANKS_MAX = 4096,
-	BUFFERS_MAX = 32768, /* with the longest frames, 2 GB */
-	MTU_MAX = 65536,     /* no card makes longer frames */
-	RING_MAX = 500,	     /* switches; half of them are a way */
-	CABLES_MAX = 1024,   /* of one statement, between the same two */
+	BUFFERS_MAX = 32768, /* 2 GB with the longest frames */
+	MTU_MAX = 65536,     /* no card has longer frames */
+	RING_MAX = 500,	     /* switches; a route crosses half of them */
+	CABLES_MAX = 1024,   /* per statement, between the same two ends */
 	KINDS_MAX = 16,
 };
 
-/* Kinds of switches and of cables. */
+/* Kinds of switches and cables that the description has defined. */
 struct kind {
 	char name[SIM_NAME_SIZE];
 	struct sim_crossbar crossbar;
@@ -317,7 +318,7 @@ static bool read_switch(struct reader *reader)
 				 "%s", reader->statement.word[1]);
 }
 
-/* An end of cables: a switch, or a port of each of some nodes. */
+/* An end of cables: a switch, or a port of each node of a range. */
 struct end {
 	bool is_switch;
 	uint32_t first, last;
@@ -329,7 +330,7 @@ static bool read_end(struct reader *reader, const char *word, struct end *end)
 	int length = 0;
 
 	*end = (struct end){ 0 };
-	/* Of a longer number there is no node, nor room for it here. */
+	/* A longer number names no node, and might overflow here. */
 	if (sscanf(word, "node%9u%n-%9u%n", &end->first, &length, &end->last,
 		   &length) < 1) {
 		end->is_switch = true;
@@ -468,7 +469,7 @@ static bool read_statement(struct reader *reader)
 	return sim_statement_expected(statement, names, statement->word[0]);
 }
 
-/* Are there shortest ways that the network can keep? */
+/* True if all shortest routes are short enough for the fabric. */
 static bool has_ways(struct reader *reader)
 {
 	struct sim_fabric *fabric =

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Signal handlers that report where a simulation crashed; see crash.h. */
 #include "sim/crash.h"
 
 #include <stdlib.h>

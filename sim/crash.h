@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A rank that crashes takes the process with it, which is what a test or a
- * debugger wants; but first it is said where in the simulation that was, so
- * that it can be repeated. On a stack of its own: that of a rank may be the
- * reason.
+ * A rank that crashes ends the process, as a test or a debugger expects. Before
+ * that, the signal handler prints where in the simulation the crash happened,
+ * so that the run can be repeated. The handler has a stack of its own, because
+ * the stack of a rank may be the cause.
  */
 #ifndef SIM_CRASH_H
 #define SIM_CRASH_H
@@ -16,7 +16,7 @@ enum {
 };
 
 struct sim_crash {
-	/* In a handler's way: fills in one line, returns its length. */
+	/* Called in the signal handler: writes a line, returns the length. */
 	size_t (*where)(void *arg, char *line, size_t size);
 	void *arg;
 	struct sim_crash *outer;
@@ -25,7 +25,8 @@ struct sim_crash {
 	void *stack;
 };
 
-/* From here on, until sim_crash_end(), which comes in reverse order. */
+/* Installs the handler until sim_crash_end(). Calls may nest; they end in
+ * reverse order. */
 void sim_crash_begin(struct sim_crash *crash,
 		     size_t (*where)(void *arg, char *line, size_t size),
 		     void *arg);

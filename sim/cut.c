@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds cuts of a cluster's network and their capacity, as maximum flows over
+ * the cables of shortest routes; see cut.h. */
 #include "sim/cut.h"
 
 #include <stdlib.h>
@@ -9,25 +11,26 @@
 
 enum {
 	NONE = 0xffffffff,
-	ALIKE = 4, /* parts of as many switches that are tried */
+	ALIKE = 4, /* parts tried per size */
 };
 
 static const uint64_t PS_PER_S = 1000000000000;
 
-/* A cluster's network: places are ports and switches, by the fabric's numbers.
- */
+/* The network of a cluster. Places are ports and switches, by the numbers of
+ * the fabric. */
 struct network {
 	const struct sim_cluster *cluster;
-	unsigned nodes; /* that take part */
+	unsigned nodes; /* nodes that take part */
 	uint32_t places;
-	uint32_t *first; /* [place]: an end of a cable there: 2 i or 2 i + 1 */
-	uint32_t *next;	 /* [end]: another one at the same place */
-	bool *used;	 /* [cable]: it is on a shortest way */
-	uint32_t *group; /* [node]: those of the same switch */
+	uint32_t *first; /* [place]: an end of a cable there; ends of cable i
+			  * are 2 i and 2 i + 1 */
+	uint32_t *next;	 /* [end]: next end at the same place */
+	bool *used;	 /* [cable]: part of a shortest route */
+	uint32_t *group; /* [node]: nodes of the same switch share a number */
 	uint32_t groups;
 };
 
-/* ---- which cables frames can take ---- */
+/* ---- cables that frames can take ---- */
 
 static void *room(size_t n, size_t size)
 {
@@ -52,7 +55,7 @@ static bool takes_part(const struct network *net, uint32_t place)
 	       sim_cluster_node(net->cluster, place) < net->nodes;
 }
 
-/* The switch that a port is connected to. */
+/* The switch to which a port is connected. */
 static uint32_t home(const struct network *net, uint32_t port)
 {
 	return other_end(net, net->first[port]);
@@ -72,7 +75,7 @@ static void list_ends(struct network *net)
 	}
 }
 
-/* Cables of shortest ways from a place to those who take part. */
+/* Marks the cables of shortest routes from a place to nodes that take part. */
 static void mark_ways(struct network *net, uint32_t from, uint32_t *queue,
 		      bool *leads)
 {
@@ -90,7 +93,8 @@ static void mark_ways(struct network *net, uint32_t from, uint32_t *queue,
 			queue[tail++] = to;
 		}
 	}
-	/* The farthest first: who leads to one of them? */
+	/* Farthest places first: `leads` is true if a route from the place
+	 * reaches a node that takes part. */
 	while (tail) {
 		at = queue[--tail];
 		leads[at] = takes_part(net, at);
@@ -126,7 +130,7 @@ static void find_ways(struct network *net)
 
 /* ---- cuts ---- */
 
-/* In the order of the first nodes of each. */
+/* Groups are numbered in the order of their first nodes. */
 static void group_nodes(struct network *net)
 {
 	uint32_t *of = none_yet(net->places), node;
@@ -143,14 +147,14 @@ static void group_nodes(struct network *net)
 	free(of);
 }
 
-/* Is the node in one of n groups from the first on? */
+/* True if the node is in one of n groups from `first` on. */
 static bool inside(const struct network *net, unsigned node, uint32_t first,
 		   uint32_t n)
 {
 	return net->group[node] - first < n;
 }
 
-/* Bytes a second, rounded up, so that no bound is too large. */
+/* Bytes per second, rounded up, so that no bound is too large. */
 static uint64_t capacity(const struct sim_cable *cable)
 {
 	return (PS_PER_S + cable->ps_per_byte - 1) / cable->ps_per_byte;
@@ -224,7 +228,7 @@ void sim_cuts_find(const struct sim_cluster *cluster, unsigned nodes,
 	free(net.group);
 }
 
-/* ---- what has to pass them ---- */
+/* ---- bytes that have to cross a cut ---- */
 
 /* In one direction. */
 static double bytes_over(const struct sim_cut *cut, double ranks,

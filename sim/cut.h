@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the links between two parts of a cluster's nodes can carry, and so how
- * fast collective operations can be at best, whatever cards can do. Formulas
- * and proofs are in doc/bounds.md.
+ * Lower bounds on collective operations by the links between two parts of a
+ * cluster's nodes, whatever the cards can do. Formulas and proofs are in
+ * doc/bounds.md.
  */
 #ifndef SIM_CUT_H
 #define SIM_CUT_H
@@ -11,14 +11,16 @@
 #include "sim/cluster.h"
 
 enum {
-	SIM_CUTS = 64, /* at most that are looked at */
+	SIM_CUTS = 64, /* most cuts that are considered */
 };
 
-/* Nodes on the side of the first one, and on the other. */
+/* Nodes on the side of the first node, and on the far side. */
 struct sim_cut {
 	unsigned near, far;
-	unsigned shifted; /* nodes of either side that send to the other */
-	double rate;	  /* bytes per us, headers included, either way */
+	unsigned shifted; /* nodes of either side that send to the far side in a
+			   * shift */
+	double rate;	  /* bytes per us in either direction, headers
+			   * included */
 };
 
 struct sim_cuts {
@@ -27,17 +29,18 @@ struct sim_cuts {
 };
 
 /*
- * Of the first so many nodes. Of all ways to part them, those that leave nodes
- * of a switch together, and switches that follow one another: halves of them,
- * quarters and so on. In a shift each node sends to that so many behind it.
+ * Finds cuts of the first `nodes` nodes. Only some partitions are considered:
+ * nodes of a switch stay together, and a part consists of consecutive switches:
+ * a half of them, a quarter and so on. In a shift, node i sends to node i +
+ * distance.
  */
 void sim_cuts_find(const struct sim_cluster *cluster, unsigned nodes,
 		   unsigned distance, struct sim_cuts *cuts);
 
 /*
- * us that no algorithm can do without, since it has to send bytes over one of
- * them: *cut. 0, and *cut is NULL: nothing has to. In a shift all ranks of a
- * node send.
+ * us that every algorithm needs at least to move the bytes across a cut; *cut
+ * is the cut with the greatest time. Returns 0, and NULL in *cut, if no bytes
+ * have to cross. In a shift all ranks of a node send.
  */
 double sim_cuts_bound(const struct sim_cuts *cuts,
 		      const struct sim_machine *machine,

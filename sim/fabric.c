@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Moves frames through the links and switches of a network by shortest routes;
+ * see fabric.h. */
 #include "sim/fabric.h"
 
 #include <stdlib.h>
@@ -7,35 +9,35 @@
 #include "sim/fail.h"
 
 enum {
-	PS = 1000,		  /* of a ns */
-	NO_WAY = SIM_WAY_MAX + 1, /* longer than any way */
+	PS = 1000,		  /* per ns */
+	NO_WAY = SIM_WAY_MAX + 1, /* longer than any route */
 	NONE = 0xffffffff,
 };
 
 struct link {
 	struct sim_link_info info;
 	struct sim_cable cable;
-	uint64_t free; /* ps: all that it was given has left */
-	uint64_t busy; /* ps, until then */
-	uint32_t next; /* of those that begin at the same vertex */
+	uint64_t free; /* ps: when all frames given to the link have left */
+	uint64_t busy; /* ps spent busy, up to `free` */
+	uint32_t next; /* next link that begins at the same vertex */
 	bool up;
 };
 
 /* A link from a vertex to a switch. */
 struct way {
 	uint32_t link;
-	uint32_t number; /* the switch's */
+	uint32_t number; /* of the switch */
 };
 
 struct vertex {
-	uint32_t first; /* link that begins here */
-	uint32_t ways;	/* its first one */
+	uint32_t first; /* first link that begins here */
+	uint32_t ways;	/* index of the first entry in fabric->ways */
 	uint32_t nways;
 	uint32_t number; /* among the ports, or among the switches */
-	/* a switch */
+	/* of a switch */
 	bool is_switch;
 	struct sim_switch config;
-	/* a port */
+	/* of a port */
 	void (*arrived)(void *arg, struct sim_frame *frame);
 	void *arg;
 };
@@ -45,8 +47,8 @@ struct sim_fabric {
 	struct vertex *vertex;
 	struct link *link;
 	uint32_t nvertices, nlinks, nports, nswitches;
-	struct way *ways; /* of a vertex beside one another */
-	uint8_t *hops;	  /* [switch][switch] */
+	struct way *ways; /* entries of a vertex are adjacent */
+	uint8_t *hops;	  /* [switch][switch]: distance */
 	struct sim_frame *frames;
 	bool (*watch)(void *arg, struct sim_frame *frame);
 	void *watch_arg;
@@ -149,7 +151,8 @@ static uint8_t *hops_to(const struct sim_fabric *fabric,
 	return fabric->hops + (size_t)to->number * fabric->nswitches;
 }
 
-/* From all switches to this one, breadth first. False: one is too far. */
+/* Computes the distances of all switches to `to`, breadth first. Returns false
+ * if a switch is too far away. */
 static bool measure(struct sim_fabric *fabric, uint32_t to, uint32_t *queue)
 {
 	const struct vertex *vertex = &fabric->vertex[to];
@@ -197,7 +200,7 @@ static void list_ways(struct sim_fabric *fabric)
 	}
 }
 
-/* To the switches that have ports. */
+/* Only distances to switches with ports are needed. */
 bool sim_fabric_route(struct sim_fabric *fabric)
 {
 	size_t size = (size_t)fabric->nswitches * fabric->nswitches;
@@ -265,7 +268,8 @@ void sim_frame_free(struct sim_frame *frame)
 	free(frame);
 }
 
-/* One of the links that lead there by the shortest way, or NULL. */
+/* Picks a link of a shortest route to frame->to. Returns NULL if there is no
+ * route. */
 static struct link *choose(struct sim_fabric *fabric, struct sim_frame *frame)
 {
 	const struct vertex *vertex = &fabric->vertex[frame->at], *home;
@@ -276,7 +280,7 @@ static struct link *choose(struct sim_fabric *fabric, struct sim_frame *frame)
 
 	if (last == NONE)
 		return NULL;
-	/* the last one, to a port, which has only one */
+	/* last hop: a port has a single link */
 	if (fabric->link[last].info.to == frame->at)
 		return &fabric->link[last ^ 1];
 	home = end_of(fabric, &fabric->link[last]);
@@ -316,7 +320,7 @@ void sim_fabric_follow(struct sim_fabric *fabric, uint32_t from, uint32_t to,
 	}
 }
 
-/* Its head is at a vertex: on by the next link. */
+/* The head of the frame is at a vertex: sends the frame on by the next link. */
 static void pass_on(struct sim_frame *frame)
 {
 	struct sim_fabric *fabric = frame->fabric;
@@ -339,7 +343,7 @@ static void pass_on(struct sim_frame *frame)
 	if (link->info.queue < queue)
 		link->info.queue = queue;
 	takes = frame->length * link->cable.ps_per_byte;
-	/* The last byte cannot leave before it has come. */
+	/* The last byte cannot leave before it has arrived. */
 	if (start + takes < frame->tail)
 		start = frame->tail - takes;
 	link->free = start + takes;

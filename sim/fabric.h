@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The network of a simulated cluster: ports of cards, crossbar switches, and
- * cables between them in any way.
+ * cables between them in any topology.
  *
- * A frame occupies each link on its way for as long as its bytes take. A
- * switch passes a frame on when its head has come, as Myrinet's do, or when all
- * of it has, as most of Ethernet's do; where the next link is taken it waits
- * in a queue of bounded size, and is lost when that is full. Ways are shortest
- * ways. Frames of one port to another take one way, so that they do not
- * overtake; destinations are dealt out over ways of equal length in turn,
- * which fills a fat tree evenly (D-mod-k: Zahavi, 2010).
+ * A frame occupies each link of the route for as long as the bytes take. A
+ * switch forwards a frame when the head has arrived, as Myrinet does, or when
+ * all of the frame has arrived, as most Ethernet switches do. If the next link
+ * is busy, the frame waits in a queue of bounded size, and a full queue drops
+ * the frame. Routes are shortest routes. All frames from a port to a port take
+ * the same route and so do not overtake each other. Destinations are dealt out
+ * in turn over routes of equal length, which fills a fat tree evenly (D-mod-k:
+ * Zahavi, 2010).
  */
 #ifndef SIM_FABRIC_H
 #define SIM_FABRIC_H
@@ -17,21 +18,25 @@
 #include "sim/clock.h"
 
 enum {
-	SIM_WAY_MAX = 254, /* switches on a way: their distance is a byte */
+	SIM_WAY_MAX = 254, /* switches on a route: distances are stored in a
+			    * byte */
 };
 
 struct sim_fabric;
 
 struct sim_frame {
-	struct sim_event event; /* its head comes to `at` */
+	struct sim_event event; /* the head arrives at `at` */
 	struct sim_fabric *fabric;
-	struct sim_frame *next, **place; /* of all */
-	uint64_t tail;			 /* ps: its last byte comes there */
+	struct sim_frame *next, **place; /* list of all frames */
+	uint64_t tail;			 /* ps: when the last byte arrives at
+					  * `at` */
 	uint32_t from, to;		 /* ports */
 	uint32_t at;
-	uint32_t spread;	 /* chooses between ways of equal length */
-	uint16_t source, target; /* which of a port's own: their business */
-	bool refusal;		 /* likewise: `source` is not there */
+	uint32_t spread;	 /* chooses between routes of equal length */
+	uint16_t source, target; /* set and used by the cards: firmware at
+				  * either port */
+	bool refusal;		 /* likewise: the firmware `source` does not
+				  * exist */
 	uint32_t length;
 	uint8_t bytes[];
 };
@@ -48,58 +53,60 @@ struct sim_switch {
 };
 
 struct sim_fabric *sim_fabric_open(struct sim_clock *clock);
-/* Frames on their way are gone. */
+/* Frames in flight are freed. */
 void sim_fabric_close(struct sim_fabric *fabric);
 
 /*
- * Ports and switches have one kind of number, from 0 on. A port has one cable.
- * `arrived` gets the frame, which is its own then.
+ * Adds a port or switch. Both share one range of numbers, from 0 on. A port has
+ * a single cable. `arrived` gets the frame and owns it.
  */
 uint32_t sim_fabric_port(struct sim_fabric *fabric,
 			 void (*arrived)(void *arg, struct sim_frame *frame),
 			 void *arg);
 uint32_t sim_fabric_switch(struct sim_fabric *fabric,
 			   const struct sim_switch *config);
-/* Full duplex: the number of the link from a to b, which is even; that from b
- * to a follows. */
+/* Adds a cable, which is full duplex. Returns the number of the link from a to
+ * b, which is even; the link from b to a is the next number. */
 uint32_t sim_fabric_wire(struct sim_fabric *fabric, uint32_t a, uint32_t b,
 			 const struct sim_cable *cable);
-/* All is wired: find the ways. False: one leads through too many switches; no
- * frame may be sent then. */
+/* Computes the routes, after all wiring. Returns false if a route leads through
+ * too many switches; no frame may be sent then. */
 bool sim_fabric_route(struct sim_fabric *fabric);
 
 struct sim_frame *sim_frame_new(struct sim_fabric *fabric, uint32_t from,
 				uint32_t to, uint32_t length);
-/* The same once more, at its beginning. */
+/* A copy of the frame, at the beginning of the route. */
 struct sim_frame *sim_frame_copy(const struct sim_frame *frame);
 void sim_frame_free(struct sim_frame *frame);
-/* Takes the frame. It leaves its port as soon as the link there is free. */
+/* Takes ownership of the frame, which leaves the port as soon as the link is
+ * free. */
 void sim_fabric_send(struct sim_frame *frame);
 
-/* Every frame that is sent is shown to `watch` first; false: that has taken it.
- * NULL: nobody watches. */
+/* `watch` sees every frame before it is sent. If `watch` returns false, it has
+ * taken the frame. NULL: no watcher. */
 void sim_fabric_watch(struct sim_fabric *fabric,
 		      bool (*watch)(void *arg, struct sim_frame *frame),
 		      void *arg);
-/* sim_fabric_send() past who watches. */
+/* Like sim_fabric_send(), without the watcher. */
 void sim_fabric_enter(struct sim_frame *frame);
-/* When the port's link will be free. */
+/* ns: when the link of the port will be free. */
 uint64_t sim_fabric_free_at(const struct sim_fabric *fabric, uint32_t port);
 
-/* A link that is down loses what comes to it. */
+/* Sets a link up or down. A link that is down drops frames. */
 void sim_fabric_link(struct sim_fabric *fabric, uint32_t link, bool up);
-/* Count one more at each link by which a frame would go now. */
+/* Adds 1 to the count of each link on the current route. */
 void sim_fabric_follow(struct sim_fabric *fabric, uint32_t from, uint32_t to,
 		       uint32_t *counts);
-/* The link that begins at a port; the other direction is its number ^ 1. */
+/* The link that begins at a port; the opposite direction is that number ^ 1. */
 uint32_t sim_fabric_port_link(const struct sim_fabric *fabric, uint32_t port);
 
 struct sim_link_info {
 	uint32_t from, to;
 	uint64_t frames, bytes;
 	uint64_t busy;	/* ns, until now */
-	uint64_t queue; /* bytes that waited, at most */
-	uint64_t lost;	/* frames: queue full, or down, or no way from here */
+	uint64_t queue; /* most bytes that ever waited */
+	uint64_t lost;	/* frames: queue full, link down, or no route from
+			 * here */
 };
 uint32_t sim_fabric_links(const struct sim_fabric *fabric);
 void sim_fabric_link_info(const struct sim_fabric *fabric, uint32_t link,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Ends a simulation that cannot go on; see fail.h. */
 #include "sim/fail.h"
 
 #include <stdio.h>

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What a simulation cannot go on after. */
+/* Errors after which a simulation cannot go on. */
 #ifndef SIM_FAIL_H
 #define SIM_FAIL_H
 
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* The simulator was used wrongly, or has no memory: say so and abort. */
+/* Prints the error and aborts: the caller used the simulator wrongly, or there
+ * is no memory. */
 __attribute__((noreturn)) void sim_fail(const char *what);
 
 static inline void sim_check(bool ok, const char *what)
@@ -22,8 +23,9 @@ static inline void *sim_need(void *memory)
 }
 
 /*
- * Room for one more in an array of n (NULL: none) that grew by this function
- * alone: it has twice as much whenever n is a power of two.
+ * Makes room for one more element in an array of n (NULL: none). The array must
+ * have grown by this function alone: the room doubles whenever n is a power of
+ * two.
  */
 static inline void *sim_grow(void *array, size_t n, size_t size)
 {

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads and prints scripts of faults, bcl-faults(5), and draws them
+ * at random. */
 #include "sim/fault.h"
 
 #include <stdlib.h>
@@ -10,7 +12,7 @@
 
 #define FAULT(member) SIM_FIELD(struct sim_fault, member)
 
-/* What faults of frames have in common, and those of nodes. */
+/* Options that all faults of frames share, and options of faults of nodes. */
 #define FRAMES                                                              \
 	{ "frame", SIM_CHOICE, FAULT(frame), .names = sim_frame_classes },  \
 		{ "from", SIM_COUNT_OR_ANY, FAULT(from),                    \
@@ -58,7 +60,7 @@ static const struct sim_field slow_fields[] = {
 static const struct {
 	const char *name;
 	const struct sim_field *fields;
-	unsigned weight; /* to chance */
+	unsigned weight; /* in random scripts */
 } kinds[] = {
 	[SIM_FAULT_DROP] = { "drop", drop_fields, 8 },
 	[SIM_FAULT_DUPLICATE] = { "duplicate", drop_fields, 4 },
@@ -174,14 +176,14 @@ void sim_faults_print(const struct sim_faults *faults, FILE *to)
 	}
 }
 
-/* ---- chance ---- */
+/* ---- random faults ---- */
 
 static uint32_t draw(uint64_t *random, uint64_t bound)
 {
 	return (uint32_t)(sim_random(random) % bound);
 }
 
-/* From 1 to max; small ones as often as great ones. */
+/* From 1 to max; small numbers are as frequent as large ones. */
 static uint64_t draw_size(uint64_t *random, uint64_t max)
 {
 	unsigned bits = 1;

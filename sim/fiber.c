@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Fibers by ucontext, announced to the sanitizers; see fiber.h. */
 #include "sim/fiber.h"
 
 #include <stdint.h>
@@ -37,7 +38,7 @@ enum {
 struct sim_fiber {
 	ucontext_t own, resumer;
 	void *tsan, *resumer_tsan;
-	void *memory; /* a guard, then the stack */
+	void *memory; /* guard page, then the stack */
 	size_t size;
 	void (*run)(void *arg);
 	void *arg;
@@ -83,7 +84,8 @@ void sim_fiber_free(struct sim_fiber *fiber)
 	__tsan_destroy_fiber(fiber->tsan);
 #endif
 #ifdef FIBER_ASAN
-	/* What it was about has left its marks there. */
+	/* The functions that ran on the stack have left marks of the sanitizer
+	 * there. */
 	__asan_unpoison_memory_region(fiber->memory, fiber->size);
 #endif
 	munmap(fiber->memory, fiber->size);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A flow of control with a stack of its own, on the thread that resumes it. */
+/* A flow of control with a stack of its own. It runs on the thread that resumes
+ * it. */
 #ifndef SIM_FIBER_H
 #define SIM_FIBER_H
 
@@ -8,16 +9,17 @@
 
 struct sim_fiber;
 
-/* Begins with the first sim_fiber_resume(). `stack` in bytes; running over its
- * end is a fault. */
+/* The fiber begins at the first sim_fiber_resume(). `stack` is in bytes; an
+ * overflow is a fault. */
 struct sim_fiber *sim_fiber_new(size_t stack, void (*run)(void *arg),
 				void *arg);
-/* Wherever it is: what it has on its stack is gone. */
+/* Frees the fiber at any point of its run; objects on the stack are gone. */
 void sim_fiber_free(struct sim_fiber *fiber);
 
-/* Runs until it pauses or returns. Not from a fiber. False: it has returned. */
+/* Runs the fiber until it pauses or returns. Must not be called from a fiber.
+ * Returns false if the fiber has returned. */
 bool sim_fiber_resume(struct sim_fiber *fiber);
-/* From the fiber itself: back to who resumed it. */
+/* Called by the fiber: back to the caller of sim_fiber_resume(). */
 void sim_fiber_pause(struct sim_fiber *fiber);
 
 #endif

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Computes the LogGP figures of a cluster from the costs in the description;
+ * see figures.h. */
 #include "sim/figures.h"
 
 #include <bcl/wire.h>
@@ -16,7 +18,7 @@ static void arrived(void *arg, struct sim_frame *frame)
 	sim_frame_free(frame);
 }
 
-/* ns that so many bytes take from a node to the next, where they take least. */
+/* ns of `length` bytes from a node to the next node, for the nearest pair. */
 static uint64_t shortest(const struct sim_cluster *cluster, unsigned nodes,
 			 uint32_t length)
 {
@@ -40,7 +42,7 @@ static uint64_t shortest(const struct sim_cluster *cluster, unsigned nodes,
 	return least;
 }
 
-/* ps of a byte, by all rails of a node together, the fastest there is. */
+/* ps per byte over all rails of a node together, by the fastest cable. */
 static double fastest(const struct sim_cluster *cluster)
 {
 	uint64_t least = UINT64_MAX;
@@ -59,7 +61,7 @@ static double fastest(const struct sim_cluster *cluster)
 
 /* ---- messages ---- */
 
-/* In us, from ns. */
+/* Sets figures in us from costs in ns. */
 static void between(const struct sim_cluster *cluster,
 		    struct sim_machine *machine)
 {
@@ -70,12 +72,14 @@ static void between(const struct sim_cluster *cluster,
 	uint64_t way = shortest(cluster, machine->nodes, BCL_HEADERS_SIZE);
 	struct sim_loggp *net = &machine->between;
 
-	/* One trap serves as many messages as there are; and while a rank
-	 * writes a request, others of its node do. What does not keep the next
-	 * message back is on the way. */
+	/*
+	 * A trap serves all messages that are ready, and while a rank writes a
+	 * request, the remaining ranks of the node write theirs. Only time that
+	 * delays the next message counts as `send`; the rest is latency.
+	 */
 	net->send = (request - (double)host->trap / 1000) / machine->ranks;
 	net->receive = (double)host->receive / 1000;
-	/* What comes is written to the host, or an event is. */
+	/* The card writes either the payload to the host, or an event. */
 	net->latency = (double)(card->frame_sent + way + card->frame_received +
 				card->write.start) /
 			       1000 +
@@ -93,8 +97,8 @@ static void between(const struct sim_cluster *cluster,
 		    1e6;
 }
 
-/* A flag or a piece that one has written and another reads: no message, and
- * both sides copy, each a half. */
+/* A rank writes a flag or a piece and another rank reads it: there is no
+ * message, and both sides copy, half of the bytes each. */
 static void inside(const struct sim_host_costs *host, struct sim_loggp *net)
 {
 	net->latency = (double)host->line / 1000;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a described cluster takes for a message, in the figures of the LogGP
- * model, for bounds (bound.h). Where a message may take longer or shorter they
- * are those of the shorter, so that what they bound is a bound.
+ * The LogGP figures of a described cluster, for bounds (bound.h). Where the
+ * time of a message varies, the figures are of the shortest, so that the bounds
+ * are lower bounds.
  */
 #ifndef SIM_FIGURES_H
 #define SIM_FIGURES_H
@@ -10,11 +10,12 @@
 #include "sim/bound.h"
 #include "sim/cluster.h"
 
-/* So many nodes of it, and so many ranks on each. */
+/* The figures for `nodes` nodes of the cluster with `ranks` ranks each. */
 void sim_figures(const struct sim_cluster *cluster, unsigned nodes,
 		 unsigned ranks, struct sim_machine *machine);
 
-/* The same by what its description says was measured. False: it does not. */
+/* The same, from the measurements in the description. Returns false if the
+ * description has no measurements. */
 bool sim_figures_measured(const struct sim_cluster *cluster, unsigned nodes,
 			  unsigned ranks, struct sim_machine *machine);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The core, and how the hardware drives it. */
+/* Opens the card core on a simulated card, and calls it on doorbells, frames,
+ * timers and finished transfers. */
 #include "sim/firmware.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@ enum {
 	RTO_MAX = 100 * 1000 * 1000,
 };
 
-/* A frame that waits until the core has buffers. */
+/* A received frame that waits until the core has buffers. */
 struct sim_held {
 	struct sim_held *next;
 	struct sim_frame *frame;
@@ -26,10 +27,10 @@ struct sim_held {
 #define container(pointer, type, member) \
 	((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
-/* ---- what the core wants ---- */
+/* ---- work that the core wants ---- */
 
-/* It may have been put off since it was set: that is cheaper than to set it
- * anew each time. */
+/* The deadline may have moved to a later time since the event was set. To check
+ * here is cheaper than to set the event on each change. */
 static void deadline(struct sim_event *event)
 {
 	struct sim_firmware *firmware =
@@ -42,7 +43,7 @@ static void deadline(struct sim_event *event)
 		sim_clock_set(firmware->card->clock, event, due);
 }
 
-/* What has come is dealt with: a good moment for acknowledgements. */
+/* All received frames are handled: a good moment for acknowledgements. */
 static void drained(struct sim_firmware *firmware)
 {
 	unsigned rail;
@@ -93,7 +94,7 @@ static void doorbell(struct sim_task *task)
 
 /* ---- frames ---- */
 
-/* Nodes of that address are gone. */
+/* Tells the core that nodes with that address are gone. */
 static void gone(struct sim_firmware *firmware, unsigned rail,
 		 const struct sim_address *address)
 {
@@ -161,7 +162,7 @@ void sim_firmware_frame(struct sim_firmware *firmware, unsigned rail,
 	firmware->held_last = &held->next;
 }
 
-/* Off the list before it is handled. */
+/* Takes the frame off the list before it is handled. */
 static struct sim_frame *take_held(struct sim_firmware *firmware,
 				   unsigned *rail)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The card core (nicfw/) on a simulated card, for one context. The core runs
- * without BCL_HAL_GATHER: what it moves over the bus is PENDING until an engine
- * has done it, an event, too.
+ * without BCL_HAL_GATHER: each transfer over the bus is PENDING until an engine
+ * has finished it, and an event is a transfer as well.
  *
- * Requests and a port's indices lie on the card: the host writes them there,
- * and is charged for requests, and for messages when it takes them. A port's
- * owner sees an event when it lands, as one does that polls its memory, whether
- * it sleeps in the simulation or not.
+ * Requests and the indices of a port lie on the card. The host writes them
+ * there, and is charged for requests when it rings the doorbell and for
+ * messages when it takes them. The owner of a port sees an event when the event
+ * lands, like a process that polls memory, whether or not the rank sleeps in
+ * the simulation.
  */
 #ifndef SIM_FIRMWARE_H
 #define SIM_FIRMWARE_H
@@ -23,10 +24,10 @@ enum {
 	SIM_AREAS = 8, /* handles per port */
 };
 
-/* The bounds of a core: memory of each rank. */
+/* Bounds of a core, which determine the memory of each rank. */
 struct sim_firmware_limits {
 	uint32_t nodes, connections;
-	uint32_t messages; /* under way: a power of two, 16 or more */
+	uint32_t messages; /* pending: a power of two, 16 or more */
 	uint32_t channels;
 };
 
@@ -35,7 +36,7 @@ struct sim_address {
 	uint16_t firmware;
 };
 
-/* What is known of a node: its index is the core's. */
+/* A node as the host knows it, by the index of the core. */
 struct sim_node {
 	struct bcl_host_node shown;
 	struct sim_address address[BCL_RAILS_MAX];
@@ -45,15 +46,15 @@ struct bcl_host_seat {
 	struct sim_task doorbell;
 	struct sim_firmware *firmware;
 	struct bcl_port *port; /* NULL: free */
-	uint32_t written;      /* requests that the card has been told of */
+	uint32_t written;      /* requests announced to the card */
 	struct bcl_host_area areas[BCL_HOST_AREAS];
 };
 
-/* A rail that may take frames again. */
+/* Runs when a rail may take frames again. */
 struct sim_ready {
 	struct sim_task task;
 	struct sim_firmware *firmware;
-	bool blocked; /* it took less than it was offered */
+	bool blocked; /* the rail took less than it was offered */
 };
 
 struct sim_move;
@@ -63,7 +64,7 @@ struct sim_firmware {
 	struct bcl_host base;
 	struct sim_world *world;
 	struct sim_card *card;
-	uint64_t card_id; /* stays from one life to the next */
+	uint64_t card_id; /* the same in all incarnations */
 	const struct sim_host_costs *costs;
 	struct bcl_context *context;
 	unsigned rank;	/* of the world */
@@ -77,15 +78,15 @@ struct sim_firmware {
 	void *arena;
 	uint32_t arena_size;
 
-	struct sim_move *moves; /* by the engines, in no order */
-	uint32_t stores;	/* of these, payload for the host */
-	uint32_t stores_most;	/* more frames wait until there are less */
+	struct sim_move *moves; /* transfers on the engines, in no order */
+	uint32_t stores;	/* of these, payload to the host */
+	uint32_t stores_most;	/* at this many, received frames wait */
 	struct sim_held *held, **held_last;
 
 	/* the frame that is being handled */
-	const struct sim_address *source; /* NULL: there is none */
+	const struct sim_address *source; /* NULL: none */
 	unsigned source_rail;
-	/* the node that a CONNECT in progress is about; by rail */
+	/* the node of a CONNECT in progress, by rail */
 	const struct sim_address *connecting;
 	struct sim_node *nodes;
 	uint32_t nnodes;
@@ -95,20 +96,23 @@ struct sim_firmware {
 
 /* ---- firmware.c ---- */
 
-/* False: no memory for the core. */
+/* Opens the core. Returns false if there is no memory for it. */
 bool sim_firmware_open(struct sim_firmware *firmware,
 		       const struct sim_firmware_limits *limits);
 void sim_firmware_close(struct sim_firmware *firmware);
-/* The core was called: do what it wants next. */
+/* Called after each call of the core: schedules the work that the core wants
+ * next. */
 void sim_firmware_settle(struct sim_firmware *firmware);
 
-/* From the hardware. A frame for it, which is its own then; a rail has room. */
+/* Called by the card. sim_firmware_frame() takes ownership of the frame;
+ * sim_firmware_ready() says that a rail has room. */
 void sim_firmware_frame(struct sim_firmware *firmware, unsigned rail,
 			struct sim_frame *frame);
 void sim_firmware_ready(struct sim_firmware *firmware, unsigned rail);
-/* The core is told of a rail, and whether its cable is there. */
+/* Tells the core the parameters of a rail, and whether the cable is
+ * plugged in. */
 void sim_firmware_rail(struct sim_firmware *firmware, unsigned rail);
-/* A dma() that was pending is over. */
+/* A pending dma() has finished. */
 void sim_firmware_moved(struct sim_firmware *firmware,
 			enum bcl_dma_direction direction, uint32_t cookie,
 			enum bcl_dma_result result);
@@ -122,13 +126,13 @@ static inline uint64_t sim_firmware_now(const struct sim_firmware *firmware)
 
 extern const struct bcl_hal sim_hal;
 
-/* The node of this index, which the core gave to `card`. */
+/* The node with this index, to which the core has assigned `card`. */
 struct sim_node *sim_node_make(struct sim_firmware *firmware, uint32_t index,
 			       uint64_t card);
-/* The port's owner has something to see. */
+/* Wakes the owner of the port: there is something to see. */
 void sim_wake(struct sim_firmware *firmware, struct bcl_port *port);
 
-/* ---- move.c: memory, as struct bcl_hal has it ---- */
+/* ---- move.c: memory accesses of struct bcl_hal ---- */
 
 int sim_hal_allowed(void *firmware, enum bcl_dma_direction direction,
 		    uint16_t port, const struct bcl_memref *ref);
@@ -142,10 +146,10 @@ enum bcl_dma_result sim_hal_dma(void *firmware,
 void sim_hal_event(void *firmware, uint16_t port, enum bcl_queue queue,
 		   uint32_t slot, const struct bcl_completion *entry);
 
-/* What is on its way to or from this port does not get there. */
+/* Transfers to and from the port will have no effect on the host. */
 void sim_moves_drop(struct sim_firmware *firmware,
 		    const struct bcl_host_seat *seat);
-/* Nothing does, and the core will not be told. */
+/* Ends all transfers; the core is not told. */
 void sim_moves_end(struct sim_firmware *firmware);
 struct bcl_host_seat *sim_seat_find(struct sim_firmware *firmware,
 				    uint16_t number);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * E. Dinitz, 1970: as long as there is a way, whatever fits through those that
- * are now the shortest.
+ * Maximum flow by Dinitz's algorithm (E. Dinitz, 1970): while a route exists,
+ * push as much as fits through the routes that are now the shortest.
  */
 #include "sim/flow.h"
 
@@ -14,18 +14,18 @@ enum {
 	NONE = 0xffffffff,
 };
 
-/* One direction of a link; the other one is its number ^ 1. */
+/* A direction of a link; the opposite direction has this number ^ 1. */
 struct arc {
-	uint32_t to, next; /* of those from the same place */
+	uint32_t to, next; /* next arc from the same place */
 	uint64_t room;
 };
 
 struct sim_flow {
 	uint32_t places, narcs;
 	struct arc *arcs;
-	uint32_t *first; /* [place]: its arcs */
-	uint32_t *left;	 /* [place]: those that may still lead on */
-	uint32_t *hops;	 /* [place], from the beginning */
+	uint32_t *first; /* [place]: first arc */
+	uint32_t *left;	 /* [place]: first arc that may still lead on */
+	uint32_t *hops;	 /* [place], from the source */
 	uint32_t *queue;
 };
 
@@ -72,7 +72,8 @@ void sim_flow_link(struct sim_flow *flow, uint32_t a, uint32_t b,
 	add(flow, b, a, capacity);
 }
 
-/* Breadth first, by arcs that have room. False: it cannot be reached. */
+/* Computes distances breadth first, over arcs with room. Returns false if `to`
+ * cannot be reached. */
 static bool measure(struct sim_flow *flow, uint32_t from, uint32_t to)
 {
 	uint32_t head = 0, tail = 0, i;
@@ -95,7 +96,8 @@ static bool measure(struct sim_flow *flow, uint32_t from, uint32_t to)
 	return flow->hops[to] != NONE;
 }
 
-/* So much at most, by all shortest ways from there: what has passed. */
+/* Pushes at most `most` from `at` to `to` by all shortest routes. Returns the
+ * amount. */
 static uint64_t push(struct sim_flow *flow, uint32_t at, uint32_t to,
 		     uint64_t most)
 {
@@ -117,7 +119,7 @@ static uint64_t push(struct sim_flow *flow, uint32_t at, uint32_t to,
 		back->room += some;
 		passed += some;
 		if (passed == most)
-			break; /* this arc may have room for more */
+			break; /* the arc may have room for more */
 	}
 	return passed;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds the classes of a frame; see frame_class.h. */
 #include "sim/frame_class.h"
 
 #include <stdbool.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a simulated card gives its core (nicfw/hal.h), but for memory. */
+/* The hardware abstraction (nicfw/hal.h) that a simulated card gives the core,
+ * except memory accesses, which are in move.c. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "transport/env/crc32c.h"
 
 enum {
-	FEW = 8, /* nodes, to begin with */
+	FEW = 8, /* initial size of the table of nodes */
 };
 
 void sim_wake(struct sim_firmware *firmware, struct bcl_port *port)
@@ -20,7 +21,7 @@ void sim_wake(struct sim_firmware *firmware, struct bcl_port *port)
 	env->wake(env->world, port->object);
 }
 
-/* The owner was woken when the event landed. */
+/* Nothing to do: the owner was woken when the event landed. */
 static void hal_wake(void *arg, uint16_t port)
 {
 	(void)arg;
@@ -51,7 +52,7 @@ static unsigned hal_transmit(void *arg, unsigned rail, uint32_t node,
 	struct sim_frame *frame;
 
 	if (!to)
-		return tx->frames; /* as good as lost */
+		return tx->frames; /* counts as sent and lost */
 	frame = sim_frame_new(card->fabric, card->rail[rail].port, to->port,
 			      tx->head_len);
 	frame->source = (uint16_t)firmware->place;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/* Memory that is freed when the owner dies; see heap.h. */
 #include "sim/heap.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Stands in front of what was asked for. */
+/* The header in front of the memory that the caller gets. */
 struct sim_piece {
 	struct sim_piece *next, **place;
 	void *whole;

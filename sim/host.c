@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* The host's side of simulated cards: opens cards and ports, charges ranks for
+ * calls, connects nodes; see host.h. */
 #include "sim/host.h"
 
 #include <stdio.h>
@@ -9,17 +11,18 @@
 #include "transport/card/queues.h"
 
 enum {
-	WIRE_LENGTH = 7, /* rail 1, port 4, firmware 2 */
+	WIRE_LENGTH = 7, /* rail 1, port 4, firmware 2 bytes */
 };
 
 static struct sim_firmware *firmware_of(struct bcl_host *host)
 {
-	return (struct sim_firmware *)(void *)host; /* its first member */
+	return (struct sim_firmware *)(void *)host; /* `base` is the first
+						     * member */
 }
 
 /* ---- opening and closing ---- */
 
-/* The rail comes first, so that rails of one number fit best. */
+/* The rail is the first byte, so that rails of the same number match best. */
 static struct bcl_wire_address address_of(const struct sim_firmware *firmware,
 					  unsigned rail)
 {
@@ -51,7 +54,7 @@ static void show(struct sim_firmware *firmware)
 	struct bcl_host *base = &firmware->base;
 	unsigned r;
 
-	/* An address blob lists no more. */
+	/* An address blob has room for no more ends. */
 	for (r = 0; r < firmware->card->nrails && r < BCL_HOST_ENDS; r++) {
 		base->end[base->nends++] = (struct bcl_host_end){
 			.address = address_of(firmware, r),
@@ -71,7 +74,7 @@ static void show(struct sim_firmware *firmware)
 			      memory_order_relaxed);
 }
 
-/* What a short message costs the library's model of the network. */
+/* Sets the costs of a short message for the library's model of the network. */
 static void estimate(struct sim_firmware *firmware,
 		     const struct sim_cluster *cluster)
 {
@@ -88,13 +91,13 @@ static void estimate(struct sim_firmware *firmware,
 	if (slowest < (double)card->write.ps_per_byte)
 		slowest = (double)card->write.ps_per_byte;
 	base->overhead = (double)sim_costs_request(host) / 1000;
-	/* The payload is written, then the event. */
+	/* The card writes the payload, then the event. */
 	base->latency = (double)(2 * card->write.start + host->receive) / 1000;
 	base->bandwidth = slowest > 0 ? 1e6 / slowest : 0;
 }
 
-/* The most bytes that take no longer to be written to the card than to be
- * copied where it fetches them. */
+/* The most bytes that the host writes to the card no slower than it copies them
+ * to where the card fetches them. */
 static uint16_t inline_max(const struct sim_costs *costs)
 {
 	const struct sim_host_costs *host = &costs->host;
@@ -111,14 +114,14 @@ static uint16_t inline_max(const struct sim_costs *costs)
 	return words * SIM_WORD;
 }
 
-/* The same, what peers do not tell. */
+/* Costs for the same model that addresses of peers do not contain. */
 static struct bcl_host_costs estimate_all(const struct sim_costs *costs)
 {
 	const struct sim_card_costs *card = &costs->card;
 	const struct sim_host_costs *host = &costs->host;
-	/* What says that frames have come goes with others. */
+	/* Acknowledgements of frames travel with later frames. */
 	uint64_t processor = card->frame_sent + card->frame_received;
-	/* The payload is written, then the event. */
+	/* The card writes the payload, then the event. */
 	uint64_t engine = 2 * card->write.start;
 
 	return (struct bcl_host_costs){
@@ -134,7 +137,8 @@ static struct bcl_host_costs estimate_all(const struct sim_costs *costs)
 static double across(const struct bcl_host_ops *ops, unsigned nodes,
 		     const unsigned *to)
 {
-	const struct sim_hosts *hosts = (const void *)ops; /* its first */
+	const struct sim_hosts *hosts = (const void *)ops; /* `ops` is the first
+							    * member */
 	const struct sim_card *cards = hosts->cards;
 	const struct sim_cluster *cluster = hosts->cluster;
 	struct sim_fabric *fabric = cards->fabric;
@@ -191,7 +195,8 @@ static enum bcl_status open_card(struct bcl_context *context,
 	return BCL_OK;
 }
 
-/* At once, whatever waits for the card's processor. */
+/* The command takes effect at once, regardless of tasks that wait for the
+ * card's processor. */
 static enum bcl_status tell_core(struct sim_firmware *firmware,
 				 const struct bcl_control *control,
 				 uint32_t *result)
@@ -288,7 +293,7 @@ static void port_close(struct bcl_host *host, struct bcl_host_seat *seat)
 
 /* ---- sending ---- */
 
-/* In the port's own memory: a message that was copied. */
+/* True if the bytes lie in the port's own memory: a message that was copied. */
 static bool copied(const struct bcl_host_seat *seat,
 		   const struct bcl_memref *ref)
 {
@@ -369,7 +374,8 @@ static enum bcl_status connect_node(struct bcl_host *host,
 	unsigned r;
 
 	memcpy(control.connect.key, address->key, BCL_KEY_SIZE);
-	/* Of a rail's ways the best: rails have the same number everywhere. */
+	/* The best way of each rail: a rail has the same number on
+	 * all nodes. */
 	while (n--) {
 		rails |= 1u << ways[n].end;
 		addresses[ways[n].end] =
@@ -420,7 +426,7 @@ static enum bcl_status control_op(struct bcl_host *host,
 	return command(firmware_of(host), control, &result);
 }
 
-/* The card runs by itself. */
+/* The card has a processor of its own. */
 static unsigned poll_nothing(struct bcl_host *host, struct bcl_host_seat *seat,
 			     bool sockets)
 {
@@ -435,7 +441,8 @@ static void watch_nothing(struct bcl_host *host)
 	(void)host;
 }
 
-/* It does nothing while a rank runs; what it is moving it looks up again. */
+/* No lock is needed: the card does nothing while a rank runs, and looks up the
+ * memory again at the end of a transfer. */
 static void exclusive(struct bcl_host *host, struct bcl_host_seat *seat,
 		      void (*run)(void *arg), void *arg)
 {
@@ -454,7 +461,7 @@ static void counters(struct bcl_host *host,
 		atomic_store_explicit(&values[i], own[i], memory_order_relaxed);
 }
 
-/* ---- what befalls nodes ---- */
+/* ---- faults of nodes ---- */
 
 void sim_hosts_crash(struct sim_hosts *hosts, uint32_t rank)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The hosts of a simulated cluster's cards: the table by which contexts of
- * ranks find the card of their node (transport/card/ops.h), and what calls of
- * it cost the rank.
+ * ranks find the card of the node (transport/card/ops.h), and the costs of
+ * calls.
  *
- * A message costs its sender `send`, the trap, what the trap writes to the card
- * word by word (the request with what it carries in line), and copying into
- * the port's own buffers. It costs its receiver `receive` and copying out of
- * the port's ring, before whatever the rank does after the event has landed.
+ * A message costs the sender `send`, the trap, the words of the request with
+ * inline data that the trap writes to the card, and the copy into the port's
+ * own buffers. A message costs the receiver `receive` and the copy out of the
+ * port's ring, before anything that the rank does after the event has landed.
  */
 #ifndef SIM_HOST_H
 #define SIM_HOST_H
@@ -17,21 +17,23 @@
 
 struct sim_hosts {
 	struct bcl_host_ops ops;
-	struct sim_world *world; /* rank r is on node r / ranks of a node */
+	struct sim_world *world; /* rank r is on node r / cluster->ranks */
 	const struct sim_cluster *cluster;
 	struct sim_card *cards; /* [node] */
 	struct sim_firmware_limits limits;
 	struct sim_firmware **firmware; /* [rank]; NULL: never opened */
-	struct bcl_pcapng trace;	/* if BCL_TRACE asks for it */
+	struct bcl_pcapng trace;	/* if BCL_TRACE asks for a trace */
 };
 
-/* Sets `ops`; the rest is the caller's. */
+/* Sets `ops`; the caller sets the rest. */
 void sim_hosts_open(struct sim_hosts *hosts);
-/* A rank's context is gone without a word; its memory is still there. */
+/* Ends the context of a rank without a goodbye to peers. The memory of the rank
+ * is still there. */
 void sim_hosts_crash(struct sim_hosts *hosts, uint32_t rank);
-/* All that know ranks of a node are told to keep it out, or let it in again. */
+/* Tells all cards that know ranks of the node to isolate it, or to let it
+ * rejoin. */
 void sim_hosts_isolate(struct sim_hosts *hosts, uint32_t node, bool out);
-/* All contexts are closed, and nothing happens any more. */
+/* Call when all contexts are closed and no events are left. */
 void sim_hosts_close(struct sim_hosts *hosts);
 
 #endif

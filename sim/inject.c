@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Applies a script of faults to frames, links and nodes at the right time; see
+ * inject.h. */
 #include "sim/inject.h"
 
 #include <stdlib.h>
@@ -7,21 +9,21 @@
 #include "sim/frame_class.h"
 
 enum {
-	PATIENCE = 1000000, /* ns that a frame is held for later ones */
+	PATIENCE = 1000000, /* ns that a frame waits for later frames */
 };
 
 /* A fault of the script. */
 struct state {
-	struct sim_event event; /* it begins, or ends */
+	struct sim_event event; /* the fault begins, or ends */
 	struct sim_injector *injector;
 	const struct sim_fault *fault;
-	uint64_t seen; /* frames that it is about */
+	uint64_t seen; /* matching frames seen */
 	bool active;
 };
 
-/* A frame that later ones overtake. */
+/* A frame that waits until later frames have overtaken it. */
 struct held {
-	struct sim_event event; /* too few have come */
+	struct sim_event event; /* PATIENCE is over: too few frames have come */
 	struct sim_injector *injector;
 	struct held *next, **place;
 	struct sim_frame *frame;
@@ -36,7 +38,7 @@ struct sim_injector {
 	void *arg;
 	struct state *states;
 	size_t n;
-	uint64_t *sent; /* [node]: frames */
+	uint64_t *sent; /* [node]: frames sent */
 	struct held *held;
 	uint64_t count[SIM_FAULT_KINDS];
 };
@@ -140,7 +142,8 @@ static void is_due(struct sim_event *event)
 	begin((struct state *)event);
 }
 
-/* The node sends a frame; false: it cannot, any more. */
+/* Counts a frame that the node sends. Returns false if the node has crashed and
+ * cannot send. */
 static bool count_sent(struct sim_injector *injector, uint32_t node)
 {
 	uint64_t sent = ++injector->sent[node];
@@ -200,7 +203,8 @@ static void hold(struct sim_injector *injector, struct sim_frame *frame,
 		      injector->clock->now + PATIENCE);
 }
 
-/* A frame has been sent: who has been overtaken by enough of them goes. */
+/* A frame was sent: releases waiting frames that enough frames
+ * have overtaken. */
 static void overtake(struct sim_injector *injector, uint32_t from, uint32_t to)
 {
 	struct held *held = injector->held, *next;
@@ -218,7 +222,7 @@ static void comes_late(struct sim_event *event)
 	sim_fabric_enter((struct sim_frame *)event);
 }
 
-/* What is done to a frame, by all faults that it meets. */
+/* The combined effect of all faults on a frame. */
 struct harm {
 	bool drop;
 	uint32_t copies, behind;

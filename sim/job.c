@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Puts a job together: the world, fabric, cards and ranks, and a bootstrap by a
+ * table in memory; see job.h. */
 #include "sim/job.h"
 
 #include <stdio.h>
@@ -9,7 +11,7 @@
 #include "sim/host.h"
 
 enum {
-	MESSAGES = 32, /* that a rank has under way; cards have twice as many */
+	MESSAGES = 32, /* pending per rank; cards have room for twice as many */
 	CHANNELS = 1024, /* of all ports of a rank */
 };
 
@@ -28,9 +30,10 @@ struct sim_job {
 	struct sim_hosts hosts;
 	struct sim_rank *ranks;
 	uint32_t nranks;
-	uint32_t living, fenced; /* ranks; those in the fence */
+	uint32_t living, fenced; /* ranks; `fenced`: those of them in the
+				  * fence */
 	void (*run)(struct sim_rank *rank);
-	char requests[16]; /* of each rank: text of a variable */
+	char requests[16]; /* text of a variable */
 };
 
 /* ---- bootstrap ---- */
@@ -58,7 +61,7 @@ static enum bcl_status put(struct bcl_boot *boot, const char *name,
 	struct sim_rank *rank = boot->state;
 	struct sim_boot_value **place = place_of(rank, name), *value;
 
-	if (*place) /* in a former life */
+	if (*place) /* put by an earlier incarnation */
 		forget(place);
 	value = sim_need(malloc(sizeof(*value) + length));
 	value->next = rank->values;
@@ -86,7 +89,7 @@ static enum bcl_status get(struct bcl_boot *boot, unsigned number,
 	return BCL_OK;
 }
 
-/* It is over if all that live are in it. */
+/* Ends the fence if all living ranks have entered it. */
 static void end_fence(struct sim_job *job)
 {
 	const struct bcl_env *env = sim_world_env(job->world);
@@ -219,7 +222,7 @@ void sim_job_stop(struct sim_job *job)
 		sim_card_power(&job->cards[i], false);
 }
 
-/* ---- what befalls nodes ---- */
+/* ---- faults of nodes ---- */
 
 static void crash(struct sim_job *job, uint32_t node)
 {
@@ -290,7 +293,7 @@ void sim_job_befalls(void *arg, const struct sim_fault *fault, bool begins)
 		if (begins)
 			stall(job, fault->node, fault->lasts);
 		break;
-	default: /* the network's own */
+	default: /* the network handles the fault */
 		break;
 	}
 }
@@ -322,8 +325,8 @@ static void open_cards(struct sim_job *job)
 	}
 }
 
-/* Ranks that wait stand for ranks that poll: calls take no time by themselves,
- * what they do is paid for by the costs of the host. */
+/* A waiting rank stands for a polling rank. So the calls themselves take no
+ * time; the costs of the host pay for their work. */
 static const struct sim_call_costs calls = { .yield = 200, .exact = true };
 
 static void share_memory(struct sim_job *job)
@@ -381,7 +384,7 @@ void sim_job_messages(struct sim_job *job, uint32_t messages)
 	job->hosts.limits.messages = 2 * messages;
 }
 
-/* Let what is on its way come to its end. */
+/* Lets frames and transfers in flight finish. */
 static void settle(struct sim_job *job)
 {
 	struct sim_clock *clock = sim_world_clock(job->world);

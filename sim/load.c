@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Samples the load of the links of a network and prints it as a table; see
+ * load.h. */
 #include "sim/load.h"
 
 #include <stdlib.h>
@@ -12,7 +14,7 @@ enum {
 
 /* ---- groups ---- */
 
-/* What its like are called: "node*.1", "fat.2.*". */
+/* The common name of places of a kind: "node*.1", "fat.2.*". */
 static void class_of(const struct sim_cluster *cluster, uint32_t number,
 		     char name[SIM_NAME_SIZE])
 {
@@ -54,7 +56,7 @@ static uint32_t find_group(struct sim_load *load, uint32_t link)
 
 /* ---- time ---- */
 
-/* Twice as long ones, so that there is room again. */
+/* Halves the number of samples by merging pairs, to make room. */
 static void merge(struct sim_load *load)
 {
 	uint32_t i, j;
@@ -153,7 +155,7 @@ void sim_load_close(struct sim_load *load)
 
 /* ---- the table ---- */
 
-/* Links, added up; of busy time and queues the greatest, too. */
+/* Sums over links; for busy time and queue also the extremes. */
 struct sum {
 	uint64_t links, frames, bytes, busy, least, most, queue, lost;
 };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How loaded the links of a cluster's network are: as a table, and over time.
- * Links that play the same part, such as all from nodes to switches, are one
- * group.
+ * The load of the links of a cluster's network, as a table and over time. Links
+ * with the same role, such as all links from nodes to switches, form a group.
  */
 #ifndef SIM_LOAD_H
 #define SIM_LOAD_H
@@ -15,10 +14,11 @@ enum {
 };
 
 struct sim_load_group {
-	char name[SIM_LOAD_NAME]; /* "node* > switch.*" */
+	char name[SIM_LOAD_NAME]; /* for example "node* > switch.*" */
 	uint32_t links;
-	uint64_t before; /* ns that they had been busy until this sample */
-	uint64_t busy[SIM_LOAD_SAMPLES]; /* ns, in each sample, all links */
+	uint64_t before;		 /* ns busy before the current sample */
+	uint64_t busy[SIM_LOAD_SAMPLES]; /* ns in each sample, summed over the
+					  * links */
 };
 
 struct sim_load {
@@ -27,32 +27,36 @@ struct sim_load {
 	struct sim_clock *clock;
 	struct sim_event sample;
 	uint64_t start, lasted; /* ns */
-	uint64_t interval;	/* ns; as many as there is room for */
+	uint64_t interval;	/* ns of a sample; doubles when the samples are
+				 * full */
 	uint32_t nsamples, ngroups;
 	struct sim_load_group *groups;
 	uint32_t *group;	    /* [link] */
-	struct sim_link_info *link; /* at the start; then what came since */
+	struct sim_link_info *link; /* [link]: values at the start; after the
+				     * stop, the difference */
 };
 
-/* From now on, until it is stopped. Meanwhile the clock always has a next
- * event. */
+/* Measures from now until sim_load_stop(). Meanwhile the clock always has a
+ * next event. */
 void sim_load_open(struct sim_load *load, const struct sim_cluster *cluster,
 		   struct sim_fabric *fabric, struct sim_clock *clock);
 void sim_load_stop(struct sim_load *load);
 void sim_load_close(struct sim_load *load);
 
-/* Once it is stopped: of the links between switches that were busiest on
- * average, for how much of the time they were: all, the least and the most busy
- * of them. That is the share of the bandwidth reached there. Name NULL: there
- * are none. */
+/*
+ * The group of links between switches that was busiest on average, after
+ * sim_load_stop(). Values are percent of the time, which is the share of the
+ * bandwidth: the mean over the links of the group, the least and the most busy
+ * link. name NULL: the network has no links between switches.
+ */
 struct sim_load_thin {
 	const char *name;
 	double busy, least, most; /* percent */
 };
 void sim_load_thin(const struct sim_load *load, struct sim_load_thin *thin);
 
-/* Likewise: the groups, and of all links so many of the busiest. The
- * queue is the longest since the network was made. */
+/* Prints the groups, then the `busiest` busiest links, after sim_load_stop().
+ * The queue is the longest since the network was made. */
 void sim_load_print(const struct sim_load *load, unsigned busiest, FILE *to);
 
 #endif

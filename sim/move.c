@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A simulated card and the memory of its host. */
+/* Accesses of a simulated card to the memory of the host: DMA transfers, events
+ * and atomics. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,8 +56,11 @@ static bool on_the_card(const struct bcl_host_seat *seat, uint16_t port,
 		ref->handle == sim_area_handle(seat, BCL_HOST_AREA_INDICES));
 }
 
-/* Where the memory is, NULL: nowhere, or not allowed. Asked when a move begins
- * and again when it is done: the memory may be gone by then. */
+/*
+ * Returns the address of the memory, or NULL if the memory does not exist or
+ * access is not allowed. Called when a transfer begins and when it ends: by
+ * then the memory may be gone.
+ */
 static uint8_t *resolve(struct sim_firmware *firmware, uint16_t port,
 			int remote, const struct bcl_memref *ref,
 			unsigned rights)
@@ -105,7 +109,7 @@ enum bcl_dma_result sim_hal_atomic(void *arg, enum bcl_atomic_op op,
 
 /* ---- moves ---- */
 
-/* Something that an engine does: payload, or an event. */
+/* A transfer by an engine: payload, or an event. */
 struct sim_move {
 	struct sim_event done;
 	struct sim_task task;
@@ -113,16 +117,16 @@ struct sim_move {
 	struct bcl_host_seat *seat; /* NULL: dropped */
 	struct sim_move *next, **place;
 
-	/* payload */
+	/* of payload */
 	enum bcl_dma_direction direction;
 	enum bcl_dma_result result;
 	uint16_t port;
 	int remote;
 	struct bcl_memref ref;
-	void *memory; /* the card's */
+	void *memory; /* on the card */
 	uint32_t cookie;
 
-	/* an event */
+	/* of an event */
 	enum bcl_queue queue;
 	uint32_t slot;
 	struct bcl_completion entry;
@@ -179,7 +183,7 @@ void sim_moves_end(struct sim_firmware *firmware)
 	}
 }
 
-/* The core hears of it when the processor has time. */
+/* Tells the core when the processor has time. */
 static void payload_told(struct sim_task *task)
 {
 	struct sim_move *move =
@@ -225,9 +229,11 @@ enum bcl_dma_result sim_hal_dma(void *arg, enum bcl_dma_direction direction,
 		memcpy(card, memory, ref->length);
 		return BCL_DMA_DONE;
 	}
-	/* It may be gone when the engine comes to it: a frame that is sent
-	 * again, for nothing, may be fetched beyond the end of its message.
-	 * Hardware reads from pages that are pinned until then. */
+	/*
+	 * Copied now, because the memory may be gone when the engine gets
+	 * there: a frame that is retransmitted in vain may be fetched after the
+	 * end of its message. Hardware reads from pages that stay pinned.
+	 */
 	if (direction == BCL_DMA_READ)
 		memcpy(card, memory, ref->length);
 	unit = sim_card_unit(firmware->card,

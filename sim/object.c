@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Objects that ranks wait for, and groups of objects; see object.h. */
 #include "sim/object.h"
 
 #include <stdlib.h>
@@ -16,10 +17,10 @@ struct sim_object {
 	bool woken;
 	unsigned references;
 	unsigned owner;
-	int *linked; /* a group's members; the groups of an object */
+	int *linked; /* members of a group; groups of an object */
 	unsigned nlinked, room;
 	struct sim_waiter *waiters;
-	int next; /* CLOSED: the next of these */
+	int next; /* CLOSED: next in the free list */
 };
 
 void sim_objects_open(struct sim_objects *objects)

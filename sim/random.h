@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers that a seed decides: splitmix64 (Steele, Lea, Flood, 2014). */
+/* Random numbers from a seed: splitmix64 (Steele, Lea, Flood, 2014). */
 #ifndef SIM_RANDOM_H
 #define SIM_RANDOM_H
 

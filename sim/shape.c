@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/* Wires stars, rings and fat trees; see shape.h. */
 #include "sim/shape.h"
 
-/* All nodes, to switches from `first` on. */
+/* Connects all nodes to switches from `first` on. */
 static bool connect(const struct sim_shape *shape, uint32_t first,
 		    uint32_t switches)
 {
@@ -47,7 +48,7 @@ bool sim_shape_ring(const struct sim_shape *shape, uint32_t switches,
 	}
 	if (!connect(shape, first, switches))
 		return false;
-	/* Two have but one side to face each other. */
+	/* Between two switches the ring has a single side. */
 	for (i = 0; i < (switches == 2 ? 1 : switches); i++)
 		if (!sim_wiring_cables(shape->wiring, first + i,
 				       first + (i + 1) % switches, shape->wire,
@@ -56,7 +57,8 @@ bool sim_shape_ring(const struct sim_shape *shape, uint32_t switches,
 	return true;
 }
 
-/* Switches of a level: each subtree has `copies` that reach the same nodes. */
+/* The switches of a level. Each subtree has `copies` switches that reach the
+ * same nodes. */
 struct level {
 	uint32_t first, subtrees, copies;
 };

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Local sockets and shared memory files among the fibers of a simulated node;
+ * see shm.h. */
 #include "sim/shm.h"
 
 #include <errno.h>
@@ -11,11 +13,11 @@
 #include "sim/world.h"
 
 enum {
-	FIRST = 1 << 28, /* number of the first descriptor here */
+	FIRST = 1 << 28, /* number of the first descriptor */
 	PACKET = 128,	 /* bytes */
-	FDS = 4,	 /* descriptors of a packet */
+	FDS = 4,	 /* descriptors in a packet */
 	PID = 1,	 /* of all ranks */
-	BUCKETS = 4096,	 /* of files, by address */
+	BUCKETS = 4096,	 /* of mapped files, by address */
 };
 
 enum kind {
@@ -38,22 +40,23 @@ struct thing {
 	unsigned node;
 	unsigned references; /* descriptors, and maps of a file */
 
-	/* who hears of it: an object, and the next of its members */
+	/* the group that is woken, the value for group_next(), and the next
+	 * member of the group */
 	int group;
 	void *who;
 	struct thing *next_member;
 
-	/* LISTENER: its callers wait as packets of one descriptor */
+	/* LISTENER: callers wait as packets with a single descriptor */
 	uint64_t card;
 	uint16_t number;
 	struct thing *next_listener;
 
 	/* SOCKET */
-	struct thing *other; /* NULL: it hung up */
+	struct thing *other; /* NULL: the other side hung up */
 	struct packet *first, **last;
 
-	/* a file */
-	size_t size, span; /* of the file; of the parts that are mapped */
+	/* FILE_OF_MEMORY */
+	size_t size, span; /* size of the file; size of all mapped parts */
 	uint8_t *base;	   /* NULL: not mapped yet */
 	struct thing *next_mapped;
 };
@@ -61,9 +64,9 @@ struct thing {
 struct sim_shm {
 	const struct sim_world *world;
 	struct thing **all; /* by descriptor; NULL: free */
-	unsigned n, spare;  /* none free below `spare` */
+	unsigned n, spare;  /* no entry below `spare` is free */
 	struct thing *listeners;
-	struct thing **groups; /* by object: the first member */
+	struct thing **groups; /* by object: first member */
 	unsigned ngroups;
 	struct thing *mapped[BUCKETS];
 };
@@ -244,7 +247,7 @@ static int listen_as(void *world, uint64_t card, uint16_t number)
 	return thing->fd;
 }
 
-/* The descriptors are the packet's from now on. */
+/* The packet takes over the descriptors. */
 static void append(void *world, struct thing *thing, const void *bytes,
 		   size_t length, const int *fds, unsigned nfds)
 {
@@ -262,7 +265,7 @@ static void append(void *world, struct thing *thing, const void *bytes,
 	tell(world, thing);
 }
 
-/* The caller's to free; NULL: there is none. */
+/* The caller frees the packet. Returns NULL if there is none. */
 static struct packet *take_first(struct thing *thing)
 {
 	struct packet *packet = thing->first;
@@ -436,7 +439,7 @@ static enum bcl_status populate(void *world, void *address, size_t size)
 	return BCL_OK;
 }
 
-/* Parts may be there twice: so it has to be a real file for once. */
+/* A part may be mapped twice, so this needs a real file. */
 static uint8_t *map_parts(const struct thing *thing,
 			  const struct bcl_shm_part *parts, unsigned nparts)
 {
@@ -522,7 +525,7 @@ static void free_listener(struct sim_shm *shm, struct thing *thing)
 	*place = thing->next_listener;
 }
 
-/* Nobody knows it any more. */
+/* Frees an object that nobody refers to any more. */
 static void discard(struct sim_shm *shm, struct thing *thing)
 {
 	unsigned i = (unsigned)(thing->fd - FIRST);

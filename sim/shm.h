@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the ranks of a simulated node share: local sockets and files of memory,
- * as shared memory asks for them (struct bcl_shm_host), in a world whose ranks
- * are fibers of one process. A file is memory that is there once; whoever maps
- * it gets the same address. Attach is a copy.
+ * The shared-memory host interface (struct bcl_shm_host) of a simulated node:
+ * local sockets and files of memory, for ranks that are fibers of a single
+ * process. A file exists once in memory, and every map of a file has the same
+ * address. Copy by attach is a memcpy().
  *
- * Descriptors have numbers of their own, behind those of objects (object.h).
+ * Descriptors have numbers of their own, above the numbers of objects
+ * (object.h).
  */
 #ifndef SIM_SHM_H
 #define SIM_SHM_H
@@ -19,13 +20,13 @@ struct sim_shm;
 extern const struct bcl_shm_host sim_shm_host;
 
 struct sim_shm *sim_shm_open(const struct sim_world *world);
-/* With whatever ranks have left behind. */
+/* Frees everything that ranks have left behind. */
 void sim_shm_close(struct sim_shm *shm);
 
-/* What the ranks of a node had, which are gone. */
+/* Frees everything that the ranks of a node had; the ranks are gone. */
 void sim_shm_drop(struct sim_shm *shm, unsigned node);
 
-/* A file that is mapped already: share and unshare of struct bcl_env. */
+/* Makes a file that is mapped already: share and unshare of struct bcl_env. */
 void *sim_shm_share(struct sim_shm *shm, size_t size, int *fd);
 void sim_shm_unshare(struct sim_world *world, void *memory, size_t size,
 		     int fd);

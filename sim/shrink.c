@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Delta debugging (Zeller, Hildebrandt, 2002); see shrink.h. */
 #include "sim/shrink.h"
 
 #include <stdlib.h>
@@ -31,7 +32,8 @@ size_t sim_shrink(void *items, size_t n, size_t size,
 				at = end;
 			}
 		}
-		/* One may be needless only now that a later one is gone. */
+		/* With chunks of 1: repeat, as an item may have become needless
+		 * by the removal of a later item. */
 		if (!shorter || chunk > 1)
 			chunk /= 2;
 	}

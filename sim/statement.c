@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Splits text into statements and fills objects from their options; see
+ * statement.h. */
 #include "sim/statement.h"
 
 #include <errno.h>
@@ -21,13 +23,14 @@ static const struct unit sizes[] = { { "B", 1 },
 				     { "MB", 0x1p20 },
 				     { "GB", 0x1p30 },
 				     { NULL, 0 } };
-/* Bytes per second. */
+/* In bytes per second. */
 static const struct unit rates[] = { { "KB/s", 0x1p10 },  { "MB/s", 0x1p20 },
 				     { "GB/s", 0x1p30 },  { "Kb/s", 1e3 / 8 },
 				     { "Mb/s", 1e6 / 8 }, { "Gb/s", 1e9 / 8 },
 				     { NULL, 0 } };
 
-/* Any number of bytes at any bandwidth takes a time in ps that 64 bits hold. */
+/* The maxima are chosen so that any size at any bandwidth takes a time in ps
+ * that fits in 64 bits. */
 static const struct {
 	const struct unit *units;
 	double max; /* ns, bytes, ps per byte */
@@ -86,7 +89,8 @@ static void append(struct sim_statement *statement, size_t *n, char c)
 	statement->text[(*n)++] = c;
 }
 
-/* Without its comment, and with the next one if it ends with a backslash. */
+/* Reads a line without the comment, and with the next line if it ends with a
+ * backslash. */
 static bool read_line(struct sim_statement *statement)
 {
 	bool comment = false;
@@ -177,7 +181,7 @@ static void store(const struct sim_field *field, void *object, uint64_t value)
 {
 	char *at = (char *)object + field->offset;
 
-	/* On a machine of either order. */
+	/* Works on machines of either byte order. */
 	if (field->size == sizeof(uint64_t))
 		memcpy(at, &value, sizeof(value));
 	else if (field->size == sizeof(uint32_t))
@@ -257,7 +261,7 @@ static bool fill_counts(struct sim_statement *statement,
 	return true;
 }
 
-/* "12.5us": in the measure's own unit. */
+/* Reads for example "12.5us", in the unit of the measure. */
 static bool fill_measure(struct sim_statement *statement,
 			 const struct sim_field *field, const char *value,
 			 void *object)
@@ -320,7 +324,7 @@ static bool fill(struct sim_statement *statement, const struct sim_field *field,
 
 /* ---- options ---- */
 
-/* The value, or NULL: it is not this one. */
+/* Returns the value, or NULL if the option has another key. */
 static char *value_of(char *option, const char *key)
 {
 	size_t length = strlen(key);
@@ -388,7 +392,7 @@ bool sim_statement_fill(struct sim_statement *statement,
 	return true;
 }
 
-/* In the greatest unit that leaves a whole number. */
+/* In the largest unit that leaves a whole number. */
 static void print_measure(FILE *to, const struct unit *unit, uint64_t value)
 {
 	while (unit[1].name && value && !(value % (uint64_t)unit[1].value))

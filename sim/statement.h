@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Descriptions as text: a line is a statement, words and then options
- * (key=value); # begins a comment, and \ at its end goes on with the next. What
- * a statement's options mean is said by a table, by which they are read,
- * complained about and printed.
+ * Parser for descriptions. A line is a statement: words, then options
+ * (key=value). # begins a comment, and a \ at the end continues the statement
+ * on the next line. A table says what the options of a statement mean; the
+ * table is used to read, to complain and to print.
  */
 #ifndef SIM_STATEMENT_H
 #define SIM_STATEMENT_H
@@ -27,23 +27,23 @@ enum sim_value {
 	SIM_TIME,	  /* 2.5us: ns */
 	SIM_SIZE,	  /* 4KB: bytes */
 	SIM_RATE,	  /* 160MB/s, 100Gb/s: ps per byte */
-	SIM_CHOICE,	  /* one of `names`: its index */
+	SIM_CHOICE,	  /* index of a word in `names` */
 	SIM_COUNTS,	  /* 16,8,8: a struct sim_list */
-	SIM_TEXT,	  /* a char *, until the next statement */
+	SIM_TEXT,	  /* a char *, valid until the next statement */
 };
 
 struct sim_list {
 	uint32_t n, value[SIM_LIST_MAX];
 };
 
-/* An option: a member of the object that the statement fills. */
+/* An option: sets a member of the object that the statement fills. */
 struct sim_field {
-	const char *key; /* NULL: the end of the table */
+	const char *key; /* NULL: end of the table */
 	enum sim_value type;
 	uint16_t offset, size;
 	bool needed;
-	uint32_t min, max; /* of a SIM_COUNT; max 0: any */
-	uint32_t standard; /* if the option is not there */
+	uint32_t min, max; /* of a SIM_COUNT; max 0: unbounded */
+	uint32_t standard; /* value if the option is missing */
 	const char *const *names;
 };
 
@@ -63,32 +63,36 @@ struct sim_statement {
 	char error[SIM_ERROR_SIZE]; /* "": none */
 };
 
-/* Both belong to the caller. */
+/* `name` and `in` belong to the caller. */
 void sim_statement_open(struct sim_statement *statement, const char *name,
 			FILE *in);
 void sim_statement_close(struct sim_statement *statement);
 
-/* The next one. False: the end, or an error. */
+/* Reads the next statement. Returns false at the end, or on an error. */
 bool sim_statement_next(struct sim_statement *statement);
 
-/* Complain: "name:line: ...". The first complaint counts. False, always. */
+/* Records the error "name:line: ..."; only the first error is recorded. Always
+ * returns false. */
 __attribute__((format(printf, 2, 3))) bool
 sim_statement_refuse(struct sim_statement *statement, const char *format, ...);
 
-/* "expected a, b or c, not" what. False, always. */
+/* Error "expected a, b or c, not" what. Always returns false. */
 bool sim_statement_expected(struct sim_statement *statement,
 			    const char *const *names, const char *what);
 
-/* There are so many words, `form` shows which. */
+/* Checks that there are n words; `form` shows the expected form. */
 bool sim_statement_words(struct sim_statement *statement, unsigned n,
 			 const char *form);
 
-/* Fill the object from the options. */
+/* Fills the object from the options. */
 bool sim_statement_fill(struct sim_statement *statement,
 			const struct sim_field *fields, void *object);
 
-/* The object's members as options, each after a space, unless they have the
- * standard value. No SIM_RATE, SIM_COUNTS, SIM_TEXT. */
+/*
+ * Prints the members of the object as options, each after a space, except
+ * members with the standard value. SIM_RATE, SIM_COUNTS and SIM_TEXT cannot be
+ * printed.
+ */
 void sim_fields_print(FILE *to, const struct sim_field *fields,
 		      const void *object);
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes frames and records of simulated cards to a pcapng file;
+ * see trace.h. */
 #include "sim/trace.h"
 
 #include <stdio.h>
@@ -79,7 +81,7 @@ void sim_trace_frame(struct sim_firmware *firmware, unsigned rail,
 {
 	if (!firmware->trace.file)
 		return;
-	/* Blocks that were given back before it came. */
+	/* Records the blocks that were given back before the frame. */
 	bcl_journal_look(&firmware->trace.journal);
 	bcl_pcapng_packet(firmware->trace.file, firmware->trace.rail[rail],
 			  sim_firmware_now(firmware), direction,

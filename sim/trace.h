@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * BCL_TRACE in a simulation: one file for all cards, in virtual time. As that
- * of a real run (transport/wire/trace.h), but that nothing stands before a
- * frame.
+ * BCL_TRACE in a simulation: a single file for all cards, in virtual time. The
+ * format is that of a real run (transport/wire/trace.h), except that no headers
+ * precede a frame.
  */
 #ifndef SIM_TRACE_H
 #define SIM_TRACE_H
@@ -12,16 +12,17 @@
 
 struct sim_firmware;
 
-/* Of one firmware. */
+/* The trace of one firmware. */
 struct sim_trace {
-	struct bcl_pcapng *file;	    /* NULL: not asked for */
-	unsigned host, rail[BCL_RAILS_MAX]; /* interfaces */
+	struct bcl_pcapng *file;	    /* NULL: no trace */
+	unsigned host, rail[BCL_RAILS_MAX]; /* numbers of interfaces */
 	struct bcl_journal journal;
 };
 
-/* Its core is open; the file, if it is asked for, is made by the first. */
+/* Call when the core is open. The first call creates the file, if a trace is
+ * wanted. */
 void sim_trace_open(struct sim_firmware *firmware, struct bcl_pcapng *file);
-/* kind CLOSED, or CRASHED. */
+/* `kind` is CLOSED or CRASHED. */
 void sim_trace_close(struct sim_firmware *firmware, enum bcl_record_kind kind);
 
 void sim_trace_frame(struct sim_firmware *firmware, unsigned rail,

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Adds switches and cables to a cluster and checks that they fit;
+ * see wiring.h. */
 #include "sim/wiring.h"
 
 #include <stdarg.h>
@@ -8,10 +10,10 @@
 #include "sim/fail.h"
 
 enum {
-	SWITCHES_MAX = 16384, /* a byte for each pair of them: 256 MB */
+	SWITCHES_MAX = 16384, /* a byte for each pair of switches: 256 MB */
 };
 
-/* Without cables, a network of its own. */
+/* A new port or switch: no cables, a network of its own. */
 static void add(struct sim_wiring *wiring, uint32_t number)
 {
 	wiring->cables = sim_grow(wiring->cables, number, sizeof(uint32_t));
@@ -97,7 +99,7 @@ bool sim_wiring_switch(struct sim_wiring *wiring,
 	return true;
 }
 
-/* Somebody who stands for its whole network. */
+/* The representative of the network to which `of` belongs. */
 static uint32_t network(struct sim_wiring *wiring, uint32_t of)
 {
 	uint32_t *other = wiring->other;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A cluster while it is being wired. What cannot be is a complaint about the
- * statement that asks for it; the functions are false then.
+ * A cluster while it is being wired. An impossible wiring is a complaint about
+ * the statement that asks for it, and the function returns false.
  */
 #ifndef SIM_WIRING_H
 #define SIM_WIRING_H
@@ -9,14 +9,14 @@
 #include "sim/cluster.h"
 
 struct sim_wiring {
-	struct sim_cluster *cluster; /* its nodes and rails are known */
+	struct sim_cluster *cluster; /* with nodes and rails set */
 	struct sim_statement *statement;
-	uint32_t *cables; /* [port or switch]: how many it has */
-	uint32_t *other;  /* [port or switch]: one that it is connected with;
-			   * in the end all of a network have the same */
+	uint32_t *cables; /* [port or switch]: number of cables */
+	uint32_t *other;  /* [port or switch]: union-find parent; in the end all
+			   * members of a network have the same root */
 };
 
-/* A kind of switches. */
+/* A kind of switch. */
 struct sim_crossbar {
 	struct sim_switch config;
 	uint32_t ports; /* 0: as many as there are cables */
@@ -26,7 +26,7 @@ void sim_wiring_open(struct sim_wiring *wiring, struct sim_cluster *cluster,
 		     struct sim_statement *statement);
 void sim_wiring_close(struct sim_wiring *wiring);
 
-/* One more switch: *number. */
+/* Adds a switch and sets *number. */
 __attribute__((format(printf, 4, 5))) bool
 sim_wiring_switch(struct sim_wiring *wiring,
 		  const struct sim_crossbar *crossbar, uint32_t *number,
@@ -34,11 +34,12 @@ sim_wiring_switch(struct sim_wiring *wiring,
 bool sim_wiring_find(struct sim_wiring *wiring, const char *name,
 		     uint32_t *number);
 
-/* `count` cables. */
+/* Adds `count` cables. */
 bool sim_wiring_cables(struct sim_wiring *wiring, uint32_t a, uint32_t b,
 		       const struct sim_cable *wire, uint32_t count);
 
-/* Each port has a cable, and a way to all others of its rail. */
+/* Checks that each port has a cable, and a route to all ports of the
+ * same rail. */
 bool sim_wiring_complete(struct sim_wiring *wiring);
 
 #endif

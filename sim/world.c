@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* The event loop of a simulation: runs ranks as fibers and charges virtual time
+ * for their calls; see world.h. */
 #include "sim/world.h"
 
 #include <limits.h>
@@ -20,7 +22,8 @@ enum {
 	STACK = 512 << 10,
 	VARIABLES = 64,
 	START = 1000000000,
-	LOOKS = 64, /* at the clock, in a row, before they take LOOKS_COST */
+	LOOKS = 64, /* looks at the clock in a row before they cost
+		     * LOOKS_COST */
 	LOOKS_COST = 1000,
 	LINE = 64, /* bytes */
 };
@@ -38,9 +41,9 @@ static const struct sim_call_costs standard = {
 	((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
 /*
- * The time of the rank that runs is `ahead` of the clock, by the little that
- * calls cost; when it waits, yields or computes it pauses until the clock is
- * there.
+ * The time of the running rank is `ahead` of the clock, by the small costs of
+ * calls. When the rank waits, yields or computes, it pauses until the clock has
+ * caught up.
  */
 struct rank {
 	struct sim_world *world;
@@ -51,12 +54,13 @@ struct rank {
 	void (*run)(void *arg);
 	void *arg;
 	unsigned number, node;
-	unsigned first_of_node; /* its ranks have numbers in a row */
-	unsigned looks;		/* at the clock, since it last paused */
-	unsigned times;		/* as slow as others */
-	bool told;		/* of a flag, since it last waited */
+	unsigned first_of_node; /* ranks of a node have consecutive numbers */
+	unsigned looks;		/* at the clock, since the last pause */
+	unsigned times;		/* factor by which the rank is slower than
+				 * normal */
+	bool told;		/* a flag was set since the rank last waited */
 	uint64_t ahead;
-	uint64_t stalled; /* until then */
+	uint64_t stalled; /* the rank does not run before */
 };
 
 struct sim_world {
@@ -70,7 +74,7 @@ struct sim_world {
 	struct sim_memory_costs memory;
 	struct rank **rank;
 	unsigned nranks, running; /* that have not returned */
-	struct rank *current;	  /* NULL: the loop */
+	struct rank *current;	  /* NULL: the event loop */
 	struct {
 		const char *name, *value;
 	} variable[VARIABLES];
@@ -80,7 +84,7 @@ struct sim_world {
 
 /* ---- ranks ---- */
 
-/* Its fiber is over. */
+/* The fiber has returned or was killed. */
 static void end(struct rank *rank)
 {
 	sim_fiber_free(rank->fiber);
@@ -98,7 +102,7 @@ static void resume(struct sim_event *event)
 		sim_clock_set(&world->clock, event, rank->stalled);
 		return;
 	}
-	if (rank->ahead) { /* charged meanwhile */
+	if (rank->ahead) { /* charged in the meantime */
 		sim_clock_set(&world->clock, event,
 			      world->clock.now + rank->ahead);
 		rank->ahead = 0;
@@ -111,13 +115,13 @@ static void resume(struct sim_event *event)
 	world->current = NULL;
 }
 
-/* The time of who runs. */
+/* The time of the running rank, or of the clock. */
 static uint64_t moment(const struct sim_world *world)
 {
 	return world->clock.now + (world->current ? world->current->ahead : 0);
 }
 
-/* So many ns, unless exact up to half as many more. */
+/* `ns`, or up to half as much more unless costs are exact. */
 static uint64_t about(struct sim_world *world, uint64_t ns)
 {
 	return world->costs.exact || ns < 2
@@ -130,7 +134,8 @@ static void woken(struct sim_waiter *waiter)
 	struct rank *rank = container(waiter, struct rank, waiter);
 	struct sim_world *world = rank->world;
 
-	/* By hardware, or by another rank, whose store has to travel. */
+	/* Hardware woke the rank, or another rank, whose store takes time to
+	 * arrive. */
 	sim_clock_set(&world->clock, &rank->resume,
 		      moment(world) + about(world, world->costs.wake) +
 			      (world->current ? world->memory.line : 0));
@@ -147,7 +152,7 @@ static void spend(struct rank *rank, uint64_t ns)
 	rank->ahead += ns * rank->times;
 }
 
-/* Let everybody else come as far as this rank. */
+/* Lets all ranks reach the time of this rank. */
 static void catch_up(struct rank *rank)
 {
 	struct sim_clock *clock = &rank->world->clock;
@@ -259,7 +264,7 @@ static uint64_t env_now(void *arg)
 
 	if (rank) {
 		spend(rank, world->costs.now);
-		/* it may wait for others in a loop */
+		/* the rank may wait for other ranks in a loop */
 		if (!world->costs.now && ++rank->looks % LOOKS == 0) {
 			spend(rank, LOOKS_COST);
 			catch_up(rank);
@@ -370,7 +375,7 @@ static void env_barrier(void *arg)
 	(void)arg;
 }
 
-/* Of the rank that runs, or of the world itself. */
+/* Of the running rank, or of the world itself. */
 static struct sim_heap *heap(struct sim_world *world)
 {
 	return world->current ? &world->current->heap : &world->heap;
@@ -450,7 +455,7 @@ static uint64_t copying(const struct sim_world *world, uint64_t bytes)
 	return sim_costs_transfer(bytes, world->memory.copy);
 }
 
-/* Unless it waits, and is woken when the time has come. */
+/* Delays the rank until `time`, unless it waits and will be woken. */
 static void go_on_no_earlier(struct rank *rank, uint64_t time)
 {
 	uint64_t then = rank->ahead;

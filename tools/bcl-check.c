@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* bcl-check: checks traces (BCL_TRACE) against the rules of the protocol, and
+ * tells which parts the files do not cover. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,7 +48,8 @@ static void tell_ports(const struct check_life *life)
 			       port->number, life->card);
 }
 
-/* What the files do not tell. */
+/* Prints the parts that could not be checked, as the files lack records or
+ * cards. */
 static void tell_gaps(const struct check_world *world)
 {
 	const struct check_link *link;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bcl-info: what the library finds on this machine, which path each pair of
- * ranks uses, and the counters of a running process.
+ * bcl-info: prints what the library finds on this machine, the path between
+ * each pair of ranks, and the counters of a running process.
  */
 #include <getopt.h>
 #include <stdio.h>

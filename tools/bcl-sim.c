@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bcl-sim: collectives and traffic of ranks on a simulated cluster. */
+/* bcl-sim: runs collectives and traffic patterns on a simulated cluster. */
 #include <errno.h>
 #include <getopt.h>
 #include <malloc.h>
@@ -17,25 +17,26 @@ enum {
 	REPEAT = 10,
 	SIM_ABOVE_MAX = 1000000000, /* ns */
 	BUSIEST = 5,
-	FAULTS = 20, /* by chance, unless given */
+	FAULTS = 20, /* random faults, unless given */
 	FAULTS_MAX = 100000,
-	FAULT_FRAMES = 1000,   /* of a class from a node to another */
-	FAULT_TIME = 10000000, /* ns in which links are cut */
-	SLICE = 10000,	       /* ns between looks at the wall clock */
+	FAULT_FRAMES = 1000,   /* largest `nth` of a class between two nodes */
+	FAULT_TIME = 10000000, /* ns within which links and nodes fail */
+	SLICE = 10000,	       /* ns of virtual time between looks at the wall
+				* clock */
 	PROGRESS = 5,	       /* s between lines of progress */
 	PATH = 4096,
-	MESSAGES = 256,	   /* of a rank, as in real jobs */
-	MAPPED = 16 << 10, /* bytes of memory that comes untouched */
+	MESSAGES = 256,	   /* pending per rank, as in real jobs */
+	MAPPED = 16 << 10, /* bytes from which malloc() maps zeroed pages */
 };
 
 enum {
 	ALL = (1 << SIM_FAULT_KINDS) - 1,
-	/* What a job may not survive. */
+	/* Faults that a job may not survive. */
 	FATAL = 1 << SIM_FAULT_UNPLUG | 1 << SIM_FAULT_CRASH |
 		1 << SIM_FAULT_ISOLATE,
 };
 
-/* What chance chooses from, by the word before a seed. */
+/* Kinds of random faults, by the word before the seed. */
 static const struct chance {
 	const char *name;
 	unsigned kinds;
@@ -58,9 +59,9 @@ struct run {
 	struct sim_job *job;
 	struct sim_clock *clock;
 	uint64_t start;
-	double began; /* seconds() */
+	double began; /* wall clock, by seconds() */
 	struct sim_injector *injector;
-	unsigned left; /* ranks that have not come to their end */
+	unsigned left; /* ranks that have not returned */
 };
 
 static const struct option options[] = {
@@ -111,7 +112,7 @@ static int help(void)
 	return 0;
 }
 
-/* What is wrong has been said. */
+/* The caller has printed what is wrong. */
 static int refer(void)
 {
 	fprintf(stderr, "bcl-sim: see bcl-sim --help\n");
@@ -126,7 +127,7 @@ static bool number(const char *text, enum bcl_config_kind kind, uint64_t max,
 	return !bcl_config_parse(kind, text, value) && *value <= max;
 }
 
-/* What the option's value is not. */
+/* Prints why the value of the option is wrong. */
 static void refuse_value(int option)
 {
 	fprintf(stderr, "bcl-sim: -%c: \"%s\" is not ", option, optarg);
@@ -203,7 +204,7 @@ static bool take_option(struct settings *settings, int option)
 	return false;
 }
 
-/* Which operation the pattern is, and does it have that algorithm? */
+/* Finds the operation of the pattern and checks that it has the algorithm. */
 static bool find_algorithm(struct sim_series *series)
 {
 	const char *name = series->pattern->name;
@@ -278,9 +279,10 @@ static bool take_arguments(struct settings *settings, int argc, char **argv)
 	return true;
 }
 
-/* ---- what is read ---- */
+/* ---- input files ---- */
 
-/* The file, or an installed one of that name; *path: which was tried last. */
+/* Opens the file, or the installed cluster of that name; *path is the last path
+ * tried. */
 static FILE *open_cluster(const char *name, char path[PATH])
 {
 	FILE *in = fopen(name, "r");
@@ -400,8 +402,9 @@ static void run_job(struct settings *settings, struct run *run)
 		uint64_t next = sim_clock_next(run->clock);
 
 		if (next == UINT64_MAX)
-			break; /* they wait for what will not happen */
-		/* At least one event further. */
+			break; /* the ranks wait for events that will not
+				* happen */
+		/* Goes at least to the next event. */
 		run->left =
 			sim_world_run(world, next - run->clock->now + SLICE);
 		if (time(NULL) - shown >= PROGRESS) {
@@ -416,7 +419,7 @@ static unsigned ranks_of(const struct run *run)
 	return run->cluster.nodes * run->cluster.ranks;
 }
 
-/* All ranks have done all. */
+/* True if all ranks have finished all rounds. */
 static bool is_whole(const struct settings *settings, const struct run *run)
 {
 	return settings->series.complete == ranks_of(run);
@@ -441,7 +444,7 @@ static void print_faults(const struct run *run)
 	putchar('\n');
 }
 
-/* What it took of the cluster beside time. */
+/* Prints resources of the cluster that the run used, besides time. */
 static void print_use(const struct sim_series *series, const struct run *run)
 {
 	struct bcl_card_peaks peaks;
@@ -482,7 +485,7 @@ static void print_all(const struct settings *settings, const struct run *run)
 	fflush(stdout);
 }
 
-/* By the clock on the wall. */
+/* On the wall clock. */
 static double seconds(void)
 {
 	struct timespec now;
@@ -491,7 +494,8 @@ static double seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* What the simulation took: apart, since it is not the same every time. */
+/* Prints what the simulation itself cost: to stderr, as the values vary from
+ * run to run. */
 static void print_effort(const struct run *run)
 {
 	struct rusage usage;
@@ -505,7 +509,7 @@ static void print_effort(const struct run *run)
 			(double)usage.ru_utime.tv_usec * 1e-6);
 }
 
-/* What was to be written is, or says why it is not. */
+/* Returns false, after a message, if an output could not be written. */
 static bool is_written(const struct settings *settings, const struct run *run)
 {
 	if (ferror(stdout)) {
@@ -568,7 +572,7 @@ static bool can_trace(const char *name)
 	return false;
 }
 
-/* All, unless fewer are wished for. */
+/* Uses all, unless the user wants fewer. */
 static bool take_part(unsigned *wished, unsigned all, const char *what)
 {
 	if (!*wished)
@@ -610,7 +614,8 @@ static int simulate(struct settings *settings, struct run *run)
 	failed = judge(settings, run) || !is_written(settings, run) ||
 		 plot(settings);
 	if (!is_whole(settings, run) || !series->leave)
-		exit(failed); /* what ranks have left behind is in the way */
+		exit(failed); /* without a close: objects that ranks have left
+			       * behind would be in the way */
 	sim_injector_close(run->injector);
 	sim_series_close(series);
 	sim_job_close(run->job);
@@ -628,7 +633,8 @@ int main(int argc, char **argv)
 	struct run run = { .began = seconds() };
 	int option, failed;
 
-	/* Given, so that what is freed does not raise it. */
+	/* Set explicitly, as freeing mapped memory raises a threshold that is
+	 * not set. */
 	mallopt(M_MMAP_THRESHOLD, MAPPED);
 	while ((option = getopt_long(argc, argv, "n:k:a:r:gA:s:l:b:f:t:p:h",
 				     options, NULL)) != -1) {

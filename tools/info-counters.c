@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The counter pages of a process are memfds among its descriptors. They are
- * read by their own header, because the process may use another version of
- * the library.
+ * Prints the counters of a process. The counter pages of a process are memfds
+ * among the descriptors of the process. Each page is read by the page's own
+ * header, because the process may use another version of the library.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -138,7 +138,7 @@ static uint64_t value(const struct totals *totals, const char *name)
 	return total ? total->value : 0;
 }
 
-/* What each path copies in user space of what it carries. */
+/* Prints for each path the user-space copies per byte carried. */
 static void print_copies(const struct totals *totals)
 {
 	static const struct {

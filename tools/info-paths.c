@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* bcl-info: the rails of this host, and the paths between ranks of a job or
+ * between two processes that it starts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,15 +11,15 @@
 #include "transport/card/card.h"
 
 enum {
-	PATIENCE = 10,	    /* s until a pair without an answer is called so */
-	SETTLE = 300000000, /* ns in which rails are proved */
+	PATIENCE = 10,	    /* s before a pair without an answer is reported */
+	SETTLE = 300000000, /* ns for the rails to be proved */
 	LINE = 160,
 };
 
 static const char *const path_names[] = { "no path", "self", "shared memory",
 					  "card" };
 
-/* One rank of a job, with a peer for each other rank. */
+/* A rank of a job, with a peer for each remote rank. */
 struct rank {
 	struct bcl_boot *boot;
 	struct bcl_context *context;
@@ -93,8 +95,8 @@ static bool deciding(const struct rank *rank)
 	return false;
 }
 
-/* Until each peer is up or lost, and for a moment more: a peer is up by its
- * first rail, and the others are proved after that. */
+/* Polls until each peer is up or lost, and a moment longer: a peer is up with
+ * the first rail, and further rails are proved later. */
 static void connect_all(struct rank *rank)
 {
 	const struct bcl_env *env = &bcl_env_linux;
@@ -131,7 +133,8 @@ static void describe(const struct rank *rank, unsigned other, char line[LINE])
 				 : "no answer yet");
 }
 
-/* The lines of rank 0 for all pairs, as each first rank of a pair sees them. */
+/* Rank 0 prints a line per pair, as the first rank of the pair sees
+ * the path. */
 static enum bcl_status print_pairs(struct rank *rank)
 {
 	unsigned size = rank->boot->size;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of bcl-info. Each prints, and returns an exit status. */
+/* The parts of bcl-info. Each function prints a part and returns an exit
+ * status. */
 #ifndef BCL_TOOLS_INFO_H
 #define BCL_TOOLS_INFO_H
 
@@ -7,13 +8,13 @@
 
 #include "transport/context.h"
 
-/* The rails that a context finds, and what others lack. */
+/* The rails of a context, and why a rail is missing. */
 int info_rails(void);
 
-/* Two processes of this host: do they share memory, can they attach? */
+/* Two processes of this host: can they share memory, can they attach? */
 int info_inside(void);
 
-/* In a job: rank 0 prints which path each pair of ranks uses, and why. */
+/* In a job: rank 0 prints the path between each pair of ranks, and why. */
 int info_paths(void);
 
 /* In a job: rank 0 prints which algorithm each collective operation uses, and,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parameters of LogGP by ports, as they were published of BCL-3 (2001): o_s
- * from a few sends on an idle system, o_r timed alone, of a message that has
- * arrived, g from many sends one behind the other.
+ * Parameters of LogGP by ports, measured as in the publication of BCL-3 (2001):
+ * o_s from a few sends on an idle system; o_r timed alone, for a message that
+ * has arrived; g from many back-to-back sends.
  */
 #include "sim/fail.h"
 #include "tools/sim.h"
 
 enum {
-	ARRIVED = 100000, /* ns after which a message has */
+	ARRIVED = 100000, /* ns after which a message has arrived */
 };
 
 static uint64_t now(const struct sim_part *part)
@@ -18,7 +18,7 @@ static uint64_t now(const struct sim_part *part)
 	return env->now(env->world);
 }
 
-/* n messages from the first rank to the last. */
+/* Sends n messages from the first rank to the last. */
 static enum bcl_status pass(const struct sim_part *part, unsigned n)
 {
 	unsigned other = sim_part_rank(part, part->rank ? 0 : part->ranks - 1);
@@ -32,7 +32,7 @@ static enum bcl_status pass(const struct sim_part *part, unsigned n)
 	return status;
 }
 
-/* The last rank says that the first may go on. */
+/* The last rank allows the first to go on. */
 static enum bcl_status answer(const struct sim_part *part)
 {
 	unsigned other = sim_part_rank(part, part->rank ? 0 : part->ranks - 1);
@@ -56,7 +56,7 @@ enum bcl_status sim_loggp_receive(const struct sim_part *part)
 	uint64_t begun = now(part);
 	enum bcl_status status;
 
-	/* What is charged for it when it comes counts, too. */
+	/* A cost charged when the message arrives counts as well. */
 	if (part->rank)
 		sim_compute(sim_job_world(part->self->job), ARRIVED);
 	status = pass(part, 1);

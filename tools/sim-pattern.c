@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* The patterns of bcl-sim: traffic by the ADI, collectives, and patterns by
+ * ports. */
 #include <bcl/coll.h>
 #include <string.h>
 

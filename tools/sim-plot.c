@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Draws the times of a series and the load of links with gnuplot. */
 #include "tools/sim.h"
 
 enum {
@@ -36,7 +37,7 @@ static void put_loads(FILE *to, const struct sim_load *load, uint32_t curves)
 	fprintf(to, "EOD\n");
 }
 
-/* As gnuplot reads a text between double quotes. */
+/* Quotes a text for gnuplot. */
 static void put_text(FILE *to, const char *text)
 {
 	putc('"', to);
@@ -48,7 +49,7 @@ static void put_text(FILE *to, const char *text)
 	putc('"', to);
 }
 
-/* Over the sizes, if there are several. */
+/* Plots time over size; called if the series has several sizes. */
 static void plot_times(FILE *to, const struct sim_series *series)
 {
 	unsigned i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks that talk by ports of their own, below the ADI. */
+/* Messages between ranks by ports of their own, below the ADI; see sim.h. */
 #include <stdlib.h>
 
 #include "sim/fail.h"
@@ -7,7 +7,8 @@
 
 enum {
 	CHANNEL = 0,
-	A_WHILE = 1000, /* ns: that there is room again is no event */
+	A_WHILE = 1000, /* ns to wait before a retry: no event reports that
+			 * there is room */
 };
 
 static const uint64_t second = 1000000000; /* in ns */
@@ -23,11 +24,12 @@ struct sim_port {
 	struct bcl_context *context;
 	struct bcl_port *port;
 	struct bcl_peer **peer; /* [rank]; NULL: not opened */
-	unsigned *heard;	/* [rank]: messages that nobody has asked for */
-	unsigned filled, sent;	/* likewise */
+	unsigned *heard;	/* [rank]: messages received and not yet
+				 * consumed */
+	unsigned filled, sent;	/* channel and send events not yet consumed */
 	bool posted;
 	bool closed;
-	int object; /* a rank that waits for one of its node does so on it */
+	int object; /* on which the rank waits for ranks of the node */
 };
 
 static const struct sim_host_costs *costs(const struct sim_port *port)
@@ -43,10 +45,11 @@ static uint64_t now(const struct sim_port *port)
 }
 
 /*
- * A rank that has waited since then gives up. Nobody tells a port that a
- * message for it is lost, if the port never sent to the other rank and that one
- * looks for no more events. So a rank waits for longer than cards take to give
- * each other up; but not once another rank has given up, for the job is broken.
+ * True if a rank that has waited since `since` should give up. A port is not
+ * told that a message for it is lost if the port never sent to the remote rank
+ * and that rank polls no more. So a rank waits longer than cards take to give
+ * each other up. Once another rank has failed, a second is enough, for the job
+ * is broken.
  */
 static bool is_too_long(const struct sim_port *port, uint64_t since)
 {
@@ -59,7 +62,7 @@ static void work(const struct sim_port *port, uint64_t ns)
 	sim_compute(sim_job_world(port->rank->job), ns);
 }
 
-/* The part of a floor above, for either side of a message. */
+/* Charges a side of a message for the layer above. */
 static void work_above(const struct sim_port *port)
 {
 	work(port, port->series->above / 2);
@@ -111,7 +114,7 @@ enum bcl_status sim_port_open(struct sim_rank *rank, struct sim_port **result)
 	return status;
 }
 
-/* The ranks of the node that wait for this one look again. */
+/* Wakes the ranks of the node that wait for this rank. */
 static void tell_neighbours(const struct sim_port *port)
 {
 	const struct bcl_env *env = port->rank->context.env;
@@ -173,7 +176,7 @@ static enum bcl_status next(struct sim_port *port, uint64_t ns)
 	return event.status;
 }
 
-/* Until the count is more than 0. */
+/* Waits until the count is above 0, then takes 1 off. */
 static enum bcl_status await(struct sim_port *port, unsigned *count)
 {
 	uint64_t since = now(port);
@@ -268,8 +271,9 @@ static enum bcl_status filled(struct sim_port *port)
 /* ---- messages inside a node ---- */
 
 /*
- * By memory that both see. A long one is copied in and out, one piece while the
- * next: that takes both sides what one copy does.
+ * Messages go by memory that both ranks see. A long message is copied in and
+ * out at the same time, piece by piece, so both sides take the time of a single
+ * copy.
  */
 
 static struct sim_port *neighbour(const struct sim_port *port, unsigned rank)
@@ -315,8 +319,8 @@ static enum bcl_status notice(struct sim_port *port,
 	return BCL_OK;
 }
 
-/* The sender signals; of a long message the receiver answers that it is ready,
- * and is told when it comes. */
+/* The sender signals. For a long message the receiver answers that it is ready,
+ * and the sender signals again when the data comes. */
 static enum bcl_status meet_inside(struct sim_port *port,
 				   struct sim_port *other, size_t length,
 				   bool sends)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What BCL-3 was measured with (2001), by ports: ping-pong, and collective
- * operations of messages that are neither cut into pieces nor overlap. Between
- * nodes first, then inside each.
+ * The patterns with which BCL-3 was measured (2001), by ports: ping-pong, and
+ * collective operations whose messages are neither cut into pieces nor
+ * overlapped. Trees go between nodes first, then inside each node; a reduction
+ * goes the other way.
  */
 #include "tools/sim.h"
 
@@ -12,7 +13,7 @@ enum bcl_status sim_published_message(const struct sim_part *part)
 	unsigned other = sim_part_rank(part, part->rank ? 0 : part->ranks - 1);
 	enum bcl_status status = BCL_OK;
 
-	/* Whoever has sent gets ready while the message is on its way. */
+	/* The sender prepares its receive while the message is in flight. */
 	if (!part->rank)
 		status = sim_port_put(part->port, other, series->send,
 				      part->size);
@@ -43,7 +44,7 @@ static enum bcl_status receive(const struct sim_part *part, unsigned from)
 
 /* ---- trees ---- */
 
-/* Of n, `stride` ranks apart, from `first` on, which is the root. */
+/* Trees over n ranks, `stride` apart from `first` on, the root. */
 static enum bcl_status spread(const struct sim_part *part, unsigned first,
 			      unsigned stride, unsigned n)
 {
@@ -101,7 +102,7 @@ enum bcl_status sim_published_reduce(const struct sim_part *part)
 	return status;
 }
 
-/* ---- one to each, each to one ---- */
+/* ---- root to each, each to root ---- */
 
 static enum bcl_status
 flat(const struct sim_part *part,
@@ -115,7 +116,7 @@ flat(const struct sim_part *part,
 		return other(part, 0);
 	for (i = 1; i < part->ranks && !status; i++)
 		status = root(part, i);
-	sim_port_move(part->port, part->size); /* its own block */
+	sim_port_move(part->port, part->size); /* the root's own block */
 	return status;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rounds of a pattern: who takes part, and how long they take. */
+/* Runs the rounds of a pattern on the ranks that take part, and
+ * measures them. */
 #include <bcl/coll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,21 +12,21 @@
 #include "tools/sim.h"
 
 enum {
-	WARM_UP = 2, /* rounds that are not measured */
+	WARM_UP = 2, /* rounds before the measurement */
 };
 
 /* ---- a rank ---- */
 
-/* Nobody goes on before everybody is here, whatever is on its way; that takes
- * no time. */
+/* A barrier of all ranks that takes no virtual time, whatever is in flight. */
 static enum bcl_status line_up(const struct sim_part *part)
 {
-	/* Up to its own time: who comes last in that lets the others go. */
+	/* First let the clock reach the rank's time: the last rank to get there
+	 * releases all. */
 	sim_compute(sim_job_world(part->self->job), 0);
 	return bcl_boot_fence(&part->self->boot);
 }
 
-/* Everybody has come here, who takes part or not. */
+/* A barrier of all ranks, members or not. */
 static enum bcl_status meet(const struct sim_part *part)
 {
 	if (part->series->together)
@@ -40,7 +41,7 @@ static bool joins(const struct sim_part *part)
 				part->rank == part->ranks - 1);
 }
 
-/* Does it go from round to round, even if it only waits for the others? */
+/* True if the rank goes from round to round, even only to wait. */
 static bool takes_turns(const struct sim_part *part)
 {
 	return joins(part) || part->series->together;
@@ -103,7 +104,7 @@ static enum bcl_status all_sizes(struct sim_part *part,
 	return status ? status : meet(part);
 }
 
-/* The first rank's part has the load of links measured, too. */
+/* Runs all sizes. The first member also measures the load of links. */
 static enum bcl_status take_part(struct sim_part *part,
 				 struct sim_series *series)
 {
@@ -147,7 +148,7 @@ unsigned sim_part_rank(const struct sim_part *part, unsigned member)
 	       member % series->ranks;
 }
 
-/* Who takes part, in the order of ranks. */
+/* Finds out whether the rank takes part, and its number among members. */
 static void place(struct sim_part *part)
 {
 	const struct sim_series *series = part->series;
@@ -175,7 +176,7 @@ static enum bcl_status by_ports(struct sim_part *part,
 	return status;
 }
 
-/* A team of those who take part. */
+/* Makes a team of the ranks that take part. */
 static enum bcl_status make_team(struct sim_part *part)
 {
 	unsigned *ranks, i;
@@ -231,7 +232,7 @@ void sim_series_run(struct sim_rank *rank)
 	enum bcl_status status;
 
 	if (rank->life)
-		return; /* its part has died */
+		return; /* the rank crashed during the series */
 	place(&part);
 	status = series->pattern->port ? by_ports(&part, series)
 				       : by_teams(&part, series);
@@ -248,8 +249,8 @@ unsigned sim_series_total(const struct sim_series *series)
 	return series->nsizes * (WARM_UP + series->repeat);
 }
 
-/* Nobody to itself, if there are others: the next but so many in a random
- * order. */
+/* Draws a random cycle over all ranks: each rank sends to the next. No rank
+ * sends to itself, unless it is alone. */
 static void draw_pairs(struct sim_series *series, uint32_t ranks, uint64_t seed)
 {
 	uint32_t *order = sim_need(calloc(ranks, sizeof(*order))), i;
@@ -324,11 +325,10 @@ double sim_series_time(const struct sim_series *series, unsigned size)
 	return (double)ns / 1000 / series->repeat / series->pattern->trips;
 }
 
-/* What a round takes at least. */
+/* The lower bound on a round. */
 struct least {
 	double us; /* 0: not known */
-	/* What cannot be sooner over links between nodes, rather than by the
-	 * nodes themselves; or NULL. */
+	/* The cut whose links set the bound; NULL: the nodes set it. */
 	const struct sim_cut *cut;
 };
 
@@ -353,7 +353,7 @@ static struct least least(const struct sim_series *series,
 	return least;
 }
 
-/* After a round's time: what it takes at least, and how many times that. */
+/* Prints the bound and the ratio of the time to the bound. */
 static void print_bound(const struct sim_series *series, FILE *to,
 			unsigned size, const struct sim_machine *machine)
 {
@@ -364,7 +364,7 @@ static void print_bound(const struct sim_series *series, FILE *to,
 			sim_series_time(series, size) / us);
 }
 
-/* Where it is links that a column's bound is of: which. */
+/* Prints the cut for each size whose bound is set by links. */
 static void print_cuts(const struct sim_series *series, FILE *to,
 		       const char *column, const struct sim_machine *machine)
 {

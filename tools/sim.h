@@ -11,29 +11,32 @@
 
 struct sim_part;
 
-/* ---- sim-pattern.c: what the ranks do ---- */
+/* ---- sim-pattern.c: what ranks do in a round ---- */
 
 struct sim_pattern {
 	const char *name, *text;
 	enum bcl_status (*run)(const struct sim_part *part);
-	/* How often the size is carried, of so many ranks. */
+	/* How many messages of the given size a round of so many
+	 * ranks carries. */
 	double (*volume)(double ranks);
-	unsigned trips; /* one after the other: the time is that of one */
-	bool blocks;	/* a block of the size for each rank */
-	bool pair;	/* of the first and the last rank alone */
+	unsigned trips; /* sequential trips in a round; the reported time is
+			 * that of a trip */
+	bool blocks;	/* a block of the given size for each rank */
+	bool pair;	/* only the first and the last rank take part */
 	bool port;	/* by ports, not by teams */
-	bool alone;	/* its time is what one rank has spent */
-	bool brief;	/* of less than SIM_PORT_LONG bytes */
-	bool far;	/* a shift by half of the nodes, not by one */
-	bool bounded;	/* there is a bound: */
+	bool alone;	/* the time is that spent by a single rank */
+	bool brief;	/* sizes must be below SIM_PORT_LONG */
+	bool far;	/* a shift by half of the nodes, not by a node */
+	bool bounded;	/* a bound exists, for `operation` */
 	enum sim_operation operation;
 };
 
 enum {
-	SIM_PORT_LONG = 1024, /* bytes of a port's message that is asked for */
+	SIM_PORT_LONG = 1024, /* from this length on a port's sender asks before
+			       * it sends */
 };
 
-/* NULL: there is none of that name. */
+/* Returns NULL if no pattern has the name. */
 const struct sim_pattern *sim_pattern_find(const char *name);
 void sim_pattern_list(FILE *to);
 
@@ -56,20 +59,21 @@ enum bcl_status sim_loggp_send(const struct sim_part *part);
 enum bcl_status sim_loggp_receive(const struct sim_part *part);
 enum bcl_status sim_loggp_stream(const struct sim_part *part);
 
-/* ---- sim-port.c: messages between ports, in the order of their calls ---- */
+/* ---- sim-port.c: messages between ports, in call order ---- */
 
 struct sim_port;
 
-/* For a rank of the series. A closed port stays in series->ports, so that the
- * others see that the rank has left, until sim_port_free(). */
+/* Opens a port for a rank of the series. A closed port stays in series->ports
+ * until sim_port_free(), so that all ranks see that the rank has left. */
 enum bcl_status sim_port_open(struct sim_rank *rank, struct sim_port **port);
 void sim_port_close(struct sim_port *port);
-void sim_port_free(struct sim_port *port); /* NULL: nothing */
+void sim_port_free(struct sim_port *port); /* NULL: does nothing */
 struct bcl_context *sim_port_context(const struct sim_port *port);
 
 /*
- * By the system channel or, from 1 KB on, by a channel that the receiver has
- * posted with sim_port_expect() before. `to`, `from` are ranks of the job.
+ * Messages by the system channel or, from 1 KB on, by a channel that the
+ * receiver has posted with sim_port_expect() before. `to` and `from` are ranks
+ * of the job.
  */
 enum bcl_status sim_port_expect(struct sim_port *port, void *bytes,
 				size_t length);
@@ -78,16 +82,17 @@ enum bcl_status sim_port_put(struct sim_port *port, unsigned to,
 enum bcl_status sim_port_take(struct sim_port *port, unsigned from,
 			      size_t length);
 /*
- * The same where the receiver is not known to be ready: from 1 KB on the sender
- * asks and is answered when the channel is posted. Inside a node messages are
- * copied by both sides, and that alone is paid for.
+ * Messages to a receiver that may not be ready: from 1 KB on the sender asks,
+ * and the receiver answers when the channel is posted. Inside a node messages
+ * go by shared memory: beside `send` and `receive`, each side is charged for a
+ * copy.
  */
 enum bcl_status sim_port_send(struct sim_port *port, unsigned to,
 			      const void *bytes, size_t length);
 enum bcl_status sim_port_receive(struct sim_port *port, unsigned from,
 				 void *bytes, size_t length);
 
-/* A block is copied, or two are combined. */
+/* Charges the rank for copying a block or combining two blocks. */
 void sim_port_move(const struct sim_port *port, size_t length);
 
 /* ---- sim-series.c: rounds of a pattern ---- */
@@ -97,62 +102,70 @@ enum {
 	SIM_REPEAT_MAX = 10000,
 };
 
-/* A pattern with several sizes, each some rounds one after the other. */
+/* A pattern with several sizes, and for each size a number of rounds. */
 struct sim_series {
 	const struct sim_pattern *pattern;
 	const struct sim_cluster *cluster;
-	unsigned nodes, ranks; /* that take part: the first, and of each */
-	uint64_t above;	       /* ns of a floor above ports, for each message */
+	unsigned nodes, ranks; /* the first nodes, and the first ranks of each,
+				* that take part */
+	uint64_t above;	       /* ns per message in a layer above ports */
 	size_t size[SIM_SIZES];
 	unsigned nsizes, repeat;
-	bool together; /* all begin each round at the same moment */
-	/* By which the team does the operation; NULL: as it chooses. */
+	bool together; /* all ranks begin each round at the same time */
+	/* Algorithm of the team's operation; NULL: the library chooses. */
 	const char *algorithm;
 	enum bcl_operation forced;
-	/* Of each size: the first rank, and the last; ns. */
+	/* By size, ns: when the first rank began, and the last ended. */
 	uint64_t begun[SIM_SIZES], ended[SIM_SIZES];
-	uint64_t spent[SIM_SIZES];   /* by one rank, if the pattern says so */
-	struct sim_machine machine;  /* of those who take part */
-	struct sim_machine measured; /* if is_measured */
+	uint64_t spent[SIM_SIZES];   /* by size, ns: spent by a rank, if
+				      * pattern->alone */
+	struct sim_machine machine;  /* figures for nodes and ranks that take
+				      * part */
+	struct sim_machine measured; /* valid if is_measured */
 	bool is_measured;
-	struct sim_cuts cuts; /* between them */
-	struct sim_load load; /* meanwhile; all zeroes: has not begun */
-	unsigned done;	      /* rounds, with those to warm up */
-	/* Ranks leave the job when they have done all: most of the work of
-	 * short patterns, and only traces and faults tell of it. Else
-	 * sim_job_stop() must follow. */
+	struct sim_cuts cuts; /* between nodes that take part */
+	struct sim_load load; /* during the series; all zeroes: not begun */
+	unsigned done;	      /* rounds so far, including warm-up */
+	/*
+	 * Ranks leave the job at the end. Leaving is most of the work of short
+	 * patterns, and matters only to traces and faults. Without it,
+	 * sim_job_stop() must follow.
+	 */
 	bool leave;
-	/* All ranks share these: what they exchange is not looked at. */
+	/* Shared by all ranks: nobody looks at the contents. */
 	char *send, *receive;
 	struct sim_port **ports; /* [rank of the job] */
-	uint32_t *to, *from;	 /* [rank]: a random permutation, and back */
-	unsigned complete;	 /* ranks that have done all */
-	unsigned failed;	 /* that had to give up */
-	enum bcl_status status;	 /* why the first did */
-	uint64_t again;		 /* frames sent again */
+	uint32_t *to, *from;	 /* [rank]: a random permutation, and the
+				  * inverse */
+	unsigned complete;	 /* ranks that have finished */
+	unsigned failed;	 /* ranks that had to give up */
+	enum bcl_status status;	 /* reason of the first */
+	uint64_t again;		 /* frames retransmitted */
 };
 
-/* A rank's part of one round. */
+/* A rank's part of a round. */
 struct sim_part {
 	struct sim_rank *self;
 	const struct sim_series *series;
 	struct bcl_adi *adi;
-	struct bcl_team *world, *team; /* of all; of those who take part */
+	struct bcl_team *world, *team; /* of all ranks; of ranks that take
+					* part */
 	struct sim_port *port;	       /* NULL: by teams */
 	size_t size;
-	uint64_t *spent; /* ns, by a pattern that looks at one rank alone */
-	bool member;	 /* it takes part */
-	unsigned rank, ranks; /* among those who do */
-	unsigned near;	      /* of them on a node */
+	uint64_t *spent;      /* ns, set by patterns with `alone` */
+	bool member;	      /* the rank takes part */
+	unsigned rank, ranks; /* among members */
+	unsigned near;	      /* members on a node */
 };
 
-/* The rank, in the job, of one who takes part. */
+/* The rank in the job of a member. */
 unsigned sim_part_rank(const struct sim_part *part, unsigned member);
 
-/* The pattern, the cluster, who takes part, sizes and repeat are set. */
+/* The caller has set the pattern, the cluster, nodes, ranks, sizes
+ * and repeat. */
 void sim_series_open(struct sim_series *series, uint64_t seed);
 void sim_series_close(struct sim_series *series);
-/* A rank's part: for sim_job_run() with the series. */
+/* The program of a rank, for sim_job_run() with the series as argument. */
 void sim_series_run(struct sim_rank *rank);
 unsigned sim_series_total(const struct sim_series *series);
 
@@ -162,7 +175,7 @@ void sim_series_print(const struct sim_series *series, FILE *to);
 
 /* ---- sim-plot.c ---- */
 
-/* Draws time and load of links. False: gnuplot does not. */
+/* Draws times and the load of links. Returns false if gnuplot fails. */
 bool sim_plot(const char *path, const char *title,
 	      const struct sim_series *series);
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Matches submissions with deliveries, one queue of requests per flow from port
+ * to port; see flow.h. */
 #include "tools/check/flow.h"
 
 #include <stdlib.h>
@@ -9,16 +11,18 @@ enum {
 	PENDING = -1, /* instead of a status: not completed */
 };
 
-/* A message that was asked for, or one that was delivered before that. */
+/* A submitted message, or a delivery read before the request. */
 struct message {
 	struct message *next;
 	struct bcl_record record;
-	uint64_t order; /* of the request at its card */
-	uint64_t life;	/* incarnation of that card */
-	uint64_t time;	/* of the record; when completed, of that */
+	uint64_t order; /* of the request at the card */
+	uint64_t life;	/* incarnation of the card that submitted */
+	uint64_t time;	/* of the request; once it completed, of the
+			 * completion */
 	int status;	/* enum bcl_status, or PENDING */
 	bool delivered;
-	struct check_place place, passed; /* by a later one */
+	struct check_place place, passed; /* passed: where a later message was
+					   * delivered */
 };
 
 struct queue {
@@ -30,17 +34,17 @@ struct flow {
 	uint64_t from, to;
 	uint16_t from_port, to_port;
 	struct queue asked, early;
-	struct message last; /* the last one that was delivered, */
-	bool any;	     /* if there was one */
+	struct message last; /* last message delivered */
+	bool any;	     /* `last` is valid */
 	bool listed;	     /* in flows->busy */
 };
 
 struct check_flows {
 	struct flow *buckets[BUCKETS];
-	struct flow *busy; /* with messages */
+	struct flow *busy; /* flows to be looked at in a sweep */
 	struct check_finding *found;
 	unsigned nfound, room;
-	uint64_t sweep; /* when to look for what took too long */
+	uint64_t sweep; /* time of the next search for overdue messages */
 };
 
 static void *need(size_t size)
@@ -158,7 +162,7 @@ void check_flows_forget(struct check_flows *flows)
 	flows->nfound = 0;
 }
 
-/* Does the trace say what this card asks for and gets? */
+/* True if the trace has all records of the port. */
 static bool told_of(const struct check_world *world, uint64_t card,
 		    unsigned port)
 {
@@ -188,14 +192,14 @@ static bool same(const struct bcl_record *asked,
 		asked->digest == delivered->digest);
 }
 
-/* Could these deliveries be of one message? */
+/* True if both deliveries may be of the same message. */
 static bool alike(const struct bcl_record *a, const struct bcl_record *b)
 {
 	return a->op == b->op && a->length == b->length && a->type == b->type &&
 	       a->value == b->value && a->digest == b->digest;
 }
 
-/* One that should have come before another. */
+/* Matches a delivery with a request that a later message has passed. */
 static bool match_passed(struct check_flows *flows, struct flow *flow,
 			 const struct message *delivered)
 {
@@ -213,7 +217,8 @@ static bool match_passed(struct check_flows *flows, struct flow *flow,
 	return true;
 }
 
-/* The oldest request that this may be; those before it are passed. */
+/* Matches a delivery with the oldest request that agrees. Earlier undelivered
+ * requests are marked as passed. */
 static bool match(struct check_flows *flows, struct flow *flow,
 		  const struct message *delivered)
 {
@@ -246,7 +251,7 @@ static void match_early(struct check_flows *flows, struct flow *flow)
 		drop_first(&flow->early);
 }
 
-/* Forget what is done with, and judge what is older than `old`. */
+/* Drops messages that are settled, and judges those older than `old`. */
 static void settle(const struct check_world *world, struct flow *flow,
 		   uint64_t old)
 {
@@ -366,7 +371,8 @@ static void completed(struct check_event *event)
 	settle(event->world, flow, 0);
 }
 
-/* What this card asked for may have been delivered, or not. */
+/* The card or its port has ended: pending requests may have been delivered or
+ * not. The caller passes port 0 for all ports of the card. */
 static void ended(struct check_event *event, unsigned port)
 {
 	struct message *message;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Flows from end to end: messages that ports asked for, against messages that
- * were delivered to ports. Only records are looked at, so that nothing of how
- * cards do it is taken on trust. Clocks of two processes differ, so a delivery
- * may be read before its request is: it is judged some time later.
+ * Compares flows end to end: the messages that ports submitted against the
+ * messages that were delivered to ports. Only records are compared, so nothing
+ * depends on how cards carry the messages. The clocks of two processes differ,
+ * and a delivery may be read before its request. Therefore a delivery without a
+ * request is judged only after some time.
  */
 #ifndef CHECK_FLOW_H
 #define CHECK_FLOW_H
@@ -11,29 +12,31 @@
 #include "tools/check/world.h"
 
 enum check_end {
-	CHECK_END_AGAIN,  /* delivered more often than it was asked for */
-	CHECK_END_ORDER,  /* a later one was delivered before it */
-	CHECK_END_UNSENT, /* delivered, and nobody asked for it */
-	CHECK_END_LOST,	  /* completed well and never delivered */
+	CHECK_END_AGAIN,  /* delivered more often than submitted */
+	CHECK_END_ORDER,  /* a later message was delivered before */
+	CHECK_END_UNSENT, /* delivered, but no port submitted it */
+	CHECK_END_LOST,	  /* completed without error, but never delivered */
 };
 
 struct check_finding {
 	enum check_end end;
 	struct check_place place; /* of the record that is wrong */
-	struct check_place other; /* of the one that shows it, or number 0 */
-	uint64_t card;		  /* the flow */
+	struct check_place other; /* of the record that proves the fault; number
+				   * 0: none */
+	uint64_t card;		  /* sender of the flow */
 	unsigned port, peer_port;
 };
 
 struct check_flows *check_flows_open(void);
 void check_flows_close(struct check_flows *flows);
 
-/* After the rules have looked at a record. */
+/* Called for each record after the rules have looked at it. */
 void check_flows_record(struct check_event *event);
-/* All has been read. */
+/* Called when all packets have been read. */
 void check_flows_end(struct check_world *world);
 
-/* What was found since the last packet; a loop over i from 0 on. */
+/* Findings since check_flows_forget() was last called: loop over i from 0 until
+ * the function returns NULL. */
 const struct check_finding *check_flows_found(const struct check_flows *flows,
 					      unsigned i);
 void check_flows_forget(struct check_flows *flows);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Decodes frames and checks their consistency; see frame.h. */
 #include "tools/check/frame.h"
 
 #include <string.h>
@@ -59,7 +60,8 @@ static void decode_segment(const uint8_t *head, const uint8_t *payload,
 	};
 }
 
-/* Is it consistent, in a frame of this kind? */
+/* Returns NULL if the segment is consistent in a frame of this kind, else the
+ * fault. `alone`: the frame has no other segment. */
 static const char *
 judge_segment(unsigned kind, const struct check_segment *segment, bool alone)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A frame as a card would understand it (bcl/wire.h). */
+/* Decodes a frame and judges it as a card would (bcl/wire.h), for bcl-check. */
 #ifndef CHECK_FRAME_H
 #define CHECK_FRAME_H
 
@@ -21,7 +21,8 @@ struct check_segment {
 	const uint8_t *payload;
 };
 
-/* What HELLO, HELLO_ACK and the PING behind them say. */
+/* The body of a HELLO or HELLO_ACK, and of the PING that follows
+ * a handshake. */
 struct check_hello {
 	uint64_t card, life, peer_incarnation;
 	uint32_t conn, first_msg, first_seq;
@@ -29,38 +30,45 @@ struct check_hello {
 };
 
 struct check_frame {
-	uint8_t kind; /* without flags */
-	bool torn;    /* only its payload is damaged: its header holds */
+	uint8_t kind; /* enum bcl_frame_kind, without flags */
+	bool torn;    /* the payload is damaged; the header is intact */
 	uint32_t conn, seq, ack, done, base;
-	uint32_t seal; /* what its header's checksum is xored with */
+	uint32_t seal; /* the value with which the checksum of the header is
+			* xored */
 	uint64_t card;
-	bool greets; /* `hello` is there */
+	bool greets; /* `hello` is valid */
 	struct check_hello hello;
 	unsigned nsegments;
 	struct check_segment segments[CHECK_SEGMENTS];
 };
 
-/* It belongs to a connection, which has a seal. */
+/* True if frames of the kind belong to a connection and so carry a seal. */
 static inline bool check_is_sealed(unsigned kind)
 {
 	return kind > BCL_FRAME_RESET;
 }
 
-/* What a frame's header says, right or not; false: it cannot be one. */
+/* Reads the header without judging the fields. Returns false if a frame cannot
+ * have this length. */
 bool check_frame_header(const uint8_t *bytes, size_t length,
 			struct check_frame *frame);
-/* NULL: a card would take it, if its seal is right; else why not. What was
- * understood before that is in *frame. */
+/*
+ * Returns NULL if a card would accept the frame, provided that the seal is
+ * right; else the reason why not. On an error *frame holds the fields read
+ * before the fault.
+ */
 const char *check_frame_decode(const uint8_t *bytes, size_t length,
 			       struct check_frame *frame);
 
-/* It has a message number and gets a verdict. */
+/* True for a segment that carries a message: a message has a number and gets a
+ * verdict. */
 static inline bool check_is_message(unsigned op)
 {
 	return op >= BCL_SEG_SYSTEM && op <= BCL_SEG_ATOMIC_REPLY;
 }
 
-/* It is delivered in the order of its flow. */
+/* True if messages of the operation are delivered in the order of
+ * their flow. */
 static inline bool check_is_ordered(unsigned op)
 {
 	return op == BCL_SEG_SYSTEM || op == BCL_SEG_PUT_NOTIFY;
@@ -71,7 +79,8 @@ static inline bool check_is_reply(unsigned op)
 	return op == BCL_SEG_GET_REPLY || op == BCL_SEG_ATOMIC_REPLY;
 }
 
-/* Bytes of its payload in all its frames: those of a GET are the reply's. */
+/* Payload bytes of the message in all frames together. A GET has none: `total`
+ * is the length of the reply. */
 static inline uint32_t check_payload(const struct check_segment *segment)
 {
 	return segment->op == BCL_SEG_GET ? 0 : segment->total;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What came by a connection: frames, and the messages in them. */
+/* The receiving side of a connection: frames of the peer, the messages in them,
+ * and the deliveries that they lead to. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,8 @@
 #include "transport/env/crc32c.h"
 
 enum {
-	NEAR = 256, /* numbers looked back at for one that was delivered */
+	NEAR = 256, /* numbers searched for a message that was delivered
+		     * before */
 };
 
 /* ---- frames ---- */
@@ -129,7 +131,7 @@ static struct check_arrival *remember(struct check_event *event)
 	return arrival;
 }
 
-/* The reply to a request of ours is here. */
+/* The reply to a request of ours has arrived. */
 static void answered(struct check_event *event)
 {
 	const struct check_segment *segment = event->segment;
@@ -145,7 +147,11 @@ static void answered(struct check_event *event)
 			port->requests[i].answered = true;
 }
 
-/* The card may not have taken a frame that brought it before. */
+/*
+ * Notes the frame until the card acknowledges it. The card may have had no room
+ * for earlier frames of the message; a frame with the whole message replaces
+ * all earlier frames.
+ */
 static void note_frame(const struct check_event *event,
 		       struct check_arrival *arrival)
 {
@@ -197,10 +203,10 @@ void check_inbound_segment(struct check_event *event)
 }
 
 /*
- * Memory that a put needs may be withdrawn before its first fragment comes. The
- * card then tells the sender, by a verdict, and not its own host, and goes on
- * with the next message at once: the frame with the verdict may leave later
- * than that message is delivered.
+ * The host may withdraw the memory of a put before the first fragment arrives.
+ * The card then informs the sender by a verdict, does not inform its own host,
+ * and goes on with the next message at once. The next message may therefore be
+ * delivered before the frame with the verdict leaves.
  */
 static bool may_have_failed(const struct check_link *link,
 			    const struct check_arrival *arrival)
@@ -243,7 +249,7 @@ static void note_verdict(const struct check_life *life,
 	arrival->told = (uint8_t)told;
 }
 
-/* We say that all frames of a rail before this one have come. */
+/* We acknowledge all frames of a rail before `ack`. */
 static void note_ack(struct check_link *link, int rail, uint32_t ack)
 {
 	struct check_lane *lane = &link->lanes[rail];
@@ -289,7 +295,7 @@ void check_inbound_told(struct check_event *event)
 
 /* ---- deliveries ---- */
 
-/* Will nothing more be delivered of this number? */
+/* True if this number will not be delivered any more. */
 static bool settled(const struct check_link *link, uint32_t msg)
 {
 	const struct check_arrival *arrival = check_arrival(link, msg);
@@ -343,7 +349,7 @@ static bool same_contents(const struct check_arrival *arrival,
 		arrival->digest == record->digest);
 }
 
-/* The best that this link has for a delivery. */
+/* The best match for a delivery among the messages of this link. */
 static enum check_match match_link(struct check_link *link,
 				   const struct bcl_record *record,
 				   struct check_arrival **best)

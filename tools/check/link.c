@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Connections, as the handshakes of a trace make them. */
+/* Connections, as the handshakes in a trace create them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/check/world.h"
 
 enum {
-	RAIL = 3, /* the bits of a connection id that are a rail */
+	RAIL = 3, /* bits of a connection id that hold the rail */
 };
 
 static bool shakes(const struct check_frame *frame)
@@ -15,7 +15,8 @@ static bool shakes(const struct check_frame *frame)
 	       frame->kind == BCL_FRAME_HELLO_ACK;
 }
 
-/* A link of this life or, what the card must not listen to, the former one. */
+/* A link of this life, or else of the former life, to which the card must not
+ * listen. */
 static struct check_link *own(const struct check_life *life, uint32_t id)
 {
 	struct check_link *link = life->links;
@@ -75,7 +76,8 @@ void check_links_free(struct check_life *life)
 	}
 }
 
-/* What HELLO_ACKs said of the peer's connection. */
+/* The peer's offer of the connection. Returns NULL if no HELLO_ACK has offered
+ * it. */
 static struct check_offer *offer_of(struct check_link *link, uint32_t conn)
 {
 	unsigned i;
@@ -87,7 +89,8 @@ static struct check_offer *offer_of(struct check_link *link, uint32_t conn)
 	return NULL;
 }
 
-/* A link to the peer's connection: one that is, or that a HELLO_ACK offers. */
+/* A link to the connection `peer` of a card: paired already, or with
+ * an offer. */
 static struct check_link *towards(const struct check_life *life, uint64_t card,
 				  uint32_t peer)
 {
@@ -113,7 +116,7 @@ static struct check_call *call_of(const struct check_life *life, uint64_t card,
 	return NULL;
 }
 
-/* The link is with this connection of the peer. */
+/* Pairs the link with connection `peer` of the other card. */
 static void pair(struct check_link *link, uint32_t peer, uint64_t life,
 		 uint32_t first_msg)
 {
@@ -134,7 +137,7 @@ static void pair(struct check_link *link, uint32_t peer, uint64_t life,
 	link->peer = peer;
 	link->peer_incarnation = life;
 	check_inbound_start(link, first_msg);
-	/* The youngest of all that are paired. */
+	/* The youngest paired link goes to the front of the list. */
 	while (*at != link)
 		at = &(*at)->next;
 	*at = link->next;
@@ -142,7 +145,7 @@ static void pair(struct check_link *link, uint32_t peer, uint64_t life,
 	link->life->links = link;
 }
 
-/* By sending by it we take the connection that the peer has offered. */
+/* Our card accepts an offered connection by sending on it. */
 static void believe(struct check_link *link, uint32_t conn)
 {
 	const struct check_offer *offer = offer_of(link, conn);
@@ -195,8 +198,8 @@ void check_link_find(struct check_event *event)
 			!check_lane_arrived(lane, frame->seq);
 }
 
-/* RAIL_DOWN names a rail by the id that frames to it carry: the peer's if we
- * give it up, and ours if the peer does. */
+/* RAIL_DOWN names a rail by the id in frames to the rail: by the id of the peer
+ * if we give the rail up, by ours if the peer does. */
 static void give_up(struct check_link *link, const struct check_event *event)
 {
 	const struct check_frame *frame = event->frame;
@@ -270,7 +273,8 @@ static void went(struct check_event *event)
 	}
 }
 
-/* HELLO_ACK: the peer offers a connection; it holds once we send by it. */
+/* HELLO_ACK: the peer offers a connection. The offer holds once we send on the
+ * connection. */
 static void note_offer(struct check_link *link, const struct check_hello *hello,
 		       int rail)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What went by a connection, and what the peer said of it. */
+/* The sending side of a connection: our frames and messages, and what the peer
+ * has said about them. */
 #include <stdlib.h>
 
 #include "tools/check/world.h"
@@ -35,8 +36,8 @@ struct check_chain *check_chain(struct check_link *link, unsigned src_port,
 	return chain;
 }
 
-/* Could the segment be what this request asked for? Messages of a flow leave in
- * its order, others in any. */
+/* True if the segment may belong to this request. Messages of a flow leave in
+ * the order of submission, all other messages in any order. */
 static bool fits(const struct check_request *request,
 		 const struct check_link *link,
 		 const struct check_segment *segment)
@@ -69,8 +70,13 @@ bool check_as_asked(const struct bcl_record *asked,
 			bcl_crc32c(0, segment->payload, segment->length));
 }
 
-/* Is it a better guess? The oldest that agrees. A message that was being
- * fetched may leave when one before it is known to be refused. */
+/*
+ * True if `request` is a better guess than `than`. A request that agrees with
+ * the segment is better than one that does not, and of two equal ones the older
+ * is better. Agreement counts first because a message that the card was
+ * fetching may leave after the card has learnt that an earlier message was
+ * refused.
+ */
 static bool better(const struct check_segment *segment,
 		   const struct check_request *request,
 		   const struct check_request *than)
@@ -141,7 +147,7 @@ void check_outbound_frame(struct check_event *event)
 	lane->went_known = true;
 }
 
-/* A number is seen for the first time. */
+/* The number is seen for the first time. */
 static void count(struct check_link *link, uint32_t msg)
 {
 	if (bcl_before(msg, link->next_out)) {
@@ -187,7 +193,8 @@ void check_outbound_segment(struct check_event *event)
 		.place = { event->packet->file, event->packet->number },
 	};
 	count(link, segment->msg);
-	/* Whose it was is not known: none of its frames has left. */
+	/* The request is not known, because none of the message's frames has
+	 * left. */
 	link->gaps += segment->op == BCL_SEG_WITHDRAW;
 	chain = check_chain(link, segment->src_port, segment->dst_port);
 	if (check_is_ordered(segment->op) &&

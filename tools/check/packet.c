@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A reader of pcapng for bcl-check; see packet.h. */
 #include "tools/check/packet.h"
 
 #include <errno.h>
@@ -36,18 +37,18 @@ struct interface {
 struct source {
 	const char *name;
 	FILE *file;
-	uint8_t *block; /* the last one read */
+	uint8_t *block; /* the last block read */
 	struct interface *interfaces;
 	unsigned ninterfaces;
-	bool section; /* one has begun */
+	bool section; /* a section header was read */
 	unsigned packets;
-	struct check_packet packet; /* the next one */
+	struct check_packet packet; /* the next packet */
 	bool ready;
 };
 
 struct check_reader {
 	unsigned n;
-	struct source *last; /* whose packet was given */
+	struct source *last; /* source of the last packet returned */
 	struct source sources[];
 };
 
@@ -58,7 +59,7 @@ static int damaged(const struct source *source, const char *what)
 	return -1;
 }
 
-/* Nothing in it is as it would have to be. */
+/* The file does not begin like a trace. */
 static int foreign(const struct source *source)
 {
 	fprintf(stderr, "bcl-check: %s: %s\n", source->name,
@@ -85,7 +86,8 @@ static uint16_t half(const uint8_t *at)
 	return value;
 }
 
-/* An option's bytes, among those from `at` to `end`; NULL: not there. */
+/* Finds an option in the bytes from `at` to `end`. Returns NULL if there is
+ * none with this code. */
 static const uint8_t *option(const uint8_t *at, const uint8_t *end,
 			     unsigned code, unsigned *length)
 {
@@ -100,7 +102,7 @@ static const uint8_t *option(const uint8_t *at, const uint8_t *end,
 	return NULL;
 }
 
-/* 1: a block of `length` bytes; 0: the end of the file. */
+/* Returns 1 for a block of *length bytes, 0 at the end of the file. */
 static int read_block(struct source *source, uint32_t *length)
 {
 	size_t got = fread(source->block, 1, 8, source->file);
@@ -114,7 +116,7 @@ static int read_block(struct source *source, uint32_t *length)
 		return damaged(source, "not a block of this machine's pcapng");
 	if (fread(source->block + 8, 1, *length - 8, source->file) !=
 	    *length - 8)
-		return 0; /* its writer was killed while it wrote */
+		return 0; /* the writer was killed in the middle of a block */
 	if (word(source->block + *length - 4) != *length)
 		return damaged(source, "a block with two lengths");
 	return 1;
@@ -157,7 +159,8 @@ static int add_interface(struct source *source, uint32_t length)
 	return 1;
 }
 
-/* Without the headers of Ethernet, or of IP and UDP. False: no such frame. */
+/* Removes the headers of Ethernet, or of IP and UDP. Returns false if the
+ * packet is too short for them. */
 static bool strip(const struct interface *interface,
 		  struct check_packet *packet)
 {
@@ -219,7 +222,7 @@ static int take_packet(struct source *source, uint32_t length)
 		       : damaged(source, "a packet without its headers");
 }
 
-/* Have the source's next packet ready, if there is one. */
+/* Reads on until the source's next packet is ready or the file ends. */
 static int advance(struct source *source)
 {
 	uint32_t length;

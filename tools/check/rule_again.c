@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules about what is sent again. */
+/* Rules about retransmission. */
 #include "tools/check/rules.h"
 
 enum {
-	REPEATS = 8,		  /* into silence, and one more for each */
-	PAUSE = 50 * 1000 * 1000, /* ns of it */
-	FETCH = 10 * 1000 * 1000, /* ns, at most, by a card that is slow */
+	REPEATS = 8,		  /* repetitions into silence, plus one for each
+				   * PAUSE */
+	PAUSE = 50 * 1000 * 1000, /* ns of silence */
+	FETCH = 10 * 1000 * 1000, /* ns: the longest time that a slow card takes
+				   * to fetch */
 };
 
-/* Of a peer, if the trace does not tell ours. */
+/* ns: time-out of a peer, if the trace does not contain ours. */
 static const uint64_t TIMEOUT = 30000000000;
 
-/* It may have been on its way from the host's memory when that came. */
+/* True if the card may have been fetching the data from host memory when the
+ * acknowledgement or verdict arrived at time `told`. */
 static bool fetched(const struct check_event *event, uint64_t told)
 {
 	return event->packet->time - told < FETCH;

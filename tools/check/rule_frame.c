@@ -102,7 +102,7 @@ void check_rule_window(struct check_event *event)
 	}
 }
 
-/* What SACK and RAIL_DOWN say of single frames. */
+/* Checks the frames that a SACK or RAIL_DOWN marks as arrived. */
 static void bits(struct check_event *event, const struct check_lane *lane,
 		 const struct check_segment *segment, uint32_t ack)
 {
@@ -130,7 +130,7 @@ static void all_before(struct check_event *event, const struct check_lane *lane,
 			       (unsigned)ack, (unsigned)lane->expected);
 }
 
-/* It is about another rail than its own. */
+/* RAIL_DOWN is about another rail than the one by which it is sent. */
 static void rail_down(struct check_event *event,
 		      const struct check_segment *segment)
 {

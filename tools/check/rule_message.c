@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules about messages as they leave. */
+/* Rules about messages as the sender puts them on the wire. */
 #include "tools/check/rules.h"
 
 enum {
-	BURST = 64, /* frames that a rail is given in one call */
+	BURST = 64, /* frames that the card puts on a rail in one call */
 };
 
-/* A segment of a message that has its number for the first time. */
+/* True for a segment that shows the number of a message for the first time. */
 static bool is_new(const struct check_event *event)
 {
 	return event->link && !event->numbered &&
@@ -33,7 +33,8 @@ void check_rule_number(struct check_event *event)
 				       (unsigned)segment->msg,
 				       (unsigned)event->frame->base);
 	} else if (number && segment->op != BCL_SEG_WITHDRAW &&
-		   /* it was withdrawn while all of it was being fetched */
+		   /* withdrawn before a frame of the message left: the contents
+		    * are unknown */
 		   number->op != BCL_SEG_WITHDRAW &&
 		   (number->op != segment->op ||
 		    number->type != segment->type ||
@@ -79,7 +80,8 @@ void check_rule_chain(struct check_event *event)
 		       ->last;
 	before = check_number(event->link, last);
 	if (event->link->gaps || segment->msg != event->link->next_out)
-		return; /* it may name one that it has overtaken */
+		return; /* the message may name a predecessor that it has
+			 * overtaken */
 	if (segment->prev && segment->prev != last)
 		check_complain(event,
 			       "message %u names %u before it; it was "
@@ -93,8 +95,8 @@ void check_rule_chain(struct check_event *event)
 			       (unsigned)segment->msg, (unsigned)last);
 }
 
-/* An older request of the flow of which no frame has left, unless it may have
- * been overtaken. */
+/* Returns an older request of the flow of which no frame has left. Returns NULL
+ * if there is none, or if the message may have overtaken older messages. */
 static const struct check_request *skipped(const struct check_event *event)
 {
 	const struct check_request *source = event->source, *request;
@@ -149,9 +151,10 @@ void check_rule_asked(struct check_event *event)
 }
 
 /*
- * Only a request with nothing before it is looked at: others wait for their
- * own; and one that the card had perhaps not heard of is not. Ports are served
- * in turn, each by a burst.
+ * Ports are served in turn, each by a burst. The rule judges only a request
+ * without earlier requests of its port to the peer: later requests wait for the
+ * earlier. A request of which the card had perhaps not heard when the record
+ * was written (BCL_RECORD_EARLY) is not judged.
  */
 void check_rule_fair(struct check_event *event)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules about what hosts ask for and get. */
+/* Rules about requests of hosts, their completions, and memory. */
 #include "tools/check/rules.h"
 
 static const char *wrong(const struct check_event *event)
@@ -105,8 +105,11 @@ static void overdue(struct check_world *world, struct check_node *node)
 	node->owed.number = 0;
 }
 
-/* The loss may be told after the requests that it ends, but at once. And a
- * request may name a life that is over before its host has heard of that. */
+/*
+ * A request fails by the loss of its peer. The record of the loss may follow
+ * the completion of the request, but must follow at once. Besides, a request
+ * may name a life that is over before the host hears of the end.
+ */
 static void lost_peer(struct check_event *event)
 {
 	const struct check_request *request = event->request;
@@ -181,7 +184,7 @@ void check_rule_fence(struct check_event *event)
 	}
 }
 
-/* ---- those that never complete ---- */
+/* ---- requests that never complete ---- */
 
 static void waiting(struct check_world *world, const struct check_life *life,
 		    const struct check_port *port, uint64_t now)
@@ -192,8 +195,8 @@ static void waiting(struct check_world *world, const struct check_life *life,
 
 	for (i = 0; i < port->nrequests && !port->gap; i++) {
 		request = &port->requests[i];
-		/* Refused ones wait for the receiver's program, and fences
-		 * for others. */
+		/* A refused message waits for the program of the receiver, a
+		 * fence for earlier requests. */
 		if (request->used && !request->delayed &&
 		    request->asked.op != BCL_REQ_FENCE &&
 		    now - request->time > most)
@@ -253,7 +256,8 @@ void check_rule_memory(struct check_event *event)
 		return;
 	ring = check_ring(port, record->op == BCL_CQ_SYSTEM, record->length);
 	taken = ring->taken + 1;
-	/* More may be free: those whose records follow. */
+	/* `freed` may count blocks whose DELIVERED records follow, so the
+	 * difference may be negative. */
 	if ((int32_t)(taken - record->freed) > (int32_t)ring->n)
 		check_complain(event,
 			       "block %u of port %u, of which %u are "

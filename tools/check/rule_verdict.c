@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules about what a receiver says of messages. */
+/* Rules about the verdicts that a receiver gives on messages. */
 #include "tools/check/rules.h"
 
-/* An outbound frame that answers messages. */
+/* True for an outbound frame that can carry verdicts. */
 static bool answers(const struct check_event *event)
 {
 	return event->packet->outbound && !event->bad && event->link &&
@@ -10,7 +10,8 @@ static bool answers(const struct check_event *event)
 	       event->frame->kind != BCL_FRAME_HELLO_ACK;
 }
 
-/* Its port, if what is delivered to it is told. */
+/* The port of an ordered message, or NULL if the trace does not show all
+ * deliveries to the port. */
 static struct check_port *port_of(const struct check_life *life,
 				  const struct check_arrival *arrival)
 {
@@ -22,7 +23,7 @@ static struct check_port *port_of(const struct check_life *life,
 		       : NULL;
 }
 
-/* What the frame's VERDICT segments say of a message. */
+/* The verdict that the frame's VERDICT segments give on a message. */
 static unsigned told_by(const struct check_frame *frame, uint32_t msg)
 {
 	unsigned i;
@@ -119,7 +120,7 @@ void check_rule_verdict(struct check_event *event)
 	}
 }
 
-/* Blocks that messages on their way to a port hold. */
+/* Blocks reserved by messages on their way to the port. */
 static uint32_t reserved(const struct check_life *life, struct check_port *port,
 			 const struct check_ring *ring)
 {
@@ -144,17 +145,19 @@ static uint32_t reserved(const struct check_life *life, struct check_port *port,
 	return n;
 }
 
-/* May it be that there was no block for it since it came? */
+/* True if there may have been no free block for the message at some time since
+ * the first frame arrived. */
 static bool full(const struct check_life *life, struct check_port *port,
 		 const struct check_ring *ring,
 		 const struct check_arrival *arrival)
 {
 	uint32_t used =
 		ring->taken - arrival->freed + ring->refused - arrival->refused;
-	/* If it came early it left one to what it waited for. */
+	/* A message that arrived before its predecessor left one block to the
+	 * predecessor. */
 	uint32_t room = ring->n - (arrival->prev != 0);
 
-	/* It is among those on their way itself. */
+	/* reserved() also counts the message itself. */
 	return used >= room || used + reserved(life, port, ring) - 1 >= room;
 }
 
@@ -201,7 +204,8 @@ void check_rule_refusal(struct check_event *event)
 	}
 }
 
-/* Has the card taken it? One without room takes a frame another time. */
+/* True if the card has accepted the whole message. A card without room accepts
+ * a frame only when the frame is retransmitted. */
 static bool taken(const struct check_arrival *arrival)
 {
 	unsigned rail;
@@ -233,7 +237,7 @@ static void look(struct check_world *world, struct check_link *link,
 				  (unsigned)msg, arrival->dst_port,
 				  (unsigned long long)(now - arrival->time) /
 					  1000000);
-		arrival->withdrawn = true; /* said once */
+		arrival->withdrawn = true; /* complain only once */
 	}
 }
 

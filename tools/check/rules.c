@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The table of all rules, and the loop that applies them to packets. */
 #include "tools/check/rules.h"
 
 #include <stdarg.h>
@@ -190,7 +191,7 @@ static void ask_findings(struct check_world *world)
 	check_flows_forget(world->flows);
 }
 
-/* In turn, since each may be about the one before it. */
+/* In turn, since a segment may be about the one before it. */
 static void take_segments(struct check_event *event)
 {
 	unsigned i;
@@ -258,7 +259,8 @@ void check_end(struct check_world *world)
 	ask_findings(world);
 }
 
-/* Hand over all packets in turn. False: told on stderr. */
+/* Passes all packets in turn to take(). Returns false if a file cannot be read;
+ * the reason is on stderr. */
 static bool read_files(struct check_world *world, char *const *files,
 		       unsigned n,
 		       void (*take)(struct check_world *world,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules of the protocol, as a trace shows whether they are kept. Each looks
- * at what happens before the world is changed by it.
+ * The rules of the protocol that bcl-check applies to a trace. Each rule looks
+ * at an event before the event changes the world (world.h).
  */
 #ifndef CHECK_RULES_H
 #define CHECK_RULES_H
@@ -12,9 +12,12 @@
 struct check_rule {
 	const char *name;
 	const char *says;
-	/* A frame; each segment of an intact one with a message, or WITHDRAW;
-	 * a record; what flows have found; the end of all. NULL: not looked
-	 * at. */
+	/*
+	 * Called for, in this order: each frame; each segment of an intact
+	 * outbound DATA frame on a known link; each record; each finding of
+	 * flow.h; each life at the end of the trace. NULL: the rule does not
+	 * look at these.
+	 */
 	void (*frame)(struct check_event *event);
 	void (*segment)(struct check_event *event);
 	void (*record)(struct check_event *event);
@@ -26,18 +29,19 @@ struct check_rule {
 extern const struct check_rule check_rules[];
 extern const unsigned check_nrules;
 
-/* The rule that is being asked is broken. */
+/* Reports that the current rule (world->rule) is broken. */
 void check_complain(struct check_event *event, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void check_complain_at(struct check_world *world,
 		       const struct check_place *place, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Have all rules look at a packet, then let it change the world. */
+/* Lets all rules look at a packet, then applies the packet to the world. */
 void check_packet(struct check_world *world, const struct check_packet *packet);
-/* There are no more. */
+/* Called after the last packet. */
 void check_end(struct check_world *world);
-/* All of these files, to their end. False: told on stderr why not. */
+/* Reads and checks all files to their end. Returns false if a file cannot be
+ * read; the reason is on stderr. */
 bool check_files(struct check_world *world, char *const *files, unsigned n);
 
 /* ---- rule_frame.c ---- */

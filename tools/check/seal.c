@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
+/* Determines the seal of each connection by a majority vote; see seal.h. */
 #include "tools/check/seal.h"
 
 #include <stdlib.h>
 
 enum {
 	BUCKETS = 4096,
-	RAIL = 3, /* the bits of a connection id that are a rail */
+	RAIL = 3, /* bits of a connection id that hold the rail */
 };
 
-/* By majority (Boyer, Moore, "MJRTY", 1981): whoever had most has votes left
- * when those for others are taken off. */
+/*
+ * Majority vote (Boyer, Moore, "MJRTY", 1981): a frame with the current
+ * candidate adds a vote, any other frame takes one off. A seal that more than
+ * half of the frames have is the candidate at the end.
+ */
 struct seal {
 	struct seal *next;
 	uint64_t card;

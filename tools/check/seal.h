@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The seals of connections (bcl/wire.h). A trace does not tell them, but each
- * frame of a connection shows its own: what most frames to one connection have
- * is right.
+ * Finds the seals of connections (bcl/wire.h). A trace does not contain the
+ * seal of a connection, but the header checksum of each frame reveals one. The
+ * seal that most frames to a connection have is taken to be right.
  */
 #ifndef CHECK_SEAL_H
 #define CHECK_SEAL_H
@@ -15,10 +15,11 @@ struct check_seals;
 
 struct check_seals *check_seals_open(void);
 void check_seals_close(struct check_seals *seals);
-/* A frame that came or went, damaged or not. */
+/* Counts a frame that was sent or received, damaged or not. */
 void check_seals_note(struct check_seals *seals,
 		      const struct check_frame *frame);
-/* After all have been noted. */
+/* Returns true if the frame has the right seal, or needs none. Call this only
+ * after all frames have been noted. */
 bool check_seals_right(const struct check_seals *seals,
 		       const struct check_frame *frame);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lives, their ports and nodes, and what records tell of them. */
+/* Lives of cards with their ports and nodes, and how records change them. */
 #include "tools/check/world.h"
 
 #include <stdlib.h>
@@ -65,7 +65,8 @@ static void life_free(struct check_life *life)
 	free(life);
 }
 
-/* A new life of the card; of those before, the last one is remembered. */
+/* Begins a new life of the card. Of the former lives only the last one
+ * is kept. */
 static struct check_life *begin(struct check_world *world, uint64_t card)
 {
 	struct check_life *life = need(sizeof(*life)), **at;
@@ -131,7 +132,7 @@ struct check_node *check_node(struct check_life *life, uint64_t card)
 	return node;
 }
 
-/* ---- what a packet is about ---- */
+/* ---- the objects that a packet concerns ---- */
 
 static void find_record(struct check_event *event)
 {
@@ -199,7 +200,8 @@ void check_world_find(struct check_world *world,
 		event->frame = &world->frame;
 		event->bad = decode(world, packet);
 		world->damaged += event->bad && !packet->outbound;
-		/* A card believes what the header of DATA says. */
+		/* A card trusts the header of a DATA frame whose payload alone
+		 * is damaged. */
 		if (event->frame->torn && !packet->outbound &&
 		    event->frame->kind == BCL_FRAME_DATA)
 			event->bad = NULL;
@@ -231,7 +233,7 @@ static void open_port(struct check_life *life, const struct bcl_record *record)
 	life->ports = port;
 }
 
-/* Its flows end with it. */
+/* The flows of the port end as well. */
 static void close_port(struct check_life *life, struct check_port *port)
 {
 	struct check_port **at = &life->ports;
