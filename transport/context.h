@@ -158,8 +158,8 @@ enum {
 };
 
 enum bcl_port_flag {
-	BCL_PORT_STASHED = 1,	/* an event waits in `stash`, found by
-				 * bcl_wait() */
+	BCL_PORT_STASHED = 1,	/* `stash` holds an event that bcl_wait()
+				 * or bcl_arm() found */
 	BCL_PORT_ARMED = 2,	/* senders wake the port */
 	BCL_PORT_BLOCK = 4,	/* the last event lies in a block of the card */
 	BCL_PORT_SELF = 8,	/* the last event lies in a slot of the self
