@@ -3,14 +3,14 @@
  * Packs and unpacks the address blob of a port, little-endian (offset, content,
  * bytes):
  *
- * 	 0  version, 1
- * 	 1  number of wires; bit 2 + w: wire w is the second rail of its kind
- * 	    (the first wire cannot be), 1
- * 	 2  port, 2
- * 	 4  host, 8
- * 	12  card, 8
- * 	20  job key, 16
- * 	36  wires: kind << 5 | length, 1; address, length
+ *	 0  version, 1
+ *	 1  number of wires; bit 2 + w: wire w is the second rail of its kind
+ *	    (the first wire cannot be), 1
+ *	 2  port, 2
+ *	 4  host, 8
+ *	12  card, 8
+ *	20  job key, 16
+ *	36  wires: kind << 5 | length, 1; address, length
  */
 #include <string.h>
 

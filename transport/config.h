@@ -24,7 +24,7 @@ enum bcl_config_kind {
 };
 
 enum {
-	BCL_CONFIG_TEXT_MAX = 256, /* with its terminating zero */
+	BCL_CONFIG_TEXT_MAX = 256, /* characters, with the terminating zero */
 };
 
 /*

@@ -13,10 +13,10 @@
  * the receiver can refuse the frame as a whole and the sender can retransmit
  * it.
  *
- * 	+-------------+-----------+---------+-----------+---------+
- * 	| frame header| segment 0 | payload | segment 1 | payload | ...
- * 	+-------------+-----------+---------+-----------+---------+
- * 	0            40          80
+ *	+-------------+-----------+---------+-----------+---------+
+ *	| frame header| segment 0 | payload | segment 1 | payload | ...
+ *	+-------------+-----------+---------+-----------+---------+
+ *	0            40          80
  *
  * Integers are little-endian and are read and written through bcl_get*() and
  * bcl_put*(): a frame may lie at any address, on a machine of either byte
