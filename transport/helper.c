@@ -11,7 +11,8 @@
  *            IDLE_PERIOD), or until a socket of
  *            shared memory is readable
  *  STANDING  on the card's descriptors, too         LOOKING when the program
- *                                                   has called
+ *                                                   has called or sleeps on
+ *                                                   an armed port
  *
  * Only rare messages arrive on the sockets of shared memory: new connections,
  * ends, and questions of peers whose message was not answered at once, because

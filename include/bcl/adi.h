@@ -12,9 +12,9 @@
  * Longer messages, and all messages beyond the budget, are only announced; the
  * receiver fetches the data once the message has matched.
  *
- * No function blocks unless its comment says "blocks". If the job was opened
- * with BCL_ADI_THREADS, any thread may call any function; otherwise one thread
- * at a time may call. Wrong arguments: see bcl/bcl.h.
+ * No function blocks unless its comment says so. If the job was opened with
+ * BCL_ADI_THREADS, any thread may call any function; otherwise one thread at a
+ * time may call. Wrong arguments: see bcl/bcl.h.
  *
  * The library detects a rank that dies, or that has left (bcl/status.h).
  * Operations that name the rank end with a LOSS_PEER status; other operations

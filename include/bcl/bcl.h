@@ -8,7 +8,7 @@
  * published by any means. The caller never says how a peer is reached: the
  * library uses shared memory inside a host and the card between nodes.
  *
- * No function blocks unless its comment says "blocks". Every call makes some
+ * No function blocks unless its comment says so. Every call makes some
  * progress, but only bcl_poll() and bcl_wait() report events. Errors are
  * statuses (bcl/status.h). A function writes its results only if it returns
  * BCL_OK.
@@ -267,7 +267,7 @@ BCL_API enum bcl_status bcl_unpost(struct bcl_port *port, unsigned channel);
  * channel is posted, and is not ordered with other messages. The buffer belongs
  * to the library until BCL_EVENT_SENT. UNSUPPORTED: 4 GB or more to another
  * node; bcl_offer() takes any length. AGAIN and LOSS_PEER statuses as for
- * bcl_send(), here and in all functions below that take a peer.
+ * bcl_send(), here and for all operations below.
  */
 BCL_API enum bcl_status bcl_send_channel(struct bcl_peer *peer,
 					 unsigned channel, const void *buffer,

@@ -58,8 +58,7 @@ struct bcl_team;
  * ranks in the parent, in the order of the new ranks. Exactly these members
  * call bcl_team_create(), which is collective and blocks. `id` (0..1023)
  * distinguishes teams that are created at the same time. The parent may be
- * lost. The id of a creation that failed is used up, unless the failure was ARG
- * at this call.
+ * lost. The id of a creation that failed is used up, unless it failed by ARG.
  * ARG: a rank is there twice, is not of the parent, or the caller's rank is
  * missing.
  */
