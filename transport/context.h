@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inside of a context, a port and a peer, for the files of transport/. Who
- * may touch them:
+ * The inside of a context, a port and a peer, for the files of transport/, and
+ * the threads that may touch each of them:
  *
  *  context   set up by bcl_open(), then read-only except for the lists, which
  *            `lock` protects
