@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The address blob, little-endian:
+ * Packs and unpacks the address blob of a port, little-endian (offset, content,
+ * bytes):
  *
  *	 0  version, 1
- *	 1  number of wires; bit 2 + w: wire w is of its kind's second rail
+ *	 1  number of wires; bit 2 + w: wire w is the second rail of its kind
  *	    (the first wire cannot be), 1
  *	 2  port, 2
  *	 4  host, 8
@@ -56,7 +57,7 @@ size_t bcl_address_pack(const struct bcl_address *address, void *blob)
 		const struct bcl_wire_address *wire = &address->wire[i];
 
 		if (p + 1 + wire->length > start + BCL_ADDRESS_MAX)
-			continue; /* a shorter one may find room */
+			continue; /* a shorter wire may have room */
 		*p++ = (uint8_t)(wire->kind << LENGTH_BITS | wire->length);
 		p = put(p, wire->bytes, wire->length);
 		if (n && address->second >> i & 1)
@@ -110,7 +111,7 @@ enum bcl_status bcl_address_unpack(const void *blob, size_t length,
 	return p == end ? BCL_OK : BCL_ERR_ARG;
 }
 
-/* FNV-1a over 64 bits; Fowler, Noll, Vo. */
+/* FNV-1a over 64 bits (Fowler, Noll, Vo). */
 static uint64_t hash(uint64_t h, const void *data, size_t n)
 {
 	for (const uint8_t *p = data; n--; p++)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Posted channels. A channel is open to all paths at once; the first message
- * claims it. The card holds its own copy of the posting, which has to be taken
- * back before another path may fill the buffer.
+ * Posted channels of a port, for all paths. Every path may fill a posted
+ * channel; the first message claims the channel. The card has its own copy of
+ * the posting, so another path has to take the posting back from the card
+ * before it fills the buffer.
  */
 #include "transport/card/card.h"
 #include "transport/internal.h"

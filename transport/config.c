@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads, checks and prints the settings of the table in config.h. */
 #include "transport/config.h"
 
 #include <ctype.h>
@@ -96,7 +97,7 @@ enum bcl_status bcl_config_parse(enum bcl_config_kind kind, const char *text,
 	return BCL_ERR_ARG;
 }
 
-/* A number in the largest unit that divides it. */
+/* Prints a number in the largest unit that divides it. */
 static void print_number(enum bcl_config_kind kind, uint64_t value, char *text,
 			 size_t size)
 {
@@ -234,7 +235,7 @@ enum bcl_status bcl_config_read(const struct bcl_env *env,
 			config->log);
 		return BCL_ERR_ARG;
 	}
-	/* a word that is wrong would be a network less, without a sound */
+	/* with a wrong word a network would be missing, without a message */
 	if (!bcl_config_within(config->rails, "udp,packet") &&
 	    strcmp(config->rails, "none")) {
 		bcl_log(config, BCL_LOG_ERROR, "config",

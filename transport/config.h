@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The configuration table. From it come the BCL_... environment variables,
- * bcl-info --config and the manual page.
+ * The configuration table, the source of the BCL_... environment variables, of
+ * bcl-info --config and of the manual page.
  */
 #ifndef BCL_CONFIG_H
 #define BCL_CONFIG_H
@@ -24,15 +24,15 @@ enum bcl_config_kind {
 };
 
 enum {
-	BCL_CONFIG_TEXT_MAX = 256, /* with its end */
+	BCL_CONFIG_TEXT_MAX = 256, /* characters, with the terminating zero */
 };
 
 /*
  * X(kind, member, name, default, least, most, description)
  *
- * The default is written as a user would write it; outside the range it means
- * that a value is found automatically. Least and most are in bytes, ns or
- * pieces.
+ * The default is written as a user would write it. A default outside the range
+ * means that the library finds the value itself. Least and most are in bytes,
+ * ns or pieces.
  */
 #define BCL_CONFIG_TABLE(X)                                                    \
 	X(TEXT, boot, "BCL_BOOT", "", 0, 0,                                    \
@@ -98,9 +98,9 @@ enum {
 #define BCL_CONFIG_TYPE_TEXT(member)	char member[BCL_CONFIG_TEXT_MAX];
 
 struct bcl_config {
-	const struct bcl_env *env; /* whose variables these are; gets the log */
+	const struct bcl_env *env; /* source of the variables; takes the log */
 	bool alone;		   /* the job has no other rank on this host */
-	int rank;		   /* in the job; -1: not known: for the log */
+	int rank;		   /* in the job, for the log; -1: not known */
 #define BCL_X(kind, member, ...) BCL_CONFIG_TYPE_##kind(member)
 	BCL_CONFIG_TABLE(BCL_X)
 #undef BCL_X
@@ -110,14 +110,14 @@ enum {
 	BCL_EAGER_NEAR = 4096, /* bytes */
 };
 
-/* The longest message sent without a rendezvous by any path. */
+/* The longest message that every path sends without a rendezvous. */
 static inline size_t bcl_config_eager_near(const struct bcl_config *config)
 {
 	return config->eager_max < BCL_EAGER_NEAR ? config->eager_max
 						  : BCL_EAGER_NEAR;
 }
 
-/* A line of the table, for tools. */
+/* An entry of the table, for tools. */
 struct bcl_config_entry {
 	const char *name;
 	enum bcl_config_kind kind;
@@ -131,36 +131,37 @@ extern const struct bcl_config_entry bcl_config_entries[];
 extern const unsigned bcl_config_nentries;
 
 /*
- * Read the environment's variables. ARG: a value cannot be read or is out of
- * its range; the log says which, and what would be right.
+ * Reads the variables of the environment. ARG: a value cannot be read or is out
+ * of its range; the log says which, and which values are allowed.
  */
 enum bcl_status bcl_config_read(const struct bcl_env *env,
 				struct bcl_config *config);
 
 /*
- * Warn about variables that begin with BCL_ and are not in the table: by whom a
- * configuration is used, as a process may read it several times.
+ * Warns about variables that begin with BCL_ and are not in the table. The user
+ * of a configuration calls it, since a process may read its configuration
+ * several times.
  */
 void bcl_config_warn(const struct bcl_config *config);
 
 /*
- * One value from its text: FLAG to bool, all others but TEXT to uint64_t.
- * ARG: not of that kind, or more than 64 bits.
+ * Parses one value: a FLAG to 0 or 1, all other kinds but TEXT to a number.
+ * ARG: the text is not of this kind, or has more than 64 bits.
  */
 enum bcl_status bcl_config_parse(enum bcl_config_kind kind, const char *text,
 				 uint64_t *value);
 
-/* An entry's value as a user would write it. */
+/* Writes an entry's value as a user would write it. */
 void bcl_config_print(const struct bcl_config *config,
 		      const struct bcl_config_entry *entry, char *text,
 		      size_t size);
 
-/* Is `word` one of the words of a list separated by commas? */
+/* True if `word` is one of the words of a list separated by commas. */
 bool bcl_config_listed(const char *list, const char *word);
 
 /*
- * Is each word of a list, shorter than BCL_CONFIG_TEXT_MAX, one of those
- * allowed? There is one at least, and none is empty.
+ * True if each word of a list, shorter than BCL_CONFIG_TEXT_MAX, is in
+ * `allowed`. An empty list or word is not allowed.
  */
 bool bcl_config_within(const char *list, const char *allowed);
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Contexts: bcl_open() and bcl_close(), counters and settings of a context.
+ * Ports, peers and memory have files of their own.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,7 +12,8 @@
 #include "transport/internal.h"
 #include "transport/shm/shm.h"
 
-/* What others may not guess: names, and the key if the job gives none. */
+/* Draws the random numbers of a context: card id, incarnation, and the job
+ * key if the caller gives none. */
 static enum bcl_status draw(struct bcl_context *context,
 			    const struct bcl_context_options *options)
 {
@@ -174,8 +179,8 @@ void bcl_counters(struct bcl_context *context, struct bcl_counter *counters,
 	if (room > BCL_NCOUNTERS)
 		room = BCL_NCOUNTERS;
 	pthread_mutex_lock(&context->lock);
-	/* the ports of other threads are up to date within a tenth of a second
-	 */
+	/* The counters of shared memory at ports of other threads are up to
+	 * date within a tenth of a second. */
 	for (struct bcl_port *port = context->ports;
 	     port && !(context->flags & BCL_THREADS); port = port->next)
 		if (port->shm)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies of a few bytes without a call. */
+/* In-line copies of a few bytes, without a call of memcpy(). */
 #ifndef BCL_COPY_H
 #define BCL_COPY_H
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Names and texts of the counters, and the pages that hold the values; see
+ * counters.h.
+ */
 #include "transport/counters.h"
 
 #include <stdio.h>
@@ -36,7 +40,7 @@ struct bcl_counter_page *bcl_counters_open(const struct bcl_env *env,
 	for (unsigned i = 0; i < BCL_NCOUNTERS; i++)
 		snprintf(page->names[i], sizeof(page->names[i]), "%s",
 			 bcl_counter_names[i]);
-	/* pairs with the acquire of a tool that looks in */
+	/* pairs with the acquire load of a tool that reads the page */
 	atomic_store_explicit(&page->magic, BCL_COUNTER_MAGIC,
 			      memory_order_release);
 	return page;

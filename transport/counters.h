@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counters. A page of them belongs to each context and to each port; tools
- * find the pages of a running process through /proc/PID/fd by the name of
- * their memory, "bcl-counters". What a port's thread counts goes to the
- * port's page; what is counted under a lock (the card's, the shared-memory
- * service's, the context's) to the context's. Each counter has one writer at
- * a time, so counting is a load and a store.
+ * Counters. Each context and each port has a page of counters. Tools find the
+ * pages of a running process through /proc/PID/fd by the name of the memory,
+ * "bcl-counters". A port's thread counts in the port's page. The helper, and
+ * every thread that holds a lock (the card's, the shared-memory service's, the
+ * context's), counts in the context's page. Each counter has one writer at a
+ * time, so counting is a load and a store.
  */
 #ifndef BCL_COUNTERS_H
 #define BCL_COUNTERS_H
@@ -18,7 +18,7 @@
 
 struct bcl_env;
 
-/* X(area, name, description); an area belongs to the directory it counts */
+/* X(area, name, description); an area belongs to the directory that counts */
 #define BCL_CORE_COUNTERS(X)                                              \
 	X(core, self_messages, "messages of a port to itself")            \
 	X(core, send_again, "sends refused: a queue was full")            \
@@ -117,7 +117,7 @@ struct bcl_env;
 	X(adi, ranks_lost, "ranks that were lost")                             \
 	X(adi, ranks_left, "ranks that were waited for, but closed")
 
-/* The first ones in the order of enum bcl_operation. */
+/* The first entries are in the order of enum bcl_operation. */
 #define BCL_COLL_COUNTERS(X)                                                  \
 	X(coll, barrier, "barriers")                                          \
 	X(coll, broadcast, "broadcasts")                                      \
@@ -137,7 +137,7 @@ struct bcl_env;
 	X(coll, differ, "teams lost: members call operations differently")    \
 	X(coll, teams_lost, "teams lost with a member")
 
-/* All of them; Y(name, description): the card's own, copied now and then */
+/* All counters. Y(name, description): the card's own, copied now and then. */
 #define BCL_COUNTERS(X, Y)   \
 	BCL_CORE_COUNTERS(X) \
 	BCL_SHM_COUNTERS(X)  \
@@ -154,7 +154,7 @@ enum bcl_counter_id {
 #undef BCL_X
 #undef BCL_Y
 
-/* A page is read by other processes, perhaps of another version. */
+/* Other processes, perhaps of another version, read the page. */
 struct bcl_counter_page {
 	_Atomic uint32_t magic; /* BCL_COUNTER_MAGIC, stored last */
 	uint32_t ncounters;	/* in names[], values[] and ended[] */
@@ -163,7 +163,8 @@ struct bcl_counter_page {
 	uint64_t card; /* card id */
 	uint8_t spare1[40];
 	_Atomic uint64_t values[BCL_NCOUNTERS];
-	uint64_t ended[BCL_NCOUNTERS]; /* of closed ports; context's lock */
+	uint64_t ended[BCL_NCOUNTERS]; /* of closed ports; under the
+					* context's lock */
 	char names[BCL_NCOUNTERS][32]; /* "area.name" */
 };
 
@@ -171,13 +172,13 @@ enum {
 	BCL_COUNTER_MAGIC = 0xbc1c0001,
 };
 
-/* The name of the memory of a page. */
+/* The name of a page's memory. */
 #define BCL_COUNTER_MEMORY "bcl-counters"
 
 extern const char *const bcl_counter_names[BCL_NCOUNTERS];
 extern const char *const bcl_counter_texts[BCL_NCOUNTERS];
 
-/* A page; *fd as in env->share(). NULL: no memory. */
+/* Makes a page; *fd as in env->share(). NULL: no memory. */
 struct bcl_counter_page *bcl_counters_open(const struct bcl_env *env,
 					   uint64_t card, unsigned port,
 					   int *fd);

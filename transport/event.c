@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The list of events that the library itself makes for a port: a ring that
+ * grows on demand.
+ */
 #include <stdlib.h>
 
 #include "transport/internal.h"

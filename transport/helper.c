@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The helper thread answers peers while the program computes. It looks now and
- * then whether the program has called the library since. If not, it stands in:
- * it sleeps on the card's descriptors too, and serves what comes, until the
- * program is back.
+ * then whether the program has called the library since the last look. If not,
+ * the helper stands in: it sleeps on the card's descriptors, too, and serves
+ * the traffic until the program calls again.
  *
- *  state     how it sleeps                          goes on to
+ *  state     how the helper sleeps                  goes on to
  *  LOOKING   PERIOD, doubled each time up to        STANDING when the program
  *            PERIOD_MAX (nobody connected:          has not called meanwhile
  *            IDLE_PERIOD), or until a socket of
- *            shared memory has something
- *  STANDING  on the card's descriptors too          LOOKING when it has
+ *            shared memory is readable
+ *  STANDING  on the card's descriptors, too         LOOKING when the program
+ *                                                   has called or sleeps on
+ *                                                   an armed port
  *
- * On the sockets of shared memory nothing comes but what is rare: new
- * connections, ends, questions of peers whose message was not answered at
- * once, because the port's owner computes, or waits at another port.
+ * Only rare messages arrive on the sockets of shared memory: new connections,
+ * ends, and questions of peers whose message was not answered at once, because
+ * the owner of the port computes or waits at another port.
  *
  * A look costs 15 us on a virtual machine, hence the doubling: a program that
- * polls all the time pays 0.1 %, one that computes and communicates in turn is
- * found out early.
+ * polls all the time pays 0.1 %, and a program that computes and communicates
+ * in turn is noticed early.
  *
- * Doorbells that the program holds back (card/doorbell_batch.h) are rung when
- * the helper stands in: then it looks after PERIOD again.
+ * When the helper stands in it rings the doorbells that the program holds back
+ * (card/doorbell_batch.h). So while doorbells are held back the helper looks
+ * after PERIOD again.
  *
- * A port that is armed has its owner sleeping on the same descriptors: the
- * traffic is the owner's, and the helper only looks in now and then, in case
- * it is busy elsewhere.
+ * If a port is armed, its owner sleeps on the same descriptors and takes the
+ * traffic. The helper then looks in only every ARMED_PERIOD, in case the owner
+ * is busy elsewhere.
  */
 #include <errno.h>
 
@@ -44,9 +47,9 @@ enum {
 struct bcl_helper {
 	struct bcl_context *context;
 	struct bcl_thread *thread;
-	int object; /* woken to end */
-	int group;  /* of it, the ports' sockets, and in an absence the card's
-		     * descriptors */
+	int object; /* woken to end the thread */
+	int group;  /* group of the object, the ports' sockets and, while the
+		     * program is away, the card's descriptors */
 	atomic_bool ending;
 	uint64_t calls;	  /* context->presence when last seen */
 	uint64_t watched; /* now() of the last look at the interfaces */
@@ -66,6 +69,7 @@ static void sleep_until(struct bcl_helper *helper, uint64_t until)
 	env->wait(env->world, helper->group, until);
 }
 
+/* True if the program has called the library since the last call. */
 static bool program_called(struct bcl_helper *helper)
 {
 	uint64_t calls = atomic_load_explicit(&helper->context->presence,
@@ -76,7 +80,7 @@ static bool program_called(struct bcl_helper *helper)
 	return called;
 }
 
-/* Since the last call. */
+/* True if the program has held doorbells back since the last call. */
 static bool held(struct bcl_helper *helper)
 {
 	return atomic_exchange_explicit(&helper->context->deferred, false,
@@ -118,7 +122,8 @@ static void assist(struct bcl_helper *helper, uint64_t time)
 	pthread_mutex_unlock(&context->lock);
 }
 
-/* False: another thread has the card, so the program is back. */
+/* Serves card and ports. False: another thread has the card, so the program
+ * is back. */
 static bool serve(struct bcl_helper *helper)
 {
 	struct bcl_context *context = helper->context;
@@ -130,18 +135,18 @@ static bool serve(struct bcl_helper *helper)
 	return free;
 }
 
-/* The program polls: what it leaves to us. */
+/* The program polls: does the work that it leaves to the helper. */
 static void look_in(struct bcl_helper *helper)
 {
 	struct bcl_context *context = helper->context;
 
-	/* with a node connected the program asks the network itself */
+	/* with a node connected the program itself polls the network */
 	if (context->card && !bcl_host_nodes(context))
 		bcl_host_poll(context, NULL, true);
 	assist(helper, now(helper));
 }
 
-/* The card's descriptors wake the helper, or do not any more. */
+/* Adds the card's descriptors to the group of the helper, or removes them. */
 static void watch_card(struct bcl_helper *helper, const int *fds, unsigned n,
 		       bool watch)
 {
@@ -155,7 +160,7 @@ static void watch_card(struct bcl_helper *helper, const int *fds, unsigned n,
 	}
 }
 
-/* Until the program is back. */
+/* Serves the traffic until the program is back. */
 static void stand_in(struct bcl_helper *helper)
 {
 	struct bcl_context *context = helper->context;
@@ -164,7 +169,8 @@ static void stand_in(struct bcl_helper *helper)
 
 	bcl_count(context->counters, core_helper_spells);
 	watch_card(helper, fds, n, true);
-	/* who waited here for the card would keep its holder from running */
+	/* Waiting for the card here would keep the holder of the card from
+	 * running. */
 	while (serve(helper)) {
 		uint64_t until = now(helper) + WATCH;
 
@@ -178,7 +184,7 @@ static void stand_in(struct bcl_helper *helper)
 	watch_card(helper, fds, n, false);
 }
 
-/* Until then nothing but what comes on the ports' sockets. */
+/* Sleeps until then, but serves the sockets of the ports. */
 static void rest(struct bcl_helper *helper, uint64_t until)
 {
 	for (;;) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of transport/ itself share, beside context.h: nothing here
- * is for the paths.
+ * Declarations that only the files of transport/ itself share, beside
+ * context.h. The paths use none of them.
  */
 #ifndef BCL_INTERNAL_H
 #define BCL_INTERNAL_H
@@ -10,43 +10,50 @@
 
 /* ---- address.c ---- */
 
-/* Is there room for all of them in a blob? */
+/* True if a blob has room for all wires. */
 bool bcl_address_fits(const struct bcl_wire_address *wires, unsigned n);
-/* Into BCL_ADDRESS_MAX bytes; returns how many. Wires that find no room are
- * left out, the last first. */
+/*
+ * Packs the address into a blob of BCL_ADDRESS_MAX bytes and returns the bytes
+ * used. A wire for which there is no room is left out; a shorter wire behind it
+ * may still have room.
+ */
 size_t bcl_address_pack(const struct bcl_address *address, void *blob);
-/* ARG: malformed; VERSION: of another version of the library. */
+/* ARG: the blob is malformed; VERSION: another version of the library made
+ * it. */
 enum bcl_status bcl_address_unpack(const void *blob, size_t length,
 				   struct bcl_address *address);
-/* struct bcl_address.host: of host name, boot id and virtual node. */
+/* Computes bcl_address.host from host name, boot id and virtual node. */
 uint64_t bcl_address_host(const char *name, const uint8_t boot_id[16],
 			  const char *node);
 
 /* ---- event.c ---- */
 
-/* Room for one more event, so that the next push cannot fail. */
+/* Makes room for one more event, so that the next push cannot fail. NOMEM. */
 enum bcl_status bcl_event_reserve(struct bcl_port *port);
 static inline bool bcl_event_pending(const struct bcl_port *port)
 {
 	return port->flags & BCL_PORT_EVENTS;
 }
-/* The oldest event; there is one. */
+/* Takes the oldest event; the caller knows that there is one. */
 void bcl_event_pop(struct bcl_port *port, struct bcl_event *event);
 void bcl_event_free(struct bcl_port *port);
 
 /* ---- peer.c ---- */
 
 void bcl_peers_free(struct bcl_port *port);
-/* A peer for which there was no room has some. take: of each is told once. */
+/* True if a peer to which a send was refused has room now. take: report each
+ * such peer only once. */
 bool bcl_peers_room(struct bcl_port *port, bool take);
-/* Forget peers that are lost and that nobody holds. */
+/* Frees peers that are lost, or closed on the card path, and that neither
+ * the caller nor a path holds. */
 void bcl_peers_reap(struct bcl_port *port);
 
 /* ---- channel.c ---- */
 
 enum bcl_status bcl_channels_open(struct bcl_port *port);
 void bcl_channels_close(struct bcl_port *port);
-/* BCL_EVENT_CHANNEL from the card: its `immediate` is the channel. */
+/* The card has filled a channel: frees it. `immediate` of the event is the
+ * channel's number, and becomes 0. */
 void bcl_channel_filled(struct bcl_port *port, struct bcl_event *event);
 
 /* ---- self.c ---- */
@@ -54,39 +61,41 @@ void bcl_channel_filled(struct bcl_port *port, struct bcl_event *event);
 extern const struct bcl_path_ops bcl_self_ops;
 enum bcl_status bcl_self_open(struct bcl_port *port);
 void bcl_self_close(struct bcl_port *port);
-/* The oldest message has been read. */
+/* Frees the slot of the oldest message, which has been read. */
 void bcl_self_release(struct bcl_port *port);
 
 /* ---- memory.c ---- */
 
 void bcl_memories_free(struct bcl_context *context);
-/* env->share() gave nothing: says so with errno's reason; NOMEM or SYSTEM. */
+/* env->share() gave nothing: logs the reason, from errno. Returns NOMEM or
+ * SYSTEM. */
 enum bcl_status bcl_memory_refused(struct bcl_context *context, size_t length);
 
 /* ---- poll.c ---- */
 
-/* Let the last event's data go. */
+/* Releases the last event's data. */
 void bcl_port_release(struct bcl_port *port);
-/* Look for an event and keep it for bcl_poll(). */
+/* Looks for an event and stores it in port->stash for bcl_poll(). True if
+ * there is one. */
 bool bcl_port_stash(struct bcl_port *port);
-/* The rare work: sockets of the shared path, timers, counters. */
+/* Does the rare work: sockets of the shared path, timers, counters. */
 void bcl_port_serve(struct bcl_port *port, uint64_t now);
 
 /* ---- wait.c ---- */
 
-/* From now on senders wake the port; false: there is an event already, and
- * it is not armed. */
+/* Arms the port: from now on senders wake it. False: there is an event, or
+ * room, already, and the port is not armed. */
 bool bcl_port_arm(struct bcl_port *port);
 void bcl_port_disarm(struct bcl_port *port);
 
 /* ---- helper.c ---- */
 
-/* Starts the helper thread if the configuration and the environment have
+/* Starts the helper thread, if the configuration and the environment have
  * one. */
 enum bcl_status bcl_helper_open(struct bcl_context *context);
 void bcl_helper_close(struct bcl_context *context);
-/* It serves the port's sockets from now on, or no more. False: no memory for
- * that in the system. */
+/* The helper serves the port's sockets from now on, or no more. False: the
+ * system has no memory for this. */
 bool bcl_helper_watch(struct bcl_port *port);
 void bcl_helper_unwatch(struct bcl_port *port);
 

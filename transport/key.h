@@ -12,14 +12,16 @@
 #include <bcl/wire.h>
 
 enum bcl_key_flag {
-	BCL_KEY_ALLOCATED = 0x100, /* or'ed to the rights: peers may map it */
+	BCL_KEY_ALLOCATED = 0x100, /* or'ed to the rights: peers may map the
+				    * memory */
 };
 
 struct bcl_key {
-	uint64_t card;	 /* whose memory it is */
-	uint64_t base;	 /* what other nodes call its first byte: random, so
-			  * that who has no key cannot name it; but modulo 8
-			  * its address, for atomics */
+	uint64_t card;	 /* card id of the owner */
+	uint64_t base;	 /* number by which other nodes address the first
+			  * byte. Random, so that a node without the key
+			  * cannot name the memory, but equal to its address
+			  * modulo 8, for atomics */
 	uint64_t length; /* bytes */
 	uint32_t handle; /* slot | generation << 16 */
 	uint32_t rights; /* enum bcl_memory_rights, enum bcl_key_flag */
@@ -59,7 +61,8 @@ static inline struct bcl_key bcl_key_unpack(const void *bytes)
 	};
 }
 
-/* [offset, offset + length) lies in the memory and `rights` are granted. */
+/* True if [offset, offset + length) lies in the memory and the key grants
+ * `rights`. */
 static inline bool bcl_key_allows(const struct bcl_key *key, uint64_t offset,
 				  uint64_t length, unsigned rights)
 {

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The log: which lines BCL_LOG shows, and the way of a line to the environment.
+ */
 #include "transport/log.h"
 
 #include <errno.h>
@@ -8,7 +11,7 @@
 
 static const char *const levels[] = { "error", "warn", "info", "debug" };
 
-/* The level that BCL_LOG names, or -1. */
+/* Returns the level that BCL_LOG names, or -1. */
 static int level_shown(const struct bcl_config *config, size_t length)
 {
 	for (int i = 0; i < (int)(sizeof(levels) / sizeof(*levels)); i++)
@@ -33,10 +36,11 @@ bool bcl_log_wanted(const struct bcl_config *config, enum bcl_log_level level,
 	size_t length = strcspn(config->log, ",");
 	int shown = level_shown(config, length);
 
-	/* while the configuration is read it may not be there yet */
+	/* while the configuration is being read, BCL_LOG may not be known
+	 * yet */
 	if ((int)level > (shown < 0 ? BCL_LOG_WARN : shown))
 		return false;
-	/* warnings are never hidden by a choice of areas */
+	/* a choice of areas never hides warnings */
 	return level <= BCL_LOG_WARN || !config->log[length] ||
 	       bcl_config_listed(config->log + length + 1, area);
 }

@@ -15,25 +15,28 @@
 	"adi,boot,card,coll,config,context,fault,helper,memory,packet,peer," \
 	"shm,stats,trace,udp"
 
-/* BCL_LOG begins with the name of a level, and the rest are areas. */
+/* True if BCL_LOG begins with the name of a level, followed by areas only. */
 bool bcl_log_valid(const struct bcl_config *config);
 
-/* Would a line of this level and area be shown? Before costly preparation. */
+/* True if a line of this level and area would be shown. Ask before a costly
+ * preparation. */
 bool bcl_log_wanted(const struct bcl_config *config, enum bcl_log_level level,
 		    const char *area);
 
 /*
- * area: one of BCL_LOG_AREAS. The line has no end and no area in it.
+ * Logs a line. area: one of BCL_LOG_AREAS. The format has neither a line end
+ * nor the area.
  */
 void bcl_log(const struct bcl_config *config, enum bcl_log_level level,
 	     const char *area, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* The same for a text, which is shown whatever BCL_LOG is. */
+/* Logs a text, whether BCL_LOG shows the level and area or not. */
 void bcl_log_line(const struct bcl_config *config, enum bcl_log_level level,
 		  const char *area, const char *text);
 
-/* Why the system refused, by errno; of a limit, which. */
+/* Returns the reason of an errno for people; for a limit that was reached,
+ * which limit. */
 const char *bcl_log_reason(int error);
 
 #endif

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Memory for remote access: registering, allocating, keys, and the table from
+ * which the paths check handle, bounds and rights.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -14,14 +18,15 @@ enum {
 };
 
 /*
- * The table changes while nobody is inside the card and with memory_lock held,
- * so that holding either is enough to read it.
+ * A change of the table. It is made while no thread is inside the card and with
+ * memory_lock held, so either lock is enough to read the table.
  */
 struct change {
 	struct bcl_context *context;
 	void (*run)(struct change *change);
 	struct bcl_memory *memory;
-	struct bcl_memory **memories; /* new, larger tables, then the old */
+	struct bcl_memory **memories; /* new, larger tables; after the change
+				       * the old ones */
 	uint16_t *generations;
 	unsigned size;
 };
@@ -33,7 +38,7 @@ static void run_change(void *arg)
 	change->run(change);
 }
 
-/* memory_lock is held. */
+/* Makes the change. The caller holds memory_lock. */
 static void apply(struct change *change)
 {
 	if (change->context->card)
@@ -118,7 +123,7 @@ static void run_remove(struct change *change)
 	context->memories[change->memory->handle & 0xffff] = NULL;
 }
 
-/* Slot 0 stays free: no memory has the handle BCL_HANDLE_SELF. */
+/* Slot 0 stays free, so that no memory has the handle BCL_HANDLE_SELF. */
 static unsigned find_slot(const struct bcl_context *context)
 {
 	unsigned slot = 1;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rendezvous and remote memory access: what is common to the paths, which is
- * the checking of arguments.
+ * Rendezvous and remote memory access: the public functions, which check the
+ * arguments and the state of the peer and call the peer's path.
  */
 #include "transport/internal.h"
 #include "transport/key.h"
 #include "transport/shm/shm.h"
 
-/* Has the peer's path this operation? */
+/* True if the path of the peer has the operation. */
 #define supports(peer, operation) ((peer) && (peer)->ops->operation)
 
-/* May an operation be handed to the peer's path? `needed`: of the arguments,
- * one that must be there. */
+/* Checks whether an operation may go to the path of the peer. `needed`: an
+ * argument that must not be NULL. */
 static enum bcl_status ready(struct bcl_peer *peer, const void *needed,
 			     bool supported)
 {
@@ -37,8 +37,8 @@ static enum bcl_status ready(struct bcl_peer *peer, const void *needed,
 }
 
 /*
- * The key's own word on the access, so that a mistake is found here; whoever
- * owns the memory judges by its table.
+ * Checks the access by the key itself, so that a mistake is found here. The
+ * owner of the memory decides again, by its own table.
  */
 static enum bcl_status check_key(const struct bcl_peer *peer, const void *bytes,
 				 uint64_t offset, uint64_t length,
@@ -52,7 +52,7 @@ static enum bcl_status check_key(const struct bcl_peer *peer, const void *bytes,
 							    : BCL_ERR_MEMORY;
 }
 
-/* Of a put or get. */
+/* Checks a put or get. */
 static enum bcl_status check_transfer(const struct bcl_peer *peer,
 				      const void *key, uint64_t offset,
 				      const void *buffer, size_t length,

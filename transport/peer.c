@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Peers of a port: the table by (card, number), the choice of a path, and the
+ * changes of state (see struct bcl_peer in context.h).
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -63,7 +67,7 @@ static void none_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 
 static void none_close(struct bcl_peer *peer)
 {
-	/* what shared memory has begun it ends itself */
+	/* Shared memory itself ends the connection that it has begun. */
 	if (bcl_host_stop_calling(peer))
 		bcl_peer_part(peer);
 }
@@ -133,7 +137,7 @@ struct bcl_peer *bcl_peer_make(struct bcl_port *port, uint64_t card,
 	return peer;
 }
 
-/* Does only what is on its way keep the peer? */
+/* True if only operations that are under way keep the peer. */
 static unsigned ends_by_itself(const struct bcl_peer *peer)
 {
 	return peer->closed && peer->ops->path == BCL_PATH_CARD;
@@ -153,7 +157,8 @@ static void set_ops(struct bcl_peer *peer, const struct bcl_path_ops *ops)
 	peer->port->nclosed += ends_by_itself(peer);
 }
 
-/* From now on what comes from its port comes from a stranger. */
+/* Takes the peer out of the hash: messages from its port now make a new
+ * peer. */
 static void hide(struct bcl_peer *peer)
 {
 	struct bcl_peer **hashed =
@@ -181,7 +186,7 @@ static void forget(struct bcl_port *port, struct bcl_peer **place)
 	env->release(env->world, peer, sizeof(*peer));
 }
 
-/* Nobody holds it, and its path needs it no more. */
+/* True if nobody holds the peer and its path needs it no more. */
 static bool is_forgotten(const struct bcl_peer *peer)
 {
 	if (peer->opened || peer->requests || peer->path)
@@ -195,7 +200,7 @@ void bcl_peers_reap(struct bcl_port *port)
 
 	if (!port->nlost && !port->nclosed)
 		return;
-	/* an event that is still queued may name it */
+	/* a queued event may name such a peer */
 	if (bcl_event_pending(port) || port->flags & BCL_PORT_STASHED)
 		return;
 	while (*place) {
@@ -262,7 +267,7 @@ static void tell(struct bcl_peer *peer, enum bcl_status status)
 	bcl_event_push(peer->port, &event);
 }
 
-/* Connections come in company: see poll.c. */
+/* Remembers the time: connections often come several at a time; see poll.c. */
 static void changed(struct bcl_port *port)
 {
 	const struct bcl_env *env = port->context->env;
@@ -281,7 +286,7 @@ void bcl_peer_up(struct bcl_peer *peer, const struct bcl_path_ops *ops,
 	struct bcl_counter_page *counters = peer->port->counters;
 
 	set_ops(peer, ops);
-	/* who calls comes as a stranger */
+	/* a port that connects after the close counts as a stranger */
 	set_closed(peer, false);
 	set_state(peer, BCL_PEER_UP);
 	changed(peer->port);
@@ -293,7 +298,7 @@ void bcl_peer_up(struct bcl_peer *peer, const struct bcl_path_ops *ops,
 	} else if (ops->path == BCL_PATH_CARD) {
 		bcl_count(counters, core_peers_card);
 		peer->port->network = true;
-		/* why it is not shared memory says more */
+		/* the reason why shared memory is out says more */
 		if (!peer->why[0])
 			set_why(peer, why);
 	}
@@ -304,7 +309,8 @@ void bcl_peer_up(struct bcl_peer *peer, const struct bcl_path_ops *ops,
 	tell(peer, BCL_OK);
 }
 
-/* The path is not asked any more. */
+/* Takes the peer off its path. `state` is the new state, `status` the reason
+ * of a loss. */
 static void leave_path(struct bcl_peer *peer, enum bcl_peer_state state,
 		       enum bcl_status status)
 {
@@ -513,7 +519,7 @@ enum bcl_status bcl_node_rejoin(struct bcl_peer *peer)
 
 	if (status)
 		return status;
-	/* also if it is lost, and has no path any more */
+	/* also for a lost peer, which has no path any more */
 	if (peer->node == BCL_NODE_NONE)
 		return BCL_ERR_UNSUPPORTED;
 	return bcl_host_rejoin(peer);

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One progress turn. Where an event can lie, in the order of cost:
+ * One progress turn of a port. The places where an event can lie, in the order
+ * of cost:
  *
- *  own list       made by the library's own hand
+ *  own list       events that the library itself has made
  *  pairs          shared memory: two L1 hits per silent pair
- *  card queues    two loads; written by the card in this process, whoever
- *                 has it run: this thread, another, the helper
+ *  card queues    two loads; the card in this process writes them, whichever
+ *                 thread runs the card: this thread, another, the helper
  *  mapped rings   a load per rail
- *  sockets        a system call each, so beside pairs or rings they are
- *                 asked rarely: after BCL_NETWORK_EMPTY passes that found
- *                 nothing; then in each pass soon after a message went by
- *                 one, which may be answered, and from an arrival until the
- *                 first empty answer; and when messages keep coming from
- *                 elsewhere, after NETWORK_LIMIT, or longer where a look takes
- *                 long
+ *  sockets        a system call each, so beside pairs or rings they are polled
+ *                 rarely: after BCL_NETWORK_EMPTY empty passes; in each pass
+ *                 for BCL_PORT_ANSWERS looks after a message left by a socket,
+ *                 since the answer may come by a socket; in each pass from an
+ *                 arrival until the first poll that finds nothing; and, when
+ *                 messages keep coming from elsewhere, after NETWORK_LIMIT, or
+ *                 later where a look is slow
  *  service        connections, ends, timers: after SERVICE, until nothing has
- *                 changed for SETTLE and the helper looks after them
+ *                 changed for SETTLE and the helper serves them
  *
- * Fairness: pairs are looked at in turn, beginning after the one that gave
- * the last message. After CLOCK_MESSAGES, and after each round of the pairs as
- * long as it has something, the card has its turn before them.
+ * Fairness: a poll looks at the pairs in turn, beginning after the pair that
+ * gave the last message. The card has its turn before the pairs after
+ * CLOCK_MESSAGES, and, while the card has events, after each round of the
+ * pairs.
  */
 #include <limits.h>
 
@@ -32,16 +34,17 @@
 #include "transport/shm/shm.h"
 
 enum {
-	IDLE_EMPTY = 1024,	 /* passes, when nobody is on the network */
-	CLOCK_MESSAGES = 64,	 /* messages between looks at the clock */
-	CLOCK_LOOKS = 64,	 /* likewise, looks at the network */
+	IDLE_EMPTY = 1024,	 /* empty passes until a look, without a peer
+				  * on the network */
+	CLOCK_MESSAGES = 64,	 /* messages between clock checks */
+	CLOCK_LOOKS = 64,	 /* looks at the network between clock checks */
 	NETWORK_LIMIT = 20000,	 /* ns without a look at the network */
-	NETWORK_LONGEST = 50000, /* likewise, where looks are dear: */
-	NETWORK_SHARE = 100,	 /* the part of the time that they may take */
+	NETWORK_LONGEST = 50000, /* the same, where looks are slow: */
+	NETWORK_SHARE = 100,	 /* looks in vain take 1/100 of the time */
 	SERVICE = 200000,	 /* ns between services */
 	PUBLISH = 100000000,	 /* ns between copies of counters */
 	SETTLE = 1000000000,	 /* ns after a peer came or went */
-	RING_HINTS = 4, /* more, between looks at a mapped ring alone */
+	RING_HINTS = 4, /* extra pauses between looks at a mapped ring alone */
 };
 
 #define CARD_TURN UINT_MAX
@@ -60,12 +63,12 @@ static void publish(struct bcl_port *port, uint64_t time)
 	port->published = time;
 	if (port->shm)
 		bcl_shm_count(port);
-	/* interfaces go up and down; a helper sees to it otherwise */
+	/* Interfaces go up and down; with a helper, the helper watches them. */
 	if (context->card && !context->helper)
 		bcl_host_watch(context);
 }
 
-/* What is due without a system call. */
+/* Does the work that is due and needs no system call. */
 static void tend(struct bcl_port *port, uint64_t time)
 {
 	struct bcl_context *context = port->context;
@@ -91,7 +94,8 @@ void bcl_port_serve(struct bcl_port *port, uint64_t time)
 	tend(port, time);
 }
 
-/* The owner polls: sockets are left to the helper once all has settled. */
+/* Service while the owner polls: once nothing has changed for SETTLE the
+ * sockets are left to the helper. */
 static void serve_polling(struct bcl_port *port, uint64_t time)
 {
 	if (port->context->helper && time - port->changed > SETTLE)
@@ -100,7 +104,7 @@ static void serve_polling(struct bcl_port *port, uint64_t time)
 		bcl_port_serve(port, time);
 }
 
-/* Ask the network, and say how long not to. */
+/* Polls the network, and computes when to do so again. */
 static void look_beside(struct bcl_port *port, uint64_t time)
 {
 	unsigned frames = bcl_host_poll(port->context, port->card->seat, true);
@@ -115,7 +119,7 @@ static void look_beside(struct bcl_port *port, uint64_t time)
 	port->network_limit = limit;
 }
 
-/* Messages keep coming: what else is due? */
+/* Messages keep coming: does other work that is due. */
 static void check_clock(struct bcl_port *port)
 {
 	uint64_t time = now(port);
@@ -135,7 +139,7 @@ static void check_clock(struct bcl_port *port)
 		serve_polling(port, time);
 }
 
-/* By a socket. */
+/* True if the answer to a message may come by a socket. */
 static bool expects_answer(struct bcl_port *port)
 {
 	if (!port->answers)
@@ -144,13 +148,14 @@ static bool expects_answer(struct bcl_port *port)
 	return true;
 }
 
-/* Nothing else is polled that would be cheaper. */
+/* True if the port polls nothing that would be cheaper than sockets. */
 static bool only_sockets(const struct bcl_port *port)
 {
 	return !port->npairs && !port->card->ring;
 }
 
-/* Nothing comes: ask what is dear to ask. True: there may be an event. */
+/* No message comes: looks where a look is costly. True: there may be an
+ * event. */
 static bool __attribute__((noinline)) look(struct bcl_port *port)
 {
 	unsigned frames = 0;
@@ -159,7 +164,8 @@ static bool __attribute__((noinline)) look(struct bcl_port *port)
 	port->empty = IDLE_EMPTY;
 	if (port->network) {
 		port->looked = true;
-		/* busy: another thread is about to bring something */
+		/* BUSY counts, too: another thread is about to bring
+		 * something */
 		frames = bcl_host_poll(port->context, port->card->seat, true);
 		port->empty =
 			frames || only_sockets(port) || expects_answer(port)
@@ -181,7 +187,7 @@ card_event(struct bcl_port *port, struct bcl_event *event)
 {
 	enum bcl_status status = bcl_host_receive(port, event);
 
-	/* news of peers, which go before what comes from them */
+	/* news of peers, ahead of messages from these peers */
 	if (status == BCL_ERR_AGAIN && bcl_event_pending(port)) {
 		bcl_event_pop(port, event);
 		return true;
@@ -211,8 +217,8 @@ static inline bool from_list(struct bcl_port *port, struct bcl_event *event)
 }
 
 /*
- * A pause, so that looks do not overlap. It is longer where only a mapped ring
- * is looked at: the system writes a slot's header in many stores.
+ * Pauses, so that looks do not overlap. The pause is longer if only a mapped
+ * ring is polled: the system writes the header of a slot in many stores.
  */
 static inline void look_in_vain(struct bcl_port *port)
 {
@@ -225,8 +231,9 @@ static inline void look_in_vain(struct bcl_port *port)
 }
 
 /*
- * After a message by the pair line: the answer cannot be there yet, and a look
- * would take the line from the peer, which is about to write the answer to it.
+ * Pauses after a send by the pair line. The answer cannot be there yet, and a
+ * look would take the line away from the peer, which is about to write the
+ * answer to it.
  */
 static inline void await_answer(struct bcl_port *port)
 {
@@ -234,7 +241,7 @@ static inline void await_answer(struct bcl_port *port)
 		bcl_spin_hint();
 }
 
-/* The next event, wherever it is. */
+/* Takes the next event, wherever it lies. */
 static enum bcl_status __attribute__((noinline))
 take(struct bcl_port *port, struct bcl_event *event)
 {
@@ -250,7 +257,7 @@ again:
 	if (i >= port->npairs) {
 		port->turn = i = 0;
 		port->wrap = 0;
-		/* without pairs it has its turn below */
+		/* without pairs the card has its turn below */
 		if (port->npairs && port->card && from_card(port, event)) {
 			port->wrap = CARD_TURN;
 			return BCL_OK;
@@ -261,7 +268,8 @@ again:
 
 		if (status == BCL_OK)
 			return BCL_OK;
-		/* one of the library's own; its effect may be an event */
+		/* a message of the library itself, which may have made an
+		 * event */
 		if (status == BCL_ERR_AGAIN && from_list(port, event))
 			return BCL_OK;
 		if (++i == port->npairs)
@@ -278,10 +286,10 @@ again:
 		if (bcl_shm_idle(port) || (!--port->empty && look(port)))
 			goto again;
 	}
-	/* what looked for events elsewhere may have left some in the list */
+	/* the looks may have left events in the list */
 	if (from_list(port, event))
 		return BCL_OK;
-	/* else the next pass asks the system, which is pause enough */
+	/* otherwise the next pass makes a system call, which is pause enough */
 	if (port->empty != 1)
 		look_in_vain(port);
 	return BCL_ERR_EMPTY;
@@ -329,7 +337,7 @@ bool bcl_port_stash(struct bcl_port *port)
 	return true;
 }
 
-/* What the flags say. True: *event is filled in. */
+/* Does what the port's flags ask for. True: *event is filled in. */
 static bool __attribute__((noinline))
 tidy(struct bcl_port *port, struct bcl_event *event)
 {
@@ -364,8 +372,11 @@ enum bcl_status bcl_poll(struct bcl_port *port, struct bcl_event *event)
 	status = bcl_port_receive(port, port->turn, event);
 	if (status == BCL_OK)
 		return BCL_OK;
-	/* where there is only one pair that is all, mostly; what the card has
-	 * of other threads' bringing waits for the next look */
+	/*
+	 * With a single pair there is mostly nothing else to poll. Events that
+	 * other threads have brought to the card's queues wait until the next
+	 * look().
+	 */
 	if (status == BCL_ERR_EMPTY && port->npairs == 1 && port->empty > 1 &&
 	    !bcl_shm_work(port) &&
 	    !(port->network && bcl_host_port_frames(port->card))) {

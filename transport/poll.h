@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The short way of bcl_poll(), in line: the next message of a pair. */
+/* The fast path of bcl_poll(), in line: the next message of a pair. */
 #ifndef BCL_POLL_H
 #define BCL_POLL_H
 
@@ -7,13 +7,16 @@
 #include "transport/shm/pair.h"
 
 enum {
-	/* Passes that find nothing after a message, before the network is
-	 * asked; and as many again. */
+	/* Empty passes after a message until the port looks at the network,
+	 * and between two such looks. */
 	BCL_NETWORK_EMPTY = 16,
 };
 
-/* At most as many as `messages` says. What is due might take a message's memory
- * away: so not at once. */
+/*
+ * Counts n messages; n is at most port->messages. At zero the clock check is
+ * only flagged: its work might take away the memory of the message that is
+ * about to be returned.
+ */
 static inline void bcl_port_count_messages(struct bcl_port *port, unsigned n)
 {
 	port->messages -= n;
@@ -21,7 +24,7 @@ static inline void bcl_port_count_messages(struct bcl_port *port, unsigned n)
 		port->flags |= BCL_PORT_CLOCK;
 }
 
-/* A look at one pair; as bcl_pair_receive(). */
+/* Looks at pair i; statuses of bcl_pair_receive(). */
 static inline enum bcl_status __attribute__((always_inline))
 bcl_port_receive(struct bcl_port *port, unsigned i, struct bcl_event *event)
 {
@@ -38,9 +41,9 @@ bcl_port_receive(struct bcl_port *port, unsigned i, struct bcl_event *event)
 }
 
 /*
- * OK, if the pair whose turn it is has a message and nothing else is due.
- * Otherwise bcl_poll() knows; it alone looks first after a message by the pair
- * line, because then it waits before.
+ * OK if the pair that is next has a message and nothing else is due. Otherwise
+ * the caller has to call bcl_poll(). Only bcl_poll() looks after a send by the
+ * pair line, because it pauses before the look.
  */
 static inline enum bcl_status __attribute__((always_inline))
 bcl_poll_pair(struct bcl_port *port, struct bcl_event *event)

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Ports: opening, closing and the address. The parts of a port (queues at the
+ * card, shared-memory side, channels, counters) are in files of their own.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +26,8 @@ static struct bcl_port *find(const struct bcl_context *context, unsigned number)
 	return port;
 }
 
-/* A free number, entered in the list; context->lock is held. */
+/* Finds a free number, unless `number` is given, and enters the port in the
+ * list. The caller holds context->lock. */
 static enum bcl_status enter(struct bcl_port *port, unsigned number)
 {
 	struct bcl_context *context = port->context;
@@ -41,7 +46,8 @@ static enum bcl_status enter(struct bcl_port *port, unsigned number)
 	return BCL_OK;
 }
 
-/* context->lock is held. */
+/* Takes the port out of the list, and adds its counters to those of closed
+ * ports. The caller holds context->lock. */
 static void leave(struct bcl_port *port)
 {
 	struct bcl_context *context = port->context;
@@ -57,7 +63,8 @@ static void leave(struct bcl_port *port)
 			bcl_counter_get(port->counters, i);
 }
 
-/* Everything but the list, in any state of being open. */
+/* Closes everything but the entry in the list; the port may be only partly
+ * open. */
 static void close_parts(struct bcl_port *port)
 {
 	const struct bcl_env *env = port->context->env;
@@ -85,7 +92,7 @@ static enum bcl_status open_group(struct bcl_port *port)
 	int fds[2];
 	unsigned n = 0;
 
-	/* the rails join while the port is armed */
+	/* the rails join the group while the port is armed */
 	fds[n++] = port->object;
 	if (port->shm)
 		fds[n++] = bcl_shm_fd(port);
@@ -104,7 +111,8 @@ static enum bcl_status open_parts(struct bcl_port *port)
 				     &port->counters_fd);
 	if (!counters)
 		return bcl_memory_refused(context, sizeof(*counters));
-	/* the port is in the list already: others sum the counters up */
+	/* The port is in the list already, and other threads sum its
+	 * counters up. */
 	pthread_mutex_lock(&context->lock);
 	port->counters = counters;
 	pthread_mutex_unlock(&context->lock);
@@ -137,7 +145,7 @@ static void dispose(struct bcl_port *port)
 	pthread_mutex_lock(&context->lock);
 	leave(port);
 	pthread_mutex_unlock(&context->lock);
-	/* counted until the end */
+	/* the port counts until here */
 	bcl_counters_close(env, port->counters, port->counters_fd);
 	env->release(env->world, port, sizeof(*port));
 }
@@ -202,7 +210,7 @@ void bcl_port_close(struct bcl_port *port)
 		return;
 	context = port->context;
 	bcl_presence(context);
-	/* the helper thread lets go of it */
+	/* from now on the helper thread leaves the port alone */
 	pthread_mutex_lock(&context->lock);
 	port->ready = false;
 	pthread_mutex_unlock(&context->lock);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Random numbers from SipHash of a counter (nicfw/siphash.h); see random.h. */
 #include "transport/random.h"
 
 #include <string.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The path from a port to itself. Messages lie in a ring of slots, their
- * events in the port's own list: both are read in order, so a slot is free
- * again when the event after it is taken. Memory is moved at once.
+ * The path from a port to itself. Messages lie in a ring of slots, their events
+ * in the port's own list. The program reads both in order, so a slot is free
+ * again when the event after it is taken. Channels, offers and remote accesses
+ * copy at once.
  */
 #include <string.h>
 
@@ -14,7 +15,7 @@ enum {
 	TOKEN_MAGIC = 0x5e1f,
 };
 
-/* An offer to oneself; its token names it. */
+/* An offer of the port to itself; the token holds its id. */
 struct bcl_self_offer {
 	struct bcl_self_offer *next;
 	const void *buffer;
@@ -23,9 +24,9 @@ struct bcl_self_offer {
 	uint64_t id;
 };
 
-/* A message that waits for its channel. */
+/* A message that waits until its channel is posted. */
 struct self_channel {
-	struct bcl_channel_waiter waiter; /* first */
+	struct bcl_channel_waiter waiter; /* must be first */
 	struct self_channel *next;
 	struct bcl_peer *peer;
 	const void *buffer;
@@ -35,7 +36,8 @@ struct self_channel {
 
 struct bcl_self {
 	uint32_t head, tail; /* slots read, written */
-	size_t reserved;     /* bytes of bcl_reserve() and one, until commit */
+	size_t reserved;     /* length of bcl_reserve() + 1, until the
+			      * commit; else 0 */
 	uint64_t ids;
 	struct bcl_self_offer *offers;
 	struct self_channel *waiting;
@@ -103,7 +105,7 @@ static void push(struct bcl_peer *peer, enum bcl_event_kind kind,
 	bcl_event_push(peer->port, &event);
 }
 
-/* Two events may follow an operation. */
+/* Makes room for two events, since two may follow an operation. */
 static enum bcl_status reserve_events(struct bcl_port *port)
 {
 	uint32_t used = port->events.tail - port->events.head;
@@ -280,7 +282,7 @@ static enum bcl_status self_offer(struct bcl_peer *peer, const void *buffer,
 	return BCL_OK;
 }
 
-/* The link to the offer that a token names, or NULL. */
+/* Returns the link to the offer that a token names, or NULL. */
 static struct bcl_self_offer **find_offer(struct bcl_peer *peer,
 					  const void *token)
 {
@@ -335,9 +337,9 @@ static enum bcl_status self_pull(struct bcl_peer *peer, const void *token,
 }
 
 /*
- * An access to this process's own memory, which the lock keeps there. That it
- * failed is said by the event, as on the other paths; `notify`, if it did
- * not fail, is another.
+ * Accesses memory of this process, under memory_lock, so that no thread
+ * releases the memory meanwhile. The event of the access tells a failure, as on
+ * the other paths. `notify`, if not NULL, is a second event after a success.
  */
 static enum bcl_status access_memory(struct bcl_peer *peer, const void *bytes,
 				     uint64_t offset, size_t length,
@@ -479,7 +481,8 @@ static void self_unmap(struct bcl_peer *peer, const void *key)
 	(void)key;
 }
 
-/* What came before is complete already. */
+/* Earlier operations are complete already, since this path completes them at
+ * once. */
 static enum bcl_status self_fence(struct bcl_peer *peer, uint64_t cookie)
 {
 	enum bcl_status status = bcl_event_reserve(peer->port);

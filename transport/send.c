@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The system channel's side that sends. */
+/* The sending side of the system channel: bcl_send(), bcl_reserve(),
+ * bcl_commit(), and the slow paths of send.h. */
 #include "transport/internal.h"
 #include "transport/send.h"
 
 enum {
-	/* As BCL_HINTS_AFTER_LINE, of a program that may look for the answer at
-	 * once: the ADI, whose own work comes between, does so later. */
+	/* BCL_HINTS_AFTER_LINE for a program, which may look for the answer
+	 * at once; the ADI looks later, because its own work comes first. */
 	HINTS_AFTER_SEND = 2,
 };
 
-/* The message lies in the receiver's ring when the send returns. */
+/* Sends on the shared path. The message lies in the receiver's ring when the
+ * call returns, so the event follows at once. */
 static enum bcl_status send_pair(struct bcl_peer *peer, unsigned type,
 				 uint64_t immediate, const struct iovec *iov,
 				 unsigned niov, size_t length, uint64_t cookie)
@@ -50,7 +52,7 @@ send_any(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 	if (type >= BCL_TYPES || niov > BCL_GATHER_MAX || (niov && !iov))
 		return BCL_ERR_ARG;
 	for (unsigned i = 0; i < niov; i++) {
-		/* one by one, so that the sum cannot wrap */
+		/* each on its own, so that the sum cannot wrap */
 		if (iov[i].iov_len > most ||
 		    bcl_nowhere(iov[i].iov_base, iov[i].iov_len))
 			return BCL_ERR_ARG;
@@ -75,7 +77,8 @@ enum bcl_status bcl_send(struct bcl_peer *peer, unsigned type,
 	enum bcl_status status;
 	bool plain;
 
-	/* one by one: a branch that is not taken is cheaper than its sum */
+	/* Separate tests: a branch that is not taken is cheaper than a
+	 * combined condition. */
 	if (__builtin_expect(!peer, 0))
 		return BCL_ERR_ARG;
 	if (__builtin_expect(!iov, 0))

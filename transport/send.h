@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* bcl_send() where what it would look at is known; in line for messages that a
- * slot of shared memory takes. */
+/* Fast paths of bcl_send() for callers that have checked the arguments; in
+ * line for messages that fit into a slot of shared memory. */
 #ifndef BCL_SEND_H
 #define BCL_SEND_H
 
 #include "transport/context.h"
 #include "transport/shm/pair.h"
 
-/* The longest message for the peer, as bcl_peer_info() tells. */
+/* Returns the longest message for the peer; see bcl_peer_info.longest. */
 size_t bcl_send_longest(const struct bcl_peer *peer);
 
-/* Is this such a message? */
+/* True if the message fits into a slot of shared memory. */
 static inline bool bcl_send_is_short(const struct bcl_peer *peer, size_t length)
 {
 	return peer->pair && length <= BCL_SLOT_PAYLOAD;
 }
 
-/* The line is the receiver's now: see await_answer() in poll.c. */
+/* The receiver is about to have the line: pauses before the next look, see
+ * await_answer() in poll.c. */
 static inline void bcl_send_hint(struct bcl_port *port, size_t length)
 {
 	port->hints = length > BCL_HALF_PAYLOAD ? BCL_HINTS_AFTER_LINES
 						: BCL_HINTS_AFTER_LINE;
 }
 
-/* As bcl_send() of one piece with a valid type, without a cookie. */
+/* As bcl_send() of one piece, with a valid type, without a cookie, for a
+ * message that bcl_send_is_short(). */
 static inline enum bcl_status __attribute__((always_inline))
 bcl_send_short(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 	       const void *data, size_t length)
@@ -34,8 +36,10 @@ bcl_send_short(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 	return bcl_pair_send(peer->pair, type, immediate, data, length);
 }
 
-/* The first part of that, without a call: bcl_pair_kick() has to follow.
- * False: bcl_send_short() knows more, nothing was done. Not in a forked child.
+/*
+ * The first part of bcl_send_short(), without a call: the caller has to call
+ * bcl_pair_kick() afterwards. False: nothing was done; call bcl_send_short().
+ * Not in a forked child.
  */
 static inline bool __attribute__((always_inline))
 bcl_put_short(struct bcl_peer *peer, unsigned type, uint64_t immediate,
@@ -45,13 +49,13 @@ bcl_put_short(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 	return bcl_pair_put(peer->pair, type, immediate, data, length);
 }
 
-/* bcl_send_word() where a slot of shared memory is not enough. */
+/* bcl_send_word() for a message that a slot of shared memory does not take. */
 enum bcl_status bcl_send_word_long(struct bcl_peer *peer, unsigned type,
 				   uint64_t word, const void *data,
 				   size_t length);
 
-/* As bcl_send() with a valid type, without a cookie, of a word and what
- * follows it, which are at most BCL_MESSAGE_MAX bytes. */
+/* As bcl_send() of a word and the data behind the word, at most
+ * BCL_MESSAGE_MAX bytes together, with a valid type, without a cookie. */
 static inline enum bcl_status __attribute__((always_inline))
 bcl_send_word(struct bcl_peer *peer, unsigned type, uint64_t word,
 	      const void *data, size_t length)
@@ -65,8 +69,8 @@ bcl_send_word(struct bcl_peer *peer, unsigned type, uint64_t word,
 	return bcl_send_short(peer, type, 0, message, sizeof(word) + length);
 }
 
-/* As bcl_send() with a valid type, without a cookie, of pieces that are
- * `length` together, at most BCL_MESSAGE_MAX. */
+/* As bcl_send() of pieces of `length` bytes together, at most
+ * BCL_MESSAGE_MAX, with a valid type, without a cookie. */
 enum bcl_status bcl_send_pieces(struct bcl_peer *peer, unsigned type,
 				uint64_t immediate, const struct iovec *iov,
 				unsigned niov, size_t length);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The texts of the statuses. */
 #include <bcl/bcl.h>
 
 const char *bcl_strstatus(enum bcl_status status)

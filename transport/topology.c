@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the topology by hwloc; see topology.h. */
 #include "transport/topology.h"
 
 #include <hwloc.h>
@@ -40,7 +41,7 @@ enum bcl_status bcl_topology_read(struct bcl_topology *topology)
 	if (hwloc_topology_init(&hwloc))
 		return status;
 	mask = hwloc_bitmap_alloc();
-	/* processors that a container hides are no part of the machine */
+	/* processors that a container hides do not count as the machine's */
 	if (mask && !hwloc_topology_load(hwloc) &&
 	    !hwloc_get_cpubind(hwloc, mask, HWLOC_CPUBIND_THREAD)) {
 		hwloc_bitmap_and(mask, mask,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this process runs on, from hwloc: which processors it may use and what
- * they have in common. Reads much of /sys: for set-up and tools.
+ * The processors of this process, from hwloc: the affinity mask, and how many
+ * cores, packages and memories the mask covers. Reads much of /sys, so only
+ * set-up and tools call it.
  */
 #ifndef BCL_TOPOLOGY_H
 #define BCL_TOPOLOGY_H
@@ -18,11 +19,12 @@ struct bcl_topology {
 	unsigned cores;
 	unsigned packages;
 	unsigned memories; /* NUMA nodes */
-	bool bound;	   /* the mask leaves some of the machine out */
+	bool bound;	   /* the mask does not have all processors of the
+			    * machine */
 	char mask[64];	   /* as a list, e.g. "0-3,8"; cut if it is longer */
 };
 
-/* SYSTEM: hwloc cannot read the machine. */
+/* Errors: SYSTEM (hwloc cannot read the machine). */
 enum bcl_status bcl_topology_read(struct bcl_topology *topology);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The version of the library, as a text. */
 #include <bcl/version.h>
 
 const char *bcl_version(void)

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting. Spin while an answer is likely to come soon; then yield, which
- * costs a fraction of a microsecond on a free processor and lets the others
- * run on a shared one; then sleep. With more ranks than processors spinning
- * only delays the one that is waited for; unless yields come back at once, one
- * after the other: then the others sleep, and the processor is ours. A yield
- * that takes longer than half a slice of the scheduler means that somebody
- * computes here: then only a sleeper is woken promptly.
+ * Waiting for events of a port. A wait spins while an answer is likely to come
+ * soon. Then the wait yields, which costs a fraction of a microsecond on a free
+ * processor and lets other programs run on a shared one. Then the wait sleeps.
  *
- * No wake-up is lost: the sleeper sets its flags, orders them against its
- * next loads in all processes (bcl_shm_sleep(), bcl_host_sleep()), looks
- * again, and sleeps; a sender stores its message, then loads the flag. So does
- * who makes room for one who was refused for want of it.
+ * With more ranks than processors spinning only delays the rank that is waited
+ * for, so the wait yields at once. But if yields return at once, one after
+ * another, the other ranks sleep and the processor is free: then the wait
+ * spins. A yield that takes longer than half a slice of the scheduler means
+ * that another program computes here. Then only a thread that sleeps is woken
+ * promptly, so the wait sleeps soon.
+ *
+ * No wake-up is lost. The sleeper sets its flags, orders them against its next
+ * loads in all processes (bcl_shm_sleep(), bcl_host_sleep()), looks again, and
+ * sleeps. A sender stores its message, then loads the flag. A receiver that
+ * makes room for a refused sender does the same.
  */
 #include "transport/card/card.h"
 #include "transport/internal.h"
@@ -19,19 +22,23 @@
 
 enum {
 	SPINS = 32,		     /* passes between looks at the clock */
-	YIELD_SHORT = 1000,	     /* ns: nobody else ran; 220 to 660 were
-				      * seen, with another 1,200 to 2,800 */
-	YIELD_LONG = 700000,	     /* ns: somebody else computes here */
-	CROWDED = 100000000,	     /* ns for which that is believed */
-	SLEEP_PRICE = 4000,	     /* ns: going to sleep and being woken */
-	BLIND = 15,		     /* waits that sleep at once after one that
-				      * looked for that long in vain */
+	YIELD_SHORT = 1000,	     /* ns: no other thread ran; 220 to 660
+				      * were measured, with another thread
+				      * 1,200 to 2,800 */
+	YIELD_LONG = 700000,	     /* ns: another program computes here */
+	CROWDED = 100000000,	     /* ns for which a wait assumes so */
+	SLEEP_PRICE = 4000,	     /* ns: price of going to sleep and being
+				      * woken */
+	BLIND = 15,		     /* waits that sleep at once after a wait
+				      * that polled for SLEEP_PRICE in vain */
 	YIELDS = 20000000,	     /* ns of yielding before a sleep */
-	NO_HELPER_SLEEP = 500000000, /* ns; interfaces must be watched,
-				      * shared memory audited */
+	NO_HELPER_SLEEP = 500000000, /* ns, without a helper: the owner has
+				      * to watch interfaces and audit shared
+				      * memory */
 };
 
-/* The rails' descriptors make the group readable, or do not any more. */
+/* Adds the rails' descriptors to the port's group, or removes them. False:
+ * the system refused one. */
 static bool watch_rails(struct bcl_port *port, bool watch)
 {
 	const struct bcl_env *env = port->context->env;
@@ -62,9 +69,9 @@ bool bcl_port_arm(struct bcl_port *port)
 	}
 	if (port->shm)
 		quiet &= bcl_shm_sleep(port);
-	/* sockets: from here on the group's descriptor tells */
+	/* from here on the group's descriptor tells of sockets */
 	bcl_port_serve(port, env->now(env->world));
-	/* in this order: what is looked at may make room */
+	/* in this order, since the look for events may make room */
 	if (quiet && !bcl_port_stash(port) && !bcl_peers_room(port, false))
 		return true;
 	bcl_port_disarm(port);
@@ -108,7 +115,7 @@ int bcl_port_fd(struct bcl_port *port)
 	return bcl_port_usable(port) ? -1 : port->group;
 }
 
-/* Sleep once, at most until `end`. */
+/* Sleeps once, at most until `end`. */
 static void sleep_once(struct bcl_port *port, uint64_t end)
 {
 	struct bcl_context *context = port->context;
@@ -134,7 +141,7 @@ static void sleep_once(struct bcl_port *port, uint64_t end)
 	bcl_port_serve(port, env->now(env->world));
 }
 
-/* Poll until `end`. */
+/* Polls until `end`. True: there is an event. */
 static bool spin(struct bcl_port *port, uint64_t end)
 {
 	const struct bcl_env *env = port->context->env;
@@ -147,7 +154,8 @@ static bool spin(struct bcl_port *port, uint64_t end)
 	return false;
 }
 
-/* Poll and yield until `end`, or until the processor is not ours. */
+/* Polls and yields until `end`, or until another program has the processor.
+ * True: there is an event. */
 static bool yield(struct bcl_port *port, uint64_t end)
 {
 	const struct bcl_env *env = port->context->env;
@@ -168,7 +176,8 @@ static bool yield(struct bcl_port *port, uint64_t end)
 			port->crowded_until = now + CROWDED;
 			end = now;
 		}
-		/* others may have run for long: look at the network now */
+		/* other threads may have run for long: look at the network
+		 * now */
 		port->empty = 1;
 		if (bcl_port_stash(port))
 			return true;
@@ -176,7 +185,8 @@ static bool yield(struct bcl_port *port, uint64_t end)
 	return false;
 }
 
-/* Beside one who computes: poll until `end`, unless that was in vain lately. */
+/* Another program computes here: polls until `end`, unless that was in vain
+ * lately. True: there is an event. */
 static bool look(struct bcl_port *port, uint64_t end)
 {
 	if (port->blind) {
@@ -223,7 +233,8 @@ enum bcl_status bcl_wait(struct bcl_port *port, uint64_t timeout)
 		if (bcl_port_may_spin(port) &&
 		    spin(port, earlier(start + context->config.spin, end)))
 			return BCL_OK;
-		/* who has no room depends on others, who want to run */
+		/* Without room the wait depends on other processes, which
+		 * want to run. */
 		if (!port->nrefused &&
 		    yield(port, earlier(start + YIELDS, end)))
 			return BCL_OK;

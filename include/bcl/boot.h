@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bootstrap for programs that know their launcher themselves, as an MPI
- * library does: they lend the ADI the space of keys and values which their
- * ranks share. Programs without one leave this to bcl_adi_open().
+ * Bootstrap for programs that talk to their launcher themselves, as an MPI
+ * library does. Such a program lends the ADI the key-value space that its ranks
+ * share. All other programs leave the bootstrap to bcl_adi_open().
  */
 #ifndef BCL_BOOT_H
 #define BCL_BOOT_H
@@ -18,34 +18,39 @@ extern "C" {
 struct bcl_boot;
 
 /*
- * Keys are at most 63 characters of [-0-9a-z]; values are text without
- * blanks. The functions may block; other than OK, what they return ends the
- * call that needed them. That of a job of one is never asked.
+ * A key-value space of the caller. A key has at most 63 characters of [-0-9a-z]
+ * and is put once; a value is text without blanks. The functions may block. A
+ * status other than OK ends the library's call that needed the function. In a
+ * job of one the library calls none of the functions.
  */
 struct bcl_boot_space {
 	size_t struct_size; /* sizeof(struct bcl_boot_space) of the caller */
 	unsigned rank, size;
-	unsigned local_ranks; /* of the job, on this host; 0: not known */
+	unsigned local_ranks; /* of the job on this host; 0: not known */
 	size_t value_max;     /* characters of a value, at least 64 */
 
 	enum bcl_status (*put)(void *arg, const char *key, const char *value);
-	/* A value and the zero behind it, in at most `size` bytes; EMPTY:
-	 * there is none. */
+	/* Writes the value, of any rank, and a terminating zero, in at most
+	 * `size` bytes. EMPTY: no rank has put the key. */
 	enum bcl_status (*get)(void *arg, const char *key, char *value,
 			       size_t size);
-	/* What was put before is seen by all that have returned. */
+	/* Returns when all ranks have called it; every get() afterwards
+	 * finds every value that was put before. */
 	enum bcl_status (*fence)(void *arg);
+	/* First argument of the functions. */
 	void *arg;
 };
 
 /*
- * A job that is brought together through this space, which is copied: for
- * bcl_adi_options.boot. All ranks of the space do the same with it, in the same
- * order. ARG, NOMEM.
+ * Makes a job that is brought together through this space, for
+ * bcl_adi_options.boot. The library copies *space. The functions are called
+ * during bcl_adi_open() and when a rank is first sent to. All ranks of the
+ * space open the same jobs with it, in the same order.
+ * Errors: ARG, NOMEM, FORKED.
  */
 BCL_API enum bcl_status bcl_boot_lend(const struct bcl_boot_space *space,
 				      struct bcl_boot **boot);
-/* After bcl_adi_close(). NULL is let through. */
+/* Frees the job; call after bcl_adi_close(). */
 BCL_API void bcl_boot_close(struct bcl_boot *boot);
 
 #ifdef __cplusplus

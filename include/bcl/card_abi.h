@@ -1,40 +1,41 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The boundary between a host and its card: what lies in host memory and is
- * read or written by both, and the control calls. User library, kernel
- * module, card core and simulator include this file.
+ * The boundary between a host and its card: the structures in host memory that
+ * both read or write, and the control calls. User library, kernel module, card
+ * core and simulator include this file.
  *
- * These structures are in the byte order of the host; a card of another
- * order converts when it reads them (nicfw/order.h).
+ * The structures are in the byte order of the host; a card of another order
+ * converts when it reads them (nicfw/order.h).
  *
  * BCL_CARD_ABI is raised when a structure below changes size, meaning or
- * offset. A library asks the card for its number before anything else and
- * gives up with BCL_ERR_VERSION if it differs: a library and a kernel module
- * of different age on one host are routine.
+ * offset. A library asks the card for its number before anything else, and
+ * gives up with BCL_ERR_VERSION if the numbers differ: a library and a kernel
+ * module of different age on one host are routine.
  *
- * A port lives in four areas of host memory, all named by memory handles:
+ * A port lives in five areas of host memory, all named by memory handles:
  *
- *  requests   struct bcl_request[n]     written by the library (in the kernel
- *             uint32_t submits[n]       module: by the trap); a request is
- *                                       owned by the card from the doorbell
- *                                       to its event. submits[] is a ring of
- *                                       request numbers, requests_made of
- *                                       which have been written: requests
- *                                       end in any order
- *  sends      struct bcl_completion[]   written by the card: send events
- *  receives   struct bcl_completion[]   written by the card: receive events
- *  blocks     bytes[]                   the system rings, written by the card:
- *                                       blocks of one ring, for messages of up
- *                                       to BCL_BLOCK_SIZE bytes; then a place
- *                                       of the same number for each short one;
- *                                       then the long blocks, the other ring
- *  indices    struct bcl_port_indices   written by the library
+ *   requests   struct bcl_request[n]     written by the library (in the kernel
+ *              uint32_t submits[n]       module: by the trap); the card owns a
+ *                                        request from the doorbell to its
+ *                                        event. submits[] is a ring of request
+ *                                        numbers, because requests end in any
+ *                                        order; requests_made counts the
+ *                                        numbers written
+ *   sends      struct bcl_completion[]   written by the card: send events
+ *   receives   struct bcl_completion[]   written by the card: receive events
+ *   blocks     bytes[]                   the system rings, written by the card:
+ *                                        the blocks of one ring, for messages
+ * of up to BCL_BLOCK_SIZE bytes; then, for each of these blocks, a place of
+ *                                        BCL_BLOCK_SHORT bytes for a short
+ *                                        message; then the long blocks, which
+ *                                        are the other ring
+ *   indices    struct bcl_port_indices   written by the library
  *
- * A completion queue entry is valid when its `lap` equals the reader's: the
- * writer stores it last (release), the reader loads it first (acquire). The
- * reader clears nothing. Queues cannot overflow: `sends` has an entry for
- * every request, `receives` one for every block, long or not, and every posted
- * channel.
+ * An entry of a completion queue is valid when its `lap` equals the reader's.
+ * The writer stores `lap` last (release), and the reader loads it first
+ * (acquire). The reader clears nothing. Queues cannot overflow: `sends` has an
+ * entry for every request, `receives` an entry for every block, long or not,
+ * and every posted channel.
  */
 #ifndef BCL_CARD_ABI_H
 #define BCL_CARD_ABI_H
@@ -47,17 +48,17 @@ enum {
 	BCL_REQUEST_INLINE = 160,
 	BCL_REQUEST_REFS = 3,
 	BCL_COMPLETION_SIZE = 64,
-	/* A block holds a system message: 4 KB and an upper floor's header. */
+	/* A block holds a system message: 4 KB and a header of the ADI. */
 	BCL_BLOCK_SIZE = 4352,
-	BCL_BLOCK_SHORT = 128, /* likewise, a message of up to so many bytes */
-	/* A long block, likewise 64 KB and a header. */
+	BCL_BLOCK_SHORT = 128, /* a short message has up to this many bytes */
+	/* A long block: 64 KB and a header of the ADI. */
 	BCL_LONG_SIZE = 65792,
 	BCL_SYSTEM_MAX = BCL_LONG_SIZE,
 	BCL_RAILS_MAX = 4,
 	BCL_NODE_NONE = 0xffffffff,
 };
 
-/* Bytes of `blocks`. */
+/* Returns the bytes of `blocks`. */
 static inline uint64_t bcl_blocks_size(uint32_t nblocks, uint32_t nlongs)
 {
 	return (uint64_t)nblocks * (BCL_BLOCK_SIZE + BCL_BLOCK_SHORT) +
@@ -65,10 +66,10 @@ static inline uint64_t bcl_blocks_size(uint32_t nblocks, uint32_t nlongs)
 }
 
 /*
- * Where in `blocks` a system message of this length lies, whose block is
- * `block`: a long block if it is longer than BCL_BLOCK_SIZE.
- * Short ones lie close together: each in a page of its own would miss the
- * processor's caches each time.
+ * Returns the offset in `blocks` of a system message of this length in block
+ * number `block`: of a long block if the message is longer than BCL_BLOCK_SIZE.
+ * Short messages lie close together: with a page for each of them, every
+ * message would miss the processor's caches.
  */
 static inline uint64_t bcl_block_at(uint32_t nblocks, uint32_t block,
 				    uint32_t length)
@@ -104,15 +105,16 @@ enum bcl_request_op {
 	BCL_REQ_GET = BCL_SEG_GET,
 	BCL_REQ_FETCH_ADD = BCL_SEG_FETCH_ADD,
 	BCL_REQ_COMPARE_SWAP = BCL_SEG_COMPARE_SWAP,
-	BCL_REQ_FENCE = 32, /* completes when all earlier to the node have;
-			     * later requests to the node wait for it */
+	BCL_REQ_FENCE = 32, /* completes when all earlier requests to the
+			     * node have; later requests to the node wait for
+			     * the fence */
 };
 
 /*
  * A send request, 256 bytes. The message is inline_len bytes of `inlined`,
- * followed by the memory that refs[0..nref) names. GET and the atomics: the
- * result goes to refs[0]; the operands of the atomics (one or two uint64_t)
- * stand in `inlined`.
+ * followed by the memory that refs[0..nref) names. The result of a GET or an
+ * atomic goes to refs[0]; `inlined` holds the operands of an atomic (one or two
+ * uint64_t).
  */
 struct bcl_request {
 	uint8_t op;	     /*  0: enum bcl_request_op */
@@ -128,7 +130,8 @@ struct bcl_request {
 	uint32_t arg32;	     /* 32: PUT_NOTIFY: immediate */
 	uint16_t inline_len; /* 36 */
 	uint16_t nref;	     /* 38 */
-	uint32_t generation; /* 40: of the node (bcl_hal.node), when asked */
+	uint32_t generation; /* 40: of the node (bcl_hal.node) when the
+			      * request was made */
 	uint32_t spare;	     /* 44: 0 */
 	struct bcl_memref refs[BCL_REQUEST_REFS]; /* 48 */
 	uint8_t inlined[BCL_REQUEST_INLINE];	  /* 96 */
@@ -141,7 +144,7 @@ enum bcl_completion_kind {
 	BCL_CQ_SYSTEM = 2,  /* a system message lies in block `index` */
 	BCL_CQ_CHANNEL = 3, /* channel `index` was filled, or failed */
 	BCL_CQ_NOTIFY = 4,  /* a put with notification is complete; uses the
-			     * credit of a block, `index`, without data */
+			     * credit of block `index`, without data */
 	BCL_CQ_READ = 5,    /* channel `index`, posted for reading, was read:
 			     * its last GET_REPLY has been delivered */
 };
@@ -160,7 +163,8 @@ struct bcl_completion {
 	uint8_t type;	   /* 44: user's message type */
 	uint8_t kind;	   /* 45: enum bcl_completion_kind */
 	uint8_t spare[14]; /* 46 */
-	uint32_t lap;	   /* 60: 1 + (entry's ordinal / entries), last */
+	uint32_t lap;	   /* 60: 1 + (ordinal of the entry / entries),
+			    * stored last */
 };
 
 /* Written by the library, read by the card; a cache line per role. */
@@ -169,7 +173,7 @@ struct bcl_port_indices {
 				 * read by the host, for the doorbell */
 	uint32_t spare0[15];
 	uint32_t blocks_freed; /* 64: blocks freed so far, in ring order */
-	uint32_t longs_freed;  /* 68: long blocks, likewise */
+	uint32_t longs_freed;  /* 68: long blocks freed so far, likewise */
 	uint32_t spare1[14];
 	uint32_t sends_read;	/* 128: for the monitor only */
 	uint32_t receives_read; /* 132: for the monitor only */
@@ -185,9 +189,10 @@ enum bcl_mem_rights {
 
 enum bcl_control_op {
 	BCL_CTL_PORT_OPEN = 1,	/* .port */
-	BCL_CTL_PORT_CLOSE = 2, /* .port.number; its requests are cancelled
-				 * without events, its memory is not touched
-				 * after the call (but see bcl_hal.dma) */
+	BCL_CTL_PORT_CLOSE = 2, /* .port.number; the port's requests are
+				 * cancelled without events. The card does
+				 * not touch the port's memory after the call
+				 * (but see bcl_hal.dma) */
 	BCL_CTL_CONNECT = 3,	/* .connect; the reply is the node index. The
 				 * handshake starts unless it is up already */
 	BCL_CTL_DISCONNECT = 4, /* .node: BYE, requests are cancelled with
@@ -200,7 +205,7 @@ enum bcl_control_op {
 	BCL_CTL_RAIL = 9,	/* .rail: a rail came up, went down, changed */
 };
 
-/* A control call; ports and memory are checked by the host before. */
+/* A control call. The host checks ports and memory before it calls the card. */
 struct bcl_control {
 	uint32_t op; /* enum bcl_control_op */
 	union {
@@ -211,8 +216,8 @@ struct bcl_control {
 			uint32_t nrequests; /* a power of two */
 			uint32_t nreceives; /* a power of two */
 			uint32_t nblocks;   /* a power of two */
-			uint32_t nlongs;    /* likewise, or 0: none; only
-					     * with BCL_HAL_GATHER */
+			uint32_t nlongs;    /* a power of two, or 0: none;
+					     * more only with BCL_HAL_GATHER */
 			uint32_t nchannels; /* channels 0..nchannels-1 */
 		} port;
 		struct {
@@ -220,23 +225,28 @@ struct bcl_control {
 			uint32_t rails; /* bit r: the host knows an address of
 					 * the node on its rail r */
 			uint8_t key[BCL_KEY_SIZE];
-			/* ^ of the node's job; without rails: as before */
+			/* ^ of the node's job; without rails the card keeps
+			 * the key and rails it has */
 		} connect;
 		uint32_t node;
 		struct {
 			uint32_t port, number;
 			uint16_t generation; /* must match the peer's. Never
 					      * counts down: a message for an
-					      * older one fails, for this or
-					      * a newer one it waits */
+					      * older generation fails, a
+					      * message for this or a newer
+					      * one waits */
 			uint16_t reading;    /* 0: a CHANNEL message may fill
-					      * it; 1: GETs may read it */
+					      * the channel; 1: GETs may read
+					      * it */
 			uint32_t handle;
 			uint64_t offset, length; /* bytes; may exceed 4 GB
 						  * for reading only */
 			uint64_t cookie;
-			uint64_t card;	    /* who may read it; 0: anybody */
-			uint32_t card_port; /* and from which port there */
+			uint64_t card;	    /* card that may read the
+					     * channel; 0: any */
+			uint32_t card_port; /* port of that card that may
+					     * read */
 		} channel;
 		struct {
 			uint32_t number; /* 0..BCL_RAILS_MAX-1 */
@@ -252,13 +262,13 @@ struct bcl_control {
 	};
 };
 
-/* What the state of a node is; the transitions are in nicfw/conn.c. */
+/* States of a node; the transitions are in nicfw/node.c. */
 enum bcl_node_state {
 	BCL_NODE_CLOSED = 0,	 /* known; a request starts the handshake */
 	BCL_NODE_CONNECTING = 1, /* HELLO sent */
 	BCL_NODE_UP = 2,
-	BCL_NODE_LOST = 3,     /* see status; sends are refused until the
-				* library connects again */
+	BCL_NODE_LOST = 3,     /* see the status; the card refuses sends
+				* until the library connects again */
 	BCL_NODE_ISOLATED = 4, /* by the administrator */
 };
 

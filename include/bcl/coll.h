@@ -4,35 +4,40 @@
  *
  * Every member of a team calls the same operations in the same order with the
  * same lengths, root and reduction. Each operation has two forms: bcl_x()
- * blocks until the caller's part is done; bcl_ix() starts it and gives a
- * request for bcl_adi_test() and bcl_adi_wait(). The buffers are the library's
- * until then. The forms match each other: some members may start what others
- * block in. 1,024 operations of a team can be under way at a time; one more is
- * refused with AGAIN, and so is the 8,192nd after one that is under way. Only a
- * barrier, and what needs everybody's data, says that the others have come.
+ * blocks until the caller's part is done; bcl_ix() starts the operation and
+ * gives a request for bcl_adi_test() and bcl_adi_wait(). The buffers belong to
+ * the library until then. The forms match each other: some members may start an
+ * operation in which other members block. A team may have 1,024 operations
+ * pending. The next one is refused with AGAIN, and so is the 8,192nd operation
+ * after one that is still pending. A completed operation tells that the other
+ * members have called it only if it is a barrier, or needs data of every
+ * member.
  *
- * When a member dies, every operation of the team that is under way or called
- * later ends with a LOSS_PEER status, wherever it depends on the dead; none
- * waits for ever. The team is of no use afterwards but for bcl_team_create(),
- * by which those who live make a team without the dead, and bcl_team_free().
- * Who is dead bcl_peer_info() says of the peers that bcl_adi_peer() gives.
+ * When a member dies, every operation of the team that is pending or called
+ * later, and depends on the dead member, ends with a LOSS_PEER status; none
+ * waits for ever. Afterwards the team serves only bcl_team_create(), with which
+ * the members that live make a team without the dead one, and bcl_team_free().
+ * bcl_peer_info() of the peers that bcl_adi_peer() gives says which members are
+ * dead.
  *
- * The same happens, with ARG, when a member's call is refused for a wrong
- * argument, since others may have made theirs; and with TRUNCATED when members
- * give different lengths to one operation, or call different ones: who gets data
- * of another length than its own call says sees it, or who waits in vain for a
- * 32nd part of BCL_PEER_TIMEOUT or some more. Nobody writes more than its own
- * call says. The log of the member that sees it names the operation or the
- * sender, both ranks and both lengths. Members for whom the operation was over
- * by then learn it from the next one.
+ * The team is lost in the same way, with ARG, when a member's call is refused
+ * for a wrong argument, since other members may have made theirs; and with
+ * TRUNCATED when members give different lengths to one operation, or call
+ * different operations. A member detects this when it gets data of another
+ * length than its own call says, or has waited in vain for a 32nd part of
+ * BCL_PEER_TIMEOUT or somewhat longer. No member writes more than its own call
+ * says. The log of the member that detects the difference names the operation
+ * or the sender, both ranks and both lengths. Members that had completed the
+ * operation by then learn of the loss from the next operation.
  *
  * Lengths are in bytes, counts in elements. Buffers may begin anywhere, but
  * elements that are combined must be aligned as apply() needs them. Where send
  * is BCL_IN_PLACE the contribution is taken from where the result goes: in a
- * gather at the root, else at any member. In a scatter it is the root's
- * receive that may be BCL_IN_PLACE: its block stays where it is in send.
- * Otherwise what is sent and what is received do not overlap, but may be parts
- * of one array.
+ * gather only at the root, in other operations at any member. In a scatter the
+ * root's receive may be BCL_IN_PLACE: the root's block stays where it is in
+ * send. Otherwise send and receive buffers do not overlap, but may be parts of
+ * one array.
+ * Errors: ARG, NOMEM, AGAIN, FORKED, CANCELLED, TRUNCATED, LOSS_PEER statuses.
  */
 #ifndef BCL_COLL_H
 #define BCL_COLL_H
@@ -48,42 +53,48 @@ struct bcl_team;
 #define BCL_IN_PLACE ((void *)-1)
 
 /*
- * Teams. `world` is all ranks of the job. `create` makes a team of n members
- * of a parent, given by their ranks in the parent, in the order of their new
- * ranks; called by exactly those members; collective and blocking. `id`
- * (0..1023) tells apart teams that are created at the same time. ARG: a rank is
- * there twice, is not of the parent, or the own one is not there. The parent
- * may be lost; the id of a creation that failed elsewhere than by ARG is used
- * up.
+ * Teams. bcl_team_world() gives the team of all ranks of the job.
+ * bcl_team_create() makes a team of n members of a parent. `ranks` are their
+ * ranks in the parent, in the order of the new ranks. Exactly these members
+ * call bcl_team_create(), which is collective and blocks. `id` (0..1023)
+ * distinguishes teams that are created at the same time. The parent may be
+ * lost. The id of a creation that failed is used up, unless it failed by ARG.
+ * ARG: a rank is there twice, is not of the parent, or the caller's rank is
+ * missing.
  */
 BCL_API enum bcl_status bcl_team_world(struct bcl_adi *adi,
 				       struct bcl_team **team);
 BCL_API enum bcl_status bcl_team_create(struct bcl_team *parent,
 					const unsigned *ranks, unsigned n,
 					unsigned id, struct bcl_team **team);
-/* Its operations, those that are under way too, end with CANCELLED here at once
- * and at all members as they hear of it. It is as one that lost a member then. */
+/*
+ * Ends all operations of the team, also the pending ones, with CANCELLED: here
+ * at once, and at the other members when they hear of the call. After that the
+ * team is like a team that has lost a member.
+ */
 BCL_API enum bcl_status bcl_team_cancel(struct bcl_team *team);
-/* Collective; all operations must be complete. */
+/* Frees the team. Collective, unless a member has died; all operations must
+ * be complete. */
 BCL_API void bcl_team_free(struct bcl_team *team);
 BCL_API unsigned bcl_team_rank(const struct bcl_team *team);
 BCL_API unsigned bcl_team_size(const struct bcl_team *team);
-/* The place of a member in the hierarchy: the number of its node, and how
- * many members that node has. */
+/* Gives the place of a member in the hierarchy: the number of its node, and
+ * how many members the node has. */
 BCL_API void bcl_team_node(const struct bcl_team *team, unsigned rank,
 			   unsigned *node, unsigned *members);
 
 /*
- * How elements are combined: apply() does inout[i] = in[i] op inout[i] for
- * count elements of `element` bytes, any part of a vector at a time. The
- * operator is associative: the library chooses the brackets by length and team,
- * so sums of floating-point numbers may be rounded differently. Ranks are
- * combined in order, `in` being of the lower ranks; if the operator is
+ * How elements are combined. apply() does inout[i] = in[i] op inout[i] for
+ * `count` elements of `element` bytes; the library calls apply() for any part
+ * of a vector. The operator is associative: the library chooses the brackets by
+ * length and team, so the rounding of floating-point sums may differ. Ranks are
+ * combined in order, with `in` of the lower ranks; if the operator is
  * commutative the order is free. All members that get a result get the same
- * bits. So does each run of one version of the library with the same ranks on
- * the same nodes, the same settings and the same operations: brackets and order
- * depend on nothing that is measured, nor on who comes first. The operator
- * stays as it is until the operation is over.
+ * bits. Each run of one version of the library also gives the same bits, with
+ * the same ranks on the same nodes, the same settings and the same operations:
+ * brackets and order depend neither on measurements nor on the order of
+ * arrival. The caller leaves the reduction unchanged until the operation is
+ * over.
  */
 struct bcl_reduction {
 	size_t element;
@@ -118,17 +129,21 @@ enum bcl_type {
 	BCL_DOUBLE,
 };
 
-/* A builtin reduction; NULL if the type does not have the operator. */
+/* Returns a builtin reduction; NULL: the type does not have the operator. */
 BCL_API const struct bcl_reduction *bcl_reduction(enum bcl_op op,
 						  enum bcl_type type);
 
+/* No member leaves the barrier before all members have entered. */
 BCL_API enum bcl_status bcl_barrier(struct bcl_team *team);
+/* The root's buffer goes to all members. */
 BCL_API enum bcl_status bcl_broadcast(struct bcl_team *team, void *buffer,
 				      size_t length, unsigned root);
+/* `count` elements of each member are combined; the root gets the result. */
 BCL_API enum bcl_status bcl_reduce(struct bcl_team *team, const void *send,
 				   void *receive, size_t count,
 				   const struct bcl_reduction *reduction,
 				   unsigned root);
+/* The same; every member gets the result. */
 BCL_API enum bcl_status bcl_allreduce(struct bcl_team *team, const void *send,
 				      void *receive, size_t count,
 				      const struct bcl_reduction *reduction);
@@ -142,16 +157,18 @@ BCL_API enum bcl_status bcl_scatter(struct bcl_team *team, const void *send,
 /* receive: size x length bytes. */
 BCL_API enum bcl_status bcl_allgather(struct bcl_team *team, const void *send,
 				      size_t length, void *receive);
-/* send, receive: size x length bytes each. */
+/* Block i of send goes to member i; block i of receive comes from member i.
+ * send, receive: size x length bytes each. */
 BCL_API enum bcl_status bcl_alltoall(struct bcl_team *team, const void *send,
 				     void *receive, size_t length);
-/* Arrays of `size` lengths and offsets, in bytes. */
+/* The same with arrays of `size` lengths and offsets, in bytes. */
 BCL_API enum bcl_status bcl_alltoallv(struct bcl_team *team, const void *send,
 				      const size_t *send_lengths,
 				      const size_t *send_offsets, void *receive,
 				      const size_t *receive_lengths,
 				      const size_t *receive_offsets);
 
+/* The forms that do not block. */
 BCL_API enum bcl_status bcl_ibarrier(struct bcl_team *team,
 				     struct bcl_adi_request **request);
 BCL_API enum bcl_status bcl_ibroadcast(struct bcl_team *team, void *buffer,
@@ -186,22 +203,24 @@ bcl_ialltoallv(struct bcl_team *team, const void *send,
 	       const size_t *receive_offsets, struct bcl_adi_request **request);
 
 /*
- * Without a job, for programs that have ways of their own from member to
- * member: they carry the messages. Operations block, but who only sends in one
- * goes on, whether others have begun it or not; and members may run several in
- * different orders, if what is carried is told apart by `arg`.
+ * Operations without a job, for programs that have their own way to carry
+ * messages from member to member. The operations block. A member that only
+ * sends in an operation returns whether other members have begun the operation
+ * or not. Members may run several operations in different orders, if the
+ * program uses `arg` to keep the messages of different operations apart.
  */
 struct bcl_carrier;
 
 struct bcl_carrier_options {
 	size_t struct_size; /* sizeof(struct bcl_carrier_options) */
 	unsigned rank, size;
-	struct bcl_port *port; /* that counts the operations */
+	struct bcl_port *port; /* counts the operations (bcl_counters()) */
 
 	/*
-	 * arg: of the operation. What one member sends to another in one
-	 * operation comes in order. receive() waits; other than OK, what they
-	 * return ends the operation.
+	 * arg: of the operation. Messages from one member to another in one
+	 * operation arrive in order. send() need not wait until the receiver
+	 * has the message. receive() waits for a message of this length. A
+	 * status other than OK ends the operation.
 	 */
 	enum bcl_status (*send)(void *arg, unsigned rank, const void *data,
 				size_t length);
@@ -209,16 +228,21 @@ struct bcl_carrier_options {
 				   size_t length);
 };
 
-/* ARG, NOMEM. */
+/* Makes a carrier; the library copies *options. The caller frees the carrier
+ * with bcl_carrier_close(). Errors: ARG, NOMEM, FORKED. */
 BCL_API enum bcl_status
 bcl_carrier_open(const struct bcl_carrier_options *options,
 		 struct bcl_carrier **carrier);
 BCL_API void bcl_carrier_close(struct bcl_carrier *carrier);
 
+/* `arg` is passed to send() and receive(). Errors: ARG, NOMEM, FORKED, or
+ * the status of send() or receive(). */
 BCL_API enum bcl_status bcl_carrier_barrier(struct bcl_carrier *carrier,
 					    void *arg);
-/* Along a binomial tree: at most ceil(log2(size)) messages one after another.
- * send may be receive, which only the root needs. The operator is commutative.
+/*
+ * Runs along a binomial tree: at most ceil(log2(size)) messages one after
+ * another. send may be receive; only the root needs receive. The operator must
+ * be commutative (else ARG).
  */
 BCL_API enum bcl_status
 bcl_carrier_reduce(struct bcl_carrier *carrier, void *arg, const void *send,

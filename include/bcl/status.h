@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Status codes. Every function that can fail returns one; results come
- * through the last pointers and are written only on BCL_OK.
+ * Status codes. Every function that can fail returns one. A function writes its
+ * results, through its last pointers, only if it returns BCL_OK.
  *
  * The codes are grouped by what is lost, so that a caller can decide without
- * knowing each of them: bcl_status_loss() names the group.
+ * knowing each code: bcl_status_loss() names the group.
  */
 #ifndef BCL_STATUS_H
 #define BCL_STATUS_H
@@ -22,22 +22,22 @@ enum bcl_status {
 	BCL_ERR_BUSY = 7,	 /* the object is in use */
 	BCL_ERR_EMPTY = 8,	 /* nothing there (poll, probe, test) */
 
-	/* This request is lost, its peer is not. */
+	/* The request is lost; the peer is not. */
 	BCL_ERR_TRUNCATED = 32, /* the message was longer than the buffer */
 	BCL_ERR_CANCELLED = 33, /* cancelled by its owner */
 	BCL_ERR_MEMORY = 34, /* memory handle, bounds or rights at the target */
 	BCL_ERR_NOPORT = 35, /* the peer's card has no such port or channel */
 
-	/* This peer is lost until it is connected again. */
+	/* The peer is lost until the caller connects it again. */
 	BCL_ERR_DEAD = 64,	  /* silent beyond BCL_PEER_TIMEOUT, or ended */
 	BCL_ERR_RESET = 65,	  /* the peer's card was restarted */
-	BCL_ERR_UNREACHABLE = 66, /* none of its addresses answers */
-	BCL_ERR_VERSION = 67,	  /* it speaks another wire version */
-	BCL_ERR_JOBKEY = 68,	  /* it belongs to another job */
+	BCL_ERR_UNREACHABLE = 66, /* no address of the peer answers */
+	BCL_ERR_VERSION = 67,	  /* the peer speaks another wire version */
+	BCL_ERR_JOBKEY = 68,	  /* the peer belongs to another job */
 	BCL_ERR_ISOLATED = 69,	  /* isolated by the administrator */
 	BCL_ERR_FULL = 70,	  /* no place in the card for one more peer */
 
-	/* This port is lost. */
+	/* The port is lost. */
 	BCL_ERR_CLOSED = 96, /* the port was closed */
 
 	/* The whole context is lost. */

@@ -2,58 +2,64 @@
 /*
  * The wire: everything that one card sends to another.
  *
- * A frame is one datagram or one Ethernet payload. It is a frame header of 40
- * bytes followed by segments; a segment is a header of 40 bytes followed by
- * its payload, padded to a multiple of 8 bytes when another segment follows.
- * No frame is shorter than 80 bytes, so that Ethernet never pads one and the
- * header checksum always covers the same bytes: without segments or body the
- * rest is 0 (a first segment with op 0: there is none).
+ * A frame is one datagram or one Ethernet payload. A frame is a frame header of
+ * 40 bytes followed by segments. A segment is a header of 40 bytes followed by
+ * its payload, padded to a multiple of 8 bytes when another segment follows. No
+ * frame is shorter than 80 bytes, so that Ethernet never pads a frame and the
+ * header checksum always covers the same bytes. In a frame without segments or
+ * body the rest is 0 (a first segment with op 0 means: no segment).
  *
  * A fragment of a message longer than one frame is alone in its frame, so that
- * a frame can be refused as a whole and sent again.
+ * the receiver can refuse the frame as a whole and the sender can retransmit
+ * it.
  *
  *	+-------------+-----------+---------+-----------+---------+
  *	| frame header| segment 0 | payload | segment 1 | payload | ...
  *	+-------------+-----------+---------+-----------+---------+
  *	0            40          80
  *
- * Integers are little-endian and read and written through bcl_get*() and
- * bcl_put*(): a frame may lie at any address, on a machine of either order.
+ * Integers are little-endian and are read and written through bcl_get*() and
+ * bcl_put*(): a frame may lie at any address, on a machine of either byte
+ * order.
  *
  * BCL_WIRE_VERSION is raised by every change that an older card would
  * misunderstand. Cards of different versions refuse each other (REFUSE).
  *
  * Two sequence spaces:
  *  - per rail: `seq` counts DATA frames; `ack` and SACK segments answer.
- *  - per pair of cards and direction: `msg` counts messages. `done` and
- *    VERDICT segments answer; `prev` chains the messages of one flow
- *    (source port, destination port).
+ *  - per pair of cards and direction: `msg` counts messages. `done` and VERDICT
+ *    segments answer; `prev` chains the messages of one flow (source port,
+ *    destination port).
  *
- * Nobody who cannot see a connection's frames can make one that is believed:
- *  - HELLO, HELLO_ACK and the PING behind them prove the job's key, which is
- *    never sent, over fresh numbers of both sides. Nothing of an existing
- *    connection changes by a HELLO, which may be an old one that somebody sends
- *    again; it changes by HELLO_ACK and PING, each of which proves that its
- *    sender has seen the number that its receiver drew for just this exchange.
- *  - The header checksum of all later frames is xored with the seal of their
- *    receiver, 32 secret bits that these three tell, hidden by the key.
- *  - RESET and REFUSE repeat what only a receiver of the frame knows that they
- *    answer.
- *  - Numbers in a frame header must be of the connection: near those that its
- *    receiver has seen or sent.
+ * An attacker who cannot see the frames of a connection cannot forge a frame
+ * that a card believes:
+ *  - HELLO, HELLO_ACK and the PING behind them prove knowledge of the job's
+ *    key, which is never sent, over fresh nonces of both sides. A HELLO changes
+ *    nothing in an existing connection, because an attacker may have recorded
+ *    the HELLO and replay it. HELLO_ACK and PING change the connection: each
+ *    proves that its sender has seen the nonce that its receiver drew for just
+ *    this exchange.
+ *  - The header checksum of all later frames is xored with the seal of the
+ *    receiver, 32 secret bits that the handshake frames tell, hidden by the
+ *    key.
+ *  - RESET and REFUSE repeat data that only a receiver of the answered frame
+ *    knows.
+ *  - The numbers in a frame header must belong to the connection: they must be
+ *    near the numbers that the receiver has seen or sent.
  *
- * DATA, ACK and BYE may come from another address than their sender is reached
- * at: what is sent back to there may be lost. The address is learnt from
- * HELLO_ACK and from a PING with a proof. So a RESET may fail to reach its
- * connection until that sends PING, which it does when answers fail to come.
+ * DATA, ACK and BYE may come from another address than the address at which
+ * their sender can be reached; an answer to the source address may be lost. A
+ * card learns the address of a peer from HELLO_ACK and from a PING with a
+ * proof. So a RESET may fail to reach its connection until that side sends
+ * PING, which it does when answers fail to come.
  *
- * BYE goes out on each rail, behind all that was sent by it. It carries the
- * last verdicts, so that nothing that was delivered counts as lost; and as one
- * rail may overtake another, its receiver ends the connection when BYE has come
- * by each proved rail, or some time after the first.
+ * BYE goes out on each rail, behind all frames that were sent on the rail. BYE
+ * carries the last verdicts, so that no delivered message counts as lost. As
+ * one rail may overtake another, the receiver ends the connection when BYE has
+ * come on each proved rail, or some time after the first BYE.
  *
- * Numbers wrap; they are compared by the sign of their difference. 0 is never
- * used as a message number: in `prev` it means "none outstanding".
+ * Numbers wrap; cards compare them by the sign of the difference. 0 is never a
+ * message number: in `prev` it means "none outstanding".
  */
 #ifndef BCL_WIRE_H
 #define BCL_WIRE_H
@@ -181,9 +187,9 @@ static inline struct bcl_le64 bcl_put64(uint64_t v)
 #endif
 
 /*
- * On Ethernet this stands before the frame. `to` and `from` are hints for hosts
- * where several cards listen on one interface: a card's frames carry its own
- * hint in `from`, and answers to it carry that in `to`.
+ * On Ethernet this prefix stands before the frame. `to` and `from` are hints
+ * for hosts where several cards listen on one interface: a card's frames carry
+ * its own hint in `from`, and answers to the card carry the same hint in `to`.
  */
 struct bcl_ether_prefix {
 	struct bcl_le16 length; /* 0: of the frame */
@@ -196,16 +202,19 @@ enum bcl_frame_kind {
 	BCL_FRAME_HELLO = 1,	 /* body: struct bcl_hello */
 	BCL_FRAME_HELLO_ACK = 2, /* body: struct bcl_hello */
 	BCL_FRAME_REFUSE = 3,	 /* body: struct bcl_refuse */
-	BCL_FRAME_RESET = 4,	 /* `conn` is unknown to the sender; body: the
-				  * headers of the frame that named it */
+	BCL_FRAME_RESET = 4,	 /* the sender does not know `conn`; body:
+				  * the headers of the frame that named it */
 	BCL_FRAME_DATA = 5,	 /* sequenced; segments */
 	BCL_FRAME_ACK = 6,	 /* unsequenced; SACK, VERDICT, ROOM segments */
 	BCL_FRAME_PING = 7,	 /* unsequenced; asks for an ACK; no body, or
-				  * struct bcl_hello if its sender called */
+				  * struct bcl_hello if its sender began the
+				  * handshake */
 	BCL_FRAME_BYE = 8,	 /* the sender ends the connection and sends
-				  * no more by this rail; says what ACK says */
-	BCL_FRAME_PARK = 9,	 /* nothing is outstanding: start nothing new
-				  * and answer BYE when idle too; no body */
+				  * no more on this rail; carries the answers
+				  * of an ACK */
+	BCL_FRAME_PARK = 9,	 /* nothing is outstanding: start nothing
+				  * new, and answer BYE when idle too; no
+				  * body */
 };
 
 /*
@@ -221,18 +230,19 @@ enum {
 struct bcl_frame_header {
 	struct bcl_le16 magic; /*  0 */
 	uint8_t version;       /*  2 */
-	uint8_t kind;	       /*  3: enum bcl_frame_kind, BCL_FRAME_PCRC */
+	uint8_t kind;	       /*  3: enum bcl_frame_kind, flags below */
 	struct bcl_le32 conn; /*  4: the receiver's connection id; 0 in HELLO */
 	struct bcl_le64 card; /*  8: destination card id (packet filters) */
-	struct bcl_le32 seq;  /* 16: DATA: number on this rail; else the next */
+	struct bcl_le32 seq;  /* 16: number of a DATA frame on this rail; in
+			       * other frames the next number */
 	struct bcl_le32 ack;  /* 20: every DATA frame before it has arrived */
 	struct bcl_le32 done; /* 24: every message before it is delivered, or
-			       * refused and known to be so (see base) */
+			       * refused and the sender knows (see base) */
 	struct bcl_le32 base; /* 28: sender's oldest message with no verdict */
 	struct bcl_le32 pcrc; /* 32: CRC32C of the bytes from 80 on */
-	struct bcl_le32 hcrc; /* 36: CRC32C of bytes 0-31 and 40-79; xored with
-			       * the receiver's seal, but in HELLO, HELLO_ACK,
-			       * REFUSE and RESET */
+	struct bcl_le32 hcrc; /* 36: CRC32C of bytes 0-31 and 40-79; xored
+			       * with the receiver's seal, except in HELLO,
+			       * HELLO_ACK, REFUSE and RESET */
 };
 
 enum bcl_segment_op {
@@ -249,48 +259,49 @@ enum bcl_segment_op {
 	BCL_SEG_SACK = 16,	/* selective acknowledgement of this rail */
 	BCL_SEG_VERDICT = 17,	/* verdicts of single messages */
 	BCL_SEG_ROOM = 18,	/* a port that refused has room again */
-	BCL_SEG_WITHDRAW = 19,	/* DATA: refuse `msg` if it has no verdict: its
-				 * rail or port is gone, parts may be missing */
-	BCL_SEG_RAIL_DOWN = 20, /* ACK: the sender has given up a rail; what
-				 * came by it */
+	BCL_SEG_WITHDRAW = 19,	/* DATA: refuse `msg` if it has no verdict:
+				 * its rail or port is gone, parts may be
+				 * missing */
+	BCL_SEG_RAIL_DOWN = 20, /* ACK: the sender has given up a rail; says
+				 * which frames arrived on it */
 };
 
 /*
  * A segment header, 40 bytes. `offset` and `total` make each fragment of a
  * message describe itself. Fields not named for an op are 0.
  *
- *  op            target            targ64              arg32
- *  SYSTEM        -                 immediate           -
- *  CHANNEL       channel           -                   -
- *  PUT           memory handle     offset in memory    -
- *  PUT_NOTIFY    memory handle     offset in memory    immediate
- *  GET           handle, channel   offset in memory    reply token
- *  GET_REPLY     reply token       -                   enum bcl_status
- *  FETCH_ADD     memory handle     offset in memory    reply token
- *  COMPARE_SWAP  memory handle     offset in memory    reply token
- *  ATOMIC_REPLY  reply token       -                   enum bcl_status
- *  SACK          -                 window (bytes)      number of bits
- *  VERDICT       first message     -                   number of verdicts
- *  ROOM          port              -                   -
- *  WITHDRAW      -                 -                   -
- *  RAIL_DOWN     connection id     ack, turns, asks    number of bits
+ *   op            target            targ64              arg32
+ *   SYSTEM        -                 immediate           -
+ *   CHANNEL       channel           -                   -
+ *   PUT           memory handle     offset in memory    -
+ *   PUT_NOTIFY    memory handle     offset in memory    immediate
+ *   GET           handle, channel   offset in memory    reply token
+ *   GET_REPLY     reply token       -                   enum bcl_status
+ *   FETCH_ADD     memory handle     offset in memory    reply token
+ *   COMPARE_SWAP  memory handle     offset in memory    reply token
+ *   ATOMIC_REPLY  reply token       -                   enum bcl_status
+ *   SACK          -                 window (bytes)      number of bits
+ *   VERDICT       first message     -                   number of verdicts
+ *   ROOM          port              -                   -
+ *   WITHDRAW      -                 -                   -
+ *   RAIL_DOWN     connection id     ack, turns, asks    number of bits
  *
  * A channel is its number | generation << 16. The total of a GET is the length
- * wanted; its type says what the target is (enum bcl_get_type).
+ * wanted; its type says what kind the target is (enum bcl_get_type).
  *
  * SACK payload: one bit per frame, beginning with frame ack + 1, least
  * significant first; 1: arrived. VERDICT payload: four bits per message (enum
  * bcl_verdict), beginning with message `target`, least significant first.
  *
- * RAIL_DOWN names the rail by the id that frames to it carry, and comes by
- * another one. Until the next handshake there its sender takes no frame by it.
- * So `ack` (bits 0-31 of targ64) and the payload, which is SACK's, are the last
- * word on what has come, and what has not may go by another rail. `turn` (bits
- * 32-39) is that of the next handshake, by which neither side takes the rail up
- * if the other has not `heard` it (bits 40-47: the receiver's turn that the
- * sender knows). If it
- * asks (bit 48) the receiver, who gives the rail up too, answers with what has
- * come to there.
+ * RAIL_DOWN names the rail by the connection id that frames to its receiver
+ * carry on the rail, and travels on another rail. Until the next handshake on
+ * the rail the sender takes no frame from it. So `ack` (bits 0-31 of targ64)
+ * and the payload, a SACK's, say finally which frames arrived; the others may
+ * go by another rail. `turn` (bits 32-39) is the turn of the next handshake. In
+ * that handshake neither side takes the rail up if the other side has not
+ * `heard` the turn (bits 40-47: the latest turn of the receiver that the sender
+ * knows). If the sender asks (bit 48), the receiver gives the rail up, too, and
+ * answers with the frames that arrived at its own end.
  */
 struct bcl_segment_header {
 	uint8_t op;		  /*  0: enum bcl_segment_op */
@@ -299,7 +310,7 @@ struct bcl_segment_header {
 	struct bcl_le16 src_port; /*  4 */
 	struct bcl_le16 dst_port; /*  6 */
 	struct bcl_le32 msg;	  /*  8 */
-	struct bcl_le32 prev;	  /* 12: message before it in its flow, or 0 */
+	struct bcl_le32 prev;	  /* 12: previous message of the flow, or 0 */
 	struct bcl_le32 offset;	  /* 16: of this payload in the message */
 	struct bcl_le32 total;	  /* 20: bytes in the whole message */
 	struct bcl_le32 target;	  /* 24 */
@@ -310,15 +321,16 @@ struct bcl_segment_header {
 enum bcl_get_type {
 	BCL_GET_MEMORY = 0,	  /* target: memory handle */
 	BCL_GET_CHANNEL = 1,	  /* target: channel posted for reading */
-	BCL_GET_CHANNEL_LAST = 2, /* the same; its owner gets BCL_CQ_READ when
-				   * the reply is delivered */
+	BCL_GET_CHANNEL_LAST = 2, /* the same; the owner of the channel gets
+				   * BCL_CQ_READ when the reply is delivered */
 };
 
 enum bcl_verdict {
 	BCL_VERDICT_UNKNOWN = 0,
 	BCL_VERDICT_DELIVERED = 1,
-	BCL_VERDICT_REFUSED = 2, /* send it again, later, under a new number */
-	/* Failed for good, with the status of that name. */
+	BCL_VERDICT_REFUSED = 2, /* the sender sends it again, later, under a
+				  * new number */
+	/* Failed for good, with the status of the same name. */
 	BCL_VERDICT_NOPORT = 3,
 	BCL_VERDICT_MEMORY = 4,
 	BCL_VERDICT_TRUNCATED = 5,
@@ -326,52 +338,55 @@ enum bcl_verdict {
 
 /*
  * The body of HELLO, HELLO_ACK and the PING behind them. One exchange proves
- * one rail. The ids of a connection differ in their two low bits only, which
- * are the rail of the card that chose them. `card`, `nonce` (since
+ * one rail. The ids of a connection differ only in their two low bits, which
+ * are the rail of the card that chose the ids. `card`, `nonce` (since
  * BCL_WIRE_NONCE), `conn` and the frame header up to `card` stay as they are in
- * every version: a card answers REFUSE in the asker's version.
+ * every version: a card answers REFUSE in the version of the caller.
  *
  * HELLO has the caller's nonce, HELLO_ACK the answerer's and the caller's, PING
  * the caller's and the answerer's. A nonce is random, and good for one
  * exchange. `proof` is SipHash-2-4 by the job's key over, in this order: the
  * kind without flags in 4 bytes, `conn` and `card` of the frame header, and the
- * body up to `proof`. `seal` is xored with the low half of the same of kind |
- * 0x80 and the body up to `seal`.
+ * body up to `proof`. `seal` is sent xored with the low 32 bits of a second
+ * SipHash by the key, over kind | 0x80 in 4 bytes, the same two fields, and the
+ * body up to `seal`.
  */
 struct bcl_hello {
-	struct bcl_le64 card;	     /*  0: sender's card id */
-	struct bcl_le64 incarnation; /*  8: sender's life, equality only */
-	struct bcl_le64 nonce;	     /* 16: sender's, not 0 */
-	struct bcl_le64 peer_nonce;  /* 24: the receiver's; HELLO: 0 */
-	struct bcl_le64 peer_incarnation;   /* 32: the receiver's incarnation; HELLO:
-				      * 0 */
-	struct bcl_le32 conn;	     /* 40: id to be used in frames to me */
-	struct bcl_le32 window;	     /* 44: bytes I accept in flight */
-	struct bcl_le16 max_frame;   /* 48: largest frame I accept */
-	struct bcl_le16 features;    /* 50: enum bcl_feature */
-	struct bcl_le32 first_msg;   /* 52: my first message number */
-	struct bcl_le32 first_seq;   /* 56: my DATA frames on this rail before
-				      * this one are settled */
-	uint8_t rail;		     /* 60: sender's rail number */
-	uint8_t turn;		     /* 61: counts up with what I say of this
-				      * rail: an older one is late */
-	uint8_t heard;		     /* 62: the peer's turn that I know; 0 */
-	uint8_t spare;		     /* 63: 0 */
-	struct bcl_le32 seal;	     /* 64: of frames to me, hidden */
-	struct bcl_le32 spare32;     /* 68: 0 */
-	struct bcl_le64 proof;	     /* 72 */
+	struct bcl_le64 card;		  /*  0: sender's card id */
+	struct bcl_le64 incarnation;	  /*  8: of the sender; equality only */
+	struct bcl_le64 nonce;		  /* 16: of the sender, not 0 */
+	struct bcl_le64 peer_nonce;	  /* 24: of the receiver; HELLO: 0 */
+	struct bcl_le64 peer_incarnation; /* 32: of the receiver; HELLO: 0 */
+	struct bcl_le32 conn;		  /* 40: id for frames to the sender */
+	struct bcl_le32 window;		  /* 44: bytes the sender accepts in
+					   * flight */
+	struct bcl_le16 max_frame; /* 48: largest frame the sender accepts */
+	struct bcl_le16 features;  /* 50: enum bcl_feature */
+	struct bcl_le32 first_msg; /* 52: the sender's first message number */
+	struct bcl_le32 first_seq; /* 56: the sender's DATA frames before
+				    * this one on this rail are settled */
+	uint8_t rail;		   /* 60: rail number of the sender */
+	uint8_t turn;		   /* 61: counts up with the sender's
+				    * statements on this rail: an older one
+				    * is late */
+	uint8_t heard;		   /* 62: turn of the receiver that the
+				    * sender knows; 0: none */
+	uint8_t spare;		   /* 63: 0 */
+	struct bcl_le32 seal;	   /* 64: of frames to the sender, hidden */
+	struct bcl_le32 spare32;   /* 68: 0 */
+	struct bcl_le64 proof;	   /* 72 */
 };
 
 enum bcl_feature {
-	BCL_FEATURE_PCRC = 1, /* I send and want payload checksums */
+	BCL_FEATURE_PCRC = 1, /* the sender has and wants payload checksums */
 };
 
 /* The body of REFUSE. */
 struct bcl_refuse {
 	struct bcl_le32 reason;	      /*  0: enum bcl_status */
-	struct bcl_le32 wire_version; /*  4: the refuser's */
-	struct bcl_le64
-		nonce; /*  8: the asker's, or 0 if its version has none */
+	struct bcl_le32 wire_version; /*  4: of the sender */
+	struct bcl_le64 nonce; /*  8: of the answered HELLO, or 0 if its version
+				* has none */
 };
 
 enum {
@@ -379,7 +394,7 @@ enum {
 	BCL_FRAME_MIN = 80,
 	BCL_HELLO_LEAST = 64, /* bytes of the body, in any version */
 	BCL_FRAME_MAX = 9000,
-	BCL_MSG_MEMORY = 2048, /* verdicts that a receiver remembers */
+	BCL_MSG_MEMORY = 2048, /* verdicts a receiver remembers */
 	BCL_MSG_AHEAD = 1024,  /* numbers a sender may be ahead of base */
 	BCL_SACK_BITS = 1024,
 };

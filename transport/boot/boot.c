@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Chooses the kind of launcher, joins the job, and checks the arguments of the
+ * kind's functions; see boot.h.
+ */
 #include <config.h>
 
 #include "transport/boot/boot.h"
@@ -19,9 +23,10 @@ static const struct bcl_boot_kind *const kinds[] = {
 };
 
 /*
- * BCL_BOOT=kind says it (fork:argument, from a parent of ours); else a
- * launcher's variables do. PMI's file descriptor comes first: a launcher of
- * PMIx jobs may run inside another's.
+ * Chooses the kind of launcher. BCL_BOOT=kind says it (fork:argument comes from
+ * bcl_boot_job_enter()); otherwise the variables of a launcher do. The file
+ * descriptor of PMI comes first, since a launcher of PMIx jobs may run inside
+ * another launcher's job.
  */
 static const struct bcl_boot_kind *choose(const struct bcl_boot *boot,
 					  const char **argument)
@@ -61,6 +66,8 @@ static const struct bcl_boot_kind *choose(const struct bcl_boot *boot,
 	return NULL;
 }
 
+/* Joins the job, once in a process if the launcher knows a process only
+ * once. BUSY: the process has joined before. */
 static enum bcl_status join(struct bcl_boot *boot, const char *argument)
 {
 	enum bcl_status status;
@@ -105,7 +112,7 @@ enum bcl_status bcl_boot_open(const struct bcl_env *env,
 		boot->kind->close(boot);
 		status = BCL_ERR_BOOT;
 	}
-	/* several jobs of one on a host are told apart by their pids */
+	/* the log tells several jobs of one on a host apart by their pids */
 	if (!status && boot->size > 1)
 		boot->config.rank = (int)boot->rank;
 	if (status && boot->config.rank < 0)
@@ -158,7 +165,7 @@ enum bcl_status bcl_boot_fence(struct bcl_boot *boot)
 	return boot->kind->fence(boot);
 }
 
-/* false: the system gives none. */
+/* False: the system gives no random numbers. */
 static bool draw_key(struct bcl_boot *boot, uint8_t key[BCL_KEY_SIZE])
 {
 	const struct bcl_env *env = boot->config.env;
@@ -183,7 +190,8 @@ enum bcl_status bcl_boot_key(struct bcl_boot *boot, uint8_t key[BCL_KEY_SIZE])
 	size_t length = 0;
 
 	if (boot->rank == 0) {
-		/* without one, too: the others wait for it */
+		/* put an empty key on failure, too: the other ranks wait for
+		 * it */
 		if (draw_key(boot, key))
 			length = BCL_KEY_SIZE;
 		status = bcl_boot_put(boot, "key", key, length);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bootstrap: how the processes of a job learn who they are and tell one
- * another their addresses, before they can communicate. Launching is left to
- * launchers; this is the client of theirs.
+ * Bootstrap: the processes of a job learn their rank and exchange their
+ * addresses before they can communicate. Launching is left to launchers; this
+ * is the client side of their protocols.
  */
 #ifndef BCL_TRANSPORT_BOOT_H
 #define BCL_TRANSPORT_BOOT_H
@@ -17,29 +17,30 @@
 #include "transport/config.h"
 
 enum {
-	BCL_BOOT_NAME_MAX = 24,	   /* characters of a name, with its end */
+	BCL_BOOT_NAME_MAX = 24,	   /* characters, with the terminating zero */
 	BCL_BOOT_VALUE_MAX = 4096, /* bytes of a value */
 };
 
 /*
- * A kind of launcher. All functions block; what fails is logged with what the
- * launcher said.
+ * A kind of launcher. All functions block. A failure is logged with the words
+ * of the launcher.
  */
 struct bcl_boot_kind {
 	const char *name; /* "pmi", "pmix", "fork", "single" */
-	/* The launcher knows a process once: it neither joins again beside
-	 * itself, nor after it has left. */
+	/* The launcher knows a process once: a process cannot join a second
+	 * time, neither while it is in the job nor after it has left. */
 	bool once;
 
-	/* Fill in rank, size and, if the launcher knows, local_ranks. */
+	/* Fills in rank, size and, if the launcher knows, local_ranks. */
 	enum bcl_status (*open)(struct bcl_boot *boot, const char *argument);
-	/* Tell the launcher that the process will end well. */
+	/* Tells the launcher that the process ends well. */
 	void (*close)(struct bcl_boot *boot);
-	/* Name a value of this rank, once; visible to all after fence(). */
+	/* Gives a value of this rank a name, once. All ranks find the value
+	 * after fence(). */
 	enum bcl_status (*put)(struct bcl_boot *boot, const char *name,
 			       const void *value, size_t length);
-	/* A value of a rank: EMPTY if it has none of this name, TRUNCATED
-	 * if it is longer than `size`. */
+	/* Reads a value of a rank. EMPTY: the rank has no value of this
+	 * name. TRUNCATED: the value is longer than `size`. */
 	enum bcl_status (*get)(struct bcl_boot *boot, unsigned rank,
 			       const char *name, void *value, size_t size,
 			       size_t *length);
@@ -47,12 +48,14 @@ struct bcl_boot_kind {
 	enum bcl_status (*fence)(struct bcl_boot *boot);
 };
 
-/* A space that takes short texts: of kinds whose values go there in pieces. */
+/* A key-value space for short texts; kinds with a small value limit store
+ * each value there in pieces (pieces.h). */
 struct bcl_pieces {
 	size_t text_max; /* characters of a text */
 	enum bcl_status (*put)(struct bcl_boot *boot, const char *key,
 			       const char *text);
-	/* A text of text_max characters at the most and its end; EMPTY. */
+	/* Reads a text of at most text_max characters, and writes a
+	 * terminating zero. EMPTY: there is no such key. */
 	enum bcl_status (*get)(struct bcl_boot *boot, const char *key,
 			       char *text);
 };
@@ -60,27 +63,29 @@ struct bcl_pieces {
 struct bcl_boot {
 	const struct bcl_boot_kind *kind;
 	unsigned rank, size;
-	unsigned local_ranks; /* of the job, on this host; 0: not known */
+	unsigned local_ranks; /* ranks on this host; 0: not known */
 	struct bcl_config config;
 	uint32_t fork_generation; /* a forked child has another */
 	struct bcl_pieces pieces; /* pieces.h */
-	void *state;		  /* the kind's */
+	void *state;		  /* of the kind */
 };
 
 extern const struct bcl_boot_kind bcl_boot_pmi;
-extern const struct bcl_boot_kind bcl_boot_pmix; /* if built with it */
+extern const struct bcl_boot_kind bcl_boot_pmix; /* if built with PMIx */
 extern const struct bcl_boot_kind bcl_boot_fork;
 extern const struct bcl_boot_kind bcl_boot_single;
 
 /*
- * Join the job that the environment describes: BCL_BOOT=kind, else what the
- * launcher's variables show, else a job of one. BOOT: the launcher does not
- * answer as it should; the log says what is wrong.
+ * Joins the job that the environment describes: by BCL_BOOT=kind, else by the
+ * variables of a launcher, else a job of one. The caller frees it with
+ * bcl_boot_close().
+ * Errors: BOOT (the launcher does not answer as it should; the log says what is
+ * wrong), BUSY, NOMEM, ARG.
  */
 enum bcl_status bcl_boot_open(const struct bcl_env *env,
 			      struct bcl_boot **boot);
 
-/* The functions of the kind, with their arguments checked. */
+/* The functions of the kind, with the arguments checked. */
 enum bcl_status bcl_boot_put(struct bcl_boot *boot, const char *name,
 			     const void *value, size_t length);
 enum bcl_status bcl_boot_get(struct bcl_boot *boot, unsigned rank,
@@ -89,8 +94,9 @@ enum bcl_status bcl_boot_get(struct bcl_boot *boot, unsigned rank,
 enum bcl_status bcl_boot_fence(struct bcl_boot *boot);
 
 /*
- * The job's key, which rank 0 draws: for bcl_context_options.job_key. One
- * fence; all ranks call it, once.
+ * Gives every rank the job's key, which rank 0 draws, for
+ * bcl_context_options.job_key. All ranks call it, once; one fence. SYSTEM, or
+ * at other ranks BOOT: rank 0 has no random numbers.
  */
 enum bcl_status bcl_boot_key(struct bcl_boot *boot, uint8_t key[BCL_KEY_SIZE]);
 

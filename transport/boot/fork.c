@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The job's memory is a barrier and, for each rank, a log of values that only
- * it writes; a memfd that the children inherit by its number. A fence waits for
- * `size` arrivals, or for the news that a rank has ended.
+ * Bootstrap of a job that one parent forks, through shared memory: a memfd that
+ * the children inherit by its number. The memory holds a barrier and, for each
+ * rank, a log of values that only the rank itself writes. A fence waits for
+ * `size` arrivals, or for the end of a rank.
  */
 #include "transport/boot/fork.h"
 
@@ -38,11 +39,11 @@ struct area {
 
 struct space {
 	uint32_t magic;
-	uint32_t size;		  /* ranks */
+	uint32_t size;		  /* ranks of the job */
 	_Atomic uint32_t arrived; /* at the fence in progress */
-	_Atomic uint32_t fences;  /* completed */
-	_Atomic uint32_t ended;	  /* ranks that will not come any more */
-	_Atomic uint32_t changes; /* of the two above; futex */
+	_Atomic uint32_t fences;  /* fences completed */
+	_Atomic uint32_t ended;	  /* ranks that will not arrive any more */
+	_Atomic uint32_t changes; /* of `fences` and `ended`; futex */
 	struct area area[];
 };
 
@@ -65,10 +66,10 @@ static size_t space_bytes(unsigned size)
 	return sizeof(struct space) + (size_t)size * AREA;
 }
 
-/* After a change: those who wait at a fence look again. */
+/* Counts a change and wakes the ranks that wait at a fence, to look again. */
 static void tell(struct space *space)
 {
-	/* acquired by fork_fence() */
+	/* pairs with the acquire in fork_fence() */
 	atomic_fetch_add_explicit(&space->changes, 1, memory_order_release);
 	syscall(SYS_futex, &space->changes, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
@@ -275,7 +276,7 @@ static enum bcl_status fork_put(struct bcl_boot *boot, const char *name,
 	record->length = (uint32_t)length;
 	memcpy(record->name, name, strlen(name) + 1);
 	memcpy(record->bytes, value, length);
-	/* acquired by fork_get() */
+	/* pairs with the acquire in fork_get() */
 	atomic_store_explicit(&area->used,
 			      used + (uint32_t)record_bytes(length),
 			      memory_order_release);
@@ -291,7 +292,8 @@ static enum bcl_status fork_get(struct bcl_boot *boot, unsigned rank,
 	uint32_t used = atomic_load_explicit(&area->used, memory_order_acquire);
 	const struct record *record, *found = NULL;
 
-	/* the last one: of the process that has taken a dead one's place */
+	/* the last record wins: a process that took the place of a dead one
+	 * put it */
 	for (uint32_t at = 0; at < used; at += record_bytes(record->length)) {
 		record = (const struct record *)(area->log + at);
 		if (!strcmp(record->name, name))
@@ -312,7 +314,7 @@ static enum bcl_status fork_fence(struct bcl_boot *boot)
 	uint32_t fences =
 		atomic_load_explicit(&space->fences, memory_order_acquire);
 
-	/* acquire and release: what all put before is seen by all after */
+	/* acquire and release: values put before the fence are seen after it */
 	if (atomic_fetch_add_explicit(&space->arrived, 1,
 				      memory_order_acq_rel) +
 		    1 ==
@@ -327,7 +329,8 @@ static enum bcl_status fork_fence(struct bcl_boot *boot)
 		uint32_t changes = atomic_load_explicit(&space->changes,
 							memory_order_acquire);
 
-		/* before `fences`: who ended may have completed it */
+		/* load before `fences`: a rank that ended may have completed
+		 * the fence */
 		uint32_t ended = atomic_load_explicit(&space->ended,
 						      memory_order_acquire);
 

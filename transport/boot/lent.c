@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The space of keys and values that a program lends (bcl/boot.h). */
+/* Bootstrap through the key-value space that a program lends (bcl/boot.h). */
 #include "transport/boot/pieces.h"
 #include "transport/env/env.h"
 #include "transport/env/process.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Splits values into short texts and joins them again; see pieces.h. */
 #include "transport/boot/pieces.h"
 
 #include <stdio.h>

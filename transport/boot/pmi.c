@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The client of PMI-1's wire protocol, which Hydra's mpiexec and Slurm speak:
- * lines of key=value pairs over a socket that the launcher left in PMI_FD, or
- * that is opened to PMI_PORT=host:port.
+ * Bootstrap by PMI-1: the client side of the wire protocol that Hydra's mpiexec
+ * and Slurm speak. Both sides send lines of key=value pairs over a socket. The
+ * launcher leaves the socket in PMI_FD, or the client connects to
+ * PMI_PORT=host:port.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -26,7 +27,7 @@ struct pmi {
 	int fd;
 	char space[SPACE_NAME];
 	char line[LINE];   /* the answer */
-	char buffer[LINE]; /* received, not yet part of it */
+	char buffer[LINE]; /* received, but not yet part of `line` */
 	size_t filled;
 };
 
@@ -44,7 +45,7 @@ static enum bcl_status send_line(struct bcl_boot *boot, const char *line)
 	size_t left = strlen(line);
 
 	while (left) {
-		/* a launcher that is gone must not be the end of us */
+		/* if the launcher is gone, SIGPIPE must not end this process */
 		ssize_t n = send(pmi->fd, line, left, MSG_NOSIGNAL);
 
 		if (n < 0 && errno == EINTR)
@@ -58,7 +59,7 @@ static enum bcl_status send_line(struct bcl_boot *boot, const char *line)
 	return BCL_OK;
 }
 
-/* The next line, without its end, to pmi->line. */
+/* Reads the next line into pmi->line, without its end. */
 static enum bcl_status read_line(struct bcl_boot *boot)
 {
 	struct pmi *pmi = boot->state;
@@ -90,7 +91,8 @@ static enum bcl_status read_line(struct bcl_boot *boot)
 	}
 }
 
-/* The value of a key in the last line; ends at a blank. NULL: not there. */
+/* Finds the value of a key in the last line; the value ends at a blank.
+ * NULL: the line does not have the key. */
 static const char *field(const struct pmi *pmi, const char *key, size_t *length)
 {
 	size_t n = strlen(key);
@@ -124,7 +126,8 @@ static bool field_number(const struct pmi *pmi, const char *key,
 	return p && sscanf(p, "%u", number) == 1;
 }
 
-/* Ask, and have the answer, of the kind `expected`, in pmi->line. */
+/* Sends a request and reads the answer, of the kind `expected`, into
+ * pmi->line. */
 static enum bcl_status __attribute__((format(printf, 3, 4)))
 ask(struct bcl_boot *boot, const char *expected, const char *format, ...)
 {
@@ -218,7 +221,8 @@ static int connect_port(struct bcl_boot *boot, const char *where)
 	return fd;
 }
 
-/* Over PMI_PORT the launcher has to be told who calls; it tells the rest. */
+/* Over PMI_PORT the client tells the launcher its id; the launcher answers
+ * with size and rank. */
 static enum bcl_status introduce(struct bcl_boot *boot, const char *id)
 {
 	struct pmi *pmi = boot->state;
@@ -292,7 +296,7 @@ static enum bcl_status join(struct bcl_boot *boot)
 	status = ask(boot, "maxes", "cmd=get_maxes\n");
 	if (status)
 		return status;
-	/* the limit counts the end of the string for some launchers */
+	/* for some launchers the limit includes the terminating zero */
 	if (!field_number(pmi, "vallen_max", &length_max) ||
 	    length_max <= BCL_PIECE_TEXT_MIN)
 		return complain(boot, "no room for values", pmi->line);
@@ -307,7 +311,7 @@ static enum bcl_status join(struct bcl_boot *boot)
 				pmi->line);
 	memcpy(pmi->space, name, length);
 	pmi->space[length] = 0;
-	/* Hydra's; others leave it out */
+	/* Hydra sets it; other launchers do not */
 	variable_number(boot, "MPI_LOCALNRANKS", &boot->local_ranks);
 	return BCL_OK;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PMIx, through its client library: Open MPI's mpirun, PRRTE, Slurm. */
+/* Bootstrap by PMIx, through its client library: for Open MPI's mpirun,
+ * PRRTE and Slurm. */
 #include <pmix.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,7 @@ static enum bcl_status complain(struct bcl_boot *boot, const char *what,
 	return BCL_ERR_BOOT;
 }
 
-/* A number that the launcher knows of the whole job. */
+/* Reads a number that the launcher knows of the whole job. */
 static pmix_status_t job_number(const pmix_proc_t *self, const char *key,
 				unsigned *number)
 {
@@ -58,7 +59,7 @@ static enum bcl_status pmix_open(struct bcl_boot *boot, const char *argument)
 		boot->kind->close(boot);
 		return BCL_ERR_BOOT;
 	}
-	/* not every launcher knows it */
+	/* some launchers do not know the number */
 	job_number(self, PMIX_LOCAL_SIZE, &boot->local_ranks);
 	return BCL_OK;
 }
@@ -101,7 +102,7 @@ static enum bcl_status pmix_get(struct bcl_boot *boot, unsigned rank,
 
 	snprintf(key, sizeof(key), "bcl-%s", name);
 	proc.rank = rank;
-	/* the fence has brought everything: never wait for what is not there */
+	/* the fence has brought all values, so never wait for a missing one */
 	PMIX_INFO_LOAD(&info, PMIX_IMMEDIATE, &yes, PMIX_BOOL);
 	rc = PMIx_Get(&proc, key, &info, 1, &value);
 	if (rc == PMIX_ERR_NOT_FOUND)

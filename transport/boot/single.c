@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A job of one, which needs no launcher. */
+/* Bootstrap of a job of one, without a launcher: values stay in a list. */
 #include <string.h>
 
 #include "transport/boot/boot.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What use of memory that processes share takes, for an environment whose time
- * is virtual: there it takes none by itself. Each function is called after what
- * it is about has been stored.
+ * The cost of using shared memory, for an environment with virtual time, in
+ * which a store or a copy takes no time by itself. The library calls each
+ * function after it has stored the data.
  */
 #ifndef BCL_CHARGE_H
 #define BCL_CHARGE_H
@@ -10,12 +10,16 @@
 #include <stddef.h>
 
 struct bcl_charge {
-	/* A message of so many cache lines for who waits for `object`. */
+	/* The caller has sent a message of `lines` cache lines to the thread
+	 * that waits for `object`. */
 	void (*message)(void *world, int object, unsigned lines);
-	/* A word that others on this host may wait for without sleeping on
-	 * anything that is woken for it: they look again. */
+	/*
+	 * The caller has stored a flag word. Threads of other processes may
+	 * wait for the word although no object is woken: the environment makes
+	 * them look again.
+	 */
 	void (*flag)(void *world);
-	/* So many bytes copied from memory to memory, by this rank. */
+	/* The caller has copied `bytes` bytes from memory to memory. */
 	void (*copy)(void *world, size_t bytes);
 };
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Polynomials over GF(2) are kept reflected: bit i of an n-bit word is the
- * coefficient of x^(n-1-i). Folding by carry-less multiplication follows
- * Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ
- * Instruction", Intel 2009; the three lanes follow "Fast CRC Computation for
+ * CRC32C by table, by the crc32 instruction, in three lanes, and by carry-less
+ * multiplication; see crc32c.h.
+ *
+ * Polynomials over GF(2) are stored reflected: bit i of an n-bit word is the
+ * coefficient of x^(n-1-i). Folding by carry-less multiplication follows Gopal
+ * et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ
+ * Instruction", Intel 2009. The three lanes follow "Fast CRC Computation for
  * iSCSI Polynomial Using CRC32 Instruction", Intel 2011. All constants are
  * powers of x modulo 0x11edc6f41.
  */
@@ -15,8 +18,11 @@
 
 enum {
 	CHECKSUMS = offsetof(struct bcl_frame_header, pcrc),
-	SEGMENT = sizeof(struct bcl_frame_header), /* begins behind them */
-	LANES_MIN = 3 * 64,			   /* bytes; fewer: one lane */
+	SEGMENT = sizeof(struct bcl_frame_header), /* the first segment
+						    * begins behind the
+						    * checksums */
+	LANES_MIN = 3 * 64,			   /* bytes; below, one lane */
+	/* Bytes; below, no 512-bit registers. */
 	WIDE_MIN = 256,
 };
 
@@ -103,7 +109,7 @@ static inline uint64_t load64(const uint8_t *p)
 	return v;
 }
 
-/* Without the inversions at the ends. */
+/* Continues a CRC that is not inverted, without the inversions at the ends. */
 WITH_CRC static inline uint64_t serial(uint64_t crc, const uint8_t *p,
 				       size_t length)
 {
@@ -114,8 +120,8 @@ WITH_CRC static inline uint64_t serial(uint64_t crc, const uint8_t *p,
 	return crc;
 }
 
-/* For short pieces: 32 bytes at a time, which go to `to`, too, unless that is
- * NULL. */
+/* For short pieces: 32 bytes at a time. The data is also copied to `to`,
+ * unless `to` is NULL. */
 WITH_CRC static inline uint32_t words(uint32_t start, uint8_t *to,
 				      const uint8_t *p, size_t length)
 {
@@ -160,9 +166,9 @@ WITH_CRC static uint32_t headers_by_words(const uint8_t *p)
 }
 
 /*
- * Lanes of this many bytes, and what moves a checksum over one and over two of
- * them: x^(8n - 33). (The product of two reflected words is one bit low, and
- * the crc32 instruction multiplies by x^32.)
+ * Bytes of a lane, and the factors that move a checksum over one lane and over
+ * two lanes: x^(8n - 33) for n bytes. (The product of two reflected words is
+ * one bit low, and the crc32 instruction multiplies by x^32.)
  */
 static const struct lane {
 	uint32_t length;
@@ -183,7 +189,7 @@ WITH_MUL static inline uint64_t move(uint64_t crc, uint32_t over)
 	return _mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(product));
 }
 
-/* 8 bytes, which go to `at`, too, unless that is NULL. */
+/* Loads 8 bytes, and also copies them to `at`, unless `at` is NULL. */
 static inline uint64_t take64(const uint8_t *p, uint8_t *at)
 {
 	uint64_t v = load64(p);
@@ -193,7 +199,7 @@ static inline uint64_t take64(const uint8_t *p, uint8_t *at)
 	return v;
 }
 
-/* `to` as above. */
+/* In three lanes; `to` as in words(). */
 WITH_MUL static inline uint32_t in_lanes(uint32_t start, uint8_t *to,
 					 const uint8_t *p, size_t length)
 {
@@ -236,8 +242,8 @@ WITH_MUL static uint32_t copy_lanes(uint32_t crc, void *to, const void *data,
 }
 
 /*
- * What moves 128 bits over a distance of d bits: x^(d + 63) for their first
- * word, x^(d - 1) for their second, as reflected 64-bit words.
+ * Factors that move 128 bits over a distance of d bits: x^(d + 63) for the
+ * first word, x^(d - 1) for the second, as reflected 64-bit words.
  */
 #define OVER_128  0x3171d43000000000, 0x3743f7bd00000000
 #define OVER_256  0xa2158b3400000000, 0x33ccbbbc00000000
@@ -255,7 +261,7 @@ WITH_MUL static uint32_t copy_lanes(uint32_t crc, void *to, const void *data,
 #define ONE(a, b)  _mm_set_epi64x((long long)a, (long long)b)
 #define PAIR(pair) ONE(pair)
 
-/* value moved by `over`, plus next. */
+/* Returns value moved by `over`, plus next. */
 WITH_WIDE static inline __m512i fold(__m512i value, __m512i over, __m512i next)
 {
 	return _mm512_ternarylogic_epi64(
@@ -272,7 +278,7 @@ WITH_WIDE static inline __m128i fold_one(__m128i value, __m128i over,
 		next);
 }
 
-/* 64 bytes, which go to `at`, too, unless that is NULL. */
+/* Loads 64 bytes, and also copies them to `at`, unless `at` is NULL. */
 WITH_WIDE static inline __m512i take(const uint8_t *p, uint8_t *at)
 {
 	const __m512i value = _mm512_loadu_si512(p);
@@ -282,7 +288,7 @@ WITH_WIDE static inline __m512i take(const uint8_t *p, uint8_t *at)
 	return value;
 }
 
-/* At least WIDE_MIN bytes; `to` as above. */
+/* In 512-bit registers, for at least WIDE_MIN bytes; `to` as in words(). */
 WITH_WIDE static inline uint32_t wide(uint32_t start, uint8_t *to,
 				      const uint8_t *p, size_t length)
 {
@@ -395,7 +401,7 @@ const struct bcl_crc32c_way bcl_crc32c_ways[] = {
 const unsigned bcl_crc32c_nways =
 	sizeof(bcl_crc32c_ways) / sizeof(bcl_crc32c_ways[0]);
 
-/* What the processor can is a load and a test. */
+/* Each call asks the processor for its features, which is a load and a test. */
 uint32_t bcl_crc32c(uint32_t crc, const void *data, size_t length)
 {
 	if (length < LANES_MIN && has_words())

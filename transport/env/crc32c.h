@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CRC32C (Castagnoli, reflected, as in iSCSI): begins with 0, may be continued
- * over pieces. The best way that the processor has is chosen at run time.
+ * CRC32C (Castagnoli, reflected, as in iSCSI). A CRC begins with 0, and may be
+ * continued over several pieces. Each call chooses an implementation by the
+ * features of the processor and the length.
  */
 #ifndef BCL_CRC32C_H
 #define BCL_CRC32C_H
@@ -12,15 +13,15 @@
 
 uint32_t bcl_crc32c(uint32_t crc, const void *data, size_t length);
 
-/* The same, and a memcpy() at once: the data is read once. */
+/* Computes the CRC and copies the data to `to`: the data is read once. */
 uint32_t bcl_crc32c_copy(uint32_t crc, void *to, const void *data,
 			 size_t length);
 
-/* Of the 80 bytes of headers that a frame begins with (bcl/wire.h), but for
- * the checksums themselves, bytes 32 to 39. */
+/* Computes the CRC of the 80 bytes of headers at the beginning of a frame
+ * (bcl/wire.h), without the checksum fields, bytes 32 to 39. */
 uint32_t bcl_crc32c_headers(const void *headers);
 
-/* The ways there are, fastest first; the last is always usable. */
+/* The implementations, fastest first; the last is always usable. */
 struct bcl_crc32c_way {
 	const char *name;
 	bool (*usable)(void);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The environment table: everything that a context asks of an operating
- * system. transport/ and adi/ make no system call for time, sleeping,
- * threads, memory, randomness or logging except through it, so that the same
- * code runs in a process (bcl_env_linux) and as one of many fibers in a
- * simulator's virtual time.
+ * The environment table: everything that a context asks of an operating system.
+ * transport/ and adi/ make no system call for time, sleeping, threads, memory,
+ * randomness or logging except through the table. So the same code runs in a
+ * process (bcl_env_linux) and as one of many fibers in a simulator's virtual
+ * time.
  *
- * `world` is the table's own first member, handed to each function.
+ * Each function gets `world`, the first member of the table.
  */
 #ifndef BCL_ENV_H
 #define BCL_ENV_H
@@ -28,7 +28,7 @@ enum bcl_log_level {
 struct bcl_log_line {
 	enum bcl_log_level level;
 	const char *area;
-	const char *node; /* the virtual one of the process; "": none */
+	const char *node; /* name of the process's virtual node; "": none */
 	int rank;	  /* of the process in its job; -1: not known */
 	const char *text; /* without its end */
 };
@@ -42,113 +42,118 @@ struct bcl_thread;
 struct bcl_env {
 	void *world;
 
-	/* Nanoseconds since any fixed moment; never goes back. Cheap. */
+	/* Nanoseconds since a fixed moment; never goes back. Cheap. */
 	uint64_t (*now)(void *world);
-	/* It goes with the processors' cycle counter (bcl_cycles()). */
+	/* now() advances with the processors' cycle counter (bcl_cycles()). */
 	bool real_time;
 
 	/*
-	 * An object that can be waited for: on Linux a descriptor that is
-	 * readable when woken. -1: none left.
+	 * Makes an object that a thread can wait for; on Linux, a descriptor
+	 * that is readable when woken. -1: no descriptor is left.
 	 */
 	int (*object_open)(void *world);
 	/*
-	 * A descriptor that is readable while one of `n` objects or
-	 * descriptors is. -1: none left.
+	 * Makes a group, a descriptor that is readable while one of `n` objects
+	 * or descriptors is readable. -1: no descriptor is left.
 	 */
 	int (*group_open)(void *world, const int *members, unsigned n);
 	/*
-	 * Take a member in, out again: a descriptor that many frames make
-	 * readable is a member only while somebody sleeps, because each of
-	 * them has to tell the group. False: the system would not.
+	 * Add a member to a group, or remove it. A descriptor that many frames
+	 * make readable is a member only while a thread sleeps on the group,
+	 * because each frame has to notify the group. False: the system
+	 * refused.
 	 */
 	bool (*group_add)(void *world, int group, int member);
 	void (*group_remove)(void *world, int group, int member);
-	/* Close an object or a group. */
+	/* Closes an object or a group. */
 	void (*object_close)(void *world, int object);
-	/* Wake whoever waits for it, now or next. Any thread; on Linux any
-	 * process that was given the descriptor: one write of 8 bytes. */
+	/*
+	 * Wakes the thread that waits for the object, or the next thread that
+	 * does. Any thread may call; on Linux also any process that was given
+	 * the descriptor: one write of 8 bytes.
+	 */
 	void (*wake)(void *world, int object);
-	/* Take a wake-up away. */
+	/* Consumes a wake-up. */
 	void (*clear)(void *world, int object);
 	/*
-	 * Sleep until the object was woken, a member of the group is
-	 * readable, or `until` (now() time) is over. May return early; takes
-	 * nothing away.
+	 * Sleeps until the object was woken, a member of the group is readable,
+	 * or the now() time `until`. May return early; consumes nothing.
 	 */
 	void (*wait)(void *world, int object, uint64_t until);
-	/* Let others run; returns soon. */
+	/* Lets other threads run; returns soon. */
 	void (*yield)(void *world);
 
 	/*
-	 * Processors for this process and its like: those that this thread
-	 * or the process that started it may run on, whichever are more. A
-	 * launcher binds each rank to a few, and is not bound itself.
+	 * Processors for this process and the other processes that its parent
+	 * started: the processors that this thread may run on, or the parent,
+	 * whichever are more. A launcher binds each rank to a few processors,
+	 * and is not bound itself.
 	 */
 	unsigned (*processors)(void *world);
 
 	/*
 	 * Order between a sleeper and senders in other processes, without a
-	 * fence in the senders: barrier() acts as a full fence in every
-	 * running thread of every process that has registered. `register`
-	 * says whether this process now has, and may call barrier(). Where
-	 * it is false a sender to or from it needs a fence of its own.
+	 * fence in the senders. barrier() acts as a full fence in every running
+	 * thread of every process that has registered. barrier_register()
+	 * returns true if this process has registered and may call barrier().
+	 * Otherwise a sender to or from this process needs a fence of its own.
 	 */
 	bool (*barrier_register)(void *world);
 	void (*barrier)(void *world);
 
-	/* Memory, zeroed, aligned to 64 bytes; NULL if there is none. */
+	/* Gives memory, zeroed, aligned to 64 bytes. NULL: there is none. */
 	void *(*allocate)(void *world, size_t size);
 	void (*release)(void *world, void *memory, size_t size);
 
 	/*
-	 * Memory that other processes can map through *fd, zeroed, page
-	 * aligned, its pages reserved; NULL if there is none, and errno says
-	 * why: ENOMEM also if the host, or a control group, would be full (what
-	 * is taken leaves an eighth of what is available). *fd is -1 in a world
-	 * of one process.
+	 * Gives memory that other processes can map through *fd, zeroed, page
+	 * aligned, its pages reserved. NULL: there is none, and errno says why.
+	 * ENOMEM also means that the host, or a control group, would be full:
+	 * the memory must leave an eighth of what is available. *fd is -1 in a
+	 * world of one process.
 	 */
 	void *(*share)(void *world, const char *name, size_t size, int *fd);
 	void (*unshare)(void *world, void *memory, size_t size, int fd);
 
-	/* 64 bits that nobody can guess; 0: the system has none. */
+	/* 64 bits that cannot be guessed; 0: the system has none. */
 	uint64_t (*random)(void *world);
 
-	/* For people: level and area were chosen before. */
+	/* Shows a line to people. The caller has chosen by level and area. */
 	void (*log)(void *world, const struct bcl_log_line *line);
 
-	/* A helper thread; NULL where there are none (fibers). SYSTEM: errno
-	 * says why. */
+	/* Starts a helper thread. NULL where there are no threads (fibers).
+	 * SYSTEM: errno says why. */
 	enum bcl_status (*thread_start)(void *world, void (*run)(void *arg),
 					void *arg, struct bcl_thread **thread);
 	void (*thread_join)(void *world, struct bcl_thread *thread);
 
-	/* The value of a configuration variable, or NULL: getenv(). */
+	/* The value of a configuration variable, or NULL, as getenv(). */
 	const char *(*variable)(void *world, const char *name);
-	/* All of them, NULL-terminated "NAME=value", or NULL. */
+	/* All variables, "NAME=value", with NULL at the end; or NULL. */
 	char **(*variables)(void *world);
 
-	/* What host names and boot ids are compared with. False: the id cannot
-	 * be read and is 0, and errno says why. */
+	/* Gives the host's name and boot id, by which hosts are compared.
+	 * False: the boot id cannot be read and is 0, and errno says why. */
 	bool (*host)(void *world, char name[64], uint8_t boot_id[16]);
 
-	/* Sleeping costs nothing: a wait does so at once. */
+	/* Sleeping costs nothing, so a wait sleeps at once. */
 	bool sleeps_at_once;
-	/* Its clock goes on by what is simulated, not by what else the host has
-	 * to do: what is measured by it is the same in each run. */
+	/* The clock advances by simulated events, not by the load of the
+	 * host, so measured times are the same in each run. */
 	bool virtual_time;
 
 	/* Shared memory and attach (transport/shm/host.h); NULL: neither. */
 	const struct bcl_shm_host *shm_host;
 
-	/* What shared memory takes (transport/env/charge.h); NULL: it takes its
-	 * time by itself. */
+	/* Cost of shared memory (transport/env/charge.h); NULL: using memory
+	 * takes real time. */
 	const struct bcl_charge *charge;
 
-	/* Who hosts the card (transport/card/ops.h); NULL: there is none. */
+	/* The host of the card (transport/card/ops.h); NULL: there is no
+	 * card. */
 	const struct bcl_host_ops *card;
-	/* The kinds of rail there are, NULL-terminated (transport/wire): for
-	 * the in-process host. */
+	/* The kinds of rail, with NULL at the end (transport/wire), for the
+	 * in-process host. */
 	const struct bcl_rail_kind *const *rails;
 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Files of memory, by memfd_create(); see file.h. */
 #include "transport/env/file.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ int bcl_file_make(const char *name, size_t size)
 
 	if (file < 0)
 		return -1;
-	/* or the process would get SIGXFSZ */
+	/* a larger size would raise SIGXFSZ */
 	if (size > INT64_MAX ||
 	    (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < size))
 		return give_up(file, EFBIG);
@@ -67,7 +68,7 @@ bool bcl_file_reserve(int file, size_t offset, size_t size)
 {
 	size_t most = BCL_ROOM_PIECE;
 
-	/* in pieces: others may take memory at the same time */
+	/* in pieces, since other processes may take memory at the same time */
 	while (size) {
 		size_t piece = size < most ? size : most;
 
@@ -81,7 +82,8 @@ bool bcl_file_reserve(int file, size_t offset, size_t size)
 		} else if (errno != EINTR) {
 			return false;
 		} else if (most > PAGE) {
-			/* so that a timer cannot interrupt each of them */
+			/* shorter pieces, so that a timer cannot interrupt
+			 * each of them */
 			most /= 2;
 		}
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The environment of a Linux process. */
+/* The environment of a Linux process; see env.h. */
 #include "transport/card/ops.h"
 #include "transport/env/env.h"
 #include "transport/env/file.h"
@@ -28,9 +28,9 @@
 
 enum {
 	CPUS_MAX = 16384,
-	/* from here on memory comes from the kernel, zeroed when touched */
+	/* from this size on memory is mmap()ed, zeroed when touched */
 	MAP_FROM = 64 << 10,
-	ASK_FROM = 16 << 20, /* what is longer is asked about before */
+	ASK_FROM = 16 << 20, /* from this size on available memory is checked */
 	ALIGN = 64,
 };
 
@@ -88,7 +88,7 @@ static void linux_wake(void *world, int object)
 	ssize_t done;
 
 	(void)world;
-	/* a full counter is awake already */
+	/* an object whose counter is full is awake already */
 	do
 		done = write(object, &one, sizeof(one));
 	while (done < 0 && errno == EINTR);
@@ -198,7 +198,7 @@ static void *linux_share(void *world, const char *name, size_t size, int *fd)
 	(void)world;
 	if (file < 0)
 		return NULL;
-	/* first what takes nothing */
+	/* map first, since mapping takes no memory yet */
 	mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	if (mapped != MAP_FAILED && bcl_file_reserve(file, 0, size)) {
 		*fd = file;
@@ -275,7 +275,7 @@ static enum bcl_status linux_thread_start(void *world, void (*run)(void *arg),
 		return BCL_ERR_NOMEM;
 	thread->run = run;
 	thread->arg = arg;
-	/* signals are the program's */
+	/* the signals are for the program's own threads */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = pthread_create(&thread->thread, NULL, thread_main, thread);

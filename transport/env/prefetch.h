@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/* Hints to the processor: fetch a line for writing, and spin. */
 #ifndef BCL_ENV_PREFETCH_H
 #define BCL_ENV_PREFETCH_H
 
 /*
- * Fetch the line for writing. Written out for x86-64, where compilers give
- * the builtin for the oldest processors as a fetch for reading; every one of
- * them executes or ignores prefetchw.
+ * Fetches the line for writing. Written in assembler for x86-64, where
+ * compilers turn the builtin, for the oldest processors, into a fetch for
+ * reading. Every x86-64 processor executes or ignores prefetchw.
  */
 static inline void bcl_prefetch_write(const void *address)
 {
@@ -17,10 +18,10 @@ static inline void bcl_prefetch_write(const void *address)
 }
 
 /*
- * Tell the processor that this looks in vain at a line that another one is
- * about to write. Without it the looks of many turns are under way at once:
- * they take the line away from the writer between two of its stores, and are
- * thrown away when the line comes.
+ * Tells the processor that the program waits until another processor writes a
+ * line. Without the hint the loads of many iterations are in flight at once:
+ * they take the line away from the writer between two stores, and the processor
+ * discards them when the line arrives.
  */
 static inline void bcl_spin_hint(void)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Facts about the process, and the handler that runs in forked children; see
+ * process.h.
+ */
 #include "transport/env/process.h"
 
 #include <pthread.h>

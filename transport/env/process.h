@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Facts of the process: what belongs neither to a context nor to anything
- * that hangs off one. There is no other global state in the library.
+ * Facts about the process that belong neither to a context nor to an object of
+ * a context. The library has no other global state.
  */
 #ifndef BCL_PROCESS_H
 #define BCL_PROCESS_H
@@ -12,18 +12,19 @@
 
 struct bcl_process {
 	_Atomic uint32_t fork_generation; /* raised in each forked child */
-	_Atomic uint32_t contexts;	  /* open */
-	/* Forked while there were contexts: nothing works here. */
+	_Atomic uint32_t contexts;	  /* open contexts */
+	/* Forked while there were contexts: every call fails. */
 	_Atomic bool orphaned;
-	/* Its launcher's job: that works once. */
+	/* Has joined the launcher's job, possible only once. */
 	_Atomic bool joined;
 };
 
-/* Valid after bcl_process_init(). Hidden: each call reads it, and it is not to
- * be looked up for that. */
+/* Valid after bcl_process_init(). Hidden, because each call of the library
+ * reads it and should not look the symbol up. */
 extern struct bcl_process bcl_process __attribute__((visibility("hidden")));
 
-/* Learn the facts, once; any thread, any number of calls. */
+/* Registers the fork handler, once; any thread may call, any number of
+ * times. */
 void bcl_process_init(void);
 
 static inline uint32_t bcl_fork_generation(void)
@@ -32,23 +33,26 @@ static inline uint32_t bcl_fork_generation(void)
 				    memory_order_relaxed);
 }
 
-/* Is this the forked child of a process that had contexts? Nothing works here:
- * what it inherited is its parent's, also the connection to the launcher. */
+/*
+ * True in the forked child of a process that had contexts. Every call of the
+ * library fails here, because all that the child inherited belongs to the
+ * parent, also the connection to the launcher.
+ */
 static inline bool bcl_process_orphaned(void)
 {
 	return atomic_load_explicit(&bcl_process.orphaned,
 				    memory_order_relaxed);
 }
 
-/* A context was opened, 1, or closed, -1. */
+/* Counts a context that was opened, 1, or closed, -1. */
 static inline void bcl_process_count(int contexts)
 {
 	atomic_fetch_add_explicit(&bcl_process.contexts, (uint32_t)contexts,
 				  memory_order_relaxed);
 }
 
-/* Cycles since some moment: monotonic on one processor, nearly so on all; 0
- * where there is no counter that a program may read. */
+/* Cycles since some moment: monotonic on one processor, nearly so across
+ * processors. 0: there is no counter that a program may read. */
 static inline uint64_t bcl_cycles(void)
 {
 #if defined(__x86_64__)

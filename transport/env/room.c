@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Available memory by /proc/meminfo and the files of memory control groups; see
+ * room.h.
+ */
 #include "transport/env/room.h"
 
 #include <fcntl.h>
@@ -8,14 +12,14 @@
 #include <unistd.h>
 
 enum {
-	TEXT_MAX = 8192, /* bytes of a file that is looked at */
+	TEXT_MAX = 8192, /* bytes of a file that are read */
 	PATH_MAX_HERE = 1024,
 	KILO = 1024,
 };
 
-/* What is said of a control group, by version. */
+/* Names of a control group's files, by version of control groups. */
 struct kind {
-	const char *mark; /* in the line of /proc/self/cgroup */
+	const char *mark; /* marks the group's line in /proc/self/cgroup */
 	const char *mount;
 	const char *limit, *usage;
 	const char *caches[2]; /* words of memory.stat */
@@ -34,7 +38,8 @@ static const struct kind kinds[] = {
 	  { "\ninactive_file ", "\nactive_file " } },
 };
 
-/* The beginning of a file; empty if it cannot be read. */
+/* Reads the beginning of a file; the text is empty if the file cannot be
+ * read. */
 static const char *read_text(char text[TEXT_MAX], const char *a, const char *b,
 			     const char *c, const char *name)
 {
@@ -56,7 +61,7 @@ static const char *read_text(char text[TEXT_MAX], const char *a, const char *b,
 	return text;
 }
 
-/* The number behind the word, which begins a line; else `otherwise`. */
+/* Returns the number behind the word, which begins a line; else `otherwise`. */
 static uint64_t number_after(const char *text, const char *word,
 			     uint64_t otherwise)
 {
@@ -82,7 +87,7 @@ static uint64_t room_of_group(const char *root, const struct kind *kind,
 	uint64_t limit, usage, caches;
 
 	read_text(text, root, kind->mount, group, kind->limit);
-	/* "max", or not there */
+	/* "max", or no such file */
 	if (text[0] < '0' || text[0] > '9')
 		return UINT64_MAX;
 	limit = strtoull(text, NULL, 10);
@@ -95,7 +100,8 @@ static uint64_t room_of_group(const char *root, const struct kind *kind,
 	return usage < limit ? limit - usage : 0;
 }
 
-/* In the group and all those around it, as far as they are seen from here. */
+/* Returns the least memory available in the group and in all visible groups
+ * around it. */
 static uint64_t room_of_groups(const char *root, const struct kind *kind,
 			       char *group)
 {
@@ -113,8 +119,9 @@ static uint64_t room_of_groups(const char *root, const struct kind *kind,
 	}
 }
 
-/* The line that begins with, or after a number has, the mark: what is behind
- * it, without the end. False: there is none. */
+/* Finds the line of /proc/self/cgroup with the mark, at its beginning or
+ * after a number, and copies the rest of the line. False: there is no such
+ * line. */
 static bool find_group(const char *text, const char *mark, char *group)
 {
 	const char *at = strstr(text, mark);

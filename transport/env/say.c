@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes lines for people to the standard error output; see say.h. */
 #include "transport/env/say.h"
 
 #include <stdio.h>
@@ -7,7 +8,7 @@
 #include <unistd.h>
 
 enum {
-	NODE_MAX = 64, /* characters of it that are shown */
+	NODE_MAX = 64, /* characters of a node's name that are shown */
 };
 
 void bcl_say(const char *node, const char *who, const char *text)
@@ -35,5 +36,5 @@ void bcl_say(const char *node, const char *who, const char *text)
 			*c = '?';
 	line[n] = '\n';
 	written = write(STDERR_FILENO, line, n + 1);
-	(void)written; /* there is nobody else to tell */
+	(void)written; /* there is no other place to report to */
 }
