@@ -450,6 +450,22 @@ START_TEST(requests)
 }
 END_TEST
 
+/* A peer that is up sends something that is no greeting: it is lost, as a peer
+ * is that hangs up. */
+START_TEST(no_greeting)
+{
+	struct bcl_greeting g = hello();
+	int fd = come_up(0);
+
+	g.magic++;
+	g.kind = BCL_GREETING_MEMORY;
+	ck_assert(bcl_socket_send(NULL, fd, &g, sizeof(g), NULL, 0));
+	expect_lost();
+	close(fd);
+	check_port();
+}
+END_TEST
+
 /* The same port calls twice: the second waits for the first to end. */
 START_TEST(twice)
 {
@@ -580,6 +596,7 @@ int main(void)
 	tcase_add_test(tc, silent);
 	tcase_add_loop_test(tc, proof, 0, 2);
 	tcase_add_test(tc, requests);
+	tcase_add_test(tc, no_greeting);
 	tcase_add_test(tc, twice);
 	suite_add_tcase(suite, tc);
 	tcase_add_checked_fixture(late_tc, set_up_late, tear_down);

@@ -64,7 +64,7 @@ static bool audit(struct bcl_connection *c)
 	if (!bcl_offers_audit(c))
 		bcl_pair_break(&c->pair, "claim", 0);
 	if (!bcl_rma_audit(c))
-		bcl_pair_break(&c->pair, "mail", 0);
+		bcl_pair_break(&c->pair, "RMA request", 0);
 	if (position(c->pair.next) != c->told || waits_for_peer(c))
 		tell(c);
 	return false;

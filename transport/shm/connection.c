@@ -293,13 +293,17 @@ static void take_request(struct bcl_connection *c, const struct bcl_greeting *g,
 static void take(struct bcl_connection *c, const struct bcl_greeting *g,
 		 const int *fds, unsigned nfds)
 {
-	if (g->magic != BCL_GREETING_MAGIC)
+	bool sound = g->magic == BCL_GREETING_MAGIC;
+
+	if (c->state == BCL_CONNECTION_UP && sound)
+		take_request(c, g, fds, nfds);
+	else if (c->state == BCL_CONNECTION_UP)
+		bcl_connection_end(c);
+	else if (sound)
+		bcl_handshake_take(c, g, fds, nfds);
+	else
 		bcl_connection_fail(c, BCL_ERR_VERSION,
 				    "shared memory: not a greeting");
-	else if (c->state == BCL_CONNECTION_UP)
-		take_request(c, g, fds, nfds);
-	else
-		bcl_handshake_take(c, g, fds, nfds);
 }
 
 static bool process_ended(const struct bcl_connection *c)

@@ -189,13 +189,13 @@ static uint32_t judge(const struct bcl_env *env, struct bcl_remote *remote,
 	remote->length = 0;
 	remote->mapped = NULL;
 	if (answer->status == BCL_ERR_NOMEM)
-		return BCL_REMOTE_MAIL;
+		return BCL_REMOTE_RMA;
 	if (answer->status || answer->grant >= BCL_GRANTS || !answer->length)
 		return BCL_REMOTE_REFUSED;
 	if (nfds)
 		remote->mapped = bcl_file_map(env, fds[0], answer->length);
 	if (nfds && !remote->mapped)
-		return BCL_REMOTE_MAIL;
+		return BCL_REMOTE_RMA;
 	remote->base = answer->base;
 	remote->length = answer->length;
 	remote->grant = answer->grant;
