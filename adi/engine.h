@@ -10,14 +10,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/base.h"
 #include "adi/internal.h"
 #include "adi/match.h"
 #include "adi/pool.h"
 #include "transport/boot/boot.h"
 #include "transport/context.h"
-
-#define bcl_likely(x)	__builtin_expect(!!(x), 1)
-#define bcl_unlikely(x) __builtin_expect(!!(x), 0)
 
 /*
  * Message types of the transport; 0..15 are packets. The immediate word of

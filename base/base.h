@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Small helpers that every floor uses. The card includes this header, too, so it
- * needs nothing of a system.
+ * Small helpers that every floor uses. The card includes this header, too, so
+ * it needs nothing of a system.
  */
 #ifndef BCL_BASE_H
 #define BCL_BASE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * States a rule that the code relies on. Builds with assertions (configure
@@ -30,20 +31,19 @@
 #define bcl_container_of(pointer, type, member) \
 	((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
-/* Each argument is evaluated once. Both have the same type. */
-#define bcl_min(a, b)                                  \
-	__extension__({                                \
-		__typeof__(a) bcl_a = (a);             \
-		__typeof__(b) bcl_b = (b);             \
-		(void)(&bcl_a == &bcl_b);              \
-		bcl_a < bcl_b ? bcl_a : bcl_b;         \
-	})
-#define bcl_max(a, b)                                  \
-	__extension__({                                \
-		__typeof__(a) bcl_a = (a);             \
-		__typeof__(b) bcl_b = (b);             \
-		(void)(&bcl_a == &bcl_b);              \
-		bcl_a > bcl_b ? bcl_a : bcl_b;         \
-	})
+static inline uint32_t bcl_min32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline uint32_t bcl_max32(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+static inline size_t bcl_min_size(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
 
 #endif

@@ -448,7 +448,7 @@ static double cost_halving_plan(const struct bcl_model *model, double length,
 {
 	unsigned rounds = bcl_log2_up(model->nodes), turn, i;
 	unsigned far = way == BCL_HALVING_RING ? 0 : way, parts = far ? 2 : 1;
-	unsigned lag = rounds - (unsigned)bcl_least(far, rounds);
+	unsigned lag = rounds - (unsigned)bcl_min_size(far, rounds);
 	double nodes = model->nodes, time = 0;
 
 	if (way != BCL_HALVING_PLAIN && model->halved[0][0] <= 0)

@@ -418,7 +418,7 @@ static double cost_radix(const struct bcl_model *model, double all,
 	double time = 0;
 
 	for (place = 1; place < model->nodes; place *= of, of = values) {
-		double used = bcl_least(of, (model->nodes - 1) / place + 1);
+		double used = bcl_min_size(of, (model->nodes - 1) / place + 1);
 		double part = all / used;
 		struct bcl_cost cost = bcl_cost_exchange(model, part);
 		double far = cost.message +
@@ -473,7 +473,7 @@ static double cost_multileader(const struct bcl_model *model, double length,
 			       unsigned values)
 {
 	double own = model->size * length, all = model->members * own;
-	double shares = bcl_least(model->members, values);
+	double shares = bcl_min_size(model->members, values);
 	double copied = 8 * own + 2 * all / shares, time = 0, last = 0;
 	/* If the number of nodes is no multiple of `values`, the lowest digit
 	 * lacks values, and messages to near nodes cross the links as well. */
@@ -487,7 +487,8 @@ static double cost_multileader(const struct bcl_model *model, double length,
 	    model->members * model->members * length > BCL_UNGRANTED_MAX)
 		return HUGE_VAL;
 	for (place = 1; place < model->nodes; place *= values) {
-		double used = bcl_least(values, (model->nodes - 1) / place + 1);
+		double used =
+			bcl_min_size(values, (model->nodes - 1) / place + 1);
 
 		last = used * (place > 1 ? shares : 1);
 		time += cost_sent(model, last * (used - 1) / used,

@@ -338,7 +338,7 @@ void bcl_build_multileader(struct bcl_schedule *schedule,
 {
 	const struct bcl_team *team = schedule->team;
 	unsigned n = team->layout.nnodes, members = team->size / n;
-	unsigned of = (unsigned)bcl_least(members, 1u << bits);
+	unsigned of = (unsigned)bcl_min_size(members, 1u << bits);
 	size_t row = members * call->length, all = 0;
 	struct shares shares = {
 		.schedule = schedule,

@@ -87,11 +87,11 @@ static void build_chain(struct bcl_schedule *schedule,
 		if (me && offset < length)
 			bcl_step_receive(schedule, previous,
 					 call->receive + offset,
-					 bcl_least(length - offset, piece));
+					 bcl_min_size(length - offset, piece));
 		if (me < n - 1 && offset)
 			bcl_step_send(
 				schedule, next, call->receive + offset - piece,
-				bcl_least(length - offset + piece, piece));
+				bcl_min_size(length - offset + piece, piece));
 		bcl_step_round(schedule);
 	}
 }

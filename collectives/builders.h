@@ -7,15 +7,11 @@
 #ifndef BCL_COLLECTIVES_BUILDERS_H
 #define BCL_COLLECTIVES_BUILDERS_H
 
+#include "base/base.h"
 #include "collectives/call.h"
 #include "collectives/radix.h"
 #include "collectives/schedule.h"
 #include "collectives/team.h"
-
-static inline size_t bcl_least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
 
 /* ceil(log2(n)); 0 for n < 2 */
 static inline unsigned bcl_log2_up(unsigned n)

@@ -7,6 +7,7 @@
 #ifndef BCL_COLLECTIVES_CALL_H
 #define BCL_COLLECTIVES_CALL_H
 
+#include "base/base.h"
 #include "collectives/select.h"
 #include "collectives/short.h"
 #include "collectives/team.h"
@@ -140,7 +141,7 @@ static inline enum bcl_status bcl_call_run(struct bcl_team *team,
 	enum bcl_status status;
 
 	status = bcl_team_usable(team);
-	if (__builtin_expect(status != BCL_OK, 0))
+	if (bcl_unlikely(status != BCL_OK))
 		return status;
 	if (bcl_call_is_empty(&call))
 		return BCL_OK;

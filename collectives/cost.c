@@ -97,7 +97,7 @@ double bcl_cost_gap(const struct bcl_model *model, const struct bcl_cost *cost)
 static double byte_on(const struct bcl_model *model, unsigned distance)
 {
 	unsigned nodes = model->nodes, around = bcl_model_around(nodes);
-	double crossing = bcl_least(distance, nodes - distance);
+	double crossing = bcl_min_size(distance, nodes - distance);
 
 	if (distance == nodes / 2)
 		return model->across[0];

@@ -24,8 +24,8 @@ void bcl_dissemination_init(struct bcl_dissemination *plan, unsigned size,
 	for (; known[i] < size; i++) {
 		unsigned told = i < ahead ? 1 : known[i + 1 - ahead];
 
-		known[i + 1] =
-			known[i] + (unsigned)bcl_least(told, size - known[i]);
+		known[i + 1] = known[i] +
+			       (unsigned)bcl_min_size(told, size - known[i]);
 	}
 	plan->size = size;
 	plan->ahead = ahead;

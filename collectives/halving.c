@@ -169,7 +169,7 @@ static struct pieces cut(const struct halving *halving,
 			pieces.first = pieces.n;
 		}
 		piece->begin = range->begin;
-		piece->length = bcl_least(*left, range->length);
+		piece->length = bcl_min_size(*left, range->length);
 		range->begin += piece->length;
 		range->length -= piece->length;
 		*left -= piece->length;
@@ -191,7 +191,7 @@ static void in_order(const struct halving *halving, struct bcl_piece piece,
 				 struct bcl_piece part))
 {
 	size_t place = (halving->halves.begin + piece.begin) % halving->length;
-	size_t first = bcl_least(piece.length, halving->length - place);
+	size_t first = bcl_min_size(piece.length, halving->length - place);
 
 	act(halving, place, (struct bcl_piece){ piece.begin, first });
 	if (first < piece.length)
@@ -398,7 +398,7 @@ static void combine(const struct halving *halving, struct bcl_piece part,
 		const struct bcl_halving_round *round =
 			&halving->halves.rounds[k];
 		struct bcl_piece came = round->comes.all;
-		size_t end = bcl_least(end_of(part), end_of(came));
+		size_t end = bcl_min_size(end_of(part), end_of(came));
 		size_t begin =
 			part.begin > came.begin ? part.begin : came.begin;
 
@@ -586,7 +586,7 @@ static void take_turns(struct halving *halving, unsigned parts, unsigned far)
 		end_turn,
 	};
 	unsigned lag = halving->halves.nrounds -
-		       bcl_least(far, halving->halves.nrounds);
+		       bcl_min_size(far, halving->halves.nrounds);
 	unsigned last = 2 * halving->halves.nrounds + PASSING, turn, part, i;
 
 	for (turn = 0; turn <= last + (parts - 1) * lag; turn++)

@@ -163,7 +163,7 @@ static void plan(const struct bcl_halving_plan *halves, unsigned skip,
 	round->from = halves->pairs ? round->to : moved(halves, n - skip);
 	from = rank_of(halves, round->from);
 	if (skip > 1)
-		kept = bcl_least((skip + 1) / 2, count);
+		kept = bcl_min_size((skip + 1) / 2, count);
 	/* In pairs the half lies at the same place in the vector of the sender
 	 * and of the receiver. */
 	round->goes = halves->pairs ? half(halves, rank_of(halves, round->to),

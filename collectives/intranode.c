@@ -54,7 +54,7 @@ void bcl_intranode_broadcast_piece(struct bcl_schedule *schedule, unsigned root,
 	size_t most;
 
 	for (; length; part += most, length -= most) {
-		most = bcl_least(length, PART);
+		most = bcl_min_size(length, PART);
 		bcl_intranode_broadcast(schedule, root, part, most);
 	}
 }

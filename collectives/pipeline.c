@@ -135,8 +135,8 @@ static size_t begin_of(const struct pipeline *pipeline, int i)
 
 static size_t length_of(const struct pipeline *pipeline, int i)
 {
-	return bcl_least(pipeline->piece,
-			 pipeline->length - begin_of(pipeline, i));
+	return bcl_min_size(pipeline->piece,
+			    pipeline->length - begin_of(pipeline, i));
 }
 
 /* Send piece i in a round. offset: in the receiver's window. */
@@ -220,7 +220,7 @@ static void pass_on(const struct pipeline *pipeline, unsigned char *vector,
 	begin = begin_of(pipeline, i);
 	end = begin + length_of(pipeline, i);
 	for (; begin < end; begin += length) {
-		length = bcl_least(most, end - begin);
+		length = bcl_min_size(most, end - begin);
 		bcl_intranode_broadcast(pipeline->schedule, pipeline->root,
 					vector + begin, length);
 	}

@@ -14,6 +14,7 @@
 
 #include <bcl/coll.h>
 
+#include "base/base.h"
 #include "collectives/calls.h"
 #include "collectives/node.h"
 #include "collectives/schedule.h"
@@ -86,10 +87,9 @@ struct bcl_team {
 /* ARG: there is no team; FORKED: the team is the parent process's. */
 static inline enum bcl_status bcl_team_usable(const struct bcl_team *team)
 {
-	if (__builtin_expect(!team, 0))
+	if (bcl_unlikely(!team))
 		return BCL_ERR_ARG;
-	return __builtin_expect(team->fork_generation != bcl_fork_generation(),
-				0)
+	return bcl_unlikely(team->fork_generation != bcl_fork_generation())
 		       ? BCL_ERR_FORKED
 		       : BCL_OK;
 }

@@ -56,7 +56,7 @@ static size_t begin_of(const struct trees *trees, unsigned i)
 
 static size_t length_of(const struct trees *trees, unsigned i)
 {
-	return bcl_least(trees->piece, trees->length - begin_of(trees, i));
+	return bcl_min_size(trees->piece, trees->length - begin_of(trees, i));
 }
 
 static const struct bcl_tree_place *place_of(const struct trees *trees,

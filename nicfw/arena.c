@@ -39,7 +39,7 @@ void *bcl_nic_arena_take(struct bcl_card *card, uint32_t size)
 
 	size = bcl_nic_arena_size(size);
 	for (link = card->free.next; link != &card->free; link = link->next) {
-		piece = nic_container(link, struct piece, link);
+		piece = bcl_container_of(link, struct piece, link);
 		if (piece->size < size)
 			continue;
 		if (piece->size - size >= 2 * CHUNK) {
@@ -51,7 +51,7 @@ void *bcl_nic_arena_take(struct bcl_card *card, uint32_t size)
 		nic_list_remove(link);
 		card->arena_used += piece->size;
 		card->arena_most =
-			nic_max32(card->arena_most, card->arena_used);
+			bcl_max32(card->arena_most, card->arena_used);
 		memset((char *)piece + CHUNK, 0, piece->size - CHUNK);
 		return (char *)piece + CHUNK;
 	}
@@ -64,7 +64,7 @@ static void join_next(struct bcl_card *card, struct piece *piece)
 
 	if (piece->link.next == &card->free)
 		return;
-	next = nic_container(piece->link.next, struct piece, link);
+	next = bcl_container_of(piece->link.next, struct piece, link);
 	if ((char *)piece + piece->size != (char *)next)
 		return;
 	nic_list_remove(&next->link);
@@ -83,8 +83,8 @@ void bcl_nic_arena_put(struct bcl_card *card, void *memory)
 	nic_list_insert(link, &piece->link);
 	join_next(card, piece);
 	if (piece->link.prev != &card->free)
-		join_next(card,
-			  nic_container(piece->link.prev, struct piece, link));
+		join_next(card, bcl_container_of(piece->link.prev, struct piece,
+						 link));
 }
 
 uint32_t bcl_card_free(const struct bcl_card *card)
@@ -93,6 +93,6 @@ uint32_t bcl_card_free(const struct bcl_card *card)
 	uint32_t bytes = 0;
 
 	for (link = card->free.next; link != &card->free; link = link->next)
-		bytes += nic_container(link, struct piece, link)->size;
+		bytes += bcl_container_of(link, struct piece, link)->size;
 	return bytes;
 }

@@ -30,7 +30,7 @@ static struct nic_inbound *look_up(struct nic_conn *conn, uint32_t msg)
 
 	for (link = conn->inbounds.next; link != &conn->inbounds;
 	     link = link->next) {
-		inbound = nic_container(link, struct nic_inbound, link);
+		inbound = bcl_container_of(link, struct nic_inbound, link);
 		if (inbound->msg == msg)
 			return inbound;
 	}
@@ -157,7 +157,7 @@ static struct nic_inbound *successor(struct nic_conn *conn, uint32_t msg)
 		return NULL;
 	for (link = conn->inbounds.next; link != &conn->inbounds;
 	     link = link->next) {
-		inbound = nic_container(link, struct nic_inbound, link);
+		inbound = bcl_container_of(link, struct nic_inbound, link);
 		if (!inbound->early || inbound->prev != msg)
 			continue;
 		unhold(conn, inbound);
@@ -653,7 +653,7 @@ static struct nic_inbound *find_idle(struct nic_conn *conn)
 
 	for (link = conn->inbounds.next; link != &conn->inbounds;
 	     link = link->next) {
-		inbound = nic_container(link, struct nic_inbound, link);
+		inbound = bcl_container_of(link, struct nic_inbound, link);
 		if (inbound->looks > 1 && !inbound->withdrawn)
 			return inbound;
 	}
@@ -673,7 +673,7 @@ void bcl_nic_assemble_look(struct bcl_card *card, struct nic_conn *conn)
 
 	for (link = conn->inbounds.next; link != &conn->inbounds;
 	     link = link->next) {
-		inbound = nic_container(link, struct nic_inbound, link);
+		inbound = bcl_container_of(link, struct nic_inbound, link);
 		inbound->looks =
 			goes_on(conn, inbound) ? 0 : inbound->looks + 1;
 		inbound->seen = inbound->received;
@@ -720,9 +720,9 @@ static struct nic_inbound *find_of_port(struct nic_conn *conn,
 
 	for (link = conn->inbounds.next; link != &conn->inbounds;
 	     link = link->next)
-		if (belongs(nic_container(link, struct nic_inbound, link),
+		if (belongs(bcl_container_of(link, struct nic_inbound, link),
 			    port))
-			return nic_container(link, struct nic_inbound, link);
+			return bcl_container_of(link, struct nic_inbound, link);
 	return NULL;
 }
 

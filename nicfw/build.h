@@ -155,7 +155,7 @@ static inline int nic_build_run(struct bcl_card *card, struct nic_build *build,
 				struct nic_message *message)
 {
 	const struct nic_flight *flight = build->flight;
-	uint32_t first = nic_min32(flight->length, flight->payload);
+	uint32_t first = bcl_min32(flight->length, flight->payload);
 	uint8_t *at = nic_build_append(build);
 	struct bcl_segment_header *segment = (void *)at;
 

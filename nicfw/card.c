@@ -481,7 +481,7 @@ static uint64_t count(const struct nic_link *list)
 	unsigned i;
 
 	for (i = 0; i < EXPECTED && link != list; i++, link = link->next) {
-		message = nic_container(link, struct nic_message, numbered);
+		message = bcl_container_of(link, struct nic_message, numbered);
 		if (message->op == BCL_SEG_GET && !message->answering)
 			bytes += message->length;
 	}

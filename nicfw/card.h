@@ -18,16 +18,6 @@
 
 #define nic_count(card, name) ((card)->counters[BCL_CARD_##name]++)
 
-static inline uint32_t nic_min32(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
-static inline uint32_t nic_max32(uint32_t a, uint32_t b)
-{
-	return a > b ? a : b;
-}
-
 /*
  * An exponential back-off: `wait` (ns), doubled `times` times, at most
  * `longest` and at most UINT32_MAX.
@@ -48,7 +38,7 @@ static inline uint32_t nic_backoff(uint64_t wait, unsigned times,
  */
 static inline uint32_t nic_coarse(uint64_t ns)
 {
-	return nic_max32((uint32_t)(ns >> 20), 1);
+	return bcl_max32((uint32_t)(ns >> 20), 1);
 }
 
 static inline uint32_t nic_pad8(uint32_t n)

@@ -196,7 +196,7 @@ int bcl_nic_conn_owed(const struct nic_conn *conn)
 		return 1;
 	for (link = conn->numbered.next; link != &conn->numbered;
 	     link = link->next)
-		if (nic_container(link, struct nic_message, numbered)->gate)
+		if (bcl_container_of(link, struct nic_message, numbered)->gate)
 			return 1;
 	return 0;
 }

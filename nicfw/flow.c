@@ -114,7 +114,7 @@ int bcl_nic_flow_sendable(const struct nic_flow *flow)
 
 	if (nic_list_empty(&flow->queue) || !conn)
 		return 0;
-	first = nic_container(flow->queue.next, struct nic_message, link);
+	first = bcl_container_of(flow->queue.next, struct nic_message, link);
 	if (flow->refused && !first->number)
 		return 0;
 	/* A connection that is being parked still has to send replies. */
@@ -165,7 +165,7 @@ void bcl_nic_flow_wake_node(struct bcl_card *card, struct nic_node *node)
 
 	for (link = node->flows.next; link != &node->flows; link = link->next)
 		bcl_nic_flow_wake(
-			card, nic_container(link, struct nic_flow, in_node));
+			card, bcl_container_of(link, struct nic_flow, in_node));
 }
 
 /* Queue a message at the end of the flow. */
@@ -271,8 +271,9 @@ void bcl_nic_flow_park(struct bcl_card *card, struct nic_message *message,
 	message->moved = 0;
 	message->state = NIC_MESSAGE_PARKED;
 	while (after != &flow->parked &&
-	       bcl_before(number,
-			  nic_container(after, struct nic_message, link)->prev))
+	       bcl_before(
+		       number,
+		       bcl_container_of(after, struct nic_message, link)->prev))
 		after = after->prev;
 	nic_list_insert(after->next, &message->link);
 	if (flow->class == NIC_FLOW_ORDERED)
@@ -287,7 +288,7 @@ static void resend(struct bcl_card *card, struct nic_flow *flow)
 	struct nic_link *link;
 
 	for (link = flow->parked.next; link != &flow->parked; link = link->next)
-		nic_container(link, struct nic_message, link)->state =
+		bcl_container_of(link, struct nic_message, link)->state =
 			NIC_MESSAGE_QUEUED;
 	nic_list_splice(&flow->queue, &flow->parked);
 	flow->retry_at = NIC_NEVER;
@@ -312,7 +313,7 @@ void bcl_nic_flow_retry(struct bcl_card *card, struct nic_conn *conn)
 
 	conn->retry_at = NIC_NEVER;
 	for (link = list->next; link != list; link = link->next) {
-		flow = nic_container(link, struct nic_flow, in_node);
+		flow = bcl_container_of(link, struct nic_flow, in_node);
 		if (flow->retry_at <= card->now)
 			resend(card, flow);
 		else if (flow->retry_at < conn->retry_at)
@@ -325,7 +326,7 @@ void bcl_nic_flow_rewind(struct bcl_card *card, struct nic_node *node)
 	struct nic_link *link;
 
 	for (link = node->flows.next; link != &node->flows; link = link->next)
-		resend(card, nic_container(link, struct nic_flow, in_node));
+		resend(card, bcl_container_of(link, struct nic_flow, in_node));
 }
 
 void bcl_nic_flow_room(struct bcl_card *card, struct nic_node *node,
@@ -335,7 +336,7 @@ void bcl_nic_flow_room(struct bcl_card *card, struct nic_node *node,
 	struct nic_flow *flow;
 
 	for (link = node->flows.next; link != &node->flows; link = link->next) {
-		flow = nic_container(link, struct nic_flow, in_node);
+		flow = bcl_container_of(link, struct nic_flow, in_node);
 		if (flow->class == NIC_FLOW_ORDERED && flow->dst_port != port)
 			continue;
 		if (flow->retry_at != NIC_NEVER)

@@ -214,7 +214,7 @@ static void answer(struct bcl_card *card, unsigned rail, uint8_t version,
 	memcpy(head + sizeof(header), body, length);
 	nic_count(card, frames_sent);
 	transmit(card, rail, BCL_NODE_NONE, 0, head,
-		 nic_max32(BCL_FRAME_MIN, (uint32_t)sizeof(header) + length));
+		 bcl_max32(BCL_FRAME_MIN, (uint32_t)sizeof(header) + length));
 }
 
 /*

@@ -226,7 +226,7 @@ static int pair(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 	struct nic_window *window = &conn->window[rail];
 	uint32_t peer = bcl_get32(hello->conn);
 	uint32_t frame =
-		nic_min32(bcl_get16(hello->max_frame), card->rail[rail].mtu);
+		bcl_min32(bcl_get16(hello->max_frame), card->rail[rail].mtu);
 
 	if (!fits(card, conn, rail, hello))
 		return 0;
@@ -241,8 +241,8 @@ static int pair(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 	window->peer = peer;
 	window->refused = 0;
 	window->payload = (uint16_t)((frame - BCL_HEADERS_SIZE) & ~7u);
-	window->rwnd = nic_max32(
-		nic_min32(bcl_get32(hello->window), WINDOW_MAX), frame);
+	window->rwnd = bcl_max32(
+		bcl_min32(bcl_get32(hello->window), WINDOW_MAX), frame);
 	conn->peer_seal = seal;
 	conn->pcrc = card->config.pcrc ||
 		     bcl_get16(hello->features) & BCL_FEATURE_PCRC;
@@ -375,7 +375,7 @@ static void rail_proved(struct bcl_card *card, struct nic_conn *conn,
 		return;
 	window->state = NIC_RAIL_PROVED;
 	window->cwnd =
-		nic_min32(window->rwnd,
+		bcl_min32(window->rwnd,
 			  FIRST_FRAMES * (window->payload + BCL_HEADERS_SIZE));
 	window->ssthresh = UINT32_MAX;
 	conn->node->rails |= (uint8_t)(1u << rail);

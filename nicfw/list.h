@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <base/base.h>
 #include <nicfw/memory.h>
 
 struct nic_link {
@@ -65,13 +66,10 @@ static inline void nic_list_splice(struct nic_link *list, struct nic_link *from)
 	nic_list_init(from);
 }
 
-#define nic_container(link, type, member) \
-	((type *)(void *)((char *)(link)-offsetof(type, member)))
-
 /* The first object of a list, or NULL. */
 #define nic_list_first(list, type, member) \
 	(nic_list_empty(list) ? NULL       \
-			      : nic_container((list)->next, type, member))
+			      : bcl_container_of((list)->next, type, member))
 
 /* Objects of one type, which begin with their link. They never move. */
 struct nic_pool {

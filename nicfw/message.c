@@ -195,7 +195,7 @@ void bcl_nic_message_verdicts(struct bcl_card *card, struct nic_conn *conn,
 
 	for (link = conn->numbered.next; link != &conn->numbered; link = next) {
 		next = link->next;
-		message = nic_container(link, struct nic_message, numbered);
+		message = bcl_container_of(link, struct nic_message, numbered);
 		if (bcl_before(message->number, first))
 			continue;
 		i = message->number - first;
@@ -235,9 +235,9 @@ static void queue_resend(struct bcl_card *card, struct nic_conn *conn,
 	nic_list_remove(&message->link);
 	after = conn->resend.prev;
 	while (after != &conn->resend &&
-	       bcl_before(
-		       message->number,
-		       nic_container(after, struct nic_message, link)->number))
+	       bcl_before(message->number,
+			  bcl_container_of(after, struct nic_message, link)
+				  ->number))
 		after = after->prev;
 	nic_list_insert(after->next, &message->link);
 	bcl_nic_conn_work(card, conn, NIC_WORK_RESEND);
@@ -305,7 +305,7 @@ void bcl_nic_message_drop_replies(struct bcl_card *card, struct nic_conn *conn)
 		bcl_nic_message_free(card, message);
 	for (link = flows->next; link != flows; link = next) {
 		next = link->next;
-		flow = nic_container(link, struct nic_flow, in_node);
+		flow = bcl_container_of(link, struct nic_flow, in_node);
 		if (flow->class == NIC_FLOW_REPLY ||
 		    flow->class == NIC_FLOW_REPLY_BULK) {
 			drop_list(card, &flow->queue);
@@ -331,7 +331,7 @@ void bcl_nic_message_lose(struct bcl_card *card, struct nic_node *node,
 					  numbered))))
 		bcl_nic_message_finish(card, message, status);
 	for (link = node->flows.next; link != &node->flows; link = link->next) {
-		flow = nic_container(link, struct nic_flow, in_node);
+		flow = bcl_container_of(link, struct nic_flow, in_node);
 		lose_list(card, &flow->parked, status);
 		lose_list(card, &flow->queue, status);
 	}

@@ -340,7 +340,7 @@ void bcl_nic_port_feed(struct bcl_card *card)
 
 	for (link = card->starving.next; link != &card->starving; link = next) {
 		next = link->next;
-		port = nic_container(link, struct nic_port, starving);
+		port = bcl_container_of(link, struct nic_port, starving);
 		for (which = 0; which < NIC_RINGS; which++)
 			if (port->ring[which].wanted)
 				read_freed(card, port, (enum nic_rings)which);
@@ -386,7 +386,7 @@ void bcl_nic_port_wake(struct bcl_card *card)
 
 	for (link = card->news.next; link != &card->news; link = next) {
 		next = link->next;
-		port = nic_container(link, struct nic_port, news);
+		port = bcl_container_of(link, struct nic_port, news);
 		if (!card->gather) {
 			if (ask_sleeping(card, port))
 				nic_list_remove(link);

@@ -239,9 +239,9 @@ enum bcl_status bcl_nic_rails_set(struct bcl_card *card,
 		return BCL_ERR_ARG;
 	rail = &card->rail[control->rail.number];
 	rail->up = control->rail.up != 0;
-	rail->mtu = nic_min32(control->rail.mtu, card->config.frame);
+	rail->mtu = bcl_min32(control->rail.mtu, card->config.frame);
 	rail->burst = control->rail.burst;
-	rail->window = nic_max32(control->rail.window, rail->mtu);
+	rail->window = bcl_max32(control->rail.window, rail->mtu);
 	rail->small = control->rail.small != 0;
 	rail->bulk = control->rail.bulk != 0;
 	rail->busy = 0;

@@ -50,7 +50,7 @@ void bcl_nic_rdma_store(struct bcl_card *card, struct nic_inbound *inbound,
 	/* A channel's buffer may be shorter than the message. */
 	if (offset >= ref.length)
 		return;
-	ref.length = nic_min32(length, ref.length - offset);
+	ref.length = bcl_min32(length, ref.length - offset);
 	ref.offset += offset;
 	if (ref.length == 0 || inbound->failed)
 		return;

@@ -102,7 +102,7 @@ static int resend_run(struct bcl_card *card, struct nic_conn *conn,
 		bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
 		return 0;
 	}
-	frames = nic_min32(*budget, nic_window_room(window));
+	frames = bcl_min32(*budget, nic_window_room(window));
 	/*
 	 * If the run cannot be split for lack of a flight, all of it is sent,
 	 * provided that nothing is in flight whose acknowledgement would free a
@@ -114,7 +114,7 @@ static int resend_run(struct bcl_card *card, struct nic_conn *conn,
 	if (!nic_build_begin(card, conn, rail, run, 0, &build))
 		return 0;
 	note(card, conn, run);
-	*budget -= nic_min32(*budget, run->frames);
+	*budget -= bcl_min32(*budget, run->frames);
 	if (message && !nic_build_run(card, &build, message))
 		drop_payload(run);
 	nic_build_finish(card, &build);
@@ -158,7 +158,8 @@ void bcl_nic_retransmit_lost(struct bcl_card *card, struct nic_conn *conn,
 	for (pass = 0; pass < 2; pass++) {
 		for (link = window->flights.next; link != &window->flights;
 		     link = link->next) {
-			flight = nic_container(link, struct nic_flight, link);
+			flight =
+				bcl_container_of(link, struct nic_flight, link);
 			if ((flight->state != NIC_FLIGHT_LOST &&
 			     flight->state != NIC_FLIGHT_UNSENT) ||
 			    (pass == 0 && window->probing &&
@@ -325,7 +326,7 @@ static int send_part(struct bcl_card *card, struct nic_conn *conn,
 		bcl_nic_conn_work(card, conn, NIC_WORK_RESEND);
 		return 0;
 	}
-	*budget -= nic_min32(*budget, part->frames);
+	*budget -= bcl_min32(*budget, part->frames);
 	launch_part(card, &build);
 	return 1;
 }

@@ -272,7 +272,7 @@ bcl_nic_sdma_intake(struct bcl_card *card, unsigned *budget)
 	for (link = card->intake.next; link != &card->intake && *budget;
 	     link = next) {
 		next = link->next;
-		port = nic_container(link, struct nic_port, intake);
+		port = bcl_container_of(link, struct nic_port, intake);
 		if (!port->at.requests)
 			intake(card, port, budget);
 		else if (intake_in_place(card, port, budget))
@@ -377,7 +377,7 @@ int bcl_nic_sdma_payload(struct bcl_card *card, struct nic_message *message,
 		return 1;
 	}
 	if (offset < message->inline_len && length) {
-		ref.length = nic_min32(message->inline_len - offset, length);
+		ref.length = bcl_min32(message->inline_len - offset, length);
 		if (!append_inlined(card, message, offset, &ref, frame, buffer))
 			return 0;
 		offset += ref.length;
@@ -393,7 +393,7 @@ int bcl_nic_sdma_payload(struct bcl_card *card, struct nic_message *message,
 			continue;
 		}
 		ref.offset += offset;
-		ref.length = nic_min32(ref.length - offset, length);
+		ref.length = bcl_min32(ref.length - offset, length);
 		length -= ref.length;
 		offset = 0;
 		if (gather && message->remote &&

@@ -66,7 +66,7 @@ static void share(struct bcl_card *card, struct nic_build *build,
 
 	for (i = 0; i < SHARE_FLOWS && link != &node->flows;
 	     i++, link = link->next) {
-		flow = nic_container(link, struct nic_flow, in_node);
+		flow = bcl_container_of(link, struct nic_flow, in_node);
 		if (flow->place != NIC_FLOW_READY)
 			continue;
 		while (add_first(card, build, flow))
@@ -120,13 +120,13 @@ uint32_t bcl_nic_send_bytes(const struct bcl_card *card, unsigned rail,
 
 	if (card->gather) {
 		frames = (stripe + window->payload - 1) / window->payload;
-		frames = nic_min32(frames, card->rail[rail].burst);
-		frames = nic_min32(frames, budget);
-		frames = nic_min32(frames, nic_window_room(window));
-		frames = nic_min32(frames, nic_window_numbers(window, 1));
-		frames = nic_max32(frames, 1);
+		frames = bcl_min32(frames, card->rail[rail].burst);
+		frames = bcl_min32(frames, budget);
+		frames = bcl_min32(frames, nic_window_room(window));
+		frames = bcl_min32(frames, nic_window_numbers(window, 1));
+		frames = bcl_max32(frames, 1);
 	}
-	return nic_min32(left, frames * window->payload);
+	return bcl_min32(left, frames * window->payload);
 }
 
 /*
@@ -242,7 +242,7 @@ static void send_new(struct bcl_card *card, unsigned *budget)
 		n = send_flow(card, flow, *budget);
 		if (n == 0)
 			continue;
-		*budget -= nic_min32(n, *budget);
+		*budget -= bcl_min32(n, *budget);
 		nic_list_remove(&port->active);
 		nic_list_append(&card->active, &port->active);
 		nic_list_remove(&flow->link);
@@ -320,7 +320,7 @@ void bcl_nic_send(struct bcl_card *card, unsigned *budget)
 
 	for (link = card->working.next; link != &card->working;
 	     link = link->next) {
-		conn = nic_container(link, struct nic_conn, work);
+		conn = bcl_container_of(link, struct nic_conn, work);
 		if (conn->working & (NIC_WORK_LOST | NIC_WORK_RESEND))
 			work(card, conn, budget);
 	}
@@ -329,7 +329,7 @@ void bcl_nic_send(struct bcl_card *card, unsigned *budget)
 	send_new(card, budget);
 	for (link = card->working.next; link != &card->working; link = next) {
 		next = link->next;
-		conn = nic_container(link, struct nic_conn, work);
+		conn = bcl_container_of(link, struct nic_conn, work);
 		what = conn->working;
 		conn->working &= NIC_WORK_LOST | NIC_WORK_RESEND;
 		if (!conn->working)

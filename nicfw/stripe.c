@@ -41,7 +41,7 @@ void bcl_nic_stripe_acked(const struct bcl_card *card,
 			return;
 		pace = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
 		pace /= window->span_bytes >> 10;
-		pace = nic_min32(nic_max32(pace, 1), PACE_MAX);
+		pace = bcl_min32(bcl_max32(pace, 1), PACE_MAX);
 		window->pace +=
 			window->pace ? pace / 4 - window->pace / 4 : pace;
 	}
@@ -64,7 +64,7 @@ static uint32_t arrival(const struct bcl_card *card,
 {
 	uint32_t pace = known(card, window) ? window->pace : 1;
 
-	return nic_min32((window->bytes >> 10) + (bytes >> 10) + 1, TIME_MAX) *
+	return bcl_min32((window->bytes >> 10) + (bytes >> 10) + 1, TIME_MAX) *
 	       pace;
 }
 
@@ -79,7 +79,7 @@ uint32_t bcl_nic_stripe_length(const struct nic_conn *conn, uint32_t left)
 
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
 		shares += 2 * (conn->stripes >> rail & 1);
-	return nic_min32(left, left / shares / STRIPE * STRIPE + STRIPE);
+	return bcl_min32(left, left / shares / STRIPE * STRIPE + STRIPE);
 }
 
 unsigned bcl_nic_stripe_pick(const struct bcl_card *card,
@@ -100,12 +100,12 @@ unsigned bcl_nic_stripe_pick(const struct bcl_card *card,
 		if (card->rail[rail].busy ||
 		    !nic_window_open_part(card, rail, window, stripe)) {
 			if (known(card, window))
-				wait = nic_min32(wait,
+				wait = bcl_min32(wait,
 						 arrival(card, window, left));
 			continue;
 		}
 		at = nic_window_burst(card, rail, window);
-		at = arrival(card, window, nic_min32(stripe, at));
+		at = arrival(card, window, bcl_min32(stripe, at));
 		if (at < first) {
 			first = at;
 			best = rail;

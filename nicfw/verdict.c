@@ -91,7 +91,7 @@ void bcl_nic_verdict_repeat(struct bcl_card *card, struct nic_conn *conn,
 uint32_t bcl_nic_verdict_bits(const struct nic_conn *conn, uint8_t *bits,
 			      uint32_t most)
 {
-	uint32_t n = nic_min32(conn->top - conn->done, most), i;
+	uint32_t n = bcl_min32(conn->top - conn->done, most), i;
 
 	memset(bits, 0, (n + 1) / 2);
 	for (i = 0; i < n; i++)

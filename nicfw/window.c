@@ -170,7 +170,7 @@ static void grow(struct nic_window *window, uint32_t bytes)
 	else /* units of 256 bytes keep the product in 32 bits */
 		window->cwnd += (bytes >> 8) * frame_bytes(window) /
 				(window->cwnd >> 8);
-	window->cwnd = nic_min32(window->cwnd, window->rwnd);
+	window->cwnd = bcl_min32(window->cwnd, window->rwnd);
 }
 
 /* Acknowledge up to `frames` frames of a flight. Returns their bytes. */
@@ -245,7 +245,7 @@ static void lose(struct nic_window *window, struct nic_flight *flight)
 /* Halve the congestion window, once per event: see `recover`. */
 static void shrink(struct nic_window *window)
 {
-	window->ssthresh = nic_max32(window->cwnd / 2, 2 * frame_bytes(window));
+	window->ssthresh = bcl_max32(window->cwnd / 2, 2 * frame_bytes(window));
 	window->cwnd = window->ssthresh;
 	window->recover = window->next;
 }
@@ -311,7 +311,7 @@ void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
 
 	for (link = window->flights.next; link != &window->flights;
 	     link = link->next) {
-		flight = nic_container(link, struct nic_flight, link);
+		flight = bcl_container_of(link, struct nic_flight, link);
 		if (!part_by_sack(card, flight, &sack) ||
 		    !sacked(&sack, flight->seq))
 			continue;
@@ -332,7 +332,7 @@ void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
 		measure(card, window, sent);
 	for (link = window->flights.next; link != &window->flights;
 	     link = link->next) {
-		flight = nic_container(link, struct nic_flight, link);
+		flight = bcl_container_of(link, struct nic_flight, link);
 		if (flight->state != NIC_FLIGHT_SENT ||
 		    !overtaken(card, flight, highest, latest))
 			continue;
@@ -367,7 +367,7 @@ static int probe_tail(struct bcl_card *card, struct nic_conn *conn,
 	if (window->tlp_sent || window->timeouts)
 		return 0;
 	for (; link != &window->flights; link = link->prev) {
-		flight = nic_container(link, struct nic_flight, link);
+		flight = bcl_container_of(link, struct nic_flight, link);
 		if (flight->state == NIC_FLIGHT_SENT)
 			break;
 	}
@@ -406,7 +406,7 @@ void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
 	window->probing = window->timeouts & 1;
 	for (link = window->flights.next; link != &window->flights;
 	     link = link->next) {
-		flight = nic_container(link, struct nic_flight, link);
+		flight = bcl_container_of(link, struct nic_flight, link);
 		if (flight->state == NIC_FLIGHT_SENT)
 			lose(window, flight);
 	}
@@ -440,7 +440,7 @@ void bcl_nic_window_stop(struct bcl_card *card, struct nic_conn *conn,
 	for (link = window->flights.next; link != &window->flights;
 	     link = next) {
 		next = link->next;
-		flight = nic_container(link, struct nic_flight, link);
+		flight = bcl_container_of(link, struct nic_flight, link);
 		if (nic_message_part(conn, flight))
 			mark_lost(flight);
 		else

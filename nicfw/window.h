@@ -17,7 +17,7 @@ static inline int nic_window_open(const struct nic_window *window,
 {
 	return window->bytes == 0 ||
 	       (window->timeouts == 0 &&
-		window->bytes + bytes <= nic_min32(window->cwnd, window->rwnd));
+		window->bytes + bytes <= bcl_min32(window->cwnd, window->rwnd));
 }
 
 /*
@@ -27,7 +27,7 @@ static inline int nic_window_open(const struct nic_window *window,
 static inline int nic_window_open_bulk(const struct nic_window *window,
 				       uint32_t bytes)
 {
-	uint32_t most = nic_min32(window->cwnd, window->rwnd);
+	uint32_t most = bcl_min32(window->cwnd, window->rwnd);
 
 	return nic_window_open(window, bytes + most / 8);
 }
@@ -35,7 +35,7 @@ static inline int nic_window_open_bulk(const struct nic_window *window,
 /* Bytes that a receiver with a grant of `granted` leaves unacknowledged. */
 static inline uint32_t nic_window_unacked_max(uint32_t granted)
 {
-	return nic_min32(NIC_ACK_BYTES, granted / 4);
+	return bcl_min32(NIC_ACK_BYTES, granted / 4);
 }
 
 /*
@@ -47,11 +47,11 @@ static inline uint32_t nic_window_burst(const struct bcl_card *card,
 					unsigned rail,
 					const struct nic_window *window)
 {
-	uint32_t most = nic_min32(window->cwnd, window->rwnd);
+	uint32_t most = bcl_min32(window->cwnd, window->rwnd);
 	uint32_t frame = window->payload + BCL_HEADERS_SIZE;
 	uint32_t burst = card->gather ? card->rail[rail].burst * frame : frame;
 
-	return burst > most / 4 ? nic_max32(frame, most / 4) : burst;
+	return burst > most / 4 ? bcl_max32(frame, most / 4) : burst;
 }
 
 /*
@@ -75,7 +75,7 @@ static inline int nic_window_open_part(const struct bcl_card *card,
 /* Frames of a long message that fit into an open window, at least one. */
 static inline uint32_t nic_window_room(const struct nic_window *window)
 {
-	uint32_t most = nic_min32(window->cwnd, window->rwnd);
+	uint32_t most = bcl_min32(window->cwnd, window->rwnd);
 	uint32_t frame = window->payload + BCL_HEADERS_SIZE;
 
 	most -= most / 8;
@@ -96,7 +96,7 @@ static inline uint32_t nic_window_numbers(const struct nic_window *window,
 	uint32_t most = BCL_SACK_BITS - (bulk ? BCL_SACK_BITS / 8 : 1);
 	uint32_t used = oldest ? window->next - oldest->seq : 0;
 
-	used = nic_max32(used, window->nflights);
+	used = bcl_max32(used, window->nflights);
 	return used < most ? most - used : 0;
 }
 

@@ -12,16 +12,6 @@ enum {
 	HALVINGS = 60,
 };
 
-static double least(double a, double b)
-{
-	return a < b ? a : b;
-}
-
-static double most(double a, double b)
-{
-	return a > b ? a : b;
-}
-
 double sim_bound_message(const struct sim_loggp *net, size_t length)
 {
 	double more = length ? (double)length - 1 : 0;
@@ -34,7 +24,7 @@ static double turn(const struct sim_loggp *net, size_t length)
 {
 	double more = length ? (double)length - 1 : 0;
 
-	return most(net->gap, net->send) + more * net->byte;
+	return fmax(net->gap, net->send) + more * net->byte;
 }
 
 double sim_bound_stream(const struct sim_machine *machine, unsigned n,
@@ -94,7 +84,7 @@ static double step_inside(const struct sim_machine *machine, size_t length)
 		return 0;
 	if (machine->nodes == 1)
 		return message;
-	return least(message, machine->between.gap);
+	return fmin(message, machine->between.gap);
 }
 
 static double tree(const struct sim_machine *machine)
@@ -179,7 +169,7 @@ static double bound_vector(const struct sim_machine *machine, size_t length)
 		else
 			high = more;
 	}
-	return most(message + low + step_inside(machine, 1),
+	return fmax(message + low + step_inside(machine, 1),
 		    bound_mean(machine, length));
 }
 
@@ -200,7 +190,7 @@ static double bound_bytes(const struct sim_machine *machine, double bytes)
 		net = &machine->inside;
 	if (machine->nodes * machine->ranks == 1)
 		return 0;
-	return sim_bound_message(net, 1) + most(bytes - 1, 0) * net->byte;
+	return sim_bound_message(net, 1) + fmax(bytes - 1, 0) * net->byte;
 }
 
 static double bound_allreduce(const struct sim_machine *machine, size_t length)
@@ -211,10 +201,10 @@ static double bound_allreduce(const struct sim_machine *machine, size_t length)
 	double bytes = bound_bytes(machine, sent * (double)length);
 
 	if (machine->nodes > 1)
-		bytes += (sent - 1) * most(turn(&machine->between, 1) -
+		bytes += (sent - 1) * fmax(turn(&machine->between, 1) -
 						   machine->between.byte,
 					   0);
-	return most(bound_all(machine), bytes);
+	return fmax(bound_all(machine), bytes);
 }
 
 /*
@@ -250,9 +240,9 @@ static double bound_rooted(const struct sim_machine *machine, size_t length)
 	unsigned i;
 
 	if (machine->nodes == 1)
-		return most(step_inside(machine, 1),
+		return fmax(step_inside(machine, 1),
 			    bound_bytes(machine, (ranks - 1) * length));
-	low = most(tree(machine) + step_inside(machine, 1),
+	low = fmax(tree(machine) + step_inside(machine, 1),
 		   bound_bytes(machine, others * length));
 	high = low + machine->nodes * turn(net, 1) +
 	       others * length * net->byte;
@@ -307,9 +297,9 @@ static int is_enough(const struct sim_machine *machine, double bytes,
 		if (spare < 0)
 			return 0;
 		spare = (double)(size_t)spare;
-		paths = least(combinations(spare, h) -
-				      combinations(spare - sent, h),
-			      left);
+		paths = fmin(combinations(spare, h) -
+				     combinations(spare - sent, h),
+			     left);
 		left -= paths;
 		moved += h * paths;
 	}
@@ -326,7 +316,7 @@ static double bound_alltoall(const struct sim_machine *machine, size_t length)
 	unsigned i;
 
 	if (machine->nodes == 1)
-		return most(all, bound_bytes(machine, (ranks - 1) * length));
+		return fmax(all, bound_bytes(machine, (ranks - 1) * length));
 	best = bound_bytes(machine, (n - 1) * bytes) +
 	       (n - 2) * (machine->between.gap - machine->between.byte);
 	for (sent = 1; sent < n - 1; sent++) {
@@ -344,7 +334,7 @@ static double bound_alltoall(const struct sim_machine *machine, size_t length)
 		}
 		best = high;
 	}
-	return most(all, best);
+	return fmax(all, best);
 }
 
 double sim_bound(const struct sim_machine *machine,
@@ -384,5 +374,5 @@ double sim_bound_pieces(const struct sim_machine *machine, size_t length)
 		if (n == 1 || time < best)
 			best = time;
 	}
-	return most(best, bound_vector(machine, length));
+	return fmax(best, bound_vector(machine, length));
 }

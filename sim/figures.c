@@ -3,12 +3,9 @@
  * see figures.h. */
 #include "sim/figures.h"
 
-#include <bcl/wire.h>
+#include <math.h>
 
-static double most(double a, double b)
-{
-	return a > b ? a : b;
-}
+#include <bcl/wire.h>
 
 /* ---- the network ---- */
 
@@ -84,14 +81,14 @@ static void between(const struct sim_cluster *cluster,
 				card->write.start) /
 			       1000 +
 		       request - net->send;
-	net->gap = most(most((double)card->frame_sent,
+	net->gap = fmax(fmax((double)card->frame_sent,
 			     (double)card->frame_received),
 			link * BCL_HEADERS_SIZE / 1000) /
 		   1000;
 	machine->framing = frame / (frame - BCL_HEADERS_SIZE);
 	machine->passing =
 		(double)(way - shortest(cluster, machine->nodes, 0)) / 1000;
-	net->byte = most(most((double)card->read.ps_per_byte,
+	net->byte = fmax(fmax((double)card->read.ps_per_byte,
 			      (double)card->write.ps_per_byte),
 			 link * machine->framing) /
 		    1e6;

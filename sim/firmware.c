@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "sim/fail.h"
 
 enum {
@@ -24,9 +25,6 @@ struct sim_held {
 	unsigned rail;
 };
 
-#define container(pointer, type, member) \
-	((type *)(void *)((char *)(pointer)-offsetof(type, member)))
-
 /* ---- work that the core wants ---- */
 
 /* The deadline may have moved to a later time since the event was set. To check
@@ -34,7 +32,7 @@ struct sim_held {
 static void deadline(struct sim_event *event)
 {
 	struct sim_firmware *firmware =
-		container(event, struct sim_firmware, deadline);
+		bcl_container_of(event, struct sim_firmware, deadline);
 	uint64_t due = firmware->next.deadline;
 
 	if (due <= sim_firmware_now(firmware))
@@ -59,7 +57,7 @@ static void drained(struct sim_firmware *firmware)
 static void timer(struct sim_task *task)
 {
 	struct sim_firmware *firmware =
-		container(task, struct sim_firmware, timer);
+		bcl_container_of(task, struct sim_firmware, timer);
 
 	if (!firmware->core)
 		return;
@@ -82,7 +80,7 @@ void sim_firmware_settle(struct sim_firmware *firmware)
 static void doorbell(struct sim_task *task)
 {
 	struct bcl_host_seat *seat =
-		container(task, struct bcl_host_seat, doorbell);
+		bcl_container_of(task, struct bcl_host_seat, doorbell);
 	struct sim_firmware *firmware = seat->firmware;
 
 	if (!firmware->core || !seat->port)
@@ -201,7 +199,7 @@ void sim_firmware_moved(struct sim_firmware *firmware,
 
 static void ready(struct sim_task *task)
 {
-	struct sim_ready *rail = container(task, struct sim_ready, task);
+	struct sim_ready *rail = bcl_container_of(task, struct sim_ready, task);
 	struct sim_firmware *firmware = rail->firmware;
 
 	if (!firmware->core)

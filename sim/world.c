@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "sim/costs.h"
 #include "sim/crash.h"
 #include "sim/fail.h"
@@ -36,9 +37,6 @@ static const struct sim_call_costs standard = {
 	.yield = 200,
 	.wake = 200,
 };
-
-#define container(pointer, type, member) \
-	((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
 /*
  * The time of the running rank is `ahead` of the clock, by the small costs of
@@ -94,7 +92,7 @@ static void end(struct rank *rank)
 
 static void resume(struct sim_event *event)
 {
-	struct rank *rank = container(event, struct rank, resume);
+	struct rank *rank = bcl_container_of(event, struct rank, resume);
 	struct sim_world *world = rank->world;
 
 	sim_object_give_up(&world->objects, &rank->waiter);
@@ -131,7 +129,7 @@ static uint64_t about(struct sim_world *world, uint64_t ns)
 
 static void woken(struct sim_waiter *waiter)
 {
-	struct rank *rank = container(waiter, struct rank, waiter);
+	struct rank *rank = bcl_container_of(waiter, struct rank, waiter);
 	struct sim_world *world = rank->world;
 
 	/* Hardware woke the rank, or another rank, whose store takes time to

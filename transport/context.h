@@ -18,6 +18,7 @@
 #include <bcl/bcl.h>
 #include <bcl/card_abi.h>
 
+#include "base/base.h"
 #include "transport/config.h"
 #include "transport/counters.h"
 #include "transport/env/env.h"
@@ -443,14 +444,13 @@ static inline void bcl_port_rouse(struct bcl_port *port)
 {
 	const struct bcl_env *env = port->context->env;
 
-	if (__builtin_expect(port->flags & BCL_PORT_ARMED, 0))
+	if (bcl_unlikely(port->flags & BCL_PORT_ARMED))
 		env->wake(env->world, port->object);
 }
 
 static inline bool bcl_port_forked(const struct bcl_port *port)
 {
-	return __builtin_expect(port->fork_generation != bcl_fork_generation(),
-				0);
+	return bcl_unlikely(port->fork_generation != bcl_fork_generation());
 }
 
 /* ---- checks of the public functions ---- */
@@ -469,14 +469,14 @@ bcl_context_usable(const struct bcl_context *context)
 /* The same for a port, and for a peer. */
 static inline enum bcl_status bcl_port_usable(const struct bcl_port *port)
 {
-	if (__builtin_expect(!port, 0))
+	if (bcl_unlikely(!port))
 		return BCL_ERR_ARG;
 	return bcl_port_forked(port) ? BCL_ERR_FORKED : BCL_OK;
 }
 
 static inline enum bcl_status bcl_peer_usable(const struct bcl_peer *peer)
 {
-	if (__builtin_expect(!peer, 0))
+	if (bcl_unlikely(!peer))
 		return BCL_ERR_ARG;
 	return bcl_port_usable(peer->port);
 }
@@ -484,7 +484,7 @@ static inline enum bcl_status bcl_peer_usable(const struct bcl_peer *peer)
 /* True if there are bytes, but no buffer. */
 static inline bool bcl_nowhere(const void *buffer, size_t length)
 {
-	return __builtin_expect(!buffer && length, 0);
+	return bcl_unlikely(!buffer && length);
 }
 
 #endif

@@ -25,6 +25,7 @@
  */
 #include <limits.h>
 
+#include "base/base.h"
 #include "transport/card/card.h"
 #include "transport/card/doorbell_batch.h"
 #include "transport/env/prefetch.h"
@@ -237,7 +238,7 @@ static inline void look_in_vain(struct bcl_port *port)
  */
 static inline void await_answer(struct bcl_port *port)
 {
-	for (; __builtin_expect(port->hints, 0); port->hints--)
+	for (; bcl_unlikely(port->hints); port->hints--)
 		bcl_spin_hint();
 }
 
@@ -359,15 +360,15 @@ enum bcl_status bcl_poll(struct bcl_port *port, struct bcl_event *event)
 {
 	enum bcl_status status = bcl_port_usable(port);
 
-	if (__builtin_expect(status != BCL_OK, 0))
+	if (bcl_unlikely(status != BCL_OK))
 		return status;
-	if (__builtin_expect(!event, 0))
+	if (bcl_unlikely(!event))
 		return BCL_ERR_ARG;
 	bcl_presence(port->context);
 	await_answer(port);
-	if (__builtin_expect(port->flags, 0) && tidy(port, event))
+	if (bcl_unlikely(port->flags) && tidy(port, event))
 		return BCL_OK;
-	if (__builtin_expect(port->turn >= port->npairs, 0))
+	if (bcl_unlikely(port->turn >= port->npairs))
 		return take(port, event);
 	status = bcl_port_receive(port, port->turn, event);
 	if (status == BCL_OK)

@@ -3,6 +3,7 @@
 #ifndef BCL_POLL_H
 #define BCL_POLL_H
 
+#include "base/base.h"
 #include "transport/context.h"
 #include "transport/shm/pair.h"
 
@@ -20,7 +21,7 @@ enum {
 static inline void bcl_port_count_messages(struct bcl_port *port, unsigned n)
 {
 	port->messages -= n;
-	if (__builtin_expect(!port->messages, 0))
+	if (bcl_unlikely(!port->messages))
 		port->flags |= BCL_PORT_CLOCK;
 }
 
@@ -48,7 +49,7 @@ bcl_port_receive(struct bcl_port *port, unsigned i, struct bcl_event *event)
 static inline enum bcl_status __attribute__((always_inline))
 bcl_poll_pair(struct bcl_port *port, struct bcl_event *event)
 {
-	if (__builtin_expect(port->flags || port->turn >= port->npairs, 0) ||
+	if (bcl_unlikely(port->flags || port->turn >= port->npairs) ||
 	    port->hints || bcl_port_forked(port))
 		return BCL_ERR_EMPTY;
 	return bcl_port_receive(port, port->turn, event);

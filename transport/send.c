@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The sending side of the system channel: bcl_send(), bcl_reserve(),
  * bcl_commit(), and the slow paths of send.h. */
+#include "base/base.h"
 #include "transport/internal.h"
 #include "transport/send.h"
 
@@ -79,9 +80,9 @@ enum bcl_status bcl_send(struct bcl_peer *peer, unsigned type,
 
 	/* Separate tests: a branch that is not taken is cheaper than a
 	 * combined condition. */
-	if (__builtin_expect(!peer, 0))
+	if (bcl_unlikely(!peer))
 		return BCL_ERR_ARG;
-	if (__builtin_expect(!iov, 0))
+	if (bcl_unlikely(!iov))
 		return send_any(peer, type, immediate, iov, niov, cookie);
 	plain = niov == 1 && iov->iov_base && type < BCL_TYPES;
 	if (plain && !cookie && bcl_send_is_short(peer, iov->iov_len)) {

@@ -204,7 +204,7 @@ BCL_API enum bcl_status bcl_adi_imrecv(struct bcl_adi *adi, void *buffer,
 /* Makes one turn of the progress engine. */
 BCL_API void bcl_adi_progress(struct bcl_adi *adi);
 
-/* ---- packets: for layers that match for themselves (ch3, PVM) -------------
+/* ---- packets: for layers that match for themselves (ch3) ------------------
  */
 
 /*

@@ -5,14 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "sim/fail.h"
 
 enum {
 	CONTROL = 64, /* bytes of what announces and asks */
 };
-
-#define container(pointer, type, member) \
-	((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
 enum kind {
 	EAGER,
@@ -126,7 +124,8 @@ static void answer(struct message *ask)
 
 static void delivered(struct sim_event *event)
 {
-	struct message *message = container(event, struct message, event);
+	struct message *message =
+		bcl_container_of(event, struct message, event);
 
 	if (message->kind == ASK) {
 		answer(message);
@@ -154,7 +153,8 @@ static uint64_t pass(uint64_t *port_free, const struct message *message)
 /* The first byte is at the receiving card. */
 static void arriving(struct sim_event *event)
 {
-	struct message *message = container(event, struct message, event);
+	struct message *message =
+		bcl_container_of(event, struct message, event);
 	struct loggp_world *world = message->to->world;
 	uint64_t begin = pass(&message->to->card->in_free, message);
 
@@ -166,7 +166,8 @@ static void arriving(struct sim_event *event)
 /* The sending card has been told. */
 static void inject(struct sim_event *event)
 {
-	struct message *message = container(event, struct message, event);
+	struct message *message =
+		bcl_container_of(event, struct message, event);
 	struct loggp_world *world = message->to->world;
 	uint64_t begin = pass(&message->from->card->out_free, message);
 
@@ -315,7 +316,7 @@ static void advance(struct bcl_adi *adi)
 
 void loggp_turn(struct sim_event *event)
 {
-	struct bcl_adi *adi = container(event, struct bcl_adi, turn);
+	struct bcl_adi *adi = bcl_container_of(event, struct bcl_adi, turn);
 	struct sim_clock *clock = &adi->world->clock;
 	struct message *message = adi->in_hand;
 

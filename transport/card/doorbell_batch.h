@@ -17,6 +17,7 @@
 #ifndef BCL_CARD_DOORBELL_BATCH_H
 #define BCL_CARD_DOORBELL_BATCH_H
 
+#include "base/base.h"
 #include "transport/card/queues.h"
 #include "transport/context.h"
 #include "transport/env/process.h"
@@ -53,7 +54,7 @@ static inline void bcl_host_ring(struct bcl_port *port)
 {
 	struct bcl_host_port *queues = port->card;
 
-	if (__builtin_expect(port->flags & BCL_PORT_DEFERRED, 0)) {
+	if (bcl_unlikely(port->flags & BCL_PORT_DEFERRED)) {
 		port->flags &= ~(unsigned)BCL_PORT_DEFERRED;
 		queues->batch.bytes = 0;
 	}

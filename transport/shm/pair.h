@@ -86,6 +86,7 @@
 
 #include <bcl/bcl.h>
 
+#include "base/base.h"
 #include "transport/copy.h"
 #include "transport/env/prefetch.h"
 
@@ -238,7 +239,7 @@ static inline void bcl_pair_zero(struct bcl_pair *pair, struct bcl_slot *slot,
 	uint32_t end = pair->tail + slots, zeroed = pair->zeroed;
 	uint32_t most = slots < BCL_ZERO_SLOTS ? BCL_ZERO_SLOTS : 1;
 
-	if (__builtin_expect((int32_t)(zeroed - end) > 0, 1))
+	if (bcl_likely((int32_t)(zeroed - end) > 0))
 		return;
 	zeroed = end;
 	do {
@@ -270,9 +271,8 @@ static inline enum bcl_status bcl_pair_kick(struct bcl_pair *pair)
 	/* The compiler keeps the store of the header before the load; the
 	 * sleeper's membarrier does the same for the processor. */
 	atomic_signal_fence(memory_order_seq_cst);
-	if (__builtin_expect(atomic_load_explicit(pair->attention,
-						  memory_order_relaxed) != 0,
-			     0))
+	if (bcl_unlikely(atomic_load_explicit(pair->attention,
+					      memory_order_relaxed) != 0))
 		return bcl_pair_attend(pair);
 	return BCL_OK;
 }
@@ -331,8 +331,7 @@ bcl_pair_put(struct bcl_pair *pair, unsigned type, uint64_t immediate,
 	} else {
 		struct bcl_slot *slot = &pair->out[pair->tail & pair->mask];
 
-		if (__builtin_expect((int32_t)(pair->limit - pair->tail) <= 1,
-				     0))
+		if (bcl_unlikely((int32_t)(pair->limit - pair->tail) <= 1))
 			return false;
 		bcl_copy_short(slot->payload, data, length);
 		slot->immediate = immediate;
@@ -348,8 +347,7 @@ static inline enum bcl_status __attribute__((always_inline))
 bcl_pair_send(struct bcl_pair *pair, unsigned type, uint64_t immediate,
 	      const void *data, size_t length)
 {
-	if (__builtin_expect(!bcl_pair_put(pair, type, immediate, data, length),
-			     0))
+	if (bcl_unlikely(!bcl_pair_put(pair, type, immediate, data, length)))
 		return bcl_pair_send_full(pair, type, immediate, data, length);
 	return bcl_pair_kick(pair);
 }
@@ -390,9 +388,8 @@ bcl_pair_advance(struct bcl_pair *pair, const struct bcl_slot *slot,
 		/* as in bcl_pair_kick(), but the owner wakes the peer in its
 		 * next turn */
 		atomic_signal_fence(memory_order_seq_cst);
-		if (__builtin_expect(atomic_load_explicit(pair->attention,
-							  memory_order_relaxed),
-				     0))
+		if (bcl_unlikely(atomic_load_explicit(pair->attention,
+						      memory_order_relaxed)))
 			*pair->flags |= BCL_PORT_ROOM;
 	}
 	if (streaming)
@@ -468,9 +465,8 @@ bcl_pair_receive(struct bcl_pair *pair, bool streaming, struct bcl_event *event)
 		pair->next ^= BCL_HEADER_ACK;
 		if (length > BCL_HALF_PAYLOAD && length <= BCL_SLOT_PAYLOAD)
 			bcl_rest_take(pair->line, bcl_half_rest(half), length);
-		if (__builtin_expect((header & BCL_HEADER_INTERNAL) != 0 ||
-					     length > BCL_SLOT_PAYLOAD,
-				     0))
+		if (bcl_unlikely((header & BCL_HEADER_INTERNAL) != 0 ||
+				 length > BCL_SLOT_PAYLOAD))
 			return bcl_pair_unusual(pair, header, event->immediate,
 						pair->line);
 	} else {
@@ -482,9 +478,8 @@ bcl_pair_receive(struct bcl_pair *pair, bool streaming, struct bcl_event *event)
 		length = bcl_pair_advance(pair, slot, header, streaming);
 		event->immediate = slot->immediate;
 		event->data = slot->payload;
-		if (__builtin_expect((header & BCL_HEADER_INTERNAL) != 0 ||
-					     length > BCL_MESSAGE_MAX,
-				     0))
+		if (bcl_unlikely((header & BCL_HEADER_INTERNAL) != 0 ||
+				 length > BCL_MESSAGE_MAX))
 			return bcl_pair_unusual(pair, header, event->immediate,
 						slot->payload);
 	}

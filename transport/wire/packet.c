@@ -524,7 +524,9 @@ static struct bcl_rail *open_one(const struct bcl_env *env,
 	if (!bcl_interface_state(packet->rail.fd, interface->index, &up,
 				 &mtu) ||
 	    mtu < 576) {
-		snprintf(why, 96, "packet: %s: mtu %u", interface->name, mtu);
+		snprintf(why, 96, "packet: %s: mtu %u, needs 576",
+			 interface->name, mtu);
+		bcl_log(config, BCL_LOG_WARN, "packet", "%s", why);
 		packet_close(&packet->rail);
 		return NULL;
 	}
