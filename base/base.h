@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Small helpers that every floor uses. The card includes this header, too, so
- * it needs nothing of a system.
+ * Small helpers for every floor. The card includes this header, so the header
+ * needs nothing of a system.
  */
 #ifndef BCL_BASE_H
 #define BCL_BASE_H
@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 /*
- * States a rule that the code relies on. Builds with assertions (configure
+ * States a rule of our own code. Builds with assertions (configure
  * --enable-assertions; on with a sanitizer) stop where the condition is false.
- * Other builds do not evaluate the condition. So it has no side effects, and
- * it is never about anything that a peer, a user or the system may cause.
+ * Other builds do not evaluate the condition, so a condition has no side
+ * effects. A peer, a user or the system must not be able to break the rule.
  */
 #if !defined(BCL_ASSERTIONS)
 #define bcl_assert(condition) ((void)sizeof(!(condition)))
@@ -27,7 +27,7 @@
 #define bcl_likely(condition)	__builtin_expect(!!(condition), 1)
 #define bcl_unlikely(condition) __builtin_expect(!!(condition), 0)
 
-/* The object of a type of which `pointer` points to a member. */
+/* Returns the object of which `pointer` points to the member. */
 #define bcl_container_of(pointer, type, member) \
 	((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 

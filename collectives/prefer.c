@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * BCL_COLL: the algorithms that the user prefers to those of the cost model,
- * as "allreduce:ring,alltoall:direct".
+ * BCL_COLL, e.g. "allreduce:ring,alltoall:direct": the user's choice of
+ * algorithms replaces the choice of the cost model.
  */
 #include <string.h>
 

@@ -37,7 +37,7 @@ done
 
 for file in "${code[@]}"; do
 	case $file in
-	nicfw/*.[ch]|include/bcl/wire.h|include/bcl/card_abi.h|\
+	nicfw/*.[ch]|base/*.[ch]|include/bcl/wire.h|include/bcl/card_abi.h|\
 	include/bcl/status.h)
 		licence='MIT OR GPL-2.0-only' ;;
 	*)
@@ -64,6 +64,9 @@ mapfile -t floors < <(printf '%s\n' "${code[@]}" |
 	grep -v '^transport/env/')
 absent 'unfinished' '\b(TODO|FIXME|XXX|HACK)\b' "${own[@]}"
 absent 'a path of one machine' '(/home/|/root/|/work/)' "${own[@]}"
+absent 'an old word: doc/glossary.md has the one in use' \
+	'\b(bcl_(adi_(ask|notice|notify|window|held)|nic_again|mail|vigil|inside)|bcl_(digits|halves|pair_notice|card_(host|seat|hold|row)))(_|\b)|\b(adi_kept|NIC_HELD_MAX)\b' \
+	"${own[@]}"
 absent 'white space at the end of a line' '[[:space:]]$' "${own[@]}"
 absent 'platform conditional outside transport/env/' \
 	'^#[[:space:]]*(el)?if.*__(linux|x86_64|i386|aarch64)' "${floors[@]}"
