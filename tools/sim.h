@@ -4,8 +4,8 @@
 #define TOOLS_SIM_H
 
 #include "collectives/select.h"
-#include "sim/cut.h"
-#include "sim/figures.h"
+#include "sim/bounds/cut.h"
+#include "sim/bounds/figures.h"
 #include "sim/job.h"
 #include "sim/load.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Collective operations in virtual time: the library's own schedules, run on
- * a machine in the LogGP model (sim/bound.h). It has just the functions of
- * the ADI that they use. One thread does it all, without fibers: operations
+ * a machine in the LogGP model (sim/bounds/bound.h). It has just the functions
+ * of the ADI that they use. One thread does it all, without fibers: operations
  * are started at all ranks, then the clock says what happens next, so tens of
  * thousands of ranks are no trouble, and the result is exact.
  *
@@ -16,7 +16,7 @@
 #define BCL_TESTS_COLL_LOGGP_H
 
 #include "collectives/select.h"
-#include "sim/bound.h"
+#include "sim/bounds/bound.h"
 
 struct loggp_world;
 

@@ -7,7 +7,7 @@
 #ifndef BCL_TESTS_DAWNING_H
 #define BCL_TESTS_DAWNING_H
 
-#include "sim/bound.h"
+#include "sim/bounds/bound.h"
 
 static const struct sim_machine dawning = {
 	.nodes = 64,

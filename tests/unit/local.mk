@@ -179,7 +179,7 @@ unit_tests += %D%/test_circulant
 unit_tests += %D%/test_halving_plan
 %C%_test_halving_plan_LDADD = libcollectives.la $(CHECK_LIBS)
 unit_tests += %D%/test_dissemination
-# Collectives in virtual time, against the bounds of sim/bound.h
+# Collectives in virtual time, against the bounds of sim/bounds/bound.h
 coll_loggp = %D%/coll_loggp.c %D%/coll_loggp.h %D%/coll_segment.c \
 	%D%/coll_segment.h %D%/dawning.h %D%/loggp_adi.c %D%/loggp_adi.h
 coll_loggp_libs = libsim.la $(coll_mock_libs)

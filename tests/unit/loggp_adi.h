@@ -8,7 +8,7 @@
 
 #include "adi/internal.h"
 #include "collectives/team.h"
-#include "sim/bound.h"
+#include "sim/bounds/bound.h"
 #include "sim/clock.h"
 #include "tests/unit/coll_segment.h"
 #include "transport/card/ops.h"

@@ -3,7 +3,7 @@
 #include <check.h>
 #include <math.h>
 
-#include "sim/bound.h"
+#include "sim/bounds/bound.h"
 #include "tests/unit/dawning.h"
 #include "tests/unit/unit.h"
 

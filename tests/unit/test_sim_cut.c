@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "sim/cut.h"
+#include "sim/bounds/cut.h"
 #include "sim/random.h"
 
 enum {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "sim/figures.h"
+#include "sim/bounds/figures.h"
 
 static const char text[] =
 	"cluster nodes=3 ranks=2\n"

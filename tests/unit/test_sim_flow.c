@@ -2,7 +2,7 @@
 /* The most that can flow: by hand, and by trying all ways to part places. */
 #include "unit.h"
 
-#include "sim/flow.h"
+#include "sim/bounds/flow.h"
 #include "sim/random.h"
 
 enum {

@@ -3,7 +3,7 @@
  * Maximum flow by Dinitz's algorithm (E. Dinitz, 1970): while a route exists,
  * push as much as fits through the routes that are now the shortest.
  */
-#include "sim/flow.h"
+#include "sim/bounds/flow.h"
 
 #include <stdlib.h>
 #include <string.h>

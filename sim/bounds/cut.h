@@ -7,7 +7,7 @@
 #ifndef SIM_CUT_H
 #define SIM_CUT_H
 
-#include "sim/bound.h"
+#include "sim/bounds/bound.h"
 #include "sim/cluster.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Evaluates the bounds of doc/bounds.md in the LogGP model; see bound.h. */
-#include "sim/bound.h"
+#include "sim/bounds/bound.h"
 
 #include <math.h>
 #include <stdlib.h>

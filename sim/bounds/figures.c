@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Computes the LogGP figures of a cluster from the costs in the description;
  * see figures.h. */
-#include "sim/figures.h"
+#include "sim/bounds/figures.h"
 
 #include <math.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds cuts of a cluster's network and their capacity, as maximum flows over
  * the cables of shortest routes; see cut.h. */
-#include "sim/cut.h"
+#include "sim/bounds/cut.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/fail.h"
-#include "sim/flow.h"
+#include "sim/bounds/flow.h"
 
 enum {
 	NONE = 0xffffffff,

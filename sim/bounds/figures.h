@@ -7,7 +7,7 @@
 #ifndef SIM_FIGURES_H
 #define SIM_FIGURES_H
 
-#include "sim/bound.h"
+#include "sim/bounds/bound.h"
 #include "sim/cluster.h"
 
 /* The figures for `nodes` nodes of the cluster with `ranks` ranks each. */
