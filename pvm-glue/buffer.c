@@ -101,7 +101,7 @@ static bool fill(void)
 			return false;
 		if (posted.state == BUFFER_NONE)
 			posted.state = BUFFER_POSTED;
-		result = wait_messages(received, NULL);
+		result = wait_messages(glue.received, NULL);
 	}
 	while (posted.state == BUFFER_CLAIMED) {
 		if (!endpoint_poll())
@@ -163,7 +163,7 @@ int pvm_precv(int tid, int tag, void *buffer, int count, int type, int *from,
 /* Take in messages that have come meanwhile. Returns 0, or libpvm's error. */
 static int take_in(void)
 {
-	int result = wait_after_send(received);
+	int result = wait_after_send(glue.received);
 
 	return result < 0 ? result : 0;
 }

@@ -14,15 +14,14 @@ enum {
 	KEPT = 64 << 20,
 };
 
-struct bcl_port *endpoint;
-const char *endpoint_passive;
+struct glue glue;
 
 static struct bcl_context *context;
 static unsigned fences;
 
 static void give_way(const char *why)
 {
-	endpoint_passive = why;
+	glue.passive = why;
 	say_warning("%s: messages go by PVM's own routes", why);
 }
 
@@ -30,8 +29,8 @@ static void give_way(const char *why)
  * messages stay with libpvm. */
 static void forked(void)
 {
-	endpoint = NULL;
-	endpoint_passive = "it is a child of a task";
+	glue.port = NULL;
+	glue.passive = "it is a child of a task";
 }
 
 static bool open_port(void)
@@ -44,7 +43,7 @@ static bool open_port(void)
 	if (getrandom(key, sizeof(key), 0) == sizeof(key))
 		status = bcl_open(&options, &context);
 	if (!status) {
-		status = bcl_port_open(context, NULL, &endpoint);
+		status = bcl_port_open(context, NULL, &glue.port);
 		if (status)
 			bcl_close(context);
 	}
@@ -82,14 +81,14 @@ bool endpoint_possible(void)
 {
 	static bool known;
 
-	if (!known && !endpoint_passive)
+	if (!known && !glue.passive)
 		known = know_libpvm();
-	return known && !endpoint_passive;
+	return known && !glue.passive;
 }
 
 bool endpoint_ready(void)
 {
-	if (endpoint)
+	if (glue.port)
 		return true;
 	return endpoint_possible() && *libpvm.pvmmytid >= 0 && open_port();
 }
@@ -142,7 +141,8 @@ static unsigned poll_for(unsigned enough)
 	struct bcl_event event;
 	unsigned n = 0;
 
-	while (n < enough && endpoint && bcl_poll(endpoint, &event) == BCL_OK) {
+	while (n < enough && glue.port &&
+	       bcl_poll(glue.port, &event) == BCL_OK) {
 		n++;
 		handle(&event);
 	}
@@ -191,12 +191,12 @@ void endpoint_close(void)
 {
 	uint64_t patient = wait_now() + PATIENCE;
 
-	if (!endpoint)
+	if (!glue.port)
 		return;
 	task_each(fence);
 	while (fences) {
 		if (!endpoint_poll())
-			bcl_wait(endpoint, PATIENCE);
+			bcl_wait(glue.port, PATIENCE);
 		if (wait_now() < patient)
 			continue;
 		say_warning("this task has ended, but for messages that others "
@@ -205,7 +205,7 @@ void endpoint_close(void)
 	}
 	send_close();
 	bcl_close(context);
-	endpoint = NULL;
+	glue.port = NULL;
 	receive_close();
 	meet_close();
 	share_close();

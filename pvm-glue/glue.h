@@ -87,10 +87,20 @@ void task_forget_all(void);
 
 /* ---- endpoint.c: the task's own port ---- */
 
-extern struct bcl_port *endpoint;
+/* The state of this process. libpvm, too, has one state for each process. */
+struct glue {
+	struct bcl_port *port; /* NULL: not open, or a forked child's */
+	/* Why this process does not use BCL. NULL: BCL is used, or may be
+	 * later. */
+	const char *passive;
+	/* Number of messages handed to libpvm, to a group or to a
+	 * pvm_precv(). */
+	unsigned long received;
+	/* The program has the descriptor of the port and may sleep on it. */
+	bool watched;
+};
 
-/* Why this process does not use BCL. NULL: BCL is used, or may be later. */
-extern const char *endpoint_passive;
+extern struct glue glue;
 
 /* True if libpvm is a known version and the process may use BCL. */
 bool endpoint_possible(void);
@@ -174,9 +184,6 @@ void send_close(void);
 
 /* ---- receive.c ---- */
 
-/* Number of messages handed to libpvm, to a group or to a pvm_precv(). */
-extern unsigned long received;
-
 /* Returns `memory`. Ends the process if it is NULL, because a message that has
  * come cannot be refused. */
 void *need(void *memory);
@@ -243,12 +250,9 @@ void say_and_abort(const char *format, ...)
 
 /* ---- wait.c ---- */
 
-/* The program has the descriptor of the port and may sleep on it. */
-extern bool watched;
-
 /* ns of CLOCK_MONOTONIC. */
 uint64_t wait_now(void);
-/* As mroute() without a message. before: value of `received` when the call
+/* As mroute() without a message. before: value of glue.received when the call
  * began. Returns the number of messages received since, or libpvm's error. */
 int wait_messages(unsigned long before, const struct timeval *limit);
 /* As mroute() after a message has gone. */

@@ -172,7 +172,7 @@ static enum bcl_status carry_from(void *arg, unsigned from, void *data,
 		const struct timeval a_bit = { 0, 100000 };
 
 		if (is_gone(errand->group, from) ||
-		    wait_messages(received, &a_bit) < 0)
+		    wait_messages(glue.received, &a_bit) < 0)
 			return BCL_ERR_DEAD;
 	}
 	message = take(place);
@@ -218,7 +218,7 @@ static bool open_carrier(struct group *group)
 		.struct_size = sizeof(options),
 		.rank = (unsigned)group->self,
 		.size = (unsigned)group->size,
-		.port = endpoint,
+		.port = glue.port,
 		.send = carry_to,
 		.receive = carry_from,
 	};

@@ -21,7 +21,7 @@ static bool is_for_a_task(const struct pmsg *message, int tid)
 
 int mroute(int id, int tid, int tag, struct timeval *limit)
 {
-	unsigned long before = received;
+	unsigned long before = glue.received;
 	struct timeval none = { 0 };
 	struct pmsg *message;
 	int result = 0;
@@ -156,9 +156,9 @@ int pvm_getfds(int **fds)
 	if (!all)
 		goto as_they_are;
 	memcpy(all, theirs, (size_t)n * sizeof(*all));
-	all[n] = bcl_port_fd(endpoint);
-	watched = true;
-	bcl_arm(endpoint);
+	all[n] = bcl_port_fd(glue.port);
+	glue.watched = true;
+	bcl_arm(glue.port);
 	*fds = all;
 	return n + 1;
 as_they_are:

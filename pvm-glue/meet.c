@@ -50,7 +50,7 @@ static bool send_address(const struct task *task, enum note_kind kind)
 	struct note note = make_note(task, kind);
 	size_t length;
 
-	if (bcl_port_address(endpoint, note.address, &length))
+	if (bcl_port_address(glue.port, note.address, &length))
 		return false;
 	note.length = (uint32_t)length;
 	return send_note(task, &note);
@@ -105,7 +105,7 @@ static void meet(struct task *task, const void *address, size_t length)
 	struct bcl_peer_info info;
 	struct bcl_peer *peer;
 
-	task->refused = bcl_peer_open(endpoint, address, length, &peer);
+	task->refused = bcl_peer_open(glue.port, address, length, &peer);
 	if (task->refused) {
 		task->state = TASK_STRANGE;
 		return;
@@ -175,7 +175,7 @@ static void heed(struct task *task, const struct note *note)
 		break;
 	case NOTE_ANSWER:
 		receive_again(task, note->count);
-		if (endpoint)
+		if (glue.port)
 			meet(task, note->address, note->length);
 		break;
 	case NOTE_TELL:

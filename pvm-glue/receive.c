@@ -33,8 +33,6 @@ struct held {
 	uint32_t due; /* number sent by BCL before */
 };
 
-unsigned long received;
-
 /* Offers for which another task was asked. */
 static struct arrival *asked;
 /* Offers that wait to be fetched. */
@@ -50,7 +48,7 @@ static bool reached(uint32_t count, uint32_t goal)
 
 static int hand_over(struct pmsg *message)
 {
-	received++;
+	glue.received++;
 	if (group_input(message))
 		return 0;
 	buffer_pass(message);
@@ -255,7 +253,7 @@ void receive_pulled(uint64_t cookie, enum bcl_status status)
 		arrival->message = NULL;
 	}
 	if (arrival->claimed) {
-		received++;
+		glue.received++;
 		buffer_filled(!status);
 	}
 	arrival->is_void = status;
@@ -307,7 +305,7 @@ static bool take_into_buffer(struct task *task, uint32_t given,
 		return false;
 	memcpy(buffer, envelope + 1, length);
 	task->taken++;
-	received++;
+	glue.received++;
 	buffer_filled(true);
 	receive_settle(task);
 	return true;

@@ -312,7 +312,7 @@ static const struct route alone;
 static bool begin(struct passage *passage, struct task *task,
 		  struct parcel *parcel, const struct route *route)
 {
-	if (*libpvm.pvmrouteopt == PVM_DONT_ROUTE || !endpoint)
+	if (*libpvm.pvmrouteopt == PVM_DONT_ROUTE || !glue.port)
 		return false;
 	if (task->state == TASK_UNKNOWN)
 		meet_ask(task);

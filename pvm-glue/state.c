@@ -15,7 +15,7 @@ INTERPOSED int bcl_pvm_version(void)
 INTERPOSED const char *bcl_pvm_passive(void)
 {
 	endpoint_ready();
-	return endpoint_passive;
+	return glue.passive;
 }
 
 INTERPOSED enum bcl_status bcl_pvm_path(int tid, struct bcl_peer_info *info)

@@ -30,8 +30,6 @@ enum {
 			    card's timers */
 };
 
-bool watched;
-
 static uint64_t stock_looked;
 static unsigned credit = PATIENT; /* waits left before spinning is cut short */
 
@@ -66,11 +64,11 @@ static void sleep_on_all(uint64_t now, uint64_t until)
 	int i, n, *fds;
 
 	n = libpvm.pvm_getfds(&fds);
-	if (n < 0 || n >= FDS_MAX || bcl_arm(endpoint) != BCL_OK)
+	if (n < 0 || n >= FDS_MAX || bcl_arm(glue.port) != BCL_OK)
 		return;
 	for (i = 0; i < n; i++)
 		polled[i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
-	polled[n] = (struct pollfd){ .fd = bcl_port_fd(endpoint),
+	polled[n] = (struct pollfd){ .fd = bcl_port_fd(glue.port),
 				     .events = POLLIN };
 	until = receive_patience(until);
 	if (until > now + NAP)
@@ -89,7 +87,7 @@ static void sleep_on_all(uint64_t now, uint64_t until)
  * messages. */
 static void rearm(void)
 {
-	while (bcl_arm(endpoint) == BCL_ERR_AGAIN && endpoint_poll())
+	while (bcl_arm(glue.port) == BCL_ERR_AGAIN && endpoint_poll())
 		;
 }
 
@@ -118,7 +116,7 @@ static bool look_on(unsigned long before)
 	if (alone < ALONE)
 		return false;
 	for (int i = 0; i < LOOKS; i++) {
-		if (endpoint_step() && received != before)
+		if (endpoint_step() && glue.received != before)
 			return true;
 	}
 	return false;
@@ -177,9 +175,9 @@ int wait_after_send(unsigned long before)
 		if (result < 0)
 			return result;
 	}
-	if (watched)
+	if (glue.watched)
 		rearm();
-	return (int)(received - before);
+	return (int)(glue.received - before);
 }
 
 int wait_messages(unsigned long before, const struct timeval *limit)
@@ -191,7 +189,7 @@ int wait_messages(unsigned long before, const struct timeval *limit)
 	for (;;) {
 		result = 0;
 		look(all);
-		if (received != before)
+		if (glue.received != before)
 			break;
 		if (!now) {
 			now = wait_now();
@@ -205,7 +203,7 @@ int wait_messages(unsigned long before, const struct timeval *limit)
 			if (result < 0)
 				return result;
 		}
-		if (received != before)
+		if (glue.received != before)
 			break;
 		/* libpvm counts a note of the glue as a message and stops at
 		 * it */
@@ -228,9 +226,9 @@ int wait_messages(unsigned long before, const struct timeval *limit)
 	}
 	if (slept && credit)
 		credit--;
-	else if (!slept && received != before)
+	else if (!slept && glue.received != before)
 		credit = PATIENT;
-	if (watched)
+	if (glue.watched)
 		rearm();
-	return (int)(received - before);
+	return (int)(glue.received - before);
 }

@@ -26,8 +26,7 @@ enum {
 
 /* ---- what it stands on ---- */
 
-struct bcl_port *endpoint;
-unsigned long received;
+struct glue glue;
 struct libpvm libpvm;
 
 bool endpoint_step(void)
@@ -37,7 +36,7 @@ bool endpoint_step(void)
 	if (!due || clock_now < due)
 		return false;
 	due = 0;
-	received++;
+	glue.received++;
 	return true;
 }
 
@@ -71,14 +70,14 @@ uint64_t receive_patience(uint64_t until)
 
 enum bcl_status bcl_arm(struct bcl_port *port)
 {
-	ck_assert_ptr_eq(port, endpoint);
+	ck_assert_ptr_eq(port, glue.port);
 	arms++;
 	return came_before_sleep ? BCL_ERR_AGAIN : BCL_OK;
 }
 
 int bcl_port_fd(struct bcl_port *port)
 {
-	ck_assert_ptr_eq(port, endpoint);
+	ck_assert_ptr_eq(port, glue.port);
 	return PORT_FD;
 }
 
@@ -144,7 +143,7 @@ static void wait_for(uint64_t delay)
 {
 	looks = socket_looks = yields = sleeps = arms = 0;
 	due = clock_now + delay;
-	ck_assert_int_eq(wait_messages(received, NULL), 1);
+	ck_assert_int_eq(wait_messages(glue.received, NULL), 1);
 }
 
 static void set_up(void)
@@ -232,7 +231,7 @@ START_TEST(sockets_are_looked_at_seldom_in_turns)
 	socket_looks = 0;
 	for (unsigned i = 0; i < 5; i++) {
 		clock_now += STOCK_PERIOD + 1;
-		ck_assert_int_eq(wait_messages(received, &none), 0);
+		ck_assert_int_eq(wait_messages(glue.received, &none), 0);
 	}
 	ck_assert_uint_eq(socket_looks, 5);
 	yield_takes = ALONE_TAKES;
@@ -257,7 +256,7 @@ START_TEST(time_is_over)
 	const struct timeval limit = { 0, 30000 };
 	uint64_t before = clock_now;
 
-	ck_assert_int_eq(wait_messages(received, &limit), 0);
+	ck_assert_int_eq(wait_messages(glue.received, &limit), 0);
 	ck_assert_uint_ge(clock_now, before + 30000000);
 	ck_assert_uint_le(clock_now, before + 32000000);
 	ck_assert_uint_eq(sleeps, 1);
