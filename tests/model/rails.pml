@@ -431,7 +431,7 @@ inline receive(which)
 
 #define COMES(which) (flights[which].state == FLYING || \
 		      flights[which].state == LATE)
-/* Sent again it has nothing in it: rebuild(), hollow() */
+/* Sent again it has nothing in it: rebuild(), drop_payload() */
 #define HOLLOW(which) (flights[which].state == FLYING && \
 	!flights[which].withdraw && \
 	(!ALIVE(which) || state[flights[which].id] == WITHDRAWN))
