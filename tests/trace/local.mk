@@ -8,4 +8,4 @@ trace_scripts = %D%/real.sh %D%/rules.sh %D%/simulated.sh
 lone_tests += $(trace_scripts)
 dist_check_SCRIPTS += $(trace_scripts)
 EXTRA_DIST += %D%/start.trace %D%/rails.trace %D%/good.trace \
-	%D%/good-rails.trace %D%/good-early.trace %D%/good-lives.trace %D%/bad
+	%D%/good-rails.trace %D%/good-damaged.trace %D%/good-early.trace %D%/good-lives.trace %D%/bad

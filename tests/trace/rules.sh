@@ -10,7 +10,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 status=0
 
-for trace in good-early good-lives good-rails good; do
+for trace in good-damaged good-early good-lives good-rails good; do
 	"$compile" "$here/$trace.trace" "$scratch/good.pcapng"
 	"$check" "$scratch/good.pcapng" || status=1
 done

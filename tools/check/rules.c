@@ -283,7 +283,7 @@ static void note_seal(struct check_world *world,
 {
 	if (packet->rail != CHECK_HOST &&
 	    check_frame_header(packet->bytes, packet->length, &world->frame))
-		check_seals_note(world->seals, &world->frame);
+		check_seals_note(world->seals, &world->frame, packet->outbound);
 }
 
 bool check_files(struct check_world *world, char *const *files, unsigned n)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Determines the seal of each connection by a majority vote; see seal.h. */
+/* Determines the seal of each connection by the frames sent, or by a majority
+ * vote of the frames received; see seal.h. */
 #include "tools/check/seal.h"
 
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct seal {
 	uint32_t conn; /* without the rail */
 	uint32_t seal;
 	uint64_t votes;
+	bool sent; /* only frames that were sent vote */
 };
 
 struct check_seals {
@@ -67,7 +69,7 @@ static struct seal *find(const struct check_seals *seals,
 }
 
 void check_seals_note(struct check_seals *seals,
-		      const struct check_frame *frame)
+		      const struct check_frame *frame, bool sent)
 {
 	struct seal *seal = find(seals, frame), **at;
 
@@ -83,6 +85,12 @@ void check_seals_note(struct check_seals *seals,
 		seal->next = *at;
 		*at = seal;
 	}
+	if (sent && !seal->sent) {
+		seal->sent = true;
+		seal->votes = 0;
+	}
+	if (seal->sent && !sent)
+		return;
 	if (seal->votes == 0)
 		seal->seal = frame->seal;
 	if (seal->seal == frame->seal)
