@@ -56,7 +56,7 @@ static void rotate_back(const struct bcl_team *team,
 }
 
 static void build_bruck(struct bcl_schedule *schedule,
-			const struct bcl_call *call)
+			const struct bcl_call *call, unsigned parameter)
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_all(team);
@@ -67,6 +67,7 @@ static void build_bruck(struct bcl_schedule *schedule,
 	size_t length = call->length;
 	unsigned char *blocks = bcl_step_scratch(schedule, team->size * length);
 
+	(void)parameter;
 	bcl_step_call(schedule, rotate, blocks, call->send, length, 0);
 	bcl_build_radix(schedule, &group, &rounds, blocks, call->receive,
 			length);
@@ -77,7 +78,7 @@ static void build_bruck(struct bcl_schedule *schedule,
  */
 
 static void build_pairs(struct bcl_schedule *schedule,
-			const struct bcl_call *call)
+			const struct bcl_call *call, unsigned parameter)
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_ordered(team);
@@ -85,6 +86,7 @@ static void build_pairs(struct bcl_schedule *schedule,
 	size_t length = call->length, all = team->size * length;
 	size_t own = team->rank * length;
 
+	(void)parameter;
 	if (send == call->receive) {
 		send = bcl_step_scratch(schedule, all);
 		bcl_step_copy(schedule, (void *)send, call->receive, all);
@@ -199,12 +201,6 @@ static void build_leaders(struct bcl_schedule *schedule,
 	bcl_intranode_scatter(schedule, leader, all, call->receive, one);
 }
 
-static void build_leaders_pairs(struct bcl_schedule *schedule,
-				const struct bcl_call *call)
-{
-	build_leaders(schedule, call, 1);
-}
-
 /* ---- among the members with the same place in their nodes -----------------
  *
  * All nodes have the same number of members. Each member has the blocks that
@@ -307,18 +303,12 @@ static void build_columns(struct bcl_schedule *schedule,
 		      rounds.digits.bits);
 }
 
-/* ---- alltoall_multileader.c ---------------------------------------------- */
-
-static void build_multileader(struct bcl_schedule *schedule,
-			      const struct bcl_call *call, unsigned values)
-{
-	bcl_build_multileader(schedule, call, (unsigned)__builtin_ctz(values));
-}
-
 /* ---- costs --------------------------------------------------------------- */
 
-static double cost_node(const struct bcl_model *model, double length)
+static double cost_node(const struct bcl_model *model, double length,
+			unsigned parameter)
 {
+	(void)parameter;
 	return bcl_cost_phases(model, length * model->members) +
 	       2 * model->members * length * model->segment.byte;
 }
@@ -363,7 +353,8 @@ static double cost_direct(const struct bcl_model *model, double us, double all,
 	return us / 2 + bcl_larger(us / 2, cost_across(model, all, messages));
 }
 
-static double cost_bruck(const struct bcl_model *model, double length)
+static double cost_bruck(const struct bcl_model *model, double length,
+			 unsigned parameter)
 {
 	double half = model->size * length / 2;
 	struct bcl_cost cost = cost_at_once(model, half);
@@ -372,6 +363,7 @@ static double cost_bruck(const struct bcl_model *model, double length)
 	double links = cost_across(model, model->members * 2 * half,
 				   2.0 * model->members);
 
+	(void)parameter;
 	return (bcl_log2_up(model->size) - 1) * round +
 	       bcl_larger(round, cost.message + links) +
 	       4 * half * model->segment.byte;
@@ -504,18 +496,6 @@ static double cost_multileader(const struct bcl_model *model, double length,
 	       copied * model->segment.byte;
 }
 
-BCL_VARIANT(multileader, 4)
-BCL_VARIANT(multileader, 8)
-BCL_VARIANT(multileader, 16)
-BCL_VARIANT(leaders, 2)
-BCL_VARIANT(leaders, 4)
-BCL_VARIANT(leaders, 16)
-BCL_VARIANT(leaders, 32)
-BCL_VARIANT(columns, 2)
-BCL_VARIANT(columns, 4)
-BCL_VARIANT(columns, 8)
-BCL_VARIANT(columns, 16)
-
 /*
  * us of rounds of pairs among `size` members, by `at_once` members of a node at
  * once. An autonomous card begins the next message `gap` after the last byte of
@@ -540,21 +520,25 @@ static double cost_rounds(const struct bcl_model *model, double size,
 			   at_once * size * length, at_once * size);
 }
 
-static double cost_leaders_pairs(const struct bcl_model *model, double length)
+static double cost_leaders_pairs(const struct bcl_model *model, double length,
+				 unsigned parameter)
 {
 	double block = model->members * model->members * length;
 
+	(void)parameter;
 	return cost_rounds(model, model->nodes, block, 1) +
 	       cost_collected(model, length);
 }
 
 /* us. The messages inside a node go beside the first rounds if they take no
  * time of the card. */
-static double cost_pairs(const struct bcl_model *model, double length)
+static double cost_pairs(const struct bcl_model *model, double length,
+			 unsigned parameter)
 {
 	double members = model->members, rounds, inside;
 	struct bcl_cost cost = bcl_cost_intranode(model, length);
 
+	(void)parameter;
 	if (model->nodes == 1)
 		return cost_rounds(model, model->size, length, members);
 	rounds = cost_rounds(model, model->size - members + 1, length, members);
@@ -569,25 +553,24 @@ enum {
 };
 
 const struct bcl_algorithm bcl_alltoall_algorithms[] = {
-	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_ALLTOALL, NULL, cost_node },
-	{ "bruck", 0, 0, build_bruck, cost_bruck },
-	{ "leaders", UNIFORM, 0, build_leaders_2, cost_leaders_2 },
-	{ "leaders_4", UNIFORM, 0, build_leaders_4, cost_leaders_4 },
-	{ "leaders_16", UNIFORM, 0, build_leaders_16, cost_leaders_16 },
-	{ "leaders_32", UNIFORM, 0, build_leaders_32, cost_leaders_32 },
-	{ "multileader_4", UNIFORM, 0, build_multileader_4,
-	  cost_multileader_4 },
-	{ "multileader_8", UNIFORM, 0, build_multileader_8,
-	  cost_multileader_8 },
-	{ "multileader_16", UNIFORM, 0, build_multileader_16,
-	  cost_multileader_16 },
-	{ "leaders_pairs", UNIFORM, 0, build_leaders_pairs,
-	  cost_leaders_pairs },
-	{ "columns", UNIFORM, 0, build_columns_2, cost_columns_2 },
-	{ "columns_4", UNIFORM, 0, build_columns_4, cost_columns_4 },
-	{ "columns_8", UNIFORM, 0, build_columns_8, cost_columns_8 },
-	{ "columns_16", UNIFORM, 0, build_columns_16, cost_columns_16 },
-	{ "pairs", 0, 0, build_pairs, cost_pairs },
+	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_ALLTOALL, NULL, cost_node, 0 },
+	{ "bruck", 0, 0, build_bruck, cost_bruck, 0 },
+	{ "leaders", UNIFORM, 0, build_leaders, cost_leaders, 2 },
+	{ "leaders_4", UNIFORM, 0, build_leaders, cost_leaders, 4 },
+	{ "leaders_16", UNIFORM, 0, build_leaders, cost_leaders, 16 },
+	{ "leaders_32", UNIFORM, 0, build_leaders, cost_leaders, 32 },
+	{ "multileader_4", UNIFORM, 0, bcl_build_multileader, cost_multileader,
+	  4 },
+	{ "multileader_8", UNIFORM, 0, bcl_build_multileader, cost_multileader,
+	  8 },
+	{ "multileader_16", UNIFORM, 0, bcl_build_multileader, cost_multileader,
+	  16 },
+	{ "leaders_pairs", UNIFORM, 0, build_leaders, cost_leaders_pairs, 1 },
+	{ "columns", UNIFORM, 0, build_columns, cost_columns, 2 },
+	{ "columns_4", UNIFORM, 0, build_columns, cost_columns, 4 },
+	{ "columns_8", UNIFORM, 0, build_columns, cost_columns, 8 },
+	{ "columns_16", UNIFORM, 0, build_columns, cost_columns, 16 },
+	{ "pairs", 0, 0, build_pairs, cost_pairs, 0 },
 	{ 0 },
 };
 

@@ -334,16 +334,16 @@ static void build(const struct shares *shares, const struct bcl_call *call)
 }
 
 void bcl_build_multileader(struct bcl_schedule *schedule,
-			   const struct bcl_call *call, unsigned bits)
+			   const struct bcl_call *call, unsigned values)
 {
 	const struct bcl_team *team = schedule->team;
 	unsigned n = team->layout.nnodes, members = team->size / n;
-	unsigned of = (unsigned)bcl_min_size(members, 1u << bits);
+	unsigned of = (unsigned)bcl_min_size(members, values);
 	size_t row = members * call->length, all = 0;
 	struct shares shares = {
 		.schedule = schedule,
 		.plan = { .share = { (uint8_t)team->my_member, (uint8_t)of },
-			  .bits = (uint8_t)bits },
+			  .bits = (uint8_t)__builtin_ctz(values) },
 		.members = members,
 		.length = call->length,
 		.has = team->my_member < of,

@@ -40,13 +40,14 @@ static const unsigned char *copy_out(struct bcl_schedule *schedule,
 
 /* Empty blocks send no message, and their offsets are not used. */
 static void build_pairs(struct bcl_schedule *schedule,
-			const struct bcl_call *call)
+			const struct bcl_call *call, unsigned parameter)
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_ordered(team);
 	unsigned n = group.size, me = team->rank, k;
 	const unsigned char *copy = NULL;
 
+	(void)parameter;
 	if (call->in_place)
 		copy = copy_out(schedule, &group, call);
 	else if (call->send_lengths[me])
@@ -76,14 +77,16 @@ static void build_pairs(struct bcl_schedule *schedule,
 	}
 }
 
-static double cost_pairs(const struct bcl_model *model, double length)
+static double cost_pairs(const struct bcl_model *model, double length,
+			 unsigned parameter)
 {
+	(void)parameter;
 	(void)model;
 	return length;
 }
 
 const struct bcl_algorithm bcl_alltoallv_algorithms[] = {
-	{ "pairs", 0, 0, build_pairs, cost_pairs },
+	{ "pairs", 0, 0, build_pairs, cost_pairs, 0 },
 	{ 0 },
 };
 

@@ -68,7 +68,7 @@ static void build_tree(struct bcl_schedule *schedule,
 
 /* Pieces follow each other through all members, in node order. */
 static void build_chain(struct bcl_schedule *schedule,
-			const struct bcl_call *call)
+			const struct bcl_call *call, unsigned parameter)
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_ordered(team);
@@ -79,6 +79,7 @@ static void build_chain(struct bcl_schedule *schedule,
 	unsigned previous = bcl_group_rank(&group, (group.me + n - 1) % n);
 	size_t length = call->length, piece = length / CHAIN_PIECES, offset;
 
+	(void)parameter;
 	if (piece < CHAIN_PIECE)
 		piece = CHAIN_PIECE;
 	/* One round more than pieces: a piece is sent while the next piece
@@ -96,19 +97,13 @@ static void build_chain(struct bcl_schedule *schedule,
 	}
 }
 
-static void build_pipeline(struct bcl_schedule *schedule,
-			   const struct bcl_call *call, unsigned piece)
-{
-	bcl_build_broadcast_pipeline(schedule, call, piece);
-}
-
 /*
  * A scatter by a binomial tree, then a ring: M. Barnett et al., "Building a
  * high-performance collective communication library", Supercomputing 1994 (van
  * de Geijn's algorithm).
  */
 static void build_scatter_ring(struct bcl_schedule *schedule,
-			       const struct bcl_call *call)
+			       const struct bcl_call *call, unsigned parameter)
 {
 	enum {
 		ALIGNMENT = 64,
@@ -121,6 +116,7 @@ static void build_scatter_ring(struct bcl_schedule *schedule,
 	struct bcl_postal plan;
 	size_t from, to;
 
+	(void)parameter;
 	bcl_postal_init(&plan, n, me, 1);
 	if (me) {
 		from = bcl_block_begin(call->length, ALIGNMENT, n, me);
@@ -148,8 +144,10 @@ static void build_scatter_ring(struct bcl_schedule *schedule,
 		       ALIGNMENT);
 }
 
-static double cost_node(const struct bcl_model *model, double length)
+static double cost_node(const struct bcl_model *model, double length,
+			unsigned parameter)
 {
+	(void)parameter;
 	return bcl_cost_phases(model, length) +
 	       2 * length * model->segment.byte;
 }
@@ -157,13 +155,14 @@ static double cost_node(const struct bcl_model *model, double length)
 static double cost_tree(const struct bcl_model *model, double length,
 			unsigned ahead)
 {
-	double inside = model->members > 1 ? cost_node(model, length) : 0;
+	double inside = model->members > 1 ? cost_node(model, length, 0) : 0;
 
 	return bcl_cost_postal(model, length, ahead, 0) + inside;
 }
 
 /* us. The first piece passes all members, the other pieces follow it. */
-static double cost_chain(const struct bcl_model *model, double length)
+static double cost_chain(const struct bcl_model *model, double length,
+			 unsigned parameter)
 {
 	double pieces = length < CHAIN_PIECE ? 1
 			: length < (double)CHAIN_PIECE * CHAIN_PIECES
@@ -172,17 +171,20 @@ static double cost_chain(const struct bcl_model *model, double length)
 	double piece = length / pieces;
 	struct bcl_cost cost = bcl_cost_exchange(model, piece);
 
+	(void)parameter;
 	return (model->size - 2 + pieces) * (cost.message + piece * cost.byte);
 }
 
 /* us. The root sends all blocks but its own. In the ring every member sends as
  * many bytes again. */
-static double cost_scatter_ring(const struct bcl_model *model, double length)
+static double cost_scatter_ring(const struct bcl_model *model, double length,
+				unsigned parameter)
 {
 	double size = model->size;
 	struct bcl_cost scatter = bcl_cost_flat(model, length / size);
 	struct bcl_cost ring = bcl_cost_exchange(model, length / size);
 
+	(void)parameter;
 	return bcl_log2_up(model->size) * scatter.message +
 	       (size - 1) * ring.message +
 	       (size - 1) / size * length * (scatter.byte + ring.byte);
@@ -194,43 +196,30 @@ static double cost_pipeline(const struct bcl_model *model, double length,
 	return bcl_cost_pipeline(model, length, piece, 0, cost_node);
 }
 
-static void build_trees(struct bcl_schedule *schedule,
-			const struct bcl_call *call)
+static double cost_trees(const struct bcl_model *model, double length,
+			 unsigned piece)
 {
-	bcl_build_broadcast_trees(schedule, call, BCL_TREES_PIECE);
+	return bcl_cost_trees(model, length, piece, 0, cost_node);
 }
-
-static double cost_trees(const struct bcl_model *model, double length)
-{
-	return bcl_cost_trees(model, length, BCL_TREES_PIECE, 0, cost_node);
-}
-
-BCL_VARIANT(tree, 1)
-BCL_VARIANT(tree, 2)
-BCL_VARIANT(tree, 4)
-BCL_VARIANT(tree, 8)
-BCL_VARIANT(pipeline, 4096)
-BCL_VARIANT(pipeline, 8192)
-BCL_VARIANT(pipeline, 16384)
-BCL_VARIANT(pipeline, 32768)
 
 const struct bcl_algorithm bcl_broadcast_algorithms[] = {
-	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_BROADCAST, NULL, cost_node },
-	{ "tree", 0, 0, build_tree_1, cost_tree_1 },
-	{ "tree_2", BCL_NEEDS_NODES, 0, build_tree_2, cost_tree_2 },
-	{ "tree_4", BCL_NEEDS_NODES, 0, build_tree_4, cost_tree_4 },
-	{ "tree_8", BCL_NEEDS_NODES, 0, build_tree_8, cost_tree_8 },
-	{ "pipeline", BCL_NEEDS_NODES, 0, build_pipeline_4096,
-	  cost_pipeline_4096 },
-	{ "pipeline_8k", BCL_NEEDS_NODES, 0, build_pipeline_8192,
-	  cost_pipeline_8192 },
-	{ "pipeline_16k", BCL_NEEDS_NODES, 0, build_pipeline_16384,
-	  cost_pipeline_16384 },
-	{ "pipeline_32k", BCL_NEEDS_NODES, 0, build_pipeline_32768,
-	  cost_pipeline_32768 },
-	{ "trees", BCL_NEEDS_NODES, 0, build_trees, cost_trees },
-	{ "chain", 0, 0, build_chain, cost_chain },
-	{ "scatter_ring", 0, 0, build_scatter_ring, cost_scatter_ring },
+	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_BROADCAST, NULL, cost_node, 0 },
+	{ "tree", 0, 0, build_tree, cost_tree, 1 },
+	{ "tree_2", BCL_NEEDS_NODES, 0, build_tree, cost_tree, 2 },
+	{ "tree_4", BCL_NEEDS_NODES, 0, build_tree, cost_tree, 4 },
+	{ "tree_8", BCL_NEEDS_NODES, 0, build_tree, cost_tree, 8 },
+	{ "pipeline", BCL_NEEDS_NODES, 0, bcl_build_broadcast_pipeline,
+	  cost_pipeline, 4096 },
+	{ "pipeline_8k", BCL_NEEDS_NODES, 0, bcl_build_broadcast_pipeline,
+	  cost_pipeline, 8192 },
+	{ "pipeline_16k", BCL_NEEDS_NODES, 0, bcl_build_broadcast_pipeline,
+	  cost_pipeline, 16384 },
+	{ "pipeline_32k", BCL_NEEDS_NODES, 0, bcl_build_broadcast_pipeline,
+	  cost_pipeline, 32768 },
+	{ "trees", BCL_NEEDS_NODES, 0, bcl_build_broadcast_trees, cost_trees,
+	  BCL_TREES_PIECE },
+	{ "chain", 0, 0, build_chain, cost_chain, 0 },
+	{ "scatter_ring", 0, 0, build_scatter_ring, cost_scatter_ring, 0 },
 	{ 0 },
 };
 

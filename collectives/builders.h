@@ -146,9 +146,9 @@ static inline size_t bcl_pipeline_piece(size_t length, size_t piece,
 	return piece > element ? piece - piece % element : element;
 }
 void bcl_build_broadcast_pipeline(struct bcl_schedule *schedule,
-				  const struct bcl_call *call, size_t piece);
+				  const struct bcl_call *call, unsigned piece);
 void bcl_build_reduce_pipeline(struct bcl_schedule *schedule,
-			       const struct bcl_call *call, size_t piece);
+			       const struct bcl_call *call, unsigned piece);
 enum {
 	/* Bytes of a piece. With the headers a piece fills two frames of 1 KB,
 	 * one longer frame, or half of a frame. */
@@ -156,9 +156,9 @@ enum {
 };
 /* two_trees.c: the same by two trees of the leaders (trees.h). */
 void bcl_build_broadcast_trees(struct bcl_schedule *schedule,
-			       const struct bcl_call *call, size_t piece);
+			       const struct bcl_call *call, unsigned piece);
 void bcl_build_reduce_trees(struct bcl_schedule *schedule,
-			    const struct bcl_call *call, size_t piece);
+			    const struct bcl_call *call, unsigned piece);
 /* direct.c: one message between the root and each member. The root has the
  * blocks in the order of the group. */
 void bcl_build_gather_direct(struct bcl_schedule *schedule,
@@ -192,10 +192,10 @@ void bcl_build_radix(struct bcl_schedule *schedule,
 		     unsigned char *other, size_t length);
 /*
  * alltoall_multileader.c: alltoall for teams whose nodes all have the same
- * number of members. Digits have `bits` bits.
+ * number of members. A digit has `values` values, a power of two.
  */
 void bcl_build_multileader(struct bcl_schedule *schedule,
-			   const struct bcl_call *call, unsigned bits);
+			   const struct bcl_call *call, unsigned values);
 enum {
 	BCL_PAIRS_LAG = 3, /* rounds that overlap */
 };
@@ -241,20 +241,6 @@ void bcl_build_ring_by_rank(struct bcl_schedule *schedule,
 			    size_t length);
 
 /* ---- the algorithms of each operation; the last entry has no name ------- */
-
-/* Defines build_NAME_number() and cost_NAME_number(), which pass the number to
- * build_NAME() and cost_NAME() as the last argument. */
-#define BCL_VARIANT(name, number)                                           \
-	static void build_##name##_##number(struct bcl_schedule *schedule,  \
-					    const struct bcl_call *call)    \
-	{                                                                   \
-		build_##name(schedule, call, number);                       \
-	}                                                                   \
-	static double cost_##name##_##number(const struct bcl_model *model, \
-					     double length)                 \
-	{                                                                   \
-		return cost_##name(model, length, number);                  \
-	}
 
 extern const struct bcl_algorithm bcl_barrier_algorithms[];
 extern const struct bcl_algorithm bcl_broadcast_algorithms[];

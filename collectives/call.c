@@ -84,7 +84,7 @@ static enum bcl_status build(struct bcl_team *team,
 	if (status != BCL_OK)
 		return status;
 	if (algorithm->build)
-		algorithm->build(*schedule, call);
+		algorithm->build(*schedule, call, algorithm->parameter);
 	else
 		bcl_step_node(*schedule, algorithm->node, call->root,
 			      call->send, call->receive, call->length,

@@ -226,12 +226,14 @@ double bcl_cost_rooted_tree(const struct bcl_model *model, double length,
 	       (model->members > 1 ? inside : 0);
 }
 
-double bcl_cost_rooted_direct(const struct bcl_model *model, double length)
+double bcl_cost_rooted_direct(const struct bcl_model *model, double length,
+			      unsigned parameter)
 {
 	struct bcl_cost near = bcl_cost_intranode(model, length);
 	struct bcl_cost far = bcl_cost_between(model, length);
 	double others = model->size - model->members;
 
+	(void)parameter;
 	/* the latency of the first message; the others follow closely */
 	return (others > 0 ? far.message + (others - 1) * far.gap
 			   : near.message) +
@@ -264,7 +266,7 @@ static double round_byte(const struct bcl_model *model, double card)
 double bcl_cost_pipeline(const struct bcl_model *model, double length,
 			 double piece, double work,
 			 double (*inside)(const struct bcl_model *model,
-					  double length))
+					  double length, unsigned parameter))
 {
 	double pieces = pieces_of(length, piece), last = 0;
 	double byte, hop, round;
@@ -284,7 +286,7 @@ double bcl_cost_pipeline(const struct bcl_model *model, double length,
 	if (model->autonomous)
 		round = cost.gap + piece * (byte + work);
 	if (model->members > 1) {
-		last = inside(model, piece);
+		last = inside(model, piece, 0);
 		if (!model->autonomous)
 			round += last;
 		else
@@ -297,7 +299,7 @@ double bcl_cost_pipeline(const struct bcl_model *model, double length,
 double bcl_cost_trees(const struct bcl_model *model, double length,
 		      double piece, double work,
 		      double (*inside)(const struct bcl_model *model,
-				       double length))
+				       double length, unsigned parameter))
 {
 	double pieces = pieces_of(length, piece), last = 0;
 	double card, processor, round;
@@ -310,7 +312,7 @@ double bcl_cost_trees(const struct bcl_model *model, double length,
 	processor = 2 * model->between.gap + piece * work;
 	round = bcl_larger(card, processor);
 	if (model->members > 1) {
-		last = inside(model, piece);
+		last = inside(model, piece, 0);
 		round = bcl_larger(round, last);
 	}
 	/* Two children get a piece one after the other, after the first

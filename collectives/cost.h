@@ -69,14 +69,14 @@ double bcl_cost_phases(const struct bcl_model *model, double length);
 double bcl_cost_pipeline(const struct bcl_model *model, double length,
 			 double piece, double work,
 			 double (*inside)(const struct bcl_model *model,
-					  double length));
+					  double length, unsigned parameter));
 
 /* The same by two trees (two_trees.c). Only cards that work alone can keep two
  * trees busy: HUGE_VAL for others. */
 double bcl_cost_trees(const struct bcl_model *model, double length,
 		      double piece, double work,
 		      double (*inside)(const struct bcl_model *model,
-				       double length));
+				       double length, unsigned parameter));
 
 /* ---- gather and scatter: both directions cost the same ------------------ */
 
@@ -85,6 +85,7 @@ double bcl_cost_trees(const struct bcl_model *model, double length,
 double bcl_cost_rooted_tree(const struct bcl_model *model, double length,
 			    unsigned ahead, double at_once, double inside);
 /* us for a message between the root and each other rank. */
-double bcl_cost_rooted_direct(const struct bcl_model *model, double length);
+double bcl_cost_rooted_direct(const struct bcl_model *model, double length,
+			      unsigned parameter);
 
 #endif

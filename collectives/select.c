@@ -240,7 +240,8 @@ static void choose(struct bcl_choices *choices, const struct bcl_model *model,
 	for (i = 0; algorithms[i].name; i++) {
 		if (!bcl_algorithm_fits(&algorithms[i], model, false))
 			continue;
-		cost = algorithms[i].cost(model, (double)longest(size));
+		cost = bcl_algorithm_cost(&algorithms[i], model,
+					  (double)longest(size));
 		for (ordered = 0; ordered < 2; ordered++) {
 			if (cost >= less * least[ordered] ||
 			    !bcl_algorithm_fits(&algorithms[i], model, ordered))

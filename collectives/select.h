@@ -97,9 +97,14 @@ struct bcl_algorithm {
 	/* If build is NULL: the operation inside a node that does it all. */
 	enum bcl_node_kind node;
 	void (*build)(struct bcl_schedule *schedule,
-		      const struct bcl_call *call);
+		      const struct bcl_call *call, unsigned parameter);
 	/* us; length: bytes of the vector or of a block */
-	double (*cost)(const struct bcl_model *model, double length);
+	double (*cost)(const struct bcl_model *model, double length,
+		       unsigned parameter);
+	/* Passed to build() and cost(), which give it a meaning: messages in
+	 * flight, bytes of a piece, a radix, ... Rows that differ by the
+	 * parameter alone are one algorithm. */
+	unsigned parameter;
 };
 
 enum {
@@ -173,6 +178,14 @@ static inline unsigned bcl_choice_size(size_t length)
 	bits = 63 - (unsigned)__builtin_clzll(last);
 	size = 2 * bits + 1 + (last >> (bits - 1) & 1);
 	return size < BCL_CHOICE_SIZES ? size : BCL_CHOICE_SIZES - 1;
+}
+
+/* us of an operation on this length by the algorithm. */
+static inline double bcl_algorithm_cost(const struct bcl_algorithm *algorithm,
+					const struct bcl_model *model,
+					double length)
+{
+	return algorithm->cost(model, length, algorithm->parameter);
 }
 
 static inline const struct bcl_algorithm *

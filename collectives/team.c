@@ -200,7 +200,7 @@ static enum bcl_status exchange_hosts(struct bcl_team *team)
 	if (status == BCL_OK) {
 		while (strcmp(bruck->name, "bruck"))
 			bruck++;
-		bruck->build(schedule, &call);
+		bruck->build(schedule, &call, bruck->parameter);
 		status = bcl_schedule_run(schedule);
 	}
 	if (status == BCL_OK)

@@ -173,7 +173,7 @@ static void pass_down(const struct trees *trees, void *arg, unsigned i)
 }
 
 void bcl_build_broadcast_trees(struct bcl_schedule *schedule,
-			       const struct bcl_call *call, size_t piece)
+			       const struct bcl_call *call, unsigned piece)
 {
 	unsigned char *vector = call->receive;
 	struct trees trees;
@@ -261,7 +261,7 @@ static void pass_up(const struct trees *trees, void *arg, unsigned i)
 }
 
 void bcl_build_reduce_trees(struct bcl_schedule *schedule,
-			    const struct bcl_call *call, size_t piece)
+			    const struct bcl_call *call, unsigned piece)
 {
 	struct sum sum = { .call = call };
 	struct trees trees;
