@@ -14,7 +14,6 @@
  *
  * The number at the end of a name is the radix.
  */
-#include <bcl/wire.h>
 #include <math.h>
 #include <string.h>
 
@@ -573,40 +572,3 @@ const struct bcl_algorithm bcl_alltoall_algorithms[] = {
 	{ "pairs", 0, 0, build_pairs, cost_pairs, 0 },
 	{ 0 },
 };
-
-static enum bcl_status check(const void *send, void *receive, size_t length,
-			     struct bcl_call *call)
-{
-	if (length && (!send || !receive))
-		return BCL_ERR_ARG;
-	*call = (struct bcl_call){
-		.operation = BCL_OPERATION_ALLTOALL,
-		.send = send == BCL_IN_PLACE ? receive : send,
-		.receive = receive,
-		.length = length,
-	};
-	return BCL_OK;
-}
-
-enum bcl_status bcl_alltoall(struct bcl_team *team, const void *send,
-			     void *receive, size_t length)
-{
-	struct bcl_call call;
-	enum bcl_status status = check(send, receive, length, &call);
-
-	if (status != BCL_OK)
-		return bcl_call_refuse(team, BCL_OPERATION_ALLTOALL, status);
-	return bcl_call_run(team, call);
-}
-
-enum bcl_status bcl_ialltoall(struct bcl_team *team, const void *send,
-			      void *receive, size_t length,
-			      struct bcl_adi_request **request)
-{
-	struct bcl_call call;
-	enum bcl_status status = check(send, receive, length, &call);
-
-	if (status != BCL_OK)
-		return bcl_call_refuse(team, BCL_OPERATION_ALLTOALL, status);
-	return bcl_call_start(team, &call, request);
-}

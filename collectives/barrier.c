@@ -77,16 +77,3 @@ const struct bcl_algorithm bcl_barrier_algorithms[] = {
 	{ "dissemination_8", 0, 0, build_dissemination, cost_dissemination, 8 },
 	{ 0 },
 };
-
-static const struct bcl_call call = { .operation = BCL_OPERATION_BARRIER };
-
-enum bcl_status bcl_barrier(struct bcl_team *team)
-{
-	return bcl_call_run(team, call);
-}
-
-enum bcl_status bcl_ibarrier(struct bcl_team *team,
-			     struct bcl_adi_request **request)
-{
-	return bcl_call_start(team, &call, request);
-}

@@ -18,7 +18,6 @@
  *   0 -c-> 1 -b-> 2 -a-> 3
  */
 #include "collectives/builders.h"
-#include "collectives/circulant.h"
 #include "collectives/cost.h"
 #include "collectives/postal.h"
 
@@ -222,42 +221,3 @@ const struct bcl_algorithm bcl_broadcast_algorithms[] = {
 	{ "scatter_ring", 0, 0, build_scatter_ring, cost_scatter_ring, 0 },
 	{ 0 },
 };
-
-static enum bcl_status check(const struct bcl_team *team, void *buffer,
-			     size_t length, unsigned root,
-			     struct bcl_call *call)
-{
-	if (!team || root >= team->size || (length && !buffer))
-		return BCL_ERR_ARG;
-	*call = (struct bcl_call){
-		.operation = BCL_OPERATION_BROADCAST,
-		.send = buffer,
-		.receive = buffer,
-		.length = length,
-		.root = root,
-	};
-	return BCL_OK;
-}
-
-enum bcl_status bcl_broadcast(struct bcl_team *team, void *buffer,
-			      size_t length, unsigned root)
-{
-	struct bcl_call call;
-	enum bcl_status status = check(team, buffer, length, root, &call);
-
-	if (status != BCL_OK)
-		return bcl_call_refuse(team, BCL_OPERATION_BROADCAST, status);
-	return bcl_call_run(team, call);
-}
-
-enum bcl_status bcl_ibroadcast(struct bcl_team *team, void *buffer,
-			       size_t length, unsigned root,
-			       struct bcl_adi_request **request)
-{
-	struct bcl_call call;
-	enum bcl_status status = check(team, buffer, length, root, &call);
-
-	if (status != BCL_OK)
-		return bcl_call_refuse(team, BCL_OPERATION_BROADCAST, status);
-	return bcl_call_start(team, &call, request);
-}

@@ -3,7 +3,7 @@ noinst_LTLIBRARIES += libreduction.la libcollectives.la
 libcollectives_la_SOURCES = %D%/allgather.c %D%/allreduce.c %D%/alltoall.c \
 	%D%/alltoall_multileader.c %D%/alltoallv.c %D%/barrier.c \
 	%D%/broadcast.c %D%/builders.h %D%/call.c %D%/call.h %D%/calls.h \
-	%D%/carrier.c %D%/circulant.c %D%/circulant.h %D%/compare.c \
+	%D%/carrier.c %D%/circulant.c %D%/circulant.h %D%/coll.c %D%/compare.c \
 	%D%/compare.h %D%/cost.c %D%/cost.h %D%/direct.c %D%/dissemination.c \
 	%D%/dissemination.h %D%/flags.h %D%/gather.c %D%/halving.c \
 	%D%/halving_plan.c %D%/halving_plan.h %D%/intranode.c %D%/layout.c \
