@@ -28,28 +28,6 @@ enum {
 	CHAIN_PIECES = 64, /* at most; longer vectors have longer pieces */
 };
 
-void bcl_build_broadcast_tree(struct bcl_schedule *schedule,
-			      const struct bcl_group *group, unsigned root,
-			      void *buffer, size_t length, unsigned ahead)
-{
-	unsigned n = group->size, me = (group->me + n - root) % n, i;
-	struct bcl_postal plan;
-
-	bcl_postal_init(&plan, n, me, ahead);
-	if (me) {
-		bcl_step_receive(
-			schedule,
-			bcl_group_rank(group, (plan.parent + root) % n), buffer,
-			length);
-		bcl_step_round(schedule);
-	}
-	for (i = 0; i < plan.children; i++)
-		bcl_step_send(schedule,
-			      bcl_group_rank(group, (plan.child[i] + root) % n),
-			      buffer, length);
-	bcl_step_round(schedule);
-}
-
 static void build_tree(struct bcl_schedule *schedule,
 		       const struct bcl_call *call, unsigned ahead)
 {

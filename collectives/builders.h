@@ -9,9 +9,21 @@
 
 #include "base/base.h"
 #include "collectives/call.h"
+#include "collectives/group.h"
 #include "collectives/radix.h"
 #include "collectives/schedule.h"
 #include "collectives/team.h"
+#include "transport/card/ops.h"
+#include "transport/env/env.h"
+
+/* True if cards have processors of their own (transport/card/ops.h:
+ * autonomous). */
+static inline bool bcl_cards_work_alone(const struct bcl_team *team)
+{
+	const struct bcl_host_ops *card = bcl_adi_env(team->adi)->card;
+
+	return card && card->autonomous;
+}
 
 /* ceil(log2(n)); 0 for n < 2 */
 static inline unsigned bcl_log2_up(unsigned n)
@@ -84,11 +96,11 @@ enum {
 
 /* ---- by messages; root is a place in the group -------------------------- */
 
-/* broadcast.c: broadcast down a tree. ahead: see postal.h. */
+/* tree.c: broadcast down a tree. ahead: see postal.h. */
 void bcl_build_broadcast_tree(struct bcl_schedule *schedule,
 			      const struct bcl_group *group, unsigned root,
 			      void *buffer, size_t length, unsigned ahead);
-/* reduce.c: reduce up the same tree, in the order of the group. */
+/* Reduce up the same tree, in the order of the group. */
 void bcl_build_reduce_tree(struct bcl_schedule *schedule,
 			   const struct bcl_group *group, unsigned root,
 			   const void *send, void *receive, size_t length,

@@ -6,6 +6,7 @@
  */
 #include "collectives/call.h"
 #include "collectives/compare.h"
+#include "collectives/loss.h"
 #include "transport/context.h"
 #include "transport/log.h"
 

@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "collectives/compare.h"
+#include "collectives/loss.h"
 #include "collectives/team.h"
 #include "transport/context.h"
 #include "transport/env/env.h"

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collectives/calls.h"
 #include "collectives/node.h"
 #include "transport/card/ops.h"
 
@@ -18,19 +19,6 @@ struct bcl_call;
 struct bcl_config;
 struct bcl_schedule;
 struct bcl_team;
-
-enum bcl_operation {
-	BCL_OPERATION_BARRIER,
-	BCL_OPERATION_BROADCAST,
-	BCL_OPERATION_REDUCE,
-	BCL_OPERATION_ALLREDUCE,
-	BCL_OPERATION_GATHER,
-	BCL_OPERATION_SCATTER,
-	BCL_OPERATION_ALLGATHER,
-	BCL_OPERATION_ALLTOALL,
-	BCL_OPERATION_ALLTOALLV,
-	BCL_OPERATIONS
-};
 
 /* Cost of getting bytes from one member to another. */
 struct bcl_cost {
@@ -122,11 +110,7 @@ struct bcl_choices {
 
 /* The algorithms of each operation; the last has the name NULL. */
 extern const struct bcl_algorithm *const bcl_algorithms[BCL_OPERATIONS];
-extern const char *const bcl_operation_names[BCL_OPERATIONS];
 
-/* True if cards have processors of their own (transport/card/ops.h:
- * autonomous). */
-bool bcl_cards_work_alone(const struct bcl_team *team);
 /* Typical figures of the hardware, and the shape of the team. */
 void bcl_model_init(struct bcl_model *model, const struct bcl_team *team);
 /* The rank that stands for all ranks on other nodes than the first: on the node
