@@ -12,7 +12,7 @@
  *   halving*           reduce-scatter and allgather by halving (halving.c),
  *                      with a slice of the vector for each member of a node
  *   halving_leaders*   the same by the leaders alone
- *   trees              to rank 0 and back by two trees (two_trees.c)
+ *   trees              to rank 0 and back by two trees (nic/two_trees.c)
  *
  * Recursive doubling among 6 members, where (0 1) is the sum of 0 and 1:
  *
@@ -25,6 +25,7 @@
 
 #include "collectives/builders.h"
 #include "collectives/cost.h"
+#include "collectives/nic/nic.h"
 
 /*
  * Recursive doubling with two buffers: `sum` has the sum so far, `other` is
@@ -558,22 +559,23 @@ const struct bcl_algorithm bcl_allreduce_algorithms[] = {
 	{ "ring", 0, 0, build_ring, cost_ring, 0 },
 	{ "halving", COLUMNS, 0, build_halving, cost_halving,
 	  BCL_HALVING_PLAIN },
-	{ "halving_far_1", COLUMNS, 0, build_halving, cost_halving,
-	  BCL_HALVING_FAR_1 },
-	{ "halving_far_2", COLUMNS, 0, build_halving, cost_halving,
-	  BCL_HALVING_FAR_2 },
-	{ "halving_ring", COLUMNS, 0, build_halving, cost_halving,
-	  BCL_HALVING_RING },
+	{ "halving_far_1", COLUMNS | BCL_PAYS_AUTONOMOUS, 0, build_halving,
+	  cost_halving, BCL_HALVING_FAR_1 },
+	{ "halving_far_2", COLUMNS | BCL_PAYS_AUTONOMOUS, 0, build_halving,
+	  cost_halving, BCL_HALVING_FAR_2 },
+	{ "halving_ring", COLUMNS | BCL_PAYS_AUTONOMOUS, 0, build_halving,
+	  cost_halving, BCL_HALVING_RING },
 	{ "halving_fetched", COLUMNS, 0, build_halving_fetched,
 	  cost_halving_fetched, 0 },
 	{ "halving_leaders", LEADERS, 0, build_halving_leaders,
 	  cost_halving_leaders, BCL_HALVING_PLAIN },
-	{ "halving_leaders_far_1", LEADERS, 0, build_halving_leaders,
-	  cost_halving_leaders, BCL_HALVING_FAR_1 },
-	{ "halving_leaders_far_2", LEADERS, 0, build_halving_leaders,
-	  cost_halving_leaders, BCL_HALVING_FAR_2 },
-	{ "halving_leaders_ring", LEADERS, 0, build_halving_leaders,
-	  cost_halving_leaders, BCL_HALVING_RING },
-	{ "trees", LEADERS, 0, build_trees, cost_trees, BCL_TREES_PIECE },
+	{ "halving_leaders_far_1", LEADERS | BCL_PAYS_AUTONOMOUS, 0,
+	  build_halving_leaders, cost_halving_leaders, BCL_HALVING_FAR_1 },
+	{ "halving_leaders_far_2", LEADERS | BCL_PAYS_AUTONOMOUS, 0,
+	  build_halving_leaders, cost_halving_leaders, BCL_HALVING_FAR_2 },
+	{ "halving_leaders_ring", LEADERS | BCL_PAYS_AUTONOMOUS, 0,
+	  build_halving_leaders, cost_halving_leaders, BCL_HALVING_RING },
+	{ "trees", LEADERS | BCL_PAYS_AUTONOMOUS, 0, build_trees, cost_trees,
+	  BCL_TREES_PIECE },
 	{ 0 },
 };

@@ -7,18 +7,18 @@
  *   leaders*        the members' blocks are gathered at the leaders; these
  *                   exchange by radix or, leaders_pairs, by pairs; scatter
  *   multileader*    each member carries a share of its node's blocks
- *                   (alltoall_multileader.c)
+ *                   (nic/multileader.c)
  *   columns*        each member carries the blocks for the members that have
  *                   its place in the other nodes
  *   pairs           one message for each pair of ranks (pairs.c)
  *
  * The number at the end of a name is the radix.
  */
-#include <math.h>
 #include <string.h>
 
 #include "collectives/builders.h"
 #include "collectives/cost.h"
+#include "collectives/nic/nic.h"
 
 static const struct bcl_share all_blocks = { 0, 1 };
 
@@ -312,15 +312,6 @@ static double cost_node(const struct bcl_model *model, double length,
 	       2 * model->members * length * model->segment.byte;
 }
 
-/* us from a message of a node to the next, where `members` members send. work:
- * us of a processor for each message. */
-static double next_message(const struct bcl_model *model, double members,
-			   double work)
-{
-	return bcl_larger(work / members,
-			  bcl_larger(model->card.gap, model->card.exchange));
-}
-
 /* All members of a node exchange at once, over the same wire. An autonomous
  * card is shared, too. */
 static struct bcl_cost cost_at_once(const struct bcl_model *model,
@@ -330,26 +321,9 @@ static struct bcl_cost cost_at_once(const struct bcl_model *model,
 
 	if (model->autonomous)
 		cost.message += (model->members - 1) *
-				next_message(model, model->members, cost.gap);
+				bcl_cost_next(model, model->members, cost.gap);
 	cost.byte *= model->members;
 	return cost;
-}
-
-/* us that the links between the two halves of the nodes are busy, where each
- * node has `all` bytes in `messages` messages for all nodes together. */
-static double cost_across(const struct bcl_model *model, double all,
-			  double messages)
-{
-	return bcl_cost_links(model->across[0], all / 2, messages / 2);
-}
-
-/* us of messages to all other nodes, where cards and processors take `us`.
- * Messages to near nodes go first, and links between the halves are idle
- * meanwhile. */
-static double cost_direct(const struct bcl_model *model, double us, double all,
-			  double messages)
-{
-	return us / 2 + bcl_larger(us / 2, cost_across(model, all, messages));
 }
 
 static double cost_bruck(const struct bcl_model *model, double length,
@@ -359,8 +333,8 @@ static double cost_bruck(const struct bcl_model *model, double length,
 	struct bcl_cost cost = cost_at_once(model, half);
 	double round = cost.message + half * cost.byte +
 		       2 * half * model->segment.byte;
-	double links = cost_across(model, model->members * 2 * half,
-				   2.0 * model->members);
+	double links = bcl_cost_across(model, model->members * 2 * half,
+				       2.0 * model->members);
 
 	(void)parameter;
 	return (bcl_log2_up(model->size) - 1) * round +
@@ -390,11 +364,11 @@ static double cost_others(const struct bcl_model *model,
 
 	if (!model->autonomous)
 		return others * both;
-	next = next_message(model, at_once, cost->gap);
+	next = bcl_cost_next(model, at_once, cost->gap);
 	late = bcl_larger(0, others - cost->message / cost->gap);
 	return (at_once - 1) * next +
 	       at_once * ((others - late) * next +
-			  late * next_message(model, at_once, both));
+			  late * bcl_cost_next(model, at_once, both));
 }
 
 /* us of all rounds with digits of `values` values, where `at_once` members of
@@ -412,8 +386,9 @@ static double cost_radix(const struct bcl_model *model, double all,
 		double used = bcl_min_size(of, (model->nodes - 1) / place + 1);
 		double part = all / used;
 		struct bcl_cost cost = bcl_cost_exchange(model, part);
-		double far = cost.message +
-			     cost_across(model, at_once * all, at_once * used);
+		double far =
+			cost.message +
+			bcl_cost_across(model, at_once * all, at_once * used);
 		double others = cost_others(model, &cost, used - 2, at_once);
 		double round =
 			cost.message + others +
@@ -421,8 +396,8 @@ static double cost_radix(const struct bcl_model *model, double all,
 				(at_once * cost.byte + 2 * model->segment.byte);
 
 		if (values >= model->nodes)
-			round = cost_direct(model, round, at_once * all,
-					    at_once * used);
+			round = bcl_cost_direct(model, round, at_once * all,
+						at_once * used);
 		else if (place * of >= model->nodes)
 			round = bcl_larger(round, far);
 		time += round;
@@ -447,54 +422,6 @@ static double cost_columns(const struct bcl_model *model, double length,
 	       bcl_cost_phases(model, all) + 5 * all * model->segment.byte;
 }
 
-/* us of a node's card for `messages` messages one after another, with `bytes`
- * in total, from `members` members. */
-static double cost_sent(const struct bcl_model *model, double messages,
-			double bytes, double members)
-{
-	struct bcl_cost cost = bcl_cost_exchange(model, bytes / messages);
-	double card = model->between.byte, copies = cost.byte - card;
-	double work = bcl_cost_gap(model, &cost);
-
-	return messages * next_message(model, members, work) +
-	       bytes * bcl_larger(card, copies / members);
-}
-
-static double cost_multileader(const struct bcl_model *model, double length,
-			       unsigned values)
-{
-	double own = model->size * length, all = model->members * own;
-	double shares = bcl_min_size(model->members, values);
-	double copied = 8 * own + 2 * all / shares, time = 0, last = 0;
-	/* If the number of nodes is no multiple of `values`, the lowest digit
-	 * lacks values, and messages to near nodes cross the links as well. */
-	double crossings = model->nodes % values ? 2 : 1;
-	unsigned place;
-
-	/* Not used where the capacity of links is unknown: one processor keeps
-	 * them busy. Not used for long blocks, which keep them busy without
-	 * it. */
-	if (!model->autonomous || model->members < 2 || model->across[0] <= 0 ||
-	    model->members * model->members * length > BCL_UNGRANTED_MAX)
-		return HUGE_VAL;
-	for (place = 1; place < model->nodes; place *= values) {
-		double used =
-			bcl_min_size(values, (model->nodes - 1) / place + 1);
-
-		last = used * (place > 1 ? shares : 1);
-		time += cost_sent(model, last * (used - 1) / used,
-				  all * (used - 1) / used, shares);
-		copied += 2 * all / shares;
-	}
-	if (values >= model->nodes)
-		time = cost_direct(model, time, all, last);
-	else /* half of the bytes cross first, half last */
-		time = bcl_larger(time,
-				  crossings * cost_across(model, all, last));
-	return model->between.message + time + 2 * bcl_cost_phases(model, own) +
-	       copied * model->segment.byte;
-}
-
 /*
  * us of rounds of pairs among `size` members, by `at_once` members of a node at
  * once. An autonomous card begins the next message `gap` after the last byte of
@@ -509,14 +436,14 @@ static double cost_rounds(const struct bcl_model *model, double size,
 	double bytes = at_once * length * cost.byte;
 	double first = cost.message + bytes;
 	double work = bcl_cost_gap(model, &cost);
-	double next = at_once * next_message(model, at_once, work) + bytes;
+	double next = at_once * bcl_cost_next(model, at_once, work) + bytes;
 
 	if (!model->autonomous)
 		next = first;
 	else if (next < first / BCL_ROUND_LAG)
 		next = first / BCL_ROUND_LAG;
-	return cost_direct(model, first + (size - 2) * next,
-			   at_once * size * length, at_once * size);
+	return bcl_cost_direct(model, first + (size - 2) * next,
+			       at_once * size * length, at_once * size);
 }
 
 static double cost_leaders_pairs(const struct bcl_model *model, double length,
@@ -558,12 +485,12 @@ const struct bcl_algorithm bcl_alltoall_algorithms[] = {
 	{ "leaders_4", UNIFORM, 0, build_leaders, cost_leaders, 4 },
 	{ "leaders_16", UNIFORM, 0, build_leaders, cost_leaders, 16 },
 	{ "leaders_32", UNIFORM, 0, build_leaders, cost_leaders, 32 },
-	{ "multileader_4", UNIFORM, 0, bcl_build_multileader, cost_multileader,
-	  4 },
-	{ "multileader_8", UNIFORM, 0, bcl_build_multileader, cost_multileader,
-	  8 },
-	{ "multileader_16", UNIFORM, 0, bcl_build_multileader, cost_multileader,
-	  16 },
+	{ "multileader_4", UNIFORM | BCL_PAYS_AUTONOMOUS, 0,
+	  bcl_build_multileader, bcl_cost_multileader, 4 },
+	{ "multileader_8", UNIFORM | BCL_PAYS_AUTONOMOUS, 0,
+	  bcl_build_multileader, bcl_cost_multileader, 8 },
+	{ "multileader_16", UNIFORM | BCL_PAYS_AUTONOMOUS, 0,
+	  bcl_build_multileader, bcl_cost_multileader, 16 },
 	{ "leaders_pairs", UNIFORM, 0, build_leaders, cost_leaders_pairs, 1 },
 	{ "columns", UNIFORM, 0, build_columns, cost_columns, 2 },
 	{ "columns_4", UNIFORM, 0, build_columns, cost_columns, 4 },

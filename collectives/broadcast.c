@@ -6,7 +6,7 @@
  *   tree*         a tree of the leaders (postal.h), then inside the nodes; the
  *                 number is `ahead`
  *   pipeline*     pieces by a circulant schedule of the leaders (pipeline.c)
- *   trees         pieces by two trees of the leaders (two_trees.c)
+ *   trees         pieces by two trees of the leaders (nic/two_trees.c)
  *   chain         pieces through all ranks in node order
  *   scatter_ring  a block for each rank down a tree, then around a ring
  *
@@ -19,6 +19,7 @@
  */
 #include "collectives/builders.h"
 #include "collectives/cost.h"
+#include "collectives/nic/nic.h"
 #include "collectives/postal.h"
 
 enum {
@@ -193,8 +194,8 @@ const struct bcl_algorithm bcl_broadcast_algorithms[] = {
 	  cost_pipeline, 16384 },
 	{ "pipeline_32k", BCL_NEEDS_NODES, 0, bcl_build_broadcast_pipeline,
 	  cost_pipeline, 32768 },
-	{ "trees", BCL_NEEDS_NODES, 0, bcl_build_broadcast_trees, cost_trees,
-	  BCL_TREES_PIECE },
+	{ "trees", BCL_NEEDS_NODES | BCL_PAYS_AUTONOMOUS, 0,
+	  bcl_build_broadcast_trees, cost_trees, BCL_TREES_PIECE },
 	{ "chain", 0, 0, build_chain, cost_chain, 0 },
 	{ "scatter_ring", 0, 0, build_scatter_ring, cost_scatter_ring, 0 },
 	{ 0 },

@@ -161,16 +161,6 @@ void bcl_build_broadcast_pipeline(struct bcl_schedule *schedule,
 				  const struct bcl_call *call, unsigned piece);
 void bcl_build_reduce_pipeline(struct bcl_schedule *schedule,
 			       const struct bcl_call *call, unsigned piece);
-enum {
-	/* Bytes of a piece. With the headers a piece fills two frames of 1 KB,
-	 * one longer frame, or half of a frame. */
-	BCL_TREES_PIECE = 1856,
-};
-/* two_trees.c: the same by two trees of the leaders (trees.h). */
-void bcl_build_broadcast_trees(struct bcl_schedule *schedule,
-			       const struct bcl_call *call, unsigned piece);
-void bcl_build_reduce_trees(struct bcl_schedule *schedule,
-			    const struct bcl_call *call, unsigned piece);
 /* direct.c: one message between the root and each member. The root has the
  * blocks in the order of the group. */
 void bcl_build_gather_direct(struct bcl_schedule *schedule,
@@ -202,12 +192,6 @@ void bcl_build_radix(struct bcl_schedule *schedule,
 		     const struct bcl_group *group,
 		     const struct bcl_rounds *rounds, unsigned char *blocks,
 		     unsigned char *other, size_t length);
-/*
- * alltoall_multileader.c: alltoall for teams whose nodes all have the same
- * number of members. A digit has `values` values, a power of two.
- */
-void bcl_build_multileader(struct bcl_schedule *schedule,
-			   const struct bcl_call *call, unsigned values);
 enum {
 	BCL_PAIRS_LAG = 3, /* rounds that overlap */
 };

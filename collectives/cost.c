@@ -204,6 +204,19 @@ double bcl_cost_postal(const struct bcl_model *model, double length,
 	return cost_postal(&postal, ahead);
 }
 
+double bcl_cost_next(const struct bcl_model *model, double members, double work)
+{
+	return bcl_larger(work / members,
+			  bcl_larger(model->card.gap, model->card.exchange));
+}
+
+double bcl_cost_direct(const struct bcl_model *model, double us, double all,
+		       double messages)
+{
+	return us / 2 +
+	       bcl_larger(us / 2, bcl_cost_across(model, all, messages));
+}
+
 double bcl_cost_phases(const struct bcl_model *model, double length)
 {
 	return (1 + length / BCL_NODE_CHUNK_MAX) * model->segment.message;
@@ -241,8 +254,7 @@ double bcl_cost_rooted_direct(const struct bcl_model *model, double length,
 	       (model->members - 1) * (near.gap + length * near.byte);
 }
 
-/* The number of pieces of `piece` bytes, or of longer ones. */
-static double pieces_of(double length, double piece)
+double bcl_cost_pieces(double length, double piece)
 {
 	double pieces = length > piece ? length / piece : 1;
 
@@ -268,7 +280,7 @@ double bcl_cost_pipeline(const struct bcl_model *model, double length,
 			 double (*inside)(const struct bcl_model *model,
 					  double length, unsigned parameter))
 {
-	double pieces = pieces_of(length, piece), last = 0;
+	double pieces = bcl_cost_pieces(length, piece), last = 0;
 	double byte, hop, round;
 	struct bcl_cost cost;
 
@@ -294,30 +306,4 @@ double bcl_cost_pipeline(const struct bcl_model *model, double length,
 	}
 	return (pieces - 1) * round + bcl_log2_up(model->nodes) * hop + last +
 	       (model->autonomous ? cost.message : 0);
-}
-
-double bcl_cost_trees(const struct bcl_model *model, double length,
-		      double piece, double work,
-		      double (*inside)(const struct bcl_model *model,
-				       double length, unsigned parameter))
-{
-	double pieces = pieces_of(length, piece), last = 0;
-	double card, processor, round;
-
-	if (!model->autonomous)
-		return HUGE_VAL;
-	piece = length / pieces;
-	card = model->card.gap + piece * model->between.byte;
-	/* sends one piece and receives one meanwhile */
-	processor = 2 * model->between.gap + piece * work;
-	round = bcl_larger(card, processor);
-	if (model->members > 1) {
-		last = inside(model, piece, 0);
-		round = bcl_larger(round, last);
-	}
-	/* Two children get a piece one after the other, after the first
-	 * grant. */
-	return (pieces - 1) * round + last + model->between.message +
-	       bcl_log2_up(model->nodes) *
-		       (model->between.message + card + piece * work + round);
 }

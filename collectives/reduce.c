@@ -7,11 +7,12 @@
  *                   the number is `ahead`
  *   flat_tree       up a binomial tree of all ranks
  *   pipeline*       pieces by a circulant schedule of the leaders (pipeline.c)
- *   trees           pieces by two trees of the leaders (two_trees.c)
+ *   trees           pieces by two trees of the leaders (nic/two_trees.c)
  *   scatter_gather  each member reduces a block, the root collects the blocks
  */
 #include "collectives/builders.h"
 #include "collectives/cost.h"
+#include "collectives/nic/nic.h"
 #include "collectives/postal.h"
 
 static void build_tree(struct bcl_schedule *schedule,
@@ -177,7 +178,8 @@ const struct bcl_algorithm bcl_reduce_algorithms[] = {
 	  16384 },
 	{ "pipeline_32k", PIECES, 0, bcl_build_reduce_pipeline, cost_pipeline,
 	  32768 },
-	{ "trees", PIECES, 0, build_trees, cost_trees, BCL_TREES_PIECE },
+	{ "trees", PIECES | BCL_PAYS_AUTONOMOUS, 0, build_trees, cost_trees,
+	  BCL_TREES_PIECE },
 	{ "scatter_gather", 0, 0, build_scatter_gather, cost_scatter_gather,
 	  0 },
 	{ 0 },

@@ -200,6 +200,14 @@ bool bcl_algorithm_fits(const struct bcl_algorithm *algorithm,
 	       (!(needs & BCL_NEEDS_CONTIGUOUS) || model->contiguous);
 }
 
+double bcl_algorithm_cost(const struct bcl_algorithm *algorithm,
+			  const struct bcl_model *model, double length)
+{
+	if (algorithm->needs & BCL_PAYS_AUTONOMOUS && !model->autonomous)
+		return HUGE_VAL;
+	return algorithm->cost(model, length, algorithm->parameter);
+}
+
 /* The longest length of a size. Many vectors are as long as a power of two, and
  * so are the longest messages for which a protocol is meant. */
 static size_t longest(unsigned size)

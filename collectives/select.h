@@ -77,6 +77,8 @@ enum bcl_algorithm_needs {
 	BCL_NEEDS_COMMUTATIVE = 4, /* a commutative operator */
 	BCL_NEEDS_NODES = 8,	   /* two nodes or more */
 	BCL_NEEDS_UNIFORM = 16,	   /* all nodes have the same number of ranks */
+	/* Runs everywhere, and pays only where cards are autonomous. */
+	BCL_PAYS_AUTONOMOUS = 32,
 };
 
 struct bcl_algorithm {
@@ -128,6 +130,11 @@ void bcl_model_measure(struct bcl_model *model, struct bcl_team *team,
 bool bcl_algorithm_fits(const struct bcl_algorithm *algorithm,
 			const struct bcl_model *model, bool ordered);
 
+/* us of an operation on this length by the algorithm. HUGE_VAL: never to be
+ * chosen in such a team. */
+double bcl_algorithm_cost(const struct bcl_algorithm *algorithm,
+			  const struct bcl_model *model, double length);
+
 void bcl_choices_init(struct bcl_choices *choices,
 		      const struct bcl_model *model);
 /* Print "tree, ring over 65536" and, if the choice for operators that need the
@@ -162,14 +169,6 @@ static inline unsigned bcl_choice_size(size_t length)
 	bits = 63 - (unsigned)__builtin_clzll(last);
 	size = 2 * bits + 1 + (last >> (bits - 1) & 1);
 	return size < BCL_CHOICE_SIZES ? size : BCL_CHOICE_SIZES - 1;
-}
-
-/* us of an operation on this length by the algorithm. */
-static inline double bcl_algorithm_cost(const struct bcl_algorithm *algorithm,
-					const struct bcl_model *model,
-					double length)
-{
-	return algorithm->cost(model, length, algorithm->parameter);
 }
 
 static inline const struct bcl_algorithm *

@@ -24,9 +24,12 @@
  * way out, so that the first messages leave early, and after the near blocks on
  * the way in, so that less is left to pass when the last messages have come.
  */
+#include <math.h>
 #include <string.h>
 
 #include "collectives/builders.h"
+#include "collectives/cost.h"
+#include "collectives/nic/nic.h"
 
 enum {
 	SHARES_MAX = 32,
@@ -360,4 +363,54 @@ void bcl_build_multileader(struct bcl_schedule *schedule,
 	shares.taken =
 		all > n * row ? bcl_step_scratch(schedule, all) : call->receive;
 	build(&shares, call);
+}
+
+/* ---- costs --------------------------------------------------------------- */
+
+/* us of a node's card for `messages` messages one after another, with `bytes`
+ * in total, from `members` members. */
+static double cost_sent(const struct bcl_model *model, double messages,
+			double bytes, double members)
+{
+	struct bcl_cost cost = bcl_cost_exchange(model, bytes / messages);
+	double card = model->between.byte, copies = cost.byte - card;
+	double work = bcl_cost_gap(model, &cost);
+
+	return messages * bcl_cost_next(model, members, work) +
+	       bytes * bcl_larger(card, copies / members);
+}
+
+double bcl_cost_multileader(const struct bcl_model *model, double length,
+			    unsigned values)
+{
+	double own = model->size * length, all = model->members * own;
+	double shares = bcl_min_size(model->members, values);
+	double copied = 8 * own + 2 * all / shares, time = 0, last = 0;
+	/* If the number of nodes is no multiple of `values`, the lowest digit
+	 * lacks values, and messages to near nodes cross the links as well. */
+	double crossings = model->nodes % values ? 2 : 1;
+	unsigned place;
+
+	/* Not used where the capacity of links is unknown: one processor keeps
+	 * them busy. Not used for long blocks, which keep them busy without
+	 * it. */
+	if (model->members < 2 || model->across[0] <= 0 ||
+	    model->members * model->members * length > BCL_UNGRANTED_MAX)
+		return HUGE_VAL;
+	for (place = 1; place < model->nodes; place *= values) {
+		double used =
+			bcl_min_size(values, (model->nodes - 1) / place + 1);
+
+		last = used * (place > 1 ? shares : 1);
+		time += cost_sent(model, last * (used - 1) / used,
+				  all * (used - 1) / used, shares);
+		copied += 2 * all / shares;
+	}
+	if (values >= model->nodes)
+		time = bcl_cost_direct(model, time, all, last);
+	else /* half of the bytes cross first, half last */
+		time = bcl_larger(
+			time, crossings * bcl_cost_across(model, all, last));
+	return model->between.message + time + 2 * bcl_cost_phases(model, own) +
+	       copied * model->segment.byte;
 }
