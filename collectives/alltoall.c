@@ -14,7 +14,6 @@
  *
  * The number at the end of a name is the radix.
  */
-#include <string.h>
 
 #include "collectives/builders.h"
 #include "collectives/cost.h"
@@ -28,15 +27,10 @@ static const struct bcl_share all_blocks = { 0, 1 };
 static void rotate(const struct bcl_team *team, const struct bcl_step *step)
 {
 	struct bcl_radix digits = bcl_radix_of(team->size, 1);
-	const unsigned char *from = step->from;
-	unsigned char *to = step->to;
 	unsigned i;
 
-	for (i = 0; i < team->size; i++, to += step->length)
-		memcpy(to,
-		       from + bcl_radix_on(&digits, team->rank, i) *
-				       step->length,
-		       step->length);
+	for (i = 0; i < team->size; i++)
+		bcl_step_block(step, i, bcl_radix_on(&digits, team->rank, i));
 }
 
 /* Block i of `from` came from the member i places before. */
@@ -44,14 +38,11 @@ static void rotate_back(const struct bcl_team *team,
 			const struct bcl_step *step)
 {
 	struct bcl_radix digits = bcl_radix_of(team->size, 1);
-	const unsigned char *from = step->from;
-	unsigned char *to = step->to;
 	unsigned i;
 
-	for (i = 0; i < team->size; i++, from += step->length)
-		memcpy(to + bcl_radix_before(&digits, team->rank, i) *
-				       step->length,
-		       from, step->length);
+	for (i = 0; i < team->size; i++)
+		bcl_step_block(step, bcl_radix_before(&digits, team->rank, i),
+			       i);
 }
 
 static void build_bruck(struct bcl_schedule *schedule,
@@ -108,23 +99,19 @@ static void to_blocks(const struct bcl_team *team, const struct bcl_step *step)
 	const struct bcl_layout *layout = &team->layout;
 	unsigned n = layout->nnodes, members = team->size / n, i, a, b;
 	struct bcl_radix digits = bcl_radix_of(n, step->rank);
-	const unsigned char *from = step->from;
-	unsigned char *to = step->to;
+	size_t block = 0;
 
 	for (i = 0; i < n; i++) {
 		unsigned place =
 			bcl_radix_on(&digits, team->my_node, i) * members;
 
 		for (a = 0; a < members; a++)
-			for (b = 0; b < members; b++) {
-				memcpy(to,
-				       from + (a * team->size +
-					       bcl_layout_rank(layout,
-							       place + b)) *
-						       step->length,
-				       step->length);
-				to += step->length;
-			}
+			for (b = 0; b < members; b++)
+				bcl_step_block(
+					step, block++,
+					(size_t)a * team->size +
+						bcl_layout_rank(layout,
+								place + b));
 	}
 }
 
@@ -135,22 +122,20 @@ static void from_blocks(const struct bcl_team *team,
 	const struct bcl_layout *layout = &team->layout;
 	unsigned n = layout->nnodes, members = team->size / n, i, a, b;
 	struct bcl_radix digits = bcl_radix_of(n, step->rank);
-	const unsigned char *from = step->from;
-	unsigned char *to = step->to;
+	size_t block = 0;
 
 	for (i = 0; i < n; i++) {
 		unsigned place =
 			bcl_radix_before(&digits, team->my_node, i) * members;
 
 		for (a = 0; a < members; a++)
-			for (b = 0; b < members; b++) {
-				memcpy(to + (b * team->size +
-					     bcl_layout_rank(layout,
-							     place + a)) *
-						       step->length,
-				       from, step->length);
-				from += step->length;
-			}
+			for (b = 0; b < members; b++)
+				bcl_step_block(
+					step,
+					(size_t)b * team->size +
+						bcl_layout_rank(layout,
+								place + a),
+					block++);
 	}
 }
 
@@ -216,21 +201,15 @@ static void to_columns(const struct bcl_team *team, const struct bcl_step *step)
 	const struct bcl_layout *layout = &team->layout;
 	unsigned n = layout->nnodes, members = team->size / n, i, b;
 	struct bcl_radix digits = bcl_radix_of(n, step->rank);
-	const unsigned char *from = step->from;
-	unsigned char *to = step->to;
+	size_t block = 0;
 
 	for (b = 0; b < members; b++)
 		for (i = 0; i < n; i++) {
-			unsigned place =
-				bcl_radix_on(&digits, team->my_node, i) *
-					members +
-				b;
+			unsigned node = bcl_radix_on(&digits, team->my_node, i);
 
-			memcpy(to,
-			       from + bcl_layout_rank(layout, place) *
-					       step->length,
-			       step->length);
-			to += step->length;
+			bcl_step_block(
+				step, block++,
+				bcl_layout_rank(layout, node * members + b));
 		}
 }
 
@@ -239,15 +218,11 @@ static void to_columns(const struct bcl_team *team, const struct bcl_step *step)
 static void by_node(const struct bcl_team *team, const struct bcl_step *step)
 {
 	unsigned n = team->layout.nnodes, members = team->size / n, i, a;
-	const unsigned char *from = step->from;
-	unsigned char *to = step->to;
+	size_t block = 0;
 
 	for (i = 0; i < n; i++)
-		for (a = 0; a < members; a++) {
-			memcpy(to, from + ((size_t)a * n + i) * step->length,
-			       step->length);
-			to += step->length;
-		}
+		for (a = 0; a < members; a++)
+			bcl_step_block(step, block++, (size_t)a * n + i);
 }
 
 /* from: by distance in nodes, backwards, then by sending member. to: by
@@ -258,19 +233,15 @@ static void from_columns(const struct bcl_team *team,
 	const struct bcl_layout *layout = &team->layout;
 	unsigned n = layout->nnodes, members = team->size / n, i, a;
 	struct bcl_radix digits = bcl_radix_of(n, step->rank);
-	const unsigned char *from = step->from;
-	unsigned char *to = step->to;
+	size_t block = 0;
 
 	for (i = 0; i < n; i++) {
 		unsigned place =
 			bcl_radix_before(&digits, team->my_node, i) * members;
 
-		for (a = 0; a < members; a++) {
-			memcpy(to + bcl_layout_rank(layout, place + a) *
-					       step->length,
-			       from, step->length);
-			from += step->length;
-		}
+		for (a = 0; a < members; a++)
+			bcl_step_block(step, bcl_layout_rank(layout, place + a),
+				       block++);
 	}
 }
 

@@ -7,6 +7,8 @@
 #ifndef BCL_COLLECTIVES_BUILDERS_H
 #define BCL_COLLECTIVES_BUILDERS_H
 
+#include <string.h>
+
 #include "base/base.h"
 #include "collectives/call.h"
 #include "collectives/group.h"
@@ -247,6 +249,19 @@ extern const struct bcl_algorithm bcl_scatter_algorithms[];
 extern const struct bcl_algorithm bcl_allgather_algorithms[];
 extern const struct bcl_algorithm bcl_alltoall_algorithms[];
 extern const struct bcl_algorithm bcl_alltoallv_algorithms[];
+
+/* ---- orders of blocks ------------------------------------------------------
+ */
+
+/* In a step that reorders blocks of step->length bytes: copies block `from` of
+ * step->from to block `to` of step->to. */
+static inline void bcl_step_block(const struct bcl_step *step, size_t to,
+				  size_t from)
+{
+	memcpy((unsigned char *)step->to + to * step->length,
+	       (const unsigned char *)step->from + from * step->length,
+	       step->length);
+}
 
 /* ---- reorder.c ----------------------------------------------------------- */
 

@@ -121,15 +121,11 @@ static void to_shares(const struct bcl_team *team, const struct bcl_step *step)
 	for (i = range.begin; i < range.end; i++) {
 		unsigned first =
 			bcl_radix_on(&digits, team->my_node, i) * members;
-		unsigned char *to = step->to;
+		size_t block = place(plan, each, i, used) * members;
 
-		to += place(plan, each, i, used) * members * step->length;
-		for (b = 0; b < members; b++, to += step->length)
-			memcpy(to,
-			       (const unsigned char *)step->from +
-				       bcl_layout_rank(layout, first + b) *
-					       step->length,
-			       step->length);
+		for (b = 0; b < members; b++)
+			bcl_step_block(step, block++,
+				       bcl_layout_rank(layout, first + b));
 	}
 }
 
@@ -147,14 +143,11 @@ static void from_shares(const struct bcl_team *team,
 	for (i = range.begin; i < range.end; i++) {
 		unsigned first =
 			bcl_radix_before(&digits, team->my_node, i) * members;
-		const unsigned char *from = step->from;
+		size_t block = place(plan, each, i, used) * members;
 
-		from += place(plan, each, i, used) * members * step->length;
-		for (a = 0; a < members; a++, from += step->length)
-			memcpy((unsigned char *)step->to +
-				       bcl_layout_rank(layout, first + a) *
-					       step->length,
-			       from, step->length);
+		for (a = 0; a < members; a++)
+			bcl_step_block(step, bcl_layout_rank(layout, first + a),
+				       block++);
 	}
 }
 
@@ -183,15 +176,15 @@ static void to_members(const struct bcl_team *team, const struct bcl_step *step)
 	unsigned n = team->layout.nnodes, members = team->size / n, i, a, b;
 	union plan plan = plan_of(step);
 	unsigned used = count(n, plan, plan.share), each = room(n, plan);
-	const unsigned char *from = step->from;
+	size_t block = 0;
 
 	for (i = 0; i < used; i++)
 		for (a = 0; a < members; a++)
-			for (b = 0; b < members; b++, from += step->length)
-				memcpy((unsigned char *)step->to +
-					       ((b * each + i) * members + a) *
-						       step->length,
-				       from, step->length);
+			for (b = 0; b < members; b++)
+				bcl_step_block(
+					step,
+					((size_t)b * each + i) * members + a,
+					block++);
 }
 
 /* ---- steps --------------------------------------------------------------- */
