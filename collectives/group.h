@@ -26,6 +26,7 @@ struct bcl_group {
 
 static inline unsigned bcl_group_rank(const struct bcl_group *group, unsigned i)
 {
+	bcl_assert(i < group->size);
 	if (i == group->replaced)
 		return group->replacement;
 	if (!group->layout)

@@ -460,6 +460,7 @@ void bcl_build_reduce_pipeline(struct bcl_schedule *schedule,
 
 	init(&pipeline, schedule, call, piece, call->reduction->element);
 	rounds = pipeline.plan.rounds;
+	bcl_assert(pipeline.plan.pieces <= 2 * BCL_PIPELINE_PIECES);
 	begin_sum(&pipeline, &sum);
 	/* late: this member sends every piece, and has room for all that comes
 	 * of a piece until then. So the node's own part is collected just

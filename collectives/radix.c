@@ -198,6 +198,7 @@ void bcl_build_radix(struct bcl_schedule *schedule,
 	};
 	unsigned highest = bcl_radix_highest(digits), i;
 
+	bcl_assert(digits->low <= BITS_MAX && digits->bits <= BITS_MAX);
 	for (i = 0; i <= highest; i++) {
 		unsigned at = how->up ? i : highest - i;
 		unsigned shift = bcl_radix_shift(digits, at);

@@ -145,7 +145,9 @@ void bcl_teams_remove(struct bcl_teams *teams, struct bcl_team *team)
 {
 	struct bcl_team **link = &teams->teams;
 
-	while (*link != team)
+	while (*link != team) {
+		bcl_assert(*link);
 		link = &(*link)->next;
+	}
 	*link = team->next;
 }

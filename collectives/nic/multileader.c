@@ -347,6 +347,7 @@ void bcl_build_multileader(struct bcl_schedule *schedule,
 	};
 	enum part part;
 
+	bcl_assert(of <= SHARES_MAX);
 	for (part = NEAR; part <= FAR; part++) {
 		shares.room[part] =
 			room(n, with(&shares, part)) * members * row;
