@@ -93,8 +93,8 @@ void bcl_compare_hear(struct bcl_team *team, unsigned rank,
 			"rank %u calls %s with %llu bytes where rank %u calls "
 			"%s with %llu",
 			rank, bcl_calls_name(theirs), bcl_calls_length(theirs),
-			bcl_team_job_rank(team, team->rank), bcl_calls_name(call),
-			bcl_calls_length(call));
+			bcl_team_job_rank(team, team->rank),
+			bcl_calls_name(call), bcl_calls_length(call));
 	else
 		bcl_log(config, BCL_LOG_WARN, "coll",
 			"before %s with %llu bytes ranks %u and %u have called "

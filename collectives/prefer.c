@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * BCL_COLL: the algorithms that the user prefers to those of the cost model,
- * as "allreduce:ring,alltoall:direct".
+ * BCL_COLL: algorithms that the user prefers to the choice of the cost model, as
+ * in "allreduce:ring,alltoall:direct".
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@ enum {
 	NAMES_MAX = 1024, /* bytes of all names of one operation */
 };
 
-/* One preference; the texts lie in the setting. */
+/* A preference. The texts lie in the setting. */
 struct preference {
 	const char *operation, *algorithm;
 	int operation_length, algorithm_length;
