@@ -83,18 +83,21 @@ static void build_bruck(struct bcl_schedule *schedule,
 }
 
 static void build_ring(struct bcl_schedule *schedule,
-		       const struct bcl_call *call)
+		       const struct bcl_call *call, unsigned parameter)
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_ordered(team);
 
+	(void)parameter;
 	bcl_step_copy(schedule, call->receive + team->rank * call->length,
 		      call->send, call->length);
 	bcl_build_ring_by_rank(schedule, &group, call->receive, call->length);
 }
 
-static double cost_node(const struct bcl_model *model, double length)
+static double cost_node(const struct bcl_model *model, double length,
+			unsigned parameter)
 {
+	(void)parameter;
 	return bcl_cost_phases(model, length) +
 	       (1 + model->members) * length * model->segment.byte;
 }
@@ -104,7 +107,7 @@ static double cost_bruck(const struct bcl_model *model, double length,
 {
 	double all = model->size * length;
 	double inside = model->members > 1
-				? cost_node(model, length) +
+				? cost_node(model, length, 0) +
 					  bcl_cost_phases(model, all) +
 					  2 * all * model->segment.byte
 				: 0;
@@ -113,64 +116,21 @@ static double cost_bruck(const struct bcl_model *model, double length,
 	       all * model->segment.byte + inside;
 }
 
-BCL_VARIANT(bruck, 1)
-BCL_VARIANT(bruck, 2)
-BCL_VARIANT(bruck, 4)
-BCL_VARIANT(bruck, 8)
-
-static double cost_ring(const struct bcl_model *model, double length)
+static double cost_ring(const struct bcl_model *model, double length,
+			unsigned parameter)
 {
 	struct bcl_cost cost = bcl_cost_exchange(model, length);
 
+	(void)parameter;
 	return (model->size - 1) * (cost.message + length * cost.byte);
 }
 
 const struct bcl_algorithm bcl_allgather_algorithms[] = {
-	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_ALLGATHER, NULL, cost_node },
-	{ "bruck", 0, 0, build_bruck_1, cost_bruck_1 },
-	{ "bruck_2", 0, 0, build_bruck_2, cost_bruck_2 },
-	{ "bruck_4", 0, 0, build_bruck_4, cost_bruck_4 },
-	{ "bruck_8", 0, 0, build_bruck_8, cost_bruck_8 },
-	{ "ring", 0, 0, build_ring, cost_ring },
+	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_ALLGATHER, NULL, cost_node, 0 },
+	{ "bruck", 0, 0, build_bruck, cost_bruck, 1 },
+	{ "bruck_2", 0, 0, build_bruck, cost_bruck, 2 },
+	{ "bruck_4", 0, 0, build_bruck, cost_bruck, 4 },
+	{ "bruck_8", 0, 0, build_bruck, cost_bruck, 8 },
+	{ "ring", 0, 0, build_ring, cost_ring, 0 },
 	{ 0 },
 };
-
-static enum bcl_status check(const struct bcl_team *team, const void *send,
-			     size_t length, void *receive,
-			     struct bcl_call *call)
-{
-	if (!team || (length && (!send || !receive)))
-		return BCL_ERR_ARG;
-	*call = (struct bcl_call){
-		.operation = BCL_OPERATION_ALLGATHER,
-		.send = send == BCL_IN_PLACE
-				? (unsigned char *)receive + team->rank * length
-				: send,
-		.receive = receive,
-		.length = length,
-	};
-	return BCL_OK;
-}
-
-enum bcl_status bcl_allgather(struct bcl_team *team, const void *send,
-			      size_t length, void *receive)
-{
-	struct bcl_call call;
-	enum bcl_status status = check(team, send, length, receive, &call);
-
-	if (status != BCL_OK)
-		return bcl_call_refuse(team, BCL_OPERATION_ALLGATHER, status);
-	return bcl_call_run(team, call);
-}
-
-enum bcl_status bcl_iallgather(struct bcl_team *team, const void *send,
-			       size_t length, void *receive,
-			       struct bcl_adi_request **request)
-{
-	struct bcl_call call;
-	enum bcl_status status = check(team, send, length, receive, &call);
-
-	if (status != BCL_OK)
-		return bcl_call_refuse(team, BCL_OPERATION_ALLGATHER, status);
-	return bcl_call_start(team, &call, request);
-}

@@ -12,7 +12,7 @@
  *   halving*           reduce-scatter and allgather by halving (halving.c),
  *                      with a slice of the vector for each member of a node
  *   halving_leaders*   the same by the leaders alone
- *   trees              to rank 0 and back by two trees (two_trees.c)
+ *   trees              to rank 0 and back by two trees (nic/two_trees.c)
  *
  * Recursive doubling among 6 members, where (0 1) is the sum of 0 and 1:
  *
@@ -25,6 +25,7 @@
 
 #include "collectives/builders.h"
 #include "collectives/cost.h"
+#include "collectives/nic/nic.h"
 
 /*
  * Recursive doubling with two buffers: `sum` has the sum so far, `other` is
@@ -134,13 +135,14 @@ static void build_exchanges(struct bcl_schedule *schedule,
 }
 
 static void build_doubling(struct bcl_schedule *schedule,
-			   const struct bcl_call *call)
+			   const struct bcl_call *call, unsigned parameter)
 {
 	const struct bcl_team *team = schedule->team;
 	unsigned leader = bcl_layout_leader(&team->layout, team->my_node);
 	const void *sum = call->send;
 	struct bcl_group leaders;
 
+	(void)parameter;
 	if (bcl_layout_members(&team->layout, team->my_node) > 1) {
 		bcl_intranode_reduce(schedule, leader, sum, call->receive,
 				     call->length, call->reduction);
@@ -193,10 +195,11 @@ static void build_gathered(struct bcl_schedule *schedule,
 
 /* Doubling over all ranks, for operators that need the order of ranks. */
 static void build_flat_doubling(struct bcl_schedule *schedule,
-				const struct bcl_call *call)
+				const struct bcl_call *call, unsigned parameter)
 {
 	struct bcl_group group = bcl_group_all(schedule->team);
 
+	(void)parameter;
 	build_exchanges(schedule, &group, call->send, call->receive,
 			call->length, call->reduction);
 }
@@ -204,7 +207,7 @@ static void build_flat_doubling(struct bcl_schedule *schedule,
 /* Reduce each block at its owner (reduce_scatter.c), then send the blocks
  * around the ring (ring.c). */
 static void build_ring(struct bcl_schedule *schedule,
-		       const struct bcl_call *call)
+		       const struct bcl_call *call, unsigned parameter)
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = call->reduction->commutative
@@ -212,6 +215,7 @@ static void build_ring(struct bcl_schedule *schedule,
 					 : bcl_group_all(team);
 	size_t element = call->reduction->element;
 
+	(void)parameter;
 	bcl_build_reduce_scatter(schedule, &group, call->send,
 				 call->receive +
 					 bcl_block_begin(call->length, element,
@@ -261,8 +265,10 @@ static void build_halving(struct bcl_schedule *schedule,
 }
 
 static void build_halving_fetched(struct bcl_schedule *schedule,
-				  const struct bcl_call *call)
+				  const struct bcl_call *call,
+				  unsigned parameter)
 {
+	(void)parameter;
 	build_slices(schedule, call, true, BCL_HALVING_PLAIN);
 }
 
@@ -293,15 +299,17 @@ static void build_halving_leaders(struct bcl_schedule *schedule,
 
 /* Reduce to rank 0 by two trees, then broadcast from there. */
 static void build_trees(struct bcl_schedule *schedule,
-			const struct bcl_call *call)
+			const struct bcl_call *call, unsigned piece)
 {
-	bcl_build_reduce_trees(schedule, call, BCL_TREES_PIECE);
+	bcl_build_reduce_trees(schedule, call, piece);
 	bcl_step_round(schedule);
-	bcl_build_broadcast_trees(schedule, call, BCL_TREES_PIECE);
+	bcl_build_broadcast_trees(schedule, call, piece);
 }
 
-static double cost_node(const struct bcl_model *model, double length)
+static double cost_node(const struct bcl_model *model, double length,
+			unsigned parameter)
 {
+	(void)parameter;
 	return bcl_cost_phases(model, length) +
 	       2 * length * model->segment.byte +
 	       (model->members - 1) * length * model->combine;
@@ -309,10 +317,12 @@ static double cost_node(const struct bcl_model *model, double length)
 
 /* us. A member copies the whole vector into the segment and out of it, and its
  * own share once more. It combines its share only. */
-static double cost_node_sliced(const struct bcl_model *model, double length)
+static double cost_node_sliced(const struct bcl_model *model, double length,
+			       unsigned parameter)
 {
 	double members = model->members;
 
+	(void)parameter;
 	return 2 * bcl_cost_phases(model, length) +
 	       (2 + 1 / members) * length * model->segment.byte +
 	       (members - 1) / members * length * model->combine;
@@ -332,7 +342,7 @@ static double cost_collected(const struct bcl_model *model, double length)
 {
 	if (model->members == 1)
 		return 0;
-	return cost_node(model, length) + bcl_cost_phases(model, length) +
+	return cost_node(model, length, 0) + bcl_cost_phases(model, length) +
 	       2 * length * model->segment.byte;
 }
 
@@ -347,10 +357,12 @@ static double cost_links(const struct bcl_model *model, double length)
 	return bcl_cost_links(byte, length, 1);
 }
 
-static double cost_doubling(const struct bcl_model *model, double length)
+static double cost_doubling(const struct bcl_model *model, double length,
+			    unsigned parameter)
 {
 	struct bcl_cost cost = bcl_cost_exchange(model, length);
 
+	(void)parameter;
 	return doubling_rounds(model->nodes) *
 		       (cost.message + length * (cost.byte + model->combine)) +
 	       cost_links(model, length) + cost_collected(model, length);
@@ -364,17 +376,14 @@ static double cost_gathered(const struct bcl_model *model, double length,
 	       cost_collected(model, length);
 }
 
-BCL_VARIANT(gathered, 1)
-BCL_VARIANT(gathered, 2)
-BCL_VARIANT(gathered, 4)
-BCL_VARIANT(gathered, 8)
-
 /* All members of a node exchange with other nodes at once, so each has the card
  * for 1 / members of the time. */
-static double cost_flat_doubling(const struct bcl_model *model, double length)
+static double cost_flat_doubling(const struct bcl_model *model, double length,
+				 unsigned parameter)
 {
 	struct bcl_cost cost = bcl_cost_exchange(model, length);
 
+	(void)parameter;
 	if (model->nodes > 1)
 		cost.byte *= model->members;
 	return length * model->segment.byte +
@@ -471,7 +480,7 @@ static double cost_halving(const struct bcl_model *model, double length,
 			   unsigned way)
 {
 	double others = model->members - 1;
-	double inside = others > 0 ? cost_node_sliced(model, length) : 0;
+	double inside = others > 0 ? cost_node_sliced(model, length, 0) : 0;
 
 	return cost_halving_plan(model, length, (enum bcl_halving_way)way) +
 	       inside + 2 * others * model->segment.message;
@@ -480,25 +489,22 @@ static double cost_halving(const struct bcl_model *model, double length,
 /* us. The factor was measured on simulated clusters of 15 to 64 nodes: reduce
  * and broadcast together take a fifth more than the model gives for the two
  * alone. */
-static double cost_trees(const struct bcl_model *model, double length)
+static double cost_trees(const struct bcl_model *model, double length,
+			 unsigned piece)
 {
-	return 1.2 *
-	       (bcl_cost_trees(model, length, BCL_TREES_PIECE, model->combine,
-			       cost_node) +
-		bcl_cost_trees(model, length, BCL_TREES_PIECE, 0, cost_node));
+	return 1.2 * (bcl_cost_trees(model, length, piece, model->combine,
+				     cost_node) +
+		      bcl_cost_trees(model, length, piece, 0, cost_node));
 }
 
-BCL_VARIANT(halving, 0)
-BCL_VARIANT(halving, 1)
-BCL_VARIANT(halving, 2)
-BCL_VARIANT(halving, 3)
-
 /* us. Inside the nodes the slices go around rings. */
-static double cost_halving_fetched(const struct bcl_model *model, double length)
+static double cost_halving_fetched(const struct bcl_model *model, double length,
+				   unsigned parameter)
 {
 	double members = model->members, slice = length / members;
 	struct bcl_cost cost = bcl_cost_intranode(model, slice);
 
+	(void)parameter;
 	return cost_halving_plan(model, length, BCL_HALVING_PLAIN) +
 	       (members - 1) * (2 * (cost.message + slice * cost.byte) +
 				slice * model->combine);
@@ -522,16 +528,13 @@ static double cost_halving_leaders(const struct bcl_model *model, double length,
 	       pieces * gap + cost_collected(model, length - beside);
 }
 
-BCL_VARIANT(halving_leaders, 0)
-BCL_VARIANT(halving_leaders, 1)
-BCL_VARIANT(halving_leaders, 2)
-BCL_VARIANT(halving_leaders, 3)
-
-static double cost_ring(const struct bcl_model *model, double length)
+static double cost_ring(const struct bcl_model *model, double length,
+			unsigned parameter)
 {
 	double size = model->size;
 	struct bcl_cost cost = bcl_cost_exchange(model, length / size);
 
+	(void)parameter;
 	return 2 * (size - 1) * cost.message +
 	       (size - 1) / size * length * (2 * cost.byte + model->combine);
 }
@@ -543,74 +546,36 @@ enum {
 };
 
 const struct bcl_algorithm bcl_allreduce_algorithms[] = {
-	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_ALLREDUCE, NULL, cost_node },
+	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_ALLREDUCE, NULL, cost_node, 0 },
 	{ "node_sliced", BCL_NEEDS_SEGMENT, BCL_NODE_ALLREDUCE_SLICED, NULL,
-	  cost_node_sliced },
-	{ "doubling", BCL_NEEDS_CONTIGUOUS, 0, build_doubling, cost_doubling },
-	{ "gathered", GATHERED, 0, build_gathered_1, cost_gathered_1 },
-	{ "gathered_2", GATHERED, 0, build_gathered_2, cost_gathered_2 },
-	{ "gathered_4", GATHERED, 0, build_gathered_4, cost_gathered_4 },
-	{ "gathered_8", GATHERED, 0, build_gathered_8, cost_gathered_8 },
-	{ "flat_doubling", 0, 0, build_flat_doubling, cost_flat_doubling },
-	{ "ring", 0, 0, build_ring, cost_ring },
-	{ "halving", COLUMNS, 0, build_halving_0, cost_halving_0 },
-	{ "halving_far_1", COLUMNS, 0, build_halving_1, cost_halving_1 },
-	{ "halving_far_2", COLUMNS, 0, build_halving_2, cost_halving_2 },
-	{ "halving_ring", COLUMNS, 0, build_halving_3, cost_halving_3 },
+	  cost_node_sliced, 0 },
+	{ "doubling", BCL_NEEDS_CONTIGUOUS, 0, build_doubling, cost_doubling,
+	  0 },
+	{ "gathered", GATHERED, 0, build_gathered, cost_gathered, 1 },
+	{ "gathered_2", GATHERED, 0, build_gathered, cost_gathered, 2 },
+	{ "gathered_4", GATHERED, 0, build_gathered, cost_gathered, 4 },
+	{ "gathered_8", GATHERED, 0, build_gathered, cost_gathered, 8 },
+	{ "flat_doubling", 0, 0, build_flat_doubling, cost_flat_doubling, 0 },
+	{ "ring", 0, 0, build_ring, cost_ring, 0 },
+	{ "halving", COLUMNS, 0, build_halving, cost_halving,
+	  BCL_HALVING_PLAIN },
+	{ "halving_far_1", COLUMNS | BCL_PAYS_AUTONOMOUS, 0, build_halving,
+	  cost_halving, BCL_HALVING_FAR_1 },
+	{ "halving_far_2", COLUMNS | BCL_PAYS_AUTONOMOUS, 0, build_halving,
+	  cost_halving, BCL_HALVING_FAR_2 },
+	{ "halving_ring", COLUMNS | BCL_PAYS_AUTONOMOUS, 0, build_halving,
+	  cost_halving, BCL_HALVING_RING },
 	{ "halving_fetched", COLUMNS, 0, build_halving_fetched,
-	  cost_halving_fetched },
-	{ "halving_leaders", LEADERS, 0, build_halving_leaders_0,
-	  cost_halving_leaders_0 },
-	{ "halving_leaders_far_1", LEADERS, 0, build_halving_leaders_1,
-	  cost_halving_leaders_1 },
-	{ "halving_leaders_far_2", LEADERS, 0, build_halving_leaders_2,
-	  cost_halving_leaders_2 },
-	{ "halving_leaders_ring", LEADERS, 0, build_halving_leaders_3,
-	  cost_halving_leaders_3 },
-	{ "trees", BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE, 0, build_trees,
-	  cost_trees },
+	  cost_halving_fetched, 0 },
+	{ "halving_leaders", LEADERS, 0, build_halving_leaders,
+	  cost_halving_leaders, BCL_HALVING_PLAIN },
+	{ "halving_leaders_far_1", LEADERS | BCL_PAYS_AUTONOMOUS, 0,
+	  build_halving_leaders, cost_halving_leaders, BCL_HALVING_FAR_1 },
+	{ "halving_leaders_far_2", LEADERS | BCL_PAYS_AUTONOMOUS, 0,
+	  build_halving_leaders, cost_halving_leaders, BCL_HALVING_FAR_2 },
+	{ "halving_leaders_ring", LEADERS | BCL_PAYS_AUTONOMOUS, 0,
+	  build_halving_leaders, cost_halving_leaders, BCL_HALVING_RING },
+	{ "trees", LEADERS | BCL_PAYS_AUTONOMOUS, 0, build_trees, cost_trees,
+	  BCL_TREES_PIECE },
 	{ 0 },
 };
-
-static enum bcl_status check(const void *send, void *receive, size_t count,
-			     const struct bcl_reduction *reduction,
-			     struct bcl_call *call)
-{
-	if (!reduction || !reduction->element ||
-	    count > SIZE_MAX / reduction->element ||
-	    (count && (!send || !receive)))
-		return BCL_ERR_ARG;
-	*call = (struct bcl_call){
-		.operation = BCL_OPERATION_ALLREDUCE,
-		.send = send == BCL_IN_PLACE ? receive : send,
-		.receive = receive,
-		.length = count * reduction->element,
-		.reduction = reduction,
-	};
-	return BCL_OK;
-}
-
-enum bcl_status bcl_allreduce(struct bcl_team *team, const void *send,
-			      void *receive, size_t count,
-			      const struct bcl_reduction *reduction)
-{
-	struct bcl_call call;
-	enum bcl_status status = check(send, receive, count, reduction, &call);
-
-	if (status != BCL_OK)
-		return bcl_call_refuse(team, BCL_OPERATION_ALLREDUCE, status);
-	return bcl_call_run(team, call);
-}
-
-enum bcl_status bcl_iallreduce(struct bcl_team *team, const void *send,
-			       void *receive, size_t count,
-			       const struct bcl_reduction *reduction,
-			       struct bcl_adi_request **request)
-{
-	struct bcl_call call;
-	enum bcl_status status = check(send, receive, count, reduction, &call);
-
-	if (status != BCL_OK)
-		return bcl_call_refuse(team, BCL_OPERATION_ALLREDUCE, status);
-	return bcl_call_start(team, &call, request);
-}

@@ -7,19 +7,17 @@
  *   leaders*        the members' blocks are gathered at the leaders; these
  *                   exchange by radix or, leaders_pairs, by pairs; scatter
  *   multileader*    each member carries a share of its node's blocks
- *                   (alltoall_multileader.c)
+ *                   (nic/multileader.c)
  *   columns*        each member carries the blocks for the members that have
  *                   its place in the other nodes
  *   pairs           one message for each pair of ranks (pairs.c)
  *
  * The number at the end of a name is the radix.
  */
-#include <bcl/wire.h>
-#include <math.h>
-#include <string.h>
 
 #include "collectives/builders.h"
 #include "collectives/cost.h"
+#include "collectives/nic/nic.h"
 
 static const struct bcl_share all_blocks = { 0, 1 };
 
@@ -29,15 +27,10 @@ static const struct bcl_share all_blocks = { 0, 1 };
 static void rotate(const struct bcl_team *team, const struct bcl_step *step)
 {
 	struct bcl_radix digits = bcl_radix_of(team->size, 1);
-	const unsigned char *from = step->from;
-	unsigned char *to = step->to;
 	unsigned i;
 
-	for (i = 0; i < team->size; i++, to += step->length)
-		memcpy(to,
-		       from + bcl_radix_on(&digits, team->rank, i) *
-				       step->length,
-		       step->length);
+	for (i = 0; i < team->size; i++)
+		bcl_step_block(step, i, bcl_radix_on(&digits, team->rank, i));
 }
 
 /* Block i of `from` came from the member i places before. */
@@ -45,18 +38,15 @@ static void rotate_back(const struct bcl_team *team,
 			const struct bcl_step *step)
 {
 	struct bcl_radix digits = bcl_radix_of(team->size, 1);
-	const unsigned char *from = step->from;
-	unsigned char *to = step->to;
 	unsigned i;
 
-	for (i = 0; i < team->size; i++, from += step->length)
-		memcpy(to + bcl_radix_before(&digits, team->rank, i) *
-				       step->length,
-		       from, step->length);
+	for (i = 0; i < team->size; i++)
+		bcl_step_block(step, bcl_radix_before(&digits, team->rank, i),
+			       i);
 }
 
 static void build_bruck(struct bcl_schedule *schedule,
-			const struct bcl_call *call)
+			const struct bcl_call *call, unsigned parameter)
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_all(team);
@@ -67,6 +57,7 @@ static void build_bruck(struct bcl_schedule *schedule,
 	size_t length = call->length;
 	unsigned char *blocks = bcl_step_scratch(schedule, team->size * length);
 
+	(void)parameter;
 	bcl_step_call(schedule, rotate, blocks, call->send, length, 0);
 	bcl_build_radix(schedule, &group, &rounds, blocks, call->receive,
 			length);
@@ -77,7 +68,7 @@ static void build_bruck(struct bcl_schedule *schedule,
  */
 
 static void build_pairs(struct bcl_schedule *schedule,
-			const struct bcl_call *call)
+			const struct bcl_call *call, unsigned parameter)
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_ordered(team);
@@ -85,6 +76,7 @@ static void build_pairs(struct bcl_schedule *schedule,
 	size_t length = call->length, all = team->size * length;
 	size_t own = team->rank * length;
 
+	(void)parameter;
 	if (send == call->receive) {
 		send = bcl_step_scratch(schedule, all);
 		bcl_step_copy(schedule, (void *)send, call->receive, all);
@@ -107,23 +99,19 @@ static void to_blocks(const struct bcl_team *team, const struct bcl_step *step)
 	const struct bcl_layout *layout = &team->layout;
 	unsigned n = layout->nnodes, members = team->size / n, i, a, b;
 	struct bcl_radix digits = bcl_radix_of(n, step->rank);
-	const unsigned char *from = step->from;
-	unsigned char *to = step->to;
+	size_t block = 0;
 
 	for (i = 0; i < n; i++) {
 		unsigned place =
 			bcl_radix_on(&digits, team->my_node, i) * members;
 
 		for (a = 0; a < members; a++)
-			for (b = 0; b < members; b++) {
-				memcpy(to,
-				       from + (a * team->size +
-					       bcl_layout_rank(layout,
-							       place + b)) *
-						       step->length,
-				       step->length);
-				to += step->length;
-			}
+			for (b = 0; b < members; b++)
+				bcl_step_block(
+					step, block++,
+					(size_t)a * team->size +
+						bcl_layout_rank(layout,
+								place + b));
 	}
 }
 
@@ -134,22 +122,20 @@ static void from_blocks(const struct bcl_team *team,
 	const struct bcl_layout *layout = &team->layout;
 	unsigned n = layout->nnodes, members = team->size / n, i, a, b;
 	struct bcl_radix digits = bcl_radix_of(n, step->rank);
-	const unsigned char *from = step->from;
-	unsigned char *to = step->to;
+	size_t block = 0;
 
 	for (i = 0; i < n; i++) {
 		unsigned place =
 			bcl_radix_before(&digits, team->my_node, i) * members;
 
 		for (a = 0; a < members; a++)
-			for (b = 0; b < members; b++) {
-				memcpy(to + (b * team->size +
-					     bcl_layout_rank(layout,
-							     place + a)) *
-						       step->length,
-				       from, step->length);
-				from += step->length;
-			}
+			for (b = 0; b < members; b++)
+				bcl_step_block(
+					step,
+					(size_t)b * team->size +
+						bcl_layout_rank(layout,
+								place + a),
+					block++);
 	}
 }
 
@@ -199,12 +185,6 @@ static void build_leaders(struct bcl_schedule *schedule,
 	bcl_intranode_scatter(schedule, leader, all, call->receive, one);
 }
 
-static void build_leaders_pairs(struct bcl_schedule *schedule,
-				const struct bcl_call *call)
-{
-	build_leaders(schedule, call, 1);
-}
-
 /* ---- among the members with the same place in their nodes -----------------
  *
  * All nodes have the same number of members. Each member has the blocks that
@@ -221,21 +201,15 @@ static void to_columns(const struct bcl_team *team, const struct bcl_step *step)
 	const struct bcl_layout *layout = &team->layout;
 	unsigned n = layout->nnodes, members = team->size / n, i, b;
 	struct bcl_radix digits = bcl_radix_of(n, step->rank);
-	const unsigned char *from = step->from;
-	unsigned char *to = step->to;
+	size_t block = 0;
 
 	for (b = 0; b < members; b++)
 		for (i = 0; i < n; i++) {
-			unsigned place =
-				bcl_radix_on(&digits, team->my_node, i) *
-					members +
-				b;
+			unsigned node = bcl_radix_on(&digits, team->my_node, i);
 
-			memcpy(to,
-			       from + bcl_layout_rank(layout, place) *
-					       step->length,
-			       step->length);
-			to += step->length;
+			bcl_step_block(
+				step, block++,
+				bcl_layout_rank(layout, node * members + b));
 		}
 }
 
@@ -244,15 +218,11 @@ static void to_columns(const struct bcl_team *team, const struct bcl_step *step)
 static void by_node(const struct bcl_team *team, const struct bcl_step *step)
 {
 	unsigned n = team->layout.nnodes, members = team->size / n, i, a;
-	const unsigned char *from = step->from;
-	unsigned char *to = step->to;
+	size_t block = 0;
 
 	for (i = 0; i < n; i++)
-		for (a = 0; a < members; a++) {
-			memcpy(to, from + ((size_t)a * n + i) * step->length,
-			       step->length);
-			to += step->length;
-		}
+		for (a = 0; a < members; a++)
+			bcl_step_block(step, block++, (size_t)a * n + i);
 }
 
 /* from: by distance in nodes, backwards, then by sending member. to: by
@@ -263,19 +233,15 @@ static void from_columns(const struct bcl_team *team,
 	const struct bcl_layout *layout = &team->layout;
 	unsigned n = layout->nnodes, members = team->size / n, i, a;
 	struct bcl_radix digits = bcl_radix_of(n, step->rank);
-	const unsigned char *from = step->from;
-	unsigned char *to = step->to;
+	size_t block = 0;
 
 	for (i = 0; i < n; i++) {
 		unsigned place =
 			bcl_radix_before(&digits, team->my_node, i) * members;
 
-		for (a = 0; a < members; a++) {
-			memcpy(to + bcl_layout_rank(layout, place + a) *
-					       step->length,
-			       from, step->length);
-			from += step->length;
-		}
+		for (a = 0; a < members; a++)
+			bcl_step_block(step, bcl_layout_rank(layout, place + a),
+				       block++);
 	}
 }
 
@@ -307,29 +273,14 @@ static void build_columns(struct bcl_schedule *schedule,
 		      rounds.digits.bits);
 }
 
-/* ---- alltoall_multileader.c ---------------------------------------------- */
-
-static void build_multileader(struct bcl_schedule *schedule,
-			      const struct bcl_call *call, unsigned values)
-{
-	bcl_build_multileader(schedule, call, (unsigned)__builtin_ctz(values));
-}
-
 /* ---- costs --------------------------------------------------------------- */
 
-static double cost_node(const struct bcl_model *model, double length)
+static double cost_node(const struct bcl_model *model, double length,
+			unsigned parameter)
 {
+	(void)parameter;
 	return bcl_cost_phases(model, length * model->members) +
 	       2 * model->members * length * model->segment.byte;
-}
-
-/* us from a message of a node to the next, where `members` members send. work:
- * us of a processor for each message. */
-static double next_message(const struct bcl_model *model, double members,
-			   double work)
-{
-	return bcl_larger(work / members,
-			  bcl_larger(model->card.gap, model->card.exchange));
 }
 
 /* All members of a node exchange at once, over the same wire. An autonomous
@@ -341,37 +292,22 @@ static struct bcl_cost cost_at_once(const struct bcl_model *model,
 
 	if (model->autonomous)
 		cost.message += (model->members - 1) *
-				next_message(model, model->members, cost.gap);
+				bcl_cost_next(model, model->members, cost.gap);
 	cost.byte *= model->members;
 	return cost;
 }
 
-/* us that the links between the two halves of the nodes are busy, where each
- * node has `all` bytes in `messages` messages for all nodes together. */
-static double cost_across(const struct bcl_model *model, double all,
-			  double messages)
-{
-	return bcl_cost_links(model->across[0], all / 2, messages / 2);
-}
-
-/* us of messages to all other nodes, where cards and processors take `us`.
- * Messages to near nodes go first, and links between the halves are idle
- * meanwhile. */
-static double cost_direct(const struct bcl_model *model, double us, double all,
-			  double messages)
-{
-	return us / 2 + bcl_larger(us / 2, cost_across(model, all, messages));
-}
-
-static double cost_bruck(const struct bcl_model *model, double length)
+static double cost_bruck(const struct bcl_model *model, double length,
+			 unsigned parameter)
 {
 	double half = model->size * length / 2;
 	struct bcl_cost cost = cost_at_once(model, half);
 	double round = cost.message + half * cost.byte +
 		       2 * half * model->segment.byte;
-	double links = cost_across(model, model->members * 2 * half,
-				   2.0 * model->members);
+	double links = bcl_cost_across(model, model->members * 2 * half,
+				       2.0 * model->members);
 
+	(void)parameter;
 	return (bcl_log2_up(model->size) - 1) * round +
 	       bcl_larger(round, cost.message + links) +
 	       4 * half * model->segment.byte;
@@ -399,11 +335,11 @@ static double cost_others(const struct bcl_model *model,
 
 	if (!model->autonomous)
 		return others * both;
-	next = next_message(model, at_once, cost->gap);
+	next = bcl_cost_next(model, at_once, cost->gap);
 	late = bcl_larger(0, others - cost->message / cost->gap);
 	return (at_once - 1) * next +
 	       at_once * ((others - late) * next +
-			  late * next_message(model, at_once, both));
+			  late * bcl_cost_next(model, at_once, both));
 }
 
 /* us of all rounds with digits of `values` values, where `at_once` members of
@@ -421,8 +357,9 @@ static double cost_radix(const struct bcl_model *model, double all,
 		double used = bcl_min_size(of, (model->nodes - 1) / place + 1);
 		double part = all / used;
 		struct bcl_cost cost = bcl_cost_exchange(model, part);
-		double far = cost.message +
-			     cost_across(model, at_once * all, at_once * used);
+		double far =
+			cost.message +
+			bcl_cost_across(model, at_once * all, at_once * used);
 		double others = cost_others(model, &cost, used - 2, at_once);
 		double round =
 			cost.message + others +
@@ -430,8 +367,8 @@ static double cost_radix(const struct bcl_model *model, double all,
 				(at_once * cost.byte + 2 * model->segment.byte);
 
 		if (values >= model->nodes)
-			round = cost_direct(model, round, at_once * all,
-					    at_once * used);
+			round = bcl_cost_direct(model, round, at_once * all,
+						at_once * used);
 		else if (place * of >= model->nodes)
 			round = bcl_larger(round, far);
 		time += round;
@@ -456,66 +393,6 @@ static double cost_columns(const struct bcl_model *model, double length,
 	       bcl_cost_phases(model, all) + 5 * all * model->segment.byte;
 }
 
-/* us of a node's card for `messages` messages one after another, with `bytes`
- * in total, from `members` members. */
-static double cost_sent(const struct bcl_model *model, double messages,
-			double bytes, double members)
-{
-	struct bcl_cost cost = bcl_cost_exchange(model, bytes / messages);
-	double card = model->between.byte, copies = cost.byte - card;
-	double work = bcl_cost_gap(model, &cost);
-
-	return messages * next_message(model, members, work) +
-	       bytes * bcl_larger(card, copies / members);
-}
-
-static double cost_multileader(const struct bcl_model *model, double length,
-			       unsigned values)
-{
-	double own = model->size * length, all = model->members * own;
-	double shares = bcl_min_size(model->members, values);
-	double copied = 8 * own + 2 * all / shares, time = 0, last = 0;
-	/* If the number of nodes is no multiple of `values`, the lowest digit
-	 * lacks values, and messages to near nodes cross the links as well. */
-	double crossings = model->nodes % values ? 2 : 1;
-	unsigned place;
-
-	/* Not used where the capacity of links is unknown: one processor keeps
-	 * them busy. Not used for long blocks, which keep them busy without
-	 * it. */
-	if (!model->autonomous || model->members < 2 || model->across[0] <= 0 ||
-	    model->members * model->members * length > BCL_UNGRANTED_MAX)
-		return HUGE_VAL;
-	for (place = 1; place < model->nodes; place *= values) {
-		double used =
-			bcl_min_size(values, (model->nodes - 1) / place + 1);
-
-		last = used * (place > 1 ? shares : 1);
-		time += cost_sent(model, last * (used - 1) / used,
-				  all * (used - 1) / used, shares);
-		copied += 2 * all / shares;
-	}
-	if (values >= model->nodes)
-		time = cost_direct(model, time, all, last);
-	else /* half of the bytes cross first, half last */
-		time = bcl_larger(time,
-				  crossings * cost_across(model, all, last));
-	return model->between.message + time + 2 * bcl_cost_phases(model, own) +
-	       copied * model->segment.byte;
-}
-
-BCL_VARIANT(multileader, 4)
-BCL_VARIANT(multileader, 8)
-BCL_VARIANT(multileader, 16)
-BCL_VARIANT(leaders, 2)
-BCL_VARIANT(leaders, 4)
-BCL_VARIANT(leaders, 16)
-BCL_VARIANT(leaders, 32)
-BCL_VARIANT(columns, 2)
-BCL_VARIANT(columns, 4)
-BCL_VARIANT(columns, 8)
-BCL_VARIANT(columns, 16)
-
 /*
  * us of rounds of pairs among `size` members, by `at_once` members of a node at
  * once. An autonomous card begins the next message `gap` after the last byte of
@@ -530,31 +407,35 @@ static double cost_rounds(const struct bcl_model *model, double size,
 	double bytes = at_once * length * cost.byte;
 	double first = cost.message + bytes;
 	double work = bcl_cost_gap(model, &cost);
-	double next = at_once * next_message(model, at_once, work) + bytes;
+	double next = at_once * bcl_cost_next(model, at_once, work) + bytes;
 
 	if (!model->autonomous)
 		next = first;
 	else if (next < first / BCL_ROUND_LAG)
 		next = first / BCL_ROUND_LAG;
-	return cost_direct(model, first + (size - 2) * next,
-			   at_once * size * length, at_once * size);
+	return bcl_cost_direct(model, first + (size - 2) * next,
+			       at_once * size * length, at_once * size);
 }
 
-static double cost_leaders_pairs(const struct bcl_model *model, double length)
+static double cost_leaders_pairs(const struct bcl_model *model, double length,
+				 unsigned parameter)
 {
 	double block = model->members * model->members * length;
 
+	(void)parameter;
 	return cost_rounds(model, model->nodes, block, 1) +
 	       cost_collected(model, length);
 }
 
 /* us. The messages inside a node go beside the first rounds if they take no
  * time of the card. */
-static double cost_pairs(const struct bcl_model *model, double length)
+static double cost_pairs(const struct bcl_model *model, double length,
+			 unsigned parameter)
 {
 	double members = model->members, rounds, inside;
 	struct bcl_cost cost = bcl_cost_intranode(model, length);
 
+	(void)parameter;
 	if (model->nodes == 1)
 		return cost_rounds(model, model->size, length, members);
 	rounds = cost_rounds(model, model->size - members + 1, length, members);
@@ -569,61 +450,23 @@ enum {
 };
 
 const struct bcl_algorithm bcl_alltoall_algorithms[] = {
-	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_ALLTOALL, NULL, cost_node },
-	{ "bruck", 0, 0, build_bruck, cost_bruck },
-	{ "leaders", UNIFORM, 0, build_leaders_2, cost_leaders_2 },
-	{ "leaders_4", UNIFORM, 0, build_leaders_4, cost_leaders_4 },
-	{ "leaders_16", UNIFORM, 0, build_leaders_16, cost_leaders_16 },
-	{ "leaders_32", UNIFORM, 0, build_leaders_32, cost_leaders_32 },
-	{ "multileader_4", UNIFORM, 0, build_multileader_4,
-	  cost_multileader_4 },
-	{ "multileader_8", UNIFORM, 0, build_multileader_8,
-	  cost_multileader_8 },
-	{ "multileader_16", UNIFORM, 0, build_multileader_16,
-	  cost_multileader_16 },
-	{ "leaders_pairs", UNIFORM, 0, build_leaders_pairs,
-	  cost_leaders_pairs },
-	{ "columns", UNIFORM, 0, build_columns_2, cost_columns_2 },
-	{ "columns_4", UNIFORM, 0, build_columns_4, cost_columns_4 },
-	{ "columns_8", UNIFORM, 0, build_columns_8, cost_columns_8 },
-	{ "columns_16", UNIFORM, 0, build_columns_16, cost_columns_16 },
-	{ "pairs", 0, 0, build_pairs, cost_pairs },
+	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_ALLTOALL, NULL, cost_node, 0 },
+	{ "bruck", 0, 0, build_bruck, cost_bruck, 0 },
+	{ "leaders", UNIFORM, 0, build_leaders, cost_leaders, 2 },
+	{ "leaders_4", UNIFORM, 0, build_leaders, cost_leaders, 4 },
+	{ "leaders_16", UNIFORM, 0, build_leaders, cost_leaders, 16 },
+	{ "leaders_32", UNIFORM, 0, build_leaders, cost_leaders, 32 },
+	{ "multileader_4", UNIFORM | BCL_PAYS_AUTONOMOUS, 0,
+	  bcl_build_multileader, bcl_cost_multileader, 4 },
+	{ "multileader_8", UNIFORM | BCL_PAYS_AUTONOMOUS, 0,
+	  bcl_build_multileader, bcl_cost_multileader, 8 },
+	{ "multileader_16", UNIFORM | BCL_PAYS_AUTONOMOUS, 0,
+	  bcl_build_multileader, bcl_cost_multileader, 16 },
+	{ "leaders_pairs", UNIFORM, 0, build_leaders, cost_leaders_pairs, 1 },
+	{ "columns", UNIFORM, 0, build_columns, cost_columns, 2 },
+	{ "columns_4", UNIFORM, 0, build_columns, cost_columns, 4 },
+	{ "columns_8", UNIFORM, 0, build_columns, cost_columns, 8 },
+	{ "columns_16", UNIFORM, 0, build_columns, cost_columns, 16 },
+	{ "pairs", 0, 0, build_pairs, cost_pairs, 0 },
 	{ 0 },
 };
-
-static enum bcl_status check(const void *send, void *receive, size_t length,
-			     struct bcl_call *call)
-{
-	if (length && (!send || !receive))
-		return BCL_ERR_ARG;
-	*call = (struct bcl_call){
-		.operation = BCL_OPERATION_ALLTOALL,
-		.send = send == BCL_IN_PLACE ? receive : send,
-		.receive = receive,
-		.length = length,
-	};
-	return BCL_OK;
-}
-
-enum bcl_status bcl_alltoall(struct bcl_team *team, const void *send,
-			     void *receive, size_t length)
-{
-	struct bcl_call call;
-	enum bcl_status status = check(send, receive, length, &call);
-
-	if (status != BCL_OK)
-		return bcl_call_refuse(team, BCL_OPERATION_ALLTOALL, status);
-	return bcl_call_run(team, call);
-}
-
-enum bcl_status bcl_ialltoall(struct bcl_team *team, const void *send,
-			      void *receive, size_t length,
-			      struct bcl_adi_request **request)
-{
-	struct bcl_call call;
-	enum bcl_status status = check(send, receive, length, &call);
-
-	if (status != BCL_OK)
-		return bcl_call_refuse(team, BCL_OPERATION_ALLTOALL, status);
-	return bcl_call_start(team, &call, request);
-}

@@ -40,13 +40,14 @@ static const unsigned char *copy_out(struct bcl_schedule *schedule,
 
 /* Empty blocks send no message, and their offsets are not used. */
 static void build_pairs(struct bcl_schedule *schedule,
-			const struct bcl_call *call)
+			const struct bcl_call *call, unsigned parameter)
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_ordered(team);
 	unsigned n = group.size, me = team->rank, k;
 	const unsigned char *copy = NULL;
 
+	(void)parameter;
 	if (call->in_place)
 		copy = copy_out(schedule, &group, call);
 	else if (call->send_lengths[me])
@@ -76,82 +77,15 @@ static void build_pairs(struct bcl_schedule *schedule,
 	}
 }
 
-static double cost_pairs(const struct bcl_model *model, double length)
+static double cost_pairs(const struct bcl_model *model, double length,
+			 unsigned parameter)
 {
+	(void)parameter;
 	(void)model;
 	return length;
 }
 
 const struct bcl_algorithm bcl_alltoallv_algorithms[] = {
-	{ "pairs", 0, 0, build_pairs, cost_pairs },
+	{ "pairs", 0, 0, build_pairs, cost_pairs, 0 },
 	{ 0 },
 };
-
-/* True if any length is not 0. */
-static bool any(const size_t *lengths, unsigned n)
-{
-	while (n)
-		if (lengths[--n])
-			return true;
-	return false;
-}
-
-static enum bcl_status
-check(const struct bcl_team *team, const void *send, const size_t *send_lengths,
-      const size_t *send_offsets, void *receive, const size_t *receive_lengths,
-      const size_t *receive_offsets, struct bcl_call *call)
-{
-	bool in_place = send == BCL_IN_PLACE;
-
-	if (!team || !receive_lengths || !receive_offsets ||
-	    (!in_place && (!send_lengths || !send_offsets)))
-		return BCL_ERR_ARG;
-	*call = (struct bcl_call){
-		.operation = BCL_OPERATION_ALLTOALLV,
-		.in_place = in_place,
-		.send = in_place ? receive : send,
-		.receive = receive,
-		.send_lengths = in_place ? receive_lengths : send_lengths,
-		.send_offsets = in_place ? receive_offsets : send_offsets,
-		.receive_lengths = receive_lengths,
-		.receive_offsets = receive_offsets,
-	};
-	if (call->send_lengths[team->rank] != receive_lengths[team->rank] ||
-	    (!call->send && any(call->send_lengths, team->size)) ||
-	    (!receive && any(receive_lengths, team->size)))
-		return BCL_ERR_ARG;
-	return BCL_OK;
-}
-
-enum bcl_status bcl_alltoallv(struct bcl_team *team, const void *send,
-			      const size_t *send_lengths,
-			      const size_t *send_offsets, void *receive,
-			      const size_t *receive_lengths,
-			      const size_t *receive_offsets)
-{
-	struct bcl_call call;
-	enum bcl_status status =
-		check(team, send, send_lengths, send_offsets, receive,
-		      receive_lengths, receive_offsets, &call);
-
-	if (status != BCL_OK)
-		return bcl_call_refuse(team, BCL_OPERATION_ALLTOALLV, status);
-	return bcl_call_run(team, call);
-}
-
-enum bcl_status bcl_ialltoallv(struct bcl_team *team, const void *send,
-			       const size_t *send_lengths,
-			       const size_t *send_offsets, void *receive,
-			       const size_t *receive_lengths,
-			       const size_t *receive_offsets,
-			       struct bcl_adi_request **request)
-{
-	struct bcl_call call;
-	enum bcl_status status =
-		check(team, send, send_lengths, send_offsets, receive,
-		      receive_lengths, receive_offsets, &call);
-
-	if (status != BCL_OK)
-		return bcl_call_refuse(team, BCL_OPERATION_ALLTOALLV, status);
-	return bcl_call_start(team, &call, request);
-}

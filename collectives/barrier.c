@@ -54,9 +54,11 @@ static void build_dissemination(struct bcl_schedule *schedule,
 	bcl_intranode_broadcast(schedule, leader, schedule, 0);
 }
 
-static double cost_node(const struct bcl_model *model, double length)
+static double cost_node(const struct bcl_model *model, double length,
+			unsigned parameter)
 {
 	(void)length;
+	(void)parameter;
 	return model->segment.message;
 }
 
@@ -67,32 +69,11 @@ static double cost_dissemination(const struct bcl_model *model, double length,
 	       bcl_cost_dissemination(model, length, ahead);
 }
 
-BCL_VARIANT(dissemination, 1)
-BCL_VARIANT(dissemination, 2)
-BCL_VARIANT(dissemination, 4)
-BCL_VARIANT(dissemination, 8)
-
 const struct bcl_algorithm bcl_barrier_algorithms[] = {
-	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_BARRIER, NULL, cost_node },
-	{ "dissemination", 0, 0, build_dissemination_1, cost_dissemination_1 },
-	{ "dissemination_2", 0, 0, build_dissemination_2,
-	  cost_dissemination_2 },
-	{ "dissemination_4", 0, 0, build_dissemination_4,
-	  cost_dissemination_4 },
-	{ "dissemination_8", 0, 0, build_dissemination_8,
-	  cost_dissemination_8 },
+	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_BARRIER, NULL, cost_node, 0 },
+	{ "dissemination", 0, 0, build_dissemination, cost_dissemination, 1 },
+	{ "dissemination_2", 0, 0, build_dissemination, cost_dissemination, 2 },
+	{ "dissemination_4", 0, 0, build_dissemination, cost_dissemination, 4 },
+	{ "dissemination_8", 0, 0, build_dissemination, cost_dissemination, 8 },
 	{ 0 },
 };
-
-static const struct bcl_call call = { .operation = BCL_OPERATION_BARRIER };
-
-enum bcl_status bcl_barrier(struct bcl_team *team)
-{
-	return bcl_call_run(team, call);
-}
-
-enum bcl_status bcl_ibarrier(struct bcl_team *team,
-			     struct bcl_adi_request **request)
-{
-	return bcl_call_start(team, &call, request);
-}

@@ -6,7 +6,7 @@
  *   tree*         a tree of the leaders (postal.h), then inside the nodes; the
  *                 number is `ahead`
  *   pipeline*     pieces by a circulant schedule of the leaders (pipeline.c)
- *   trees         pieces by two trees of the leaders (two_trees.c)
+ *   trees         pieces by two trees of the leaders (nic/two_trees.c)
  *   chain         pieces through all ranks in node order
  *   scatter_ring  a block for each rank down a tree, then around a ring
  *
@@ -18,8 +18,8 @@
  *   0 -c-> 1 -b-> 2 -a-> 3
  */
 #include "collectives/builders.h"
-#include "collectives/circulant.h"
 #include "collectives/cost.h"
+#include "collectives/nic/nic.h"
 #include "collectives/postal.h"
 
 enum {
@@ -28,28 +28,6 @@ enum {
 	CHAIN_PIECE = 65536,
 	CHAIN_PIECES = 64, /* at most; longer vectors have longer pieces */
 };
-
-void bcl_build_broadcast_tree(struct bcl_schedule *schedule,
-			      const struct bcl_group *group, unsigned root,
-			      void *buffer, size_t length, unsigned ahead)
-{
-	unsigned n = group->size, me = (group->me + n - root) % n, i;
-	struct bcl_postal plan;
-
-	bcl_postal_init(&plan, n, me, ahead);
-	if (me) {
-		bcl_step_receive(
-			schedule,
-			bcl_group_rank(group, (plan.parent + root) % n), buffer,
-			length);
-		bcl_step_round(schedule);
-	}
-	for (i = 0; i < plan.children; i++)
-		bcl_step_send(schedule,
-			      bcl_group_rank(group, (plan.child[i] + root) % n),
-			      buffer, length);
-	bcl_step_round(schedule);
-}
 
 static void build_tree(struct bcl_schedule *schedule,
 		       const struct bcl_call *call, unsigned ahead)
@@ -68,7 +46,7 @@ static void build_tree(struct bcl_schedule *schedule,
 
 /* Pieces follow each other through all members, in node order. */
 static void build_chain(struct bcl_schedule *schedule,
-			const struct bcl_call *call)
+			const struct bcl_call *call, unsigned parameter)
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_ordered(team);
@@ -79,6 +57,7 @@ static void build_chain(struct bcl_schedule *schedule,
 	unsigned previous = bcl_group_rank(&group, (group.me + n - 1) % n);
 	size_t length = call->length, piece = length / CHAIN_PIECES, offset;
 
+	(void)parameter;
 	if (piece < CHAIN_PIECE)
 		piece = CHAIN_PIECE;
 	/* One round more than pieces: a piece is sent while the next piece
@@ -96,19 +75,13 @@ static void build_chain(struct bcl_schedule *schedule,
 	}
 }
 
-static void build_pipeline(struct bcl_schedule *schedule,
-			   const struct bcl_call *call, unsigned piece)
-{
-	bcl_build_broadcast_pipeline(schedule, call, piece);
-}
-
 /*
  * A scatter by a binomial tree, then a ring: M. Barnett et al., "Building a
  * high-performance collective communication library", Supercomputing 1994 (van
  * de Geijn's algorithm).
  */
 static void build_scatter_ring(struct bcl_schedule *schedule,
-			       const struct bcl_call *call)
+			       const struct bcl_call *call, unsigned parameter)
 {
 	enum {
 		ALIGNMENT = 64,
@@ -121,6 +94,7 @@ static void build_scatter_ring(struct bcl_schedule *schedule,
 	struct bcl_postal plan;
 	size_t from, to;
 
+	(void)parameter;
 	bcl_postal_init(&plan, n, me, 1);
 	if (me) {
 		from = bcl_block_begin(call->length, ALIGNMENT, n, me);
@@ -148,8 +122,10 @@ static void build_scatter_ring(struct bcl_schedule *schedule,
 		       ALIGNMENT);
 }
 
-static double cost_node(const struct bcl_model *model, double length)
+static double cost_node(const struct bcl_model *model, double length,
+			unsigned parameter)
 {
+	(void)parameter;
 	return bcl_cost_phases(model, length) +
 	       2 * length * model->segment.byte;
 }
@@ -157,13 +133,14 @@ static double cost_node(const struct bcl_model *model, double length)
 static double cost_tree(const struct bcl_model *model, double length,
 			unsigned ahead)
 {
-	double inside = model->members > 1 ? cost_node(model, length) : 0;
+	double inside = model->members > 1 ? cost_node(model, length, 0) : 0;
 
 	return bcl_cost_postal(model, length, ahead, 0) + inside;
 }
 
 /* us. The first piece passes all members, the other pieces follow it. */
-static double cost_chain(const struct bcl_model *model, double length)
+static double cost_chain(const struct bcl_model *model, double length,
+			 unsigned parameter)
 {
 	double pieces = length < CHAIN_PIECE ? 1
 			: length < (double)CHAIN_PIECE * CHAIN_PIECES
@@ -172,17 +149,20 @@ static double cost_chain(const struct bcl_model *model, double length)
 	double piece = length / pieces;
 	struct bcl_cost cost = bcl_cost_exchange(model, piece);
 
+	(void)parameter;
 	return (model->size - 2 + pieces) * (cost.message + piece * cost.byte);
 }
 
 /* us. The root sends all blocks but its own. In the ring every member sends as
  * many bytes again. */
-static double cost_scatter_ring(const struct bcl_model *model, double length)
+static double cost_scatter_ring(const struct bcl_model *model, double length,
+				unsigned parameter)
 {
 	double size = model->size;
 	struct bcl_cost scatter = bcl_cost_flat(model, length / size);
 	struct bcl_cost ring = bcl_cost_exchange(model, length / size);
 
+	(void)parameter;
 	return bcl_log2_up(model->size) * scatter.message +
 	       (size - 1) * ring.message +
 	       (size - 1) / size * length * (scatter.byte + ring.byte);
@@ -194,81 +174,29 @@ static double cost_pipeline(const struct bcl_model *model, double length,
 	return bcl_cost_pipeline(model, length, piece, 0, cost_node);
 }
 
-static void build_trees(struct bcl_schedule *schedule,
-			const struct bcl_call *call)
+static double cost_trees(const struct bcl_model *model, double length,
+			 unsigned piece)
 {
-	bcl_build_broadcast_trees(schedule, call, BCL_TREES_PIECE);
+	return bcl_cost_trees(model, length, piece, 0, cost_node);
 }
-
-static double cost_trees(const struct bcl_model *model, double length)
-{
-	return bcl_cost_trees(model, length, BCL_TREES_PIECE, 0, cost_node);
-}
-
-BCL_VARIANT(tree, 1)
-BCL_VARIANT(tree, 2)
-BCL_VARIANT(tree, 4)
-BCL_VARIANT(tree, 8)
-BCL_VARIANT(pipeline, 4096)
-BCL_VARIANT(pipeline, 8192)
-BCL_VARIANT(pipeline, 16384)
-BCL_VARIANT(pipeline, 32768)
 
 const struct bcl_algorithm bcl_broadcast_algorithms[] = {
-	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_BROADCAST, NULL, cost_node },
-	{ "tree", 0, 0, build_tree_1, cost_tree_1 },
-	{ "tree_2", BCL_NEEDS_NODES, 0, build_tree_2, cost_tree_2 },
-	{ "tree_4", BCL_NEEDS_NODES, 0, build_tree_4, cost_tree_4 },
-	{ "tree_8", BCL_NEEDS_NODES, 0, build_tree_8, cost_tree_8 },
-	{ "pipeline", BCL_NEEDS_NODES, 0, build_pipeline_4096,
-	  cost_pipeline_4096 },
-	{ "pipeline_8k", BCL_NEEDS_NODES, 0, build_pipeline_8192,
-	  cost_pipeline_8192 },
-	{ "pipeline_16k", BCL_NEEDS_NODES, 0, build_pipeline_16384,
-	  cost_pipeline_16384 },
-	{ "pipeline_32k", BCL_NEEDS_NODES, 0, build_pipeline_32768,
-	  cost_pipeline_32768 },
-	{ "trees", BCL_NEEDS_NODES, 0, build_trees, cost_trees },
-	{ "chain", 0, 0, build_chain, cost_chain },
-	{ "scatter_ring", 0, 0, build_scatter_ring, cost_scatter_ring },
+	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_BROADCAST, NULL, cost_node, 0 },
+	{ "tree", 0, 0, build_tree, cost_tree, 1 },
+	{ "tree_2", BCL_NEEDS_NODES, 0, build_tree, cost_tree, 2 },
+	{ "tree_4", BCL_NEEDS_NODES, 0, build_tree, cost_tree, 4 },
+	{ "tree_8", BCL_NEEDS_NODES, 0, build_tree, cost_tree, 8 },
+	{ "pipeline", BCL_NEEDS_NODES, 0, bcl_build_broadcast_pipeline,
+	  cost_pipeline, 4096 },
+	{ "pipeline_8k", BCL_NEEDS_NODES, 0, bcl_build_broadcast_pipeline,
+	  cost_pipeline, 8192 },
+	{ "pipeline_16k", BCL_NEEDS_NODES, 0, bcl_build_broadcast_pipeline,
+	  cost_pipeline, 16384 },
+	{ "pipeline_32k", BCL_NEEDS_NODES, 0, bcl_build_broadcast_pipeline,
+	  cost_pipeline, 32768 },
+	{ "trees", BCL_NEEDS_NODES | BCL_PAYS_AUTONOMOUS, 0,
+	  bcl_build_broadcast_trees, cost_trees, BCL_TREES_PIECE },
+	{ "chain", 0, 0, build_chain, cost_chain, 0 },
+	{ "scatter_ring", 0, 0, build_scatter_ring, cost_scatter_ring, 0 },
 	{ 0 },
 };
-
-static enum bcl_status check(const struct bcl_team *team, void *buffer,
-			     size_t length, unsigned root,
-			     struct bcl_call *call)
-{
-	if (!team || root >= team->size || (length && !buffer))
-		return BCL_ERR_ARG;
-	*call = (struct bcl_call){
-		.operation = BCL_OPERATION_BROADCAST,
-		.send = buffer,
-		.receive = buffer,
-		.length = length,
-		.root = root,
-	};
-	return BCL_OK;
-}
-
-enum bcl_status bcl_broadcast(struct bcl_team *team, void *buffer,
-			      size_t length, unsigned root)
-{
-	struct bcl_call call;
-	enum bcl_status status = check(team, buffer, length, root, &call);
-
-	if (status != BCL_OK)
-		return bcl_call_refuse(team, BCL_OPERATION_BROADCAST, status);
-	return bcl_call_run(team, call);
-}
-
-enum bcl_status bcl_ibroadcast(struct bcl_team *team, void *buffer,
-			       size_t length, unsigned root,
-			       struct bcl_adi_request **request)
-{
-	struct bcl_call call;
-	enum bcl_status status = check(team, buffer, length, root, &call);
-
-	if (status != BCL_OK)
-		return bcl_call_refuse(team, BCL_OPERATION_BROADCAST, status);
-	return bcl_call_start(team, &call, request);
-}

@@ -7,11 +7,25 @@
 #ifndef BCL_COLLECTIVES_BUILDERS_H
 #define BCL_COLLECTIVES_BUILDERS_H
 
+#include <string.h>
+
 #include "base/base.h"
 #include "collectives/call.h"
+#include "collectives/group.h"
 #include "collectives/radix.h"
 #include "collectives/schedule.h"
 #include "collectives/team.h"
+#include "transport/card/ops.h"
+#include "transport/env/env.h"
+
+/* True if cards have processors of their own (transport/card/ops.h:
+ * autonomous). */
+static inline bool bcl_cards_work_alone(const struct bcl_team *team)
+{
+	const struct bcl_host_ops *card = bcl_adi_env(team->adi)->card;
+
+	return card && card->autonomous;
+}
 
 /* ceil(log2(n)); 0 for n < 2 */
 static inline unsigned bcl_log2_up(unsigned n)
@@ -84,11 +98,11 @@ enum {
 
 /* ---- by messages; root is a place in the group -------------------------- */
 
-/* broadcast.c: broadcast down a tree. ahead: see postal.h. */
+/* tree.c: broadcast down a tree. ahead: see postal.h. */
 void bcl_build_broadcast_tree(struct bcl_schedule *schedule,
 			      const struct bcl_group *group, unsigned root,
 			      void *buffer, size_t length, unsigned ahead);
-/* reduce.c: reduce up the same tree, in the order of the group. */
+/* Reduce up the same tree, in the order of the group. */
 void bcl_build_reduce_tree(struct bcl_schedule *schedule,
 			   const struct bcl_group *group, unsigned root,
 			   const void *send, void *receive, size_t length,
@@ -146,19 +160,9 @@ static inline size_t bcl_pipeline_piece(size_t length, size_t piece,
 	return piece > element ? piece - piece % element : element;
 }
 void bcl_build_broadcast_pipeline(struct bcl_schedule *schedule,
-				  const struct bcl_call *call, size_t piece);
+				  const struct bcl_call *call, unsigned piece);
 void bcl_build_reduce_pipeline(struct bcl_schedule *schedule,
-			       const struct bcl_call *call, size_t piece);
-enum {
-	/* Bytes of a piece. With the headers a piece fills two frames of 1 KB,
-	 * one longer frame, or half of a frame. */
-	BCL_TREES_PIECE = 1856,
-};
-/* two_trees.c: the same by two trees of the leaders (trees.h). */
-void bcl_build_broadcast_trees(struct bcl_schedule *schedule,
-			       const struct bcl_call *call, size_t piece);
-void bcl_build_reduce_trees(struct bcl_schedule *schedule,
-			    const struct bcl_call *call, size_t piece);
+			       const struct bcl_call *call, unsigned piece);
 /* direct.c: one message between the root and each member. The root has the
  * blocks in the order of the group. */
 void bcl_build_gather_direct(struct bcl_schedule *schedule,
@@ -190,12 +194,6 @@ void bcl_build_radix(struct bcl_schedule *schedule,
 		     const struct bcl_group *group,
 		     const struct bcl_rounds *rounds, unsigned char *blocks,
 		     unsigned char *other, size_t length);
-/*
- * alltoall_multileader.c: alltoall for teams whose nodes all have the same
- * number of members. Digits have `bits` bits.
- */
-void bcl_build_multileader(struct bcl_schedule *schedule,
-			   const struct bcl_call *call, unsigned bits);
 enum {
 	BCL_PAIRS_LAG = 3, /* rounds that overlap */
 };
@@ -242,20 +240,6 @@ void bcl_build_ring_by_rank(struct bcl_schedule *schedule,
 
 /* ---- the algorithms of each operation; the last entry has no name ------- */
 
-/* Defines build_NAME_number() and cost_NAME_number(), which pass the number to
- * build_NAME() and cost_NAME() as the last argument. */
-#define BCL_VARIANT(name, number)                                           \
-	static void build_##name##_##number(struct bcl_schedule *schedule,  \
-					    const struct bcl_call *call)    \
-	{                                                                   \
-		build_##name(schedule, call, number);                       \
-	}                                                                   \
-	static double cost_##name##_##number(const struct bcl_model *model, \
-					     double length)                 \
-	{                                                                   \
-		return cost_##name(model, length, number);                  \
-	}
-
 extern const struct bcl_algorithm bcl_barrier_algorithms[];
 extern const struct bcl_algorithm bcl_broadcast_algorithms[];
 extern const struct bcl_algorithm bcl_reduce_algorithms[];
@@ -265,6 +249,19 @@ extern const struct bcl_algorithm bcl_scatter_algorithms[];
 extern const struct bcl_algorithm bcl_allgather_algorithms[];
 extern const struct bcl_algorithm bcl_alltoall_algorithms[];
 extern const struct bcl_algorithm bcl_alltoallv_algorithms[];
+
+/* ---- orders of blocks ------------------------------------------------------
+ */
+
+/* In a step that reorders blocks of step->length bytes: copies block `from` of
+ * step->from to block `to` of step->to. */
+static inline void bcl_step_block(const struct bcl_step *step, size_t to,
+				  size_t from)
+{
+	memcpy((unsigned char *)step->to + to * step->length,
+	       (const unsigned char *)step->from + from * step->length,
+	       step->length);
+}
 
 /* ---- reorder.c ----------------------------------------------------------- */
 

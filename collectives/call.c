@@ -6,6 +6,7 @@
  */
 #include "collectives/call.h"
 #include "collectives/compare.h"
+#include "collectives/loss.h"
 #include "transport/context.h"
 #include "transport/log.h"
 
@@ -84,7 +85,7 @@ static enum bcl_status build(struct bcl_team *team,
 	if (status != BCL_OK)
 		return status;
 	if (algorithm->build)
-		algorithm->build(*schedule, call);
+		algorithm->build(*schedule, call, algorithm->parameter);
 	else
 		bcl_step_node(*schedule, algorithm->node, call->root,
 			      call->send, call->receive, call->length,

@@ -88,8 +88,8 @@ static inline bool bcl_call_is_alone(const struct bcl_team *team)
  * team are members of the node and call operations in the same order. Returns
  * false if the team is lost.
  */
-static inline bool bcl_call_begin(struct bcl_team *team,
-				  const struct bcl_call *call)
+static bcl_always_inline bool bcl_call_begin(struct bcl_team *team,
+					     const struct bcl_call *call)
 {
 	if (team->lost != BCL_OK)
 		return false;
@@ -105,14 +105,14 @@ static inline bool bcl_call_begin(struct bcl_team *team,
 /* `op` is passed by value on purpose: the address of the copy is passed on, so
  * the copy has to lie in memory, while the caller's object can stay in
  * registers. */
-static inline enum bcl_status bcl_call_go_on(struct bcl_team *team,
-					     struct bcl_node_op op)
+static bcl_always_inline enum bcl_status bcl_call_go_on(struct bcl_team *team,
+							struct bcl_node_op op)
 {
 	return bcl_call_finish(team, &op);
 }
 
-static inline enum bcl_status bcl_call_run_short(struct bcl_team *team,
-						 const struct bcl_call *call)
+static bcl_always_inline enum bcl_status
+bcl_call_run_short(struct bcl_team *team, const struct bcl_call *call)
 {
 	struct bcl_node_op op;
 
@@ -134,8 +134,8 @@ static inline enum bcl_status bcl_call_run_short(struct bcl_team *team,
  * Run a call to its end. Blocks. A short operation is done in line, where the
  * compiler knows the operation; all else goes to bcl_call_run_long().
  */
-static inline enum bcl_status bcl_call_run(struct bcl_team *team,
-					   struct bcl_call call)
+static bcl_always_inline enum bcl_status bcl_call_run(struct bcl_team *team,
+						      struct bcl_call call)
 {
 	struct bcl_call shown; /* a copy in memory, as in bcl_call_go_on() */
 	enum bcl_status status;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The last calls of a team's operations. All members make the same calls; each
- * member records its own, and a member that waits for long compares them with
- * the calls of other members (compare.h). The lengths of an alltoallv differ
- * between members and are not recorded.
+ * The operations, and the last calls of a team's operations. All members make
+ * the same calls; each member records its own, and a member that waits for long
+ * compares them with the calls of other members (compare.h). The lengths of an
+ * alltoallv differ between members and are not recorded.
  */
 #ifndef BCL_COLLECTIVES_CALLS_H
 #define BCL_COLLECTIVES_CALLS_H
@@ -12,6 +12,21 @@
 #include <stdint.h>
 
 #include <bcl/coll.h>
+
+enum bcl_operation {
+	BCL_OPERATION_BARRIER,
+	BCL_OPERATION_BROADCAST,
+	BCL_OPERATION_REDUCE,
+	BCL_OPERATION_ALLREDUCE,
+	BCL_OPERATION_GATHER,
+	BCL_OPERATION_SCATTER,
+	BCL_OPERATION_ALLGATHER,
+	BCL_OPERATION_ALLTOALL,
+	BCL_OPERATION_ALLTOALLV,
+	BCL_OPERATIONS
+};
+
+extern const char *const bcl_operation_names[BCL_OPERATIONS];
 
 enum {
 	BCL_CALLS_KEPT = 32,	 /* calls of a team, by sequence number */
@@ -29,6 +44,14 @@ static inline uint64_t bcl_calls_call(unsigned operation, size_t length)
 {
 	return (uint64_t)length << BCL_CALLS_OPERATION | operation;
 }
+
+static inline unsigned long long bcl_calls_length(uint64_t call)
+{
+	return call >> BCL_CALLS_OPERATION;
+}
+
+/* The name of the operation; "something" if it is none. */
+const char *bcl_calls_name(uint64_t call);
 
 static inline void bcl_calls_note(struct bcl_calls *calls, unsigned sequence,
 				  uint64_t call)

@@ -7,7 +7,8 @@
 
 #include <stdio.h>
 
-#include "collectives/select.h"
+#include "collectives/group.h"
+#include "collectives/loss.h"
 #include "collectives/team.h"
 #include "collectives/teams.h"
 #include "transport/context.h"
@@ -17,19 +18,6 @@
 enum {
 	TRACE = BCL_CALLS_TRACE, /* bits below the operation's number */
 };
-
-static const char *name_of(uint64_t call)
-{
-	unsigned operation = call % (1 << BCL_CALLS_OPERATION);
-
-	return operation < BCL_OPERATIONS ? bcl_operation_names[operation]
-					  : "something";
-}
-
-static unsigned long long length_of(uint64_t call)
-{
-	return call >> BCL_CALLS_OPERATION;
-}
 
 /* The oldest operation that is not over: one that the engine carries on, or the
  * operation in which this rank waits. */
@@ -104,15 +92,15 @@ void bcl_compare_hear(struct bcl_team *team, unsigned rank,
 		bcl_log(config, BCL_LOG_WARN, "coll",
 			"rank %u calls %s with %llu bytes where rank %u calls "
 			"%s with %llu",
-			rank, name_of(theirs), length_of(theirs),
-			bcl_team_job_rank(team, team->rank), name_of(call),
-			length_of(call));
+			rank, bcl_calls_name(theirs), bcl_calls_length(theirs),
+			bcl_team_job_rank(team, team->rank),
+			bcl_calls_name(call), bcl_calls_length(call));
 	else
 		bcl_log(config, BCL_LOG_WARN, "coll",
 			"before %s with %llu bytes ranks %u and %u have called "
 			"an operation with different lengths, or different "
 			"operations",
-			name_of(call), length_of(call), rank,
+			bcl_calls_name(call), bcl_calls_length(call), rank,
 			bcl_team_job_rank(team, team->rank));
 	lose(team);
 }
@@ -132,7 +120,7 @@ void bcl_compare_node(struct bcl_team *team, unsigned sequence, size_t length)
 		"call one operation with different lengths, or different "
 		"operations",
 		bcl_team_job_rank(team, other), theirs,
-		name_of(team->calls.call[sequence % BCL_CALLS_KEPT]),
+		bcl_calls_name(team->calls.call[sequence % BCL_CALLS_KEPT]),
 		bcl_team_job_rank(team, team->rank), length);
 	lose(team);
 }

@@ -204,6 +204,19 @@ double bcl_cost_postal(const struct bcl_model *model, double length,
 	return cost_postal(&postal, ahead);
 }
 
+double bcl_cost_next(const struct bcl_model *model, double members, double work)
+{
+	return bcl_larger(work / members,
+			  bcl_larger(model->card.gap, model->card.exchange));
+}
+
+double bcl_cost_direct(const struct bcl_model *model, double us, double all,
+		       double messages)
+{
+	return us / 2 +
+	       bcl_larger(us / 2, bcl_cost_across(model, all, messages));
+}
+
 double bcl_cost_phases(const struct bcl_model *model, double length)
 {
 	return (1 + length / BCL_NODE_CHUNK_MAX) * model->segment.message;
@@ -226,12 +239,14 @@ double bcl_cost_rooted_tree(const struct bcl_model *model, double length,
 	       (model->members > 1 ? inside : 0);
 }
 
-double bcl_cost_rooted_direct(const struct bcl_model *model, double length)
+double bcl_cost_rooted_direct(const struct bcl_model *model, double length,
+			      unsigned parameter)
 {
 	struct bcl_cost near = bcl_cost_intranode(model, length);
 	struct bcl_cost far = bcl_cost_between(model, length);
 	double others = model->size - model->members;
 
+	(void)parameter;
 	/* the latency of the first message; the others follow closely */
 	return (others > 0 ? far.message + (others - 1) * far.gap
 			   : near.message) +
@@ -239,8 +254,7 @@ double bcl_cost_rooted_direct(const struct bcl_model *model, double length)
 	       (model->members - 1) * (near.gap + length * near.byte);
 }
 
-/* The number of pieces of `piece` bytes, or of longer ones. */
-static double pieces_of(double length, double piece)
+double bcl_cost_pieces(double length, double piece)
 {
 	double pieces = length > piece ? length / piece : 1;
 
@@ -264,9 +278,9 @@ static double round_byte(const struct bcl_model *model, double card)
 double bcl_cost_pipeline(const struct bcl_model *model, double length,
 			 double piece, double work,
 			 double (*inside)(const struct bcl_model *model,
-					  double length))
+					  double length, unsigned parameter))
 {
-	double pieces = pieces_of(length, piece), last = 0;
+	double pieces = bcl_cost_pieces(length, piece), last = 0;
 	double byte, hop, round;
 	struct bcl_cost cost;
 
@@ -284,7 +298,7 @@ double bcl_cost_pipeline(const struct bcl_model *model, double length,
 	if (model->autonomous)
 		round = cost.gap + piece * (byte + work);
 	if (model->members > 1) {
-		last = inside(model, piece);
+		last = inside(model, piece, 0);
 		if (!model->autonomous)
 			round += last;
 		else
@@ -292,30 +306,4 @@ double bcl_cost_pipeline(const struct bcl_model *model, double length,
 	}
 	return (pieces - 1) * round + bcl_log2_up(model->nodes) * hop + last +
 	       (model->autonomous ? cost.message : 0);
-}
-
-double bcl_cost_trees(const struct bcl_model *model, double length,
-		      double piece, double work,
-		      double (*inside)(const struct bcl_model *model,
-				       double length))
-{
-	double pieces = pieces_of(length, piece), last = 0;
-	double card, processor, round;
-
-	if (!model->autonomous)
-		return HUGE_VAL;
-	piece = length / pieces;
-	card = model->card.gap + piece * model->between.byte;
-	/* sends one piece and receives one meanwhile */
-	processor = 2 * model->between.gap + piece * work;
-	round = bcl_larger(card, processor);
-	if (model->members > 1) {
-		last = inside(model, piece);
-		round = bcl_larger(round, last);
-	}
-	/* Two children get a piece one after the other, after the first
-	 * grant. */
-	return (pieces - 1) * round + last + model->between.message +
-	       bcl_log2_up(model->nodes) *
-		       (model->between.message + card + piece * work + round);
 }

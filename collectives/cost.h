@@ -58,6 +58,28 @@ double bcl_cost_dissemination(const struct bcl_model *model, double length,
 double bcl_cost_postal(const struct bcl_model *model, double length,
 		       unsigned ahead, double work);
 
+/* us from a message of a node to the next, where `members` members send. work:
+ * us of a processor for each message. */
+double bcl_cost_next(const struct bcl_model *model, double members,
+		     double work);
+
+/* us that the links between the two halves of the nodes are busy, where each
+ * node has `all` bytes in `messages` messages for all nodes together. */
+static inline double bcl_cost_across(const struct bcl_model *model, double all,
+				     double messages)
+{
+	return bcl_cost_links(model->across[0], all / 2, messages / 2);
+}
+
+/* us of messages to all other nodes, where cards and processors take `us`.
+ * Messages to near nodes go first, and links between the halves are idle
+ * meanwhile. */
+double bcl_cost_direct(const struct bcl_model *model, double us, double all,
+		       double messages);
+
+/* The number of pieces of `piece` bytes, or of longer ones. */
+double bcl_cost_pieces(double length, double piece);
+
 /* us for the phases in a node's segment that `length` bytes need. */
 double bcl_cost_phases(const struct bcl_model *model, double length);
 
@@ -69,14 +91,7 @@ double bcl_cost_phases(const struct bcl_model *model, double length);
 double bcl_cost_pipeline(const struct bcl_model *model, double length,
 			 double piece, double work,
 			 double (*inside)(const struct bcl_model *model,
-					  double length));
-
-/* The same by two trees (two_trees.c). Only cards that work alone can keep two
- * trees busy: HUGE_VAL for others. */
-double bcl_cost_trees(const struct bcl_model *model, double length,
-		      double piece, double work,
-		      double (*inside)(const struct bcl_model *model,
-				       double length));
+					  double length, unsigned parameter));
 
 /* ---- gather and scatter: both directions cost the same ------------------ */
 
@@ -85,6 +100,7 @@ double bcl_cost_trees(const struct bcl_model *model, double length,
 double bcl_cost_rooted_tree(const struct bcl_model *model, double length,
 			    unsigned ahead, double at_once, double inside);
 /* us for a message between the root and each other rank. */
-double bcl_cost_rooted_direct(const struct bcl_model *model, double length);
+double bcl_cost_rooted_direct(const struct bcl_model *model, double length,
+			      unsigned parameter);
 
 #endif

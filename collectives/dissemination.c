@@ -20,6 +20,7 @@ void bcl_dissemination_init(struct bcl_dissemination *plan, unsigned size,
 {
 	unsigned i = 0, *known = plan->known;
 
+	bcl_assert(ahead && ahead <= BCL_DISSEMINATION_AHEAD);
 	known[0] = 1;
 	for (; known[i] < size; i++) {
 		unsigned told = i < ahead ? 1 : known[i + 1 - ahead];

@@ -11,6 +11,9 @@
 #include "collectives/node.h"
 #include "transport/env/prefetch.h"
 
+/* Of a function that all its callers inline, however many they are. */
+#define bcl_always_inline inline __attribute__((always_inline))
+
 enum {
 	/* Pauses, of 10 ns each, before a member looks again at a line that
 	 * another member is about to write: the time in which the line arrives

@@ -164,6 +164,7 @@ static struct pieces cut(const struct halving *halving,
 		struct bcl_piece *piece = &pieces.piece[pieces.n];
 		size_t *left = &lengths[up ? n - 1 - i : i];
 
+		bcl_assert(pieces.n < MOST);
 		if (!range->length) {
 			range++;
 			pieces.first = pieces.n;

@@ -6,6 +6,8 @@
 #include "collectives/park.h"
 
 #include "collectives/compare.h"
+#include "collectives/group.h"
+#include "collectives/loss.h"
 #include "collectives/team.h"
 #include "collectives/teams.h"
 #include "transport/context.h"

@@ -273,7 +273,7 @@ static void broadcast_round(const struct pipeline *pipeline,
 }
 
 void bcl_build_broadcast_pipeline(struct bcl_schedule *schedule,
-				  const struct bcl_call *call, size_t piece)
+				  const struct bcl_call *call, unsigned piece)
 {
 	unsigned char *vector = call->receive;
 	struct pipeline pipeline;
@@ -451,7 +451,7 @@ static void begin_sum(struct pipeline *pipeline, struct sum *sum)
 }
 
 void bcl_build_reduce_pipeline(struct bcl_schedule *schedule,
-			       const struct bcl_call *call, size_t piece)
+			       const struct bcl_call *call, unsigned piece)
 {
 	struct sum sum = { .call = call };
 	struct pipeline pipeline;
@@ -460,6 +460,7 @@ void bcl_build_reduce_pipeline(struct bcl_schedule *schedule,
 
 	init(&pipeline, schedule, call, piece, call->reduction->element);
 	rounds = pipeline.plan.rounds;
+	bcl_assert(pipeline.plan.pieces <= 2 * BCL_PIPELINE_PIECES);
 	begin_sum(&pipeline, &sum);
 	/* late: this member sends every piece, and has room for all that comes
 	 * of a piece until then. So the node's own part is collected just

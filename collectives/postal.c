@@ -11,6 +11,8 @@
  */
 #include "collectives/postal.h"
 
+#include "base/base.h"
+
 unsigned bcl_postal_growth(uint64_t known[BCL_POSTAL_STEPS + 1], unsigned size,
 			   unsigned ahead)
 {
@@ -31,6 +33,7 @@ void bcl_postal_init(struct bcl_postal *plan, unsigned size, unsigned me,
 	unsigned steps = bcl_postal_growth(known, size, ahead);
 	unsigned begin = 0, end = size; /* of the subtree of `begin` */
 
+	bcl_assert(me < size && ahead && ahead <= BCL_POSTAL_AHEAD);
 	plan->parent = 0;
 	plan->end = size;
 	plan->children = 0;

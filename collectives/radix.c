@@ -91,11 +91,8 @@ static void sort(unsigned n, const struct bcl_step *step)
 	count_before(&blocks, to, new);
 	for (i = 0; i < n; i++)
 		if (has(&blocks, i))
-			memcpy((unsigned char *)step->to +
-				       new[digit(to, i)]++ * step->length,
-			       (const unsigned char *)step->from +
-				       old[digit(from, i)]++ * step->length,
-			       step->length);
+			bcl_step_block(step, new[digit(to, i)]++,
+				       old[digit(from, i)]++);
 }
 
 static void sort_ranks(const struct bcl_team *team, const struct bcl_step *step)
@@ -201,6 +198,7 @@ void bcl_build_radix(struct bcl_schedule *schedule,
 	};
 	unsigned highest = bcl_radix_highest(digits), i;
 
+	bcl_assert(digits->low <= BITS_MAX && digits->bits <= BITS_MAX);
 	for (i = 0; i <= highest; i++) {
 		unsigned at = how->up ? i : highest - i;
 		unsigned shift = bcl_radix_shift(digits, at);

@@ -4,72 +4,16 @@
  *
  *   node            through the segment of a single node
  *   tree*           inside the nodes, then up a tree of the leaders (postal.h);
- * the number is `ahead` flat_tree       up a binomial tree of all ranks
+ *                   the number is `ahead`
+ *   flat_tree       up a binomial tree of all ranks
  *   pipeline*       pieces by a circulant schedule of the leaders (pipeline.c)
- *   trees           pieces by two trees of the leaders (two_trees.c)
+ *   trees           pieces by two trees of the leaders (nic/two_trees.c)
  *   scatter_gather  each member reduces a block, the root collects the blocks
- *
- * The binomial tree of four members, where (0 1) is the sum of 0 and 1:
- *
- *   1 -> 0, 3 -> 2     (0 1) at member 0, (2 3) at member 2
- *   2 -> 0             all sums at member 0
  */
 #include "collectives/builders.h"
 #include "collectives/cost.h"
+#include "collectives/nic/nic.h"
 #include "collectives/postal.h"
-
-/*
- * A member combines its own vector with those of its subtree, from the nearest
- * child on, so vectors are combined in the order of the group. If the operator
- * is commutative, the tree begins at the root. Otherwise it begins at member 0,
- * and member 0 sends the result to the root.
- */
-void bcl_build_reduce_tree(struct bcl_schedule *schedule,
-			   const struct bcl_group *group, unsigned root,
-			   const void *send, void *receive, size_t length,
-			   const struct bcl_reduction *reduction,
-			   unsigned ahead)
-{
-	unsigned n = group->size, i;
-	unsigned top = reduction->commutative ? root : 0;
-	unsigned me = (group->me + n - top) % n;
-	struct bcl_postal plan;
-	const void *sum = send;
-	void *arrived[2];
-
-	bcl_postal_init(&plan, n, me, ahead);
-	if (plan.children) {
-		arrived[0] = bcl_step_scratch(schedule, length);
-		arrived[1] = bcl_step_scratch(schedule, length);
-	}
-	for (i = plan.children; i-- > 0;) {
-		void *from = arrived[i % 2];
-
-		bcl_step_receive(
-			schedule,
-			bcl_group_rank(group, (plan.child[i] + top) % n), from,
-			length);
-		bcl_step_round(schedule);
-		bcl_step_combine(schedule, reduction, sum, from,
-				 length / reduction->element);
-		sum = from;
-	}
-	if (me)
-		bcl_step_send(schedule,
-			      bcl_group_rank(group, (plan.parent + top) % n),
-			      sum, length);
-	else if (top != root)
-		bcl_step_send(schedule, bcl_group_rank(group, root), sum,
-			      length);
-	else
-		bcl_step_copy(schedule, receive, sum, length);
-	bcl_step_round(schedule);
-	if (group->me == root && top != root) {
-		bcl_step_receive(schedule, bcl_group_rank(group, top), receive,
-				 length);
-		bcl_step_round(schedule);
-	}
-}
 
 static void build_tree(struct bcl_schedule *schedule,
 		       const struct bcl_call *call, unsigned ahead)
@@ -96,10 +40,11 @@ static void build_tree(struct bcl_schedule *schedule,
 
 /* The same over all ranks, for operators that need the order of ranks. */
 static void build_flat_tree(struct bcl_schedule *schedule,
-			    const struct bcl_call *call)
+			    const struct bcl_call *call, unsigned parameter)
 {
 	struct bcl_group group = bcl_group_all(schedule->team);
 
+	(void)parameter;
 	bcl_build_reduce_tree(schedule, &group, call->root, call->send,
 			      call->receive, call->length, call->reduction, 1);
 }
@@ -109,7 +54,8 @@ static void build_flat_tree(struct bcl_schedule *schedule,
  * 2004: each member reduces a block, then the root gathers the blocks.
  */
 static void build_scatter_gather(struct bcl_schedule *schedule,
-				 const struct bcl_call *call)
+				 const struct bcl_call *call,
+				 unsigned parameter)
 {
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = call->reduction->commutative
@@ -120,6 +66,7 @@ static void build_scatter_gather(struct bcl_schedule *schedule,
 	bool is_root = team->rank == call->root;
 	unsigned char *mine;
 
+	(void)parameter;
 	begin = bcl_block_begin(call->length, element, n, group.me);
 	end = bcl_block_begin(call->length, element, n, group.me + 1);
 	mine = is_root ? call->receive + begin
@@ -138,14 +85,10 @@ static void build_scatter_gather(struct bcl_schedule *schedule,
 	bcl_step_round(schedule);
 }
 
-static void build_pipeline(struct bcl_schedule *schedule,
-			   const struct bcl_call *call, unsigned piece)
+static double cost_node(const struct bcl_model *model, double length,
+			unsigned parameter)
 {
-	bcl_build_reduce_pipeline(schedule, call, piece);
-}
-
-static double cost_node(const struct bcl_model *model, double length)
-{
+	(void)parameter;
 	return bcl_cost_phases(model, length) +
 	       2 * length * model->segment.byte +
 	       (model->members - 1) * length * model->combine;
@@ -154,27 +97,31 @@ static double cost_node(const struct bcl_model *model, double length)
 static double cost_tree(const struct bcl_model *model, double length,
 			unsigned ahead)
 {
-	double inside = model->members > 1 ? cost_node(model, length) : 0;
+	double inside = model->members > 1 ? cost_node(model, length, 0) : 0;
 
 	return bcl_cost_postal(model, length, ahead, model->combine) + inside;
 }
 
-static double cost_flat_tree(const struct bcl_model *model, double length)
+static double cost_flat_tree(const struct bcl_model *model, double length,
+			     unsigned parameter)
 {
 	struct bcl_cost cost = bcl_cost_flat(model, length);
 
+	(void)parameter;
 	return bcl_log2_up(model->size) *
 	       (cost.message + length * (cost.byte + model->combine));
 }
 
 /* us. A ring reduces the blocks; then the root receives all blocks but its own,
  * one after another. */
-static double cost_scatter_gather(const struct bcl_model *model, double length)
+static double cost_scatter_gather(const struct bcl_model *model, double length,
+				  unsigned parameter)
 {
 	double size = model->size;
 	struct bcl_cost ring = bcl_cost_exchange(model, length / size);
 	struct bcl_cost gather = bcl_cost_flat(model, length / size);
 
+	(void)parameter;
 	return (size - 1) * (ring.message + gather.message) +
 	       (size - 1) / size * length *
 		       (ring.byte + gather.byte + model->combine);
@@ -187,106 +134,53 @@ static double cost_pipeline(const struct bcl_model *model, double length,
 				 cost_node);
 }
 
-/* Bytes of a piece. Longer pieces pass faster through the members of a node. */
-static size_t trees_piece(unsigned size, unsigned nodes)
+/* Pieces of twice as many bytes pass faster through the members of a node. */
+static unsigned trees_piece(unsigned piece, unsigned size, unsigned nodes)
 {
-	return size > nodes ? (size_t)2 * BCL_TREES_PIECE : BCL_TREES_PIECE;
+	return size > nodes ? 2 * piece : piece;
 }
 
 static void build_trees(struct bcl_schedule *schedule,
-			const struct bcl_call *call)
+			const struct bcl_call *call, unsigned piece)
 {
 	const struct bcl_team *team = schedule->team;
 
-	bcl_build_reduce_trees(schedule, call,
-			       trees_piece(team->size, team->layout.nnodes));
+	bcl_build_reduce_trees(
+		schedule, call,
+		trees_piece(piece, team->size, team->layout.nnodes));
 }
 
-static double cost_trees(const struct bcl_model *model, double length)
+static double cost_trees(const struct bcl_model *model, double length,
+			 unsigned piece)
 {
 	return bcl_cost_trees(model, length,
-			      (double)trees_piece(model->size, model->nodes),
+			      trees_piece(piece, model->size, model->nodes),
 			      model->combine, cost_node);
 }
 
-BCL_VARIANT(tree, 1)
-BCL_VARIANT(tree, 2)
-BCL_VARIANT(tree, 4)
-BCL_VARIANT(tree, 8)
-BCL_VARIANT(pipeline, 4096)
-BCL_VARIANT(pipeline, 8192)
-BCL_VARIANT(pipeline, 16384)
-BCL_VARIANT(pipeline, 32768)
-
-const struct bcl_algorithm bcl_reduce_algorithms[] = {
-	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_REDUCE, NULL, cost_node },
-	{ "tree", BCL_NEEDS_CONTIGUOUS, 0, build_tree_1, cost_tree_1 },
-	{ "tree_2", BCL_NEEDS_CONTIGUOUS | BCL_NEEDS_NODES, 0, build_tree_2,
-	  cost_tree_2 },
-	{ "tree_4", BCL_NEEDS_CONTIGUOUS | BCL_NEEDS_NODES, 0, build_tree_4,
-	  cost_tree_4 },
-	{ "tree_8", BCL_NEEDS_CONTIGUOUS | BCL_NEEDS_NODES, 0, build_tree_8,
-	  cost_tree_8 },
-	{ "flat_tree", 0, 0, build_flat_tree, cost_flat_tree },
-	{ "pipeline", BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE, 0,
-	  build_pipeline_4096, cost_pipeline_4096 },
-	{ "pipeline_8k", BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE, 0,
-	  build_pipeline_8192, cost_pipeline_8192 },
-	{ "pipeline_16k", BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE, 0,
-	  build_pipeline_16384, cost_pipeline_16384 },
-	{ "pipeline_32k", BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE, 0,
-	  build_pipeline_32768, cost_pipeline_32768 },
-	{ "trees", BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE, 0, build_trees,
-	  cost_trees },
-	{ "scatter_gather", 0, 0, build_scatter_gather, cost_scatter_gather },
-	{ 0 },
+enum {
+	TREE = BCL_NEEDS_NODES | BCL_NEEDS_CONTIGUOUS,
+	PIECES = BCL_NEEDS_NODES | BCL_NEEDS_COMMUTATIVE,
 };
 
-static enum bcl_status check(const struct bcl_team *team, const void *send,
-			     void *receive, size_t count,
-			     const struct bcl_reduction *reduction,
-			     unsigned root, struct bcl_call *call)
-{
-	const void *from = send == BCL_IN_PLACE ? receive : send;
-
-	if (!team || root >= team->size || !reduction || !reduction->element ||
-	    count > SIZE_MAX / reduction->element ||
-	    (count && (!from || (team->rank == root && !receive))))
-		return BCL_ERR_ARG;
-	*call = (struct bcl_call){
-		.operation = BCL_OPERATION_REDUCE,
-		.send = from,
-		.receive = receive,
-		.length = count * reduction->element,
-		.root = root,
-		.reduction = reduction,
-	};
-	return BCL_OK;
-}
-
-enum bcl_status bcl_reduce(struct bcl_team *team, const void *send,
-			   void *receive, size_t count,
-			   const struct bcl_reduction *reduction, unsigned root)
-{
-	struct bcl_call call;
-	enum bcl_status status =
-		check(team, send, receive, count, reduction, root, &call);
-
-	if (status != BCL_OK)
-		return bcl_call_refuse(team, BCL_OPERATION_REDUCE, status);
-	return bcl_call_run(team, call);
-}
-
-enum bcl_status bcl_ireduce(struct bcl_team *team, const void *send,
-			    void *receive, size_t count,
-			    const struct bcl_reduction *reduction,
-			    unsigned root, struct bcl_adi_request **request)
-{
-	struct bcl_call call;
-	enum bcl_status status =
-		check(team, send, receive, count, reduction, root, &call);
-
-	if (status != BCL_OK)
-		return bcl_call_refuse(team, BCL_OPERATION_REDUCE, status);
-	return bcl_call_start(team, &call, request);
-}
+const struct bcl_algorithm bcl_reduce_algorithms[] = {
+	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_REDUCE, NULL, cost_node, 0 },
+	{ "tree", BCL_NEEDS_CONTIGUOUS, 0, build_tree, cost_tree, 1 },
+	{ "tree_2", TREE, 0, build_tree, cost_tree, 2 },
+	{ "tree_4", TREE, 0, build_tree, cost_tree, 4 },
+	{ "tree_8", TREE, 0, build_tree, cost_tree, 8 },
+	{ "flat_tree", 0, 0, build_flat_tree, cost_flat_tree, 0 },
+	{ "pipeline", PIECES, 0, bcl_build_reduce_pipeline, cost_pipeline,
+	  4096 },
+	{ "pipeline_8k", PIECES, 0, bcl_build_reduce_pipeline, cost_pipeline,
+	  8192 },
+	{ "pipeline_16k", PIECES, 0, bcl_build_reduce_pipeline, cost_pipeline,
+	  16384 },
+	{ "pipeline_32k", PIECES, 0, bcl_build_reduce_pipeline, cost_pipeline,
+	  32768 },
+	{ "trees", PIECES | BCL_PAYS_AUTONOMOUS, 0, build_trees, cost_trees,
+	  BCL_TREES_PIECE },
+	{ "scatter_gather", 0, 0, build_scatter_gather, cost_scatter_gather,
+	  0 },
+	{ 0 },
+};

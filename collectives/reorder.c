@@ -3,8 +3,6 @@
  * Steps that copy blocks between the order of ranks and the order of nodes.
  * Leaders use them in gather, scatter and allgather. See builders.h.
  */
-#include <string.h>
-
 #include "collectives/builders.h"
 
 size_t bcl_node_offset(const struct bcl_team *team, unsigned node,
@@ -31,26 +29,18 @@ static size_t place_of(const struct bcl_team *team, const struct bcl_step *step,
 
 static void to_ranks(const struct bcl_team *team, const struct bcl_step *step)
 {
-	const unsigned char *from = step->from;
-	unsigned char *to = step->to;
-	size_t length = step->length;
 	unsigned i;
 
 	for (i = 0; i < team->size; i++)
-		memcpy(to + place_of(team, step, i) * length, from + i * length,
-		       length);
+		bcl_step_block(step, place_of(team, step, i), i);
 }
 
 static void to_nodes(const struct bcl_team *team, const struct bcl_step *step)
 {
-	const unsigned char *from = step->from;
-	unsigned char *to = step->to;
-	size_t length = step->length;
 	unsigned i;
 
 	for (i = 0; i < team->size; i++)
-		memcpy(to + i * length, from + place_of(team, step, i) * length,
-		       length);
+		bcl_step_block(step, i, place_of(team, step, i));
 }
 
 void bcl_step_to_ranks(struct bcl_schedule *schedule, void *to,

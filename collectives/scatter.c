@@ -82,16 +82,19 @@ static void build_tree(struct bcl_schedule *schedule,
 }
 
 static void build_direct(struct bcl_schedule *schedule,
-			 const struct bcl_call *call)
+			 const struct bcl_call *call, unsigned parameter)
 {
 	struct bcl_group group = bcl_group_all(schedule->team);
 
+	(void)parameter;
 	bcl_build_scatter_direct(schedule, &group, call->root, call->send,
 				 call->receive, call->length);
 }
 
-static double cost_node(const struct bcl_model *model, double length)
+static double cost_node(const struct bcl_model *model, double length,
+			unsigned parameter)
 {
+	(void)parameter;
 	return bcl_cost_phases(model, length * model->members) +
 	       (1 + model->members) * length * model->segment.byte;
 }
@@ -100,66 +103,15 @@ static double cost_tree(const struct bcl_model *model, double length,
 			unsigned ahead)
 {
 	return bcl_cost_rooted_tree(model, length, ahead, AT_ONCE,
-				    cost_node(model, length));
+				    cost_node(model, length, 0));
 }
-
-BCL_VARIANT(tree, 1)
-BCL_VARIANT(tree, 2)
-BCL_VARIANT(tree, 4)
-BCL_VARIANT(tree, 8)
 
 const struct bcl_algorithm bcl_scatter_algorithms[] = {
-	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_SCATTER, NULL, cost_node },
-	{ "tree", 0, 0, build_tree_1, cost_tree_1 },
-	{ "tree_2", BCL_NEEDS_NODES, 0, build_tree_2, cost_tree_2 },
-	{ "tree_4", BCL_NEEDS_NODES, 0, build_tree_4, cost_tree_4 },
-	{ "tree_8", BCL_NEEDS_NODES, 0, build_tree_8, cost_tree_8 },
-	{ "direct", 0, 0, build_direct, bcl_cost_rooted_direct },
+	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_SCATTER, NULL, cost_node, 0 },
+	{ "tree", 0, 0, build_tree, cost_tree, 1 },
+	{ "tree_2", BCL_NEEDS_NODES, 0, build_tree, cost_tree, 2 },
+	{ "tree_4", BCL_NEEDS_NODES, 0, build_tree, cost_tree, 4 },
+	{ "tree_8", BCL_NEEDS_NODES, 0, build_tree, cost_tree, 8 },
+	{ "direct", 0, 0, build_direct, bcl_cost_rooted_direct, 0 },
 	{ 0 },
 };
-
-static enum bcl_status check(const struct bcl_team *team, const void *send,
-			     void *receive, size_t length, unsigned root,
-			     struct bcl_call *call)
-{
-	bool is_root = team && root == team->rank;
-
-	if (!team || root >= team->size || (length && is_root && !send) ||
-	    (length && !receive) || (receive == BCL_IN_PLACE && !is_root))
-		return BCL_ERR_ARG;
-	*call = (struct bcl_call){
-		.operation = BCL_OPERATION_SCATTER,
-		.send = send,
-		.receive = receive == BCL_IN_PLACE
-				   ? (unsigned char *)send + root * length
-				   : receive,
-		.length = length,
-		.root = root,
-	};
-	return BCL_OK;
-}
-
-enum bcl_status bcl_scatter(struct bcl_team *team, const void *send,
-			    void *receive, size_t length, unsigned root)
-{
-	struct bcl_call call;
-	enum bcl_status status =
-		check(team, send, receive, length, root, &call);
-
-	if (status != BCL_OK)
-		return bcl_call_refuse(team, BCL_OPERATION_SCATTER, status);
-	return bcl_call_run(team, call);
-}
-
-enum bcl_status bcl_iscatter(struct bcl_team *team, const void *send,
-			     void *receive, size_t length, unsigned root,
-			     struct bcl_adi_request **request)
-{
-	struct bcl_call call;
-	enum bcl_status status =
-		check(team, send, receive, length, root, &call);
-
-	if (status != BCL_OK)
-		return bcl_call_refuse(team, BCL_OPERATION_SCATTER, status);
-	return bcl_call_start(team, &call, request);
-}

@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "collectives/compare.h"
+#include "collectives/loss.h"
 #include "collectives/team.h"
 #include "transport/context.h"
 #include "transport/env/env.h"
@@ -52,6 +53,7 @@ static void begin_step(struct bcl_schedule *schedule,
 {
 	const struct bcl_team *team = schedule->team;
 
+	bcl_assert(step->kind <= BCL_STEP_PUT);
 	schedule->engine.lane = step->lane;
 	switch ((enum bcl_step_kind)step->kind) {
 	case BCL_STEP_SEND:
@@ -113,6 +115,7 @@ static bool advance_node(struct bcl_schedule *schedule,
 {
 	struct bcl_team *team = schedule->team;
 
+	bcl_assert(schedule->shares_node && step->node < schedule->nnode);
 	bool over =
 		team->turn == schedule->ticket &&
 		bcl_node_advance(&team->node, &schedule->node[step->node], 0);
@@ -212,8 +215,10 @@ static void unlink_running(struct bcl_schedule *schedule)
 	struct bcl_team *team = schedule->team;
 	struct bcl_schedule **link = &team->running;
 
-	while (*link != schedule)
+	while (*link != schedule) {
+		bcl_assert(*link);
 		link = &(*link)->next;
+	}
 	*link = schedule->next;
 	if (!*link)
 		team->running_last = link;
@@ -446,6 +451,7 @@ void bcl_step_send(struct bcl_schedule *schedule, unsigned rank,
 {
 	struct bcl_step *step = add(schedule, BCL_STEP_SEND);
 
+	bcl_assert(rank < schedule->team->size);
 	if (!step)
 		return;
 	step->rank = rank;
@@ -458,6 +464,7 @@ void bcl_step_receive(struct bcl_schedule *schedule, unsigned rank, void *to,
 {
 	struct bcl_step *step = add(schedule, BCL_STEP_RECEIVE);
 
+	bcl_assert(rank < schedule->team->size);
 	if (!step)
 		return;
 	step->rank = rank;
@@ -518,6 +525,8 @@ void bcl_step_node(struct bcl_schedule *schedule, enum bcl_node_kind kind,
 	struct bcl_step *step = add(schedule, BCL_STEP_NODE);
 	struct bcl_node_op *op;
 
+	bcl_assert(schedule->team->shares &&
+		   root < schedule->team->node.members);
 	if (!step)
 		return;
 	step->node = schedule->nnode;
@@ -535,6 +544,7 @@ void bcl_step_round(struct bcl_schedule *schedule)
 
 void bcl_step_lane(struct bcl_schedule *schedule, unsigned lane)
 {
+	bcl_assert(lane < BCL_SCHEDULE_LANES);
 	schedule->lane = (uint8_t)lane;
 }
 
@@ -542,12 +552,13 @@ void bcl_step_await(struct bcl_schedule *schedule, unsigned lane)
 {
 	struct bcl_step *step = add(schedule, BCL_STEP_AWAIT);
 
+	bcl_assert(lane < BCL_SCHEDULE_LANES);
 	if (step)
 		step->lane = (uint8_t)lane;
 }
 
-/* True if a builder takes more of something than a schedule has. That is a fault
- * of the builder; without assertions the operation fails instead. */
+/* True if a builder takes more of something than a schedule has. That is a
+ * fault of the builder; without assertions the operation fails instead. */
 static bool is_full(struct bcl_schedule *schedule, unsigned n, unsigned most)
 {
 	bcl_assert(n < most);
@@ -562,7 +573,8 @@ unsigned bcl_step_window(struct bcl_schedule *schedule, void *memory,
 {
 	struct bcl_step *step = add(schedule, BCL_STEP_WINDOW);
 
-	if (!step || is_full(schedule, schedule->nwindows, BCL_SCHEDULE_WINDOWS))
+	if (!step ||
+	    is_full(schedule, schedule->nwindows, BCL_SCHEDULE_WINDOWS))
 		return 0;
 	step->to = memory;
 	step->length = length;
@@ -575,6 +587,7 @@ void bcl_step_grant(struct bcl_schedule *schedule, unsigned rank,
 {
 	struct bcl_step *step = add(schedule, BCL_STEP_GRANT);
 
+	bcl_assert(window < schedule->nwindows || schedule->status != BCL_OK);
 	if (!step)
 		return;
 	step->rank = rank;
@@ -604,6 +617,7 @@ void bcl_step_put(struct bcl_schedule *schedule, unsigned rank,
 {
 	struct bcl_step *step = add(schedule, BCL_STEP_PUT);
 
+	bcl_assert(granted < schedule->ngranted || schedule->status != BCL_OK);
 	if (!step)
 		return;
 	step->rank = rank;

@@ -28,18 +28,6 @@ const struct bcl_algorithm *const bcl_algorithms[BCL_OPERATIONS] = {
 	[BCL_OPERATION_ALLTOALLV] = bcl_alltoallv_algorithms,
 };
 
-const char *const bcl_operation_names[BCL_OPERATIONS] = {
-	[BCL_OPERATION_BARRIER] = "barrier",
-	[BCL_OPERATION_BROADCAST] = "broadcast",
-	[BCL_OPERATION_REDUCE] = "reduce",
-	[BCL_OPERATION_ALLREDUCE] = "allreduce",
-	[BCL_OPERATION_GATHER] = "gather",
-	[BCL_OPERATION_SCATTER] = "scatter",
-	[BCL_OPERATION_ALLGATHER] = "allgather",
-	[BCL_OPERATION_ALLTOALL] = "alltoall",
-	[BCL_OPERATION_ALLTOALLV] = "alltoallv",
-};
-
 enum {
 	MEMBERS_PER_LATENCY = 4, /* flags read in the time of a message */
 };
@@ -50,13 +38,6 @@ static const double less = 0.999;
 
 /* us that a schedule adds to a message or a phase */
 static const double schedule_overhead = 0.2;
-
-bool bcl_cards_work_alone(const struct bcl_team *team)
-{
-	const struct bcl_host_ops *card = bcl_adi_env(team->adi)->card;
-
-	return card && card->autonomous;
-}
 
 void bcl_model_init(struct bcl_model *model, const struct bcl_team *team)
 {
@@ -219,6 +200,14 @@ bool bcl_algorithm_fits(const struct bcl_algorithm *algorithm,
 	       (!(needs & BCL_NEEDS_CONTIGUOUS) || model->contiguous);
 }
 
+double bcl_algorithm_cost(const struct bcl_algorithm *algorithm,
+			  const struct bcl_model *model, double length)
+{
+	if (algorithm->needs & BCL_PAYS_AUTONOMOUS && !model->autonomous)
+		return HUGE_VAL;
+	return algorithm->cost(model, length, algorithm->parameter);
+}
+
 /* The longest length of a size. Many vectors are as long as a power of two, and
  * so are the longest messages for which a protocol is meant. */
 static size_t longest(unsigned size)
@@ -240,7 +229,8 @@ static void choose(struct bcl_choices *choices, const struct bcl_model *model,
 	for (i = 0; algorithms[i].name; i++) {
 		if (!bcl_algorithm_fits(&algorithms[i], model, false))
 			continue;
-		cost = algorithms[i].cost(model, (double)longest(size));
+		cost = bcl_algorithm_cost(&algorithms[i], model,
+					  (double)longest(size));
 		for (ordered = 0; ordered < 2; ordered++) {
 			if (cost >= less * least[ordered] ||
 			    !bcl_algorithm_fits(&algorithms[i], model, ordered))

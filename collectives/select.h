@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collectives/calls.h"
 #include "collectives/node.h"
 #include "transport/card/ops.h"
 
@@ -18,19 +19,6 @@ struct bcl_call;
 struct bcl_config;
 struct bcl_schedule;
 struct bcl_team;
-
-enum bcl_operation {
-	BCL_OPERATION_BARRIER,
-	BCL_OPERATION_BROADCAST,
-	BCL_OPERATION_REDUCE,
-	BCL_OPERATION_ALLREDUCE,
-	BCL_OPERATION_GATHER,
-	BCL_OPERATION_SCATTER,
-	BCL_OPERATION_ALLGATHER,
-	BCL_OPERATION_ALLTOALL,
-	BCL_OPERATION_ALLTOALLV,
-	BCL_OPERATIONS
-};
 
 /* Cost of getting bytes from one member to another. */
 struct bcl_cost {
@@ -89,6 +77,8 @@ enum bcl_algorithm_needs {
 	BCL_NEEDS_COMMUTATIVE = 4, /* a commutative operator */
 	BCL_NEEDS_NODES = 8,	   /* two nodes or more */
 	BCL_NEEDS_UNIFORM = 16,	   /* all nodes have the same number of ranks */
+	/* Runs everywhere, and pays only where cards are autonomous. */
+	BCL_PAYS_AUTONOMOUS = 32,
 };
 
 struct bcl_algorithm {
@@ -97,9 +87,14 @@ struct bcl_algorithm {
 	/* If build is NULL: the operation inside a node that does it all. */
 	enum bcl_node_kind node;
 	void (*build)(struct bcl_schedule *schedule,
-		      const struct bcl_call *call);
+		      const struct bcl_call *call, unsigned parameter);
 	/* us; length: bytes of the vector or of a block */
-	double (*cost)(const struct bcl_model *model, double length);
+	double (*cost)(const struct bcl_model *model, double length,
+		       unsigned parameter);
+	/* Passed to build() and cost(), which give it a meaning: messages in
+	 * flight, bytes of a piece, a radix, ... Rows that differ by the
+	 * parameter alone are one algorithm. */
+	unsigned parameter;
 };
 
 enum {
@@ -117,11 +112,7 @@ struct bcl_choices {
 
 /* The algorithms of each operation; the last has the name NULL. */
 extern const struct bcl_algorithm *const bcl_algorithms[BCL_OPERATIONS];
-extern const char *const bcl_operation_names[BCL_OPERATIONS];
 
-/* True if cards have processors of their own (transport/card/ops.h:
- * autonomous). */
-bool bcl_cards_work_alone(const struct bcl_team *team);
 /* Typical figures of the hardware, and the shape of the team. */
 void bcl_model_init(struct bcl_model *model, const struct bcl_team *team);
 /* The rank that stands for all ranks on other nodes than the first: on the node
@@ -138,6 +129,11 @@ void bcl_model_measure(struct bcl_model *model, struct bcl_team *team,
  * not commutative. */
 bool bcl_algorithm_fits(const struct bcl_algorithm *algorithm,
 			const struct bcl_model *model, bool ordered);
+
+/* us of an operation on this length by the algorithm. HUGE_VAL: never to be
+ * chosen in such a team. */
+double bcl_algorithm_cost(const struct bcl_algorithm *algorithm,
+			  const struct bcl_model *model, double length);
 
 void bcl_choices_init(struct bcl_choices *choices,
 		      const struct bcl_model *model);

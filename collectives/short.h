@@ -19,8 +19,9 @@ static inline _Atomic uint64_t *bcl_short_place(const struct bcl_node *node,
 	return bcl_flag_of(node, member)->payload + (phase & 1) * node->words;
 }
 
-static inline void bcl_short_store(const struct bcl_node *node, uint64_t phase,
-				   const void *from, size_t length)
+static bcl_always_inline void bcl_short_store(const struct bcl_node *node,
+					      uint64_t phase, const void *from,
+					      size_t length)
 {
 	uint64_t words[BCL_NODE_WORDS_MAX] = { 0 };
 
@@ -29,8 +30,9 @@ static inline void bcl_short_store(const struct bcl_node *node, uint64_t phase,
 		     bcl_flag_words(length));
 }
 
-static inline void bcl_short_load(const struct bcl_node *node, unsigned member,
-				  uint64_t *words, size_t length)
+static bcl_always_inline void bcl_short_load(const struct bcl_node *node,
+					     unsigned member, uint64_t *words,
+					     size_t length)
 {
 	bcl_flag_get(bcl_short_place(node, member, node->phase), words,
 		     bcl_flag_words(length));
@@ -44,8 +46,8 @@ static inline bool bcl_short_reduces(const struct bcl_reduction *reduction)
 
 /* Begin the operation's only phase. Returns false if the place is not free
  * yet. */
-static inline bool bcl_short_write(struct bcl_node *node,
-				   struct bcl_node_op *op)
+static bcl_always_inline bool bcl_short_write(struct bcl_node *node,
+					      struct bcl_node_op *op)
 {
 	const unsigned char *from = op->send;
 	uint64_t phase = node->phase + 1;
@@ -67,8 +69,8 @@ static inline bool bcl_short_write(struct bcl_node *node,
 }
 
 /* True if the own member reads the data of other members. */
-static inline bool bcl_short_reads(const struct bcl_node *node,
-				   const struct bcl_node_op *op)
+static bcl_always_inline bool bcl_short_reads(const struct bcl_node *node,
+					      const struct bcl_node_op *op)
 {
 	switch (op->kind) {
 	case BCL_NODE_REDUCE:
@@ -80,8 +82,8 @@ static inline bool bcl_short_reads(const struct bcl_node *node,
 }
 
 /* True if all data that the own member reads has arrived. */
-static inline bool bcl_short_arrived(struct bcl_node *node,
-				     struct bcl_node_op *op, unsigned polls)
+static bcl_always_inline bool
+bcl_short_arrived(struct bcl_node *node, struct bcl_node_op *op, unsigned polls)
 {
 	if (!bcl_short_reads(node, op))
 		return true;
@@ -113,9 +115,9 @@ static inline size_t bcl_short_count(size_t length,
 }
 
 /* Combine from the last member to the first: `in` is the lower member. */
-static inline void bcl_short_combine(const struct bcl_node *node, void *receive,
-				     size_t length,
-				     const struct bcl_reduction *reduction)
+static bcl_always_inline void
+bcl_short_combine(const struct bcl_node *node, void *receive, size_t length,
+		  const struct bcl_reduction *reduction)
 {
 	uint64_t words[BCL_NODE_WORDS_MAX], sum[BCL_NODE_WORDS_MAX];
 	size_t count = bcl_short_count(length, reduction);
@@ -129,8 +131,9 @@ static inline void bcl_short_combine(const struct bcl_node *node, void *receive,
 	memcpy(receive, sum, length);
 }
 
-static inline void bcl_short_take(const struct bcl_node *node, unsigned member,
-				  void *to, size_t length)
+static bcl_always_inline void bcl_short_take(const struct bcl_node *node,
+					     unsigned member, void *to,
+					     size_t length)
 {
 	uint64_t words[BCL_NODE_WORDS_MAX];
 
@@ -138,9 +141,9 @@ static inline void bcl_short_take(const struct bcl_node *node, unsigned member,
 	memcpy(to, words, length);
 }
 
-static inline __attribute__((always_inline)) void
-bcl_short_read_as(const struct bcl_node *node, const struct bcl_node_op *op,
-		  size_t length)
+static bcl_always_inline void bcl_short_read_as(const struct bcl_node *node,
+						const struct bcl_node_op *op,
+						size_t length)
 {
 	unsigned me = node->me, i;
 
@@ -159,8 +162,8 @@ bcl_short_read_as(const struct bcl_node *node, const struct bcl_node_op *op,
 }
 
 /* Take the data that has arrived. */
-static inline void bcl_short_read(const struct bcl_node *node,
-				  const struct bcl_node_op *op)
+static bcl_always_inline void bcl_short_read(const struct bcl_node *node,
+					     const struct bcl_node_op *op)
 {
 	if (!op->length || !bcl_short_reads(node, op))
 		return;
@@ -171,8 +174,9 @@ static inline void bcl_short_read(const struct bcl_node *node,
 		bcl_short_read_as(node, op, op->length);
 }
 
-static inline bool bcl_short_broadcast(struct bcl_node *node,
-				       struct bcl_node_op *op, unsigned polls)
+static bcl_always_inline bool bcl_short_broadcast(struct bcl_node *node,
+						  struct bcl_node_op *op,
+						  unsigned polls)
 {
 	if (!op->phase && !bcl_slot_begin(node, op->root, op->send, op->length))
 		return false;
@@ -181,8 +185,8 @@ static inline bool bcl_short_broadcast(struct bcl_node *node,
 }
 
 /* As bcl_node_advance(), for a short operation. */
-static inline bool bcl_short_advance(struct bcl_node *node,
-				     struct bcl_node_op *op, unsigned polls)
+static bcl_always_inline bool
+bcl_short_advance(struct bcl_node *node, struct bcl_node_op *op, unsigned polls)
 {
 	if (op->kind == BCL_NODE_BROADCAST)
 		return bcl_short_broadcast(node, op, polls);

@@ -41,8 +41,9 @@ static inline uint64_t bcl_slot_ready(uint64_t phase, size_t length)
 
 /* Begin the next phase, a broadcast; the root writes its data. Returns false if
  * no slot is free yet. */
-static inline bool bcl_slot_begin(struct bcl_node *node, unsigned root,
-				  const void *send, size_t length)
+static bcl_always_inline bool bcl_slot_begin(struct bcl_node *node,
+					     unsigned root, const void *send,
+					     size_t length)
 {
 	uint64_t words[BCL_NODE_SLOT_WORDS] = { 0 };
 	uint64_t before = node->phase, phase = before + 1;
@@ -80,8 +81,9 @@ static inline void bcl_slot_differ(struct bcl_node *node, unsigned root,
 
 /* Take the data that the root has written in this phase. Returns false if the
  * data has not arrived. */
-static inline bool bcl_slot_take(struct bcl_node *node, unsigned root,
-				 void *receive, size_t length, unsigned polls)
+static bcl_always_inline bool bcl_slot_take(struct bcl_node *node,
+					    unsigned root, void *receive,
+					    size_t length, unsigned polls)
 {
 	const struct bcl_node_slot *slot = bcl_slot_of(node, root, node->phase);
 	uint64_t due = bcl_slot_ready(node->phase, length), ready;

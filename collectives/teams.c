@@ -8,11 +8,11 @@
 #include <stdlib.h>
 
 #include "collectives/compare.h"
+#include "collectives/loss.h"
 
 enum {
 	NAME_RANK = 12, /* bits below the rank: the number */
 	NAME_GENERATION = 28,
-	NEWS_STATUS = 44, /* bits of a name; above: the status of a loss */
 };
 
 uint64_t bcl_teams_name(unsigned number, unsigned rank, unsigned generation)
@@ -27,23 +27,7 @@ uint64_t bcl_teams_birth(uint64_t parent, unsigned id)
 	 * small, and generations seldom many. */
 	uint64_t mixed = (parent << 10 | id) * UINT64_C(0x9e3779b97f4a7c15);
 
-	return mixed >> (64 - NEWS_STATUS) | 1;
-}
-
-static bool lose(struct bcl_teams *teams, uint64_t news)
-{
-	enum bcl_status status = (enum bcl_status)(news >> NEWS_STATUS);
-	uint64_t name = news & ((1ull << NEWS_STATUS) - 1);
-	struct bcl_team *team;
-	bool found = false;
-
-	for (team = teams->teams; team; team = team->next) {
-		if (team->name != name && team->birth != name)
-			continue;
-		bcl_team_lose(team, status);
-		found = true;
-	}
-	return found;
+	return mixed >> (64 - BCL_TEAMS_NAME) | 1;
 }
 
 static void compare(struct bcl_teams *teams, unsigned rank,
@@ -73,7 +57,7 @@ static void hear(struct bcl_adi_client *client, unsigned rank,
 		return;
 	if ((news & BCL_TEAMS_COMPARE) == BCL_TEAMS_COMPARE)
 		compare(teams, rank, oob);
-	else if (!lose(teams, news))
+	else if (!bcl_loss_hear(teams, news))
 		teams->early[teams->nearly++ % BCL_TEAMS_EARLY] = news;
 }
 
@@ -152,8 +136,8 @@ void bcl_teams_named(struct bcl_teams *teams, struct bcl_team *team)
 	for (i = n > BCL_TEAMS_EARLY ? n - BCL_TEAMS_EARLY : 0; i < n; i++) {
 		uint64_t news = teams->early[i % BCL_TEAMS_EARLY];
 
-		if ((news & ((1ull << NEWS_STATUS) - 1)) == team->name)
-			lose(teams, news);
+		if (bcl_teams_name_in(news) == team->name)
+			bcl_loss_hear(teams, news);
 	}
 }
 
@@ -161,34 +145,9 @@ void bcl_teams_remove(struct bcl_teams *teams, struct bcl_team *team)
 {
 	struct bcl_team **link = &teams->teams;
 
-	while (*link != team)
+	while (*link != team) {
+		bcl_assert(*link);
 		link = &(*link)->next;
-	*link = team->next;
-}
-
-static void tell(struct bcl_team *team, uint64_t name)
-{
-	uint64_t news = name | (uint64_t)team->lost << NEWS_STATUS;
-	const struct bcl_adi_oob oob = { { news } };
-	unsigned n = team->size, distance;
-
-	for (distance = 1; distance < n; distance *= 2) {
-		unsigned after = (team->rank + distance) % n;
-		unsigned before = (team->rank + n - distance) % n;
-
-		bcl_adi_oob_send(team->adi, bcl_team_job_rank(team, after),
-				 &oob);
-		if (before != after)
-			bcl_adi_oob_send(team->adi,
-					 bcl_team_job_rank(team, before), &oob);
 	}
-	lose(team->teams, news);
-}
-
-void bcl_teams_tell(struct bcl_team *team)
-{
-	if (team->name)
-		tell(team, team->name);
-	if (team->birth)
-		tell(team, team->birth);
+	*link = team->next;
 }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All teams of a job in this process: the numbers handed out here, and the way
- * by which members learn that a team is lost. Each member that learns of the
- * loss tells its neighbours, the members 1, 2, 4, ... places before and after.
- * So every live member of the team hears of the loss, unless as many members
- * have died at once as a member has neighbours.
+ * All teams of a job in this process, the numbers handed out here, and the
+ * names of teams in out-of-band messages.
  */
 #ifndef BCL_COLLECTIVES_TEAMS_H
 #define BCL_COLLECTIVES_TEAMS_H
@@ -17,12 +14,13 @@
 enum {
 	/* Losses recorded for teams that are not known here yet. */
 	BCL_TEAMS_EARLY = 64,
+	BCL_TEAMS_NAME = 44, /* bits of a name */
 };
 
 /* Word 0 of an out-of-band message holds a team's name and, above the name,
  * the status with which the team was lost, or this value: a comparison
  * (compare.h). */
-#define BCL_TEAMS_COMPARE (UINT64_C(0xfffff) << 44)
+#define BCL_TEAMS_COMPARE (UINT64_C(0xfffff) << BCL_TEAMS_NAME)
 /* Only wakes a rank that sleeps. No team has this name. */
 #define BCL_TEAMS_WAKE UINT64_C(0)
 /* Makes the rank call bcl_node_audit(), since a member has waited long for
@@ -58,13 +56,15 @@ enum bcl_status bcl_teams_number(struct bcl_teams *teams, unsigned *number,
 				 unsigned *generation);
 void bcl_teams_number_free(struct bcl_teams *teams, unsigned number);
 
+static inline uint64_t bcl_teams_name_in(uint64_t news)
+{
+	return news & ((UINT64_C(1) << BCL_TEAMS_NAME) - 1);
+}
+
 /* From now on the team is found by its names. */
 void bcl_teams_add(struct bcl_teams *teams, struct bcl_team *team);
 /* The team has a new name, under which a loss may be recorded already. */
 void bcl_teams_named(struct bcl_teams *teams, struct bcl_team *team);
 void bcl_teams_remove(struct bcl_teams *teams, struct bcl_team *team);
-
-/* Tell the neighbours that the team is lost. */
-void bcl_teams_tell(struct bcl_team *team);
 
 #endif

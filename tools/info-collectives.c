@@ -45,7 +45,7 @@ static void print_costs(const struct bcl_team *team,
 	     algorithm++) {
 		if (!bcl_algorithm_fits(algorithm, model, false))
 			continue;
-		us = algorithm->cost(model, (double)length);
+		us = bcl_algorithm_cost(algorithm, model, (double)length);
 		if (us < HUGE_VAL)
 			printf("  %-24s %12.2f%s\n", algorithm->name, us,
 			       algorithm == chosen ? "  chosen" : "");

@@ -128,7 +128,8 @@ START_TEST(chosen)
 		double other;
 
 		/* Some are for networks of which more is known. */
-		if (algorithm->cost(&model, (double)length) == HUGE_VAL ||
+		if (bcl_algorithm_cost(algorithm, &model, (double)length) ==
+			    HUGE_VAL ||
 		    !loggp_force(world, SIM_ALLTOALL, algorithm->name))
 			continue;
 		other = loggp_time(world, SIM_ALLTOALL, length);

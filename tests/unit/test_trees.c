@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "collectives/builders.h"
-#include "collectives/trees.h"
+#include "collectives/nic/trees.h"
 #include "tests/unit/unit.h"
 
 enum {

@@ -24,9 +24,12 @@
  * way out, so that the first messages leave early, and after the near blocks on
  * the way in, so that less is left to pass when the last messages have come.
  */
+#include <math.h>
 #include <string.h>
 
 #include "collectives/builders.h"
+#include "collectives/cost.h"
+#include "collectives/nic/nic.h"
 
 enum {
 	SHARES_MAX = 32,
@@ -118,15 +121,11 @@ static void to_shares(const struct bcl_team *team, const struct bcl_step *step)
 	for (i = range.begin; i < range.end; i++) {
 		unsigned first =
 			bcl_radix_on(&digits, team->my_node, i) * members;
-		unsigned char *to = step->to;
+		size_t block = place(plan, each, i, used) * members;
 
-		to += place(plan, each, i, used) * members * step->length;
-		for (b = 0; b < members; b++, to += step->length)
-			memcpy(to,
-			       (const unsigned char *)step->from +
-				       bcl_layout_rank(layout, first + b) *
-					       step->length,
-			       step->length);
+		for (b = 0; b < members; b++)
+			bcl_step_block(step, block++,
+				       bcl_layout_rank(layout, first + b));
 	}
 }
 
@@ -144,14 +143,11 @@ static void from_shares(const struct bcl_team *team,
 	for (i = range.begin; i < range.end; i++) {
 		unsigned first =
 			bcl_radix_before(&digits, team->my_node, i) * members;
-		const unsigned char *from = step->from;
+		size_t block = place(plan, each, i, used) * members;
 
-		from += place(plan, each, i, used) * members * step->length;
-		for (a = 0; a < members; a++, from += step->length)
-			memcpy((unsigned char *)step->to +
-				       bcl_layout_rank(layout, first + a) *
-					       step->length,
-			       from, step->length);
+		for (a = 0; a < members; a++)
+			bcl_step_block(step, bcl_layout_rank(layout, first + a),
+				       block++);
 	}
 }
 
@@ -180,15 +176,15 @@ static void to_members(const struct bcl_team *team, const struct bcl_step *step)
 	unsigned n = team->layout.nnodes, members = team->size / n, i, a, b;
 	union plan plan = plan_of(step);
 	unsigned used = count(n, plan, plan.share), each = room(n, plan);
-	const unsigned char *from = step->from;
+	size_t block = 0;
 
 	for (i = 0; i < used; i++)
 		for (a = 0; a < members; a++)
-			for (b = 0; b < members; b++, from += step->length)
-				memcpy((unsigned char *)step->to +
-					       ((b * each + i) * members + a) *
-						       step->length,
-				       from, step->length);
+			for (b = 0; b < members; b++)
+				bcl_step_block(
+					step,
+					((size_t)b * each + i) * members + a,
+					block++);
 }
 
 /* ---- steps --------------------------------------------------------------- */
@@ -334,16 +330,16 @@ static void build(const struct shares *shares, const struct bcl_call *call)
 }
 
 void bcl_build_multileader(struct bcl_schedule *schedule,
-			   const struct bcl_call *call, unsigned bits)
+			   const struct bcl_call *call, unsigned values)
 {
 	const struct bcl_team *team = schedule->team;
 	unsigned n = team->layout.nnodes, members = team->size / n;
-	unsigned of = (unsigned)bcl_min_size(members, 1u << bits);
+	unsigned of = (unsigned)bcl_min_size(members, values);
 	size_t row = members * call->length, all = 0;
 	struct shares shares = {
 		.schedule = schedule,
 		.plan = { .share = { (uint8_t)team->my_member, (uint8_t)of },
-			  .bits = (uint8_t)bits },
+			  .bits = (uint8_t)__builtin_ctz(values) },
 		.members = members,
 		.length = call->length,
 		.has = team->my_member < of,
@@ -351,6 +347,7 @@ void bcl_build_multileader(struct bcl_schedule *schedule,
 	};
 	enum part part;
 
+	bcl_assert(of <= SHARES_MAX);
 	for (part = NEAR; part <= FAR; part++) {
 		shares.room[part] =
 			room(n, with(&shares, part)) * members * row;
@@ -360,4 +357,54 @@ void bcl_build_multileader(struct bcl_schedule *schedule,
 	shares.taken =
 		all > n * row ? bcl_step_scratch(schedule, all) : call->receive;
 	build(&shares, call);
+}
+
+/* ---- costs --------------------------------------------------------------- */
+
+/* us of a node's card for `messages` messages one after another, with `bytes`
+ * in total, from `members` members. */
+static double cost_sent(const struct bcl_model *model, double messages,
+			double bytes, double members)
+{
+	struct bcl_cost cost = bcl_cost_exchange(model, bytes / messages);
+	double card = model->between.byte, copies = cost.byte - card;
+	double work = bcl_cost_gap(model, &cost);
+
+	return messages * bcl_cost_next(model, members, work) +
+	       bytes * bcl_larger(card, copies / members);
+}
+
+double bcl_cost_multileader(const struct bcl_model *model, double length,
+			    unsigned values)
+{
+	double own = model->size * length, all = model->members * own;
+	double shares = bcl_min_size(model->members, values);
+	double copied = 8 * own + 2 * all / shares, time = 0, last = 0;
+	/* If the number of nodes is no multiple of `values`, the lowest digit
+	 * lacks values, and messages to near nodes cross the links as well. */
+	double crossings = model->nodes % values ? 2 : 1;
+	unsigned place;
+
+	/* Not used where the capacity of links is unknown: one processor keeps
+	 * them busy. Not used for long blocks, which keep them busy without
+	 * it. */
+	if (model->members < 2 || model->across[0] <= 0 ||
+	    model->members * model->members * length > BCL_UNGRANTED_MAX)
+		return HUGE_VAL;
+	for (place = 1; place < model->nodes; place *= values) {
+		double used =
+			bcl_min_size(values, (model->nodes - 1) / place + 1);
+
+		last = used * (place > 1 ? shares : 1);
+		time += cost_sent(model, last * (used - 1) / used,
+				  all * (used - 1) / used, shares);
+		copied += 2 * all / shares;
+	}
+	if (values >= model->nodes)
+		time = bcl_cost_direct(model, time, all, last);
+	else /* half of the bytes cross first, half last */
+		time = bcl_larger(
+			time, crossings * bcl_cost_across(model, all, last));
+	return model->between.message + time + 2 * bcl_cost_phases(model, own) +
+	       copied * model->segment.byte;
 }

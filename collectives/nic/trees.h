@@ -13,8 +13,8 @@
  * contrast, there are rounds in which all members send to the member half of
  * the members away.
  */
-#ifndef BCL_COLLECTIVES_TREES_H
-#define BCL_COLLECTIVES_TREES_H
+#ifndef BCL_COLLECTIVES_NIC_TREES_H
+#define BCL_COLLECTIVES_NIC_TREES_H
 
 enum {
 	BCL_TREES_NONE = -1, /* no member */

@@ -3,7 +3,7 @@
  * The two trees of trees.h: parent, children and height of each member,
  * computed from its number. Used by two_trees.c.
  */
-#include "collectives/trees.h"
+#include "collectives/nic/trees.h"
 
 #include <stdbool.h>
 

@@ -16,7 +16,9 @@
  * before it sums up others. All pieces are put in their places (schedule.h).
  */
 #include "collectives/builders.h"
-#include "collectives/trees.h"
+#include "collectives/cost.h"
+#include "collectives/nic/nic.h"
+#include "collectives/nic/trees.h"
 
 enum {
 	HOP = 5, /* pieces that a card sends while one passes an edge */
@@ -173,7 +175,7 @@ static void pass_down(const struct trees *trees, void *arg, unsigned i)
 }
 
 void bcl_build_broadcast_trees(struct bcl_schedule *schedule,
-			       const struct bcl_call *call, size_t piece)
+			       const struct bcl_call *call, unsigned piece)
 {
 	unsigned char *vector = call->receive;
 	struct trees trees;
@@ -261,7 +263,7 @@ static void pass_up(const struct trees *trees, void *arg, unsigned i)
 }
 
 void bcl_build_reduce_trees(struct bcl_schedule *schedule,
-			    const struct bcl_call *call, size_t piece)
+			    const struct bcl_call *call, unsigned piece)
 {
 	struct sum sum = { .call = call };
 	struct trees trees;
@@ -274,4 +276,28 @@ void bcl_build_reduce_trees(struct bcl_schedule *schedule,
 				     sum.vector, call->length, call->reduction);
 	each(&trees, false, HOP * trees.plan.place[trees.inner].height, pass_up,
 	     &sum);
+}
+
+double bcl_cost_trees(const struct bcl_model *model, double length,
+		      double piece, double work,
+		      double (*inside)(const struct bcl_model *model,
+				       double length, unsigned parameter))
+{
+	double pieces = bcl_cost_pieces(length, piece), last = 0;
+	double card, processor, round;
+
+	piece = length / pieces;
+	card = model->card.gap + piece * model->between.byte;
+	/* sends one piece and receives one meanwhile */
+	processor = 2 * model->between.gap + piece * work;
+	round = bcl_larger(card, processor);
+	if (model->members > 1) {
+		last = inside(model, piece, 0);
+		round = bcl_larger(round, last);
+	}
+	/* Two children get a piece one after the other, after the first
+	 * grant. */
+	return (pieces - 1) * round + last + model->between.message +
+	       bcl_log2_up(model->nodes) *
+		       (model->between.message + card + piece * work + round);
 }
