@@ -18,7 +18,7 @@
 #include <nicfw/deliver.h>
 
 /* True for a message that must not overtake its predecessor. */
-static int ordered(uint8_t op)
+static bool ordered(uint8_t op)
 {
 	return op == BCL_SEG_SYSTEM || op == BCL_SEG_PUT_NOTIFY;
 }
@@ -149,7 +149,7 @@ static void conclude(struct bcl_card *card, struct nic_inbound *inbound,
 /* The message that waits for `msg`, if its own verdict is due now. */
 static struct nic_inbound *successor(struct nic_conn *conn, uint32_t msg)
 {
-	int refused = nic_verdict_of(conn, msg) == BCL_VERDICT_REFUSED;
+	bool refused = nic_verdict_of(conn, msg) == BCL_VERDICT_REFUSED;
 	struct nic_inbound *inbound;
 	struct nic_link *link;
 
@@ -302,7 +302,7 @@ static enum bcl_verdict open_channel(struct bcl_card *card,
 {
 	struct nic_channel *channel;
 	enum bcl_verdict verdict = bcl_nic_channel_find(
-		inbound->port, inbound->target, 0, &channel);
+		inbound->port, inbound->target, false, &channel);
 
 	if (nic_verdict_failed(verdict))
 		nic_count(card, failed_port);
@@ -347,8 +347,8 @@ static enum bcl_verdict open_put(struct bcl_card *card, struct nic_conn *conn,
  * True if the reply has the requested length, or tells a failure that is
  * allowed in a reply.
  */
-static int fits(const struct nic_inbound *inbound,
-		const struct nic_message *request)
+static bool fits(const struct nic_inbound *inbound,
+		 const struct nic_message *request)
 {
 	switch (inbound->arg32) {
 	case BCL_OK:
@@ -358,7 +358,7 @@ static int fits(const struct nic_inbound *inbound,
 	case BCL_ERR_NOPORT:
 		return inbound->total == 0;
 	default:
-		return 0;
+		return false;
 	}
 }
 
@@ -412,8 +412,8 @@ static enum bcl_verdict open_message(struct bcl_card *card,
  * its frames, retransmitted over and over, would hold up the frames that make
  * room.
  */
-static int room(const struct bcl_card *card, const struct nic_conn *conn,
-		int early, int whole)
+static bool room(const struct bcl_card *card, const struct nic_conn *conn,
+		 bool early, bool whole)
 {
 	uint32_t left = card->inbounds.left, all = card->config.max_messages;
 
@@ -464,10 +464,10 @@ static enum nic_accept open_inbound(struct bcl_card *card,
 {
 	uint32_t msg = bcl_get32(segment->msg);
 	uint32_t prev = ordered(segment->op) ? bcl_get32(segment->prev) : 0;
-	int whole = bcl_get32(segment->total) == bcl_get16(segment->length);
+	bool whole = bcl_get32(segment->total) == bcl_get16(segment->length);
 	enum bcl_verdict verdict = BCL_VERDICT_DELIVERED;
 	struct nic_inbound *inbound = NULL;
-	int early;
+	bool early;
 
 	*opened = NULL;
 	if (prev) {
@@ -631,7 +631,7 @@ void bcl_nic_assemble_withdraw(struct bcl_card *card, struct nic_conn *conn,
  * the last look, unless it goes to a system ring: its few fragments have had
  * time enough.
  */
-static int goes_on(struct nic_conn *conn, const struct nic_inbound *inbound)
+static bool goes_on(struct nic_conn *conn, const struct nic_inbound *inbound)
 {
 	switch (inbound->state) {
 	case NIC_INBOUND_PIECES:
@@ -642,7 +642,7 @@ static int goes_on(struct nic_conn *conn, const struct nic_inbound *inbound)
 		       nic_verdict_of(conn, inbound->prev) !=
 			       BCL_VERDICT_UNKNOWN;
 	default:
-		return 1;
+		return true;
 	}
 }
 
@@ -706,8 +706,8 @@ void bcl_nic_assemble_lose(struct bcl_card *card, struct nic_conn *conn,
 }
 
 /* True if the message is for this port, or replies to one of its requests. */
-static int belongs(const struct nic_inbound *inbound,
-		   const struct nic_port *port)
+static bool belongs(const struct nic_inbound *inbound,
+		    const struct nic_port *port)
 {
 	return inbound->port == port ||
 	       (inbound->request && inbound->request->port == port);

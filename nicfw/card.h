@@ -89,10 +89,10 @@ void bcl_nic_port_job_done(struct bcl_card *card, struct nic_port *port);
  * The slow paths of nic_port_block_left() and nic_port_block_take(), for a ring
  * with spare blocks, or one that may be full.
  */
-int bcl_nic_port_block_look(struct bcl_card *card, struct nic_port *port,
-			    struct nic_ring *ring);
-int bcl_nic_port_block_find(struct bcl_card *card, struct nic_port *port,
-			    struct nic_ring *ring, uint32_t *block);
+bool bcl_nic_port_block_look(struct bcl_card *card, struct nic_port *port,
+			     struct nic_ring *ring);
+bool bcl_nic_port_block_find(struct bcl_card *card, struct nic_port *port,
+			     struct nic_ring *ring, uint32_t *block);
 void bcl_nic_port_block_spare(struct nic_ring *ring, uint32_t block);
 /* The count of freed blocks of a ring has been read to port->word[]. */
 void bcl_nic_port_freed(struct bcl_card *card, struct nic_port *port,
@@ -145,18 +145,19 @@ void bcl_nic_sdma_fetched(struct bcl_card *card, struct nic_port *port,
 			  enum bcl_dma_result result);
 /*
  * Append `length` bytes of a message to a frame: copied into the head, or as
- * parts. Returns 0 on a memory fault.
+ * parts. Returns false on a memory fault.
  */
-int bcl_nic_sdma_payload(struct bcl_card *card, struct nic_message *message,
-			 uint32_t offset, uint32_t length,
-			 struct bcl_tx_frame *frame, struct nic_buffer *buffer);
+bool bcl_nic_sdma_payload(struct bcl_card *card, struct nic_message *message,
+			  uint32_t offset, uint32_t length,
+			  struct bcl_tx_frame *frame,
+			  struct nic_buffer *buffer);
 
 /* ---- flow.c ---- */
 /* A request enters its flow, or waits behind a fence. */
 void bcl_nic_flow_submit(struct bcl_card *card, struct nic_message *message);
 /* A reply enters a flow of its port, or of the card if it has none. */
 void bcl_nic_flow_reply(struct bcl_card *card, struct nic_message *message);
-int bcl_nic_flow_sendable(const struct nic_flow *flow);
+bool bcl_nic_flow_sendable(const struct nic_flow *flow);
 /*
  * Make a flow READY if it can send: a message was queued, or an obstacle is
  * gone.
@@ -236,8 +237,8 @@ void bcl_nic_message_lose(struct bcl_card *card, struct nic_node *node,
 
 /* ---- verdict.c: our verdicts on the peer's messages; verdict.h ---- */
 void bcl_nic_verdict_start(struct nic_conn *conn, uint32_t first);
-int bcl_nic_verdict_base_slow(struct bcl_card *card, struct nic_conn *conn,
-			      uint32_t base);
+bool bcl_nic_verdict_base_slow(struct bcl_card *card, struct nic_conn *conn,
+			       uint32_t base);
 void bcl_nic_verdict_give(struct bcl_card *card, struct nic_conn *conn,
 			  uint32_t number, enum bcl_verdict verdict);
 /*
@@ -304,7 +305,7 @@ enum bcl_verdict bcl_nic_reply_atomic(struct bcl_card *card,
  * not yet, NOPORT if no longer or if there is none.
  */
 enum bcl_verdict bcl_nic_channel_find(struct nic_port *port, uint32_t target,
-				      int reading,
+				      bool reading,
 				      struct nic_channel **channel);
 /*
  * Our request named by `token`, if it is on this connection and waits for a
@@ -327,17 +328,17 @@ void bcl_nic_reply_fault(struct bcl_card *card, struct nic_message *message);
 
 /* ---- frame.c ---- */
 /*
- * Send an unsequenced frame without a body. Returns 0 if the rail did not take
- * it.
+ * Send an unsequenced frame without a body. Returns false if the rail did not
+ * take it.
  */
-int bcl_nic_frame_bare(struct bcl_card *card, struct nic_conn *conn,
-		       unsigned rail, uint8_t kind);
+bool bcl_nic_frame_bare(struct bcl_card *card, struct nic_conn *conn,
+			unsigned rail, uint8_t kind);
 /*
- * Send an ACK or BYE with all acknowledgements that are due. Returns 0 if the
- * rail did not take it.
+ * Send an ACK or BYE with all acknowledgements that are due. Returns false if
+ * the rail did not take it.
  */
-int bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
-		      unsigned rail, uint8_t kind);
+bool bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
+		       unsigned rail, uint8_t kind);
 /* Tell the peer by the rail `by` that `rail` is given up. */
 void bcl_nic_frame_rail_down(struct bcl_card *card, struct nic_conn *conn,
 			     unsigned by, unsigned rail);
@@ -443,9 +444,9 @@ void bcl_nic_send(struct bcl_card *card, unsigned *budget);
 /*
  * Send the first message of an idle flow without queueing it, if nothing else
  * waits and the port has submitted nothing more to share the frame with.
- * Returns 0 if the caller must queue the message.
+ * Returns false if the caller must queue the message.
  */
-int bcl_nic_send_alone(struct bcl_card *card, struct nic_message *message);
+bool bcl_nic_send_alone(struct bcl_card *card, struct nic_message *message);
 /*
  * Bytes of a long message to put in flight in one call: `left` in all, `stripe`
  * on this rail. Whole frames, or the end of the message.
@@ -477,9 +478,9 @@ void bcl_nic_launch_run(struct bcl_card *card, struct nic_conn *conn,
  * The rail is full and took only `taken` frames. The others wait. Returns true
  * if `flight` has left, split from the waiting frames.
  */
-int bcl_nic_launch_rest(struct bcl_card *card, struct nic_conn *conn,
-			unsigned rail, struct nic_flight *flight,
-			unsigned taken);
+bool bcl_nic_launch_rest(struct bcl_card *card, struct nic_conn *conn,
+			 unsigned rail, struct nic_flight *flight,
+			 unsigned taken);
 /* Transmit the buffers of a rail whose payload is complete. */
 void bcl_nic_launch_fetched(struct bcl_card *card, unsigned rail);
 void bcl_nic_launch_dma_done(struct bcl_card *card, struct nic_buffer *buffer,
@@ -588,7 +589,7 @@ void bcl_nic_conn_up(struct bcl_card *card, struct nic_conn *conn);
 /* End a connection without a loss. */
 void bcl_nic_conn_over(struct bcl_card *card, struct nic_conn *conn);
 /* True if the peer may have seen requests that are not finished. */
-int bcl_nic_conn_owed(const struct nic_conn *conn);
+bool bcl_nic_conn_owed(const struct nic_conn *conn);
 /*
  * The end of the peer is known, as `why` tells (BCL_OK: by BYE). The connection
  * stays ENDING for a short time, for frames that are still in the rails.
@@ -638,13 +639,14 @@ static inline unsigned nic_rails_pick(const struct nic_conn *conn,
 	return rail;
 }
 /* True if a message of `bytes` is striped. */
-static inline int nic_rails_striped(const struct nic_conn *conn, uint32_t bytes)
+static inline bool nic_rails_striped(const struct nic_conn *conn,
+				     uint32_t bytes)
 {
 	return conn->stripes && bytes > conn->window[conn->small_rail].payload;
 }
 /* True if no frame of the connection may leave on the rail now. */
-static inline int nic_rails_blocked(const struct bcl_card *card,
-				    const struct nic_conn *conn, unsigned rail)
+static inline bool nic_rails_blocked(const struct bcl_card *card,
+				     const struct nic_conn *conn, unsigned rail)
 {
 	return rail >= BCL_RAILS_MAX || card->rail[rail].busy ||
 	       conn->window[rail].state != NIC_RAIL_PROVED ||
@@ -668,11 +670,13 @@ void bcl_nic_rails_refused(struct bcl_card *card, struct nic_conn *conn,
  */
 void bcl_nic_rails_send_down(struct bcl_card *card, struct nic_conn *conn,
 			     unsigned rail);
-/* RAIL_DOWN came by the rail `by`. Returns 0 if the segment makes no sense. */
-int bcl_nic_rails_down_received(struct bcl_card *card, struct nic_conn *conn,
-				unsigned by,
-				const struct bcl_segment_header *segment,
-				const uint8_t *bits);
+/*
+ * RAIL_DOWN came by the rail `by`. Returns false if the segment makes no sense.
+ */
+bool bcl_nic_rails_down_received(struct bcl_card *card, struct nic_conn *conn,
+				 unsigned by,
+				 const struct bcl_segment_header *segment,
+				 const uint8_t *bits);
 
 /* ---- stripe.c: long messages over several rails ---- */
 /* Bytes of the next stripe, when `left` bytes remain. */

@@ -188,21 +188,21 @@ void bcl_nic_conn_over(struct bcl_card *card, struct nic_conn *conn)
 }
 
 /* Requests that are not finished, but that the peer may have seen. */
-int bcl_nic_conn_owed(const struct nic_conn *conn)
+bool bcl_nic_conn_owed(const struct nic_conn *conn)
 {
 	const struct nic_link *link;
 
 	if (!nic_list_empty(&conn->awaiting))
-		return 1;
+		return true;
 	for (link = conn->numbered.next; link != &conn->numbered;
 	     link = link->next)
 		if (bcl_container_of(link, struct nic_message, numbered)->gate)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /* True if neither side has a message or frame in progress. */
-static int idle(const struct nic_conn *conn)
+static bool idle(const struct nic_conn *conn)
 {
 	unsigned rail;
 
@@ -210,11 +210,11 @@ static int idle(const struct nic_conn *conn)
 	    !nic_list_empty(&conn->numbered) ||
 	    !nic_list_empty(&conn->awaiting) ||
 	    !nic_list_empty(&conn->inbounds))
-		return 0;
+		return false;
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
 		if (conn->window[rail].nflights)
-			return 0;
-	return 1;
+			return false;
+	return true;
 }
 
 static unsigned any_rail(const struct nic_conn *conn)
@@ -472,16 +472,16 @@ static void pings(struct bcl_card *card, struct nic_conn *conn)
 /*
  * True if the peer was heard after `since` on a proved rail other than `but`.
  */
-static int heard_since(const struct nic_conn *conn, unsigned but,
-		       uint64_t since)
+static bool heard_since(const struct nic_conn *conn, unsigned but,
+			uint64_t since)
 {
 	unsigned rail;
 
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
 		if (rail != but && conn->window[rail].heard > since &&
 		    conn->window[rail].state == NIC_RAIL_PROVED)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /*
@@ -557,15 +557,15 @@ static uint64_t next_deadline(const struct bcl_card *card,
 	return due;
 }
 
-/* Returns 0 if the connection is gone. */
-static int expire(struct bcl_card *card, struct nic_conn *conn)
+/* Returns false if the connection is gone. */
+static bool expire(struct bcl_card *card, struct nic_conn *conn)
 {
 	struct nic_node *node = conn->node;
 
 	if (conn->state == NIC_CONN_ENDING || conn->state < NIC_CONN_UP
 		    ? card->now < conn->expires
 		    : card->now < silent_at(card, conn))
-		return 1;
+		return true;
 	if (node->conn != conn)
 		bcl_nic_conn_free(card, conn);
 	else if (conn->state == NIC_CONN_ENDING)
@@ -583,7 +583,7 @@ static int expire(struct bcl_card *card, struct nic_conn *conn)
 		if (node->messages)
 			nic_node_want(card, node);
 	}
-	return 0;
+	return false;
 }
 
 static void call_again(struct bcl_card *card, struct nic_conn *conn)

@@ -21,8 +21,8 @@ static inline void nic_deliver_tell(struct bcl_card *card,
 }
 
 /* True if the predecessor of the message, if any, was delivered. */
-static inline int nic_deliver_in_order(const struct nic_conn *conn,
-				       uint32_t msg, uint32_t prev)
+static inline bool nic_deliver_in_order(const struct nic_conn *conn,
+					uint32_t msg, uint32_t prev)
 {
 	return prev == 0 ||
 	       (msg - prev - 1 < BCL_MSG_AHEAD &&

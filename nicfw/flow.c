@@ -32,7 +32,7 @@ static inline uint32_t bucket(const struct bcl_card *card,
 }
 
 /* True if no message needs the flow. */
-static int idle(const struct nic_flow *flow)
+static bool idle(const struct nic_flow *flow)
 {
 	return flow->pending == 0 && nic_list_empty(&flow->queue) &&
 	       nic_list_empty(&flow->parked);
@@ -107,16 +107,16 @@ void bcl_nic_flow_free(struct bcl_card *card, struct nic_flow *flow)
 	nic_pool_put(&card->flows, &flow->link);
 }
 
-int bcl_nic_flow_sendable(const struct nic_flow *flow)
+bool bcl_nic_flow_sendable(const struct nic_flow *flow)
 {
 	const struct nic_conn *conn = flow->node->conn;
 	const struct nic_message *first;
 
 	if (nic_list_empty(&flow->queue) || !conn)
-		return 0;
+		return false;
 	first = bcl_container_of(flow->queue.next, struct nic_message, link);
 	if (flow->refused && !first->number)
-		return 0;
+		return false;
 	/* A connection that is being parked still has to send replies. */
 	if (flow->class == NIC_FLOW_REPLY || flow->class == NIC_FLOW_REPLY_BULK)
 		return conn->state >= NIC_CONN_UP &&

@@ -46,8 +46,8 @@ static inline void nic_frame_seal(const struct bcl_card *card, uint32_t seal,
 		bcl_put32(card->hal.headers_crc(card->host, head) ^ seal);
 }
 
-static inline int nic_frame_sealed(const struct bcl_card *card, uint32_t seal,
-				   const uint8_t *head)
+static inline bool nic_frame_sealed(const struct bcl_card *card, uint32_t seal,
+				    const uint8_t *head)
 {
 	const struct bcl_frame_header *header = (const void *)head;
 
@@ -60,7 +60,7 @@ static inline void nic_frame_segment(const struct bcl_card *card,
 				     uint32_t offset, uint32_t length,
 				     uint8_t *at)
 {
-	int asks = nic_message_asks(message);
+	bool asks = nic_message_asks(message);
 	struct bcl_segment_header *segment = (void *)at;
 
 	segment->op = message->op;

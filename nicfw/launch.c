@@ -6,9 +6,9 @@
  */
 #include <nicfw/launch.h>
 
-int bcl_nic_launch_rest(struct bcl_card *card, struct nic_conn *conn,
-			unsigned rail, struct nic_flight *flight,
-			unsigned taken)
+bool bcl_nic_launch_rest(struct bcl_card *card, struct nic_conn *conn,
+			 unsigned rail, struct nic_flight *flight,
+			 unsigned taken)
 {
 	struct nic_flight *rest =
 		taken ? bcl_nic_window_part(card, flight, taken) : NULL;
@@ -17,7 +17,7 @@ int bcl_nic_launch_rest(struct bcl_card *card, struct nic_conn *conn,
 	card->rail[rail].busy = 1;
 	if (flight->buffer) { /* the frame stays before later ones */
 		flight->state = NIC_FLIGHT_BUILT;
-		return 0;
+		return false;
 	}
 	kept->state = NIC_FLIGHT_UNSENT;
 	kept->window->bytes -= kept->bytes;

@@ -23,7 +23,7 @@ static inline void nic_list_init(struct nic_link *list)
 	list->prev = list;
 }
 
-static inline int nic_list_empty(const struct nic_link *list)
+static inline bool nic_list_empty(const struct nic_link *list)
 {
 	return list->next == list;
 }
@@ -78,7 +78,7 @@ struct nic_pool {
 	uint32_t size;	       /* of an object */
 	uint32_t left;
 	uint32_t most; /* taken at once, at most */
-	int named;     /* fields are read even while an object is free */
+	bool named;    /* fields are read even while an object is free */
 };
 
 /* Touches none of the objects. */
@@ -90,7 +90,7 @@ static inline void nic_pool_init(struct nic_pool *pool, void *objects,
 	pool->size = size;
 	pool->left = n;
 	pool->most = 0;
-	pool->named = 0;
+	pool->named = false;
 }
 
 static inline void *nic_pool_take(struct nic_pool *pool)

@@ -40,7 +40,7 @@ static inline struct nic_message *nic_message_take(struct bcl_card *card,
 }
 
 /* True if the peer answers with a message of its own. */
-static inline int nic_message_asks(const struct nic_message *message)
+static inline bool nic_message_asks(const struct nic_message *message)
 {
 	return message->op == BCL_SEG_GET || message->op == BCL_SEG_FETCH_ADD ||
 	       message->op == BCL_SEG_COMPARE_SWAP;
@@ -56,8 +56,8 @@ static inline uint32_t nic_message_bytes(const struct nic_message *message)
 }
 
 /* True if the flight's message has not ended since the flight was built. */
-static inline int nic_message_alive(const struct nic_conn *conn,
-				    const struct nic_flight *flight)
+static inline bool nic_message_alive(const struct nic_conn *conn,
+				     const struct nic_flight *flight)
 {
 	return flight->message && flight->message->number == flight->number &&
 	       flight->message->node == conn->node;
@@ -66,8 +66,8 @@ static inline int nic_message_alive(const struct nic_conn *conn,
 /*
  * True if the flight carries a fragment of a message that is still being sent.
  */
-static inline int nic_message_part(const struct nic_conn *conn,
-				   const struct nic_flight *flight)
+static inline bool nic_message_part(const struct nic_conn *conn,
+				    const struct nic_flight *flight)
 {
 	return nic_message_alive(conn, flight) && flight->message->fragmented &&
 	       flight->message->state != NIC_MESSAGE_WITHDRAWN;
@@ -83,7 +83,7 @@ static inline uint32_t nic_message_base(const struct nic_conn *conn)
 }
 
 /* True if the next number is within BCL_MSG_AHEAD of the oldest one. */
-static inline int nic_message_may_number(const struct nic_conn *conn)
+static inline bool nic_message_may_number(const struct nic_conn *conn)
 {
 	return conn->next - nic_message_base(conn) < BCL_MSG_AHEAD;
 }

@@ -45,7 +45,7 @@ struct nic_node *bcl_nic_node_find(const struct bcl_card *card, uint64_t id)
 }
 
 /* True if nothing needs the node's index any more. */
-static int rests(const struct nic_node *node)
+static bool rests(const struct nic_node *node)
 {
 	return !node->conn && node->messages == 0 &&
 	       nic_list_empty(&node->wanting) &&

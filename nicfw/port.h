@@ -75,8 +75,8 @@ static inline uint32_t nic_ring_used(const struct nic_ring *ring)
 }
 
 /* True if the next block of the ring is free, without reading the indices. */
-static inline int nic_ring_next(const struct bcl_card *card,
-				const struct nic_ring *ring)
+static inline bool nic_ring_next(const struct bcl_card *card,
+				 const struct nic_ring *ring)
 {
 	/*
 	 * From half full on the indices are read ahead, so that a slow dma has
@@ -88,23 +88,23 @@ static inline int nic_ring_next(const struct bcl_card *card,
 }
 
 /*
- * Take a block of one of the port's rings. Returns 0 if the ring is full; ROOM
- * follows when it is not.
+ * Take a block of one of the port's rings. Returns false if the ring is full;
+ * ROOM follows when it is not.
  */
-static inline int nic_port_block_take(struct bcl_card *card,
-				      struct nic_port *port,
-				      struct nic_ring *ring, uint32_t *block)
+static inline bool nic_port_block_take(struct bcl_card *card,
+				       struct nic_port *port,
+				       struct nic_ring *ring, uint32_t *block)
 {
 	if (!nic_ring_next(card, ring))
 		return bcl_nic_port_block_find(card, port, ring, block);
 	*block = ring->next++ & (ring->n - 1);
-	return 1;
+	return true;
 }
 
 /* True if a block could be taken. */
-static inline int nic_port_block_left(struct bcl_card *card,
-				      struct nic_port *port,
-				      struct nic_ring *ring)
+static inline bool nic_port_block_left(struct bcl_card *card,
+				       struct nic_port *port,
+				       struct nic_ring *ring)
 {
 	return nic_ring_next(card, ring) ||
 	       bcl_nic_port_block_look(card, port, ring);

@@ -116,15 +116,15 @@ void bcl_nic_rails_down(struct bcl_card *card, struct nic_conn *conn,
 }
 
 /* True if another rail may still get its first answer. */
-static int hopes(const struct nic_conn *conn)
+static bool hopes(const struct nic_conn *conn)
 {
 	unsigned rail;
 
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
 		if (conn->window[rail].state != NIC_RAIL_OFF &&
 		    conn->window[rail].refused == 0)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /*
@@ -196,10 +196,10 @@ void bcl_nic_rails_send_down(struct bcl_card *card, struct nic_conn *conn,
 		give_up(card, conn, rail);
 }
 
-int bcl_nic_rails_down_received(struct bcl_card *card, struct nic_conn *conn,
-				unsigned by,
-				const struct bcl_segment_header *segment,
-				const uint8_t *bits)
+bool bcl_nic_rails_down_received(struct bcl_card *card, struct nic_conn *conn,
+				 unsigned by,
+				 const struct bcl_segment_header *segment,
+				 const uint8_t *bits)
 {
 	uint64_t says = bcl_get64(segment->targ64);
 	uint32_t id = bcl_get32(segment->target), ack = (uint32_t)says;
@@ -209,9 +209,9 @@ int bcl_nic_rails_down_received(struct bcl_card *card, struct nic_conn *conn,
 
 	if ((id & ~3u) != conn->id || (id & 3) == by || window->peer == 0 ||
 	    bcl_before(window->next, ack))
-		return 0;
+		return false;
 	if (later < 0 || (later == 0 && window->state == NIC_RAIL_PROVED))
-		return 1; /* the rail is up again */
+		return true; /* the rail is up again */
 	if (window->state == NIC_RAIL_PROVED)
 		stop(card, conn, id & 3);
 	window->peer_turn = turn;
@@ -223,7 +223,7 @@ int bcl_nic_rails_down_received(struct bcl_card *card, struct nic_conn *conn,
 	}
 	if (says >> 48 & 1)
 		bcl_nic_frame_rail_down(card, conn, by, id & 3);
-	return 1;
+	return true;
 }
 
 enum bcl_status bcl_nic_rails_set(struct bcl_card *card,

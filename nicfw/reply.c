@@ -19,7 +19,7 @@ uint32_t bcl_nic_reply_token(const struct bcl_card *card,
 /*
  * True if `message` is a request, to be answered by a reply of this kind (op).
  */
-static int answers(uint8_t op, const struct nic_message *message)
+static bool answers(uint8_t op, const struct nic_message *message)
 {
 	return nic_message_asks(message) &&
 	       (op == BCL_SEG_GET_REPLY) == (message->op == BCL_SEG_GET);
@@ -43,7 +43,7 @@ struct nic_message *bcl_nic_reply_find(struct bcl_card *card,
 }
 
 enum bcl_verdict bcl_nic_channel_find(struct nic_port *port, uint32_t target,
-				      int reading, struct nic_channel **found)
+				      bool reading, struct nic_channel **found)
 {
 	struct nic_channel *channel;
 	int16_t age;
@@ -62,8 +62,8 @@ enum bcl_verdict bcl_nic_channel_find(struct nic_port *port, uint32_t target,
 }
 
 /* True if the channel is offered to the receiver of the reply. */
-static int may_read(const struct nic_channel *channel,
-		    const struct nic_message *reply)
+static bool may_read(const struct nic_channel *channel,
+		     const struct nic_message *reply)
 {
 	return !channel->card || (channel->card == reply->node->card &&
 				  channel->card_port == reply->dst_port);
@@ -91,7 +91,7 @@ static enum bcl_verdict source(struct bcl_card *card, struct nic_port *port,
 		nic_count(card, failed_memory);
 		return BCL_VERDICT_MEMORY;
 	}
-	verdict = bcl_nic_channel_find(port, target, 1, &channel);
+	verdict = bcl_nic_channel_find(port, target, true, &channel);
 	if (verdict == BCL_VERDICT_UNKNOWN && !may_read(channel, reply))
 		verdict = BCL_VERDICT_NOPORT;
 	if (verdict == BCL_VERDICT_REFUSED)
@@ -120,7 +120,7 @@ static enum bcl_verdict source(struct bcl_card *card, struct nic_port *port,
  * replies in progress than it leaves for others. Messages reserved for the
  * requests of our ports stay free.
  */
-static int may_reply(const struct bcl_card *card, const struct nic_node *node)
+static bool may_reply(const struct bcl_card *card, const struct nic_node *node)
 {
 	uint32_t left = card->messages.left;
 	uint32_t requests = card->config.max_messages - left - card->replies;
@@ -185,7 +185,7 @@ enum bcl_verdict bcl_nic_reply_atomic(struct bcl_card *card,
 				      const struct bcl_segment_header *segment,
 				      const uint8_t *payload)
 {
-	int swap = segment->op == BCL_SEG_COMPARE_SWAP;
+	bool swap = segment->op == BCL_SEG_COMPARE_SWAP;
 	struct bcl_memref ref = { bcl_get64(segment->targ64),
 				  bcl_get32(segment->target), 8 };
 	uint16_t port = bcl_get16(segment->dst_port);

@@ -50,7 +50,7 @@ void bcl_nic_stripe_acked(const struct bcl_card *card,
 }
 
 /* True if the pace was measured, and not long ago. */
-static int known(const struct bcl_card *card, const struct nic_window *window)
+static bool known(const struct bcl_card *card, const struct nic_window *window)
 {
 	return window->pace && card->now < window->span_from + PACE_LIFE;
 }

@@ -26,7 +26,8 @@ static inline void nic_verdict_set(struct nic_conn *conn, uint32_t number,
 }
 
 /* True if the number is that of a message without a verdict, within reach. */
-static inline int nic_verdict_open(const struct nic_conn *conn, uint32_t number)
+static inline bool nic_verdict_open(const struct nic_conn *conn,
+				    uint32_t number)
 {
 	return number && number - conn->base < BCL_MSG_AHEAD &&
 	       (number == conn->top ||
@@ -34,11 +35,11 @@ static inline int nic_verdict_open(const struct nic_conn *conn, uint32_t number)
 }
 
 /*
- * The frame tells the peer's oldest message without a verdict. Returns 0 if
+ * The frame tells the peer's oldest message without a verdict. Returns false if
  * that is impossible.
  */
-static inline int nic_verdict_base(struct bcl_card *card, struct nic_conn *conn,
-				   uint32_t base)
+static inline bool nic_verdict_base(struct bcl_card *card,
+				    struct nic_conn *conn, uint32_t base)
 {
 	/* otherwise the frame is old, or nothing has changed */
 	return !bcl_before(conn->base, base) ||
@@ -61,7 +62,7 @@ static inline void nic_verdict_delivered(struct bcl_card *card,
 	nic_conn_ack_soon(card, conn);
 }
 
-static inline int nic_verdict_failed(enum bcl_verdict verdict)
+static inline bool nic_verdict_failed(enum bcl_verdict verdict)
 {
 	return verdict >= BCL_VERDICT_NOPORT;
 }

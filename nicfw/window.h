@@ -12,8 +12,8 @@
  * True if a frame of `bytes` may be put in flight now. A frame always may if
  * nothing is in flight. While time-outs are unanswered no second frame may.
  */
-static inline int nic_window_open(const struct nic_window *window,
-				  uint32_t bytes)
+static inline bool nic_window_open(const struct nic_window *window,
+				   uint32_t bytes)
 {
 	return window->bytes == 0 ||
 	       (window->timeouts == 0 &&
@@ -24,8 +24,8 @@ static inline int nic_window_open(const struct nic_window *window,
  * The same for long messages, which leave an eighth of the window to short
  * ones.
  */
-static inline int nic_window_open_bulk(const struct nic_window *window,
-				       uint32_t bytes)
+static inline bool nic_window_open_bulk(const struct nic_window *window,
+					uint32_t bytes)
 {
 	uint32_t most = bcl_min32(window->cwnd, window->rwnd);
 
@@ -60,10 +60,10 @@ static inline uint32_t nic_window_burst(const struct bcl_card *card,
  * is shorter. It never waits for room for more than a burst: messages that wait
  * for less would take all room first.
  */
-static inline int nic_window_open_part(const struct bcl_card *card,
-				       unsigned rail,
-				       const struct nic_window *window,
-				       uint32_t left)
+static inline bool nic_window_open_part(const struct bcl_card *card,
+					unsigned rail,
+					const struct nic_window *window,
+					uint32_t left)
 {
 	uint32_t burst = nic_window_burst(card, rail, window);
 
@@ -89,7 +89,7 @@ static inline uint32_t nic_window_room(const struct nic_window *window)
  * Long messages leave an eighth to short ones.
  */
 static inline uint32_t nic_window_numbers(const struct nic_window *window,
-					  int bulk)
+					  bool bulk)
 {
 	const struct nic_flight *oldest =
 		nic_list_first(&window->flights, struct nic_flight, link);
@@ -104,9 +104,9 @@ static inline uint32_t nic_window_numbers(const struct nic_window *window,
  * True if the window may take one more flight. A window takes no more flights
  * than it leaves in the pool. Long messages leave some to short messages.
  */
-static inline int nic_window_flights_left(const struct bcl_card *card,
-					  const struct nic_window *window,
-					  int bulk)
+static inline bool nic_window_flights_left(const struct bcl_card *card,
+					   const struct nic_window *window,
+					   bool bulk)
 {
 	uint32_t claim = window->nflights;
 
@@ -119,7 +119,7 @@ static inline int nic_window_flights_left(const struct bcl_card *card,
  * in use.
  */
 static inline struct nic_flight *
-nic_window_flight(struct bcl_card *card, struct nic_window *window, int bulk)
+nic_window_flight(struct bcl_card *card, struct nic_window *window, bool bulk)
 {
 	struct nic_flight *flight;
 
