@@ -290,21 +290,27 @@ void bcl_nic_assemble_lose(struct bcl_card *card, struct nic_conn *conn,
 void bcl_nic_assemble_close(struct bcl_card *card, struct nic_port *port);
 
 /* ---- reply.c: GET and atomics, requested by a peer ---- */
-/*
- * Execute a request and queue the reply. Returns the verdict on the request;
- * UNKNOWN: the request is malformed.
- */
-enum bcl_verdict bcl_nic_reply_get(struct bcl_card *card, struct nic_conn *conn,
+/* The outcome of a search for memory of ours, or of a request of a peer. */
+enum nic_outcome {
+	NIC_OUTCOME_OK,	     /* found; executed */
+	NIC_OUTCOME_REFUSED, /* not now: the peer is to try again later */
+	NIC_OUTCOME_NOPORT,  /* no such port, channel or request, for good */
+	NIC_OUTCOME_MEMORY,  /* the peer may not access the memory */
+	NIC_OUTCOME_TRUNCATED,
+	NIC_OUTCOME_MALFORMED, /* the message deserves no verdict */
+};
+/* Execute a request and queue the reply. */
+enum nic_outcome bcl_nic_reply_get(struct bcl_card *card, struct nic_conn *conn,
 				   const struct bcl_segment_header *segment);
-enum bcl_verdict bcl_nic_reply_atomic(struct bcl_card *card,
+enum nic_outcome bcl_nic_reply_atomic(struct bcl_card *card,
 				      struct nic_conn *conn,
 				      const struct bcl_segment_header *segment,
 				      const uint8_t *payload);
 /*
- * Find the channel of a message. Returns UNKNOWN if it is posted, REFUSED if
- * not yet, NOPORT if no longer or if there is none.
+ * Find the channel of a message. Returns OK if it is posted, REFUSED if not
+ * yet, NOPORT if no longer or if there is none.
  */
-enum bcl_verdict bcl_nic_channel_find(struct nic_port *port, uint32_t target,
+enum nic_outcome bcl_nic_channel_find(struct nic_port *port, uint32_t target,
 				      bool reading,
 				      struct nic_channel **channel);
 /*
