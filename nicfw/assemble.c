@@ -52,6 +52,7 @@ static struct nic_inbound *find(struct nic_conn *conn, uint32_t msg)
 /* The message does not wait for its predecessor any more. */
 static void unhold(struct nic_conn *conn, struct nic_inbound *inbound)
 {
+	bcl_assert(conn->early >= inbound->early);
 	conn->early -= inbound->early;
 	inbound->early = 0;
 }
@@ -70,6 +71,7 @@ static void detach(struct bcl_card *card, struct nic_inbound *inbound)
 			card->rail[rail].arriving = NULL;
 	nic_list_remove(&inbound->link);
 	unhold(conn, inbound);
+	bcl_assert(conn->ninbound);
 	conn->ninbound--;
 	inbound->conn = NULL;
 }
@@ -135,6 +137,7 @@ static void conclude(struct bcl_card *card, struct nic_inbound *inbound,
 {
 	struct nic_conn *conn = inbound->conn;
 
+	bcl_assert(inbound->jobs == 0);
 	if (verdict == BCL_VERDICT_DELIVERED)
 		bcl_nic_deliver(card, inbound);
 	else

@@ -101,6 +101,7 @@ static inline void nic_build_note(struct bcl_card *card,
 
 	if (build->last) {
 		flight = nic_pool_take(&card->flights);
+		bcl_assert(flight);
 		build->last->more = flight;
 		flight->more = NULL;
 	}
@@ -182,6 +183,9 @@ static inline void nic_build_finish(struct bcl_card *card,
 	struct nic_flight *flight = build->flight;
 	struct nic_buffer *buffer = build->buffer;
 
+	bcl_assert(flight->window == window);
+	bcl_assert(flight->state != NIC_FLIGHT_SENT &&
+		   flight->state != NIC_FLIGHT_SACKED);
 	if (build->frame->head_len < BCL_HEADERS_SIZE) {
 		memset(build->frame->head + 40, 0, 40);
 		build->frame->head_len = BCL_HEADERS_SIZE;

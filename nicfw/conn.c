@@ -126,6 +126,10 @@ void bcl_nic_conn_free(struct bcl_card *card, struct nic_conn *conn)
 	struct nic_window *window;
 	unsigned rail;
 
+	bcl_assert(nic_list_empty(&conn->numbered) &&
+		   nic_list_empty(&conn->awaiting) &&
+		   nic_list_empty(&conn->resend) &&
+		   nic_list_empty(&conn->inbounds));
 	if (node->conn == conn)
 		node->conn = node->candidate;
 	node->candidate = NULL;
@@ -135,6 +139,7 @@ void bcl_nic_conn_free(struct bcl_card *card, struct nic_conn *conn)
 		while ((flight = nic_list_first(&window->flights,
 						struct nic_flight, link)))
 			bcl_nic_window_free(card, flight);
+		bcl_assert(window->nflights == 0 && window->bytes == 0);
 	}
 	while ((flight = nic_list_first(&conn->parts, struct nic_flight, link)))
 		bcl_nic_retransmit_forget(card, flight);
@@ -146,6 +151,7 @@ void bcl_nic_conn_free(struct bcl_card *card, struct nic_conn *conn)
 	bcl_nic_deadline_remove(card, conn);
 	if (conn->arrived)
 		bcl_nic_arena_put(card, conn->arrived);
+	bcl_assert(card->conns[conn->index] == conn);
 	card->conns[conn->index] = NULL;
 	if (conn->index < card->free_conn)
 		card->free_conn = conn->index;
@@ -159,6 +165,7 @@ void bcl_nic_conn_up(struct bcl_card *card, struct nic_conn *conn)
 {
 	struct nic_node *node = conn->node;
 
+	bcl_assert(node->conn == conn && conn->state < NIC_CONN_UP);
 	node->stays = 1;
 	conn->state = NIC_CONN_UP;
 	conn->expires = NIC_NEVER;
@@ -175,6 +182,7 @@ void bcl_nic_conn_over(struct bcl_card *card, struct nic_conn *conn)
 {
 	struct nic_node *node = conn->node;
 
+	bcl_assert(node->conn == conn && conn->state >= NIC_CONN_UP);
 	/* The peer may have begun a message before PARK reached it. */
 	bcl_nic_assemble_lose(card, conn, BCL_ERR_DEAD);
 	bcl_nic_message_drop_replies(card, conn);
@@ -226,6 +234,7 @@ static void ended(struct bcl_card *card, struct nic_conn *conn)
 {
 	enum bcl_status why = (enum bcl_status)conn->why;
 
+	bcl_assert(conn->state == NIC_CONN_ENDING);
 	if (why == BCL_OK && bcl_nic_conn_owed(conn))
 		why = BCL_ERR_DEAD;
 	if (why) {
@@ -263,6 +272,7 @@ void bcl_nic_conn_bye(struct bcl_card *card, struct nic_conn *conn,
 		return;
 	}
 	bcl_nic_conn_end(card, conn, BCL_OK);
+	bcl_assert(conn->state == NIC_CONN_ENDING);
 	conn->node->stays = 0;
 	conn->why = BCL_OK; /* a BYE outranks the reason known before */
 	conn->window[rail].state = NIC_RAIL_OFF;

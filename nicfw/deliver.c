@@ -37,6 +37,7 @@ void bcl_nic_deliver_channel(struct bcl_card *card,
 		.kind = BCL_CQ_CHANNEL,
 	};
 
+	bcl_assert(channel->filling);
 	channel->armed = 0;
 	channel->filling = 0;
 	nic_deliver_tell(card, inbound->port, inbound->conn->node, &entry);

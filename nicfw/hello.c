@@ -177,6 +177,7 @@ static void forget_rails(struct nic_conn *conn)
 /* The connection is now with the incarnation that sent HELLO. */
 static void adopt(struct nic_conn *conn, const struct bcl_hello *hello)
 {
+	bcl_assert(conn->state < NIC_CONN_UP);
 	forget_rails(conn);
 	conn->known = 1;
 	conn->incarnation = bcl_get64(hello->incarnation);
@@ -374,6 +375,7 @@ static void rail_proved(struct bcl_card *card, struct nic_conn *conn,
 	card->hal.learn(card->host, nic_node_index(card, conn->node), rail);
 	if (window->state == NIC_RAIL_PROVED)
 		return;
+	bcl_assert(conn->state >= NIC_CONN_UP && window->peer);
 	window->state = NIC_RAIL_PROVED;
 	window->cwnd =
 		bcl_min32(window->rwnd,
@@ -394,6 +396,7 @@ static void call_anew(struct bcl_card *card, struct nic_conn *conn)
 	nic_count(card, dropped_state);
 	if (card->now < conn->settled)
 		return;
+	bcl_assert(conn->state < NIC_CONN_UP);
 	forget_rails(conn);
 	bcl_nic_conn_rename(card, conn);
 	conn->known = 0;

@@ -19,6 +19,7 @@ bool bcl_nic_launch_rest(struct bcl_card *card, struct nic_conn *conn,
 		flight->state = NIC_FLIGHT_BUILT;
 		return false;
 	}
+	bcl_assert(kept->window->bytes >= kept->bytes);
 	kept->state = NIC_FLIGHT_UNSENT;
 	kept->window->bytes -= kept->bytes;
 	kept->window->lost = 1;
@@ -102,6 +103,7 @@ void bcl_nic_launch_fetched(struct bcl_card *card, unsigned rail)
 void bcl_nic_launch_dma_done(struct bcl_card *card, struct nic_buffer *buffer,
 			     enum bcl_dma_result result)
 {
+	bcl_assert(buffer->jobs);
 	if (result == BCL_DMA_FAULT)
 		buffer->fault = 1;
 	if (--buffer->jobs == 0)

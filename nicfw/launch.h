@@ -12,6 +12,7 @@
 static inline void nic_launch_number(struct nic_window *window,
 				     struct nic_flight *flight)
 {
+	bcl_assert(flight->window == window);
 	if (!nic_list_empty(&flight->link))
 		return; /* a retransmission keeps its number */
 	flight->seq = window->next;

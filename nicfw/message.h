@@ -20,6 +20,7 @@ static inline struct nic_message *nic_message_take(struct bcl_card *card,
 
 	if (!message)
 		return NULL;
+	bcl_assert(message->state == NIC_MESSAGE_FREE);
 	generation = message->generation;
 	/*
 	 * Clear only these fields: for about 80 bytes compilers emit a few
@@ -37,6 +38,13 @@ static inline struct nic_message *nic_message_take(struct bcl_card *card,
 	nic_list_init(&message->numbered);
 	node->messages++;
 	return message;
+}
+
+/* True if the message has a number, so that the peer may have seen it. */
+static inline bool nic_message_numbered(const struct nic_message *message)
+{
+	return message->number && message->state >= NIC_MESSAGE_SENDING &&
+	       message->state <= NIC_MESSAGE_WITHDRAWN;
 }
 
 /* True if the peer answers with a message of its own. */
@@ -98,6 +106,11 @@ static inline void nic_message_number(struct bcl_card *card,
 {
 	struct nic_flow *flow = message->flow;
 
+	bcl_assert(message->number == 0 &&
+		   message->state == NIC_MESSAGE_QUEUED);
+	bcl_assert(conn->state >= NIC_CONN_UP &&
+		   conn->state != NIC_CONN_ENDING);
+	bcl_assert(nic_message_may_number(conn));
 	message->number = conn->next++;
 	if (conn->next == 0)
 		conn->next = 1;

@@ -117,6 +117,8 @@ void bcl_nic_node_free(struct bcl_card *card, struct nic_node *node)
 {
 	uint32_t index = nic_node_index(card, node), *at;
 
+	bcl_assert(!node->conn && !node->candidate && node->messages == 0 &&
+		   node->replies == 0 && nic_list_empty(&node->flows));
 	for (at = bucket(card, node->card); *at != index + 1;
 	     at = &card->node[*at - 1].hashed)
 		;

@@ -185,6 +185,7 @@ enum bcl_status bcl_nic_port_close(struct bcl_card *card, uint16_t number)
 
 void bcl_nic_port_job_done(struct bcl_card *card, struct nic_port *port)
 {
+	bcl_assert(port->jobs);
 	if (--port->jobs == 0 && port->closed)
 		bcl_nic_arena_put(card, port);
 }
@@ -329,6 +330,8 @@ bool bcl_nic_port_block_find(struct bcl_card *card, struct nic_port *port,
  */
 void bcl_nic_port_block_spare(struct nic_ring *ring, uint32_t block)
 {
+	bcl_assert(block < ring->n &&
+		   !(ring->spare[block / 32] >> block % 32 & 1));
 	ring->spare[block / 32] |= 1u << block % 32;
 	ring->nspare++;
 }

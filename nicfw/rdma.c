@@ -15,6 +15,7 @@ enum bcl_dma_result bcl_nic_dma_job(struct bcl_card *card,
 	struct nic_job *job = nic_pool_take(&card->jobs);
 	enum bcl_dma_result result;
 
+	bcl_assert(job);
 	job->kind = kind;
 	job->object = object;
 	job->buffer = buffer;
@@ -73,6 +74,7 @@ void bcl_nic_rdma_store(struct bcl_card *card, struct nic_inbound *inbound,
 static void stored(struct bcl_card *card, struct nic_inbound *inbound,
 		   struct nic_buffer *buffer, enum bcl_dma_result result)
 {
+	bcl_assert(inbound->jobs && (!buffer || buffer->jobs));
 	if (buffer && --buffer->jobs == 0)
 		nic_pool_put(&card->in, &buffer->link);
 	inbound->jobs--;

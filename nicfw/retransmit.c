@@ -273,6 +273,7 @@ static bool cut(struct bcl_card *card, struct nic_flight *part, uint32_t bytes)
 	if (!rest)
 		return false;
 	*rest = *part;
+	nic_list_init(&rest->link);
 	rest->offset += bytes;
 	rest->length -= bytes;
 	part->length = bytes;

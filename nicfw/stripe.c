@@ -77,6 +77,7 @@ uint32_t bcl_nic_stripe_length(const struct nic_conn *conn, uint32_t left)
 	uint32_t shares = 0;
 	unsigned rail;
 
+	bcl_assert(conn->stripes);
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
 		shares += 2 * (conn->stripes >> rail & 1);
 	return bcl_min32(left, left / shares / STRIPE * STRIPE + STRIPE);

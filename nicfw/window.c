@@ -49,6 +49,7 @@ void bcl_nic_window_start(struct bcl_card *card, struct nic_conn *conn,
 /* Remove frames from the front of a run. */
 static void shorten(struct nic_flight *run, uint32_t frames)
 {
+	bcl_assert(frames < run->frames);
 	run->seq += frames;
 	run->offset += frames * run->payload;
 	run->length -= frames * run->payload;
@@ -63,7 +64,9 @@ struct nic_flight *bcl_nic_window_part(struct bcl_card *card,
 
 	if (!rest)
 		return NULL;
+	bcl_assert(frames && frames < run->frames);
 	*rest = *run;
+	nic_list_init(&rest->link);
 	shorten(rest, frames);
 	run->length -= rest->length;
 	run->bytes -= rest->bytes;
@@ -83,14 +86,17 @@ static void mark_lost(struct nic_flight *flight)
 		flight->buffer->flight = NULL;
 	flight->buffer = NULL;
 	if (flight->state == NIC_FLIGHT_BUILT ||
-	    flight->state == NIC_FLIGHT_SENT)
+	    flight->state == NIC_FLIGHT_SENT) {
+		bcl_assert(flight->window->bytes >= flight->bytes);
 		flight->window->bytes -= flight->bytes;
+	}
 	flight->state = NIC_FLIGHT_LOST;
 }
 
 void bcl_nic_window_take(struct nic_flight *flight)
 {
 	mark_lost(flight);
+	bcl_assert(flight->window->nflights);
 	flight->window->nflights--;
 	nic_list_remove(&flight->link);
 }
@@ -231,6 +237,7 @@ void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
 static void leave(struct nic_window *window, struct nic_flight *flight,
 		  enum nic_flight_state state)
 {
+	bcl_assert(flight->window == window);
 	if (flight->state == NIC_FLIGHT_SENT)
 		window->bytes -= flight->bytes;
 	flight->state = (uint8_t)state;
@@ -446,6 +453,7 @@ void bcl_nic_window_stop(struct bcl_card *card, struct nic_conn *conn,
 		else
 			drop(card, conn, flight);
 	}
+	bcl_assert(window->bytes == 0);
 	window->rto_at = NIC_NEVER;
 	window->timeouts = 0;
 	window->tlp_sent = 0;
@@ -542,6 +550,7 @@ void bcl_nic_window_arrived_slow(struct bcl_card *card, struct nic_conn *conn,
 
 	window->unacked += bytes;
 	nic_window_owe(card, window);
+	bcl_assert(seq == window->expected || conn->arrived);
 	if (seq != window->expected)
 		conn->arrived->bits[rail][seq % BCL_SACK_BITS / 32] |=
 			1u << seq % 32;
