@@ -4,7 +4,7 @@
  * connections. Only control calls and handshakes do that. First fit in a list
  * ordered by address; free neighbours are joined.
  */
-#include <nicfw/card.h>
+#include <nicfw/arena.h>
 
 enum {
 	CHUNK = 64, /* bytes: alignment and unit of sizes */

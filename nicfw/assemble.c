@@ -15,7 +15,17 @@
  *  any      memory fault, port closed                    failed, or refused if
  *                                                        predecessor unknown
  */
+#include <nicfw/assemble.h>
+
+#include <nicfw/card.h>
+#include <nicfw/conn.h>
+#include <nicfw/deadline.h>
 #include <nicfw/deliver.h>
+#include <nicfw/dma.h>
+#include <nicfw/message.h>
+#include <nicfw/port.h>
+#include <nicfw/reply.h>
+#include <nicfw/verdict.h>
 
 /* True for a message that must not overtake its predecessor. */
 static bool ordered(uint8_t op)
@@ -564,7 +574,7 @@ static void store(struct bcl_card *card, struct nic_inbound *inbound,
 		payload = (const uint8_t *)&inbound->word;
 		buffer = NULL;
 	}
-	bcl_nic_rdma_store(card, inbound, offset, payload, length, buffer);
+	bcl_nic_dma_store(card, inbound, offset, payload, length, buffer);
 }
 
 /*

@@ -6,7 +6,12 @@
 #ifndef NICFW_BUILD_H
 #define NICFW_BUILD_H
 
+#include <nicfw/card.h>
+#include <nicfw/frame.h>
 #include <nicfw/launch.h>
+#include <nicfw/message.h>
+#include <nicfw/sdma.h>
+#include <nicfw/window.h>
 
 /* A frame that is being built. */
 struct nic_build {

@@ -7,6 +7,9 @@
  * of all equal frames are stored in one call. The first frame that differs goes
  * to RECV.
  */
+#include <nicfw/burst.h>
+
+#include <nicfw/conn.h>
 #include <nicfw/frame.h>
 #include <nicfw/window.h>
 

@@ -3,7 +3,22 @@
  * The card: set-up of its memory, the inputs (bcl_card_*) and the control
  * calls.
  */
+#include <nicfw/card.h>
+
+#include <nicfw/arena.h>
+#include <nicfw/assemble.h>
+#include <nicfw/burst.h>
+#include <nicfw/conn.h>
+#include <nicfw/deadline.h>
+#include <nicfw/dma.h>
+#include <nicfw/frame.h>
+#include <nicfw/message.h>
+#include <nicfw/node.h>
 #include <nicfw/port.h>
+#include <nicfw/rails.h>
+#include <nicfw/recv.h>
+#include <nicfw/sdma.h>
+#include <nicfw/send.h>
 
 enum {
 	ALIGN = 64,
@@ -326,7 +341,7 @@ void bcl_card_dma_done(struct bcl_card *card, uint32_t cookie,
 {
 	begin(card, now);
 	if (cookie < jobs_of(&card->config))
-		bcl_nic_rdma_done(card, cookie, result);
+		bcl_nic_dma_done(card, cookie, result);
 	run(card, budget, next);
 }
 

@@ -30,7 +30,21 @@
  * A connection id is random | index in card->conns | rail (2 bits). Its seal is
  * drawn at the same time.
  */
+#include <nicfw/conn.h>
+
+#include <nicfw/arena.h>
+#include <nicfw/assemble.h>
 #include <nicfw/card.h>
+#include <nicfw/deadline.h>
+#include <nicfw/flow.h>
+#include <nicfw/frame.h>
+#include <nicfw/hello.h>
+#include <nicfw/launch.h>
+#include <nicfw/message.h>
+#include <nicfw/node.h>
+#include <nicfw/rails.h>
+#include <nicfw/retransmit.h>
+#include <nicfw/window.h>
 
 enum {
 	END_WAIT = 10, /* times rto_min: until the rails count as empty */

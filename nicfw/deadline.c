@@ -4,7 +4,7 @@
  * where it is in the heap and expires once in vain. So a busy connection
  * changes the heap once per acknowledgement delay, not once per frame.
  */
-#include <nicfw/card.h>
+#include <nicfw/deadline.h>
 
 static void put(struct bcl_card *card, struct nic_conn *conn, uint32_t at)
 {

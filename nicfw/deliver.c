@@ -2,6 +2,9 @@
 /* Deliver messages to their ports after assembly (assemble.c). */
 #include <nicfw/deliver.h>
 
+#include <nicfw/card.h>
+#include <nicfw/message.h>
+
 static void deliver_to_ring(struct bcl_card *card,
 			    const struct nic_inbound *inbound,
 			    enum bcl_completion_kind kind)

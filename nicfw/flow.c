@@ -19,7 +19,13 @@
  * A flow stays for the next message until its port or node is gone, or the pool
  * is empty. The pool has two flows for each message, so one flow is idle then.
  */
+#include <nicfw/flow.h>
+
 #include <nicfw/card.h>
+#include <nicfw/deadline.h>
+#include <nicfw/message.h>
+#include <nicfw/node.h>
+#include <nicfw/send.h>
 
 static inline uint32_t bucket(const struct bcl_card *card,
 			      const struct nic_port *port,

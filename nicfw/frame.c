@@ -4,7 +4,12 @@
  * BYE, PING, PARK, the handshake, RESET and REFUSE.
  */
 #include <nicfw/frame.h>
+
+#include <nicfw/card.h>
+#include <nicfw/node.h>
 #include <nicfw/proof.h>
+#include <nicfw/verdict.h>
+#include <nicfw/window.h>
 
 enum {
 	ANSWERS = 32, /* RESET and REFUSE frames per ANSWERS_PER */

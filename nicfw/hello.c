@@ -17,8 +17,20 @@
  * rail the exchange finds the peer's address, which may have changed: HELLO_ACK
  * comes from there, and the PING after it tells the peer our address.
  */
+#include <nicfw/hello.h>
+
+#include <nicfw/assemble.h>
 #include <nicfw/card.h>
+#include <nicfw/conn.h>
+#include <nicfw/deadline.h>
+#include <nicfw/flow.h>
+#include <nicfw/frame.h>
+#include <nicfw/message.h>
+#include <nicfw/node.h>
 #include <nicfw/proof.h>
+#include <nicfw/rails.h>
+#include <nicfw/verdict.h>
+#include <nicfw/window.h>
 
 enum {
 	FIRST_FRAMES = 16,    /* congestion window of a new rail, in frames */

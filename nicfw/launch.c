@@ -6,6 +6,12 @@
  */
 #include <nicfw/launch.h>
 
+#include <nicfw/conn.h>
+#include <nicfw/frame.h>
+#include <nicfw/message.h>
+#include <nicfw/retransmit.h>
+#include <nicfw/window.h>
+
 bool bcl_nic_launch_rest(struct bcl_card *card, struct nic_conn *conn,
 			 unsigned rail, struct nic_flight *flight,
 			 unsigned taken)

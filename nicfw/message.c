@@ -21,7 +21,13 @@
  *  any        node lost                       finished
  */
 #include <nicfw/message.h>
+
+#include <nicfw/card.h>
+#include <nicfw/conn.h>
+#include <nicfw/flow.h>
+#include <nicfw/node.h>
 #include <nicfw/port.h>
+#include <nicfw/reply.h>
 #include <nicfw/verdict.h>
 
 /* The number has its verdict: take it from the message. */

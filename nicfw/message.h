@@ -1,12 +1,53 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Messages that this card sends: allocation and numbering, inline for each
- * short message. The rest is in message.c.
+ * Messages that this card sends. Allocation and numbering are inline for each
+ * short message.
  */
 #ifndef NICFW_MESSAGE_H
 #define NICFW_MESSAGE_H
 
-#include <nicfw/card.h>
+#include <nicfw/objects.h>
+
+void bcl_nic_message_free(struct bcl_card *card, struct nic_message *message);
+/*
+ * A message ends: completion to its port, then the fence behind it may pass.
+ * The message is freed.
+ */
+void bcl_nic_message_finish(struct bcl_card *card, struct nic_message *message,
+			    enum bcl_status status);
+/* The memory of a message cannot be read: withdraw it, with BCL_ERR_MEMORY. */
+void bcl_nic_message_fault(struct bcl_card *card, struct nic_conn *conn,
+			   struct nic_message *message);
+/*
+ * Ask for a verdict on the number without the rest of the message (WITHDRAW).
+ */
+void bcl_nic_message_withdraw(struct bcl_card *card, struct nic_conn *conn,
+			      struct nic_message *message);
+/*
+ * A message did not arrive: retransmit its only frame, or withdraw a long one.
+ */
+void bcl_nic_message_retransmit(struct bcl_card *card, struct nic_conn *conn,
+				struct nic_message *message);
+/*
+ * The frame of a flight was lost with its rail: its messages go by another
+ * rail, or are withdrawn.
+ */
+void bcl_nic_message_reroute(struct bcl_card *card, struct nic_conn *conn,
+			     const struct nic_flight *flight);
+/* The peer's verdicts on our messages: all before `done`, or single ones. */
+void bcl_nic_message_done(struct bcl_card *card, struct nic_conn *conn,
+			  uint32_t done);
+void bcl_nic_message_verdicts(struct bcl_card *card, struct nic_conn *conn,
+			      uint32_t first, uint32_t n, const uint8_t *bits);
+/* The reply to a GET or atomic has come. */
+void bcl_nic_message_answered(struct bcl_card *card,
+			      struct nic_message *message,
+			      enum bcl_status status);
+/* The peer has left: drop the replies that we owe it. */
+void bcl_nic_message_drop_replies(struct bcl_card *card, struct nic_conn *conn);
+/* Finish all messages for a node with `status`. */
+void bcl_nic_message_lose(struct bcl_card *card, struct nic_node *node,
+			  enum bcl_status status);
 
 /*
  * Take a message from the pool, not in any list yet. NULL: the pool is empty.

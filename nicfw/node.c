@@ -26,7 +26,13 @@
  * this status completes the requests that were submitted before, as they name
  * the earlier generation.
  */
+#include <nicfw/node.h>
+
+#include <nicfw/assemble.h>
 #include <nicfw/card.h>
+#include <nicfw/conn.h>
+#include <nicfw/hello.h>
+#include <nicfw/message.h>
 
 static uint32_t *bucket(const struct bcl_card *card, uint64_t id)
 {

@@ -5,6 +5,15 @@
  */
 #include <nicfw/port.h>
 
+#include <nicfw/arena.h>
+#include <nicfw/assemble.h>
+#include <nicfw/card.h>
+#include <nicfw/conn.h>
+#include <nicfw/dma.h>
+#include <nicfw/flow.h>
+#include <nicfw/message.h>
+#include <nicfw/reply.h>
+
 enum {
 	WORD_SLEEPING = NIC_RINGS,
 };

@@ -13,7 +13,13 @@
  * to the peer. Otherwise another host has the address (possibly our own), or a
  * firewall answers. Nor is it evidence if another rail vouches for the peer.
  */
+#include <nicfw/rails.h>
+
 #include <nicfw/card.h>
+#include <nicfw/conn.h>
+#include <nicfw/deadline.h>
+#include <nicfw/frame.h>
+#include <nicfw/window.h>
 
 enum {
 	/* fraction of peer_timeout for other rails to vouch for the peer */

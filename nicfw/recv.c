@@ -4,8 +4,18 @@
  * come from anybody. Nothing in a frame is believed before its checksums, its
  * connection id and its bounds are checked.
  */
+#include <nicfw/recv.h>
+
+#include <nicfw/assemble.h>
+#include <nicfw/card.h>
+#include <nicfw/conn.h>
 #include <nicfw/deliver.h>
+#include <nicfw/flow.h>
 #include <nicfw/frame.h>
+#include <nicfw/hello.h>
+#include <nicfw/message.h>
+#include <nicfw/rails.h>
+#include <nicfw/verdict.h>
 #include <nicfw/window.h>
 
 enum {

@@ -5,7 +5,12 @@
  * request is executed only if a message for the reply is free, and exactly
  * once: a second copy finds the verdict.
  */
+#include <nicfw/reply.h>
+
+#include <nicfw/card.h>
+#include <nicfw/flow.h>
 #include <nicfw/message.h>
+#include <nicfw/node.h>
 #include <nicfw/port.h>
 
 uint32_t bcl_nic_reply_token(const struct bcl_card *card,

@@ -3,7 +3,15 @@
  * Retransmission: of lost frames, of withdrawals, and of messages and parts of
  * messages whose rail died.
  */
+#include <nicfw/retransmit.h>
+
 #include <nicfw/build.h>
+#include <nicfw/conn.h>
+#include <nicfw/message.h>
+#include <nicfw/rails.h>
+#include <nicfw/send.h>
+#include <nicfw/stripe.h>
+#include <nicfw/window.h>
 
 static void withdraw_segment(const struct nic_message *message, uint8_t *at)
 {

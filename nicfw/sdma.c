@@ -6,7 +6,13 @@
  * Memory that a user can write (an entry of submits[], a request) is read once,
  * and then checked.
  */
+#include <nicfw/sdma.h>
+
+#include <nicfw/card.h>
+#include <nicfw/dma.h>
+#include <nicfw/flow.h>
 #include <nicfw/message.h>
+#include <nicfw/node.h>
 #include <nicfw/port.h>
 
 /*

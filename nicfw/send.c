@@ -7,7 +7,17 @@
  * frame has carried. Ports take turns by frame, or by burst of a long message,
  * and so do the flows of a port. Small messages to one node share a frame.
  */
+#include <nicfw/send.h>
+
 #include <nicfw/build.h>
+#include <nicfw/conn.h>
+#include <nicfw/flow.h>
+#include <nicfw/launch.h>
+#include <nicfw/message.h>
+#include <nicfw/rails.h>
+#include <nicfw/retransmit.h>
+#include <nicfw/stripe.h>
+#include <nicfw/window.h>
 
 enum {
 	SHARE_FLOWS = 16, /* flows to look at for filling a frame */

@@ -14,6 +14,8 @@
  * before another rail delivers one stripe. A rail with an unanswered time-out
  * is skipped, too: its frames would come last.
  */
+#include <nicfw/stripe.h>
+
 #include <nicfw/window.h>
 
 static const uint32_t STRIPE = 4096;

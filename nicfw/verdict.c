@@ -13,6 +13,8 @@
  */
 #include <nicfw/verdict.h>
 
+#include <nicfw/conn.h>
+
 /*
  * Forget the verdict of an old number, for a new one. No message has number 0:
  * it counts as delivered, and nothing waits for it.

@@ -23,7 +23,16 @@
  *  UNSENT
  *  any      ack                                    freed
  */
+#include <nicfw/window.h>
+
+#include <nicfw/arena.h>
+#include <nicfw/card.h>
+#include <nicfw/conn.h>
+#include <nicfw/deadline.h>
+#include <nicfw/launch.h>
 #include <nicfw/message.h>
+#include <nicfw/retransmit.h>
+#include <nicfw/stripe.h>
 
 static const uint32_t SAMPLE_MAX = 1u << 30; /* ns */
 

@@ -1,12 +1,92 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * One rail of a connection: room in the congestion window, frames in flight,
- * and frames that have arrived. See window.c.
+ * and frames that have arrived.
  */
 #ifndef NICFW_WINDOW_H
 #define NICFW_WINDOW_H
 
-#include <nicfw/card.h>
+#include <nicfw/conn.h>
+
+/* A frame has arrived that is to be acknowledged. */
+static inline void nic_window_owe(const struct bcl_card *card,
+				  struct nic_window *window)
+{
+	if (!window->ack_due)
+		window->owed = card->now;
+	window->ack_due = 1;
+}
+
+void bcl_nic_window_start(struct bcl_card *card, struct nic_conn *conn,
+			  unsigned rail);
+/* A frame was put in flight and the timer is not running. */
+void bcl_nic_window_start_timer(struct bcl_card *card, struct nic_conn *conn,
+				unsigned rail);
+void bcl_nic_window_free(struct bcl_card *card, struct nic_flight *flight);
+/* Remove a flight from its window. The flight stays allocated. */
+void bcl_nic_window_take(struct nic_flight *flight);
+/*
+ * Split a run after `frames` frames. Returns the second half; NULL: no flight
+ * is free.
+ */
+struct nic_flight *bcl_nic_window_part(struct bcl_card *card,
+				       struct nic_flight *run, uint32_t frames);
+/* The peer's acknowledgements of our frames. */
+void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
+			unsigned rail, uint32_t ack);
+void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
+			 unsigned rail, uint32_t ack, uint32_t nbits,
+			 const uint8_t *bits);
+void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
+			    unsigned rail);
+uint32_t bcl_nic_window_rto(const struct bcl_card *card,
+			    const struct nic_window *window);
+/*
+ * The rail is dead: single-frame messages go by another rail. Fragments of long
+ * messages stay until the peer reports which of them arrived.
+ */
+void bcl_nic_window_stop(struct bcl_card *card, struct nic_conn *conn,
+			 unsigned rail);
+/*
+ * The peer has reported by `ack` and `bits` which frames arrived: send the
+ * others by another rail.
+ */
+void bcl_nic_window_settle(struct bcl_card *card, struct nic_conn *conn,
+			   unsigned rail, uint32_t ack, uint32_t nbits,
+			   const uint8_t *bits);
+/*
+ * The peer will not report which frames arrived: the messages of all flights
+ * are sent as a whole, or withdrawn.
+ */
+void bcl_nic_window_abandon(struct bcl_card *card, struct nic_conn *conn,
+			    unsigned rail);
+/* How to handle a frame of the peer with this sequence number. */
+enum nic_seq {
+	NIC_SEQ_NEW,
+	NIC_SEQ_DUPLICATE,
+	NIC_SEQ_OUTSIDE,
+	NIC_SEQ_NO_MEMORY, /* to remember that it came out of order */
+};
+
+/*
+ * The slow paths of nic_window_check() and nic_window_arrived(), for frames out
+ * of order.
+ */
+enum nic_seq bcl_nic_window_check_slow(struct bcl_card *card,
+				       struct nic_conn *conn, unsigned rail,
+				       uint32_t seq);
+void bcl_nic_window_arrived_slow(struct bcl_card *card, struct nic_conn *conn,
+				 unsigned rail, uint32_t seq, uint32_t bytes);
+/* Receive from another rail of the peer, whose first frame is `seq`. */
+void bcl_nic_window_begin(struct nic_conn *conn, unsigned rail, uint32_t seq);
+/* The peer will not send frames before `seq` any more. */
+void bcl_nic_window_skip(struct nic_conn *conn, unsigned rail, uint32_t seq);
+/*
+ * Write a bitmap of the frames from expected + 1 that arrived. Returns the
+ * number of bits.
+ */
+uint32_t bcl_nic_window_bits(const struct nic_conn *conn, unsigned rail,
+			     uint8_t *bits);
 
 /*
  * True if a frame of `bytes` may be put in flight now. A frame always may if
