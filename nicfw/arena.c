@@ -4,13 +4,16 @@
  * connections. Only control calls and handshakes do that. First fit in a list
  * ordered by address; free neighbours are joined.
  */
-#include <nicfw/card.h>
+#include <nicfw/arena.h>
 
 enum {
 	CHUNK = 64, /* bytes: alignment and unit of sizes */
 };
 
-/* The header of each piece of memory, free or in use. */
+/*
+ * The header of each piece of memory, free or in use. The link of a piece in
+ * use is in no list.
+ */
 struct piece {
 	struct nic_link link; /* card->free */
 	uint32_t size;	      /* bytes, with the header */
@@ -29,6 +32,7 @@ void bcl_nic_arena_init(struct bcl_card *card, void *memory, uint32_t size)
 	if (size < 2 * CHUNK)
 		return;
 	piece->size = size & ~(CHUNK - 1u);
+	nic_list_init(&piece->link);
 	nic_list_append(&card->free, &piece->link);
 }
 
@@ -45,6 +49,7 @@ void *bcl_nic_arena_take(struct bcl_card *card, uint32_t size)
 		if (piece->size - size >= 2 * CHUNK) {
 			rest = (struct piece *)(void *)((char *)piece + size);
 			rest->size = piece->size - size;
+			nic_list_init(&rest->link);
 			nic_list_insert(link->next, &rest->link);
 			piece->size = size;
 		}
@@ -65,6 +70,7 @@ static void join_next(struct bcl_card *card, struct piece *piece)
 	if (piece->link.next == &card->free)
 		return;
 	next = bcl_container_of(piece->link.next, struct piece, link);
+	bcl_assert((char *)piece + piece->size <= (char *)next);
 	if ((char *)piece + piece->size != (char *)next)
 		return;
 	nic_list_remove(&next->link);
@@ -76,6 +82,7 @@ void bcl_nic_arena_put(struct bcl_card *card, void *memory)
 	struct piece *piece = (struct piece *)(void *)((char *)memory - CHUNK);
 	struct nic_link *link = card->free.next;
 
+	bcl_assert(piece->size % CHUNK == 0 && piece->size <= card->arena_used);
 	card->arena_used -= piece->size;
 	nic_spoil(memory, piece->size - CHUNK);
 	while (link != &card->free && (char *)link < (char *)piece)

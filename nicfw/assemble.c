@@ -15,10 +15,20 @@
  *  any      memory fault, port closed                    failed, or refused if
  *                                                        predecessor unknown
  */
+#include <nicfw/assemble.h>
+
+#include <nicfw/card.h>
+#include <nicfw/conn.h>
+#include <nicfw/deadline.h>
 #include <nicfw/deliver.h>
+#include <nicfw/dma.h>
+#include <nicfw/message.h>
+#include <nicfw/port.h>
+#include <nicfw/reply.h>
+#include <nicfw/verdict.h>
 
 /* True for a message that must not overtake its predecessor. */
-static int ordered(uint8_t op)
+static bool ordered(uint8_t op)
 {
 	return op == BCL_SEG_SYSTEM || op == BCL_SEG_PUT_NOTIFY;
 }
@@ -52,6 +62,7 @@ static struct nic_inbound *find(struct nic_conn *conn, uint32_t msg)
 /* The message does not wait for its predecessor any more. */
 static void unhold(struct nic_conn *conn, struct nic_inbound *inbound)
 {
+	bcl_assert(conn->early >= inbound->early);
 	conn->early -= inbound->early;
 	inbound->early = 0;
 }
@@ -70,6 +81,7 @@ static void detach(struct bcl_card *card, struct nic_inbound *inbound)
 			card->rail[rail].arriving = NULL;
 	nic_list_remove(&inbound->link);
 	unhold(conn, inbound);
+	bcl_assert(conn->ninbound);
 	conn->ninbound--;
 	inbound->conn = NULL;
 }
@@ -135,6 +147,7 @@ static void conclude(struct bcl_card *card, struct nic_inbound *inbound,
 {
 	struct nic_conn *conn = inbound->conn;
 
+	bcl_assert(inbound->jobs == 0);
 	if (verdict == BCL_VERDICT_DELIVERED)
 		bcl_nic_deliver(card, inbound);
 	else
@@ -149,7 +162,7 @@ static void conclude(struct bcl_card *card, struct nic_inbound *inbound,
 /* The message that waits for `msg`, if its own verdict is due now. */
 static struct nic_inbound *successor(struct nic_conn *conn, uint32_t msg)
 {
-	int refused = nic_verdict_of(conn, msg) == BCL_VERDICT_REFUSED;
+	bool refused = nic_verdict_of(conn, msg) == BCL_VERDICT_REFUSED;
 	struct nic_inbound *inbound;
 	struct nic_link *link;
 
@@ -170,30 +183,38 @@ static struct nic_inbound *successor(struct nic_conn *conn, uint32_t msg)
 	return NULL;
 }
 
-/*
- * The verdict on a message. UNKNOWN: not yet. A failure becomes final only when
- * the predecessor has its verdict. Until then a failed message is refused: the
- * predecessor may be refused later, and would arrive after its failed
- * successor.
- */
-static enum bcl_verdict judge(struct bcl_card *card,
-			      const struct nic_inbound *inbound)
+/* The verdict on the predecessor; DELIVERED if there is none. */
+static enum bcl_verdict verdict_before(const struct nic_conn *conn,
+				       uint32_t prev)
 {
-	enum bcl_verdict before = BCL_VERDICT_DELIVERED;
+	return prev ? nic_verdict_of(conn, prev) : BCL_VERDICT_DELIVERED;
+}
 
-	if (inbound->prev)
-		before = nic_verdict_of(inbound->conn, inbound->prev);
+/*
+ * Decide on a message. Returns false if the message must wait for the verdict
+ * on its predecessor. A failure becomes final only when the predecessor has its
+ * verdict. Until then a failed message is refused: the predecessor may be
+ * refused later, and would arrive after its failed successor.
+ */
+static bool judge(struct bcl_card *card, const struct nic_inbound *inbound,
+		  enum bcl_verdict *verdict)
+{
+	enum bcl_verdict before = verdict_before(inbound->conn, inbound->prev);
+
 	if (before == BCL_VERDICT_REFUSED)
 		nic_count(card, refused_order);
-	if (before == BCL_VERDICT_REFUSED || inbound->withdrawn)
-		return BCL_VERDICT_REFUSED;
-	if (!inbound->failed)
-		return nic_verdict_failed(before) ? BCL_VERDICT_DELIVERED
-						  : before;
-	if (before == BCL_VERDICT_UNKNOWN)
-		return BCL_VERDICT_REFUSED;
-	return inbound->status == BCL_ERR_NOPORT ? BCL_VERDICT_NOPORT
-						 : BCL_VERDICT_MEMORY;
+	if (before == BCL_VERDICT_REFUSED || inbound->withdrawn ||
+	    (before == BCL_VERDICT_UNKNOWN && inbound->failed))
+		*verdict = BCL_VERDICT_REFUSED;
+	else if (before == BCL_VERDICT_UNKNOWN)
+		return false;
+	else if (!inbound->failed)
+		*verdict = BCL_VERDICT_DELIVERED;
+	else
+		*verdict = inbound->status == BCL_ERR_NOPORT
+				   ? BCL_VERDICT_NOPORT
+				   : BCL_VERDICT_MEMORY;
+	return true;
 }
 
 /*
@@ -207,8 +228,7 @@ static void settle(struct bcl_card *card, struct nic_inbound *inbound)
 	uint32_t msg;
 
 	while (inbound) {
-		verdict = judge(card, inbound);
-		if (verdict == BCL_VERDICT_UNKNOWN) {
+		if (!judge(card, inbound, &verdict)) {
 			inbound->state = NIC_INBOUND_EARLY;
 			return;
 		}
@@ -256,7 +276,7 @@ static void want_room(struct nic_conn *conn, uint16_t port)
 		conn->rooms[place] = port;
 }
 
-static enum bcl_verdict open_block(struct bcl_card *card, struct nic_conn *conn,
+static enum nic_outcome open_block(struct bcl_card *card, struct nic_conn *conn,
 				   struct nic_inbound *inbound)
 {
 	struct nic_ring *ring = ring_of(inbound);
@@ -270,16 +290,16 @@ static enum bcl_verdict open_block(struct bcl_card *card, struct nic_conn *conn,
 		 */
 		if (!inbound->early || nic_port_block_left(card, port, ring)) {
 			inbound->has_block = 1;
-			return BCL_VERDICT_UNKNOWN;
+			return NIC_OUTCOME_OK;
 		}
 		bcl_nic_port_block_spare(ring, inbound->slot);
 	}
 	nic_count(card, refused_ring);
 	want_room(conn, port->number);
-	return BCL_VERDICT_REFUSED;
+	return NIC_OUTCOME_REFUSED;
 }
 
-static enum bcl_verdict open_system(struct bcl_card *card,
+static enum nic_outcome open_system(struct bcl_card *card,
 				    struct nic_conn *conn,
 				    struct nic_inbound *inbound)
 {
@@ -287,32 +307,32 @@ static enum bcl_verdict open_system(struct bcl_card *card,
 
 	if (inbound->total >
 	    (port->ring[NIC_LONGS].n ? BCL_LONG_SIZE : BCL_BLOCK_SIZE))
-		return BCL_VERDICT_TRUNCATED;
-	if (open_block(card, conn, inbound) != BCL_VERDICT_UNKNOWN)
-		return BCL_VERDICT_REFUSED;
+		return NIC_OUTCOME_TRUNCATED;
+	if (open_block(card, conn, inbound) != NIC_OUTCOME_OK)
+		return NIC_OUTCOME_REFUSED;
 	inbound->where.handle = port->blocks;
 	inbound->where.offset = bcl_block_at(port->ring[NIC_BLOCKS].n,
 					     inbound->slot, inbound->total);
-	return BCL_VERDICT_UNKNOWN;
+	return NIC_OUTCOME_OK;
 }
 
-static enum bcl_verdict open_channel(struct bcl_card *card,
+static enum nic_outcome open_channel(struct bcl_card *card,
 				     struct nic_conn *conn,
 				     struct nic_inbound *inbound)
 {
 	struct nic_channel *channel;
-	enum bcl_verdict verdict = bcl_nic_channel_find(
-		inbound->port, inbound->target, 0, &channel);
+	enum nic_outcome outcome = bcl_nic_channel_find(
+		inbound->port, inbound->target, false, &channel);
 
-	if (nic_verdict_failed(verdict))
+	if (outcome == NIC_OUTCOME_NOPORT)
 		nic_count(card, failed_port);
-	if (verdict == BCL_VERDICT_REFUSED) {
+	if (outcome == NIC_OUTCOME_REFUSED) {
 		nic_count(card, refused_channel);
 		inbound->port->refused = 1;
 		want_room(conn, inbound->port->number);
 	}
-	if (verdict != BCL_VERDICT_UNKNOWN)
-		return verdict;
+	if (outcome != NIC_OUTCOME_OK)
+		return outcome;
 	inbound->slot = inbound->target & 0xffff;
 	inbound->area_port = inbound->dst_port;
 	inbound->where.handle = channel->handle;
@@ -322,10 +342,10 @@ static enum bcl_verdict open_channel(struct bcl_card *card,
 		inbound->status = BCL_ERR_TRUNCATED;
 	}
 	channel->filling = 1;
-	return BCL_VERDICT_UNKNOWN;
+	return NIC_OUTCOME_OK;
 }
 
-static enum bcl_verdict open_put(struct bcl_card *card, struct nic_conn *conn,
+static enum nic_outcome open_put(struct bcl_card *card, struct nic_conn *conn,
 				 struct nic_inbound *inbound)
 {
 	inbound->where.handle = inbound->target;
@@ -336,19 +356,19 @@ static enum bcl_verdict open_put(struct bcl_card *card, struct nic_conn *conn,
 	    !card->hal.allowed(card->host, BCL_DMA_WRITE, inbound->dst_port,
 			       &inbound->where)) {
 		nic_count(card, failed_memory);
-		return BCL_VERDICT_MEMORY;
+		return NIC_OUTCOME_MEMORY;
 	}
 	if (inbound->op == BCL_SEG_PUT_NOTIFY)
 		return open_block(card, conn, inbound);
-	return BCL_VERDICT_UNKNOWN;
+	return NIC_OUTCOME_OK;
 }
 
 /*
  * True if the reply has the requested length, or tells a failure that is
  * allowed in a reply.
  */
-static int fits(const struct nic_inbound *inbound,
-		const struct nic_message *request)
+static bool fits(const struct nic_inbound *inbound,
+		 const struct nic_message *request)
 {
 	switch (inbound->arg32) {
 	case BCL_OK:
@@ -358,11 +378,11 @@ static int fits(const struct nic_inbound *inbound,
 	case BCL_ERR_NOPORT:
 		return inbound->total == 0;
 	default:
-		return 0;
+		return false;
 	}
 }
 
-static enum bcl_verdict open_reply(struct bcl_card *card,
+static enum nic_outcome open_reply(struct bcl_card *card,
 				   const struct nic_conn *conn,
 				   struct nic_inbound *inbound)
 {
@@ -370,10 +390,10 @@ static enum bcl_verdict open_reply(struct bcl_card *card,
 		bcl_nic_reply_find(card, conn, inbound->op, inbound->target);
 
 	if (!request)
-		return BCL_VERDICT_NOPORT;
+		return NIC_OUTCOME_NOPORT;
 	if (!fits(inbound, request)) {
 		bcl_nic_message_answered(card, request, BCL_ERR_MEMORY);
-		return BCL_VERDICT_NOPORT;
+		return NIC_OUTCOME_NOPORT;
 	}
 	inbound->status = (uint8_t)inbound->arg32;
 	inbound->request = request;
@@ -381,11 +401,11 @@ static enum bcl_verdict open_reply(struct bcl_card *card,
 	inbound->area_port = request->src_port;
 	inbound->where.handle = request->refs[0].handle;
 	inbound->where.offset = request->refs[0].offset;
-	return BCL_VERDICT_UNKNOWN;
+	return NIC_OUTCOME_OK;
 }
 
-/* Find the destination of a message. UNKNOWN: found. */
-static enum bcl_verdict open_message(struct bcl_card *card,
+/* Find the destination of a message. */
+static enum nic_outcome open_message(struct bcl_card *card,
 				     struct nic_conn *conn,
 				     struct nic_inbound *inbound)
 {
@@ -395,7 +415,7 @@ static enum bcl_verdict open_message(struct bcl_card *card,
 	inbound->port = nic_port_find(card, inbound->dst_port);
 	if (!inbound->port || inbound->dst_port == 0) {
 		nic_count(card, failed_port);
-		return BCL_VERDICT_NOPORT;
+		return NIC_OUTCOME_NOPORT;
 	}
 	if (inbound->op == BCL_SEG_SYSTEM)
 		return open_system(card, conn, inbound);
@@ -412,8 +432,8 @@ static enum bcl_verdict open_message(struct bcl_card *card,
  * its frames, retransmitted over and over, would hold up the frames that make
  * room.
  */
-static int room(const struct bcl_card *card, const struct nic_conn *conn,
-		int early, int whole)
+static bool room(const struct bcl_card *card, const struct nic_conn *conn,
+		 bool early, bool whole)
 {
 	uint32_t left = card->inbounds.left, all = card->config.max_messages;
 
@@ -457,6 +477,27 @@ static void look_later(struct bcl_card *card, struct nic_conn *conn)
 	nic_deadline(card, conn, conn->look_at);
 }
 
+/* The verdict that tells the peer this outcome. */
+static enum bcl_verdict verdict_of(enum nic_outcome outcome)
+{
+	switch (outcome) {
+	case NIC_OUTCOME_OK:
+		return BCL_VERDICT_DELIVERED;
+	case NIC_OUTCOME_NOPORT:
+		return BCL_VERDICT_NOPORT;
+	case NIC_OUTCOME_MEMORY:
+		return BCL_VERDICT_MEMORY;
+	case NIC_OUTCOME_TRUNCATED:
+		return BCL_VERDICT_TRUNCATED;
+	default:
+		return BCL_VERDICT_REFUSED;
+	}
+}
+
+/*
+ * Open the message of a fragment. If *opened is NULL the frame needs no more
+ * work, and the result tells how to handle it.
+ */
 static enum nic_accept open_inbound(struct bcl_card *card,
 				    struct nic_conn *conn,
 				    const struct bcl_segment_header *segment,
@@ -464,23 +505,20 @@ static enum nic_accept open_inbound(struct bcl_card *card,
 {
 	uint32_t msg = bcl_get32(segment->msg);
 	uint32_t prev = ordered(segment->op) ? bcl_get32(segment->prev) : 0;
-	int whole = bcl_get32(segment->total) == bcl_get16(segment->length);
-	enum bcl_verdict verdict = BCL_VERDICT_DELIVERED;
+	bool whole = bcl_get32(segment->total) == bcl_get16(segment->length);
+	enum bcl_verdict before = verdict_before(conn, prev);
+	bool early = before == BCL_VERDICT_UNKNOWN;
 	struct nic_inbound *inbound = NULL;
-	int early;
+	enum nic_outcome outcome;
 
 	*opened = NULL;
-	if (prev) {
-		if (msg - prev - 1 >= BCL_MSG_AHEAD)
-			return NIC_MALFORMED;
-		verdict = nic_verdict_of(conn, prev);
-	}
-	if (verdict == BCL_VERDICT_REFUSED) {
+	if (prev && msg - prev - 1 >= BCL_MSG_AHEAD)
+		return NIC_MALFORMED;
+	if (before == BCL_VERDICT_REFUSED) {
 		nic_count(card, refused_order);
 		refuse(card, conn, msg, BCL_VERDICT_REFUSED);
 		return NIC_ACCEPTED;
 	}
-	early = verdict == BCL_VERDICT_UNKNOWN;
 	if (room(card, conn, early, whole))
 		inbound = make(card, conn, segment);
 	if (!inbound) {
@@ -491,12 +529,12 @@ static enum nic_accept open_inbound(struct bcl_card *card,
 		return NIC_ACCEPTED;
 	}
 	inbound->early = (uint8_t)early;
-	verdict = open_message(card, conn, inbound);
-	if (verdict != BCL_VERDICT_UNKNOWN) {
+	outcome = open_message(card, conn, inbound);
+	if (outcome != NIC_OUTCOME_OK) {
 		if (inbound->early)
-			verdict = BCL_VERDICT_REFUSED; /* not final: judge() */
+			outcome = NIC_OUTCOME_REFUSED; /* not final: judge() */
 		nic_pool_put(&card->inbounds, &inbound->link);
-		refuse(card, conn, msg, verdict);
+		refuse(card, conn, msg, verdict_of(outcome));
 		return NIC_ACCEPTED;
 	}
 	nic_list_push(&conn->inbounds, &inbound->link);
@@ -512,14 +550,15 @@ static enum nic_accept execute(struct bcl_card *card, struct nic_conn *conn,
 			       const struct bcl_segment_header *segment,
 			       const uint8_t *payload)
 {
-	enum bcl_verdict verdict =
+	enum nic_outcome outcome =
 		segment->op == BCL_SEG_GET
 			? bcl_nic_reply_get(card, conn, segment)
 			: bcl_nic_reply_atomic(card, conn, segment, payload);
 
-	if (verdict == BCL_VERDICT_UNKNOWN)
+	if (outcome == NIC_OUTCOME_MALFORMED)
 		return NIC_MALFORMED;
-	bcl_nic_verdict_give(card, conn, bcl_get32(segment->msg), verdict);
+	bcl_nic_verdict_give(card, conn, bcl_get32(segment->msg),
+			     verdict_of(outcome));
 	return NIC_ACCEPTED;
 }
 
@@ -535,21 +574,21 @@ static void store(struct bcl_card *card, struct nic_inbound *inbound,
 		payload = (const uint8_t *)&inbound->word;
 		buffer = NULL;
 	}
-	bcl_nic_rdma_store(card, inbound, offset, payload, length, buffer);
+	bcl_nic_dma_store(card, inbound, offset, payload, length, buffer);
 }
 
-enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
-				 unsigned rail,
-				 const struct bcl_segment_header *segment,
-				 const uint8_t *payload,
-				 struct nic_buffer *buffer)
+/*
+ * Check the numbers of a fragment. Returns NIC_LONG_WAY if its message has no
+ * verdict yet.
+ */
+static enum nic_accept check_fragment(struct bcl_card *card,
+				      struct nic_conn *conn,
+				      const struct bcl_segment_header *segment)
 {
 	uint32_t msg = bcl_get32(segment->msg);
 	uint32_t length = bcl_get16(segment->length);
 	uint32_t offset = bcl_get32(segment->offset);
 	uint32_t total = bcl_get32(segment->total);
-	struct nic_inbound *inbound;
-	enum nic_accept accept;
 
 	if (offset > total || length > total - offset || msg == 0)
 		return NIC_MALFORMED;
@@ -561,18 +600,21 @@ enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
 		bcl_nic_verdict_repeat(card, conn, msg);
 		return NIC_ACCEPTED;
 	}
-	if (card->gather && segment->op == BCL_SEG_SYSTEM && length == total) {
-		accept =
-			nic_deliver_at_once(card, conn, segment, payload, NULL);
-		if (accept != NIC_LONG_WAY)
-			return accept;
-	}
-	if (!card->gather && card->jobs.left < 4)
-		return NIC_NO_ROOM;
-	if (segment->op == BCL_SEG_GET || segment->op == BCL_SEG_FETCH_ADD ||
-	    segment->op == BCL_SEG_COMPARE_SWAP)
-		return execute(card, conn, segment, payload);
-	inbound = find(conn, msg);
+	return NIC_LONG_WAY;
+}
+
+/* Store a fragment in its message, which it opens if it is the first. */
+static enum nic_accept take(struct bcl_card *card, struct nic_conn *conn,
+			    unsigned rail,
+			    const struct bcl_segment_header *segment,
+			    const uint8_t *payload, struct nic_buffer *buffer)
+{
+	uint32_t msg = bcl_get32(segment->msg);
+	uint32_t length = bcl_get16(segment->length);
+	uint32_t total = bcl_get32(segment->total);
+	struct nic_inbound *inbound = find(conn, msg);
+	enum nic_accept accept;
+
 	if (!inbound) {
 		accept = open_inbound(card, conn, segment, &inbound);
 		if (!inbound)
@@ -583,7 +625,8 @@ enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
 		   length > total - inbound->received) {
 		return NIC_MALFORMED;
 	}
-	store(card, inbound, offset, payload, length, buffer);
+	store(card, inbound, bcl_get32(segment->offset), payload, length,
+	      buffer);
 	inbound->received += length;
 	if (inbound->received < total) {
 		card->rail[rail].arriving = inbound;
@@ -596,6 +639,33 @@ enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
 	if (inbound->jobs == 0)
 		settle(card, inbound);
 	return NIC_ACCEPTED;
+}
+
+enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
+				 unsigned rail,
+				 const struct bcl_segment_header *segment,
+				 const uint8_t *payload,
+				 struct nic_buffer *buffer)
+{
+	enum nic_accept accept = check_fragment(card, conn, segment);
+
+	if (accept == NIC_LONG_WAY && card->gather &&
+	    segment->op == BCL_SEG_SYSTEM &&
+	    bcl_get16(segment->length) == bcl_get32(segment->total))
+		accept =
+			nic_deliver_at_once(card, conn, segment, payload, NULL);
+	if (accept != NIC_LONG_WAY)
+		return accept;
+	if (!card->gather && card->jobs.left < 4)
+		return NIC_NO_ROOM;
+	switch (segment->op) {
+	case BCL_SEG_GET:
+	case BCL_SEG_FETCH_ADD:
+	case BCL_SEG_COMPARE_SWAP:
+		return execute(card, conn, segment, payload);
+	default:
+		return take(card, conn, rail, segment, payload, buffer);
+	}
 }
 
 static void withdraw(struct bcl_card *card, struct nic_inbound *inbound)
@@ -631,7 +701,7 @@ void bcl_nic_assemble_withdraw(struct bcl_card *card, struct nic_conn *conn,
  * the last look, unless it goes to a system ring: its few fragments have had
  * time enough.
  */
-static int goes_on(struct nic_conn *conn, const struct nic_inbound *inbound)
+static bool goes_on(struct nic_conn *conn, const struct nic_inbound *inbound)
 {
 	switch (inbound->state) {
 	case NIC_INBOUND_PIECES:
@@ -642,7 +712,7 @@ static int goes_on(struct nic_conn *conn, const struct nic_inbound *inbound)
 		       nic_verdict_of(conn, inbound->prev) !=
 			       BCL_VERDICT_UNKNOWN;
 	default:
-		return 1;
+		return true;
 	}
 }
 
@@ -706,8 +776,8 @@ void bcl_nic_assemble_lose(struct bcl_card *card, struct nic_conn *conn,
 }
 
 /* True if the message is for this port, or replies to one of its requests. */
-static int belongs(const struct nic_inbound *inbound,
-		   const struct nic_port *port)
+static bool belongs(const struct nic_inbound *inbound,
+		    const struct nic_port *port)
 {
 	return inbound->port == port ||
 	       (inbound->request && inbound->request->port == port);

@@ -6,7 +6,12 @@
 #ifndef NICFW_BUILD_H
 #define NICFW_BUILD_H
 
+#include <nicfw/card.h>
+#include <nicfw/frame.h>
 #include <nicfw/launch.h>
+#include <nicfw/message.h>
+#include <nicfw/sdma.h>
+#include <nicfw/window.h>
 
 /* A frame that is being built. */
 struct nic_build {
@@ -27,11 +32,11 @@ static inline struct nic_window *nic_build_window(const struct nic_build *build)
 
 /*
  * Begin a frame: for `flight`, which is to be sent once more, or for a new
- * flight if NULL. Returns 0 if no card memory is free now.
+ * flight if NULL. Returns false if no card memory is free now.
  */
-static inline int nic_build_begin(struct bcl_card *card, struct nic_conn *conn,
-				  unsigned rail, struct nic_flight *flight,
-				  int bulk, struct nic_build *build)
+static inline bool nic_build_begin(struct bcl_card *card, struct nic_conn *conn,
+				   unsigned rail, struct nic_flight *flight,
+				   bool bulk, struct nic_build *build)
 {
 	build->conn = conn;
 	build->rail = rail;
@@ -47,10 +52,10 @@ static inline int nic_build_begin(struct bcl_card *card, struct nic_conn *conn,
 	build->last = NULL;
 	if (!card->gather) {
 		if (card->jobs.left < 8)
-			return 0;
+			return false;
 		build->buffer = nic_pool_take(&card->out);
 		if (!build->buffer)
-			return 0;
+			return false;
 		build->buffer->jobs = 0;
 		build->buffer->fault = 0;
 		build->buffer->conn = conn;
@@ -61,15 +66,16 @@ static inline int nic_build_begin(struct bcl_card *card, struct nic_conn *conn,
 		flight ? flight
 		       : nic_window_flight(card, nic_build_window(build), bulk);
 	if (build->flight)
-		return 1;
+		return true;
 	if (build->buffer)
 		nic_pool_put(&card->out, &build->buffer->link);
-	return 0;
+	return false;
 }
 
 /* True if the frame has room for one more segment, and a flight is free. */
-static inline int nic_build_room(const struct bcl_card *card,
-				 const struct nic_build *build, uint32_t length)
+static inline bool nic_build_room(const struct bcl_card *card,
+				  const struct nic_build *build,
+				  uint32_t length)
 {
 	const struct bcl_tx_frame *frame = build->frame;
 
@@ -94,12 +100,13 @@ static inline uint8_t *nic_build_append(struct nic_build *build)
 static inline void nic_build_note(struct bcl_card *card,
 				  struct nic_build *build,
 				  struct nic_message *message, uint32_t length,
-				  int withdraw)
+				  bool withdraw)
 {
 	struct nic_flight *flight = build->flight;
 
 	if (build->last) {
 		flight = nic_pool_take(&card->flights);
+		bcl_assert(flight);
 		build->last->more = flight;
 		flight->more = NULL;
 	}
@@ -111,10 +118,10 @@ static inline void nic_build_note(struct bcl_card *card,
 	flight->withdraw = (uint8_t)withdraw;
 }
 
-static inline int nic_build_payload(struct bcl_card *card,
-				    struct nic_build *build,
-				    struct nic_message *message,
-				    uint32_t offset, uint32_t length)
+static inline bool nic_build_payload(struct bcl_card *card,
+				     struct nic_build *build,
+				     struct nic_message *message,
+				     uint32_t offset, uint32_t length)
 {
 	struct bcl_tx_frame *frame = build->frame;
 
@@ -126,12 +133,13 @@ static inline int nic_build_payload(struct bcl_card *card,
 	       message->port->at.requests[message->index].inlined + offset,
 	       length);
 	frame->head_len += (uint16_t)length;
-	return 1;
+	return true;
 }
 
-static inline int nic_build_fill(struct bcl_card *card, struct nic_build *build,
-				 struct nic_message *message, uint32_t offset,
-				 uint32_t length, uint8_t *at)
+static inline bool nic_build_fill(struct bcl_card *card,
+				  struct nic_build *build,
+				  struct nic_message *message, uint32_t offset,
+				  uint32_t length, uint8_t *at)
 {
 	uint16_t start = build->frame->head_len;
 
@@ -139,20 +147,20 @@ static inline int nic_build_fill(struct bcl_card *card, struct nic_build *build,
 		nic_frame_segment(card, message, offset, length, at);
 		build->segments++;
 		build->refs |= message->nref;
-		return 1;
+		return true;
 	}
 	build->frame->head_len = start - 40;
 	build->frame->nparts = 0;
 	bcl_nic_message_fault(card, build->conn, message);
-	return 0;
+	return false;
 }
 
 /*
- * Build the part of a long message that the flight describes. Returns 0 on a
- * memory fault.
+ * Build the part of a long message that the flight describes. Returns false on
+ * a memory fault.
  */
-static inline int nic_build_run(struct bcl_card *card, struct nic_build *build,
-				struct nic_message *message)
+static inline bool nic_build_run(struct bcl_card *card, struct nic_build *build,
+				 struct nic_message *message)
 {
 	const struct nic_flight *flight = build->flight;
 	uint32_t first = bcl_min32(flight->length, flight->payload);
@@ -162,9 +170,9 @@ static inline int nic_build_run(struct bcl_card *card, struct nic_build *build,
 	build->frame->frames = flight->frames;
 	if (!nic_build_fill(card, build, message, flight->offset,
 			    flight->length, at))
-		return 0;
+		return false;
 	segment->length = bcl_put16((uint16_t)first);
-	return 1;
+	return true;
 }
 
 static inline uint32_t nic_frame_length(const struct bcl_tx_frame *frame)
@@ -180,6 +188,9 @@ static inline void nic_build_finish(struct bcl_card *card,
 	struct nic_flight *flight = build->flight;
 	struct nic_buffer *buffer = build->buffer;
 
+	bcl_assert(flight->window == window);
+	bcl_assert(flight->state != NIC_FLIGHT_SENT &&
+		   flight->state != NIC_FLIGHT_SACKED);
 	if (build->frame->head_len < BCL_HEADERS_SIZE) {
 		memset(build->frame->head + 40, 0, 40);
 		build->frame->head_len = BCL_HEADERS_SIZE;

@@ -7,6 +7,9 @@
  * of all equal frames are stored in one call. The first frame that differs goes
  * to RECV.
  */
+#include <nicfw/burst.h>
+
+#include <nicfw/conn.h>
 #include <nicfw/frame.h>
 #include <nicfw/window.h>
 
@@ -25,8 +28,8 @@ struct burst {
  * RECV has taken `first`. Returns true if the frame is part of a message that
  * is not complete.
  */
-static int begin(struct bcl_card *card, unsigned rail,
-		 const struct bcl_rx_frame *first, struct burst *burst)
+static bool begin(struct bcl_card *card, unsigned rail,
+		  const struct bcl_rx_frame *first, struct burst *burst)
 {
 	const struct bcl_frame_header *header = (const void *)first->head;
 	const struct bcl_segment_header *segment =
@@ -36,7 +39,7 @@ static int begin(struct bcl_card *card, unsigned rail,
 
 	if (!inbound || !card->gather || inbound->failed ||
 	    first->head_len < BCL_HEADERS_SIZE)
-		return 0;
+		return false;
 	burst->conn = nic_conn_find(card, bcl_get32(header->conn));
 	burst->inbound = inbound;
 	burst->window = &inbound->conn->window[rail];
@@ -59,7 +62,7 @@ static int begin(struct bcl_card *card, unsigned rail,
  * 63: seq and ack, the checksums, offset and total. follows() compares seq,
  * ack, offset and total.
  */
-static int alike(const uint8_t *head, const uint8_t *other)
+static bool alike(const uint8_t *head, const uint8_t *other)
 {
 	uint64_t a[BCL_HEADERS_SIZE / 8], b[BCL_HEADERS_SIZE / 8];
 
@@ -69,8 +72,8 @@ static int alike(const uint8_t *head, const uint8_t *other)
 		(a[6] ^ b[6]) | (a[8] ^ b[8]) | (a[9] ^ b[9])) == 0;
 }
 
-static int follows(const struct burst *burst, const struct bcl_rx_frame *frame,
-		   uint32_t seq, uint32_t offset)
+static bool follows(const struct burst *burst, const struct bcl_rx_frame *frame,
+		    uint32_t seq, uint32_t offset)
 {
 	const struct bcl_frame_header *header = (const void *)frame->head;
 	const struct bcl_segment_header *segment =

@@ -3,7 +3,22 @@
  * The card: set-up of its memory, the inputs (bcl_card_*) and the control
  * calls.
  */
+#include <nicfw/card.h>
+
+#include <nicfw/arena.h>
+#include <nicfw/assemble.h>
+#include <nicfw/burst.h>
+#include <nicfw/conn.h>
+#include <nicfw/deadline.h>
+#include <nicfw/dma.h>
+#include <nicfw/frame.h>
+#include <nicfw/message.h>
+#include <nicfw/node.h>
 #include <nicfw/port.h>
+#include <nicfw/rails.h>
+#include <nicfw/recv.h>
+#include <nicfw/sdma.h>
+#include <nicfw/send.h>
 
 enum {
 	ALIGN = 64,
@@ -128,14 +143,14 @@ static void set_up_pools(struct bcl_card *card, const struct layout *from,
 		      sizeof(*from->buffers));
 	nic_pool_init(&card->in, from->buffers + config->buffers,
 		      config->buffers, sizeof(*from->buffers));
-	card->messages.named = 1; /* by flights and reply tokens */
-	card->jobs.named = 1;	  /* by cookies */
-	card->out.named = 1;	  /* by launch.c, all of them */
-	card->in.named = 1;	  /* buffers keep the address of their bytes */
+	card->messages.named = true; /* by flights and reply tokens */
+	card->jobs.named = true;     /* by cookies */
+	card->out.named = true;	     /* by launch.c, all of them */
+	card->in.named = true; /* buffers keep the address of their bytes */
 }
 
-static int config_right(const struct bcl_hal *hal,
-			const struct bcl_card_config *config)
+static bool config_right(const struct bcl_hal *hal,
+			 const struct bcl_card_config *config)
 {
 	uint32_t messages = config->max_messages;
 
@@ -254,17 +269,17 @@ static void run(struct bcl_card *card, unsigned budget,
  * The owner may have written any count there. The count is wrong if it exceeds
  * the ring, or takes back entries that may be read by now.
  */
-static int made_more(struct bcl_card *card, struct nic_port *port,
-		     uint32_t made)
+static bool made_more(struct bcl_card *card, struct nic_port *port,
+		      uint32_t made)
 {
 	uint32_t left = made - port->taken;
 
 	if (left > port->nrequests || left < port->made - port->taken) {
 		nic_count(card, submits_wrong);
-		return 0;
+		return false;
 	}
 	port->made = made;
-	return 1;
+	return true;
 }
 
 void bcl_card_doorbell(struct bcl_card *card, uint16_t number, uint32_t made,
@@ -326,7 +341,7 @@ void bcl_card_dma_done(struct bcl_card *card, uint32_t cookie,
 {
 	begin(card, now);
 	if (cookie < jobs_of(&card->config))
-		bcl_nic_rdma_done(card, cookie, result);
+		bcl_nic_dma_done(card, cookie, result);
 	run(card, budget, next);
 }
 

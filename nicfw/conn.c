@@ -30,7 +30,21 @@
  * A connection id is random | index in card->conns | rail (2 bits). Its seal is
  * drawn at the same time.
  */
+#include <nicfw/conn.h>
+
+#include <nicfw/arena.h>
+#include <nicfw/assemble.h>
 #include <nicfw/card.h>
+#include <nicfw/deadline.h>
+#include <nicfw/flow.h>
+#include <nicfw/frame.h>
+#include <nicfw/hello.h>
+#include <nicfw/launch.h>
+#include <nicfw/message.h>
+#include <nicfw/node.h>
+#include <nicfw/rails.h>
+#include <nicfw/retransmit.h>
+#include <nicfw/window.h>
 
 enum {
 	END_WAIT = 10, /* times rto_min: until the rails count as empty */
@@ -126,6 +140,10 @@ void bcl_nic_conn_free(struct bcl_card *card, struct nic_conn *conn)
 	struct nic_window *window;
 	unsigned rail;
 
+	bcl_assert(nic_list_empty(&conn->numbered) &&
+		   nic_list_empty(&conn->awaiting) &&
+		   nic_list_empty(&conn->resend) &&
+		   nic_list_empty(&conn->inbounds));
 	if (node->conn == conn)
 		node->conn = node->candidate;
 	node->candidate = NULL;
@@ -135,6 +153,7 @@ void bcl_nic_conn_free(struct bcl_card *card, struct nic_conn *conn)
 		while ((flight = nic_list_first(&window->flights,
 						struct nic_flight, link)))
 			bcl_nic_window_free(card, flight);
+		bcl_assert(window->nflights == 0 && window->bytes == 0);
 	}
 	while ((flight = nic_list_first(&conn->parts, struct nic_flight, link)))
 		bcl_nic_retransmit_forget(card, flight);
@@ -146,6 +165,7 @@ void bcl_nic_conn_free(struct bcl_card *card, struct nic_conn *conn)
 	bcl_nic_deadline_remove(card, conn);
 	if (conn->arrived)
 		bcl_nic_arena_put(card, conn->arrived);
+	bcl_assert(card->conns[conn->index] == conn);
 	card->conns[conn->index] = NULL;
 	if (conn->index < card->free_conn)
 		card->free_conn = conn->index;
@@ -159,6 +179,7 @@ void bcl_nic_conn_up(struct bcl_card *card, struct nic_conn *conn)
 {
 	struct nic_node *node = conn->node;
 
+	bcl_assert(node->conn == conn && conn->state < NIC_CONN_UP);
 	node->stays = 1;
 	conn->state = NIC_CONN_UP;
 	conn->expires = NIC_NEVER;
@@ -175,6 +196,7 @@ void bcl_nic_conn_over(struct bcl_card *card, struct nic_conn *conn)
 {
 	struct nic_node *node = conn->node;
 
+	bcl_assert(node->conn == conn && conn->state >= NIC_CONN_UP);
 	/* The peer may have begun a message before PARK reached it. */
 	bcl_nic_assemble_lose(card, conn, BCL_ERR_DEAD);
 	bcl_nic_message_drop_replies(card, conn);
@@ -188,21 +210,21 @@ void bcl_nic_conn_over(struct bcl_card *card, struct nic_conn *conn)
 }
 
 /* Requests that are not finished, but that the peer may have seen. */
-int bcl_nic_conn_owed(const struct nic_conn *conn)
+bool bcl_nic_conn_owed(const struct nic_conn *conn)
 {
 	const struct nic_link *link;
 
 	if (!nic_list_empty(&conn->awaiting))
-		return 1;
+		return true;
 	for (link = conn->numbered.next; link != &conn->numbered;
 	     link = link->next)
 		if (bcl_container_of(link, struct nic_message, numbered)->gate)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /* True if neither side has a message or frame in progress. */
-static int idle(const struct nic_conn *conn)
+static bool idle(const struct nic_conn *conn)
 {
 	unsigned rail;
 
@@ -210,11 +232,11 @@ static int idle(const struct nic_conn *conn)
 	    !nic_list_empty(&conn->numbered) ||
 	    !nic_list_empty(&conn->awaiting) ||
 	    !nic_list_empty(&conn->inbounds))
-		return 0;
+		return false;
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
 		if (conn->window[rail].nflights)
-			return 0;
-	return 1;
+			return false;
+	return true;
 }
 
 static unsigned any_rail(const struct nic_conn *conn)
@@ -226,6 +248,7 @@ static void ended(struct bcl_card *card, struct nic_conn *conn)
 {
 	enum bcl_status why = (enum bcl_status)conn->why;
 
+	bcl_assert(conn->state == NIC_CONN_ENDING);
 	if (why == BCL_OK && bcl_nic_conn_owed(conn))
 		why = BCL_ERR_DEAD;
 	if (why) {
@@ -263,6 +286,7 @@ void bcl_nic_conn_bye(struct bcl_card *card, struct nic_conn *conn,
 		return;
 	}
 	bcl_nic_conn_end(card, conn, BCL_OK);
+	bcl_assert(conn->state == NIC_CONN_ENDING);
 	conn->node->stays = 0;
 	conn->why = BCL_OK; /* a BYE outranks the reason known before */
 	conn->window[rail].state = NIC_RAIL_OFF;
@@ -472,16 +496,16 @@ static void pings(struct bcl_card *card, struct nic_conn *conn)
 /*
  * True if the peer was heard after `since` on a proved rail other than `but`.
  */
-static int heard_since(const struct nic_conn *conn, unsigned but,
-		       uint64_t since)
+static bool heard_since(const struct nic_conn *conn, unsigned but,
+			uint64_t since)
 {
 	unsigned rail;
 
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
 		if (rail != but && conn->window[rail].heard > since &&
 		    conn->window[rail].state == NIC_RAIL_PROVED)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /*
@@ -557,15 +581,15 @@ static uint64_t next_deadline(const struct bcl_card *card,
 	return due;
 }
 
-/* Returns 0 if the connection is gone. */
-static int expire(struct bcl_card *card, struct nic_conn *conn)
+/* Returns false if the connection is gone. */
+static bool expire(struct bcl_card *card, struct nic_conn *conn)
 {
 	struct nic_node *node = conn->node;
 
 	if (conn->state == NIC_CONN_ENDING || conn->state < NIC_CONN_UP
 		    ? card->now < conn->expires
 		    : card->now < silent_at(card, conn))
-		return 1;
+		return true;
 	if (node->conn != conn)
 		bcl_nic_conn_free(card, conn);
 	else if (conn->state == NIC_CONN_ENDING)
@@ -583,7 +607,7 @@ static int expire(struct bcl_card *card, struct nic_conn *conn)
 		if (node->messages)
 			nic_node_want(card, node);
 	}
-	return 0;
+	return false;
 }
 
 static void call_again(struct bcl_card *card, struct nic_conn *conn)

@@ -4,7 +4,7 @@
  * where it is in the heap and expires once in vain. So a busy connection
  * changes the heap once per acknowledgement delay, not once per frame.
  */
-#include <nicfw/card.h>
+#include <nicfw/deadline.h>
 
 static void put(struct bcl_card *card, struct nic_conn *conn, uint32_t at)
 {
@@ -39,6 +39,7 @@ static void sink(struct bcl_card *card, struct nic_conn *conn, uint32_t at)
 
 void bcl_nic_deadline_add(struct bcl_card *card, struct nic_conn *conn)
 {
+	bcl_assert(card->nheap <= card->conn_mask);
 	rise(card, conn, card->nheap++);
 }
 
@@ -46,6 +47,7 @@ void bcl_nic_deadline_remove(struct bcl_card *card, struct nic_conn *conn)
 {
 	struct nic_conn *last = card->heap[--card->nheap];
 
+	bcl_assert(card->heap[conn->heap] == conn);
 	if (last == conn)
 		return;
 	put(card, last, conn->heap);
@@ -56,6 +58,7 @@ void bcl_nic_deadline_move(struct bcl_card *card, struct nic_conn *conn)
 {
 	uint32_t at = conn->heap;
 
+	bcl_assert(at < card->nheap && card->heap[at] == conn);
 	if (at > 0 && card->heap[(at - 1) / 2]->due > conn->due)
 		rise(card, conn, at);
 	else

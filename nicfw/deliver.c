@@ -2,6 +2,9 @@
 /* Deliver messages to their ports after assembly (assemble.c). */
 #include <nicfw/deliver.h>
 
+#include <nicfw/card.h>
+#include <nicfw/message.h>
+
 static void deliver_to_ring(struct bcl_card *card,
 			    const struct nic_inbound *inbound,
 			    enum bcl_completion_kind kind)
@@ -37,6 +40,7 @@ void bcl_nic_deliver_channel(struct bcl_card *card,
 		.kind = BCL_CQ_CHANNEL,
 	};
 
+	bcl_assert(channel->filling);
 	channel->armed = 0;
 	channel->filling = 0;
 	nic_deliver_tell(card, inbound->port, inbound->conn->node, &entry);

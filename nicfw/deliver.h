@@ -1,13 +1,30 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Messages that are delivered as they arrive, inline for each short message.
- * The others are delivered by deliver.c.
+ * Delivery to the ports. A short message that is delivered as it arrives goes
+ * inline.
  */
 #ifndef NICFW_DELIVER_H
 #define NICFW_DELIVER_H
 
+#include <nicfw/card.h>
+#include <nicfw/node.h>
 #include <nicfw/port.h>
 #include <nicfw/verdict.h>
+
+enum nic_accept {
+	NIC_ACCEPTED,
+	NIC_NO_ROOM, /* drop the frame; the peer retransmits it */
+	NIC_MALFORMED,
+	NIC_CORRUPT,  /* the payload checksum is wrong */
+	NIC_LONG_WAY, /* assemble.c must handle it */
+};
+
+/* Deliver a message that is complete (assemble.c). */
+void bcl_nic_deliver(struct bcl_card *card, struct nic_inbound *inbound);
+/* End a message to a channel with a completion, delivered or not. */
+void bcl_nic_deliver_channel(struct bcl_card *card,
+			     const struct nic_inbound *inbound,
+			     enum bcl_status status);
 
 /* Write a completion at a port, for a message from this node. */
 static inline void nic_deliver_tell(struct bcl_card *card,
@@ -21,8 +38,8 @@ static inline void nic_deliver_tell(struct bcl_card *card,
 }
 
 /* True if the predecessor of the message, if any, was delivered. */
-static inline int nic_deliver_in_order(const struct nic_conn *conn,
-				       uint32_t msg, uint32_t prev)
+static inline bool nic_deliver_in_order(const struct nic_conn *conn,
+					uint32_t msg, uint32_t prev)
 {
 	return prev == 0 ||
 	       (msg - prev - 1 < BCL_MSG_AHEAD &&

@@ -19,7 +19,13 @@
  * A flow stays for the next message until its port or node is gone, or the pool
  * is empty. The pool has two flows for each message, so one flow is idle then.
  */
+#include <nicfw/flow.h>
+
 #include <nicfw/card.h>
+#include <nicfw/deadline.h>
+#include <nicfw/message.h>
+#include <nicfw/node.h>
+#include <nicfw/send.h>
 
 static inline uint32_t bucket(const struct bcl_card *card,
 			      const struct nic_port *port,
@@ -32,7 +38,7 @@ static inline uint32_t bucket(const struct bcl_card *card,
 }
 
 /* True if no message needs the flow. */
-static int idle(const struct nic_flow *flow)
+static bool idle(const struct nic_flow *flow)
 {
 	return flow->pending == 0 && nic_list_empty(&flow->queue) &&
 	       nic_list_empty(&flow->parked);
@@ -59,9 +65,12 @@ static struct nic_flow *make(struct bcl_card *card, struct nic_port *port,
 	if (card->flows.left == 0)
 		reclaim(card);
 	flow = nic_pool_take(&card->flows);
+	bcl_assert(flow);
 	at = &card->flow_buckets[bucket(card, port, node, dst_port, class)];
 	flow->hashed = *at;
 	*at = flow;
+	nic_list_init(&flow->in_port);
+	nic_list_init(&flow->in_node);
 	nic_list_init(&flow->queue);
 	nic_list_init(&flow->parked);
 	nic_list_append(&port->flows, &flow->in_port);
@@ -98,6 +107,8 @@ void bcl_nic_flow_free(struct bcl_card *card, struct nic_flow *flow)
 	struct nic_flow **at = &card->flow_buckets[bucket(
 		card, flow->port, flow->node, flow->dst_port, flow->class)];
 
+	bcl_assert(nic_list_empty(&flow->queue) &&
+		   nic_list_empty(&flow->parked));
 	while (*at != flow)
 		at = &(*at)->hashed;
 	*at = flow->hashed;
@@ -107,16 +118,16 @@ void bcl_nic_flow_free(struct bcl_card *card, struct nic_flow *flow)
 	nic_pool_put(&card->flows, &flow->link);
 }
 
-int bcl_nic_flow_sendable(const struct nic_flow *flow)
+bool bcl_nic_flow_sendable(const struct nic_flow *flow)
 {
 	const struct nic_conn *conn = flow->node->conn;
 	const struct nic_message *first;
 
 	if (nic_list_empty(&flow->queue) || !conn)
-		return 0;
+		return false;
 	first = bcl_container_of(flow->queue.next, struct nic_message, link);
 	if (flow->refused && !first->number)
-		return 0;
+		return false;
 	/* A connection that is being parked still has to send replies. */
 	if (flow->class == NIC_FLOW_REPLY || flow->class == NIC_FLOW_REPLY_BULK)
 		return conn->state >= NIC_CONN_UP &&
@@ -172,6 +183,7 @@ void bcl_nic_flow_wake_node(struct bcl_card *card, struct nic_node *node)
 static void enter(struct bcl_card *card, struct nic_flow *flow,
 		  struct nic_message *message)
 {
+	bcl_assert(message->number == 0);
 	message->flow = flow;
 	message->state = NIC_MESSAGE_QUEUED;
 	nic_list_append(&flow->queue, &message->link);
@@ -180,7 +192,8 @@ static void enter(struct bcl_card *card, struct nic_flow *flow,
 }
 
 /* A request has passed the fences: send the message at once, or queue it. */
-static inline void admit(struct bcl_card *card, struct nic_message *message)
+static inline void admit(struct bcl_card *card, struct nic_flow *gate,
+			 struct nic_message *message)
 {
 	enum nic_flow_class class = NIC_FLOW_SMALL;
 	struct nic_flow *flow;
@@ -194,7 +207,8 @@ static inline void admit(struct bcl_card *card, struct nic_message *message)
 		   message->op != BCL_REQ_GET) {
 		class = NIC_FLOW_BULK;
 	}
-	message->gate->pending++;
+	message->gate = gate;
+	gate->pending++;
 	flow = get(card, message->port, message->node, dst_port, class);
 	message->flow = flow;
 	if (flow->place != NIC_FLOW_IDLE || flow->refused ||
@@ -207,7 +221,6 @@ void bcl_nic_flow_submit(struct bcl_card *card, struct nic_message *message)
 	struct nic_flow *gate =
 		get(card, message->port, message->node, 0, NIC_FLOW_GATE);
 
-	message->gate = gate;
 	if (!nic_list_empty(&gate->queue) ||
 	    (message->op == BCL_REQ_FENCE && gate->pending)) {
 		message->state = NIC_MESSAGE_QUEUED;
@@ -215,7 +228,7 @@ void bcl_nic_flow_submit(struct bcl_card *card, struct nic_message *message)
 	} else if (message->op == BCL_REQ_FENCE) {
 		bcl_nic_message_finish(card, message, BCL_OK);
 	} else {
-		admit(card, message);
+		admit(card, gate, message);
 	}
 }
 
@@ -233,7 +246,7 @@ void bcl_nic_flow_passed(struct bcl_card *card, struct nic_flow *gate)
 		if (message->op == BCL_REQ_FENCE)
 			bcl_nic_message_finish(card, message, BCL_OK);
 		else
-			admit(card, message);
+			admit(card, gate, message);
 	}
 }
 
@@ -267,6 +280,7 @@ void bcl_nic_flow_park(struct bcl_card *card, struct nic_message *message,
 	struct nic_flow *flow = message->flow;
 	struct nic_link *after = flow->parked.prev;
 
+	bcl_assert(message->number == 0 && flow->pending);
 	message->prev = number;
 	message->moved = 0;
 	message->state = NIC_MESSAGE_PARKED;

@@ -4,7 +4,12 @@
  * BYE, PING, PARK, the handshake, RESET and REFUSE.
  */
 #include <nicfw/frame.h>
+
+#include <nicfw/card.h>
+#include <nicfw/node.h>
 #include <nicfw/proof.h>
+#include <nicfw/verdict.h>
+#include <nicfw/window.h>
 
 enum {
 	ANSWERS = 32, /* RESET and REFUSE frames per ANSWERS_PER */
@@ -14,10 +19,10 @@ static const uint64_t ANSWERS_PER = 10000000; /* ns */
 
 /*
  * Transmit a frame of `length` bytes that lies in card memory as a whole.
- * Returns 0 if the rail did not take it.
+ * Returns false if the rail did not take it.
  */
-static int transmit(struct bcl_card *card, unsigned rail, uint32_t node,
-		    uint32_t seal, uint8_t *head, uint32_t length)
+static bool transmit(struct bcl_card *card, unsigned rail, uint32_t node,
+		     uint32_t seal, uint8_t *head, uint32_t length)
 {
 	struct bcl_tx_frame frame = {
 		.head = head,
@@ -27,20 +32,20 @@ static int transmit(struct bcl_card *card, unsigned rail, uint32_t node,
 	};
 
 	if (card->rail[rail].busy || !card->rail[rail].up)
-		return 0;
+		return false;
 	if (length > BCL_HEADERS_SIZE)
 		head[3] |= BCL_FRAME_PCRC;
 	else
 		frame.flags = 0;
 	nic_frame_seal(card, seal, head);
 	if (card->hal.transmit(card->host, rail, node, &frame) == 1)
-		return 1;
+		return true;
 	card->rail[rail].busy = 1;
-	return 0;
+	return false;
 }
 
-int bcl_nic_frame_bare(struct bcl_card *card, struct nic_conn *conn,
-		       unsigned rail, uint8_t kind)
+bool bcl_nic_frame_bare(struct bcl_card *card, struct nic_conn *conn,
+			unsigned rail, uint8_t kind)
 {
 	uint8_t *head = card->frame;
 
@@ -78,8 +83,8 @@ static void rooms_told(struct nic_conn *conn)
 	conn->rooms_ready = 0;
 }
 
-int bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
-		      unsigned rail, uint8_t kind)
+bool bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
+		       unsigned rail, uint8_t kind)
 {
 	struct nic_window *window = &conn->window[rail];
 	uint8_t *head = card->frame;
@@ -113,10 +118,10 @@ int bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
 	conn->told = 1;
 	if (!transmit(card, rail, nic_node_index(card, conn->node),
 		      conn->peer_seal, head, at))
-		return 0;
+		return false;
 	rooms_told(conn);
 	nic_count(card, acks_sent);
-	return 1;
+	return true;
 }
 
 void bcl_nic_frame_rail_down(struct bcl_card *card, struct nic_conn *conn,
@@ -181,7 +186,7 @@ void bcl_nic_frame_hello(struct bcl_card *card, struct nic_conn *conn,
 }
 
 /* Bound the rate of RESET and REFUSE: ANSWERS in ANSWERS_PER. */
-static int may_answer(struct bcl_card *card)
+static bool may_answer(struct bcl_card *card)
 {
 	if (card->now >= card->answers_at) {
 		card->answers_at = card->now + ANSWERS_PER;
@@ -189,10 +194,10 @@ static int may_answer(struct bcl_card *card)
 	}
 	if (card->answers == 0) {
 		nic_count(card, answers_spared);
-		return 0;
+		return false;
 	}
 	card->answers--;
-	return 1;
+	return true;
 }
 
 /* Send to the source of the frame that is being handled. */

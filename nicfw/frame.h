@@ -1,9 +1,47 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The headers of frames, inline for each short message. */
+/*
+ * Frames that carry no message, and the headers of all frames. The latter are
+ * inline for each short message.
+ */
 #ifndef NICFW_FRAME_H
 #define NICFW_FRAME_H
 
+#include <nicfw/card.h>
 #include <nicfw/message.h>
+#include <nicfw/reply.h>
+
+/*
+ * Send an unsequenced frame without a body. Returns false if the rail did not
+ * take it.
+ */
+bool bcl_nic_frame_bare(struct bcl_card *card, struct nic_conn *conn,
+			unsigned rail, uint8_t kind);
+/*
+ * Send an ACK or BYE with all acknowledgements that are due. Returns false if
+ * the rail did not take it.
+ */
+bool bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
+		       unsigned rail, uint8_t kind);
+/* Tell the peer by the rail `by` that `rail` is given up. */
+void bcl_nic_frame_rail_down(struct bcl_card *card, struct nic_conn *conn,
+			     unsigned by, unsigned rail);
+
+/* The fields that differ between HELLO, HELLO_ACK and the PING behind them. */
+struct nic_greeting {
+	const uint8_t *key;
+	uint64_t nonce, peer_nonce, peer_incarnation;
+	uint32_t to; /* the peer's connection id; 0: unknown */
+};
+
+void bcl_nic_frame_hello(struct bcl_card *card, struct nic_conn *conn,
+			 unsigned rail, uint8_t kind,
+			 const struct nic_greeting *greeting);
+/* Send to the source of the frame that is being handled, at a bounded rate. */
+void bcl_nic_frame_reset(struct bcl_card *card, unsigned rail,
+			 const uint8_t *head);
+void bcl_nic_frame_refuse(struct bcl_card *card, unsigned rail, uint8_t version,
+			  const struct bcl_hello *hello,
+			  enum bcl_status reason);
 
 /*
  * Write the frame header, but for the checksums, and `seq` if the frame has one
@@ -46,8 +84,8 @@ static inline void nic_frame_seal(const struct bcl_card *card, uint32_t seal,
 		bcl_put32(card->hal.headers_crc(card->host, head) ^ seal);
 }
 
-static inline int nic_frame_sealed(const struct bcl_card *card, uint32_t seal,
-				   const uint8_t *head)
+static inline bool nic_frame_sealed(const struct bcl_card *card, uint32_t seal,
+				    const uint8_t *head)
 {
 	const struct bcl_frame_header *header = (const void *)head;
 
@@ -60,7 +98,7 @@ static inline void nic_frame_segment(const struct bcl_card *card,
 				     uint32_t offset, uint32_t length,
 				     uint8_t *at)
 {
-	int asks = nic_message_asks(message);
+	bool asks = nic_message_asks(message);
 	struct bcl_segment_header *segment = (void *)at;
 
 	segment->op = message->op;

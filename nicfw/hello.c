@@ -17,8 +17,20 @@
  * rail the exchange finds the peer's address, which may have changed: HELLO_ACK
  * comes from there, and the PING after it tells the peer our address.
  */
+#include <nicfw/hello.h>
+
+#include <nicfw/assemble.h>
 #include <nicfw/card.h>
+#include <nicfw/conn.h>
+#include <nicfw/deadline.h>
+#include <nicfw/flow.h>
+#include <nicfw/frame.h>
+#include <nicfw/message.h>
+#include <nicfw/node.h>
 #include <nicfw/proof.h>
+#include <nicfw/rails.h>
+#include <nicfw/verdict.h>
+#include <nicfw/window.h>
 
 enum {
 	FIRST_FRAMES = 16,    /* congestion window of a new rail, in frames */
@@ -132,9 +144,9 @@ void bcl_nic_hello_call(struct bcl_card *card, struct nic_conn *conn)
 	conn->hello_wait = nic_backoff(conn->hello_wait, 1, longest);
 }
 
-static int proves(const uint8_t *key, uint8_t kind,
-		  const struct bcl_frame_header *header,
-		  const struct bcl_hello *hello)
+static bool proves(const uint8_t *key, uint8_t kind,
+		   const struct bcl_frame_header *header,
+		   const struct bcl_hello *hello)
 {
 	return bcl_nic_proof(key, kind, header, hello) ==
 	       bcl_get64(hello->proof);
@@ -155,7 +167,8 @@ static const uint8_t *key_of(const struct bcl_card *card,
 							      : NULL;
 }
 
-static int same_peer(const struct nic_conn *conn, const struct bcl_hello *hello)
+static bool same_peer(const struct nic_conn *conn,
+		      const struct bcl_hello *hello)
 {
 	return conn->known &&
 	       conn->incarnation == bcl_get64(hello->incarnation) &&
@@ -176,6 +189,7 @@ static void forget_rails(struct nic_conn *conn)
 /* The connection is now with the incarnation that sent HELLO. */
 static void adopt(struct nic_conn *conn, const struct bcl_hello *hello)
 {
+	bcl_assert(conn->state < NIC_CONN_UP);
 	forget_rails(conn);
 	conn->known = 1;
 	conn->incarnation = bcl_get64(hello->incarnation);
@@ -190,8 +204,8 @@ static void adopt(struct nic_conn *conn, const struct bcl_hello *hello)
  * answer frames of two rails would be taken for frames of one. A HELLO_ACK may
  * be lost, so at most DECLINED_MAX HELLOs are declined in its favour.
  */
-static int promised(const struct nic_window *window,
-		    const struct bcl_hello *hello)
+static bool promised(const struct nic_window *window,
+		     const struct bcl_hello *hello)
 {
 	return window->answer && window->answered &&
 	       window->answered != bcl_get32(hello->conn) &&
@@ -202,8 +216,8 @@ static int promised(const struct nic_window *window,
  * False if the rail is down, is or will be paired with another rail of the
  * peer, or if the frame is older than the last one.
  */
-static int fits(const struct bcl_card *card, const struct nic_conn *conn,
-		unsigned rail, const struct bcl_hello *hello)
+static bool fits(const struct bcl_card *card, const struct nic_conn *conn,
+		 unsigned rail, const struct bcl_hello *hello)
 {
 	const struct nic_window *window = &conn->window[rail];
 	int later = (int8_t)(hello->turn - window->peer_turn);
@@ -215,13 +229,13 @@ static int fits(const struct bcl_card *card, const struct nic_conn *conn,
 }
 
 /*
- * Take over the fields of a proved frame. Returns 0 if the frame does not fit,
- * or was sent before the peer knew that this side had given the rail up. Also 0
- * while RAIL_DOWN is unanswered: the peer must not yet forget which frames came
- * by the rail.
+ * Take over the fields of a proved frame. Returns false if the frame does not
+ * fit, or was sent before the peer knew that this side had given the rail up.
+ * Also false while RAIL_DOWN is unanswered: the peer must not yet forget which
+ * frames came by the rail.
  */
-static int pair(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
-		uint32_t seal, const struct bcl_hello *hello)
+static bool pair(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
+		 uint32_t seal, const struct bcl_hello *hello)
 {
 	struct nic_window *window = &conn->window[rail];
 	uint32_t peer = bcl_get32(hello->conn);
@@ -229,11 +243,11 @@ static int pair(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 		bcl_min32(bcl_get16(hello->max_frame), card->rail[rail].mtu);
 
 	if (!fits(card, conn, rail, hello))
-		return 0;
+		return false;
 	window->peer_turn = hello->turn;
 	if (window->down_tries ||
 	    (window->peer && hello->heard != window->turn))
-		return 0;
+		return false;
 	if (window->peer != peer)
 		bcl_nic_window_begin(conn, rail, bcl_get32(hello->first_seq));
 	else
@@ -246,11 +260,11 @@ static int pair(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 	conn->peer_seal = seal;
 	conn->pcrc = card->config.pcrc ||
 		     bcl_get16(hello->features) & BCL_FEATURE_PCRC;
-	return 1;
+	return true;
 }
 
-static int makes_sense(const struct bcl_card *card,
-		       const struct bcl_hello *hello)
+static bool makes_sense(const struct bcl_card *card,
+			const struct bcl_hello *hello)
 {
 	uint64_t id = bcl_get64(hello->card);
 
@@ -373,6 +387,7 @@ static void rail_proved(struct bcl_card *card, struct nic_conn *conn,
 	card->hal.learn(card->host, nic_node_index(card, conn->node), rail);
 	if (window->state == NIC_RAIL_PROVED)
 		return;
+	bcl_assert(conn->state >= NIC_CONN_UP && window->peer);
 	window->state = NIC_RAIL_PROVED;
 	window->cwnd =
 		bcl_min32(window->rwnd,
@@ -393,6 +408,7 @@ static void call_anew(struct bcl_card *card, struct nic_conn *conn)
 	nic_count(card, dropped_state);
 	if (card->now < conn->settled)
 		return;
+	bcl_assert(conn->state < NIC_CONN_UP);
 	forget_rails(conn);
 	bcl_nic_conn_rename(card, conn);
 	conn->known = 0;
@@ -404,8 +420,8 @@ static void call_anew(struct bcl_card *card, struct nic_conn *conn)
  * True if the frame is from the node, for our incarnation, and of this
  * exchange.
  */
-static int fresh(const struct bcl_card *card, const struct nic_conn *conn,
-		 uint64_t nonce, const struct bcl_hello *hello)
+static bool fresh(const struct bcl_card *card, const struct nic_conn *conn,
+		  uint64_t nonce, const struct bcl_hello *hello)
 {
 	return nonce && bcl_get64(hello->peer_nonce) == nonce &&
 	       bcl_get64(hello->peer_incarnation) == card->config.incarnation &&
@@ -458,7 +474,7 @@ void bcl_nic_hello_answered(struct bcl_card *card, struct nic_conn *conn,
  * nonce. The sender may be anybody. So the call goes on, and the reason is
  * reported only if no answer comes.
  */
-static int hint(const struct bcl_refuse *refuse)
+static bool hint(const struct bcl_refuse *refuse)
 {
 	return bcl_get32(refuse->reason) == BCL_ERR_VERSION &&
 	       bcl_get32(refuse->wire_version) < BCL_WIRE_NONCE;

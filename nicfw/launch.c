@@ -6,9 +6,15 @@
  */
 #include <nicfw/launch.h>
 
-int bcl_nic_launch_rest(struct bcl_card *card, struct nic_conn *conn,
-			unsigned rail, struct nic_flight *flight,
-			unsigned taken)
+#include <nicfw/conn.h>
+#include <nicfw/frame.h>
+#include <nicfw/message.h>
+#include <nicfw/retransmit.h>
+#include <nicfw/window.h>
+
+bool bcl_nic_launch_rest(struct bcl_card *card, struct nic_conn *conn,
+			 unsigned rail, struct nic_flight *flight,
+			 unsigned taken)
 {
 	struct nic_flight *rest =
 		taken ? bcl_nic_window_part(card, flight, taken) : NULL;
@@ -17,8 +23,9 @@ int bcl_nic_launch_rest(struct bcl_card *card, struct nic_conn *conn,
 	card->rail[rail].busy = 1;
 	if (flight->buffer) { /* the frame stays before later ones */
 		flight->state = NIC_FLIGHT_BUILT;
-		return 0;
+		return false;
 	}
+	bcl_assert(kept->window->bytes >= kept->bytes);
 	kept->state = NIC_FLIGHT_UNSENT;
 	kept->window->bytes -= kept->bytes;
 	kept->window->lost = 1;
@@ -102,6 +109,7 @@ void bcl_nic_launch_fetched(struct bcl_card *card, unsigned rail)
 void bcl_nic_launch_dma_done(struct bcl_card *card, struct nic_buffer *buffer,
 			     enum bcl_dma_result result)
 {
+	bcl_assert(buffer->jobs);
 	if (result == BCL_DMA_FAULT)
 		buffer->fault = 1;
 	if (--buffer->jobs == 0)

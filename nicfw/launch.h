@@ -1,17 +1,41 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Give a built frame to the rail: sequence number, header, transmission. Inline
- * for each short message; see launch.c for the rest.
+ * Give a built frame to the rail: sequence number, header, transmission. A
+ * frame of short messages goes inline.
  */
 #ifndef NICFW_LAUNCH_H
 #define NICFW_LAUNCH_H
 
 #include <nicfw/frame.h>
+#include <nicfw/node.h>
 #include <nicfw/window.h>
+
+/* Transmit a run that has its sequence numbers. */
+void bcl_nic_launch_run(struct bcl_card *card, struct nic_conn *conn,
+			unsigned rail, uint8_t kind, struct bcl_tx_frame *run,
+			struct nic_flight *flight);
+/*
+ * The rail is full and took only `taken` frames. The others wait. Returns true
+ * if `flight` has left, split from the waiting frames.
+ */
+bool bcl_nic_launch_rest(struct bcl_card *card, struct nic_conn *conn,
+			 unsigned rail, struct nic_flight *flight,
+			 unsigned taken);
+/* Transmit the buffers of a rail whose payload is complete. */
+void bcl_nic_launch_fetched(struct bcl_card *card, unsigned rail);
+void bcl_nic_launch_dma_done(struct bcl_card *card, struct nic_buffer *buffer,
+			     enum bcl_dma_result result);
+/*
+ * Reroute the new frames of a connection whose payload is still being fetched
+ * for a rail.
+ */
+void bcl_nic_launch_drop(struct bcl_card *card, struct nic_conn *conn,
+			 unsigned rail);
 
 static inline void nic_launch_number(struct nic_window *window,
 				     struct nic_flight *flight)
 {
+	bcl_assert(flight->window == window);
 	if (!nic_list_empty(&flight->link))
 		return; /* a retransmission keeps its number */
 	flight->seq = window->next;

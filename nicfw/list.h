@@ -16,14 +16,17 @@ struct nic_link {
 	struct nic_link *next, *prev;
 };
 
-/* An empty list, or a link that is in none. */
+/*
+ * An empty list, or a link that is in none. A link in no list may be removed
+ * once more.
+ */
 static inline void nic_list_init(struct nic_link *list)
 {
 	list->next = list;
 	list->prev = list;
 }
 
-static inline int nic_list_empty(const struct nic_link *list)
+static inline bool nic_list_empty(const struct nic_link *list)
 {
 	return list->next == list;
 }
@@ -31,6 +34,7 @@ static inline int nic_list_empty(const struct nic_link *list)
 static inline void nic_list_insert(struct nic_link *before,
 				   struct nic_link *link)
 {
+	bcl_assert(nic_list_empty(link));
 	link->next = before;
 	link->prev = before->prev;
 	before->prev->next = link;
@@ -49,6 +53,7 @@ static inline void nic_list_push(struct nic_link *list, struct nic_link *link)
 
 static inline void nic_list_remove(struct nic_link *link)
 {
+	bcl_assert(link->next->prev == link && link->prev->next == link);
 	link->next->prev = link->prev;
 	link->prev->next = link->next;
 	nic_list_init(link);
@@ -78,7 +83,7 @@ struct nic_pool {
 	uint32_t size;	       /* of an object */
 	uint32_t left;
 	uint32_t most; /* taken at once, at most */
-	int named;     /* fields are read even while an object is free */
+	bool named;    /* fields are read even while an object is free */
 };
 
 /* Touches none of the objects. */
@@ -90,7 +95,7 @@ static inline void nic_pool_init(struct nic_pool *pool, void *objects,
 	pool->size = size;
 	pool->left = n;
 	pool->most = 0;
-	pool->named = 0;
+	pool->named = false;
 }
 
 static inline void *nic_pool_take(struct nic_pool *pool)
@@ -111,12 +116,25 @@ static inline void *nic_pool_take(struct nic_pool *pool)
 	return link;
 }
 
+/* True if the object was taken from the pool at some time. */
+static inline bool nic_pool_owns(const struct nic_pool *pool,
+				 const struct nic_link *link)
+{
+	const uint8_t *at = (const void *)link;
+
+	return at < pool->fresh &&
+	       (size_t)(pool->fresh - at) <= (size_t)pool->most * pool->size &&
+	       (size_t)(pool->fresh - at) % pool->size == 0;
+}
+
 /*
- * `link` must be in no list. The object freed last is taken first, as it is
+ * `link` must be in no list. An object that was put already is in the list of
+ * the pool. The object freed last is taken first, as it is
  * still in the cache.
  */
 static inline void nic_pool_put(struct nic_pool *pool, struct nic_link *link)
 {
+	bcl_assert(nic_pool_owns(pool, link) && nic_list_empty(link));
 	if (!pool->named)
 		nic_spoil(link, pool->size);
 	link->next = pool->free;

@@ -5,7 +5,9 @@
 
 #ifdef __KERNEL__
 #include <linux/string.h>
+#include <linux/types.h>
 #else
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -21,7 +21,13 @@
  *  any        node lost                       finished
  */
 #include <nicfw/message.h>
+
+#include <nicfw/card.h>
+#include <nicfw/conn.h>
+#include <nicfw/flow.h>
+#include <nicfw/node.h>
 #include <nicfw/port.h>
+#include <nicfw/reply.h>
 #include <nicfw/verdict.h>
 
 /* The number has its verdict: take it from the message. */
@@ -29,9 +35,11 @@ static void unnumber(struct nic_message *message)
 {
 	struct nic_flow *flow = message->flow;
 
+	bcl_assert(nic_message_numbered(message));
 	nic_list_remove(&message->numbered);
 	nic_list_remove(&message->link);
 	if (flow) {
+		bcl_assert(flow->pending);
 		flow->pending--;
 		if (flow->last == message->number)
 			flow->last = 0;
@@ -50,11 +58,16 @@ static void leave_lists(struct nic_message *message)
 /* Free a message that is in no list. */
 static inline void release(struct bcl_card *card, struct nic_message *message)
 {
+	bcl_assert(message->state != NIC_MESSAGE_FREE &&
+		   nic_list_empty(&message->numbered));
+	bcl_assert(message->node->messages);
 	message->node->messages--;
 	if (message->reply) {
+		bcl_assert(message->node->replies && card->replies);
 		message->node->replies--;
 		card->replies--;
 	} else if (message->port) {
+		bcl_assert(message->port->messages);
 		message->port->messages--;
 	}
 	if (message->port && message->reads)
@@ -99,6 +112,7 @@ static inline void end(struct bcl_card *card, struct nic_message *message,
 		report(card, message, status);
 	nic_count(card, messages_sent);
 	release(card, message);
+	bcl_assert(!gate || gate->pending);
 	if (gate && --gate->pending == 0 && !nic_list_empty(&gate->queue))
 		bcl_nic_flow_passed(card, gate);
 }
@@ -232,6 +246,7 @@ static void queue_resend(struct bcl_card *card, struct nic_conn *conn,
 {
 	struct nic_link *after;
 
+	bcl_assert(nic_message_numbered(message));
 	nic_list_remove(&message->link);
 	after = conn->resend.prev;
 	while (after != &conn->resend &&
@@ -246,6 +261,7 @@ static void queue_resend(struct bcl_card *card, struct nic_conn *conn,
 void bcl_nic_message_withdraw(struct bcl_card *card, struct nic_conn *conn,
 			      struct nic_message *message)
 {
+	bcl_assert(nic_message_numbered(message));
 	nic_count(card, withdrawn);
 	message->state = NIC_MESSAGE_WITHDRAWN;
 	if (message->flow && message->flow->class == NIC_FLOW_ORDERED)

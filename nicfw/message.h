@@ -1,12 +1,53 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Messages that this card sends: allocation and numbering, inline for each
- * short message. The rest is in message.c.
+ * Messages that this card sends. Allocation and numbering are inline for each
+ * short message.
  */
 #ifndef NICFW_MESSAGE_H
 #define NICFW_MESSAGE_H
 
-#include <nicfw/card.h>
+#include <nicfw/objects.h>
+
+void bcl_nic_message_free(struct bcl_card *card, struct nic_message *message);
+/*
+ * A message ends: completion to its port, then the fence behind it may pass.
+ * The message is freed.
+ */
+void bcl_nic_message_finish(struct bcl_card *card, struct nic_message *message,
+			    enum bcl_status status);
+/* The memory of a message cannot be read: withdraw it, with BCL_ERR_MEMORY. */
+void bcl_nic_message_fault(struct bcl_card *card, struct nic_conn *conn,
+			   struct nic_message *message);
+/*
+ * Ask for a verdict on the number without the rest of the message (WITHDRAW).
+ */
+void bcl_nic_message_withdraw(struct bcl_card *card, struct nic_conn *conn,
+			      struct nic_message *message);
+/*
+ * A message did not arrive: retransmit its only frame, or withdraw a long one.
+ */
+void bcl_nic_message_retransmit(struct bcl_card *card, struct nic_conn *conn,
+				struct nic_message *message);
+/*
+ * The frame of a flight was lost with its rail: its messages go by another
+ * rail, or are withdrawn.
+ */
+void bcl_nic_message_reroute(struct bcl_card *card, struct nic_conn *conn,
+			     const struct nic_flight *flight);
+/* The peer's verdicts on our messages: all before `done`, or single ones. */
+void bcl_nic_message_done(struct bcl_card *card, struct nic_conn *conn,
+			  uint32_t done);
+void bcl_nic_message_verdicts(struct bcl_card *card, struct nic_conn *conn,
+			      uint32_t first, uint32_t n, const uint8_t *bits);
+/* The reply to a GET or atomic has come. */
+void bcl_nic_message_answered(struct bcl_card *card,
+			      struct nic_message *message,
+			      enum bcl_status status);
+/* The peer has left: drop the replies that we owe it. */
+void bcl_nic_message_drop_replies(struct bcl_card *card, struct nic_conn *conn);
+/* Finish all messages for a node with `status`. */
+void bcl_nic_message_lose(struct bcl_card *card, struct nic_node *node,
+			  enum bcl_status status);
 
 /*
  * Take a message from the pool, not in any list yet. NULL: the pool is empty.
@@ -20,6 +61,7 @@ static inline struct nic_message *nic_message_take(struct bcl_card *card,
 
 	if (!message)
 		return NULL;
+	bcl_assert(message->state == NIC_MESSAGE_FREE);
 	generation = message->generation;
 	/*
 	 * Clear only these fields: for about 80 bytes compilers emit a few
@@ -39,8 +81,15 @@ static inline struct nic_message *nic_message_take(struct bcl_card *card,
 	return message;
 }
 
+/* True if the message has a number, so that the peer may have seen it. */
+static inline bool nic_message_numbered(const struct nic_message *message)
+{
+	return message->number && message->state >= NIC_MESSAGE_SENDING &&
+	       message->state <= NIC_MESSAGE_WITHDRAWN;
+}
+
 /* True if the peer answers with a message of its own. */
-static inline int nic_message_asks(const struct nic_message *message)
+static inline bool nic_message_asks(const struct nic_message *message)
 {
 	return message->op == BCL_SEG_GET || message->op == BCL_SEG_FETCH_ADD ||
 	       message->op == BCL_SEG_COMPARE_SWAP;
@@ -56,8 +105,8 @@ static inline uint32_t nic_message_bytes(const struct nic_message *message)
 }
 
 /* True if the flight's message has not ended since the flight was built. */
-static inline int nic_message_alive(const struct nic_conn *conn,
-				    const struct nic_flight *flight)
+static inline bool nic_message_alive(const struct nic_conn *conn,
+				     const struct nic_flight *flight)
 {
 	return flight->message && flight->message->number == flight->number &&
 	       flight->message->node == conn->node;
@@ -66,8 +115,8 @@ static inline int nic_message_alive(const struct nic_conn *conn,
 /*
  * True if the flight carries a fragment of a message that is still being sent.
  */
-static inline int nic_message_part(const struct nic_conn *conn,
-				   const struct nic_flight *flight)
+static inline bool nic_message_part(const struct nic_conn *conn,
+				    const struct nic_flight *flight)
 {
 	return nic_message_alive(conn, flight) && flight->message->fragmented &&
 	       flight->message->state != NIC_MESSAGE_WITHDRAWN;
@@ -83,7 +132,7 @@ static inline uint32_t nic_message_base(const struct nic_conn *conn)
 }
 
 /* True if the next number is within BCL_MSG_AHEAD of the oldest one. */
-static inline int nic_message_may_number(const struct nic_conn *conn)
+static inline bool nic_message_may_number(const struct nic_conn *conn)
 {
 	return conn->next - nic_message_base(conn) < BCL_MSG_AHEAD;
 }
@@ -98,6 +147,11 @@ static inline void nic_message_number(struct bcl_card *card,
 {
 	struct nic_flow *flow = message->flow;
 
+	bcl_assert(message->number == 0 &&
+		   message->state == NIC_MESSAGE_QUEUED);
+	bcl_assert(conn->state >= NIC_CONN_UP &&
+		   conn->state != NIC_CONN_ENDING);
+	bcl_assert(nic_message_may_number(conn));
 	message->number = conn->next++;
 	if (conn->next == 0)
 		conn->next = 1;

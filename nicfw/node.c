@@ -26,7 +26,13 @@
  * this status completes the requests that were submitted before, as they name
  * the earlier generation.
  */
+#include <nicfw/node.h>
+
+#include <nicfw/assemble.h>
 #include <nicfw/card.h>
+#include <nicfw/conn.h>
+#include <nicfw/hello.h>
+#include <nicfw/message.h>
 
 static uint32_t *bucket(const struct bcl_card *card, uint64_t id)
 {
@@ -45,7 +51,7 @@ struct nic_node *bcl_nic_node_find(const struct bcl_card *card, uint64_t id)
 }
 
 /* True if nothing needs the node's index any more. */
-static int rests(const struct nic_node *node)
+static bool rests(const struct nic_node *node)
 {
 	return !node->conn && node->messages == 0 &&
 	       nic_list_empty(&node->wanting) &&
@@ -117,6 +123,8 @@ void bcl_nic_node_free(struct bcl_card *card, struct nic_node *node)
 {
 	uint32_t index = nic_node_index(card, node), *at;
 
+	bcl_assert(!node->conn && !node->candidate && node->messages == 0 &&
+		   node->replies == 0 && nic_list_empty(&node->flows));
 	for (at = bucket(card, node->card); *at != index + 1;
 	     at = &card->node[*at - 1].hashed)
 		;

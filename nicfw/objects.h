@@ -220,7 +220,7 @@ struct nic_message {
 	 * nic_message_take() clears from here to `refs`, but for `generation`.
 	 */
 	struct nic_flow *flow; /* NULL: the port was closed */
-	struct nic_flow *gate; /* NULL: the message is a reply */
+	struct nic_flow *gate; /* NULL: a reply, or waits behind a fence */
 	uint64_t cookie, targ64;
 	uint32_t number; /* 0: none */
 	/*

@@ -5,6 +5,15 @@
  */
 #include <nicfw/port.h>
 
+#include <nicfw/arena.h>
+#include <nicfw/assemble.h>
+#include <nicfw/card.h>
+#include <nicfw/conn.h>
+#include <nicfw/dma.h>
+#include <nicfw/flow.h>
+#include <nicfw/message.h>
+#include <nicfw/reply.h>
+
 enum {
 	WORD_SLEEPING = NIC_RINGS,
 };
@@ -32,17 +41,17 @@ uint32_t bcl_nic_port_size(uint32_t nblocks, uint32_t nlongs,
 	       nchannels * (uint32_t)sizeof(struct nic_channel);
 }
 
-static int power_of_two(uint32_t n)
+static bool power_of_two(uint32_t n)
 {
 	return n != 0 && (n & (n - 1)) == 0 && n <= 65536;
 }
 
 /*
- * Get the addresses of the port's areas. Returns 0 if an area is missing or too
- * short.
+ * Get the addresses of the port's areas. Returns false if an area is missing or
+ * too short.
  */
-static int reach(struct bcl_card *card, const struct bcl_control *control,
-		 struct nic_areas *at)
+static bool reach(struct bcl_card *card, const struct bcl_control *control,
+		  struct nic_areas *at)
 {
 	const uint64_t requests = control->port.nrequests;
 	const uint64_t receives = control->port.nreceives;
@@ -64,7 +73,8 @@ static int reach(struct bcl_card *card, const struct bcl_control *control,
 	       at->indices;
 }
 
-static int right(const struct bcl_card *card, const struct bcl_control *control)
+static bool right(const struct bcl_card *card,
+		  const struct bcl_control *control)
 {
 	return control->port.number != 0 && control->port.number <= 65535 &&
 	       power_of_two(control->port.nrequests) &&
@@ -184,6 +194,7 @@ enum bcl_status bcl_nic_port_close(struct bcl_card *card, uint16_t number)
 
 void bcl_nic_port_job_done(struct bcl_card *card, struct nic_port *port)
 {
+	bcl_assert(port->jobs);
 	if (--port->jobs == 0 && port->closed)
 		bcl_nic_arena_put(card, port);
 }
@@ -295,14 +306,14 @@ static void feed_later(struct bcl_card *card)
 		nic_backoff(card->starving_wait, 1, card->config.rto_min);
 }
 
-int bcl_nic_port_block_look(struct bcl_card *card, struct nic_port *port,
-			    struct nic_ring *ring)
+bool bcl_nic_port_block_look(struct bcl_card *card, struct nic_port *port,
+			     struct nic_ring *ring)
 {
 	if (ring->nspare)
-		return 1;
+		return true;
 	read_freed(card, port, (enum nic_rings)(ring - port->ring));
 	if (nic_ring_used(ring) < ring->n)
-		return 1;
+		return true;
 	port->refused = 1;
 	ring->wanted = 1;
 	if (nic_list_empty(&port->starving)) {
@@ -310,16 +321,16 @@ int bcl_nic_port_block_look(struct bcl_card *card, struct nic_port *port,
 		card->starving_wait = card->config.ack_delay;
 		feed_later(card);
 	}
-	return 0;
+	return false;
 }
 
-int bcl_nic_port_block_find(struct bcl_card *card, struct nic_port *port,
-			    struct nic_ring *ring, uint32_t *block)
+bool bcl_nic_port_block_find(struct bcl_card *card, struct nic_port *port,
+			     struct nic_ring *ring, uint32_t *block)
 {
 	if (!bcl_nic_port_block_look(card, port, ring))
-		return 0;
+		return false;
 	*block = ring->nspare ? take_spare(ring) : ring->next++ & (ring->n - 1);
-	return 1;
+	return true;
 }
 
 /*
@@ -328,6 +339,8 @@ int bcl_nic_port_block_find(struct bcl_card *card, struct nic_port *port,
  */
 void bcl_nic_port_block_spare(struct nic_ring *ring, uint32_t block)
 {
+	bcl_assert(block < ring->n &&
+		   !(ring->spare[block / 32] >> block % 32 & 1));
 	ring->spare[block / 32] |= 1u << block % 32;
 	ring->nspare++;
 }
@@ -354,11 +367,11 @@ void bcl_nic_port_slept(struct bcl_card *card, struct nic_port *port)
 		card->hal.wake(card->host, port->number);
 }
 
-/* Returns 0 if an earlier read of `sleeping` is pending. */
-static int ask_sleeping(struct bcl_card *card, struct nic_port *port)
+/* Returns false if an earlier read of `sleeping` is pending. */
+static bool ask_sleeping(struct bcl_card *card, struct nic_port *port)
 {
 	if (port->sleeping_due)
-		return 0;
+		return false;
 	switch (read_index(card, port,
 			   offsetof(struct bcl_port_indices, sleeping),
 			   WORD_SLEEPING, NIC_JOB_SLEEPING)) {
@@ -372,7 +385,7 @@ static int ask_sleeping(struct bcl_card *card, struct nic_port *port)
 		card->hal.wake(card->host, port->number);
 		break;
 	}
-	return 1;
+	return true;
 }
 
 /*

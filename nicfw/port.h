@@ -1,12 +1,40 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Ports, inline for each short message: lookup, completions, blocks. The rest
- * is in port.c.
+ * Ports. Lookup, completions and blocks are inline for each short message.
  */
 #ifndef NICFW_PORT_H
 #define NICFW_PORT_H
 
-#include <nicfw/card.h>
+#include <nicfw/objects.h>
+
+uint32_t bcl_nic_port_size(uint32_t nblocks, uint32_t nlongs,
+			   uint32_t nchannels);
+enum bcl_status bcl_nic_port_open(struct bcl_card *card,
+				  const struct bcl_control *control);
+enum bcl_status bcl_nic_port_close(struct bcl_card *card, uint16_t number);
+enum bcl_status bcl_nic_port_post(struct bcl_card *card,
+				  const struct bcl_control *control);
+enum bcl_status bcl_nic_port_unpost(struct bcl_card *card,
+				    const struct bcl_control *control);
+void bcl_nic_port_init(struct nic_port *port);
+/* A dma for the port has ended. Frees a closed port with its last dma. */
+void bcl_nic_port_job_done(struct bcl_card *card, struct nic_port *port);
+/*
+ * The slow paths of nic_port_block_left() and nic_port_block_take(), for a ring
+ * with spare blocks, or one that may be full.
+ */
+bool bcl_nic_port_block_look(struct bcl_card *card, struct nic_port *port,
+			     struct nic_ring *ring);
+bool bcl_nic_port_block_find(struct bcl_card *card, struct nic_port *port,
+			     struct nic_ring *ring, uint32_t *block);
+void bcl_nic_port_block_spare(struct nic_ring *ring, uint32_t block);
+/* The count of freed blocks of a ring has been read to port->word[]. */
+void bcl_nic_port_freed(struct bcl_card *card, struct nic_port *port,
+			enum nic_rings which);
+/* Look whether starving ports have a free block again. */
+void bcl_nic_port_feed(struct bcl_card *card);
+void bcl_nic_port_wake(struct bcl_card *card);
+void bcl_nic_port_slept(struct bcl_card *card, struct nic_port *port);
 
 static inline struct nic_port *nic_port_find(const struct bcl_card *card,
 					     uint16_t number)
@@ -75,8 +103,8 @@ static inline uint32_t nic_ring_used(const struct nic_ring *ring)
 }
 
 /* True if the next block of the ring is free, without reading the indices. */
-static inline int nic_ring_next(const struct bcl_card *card,
-				const struct nic_ring *ring)
+static inline bool nic_ring_next(const struct bcl_card *card,
+				 const struct nic_ring *ring)
 {
 	/*
 	 * From half full on the indices are read ahead, so that a slow dma has
@@ -88,23 +116,23 @@ static inline int nic_ring_next(const struct bcl_card *card,
 }
 
 /*
- * Take a block of one of the port's rings. Returns 0 if the ring is full; ROOM
- * follows when it is not.
+ * Take a block of one of the port's rings. Returns false if the ring is full;
+ * ROOM follows when it is not.
  */
-static inline int nic_port_block_take(struct bcl_card *card,
-				      struct nic_port *port,
-				      struct nic_ring *ring, uint32_t *block)
+static inline bool nic_port_block_take(struct bcl_card *card,
+				       struct nic_port *port,
+				       struct nic_ring *ring, uint32_t *block)
 {
 	if (!nic_ring_next(card, ring))
 		return bcl_nic_port_block_find(card, port, ring, block);
 	*block = ring->next++ & (ring->n - 1);
-	return 1;
+	return true;
 }
 
 /* True if a block could be taken. */
-static inline int nic_port_block_left(struct bcl_card *card,
-				      struct nic_port *port,
-				      struct nic_ring *ring)
+static inline bool nic_port_block_left(struct bcl_card *card,
+				       struct nic_port *port,
+				       struct nic_ring *ring)
 {
 	return nic_ring_next(card, ring) ||
 	       bcl_nic_port_block_look(card, port, ring);

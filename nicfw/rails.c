@@ -13,7 +13,13 @@
  * to the peer. Otherwise another host has the address (possibly our own), or a
  * firewall answers. Nor is it evidence if another rail vouches for the peer.
  */
+#include <nicfw/rails.h>
+
 #include <nicfw/card.h>
+#include <nicfw/conn.h>
+#include <nicfw/deadline.h>
+#include <nicfw/frame.h>
+#include <nicfw/window.h>
 
 enum {
 	/* fraction of peer_timeout for other rails to vouch for the peer */
@@ -116,15 +122,15 @@ void bcl_nic_rails_down(struct bcl_card *card, struct nic_conn *conn,
 }
 
 /* True if another rail may still get its first answer. */
-static int hopes(const struct nic_conn *conn)
+static bool hopes(const struct nic_conn *conn)
 {
 	unsigned rail;
 
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
 		if (conn->window[rail].state != NIC_RAIL_OFF &&
 		    conn->window[rail].refused == 0)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /*
@@ -196,10 +202,10 @@ void bcl_nic_rails_send_down(struct bcl_card *card, struct nic_conn *conn,
 		give_up(card, conn, rail);
 }
 
-int bcl_nic_rails_down_received(struct bcl_card *card, struct nic_conn *conn,
-				unsigned by,
-				const struct bcl_segment_header *segment,
-				const uint8_t *bits)
+bool bcl_nic_rails_down_received(struct bcl_card *card, struct nic_conn *conn,
+				 unsigned by,
+				 const struct bcl_segment_header *segment,
+				 const uint8_t *bits)
 {
 	uint64_t says = bcl_get64(segment->targ64);
 	uint32_t id = bcl_get32(segment->target), ack = (uint32_t)says;
@@ -209,9 +215,9 @@ int bcl_nic_rails_down_received(struct bcl_card *card, struct nic_conn *conn,
 
 	if ((id & ~3u) != conn->id || (id & 3) == by || window->peer == 0 ||
 	    bcl_before(window->next, ack))
-		return 0;
+		return false;
 	if (later < 0 || (later == 0 && window->state == NIC_RAIL_PROVED))
-		return 1; /* the rail is up again */
+		return true; /* the rail is up again */
 	if (window->state == NIC_RAIL_PROVED)
 		stop(card, conn, id & 3);
 	window->peer_turn = turn;
@@ -223,7 +229,7 @@ int bcl_nic_rails_down_received(struct bcl_card *card, struct nic_conn *conn,
 	}
 	if (says >> 48 & 1)
 		bcl_nic_frame_rail_down(card, conn, by, id & 3);
-	return 1;
+	return true;
 }
 
 enum bcl_status bcl_nic_rails_set(struct bcl_card *card,

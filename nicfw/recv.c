@@ -4,8 +4,18 @@
  * come from anybody. Nothing in a frame is believed before its checksums, its
  * connection id and its bounds are checked.
  */
+#include <nicfw/recv.h>
+
+#include <nicfw/assemble.h>
+#include <nicfw/card.h>
+#include <nicfw/conn.h>
 #include <nicfw/deliver.h>
+#include <nicfw/flow.h>
 #include <nicfw/frame.h>
+#include <nicfw/hello.h>
+#include <nicfw/message.h>
+#include <nicfw/rails.h>
+#include <nicfw/verdict.h>
 #include <nicfw/window.h>
 
 enum {
@@ -23,7 +33,7 @@ struct frame {
 	uint8_t kind; /* without flags */
 };
 
-static int intact(const struct bcl_card *card, const struct frame *frame)
+static bool intact(const struct bcl_card *card, const struct frame *frame)
 {
 	return !(frame->header->kind & BCL_FRAME_PCRC) ||
 	       card->hal.crc32c(card->host, 0, NULL, frame->body,
@@ -33,19 +43,19 @@ static int intact(const struct bcl_card *card, const struct frame *frame)
 
 /*
  * Copy the body of a HELLO. Of another version only the fields that every
- * version has are copied. Returns 0 if the frame is too short.
+ * version has are copied. Returns false if the frame is too short.
  */
-static int greeting(const struct frame *frame, struct bcl_hello *body)
+static bool greeting(const struct frame *frame, struct bcl_hello *body)
 {
 	uint32_t length = frame->header->version == BCL_WIRE_VERSION
 				  ? sizeof(*body)
 				  : BCL_HELLO_LEAST;
 
 	if (frame->body_len < length - 40)
-		return 0;
+		return false;
 	memcpy(body, frame->head + 40, 40);
 	memcpy((uint8_t *)body + 40, frame->body, length - 40);
-	return 1;
+	return true;
 }
 
 static void hello(struct bcl_card *card, const struct frame *frame)
@@ -72,8 +82,8 @@ static void hello(struct bcl_card *card, const struct frame *frame)
 }
 
 /* True if this card sent a frame with these headers on the connection. */
-static int ours(const struct bcl_card *card, const struct nic_conn *conn,
-		const uint8_t *head)
+static bool ours(const struct bcl_card *card, const struct nic_conn *conn,
+		 const uint8_t *head)
 {
 	const struct bcl_frame_header *header = (const void *)head;
 
@@ -144,7 +154,7 @@ static enum nic_accept notice(struct bcl_card *card, struct nic_conn *conn,
 	return NIC_MALFORMED;
 }
 
-static int is_message(uint8_t op)
+static bool is_message(uint8_t op)
 {
 	return op >= BCL_SEG_SYSTEM && op <= BCL_SEG_ATOMIC_REPLY;
 }
@@ -153,7 +163,7 @@ static int is_message(uint8_t op)
  * True for a fragment of a message. A fragment must be the only segment of its
  * frame.
  */
-static int partial(const struct bcl_segment_header *segment)
+static bool partial(const struct bcl_segment_header *segment)
 {
 	return segment->op != BCL_SEG_GET &&
 	       bcl_get32(segment->total) != bcl_get16(segment->length);
@@ -306,7 +316,7 @@ static void data(struct bcl_card *card, struct nic_conn *conn,
  * True if a number in a frame is near the connection's own. Both sides draw
  * their first numbers at random, so a blind attacker has to guess among 2^32.
  */
-static int near(uint32_t number, uint32_t here)
+static bool near(uint32_t number, uint32_t here)
 {
 	return number - here + NEAR <= 2 * NEAR;
 }
@@ -315,7 +325,7 @@ static int near(uint32_t number, uint32_t here)
  * False if the frame is forged, or so late that it tells nothing new (as RFC
  * 5961 does for TCP).
  */
-static int plausible(const struct nic_conn *conn, const struct frame *frame)
+static bool plausible(const struct nic_conn *conn, const struct frame *frame)
 {
 	const struct nic_window *window = &conn->window[frame->rail];
 	const struct bcl_frame_header *header = frame->header;
@@ -327,18 +337,18 @@ static int plausible(const struct nic_conn *conn, const struct frame *frame)
 }
 
 /*
- * Take in the header fields common to all frames of a connection. Returns 0 if
- * the fields are impossible.
+ * Take in the header fields common to all frames of a connection. Returns false
+ * if the fields are impossible.
  */
-static int news(struct bcl_card *card, struct nic_conn *conn,
-		const struct frame *frame)
+static bool news(struct bcl_card *card, struct nic_conn *conn,
+		 const struct frame *frame)
 {
 	const struct bcl_frame_header *header = frame->header;
 
 	if (!plausible(conn, frame) ||
 	    !nic_verdict_base(card, conn, bcl_get32(header->base))) {
 		nic_count(card, dropped_numbers);
-		return 0;
+		return false;
 	}
 	conn->heard = card->now;
 	conn->window[frame->rail].heard = card->now;
@@ -347,7 +357,7 @@ static int news(struct bcl_card *card, struct nic_conn *conn,
 	nic_count(card, frames_received);
 	if (header->kind & BCL_FRAME_ASK)
 		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << frame->rail);
-	return 1;
+	return true;
 }
 
 static void answers(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
@@ -371,7 +381,7 @@ void bcl_nic_recv_answers(struct bcl_card *card)
  * waits for them, and at most one message ends, a message to a system ring. The
  * program may see its completion after the message that has just come.
  */
-static int may_wait(const struct nic_conn *conn, unsigned rail, uint32_t done)
+static bool may_wait(const struct nic_conn *conn, unsigned rail, uint32_t done)
 {
 	const struct nic_message *oldest =
 		nic_list_first(&conn->numbered, struct nic_message, numbered);
@@ -435,12 +445,12 @@ static void dispatch(struct bcl_card *card, struct nic_conn *conn,
 	}
 }
 
-static int checked(struct bcl_card *card, const struct nic_conn *conn,
-		   const struct frame *frame)
+static bool checked(struct bcl_card *card, const struct nic_conn *conn,
+		    const struct frame *frame)
 {
 	if (!nic_frame_sealed(card, conn->seal, frame->head)) {
 		nic_count(card, dropped_hcrc);
-		return 0;
+		return false;
 	}
 	/*
 	 * A DATA frame with a broken payload is not dropped here: its header is
@@ -450,9 +460,9 @@ static int checked(struct bcl_card *card, const struct nic_conn *conn,
 	    (!(frame->header->kind & BCL_FRAME_PCRC) && frame->body_len &&
 	     (conn->pcrc || frame->kind != BCL_FRAME_DATA))) {
 		nic_count(card, dropped_pcrc);
-		return 0;
+		return false;
 	}
-	return 1;
+	return true;
 }
 
 static void connected(struct bcl_card *card, struct frame *frame)
@@ -509,7 +519,7 @@ static void unconnected(struct bcl_card *card, const struct frame *frame)
 	}
 }
 
-static int for_us(struct bcl_card *card, const struct frame *frame)
+static bool for_us(struct bcl_card *card, const struct frame *frame)
 {
 	uint64_t to = bcl_get64(frame->header->card);
 

@@ -5,9 +5,13 @@
  * request is executed only if a message for the reply is free, and exactly
  * once: a second copy finds the verdict.
  */
+#include <nicfw/reply.h>
+
+#include <nicfw/card.h>
+#include <nicfw/flow.h>
 #include <nicfw/message.h>
+#include <nicfw/node.h>
 #include <nicfw/port.h>
-#include <nicfw/verdict.h>
 
 uint32_t bcl_nic_reply_token(const struct bcl_card *card,
 			     const struct nic_message *message)
@@ -19,7 +23,7 @@ uint32_t bcl_nic_reply_token(const struct bcl_card *card,
 /*
  * True if `message` is a request, to be answered by a reply of this kind (op).
  */
-static int answers(uint8_t op, const struct nic_message *message)
+static bool answers(uint8_t op, const struct nic_message *message)
 {
 	return nic_message_asks(message) &&
 	       (op == BCL_SEG_GET_REPLY) == (message->op == BCL_SEG_GET);
@@ -42,42 +46,42 @@ struct nic_message *bcl_nic_reply_find(struct bcl_card *card,
 	return message;
 }
 
-enum bcl_verdict bcl_nic_channel_find(struct nic_port *port, uint32_t target,
-				      int reading, struct nic_channel **found)
+enum nic_outcome bcl_nic_channel_find(struct nic_port *port, uint32_t target,
+				      bool reading, struct nic_channel **found)
 {
 	struct nic_channel *channel;
 	int16_t age;
 
 	if ((target & 0xffff) >= port->nchannels)
-		return BCL_VERDICT_NOPORT;
+		return NIC_OUTCOME_NOPORT;
 	channel = &port->channel[target & 0xffff];
 	*found = channel;
 	age = (int16_t)((target >> 16) - channel->generation);
 	if (age < 0)
-		return BCL_VERDICT_NOPORT;
+		return NIC_OUTCOME_NOPORT;
 	if (age > 0 || !channel->armed || channel->filling ||
 	    channel->reading != reading)
-		return BCL_VERDICT_REFUSED;
-	return BCL_VERDICT_UNKNOWN;
+		return NIC_OUTCOME_REFUSED;
+	return NIC_OUTCOME_OK;
 }
 
 /* True if the channel is offered to the receiver of the reply. */
-static int may_read(const struct nic_channel *channel,
-		    const struct nic_message *reply)
+static bool may_read(const struct nic_channel *channel,
+		     const struct nic_message *reply)
 {
 	return !channel->card || (channel->card == reply->node->card &&
 				  channel->card_port == reply->dst_port);
 }
 
-/* Check what a GET reads. UNKNOWN: it may. */
-static enum bcl_verdict source(struct bcl_card *card, struct nic_port *port,
+/* Find the memory that a GET reads. */
+static enum nic_outcome source(struct bcl_card *card, struct nic_port *port,
 			       const struct bcl_segment_header *segment,
 			       struct nic_message *reply)
 {
 	uint32_t target = bcl_get32(segment->target);
 	uint64_t offset = bcl_get64(segment->targ64);
 	struct nic_channel *channel;
-	enum bcl_verdict verdict;
+	enum nic_outcome outcome;
 
 	reply->refs[0].length = reply->length;
 	if (segment->type == BCL_GET_MEMORY) {
@@ -87,23 +91,23 @@ static enum bcl_verdict source(struct bcl_card *card, struct nic_port *port,
 		if (reply->length == 0 ||
 		    card->hal.allowed(card->host, BCL_DMA_READ, port->number,
 				      &reply->refs[0]))
-			return BCL_VERDICT_UNKNOWN;
+			return NIC_OUTCOME_OK;
 		nic_count(card, failed_memory);
-		return BCL_VERDICT_MEMORY;
+		return NIC_OUTCOME_MEMORY;
 	}
-	verdict = bcl_nic_channel_find(port, target, 1, &channel);
-	if (verdict == BCL_VERDICT_UNKNOWN && !may_read(channel, reply))
-		verdict = BCL_VERDICT_NOPORT;
-	if (verdict == BCL_VERDICT_REFUSED)
+	outcome = bcl_nic_channel_find(port, target, true, &channel);
+	if (outcome == NIC_OUTCOME_OK && !may_read(channel, reply))
+		outcome = NIC_OUTCOME_NOPORT;
+	if (outcome == NIC_OUTCOME_REFUSED)
 		nic_count(card, refused_channel);
-	if (nic_verdict_failed(verdict))
+	if (outcome == NIC_OUTCOME_NOPORT)
 		nic_count(card, failed_port);
-	if (verdict != BCL_VERDICT_UNKNOWN)
-		return verdict;
+	if (outcome != NIC_OUTCOME_OK)
+		return outcome;
 	if (offset > channel->length ||
 	    reply->length > channel->length - offset) {
 		nic_count(card, failed_memory);
-		return BCL_VERDICT_MEMORY;
+		return NIC_OUTCOME_MEMORY;
 	}
 	reply->refs[0].handle = channel->handle;
 	reply->refs[0].offset = channel->offset + offset;
@@ -112,7 +116,7 @@ static enum bcl_verdict source(struct bcl_card *card, struct nic_port *port,
 	channel->reads++;
 	if (segment->type == BCL_GET_CHANNEL_LAST)
 		reply->cookie = 1 + (target >> 16);
-	return BCL_VERDICT_UNKNOWN;
+	return NIC_OUTCOME_OK;
 }
 
 /*
@@ -120,7 +124,7 @@ static enum bcl_verdict source(struct bcl_card *card, struct nic_port *port,
  * replies in progress than it leaves for others. Messages reserved for the
  * requests of our ports stay free.
  */
-static int may_reply(const struct bcl_card *card, const struct nic_node *node)
+static bool may_reply(const struct bcl_card *card, const struct nic_node *node)
 {
 	uint32_t left = card->messages.left;
 	uint32_t requests = card->config.max_messages - left - card->replies;
@@ -150,42 +154,41 @@ static struct nic_message *make_reply(struct bcl_card *card,
 	return reply;
 }
 
-enum bcl_verdict bcl_nic_reply_get(struct bcl_card *card, struct nic_conn *conn,
+enum nic_outcome bcl_nic_reply_get(struct bcl_card *card, struct nic_conn *conn,
 				   const struct bcl_segment_header *segment)
 {
 	struct nic_port *port =
 		nic_port_find(card, bcl_get16(segment->dst_port));
 	struct nic_message *reply;
-	enum bcl_verdict verdict;
+	enum nic_outcome outcome;
 
 	if (bcl_get16(segment->length) || bcl_get32(segment->offset) ||
 	    segment->type > BCL_GET_CHANNEL_LAST)
-		return BCL_VERDICT_UNKNOWN;
+		return NIC_OUTCOME_MALFORMED;
 	if (!port) {
 		nic_count(card, failed_port);
-		return BCL_VERDICT_NOPORT;
+		return NIC_OUTCOME_NOPORT;
 	}
 	reply = make_reply(card, port, conn, segment);
 	if (!reply)
-		return BCL_VERDICT_REFUSED;
+		return NIC_OUTCOME_REFUSED;
 	reply->op = BCL_SEG_GET_REPLY;
 	reply->length = bcl_get32(segment->total);
 	reply->nref = 1;
-	verdict = source(card, port, segment, reply);
-	if (verdict != BCL_VERDICT_UNKNOWN) {
+	outcome = source(card, port, segment, reply);
+	if (outcome == NIC_OUTCOME_OK)
+		bcl_nic_flow_reply(card, reply);
+	else
 		bcl_nic_message_free(card, reply);
-		return verdict;
-	}
-	bcl_nic_flow_reply(card, reply);
-	return BCL_VERDICT_DELIVERED;
+	return outcome;
 }
 
-enum bcl_verdict bcl_nic_reply_atomic(struct bcl_card *card,
+enum nic_outcome bcl_nic_reply_atomic(struct bcl_card *card,
 				      struct nic_conn *conn,
 				      const struct bcl_segment_header *segment,
 				      const uint8_t *payload)
 {
-	int swap = segment->op == BCL_SEG_COMPARE_SWAP;
+	bool swap = segment->op == BCL_SEG_COMPARE_SWAP;
 	struct bcl_memref ref = { bcl_get64(segment->targ64),
 				  bcl_get32(segment->target), 8 };
 	uint16_t port = bcl_get16(segment->dst_port);
@@ -196,14 +199,14 @@ enum bcl_verdict bcl_nic_reply_atomic(struct bcl_card *card,
 	if (bcl_get32(segment->offset) ||
 	    bcl_get16(segment->length) != (swap ? 16 : 8) ||
 	    bcl_get32(segment->total) != bcl_get16(segment->length))
-		return BCL_VERDICT_UNKNOWN;
+		return NIC_OUTCOME_MALFORMED;
 	if (!nic_port_find(card, port)) {
 		nic_count(card, failed_port);
-		return BCL_VERDICT_NOPORT;
+		return NIC_OUTCOME_NOPORT;
 	}
 	reply = make_reply(card, NULL, conn, segment);
 	if (!reply)
-		return BCL_VERDICT_REFUSED;
+		return NIC_OUTCOME_REFUSED;
 	memcpy(operand, payload, swap ? 16 : 8);
 	value[0] = bcl_get64(operand[0]);
 	value[1] = bcl_get64(operand[1]);
@@ -212,14 +215,14 @@ enum bcl_verdict bcl_nic_reply_atomic(struct bcl_card *card,
 			     port, &ref, value, &old) != BCL_DMA_DONE) {
 		bcl_nic_message_free(card, reply);
 		nic_count(card, failed_memory);
-		return BCL_VERDICT_MEMORY;
+		return NIC_OUTCOME_MEMORY;
 	}
 	reply->op = BCL_SEG_ATOMIC_REPLY;
 	reply->length = 8;
 	reply->words = 8;
 	reply->word[0] = bcl_put64(old);
 	bcl_nic_flow_reply(card, reply);
-	return BCL_VERDICT_DELIVERED;
+	return NIC_OUTCOME_OK;
 }
 
 void bcl_nic_reply_delivered(struct bcl_card *card, struct nic_message *message)

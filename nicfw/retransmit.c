@@ -3,7 +3,15 @@
  * Retransmission: of lost frames, of withdrawals, and of messages and parts of
  * messages whose rail died.
  */
+#include <nicfw/retransmit.h>
+
 #include <nicfw/build.h>
+#include <nicfw/conn.h>
+#include <nicfw/message.h>
+#include <nicfw/rails.h>
+#include <nicfw/send.h>
+#include <nicfw/stripe.h>
+#include <nicfw/window.h>
 
 static void withdraw_segment(const struct nic_message *message, uint8_t *at)
 {
@@ -83,11 +91,11 @@ static struct nic_message *message_of(struct bcl_card *card,
 }
 
 /*
- * Retransmit as many frames of a run as the window allows. Returns 0 if none
- * can be sent now.
+ * Retransmit as many frames of a run as the window allows. Returns false if
+ * none can be sent now.
  */
-static int resend_run(struct bcl_card *card, struct nic_conn *conn,
-		      unsigned rail, struct nic_flight *run, unsigned *budget)
+static bool resend_run(struct bcl_card *card, struct nic_conn *conn,
+		       unsigned rail, struct nic_flight *run, unsigned *budget)
 {
 	struct nic_window *window = &conn->window[rail];
 	struct nic_message *message = message_of(card, conn, run);
@@ -97,10 +105,10 @@ static int resend_run(struct bcl_card *card, struct nic_conn *conn,
 	if (!message)
 		drop_payload(run);
 	if (!nic_window_open(window, run->payload + BCL_HEADERS_SIZE))
-		return 0;
+		return false;
 	if (*budget == 0) {
 		bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
-		return 0;
+		return false;
 	}
 	frames = bcl_min32(*budget, nic_window_room(window));
 	/*
@@ -110,40 +118,40 @@ static int resend_run(struct bcl_card *card, struct nic_conn *conn,
 	 */
 	if (frames < run->frames && !bcl_nic_window_part(card, run, frames) &&
 	    window->bytes)
-		return 0;
-	if (!nic_build_begin(card, conn, rail, run, 0, &build))
-		return 0;
+		return false;
+	if (!nic_build_begin(card, conn, rail, run, false, &build))
+		return false;
 	note(card, conn, run);
 	*budget -= bcl_min32(*budget, run->frames);
 	if (message && !nic_build_run(card, &build, message))
 		drop_payload(run);
 	nic_build_finish(card, &build);
-	return 1;
+	return true;
 }
 
-/* Returns 0 if nothing more can be sent now. */
-static int resend(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
-		  struct nic_flight *flight, unsigned *budget)
+/* Returns false if nothing more can be sent now. */
+static bool resend(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
+		   struct nic_flight *flight, unsigned *budget)
 {
 	struct nic_window *window = &conn->window[rail];
 	struct nic_build build;
 
 	if (nic_rails_blocked(card, conn, rail))
-		return 0;
+		return false;
 	if (flight->frames > 1)
 		return resend_run(card, conn, rail, flight, budget);
 	if (!nic_window_open(window, flight->bytes))
-		return 0;
+		return false;
 	if (*budget == 0 ||
-	    !nic_build_begin(card, conn, rail, flight, 0, &build)) {
+	    !nic_build_begin(card, conn, rail, flight, false, &build)) {
 		bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
-		return 0;
+		return false;
 	}
 	note(card, conn, flight);
 	rebuild(card, &build);
 	nic_build_finish(card, &build);
 	--*budget;
-	return 1;
+	return true;
 }
 
 void bcl_nic_retransmit_lost(struct bcl_card *card, struct nic_conn *conn,
@@ -174,25 +182,25 @@ void bcl_nic_retransmit_lost(struct bcl_card *card, struct nic_conn *conn,
 }
 
 /*
- * Add a message of conn->resend to the frame. Returns 0 if the message does not
- * fit.
+ * Add a message of conn->resend to the frame. Returns false if the message does
+ * not fit.
  */
-static int add_message(struct bcl_card *card, struct nic_build *build,
-		       struct nic_message *message)
+static bool add_message(struct bcl_card *card, struct nic_build *build,
+			struct nic_message *message)
 {
-	int withdraw = message->state == NIC_MESSAGE_WITHDRAWN;
+	bool withdraw = message->state == NIC_MESSAGE_WITHDRAWN;
 	uint32_t length = withdraw ? 0 : nic_message_bytes(message);
 	uint8_t *at;
 
 	if (length > nic_build_window(build)->payload) {
 		bcl_nic_message_withdraw(card, build->conn, message);
-		return 1;
+		return true;
 	}
 	if (build->buffer && (card->jobs.left < 8 ||
 			      (build->refs && message->nref && !withdraw)))
-		return 0;
+		return false;
 	if (!nic_build_room(card, build, length))
-		return 0;
+		return false;
 	at = nic_build_append(build);
 	nic_build_note(card, build, message, length, withdraw);
 	nic_list_remove(&message->link);
@@ -200,7 +208,7 @@ static int add_message(struct bcl_card *card, struct nic_build *build,
 		withdraw_segment(message, at);
 	else
 		nic_build_fill(card, build, message, 0, length, at);
-	return 1;
+	return true;
 }
 
 void bcl_nic_retransmit_messages(struct bcl_card *card, struct nic_conn *conn,
@@ -215,7 +223,7 @@ void bcl_nic_retransmit_messages(struct bcl_card *card, struct nic_conn *conn,
 	       nic_window_open(&conn->window[rail],
 			       conn->window[rail].payload)) {
 		if (*budget == 0 ||
-		    !nic_build_begin(card, conn, rail, NULL, 0, &build)) {
+		    !nic_build_begin(card, conn, rail, NULL, false, &build)) {
 			bcl_nic_conn_work(card, conn, NIC_WORK_RESEND);
 			return;
 		}
@@ -260,24 +268,25 @@ static unsigned rail_of(const struct bcl_card *card,
 }
 
 /*
- * Shorten a part to `bytes`; the rest becomes a part of its own. Returns 0 if
- * no flight is free.
+ * Shorten a part to `bytes`; the rest becomes a part of its own. Returns false
+ * if no flight is free.
  */
-static int cut(struct bcl_card *card, struct nic_flight *part, uint32_t bytes)
+static bool cut(struct bcl_card *card, struct nic_flight *part, uint32_t bytes)
 {
 	struct nic_flight *rest;
 
 	if (bytes == part->length)
-		return 1;
+		return true;
 	rest = nic_pool_take(&card->flights);
 	if (!rest)
-		return 0;
+		return false;
 	*rest = *part;
+	nic_list_init(&rest->link);
 	rest->offset += bytes;
 	rest->length -= bytes;
 	part->length = bytes;
 	nic_list_insert(part->link.next, &rest->link);
-	return 1;
+	return true;
 }
 
 /* Move a part from conn->parts to the window, and send it. */
@@ -300,9 +309,12 @@ static void launch_part(struct bcl_card *card, struct nic_build *build)
 	nic_build_finish(card, build);
 }
 
-/* Send the first bytes of a part. Returns 0 if nothing more can be sent now. */
-static int send_part(struct bcl_card *card, struct nic_conn *conn,
-		     struct nic_flight *part, unsigned *budget)
+/*
+ * Send the first bytes of a part. Returns false if nothing more can be sent
+ * now.
+ */
+static bool send_part(struct bcl_card *card, struct nic_conn *conn,
+		      struct nic_flight *part, unsigned *budget)
 {
 	struct nic_window *window;
 	struct nic_build build;
@@ -310,32 +322,32 @@ static int send_part(struct bcl_card *card, struct nic_conn *conn,
 	unsigned rail = rail_of(card, conn, part, &stripe);
 
 	if (nic_rails_blocked(card, conn, rail))
-		return 0;
+		return false;
 	window = &conn->window[rail];
 	if (!nic_window_open_part(card, rail, window, stripe) ||
-	    !nic_window_flights_left(card, window, 1))
-		return 0;
+	    !nic_window_flights_left(card, window, true))
+		return false;
 	if (!cut(card, part,
 		 bcl_nic_send_bytes(card, rail, window, part->length, stripe,
 				    *budget))) {
 		bcl_nic_message_withdraw(card, conn, part->message);
-		return 1;
+		return true;
 	}
 	if (*budget == 0 ||
-	    !nic_build_begin(card, conn, rail, part, 1, &build)) {
+	    !nic_build_begin(card, conn, rail, part, true, &build)) {
 		bcl_nic_conn_work(card, conn, NIC_WORK_RESEND);
-		return 0;
+		return false;
 	}
 	*budget -= bcl_min32(*budget, part->frames);
 	launch_part(card, &build);
-	return 1;
+	return true;
 }
 
 void bcl_nic_retransmit_parts(struct bcl_card *card, struct nic_conn *conn,
 			      unsigned *budget)
 {
 	struct nic_flight *part;
-	int more = 1;
+	bool more = true;
 
 	while (more &&
 	       (part = nic_list_first(&conn->parts, struct nic_flight, link))) {

@@ -6,7 +6,13 @@
  * Memory that a user can write (an entry of submits[], a request) is read once,
  * and then checked.
  */
+#include <nicfw/sdma.h>
+
+#include <nicfw/card.h>
+#include <nicfw/dma.h>
+#include <nicfw/flow.h>
 #include <nicfw/message.h>
+#include <nicfw/node.h>
 #include <nicfw/port.h>
 
 /*
@@ -14,7 +20,7 @@
  * for replies. A port takes no more than half of the others, as other ports may
  * need them.
  */
-static int may_take(const struct bcl_card *card, const struct nic_port *port)
+static bool may_take(const struct bcl_card *card, const struct nic_port *port)
 {
 	uint32_t left = card->messages.left;
 
@@ -32,12 +38,12 @@ static uint64_t sum_of_parts(const struct nic_message *message)
 	return sum;
 }
 
-static int payload_right(const struct nic_message *message)
+static bool payload_right(const struct nic_message *message)
 {
 	switch (message->op) {
 	case BCL_REQ_SYSTEM:
 		if (message->length > BCL_SYSTEM_MAX)
-			return 0;
+			return false;
 		/* fallthrough */
 	case BCL_REQ_CHANNEL:
 	case BCL_REQ_PUT:
@@ -55,9 +61,9 @@ static int payload_right(const struct nic_message *message)
 		return message->inline_len == 16 && message->nref == 1 &&
 		       message->refs[0].length >= 8;
 	case BCL_REQ_FENCE:
-		return 1;
+		return true;
 	}
-	return 0;
+	return false;
 }
 
 static void read_operands(struct nic_message *message,
@@ -93,10 +99,10 @@ static void refuse(struct bcl_card *card, struct nic_port *port, uint32_t index,
 
 /*
  * Copy the request to the message. Volatile: the owner may write to the request
- * meanwhile, so each field is read once. Returns 0 if the request is wrong.
+ * meanwhile, so each field is read once. Returns false if the request is wrong.
  */
-static int fill(struct nic_message *message,
-		const volatile struct bcl_request *request)
+static bool fill(struct nic_message *message,
+		 const volatile struct bcl_request *request)
 {
 	unsigned n = nic_host16(request->nref), i;
 
@@ -109,7 +115,7 @@ static int fill(struct nic_message *message,
 	message->arg32 = nic_host32(request->arg32);
 	message->inline_len = nic_host16(request->inline_len);
 	if (message->inline_len > BCL_REQUEST_INLINE || n > BCL_REQUEST_REFS)
-		return 0;
+		return false;
 	message->nref = (uint8_t)n;
 	for (i = 0; i < n; i++) {
 		message->refs[i].offset = nic_host64(request->refs[i].offset);
@@ -117,11 +123,11 @@ static int fill(struct nic_message *message,
 		message->refs[i].length = nic_host32(request->refs[i].length);
 	}
 	if (!payload_right(message))
-		return 0;
+		return false;
 	if (message->op == BCL_REQ_FETCH_ADD ||
 	    message->op == BCL_REQ_COMPARE_SWAP)
 		read_operands(message, request);
-	return 1;
+	return true;
 }
 
 /* Make a message of a request, or complete the request with a failure. */
@@ -156,14 +162,16 @@ static inline void take(struct bcl_card *card, struct nic_port *port,
 	bcl_nic_flow_submit(card, message);
 }
 
-/* An entry of submits[] was read. Returns 0 if the entry names no request. */
-static int named(struct bcl_card *card, struct nic_port *port, uint32_t index)
+/*
+ * An entry of submits[] was read. Returns false if the entry names no request.
+ */
+static bool named(struct bcl_card *card, struct nic_port *port, uint32_t index)
 {
 	port->taken++;
 	if (index < port->nrequests)
-		return 1;
+		return true;
 	refuse(card, port, index, 0, 0, BCL_ERR_ARG);
-	return 0;
+	return false;
 }
 
 static uint32_t submit_at(const struct nic_port *port)
@@ -174,8 +182,8 @@ static uint32_t submit_at(const struct nic_port *port)
 /* ---- with BCL_HAL_GATHER: requests are read in place ---- */
 
 /* Returns true if all submitted requests were taken. */
-static int intake_in_place(struct bcl_card *card, struct nic_port *port,
-			   unsigned *budget)
+static bool intake_in_place(struct bcl_card *card, struct nic_port *port,
+			    unsigned *budget)
 {
 	const volatile uint32_t *submits =
 		(const void *)(port->at.requests + port->nrequests);
@@ -183,12 +191,12 @@ static int intake_in_place(struct bcl_card *card, struct nic_port *port,
 
 	for (; port->taken != port->made; --*budget) {
 		if (!*budget || !may_take(card, port))
-			return 0;
+			return false;
 		index = nic_host32(submits[submit_at(port)]);
 		if (named(card, port, index))
 			take(card, port, index, &port->at.requests[index]);
 	}
-	return 1;
+	return true;
 }
 
 /* ---- without BCL_HAL_GATHER: requests are fetched ---- */
@@ -222,7 +230,7 @@ static enum bcl_dma_result read_next(struct bcl_card *card,
 /* The entry or the request that was being read has come. */
 static void step(struct bcl_card *card, struct nic_port *port)
 {
-	int request = port->step == NIC_INTAKE_REQUEST;
+	bool request = port->step == NIC_INTAKE_REQUEST;
 
 	port->step = NIC_INTAKE_IDLE;
 	if (request) {
@@ -284,7 +292,7 @@ void __attribute__((flatten))
 bcl_nic_sdma_rung(struct bcl_card *card, struct nic_port *port,
 		  unsigned *budget)
 {
-	int alone = port->at.requests && nic_list_empty(&card->intake);
+	bool alone = port->at.requests && nic_list_empty(&card->intake);
 
 	if (alone && intake_in_place(card, port, budget))
 		return;
@@ -338,12 +346,12 @@ static void append_part(struct bcl_tx_frame *frame, uint16_t port, int remote,
 
 /*
  * Append payload that lies in the request itself. A run has it as a part,
- * because the host makes the heads. Returns 0 on a memory fault.
+ * because the host makes the heads. Returns false on a memory fault.
  */
-static int append_inlined(struct bcl_card *card,
-			  const struct nic_message *message, uint32_t offset,
-			  struct bcl_memref *ref, struct bcl_tx_frame *frame,
-			  struct nic_buffer *buffer)
+static bool append_inlined(struct bcl_card *card,
+			   const struct nic_message *message, uint32_t offset,
+			   struct bcl_memref *ref, struct bcl_tx_frame *frame,
+			   struct nic_buffer *buffer)
 {
 	ref->handle = message->port->requests;
 	ref->offset = (uint64_t)message->index * BCL_REQUEST_SIZE +
@@ -352,21 +360,21 @@ static int append_inlined(struct bcl_card *card,
 		return copy(card, 0, 0, ref, frame, buffer) != BCL_DMA_FAULT;
 	if (frame->frames > 1) {
 		append_part(frame, 0, 0, ref);
-		return 1;
+		return true;
 	}
 	memcpy(frame->head + frame->head_len,
 	       message->port->at.requests[message->index].inlined + offset,
 	       ref->length);
 	frame->head_len += (uint16_t)ref->length;
-	return 1;
+	return true;
 }
 
-int bcl_nic_sdma_payload(struct bcl_card *card, struct nic_message *message,
-			 uint32_t offset, uint32_t length,
-			 struct bcl_tx_frame *frame, struct nic_buffer *buffer)
+bool bcl_nic_sdma_payload(struct bcl_card *card, struct nic_message *message,
+			  uint32_t offset, uint32_t length,
+			  struct bcl_tx_frame *frame, struct nic_buffer *buffer)
 {
 	uint16_t owner = message->src_port;
-	int gather =
+	bool gather =
 		card->gather && (length > NIC_COPY_MAX || frame->frames > 1);
 	struct bcl_memref ref;
 	unsigned i;
@@ -374,17 +382,17 @@ int bcl_nic_sdma_payload(struct bcl_card *card, struct nic_message *message,
 	if (message->words) {
 		memcpy(frame->head + frame->head_len, message->word, length);
 		frame->head_len += (uint16_t)length;
-		return 1;
+		return true;
 	}
 	if (offset < message->inline_len && length) {
 		ref.length = bcl_min32(message->inline_len - offset, length);
 		if (!append_inlined(card, message, offset, &ref, frame, buffer))
-			return 0;
+			return false;
 		offset += ref.length;
 		length -= ref.length;
 	}
 	if (length == 0)
-		return 1;
+		return true;
 	offset -= message->inline_len;
 	for (i = 0; i < message->nref && length; i++) {
 		ref = message->refs[i];
@@ -398,13 +406,13 @@ int bcl_nic_sdma_payload(struct bcl_card *card, struct nic_message *message,
 		offset = 0;
 		if (gather && message->remote &&
 		    !card->hal.allowed(card->host, BCL_DMA_READ, owner, &ref))
-			return 0;
+			return false;
 		if (gather) {
 			append_part(frame, owner, message->remote, &ref);
 		} else if (copy(card, owner, message->remote, &ref, frame,
 				buffer) == BCL_DMA_FAULT) {
-			return 0;
+			return false;
 		}
 	}
-	return 1;
+	return true;
 }

@@ -7,7 +7,17 @@
  * frame has carried. Ports take turns by frame, or by burst of a long message,
  * and so do the flows of a port. Small messages to one node share a frame.
  */
+#include <nicfw/send.h>
+
 #include <nicfw/build.h>
+#include <nicfw/conn.h>
+#include <nicfw/flow.h>
+#include <nicfw/launch.h>
+#include <nicfw/message.h>
+#include <nicfw/rails.h>
+#include <nicfw/retransmit.h>
+#include <nicfw/stripe.h>
+#include <nicfw/window.h>
 
 enum {
 	SHARE_FLOWS = 16, /* flows to look at for filling a frame */
@@ -23,7 +33,7 @@ static void add(struct bcl_card *card, struct nic_build *build,
 	uint8_t *at = nic_build_append(build);
 
 	nic_message_number(card, build->conn, build->rail, message);
-	nic_build_note(card, build, message, length, 0);
+	nic_build_note(card, build, message, length, false);
 	message->state = NIC_MESSAGE_SENT;
 	message->moved = length;
 	nic_list_remove(&message->link);
@@ -31,29 +41,29 @@ static void add(struct bcl_card *card, struct nic_build *build,
 }
 
 /*
- * Append the first message of a flow. Returns 0 if there is none, or if it does
- * not fit as a whole.
+ * Append the first message of a flow. Returns false if there is none, or if it
+ * does not fit as a whole.
  */
-static int add_first(struct bcl_card *card, struct nic_build *build,
-		     struct nic_flow *flow)
+static bool add_first(struct bcl_card *card, struct nic_build *build,
+		      struct nic_flow *flow)
 {
 	struct nic_message *message =
 		nic_list_first(&flow->queue, struct nic_message, link);
 	uint32_t length;
 
 	if (!message || !bcl_nic_flow_sendable(flow) || message->number)
-		return 0;
+		return false;
 	length = nic_message_bytes(message);
 	if (build->segments && length > NIC_COPY_MAX)
-		return 0;
+		return false;
 	if (build->buffer &&
 	    (card->jobs.left < 8 || (build->refs && message->nref)))
-		return 0;
+		return false;
 	if (!nic_build_room(card, build, length) ||
 	    !nic_message_may_number(build->conn))
-		return 0;
+		return false;
 	add(card, build, message, length);
-	return 1;
+	return true;
 }
 
 /* Fill the frame with messages of other flows to the same node. */
@@ -87,7 +97,7 @@ static void send_small(struct bcl_card *card, struct nic_flow *flow,
 		nic_build_cancel(card, build);
 }
 
-int __attribute__((flatten))
+bool __attribute__((flatten))
 bcl_nic_send_alone(struct bcl_card *card, struct nic_message *message)
 {
 	struct nic_conn *conn = message->node->conn;
@@ -99,17 +109,17 @@ bcl_nic_send_alone(struct bcl_card *card, struct nic_message *message)
 	    message->port->made != message->port->taken || !conn ||
 	    conn->state != NIC_CONN_UP ||
 	    conn->working & (NIC_WORK_LOST | NIC_WORK_RESEND))
-		return 0;
+		return false;
 	rail = nic_rails_pick(conn, bytes);
 	if (nic_rails_blocked(card, conn, rail) ||
 	    bytes > conn->window[rail].payload ||
 	    !nic_window_open(&conn->window[rail], bytes + BCL_HEADERS_SIZE) ||
 	    !nic_message_may_number(conn) ||
-	    !nic_build_begin(card, conn, rail, NULL, 0, &build))
-		return 0;
+	    !nic_build_begin(card, conn, rail, NULL, false, &build))
+		return false;
 	add(card, &build, message, bytes);
 	nic_build_finish(card, &build);
-	return 1;
+	return true;
 }
 
 uint32_t bcl_nic_send_bytes(const struct bcl_card *card, unsigned rail,
@@ -123,7 +133,7 @@ uint32_t bcl_nic_send_bytes(const struct bcl_card *card, unsigned rail,
 		frames = bcl_min32(frames, card->rail[rail].burst);
 		frames = bcl_min32(frames, budget);
 		frames = bcl_min32(frames, nic_window_room(window));
-		frames = bcl_min32(frames, nic_window_numbers(window, 1));
+		frames = bcl_min32(frames, nic_window_numbers(window, true));
 		frames = bcl_max32(frames, 1);
 	}
 	return bcl_min32(left, frames * window->payload);
@@ -141,7 +151,7 @@ static unsigned send_run(struct bcl_card *card, struct nic_conn *conn,
 	struct nic_flight *flight;
 	struct nic_build build;
 
-	if (!nic_build_begin(card, conn, rail, NULL, 1, &build))
+	if (!nic_build_begin(card, conn, rail, NULL, true, &build))
 		return 0;
 	flight = build.flight;
 	flight->message = message;
@@ -162,9 +172,9 @@ static unsigned send_run(struct bcl_card *card, struct nic_conn *conn,
 	return flight->frames;
 }
 
-static int may_send(const struct bcl_card *card, unsigned rail,
-		    const struct nic_window *window, uint32_t bytes,
-		    const struct nic_message *message, uint32_t stripe)
+static bool may_send(const struct bcl_card *card, unsigned rail,
+		     const struct nic_window *window, uint32_t bytes,
+		     const struct nic_message *message, uint32_t stripe)
 {
 	if (bytes <= window->payload && !message->number)
 		return nic_window_open(window, bytes + BCL_HEADERS_SIZE);
@@ -214,7 +224,7 @@ static unsigned send_flow(struct bcl_card *card, struct nic_flow *flow,
 	n = 1;
 	if (message->number)
 		n = send_run(card, conn, rail, message, stripe, budget);
-	else if (!nic_build_begin(card, conn, rail, NULL, 0, &build))
+	else if (!nic_build_begin(card, conn, rail, NULL, false, &build))
 		n = 0;
 	else
 		send_small(card, flow, &build);
@@ -281,14 +291,14 @@ static void send_lost(struct bcl_card *card, struct nic_conn *conn,
 			bcl_nic_retransmit_lost(card, conn, rail, budget);
 }
 
-static int probing(const struct nic_conn *conn)
+static bool probing(const struct nic_conn *conn)
 {
 	unsigned rail;
 
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
 		if (conn->window[rail].probing)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /*
@@ -299,7 +309,7 @@ static int probing(const struct nic_conn *conn)
 static void work(struct bcl_card *card, struct nic_conn *conn, unsigned *budget)
 {
 	unsigned what = conn->working;
-	int first = probing(conn);
+	bool first = probing(conn);
 
 	conn->working &= (uint8_t) ~(NIC_WORK_LOST | NIC_WORK_RESEND);
 	if (what & NIC_WORK_LOST && !first)

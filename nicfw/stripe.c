@@ -14,6 +14,8 @@
  * before another rail delivers one stripe. A rail with an unanswered time-out
  * is skipped, too: its frames would come last.
  */
+#include <nicfw/stripe.h>
+
 #include <nicfw/window.h>
 
 static const uint32_t STRIPE = 4096;
@@ -50,7 +52,7 @@ void bcl_nic_stripe_acked(const struct bcl_card *card,
 }
 
 /* True if the pace was measured, and not long ago. */
-static int known(const struct bcl_card *card, const struct nic_window *window)
+static bool known(const struct bcl_card *card, const struct nic_window *window)
 {
 	return window->pace && card->now < window->span_from + PACE_LIFE;
 }
@@ -77,6 +79,7 @@ uint32_t bcl_nic_stripe_length(const struct nic_conn *conn, uint32_t left)
 	uint32_t shares = 0;
 	unsigned rail;
 
+	bcl_assert(conn->stripes);
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
 		shares += 2 * (conn->stripes >> rail & 1);
 	return bcl_min32(left, left / shares / STRIPE * STRIPE + STRIPE);

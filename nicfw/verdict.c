@@ -13,6 +13,8 @@
  */
 #include <nicfw/verdict.h>
 
+#include <nicfw/conn.h>
+
 /*
  * Forget the verdict of an old number, for a new one. No message has number 0:
  * it counts as delivered, and nothing waits for it.
@@ -45,24 +47,24 @@ static void advance(struct nic_conn *conn)
 		conn->top = conn->done;
 }
 
-int bcl_nic_verdict_base_slow(struct bcl_card *card, struct nic_conn *conn,
-			      uint32_t base)
+bool bcl_nic_verdict_base_slow(struct bcl_card *card, struct nic_conn *conn,
+			       uint32_t base)
 {
 	uint32_t old = conn->done;
 
 	/* One more than AHEAD: the sender skips number 0. */
 	if (base - conn->base > BCL_MSG_AHEAD + 1)
-		return 0;
+		return false;
 	for (; conn->base != base; conn->base++)
 		clear(conn, conn->base + BCL_MSG_AHEAD);
 	if (old == conn->top && !bcl_before(old, base))
-		return 1;
+		return true;
 	advance(conn);
 	if (conn->done != old) {
 		conn->done_due = 1;
 		nic_conn_ack_soon(card, conn);
 	}
-	return 1;
+	return true;
 }
 
 void bcl_nic_verdict_give(struct bcl_card *card, struct nic_conn *conn,

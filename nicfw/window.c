@@ -23,7 +23,16 @@
  *  UNSENT
  *  any      ack                                    freed
  */
+#include <nicfw/window.h>
+
+#include <nicfw/arena.h>
+#include <nicfw/card.h>
+#include <nicfw/conn.h>
+#include <nicfw/deadline.h>
+#include <nicfw/launch.h>
 #include <nicfw/message.h>
+#include <nicfw/retransmit.h>
+#include <nicfw/stripe.h>
 
 static const uint32_t SAMPLE_MAX = 1u << 30; /* ns */
 
@@ -49,6 +58,7 @@ void bcl_nic_window_start(struct bcl_card *card, struct nic_conn *conn,
 /* Remove frames from the front of a run. */
 static void shorten(struct nic_flight *run, uint32_t frames)
 {
+	bcl_assert(frames < run->frames);
 	run->seq += frames;
 	run->offset += frames * run->payload;
 	run->length -= frames * run->payload;
@@ -63,7 +73,9 @@ struct nic_flight *bcl_nic_window_part(struct bcl_card *card,
 
 	if (!rest)
 		return NULL;
+	bcl_assert(frames && frames < run->frames);
 	*rest = *run;
+	nic_list_init(&rest->link);
 	shorten(rest, frames);
 	run->length -= rest->length;
 	run->bytes -= rest->bytes;
@@ -83,14 +95,17 @@ static void mark_lost(struct nic_flight *flight)
 		flight->buffer->flight = NULL;
 	flight->buffer = NULL;
 	if (flight->state == NIC_FLIGHT_BUILT ||
-	    flight->state == NIC_FLIGHT_SENT)
+	    flight->state == NIC_FLIGHT_SENT) {
+		bcl_assert(flight->window->bytes >= flight->bytes);
 		flight->window->bytes -= flight->bytes;
+	}
 	flight->state = NIC_FLIGHT_LOST;
 }
 
 void bcl_nic_window_take(struct nic_flight *flight)
 {
 	mark_lost(flight);
+	bcl_assert(flight->window->nflights);
 	flight->window->nflights--;
 	nic_list_remove(&flight->link);
 }
@@ -134,7 +149,7 @@ void bcl_nic_window_start_timer(struct bcl_card *card, struct nic_conn *conn,
  * A retransmitted frame may not (Karn's algorithm), nor one that counts as
  * lost.
  */
-static inline int tells_time(const struct nic_flight *flight)
+static inline bool tells_time(const struct nic_flight *flight)
 {
 	return flight->state == NIC_FLIGHT_SENT && !flight->retransmitted;
 }
@@ -231,6 +246,7 @@ void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
 static void leave(struct nic_window *window, struct nic_flight *flight,
 		  enum nic_flight_state state)
 {
+	bcl_assert(flight->window == window);
 	if (flight->state == NIC_FLIGHT_SENT)
 		window->bytes -= flight->bytes;
 	flight->state = (uint8_t)state;
@@ -256,7 +272,7 @@ struct sack {
 	const uint8_t *bits;
 };
 
-static int sacked(const struct sack *sack, uint32_t seq)
+static bool sacked(const struct sack *sack, uint32_t seq)
 {
 	uint32_t i = seq - sack->ack - 1;
 
@@ -264,13 +280,13 @@ static int sacked(const struct sack *sack, uint32_t seq)
 }
 
 /*
- * Split a run so that all its frames are acknowledged, or none is. Returns 0 if
- * a split is needed and no flight is free.
+ * Split a run so that all its frames are acknowledged, or none is. Returns
+ * false if a split is needed and no flight is free.
  */
-static int part_by_sack(struct bcl_card *card, struct nic_flight *flight,
-			const struct sack *sack)
+static bool part_by_sack(struct bcl_card *card, struct nic_flight *flight,
+			 const struct sack *sack)
 {
-	int first = sacked(sack, flight->seq);
+	bool first = sacked(sack, flight->seq);
 	uint32_t n = 1;
 
 	while (n < flight->frames && sacked(sack, flight->seq + n) == first)
@@ -283,8 +299,8 @@ static int part_by_sack(struct bcl_card *card, struct nic_flight *flight,
  * newest of the frames that arrived was sent at `latest`. If only the first
  * frames of a run are lost, the run is split.
  */
-static int overtaken(struct bcl_card *card, struct nic_flight *flight,
-		     uint32_t highest, uint64_t latest)
+static bool overtaken(struct bcl_card *card, struct nic_flight *flight,
+		      uint32_t highest, uint64_t latest)
 {
 	int32_t behind = (int32_t)(highest - flight->seq);
 	uint32_t n;
@@ -292,7 +308,7 @@ static int overtaken(struct bcl_card *card, struct nic_flight *flight,
 	if (flight->retransmitted || flight->window->tlp_sent)
 		return flight->sent + flight->window->srtt / 4 < latest;
 	if (behind < NIC_REORDER)
-		return 0;
+		return false;
 	n = (uint32_t)behind - NIC_REORDER + 1;
 	return n >= flight->frames || bcl_nic_window_part(card, flight, n);
 }
@@ -307,7 +323,7 @@ void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
 	struct nic_link *link;
 	uint32_t highest = ack;
 	uint64_t latest = 0, sent = 0;
-	int arrived = 0;
+	bool arrived = false;
 
 	for (link = window->flights.next; link != &window->flights;
 	     link = link->next) {
@@ -324,7 +340,7 @@ void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
 		if (tells_time(flight))
 			sent = flight->sent;
 		leave(window, flight, NIC_FLIGHT_SACKED);
-		arrived = 1;
+		arrived = true;
 	}
 	if (!arrived)
 		return;
@@ -356,32 +372,32 @@ static void back_off(struct bcl_card *card, struct nic_conn *conn,
 
 /*
  * Send the last frame once more as a tail-loss probe and change nothing else.
- * Returns 0 if there is no such frame, or if a probe was sent already.
+ * Returns false if there is no such frame, or if a probe was sent already.
  */
-static int probe_tail(struct bcl_card *card, struct nic_conn *conn,
-		      struct nic_window *window)
+static bool probe_tail(struct bcl_card *card, struct nic_conn *conn,
+		       struct nic_window *window)
 {
 	struct nic_link *link = window->flights.prev;
 	struct nic_flight *flight = NULL;
 
 	if (window->tlp_sent || window->timeouts)
-		return 0;
+		return false;
 	for (; link != &window->flights; link = link->prev) {
 		flight = bcl_container_of(link, struct nic_flight, link);
 		if (flight->state == NIC_FLIGHT_SENT)
 			break;
 	}
 	if (link == &window->flights)
-		return 0;
+		return false;
 	if (flight->frames > 1)
 		flight = bcl_nic_window_part(card, flight, flight->frames - 1u);
 	if (!flight)
-		return 0;
+		return false;
 	lose(window, flight);
 	window->tlp_sent = 1;
 	back_off(card, conn, window);
 	bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
-	return 1;
+	return true;
 }
 
 void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
@@ -446,6 +462,7 @@ void bcl_nic_window_stop(struct bcl_card *card, struct nic_conn *conn,
 		else
 			drop(card, conn, flight);
 	}
+	bcl_assert(window->bytes == 0);
 	window->rto_at = NIC_NEVER;
 	window->timeouts = 0;
 	window->tlp_sent = 0;
@@ -487,7 +504,7 @@ void bcl_nic_window_abandon(struct bcl_card *card, struct nic_conn *conn,
 		drop(card, conn, flight);
 }
 
-static int arrived(const struct nic_conn *conn, unsigned rail, uint32_t seq)
+static bool arrived(const struct nic_conn *conn, unsigned rail, uint32_t seq)
 {
 	const struct nic_arrived *some = conn->arrived;
 
@@ -542,6 +559,7 @@ void bcl_nic_window_arrived_slow(struct bcl_card *card, struct nic_conn *conn,
 
 	window->unacked += bytes;
 	nic_window_owe(card, window);
+	bcl_assert(seq == window->expected || conn->arrived);
 	if (seq != window->expected)
 		conn->arrived->bits[rail][seq % BCL_SACK_BITS / 32] |=
 			1u << seq % 32;

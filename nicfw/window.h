@@ -1,19 +1,99 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * One rail of a connection: room in the congestion window, frames in flight,
- * and frames that have arrived. See window.c.
+ * and frames that have arrived.
  */
 #ifndef NICFW_WINDOW_H
 #define NICFW_WINDOW_H
 
-#include <nicfw/card.h>
+#include <nicfw/conn.h>
+
+/* A frame has arrived that is to be acknowledged. */
+static inline void nic_window_owe(const struct bcl_card *card,
+				  struct nic_window *window)
+{
+	if (!window->ack_due)
+		window->owed = card->now;
+	window->ack_due = 1;
+}
+
+void bcl_nic_window_start(struct bcl_card *card, struct nic_conn *conn,
+			  unsigned rail);
+/* A frame was put in flight and the timer is not running. */
+void bcl_nic_window_start_timer(struct bcl_card *card, struct nic_conn *conn,
+				unsigned rail);
+void bcl_nic_window_free(struct bcl_card *card, struct nic_flight *flight);
+/* Remove a flight from its window. The flight stays allocated. */
+void bcl_nic_window_take(struct nic_flight *flight);
+/*
+ * Split a run after `frames` frames. Returns the second half; NULL: no flight
+ * is free.
+ */
+struct nic_flight *bcl_nic_window_part(struct bcl_card *card,
+				       struct nic_flight *run, uint32_t frames);
+/* The peer's acknowledgements of our frames. */
+void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
+			unsigned rail, uint32_t ack);
+void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
+			 unsigned rail, uint32_t ack, uint32_t nbits,
+			 const uint8_t *bits);
+void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
+			    unsigned rail);
+uint32_t bcl_nic_window_rto(const struct bcl_card *card,
+			    const struct nic_window *window);
+/*
+ * The rail is dead: single-frame messages go by another rail. Fragments of long
+ * messages stay until the peer reports which of them arrived.
+ */
+void bcl_nic_window_stop(struct bcl_card *card, struct nic_conn *conn,
+			 unsigned rail);
+/*
+ * The peer has reported by `ack` and `bits` which frames arrived: send the
+ * others by another rail.
+ */
+void bcl_nic_window_settle(struct bcl_card *card, struct nic_conn *conn,
+			   unsigned rail, uint32_t ack, uint32_t nbits,
+			   const uint8_t *bits);
+/*
+ * The peer will not report which frames arrived: the messages of all flights
+ * are sent as a whole, or withdrawn.
+ */
+void bcl_nic_window_abandon(struct bcl_card *card, struct nic_conn *conn,
+			    unsigned rail);
+/* How to handle a frame of the peer with this sequence number. */
+enum nic_seq {
+	NIC_SEQ_NEW,
+	NIC_SEQ_DUPLICATE,
+	NIC_SEQ_OUTSIDE,
+	NIC_SEQ_NO_MEMORY, /* to remember that it came out of order */
+};
+
+/*
+ * The slow paths of nic_window_check() and nic_window_arrived(), for frames out
+ * of order.
+ */
+enum nic_seq bcl_nic_window_check_slow(struct bcl_card *card,
+				       struct nic_conn *conn, unsigned rail,
+				       uint32_t seq);
+void bcl_nic_window_arrived_slow(struct bcl_card *card, struct nic_conn *conn,
+				 unsigned rail, uint32_t seq, uint32_t bytes);
+/* Receive from another rail of the peer, whose first frame is `seq`. */
+void bcl_nic_window_begin(struct nic_conn *conn, unsigned rail, uint32_t seq);
+/* The peer will not send frames before `seq` any more. */
+void bcl_nic_window_skip(struct nic_conn *conn, unsigned rail, uint32_t seq);
+/*
+ * Write a bitmap of the frames from expected + 1 that arrived. Returns the
+ * number of bits.
+ */
+uint32_t bcl_nic_window_bits(const struct nic_conn *conn, unsigned rail,
+			     uint8_t *bits);
 
 /*
  * True if a frame of `bytes` may be put in flight now. A frame always may if
  * nothing is in flight. While time-outs are unanswered no second frame may.
  */
-static inline int nic_window_open(const struct nic_window *window,
-				  uint32_t bytes)
+static inline bool nic_window_open(const struct nic_window *window,
+				   uint32_t bytes)
 {
 	return window->bytes == 0 ||
 	       (window->timeouts == 0 &&
@@ -24,8 +104,8 @@ static inline int nic_window_open(const struct nic_window *window,
  * The same for long messages, which leave an eighth of the window to short
  * ones.
  */
-static inline int nic_window_open_bulk(const struct nic_window *window,
-				       uint32_t bytes)
+static inline bool nic_window_open_bulk(const struct nic_window *window,
+					uint32_t bytes)
 {
 	uint32_t most = bcl_min32(window->cwnd, window->rwnd);
 
@@ -60,10 +140,10 @@ static inline uint32_t nic_window_burst(const struct bcl_card *card,
  * is shorter. It never waits for room for more than a burst: messages that wait
  * for less would take all room first.
  */
-static inline int nic_window_open_part(const struct bcl_card *card,
-				       unsigned rail,
-				       const struct nic_window *window,
-				       uint32_t left)
+static inline bool nic_window_open_part(const struct bcl_card *card,
+					unsigned rail,
+					const struct nic_window *window,
+					uint32_t left)
 {
 	uint32_t burst = nic_window_burst(card, rail, window);
 
@@ -89,7 +169,7 @@ static inline uint32_t nic_window_room(const struct nic_window *window)
  * Long messages leave an eighth to short ones.
  */
 static inline uint32_t nic_window_numbers(const struct nic_window *window,
-					  int bulk)
+					  bool bulk)
 {
 	const struct nic_flight *oldest =
 		nic_list_first(&window->flights, struct nic_flight, link);
@@ -104,9 +184,9 @@ static inline uint32_t nic_window_numbers(const struct nic_window *window,
  * True if the window may take one more flight. A window takes no more flights
  * than it leaves in the pool. Long messages leave some to short messages.
  */
-static inline int nic_window_flights_left(const struct bcl_card *card,
-					  const struct nic_window *window,
-					  int bulk)
+static inline bool nic_window_flights_left(const struct bcl_card *card,
+					   const struct nic_window *window,
+					   bool bulk)
 {
 	uint32_t claim = window->nflights;
 
@@ -119,7 +199,7 @@ static inline int nic_window_flights_left(const struct bcl_card *card,
  * in use.
  */
 static inline struct nic_flight *
-nic_window_flight(struct bcl_card *card, struct nic_window *window, int bulk)
+nic_window_flight(struct bcl_card *card, struct nic_window *window, bool bulk)
 {
 	struct nic_flight *flight;
 

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * RDMA: moves payload from the card to host memory, and ends the jobs of all
- * engines.
+ * STORE: moves payload from the card to host memory. Also the jobs of all
+ * engines: one for each pending dma.
  */
-#include <nicfw/card.h>
+#include <nicfw/dma.h>
+
+#include <nicfw/assemble.h>
+#include <nicfw/launch.h>
+#include <nicfw/port.h>
+#include <nicfw/sdma.h>
 
 enum bcl_dma_result bcl_nic_dma_job(struct bcl_card *card,
 				    enum bcl_dma_direction direction,
@@ -15,6 +20,7 @@ enum bcl_dma_result bcl_nic_dma_job(struct bcl_card *card,
 	struct nic_job *job = nic_pool_take(&card->jobs);
 	enum bcl_dma_result result;
 
+	bcl_assert(job);
 	job->kind = kind;
 	job->object = object;
 	job->buffer = buffer;
@@ -41,9 +47,9 @@ static void fail(struct nic_inbound *inbound)
 	inbound->status = BCL_ERR_MEMORY;
 }
 
-void bcl_nic_rdma_store(struct bcl_card *card, struct nic_inbound *inbound,
-			uint32_t offset, const uint8_t *payload,
-			uint32_t length, struct nic_buffer *buffer)
+void bcl_nic_dma_store(struct bcl_card *card, struct nic_inbound *inbound,
+		       uint32_t offset, const uint8_t *payload, uint32_t length,
+		       struct nic_buffer *buffer)
 {
 	struct bcl_memref ref = inbound->where;
 
@@ -73,6 +79,7 @@ void bcl_nic_rdma_store(struct bcl_card *card, struct nic_inbound *inbound,
 static void stored(struct bcl_card *card, struct nic_inbound *inbound,
 		   struct nic_buffer *buffer, enum bcl_dma_result result)
 {
+	bcl_assert(inbound->jobs && (!buffer || buffer->jobs));
 	if (buffer && --buffer->jobs == 0)
 		nic_pool_put(&card->in, &buffer->link);
 	inbound->jobs--;
@@ -81,8 +88,8 @@ static void stored(struct bcl_card *card, struct nic_inbound *inbound,
 	bcl_nic_assemble_stored(card, inbound);
 }
 
-void bcl_nic_rdma_done(struct bcl_card *card, uint32_t cookie,
-		       enum bcl_dma_result result)
+void bcl_nic_dma_done(struct bcl_card *card, uint32_t cookie,
+		      enum bcl_dma_result result)
 {
 	struct nic_job *job = &card->job[cookie];
 	struct nic_buffer *buffer = job->buffer;

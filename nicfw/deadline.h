@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Connections by the time of their next timer. */
+#ifndef NICFW_DEADLINE_H
+#define NICFW_DEADLINE_H
+
+#include <nicfw/objects.h>
+
+void bcl_nic_deadline_add(struct bcl_card *card, struct nic_conn *conn);
+void bcl_nic_deadline_remove(struct bcl_card *card, struct nic_conn *conn);
+void bcl_nic_deadline_move(struct bcl_card *card, struct nic_conn *conn);
+
+static inline void nic_deadline(struct bcl_card *card, struct nic_conn *conn,
+				uint64_t at)
+{
+	if (at < conn->due) {
+		conn->due = at;
+		bcl_nic_deadline_move(card, conn);
+	}
+}
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Dma jobs, and payload on its way to host memory. */
+#ifndef NICFW_DMA_H
+#define NICFW_DMA_H
+
+#include <nicfw/objects.h>
+
+enum bcl_dma_result bcl_nic_dma_job(struct bcl_card *card,
+				    enum bcl_dma_direction direction,
+				    uint16_t port, int remote,
+				    const struct bcl_memref *ref, void *mem,
+				    enum nic_job_kind kind, void *object,
+				    struct nic_buffer *buffer);
+
+/*
+ * hal.dma(). After BCL_DMA_PENDING bcl_card_dma_done() continues with the
+ * object. The caller has made sure that a job is free.
+ */
+static inline enum bcl_dma_result
+nic_dma(struct bcl_card *card, enum bcl_dma_direction direction, uint16_t port,
+	int remote, const struct bcl_memref *ref, void *mem,
+	enum nic_job_kind kind, void *object, struct nic_buffer *buffer)
+{
+	return card->gather ? card->hal.dma(card->host, direction, port, remote,
+					    ref, mem, 0)
+			    : bcl_nic_dma_job(card, direction, port, remote,
+					      ref, mem, kind, object, buffer);
+}
+
+/*
+ * Move `length` payload bytes to `offset` of the message. A channel's buffer
+ * may be shorter: the rest is dropped. Without BCL_HAL_GATHER a free job must
+ * be there.
+ */
+void bcl_nic_dma_store(struct bcl_card *card, struct nic_inbound *inbound,
+		       uint32_t offset, const uint8_t *payload, uint32_t length,
+		       struct nic_buffer *buffer);
+void bcl_nic_dma_done(struct bcl_card *card, uint32_t cookie,
+		      enum bcl_dma_result result);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Flows: messages that wait to be sent, by port, node and class. */
+#ifndef NICFW_FLOW_H
+#define NICFW_FLOW_H
+
+#include <nicfw/objects.h>
+
+/* A request enters its flow, or waits behind a fence. */
+void bcl_nic_flow_submit(struct bcl_card *card, struct nic_message *message);
+/* A reply enters a flow of its port, or of the card if it has none. */
+void bcl_nic_flow_reply(struct bcl_card *card, struct nic_message *message);
+bool bcl_nic_flow_sendable(const struct nic_flow *flow);
+/*
+ * Make a flow READY if it can send: a message was queued, or an obstacle is
+ * gone.
+ */
+void bcl_nic_flow_wake(struct bcl_card *card, struct nic_flow *flow);
+void bcl_nic_flow_wake_list(struct bcl_card *card, struct nic_link *stalled);
+void bcl_nic_flow_wake_node(struct bcl_card *card, struct nic_node *node);
+/* A flow cannot send now: it leaves the ready list, for `list` if not NULL. */
+void bcl_nic_flow_stall(struct nic_flow *flow, struct nic_link *list);
+void bcl_nic_flow_free(struct bcl_card *card, struct nic_flow *flow);
+/* Keep a message that was refused under `number` for a retry. */
+void bcl_nic_flow_park(struct bcl_card *card, struct nic_message *message,
+		       uint32_t number);
+/*
+ * An ORDERED flow has been refused, and its last pending message has its
+ * verdict: retry now, or later.
+ */
+void bcl_nic_flow_judged(struct bcl_card *card, struct nic_flow *flow);
+
+/* A numbered message of the flow has its verdict. */
+static inline void nic_flow_verdict(struct bcl_card *card,
+				    struct nic_flow *flow)
+{
+	if (flow->refused && flow->pending == 0)
+		bcl_nic_flow_judged(card, flow);
+}
+
+/* Retry the refused messages of the flows whose time has come. */
+void bcl_nic_flow_retry(struct bcl_card *card, struct nic_conn *conn);
+/* The connection ended without a loss: refused messages become new ones. */
+void bcl_nic_flow_rewind(struct bcl_card *card, struct nic_node *node);
+/* The peer's port has room: retry the messages that it refused. */
+void bcl_nic_flow_room(struct bcl_card *card, struct nic_node *node,
+		       uint16_t port);
+/* All requests before the first fence of the gate are finished. */
+void bcl_nic_flow_passed(struct bcl_card *card, struct nic_flow *gate);
+
+#endif

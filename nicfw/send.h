@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* SEND: chooses, packs and transmits. */
+#ifndef NICFW_SEND_H
+#define NICFW_SEND_H
+
+#include <nicfw/objects.h>
+
+void bcl_nic_send(struct bcl_card *card, unsigned *budget);
+/*
+ * Send the first message of an idle flow without queueing it, if nothing else
+ * waits and the port has submitted nothing more to share the frame with.
+ * Returns false if the caller must queue the message.
+ */
+bool bcl_nic_send_alone(struct bcl_card *card, struct nic_message *message);
+/*
+ * Bytes of a long message to put in flight in one call: `left` in all, `stripe`
+ * on this rail. Whole frames, or the end of the message.
+ */
+uint32_t bcl_nic_send_bytes(const struct bcl_card *card, unsigned rail,
+			    const struct nic_window *window, uint32_t left,
+			    uint32_t stripe, unsigned budget);
+void bcl_nic_send_ready(struct bcl_card *card, unsigned rail);
+
+#endif
