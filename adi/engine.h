@@ -13,11 +13,9 @@
 #include "adi/internal.h"
 #include "adi/match.h"
 #include "adi/pool.h"
+#include "base/base.h"
 #include "transport/boot/boot.h"
 #include "transport/context.h"
-
-#define bcl_likely(x)	__builtin_expect(!!(x), 1)
-#define bcl_unlikely(x) __builtin_expect(!!(x), 0)
 
 /*
  * Message types of the transport; 0..15 are packets. The immediate word of
@@ -480,7 +478,7 @@ static inline struct bcl_adi_peer *bcl_adi_peer_find(const struct bcl_adi *adi,
 	struct bcl_table_node *node =
 		bcl_table_find(&adi->by_handle, (uintptr_t)handle);
 
-	return node ? bcl_container(node, struct bcl_adi_peer, node) : NULL;
+	return node ? bcl_container_of(node, struct bcl_adi_peer, node) : NULL;
 }
 
 void bcl_request_append(struct bcl_request_queue *queue,

@@ -27,6 +27,7 @@
 #include <stdbool.h>
 
 #include "adi/table.h"
+#include "base/base.h"
 
 enum bcl_match_class {
 	BCL_MATCH_EXACT = 0,
@@ -148,7 +149,7 @@ bcl_match_take_front(struct bcl_match *match)
 
 	match->front = next == node ? NULL : next;
 	bcl_table_leave(node);
-	return bcl_container(node, struct bcl_match_receive, node);
+	return bcl_container_of(node, struct bcl_match_receive, node);
 }
 
 /* bcl_match_arrive() in the tables. */

@@ -14,9 +14,6 @@
 
 #include "transport/env/env.h"
 
-#define bcl_container(pointer, type, member) \
-	((type *)((char *)(pointer)-offsetof(type, member)))
-
 struct bcl_table_node {
 	uint64_t key;
 	struct bcl_table_node *next, *prev; /* of the same key; circular */
