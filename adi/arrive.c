@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "adi/arrive.h"
+#include "adi/protocol.h"
 
 static void answer(struct bcl_adi *adi, struct bcl_adi_request *request,
 		   struct bcl_adi_peer *peer, uint64_t sync)

@@ -4,7 +4,13 @@
  * data is announced in a packet and pulled (rendezvous.c, fetch.c). */
 #include <string.h>
 
-#include "adi/engine.h"
+#include "adi/iov.h"
+#include "adi/job.h"
+#include "adi/peer.h"
+#include "adi/progress.h"
+#include "adi/protocol.h"
+#include "adi/request.h"
+#include "adi/schedule.h"
 #include "transport/copy.h"
 #include "transport/poll.h"
 #include "transport/send.h"

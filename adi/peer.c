@@ -3,7 +3,14 @@
  * peer, flow control towards the peer, and the loss of a peer. */
 #include <string.h>
 
-#include "adi/engine.h"
+#include "adi/job.h"
+#include "adi/match.h"
+#include "adi/peer.h"
+#include "adi/protocol.h"
+#include "adi/receive.h"
+#include "adi/request.h"
+#include "transport/boot/boot.h"
+#include "transport/context.h"
 
 /* ---- ranks --------------------------------------------------------------- */
 

@@ -5,6 +5,13 @@
  * way, in line.
  */
 #include "adi/arrive.h"
+#include "adi/job.h"
+#include "adi/peer.h"
+#include "adi/progress.h"
+#include "adi/protocol.h"
+#include "adi/request.h"
+#include "adi/schedule.h"
+#include "adi/unexpected.h"
 #include "transport/poll.h"
 
 /* Handles a message that controls the flow between two ranks. */

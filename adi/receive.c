@@ -2,7 +2,16 @@
 /* Receiving: posts and cancels receives, and matches receives with messages
  * that have come already. A receive for which no message can come ends at
  * once. */
-#include "adi/engine.h"
+#include "adi/arrive.h"
+#include "adi/iov.h"
+#include "adi/job.h"
+#include "adi/match.h"
+#include "adi/peer.h"
+#include "adi/progress.h"
+#include "adi/receive.h"
+#include "adi/request.h"
+#include "adi/unexpected.h"
+#include "transport/context.h"
 
 /* Receives a message that has come already. Returns false if there is none. */
 static bool __attribute__((noinline))

@@ -15,7 +15,11 @@
  */
 #include <string.h>
 
-#include "adi/engine.h"
+#include "adi/iov.h"
+#include "adi/job.h"
+#include "adi/peer.h"
+#include "adi/protocol.h"
+#include "adi/request.h"
 
 /* Copies the pieces together: an offer is one piece of memory. */
 static enum bcl_status pack(struct bcl_adi *adi,

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Requests of a job: slabs that stay until the job is closed, names by which
- * peers refer to a request, and the consequences of a completion. See engine.h.
+ * peers refer to a request, and the consequences of a completion. See
+ * request.h.
  */
 #include <string.h>
 
-#include "adi/engine.h"
+#include "adi/request.h"
+#include "adi/schedule.h"
 
 enum {
 	SLAB = 16, /* requests */
@@ -59,6 +61,8 @@ bool bcl_requests_grow(struct bcl_adi *adi)
 	adi->slabs[adi->nslabs++] = slab;
 	return true;
 }
+
+const struct bcl_adi_request bcl_request_sent = { .state = BCL_REQUEST_DONE };
 
 uint64_t bcl_request_id(const struct bcl_adi_request *request)
 {

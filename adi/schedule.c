@@ -3,6 +3,14 @@
  * counts their messages. See internal.h. */
 #include <string.h>
 
+#include "adi/job.h"
+#include "adi/match.h"
+#include "adi/peer.h"
+#include "adi/progress.h"
+#include "adi/protocol.h"
+#include "adi/receive.h"
+#include "adi/request.h"
+#include "adi/schedule.h"
 #include "adi/send.h"
 #include "transport/context.h"
 #include "transport/log.h"

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Sending: eager and synchronous messages, and the step by which each queued
  * request advances. Longer messages are handed to rendezvous.c. */
-#include <limits.h>
 #include <string.h>
 
+#include "adi/iov.h"
+#include "adi/job.h"
+#include "adi/match.h"
+#include "adi/peer.h"
+#include "adi/progress.h"
+#include "adi/protocol.h"
+#include "adi/request.h"
 #include "adi/send.h"
-
-void bcl_adi_gather(void *to, const struct iovec *iov, unsigned niov)
-{
-	char *p = to;
-
-	for (; niov; niov--, iov++) {
-		if (iov->iov_len)
-			memcpy(p, iov->iov_base, iov->iov_len);
-		p += iov->iov_len;
-	}
-}
+#include "transport/context.h"
 
 enum bcl_status bcl_adi_send_pieces(struct bcl_peer *peer, unsigned type,
 				    uint64_t immediate, const struct iovec *iov,
@@ -282,23 +278,6 @@ void bcl_adi_send_queued(struct bcl_adi *adi, struct bcl_adi_request *request,
 	bcl_adi_submit(adi, request);
 }
 
-bool bcl_adi_iov_sum(const struct iovec *iov, unsigned niov, size_t *length)
-{
-	size_t sum = 0;
-	unsigned i;
-
-	if (niov > USHRT_MAX)
-		return false;
-	for (i = 0; i < niov; i++) {
-		if (__builtin_add_overflow(sum, iov[i].iov_len, &sum))
-			return false;
-		if (iov[i].iov_len && !iov[i].iov_base)
-			return false;
-	}
-	*length = sum;
-	return true;
-}
-
 /* The match key of a message from this rank. */
 static inline uint64_t key_of(const struct bcl_adi *adi, unsigned context,
 			      int tag)
@@ -332,7 +311,7 @@ isend(struct bcl_adi *adi, const void *buffer, size_t length, unsigned rank,
 	if (bcl_unlikely(status))
 		return status;
 	if (bcl_adi_send_direct(adi, rank, key, buffer, length) == BCL_OK)
-		*request = &adi->done;
+		*request = bcl_request_at_once();
 	else
 		status = start(adi, buffer, length, rank, key, false, request);
 	bcl_adi_leave(adi);
@@ -359,7 +338,7 @@ enum bcl_status bcl_adi_isend(struct bcl_adi *adi, const void *buffer,
 					length)))
 		return isend(adi, buffer, length, rank, key, request);
 	bcl_adi_sent(adi, peer);
-	*request = &adi->done;
+	*request = bcl_request_at_once();
 	return bcl_pair_kick(peer->peer->pair);
 }
 
@@ -395,7 +374,7 @@ static enum bcl_status start_pieces(struct bcl_adi *adi,
 	    niov <= BCL_GATHER_MAX &&
 	    bcl_send(peer->peer, BCL_ADI_EAGER, key, iov, niov, 0) == BCL_OK) {
 		bcl_adi_sent(adi, peer);
-		*result = &adi->done;
+		*result = bcl_request_at_once();
 		return BCL_OK;
 	}
 	request = bcl_request_new(adi);

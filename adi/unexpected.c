@@ -20,7 +20,10 @@
  */
 #include <string.h>
 
-#include "adi/engine.h"
+#include "adi/job.h"
+#include "adi/match.h"
+#include "adi/peer.h"
+#include "adi/unexpected.h"
 
 struct bcl_adi_message *bcl_adi_message_new(struct bcl_adi *adi,
 					    struct bcl_adi_peer *peer,

@@ -16,7 +16,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "adi/engine.h"
+#include "adi/job.h"
+#include "adi/progress.h"
+#include "adi/request.h"
+#include "transport/context.h"
 
 enum {
 	SPINS = 32,	     /* turns between looks at the clock */
@@ -144,7 +147,7 @@ static void sleep_once(struct bcl_adi *adi,
 		return;
 	}
 	for (i = 0; i < n; i++) {
-		if (requests[i] && requests[i] != &adi->done)
+		if (requests[i])
 			requests[i]->end |= BCL_END_WAKE;
 	}
 	if (adi->sleepers++ && adi->wake)

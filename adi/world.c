@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Joining the job, bcl_adi_open(), and leaving it, bcl_adi_close(). */
-#include "adi/engine.h"
+#include "adi/arrive.h"
+#include "adi/job.h"
+#include "adi/match.h"
+#include "adi/peer.h"
+#include "adi/progress.h"
+#include "adi/protocol.h"
+#include "adi/receive.h"
+#include "adi/request.h"
+#include "adi/unexpected.h"
+#include "transport/boot/boot.h"
+#include "transport/context.h"
 
 enum {
 	/* Turns before a wait goes on in bcl_adi_wait_any(). SPINS_CROWDED:
@@ -65,7 +75,6 @@ static enum bcl_status open_engine(struct bcl_adi *adi, unsigned flags)
 	adi->eager_long = config->eager_max;
 	adi->eager_max = bcl_config_eager_near(config);
 	adi->unexpected_max = config->unexpected;
-	adi->done.state = BCL_REQUEST_DONE;
 	adi->ready_last = &adi->ready;
 	bcl_pool_open(&adi->pool, adi->env);
 	bcl_match_open(&adi->match, adi->env);

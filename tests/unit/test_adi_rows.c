@@ -11,10 +11,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "adi/engine.h"
+#include "adi/job.h"
+#include "adi/match.h"
+#include "adi/protocol.h"
+#include "adi/request.h"
 #include "tests/unit/need.h"
 #include "tests/unit/unit.h"
 #include "transport/boot/fork.h"
+#include "transport/context.h"
 
 enum {
 	CONTEXT = 3,
