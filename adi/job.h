@@ -83,7 +83,7 @@ struct bcl_adi {
 	/* schedule.c */
 	struct bcl_adi_schedule *ready, **ready_last;
 
-	/* send.c */
+	/* eager.c */
 	size_t eager_long; /* eager by paths that take long messages, bytes */
 
 	/* packet.c */

@@ -67,39 +67,52 @@ enum {
 			      * left for messages that are called for */
 };
 
-/* ---- send.c ---- */
+/* ---- protocol.c: what a request does in each state ---- */
 
-/* Advances a request in a state that waits in a queue. AGAIN: the request must
- * wait. OK: the request advanced, or has failed and is complete. */
+/* Advances a request in a state that waits in the queue of its peer; the
+ * request is in no queue. AGAIN: the request must wait. OK: the request
+ * advanced, or has failed and is complete. */
 enum bcl_status bcl_request_push(struct bcl_adi *adi,
 				 struct bcl_adi_request *request);
-/* Ends a request that cannot go on; the request is in no queue. */
+/* Ends a request that stood in a queue of its peer, which is lost. */
 void bcl_request_fail(struct bcl_adi *adi, struct bcl_adi_request *request,
 		      enum bcl_status status);
+/* Takes back a message, with CANCELLED. Returns false if it is too late. */
+bool bcl_request_take_back(struct bcl_adi *adi,
+			   struct bcl_adi_request *request);
+
+/* ---- eager.c ---- */
+
 /* Starts a message that does not leave at once. The caller has set buffer or
  * iov, length, sync, end. */
 void bcl_adi_send_queued(struct bcl_adi *adi, struct bcl_adi_request *request,
 			 unsigned rank, uint64_t key);
 /* Returns true if the message may be sent or announced now. */
 bool bcl_adi_may_send(const struct bcl_adi_request *request);
-/* Handles MATCHED. */
-void bcl_adi_matched(struct bcl_adi *adi, const struct bcl_event *event);
 /* Sends one system message of any number of pieces. */
 enum bcl_status bcl_adi_send_pieces(struct bcl_peer *peer, unsigned type,
 				    uint64_t immediate, const struct iovec *iov,
 				    unsigned niov, size_t length);
-/* Sends an empty message. The request ends when the peer has the message, and
- * with it all messages before. */
-void bcl_adi_send_nothing(struct bcl_adi *adi, struct bcl_adi_peer *peer,
-			  enum bcl_adi_type type, uint64_t immediate);
+/* EAGER. */
+enum bcl_status bcl_request_send(struct bcl_adi *adi,
+				 struct bcl_adi_request *request);
+/* Handles MATCHED. */
+void bcl_adi_matched(struct bcl_adi *adi, const struct bcl_event *event);
 
 /* ---- rendezvous.c: the sender ---- */
 
-/* bcl_request_push() for EAGER, OFFER and ANNOUNCE; for GRANT and GIVE. */
+/* OFFER and ANNOUNCE; also EAGER, of a message that may not go eagerly. */
 enum bcl_status bcl_request_offer(struct bcl_adi *adi,
 				  struct bcl_adi_request *request);
+/* GRANT and GIVE. */
 enum bcl_status bcl_request_grant(struct bcl_adi *adi,
 				  struct bcl_adi_request *request);
+/* ANNOUNCE and GIVE. */
+void bcl_request_fail_offered(struct bcl_adi *adi,
+			      struct bcl_adi_request *request,
+			      enum bcl_status status);
+/* ANNOUNCE and READ: takes back the offer. */
+bool bcl_request_withdraw(struct bcl_adi *adi, struct bcl_adi_request *request);
 /* Handles CALL. */
 void bcl_adi_call(struct bcl_adi *adi, const struct bcl_event *event);
 /* Handles BCL_EVENT_READ: the receiver has pulled the message, or the offer has
@@ -112,20 +125,32 @@ void bcl_adi_read(struct bcl_adi *adi, struct bcl_adi_request *request,
 /* Gets an announced message. The caller has set status and buffer. */
 void bcl_adi_fetch(struct bcl_adi *adi, struct bcl_adi_request *request,
 		   struct bcl_adi_peer *peer, const void *ticket);
-/* bcl_request_push() for CALL; for PULL. */
+/* CALL. */
 enum bcl_status bcl_request_call(struct bcl_adi *adi,
 				 struct bcl_adi_request *request);
+/* PULL. */
 enum bcl_status bcl_request_pull(struct bcl_adi *adi,
 				 struct bcl_adi_request *request);
 /* Handles TOKEN and DATA. */
 void bcl_adi_called(struct bcl_adi *adi, const struct bcl_event *event);
-/* Handles BCL_EVENT_PULLED. */
+/* Handles BCL_EVENT_PULLED; also the failure of CALL, CALLED and PULL. */
 void bcl_adi_pulled(struct bcl_adi *adi, struct bcl_adi_request *request,
 		    enum bcl_status status);
 
+/* ---- receive.c, arrive.c ---- */
+
+/* POSTED: takes back the receive. */
+bool bcl_request_unpost(struct bcl_adi *adi, struct bcl_adi_request *request);
+/* ANSWER. */
+enum bcl_status bcl_request_answer(struct bcl_adi *adi,
+				   struct bcl_adi_request *request);
+void bcl_request_fail_answer(struct bcl_adi *adi,
+			     struct bcl_adi_request *request,
+			     enum bcl_status status);
+
 /* ---- put.c ---- */
 
-/* bcl_request_push() for PUT. */
+/* PUT. */
 enum bcl_status bcl_request_put(struct bcl_adi *adi,
 				struct bcl_adi_request *request);
 /* Handles BCL_EVENT_NOTIFY. Returns false if there is no memory to keep the
@@ -134,6 +159,13 @@ bool bcl_adi_put_arrived(struct bcl_adi *adi, const struct bcl_event *event);
 
 /* ---- packet.c ---- */
 
+/* PACKET. */
+enum bcl_status bcl_request_packet(struct bcl_adi *adi,
+				   struct bcl_adi_request *request);
+/* Sends an empty message. The request ends when the peer has the message, and
+ * with it all messages before. */
+void bcl_adi_send_nothing(struct bcl_adi *adi, struct bcl_adi_peer *peer,
+			  enum bcl_adi_type type, uint64_t immediate);
 /* Hands a packet to the packet layer. */
 void bcl_adi_packet(struct bcl_adi *adi, const struct bcl_event *event);
 

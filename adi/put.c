@@ -48,7 +48,7 @@ enum bcl_status bcl_request_put(struct bcl_adi *adi,
 	if (status == BCL_ERR_AGAIN)
 		return status;
 	if (status) {
-		bcl_request_fail(adi, request, status);
+		bcl_request_complete(adi, request, status);
 		return BCL_OK;
 	}
 	request->state = BCL_REQUEST_SENT;

@@ -8,6 +8,7 @@
 #include "adi/match.h"
 #include "adi/peer.h"
 #include "adi/progress.h"
+#include "adi/protocol.h"
 #include "adi/receive.h"
 #include "adi/request.h"
 #include "adi/unexpected.h"
@@ -247,6 +248,14 @@ enum bcl_status bcl_adi_recv(struct bcl_adi *adi, void *buffer, size_t length,
 	return request.status.status;
 }
 
+bool bcl_request_unpost(struct bcl_adi *adi, struct bcl_adi_request *request)
+{
+	bcl_match_unpost(&adi->match, &request->receive);
+	request->status = (struct bcl_adi_status){ .source = -1, .tag = -1 };
+	bcl_request_complete(adi, request, BCL_ERR_CANCELLED);
+	return true;
+}
+
 enum bcl_status bcl_adi_cancel(struct bcl_adi *adi,
 			       struct bcl_adi_request *request)
 {
@@ -257,14 +266,10 @@ enum bcl_status bcl_adi_cancel(struct bcl_adi *adi,
 	status = bcl_adi_enter(adi);
 	if (status)
 		return status;
-	status = BCL_ERR_BUSY;
-	if (request->state == BCL_REQUEST_POSTED) {
-		bcl_match_unpost(&adi->match, &request->receive);
-		request->status =
-			(struct bcl_adi_status){ .source = -1, .tag = -1 };
-		bcl_request_complete(adi, request, BCL_ERR_CANCELLED);
-		status = BCL_OK;
-	}
+	if (request->state == BCL_REQUEST_POSTED)
+		bcl_request_unpost(adi, request);
+	else
+		status = BCL_ERR_BUSY;
 	bcl_adi_leave(adi);
 	return status;
 }

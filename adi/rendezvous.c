@@ -109,7 +109,7 @@ enum bcl_status bcl_request_offer(struct bcl_adi *adi,
 		if (status == BCL_ERR_AGAIN)
 			return status;
 		if (status) {
-			bcl_request_fail(adi, request, status);
+			bcl_request_complete(adi, request, status);
 			return BCL_OK;
 		}
 		request->state = BCL_REQUEST_ANNOUNCE;
@@ -148,6 +148,24 @@ void bcl_adi_read(struct bcl_adi *adi, struct bcl_adi_request *request,
 	bcl_request_complete(adi, request, status);
 }
 
+void bcl_request_fail_offered(struct bcl_adi *adi,
+			      struct bcl_adi_request *request,
+			      enum bcl_status status)
+{
+	(void)adi;
+	(void)status;
+	/* the event of the offer ends the request */
+	request->state = BCL_REQUEST_READ;
+}
+
+bool bcl_request_withdraw(struct bcl_adi *adi, struct bcl_adi_request *request)
+{
+	if (bcl_withdraw(request->peer->peer, request->token))
+		return false;
+	bcl_adi_read(adi, request, BCL_ERR_CANCELLED);
+	return true;
+}
+
 /* ---- answering a call ---- */
 
 static enum bcl_status send_data(struct bcl_adi *adi,
@@ -182,7 +200,7 @@ enum bcl_status bcl_request_grant(struct bcl_adi *adi,
 			return status;
 		if (status) {
 			settle(adi, request);
-			bcl_request_fail(adi, request, status);
+			bcl_request_complete(adi, request, status);
 			return BCL_OK;
 		}
 		request->state = BCL_REQUEST_GIVE;

@@ -26,33 +26,6 @@ static void make_ready(struct bcl_adi *adi, struct bcl_adi_schedule *schedule)
 	adi->chores |= BCL_CHORE_SCHEDULES;
 }
 
-bool bcl_request_take_back(struct bcl_adi *adi, struct bcl_adi_request *request)
-{
-	switch ((enum bcl_request_state)request->state) {
-	case BCL_REQUEST_POSTED:
-		bcl_match_unpost(&adi->match, &request->receive);
-		bcl_request_complete(adi, request, BCL_ERR_CANCELLED);
-		return true;
-	case BCL_REQUEST_EAGER:
-	case BCL_REQUEST_OFFER:
-	case BCL_REQUEST_PUT:
-		bcl_adi_unqueue(request);
-		bcl_request_complete(adi, request, BCL_ERR_CANCELLED);
-		return true;
-	case BCL_REQUEST_LISTED:
-		bcl_request_complete(adi, request, BCL_ERR_CANCELLED);
-		return true;
-	case BCL_REQUEST_ANNOUNCE:
-	case BCL_REQUEST_READ:
-		if (bcl_withdraw(request->peer->peer, request->token))
-			return false;
-		bcl_adi_read(adi, request, BCL_ERR_CANCELLED);
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* Takes back the messages of a schedule that failed. Returns false if some are
  * still under way. */
 static bool take_back_all(struct bcl_adi *adi,

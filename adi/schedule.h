@@ -12,9 +12,6 @@ void bcl_adi_schedule_check(struct bcl_adi *adi,
 /* Called when a message of a schedule is complete. */
 void bcl_adi_schedule_message(struct bcl_adi *adi,
 			      struct bcl_adi_request *request);
-/* Takes back a message, with CANCELLED. Returns false if it is too late. */
-bool bcl_request_take_back(struct bcl_adi *adi,
-			   struct bcl_adi_request *request);
 /* BCL_CHORE_SCHEDULES: advances all ready schedules. Returns true if one is
  * over. */
 bool bcl_adi_schedules_serve(struct bcl_adi *adi);

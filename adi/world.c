@@ -179,9 +179,7 @@ static void cancel(struct bcl_match_receive *receive, void *arg)
 
 	if (bcl_match_context(receive->node.key) > BCL_ADI_CONTEXT_MAX)
 		return;
-	bcl_match_unpost(&adi->match, receive);
-	bcl_request_complete(adi, (struct bcl_adi_request *)receive,
-			     BCL_ERR_CANCELLED);
+	bcl_request_unpost(adi, (struct bcl_adi_request *)receive);
 }
 
 static void find_busy(struct bcl_adi *adi, struct bcl_adi_request *request,
