@@ -193,7 +193,7 @@ static inline enum bcl_status try_short(struct bcl_adi_peer *peer,
 					size_t header_length,
 					const struct iovec *iov, unsigned niov)
 {
-	char packet[BCL_SLOT_PAYLOAD];
+	char packet[BCL_SHORT_MAX];
 	char *p;
 
 	if (!niov)

@@ -201,38 +201,30 @@ static void follow(struct bcl_adi *adi, struct bcl_peer *from, uint64_t first,
 		   unsigned n)
 {
 	const unsigned rank = bcl_match_source(first);
-	struct bcl_pair *pair = from->pair;
 	const struct bcl_adi_peer *peer = NULL;
 	struct bcl_adi_request *request;
-	const struct bcl_slot *slot;
-	uint64_t header, key;
+	struct bcl_row row;
+	const void *data;
 	unsigned taken;
 	size_t length;
+	uint64_t key;
 
-	/* the peer has no pair while a put to the peer is under way */
-	if (bcl_unlikely(!pair))
-		return;
 	/* the first message may have been dropped: the handle was not the
 	 * rank's */
 	if (rank < adi->size && bcl_adi_key_valid(first))
 		peer = bcl_adi_known(adi, rank);
 	if (bcl_unlikely(!peer || peer->peer != from))
 		return;
-	if (n > adi->port->messages)
-		n = adi->port->messages;
+	n = bcl_row_begin(&row, adi->port, from, n);
 	for (taken = 0; taken < n; taken++) {
-		slot = bcl_pair_slot(pair);
-		header = bcl_pair_look(pair, slot, BCL_ADI_EAGER);
-		if (!header)
-			break;
-		key = slot->immediate;
-		if ((key ^ first) & KEY_OF_OTHERS)
+		if (!bcl_row_look(&row, BCL_ADI_EAGER, &key) ||
+		    (key ^ first) & KEY_OF_OTHERS)
 			break;
 		request = (void *)bcl_match_arrive(&adi->match, key);
 		if (!request)
 			break;
-		length = bcl_pair_take(pair, slot, header);
-		bcl_request_copy_in(request, key, slot->payload, length);
+		data = bcl_row_take(&row, &length);
+		bcl_request_copy_in(request, key, data, length);
 		bcl_request_complete(adi, request,
 				     bcl_request_fits(request, length));
 	}

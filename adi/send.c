@@ -81,7 +81,7 @@ enum bcl_status bcl_adi_isend(struct bcl_adi *adi, const void *buffer,
 		return isend(adi, buffer, length, rank, key, request);
 	bcl_adi_sent(adi, peer);
 	*request = bcl_request_at_once();
-	return bcl_pair_kick(peer->peer->pair);
+	return bcl_send_flush(peer->peer);
 }
 
 enum bcl_status bcl_adi_issend(struct bcl_adi *adi, const void *buffer,
