@@ -38,6 +38,7 @@ static bool is_eager(const struct bcl_adi *adi,
 void bcl_adi_send_queued(struct bcl_adi *adi, struct bcl_adi_request *request,
 			 unsigned rank, uint64_t key)
 {
+	bcl_assert(request->state == BCL_REQUEST_NEW);
 	request->state = BCL_REQUEST_EAGER;
 	request->packet = false;
 	request->tokened = false;

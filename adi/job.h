@@ -107,6 +107,8 @@ struct bcl_adi {
 
 	/* wait.c: threads */
 	pthread_mutex_t lock;
+	pthread_t owner;	 /* of the lock, for assertions */
+	unsigned held;		 /* times that the owner has the lock */
 	_Atomic unsigned wanted; /* threads that wait for the lock */
 	_Atomic bool woken;	 /* set by bcl_adi_packet_wake() */
 	unsigned sleepers;
@@ -139,6 +141,9 @@ static inline bool bcl_adi_key_valid(uint64_t key)
 
 /* ---- the lock: wait.c ---- */
 
+/* Returns true if this thread has the lock, or if there is none. For
+ * assertions: other builds do not know the owner of the lock. */
+bool bcl_adi_is_held(const struct bcl_adi *adi);
 enum bcl_status bcl_adi_threads_open(struct bcl_adi *adi);
 void bcl_adi_threads_close(struct bcl_adi *adi);
 /* OK: entered, with the lock held if there are threads. FORKED: not entered. */

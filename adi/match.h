@@ -147,6 +147,8 @@ bcl_match_take_front(struct bcl_match *match)
 {
 	struct bcl_table_node *node = match->front, *next = node->next;
 
+	bcl_assert(
+		bcl_container_of(node, struct bcl_match_receive, node)->front);
 	match->front = next == node ? NULL : next;
 	bcl_table_leave(node);
 	return bcl_container_of(node, struct bcl_match_receive, node);

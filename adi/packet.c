@@ -528,6 +528,7 @@ static inline bool __attribute__((always_inline)) turn(struct bcl_adi *adi)
 	struct bcl_event event;
 	enum bcl_status status;
 
+	bcl_assert(bcl_adi_is_held(adi));
 	if (bcl_unlikely(adi->stalled))
 		return bcl_adi_turn(adi);
 	adi->turned = true;

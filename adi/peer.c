@@ -184,6 +184,7 @@ void bcl_adi_peers_close(struct bcl_adi *adi)
 void bcl_request_append(struct bcl_request_queue *queue,
 			struct bcl_adi_request *request)
 {
+	bcl_assert(!*queue->last);
 	request->next = NULL;
 	*queue->last = request;
 	queue->last = &request->next;
@@ -202,6 +203,7 @@ static struct bcl_adi_request *take(struct bcl_request_queue *queue)
 {
 	struct bcl_adi_request *request = queue->first;
 
+	bcl_assert(request);
 	queue->first = request->next;
 	if (!queue->first)
 		queue->last = &queue->first;
@@ -213,8 +215,8 @@ void bcl_request_remove(struct bcl_request_queue *queue,
 {
 	struct bcl_adi_request **place = &queue->first;
 
-	while (*place != request)
-		place = &(*place)->next;
+	for (; *place != request; place = &(*place)->next)
+		bcl_assert(*place);
 	*place = request->next;
 	if (!request->next)
 		queue->last = place;
@@ -275,6 +277,7 @@ void bcl_adi_submit(struct bcl_adi *adi, struct bcl_adi_request *request)
 {
 	struct bcl_adi_peer *peer = request->peer;
 
+	bcl_assert(bcl_adi_is_held(adi));
 	if (bcl_unlikely(peer->lost)) {
 		bcl_request_fail(adi, request, peer->lost);
 		return;
@@ -479,6 +482,7 @@ static void lose_receives(struct bcl_adi *adi, struct loss *loss)
 {
 	if (!loss->peer->gone)
 		adi->ngone++;
+	bcl_assert(adi->ngone <= adi->size);
 	loss->peer->gone = (uint8_t)loss->status;
 	bcl_match_each(&adi->match, lose_receive, loss);
 	if (bcl_adi_is_alone(adi))
@@ -516,8 +520,8 @@ static void forget(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 	peer->peer = NULL;
 	if (referred || peer->waiting)
 		return;
-	while (*place != peer)
-		place = &(*place)->next;
+	for (; *place != peer; place = &(*place)->next)
+		bcl_assert(*place);
 	*place = peer->next;
 	adi->env->release(adi->env->world, peer, sizeof(*peer));
 }
@@ -531,6 +535,7 @@ static bool lose(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 	peer->owed = 0;
 	bcl_adi_peer_judge(peer);
 	if (peer->holds) {
+		bcl_assert(adi->nholds);
 		peer->holds = false;
 		adi->nholds--;
 	}

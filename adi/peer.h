@@ -133,6 +133,7 @@ void bcl_adi_peers_close(struct bcl_adi *adi);
 static inline struct bcl_adi_peer *bcl_adi_known(const struct bcl_adi *adi,
 						 unsigned rank)
 {
+	bcl_assert(rank < adi->size);
 	if (bcl_likely(rank < BCL_ADI_SOME_RANKS))
 		return adi->first.peer[rank];
 	return adi->ranks[rank / BCL_ADI_SOME_RANKS]
@@ -152,10 +153,15 @@ static inline void bcl_adi_sent(struct bcl_adi *adi, struct bcl_adi_peer *peer)
 	bcl_count(adi->counters, adi_sent_eager);
 }
 
+static inline bool bcl_adi_peer_may_be_direct(const struct bcl_adi_peer *peer)
+{
+	return peer->peer && !peer->lost && !peer->stopped &&
+	       !peer->queue.first && !peer->withheld.first;
+}
+
 static inline void bcl_adi_peer_judge(struct bcl_adi_peer *peer)
 {
-	peer->direct = peer->peer && !peer->lost && !peer->stopped &&
-		       !peer->queue.first && !peer->withheld.first;
+	peer->direct = bcl_adi_peer_may_be_direct(peer);
 }
 
 #endif

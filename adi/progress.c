@@ -116,12 +116,14 @@ dispatch(struct bcl_adi *adi, const struct bcl_event *event)
 			return message(adi, event);
 		break;
 	case BCL_EVENT_SENT:
+		bcl_assert(request->state == BCL_REQUEST_SENT);
 		bcl_request_complete(adi, request, event->status);
 		break;
 	case BCL_EVENT_READ:
 		bcl_adi_read(adi, request, event->status);
 		break;
 	case BCL_EVENT_PULLED:
+		bcl_assert(request->state == BCL_REQUEST_PULLED);
 		bcl_adi_pulled(adi, request, event->status);
 		break;
 	case BCL_EVENT_PEER:
@@ -279,6 +281,7 @@ static bool __attribute__((noinline)) turn_elsewhere(struct bcl_adi *adi)
 static inline bool __attribute__((always_inline))
 turn(struct bcl_adi *adi, unsigned most)
 {
+	bcl_assert(bcl_adi_is_held(adi));
 	adi->turned = true;
 	if (!turn_pair(adi, most))
 		return turn_elsewhere(adi);

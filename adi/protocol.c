@@ -4,6 +4,7 @@
 #include "adi/peer.h"
 #include "adi/protocol.h"
 #include "adi/request.h"
+#include "base/base.h"
 
 static bool cancel(struct bcl_adi *adi, struct bcl_adi_request *request)
 {
@@ -26,7 +27,7 @@ static const struct {
 		     enum bcl_status status);
 	/* NULL: too late */
 	bool (*take_back)(struct bcl_adi *adi, struct bcl_adi_request *request);
-} states[BCL_REQUEST_FREE + 1] = {
+} states[BCL_REQUEST_STATES] = {
 	/* sender */
 	[BCL_REQUEST_WITHHELD] = { .fail = bcl_request_complete },
 	[BCL_REQUEST_EAGER] = { bcl_request_send, bcl_request_complete,
@@ -57,12 +58,14 @@ static const struct {
 enum bcl_status bcl_request_push(struct bcl_adi *adi,
 				 struct bcl_adi_request *request)
 {
+	bcl_assert(states[request->state].push);
 	return states[request->state].push(adi, request);
 }
 
 void bcl_request_fail(struct bcl_adi *adi, struct bcl_adi_request *request,
 		      enum bcl_status status)
 {
+	bcl_assert(states[request->state].fail);
 	states[request->state].fail(adi, request, status);
 }
 

@@ -232,6 +232,7 @@ enum bcl_status bcl_adi_recv(struct bcl_adi *adi, void *buffer, size_t length,
 	broken = bcl_adi_enter(adi);
 	if (bcl_unlikely(broken))
 		return broken;
+	request.state = BCL_REQUEST_NEW;
 	request.end = 0;
 	request.niov = 0;
 	request.buffer = buffer;

@@ -129,10 +129,12 @@ enum bcl_status bcl_request_offer(struct bcl_adi *adi,
 static void settle(struct bcl_adi *adi, struct bcl_adi_request *request)
 {
 	if (request->tokened) {
+		bcl_assert(adi->tokens);
 		request->tokened = false;
 		adi->tokens--;
 	}
 	if (request->limited) {
+		bcl_assert(request->peer->announced);
 		request->peer->announced--;
 		bcl_adi_peer_resume(adi, request->peer);
 	}
@@ -144,6 +146,8 @@ void bcl_adi_read(struct bcl_adi *adi, struct bcl_adi_request *request,
 	if (request->state == BCL_REQUEST_ANNOUNCE ||
 	    request->state == BCL_REQUEST_GIVE)
 		bcl_adi_unqueue(request);
+	else
+		bcl_assert(request->state == BCL_REQUEST_READ);
 	settle(adi, request);
 	bcl_request_complete(adi, request, status);
 }

@@ -75,6 +75,12 @@ static struct bcl_adi_request *request_at(struct bcl_adi *adi, uint32_t index)
 	return &adi->slabs[index / SLAB]->requests[index % SLAB];
 }
 
+static bool is_started(const struct bcl_adi_request *request)
+{
+	return request->state != BCL_REQUEST_NEW &&
+	       request->state != BCL_REQUEST_FREE;
+}
+
 struct bcl_adi_request *bcl_request_find(struct bcl_adi *adi, uint64_t id)
 {
 	uint32_t index = (uint32_t)id - 1;
@@ -83,10 +89,8 @@ struct bcl_adi_request *bcl_request_find(struct bcl_adi *adi, uint64_t id)
 	if (index / SLAB >= adi->nslabs)
 		return NULL;
 	request = request_at(adi, index);
-	return request->generation == id >> 32 &&
-			       request->state != BCL_REQUEST_FREE
-		       ? request
-		       : NULL;
+	return request->generation == id >> 32 && is_started(request) ? request
+								      : NULL;
 }
 
 void bcl_requests_each(struct bcl_adi *adi,
@@ -99,7 +103,7 @@ void bcl_requests_each(struct bcl_adi *adi,
 
 	for (i = 0; i < adi->nslabs * SLAB; i++) {
 		request = request_at(adi, i);
-		if (request->state != BCL_REQUEST_FREE)
+		if (is_started(request))
 			call(adi, request, arg);
 	}
 }

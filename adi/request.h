@@ -14,6 +14,7 @@
  * State of a request: what the request waits for, and the state after that.
  *
  *  state      waits for                            then
+ *  NEW        its start                            any state; done at once
  *  WITHHELD   leave to send or to announce         EAGER
  *               (bcl_adi_may_send())
  *  EAGER      room in the transport                done; SYNC if synchronous;
@@ -56,6 +57,7 @@
  * event.
  */
 enum bcl_request_state {
+	BCL_REQUEST_NEW,
 	BCL_REQUEST_DONE,
 	BCL_REQUEST_WITHHELD,
 	BCL_REQUEST_EAGER,
@@ -76,7 +78,8 @@ enum bcl_request_state {
 	BCL_REQUEST_PUT,
 	BCL_REQUEST_SENT,
 	BCL_REQUEST_RUNNING,
-	BCL_REQUEST_FREE,
+	BCL_REQUEST_FREE, /* in the free list */
+	BCL_REQUEST_STATES,
 };
 
 /* Consequences of the completion of a request. No bit: the caller tests or
@@ -143,13 +146,17 @@ static inline struct bcl_adi_request *bcl_request_at_once(void)
 bool bcl_requests_grow(struct bcl_adi *adi);
 
 /* Takes the first request of the free list, which must not be empty. The caller
- * sets all fields but `generation`, `end` and `niov`. */
+ * sets all fields but `generation`, `end` and `niov`, and starts the request.
+ */
 static inline struct bcl_adi_request *bcl_request_take(struct bcl_adi *adi)
 {
 	struct bcl_adi_request *request = adi->free;
 
+	bcl_assert(bcl_adi_is_held(adi));
+	bcl_assert(request && request->state == BCL_REQUEST_FREE);
 	adi->free = request->next;
 	request->generation++;
+	request->state = BCL_REQUEST_NEW;
 	request->end = 0;
 	request->niov = 0;
 	return request;
@@ -163,9 +170,13 @@ static inline struct bcl_adi_request *bcl_request_new(struct bcl_adi *adi)
 	return bcl_request_take(adi);
 }
 
+/* Frees a request that is done, or was never started. */
 static inline void bcl_request_free(struct bcl_adi *adi,
 				    struct bcl_adi_request *request)
 {
+	bcl_assert(bcl_adi_is_held(adi));
+	bcl_assert(request->state == BCL_REQUEST_DONE ||
+		   request->state == BCL_REQUEST_NEW);
 	if (request == &bcl_request_sent)
 		return;
 	request->state = BCL_REQUEST_FREE;
@@ -177,7 +188,8 @@ static inline void bcl_request_free(struct bcl_adi *adi,
 uint64_t bcl_request_id(const struct bcl_adi_request *request);
 /* Finds a request by name. NULL: no request of this name is in use. */
 struct bcl_adi_request *bcl_request_find(struct bcl_adi *adi, uint64_t id);
-/* Calls back for each request in use. The callback may free the request. */
+/* Calls back for each request that was started. The callback may free the
+ * request. */
 void bcl_requests_each(struct bcl_adi *adi,
 		       void (*call)(struct bcl_adi *adi,
 				    struct bcl_adi_request *request, void *arg),
@@ -194,6 +206,9 @@ static inline void bcl_request_complete(struct bcl_adi *adi,
 					struct bcl_adi_request *request,
 					enum bcl_status status)
 {
+	bcl_assert(bcl_adi_is_held(adi));
+	bcl_assert(request->state != BCL_REQUEST_DONE &&
+		   request->state != BCL_REQUEST_FREE);
 	request->status.status = status;
 	request->state = BCL_REQUEST_DONE;
 	if (bcl_unlikely(request->end))

@@ -59,6 +59,7 @@ static bool run(struct bcl_adi *adi, struct bcl_adi_schedule *schedule)
 			make_ready(adi, schedule);
 		return false;
 	}
+	bcl_assert(!schedule->pending);
 	bcl_request_complete(adi, request, schedule->status);
 	if (schedule->release)
 		schedule->release(schedule);
@@ -85,6 +86,7 @@ bool bcl_adi_schedules_serve(struct bcl_adi *adi)
 static void start(struct bcl_adi *adi, struct bcl_adi_schedule *schedule,
 		  struct bcl_adi_request *request)
 {
+	bcl_assert(request->state == BCL_REQUEST_NEW);
 	request->state = BCL_REQUEST_RUNNING;
 	request->status = (struct bcl_adi_status){ .source = -1, .tag = -1 };
 	schedule->status = BCL_OK;
@@ -110,7 +112,7 @@ enum bcl_status bcl_adi_schedule_start(struct bcl_adi *adi,
 enum bcl_status bcl_adi_schedule_run(struct bcl_adi *adi,
 				     struct bcl_adi_schedule *schedule)
 {
-	struct bcl_adi_request request = { .end = 0 };
+	struct bcl_adi_request request = { .state = BCL_REQUEST_NEW };
 	enum bcl_status status;
 
 	start(adi, schedule, &request);
@@ -140,6 +142,7 @@ void bcl_adi_schedule_fail(struct bcl_adi_schedule *schedule,
 static void link_message(struct bcl_adi_schedule *schedule,
 			 struct bcl_adi_request *request)
 {
+	bcl_assert(schedule->lane < BCL_ADI_LANES);
 	request->end |= BCL_END_SCHEDULE | BCL_END_FREE;
 	request->schedule = schedule;
 	request->lane = schedule->lane;
@@ -172,6 +175,7 @@ void bcl_adi_schedule_message(struct bcl_adi *adi,
 {
 	struct bcl_adi_schedule *schedule = request->schedule;
 
+	bcl_assert(schedule->pending && schedule->lanes[request->lane]);
 	if (request->schedule_prev)
 		request->schedule_prev->schedule_next = request->schedule_next;
 	else

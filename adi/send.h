@@ -14,6 +14,7 @@ static inline struct bcl_adi_peer *bcl_adi_direct(const struct bcl_adi *adi,
 {
 	struct bcl_adi_peer *peer = bcl_adi_known(adi, rank);
 
+	bcl_assert(!peer || !peer->direct || bcl_adi_peer_may_be_direct(peer));
 	return peer && peer->direct && length <= adi->eager_max ? peer : NULL;
 }
 

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/base.h"
 #include "transport/env/env.h"
 
 struct bcl_table_node {
@@ -74,6 +75,8 @@ static inline void bcl_table_append(struct bcl_table_node *first,
 
 static inline void bcl_table_leave(struct bcl_table_node *node)
 {
+	/* the node is in a circle */
+	bcl_assert(node->next->prev == node && node->prev->next == node);
 	node->next->prev = node->prev;
 	node->prev->next = node->next;
 }
@@ -128,6 +131,7 @@ static inline void bcl_table_take(struct bcl_table *table,
 		if (node->chain)
 			node->chain->link = node->link;
 		if (next == node) {
+			bcl_assert(table->keys);
 			table->keys--;
 			return;
 		}

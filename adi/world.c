@@ -252,6 +252,7 @@ static void meet(struct bcl_adi *adi)
 
 	for (distance = 1; distance < adi->size; distance *= 2, round++) {
 		from = (adi->rank + adi->size - distance) % adi->size;
+		request.state = BCL_REQUEST_NEW;
 		request.end = 0;
 		request.niov = 0;
 		request.buffer = NULL;

@@ -3,6 +3,7 @@
 #ifndef BCL_POLL_H
 #define BCL_POLL_H
 
+#include "base/base.h"
 #include "transport/context.h"
 #include "transport/shm/pair.h"
 
@@ -92,6 +93,7 @@ static inline bool bcl_row_look(struct bcl_row *row, unsigned type,
  * next receive from this peer. */
 static inline const void *bcl_row_take(struct bcl_row *row, size_t *length)
 {
+	bcl_assert(row->header);
 	*length = bcl_pair_take(row->pair, row->slot, row->header);
 	return row->slot->payload;
 }

@@ -200,7 +200,8 @@ static void send_beside_put(struct bcl_adi *adi)
  * overtake it, for which the pair is hidden from sends; it receives. */
 static void receive_beside_put(struct bcl_adi *adi)
 {
-	struct bcl_adi_request *requests[ROW], put = { .state = 0 };
+	struct bcl_adi_request *requests[ROW],
+		put = { .state = BCL_REQUEST_SENT };
 	uint8_t key[BCL_KEY_MAX], data[sizeof(area)];
 	struct bcl_peer *peer;
 	unsigned i;
