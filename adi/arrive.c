@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "adi/arrive.h"
+#include "adi/protocol.h"
 
 static void answer(struct bcl_adi *adi, struct bcl_adi_request *request,
 		   struct bcl_adi_peer *peer, uint64_t sync)
@@ -16,6 +17,30 @@ static void answer(struct bcl_adi *adi, struct bcl_adi_request *request,
 	request->limited = false;
 	request->released = false;
 	bcl_adi_submit(adi, request);
+}
+
+enum bcl_status bcl_request_answer(struct bcl_adi *adi,
+				   struct bcl_adi_request *request)
+{
+	enum bcl_status status;
+
+	status = bcl_send(request->peer->peer, BCL_ADI_MATCHED, request->remote,
+			  NULL, 0, 0);
+	if (status == BCL_ERR_AGAIN)
+		return status;
+	request->peer->dirty = true;
+	/* the receive succeeds even if the sender is lost */
+	bcl_request_complete(adi, request, request->status.status);
+	return BCL_OK;
+}
+
+/* The message has arrived. */
+void bcl_request_fail_answer(struct bcl_adi *adi,
+			     struct bcl_adi_request *request,
+			     enum bcl_status status)
+{
+	(void)status;
+	bcl_request_complete(adi, request, request->status.status);
 }
 
 static void fetch(struct bcl_adi *adi, struct bcl_adi_request *request,

@@ -1,10 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* Matching of an arriving eager message with its receive, in line. */
+/* Arriving messages; in line the matching of an eager message with its
+ * receive. */
 #ifndef BCL_ADI_ARRIVE_H
 #define BCL_ADI_ARRIVE_H
 
-#include "adi/engine.h"
+#include <string.h>
+
+#include "adi/iov.h"
+#include "adi/job.h"
+#include "adi/match.h"
+#include "adi/peer.h"
+#include "adi/progress.h"
+#include "adi/request.h"
+#include "adi/unexpected.h"
 #include "transport/copy.h"
+
+/* Receives an unexpected message, already out of the tables, and frees the
+ * message. */
+void bcl_adi_receive_unexpected(struct bcl_adi *adi,
+				struct bcl_adi_request *request,
+				struct bcl_adi_message *message);
+/* Handles SYNC and ANNOUNCE with a valid key of the peer. Returns false if
+ * there is no memory to keep the message; then nothing was done. */
+bool bcl_adi_arrive(struct bcl_adi *adi, struct bcl_adi_peer *peer,
+		    const struct bcl_event *event);
+/* Drops the unexpected messages of the caller's contexts. Senders that wait for
+ * an answer get one and go on. */
+void bcl_adi_discard_unexpected(struct bcl_adi *adi);
 
 /* Keeps a message until a receive matches: `size` bytes of data or ticket.
  * Returns false if there is no memory. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Test and wait: the calls that report the end of requests to the caller. */
-#include "adi/engine.h"
+#include "adi/job.h"
+#include "adi/progress.h"
+#include "adi/request.h"
 
 /* Reports a request that is done, and frees the request. */
 static enum bcl_status finish(struct bcl_adi *adi,

@@ -3,22 +3,11 @@
  * them. rendezvous.c explains the protocol. */
 #include <string.h>
 
-#include "adi/engine.h"
-
-void bcl_adi_scatter(const struct iovec *iov, unsigned niov, const void *from,
-		     size_t length)
-{
-	const char *p = from;
-	size_t n;
-
-	for (; niov && length; niov--, iov++) {
-		n = iov->iov_len < length ? iov->iov_len : length;
-		if (n)
-			memcpy(iov->iov_base, p, n);
-		p += n;
-		length -= n;
-	}
-}
+#include "adi/iov.h"
+#include "adi/job.h"
+#include "adi/peer.h"
+#include "adi/protocol.h"
+#include "adi/request.h"
 
 /* Bytes of the message that fit into the receive. */
 static size_t wanted(const struct bcl_adi_request *request)

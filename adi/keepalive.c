@@ -17,7 +17,12 @@
  * peer gets keepalives ever more seldom, because a peer that computes does not
  * empty its ring.
  */
-#include "adi/engine.h"
+#include "adi/job.h"
+#include "adi/match.h"
+#include "adi/peer.h"
+#include "adi/progress.h"
+#include "adi/protocol.h"
+#include "transport/context.h"
 
 enum {
 	ASKED = 16,	   /* ranks at a time */

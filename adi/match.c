@@ -11,7 +11,7 @@ const uint64_t bcl_match_masks[BCL_MATCH_CLASSES] = {
 
 static struct bcl_match_receive *receive_of(struct bcl_table_node *node)
 {
-	return bcl_container(node, struct bcl_match_receive, node);
+	return bcl_container_of(node, struct bcl_match_receive, node);
 }
 
 void bcl_match_open(struct bcl_match *match, const struct bcl_env *env)
@@ -193,5 +193,5 @@ struct bcl_match_message *bcl_match_find_any(struct bcl_match *match,
 			      key & bcl_match_masks[class]);
 	if (!node)
 		return NULL;
-	return bcl_container(node - class, struct bcl_match_message, node);
+	return bcl_container_of(node - class, struct bcl_match_message, node);
 }

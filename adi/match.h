@@ -27,6 +27,7 @@
 #include <stdbool.h>
 
 #include "adi/table.h"
+#include "base/base.h"
 
 enum bcl_match_class {
 	BCL_MATCH_EXACT = 0,
@@ -146,9 +147,11 @@ bcl_match_take_front(struct bcl_match *match)
 {
 	struct bcl_table_node *node = match->front, *next = node->next;
 
+	bcl_assert(
+		bcl_container_of(node, struct bcl_match_receive, node)->front);
 	match->front = next == node ? NULL : next;
 	bcl_table_leave(node);
-	return bcl_container(node, struct bcl_match_receive, node);
+	return bcl_container_of(node, struct bcl_match_receive, node);
 }
 
 /* bcl_match_arrive() in the tables. */

@@ -3,7 +3,10 @@
  * of another, beside all matching. See internal.h. */
 #include <string.h>
 
-#include "adi/engine.h"
+#include "adi/job.h"
+#include "adi/peer.h"
+#include "adi/protocol.h"
+#include "adi/request.h"
 
 struct bcl_adi_client **bcl_adi_client(struct bcl_adi *adi)
 {

@@ -4,7 +4,12 @@
  * data is announced in a packet and pulled (rendezvous.c, fetch.c). */
 #include <string.h>
 
-#include "adi/engine.h"
+#include "adi/iov.h"
+#include "adi/job.h"
+#include "adi/peer.h"
+#include "adi/progress.h"
+#include "adi/protocol.h"
+#include "adi/request.h"
 #include "transport/copy.h"
 #include "transport/poll.h"
 #include "transport/send.h"
@@ -139,6 +144,43 @@ static enum bcl_status queue_packet(struct bcl_adi *adi,
 	return BCL_OK;
 }
 
+enum bcl_status bcl_request_packet(struct bcl_adi *adi,
+				   struct bcl_adi_request *request)
+{
+	const struct iovec whole = { request->copy, request->copy_size };
+	const struct iovec *iov = request->niov ? request->iov : &whole;
+	unsigned niov = request->niov ? request->niov : 1;
+	bool lent = request->niov || request->copy_size > BCL_MESSAGE_MAX;
+	enum bcl_status status;
+
+	status = bcl_send(request->peer->peer, request->type, request->key, iov,
+			  niov, lent ? (uintptr_t)request : 0);
+	if (status == BCL_ERR_AGAIN)
+		return status;
+	request->peer->dirty = true;
+	if (!status && lent)
+		request->state = BCL_REQUEST_SENT;
+	else
+		bcl_request_complete(adi, request, status);
+	return BCL_OK;
+}
+
+void bcl_adi_send_nothing(struct bcl_adi *adi, struct bcl_adi_peer *peer,
+			  enum bcl_adi_type type, uint64_t immediate)
+{
+	const struct iovec nothing = { NULL, 0 };
+	struct bcl_adi_request *request = bcl_request_new(adi);
+
+	if (!request)
+		return;
+	if (bcl_request_set_iov(adi, request, &nothing, 1)) {
+		bcl_request_free(adi, request);
+		return;
+	}
+	request->end |= BCL_END_FREE;
+	bcl_adi_submit_packet(adi, request, peer, type, immediate);
+}
+
 static char *append_short(char *p, const void *from, size_t length)
 {
 	bcl_copy_short(p, from, length);
@@ -151,7 +193,7 @@ static inline enum bcl_status try_short(struct bcl_adi_peer *peer,
 					size_t header_length,
 					const struct iovec *iov, unsigned niov)
 {
-	char packet[BCL_SLOT_PAYLOAD];
+	char packet[BCL_SHORT_MAX];
 	char *p;
 
 	if (!niov)
@@ -486,6 +528,7 @@ static inline bool __attribute__((always_inline)) turn(struct bcl_adi *adi)
 	struct bcl_event event;
 	enum bcl_status status;
 
+	bcl_assert(bcl_adi_is_held(adi));
 	if (bcl_unlikely(adi->stalled))
 		return bcl_adi_turn(adi);
 	adi->turned = true;

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Probes: iprobe looks for a message that a receive would match, improbe also
  * takes the message out, and imrecv receives a message that improbe took. */
-#include "adi/engine.h"
+#include "adi/arrive.h"
+#include "adi/job.h"
+#include "adi/match.h"
+#include "adi/peer.h"
+#include "adi/progress.h"
+#include "adi/receive.h"
+#include "adi/request.h"
+#include "adi/unexpected.h"
+#include "transport/context.h"
 
 static enum bcl_status probe(struct bcl_adi *adi, int source, int tag,
 			     unsigned context, bool take,

@@ -5,6 +5,13 @@
  * way, in line.
  */
 #include "adi/arrive.h"
+#include "adi/job.h"
+#include "adi/peer.h"
+#include "adi/progress.h"
+#include "adi/protocol.h"
+#include "adi/request.h"
+#include "adi/schedule.h"
+#include "adi/unexpected.h"
 #include "transport/poll.h"
 
 /* Handles a message that controls the flow between two ranks. */
@@ -109,12 +116,14 @@ dispatch(struct bcl_adi *adi, const struct bcl_event *event)
 			return message(adi, event);
 		break;
 	case BCL_EVENT_SENT:
+		bcl_assert(request->state == BCL_REQUEST_SENT);
 		bcl_request_complete(adi, request, event->status);
 		break;
 	case BCL_EVENT_READ:
 		bcl_adi_read(adi, request, event->status);
 		break;
 	case BCL_EVENT_PULLED:
+		bcl_assert(request->state == BCL_REQUEST_PULLED);
 		bcl_adi_pulled(adi, request, event->status);
 		break;
 	case BCL_EVENT_PEER:
@@ -194,38 +203,30 @@ static void follow(struct bcl_adi *adi, struct bcl_peer *from, uint64_t first,
 		   unsigned n)
 {
 	const unsigned rank = bcl_match_source(first);
-	struct bcl_pair *pair = from->pair;
 	const struct bcl_adi_peer *peer = NULL;
 	struct bcl_adi_request *request;
-	const struct bcl_slot *slot;
-	uint64_t header, key;
+	struct bcl_row row;
+	const void *data;
 	unsigned taken;
 	size_t length;
+	uint64_t key;
 
-	/* the peer has no pair while a put to the peer is under way */
-	if (bcl_unlikely(!pair))
-		return;
 	/* the first message may have been dropped: the handle was not the
 	 * rank's */
 	if (rank < adi->size && bcl_adi_key_valid(first))
 		peer = bcl_adi_known(adi, rank);
 	if (bcl_unlikely(!peer || peer->peer != from))
 		return;
-	if (n > adi->port->messages)
-		n = adi->port->messages;
+	n = bcl_row_begin(&row, adi->port, from, n);
 	for (taken = 0; taken < n; taken++) {
-		slot = bcl_pair_slot(pair);
-		header = bcl_pair_look(pair, slot, BCL_ADI_EAGER);
-		if (!header)
-			break;
-		key = slot->immediate;
-		if ((key ^ first) & KEY_OF_OTHERS)
+		if (!bcl_row_look(&row, BCL_ADI_EAGER, &key) ||
+		    (key ^ first) & KEY_OF_OTHERS)
 			break;
 		request = (void *)bcl_match_arrive(&adi->match, key);
 		if (!request)
 			break;
-		length = bcl_pair_take(pair, slot, header);
-		bcl_request_copy_in(request, key, slot->payload, length);
+		data = bcl_row_take(&row, &length);
+		bcl_request_copy_in(request, key, data, length);
 		bcl_request_complete(adi, request,
 				     bcl_request_fits(request, length));
 	}
@@ -280,6 +281,7 @@ static bool __attribute__((noinline)) turn_elsewhere(struct bcl_adi *adi)
 static inline bool __attribute__((always_inline))
 turn(struct bcl_adi *adi, unsigned most)
 {
+	bcl_assert(bcl_adi_is_held(adi));
 	adi->turned = true;
 	if (!turn_pair(adi, most))
 		return turn_elsewhere(adi);

@@ -3,6 +3,7 @@
  * see internal.h. The sender's transport writes the data. BCL_EVENT_NOTIFY
  * tells the receiver, for whom the put then matches a receive of no bytes. */
 #include "adi/arrive.h"
+#include "adi/protocol.h"
 #include "transport/key.h"
 
 enum bcl_status bcl_adi_target_open(struct bcl_adi *adi,
@@ -47,7 +48,7 @@ enum bcl_status bcl_request_put(struct bcl_adi *adi,
 	if (status == BCL_ERR_AGAIN)
 		return status;
 	if (status) {
-		bcl_request_fail(adi, request, status);
+		bcl_request_complete(adi, request, status);
 		return BCL_OK;
 	}
 	request->state = BCL_REQUEST_SENT;

@@ -2,7 +2,17 @@
 /* Receiving: posts and cancels receives, and matches receives with messages
  * that have come already. A receive for which no message can come ends at
  * once. */
-#include "adi/engine.h"
+#include "adi/arrive.h"
+#include "adi/iov.h"
+#include "adi/job.h"
+#include "adi/match.h"
+#include "adi/peer.h"
+#include "adi/progress.h"
+#include "adi/protocol.h"
+#include "adi/receive.h"
+#include "adi/request.h"
+#include "adi/unexpected.h"
+#include "transport/context.h"
 
 /* Receives a message that has come already. Returns false if there is none. */
 static bool __attribute__((noinline))
@@ -222,6 +232,7 @@ enum bcl_status bcl_adi_recv(struct bcl_adi *adi, void *buffer, size_t length,
 	broken = bcl_adi_enter(adi);
 	if (bcl_unlikely(broken))
 		return broken;
+	request.state = BCL_REQUEST_NEW;
 	request.end = 0;
 	request.niov = 0;
 	request.buffer = buffer;
@@ -238,6 +249,14 @@ enum bcl_status bcl_adi_recv(struct bcl_adi *adi, void *buffer, size_t length,
 	return request.status.status;
 }
 
+bool bcl_request_unpost(struct bcl_adi *adi, struct bcl_adi_request *request)
+{
+	bcl_match_unpost(&adi->match, &request->receive);
+	request->status = (struct bcl_adi_status){ .source = -1, .tag = -1 };
+	bcl_request_complete(adi, request, BCL_ERR_CANCELLED);
+	return true;
+}
+
 enum bcl_status bcl_adi_cancel(struct bcl_adi *adi,
 			       struct bcl_adi_request *request)
 {
@@ -248,14 +267,10 @@ enum bcl_status bcl_adi_cancel(struct bcl_adi *adi,
 	status = bcl_adi_enter(adi);
 	if (status)
 		return status;
-	status = BCL_ERR_BUSY;
-	if (request->state == BCL_REQUEST_POSTED) {
-		bcl_match_unpost(&adi->match, &request->receive);
-		request->status =
-			(struct bcl_adi_status){ .source = -1, .tag = -1 };
-		bcl_request_complete(adi, request, BCL_ERR_CANCELLED);
-		status = BCL_OK;
-	}
+	if (request->state == BCL_REQUEST_POSTED)
+		bcl_request_unpost(adi, request);
+	else
+		status = BCL_ERR_BUSY;
 	bcl_adi_leave(adi);
 	return status;
 }

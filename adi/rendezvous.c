@@ -15,7 +15,11 @@
  */
 #include <string.h>
 
-#include "adi/engine.h"
+#include "adi/iov.h"
+#include "adi/job.h"
+#include "adi/peer.h"
+#include "adi/protocol.h"
+#include "adi/request.h"
 
 /* Copies the pieces together: an offer is one piece of memory. */
 static enum bcl_status pack(struct bcl_adi *adi,
@@ -105,7 +109,7 @@ enum bcl_status bcl_request_offer(struct bcl_adi *adi,
 		if (status == BCL_ERR_AGAIN)
 			return status;
 		if (status) {
-			bcl_request_fail(adi, request, status);
+			bcl_request_complete(adi, request, status);
 			return BCL_OK;
 		}
 		request->state = BCL_REQUEST_ANNOUNCE;
@@ -125,10 +129,12 @@ enum bcl_status bcl_request_offer(struct bcl_adi *adi,
 static void settle(struct bcl_adi *adi, struct bcl_adi_request *request)
 {
 	if (request->tokened) {
+		bcl_assert(adi->tokens);
 		request->tokened = false;
 		adi->tokens--;
 	}
 	if (request->limited) {
+		bcl_assert(request->peer->announced);
 		request->peer->announced--;
 		bcl_adi_peer_resume(adi, request->peer);
 	}
@@ -140,8 +146,28 @@ void bcl_adi_read(struct bcl_adi *adi, struct bcl_adi_request *request,
 	if (request->state == BCL_REQUEST_ANNOUNCE ||
 	    request->state == BCL_REQUEST_GIVE)
 		bcl_adi_unqueue(request);
+	else
+		bcl_assert(request->state == BCL_REQUEST_READ);
 	settle(adi, request);
 	bcl_request_complete(adi, request, status);
+}
+
+void bcl_request_fail_offered(struct bcl_adi *adi,
+			      struct bcl_adi_request *request,
+			      enum bcl_status status)
+{
+	(void)adi;
+	(void)status;
+	/* the event of the offer ends the request */
+	request->state = BCL_REQUEST_READ;
+}
+
+bool bcl_request_withdraw(struct bcl_adi *adi, struct bcl_adi_request *request)
+{
+	if (bcl_withdraw(request->peer->peer, request->token))
+		return false;
+	bcl_adi_read(adi, request, BCL_ERR_CANCELLED);
+	return true;
 }
 
 /* ---- answering a call ---- */
@@ -178,7 +204,7 @@ enum bcl_status bcl_request_grant(struct bcl_adi *adi,
 			return status;
 		if (status) {
 			settle(adi, request);
-			bcl_request_fail(adi, request, status);
+			bcl_request_complete(adi, request, status);
 			return BCL_OK;
 		}
 		request->state = BCL_REQUEST_GIVE;

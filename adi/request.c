@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Requests of a job: slabs that stay until the job is closed, names by which
- * peers refer to a request, and the consequences of a completion. See engine.h.
+ * peers refer to a request, and the consequences of a completion. See
+ * request.h.
  */
 #include <string.h>
 
-#include "adi/engine.h"
+#include "adi/request.h"
+#include "adi/schedule.h"
 
 enum {
 	SLAB = 16, /* requests */
@@ -60,6 +62,8 @@ bool bcl_requests_grow(struct bcl_adi *adi)
 	return true;
 }
 
+const struct bcl_adi_request bcl_request_sent = { .state = BCL_REQUEST_DONE };
+
 uint64_t bcl_request_id(const struct bcl_adi_request *request)
 {
 	/* never 0 */
@@ -71,6 +75,12 @@ static struct bcl_adi_request *request_at(struct bcl_adi *adi, uint32_t index)
 	return &adi->slabs[index / SLAB]->requests[index % SLAB];
 }
 
+static bool is_started(const struct bcl_adi_request *request)
+{
+	return request->state != BCL_REQUEST_NEW &&
+	       request->state != BCL_REQUEST_FREE;
+}
+
 struct bcl_adi_request *bcl_request_find(struct bcl_adi *adi, uint64_t id)
 {
 	uint32_t index = (uint32_t)id - 1;
@@ -79,10 +89,8 @@ struct bcl_adi_request *bcl_request_find(struct bcl_adi *adi, uint64_t id)
 	if (index / SLAB >= adi->nslabs)
 		return NULL;
 	request = request_at(adi, index);
-	return request->generation == id >> 32 &&
-			       request->state != BCL_REQUEST_FREE
-		       ? request
-		       : NULL;
+	return request->generation == id >> 32 && is_started(request) ? request
+								      : NULL;
 }
 
 void bcl_requests_each(struct bcl_adi *adi,
@@ -95,7 +103,7 @@ void bcl_requests_each(struct bcl_adi *adi,
 
 	for (i = 0; i < adi->nslabs * SLAB; i++) {
 		request = request_at(adi, i);
-		if (request->state != BCL_REQUEST_FREE)
+		if (is_started(request))
 			call(adi, request, arg);
 	}
 }

@@ -3,6 +3,14 @@
  * counts their messages. See internal.h. */
 #include <string.h>
 
+#include "adi/job.h"
+#include "adi/match.h"
+#include "adi/peer.h"
+#include "adi/progress.h"
+#include "adi/protocol.h"
+#include "adi/receive.h"
+#include "adi/request.h"
+#include "adi/schedule.h"
 #include "adi/send.h"
 #include "transport/context.h"
 #include "transport/log.h"
@@ -16,33 +24,6 @@ static void make_ready(struct bcl_adi *adi, struct bcl_adi_schedule *schedule)
 	*adi->ready_last = schedule;
 	adi->ready_last = &schedule->next;
 	adi->chores |= BCL_CHORE_SCHEDULES;
-}
-
-bool bcl_request_take_back(struct bcl_adi *adi, struct bcl_adi_request *request)
-{
-	switch ((enum bcl_request_state)request->state) {
-	case BCL_REQUEST_POSTED:
-		bcl_match_unpost(&adi->match, &request->receive);
-		bcl_request_complete(adi, request, BCL_ERR_CANCELLED);
-		return true;
-	case BCL_REQUEST_EAGER:
-	case BCL_REQUEST_OFFER:
-	case BCL_REQUEST_PUT:
-		bcl_adi_unqueue(request);
-		bcl_request_complete(adi, request, BCL_ERR_CANCELLED);
-		return true;
-	case BCL_REQUEST_LISTED:
-		bcl_request_complete(adi, request, BCL_ERR_CANCELLED);
-		return true;
-	case BCL_REQUEST_ANNOUNCE:
-	case BCL_REQUEST_READ:
-		if (bcl_withdraw(request->peer->peer, request->token))
-			return false;
-		bcl_adi_read(adi, request, BCL_ERR_CANCELLED);
-		return true;
-	default:
-		return false;
-	}
 }
 
 /* Takes back the messages of a schedule that failed. Returns false if some are
@@ -78,6 +59,7 @@ static bool run(struct bcl_adi *adi, struct bcl_adi_schedule *schedule)
 			make_ready(adi, schedule);
 		return false;
 	}
+	bcl_assert(!schedule->pending);
 	bcl_request_complete(adi, request, schedule->status);
 	if (schedule->release)
 		schedule->release(schedule);
@@ -104,6 +86,7 @@ bool bcl_adi_schedules_serve(struct bcl_adi *adi)
 static void start(struct bcl_adi *adi, struct bcl_adi_schedule *schedule,
 		  struct bcl_adi_request *request)
 {
+	bcl_assert(request->state == BCL_REQUEST_NEW);
 	request->state = BCL_REQUEST_RUNNING;
 	request->status = (struct bcl_adi_status){ .source = -1, .tag = -1 };
 	schedule->status = BCL_OK;
@@ -129,7 +112,7 @@ enum bcl_status bcl_adi_schedule_start(struct bcl_adi *adi,
 enum bcl_status bcl_adi_schedule_run(struct bcl_adi *adi,
 				     struct bcl_adi_schedule *schedule)
 {
-	struct bcl_adi_request request = { .end = 0 };
+	struct bcl_adi_request request = { .state = BCL_REQUEST_NEW };
 	enum bcl_status status;
 
 	start(adi, schedule, &request);
@@ -159,6 +142,7 @@ void bcl_adi_schedule_fail(struct bcl_adi_schedule *schedule,
 static void link_message(struct bcl_adi_schedule *schedule,
 			 struct bcl_adi_request *request)
 {
+	bcl_assert(schedule->lane < BCL_ADI_LANES);
 	request->end |= BCL_END_SCHEDULE | BCL_END_FREE;
 	request->schedule = schedule;
 	request->lane = schedule->lane;
@@ -191,6 +175,7 @@ void bcl_adi_schedule_message(struct bcl_adi *adi,
 {
 	struct bcl_adi_schedule *schedule = request->schedule;
 
+	bcl_assert(schedule->pending && schedule->lanes[request->lane]);
 	if (request->schedule_prev)
 		request->schedule_prev->schedule_next = request->schedule_next;
 	else

@@ -3,7 +3,9 @@
 #ifndef BCL_ADI_SEND_H
 #define BCL_ADI_SEND_H
 
-#include "adi/engine.h"
+#include "adi/job.h"
+#include "adi/peer.h"
+#include "adi/protocol.h"
 #include "transport/send.h"
 
 /* The peer, if a message of this length may leave at once. NULL: it may not. */
@@ -12,8 +14,13 @@ static inline struct bcl_adi_peer *bcl_adi_direct(const struct bcl_adi *adi,
 {
 	struct bcl_adi_peer *peer = bcl_adi_known(adi, rank);
 
+	bcl_assert(!peer || !peer->direct || bcl_adi_peer_may_be_direct(peer));
 	return peer && peer->direct && length <= adi->eager_max ? peer : NULL;
 }
+
+/* Sends EAGER with one piece. */
+enum bcl_status bcl_adi_send_piece(struct bcl_peer *peer, uint64_t key,
+				   const void *data, size_t length);
 
 /* Sends a message of one piece if the message can leave at once. AGAIN: it must
  * wait. Other statuses: the send failed. */

@@ -12,10 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/base.h"
 #include "transport/env/env.h"
-
-#define bcl_container(pointer, type, member) \
-	((type *)((char *)(pointer)-offsetof(type, member)))
 
 struct bcl_table_node {
 	uint64_t key;
@@ -77,6 +75,8 @@ static inline void bcl_table_append(struct bcl_table_node *first,
 
 static inline void bcl_table_leave(struct bcl_table_node *node)
 {
+	/* the node is in a circle */
+	bcl_assert(node->next->prev == node && node->prev->next == node);
 	node->next->prev = node->prev;
 	node->prev->next = node->next;
 }
@@ -131,6 +131,7 @@ static inline void bcl_table_take(struct bcl_table *table,
 		if (node->chain)
 			node->chain->link = node->link;
 		if (next == node) {
+			bcl_assert(table->keys);
 			table->keys--;
 			return;
 		}

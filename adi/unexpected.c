@@ -20,7 +20,10 @@
  */
 #include <string.h>
 
-#include "adi/engine.h"
+#include "adi/job.h"
+#include "adi/match.h"
+#include "adi/peer.h"
+#include "adi/unexpected.h"
 
 struct bcl_adi_message *bcl_adi_message_new(struct bcl_adi *adi,
 					    struct bcl_adi_peer *peer,
@@ -76,6 +79,8 @@ void bcl_adi_message_free(struct bcl_adi *adi, struct bcl_adi_message *message)
 	struct bcl_adi_peer *peer = message->peer;
 
 	if (message->charged) {
+		bcl_assert(peer->unexpected >= message->charged);
+		bcl_assert(adi->unexpected >= message->charged);
 		peer->unexpected -= message->charged;
 		adi->unexpected -= message->charged;
 		if (peer->stops &&
@@ -94,6 +99,7 @@ static void ask_for_more(struct bcl_adi *adi, struct bcl_adi_peer *peer)
 {
 	if (!peer->holds)
 		return;
+	bcl_assert(adi->nholds);
 	peer->holds = false;
 	adi->nholds--;
 	bcl_adi_owe(adi, peer, BCL_OWED_MORE);

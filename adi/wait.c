@@ -16,7 +16,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "adi/engine.h"
+#include "adi/job.h"
+#include "adi/progress.h"
+#include "adi/request.h"
+#include "transport/context.h"
 
 enum {
 	SPINS = 32,	     /* turns between looks at the clock */
@@ -29,6 +32,38 @@ enum {
 
 /* ---- the lock --------------------------------------------------------------
  */
+
+bool bcl_adi_is_held(const struct bcl_adi *adi)
+{
+	return !adi->threads ||
+	       (adi->held && pthread_equal(adi->owner, pthread_self()));
+}
+
+/* Notes that this thread has the lock. */
+static void own(struct bcl_adi *adi)
+{
+#ifdef BCL_ASSERTIONS
+	adi->owner = pthread_self();
+	adi->held++;
+#else
+	(void)adi;
+#endif
+}
+
+static void lock(struct bcl_adi *adi)
+{
+	pthread_mutex_lock(&adi->lock);
+	own(adi);
+}
+
+static void unlock(struct bcl_adi *adi)
+{
+	bcl_assert(bcl_adi_is_held(adi));
+#ifdef BCL_ASSERTIONS
+	adi->held--;
+#endif
+	pthread_mutex_unlock(&adi->lock);
+}
 
 static enum bcl_status refused(const struct bcl_adi *adi, const char *call)
 {
@@ -79,11 +114,15 @@ enum bcl_status bcl_adi_enter_slowly(struct bcl_adi *adi)
 	/* the thread that holds the lock may not exist in a forked child */
 	if (bcl_port_forked(adi->port))
 		return BCL_ERR_FORKED;
-	if (!adi->threads || !pthread_mutex_trylock(&adi->lock))
+	if (!adi->threads)
 		return BCL_OK;
+	if (!pthread_mutex_trylock(&adi->lock)) {
+		own(adi);
+		return BCL_OK;
+	}
 	/* a thread that turns in vain reads `wanted` and lets this thread in */
 	atomic_fetch_add_explicit(&adi->wanted, 1, memory_order_relaxed);
-	pthread_mutex_lock(&adi->lock);
+	lock(adi);
 	atomic_fetch_sub_explicit(&adi->wanted, 1, memory_order_relaxed);
 	return BCL_OK;
 }
@@ -106,7 +145,7 @@ void bcl_adi_unlock_threads(struct bcl_adi *adi)
 		if (adi->wake)
 			wake(adi);
 	}
-	pthread_mutex_unlock(&adi->lock);
+	unlock(adi);
 }
 
 /* Releases the lock for a moment, and yields if another thread wants the
@@ -115,10 +154,10 @@ static void breathe(struct bcl_adi *adi, bool yield)
 {
 	if (adi->sleepers && adi->wake)
 		wake(adi);
-	pthread_mutex_unlock(&adi->lock);
+	unlock(adi);
 	if (yield || atomic_load_explicit(&adi->wanted, memory_order_relaxed))
 		adi->env->yield(adi->env->world);
-	pthread_mutex_lock(&adi->lock);
+	lock(adi);
 }
 
 /* Sleeps until the port has events, one of the requests is done, or `until`. */
@@ -144,14 +183,14 @@ static void sleep_once(struct bcl_adi *adi,
 		return;
 	}
 	for (i = 0; i < n; i++) {
-		if (requests[i] && requests[i] != &adi->done)
+		if (requests[i])
 			requests[i]->end |= BCL_END_WAKE;
 	}
 	if (adi->sleepers++ && adi->wake)
 		wake(adi);
-	pthread_mutex_unlock(&adi->lock);
+	unlock(adi);
 	env->wait(env->world, adi->group, until);
-	pthread_mutex_lock(&adi->lock);
+	lock(adi);
 	if (!--adi->sleepers) {
 		env->clear(env->world, adi->object);
 		adi->wake = false;
@@ -170,10 +209,10 @@ static void nap_stalled(struct bcl_adi *adi, uint64_t end)
 	uint64_t until = env->now(env->world) + NAP;
 
 	if (adi->threads)
-		pthread_mutex_unlock(&adi->lock);
+		unlock(adi);
 	env->wait(env->world, adi->port->object, until < end ? until : end);
 	if (adi->threads)
-		pthread_mutex_lock(&adi->lock);
+		lock(adi);
 }
 
 /* ---- resting ----------------------------------------------------------------

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Joining the job, bcl_adi_open(), and leaving it, bcl_adi_close(). */
-#include "adi/engine.h"
+#include "adi/arrive.h"
+#include "adi/job.h"
+#include "adi/match.h"
+#include "adi/peer.h"
+#include "adi/progress.h"
+#include "adi/protocol.h"
+#include "adi/receive.h"
+#include "adi/request.h"
+#include "adi/unexpected.h"
+#include "transport/boot/boot.h"
+#include "transport/context.h"
 
 enum {
 	/* Turns before a wait goes on in bcl_adi_wait_any(). SPINS_CROWDED:
@@ -65,7 +75,6 @@ static enum bcl_status open_engine(struct bcl_adi *adi, unsigned flags)
 	adi->eager_long = config->eager_max;
 	adi->eager_max = bcl_config_eager_near(config);
 	adi->unexpected_max = config->unexpected;
-	adi->done.state = BCL_REQUEST_DONE;
 	adi->ready_last = &adi->ready;
 	bcl_pool_open(&adi->pool, adi->env);
 	bcl_match_open(&adi->match, adi->env);
@@ -170,9 +179,7 @@ static void cancel(struct bcl_match_receive *receive, void *arg)
 
 	if (bcl_match_context(receive->node.key) > BCL_ADI_CONTEXT_MAX)
 		return;
-	bcl_match_unpost(&adi->match, receive);
-	bcl_request_complete(adi, (struct bcl_adi_request *)receive,
-			     BCL_ERR_CANCELLED);
+	bcl_request_unpost(adi, (struct bcl_adi_request *)receive);
 }
 
 static void find_busy(struct bcl_adi *adi, struct bcl_adi_request *request,
@@ -245,6 +252,7 @@ static void meet(struct bcl_adi *adi)
 
 	for (distance = 1; distance < adi->size; distance *= 2, round++) {
 		from = (adi->rank + adi->size - distance) % adi->size;
+		request.state = BCL_REQUEST_NEW;
 		request.end = 0;
 		request.niov = 0;
 		request.buffer = NULL;

@@ -55,4 +55,50 @@ bcl_poll_pair(struct bcl_port *port, struct bcl_event *event)
 	return bcl_port_receive(port, port->turn, event);
 }
 
+/*
+ * Messages in a row: the messages that lie in the ring of a pair behind the one
+ * that bcl_poll_pair() has returned. The caller looks at each message, takes
+ * the message, and calls bcl_port_count_messages() after the last one.
+ */
+struct bcl_row {
+	struct bcl_pair *pair;
+	const struct bcl_slot *slot; /* of the next message */
+	uint64_t header;	     /* of the message that was looked at */
+};
+
+/* Begins a row of messages from this peer. Returns the number of messages that
+ * may be taken, `most` or fewer. 0: the peer has no pair, for example while a
+ * put to the peer is under way. */
+static inline unsigned bcl_row_begin(struct bcl_row *row,
+				     const struct bcl_port *port,
+				     const struct bcl_peer *from, unsigned most)
+{
+	row->pair = from->pair;
+	if (__builtin_expect(!row->pair, 0))
+		return 0;
+	return most < port->messages ? most : port->messages;
+}
+
+/* Returns true if the next message is in the ring and of this type, and stores
+ * the immediate word of the message. */
+static inline bool bcl_row_look(struct bcl_row *row, unsigned type,
+				uint64_t *immediate)
+{
+	row->slot = bcl_pair_slot(row->pair);
+	row->header = bcl_pair_look(row->pair, row->slot, type);
+	if (!row->header)
+		return false;
+	*immediate = row->slot->immediate;
+	return true;
+}
+
+/* Takes the message that bcl_row_look() has found. The data is valid until the
+ * next receive from this peer. */
+static inline const void *bcl_row_take(struct bcl_row *row, size_t *length)
+{
+	bcl_assert(row->header);
+	*length = bcl_pair_take(row->pair, row->slot, row->header);
+	return row->slot->payload;
+}
+
 #endif

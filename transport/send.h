@@ -7,13 +7,17 @@
 #include "transport/context.h"
 #include "transport/shm/pair.h"
 
+enum {
+	BCL_SHORT_MAX = BCL_SLOT_PAYLOAD, /* bytes of a short message */
+};
+
 /* Returns the longest message for the peer; see bcl_peer_info.longest. */
 size_t bcl_send_longest(const struct bcl_peer *peer);
 
 /* True if the message fits into a slot of shared memory. */
 static inline bool bcl_send_is_short(const struct bcl_peer *peer, size_t length)
 {
-	return peer->pair && length <= BCL_SLOT_PAYLOAD;
+	return peer->pair && length <= BCL_SHORT_MAX;
 }
 
 /* The receiver is about to have the line: pauses before the next look, see
@@ -36,17 +40,22 @@ bcl_send_short(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 	return bcl_pair_send(peer->pair, type, immediate, data, length);
 }
 
-/*
- * The first part of bcl_send_short(), without a call: the caller has to call
- * bcl_pair_kick() afterwards. False: nothing was done; call bcl_send_short().
- * Not in a forked child.
- */
+/* The first part of bcl_send_short(), without a call: bcl_send_flush() has to
+ * follow. Returns false if the ring looks full; then nothing was done, and
+ * bcl_send_short() decides. Not in a forked child. */
 static inline bool __attribute__((always_inline))
 bcl_put_short(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 	      const void *data, size_t length)
 {
 	bcl_send_hint(peer->port, length);
 	return bcl_pair_put(peer->pair, type, immediate, data, length);
+}
+
+/* The rest of bcl_send_short() after bcl_put_short(): wakes the peer if the
+ * peer sleeps. OK. */
+static inline enum bcl_status bcl_send_flush(struct bcl_peer *peer)
+{
+	return bcl_pair_kick(peer->pair);
 }
 
 /* bcl_send_word() for a message that a slot of shared memory does not take. */
@@ -60,7 +69,7 @@ static inline enum bcl_status __attribute__((always_inline))
 bcl_send_word(struct bcl_peer *peer, unsigned type, uint64_t word,
 	      const void *data, size_t length)
 {
-	uint8_t message[BCL_SLOT_PAYLOAD];
+	uint8_t message[BCL_SHORT_MAX];
 
 	if (!bcl_send_is_short(peer, sizeof(word) + length))
 		return bcl_send_word_long(peer, type, word, data, length);

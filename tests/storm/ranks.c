@@ -5,7 +5,8 @@
  * do not read. Senders are told to stop early, and queues are short: but when
  * all is received, all have been told to go on.
  */
-#include "adi/engine.h"
+#include "adi/job.h"
+#include "adi/peer.h"
 #include "cluster.h"
 #include "tests/unit/adi_traffic.h"
 #include "tests/unit/need.h"

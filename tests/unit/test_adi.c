@@ -2,7 +2,7 @@
 /* Messages of the tagged interface, in all weathers. */
 #include "adi_world.h"
 
-#include "adi/engine.h"
+#include "adi/protocol.h"
 
 static const size_t sizes[] = { 0,    1,    8,	  16,	17,    48,
 				49,   64,   1000, 4095, 4096,  4097,

@@ -2,7 +2,9 @@
 /* Bounds of what is kept, ranks that are lost, leaving. */
 #include "adi_world.h"
 
-#include "adi/engine.h"
+#include "adi/job.h"
+#include "adi/match.h"
+#include "adi/protocol.h"
 
 enum {
 	MANY = 12000,

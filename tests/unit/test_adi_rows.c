@@ -11,10 +11,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "adi/engine.h"
+#include "adi/job.h"
+#include "adi/match.h"
+#include "adi/protocol.h"
+#include "adi/request.h"
 #include "tests/unit/need.h"
 #include "tests/unit/unit.h"
 #include "transport/boot/fork.h"
+#include "transport/context.h"
 
 enum {
 	CONTEXT = 3,
@@ -196,7 +200,8 @@ static void send_beside_put(struct bcl_adi *adi)
  * overtake it, for which the pair is hidden from sends; it receives. */
 static void receive_beside_put(struct bcl_adi *adi)
 {
-	struct bcl_adi_request *requests[ROW], put = { .state = 0 };
+	struct bcl_adi_request *requests[ROW],
+		put = { .state = BCL_REQUEST_SENT };
 	uint8_t key[BCL_KEY_MAX], data[sizeof(area)];
 	struct bcl_peer *peer;
 	unsigned i;

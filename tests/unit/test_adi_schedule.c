@@ -2,7 +2,8 @@
 /* Schedules: state machines that the progress engine runs. */
 #include "adi_world.h"
 
-#include "adi/engine.h"
+#include "adi/job.h"
+#include "adi/protocol.h"
 
 enum {
 	CONTEXT = BCL_ADI_CONTEXT_COLLECTIVE,

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "adi/engine.h"
+#include "adi/job.h"
 #include "mock_transport.h"
 #include "need.h"
 

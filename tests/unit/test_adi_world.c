@@ -2,7 +2,7 @@
 /* Joining a job, and jobs of unusual size. */
 #include "adi_world.h"
 
-#include "adi/engine.h"
+#include "adi/internal.h"
 
 static struct bcl_boot *boot;
 static struct bcl_adi_options options;

@@ -11,7 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "adi/engine.h"
+#include "adi/job.h"
+#include "adi/request.h"
 #include "collectives/call.h"
 #include "collectives/team.h"
 #include "tests/unit/coll_cases.h"

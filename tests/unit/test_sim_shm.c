@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "adi/engine.h"
+#include "adi/internal.h"
 #include "counter.h"
 #include "sim/job.h"
 #include "unit.h"

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* The progress engine: turns, waits, and the keepalives of a long wait. */
+#ifndef BCL_ADI_PROGRESS_H
+#define BCL_ADI_PROGRESS_H
+
+#include "adi/job.h"
+#include "adi/request.h"
+
+/* ---- progress.c ---- */
+
+/* Handles the result of bcl_poll() or bcl_poll_pair(), which is not EMPTY. */
+void bcl_adi_polled(struct bcl_adi *adi, enum bcl_status status,
+		    const struct bcl_event *event);
+/* Does what adi->chores says. Returns true if a request or a schedule
+ * advanced. */
+bool bcl_adi_do_chores(struct bcl_adi *adi);
+
+/*
+ * The sender of a message with this match key. NULL and *taken: the message was
+ * dropped, because the key is malformed or the handle is not that of the rank.
+ * NULL and not *taken: the message must wait for memory.
+ */
+struct bcl_adi_peer *bcl_adi_sender(struct bcl_adi *adi, struct bcl_peer *from,
+				    uint64_t key, bool *taken);
+
+/* Turns until the request is done; it is not done at the call. A turn takes up
+ * to `most` messages, more than 1 if the caller waits for further requests.
+ * Error statuses: the job is broken. */
+enum bcl_status bcl_adi_wait_for(struct bcl_adi *adi,
+				 struct bcl_adi_request *request,
+				 unsigned most);
+
+static inline enum bcl_status bcl_adi_wait_done(struct bcl_adi *adi,
+						struct bcl_adi_request *request)
+{
+	return request->state == BCL_REQUEST_DONE
+		       ? BCL_OK
+		       : bcl_adi_wait_for(adi, request, 1);
+}
+
+/* ---- wait.c ---- */
+
+/*
+ * Turns until a request is done, and stores the position of the request in
+ * *index. Lock held; released while nothing happens. Error statuses: the job is
+ * broken.
+ */
+enum bcl_status bcl_adi_wait_any(struct bcl_adi *adi,
+				 struct bcl_adi_request *const *requests,
+				 unsigned n, unsigned *index);
+
+/* Called after a turn that found nothing. Spins, yields or sleeps, at most
+ * until `end` (now() time). See bcl_adi_idle(). */
+void bcl_adi_rest(struct bcl_adi *adi, struct bcl_adi_idle *idle, uint64_t end);
+
+/* ---- keepalive.c ---- */
+
+/* Called before a wait sleeps until *end. Moves *end to the time of the next
+ * call if that is earlier. Returns true if keepalives were sent: the caller
+ * turns again instead of sleeping. */
+bool bcl_adi_keepalive(struct bcl_adi *adi, uint64_t now, uint64_t *end);
+
+#endif
