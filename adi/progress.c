@@ -211,8 +211,8 @@ static void follow(struct bcl_adi *adi, struct bcl_peer *from, uint64_t first,
 		peer = bcl_adi_known(adi, rank);
 	if (bcl_unlikely(!peer || peer->peer != from))
 		return;
-	if (n > adi->port->messages)
-		n = adi->port->messages;
+	if (n > adi->port->clock.messages)
+		n = adi->port->clock.messages;
 	for (taken = 0; taken < n; taken++) {
 		slot = bcl_pair_slot(pair);
 		header = bcl_pair_look(pair, slot, BCL_ADI_EAGER);

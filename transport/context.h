@@ -182,6 +182,46 @@ enum {
 	BCL_PORT_ANSWERS = 32,
 };
 
+/* Fairness: whose turn it is among the pairs and the card. */
+struct bcl_port_turn {
+	unsigned next; /* index of the pair to look at first; beyond the pairs:
+			* the card's turn */
+	unsigned wrap; /* `next` after the last pair's turn */
+};
+
+/* The clock: it is expensive to read, so messages and looks are counted. */
+struct bcl_port_clock {
+	uint32_t messages; /* left until the clock is read */
+	uint32_t looks;	   /* at the network, likewise */
+};
+
+/* Looks at the network, which cost a system call if a rail has a socket. */
+struct bcl_port_network {
+	uint32_t empty;	 /* empty passes left until look() in poll.c */
+	bool used;	 /* the card has peers: look often */
+	uint8_t answers; /* looks left that expect an answer by a socket */
+	bool looked;	 /* look() ran since the last check of the clock */
+	uint64_t time;	 /* now() of the last look, or of the check after it */
+	uint64_t limit;	 /* ns from `time` to a look while messages come */
+};
+
+/* Spinning: how long the owner pauses, and whether a wait may spin at all. */
+struct bcl_port_spin {
+	uint32_t hints; /* pauses before the next look at a pair */
+	uint32_t alone; /* short yields in a row, up to BCL_PORT_ALONE */
+	uint64_t crowded_until; /* now() time until which waits assume that
+				 * another program computes here, and sleep
+				 * soon */
+	uint8_t blind; /* waits left that sleep without looking before */
+};
+
+/* now() of rare work: the last time each kind was done. */
+struct bcl_port_service {
+	uint64_t served;    /* sockets of shared memory, timers */
+	uint64_t published; /* counters, interfaces */
+	uint64_t changed;   /* a peer came or went */
+};
+
 struct bcl_port {
 	/* hot: read by every poll */
 	unsigned flags; /* enum bcl_port_flag; 0 while there is nothing to do
@@ -191,34 +231,16 @@ struct bcl_port {
 	struct bcl_pair **pairs; /* the pairs to poll; shm/ maintains the
 				  * array */
 	unsigned npairs;
-	unsigned turn;		    /* index of the pair to look at first */
+	struct bcl_port_turn turn;
+	struct bcl_port_clock clock;
 	struct bcl_host_port *card; /* NULL: the context has no card */
-	unsigned wrap;		  /* `turn` after the last pair's: see poll.c */
-	struct bcl_shm_port *shm; /* NULL: no shared memory, see shm_why */
-	uint32_t empty;		  /* empty passes left until look() in poll.c */
-	uint32_t messages;	  /* messages left until the next clock check */
-	uint32_t hints;		  /* pauses before the next look at a pair */
-	bool network;		  /* the card has peers: look at the network
-				   * often */
-	uint8_t answers; /* looks left that expect an answer by a socket */
+	struct bcl_shm_port *shm;   /* NULL: no shared memory, see shm_why */
+	struct bcl_port_network network;
 	struct bcl_counter_page *counters;
 	struct bcl_event_list events;
+	struct bcl_port_spin spin;
 
-	uint32_t looks;		 /* looks left until the next clock check */
-	uint64_t network_looked; /* now() of the last timed look at the card */
-	uint64_t network_limit;	 /* ns from network_looked to the next timed
-				  * look */
-	bool looked;		 /* look() ran since the last clock check */
-	uint64_t served;	 /* now() of the last service */
-	uint64_t published;	 /* now() of the last published counters */
-	uint64_t changed;	 /* now() when a peer last came or went */
-	uint64_t crowded_until;	 /* now() time until which waits assume that
-				  * another program computes here, and sleep
-				  * soon */
-	uint8_t blind;		 /* waits left that sleep without looking
-				  * before */
-	uint32_t alone;		 /* short yields in a row, up to
-				  * BCL_PORT_ALONE */
+	struct bcl_port_service service;
 	struct bcl_event stash;
 	bool ready; /* other threads may use `shm`; under context->lock */
 	uint16_t number;
@@ -423,7 +445,7 @@ void *bcl_memory_reach(struct bcl_context *context, uint32_t handle,
 /* True if, as far as is known, no other thread waits for the processor. */
 static inline bool bcl_port_may_spin(const struct bcl_port *port)
 {
-	return !port->context->crowded || port->alone == BCL_PORT_ALONE;
+	return !port->context->crowded || port->spin.alone == BCL_PORT_ALONE;
 }
 
 /* Counts a call of the program, so that the helper thread sees that the

@@ -272,7 +272,7 @@ static void changed(struct bcl_port *port)
 {
 	const struct bcl_env *env = port->context->env;
 
-	port->changed = env->now(env->world);
+	port->service.changed = env->now(env->world);
 }
 
 static void set_why(struct bcl_peer *peer, const char *why)
@@ -297,7 +297,7 @@ void bcl_peer_up(struct bcl_peer *peer, const struct bcl_path_ops *ops,
 		set_why(peer, why);
 	} else if (ops->path == BCL_PATH_CARD) {
 		bcl_count(counters, core_peers_card);
-		peer->port->network = true;
+		peer->port->network.used = true;
 		/* the reason why shared memory is out says more */
 		if (!peer->why[0])
 			set_why(peer, why);
@@ -355,7 +355,7 @@ void bcl_peer_try_card(struct bcl_peer *peer, const char *why)
 		status =
 			context->card ? bcl_host_connect(peer) : BCL_ERR_NORAIL;
 	if (!status) {
-		peer->port->network = true;
+		peer->port->network.used = true;
 		return;
 	}
 	bcl_log(&context->config, BCL_LOG_ERROR, "peer",

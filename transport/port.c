@@ -175,7 +175,7 @@ enum bcl_status bcl_port_open(struct bcl_context *context,
 	port->fork_generation = context->fork_generation;
 	port->nchannels = options->channels ? options->channels : CHANNELS;
 	port->object = port->group = -1;
-	port->empty = port->looks = port->messages = 1;
+	port->network.empty = port->clock.looks = port->clock.messages = 1;
 
 	pthread_mutex_lock(&context->lock);
 	status = enter(port, options->number);
@@ -195,7 +195,7 @@ enum bcl_status bcl_port_open(struct bcl_context *context,
 		return status;
 	}
 	pthread_mutex_lock(&context->lock);
-	port->changed = context->env->now(context->env->world);
+	port->service.changed = context->env->now(context->env->world);
 	port->ready = true;
 	pthread_mutex_unlock(&context->lock);
 	*result = port;

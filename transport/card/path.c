@@ -116,7 +116,7 @@ static void submit_silently(const struct bcl_host_slot *slot)
 	unsigned at = queues->requests_made++ & queues->request_mask;
 
 	if (by_socket(queues, queues->requests[number_of(queues, slot)].length))
-		port->answers = BCL_PORT_ANSWERS;
+		port->network.answers = BCL_PORT_ANSWERS;
 	queues->submits[at] = number_of(queues, slot);
 	/* Release: pairs with doorbell() in inproc/turn.c. */
 	atomic_store_explicit(
