@@ -386,6 +386,18 @@ struct bcl_context {
 	int counters_fd;
 };
 
+/* For assertions: true if a thread holds the mutex, which is not recursive. A
+ * mutex does not say which thread. */
+static inline bool bcl_is_locked(const pthread_mutex_t *mutex)
+{
+	pthread_mutex_t *own = (pthread_mutex_t *)(uintptr_t)mutex;
+
+	if (pthread_mutex_trylock(own))
+		return true;
+	pthread_mutex_unlock(own);
+	return false;
+}
+
 /* As bcl_open(), for a process with this rank in its job; -1: without one. */
 enum bcl_status bcl_context_open(const struct bcl_context_options *options,
 				 int rank, struct bcl_context **context);

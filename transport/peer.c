@@ -285,6 +285,9 @@ void bcl_peer_up(struct bcl_peer *peer, const struct bcl_path_ops *ops,
 {
 	struct bcl_counter_page *counters = peer->port->counters;
 
+	bcl_assert(peer->state != BCL_PEER_UP);
+	bcl_assert(ops->send && ops->reserve && ops->commit && ops->info &&
+		   ops->close);
 	set_ops(peer, ops);
 	/* a port that connects after the close counts as a stranger */
 	set_closed(peer, false);

@@ -20,6 +20,7 @@ enum {
  */
 static inline void bcl_port_count_messages(struct bcl_port *port, unsigned n)
 {
+	bcl_assert(n <= port->clock.messages);
 	port->clock.messages -= n;
 	if (bcl_unlikely(!port->clock.messages))
 		port->flags |= BCL_PORT_CLOCK;

@@ -32,6 +32,7 @@ static enum bcl_status enter(struct bcl_port *port, unsigned number)
 {
 	struct bcl_context *context = port->context;
 
+	bcl_assert(bcl_is_locked(&context->lock));
 	if (number && find(context, number))
 		return BCL_ERR_BUSY;
 	if (!number)
@@ -53,6 +54,7 @@ static void leave(struct bcl_port *port)
 	struct bcl_context *context = port->context;
 	struct bcl_port **place = &context->ports;
 
+	bcl_assert(bcl_is_locked(&context->lock));
 	while (*place != port)
 		place = &(*place)->next;
 	*place = port->next;
