@@ -43,17 +43,21 @@ enum {
  *              matched, and goes on when none is pending      waiting
  *
  * The engine calls advance() in the next turn after a schedule became ready,
- * and in every turn while the schedule is `polled`.
+ * and in every turn while the schedule is `polled`. Any thread that takes a
+ * turn may be the one that calls, with the job's lock held; calls for one
+ * schedule do not overlap.
  */
 struct bcl_adi_schedule {
 	/*
 	 * Does what can be done now. Returns true if the schedule is finished,
 	 * with `status`. After the failure of a message `status` is bad before
-	 * the call.
+	 * the call. May start messages of the schedule, but must not block or
+	 * take a turn of the engine. Mandatory.
 	 */
 	bool (*advance)(struct bcl_adi_schedule *schedule);
-	/* Called when the engine is done with the schedule. NULL: nothing to
-	 * do. */
+	/* Called once, when the engine is done with the schedule, after the
+	 * request is complete: may free the schedule. Must not block. NULL:
+	 * nothing to do. */
 	void (*release)(struct bcl_adi_schedule *schedule);
 	enum bcl_status status; /* first error; set to OK by start */
 	/* The schedule waits for memory of other processes. advance() may
@@ -151,16 +155,19 @@ struct bcl_adi_oob {
 };
 
 /* The engine's view of the layer above, embedded in the layer's own state of
- * the job. */
+ * the job. oob and close are mandatory. The job's lock is held for oob() and
+ * wait(), which must not block or take a turn, but may send out-of-band
+ * messages. */
 struct bcl_adi_client {
-	/* A rank has sent an out-of-band message. Lock held. */
+	/* A rank has sent an out-of-band message; *oob is valid during the
+	 * call. */
 	void (*oob)(struct bcl_adi_client *client, unsigned rank,
 		    const struct bcl_adi_oob *oob);
 	/* NULL, or called when this rank has waited for long, and again if the
-	 * wait goes on. Returns true if an out-of-band message was sent. Lock
-	 * held. */
+	 * wait goes on. Returns true if an out-of-band message was sent. */
 	bool (*wait)(struct bcl_adi_client *client);
-	/* The job is being closed. */
+	/* The job is being closed: no other thread uses it, and no function of
+	 * the job may be called any more. Frees the client. */
 	void (*close)(struct bcl_adi_client *client);
 };
 

@@ -81,14 +81,25 @@ enum bcl_algorithm_needs {
 	BCL_PAYS_AUTONOMOUS = 32,
 };
 
+/* A row of the table of an operation. The rows are constant. cost is
+ * mandatory. */
 struct bcl_algorithm {
 	const char *name;
 	unsigned needs;
 	/* If build is NULL: the operation inside a node that does it all. */
 	enum bcl_node_kind node;
+	/*
+	 * Adds the steps of *call to an empty schedule, for a team that fits
+	 * `needs`; or NULL. The thread that calls the collective operation
+	 * builds, without the job's lock. Blocks for nothing, and sends
+	 * nothing. The steps refer to the buffers of *call, but *call itself
+	 * need not stay. There is no result: for want of memory the steps set
+	 * schedule->status, and the schedule does not run.
+	 */
 	void (*build)(struct bcl_schedule *schedule,
 		      const struct bcl_call *call, unsigned parameter);
-	/* us; length: bytes of the vector or of a block */
+	/* Only computes: us, for a length in bytes of the vector or of a block.
+	 * HUGE_VAL: never choose the algorithm. */
 	double (*cost)(const struct bcl_model *model, double length,
 		       unsigned parameter);
 	/* Passed to build() and cost(), which give it a meaning: messages in

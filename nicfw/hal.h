@@ -144,8 +144,16 @@ enum bcl_hal_feature {
 };
 
 /*
- * The functions of the host. None of them blocks, keeps a pointer or calls the
- * card. `host` is the pointer that was given to bcl_card_open().
+ * The functions of the host. `host` is the pointer that was given to
+ * bcl_card_open(). The card copies the table and calls the functions only
+ * inside its inputs (bcl_card_*), so on the thread that made the input, with
+ * the lock that serialises the inputs.
+ *
+ * Mandatory: all but area and store, needed only with BCL_HAL_GATHER, and
+ * event, needed only without. None of the functions blocks or calls the card.
+ * None keeps a pointer after the return, except dma() that returns PENDING:
+ * `card` then belongs to the host until bcl_card_dma_done(). transmit(), wake()
+ * and node() may enter the kernel. Others only compute, and access memory.
  */
 struct bcl_hal {
 	uint32_t size;	   /* sizeof(struct bcl_hal) of the host */
@@ -153,10 +161,13 @@ struct bcl_hal {
 
 	/*
 	 * Send a frame or a run to a node on a rail, in order. Returns how many
-	 * frames were taken: their bytes have left or were copied, and the card
-	 * may reuse its memory. If not all were taken, the host calls
-	 * bcl_card_transmit_ready() later. With node BCL_NODE_NONE: send to the
-	 * source of the frame that is being handled.
+	 * frames were taken, counted from the first: the host needs their
+	 * memory no more, and stored checksums in the head. A frame without a
+	 * known address, or with parts that may not be read, counts as taken,
+	 * and is lost as on the wire. If not all frames were taken, the host
+	 * calls bcl_card_transmit_ready() later, and the card offers the rest
+	 * again. With node BCL_NODE_NONE: send to the source of the frame that
+	 * is being handled.
 	 */
 	unsigned (*transmit)(void *host, unsigned rail, uint32_t node,
 			     struct bcl_tx_frame *frame);
@@ -165,7 +176,9 @@ struct bcl_hal {
 	 * Move ref->length bytes on behalf of a port (0: of the card itself,
 	 * for the areas of ports). `remote` 1: a peer asks, and the host checks
 	 * the remote rights of the memory. 0: the host checks that the port's
-	 * owner owns the memory. Returns PENDING only without BCL_HAL_GATHER.
+	 * owner owns the memory. Returns PENDING only without BCL_HAL_GATHER;
+	 * `cookie` is for this case alone. FAULT, here or from
+	 * bcl_card_dma_done(): the content of `card` is undefined.
 	 */
 	enum bcl_dma_result (*dma)(void *host, enum bcl_dma_direction direction,
 				   uint16_t port, int remote,
@@ -182,7 +195,9 @@ struct bcl_hal {
 	 * dma(BCL_DMA_WRITE) of the payloads of n frames, all of the same
 	 * length, one behind the other. Returns how many payloads, counted from
 	 * the first, are in place and match the checksum in their frame header,
-	 * if it has one. Only with BCL_HAL_GATHER.
+	 * if it has one. The memory of the first payload beyond may have been
+	 * written, too. 0 also if the access is not permitted; then nothing was
+	 * written. n is at least 1. Only with BCL_HAL_GATHER.
 	 */
 	unsigned (*store)(void *host, uint16_t port, int remote,
 			  const struct bcl_memref *ref,
@@ -195,7 +210,9 @@ struct bcl_hal {
 	/*
 	 * An atomic operation with respect to the host's processors;
 	 * ref->length is 8. operand[0]: addend or comparand, operand[1]: swap
-	 * value.
+	 * value. A peer asks, so the host checks the remote rights. DONE: *old
+	 * is the value before. FAULT: not permitted, or not aligned; *old is
+	 * not set. Never PENDING.
 	 */
 	enum bcl_dma_result (*atomic)(void *host, enum bcl_atomic_op op,
 				      uint16_t port,
@@ -204,14 +221,16 @@ struct bcl_hal {
 
 	/*
 	 * Write entry `slot` of a queue. *entry contains the lap, which must
-	 * become visible last. Not used with BCL_HAL_GATHER.
+	 * become visible last. The host may write later, in order for each
+	 * queue. Not used with BCL_HAL_GATHER.
 	 */
 	void (*event)(void *host, uint16_t port, enum bcl_queue queue,
 		      uint32_t slot, const struct bcl_completion *entry);
 
 	/*
 	 * Wake the port's owner, who sleeps (bcl_port_indices): there are
-	 * events.
+	 * events. A host that wakes the owner for each entry by itself does
+	 * nothing here.
 	 */
 	void (*wake)(void *host, uint16_t port);
 
@@ -227,7 +246,8 @@ struct bcl_hal {
 
 	/*
 	 * The frame being handled proved to come from this node: keep its
-	 * source as the node's address on this rail.
+	 * source as the node's address on this rail. Nothing to do if the host
+	 * has no entry for the node.
 	 */
 	void (*learn)(void *host, uint32_t node, unsigned rail);
 
@@ -236,7 +256,8 @@ struct bcl_hal {
 	 * reason if the node is lost. A node that called first appears here
 	 * with its new index. `generation` changes with each loss, and requests
 	 * name it. So a request that was submitted before a loss, but not read
-	 * yet, is not carried out after the loss.
+	 * yet, is not carried out after the loss. A host without memory for a
+	 * new node drops the call; then transmit() has no address for the node.
 	 */
 	void (*node)(void *host, uint32_t node, uint64_t card,
 		     uint32_t generation, enum bcl_node_state state,
@@ -244,7 +265,7 @@ struct bcl_hal {
 
 	/*
 	 * 64 unpredictable bits, for connection ids, seals, nonces and first
-	 * numbers.
+	 * numbers. Cannot fail.
 	 */
 	uint64_t (*random)(void *host);
 };

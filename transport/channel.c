@@ -143,12 +143,15 @@ void bcl_channel_done(struct bcl_port *port, unsigned number,
 		.length = length,
 	};
 
+	bcl_assert(number < port->nchannels &&
+		   channel->state == BCL_CHANNEL_CLAIMED);
 	channel->state = BCL_CHANNEL_FREE;
 	bcl_event_push(port, &event);
 }
 
 void bcl_channel_filled(struct bcl_port *port, struct bcl_event *event)
 {
+	bcl_assert(event->immediate < port->nchannels);
 	port->channels[event->immediate].state = BCL_CHANNEL_FREE;
 	event->immediate = 0;
 }

@@ -51,34 +51,76 @@ struct bcl_address {
 };
 
 /*
- * The operations of a path. The owner of the port calls them, for a peer that
- * is UP, with arguments that were checked. Semantics, events and statuses are
- * those of bcl/bcl.h. Every path has send, reserve, commit, info and close.
- * Another operation that is NULL is unsupported on the path.
+ * The operations of a path, with the semantics of bcl/bcl.h. Mandatory: send,
+ * reserve, commit, info and close. An operation that is NULL is unsupported on
+ * the path, unless the slot says otherwise.
+ *
+ * Caller and locks: only the owner of the port calls, with arguments that were
+ * checked. While a peer is CONNECTING or LOST the caller gets only as far as
+ * send, reserve and commit of none_ops (peer.c), and info and close. The caller
+ * holds no lock of the transport: an operation may take the service lock,
+ * memory_lock or the card's lock. Only map() waits for a peer. The others wait
+ * at most for such a lock, and may enter the kernel: to send frames, to wake a
+ * peer, to copy by attach.
+ *
+ * Buffers: with cookie 0 the operation has copied the data when the call
+ * returns. Otherwise OK means that the buffer belongs to the path until the
+ * event with the cookie; the event may be queued before the call returns. With
+ * any other status nothing has begun, the buffer is the caller's, and no event
+ * follows.
+ *
+ * Statuses of reserve() and of operations with a cookie: AGAIN, there is no
+ * room now (a path with has_room() notes by bcl_peer_refuse() that a ring was
+ * full); NOMEM, there is no memory for a record or for the event. A slot's
+ * comment names only further statuses.
  */
 struct bcl_path_ops {
 	enum bcl_path path;
+	/* `length` is the sum of the pieces. On the shared path messages go
+	 * by peer->pair; send() is called only while the pair is blocked, and
+	 * returns AGAIN. */
 	enum bcl_status (*send)(struct bcl_peer *peer, unsigned type,
 				uint64_t immediate, const struct iovec *iov,
 				unsigned niov, size_t length, uint64_t cookie);
 	/* Bytes of a long message, with a cookie, that send() takes: more
-	 * than BCL_MESSAGE_MAX. NULL: the path takes no long message. */
+	 * than BCL_MESSAGE_MAX. Has no effects. NULL: the path takes no long
+	 * message. */
 	size_t (*longest)(const struct bcl_peer *peer);
+	/* OK: *room, of `length` bytes, belongs to the caller until commit(),
+	 * the peer's close or the peer's loss. */
 	enum bcl_status (*reserve)(struct bcl_peer *peer, size_t length,
 				   void **room);
+	/* OK: the room is the path's again. ARG: nothing is reserved, or less
+	 * than `length`; a reservation stays. NOMEM: likewise stays. */
 	enum bcl_status (*commit)(struct bcl_peer *peer, unsigned type,
 				  uint64_t immediate, size_t length);
+	/* NOPORT, from the self path: there is no such channel; other paths
+	 * tell by the event. UNSUPPORTED, from the card: 4 GB or more. */
 	enum bcl_status (*send_channel)(struct bcl_peer *peer, unsigned channel,
 					const void *buffer, size_t length,
 					uint64_t cookie);
+	/* Writes BCL_KEY_MAX bytes to `token` if OK. */
 	enum bcl_status (*offer)(struct bcl_peer *peer, const void *buffer,
 				 size_t length, uint64_t cookie, void *token);
+	/* OK: the buffer is the caller's again, and no event follows. BUSY: the
+	 * event follows, or has come before. ARG: not an offer of this port. */
 	enum bcl_status (*withdraw)(struct bcl_peer *peer, const void *token);
+	/* ARG: the token is not from this peer, or offers less. A token of an
+	 * offer that has ended is found in the event. */
 	enum bcl_status (*pull)(struct bcl_peer *peer, const void *token,
 				void *buffer, size_t length, uint64_t cookie);
+	/* Blocks for an exchange with the peer's process, at most
+	 * BCL_PEER_TIMEOUT (TIMEOUT). OK: *address stays mapped until unmap(),
+	 * also after the loss of the peer. MEMORY: there is no such memory.
+	 * DEAD: the peer has ended. UNSUPPORTED: the memory can be used by
+	 * requests only. NOMEM: too many memories are mapped. */
 	enum bcl_status (*map)(struct bcl_peer *peer, const void *key,
 			       void **address);
+	/* NULL: the caller calls bcl_shm_unmap(), for a mapping from the time
+	 * when the peer was on shared memory. */
 	void (*unmap)(struct bcl_peer *peer, const void *key);
+	/* put() to atomic(): a failure at the target is in the event. NOMEM for
+	 * want of room for the event may come after the access. */
 	enum bcl_status (*put)(struct bcl_peer *peer, const void *key,
 			       uint64_t offset, const void *buffer,
 			       size_t length, uint64_t cookie);
@@ -89,15 +131,23 @@ struct bcl_path_ops {
 				      uint64_t offset, const void *buffer,
 				      size_t length, unsigned type,
 				      uint32_t immediate, uint64_t cookie);
+	/* The path copies `operand` before the call returns; `result` is the
+	 * buffer. */
 	enum bcl_status (*atomic)(struct bcl_peer *peer, const void *key,
 				  uint64_t offset, bool compare,
 				  const uint64_t operand[2], uint64_t *result,
 				  uint64_t cookie);
+	/* AGAIN: pieces of earlier operations are not submitted yet, too. */
 	enum bcl_status (*fence)(struct bcl_peer *peer, uint64_t cookie);
-	/* True if there is room for a message after one was refused. NULL:
-	 * the path never tells. */
+	/* True if there is room for a message after one was refused. Only
+	 * loads. NULL: the path never tells. */
 	bool (*has_room)(const struct bcl_peer *peer);
+	/* Fills in members that depend on the path; the others are filled in,
+	 * or zero. */
 	void (*info)(const struct bcl_peer *peer, struct bcl_peer_info *info);
+	/* The program has closed the peer: `opened` and `closed` say so
+	 * already. Frees a reservation. Operations under way go on. May end in
+	 * bcl_peer_part(), so peer->ops may be another table afterwards. */
 	void (*close)(struct bcl_peer *peer);
 	/* bcl_peer_open() gives the handle out again before the path has let
 	 * go of the peer. NULL: the path need not know. */
@@ -182,6 +232,46 @@ enum {
 	BCL_PORT_ANSWERS = 32,
 };
 
+/* Fairness: whose turn it is among the pairs and the card. */
+struct bcl_port_turn {
+	unsigned next; /* index of the pair to look at first; beyond the pairs:
+			* the card's turn */
+	unsigned wrap; /* `next` after the last pair's turn */
+};
+
+/* The clock: it is expensive to read, so messages and looks are counted. */
+struct bcl_port_clock {
+	uint32_t messages; /* left until the clock is read */
+	uint32_t looks;	   /* at the network, likewise */
+};
+
+/* Looks at the network, which cost a system call if a rail has a socket. */
+struct bcl_port_network {
+	uint32_t empty;	 /* empty passes left until look() in poll.c */
+	bool used;	 /* the card has peers: look often */
+	uint8_t answers; /* looks left that expect an answer by a socket */
+	bool looked;	 /* look() ran since the last check of the clock */
+	uint64_t time;	 /* now() of the last look, or of the check after it */
+	uint64_t limit;	 /* ns from `time` to a look while messages come */
+};
+
+/* Spinning: how long the owner pauses, and whether a wait may spin at all. */
+struct bcl_port_spin {
+	uint32_t hints; /* pauses before the next look at a pair */
+	uint32_t alone; /* short yields in a row, up to BCL_PORT_ALONE */
+	uint64_t crowded_until; /* now() time until which waits assume that
+				 * another program computes here, and sleep
+				 * soon */
+	uint8_t blind; /* waits left that sleep without looking before */
+};
+
+/* now() of rare work: the last time each kind was done. */
+struct bcl_port_service {
+	uint64_t served;    /* sockets of shared memory, timers */
+	uint64_t published; /* counters, interfaces */
+	uint64_t changed;   /* a peer came or went */
+};
+
 struct bcl_port {
 	/* hot: read by every poll */
 	unsigned flags; /* enum bcl_port_flag; 0 while there is nothing to do
@@ -191,34 +281,16 @@ struct bcl_port {
 	struct bcl_pair **pairs; /* the pairs to poll; shm/ maintains the
 				  * array */
 	unsigned npairs;
-	unsigned turn;		    /* index of the pair to look at first */
+	struct bcl_port_turn turn;
+	struct bcl_port_clock clock;
 	struct bcl_host_port *card; /* NULL: the context has no card */
-	unsigned wrap;		  /* `turn` after the last pair's: see poll.c */
-	struct bcl_shm_port *shm; /* NULL: no shared memory, see shm_why */
-	uint32_t empty;		  /* empty passes left until look() in poll.c */
-	uint32_t messages;	  /* messages left until the next clock check */
-	uint32_t hints;		  /* pauses before the next look at a pair */
-	bool network;		  /* the card has peers: look at the network
-				   * often */
-	uint8_t answers; /* looks left that expect an answer by a socket */
+	struct bcl_shm_port *shm;   /* NULL: no shared memory, see shm_why */
+	struct bcl_port_network network;
 	struct bcl_counter_page *counters;
 	struct bcl_event_list events;
+	struct bcl_port_spin spin;
 
-	uint32_t looks;		 /* looks left until the next clock check */
-	uint64_t network_looked; /* now() of the last timed look at the card */
-	uint64_t network_limit;	 /* ns from network_looked to the next timed
-				  * look */
-	bool looked;		 /* look() ran since the last clock check */
-	uint64_t served;	 /* now() of the last service */
-	uint64_t published;	 /* now() of the last published counters */
-	uint64_t changed;	 /* now() when a peer last came or went */
-	uint64_t crowded_until;	 /* now() time until which waits assume that
-				  * another program computes here, and sleep
-				  * soon */
-	uint8_t blind;		 /* waits left that sleep without looking
-				  * before */
-	uint32_t alone;		 /* short yields in a row, up to
-				  * BCL_PORT_ALONE */
+	struct bcl_port_service service;
 	struct bcl_event stash;
 	bool ready; /* other threads may use `shm`; under context->lock */
 	uint16_t number;
@@ -254,7 +326,8 @@ struct bcl_channel_waiter {
 	struct bcl_port *port;
 	unsigned channel;
 	/* The channel has been posted, so the path may claim it. The waiter
-	 * is off the list before the call. */
+	 * is off the list before the call, and may be freed in the call. The
+	 * port's owner calls, inside bcl_post(). */
 	void (*posted)(struct bcl_channel_waiter *waiter);
 };
 
@@ -312,6 +385,18 @@ struct bcl_context {
 	struct bcl_counter_page *counters;
 	int counters_fd;
 };
+
+/* For assertions: true if a thread holds the mutex, which is not recursive. A
+ * mutex does not say which thread. */
+static inline bool bcl_is_locked(const pthread_mutex_t *mutex)
+{
+	pthread_mutex_t *own = (pthread_mutex_t *)(uintptr_t)mutex;
+
+	if (pthread_mutex_trylock(own))
+		return true;
+	pthread_mutex_unlock(own);
+	return false;
+}
 
 /* As bcl_open(), for a process with this rank in its job; -1: without one. */
 enum bcl_status bcl_context_open(const struct bcl_context_options *options,
@@ -423,7 +508,7 @@ void *bcl_memory_reach(struct bcl_context *context, uint32_t handle,
 /* True if, as far as is known, no other thread waits for the processor. */
 static inline bool bcl_port_may_spin(const struct bcl_port *port)
 {
-	return !port->context->crowded || port->alone == BCL_PORT_ALONE;
+	return !port->context->crowded || port->spin.alone == BCL_PORT_ALONE;
 }
 
 /* Counts a call of the program, so that the helper thread sees that the

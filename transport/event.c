@@ -59,6 +59,7 @@ void bcl_event_pop(struct bcl_port *port, struct bcl_event *event)
 {
 	struct bcl_event_list *list = &port->events;
 
+	bcl_assert(list->head != list->tail);
 	*event = list->ring[list->head++ & list->mask];
 	if (list->head == list->tail)
 		port->flags &= ~(unsigned)BCL_PORT_EVENTS;

@@ -41,6 +41,7 @@ static void run_change(void *arg)
 /* Makes the change. The caller holds memory_lock. */
 static void apply(struct change *change)
 {
+	bcl_assert(bcl_is_locked(&change->context->memory_lock));
 	if (change->context->card)
 		bcl_host_exclusive(change->context, NULL, run_change, change);
 	else
@@ -112,6 +113,7 @@ static void run_enter(struct change *change)
 	struct bcl_context *context = change->context;
 	unsigned slot = change->memory->handle & 0xffff;
 
+	bcl_assert(slot < context->nmemories && !context->memories[slot]);
 	change->memory->handle |= (uint32_t)++context->generations[slot] << 16;
 	context->memories[slot] = change->memory;
 }
@@ -119,8 +121,11 @@ static void run_enter(struct change *change)
 static void run_remove(struct change *change)
 {
 	struct bcl_context *context = change->context;
+	unsigned slot = change->memory->handle & 0xffff;
 
-	context->memories[change->memory->handle & 0xffff] = NULL;
+	bcl_assert(slot < context->nmemories &&
+		   context->memories[slot] == change->memory);
+	context->memories[slot] = NULL;
 }
 
 /* Slot 0 stays free, so that no memory has the handle BCL_HANDLE_SELF. */

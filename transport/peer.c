@@ -272,7 +272,7 @@ static void changed(struct bcl_port *port)
 {
 	const struct bcl_env *env = port->context->env;
 
-	port->changed = env->now(env->world);
+	port->service.changed = env->now(env->world);
 }
 
 static void set_why(struct bcl_peer *peer, const char *why)
@@ -285,6 +285,9 @@ void bcl_peer_up(struct bcl_peer *peer, const struct bcl_path_ops *ops,
 {
 	struct bcl_counter_page *counters = peer->port->counters;
 
+	bcl_assert(peer->state != BCL_PEER_UP);
+	bcl_assert(ops->send && ops->reserve && ops->commit && ops->info &&
+		   ops->close);
 	set_ops(peer, ops);
 	/* a port that connects after the close counts as a stranger */
 	set_closed(peer, false);
@@ -297,7 +300,7 @@ void bcl_peer_up(struct bcl_peer *peer, const struct bcl_path_ops *ops,
 		set_why(peer, why);
 	} else if (ops->path == BCL_PATH_CARD) {
 		bcl_count(counters, core_peers_card);
-		peer->port->network = true;
+		peer->port->network.used = true;
 		/* the reason why shared memory is out says more */
 		if (!peer->why[0])
 			set_why(peer, why);
@@ -355,7 +358,7 @@ void bcl_peer_try_card(struct bcl_peer *peer, const char *why)
 		status =
 			context->card ? bcl_host_connect(peer) : BCL_ERR_NORAIL;
 	if (!status) {
-		peer->port->network = true;
+		peer->port->network.used = true;
 		return;
 	}
 	bcl_log(&context->config, BCL_LOG_ERROR, "peer",

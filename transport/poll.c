@@ -61,7 +61,7 @@ static void publish(struct bcl_port *port, uint64_t time)
 {
 	struct bcl_context *context = port->context;
 
-	port->published = time;
+	port->service.published = time;
 	if (port->shm)
 		bcl_shm_count(port);
 	/* Interfaces go up and down; with a helper, the helper watches them. */
@@ -74,15 +74,15 @@ static void tend(struct bcl_port *port, uint64_t time)
 {
 	struct bcl_context *context = port->context;
 
-	port->served = time;
+	port->service.served = time;
 	if (port->shm)
 		bcl_shm_audit(port, time);
 	if (bcl_shm_work(port))
 		bcl_shm_progress(port, time);
 	if (context->card)
-		port->network = bcl_host_nodes(context) != 0;
+		port->network.used = bcl_host_nodes(context) != 0;
 	bcl_peers_reap(port);
-	if (time - port->published > PUBLISH)
+	if (time - port->service.published > PUBLISH)
 		publish(port, time);
 }
 
@@ -99,7 +99,7 @@ void bcl_port_serve(struct bcl_port *port, uint64_t time)
  * sockets are left to the helper. */
 static void serve_polling(struct bcl_port *port, uint64_t time)
 {
-	if (port->context->helper && time - port->changed > SETTLE)
+	if (port->context->helper && time - port->service.changed > SETTLE)
 		tend(port, time);
 	else
 		bcl_port_serve(port, time);
@@ -111,13 +111,13 @@ static void look_beside(struct bcl_port *port, uint64_t time)
 	unsigned frames = bcl_host_poll(port->context, port->card->seat, true);
 	uint64_t limit;
 
-	port->network_looked = now(port);
-	limit = (port->network_looked - time) * NETWORK_SHARE;
+	port->network.time = now(port);
+	limit = (port->network.time - time) * NETWORK_SHARE;
 	if (frames || limit < NETWORK_LIMIT)
 		limit = NETWORK_LIMIT;
 	if (limit > NETWORK_LONGEST)
 		limit = NETWORK_LONGEST;
-	port->network_limit = limit;
+	port->network.limit = limit;
 }
 
 /* Messages keep coming: does other work that is due. */
@@ -125,27 +125,28 @@ static void check_clock(struct bcl_port *port)
 {
 	uint64_t time = now(port);
 
-	port->messages = CLOCK_MESSAGES;
+	port->clock.messages = CLOCK_MESSAGES;
 	if (port->card)
-		port->turn = CARD_TURN;
+		port->turn.next = CARD_TURN;
 	if (bcl_shm_work(port))
 		bcl_shm_progress(port, time);
-	if (port->looked) {
-		port->looked = false;
-		port->network_looked = time;
+	if (port->network.looked) {
+		port->network.looked = false;
+		port->network.time = time;
 	}
-	if (port->network && time - port->network_looked > port->network_limit)
+	if (port->network.used &&
+	    time - port->network.time > port->network.limit)
 		look_beside(port, time);
-	if (time - port->served > SERVICE)
+	if (time - port->service.served > SERVICE)
 		serve_polling(port, time);
 }
 
 /* True if the answer to a message may come by a socket. */
 static bool expects_answer(struct bcl_port *port)
 {
-	if (!port->answers)
+	if (!port->network.answers)
 		return false;
-	port->answers--;
+	port->network.answers--;
 	return true;
 }
 
@@ -162,22 +163,22 @@ static bool __attribute__((noinline)) look(struct bcl_port *port)
 	unsigned frames = 0;
 	uint64_t time;
 
-	port->empty = IDLE_EMPTY;
-	if (port->network) {
-		port->looked = true;
+	port->network.empty = IDLE_EMPTY;
+	if (port->network.used) {
+		port->network.looked = true;
 		/* BUSY counts, too: another thread is about to bring
 		 * something */
 		frames = bcl_host_poll(port->context, port->card->seat, true);
-		port->empty =
+		port->network.empty =
 			frames || only_sockets(port) || expects_answer(port)
 				? 1
 				: BCL_NETWORK_EMPTY;
-		if (--port->looks)
+		if (--port->clock.looks)
 			return frames;
 	}
-	port->looks = CLOCK_LOOKS;
+	port->clock.looks = CLOCK_LOOKS;
 	time = now(port);
-	if (time - port->served <= SERVICE)
+	if (time - port->service.served <= SERVICE)
 		return frames;
 	serve_polling(port, time);
 	return true;
@@ -238,8 +239,57 @@ static inline void look_in_vain(struct bcl_port *port)
  */
 static inline void await_answer(struct bcl_port *port)
 {
-	for (; bcl_unlikely(port->hints); port->hints--)
+	for (; bcl_unlikely(port->spin.hints); port->spin.hints--)
 		bcl_spin_hint();
+}
+
+/* The card has its turn before the pairs, and again after this round of the
+ * pairs if it has an event now. */
+static inline bool card_first(struct bcl_port *port, struct bcl_event *event)
+{
+	port->turn.next = 0;
+	port->turn.wrap = 0;
+	/* without pairs the card has its turn in pass() */
+	if (!port->npairs || !port->card || !from_card(port, event))
+		return false;
+	port->turn.wrap = CARD_TURN;
+	return true;
+}
+
+/* One round of the pairs. */
+static inline bool from_pairs(struct bcl_port *port, struct bcl_event *event)
+{
+	unsigned i = port->turn.next, n;
+
+	for (n = port->npairs; n; n--) {
+		enum bcl_status status = bcl_port_receive(port, i, event);
+
+		if (status == BCL_OK)
+			return true;
+		/* a message of the library itself, which may have made an
+		 * event */
+		if (status == BCL_ERR_AGAIN && from_list(port, event))
+			return true;
+		if (++i == port->npairs)
+			i = 0;
+	}
+	return false;
+}
+
+/* One pass over the places where loads can find an event. */
+static inline bool pass(struct bcl_port *port, struct bcl_event *event)
+{
+	if (from_list(port, event))
+		return true;
+	if (port->turn.next >= port->npairs && card_first(port, event))
+		return true;
+	if (from_pairs(port, event))
+		return true;
+	if (!port->card)
+		return false;
+	if (bcl_host_port_frames(port->card))
+		bcl_host_poll(port->context, port->card->seat, false);
+	return from_card(port, event);
 }
 
 /* Takes the next event, wherever it lies. */
@@ -247,53 +297,25 @@ static enum bcl_status __attribute__((noinline))
 take(struct bcl_port *port, struct bcl_event *event)
 {
 	bool looked = false;
-	unsigned i, n;
 
 	if (bcl_shm_work(port))
 		bcl_shm_progress(port, now(port));
-again:
-	if (from_list(port, event))
-		return BCL_OK;
-	i = port->turn;
-	if (i >= port->npairs) {
-		port->turn = i = 0;
-		port->wrap = 0;
-		/* without pairs the card has its turn below */
-		if (port->npairs && port->card && from_card(port, event)) {
-			port->wrap = CARD_TURN;
-			return BCL_OK;
+	while (!pass(port, event)) {
+		if (!looked && (bcl_shm_idle(port) ||
+				(!--port->network.empty && look(port)))) {
+			looked = true;
+			continue;
 		}
+		/* the looks may have left events in the list */
+		if (from_list(port, event))
+			break;
+		/* otherwise the next pass makes a system call, which is pause
+		 * enough */
+		if (port->network.empty != 1)
+			look_in_vain(port);
+		return BCL_ERR_EMPTY;
 	}
-	for (n = port->npairs; n; n--) {
-		enum bcl_status status = bcl_port_receive(port, i, event);
-
-		if (status == BCL_OK)
-			return BCL_OK;
-		/* a message of the library itself, which may have made an
-		 * event */
-		if (status == BCL_ERR_AGAIN && from_list(port, event))
-			return BCL_OK;
-		if (++i == port->npairs)
-			i = 0;
-	}
-	if (port->card) {
-		if (bcl_host_port_frames(port->card))
-			bcl_host_poll(port->context, port->card->seat, false);
-		if (from_card(port, event))
-			return BCL_OK;
-	}
-	if (!looked) {
-		looked = true;
-		if (bcl_shm_idle(port) || (!--port->empty && look(port)))
-			goto again;
-	}
-	/* the looks may have left events in the list */
-	if (from_list(port, event))
-		return BCL_OK;
-	/* otherwise the next pass makes a system call, which is pause enough */
-	if (port->empty != 1)
-		look_in_vain(port);
-	return BCL_ERR_EMPTY;
+	return BCL_OK;
 }
 
 void bcl_port_release(struct bcl_port *port)
@@ -368,9 +390,9 @@ enum bcl_status bcl_poll(struct bcl_port *port, struct bcl_event *event)
 	await_answer(port);
 	if (bcl_unlikely(port->flags) && tidy(port, event))
 		return BCL_OK;
-	if (bcl_unlikely(port->turn >= port->npairs))
+	if (bcl_unlikely(port->turn.next >= port->npairs))
 		return take(port, event);
-	status = bcl_port_receive(port, port->turn, event);
+	status = bcl_port_receive(port, port->turn.next, event);
 	if (status == BCL_OK)
 		return BCL_OK;
 	/*
@@ -378,10 +400,10 @@ enum bcl_status bcl_poll(struct bcl_port *port, struct bcl_event *event)
 	 * other threads have brought to the card's queues wait until the next
 	 * look().
 	 */
-	if (status == BCL_ERR_EMPTY && port->npairs == 1 && port->empty > 1 &&
-	    !bcl_shm_work(port) &&
-	    !(port->network && bcl_host_port_frames(port->card))) {
-		port->empty--;
+	if (status == BCL_ERR_EMPTY && port->npairs == 1 &&
+	    port->network.empty > 1 && !bcl_shm_work(port) &&
+	    !(port->network.used && bcl_host_port_frames(port->card))) {
+		port->network.empty--;
 		look_in_vain(port);
 		return BCL_ERR_EMPTY;
 	}

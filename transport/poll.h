@@ -20,8 +20,9 @@ enum {
  */
 static inline void bcl_port_count_messages(struct bcl_port *port, unsigned n)
 {
-	port->messages -= n;
-	if (bcl_unlikely(!port->messages))
+	bcl_assert(n <= port->clock.messages);
+	port->clock.messages -= n;
+	if (bcl_unlikely(!port->clock.messages))
 		port->flags |= BCL_PORT_CLOCK;
 }
 
@@ -29,14 +30,14 @@ static inline void bcl_port_count_messages(struct bcl_port *port, unsigned n)
 static inline enum bcl_status __attribute__((always_inline))
 bcl_port_receive(struct bcl_port *port, unsigned i, struct bcl_event *event)
 {
-	bool streaming = port->empty == BCL_NETWORK_EMPTY;
+	bool streaming = port->network.empty == BCL_NETWORK_EMPTY;
 	enum bcl_status status =
 		bcl_pair_receive(port->pairs[i], streaming, event);
 
 	if (status)
 		return status;
-	port->turn = i + 1 < port->npairs ? i + 1 : port->wrap;
-	port->empty = BCL_NETWORK_EMPTY;
+	port->turn.next = i + 1 < port->npairs ? i + 1 : port->turn.wrap;
+	port->network.empty = BCL_NETWORK_EMPTY;
 	bcl_port_count_messages(port, 1);
 	return BCL_OK;
 }
@@ -49,10 +50,10 @@ bcl_port_receive(struct bcl_port *port, unsigned i, struct bcl_event *event)
 static inline enum bcl_status __attribute__((always_inline))
 bcl_poll_pair(struct bcl_port *port, struct bcl_event *event)
 {
-	if (bcl_unlikely(port->flags || port->turn >= port->npairs) ||
-	    port->hints || bcl_port_forked(port))
+	if (bcl_unlikely(port->flags || port->turn.next >= port->npairs) ||
+	    port->spin.hints || bcl_port_forked(port))
 		return BCL_ERR_EMPTY;
-	return bcl_port_receive(port, port->turn, event);
+	return bcl_port_receive(port, port->turn.next, event);
 }
 
 /*

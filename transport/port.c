@@ -32,6 +32,7 @@ static enum bcl_status enter(struct bcl_port *port, unsigned number)
 {
 	struct bcl_context *context = port->context;
 
+	bcl_assert(bcl_is_locked(&context->lock));
 	if (number && find(context, number))
 		return BCL_ERR_BUSY;
 	if (!number)
@@ -53,6 +54,7 @@ static void leave(struct bcl_port *port)
 	struct bcl_context *context = port->context;
 	struct bcl_port **place = &context->ports;
 
+	bcl_assert(bcl_is_locked(&context->lock));
 	while (*place != port)
 		place = &(*place)->next;
 	*place = port->next;
@@ -175,7 +177,7 @@ enum bcl_status bcl_port_open(struct bcl_context *context,
 	port->fork_generation = context->fork_generation;
 	port->nchannels = options->channels ? options->channels : CHANNELS;
 	port->object = port->group = -1;
-	port->empty = port->looks = port->messages = 1;
+	port->network.empty = port->clock.looks = port->clock.messages = 1;
 
 	pthread_mutex_lock(&context->lock);
 	status = enter(port, options->number);
@@ -195,7 +197,7 @@ enum bcl_status bcl_port_open(struct bcl_context *context,
 		return status;
 	}
 	pthread_mutex_lock(&context->lock);
-	port->changed = context->env->now(context->env->world);
+	port->service.changed = context->env->now(context->env->world);
 	port->ready = true;
 	pthread_mutex_unlock(&context->lock);
 	*result = port;

@@ -88,6 +88,7 @@ void bcl_self_close(struct bcl_port *port)
 
 void bcl_self_release(struct bcl_port *port)
 {
+	bcl_assert(port->self->head != port->self->tail);
 	port->self->head++;
 }
 

@@ -88,7 +88,7 @@ enum bcl_status bcl_send(struct bcl_peer *peer, unsigned type,
 	if (plain && !cookie && bcl_send_is_short(peer, iov->iov_len)) {
 		status = bcl_send_short(peer, type, immediate, iov->iov_base,
 					iov->iov_len);
-		peer->port->hints = HINTS_AFTER_SEND;
+		peer->port->spin.hints = HINTS_AFTER_SEND;
 		return status;
 	}
 	if (plain && !peer->pair && iov->iov_len <= BCL_MESSAGE_MAX)

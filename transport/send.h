@@ -24,8 +24,8 @@ static inline bool bcl_send_is_short(const struct bcl_peer *peer, size_t length)
  * await_answer() in poll.c. */
 static inline void bcl_send_hint(struct bcl_port *port, size_t length)
 {
-	port->hints = length > BCL_HALF_PAYLOAD ? BCL_HINTS_AFTER_LINES
-						: BCL_HINTS_AFTER_LINE;
+	port->spin.hints = length > BCL_HALF_PAYLOAD ? BCL_HINTS_AFTER_LINES
+						     : BCL_HINTS_AFTER_LINE;
 }
 
 /* As bcl_send() of one piece, with a valid type, without a cookie, for a

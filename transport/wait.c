@@ -168,17 +168,17 @@ static bool yield(struct bcl_port *port, uint64_t end)
 		now = env->now(env->world);
 		bcl_count(port->counters, core_yields);
 		if (now - before >= YIELD_SHORT)
-			port->alone = 0;
-		else if (port->alone < BCL_PORT_ALONE)
-			port->alone++;
+			port->spin.alone = 0;
+		else if (port->spin.alone < BCL_PORT_ALONE)
+			port->spin.alone++;
 		if (now - before > YIELD_LONG) {
 			bcl_count(port->counters, core_yields_long);
-			port->crowded_until = now + CROWDED;
+			port->spin.crowded_until = now + CROWDED;
 			end = now;
 		}
 		/* other threads may have run for long: look at the network
 		 * now */
-		port->empty = 1;
+		port->network.empty = 1;
 		if (bcl_port_stash(port))
 			return true;
 	}
@@ -189,13 +189,13 @@ static bool yield(struct bcl_port *port, uint64_t end)
  * lately. True: there is an event. */
 static bool look(struct bcl_port *port, uint64_t end)
 {
-	if (port->blind) {
-		port->blind--;
+	if (port->spin.blind) {
+		port->spin.blind--;
 		return false;
 	}
 	if (spin(port, end))
 		return true;
-	port->blind = BLIND;
+	port->spin.blind = BLIND;
 	return false;
 }
 
@@ -226,7 +226,7 @@ enum bcl_status bcl_wait(struct bcl_port *port, uint64_t timeout)
 		return BCL_ERR_AGAIN;
 	start = env->now(env->world);
 	end = timeout < UINT64_MAX - start ? start + timeout : UINT64_MAX;
-	if (start < port->crowded_until) {
+	if (start < port->spin.crowded_until) {
 		if (look(port, earlier(start + SLEEP_PRICE, end)))
 			return BCL_OK;
 	} else if (!env->sleeps_at_once) {

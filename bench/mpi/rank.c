@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A rank of a job that measures an MPI: rank TEST..., of latency, rate,
- * bandwidth, barrier, bcast and allreduce. Plain MPI, compiled by whichever
- * mpicc; bench/mpi-compare starts it. Rank 0 prints lines of test, bytes, value
- * and unit. Rank i of the first half talks to rank i of the second.
+ * A rank of a job that measures an MPI, compiled by the mpicc of this MPI.
+ * bench/mpi-compare starts the ranks: rank TEST..., where a test is latency,
+ * rate, bandwidth, barrier, bcast or allreduce. Rank 0 prints lines of test,
+ * bytes, value and unit. Rank i of the first half of the job exchanges messages
+ * with rank i of the second half.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -14,13 +15,13 @@
 #include <unistd.h>
 
 enum {
-	WINDOW = 64,		 /* messages under way */
-	WINDOW_BYTES = 16 << 20, /* but no more than this */
+	WINDOW = 64,		 /* messages in flight */
+	WINDOW_BYTES = 16 << 20, /* bytes in flight, at most */
 	LONGEST = 4 << 20,	 /* bytes of a message */
-	SHORT = 8,		 /* bytes of one where many are counted */
+	SHORT = 8,		 /* bytes of a short message */
 };
 
-static const double ENOUGH = 0.015; /* s that a batch shall take */
+static const double ENOUGH = 0.015; /* s: least time of a batch */
 
 static int rank, size, partner, first;
 static char *buffer;
@@ -46,7 +47,7 @@ static int window(int bytes)
 	return bytes > WINDOW_BYTES / WINDOW ? WINDOW_BYTES / bytes : WINDOW;
 }
 
-/* Windows of messages one way, each answered by an empty one. */
+/* Sends windows of messages one way. An empty message answers each window. */
 static void stream(long n, int bytes)
 {
 	MPI_Request request[WINDOW];
@@ -78,7 +79,7 @@ static void barrier(long n, int bytes)
 		MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The root moves on, so that no rank runs ahead. */
+/* Each broadcast has another root, so that no rank runs ahead. */
 static void bcast(long n, int bytes)
 {
 	for (; n; n--)
@@ -98,7 +99,7 @@ static void allreduce(long n, int bytes)
 /* ---- measuring ------------------------------------------------------------
  */
 
-/* Seconds that one of a batch takes. */
+/* Returns the seconds of one operation. */
 static double measure(void (*batch)(long n, int bytes), int bytes)
 {
 	double taken;
@@ -183,7 +184,8 @@ static int number(const char *hydra, const char *open_mpi)
 	return value ? atoi(value) : 0;
 }
 
-/* Each rank a processor of its own, if there are enough: the same for all. */
+/* Binds each rank to a processor of its own, if there are enough processors.
+ * Every MPI is measured with this binding. */
 static void bind_to_processor(void)
 {
 	int ranks = number("PMI_SIZE", "OMPI_COMM_WORLD_SIZE");

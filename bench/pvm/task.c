@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A task that measures a PVM: task ROUTE TASKS HOST|- TEST... starts the other
- * TASKS - 1 (on HOST; -: on its own) and prints lines of test, bytes, value and
- * unit. ROUTE is `daemon` (what PVM does by itself) or `direct`; with the glue
- * it is all one. bench/pvm-compare starts it.
+ * A task that measures a PVM. bench/pvm-compare starts the first task:
+ *
+ *	task ROUTE TASKS HOST|- TEST...
+ *
+ * The first task starts the other TASKS - 1 tasks, on HOST or, with -, on the
+ * local host. It prints lines of test, bytes, value and unit. ROUTE is `daemon`
+ * (the default of PVM) or `direct`. With the glue the route makes no
+ * difference.
  */
 #include <pvm3.h>
 #include <sched.h>
@@ -16,8 +20,8 @@
 enum {
 	TASKS_MAX = 64,
 	LONGEST = 1 << 20, /* bytes of a message */
-	WINDOW = 16,	   /* messages under way */
-	SHORT = 8,	   /* bytes, where many are counted */
+	WINDOW = 16,	   /* messages in flight */
+	SHORT = 8,	   /* bytes of a short message */
 
 	SET_UP = 1, /* tags */
 	BATCH,
@@ -25,14 +29,16 @@ enum {
 	ANSWER,
 };
 
-/* s that a batch shall take: of many tasks the first hundredths are those in
- * which the scheduler finds a processor for each */
+/*
+ * Least time of a batch, in s. In the first hundredths of a second the
+ * scheduler still spreads the tasks over the processors.
+ */
 static const double ENOUGH = 0.1;
 
-/* What all are told when they begin. */
+/* The description of the job, which the first task sends to all tasks. */
 struct job {
 	int tasks;
-	int bound; /* each has a processor */
+	int bound; /* each task has a processor */
 	int direct;
 	int tids[TASKS_MAX];
 };
@@ -103,7 +109,7 @@ static void exchange_buffers(int n, int bytes)
 	}
 }
 
-/* Windows of messages one way, each answered by a short one. */
+/* Sends windows of messages one way. A short message answers each window. */
 static void stream(int n, int bytes)
 {
 	for (; n; n--) {
@@ -143,7 +149,7 @@ static void barrier(int n, int bytes)
 		pvm_barrier(group, job.tasks);
 }
 
-/* The root moves on, so that nobody runs ahead. */
+/* Each broadcast has another root, so that no task runs ahead. */
 static void broadcast(int n, int bytes)
 {
 	for (; n; n--) {
@@ -181,7 +187,7 @@ static void scatter(int n, int bytes)
 			    n % job.tasks);
 }
 
-/* ---- what is measured ------------------------------------------------------
+/* ---- tests ---------------------------------------------------------------
  */
 
 enum figure {
@@ -225,7 +231,7 @@ static int pack_batch(int test, int n, int bytes)
 	return pvm_pkint(batch, 3, 1);
 }
 
-/* Seconds that n take, of task 0, which tells the others. */
+/* Task 0: runs a batch of n with all tasks. Returns the seconds. */
 static double take(int test, int n, int bytes)
 {
 	double start;
@@ -240,7 +246,7 @@ static double take(int test, int n, int bytes)
 	return now() - start;
 }
 
-/* Seconds that one of a batch takes. */
+/* Returns the seconds of one operation. */
 static double measure(int test, int bytes)
 {
 	double taken;
@@ -279,11 +285,12 @@ static void say(int test, int bytes)
 
 enum {
 	TESTS = sizeof(tests) / sizeof(*tests),
-	LAST = -1, /* instead of a test */
+	LAST = -1, /* in place of a test's number */
 	GROUP = -2,
 };
 
-/* PVM's server may still have the one of those who ran before. */
+/* The name is new for each job: PVM's group server may still have the group of
+ * an earlier job. */
 static void form_group(void)
 {
 	snprintf(group, sizeof(group), "compare-%x", (unsigned)job.tids[0]);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A message copied once, by the receiver alone, with process_vm_readv(): side
- * 1 announces a buffer by a word, side 0 reads it and answers by a word in
- * the same line. One message is under way at a time.
+ * A message that only the receiver copies, once, with process_vm_readv(). Side
+ * 1 announces a buffer by a word. Side 0 reads the buffer and answers by a word
+ * in the same line. One message is in flight at a time.
  *
- * The time of hot and cold messages is taken over the whole exchange. If side
- * 1 rewrites its buffer before each message, that is not the transfer's time:
- * then it runs from the announcement, whose time side 1 leaves beside it. If
- * side 1 computes after each announcement, it runs from when that has come.
+ * For hot and cold buffers the time covers the whole exchange. With "rewritten"
+ * side 1 fills the buffer before each message. This is not part of the
+ * transfer, so the time begins with the announcement, and side 1 stores the
+ * moment beside the word. With "away" side 1 computes after each announcement,
+ * and the time begins when side 0 sees the announcement.
  */
 #include "ref.h"
 
@@ -18,8 +19,8 @@
 #include <unistd.h>
 
 struct meeting {
-	_Atomic uint64_t announced; /* messages, by side 1 */
-	_Atomic uint64_t taken;	    /* messages, by side 0 */
+	_Atomic uint64_t announced; /* messages; side 1 counts */
+	_Atomic uint64_t taken;	    /* messages; side 0 counts */
 	uint64_t time;		    /* of the announcement, ns */
 	uint64_t memory;	    /* address in side 1 */
 	uint64_t pid;		    /* of side 1 */
@@ -31,7 +32,7 @@ static void make_memory(struct ref *ref)
 
 	ref->own = ref_memory(ref);
 	if (ref->side) {
-		/* Yama would let only ancestors in. */
+		/* By default Yama lets only ancestors attach. */
 		prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
 		m->memory = (uintptr_t)ref->own;
 		m->pid = (uint64_t)getpid();
@@ -58,8 +59,8 @@ static void announce(struct ref *ref, size_t size, size_t messages)
 	}
 }
 
-/* Returns ns until the message is here, since it was announced (away: since
- * the announcement came). */
+/* Copies the next message. Returns the ns since the announcement; with `away`,
+ * the ns since side 0 saw the announcement. */
 static uint64_t take(struct ref *ref, size_t size, int away)
 {
 	struct meeting *m = ref->shared;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ping-pong of cache lines, the floor of every message inside a host. If both
- * sides write one line, fetching the message brings ownership and the answer's
- * store is local: one coherence transaction per way. With a line for each
- * direction there are two: invalidate the reader's copy, then its refetch.
+ * Ping-pong of cache lines, the lower bound of every message inside a host. If
+ * both sides write one line, the fetch of the message also brings ownership,
+ * and the store of the answer is local: one coherence transaction per way. With
+ * a line for each direction there are two transactions: the writer invalidates
+ * the reader's copy, and the reader fetches the line again.
  *
- * A processor of several dies keeps the directory of a page on one of them,
- * and a transaction takes from one to two times as long as the page happens
- * to lie. So every sample goes over some pages, and each takes others.
+ * A processor of several dies keeps the directory of a page on one die. The
+ * place of the page changes the time of a transaction by up to a factor of two.
+ * So every sample covers several pages, and the next sample takes the next
+ * pages.
  */
 #include "ref.h"
 
@@ -17,11 +19,12 @@ enum {
 	APART = 2 * REF_LINE, /* prefetchers fetch lines in pairs */
 };
 
-/* Plays so many round trips with the lines of a page. */
+/* Plays the round trips with the lines of one page. */
 static void play_page(struct ref *ref, uint8_t *page, size_t lines,
 		      size_t round_trips)
 {
-	/* Each number of lines has words, and so counts, of its own. */
+	/* One line and two lines use different words, with separate
+	 * counts. */
 	uint8_t *first = page + (lines == 2 ? 0 : 2 * APART);
 	size_t apart = lines == 2 ? APART : REF_LINE / 2;
 	_Atomic uint64_t *mine = (void *)(first + ref->side * apart);
@@ -43,7 +46,7 @@ static void touch(struct ref *ref)
 {
 	size_t page;
 
-	/* Each process takes its page faults now. */
+	/* Page faults happen now, in each process. */
 	for (page = 0; page < PAGES; page++)
 		atomic_fetch_add_explicit((_Atomic uint64_t *)ref->shared +
 						  (page + 1) * PAGE / 8 - 1,
@@ -56,7 +59,7 @@ static void play(struct ref *ref)
 	size_t iterations = ref_number(ref, "iterations");
 	size_t pages = ref_number(ref, "pages"), page;
 	size_t samples = ref_number(ref, "samples"), s;
-	static size_t turn; /* the same in both sides */
+	static size_t turn; /* equal in both sides */
 
 	if (!pages)
 		ref_exit(ref, 1, "pages must be at least 1");

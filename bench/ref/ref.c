@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 enum {
-	ROUND_SECONDS = 60, /* a round that lasts longer has lost its peer */
+	ROUND_SECONDS = 60, /* a longer round has lost the peer */
 	SIDES_MAX = 64,
 };
 
-/* Every program has these beside its own parameters. */
+/* The parameters of every program, beside the program's own. */
 static const struct ref_param common[] = {
 	{ "rounds", "", "run so many rounds, without standard input" },
 	{ "side", "", "run only this side" },
@@ -54,7 +54,8 @@ void ref_exit(const struct ref *ref, int status, const char *format, ...)
 	_exit(status);
 }
 
-/* Length of the key in "key=" or "--key=", at *word; 0 if it is neither. */
+/* Returns the length of the key in "key=" or "--key=", and moves *word to the
+ * key. 0: there is no key. */
 static size_t key_length(const char **word)
 {
 	if (!strncmp(*word, "--", 2))
@@ -234,7 +235,7 @@ static void usage(const struct ref_program *program)
 		printf("  %s=%s\t%s\n", param->key, param->value, param->help);
 }
 
-/* One round under the words of line, which is taken apart. */
+/* Runs one round with the words of `line`, and changes `line`. */
 static void run_round(struct ref *ref, char *line)
 {
 	char *word, *rest;
@@ -285,7 +286,7 @@ static void serve(struct ref *ref, FILE *in, const int *other)
 	}
 }
 
-/* Forks the other sides; returns in each of them with its input as *in. */
+/* Forks the other sides. Returns in each side, with the side's input in *in. */
 static void fork_sides(struct ref *ref, FILE **in, int *other)
 {
 	pid_t parent = getpid();

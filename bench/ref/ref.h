@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The frame of the reference programs: each measures one thing that this
- * machine can do without the library, so that the library's figures can be
- * read as ratios.
+ * The frame of the reference programs. Each program measures one ability of the
+ * machine without the library, so that the library's figures can be read as
+ * ratios.
  *
- * Everything a program may be told is a parameter, a word "key=value" ("--"
- * before the key is allowed). Words on the command line hold for the whole
- * run. A line on standard input asks for one round, and its words hold for
- * that round; the answer is one line on standard output,
+ * A parameter is a word "key=value" ("--" before the key is allowed). Words on
+ * the command line apply to the whole run. A line on standard input asks for
+ * one round, and the words of the line apply to this round. The answer is one
+ * line on standard output,
  *
  *	NAME UNIT SAMPLE SAMPLE ...
  *
  * so that a driver can interleave rounds of several programs. Between rounds
- * every process of a program sleeps. With rounds=N nothing is read: N rounds
- * run, and the program ends.
+ * every process of a program sleeps. With rounds=N the program reads nothing,
+ * runs N rounds and ends.
  *
- * A program consists of processes called sides; side 0 measures and answers.
- * It forks the others, unless side=K says that only side K runs here and the
- * rest were started elsewhere, in another network namespace or on another
- * host. Then each side wants each line, and the others answer "NAME UNIT".
+ * A program consists of processes called sides. Side 0 measures and answers.
+ * Side 0 forks the other sides, unless side=K says that only side K runs here:
+ * then the user starts each side, in another network namespace or on another
+ * host, and gives every line to each side. A side other than 0 then answers
+ * "NAME UNIT".
  *
- * Exit status: 0; 1 after an error, explained on standard error; 77 if this
- * machine or this user may not do what is measured.
+ * Exit status: 0; 1 after an error, explained on standard error; 77 if the
+ * machine does not permit the measurement, or not to this user.
  */
 #ifndef BCL_BENCH_REF_H
 #define BCL_BENCH_REF_H
@@ -51,7 +52,7 @@ struct ref_program {
 	const char *name;
 	const char *unit;
 	const char *about;
-	unsigned int sides; /* 0: the parameter "sides" says how many */
+	unsigned int sides; /* 0: the number is the parameter "sides" */
 	size_t shared;	    /* bytes of memory shared by the sides */
 	const char *preset; /* a word that replaces a default, or NULL */
 	void (*open)(struct ref *ref);
@@ -67,7 +68,7 @@ struct ref {
 	unsigned int side;
 	unsigned int sides;
 	void *shared;	  /* zeroed; private if side= was given */
-	void *own;	  /* what open() wants to keep for this side */
+	void *own;	  /* data of this side, from open() */
 	const char *name; /* of the figure: the program's, or set by round() */
 	const char *unit;
 	double sample[REF_SAMPLES];
@@ -76,10 +77,10 @@ struct ref {
 	const char *value[REF_PARAMS]; /* in this round */
 };
 
-/* Does everything; returns the exit status. */
+/* Runs the program. Returns the exit status. */
 int ref_main(int argc, char **argv, const struct ref_program *program);
 
-/* The value of a parameter; a number may end in K or M (powers of 1024). */
+/* The value of a parameter. A number may end in K or M (powers of 1024). */
 const char *ref_string(const struct ref *ref, const char *key);
 size_t ref_number(const struct ref *ref, const char *key);
 
@@ -93,10 +94,11 @@ void ref_exit(const struct ref *ref, int status, const char *format, ...)
 /* CLOCK_MONOTONIC in ns: the same clock for all processes of a host. */
 uint64_t ref_now(void);
 
-/* Pins the caller to the CPU-th of the CPUs it may use, modulo their number. */
+/* Pins the calling thread to one of the thread's CPUs: number `cpu` modulo the
+ * number of CPUs. */
 void ref_pin(unsigned int cpu);
 
-/* Tells the processor that this is a spin loop. */
+/* Tells the processor that the thread spins. */
 static inline void ref_pause(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -106,7 +108,7 @@ static inline void ref_pause(void)
 #endif
 }
 
-/* Waits by spinning until the word is value; acquires what was released. */
+/* Spins until the word is `value`. Acquire: pairs with the writer's release. */
 static inline void ref_await(_Atomic uint64_t *word, uint64_t value)
 {
 	while (atomic_load_explicit(word, memory_order_acquire) != value)
@@ -114,25 +116,25 @@ static inline void ref_await(_Atomic uint64_t *word, uint64_t value)
 }
 
 /*
- * Memory that large transfers rotate through, of REF_ROTATION bytes and
- * written once; small pages, so that figures do not depend on luck.
+ * REF_ROTATION bytes of memory for large transfers, written once. The pages are
+ * small, because huge pages would come by luck and change the figures.
  */
 unsigned char *ref_memory(const struct ref *ref);
 
 /*
- * Offset in that memory of the n-th buffer of size bytes (at most
+ * Offset in ref_memory() of the n-th buffer of `size` bytes (at most
  * REF_ROTATION): always 0 unless the parameter "buffers" is "cold".
  */
 size_t ref_offset(const struct ref *ref, size_t size, uint64_t n);
 
-/* How many transfers of size bytes make one sample. */
+/* The number of transfers of `size` bytes in one sample. */
 size_t ref_batch(size_t size);
 
-/* Spend so many ns. */
+/* Computes for `ns` nanoseconds. */
 void ref_compute(uint64_t ns);
 
-/* For how many ns a sender computes that is away for a message of size bytes:
- * longer than it takes. */
+/* The ns for which a sender that is away computes: longer than the transfer of
+ * `size` bytes. */
 uint64_t ref_away_ns(size_t size);
 
 /*

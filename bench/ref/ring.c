@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ping-pong of raw Ethernet frames. Arrivals are read from a ring that the
- * kernel fills in user memory: receiving needs no system call, sending one.
+ * Ping-pong of raw Ethernet frames. The kernel writes arrivals to a ring in
+ * user memory: a receive takes no system call, a send takes one.
  */
 #include "pingpong.h"
 
@@ -63,7 +63,7 @@ static int hear(struct ref *ref, uint64_t *sequence)
 	      TP_STATUS_USER))
 		return 0;
 	frame = (const void *)((uint8_t *)slot + slot->tp_mac);
-	/* Over loopback each side hears both. */
+	/* Over loopback each side also receives the side's own frames. */
 	theirs = frame->side != ref->side;
 	if (theirs) {
 		memcpy(sequence, frame->sequence, sizeof(*sequence));
@@ -108,7 +108,7 @@ static void make_ring(struct ref *ref, struct link *link)
 			  MAP_SHARED, link->fd, 0);
 	if (link->ring == MAP_FAILED)
 		ref_exit(ref, 1, "ring: %s", strerror(errno));
-	/* The peer's address is learnt from its first frame. */
+	/* The first frame of the peer shows the peer's address. */
 	memset(link->out.to, 0xff, sizeof(link->out.to));
 	memcpy(link->out.from, request.ifr_hwaddr.sa_data,
 	       sizeof(link->out.from));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A stream of UDP datagrams with segmentation offload at both ends: one
- * sendmsg() carries up to 44 datagrams, one recvmsg() takes as many. No
- * headers, no checksum, no retransmission; a window keeps datagrams from
- * being lost, and if one is, the program says so and ends.
+ * sendmsg() carries up to 44 datagrams, and one recvmsg() takes up to 44. There
+ * are no headers, no checksum and no retransmission. A window prevents losses.
+ * After a loss the program prints a message and ends.
  */
 #include "pingpong.h"
 
@@ -18,7 +18,7 @@ enum {
 	BURST = 44 * DATAGRAM, /* sendmsg() takes less than 64 KB */
 	BUFFER = 4 << 20,      /* of the sockets */
 	ACK_BYTES = 256 << 10, /* received between acknowledgements */
-	ACK_EVERY = 4,	       /* bursts between looks for them */
+	ACK_EVERY = 4,	       /* bursts between looks for acknowledgements */
 	LOST_NS = 500000000,   /* silence that means loss */
 };
 
@@ -58,7 +58,7 @@ static void take_acks(struct ref *ref, struct link *link)
 		link->acknowledged = number;
 }
 
-/* Waits until at most so many bytes are unacknowledged. */
+/* Waits until at most `bytes` bytes are unacknowledged. */
 static void await_acks(struct ref *ref, struct link *link, uint64_t bytes)
 {
 	uint64_t start = ref_now();
@@ -155,7 +155,7 @@ static void meet(struct ref *ref)
 	link.fd = ref_socket(ref, SOCK_DGRAM);
 	setsockopt(link.fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 	setsockopt(link.fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
-	/* Both hosts are taken to allow buffers of one size. */
+	/* The program assumes that both hosts allow the same buffer size. */
 	getsockopt(link.fd, SOL_SOCKET, SO_RCVBUF, &bytes, &length);
 	link.window = ref_number(ref, "window");
 	if (link.window > (uint64_t)bytes * 3 / 4)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A TCP connection, both sides polling: ping-pong, or a stream of messages.
- * No socket option is set, except the congestion control if one is asked for;
- * which one is in use decides the bandwidth, so the answer's name has it.
+ * A TCP connection with both sides polling: ping-pong, or a stream of messages.
+ * The program sets no socket option except the congestion control, if the user
+ * asks for one. The congestion control decides the bandwidth, so its name is
+ * part of the answer's name.
  */
 #include "pingpong.h"
 
@@ -24,12 +25,12 @@ enum {
 struct link {
 	int fd;
 	unsigned char *memory;
-	size_t size; /* of a ping-pong's message in this round */
-	size_t have; /* bytes of it that are here */
+	size_t size; /* of a ping-pong message in this round */
+	size_t have; /* bytes of the message that have arrived */
 	char name[32];
 };
 
-/* Sends all of it, or exits. */
+/* Sends all bytes, or exits. */
 static void put(struct ref *ref, const void *data, size_t size)
 {
 	struct link *link = ref->own;
@@ -45,7 +46,7 @@ static void put(struct ref *ref, const void *data, size_t size)
 	}
 }
 
-/* Receives at most size bytes; returns how many. */
+/* Receives at most `size` bytes. Returns the number of bytes. */
 static size_t get(struct ref *ref, void *data, size_t size)
 {
 	struct link *link = ref->own;
@@ -126,7 +127,7 @@ static void play(struct ref *ref)
 	pingpong_play(ref, &wire);
 }
 
-/* Side 1 listens at its address, side 0 tries until it gets through. */
+/* Side 1 listens at the local address. Side 0 tries until side 1 accepts. */
 static int make_connection(struct ref *ref)
 {
 	const struct addrinfo hint = { .ai_flags = AI_NUMERICHOST,

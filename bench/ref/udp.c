@@ -22,7 +22,7 @@ static void say(struct ref *ref, uint64_t sequence, size_t size)
 	if (size < sizeof(sequence) || size > sizeof(link->out))
 		ref_exit(ref, 1, "size must be 8 to %d", DATAGRAM);
 	link->out[0] = sequence;
-	/* Until the peer is there its host may refuse hellos. */
+	/* The host refuses hellos until the peer has opened the socket. */
 	if (send(link->fd, link->out, size, 0) < 0 &&
 	    !(errno == ECONNREFUSED && !sequence))
 		ref_exit(ref, 1, "send: %s", strerror(errno));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waking a process that sleeps on the other CPU: side 0 computes, then writes
- * a word and wakes side 1, which notes how late it is. Side 2 is a foreign
- * job that computes on side 1's CPU if asked to; its share of that CPU is the
- * other figure.
+ * Waking a process that sleeps on another CPU. Side 0 computes, then writes a
+ * word and wakes side 1. Side 1 stores the delay. With "job" side 2 stands for
+ * a foreign job and computes on the CPU of side 1. The second figure is the
+ * share of the CPU that side 2 gets.
  */
 #include "ref.h"
 
@@ -15,12 +15,12 @@
 
 struct meeting {
 	_Atomic uint32_t word; /* wake-ups so far: the futex */
-	_Atomic uint32_t seen; /* wake-ups that side 1 has seen */
-	_Atomic uint32_t stop; /* rounds that side 2 may leave */
-	_Atomic uint32_t left; /* rounds that side 2 has left */
-	uint64_t time;	       /* of the last wake-up, ns; goes with word */
-	uint64_t late;	       /* of side 1, ns; goes with seen */
-	double share;	       /* of side 2, in %; goes with left */
+	_Atomic uint32_t seen; /* wake-ups seen by side 1 */
+	_Atomic uint32_t stop; /* rounds that side 0 has ended */
+	_Atomic uint32_t left; /* rounds that side 2 has ended */
+	uint64_t time; /* of the last wake-up, ns; `word` publishes it */
+	uint64_t late; /* delay of side 1, ns; published by `seen` */
+	double share;  /* of side 2, in %; published by `left` */
 };
 
 static void compute(uint64_t us)
@@ -36,7 +36,8 @@ static uint32_t get(_Atomic uint32_t *word)
 	return atomic_load_explicit(word, memory_order_acquire);
 }
 
-/* Adds one; pairs with the acquire in get(). Each word has one writer. */
+/* Adds 1 to a word, which has a single writer. Release: pairs with the acquire
+ * in get(). */
 static void advance(_Atomic uint32_t *word)
 {
 	atomic_store_explicit(

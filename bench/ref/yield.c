@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The time in which every side does one bare sched_yield(): the floor of a
- * barrier among more ranks than CPUs.
+ * The time in which every side does one bare sched_yield(): the lower bound of
+ * a barrier among more ranks than CPUs.
  */
 #include "ref.h"
 
@@ -18,7 +18,7 @@ struct meeting {
 	} side[SIDES];
 };
 
-/* Returns when all sides have called it once more. */
+/* Returns when all sides have called the function once more. */
 static void meet(struct ref *ref)
 {
 	struct meeting *m = ref->shared;

@@ -209,8 +209,11 @@ BCL_API void bcl_adi_progress(struct bcl_adi *adi);
 
 /*
  * Upcalls of the packet layer, which bcl_adi_packet_open() hands down once,
- * before the first packet. The progress engine makes the upcalls with its lock
- * held. An upcall may send packets, but must not wait.
+ * before the first packet. Any function of the ADI may make upcalls before it
+ * returns, on its thread and with the job's lock held, which the thread may
+ * take again. An upcall may send packets, announce and pull, but must not wait
+ * or block. receive NULL: packets are dropped, with a counter. peer NULL: the
+ * layer need not know. complete may be NULL only if no operation has a cookie.
  */
 struct bcl_adi_packet_ops {
 	size_t size; /* sizeof(struct bcl_adi_packet_ops) of the caller */
@@ -219,8 +222,9 @@ struct bcl_adi_packet_ops {
 	 * aligned, valid during the upcall. `type` is the sender's. */
 	void (*receive)(void *arg, struct bcl_peer *peer, unsigned type,
 			const void *packet, size_t length);
-	/* A send, announcement or pull with this cookie is complete. The
-	 * upcall may come before the call that began the operation returns. */
+	/* A send, announcement or pull with this cookie is complete, once: its
+	 * memory is the caller's again. The upcall may come before the call
+	 * that began the operation returns. */
 	void (*complete)(void *arg, uint64_t cookie, enum bcl_status status);
 	/* A peer is up (OK), or lost with this status. Operations that were
 	 * queued for the peer have been completed with the status before. */

@@ -19,9 +19,14 @@ struct bcl_boot;
 
 /*
  * A key-value space of the caller. A key has at most 63 characters of [-0-9a-z]
- * and is put once; a value is text without blanks. The functions may block. A
- * status other than OK ends the library's call that needed the function. In a
- * job of one the library calls none of the functions.
+ * and is put once; a value is text without blanks. The functions are mandatory,
+ * except in a job of one, where the library calls none of them.
+ *
+ * The functions may block, but must not call the library for this job, whose
+ * lock may be held. One thread at a time calls, inside bcl_adi_open() or a call
+ * that first needs a rank. The functions keep no pointer. A status other than
+ * OK ends the library's call that needed the function, but EMPTY from get() may
+ * be an answer. BOOT: the launcher does not answer.
  */
 struct bcl_boot_space {
 	size_t struct_size; /* sizeof(struct bcl_boot_space) of the caller */

@@ -94,16 +94,16 @@ START_TEST(messages_do_not_hide_the_network)
 		meet(i);
 	ck_assert_int_eq(bcl_send(peer[1], 1, 0, NULL, 0, 0), BCL_OK);
 	back = next(1, BCL_EVENT_MESSAGE).peer;
-	port[0]->network_limit = 0;
-	while (!port[0]->network_limit) {
+	port[0]->network.limit = 0;
+	while (!port[0]->network.limit) {
 		ck_assert_int_eq(bcl_send(back, 1, 0, NULL, 0, 0), BCL_OK);
 		next(0, BCL_EVENT_MESSAGE);
 		ck_assert_int_eq(bcl_send(peer[1], 1, 0, NULL, 0, 0), BCL_OK);
 		next(1, BCL_EVENT_MESSAGE);
 	}
 	/* however long that took */
-	ck_assert_uint_ge(port[0]->network_limit, 20000);
-	ck_assert_uint_le(port[0]->network_limit, 50000);
+	ck_assert_uint_ge(port[0]->network.limit, 20000);
+	ck_assert_uint_le(port[0]->network.limit, 50000);
 	for (i = 0; i < 3; i++)
 		bcl_close(port[i]->context);
 }

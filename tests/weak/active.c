@@ -53,7 +53,7 @@ static void send_second(void)
 /* A pass in which all are asked; many ask the polled pairs alone. */
 static bool poll_all(struct bcl_event *event)
 {
-	port->empty = 1;
+	port->network.empty = 1;
 	return bcl_poll(port, event) == BCL_OK;
 }
 

@@ -22,8 +22,15 @@ enum {
 };
 
 /*
- * A kind of launcher. All functions block. A failure is logged with the words
- * of the launcher.
+ * A kind of launcher. All functions are mandatory, but open is NULL for a kind
+ * that bcl_boot_open() does not choose (lent.c). All may block until the
+ * launcher, or in fence() all ranks, have answered. One thread at a time calls:
+ * the one that opens the job, later also a thread that has the job's lock
+ * (get). The library holds no other lock. No function keeps an argument.
+ *
+ * Statuses beyond OK: BOOT, the launcher does not answer as it should, logged
+ * with the words of the launcher; NOMEM. The caller calls close() all the same,
+ * except after a failed open().
  */
 struct bcl_boot_kind {
 	const char *name; /* "pmi", "pmix", "fork", "single" */
@@ -31,16 +38,19 @@ struct bcl_boot_kind {
 	 * time, neither while it is in the job nor after it has left. */
 	bool once;
 
-	/* Fills in rank, size and, if the launcher knows, local_ranks. */
+	/* Fills in rank, size and, if the launcher knows, local_ranks. Owns
+	 * boot->state until close(). A status but OK has left nothing open. */
 	enum bcl_status (*open)(struct bcl_boot *boot, const char *argument);
-	/* Tells the launcher that the process ends well. */
+	/* Tells the launcher that the process ends well, and frees
+	 * boot->state. */
 	void (*close)(struct bcl_boot *boot);
 	/* Gives a value of this rank a name, once. All ranks find the value
 	 * after fence(). */
 	enum bcl_status (*put)(struct bcl_boot *boot, const char *name,
 			       const void *value, size_t length);
-	/* Reads a value of a rank. EMPTY: the rank has no value of this
-	 * name. TRUNCATED: the value is longer than `size`. */
+	/* Reads a value of a rank, in at most `size` bytes. EMPTY: the rank has
+	 * no value of this name. TRUNCATED: the value is longer than `size`.
+	 * *length counts only on OK. */
 	enum bcl_status (*get)(struct bcl_boot *boot, unsigned rank,
 			       const char *name, void *value, size_t size,
 			       size_t *length);
@@ -49,7 +59,8 @@ struct bcl_boot_kind {
 };
 
 /* A key-value space for short texts; kinds with a small value limit store
- * each value there in pieces (pieces.h). */
+ * each value there in pieces (pieces.h). The functions are called by put() and
+ * get() of such a kind, under the same rules. */
 struct bcl_pieces {
 	size_t text_max; /* characters of a text */
 	enum bcl_status (*put)(struct bcl_boot *boot, const char *key,

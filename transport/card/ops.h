@@ -90,10 +90,19 @@ struct bcl_host_costs {
 };
 
 /*
- * The caller serialises the calls for one port. Apart from that any thread may
- * call any function. No function waits for a peer. `seat` is the result of
- * port_open. Where `seat` may be NULL, a seat is only a hint: the caller is the
- * owner of that port.
+ * Mandatory: all functions but across, taking and defer. `seat` is the result
+ * of port_open.
+ *
+ * Threads: functions with a seat are for the owner of the port, who calls one
+ * at a time. In poll() and exclusive() a seat is only a hint, and NULL where
+ * the caller is not the owner. Functions without a seat are for any thread.
+ * A caller may hold memory_lock; the host takes only a lock of its own.
+ *
+ * Waiting: no function waits for a peer. doorbell(), defer(), taking() and
+ * poll() do not wait for the holder of the host's lock either. The others may
+ * wait for the lock, which a thread holds for one budget of frames at most.
+ * Each function may send frames, and so enter the kernel, except defer(),
+ * taking() and across().
  */
 struct bcl_host_ops {
 	/* The card has a processor of its own: data moves without the program's
@@ -109,25 +118,30 @@ struct bcl_host_ops {
 	/*
 	 * Returns the us that a byte takes if each of the first `nodes` nodes
 	 * sends to node to[i], all at once. A node with to[i] == i does not
-	 * send. NULL: not known.
+	 * send. Only computes. NULL: not known.
 	 */
 	double (*across)(const struct bcl_host_ops *ops, unsigned nodes,
 			 const unsigned *to);
 
 	/*
-	 * Open the card. NORAIL: no rail could be opened. NOMEM. ARG: a
+	 * Open the card, before another thread knows the context. NORAIL: no
+	 * rail could be opened; context->no_card says why. NOMEM. ARG: a
 	 * variable of the configuration makes no sense (logged). *host is set
-	 * only on OK.
+	 * only on OK. Any other status has left nothing open.
 	 */
 	enum bcl_status (*open)(struct bcl_context *context,
 				struct bcl_host **host);
-	/* The caller has closed all ports before. Peers get BYE. */
+	/* The caller has closed all ports before, and no other thread uses the
+	 * host. Peers get BYE. Frees the host. */
 	void (*close)(struct bcl_host *host);
 
 	/*
 	 * Let the card use a port's areas, which stay until port_close.
 	 * `control` is a PORT_OPEN, in which the host sets the handles of the
 	 * areas. NOMEM: the host has no free seat, or the card has no memory.
+	 * ARG, BUSY: the card's answers to a PORT_OPEN that is wrong, or of a
+	 * number in use. *seat counts only on OK; otherwise neither host nor
+	 * card keeps an address of the areas.
 	 */
 	enum bcl_status (*port_open)(
 		struct bcl_host *host, struct bcl_port *port,
@@ -136,11 +150,13 @@ struct bcl_host_ops {
 	/* Neither card nor host touches the areas after the call. */
 	void (*port_close)(struct bcl_host *host, struct bcl_host_seat *seat);
 	/* The port's requests_made has grown. The card reads the requests in
-	 * this call or as soon as possible. */
+	 * this call or as soon as possible: if another thread is in the card,
+	 * that thread does. */
 	void (*doorbell)(struct bcl_host *host, struct bcl_host_seat *seat);
 
 	/* Hosts with virtual time charge the port for taking `next` from
-	 * `receives`. NULL: taking an entry costs real time. */
+	 * `receives`, before the library takes the entry. NULL: taking an entry
+	 * costs real time. */
 	void (*taking)(struct bcl_host *host, struct bcl_host_seat *seat,
 		       const struct bcl_completion *next);
 
@@ -151,25 +167,41 @@ struct bcl_host_ops {
 	 */
 	void (*defer)(struct bcl_host *host, struct bcl_host_seat *seat);
 
-	/* Carry out POST, UNPOST, ISOLATE or REJOIN. Returns the card's
-	 * answer. */
+	/*
+	 * Carry out POST, UNPOST, ISOLATE or REJOIN. Returns the card's
+	 * answer.
+	 *  POST    OK: the card may access the memory until the event, or
+	 *          until UNPOST is OK. BUSY: posted already, or still filling
+	 *  UNPOST  OK: the memory is the caller's, and no event follows. BUSY:
+	 *          the card moves data, and the event follows. EMPTY: not
+	 *          posted; after a POST: the event is in the queue
+	 *  REJOIN  ARG: the node is not isolated
+	 *  all     ARG: no such port, channel or node
+	 */
 	enum bcl_status (*control)(struct bcl_host *host,
 				   struct bcl_host_seat *seat,
 				   const struct bcl_control *control);
 	/*
 	 * CONNECT to the card at `address` by n ways, the likely ones first.
 	 * The host tries the ways of each rail in turn until the node has
-	 * answered on that rail. Stores the node's index, and the state of the
-	 * node at that moment.
+	 * answered on that rail. n == 0, `ways` NULL: the ways that the host
+	 * knows. Stores the node's index, and the state of the node at that
+	 * moment. Copies address and ways. Any status but OK has stored
+	 * nothing of use: FULL, the card has no free index; NOMEM; ISOLATED;
+	 * UNREACHABLE, none of the node's rails is up; ARG, the node is the
+	 * card itself.
 	 */
 	enum bcl_status (*connect)(struct bcl_host *host,
 				   const struct bcl_address *address,
 				   const struct bcl_host_way *ways, unsigned n,
 				   uint32_t *index, struct bcl_host_node *node);
-	/* Store the host's knowledge of a node. Returns the count of changes at
-	 * that moment. */
+	/* Store the host's knowledge of a node, whose index came from connect()
+	 * or in an event; all 0 if the host had no memory for an entry. Returns
+	 * the count of changes at that moment. */
 	uint32_t (*node)(struct bcl_host *host, uint32_t index,
 			 struct bcl_host_node *node);
+	/* Store the card's knowledge of a node. ARG: there is no such node, and
+	 * *info is not set. */
 	enum bcl_status (*node_info)(struct bcl_host *host, uint32_t index,
 				     struct bcl_node_info *info);
 
@@ -178,7 +210,9 @@ struct bcl_host_ops {
 	 * wait where a load can find them (host->ring). With `sockets` also
 	 * take frames that only a system call can find, and look at timers.
 	 * Returns the number of frames, or BCL_HOST_BUSY: another thread has
-	 * the card.
+	 * the card, and nothing was done. Without `sockets` a call makes no
+	 * system call but those of frames that the card sends. The helper calls
+	 * without a seat; then the host also serves deferred doorbells.
 	 */
 	unsigned (*poll)(struct bcl_host *host, struct bcl_host_seat *seat,
 			 bool sockets);
@@ -186,12 +220,14 @@ struct bcl_host_ops {
 	void (*watch)(struct bcl_host *host);
 
 	/*
-	 * Call `run` while the card does nothing. All earlier effects of the
-	 * card are visible to `run`.
+	 * Call `run`, once, before the return, while the card does nothing. All
+	 * earlier effects of the card are visible to `run`. `run` does not call
+	 * the host.
 	 */
 	void (*exclusive)(struct bcl_host *host, struct bcl_host_seat *seat,
 			  void (*run)(void *arg), void *arg);
-	/* Store the card's counters for other threads to read. */
+	/* Store the card's counters for other threads to read, by relaxed
+	 * stores. */
 	void (*counters)(struct bcl_host *host,
 			 _Atomic uint64_t values[BCL_CARD_NCOUNTERS]);
 };

@@ -36,7 +36,9 @@ static struct bcl_host_slot *take(struct bcl_peer *peer, unsigned kind,
 		bcl_peer_refuse(peer, true);
 		return NULL;
 	}
+	bcl_assert(queues->free_slot <= queues->request_mask);
 	slot = &queues->slots[queues->free_slot];
+	bcl_assert(!slot->peer);
 	queues->free_slot = slot->next;
 	queues->requests_free--;
 	peer->requests++;
@@ -56,7 +58,12 @@ static unsigned number_of(const struct bcl_host_port *queues,
 
 static void give_back(struct bcl_host_port *queues, struct bcl_host_slot *slot)
 {
+	bcl_assert(slot->peer && slot->peer->requests);
+	bcl_assert(queues->requests_free <= queues->request_mask);
 	slot->peer->requests--;
+#ifdef BCL_ASSERTIONS
+	slot->peer = NULL; /* a free slot: take() looks */
+#endif
 	slot->next = queues->free_slot;
 	queues->free_slot = (uint16_t)number_of(queues, slot);
 	queues->requests_free++;
@@ -77,6 +84,7 @@ static void reap(struct bcl_host_port *queues)
 	struct bcl_host_slot *slot;
 
 	while ((completion = bcl_host_cq_peek(&queues->sends))) {
+		bcl_assert(completion->index <= queues->request_mask);
 		slot = &queues->slots[completion->index];
 		if (!ends_silently(slot, completion))
 			return;
@@ -116,7 +124,7 @@ static void submit_silently(const struct bcl_host_slot *slot)
 	unsigned at = queues->requests_made++ & queues->request_mask;
 
 	if (by_socket(queues, queues->requests[number_of(queues, slot)].length))
-		port->answers = BCL_PORT_ANSWERS;
+		port->network.answers = BCL_PORT_ANSWERS;
 	queues->submits[at] = number_of(queues, slot);
 	/* Release: pairs with doorbell() in inproc/turn.c. */
 	atomic_store_explicit(
@@ -506,6 +514,9 @@ static enum bcl_status card_offer(struct bcl_peer *peer, const void *buffer,
 		bcl_count(port->counters, core_send_again);
 		return BCL_ERR_AGAIN;
 	}
+	bcl_assert(number >= queues->nchannels &&
+		   number < queues->nchannels + queues->noffers &&
+		   !offer->posted);
 	control.channel.port = port->number;
 	control.channel.number = number;
 	control.channel.generation = offer->generation;
@@ -538,6 +549,9 @@ void bcl_host_offer_ended(struct bcl_host_port *queues, unsigned number)
 {
 	struct bcl_host_channel *offer = &queues->channels[number];
 
+	bcl_assert(number >= queues->nchannels &&
+		   number < queues->nchannels + queues->noffers &&
+		   offer->posted && offer->peer->requests);
 	offer->peer->requests--;
 	offer->posted = false;
 	offer->generation++;
@@ -627,6 +641,7 @@ bool bcl_host_sent(struct bcl_port *port,
 	struct bcl_host_slot *slot = &queues->slots[completion->index];
 	enum bcl_status status = completion->status;
 
+	bcl_assert(completion->index <= queues->request_mask && slot->peer);
 	if (ends_silently(slot, completion)) {
 		give_back(queues, slot);
 		return false;

@@ -229,6 +229,7 @@ static void free_block(struct bcl_host_ring *ring, uint32_t block)
 	uint32_t at = ring->freed & ring->mask;
 
 	block &= ring->mask;
+	bcl_assert(!(ring->out_of_turn[block / 64] & 1ull << block % 64));
 	if (block != at) {
 		ring->out_of_turn[block / 64] |= 1ull << block % 64;
 		return;
@@ -291,6 +292,7 @@ static enum bcl_status received(struct bcl_port *port,
 	bcl_host_cq_take(&queues->receives);
 	switch (c->kind) {
 	case BCL_CQ_SYSTEM:
+		bcl_assert(!queues->unreleased_of);
 		queues->unreleased = c->index;
 		queues->unreleased_of = c->length > BCL_BLOCK_SIZE
 						? &queues->longs
@@ -319,6 +321,8 @@ static enum bcl_status received(struct bcl_port *port,
 		};
 		return BCL_OK;
 	case BCL_CQ_CHANNEL:
+		bcl_assert(c->index < queues->nchannels &&
+			   queues->channels[c->index].posted);
 		queues->channels[c->index].posted = false;
 		*event = (struct bcl_event){
 			.kind = BCL_EVENT_CHANNEL,

@@ -6,7 +6,13 @@
  * process (bcl_env_linux) and as one of many fibers in a simulator's virtual
  * time.
  *
- * Each function gets `world`, the first member of the table.
+ * Each function gets `world`, the first member of the table. All functions but
+ * thread_start and thread_join are mandatory. Any thread may call any function
+ * at any time, also with locks of the library held, and no function calls the
+ * library. Only wait(), yield() and thread_join() give up the processor on
+ * purpose. now(), variable(), variables() and, for small sizes, allocate() and
+ * release() may do without the kernel; all others enter it. An environment of
+ * fibers switches to another fiber only in wait(), yield() and now().
  */
 #ifndef BCL_ENV_H
 #define BCL_ENV_H
@@ -49,12 +55,14 @@ struct bcl_env {
 
 	/*
 	 * Makes an object that a thread can wait for; on Linux, a descriptor
-	 * that is readable when woken. -1: no descriptor is left.
+	 * that is readable when woken. The caller closes the object. -1: no
+	 * descriptor is left, and errno says why.
 	 */
 	int (*object_open)(void *world);
 	/*
 	 * Makes a group, a descriptor that is readable while one of `n` objects
-	 * or descriptors is readable. -1: no descriptor is left.
+	 * or descriptors is readable. The members stay the caller's. -1: no
+	 * descriptor is left, and errno says why.
 	 */
 	int (*group_open)(void *world, const int *members, unsigned n);
 	/*
@@ -65,19 +73,21 @@ struct bcl_env {
 	 */
 	bool (*group_add)(void *world, int group, int member);
 	void (*group_remove)(void *world, int group, int member);
-	/* Closes an object or a group. */
+	/* Closes an object or a group; no thread waits for it any more. */
 	void (*object_close)(void *world, int object);
 	/*
 	 * Wakes the thread that waits for the object, or the next thread that
-	 * does. Any thread may call; on Linux also any process that was given
-	 * the descriptor: one write of 8 bytes.
+	 * does. On Linux any process that was given the descriptor may wake,
+	 * too: one write of 8 bytes. Never blocks and cannot fail.
 	 */
 	void (*wake)(void *world, int object);
-	/* Consumes a wake-up. */
+	/* Consumes all wake-ups of an object so far. Returns at once if there
+	 * is none. */
 	void (*clear)(void *world, int object);
 	/*
 	 * Sleeps until the object was woken, a member of the group is readable,
-	 * or the now() time `until`. May return early; consumes nothing.
+	 * or the now() time `until`; UINT64_MAX: no time. May return early;
+	 * consumes nothing. The caller holds no lock that the waker needs.
 	 */
 	void (*wait)(void *world, int object, uint64_t until);
 	/* Lets other threads run; returns soon. */
@@ -96,13 +106,17 @@ struct bcl_env {
 	 * fence in the senders. barrier() acts as a full fence in every running
 	 * thread of every process that has registered. barrier_register()
 	 * returns true if this process has registered and may call barrier().
-	 * Otherwise a sender to or from this process needs a fence of its own.
+	 * Otherwise a sender to or from this process needs a fence of its own,
+	 * and no function calls barrier().
 	 */
 	bool (*barrier_register)(void *world);
 	void (*barrier)(void *world);
 
-	/* Gives memory, zeroed, aligned to 64 bytes. NULL: there is none. */
+	/* Gives memory, zeroed, aligned to 64 bytes, to the caller until
+	 * release(). NULL: there is none. */
 	void *(*allocate)(void *world, size_t size);
+	/* Takes memory back, with the size from allocate(). NULL: does
+	 * nothing. */
 	void (*release)(void *world, void *memory, size_t size);
 
 	/*
@@ -110,24 +124,31 @@ struct bcl_env {
 	 * aligned, its pages reserved. NULL: there is none, and errno says why.
 	 * ENOMEM also means that the host, or a control group, would be full:
 	 * the memory must leave an eighth of what is available. *fd is -1 in a
-	 * world of one process.
+	 * world of one process, and not set if NULL is returned.
 	 */
 	void *(*share)(void *world, const char *name, size_t size, int *fd);
+	/* Unmaps the memory and closes the descriptor. Other processes keep
+	 * their mappings. */
 	void (*unshare)(void *world, void *memory, size_t size, int fd);
 
 	/* 64 bits that cannot be guessed; 0: the system has none. */
 	uint64_t (*random)(void *world);
 
-	/* Shows a line to people. The caller has chosen by level and area. */
+	/* Shows a line to people. The caller has chosen by level and area.
+	 * Keeps no pointer. */
 	void (*log)(void *world, const struct bcl_log_line *line);
 
-	/* Starts a helper thread. NULL where there are no threads (fibers).
-	 * SYSTEM: errno says why. */
+	/* Starts a helper thread, which gets no signals. NULL where there are
+	 * no threads (fibers). OK: *thread is set, until thread_join(). SYSTEM:
+	 * errno says why. NOMEM. */
 	enum bcl_status (*thread_start)(void *world, void (*run)(void *arg),
 					void *arg, struct bcl_thread **thread);
+	/* Blocks until `run` has returned, and frees the thread. NULL if
+	 * thread_start is. */
 	void (*thread_join)(void *world, struct bcl_thread *thread);
 
-	/* The value of a configuration variable, or NULL, as getenv(). */
+	/* The value of a configuration variable, or NULL, as getenv(). The text
+	 * belongs to the environment. */
 	const char *(*variable)(void *world, const char *name);
 	/* All variables, "NAME=value", with NULL at the end; or NULL. */
 	char **(*variables)(void *world);

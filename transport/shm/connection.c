@@ -92,6 +92,7 @@ static bool in_handshake(const struct bcl_connection *c)
 
 void bcl_connection_tell_owner(struct bcl_connection *c)
 {
+	bcl_assert(bcl_is_locked(&c->shm->lock));
 	c->news = true;
 	bcl_shm_want(c->shm, BCL_WORK_NEWS);
 }
@@ -101,6 +102,8 @@ void bcl_connection_set_state(struct bcl_connection *c,
 {
 	bool before = in_handshake(c);
 
+	bcl_assert(bcl_is_locked(&c->shm->lock));
+	bcl_assert(bcl_connection_may_follow(c->state, state));
 	c->state = state;
 	c->shm->waiting += in_handshake(c) - before;
 	if (state == BCL_CONNECTION_UP || state == BCL_CONNECTION_ENDED ||
@@ -112,6 +115,7 @@ void bcl_connection_hang_up(struct bcl_connection *c)
 {
 	const struct bcl_env *env = bcl_shm_env(c->shm);
 
+	bcl_assert(bcl_is_locked(&c->shm->lock));
 	if (c->socket >= 0)
 		env->shm_host->hang_up(env->world, c->socket);
 	close_watched(c, &c->socket);
@@ -154,6 +158,7 @@ static void give_watch(struct bcl_connection *c)
 {
 	struct bcl_shm_port *shm = c->shm;
 
+	bcl_assert(shm->watches[c->watch / 64] >> c->watch % 64 & 1);
 	atomic_store_explicit(&shm->attention[c->watch], 0,
 			      memory_order_relaxed);
 	shm->watches[c->watch / 64] &= ~(UINT64_C(1) << c->watch % 64);
@@ -166,6 +171,7 @@ struct bcl_connection *bcl_connection_new(struct bcl_shm_port *shm,
 	const struct bcl_env *env = bcl_shm_env(shm);
 	struct bcl_connection *c = env->allocate(env->world, sizeof(*c));
 
+	bcl_assert(bcl_is_locked(&shm->lock));
 	if (!c)
 		return NULL;
 	c->shm = shm;
@@ -178,8 +184,7 @@ struct bcl_connection *bcl_connection_new(struct bcl_shm_port *shm,
 	}
 	c->next = shm->connections;
 	shm->connections = c;
-	c->state =
-		BCL_CONNECTION_UP; /* for bcl_connection_set_state() to count */
+	c->state = BCL_CONNECTION_GONE;
 	bcl_connection_set_state(c, state);
 	return c;
 }
@@ -197,6 +202,7 @@ void bcl_connection_free(struct bcl_connection *c)
 	while (*p != c)
 		p = &(*p)->next;
 	*p = c->next;
+	bcl_assert(c->shm->silent[c->watch] != c);
 	give_watch(c);
 	let_go(c);
 	bcl_outbox_free(c);
@@ -260,6 +266,7 @@ struct bcl_connection *bcl_connection_find(const struct bcl_shm_port *shm,
 {
 	struct bcl_connection *c;
 
+	bcl_assert(bcl_is_locked(&shm->lock));
 	for (c = shm->connections; c; c = c->next)
 		if (c != but && c->card == card && c->number == number &&
 		    c->state != BCL_CONNECTION_HELD)
@@ -365,6 +372,7 @@ void bcl_connection_serve(struct bcl_connection *c)
 	int fds[BCL_SOCKET_FDS];
 	unsigned nfds;
 
+	bcl_assert(bcl_is_locked(&c->shm->lock));
 	if (c->socket < 0)
 		return;
 	switch (host->receive(env->world, c->socket, &g, sizeof(g), fds,

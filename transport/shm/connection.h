@@ -69,6 +69,32 @@ enum bcl_connection_state {
 	BCL_CONNECTION_GONE,
 };
 
+/* True if the table above leads from one state to the other.
+ * Each connection begins and ends as GONE. */
+static inline bool bcl_connection_may_follow(unsigned before, unsigned after)
+{
+#define TO(state) 1u << BCL_CONNECTION_##state
+	static const uint16_t next[] = {
+		[BCL_CONNECTION_CALLING] =
+			TO(CALLING) | TO(CALLED) | TO(FAILED) | TO(GONE),
+		[BCL_CONNECTION_CALLED] =
+			TO(CROSSED) | TO(UP) | TO(FAILED) | TO(GONE),
+		[BCL_CONNECTION_CROSSED] = TO(FAILED) | TO(GONE),
+		[BCL_CONNECTION_ACCEPTED] =
+			TO(HELD) | TO(GREETED) | TO(FAILED) | TO(GONE),
+		[BCL_CONNECTION_HELD] = TO(GREETED) | TO(FAILED) | TO(GONE),
+		[BCL_CONNECTION_GREETED] = TO(UP) | TO(FAILED) | TO(GONE),
+		[BCL_CONNECTION_UP] = TO(ENDED) | TO(GONE),
+		[BCL_CONNECTION_ENDED] = TO(GONE),
+		[BCL_CONNECTION_FAILED] = TO(CARD) | TO(GONE),
+		[BCL_CONNECTION_CARD] = TO(GONE),
+		[BCL_CONNECTION_GONE] = TO(CALLING) | TO(ACCEPTED),
+	};
+#undef TO
+
+	return next[before] >> after & 1;
+}
+
 struct bcl_connection {
 	struct bcl_pair pair; /* the owner's, from UP on */
 

@@ -44,6 +44,7 @@ static const struct bcl_memory *find_memory(struct bcl_connection *c,
 {
 	struct bcl_context *context = bcl_shm_context(c->shm);
 
+	bcl_assert(bcl_is_locked(&context->memory_lock));
 	if (!bcl_memory_check(context, handle, 0, 0, 0))
 		return NULL;
 	return context->memories[handle & 0xffff];
@@ -58,6 +59,7 @@ void bcl_grant_answer(struct bcl_connection *c,
 	unsigned word = BCL_GRANTS, nfds = 0;
 	const struct bcl_memory *memory;
 
+	bcl_assert(bcl_is_locked(&c->shm->lock));
 	/* under the lock: a release either comes before this or revokes the
 	 * grant */
 	pthread_mutex_lock(&context->memory_lock);
@@ -197,6 +199,7 @@ void bcl_grants_end(struct bcl_connection *c)
 	const struct bcl_env *env = bcl_shm_env(c->shm);
 	uint64_t end = env->now(env->world) + REVOKE_TIME;
 
+	bcl_assert(bcl_is_locked(&c->shm->lock));
 	if (!c->grants || !c->segment.head)
 		return;
 	for (unsigned i = 0; i < BCL_GRANTS; i++)

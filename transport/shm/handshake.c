@@ -87,6 +87,7 @@ void bcl_handshake_call(struct bcl_connection *c)
 	struct bcl_greeting g;
 	enum bcl_status status;
 
+	bcl_assert(c->state == BCL_CONNECTION_CALLING && c->socket < 0);
 	c->socket = env->shm_host->call(env->world, c->card, c->number);
 	if (c->socket < 0 && errno == EAGAIN) {
 		bcl_connection_set_state(c, BCL_CONNECTION_CALLING);

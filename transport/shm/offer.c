@@ -88,6 +88,8 @@ static void free_offer(struct bcl_connection *c, struct bcl_offer *offer)
 {
 	unsigned slot = slot_of(c, offer);
 
+	bcl_assert(slot < BCL_CLAIMS && offer->kind != BCL_OFFER_FREE);
+	bcl_assert(c->large.tables->held);
 	c->large.tables->held--;
 	c->large.tables->channels_out -= offer->kind == BCL_OFFER_CHANNEL;
 	bcl_claim_free(claim_of(c, slot), offer->generation);

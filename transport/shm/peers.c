@@ -79,7 +79,7 @@ static void fail(struct bcl_connection *c)
 	if (lost || !peer || peer->closed)
 		bcl_connection_free(c);
 	else
-		c->state = BCL_CONNECTION_CARD;
+		bcl_connection_set_state(c, BCL_CONNECTION_CARD);
 	pthread_mutex_unlock(&shm->lock);
 	if (!peer || peer->state != BCL_PEER_CONNECTING)
 		return;

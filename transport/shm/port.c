@@ -131,8 +131,10 @@ void bcl_shm_port_close(struct bcl_port *port)
 	port->npairs = 0;
 	while (shm->connections) {
 		bcl_large_end(shm->connections, BCL_OK);
+		pthread_mutex_lock(&shm->lock);
 		bcl_grants_end(shm->connections);
 		bcl_connection_free(shm->connections);
+		pthread_mutex_unlock(&shm->lock);
 	}
 	while (shm->orphans) {
 		struct bcl_orphan *orphan = shm->orphans;
@@ -153,6 +155,7 @@ int bcl_shm_fd(const struct bcl_port *port)
 
 void bcl_shm_refused(struct bcl_shm_port *shm, int error)
 {
+	bcl_assert(bcl_is_locked(&shm->lock));
 	if (shm->said_limit || (error != EMFILE && error != ENFILE))
 		return;
 	shm->said_limit = true;
@@ -225,6 +228,7 @@ static void give_up(struct bcl_connection *c)
 {
 	struct bcl_shm_port *shm = c->shm;
 
+	bcl_assert(c->leaving && shm->waiting);
 	c->leaving = false;
 	shm->waiting--;
 	bcl_count(bcl_shm_context(shm)->counters, shm_leaves_unanswered);

@@ -70,6 +70,8 @@ void bcl_pull_complete(struct bcl_connection *c, struct bcl_pull *pull,
 {
 	unsigned slot = slot_of(c, pull);
 
+	bcl_assert(slot < BCL_CLAIMS && pull->kind != BCL_PULL_FREE);
+	bcl_assert(c->large.tables->held);
 	report(c, pull, status);
 	c->large.tables->pulling[slot / 64] &= ~(UINT64_C(1) << slot % 64);
 	pull->kind = BCL_PULL_FREE;

@@ -208,8 +208,10 @@ void bcl_remote_take(struct bcl_connection *c,
 {
 	struct bcl_remote *remote = find_asked(c, answer->handle);
 
+	bcl_assert(bcl_is_locked(&c->shm->lock));
 	if (!remote)
 		return;
+	bcl_assert(c->remotes->asked && c->shm->waiting);
 	c->remotes->asked--;
 	c->shm->waiting--;
 	/* partner: state_of() */

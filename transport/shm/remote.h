@@ -153,8 +153,7 @@ void bcl_grant_answer(struct bcl_connection *connection,
 		      const struct bcl_greeting *question);
 /* The owner of the port lets the connection go: from now on the peer accesses
  * nothing. Waits for a copy that the peer has begun, while the peer lives and
- * at most REVOKE_TIME. Under the service lock, or where no other thread serves
- * the port any more. */
+ * at most REVOKE_TIME. Under the service lock. */
 void bcl_grants_end(struct bcl_connection *connection);
 
 #endif

@@ -11,6 +11,7 @@ enum {
 
 static void poll_pair(struct bcl_shm_port *shm, struct bcl_connection *c)
 {
+	bcl_assert(shm->port->npairs < BCL_SHM_PEERS);
 	shm->pairs[shm->port->npairs++] = &c->pair;
 }
 
@@ -36,6 +37,7 @@ static void set_silent(struct bcl_shm_port *shm, struct bcl_connection *c,
 {
 	uint32_t i = c->watch;
 
+	bcl_assert(shm->silent[i] == (silent ? NULL : c));
 	shm->silent[i] = silent ? c : NULL;
 	shm->nsilent += silent ? 1 : -1u;
 	if (silent && i >= shm->silent_end)

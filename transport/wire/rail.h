@@ -5,7 +5,8 @@
  * mapped receive ring on an interface, a simulated link.
  *
  * The host uses a rail only under the card's lock, so never from two threads at
- * once.
+ * once. It opens and closes rails without the lock, while no other thread knows
+ * the rail. No function of a rail blocks; all may enter the kernel.
  */
 #ifndef BCL_RAIL_H
 #define BCL_RAIL_H
@@ -55,20 +56,24 @@ struct bcl_rail_tx {
 };
 
 /*
- * The functions of the card's host that a rail calls from receive(). `deliver`
- * takes frames with their source; each frame is in one piece, valid during the
- * call. `gone`: the network reports that a destination does not exist.
- * `believed` returns the number of frames so far that passed all checks of the
- * card: frames of strangers do not.
+ * The functions of the card's host that a rail calls from receive(), with the
+ * sink's `host` and with the `index` that receive() got as `rail`. All are
+ * mandatory. The rail keeps neither the sink nor a frame after receive(), and
+ * the host keeps no argument. deliver() and gone() run the card, which may call
+ * transmit() and stage() of this rail before the return.
  */
 struct bcl_rail_sink {
 	void *host;
+	/* Takes frames with their source; each frame is in one piece. */
 	void (*deliver)(void *host, unsigned rail,
 			const struct bcl_wire_address *source,
 			const struct bcl_rx_frame *frames, unsigned n);
+	/* The network reports that a destination does not exist. */
 	void (*gone)(void *host, unsigned rail,
 		     const struct bcl_wire_address *address,
 		     enum bcl_status why);
+	/* Returns the number of frames so far that passed all checks of the
+	 * card: frames of strangers do not. Only loads. */
 	uint64_t (*believed)(void *host);
 };
 
@@ -80,15 +85,18 @@ struct bcl_rail_kind {
 
 	/*
 	 * Open up to `max` rails of this kind that the configuration permits.
-	 * Returns their number. If a rail cannot be opened, the reason is
-	 * logged once and stored in `why` for people. `why` may be empty.
+	 * Returns their number, and stores them; each is the host's until
+	 * close(). If a rail cannot be opened, the reason is logged once and
+	 * stored in `why` for people. `why` may be empty. The thread that opens
+	 * the context calls.
 	 */
 	unsigned (*open)(const struct bcl_env *env,
 			 const struct bcl_config *config, uint64_t card,
 			 struct bcl_rail **rails, unsigned max, char why[96]);
 };
 
-/* The first member of each rail's own object. */
+/* The first member of each rail's own object. All functions but stage() are
+ * mandatory. */
 struct bcl_rail {
 	const struct bcl_rail_kind *kind;
 	struct bcl_rail_limits limits;
@@ -104,9 +112,10 @@ struct bcl_rail {
 	 * Returns memory in which the caller may put frames together, one
 	 * behind the other, up to `bytes` in all, for one destination.
 	 * transmit() then need not copy. Each frame must have a checksum of its
-	 * payload. The memory is page aligned, and good for the next call of
-	 * transmit() only. NULL: the caller uses other memory. The function
-	 * itself may be NULL, too.
+	 * payload. The memory is page aligned, belongs to the rail, and is good
+	 * for the next call of transmit() only. NULL: the caller uses other
+	 * memory. The function itself may be NULL, too. Once in a while the
+	 * call allocates memory to share.
 	 */
 	void *(*stage)(struct bcl_rail *rail,
 		       const struct bcl_wire_address *destination,
@@ -114,8 +123,11 @@ struct bcl_rail {
 
 	/*
 	 * Send frames to one destination; all but the last have the same
-	 * length. Returns the number of frames taken. The rail has copied their
-	 * bytes, unless the frames lie in memory of stage().
+	 * length. Returns the number of frames taken, counted from the first. A
+	 * frame that the system refuses for good counts as taken, and is lost.
+	 * Less than n: the system has no room, and the host tries again after
+	 * some time. The rail has copied the bytes, unless the frames lie in
+	 * memory of stage().
 	 */
 	unsigned (*transmit)(struct bcl_rail *rail,
 			     const struct bcl_wire_address *destination,
@@ -129,8 +141,8 @@ struct bcl_rail {
 	_Atomic(const _Atomic uint32_t *) waiting;
 	uint32_t waiting_mask;
 
-	/* Deliver frames that wait, about `max` at most. Returns their number;
-	 * 0: the rail is empty. */
+	/* Deliver frames that wait, about `max` at most. Returns their number,
+	 * with broken frames that were not delivered; 0: the rail is empty. */
 	unsigned (*receive)(struct bcl_rail *rail,
 			    const struct bcl_rail_sink *sink, unsigned index,
 			    unsigned max);
@@ -138,10 +150,12 @@ struct bcl_rail {
 	/*
 	 * The host calls now and then: look at the interface, update the
 	 * limits, and set *up to whether the interface works. Returns true if
-	 * the limits have changed.
+	 * the limits have changed. If the system does not tell, nothing
+	 * changes.
 	 */
 	bool (*check)(struct bcl_rail *rail, bool *up);
 
+	/* Close the descriptors and free the rail. */
 	void (*close)(struct bcl_rail *rail);
 };
 

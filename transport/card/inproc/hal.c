@@ -457,6 +457,7 @@ static void hal_node(void *arg, uint32_t index, uint64_t card,
 	struct bcl_inproc_node *node = bcl_inproc_node_make(host, index, card);
 	uint32_t count;
 
+	bcl_assert(bcl_inproc_is_locked(host));
 	if (!node)
 		return; /* without an address the node cannot come up */
 	count = atomic_load_explicit(&host->base.alive, memory_order_relaxed) +
@@ -515,6 +516,7 @@ static void frames_came(struct bcl_inproc *host, unsigned rail,
 {
 	struct bcl_card_next next;
 
+	bcl_assert(bcl_inproc_is_locked(host));
 	bcl_card_frames(host->card, rail, frames, n, bcl_inproc_now(host),
 			BCL_INPROC_BUDGET, &next);
 	bcl_inproc_wants(host, &next);

@@ -14,6 +14,7 @@ enum bcl_status bcl_inproc_command(struct bcl_inproc *host,
 	struct bcl_card_next next;
 	enum bcl_status status;
 
+	bcl_assert(bcl_inproc_is_locked(host));
 	status = bcl_card_control(host->card, control, bcl_inproc_now(host),
 				  result, &next);
 	bcl_inproc_wants(host, &next);

@@ -170,6 +170,19 @@ bool bcl_inproc_ask_or_lock(struct bcl_inproc *host);
 void bcl_inproc_let_go(struct bcl_inproc *host,
 		       const struct bcl_host_seat *seat);
 
+/* For assertions: true if a thread holds the lock, or has entered by the
+ * bias. */
+static inline bool bcl_inproc_is_locked(const struct bcl_inproc *host)
+{
+	uint32_t lock = atomic_load_explicit(&host->lock, memory_order_relaxed);
+
+	if (lock < BCL_INPROC_BIASED)
+		return lock != BCL_INPROC_FREE;
+	return atomic_load_explicit(
+		&host->seats[lock - BCL_INPROC_BIASED].inside,
+		memory_order_relaxed);
+}
+
 /* Enter by the bias. Returns false if the lock has no bias for the port. */
 static inline bool bcl_inproc_enter(const struct bcl_inproc *host,
 				    struct bcl_host_seat *seat)
@@ -195,6 +208,7 @@ static inline bool bcl_inproc_try_lock(struct bcl_inproc *host,
 static inline void bcl_inproc_unlock(struct bcl_inproc *host,
 				     struct bcl_host_seat *seat)
 {
+	bcl_assert(bcl_inproc_is_locked(host));
 	host->now = 0;
 	if (seat && atomic_load_explicit(&seat->inside, memory_order_relaxed))
 		/* Release: pairs with the acquire in take_bias(). */

@@ -22,6 +22,7 @@ static void take_bias(struct bcl_inproc *host, uint32_t bias)
 {
 	struct bcl_host_seat *seat = &host->seats[bias - BCL_INPROC_BIASED];
 
+	bcl_assert(bias - BCL_INPROC_BIASED < BCL_INPROC_PORTS);
 	/* Pairs with the compiler's fence in bcl_inproc_enter(): either the
 	 * owner finds the lock taken, or this thread finds seat->inside. */
 	host->env->barrier(host->env->world);

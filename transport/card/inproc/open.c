@@ -221,7 +221,9 @@ static enum bcl_status set_up(struct bcl_inproc *host)
 		return status;
 	if (host->trace)
 		bcl_inproc_journal(host);
+	bcl_inproc_lock(host, NULL);
 	bcl_inproc_tell_changes(host);
+	bcl_inproc_unlock(host, NULL);
 	return BCL_OK;
 }
 

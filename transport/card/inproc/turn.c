@@ -25,6 +25,7 @@ void bcl_inproc_serve_doorbells(struct bcl_inproc *host)
 {
 	unsigned i;
 
+	bcl_assert(bcl_inproc_is_locked(host));
 	for (i = 0; i < BCL_INPROC_PORTS; i++) {
 		struct bcl_host_seat *seat = &host->seats[i];
 
