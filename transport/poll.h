@@ -14,8 +14,8 @@ enum {
 };
 
 /*
- * Counts n messages; n is at most port->messages. At zero the clock check is
- * only flagged: its work might take away the memory of the message that is
+ * Counts n messages; n is at most port->clock.messages. At zero the clock check
+ * is only flagged: its work might take away the memory of the message that is
  * about to be returned.
  */
 static inline void bcl_port_count_messages(struct bcl_port *port, unsigned n)
@@ -77,7 +77,7 @@ static inline unsigned bcl_row_begin(struct bcl_row *row,
 	row->pair = from->pair;
 	if (__builtin_expect(!row->pair, 0))
 		return 0;
-	return most < port->messages ? most : port->messages;
+	return most < port->clock.messages ? most : port->clock.messages;
 }
 
 /* Returns true if the next message is in the ring and of this type, and stores
