@@ -186,6 +186,9 @@ void bcl_adi_unlock(struct bcl_adi *adi);
 
 /* Takes one turn. Returns true if there was anything to do. */
 bool bcl_adi_turn(struct bcl_adi *adi);
+/* The same in a wait. Afterwards another thread that wants the lock gets the
+ * lock for a moment, even if every turn finds something to do. */
+bool bcl_adi_wait_turn(struct bcl_adi *adi);
 
 /*
  * One step of a wait for memory of another process, after a turn that found

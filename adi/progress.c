@@ -302,6 +302,8 @@ enum bcl_status bcl_adi_wait_for(struct bcl_adi *adi,
 	unsigned spins = patience, index;
 	enum bcl_status status;
 
+	if (bcl_unlikely(adi->threads))
+		return bcl_adi_wait_any(adi, &request, 1, &index);
 	do {
 		if (turn(adi, most)) {
 			spins = patience;

@@ -2,7 +2,8 @@
 /*
  * Waiting for requests, and the lock of a job with threads. Without threads the
  * caller turns for a while and then sleeps in bcl_wait(). With threads all
- * waiting threads turn, and release the lock after a turn that found nothing.
+ * waiting threads turn, and release the lock after a turn that found nothing, or
+ * when another thread wants the lock.
  * After a while the threads sleep on the port and on an object of the job.
  * Another thread wakes the sleepers
  *  - when it completes a request that a sleeper waits for;
@@ -120,7 +121,7 @@ enum bcl_status bcl_adi_enter_slowly(struct bcl_adi *adi)
 		own(adi);
 		return BCL_OK;
 	}
-	/* a thread that turns in vain reads `wanted` and lets this thread in */
+	/* a thread that waits reads `wanted` and lets this thread in */
 	atomic_fetch_add_explicit(&adi->wanted, 1, memory_order_relaxed);
 	lock(adi);
 	atomic_fetch_sub_explicit(&adi->wanted, 1, memory_order_relaxed);
@@ -158,6 +159,16 @@ static void breathe(struct bcl_adi *adi, bool yield)
 	if (yield || atomic_load_explicit(&adi->wanted, memory_order_relaxed))
 		adi->env->yield(adi->env->world);
 	lock(adi);
+}
+
+bool bcl_adi_wait_turn(struct bcl_adi *adi)
+{
+	bool busy = bcl_adi_turn(adi);
+
+	if (bcl_unlikely(busy && adi->threads) &&
+	    atomic_load_explicit(&adi->wanted, memory_order_relaxed))
+		breathe(adi, true);
+	return busy;
 }
 
 /* Sleeps until the port has events, one of the requests is done, or `until`. */
@@ -341,6 +352,6 @@ enum bcl_status bcl_adi_wait_any(struct bcl_adi *adi,
 			idle = (struct bcl_adi_idle){ 0 };
 		else
 			rest(adi, &idle, adi->chores, requests, n, UINT64_MAX);
-		busy = bcl_adi_turn(adi);
+		busy = bcl_adi_wait_turn(adi);
 	}
 }

@@ -47,7 +47,7 @@ enum bcl_status bcl_call_finish(struct bcl_team *team, struct bcl_node_op *op)
 		if (team->node.differs)
 			bcl_compare_node(team, team->sequence - 1, op->length);
 		bcl_park_tell(team, &team->node, &park);
-		if (++rounds % per_turn == 0 && bcl_adi_turn(team->adi)) {
+		if (++rounds % per_turn == 0 && bcl_adi_wait_turn(team->adi)) {
 			rounds--; /* there may be more to do: yields can wait */
 			idle = (struct bcl_adi_idle){ 0 };
 			bcl_park_end(team, &park);

@@ -170,7 +170,7 @@ static enum bcl_status settle(struct bcl_team *team, unsigned rank,
 		bcl_peer_info(*peer, &info);
 		if (info.state != BCL_PEER_CONNECTING)
 			break;
-		if (bcl_adi_turn(team->adi))
+		if (bcl_adi_wait_turn(team->adi))
 			idle = (struct bcl_adi_idle){ 0 };
 		else
 			bcl_adi_idle(team->adi, &idle);

@@ -546,6 +546,11 @@ bool bcl_adi_turn(struct bcl_adi *adi)
 	return run_schedules(adi) || found;
 }
 
+bool bcl_adi_wait_turn(struct bcl_adi *adi)
+{
+	return bcl_adi_turn(adi);
+}
+
 enum bcl_status bcl_adi_schedule_start(struct bcl_adi *adi,
 				       struct bcl_adi_schedule *schedule,
 				       struct bcl_adi_request **request)

@@ -474,6 +474,11 @@ bool bcl_adi_turn(struct bcl_adi *adi)
 	return false;
 }
 
+bool bcl_adi_wait_turn(struct bcl_adi *adi)
+{
+	return bcl_adi_turn(adi);
+}
+
 void bcl_adi_idle(struct bcl_adi *adi, struct bcl_adi_idle *idle)
 {
 	(void)adi;

@@ -281,6 +281,60 @@ START_TEST(chores_are_not_left)
 }
 END_TEST
 
+/* A packet that its rank sends to itself for ever, until it is told to stop. */
+struct circle {
+	struct bcl_adi *adi;
+	_Atomic bool stops;
+};
+
+static void send_on(void *arg, struct bcl_peer *peer, unsigned type,
+		    const void *packet, size_t length)
+{
+	struct circle *circle = arg;
+
+	if (!atomic_load(&circle->stops))
+		need_equal(bcl_adi_packet_send(circle->adi, peer, type, packet,
+					       length, NULL, 0, 0),
+			   BCL_OK);
+}
+
+/*
+ * Thread 0 of rank 0 waits for an answer, and each of its turns finds a packet.
+ * Thread 1 asks for the answer, for which it needs the lock.
+ */
+static void busy_waiter(struct bcl_adi *a, unsigned rank, unsigned thread)
+{
+	static const struct bcl_adi_packet_ops ops = { .size = sizeof(ops),
+						       .receive = send_on };
+	static struct circle circle;
+	struct bcl_peer *self;
+	unsigned value = 0;
+
+	if (rank == 1 && thread == 0) {
+		need_equal(bcl_adi_recv(a, &value, 4, 0, 1, 0, NULL), BCL_OK);
+		need_equal(bcl_adi_send(a, &value, 4, 0, 0, 0), BCL_OK);
+	} else if (rank == 0 && thread == 0) {
+		circle.adi = a;
+		atomic_store(&circle.stops, false);
+		need_equal(bcl_adi_packet_open(a, &ops, &circle), BCL_OK);
+		need_equal(bcl_adi_peer(a, 0, &self), BCL_OK);
+		need_equal(
+			bcl_adi_packet_send(a, self, 0, &value, 4, NULL, 0, 0),
+			BCL_OK);
+		need_equal(bcl_adi_recv(a, &value, 4, 1, 0, 0, NULL), BCL_OK);
+		atomic_store(&circle.stops, true);
+	} else if (rank == 0) {
+		doze(50000); /* until thread 0 is at it */
+		need_equal(bcl_adi_send(a, &value, 4, 1, 1, 0), BCL_OK);
+	}
+}
+
+START_TEST(a_busy_waiter_leaves_the_lock)
+{
+	run_threads(&kinds[_i], 2, busy_waiter);
+}
+END_TEST
+
 /* Thread 0 waits for packets; the others wake it by hand. */
 static void waker(struct bcl_adi *a, unsigned rank, unsigned thread)
 {
@@ -362,6 +416,7 @@ int main(void)
 	tcase_add_loop_test(tcase, crowds_of_threads, 0, KINDS);
 	tcase_add_loop_test(tcase, a_sleeper_is_woken, 0, KINDS);
 	tcase_add_loop_test(tcase, chores_are_not_left, 0, KINDS);
+	tcase_add_loop_test(tcase, a_busy_waiter_leaves_the_lock, 0, KINDS);
 	tcase_add_loop_test(tcase, wake_by_hand, 0, KINDS);
 	tcase_add_test(tcase, yields_leave_the_lock_to_others);
 	suite_add_tcase(suite, tcase);
