@@ -12,8 +12,8 @@ enum {
 
 /* ---- patterns ---- */
 
-static enum bcl_status exchange(const struct sim_part *part, unsigned to,
-				unsigned from)
+static enum bcl_status exchange_messages(const struct sim_part *part,
+					 unsigned to, unsigned from)
 {
 	struct bcl_adi_request *requests[2] = { NULL, NULL };
 	int source = (int)sim_part_rank(part, from);
@@ -49,8 +49,9 @@ static enum bcl_status ping_pong(const struct sim_part *part)
 
 static enum bcl_status shift(const struct sim_part *part)
 {
-	return exchange(part, (part->rank + part->near) % part->ranks,
-			(part->rank + part->ranks - part->near) % part->ranks);
+	return exchange_messages(part, (part->rank + part->near) % part->ranks,
+				 (part->rank + part->ranks - part->near) %
+					 part->ranks);
 }
 
 static enum bcl_status shift_far(const struct sim_part *part)
@@ -58,14 +59,15 @@ static enum bcl_status shift_far(const struct sim_part *part)
 	unsigned nodes = part->ranks / part->near;
 	unsigned half = nodes / 2 * part->near;
 
-	return exchange(part, (part->rank + half) % part->ranks,
-			(part->rank + part->ranks - half) % part->ranks);
+	return exchange_messages(part, (part->rank + half) % part->ranks,
+				 (part->rank + part->ranks - half) %
+					 part->ranks);
 }
 
 static enum bcl_status random_pairs(const struct sim_part *part)
 {
-	return exchange(part, part->series->to[part->rank],
-			part->series->from[part->rank]);
+	return exchange_messages(part, part->series->to[part->rank],
+				 part->series->from[part->rank]);
 }
 
 static enum bcl_status barrier(const struct sim_part *part)
