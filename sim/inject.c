@@ -137,7 +137,7 @@ static void begin_fault(struct state *state)
 	sim_clock_set(injector->clock, &state->event, injector->clock->now);
 }
 
-static void is_due(struct sim_event *event)
+static void begin_due(struct sim_event *event)
 {
 	begin_fault((struct state *)event);
 }
@@ -255,8 +255,8 @@ static void add_harm(struct harm *harm, const struct sim_fault *fault,
 	}
 }
 
-static bool is_about(const struct sim_fault *fault, uint32_t from, uint32_t to,
-		     unsigned classes)
+static bool concerns_frame(const struct sim_fault *fault, uint32_t from,
+			   uint32_t to, unsigned classes)
 {
 	return fault->kind < SIM_FAULT_CUT && (classes >> fault->frame & 1) &&
 	       (fault->from == SIM_ANY || fault->from == from) &&
@@ -277,7 +277,7 @@ static struct harm find_harm(struct sim_injector *injector,
 		struct state *state = &injector->states[i];
 		const struct sim_fault *fault = state->fault;
 
-		if (!is_about(fault, from, to, classes) ||
+		if (!concerns_frame(fault, from, to, classes) ||
 		    ++state->seen < fault->nth ||
 		    state->seen - fault->nth >= fault->count)
 			continue;
@@ -339,7 +339,7 @@ sim_inject(const struct sim_faults *faults, const struct sim_cluster *cluster,
 
 		*state = (struct state){ .injector = injector,
 					 .fault = fault,
-					 .event.call = is_due };
+					 .event.call = begin_due };
 		if (fault->kind >= SIM_FAULT_CUT && !fault->sent)
 			sim_clock_set(clock, &state->event,
 				      clock->now + fault->at);

@@ -167,7 +167,7 @@ static int group_open(void *world)
 	return group;
 }
 
-static bool has_something(const struct thing *thing)
+static bool is_readable(const struct thing *thing)
 {
 	return thing->first || (thing->kind == SOCKET && !thing->other);
 }
@@ -181,7 +181,7 @@ static bool group_add(void *world, int group, int fd, void *who)
 	thing->who = who;
 	thing->next_member = shm->groups[group];
 	shm->groups[group] = thing;
-	if (has_something(thing))
+	if (is_readable(thing))
 		wake_group(world, thing);
 	return true;
 }
@@ -210,7 +210,7 @@ static void *group_next(void *world, int group)
 	const struct bcl_env *env = sim_world_env(world);
 	const struct thing *thing = shm_of(world)->groups[group];
 
-	while (thing && !has_something(thing))
+	while (thing && !is_readable(thing))
 		thing = thing->next_member;
 	if (thing)
 		return thing->who;

@@ -117,19 +117,19 @@ static enum bcl_status alltoall(const struct sim_part *part)
 			    part->series->receive, part->size);
 }
 
-static double nothing(double ranks)
+static double no_message(double ranks)
 {
 	(void)ranks;
 	return 0;
 }
 
-static double once(double ranks)
+static double one_message(double ranks)
 {
 	(void)ranks;
 	return 1;
 }
 
-static double each(double ranks)
+static double one_per_rank(double ranks)
 {
 	return ranks;
 }
@@ -145,16 +145,16 @@ static double each_pair(double ranks)
 }
 
 static const struct sim_pattern patterns[] = {
-	{ "ping-pong", "the first and the last rank, one way", ping_pong, once,
-	  .trips = 2, .pair = true },
-	{ "shift", "everyone to its like on the next node", shift, each,
+	{ "ping-pong", "the first and the last rank, one way", ping_pong,
+	  one_message, .trips = 2, .pair = true },
+	{ "shift", "everyone to its like on the next node", shift, one_per_rank,
 	  .trips = 1, .bounded = true, .operation = SIM_SHIFT },
 	{ "far-shift", "everyone to its like half of the nodes on", shift_far,
-	  each, .trips = 1, .far = true, .bounded = true,
+	  one_per_rank, .trips = 1, .far = true, .bounded = true,
 	  .operation = SIM_SHIFT },
 	{ "random", "everyone to somebody, and from somebody", random_pairs,
-	  each, .trips = 1 },
-	{ "barrier", "bcl_barrier()", barrier, nothing, .trips = 1,
+	  one_per_rank, .trips = 1 },
+	{ "barrier", "bcl_barrier()", barrier, no_message, .trips = 1,
 	  .bounded = true, .operation = SIM_BARRIER },
 	{ "broadcast", "bcl_broadcast()", broadcast, each_but_one, .trips = 1,
 	  .bounded = true, .operation = SIM_BROADCAST },
@@ -170,16 +170,16 @@ static const struct sim_pattern patterns[] = {
 	  .blocks = true },
 	{ "alltoall", "bcl_alltoall()", alltoall, each_pair, .trips = 1,
 	  .blocks = true, .bounded = true, .operation = SIM_ALLTOALL },
-	{ "message", "ping-pong of ports", sim_published_message, once,
+	{ "message", "ping-pong of ports", sim_published_message, one_message,
 	  .trips = 2, .pair = true, .port = true },
-	{ "send", "what some sends take their port", sim_loggp_send, once,
-	  .trips = SIM_LOGGP_FEW, .pair = true, .port = true, .alone = true,
-	  .brief = true },
+	{ "send", "what some sends take their port", sim_loggp_send,
+	  one_message, .trips = SIM_LOGGP_FEW, .pair = true, .port = true,
+	  .alone = true, .brief = true },
 	{ "receive", "what a port takes for what has come", sim_loggp_receive,
-	  once, .trips = 1, .pair = true, .port = true, .alone = true,
+	  one_message, .trips = 1, .pair = true, .port = true, .alone = true,
 	  .brief = true },
 	{ "stream", "from port to port, one behind the other", sim_loggp_stream,
-	  once, .trips = SIM_LOGGP_MANY, .pair = true, .port = true,
+	  one_message, .trips = SIM_LOGGP_MANY, .pair = true, .port = true,
 	  .brief = true },
 	{ "tree-broadcast", "by a binary tree of ports",
 	  sim_published_broadcast, each_but_one, .trips = 1, .port = true },

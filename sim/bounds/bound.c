@@ -215,8 +215,8 @@ static double bound_allreduce(const struct sim_machine *machine, size_t length)
  * all blocks can have arrived. Each message of the root takes as many blocks as
  * the receiver can pass on in time, after the blocks of earlier messages.
  */
-static int is_told(const struct sim_machine *machine, double bytes,
-		   const double *arrivals, double time)
+static int can_scatter(const struct sim_machine *machine, double bytes,
+		       const double *arrivals, double time)
 {
 	const struct sim_loggp *net = &machine->between;
 	double begin = sim_bound_message(net, 1) - net->byte;
@@ -252,11 +252,11 @@ static double bound_rooted(const struct sim_machine *machine, size_t length)
 	       others * length * net->byte;
 	at = arrival_times(machine->nodes, sim_bound_message(net, 1),
 			   message_interval(net, 1));
-	if (is_told(machine, ranks * length, at, low))
+	if (can_scatter(machine, ranks * length, at, low))
 		high = low;
 	for (i = 0; i < HALVINGS && high > low; i++) {
 		middle = (low + high) / 2;
-		if (is_told(machine, ranks * length, at, middle))
+		if (can_scatter(machine, ranks * length, at, middle))
 			high = middle;
 		else
 			low = middle;
@@ -288,8 +288,8 @@ static double combinations(double from, unsigned n)
  * card of the node then has that many gaps, and carries the bytes of a block
  * once per message of the path.
  */
-static int is_enough(const struct sim_machine *machine, double bytes,
-		     double sent, double time)
+static int can_exchange(const struct sim_machine *machine, double bytes,
+			double sent, double time)
 {
 	const struct sim_loggp *net = &machine->between;
 	double message = sim_bound_message(net, 1);
@@ -327,12 +327,12 @@ static double bound_alltoall(const struct sim_machine *machine, size_t length)
 	for (sent = 1; sent < n - 1; sent++) {
 		double low = 0, high = best;
 
-		if (!is_enough(machine, bytes, sent, high))
+		if (!can_exchange(machine, bytes, sent, high))
 			continue;
 		for (i = 0; i < HALVINGS; i++) {
 			double middle = (low + high) / 2;
 
-			if (is_enough(machine, bytes, sent, middle))
+			if (can_exchange(machine, bytes, sent, middle))
 				high = middle;
 			else
 				low = middle;
