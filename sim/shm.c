@@ -133,7 +133,7 @@ static int copy_fd(void *world, int fd)
 	return fd;
 }
 
-static bool is_waitable(void *world, int fd)
+static bool can_be_woken(void *world, int fd)
 {
 	(void)world;
 	return fd < FIRST;
@@ -623,7 +623,7 @@ void sim_shm_close(struct sim_shm *shm)
 const struct bcl_shm_host sim_shm_host = {
 	.copy = copy_fd,
 	.close = close_fd,
-	.wakes = is_waitable,
+	.wakes = can_be_woken,
 	.group_open = group_open,
 	.group_add = group_add,
 	.group_remove = group_remove,
