@@ -63,7 +63,7 @@ static void refuse(const char *what, const char *text, const char *why)
 }
 
 /* Returns 0 if the text is no number from 1 to 1000000. */
-static unsigned int number(const char *text)
+static unsigned int parse_number(const char *text)
 {
 	char *end;
 	long value = strtol(text, &end, 10);
@@ -86,8 +86,8 @@ static void can_write(const char *name)
 	fclose(out);
 }
 
-static void parse(int argc, char **argv, struct perf_run *run,
-		  struct settings *settings)
+static void parse_options(int argc, char **argv, struct perf_run *run,
+			  struct settings *settings)
 {
 	int option;
 
@@ -95,7 +95,7 @@ static void parse(int argc, char **argv, struct perf_run *run,
 				     NULL)) != -1)
 		switch (option) {
 		case 'r':
-			run->rounds = number(optarg);
+			run->rounds = parse_number(optarg);
 			if (!run->rounds)
 				refuse("--rounds", optarg,
 				       "is not a number from 1 to 1000000");
@@ -182,7 +182,7 @@ static bool write_file(const char *name, const struct perf_run *run,
 	return false;
 }
 
-static void list(struct perf_run *run)
+static void list_figures(struct perf_run *run)
 {
 	unsigned int i;
 
@@ -193,7 +193,7 @@ static void list(struct perf_run *run)
 }
 
 /* Returns true if all figures of ours that may run here did. */
-static bool measure(struct perf_run *run)
+static bool measure_sections(struct perf_run *run)
 {
 	unsigned int first, end, i;
 	bool good = true;
@@ -223,9 +223,9 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "rank"))
 		return perf_rank_main(NULL, argc - 1, argv + 1);
-	parse(argc, argv, &run, &settings);
+	parse_options(argc, argv, &run, &settings);
 	if (settings.list) {
-		list(&run);
+		list_figures(&run);
 		return 0;
 	}
 	find_files(self, programs);
@@ -243,7 +243,7 @@ int main(int argc, char **argv)
 		refuse("--only", run.only,
 		       "is in no name of a figure that there is here (--list)");
 	signal(SIGPIPE, SIG_IGN);
-	good = measure(&run);
+	good = measure_sections(&run);
 	if (run.given)
 		perf_source_stop(&given.source);
 	good &= write_file(settings.csv, &run, perf_csv);

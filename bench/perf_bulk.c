@@ -25,8 +25,8 @@ enum pattern {
 };
 
 /* Sends or receives messages `first` to `first` + n - 1 of the stream. */
-static void stream(const struct perf_rank *rank, unsigned char *memory,
-		   size_t size, uint64_t first, size_t n)
+static void move_stream(const struct perf_rank *rank, unsigned char *memory,
+			size_t size, uint64_t first, size_t n)
 {
 	size_t ahead = ref_number(rank->ref, "ahead"), i;
 	struct bcl_adi_request *request[AHEAD];
@@ -122,7 +122,7 @@ size_t perf_bandwidth(struct perf_rank *rank)
 		uint64_t start = ref_now(), time = 0;
 
 		if (pattern == STREAM)
-			stream(rank, memory, size, s * batch, batch);
+			move_stream(rank, memory, size, s * batch, batch);
 		for (i = 0; pattern != STREAM && i < batch; i++) {
 			unsigned char *at = memory + ref_offset(rank->ref, size,
 								s * batch + i);

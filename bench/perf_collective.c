@@ -77,7 +77,7 @@ static const struct {
 
 /* Computes for `ns` ns of this process's CPU time, even if the CPU
  * is shared. */
-static void compute(uint64_t ns)
+static void compute_for(uint64_t ns)
 {
 	struct timespec now;
 	uint64_t end = 0, time;
@@ -109,7 +109,7 @@ static uint64_t be_late(const struct perf_rank *rank, size_t late,
 		if (i == rank->rank)
 			mine = ns;
 	}
-	compute(mine);
+	compute_for(mine);
 	return busy[0] > busy[1] ? busy[0] : busy[1];
 }
 

@@ -18,7 +18,7 @@ enum {
 	NAME = 64 + BCL_CONFIG_TEXT_MAX, /* bytes of a node's name */
 };
 
-static void must(enum bcl_status status, const char *what)
+static void must_succeed(enum bcl_status status, const char *what)
 {
 	if (status == BCL_OK)
 		return;
@@ -35,12 +35,13 @@ static void find_layout(struct bcl_boot *boot, unsigned int ranks[PERF_NODES])
 
 	gethostname(mine, 64);
 	strcat(mine, boot->config.node);
-	must(bcl_boot_put(boot, "perf-node", mine, NAME), "launcher");
-	must(bcl_boot_fence(boot), "launcher");
+	must_succeed(bcl_boot_put(boot, "perf-node", mine, NAME), "launcher");
+	must_succeed(bcl_boot_fence(boot), "launcher");
 	ranks[0] = ranks[1] = 0;
 	for (i = 0; i < boot->size; i++) {
-		must(bcl_boot_get(boot, i, "perf-node", name, NAME, &length),
-		     "launcher");
+		must_succeed(
+			bcl_boot_get(boot, i, "perf-node", name, NAME, &length),
+			"launcher");
 		if (!i)
 			memcpy(first, name, NAME);
 		ranks[strcmp(name, first) != 0]++;
@@ -109,7 +110,7 @@ bool perf_launched(struct perf_given *given, int *status)
 	pid_t pid = 0;
 
 	memset(given, 0, sizeof(*given));
-	must(bcl_boot_open(&bcl_env_linux, &boot), "launcher");
+	must_succeed(bcl_boot_open(&bcl_env_linux, &boot), "launcher");
 	if (boot->size == 1) {
 		bcl_boot_close(boot);
 		return false;

@@ -33,7 +33,7 @@ static void let_pass(uint64_t ns)
 }
 
 /* Lets the two players wait for each other. */
-static void meet(const struct perf_rank *rank)
+static void meet_partner(const struct perf_rank *rank)
 {
 	if (rank->rank)
 		perf_receive(rank, NULL, 0, 0);
@@ -70,7 +70,7 @@ static double round_trip(const struct perf_rank *rank, size_t iterations)
 
 /* o_s at rank 0, o_r at the partner, as medians, so that an interrupted value
  * does not count. Both players are awake when they meet again. */
-static double overhead(const struct perf_rank *rank)
+static double measure_overhead(const struct perf_rank *rank)
 {
 	double time[REPEATS], cost = clock_cost();
 	const struct perf_series series = { .sample = time,
@@ -80,7 +80,7 @@ static double overhead(const struct perf_rank *rank)
 	int i, j;
 
 	for (i = 0; i < REPEATS; i++) {
-		meet(rank);
+		meet_partner(rank);
 		if (rank->rank)
 			let_pass(ARRIVED_NS);
 		start = ref_now();
@@ -97,25 +97,25 @@ static double overhead(const struct perf_rank *rank)
 	return summary.p50;
 }
 
-static double gap(const struct perf_rank *rank, size_t size, int messages,
-		  unsigned char *buffer)
+static double measure_gap(const struct perf_rank *rank, size_t size,
+			  int messages, unsigned char *buffer)
 {
 	uint64_t start;
 	int i;
 
-	meet(rank);
+	meet_partner(rank);
 	start = ref_now();
 	for (i = 0; i < messages; i++)
 		if (rank->rank)
 			perf_receive(rank, buffer, size, 0);
 		else
 			perf_send(rank, buffer, size, rank->partner);
-	meet(rank);
+	meet_partner(rank);
 	return (double)(ref_now() - start) / messages;
 }
 
 /* Returns at rank 0 the value of the partner. */
-static double fetch(const struct perf_rank *rank, double value)
+static double fetch_value(const struct perf_rank *rank, double value)
 {
 	if (rank->rank)
 		perf_send(rank, &value, sizeof(value), 0);
@@ -124,20 +124,20 @@ static double fetch(const struct perf_rank *rank, double value)
 	return value;
 }
 
-static double parameter(struct perf_rank *rank, const char *name)
+static double measure_parameter(struct perf_rank *rank, const char *name)
 {
 	double send, receive;
 
 	if (!strcmp(name, "g"))
-		return gap(rank, SIZE, MANY, data);
+		return measure_gap(rank, SIZE, MANY, data);
 	if (!strcmp(name, "G")) {
 		rank->ref->unit = "ns/KB";
-		return gap(rank, large, (int)ref_batch(large),
-			   perf_memory(rank)) /
+		return measure_gap(rank, large, (int)ref_batch(large),
+				   perf_memory(rank)) /
 		       ((double)large / 1024);
 	}
-	send = overhead(rank);
-	receive = fetch(rank, send);
+	send = measure_overhead(rank);
+	receive = fetch_value(rank, send);
 	if (!strcmp(name, "o_s"))
 		return send;
 	if (!strcmp(name, "o_r"))
@@ -155,7 +155,7 @@ size_t perf_loggp(struct perf_rank *rank)
 	if (!perf_plays(rank))
 		return 0;
 	for (s = 0; s <= samples; s++) {
-		double value = parameter(rank, name);
+		double value = measure_parameter(rank, name);
 
 		if (s)
 			ref_sample(rank->ref, value);

@@ -88,8 +88,8 @@ static void open_ports(struct perf_rank *rank)
 }
 
 /* A message between two ranks of this process. */
-static void pass(const struct perf_rank *rank, struct bcl_adi *from,
-		 struct bcl_adi *to)
+static void pass_message(const struct perf_rank *rank, struct bcl_adi *from,
+			 struct bcl_adi *to)
 {
 	struct bcl_adi_request *sent, *received;
 	enum bcl_status status[2];
@@ -113,8 +113,8 @@ static void pass(const struct perf_rank *rank, struct bcl_adi *from,
 static void play_twin(const struct perf_rank *rank, size_t round_trips)
 {
 	while (round_trips--) {
-		pass(rank, rank->adi, rank->twin);
-		pass(rank, rank->twin, rank->adi);
+		pass_message(rank, rank->adi, rank->twin);
+		pass_message(rank, rank->twin, rank->adi);
 	}
 }
 

@@ -107,7 +107,7 @@ size_t perf_iterations(const struct perf_rank *rank)
 }
 
 /* Sums the counters of this rank. */
-static struct ways look(const struct perf_rank *rank)
+static struct ways sum_counters(const struct perf_rank *rank)
 {
 	struct bcl_context *context = bcl_adi_context(rank->adi);
 	struct bcl_counter *counter;
@@ -132,7 +132,7 @@ static struct ways look(const struct perf_rank *rank)
 }
 
 /* Lets the port be idle, since it counts messages only then. */
-static void idle(const struct perf_rank *rank)
+static void let_idle(const struct perf_rank *rank)
 {
 	struct bcl_event event;
 	int i;
@@ -145,8 +145,8 @@ static void idle(const struct perf_rank *rank)
 }
 
 /* True if at least `messages` messages took the way that the figure claims. */
-static bool went(const struct perf_rank *rank, const struct ways *ways,
-		 size_t messages)
+static bool went_as_claimed(const struct perf_rank *rank,
+			    const struct ways *ways, size_t messages)
 {
 	size_t size = ref_number(rank->ref, "size");
 
@@ -170,13 +170,13 @@ static void check_way(const struct perf_rank *rank, const struct ways *before,
 	struct ways ways;
 
 	do {
-		ways = look(rank);
+		ways = sum_counters(rank);
 		ways.line -= before->line;
 		ways.ring -= before->ring;
 		ways.card -= before->card;
-		if (went(rank, &ways, messages))
+		if (went_as_claimed(rank, &ways, messages))
 			return;
-		idle(rank);
+		let_idle(rank);
 	} while (ref_now() < until);
 	ref_exit(rank->ref, 1,
 		 "rank %d sent %zu messages, but %llu by the pair line, %llu "
@@ -289,11 +289,11 @@ static void open_job(struct ref *ref)
 		return;
 	perf_must(&rank, bcl_team_world(rank.adi, &rank.team), "team");
 	perf_must(&rank, bcl_barrier(rank.team), "barrier");
-	if (two_nodes && !rank.rank && !look(&rank).card)
+	if (two_nodes && !rank.rank && !sum_counters(&rank).card)
 		ref_exit(ref, 1, "the nodes met without the card");
 }
 
-static void measure(struct ref *ref)
+static void run_measurement(struct ref *ref)
 {
 	static const struct {
 		const char *name;
@@ -309,7 +309,7 @@ static void measure(struct ref *ref)
 	};
 	const char *name = ref_string(ref, "do");
 	struct perf_rank *rank = ref->own;
-	struct ways before = look(rank);
+	struct ways before = sum_counters(rank);
 	size_t i;
 
 	for (i = 0; i < sizeof(measurements) / sizeof(*measurements); i++)
@@ -360,7 +360,7 @@ static const struct ref_program program = {
 	.unit = "ns",
 	.about = "a rank of bcl-perf",
 	.open = open_job,
-	.round = measure,
+	.round = run_measurement,
 	.close = close_job,
 	.next = next_request,
 	.param = { { "sides", "2", "ranks of the job" },

@@ -46,7 +46,7 @@ static void read_fact(char *fact, const char *file, const char *key)
 		fclose(in);
 }
 
-static void look_at(struct machine *machine)
+static void describe_machine(struct machine *machine)
 {
 	struct utsname name = { 0 };
 	time_t now = time(NULL);
@@ -66,7 +66,7 @@ static void look_at(struct machine *machine)
 }
 
 /* Three significant digits, without an exponent. */
-static const char *number(char text[16], double value)
+static const char *format_number(char text[16], double value)
 {
 	int digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
 
@@ -78,7 +78,7 @@ void perf_text_head(FILE *out, const struct perf_run *run)
 {
 	struct machine machine;
 
-	look_at(&machine);
+	describe_machine(&machine);
 	fprintf(out,
 		"bcl-perf %s, %s\n%s, %d CPUs, %s, load %s\n"
 		"%u rounds; ours and its reference take turns in each.\n"
@@ -127,12 +127,12 @@ static void print_line(FILE *out, const struct perf_line *line, bool bars)
 		return;
 	}
 	fprintf(out, "%-5s %6s +- %-5s %6s %6s %6s", line->unit,
-		number(n[0], s->mean), number(n[1], s->error),
-		number(n[2], s->p1), number(n[3], s->p50),
-		number(n[4], s->p99));
+		format_number(n[0], s->mean), format_number(n[1], s->error),
+		format_number(n[2], s->p1), format_number(n[3], s->p50),
+		format_number(n[4], s->p99));
 	if (line->row->ask && line->theirs.samples)
 		fprintf(out, "  %5.2f x %s %s", line->ratio, line->reference,
-			number(n[5], line->reference_summary.p50));
+			format_number(n[5], line->reference_summary.p50));
 	else if (line->row->ask && *line->no_reference)
 		fprintf(out, "  no reference: %s", line->no_reference);
 	print_verdict(out, line, bars);
@@ -170,7 +170,7 @@ void perf_text_end(FILE *out, const struct perf_run *run)
 }
 
 /* Prints a text in double quotes. CSV doubles a quote, JSON escapes it. */
-static void quote(FILE *out, const char *text, const char *escaped_quote)
+static void print_quoted(FILE *out, const char *text, const char *escaped_quote)
 {
 	fputc('"', out);
 	for (; *text; text++)
@@ -194,9 +194,9 @@ void perf_csv(FILE *out, const struct perf_run *run)
 		const struct perf_line *l = &run->line[i];
 		const struct perf_summary *s = &l->summary;
 
-		quote(out, l->row->section, "\"\"");
+		print_quoted(out, l->row->section, "\"\"");
 		fputc(',', out);
-		quote(out, l->figure, "\"\"");
+		print_quoted(out, l->figure, "\"\"");
 		fprintf(out, ",%s,%g,%g,%g,%g,%g,%u,", l->unit, s->mean,
 			s->error, s->p1, s->p50, s->p99, l->ours.samples);
 		fprintf(out, "%s,%g,%g,%g,", l->reference,
@@ -209,7 +209,7 @@ void perf_csv(FILE *out, const struct perf_run *run)
 		else
 			fprintf(out, ",,");
 		fprintf(out, "%d,", l->unreliable);
-		quote(out, l->failure, "\"\"");
+		print_quoted(out, l->failure, "\"\"");
 		fputc('\n', out);
 	}
 }
@@ -217,7 +217,7 @@ void perf_csv(FILE *out, const struct perf_run *run)
 static void json_text(FILE *out, const char *key, const char *value)
 {
 	fprintf(out, "\"%s\":", key);
-	quote(out, value, "\\\"");
+	print_quoted(out, value, "\\\"");
 }
 
 static void json_series(FILE *out, const struct perf_series *series,
@@ -274,7 +274,7 @@ void perf_json(FILE *out, const struct perf_run *run)
 	struct machine machine;
 	unsigned int i;
 
-	look_at(&machine);
+	describe_machine(&machine);
 	fprintf(out, "{\"format\":1,");
 	json_text(out, "version", BCL_VERSION_STRING);
 	fputc(',', out);

@@ -36,7 +36,7 @@ struct strings {
 	size_t used;
 };
 
-static void *allocate(size_t n, size_t size)
+static void *allocate_zeroed(size_t n, size_t size)
 {
 	void *memory = calloc(n, size);
 
@@ -47,7 +47,8 @@ static void *allocate(size_t n, size_t size)
 	return memory;
 }
 
-static char *add(struct strings *strings, const char *key, const char *value)
+static char *add_string(struct strings *strings, const char *key,
+			const char *value)
 {
 	char *at = strings->bytes + strings->used;
 	size_t room = sizeof(strings->bytes) - strings->used;
@@ -67,7 +68,7 @@ static char *add_number(struct strings *strings, const char *key,
 	char text[16];
 
 	snprintf(text, sizeof(text), "%u", value);
-	return add(strings, key, text);
+	return add_string(strings, key, text);
 }
 
 static unsigned int sides_of(const struct perf_group *group)
@@ -105,10 +106,10 @@ static void write_command(const struct perf_run *run,
 	char **word = command->word, **variable = command->variable;
 
 	if (group->program) {
-		*word++ = add(strings, run->programs, group->program);
+		*word++ = add_string(strings, run->programs, group->program);
 	} else {
-		*word++ = add(strings, run->self, "");
-		*word++ = add(strings, "rank", "");
+		*word++ = add_string(strings, run->self, "");
+		*word++ = add_string(strings, "rank", "");
 		*word++ = add_number(strings, "sides=", sides_of(group));
 		*word++ = add_number(strings, "node0=", group->ranks[0]);
 		*word++ = add_number(strings, "twin=", group->twin);
@@ -116,24 +117,25 @@ static void write_command(const struct perf_run *run,
 	if (sides_of(group) > 1)
 		*word++ = add_number(strings, "side=", side);
 	for (i = 0; i < PERF_ARGUMENTS && group->argument[i]; i++)
-		*word++ = add(strings, group->argument[i],
-			      word_end(&run->places, group->argument[i], node));
+		*word++ = add_string(
+			strings, group->argument[i],
+			word_end(&run->places, group->argument[i], node));
 	for (i = 0; i < PERF_VARIABLES && group->variable[i]; i++)
-		*variable++ = add(strings, group->variable[i], "");
+		*variable++ = add_string(strings, group->variable[i], "");
 	if (run->places.virtual && !group->program)
-		*variable =
-			add(strings, "BCL_NODE=", run->places.node[node].name);
+		*variable = add_string(
+			strings, "BCL_NODE=", run->places.node[node].name);
 	command->place = run->places.node[node].holder;
 	command->job = runner->job;
 	command->rank = side + (group->twin && side);
 	command->twin = group->twin && !side;
 }
 
-static void start(const struct perf_run *run, struct runner *runner)
+static void start_runner(const struct perf_run *run, struct runner *runner)
 {
-	struct strings *strings = allocate(1, sizeof(*strings));
+	struct strings *strings = allocate_zeroed(1, sizeof(*strings));
 	unsigned int sides = sides_of(runner->group), i;
-	struct perf_command *command = allocate(sides, sizeof(*command));
+	struct perf_command *command = allocate_zeroed(sides, sizeof(*command));
 
 	if (!runner->group->program &&
 	    bcl_boot_job_open(sides + runner->group->twin, &runner->job)) {
@@ -148,7 +150,7 @@ static void start(const struct perf_run *run, struct runner *runner)
 	free(strings);
 }
 
-static void stop(struct runner *runner)
+static void stop_runner(struct runner *runner)
 {
 	perf_source_stop(&runner->source);
 	if (runner->job)
@@ -174,14 +176,15 @@ static struct perf_source *source_of(const struct perf_run *run,
 	runner->group = group;
 	/* A group that failed at a line is restarted for the next line. */
 	if (runner->runs && *runner->source.failure && !runner->source.skipped)
-		stop(runner);
+		stop_runner(runner);
 	if (!runner->runs)
-		start(run, runner);
+		start_runner(run, runner);
 	return &runner->source;
 }
 
 /* Writes a text of the plan with the size in place of its only %s. */
-static void expand(char *to, size_t room, const char *text, const char *size)
+static void expand_size(char *to, size_t room, const char *text,
+			const char *size)
 {
 	const char *hole = strstr(text, "%s");
 
@@ -230,7 +233,7 @@ static void add_line(struct perf_run *run, const struct perf_row *row,
 	line->row = row;
 	snprintf(line->size, sizeof(line->size), "%.*s", (int)length, size);
 	name_size(name, line->size);
-	expand(line->figure, sizeof(line->figure), row->figure, name);
+	expand_size(line->figure, sizeof(line->figure), row->figure, name);
 	line->bar = bar_of(line->figure);
 	if (!run->only || strstr(row->section, run->only) ||
 	    strstr(line->figure, run->only))
@@ -263,7 +266,7 @@ static bool is_given(const struct perf_given *given,
 }
 
 /* True if the row can be measured with the given ranks. */
-static bool fits(const struct perf_run *run, const struct perf_row *row)
+static bool can_measure(const struct perf_run *run, const struct perf_row *row)
 {
 	if (!run->given)
 		return true;
@@ -290,27 +293,27 @@ void perf_run_plan(struct perf_run *run)
 	const struct perf_row *row;
 
 	for (row = perf_rows; row->section; row++)
-		if (fits(run, row))
+		if (can_measure(run, row))
 			add_lines(run, row);
 }
 
 /* Asks a question. Returns false, with the reason in `why`, if there is no
  * answer. */
-static bool ask(struct perf_source *source, const char *text,
-		const struct perf_line *line, struct perf_answer *answer,
-		char *why)
+static bool ask_source(struct perf_source *source, const char *text,
+		       const struct perf_line *line, struct perf_answer *answer,
+		       char *why)
 {
 	char question[QUESTION];
 
-	expand(question, sizeof(question), text, line->size);
+	expand_size(question, sizeof(question), text, line->size);
 	if (perf_source_ask(source, question, answer))
 		return true;
 	snprintf(why, PERF_TEXT, "%s", source->failure);
 	return false;
 }
 
-static void measure(const struct perf_run *run, struct runner *runner,
-		    struct perf_line *line)
+static void measure_line(const struct perf_run *run, struct runner *runner,
+			 struct perf_line *line)
 {
 	static struct perf_answer answer;
 	const struct perf_row *row = line->row;
@@ -325,8 +328,8 @@ static void measure(const struct perf_run *run, struct runner *runner,
 		if (run->given && row->reference->program)
 			nanosleep(&fall_asleep, NULL);
 		source = source_of(run, runner, row->reference);
-		if (ask(source, row->ask_reference, line, &answer,
-			line->no_reference)) {
+		if (ask_source(source, row->ask_reference, line, &answer,
+			       line->no_reference)) {
 			perf_series_add(&line->theirs, answer.sample,
 					answer.samples);
 			memcpy(line->reference, answer.name, PERF_NAME);
@@ -335,7 +338,8 @@ static void measure(const struct perf_run *run, struct runner *runner,
 	}
 	if (row->ask) {
 		source = source_of(run, runner, row->ours);
-		if (ask(source, row->ask, line, &answer, line->failure)) {
+		if (ask_source(source, row->ask, line, &answer,
+			       line->failure)) {
 			perf_series_add(&line->ours, answer.sample,
 					answer.samples);
 			memcpy(line->unit, answer.unit, PERF_NAME);
@@ -347,16 +351,16 @@ static void measure(const struct perf_run *run, struct runner *runner,
 void perf_run_section(struct perf_run *run, unsigned int first,
 		      unsigned int end)
 {
-	struct runner *runner = allocate(GROUPS, sizeof(*runner));
+	struct runner *runner = allocate_zeroed(GROUPS, sizeof(*runner));
 	unsigned int round, i;
 
 	for (round = 0; round < run->rounds; round++) {
 		for (i = first; i < end; i++)
-			measure(run, runner, &run->line[i]);
+			measure_line(run, runner, &run->line[i]);
 		for (i = 0; i < GROUPS; i++)
 			if (runner[i].runs && (runner[i].group->fresh ||
 					       round + 1 == run->rounds))
-				stop(&runner[i]);
+				stop_runner(&runner[i]);
 	}
 	free(runner);
 }

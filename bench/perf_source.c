@@ -29,7 +29,7 @@ enum {
 	LINE_BYTES = 32768,
 };
 
-static void join(const struct perf_command *command)
+static void join_job(const struct perf_command *command)
 {
 	const char *twin;
 
@@ -43,8 +43,8 @@ static void join(const struct perf_command *command)
 		_exit(1);
 }
 
-static void run(const struct perf_command *command, int in, int out,
-		int messages)
+static void run_command(const struct perf_command *command, int in, int out,
+			int messages)
 {
 	char *const *variable;
 
@@ -60,7 +60,7 @@ static void run(const struct perf_command *command, int in, int out,
 	for (variable = command->variable; *variable; variable++)
 		putenv(*variable);
 	if (command->job)
-		join(command);
+		join_job(command);
 	execv(command->word[0], command->word);
 	perror(command->word[0]);
 	_exit(errno == ENOENT ? REF_SKIPPED : 1);
@@ -86,7 +86,8 @@ void perf_source_start(struct perf_source *source,
 			exit(1);
 		}
 		if (!source->pid[i])
-			run(&command[i], in[0], out[1], source->messages);
+			run_command(&command[i], in[0], out[1],
+				    source->messages);
 		close(in[0]);
 		close(out[1]);
 		source->in[i] = in[1];
@@ -127,7 +128,7 @@ static void kill_all(struct perf_source *source)
 }
 
 /* A side has stopped answering: finds out how it ended, and kills the rest. */
-static void fail(struct perf_source *source, unsigned int side, bool hangs)
+static void fail_side(struct perf_source *source, unsigned int side, bool hangs)
 {
 	const struct timespec grace = { .tv_nsec = 100000000 };
 	char text[PERF_TEXT / 2] = "";
@@ -182,7 +183,7 @@ static bool read_answers(struct perf_source *source, char *line, size_t size)
 			if (ready > 0 && room)
 				n = read(fd[i].fd, to, room);
 			if (n <= 0) {
-				fail(source, i, ready == 0);
+				fail_side(source, i, ready == 0);
 				return false;
 			}
 			have += i ? 0 : (size_t)n;
@@ -219,7 +220,7 @@ bool perf_source_ask(struct perf_source *source, const char *line,
 		return false;
 	for (i = source->sides; i-- > 0;)
 		if (dprintf(source->in[i], "%s\n", line) < 0) {
-			fail(source, i, false);
+			fail_side(source, i, false);
 			return false;
 		}
 	if (!read_answers(source, buffer, sizeof(buffer)))

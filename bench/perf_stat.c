@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *resize(void *memory, size_t n)
+static void *resize_values(void *memory, size_t n)
 {
 	memory = realloc(memory, n * sizeof(double));
 	if (!memory && n) {
@@ -17,19 +17,19 @@ static void *resize(void *memory, size_t n)
 	return memory;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_values(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
 }
 
-static double *sorted(const double *value, unsigned int n)
+static double *sorted_copy(const double *value, unsigned int n)
 {
-	double *copy = resize(NULL, n);
+	double *copy = resize_values(NULL, n);
 
 	memcpy(copy, value, n * sizeof(*copy));
-	qsort(copy, n, sizeof(*copy), compare);
+	qsort(copy, n, sizeof(*copy), compare_values);
 	return copy;
 }
 
@@ -46,7 +46,7 @@ static double quantile(const double *sorted, unsigned int n, double q)
 
 static double median(const double *value, unsigned int n)
 {
-	double *copy = sorted(value, n), middle = quantile(copy, n, 0.5);
+	double *copy = sorted_copy(value, n), middle = quantile(copy, n, 0.5);
 
 	free(copy);
 	return middle;
@@ -55,10 +55,10 @@ static double median(const double *value, unsigned int n)
 void perf_series_add(struct perf_series *series, const double *sample,
 		     unsigned int n)
 {
-	series->sample = resize(series->sample, series->samples + n);
+	series->sample = resize_values(series->sample, series->samples + n);
 	memcpy(series->sample + series->samples, sample, n * sizeof(*sample));
 	series->samples += n;
-	series->round = resize(series->round, series->rounds + 1);
+	series->round = resize_values(series->round, series->rounds + 1);
 	series->round[series->rounds++] = median(sample, n);
 }
 
@@ -97,7 +97,7 @@ void perf_summarise(const struct perf_series *series,
 	memset(summary, 0, sizeof(*summary));
 	if (!n)
 		return;
-	v = sorted(series->sample, n);
+	v = sorted_copy(series->sample, n);
 	for (i = 0; i < n; i++)
 		sum += v[i];
 	summary->mean = sum / n;
@@ -122,7 +122,7 @@ double perf_ratio(const struct perf_series *ours,
 		n = reference->rounds;
 	if (!n)
 		return 0;
-	ratio = resize(NULL, n);
+	ratio = resize_values(NULL, n);
 	for (i = 0; i < n; i++)
 		ratio[i] = ours->round[i] / reference->round[i];
 	middle = median(ratio, n);

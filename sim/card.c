@@ -27,14 +27,14 @@ struct arrival {
 	unsigned rail;
 };
 
-static uint64_t later(uint64_t a, uint64_t b)
+static uint64_t later_time(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
 
 /* ---- the processor ---- */
 
-static void go_on(struct sim_unit *unit)
+static void start_task(struct sim_unit *unit)
 {
 	struct sim_clock *clock = unit->card->clock;
 	struct sim_task *task = unit->first;
@@ -47,11 +47,11 @@ static void go_on(struct sim_unit *unit)
 	task->queued = false;
 	unit->current = task;
 	sim_clock_set(clock, &unit->turn,
-		      later(unit->busy, clock->now) +
+		      later_time(unit->busy, clock->now) +
 			      task->takes * unit->card->times);
 }
 
-static void turn(struct sim_event *event)
+static void finish_task(struct sim_event *event)
 {
 	struct sim_unit *unit =
 		(struct sim_unit *)(void *)((char *)event -
@@ -59,9 +59,9 @@ static void turn(struct sim_event *event)
 	struct sim_task *task = unit->current;
 
 	unit->current = NULL;
-	unit->busy = later(unit->busy, unit->card->clock->now);
+	unit->busy = later_time(unit->busy, unit->card->clock->now);
 	task->run(task);
-	go_on(unit);
+	start_task(unit);
 }
 
 void sim_card_do(struct sim_card *card, struct sim_task *task)
@@ -74,7 +74,7 @@ void sim_card_do(struct sim_card *card, struct sim_task *task)
 	task->next = NULL;
 	*unit->last = task;
 	unit->last = &task->next;
-	go_on(unit);
+	start_task(unit);
 }
 
 void sim_card_forget(struct sim_card *card, struct sim_task *task)
@@ -85,7 +85,7 @@ void sim_card_forget(struct sim_card *card, struct sim_task *task)
 	if (task == unit->current) {
 		sim_clock_clear(card->clock, &unit->turn);
 		unit->current = NULL;
-		go_on(unit);
+		start_task(unit);
 	} else if (task->queued) {
 		while (*at != task)
 			at = &(*at)->next;
@@ -106,14 +106,15 @@ uint64_t sim_card_move(struct sim_card *card, unsigned unit,
 						    : &card->costs->write;
 	uint64_t *free = &card->unit[unit].engine[direction];
 
-	*free = later(*free, card->clock->now + costs->start * card->times) +
+	*free = later_time(*free,
+			   card->clock->now + costs->start * card->times) +
 		sim_costs_transfer(length, costs->ps_per_byte) * card->times;
 	return *free;
 }
 
 /* ---- rails ---- */
 
-static void left(struct sim_event *event)
+static void free_buffer(struct sim_event *event)
 {
 	struct departure *departure = (struct departure *)event;
 	struct sim_card_rail *rail = departure->rail;
@@ -133,7 +134,7 @@ static void left(struct sim_event *event)
 	}
 }
 
-static void leave(struct sim_event *event)
+static void send_departure(struct sim_event *event)
 {
 	struct departure *departure = (struct departure *)event;
 	struct sim_card_rail *rail = departure->rail;
@@ -146,7 +147,7 @@ static void leave(struct sim_event *event)
 		sim_fabric_send(departure->frame);
 		free = sim_fabric_free_at(card->fabric, rail->port);
 	}
-	departure->event.call = left;
+	departure->event.call = free_buffer;
 	sim_clock_set(card->clock, &departure->event, free);
 }
 
@@ -161,19 +162,19 @@ bool sim_card_send(struct sim_card *card, unsigned number,
 	if (rail->leaving >= most)
 		return false;
 	departure = sim_need(calloc(1, sizeof(*departure)));
-	departure->event.call = leave;
+	departure->event.call = send_departure;
 	departure->rail = rail;
 	departure->frame = frame;
 	rail->leaving++;
-	unit->busy = later(unit->busy, card->clock->now) +
+	unit->busy = later_time(unit->busy, card->clock->now) +
 		     card->costs->frame_sent * card->times;
 	sim_clock_set(card->clock, &departure->event, unit->busy);
 	return true;
 }
 
 /* No firmware takes the frame: the sender is told, as by ICMP. */
-static void refuse(struct sim_card *card, unsigned rail,
-		   const struct sim_frame *frame)
+static void refuse_frame(struct sim_card *card, unsigned rail,
+			 const struct sim_frame *frame)
 {
 	struct sim_frame *answer;
 
@@ -189,7 +190,7 @@ static void refuse(struct sim_card *card, unsigned rail,
 		sim_frame_free(answer);
 }
 
-static void received(struct sim_task *task)
+static void deliver_frame(struct sim_task *task)
 {
 	struct arrival *arrival = (struct arrival *)task;
 	struct sim_card *card = arrival->card;
@@ -202,7 +203,7 @@ static void received(struct sim_task *task)
 		return;
 	}
 	if (!card->off)
-		refuse(card, r, frame);
+		refuse_frame(card, r, frame);
 	sim_frame_free(frame);
 }
 
@@ -215,7 +216,7 @@ void sim_card_arrived(struct sim_card *card, struct sim_frame *frame)
 		return;
 	}
 	arrival = sim_need(calloc(1, sizeof(*arrival)));
-	arrival->task.run = received;
+	arrival->task.run = deliver_frame;
 	arrival->task.takes = card->costs->frame_received;
 	while (card->rail[arrival->rail].port != frame->to)
 		arrival->rail++;
@@ -243,7 +244,7 @@ void sim_card_open(struct sim_card *card, struct sim_clock *clock,
 	};
 	for (unit = card->unit; unit < card->unit + BCL_RAILS_MAX; unit++) {
 		unit->card = card;
-		unit->turn.call = turn;
+		unit->turn.call = finish_task;
 		unit->last = &unit->first;
 	}
 }

@@ -15,23 +15,23 @@ enum {
 	SOON = 4,     /* index of the sample that is the horizon */
 };
 
-static bool before(const struct sim_moment *a, const struct sim_moment *b)
+static bool is_before(const struct sim_moment *a, const struct sim_moment *b)
 {
 	return a->time != b->time ? a->time < b->time : a->order < b->order;
 }
 
 /* Moves an entry from a free place up to its place in the order. */
-static void rise(struct sim_clock *clock, size_t place,
-		 const struct sim_moment *moment)
+static void move_up(struct sim_clock *clock, size_t place,
+		    const struct sim_moment *moment)
 {
-	for (; place && before(moment, &clock->heap[(place - 1) / CHILDREN]);
+	for (; place && is_before(moment, &clock->heap[(place - 1) / CHILDREN]);
 	     place = (place - 1) / CHILDREN)
 		clock->heap[place] = clock->heap[(place - 1) / CHILDREN];
 	clock->heap[place] = *moment;
 }
 
-static void sink(struct sim_clock *clock, size_t place,
-		 const struct sim_moment *moment)
+static void move_down(struct sim_clock *clock, size_t place,
+		      const struct sim_moment *moment)
 {
 	struct sim_moment *heap = clock->heap;
 	size_t child, least, end;
@@ -39,9 +39,9 @@ static void sink(struct sim_clock *clock, size_t place,
 	while ((child = place * CHILDREN + 1) < clock->n) {
 		end = child + CHILDREN < clock->n ? child + CHILDREN : clock->n;
 		for (least = child++; child < end; child++)
-			if (before(&heap[child], &heap[least]))
+			if (is_before(&heap[child], &heap[least]))
 				least = child;
-		if (!before(&heap[least], moment))
+		if (!is_before(&heap[least], moment))
 			break;
 		heap[place] = heap[least];
 		place = least;
@@ -108,7 +108,7 @@ static void keep_set(struct sim_clock *clock, const struct sim_moment *from,
 			give_seat(clock, from[i].seat);
 }
 
-static int earlier(const void *a, const void *b)
+static int compare_times(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
@@ -123,12 +123,12 @@ static uint64_t find_horizon(const struct sim_clock *clock)
 
 	for (i = 0; i < SAMPLES; i++)
 		samples[i] = clock->heap[clock->n / SAMPLES * i].time;
-	qsort(samples, SAMPLES, sizeof(*samples), earlier);
+	qsort(samples, SAMPLES, sizeof(*samples), compare_times);
 	return samples[SOON];
 }
 
 /* Chooses anew which entries are in the heap. */
-static void arrange(struct sim_clock *clock)
+static void rebuild_heap(struct sim_clock *clock)
 {
 	size_t n = clock->n, i;
 	struct sim_moment moment;
@@ -153,7 +153,7 @@ static void arrange(struct sim_clock *clock)
 	/* all entries that have children */
 	for (i = (clock->n + CHILDREN - 2) / CHILDREN; i-- > 0;) {
 		moment = clock->heap[i];
-		sink(clock, i, &moment);
+		move_down(clock, i, &moment);
 	}
 }
 
@@ -161,17 +161,17 @@ static void take_first(struct sim_clock *clock)
 {
 	give_seat(clock, clock->heap[0].seat);
 	if (--clock->n)
-		sink(clock, 0, &clock->heap[clock->n]);
+		move_down(clock, 0, &clock->heap[clock->n]);
 }
 
 /* Afterwards the first entry of the heap has an event that is set, if any event
  * is set. */
-static void settle(struct sim_clock *clock)
+static void drop_cleared(struct sim_clock *clock)
 {
 	for (; clock->n && !event_of(clock, clock->heap); clock->dead--)
 		take_first(clock);
 	if (!clock->n && clock->nfar)
-		arrange(clock);
+		rebuild_heap(clock);
 }
 
 /* ---- the clock ---- */
@@ -206,13 +206,13 @@ void sim_clock_set(struct sim_clock *clock, struct sim_event *event,
 		clock->far = make_room(clock->far, &clock->far_room,
 				       clock->nfar + 1);
 		clock->far[clock->nfar++] = moment;
-		settle(clock);
+		drop_cleared(clock);
 		return;
 	}
 	clock->heap = make_room(clock->heap, &clock->room, clock->n + 1);
-	rise(clock, clock->n++, &moment);
+	move_up(clock, clock->n++, &moment);
 	if (clock->n > clock->most)
-		arrange(clock);
+		rebuild_heap(clock);
 }
 
 void sim_clock_clear(struct sim_clock *clock, struct sim_event *event)
@@ -222,9 +222,9 @@ void sim_clock_clear(struct sim_clock *clock, struct sim_event *event)
 	clock->seats[event->seat].event = NULL;
 	event->seat = 0;
 	clock->dead++;
-	settle(clock);
+	drop_cleared(clock);
 	if (clock->dead > FEW && clock->dead > (clock->n + clock->nfar) / 2)
-		arrange(clock);
+		rebuild_heap(clock);
 }
 
 uint64_t sim_clock_next(const struct sim_clock *clock)
@@ -238,7 +238,7 @@ void sim_clock_step(struct sim_clock *clock)
 
 	event->seat = 0;
 	take_first(clock);
-	settle(clock);
+	drop_cleared(clock);
 	/* With many ranks, the memory of the next rank is in no cache. */
 	if (clock->n)
 		__builtin_prefetch(event_of(clock, clock->heap));

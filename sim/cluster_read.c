@@ -85,7 +85,7 @@ static const struct sim_field measured_fields[] = {
 	{ .key = NULL }
 };
 
-static bool once(struct reader *reader, bool *has)
+static bool refuse_twice(struct reader *reader, bool *has)
 {
 	if (*has)
 		return sim_statement_refuse(&reader->statement,
@@ -97,7 +97,7 @@ static bool once(struct reader *reader, bool *has)
 
 static bool read_cluster(struct reader *reader)
 {
-	if (!once(reader, &reader->has_cluster) ||
+	if (!refuse_twice(reader, &reader->has_cluster) ||
 	    !sim_statement_fill(&reader->statement, cluster_fields,
 				reader->cluster))
 		return false;
@@ -107,7 +107,7 @@ static bool read_cluster(struct reader *reader)
 
 static bool read_host(struct reader *reader)
 {
-	return once(reader, &reader->has_host) &&
+	return refuse_twice(reader, &reader->has_host) &&
 	       sim_statement_fill(&reader->statement, host_fields,
 				  &reader->cluster->costs);
 }
@@ -116,7 +116,7 @@ static bool read_card(struct reader *reader)
 {
 	struct sim_card_costs *costs = &reader->cluster->costs.card;
 
-	if (!once(reader, &reader->has_card) ||
+	if (!refuse_twice(reader, &reader->has_card) ||
 	    !sim_statement_fill(&reader->statement, card_fields,
 				&reader->cluster->costs))
 		return false;
@@ -173,7 +173,7 @@ static const struct sim_field wire_fields[] = {
 	{ .key = NULL }
 };
 
-static const struct kind *lookup(const struct kinds *kinds, const char *name)
+static const struct kind *find_kind(const struct kinds *kinds, const char *name)
 {
 	unsigned i;
 
@@ -195,7 +195,7 @@ static bool read_kind(struct reader *reader, struct kinds *kinds,
 			statement, "expected a name of less than %d characters",
 			SIM_NAME_SIZE);
 	strcpy(kind.name, name);
-	if (lookup(kinds, name))
+	if (find_kind(kinds, name))
 		return sim_statement_refuse(
 			statement, "expected another name, %s \"%s\" exists",
 			kinds->what, name);
@@ -219,10 +219,10 @@ static bool read_wire(struct reader *reader)
 	return read_kind(reader, &reader->wires, wire_fields);
 }
 
-static bool find(struct reader *reader, const struct kinds *kinds,
-		 const char *name, const struct kind **kind)
+static bool require_kind(struct reader *reader, const struct kinds *kinds,
+			 const char *name, const struct kind **kind)
 {
-	*kind = lookup(kinds, name);
+	*kind = find_kind(kinds, name);
 	return *kind || sim_statement_refuse(
 				&reader->statement,
 				"expected the name of a %s above, not \"%s\"",
@@ -313,7 +313,8 @@ static bool read_switch(struct reader *reader)
 	uint32_t number;
 
 	return read_options(reader, switch_fields, &options) &&
-	       find(reader, &reader->crossbars, options.crossbar, &kind) &&
+	       require_kind(reader, &reader->crossbars, options.crossbar,
+			    &kind) &&
 	       sim_wiring_switch(&reader->wiring, &kind->crossbar, &number,
 				 "%s", reader->statement.word[1]);
 }
@@ -355,7 +356,7 @@ static bool read_cable(struct reader *reader)
 	uint32_t node, rail;
 
 	if (!read_options(reader, cable_fields, &options) ||
-	    !find(reader, &reader->wires, options.wire, &kind) ||
+	    !require_kind(reader, &reader->wires, options.wire, &kind) ||
 	    !read_end(reader, reader->statement.word[1], &from) ||
 	    !read_end(reader, reader->statement.word[2], &to))
 		return false;
@@ -387,8 +388,9 @@ static bool read_shape(struct reader *reader, const struct sim_field *fields,
 	const struct kind *crossbar, *wire;
 
 	if (!read_options(reader, fields, options) ||
-	    !find(reader, &reader->crossbars, options->crossbar, &crossbar) ||
-	    !find(reader, &reader->wires, options->wire, &wire))
+	    !require_kind(reader, &reader->crossbars, options->crossbar,
+			  &crossbar) ||
+	    !require_kind(reader, &reader->wires, options->wire, &wire))
 		return false;
 	*shape = (struct sim_shape){
 		.wiring = &reader->wiring,
@@ -485,7 +487,7 @@ static bool has_ways(struct reader *reader)
 	return true;
 }
 
-static bool complete(struct reader *reader)
+static bool is_complete(struct reader *reader)
 {
 	if (!reader->has_cluster)
 		return sim_statement_refuse(&reader->statement,
@@ -510,7 +512,7 @@ bool sim_cluster_read(struct sim_cluster *cluster, const char *name, FILE *in,
 	sim_statement_open(statement, name, in);
 	while (good && sim_statement_next(statement))
 		good = read_statement(reader);
-	good = !*statement->error && complete(reader);
+	good = !*statement->error && is_complete(reader);
 	if (!good) {
 		strcpy(error, statement->error);
 		sim_cluster_free(cluster);

@@ -17,7 +17,7 @@ static const int signals[SIM_CRASH_SIGNALS] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE,
 
 static struct sim_crash *current;
 
-static void handle(int number)
+static void handle_signal(int number)
 {
 	struct sim_crash *crash = current;
 	char line[LINE];
@@ -36,7 +36,7 @@ void sim_crash_begin(struct sim_crash *crash,
 		     void *arg)
 {
 	const struct sigaction action = {
-		.sa_handler = handle,
+		.sa_handler = handle_signal,
 		.sa_flags = SA_ONSTACK,
 	};
 	unsigned i;

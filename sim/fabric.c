@@ -153,7 +153,8 @@ static uint8_t *hops_to(const struct sim_fabric *fabric,
 
 /* Computes the distances of all switches to `to`, breadth first. Returns false
  * if a switch is too far away. */
-static bool measure(struct sim_fabric *fabric, uint32_t to, uint32_t *queue)
+static bool measure_hops(struct sim_fabric *fabric, uint32_t to,
+			 uint32_t *queue)
 {
 	const struct vertex *vertex = &fabric->vertex[to];
 	uint8_t *hops = hops_to(fabric, vertex);
@@ -219,7 +220,7 @@ bool sim_fabric_route(struct sim_fabric *fabric)
 
 		if (!fabric->vertex[link->info.from].is_switch &&
 		    end->is_switch && hops_to(fabric, end)[end->number])
-			good = measure(fabric, link->info.to, queue);
+			good = measure_hops(fabric, link->info.to, queue);
 	}
 	free(queue);
 	return good;
@@ -270,7 +271,8 @@ void sim_frame_free(struct sim_frame *frame)
 
 /* Picks a link of a shortest route to frame->to. Returns NULL if there is no
  * route. */
-static struct link *choose(struct sim_fabric *fabric, struct sim_frame *frame)
+static struct link *choose_link(struct sim_fabric *fabric,
+				struct sim_frame *frame)
 {
 	const struct vertex *vertex = &fabric->vertex[frame->at], *home;
 	uint32_t last = fabric->vertex[frame->to].first;
@@ -314,7 +316,7 @@ void sim_fabric_follow(struct sim_fabric *fabric, uint32_t from, uint32_t to,
 	};
 	const struct link *link;
 
-	while (frame.at != to && (link = choose(fabric, &frame))) {
+	while (frame.at != to && (link = choose_link(fabric, &frame))) {
 		counts[link - fabric->link]++;
 		frame.at = link->info.to;
 	}
@@ -326,7 +328,7 @@ static void pass_on(struct sim_frame *frame)
 	struct sim_fabric *fabric = frame->fabric;
 	const struct vertex *vertex = &fabric->vertex[frame->at], *end;
 	uint64_t now = fabric->clock->now * PS, start, head, takes, queue;
-	struct link *link = choose(fabric, frame);
+	struct link *link = choose_link(fabric, frame);
 
 	if (!link) {
 		fabric->link[vertex->first].info.lost++;
@@ -360,7 +362,7 @@ static void pass_on(struct sim_frame *frame)
 	sim_clock_set(fabric->clock, &frame->event, (head + PS - 1) / PS);
 }
 
-static void comes(struct sim_event *event)
+static void frame_comes(struct sim_event *event)
 {
 	struct sim_frame *frame = (struct sim_frame *)event;
 	const struct sim_fabric *fabric = frame->fabric;
@@ -391,7 +393,7 @@ void sim_fabric_send(struct sim_frame *frame)
 
 void sim_fabric_enter(struct sim_frame *frame)
 {
-	frame->event.call = comes;
+	frame->event.call = frame_comes;
 	frame->at = frame->from;
 	frame->tail = 0;
 	pass_on(frame);

@@ -80,7 +80,7 @@ const char *sim_fault_name(enum sim_fault_kind kind)
 	return kinds[kind].name;
 }
 
-static void add(struct sim_faults *faults, const struct sim_fault *fault)
+static void add_fault(struct sim_faults *faults, const struct sim_fault *fault)
 {
 	faults->fault =
 		sim_grow(faults->fault, faults->n, sizeof(*faults->fault));
@@ -95,23 +95,24 @@ void sim_faults_free(struct sim_faults *faults)
 
 /* ---- text ---- */
 
-static bool below(struct sim_statement *statement, const char *what,
-		  uint32_t number, uint32_t bound)
+static bool check_below(struct sim_statement *statement, const char *what,
+			uint32_t number, uint32_t bound)
 {
 	return number < bound || number == SIM_ANY ||
 	       sim_statement_refuse(statement, "%s %u: the cluster has but %u",
 				    what, number, bound);
 }
 
-static bool exists(struct sim_statement *statement,
-		   const struct sim_fault *fault,
-		   const struct sim_cluster *cluster)
+static bool place_exists(struct sim_statement *statement,
+			 const struct sim_fault *fault,
+			 const struct sim_cluster *cluster)
 {
-	return below(statement, "node", fault->from, cluster->nodes) &&
-	       below(statement, "node", fault->to, cluster->nodes) &&
-	       below(statement, "node", fault->node, cluster->nodes) &&
-	       below(statement, "rail", fault->rail, cluster->rails) &&
-	       below(statement, "link", fault->link, 2 * cluster->ncables);
+	return check_below(statement, "node", fault->from, cluster->nodes) &&
+	       check_below(statement, "node", fault->to, cluster->nodes) &&
+	       check_below(statement, "node", fault->node, cluster->nodes) &&
+	       check_below(statement, "rail", fault->rail, cluster->rails) &&
+	       check_below(statement, "link", fault->link,
+			   2 * cluster->ncables);
 }
 
 static bool read_fault(struct sim_statement *statement,
@@ -133,12 +134,12 @@ static bool read_fault(struct sim_statement *statement,
 	fault.kind = kind;
 	if (!sim_statement_words(statement, 1, "one word, then options") ||
 	    !sim_statement_fill(statement, kinds[kind].fields, &fault) ||
-	    !exists(statement, &fault, cluster))
+	    !place_exists(statement, &fault, cluster))
 		return false;
 	if (fault.sent && fault.at)
 		return sim_statement_refuse(statement,
 					    "expected sent= or at=, not both");
-	add(faults, &fault);
+	add_fault(faults, &fault);
 	return true;
 }
 
@@ -178,7 +179,7 @@ void sim_faults_print(const struct sim_faults *faults, FILE *to)
 
 /* ---- random faults ---- */
 
-static uint32_t draw(uint64_t *random, uint64_t bound)
+static uint32_t draw_below(uint64_t *random, uint64_t bound)
 {
 	return (uint32_t)(sim_random(random) % bound);
 }
@@ -190,7 +191,8 @@ static uint64_t draw_size(uint64_t *random, uint64_t max)
 
 	while (bits < 63 && 1ull << bits <= max)
 		bits++;
-	return 1 + sim_random(random) % (1ull << draw(random, bits)) % max;
+	return 1 +
+	       sim_random(random) % (1ull << draw_below(random, bits)) % max;
 }
 
 /* ns, in whole us. */
@@ -212,7 +214,7 @@ static enum sim_fault_kind draw_kind(uint64_t *random, unsigned allowed)
 	for (kind = 0; kind < SIM_FAULT_KINDS; kind++)
 		total += allowed >> kind & 1 ? kinds[kind].weight : 0;
 	sim_check(total, "no kinds of faults");
-	turn = draw(random, total);
+	turn = draw_below(random, total);
 	for (kind = 0;; kind++) {
 		unsigned weight = allowed >> kind & 1 ? kinds[kind].weight : 0;
 
@@ -226,15 +228,16 @@ static void draw_frames(uint64_t *random, const struct sim_cluster *cluster,
 			const struct sim_fault_mix *mix,
 			struct sim_fault *fault)
 {
-	fault->frame = draw(random, SIM_FRAME_CLASSES);
+	fault->frame = draw_below(random, SIM_FRAME_CLASSES);
 	fault->from = fault->to = SIM_ANY;
-	if (cluster->nodes > 1 && draw(random, 4)) {
-		fault->from = draw(random, cluster->nodes);
-		fault->to = draw(random, cluster->nodes - 1);
+	if (cluster->nodes > 1 && draw_below(random, 4)) {
+		fault->from = draw_below(random, cluster->nodes);
+		fault->to = draw_below(random, cluster->nodes - 1);
 		fault->to += fault->to >= fault->from;
 	}
 	fault->nth = (uint32_t)draw_size(random, mix->frames);
-	fault->count = draw(random, 4) ? 1 : (uint32_t)draw_size(random, 16);
+	fault->count =
+		draw_below(random, 4) ? 1 : (uint32_t)draw_size(random, 16);
 	if (fault->kind == SIM_FAULT_REORDER)
 		fault->behind = (uint32_t)draw_size(random, 16);
 	if (fault->kind == SIM_FAULT_CORRUPT)
@@ -250,19 +253,19 @@ static void draw_place(uint64_t *random, const struct sim_cluster *cluster,
 
 	fault->lasts = draw_time(random, half);
 	if (fault->kind == SIM_FAULT_CUT) {
-		fault->link = draw(random, 2 * cluster->ncables);
+		fault->link = draw_below(random, 2 * cluster->ncables);
 		fault->at = draw_moment(random, half);
 		return;
 	}
-	fault->node = draw(random, cluster->nodes);
-	if (draw(random, 2))
+	fault->node = draw_below(random, cluster->nodes);
+	if (draw_below(random, 2))
 		fault->sent = (uint32_t)draw_size(random, mix->frames);
 	else
 		fault->at = draw_moment(random, half);
 	if (fault->kind == SIM_FAULT_UNPLUG)
-		fault->rail = draw(random, cluster->rails);
+		fault->rail = draw_below(random, cluster->rails);
 	if (fault->kind == SIM_FAULT_SLOW)
-		fault->times = 2 + draw(random, 100);
+		fault->times = 2 + draw_below(random, 100);
 }
 
 void sim_faults_random(struct sim_faults *faults,
@@ -282,6 +285,6 @@ void sim_faults_random(struct sim_faults *faults,
 			draw_frames(&random, cluster, mix, &fault);
 		else
 			draw_place(&random, cluster, mix, &fault);
-		add(faults, &fault);
+		add_fault(faults, &fault);
 	}
 }

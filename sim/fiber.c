@@ -45,7 +45,7 @@ struct sim_fiber {
 	bool ended;
 };
 
-static void begin(unsigned high, unsigned low)
+static void begin_fiber(unsigned high, unsigned low)
 {
 	struct sim_fiber *self =
 		(struct sim_fiber *)((uintptr_t)high << 32 | (uintptr_t)low);
@@ -70,7 +70,7 @@ struct sim_fiber *sim_fiber_new(size_t stack, void (*run)(void *arg), void *arg)
 	getcontext(&fiber->own);
 	fiber->own.uc_stack.ss_sp = (char *)fiber->memory + GUARD;
 	fiber->own.uc_stack.ss_size = stack;
-	makecontext(&fiber->own, (void (*)(void))begin, 2,
+	makecontext(&fiber->own, (void (*)(void))begin_fiber, 2,
 		    (unsigned)(self >> 32), (unsigned)self);
 #ifdef FIBER_TSAN
 	fiber->tsan = __tsan_create_fiber(0);

@@ -29,7 +29,7 @@ struct sim_held {
 
 /* The deadline may have moved to a later time since the event was set. To check
  * here is cheaper than to set the event on each change. */
-static void deadline(struct sim_event *event)
+static void check_deadline(struct sim_event *event)
 {
 	struct sim_firmware *firmware =
 		bcl_container_of(event, struct sim_firmware, deadline);
@@ -42,7 +42,7 @@ static void deadline(struct sim_event *event)
 }
 
 /* All received frames are handled: a good moment for acknowledgements. */
-static void drained(struct sim_firmware *firmware)
+static void report_drained(struct sim_firmware *firmware)
 {
 	unsigned rail;
 
@@ -54,7 +54,7 @@ static void drained(struct sim_firmware *firmware)
 	sim_firmware_settle(firmware);
 }
 
-static void timer(struct sim_task *task)
+static void report_timer(struct sim_task *task)
 {
 	struct sim_firmware *firmware =
 		bcl_container_of(task, struct sim_firmware, timer);
@@ -63,7 +63,7 @@ static void timer(struct sim_task *task)
 		return;
 	bcl_card_timer(firmware->core, sim_firmware_now(firmware), BUDGET,
 		       &firmware->next);
-	drained(firmware);
+	report_drained(firmware);
 }
 
 void sim_firmware_settle(struct sim_firmware *firmware)
@@ -77,7 +77,7 @@ void sim_firmware_settle(struct sim_firmware *firmware)
 		sim_clock_set(firmware->card->clock, &firmware->deadline, due);
 }
 
-static void doorbell(struct sim_task *task)
+static void report_doorbell(struct sim_task *task)
 {
 	struct bcl_host_seat *seat =
 		bcl_container_of(task, struct bcl_host_seat, doorbell);
@@ -87,14 +87,14 @@ static void doorbell(struct sim_task *task)
 		return;
 	bcl_card_doorbell(firmware->core, seat->port->number, seat->written,
 			  sim_firmware_now(firmware), BUDGET, &firmware->next);
-	drained(firmware);
+	report_drained(firmware);
 }
 
 /* ---- frames ---- */
 
 /* Tells the core that nodes with that address are gone. */
-static void gone(struct sim_firmware *firmware, unsigned rail,
-		 const struct sim_address *address)
+static void report_gone(struct sim_firmware *firmware, unsigned rail,
+			const struct sim_address *address)
 {
 	uint32_t i;
 
@@ -115,8 +115,8 @@ static void gone(struct sim_firmware *firmware, unsigned rail,
 	}
 }
 
-static void handle(struct sim_firmware *firmware, unsigned rail,
-		   struct sim_frame *frame)
+static void handle_frame(struct sim_firmware *firmware, unsigned rail,
+			 struct sim_frame *frame)
 {
 	const struct sim_address source = {
 		.port = frame->from,
@@ -129,7 +129,7 @@ static void handle(struct sim_firmware *firmware, unsigned rail,
 	uint64_t now = sim_firmware_now(firmware);
 
 	if (frame->refusal) {
-		gone(firmware, rail, &source);
+		report_gone(firmware, rail, &source);
 		sim_frame_free(frame);
 		return;
 	}
@@ -141,7 +141,7 @@ static void handle(struct sim_firmware *firmware, unsigned rail,
 			&firmware->next);
 	firmware->source = NULL;
 	sim_frame_free(frame);
-	drained(firmware);
+	report_drained(firmware);
 }
 
 void sim_firmware_frame(struct sim_firmware *firmware, unsigned rail,
@@ -150,7 +150,7 @@ void sim_firmware_frame(struct sim_firmware *firmware, unsigned rail,
 	struct sim_held *held;
 
 	if (!firmware->held && firmware->stores < firmware->stores_most) {
-		handle(firmware, rail, frame);
+		handle_frame(firmware, rail, frame);
 		return;
 	}
 	held = sim_need(calloc(1, sizeof(*held)));
@@ -190,14 +190,14 @@ void sim_firmware_moved(struct sim_firmware *firmware,
 	sim_firmware_settle(firmware);
 	while (firmware->held && firmware->stores < firmware->stores_most) {
 		frame = take_held(firmware, &rail);
-		handle(firmware, rail, frame);
+		handle_frame(firmware, rail, frame);
 	}
-	drained(firmware);
+	report_drained(firmware);
 }
 
 /* ---- rails ---- */
 
-static void ready(struct sim_task *task)
+static void report_ready(struct sim_task *task)
 {
 	struct sim_ready *rail = bcl_container_of(task, struct sim_ready, task);
 	struct sim_firmware *firmware = rail->firmware;
@@ -207,7 +207,7 @@ static void ready(struct sim_task *task)
 	bcl_card_transmit_ready(
 		firmware->core, (unsigned)(rail - firmware->ready),
 		sim_firmware_now(firmware), BUDGET, &firmware->next);
-	drained(firmware);
+	report_drained(firmware);
 }
 
 void sim_firmware_ready(struct sim_firmware *firmware, unsigned rail)
@@ -241,21 +241,21 @@ void sim_firmware_rail(struct sim_firmware *firmware, unsigned rail)
 
 /* ---- opening and closing ---- */
 
-static void begin(struct sim_firmware *firmware)
+static void set_up_tasks(struct sim_firmware *firmware)
 {
 	unsigned r;
 
-	firmware->deadline.call = deadline;
-	firmware->timer.run = timer;
+	firmware->deadline.call = check_deadline;
+	firmware->timer.run = report_timer;
 	firmware->held_last = &firmware->held;
 	for (r = 0; r < BCL_RAILS_MAX; r++) {
-		firmware->ready[r].task.run = ready;
+		firmware->ready[r].task.run = report_ready;
 		firmware->ready[r].task.unit = sim_card_unit(firmware->card, r);
 		firmware->ready[r].firmware = firmware;
 	}
 	for (r = 0; r < SIM_PORTS; r++) {
 		firmware->seats[r].firmware = firmware;
-		firmware->seats[r].doorbell.run = doorbell;
+		firmware->seats[r].doorbell.run = report_doorbell;
 	}
 }
 
@@ -281,7 +281,7 @@ bool sim_firmware_open(struct sim_firmware *firmware,
 	unsigned r;
 
 	memcpy(config.key, context->key, sizeof(config.key));
-	begin(firmware);
+	set_up_tasks(firmware);
 	firmware->stores_most = config.buffers;
 	firmware->arena_size = bcl_card_arena(
 		&config, SIM_PORTS, limits->connections, limits->channels);

@@ -49,7 +49,7 @@ static struct sim_address address_in(const struct bcl_wire_address *wire)
 	return (struct sim_address){ bcl_get32(port), bcl_get16(place) };
 }
 
-static void show(struct sim_firmware *firmware)
+static void show_ends(struct sim_firmware *firmware)
 {
 	struct bcl_host *base = &firmware->base;
 	unsigned r;
@@ -75,8 +75,8 @@ static void show(struct sim_firmware *firmware)
 }
 
 /* Sets the costs of a short message for the library's model of the network. */
-static void estimate(struct sim_firmware *firmware,
-		     const struct sim_cluster *cluster)
+static void estimate_costs(struct sim_firmware *firmware,
+			   const struct sim_cluster *cluster)
 {
 	const struct sim_host_costs *host = &cluster->costs.host;
 	const struct sim_card_costs *card = &cluster->costs.card;
@@ -134,8 +134,8 @@ static struct bcl_host_costs estimate_all(const struct sim_costs *costs)
 	};
 }
 
-static double across(const struct bcl_host_ops *ops, unsigned nodes,
-		     const unsigned *to)
+static double rate_across(const struct bcl_host_ops *ops, unsigned nodes,
+			  const unsigned *to)
 {
 	const struct sim_hosts *hosts = (const void *)ops; /* `ops` is the first
 							    * member */
@@ -185,8 +185,8 @@ static enum bcl_status open_card(struct bcl_context *context,
 					     : context->card_id,
 	};
 	context->card_id = firmware->card_id;
-	show(firmware);
-	estimate(firmware, hosts->cluster);
+	show_ends(firmware);
+	estimate_costs(firmware, hosts->cluster);
 	if (!sim_firmware_open(firmware, &hosts->limits))
 		return BCL_ERR_NOMEM;
 	card->firmware[firmware->place] = firmware;
@@ -210,15 +210,16 @@ static enum bcl_status tell_core(struct sim_firmware *firmware,
 	return status;
 }
 
-static enum bcl_status command(struct sim_firmware *firmware,
-			       const struct bcl_control *control,
-			       uint32_t *result)
+static enum bcl_status charge_command(struct sim_firmware *firmware,
+				      const struct bcl_control *control,
+				      uint32_t *result)
 {
 	sim_compute(firmware->world, firmware->costs->trap);
 	return tell_core(firmware, control, result);
 }
 
-static void forget(struct sim_firmware *firmware, enum bcl_record_kind how)
+static void forget_firmware(struct sim_firmware *firmware,
+			    enum bcl_record_kind how)
 {
 	sim_trace_close(firmware, how);
 	firmware->card->firmware[firmware->place] = NULL;
@@ -237,9 +238,9 @@ static void close_card(struct bcl_host *host)
 		};
 
 		if (firmware->nodes[node].shown.state != BCL_NODE_CLOSED)
-			command(firmware, &control, &result);
+			charge_command(firmware, &control, &result);
 	}
-	forget(firmware, BCL_RECORD_CLOSED);
+	forget_firmware(firmware, BCL_RECORD_CLOSED);
 }
 
 /* ---- ports ---- */
@@ -264,7 +265,7 @@ port_open(struct bcl_host *host, struct bcl_port *port,
 	control->port.receives = sim_area_handle(seat, BCL_HOST_AREA_RECEIVES);
 	control->port.blocks = sim_area_handle(seat, BCL_HOST_AREA_BLOCKS);
 	control->port.indices = sim_area_handle(seat, BCL_HOST_AREA_INDICES);
-	status = command(firmware, control, &ignored);
+	status = charge_command(firmware, control, &ignored);
 	if (!status && firmware->trace.file)
 		status = bcl_journal_port_open(&firmware->trace.journal, areas,
 					       control);
@@ -283,7 +284,7 @@ static void port_close(struct bcl_host *host, struct bcl_host_seat *seat)
 	};
 	uint32_t result;
 
-	command(firmware, &control, &result);
+	charge_command(firmware, &control, &result);
 	if (firmware->trace.file)
 		bcl_journal_port_close(&firmware->trace.journal,
 				       seat->port->number);
@@ -294,8 +295,8 @@ static void port_close(struct bcl_host *host, struct bcl_host_seat *seat)
 /* ---- sending ---- */
 
 /* True if the bytes lie in the port's own memory: a message that was copied. */
-static bool copied(const struct bcl_host_seat *seat,
-		   const struct bcl_memref *ref)
+static bool was_copied(const struct bcl_host_seat *seat,
+		       const struct bcl_memref *ref)
 {
 	const struct bcl_host_port *queues = seat->port->card;
 
@@ -314,13 +315,13 @@ static uint64_t request_cost(const struct bcl_host_seat *seat,
 	unsigned i;
 
 	for (i = 0; i < request->nref; i++)
-		if (copied(seat, &request->refs[i]))
+		if (was_copied(seat, &request->refs[i]))
 			bytes += request->refs[i].length;
 	return costs->send + words * costs->pio_write +
 	       sim_costs_transfer(bytes, costs->copy);
 }
 
-static void doorbell(struct bcl_host *host, struct bcl_host_seat *seat)
+static void ring_doorbell(struct bcl_host *host, struct bcl_host_seat *seat)
 {
 	struct sim_firmware *firmware = firmware_of(host);
 	const struct bcl_host_port *queues = seat->port->card;
@@ -342,8 +343,8 @@ static void doorbell(struct bcl_host *host, struct bcl_host_seat *seat)
 
 /* ---- receiving ---- */
 
-static void taking(struct bcl_host *host, struct bcl_host_seat *seat,
-		   const struct bcl_completion *next)
+static void charge_receive(struct bcl_host *host, struct bcl_host_seat *seat,
+			   const struct bcl_completion *next)
 {
 	struct sim_firmware *firmware = firmware_of(host);
 	const struct sim_host_costs *costs = firmware->costs;
@@ -398,8 +399,8 @@ static enum bcl_status connect_node(struct bcl_host *host,
 	return BCL_OK;
 }
 
-static uint32_t node(struct bcl_host *host, uint32_t index,
-		     struct bcl_host_node *result)
+static uint32_t shown_node(struct bcl_host *host, uint32_t index,
+			   struct bcl_host_node *result)
 {
 	const struct sim_firmware *firmware = firmware_of(host);
 
@@ -423,7 +424,7 @@ static enum bcl_status control_op(struct bcl_host *host,
 	uint32_t result;
 
 	(void)seat;
-	return command(firmware_of(host), control, &result);
+	return charge_command(firmware_of(host), control, &result);
 }
 
 /* The card has a processor of its own. */
@@ -443,16 +444,16 @@ static void watch_nothing(struct bcl_host *host)
 
 /* No lock is needed: the card does nothing while a rank runs, and looks up the
  * memory again at the end of a transfer. */
-static void exclusive(struct bcl_host *host, struct bcl_host_seat *seat,
-		      void (*run)(void *arg), void *arg)
+static void run_exclusive(struct bcl_host *host, struct bcl_host_seat *seat,
+			  void (*run)(void *arg), void *arg)
 {
 	(void)host;
 	(void)seat;
 	run(arg);
 }
 
-static void counters(struct bcl_host *host,
-		     _Atomic uint64_t values[BCL_CARD_NCOUNTERS])
+static void read_counters(struct bcl_host *host,
+			  _Atomic uint64_t values[BCL_CARD_NCOUNTERS])
 {
 	const uint64_t *own = bcl_card_counters(firmware_of(host)->core);
 	unsigned i;
@@ -466,10 +467,11 @@ static void counters(struct bcl_host *host,
 void sim_hosts_crash(struct sim_hosts *hosts, uint32_t rank)
 {
 	if (hosts->firmware[rank] && hosts->firmware[rank]->core)
-		forget(hosts->firmware[rank], BCL_RECORD_CRASHED);
+		forget_firmware(hosts->firmware[rank], BCL_RECORD_CRASHED);
 }
 
-static bool is_of(const struct sim_hosts *hosts, uint64_t card, uint32_t node)
+static bool is_at_place(const struct sim_hosts *hosts, uint64_t card,
+			uint32_t node)
 {
 	uint32_t ranks = hosts->cluster->ranks, i;
 
@@ -493,7 +495,8 @@ void sim_hosts_isolate(struct sim_hosts *hosts, uint32_t node, bool out)
 			continue;
 		for (i = 0; i < firmware->nnodes; i++) {
 			control.node = i;
-			if (is_of(hosts, firmware->nodes[i].shown.card, node))
+			if (is_at_place(hosts, firmware->nodes[i].shown.card,
+					node))
 				tell_core(firmware, &control, &result);
 		}
 	}
@@ -504,21 +507,21 @@ void sim_hosts_open(struct sim_hosts *hosts)
 	hosts->ops = (struct bcl_host_ops){
 		.autonomous = true,
 		.costs = estimate_all(&hosts->cluster->costs),
-		.across = across,
+		.across = rate_across,
 		.open = open_card,
 		.close = close_card,
 		.port_open = port_open,
 		.port_close = port_close,
-		.doorbell = doorbell,
-		.taking = taking,
+		.doorbell = ring_doorbell,
+		.taking = charge_receive,
 		.control = control_op,
 		.connect = connect_node,
-		.node = node,
+		.node = shown_node,
 		.node_info = node_info,
 		.poll = poll_nothing,
 		.watch = watch_nothing,
-		.exclusive = exclusive,
-		.counters = counters,
+		.exclusive = run_exclusive,
+		.counters = read_counters,
 	};
 }
 

@@ -93,7 +93,7 @@ static void set_links(const struct sim_injector *injector,
 			!is_down(injector, link ^ 1));
 }
 
-static void tell(const struct state *state)
+static void apply_fault(const struct state *state)
 {
 	const struct sim_injector *injector = state->injector;
 
@@ -102,12 +102,12 @@ static void tell(const struct state *state)
 		injector->node(injector->arg, state->fault, state->active);
 }
 
-static void ends(struct sim_event *event)
+static void end_fault(struct sim_event *event)
 {
 	struct state *state = (struct state *)event;
 
 	state->active = false;
-	tell(state);
+	apply_fault(state);
 }
 
 static void has_begun(struct sim_event *event)
@@ -115,14 +115,14 @@ static void has_begun(struct sim_event *event)
 	struct state *state = (struct state *)event;
 	uint64_t lasts = state->fault->lasts;
 
-	tell(state);
-	state->event.call = ends;
+	apply_fault(state);
+	state->event.call = end_fault;
 	if (lasts)
 		sim_clock_set(state->injector->clock, event,
 			      state->injector->clock->now + lasts);
 }
 
-static void begin(struct state *state)
+static void begin_fault(struct state *state)
 {
 	struct sim_injector *injector = state->injector;
 	size_t i;
@@ -137,9 +137,9 @@ static void begin(struct state *state)
 	sim_clock_set(injector->clock, &state->event, injector->clock->now);
 }
 
-static void is_due(struct sim_event *event)
+static void begin_due(struct sim_event *event)
 {
-	begin((struct state *)event);
+	begin_fault((struct state *)event);
 }
 
 /* Counts a frame that the node sends. Returns false if the node has crashed and
@@ -157,7 +157,7 @@ static bool count_sent(struct sim_injector *injector, uint32_t node)
 		if (fault->kind < SIM_FAULT_UNPLUG || fault->node != node)
 			continue;
 		if (fault->sent == sent)
-			begin(state);
+			begin_fault(state);
 		alive &= !(state->active && fault->kind == SIM_FAULT_CRASH);
 	}
 	return alive;
@@ -165,7 +165,7 @@ static bool count_sent(struct sim_injector *injector, uint32_t node)
 
 /* ---- frames ---- */
 
-static void release(struct held *held)
+static void free_held(struct held *held)
 {
 	sim_clock_clear(held->injector->clock, &held->event);
 	*held->place = held->next;
@@ -174,17 +174,17 @@ static void release(struct held *held)
 	free(held);
 }
 
-static void gives_up(struct sim_event *event)
+static void release_held(struct sim_event *event)
 {
 	struct held *held = (struct held *)event;
 	struct sim_frame *frame = held->frame;
 
-	release(held);
+	free_held(held);
 	sim_fabric_enter(frame);
 }
 
-static void hold(struct sim_injector *injector, struct sim_frame *frame,
-		 uint32_t behind)
+static void hold_frame(struct sim_injector *injector, struct sim_frame *frame,
+		       uint32_t behind)
 {
 	struct held *held = sim_need(malloc(sizeof(*held)));
 
@@ -192,7 +192,7 @@ static void hold(struct sim_injector *injector, struct sim_frame *frame,
 		.injector = injector,
 		.next = injector->held,
 		.place = &injector->held,
-		.event.call = gives_up,
+		.event.call = release_held,
 		.frame = frame,
 		.left = behind,
 	};
@@ -205,7 +205,8 @@ static void hold(struct sim_injector *injector, struct sim_frame *frame,
 
 /* A frame was sent: releases waiting frames that enough frames
  * have overtaken. */
-static void overtake(struct sim_injector *injector, uint32_t from, uint32_t to)
+static void release_overtaken(struct sim_injector *injector, uint32_t from,
+			      uint32_t to)
 {
 	struct held *held = injector->held, *next;
 
@@ -213,7 +214,7 @@ static void overtake(struct sim_injector *injector, uint32_t from, uint32_t to)
 		next = held->next;
 		if (held->frame->from == from && held->frame->to == to &&
 		    !--held->left)
-			gives_up(&held->event);
+			release_held(&held->event);
 	}
 }
 
@@ -254,15 +255,16 @@ static void add_harm(struct harm *harm, const struct sim_fault *fault,
 	}
 }
 
-static bool is_about(const struct sim_fault *fault, uint32_t from, uint32_t to,
-		     unsigned classes)
+static bool concerns_frame(const struct sim_fault *fault, uint32_t from,
+			   uint32_t to, unsigned classes)
 {
 	return fault->kind < SIM_FAULT_CUT && (classes >> fault->frame & 1) &&
 	       (fault->from == SIM_ANY || fault->from == from) &&
 	       (fault->to == SIM_ANY || fault->to == to);
 }
 
-static struct harm meet(struct sim_injector *injector, struct sim_frame *frame)
+static struct harm find_harm(struct sim_injector *injector,
+			     struct sim_frame *frame)
 {
 	const struct sim_cluster *cluster = injector->cluster;
 	uint32_t from = sim_cluster_node(cluster, frame->from);
@@ -275,7 +277,7 @@ static struct harm meet(struct sim_injector *injector, struct sim_frame *frame)
 		struct state *state = &injector->states[i];
 		const struct sim_fault *fault = state->fault;
 
-		if (!is_about(fault, from, to, classes) ||
+		if (!concerns_frame(fault, from, to, classes) ||
 		    ++state->seen < fault->nth ||
 		    state->seen - fault->nth >= fault->count)
 			continue;
@@ -285,10 +287,10 @@ static struct harm meet(struct sim_injector *injector, struct sim_frame *frame)
 	return harm;
 }
 
-static bool watch(void *arg, struct sim_frame *frame)
+static bool watch_frame(void *arg, struct sim_frame *frame)
 {
 	struct sim_injector *injector = arg;
-	struct harm harm = meet(injector, frame);
+	struct harm harm = find_harm(injector, frame);
 	uint32_t from = frame->from, to = frame->to;
 
 	if (harm.drop) {
@@ -302,10 +304,10 @@ static bool watch(void *arg, struct sim_frame *frame)
 		sim_clock_set(injector->clock, &frame->event,
 			      injector->clock->now + harm.by);
 	} else if (harm.behind) {
-		hold(injector, frame, harm.behind);
+		hold_frame(injector, frame, harm.behind);
 	} else {
 		sim_fabric_enter(frame);
-		overtake(injector, from, to);
+		release_overtaken(injector, from, to);
 	}
 	return false;
 }
@@ -337,12 +339,12 @@ sim_inject(const struct sim_faults *faults, const struct sim_cluster *cluster,
 
 		*state = (struct state){ .injector = injector,
 					 .fault = fault,
-					 .event.call = is_due };
+					 .event.call = begin_due };
 		if (fault->kind >= SIM_FAULT_CUT && !fault->sent)
 			sim_clock_set(clock, &state->event,
 				      clock->now + fault->at);
 	}
-	sim_fabric_watch(fabric, watch, injector);
+	sim_fabric_watch(fabric, watch_frame, injector);
 	return injector;
 }
 
@@ -355,7 +357,7 @@ void sim_injector_close(struct sim_injector *injector)
 		sim_clock_clear(injector->clock, &injector->states[i].event);
 	while (injector->held) {
 		sim_frame_free(injector->held->frame);
-		release(injector->held);
+		free_held(injector->held);
 	}
 	free(injector->states);
 	free(injector->sent);

@@ -47,7 +47,7 @@ static struct sim_boot_value **place_of(struct sim_rank *rank, const char *name)
 	return place;
 }
 
-static void forget(struct sim_boot_value **place)
+static void forget_value(struct sim_boot_value **place)
 {
 	struct sim_boot_value *value = *place;
 
@@ -55,14 +55,14 @@ static void forget(struct sim_boot_value **place)
 	free(value);
 }
 
-static enum bcl_status put(struct bcl_boot *boot, const char *name,
-			   const void *bytes, size_t length)
+static enum bcl_status put_value(struct bcl_boot *boot, const char *name,
+				 const void *bytes, size_t length)
 {
 	struct sim_rank *rank = boot->state;
 	struct sim_boot_value **place = place_of(rank, name), *value;
 
 	if (*place) /* put by an earlier incarnation */
-		forget(place);
+		forget_value(place);
 	value = sim_need(malloc(sizeof(*value) + length));
 	value->next = rank->values;
 	value->length = length;
@@ -72,9 +72,9 @@ static enum bcl_status put(struct bcl_boot *boot, const char *name,
 	return BCL_OK;
 }
 
-static enum bcl_status get(struct bcl_boot *boot, unsigned number,
-			   const char *name, void *bytes, size_t size,
-			   size_t *length)
+static enum bcl_status get_value(struct bcl_boot *boot, unsigned number,
+				 const char *name, void *bytes, size_t size,
+				 size_t *length)
 {
 	const struct sim_rank *rank = boot->state;
 	const struct sim_boot_value *value =
@@ -106,7 +106,7 @@ static void end_fence(struct sim_job *job)
 	}
 }
 
-static enum bcl_status fence(struct bcl_boot *boot)
+static enum bcl_status fence_ranks(struct bcl_boot *boot)
 {
 	struct sim_rank *rank = boot->state;
 	struct sim_job *job = rank->job;
@@ -123,20 +123,20 @@ static enum bcl_status fence(struct bcl_boot *boot)
 
 static const struct bcl_boot_kind boot_kind = {
 	.name = "sim",
-	.put = put,
-	.get = get,
-	.fence = fence,
+	.put = put_value,
+	.get = get_value,
+	.fence = fence_ranks,
 };
 
 /* ---- ranks ---- */
 
-static void begin(struct sim_rank *rank)
+static void begin_rank(struct sim_rank *rank)
 {
 	rank->living = true;
 	rank->job->living++;
 }
 
-static void end(struct sim_rank *rank)
+static void end_rank(struct sim_rank *rank)
 {
 	struct sim_job *job = rank->job;
 
@@ -146,12 +146,12 @@ static void end(struct sim_rank *rank)
 	end_fence(job);
 }
 
-static void run(void *arg)
+static void run_rank(void *arg)
 {
 	struct sim_rank *rank = arg;
 
 	rank->job->run(rank);
-	end(rank);
+	end_rank(rank);
 }
 
 enum bcl_status sim_rank_join(struct sim_rank *rank, struct bcl_adi **adi)
@@ -205,9 +205,9 @@ unsigned sim_job_run(struct sim_job *job, void (*what)(struct sim_rank *rank),
 	job->run = what;
 	for (i = 0; i < job->nranks; i++) {
 		job->ranks[i].arg = arg;
-		begin(&job->ranks[i]);
-		sim_world_spawn_on(job->world, i / job->cluster->ranks, run,
-				   &job->ranks[i]);
+		begin_rank(&job->ranks[i]);
+		sim_world_spawn_on(job->world, i / job->cluster->ranks,
+				   run_rank, &job->ranks[i]);
 	}
 	return sim_world_run(job->world, limit);
 }
@@ -224,7 +224,7 @@ void sim_job_stop(struct sim_job *job)
 
 /* ---- faults of nodes ---- */
 
-static void crash(struct sim_job *job, uint32_t node)
+static void crash_node(struct sim_job *job, uint32_t node)
 {
 	uint32_t ranks = job->cluster->ranks, i;
 
@@ -232,7 +232,7 @@ static void crash(struct sim_job *job, uint32_t node)
 		sim_hosts_crash(&job->hosts, i);
 	sim_world_kill(job->world, node);
 	for (i = node * ranks; i < (node + 1) * ranks; i++)
-		end(&job->ranks[i]);
+		end_rank(&job->ranks[i]);
 	sim_card_power(&job->cards[node], false);
 }
 
@@ -245,12 +245,12 @@ static void come_back(struct sim_job *job, uint32_t node)
 	for (i = node * ranks; i < (node + 1) * ranks; i++) {
 		job->ranks[i].life++;
 		env->clear(env->world, job->ranks[i].object);
-		begin(&job->ranks[i]);
+		begin_rank(&job->ranks[i]);
 		sim_world_restart(job->world, i);
 	}
 }
 
-static void slow(struct sim_job *job, uint32_t node, uint32_t times)
+static void slow_node(struct sim_job *job, uint32_t node, uint32_t times)
 {
 	uint32_t ranks = job->cluster->ranks, i;
 
@@ -259,7 +259,7 @@ static void slow(struct sim_job *job, uint32_t node, uint32_t times)
 		sim_world_slow(job->world, i, times);
 }
 
-static void stall(struct sim_job *job, uint32_t node, uint64_t lasts)
+static void stall_node(struct sim_job *job, uint32_t node, uint64_t lasts)
 {
 	uint64_t now = sim_world_clock(job->world)->now;
 	uint32_t ranks = job->cluster->ranks, i;
@@ -279,7 +279,7 @@ void sim_job_befalls(void *arg, const struct sim_fault *fault, bool begins)
 		break;
 	case SIM_FAULT_CRASH:
 		if (begins)
-			crash(job, fault->node);
+			crash_node(job, fault->node);
 		else
 			come_back(job, fault->node);
 		break;
@@ -287,11 +287,11 @@ void sim_job_befalls(void *arg, const struct sim_fault *fault, bool begins)
 		sim_hosts_isolate(&job->hosts, fault->node, begins);
 		break;
 	case SIM_FAULT_SLOW:
-		slow(job, fault->node, begins ? fault->times : 1);
+		slow_node(job, fault->node, begins ? fault->times : 1);
 		break;
 	case SIM_FAULT_STALL:
 		if (begins)
-			stall(job, fault->node, fault->lasts);
+			stall_node(job, fault->node, fault->lasts);
 		break;
 	default: /* the network handles the fault */
 		break;
@@ -300,7 +300,7 @@ void sim_job_befalls(void *arg, const struct sim_fault *fault, bool begins)
 
 /* ---- the cluster ---- */
 
-static void arrived(void *arg, struct sim_frame *frame)
+static void frame_arrived(void *arg, struct sim_frame *frame)
 {
 	struct sim_job *job = arg;
 
@@ -314,7 +314,7 @@ static void open_cards(struct sim_job *job)
 	struct sim_clock *clock = sim_world_clock(job->world);
 	uint32_t node, rail;
 
-	job->fabric = sim_cluster_fabric(cluster, clock, arrived, job);
+	job->fabric = sim_cluster_fabric(cluster, clock, frame_arrived, job);
 	job->cards = sim_need(calloc(cluster->nodes, sizeof(*job->cards)));
 	for (node = 0; node < cluster->nodes; node++) {
 		sim_card_open(&job->cards[node], clock, job->fabric,
@@ -385,7 +385,7 @@ void sim_job_messages(struct sim_job *job, uint32_t messages)
 }
 
 /* Lets frames and transfers in flight finish. */
-static void settle(struct sim_job *job)
+static void finish_transfers(struct sim_job *job)
 {
 	struct sim_clock *clock = sim_world_clock(job->world);
 
@@ -398,10 +398,10 @@ void sim_job_close(struct sim_job *job)
 	const struct bcl_env *env = sim_world_env(job->world);
 	uint32_t i;
 
-	settle(job);
+	finish_transfers(job);
 	for (i = 0; i < job->nranks; i++) {
 		while (job->ranks[i].values)
-			forget(&job->ranks[i].values);
+			forget_value(&job->ranks[i].values);
 		env->object_close(env->world, job->ranks[i].object);
 	}
 	sim_hosts_close(&job->hosts);

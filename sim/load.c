@@ -57,7 +57,7 @@ static uint32_t find_group(struct sim_load *load, uint32_t link)
 /* ---- time ---- */
 
 /* Halves the number of samples by merging pairs, to make room. */
-static void merge(struct sim_load *load)
+static void merge_samples(struct sim_load *load)
 {
 	uint32_t i, j;
 
@@ -96,7 +96,7 @@ static void take_sample(struct sim_event *event)
 	}
 	free(busy);
 	if (++load->nsamples == SIM_LOAD_SAMPLES)
-		merge(load);
+		merge_samples(load);
 	sim_clock_set(load->clock, event,
 		      load->start + (load->nsamples + 1) * load->interval);
 }
@@ -160,7 +160,7 @@ struct sum {
 	uint64_t links, frames, bytes, busy, least, most, queue, lost;
 };
 
-static void add(struct sum *sum, const struct sim_link_info *info)
+static void add_link(struct sum *sum, const struct sim_link_info *info)
 {
 	if (!sum->links++ || sum->least > info->busy)
 		sum->least = info->busy;
@@ -174,25 +174,25 @@ static void add(struct sum *sum, const struct sim_link_info *info)
 		sum->queue = info->queue;
 }
 
-static double percent(const struct sim_load *load, double busy)
+static double busy_percent(const struct sim_load *load, double busy)
 {
 	return load->lasted ? 100 * busy / (double)load->lasted : 0;
 }
 
-static double mean(const struct sim_load *load, const struct sum *sum)
+static double mean_percent(const struct sim_load *load, const struct sum *sum)
 {
-	return percent(load, (double)sum->busy / (double)sum->links);
+	return busy_percent(load, (double)sum->busy / (double)sum->links);
 }
 
-static void print(const struct sim_load *load, const char *name,
-		  const struct sum *sum, FILE *to)
+static void print_sum(const struct sim_load *load, const char *name,
+		      const struct sum *sum, FILE *to)
 {
 	fprintf(to, "%-28s %7llu %10llu %10.3f %6.1f %6.1f %6.1f %9.1f %7llu\n",
 		name, (unsigned long long)sum->links,
 		(unsigned long long)sum->frames, (double)sum->bytes * 0x1p-20,
-		mean(load, sum), percent(load, (double)sum->least),
-		percent(load, (double)sum->most), (double)sum->queue * 0x1p-10,
-		(unsigned long long)sum->lost);
+		mean_percent(load, sum), busy_percent(load, (double)sum->least),
+		busy_percent(load, (double)sum->most),
+		(double)sum->queue * 0x1p-10, (unsigned long long)sum->lost);
 }
 
 struct place {
@@ -200,7 +200,7 @@ struct place {
 	uint32_t link;
 };
 
-static int busier(const void *a, const void *b)
+static int compare_busy(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
@@ -217,7 +217,7 @@ static void print_busiest(const struct sim_load *load, unsigned busiest,
 
 	for (i = 0; i < links; i++)
 		place[i] = (struct place){ load->link[i].busy, i };
-	qsort(place, links, sizeof(*place), busier);
+	qsort(place, links, sizeof(*place), compare_busy);
 	for (i = 0; i < busiest && i < links && place[i].busy; i++) {
 		char from[SIM_NAME_SIZE], end[SIM_NAME_SIZE];
 		char name[SIM_LOAD_NAME + 16];
@@ -228,8 +228,8 @@ static void print_busiest(const struct sim_load *load, unsigned busiest,
 		sim_cluster_name(load->cluster, link->to, end);
 		snprintf(name, sizeof(name), "%u: %s > %s", place[i].link, from,
 			 end);
-		add(&sum, link);
-		print(load, name, &sum, to);
+		add_link(&sum, link);
+		print_sum(load, name, &sum, to);
 	}
 	free(place);
 }
@@ -240,7 +240,7 @@ static struct sum *add_groups(const struct sim_load *load)
 	uint32_t i;
 
 	for (i = 0; i < sim_fabric_links(load->fabric); i++)
-		add(&sums[load->group[i]], &load->link[i]);
+		add_link(&sums[load->group[i]], &load->link[i]);
 	return sums;
 }
 
@@ -260,13 +260,14 @@ void sim_load_thin(const struct sim_load *load, struct sim_load_thin *thin)
 	for (i = 0; i < sim_fabric_links(load->fabric); i++) {
 		const struct sum *sum = &sums[load->group[i]];
 
-		if (!of_switches(load, i) || mean(load, sum) <= thin->busy)
+		if (!of_switches(load, i) ||
+		    mean_percent(load, sum) <= thin->busy)
 			continue;
 		*thin = (struct sim_load_thin){
 			.name = load->groups[load->group[i]].name,
-			.busy = mean(load, sum),
-			.least = percent(load, (double)sum->least),
-			.most = percent(load, (double)sum->most),
+			.busy = mean_percent(load, sum),
+			.least = busy_percent(load, (double)sum->least),
+			.most = busy_percent(load, (double)sum->most),
 		};
 	}
 	free(sums);
@@ -281,7 +282,7 @@ void sim_load_print(const struct sim_load *load, unsigned busiest, FILE *to)
 		"number", "frames", "MB", "busy %", "least", "most", "queue KB",
 		"lost");
 	for (i = 0; i < load->ngroups; i++)
-		print(load, load->groups[i].name, &sums[i], to);
+		print_sum(load, load->groups[i].name, &sums[i], to);
 	free(sums);
 	print_busiest(load, busiest, to);
 }

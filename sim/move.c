@@ -33,8 +33,8 @@ static struct bcl_host_seat *seat_of(struct sim_firmware *firmware,
 	return ref->handle && seat < SIM_PORTS ? &firmware->seats[seat] : NULL;
 }
 
-static uint8_t *area(const struct bcl_host_seat *seat,
-		     const struct bcl_memref *ref)
+static uint8_t *area_address(const struct bcl_host_seat *seat,
+			     const struct bcl_memref *ref)
 {
 	uint32_t index = (ref->handle - 1) % SIM_AREAS;
 	const struct bcl_host_area *area;
@@ -61,16 +61,16 @@ static bool on_the_card(const struct bcl_host_seat *seat, uint16_t port,
  * access is not allowed. Called when a transfer begins and when it ends: by
  * then the memory may be gone.
  */
-static uint8_t *resolve(struct sim_firmware *firmware, uint16_t port,
-			int remote, const struct bcl_memref *ref,
-			unsigned rights)
+static uint8_t *resolve_address(struct sim_firmware *firmware, uint16_t port,
+				int remote, const struct bcl_memref *ref,
+				unsigned rights)
 {
 	struct bcl_host_seat *seat = seat_of(firmware, port, ref);
 
 	if (!seat)
 		return NULL;
 	if (!port)
-		return area(seat, ref);
+		return area_address(seat, ref);
 	if (!remote && ref->handle == BCL_HANDLE_SELF)
 		return (uint8_t *)(uintptr_t)ref->offset;
 	if (!remote)
@@ -80,7 +80,7 @@ static uint8_t *resolve(struct sim_firmware *firmware, uint16_t port,
 				ref->length, rights);
 }
 
-static unsigned right(enum bcl_dma_direction direction)
+static unsigned needed_right(enum bcl_dma_direction direction)
 {
 	return direction == BCL_DMA_WRITE ? BCL_REMOTE_WRITE : BCL_REMOTE_READ;
 }
@@ -88,14 +88,16 @@ static unsigned right(enum bcl_dma_direction direction)
 int sim_hal_allowed(void *arg, enum bcl_dma_direction direction, uint16_t port,
 		    const struct bcl_memref *ref)
 {
-	return resolve(arg, port, 1, ref, right(direction)) != NULL;
+	return resolve_address(arg, port, 1, ref, needed_right(direction)) !=
+	       NULL;
 }
 
 enum bcl_dma_result sim_hal_atomic(void *arg, enum bcl_atomic_op op,
 				   uint16_t port, const struct bcl_memref *ref,
 				   const uint64_t operand[2], uint64_t *old)
 {
-	uint64_t *word = (void *)resolve(arg, port, 1, ref, BCL_REMOTE_ATOMIC);
+	uint64_t *word =
+		(void *)resolve_address(arg, port, 1, ref, BCL_REMOTE_ATOMIC);
 
 	if (!word || ref->length != sizeof(*old) || (uintptr_t)word % 8)
 		return BCL_DMA_FAULT;
@@ -202,8 +204,9 @@ static void payload_moved(struct sim_event *event)
 	uint8_t *memory = NULL;
 
 	if (move->seat)
-		memory = resolve(move->firmware, move->port, move->remote,
-				 &move->ref, right(move->direction));
+		memory = resolve_address(move->firmware, move->port,
+					 move->remote, &move->ref,
+					 needed_right(move->direction));
 	move->result = memory ? BCL_DMA_DONE : BCL_DMA_FAULT;
 	if (memory && move->direction == BCL_DMA_WRITE)
 		memcpy(memory, move->memory, move->ref.length);
@@ -217,8 +220,8 @@ enum bcl_dma_result sim_hal_dma(void *arg, enum bcl_dma_direction direction,
 				uint32_t cookie)
 {
 	struct sim_firmware *firmware = arg;
-	uint8_t *memory =
-		resolve(firmware, port, remote, ref, right(direction));
+	uint8_t *memory = resolve_address(firmware, port, remote, ref,
+					  needed_right(direction));
 	struct bcl_host_seat *seat = seat_of(firmware, port, ref);
 	struct sim_move *move;
 	unsigned unit;

@@ -37,7 +37,8 @@ void sim_objects_close(struct sim_objects *objects)
 	free(objects->all);
 }
 
-static struct sim_object *get(const struct sim_objects *objects, int number)
+static struct sim_object *object_of(const struct sim_objects *objects,
+				    int number)
 {
 	sim_check(number >= 0 && (size_t)number < objects->n &&
 			  objects->all[number].kind != CLOSED,
@@ -77,7 +78,7 @@ int sim_object_open_group(struct sim_objects *objects, unsigned owner)
 
 unsigned sim_object_owner(const struct sim_objects *objects, int number)
 {
-	return get(objects, number)->owner;
+	return object_of(objects, number)->owner;
 }
 
 static void link_to(struct sim_object *object, int number)
@@ -102,12 +103,12 @@ static void unlink_from(struct sim_object *object, int number)
 
 void sim_object_share(struct sim_objects *objects, int number)
 {
-	get(objects, number)->references++;
+	object_of(objects, number)->references++;
 }
 
 void sim_object_close(struct sim_objects *objects, int number)
 {
-	struct sim_object *object = get(objects, number);
+	struct sim_object *object = object_of(objects, number);
 
 	if (--object->references)
 		return;
@@ -115,7 +116,7 @@ void sim_object_close(struct sim_objects *objects, int number)
 	while (object->nlinked) {
 		int other = object->linked[--object->nlinked];
 
-		unlink_from(get(objects, other), number);
+		unlink_from(object_of(objects, other), number);
 	}
 	object->kind = CLOSED;
 	object->next = objects->spare;
@@ -134,9 +135,9 @@ void sim_objects_drop(struct sim_objects *objects, unsigned owner)
 		}
 }
 
-static void tell(struct sim_objects *objects, int number)
+static void tell_waiters(struct sim_objects *objects, int number)
 {
-	struct sim_object *object = get(objects, number);
+	struct sim_object *object = object_of(objects, number);
 	struct sim_waiter *waiter;
 
 	while ((waiter = object->waiters)) {
@@ -148,52 +149,52 @@ static void tell(struct sim_objects *objects, int number)
 
 void sim_object_add(struct sim_objects *objects, int group, int member)
 {
-	sim_check(get(objects, group)->kind == GROUP &&
-			  get(objects, member)->kind == OBJECT,
+	sim_check(object_of(objects, group)->kind == GROUP &&
+			  object_of(objects, member)->kind == OBJECT,
 		  "a member that is no object, or of no group");
-	link_to(get(objects, group), member);
-	link_to(get(objects, member), group);
-	if (get(objects, member)->woken)
-		tell(objects, group);
+	link_to(object_of(objects, group), member);
+	link_to(object_of(objects, member), group);
+	if (object_of(objects, member)->woken)
+		tell_waiters(objects, group);
 }
 
 void sim_object_remove(struct sim_objects *objects, int group, int member)
 {
-	unlink_from(get(objects, group), member);
-	unlink_from(get(objects, member), group);
+	unlink_from(object_of(objects, group), member);
+	unlink_from(object_of(objects, member), group);
 }
 
 bool sim_object_readable(const struct sim_objects *objects, int number)
 {
-	const struct sim_object *object = get(objects, number);
+	const struct sim_object *object = object_of(objects, number);
 	unsigned i;
 
 	for (i = 0; object->kind == GROUP && i < object->nlinked; i++)
-		if (get(objects, object->linked[i])->woken)
+		if (object_of(objects, object->linked[i])->woken)
 			return true;
 	return object->woken;
 }
 
 void sim_object_wake(struct sim_objects *objects, int number)
 {
-	struct sim_object *object = get(objects, number);
+	struct sim_object *object = object_of(objects, number);
 	unsigned i;
 
 	object->woken = true;
-	tell(objects, number);
+	tell_waiters(objects, number);
 	for (i = 0; i < object->nlinked; i++)
-		tell(objects, object->linked[i]);
+		tell_waiters(objects, object->linked[i]);
 }
 
 void sim_object_clear(struct sim_objects *objects, int number)
 {
-	get(objects, number)->woken = false;
+	object_of(objects, number)->woken = false;
 }
 
 void sim_object_await(struct sim_objects *objects, int number,
 		      struct sim_waiter *waiter)
 {
-	struct sim_object *object = get(objects, number);
+	struct sim_object *object = object_of(objects, number);
 
 	waiter->object = number;
 	waiter->next = object->waiters;
@@ -206,7 +207,7 @@ void sim_object_give_up(struct sim_objects *objects, struct sim_waiter *waiter)
 
 	if (waiter->object < 0)
 		return;
-	place = &get(objects, waiter->object)->waiters;
+	place = &object_of(objects, waiter->object)->waiters;
 	while (*place != waiter)
 		place = &(*place)->next;
 	*place = waiter->next;

@@ -3,8 +3,8 @@
 #include "sim/shape.h"
 
 /* Connects all nodes to switches from `first` on. */
-static bool connect(const struct sim_shape *shape, uint32_t first,
-		    uint32_t switches)
+static bool connect_nodes(const struct sim_shape *shape, uint32_t first,
+			  uint32_t switches)
 {
 	const struct sim_cluster *cluster = shape->wiring->cluster;
 	uint32_t rail, i;
@@ -32,7 +32,7 @@ bool sim_shape_star(const struct sim_shape *shape)
 
 	return sim_wiring_switch(shape->wiring, shape->crossbar, &centre, "%s",
 				 shape->name) &&
-	       connect(shape, centre, 1);
+	       connect_nodes(shape, centre, 1);
 }
 
 bool sim_shape_ring(const struct sim_shape *shape, uint32_t switches,
@@ -46,7 +46,7 @@ bool sim_shape_ring(const struct sim_shape *shape, uint32_t switches,
 			return false;
 		first = last - i;
 	}
-	if (!connect(shape, first, switches))
+	if (!connect_nodes(shape, first, switches))
 		return false;
 	/* Between two switches the ring has a single side. */
 	for (i = 0; i < (switches == 2 ? 1 : switches); i++)
@@ -99,8 +99,8 @@ static bool join_levels(const struct sim_shape *shape,
 	return true;
 }
 
-static bool fits(const struct sim_shape *shape, const struct sim_list *down,
-		 const struct sim_list *up)
+static bool levels_fit(const struct sim_shape *shape,
+		       const struct sim_list *down, const struct sim_list *up)
 {
 	uint32_t nodes = shape->wiring->cluster->nodes, i;
 	uint64_t places = 1;
@@ -126,7 +126,7 @@ bool sim_shape_tree(const struct sim_shape *shape, const struct sim_list *down,
 	uint32_t nodes = shape->wiring->cluster->nodes, i;
 	struct level lower, upper = { .subtrees = nodes, .copies = 1 };
 
-	if (!fits(shape, down, up))
+	if (!levels_fit(shape, down, up))
 		return false;
 	for (i = 0; i < down->n; i++) {
 		lower = upper;
@@ -135,7 +135,7 @@ bool sim_shape_tree(const struct sim_shape *shape, const struct sim_list *down,
 		if (!add_level(shape, i + 1, &upper))
 			return false;
 		if (!(i ? join_levels(shape, &lower, &upper)
-			: connect(shape, upper.first, upper.subtrees)))
+			: connect_nodes(shape, upper.first, upper.subtrees)))
 			return false;
 	}
 	return true;

@@ -78,7 +78,7 @@ static struct sim_shm *shm_of(void *world)
 
 /* ---- descriptors ---- */
 
-static struct thing *get(const struct sim_shm *shm, int fd)
+static struct thing *thing_of(const struct sim_shm *shm, int fd)
 {
 	unsigned i = (unsigned)(fd - FIRST);
 
@@ -86,7 +86,7 @@ static struct thing *get(const struct sim_shm *shm, int fd)
 	return shm->all[i];
 }
 
-static struct thing *make(struct sim_shm *shm, enum kind kind)
+static struct thing *make_thing(struct sim_shm *shm, enum kind kind)
 {
 	struct thing *thing = sim_need(calloc(1, sizeof(*thing)));
 	unsigned i = shm->spare;
@@ -112,14 +112,14 @@ static struct thing *make(struct sim_shm *shm, enum kind kind)
 	return thing;
 }
 
-static void release(void *world, struct thing *thing);
+static void release_thing(void *world, struct thing *thing);
 
 static void close_fd(void *world, int fd)
 {
 	const struct bcl_env *env = sim_world_env(world);
 
 	if (fd >= FIRST)
-		release(world, get(shm_of(world), fd));
+		release_thing(world, thing_of(shm_of(world), fd));
 	else
 		env->object_close(env->world, fd);
 }
@@ -127,13 +127,13 @@ static void close_fd(void *world, int fd)
 static int copy_fd(void *world, int fd)
 {
 	if (fd >= FIRST)
-		get(shm_of(world), fd)->references++;
+		thing_of(shm_of(world), fd)->references++;
 	else
 		sim_world_share_object(world, fd);
 	return fd;
 }
 
-static bool wakes(void *world, int fd)
+static bool can_be_woken(void *world, int fd)
 {
 	(void)world;
 	return fd < FIRST;
@@ -141,7 +141,7 @@ static bool wakes(void *world, int fd)
 
 /* ---- groups ---- */
 
-static void tell(void *world, const struct thing *thing)
+static void wake_group(void *world, const struct thing *thing)
 {
 	const struct bcl_env *env = sim_world_env(world);
 
@@ -167,7 +167,7 @@ static int group_open(void *world)
 	return group;
 }
 
-static bool has_something(const struct thing *thing)
+static bool is_readable(const struct thing *thing)
 {
 	return thing->first || (thing->kind == SOCKET && !thing->other);
 }
@@ -175,14 +175,14 @@ static bool has_something(const struct thing *thing)
 static bool group_add(void *world, int group, int fd, void *who)
 {
 	struct sim_shm *shm = shm_of(world);
-	struct thing *thing = get(shm, fd);
+	struct thing *thing = thing_of(shm, fd);
 
 	thing->group = group;
 	thing->who = who;
 	thing->next_member = shm->groups[group];
 	shm->groups[group] = thing;
-	if (has_something(thing))
-		tell(world, thing);
+	if (is_readable(thing))
+		wake_group(world, thing);
 	return true;
 }
 
@@ -202,7 +202,7 @@ static void leave_group(struct sim_shm *shm, struct thing *thing)
 static void group_remove(void *world, int group, int fd)
 {
 	(void)group;
-	leave_group(shm_of(world), get(shm_of(world), fd));
+	leave_group(shm_of(world), thing_of(shm_of(world), fd));
 }
 
 static void *group_next(void *world, int group)
@@ -210,7 +210,7 @@ static void *group_next(void *world, int group)
 	const struct bcl_env *env = sim_world_env(world);
 	const struct thing *thing = shm_of(world)->groups[group];
 
-	while (thing && !has_something(thing))
+	while (thing && !is_readable(thing))
 		thing = thing->next_member;
 	if (thing)
 		return thing->who;
@@ -239,7 +239,7 @@ static int listen_as(void *world, uint64_t card, uint16_t number)
 		errno = EADDRINUSE;
 		return -1;
 	}
-	thing = make(shm, LISTENER);
+	thing = make_thing(shm, LISTENER);
 	thing->card = card;
 	thing->number = number;
 	thing->next_listener = shm->listeners;
@@ -248,8 +248,8 @@ static int listen_as(void *world, uint64_t card, uint16_t number)
 }
 
 /* The packet takes over the descriptors. */
-static void append(void *world, struct thing *thing, const void *bytes,
-		   size_t length, const int *fds, unsigned nfds)
+static void append_packet(void *world, struct thing *thing, const void *bytes,
+			  size_t length, const int *fds, unsigned nfds)
 {
 	struct packet *packet = sim_need(calloc(1, sizeof(*packet)));
 
@@ -262,7 +262,7 @@ static void append(void *world, struct thing *thing, const void *bytes,
 		memcpy(packet->fds, fds, nfds * sizeof(*fds));
 	*thing->last = packet;
 	thing->last = &packet->next;
-	tell(world, thing);
+	wake_group(world, thing);
 }
 
 /* The caller frees the packet. Returns NULL if there is none. */
@@ -278,7 +278,7 @@ static struct packet *take_first(struct thing *thing)
 	return packet;
 }
 
-static int call(void *world, uint64_t card, uint16_t number)
+static int call_listener(void *world, uint64_t card, uint16_t number)
 {
 	struct sim_shm *shm = shm_of(world);
 	struct thing *listener = find_listener(shm, card, number), *ends[2];
@@ -287,17 +287,17 @@ static int call(void *world, uint64_t card, uint16_t number)
 		errno = ECONNREFUSED;
 		return -1;
 	}
-	ends[0] = make(shm, SOCKET);
-	ends[1] = make(shm, SOCKET);
+	ends[0] = make_thing(shm, SOCKET);
+	ends[1] = make_thing(shm, SOCKET);
 	ends[0]->other = ends[1];
 	ends[1]->other = ends[0];
-	append(world, listener, NULL, 0, &ends[1]->fd, 1);
+	append_packet(world, listener, NULL, 0, &ends[1]->fd, 1);
 	return ends[0]->fd;
 }
 
 static int accept_one(void *world, int listener)
 {
-	struct packet *packet = take_first(get(shm_of(world), listener));
+	struct packet *packet = take_first(thing_of(shm_of(world), listener));
 	int fd;
 
 	if (!packet) {
@@ -309,7 +309,7 @@ static int accept_one(void *world, int listener)
 	return fd;
 }
 
-static bool peer(void *world, int fd, pid_t *pid)
+static bool find_peer(void *world, int fd, pid_t *pid)
 {
 	(void)world;
 	(void)fd;
@@ -320,21 +320,21 @@ static bool peer(void *world, int fd, pid_t *pid)
 static bool send_packet(void *world, int fd, const void *bytes, size_t length,
 			const int *fds, unsigned nfds)
 {
-	struct thing *other = get(shm_of(world), fd)->other;
+	struct thing *other = thing_of(shm_of(world), fd)->other;
 	unsigned i;
 
 	if (!other)
 		return false;
 	for (i = 0; i < nfds; i++)
 		copy_fd(world, fds[i]);
-	append(world, other, bytes, length, fds, nfds);
+	append_packet(world, other, bytes, length, fds, nfds);
 	return true;
 }
 
 static int receive_packet(void *world, int fd, void *bytes, size_t length,
 			  int *fds, unsigned *nfds)
 {
-	struct thing *thing = get(shm_of(world), fd);
+	struct thing *thing = thing_of(shm_of(world), fd);
 	struct packet *packet = take_first(thing);
 
 	*nfds = 0;
@@ -356,17 +356,17 @@ static void end_socket(void *world, struct thing *thing)
 	if (!other)
 		return;
 	other->other = NULL;
-	tell(world, other);
+	wake_group(world, other);
 }
 
 static void hang_up(void *world, int fd)
 {
-	end_socket(world, get(shm_of(world), fd));
+	end_socket(world, thing_of(shm_of(world), fd));
 }
 
 /* ---- processes ---- */
 
-static int process(void *world, pid_t pid)
+static int open_process(void *world, pid_t pid)
 {
 	(void)world;
 	(void)pid;
@@ -400,14 +400,14 @@ static enum bcl_status attach_write(void *world, pid_t pid, const void *local,
 
 /* ---- files ---- */
 
-static struct thing **bucket(struct sim_shm *shm, const void *address)
+static struct thing **mapped_bucket(struct sim_shm *shm, const void *address)
 {
 	return &shm->mapped[(uintptr_t)address / 4096 % BUCKETS];
 }
 
 static void enter_map(struct sim_shm *shm, struct thing *thing)
 {
-	struct thing **first = bucket(shm, thing->base);
+	struct thing **first = mapped_bucket(shm, thing->base);
 
 	thing->next_mapped = *first;
 	*first = thing;
@@ -416,7 +416,7 @@ static void enter_map(struct sim_shm *shm, struct thing *thing)
 static enum bcl_status make_file(void *world, size_t size, size_t reserved,
 				 int *fd)
 {
-	struct thing *thing = make(shm_of(world), FILE_OF_MEMORY);
+	struct thing *thing = make_thing(shm_of(world), FILE_OF_MEMORY);
 
 	(void)reserved;
 	thing->size = size;
@@ -424,14 +424,14 @@ static enum bcl_status make_file(void *world, size_t size, size_t reserved,
 	return BCL_OK;
 }
 
-static bool reserve(void *world, int fd, size_t offset, size_t size)
+static bool reserve_file(void *world, int fd, size_t offset, size_t size)
 {
-	const struct thing *thing = get(shm_of(world), fd);
+	const struct thing *thing = thing_of(shm_of(world), fd);
 
 	return offset + size <= thing->size;
 }
 
-static enum bcl_status populate(void *world, void *address, size_t size)
+static enum bcl_status populate_map(void *world, void *address, size_t size)
 {
 	(void)world;
 	(void)address;
@@ -462,11 +462,11 @@ static uint8_t *map_parts(const struct thing *thing,
 	return base;
 }
 
-static void *map(void *world, int fd, const struct bcl_shm_part *parts,
-		 unsigned nparts, bool writable)
+static void *map_file(void *world, int fd, const struct bcl_shm_part *parts,
+		      unsigned nparts, bool writable)
 {
 	struct sim_shm *shm = shm_of(world);
-	struct thing *thing = get(shm, fd);
+	struct thing *thing = thing_of(shm, fd);
 	size_t span = 0;
 	unsigned i;
 
@@ -486,17 +486,17 @@ static void *map(void *world, int fd, const struct bcl_shm_part *parts,
 	return thing->base;
 }
 
-static void unmap(void *world, void *address, size_t size)
+static void unmap_file(void *world, void *address, size_t size)
 {
-	struct thing *thing = *bucket(shm_of(world), address);
+	struct thing *thing = *mapped_bucket(shm_of(world), address);
 
 	while (thing && thing->base != address)
 		thing = thing->next_mapped;
 	sim_check(thing && thing->span == size, "no such map");
-	release(world, thing);
+	release_thing(world, thing);
 }
 
-static void protect(void *world, int fd)
+static void protect_file(void *world, int fd)
 {
 	(void)world;
 	(void)fd;
@@ -506,7 +506,7 @@ static void protect(void *world, int fd)
 
 static void free_file(struct sim_shm *shm, struct thing *thing)
 {
-	struct thing **place = bucket(shm, thing->base);
+	struct thing **place = mapped_bucket(shm, thing->base);
 
 	if (!thing->base)
 		return;
@@ -526,7 +526,7 @@ static void free_listener(struct sim_shm *shm, struct thing *thing)
 }
 
 /* Frees an object that nobody refers to any more. */
-static void discard(struct sim_shm *shm, struct thing *thing)
+static void discard_thing(struct sim_shm *shm, struct thing *thing)
 {
 	unsigned i = (unsigned)(thing->fd - FIRST);
 	struct packet *packet;
@@ -544,7 +544,7 @@ static void discard(struct sim_shm *shm, struct thing *thing)
 	free(thing);
 }
 
-static void release(void *world, struct thing *thing)
+static void release_thing(void *world, struct thing *thing)
 {
 	struct packet *packet;
 
@@ -555,7 +555,7 @@ static void release(void *world, struct thing *thing)
 	for (packet = thing->first; packet; packet = packet->next)
 		while (packet->nfds)
 			close_fd(world, packet->fds[--packet->nfds]);
-	discard(shm_of(world), thing);
+	discard_thing(shm_of(world), thing);
 }
 
 void sim_shm_drop(struct sim_shm *shm, unsigned node)
@@ -564,12 +564,12 @@ void sim_shm_drop(struct sim_shm *shm, unsigned node)
 
 	for (i = 0; i < shm->n; i++)
 		if (shm->all[i] && shm->all[i]->node == node)
-			discard(shm, shm->all[i]);
+			discard_thing(shm, shm->all[i]);
 }
 
 void *sim_shm_share(struct sim_shm *shm, size_t size, int *fd)
 {
-	struct thing *thing = make(shm, FILE_OF_MEMORY);
+	struct thing *thing = make_thing(shm, FILE_OF_MEMORY);
 	size_t span = (size + 4095) / 4096 * 4096;
 
 	thing->base = mmap(NULL, span, PROT_READ | PROT_WRITE,
@@ -589,7 +589,7 @@ void *sim_shm_share(struct sim_shm *shm, size_t size, int *fd)
 
 void sim_shm_unshare(struct sim_world *world, void *memory, size_t size, int fd)
 {
-	unmap(world, memory, size);
+	unmap_file(world, memory, size);
 	close_fd(world, fd);
 }
 
@@ -623,26 +623,26 @@ void sim_shm_close(struct sim_shm *shm)
 const struct bcl_shm_host sim_shm_host = {
 	.copy = copy_fd,
 	.close = close_fd,
-	.wakes = wakes,
+	.wakes = can_be_woken,
 	.group_open = group_open,
 	.group_add = group_add,
 	.group_remove = group_remove,
 	.group_next = group_next,
 	.listen = listen_as,
-	.call = call,
+	.call = call_listener,
 	.accept = accept_one,
-	.peer = peer,
+	.peer = find_peer,
 	.send = send_packet,
 	.receive = receive_packet,
 	.hang_up = hang_up,
-	.process = process,
+	.process = open_process,
 	.has_ended = has_ended,
 	.read = attach_read,
 	.write = attach_write,
 	.make = make_file,
-	.reserve = reserve,
-	.populate = populate,
-	.map = map,
-	.unmap = unmap,
-	.protect = protect,
+	.reserve = reserve_file,
+	.populate = populate_map,
+	.map = map_file,
+	.unmap = unmap_file,
+	.protect = protect_file,
 };

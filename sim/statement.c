@@ -79,7 +79,7 @@ bool sim_statement_refuse(struct sim_statement *statement, const char *format,
 	return false;
 }
 
-static void append(struct sim_statement *statement, size_t *n, char c)
+static void append_character(struct sim_statement *statement, size_t *n, char c)
 {
 	if (*n == statement->room) {
 		statement->room = 2 * *n + 80;
@@ -109,15 +109,15 @@ static bool read_line(struct sim_statement *statement)
 		}
 		comment |= c == '#';
 		if (!comment)
-			append(statement, &n, (char)c);
+			append_character(statement, &n, (char)c);
 	}
-	append(statement, &n, 0);
+	append_character(statement, &n, 0);
 	if (ferror(statement->in))
 		return sim_statement_refuse(statement, "%s", strerror(errno));
 	return c != EOF || n > 1;
 }
 
-static bool split(struct sim_statement *statement)
+static bool split_words(struct sim_statement *statement)
 {
 	char *rest = statement->text, *part;
 
@@ -145,7 +145,7 @@ static bool split(struct sim_statement *statement)
 bool sim_statement_next(struct sim_statement *statement)
 {
 	do {
-		if (!read_line(statement) || !split(statement))
+		if (!read_line(statement) || !split_words(statement))
 			return false;
 	} while (!statement->nwords);
 	return true;
@@ -177,7 +177,8 @@ bool sim_statement_words(struct sim_statement *statement, unsigned n,
 
 /* ---- values ---- */
 
-static void store(const struct sim_field *field, void *object, uint64_t value)
+static void store_value(const struct sim_field *field, void *object,
+			uint64_t value)
 {
 	char *at = (char *)object + field->offset;
 
@@ -190,7 +191,7 @@ static void store(const struct sim_field *field, void *object, uint64_t value)
 		*at = (char)value;
 }
 
-static uint64_t load(const struct sim_field *field, const void *object)
+static uint64_t load_value(const struct sim_field *field, const void *object)
 {
 	const char *at = (const char *)object + field->offset;
 	uint64_t value;
@@ -235,7 +236,7 @@ static bool fill_count(struct sim_statement *statement,
 			statement, "%s=%s: expected a number from %u to %u%s",
 			field->key, value, field->min, max,
 			field->type == SIM_COUNT_OR_ANY ? ", or *" : "");
-	store(field, object, count);
+	store_value(field, object, count);
 	return true;
 }
 
@@ -285,7 +286,7 @@ static bool fill_measure(struct sim_statement *statement,
 		return sim_statement_refuse(statement, "%s=%s: expected %s",
 					    field->key, value,
 					    measures[field->type].range);
-	store(field, object, (uint64_t)(number + 0.5));
+	store_value(field, object, (uint64_t)(number + 0.5));
 	return true;
 }
 
@@ -297,14 +298,15 @@ static bool fill_choice(struct sim_statement *statement,
 
 	for (i = 0; field->names[i]; i++)
 		if (!strcmp(field->names[i], value)) {
-			store(field, object, i);
+			store_value(field, object, i);
 			return true;
 		}
 	return sim_statement_expected(statement, field->names, value);
 }
 
-static bool fill(struct sim_statement *statement, const struct sim_field *field,
-		 char *value, void *object)
+static bool fill_by_type(struct sim_statement *statement,
+			 const struct sim_field *field, char *value,
+			 void *object)
 {
 	switch (field->type) {
 	case SIM_COUNT:
@@ -334,8 +336,8 @@ static char *value_of(char *option, const char *key)
 		       : NULL;
 }
 
-static bool known(struct sim_statement *statement,
-		  const struct sim_field *fields, char *option)
+static bool is_known(struct sim_statement *statement,
+		     const struct sim_field *fields, char *option)
 {
 	const char *keys[SIM_STATEMENT_PARTS + 1] = { NULL };
 	unsigned i;
@@ -368,13 +370,13 @@ static bool fill_field(struct sim_statement *statement,
 		value = found ? found : value;
 	}
 	if (value)
-		return fill(statement, field, value, object);
+		return fill_by_type(statement, field, value, object);
 	if (field->needed)
 		return sim_statement_refuse(statement, "expected %s=, too",
 					    field->key);
 	memset((char *)object + field->offset, 0, field->size);
 	if (field->standard)
-		store(field, object, field->standard);
+		store_value(field, object, field->standard);
 	return true;
 }
 
@@ -384,7 +386,7 @@ bool sim_statement_fill(struct sim_statement *statement,
 	unsigned i;
 
 	for (i = 0; i < statement->noptions; i++)
-		if (!known(statement, fields, statement->option[i]))
+		if (!is_known(statement, fields, statement->option[i]))
 			return false;
 	for (i = 0; fields[i].key; i++)
 		if (!fill_field(statement, &fields[i], object))
@@ -408,7 +410,7 @@ void sim_fields_print(FILE *to, const struct sim_field *fields,
 	const struct sim_field *field;
 
 	for (field = fields; field->key; field++) {
-		uint64_t value = load(field, object);
+		uint64_t value = load_value(field, object);
 
 		if (!field->needed && value == field->standard)
 			continue;

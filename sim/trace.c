@@ -9,7 +9,7 @@
 #include "sim/firmware.h"
 #include "transport/wire/trace.h"
 
-static void put(void *arg, const struct bcl_record *record)
+static void write_record(void *arg, const struct bcl_record *record)
 {
 	const struct sim_firmware *firmware = arg;
 	struct bcl_record_wire wire;
@@ -27,8 +27,9 @@ static uint64_t card_of(void *arg, uint32_t node)
 	return node < firmware->nnodes ? firmware->nodes[node].shown.card : 0;
 }
 
-static unsigned interface(struct bcl_pcapng *file, enum bcl_pcapng_link link,
-			  unsigned rank, const char *about)
+static unsigned add_interface(struct bcl_pcapng *file,
+			      enum bcl_pcapng_link link, unsigned rank,
+			      const char *about)
 {
 	char name[16];
 
@@ -51,15 +52,16 @@ void sim_trace_open(struct sim_firmware *firmware, struct bcl_pcapng *file)
 			  "the trace cannot be written");
 	trace->file = file;
 	snprintf(about, sizeof(about), BCL_TRACE_HOST, context->card_id);
-	trace->host = interface(file, BCL_PCAPNG_RECORD, firmware->rank, about);
+	trace->host =
+		add_interface(file, BCL_PCAPNG_RECORD, firmware->rank, about);
 	for (r = 0; r < firmware->card->nrails; r++) {
 		snprintf(about, sizeof(about), BCL_TRACE_RAIL, context->card_id,
 			 r);
-		trace->rail[r] = interface(file, BCL_PCAPNG_FRAME,
-					   firmware->rank, about);
+		trace->rail[r] = add_interface(file, BCL_PCAPNG_FRAME,
+					       firmware->rank, about);
 	}
 	trace->journal = (struct bcl_journal){
-		.put = put,
+		.put = write_record,
 		.card_of = card_of,
 		.arg = firmware,
 		.told = true,

@@ -14,7 +14,7 @@ enum {
 };
 
 /* A new port or switch: no cables, a network of its own. */
-static void add(struct sim_wiring *wiring, uint32_t number)
+static void add_place(struct sim_wiring *wiring, uint32_t number)
 {
 	wiring->cables = sim_grow(wiring->cables, number, sizeof(uint32_t));
 	wiring->other = sim_grow(wiring->other, number, sizeof(uint32_t));
@@ -30,7 +30,7 @@ void sim_wiring_open(struct sim_wiring *wiring, struct sim_cluster *cluster,
 	*wiring = (struct sim_wiring){ .cluster = cluster,
 				       .statement = statement };
 	for (i = 0; i < ports; i++)
-		add(wiring, i);
+		add_place(wiring, i);
 }
 
 void sim_wiring_close(struct sim_wiring *wiring)
@@ -39,8 +39,8 @@ void sim_wiring_close(struct sim_wiring *wiring)
 	free(wiring->other);
 }
 
-static bool lookup(const struct sim_cluster *cluster, const char *name,
-		   uint32_t *number)
+static bool find_switch(const struct sim_cluster *cluster, const char *name,
+			uint32_t *number)
 {
 	uint32_t i;
 
@@ -55,7 +55,7 @@ static bool lookup(const struct sim_cluster *cluster, const char *name,
 bool sim_wiring_find(struct sim_wiring *wiring, const char *name,
 		     uint32_t *number)
 {
-	return lookup(wiring->cluster, name, number) ||
+	return find_switch(wiring->cluster, name, number) ||
 	       sim_statement_refuse(wiring->statement,
 				    "expected a switch, not \"%s\"", name);
 }
@@ -86,7 +86,7 @@ bool sim_wiring_switch(struct sim_wiring *wiring,
 		return sim_statement_refuse(wiring->statement,
 					    "expected at most %d switches",
 					    SWITCHES_MAX);
-	if (lookup(cluster, added.name, number))
+	if (find_switch(cluster, added.name, number))
 		return sim_statement_refuse(
 			wiring->statement,
 			"expected another name, switch \"%s\" exists",
@@ -95,12 +95,12 @@ bool sim_wiring_switch(struct sim_wiring *wiring,
 				     sizeof(*cluster->switches));
 	cluster->switches[cluster->nswitches] = added;
 	*number = sim_cluster_ports(cluster) + cluster->nswitches++;
-	add(wiring, *number);
+	add_place(wiring, *number);
 	return true;
 }
 
 /* The representative of the network to which `of` belongs. */
-static uint32_t network(struct sim_wiring *wiring, uint32_t of)
+static uint32_t network_of(struct sim_wiring *wiring, uint32_t of)
 {
 	uint32_t *other = wiring->other;
 
@@ -143,7 +143,7 @@ bool sim_wiring_cables(struct sim_wiring *wiring, uint32_t a, uint32_t b,
 	}
 	wiring->cables[a] += count;
 	wiring->cables[b] += count;
-	wiring->other[network(wiring, a)] = network(wiring, b);
+	wiring->other[network_of(wiring, a)] = network_of(wiring, b);
 	return true;
 }
 
@@ -162,7 +162,7 @@ bool sim_wiring_complete(struct sim_wiring *wiring)
 		if (sim_cluster_node(cluster, i) == 0)
 			first = i;
 		sim_cluster_name(cluster, first, first_name);
-		if (network(wiring, i) != network(wiring, first))
+		if (network_of(wiring, i) != network_of(wiring, first))
 			return sim_statement_refuse(
 				wiring->statement,
 				"expected a way from %s to %s", first_name,

@@ -83,14 +83,14 @@ struct sim_world {
 /* ---- ranks ---- */
 
 /* The fiber has returned or was killed. */
-static void end(struct rank *rank)
+static void end_rank(struct rank *rank)
 {
 	sim_fiber_free(rank->fiber);
 	rank->fiber = NULL;
 	rank->world->running--;
 }
 
-static void resume(struct sim_event *event)
+static void resume_rank(struct sim_event *event)
 {
 	struct rank *rank = bcl_container_of(event, struct rank, resume);
 	struct sim_world *world = rank->world;
@@ -109,25 +109,25 @@ static void resume(struct sim_event *event)
 	rank->looks = 0;
 	world->current = rank;
 	if (!sim_fiber_resume(rank->fiber))
-		end(rank);
+		end_rank(rank);
 	world->current = NULL;
 }
 
 /* The time of the running rank, or of the clock. */
-static uint64_t moment(const struct sim_world *world)
+static uint64_t current_time(const struct sim_world *world)
 {
 	return world->clock.now + (world->current ? world->current->ahead : 0);
 }
 
 /* `ns`, or up to half as much more unless costs are exact. */
-static uint64_t about(struct sim_world *world, uint64_t ns)
+static uint64_t vary_time(struct sim_world *world, uint64_t ns)
 {
 	return world->costs.exact || ns < 2
 		       ? ns
 		       : ns + sim_random(&world->random) % (ns / 2);
 }
 
-static void woken(struct sim_waiter *waiter)
+static void rank_woken(struct sim_waiter *waiter)
 {
 	struct rank *rank = bcl_container_of(waiter, struct rank, waiter);
 	struct sim_world *world = rank->world;
@@ -135,17 +135,18 @@ static void woken(struct sim_waiter *waiter)
 	/* Hardware woke the rank, or another rank, whose store takes time to
 	 * arrive. */
 	sim_clock_set(&world->clock, &rank->resume,
-		      moment(world) + about(world, world->costs.wake) +
+		      current_time(world) +
+			      vary_time(world, world->costs.wake) +
 			      (world->current ? world->memory.line : 0));
 }
 
-static struct rank *self(struct sim_world *world)
+static struct rank *running_rank(struct sim_world *world)
 {
 	sim_check(world->current, "a wait outside of a rank");
 	return world->current;
 }
 
-static void spend(struct rank *rank, uint64_t ns)
+static void charge_time(struct rank *rank, uint64_t ns)
 {
 	rank->ahead += ns * rank->times;
 }
@@ -174,8 +175,8 @@ void sim_world_spawn_on(struct sim_world *world, unsigned node,
 
 	*rank = (struct rank){
 		.world = world,
-		.resume.call = resume,
-		.waiter = { .ready = woken, .object = -1 },
+		.resume.call = resume_rank,
+		.waiter = { .ready = rank_woken, .object = -1 },
 		.run = run,
 		.arg = arg,
 		.number = world->nranks,
@@ -220,7 +221,7 @@ void sim_world_kill(struct sim_world *world, unsigned node)
 		sim_objects_drop(&world->objects, rank->number);
 		sim_heap_clear(&rank->heap);
 		if (rank->fiber)
-			end(rank);
+			end_rank(rank);
 	}
 }
 
@@ -237,7 +238,7 @@ void sim_world_stall(struct sim_world *world, unsigned number, uint64_t until)
 
 void sim_compute(struct sim_world *world, uint64_t ns)
 {
-	spend(self(world), ns);
+	charge_time(running_rank(world), ns);
 	catch_up(world->current);
 }
 
@@ -261,17 +262,17 @@ static uint64_t env_now(void *arg)
 	struct rank *rank = world->current;
 
 	if (rank) {
-		spend(rank, world->costs.now);
+		charge_time(rank, world->costs.now);
 		/* the rank may wait for other ranks in a loop */
 		if (!world->costs.now && ++rank->looks % LOOKS == 0) {
-			spend(rank, LOOKS_COST);
+			charge_time(rank, LOOKS_COST);
 			catch_up(rank);
 		}
 	}
-	return moment(world);
+	return current_time(world);
 }
 
-static unsigned owner(const struct sim_world *world)
+static unsigned current_owner(const struct sim_world *world)
 {
 	return world->current ? world->current->number : NOBODY;
 }
@@ -280,13 +281,14 @@ static int env_object_open(void *arg)
 {
 	struct sim_world *world = arg;
 
-	return sim_object_open(&world->objects, owner(world));
+	return sim_object_open(&world->objects, current_owner(world));
 }
 
 static int env_group_open(void *arg, const int *members, unsigned n)
 {
 	struct sim_world *world = arg;
-	int group = sim_object_open_group(&world->objects, owner(world));
+	int group =
+		sim_object_open_group(&world->objects, current_owner(world));
 	unsigned i;
 
 	for (i = 0; i < n; i++)
@@ -333,9 +335,9 @@ static void env_clear(void *arg, int object)
 static void env_wait(void *arg, int object, uint64_t until)
 {
 	struct sim_world *world = arg;
-	struct rank *rank = self(world);
+	struct rank *rank = running_rank(world);
 
-	spend(rank, world->costs.wait);
+	charge_time(rank, world->costs.wait);
 	catch_up(rank);
 	if (sim_object_readable(&world->objects, object) ||
 	    until <= world->clock.now || rank->told) {
@@ -352,7 +354,7 @@ static void env_yield(void *arg)
 {
 	struct sim_world *world = arg;
 
-	spend(self(world), about(world, world->costs.yield));
+	charge_time(running_rank(world), vary_time(world, world->costs.yield));
 	catch_up(world->current);
 }
 
@@ -374,14 +376,14 @@ static void env_barrier(void *arg)
 }
 
 /* Of the running rank, or of the world itself. */
-static struct sim_heap *heap(struct sim_world *world)
+static struct sim_heap *current_heap(struct sim_world *world)
 {
 	return world->current ? &world->current->heap : &world->heap;
 }
 
 static void *env_allocate(void *arg, size_t size)
 {
-	return sim_heap_take(heap(arg), 64, size);
+	return sim_heap_take(current_heap(arg), 64, size);
 }
 
 static void env_release(void *arg, void *memory, size_t size)
@@ -448,7 +450,7 @@ static bool env_host(void *arg, char name[64], uint8_t boot_id[16])
 
 /* ---- shared memory ---- */
 
-static uint64_t copying(const struct sim_world *world, uint64_t bytes)
+static uint64_t copy_time(const struct sim_world *world, uint64_t bytes)
 {
 	return sim_costs_transfer(bytes, world->memory.copy);
 }
@@ -470,21 +472,21 @@ static void charge_message(void *arg, int object, unsigned lines)
 {
 	struct sim_world *world = arg;
 	const struct sim_memory_costs *costs = &world->memory;
-	uint64_t rest = copying(world, (uint64_t)(lines - 1) * LINE);
+	uint64_t rest = copy_time(world, (uint64_t)(lines - 1) * LINE);
 	struct rank *reader;
 
-	spend(self(world), costs->send + rest);
+	charge_time(running_rank(world), costs->send + rest);
 	if (sim_object_owner(&world->objects, object) == NOBODY)
 		return;
 	reader = world->rank[sim_object_owner(&world->objects, object)];
-	go_on_no_earlier(reader, moment(world) + costs->line);
-	spend(reader, costs->receive + rest);
+	go_on_no_earlier(reader, current_time(world) + costs->line);
+	charge_time(reader, costs->receive + rest);
 }
 
 static void charge_flag(void *arg)
 {
 	struct sim_world *world = arg;
-	const struct rank *writer = self(world);
+	const struct rank *writer = running_rank(world);
 	unsigned i = writer->first_of_node;
 
 	for (; i < world->nranks && world->rank[i]->node == writer->node; i++) {
@@ -496,13 +498,13 @@ static void charge_flag(void *arg)
 		if (rank->told)
 			continue;
 		sim_object_give_up(&world->objects, &rank->waiter);
-		woken(&rank->waiter);
+		rank_woken(&rank->waiter);
 	}
 }
 
 static void charge_copy(void *arg, size_t bytes)
 {
-	sim_compute(arg, copying(arg, bytes));
+	sim_compute(arg, copy_time(arg, bytes));
 }
 
 static const struct bcl_charge charge = {
@@ -513,7 +515,7 @@ static const struct bcl_charge charge = {
 
 void sim_attach(struct sim_world *world, size_t bytes)
 {
-	sim_compute(world, world->memory.attach + copying(world, bytes));
+	sim_compute(world, world->memory.attach + copy_time(world, bytes));
 }
 
 void sim_world_share(struct sim_world *world,
@@ -608,7 +610,7 @@ struct sim_clock *sim_world_clock(struct sim_world *world)
 	return &world->clock;
 }
 
-static size_t where(void *arg, char *line, size_t size)
+static size_t write_place(void *arg, char *line, size_t size)
 {
 	const struct sim_world *world = arg;
 	int length;
@@ -618,12 +620,12 @@ static size_t where(void *arg, char *line, size_t size)
 				  "crash of rank %u on node%u at %llu ns, "
 				  "seed %llu\n",
 				  world->current->number, world->current->node,
-				  (unsigned long long)moment(world),
+				  (unsigned long long)current_time(world),
 				  (unsigned long long)world->seed);
 	else
 		length = snprintf(line, size,
 				  "crash in an event at %llu ns, seed %llu\n",
-				  (unsigned long long)moment(world),
+				  (unsigned long long)current_time(world),
 				  (unsigned long long)world->seed);
 	return (size_t)length;
 }
@@ -633,7 +635,7 @@ unsigned sim_world_run(struct sim_world *world, uint64_t limit)
 	uint64_t end = world->clock.now + limit;
 	struct sim_crash crash;
 
-	sim_crash_begin(&crash, where, world);
+	sim_crash_begin(&crash, write_place, world);
 	while (world->running && sim_clock_next(&world->clock) < end)
 		sim_clock_step(&world->clock);
 	sim_crash_end(&crash);

@@ -28,7 +28,7 @@ static int usage(FILE *to)
 	return to == stdout ? KEPT : UNREADABLE;
 }
 
-static int list(void)
+static int list_rules(void)
 {
 	unsigned i;
 
@@ -74,7 +74,7 @@ static void tell_gaps(const struct check_world *world)
 		}
 }
 
-static int run(char *const *files, unsigned n, uint64_t patience)
+static int check_traces(char *const *files, unsigned n, uint64_t patience)
 {
 	struct check_world *world = calloc(1, sizeof(*world));
 	int result = UNREADABLE;
@@ -118,7 +118,7 @@ int main(int argc, char **argv)
 		case 'h':
 			return usage(stdout);
 		case 'l':
-			return list();
+			return list_rules();
 		case 'p':
 			patience = strtoull(optarg, &end, 10);
 			if (*end || *optarg < '0' || *optarg > '9' ||
@@ -130,6 +130,6 @@ int main(int argc, char **argv)
 		}
 	if (optind == argc)
 		return usage(stderr);
-	return run(argv + optind, (unsigned)(argc - optind),
-		   patience * 1000000);
+	return check_traces(argv + optind, (unsigned)(argc - optind),
+			    patience * 1000000);
 }

@@ -59,7 +59,7 @@ struct run {
 	struct sim_job *job;
 	struct sim_clock *clock;
 	uint64_t start;
-	double began; /* wall clock, by seconds() */
+	double began; /* wall clock, by wall_seconds() */
 	struct sim_injector *injector;
 	unsigned left; /* ranks that have not returned */
 };
@@ -113,7 +113,7 @@ static int help(void)
 }
 
 /* The caller has printed what is wrong. */
-static int refer(void)
+static int refer_to_help(void)
 {
 	fprintf(stderr, "bcl-sim: see bcl-sim --help\n");
 	return 2;
@@ -121,8 +121,8 @@ static int refer(void)
 
 /* ---- arguments ---- */
 
-static bool number(const char *text, enum bcl_config_kind kind, uint64_t max,
-		   uint64_t *value)
+static bool parse_number(const char *text, enum bcl_config_kind kind,
+			 uint64_t max, uint64_t *value)
 {
 	return !bcl_config_parse(kind, text, value) && *value <= max;
 }
@@ -156,7 +156,8 @@ static bool take_option(struct settings *settings, int option)
 	switch (option) {
 	case 'n':
 	case 'k':
-		if (!number(optarg, BCL_CONFIG_INTEGER, UINT32_MAX, &value) ||
+		if (!parse_number(optarg, BCL_CONFIG_INTEGER, UINT32_MAX,
+				  &value) ||
 		    !value)
 			return false;
 		if (option == 'n')
@@ -165,11 +166,11 @@ static bool take_option(struct settings *settings, int option)
 			settings->series.ranks = (unsigned)value;
 		return true;
 	case 'a':
-		return number(optarg, BCL_CONFIG_TIME, SIM_ABOVE_MAX,
-			      &settings->series.above);
+		return parse_number(optarg, BCL_CONFIG_TIME, SIM_ABOVE_MAX,
+				    &settings->series.above);
 	case 'r':
-		if (!number(optarg, BCL_CONFIG_INTEGER, SIM_REPEAT_MAX,
-			    &value) ||
+		if (!parse_number(optarg, BCL_CONFIG_INTEGER, SIM_REPEAT_MAX,
+				  &value) ||
 		    !value)
 			return false;
 		settings->series.repeat = (unsigned)value;
@@ -181,13 +182,14 @@ static bool take_option(struct settings *settings, int option)
 		settings->series.algorithm = optarg;
 		return true;
 	case 's':
-		return number(optarg, BCL_CONFIG_INTEGER, UINT64_MAX,
-			      &settings->seed);
+		return parse_number(optarg, BCL_CONFIG_INTEGER, UINT64_MAX,
+				    &settings->seed);
 	case 'l':
-		return number(optarg, BCL_CONFIG_TIME, UINT64_MAX / 2,
-			      &settings->limit);
+		return parse_number(optarg, BCL_CONFIG_TIME, UINT64_MAX / 2,
+				    &settings->limit);
 	case 'b':
-		if (!number(optarg, BCL_CONFIG_INTEGER, UINT32_MAX, &value))
+		if (!parse_number(optarg, BCL_CONFIG_INTEGER, UINT32_MAX,
+				  &value))
 			return false;
 		settings->busiest = (unsigned)value;
 		return true;
@@ -260,7 +262,7 @@ static bool take_arguments(struct settings *settings, int argc, char **argv)
 	series->size[0] = 8;
 	series->nsizes = 1;
 	for (i = 2; i < argc; i++) {
-		if (!number(argv[i], BCL_CONFIG_SIZE, 1u << 30, &size)) {
+		if (!parse_number(argv[i], BCL_CONFIG_SIZE, 1u << 30, &size)) {
 			fprintf(stderr,
 				"bcl-sim: \"%s\" is no size, or above 1G\n",
 				argv[i]);
@@ -486,7 +488,7 @@ static void print_all(const struct settings *settings, const struct run *run)
 }
 
 /* On the wall clock. */
-static double seconds(void)
+static double wall_seconds(void)
 {
 	struct timespec now;
 
@@ -504,7 +506,8 @@ static void print_effort(const struct run *run)
 	fprintf(stderr,
 		"bcl-sim: %ld KB of memory per rank, %.1f s, %.1f s of the "
 		"processor\n",
-		usage.ru_maxrss / (long)ranks_of(run), seconds() - run->began,
+		usage.ru_maxrss / (long)ranks_of(run),
+		wall_seconds() - run->began,
 		(double)usage.ru_utime.tv_sec +
 			(double)usage.ru_utime.tv_usec * 1e-6);
 }
@@ -525,7 +528,7 @@ static bool is_written(const struct settings *settings, const struct run *run)
 	return true;
 }
 
-static int plot(const struct settings *settings)
+static int plot_series(const struct settings *settings)
 {
 	char title[256];
 
@@ -539,7 +542,8 @@ static int plot(const struct settings *settings)
 	return 1;
 }
 
-static int judge(const struct settings *settings, const struct run *run)
+static int report_failures(const struct settings *settings,
+			   const struct run *run)
 {
 	const struct sim_series *series = &settings->series;
 	unsigned crashed =
@@ -584,7 +588,7 @@ static bool take_part(unsigned *wished, unsigned all, const char *what)
 	return false;
 }
 
-static int simulate(struct settings *settings, struct run *run)
+static int simulate_series(struct settings *settings, struct run *run)
 {
 	struct sim_series *series = &settings->series;
 	int failed;
@@ -611,8 +615,8 @@ static int simulate(struct settings *settings, struct run *run)
 		sim_job_stop(run->job);
 	print_all(settings, run);
 	print_effort(run);
-	failed = judge(settings, run) || !is_written(settings, run) ||
-		 plot(settings);
+	failed = report_failures(settings, run) || !is_written(settings, run) ||
+		 plot_series(settings);
 	if (!is_whole(settings, run) || !series->leave)
 		exit(failed); /* without a close: objects that ranks have left
 			       * behind would be in the way */
@@ -630,7 +634,7 @@ int main(int argc, char **argv)
 		.busiest = BUSIEST,
 		.series.repeat = REPEAT,
 	};
-	struct run run = { .began = seconds() };
+	struct run run = { .began = wall_seconds() };
 	int option, failed;
 
 	/* Set explicitly, as freeing mapped memory raises a threshold that is
@@ -643,14 +647,15 @@ int main(int argc, char **argv)
 		if (!take_option(&settings, option)) {
 			if (option != '?')
 				refuse_value(option);
-			return refer();
+			return refer_to_help();
 		}
 	}
 	if (!take_arguments(&settings, argc - optind, argv + optind))
-		return refer();
+		return refer_to_help();
 	if (!read_cluster(&settings, &run))
 		return 1;
-	failed = !read_faults(&settings, &run) || simulate(&settings, &run);
+	failed = !read_faults(&settings, &run) ||
+		 simulate_series(&settings, &run);
 	sim_faults_free(&run.faults);
 	sim_cluster_free(&run.cluster);
 	return failed;

@@ -34,7 +34,7 @@ struct totals {
 	unsigned contexts, ports;
 };
 
-static struct total *find(const struct totals *totals, const char *name)
+static struct total *find_total(const struct totals *totals, const char *name)
 {
 	for (size_t i = 0; i < totals->n; i++)
 		if (!strcmp(totals->list[i].name, name))
@@ -42,9 +42,9 @@ static struct total *find(const struct totals *totals, const char *name)
 	return NULL;
 }
 
-static bool add(struct totals *totals, const char *name, uint64_t value)
+static bool add_total(struct totals *totals, const char *name, uint64_t value)
 {
-	struct total *list = find(totals, name);
+	struct total *list = find_total(totals, name);
 
 	if (list) {
 		list->value += value;
@@ -79,7 +79,7 @@ static void add_page(struct totals *totals, const struct bcl_counter_page *page,
 		memcpy(&ended, bytes + HEAD + 8 * (n + i), 8);
 		memcpy(name, bytes + HEAD + 16 * n + NAME * i, NAME);
 		name[NAME - 1] = 0;
-		add(totals, name, value + ended);
+		add_total(totals, name, value + ended);
 	}
 	if (page->port)
 		totals->ports++;
@@ -123,7 +123,7 @@ static void add_process(struct totals *totals, const char *directory, DIR *dir)
 	}
 }
 
-static const char *description(const char *name)
+static const char *describe_counter(const char *name)
 {
 	for (unsigned i = 0; i < BCL_NCOUNTERS; i++)
 		if (!strcmp(bcl_counter_names[i], name))
@@ -131,9 +131,9 @@ static const char *description(const char *name)
 	return "";
 }
 
-static uint64_t value(const struct totals *totals, const char *name)
+static uint64_t total_value(const struct totals *totals, const char *name)
 {
-	const struct total *total = find(totals, name);
+	const struct total *total = find_total(totals, name);
 
 	return total ? total->value : 0;
 }
@@ -156,9 +156,9 @@ static void print_copies(const struct totals *totals)
 	};
 
 	for (size_t i = 0; i < sizeof(ratios) / sizeof(*ratios); i++) {
-		uint64_t carried = value(totals, ratios[i].carried);
-		uint64_t copied = value(totals, ratios[i].copied[0]) +
-				  value(totals, ratios[i].copied[1]);
+		uint64_t carried = total_value(totals, ratios[i].carried);
+		uint64_t copied = total_value(totals, ratios[i].copied[0]) +
+				  total_value(totals, ratios[i].copied[1]);
 
 		if (carried)
 			printf("%14.2f copies of each byte: %s\n",
@@ -193,7 +193,7 @@ int info_counters(pid_t pid)
 		if (totals.list[i].value)
 			printf("%14" PRIu64 " %-28s %s\n", totals.list[i].value,
 			       totals.list[i].name,
-			       description(totals.list[i].name));
+			       describe_counter(totals.list[i].name));
 	print_copies(&totals);
 	free(totals.list);
 	return 0;

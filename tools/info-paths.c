@@ -27,7 +27,7 @@ struct rank {
 	struct bcl_peer **peers;
 };
 
-static int complain(const char *what, enum bcl_status status)
+static int print_failure(const char *what, enum bcl_status status)
 {
 	fprintf(stderr, "bcl-info: %s: %s\n", what, bcl_strstatus(status));
 	return 1;
@@ -81,7 +81,7 @@ static enum bcl_status open_peer(struct rank *rank, unsigned other)
 	return status;
 }
 
-static bool deciding(const struct rank *rank)
+static bool is_deciding(const struct rank *rank)
 {
 	struct bcl_peer_info info;
 
@@ -105,14 +105,15 @@ static void connect_all(struct rank *rank)
 	struct bcl_event event;
 
 	for (; now < end && now < settled; now = env->now(NULL)) {
-		if (deciding(rank))
+		if (is_deciding(rank))
 			settled = now + SETTLE;
 		if (bcl_poll(rank->port, &event))
 			bcl_wait(rank->port, SETTLE / 10);
 	}
 }
 
-static void describe(const struct rank *rank, unsigned other, char line[LINE])
+static void describe_path(const struct rank *rank, unsigned other,
+			  char line[LINE])
 {
 	struct bcl_peer_info info;
 
@@ -144,7 +145,7 @@ static enum bcl_status print_pairs(struct rank *rank)
 
 	for (unsigned i = rank->boot->rank + 1; !status && i < size; i++) {
 		snprintf(name, sizeof(name), "path-%u", i);
-		describe(rank, i, line);
+		describe_path(rank, i, line);
 		status = bcl_boot_put(rank->boot, name, line, strlen(line) + 1);
 	}
 	if (!status)
@@ -183,7 +184,7 @@ int info_paths(void)
 		printf("a job of one: start it with mpiexec or mpirun to see "
 		       "pairs\n");
 	close_rank(&rank);
-	return status ? complain("paths", status) : 0;
+	return status ? print_failure("paths", status) : 0;
 }
 
 static int one_of_two(unsigned number, void *argument)
@@ -197,13 +198,13 @@ static int one_of_two(unsigned number, void *argument)
 		status = open_peer(&rank, 1 - number);
 	if (!status) {
 		connect_all(&rank);
-		describe(&rank, 1 - number, line);
+		describe_path(&rank, 1 - number, line);
 		if (number == 0)
 			printf("inside      %s\n", line);
 		status = bcl_boot_fence(rank.boot);
 	}
 	close_rank(&rank);
-	return status ? complain("two processes of this host", status) : 0;
+	return status ? print_failure("two processes of this host", status) : 0;
 }
 
 int info_inside(void)
@@ -219,7 +220,7 @@ int info_rails(void)
 	unsigned n = 0;
 
 	if (status)
-		return complain("no context", status);
+		return print_failure("no context", status);
 	printf("membarrier  %s\n",
 	       context->barrier ? "works"
 				: "missing: sends inside the host have "

@@ -11,7 +11,7 @@ enum {
 	ARRIVED = 100000, /* ns after which a message has arrived */
 };
 
-static uint64_t now(const struct sim_part *part)
+static uint64_t time_now(const struct sim_part *part)
 {
 	const struct bcl_env *env = part->self->context.env;
 
@@ -19,7 +19,7 @@ static uint64_t now(const struct sim_part *part)
 }
 
 /* Sends n messages from the first rank to the last. */
-static enum bcl_status pass(const struct sim_part *part, unsigned n)
+static enum bcl_status pass_messages(const struct sim_part *part, unsigned n)
 {
 	unsigned other = sim_part_rank(part, part->rank ? 0 : part->ranks - 1);
 	enum bcl_status status = BCL_OK;
@@ -33,7 +33,7 @@ static enum bcl_status pass(const struct sim_part *part, unsigned n)
 }
 
 /* The last rank allows the first to go on. */
-static enum bcl_status answer(const struct sim_part *part)
+static enum bcl_status pass_answer(const struct sim_part *part)
 {
 	unsigned other = sim_part_rank(part, part->rank ? 0 : part->ranks - 1);
 
@@ -43,29 +43,29 @@ static enum bcl_status answer(const struct sim_part *part)
 
 enum bcl_status sim_loggp_send(const struct sim_part *part)
 {
-	uint64_t begun = now(part);
-	enum bcl_status status = pass(part, SIM_LOGGP_FEW);
+	uint64_t begun = time_now(part);
+	enum bcl_status status = pass_messages(part, SIM_LOGGP_FEW);
 
 	if (!part->rank)
-		*part->spent += now(part) - begun;
-	return status ? status : answer(part);
+		*part->spent += time_now(part) - begun;
+	return status ? status : pass_answer(part);
 }
 
 enum bcl_status sim_loggp_receive(const struct sim_part *part)
 {
-	uint64_t begun = now(part);
+	uint64_t begun = time_now(part);
 	enum bcl_status status;
 
 	/* A cost charged when the message arrives counts as well. */
 	if (part->rank)
 		sim_compute(sim_job_world(part->self->job), ARRIVED);
-	status = pass(part, 1);
+	status = pass_messages(part, 1);
 	if (part->rank)
-		*part->spent += now(part) - begun - ARRIVED;
-	return status ? status : answer(part);
+		*part->spent += time_now(part) - begun - ARRIVED;
+	return status ? status : pass_answer(part);
 }
 
 enum bcl_status sim_loggp_stream(const struct sim_part *part)
 {
-	return pass(part, SIM_LOGGP_MANY);
+	return pass_messages(part, SIM_LOGGP_MANY);
 }

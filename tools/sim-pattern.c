@@ -12,8 +12,8 @@ enum {
 
 /* ---- patterns ---- */
 
-static enum bcl_status exchange(const struct sim_part *part, unsigned to,
-				unsigned from)
+static enum bcl_status exchange_messages(const struct sim_part *part,
+					 unsigned to, unsigned from)
 {
 	struct bcl_adi_request *requests[2] = { NULL, NULL };
 	int source = (int)sim_part_rank(part, from);
@@ -49,8 +49,9 @@ static enum bcl_status ping_pong(const struct sim_part *part)
 
 static enum bcl_status shift(const struct sim_part *part)
 {
-	return exchange(part, (part->rank + part->near) % part->ranks,
-			(part->rank + part->ranks - part->near) % part->ranks);
+	return exchange_messages(part, (part->rank + part->near) % part->ranks,
+				 (part->rank + part->ranks - part->near) %
+					 part->ranks);
 }
 
 static enum bcl_status shift_far(const struct sim_part *part)
@@ -58,14 +59,15 @@ static enum bcl_status shift_far(const struct sim_part *part)
 	unsigned nodes = part->ranks / part->near;
 	unsigned half = nodes / 2 * part->near;
 
-	return exchange(part, (part->rank + half) % part->ranks,
-			(part->rank + part->ranks - half) % part->ranks);
+	return exchange_messages(part, (part->rank + half) % part->ranks,
+				 (part->rank + part->ranks - half) %
+					 part->ranks);
 }
 
 static enum bcl_status random_pairs(const struct sim_part *part)
 {
-	return exchange(part, part->series->to[part->rank],
-			part->series->from[part->rank]);
+	return exchange_messages(part, part->series->to[part->rank],
+				 part->series->from[part->rank]);
 }
 
 static enum bcl_status barrier(const struct sim_part *part)
@@ -115,19 +117,19 @@ static enum bcl_status alltoall(const struct sim_part *part)
 			    part->series->receive, part->size);
 }
 
-static double nothing(double ranks)
+static double no_message(double ranks)
 {
 	(void)ranks;
 	return 0;
 }
 
-static double once(double ranks)
+static double one_message(double ranks)
 {
 	(void)ranks;
 	return 1;
 }
 
-static double each(double ranks)
+static double one_per_rank(double ranks)
 {
 	return ranks;
 }
@@ -143,16 +145,16 @@ static double each_pair(double ranks)
 }
 
 static const struct sim_pattern patterns[] = {
-	{ "ping-pong", "the first and the last rank, one way", ping_pong, once,
-	  .trips = 2, .pair = true },
-	{ "shift", "everyone to its like on the next node", shift, each,
+	{ "ping-pong", "the first and the last rank, one way", ping_pong,
+	  one_message, .trips = 2, .pair = true },
+	{ "shift", "everyone to its like on the next node", shift, one_per_rank,
 	  .trips = 1, .bounded = true, .operation = SIM_SHIFT },
 	{ "far-shift", "everyone to its like half of the nodes on", shift_far,
-	  each, .trips = 1, .far = true, .bounded = true,
+	  one_per_rank, .trips = 1, .far = true, .bounded = true,
 	  .operation = SIM_SHIFT },
 	{ "random", "everyone to somebody, and from somebody", random_pairs,
-	  each, .trips = 1 },
-	{ "barrier", "bcl_barrier()", barrier, nothing, .trips = 1,
+	  one_per_rank, .trips = 1 },
+	{ "barrier", "bcl_barrier()", barrier, no_message, .trips = 1,
 	  .bounded = true, .operation = SIM_BARRIER },
 	{ "broadcast", "bcl_broadcast()", broadcast, each_but_one, .trips = 1,
 	  .bounded = true, .operation = SIM_BROADCAST },
@@ -168,16 +170,16 @@ static const struct sim_pattern patterns[] = {
 	  .blocks = true },
 	{ "alltoall", "bcl_alltoall()", alltoall, each_pair, .trips = 1,
 	  .blocks = true, .bounded = true, .operation = SIM_ALLTOALL },
-	{ "message", "ping-pong of ports", sim_published_message, once,
+	{ "message", "ping-pong of ports", sim_published_message, one_message,
 	  .trips = 2, .pair = true, .port = true },
-	{ "send", "what some sends take their port", sim_loggp_send, once,
-	  .trips = SIM_LOGGP_FEW, .pair = true, .port = true, .alone = true,
-	  .brief = true },
+	{ "send", "what some sends take their port", sim_loggp_send,
+	  one_message, .trips = SIM_LOGGP_FEW, .pair = true, .port = true,
+	  .alone = true, .brief = true },
 	{ "receive", "what a port takes for what has come", sim_loggp_receive,
-	  once, .trips = 1, .pair = true, .port = true, .alone = true,
+	  one_message, .trips = 1, .pair = true, .port = true, .alone = true,
 	  .brief = true },
 	{ "stream", "from port to port, one behind the other", sim_loggp_stream,
-	  once, .trips = SIM_LOGGP_MANY, .pair = true, .port = true,
+	  one_message, .trips = SIM_LOGGP_MANY, .pair = true, .port = true,
 	  .brief = true },
 	{ "tree-broadcast", "by a binary tree of ports",
 	  sim_published_broadcast, each_but_one, .trips = 1, .port = true },

@@ -32,12 +32,12 @@ struct sim_port {
 	int object; /* on which the rank waits for ranks of the node */
 };
 
-static const struct sim_host_costs *costs(const struct sim_port *port)
+static const struct sim_host_costs *host_costs(const struct sim_port *port)
 {
 	return &port->series->cluster->costs.host;
 }
 
-static uint64_t now(const struct sim_port *port)
+static uint64_t time_now(const struct sim_port *port)
 {
 	const struct bcl_env *env = port->rank->context.env;
 
@@ -53,11 +53,11 @@ static uint64_t now(const struct sim_port *port)
  */
 static bool is_too_long(const struct sim_port *port, uint64_t since)
 {
-	return now(port) - since >=
+	return time_now(port) - since >=
 	       (port->series->failed ? second : 40 * second);
 }
 
-static void work(const struct sim_port *port, uint64_t ns)
+static void charge_time(const struct sim_port *port, uint64_t ns)
 {
 	sim_compute(sim_job_world(port->rank->job), ns);
 }
@@ -65,17 +65,17 @@ static void work(const struct sim_port *port, uint64_t ns)
 /* Charges a side of a message for the layer above. */
 static void work_above(const struct sim_port *port)
 {
-	work(port, port->series->above / 2);
+	charge_time(port, port->series->above / 2);
 }
 
 void sim_port_move(const struct sim_port *port, size_t length)
 {
-	work(port, sim_costs_transfer(length, costs(port)->copy));
+	charge_time(port, sim_costs_transfer(length, host_costs(port)->copy));
 }
 
 /* ---- opening and closing ---- */
 
-static enum bcl_status publish(struct sim_port *port)
+static enum bcl_status publish_address(struct sim_port *port)
 {
 	struct bcl_boot *boot = &port->rank->boot;
 	const struct bcl_port_options options = { .channels = CHANNEL + 1 };
@@ -106,7 +106,7 @@ enum bcl_status sim_port_open(struct sim_rank *rank, struct sim_port **result)
 	port->heard = sim_need(calloc(ranks, sizeof(*port->heard)));
 	status = bcl_open(&rank->context, &port->context);
 	if (!status)
-		status = publish(port);
+		status = publish_address(port);
 	if (status)
 		sim_port_close(port);
 	else
@@ -155,7 +155,7 @@ struct bcl_context *sim_port_context(const struct sim_port *port)
 
 /* ---- events ---- */
 
-static enum bcl_status next(struct sim_port *port, uint64_t ns)
+static enum bcl_status handle_event(struct sim_port *port, uint64_t ns)
 {
 	struct bcl_event event;
 	enum bcl_status status = bcl_wait(port->port, ns);
@@ -177,19 +177,19 @@ static enum bcl_status next(struct sim_port *port, uint64_t ns)
 }
 
 /* Waits until the count is above 0, then takes 1 off. */
-static enum bcl_status await(struct sim_port *port, unsigned *count)
+static enum bcl_status await_count(struct sim_port *port, unsigned *count)
 {
-	uint64_t since = now(port);
+	uint64_t since = time_now(port);
 	enum bcl_status status = BCL_OK;
 
 	while (!*count && !status)
 		status = is_too_long(port, since) ? BCL_ERR_TIMEOUT
-						  : next(port, second);
+						  : handle_event(port, second);
 	*count -= !status;
 	return status;
 }
 
-static enum bcl_status reach(struct sim_port *port, unsigned rank)
+static enum bcl_status reach_peer(struct sim_port *port, unsigned rank)
 {
 	uint8_t address[BCL_ADDRESS_MAX];
 	enum bcl_status status;
@@ -206,11 +206,11 @@ static enum bcl_status reach(struct sim_port *port, unsigned rank)
 
 /* ---- messages of the system channel ---- */
 
-static enum bcl_status tell(struct sim_port *port, unsigned to,
-			    const void *bytes, size_t length)
+static enum bcl_status tell_peer(struct sim_port *port, unsigned to,
+				 const void *bytes, size_t length)
 {
 	const struct iovec iov = { (void *)bytes, length };
-	enum bcl_status status = reach(port, to);
+	enum bcl_status status = reach_peer(port, to);
 
 	work_above(port);
 	while (!status) {
@@ -218,14 +218,14 @@ static enum bcl_status tell(struct sim_port *port, unsigned to,
 				  &iov, length > 0, 0);
 		if (status != BCL_ERR_AGAIN)
 			break;
-		status = next(port, A_WHILE);
+		status = handle_event(port, A_WHILE);
 	}
 	return status;
 }
 
-static enum bcl_status hear(struct sim_port *port, unsigned from)
+static enum bcl_status hear_peer(struct sim_port *port, unsigned from)
 {
-	enum bcl_status status = await(port, &port->heard[from]);
+	enum bcl_status status = await_count(port, &port->heard[from]);
 
 	work_above(port);
 	return status;
@@ -233,7 +233,8 @@ static enum bcl_status hear(struct sim_port *port, unsigned from)
 
 /* ---- messages of the channel ---- */
 
-static enum bcl_status post(struct sim_port *port, void *bytes, size_t length)
+static enum bcl_status post_receive(struct sim_port *port, void *bytes,
+				    size_t length)
 {
 	enum bcl_status status = BCL_OK;
 
@@ -243,10 +244,10 @@ static enum bcl_status post(struct sim_port *port, void *bytes, size_t length)
 	return status;
 }
 
-static enum bcl_status fill(struct sim_port *port, unsigned to,
-			    const void *bytes, size_t length)
+static enum bcl_status fill_channel(struct sim_port *port, unsigned to,
+				    const void *bytes, size_t length)
 {
-	enum bcl_status status = reach(port, to);
+	enum bcl_status status = reach_peer(port, to);
 
 	work_above(port);
 	while (!status) {
@@ -254,14 +255,14 @@ static enum bcl_status fill(struct sim_port *port, unsigned to,
 					  length, SENT);
 		if (status != BCL_ERR_AGAIN)
 			break;
-		status = next(port, A_WHILE);
+		status = handle_event(port, A_WHILE);
 	}
 	return status;
 }
 
-static enum bcl_status filled(struct sim_port *port)
+static enum bcl_status await_filled(struct sim_port *port)
 {
-	enum bcl_status status = await(port, &port->filled);
+	enum bcl_status status = await_count(port, &port->filled);
 
 	port->posted = false;
 	work_above(port);
@@ -276,7 +277,8 @@ static enum bcl_status filled(struct sim_port *port)
  * copy.
  */
 
-static struct sim_port *neighbour(const struct sim_port *port, unsigned rank)
+static struct sim_port *neighbour_port(const struct sim_port *port,
+				       unsigned rank)
 {
 	unsigned ranks = port->series->cluster->ranks;
 
@@ -285,12 +287,13 @@ static struct sim_port *neighbour(const struct sim_port *port, unsigned rank)
 		       : NULL;
 }
 
-static enum bcl_status signal(struct sim_port *port, struct sim_port *other)
+static enum bcl_status signal_neighbour(struct sim_port *port,
+					struct sim_port *other)
 {
 	const struct bcl_env *env = port->rank->context.env;
 
 	work_above(port);
-	work(port, costs(port)->send);
+	charge_time(port, host_costs(port)->send);
 	if (other->closed)
 		return BCL_ERR_DEAD;
 	other->heard[port->rank->boot.rank]++;
@@ -298,12 +301,12 @@ static enum bcl_status signal(struct sim_port *port, struct sim_port *other)
 	return BCL_OK;
 }
 
-static enum bcl_status notice(struct sim_port *port,
-			      const struct sim_port *other)
+static enum bcl_status await_signal(struct sim_port *port,
+				    const struct sim_port *other)
 {
 	const struct bcl_env *env = port->rank->context.env;
 	unsigned *heard = &port->heard[other->rank->boot.rank];
-	uint64_t since = now(port);
+	uint64_t since = time_now(port);
 
 	while (!*heard) {
 		if (other->closed)
@@ -311,10 +314,10 @@ static enum bcl_status notice(struct sim_port *port,
 		if (is_too_long(port, since))
 			return BCL_ERR_TIMEOUT;
 		env->clear(env->world, port->object);
-		env->wait(env->world, port->object, now(port) + second);
+		env->wait(env->world, port->object, time_now(port) + second);
 	}
 	--*heard;
-	work(port, costs(port)->receive);
+	charge_time(port, host_costs(port)->receive);
 	work_above(port);
 	return BCL_OK;
 }
@@ -329,8 +332,8 @@ static enum bcl_status meet_inside(struct sim_port *port,
 	enum bcl_status status = BCL_OK;
 
 	for (i = 0; i < steps && !status; i++)
-		status = (i % 2 == 0) == sends ? signal(port, other)
-					       : notice(port, other);
+		status = (i % 2 == 0) == sends ? signal_neighbour(port, other)
+					       : await_signal(port, other);
 	if (!status)
 		sim_port_move(port, length);
 	return status;
@@ -341,53 +344,55 @@ static enum bcl_status meet_inside(struct sim_port *port,
 enum bcl_status sim_port_expect(struct sim_port *port, void *bytes,
 				size_t length)
 {
-	return length < SIM_PORT_LONG ? BCL_OK : post(port, bytes, length);
+	return length < SIM_PORT_LONG ? BCL_OK
+				      : post_receive(port, bytes, length);
 }
 
 enum bcl_status sim_port_put(struct sim_port *port, unsigned to,
 			     const void *bytes, size_t length)
 {
-	return length < SIM_PORT_LONG ? tell(port, to, bytes, length)
-				      : fill(port, to, bytes, length);
+	return length < SIM_PORT_LONG ? tell_peer(port, to, bytes, length)
+				      : fill_channel(port, to, bytes, length);
 }
 
 enum bcl_status sim_port_take(struct sim_port *port, unsigned from,
 			      size_t length)
 {
-	return length < SIM_PORT_LONG ? hear(port, from) : filled(port);
+	return length < SIM_PORT_LONG ? hear_peer(port, from)
+				      : await_filled(port);
 }
 
 enum bcl_status sim_port_send(struct sim_port *port, unsigned to,
 			      const void *bytes, size_t length)
 {
-	struct sim_port *near = neighbour(port, to);
+	struct sim_port *near = neighbour_port(port, to);
 	enum bcl_status status;
 
 	if (near)
 		return meet_inside(port, near, length, true);
 	if (length < SIM_PORT_LONG)
-		return tell(port, to, bytes, length);
-	status = tell(port, to, NULL, 0);
+		return tell_peer(port, to, bytes, length);
+	status = tell_peer(port, to, NULL, 0);
 	if (!status)
-		status = hear(port, to);
+		status = hear_peer(port, to);
 	if (!status)
-		status = fill(port, to, bytes, length);
-	return status ? status : await(port, &port->sent);
+		status = fill_channel(port, to, bytes, length);
+	return status ? status : await_count(port, &port->sent);
 }
 
 enum bcl_status sim_port_receive(struct sim_port *port, unsigned from,
 				 void *bytes, size_t length)
 {
-	struct sim_port *near = neighbour(port, from);
+	struct sim_port *near = neighbour_port(port, from);
 	enum bcl_status status;
 
 	if (near)
 		return meet_inside(port, near, length, false);
-	status = hear(port, from);
+	status = hear_peer(port, from);
 	if (status || length < SIM_PORT_LONG)
 		return status;
-	status = post(port, bytes, length);
+	status = post_receive(port, bytes, length);
 	if (!status)
-		status = tell(port, from, NULL, 0);
-	return status ? status : filled(port);
+		status = tell_peer(port, from, NULL, 0);
+	return status ? status : await_filled(port);
 }

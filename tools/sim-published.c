@@ -30,13 +30,14 @@ enum bcl_status sim_published_message(const struct sim_part *part)
 
 /* ---- steps ---- */
 
-static enum bcl_status send(const struct sim_part *part, unsigned to)
+static enum bcl_status send_message(const struct sim_part *part, unsigned to)
 {
 	return sim_port_send(part->port, sim_part_rank(part, to),
 			     part->series->send, part->size);
 }
 
-static enum bcl_status receive(const struct sim_part *part, unsigned from)
+static enum bcl_status receive_message(const struct sim_part *part,
+				       unsigned from)
 {
 	return sim_port_receive(part->port, sim_part_rank(part, from),
 				part->series->receive, part->size);
@@ -45,8 +46,8 @@ static enum bcl_status receive(const struct sim_part *part, unsigned from)
 /* ---- trees ---- */
 
 /* Trees over n ranks, `stride` apart from `first` on, the root. */
-static enum bcl_status spread(const struct sim_part *part, unsigned first,
-			      unsigned stride, unsigned n)
+static enum bcl_status spread_tree(const struct sim_part *part, unsigned first,
+				   unsigned stride, unsigned n)
 {
 	unsigned self = (part->rank - first) / stride, bit = 1;
 	enum bcl_status status = BCL_OK;
@@ -58,13 +59,14 @@ static enum bcl_status spread(const struct sim_part *part, unsigned first,
 
 		if (self % bit || (self ^ bit) >= n)
 			continue;
-		status = self & bit ? receive(part, other) : send(part, other);
+		status = self & bit ? receive_message(part, other)
+				    : send_message(part, other);
 	}
 	return status;
 }
 
-static enum bcl_status collect(const struct sim_part *part, unsigned first,
-			       unsigned stride, unsigned n)
+static enum bcl_status collect_tree(const struct sim_part *part, unsigned first,
+				    unsigned stride, unsigned n)
 {
 	unsigned self = (part->rank - first) / stride, bit;
 	enum bcl_status status = BCL_OK;
@@ -73,10 +75,10 @@ static enum bcl_status collect(const struct sim_part *part, unsigned first,
 		unsigned other = first + (self ^ bit) * stride;
 
 		if (self & bit)
-			return send(part, other);
+			return send_message(part, other);
 		if ((self ^ bit) >= n)
 			continue;
-		status = receive(part, other);
+		status = receive_message(part, other);
 		sim_port_move(part->port, part->size);
 	}
 	return status;
@@ -88,26 +90,28 @@ enum bcl_status sim_published_broadcast(const struct sim_part *part)
 	enum bcl_status status = BCL_OK;
 
 	if (part->rank == first)
-		status = spread(part, 0, part->near, part->ranks / part->near);
-	return status ? status : spread(part, first, 1, part->near);
+		status = spread_tree(part, 0, part->near,
+				     part->ranks / part->near);
+	return status ? status : spread_tree(part, first, 1, part->near);
 }
 
 enum bcl_status sim_published_reduce(const struct sim_part *part)
 {
 	unsigned first = part->rank / part->near * part->near;
-	enum bcl_status status = collect(part, first, 1, part->near);
+	enum bcl_status status = collect_tree(part, first, 1, part->near);
 
 	if (!status && part->rank == first)
-		status = collect(part, 0, part->near, part->ranks / part->near);
+		status = collect_tree(part, 0, part->near,
+				      part->ranks / part->near);
 	return status;
 }
 
 /* ---- root to each, each to root ---- */
 
 static enum bcl_status
-flat(const struct sim_part *part,
-     enum bcl_status (*root)(const struct sim_part *part, unsigned rank),
-     enum bcl_status (*other)(const struct sim_part *part, unsigned rank))
+run_flat(const struct sim_part *part,
+	 enum bcl_status (*root)(const struct sim_part *part, unsigned rank),
+	 enum bcl_status (*other)(const struct sim_part *part, unsigned rank))
 {
 	enum bcl_status status = BCL_OK;
 	unsigned i;
@@ -122,10 +126,10 @@ flat(const struct sim_part *part,
 
 enum bcl_status sim_published_scatter(const struct sim_part *part)
 {
-	return flat(part, send, receive);
+	return run_flat(part, send_message, receive_message);
 }
 
 enum bcl_status sim_published_gather(const struct sim_part *part)
 {
-	return flat(part, receive, send);
+	return run_flat(part, receive_message, send_message);
 }

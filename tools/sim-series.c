@@ -27,7 +27,7 @@ static enum bcl_status line_up(const struct sim_part *part)
 }
 
 /* A barrier of all ranks, members or not. */
-static enum bcl_status meet(const struct sim_part *part)
+static enum bcl_status meet_ranks(const struct sim_part *part)
 {
 	if (part->series->together)
 		return line_up(part);
@@ -35,7 +35,7 @@ static enum bcl_status meet(const struct sim_part *part)
 			  : bcl_barrier(part->world);
 }
 
-static bool joins(const struct sim_part *part)
+static bool takes_part(const struct sim_part *part)
 {
 	return part->member && (!part->series->pattern->pair || !part->rank ||
 				part->rank == part->ranks - 1);
@@ -44,7 +44,7 @@ static bool joins(const struct sim_part *part)
 /* True if the rank goes from round to round, even only to wait. */
 static bool takes_turns(const struct sim_part *part)
 {
-	return joins(part) || part->series->together;
+	return takes_part(part) || part->series->together;
 }
 
 static enum bcl_status some_rounds(struct sim_part *part,
@@ -55,7 +55,7 @@ static enum bcl_status some_rounds(struct sim_part *part,
 	unsigned i;
 
 	for (i = 0; i < n && !status; i++) {
-		if (joins(part))
+		if (takes_part(part))
 			status = pattern->run(part);
 		series->done += !part->rank;
 		if (!status && series->together)
@@ -76,7 +76,7 @@ static enum bcl_status one_size(struct sim_part *part,
 	if (takes_turns(part))
 		status = some_rounds(part, series, WARM_UP);
 	if (!status)
-		status = meet(part);
+		status = meet_ranks(part);
 	if (status || !takes_turns(part))
 		return status;
 	spent = 0;
@@ -101,7 +101,7 @@ static enum bcl_status all_sizes(struct sim_part *part,
 
 	for (i = 0; i < series->nsizes && !status; i++)
 		status = one_size(part, env, series, i);
-	return status ? status : meet(part);
+	return status ? status : meet_ranks(part);
 }
 
 /* Runs all sizes. The first member also measures the load of links. */
@@ -110,7 +110,7 @@ static enum bcl_status take_part(struct sim_part *part,
 {
 	struct sim_rank *rank = part->self;
 	struct sim_world *world = sim_job_world(rank->job);
-	enum bcl_status status = meet(part);
+	enum bcl_status status = meet_ranks(part);
 	bool first = part->member && !part->rank;
 
 	if (!status && first)
@@ -124,7 +124,7 @@ static enum bcl_status take_part(struct sim_part *part,
 	return status;
 }
 
-static uint64_t counter(struct bcl_context *context, const char *name)
+static uint64_t read_counter(struct bcl_context *context, const char *name)
 {
 	struct bcl_counter *counters;
 	uint64_t value = 0;
@@ -149,7 +149,7 @@ unsigned sim_part_rank(const struct sim_part *part, unsigned member)
 }
 
 /* Finds out whether the rank takes part, and its number among members. */
-static void place(struct sim_part *part)
+static void find_place(struct sim_part *part)
 {
 	const struct sim_series *series = part->series;
 	unsigned rank = part->self->boot.rank, all = series->cluster->ranks;
@@ -169,8 +169,8 @@ static enum bcl_status by_ports(struct sim_part *part,
 	if (status)
 		return status;
 	status = take_part(part, series);
-	series->again +=
-		counter(sim_port_context(part->port), "card.retransmitted");
+	series->again += read_counter(sim_port_context(part->port),
+				      "card.retransmitted");
 	if (series->leave || status)
 		sim_port_close(part->port);
 	return status;
@@ -194,7 +194,7 @@ static enum bcl_status make_team(struct sim_part *part)
 	return status;
 }
 
-static void leave(struct sim_part *part)
+static void leave_series(struct sim_part *part)
 {
 	if (part->team != part->world)
 		bcl_team_free(part->team);
@@ -219,9 +219,9 @@ static enum bcl_status by_teams(struct sim_part *part,
 	if (!status)
 		status = take_part(part, series);
 	series->again +=
-		counter(bcl_adi_context(part->adi), "card.retransmitted");
+		read_counter(bcl_adi_context(part->adi), "card.retransmitted");
 	if (series->leave || status)
-		leave(part);
+		leave_series(part);
 	return status;
 }
 
@@ -233,7 +233,7 @@ void sim_series_run(struct sim_rank *rank)
 
 	if (rank->life)
 		return; /* the rank crashed during the series */
-	place(&part);
+	find_place(&part);
 	status = series->pattern->port ? by_ports(&part, series)
 				       : by_teams(&part, series);
 	if (!status)
@@ -332,8 +332,8 @@ struct least {
 	const struct sim_cut *cut;
 };
 
-static struct least least(const struct sim_series *series,
-			  const struct sim_machine *machine, size_t length)
+static struct least least_time(const struct sim_series *series,
+			       const struct sim_machine *machine, size_t length)
 {
 	const struct sim_pattern *pattern = series->pattern;
 	struct least least = { 0 };
@@ -357,7 +357,7 @@ static struct least least(const struct sim_series *series,
 static void print_bound(const struct sim_series *series, FILE *to,
 			unsigned size, const struct sim_machine *machine)
 {
-	double us = least(series, machine, series->size[size]).us;
+	double us = least_time(series, machine, series->size[size]).us;
 
 	if (us > 0)
 		fprintf(to, " %12.3f %8.2f", us,
@@ -372,7 +372,7 @@ static void print_cuts(const struct sim_series *series, FILE *to,
 
 	for (i = 0; i < series->nsizes; i++) {
 		const struct sim_cut *cut =
-			least(series, machine, series->size[i]).cut;
+			least_time(series, machine, series->size[i]).cut;
 
 		if (cut)
 			fprintf(to,

@@ -42,7 +42,7 @@ static void latency(long n, int bytes)
 	}
 }
 
-static int window(int bytes)
+static int window_width(int bytes)
 {
 	return bytes > WINDOW_BYTES / WINDOW ? WINDOW_BYTES / bytes : WINDOW;
 }
@@ -52,7 +52,7 @@ static void stream(long n, int bytes)
 {
 	MPI_Request request[WINDOW];
 	MPI_Status status[WINDOW];
-	int i, width = window(bytes);
+	int i, width = window_width(bytes);
 
 	for (; n; n--) {
 		for (i = 0; i < width; i++)
@@ -100,7 +100,7 @@ static void allreduce(long n, int bytes)
  */
 
 /* Returns the seconds of one operation. */
-static double measure(void (*batch)(long n, int bytes), int bytes)
+static double time_operation(void (*batch)(long n, int bytes), int bytes)
 {
 	double taken;
 	long n = 1;
@@ -119,7 +119,8 @@ static double measure(void (*batch)(long n, int bytes), int bytes)
 	}
 }
 
-static void say(const char *test, int bytes, double value, const char *unit)
+static void print_result(const char *test, int bytes, double value,
+			 const char *unit)
 {
 	if (rank == 0)
 		printf("%s %d %.6g %s\n", test, bytes, value, unit);
@@ -131,14 +132,16 @@ static void measure_latency(const char *test)
 	unsigned i;
 
 	for (i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
-		say(test, lengths[i], measure(latency, lengths[i]) / 2 * 1e6,
-		    "us");
+		print_result(test, lengths[i],
+			     time_operation(latency, lengths[i]) / 2 * 1e6,
+			     "us");
 }
 
 static void measure_rate(const char *test)
 {
-	say(test, SHORT, 1e-6 * WINDOW * (size / 2) / measure(stream, SHORT),
-	    "M/s");
+	print_result(test, SHORT,
+		     1e-6 * WINDOW * (size / 2) / time_operation(stream, SHORT),
+		     "M/s");
 }
 
 static void measure_bandwidth(const char *test)
@@ -146,24 +149,25 @@ static void measure_bandwidth(const char *test)
 	int bytes;
 
 	for (bytes = 1024; bytes <= LONGEST; bytes *= 4)
-		say(test, bytes,
-		    1e-9 * bytes * window(bytes) / measure(stream, bytes),
-		    "GB/s");
+		print_result(test, bytes,
+			     1e-9 * bytes * window_width(bytes) /
+				     time_operation(stream, bytes),
+			     "GB/s");
 }
 
 static void measure_barrier(const char *test)
 {
-	say(test, 0, measure(barrier, 0) * 1e6, "us");
+	print_result(test, 0, time_operation(barrier, 0) * 1e6, "us");
 }
 
 static void measure_bcast(const char *test)
 {
-	say(test, SHORT, measure(bcast, SHORT) * 1e6, "us");
+	print_result(test, SHORT, time_operation(bcast, SHORT) * 1e6, "us");
 }
 
 static void measure_allreduce(const char *test)
 {
-	say(test, SHORT, measure(allreduce, SHORT) * 1e6, "us");
+	print_result(test, SHORT, time_operation(allreduce, SHORT) * 1e6, "us");
 }
 
 static const struct {
@@ -175,7 +179,7 @@ static const struct {
 	{ "bcast", measure_bcast },	    { "allreduce", measure_allreduce },
 };
 
-static int number(const char *hydra, const char *open_mpi)
+static int read_number(const char *hydra, const char *open_mpi)
 {
 	const char *value = getenv(hydra);
 
@@ -188,13 +192,13 @@ static int number(const char *hydra, const char *open_mpi)
  * Every MPI is measured with this binding. */
 static void bind_to_processor(void)
 {
-	int ranks = number("PMI_SIZE", "OMPI_COMM_WORLD_SIZE");
+	int ranks = read_number("PMI_SIZE", "OMPI_COMM_WORLD_SIZE");
 	cpu_set_t set;
 
 	if (ranks > sysconf(_SC_NPROCESSORS_ONLN))
 		return;
 	CPU_ZERO(&set);
-	CPU_SET(number("PMI_RANK", "OMPI_COMM_WORLD_RANK"), &set);
+	CPU_SET(read_number("PMI_RANK", "OMPI_COMM_WORLD_RANK"), &set);
 	sched_setaffinity(0, sizeof(set), &set);
 }
 

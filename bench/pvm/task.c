@@ -215,7 +215,7 @@ static const struct test {
 	{ "scatter", scatter, WHOLE, 1, { SHORT } },
 };
 
-static double now(void)
+static double time_now(void)
 {
 	struct timespec time;
 
@@ -232,7 +232,7 @@ static int pack_batch(int test, int n, int bytes)
 }
 
 /* Task 0: runs a batch of n with all tasks. Returns the seconds. */
-static double take(int test, int n, int bytes)
+static double time_batch(int test, int n, int bytes)
 {
 	double start;
 	int i;
@@ -241,20 +241,20 @@ static double take(int test, int n, int bytes)
 	pvm_mcast(job.tids + 1, job.tasks - 1, BATCH);
 	for (i = 1; i < job.tasks; i++)
 		pvm_recv(-1, ANSWER);
-	start = now();
+	start = time_now();
 	tests[test].batch(n, bytes);
-	return now() - start;
+	return time_now() - start;
 }
 
 /* Returns the seconds of one operation. */
-static double measure(int test, int bytes)
+static double time_operation(int test, int bytes)
 {
 	double taken;
 	int n = 8;
 
-	take(test, n, bytes);
+	time_batch(test, n, bytes);
 	for (;;) {
-		taken = take(test, n, bytes);
+		taken = time_batch(test, n, bytes);
 		if (taken >= ENOUGH)
 			return taken / n;
 		n = taken > ENOUGH / 64 ? (int)(1.2 * n * ENOUGH / taken) + 1
@@ -262,9 +262,9 @@ static double measure(int test, int bytes)
 	}
 }
 
-static void say(int test, int bytes)
+static void print_test(int test, int bytes)
 {
-	double taken = measure(test, bytes);
+	double taken = time_operation(test, bytes);
 
 	switch (tests[test].figure) {
 	case HALF_TRIP:
@@ -298,7 +298,7 @@ static void form_group(void)
 	pvm_freezegroup(group, job.tasks);
 }
 
-static void serve(void)
+static void serve_batches(void)
 {
 	int batch[3];
 
@@ -316,7 +316,7 @@ static void serve(void)
 	}
 }
 
-static void tell(int what)
+static void tell_tasks(int what)
 {
 	int i;
 
@@ -326,7 +326,7 @@ static void tell(int what)
 		pvm_recv(-1, ANSWER);
 }
 
-static void run(char **names, int n)
+static void run_tests(char **names, int n)
 {
 	const int *bytes;
 	int i, test, grouped = 0;
@@ -336,14 +336,14 @@ static void run(char **names, int n)
 			if (strcmp(names[i], tests[test].name))
 				continue;
 			if (tests[test].grouped && !grouped++) {
-				tell(GROUP);
+				tell_tasks(GROUP);
 				form_group();
 			}
 			for (bytes = tests[test].lengths; *bytes; bytes++)
-				say(test, *bytes);
+				print_test(test, *bytes);
 		}
 	}
-	tell(LAST);
+	tell_tasks(LAST);
 }
 
 static void bind_to_processor(void)
@@ -357,7 +357,7 @@ static void bind_to_processor(void)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-static int begin(int argc, char **argv)
+static int begin_job(int argc, char **argv)
 {
 	int parent = pvm_parent(), started;
 	char here[] = ".";
@@ -388,7 +388,7 @@ int main(int argc, char **argv)
 {
 	int me = pvm_mytid();
 
-	if (!begin(argc, argv)) {
+	if (!begin_job(argc, argv)) {
 		fprintf(stderr, "task: no tasks\n");
 		pvm_exit();
 		return 2;
@@ -400,9 +400,9 @@ int main(int argc, char **argv)
 	if (job.direct)
 		pvm_setopt(PvmRoute, PvmRouteDirect);
 	if (rank)
-		serve();
+		serve_batches();
 	else
-		run(argv + 4, argc - 4);
+		run_tests(argv + 4, argc - 4);
 	pvm_exit();
 	return 0;
 }

@@ -39,7 +39,7 @@ static void make_memory(struct ref *ref)
 	}
 }
 
-static void announce(struct ref *ref, size_t size, size_t messages)
+static void announce_messages(struct ref *ref, size_t size, size_t messages)
 {
 	const char *buffers = ref_string(ref, "buffers");
 	int rewrite = !strcmp(buffers, "rewritten");
@@ -51,7 +51,7 @@ static void announce(struct ref *ref, size_t size, size_t messages)
 		if (rewrite)
 			memset(ref->own, (int)n, size);
 		m->time = ref_now();
-		/* Pairs with the acquire in take(). */
+		/* Pairs with the acquire in take_message(). */
 		atomic_store_explicit(&m->announced, ++n, memory_order_release);
 		if (away)
 			ref_compute(ref_away_ns(size));
@@ -61,7 +61,7 @@ static void announce(struct ref *ref, size_t size, size_t messages)
 
 /* Copies the next message. Returns the ns since the announcement; with `away`,
  * the ns since side 0 saw the announcement. */
-static uint64_t take(struct ref *ref, size_t size, int away)
+static uint64_t take_message(struct ref *ref, size_t size, int away)
 {
 	struct meeting *m = ref->shared;
 	uint64_t n = atomic_load_explicit(&m->taken, memory_order_relaxed) + 1;
@@ -79,12 +79,12 @@ static uint64_t take(struct ref *ref, size_t size, int away)
 			 errno == EPERM || errno == ENOSYS ? REF_SKIPPED : 1,
 			 "process_vm_readv: %s", strerror(errno));
 	time = ref_now() - begin;
-	/* Pairs with the acquire in announce(). */
+	/* Pairs with the acquire in announce_messages(). */
 	atomic_store_explicit(&m->taken, n, memory_order_release);
 	return time;
 }
 
-static void transfer(struct ref *ref)
+static void transfer_messages(struct ref *ref)
 {
 	size_t size = ref_number(ref, "size"), batch = ref_batch(size), i;
 	size_t samples = ref_number(ref, "samples"), s;
@@ -93,14 +93,14 @@ static void transfer(struct ref *ref)
 	int whole = !away && strcmp(buffers, "rewritten");
 
 	if (ref->side) {
-		announce(ref, size, (samples + 1) * batch);
+		announce_messages(ref, size, (samples + 1) * batch);
 		return;
 	}
 	for (s = 0; s <= samples; s++) {
 		uint64_t start = ref_now(), copying = 0;
 
 		for (i = 0; i < batch; i++)
-			copying += take(ref, size, away);
+			copying += take_message(ref, size, away);
 		if (whole)
 			copying = ref_now() - start;
 		if (s)
@@ -117,7 +117,7 @@ static const struct ref_program program = {
 	.sides = 2,
 	.shared = sizeof(struct meeting),
 	.open = make_memory,
-	.round = transfer,
+	.round = transfer_messages,
 	.param = { { "size", "64K", "bytes of a message" },
 		   { "buffers", "hot",
 		     "hot: one pair; cold: rotate 64 MB; rewritten; away: side "

@@ -42,7 +42,7 @@ static void play_page(struct ref *ref, uint8_t *page, size_t lines,
 	}
 }
 
-static void touch(struct ref *ref)
+static void touch_pages(struct ref *ref)
 {
 	size_t page;
 
@@ -53,7 +53,7 @@ static void touch(struct ref *ref)
 					  1, memory_order_relaxed);
 }
 
-static void play(struct ref *ref)
+static void pass_lines(struct ref *ref)
 {
 	size_t lines = ref_number(ref, "lines");
 	size_t iterations = ref_number(ref, "iterations");
@@ -84,8 +84,8 @@ static const struct ref_program program = {
 	.about = "ping-pong of cache lines, one way",
 	.sides = 2,
 	.shared = (size_t)PAGES * PAGE,
-	.open = touch,
-	.round = play,
+	.open = touch_pages,
+	.round = pass_lines,
 	.param = { { "lines", "1", "1: both sides write it; 2: one each" },
 		   { "pages", "16", "pages in a sample" },
 		   { "iterations", "200", "round trips in each page" } },

@@ -18,7 +18,7 @@ static void make_buffers(struct ref *ref)
 	ref->own = &b;
 }
 
-static void copy(struct ref *ref)
+static void copy_buffers(struct ref *ref)
 {
 	size_t size = ref_number(ref, "size"), batch = ref_batch(size), i;
 	size_t samples = ref_number(ref, "samples"), s;
@@ -46,7 +46,7 @@ static const struct ref_program program = {
 	.about = "bandwidth of memcpy()",
 	.sides = 1,
 	.open = make_buffers,
-	.round = copy,
+	.round = copy_buffers,
 	.param = { { "size", "64K", "bytes of a copy" },
 		   { "buffers", "hot", "hot: one pair; cold: rotate 64 MB" } },
 };

@@ -26,7 +26,8 @@ void pingpong_meet(struct ref *ref, const struct wire *wire)
 	alarm(0);
 }
 
-static void expect(struct ref *ref, const struct wire *wire, uint64_t sequence)
+static void expect_sequence(struct ref *ref, const struct wire *wire,
+			    uint64_t sequence)
 {
 	uint64_t heard = 0;
 
@@ -47,10 +48,10 @@ void pingpong_play(struct ref *ref, const struct wire *wire)
 			uint64_t sequence = s * iterations + i + 1;
 
 			if (ref->side)
-				expect(ref, wire, sequence);
+				expect_sequence(ref, wire, sequence);
 			wire->say(ref, sequence, size);
 			if (!ref->side)
-				expect(ref, wire, sequence);
+				expect_sequence(ref, wire, sequence);
 		}
 		if (s)
 			ref_sample(ref, (double)(ref_now() - start) /

@@ -63,7 +63,7 @@ static size_t key_length(const char **word)
 	return strchr(*word, '=') ? strcspn(*word, "=") : 0;
 }
 
-static void set(struct ref *ref, const char **value, const char *word)
+static void set_parameter(struct ref *ref, const char **value, const char *word)
 {
 	size_t length = key_length(&word);
 	const struct ref_param *param;
@@ -244,7 +244,7 @@ static void run_round(struct ref *ref, char *line)
 	memcpy(ref->value, ref->base, sizeof(ref->value));
 	for (word = strtok_r(line, " \n", &rest); word;
 	     word = strtok_r(NULL, " \n", &rest))
-		set(ref, ref->value, word);
+		set_parameter(ref, ref->value, word);
 	ref->samples = 0;
 	ref->name = ref->program->name;
 	ref->unit = ref->program->unit;
@@ -267,7 +267,7 @@ static int next_line(struct ref *ref, FILE *in, char *line)
 	return fgets(line, REF_REQUEST, in) != NULL;
 }
 
-static void serve(struct ref *ref, FILE *in, const int *other)
+static void serve_requests(struct ref *ref, FILE *in, const int *other)
 {
 	const char *rounds = ref_string(ref, "rounds");
 	unsigned long left = strtoul(rounds, NULL, 10);
@@ -329,13 +329,13 @@ int ref_main(int argc, char **argv, const struct ref_program *program)
 	for (i = 0; (param = param_at(program, (unsigned int)i)); i++)
 		ref.base[i] = param->value;
 	if (program->preset)
-		set(&ref, ref.base, program->preset);
+		set_parameter(&ref, ref.base, program->preset);
 	for (i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--help")) {
 			usage(program);
 			return 0;
 		}
-		set(&ref, ref.base, argv[i]);
+		set_parameter(&ref, ref.base, argv[i]);
 	}
 	memcpy(ref.value, ref.base, sizeof(ref.value));
 	ref.sides = program->sides;
@@ -356,7 +356,7 @@ int ref_main(int argc, char **argv, const struct ref_program *program)
 	pin_side(&ref);
 	if (program->open)
 		program->open(&ref);
-	serve(&ref, in, *side || in != stdin ? NULL : other);
+	serve_requests(&ref, in, *side || in != stdin ? NULL : other);
 	if (program->close)
 		program->close(&ref);
 	return 0;

@@ -38,7 +38,7 @@ struct link {
 	struct frame out;
 };
 
-static void say(struct ref *ref, uint64_t sequence, size_t size)
+static void send_frame(struct ref *ref, uint64_t sequence, size_t size)
 {
 	struct link *link = ref->own;
 
@@ -49,7 +49,7 @@ static void say(struct ref *ref, uint64_t sequence, size_t size)
 		ref_exit(ref, 1, "send: %s", strerror(errno));
 }
 
-static int hear(struct ref *ref, uint64_t *sequence)
+static int receive_frame(struct ref *ref, uint64_t *sequence)
 {
 	struct link *link = ref->own;
 	struct tpacket2_hdr *slot =
@@ -75,7 +75,7 @@ static int hear(struct ref *ref, uint64_t *sequence)
 	return theirs;
 }
 
-static const struct wire wire = { say, hear };
+static const struct wire wire = { send_frame, receive_frame };
 
 static void make_ring(struct ref *ref, struct link *link)
 {
@@ -116,7 +116,7 @@ static void make_ring(struct ref *ref, struct link *link)
 	link->out.side = (uint16_t)ref->side;
 }
 
-static void meet(struct ref *ref)
+static void open_ring(struct ref *ref)
 {
 	static struct link link;
 
@@ -125,7 +125,7 @@ static void meet(struct ref *ref)
 	pingpong_meet(ref, &wire);
 }
 
-static void play(struct ref *ref)
+static void play_pingpong(struct ref *ref)
 {
 	pingpong_play(ref, &wire);
 }
@@ -136,8 +136,8 @@ static const struct ref_program program = {
 	.about = "ping-pong of Ethernet frames through mapped packet rings, "
 		 "one way",
 	.sides = 2,
-	.open = meet,
-	.round = play,
+	.open = open_ring,
+	.round = play_pingpong,
 	.param = { { "size", "64", "bytes of a frame after its header" },
 		   { "iterations", "500", "round trips in a sample" },
 		   { "interface", "lo", "of this side" } },

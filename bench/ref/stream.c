@@ -30,7 +30,7 @@ struct link {
 	uint64_t window;	     /* bytes that may be unacknowledged */
 };
 
-static void say(struct ref *ref, uint64_t number, size_t size)
+static void send_number(struct ref *ref, uint64_t number, size_t size)
 {
 	struct link *link = ref->own;
 
@@ -40,7 +40,7 @@ static void say(struct ref *ref, uint64_t number, size_t size)
 		ref_exit(ref, 1, "send: %s", strerror(errno));
 }
 
-static int hear(struct ref *ref, uint64_t *number)
+static int receive_number(struct ref *ref, uint64_t *number)
 {
 	struct link *link = ref->own;
 
@@ -48,13 +48,13 @@ static int hear(struct ref *ref, uint64_t *number)
 	       sizeof(*number);
 }
 
-static const struct wire wire = { say, hear };
+static const struct wire wire = { send_number, receive_number };
 
 static void take_acks(struct ref *ref, struct link *link)
 {
 	uint64_t number;
 
-	while (hear(ref, &number))
+	while (receive_number(ref, &number))
 		link->acknowledged = number;
 }
 
@@ -91,9 +91,9 @@ static void send_message(struct ref *ref, struct link *link, unsigned char *at,
 	}
 }
 
-static void acknowledge(struct ref *ref, struct link *link)
+static void send_acknowledgement(struct ref *ref, struct link *link)
 {
-	say(ref, link->received, sizeof(link->received));
+	send_number(ref, link->received, sizeof(link->received));
 	link->told = link->received;
 }
 
@@ -112,11 +112,11 @@ static void receive_message(struct ref *ref, struct link *link,
 		}
 		if (link->received - link->told >=
 		    (n > 0 ? (uint64_t)ACK_BYTES : 1))
-			acknowledge(ref, link);
+			send_acknowledgement(ref, link);
 	}
 }
 
-static void stream(struct ref *ref)
+static void stream_messages(struct ref *ref)
 {
 	size_t size = ref_number(ref, "size"), batch = ref_batch(size), i;
 	size_t samples = ref_number(ref, "samples"), s;
@@ -135,7 +135,7 @@ static void stream(struct ref *ref)
 				send_message(ref, link, at, size);
 		}
 		if (ref->side)
-			acknowledge(ref, link);
+			send_acknowledgement(ref, link);
 		else
 			await_acks(ref, link, 0);
 		if (s)
@@ -144,7 +144,7 @@ static void stream(struct ref *ref)
 	}
 }
 
-static void meet(struct ref *ref)
+static void open_socket(struct ref *ref)
 {
 	int bytes = BUFFER, segment = DATAGRAM, yes = 1;
 	static struct link link;
@@ -176,8 +176,8 @@ static const struct ref_program program = {
 	.unit = "GB/s",
 	.about = "bandwidth of UDP with segmentation offload at both ends",
 	.sides = 2,
-	.open = meet,
-	.round = stream,
+	.open = open_socket,
+	.round = stream_messages,
 	.param = { { "size", "1M", "bytes of a message" },
 		   { "buffers", "hot", "hot: one pair; cold: rotate 64 MB" },
 		   { "window", "768K", "bytes on the way at most" },

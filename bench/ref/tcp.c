@@ -31,7 +31,7 @@ struct link {
 };
 
 /* Sends all bytes, or exits. */
-static void put(struct ref *ref, const void *data, size_t size)
+static void send_all(struct ref *ref, const void *data, size_t size)
 {
 	struct link *link = ref->own;
 	const char *at = data;
@@ -47,7 +47,7 @@ static void put(struct ref *ref, const void *data, size_t size)
 }
 
 /* Receives at most `size` bytes. Returns the number of bytes. */
-static size_t get(struct ref *ref, void *data, size_t size)
+static size_t receive_some(struct ref *ref, void *data, size_t size)
 {
 	struct link *link = ref->own;
 	ssize_t n = recv(link->fd, data, size, MSG_DONTWAIT);
@@ -59,20 +59,20 @@ static size_t get(struct ref *ref, void *data, size_t size)
 	return n < 0 ? 0 : (size_t)n;
 }
 
-static void say(struct ref *ref, uint64_t sequence, size_t size)
+static void send_sequence(struct ref *ref, uint64_t sequence, size_t size)
 {
 	struct link *link = ref->own;
 
 	memcpy(link->memory, &sequence, sizeof(sequence));
-	put(ref, link->memory, size);
+	send_all(ref, link->memory, size);
 }
 
-static int hear(struct ref *ref, uint64_t *sequence)
+static int receive_sequence(struct ref *ref, uint64_t *sequence)
 {
 	struct link *link = ref->own;
 
-	link->have +=
-		get(ref, link->memory + link->have, link->size - link->have);
+	link->have += receive_some(ref, link->memory + link->have,
+				   link->size - link->have);
 	if (link->have < link->size)
 		return 0;
 	link->have = 0;
@@ -80,9 +80,9 @@ static int hear(struct ref *ref, uint64_t *sequence)
 	return 1;
 }
 
-static const struct wire wire = { say, hear };
+static const struct wire wire = { send_sequence, receive_sequence };
 
-static void stream(struct ref *ref)
+static void stream_messages(struct ref *ref)
 {
 	size_t size = ref_number(ref, "size"), batch = ref_batch(size), i;
 	size_t samples = ref_number(ref, "samples"), s, left;
@@ -97,13 +97,14 @@ static void stream(struct ref *ref)
 				link->memory + ref_offset(ref, size, i);
 
 			for (left = size; ref->side && left;)
-				left -= get(ref, at + size - left, left);
+				left -= receive_some(ref, at + size - left,
+						     left);
 			if (!ref->side)
-				put(ref, at, size);
+				send_all(ref, at, size);
 		}
 		if (ref->side)
-			put(ref, &answer, ANSWER);
-		while (!ref->side && !get(ref, &answer, ANSWER))
+			send_all(ref, &answer, ANSWER);
+		while (!ref->side && !receive_some(ref, &answer, ANSWER))
 			;
 		if (s)
 			ref_sample(ref, (double)(size * batch) /
@@ -111,14 +112,14 @@ static void stream(struct ref *ref)
 	}
 }
 
-static void play(struct ref *ref)
+static void play_mode(struct ref *ref)
 {
 	struct link *link = ref->own;
 
 	ref->name = link->name;
 	if (!strcmp(ref_string(ref, "mode"), "stream")) {
 		ref->unit = "GB/s";
-		stream(ref);
+		stream_messages(ref);
 		return;
 	}
 	link->size = ref_number(ref, "size");
@@ -159,7 +160,7 @@ static int make_connection(struct ref *ref)
 	return fd;
 }
 
-static void meet(struct ref *ref)
+static void connect_sides(struct ref *ref)
 {
 	const char *control = ref_string(ref, "congestion");
 	static struct link link;
@@ -183,8 +184,8 @@ static const struct ref_program program = {
 	.unit = "ns",
 	.about = "a TCP connection: ping-pong, one way, or a stream (GB/s)",
 	.sides = 2,
-	.open = meet,
-	.round = play,
+	.open = connect_sides,
+	.round = play_mode,
 	.param = { { "mode", "pingpong", "pingpong; stream" },
 		   { "size", "64", "bytes of a message" },
 		   { "iterations", "200", "round trips in a sample" },

@@ -15,7 +15,7 @@ struct link {
 	uint64_t out[DATAGRAM / 8], in[DATAGRAM / 8];
 };
 
-static void say(struct ref *ref, uint64_t sequence, size_t size)
+static void send_datagram(struct ref *ref, uint64_t sequence, size_t size)
 {
 	struct link *link = ref->own;
 
@@ -28,7 +28,7 @@ static void say(struct ref *ref, uint64_t sequence, size_t size)
 		ref_exit(ref, 1, "send: %s", strerror(errno));
 }
 
-static int hear(struct ref *ref, uint64_t *sequence)
+static int receive_datagram(struct ref *ref, uint64_t *sequence)
 {
 	struct link *link = ref->own;
 
@@ -41,9 +41,9 @@ static int hear(struct ref *ref, uint64_t *sequence)
 	return 1;
 }
 
-static const struct wire wire = { say, hear };
+static const struct wire wire = { send_datagram, receive_datagram };
 
-static void meet(struct ref *ref)
+static void open_socket(struct ref *ref)
 {
 	static struct link link;
 
@@ -52,7 +52,7 @@ static void meet(struct ref *ref)
 	pingpong_meet(ref, &wire);
 }
 
-static void play(struct ref *ref)
+static void play_pingpong(struct ref *ref)
 {
 	pingpong_play(ref, &wire);
 }
@@ -62,8 +62,8 @@ static const struct ref_program program = {
 	.unit = "ns",
 	.about = "ping-pong of UDP datagrams, one way",
 	.sides = 2,
-	.open = meet,
-	.round = play,
+	.open = open_socket,
+	.round = play_pingpong,
 	.param = { { "size", "64", "bytes of a datagram" },
 		   { "iterations", "200", "round trips in a sample" },
 		   { "local", "127.0.0.1", "address of this side" },

@@ -23,7 +23,7 @@ struct meeting {
 	double share;  /* of side 2, in %; published by `left` */
 };
 
-static void compute(uint64_t us)
+static void compute_for(uint64_t us)
 {
 	uint64_t end = ref_now() + us * 1000;
 
@@ -31,29 +31,29 @@ static void compute(uint64_t us)
 		;
 }
 
-static uint32_t get(_Atomic uint32_t *word)
+static uint32_t load_word(_Atomic uint32_t *word)
 {
 	return atomic_load_explicit(word, memory_order_acquire);
 }
 
 /* Adds 1 to a word, which has a single writer. Release: pairs with the acquire
- * in get(). */
-static void advance(_Atomic uint32_t *word)
+ * in load_word(). */
+static void advance_word(_Atomic uint32_t *word)
 {
 	atomic_store_explicit(
 		word, atomic_load_explicit(word, memory_order_relaxed) + 1,
 		memory_order_release);
 }
 
-static void sleeper(struct meeting *m, size_t wakes)
+static void sleep_repeatedly(struct meeting *m, size_t wakes)
 {
-	uint32_t n = get(&m->seen);
+	uint32_t n = load_word(&m->seen);
 
 	for (; wakes--; n++) {
-		while (get(&m->word) == n)
+		while (load_word(&m->word) == n)
 			syscall(SYS_futex, &m->word, FUTEX_WAIT, n, NULL);
 		m->late = ref_now() - m->time;
-		advance(&m->seen);
+		advance_word(&m->seen);
 	}
 }
 
@@ -61,20 +61,20 @@ static void foreign_job(struct meeting *m)
 {
 	uint64_t start = ref_now(), wall;
 	struct timespec before, after;
-	uint32_t n = get(&m->left);
+	uint32_t n = load_word(&m->left);
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
-	while (get(&m->stop) == n)
+	while (load_word(&m->stop) == n)
 		;
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
 	wall = ref_now() - start;
 	m->share = ((double)(after.tv_sec - before.tv_sec) * 1e9 +
 		    (double)(after.tv_nsec - before.tv_nsec)) *
 		   100 / (double)wall;
-	advance(&m->left);
+	advance_word(&m->left);
 }
 
-static void wake(struct ref *ref)
+static void measure_wakes(struct ref *ref)
 {
 	size_t compute_us = ref_number(ref, "compute");
 	size_t samples = ref_number(ref, "samples"), s;
@@ -83,25 +83,25 @@ static void wake(struct ref *ref)
 	struct meeting *m = ref->shared;
 
 	if (ref->side == 1)
-		sleeper(m, samples + 1);
+		sleep_repeatedly(m, samples + 1);
 	if (ref->side == 2 && job)
 		foreign_job(m);
 	if (ref->side)
 		return;
 	for (s = 0; s <= samples; s++) {
-		compute(compute_us);
+		compute_for(compute_us);
 		m->time = ref_now();
-		advance(&m->word);
+		advance_word(&m->word);
 		syscall(SYS_futex, &m->word, FUTEX_WAKE, 1);
-		while (get(&m->seen) != get(&m->word))
+		while (load_word(&m->seen) != load_word(&m->word))
 			ref_pause();
 		if (s && !share)
 			ref_sample(ref, (double)m->late / 1000);
 	}
 	if (!job)
 		return;
-	advance(&m->stop);
-	while (get(&m->left) != get(&m->stop))
+	advance_word(&m->stop);
+	while (load_word(&m->left) != load_word(&m->stop))
 		ref_pause();
 	if (share) {
 		ref->unit = "%";
@@ -116,7 +116,7 @@ static const struct ref_program program = {
 	.sides = 3,
 	.shared = sizeof(struct meeting),
 	.preset = "cpus=0,1,1",
-	.round = wake,
+	.round = measure_wakes,
 	.param = { { "compute", "1000", "us between wake-ups" },
 		   { "job", "0", "1: a foreign job on the sleeper's CPU" },
 		   { "figure", "late", "late; share: of the foreign job" } },

@@ -19,7 +19,7 @@ struct meeting {
 };
 
 /* Returns when all sides have called the function once more. */
-static void meet(struct ref *ref)
+static void meet_sides(struct ref *ref)
 {
 	struct meeting *m = ref->shared;
 	/* Release and acquire of one counter order everything before. */
@@ -31,7 +31,7 @@ static void meet(struct ref *ref)
 		sched_yield();
 }
 
-static void yield(struct ref *ref)
+static void measure_yields(struct ref *ref)
 {
 	size_t iterations = ref_number(ref, "iterations"), i;
 	size_t samples = ref_number(ref, "samples"), s;
@@ -40,12 +40,12 @@ static void yield(struct ref *ref)
 	for (s = 0; s <= samples; s++) {
 		uint64_t start = UINT64_MAX, end = 0;
 
-		meet(ref);
+		meet_sides(ref);
 		m->side[ref->side].start = ref_now();
 		for (i = 0; i < iterations; i++)
 			sched_yield();
 		m->side[ref->side].end = ref_now();
-		meet(ref);
+		meet_sides(ref);
 		if (ref->side || !s)
 			continue;
 		for (i = 0; i < ref->sides; i++) {
@@ -63,7 +63,7 @@ static const struct ref_program program = {
 	.unit = "ns",
 	.about = "a round of bare sched_yield() by all sides",
 	.shared = sizeof(struct meeting) + REF_LINE,
-	.round = yield,
+	.round = measure_yields,
 	.param = { { "sides", "8", "processes" },
 		   { "iterations", "500", "yields of each in a sample" } },
 };

@@ -20,7 +20,7 @@ double sim_bound_message(const struct sim_loggp *net, size_t length)
 }
 
 /* From the start of a message to the start of the next. */
-static double turn(const struct sim_loggp *net, size_t length)
+static double message_interval(const struct sim_loggp *net, size_t length)
 {
 	double more = length ? (double)length - 1 : 0;
 
@@ -34,7 +34,8 @@ double sim_bound_stream(const struct sim_machine *machine, unsigned n,
 
 	if (machine->nodes == 1)
 		return sim_bound_message(&machine->inside, length);
-	return sim_bound_message(net, length) + (n - 1) * turn(net, length);
+	return sim_bound_message(net, length) +
+	       (n - 1) * message_interval(net, length);
 }
 
 /*
@@ -43,7 +44,7 @@ double sim_bound_stream(const struct sim_machine *machine, unsigned n,
  * the order in which the receivers got theirs, and so do later messages of the
  * senders.
  */
-static double *arrivals(unsigned n, double message, double next)
+static double *arrival_times(unsigned n, double message, double next)
 {
 	double *at = sim_need(malloc(n * sizeof(*at)));
 	unsigned i, first = 0, later = 1;
@@ -66,8 +67,8 @@ static double *arrivals(unsigned n, double message, double next)
 
 double sim_bound_tree(const struct sim_loggp *net, unsigned n, size_t length)
 {
-	double *at =
-		arrivals(n, sim_bound_message(net, length), turn(net, length));
+	double *at = arrival_times(n, sim_bound_message(net, length),
+				   message_interval(net, length));
 	double last = at[n - 1];
 
 	free(at);
@@ -87,7 +88,7 @@ static double step_inside(const struct sim_machine *machine, size_t length)
 	return fmin(message, machine->between.gap);
 }
 
-static double tree(const struct sim_machine *machine)
+static double tree_bound(const struct sim_machine *machine)
 {
 	return sim_bound_tree(&machine->between, machine->nodes, 1);
 }
@@ -131,8 +132,9 @@ static double bound_mean(const struct sim_machine *machine, size_t length)
 
 	if (gap <= 0)
 		return 0;
-	at = arrivals(machine->nodes, sim_bound_message(net, 1) - net->byte,
-		      turn(net, 1) - net->byte);
+	at = arrival_times(machine->nodes,
+			   sim_bound_message(net, 1) - net->byte,
+			   message_interval(net, 1) - net->byte);
 	for (i = 1; i < machine->nodes; i++)
 		way += at[i] / others;
 	free(at);
@@ -148,7 +150,7 @@ static double bound_vector(const struct sim_machine *machine, size_t length)
 {
 	const struct sim_loggp *net = &machine->between;
 	double message = sim_bound_message(net, length);
-	double deep = tree(machine) - sim_bound_message(net, 1);
+	double deep = tree_bound(machine) - sim_bound_message(net, 1);
 	double gap = net->gap - net->byte, low = deep, high;
 	unsigned i;
 
@@ -178,7 +180,7 @@ static double bound_all(const struct sim_machine *machine)
 {
 	if (machine->nodes == 1)
 		return step_inside(machine, 1);
-	return 2 * step_inside(machine, 1) + tree(machine);
+	return 2 * step_inside(machine, 1) + tree_bound(machine);
 }
 
 /* A node sends or receives `bytes` bytes. */
@@ -201,9 +203,10 @@ static double bound_allreduce(const struct sim_machine *machine, size_t length)
 	double bytes = bound_bytes(machine, sent * (double)length);
 
 	if (machine->nodes > 1)
-		bytes += (sent - 1) * fmax(turn(&machine->between, 1) -
-						   machine->between.byte,
-					   0);
+		bytes += (sent - 1) *
+			 fmax(message_interval(&machine->between, 1) -
+				      machine->between.byte,
+			      0);
 	return fmax(bound_all(machine), bytes);
 }
 
@@ -212,14 +215,15 @@ static double bound_allreduce(const struct sim_machine *machine, size_t length)
  * all blocks can have arrived. Each message of the root takes as many blocks as
  * the receiver can pass on in time, after the blocks of earlier messages.
  */
-static int is_told(const struct sim_machine *machine, double bytes,
-		   const double *arrivals, double time)
+static int can_scatter(const struct sim_machine *machine, double bytes,
+		       const double *arrivals, double time)
 {
 	const struct sim_loggp *net = &machine->between;
 	double begin = sim_bound_message(net, 1) - net->byte;
 	unsigned others = machine->nodes - 1, told = 0, n;
 
-	for (; told < others; told += n, begin += turn(net, 1) - net->byte) {
+	for (; told < others;
+	     told += n, begin += message_interval(net, 1) - net->byte) {
 		for (n = 0; told + n < others; n++)
 			if (begin + (told + n + 1) * bytes * net->byte +
 				    arrivals[n] >
@@ -242,16 +246,17 @@ static double bound_rooted(const struct sim_machine *machine, size_t length)
 	if (machine->nodes == 1)
 		return fmax(step_inside(machine, 1),
 			    bound_bytes(machine, (ranks - 1) * length));
-	low = fmax(tree(machine) + step_inside(machine, 1),
+	low = fmax(tree_bound(machine) + step_inside(machine, 1),
 		   bound_bytes(machine, others * length));
-	high = low + machine->nodes * turn(net, 1) +
+	high = low + machine->nodes * message_interval(net, 1) +
 	       others * length * net->byte;
-	at = arrivals(machine->nodes, sim_bound_message(net, 1), turn(net, 1));
-	if (is_told(machine, ranks * length, at, low))
+	at = arrival_times(machine->nodes, sim_bound_message(net, 1),
+			   message_interval(net, 1));
+	if (can_scatter(machine, ranks * length, at, low))
 		high = low;
 	for (i = 0; i < HALVINGS && high > low; i++) {
 		middle = (low + high) / 2;
-		if (is_told(machine, ranks * length, at, middle))
+		if (can_scatter(machine, ranks * length, at, middle))
 			high = middle;
 		else
 			low = middle;
@@ -283,8 +288,8 @@ static double combinations(double from, unsigned n)
  * card of the node then has that many gaps, and carries the bytes of a block
  * once per message of the path.
  */
-static int is_enough(const struct sim_machine *machine, double bytes,
-		     double sent, double time)
+static int can_exchange(const struct sim_machine *machine, double bytes,
+			double sent, double time)
 {
 	const struct sim_loggp *net = &machine->between;
 	double message = sim_bound_message(net, 1);
@@ -322,12 +327,12 @@ static double bound_alltoall(const struct sim_machine *machine, size_t length)
 	for (sent = 1; sent < n - 1; sent++) {
 		double low = 0, high = best;
 
-		if (!is_enough(machine, bytes, sent, high))
+		if (!can_exchange(machine, bytes, sent, high))
 			continue;
 		for (i = 0; i < HALVINGS; i++) {
 			double middle = (low + high) / 2;
 
-			if (is_enough(machine, bytes, sent, middle))
+			if (can_exchange(machine, bytes, sent, middle))
 				high = middle;
 			else
 				low = middle;
@@ -366,10 +371,12 @@ double sim_bound_pieces(const struct sim_machine *machine, size_t length)
 
 	for (n = 1; n <= PIECES && n <= length; n++) {
 		size_t piece = length / n;
-		double time = (double)(n - 1) * turn(&machine->between, piece) +
-			      sim_bound_tree(&machine->between, machine->nodes,
-					     piece) +
-			      step_inside(machine, piece);
+		double time =
+			(double)(n - 1) *
+				message_interval(&machine->between, piece) +
+			sim_bound_tree(&machine->between, machine->nodes,
+				       piece) +
+			step_inside(machine, piece);
 
 		if (n == 1 || time < best)
 			best = time;

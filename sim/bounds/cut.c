@@ -32,14 +32,15 @@ struct network {
 
 /* ---- cables that frames can take ---- */
 
-static void *room(size_t n, size_t size)
+static void *allocate_array(size_t n, size_t size)
 {
 	return sim_need(malloc((n + 1) * size));
 }
 
 static uint32_t *none_yet(size_t n)
 {
-	return memset(room(n, sizeof(uint32_t)), 0xff, n * sizeof(uint32_t));
+	return memset(allocate_array(n, sizeof(uint32_t)), 0xff,
+		      n * sizeof(uint32_t));
 }
 
 static uint32_t other_end(const struct network *net, uint32_t end)
@@ -56,7 +57,7 @@ static bool takes_part(const struct network *net, uint32_t place)
 }
 
 /* The switch to which a port is connected. */
-static uint32_t home(const struct network *net, uint32_t port)
+static uint32_t switch_of(const struct network *net, uint32_t port)
 {
 	return other_end(net, net->first[port]);
 }
@@ -110,13 +111,13 @@ static void mark_ways(struct network *net, uint32_t from, uint32_t *queue,
 
 static void find_ways(struct network *net)
 {
-	uint32_t *queue = room(net->places, sizeof(*queue)), port;
-	bool *leads = room(net->places, sizeof(*leads));
+	uint32_t *queue = allocate_array(net->places, sizeof(*queue)), port;
+	bool *leads = allocate_array(net->places, sizeof(*leads));
 	bool *done = sim_need(calloc(net->places, sizeof(*done)));
 
 	net->used = sim_need(calloc(net->cluster->ncables, sizeof(bool)));
 	for (port = 0; port < sim_cluster_ports(net->cluster); port++) {
-		uint32_t from = home(net, port);
+		uint32_t from = switch_of(net, port);
 
 		if (!takes_part(net, port) || done[from])
 			continue;
@@ -135,10 +136,10 @@ static void group_nodes(struct network *net)
 {
 	uint32_t *of = none_yet(net->places), node;
 
-	net->group = room(net->nodes, sizeof(*net->group));
+	net->group = allocate_array(net->nodes, sizeof(*net->group));
 	for (node = 0; node < net->nodes; node++) {
 		uint32_t port = sim_cluster_port(net->cluster, node, 0);
-		uint32_t *number = &of[home(net, port)];
+		uint32_t *number = &of[switch_of(net, port)];
 
 		if (*number == NONE)
 			*number = net->groups++;
@@ -148,19 +149,19 @@ static void group_nodes(struct network *net)
 }
 
 /* True if the node is in one of n groups from `first` on. */
-static bool inside(const struct network *net, unsigned node, uint32_t first,
-		   uint32_t n)
+static bool is_inside(const struct network *net, unsigned node, uint32_t first,
+		      uint32_t n)
 {
 	return net->group[node] - first < n;
 }
 
 /* Bytes per second, rounded up, so that no bound is too large. */
-static uint64_t capacity(const struct sim_cable *cable)
+static uint64_t cable_capacity(const struct sim_cable *cable)
 {
 	return (PS_PER_S + cable->ps_per_byte - 1) / cable->ps_per_byte;
 }
 
-static double rate(const struct network *net, uint32_t first, uint32_t n)
+static double cut_rate(const struct network *net, uint32_t first, uint32_t n)
 {
 	const struct sim_cluster *cluster = net->cluster;
 	uint32_t from = net->places, to = net->places + 1, i;
@@ -169,14 +170,16 @@ static double rate(const struct network *net, uint32_t first, uint32_t n)
 
 	for (i = 0; i < cluster->ncables; i++)
 		if (net->used[i])
-			sim_flow_link(flow, cluster->cables[i].a,
-				      cluster->cables[i].b,
-				      capacity(&cluster->cables[i].config));
+			sim_flow_link(
+				flow, cluster->cables[i].a,
+				cluster->cables[i].b,
+				cable_capacity(&cluster->cables[i].config));
 	for (i = 0; i < sim_cluster_ports(cluster); i++)
 		if (takes_part(net, i))
 			sim_flow_link(flow, i,
-				      inside(net, sim_cluster_node(cluster, i),
-					     first, n)
+				      is_inside(net,
+						sim_cluster_node(cluster, i),
+						first, n)
 					      ? from
 					      : to,
 				      SIM_FLOW_ANY);
@@ -185,22 +188,22 @@ static double rate(const struct network *net, uint32_t first, uint32_t n)
 	return (double)most / 1e6;
 }
 
-static struct sim_cut cut(const struct network *net, unsigned distance,
-			  uint32_t first, uint32_t n)
+static struct sim_cut make_cut(const struct network *net, unsigned distance,
+			       uint32_t first, uint32_t n)
 {
-	struct sim_cut made = { .rate = rate(net, first, n) };
-	bool near = inside(net, 0, first, n);
+	struct sim_cut made = { .rate = cut_rate(net, first, n) };
+	bool near = is_inside(net, 0, first, n);
 	unsigned i;
 
 	for (i = 0; i < net->nodes; i++) {
 		unsigned to = (i + distance) % net->nodes;
 
-		if (inside(net, i, first, n) != near) {
+		if (is_inside(net, i, first, n) != near) {
 			made.far++;
 			continue;
 		}
 		made.near++;
-		made.shifted += inside(net, to, first, n) != near;
+		made.shifted += is_inside(net, to, first, n) != near;
 	}
 	return made;
 }
@@ -221,7 +224,8 @@ void sim_cuts_find(const struct sim_cluster *cluster, unsigned nodes,
 	group_nodes(&net);
 	for (n = net.groups / 2; n; n /= 2)
 		for (i = 0; i < ALIKE && (i + 1) * n <= net.groups; i++)
-			cuts->cut[cuts->n++] = cut(&net, distance, i * n, n);
+			cuts->cut[cuts->n++] =
+				make_cut(&net, distance, i * n, n);
 	free(net.first);
 	free(net.next);
 	free(net.used);

@@ -9,15 +9,15 @@
 
 /* ---- the network ---- */
 
-static void arrived(void *arg, struct sim_frame *frame)
+static void drop_frame(void *arg, struct sim_frame *frame)
 {
 	(void)arg;
 	sim_frame_free(frame);
 }
 
 /* ns of `length` bytes from a node to the next node, for the nearest pair. */
-static uint64_t shortest(const struct sim_cluster *cluster, unsigned nodes,
-			 uint32_t length)
+static uint64_t shortest_time(const struct sim_cluster *cluster, unsigned nodes,
+			      uint32_t length)
 {
 	struct sim_clock clock;
 	struct sim_fabric *fabric;
@@ -25,7 +25,7 @@ static uint64_t shortest(const struct sim_cluster *cluster, unsigned nodes,
 	unsigned i;
 
 	sim_clock_open(&clock, 0);
-	fabric = sim_cluster_fabric(cluster, &clock, arrived, NULL);
+	fabric = sim_cluster_fabric(cluster, &clock, drop_frame, NULL);
 	for (i = 0; i + 1 < nodes; i++) {
 		start = clock.now;
 		sim_fabric_send(sim_frame_new(fabric, i, i + 1, length));
@@ -40,7 +40,7 @@ static uint64_t shortest(const struct sim_cluster *cluster, unsigned nodes,
 }
 
 /* ps per byte over all rails of a node together, by the fastest cable. */
-static double fastest(const struct sim_cluster *cluster)
+static double fastest_rate(const struct sim_cluster *cluster)
 {
 	uint64_t least = UINT64_MAX;
 	uint32_t i;
@@ -59,14 +59,14 @@ static double fastest(const struct sim_cluster *cluster)
 /* ---- messages ---- */
 
 /* Sets figures in us from costs in ns. */
-static void between(const struct sim_cluster *cluster,
-		    struct sim_machine *machine)
+static void set_between(const struct sim_cluster *cluster,
+			struct sim_machine *machine)
 {
 	const struct sim_host_costs *host = &cluster->costs.host;
 	const struct sim_card_costs *card = &cluster->costs.card;
-	double link = fastest(cluster), frame = card->mtu;
+	double link = fastest_rate(cluster), frame = card->mtu;
 	double request = (double)sim_costs_request(host) / 1000;
-	uint64_t way = shortest(cluster, machine->nodes, BCL_HEADERS_SIZE);
+	uint64_t way = shortest_time(cluster, machine->nodes, BCL_HEADERS_SIZE);
 	struct sim_loggp *net = &machine->between;
 
 	/*
@@ -87,7 +87,8 @@ static void between(const struct sim_cluster *cluster,
 		   1000;
 	machine->framing = frame / (frame - BCL_HEADERS_SIZE);
 	machine->passing =
-		(double)(way - shortest(cluster, machine->nodes, 0)) / 1000;
+		(double)(way - shortest_time(cluster, machine->nodes, 0)) /
+		1000;
 	net->byte = fmax(fmax((double)card->read.ps_per_byte,
 			      (double)card->write.ps_per_byte),
 			 link * machine->framing) /
@@ -96,7 +97,7 @@ static void between(const struct sim_cluster *cluster,
 
 /* A rank writes a flag or a piece and another rank reads it: there is no
  * message, and both sides copy, half of the bytes each. */
-static void inside(const struct sim_host_costs *host, struct sim_loggp *net)
+static void set_inside(const struct sim_host_costs *host, struct sim_loggp *net)
 {
 	net->latency = (double)host->line / 1000;
 	net->byte = (double)host->copy / 2 / 1e6;
@@ -106,9 +107,9 @@ void sim_figures(const struct sim_cluster *cluster, unsigned nodes,
 		 unsigned ranks, struct sim_machine *machine)
 {
 	*machine = (struct sim_machine){ .nodes = nodes, .ranks = ranks };
-	inside(&cluster->costs.host, &machine->inside);
+	set_inside(&cluster->costs.host, &machine->inside);
 	if (nodes > 1)
-		between(cluster, machine);
+		set_between(cluster, machine);
 }
 
 static struct sim_loggp loggp_of(const struct sim_measured *measured)

@@ -57,8 +57,8 @@ void sim_flow_close(struct sim_flow *flow)
 	free(flow);
 }
 
-static void add(struct sim_flow *flow, uint32_t from, uint32_t to,
-		uint64_t room)
+static void add_arc(struct sim_flow *flow, uint32_t from, uint32_t to,
+		    uint64_t room)
 {
 	flow->arcs = sim_grow(flow->arcs, flow->narcs, sizeof(*flow->arcs));
 	flow->arcs[flow->narcs] = (struct arc){ to, flow->first[from], room };
@@ -68,13 +68,13 @@ static void add(struct sim_flow *flow, uint32_t from, uint32_t to,
 void sim_flow_link(struct sim_flow *flow, uint32_t a, uint32_t b,
 		   uint64_t capacity)
 {
-	add(flow, a, b, capacity);
-	add(flow, b, a, capacity);
+	add_arc(flow, a, b, capacity);
+	add_arc(flow, b, a, capacity);
 }
 
 /* Computes distances breadth first, over arcs with room. Returns false if `to`
  * cannot be reached. */
-static bool measure(struct sim_flow *flow, uint32_t from, uint32_t to)
+static bool measure_hops(struct sim_flow *flow, uint32_t from, uint32_t to)
 {
 	uint32_t head = 0, tail = 0, i;
 
@@ -98,8 +98,8 @@ static bool measure(struct sim_flow *flow, uint32_t from, uint32_t to)
 
 /* Pushes at most `most` from `at` to `to` by all shortest routes. Returns the
  * amount. */
-static uint64_t push(struct sim_flow *flow, uint32_t at, uint32_t to,
-		     uint64_t most)
+static uint64_t push_flow(struct sim_flow *flow, uint32_t at, uint32_t to,
+			  uint64_t most)
 {
 	uint64_t passed = 0;
 	uint32_t *i = &flow->left[at];
@@ -114,7 +114,7 @@ static uint64_t push(struct sim_flow *flow, uint32_t at, uint32_t to,
 			continue;
 		if (room > arc->room)
 			room = arc->room;
-		some = room ? push(flow, arc->to, to, room) : 0;
+		some = room ? push_flow(flow, arc->to, to, room) : 0;
 		arc->room -= some;
 		back->room += some;
 		passed += some;
@@ -128,10 +128,10 @@ uint64_t sim_flow_most(struct sim_flow *flow, uint32_t from, uint32_t to)
 {
 	uint64_t all = 0;
 
-	while (measure(flow, from, to)) {
+	while (measure_hops(flow, from, to)) {
 		memcpy(flow->left, flow->first,
 		       flow->places * sizeof(*flow->left));
-		all += push(flow, from, to, SIM_FLOW_ANY);
+		all += push_flow(flow, from, to, SIM_FLOW_ANY);
 	}
 	return all;
 }

@@ -47,7 +47,7 @@ struct check_flows {
 	uint64_t sweep; /* time of the next search for overdue messages */
 };
 
-static void *need(size_t size)
+static void *allocate_zeroed(size_t size)
 {
 	void *memory = calloc(1, size);
 
@@ -58,14 +58,14 @@ static void *need(size_t size)
 
 struct check_flows *check_flows_open(void)
 {
-	return need(sizeof(struct check_flows));
+	return allocate_zeroed(sizeof(struct check_flows));
 }
 
 /* ---- queues ---- */
 
-static void append(struct queue *queue, const struct message *new)
+static void append_message(struct queue *queue, const struct message *new)
 {
-	struct message *message = need(sizeof(*message));
+	struct message *message = allocate_zeroed(sizeof(*message));
 
 	*message = *new;
 	if (!queue->first)
@@ -100,8 +100,8 @@ void check_flows_close(struct check_flows *flows)
 	free(flows);
 }
 
-static struct flow *find(struct check_flows *flows, uint64_t from,
-			 unsigned from_port, uint64_t to, unsigned to_port)
+static struct flow *find_flow(struct check_flows *flows, uint64_t from,
+			      unsigned from_port, uint64_t to, unsigned to_port)
 {
 	uint64_t hash = (from * 31 + from_port) * 31 + to * 7 + to_port;
 	struct flow **at = &flows->buckets[(hash ^ hash >> 32) % BUCKETS];
@@ -112,7 +112,7 @@ static struct flow *find(struct check_flows *flows, uint64_t from,
 		    flow->from_port == from_port && flow->to_port == to_port)
 			break;
 	if (!flow) {
-		flow = need(sizeof(*flow));
+		flow = allocate_zeroed(sizeof(*flow));
 		flow->from = from;
 		flow->to = to;
 		flow->from_port = (uint16_t)from_port;
@@ -130,9 +130,9 @@ static struct flow *find(struct check_flows *flows, uint64_t from,
 
 /* ---- findings ---- */
 
-static void found(struct check_flows *flows, const struct flow *flow,
-		  enum check_end end, const struct check_place *place,
-		  const struct check_place *other)
+static void add_finding(struct check_flows *flows, const struct flow *flow,
+			enum check_end end, const struct check_place *place,
+			const struct check_place *other)
 {
 	if (flows->nfound == flows->room) {
 		flows->room = flows->room ? 2 * flows->room : 16;
@@ -177,8 +177,8 @@ static bool told_of(const struct check_world *world, uint64_t card,
 
 /* ---- matching ---- */
 
-static bool same(const struct bcl_record *asked,
-		 const struct bcl_record *delivered)
+static bool matches_request(const struct bcl_record *asked,
+			    const struct bcl_record *delivered)
 {
 	bool notify = delivered->op == BCL_CQ_NOTIFY;
 
@@ -193,7 +193,7 @@ static bool same(const struct bcl_record *asked,
 }
 
 /* True if both deliveries may be of the same message. */
-static bool alike(const struct bcl_record *a, const struct bcl_record *b)
+static bool may_be_same(const struct bcl_record *a, const struct bcl_record *b)
 {
 	return a->op == b->op && a->length == b->length && a->type == b->type &&
 	       a->value == b->value && a->digest == b->digest;
@@ -207,26 +207,26 @@ static bool match_passed(struct check_flows *flows, struct flow *flow,
 
 	for (message = flow->asked.first; message; message = message->next)
 		if (!message->delivered && message->passed.number &&
-		    same(&message->record, &delivered->record))
+		    matches_request(&message->record, &delivered->record))
 			break;
 	if (!message)
 		return false;
 	message->delivered = true;
-	found(flows, flow, CHECK_END_ORDER, &delivered->place,
-	      &message->passed);
+	add_finding(flows, flow, CHECK_END_ORDER, &delivered->place,
+		    &message->passed);
 	return true;
 }
 
 /* Matches a delivery with the oldest request that agrees. Earlier undelivered
  * requests are marked as passed. */
-static bool match(struct check_flows *flows, struct flow *flow,
-		  const struct message *delivered)
+static bool match_delivery(struct check_flows *flows, struct flow *flow,
+			   const struct message *delivered)
 {
 	struct message *message, *before;
 
 	for (message = flow->asked.first; message; message = message->next)
 		if (!message->delivered && !message->passed.number &&
-		    same(&message->record, &delivered->record))
+		    matches_request(&message->record, &delivered->record))
 			break;
 	if (!message)
 		return match_passed(flows, flow, delivered);
@@ -239,21 +239,22 @@ static bool match(struct check_flows *flows, struct flow *flow,
 			continue;
 		before->passed = delivered->place;
 		if (before->status == BCL_OK)
-			found(flows, flow, CHECK_END_ORDER, &delivered->place,
-			      &before->place);
+			add_finding(flows, flow, CHECK_END_ORDER,
+				    &delivered->place, &before->place);
 	}
 	return true;
 }
 
 static void match_early(struct check_flows *flows, struct flow *flow)
 {
-	while (flow->early.first && match(flows, flow, flow->early.first))
+	while (flow->early.first &&
+	       match_delivery(flows, flow, flow->early.first))
 		drop_first(&flow->early);
 }
 
 /* Drops messages that are settled, and judges those older than `old`. */
-static void settle(const struct check_world *world, struct flow *flow,
-		   uint64_t old)
+static void drop_settled(const struct check_world *world, struct flow *flow,
+			 uint64_t old)
 {
 	struct check_flows *flows = world->flows;
 	const struct check_place nowhere = { NULL, 0 };
@@ -268,26 +269,27 @@ static void settle(const struct check_world *world, struct flow *flow,
 		if (!message->delivered && message->status == BCL_OK &&
 		    !message->passed.number &&
 		    told_of(world, flow->to, flow->to_port))
-			found(flows, flow, CHECK_END_LOST, &message->place,
-			      &nowhere);
+			add_finding(flows, flow, CHECK_END_LOST,
+				    &message->place, &nowhere);
 		drop_first(&flow->asked);
 	}
 	while ((message = flow->early.first) && message->time < old) {
 		bool again = flow->any &&
-			     alike(&flow->last.record, &message->record);
+			     may_be_same(&flow->last.record, &message->record);
 
-		found(flows, flow, again ? CHECK_END_AGAIN : CHECK_END_UNSENT,
-		      &message->place, again ? &flow->last.place : &nowhere);
+		add_finding(
+			flows, flow, again ? CHECK_END_AGAIN : CHECK_END_UNSENT,
+			&message->place, again ? &flow->last.place : &nowhere);
 		drop_first(&flow->early);
 	}
 }
 
-static void sweep(const struct check_world *world, uint64_t old)
+static void sweep_flows(const struct check_world *world, uint64_t old)
 {
 	struct flow **at = &world->flows->busy, *flow;
 
 	while ((flow = *at)) {
-		settle(world, flow, old);
+		drop_settled(world, flow, old);
 		if (flow->asked.first || flow->early.first) {
 			at = &flow->busy;
 			continue;
@@ -311,7 +313,7 @@ static struct message record_message(struct check_event *event)
 	};
 }
 
-static void asked(struct check_event *event)
+static void note_request(struct check_event *event)
 {
 	struct check_flows *flows = event->world->flows;
 	const struct bcl_record *record = &event->record;
@@ -321,13 +323,13 @@ static void asked(struct check_event *event)
 	if (!check_is_ordered(record->op) ||
 	    !told_of(event->world, record->card, record->peer_port))
 		return;
-	flow = find(flows, event->life->card, record->port, record->card,
-		    record->peer_port);
-	append(&flow->asked, &new);
+	flow = find_flow(flows, event->life->card, record->port, record->card,
+			 record->peer_port);
+	append_message(&flow->asked, &new);
 	match_early(flows, flow);
 }
 
-static void delivered(struct check_event *event)
+static void note_delivery(struct check_event *event)
 {
 	struct check_flows *flows = event->world->flows;
 	const struct bcl_record *record = &event->record;
@@ -337,14 +339,14 @@ static void delivered(struct check_event *event)
 	if ((record->op != BCL_CQ_SYSTEM && record->op != BCL_CQ_NOTIFY) ||
 	    !told_of(event->world, record->card, record->peer_port))
 		return;
-	flow = find(flows, record->card, record->peer_port, event->life->card,
-		    record->port);
-	if (!flow->early.first && match(flows, flow, &new))
+	flow = find_flow(flows, record->card, record->peer_port,
+			 event->life->card, record->port);
+	if (!flow->early.first && match_delivery(flows, flow, &new))
 		return;
-	append(&flow->early, &new);
+	append_message(&flow->early, &new);
 }
 
-static void completed(struct check_event *event)
+static void note_completion(struct check_event *event)
 {
 	const struct check_request *request = event->request;
 	struct check_flows *flows = event->world->flows;
@@ -355,8 +357,8 @@ static void completed(struct check_event *event)
 	    !told_of(event->world, request->asked.card,
 		     request->asked.peer_port))
 		return;
-	flow = find(flows, event->life->card, request->asked.port,
-		    request->asked.card, request->asked.peer_port);
+	flow = find_flow(flows, event->life->card, request->asked.port,
+			 request->asked.card, request->asked.peer_port);
 	for (message = flow->asked.first; message; message = message->next)
 		if (message->order == request->order &&
 		    message->life == event->life->incarnation)
@@ -366,14 +368,14 @@ static void completed(struct check_event *event)
 	message->status = event->record.status;
 	message->time = event->packet->time;
 	if (!message->status && message->passed.number)
-		found(flows, flow, CHECK_END_ORDER, &message->passed,
-		      &message->place);
-	settle(event->world, flow, 0);
+		add_finding(flows, flow, CHECK_END_ORDER, &message->passed,
+			    &message->place);
+	drop_settled(event->world, flow, 0);
 }
 
 /* The card or its port has ended: pending requests may have been delivered or
  * not. The caller passes port 0 for all ports of the card. */
-static void ended(struct check_event *event, unsigned port)
+static void note_end(struct check_event *event, unsigned port)
 {
 	struct message *message;
 	struct flow *flow;
@@ -397,31 +399,31 @@ void check_flows_record(struct check_event *event)
 	uint64_t now = event->packet->time, patience = event->world->patience;
 
 	if (now >= flows->sweep) {
-		sweep(event->world, now > patience ? now - patience : 0);
+		sweep_flows(event->world, now > patience ? now - patience : 0);
 		flows->sweep = now + patience / 4;
 	}
 	switch (event->record.kind) {
 	case BCL_RECORD_REQUEST:
-		asked(event);
+		note_request(event);
 		break;
 	case BCL_RECORD_DELIVERED:
-		delivered(event);
+		note_delivery(event);
 		break;
 	case BCL_RECORD_COMPLETED:
-		completed(event);
+		note_completion(event);
 		break;
 	case BCL_RECORD_PORT_CLOSED:
-		ended(event, event->record.port);
+		note_end(event, event->record.port);
 		break;
 	case BCL_RECORD_OPENED:
 	case BCL_RECORD_CLOSED:
 	case BCL_RECORD_CRASHED:
-		ended(event, 0);
+		note_end(event, 0);
 		break;
 	}
 }
 
 void check_flows_end(struct check_world *world)
 {
-	sweep(world, UINT64_MAX);
+	sweep_flows(world, UINT64_MAX);
 }

@@ -14,12 +14,12 @@ enum {
 
 /* ---- frames ---- */
 
-static uint32_t bit(uint32_t seq)
+static uint32_t arrival_bit(uint32_t seq)
 {
 	return 1u << seq % 32;
 }
 
-static uint32_t *bits(struct check_lane *lane, uint32_t seq)
+static uint32_t *arrival_word(struct check_lane *lane, uint32_t seq)
 {
 	return &lane->arrived[seq % BCL_SACK_BITS / 32];
 }
@@ -28,13 +28,15 @@ bool check_lane_arrived(const struct check_lane *lane, uint32_t seq)
 {
 	return bcl_before(seq, lane->expected) ||
 	       (seq - lane->expected < BCL_SACK_BITS &&
-		lane->arrived[seq % BCL_SACK_BITS / 32] & bit(seq));
+		lane->arrived[seq % BCL_SACK_BITS / 32] & arrival_bit(seq));
 }
 
-static void pass(struct check_lane *lane)
+static void pass_arrived(struct check_lane *lane)
 {
-	while (*bits(lane, lane->expected) & bit(lane->expected)) {
-		*bits(lane, lane->expected) &= ~bit(lane->expected);
+	while (*arrival_word(lane, lane->expected) &
+	       arrival_bit(lane->expected)) {
+		*arrival_word(lane, lane->expected) &=
+			~arrival_bit(lane->expected);
 		lane->expected++;
 	}
 }
@@ -47,10 +49,11 @@ void check_inbound_skip(struct check_lane *lane, uint32_t seq)
 			lane->expected = seq;
 		}
 		while (bcl_before(lane->expected, seq)) {
-			*bits(lane, lane->expected) &= ~bit(lane->expected);
+			*arrival_word(lane, lane->expected) &=
+				~arrival_bit(lane->expected);
 			lane->expected++;
 		}
-		pass(lane);
+		pass_arrived(lane);
 	}
 	if (!lane->came_known || bcl_before(lane->skipped, seq))
 		lane->skipped = seq;
@@ -96,11 +99,11 @@ void check_inbound_frame(struct check_event *event)
 		link->peer_base = frame->base;
 	if (!event->new_frame)
 		return;
-	*bits(lane, frame->seq) |= bit(frame->seq);
-	pass(lane);
+	*arrival_word(lane, frame->seq) |= arrival_bit(frame->seq);
+	pass_arrived(lane);
 }
 
-static struct check_arrival *remember(struct check_event *event)
+static struct check_arrival *remember_arrival(struct check_event *event)
 {
 	const struct check_segment *segment = event->segment;
 	struct check_link *link = event->link;
@@ -132,7 +135,7 @@ static struct check_arrival *remember(struct check_event *event)
 }
 
 /* The reply to a request of ours has arrived. */
-static void answered(struct check_event *event)
+static void note_reply(struct check_event *event)
 {
 	const struct check_segment *segment = event->segment;
 	struct check_port *port =
@@ -177,7 +180,7 @@ void check_inbound_segment(struct check_event *event)
 		return;
 	arrival = check_arrival(link, segment->msg);
 	if (!arrival)
-		arrival = remember(event);
+		arrival = remember_arrival(event);
 	if (segment->op == BCL_SEG_WITHDRAW) {
 		arrival->withdrawn = true;
 		return;
@@ -199,7 +202,7 @@ void check_inbound_segment(struct check_event *event)
 		return;
 	arrival->whole = true;
 	if (check_is_reply(segment->op) && link->life == event->life)
-		answered(event);
+		note_reply(event);
 }
 
 /*
@@ -296,7 +299,7 @@ void check_inbound_told(struct check_event *event)
 /* ---- deliveries ---- */
 
 /* True if this number will not be delivered any more. */
-static bool settled(const struct check_link *link, uint32_t msg)
+static bool is_settled(const struct check_link *link, uint32_t msg)
 {
 	const struct check_arrival *arrival = check_arrival(link, msg);
 
@@ -358,13 +361,13 @@ static enum check_match match_link(struct check_link *link,
 	struct check_arrival *arrival;
 	uint32_t msg;
 
-	while (link->low != link->top && settled(link, link->low))
+	while (link->low != link->top && is_settled(link, link->low))
 		link->low++;
 	for (msg = link->low; msg != link->top; msg++) {
 		enum check_match this = CHECK_MATCHED;
 
 		arrival = check_arrival(link, msg);
-		if (!arrival || settled(link, msg) ||
+		if (!arrival || is_settled(link, msg) ||
 		    !same_flow(arrival, record))
 			continue;
 		if (arrival->passed && !same_contents(arrival, record))

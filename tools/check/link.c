@@ -9,7 +9,7 @@ enum {
 	RAIL = 3, /* bits of a connection id that hold the rail */
 };
 
-static bool shakes(const struct check_frame *frame)
+static bool is_handshake(const struct check_frame *frame)
 {
 	return frame->kind == BCL_FRAME_HELLO ||
 	       frame->kind == BCL_FRAME_HELLO_ACK;
@@ -17,13 +17,13 @@ static bool shakes(const struct check_frame *frame)
 
 /* A link of this life, or else of the former life, to which the card must not
  * listen. */
-static struct check_link *own(const struct check_life *life, uint32_t id)
+static struct check_link *own_link(const struct check_life *life, uint32_t id)
 {
 	struct check_link *link = life->links;
 
 	while (link && link->id != (id & ~(uint32_t)RAIL))
 		link = link->next;
-	return link || !life->former ? link : own(life->former, id);
+	return link || !life->former ? link : own_link(life->former, id);
 }
 
 struct check_link *check_link_to(const struct check_life *life, uint64_t card)
@@ -35,8 +35,8 @@ struct check_link *check_link_to(const struct check_life *life, uint64_t card)
 	return link;
 }
 
-static struct check_link *make(struct check_life *life, uint64_t card,
-			       uint32_t id)
+static struct check_link *make_link(struct check_life *life, uint64_t card,
+				    uint32_t id)
 {
 	struct check_link *link = calloc(1, sizeof(*link));
 
@@ -91,8 +91,8 @@ static struct check_offer *offer_of(struct check_link *link, uint32_t conn)
 
 /* A link to the connection `peer` of a card: paired already, or with
  * an offer. */
-static struct check_link *towards(const struct check_life *life, uint64_t card,
-				  uint32_t peer)
+static struct check_link *link_towards(const struct check_life *life,
+				       uint64_t card, uint32_t peer)
 {
 	struct check_link *link;
 
@@ -117,8 +117,8 @@ static struct check_call *call_of(const struct check_life *life, uint64_t card,
 }
 
 /* Pairs the link with connection `peer` of the other card. */
-static void pair(struct check_link *link, uint32_t peer, uint64_t life,
-		 uint32_t first_msg)
+static void pair_link(struct check_link *link, uint32_t peer, uint64_t life,
+		      uint32_t first_msg)
 {
 	const struct check_offer *offer = offer_of(link, peer);
 	struct check_link **at = &link->life->links;
@@ -146,12 +146,12 @@ static void pair(struct check_link *link, uint32_t peer, uint64_t life,
 }
 
 /* Our card accepts an offered connection by sending on it. */
-static void believe(struct check_link *link, uint32_t conn)
+static void accept_offer(struct check_link *link, uint32_t conn)
 {
 	const struct check_offer *offer = offer_of(link, conn);
 
 	if (offer)
-		pair(link, conn, offer->life, offer->first_msg);
+		pair_link(link, conn, offer->life, offer->first_msg);
 }
 
 void check_link_find(struct check_event *event)
@@ -164,25 +164,26 @@ void check_link_find(struct check_event *event)
 	case BCL_FRAME_HELLO:
 	case BCL_FRAME_HELLO_ACK:
 		if (event->packet->outbound)
-			event->link = own(life, frame->hello.conn);
+			event->link = own_link(life, frame->hello.conn);
 		else if (frame->kind == BCL_FRAME_HELLO_ACK)
-			event->link = own(life, frame->conn);
+			event->link = own_link(life, frame->conn);
 		else
-			event->link = towards(life, frame->hello.card,
-					      frame->hello.conn);
+			event->link = link_towards(life, frame->hello.card,
+						   frame->hello.conn);
 		break;
 	case BCL_FRAME_RESET:
 	case BCL_FRAME_REFUSE:
 		return;
 	default:
-		event->link = event->packet->outbound
-				      ? towards(life, frame->card, frame->conn)
-				      : own(life, frame->conn);
+		event->link =
+			event->packet->outbound
+				? link_towards(life, frame->card, frame->conn)
+				: own_link(life, frame->conn);
 	}
 	if (!event->link)
 		return;
-	if (event->packet->outbound && !shakes(frame))
-		believe(event->link, frame->conn);
+	if (event->packet->outbound && !is_handshake(frame))
+		accept_offer(event->link, frame->conn);
 	lane = &event->link->lanes[event->packet->rail];
 	event->lane = lane;
 	if (frame->kind != BCL_FRAME_DATA)
@@ -222,7 +223,7 @@ static void give_up(struct check_link *link, const struct check_event *event)
 		}
 }
 
-static void went(struct check_event *event)
+static void frame_went(struct check_event *event)
 {
 	const struct check_frame *frame = event->frame;
 	const struct check_hello *hello = &frame->hello;
@@ -230,7 +231,7 @@ static void went(struct check_event *event)
 	struct check_link *link = event->link;
 	const struct check_call *call;
 
-	if (!shakes(frame)) {
+	if (!is_handshake(frame)) {
 		if (!link)
 			return;
 		link->live = true;
@@ -245,7 +246,7 @@ static void went(struct check_event *event)
 	if (!life->incarnation)
 		life->incarnation = hello->life;
 	if (!link) {
-		link = make(life, frame->card, hello->conn);
+		link = make_link(life, frame->card, hello->conn);
 		link->first_out = hello->first_msg;
 		link->next_out = hello->first_msg;
 		link->out_base = hello->first_msg;
@@ -266,7 +267,7 @@ static void went(struct check_event *event)
 		call = call_of(life, frame->card, frame->conn);
 		if (!call)
 			return;
-		pair(link, call->conn, call->life, call->first_msg);
+		pair_link(link, call->conn, call->life, call->first_msg);
 		event->lane->down = false;
 		check_inbound_skip(event->lane,
 				   call->first_seq[event->packet->rail]);
@@ -311,7 +312,7 @@ static void note_call(struct check_life *life, const struct check_hello *hello,
 	call->first_seq[rail] = hello->first_seq;
 }
 
-static void came(struct check_event *event)
+static void frame_came(struct check_event *event)
 {
 	const struct check_frame *frame = event->frame;
 	const struct check_hello *hello = &frame->hello;
@@ -335,7 +336,7 @@ static void came(struct check_event *event)
 void check_link_frame(struct check_event *event)
 {
 	if (event->packet->outbound)
-		went(event);
+		frame_went(event);
 	else
-		came(event);
+		frame_came(event);
 }

@@ -38,9 +38,9 @@ struct check_chain *check_chain(struct check_link *link, unsigned src_port,
 
 /* True if the segment may belong to this request. Messages of a flow leave in
  * the order of submission, all other messages in any order. */
-static bool fits(const struct check_request *request,
-		 const struct check_link *link,
-		 const struct check_segment *segment)
+static bool may_belong(const struct check_request *request,
+		       const struct check_link *link,
+		       const struct check_segment *segment)
 {
 	const struct bcl_record *asked = &request->asked;
 
@@ -77,9 +77,9 @@ bool check_as_asked(const struct bcl_record *asked,
  * fetching may leave after the card has learnt that an earlier message was
  * refused.
  */
-static bool better(const struct check_segment *segment,
-		   const struct check_request *request,
-		   const struct check_request *than)
+static bool is_better(const struct check_segment *segment,
+		      const struct check_request *request,
+		      const struct check_request *than)
 {
 	bool agrees, agreed;
 
@@ -107,8 +107,8 @@ void check_outbound_find(struct check_event *event)
 	event->port = check_port_find(event->life, segment->src_port);
 	for (i = 0; event->port && i < event->port->nrequests; i++) {
 		request = &event->port->requests[i];
-		if (fits(request, event->link, segment) &&
-		    better(segment, request, event->source))
+		if (may_belong(request, event->link, segment) &&
+		    is_better(segment, request, event->source))
 			event->source = request;
 	}
 }
@@ -148,7 +148,7 @@ void check_outbound_frame(struct check_event *event)
 }
 
 /* The number is seen for the first time. */
-static void count(struct check_link *link, uint32_t msg)
+static void count_number(struct check_link *link, uint32_t msg)
 {
 	if (bcl_before(msg, link->next_out)) {
 		link->gaps -= link->gaps != 0;
@@ -192,7 +192,7 @@ void check_outbound_segment(struct check_event *event)
 		.order = source ? source->order : 0,
 		.place = { event->packet->file, event->packet->number },
 	};
-	count(link, segment->msg);
+	count_number(link, segment->msg);
 	/* The request is not known, because none of the message's frames has
 	 * left. */
 	link->gaps += segment->op == BCL_SEG_WITHDRAW;
@@ -206,8 +206,8 @@ void check_outbound_segment(struct check_event *event)
 	source->token = segment->arg32;
 }
 
-static void judge(struct check_event *event, uint32_t msg,
-		  enum bcl_verdict verdict)
+static void note_verdict(struct check_event *event, uint32_t msg,
+			 enum bcl_verdict verdict)
 {
 	struct check_link *link = event->link;
 	struct check_number *number = check_number(link, msg);
@@ -251,7 +251,7 @@ void check_outbound_deaf(struct check_link *link, unsigned rail)
 			number->unheard = true;
 }
 
-static void acknowledged(struct check_event *event, uint32_t seq)
+static void note_acknowledged(struct check_event *event, uint32_t seq)
 {
 	struct check_sent *sent = event->lane->sent;
 
@@ -276,16 +276,16 @@ void check_outbound_answers(struct check_event *event)
 	if (lane->went_known && !lane->deaf &&
 	    !bcl_before(lane->next, frame->ack))
 		for (; bcl_before(lane->acked, frame->ack); lane->acked++)
-			acknowledged(event, lane->acked);
+			note_acknowledged(event, lane->acked);
 	for (; bcl_before(link->peer_done, frame->done); link->peer_done++)
-		judge(event, link->peer_done, BCL_VERDICT_DELIVERED);
+		note_verdict(event, link->peer_done, BCL_VERDICT_DELIVERED);
 	for (k = 0; k < frame->nsegments; k++) {
 		const struct check_segment *segment = &frame->segments[k];
 
 		if (segment->op != BCL_SEG_VERDICT)
 			continue;
 		for (i = 0; i < segment->arg32; i++)
-			judge(event, segment->target + i,
-			      segment->payload[i / 2] >> i % 2 * 4 & 15);
+			note_verdict(event, segment->target + i,
+				     segment->payload[i / 2] >> i % 2 * 4 & 15);
 	}
 }

@@ -52,7 +52,7 @@ struct check_reader {
 	struct source sources[];
 };
 
-static int damaged(const struct source *source, const char *what)
+static int complain_damaged(const struct source *source, const char *what)
 {
 	fprintf(stderr, "bcl-check: %s: behind packet %u: %s\n", source->name,
 		source->packets, what);
@@ -60,7 +60,7 @@ static int damaged(const struct source *source, const char *what)
 }
 
 /* The file does not begin like a trace. */
-static int foreign(const struct source *source)
+static int complain_foreign(const struct source *source)
 {
 	fprintf(stderr, "bcl-check: %s: %s\n", source->name,
 		ferror(source->file)
@@ -70,7 +70,7 @@ static int foreign(const struct source *source)
 	return -1;
 }
 
-static uint32_t word(const uint8_t *at)
+static uint32_t read_word(const uint8_t *at)
 {
 	uint32_t value;
 
@@ -78,7 +78,7 @@ static uint32_t word(const uint8_t *at)
 	return value;
 }
 
-static uint16_t half(const uint8_t *at)
+static uint16_t read_half(const uint8_t *at)
 {
 	uint16_t value;
 
@@ -88,14 +88,14 @@ static uint16_t half(const uint8_t *at)
 
 /* Finds an option in the bytes from `at` to `end`. Returns NULL if there is
  * none with this code. */
-static const uint8_t *option(const uint8_t *at, const uint8_t *end,
-			     unsigned code, unsigned *length)
+static const uint8_t *find_option(const uint8_t *at, const uint8_t *end,
+				  unsigned code, unsigned *length)
 {
 	while (end - at >= 4) {
-		*length = half(at + 2);
-		if (half(at) == 0 || end - at - 4 < (long)*length)
+		*length = read_half(at + 2);
+		if (read_half(at) == 0 || end - at - 4 < (long)*length)
 			return NULL;
-		if (half(at) == code)
+		if (read_half(at) == code)
 			return at + 4;
 		at += 4 + (*length + 3) / 4 * 4;
 	}
@@ -109,16 +109,18 @@ static int read_block(struct source *source, uint32_t *length)
 
 	if (got == 0 && !ferror(source->file))
 		return 0;
-	if (!source->section && (got < 8 || word(source->block) != SECTION))
-		return foreign(source);
-	*length = word(source->block + 4);
+	if (!source->section &&
+	    (got < 8 || read_word(source->block) != SECTION))
+		return complain_foreign(source);
+	*length = read_word(source->block + 4);
 	if (got < 8 || *length < 12 || *length % 4 || *length > BLOCK_MAX)
-		return damaged(source, "not a block of this machine's pcapng");
+		return complain_damaged(source,
+					"not a block of this machine's pcapng");
 	if (fread(source->block + 8, 1, *length - 8, source->file) !=
 	    *length - 8)
 		return 0; /* the writer was killed in the middle of a block */
-	if (word(source->block + *length - 4) != *length)
-		return damaged(source, "a block with two lengths");
+	if (read_word(source->block + *length - 4) != *length)
+		return complain_damaged(source, "a block with two lengths");
 	return 1;
 }
 
@@ -131,23 +133,26 @@ static int add_interface(struct source *source, uint32_t length)
 	char about[BCL_PCAPNG_TEXT + 1] = "";
 
 	if (length < 20)
-		return damaged(source, "half an interface");
-	new.link = half(source->block + 8);
-	text = option(at, end, OPTION_DESCRIPTION, &size);
+		return complain_damaged(source, "half an interface");
+	new.link = read_half(source->block + 8);
+	text = find_option(at, end, OPTION_DESCRIPTION, &size);
 	if (text)
 		memcpy(about, text,
 		       size < sizeof(about) ? size : sizeof(about) - 1);
-	exponent = option(at, end, OPTION_RESOLUTION, &size);
+	exponent = find_option(at, end, OPTION_RESOLUTION, &size);
 	if (!exponent || size < 1 || *exponent != NANOSECONDS)
-		return damaged(source, "an interface without nanoseconds");
+		return complain_damaged(source,
+					"an interface without nanoseconds");
 	if (new.link == BCL_PCAPNG_RECORD) {
 		if (sscanf(about, "card %" SCNx64, &new.card) != 1)
-			return damaged(source, "an interface of no card");
+			return complain_damaged(source,
+						"an interface of no card");
 	} else {
 		if (sscanf(about, "card %" SCNx64 " rail %u", &new.card,
 			   &rail) != 2 ||
 		    rail >= BCL_RAILS_MAX)
-			return damaged(source, "an interface of no card");
+			return complain_damaged(source,
+						"an interface of no card");
 		new.rail = (int)rail;
 	}
 	source->interfaces = realloc(source->interfaces,
@@ -161,8 +166,8 @@ static int add_interface(struct source *source, uint32_t length)
 
 /* Removes the headers of Ethernet, or of IP and UDP. Returns false if the
  * packet is too short for them. */
-static bool strip(const struct interface *interface,
-		  struct check_packet *packet)
+static bool strip_headers(const struct interface *interface,
+			  struct check_packet *packet)
 {
 	struct bcl_ether_prefix prefix;
 	size_t headers;
@@ -198,43 +203,47 @@ static int take_packet(struct source *source, uint32_t length)
 
 	source->packets++;
 	if (length < 32)
-		return damaged(source, "half a packet");
-	captured = word(block + 20);
-	which = word(block + 8);
+		return complain_damaged(source, "half a packet");
+	captured = read_word(block + 20);
+	which = read_word(block + 8);
 	if (captured > length - 32 || which >= source->ninterfaces)
-		return damaged(source, "a packet that cannot be");
+		return complain_damaged(source, "a packet that cannot be");
 	interface = &source->interfaces[which];
 	*packet = (struct check_packet){
 		.file = source->name,
 		.number = source->packets,
-		.time = (uint64_t)word(block + 12) << 32 | word(block + 16),
+		.time = (uint64_t)read_word(block + 12) << 32 |
+			read_word(block + 16),
 		.card = interface->card,
 		.rail = interface->rail,
 		.bytes = block + 28,
 		.length = captured,
 	};
-	flags = option(block + 28 + (captured + 3) / 4 * 4, block + length - 4,
-		       OPTION_FLAGS, &size);
-	packet->outbound = flags && size == 4 &&
-			   (word(flags) & DIRECTION) == BCL_PCAPNG_OUTBOUND;
-	return strip(interface, packet)
+	flags = find_option(block + 28 + (captured + 3) / 4 * 4,
+			    block + length - 4, OPTION_FLAGS, &size);
+	packet->outbound =
+		flags && size == 4 &&
+		(read_word(flags) & DIRECTION) == BCL_PCAPNG_OUTBOUND;
+	return strip_headers(interface, packet)
 		       ? 1
-		       : damaged(source, "a packet without its headers");
+		       : complain_damaged(source,
+					  "a packet without its headers");
 }
 
 /* Reads on until the source's next packet is ready or the file ends. */
-static int advance(struct source *source)
+static int advance_source(struct source *source)
 {
 	uint32_t length;
 	int more;
 
 	source->ready = false;
 	while ((more = read_block(source, &length)) > 0) {
-		switch (word(source->block)) {
+		switch (read_word(source->block)) {
 		case SECTION:
-			if (word(source->block + 8) != ORDER)
-				return damaged(source,
-					       "from a machine of other order");
+			if (read_word(source->block + 8) != ORDER)
+				return complain_damaged(
+					source,
+					"from a machine of other order");
 			source->section = true;
 			source->ninterfaces = 0;
 			break;
@@ -272,7 +281,7 @@ struct check_reader *check_reader_open(char *const *files, unsigned n)
 		if (!source->file)
 			fprintf(stderr, "bcl-check: %s: %s\n", files[i],
 				strerror(errno));
-		if (!source->file || advance(source) < 0) {
+		if (!source->file || advance_source(source) < 0) {
 			check_reader_close(reader);
 			return NULL;
 		}
@@ -285,7 +294,7 @@ int check_reader_next(struct check_reader *reader, struct check_packet *packet)
 	struct source *first = NULL;
 	unsigned i;
 
-	if (reader->last && advance(reader->last) < 0)
+	if (reader->last && advance_source(reader->last) < 0)
 		return -1;
 	for (i = 0; i < reader->n; i++) {
 		struct source *source = &reader->sources[i];

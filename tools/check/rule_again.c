@@ -15,7 +15,7 @@ static const uint64_t TIMEOUT = 30000000000;
 
 /* True if the card may have been fetching the data from host memory when the
  * acknowledgement or verdict arrived at time `told`. */
-static bool fetched(const struct check_event *event, uint64_t told)
+static bool was_fetching(const struct check_event *event, uint64_t told)
 {
 	return event->packet->time - told < FETCH;
 }
@@ -32,7 +32,7 @@ void check_rule_again_frame(struct check_event *event)
 		return;
 	sent = lane->sent ? &lane->sent[frame->seq % BCL_SACK_BITS] : NULL;
 	if (sent && sent->seq == frame->seq && !sent->again &&
-	    fetched(event, sent->acked))
+	    was_fetching(event, sent->acked))
 		return;
 	check_complain(event, "frame %u again; all before %u are acknowledged",
 		       (unsigned)frame->seq, (unsigned)lane->acked);
@@ -43,7 +43,7 @@ void check_rule_again_message(struct check_event *event)
 	const struct check_number *number = event->numbered;
 
 	if (number && number->verdict && !number->unheard &&
-	    !fetched(event, number->told))
+	    !was_fetching(event, number->told))
 		check_complain(event,
 			       "message %u of packet %u again, which has "
 			       "its verdict",

@@ -2,13 +2,13 @@
 /* Rules about messages that are delivered. */
 #include "tools/check/rules.h"
 
-static bool delivered(const struct check_event *event)
+static bool is_delivery(const struct check_event *event)
 {
 	return !event->bad && event->record.kind == BCL_RECORD_DELIVERED &&
 	       event->port && !event->port->gap;
 }
 
-static void complain(struct check_event *event, const char *what)
+static void complain_of_message(struct check_event *event, const char *what)
 {
 	const struct bcl_record *record = &event->record;
 	const struct check_arrival *arrival = event->arrival;
@@ -31,38 +31,41 @@ static void complain(struct check_event *event, const char *what)
 
 void check_rule_whole(struct check_event *event)
 {
-	if (!delivered(event))
+	if (!is_delivery(event))
 		return;
 	if (event->match == CHECK_NONE)
-		complain(event, "nothing like it has arrived");
+		complain_of_message(event, "nothing like it has arrived");
 	if (event->match == CHECK_PART)
-		complain(event, "not all of it has arrived");
+		complain_of_message(event, "not all of it has arrived");
 }
 
 void check_rule_content(struct check_event *event)
 {
-	if (delivered(event) && event->match == CHECK_OTHER)
-		complain(event, "it arrived as something else");
+	if (is_delivery(event) && event->match == CHECK_OTHER)
+		complain_of_message(event, "it arrived as something else");
 }
 
 void check_rule_once(struct check_event *event)
 {
-	if (delivered(event) && event->match == CHECK_AGAIN)
-		complain(event, "it was delivered before");
+	if (is_delivery(event) && event->match == CHECK_AGAIN)
+		complain_of_message(event, "it was delivered before");
 }
 
 void check_rule_order(struct check_event *event)
 {
-	if (delivered(event) && event->match == CHECK_EARLY)
-		complain(event, "the message before it was not delivered");
-	if (delivered(event) && event->match == CHECK_PASSED)
-		complain(event, "one behind it was delivered before");
+	if (is_delivery(event) && event->match == CHECK_EARLY)
+		complain_of_message(event,
+				    "the message before it was not delivered");
+	if (is_delivery(event) && event->match == CHECK_PASSED)
+		complain_of_message(event,
+				    "one behind it was delivered before");
 }
 
 void check_rule_life(struct check_event *event)
 {
-	if (delivered(event) && event->match == CHECK_FORMER)
-		complain(event, "it came by a connection of a former life");
+	if (is_delivery(event) && event->match == CHECK_FORMER)
+		complain_of_message(event,
+				    "it came by a connection of a former life");
 }
 
 /* ---- from end to end ---- */

@@ -9,7 +9,7 @@ void check_rule_frame(struct check_event *event)
 			       check_kind_name(event->frame->kind), event->bad);
 }
 
-static bool shakes(const struct check_frame *frame)
+static bool is_handshake(const struct check_frame *frame)
 {
 	return frame->kind == BCL_FRAME_HELLO ||
 	       frame->kind == BCL_FRAME_HELLO_ACK;
@@ -26,7 +26,7 @@ static const struct check_call *call_of(const struct check_life *life,
 	return call;
 }
 
-static void hello(struct check_event *event)
+static void inspect_hello(struct check_event *event)
 {
 	const struct check_frame *frame = event->frame;
 	const struct check_life *life = event->life;
@@ -63,8 +63,8 @@ void check_rule_handshake(struct check_event *event)
 
 	if (!event->packet->outbound || event->bad)
 		return;
-	if (shakes(frame)) {
-		hello(event);
+	if (is_handshake(frame)) {
+		inspect_hello(event);
 		return;
 	}
 	if (frame->kind != BCL_FRAME_RESET && frame->kind != BCL_FRAME_REFUSE &&
@@ -83,7 +83,7 @@ void check_rule_window(struct check_event *event)
 	const struct check_lane *lane = event->lane;
 
 	if (!event->packet->outbound || event->bad || !lane ||
-	    !lane->went_known || shakes(frame))
+	    !lane->went_known || is_handshake(frame))
 		return;
 	if (frame->kind != BCL_FRAME_DATA) {
 		if (bcl_before(frame->seq, lane->next))
@@ -103,8 +103,9 @@ void check_rule_window(struct check_event *event)
 }
 
 /* Checks the frames that a SACK or RAIL_DOWN marks as arrived. */
-static void bits(struct check_event *event, const struct check_lane *lane,
-		 const struct check_segment *segment, uint32_t ack)
+static void inspect_arrived(struct check_event *event,
+			    const struct check_lane *lane,
+			    const struct check_segment *segment, uint32_t ack)
 {
 	uint32_t i, seq;
 
@@ -143,7 +144,7 @@ static void rail_down(struct check_event *event,
 	if (lane == end || !lane->came_known)
 		return;
 	all_before(event, lane, ack);
-	bits(event, lane, segment, ack);
+	inspect_arrived(event, lane, segment, ack);
 }
 
 void check_rule_ack(struct check_event *event)
@@ -153,7 +154,7 @@ void check_rule_ack(struct check_event *event)
 	unsigned i;
 
 	if (!event->packet->outbound || event->bad || !lane ||
-	    !lane->came_known || shakes(frame))
+	    !lane->came_known || is_handshake(frame))
 		return;
 	all_before(event, lane, frame->ack);
 	if (lane->told_known && bcl_before(frame->ack, lane->told))
@@ -163,7 +164,8 @@ void check_rule_ack(struct check_event *event)
 			       (unsigned)lane->told - 1);
 	for (i = 0; i < frame->nsegments; i++) {
 		if (frame->segments[i].op == BCL_SEG_SACK)
-			bits(event, lane, &frame->segments[i], frame->ack);
+			inspect_arrived(event, lane, &frame->segments[i],
+					frame->ack);
 		if (frame->segments[i].op == BCL_SEG_RAIL_DOWN)
 			rail_down(event, &frame->segments[i]);
 	}

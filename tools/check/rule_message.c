@@ -97,7 +97,8 @@ void check_rule_chain(struct check_event *event)
 
 /* Returns an older request of the flow of which no frame has left. Returns NULL
  * if there is none, or if the message may have overtaken older messages. */
-static const struct check_request *skipped(const struct check_event *event)
+static const struct check_request *
+skipped_request(const struct check_event *event)
 {
 	const struct check_request *source = event->source, *request;
 	unsigned i;
@@ -142,12 +143,12 @@ void check_rule_asked(struct check_event *event)
 			       "for in packet %u",
 			       (unsigned)segment->msg, segment->src_port,
 			       event->source->place.number);
-	else if (skipped(event))
+	else if (skipped_request(event))
 		check_complain(event,
 			       "message %u before what port %u asked "
 			       "for in packet %u",
 			       (unsigned)segment->msg, segment->src_port,
-			       skipped(event)->place.number);
+			       skipped_request(event)->place.number);
 }
 
 /*

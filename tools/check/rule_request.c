@@ -2,7 +2,7 @@
 /* Rules about requests of hosts, their completions, and memory. */
 #include "tools/check/rules.h"
 
-static const char *wrong(const struct check_event *event)
+static const char *what_is_wrong(const struct check_event *event)
 {
 	const struct bcl_record *record = &event->record;
 	const struct check_port *port = event->port;
@@ -42,7 +42,7 @@ static const char *wrong(const struct check_event *event)
 
 void check_rule_record(struct check_event *event)
 {
-	const char *what = wrong(event);
+	const char *what = what_is_wrong(event);
 
 	if (what)
 		check_complain(event, "record %u of port %u: %s",
@@ -58,7 +58,7 @@ void check_rule_record_frame(struct check_event *event)
 
 /* ---- completions ---- */
 
-static bool completes(const struct check_event *event)
+static bool is_completion(const struct check_event *event)
 {
 	return !event->bad && event->record.kind == BCL_RECORD_COMPLETED &&
 	       event->port && !event->port->gap;
@@ -75,7 +75,7 @@ void check_rule_complete(struct check_event *event)
 	const struct check_request *request = event->request;
 	unsigned op;
 
-	if (!completes(event))
+	if (!is_completion(event))
 		return;
 	if (!request) {
 		check_complain(event, "request %u of port %u is not under way",
@@ -96,7 +96,7 @@ void check_rule_complete(struct check_event *event)
 			       wants_reply(op) ? "reply" : "verdict");
 }
 
-static void overdue(struct check_world *world, struct check_node *node)
+static void complain_of_loss(struct check_world *world, struct check_node *node)
 {
 	check_complain_at(world, &node->owed,
 			  "the request fails by the loss of %016llx, which is "
@@ -131,8 +131,8 @@ void check_rule_reason(struct check_event *event)
 	for (node = event->life->nodes; node; node = node->next)
 		if (node->owed.number && event->packet->time - node->owed_time >
 						 event->world->patience)
-			overdue(event->world, node);
-	if (!completes(event) || !request || !status || !request->asked.op)
+			complain_of_loss(event->world, node);
+	if (!is_completion(event) || !request || !status || !request->asked.op)
 		return;
 	if (bcl_status_loss(status) == BCL_LOSS_PEER)
 		lost_peer(event);
@@ -161,7 +161,7 @@ void check_rule_reason_end(struct check_world *world, struct check_life *life)
 
 	for (node = life->nodes; node; node = node->next)
 		if (node->owed.number)
-			overdue(world, node);
+			complain_of_loss(world, node);
 }
 
 void check_rule_fence(struct check_event *event)
@@ -169,7 +169,7 @@ void check_rule_fence(struct check_event *event)
 	const struct check_request *fence = event->request, *request;
 	unsigned i;
 
-	if (!completes(event) || !fence || event->record.status ||
+	if (!is_completion(event) || !fence || event->record.status ||
 	    fence->asked.op != BCL_REQ_FENCE)
 		return;
 	for (i = 0; i < event->port->nrequests; i++) {
@@ -186,8 +186,9 @@ void check_rule_fence(struct check_event *event)
 
 /* ---- requests that never complete ---- */
 
-static void waiting(struct check_world *world, const struct check_life *life,
-		    const struct check_port *port, uint64_t now)
+static void inspect_port(struct check_world *world,
+			 const struct check_life *life,
+			 const struct check_port *port, uint64_t now)
 {
 	uint64_t most = life->timeout + world->patience;
 	const struct check_request *request;
@@ -210,13 +211,13 @@ static void waiting(struct check_world *world, const struct check_life *life,
 	}
 }
 
-static void stuck(struct check_world *world, const struct check_life *life,
-		  uint64_t now)
+static void inspect_ports(struct check_world *world,
+			  const struct check_life *life, uint64_t now)
 {
 	const struct check_port *port;
 
 	for (port = life->ports; port; port = port->next)
-		waiting(world, life, port, now);
+		inspect_port(world, life, port, now);
 }
 
 void check_rule_stuck(struct check_event *event)
@@ -224,15 +225,15 @@ void check_rule_stuck(struct check_event *event)
 	if (event->bad)
 		return;
 	if (event->record.kind == BCL_RECORD_PORT_CLOSED && event->port)
-		waiting(event->world, event->life, event->port,
-			event->packet->time);
+		inspect_port(event->world, event->life, event->port,
+			     event->packet->time);
 	if (event->record.kind == BCL_RECORD_CLOSED)
-		stuck(event->world, event->life, event->packet->time);
+		inspect_ports(event->world, event->life, event->packet->time);
 }
 
 void check_rule_stuck_end(struct check_world *world, struct check_life *life)
 {
-	stuck(world, life, life->last);
+	inspect_ports(world, life, life->last);
 }
 
 /* ---- memory ---- */

@@ -3,7 +3,7 @@
 #include "tools/check/rules.h"
 
 /* True for an outbound frame that can carry verdicts. */
-static bool answers(const struct check_event *event)
+static bool carries_verdicts(const struct check_event *event)
 {
 	return event->packet->outbound && !event->bad && event->link &&
 	       event->link->in && event->frame->kind != BCL_FRAME_HELLO &&
@@ -70,7 +70,8 @@ static void said_delivered(struct check_event *event, uint32_t msg)
 			       (unsigned)msg, arrival->place.number);
 }
 
-static void said(struct check_event *event, uint32_t msg, unsigned told)
+static void inspect_verdict(struct check_event *event, uint32_t msg,
+			    unsigned told)
 {
 	const struct check_arrival *arrival = check_arrival(event->link, msg);
 
@@ -100,7 +101,7 @@ void check_rule_verdict(struct check_event *event)
 	uint32_t msg, i;
 	unsigned k;
 
-	if (!answers(event))
+	if (!carries_verdicts(event))
 		return;
 	if (bcl_before(frame->done, event->link->told_done))
 		check_complain(event,
@@ -115,14 +116,16 @@ void check_rule_verdict(struct check_event *event)
 		if (segment->op != BCL_SEG_VERDICT)
 			continue;
 		for (i = 0; i < segment->arg32; i++)
-			said(event, segment->target + i,
-			     segment->payload[i / 2] >> i % 2 * 4 & 15);
+			inspect_verdict(event, segment->target + i,
+					segment->payload[i / 2] >> i % 2 * 4 &
+						15);
 	}
 }
 
 /* Blocks reserved by messages on their way to the port. */
-static uint32_t reserved(const struct check_life *life, struct check_port *port,
-			 const struct check_ring *ring)
+static uint32_t reserved_blocks(const struct check_life *life,
+				struct check_port *port,
+				const struct check_ring *ring)
 {
 	const struct check_link *link;
 	const struct check_arrival *arrival;
@@ -147,9 +150,9 @@ static uint32_t reserved(const struct check_life *life, struct check_port *port,
 
 /* True if there may have been no free block for the message at some time since
  * the first frame arrived. */
-static bool full(const struct check_life *life, struct check_port *port,
-		 const struct check_ring *ring,
-		 const struct check_arrival *arrival)
+static bool was_full(const struct check_life *life, struct check_port *port,
+		     const struct check_ring *ring,
+		     const struct check_arrival *arrival)
 {
 	uint32_t used =
 		ring->taken - arrival->freed + ring->refused - arrival->refused;
@@ -157,8 +160,9 @@ static bool full(const struct check_life *life, struct check_port *port,
 	 * predecessor. */
 	uint32_t room = ring->n - (arrival->prev != 0);
 
-	/* reserved() also counts the message itself. */
-	return used >= room || used + reserved(life, port, ring) - 1 >= room;
+	/* reserved_blocks() also counts the message itself. */
+	return used >= room ||
+	       used + reserved_blocks(life, port, ring) - 1 >= room;
 }
 
 void check_rule_refusal(struct check_event *event)
@@ -169,7 +173,7 @@ void check_rule_refusal(struct check_event *event)
 	struct check_port *port;
 	unsigned i, k;
 
-	if (!answers(event))
+	if (!carries_verdicts(event))
 		return;
 	for (k = 0; k < frame->nsegments; k++) {
 		const struct check_segment *segment = &frame->segments[k];
@@ -191,7 +195,7 @@ void check_rule_refusal(struct check_event *event)
 			if ((before && (before->told == BCL_VERDICT_REFUSED ||
 					told_by(frame, before->msg) ==
 						BCL_VERDICT_REFUSED)) ||
-			    full(event->life, port, ring, arrival))
+			    was_full(event->life, port, ring, arrival))
 				continue;
 			check_complain(event,
 				       "message %u of packet %u is refused; "
@@ -206,7 +210,7 @@ void check_rule_refusal(struct check_event *event)
 
 /* True if the card has accepted the whole message. A card without room accepts
  * a frame only when the frame is retransmitted. */
-static bool taken(const struct check_arrival *arrival)
+static bool is_accepted(const struct check_arrival *arrival)
 {
 	unsigned rail;
 
@@ -216,15 +220,15 @@ static bool taken(const struct check_arrival *arrival)
 	return arrival->whole;
 }
 
-static void look(struct check_world *world, struct check_link *link,
-		 uint64_t now)
+static void inspect_untold(struct check_world *world, struct check_link *link,
+			   uint64_t now)
 {
 	struct check_arrival *arrival;
 	uint32_t msg;
 
 	for (msg = link->low; msg != link->top; msg++) {
 		arrival = check_arrival(link, msg);
-		if (!arrival || !taken(arrival) || arrival->delivered ||
+		if (!arrival || !is_accepted(arrival) || arrival->delivered ||
 		    arrival->told || arrival->withdrawn ||
 		    !port_of(link->life, arrival) ||
 		    !check_arrival_due(link, arrival) ||
@@ -248,7 +252,7 @@ void check_rule_blocked(struct check_event *event)
 
 	if (event->bad || !link || !link->in || now < link->next_look)
 		return;
-	look(event->world, link, now);
+	inspect_untold(event->world, link, now);
 	link->next_look = now + event->world->patience / 4;
 }
 
@@ -258,5 +262,5 @@ void check_rule_blocked_end(struct check_world *world, struct check_life *life)
 
 	for (link = life->over ? NULL : life->links; link; link = link->next)
 		if (link->in)
-			look(world, link, life->last);
+			inspect_untold(world, link, life->last);
 }

@@ -105,8 +105,9 @@ const unsigned check_nrules = sizeof(check_rules) / sizeof(*check_rules);
 _Static_assert(sizeof(check_rules) / sizeof(*check_rules) <= CHECK_RULES,
 	       "rules");
 
-static void complain(struct check_world *world, const struct check_place *place,
-		     const char *format, va_list arguments)
+static void print_complaint(struct check_world *world,
+			    const struct check_place *place, const char *format,
+			    va_list arguments)
 {
 	unsigned *said = &world->said[world->rule - check_rules];
 
@@ -127,7 +128,7 @@ void check_complain(struct check_event *event, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	complain(event->world, &place, format, arguments);
+	print_complaint(event->world, &place, format, arguments);
 	va_end(arguments);
 }
 
@@ -137,7 +138,7 @@ void check_complain_at(struct check_world *world,
 	va_list arguments;
 
 	va_start(arguments, format);
-	complain(world, place, format, arguments);
+	print_complaint(world, place, format, arguments);
 	va_end(arguments);
 }
 

@@ -50,18 +50,18 @@ void check_seals_close(struct check_seals *seals)
 	free(seals);
 }
 
-static unsigned bucket(const struct check_frame *frame)
+static unsigned seal_bucket(const struct check_frame *frame)
 {
 	return (unsigned)((frame->card ^ frame->conn >> 2) *
 				  0x9e3779b97f4a7c15 >>
 			  52);
 }
 
-static struct seal *find(const struct check_seals *seals,
-			 const struct check_frame *frame)
+static struct seal *find_seal(const struct check_seals *seals,
+			      const struct check_frame *frame)
 {
 	uint32_t conn = frame->conn & ~(uint32_t)RAIL;
-	struct seal *seal = seals->buckets[bucket(frame)];
+	struct seal *seal = seals->buckets[seal_bucket(frame)];
 
 	while (seal && (seal->card != frame->card || seal->conn != conn))
 		seal = seal->next;
@@ -71,7 +71,7 @@ static struct seal *find(const struct check_seals *seals,
 void check_seals_note(struct check_seals *seals,
 		      const struct check_frame *frame, bool sent)
 {
-	struct seal *seal = find(seals, frame), **at;
+	struct seal *seal = find_seal(seals, frame), **at;
 
 	if (!check_is_sealed(frame->kind))
 		return;
@@ -79,7 +79,7 @@ void check_seals_note(struct check_seals *seals,
 		seal = calloc(1, sizeof(*seal));
 		if (!seal)
 			abort();
-		at = &seals->buckets[bucket(frame)];
+		at = &seals->buckets[seal_bucket(frame)];
 		seal->card = frame->card;
 		seal->conn = frame->conn & ~(uint32_t)RAIL;
 		seal->next = *at;
@@ -102,7 +102,7 @@ void check_seals_note(struct check_seals *seals,
 bool check_seals_right(const struct check_seals *seals,
 		       const struct check_frame *frame)
 {
-	const struct seal *seal = find(seals, frame);
+	const struct seal *seal = find_seal(seals, frame);
 
 	return !check_is_sealed(frame->kind) ||
 	       (seal && seal->seal == frame->seal);

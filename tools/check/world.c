@@ -10,7 +10,7 @@ enum {
 	REQUESTS_MAX = 65536,
 };
 
-static void *need(size_t size)
+static void *allocate_zeroed(size_t size)
 {
 	void *memory = calloc(1, size);
 
@@ -19,7 +19,7 @@ static void *need(size_t size)
 	return memory;
 }
 
-static struct check_life **bucket(struct check_world *world, uint64_t card)
+static struct check_life **life_bucket(struct check_world *world, uint64_t card)
 {
 	return &world->lives[(card ^ card >> 32) % CHECK_LIVES];
 }
@@ -67,12 +67,12 @@ static void life_free(struct check_life *life)
 
 /* Begins a new life of the card. Of the former lives only the last one
  * is kept. */
-static struct check_life *begin(struct check_world *world, uint64_t card)
+static struct check_life *begin_life(struct check_world *world, uint64_t card)
 {
-	struct check_life *life = need(sizeof(*life)), **at;
+	struct check_life *life = allocate_zeroed(sizeof(*life)), **at;
 
 	life->card = card;
-	at = bucket(world, card);
+	at = life_bucket(world, card);
 	while (*at && (*at)->card != card)
 		at = &(*at)->next;
 	life->former = *at;
@@ -125,7 +125,7 @@ struct check_node *check_node(struct check_life *life, uint64_t card)
 		node = node->next;
 	if (node)
 		return node;
-	node = need(sizeof(*node));
+	node = allocate_zeroed(sizeof(*node));
 	node->card = card;
 	node->next = life->nodes;
 	life->nodes = node;
@@ -153,8 +153,8 @@ static void find_record(struct check_event *event)
 		check_inbound_match(event);
 }
 
-static const char *decode(struct check_world *world,
-			  const struct check_packet *packet)
+static const char *decode_frame(struct check_world *world,
+				const struct check_packet *packet)
 {
 	struct check_frame *frame = &world->frame;
 	const char *bad =
@@ -186,7 +186,7 @@ void check_world_find(struct check_world *world,
 	};
 	world->packets++;
 	if (!life)
-		life = begin(world, packet->card);
+		life = begin_life(world, packet->card);
 	if (event->host) {
 		world->records++;
 		if (!bcl_record_decode(packet->bytes, packet->length,
@@ -194,11 +194,11 @@ void check_world_find(struct check_world *world,
 			event->bad = "not a record of this version";
 		else if (event->record.kind == BCL_RECORD_OPENED &&
 			 (life->over || life->incarnation))
-			life = begin(world, packet->card);
+			life = begin_life(world, packet->card);
 	} else {
 		world->frames++;
 		event->frame = &world->frame;
-		event->bad = decode(world, packet);
+		event->bad = decode_frame(world, packet);
 		world->damaged += event->bad && !packet->outbound;
 		/* A card trusts the header of a DATA frame whose payload alone
 		 * is damaged. */
@@ -220,15 +220,15 @@ void check_world_find(struct check_world *world,
 
 static void open_port(struct check_life *life, const struct bcl_record *record)
 {
-	struct check_port *port = need(sizeof(*port));
+	struct check_port *port = allocate_zeroed(sizeof(*port));
 
 	port->number = record->port;
 	port->nrequests =
 		record->number < REQUESTS_MAX ? record->number : REQUESTS_MAX;
 	port->blocks.n = record->length;
 	port->longs.n = record->arg32;
-	port->requests = need((port->nrequests + !port->nrequests) *
-			      sizeof(*port->requests));
+	port->requests = allocate_zeroed((port->nrequests + !port->nrequests) *
+					 sizeof(*port->requests));
 	port->next = life->ports;
 	life->ports = port;
 }
@@ -255,7 +255,7 @@ static void close_port(struct check_life *life, struct check_port *port)
 	port_free(port);
 }
 
-static void submit(struct check_event *event)
+static void note_request(struct check_event *event)
 {
 	const struct bcl_record *record = &event->record;
 	struct check_life *life = event->life;
@@ -308,7 +308,7 @@ void check_life_over(struct check_life *life)
 		close_port(life, life->ports);
 }
 
-static void deliver(struct check_event *event)
+static void note_delivery(struct check_event *event)
 {
 	struct check_ring *ring;
 
@@ -352,7 +352,7 @@ void check_world_record(struct check_event *event)
 			close_port(life, event->port);
 		break;
 	case BCL_RECORD_REQUEST:
-		submit(event);
+		note_request(event);
 		break;
 	case BCL_RECORD_COMPLETED:
 		if (event->request) {
@@ -361,7 +361,7 @@ void check_world_record(struct check_event *event)
 		}
 		break;
 	case BCL_RECORD_DELIVERED:
-		deliver(event);
+		note_delivery(event);
 		break;
 	case BCL_RECORD_RING:
 		if (event->port)
