@@ -27,7 +27,7 @@ static void give_way(const char *why)
 
 /* A forked child is not the task: the port belongs to its parent. The child's
  * messages stay with libpvm. */
-static void forked(void)
+static void disable_in_child(void)
 {
 	glue.port = NULL;
 	glue.passive = "it is a child of a task";
@@ -72,7 +72,7 @@ static bool know_libpvm(void)
 		give_way("this libpvm3 is not one it knows");
 		return false;
 	}
-	pthread_atfork(NULL, NULL, forked);
+	pthread_atfork(NULL, NULL, disable_in_child);
 	keep_memory();
 	return true;
 }
@@ -95,7 +95,7 @@ bool endpoint_ready(void)
 
 /* ---- events ---- */
 
-static void changed(const struct bcl_event *event)
+static void handle_peer_change(const struct bcl_event *event)
 {
 	struct task *task = bcl_peer_user(event->peer);
 
@@ -112,7 +112,7 @@ static void changed(const struct bcl_event *event)
 	receive_lost(task);
 }
 
-static void handle(const struct bcl_event *event)
+static void handle_event(const struct bcl_event *event)
 {
 	switch (event->kind) {
 	case BCL_EVENT_MESSAGE:
@@ -128,7 +128,7 @@ static void handle(const struct bcl_event *event)
 		fences--;
 		break;
 	case BCL_EVENT_PEER:
-		changed(event);
+		handle_peer_change(event);
 		break;
 	case BCL_EVENT_CHANNEL:
 	case BCL_EVENT_NOTIFY:
@@ -144,7 +144,7 @@ static unsigned poll_for(unsigned enough)
 	while (n < enough && glue.port &&
 	       bcl_poll(glue.port, &event) == BCL_OK) {
 		n++;
-		handle(&event);
+		handle_event(&event);
 	}
 	if (n)
 		receive_fetch();
@@ -171,7 +171,7 @@ bool endpoint_step(void)
 
 /* Ask for a completion when the task has all messages. Not needed in shared
  * memory, where messages outlive the sender. */
-static void fence(struct task *task)
+static void fence_task(struct task *task)
 {
 	struct bcl_peer_info info;
 	enum bcl_status status;
@@ -193,7 +193,7 @@ void endpoint_close(void)
 
 	if (!glue.port)
 		return;
-	task_each(fence);
+	task_each(fence_task);
 	while (fences) {
 		if (!endpoint_poll())
 			bcl_wait(glue.port, PATIENCE);
