@@ -297,8 +297,9 @@ static void take_request(struct bcl_connection *c, const struct bcl_greeting *g,
 	}
 }
 
-static void take(struct bcl_connection *c, const struct bcl_greeting *g,
-		 const int *fds, unsigned nfds)
+static void take_greeting(struct bcl_connection *c,
+			  const struct bcl_greeting *g, const int *fds,
+			  unsigned nfds)
 {
 	bool sound = g->magic == BCL_GREETING_MAGIC;
 
@@ -346,7 +347,7 @@ static void take_without(struct bcl_connection *c, struct bcl_greeting *g)
 	bcl_shm_refused(c->shm, EMFILE);
 	g->status = BCL_ERR_NOMEM;
 	if (c->state == BCL_CONNECTION_UP)
-		take(c, g, NULL, 0);
+		take_greeting(c, g, NULL, 0);
 	else
 		bcl_connection_fail(c, BCL_ERR_SYSTEM,
 				    "shared memory: no descriptor left");
@@ -378,7 +379,7 @@ void bcl_connection_serve(struct bcl_connection *c)
 	switch (host->receive(env->world, c->socket, &g, sizeof(g), fds,
 			      &nfds)) {
 	case 1:
-		take(c, &g, fds, nfds);
+		take_greeting(c, &g, fds, nfds);
 		while (nfds)
 			host->close(env->world, fds[--nfds]);
 		break;

@@ -123,7 +123,7 @@ static bool look_at_one(struct bcl_shm_port *shm)
 	return false;
 }
 
-static void sweep(struct bcl_shm_port *shm)
+static void sweep_pairs(struct bcl_shm_port *shm)
 {
 	struct bcl_port *port = shm->port;
 	unsigned i = 0;
@@ -154,7 +154,7 @@ bool bcl_shm_rescan(struct bcl_port *port)
 	if (shm->nsilent)
 		found |= look_at_one(shm);
 	if (port->npairs > BCL_SHM_POLLED && ticks % SWEEP_TICKS == 0)
-		sweep(shm);
+		sweep_pairs(shm);
 	return found;
 }
 
