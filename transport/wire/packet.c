@@ -87,7 +87,7 @@ static struct tpacket2_hdr *slot_at(const struct packet *packet, uint32_t slot)
 
 /* Acquire: pairs with the barrier in the kernel before the slot is handed
  * over. */
-static bool full(struct tpacket2_hdr *slot)
+static bool slot_is_full(struct tpacket2_hdr *slot)
 {
 	return atomic_load_explicit((_Atomic uint32_t *)&slot->tp_status,
 				    memory_order_acquire) &
@@ -235,8 +235,9 @@ static void learn_hint(struct packet *packet, uint8_t to, struct bcl_le32 frame)
 
 /* Take the frame out of a slot. Returns false if the frame is not for this
  * card. */
-static bool parse(struct packet *packet, const struct tpacket2_hdr *slot,
-		  struct bcl_rx_frame *rx, struct bcl_wire_address *source)
+static bool parse_frame(struct packet *packet, const struct tpacket2_hdr *slot,
+			struct bcl_rx_frame *rx,
+			struct bcl_wire_address *source)
 {
 	const struct ether_frame *in =
 		(const void *)((const uint8_t *)slot + slot->tp_mac);
@@ -280,13 +281,13 @@ static unsigned packet_receive(struct bcl_rail *rail,
 		struct bcl_wire_address source = { 0 };
 		struct bcl_rx_frame frame;
 
-		if (!full(slot))
+		if (!slot_is_full(slot))
 			break;
 		/* The kernel wrote the frame on another core: fetch all lines
 		 * at once. */
 		for (at = LINE; at < SMALL; at += LINE)
 			__builtin_prefetch((const uint8_t *)slot + at);
-		if (parse(packet, slot, &frame, &source)) {
+		if (parse_frame(packet, slot, &frame, &source)) {
 			bcl_rail_count(rail, packet_received, 1);
 			sink->deliver(sink->host, index, &source, &frame, 1);
 		}
