@@ -162,7 +162,7 @@ int pvm_precv(int tid, int tag, void *buffer, int count, int type, int *from,
 /* ---- pvm_psend(), pvm_pmcast() ---- */
 
 /* Take in messages that have come meanwhile. Returns 0, or libpvm's error. */
-static int take_in(void)
+static int take_in_messages(void)
 {
 	int result = wait_after_send(glue.received);
 
@@ -179,7 +179,7 @@ int pvm_psend(int tid, int tag, void *buffer, int count, int type)
 		send_memory(&tid, 1, tag, buffer, length, &sent);
 	if (!sent)
 		return libpvm.pvm_psend(tid, tag, buffer, count, type);
-	return take_in();
+	return take_in_messages();
 }
 
 int bcl_pvm_pmcast(int *tids, int n, int tag, void *buffer, int count, int type)
@@ -208,7 +208,7 @@ int bcl_pvm_pmcast(int *tids, int n, int tag, void *buffer, int count, int type)
 						  type);
 	}
 	free(others);
-	return result < 0 ? result : take_in();
+	return result < 0 ? result : take_in_messages();
 }
 
 /* ---- functions of the user ---- */

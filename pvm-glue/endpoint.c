@@ -19,7 +19,7 @@ struct glue glue;
 static struct bcl_context *context;
 static unsigned fences;
 
-static void give_way(const char *why)
+static void turn_passive(const char *why)
 {
 	glue.passive = why;
 	say_warning("%s: messages go by PVM's own routes", why);
@@ -48,7 +48,7 @@ static bool open_port(void)
 			bcl_close(context);
 	}
 	if (status)
-		give_way(bcl_strstatus(status));
+		turn_passive(bcl_strstatus(status));
 	return !status;
 }
 
@@ -60,7 +60,7 @@ static void keep_memory(void)
 	mallopt(M_TRIM_THRESHOLD, KEPT);
 }
 
-static bool know_libpvm(void)
+static bool check_libpvm(void)
 {
 	const char *missing = libpvm_load();
 
@@ -69,7 +69,7 @@ static bool know_libpvm(void)
 	else if (!*libpvm.pvmmydsig)
 		return false; /* a task without messages: not enrolled yet */
 	if (missing || !libpvm_is_known()) {
-		give_way("this libpvm3 is not one it knows");
+		turn_passive("this libpvm3 is not one it knows");
 		return false;
 	}
 	pthread_atfork(NULL, NULL, disable_in_child);
@@ -82,7 +82,7 @@ bool endpoint_possible(void)
 	static bool known;
 
 	if (!known && !glue.passive)
-		known = know_libpvm();
+		known = check_libpvm();
 	return known && !glue.passive;
 }
 

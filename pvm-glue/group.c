@@ -270,8 +270,8 @@ void group_leave(struct group *group)
 }
 
 /* Create a group with its carrier. NULL: failed, with nothing changed. */
-static struct group *set_up(char *name, int size, int leader, int number,
-			    struct pmsg *farewell)
+static struct group *create_group(char *name, int size, int leader, int number,
+				  struct pmsg *farewell)
 {
 	struct group *group = make_group(name, size);
 
@@ -311,7 +311,7 @@ void group_frozen(const char *frozen, int size, struct pmsg *farewell)
 	gone = farewell_of(errand.key.leader);
 	write_key(farewell, &gone);
 	((struct task *)need(task_find(errand.key.leader)))->entered = number;
-	group = set_up(name, size, errand.key.leader, number, farewell);
+	group = create_group(name, size, errand.key.leader, number, farewell);
 	if (!group) {
 		say_farewell(farewell, NULL, name, size, number);
 		libpvm.umbuf_free(farewell);

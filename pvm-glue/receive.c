@@ -46,7 +46,7 @@ static bool has_reached(uint32_t count, uint32_t goal)
 	return (int32_t)(count - goal) >= 0;
 }
 
-static int hand_over(struct pmsg *message)
+static int give_to_pvm(struct pmsg *message)
 {
 	glue.received++;
 	if (group_input(message))
@@ -75,7 +75,7 @@ static bool deliver_arrival(struct task *task)
 	}
 	free(arrival);
 	if (message)
-		hand_over(message);
+		give_to_pvm(message);
 	return true;
 }
 
@@ -95,7 +95,7 @@ static bool deliver_held(struct task *task)
 	message = held->message;
 	free(held);
 	task->counted++;
-	hand_over(message);
+	give_to_pvm(message);
 	return true;
 }
 
@@ -327,7 +327,7 @@ static void receive_data(struct task *task, uint32_t given, const void *bytes,
 	memcpy(message->frags->next->data, envelope + 1, length);
 	if (is_next(task, given)) {
 		task->taken++;
-		hand_over(message);
+		give_to_pvm(message);
 	} else {
 		arrival = new_arrival(task, given);
 		arrival->message = message;
@@ -516,7 +516,7 @@ int receive_stock(struct pmsg *message)
 	if (!libpvm_is_task(message->source) ||
 	    message->context >= PVM_SYSTEM_CONTEXT ||
 	    message->source == *libpvm.pvmmytid)
-		return hand_over(message);
+		return give_to_pvm(message);
 	task = need(task_find(message->source));
 	held = need(calloc(1, sizeof(*held)));
 	held->message = message;

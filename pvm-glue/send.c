@@ -88,7 +88,7 @@ bool send_reaches(const struct task *task)
 
 /* A call has returned AGAIN. True: repeat the call. *end is 0 before the first
  * time. */
-static bool try_again(struct task *task, uint64_t *end)
+static bool may_repeat(struct task *task, uint64_t *end)
 {
 	uint64_t now = wait_now();
 
@@ -125,7 +125,7 @@ static enum bcl_status send_short(struct task *task,
 	do
 		status = bcl_send(task->peer, WIRE_DATA, send_immediate(task),
 				  iov, n + 1, 0);
-	while (status == BCL_ERR_AGAIN && try_again(task, &end));
+	while (status == BCL_ERR_AGAIN && may_repeat(task, &end));
 	if (!status) {
 		task->sent++;
 		task->full = false;
@@ -185,7 +185,7 @@ static bool join_pieces(struct parcel *parcel)
 
 /* Take an offer back. If the receiver is reading the memory, wait until it has
  * finished. */
-static void take_back(struct loan *loan)
+static void withdraw_loan(struct loan *loan)
 {
 	while (loan->fate == FATE_OPEN) {
 		if (bcl_withdraw(loan->task->peer, loan->token) == BCL_OK)
@@ -198,7 +198,7 @@ static void take_back(struct loan *loan)
 void send_close(void)
 {
 	while (lent)
-		take_back(lent);
+		withdraw_loan(lent);
 }
 
 static enum bcl_status send_long(struct passage *passage, struct task *task,
@@ -218,7 +218,7 @@ static enum bcl_status send_long(struct passage *passage, struct task *task,
 	do
 		status = bcl_offer(task->peer, parcel->memory, parcel->length,
 				   (uintptr_t)loan, loan->token);
-	while (status == BCL_ERR_AGAIN && try_again(task, &end));
+	while (status == BCL_ERR_AGAIN && may_repeat(task, &end));
 	if (status) {
 		close_loan(loan, FATE_VOID);
 		return status;
@@ -227,9 +227,9 @@ static enum bcl_status send_long(struct passage *passage, struct task *task,
 	do
 		status = bcl_send(task->peer, WIRE_OFFER, send_immediate(task),
 				  &iov, 1, 0);
-	while (status == BCL_ERR_AGAIN && try_again(task, &end));
+	while (status == BCL_ERR_AGAIN && may_repeat(task, &end));
 	if (status)
-		take_back(loan);
+		withdraw_loan(loan);
 	return status;
 }
 
@@ -262,7 +262,7 @@ static bool finish_passage(struct passage *passage, uint64_t *start,
 		now = wait_now();
 		if (now > *start + time) {
 			fall_behind(loan->task, now);
-			take_back(loan);
+			withdraw_loan(loan);
 		} else {
 			sched_yield();
 		}
@@ -300,7 +300,7 @@ bool send_have(struct task *task, const struct share *share, const void *memory,
 	}
 	memcpy(answer.token, loan->token, sizeof(answer.token));
 	if (bcl_send(task->peer, WIRE_HAVE, send_immediate(task), &iov, 1, 0)) {
-		take_back(loan);
+		withdraw_loan(loan);
 		return false;
 	}
 	return true;
@@ -345,8 +345,8 @@ static bool send_directly(struct task *task, const struct pmsg *message,
 	return sent;
 }
 
-static bool begin_with(struct passage *passage, int tid, struct parcel *parcel,
-		       const struct route *route)
+static bool begin_to_task(struct passage *passage, int tid,
+			  struct parcel *parcel, const struct route *route)
 {
 	struct task *task = NULL;
 
@@ -372,8 +372,8 @@ void send_many(const struct pmsg *message, int tag, const int *tids, int n,
 	if (!passages)
 		return;
 	for (i = 0; i < n; i++)
-		sent[i] = begin_with(&passages[i], tids[i], &parcel,
-				     routes ? &routes[i] : &alone);
+		sent[i] = begin_to_task(&passages[i], tids[i], &parcel,
+					routes ? &routes[i] : &alone);
 	for (i = 0; i < n; i++)
 		sent[i] = sent[i] &&
 			  finish_passage(
