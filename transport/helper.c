@@ -161,7 +161,7 @@ static void watch_card(struct bcl_helper *helper, const int *fds, unsigned n,
 }
 
 /* Serves the traffic until the program is back. */
-static void stand_in(struct bcl_helper *helper)
+static void serve_for_program(struct bcl_helper *helper)
 {
 	struct bcl_context *context = helper->context;
 	int fds[BCL_HOST_FDS];
@@ -226,7 +226,7 @@ static void helper_main(void *arg)
 		} else if (is_armed(helper)) {
 			serve_ports(helper);
 		} else {
-			stand_in(helper);
+			serve_for_program(helper);
 			period = PERIOD;
 		}
 	}

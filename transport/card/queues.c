@@ -50,9 +50,9 @@ struct sizes {
 	uint32_t requests, receives, blocks, longs, channels;
 };
 
-static void lay_out(struct bcl_host_port *queues, const struct sizes *n,
-		    struct bcl_host_area areas[BCL_HOST_AREAS],
-		    struct layout *layout)
+static void lay_out_queues(struct bcl_host_port *queues, const struct sizes *n,
+			   struct bcl_host_area areas[BCL_HOST_AREAS],
+			   struct layout *layout)
 {
 	struct bcl_host_port *q = carve_memory(layout, sizeof(*q));
 	size_t lengths[BCL_HOST_AREAS] = {
@@ -84,8 +84,8 @@ static void lay_out(struct bcl_host_port *queues, const struct sizes *n,
 		carve_memory(layout, (size_t)n->requests * BCL_BLOCK_SIZE);
 }
 
-static void fill_in(struct bcl_host_port *queues, const struct sizes *n,
-		    const struct bcl_host_area areas[BCL_HOST_AREAS])
+static void fill_in_queues(struct bcl_host_port *queues, const struct sizes *n,
+			   const struct bcl_host_area areas[BCL_HOST_AREAS])
 {
 	uint32_t i;
 
@@ -143,17 +143,17 @@ enum bcl_status bcl_host_port_open(struct bcl_port *port)
 	enum bcl_status status;
 	size_t size;
 
-	lay_out(&probe, &n, areas, &layout);
+	lay_out_queues(&probe, &n, areas, &layout);
 	size = layout.used;
 	layout = (struct layout){ env->allocate(env->world, size), 0 };
 	if (!layout.memory)
 		return BCL_ERR_NOMEM;
 	queues = (void *)layout.memory;
-	lay_out(queues, &n, areas, &layout);
+	lay_out_queues(queues, &n, areas, &layout);
 	queues->memory = layout.memory;
 	queues->size = size;
 	queues->nchannels = port->nchannels;
-	fill_in(queues, &n, areas);
+	fill_in_queues(queues, &n, areas);
 	queues->host = host;
 	queues->inline_max = inlined ? inlined : BCL_REQUEST_INLINE;
 	queues->doorbell = host->ops->doorbell;

@@ -199,7 +199,7 @@ static inline uint64_t load_and_copy(const uint8_t *p, uint8_t *at)
 	return v;
 }
 
-/* In three lanes; `to` as in in_words(). */
+/* In three lanes; `to` as for in_words(). */
 WITH_MUL static inline uint32_t in_lanes(uint32_t start, uint8_t *to,
 					 const uint8_t *p, size_t length)
 {
@@ -290,7 +290,7 @@ WITH_WIDE static inline __m512i load_and_copy_wide(const uint8_t *p,
 	return value;
 }
 
-/* In 512-bit registers, for at least WIDE_MIN bytes; `to` as in in_words(). */
+/* In 512-bit registers, for at least WIDE_MIN bytes; `to` as for in_words(). */
 WITH_WIDE static inline uint32_t in_wide(uint32_t start, uint8_t *to,
 					 const uint8_t *p, size_t length)
 {

@@ -149,7 +149,7 @@ static void log_unfinished(const struct bcl_connection *c)
 
 /* The peer had its time: end the connection. Returns true if the peer is still
  * busy. */
-static bool give_up(struct bcl_connection *c, uint32_t handle)
+static bool end_if_copying(struct bcl_connection *c, uint32_t handle)
 {
 	if (!is_copying(c, handle))
 		return false;
@@ -192,7 +192,7 @@ void bcl_shm_revoke(struct bcl_context *context, uint32_t handle)
 		busy = for_each_connection(context, handle, is_copying);
 	}
 	if (busy)
-		for_each_connection(context, handle, give_up);
+		for_each_connection(context, handle, end_if_copying);
 }
 
 void bcl_grants_end(struct bcl_connection *c)

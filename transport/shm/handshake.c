@@ -183,7 +183,7 @@ static bool prove_attach(struct bcl_connection *c, uint64_t *wrote)
 	return true;
 }
 
-static void come_up(struct bcl_connection *c)
+static void bring_up_pair(struct bcl_connection *c)
 {
 	struct bcl_pair *pair = &c->pair;
 
@@ -315,7 +315,7 @@ static void take_ready(struct bcl_connection *c, const struct bcl_greeting *g)
 		bcl_connection_fail(c, BCL_ERR_DEAD, "attach proved wrong");
 		return;
 	}
-	come_up(c);
+	bring_up_pair(c);
 }
 
 /* ---- the call's answer ---- */
@@ -364,7 +364,7 @@ static void take_answer(struct bcl_connection *c, const struct bcl_greeting *g,
 		c->attach = true;
 	}
 	if (bcl_greeting_send(c, &ready, NULL, 0))
-		come_up(c);
+		bring_up_pair(c);
 	else
 		bcl_connection_fail(c, BCL_ERR_UNREACHABLE,
 				    "shared memory: it hung up");

@@ -44,7 +44,7 @@ static void lose_connection(struct bcl_connection *c, enum bcl_status status)
 		bcl_peer_lose(peer, status);
 }
 
-static bool take_up(struct bcl_connection *c)
+static bool bind_to_peer(struct bcl_connection *c)
 {
 	struct bcl_shm_port *shm = c->shm;
 	struct bcl_peer *peer =
@@ -119,7 +119,7 @@ static bool take_news(struct bcl_connection *c, uint8_t state)
 		confirm_card(c);
 		return false;
 	}
-	if (!c->pair.peer && !take_up(c))
+	if (!c->pair.peer && !bind_to_peer(c))
 		return false;
 	if (state != BCL_CONNECTION_ENDED) {
 		bcl_audit_hear(c);

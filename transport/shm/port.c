@@ -190,7 +190,7 @@ static void listen_again(struct bcl_shm_port *shm)
 
 /* Accept a caller with the spare descriptor and close the socket: the caller
  * uses the card instead of waiting. */
-static void turn_away(struct bcl_shm_port *shm)
+static void turn_caller_away(struct bcl_shm_port *shm)
 {
 	const struct bcl_env *env = bcl_shm_env(shm);
 	const struct bcl_shm_host *host = env->shm_host;
@@ -216,7 +216,7 @@ static void accept_one(struct bcl_shm_port *shm, uint64_t now)
 	if (fd < 0) {
 		bcl_shm_refused(shm, errno);
 		if (errno == EMFILE || errno == ENFILE)
-			turn_away(shm);
+			turn_caller_away(shm);
 	} else if (!bcl_connection_accept(shm, fd, now)) {
 		host->close(env->world, fd);
 		bcl_count(bcl_shm_context(shm)->counters, shm_refused);
@@ -224,7 +224,7 @@ static void accept_one(struct bcl_shm_port *shm, uint64_t now)
 }
 
 /* The peer did not answer LEAVE or END in time. */
-static void give_up(struct bcl_connection *c)
+static void end_unanswered(struct bcl_connection *c)
 {
 	struct bcl_shm_port *shm = c->shm;
 
@@ -248,7 +248,7 @@ static void serve_waiting(struct bcl_shm_port *shm, uint64_t now)
 				next = shm->connections;
 		} else if (c->leaving && c->state == BCL_CONNECTION_UP &&
 			   now >= c->deadline) {
-			give_up(c);
+			end_unanswered(c);
 		}
 	}
 }

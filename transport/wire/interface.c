@@ -166,8 +166,9 @@ static struct bcl_interface *interface_of(struct bcl_interfaces *all,
 
 /* Two passes: the first counts the addresses of each interface, so that they
  * lie together after the second. */
-static void fill_in(struct bcl_interfaces *all, const struct ifaddrs *entries,
-		    struct bcl_ip *addresses)
+static void fill_in_interfaces(struct bcl_interfaces *all,
+			       const struct ifaddrs *entries,
+			       struct bcl_ip *addresses)
 {
 	const struct ifaddrs *entry;
 	struct bcl_interface *of;
@@ -209,8 +210,8 @@ enum bcl_status bcl_interfaces_open(const struct bcl_env *env,
 		n * (sizeof(struct bcl_interface) + sizeof(struct bcl_ip));
 	interfaces->list = env->allocate(env->world, interfaces->size);
 	if (interfaces->list)
-		fill_in(interfaces, entries,
-			(struct bcl_ip *)(interfaces->list + n));
+		fill_in_interfaces(interfaces, entries,
+				   (struct bcl_ip *)(interfaces->list + n));
 	freeifaddrs(entries);
 	if (!interfaces->list)
 		return BCL_ERR_NOMEM;

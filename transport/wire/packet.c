@@ -95,7 +95,7 @@ static bool slot_is_full(struct tpacket2_hdr *slot)
 }
 
 /* Let the rail wait for this slot next. */
-static void wait_for(struct packet *packet, uint32_t slot)
+static void wait_for_slot(struct packet *packet, uint32_t slot)
 {
 	packet->slot = slot;
 	atomic_store_explicit(
@@ -212,7 +212,7 @@ static bool keeps_coming(const struct packet *packet,
 
 /* RESET names card 0: the sender knows only the source of the frame in
  * question. */
-static bool is_for(uint64_t card, const struct bcl_frame_header *header)
+static bool is_for_card(uint64_t card, const struct bcl_frame_header *header)
 {
 	uint64_t to = bcl_get64(header->card);
 
@@ -252,7 +252,7 @@ static bool parse_frame(struct packet *packet, const struct tpacket2_hdr *slot,
 		return false;
 	}
 	memcpy(&header, in->frame, sizeof(header));
-	if (!is_for(packet->card, &header)) {
+	if (!is_for_card(packet->card, &header)) {
 		bcl_rail_count(&packet->rail, packet_stray, 1);
 		if (keeps_coming(packet, in) && !packet->filtered)
 			attach_filter(packet);
@@ -294,7 +294,7 @@ static unsigned packet_receive(struct bcl_rail *rail,
 		/* Release: pairs with the kernel's test for a free slot. */
 		atomic_store_explicit((_Atomic uint32_t *)&slot->tp_status,
 				      TP_STATUS_KERNEL, memory_order_release);
-		wait_for(packet, packet->slot + 1);
+		wait_for_slot(packet, packet->slot + 1);
 	}
 	return n;
 }
@@ -474,14 +474,15 @@ static bool open_socket(struct packet *packet,
 		return false;
 	packet->ring = memory;
 	packet->rail.waiting_mask = TP_STATUS_USER;
-	wait_for(packet, 0);
+	wait_for_slot(packet, 0);
 	return bind_socket(packet, interface);
 }
 
-static struct bcl_rail *open_one(const struct bcl_env *env,
-				 const struct bcl_config *config, uint64_t card,
-				 const struct bcl_interface *interface,
-				 const char *reason, char why[96])
+static struct bcl_rail *open_rail(const struct bcl_env *env,
+				  const struct bcl_config *config,
+				  uint64_t card,
+				  const struct bcl_interface *interface,
+				  const char *reason, char why[96])
 {
 	struct packet *packet = env->allocate(env->world, sizeof(*packet));
 	uint32_t mtu = 0;
@@ -568,8 +569,8 @@ static unsigned open_chosen(const struct bcl_env *env,
 		if (!own->ethernet || chosen_before(choices, i))
 			continue;
 		tried++;
-		rails[opened] = open_one(env, config, card, own,
-					 choices[i].reason, why);
+		rails[opened] = open_rail(env, config, card, own,
+					  choices[i].reason, why);
 		opened += rails[opened] != NULL;
 	}
 	if (!tried)

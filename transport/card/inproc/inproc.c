@@ -105,9 +105,9 @@ journal_new_port(struct bcl_inproc *host,
 }
 
 static enum bcl_status
-sit_down(struct bcl_inproc *host, struct bcl_port *port,
-	 const struct bcl_host_area areas[BCL_HOST_AREAS],
-	 struct bcl_control *control, struct bcl_host_seat *seat)
+occupy_seat(struct bcl_inproc *host, struct bcl_port *port,
+	    const struct bcl_host_area areas[BCL_HOST_AREAS],
+	    struct bcl_control *control, struct bcl_host_seat *seat)
 {
 	uint32_t first = first_area(host, seat), handle = first + 1;
 	struct bcl_port_indices *indices =
@@ -146,7 +146,7 @@ port_open(struct bcl_host *base, struct bcl_port *port,
 	bcl_inproc_lock(host, NULL);
 	seat = bcl_inproc_seat_find(host, port->number, 0);
 	if (seat)
-		status = sit_down(host, port, areas, control, seat);
+		status = occupy_seat(host, port, areas, control, seat);
 	bcl_inproc_unlock(host, NULL);
 	*result = seat;
 	if (!seat)

@@ -200,7 +200,7 @@ static void tell_none(struct bcl_inproc *host)
 			 i ? "; " : "", base->line[i]);
 }
 
-static enum bcl_status set_up(struct bcl_inproc *host)
+static enum bcl_status set_up_host(struct bcl_inproc *host)
 {
 	const struct bcl_env *env = host->env;
 	enum bcl_status status;
@@ -271,7 +271,7 @@ enum bcl_status bcl_inproc_open(struct bcl_context *context,
 	host->sink.host = host;
 	atomic_store_explicit(&host->base.deadline, UINT64_MAX,
 			      memory_order_relaxed);
-	status = set_up(host);
+	status = set_up_host(host);
 	if (status) {
 		release_host(host);
 		return status;
