@@ -18,7 +18,7 @@ struct pvmmboxinfo {
 
 /* Other members wait for a message from this task, and there is no memory for
  * it. */
-static void give_up(void)
+static void abort_without_memory(void)
 {
 	say_and_abort("no memory to tell the members of a group that there is "
 		      "none for the group");
@@ -45,7 +45,7 @@ static void withdraw_entry(void)
 	class_name(name, sizeof(name));
 	if (entry.tid == *libpvm.pvmmytid &&
 	    libpvm.pvm_delinfo(name, entry.index, 0) == PVM_NO_MEMORY)
-		give_up();
+		abort_without_memory();
 	entry.tid = 0;
 }
 
@@ -95,7 +95,7 @@ static int read_entry(char *name, int index)
 	const struct pmsg *message;
 
 	if (id == PVM_NO_MEMORY)
-		give_up();
+		abort_without_memory();
 	message = id > 0 ? libpvm.midtobuf(id) : NULL;
 	if (message && libpvm_length(message) == sizeof(number))
 		libpvm_copy(message, 0, (char *)&number);
@@ -124,7 +124,7 @@ int group_agree(char *name, int size)
 	class_name(class_of_ours, sizeof(class_of_ours));
 	result = libpvm.pvm_getmboxinfo(class_of_ours, &n, &class);
 	if (result == PVM_NO_MEMORY)
-		give_up();
+		abort_without_memory();
 	if (result < 0 || n != 1)
 		return 0;
 	for (i = size - 1; i >= 0; i--) {

@@ -100,7 +100,7 @@ static void find_network(struct found *found)
 	bcl_close(context);
 }
 
-static struct found find(const char *library)
+static struct found find_capabilities(const char *library)
 {
 	struct found found = { 0 };
 
@@ -117,9 +117,9 @@ static void send_empty(int tid, int tag)
 	pvm_send(tid, tag);
 }
 
-static int answer(const char *library)
+static int answer_first_task(const char *library)
 {
-	struct found found = find(library);
+	struct found found = find_capabilities(library);
 	int bytes, tag = 0, first = pvm_parent();
 
 	pvm_notify(PvmTaskExit, TAG_END, 1, &first);
@@ -143,7 +143,7 @@ static int answer(const char *library)
 
 /* Wait for a message of the task with this tag. False: the task has ended, or
  * PATIENCE has passed. */
-static bool heard(int tid, int tag)
+static bool await_message(int tid, int tag)
 {
 	struct timeval limit = { .tv_sec = PATIENCE };
 	int bytes, got = 0, from = 0, buffer;
@@ -172,7 +172,8 @@ static bool is_best(const struct bcl_peer_info *info, bool rings)
 }
 
 /* Exchange messages until both tasks use the best path that both ends have. */
-static enum bcl_status meet(int tid, bool rings, struct bcl_peer_info *info)
+static enum bcl_status await_best_path(int tid, bool rings,
+				       struct bcl_peer_info *info)
 {
 	path_function *path = of_glue("bcl_pvm_path");
 	const struct timespec pause = { .tv_nsec = PAUSE };
@@ -181,7 +182,7 @@ static enum bcl_status meet(int tid, bool rings, struct bcl_peer_info *info)
 
 	while (time(NULL) < end) {
 		send_empty(tid, TAG_PING);
-		if (!heard(tid, TAG_PING))
+		if (!await_message(tid, TAG_PING))
 			return BCL_ERR_DEAD;
 		status = path(tid, info);
 		if (status && status != BCL_ERR_AGAIN)
@@ -225,8 +226,8 @@ static void print_refusal(enum bcl_status status, const struct found *here,
 }
 
 /* True if tasks there use BCL to tasks here. Prints the result. */
-static bool compare(const char *host, int tid, const struct found *here,
-		    const struct found *there)
+static bool compare_hosts(const char *host, int tid, const struct found *here,
+			  const struct found *there)
 {
 	struct bcl_peer_info info;
 	enum bcl_status status;
@@ -245,7 +246,7 @@ static bool compare(const char *host, int tid, const struct found *here,
 		       there->version, here->version);
 		return false;
 	}
-	status = meet(tid, here->ring && there->ring, &info);
+	status = await_best_path(tid, here->ring && there->ring, &info);
 	if (status) {
 		print_refusal(status, here, there);
 		return false;
@@ -271,13 +272,13 @@ static bool check_host(char *program, char *library, char *host,
 		return false;
 	}
 	pvm_notify(PvmTaskExit, tid, 1, &tid);
-	if (heard(tid, TAG_FOUND)) {
+	if (await_message(tid, TAG_FOUND)) {
 		pvm_upkint(&there.version, 1, 1);
 		pvm_upkint(&there.network, 1, 1);
 		pvm_upkint(&there.ring, 1, 1);
 		pvm_upkstr(there.passive);
 		pvm_upkstr(there.no_ring);
-		uses = compare(host, tid, here, &there);
+		uses = compare_hosts(host, tid, here, &there);
 	} else {
 		printf("%s: passive: a task there does not answer\n", host);
 	}
@@ -300,8 +301,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	if (argc > 2)
-		return answer(argv[1]);
-	here = find(argv[1]);
+		return answer_first_task(argv[1]);
+	here = find_capabilities(argv[1]);
 	if (pvm_config(&nhosts, &narchs, &hosts) < 0)
 		return 1;
 	for (int i = 0; i < nhosts; i++)

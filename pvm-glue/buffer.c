@@ -42,7 +42,7 @@ static bool user_matches; /* the program has a match function */
 
 /* ---- messages that arrive ---- */
 
-static bool matches(int source, int tag, int context)
+static bool matches_posted(int source, int tag, int context)
 {
 	return (posted.source == -1 || posted.source == source) &&
 	       (posted.tag == -1 || posted.tag == tag) &&
@@ -54,7 +54,7 @@ void *buffer_claim(int source, const struct envelope *envelope, size_t *length)
 	if (posted.state != BUFFER_POSTED ||
 	    envelope->encoding != *libpvm.pvmmydsig ||
 	    envelope->context == PVM_GROUP_CONTEXT ||
-	    !matches(source, envelope->tag, envelope->context))
+	    !matches_posted(source, envelope->tag, envelope->context))
 		return NULL;
 	posted.state = BUFFER_CLAIMED;
 	posted.its_source = source;
@@ -73,7 +73,7 @@ void buffer_filled(bool filled)
 void buffer_pass(const struct pmsg *message)
 {
 	if (posted.state == BUFFER_POSTED &&
-	    matches(message->source, message->tag, message->context))
+	    matches_posted(message->source, message->tag, message->context))
 		posted.state = BUFFER_NONE;
 }
 
@@ -84,7 +84,8 @@ static bool has_match(void)
 	const struct pmsg *list = *libpvm.pvmrxlist, *message;
 
 	for (message = list->next; message != list; message = message->next) {
-		if (matches(message->source, message->tag, message->context))
+		if (matches_posted(message->source, message->tag,
+				   message->context))
 			return true;
 	}
 	return false;
@@ -92,7 +93,7 @@ static bool has_match(void)
 
 /* Wait until the posted memory is filled. False: an older message matches, or
  * PVM has failed. */
-static bool fill(void)
+static bool await_filled(void)
 {
 	int result = 0;
 
@@ -135,7 +136,7 @@ static bool receive_directly(int tid, int tag, void *buffer, int length)
 	posted.tag = tag;
 	posted.memory = buffer;
 	posted.room = (size_t)length;
-	filled = fill();
+	filled = await_filled();
 	posted.state = BUFFER_NONE;
 	return filled;
 }
@@ -161,7 +162,7 @@ int pvm_precv(int tid, int tag, void *buffer, int count, int type, int *from,
 /* ---- pvm_psend(), pvm_pmcast() ---- */
 
 /* Take in messages that have come meanwhile. Returns 0, or libpvm's error. */
-static int take_in(void)
+static int take_in_messages(void)
 {
 	int result = wait_after_send(glue.received);
 
@@ -178,7 +179,7 @@ int pvm_psend(int tid, int tag, void *buffer, int count, int type)
 		send_memory(&tid, 1, tag, buffer, length, &sent);
 	if (!sent)
 		return libpvm.pvm_psend(tid, tag, buffer, count, type);
-	return take_in();
+	return take_in_messages();
 }
 
 int bcl_pvm_pmcast(int *tids, int n, int tag, void *buffer, int count, int type)
@@ -207,7 +208,7 @@ int bcl_pvm_pmcast(int *tids, int n, int tag, void *buffer, int count, int type)
 						  type);
 	}
 	free(others);
-	return result < 0 ? result : take_in();
+	return result < 0 ? result : take_in_messages();
 }
 
 /* ---- functions of the user ---- */

@@ -64,7 +64,7 @@ static struct group_errand errand_of(const struct group *group,
 }
 
 /* PVM's result for a status. After an error the own task leaves the group. */
-static int end(struct group *group, enum bcl_status status)
+static int end_operation(struct group *group, enum bcl_status status)
 {
 	if (status == BCL_OK)
 		return 0;
@@ -81,7 +81,8 @@ int pvm_barrier(char *name, int count)
 
 	if (!group || (count != group->size && count != -1))
 		return ORIGINAL(pvm_barrier)(name, count);
-	return end(group, bcl_carrier_barrier(group->carrier, &errand));
+	return end_operation(group,
+			     bcl_carrier_barrier(group->carrier, &errand));
 }
 
 /* A reduction function of the user, which changes its first vector. */
@@ -91,7 +92,8 @@ struct user_reduction {
 	int info;
 };
 
-static void combine(const void *in, void *inout, size_t count, void *arg)
+static void call_user_function(const void *in, void *inout, size_t count,
+			       void *arg)
 {
 	struct user_reduction *user = arg;
 	int n = (int)count;
@@ -107,16 +109,17 @@ int pvm_reduce(pvm_reduction *function, void *data, int count, int type,
 	struct user_reduction user = { .function = function, .type = type };
 	const struct bcl_reduction reduction = { .element = size_of(type),
 						 .commutative = true,
-						 .apply = combine,
+						 .apply = call_user_function,
 						 .arg = &user };
 	int result;
 
 	if (!group || !function || !data)
 		return ORIGINAL(pvm_reduce)(function, data, count, type, tag,
 					    name, root);
-	result = end(group, bcl_carrier_reduce(group->carrier, &errand, data,
-					       data, (size_t)count, &reduction,
-					       (unsigned)root));
+	result = end_operation(group,
+			       bcl_carrier_reduce(group->carrier, &errand, data,
+						  data, (size_t)count,
+						  &reduction, (unsigned)root));
 	return !result && user.info < 0 ? user.info : result;
 }
 
@@ -129,9 +132,10 @@ int pvm_gather(void *result, void *data, int count, int type, int tag,
 	if (!group)
 		return ORIGINAL(pvm_gather)(result, data, count, type, tag,
 					    name, root);
-	return end(group, bcl_carrier_gather(group->carrier, &errand, data,
-					     (size_t)count * size_of(type),
-					     result, (unsigned)root));
+	return end_operation(group,
+			     bcl_carrier_gather(group->carrier, &errand, data,
+						(size_t)count * size_of(type),
+						result, (unsigned)root));
 }
 
 int pvm_scatter(void *result, void *data, int count, int type, int tag,
@@ -143,10 +147,10 @@ int pvm_scatter(void *result, void *data, int count, int type, int tag,
 	if (!group)
 		return ORIGINAL(pvm_scatter)(result, data, count, type, tag,
 					     name, root);
-	return end(group,
-		   bcl_carrier_scatter(group->carrier, &errand, data, result,
-				       (size_t)count * size_of(type),
-				       (unsigned)root));
+	return end_operation(
+		group, bcl_carrier_scatter(
+			       group->carrier, &errand, data, result,
+			       (size_t)count * size_of(type), (unsigned)root));
 }
 
 /* ---- freezing and leaving a group ---- */

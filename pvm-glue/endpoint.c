@@ -19,7 +19,7 @@ struct glue glue;
 static struct bcl_context *context;
 static unsigned fences;
 
-static void give_way(const char *why)
+static void turn_passive(const char *why)
 {
 	glue.passive = why;
 	say_warning("%s: messages go by PVM's own routes", why);
@@ -27,7 +27,7 @@ static void give_way(const char *why)
 
 /* A forked child is not the task: the port belongs to its parent. The child's
  * messages stay with libpvm. */
-static void forked(void)
+static void disable_in_child(void)
 {
 	glue.port = NULL;
 	glue.passive = "it is a child of a task";
@@ -48,7 +48,7 @@ static bool open_port(void)
 			bcl_close(context);
 	}
 	if (status)
-		give_way(bcl_strstatus(status));
+		turn_passive(bcl_strstatus(status));
 	return !status;
 }
 
@@ -60,7 +60,7 @@ static void keep_memory(void)
 	mallopt(M_TRIM_THRESHOLD, KEPT);
 }
 
-static bool know_libpvm(void)
+static bool check_libpvm(void)
 {
 	const char *missing = libpvm_load();
 
@@ -69,10 +69,10 @@ static bool know_libpvm(void)
 	else if (!*libpvm.pvmmydsig)
 		return false; /* a task without messages: not enrolled yet */
 	if (missing || !libpvm_is_known()) {
-		give_way("this libpvm3 is not one it knows");
+		turn_passive("this libpvm3 is not one it knows");
 		return false;
 	}
-	pthread_atfork(NULL, NULL, forked);
+	pthread_atfork(NULL, NULL, disable_in_child);
 	keep_memory();
 	return true;
 }
@@ -82,7 +82,7 @@ bool endpoint_possible(void)
 	static bool known;
 
 	if (!known && !glue.passive)
-		known = know_libpvm();
+		known = check_libpvm();
 	return known && !glue.passive;
 }
 
@@ -95,7 +95,7 @@ bool endpoint_ready(void)
 
 /* ---- events ---- */
 
-static void changed(const struct bcl_event *event)
+static void handle_peer_change(const struct bcl_event *event)
 {
 	struct task *task = bcl_peer_user(event->peer);
 
@@ -112,7 +112,7 @@ static void changed(const struct bcl_event *event)
 	receive_lost(task);
 }
 
-static void handle(const struct bcl_event *event)
+static void handle_event(const struct bcl_event *event)
 {
 	switch (event->kind) {
 	case BCL_EVENT_MESSAGE:
@@ -128,7 +128,7 @@ static void handle(const struct bcl_event *event)
 		fences--;
 		break;
 	case BCL_EVENT_PEER:
-		changed(event);
+		handle_peer_change(event);
 		break;
 	case BCL_EVENT_CHANNEL:
 	case BCL_EVENT_NOTIFY:
@@ -144,7 +144,7 @@ static unsigned poll_for(unsigned enough)
 	while (n < enough && glue.port &&
 	       bcl_poll(glue.port, &event) == BCL_OK) {
 		n++;
-		handle(&event);
+		handle_event(&event);
 	}
 	if (n)
 		receive_fetch();
@@ -171,7 +171,7 @@ bool endpoint_step(void)
 
 /* Ask for a completion when the task has all messages. Not needed in shared
  * memory, where messages outlive the sender. */
-static void fence(struct task *task)
+static void fence_task(struct task *task)
 {
 	struct bcl_peer_info info;
 	enum bcl_status status;
@@ -193,7 +193,7 @@ void endpoint_close(void)
 
 	if (!glue.port)
 		return;
-	task_each(fence);
+	task_each(fence_task);
 	while (fences) {
 		if (!endpoint_poll())
 			bcl_wait(glue.port, PATIENCE);

@@ -30,7 +30,7 @@ struct group *group_find(const char *name)
 /* ---- messages ---- */
 
 /* Write the key into the message. */
-static void address(struct pmsg *message, const struct group_key *key)
+static void write_key(struct pmsg *message, const struct group_key *key)
 {
 	memcpy(message->frags->next->data, key, sizeof(*key));
 	message->context = PVM_GROUP_CONTEXT;
@@ -50,7 +50,7 @@ static enum bcl_status carry_to(void *arg, unsigned to, const void *data,
 		message = libpvm_message((int)(sizeof(errand->key) + length));
 	if (!message)
 		return BCL_ERR_NOMEM;
-	address(message, &errand->key);
+	write_key(message, &errand->key);
 	if (length)
 		memcpy(message->frags->next->data + sizeof(errand->key), data,
 		       length);
@@ -61,7 +61,7 @@ static enum bcl_status carry_to(void *arg, unsigned to, const void *data,
 	return result < 0 ? BCL_ERR_SYSTEM : BCL_OK;
 }
 
-static bool is_of(const struct pmsg *message, int leader, int number)
+static bool is_of_group(const struct pmsg *message, int leader, int number)
 {
 	const struct frag *frag = message->frags->next;
 	const struct group_key *key = (const void *)frag->data;
@@ -83,7 +83,7 @@ static bool is_late(const struct pmsg *message)
 	if (message->frags->next->length < (int)sizeof(*key))
 		return true;
 	for (group = groups; group; group = group->next) {
-		if (is_of(message, group->leader, group->serial))
+		if (is_of_group(message, group->leader, group->serial))
 			return false;
 	}
 	task = task_find(key->leader);
@@ -112,8 +112,8 @@ static bool belongs_to(const struct pmsg *message, const struct group_key *key)
 	return !memcmp(message->frags->next->data, key, sizeof(*key));
 }
 
-static struct waiting **look_for(const struct group *group, unsigned from,
-				 const struct group_key *key)
+static struct waiting **find_waiting(const struct group *group, unsigned from,
+				     const struct group_key *key)
 {
 	struct waiting **place;
 
@@ -127,7 +127,7 @@ static struct waiting **look_for(const struct group *group, unsigned from,
 	return NULL;
 }
 
-static struct pmsg *take(struct waiting **place)
+static struct pmsg *take_message(struct waiting **place)
 {
 	struct waiting *waiting = *place;
 	struct pmsg *message = waiting->message;
@@ -151,7 +151,7 @@ static bool is_gone(const struct group *group, unsigned member)
 	const struct group_key gone = farewell_of(group->leader);
 	const struct task *task = task_find(group->tids[member]);
 
-	if (look_for(group, member, &gone))
+	if (find_waiting(group, member, &gone))
 		return true;
 	if (task && task->state == TASK_MET)
 		return task->over && !task->first;
@@ -167,7 +167,7 @@ static enum bcl_status carry_from(void *arg, unsigned from, void *data,
 	struct waiting **place;
 	struct pmsg *message;
 
-	while (!(place = look_for(errand->group, from, key))) {
+	while (!(place = find_waiting(errand->group, from, key))) {
 		/* looks for the member's death: no message announces it */
 		const struct timeval a_bit = { 0, 100000 };
 
@@ -175,7 +175,7 @@ static enum bcl_status carry_from(void *arg, unsigned from, void *data,
 		    wait_messages(glue.received, &a_bit) < 0)
 			return BCL_ERR_DEAD;
 	}
-	message = take(place);
+	message = take_message(place);
 	if ((size_t)libpvm_length(message) == sizeof(*key) + length) {
 		libpvm_copy(message, sizeof(*key), data);
 		status = BCL_OK;
@@ -186,7 +186,7 @@ static enum bcl_status carry_from(void *arg, unsigned from, void *data,
 
 /* ---- groups ---- */
 
-static void release(struct group *group)
+static void release_group(struct group *group)
 {
 	if (group->carrier)
 		bcl_carrier_close(group->carrier);
@@ -196,7 +196,7 @@ static void release(struct group *group)
 }
 
 /* NULL: no memory. */
-static struct group *make(const char *name, int size)
+static struct group *make_group(const char *name, int size)
 {
 	struct group *group =
 		malloc(sizeof(*group) + (size_t)size * sizeof(int));
@@ -243,14 +243,15 @@ static void forget_messages(const struct group *group)
 	struct waiting **place = &first;
 
 	while (*place) {
-		if (is_of((*place)->message, group->leader, group->serial))
-			libpvm.umbuf_free(take(place));
+		if (is_of_group((*place)->message, group->leader,
+				group->serial))
+			libpvm.umbuf_free(take_message(place));
 		else
 			place = &(*place)->next;
 	}
 }
 
-static void drop(struct group *group)
+static void drop_group(struct group *group)
 {
 	struct group **place = &groups;
 
@@ -258,21 +259,21 @@ static void drop(struct group *group)
 		place = &(*place)->next;
 	*place = group->next;
 	forget_messages(group);
-	release(group);
+	release_group(group);
 }
 
 void group_leave(struct group *group)
 {
 	say_farewell(group->farewell, group->tids, NULL, group->size,
 		     group->serial);
-	drop(group);
+	drop_group(group);
 }
 
 /* Create a group with its carrier. NULL: failed, with nothing changed. */
-static struct group *set_up(char *name, int size, int leader, int number,
-			    struct pmsg *farewell)
+static struct group *create_group(char *name, int size, int leader, int number,
+				  struct pmsg *farewell)
 {
-	struct group *group = make(name, size);
+	struct group *group = make_group(name, size);
 
 	if (!group)
 		return NULL;
@@ -308,9 +309,9 @@ void group_frozen(const char *frozen, int size, struct pmsg *farewell)
 	}
 	errand.key.leader = group_member(name, 0);
 	gone = farewell_of(errand.key.leader);
-	address(farewell, &gone);
+	write_key(farewell, &gone);
 	((struct task *)need(task_find(errand.key.leader)))->entered = number;
-	group = set_up(name, size, errand.key.leader, number, farewell);
+	group = create_group(name, size, errand.key.leader, number, farewell);
 	if (!group) {
 		say_farewell(farewell, NULL, name, size, number);
 		libpvm.umbuf_free(farewell);
@@ -326,7 +327,7 @@ void group_forget_all(void)
 	struct waiting *waiting;
 
 	while (groups)
-		drop(groups);
+		drop_group(groups);
 	while ((waiting = first)) {
 		first = waiting->next;
 		libpvm.umbuf_free(waiting->message);

@@ -54,7 +54,7 @@ int mesg_input(struct pmsg *message)
 	return receive_stock(message);
 }
 
-static int compare(const void *a, const void *b)
+static int compare_tids(const void *a, const void *b)
 {
 	int x = *(const int *)a, y = *(const int *)b;
 
@@ -63,12 +63,12 @@ static int compare(const void *a, const void *b)
 
 /* Sort the tasks and remove duplicates and the own task, as PVM does. Returns
  * the number left. */
-static int distinct(const int *tids, int count, int *others)
+static int distinct_others(const int *tids, int count, int *others)
 {
 	int n = 0;
 
 	memcpy(others, tids, (size_t)count * sizeof(*others));
-	qsort(others, (size_t)count, sizeof(*others), compare);
+	qsort(others, (size_t)count, sizeof(*others), compare_tids);
 	for (int i = 0; i < count; i++) {
 		if (others[i] != *libpvm.pvmmytid &&
 		    (!n || others[i] != others[n - 1]))
@@ -123,7 +123,7 @@ int pvmmcast(int id, int *tids, int count, int tag)
 	if (!others)
 		return PVM_NO_MEMORY;
 	sent = (bool *)(others + count);
-	n = distinct(tids, count, others);
+	n = distinct_others(tids, count, others);
 	send_many(message, tag, others, n, NULL, sent);
 	for (i = 0; i < n; i++) {
 		if (!sent[i])
@@ -166,7 +166,7 @@ as_they_are:
 	return n;
 }
 
-__attribute__((destructor)) static void end(void)
+__attribute__((destructor)) static void close_endpoint(void)
 {
 	endpoint_close();
 }

@@ -76,7 +76,7 @@ bool meet_tell(struct task *task)
 
 /* Remember that the task is owed a note. The note cannot go now, because PVM is
  * at work or has not given this task a tid yet. */
-static void owe(struct task *task)
+static void owe_note(struct task *task)
 {
 	if (task->owed)
 		return;
@@ -97,10 +97,10 @@ void meet_up(struct task *task)
 				  NULL, 0, 0);
 	task->greeted = !status;
 	if (status == BCL_ERR_AGAIN)
-		owe(task);
+		owe_note(task);
 }
 
-static void meet(struct task *task, const void *address, size_t length)
+static void open_peer(struct task *task, const void *address, size_t length)
 {
 	struct bcl_peer_info info;
 	struct bcl_peer *peer;
@@ -121,19 +121,19 @@ static void meet(struct task *task, const void *address, size_t length)
 
 void meet_ask_soon(struct task *task)
 {
-	owe(task);
+	owe_note(task);
 }
 
 static void owe_answer(struct task *task, const struct note *note)
 {
-	owe(task);
+	owe_note(task);
 	memcpy(task->address, note->address, note->length);
 	task->address_length = note->length;
 }
 
-static void answer(struct task *task, size_t length)
+static void answer_task(struct task *task, size_t length)
 {
-	meet(task, task->address, length);
+	open_peer(task, task->address, length);
 	send_address(task, NOTE_ANSWER);
 }
 
@@ -152,7 +152,7 @@ void meet_owed(void)
 		if (*libpvm.pvmrouteopt == PVM_DONT_ROUTE)
 			continue;
 		if (length)
-			answer(task, length);
+			answer_task(task, length);
 		else if (task->state == TASK_UNKNOWN)
 			meet_ask(task);
 		else if (task->state == TASK_MET && task->up)
@@ -165,7 +165,7 @@ void meet_close(void)
 	owed = NULL;
 }
 
-static void heed(struct task *task, const struct note *note)
+static void heed_note(struct task *task, const struct note *note)
 {
 	switch (note->kind) {
 	case NOTE_ASK:
@@ -176,7 +176,7 @@ static void heed(struct task *task, const struct note *note)
 	case NOTE_ANSWER:
 		receive_again(task, note->count);
 		if (glue.port)
-			meet(task, note->address, note->length);
+			open_peer(task, note->address, note->length);
 		break;
 	case NOTE_TELL:
 		receive_due(task, note->count);
@@ -216,7 +216,7 @@ bool meet_note(struct pmsg *message)
 		       (size_t)length < sizeof(note) ? (size_t)length
 						     : sizeof(note));
 		if (is_like_ours(task, &note, length))
-			heed(task, &note);
+			heed_note(task, &note);
 	}
 	libpvm.umbuf_free(message);
 	return true;

@@ -41,12 +41,12 @@ static unsigned pulls; /* in flight */
 /* The own task, if it has sent messages to itself. */
 static struct task *own;
 
-static bool reached(uint32_t count, uint32_t goal)
+static bool has_reached(uint32_t count, uint32_t goal)
 {
 	return (int32_t)(count - goal) >= 0;
 }
 
-static int hand_over(struct pmsg *message)
+static int give_to_pvm(struct pmsg *message)
 {
 	glue.received++;
 	if (group_input(message))
@@ -57,13 +57,13 @@ static int hand_over(struct pmsg *message)
 
 /* Deliver the first message by BCL if it is due. Reentrant: a message handler
  * of the user may get here. */
-static bool settle_arrival(struct task *task)
+static bool deliver_arrival(struct task *task)
 {
 	struct arrival *arrival = task->first;
 	struct pmsg *message;
 
 	if (!arrival || !arrival->here ||
-	    !reached(task->counted, arrival->given))
+	    !has_reached(task->counted, arrival->given))
 		return false;
 	task->first = arrival->next;
 	if (!task->first)
@@ -75,19 +75,19 @@ static bool settle_arrival(struct task *task)
 	}
 	free(arrival);
 	if (message)
-		hand_over(message);
+		give_to_pvm(message);
 	return true;
 }
 
 /* Deliver the first message by PVM if it is due. If the connection is lost, the
  * last messages by BCL may be lost, too, and are not waited for. */
-static bool settle_held(struct task *task)
+static bool deliver_held(struct task *task)
 {
 	struct held *held = task->held;
 	struct pmsg *message;
 
-	if (!held ||
-	    (!reached(task->taken, held->due) && !(task->over && !task->first)))
+	if (!held || (!has_reached(task->taken, held->due) &&
+		      !(task->over && !task->first)))
 		return false;
 	task->held = held->next;
 	if (!task->held)
@@ -95,13 +95,13 @@ static bool settle_held(struct task *task)
 	message = held->message;
 	free(held);
 	task->counted++;
-	hand_over(message);
+	give_to_pvm(message);
 	return true;
 }
 
 void receive_settle(struct task *task)
 {
-	while (settle_arrival(task) || settle_held(task))
+	while (deliver_arrival(task) || deliver_held(task))
 		;
 }
 
@@ -123,7 +123,7 @@ void receive_again(struct task *task, uint32_t count)
 	task->over = false;
 }
 
-static void forget(struct task *task)
+static void forget_messages(struct task *task)
 {
 	struct arrival *arrival;
 	struct held *held;
@@ -143,7 +143,7 @@ static void forget(struct task *task)
 
 void receive_close(void)
 {
-	task_each(forget);
+	task_each(forget_messages);
 	asked = NULL;
 	fetches = NULL;
 	last_fetch = &fetches;
@@ -178,7 +178,7 @@ bool receive_pending(void)
 /* Start to fetch an offer. False: not possible now. After a copy from another
  * task, zero bytes are read from the sender. Otherwise the sender would take
  * the offer back and send the message by PVM. */
-static bool fetch(struct arrival *arrival)
+static bool fetch_offer(struct arrival *arrival)
 {
 	enum bcl_status status;
 
@@ -207,7 +207,7 @@ void receive_fetch(void)
 		fetches = arrival->next_fetch;
 		if (!fetches)
 			last_fetch = &fetches;
-		if (fetch(arrival))
+		if (fetch_offer(arrival))
 			continue;
 		arrival->next_fetch = fetches;
 		if (!fetches)
@@ -224,7 +224,7 @@ static void fetch_soon(struct arrival *arrival)
 	last_fetch = &arrival->next_fetch;
 }
 
-static void here(struct arrival *arrival)
+static void mark_here(struct arrival *arrival)
 {
 	arrival->here = true;
 	arrival->task->pending += !arrival->is_void;
@@ -257,7 +257,7 @@ void receive_pulled(uint64_t cookie, enum bcl_status status)
 		buffer_filled(!status);
 	}
 	arrival->is_void = status;
-	here(arrival);
+	mark_here(arrival);
 	receive_settle(arrival->task);
 }
 
@@ -291,7 +291,7 @@ static void give_message(struct arrival *arrival,
 /* True if a message may be delivered before all others of the task. */
 static bool is_next(const struct task *task, uint32_t given)
 {
-	return !task->first && reached(task->counted, given);
+	return !task->first && has_reached(task->counted, given);
 }
 
 static bool take_into_buffer(struct task *task, uint32_t given,
@@ -327,18 +327,18 @@ static void receive_data(struct task *task, uint32_t given, const void *bytes,
 	memcpy(message->frags->next->data, envelope + 1, length);
 	if (is_next(task, given)) {
 		task->taken++;
-		hand_over(message);
+		give_to_pvm(message);
 	} else {
 		arrival = new_arrival(task, given);
 		arrival->message = message;
-		here(arrival);
+		mark_here(arrival);
 	}
 	receive_settle(task);
 }
 
 /* Ask another task that may have the message sooner. False: there is no such
  * task. */
-static bool ask(struct arrival *arrival)
+static bool ask_other_task(struct arrival *arrival)
 {
 	const struct route *route = &arrival->offer.route;
 	const struct share share = { .origin = arrival->task->tid,
@@ -438,7 +438,7 @@ static void receive_offer(struct task *task, uint32_t given, const void *bytes,
 		give_message(arrival, &offer->envelope, length);
 	}
 	arrival->offer = *offer;
-	if (!ask(arrival))
+	if (!ask_other_task(arrival))
 		fetch_soon(arrival);
 	receive_fetch();
 }
@@ -484,7 +484,7 @@ void receive_from_self(const struct pmsg *message,
 
 	give_message(arrival, envelope, (size_t)libpvm_length(message));
 	libpvm_copy(message, 0, arrival->memory);
-	here(arrival);
+	mark_here(arrival);
 	own = self;
 }
 
@@ -499,7 +499,7 @@ void receive_own(void)
 	if (busy || !self)
 		return;
 	busy = true;
-	for (n = self->pending; n && settle_arrival(self); n--)
+	for (n = self->pending; n && deliver_arrival(self); n--)
 		;
 	if (own && !own->pending)
 		own = NULL;
@@ -516,7 +516,7 @@ int receive_stock(struct pmsg *message)
 	if (!libpvm_is_task(message->source) ||
 	    message->context >= PVM_SYSTEM_CONTEXT ||
 	    message->source == *libpvm.pvmmytid)
-		return hand_over(message);
+		return give_to_pvm(message);
 	task = need(task_find(message->source));
 	held = need(calloc(1, sizeof(*held)));
 	held->message = message;

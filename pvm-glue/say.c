@@ -8,7 +8,7 @@
 #include "pvm-glue/glue.h"
 #include "transport/env/say.h"
 
-static void say(const char *level, const char *format, va_list args)
+static void say_line(const char *level, const char *format, va_list args)
 {
 	char who[24], text[BCL_SAID_MAX], line[BCL_SAID_MAX];
 
@@ -27,7 +27,7 @@ void say_warning(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say("warning", format, args);
+	say_line("warning", format, args);
 	va_end(args);
 }
 
@@ -36,7 +36,7 @@ void say_and_abort(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say("error", format, args);
+	say_line("error", format, args);
 	va_end(args);
 	abort();
 }

@@ -61,8 +61,8 @@ static struct envelope envelope_of(const struct pmsg *message, int tag)
 }
 
 /* List the pieces of a message. 0: no pieces, or more than `max`. */
-static unsigned gather(const struct pmsg *message, struct iovec *iov,
-		       unsigned max)
+static unsigned list_pieces(const struct pmsg *message, struct iovec *iov,
+			    unsigned max)
 {
 	const struct frag *frag;
 	unsigned n = 0;
@@ -88,7 +88,7 @@ bool send_reaches(const struct task *task)
 
 /* A call has returned AGAIN. True: repeat the call. *end is 0 before the first
  * time. */
-static bool try_again(struct task *task, uint64_t *end)
+static bool may_repeat(struct task *task, uint64_t *end)
 {
 	uint64_t now = wait_now();
 
@@ -111,7 +111,7 @@ static enum bcl_status send_short(struct task *task,
 {
 	struct envelope envelope = envelope_of(parcel->message, parcel->tag);
 	struct iovec iov[BCL_GATHER_MAX]; /* partly set */
-	unsigned n = gather(parcel->message, iov + 1, BCL_GATHER_MAX - 1);
+	unsigned n = list_pieces(parcel->message, iov + 1, BCL_GATHER_MAX - 1);
 	char piece[BCL_MESSAGE_MAX];
 	enum bcl_status status;
 	uint64_t end = 0;
@@ -125,7 +125,7 @@ static enum bcl_status send_short(struct task *task,
 	do
 		status = bcl_send(task->peer, WIRE_DATA, send_immediate(task),
 				  iov, n + 1, 0);
-	while (status == BCL_ERR_AGAIN && try_again(task, &end));
+	while (status == BCL_ERR_AGAIN && may_repeat(task, &end));
 	if (!status) {
 		task->sent++;
 		task->full = false;
@@ -135,13 +135,13 @@ static enum bcl_status send_short(struct task *task,
 
 /* ---- long messages ---- */
 
-static void lend(struct loan *loan, struct task *task)
+static void open_loan(struct loan *loan, struct task *task)
 {
 	*loan = (struct loan){ .next = lent, .task = task };
 	lent = loan;
 }
 
-static void settle(struct loan *loan, enum fate fate)
+static void close_loan(struct loan *loan, enum fate fate)
 {
 	struct loan **place = &lent;
 
@@ -157,7 +157,7 @@ void send_read(uint64_t cookie, enum bcl_status status)
 
 	if (!status)
 		loan->task->absence = loan->task->behind = 0;
-	settle(loan, status ? FATE_VOID : FATE_READ);
+	close_loan(loan, status ? FATE_VOID : FATE_READ);
 }
 
 bool send_pending(void)
@@ -166,14 +166,14 @@ bool send_pending(void)
 }
 
 /* Provide a message in one piece. False: no memory for a copy. */
-static bool join(struct parcel *parcel)
+static bool join_pieces(struct parcel *parcel)
 {
 	struct iovec piece;
 
 	if (parcel->memory)
 		return true;
 	if (parcel->message->encoding == PVM_IN_PLACE &&
-	    gather(parcel->message, &piece, 1)) {
+	    list_pieces(parcel->message, &piece, 1)) {
 		parcel->memory = piece.iov_base;
 		return true;
 	}
@@ -185,11 +185,11 @@ static bool join(struct parcel *parcel)
 
 /* Take an offer back. If the receiver is reading the memory, wait until it has
  * finished. */
-static void take_back(struct loan *loan)
+static void withdraw_loan(struct loan *loan)
 {
 	while (loan->fate == FATE_OPEN) {
 		if (bcl_withdraw(loan->task->peer, loan->token) == BCL_OK)
-			settle(loan, FATE_VOID);
+			close_loan(loan, FATE_VOID);
 		else if (!endpoint_poll())
 			sched_yield();
 	}
@@ -198,7 +198,7 @@ static void take_back(struct loan *loan)
 void send_close(void)
 {
 	while (lent)
-		take_back(lent);
+		withdraw_loan(lent);
 }
 
 static enum bcl_status send_long(struct passage *passage, struct task *task,
@@ -214,22 +214,22 @@ static enum bcl_status send_long(struct passage *passage, struct task *task,
 	enum bcl_status status;
 	uint64_t end = 0;
 
-	lend(loan, task);
+	open_loan(loan, task);
 	do
 		status = bcl_offer(task->peer, parcel->memory, parcel->length,
 				   (uintptr_t)loan, loan->token);
-	while (status == BCL_ERR_AGAIN && try_again(task, &end));
+	while (status == BCL_ERR_AGAIN && may_repeat(task, &end));
 	if (status) {
-		settle(loan, FATE_VOID);
+		close_loan(loan, FATE_VOID);
 		return status;
 	}
 	memcpy(offer.token, loan->token, sizeof(offer.token));
 	do
 		status = bcl_send(task->peer, WIRE_OFFER, send_immediate(task),
 				  &iov, 1, 0);
-	while (status == BCL_ERR_AGAIN && try_again(task, &end));
+	while (status == BCL_ERR_AGAIN && may_repeat(task, &end));
 	if (status)
-		take_back(loan);
+		withdraw_loan(loan);
 	return status;
 }
 
@@ -246,7 +246,8 @@ static void fall_behind(struct task *task, uint64_t now)
 /* True if the receiver has the message. A long message is taken back if it was
  * not fetched within `time` ns after *start. The first call that waits sets
  * *start from 0. */
-static bool finish(struct passage *passage, uint64_t *start, uint64_t time)
+static bool finish_passage(struct passage *passage, uint64_t *start,
+			   uint64_t time)
 {
 	struct loan *loan = &passage->loan;
 	uint64_t now;
@@ -261,7 +262,7 @@ static bool finish(struct passage *passage, uint64_t *start, uint64_t time)
 		now = wait_now();
 		if (now > *start + time) {
 			fall_behind(loan->task, now);
-			take_back(loan);
+			withdraw_loan(loan);
 		} else {
 			sched_yield();
 		}
@@ -291,15 +292,15 @@ bool send_have(struct task *task, const struct share *share, const void *memory,
 
 	if (!send_reaches(task))
 		return false;
-	lend(loan, task);
+	open_loan(loan, task);
 	if (bcl_offer(task->peer, memory, length, (uintptr_t)loan,
 		      loan->token)) {
-		settle(loan, FATE_VOID);
+		close_loan(loan, FATE_VOID);
 		return false;
 	}
 	memcpy(answer.token, loan->token, sizeof(answer.token));
 	if (bcl_send(task->peer, WIRE_HAVE, send_immediate(task), &iov, 1, 0)) {
-		take_back(loan);
+		withdraw_loan(loan);
 		return false;
 	}
 	return true;
@@ -309,8 +310,8 @@ bool send_have(struct task *task, const struct share *share, const void *memory,
 
 static const struct route alone;
 
-static bool begin(struct passage *passage, struct task *task,
-		  struct parcel *parcel, const struct route *route)
+static bool begin_passage(struct passage *passage, struct task *task,
+			  struct parcel *parcel, const struct route *route)
 {
 	if (*libpvm.pvmrouteopt == PVM_DONT_ROUTE || !glue.port)
 		return false;
@@ -324,7 +325,7 @@ static bool begin(struct passage *passage, struct task *task,
 		parcel->length > BCL_MESSAGE_MAX - sizeof(struct envelope);
 	if (!passage->is_long)
 		return send_short(task, parcel) == BCL_OK;
-	return wait_now() >= task->behind && join(parcel) &&
+	return wait_now() >= task->behind && join_pieces(parcel) &&
 	       send_long(passage, task, parcel, route) == BCL_OK;
 }
 
@@ -338,20 +339,20 @@ static bool send_directly(struct task *task, const struct pmsg *message,
 	uint64_t start = 0;
 	bool sent;
 
-	sent = begin(&passage, task, &parcel, &alone) &&
-	       finish(&passage, &start, PATIENCE);
+	sent = begin_passage(&passage, task, &parcel, &alone) &&
+	       finish_passage(&passage, &start, PATIENCE);
 	free(parcel.copy);
 	return sent;
 }
 
-static bool begin_with(struct passage *passage, int tid, struct parcel *parcel,
-		       const struct route *route)
+static bool begin_to_task(struct passage *passage, int tid,
+			  struct parcel *parcel, const struct route *route)
 {
 	struct task *task = NULL;
 
 	if (libpvm_is_task(tid) && tid != *libpvm.pvmmytid)
 		task = task_find(tid);
-	return task && begin(passage, task, parcel, route);
+	return task && begin_passage(passage, task, parcel, route);
 }
 
 /* All receivers fetch a long message at the same time. */
@@ -371,13 +372,14 @@ void send_many(const struct pmsg *message, int tag, const int *tids, int n,
 	if (!passages)
 		return;
 	for (i = 0; i < n; i++)
-		sent[i] = begin_with(&passages[i], tids[i], &parcel,
-				     routes ? &routes[i] : &alone);
+		sent[i] = begin_to_task(&passages[i], tids[i], &parcel,
+					routes ? &routes[i] : &alone);
 	for (i = 0; i < n; i++)
-		sent[i] =
-			sent[i] &&
-			finish(&passages[i], &start,
-			       PATIENCE + (routes ? 1000ull * routes[i].patience
+		sent[i] = sent[i] &&
+			  finish_passage(
+				  &passages[i], &start,
+				  PATIENCE +
+					  (routes ? 1000ull * routes[i].patience
 						  : 0));
 	if (n > MANY)
 		free(passages);

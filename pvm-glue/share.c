@@ -50,8 +50,8 @@ static bool is_elsewhere(const struct task *task)
 }
 
 /* Let a task ask task `tid`, whose route is `on`. */
-static void hang(struct route *route, int tid, struct route *on, unsigned level,
-		 size_t length)
+static void set_route(struct route *route, int tid, struct route *on,
+		      unsigned level, size_t length)
 {
 	route->via = tid;
 	route->patience =
@@ -60,16 +60,16 @@ static void hang(struct route *route, int tid, struct route *on, unsigned level,
 }
 
 /* Hang leaders on each other, and the first leaders on the sender. */
-static void hang_leaders(const int *tids, const int *leaders, unsigned *levels,
-			 int hosts, size_t length, struct route *routes)
+static void route_leaders(const int *tids, const int *leaders, unsigned *levels,
+			  int hosts, size_t length, struct route *routes)
 {
 	for (int i = 0; i < hosts; i++) {
 		int on = (i & (i + 1)) - 1; /* -1: the sender */
 
 		levels[i] = on < 0 ? 0 : levels[on] + 1;
 		if (on >= 0)
-			hang(&routes[leaders[i]], tids[leaders[on]],
-			     &routes[leaders[on]], levels[i], length);
+			set_route(&routes[leaders[i]], tids[leaders[on]],
+				  &routes[leaders[on]], levels[i], length);
 	}
 }
 
@@ -108,14 +108,15 @@ void share_plan(const int *tids, int n, size_t length, struct route *routes)
 		if (places[i] == hosts)
 			leaders[hosts++] = i;
 	}
-	hang_leaders(tids, leaders, levels, hosts, length, routes);
+	route_leaders(tids, leaders, levels, hosts, length, routes);
 	for (i = 0; i < n; i++) {
 		int host = places[i];
 
 		/* a task named twice must not wait for itself */
 		if (host >= 0 && tids[leaders[host]] != tids[i])
-			hang(&routes[i], tids[leaders[host]],
-			     &routes[leaders[host]], levels[host] + 1, length);
+			set_route(&routes[i], tids[leaders[host]],
+				  &routes[leaders[host]], levels[host] + 1,
+				  length);
 	}
 	free(places);
 }

@@ -14,7 +14,7 @@ static struct task *buckets[BUCKETS];
 /* The task found last: most lookups ask for it again. */
 static struct task *latest;
 
-static struct task *look_for(int tid)
+static struct task *find_or_make(int tid)
 {
 	struct task **place = &buckets[(unsigned)(tid ^ tid >> 18) % BUCKETS];
 	struct task *task = *place;
@@ -37,7 +37,7 @@ static struct task *look_for(int tid)
 struct task *task_find(int tid)
 {
 	if (!latest || latest->tid != tid)
-		latest = look_for(tid);
+		latest = find_or_make(tid);
 	return latest;
 }
 

@@ -85,7 +85,7 @@ static void sleep_on_all(uint64_t now, uint64_t until)
 /* A program that sleeps on the port's descriptor must wake for events from now
  * on. Events that are already there are handled first, and PVM gets their
  * messages. */
-static void rearm(void)
+static void rearm_port(void)
 {
 	while (bcl_arm(glue.port) == BCL_ERR_AGAIN && endpoint_poll())
 		;
@@ -111,7 +111,7 @@ static uint64_t spin_time(void)
  * comes during a yield, a system call, is seen when the call ends. True: a
  * message was received.
  */
-static bool look_on(unsigned long before)
+static bool spin_for_message(unsigned long before)
 {
 	if (alone < ALONE)
 		return false;
@@ -122,7 +122,7 @@ static bool look_on(unsigned long before)
 	return false;
 }
 
-static uint64_t less(uint64_t left, uint64_t time)
+static uint64_t time_left(uint64_t left, uint64_t time)
 {
 	return left < time ? 0 : left - time;
 }
@@ -130,7 +130,7 @@ static uint64_t less(uint64_t left, uint64_t time)
 /* End a turn of spinning with a yield. At most TURN ns of it count as spinning:
  * time in which other processes ran or events were handled is not wasted.
  * Returns the time. */
-static uint64_t let_others(uint64_t since, uint64_t *spin)
+static uint64_t yield_to_others(uint64_t since, uint64_t *spin)
 {
 	uint64_t before = wait_now(), now;
 
@@ -140,7 +140,7 @@ static uint64_t let_others(uint64_t since, uint64_t *spin)
 		alone = 0;
 	else
 		alone += alone < ALONE;
-	*spin = less(*spin, now - since < TURN ? now - since : TURN);
+	*spin = time_left(*spin, now - since < TURN ? now - since : TURN);
 	return now;
 }
 
@@ -151,7 +151,7 @@ static bool is_short(const struct timeval *limit)
 
 /* all: handle all events, else a single event. A program that waits and gets a
  * message calls again if it wants the next. */
-static void look(bool all)
+static void handle_events(bool all)
 {
 	meet_owed();
 	receive_own();
@@ -167,7 +167,7 @@ int wait_after_send(unsigned long before)
 	uint64_t now;
 	int result;
 
-	look(true);
+	handle_events(true);
 	if (++sends % SENDS == 0) {
 		now = wait_now();
 		result = now - stock_looked > STOCK_PERIOD ? look_at_stock(now)
@@ -176,7 +176,7 @@ int wait_after_send(unsigned long before)
 			return result;
 	}
 	if (glue.watched)
-		rearm();
+		rearm_port();
 	return (int)(glue.received - before);
 }
 
@@ -188,7 +188,7 @@ int wait_messages(unsigned long before, const struct timeval *limit)
 
 	for (;;) {
 		result = 0;
-		look(all);
+		handle_events(all);
 		if (glue.received != before)
 			break;
 		if (!now) {
@@ -211,10 +211,10 @@ int wait_messages(unsigned long before, const struct timeval *limit)
 			continue;
 		if (now >= end)
 			break;
-		if (spin && look_on(before))
+		if (spin && spin_for_message(before))
 			break;
 		if (spin) {
-			now = let_others(now, &spin);
+			now = yield_to_others(now, &spin);
 		} else {
 			slept = true;
 			sleep_on_all(now, end);
@@ -229,6 +229,6 @@ int wait_messages(unsigned long before, const struct timeval *limit)
 	else if (!slept && glue.received != before)
 		credit = PATIENT;
 	if (glue.watched)
-		rearm();
+		rearm_port();
 	return (int)(glue.received - before);
 }

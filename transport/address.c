@@ -24,7 +24,7 @@ enum {
 	LENGTH_MASK = (1 << LENGTH_BITS) - 1,
 };
 
-static uint8_t *put(uint8_t *to, const void *from, size_t n)
+static uint8_t *append_bytes(uint8_t *to, const void *from, size_t n)
 {
 	memcpy(to, from, n);
 	return to + n;
@@ -49,17 +49,17 @@ size_t bcl_address_pack(const struct bcl_address *address, void *blob)
 
 	start[0] = VERSION;
 	start[1] = 0;
-	p = put(p, &number, 2);
-	p = put(p, &host, 8);
-	p = put(p, &card, 8);
-	p = put(p, address->key, BCL_KEY_SIZE);
+	p = append_bytes(p, &number, 2);
+	p = append_bytes(p, &host, 8);
+	p = append_bytes(p, &card, 8);
+	p = append_bytes(p, address->key, BCL_KEY_SIZE);
 	for (unsigned i = 0; i < address->nwires; i++) {
 		const struct bcl_wire_address *wire = &address->wire[i];
 
 		if (p + 1 + wire->length > start + BCL_ADDRESS_MAX)
 			continue; /* a shorter wire may have room */
 		*p++ = (uint8_t)(wire->kind << LENGTH_BITS | wire->length);
-		p = put(p, wire->bytes, wire->length);
+		p = append_bytes(p, wire->bytes, wire->length);
 		if (n && address->second >> i & 1)
 			start[1] |= (uint8_t)(1 << (COUNT_BITS - 1 + n));
 		start[1]++;

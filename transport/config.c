@@ -131,16 +131,16 @@ void bcl_config_print(const struct bcl_config *config,
 	}
 }
 
-static bool allowed(const struct bcl_config_entry *entry, const char *text,
-		    uint64_t value)
+static bool is_allowed(const struct bcl_config_entry *entry, const char *text,
+		       uint64_t value)
 {
 	return (value >= entry->least && value <= entry->most) ||
 	       !strcmp(text, entry->standard);
 }
 
-static enum bcl_status set(struct bcl_config *config,
-			   const struct bcl_config_entry *entry,
-			   const char *text)
+static enum bcl_status set_entry(struct bcl_config *config,
+				 const struct bcl_config_entry *entry,
+				 const char *text)
 {
 	static const char *const forms[] = {
 		"a number",
@@ -175,7 +175,7 @@ static enum bcl_status set(struct bcl_config *config,
 			range ? most : "");
 		return BCL_ERR_ARG;
 	}
-	if (!allowed(entry, text, value)) {
+	if (!is_allowed(entry, text, value)) {
 		bcl_log(config, BCL_LOG_ERROR, "config",
 			"%s=%s is out of its range, %s to %s", entry->name,
 			text, least, most);
@@ -188,7 +188,7 @@ static enum bcl_status set(struct bcl_config *config,
 	return BCL_OK;
 }
 
-static bool known(const char *name, size_t length)
+static bool is_known(const char *name, size_t length)
 {
 	for (unsigned i = 0; i < bcl_config_nentries; i++)
 		if (strlen(bcl_config_entries[i].name) == length &&
@@ -205,7 +205,7 @@ void bcl_config_warn(const struct bcl_config *config)
 		size_t length = strcspn(*variables, "=");
 
 		if (!strncmp(*variables, "BCL_", 4) &&
-		    !known(*variables, length))
+		    !is_known(*variables, length))
 			bcl_log(config, BCL_LOG_WARN, "config",
 				"%.*s: there is no such variable "
 				"(bcl-info --config lists them)",
@@ -223,7 +223,7 @@ enum bcl_status bcl_config_read(const struct bcl_env *env,
 		const struct bcl_config_entry *entry = &bcl_config_entries[i];
 		const char *text = env->variable(env->world, entry->name);
 		enum bcl_status status =
-			set(config, entry, text ? text : entry->standard);
+			set_entry(config, entry, text ? text : entry->standard);
 
 		if (status)
 			return status;

@@ -14,8 +14,9 @@
 
 /* Draws the random numbers of a context: card id, incarnation, and the job
  * key if the caller gives none. */
-static enum bcl_status draw(struct bcl_context *context,
-			    const struct bcl_context_options *options)
+static enum bcl_status
+draw_random_numbers(struct bcl_context *context,
+		    const struct bcl_context_options *options)
 {
 	uint64_t key[BCL_KEY_SIZE / 8];
 
@@ -48,7 +49,7 @@ static enum bcl_status open_parts(struct bcl_context *context,
 	context->config.rank = rank;
 	bcl_config_warn(&context->config);
 	context->config.alone = options->local_ranks == 1;
-	status = draw(context, options);
+	status = draw_random_numbers(context, options);
 	if (status)
 		return status;
 	if (!env->host(env->world, name, boot_id))

@@ -247,10 +247,10 @@ struct bcl_port_clock {
 
 /* Looks at the network, which cost a system call if a rail has a socket. */
 struct bcl_port_network {
-	uint32_t empty;	 /* empty passes left until look() in poll.c */
+	uint32_t empty;	 /* empty passes left until poll_costly_sources() */
 	bool used;	 /* the card has peers: look often */
 	uint8_t answers; /* looks left that expect an answer by a socket */
-	bool looked;	 /* look() ran since the last check of the clock */
+	bool looked;	 /* poll_costly_sources() ran since the last check */
 	uint64_t time;	 /* now() of the last look, or of the check after it */
 	uint64_t limit;	 /* ns from `time` to a look while messages come */
 };

@@ -11,7 +11,7 @@ enum {
 	FIRST_RING = 64,
 };
 
-static bool full(const struct bcl_event_list *list)
+static bool is_full(const struct bcl_event_list *list)
 {
 	return !list->ring || list->tail - list->head > list->mask;
 }
@@ -25,7 +25,7 @@ enum bcl_status bcl_event_reserve(struct bcl_port *port)
 	uint32_t used = list->tail - list->head;
 	struct bcl_event *ring;
 
-	if (!full(list))
+	if (!is_full(list))
 		return BCL_OK;
 	ring = env->allocate(env->world, size * sizeof(*ring));
 	if (!ring)

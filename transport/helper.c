@@ -55,7 +55,7 @@ struct bcl_helper {
 	uint64_t watched; /* now() of the last look at the interfaces */
 };
 
-static uint64_t now(const struct bcl_helper *helper)
+static uint64_t read_clock(const struct bcl_helper *helper)
 {
 	const struct bcl_env *env = helper->context->env;
 
@@ -81,24 +81,24 @@ static bool program_called(struct bcl_helper *helper)
 }
 
 /* True if the program has held doorbells back since the last call. */
-static bool held(struct bcl_helper *helper)
+static bool has_held_doorbells(struct bcl_helper *helper)
 {
 	return atomic_exchange_explicit(&helper->context->deferred, false,
 					memory_order_relaxed);
 }
 
-static bool armed(const struct bcl_helper *helper)
+static bool is_armed(const struct bcl_helper *helper)
 {
 	return atomic_load_explicit(&helper->context->armed,
 				    memory_order_relaxed) != 0;
 }
 
-static bool ending(const struct bcl_helper *helper)
+static bool is_ending(const struct bcl_helper *helper)
 {
 	return atomic_load_explicit(&helper->ending, memory_order_relaxed);
 }
 
-static bool connected(struct bcl_helper *helper)
+static bool is_connected(struct bcl_helper *helper)
 {
 	struct bcl_context *context = helper->context;
 
@@ -107,7 +107,7 @@ static bool connected(struct bcl_helper *helper)
 	       (context->card && bcl_host_nodes(context));
 }
 
-static void assist(struct bcl_helper *helper, uint64_t time)
+static void assist_ports(struct bcl_helper *helper, uint64_t time)
 {
 	struct bcl_context *context = helper->context;
 
@@ -124,26 +124,26 @@ static void assist(struct bcl_helper *helper, uint64_t time)
 
 /* Serves card and ports. False: another thread has the card, so the program
  * is back. */
-static bool serve(struct bcl_helper *helper)
+static bool serve_ports(struct bcl_helper *helper)
 {
 	struct bcl_context *context = helper->context;
 	bool free = true;
 
 	if (context->card)
 		free = bcl_host_poll(context, NULL, true) != BCL_HOST_BUSY;
-	assist(helper, now(helper));
+	assist_ports(helper, read_clock(helper));
 	return free;
 }
 
 /* The program polls: does the work that it leaves to the helper. */
-static void look_in(struct bcl_helper *helper)
+static void poll_and_assist(struct bcl_helper *helper)
 {
 	struct bcl_context *context = helper->context;
 
 	/* with a node connected the program itself polls the network */
 	if (context->card && !bcl_host_nodes(context))
 		bcl_host_poll(context, NULL, true);
-	assist(helper, now(helper));
+	assist_ports(helper, read_clock(helper));
 }
 
 /* Adds the card's descriptors to the group of the helper, or removes them. */
@@ -161,7 +161,7 @@ static void watch_card(struct bcl_helper *helper, const int *fds, unsigned n,
 }
 
 /* Serves the traffic until the program is back. */
-static void stand_in(struct bcl_helper *helper)
+static void serve_for_program(struct bcl_helper *helper)
 {
 	struct bcl_context *context = helper->context;
 	int fds[BCL_HOST_FDS];
@@ -171,30 +171,31 @@ static void stand_in(struct bcl_helper *helper)
 	watch_card(helper, fds, n, true);
 	/* Waiting for the card here would keep the holder of the card from
 	 * running. */
-	while (serve(helper)) {
-		uint64_t until = now(helper) + WATCH;
+	while (serve_ports(helper)) {
+		uint64_t until = read_clock(helper) + WATCH;
 
 		if (context->card && bcl_host_deadline(context) < until)
 			until = bcl_host_deadline(context);
 		sleep_until(helper, until);
 		bcl_count(context->counters, core_helper_wakes);
-		if (ending(helper) || program_called(helper) || armed(helper))
+		if (is_ending(helper) || program_called(helper) ||
+		    is_armed(helper))
 			break;
 	}
 	watch_card(helper, fds, n, false);
 }
 
 /* Sleeps until then, but serves the sockets of the ports. */
-static void rest(struct bcl_helper *helper, uint64_t until)
+static void sleep_and_assist(struct bcl_helper *helper, uint64_t until)
 {
 	for (;;) {
 		uint64_t time;
 
 		sleep_until(helper, until);
-		time = now(helper);
-		if (ending(helper) || time >= until)
+		time = read_clock(helper);
+		if (is_ending(helper) || time >= until)
 			return;
-		assist(helper, time);
+		assist_ports(helper, time);
 	}
 }
 
@@ -205,33 +206,33 @@ static void helper_main(void *arg)
 	uint64_t period = PERIOD;
 
 	program_called(helper);
-	while (!ending(helper)) {
-		uint64_t time = now(helper);
+	while (!is_ending(helper)) {
+		uint64_t time = read_clock(helper);
 
-		if (armed(helper))
+		if (is_armed(helper))
 			time += ARMED_PERIOD;
 		else
-			time += connected(helper) ? period : IDLE_PERIOD;
-		rest(helper, time);
+			time += is_connected(helper) ? period : IDLE_PERIOD;
+		sleep_and_assist(helper, time);
 		bcl_count(helper->context->counters, core_helper_ticks);
-		if (ending(helper))
+		if (is_ending(helper))
 			break;
 		if (program_called(helper)) {
-			look_in(helper);
-			if (held(helper))
+			poll_and_assist(helper);
+			if (has_held_doorbells(helper))
 				period = PERIOD;
 			else if (period < PERIOD_MAX)
 				period *= 2;
-		} else if (armed(helper)) {
-			serve(helper);
+		} else if (is_armed(helper)) {
+			serve_ports(helper);
 		} else {
-			stand_in(helper);
+			serve_for_program(helper);
 			period = PERIOD;
 		}
 	}
 }
 
-static void dispose(struct bcl_helper *helper)
+static void release_helper(struct bcl_helper *helper)
 {
 	const struct bcl_env *env = helper->context->env;
 
@@ -276,7 +277,7 @@ enum bcl_status bcl_helper_open(struct bcl_context *context)
 		step,
 		status == BCL_ERR_SYSTEM ? bcl_log_reason(errno)
 					 : bcl_strstatus(status));
-	dispose(helper);
+	release_helper(helper);
 	return status;
 }
 
@@ -308,6 +309,6 @@ void bcl_helper_close(struct bcl_context *context)
 	atomic_store_explicit(&helper->ending, true, memory_order_relaxed);
 	env->wake(env->world, helper->object);
 	env->thread_join(env->world, helper->thread);
-	dispose(helper);
+	release_helper(helper);
 	context->helper = NULL;
 }

@@ -39,7 +39,7 @@ static void run_change(void *arg)
 }
 
 /* Makes the change. The caller holds memory_lock. */
-static void apply(struct change *change)
+static void apply_change(struct change *change)
 {
 	bcl_assert(bcl_is_locked(&change->context->memory_lock));
 	if (change->context->card)
@@ -81,7 +81,7 @@ static void release_tables(struct bcl_context *context,
 			     size * sizeof(*generations));
 }
 
-static enum bcl_status grow(struct bcl_context *context)
+static enum bcl_status grow_tables(struct bcl_context *context)
 {
 	const struct bcl_env *env = context->env;
 	struct change change = {
@@ -102,7 +102,7 @@ static enum bcl_status grow(struct bcl_context *context)
 			       change.size);
 		return BCL_ERR_NOMEM;
 	}
-	apply(&change);
+	apply_change(&change);
 	release_tables(context, change.memories, change.generations,
 		       change.size);
 	return BCL_OK;
@@ -138,8 +138,8 @@ static unsigned find_slot(const struct bcl_context *context)
 	return slot;
 }
 
-static enum bcl_status enter(struct bcl_context *context,
-			     struct bcl_memory *memory)
+static enum bcl_status enter_memory(struct bcl_context *context,
+				    struct bcl_memory *memory)
 {
 	const struct bcl_env *env = context->env;
 	struct change change = {
@@ -154,10 +154,10 @@ static enum bcl_status enter(struct bcl_context *context,
 	pthread_mutex_lock(&context->memory_lock);
 	memory->handle = find_slot(context);
 	if (memory->handle >= context->nmemories)
-		status = grow(context);
+		status = grow_tables(context);
 	if (!status) {
 		memory->handle = find_slot(context);
-		apply(&change);
+		apply_change(&change);
 	}
 	pthread_mutex_unlock(&context->memory_lock);
 	if (status)
@@ -171,8 +171,8 @@ enum {
 	RIGHTS = BCL_REMOTE_READ | BCL_REMOTE_WRITE | BCL_REMOTE_ATOMIC,
 };
 
-static enum bcl_status make(struct bcl_context *context, size_t length,
-			    unsigned rights, struct bcl_memory **result)
+static enum bcl_status make_memory(struct bcl_context *context, size_t length,
+				   unsigned rights, struct bcl_memory **result)
 {
 	enum bcl_status status = bcl_context_usable(context);
 	const struct bcl_env *env;
@@ -206,11 +206,11 @@ enum bcl_status bcl_memory_register(struct bcl_context *context, void *address,
 
 	if (!result || !address || length > UINTPTR_MAX - (uintptr_t)address)
 		return BCL_ERR_ARG;
-	status = make(context, length, rights, &memory);
+	status = make_memory(context, length, rights, &memory);
 	if (status)
 		return status;
 	memory->address = address;
-	status = enter(context, memory);
+	status = enter_memory(context, memory);
 	if (status)
 		context->env->release(context->env->world, memory,
 				      sizeof(*memory));
@@ -241,7 +241,7 @@ enum bcl_status bcl_memory_allocate(struct bcl_context *context, size_t length,
 
 	if (!result)
 		return BCL_ERR_ARG;
-	status = make(context, length, rights, &memory);
+	status = make_memory(context, length, rights, &memory);
 	if (status)
 		return status;
 	env = context->env;
@@ -256,7 +256,7 @@ enum bcl_status bcl_memory_allocate(struct bcl_context *context, size_t length,
 		env->release(env->world, memory, sizeof(*memory));
 		return status;
 	}
-	status = enter(context, memory);
+	status = enter_memory(context, memory);
 	if (status) {
 		env->unshare(env->world, memory->address, length, memory->fd);
 		env->release(env->world, memory, sizeof(*memory));
@@ -286,7 +286,7 @@ void bcl_memory_release(struct bcl_memory *memory)
 	env = context->env;
 	change.context = context;
 	pthread_mutex_lock(&context->memory_lock);
-	apply(&change);
+	apply_change(&change);
 	pthread_mutex_unlock(&context->memory_lock);
 	bcl_shm_revoke(context, memory->handle);
 	if (memory->allocated)
@@ -313,8 +313,8 @@ void bcl_memory_key(const struct bcl_memory *memory, void *bytes)
 	bcl_key_pack(&key, bytes);
 }
 
-static const struct bcl_memory *find(const struct bcl_context *context,
-				     uint32_t handle)
+static const struct bcl_memory *find_memory(const struct bcl_context *context,
+					    uint32_t handle)
 {
 	unsigned slot = handle & 0xffff;
 	const struct bcl_memory *memory =
@@ -323,8 +323,8 @@ static const struct bcl_memory *find(const struct bcl_context *context,
 	return memory && memory->handle == handle ? memory : NULL;
 }
 
-static void *part(const struct bcl_memory *memory, uint64_t offset,
-		  uint64_t length, unsigned rights)
+static void *part_of_memory(const struct bcl_memory *memory, uint64_t offset,
+			    uint64_t length, unsigned rights)
 {
 	if ((memory->rights & rights) != rights || offset > memory->length ||
 	    length > memory->length - offset)
@@ -335,17 +335,18 @@ static void *part(const struct bcl_memory *memory, uint64_t offset,
 void *bcl_memory_check(struct bcl_context *context, uint32_t handle,
 		       uint64_t offset, uint64_t length, unsigned rights)
 {
-	const struct bcl_memory *memory = find(context, handle);
+	const struct bcl_memory *memory = find_memory(context, handle);
 
-	return memory ? part(memory, offset, length, rights) : NULL;
+	return memory ? part_of_memory(memory, offset, length, rights) : NULL;
 }
 
 void *bcl_memory_reach(struct bcl_context *context, uint32_t handle,
 		       uint64_t number, uint64_t length, unsigned rights)
 {
-	const struct bcl_memory *memory = find(context, handle);
+	const struct bcl_memory *memory = find_memory(context, handle);
 
-	return memory ? part(memory, number - memory->base, length, rights)
+	return memory ? part_of_memory(memory, number - memory->base, length,
+				       rights)
 		      : NULL;
 }
 

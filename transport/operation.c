@@ -12,8 +12,8 @@
 
 /* Checks whether an operation may go to the path of the peer. `needed`: an
  * argument that must not be NULL. */
-static enum bcl_status ready(struct bcl_peer *peer, const void *needed,
-			     bool supported)
+static enum bcl_status check_operation(struct bcl_peer *peer,
+				       const void *needed, bool supported)
 {
 	enum bcl_status status = bcl_peer_usable(peer);
 	struct bcl_port *port;
@@ -68,7 +68,7 @@ enum bcl_status bcl_send_channel(struct bcl_peer *peer, unsigned channel,
 				 uint64_t cookie)
 {
 	enum bcl_status status =
-		ready(peer, peer, supports(peer, send_channel));
+		check_operation(peer, peer, supports(peer, send_channel));
 
 	if (status)
 		return status;
@@ -80,7 +80,8 @@ enum bcl_status bcl_send_channel(struct bcl_peer *peer, unsigned channel,
 enum bcl_status bcl_offer(struct bcl_peer *peer, const void *buffer,
 			  size_t length, uint64_t cookie, void *token)
 {
-	enum bcl_status status = ready(peer, token, supports(peer, offer));
+	enum bcl_status status =
+		check_operation(peer, token, supports(peer, offer));
 
 	if (status)
 		return status;
@@ -91,7 +92,8 @@ enum bcl_status bcl_offer(struct bcl_peer *peer, const void *buffer,
 
 enum bcl_status bcl_withdraw(struct bcl_peer *peer, const void *token)
 {
-	enum bcl_status status = ready(peer, token, supports(peer, withdraw));
+	enum bcl_status status =
+		check_operation(peer, token, supports(peer, withdraw));
 
 	return status ? status : peer->ops->withdraw(peer, token);
 }
@@ -99,7 +101,8 @@ enum bcl_status bcl_withdraw(struct bcl_peer *peer, const void *token)
 enum bcl_status bcl_pull(struct bcl_peer *peer, const void *token, void *buffer,
 			 size_t length, uint64_t cookie)
 {
-	enum bcl_status status = ready(peer, token, supports(peer, pull));
+	enum bcl_status status =
+		check_operation(peer, token, supports(peer, pull));
 
 	if (status)
 		return status;
@@ -111,8 +114,8 @@ enum bcl_status bcl_pull(struct bcl_peer *peer, const void *token, void *buffer,
 enum bcl_status bcl_memory_map(struct bcl_peer *peer, const void *key,
 			       void **address)
 {
-	enum bcl_status status =
-		ready(peer, address ? key : NULL, supports(peer, map));
+	enum bcl_status status = check_operation(peer, address ? key : NULL,
+						 supports(peer, map));
 
 	if (!status)
 		status = check_key(peer, key, 0, 0, 0);
@@ -134,7 +137,8 @@ void bcl_memory_unmap(struct bcl_peer *peer, const void *key)
 enum bcl_status bcl_put(struct bcl_peer *peer, const void *key, uint64_t offset,
 			const void *buffer, size_t length, uint64_t cookie)
 {
-	enum bcl_status status = ready(peer, key, supports(peer, put));
+	enum bcl_status status =
+		check_operation(peer, key, supports(peer, put));
 
 	if (!status)
 		status = check_transfer(peer, key, offset, buffer, length,
@@ -147,7 +151,8 @@ enum bcl_status bcl_put(struct bcl_peer *peer, const void *key, uint64_t offset,
 enum bcl_status bcl_get(struct bcl_peer *peer, const void *key, uint64_t offset,
 			void *buffer, size_t length, uint64_t cookie)
 {
-	enum bcl_status status = ready(peer, key, supports(peer, get));
+	enum bcl_status status =
+		check_operation(peer, key, supports(peer, get));
 
 	if (!status)
 		status = check_transfer(peer, key, offset, buffer, length,
@@ -162,7 +167,8 @@ enum bcl_status bcl_put_notify(struct bcl_peer *peer, const void *key,
 			       size_t length, unsigned type, uint32_t immediate,
 			       uint64_t cookie)
 {
-	enum bcl_status status = ready(peer, key, supports(peer, put_notify));
+	enum bcl_status status =
+		check_operation(peer, key, supports(peer, put_notify));
 
 	if (!status && type >= BCL_TYPES)
 		status = BCL_ERR_ARG;
@@ -180,8 +186,8 @@ static enum bcl_status atomic_word(struct bcl_peer *peer, const void *key,
 				   const uint64_t operand[2], uint64_t *result,
 				   uint64_t cookie)
 {
-	enum bcl_status status =
-		ready(peer, result ? key : NULL, supports(peer, atomic));
+	enum bcl_status status = check_operation(peer, result ? key : NULL,
+						 supports(peer, atomic));
 
 	if (!status && (bcl_key_unpack(key).base + offset) % 8)
 		status = BCL_ERR_ARG;
@@ -214,7 +220,8 @@ enum bcl_status bcl_compare_swap(struct bcl_peer *peer, const void *key,
 
 enum bcl_status bcl_fence(struct bcl_peer *peer, uint64_t cookie)
 {
-	enum bcl_status status = ready(peer, peer, supports(peer, fence));
+	enum bcl_status status =
+		check_operation(peer, peer, supports(peer, fence));
 
 	return status ? status : peer->ops->fence(peer, cookie);
 }

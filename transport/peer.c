@@ -159,7 +159,7 @@ static void set_ops(struct bcl_peer *peer, const struct bcl_path_ops *ops)
 
 /* Takes the peer out of the hash: messages from its port now make a new
  * peer. */
-static void hide(struct bcl_peer *peer)
+static void hide_peer(struct bcl_peer *peer)
 {
 	struct bcl_peer **hashed =
 		bcl_peer_bucket(peer->port, peer->address.card, peer->number);
@@ -172,12 +172,12 @@ static void hide(struct bcl_peer *peer)
 	peer->hidden = true;
 }
 
-static void forget(struct bcl_port *port, struct bcl_peer **place)
+static void forget_peer(struct bcl_port *port, struct bcl_peer **place)
 {
 	const struct bcl_env *env = port->context->env;
 	struct bcl_peer *peer = *place;
 
-	hide(peer);
+	hide_peer(peer);
 	*place = peer->next;
 	bcl_peer_refuse(peer, false);
 	port->npeers--;
@@ -205,7 +205,7 @@ void bcl_peers_reap(struct bcl_port *port)
 		return;
 	while (*place) {
 		if (is_forgotten(*place))
-			forget(port, place);
+			forget_peer(port, place);
 		else
 			place = &(*place)->next;
 	}
@@ -240,7 +240,7 @@ void bcl_peers_free(struct bcl_port *port)
 
 	while (port->peers) {
 		count_out(port->peers);
-		forget(port, &port->peers);
+		forget_peer(port, &port->peers);
 	}
 	if (port->hash)
 		env->release(env->world, port->hash,
@@ -256,7 +256,7 @@ static void set_state(struct bcl_peer *peer, enum bcl_peer_state state)
 	peer->state = state;
 }
 
-static void tell(struct bcl_peer *peer, enum bcl_status status)
+static void push_peer_event(struct bcl_peer *peer, enum bcl_status status)
 {
 	const struct bcl_event event = {
 		.kind = BCL_EVENT_PEER,
@@ -268,7 +268,7 @@ static void tell(struct bcl_peer *peer, enum bcl_status status)
 }
 
 /* Remembers the time: connections often come several at a time; see poll.c. */
-static void changed(struct bcl_port *port)
+static void note_change(struct bcl_port *port)
 {
 	const struct bcl_env *env = port->context->env;
 
@@ -292,7 +292,7 @@ void bcl_peer_up(struct bcl_peer *peer, const struct bcl_path_ops *ops,
 	/* a port that connects after the close counts as a stranger */
 	set_closed(peer, false);
 	set_state(peer, BCL_PEER_UP);
-	changed(peer->port);
+	note_change(peer->port);
 	if (ops->path == BCL_PATH_SHARED) {
 		bcl_count(counters, core_peers_shared);
 		atomic_fetch_add_explicit(&peer->port->context->connected, 1,
@@ -309,7 +309,7 @@ void bcl_peer_up(struct bcl_peer *peer, const struct bcl_path_ops *ops,
 		"port %u: %016llx/%u is up, path %u: %s", peer->port->number,
 		(unsigned long long)peer->address.card, peer->number, ops->path,
 		peer->why);
-	tell(peer, BCL_OK);
+	push_peer_event(peer, BCL_OK);
 }
 
 /* Takes the peer off its path. `state` is the new state, `status` the reason
@@ -323,7 +323,7 @@ static void leave_path(struct bcl_peer *peer, enum bcl_peer_state state,
 	peer->pair = NULL;
 	set_state(peer, state);
 	peer->lost = (uint8_t)status;
-	changed(peer->port);
+	note_change(peer->port);
 }
 
 static void tell_lost(struct bcl_peer *peer, enum bcl_status status)
@@ -333,7 +333,7 @@ static void tell_lost(struct bcl_peer *peer, enum bcl_status status)
 		"port %u: %016llx/%u is lost: %s", peer->port->number,
 		(unsigned long long)peer->address.card, peer->number,
 		bcl_strstatus(status));
-	tell(peer, status);
+	push_peer_event(peer, status);
 }
 
 void bcl_peer_lose(struct bcl_peer *peer, enum bcl_status status)
@@ -379,7 +379,7 @@ static void connect_peer(struct bcl_peer *peer)
 
 	set_state(peer, BCL_PEER_CONNECTING);
 	peer->why[0] = 0;
-	changed(port);
+	note_change(port);
 	if (peer->address.card == context->card_id &&
 	    peer->number == port->number)
 		bcl_peer_up(peer, &bcl_self_ops, "");
@@ -468,7 +468,7 @@ void bcl_peer_close(struct bcl_peer *peer)
 	set_closed(peer, true);
 	peer->ops->close(peer);
 	if (ends_by_itself(peer))
-		hide(peer);
+		hide_peer(peer);
 }
 
 void bcl_peer_set_user(struct bcl_peer *peer, void *user)

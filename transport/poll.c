@@ -50,14 +50,14 @@ enum {
 
 #define CARD_TURN UINT_MAX
 
-static uint64_t now(const struct bcl_port *port)
+static uint64_t read_clock(const struct bcl_port *port)
 {
 	const struct bcl_env *env = port->context->env;
 
 	return env->now(env->world);
 }
 
-static void publish(struct bcl_port *port, uint64_t time)
+static void publish_counters(struct bcl_port *port, uint64_t time)
 {
 	struct bcl_context *context = port->context;
 
@@ -70,7 +70,7 @@ static void publish(struct bcl_port *port, uint64_t time)
 }
 
 /* Does the work that is due and needs no system call. */
-static void tend(struct bcl_port *port, uint64_t time)
+static void do_due_work(struct bcl_port *port, uint64_t time)
 {
 	struct bcl_context *context = port->context;
 
@@ -83,7 +83,7 @@ static void tend(struct bcl_port *port, uint64_t time)
 		port->network.used = bcl_host_nodes(context) != 0;
 	bcl_peers_reap(port);
 	if (time - port->service.published > PUBLISH)
-		publish(port, time);
+		publish_counters(port, time);
 }
 
 void bcl_port_serve(struct bcl_port *port, uint64_t time)
@@ -92,7 +92,7 @@ void bcl_port_serve(struct bcl_port *port, uint64_t time)
 		bcl_shm_service(port, time);
 	if (port->context->card)
 		bcl_host_poll(port->context, port->card->seat, true);
-	tend(port, time);
+	do_due_work(port, time);
 }
 
 /* Service while the owner polls: once nothing has changed for SETTLE the
@@ -100,18 +100,18 @@ void bcl_port_serve(struct bcl_port *port, uint64_t time)
 static void serve_polling(struct bcl_port *port, uint64_t time)
 {
 	if (port->context->helper && time - port->service.changed > SETTLE)
-		tend(port, time);
+		do_due_work(port, time);
 	else
 		bcl_port_serve(port, time);
 }
 
 /* Polls the network, and computes when to do so again. */
-static void look_beside(struct bcl_port *port, uint64_t time)
+static void poll_network(struct bcl_port *port, uint64_t time)
 {
 	unsigned frames = bcl_host_poll(port->context, port->card->seat, true);
 	uint64_t limit;
 
-	port->network.time = now(port);
+	port->network.time = read_clock(port);
 	limit = (port->network.time - time) * NETWORK_SHARE;
 	if (frames || limit < NETWORK_LIMIT)
 		limit = NETWORK_LIMIT;
@@ -123,7 +123,7 @@ static void look_beside(struct bcl_port *port, uint64_t time)
 /* Messages keep coming: does other work that is due. */
 static void check_clock(struct bcl_port *port)
 {
-	uint64_t time = now(port);
+	uint64_t time = read_clock(port);
 
 	port->clock.messages = CLOCK_MESSAGES;
 	if (port->card)
@@ -136,7 +136,7 @@ static void check_clock(struct bcl_port *port)
 	}
 	if (port->network.used &&
 	    time - port->network.time > port->network.limit)
-		look_beside(port, time);
+		poll_network(port, time);
 	if (time - port->service.served > SERVICE)
 		serve_polling(port, time);
 }
@@ -158,7 +158,7 @@ static bool only_sockets(const struct bcl_port *port)
 
 /* No message comes: looks where a look is costly. True: there may be an
  * event. */
-static bool __attribute__((noinline)) look(struct bcl_port *port)
+static bool __attribute__((noinline)) poll_costly_sources(struct bcl_port *port)
 {
 	unsigned frames = 0;
 	uint64_t time;
@@ -177,7 +177,7 @@ static bool __attribute__((noinline)) look(struct bcl_port *port)
 			return frames;
 	}
 	port->clock.looks = CLOCK_LOOKS;
-	time = now(port);
+	time = read_clock(port);
 	if (time - port->service.served <= SERVICE)
 		return frames;
 	serve_polling(port, time);
@@ -222,7 +222,7 @@ static inline bool from_list(struct bcl_port *port, struct bcl_event *event)
  * Pauses, so that looks do not overlap. The pause is longer if only a mapped
  * ring is polled: the system writes the header of a slot in many stores.
  */
-static inline void look_in_vain(struct bcl_port *port)
+static inline void pause_after_miss(struct bcl_port *port)
 {
 	unsigned hints = 1;
 
@@ -249,7 +249,7 @@ static inline bool card_first(struct bcl_port *port, struct bcl_event *event)
 {
 	port->turn.next = 0;
 	port->turn.wrap = 0;
-	/* without pairs the card has its turn in pass() */
+	/* without pairs the card has its turn in poll_sources() */
 	if (!port->npairs || !port->card || !from_card(port, event))
 		return false;
 	port->turn.wrap = CARD_TURN;
@@ -277,7 +277,7 @@ static inline bool from_pairs(struct bcl_port *port, struct bcl_event *event)
 }
 
 /* One pass over the places where loads can find an event. */
-static inline bool pass(struct bcl_port *port, struct bcl_event *event)
+static inline bool poll_sources(struct bcl_port *port, struct bcl_event *event)
 {
 	if (from_list(port, event))
 		return true;
@@ -294,15 +294,16 @@ static inline bool pass(struct bcl_port *port, struct bcl_event *event)
 
 /* Takes the next event, wherever it lies. */
 static enum bcl_status __attribute__((noinline))
-take(struct bcl_port *port, struct bcl_event *event)
+take_event(struct bcl_port *port, struct bcl_event *event)
 {
 	bool looked = false;
 
 	if (bcl_shm_work(port))
-		bcl_shm_progress(port, now(port));
-	while (!pass(port, event)) {
-		if (!looked && (bcl_shm_idle(port) ||
-				(!--port->network.empty && look(port)))) {
+		bcl_shm_progress(port, read_clock(port));
+	while (!poll_sources(port, event)) {
+		if (!looked &&
+		    (bcl_shm_idle(port) ||
+		     (!--port->network.empty && poll_costly_sources(port)))) {
 			looked = true;
 			continue;
 		}
@@ -312,7 +313,7 @@ take(struct bcl_port *port, struct bcl_event *event)
 		/* otherwise the next pass makes a system call, which is pause
 		 * enough */
 		if (port->network.empty != 1)
-			look_in_vain(port);
+			pause_after_miss(port);
 		return BCL_ERR_EMPTY;
 	}
 	return BCL_OK;
@@ -354,7 +355,7 @@ bool bcl_port_stash(struct bcl_port *port)
 	if (port->flags & BCL_PORT_STASHED)
 		return true;
 	check_clock_if_due(port);
-	if (take(port, &port->stash))
+	if (take_event(port, &port->stash))
 		return false;
 	port->flags |= BCL_PORT_STASHED;
 	return true;
@@ -362,7 +363,7 @@ bool bcl_port_stash(struct bcl_port *port)
 
 /* Does what the port's flags ask for. True: *event is filled in. */
 static bool __attribute__((noinline))
-tidy(struct bcl_port *port, struct bcl_event *event)
+obey_flags(struct bcl_port *port, struct bcl_event *event)
 {
 	ring_if_held(port);
 	give_room_if_due(port);
@@ -388,26 +389,26 @@ enum bcl_status bcl_poll(struct bcl_port *port, struct bcl_event *event)
 		return BCL_ERR_ARG;
 	bcl_presence(port->context);
 	await_answer(port);
-	if (bcl_unlikely(port->flags) && tidy(port, event))
+	if (bcl_unlikely(port->flags) && obey_flags(port, event))
 		return BCL_OK;
 	if (bcl_unlikely(port->turn.next >= port->npairs))
-		return take(port, event);
+		return take_event(port, event);
 	status = bcl_port_receive(port, port->turn.next, event);
 	if (status == BCL_OK)
 		return BCL_OK;
 	/*
 	 * With a single pair there is mostly nothing else to poll. Events that
 	 * other threads have brought to the card's queues wait until the next
-	 * look().
+	 * poll_costly_sources().
 	 */
 	if (status == BCL_ERR_EMPTY && port->npairs == 1 &&
 	    port->network.empty > 1 && !bcl_shm_work(port) &&
 	    !(port->network.used && bcl_host_port_frames(port->card))) {
 		port->network.empty--;
-		look_in_vain(port);
+		pause_after_miss(port);
 		return BCL_ERR_EMPTY;
 	}
-	return take(port, event);
+	return take_event(port, event);
 }
 
 void bcl_release(struct bcl_port *port)

@@ -17,7 +17,8 @@ enum {
 	NUMBER_MAX = 65535,
 };
 
-static struct bcl_port *find(const struct bcl_context *context, unsigned number)
+static struct bcl_port *find_port(const struct bcl_context *context,
+				  unsigned number)
 {
 	struct bcl_port *port = context->ports;
 
@@ -28,16 +29,16 @@ static struct bcl_port *find(const struct bcl_context *context, unsigned number)
 
 /* Finds a free number, unless `number` is given, and enters the port in the
  * list. The caller holds context->lock. */
-static enum bcl_status enter(struct bcl_port *port, unsigned number)
+static enum bcl_status enter_port(struct bcl_port *port, unsigned number)
 {
 	struct bcl_context *context = port->context;
 
 	bcl_assert(bcl_is_locked(&context->lock));
-	if (number && find(context, number))
+	if (number && find_port(context, number))
 		return BCL_ERR_BUSY;
 	if (!number)
 		for (number = 1; number <= NUMBER_MAX; number++)
-			if (!find(context, number))
+			if (!find_port(context, number))
 				break;
 	if (number > NUMBER_MAX)
 		return BCL_ERR_NOMEM;
@@ -49,7 +50,7 @@ static enum bcl_status enter(struct bcl_port *port, unsigned number)
 
 /* Takes the port out of the list, and adds its counters to those of closed
  * ports. The caller holds context->lock. */
-static void leave(struct bcl_port *port)
+static void remove_port(struct bcl_port *port)
 {
 	struct bcl_context *context = port->context;
 	struct bcl_port **place = &context->ports;
@@ -139,13 +140,13 @@ static enum bcl_status open_parts(struct bcl_port *port)
 	return status;
 }
 
-static void dispose(struct bcl_port *port)
+static void release_port(struct bcl_port *port)
 {
 	struct bcl_context *context = port->context;
 	const struct bcl_env *env = context->env;
 
 	pthread_mutex_lock(&context->lock);
-	leave(port);
+	remove_port(port);
 	pthread_mutex_unlock(&context->lock);
 	/* the port counts until here */
 	bcl_counters_close(env, port->counters, port->counters_fd);
@@ -180,7 +181,7 @@ enum bcl_status bcl_port_open(struct bcl_context *context,
 	port->network.empty = port->clock.looks = port->clock.messages = 1;
 
 	pthread_mutex_lock(&context->lock);
-	status = enter(port, options->number);
+	status = enter_port(port, options->number);
 	pthread_mutex_unlock(&context->lock);
 	if (status) {
 		env->release(env->world, port, sizeof(*port));
@@ -193,7 +194,7 @@ enum bcl_status bcl_port_open(struct bcl_context *context,
 			status == BCL_ERR_SYSTEM ? bcl_log_reason(errno)
 						 : bcl_strstatus(status));
 		close_parts(port);
-		dispose(port);
+		release_port(port);
 		return status;
 	}
 	pthread_mutex_lock(&context->lock);
@@ -218,7 +219,7 @@ void bcl_port_close(struct bcl_port *port)
 	pthread_mutex_unlock(&context->lock);
 	bcl_helper_unwatch(port);
 	close_parts(port);
-	dispose(port);
+	release_port(port);
 }
 
 enum bcl_status bcl_port_address(struct bcl_port *port, void *blob,

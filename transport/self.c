@@ -92,8 +92,8 @@ void bcl_self_release(struct bcl_port *port)
 	port->self->head++;
 }
 
-static void push(struct bcl_peer *peer, enum bcl_event_kind kind,
-		 uint64_t cookie, size_t length, enum bcl_status status)
+static void push_event(struct bcl_peer *peer, enum bcl_event_kind kind,
+		       uint64_t cookie, size_t length, enum bcl_status status)
 {
 	const struct bcl_event event = {
 		.kind = kind,
@@ -180,11 +180,11 @@ static enum bcl_status self_send(struct bcl_peer *peer, unsigned type,
 	}
 	self_commit(peer, type, immediate, length);
 	if (cookie)
-		push(peer, BCL_EVENT_SENT, cookie, length, BCL_OK);
+		push_event(peer, BCL_EVENT_SENT, cookie, length, BCL_OK);
 	return BCL_OK;
 }
 
-static void move(void *to, const void *from, size_t length)
+static void move_bytes(void *to, const void *from, size_t length)
 {
 	if (length)
 		memmove(to, from, length);
@@ -196,10 +196,10 @@ static void fill_channel(struct bcl_peer *peer, unsigned number,
 {
 	size_t n = length < channel->length ? length : channel->length;
 
-	move(channel->buffer, buffer, n);
+	move_bytes(channel->buffer, buffer, n);
 	bcl_channel_done(peer->port, number, peer, n,
 			 n < length ? BCL_ERR_TRUNCATED : BCL_OK);
-	push(peer, BCL_EVENT_SENT, cookie, length, BCL_OK);
+	push_event(peer, BCL_EVENT_SENT, cookie, length, BCL_OK);
 }
 
 static void channel_posted(struct bcl_channel_waiter *waiter)
@@ -330,9 +330,9 @@ static enum bcl_status self_pull(struct bcl_peer *peer, const void *token,
 	status = reserve_events(peer->port);
 	if (status)
 		return status;
-	move(buffer, (*place)->buffer, length);
-	push(peer, BCL_EVENT_PULLED, cookie, length, BCL_OK);
-	push(peer, BCL_EVENT_READ, (*place)->cookie, length, BCL_OK);
+	move_bytes(buffer, (*place)->buffer, length);
+	push_event(peer, BCL_EVENT_PULLED, cookie, length, BCL_OK);
+	push_event(peer, BCL_EVENT_READ, (*place)->cookie, length, BCL_OK);
 	drop_offer(peer, place);
 	return BCL_OK;
 }
@@ -360,8 +360,8 @@ static enum bcl_status access_memory(struct bcl_peer *peer, const void *bytes,
 	if (memory)
 		run(memory, arg);
 	pthread_mutex_unlock(&context->memory_lock);
-	push(peer, BCL_EVENT_SENT, cookie, length,
-	     memory ? BCL_OK : BCL_ERR_MEMORY);
+	push_event(peer, BCL_EVENT_SENT, cookie, length,
+		   memory ? BCL_OK : BCL_ERR_MEMORY);
 	if (memory && notify)
 		bcl_event_push(peer->port, notify);
 	return BCL_OK;
@@ -377,14 +377,14 @@ static void run_put(void *memory, void *arg)
 {
 	const struct copy *copy = arg;
 
-	move(memory, copy->from, copy->length);
+	move_bytes(memory, copy->from, copy->length);
 }
 
 static void run_get(void *memory, void *arg)
 {
 	const struct copy *copy = arg;
 
-	move(copy->to, memory, copy->length);
+	move_bytes(copy->to, memory, copy->length);
 }
 
 static enum bcl_status self_put(struct bcl_peer *peer, const void *key,
@@ -489,7 +489,7 @@ static enum bcl_status self_fence(struct bcl_peer *peer, uint64_t cookie)
 	enum bcl_status status = bcl_event_reserve(peer->port);
 
 	if (!status)
-		push(peer, BCL_EVENT_SENT, cookie, 0, BCL_OK);
+		push_event(peer, BCL_EVENT_SENT, cookie, 0, BCL_OK);
 	return status;
 }
 

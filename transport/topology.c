@@ -4,8 +4,8 @@
 
 #include <hwloc.h>
 
-static unsigned inside(hwloc_topology_t hwloc, hwloc_const_bitmap_t mask,
-		       hwloc_obj_type_t type)
+static unsigned count_objects(hwloc_topology_t hwloc, hwloc_const_bitmap_t mask,
+			      hwloc_obj_type_t type)
 {
 	hwloc_obj_t object = NULL;
 	unsigned n = 0;
@@ -16,17 +16,17 @@ static unsigned inside(hwloc_topology_t hwloc, hwloc_const_bitmap_t mask,
 	return n;
 }
 
-static void describe(hwloc_topology_t hwloc, hwloc_const_bitmap_t mask,
-		     struct bcl_topology *topology)
+static void describe_topology(hwloc_topology_t hwloc, hwloc_const_bitmap_t mask,
+			      struct bcl_topology *topology)
 {
 	hwloc_const_bitmap_t machine =
 		hwloc_topology_get_topology_cpuset(hwloc);
 
 	topology->machine_processors = (unsigned)hwloc_bitmap_weight(machine);
 	topology->processors = (unsigned)hwloc_bitmap_weight(mask);
-	topology->cores = inside(hwloc, mask, HWLOC_OBJ_CORE);
-	topology->packages = inside(hwloc, mask, HWLOC_OBJ_PACKAGE);
-	topology->memories = inside(hwloc, mask, HWLOC_OBJ_NUMANODE);
+	topology->cores = count_objects(hwloc, mask, HWLOC_OBJ_CORE);
+	topology->packages = count_objects(hwloc, mask, HWLOC_OBJ_PACKAGE);
+	topology->memories = count_objects(hwloc, mask, HWLOC_OBJ_NUMANODE);
 	topology->bound = !hwloc_bitmap_isincluded(machine, mask);
 	hwloc_bitmap_list_snprintf(topology->mask, sizeof(topology->mask),
 				   mask);
@@ -46,7 +46,7 @@ enum bcl_status bcl_topology_read(struct bcl_topology *topology)
 	    !hwloc_get_cpubind(hwloc, mask, HWLOC_CPUBIND_THREAD)) {
 		hwloc_bitmap_and(mask, mask,
 				 hwloc_topology_get_topology_cpuset(hwloc));
-		describe(hwloc, mask, topology);
+		describe_topology(hwloc, mask, topology);
 		status = BCL_OK;
 	}
 	hwloc_bitmap_free(mask);

@@ -142,7 +142,7 @@ static void sleep_once(struct bcl_port *port, uint64_t end)
 }
 
 /* Polls until `end`. True: there is an event. */
-static bool spin(struct bcl_port *port, uint64_t end)
+static bool spin_until(struct bcl_port *port, uint64_t end)
 {
 	const struct bcl_env *env = port->context->env;
 
@@ -156,7 +156,7 @@ static bool spin(struct bcl_port *port, uint64_t end)
 
 /* Polls and yields until `end`, or until another program has the processor.
  * True: there is an event. */
-static bool yield(struct bcl_port *port, uint64_t end)
+static bool yield_until(struct bcl_port *port, uint64_t end)
 {
 	const struct bcl_env *env = port->context->env;
 	uint64_t now = env->now(env->world);
@@ -187,19 +187,19 @@ static bool yield(struct bcl_port *port, uint64_t end)
 
 /* Another program computes here: polls until `end`, unless that was in vain
  * lately. True: there is an event. */
-static bool look(struct bcl_port *port, uint64_t end)
+static bool spin_when_crowded(struct bcl_port *port, uint64_t end)
 {
 	if (port->spin.blind) {
 		port->spin.blind--;
 		return false;
 	}
-	if (spin(port, end))
+	if (spin_until(port, end))
 		return true;
 	port->spin.blind = BLIND;
 	return false;
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
+static uint64_t earlier_time(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -227,16 +227,18 @@ enum bcl_status bcl_wait(struct bcl_port *port, uint64_t timeout)
 	start = env->now(env->world);
 	end = timeout < UINT64_MAX - start ? start + timeout : UINT64_MAX;
 	if (start < port->spin.crowded_until) {
-		if (look(port, earlier(start + SLEEP_PRICE, end)))
+		if (spin_when_crowded(port,
+				      earlier_time(start + SLEEP_PRICE, end)))
 			return BCL_OK;
 	} else if (!env->sleeps_at_once) {
 		if (bcl_port_may_spin(port) &&
-		    spin(port, earlier(start + context->config.spin, end)))
+		    spin_until(port,
+			       earlier_time(start + context->config.spin, end)))
 			return BCL_OK;
 		/* Without room the wait depends on other processes, which
 		 * want to run. */
 		if (!port->nrefused &&
-		    yield(port, earlier(start + YIELDS, end)))
+		    yield_until(port, earlier_time(start + YIELDS, end)))
 			return BCL_OK;
 	}
 	while (!bcl_port_stash(port)) {

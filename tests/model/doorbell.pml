@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The card's lock and its doorbells (transport/card/inproc/lock.c, turn.c,
- * submit() in path.c): owners of ports submit requests and ring, while a helper
+ * submit_request() in path.c): owners of ports submit requests and ring, while a helper
  * polls the card. Who finds the lock taken asks its holder and leaves. Who lets
  * it go may keep the bias: then the lock is its own until somebody else takes
  * it, with a barrier. An owner may hold a doorbell back (doorbell_batch.c): then it only
@@ -205,7 +205,7 @@ inline unlock()
 	fi
 }
 
-/* submit(), bcl_inproc_doorbell() */
+/* submit_request(), bcl_inproc_doorbell() */
 inline submit(n)
 {
 	buffer[_pid]!MADE(_pid), n;

@@ -58,7 +58,7 @@ end:	do
 		flow[_pid]!sent[PEERS * _pid + 1];
 		sent[PEERS * _pid + 1]++
 	   }
-	/* take(): the pair and the card in turn */
+	/* take_event(): the pair and the card in turn */
 	:: d_step { _pid != STOPPED && nempty(ring[NEAR(_pid)]) &&
 		    (turn == 0 || empty(blocks[_pid])) ->
 		ring[NEAR(_pid)]?which;

@@ -28,8 +28,8 @@ static const struct bcl_boot_kind *const kinds[] = {
  * descriptor of PMI comes first, since a launcher of PMIx jobs may run inside
  * another launcher's job.
  */
-static const struct bcl_boot_kind *choose(const struct bcl_boot *boot,
-					  const char **argument)
+static const struct bcl_boot_kind *choose_launcher(const struct bcl_boot *boot,
+						   const char **argument)
 {
 	const struct bcl_env *env = boot->config.env;
 	const char *name = boot->config.boot;
@@ -68,7 +68,7 @@ static const struct bcl_boot_kind *choose(const struct bcl_boot *boot,
 
 /* Joins the job, once in a process if the launcher knows a process only
  * once. BUSY: the process has joined before. */
-static enum bcl_status join(struct bcl_boot *boot, const char *argument)
+static enum bcl_status join_job(struct bcl_boot *boot, const char *argument)
 {
 	enum bcl_status status;
 
@@ -102,8 +102,8 @@ enum bcl_status bcl_boot_open(const struct bcl_env *env,
 	boot->fork_generation = bcl_fork_generation();
 	status = bcl_config_read(env, &boot->config);
 	if (!status) {
-		boot->kind = choose(boot, &argument);
-		status = boot->kind ? join(boot, argument) : BCL_ERR_BOOT;
+		boot->kind = choose_launcher(boot, &argument);
+		status = boot->kind ? join_job(boot, argument) : BCL_ERR_BOOT;
 	}
 	if (!status && boot->rank >= boot->size) {
 		bcl_log(&boot->config, BCL_LOG_ERROR, "boot",
@@ -135,7 +135,7 @@ void bcl_boot_close(struct bcl_boot *boot)
 	env->release(env->world, boot, sizeof(*boot));
 }
 
-static bool valid(const char *name)
+static bool is_valid_name(const char *name)
 {
 	size_t length = strlen(name);
 
@@ -146,7 +146,7 @@ static bool valid(const char *name)
 enum bcl_status bcl_boot_put(struct bcl_boot *boot, const char *name,
 			     const void *value, size_t length)
 {
-	if (!valid(name) || length > BCL_BOOT_VALUE_MAX)
+	if (!is_valid_name(name) || length > BCL_BOOT_VALUE_MAX)
 		return BCL_ERR_ARG;
 	return boot->kind->put(boot, name, value, length);
 }
@@ -155,7 +155,7 @@ enum bcl_status bcl_boot_get(struct bcl_boot *boot, unsigned rank,
 			     const char *name, void *value, size_t size,
 			     size_t *length)
 {
-	if (!valid(name) || rank >= boot->size)
+	if (!is_valid_name(name) || rank >= boot->size)
 		return BCL_ERR_ARG;
 	return boot->kind->get(boot, rank, name, value, size, length);
 }

@@ -67,7 +67,7 @@ static size_t space_bytes(unsigned size)
 }
 
 /* Counts a change and wakes the ranks that wait at a fence, to look again. */
-static void tell(struct space *space)
+static void announce_change(struct space *space)
 {
 	/* pairs with the acquire in fork_fence() */
 	atomic_fetch_add_explicit(&space->changes, 1, memory_order_release);
@@ -76,7 +76,7 @@ static void tell(struct space *space)
 
 /* ---- the parent ---- */
 
-static enum bcl_status refused(const char *call)
+static enum bcl_status report_no_memory(const char *call)
 {
 	char who[16], text[128];
 
@@ -99,10 +99,10 @@ enum bcl_status bcl_boot_job_open(unsigned size, struct bcl_boot_job **result)
 	/* not close-on-exec: a child may exec */
 	fd = memfd_create("bcl-boot", 0);
 	if (fd < 0)
-		return refused("memfd_create");
+		return report_no_memory("memfd_create");
 	if (ftruncate(fd, (off_t)bytes) < 0) {
 		close(fd);
-		return refused("ftruncate");
+		return report_no_memory("ftruncate");
 	}
 	space = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	job = malloc(sizeof(*job));
@@ -131,7 +131,7 @@ enum bcl_status bcl_boot_job_enter(struct bcl_boot_job *job, unsigned rank)
 void bcl_boot_job_ended(struct bcl_boot_job *job)
 {
 	atomic_fetch_add_explicit(&job->space->ended, 1, memory_order_release);
-	tell(job->space);
+	announce_change(job->space);
 }
 
 void bcl_boot_job_close(struct bcl_boot_job *job)
@@ -150,7 +150,7 @@ static unsigned rank_of(const pid_t *pids, unsigned size, pid_t pid)
 	return rank;
 }
 
-static void report(unsigned rank, int status)
+static void report_end(unsigned rank, int status)
 {
 	char who[16], text[64];
 
@@ -202,7 +202,7 @@ int bcl_boot_job_run(unsigned size, int (*run)(unsigned rank, void *argument),
 		if (!status)
 			continue;
 		failed++;
-		report(rank_of(pids, started, pid), status);
+		report_end(rank_of(pids, started, pid), status);
 	}
 	free(pids);
 	bcl_boot_job_close(job);
@@ -322,7 +322,7 @@ static enum bcl_status fork_fence(struct bcl_boot *boot)
 		atomic_store_explicit(&space->arrived, 0, memory_order_relaxed);
 		atomic_fetch_add_explicit(&space->fences, 1,
 					  memory_order_release);
-		tell(space);
+		announce_change(space);
 		return BCL_OK;
 	}
 	for (;;) {

@@ -23,7 +23,7 @@ static void to_hex(char *hex, const uint8_t *bytes, size_t n)
 	*hex = 0;
 }
 
-static int digit(char c)
+static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -33,8 +33,8 @@ static int digit(char c)
 static bool from_hex(uint8_t *bytes, const char *hex, size_t n)
 {
 	for (; n; n--, hex += 2) {
-		int high = digit(hex[0]);
-		int low = high < 0 ? -1 : digit(hex[1]);
+		int high = hex_digit(hex[0]);
+		int low = high < 0 ? -1 : hex_digit(hex[1]);
 
 		if (low < 0)
 			return false;
@@ -82,8 +82,8 @@ enum bcl_status bcl_pieces_put(struct bcl_boot *boot, const char *name,
 	return status;
 }
 
-static enum bcl_status damaged(const struct bcl_boot *boot, const char *key,
-			       const char *text)
+static enum bcl_status report_damage(const struct bcl_boot *boot,
+				     const char *key, const char *text)
 {
 	bcl_log(&boot->config, BCL_LOG_ERROR, "boot", "%s: %s is damaged: %s",
 		boot->kind->name, key, text);
@@ -106,12 +106,12 @@ enum bcl_status bcl_pieces_get(struct bcl_boot *boot, unsigned rank,
 		name_piece(key, name, rank, piece);
 		status = boot->pieces.get(boot, key, text);
 		if (status == BCL_ERR_EMPTY && piece)
-			return damaged(boot, key, "it is not there");
+			return report_damage(boot, key, "it is not there");
 		if (status)
 			return status;
 		if (!piece) {
 			if (strlen(text) < LENGTH_DIGITS)
-				return damaged(boot, key, text);
+				return report_damage(boot, key, text);
 			memcpy(digits, text, LENGTH_DIGITS);
 			*result = strtoul(digits, NULL, 16);
 			if (*result > size)
@@ -122,7 +122,7 @@ enum bcl_status bcl_pieces_get(struct bcl_boot *boot, unsigned rank,
 		n = strlen(hex) / 2;
 		if ((piece && !n) || n > (size_t)(end - p) ||
 		    !from_hex(p, hex, n))
-			return damaged(boot, key, text);
+			return report_damage(boot, key, text);
 		p += n;
 		if (p == end)
 			return BCL_OK;

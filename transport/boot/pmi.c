@@ -31,8 +31,8 @@ struct pmi {
 	size_t filled;
 };
 
-static enum bcl_status complain(struct bcl_boot *boot, const char *what,
-				const char *said)
+static enum bcl_status report_error(struct bcl_boot *boot, const char *what,
+				    const char *said)
 {
 	bcl_log(&boot->config, BCL_LOG_ERROR, "boot", "pmi: %s: %s", what,
 		said);
@@ -51,8 +51,9 @@ static enum bcl_status send_line(struct bcl_boot *boot, const char *line)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return complain(boot, "the launcher does not listen",
-					strerror(errno));
+			return report_error(boot,
+					    "the launcher does not listen",
+					    strerror(errno));
 		line += n;
 		left -= (size_t)n;
 	}
@@ -78,22 +79,24 @@ static enum bcl_status read_line(struct bcl_boot *boot)
 			return BCL_OK;
 		}
 		if (pmi->filled == LINE)
-			return complain(boot, "the launcher's answer",
-					"a line that does not end");
+			return report_error(boot, "the launcher's answer",
+					    "a line that does not end");
 		n = read(pmi->fd, pmi->buffer + pmi->filled,
 			 LINE - pmi->filled);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return complain(boot, "the launcher is gone",
-					n ? strerror(errno) : "end of file");
+			return report_error(boot, "the launcher is gone",
+					    n ? strerror(errno)
+					      : "end of file");
 		pmi->filled += (size_t)n;
 	}
 }
 
 /* Finds the value of a key in the last line; the value ends at a blank.
  * NULL: the line does not have the key. */
-static const char *field(const struct pmi *pmi, const char *key, size_t *length)
+static const char *find_field(const struct pmi *pmi, const char *key,
+			      size_t *length)
 {
 	size_t n = strlen(key);
 	const char *p = pmi->line;
@@ -112,7 +115,7 @@ static const char *field(const struct pmi *pmi, const char *key, size_t *length)
 static bool field_is(const struct pmi *pmi, const char *key, const char *value)
 {
 	size_t length;
-	const char *p = field(pmi, key, &length);
+	const char *p = find_field(pmi, key, &length);
 
 	return p && length == strlen(value) && !memcmp(p, value, length);
 }
@@ -121,7 +124,7 @@ static bool field_number(const struct pmi *pmi, const char *key,
 			 unsigned *number)
 {
 	size_t length;
-	const char *p = field(pmi, key, &length);
+	const char *p = find_field(pmi, key, &length);
 
 	return p && sscanf(p, "%u", number) == 1;
 }
@@ -129,7 +132,8 @@ static bool field_number(const struct pmi *pmi, const char *key,
 /* Sends a request and reads the answer, of the kind `expected`, into
  * pmi->line. */
 static enum bcl_status __attribute__((format(printf, 3, 4)))
-ask(struct bcl_boot *boot, const char *expected, const char *format, ...)
+ask_launcher(struct bcl_boot *boot, const char *expected, const char *format,
+	     ...)
 {
 	struct pmi *pmi = boot->state;
 	char line[LINE];
@@ -145,7 +149,7 @@ ask(struct bcl_boot *boot, const char *expected, const char *format, ...)
 	if (status)
 		return status;
 	if (!field_is(pmi, "cmd", expected))
-		return complain(boot, "unexpected answer", pmi->line);
+		return report_error(boot, "unexpected answer", pmi->line);
 	return BCL_OK;
 }
 
@@ -155,12 +159,12 @@ static enum bcl_status put_text(struct bcl_boot *boot, const char *key,
 				const char *text)
 {
 	struct pmi *pmi = boot->state;
-	enum bcl_status status =
-		ask(boot, "put_result", "cmd=put kvsname=%s key=%s value=%s\n",
-		    pmi->space, key, text);
+	enum bcl_status status = ask_launcher(
+		boot, "put_result", "cmd=put kvsname=%s key=%s value=%s\n",
+		pmi->space, key, text);
 
 	if (!status && !field_is(pmi, "rc", "0"))
-		return complain(boot, "a value is refused", pmi->line);
+		return report_error(boot, "a value is refused", pmi->line);
 	return status;
 }
 
@@ -169,18 +173,18 @@ static enum bcl_status get_text(struct bcl_boot *boot, const char *key,
 {
 	struct pmi *pmi = boot->state;
 	enum bcl_status status =
-		ask(boot, "get_result", "cmd=get kvsname=%s key=%s\n",
-		    pmi->space, key);
+		ask_launcher(boot, "get_result", "cmd=get kvsname=%s key=%s\n",
+			     pmi->space, key);
 	const char *value;
 	size_t length;
 
 	if (status)
 		return status;
-	value = field(pmi, "value", &length);
+	value = find_field(pmi, "value", &length);
 	if (!value || !field_is(pmi, "rc", "0"))
 		return BCL_ERR_EMPTY;
 	if (length > boot->pieces.text_max)
-		return complain(boot, "a value is too long", pmi->line);
+		return report_error(boot, "a value is too long", pmi->line);
 	memcpy(text, value, length);
 	text[length] = 0;
 	return BCL_OK;
@@ -197,14 +201,14 @@ static int connect_port(struct bcl_boot *boot, const char *where)
 	int fd = -1, error;
 
 	if (!port || (size_t)(port - where) >= sizeof(host)) {
-		complain(boot, "PMI_PORT is not host:port", where);
+		report_error(boot, "PMI_PORT is not host:port", where);
 		return -1;
 	}
 	memcpy(host, where, (size_t)(port - where));
 	host[port - where] = 0;
 	error = getaddrinfo(host, port + 1, &hints, &found);
 	if (error) {
-		complain(boot, where, gai_strerror(error));
+		report_error(boot, where, gai_strerror(error));
 		return -1;
 	}
 	for (a = found; a && fd < 0; a = a->ai_next) {
@@ -217,17 +221,17 @@ static int connect_port(struct bcl_boot *boot, const char *where)
 	}
 	freeaddrinfo(found);
 	if (fd < 0)
-		complain(boot, where, strerror(errno));
+		report_error(boot, where, strerror(errno));
 	return fd;
 }
 
 /* Over PMI_PORT the client tells the launcher its id; the launcher answers
  * with size and rank. */
-static enum bcl_status introduce(struct bcl_boot *boot, const char *id)
+static enum bcl_status send_client_id(struct bcl_boot *boot, const char *id)
 {
 	struct pmi *pmi = boot->state;
 	enum bcl_status status =
-		ask(boot, "initack", "cmd=initack pmiid=%s\n", id);
+		ask_launcher(boot, "initack", "cmd=initack pmiid=%s\n", id);
 
 	for (unsigned i = 0; !status && i < 3; i++) {
 		status = read_line(boot);
@@ -260,23 +264,23 @@ static enum bcl_status find_launcher(struct bcl_boot *boot)
 		if (variable_number(boot, "PMI_RANK", &boot->rank) &&
 		    variable_number(boot, "PMI_SIZE", &boot->size))
 			return BCL_OK;
-		return complain(boot, "PMI_FD is set",
-				"PMI_RANK or PMI_SIZE is not");
+		return report_error(boot, "PMI_FD is set",
+				    "PMI_RANK or PMI_SIZE is not");
 	}
 	if (env->variable(env->world, "PMI_FD"))
-		return complain(boot, "PMI_FD",
-				"not the number of a descriptor");
+		return report_error(boot, "PMI_FD",
+				    "not the number of a descriptor");
 	if (!port)
-		return complain(boot, "no launcher",
-				"neither PMI_FD nor PMI_PORT is set");
+		return report_error(boot, "no launcher",
+				    "neither PMI_FD nor PMI_PORT is set");
 	id = env->variable(env->world, "PMI_ID");
 	if (!id)
 		id = env->variable(env->world, "PMI_RANK");
 	pmi->fd = connect_port(boot, port);
-	return pmi->fd < 0 ? BCL_ERR_BOOT : introduce(boot, id ? id : "0");
+	return pmi->fd < 0 ? BCL_ERR_BOOT : send_client_id(boot, id ? id : "0");
 }
 
-static enum bcl_status join(struct bcl_boot *boot)
+static enum bcl_status join_job(struct bcl_boot *boot)
 {
 	struct pmi *pmi = boot->state;
 	struct bcl_pieces pieces = { .put = put_text, .get = get_text };
@@ -286,29 +290,30 @@ static enum bcl_status join(struct bcl_boot *boot)
 	const char *name;
 
 	if (!status)
-		status = ask(boot, "response_to_init",
-			     "cmd=init pmi_version=1 pmi_subversion=1\n");
+		status = ask_launcher(
+			boot, "response_to_init",
+			"cmd=init pmi_version=1 pmi_subversion=1\n");
 	if (status)
 		return status;
 	if (!field_is(pmi, "rc", "0"))
-		return complain(boot, "the launcher refuses PMI 1.1",
-				pmi->line);
-	status = ask(boot, "maxes", "cmd=get_maxes\n");
+		return report_error(boot, "the launcher refuses PMI 1.1",
+				    pmi->line);
+	status = ask_launcher(boot, "maxes", "cmd=get_maxes\n");
 	if (status)
 		return status;
 	/* for some launchers the limit includes the terminating zero */
 	if (!field_number(pmi, "vallen_max", &length_max) ||
 	    length_max <= BCL_PIECE_TEXT_MIN)
-		return complain(boot, "no room for values", pmi->line);
+		return report_error(boot, "no room for values", pmi->line);
 	pieces.text_max = length_max - 1;
 	bcl_pieces_open(boot, &pieces);
-	status = ask(boot, "my_kvsname", "cmd=get_my_kvsname\n");
+	status = ask_launcher(boot, "my_kvsname", "cmd=get_my_kvsname\n");
 	if (status)
 		return status;
-	name = field(pmi, "kvsname", &length);
+	name = find_field(pmi, "kvsname", &length);
 	if (!name || length >= SPACE_NAME)
-		return complain(boot, "no name of the key-value space",
-				pmi->line);
+		return report_error(boot, "no name of the key-value space",
+				    pmi->line);
 	memcpy(pmi->space, name, length);
 	pmi->space[length] = 0;
 	/* Hydra sets it; other launchers do not */
@@ -321,7 +326,7 @@ static void pmi_close(struct bcl_boot *boot)
 	const struct bcl_env *env = boot->config.env;
 	struct pmi *pmi = boot->state;
 
-	ask(boot, "finalize_ack", "cmd=finalize\n");
+	ask_launcher(boot, "finalize_ack", "cmd=finalize\n");
 	close(pmi->fd);
 	env->release(env->world, pmi, sizeof(*pmi));
 }
@@ -337,7 +342,7 @@ static enum bcl_status pmi_open(struct bcl_boot *boot, const char *argument)
 		return BCL_ERR_NOMEM;
 	pmi->fd = -1;
 	boot->state = pmi;
-	status = join(boot);
+	status = join_job(boot);
 	if (status && pmi->fd >= 0)
 		close(pmi->fd);
 	if (status)
@@ -347,7 +352,7 @@ static enum bcl_status pmi_open(struct bcl_boot *boot, const char *argument)
 
 static enum bcl_status pmi_fence(struct bcl_boot *boot)
 {
-	return ask(boot, "barrier_out", "cmd=barrier_in\n");
+	return ask_launcher(boot, "barrier_out", "cmd=barrier_in\n");
 }
 
 const struct bcl_boot_kind bcl_boot_pmi = {

@@ -9,8 +9,8 @@
 #include "transport/env/env.h"
 #include "transport/log.h"
 
-static enum bcl_status complain(struct bcl_boot *boot, const char *what,
-				pmix_status_t rc)
+static enum bcl_status report_error(struct bcl_boot *boot, const char *what,
+				    pmix_status_t rc)
 {
 	bcl_log(&boot->config, BCL_LOG_ERROR, "boot", "pmix: %s: %s", what,
 		PMIx_Error_string(rc));
@@ -49,13 +49,13 @@ static enum bcl_status pmix_open(struct bcl_boot *boot, const char *argument)
 	rc = PMIx_Init(self, NULL, 0);
 	if (rc) {
 		env->release(env->world, self, sizeof(*self));
-		return complain(boot, "the launcher does not answer", rc);
+		return report_error(boot, "the launcher does not answer", rc);
 	}
 	boot->state = self;
 	boot->rank = self->rank;
 	rc = job_number(self, PMIX_JOB_SIZE, &boot->size);
 	if (rc) {
-		complain(boot, "size of the job", rc);
+		report_error(boot, "size of the job", rc);
 		boot->kind->close(boot);
 		return BCL_ERR_BOOT;
 	}
@@ -85,7 +85,7 @@ static enum bcl_status pmix_put(struct bcl_boot *boot, const char *name,
 	value.data.bo.bytes = (char *)bytes;
 	value.data.bo.size = length;
 	rc = PMIx_Put(PMIX_GLOBAL, key, &value);
-	return rc ? complain(boot, name, rc) : BCL_OK;
+	return rc ? report_error(boot, name, rc) : BCL_OK;
 }
 
 static enum bcl_status pmix_get(struct bcl_boot *boot, unsigned rank,
@@ -108,9 +108,9 @@ static enum bcl_status pmix_get(struct bcl_boot *boot, unsigned rank,
 	if (rc == PMIX_ERR_NOT_FOUND)
 		return BCL_ERR_EMPTY;
 	if (rc)
-		return complain(boot, name, rc);
+		return report_error(boot, name, rc);
 	if (value->type != PMIX_BYTE_OBJECT)
-		status = complain(boot, name, PMIX_ERR_TYPE_MISMATCH);
+		status = report_error(boot, name, PMIX_ERR_TYPE_MISMATCH);
 	else if (value->data.bo.size > size)
 		status = BCL_ERR_TRUNCATED;
 	if (!status) {
@@ -131,7 +131,7 @@ static enum bcl_status pmix_fence(struct bcl_boot *boot)
 	PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
 	if (!rc)
 		rc = PMIx_Fence(NULL, 0, &info, 1);
-	return rc ? complain(boot, "fence", rc) : BCL_OK;
+	return rc ? report_error(boot, "fence", rc) : BCL_OK;
 }
 
 const struct bcl_boot_kind bcl_boot_pmix = {

@@ -14,12 +14,12 @@ static const char calling;
  * ended in good order or gave its memory to another node. The next message
  * starts a new handshake, and its completion tells the result.
  */
-static bool called(const struct bcl_host_node *node)
+static bool has_connected(const struct bcl_host_node *node)
 {
 	return node->state == BCL_NODE_UP || node->state == BCL_NODE_CLOSED;
 }
 
-static void up(struct bcl_peer *peer)
+static void bring_up_peer(struct bcl_peer *peer)
 {
 	peer->path = NULL;
 	bcl_peer_up(peer, &bcl_host_path_ops, "the peer asked for it");
@@ -41,7 +41,7 @@ void bcl_host_accept(struct bcl_peer *peer, uint32_t index)
 				   &node);
 	peer->node = index;
 	peer->generation = node.generation;
-	up(peer);
+	bring_up_peer(peer);
 	if (node.state == BCL_NODE_LOST || node.state == BCL_NODE_ISOLATED ||
 	    node.card != peer->address.card) {
 		peer->generation--; /* report the messages, then the loss */
@@ -83,8 +83,8 @@ enum bcl_status bcl_host_connect(struct bcl_peer *peer)
 	if (status)
 		return status;
 	peer->generation = node.generation;
-	if (called(&node))
-		up(peer);
+	if (has_connected(&node))
+		bring_up_peer(peer);
 	else
 		peer->path = (void *)&calling;
 	return BCL_OK;
@@ -141,8 +141,8 @@ bool bcl_host_report(struct bcl_port *port, uint32_t changes)
 			bcl_peer_lose(peer, node.lost);
 			lose_offers(peer);
 			told = true;
-		} else if (peer->path == &calling && called(&node)) {
-			up(peer);
+		} else if (peer->path == &calling && has_connected(&node)) {
+			bring_up_peer(peer);
 			told = true;
 		}
 	}

@@ -21,7 +21,7 @@ struct bcl_journal_port {
 	struct bcl_host_cq sends, receives; /* read beside their owner */
 };
 
-static void put(struct bcl_journal *journal, struct bcl_record record)
+static void put_record(struct bcl_journal *journal, struct bcl_record record)
 {
 	journal->put(journal->arg, &record);
 }
@@ -32,13 +32,14 @@ void bcl_journal_open(struct bcl_journal *journal, uint64_t card,
 		      uint64_t incarnation, uint32_t memory,
 		      uint64_t peer_timeout)
 {
-	put(journal, (struct bcl_record){
-			     .kind = BCL_RECORD_OPENED,
-			     .card = card,
-			     .value = incarnation,
-			     .length = memory,
-			     .target = (uint32_t)(peer_timeout / 1000000),
-		     });
+	put_record(journal,
+		   (struct bcl_record){
+			   .kind = BCL_RECORD_OPENED,
+			   .card = card,
+			   .value = incarnation,
+			   .length = memory,
+			   .target = (uint32_t)(peer_timeout / 1000000),
+		   });
 }
 
 void bcl_journal_close(struct bcl_journal *journal, enum bcl_record_kind kind)
@@ -53,31 +54,32 @@ void bcl_journal_close(struct bcl_journal *journal, enum bcl_record_kind kind)
 			bcl_journal_port_close(journal, port->number);
 		}
 	}
-	put(journal, (struct bcl_record){ .kind = (uint8_t)kind });
+	put_record(journal, (struct bcl_record){ .kind = (uint8_t)kind });
 }
 
 void bcl_journal_node(struct bcl_journal *journal, uint64_t card,
 		      enum bcl_node_state state, enum bcl_status status)
 {
-	put(journal, (struct bcl_record){
-			     .kind = BCL_RECORD_NODE,
-			     .card = card,
-			     .number = state,
-			     .status = (uint16_t)status,
-		     });
+	put_record(journal, (struct bcl_record){
+				    .kind = BCL_RECORD_NODE,
+				    .card = card,
+				    .number = state,
+				    .status = (uint16_t)status,
+			    });
 }
 
 void bcl_journal_memory(struct bcl_journal *journal, uint32_t used)
 {
-	put(journal, (struct bcl_record){
-			     .kind = BCL_RECORD_MEMORY,
-			     .length = used,
-		     });
+	put_record(journal, (struct bcl_record){
+				    .kind = BCL_RECORD_MEMORY,
+				    .length = used,
+			    });
 }
 
 /* ---- ports ---- */
 
-static struct bcl_host_cq queue(const struct bcl_host_area *area, uint32_t n)
+static struct bcl_host_cq make_queue(const struct bcl_host_area *area,
+				     uint32_t n)
 {
 	struct bcl_completion *entries = (void *)area->address;
 
@@ -102,20 +104,20 @@ bcl_journal_port_open(struct bcl_journal *journal,
 		(const void *)(port->requests + control->port.nrequests);
 	port->blocks = areas[BCL_HOST_AREA_BLOCKS].address;
 	port->indices = (const void *)areas[BCL_HOST_AREA_INDICES].address;
-	port->sends =
-		queue(&areas[BCL_HOST_AREA_SENDS], control->port.nrequests);
-	port->receives =
-		queue(&areas[BCL_HOST_AREA_RECEIVES], control->port.nreceives);
+	port->sends = make_queue(&areas[BCL_HOST_AREA_SENDS],
+				 control->port.nrequests);
+	port->receives = make_queue(&areas[BCL_HOST_AREA_RECEIVES],
+				    control->port.nreceives);
 	port->next = journal->ports;
 	journal->ports = port;
-	put(journal, (struct bcl_record){
-			     .kind = BCL_RECORD_PORT_OPENED,
-			     .port = port->number,
-			     .number = control->port.nrequests,
-			     .length = control->port.nblocks,
-			     .target = control->port.nchannels,
-			     .arg32 = control->port.nlongs,
-		     });
+	put_record(journal, (struct bcl_record){
+				    .kind = BCL_RECORD_PORT_OPENED,
+				    .port = port->number,
+				    .number = control->port.nrequests,
+				    .length = control->port.nblocks,
+				    .target = control->port.nchannels,
+				    .arg32 = control->port.nlongs,
+			    });
 	return BCL_OK;
 }
 
@@ -131,14 +133,14 @@ void bcl_journal_port_close(struct bcl_journal *journal, uint32_t number)
 		return;
 	*at = port->next;
 	free(port);
-	put(journal, (struct bcl_record){ .kind = BCL_RECORD_PORT_CLOSED,
-					  .port = (uint16_t)number });
+	put_record(journal, (struct bcl_record){ .kind = BCL_RECORD_PORT_CLOSED,
+						 .port = (uint16_t)number });
 }
 
 /* ---- looking ---- */
 
 /* The checksum of a message to a system ring, at the sender. */
-static uint32_t digest(const struct bcl_request *request)
+static uint32_t digest_message(const struct bcl_request *request)
 {
 	uint32_t crc = bcl_crc32c(0, request->inlined, request->inline_len);
 	unsigned i;
@@ -151,7 +153,7 @@ static uint32_t digest(const struct bcl_request *request)
 }
 
 /* True for a message to a system ring if all pieces are in this process. */
-static bool readable(const struct bcl_request *request)
+static bool is_readable(const struct bcl_request *request)
 {
 	unsigned i;
 
@@ -179,25 +181,27 @@ static void look_requests(struct bcl_journal *journal,
 			port->submits[port->submitted & port->request_mask] &
 			port->request_mask;
 		const struct bcl_request *request = &port->requests[number];
-		bool whole = readable(request);
+		bool whole = is_readable(request);
 
-		put(journal,
-		    (struct bcl_record){
-			    .kind = BCL_RECORD_REQUEST,
-			    .op = request->op,
-			    .type = request->type,
-			    .flags = flags | (whole ? BCL_RECORD_DIGEST : 0),
-			    .port = port->number,
-			    .peer_port = request->dst_port,
-			    .number = number,
-			    .length = request->length,
-			    .target = request->target,
-			    .arg32 = request->arg32,
-			    .digest = whole ? digest(request) : 0,
-			    .card = journal->card_of(journal->arg,
-						     request->node),
-			    .value = request->targ64,
-		    });
+		put_record(
+			journal,
+			(struct bcl_record){
+				.kind = BCL_RECORD_REQUEST,
+				.op = request->op,
+				.type = request->type,
+				.flags =
+					flags | (whole ? BCL_RECORD_DIGEST : 0),
+				.port = port->number,
+				.peer_port = request->dst_port,
+				.number = number,
+				.length = request->length,
+				.target = request->target,
+				.arg32 = request->arg32,
+				.digest = whole ? digest_message(request) : 0,
+				.card = journal->card_of(journal->arg,
+							 request->node),
+				.value = request->targ64,
+			});
 	}
 }
 
@@ -205,32 +209,33 @@ static void look_requests(struct bcl_journal *journal,
  * The next entry of a queue, or NULL. Laps only grow. With a lap that is too
  * high the entry was overwritten before the journal looked.
  */
-static const struct bcl_completion *next(struct bcl_journal *journal,
-					 struct bcl_journal_port *port,
-					 struct bcl_host_cq *cq)
+static const struct bcl_completion *next_entry(struct bcl_journal *journal,
+					       struct bcl_journal_port *port,
+					       struct bcl_host_cq *cq)
 {
 	uint32_t lap = atomic_load_explicit(
 		(const _Atomic uint32_t *)&cq->next->lap, memory_order_acquire);
 
 	if ((int32_t)(lap - cq->lap) > 0) {
-		put(journal, (struct bcl_record){ .kind = BCL_RECORD_UNSEEN,
-						  .port = port->number });
+		put_record(journal,
+			   (struct bcl_record){ .kind = BCL_RECORD_UNSEEN,
+						.port = port->number });
 		cq->lap = lap;
 	}
 	return lap == cq->lap ? cq->next : NULL;
 }
 
-static void completed(struct bcl_journal *journal,
-		      const struct bcl_journal_port *port,
-		      const struct bcl_completion *c)
+static void record_completion(struct bcl_journal *journal,
+			      const struct bcl_journal_port *port,
+			      const struct bcl_completion *c)
 {
-	put(journal, (struct bcl_record){
-			     .kind = BCL_RECORD_COMPLETED,
-			     .port = port->number,
-			     .number = c->index,
-			     .length = c->length,
-			     .status = c->status,
-		     });
+	put_record(journal, (struct bcl_record){
+				    .kind = BCL_RECORD_COMPLETED,
+				    .port = port->number,
+				    .number = c->index,
+				    .length = c->length,
+				    .status = c->status,
+			    });
 }
 
 /* Acquire: pairs with free_block() in queues.c. */
@@ -240,9 +245,9 @@ static uint32_t freed_of(const uint32_t *index)
 				    memory_order_acquire);
 }
 
-static void delivered(struct bcl_journal *journal,
-		      struct bcl_journal_port *port,
-		      const struct bcl_completion *c)
+static void record_delivery(struct bcl_journal *journal,
+			    struct bcl_journal_port *port,
+			    const struct bcl_completion *c)
 {
 	bool is_long = c->kind == BCL_CQ_SYSTEM && c->length > BCL_BLOCK_SIZE;
 	uint32_t mask = is_long ? port->long_mask : port->block_mask;
@@ -271,7 +276,7 @@ static void delivered(struct bcl_journal *journal,
 	}
 	if (!is_long)
 		port->freed = record.freed;
-	put(journal, record);
+	put_record(journal, record);
 }
 
 static void look_events(struct bcl_journal *journal,
@@ -279,12 +284,12 @@ static void look_events(struct bcl_journal *journal,
 {
 	const struct bcl_completion *c;
 
-	while ((c = next(journal, port, &port->sends))) {
-		completed(journal, port, c);
+	while ((c = next_entry(journal, port, &port->sends))) {
+		record_completion(journal, port, c);
 		bcl_host_cq_take(&port->sends);
 	}
-	while ((c = next(journal, port, &port->receives))) {
-		delivered(journal, port, c);
+	while ((c = next_entry(journal, port, &port->receives))) {
+		record_delivery(journal, port, c);
 		bcl_host_cq_take(&port->receives);
 	}
 }
@@ -299,22 +304,23 @@ void bcl_journal_event(struct bcl_journal *journal, uint32_t number,
 	if (!port)
 		return;
 	if (queue == BCL_QUEUE_SENDS)
-		completed(journal, port, entry);
+		record_completion(journal, port, entry);
 	else
-		delivered(journal, port, entry);
+		record_delivery(journal, port, entry);
 }
 
-static void look_at(struct bcl_journal *journal, struct bcl_journal_port *port,
-		    uint8_t flags)
+static void look_at_port(struct bcl_journal *journal,
+			 struct bcl_journal_port *port, uint8_t flags)
 {
 	uint32_t freed = freed_of(&port->indices->blocks_freed);
 
 	/* Freed blocks are reported together, an eighth of the ring at a
 	 * time. */
 	if (freed - port->freed > port->block_mask / 8) {
-		put(journal, (struct bcl_record){ .kind = BCL_RECORD_RING,
-						  .port = port->number,
-						  .freed = freed });
+		put_record(journal,
+			   (struct bcl_record){ .kind = BCL_RECORD_RING,
+						.port = port->number,
+						.freed = freed });
 		port->freed = freed;
 	}
 	/* A request is used again only after its completion was seen, so
@@ -329,8 +335,8 @@ void bcl_journal_doorbell(struct bcl_journal *journal, uint32_t number)
 	struct bcl_journal_port *port;
 
 	for (port = journal->ports; port; port = port->next)
-		look_at(journal, port,
-			port->number == number ? 0 : BCL_RECORD_EARLY);
+		look_at_port(journal, port,
+			     port->number == number ? 0 : BCL_RECORD_EARLY);
 }
 
 void bcl_journal_look(struct bcl_journal *journal)

@@ -25,8 +25,8 @@ static inline bool card_has_room(const struct bcl_peer *peer)
  * Take a free request; NULL: AGAIN. A peer may have as many requests as remain
  * free for other peers. So a slow peer takes half of the requests at most.
  */
-static struct bcl_host_slot *take(struct bcl_peer *peer, unsigned kind,
-				  uint64_t cookie)
+static struct bcl_host_slot *take_request(struct bcl_peer *peer, unsigned kind,
+					  uint64_t cookie)
 {
 	struct bcl_host_port *queues = peer->port->card;
 	struct bcl_host_slot *slot;
@@ -62,7 +62,7 @@ static void give_back(struct bcl_host_port *queues, struct bcl_host_slot *slot)
 	bcl_assert(queues->requests_free <= queues->request_mask);
 	slot->peer->requests--;
 #ifdef BCL_ASSERTIONS
-	slot->peer = NULL; /* a free slot: take() looks */
+	slot->peer = NULL; /* a free slot: take_request() looks */
 #endif
 	slot->next = queues->free_slot;
 	queues->free_slot = (uint16_t)number_of(queues, slot);
@@ -78,7 +78,7 @@ static bool ends_silently(const struct bcl_host_slot *slot,
 
 /* Take silent completions now, while the message just sent travels. Later they
  * would delay the answer to the message. */
-static void reap(struct bcl_host_port *queues)
+static void reap_silent_completions(struct bcl_host_port *queues)
 {
 	const struct bcl_completion *completion;
 	struct bcl_host_slot *slot;
@@ -94,7 +94,8 @@ static void reap(struct bcl_host_port *queues)
 }
 
 /* Clear the slot's request and fill in the fields that all requests have. */
-static struct bcl_request *blank(const struct bcl_host_slot *slot, unsigned op)
+static struct bcl_request *clear_request(const struct bcl_host_slot *slot,
+					 unsigned op)
 {
 	struct bcl_host_port *queues = slot->peer->port->card;
 	struct bcl_request *request =
@@ -126,25 +127,25 @@ static void submit_silently(const struct bcl_host_slot *slot)
 	if (by_socket(queues, queues->requests[number_of(queues, slot)].length))
 		port->network.answers = BCL_PORT_ANSWERS;
 	queues->submits[at] = number_of(queues, slot);
-	/* Release: pairs with doorbell() in inproc/turn.c. */
+	/* Release: pairs with serve_doorbell() in inproc/turn.c. */
 	atomic_store_explicit(
 		(_Atomic uint32_t *)&queues->indices->requests_made,
 		queues->requests_made, memory_order_release);
 }
 
-static void ring(struct bcl_port *port)
+static void ring_doorbell(struct bcl_port *port)
 {
 	bcl_host_ring(port);
-	reap(port->card);
+	reap_silent_completions(port->card);
 }
 
-static void submit(const struct bcl_host_slot *slot)
+static void submit_request(const struct bcl_host_slot *slot)
 {
 	submit_silently(slot);
-	ring(slot->peer->port);
+	ring_doorbell(slot->peer->port);
 }
 
-static uint8_t *bounce(const struct bcl_host_slot *slot)
+static uint8_t *bounce_block(const struct bcl_host_slot *slot)
 {
 	struct bcl_host_port *queues = slot->peer->port->card;
 
@@ -152,8 +153,8 @@ static uint8_t *bounce(const struct bcl_host_slot *slot)
 	       (size_t)number_of(queues, slot) * BCL_BLOCK_SIZE;
 }
 
-static void refer(struct bcl_request *request, const void *memory,
-		  size_t length)
+static void refer_to_memory(struct bcl_request *request, const void *memory,
+			    size_t length)
 {
 	request->refs[request->nref++] = (struct bcl_memref){
 		.handle = BCL_HANDLE_SELF,
@@ -162,8 +163,8 @@ static void refer(struct bcl_request *request, const void *memory,
 	};
 }
 
-static void pack(struct bcl_peer *peer, uint8_t *to, const struct iovec *iov,
-		 unsigned niov)
+static void pack_pieces(struct bcl_peer *peer, uint8_t *to,
+			const struct iovec *iov, unsigned niov)
 {
 	uint8_t *start = to;
 	unsigned i;
@@ -201,11 +202,12 @@ static bool refer_all(struct bcl_peer *peer, struct bcl_request *request,
 		left += iov[i].iov_len != 0;
 	if (left > BCL_REQUEST_REFS)
 		return false;
-	pack(peer, request->inlined, iov, front);
+	pack_pieces(peer, request->inlined, iov, front);
 	request->inline_len = (uint16_t)length;
 	for (i = front; i < niov; i++)
 		if (iov[i].iov_len)
-			refer(request, iov[i].iov_base, iov[i].iov_len);
+			refer_to_memory(request, iov[i].iov_base,
+					iov[i].iov_len);
 	return true;
 }
 
@@ -214,26 +216,26 @@ card_send(struct bcl_peer *peer, unsigned type, uint64_t immediate,
 	  const struct iovec *iov, unsigned niov, size_t length,
 	  uint64_t cookie)
 {
-	struct bcl_host_slot *slot = take(peer, BCL_EVENT_SENT, cookie);
+	struct bcl_host_slot *slot = take_request(peer, BCL_EVENT_SENT, cookie);
 	struct bcl_request *request;
 
 	if (!slot)
 		return BCL_ERR_AGAIN;
 	slot->silent = !cookie;
-	request = blank(slot, BCL_REQ_SYSTEM);
+	request = clear_request(slot, BCL_REQ_SYSTEM);
 	request->type = (uint8_t)type;
 	request->targ64 = immediate;
 	request->length = (uint32_t)length;
 	if (length <= inline_max(peer)) {
-		pack(peer, request->inlined, iov, niov);
+		pack_pieces(peer, request->inlined, iov, niov);
 		request->inline_len = (uint16_t)length;
 	} else if (!cookie || !refer_all(peer, request, iov, niov)) {
-		pack(peer, bounce(slot), iov, niov);
-		refer(request, bounce(slot), length);
+		pack_pieces(peer, bounce_block(slot), iov, niov);
+		refer_to_memory(request, bounce_block(slot), length);
 	}
 	submit_silently(slot);
 	if (length > inline_max(peer) || !bcl_doorbell_defer(peer, length))
-		ring(peer->port);
+		ring_doorbell(peer->port);
 	return BCL_OK;
 }
 
@@ -249,14 +251,14 @@ static enum bcl_status card_reserve(struct bcl_peer *peer, size_t length,
 	struct bcl_host_slot *slot = peer->path;
 
 	if (!slot)
-		slot = take(peer, BCL_EVENT_SENT, 0);
+		slot = take_request(peer, BCL_EVENT_SENT, 0);
 	if (!slot)
 		return BCL_ERR_AGAIN;
 	peer->path = slot;
 	slot->rest = length;
-	*room = bounce(slot);
+	*room = bounce_block(slot);
 	if (length <= inline_max(peer))
-		*room = blank(slot, BCL_REQ_SYSTEM)->inlined;
+		*room = clear_request(slot, BCL_REQ_SYSTEM)->inlined;
 	return BCL_OK;
 }
 
@@ -268,18 +270,18 @@ static enum bcl_status card_commit(struct bcl_peer *peer, unsigned type,
 
 	if (!slot || length > slot->rest)
 		return BCL_ERR_ARG;
-	request = blank(slot, BCL_REQ_SYSTEM);
+	request = clear_request(slot, BCL_REQ_SYSTEM);
 	request->type = (uint8_t)type;
 	request->targ64 = immediate;
 	request->length = (uint32_t)length;
 	if (slot->rest <= inline_max(peer))
 		request->inline_len = (uint16_t)length;
 	else if (length)
-		refer(request, bounce(slot), length);
+		refer_to_memory(request, bounce_block(slot), length);
 	peer->path = NULL;
 	slot->rest = 0;
 	slot->silent = true;
-	submit(slot);
+	submit_request(slot);
 	return BCL_OK;
 }
 
@@ -313,17 +315,18 @@ static void next_piece(struct bcl_host_slot *slot, struct bcl_request *request)
 	slot->moved += piece;
 }
 
-static enum bcl_status begin(struct bcl_peer *peer,
-			     const struct operation *operation,
-			     const void *buffer, uint64_t length,
-			     uint64_t cookie)
+static enum bcl_status begin_operation(struct bcl_peer *peer,
+				       const struct operation *operation,
+				       const void *buffer, uint64_t length,
+				       uint64_t cookie)
 {
-	struct bcl_host_slot *slot = take(peer, operation->kind, cookie);
+	struct bcl_host_slot *slot =
+		take_request(peer, operation->kind, cookie);
 	struct bcl_request *request;
 
 	if (!slot)
 		return BCL_ERR_AGAIN;
-	request = blank(slot, operation->op);
+	request = clear_request(slot, operation->op);
 	request->type = operation->type;
 	request->target = operation->target;
 	request->targ64 = operation->targ64;
@@ -331,7 +334,7 @@ static enum bcl_status begin(struct bcl_peer *peer,
 	slot->last_op = operation->last_op;
 	slot->last_type = operation->last_type;
 	slot->rest = length;
-	refer(request, buffer, 0);
+	refer_to_memory(request, buffer, 0);
 	next_piece(slot, request);
 	if (operation->inlines && length <= inline_max(peer)) {
 		if (length)
@@ -341,11 +344,11 @@ static enum bcl_status begin(struct bcl_peer *peer,
 	}
 	if (slot->rest)
 		peer->port->card->unfinished++;
-	submit(slot);
+	submit_request(slot);
 	return BCL_OK;
 }
 
-static void go_on(struct bcl_host_slot *slot)
+static void submit_next_piece(struct bcl_host_slot *slot)
 {
 	struct bcl_host_port *queues = slot->peer->port->card;
 	struct bcl_request *request =
@@ -356,7 +359,7 @@ static void go_on(struct bcl_host_slot *slot)
 	next_piece(slot, request);
 	if (!slot->rest)
 		queues->unfinished--;
-	submit(slot);
+	submit_request(slot);
 }
 
 static enum bcl_status card_send_channel(struct bcl_peer *peer,
@@ -374,7 +377,7 @@ static enum bcl_status card_send_channel(struct bcl_peer *peer,
 	/* A message has one length field, which must fit the wire. */
 	if (length > UINT32_MAX)
 		return BCL_ERR_UNSUPPORTED;
-	return begin(peer, &operation, buffer, length, cookie);
+	return begin_operation(peer, &operation, buffer, length, cookie);
 }
 
 static enum bcl_status card_put(struct bcl_peer *peer, const void *bytes,
@@ -391,7 +394,7 @@ static enum bcl_status card_put(struct bcl_peer *peer, const void *bytes,
 		.inlines = true,
 	};
 
-	return begin(peer, &operation, buffer, length, cookie);
+	return begin_operation(peer, &operation, buffer, length, cookie);
 }
 
 static enum bcl_status card_put_notify(struct bcl_peer *peer, const void *bytes,
@@ -411,7 +414,7 @@ static enum bcl_status card_put_notify(struct bcl_peer *peer, const void *bytes,
 		.inlines = true,
 	};
 
-	return begin(peer, &operation, buffer, length, cookie);
+	return begin_operation(peer, &operation, buffer, length, cookie);
 }
 
 static enum bcl_status card_get(struct bcl_peer *peer, const void *bytes,
@@ -429,7 +432,7 @@ static enum bcl_status card_get(struct bcl_peer *peer, const void *bytes,
 		.targ64 = key.base + offset,
 	};
 
-	return begin(peer, &operation, buffer, length, cookie);
+	return begin_operation(peer, &operation, buffer, length, cookie);
 }
 
 static enum bcl_status card_atomic(struct bcl_peer *peer, const void *bytes,
@@ -438,20 +441,20 @@ static enum bcl_status card_atomic(struct bcl_peer *peer, const void *bytes,
 				   uint64_t cookie)
 {
 	const struct bcl_key key = bcl_key_unpack(bytes);
-	struct bcl_host_slot *slot = take(peer, BCL_EVENT_SENT, cookie);
+	struct bcl_host_slot *slot = take_request(peer, BCL_EVENT_SENT, cookie);
 	struct bcl_request *request;
 
 	if (!slot)
 		return BCL_ERR_AGAIN;
-	request =
-		blank(slot, compare ? BCL_REQ_COMPARE_SWAP : BCL_REQ_FETCH_ADD);
+	request = clear_request(slot, compare ? BCL_REQ_COMPARE_SWAP
+					      : BCL_REQ_FETCH_ADD);
 	request->target = key.handle;
 	request->targ64 = key.base + offset;
 	request->inline_len = compare ? 16 : 8;
 	request->length = request->inline_len;
 	memcpy(request->inlined, operand, request->inline_len);
-	refer(request, result, sizeof(*result));
-	submit(slot);
+	refer_to_memory(request, result, sizeof(*result));
+	submit_request(slot);
 	return BCL_OK;
 }
 
@@ -464,11 +467,11 @@ static enum bcl_status card_fence(struct bcl_peer *peer, uint64_t cookie)
 		bcl_count(peer->port->counters, core_send_again);
 		return BCL_ERR_AGAIN;
 	}
-	slot = take(peer, BCL_EVENT_SENT, cookie);
+	slot = take_request(peer, BCL_EVENT_SENT, cookie);
 	if (!slot)
 		return BCL_ERR_AGAIN;
-	blank(slot, BCL_REQ_FENCE);
-	submit(slot);
+	clear_request(slot, BCL_REQ_FENCE);
+	submit_request(slot);
 	return BCL_OK;
 }
 
@@ -614,7 +617,7 @@ static enum bcl_status card_pull(struct bcl_peer *peer, const void *bytes,
 	    length > bcl_get64(token.length))
 		return BCL_ERR_ARG;
 	operation.target = bcl_get32(token.channel);
-	return begin(peer, &operation, buffer, length, cookie);
+	return begin_operation(peer, &operation, buffer, length, cookie);
 }
 
 /* ---- completion ---- */
@@ -647,7 +650,7 @@ bool bcl_host_sent(struct bcl_port *port,
 		return false;
 	}
 	if (slot->rest && !status) {
-		go_on(slot);
+		submit_next_piece(slot);
 		return false;
 	}
 	if (slot->rest)

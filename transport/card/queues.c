@@ -38,7 +38,7 @@ struct layout {
 	size_t used;
 };
 
-static void *carve(struct layout *layout, size_t size)
+static void *carve_memory(struct layout *layout, size_t size)
 {
 	void *here = layout->memory ? layout->memory + layout->used : NULL;
 
@@ -50,11 +50,11 @@ struct sizes {
 	uint32_t requests, receives, blocks, longs, channels;
 };
 
-static void lay_out(struct bcl_host_port *queues, const struct sizes *n,
-		    struct bcl_host_area areas[BCL_HOST_AREAS],
-		    struct layout *layout)
+static void lay_out_queues(struct bcl_host_port *queues, const struct sizes *n,
+			   struct bcl_host_area areas[BCL_HOST_AREAS],
+			   struct layout *layout)
 {
-	struct bcl_host_port *q = carve(layout, sizeof(*q));
+	struct bcl_host_port *q = carve_memory(layout, sizeof(*q));
 	size_t lengths[BCL_HOST_AREAS] = {
 		[BCL_HOST_AREA_REQUESTS] =
 			n->requests *
@@ -69,19 +69,23 @@ static void lay_out(struct bcl_host_port *queues, const struct sizes *n,
 	unsigned i;
 
 	for (i = 0; i < BCL_HOST_AREAS; i++) {
-		areas[i].address = carve(layout, lengths[i]);
+		areas[i].address = carve_memory(layout, lengths[i]);
 		areas[i].length = lengths[i];
 	}
-	queues->slots = carve(layout, n->requests * sizeof(*queues->slots));
+	queues->slots =
+		carve_memory(layout, n->requests * sizeof(*queues->slots));
 	queues->channels =
-		carve(layout, n->channels * sizeof(*queues->channels));
-	queues->shorts.out_of_turn = carve(layout, (n->blocks + 63) / 64 * 8);
-	queues->longs.out_of_turn = carve(layout, (n->longs + 63) / 64 * 8);
-	queues->bounce = carve(layout, (size_t)n->requests * BCL_BLOCK_SIZE);
+		carve_memory(layout, n->channels * sizeof(*queues->channels));
+	queues->shorts.out_of_turn =
+		carve_memory(layout, (n->blocks + 63) / 64 * 8);
+	queues->longs.out_of_turn =
+		carve_memory(layout, (n->longs + 63) / 64 * 8);
+	queues->bounce =
+		carve_memory(layout, (size_t)n->requests * BCL_BLOCK_SIZE);
 }
 
-static void fill_in(struct bcl_host_port *queues, const struct sizes *n,
-		    const struct bcl_host_area areas[BCL_HOST_AREAS])
+static void fill_in_queues(struct bcl_host_port *queues, const struct sizes *n,
+			   const struct bcl_host_area areas[BCL_HOST_AREAS])
 {
 	uint32_t i;
 
@@ -139,17 +143,17 @@ enum bcl_status bcl_host_port_open(struct bcl_port *port)
 	enum bcl_status status;
 	size_t size;
 
-	lay_out(&probe, &n, areas, &layout);
+	lay_out_queues(&probe, &n, areas, &layout);
 	size = layout.used;
 	layout = (struct layout){ env->allocate(env->world, size), 0 };
 	if (!layout.memory)
 		return BCL_ERR_NOMEM;
 	queues = (void *)layout.memory;
-	lay_out(queues, &n, areas, &layout);
+	lay_out_queues(queues, &n, areas, &layout);
 	queues->memory = layout.memory;
 	queues->size = size;
 	queues->nchannels = port->nchannels;
-	fill_in(queues, &n, areas);
+	fill_in_queues(queues, &n, areas);
 	queues->host = host;
 	queues->inline_max = inlined ? inlined : BCL_REQUEST_INLINE;
 	queues->doorbell = host->ops->doorbell;
@@ -271,9 +275,9 @@ static void read_ended(struct bcl_port *port, const struct bcl_completion *c,
 
 /* Handle the receive event *c. OK: *event is for the caller. EMPTY: no event.
  * AGAIN: *c stays in the queue. */
-static enum bcl_status received(struct bcl_port *port,
-				const struct bcl_completion *c,
-				struct bcl_event *event)
+static enum bcl_status take_receive(struct bcl_port *port,
+				    const struct bcl_completion *c,
+				    struct bcl_event *event)
 {
 	struct bcl_host_port *queues = port->card;
 	struct bcl_peer *peer = NULL;
@@ -367,7 +371,7 @@ enum bcl_status bcl_host_receive(struct bcl_port *port, struct bcl_event *event)
 		}
 		if (!arrival)
 			break;
-		status = received(port, arrival, event);
+		status = take_receive(port, arrival, event);
 		if (status != BCL_ERR_EMPTY)
 			return status;
 	}
@@ -376,7 +380,7 @@ enum bcl_status bcl_host_receive(struct bcl_port *port, struct bcl_event *event)
 		       : BCL_ERR_EMPTY;
 }
 
-static void nothing(void *arg)
+static void do_nothing(void *arg)
 {
 	(void)arg;
 }
@@ -390,5 +394,5 @@ void bcl_host_sleep(struct bcl_port *port, bool sleeping)
 		return;
 	/* Events before this call are visible to the caller's next look. For
 	 * events after this call the card sees the flag. */
-	bcl_host_exclusive(port->context, port->card->seat, nothing, NULL);
+	bcl_host_exclusive(port->context, port->card->seat, do_nothing, NULL);
 }

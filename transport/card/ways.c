@@ -30,7 +30,7 @@ struct pairs {
 	uint8_t group_of[BCL_RAILS_MAX]; /* GROUPS: none */
 };
 
-static bool udp(const struct bcl_wire_address *wire)
+static bool is_udp(const struct bcl_wire_address *wire)
 {
 	return wire->kind == BCL_WIRE_UDP4 || wire->kind == BCL_WIRE_UDP6;
 }
@@ -38,7 +38,7 @@ static bool udp(const struct bcl_wire_address *wire)
 /* The wires of one group are addresses of one rail of the node. */
 static unsigned group_of(const struct bcl_address *address, unsigned wire)
 {
-	if (udp(&address->wire[wire]))
+	if (is_udp(&address->wire[wire]))
 		return UDP_GROUPS + (address->second >> wire & 1);
 	return wire;
 }
@@ -53,18 +53,19 @@ static unsigned common_bits(const uint8_t *a, const uint8_t *b, unsigned bytes)
 }
 
 /* The quality of a way; 0: no way. */
-static unsigned fit(const struct pairs *pairs, unsigned end, unsigned wire)
+static unsigned way_quality(const struct pairs *pairs, unsigned end,
+			    unsigned wire)
 {
 	const struct bcl_wire_address *own = &pairs->host->end[end].address;
 	const struct bcl_wire_address *to = &pairs->address->wire[wire];
-	unsigned bytes = udp(own) ? own->length - 2u : own->length, same;
+	unsigned bytes = is_udp(own) ? own->length - 2u : own->length, same;
 
 	if (own->kind != to->kind || own->length != to->length)
 		return 0;
 	same = common_bits(own->bytes, to->bytes, bytes);
 	/* This card has the same address, but is on another host: frames to the
 	 * address stay here. */
-	if (udp(own) && same == 8 * bytes && !pairs->same_host)
+	if (is_udp(own) && same == 8 * bytes && !pairs->same_host)
 		return WORST;
 	return WORST + 1 + same;
 }
@@ -79,8 +80,8 @@ static unsigned best_fit(const struct pairs *pairs, unsigned rail,
 		for (w = 0; w < pairs->address->nwires; w++)
 			if (pairs->host->end[e].rail == rail &&
 			    group_of(pairs->address, w) == group &&
-			    fit(pairs, e, w) > best)
-				best = fit(pairs, e, w);
+			    way_quality(pairs, e, w) > best)
+				best = way_quality(pairs, e, w);
 	return best;
 }
 
@@ -96,7 +97,8 @@ static unsigned place_of(const struct pairs *pairs, unsigned group)
 
 /* Rank among pairs of equal quality: low for the first rails of both cards.
  * Both cards compute the same rank. */
-static unsigned order(const struct pairs *pairs, unsigned rail, unsigned group)
+static unsigned pair_rank(const struct pairs *pairs, unsigned rail,
+			  unsigned group)
 {
 	unsigned place = place_of(pairs, group);
 
@@ -117,7 +119,8 @@ static bool pair_next(struct pairs *pairs)
 			good = best_fit(pairs, r, g);
 			if (!good || good < best ||
 			    (good == best &&
-			     order(pairs, r, g) > order(pairs, rail, group)))
+			     pair_rank(pairs, r, g) >
+				     pair_rank(pairs, rail, group)))
 				continue;
 			best = good;
 			rail = r;
@@ -147,11 +150,12 @@ static void share_out(struct pairs *pairs)
 }
 
 /* The likelihood of a way; 0: not a way of the rail. */
-static unsigned likely(const struct pairs *pairs, unsigned end, unsigned wire)
+static unsigned way_likelihood(const struct pairs *pairs, unsigned end,
+			       unsigned wire)
 {
 	unsigned rail = pairs->host->end[end].rail;
 	unsigned group = group_of(pairs->address, wire);
-	unsigned good = fit(pairs, end, wire);
+	unsigned good = way_quality(pairs, end, wire);
 
 	if (!good || pairs->rail_of[group] != rail)
 		return 0;
@@ -178,12 +182,13 @@ unsigned bcl_host_ways(const struct bcl_context *context,
 	share_out(&pairs);
 	for (e = 0; e < host->nends; e++)
 		for (w = 0; w < address->nwires; w++) {
-			unsigned good = likely(&pairs, e, w);
+			unsigned good = way_likelihood(&pairs, e, w);
 
 			if (!good)
 				continue;
-			for (i = n++; i && likely(&pairs, ways[i - 1].end,
-						  ways[i - 1].wire) < good;
+			for (i = n++;
+			     i && way_likelihood(&pairs, ways[i - 1].end,
+						 ways[i - 1].wire) < good;
 			     i--)
 				ways[i] = ways[i - 1];
 			ways[i] =

@@ -88,7 +88,7 @@ static uint32_t headers_by_table(const uint8_t *p)
 			BCL_HEADERS_SIZE - SEGMENT);
 }
 
-static bool always(void)
+static bool always_usable(void)
 {
 	return true;
 }
@@ -110,8 +110,8 @@ static inline uint64_t load64(const uint8_t *p)
 }
 
 /* Continues a CRC that is not inverted, without the inversions at the ends. */
-WITH_CRC static inline uint64_t serial(uint64_t crc, const uint8_t *p,
-				       size_t length)
+WITH_CRC static inline uint64_t continue_crc(uint64_t crc, const uint8_t *p,
+					     size_t length)
 {
 	for (; length >= 8; length -= 8, p += 8)
 		crc = _mm_crc32_u64(crc, load64(p));
@@ -122,8 +122,8 @@ WITH_CRC static inline uint64_t serial(uint64_t crc, const uint8_t *p,
 
 /* For short pieces: 32 bytes at a time. The data is also copied to `to`,
  * unless `to` is NULL. */
-WITH_CRC static inline uint32_t words(uint32_t start, uint8_t *to,
-				      const uint8_t *p, size_t length)
+WITH_CRC static inline uint32_t in_words(uint32_t start, uint8_t *to,
+					 const uint8_t *p, size_t length)
 {
 	uint64_t crc = (uint32_t)~start;
 
@@ -139,18 +139,18 @@ WITH_CRC static inline uint32_t words(uint32_t start, uint8_t *to,
 	}
 	if (to)
 		memcpy(to, p, length);
-	return (uint32_t)~serial(crc, p, length);
+	return (uint32_t)~continue_crc(crc, p, length);
 }
 
 WITH_CRC static uint32_t by_words(uint32_t crc, const void *data, size_t length)
 {
-	return words(crc, NULL, data, length);
+	return in_words(crc, NULL, data, length);
 }
 
 WITH_CRC static uint32_t copy_words(uint32_t crc, void *to, const void *data,
 				    size_t length)
 {
-	return words(crc, to, data, length);
+	return in_words(crc, to, data, length);
 }
 
 WITH_CRC static uint32_t headers_by_words(const uint8_t *p)
@@ -180,7 +180,7 @@ static const struct lane {
 	{ 64, 0x9e4addf8, 0x0d3b6092 },
 };
 
-WITH_MUL static inline uint64_t move(uint64_t crc, uint32_t over)
+WITH_MUL static inline uint64_t move_crc(uint64_t crc, uint32_t over)
 {
 	__m128i product =
 		_mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)crc),
@@ -190,7 +190,7 @@ WITH_MUL static inline uint64_t move(uint64_t crc, uint32_t over)
 }
 
 /* Loads 8 bytes, and also copies them to `at`, unless `at` is NULL. */
-static inline uint64_t take64(const uint8_t *p, uint8_t *at)
+static inline uint64_t load_and_copy(const uint8_t *p, uint8_t *at)
 {
 	uint64_t v = load64(p);
 
@@ -199,7 +199,7 @@ static inline uint64_t take64(const uint8_t *p, uint8_t *at)
 	return v;
 }
 
-/* In three lanes; `to` as in words(). */
+/* In three lanes; `to` as for in_words(). */
 WITH_MUL static inline uint32_t in_lanes(uint32_t start, uint8_t *to,
 					 const uint8_t *p, size_t length)
 {
@@ -213,21 +213,21 @@ WITH_MUL static inline uint32_t in_lanes(uint32_t start, uint8_t *to,
 			uint64_t b = 0, c = 0;
 			size_t i;
 
-#define TAKE(at) take64(p + (at), to ? to + (at) : NULL)
+#define TAKE(at) load_and_copy(p + (at), to ? to + (at) : NULL)
 			for (i = 0; i < n; i += 8) {
 				a = _mm_crc32_u64(a, TAKE(i));
 				b = _mm_crc32_u64(b, TAKE(n + i));
 				c = _mm_crc32_u64(c, TAKE(2 * n + i));
 			}
 #undef TAKE
-			a = move(a, lane->over_two) ^ move(b, lane->over_one) ^
-			    c;
+			a = move_crc(a, lane->over_two) ^
+			    move_crc(b, lane->over_one) ^ c;
 			p += 3 * n;
 			to = to ? to + 3 * n : NULL;
 			length -= 3 * n;
 		}
 	}
-	return words((uint32_t)~a, to, p, length);
+	return in_words((uint32_t)~a, to, p, length);
 }
 
 WITH_MUL static uint32_t by_lanes(uint32_t crc, const void *data, size_t length)
@@ -262,7 +262,8 @@ WITH_MUL static uint32_t copy_lanes(uint32_t crc, void *to, const void *data,
 #define PAIR(pair) ONE(pair)
 
 /* Returns value moved by `over`, plus next. */
-WITH_WIDE static inline __m512i fold(__m512i value, __m512i over, __m512i next)
+WITH_WIDE static inline __m512i fold_four(__m512i value, __m512i over,
+					  __m512i next)
 {
 	return _mm512_ternarylogic_epi64(
 		_mm512_clmulepi64_epi128(value, over, 0x00),
@@ -279,7 +280,8 @@ WITH_WIDE static inline __m128i fold_one(__m128i value, __m128i over,
 }
 
 /* Loads 64 bytes, and also copies them to `at`, unless `at` is NULL. */
-WITH_WIDE static inline __m512i take(const uint8_t *p, uint8_t *at)
+WITH_WIDE static inline __m512i load_and_copy_wide(const uint8_t *p,
+						   uint8_t *at)
 {
 	const __m512i value = _mm512_loadu_si512(p);
 
@@ -288,16 +290,16 @@ WITH_WIDE static inline __m512i take(const uint8_t *p, uint8_t *at)
 	return value;
 }
 
-/* In 512-bit registers, for at least WIDE_MIN bytes; `to` as in words(). */
-WITH_WIDE static inline uint32_t wide(uint32_t start, uint8_t *to,
-				      const uint8_t *p, size_t length)
+/* In 512-bit registers, for at least WIDE_MIN bytes; `to` as for in_words(). */
+WITH_WIDE static inline uint32_t in_wide(uint32_t start, uint8_t *to,
+					 const uint8_t *p, size_t length)
 {
 	__m512i a, b, c, d;
 	__m128i last;
 	uint64_t crc;
 	size_t at = 0;
 
-#define TAKE(n) take(p + at + (n), to ? to + at + (n) : NULL)
+#define TAKE(n) load_and_copy_wide(p + at + (n), to ? to + at + (n) : NULL)
 	a = _mm512_xor_si512(TAKE(0), _mm512_zextsi128_si512(
 					      _mm_cvtsi32_si128((int)~start)));
 	b = TAKE(64);
@@ -306,16 +308,16 @@ WITH_WIDE static inline uint32_t wide(uint32_t start, uint8_t *to,
 	for (at = 256; length - at >= 256; at += 256) {
 		const __m512i over = SAME(OVER_2048);
 
-		a = fold(a, over, TAKE(0));
-		b = fold(b, over, TAKE(64));
-		c = fold(c, over, TAKE(128));
-		d = fold(d, over, TAKE(192));
+		a = fold_four(a, over, TAKE(0));
+		b = fold_four(b, over, TAKE(64));
+		c = fold_four(c, over, TAKE(128));
+		d = fold_four(d, over, TAKE(192));
 	}
-	d = fold(a, SAME(OVER_1536), d);
-	d = fold(b, SAME(OVER_1024), d);
-	d = fold(c, SAME(OVER_512), d);
+	d = fold_four(a, SAME(OVER_1536), d);
+	d = fold_four(b, SAME(OVER_1024), d);
+	d = fold_four(c, SAME(OVER_512), d);
 	for (; length - at >= 64; at += 64)
-		d = fold(d, SAME(OVER_512), TAKE(0));
+		d = fold_four(d, SAME(OVER_512), TAKE(0));
 #undef TAKE
 	last = _mm512_extracti32x4_epi32(d, 3);
 	last = fold_one(_mm512_extracti32x4_epi32(d, 2), PAIR(OVER_128), last);
@@ -325,19 +327,19 @@ WITH_WIDE static inline uint32_t wide(uint32_t start, uint8_t *to,
 	crc = _mm_crc32_u64(crc, (uint64_t)_mm_extract_epi64(last, 1));
 	if (to)
 		memcpy(to + at, p + at, length - at);
-	return (uint32_t)~serial(crc, p + at, length - at);
+	return (uint32_t)~continue_crc(crc, p + at, length - at);
 }
 
 WITH_WIDE static uint32_t by_wide(uint32_t crc, const void *data, size_t length)
 {
 	return length < WIDE_MIN ? by_lanes(crc, data, length)
-				 : wide(crc, NULL, data, length);
+				 : in_wide(crc, NULL, data, length);
 }
 
 WITH_WIDE static uint32_t copy_wide(uint32_t crc, void *to, const void *data,
 				    size_t length)
 {
-	return wide(crc, to, data, length);
+	return in_wide(crc, to, data, length);
 }
 
 static bool has_words(void)
@@ -396,7 +398,7 @@ const struct bcl_crc32c_way bcl_crc32c_ways[] = {
 	{ "VPCLMULQDQ, 512 bits", has_wide, by_wide },
 	{ "crc32q in three lanes", has_lanes, by_lanes },
 	{ "crc32q", has_words, by_words },
-	{ "table", always, by_table },
+	{ "table", always_usable, by_table },
 };
 const unsigned bcl_crc32c_nways =
 	sizeof(bcl_crc32c_ways) / sizeof(bcl_crc32c_ways[0]);

@@ -19,7 +19,7 @@ enum {
 	PAGE = 4096,
 };
 
-static int give_up(int file, int error)
+static int close_and_fail(int file, int error)
 {
 	close(file);
 	errno = error;
@@ -36,10 +36,10 @@ int bcl_file_make(const char *name, size_t size)
 	/* a larger size would raise SIGXFSZ */
 	if (size > INT64_MAX ||
 	    (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < size))
-		return give_up(file, EFBIG);
+		return close_and_fail(file, EFBIG);
 	if (ftruncate(file, (off_t)size) ||
 	    fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW))
-		return give_up(file, errno);
+		return close_and_fail(file, errno);
 	return file;
 }
 

@@ -18,7 +18,7 @@ static void in_child(void)
 				      memory_order_relaxed);
 }
 
-static void init(void)
+static void register_fork_handler(void)
 {
 	pthread_atfork(NULL, NULL, in_child);
 }
@@ -27,5 +27,5 @@ void bcl_process_init(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, init);
+	pthread_once(&once, register_fork_handler);
 }

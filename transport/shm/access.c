@@ -9,8 +9,9 @@ enum {
 	PIECE = 4 << 20, /* bytes copied by attach between looks at the grant */
 };
 
-static enum bcl_status finish(struct bcl_connection *c, uint64_t cookie,
-			      size_t length, enum bcl_status status)
+static enum bcl_status complete_access(struct bcl_connection *c,
+				       uint64_t cookie, size_t length,
+				       enum bcl_status status)
 {
 	const struct bcl_event event = {
 		.kind = BCL_EVENT_SENT,
@@ -36,7 +37,7 @@ static enum bcl_status copy_attached(struct bcl_connection *c,
 
 		atomic_store_explicit(busy, remote->handle,
 				      memory_order_relaxed);
-		/* partner: the fence in revoke(), bcl_grants_end(): grant.c */
+		/* partner: the fence in revoke_grant(), bcl_grants_end() */
 		atomic_thread_fence(memory_order_seq_cst);
 		if (!bcl_remote_valid(c, remote))
 			status = BCL_ERR_MEMORY;
@@ -56,9 +57,9 @@ static enum bcl_status copy_attached(struct bcl_connection *c,
 
 /* Copy directly. OK: the copy is done. UNSUPPORTED: this access needs a
  * request. */
-static enum bcl_status copy(struct bcl_connection *c, const struct bcl_key *key,
-			    uint64_t offset, uint8_t *buffer, size_t length,
-			    bool put)
+static enum bcl_status copy_directly(struct bcl_connection *c,
+				     const struct bcl_key *key, uint64_t offset,
+				     uint8_t *buffer, size_t length, bool put)
 {
 	struct bcl_remote *remote;
 	enum bcl_status status;
@@ -90,13 +91,13 @@ static enum bcl_status put_or_get(struct bcl_connection *c,
 	/* not before a put with notification has finished */
 	if (c->blocked)
 		return BCL_ERR_AGAIN;
-	status = copy(c, key, access->offset, access->buffer, access->length,
-		      access->op == BCL_RMA_PUT);
+	status = copy_directly(c, key, access->offset, access->buffer,
+			       access->length, access->op == BCL_RMA_PUT);
 	if (status == BCL_ERR_UNSUPPORTED)
 		return bcl_rma_begin(c, access);
 	if (status == BCL_ERR_AGAIN || status == BCL_ERR_NOMEM)
 		return status;
-	return finish(c, access->cookie, access->length, status);
+	return complete_access(c, access->cookie, access->length, status);
 }
 
 enum bcl_status bcl_access_put(struct bcl_peer *peer, const void *bytes,
@@ -157,7 +158,7 @@ enum bcl_status bcl_access_put_notify(struct bcl_peer *peer, const void *bytes,
 	/* copy nothing unless there is room for the notification */
 	if (c->blocked || bcl_pair_reserve(&c->pair, 0, &room))
 		return BCL_ERR_AGAIN;
-	status = copy(c, &key, offset, access.buffer, length, true);
+	status = copy_directly(c, &key, offset, access.buffer, length, true);
 	if (status == BCL_ERR_UNSUPPORTED) {
 		status = bcl_rma_begin(c, &access);
 		if (!status)
@@ -168,7 +169,7 @@ enum bcl_status bcl_access_put_notify(struct bcl_peer *peer, const void *bytes,
 		return status;
 	if (!status)
 		bcl_message_notify(c, &access);
-	return finish(c, cookie, length, status);
+	return complete_access(c, cookie, length, status);
 }
 
 enum bcl_status bcl_access_atomic(struct bcl_peer *peer, const void *bytes,
@@ -205,7 +206,7 @@ enum bcl_status bcl_access_atomic(struct bcl_peer *peer, const void *bytes,
 		*result = bcl_atomic_word(
 			(_Atomic uint64_t *)((char *)remote->mapped + offset),
 			compare, operand);
-	return finish(c, cookie, sizeof(*result), status);
+	return complete_access(c, cookie, sizeof(*result), status);
 }
 
 enum bcl_status bcl_access_fence(struct bcl_peer *peer, uint64_t cookie)
@@ -216,5 +217,5 @@ enum bcl_status bcl_access_fence(struct bcl_peer *peer, uint64_t cookie)
 	 * return. */
 	if (c->blocked || (c->remotes && c->remotes->accesses))
 		return BCL_ERR_AGAIN;
-	return finish(c, cookie, 0, BCL_OK);
+	return complete_access(c, cookie, 0, BCL_OK);
 }

@@ -10,7 +10,7 @@ enum {
 };
 
 /* The position bits of a header. */
-static uint64_t position(uint64_t header)
+static uint64_t position_of(uint64_t header)
 {
 	return header & ~(BCL_HEADER_TURN - 1);
 }
@@ -22,7 +22,7 @@ static bool is_behind(const struct bcl_connection *c)
 	uint64_t told =
 		atomic_load_explicit(&c->its_told, memory_order_acquire);
 
-	return (int64_t)(told - position(c->pair.want)) > 0;
+	return (int64_t)(told - position_of(c->pair.want)) > 0;
 }
 
 static bool waits_for_peer(const struct bcl_connection *c)
@@ -32,41 +32,41 @@ static bool waits_for_peer(const struct bcl_connection *c)
 	       (c->remotes && c->remotes->accesses);
 }
 
-static void judge(struct bcl_connection *c)
+static void detect_loss(struct bcl_connection *c)
 {
 	if (is_behind(c) && !bcl_pair_ready(&c->pair))
 		bcl_pair_break(&c->pair, "a message is lost at",
-			       position(c->pair.want) >> 31);
+			       position_of(c->pair.want) >> 31);
 }
 
 /* Write again how far this side has read. */
-static void publish(struct bcl_pair *pair)
+static void publish_position(struct bcl_pair *pair)
 {
 	atomic_store_explicit(pair->consumer, pair->published,
 			      memory_order_release);
 	bcl_pair_give_room(pair);
 }
 
-static void tell(struct bcl_connection *c)
+static void tell_position(struct bcl_connection *c)
 {
 	struct bcl_greeting g = bcl_greeting_make(c, BCL_GREETING_SENT);
 
-	g.base = position(c->pair.next);
+	g.base = position_of(c->pair.next);
 	if (c->socket >= 0 && bcl_greeting_send(c, &g, NULL, 0))
 		c->told = g.base;
 }
 
-static bool audit(struct bcl_connection *c)
+static bool audit_connection(struct bcl_connection *c)
 {
-	publish(&c->pair);
-	judge(c);
+	publish_position(&c->pair);
+	detect_loss(c);
 	bcl_bounce_audit(c);
 	if (!bcl_offers_audit(c))
 		bcl_pair_break(&c->pair, "claim", 0);
 	if (!bcl_rma_audit(c))
 		bcl_pair_break(&c->pair, "RMA request", 0);
-	if (position(c->pair.next) != c->told || waits_for_peer(c))
-		tell(c);
+	if (position_of(c->pair.next) != c->told || waits_for_peer(c))
+		tell_position(c);
 	return false;
 }
 
@@ -94,13 +94,13 @@ void bcl_audit(struct bcl_shm_port *shm, uint64_t now)
 		return;
 	set_next(shm, now);
 	bcl_count(shm->port->counters, shm_audits);
-	bcl_watch_each(shm, audit);
+	bcl_watch_each(shm, audit_connection);
 	pthread_mutex_unlock(&shm->lock);
 }
 
 static bool wants_audit(struct bcl_connection *c)
 {
-	return position(c->pair.next) != c->told || is_behind(c) ||
+	return position_of(c->pair.next) != c->told || is_behind(c) ||
 	       waits_for_peer(c);
 }
 
@@ -122,13 +122,13 @@ void bcl_audit_take(struct bcl_connection *c, const struct bcl_greeting *told)
 {
 	/* acquired by is_behind(): the owner then sees all messages sent
 	 * before */
-	atomic_store_explicit(&c->its_told, position(told->base),
+	atomic_store_explicit(&c->its_told, position_of(told->base),
 			      memory_order_release);
 	bcl_connection_tell_owner(c);
 }
 
 void bcl_audit_hear(struct bcl_connection *c)
 {
-	publish(&c->pair);
-	judge(c);
+	publish_position(&c->pair);
+	detect_loss(c);
 }

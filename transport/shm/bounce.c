@@ -71,7 +71,7 @@ static bool peer_count(struct bcl_connection *c, const _Atomic uint32_t *word,
  * The bytes of the next chunk of a message: a quarter of the message, within
  * bounds. With quarters, short messages are pipelined, too.
  */
-static size_t piece(uint64_t length, uint64_t done)
+static size_t chunk_size(uint64_t length, uint64_t done)
 {
 	uint64_t chunk = length / 4 - length / 4 % PIECE_MIN + PIECE_MIN;
 
@@ -81,7 +81,7 @@ static size_t piece(uint64_t length, uint64_t done)
 }
 
 /* Chunks of the own area that are free. */
-static uint32_t room(struct bcl_connection *c)
+static uint32_t free_chunks(struct bcl_connection *c)
 {
 	uint32_t filled = c->large.tables->filled, free;
 
@@ -93,14 +93,14 @@ static uint32_t room(struct bcl_connection *c)
 	return free;
 }
 
-static void feed(struct bcl_connection *c)
+static void feed_chunks(struct bcl_connection *c)
 {
 	struct bcl_large_tables *t = c->large.tables;
-	uint32_t n = t->feeding ? room(c) : 0;
+	uint32_t n = t->feeding ? free_chunks(c) : 0;
 
 	for (; n && t->feeding; n--) {
 		struct bcl_offer *offer = t->feeding;
-		size_t size = piece(offer->feed, offer->fed);
+		size_t size = chunk_size(offer->feed, offer->fed);
 
 		memcpy(chunk_of(c, c->side, t->filled),
 		       offer->buffer + offer->fed, size);
@@ -116,7 +116,7 @@ static void feed(struct bcl_connection *c)
 	}
 }
 
-static uint32_t there(struct bcl_connection *c)
+static uint32_t filled_chunks(struct bcl_connection *c)
 {
 	uint32_t n;
 
@@ -126,14 +126,14 @@ static uint32_t there(struct bcl_connection *c)
 	return n;
 }
 
-static void drain(struct bcl_connection *c)
+static void drain_chunks(struct bcl_connection *c)
 {
 	struct bcl_large_tables *t = c->large.tables;
-	uint32_t n = t->draining ? there(c) : 0;
+	uint32_t n = t->draining ? filled_chunks(c) : 0;
 
 	for (; n && t->draining; n--) {
 		struct bcl_pull *pull = t->draining;
-		size_t size = piece(pull->length, pull->drained);
+		size_t size = chunk_size(pull->length, pull->drained);
 
 		memcpy(pull->buffer + pull->drained,
 		       chunk_of(c, !c->side, t->drained), size);
@@ -170,8 +170,8 @@ bool bcl_bounce_progress(struct bcl_connection *c)
 
 	if (!t)
 		return false;
-	feed(c);
-	drain(c);
+	feed_chunks(c);
+	drain_chunks(c);
 	return t->feeding || t->draining;
 }
 
@@ -179,5 +179,6 @@ bool bcl_bounce_ready(struct bcl_connection *c)
 {
 	struct bcl_large_tables *t = c->large.tables;
 
-	return (t->feeding && room(c)) || (t->draining && there(c));
+	return (t->feeding && free_chunks(c)) ||
+	       (t->draining && filled_chunks(c));
 }

@@ -124,7 +124,7 @@ void bcl_connection_hang_up(struct bcl_connection *c)
 }
 
 /* Give back all resources that are shared with the peer. */
-static void let_go(struct bcl_connection *c)
+static void release_shared(struct bcl_connection *c)
 {
 	const struct bcl_env *env = bcl_shm_env(c->shm);
 
@@ -204,7 +204,7 @@ void bcl_connection_free(struct bcl_connection *c)
 	*p = c->next;
 	bcl_assert(c->shm->silent[c->watch] != c);
 	give_watch(c);
-	let_go(c);
+	release_shared(c);
 	bcl_outbox_free(c);
 	bcl_large_free(c);
 	bcl_remotes_free(c);
@@ -221,7 +221,7 @@ void bcl_connection_fail(struct bcl_connection *c, enum bcl_status status,
 		bcl_connection_free(c);
 		return;
 	}
-	let_go(c);
+	release_shared(c);
 	c->status = (uint8_t)status;
 	c->why = why;
 	bcl_connection_set_state(c, BCL_CONNECTION_FAILED);
@@ -297,8 +297,9 @@ static void take_request(struct bcl_connection *c, const struct bcl_greeting *g,
 	}
 }
 
-static void take(struct bcl_connection *c, const struct bcl_greeting *g,
-		 const int *fds, unsigned nfds)
+static void take_greeting(struct bcl_connection *c,
+			  const struct bcl_greeting *g, const int *fds,
+			  unsigned nfds)
 {
 	bool sound = g->magic == BCL_GREETING_MAGIC;
 
@@ -341,12 +342,13 @@ void bcl_connection_end(struct bcl_connection *c)
 
 /* Descriptors were lost for want of room. Memory is then not mapped but used by
  * request; a handshake fails. */
-static void take_without(struct bcl_connection *c, struct bcl_greeting *g)
+static void take_without_descriptors(struct bcl_connection *c,
+				     struct bcl_greeting *g)
 {
 	bcl_shm_refused(c->shm, EMFILE);
 	g->status = BCL_ERR_NOMEM;
 	if (c->state == BCL_CONNECTION_UP)
-		take(c, g, NULL, 0);
+		take_greeting(c, g, NULL, 0);
 	else
 		bcl_connection_fail(c, BCL_ERR_SYSTEM,
 				    "shared memory: no descriptor left");
@@ -378,7 +380,7 @@ void bcl_connection_serve(struct bcl_connection *c)
 	switch (host->receive(env->world, c->socket, &g, sizeof(g), fds,
 			      &nfds)) {
 	case 1:
-		take(c, &g, fds, nfds);
+		take_greeting(c, &g, fds, nfds);
 		while (nfds)
 			host->close(env->world, fds[--nfds]);
 		break;
@@ -387,7 +389,7 @@ void bcl_connection_serve(struct bcl_connection *c)
 			bcl_connection_end(c);
 		break;
 	case -2:
-		take_without(c, &g);
+		take_without_descriptors(c, &g);
 		break;
 	default:
 		bcl_connection_end(c);

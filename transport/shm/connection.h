@@ -143,7 +143,7 @@ struct bcl_connection {
 	bool unanswered;     /* LEAVE came; no STAY or END sent yet */
 	uint8_t said, heard; /* last enum bcl_leave_word */
 	uint64_t events;     /* notifications and channels from the peer */
-	uint64_t named;	     /* named() of leave.c when the peer was closed */
+	uint64_t named;	     /* times_named() when the peer was closed */
 
 	/* By word: handle of own memory that the peer may use. Under the
 	 * service lock. NULL: none yet. */

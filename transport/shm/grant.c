@@ -115,7 +115,7 @@ static unsigned granted_word(const struct bcl_connection *c, uint32_t handle)
 
 /* True if the peer is in the middle of a copy by attach; see remote.h. If not,
  * the word is free. */
-static bool copies(struct bcl_connection *c, uint32_t handle)
+static bool is_copying(struct bcl_connection *c, uint32_t handle)
 {
 	unsigned word = granted_word(c, handle);
 
@@ -127,7 +127,7 @@ static bool copies(struct bcl_connection *c, uint32_t handle)
 	return false;
 }
 
-static bool revoke(struct bcl_connection *c, uint32_t handle)
+static bool revoke_grant(struct bcl_connection *c, uint32_t handle)
 {
 	unsigned word = granted_word(c, handle);
 
@@ -136,7 +136,7 @@ static bool revoke(struct bcl_connection *c, uint32_t handle)
 	clear_word(c, word);
 	/* partner: the fence in bcl_access's copy_attached() */
 	atomic_thread_fence(memory_order_seq_cst);
-	return copies(c, handle);
+	return is_copying(c, handle);
 }
 
 static void log_unfinished(const struct bcl_connection *c)
@@ -149,19 +149,20 @@ static void log_unfinished(const struct bcl_connection *c)
 
 /* The peer had its time: end the connection. Returns true if the peer is still
  * busy. */
-static bool give_up(struct bcl_connection *c, uint32_t handle)
+static bool end_if_copying(struct bcl_connection *c, uint32_t handle)
 {
-	if (!copies(c, handle))
+	if (!is_copying(c, handle))
 		return false;
 	log_unfinished(c);
 	bcl_connection_end(c);
-	return copies(c, handle);
+	return is_copying(c, handle);
 }
 
 /* Call work() for each connection of the context's open ports. Returns true if
  * one of the calls did. No lock is held between two calls of this function. */
-static bool each(struct bcl_context *context, uint32_t handle,
-		 bool (*work)(struct bcl_connection *c, uint32_t handle))
+static bool for_each_connection(struct bcl_context *context, uint32_t handle,
+				bool (*work)(struct bcl_connection *c,
+					     uint32_t handle))
 {
 	struct bcl_connection *c;
 	struct bcl_port *port;
@@ -184,14 +185,14 @@ void bcl_shm_revoke(struct bcl_context *context, uint32_t handle)
 {
 	const struct bcl_env *env = context->env;
 	uint64_t end = env->now(env->world) + REVOKE_TIME;
-	bool busy = each(context, handle, revoke);
+	bool busy = for_each_connection(context, handle, revoke_grant);
 
 	while (busy && env->now(env->world) <= end) {
 		env->yield(env->world);
-		busy = each(context, handle, copies);
+		busy = for_each_connection(context, handle, is_copying);
 	}
 	if (busy)
-		each(context, handle, give_up);
+		for_each_connection(context, handle, end_if_copying);
 }
 
 void bcl_grants_end(struct bcl_connection *c)

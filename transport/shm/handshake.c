@@ -27,7 +27,7 @@ static bool send_greeting(struct bcl_connection *c,
 	return bcl_greeting_send(c, g, fds + first, 4 - first);
 }
 
-static void refuse(struct bcl_connection *c, enum bcl_status status)
+static void send_refusal(struct bcl_connection *c, enum bcl_status status)
 {
 	struct bcl_greeting g = bcl_greeting_make(c, BCL_GREETING_REFUSE);
 
@@ -38,7 +38,7 @@ static void refuse(struct bcl_connection *c, enum bcl_status status)
 static void refuse_and_fail(struct bcl_connection *c, enum bcl_status status,
 			    const char *why)
 {
-	refuse(c, status);
+	send_refusal(c, status);
 	bcl_connection_fail(c, status, why);
 }
 
@@ -136,8 +136,8 @@ void bcl_handshake_call(struct bcl_connection *c)
 /* ---- what both do with a greeting ---- */
 
 /* Take the peer's pages and object. Returns false if they are not usable. */
-static bool adopt(struct bcl_connection *c, const struct bcl_greeting *g,
-		  const int fds[3])
+static bool adopt_pages(struct bcl_connection *c, const struct bcl_greeting *g,
+			const int fds[3])
 {
 	const struct bcl_context *context = bcl_shm_context(c->shm);
 	const struct bcl_env *env = context->env;
@@ -165,7 +165,7 @@ static bool adopt(struct bcl_connection *c, const struct bcl_greeting *g,
 
 /* Prove that this side can attach to the peer; *wrote is the value written
  * there. */
-static bool prove(struct bcl_connection *c, uint64_t *wrote)
+static bool prove_attach(struct bcl_connection *c, uint64_t *wrote)
 {
 	const struct bcl_env *env = bcl_shm_env(c->shm);
 
@@ -183,7 +183,7 @@ static bool prove(struct bcl_connection *c, uint64_t *wrote)
 	return true;
 }
 
-static void come_up(struct bcl_connection *c)
+static void bring_up_pair(struct bcl_connection *c)
 {
 	struct bcl_pair *pair = &c->pair;
 
@@ -206,7 +206,7 @@ static void come_up(struct bcl_connection *c)
 /* ---- answering ---- */
 
 /* True if this port's call has precedence over the peer's. */
-static bool precedes(const struct bcl_connection *c)
+static bool has_precedence(const struct bcl_connection *c)
 {
 	uint64_t card = bcl_shm_context(c->shm)->card_id;
 
@@ -219,7 +219,7 @@ static void accept_call(struct bcl_connection *c)
 	struct bcl_greeting g = bcl_greeting_make(c, BCL_GREETING_ACCEPT);
 
 	g.flags &= ~(unsigned)BCL_GREETING_ATTACH;
-	if (c->attach && prove(c, &g.wrote))
+	if (c->attach && prove_attach(c, &g.wrote))
 		g.flags |= BCL_GREETING_ATTACH;
 	c->attach = g.flags & BCL_GREETING_ATTACH;
 	if (send_greeting(c, &g, 1))
@@ -230,7 +230,7 @@ static void accept_call(struct bcl_connection *c)
 }
 
 /* Answer HELLO, depending on the older connections to the peer. */
-static void answer(struct bcl_connection *c)
+static void answer_hello(struct bcl_connection *c)
 {
 	struct bcl_connection *other =
 		bcl_connection_find(c->shm, c->card, c->number, c);
@@ -245,7 +245,8 @@ static void answer(struct bcl_connection *c)
 		bcl_connection_set_state(c, BCL_CONNECTION_HELD);
 	} else if (other->state <= BCL_CONNECTION_CROSSED) {
 		/* an own call is out */
-		if (other->state != BCL_CONNECTION_CROSSED && precedes(c)) {
+		if (other->state != BCL_CONNECTION_CROSSED &&
+		    has_precedence(c)) {
 			refuse_and_fail(c, BCL_ERR_BUSY, "crossing");
 			return;
 		}
@@ -295,11 +296,11 @@ static void take_hello(struct bcl_connection *c, const struct bcl_greeting *g,
 		refuse_and_fail(c, BCL_ERR_NOMEM, "no room for its segment");
 		return;
 	}
-	if (!adopt(c, g, fds + 1)) {
+	if (!adopt_pages(c, g, fds + 1)) {
 		refuse_and_fail(c, BCL_ERR_NOMEM, "cannot use its pages");
 		return;
 	}
-	answer(c);
+	answer_hello(c);
 }
 
 static void take_ready(struct bcl_connection *c, const struct bcl_greeting *g)
@@ -314,7 +315,7 @@ static void take_ready(struct bcl_connection *c, const struct bcl_greeting *g)
 		bcl_connection_fail(c, BCL_ERR_DEAD, "attach proved wrong");
 		return;
 	}
-	come_up(c);
+	bring_up_pair(c);
 }
 
 /* ---- the call's answer ---- */
@@ -350,7 +351,7 @@ static void take_answer(struct bcl_connection *c, const struct bcl_greeting *g,
 		return;
 	}
 	if (g->kind != BCL_GREETING_ACCEPT || nfds != 3 ||
-	    g->version != BCL_GREETING_VERSION || !adopt(c, g, fds)) {
+	    g->version != BCL_GREETING_VERSION || !adopt_pages(c, g, fds)) {
 		bcl_connection_fail(c, BCL_ERR_UNREACHABLE,
 				    "shared memory: bad answer");
 		return;
@@ -358,12 +359,12 @@ static void take_answer(struct bcl_connection *c, const struct bcl_greeting *g,
 	ready = bcl_greeting_make(c, BCL_GREETING_READY);
 	ready.flags &= ~(unsigned)BCL_GREETING_ATTACH;
 	if ((g->flags & BCL_GREETING_ATTACH) && c->scratch == g->wrote &&
-	    prove(c, &ready.wrote)) {
+	    prove_attach(c, &ready.wrote)) {
 		ready.flags |= BCL_GREETING_ATTACH;
 		c->attach = true;
 	}
 	if (bcl_greeting_send(c, &ready, NULL, 0))
-		come_up(c);
+		bring_up_pair(c);
 	else
 		bcl_connection_fail(c, BCL_ERR_UNREACHABLE,
 				    "shared memory: it hung up");
@@ -408,7 +409,7 @@ bool bcl_handshake_retry(struct bcl_connection *c, uint64_t now)
 	} else if (c->state == BCL_CONNECTION_CALLING) {
 		bcl_handshake_call(c);
 	} else if (c->state == BCL_CONNECTION_HELD && may_answer(c)) {
-		answer(c);
+		answer_hello(c);
 		return true;
 	}
 	return false;

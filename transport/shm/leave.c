@@ -26,7 +26,7 @@ static void set_leaving(struct bcl_connection *c, bool leaving)
 	pthread_mutex_unlock(&shm->lock);
 }
 
-static void say(struct bcl_connection *c, enum bcl_leave_word word)
+static void send_word(struct bcl_connection *c, enum bcl_leave_word word)
 {
 	c->said = (uint8_t)word;
 	bcl_outbox_post(c, BCL_SHM_LEAVE, word, NULL, 0);
@@ -46,13 +46,13 @@ static bool is_idle(const struct bcl_connection *c)
 
 /* The number of messages, notifications and channels that named the peer to the
  * program. Completions of the program's own operations do not count. */
-static uint64_t named(const struct bcl_connection *c)
+static uint64_t times_named(const struct bcl_connection *c)
 {
 	return c->pair.received + c->events;
 }
 
 /* Part the peer from the connection: no operation begins any more. */
-static void part(struct bcl_connection *c)
+static void part_peer(struct bcl_connection *c)
 {
 	c->reserved = 0;
 	bcl_posted_end(c);
@@ -60,7 +60,7 @@ static void part(struct bcl_connection *c)
 	set_leaving(c, true);
 }
 
-static bool ends(const struct bcl_connection *c)
+static bool peer_ends(const struct bcl_connection *c)
 {
 	return c->heard == BCL_LEAVE_END ||
 	       (c->heard == BCL_LEAVE_LEAVE && !c->pair.peer->opened);
@@ -79,7 +79,7 @@ bool bcl_leave_has_begun(const struct bcl_connection *c)
 
 bool bcl_leave_is_quiet(const struct bcl_connection *c)
 {
-	return c->pair.peer->closed && named(c) == c->named;
+	return c->pair.peer->closed && times_named(c) == c->named;
 }
 
 static bool is_kept(const struct bcl_connection *c)
@@ -97,8 +97,9 @@ static bool is_due(const struct bcl_connection *c, enum bcl_leave_word *word)
 		*word = BCL_LEAVE_STAY;
 		return c->said == BCL_LEAVE_LEAVE || c->unanswered;
 	}
-	*word = ends(c) ? BCL_LEAVE_END : BCL_LEAVE_LEAVE;
-	return ends(c) || (c->pair.peer->closed && c->said == BCL_LEAVE_STAY);
+	*word = peer_ends(c) ? BCL_LEAVE_END : BCL_LEAVE_LEAVE;
+	return peer_ends(c) ||
+	       (c->pair.peer->closed && c->said == BCL_LEAVE_STAY);
 }
 
 bool bcl_leave_progress(struct bcl_connection *c)
@@ -117,16 +118,16 @@ bool bcl_leave_progress(struct bcl_connection *c)
 	if (waits || (word != BCL_LEAVE_STAY && !is_idle(c)))
 		return true;
 	if (word == BCL_LEAVE_END)
-		part(c);
+		part_peer(c);
 	c->unanswered = false;
-	say(c, word);
+	send_word(c, word);
 	return word == BCL_LEAVE_END;
 }
 
 void bcl_leave_begin(struct bcl_connection *c)
 {
 	c->reserved = 0;
-	c->named = named(c);
+	c->named = times_named(c);
 	if (bcl_leave_progress(c))
 		bcl_shm_want(c->shm, BCL_WORK_LEAVE);
 }
@@ -140,7 +141,7 @@ bool bcl_leave_take(struct bcl_connection *c, uint64_t word)
 	if (word == BCL_LEAVE_END) {
 		/* the peer reads no offers any more */
 		bcl_offers_end(c, BCL_ERR_DEAD);
-		part(c);
+		part_peer(c);
 	} else if (word == BCL_LEAVE_STAY && c->said != BCL_LEAVE_END) {
 		set_leaving(c, false);
 	}

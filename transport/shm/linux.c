@@ -92,8 +92,8 @@ static bool linux_has_ended(void *world, int process)
 typedef ssize_t attach_call(pid_t, const struct iovec *, unsigned long,
 			    const struct iovec *, unsigned long, unsigned long);
 
-static enum bcl_status attach(attach_call *call, pid_t pid, void *local,
-			      uint64_t remote, size_t length)
+static enum bcl_status copy_by_attach(attach_call *call, pid_t pid, void *local,
+				      uint64_t remote, size_t length)
 {
 	uint8_t *at = local;
 
@@ -123,15 +123,15 @@ static enum bcl_status linux_read(void *world, pid_t pid, void *local,
 				  uint64_t remote, size_t length)
 {
 	(void)world;
-	return attach(process_vm_readv, pid, local, remote, length);
+	return copy_by_attach(process_vm_readv, pid, local, remote, length);
 }
 
 static enum bcl_status linux_write(void *world, pid_t pid, const void *local,
 				   uint64_t remote, size_t length)
 {
 	(void)world;
-	return attach(process_vm_writev, pid, (void *)(uintptr_t)local, remote,
-		      length);
+	return copy_by_attach(process_vm_writev, pid, (void *)(uintptr_t)local,
+			      remote, length);
 }
 
 /* ---- files ---- */

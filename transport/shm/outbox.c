@@ -5,9 +5,9 @@
 #include "transport/shm/port.h"
 
 /* Send without a note that the program was refused: only the library was. */
-static enum bcl_status send(struct bcl_connection *c, unsigned type,
-			    uint64_t immediate, const void *payload,
-			    size_t length)
+static enum bcl_status send_for_library(struct bcl_connection *c, unsigned type,
+					uint64_t immediate, const void *payload,
+					size_t length)
 {
 	struct bcl_peer *peer = c->pair.peer;
 	bool refused = peer->refused;
@@ -29,7 +29,7 @@ void bcl_outbox_post(struct bcl_connection *connection, unsigned type,
 
 	/* reserved room lies where this message would go */
 	if (!connection->reserved && outbox->head == outbox->tail &&
-	    !send(connection, type, immediate, payload, length))
+	    !send_for_library(connection, type, immediate, payload, length))
 		return;
 	if (!outbox->entries)
 		outbox->entries = env->allocate(
@@ -58,8 +58,8 @@ bool bcl_outbox_flush(struct bcl_connection *connection)
 		struct bcl_outbox_entry *entry =
 			&outbox->entries[outbox->head % BCL_OUTBOX_MAX];
 
-		if (send(connection, entry->type, entry->immediate,
-			 entry->payload, entry->length))
+		if (send_for_library(connection, entry->type, entry->immediate,
+				     entry->payload, entry->length))
 			return true;
 		outbox->head++;
 	}

@@ -29,7 +29,7 @@ static struct bcl_slot *tail_slot(const struct bcl_pair *pair)
 }
 
 /* Cover the rest of the ring with SKIP. */
-static void skip(struct bcl_pair *pair)
+static void skip_ring_rest(struct bcl_pair *pair)
 {
 	uint32_t slots = pair->mask + 1 - (pair->tail & pair->mask);
 	struct bcl_slot *slot = tail_slot(pair);
@@ -37,7 +37,8 @@ static void skip(struct bcl_pair *pair)
 	slot->immediate = slots;
 	bcl_pair_publish(pair, slot, slots, pair->next | BCL_SHM_SKIP);
 	pair->sent_ring--;
-	/* the skipped lines were not copied: charge() must not count them */
+	/* the skipped lines were not copied: charge_lines() must not count
+	 * them */
 	if (pair->connection)
 		pair->connection->charged += slots - 1;
 }
@@ -54,7 +55,7 @@ static bool turn_back(struct bcl_pair *pair, uint32_t used)
 	if (sent < BCL_NEAR_SLOTS / SHORT_SLOTS ||
 	    pair->mask - at < BCL_NEAR_SLOTS || used > BCL_NEAR_SLOTS / 2)
 		return false;
-	skip(pair);
+	skip_ring_rest(pair);
 	return true;
 }
 
@@ -278,7 +279,7 @@ void bcl_pair_break(struct bcl_pair *pair, const char *what, uint64_t value)
 }
 
 /* Charge the virtual time of the lines that were sent since the last call. */
-static void charge(struct bcl_connection *c, const struct bcl_env *env)
+static void charge_lines(struct bcl_connection *c, const struct bcl_env *env)
 {
 	uint32_t lines = c->pair.tail + (uint32_t)c->pair.sent_half;
 
@@ -289,7 +290,7 @@ static void charge(struct bcl_connection *c, const struct bcl_env *env)
 
 /* Wake the peer, once per sleep: the object stays awake until the peer takes
  * the wake-up. */
-static void wake(struct bcl_connection *c, uint32_t attention)
+static void wake_peer(struct bcl_connection *c, uint32_t attention)
 {
 	const struct bcl_env *env = bcl_shm_env(c->shm);
 
@@ -312,7 +313,7 @@ void bcl_pair_give_room(struct bcl_pair *pair)
 					 memory_order_relaxed);
 	if ((attention & BCL_ATTENTION_SLEEPING) &&
 	    (attention & BCL_ATTENTION_ROOM))
-		wake(c, attention);
+		wake_peer(c, attention);
 }
 
 enum bcl_status bcl_pair_attend(struct bcl_pair *pair)
@@ -325,7 +326,7 @@ enum bcl_status bcl_pair_attend(struct bcl_pair *pair)
 	uint32_t attention;
 
 	if (env->charge)
-		charge(connection, env);
+		charge_lines(connection, env);
 	/* partner: the fence in bcl_shm_sleep() */
 	if (connection->fence) {
 		atomic_thread_fence(memory_order_seq_cst);
@@ -342,6 +343,6 @@ enum bcl_status bcl_pair_attend(struct bcl_pair *pair)
 						 memory_order_release);
 	}
 	if (attention & BCL_ATTENTION_SLEEPING)
-		wake(connection, attention);
+		wake_peer(connection, attention);
 	return BCL_OK;
 }

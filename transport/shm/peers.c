@@ -13,7 +13,7 @@ enum {
 };
 
 /* The owner lets a connection go. */
-static void drop(struct bcl_connection *c)
+static void drop_connection(struct bcl_connection *c)
 {
 	struct bcl_shm_port *shm = c->shm;
 
@@ -29,7 +29,7 @@ static void drop(struct bcl_connection *c)
 	pthread_mutex_unlock(&shm->lock);
 }
 
-static void lose(struct bcl_connection *c, enum bcl_status status)
+static void lose_connection(struct bcl_connection *c, enum bcl_status status)
 {
 	struct bcl_peer *peer = c->pair.peer;
 	bool quiet = bcl_leave_is_quiet(c);
@@ -37,14 +37,14 @@ static void lose(struct bcl_connection *c, enum bcl_status status)
 
 	bcl_large_end(c, status);
 	bcl_rma_end(c, status);
-	drop(c);
+	drop_connection(c);
 	if (parts)
 		bcl_peer_parted(peer, status, quiet);
 	else
 		bcl_peer_lose(peer, status);
 }
 
-static bool take_up(struct bcl_connection *c)
+static bool bind_to_peer(struct bcl_connection *c)
 {
 	struct bcl_shm_port *shm = c->shm;
 	struct bcl_peer *peer =
@@ -52,7 +52,7 @@ static bool take_up(struct bcl_connection *c)
 	bool closed;
 
 	if (!peer || peer->state == BCL_PEER_UP) {
-		drop(c);
+		drop_connection(c);
 		return false;
 	}
 	c->pair.peer = peer;
@@ -66,7 +66,7 @@ static bool take_up(struct bcl_connection *c)
 	return true;
 }
 
-static void fail(struct bcl_connection *c)
+static void resolve_failure(struct bcl_connection *c)
 {
 	struct bcl_shm_port *shm = c->shm;
 	struct bcl_peer *peer =
@@ -93,7 +93,7 @@ static void fail(struct bcl_connection *c)
 
 /* The peer calls, although this side took the card: confirm that the peer is
  * still on the card, or free the connection. */
-static void confirm(struct bcl_connection *c)
+static void confirm_card(struct bcl_connection *c)
 {
 	struct bcl_shm_port *shm = c->shm;
 	struct bcl_peer *peer =
@@ -112,14 +112,14 @@ static void confirm(struct bcl_connection *c)
 static bool take_news(struct bcl_connection *c, uint8_t state)
 {
 	if (state == BCL_CONNECTION_FAILED) {
-		fail(c);
+		resolve_failure(c);
 		return false;
 	}
 	if (state == BCL_CONNECTION_CARD) {
-		confirm(c);
+		confirm_card(c);
 		return false;
 	}
-	if (!c->pair.peer && !take_up(c))
+	if (!c->pair.peer && !bind_to_peer(c))
 		return false;
 	if (state != BCL_CONNECTION_ENDED) {
 		bcl_audit_hear(c);
@@ -128,7 +128,7 @@ static bool take_news(struct bcl_connection *c, uint8_t state)
 	/* first deliver all messages that the peer has published */
 	if (bcl_pair_ready(&c->pair))
 		return true;
-	lose(c, BCL_ERR_DEAD);
+	lose_connection(c, BCL_ERR_DEAD);
 	return false;
 }
 
@@ -231,8 +231,9 @@ bool bcl_shm_copies_ready(struct bcl_connection *c)
 }
 
 /* A connection, polled or silent, for which is() returns true; NULL: none. */
-static struct bcl_connection *find(const struct bcl_shm_port *shm,
-				   bool (*is)(const struct bcl_connection *))
+static struct bcl_connection *
+find_connection(const struct bcl_shm_port *shm,
+		bool (*is)(const struct bcl_connection *))
 {
 	unsigned i;
 
@@ -255,20 +256,20 @@ static void break_pairs(struct bcl_shm_port *shm)
 	struct bcl_connection *c;
 
 	bcl_shm_done(shm, BCL_WORK_BROKEN);
-	while ((c = find(shm, is_broken)))
-		lose(c, BCL_ERR_DEAD);
+	while ((c = find_connection(shm, is_broken)))
+		lose_connection(c, BCL_ERR_DEAD);
 }
 
-static void leave(struct bcl_shm_port *shm)
+static void leave_peers(struct bcl_shm_port *shm)
 {
 	struct bcl_connection *c;
 
 	bcl_shm_done(shm, BCL_WORK_LEAVE);
 	if (bcl_watch_each(shm, bcl_leave_progress))
 		bcl_shm_want(shm, BCL_WORK_LEAVE);
-	while ((c = find(shm, bcl_leave_is_over))) {
+	while ((c = find_connection(shm, bcl_leave_is_over))) {
 		bcl_count(shm->port->counters, shm_left);
-		lose(c, BCL_ERR_DEAD);
+		lose_connection(c, BCL_ERR_DEAD);
 	}
 }
 
@@ -292,7 +293,7 @@ void bcl_shm_progress(struct bcl_port *port, uint64_t now)
 			bcl_shm_want(shm, BCL_WORK_COPY);
 	}
 	if (work & BCL_WORK_LEAVE)
-		leave(shm);
+		leave_peers(shm);
 	/* include the findings of the calls above: the caller may be about to
 	 * sleep, and nobody wakes the caller for packets that it has taken from
 	 * a socket itself */

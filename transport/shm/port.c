@@ -41,7 +41,7 @@ static void close_files(struct bcl_shm_port *shm)
 			env->shm_host->close(env->world, fds[i]);
 }
 
-static void destroy(struct bcl_shm_port *shm)
+static void destroy_port(struct bcl_shm_port *shm)
 {
 	const struct bcl_env *env = bcl_shm_env(shm);
 
@@ -107,7 +107,7 @@ enum bcl_status bcl_shm_port_open(struct bcl_port *port, char why[96])
 	missing = open_files(shm);
 	if (missing) {
 		snprintf(why, 96, "%s: %s", missing, bcl_log_reason(errno));
-		destroy(shm);
+		destroy_port(shm);
 		return BCL_ERR_SYSTEM;
 	}
 	shm->watch.active = shm->active;
@@ -143,7 +143,7 @@ void bcl_shm_port_close(struct bcl_port *port)
 		bcl_file_unmap(env, orphan->address, orphan->length);
 		env->release(env->world, orphan, sizeof(*orphan));
 	}
-	destroy(shm);
+	destroy_port(shm);
 }
 
 int bcl_shm_fd(const struct bcl_port *port)
@@ -190,7 +190,7 @@ static void listen_again(struct bcl_shm_port *shm)
 
 /* Accept a caller with the spare descriptor and close the socket: the caller
  * uses the card instead of waiting. */
-static void turn_away(struct bcl_shm_port *shm)
+static void turn_caller_away(struct bcl_shm_port *shm)
 {
 	const struct bcl_env *env = bcl_shm_env(shm);
 	const struct bcl_shm_host *host = env->shm_host;
@@ -216,7 +216,7 @@ static void accept_one(struct bcl_shm_port *shm, uint64_t now)
 	if (fd < 0) {
 		bcl_shm_refused(shm, errno);
 		if (errno == EMFILE || errno == ENFILE)
-			turn_away(shm);
+			turn_caller_away(shm);
 	} else if (!bcl_connection_accept(shm, fd, now)) {
 		host->close(env->world, fd);
 		bcl_count(bcl_shm_context(shm)->counters, shm_refused);
@@ -224,7 +224,7 @@ static void accept_one(struct bcl_shm_port *shm, uint64_t now)
 }
 
 /* The peer did not answer LEAVE or END in time. */
-static void give_up(struct bcl_connection *c)
+static void end_unanswered(struct bcl_connection *c)
 {
 	struct bcl_shm_port *shm = c->shm;
 
@@ -248,12 +248,12 @@ static void serve_waiting(struct bcl_shm_port *shm, uint64_t now)
 				next = shm->connections;
 		} else if (c->leaving && c->state == BCL_CONNECTION_UP &&
 			   now >= c->deadline) {
-			give_up(c);
+			end_unanswered(c);
 		}
 	}
 }
 
-static void serve(struct bcl_shm_port *shm, uint64_t now)
+static void serve_sockets(struct bcl_shm_port *shm, uint64_t now)
 {
 	const struct bcl_env *env = bcl_shm_env(shm);
 	unsigned i;
@@ -294,7 +294,7 @@ void bcl_shm_service(struct bcl_port *port, uint64_t now)
 
 	if (!shm || pthread_mutex_trylock(&shm->lock))
 		return;
-	serve(shm, now);
+	serve_sockets(shm, now);
 	pthread_mutex_unlock(&shm->lock);
 }
 
@@ -308,7 +308,7 @@ void bcl_shm_assist(struct bcl_port *port, uint64_t now)
 		return;
 	env = bcl_shm_env(shm);
 	work = atomic_load_explicit(&shm->watch.work, memory_order_relaxed);
-	serve(shm, now);
+	serve_sockets(shm, now);
 	work = ~work &
 	       atomic_load_explicit(&shm->watch.work, memory_order_relaxed);
 	if (work & BCL_WORK_NEWS || now >= bcl_audit_due(shm))

@@ -35,7 +35,7 @@ enum bcl_status bcl_posted_send(struct bcl_connection *c, unsigned channel,
 	return status;
 }
 
-static void start(struct bcl_posted *posted)
+static void start_pull(struct bcl_posted *posted)
 {
 	struct bcl_connection *c = posted->connection;
 	struct bcl_port *port = c->shm->port;
@@ -70,7 +70,7 @@ static void start(struct bcl_posted *posted)
 
 static void channel_posted(struct bcl_channel_waiter *waiter)
 {
-	start((struct bcl_posted *)waiter);
+	start_pull((struct bcl_posted *)waiter);
 }
 
 bool bcl_posted_take(struct bcl_connection *c, uint64_t immediate,
@@ -97,7 +97,7 @@ bool bcl_posted_take(struct bcl_connection *c, uint64_t immediate,
 		.token = token,
 		.channel = (uint16_t)immediate,
 	};
-	start(posted);
+	start_pull(posted);
 	return true;
 }
 

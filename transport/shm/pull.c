@@ -25,16 +25,16 @@ static unsigned slot_of(const struct bcl_connection *c,
 	return (unsigned)(pull - c->large.tables->pulls);
 }
 
-static void tell(struct bcl_connection *c, unsigned slot, uint16_t generation,
-		 enum bcl_status status)
+static void tell_sender(struct bcl_connection *c, unsigned slot,
+			uint16_t generation, enum bcl_status status)
 {
 	bcl_outbox_post(c, BCL_SHM_READ,
 			bcl_message_slot((uint16_t)slot, generation, status),
 			NULL, 0);
 }
 
-static void report(struct bcl_connection *c, const struct bcl_pull *pull,
-		   enum bcl_status status)
+static void report_result(struct bcl_connection *c, const struct bcl_pull *pull,
+			  enum bcl_status status)
 {
 	struct bcl_port *port = c->shm->port;
 	struct bcl_event event = {
@@ -72,20 +72,20 @@ void bcl_pull_complete(struct bcl_connection *c, struct bcl_pull *pull,
 
 	bcl_assert(slot < BCL_CLAIMS && pull->kind != BCL_PULL_FREE);
 	bcl_assert(c->large.tables->held);
-	report(c, pull, status);
+	report_result(c, pull, status);
 	c->large.tables->pulling[slot / 64] &= ~(UINT64_C(1) << slot % 64);
 	pull->kind = BCL_PULL_FREE;
 	c->large.tables->held--;
 	if (!status)
 		bcl_count_add(c->shm->port->counters,
 			      BCL_COUNT_shm_bytes_pulled, pull->length);
-	tell(c, slot, pull->generation, status);
+	tell_sender(c, slot, pull->generation, status);
 }
 
 void bcl_pull_refuse(struct bcl_connection *c, const struct bcl_token *token,
 		     enum bcl_status status)
 {
-	tell(c, token->slot, token->generation, status);
+	tell_sender(c, token->slot, token->generation, status);
 }
 
 /* ---- with attach ---- */
@@ -109,7 +109,7 @@ static void copy_chunk(struct bcl_connection *c, struct bcl_pull *pull,
  * No chunk is left to claim, but the peer may not have copied all its chunks
  * yet. Returns true if the pull has ended.
  */
-static bool finish(struct bcl_connection *c, struct bcl_pull *pull)
+static bool finish_pull(struct bcl_connection *c, struct bcl_pull *pull)
 {
 	struct bcl_claim *claim = claim_of(c, slot_of(c, pull));
 	uint64_t word =
@@ -152,7 +152,7 @@ static bool progress_pull(struct bcl_connection *c, struct bcl_pull *pull)
 		if (pull->mine < pull->chunks)
 			return true;
 	}
-	return !finish(c, pull);
+	return !finish_pull(c, pull);
 }
 
 bool bcl_pulls_progress(struct bcl_connection *c)
@@ -218,7 +218,7 @@ static bool worth_joining(struct bcl_connection *c, uint64_t length)
 
 /* Cut the pull into two halves if the peer may join; no chunk is larger than
  * the limit. */
-static void cut(struct bcl_pull *pull, bool join)
+static void cut_into_chunks(struct bcl_pull *pull, bool join)
 {
 	uint64_t half = (pull->length + 1) / 2 + BCL_JOIN_PAGE - 1;
 
@@ -231,8 +231,8 @@ static void cut(struct bcl_pull *pull, bool join)
 					  pull->chunk);
 }
 
-static void ask(struct bcl_connection *c, const struct bcl_pull *pull,
-		unsigned type, uint32_t argument)
+static void ask_sender(struct bcl_connection *c, const struct bcl_pull *pull,
+		       unsigned type, uint32_t argument)
 {
 	const struct bcl_join join = {
 		.target = (uintptr_t)pull->buffer,
@@ -250,13 +250,13 @@ static void begin_attached(struct bcl_connection *c, struct bcl_pull *pull)
 	unsigned slot = slot_of(c, pull);
 	bool join = worth_joining(c, pull->length);
 
-	cut(pull, join);
+	cut_into_chunks(pull, join);
 	c->large.tables->pulling[slot / 64] |= UINT64_C(1) << slot % 64;
 	if (join && pull->chunks > 1)
-		ask(c, pull, BCL_SHM_JOIN,
-		    (uint32_t)(pull->chunk / BCL_JOIN_PAGE));
+		ask_sender(c, pull, BCL_SHM_JOIN,
+			   (uint32_t)(pull->chunk / BCL_JOIN_PAGE));
 	copy_chunk(c, pull, pull->chunks - 1);
-	if (pull->mine < pull->chunks || !finish(c, pull))
+	if (pull->mine < pull->chunks || !finish_pull(c, pull))
 		bcl_shm_want(c->shm, BCL_WORK_COPY);
 }
 
@@ -297,7 +297,7 @@ enum bcl_status bcl_pull_begin(struct bcl_connection *c,
 	} else if (c->attach) {
 		begin_attached(c, pull);
 	} else {
-		ask(c, pull, BCL_SHM_FETCH, 0);
+		ask_sender(c, pull, BCL_SHM_FETCH, 0);
 		bcl_bounce_drain(c, pull);
 	}
 	return BCL_OK;
@@ -307,7 +307,8 @@ enum bcl_status bcl_pull_begin(struct bcl_connection *c,
 
 /* Wait for the chunks that the peer has claimed: no late write may hit memory
  * that belongs to the user again. */
-static void settle(struct bcl_connection *c, struct bcl_pull *pull)
+static void await_claimed_chunks(struct bcl_connection *c,
+				 struct bcl_pull *pull)
 {
 	const struct bcl_env *env = bcl_shm_env(c->shm);
 	uint64_t end = env->now(env->world) + SETTLE_TIME;
@@ -341,9 +342,9 @@ void bcl_pulls_end(struct bcl_connection *c, enum bcl_status status)
 		if (!pull->kind)
 			continue;
 		if (t->pulling[i / 64] >> i % 64 & 1)
-			settle(c, pull);
+			await_claimed_chunks(c, pull);
 		if (status)
-			report(c, pull, status);
+			report_result(c, pull, status);
 		pull->kind = BCL_PULL_FREE;
 		t->held--;
 	}

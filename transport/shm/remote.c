@@ -16,7 +16,7 @@ struct bcl_remotes *bcl_remotes_use(struct bcl_connection *c)
 	return c->remotes;
 }
 
-static void forget(const struct bcl_env *env, struct bcl_remote *remote)
+static void forget_remote(const struct bcl_env *env, struct bcl_remote *remote)
 {
 	if (remote->mapped)
 		bcl_file_unmap(env, remote->mapped, remote->length);
@@ -28,7 +28,7 @@ static void forget(const struct bcl_env *env, struct bcl_remote *remote)
 
 /* Memory that the program has mapped stays mapped until the program unmaps it
  * or closes the port: the program may still use the address. */
-static void keep(struct bcl_connection *c, struct bcl_remote *remote)
+static void keep_mapping(struct bcl_connection *c, struct bcl_remote *remote)
 {
 	const struct bcl_env *env = bcl_shm_env(c->shm);
 	struct bcl_orphan *orphan = env->allocate(env->world, sizeof(*orphan));
@@ -57,8 +57,8 @@ void bcl_remotes_free(struct bcl_connection *c)
 		struct bcl_remote *remote = &c->remotes->remote[i];
 
 		if (remote->mapped && remote->maps)
-			keep(c, remote);
-		forget(env, remote);
+			keep_mapping(c, remote);
+		forget_remote(env, remote);
 	}
 	env->release(env->world, c->remotes, sizeof(*c->remotes));
 	c->remotes = NULL;
@@ -92,14 +92,14 @@ static struct bcl_remote *find_place(struct bcl_connection *c)
 
 		if (state_of(remote) == BCL_REMOTE_ASKED || remote->maps)
 			continue;
-		forget(bcl_shm_env(c->shm), remote);
+		forget_remote(bcl_shm_env(c->shm), remote);
 		return remote;
 	}
 	return NULL;
 }
 
 /* Ask the peer for a grant. Returns false if that is impossible just now. */
-static bool ask(struct bcl_connection *c, uint32_t handle)
+static bool ask_for_grant(struct bcl_connection *c, uint32_t handle)
 {
 	struct bcl_greeting question =
 		bcl_greeting_make(c, BCL_GREETING_MEMORY);
@@ -143,7 +143,7 @@ enum bcl_status bcl_remote_find(struct bcl_connection *c,
 		if (state == BCL_REMOTE_ASKED)
 			return BCL_ERR_AGAIN;
 		if (state == BCL_REMOTE_REFUSED) {
-			forget(bcl_shm_env(c->shm), remote);
+			forget_remote(bcl_shm_env(c->shm), remote);
 			return BCL_ERR_MEMORY;
 		}
 		if (state == BCL_REMOTE_GRANTED && !bcl_remote_valid(c, remote))
@@ -153,7 +153,7 @@ enum bcl_status bcl_remote_find(struct bcl_connection *c,
 	}
 	/* a peer's owner that polls leaves the sockets to the helper, which is
 	 * slow */
-	if (ask(c, key->handle))
+	if (ask_for_grant(c, key->handle))
 		bcl_bell_ring(c, BCL_BELL_SOCKET);
 	return BCL_ERR_AGAIN;
 }
@@ -167,7 +167,7 @@ bool bcl_remote_valid(struct bcl_connection *c, struct bcl_remote *remote)
 		return true;
 	/* memory that the program has mapped stays mapped */
 	if (!remote->maps)
-		forget(bcl_shm_env(c->shm), remote);
+		forget_remote(bcl_shm_env(c->shm), remote);
 	return false;
 }
 
@@ -182,9 +182,10 @@ static struct bcl_remote *find_asked(struct bcl_connection *c, uint32_t handle)
 	return NULL;
 }
 
-static uint32_t judge(const struct bcl_env *env, struct bcl_remote *remote,
-		      const struct bcl_greeting *answer, const int *fds,
-		      unsigned nfds)
+static uint32_t apply_answer(const struct bcl_env *env,
+			     struct bcl_remote *remote,
+			     const struct bcl_greeting *answer, const int *fds,
+			     unsigned nfds)
 {
 	remote->length = 0;
 	remote->mapped = NULL;
@@ -217,7 +218,7 @@ void bcl_remote_take(struct bcl_connection *c,
 	/* partner: state_of() */
 	atomic_store_explicit(
 		&remote->state,
-		judge(bcl_shm_env(c->shm), remote, answer, fds, nfds),
+		apply_answer(bcl_shm_env(c->shm), remote, answer, fds, nfds),
 		memory_order_release);
 }
 

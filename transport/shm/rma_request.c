@@ -60,14 +60,14 @@ static enum bcl_status serve_copy(struct bcl_context *context, void *data,
 	return BCL_OK;
 }
 
-static void serve(struct bcl_connection *c, unsigned index)
+static void serve_request(struct bcl_connection *c, unsigned index)
 {
 	struct bcl_context *context = bcl_shm_context(c->shm);
 	struct bcl_rma_request *request =
 		&c->segment.head->rma[!c->side][index];
 	struct bcl_rma_request checked;
 
-	/* partner: the release in post() */
+	/* partner: the release in post_request() */
 	if (atomic_load_explicit(&request->state, memory_order_acquire) !=
 	    BCL_RMA_PENDING)
 		return;
@@ -84,7 +84,7 @@ static void serve(struct bcl_connection *c, unsigned index)
 			context, data_of(c, !c->side, index), &checked);
 	else
 		request->status = serve_atomic(context, request, &checked);
-	/* partner: collect() */
+	/* partner: collect_answer() */
 	atomic_store_explicit(&request->state, BCL_RMA_DONE,
 			      memory_order_release);
 }
@@ -99,7 +99,7 @@ static bool serve_all(struct bcl_connection *c)
 		return false;
 	pthread_mutex_lock(&context->memory_lock);
 	for (i = 0; i < BCL_RMA_REQUESTS; i++)
-		serve(c, i);
+		serve_request(c, i);
 	pthread_mutex_unlock(&context->memory_lock);
 	return true;
 }
@@ -127,8 +127,8 @@ static struct bcl_rma_request *request_of(const struct bcl_connection *c,
 	return &c->segment.head->rma[c->side][i];
 }
 
-static void post(struct bcl_connection *c, unsigned index,
-		 struct bcl_access *access)
+static void post_request(struct bcl_connection *c, unsigned index,
+			 struct bcl_access *access)
 {
 	struct bcl_remotes *r = c->remotes;
 	struct bcl_rma_request *request = request_of(c, index);
@@ -172,7 +172,7 @@ static void post_all(struct bcl_connection *c, uint64_t now)
 			if (index == BCL_RMA_REQUESTS)
 				return;
 			access->begun = true;
-			post(c, index, access);
+			post_request(c, index, access);
 			r->poke_at = now + POKE_AFTER;
 		}
 	}
@@ -199,7 +199,7 @@ enum bcl_status bcl_rma_begin(struct bcl_connection *c,
 	return BCL_OK;
 }
 
-static void complete(struct bcl_connection *c, struct bcl_access *access)
+static void complete_access(struct bcl_connection *c, struct bcl_access *access)
 {
 	const struct bcl_event event = {
 		.kind = BCL_EVENT_SENT,
@@ -214,7 +214,7 @@ static void complete(struct bcl_connection *c, struct bcl_access *access)
 	c->remotes->accesses--;
 }
 
-static void collect(struct bcl_connection *c, unsigned index)
+static void collect_answer(struct bcl_connection *c, unsigned index)
 {
 	struct bcl_remotes *r = c->remotes;
 	struct bcl_access *access = r->request[index].access;
@@ -222,7 +222,7 @@ static void collect(struct bcl_connection *c, unsigned index)
 	uint32_t n = r->request[index].length;
 	uint32_t status;
 
-	/* partner: serve() */
+	/* partner: serve_request() */
 	if (atomic_load_explicit(&request->state, memory_order_acquire) !=
 	    BCL_RMA_DONE)
 		return;
@@ -242,7 +242,7 @@ static void collect(struct bcl_connection *c, unsigned index)
 	if (access->done < access->length)
 		return;
 	if (!access->notify) {
-		complete(c, access);
+		complete_access(c, access);
 		return;
 	}
 	access->finished = true;
@@ -250,7 +250,7 @@ static void collect(struct bcl_connection *c, unsigned index)
 
 /* Notify the peer of puts that have finished. Returns true if a notification
  * waits for room in the ring. */
-static bool notify(struct bcl_connection *c)
+static bool notify_puts(struct bcl_connection *c)
 {
 	struct bcl_remotes *r = c->remotes;
 	unsigned i;
@@ -263,14 +263,14 @@ static bool notify(struct bcl_connection *c)
 		if (!access->status && bcl_message_notify(c, access))
 			return true;
 		bcl_shm_block(c, false);
-		complete(c, access);
+		complete_access(c, access);
 	}
 	return false;
 }
 
 /* The owner's thread does not answer: tell its helper. Returns false if that is
  * impossible just now. */
-static bool poke(struct bcl_connection *c, uint64_t now)
+static bool poke_helper(struct bcl_connection *c, uint64_t now)
 {
 	struct bcl_greeting packet = bcl_greeting_make(c, BCL_GREETING_RMA);
 
@@ -295,11 +295,11 @@ bool bcl_rma_progress(struct bcl_connection *c)
 	now = env->now(env->world);
 	for (i = 0; i < BCL_RMA_REQUESTS; i++)
 		if (r->request[i].access)
-			collect(c, i);
-	notify(c);
+			collect_answer(c, i);
+	notify_puts(c);
 	post_all(c, now);
 	if (r->accesses && now > r->poke_at)
-		poke(c, now);
+		poke_helper(c, now);
 	return r->accesses;
 }
 
@@ -323,7 +323,7 @@ bool bcl_rma_audit(struct bcl_connection *c)
 
 bool bcl_rma_sleep(struct bcl_connection *c)
 {
-	return c->remotes && c->remotes->accesses && !poke(c, 0);
+	return c->remotes && c->remotes->accesses && !poke_helper(c, 0);
 }
 
 bool bcl_rma_ready(struct bcl_connection *c)
@@ -349,6 +349,6 @@ void bcl_rma_end(struct bcl_connection *c, enum bcl_status status)
 			continue;
 		r->access[i].status = (uint8_t)status;
 		if (status)
-			complete(c, &r->access[i]);
+			complete_access(c, &r->access[i]);
 	}
 }

@@ -25,7 +25,7 @@ static size_t file_size(uint32_t slots)
 }
 
 /* Bytes of address space: head, ring 0 twice, ring 1 twice, the areas. */
-static size_t span(uint32_t slots)
+static size_t address_space_size(uint32_t slots)
 {
 	return file_size(slots) + 2 * ring_size(slots);
 }
@@ -94,7 +94,8 @@ static void close_file(const struct bcl_env *env, struct bcl_segment *segment)
 
 void bcl_segment_unmap(const struct bcl_env *env, struct bcl_segment *segment)
 {
-	env->shm_host->unmap(env->world, segment->head, span(segment->slots));
+	env->shm_host->unmap(env->world, segment->head,
+			     address_space_size(segment->slots));
 	close_file(env, segment);
 	segment->head = NULL;
 }
@@ -109,9 +110,9 @@ void bcl_segment_settle(const struct bcl_env *env, struct bcl_segment *segment)
 
 /* Reserve the pages of an area: by the file or, if that is closed, by the
  * mapping. */
-static bool reserve(const struct bcl_env *env,
-		    const struct bcl_segment *segment,
-		    enum bcl_segment_area area, unsigned side)
+static bool reserve_area(const struct bcl_env *env,
+			 const struct bcl_segment *segment,
+			 enum bcl_segment_area area, unsigned side)
 {
 	const struct bcl_shm_host *host = env->shm_host;
 	uint8_t *first = segment->bounce[0], *at = segment->bounce[side];
@@ -136,7 +137,7 @@ bool bcl_segment_reserve(const struct bcl_env *env, struct bcl_segment *segment,
 	if (atomic_load_explicit(&segment->reserved, memory_order_relaxed) &
 	    bit)
 		return true;
-	if (!reserve(env, segment, area, side))
+	if (!reserve_area(env, segment, area, side))
 		return false;
 	atomic_fetch_or_explicit(&segment->reserved, bit, memory_order_relaxed);
 	return true;

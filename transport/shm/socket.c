@@ -29,7 +29,7 @@ static int open_socket(void)
 		      0);
 }
 
-static int give_up(int fd)
+static int close_and_fail(int fd)
 {
 	int error = errno;
 
@@ -48,7 +48,7 @@ int bcl_socket_listen(void *world, uint64_t card, uint16_t number)
 	if (fd < 0)
 		return -1;
 	if (bind(fd, (struct sockaddr *)&name, length) || listen(fd, SOMAXCONN))
-		return give_up(fd);
+		return close_and_fail(fd);
 	return fd;
 }
 
@@ -62,7 +62,7 @@ int bcl_socket_call(void *world, uint64_t card, uint16_t number)
 	if (fd < 0)
 		return -1;
 	if (connect(fd, (struct sockaddr *)&name, length))
-		return give_up(fd);
+		return close_and_fail(fd);
 	return fd;
 }
 

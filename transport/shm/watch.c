@@ -109,7 +109,7 @@ static bool take_active(struct bcl_shm_port *shm)
 
 /* Look at one silent pair. The sender may have read the attention word just
  * before this side set the word, without a fence. */
-static bool look_at_one(struct bcl_shm_port *shm)
+static bool look_at_silent(struct bcl_shm_port *shm)
 {
 	unsigned tries;
 
@@ -123,7 +123,7 @@ static bool look_at_one(struct bcl_shm_port *shm)
 	return false;
 }
 
-static void sweep(struct bcl_shm_port *shm)
+static void sweep_pairs(struct bcl_shm_port *shm)
 {
 	struct bcl_port *port = shm->port;
 	unsigned i = 0;
@@ -152,9 +152,9 @@ bool bcl_shm_rescan(struct bcl_port *port)
 		return found;
 	bcl_shm_count(port);
 	if (shm->nsilent)
-		found |= look_at_one(shm);
+		found |= look_at_silent(shm);
 	if (port->npairs > BCL_SHM_POLLED && ticks % SWEEP_TICKS == 0)
-		sweep(shm);
+		sweep_pairs(shm);
 	return found;
 }
 

@@ -5,15 +5,16 @@
 
 #include "transport/env/env.h"
 
-static void gone(void *arg, unsigned index,
-		 const struct bcl_wire_address *address, enum bcl_status why)
+static void forward_gone(void *arg, unsigned index,
+			 const struct bcl_wire_address *address,
+			 enum bcl_status why)
 {
 	struct bcl_decorator *own = arg;
 
 	own->sink->gone(own->sink->host, index, address, why);
 }
 
-static uint64_t believed(void *arg)
+static uint64_t forward_believed(void *arg)
 {
 	struct bcl_decorator *own = arg;
 
@@ -28,23 +29,24 @@ unsigned bcl_decorator_receive(struct bcl_rail *rail,
 	const struct bcl_rail_sink through = {
 		.host = own,
 		.deliver = own->deliver,
-		.gone = gone,
-		.believed = believed,
+		.gone = forward_gone,
+		.believed = forward_believed,
 	};
 
 	own->sink = sink;
 	return own->inner->receive(own->inner, &through, index, max);
 }
 
-static void *stage(struct bcl_rail *rail,
-		   const struct bcl_wire_address *destination, uint32_t bytes)
+static void *forward_stage(struct bcl_rail *rail,
+			   const struct bcl_wire_address *destination,
+			   uint32_t bytes)
 {
 	struct bcl_decorator *own = (struct bcl_decorator *)rail;
 
 	return own->inner->stage(own->inner, destination, bytes);
 }
 
-static bool check(struct bcl_rail *rail, bool *up)
+static bool forward_check(struct bcl_rail *rail, bool *up)
 {
 	struct bcl_decorator *own = (struct bcl_decorator *)rail;
 	bool changed = own->inner->check(own->inner, up);
@@ -76,9 +78,9 @@ void *bcl_decorate(const struct bcl_env *env, size_t size,
 	 * and the pointer to the word moves. */
 	atomic_store_explicit(&own->rail.waiting, NULL, memory_order_relaxed);
 	if (own->rail.stage)
-		own->rail.stage = stage;
+		own->rail.stage = forward_stage;
 	own->rail.receive = bcl_decorator_receive;
-	own->rail.check = check;
+	own->rail.check = forward_check;
 	own->rail.close = close_both;
 	*rail = &own->rail;
 	return own;

@@ -115,7 +115,7 @@ enum bcl_status bcl_fault_parse(const char *text, struct bcl_fault_plan *plan,
 
 /* SplitMix: Steele, Lea, Flood, "Fast splittable pseudorandom number
  * generators", 2014. Any seed is good. */
-static uint64_t draw(struct direction *direction)
+static uint64_t draw_number(struct direction *direction)
 {
 	uint64_t z = direction->random += 0x9e3779b97f4a7c15;
 
@@ -124,10 +124,10 @@ static uint64_t draw(struct direction *direction)
 	return z ^ z >> 31;
 }
 
-static bool strikes(struct fault *fault, struct direction *direction,
-		    enum bcl_fault_kind kind)
+static bool fault_strikes(struct fault *fault, struct direction *direction,
+			  enum bcl_fault_kind kind)
 {
-	return draw(direction) >> 33 < fault->plan.chance[kind];
+	return draw_number(direction) >> 33 < fault->plan.chance[kind];
 }
 
 /* ---- frames on their way ---- */
@@ -155,14 +155,14 @@ static bool pass_in(struct fault *fault, const struct held *frame)
 	return true;
 }
 
-static bool pass(struct fault *fault, struct direction *direction,
-		 const struct held *frame)
+static bool pass_frame(struct fault *fault, struct direction *direction,
+		       const struct held *frame)
 {
 	return direction == &fault->out ? pass_out(fault, frame)
 					: pass_in(fault, frame);
 }
 
-static uint64_t now(const struct fault *fault)
+static uint64_t read_clock(const struct fault *fault)
 {
 	const struct bcl_env *env = fault->base.env;
 
@@ -176,7 +176,7 @@ static void release_due(struct fault *fault, struct direction *direction)
 
 	if (!direction->nheld)
 		return;
-	time = now(fault);
+	time = read_clock(fault);
 	for (i = 0; i < HELD; i++) {
 		struct held *held = &direction->held[i];
 
@@ -185,11 +185,11 @@ static void release_due(struct fault *fault, struct direction *direction)
 			continue;
 		held->used = false;
 		direction->nheld--;
-		pass(fault, direction, held);
+		pass_frame(fault, direction, held);
 	}
 }
 
-static bool hold(struct direction *direction, const struct held *frame)
+static bool hold_frame(struct direction *direction, const struct held *frame)
 {
 	unsigned i;
 
@@ -207,8 +207,8 @@ static bool hold(struct direction *direction, const struct held *frame)
 
 /* Apply the faults to a frame, and pass the frame on unless a fault drops or
  * holds the frame. Returns false if the rail is full. */
-static bool harm(struct fault *fault, struct direction *direction,
-		 struct held *frame)
+static bool apply_faults(struct fault *fault, struct direction *direction,
+			 struct held *frame)
 {
 	struct bcl_rail *rail = &fault->base.rail;
 	bool twice, taken = true;
@@ -216,34 +216,35 @@ static bool harm(struct fault *fault, struct direction *direction,
 	direction->passed++;
 	frame->due = UINT64_MAX;
 	frame->turn = UINT64_MAX;
-	if (strikes(fault, direction, BCL_FAULT_DROP)) {
+	if (fault_strikes(fault, direction, BCL_FAULT_DROP)) {
 		bcl_rail_count(rail, fault_dropped, 1);
 		return true;
 	}
-	if (strikes(fault, direction, BCL_FAULT_CORRUPT)) {
-		uint64_t bit = draw(direction) % (frame->length * 8u);
+	if (fault_strikes(fault, direction, BCL_FAULT_CORRUPT)) {
+		uint64_t bit = draw_number(direction) % (frame->length * 8u);
 
 		frame->bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		bcl_rail_count(rail, fault_corrupted, 1);
 	}
-	twice = strikes(fault, direction, BCL_FAULT_DUP);
-	if (strikes(fault, direction, BCL_FAULT_REORDER)) {
+	twice = fault_strikes(fault, direction, BCL_FAULT_DUP);
+	if (fault_strikes(fault, direction, BCL_FAULT_REORDER)) {
 		frame->turn = direction->passed + 1 +
-			      draw(direction) % REORDER_FRAMES;
-		frame->due = now(fault) + REORDER_TIME;
+			      draw_number(direction) % REORDER_FRAMES;
+		frame->due = read_clock(fault) + REORDER_TIME;
 		bcl_rail_count(rail, fault_reordered, 1);
 	}
-	if (strikes(fault, direction, BCL_FAULT_DELAY)) {
+	if (fault_strikes(fault, direction, BCL_FAULT_DELAY)) {
 		frame->turn = UINT64_MAX;
-		frame->due = now(fault) +
-			     draw(direction) % (fault->plan.delay_max + 1);
+		frame->due =
+			read_clock(fault) +
+			draw_number(direction) % (fault->plan.delay_max + 1);
 		bcl_rail_count(rail, fault_delayed, 1);
 	}
-	if (frame->due == UINT64_MAX || !hold(direction, frame))
-		taken = pass(fault, direction, frame);
+	if (frame->due == UINT64_MAX || !hold_frame(direction, frame))
+		taken = pass_frame(fault, direction, frame);
 	if (twice) {
 		bcl_rail_count(rail, fault_duplicated, 1);
-		pass(fault, direction, frame);
+		pass_frame(fault, direction, frame);
 	}
 	return taken;
 }
@@ -267,7 +268,7 @@ static unsigned fault_transmit(struct bcl_rail *rail,
 			       frames[i].iov[j].iov_len);
 			frame.length += (uint16_t)frames[i].iov[j].iov_len;
 		}
-		if (!harm(fault, &fault->out, &frame))
+		if (!apply_faults(fault, &fault->out, &frame))
 			break;
 	}
 	release_due(fault, &fault->out);
@@ -288,7 +289,7 @@ static void fault_deliver(void *arg, unsigned index,
 		frame->address = *source;
 		frame->length = frames[i].head_len;
 		memcpy(frame->bytes, frames[i].head, frames[i].head_len);
-		harm(fault, &fault->in, frame);
+		apply_faults(fault, &fault->in, frame);
 	}
 	release_due(fault, &fault->in);
 }

@@ -27,8 +27,8 @@ static unsigned prefix_bits(const uint8_t *mask, unsigned bytes)
 	return bits;
 }
 
-static struct bcl_interface *find(struct bcl_interface *list, unsigned n,
-				  const char *name)
+static struct bcl_interface *find_interface(struct bcl_interface *list,
+					    unsigned n, const char *name)
 {
 	unsigned i;
 
@@ -86,7 +86,7 @@ static void mark_default_routes(struct bcl_interface *list, unsigned n)
 			   &destination, &mask) != 3 ||
 		    destination || mask)
 			continue;
-		interface = find(list, n, name);
+		interface = find_interface(list, n, name);
 		if (interface)
 			interface->default_route = true;
 	}
@@ -99,7 +99,7 @@ static void mark_default_routes(struct bcl_interface *list, unsigned n)
 			   name) != 1)
 			continue;
 		/* The kernel has an unreachable default route on loopback. */
-		interface = find(list, n, name);
+		interface = find_interface(list, n, name);
 		if (interface && !interface->loopback)
 			interface->default_route = true;
 	}
@@ -133,7 +133,7 @@ static void mark_doubtful(struct bcl_interface *list, unsigned n)
 		    !(flags &
 		      (IFA_F_TENTATIVE | IFA_F_DADFAILED | IFA_F_DEPRECATED)))
 			continue;
-		interface = find(list, n, name);
+		interface = find_interface(list, n, name);
 		for (a = 0; interface && a < interface->naddresses; a++)
 			interface->address[a].doubtful |=
 				is_written(&interface->address[a], text);
@@ -151,7 +151,7 @@ static struct bcl_interface *interface_of(struct bcl_interfaces *all,
 
 	if (!entry->ifa_addr || strlen(entry->ifa_name) >= IFNAMSIZ)
 		return NULL;
-	interface = find(all->list, all->n, entry->ifa_name);
+	interface = find_interface(all->list, all->n, entry->ifa_name);
 	if (interface)
 		return interface;
 	interface = &all->list[all->n++];
@@ -166,8 +166,9 @@ static struct bcl_interface *interface_of(struct bcl_interfaces *all,
 
 /* Two passes: the first counts the addresses of each interface, so that they
  * lie together after the second. */
-static void fill_in(struct bcl_interfaces *all, const struct ifaddrs *entries,
-		    struct bcl_ip *addresses)
+static void fill_in_interfaces(struct bcl_interfaces *all,
+			       const struct ifaddrs *entries,
+			       struct bcl_ip *addresses)
 {
 	const struct ifaddrs *entry;
 	struct bcl_interface *of;
@@ -209,8 +210,8 @@ enum bcl_status bcl_interfaces_open(const struct bcl_env *env,
 		n * (sizeof(struct bcl_interface) + sizeof(struct bcl_ip));
 	interfaces->list = env->allocate(env->world, interfaces->size);
 	if (interfaces->list)
-		fill_in(interfaces, entries,
-			(struct bcl_ip *)(interfaces->list + n));
+		fill_in_interfaces(interfaces, entries,
+				   (struct bcl_ip *)(interfaces->list + n));
 	freeifaddrs(entries);
 	if (!interfaces->list)
 		return BCL_ERR_NOMEM;
@@ -306,8 +307,8 @@ static unsigned turn_of(const struct bcl_ip *ip)
 
 /* True if a chosen address of the interface reaches the same peers as this
  * address. */
-static bool spared(const struct chooser *c, unsigned interface,
-		   const struct bcl_ip *ip, bool named)
+static bool is_redundant(const struct chooser *c, unsigned interface,
+			 const struct bcl_ip *ip, bool named)
 {
 	const struct bcl_interface *i = &c->list[interface];
 	unsigned k;
@@ -325,8 +326,8 @@ static bool spared(const struct chooser *c, unsigned interface,
 
 /* Choose the interface's best address in the network that is not chosen yet.
  * Returns false if there is none. */
-static bool choose(struct chooser *c, unsigned interface,
-		   const struct bcl_ip *network, const char *reason)
+static bool choose_address(struct chooser *c, unsigned interface,
+			   const struct bcl_ip *network, const char *reason)
 {
 	const struct bcl_interface *i = &c->list[interface];
 	unsigned best = i->naddresses, a;
@@ -335,7 +336,8 @@ static bool choose(struct chooser *c, unsigned interface,
 		return false;
 	for (a = 0; a < i->naddresses; a++)
 		if ((!network || in_network(&i->address[a], network)) &&
-		    !spared(c, interface, &i->address[a], network != NULL) &&
+		    !is_redundant(c, interface, &i->address[a],
+				  network != NULL) &&
 		    (best == i->naddresses ||
 		     turn_of(&i->address[a]) < turn_of(&i->address[best])))
 			best = a;
@@ -375,8 +377,8 @@ static bool parse_network(const char *word, struct bcl_ip *network)
 
 /* True if the word names the interface, or a network in which the interface has
  * an address. */
-static bool fits(const struct chooser *c, unsigned interface, const char *word,
-		 const struct bcl_ip *network)
+static bool matches_word(const struct chooser *c, unsigned interface,
+			 const char *word, const struct bcl_ip *network)
 {
 	const struct bcl_interface *i = &c->list[interface];
 	unsigned a;
@@ -406,10 +408,10 @@ static enum bcl_status choose_listed(struct chooser *c, const char *net,
 		if (!parse_network(word, &address))
 			network = NULL;
 		for (i = 0; i < c->n; i++) {
-			if (!fits(c, i, word, network))
+			if (!matches_word(c, i, word, network))
 				continue;
 			any = true;
-			choose(c, i, network, "BCL_NET");
+			choose_address(c, i, network, "BCL_NET");
 		}
 		if (!any)
 			return BCL_ERR_ARG;
@@ -430,8 +432,8 @@ static void choose_best(struct chooser *c, bool virtual)
 			if (rank_of(&c->list[i]) != rank || !c->list[i].up)
 				continue;
 			better |= c->list[i].naddresses != 0;
-			choose(c, i, NULL,
-			       virtual ? "BCL_NODE" : reasons[rank]);
+			choose_address(c, i, NULL,
+				       virtual ? "BCL_NODE" : reasons[rank]);
 		}
 	}
 }

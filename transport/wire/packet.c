@@ -87,7 +87,7 @@ static struct tpacket2_hdr *slot_at(const struct packet *packet, uint32_t slot)
 
 /* Acquire: pairs with the barrier in the kernel before the slot is handed
  * over. */
-static bool full(struct tpacket2_hdr *slot)
+static bool slot_is_full(struct tpacket2_hdr *slot)
 {
 	return atomic_load_explicit((_Atomic uint32_t *)&slot->tp_status,
 				    memory_order_acquire) &
@@ -95,7 +95,7 @@ static bool full(struct tpacket2_hdr *slot)
 }
 
 /* Let the rail wait for this slot next. */
-static void wait_for(struct packet *packet, uint32_t slot)
+static void wait_for_slot(struct packet *packet, uint32_t slot)
 {
 	packet->slot = slot;
 	atomic_store_explicit(
@@ -212,7 +212,7 @@ static bool keeps_coming(const struct packet *packet,
 
 /* RESET names card 0: the sender knows only the source of the frame in
  * question. */
-static bool is_for(uint64_t card, const struct bcl_frame_header *header)
+static bool is_for_card(uint64_t card, const struct bcl_frame_header *header)
 {
 	uint64_t to = bcl_get64(header->card);
 
@@ -235,8 +235,9 @@ static void learn_hint(struct packet *packet, uint8_t to, struct bcl_le32 frame)
 
 /* Take the frame out of a slot. Returns false if the frame is not for this
  * card. */
-static bool parse(struct packet *packet, const struct tpacket2_hdr *slot,
-		  struct bcl_rx_frame *rx, struct bcl_wire_address *source)
+static bool parse_frame(struct packet *packet, const struct tpacket2_hdr *slot,
+			struct bcl_rx_frame *rx,
+			struct bcl_wire_address *source)
 {
 	const struct ether_frame *in =
 		(const void *)((const uint8_t *)slot + slot->tp_mac);
@@ -251,7 +252,7 @@ static bool parse(struct packet *packet, const struct tpacket2_hdr *slot,
 		return false;
 	}
 	memcpy(&header, in->frame, sizeof(header));
-	if (!is_for(packet->card, &header)) {
+	if (!is_for_card(packet->card, &header)) {
 		bcl_rail_count(&packet->rail, packet_stray, 1);
 		if (keeps_coming(packet, in) && !packet->filtered)
 			attach_filter(packet);
@@ -280,20 +281,20 @@ static unsigned packet_receive(struct bcl_rail *rail,
 		struct bcl_wire_address source = { 0 };
 		struct bcl_rx_frame frame;
 
-		if (!full(slot))
+		if (!slot_is_full(slot))
 			break;
 		/* The kernel wrote the frame on another core: fetch all lines
 		 * at once. */
 		for (at = LINE; at < SMALL; at += LINE)
 			__builtin_prefetch((const uint8_t *)slot + at);
-		if (parse(packet, slot, &frame, &source)) {
+		if (parse_frame(packet, slot, &frame, &source)) {
 			bcl_rail_count(rail, packet_received, 1);
 			sink->deliver(sink->host, index, &source, &frame, 1);
 		}
 		/* Release: pairs with the kernel's test for a free slot. */
 		atomic_store_explicit((_Atomic uint32_t *)&slot->tp_status,
 				      TP_STATUS_KERNEL, memory_order_release);
-		wait_for(packet, packet->slot + 1);
+		wait_for_slot(packet, packet->slot + 1);
 	}
 	return n;
 }
@@ -473,14 +474,15 @@ static bool open_socket(struct packet *packet,
 		return false;
 	packet->ring = memory;
 	packet->rail.waiting_mask = TP_STATUS_USER;
-	wait_for(packet, 0);
+	wait_for_slot(packet, 0);
 	return bind_socket(packet, interface);
 }
 
-static struct bcl_rail *open_one(const struct bcl_env *env,
-				 const struct bcl_config *config, uint64_t card,
-				 const struct bcl_interface *interface,
-				 const char *reason, char why[96])
+static struct bcl_rail *open_rail(const struct bcl_env *env,
+				  const struct bcl_config *config,
+				  uint64_t card,
+				  const struct bcl_interface *interface,
+				  const char *reason, char why[96])
 {
 	struct packet *packet = env->allocate(env->world, sizeof(*packet));
 	uint32_t mtu = 0;
@@ -567,8 +569,8 @@ static unsigned open_chosen(const struct bcl_env *env,
 		if (!own->ethernet || chosen_before(choices, i))
 			continue;
 		tried++;
-		rails[opened] = open_one(env, config, card, own,
-					 choices[i].reason, why);
+		rails[opened] = open_rail(env, config, card, own,
+					  choices[i].reason, why);
 		opened += rails[opened] != NULL;
 	}
 	if (!tried)

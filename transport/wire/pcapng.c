@@ -19,7 +19,8 @@ enum {
 	OPTION_FLAGS = 2,	/* of a packet */
 };
 
-static bool put(struct bcl_pcapng *file, const struct iovec *iov, unsigned n)
+static bool write_block(struct bcl_pcapng *file, const struct iovec *iov,
+			unsigned n)
 {
 	size_t length = 0;
 	unsigned i;
@@ -44,7 +45,8 @@ static bool put_section(struct bcl_pcapng *file)
 	} __attribute__((packed))
 	block = { SECTION, sizeof(block), ORDER, 1, 0, -1, sizeof(block) };
 
-	return put(file, &(struct iovec){ (void *)&block, sizeof(block) }, 1);
+	return write_block(file,
+			   &(struct iovec){ (void *)&block, sizeof(block) }, 1);
 }
 
 bool bcl_pcapng_open(struct bcl_pcapng *file, const char *name)
@@ -99,7 +101,8 @@ bool bcl_pcapng_interface(struct bcl_pcapng *file, enum bcl_pcapng_link link,
 	snprintf(block.name_text, sizeof(block.name_text), "%s", name);
 	snprintf(block.about_text, sizeof(block.about_text), "%s", description);
 	file->interfaces++;
-	return put(file, &(struct iovec){ (void *)&block, sizeof(block) }, 1);
+	return write_block(file,
+			   &(struct iovec){ (void *)&block, sizeof(block) }, 1);
 }
 
 bool bcl_pcapng_packet(struct bcl_pcapng *file, unsigned interface,
@@ -132,5 +135,5 @@ bool bcl_pcapng_packet(struct bcl_pcapng *file, unsigned interface,
 	head.length = (uint32_t)sizeof(head) + sizeof(tail) + head.captured +
 		      (-head.captured & 3);
 	tail.again = head.length;
-	return put(file, iov, n + 3);
+	return write_block(file, iov, n + 3);
 }

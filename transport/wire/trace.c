@@ -42,15 +42,15 @@ static uint64_t trace_now(const struct bcl_trace *trace)
 	return trace->env->now(trace->env->world) + (uint64_t)trace->epoch;
 }
 
-static void look(struct bcl_trace *trace)
+static void let_journal_look(struct bcl_trace *trace)
 {
 	if (trace->look)
 		trace->look(trace->arg);
 }
 
-static bool put(struct bcl_trace *trace, unsigned interface, uint64_t time,
-		enum bcl_pcapng_flags flags, const struct iovec *pieces,
-		unsigned n)
+static bool write_packet(struct bcl_trace *trace, unsigned interface,
+			 uint64_t time, enum bcl_pcapng_flags flags,
+			 const struct iovec *pieces, unsigned n)
 {
 	bool broken = trace->file.broken;
 
@@ -129,7 +129,7 @@ static unsigned ether_headers(uint8_t *at, const struct bcl_wire_address *from,
 	return 14 + sizeof(prefix);
 }
 
-static bool ethernet(const struct traced *traced)
+static bool is_ethernet(const struct traced *traced)
 {
 	return traced->base.rail.address.kind == BCL_WIRE_PACKET;
 }
@@ -146,10 +146,10 @@ static void put_frame(struct traced *traced, uint64_t time,
 
 	for (i = 1; i < n; i++)
 		length += (unsigned)pieces[i].iov_len;
-	i = ethernet(traced) ? ether_headers(headers, from, to, length)
-			     : udp_headers(headers, from, to, length);
+	i = is_ethernet(traced) ? ether_headers(headers, from, to, length)
+				: udp_headers(headers, from, to, length);
 	pieces[0] = (struct iovec){ headers, i };
-	if (put(traced->trace, traced->number, time, flags, pieces, n))
+	if (write_packet(traced->trace, traced->number, time, flags, pieces, n))
 		bcl_rail_count(&traced->base.rail, trace_frames, 1);
 	else
 		bcl_rail_count(&traced->base.rail, trace_lost, 1);
@@ -167,7 +167,7 @@ static unsigned trace_transmit(struct bcl_rail *rail,
 	unsigned taken, i;
 	uint64_t time;
 
-	look(traced->trace);
+	let_journal_look(traced->trace);
 	time = trace_now(traced->trace); /* before the frames arrive */
 	taken = inner->transmit(inner, destination, frames, n);
 	for (i = 0; i < taken; i++) {
@@ -189,7 +189,7 @@ static void trace_deliver(void *arg, unsigned index,
 	uint64_t time;
 	unsigned i;
 
-	look(traced->trace);
+	let_journal_look(traced->trace);
 	time = trace_now(traced->trace);
 	for (i = 0; i < n; i++) {
 		pieces[1] = (struct iovec){ (void *)frames[i].head,
@@ -198,7 +198,7 @@ static void trace_deliver(void *arg, unsigned index,
 			  BCL_PCAPNG_INBOUND, pieces, 2);
 	}
 	sink->deliver(sink->host, index, source, frames, n);
-	look(traced->trace);
+	let_journal_look(traced->trace);
 }
 
 enum bcl_status bcl_trace_wrap(struct bcl_trace *trace, unsigned index,
@@ -215,8 +215,8 @@ enum bcl_status bcl_trace_wrap(struct bcl_trace *trace, unsigned index,
 	traced->base.rail.transmit = trace_transmit;
 	snprintf(about, sizeof(about), BCL_TRACE_RAIL, trace->card, index);
 	bcl_pcapng_interface(&trace->file,
-			     ethernet(traced) ? BCL_PCAPNG_ETHERNET
-					      : BCL_PCAPNG_RAW_IP,
+			     is_ethernet(traced) ? BCL_PCAPNG_ETHERNET
+						 : BCL_PCAPNG_RAW_IP,
 			     traced->base.rail.interface, about);
 	return BCL_OK;
 }
@@ -237,7 +237,7 @@ static void name_file(const char *wanted, uint64_t card,
 
 /* Reads the real-time clock between two readings of now(), several times. The
  * pair of readings that are closest together counts. */
-static int64_t epoch(const struct bcl_env *env)
+static int64_t measure_epoch(const struct bcl_env *env)
 {
 	uint64_t before, after, closest = UINT64_MAX;
 	struct timespec real;
@@ -270,7 +270,7 @@ enum bcl_status bcl_trace_open(const struct bcl_env *env,
 	trace->env = env;
 	trace->config = config;
 	trace->card = card;
-	trace->epoch = epoch(env);
+	trace->epoch = measure_epoch(env);
 	snprintf(about, sizeof(about), BCL_TRACE_HOST, card);
 	if (!bcl_pcapng_open(&trace->file, name) ||
 	    !bcl_pcapng_interface(&trace->file, BCL_PCAPNG_RECORD, "host",
@@ -297,8 +297,8 @@ void bcl_trace_record(struct bcl_trace *trace, const struct bcl_record *record)
 	struct bcl_record_wire wire;
 
 	bcl_record_encode(record, &wire);
-	put(trace, HOST, trace_now(trace), BCL_PCAPNG_NO_DIRECTION,
-	    &(struct iovec){ &wire, sizeof(wire) }, 1);
+	write_packet(trace, HOST, trace_now(trace), BCL_PCAPNG_NO_DIRECTION,
+		     &(struct iovec){ &wire, sizeof(wire) }, 1);
 }
 
 void bcl_trace_close(struct bcl_trace *trace)

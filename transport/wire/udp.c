@@ -63,10 +63,10 @@ static void udp_close(struct bcl_rail *rail)
 	udp->env->release(udp->env->world, udp, udp->size);
 }
 
-static struct bcl_rail *open_one(const struct bcl_env *env,
-				 const struct bcl_config *config,
-				 const struct bcl_interface *interface,
-				 const struct bcl_choice *choice, char why[96])
+static struct bcl_rail *open_rail(const struct bcl_env *env,
+				  const struct bcl_config *config,
+				  const struct bcl_interface *interface,
+				  const struct bcl_choice *choice, char why[96])
 {
 	const struct bcl_ip *ip = &interface->address[choice->address];
 	size_t size = sizeof(struct bcl_udp) + BCL_UDP_BATCH * BCL_UDP_SLOT;
@@ -159,8 +159,8 @@ static unsigned open_chosen(const struct bcl_env *env,
 		snprintf(why, 96, "udp: no interface with an address is up");
 	for (i = 0; i < n && opened < max; i++) {
 		rails[opened] =
-			open_one(env, config, &all->list[choices[i].interface],
-				 &choices[i], why);
+			open_rail(env, config, &all->list[choices[i].interface],
+				  &choices[i], why);
 		opened += rails[opened] != NULL;
 	}
 	if (max && i < n)

@@ -24,7 +24,7 @@ static bool no_way(int error)
 	       error == EADDRNOTAVAIL;
 }
 
-static void tell(struct bcl_udp *udp, const char *what, int error)
+static void log_new_error(struct bcl_udp *udp, const char *what, int error)
 {
 	if (udp->told != error)
 		bcl_log(udp->config,
@@ -61,7 +61,7 @@ enum bcl_udp_outcome bcl_udp_failed(struct bcl_udp *udp,
 			break;
 		udp->segment = false;
 		bcl_rail_count(&udp->rail, udp_offload_lost, 1);
-		tell(udp, "no segmentation offload", error);
+		log_new_error(udp, "no segmentation offload", error);
 		return BCL_UDP_UNCUT;
 	case EMSGSIZE:
 		bcl_udp_suspect(udp, from);
@@ -72,7 +72,7 @@ enum bcl_udp_outcome bcl_udp_failed(struct bcl_udp *udp,
 	}
 	bcl_udp_suspect(udp, from);
 	bcl_rail_count(&udp->rail, udp_send_failed, n);
-	tell(udp, "cannot send", error);
+	log_new_error(udp, "cannot send", error);
 	return BCL_UDP_LOST;
 }
 

@@ -120,9 +120,10 @@ static size_t first_frame(const uint8_t *bytes, size_t length)
 	return length;
 }
 
-static unsigned deliver(struct bcl_udp *udp, const struct bcl_rail_sink *sink,
-			unsigned index, const struct bcl_wire_address *source,
-			size_t got)
+static unsigned deliver_frames(struct bcl_udp *udp,
+			       const struct bcl_rail_sink *sink, unsigned index,
+			       const struct bcl_wire_address *source,
+			       size_t got)
 {
 	size_t frame = first_frame(udp->flat, got), at = 0;
 	unsigned total = 0, n;
@@ -175,7 +176,8 @@ static unsigned ask_partner(struct bcl_udp *udp,
 	if (got <= 0)
 		return got == 0;
 	udp->row = 0;
-	return deliver(udp, sink, index, &udp->partner.peer, (size_t)got);
+	return deliver_frames(udp, sink, index, &udp->partner.peer,
+			      (size_t)got);
 }
 
 static unsigned ask_others(struct bcl_udp *udp,
@@ -200,7 +202,7 @@ static unsigned ask_others(struct bcl_udp *udp,
 	if (udp->row++ == 0)
 		udp->believed = sink->believed(sink->host);
 	udp->last = source;
-	return deliver(udp, sink, index, &source, (size_t)got);
+	return deliver_frames(udp, sink, index, &source, (size_t)got);
 }
 
 unsigned bcl_udp_receive(struct bcl_rail *rail,

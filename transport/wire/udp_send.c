@@ -50,7 +50,8 @@ static inline enum bcl_udp_outcome send_one(struct bcl_udp *udp,
 }
 
 /* Append a piece. Adjacent pieces become one. */
-static unsigned append(struct iovec *out, unsigned n, const struct iovec *piece)
+static unsigned append_piece(struct iovec *out, unsigned n,
+			     const struct iovec *piece)
 {
 	struct iovec *last = out + n - 1;
 
@@ -76,7 +77,7 @@ send_burst(struct bcl_udp *udp, struct bcl_udp_socket *from,
 
 	for (i = 0; i < n; i++)
 		for (j = 0; j < frames[i].niov; j++)
-			niov = append(udp->out, niov, &frames[i].iov[j]);
+			niov = append_piece(udp->out, niov, &frames[i].iov[j]);
 	bcl_rail_count(&udp->rail, udp_bursts, 1);
 	if (niov == 1) {
 		outcome = bcl_udp_send_stage(udp, from, udp->out, length, n);
@@ -150,9 +151,9 @@ static unsigned run_length(const struct bcl_rail_tx *frames, unsigned n)
 }
 
 static unsigned __attribute__((noinline))
-transmit(struct bcl_udp *udp, struct bcl_udp_socket *from,
-	 const struct bcl_wire_address *destination,
-	 const struct bcl_rail_tx *frames, unsigned n)
+transmit_frames(struct bcl_udp *udp, struct bcl_udp_socket *from,
+		const struct bcl_wire_address *destination,
+		const struct bcl_rail_tx *frames, unsigned n)
 {
 	struct msghdr plain = { .msg_name = NULL };
 	struct sockaddr_storage to;
@@ -201,8 +202,8 @@ unsigned bcl_udp_transmit(struct bcl_rail *rail,
 	/* The first frame is the longest. */
 	if (from->cut && frames->length > from->cut)
 		bcl_udp_cut_to(from, 0);
-	/* The common short message, without the call of transmit(). */
+	/* The common short message, without the call of transmit_frames(). */
 	if (n == 1 && frames->niov == 1 && from != &udp->bound)
 		return send_one(udp, from, &alone, false, 1) != BCL_UDP_FULL;
-	return transmit(udp, from, destination, frames, n);
+	return transmit_frames(udp, from, destination, frames, n);
 }

@@ -40,15 +40,15 @@ enum {
 	BY_PEER = 1 << BCL_FRAME_DATA | 1 << BCL_FRAME_ACK | 1 << BCL_FRAME_BYE,
 };
 
-static bool set(int fd, int level, int option, int value)
+static bool set_option(int fd, int level, int option, int value)
 {
 	return !setsockopt(fd, level, option, &value, sizeof(value));
 }
 
 static void ask_buffer(int fd, int forced, int plain, uint64_t size)
 {
-	if (!set(fd, SOL_SOCKET, forced, (int)size))
-		set(fd, SOL_SOCKET, plain, (int)size);
+	if (!set_option(fd, SOL_SOCKET, forced, (int)size))
+		set_option(fd, SOL_SOCKET, plain, (int)size);
 }
 
 /* Bind the socket. `shared`: another socket of this rail has the address,
@@ -58,9 +58,9 @@ static bool bind_to(int fd, const struct sockaddr *address, socklen_t length,
 {
 	if (!shared)
 		return !bind(fd, address, length);
-	return set(fd, SOL_SOCKET, SO_REUSEADDR, 1) &&
+	return set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1) &&
 	       !bind(fd, address, length) &&
-	       set(fd, SOL_SOCKET, SO_REUSEADDR, 0);
+	       set_option(fd, SOL_SOCKET, SO_REUSEADDR, 0);
 }
 
 /* Open a socket bound to the address and set up to send. Returns -1 on failure,
@@ -78,17 +78,17 @@ static int open_socket(const struct bcl_udp *udp,
 	/* A tentative address becomes this host's in a second unless another
 	 * host has it. */
 	if (storage.ss_family == AF_INET6)
-		set(fd, SOL_IPV6, IPV6_FREEBIND, 1);
+		set_option(fd, SOL_IPV6, IPV6_FREEBIND, 1);
 	if (!bind_to(fd, (struct sockaddr *)&storage, length, shared)) {
 		close(fd);
 		return -1;
 	}
 	if (storage.ss_family == AF_INET) {
-		set(fd, SOL_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
-		set(fd, SOL_IP, IP_RECVERR, 1);
+		set_option(fd, SOL_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
+		set_option(fd, SOL_IP, IP_RECVERR, 1);
 	} else {
-		set(fd, SOL_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO);
-		set(fd, SOL_IPV6, IPV6_RECVERR, 1);
+		set_option(fd, SOL_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO);
+		set_option(fd, SOL_IPV6, IPV6_RECVERR, 1);
 	}
 	ask_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, udp->config->socket_buffer);
 	return fd;
@@ -127,15 +127,16 @@ static void open_partner(struct bcl_udp *udp)
 	struct bcl_udp_socket *partner = &udp->partner;
 	const struct bcl_wire_address *address = &udp->rail.address;
 
-	if (!udp->join || !set(udp->bound.fd, SOL_SOCKET, SO_REUSEADDR, 1))
+	if (!udp->join ||
+	    !set_option(udp->bound.fd, SOL_SOCKET, SO_REUSEADDR, 1))
 		return;
 	partner->fd = open_socket(udp, address, true);
-	set(udp->bound.fd, SOL_SOCKET, SO_REUSEADDR, 0);
+	set_option(udp->bound.fd, SOL_SOCKET, SO_REUSEADDR, 0);
 	if (partner->fd < 0)
 		return;
 	ask_buffer(partner->fd, SO_RCVBUFFORCE, SO_RCVBUF,
 		   udp->config->socket_buffer);
-	if (!set(partner->fd, SOL_UDP, UDP_GRO, 1) ||
+	if (!set_option(partner->fd, SOL_UDP, UDP_GRO, 1) ||
 	    !connect_socket(udp, partner, address))
 		bcl_udp_socket_close(partner);
 	partner->peer.kind = 0; /* no partner yet */
@@ -163,8 +164,9 @@ bool bcl_udp_sockets_open(struct bcl_udp *udp, const struct bcl_ip *ip)
 		return false;
 	bcl_udp_from_system(&storage, address);
 	ask_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, config->socket_buffer);
-	udp->segment = config->offload && set(fd, SOL_UDP, UDP_SEGMENT, 0);
-	udp->join = config->offload && set(fd, SOL_UDP, UDP_GRO, 1);
+	udp->segment =
+		config->offload && set_option(fd, SOL_UDP, UDP_SEGMENT, 0);
+	udp->join = config->offload && set_option(fd, SOL_UDP, UDP_GRO, 1);
 	open_partner(udp);
 	udp->rail.partner_fd = udp->partner.fd;
 	return true;
@@ -227,8 +229,8 @@ static bool connect_to(struct bcl_udp *udp, struct bcl_udp_socket *peer,
 
 /* The place in the table is free or belongs to another destination. */
 static struct bcl_udp_socket *__attribute__((noinline))
-stranger(struct bcl_udp *udp, struct bcl_udp_socket *peer,
-	 const struct bcl_wire_address *destination)
+socket_for_stranger(struct bcl_udp *udp, struct bcl_udp_socket *peer,
+		    const struct bcl_wire_address *destination)
 {
 	if (++peer->strangers < OFTEN)
 		return &udp->bound;
@@ -267,7 +269,7 @@ bcl_udp_socket_of(struct bcl_udp *udp,
 		return &udp->bound;
 	if (peer->fd < 0 ||
 	    memcmp(&peer->peer, destination, sizeof(*destination)))
-		return stranger(udp, peer, destination);
+		return socket_for_stranger(udp, peer, destination);
 	peer->strangers = 0;
 	return peer;
 }

@@ -57,14 +57,14 @@ void bcl_udp_stage_close(struct bcl_udp *udp)
 	*stage = (struct bcl_udp_stage){ .memory = NULL };
 }
 
-static void refuse(struct bcl_udp *udp)
+static void refuse_staging(struct bcl_udp *udp)
 {
 	udp->stage.refused = true;
 	bcl_rail_count(&udp->rail, udp_stage_refused, 1);
 }
 
 static bool __attribute__((noinline))
-take(struct bcl_udp *udp, const struct bcl_wire_address *destination)
+take_stage(struct bcl_udp *udp, const struct bcl_wire_address *destination)
 {
 	const struct bcl_env *env = udp->env;
 	struct bcl_udp_stage *stage = &udp->stage;
@@ -76,7 +76,7 @@ take(struct bcl_udp *udp, const struct bcl_wire_address *destination)
 		stage->memory =
 			env->share(env->world, "bcl-stage", SIZE, &stage->fd);
 	if (!stage->memory) {
-		refuse(udp);
+		refuse_staging(udp);
 		return false;
 	}
 	stage->size = SIZE;
@@ -93,7 +93,7 @@ void *bcl_udp_stage(struct bcl_rail *rail,
 	if (bytes < LEAST || bytes > ROOM || stage->refused || !udp->segment)
 		return NULL;
 	if (memcmp(&stage->owner, destination, sizeof(*destination)) &&
-	    !take(udp, destination))
+	    !take_stage(udp, destination))
 		return NULL;
 	stage->strangers = 0;
 	return stage->memory + stage->at;
@@ -131,8 +131,9 @@ static bool lies_in(const struct bcl_udp_stage *stage,
 
 /* The system took nothing of the burst. The burst can usually leave by a copy,
  * which reports other errors. */
-static enum bcl_udp_outcome refused(struct bcl_udp *udp,
-				    struct bcl_udp_socket *from, int error)
+static enum bcl_udp_outcome handle_refused_burst(struct bcl_udp *udp,
+						 struct bcl_udp_socket *from,
+						 int error)
 {
 	switch (error) {
 	case EAGAIN:
@@ -145,7 +146,7 @@ static enum bcl_udp_outcome refused(struct bcl_udp *udp,
 	case ENOSYS:
 	case EOPNOTSUPP:
 	case EPERM:
-		refuse(udp);
+		refuse_staging(udp);
 		bcl_udp_cut_to(from, 0);
 		break;
 	default:
@@ -156,10 +157,11 @@ static enum bcl_udp_outcome refused(struct bcl_udp *udp,
 
 /* The system took part of the burst. This part waits in the socket for the rest
  * and is dropped with the socket. */
-static enum bcl_udp_outcome halved(struct bcl_udp *udp,
-				   struct bcl_udp_socket *from, unsigned n)
+static enum bcl_udp_outcome handle_halved_burst(struct bcl_udp *udp,
+						struct bcl_udp_socket *from,
+						unsigned n)
 {
-	refuse(udp);
+	refuse_staging(udp);
 	bcl_udp_socket_close(from);
 	bcl_rail_count(&udp->rail, udp_send_failed, n);
 	return BCL_UDP_LOST;
@@ -180,9 +182,9 @@ enum bcl_udp_outcome bcl_udp_send_stage(struct bcl_udp *udp,
 	bcl_rail_count(&udp->rail, udp_sendmsg, 1);
 	sent = syscall(SYS_sendfile, from->fd, stage->fd, &at, burst->iov_len);
 	if (sent < 0)
-		return refused(udp, from, errno);
+		return handle_refused_burst(udp, from, errno);
 	if (sent != (ssize_t)burst->iov_len)
-		return halved(udp, from, n);
+		return handle_halved_burst(udp, from, n);
 	bcl_rail_count(&udp->rail, udp_staged, 1);
 	stage->at = (uint32_t)((at + PAGE - 1) / PAGE * PAGE);
 	if (stage->at + ROOM > stage->size)

@@ -22,8 +22,8 @@ static inline struct bcl_host_seat *seat_of(struct bcl_inproc *host,
 				    : bcl_inproc_seat_find(host, port, port);
 }
 
-static inline uint8_t *area(struct bcl_inproc *host, uint32_t handle,
-			    uint64_t offset, uint64_t length)
+static inline uint8_t *area_memory(struct bcl_inproc *host, uint32_t handle,
+				   uint64_t offset, uint64_t length)
 {
 	uint32_t index = handle - 1;
 	const struct bcl_host_area *area;
@@ -36,7 +36,7 @@ static inline uint8_t *area(struct bcl_inproc *host, uint32_t handle,
 	return area->address + offset;
 }
 
-static enum bcl_dma_result refused(struct bcl_inproc *host)
+static enum bcl_dma_result count_refusal(struct bcl_inproc *host)
 {
 	bcl_count(host->context->counters, host_dma_refused);
 	return BCL_DMA_FAULT;
@@ -44,14 +44,15 @@ static enum bcl_dma_result refused(struct bcl_inproc *host)
 
 /* The address of the memory, or NULL: not in the memory of the port, or without
  * the rights. Port 0 is the card itself. */
-static inline uint8_t *resolve(struct bcl_inproc *host, uint16_t port,
-			       int remote, const struct bcl_memref *ref,
-			       unsigned rights)
+static inline uint8_t *resolve_memory(struct bcl_inproc *host, uint16_t port,
+				      int remote, const struct bcl_memref *ref,
+				      unsigned rights)
 {
 	uint8_t *memory;
 
 	if (!port)
-		memory = area(host, ref->handle, ref->offset, ref->length);
+		memory = area_memory(host, ref->handle, ref->offset,
+				     ref->length);
 	else if (!remote && ref->handle == BCL_HANDLE_SELF)
 		memory = (uint8_t *)(uintptr_t)ref->offset;
 	else if (!remote)
@@ -61,17 +62,17 @@ static inline uint8_t *resolve(struct bcl_inproc *host, uint16_t port,
 		memory = bcl_memory_reach(host->context, ref->handle,
 					  ref->offset, ref->length, rights);
 	if (!memory)
-		refused(host);
+		count_refusal(host);
 	return memory;
 }
 
 static void *hal_area(void *host, uint32_t handle, uint64_t length)
 {
-	return area(host, handle, 0, length);
+	return area_memory(host, handle, 0, length);
 }
 
-static void place(struct bcl_inproc *host, uint8_t *to, const uint8_t *from,
-		  uint32_t length)
+static void place_bytes(struct bcl_inproc *host, uint8_t *to,
+			const uint8_t *from, uint32_t length)
 {
 	memcpy(to, from, length);
 	bcl_count_add(host->context->counters, BCL_COUNT_host_bytes_placed,
@@ -89,12 +90,12 @@ static enum bcl_dma_result hal_dma(void *arg, enum bcl_dma_direction direction,
 	(void)cookie;
 	if (!ref->length)
 		return BCL_DMA_DONE;
-	memory = resolve(arg, port, remote, ref,
-			 write ? BCL_REMOTE_WRITE : BCL_REMOTE_READ);
+	memory = resolve_memory(arg, port, remote, ref,
+				write ? BCL_REMOTE_WRITE : BCL_REMOTE_READ);
 	if (!memory)
 		return BCL_DMA_FAULT;
 	if (write)
-		place(arg, memory, card, ref->length);
+		place_bytes(arg, memory, card, ref->length);
 	else
 		memcpy(card, memory, ref->length);
 	return BCL_DMA_DONE;
@@ -105,7 +106,7 @@ enum {
 	AHEAD = 2, /* frames */
 };
 
-static void fetch(const uint8_t *memory, uint32_t length)
+static void prefetch_memory(const uint8_t *memory, uint32_t length)
 {
 	uint32_t at;
 
@@ -122,7 +123,8 @@ static unsigned hal_store(void *arg, uint16_t port, int remote,
 			  const struct bcl_rx_frame *frames, unsigned n)
 {
 	struct bcl_inproc *host = arg;
-	uint8_t *memory = resolve(host, port, remote, ref, BCL_REMOTE_WRITE);
+	uint8_t *memory =
+		resolve_memory(host, port, remote, ref, BCL_REMOTE_WRITE);
 	uint32_t length = ref->length / n;
 	unsigned i;
 
@@ -134,7 +136,7 @@ static unsigned hal_store(void *arg, uint16_t port, int remote,
 		uint32_t crc;
 
 		if (i + AHEAD < n)
-			fetch(memory + AHEAD * length, length);
+			prefetch_memory(memory + AHEAD * length, length);
 		crc = bcl_crc32c_copy(0, memory, bcl_rx_payload(&frames[i]),
 				      length);
 		if (header->kind & BCL_FRAME_PCRC &&
@@ -152,7 +154,7 @@ static int hal_allowed(void *arg, enum bcl_dma_direction direction,
 	unsigned rights =
 		direction == BCL_DMA_WRITE ? BCL_REMOTE_WRITE : BCL_REMOTE_READ;
 
-	return resolve(arg, port, 1, ref, rights) != NULL;
+	return resolve_memory(arg, port, 1, ref, rights) != NULL;
 }
 
 static enum bcl_dma_result hal_atomic(void *arg, enum bcl_atomic_op op,
@@ -161,7 +163,7 @@ static enum bcl_dma_result hal_atomic(void *arg, enum bcl_atomic_op op,
 				      const uint64_t operand[2], uint64_t *old)
 {
 	_Atomic uint64_t *word =
-		(void *)resolve(arg, port, 1, ref, BCL_REMOTE_ATOMIC);
+		(void *)resolve_memory(arg, port, 1, ref, BCL_REMOTE_ATOMIC);
 
 	if (!word || ref->length != sizeof(*old) || (uintptr_t)word % 8)
 		return BCL_DMA_FAULT;
@@ -214,7 +216,8 @@ static struct bcl_inproc_target target_of(struct bcl_inproc *host,
 }
 
 /* Store the checksum of all bytes after the headers in the frame header. */
-static void checksum(struct bcl_tx_frame *frame, const struct bcl_rail_tx *tx)
+static void store_checksum(struct bcl_tx_frame *frame,
+			   const struct bcl_rail_tx *tx)
 {
 	struct bcl_frame_header *header = (void *)frame->head;
 	uint32_t crc = 0;
@@ -228,8 +231,8 @@ static void checksum(struct bcl_tx_frame *frame, const struct bcl_rail_tx *tx)
 	header->pcrc = bcl_put32(crc);
 }
 
-static bool gather(struct bcl_inproc *host, struct bcl_tx_frame *frame,
-		   struct bcl_rail_tx *tx)
+static bool gather_frame(struct bcl_inproc *host, struct bcl_tx_frame *frame,
+			 struct bcl_rail_tx *tx)
 {
 	unsigned i;
 
@@ -242,8 +245,8 @@ static bool gather(struct bcl_inproc *host, struct bcl_tx_frame *frame,
 
 		if (!part->ref.length)
 			continue;
-		memory = resolve(host, part->port, part->remote, &part->ref,
-				 BCL_REMOTE_READ);
+		memory = resolve_memory(host, part->port, part->remote,
+					&part->ref, BCL_REMOTE_READ);
 		if (!memory)
 			return false;
 		tx->iov[tx->niov++] =
@@ -251,7 +254,7 @@ static bool gather(struct bcl_inproc *host, struct bcl_tx_frame *frame,
 		tx->length += part->ref.length;
 	}
 	if (frame->flags & BCL_TX_PCRC)
-		checksum(frame, tx);
+		store_checksum(frame, tx);
 	return true;
 }
 
@@ -271,8 +274,8 @@ static bool find_pieces(struct bcl_inproc *host, const struct bcl_tx_frame *run,
 	source->next = 0;
 	for (i = 0; i < run->nparts; i++) {
 		const struct bcl_tx_part *part = &run->part[i];
-		uint8_t *memory = resolve(host, part->port, part->remote,
-					  &part->ref, BCL_REMOTE_READ);
+		uint8_t *memory = resolve_memory(host, part->port, part->remote,
+						 &part->ref, BCL_REMOTE_READ);
 
 		if (!memory)
 			return false;
@@ -301,8 +304,8 @@ static uint32_t copy_next(struct source *source, uint8_t *to, size_t length)
 }
 
 /* Write one frame of a run, with checksums, to `at`. Returns its length. */
-static unsigned pack(const struct bcl_tx_frame *run, unsigned i, uint8_t *at,
-		     struct source *source)
+static unsigned pack_frame(const struct bcl_tx_frame *run, unsigned i,
+			   uint8_t *at, struct source *source)
 {
 	struct bcl_frame_header *header = (void *)at;
 	uint32_t length = bcl_tx_run_head(run, i, at), crc = 0;
@@ -328,7 +331,7 @@ static void pack_all(struct bcl_inproc *host, const struct bcl_tx_frame *run,
 	unsigned i;
 
 	for (i = 0; i < n; i++) {
-		unsigned length = pack(run, first + i, at, source);
+		unsigned length = pack_frame(run, first + i, at, source);
 
 		host->tx[i] =
 			(struct bcl_rail_tx){ { { at, length } }, 1, length };
@@ -400,7 +403,7 @@ hal_transmit(void *arg, unsigned rail, uint32_t node,
 	}
 	if (frame->frames > 1)
 		taken = transmit_run(host, own->rail, to.address, frame);
-	else if (gather(host, frame, host->tx)) /* otherwise lost, too */
+	else if (gather_frame(host, frame, host->tx)) /* otherwise lost, too */
 		taken = own->rail->transmit(own->rail, to.address, host->tx, 1);
 	if (taken < frame->frames) {
 		own->blocked = true;
@@ -427,7 +430,7 @@ static void hal_learn(void *arg, uint32_t index, unsigned rail)
 	own->used = true;
 }
 
-static void wake(struct bcl_inproc *host, const struct bcl_host_seat *seat)
+static void wake_port(struct bcl_inproc *host, const struct bcl_host_seat *seat)
 {
 	bcl_count(host->context->counters, host_wakes);
 	host->env->wake(host->env->world, seat->port->object);
@@ -445,7 +448,7 @@ static void wake_sleepers(struct bcl_inproc *host)
 		/* The lock is held: see bcl_host_sleep(). */
 		if (seat->number &&
 		    atomic_load_explicit(seat->sleeping, memory_order_relaxed))
-			wake(host, seat);
+			wake_port(host, seat);
 	}
 }
 
@@ -482,7 +485,7 @@ static void hal_wake(void *arg, uint16_t port)
 	struct bcl_host_seat *seat = seat_of(host, port);
 
 	if (seat)
-		wake(host, seat);
+		wake_port(host, seat);
 }
 
 static uint64_t hal_random(void *arg)

@@ -35,8 +35,8 @@ static enum bcl_status control_op(struct bcl_host *base,
 	return status;
 }
 
-static void exclusive(struct bcl_host *base, struct bcl_host_seat *seat,
-		      void (*run)(void *arg), void *arg)
+static void run_exclusive(struct bcl_host *base, struct bcl_host_seat *seat,
+			  void (*run)(void *arg), void *arg)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
 
@@ -45,8 +45,8 @@ static void exclusive(struct bcl_host *base, struct bcl_host_seat *seat,
 	bcl_inproc_unlock(host, seat);
 }
 
-static void counters(struct bcl_host *base,
-		     _Atomic uint64_t values[BCL_CARD_NCOUNTERS])
+static void read_counters(struct bcl_host *base,
+			  _Atomic uint64_t values[BCL_CARD_NCOUNTERS])
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
 	const uint64_t *own;
@@ -84,9 +84,10 @@ static uint32_t first_area(const struct bcl_inproc *host,
 
 /* Tell the journal of a new port. Without memory for the journal the port is
  * closed again. */
-static enum bcl_status note(struct bcl_inproc *host,
-			    const struct bcl_host_area areas[BCL_HOST_AREAS],
-			    const struct bcl_control *control)
+static enum bcl_status
+journal_new_port(struct bcl_inproc *host,
+		 const struct bcl_host_area areas[BCL_HOST_AREAS],
+		 const struct bcl_control *control)
 {
 	const struct bcl_control close = {
 		.op = BCL_CTL_PORT_CLOSE,
@@ -104,9 +105,9 @@ static enum bcl_status note(struct bcl_inproc *host,
 }
 
 static enum bcl_status
-sit_down(struct bcl_inproc *host, struct bcl_port *port,
-	 const struct bcl_host_area areas[BCL_HOST_AREAS],
-	 struct bcl_control *control, struct bcl_host_seat *seat)
+occupy_seat(struct bcl_inproc *host, struct bcl_port *port,
+	    const struct bcl_host_area areas[BCL_HOST_AREAS],
+	    struct bcl_control *control, struct bcl_host_seat *seat)
 {
 	uint32_t first = first_area(host, seat), handle = first + 1;
 	struct bcl_port_indices *indices =
@@ -127,7 +128,7 @@ sit_down(struct bcl_inproc *host, struct bcl_port *port,
 	control->port.indices = handle + BCL_HOST_AREA_INDICES;
 	status = bcl_inproc_command(host, control, &result);
 	if (!status && host->trace)
-		status = note(host, areas, control);
+		status = journal_new_port(host, areas, control);
 	if (status)
 		seat->number = 0;
 	return status;
@@ -145,7 +146,7 @@ port_open(struct bcl_host *base, struct bcl_port *port,
 	bcl_inproc_lock(host, NULL);
 	seat = bcl_inproc_seat_find(host, port->number, 0);
 	if (seat)
-		status = sit_down(host, port, areas, control, seat);
+		status = occupy_seat(host, port, areas, control, seat);
 	bcl_inproc_unlock(host, NULL);
 	*result = seat;
 	if (!seat)
@@ -184,8 +185,8 @@ static void port_close(struct bcl_host *base, struct bcl_host_seat *seat)
 
 /* ---- rails ---- */
 
-static bool same(const struct bcl_rail_limits *a,
-		 const struct bcl_rail_limits *b)
+static bool same_limits(const struct bcl_rail_limits *a,
+			const struct bcl_rail_limits *b)
 {
 	return a->mtu == b->mtu && a->burst == b->burst &&
 	       a->window == b->window && a->small == b->small &&
@@ -197,7 +198,7 @@ static bool same(const struct bcl_rail_limits *a,
  * work. Returns true if either has changed: connections then have to find out
  * by which end their peer is reached.
  */
-static bool measure(struct bcl_inproc *host, unsigned r)
+static bool measure_rail(struct bcl_inproc *host, unsigned r)
 {
 	struct bcl_rail_limits least = { .mtu = UINT32_MAX };
 	unsigned up = 0, e;
@@ -214,7 +215,7 @@ static bool measure(struct bcl_inproc *host, unsigned r)
 			least = *limits;
 	}
 	changed = up != host->rails[r].up ||
-		  !same(&least, &host->rails[r].limits);
+		  !same_limits(&least, &host->rails[r].limits);
 	host->rails[r].up = up;
 	host->rails[r].limits = least;
 	return changed;
@@ -245,11 +246,11 @@ void bcl_inproc_tell_changes(struct bcl_inproc *host)
 
 	host->grown = false;
 	for (r = 0; r < host->nrails; r++)
-		if (measure(host, r))
+		if (measure_rail(host, r))
 			tell_rail(host, r);
 }
 
-static void watch(struct bcl_host *base)
+static void check_rail_ends(struct bcl_host *base)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
 	unsigned e;
@@ -284,7 +285,7 @@ const struct bcl_host_ops bcl_host_inproc = {
 	.node = bcl_inproc_node,
 	.node_info = bcl_inproc_node_info,
 	.poll = bcl_inproc_poll,
-	.watch = watch,
-	.exclusive = exclusive,
-	.counters = counters,
+	.watch = check_rail_ends,
+	.exclusive = run_exclusive,
+	.counters = read_counters,
 };

@@ -5,7 +5,7 @@
 #include "transport/counters.h"
 #include "transport/wire/trace.h"
 
-static void put(void *arg, const struct bcl_record *record)
+static void write_record(void *arg, const struct bcl_record *record)
 {
 	const struct bcl_inproc *host = arg;
 
@@ -19,7 +19,7 @@ static uint64_t card_of(void *arg, uint32_t node)
 	return node < host->nnodes ? host->nodes[node].shown.card : 0;
 }
 
-static void look(void *arg)
+static void look_at_queues(void *arg)
 {
 	struct bcl_inproc *host = arg;
 
@@ -31,7 +31,7 @@ static void look(void *arg)
  * Otherwise another thread could let the card send before the card hears of the
  * request.
  */
-static void doorbell(struct bcl_host *base, struct bcl_host_seat *seat)
+static void record_doorbell(struct bcl_host *base, struct bcl_host_seat *seat)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
 
@@ -48,14 +48,14 @@ void bcl_inproc_journal(struct bcl_inproc *host)
 	const struct bcl_context *context = host->context;
 
 	host->journal = (struct bcl_journal){
-		.put = put,
+		.put = write_record,
 		.card_of = card_of,
 		.arg = host,
 	};
 	host->ops = *host->base.ops;
-	host->ops.doorbell = doorbell;
+	host->ops.doorbell = record_doorbell;
 	host->base.ops = &host->ops;
-	bcl_trace_watch(host->trace, look, host);
+	bcl_trace_watch(host->trace, look_at_queues, host);
 	bcl_journal_open(&host->journal, context->card_id, context->incarnation,
 			 host->arena_size, context->config.peer_timeout);
 }

@@ -49,7 +49,7 @@ struct bcl_inproc_node *bcl_inproc_node_make(struct bcl_inproc *host,
 	return node;
 }
 
-static void disconnect(struct bcl_inproc *host, uint32_t index)
+static void disconnect_node(struct bcl_inproc *host, uint32_t index)
 {
 	const struct bcl_control control = {
 		.op = BCL_CTL_DISCONNECT,
@@ -196,7 +196,7 @@ enum bcl_status bcl_inproc_connect(struct bcl_host *base,
 	if (!status) {
 		node = bcl_inproc_node_make(host, *index, address->card);
 		if (!node) {
-			disconnect(host, *index);
+			disconnect_node(host, *index);
 			status = BCL_ERR_NOMEM;
 		}
 	}
@@ -210,8 +210,8 @@ enum bcl_status bcl_inproc_connect(struct bcl_host *base,
 }
 
 /* The copy of the node's state for the program. */
-static struct bcl_host_node shown(const struct bcl_inproc *host,
-				  const struct bcl_inproc_node *node)
+static struct bcl_host_node copy_node_state(const struct bcl_inproc *host,
+					    const struct bcl_inproc_node *node)
 {
 	struct bcl_host_node result = node->shown;
 	unsigned r;
@@ -231,7 +231,7 @@ uint32_t bcl_inproc_node(struct bcl_host *base, uint32_t index,
 	*node = (struct bcl_host_node){ 0 };
 	bcl_inproc_lock(host, NULL);
 	if (index < host->nnodes) /* else no memory for an entry */
-		*node = shown(host, &host->nodes[index]);
+		*node = copy_node_state(host, &host->nodes[index]);
 	changes =
 		atomic_load_explicit(&host->base.changes, memory_order_relaxed);
 	bcl_inproc_unlock(host, NULL);

@@ -168,7 +168,7 @@ static enum bcl_status open_card(struct bcl_inproc *host)
 	return host->card ? BCL_OK : BCL_ERR_NOMEM;
 }
 
-static void release(struct bcl_inproc *host)
+static void release_host(struct bcl_inproc *host)
 {
 	const struct bcl_env *env = host->env;
 	unsigned e;
@@ -200,7 +200,7 @@ static void tell_none(struct bcl_inproc *host)
 			 i ? "; " : "", base->line[i]);
 }
 
-static enum bcl_status set_up(struct bcl_inproc *host)
+static enum bcl_status set_up_host(struct bcl_inproc *host)
 {
 	const struct bcl_env *env = host->env;
 	enum bcl_status status;
@@ -228,7 +228,7 @@ static enum bcl_status set_up(struct bcl_inproc *host)
 }
 
 /* Fill in the fields that the library reads. */
-static void show(struct bcl_inproc *host)
+static void show_rails(struct bcl_inproc *host)
 {
 	struct bcl_host *base = &host->base;
 	unsigned e;
@@ -271,12 +271,12 @@ enum bcl_status bcl_inproc_open(struct bcl_context *context,
 	host->sink.host = host;
 	atomic_store_explicit(&host->base.deadline, UINT64_MAX,
 			      memory_order_relaxed);
-	status = set_up(host);
+	status = set_up_host(host);
 	if (status) {
-		release(host);
+		release_host(host);
 		return status;
 	}
-	show(host);
+	show_rails(host);
 	*result = &host->base;
 	return BCL_OK;
 }
@@ -299,5 +299,5 @@ void bcl_inproc_close(struct bcl_host *base)
 	if (host->trace)
 		bcl_journal_close(&host->journal, BCL_RECORD_CLOSED);
 	bcl_inproc_unlock(host, NULL);
-	release(host);
+	release_host(host);
 }

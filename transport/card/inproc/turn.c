@@ -8,8 +8,8 @@
 
 /* ---- doorbells ---- */
 
-static inline void doorbell(struct bcl_inproc *host,
-			    const struct bcl_host_seat *seat)
+static inline void serve_doorbell(struct bcl_inproc *host,
+				  const struct bcl_host_seat *seat)
 {
 	struct bcl_card_next next;
 
@@ -34,12 +34,12 @@ void bcl_inproc_serve_doorbells(struct bcl_inproc *host)
 		/*
 		 * Acquire: pairs with bcl_inproc_doorbell(). An exchange,
 		 * because a plain store could overwrite a ring whose request
-		 * doorbell() does not see.
+		 * serve_doorbell() does not see.
 		 */
 		atomic_exchange_explicit(&seat->rung, false,
 					 memory_order_acquire);
 		if (seat->number)
-			doorbell(host, seat);
+			serve_doorbell(host, seat);
 	}
 }
 
@@ -82,7 +82,7 @@ bcl_inproc_doorbell(struct bcl_host *base, struct bcl_host_seat *seat)
 
 	if (bcl_inproc_try_lock(host, seat)) {
 		bcl_count(host->context->counters, host_doorbells);
-		doorbell(host, seat);
+		serve_doorbell(host, seat);
 	} else {
 		/* Release: the request. Pairs with
 		 * bcl_inproc_serve_doorbells(). */
@@ -114,7 +114,8 @@ enum {
  * An idle rail beside other rails is polled rarely, because each poll is a
  * system call: 8 turns of 16 passes each (poll.c) are some microseconds.
  */
-static bool skip(const struct bcl_inproc *host, struct bcl_inproc_end *own)
+static bool skip_idle_rail(const struct bcl_inproc *host,
+			   struct bcl_inproc_end *own)
 {
 	return host->nends > 1 && own->quiet > QUIET &&
 	       ++own->skipped % (own->used ? QUIET_TURNS : IDLE_TURNS);
@@ -127,7 +128,7 @@ static bool skip(const struct bcl_inproc *host, struct bcl_inproc_end *own)
  * third, so it will have caught up again by the end of the expected bytes. The
  * sender's window bounds the pause, so the window stays open.
  */
-static void rest(struct bcl_inproc *host, struct bcl_inproc_end *own)
+static void start_rest(struct bcl_inproc *host, struct bcl_inproc_end *own)
 {
 	uint64_t bytes = bcl_card_expected(host->card, own->number);
 
@@ -137,7 +138,7 @@ static void rest(struct bcl_inproc *host, struct bcl_inproc_end *own)
 		own->rest = bcl_inproc_now(host) + bytes / REST_BYTES_PER_NS;
 }
 
-static bool rests(struct bcl_inproc *host, struct bcl_inproc_end *own)
+static bool is_resting(struct bcl_inproc *host, struct bcl_inproc_end *own)
 {
 	if (own->rest && bcl_inproc_now(host) >= own->rest)
 		own->rest = 0;
@@ -152,7 +153,8 @@ static unsigned poll_end(struct bcl_inproc *host, unsigned e, bool sockets)
 	unsigned n = 0;
 
 	if (!bcl_rail_mapped(rail)) {
-		if (!sockets || skip(host, own) || rests(host, own))
+		if (!sockets || skip_idle_rail(host, own) ||
+		    is_resting(host, own))
 			return 0;
 		n = rail->receive(rail, &host->sink, e, BCL_INPROC_BUDGET);
 	} else if (bcl_rail_waiting(rail)) {
@@ -165,7 +167,7 @@ static unsigned poll_end(struct bcl_inproc *host, unsigned e, bool sockets)
 		own->quiet++;
 		if (own->wet) {
 			own->wet = false;
-			rest(host, own);
+			start_rest(host, own);
 			bcl_card_drained(host->card, own->number,
 					 bcl_inproc_now(host),
 					 BCL_INPROC_BUDGET, &next);
@@ -182,7 +184,7 @@ static unsigned poll_end(struct bcl_inproc *host, unsigned e, bool sockets)
 	return n;
 }
 
-static uint64_t deadline(const struct bcl_inproc *host)
+static uint64_t read_deadline(const struct bcl_inproc *host)
 {
 	return atomic_load_explicit(&host->base.deadline, memory_order_relaxed);
 }
@@ -208,7 +210,7 @@ unsigned bcl_inproc_poll(struct bcl_host *base, struct bcl_host_seat *seat,
 	if (host->grown)
 		bcl_inproc_tell_changes(host);
 	/* Only if no frame came: with frames the card has seen the clock. */
-	if (sockets && !n && bcl_inproc_now(host) >= deadline(host)) {
+	if (sockets && !n && bcl_inproc_now(host) >= read_deadline(host)) {
 		bcl_card_timer(host->card, host->now, BCL_INPROC_BUDGET, &next);
 		bcl_inproc_wants(host, &next);
 	}
