@@ -2,7 +2,7 @@
 /*
  * heat [--rma] [-n SIDE] [-s STEPS] [PICTURE.png]
  *
- *  cc heat.c heat_halo.c -o heat $(pkg-config --cflags --libs bcl libpng)
+ * cc heat.c heat_halo.c -o heat $(pkg-config --cflags --libs bcl libpng)
  *
  * Heat spreads over a square plate with hot spots and a cold border. Each rank
  * has some rows. In each step a rank needs the rows next to them (halo) from

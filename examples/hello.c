@@ -2,7 +2,7 @@
 /*
  * Every rank counts itself; all ranks learn the sum.
  *
- *  cc hello.c -o hello $(pkg-config --cflags --libs bcl)
+ * cc hello.c -o hello $(pkg-config --cflags --libs bcl)
  */
 #include <bcl/coll.h>
 #include <stdio.h>

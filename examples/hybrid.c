@@ -2,7 +2,7 @@
 /*
  * hybrid [LIMIT]: counts the primes below LIMIT with all threads of all ranks.
  *
- *  cc -fopenmp hybrid.c -o hybrid $(pkg-config --cflags --libs bcl)
+ * cc -fopenmp hybrid.c -o hybrid $(pkg-config --cflags --libs bcl)
  *
  * Each OpenMP thread calls the library by itself. One thread of rank 0 hands
  * out ranges of numbers to whichever thread asks next. Ranges take different

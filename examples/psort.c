@@ -8,7 +8,7 @@
  * file (and writes a part of OUTPUT) under the same name. Without -o rank 0
  * writes everything to standard output.
  *
- *  cc psort.c -o psort $(pkg-config --cflags --libs bcl)
+ * cc psort.c -o psort $(pkg-config --cflags --libs bcl)
  */
 #include <bcl/coll.h>
 #include <errno.h>

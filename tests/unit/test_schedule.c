@@ -52,7 +52,7 @@ static void build(struct bcl_adi *adi, void *arg)
 	plan->nscratch = schedule->nscratch;
 	plan->nwindows = schedule->nwindows;
 	plan->ngranted = schedule->ngranted;
-	bcl_schedule_empty(schedule);
+	bcl_schedule_free(schedule);
 	bcl_team_free(world);
 }
 
