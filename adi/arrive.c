@@ -6,8 +6,8 @@
 #include "adi/arrive.h"
 #include "adi/protocol.h"
 
-static void answer(struct bcl_adi *adi, struct bcl_adi_request *request,
-		   struct bcl_adi_peer *peer, uint64_t sync)
+static void answer_sender(struct bcl_adi *adi, struct bcl_adi_request *request,
+			  struct bcl_adi_peer *peer, uint64_t sync)
 {
 	request->status.status =
 		bcl_request_fits(request, request->status.length);
@@ -71,7 +71,8 @@ void bcl_adi_receive_unexpected(struct bcl_adi *adi,
 		bcl_request_copy_in(request, key, message->data,
 				    message->length);
 		if (message->sync)
-			answer(adi, request, message->peer, message->sync);
+			answer_sender(adi, request, message->peer,
+				      message->sync);
 		else
 			bcl_request_complete(
 				adi, request,
@@ -103,7 +104,7 @@ static void discard(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 		fetch(adi, request, peer, key, message->data, message->length);
 	} else {
 		request->status.length = message->length;
-		answer(adi, request, peer, message->sync);
+		answer_sender(adi, request, peer, message->sync);
 	}
 }
 
@@ -185,7 +186,7 @@ static bool arrive_sync(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 				    false);
 	bcl_request_copy_in((struct bcl_adi_request *)receive, key, data,
 			    length);
-	answer(adi, (struct bcl_adi_request *)receive, peer, sync);
+	answer_sender(adi, (struct bcl_adi_request *)receive, peer, sync);
 	return true;
 }
 

@@ -5,9 +5,9 @@
 #include "adi/request.h"
 
 /* Reports a request that is done, and frees the request. */
-static enum bcl_status finish(struct bcl_adi *adi,
-			      struct bcl_adi_request **request,
-			      struct bcl_adi_status *status)
+static enum bcl_status finish_request(struct bcl_adi *adi,
+				      struct bcl_adi_request **request,
+				      struct bcl_adi_status *status)
 {
 	enum bcl_status result = (*request)->status.status;
 
@@ -18,7 +18,7 @@ static enum bcl_status finish(struct bcl_adi *adi,
 	return result;
 }
 
-static void nothing(struct bcl_adi_status *status)
+static void empty_status(struct bcl_adi_status *status)
 {
 	if (status)
 		*status = (struct bcl_adi_status){ .source = BCL_ANY_SOURCE,
@@ -26,13 +26,13 @@ static void nothing(struct bcl_adi_status *status)
 }
 
 /* The same, but *request may be NULL. */
-static inline enum bcl_status collect(struct bcl_adi *adi,
-				      struct bcl_adi_request **request,
-				      struct bcl_adi_status *status)
+static inline enum bcl_status collect_request(struct bcl_adi *adi,
+					      struct bcl_adi_request **request,
+					      struct bcl_adi_status *status)
 {
 	if (*request)
-		return finish(adi, request, status);
-	nothing(status);
+		return finish_request(adi, request, status);
+	empty_status(status);
 	return BCL_OK;
 }
 
@@ -50,7 +50,7 @@ enum bcl_status bcl_adi_test(struct bcl_adi *adi,
 	if (*request && (*request)->state != BCL_REQUEST_DONE)
 		bcl_adi_turn(adi);
 	if (!*request || (*request)->state == BCL_REQUEST_DONE)
-		result = collect(adi, request, status);
+		result = collect_request(adi, request, status);
 	else
 		result = adi->broken ? adi->broken : BCL_ERR_AGAIN;
 	bcl_adi_leave(adi);
@@ -71,7 +71,7 @@ enum bcl_status bcl_adi_wait(struct bcl_adi *adi,
 	if (*request)
 		result = bcl_adi_wait_done(adi, *request);
 	if (bcl_likely(!result))
-		result = collect(adi, request, status);
+		result = collect_request(adi, request, status);
 	bcl_adi_leave(adi);
 	return result;
 }
@@ -98,8 +98,8 @@ enum bcl_status bcl_adi_waitall(struct bcl_adi *adi,
 			if (bcl_unlikely(broken))
 				continue;
 		}
-		status = collect(adi, &requests[i],
-				 statuses ? &statuses[i] : NULL);
+		status = collect_request(adi, &requests[i],
+					 statuses ? &statuses[i] : NULL);
 		if (bcl_unlikely(status) && !result)
 			result = status;
 	}
@@ -127,7 +127,7 @@ enum bcl_status bcl_adi_waitany(struct bcl_adi *adi,
 		result = bcl_adi_wait_any(adi, requests, n, &i);
 	if (!result) {
 		*index = i;
-		result = finish(adi, &requests[i], status);
+		result = finish_request(adi, &requests[i], status);
 	}
 	bcl_adi_leave(adi);
 	return result;

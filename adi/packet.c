@@ -68,7 +68,7 @@ enum bcl_status bcl_adi_packet_peer(struct bcl_adi *adi, const void *address,
 /* ---- sending ----------------------------------------------------------------
  */
 
-static char *append(char *p, const void *from, size_t length)
+static char *append_bytes(char *p, const void *from, size_t length)
 {
 	if (length)
 		memcpy(p, from, length);
@@ -86,9 +86,9 @@ static bool copy_all(struct bcl_adi *adi, struct bcl_adi_request *request,
 		return false;
 	request->copy = p;
 	request->copy_size = length;
-	p = append(p, header, header_length);
+	p = append_bytes(p, header, header_length);
 	for (; niov; niov--, iov++)
-		p = append(p, iov->iov_base, iov->iov_len);
+		p = append_bytes(p, iov->iov_base, iov->iov_len);
 	return true;
 }
 
@@ -109,7 +109,7 @@ static bool copy_header(struct bcl_adi *adi, struct bcl_adi_request *request,
 	request->niov = (uint16_t)(niov + 1);
 	request->iov[0] = (struct iovec){ p + list, header_length };
 	memcpy(request->iov + 1, iov, niov * sizeof(*iov));
-	append(p + list, header, header_length);
+	append_bytes(p + list, header, header_length);
 	return true;
 }
 

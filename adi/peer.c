@@ -262,8 +262,8 @@ void bcl_adi_peer_left(struct bcl_adi *adi, struct bcl_adi_peer *peer)
 
 /* Forgets a handle that this process never opened; the transport does so, too.
  * Frees the record unless a request or the ring refers to the record. */
-static void forget(struct bcl_adi *adi, struct bcl_adi_peer *peer,
-		   bool referred)
+static void forget_handle(struct bcl_adi *adi, struct bcl_adi_peer *peer,
+			  bool referred)
 {
 	struct bcl_adi_peer **place = &adi->peers;
 
@@ -277,8 +277,8 @@ static void forget(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 	adi->env->release(adi->env->world, peer, sizeof(*peer));
 }
 
-static bool lose(struct bcl_adi *adi, struct bcl_adi_peer *peer,
-		 enum bcl_status status)
+static bool lose_peer(struct bcl_adi *adi, struct bcl_adi_peer *peer,
+		      enum bcl_status status)
 {
 	struct loss loss = { adi, peer, status, false };
 
@@ -312,7 +312,7 @@ void bcl_adi_peer_lose(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 		       enum bcl_status status)
 {
 	if (!peer->lost)
-		lose(adi, peer, status);
+		lose_peer(adi, peer, status);
 }
 
 void bcl_adi_peer_event(struct bcl_adi *adi, struct bcl_peer *handle,
@@ -322,11 +322,11 @@ void bcl_adi_peer_event(struct bcl_adi *adi, struct bcl_peer *handle,
 	bool referred = false;
 
 	if (peer && status && !peer->lost)
-		referred = lose(adi, peer, status);
+		referred = lose_peer(adi, peer, status);
 	if (adi->packet_ops.peer)
 		adi->packet_ops.peer(adi->packet_arg, handle, status);
 	if (peer && status && !peer->opened)
-		forget(adi, peer, referred);
+		forget_handle(adi, peer, referred);
 }
 
 enum bcl_status bcl_adi_peer(struct bcl_adi *adi, unsigned rank,

@@ -25,7 +25,7 @@ static void prepend(struct bcl_request_queue *queue,
 	queue->first = request;
 }
 
-static struct bcl_adi_request *take(struct bcl_request_queue *queue)
+static struct bcl_adi_request *take_first(struct bcl_request_queue *queue)
 {
 	struct bcl_adi_request *request = queue->first;
 
@@ -53,7 +53,7 @@ void bcl_request_queue_lose(struct bcl_adi *adi,
 			    enum bcl_status status)
 {
 	while (queue->first)
-		bcl_request_fail(adi, take(queue), status);
+		bcl_request_fail(adi, take_first(queue), status);
 }
 
 void bcl_adi_unqueue(struct bcl_adi_request *request)
@@ -149,7 +149,7 @@ static bool has_messages(const struct bcl_adi_peer *peer)
 	return peer->queue.first || peer->withheld.first;
 }
 
-static enum bcl_status tell(struct bcl_adi *adi, struct bcl_adi_peer *peer)
+static enum bcl_status send_owed(struct bcl_adi *adi, struct bcl_adi_peer *peer)
 {
 	static const enum bcl_adi_type types[] = { BCL_ADI_STOP, BCL_ADI_GO,
 						   BCL_ADI_HOLD, BCL_ADI_MORE,
@@ -184,17 +184,17 @@ static struct bcl_adi_request *next_request(struct bcl_adi *adi,
 	for (;;) {
 		request = peer->queue.first;
 		if (request && request->released)
-			return take(&peer->queue);
+			return take_first(&peer->queue);
 		if (peer->withheld.first &&
 		    bcl_adi_may_send(peer->withheld.first)) {
-			request = take(&peer->withheld);
+			request = take_first(&peer->withheld);
 			request->state = BCL_REQUEST_EAGER;
 			request->released = true;
 			return request;
 		}
 		if (!request)
 			return NULL;
-		take(&peer->queue);
+		take_first(&peer->queue);
 		if (!held_back(request))
 			return request;
 		withhold(adi, request);
@@ -203,11 +203,12 @@ static struct bcl_adi_request *next_request(struct bcl_adi *adi,
 
 /* Sends what the peer is owed, then requests. Returns true if nothing is left
  * to do for the peer now. Sets *busy if a request advanced. */
-static bool serve(struct bcl_adi *adi, struct bcl_adi_peer *peer, bool *busy)
+static bool serve_peer(struct bcl_adi *adi, struct bcl_adi_peer *peer,
+		       bool *busy)
 {
 	struct bcl_adi_request *request;
 
-	if (peer->owed && tell(adi, peer) == BCL_ERR_AGAIN)
+	if (peer->owed && send_owed(adi, peer) == BCL_ERR_AGAIN)
 		return false;
 	while ((request = next_request(adi, peer))) {
 		if (bcl_request_push(adi, request) == BCL_ERR_AGAIN) {
@@ -219,7 +220,7 @@ static bool serve(struct bcl_adi *adi, struct bcl_adi_peer *peer, bool *busy)
 	if (peer->withheld.first)
 		say_hold(adi, peer);
 	else if (peer->owed)
-		tell(adi, peer);
+		send_owed(adi, peer);
 	/* LEFT follows withheld messages: MORE or GO leads back here */
 	return !(peer->owed & ~(peer->withheld.first ? BCL_OWED_LEFT : 0u));
 }
@@ -239,7 +240,7 @@ bool bcl_adi_peers_serve(struct bcl_adi *adi)
 	if (peer == last)
 		adi->waiting = NULL;
 	peer->waiting = false;
-	if (!peer->lost && !serve(adi, peer, &busy))
+	if (!peer->lost && !serve_peer(adi, peer, &busy))
 		wait_turn(adi, peer);
 	bcl_adi_peer_judge(peer);
 	return busy;

@@ -22,8 +22,8 @@
 #include "adi/request.h"
 
 /* Copies the pieces together: an offer is one piece of memory. */
-static enum bcl_status pack(struct bcl_adi *adi,
-			    struct bcl_adi_request *request)
+static enum bcl_status copy_pieces(struct bcl_adi *adi,
+				   struct bcl_adi_request *request)
 {
 	void *copy = bcl_pool_get(&adi->pool, request->length);
 
@@ -45,7 +45,7 @@ static enum bcl_status offer(struct bcl_adi *adi,
 	enum bcl_status status = BCL_OK;
 
 	if (request->niov)
-		status = pack(adi, request);
+		status = copy_pieces(adi, request);
 	if (!status)
 		status = bcl_offer(request->peer->peer, request->buffer,
 				   request->length, (uintptr_t)request,
@@ -126,7 +126,8 @@ enum bcl_status bcl_request_offer(struct bcl_adi *adi,
 }
 
 /* The message no longer counts as announced. */
-static void settle(struct bcl_adi *adi, struct bcl_adi_request *request)
+static void end_announcement(struct bcl_adi *adi,
+			     struct bcl_adi_request *request)
 {
 	if (request->tokened) {
 		bcl_assert(adi->tokens);
@@ -148,7 +149,7 @@ void bcl_adi_read(struct bcl_adi *adi, struct bcl_adi_request *request,
 		bcl_adi_unqueue(request);
 	else
 		bcl_assert(request->state == BCL_REQUEST_READ);
-	settle(adi, request);
+	end_announcement(adi, request);
 	bcl_request_complete(adi, request, status);
 }
 
@@ -185,7 +186,7 @@ static enum bcl_status send_data(struct bcl_adi *adi,
 	if (status == BCL_ERR_AGAIN)
 		return status;
 	request->peer->dirty = true;
-	settle(adi, request);
+	end_announcement(adi, request);
 	bcl_request_complete(adi, request, status);
 	return BCL_OK;
 }
@@ -203,7 +204,7 @@ enum bcl_status bcl_request_grant(struct bcl_adi *adi,
 		if (status == BCL_ERR_AGAIN)
 			return status;
 		if (status) {
-			settle(adi, request);
+			end_announcement(adi, request);
 			bcl_request_complete(adi, request, status);
 			return BCL_OK;
 		}

@@ -44,7 +44,7 @@ static bool take_back_all(struct bcl_adi *adi,
 
 /* Calls advance() once and does what follows. Returns true if the schedule is
  * over. */
-static bool run(struct bcl_adi *adi, struct bcl_adi_schedule *schedule)
+static bool run_schedule(struct bcl_adi *adi, struct bcl_adi_schedule *schedule)
 {
 	struct bcl_adi_request *request = schedule->request;
 	bool over;
@@ -78,13 +78,14 @@ bool bcl_adi_schedules_serve(struct bcl_adi *adi)
 		next = schedule->next;
 		schedule->queued = false;
 		if (!schedule->status || take_back_all(adi, schedule))
-			over |= run(adi, schedule);
+			over |= run_schedule(adi, schedule);
 	}
 	return over;
 }
 
-static void start(struct bcl_adi *adi, struct bcl_adi_schedule *schedule,
-		  struct bcl_adi_request *request)
+static void start_schedule(struct bcl_adi *adi,
+			   struct bcl_adi_schedule *schedule,
+			   struct bcl_adi_request *request)
 {
 	bcl_assert(request->state == BCL_REQUEST_NEW);
 	request->state = BCL_REQUEST_RUNNING;
@@ -95,7 +96,7 @@ static void start(struct bcl_adi *adi, struct bcl_adi_schedule *schedule,
 	schedule->messages = NULL;
 	schedule->pending = 0;
 	memset(schedule->lanes, 0, sizeof(schedule->lanes));
-	run(adi, schedule);
+	run_schedule(adi, schedule);
 }
 
 enum bcl_status bcl_adi_schedule_start(struct bcl_adi *adi,
@@ -105,7 +106,7 @@ enum bcl_status bcl_adi_schedule_start(struct bcl_adi *adi,
 	*request = bcl_request_new(adi);
 	if (!*request)
 		return BCL_ERR_NOMEM;
-	start(adi, schedule, *request);
+	start_schedule(adi, schedule, *request);
 	return BCL_OK;
 }
 
@@ -115,7 +116,7 @@ enum bcl_status bcl_adi_schedule_run(struct bcl_adi *adi,
 	struct bcl_adi_request request = { .state = BCL_REQUEST_NEW };
 	enum bcl_status status;
 
-	start(adi, schedule, &request);
+	start_schedule(adi, schedule, &request);
 	status = bcl_adi_wait_done(adi, &request);
 	return status ? status : request.status.status;
 }
@@ -124,8 +125,9 @@ enum bcl_status bcl_adi_schedule_run(struct bcl_adi *adi,
  */
 
 /* Notes the first failure. The next turn takes back the pending messages. */
-static void fail(struct bcl_adi *adi, struct bcl_adi_schedule *schedule,
-		 enum bcl_status status)
+static void fail_schedule(struct bcl_adi *adi,
+			  struct bcl_adi_schedule *schedule,
+			  enum bcl_status status)
 {
 	if (schedule->status)
 		return;
@@ -136,7 +138,7 @@ static void fail(struct bcl_adi *adi, struct bcl_adi_schedule *schedule,
 void bcl_adi_schedule_fail(struct bcl_adi_schedule *schedule,
 			   enum bcl_status status)
 {
-	fail(schedule->adi, schedule, status);
+	fail_schedule(schedule->adi, schedule, status);
 }
 
 static void link_message(struct bcl_adi_schedule *schedule,
@@ -183,7 +185,7 @@ void bcl_adi_schedule_message(struct bcl_adi *adi,
 	if (request->schedule_next)
 		request->schedule_next->schedule_prev = request->schedule_prev;
 	if (request->status.status)
-		fail(adi, schedule, request->status.status);
+		fail_schedule(adi, schedule, request->status.status);
 	schedule->pending--;
 	if (!--schedule->lanes[request->lane])
 		make_ready(adi, schedule);
@@ -202,7 +204,7 @@ enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
 		return BCL_OK;
 	request = bcl_request_new(adi);
 	if (!request) {
-		fail(adi, schedule, BCL_ERR_NOMEM);
+		fail_schedule(adi, schedule, BCL_ERR_NOMEM);
 		return BCL_ERR_NOMEM;
 	}
 	request->buffer = (void *)buffer;
@@ -222,7 +224,7 @@ enum bcl_status bcl_adi_schedule_put(struct bcl_adi_schedule *schedule,
 	struct bcl_adi_request *request = bcl_request_new(adi);
 
 	if (!request) {
-		fail(adi, schedule, BCL_ERR_NOMEM);
+		fail_schedule(adi, schedule, BCL_ERR_NOMEM);
 		return BCL_ERR_NOMEM;
 	}
 	request->buffer = (void *)buffer;
@@ -250,7 +252,7 @@ enum bcl_status bcl_adi_schedule_receive(struct bcl_adi_schedule *schedule,
 	struct bcl_adi_request *request = bcl_request_new(adi);
 
 	if (!request) {
-		fail(adi, schedule, BCL_ERR_NOMEM);
+		fail_schedule(adi, schedule, BCL_ERR_NOMEM);
 		return BCL_ERR_NOMEM;
 	}
 	request->buffer = buffer;

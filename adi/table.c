@@ -17,9 +17,9 @@ void bcl_table_open(struct bcl_table *table)
 	table->buckets = table->first;
 }
 
-static void release(struct bcl_table_node **first,
-		    struct bcl_table_node **buckets, size_t n,
-		    const struct bcl_env *env)
+static void release_buckets(struct bcl_table_node **first,
+			    struct bcl_table_node **buckets, size_t n,
+			    const struct bcl_env *env)
 {
 	if (buckets != first)
 		env->release(env->world, buckets, n * sizeof(*buckets));
@@ -27,7 +27,7 @@ static void release(struct bcl_table_node **first,
 
 void bcl_table_close(struct bcl_table *table, const struct bcl_env *env)
 {
-	release(table->first, table->buckets, buckets_of(table), env);
+	release_buckets(table->first, table->buckets, buckets_of(table), env);
 }
 
 void bcl_table_grow(struct bcl_table *table, const struct bcl_env *env)
@@ -48,7 +48,7 @@ void bcl_table_grow(struct bcl_table *table, const struct bcl_env *env)
 					node);
 		}
 	}
-	release(table->first, buckets, old, env);
+	release_buckets(table->first, buckets, old, env);
 }
 
 void bcl_table_each_of(struct bcl_table_node *first,

@@ -66,7 +66,8 @@ static void unlock(struct bcl_adi *adi)
 	pthread_mutex_unlock(&adi->lock);
 }
 
-static enum bcl_status refused(const struct bcl_adi *adi, const char *call)
+static enum bcl_status refuse_threads(const struct bcl_adi *adi,
+				      const char *call)
 {
 	bcl_log(&adi->context->config, BCL_LOG_ERROR, "adi",
 		"threads (BCL_ADI_THREADS) have nothing to wait on: %s: %s",
@@ -82,12 +83,12 @@ enum bcl_status bcl_adi_threads_open(struct bcl_adi *adi)
 
 	adi->object = env->object_open(env->world);
 	if (adi->object < 0)
-		return refused(adi, "eventfd");
+		return refuse_threads(adi, "eventfd");
 	members[0] = adi->object;
 	members[1] = bcl_port_fd(adi->port);
 	adi->group = env->group_open(env->world, members, 2);
 	if (adi->group < 0) {
-		refused(adi, "epoll");
+		refuse_threads(adi, "epoll");
 		env->object_close(env->world, adi->object);
 		return BCL_ERR_SYSTEM;
 	}

@@ -45,8 +45,9 @@ static enum bcl_status open_context(struct bcl_adi *adi,
 
 /* Publishes the address of this rank, for which all ranks wait. A rank that
  * cannot join publishes the status instead. */
-static enum bcl_status publish(struct bcl_boot *boot, const struct bcl_adi *adi,
-			       enum bcl_status opened)
+static enum bcl_status publish_address(struct bcl_boot *boot,
+				       const struct bcl_adi *adi,
+				       enum bcl_status opened)
 {
 	uint8_t address[BCL_ADDRESS_MAX] = { (uint8_t)opened };
 	enum bcl_status status = BCL_OK;
@@ -88,7 +89,7 @@ static enum bcl_status open_engine(struct bcl_adi *adi, unsigned flags)
 }
 
 /* Releases all of the job but the boot. */
-static void release(struct bcl_adi *adi)
+static void release_job(struct bcl_adi *adi)
 {
 	const struct bcl_env *env = adi->env;
 
@@ -110,9 +111,10 @@ static void release(struct bcl_adi *adi)
 
 /* Joins the job of `boot`. All ranks of the job pass the same number of fences,
  * whatever fails. */
-static enum bcl_status join(const struct bcl_env *env, struct bcl_boot *boot,
-			    const struct bcl_adi_options *options,
-			    struct bcl_adi **result)
+static enum bcl_status join_job(const struct bcl_env *env,
+				struct bcl_boot *boot,
+				const struct bcl_adi_options *options,
+				struct bcl_adi **result)
 {
 	uint8_t key[BCL_KEY_SIZE];
 	enum bcl_status status = BCL_OK;
@@ -125,7 +127,7 @@ static enum bcl_status join(const struct bcl_env *env, struct bcl_boot *boot,
 		status = bcl_boot_key(boot, key);
 	adi = env->allocate(env->world, sizeof(*adi));
 	if (!adi)
-		return publish(boot, NULL, BCL_ERR_NOMEM);
+		return publish_address(boot, NULL, BCL_ERR_NOMEM);
 	adi->env = env;
 	adi->boot = boot;
 	adi->own_boot = !options->boot;
@@ -135,9 +137,9 @@ static enum bcl_status join(const struct bcl_env *env, struct bcl_boot *boot,
 		status = open_context(adi, options, key);
 	if (!status)
 		status = open_engine(adi, options->flags);
-	status = publish(boot, adi, status);
+	status = publish_address(boot, adi, status);
 	if (status)
-		release(adi);
+		release_job(adi);
 	else
 		*result = adi;
 	return status;
@@ -164,7 +166,7 @@ enum bcl_status bcl_adi_open(const struct bcl_adi_options *options,
 		status = bcl_boot_open(env, &boot);
 	if (status)
 		return status;
-	status = join(env, boot, options, result);
+	status = join_job(env, boot, options, result);
 	if (status && !options->boot)
 		bcl_boot_close(boot);
 	return status;
@@ -244,7 +246,7 @@ static void flush(struct bcl_adi *adi)
  * rank has heard of all. A lost rank counts as having arrived, together with
  * the ranks of which the lost rank would have told.
  */
-static void meet(struct bcl_adi *adi)
+static void await_ranks(struct bcl_adi *adi)
 {
 	struct bcl_adi_request request;
 	struct bcl_adi_peer *next;
@@ -286,7 +288,7 @@ static void leave_job(struct bcl_adi *adi)
 	flush(adi);
 	/* ranks that finish earlier leave; this is no loss to report */
 	adi->leaving = true;
-	meet(adi);
+	await_ranks(adi);
 	drain(adi);
 }
 
@@ -300,7 +302,7 @@ void bcl_adi_close(struct bcl_adi *adi)
 		leave_job(adi);
 	bcl_adi_leave(adi);
 	boot = adi->own_boot ? adi->boot : NULL;
-	release(adi);
+	release_job(adi);
 	bcl_boot_close(boot);
 }
 

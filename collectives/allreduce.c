@@ -393,7 +393,7 @@ static double cost_flat_doubling(const struct bcl_model *model, double length,
 }
 
 /* The fraction of a vector that a node sends in the k-th round down, from 0. */
-static double share(unsigned nodes, unsigned k)
+static double fraction_sent(unsigned nodes, unsigned k)
 {
 	unsigned left = nodes;
 
@@ -440,7 +440,7 @@ static double cost_turn(const struct bcl_model *model, double length,
 
 		if (round[i] >= rounds)
 			continue;
-		bytes = share(model->nodes, round[i]) * length / parts;
+		bytes = fraction_sent(model->nodes, round[i]) * length / parts;
 		cost = bcl_cost_granted(model, bytes / model->members);
 		other = model->autonomous ? cost.gap : cost.message;
 		time += time > 0 ? model->members * bcl_cost_gap(model, &cost)

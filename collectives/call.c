@@ -18,8 +18,8 @@ enum {
 	YIELDS_PER_TURN = 16,
 };
 
-static const struct bcl_algorithm *choose(const struct bcl_team *team,
-					  const struct bcl_call *call)
+static const struct bcl_algorithm *choose_algorithm(const struct bcl_team *team,
+						    const struct bcl_call *call)
 {
 	const struct bcl_reduction *reduction = call->reduction;
 	const struct bcl_algorithm *algorithm =
@@ -75,10 +75,10 @@ static enum bcl_status run_direct(struct bcl_team *team,
 	return bcl_call_finish(team, &op);
 }
 
-static enum bcl_status build(struct bcl_team *team,
-			     const struct bcl_algorithm *algorithm,
-			     const struct bcl_call *call,
-			     struct bcl_schedule **schedule)
+static enum bcl_status build_schedule(struct bcl_team *team,
+				      const struct bcl_algorithm *algorithm,
+				      const struct bcl_call *call,
+				      struct bcl_schedule **schedule)
 {
 	enum bcl_status status = bcl_schedule_get(team, schedule);
 
@@ -148,7 +148,7 @@ enum bcl_status bcl_call_refuse(struct bcl_team *team,
 enum bcl_status bcl_call_run_long(struct bcl_team *team,
 				  const struct bcl_call *call)
 {
-	const struct bcl_algorithm *algorithm = choose(team, call);
+	const struct bcl_algorithm *algorithm = choose_algorithm(team, call);
 	struct bcl_schedule *schedule;
 	enum bcl_status status;
 
@@ -161,7 +161,7 @@ enum bcl_status bcl_call_run_long(struct bcl_team *team,
 		}
 		bcl_adi_unlock(team->adi);
 	}
-	status = build(team, algorithm, call, &schedule);
+	status = build_schedule(team, algorithm, call, &schedule);
 	if (status != BCL_OK)
 		return status;
 	return bcl_schedule_run(schedule);
@@ -182,7 +182,8 @@ enum bcl_status bcl_call_start(struct bcl_team *team,
 		*request = NULL;
 		return BCL_OK;
 	}
-	status = build(team, choose(team, call), call, &schedule);
+	status = build_schedule(team, choose_algorithm(team, call), call,
+				&schedule);
 	if (status != BCL_OK)
 		return status;
 	return bcl_schedule_start(schedule, request);

@@ -55,7 +55,7 @@ void bcl_carrier_close(struct bcl_carrier *carrier)
 
 /* Get an empty schedule. The caller's send() or receive() may begin an
  * operation of its own meanwhile, so each operation has a schedule. */
-static struct bcl_schedule *get(struct bcl_carrier *carrier)
+static struct bcl_schedule *get_schedule(struct bcl_carrier *carrier)
 {
 	struct bcl_schedule *schedule = carrier->idle;
 
@@ -69,7 +69,8 @@ static struct bcl_schedule *get(struct bcl_carrier *carrier)
 	return schedule;
 }
 
-static void put(struct bcl_carrier *carrier, struct bcl_schedule *schedule)
+static void put_schedule(struct bcl_carrier *carrier,
+			 struct bcl_schedule *schedule)
 {
 	if (carrier->idle)
 		bcl_schedule_free(schedule);
@@ -93,8 +94,8 @@ static enum bcl_status end_round(const struct bcl_carrier *carrier, void *arg,
 	return status;
 }
 
-static enum bcl_status begin(const struct bcl_carrier *carrier, void *arg,
-			     const struct bcl_step *step)
+static enum bcl_status begin_step(const struct bcl_carrier *carrier, void *arg,
+				  const struct bcl_step *step)
 {
 	switch ((enum bcl_step_kind)step->kind) {
 	case BCL_STEP_SEND:
@@ -123,7 +124,7 @@ static enum bcl_status carry(const struct bcl_carrier *carrier, void *arg,
 
 	for (i = 0; status == BCL_OK && i < schedule->nsteps; i++) {
 		step = &schedule->steps[i];
-		status = begin(carrier, arg, step);
+		status = begin_step(carrier, arg, step);
 		if (status != BCL_OK || !step->last)
 			continue;
 		status = end_round(carrier, arg, &schedule->steps[round], step);
@@ -134,7 +135,8 @@ static enum bcl_status carry(const struct bcl_carrier *carrier, void *arg,
 
 /* ---- operations ---------------------------------------------------------- */
 
-static void build(struct bcl_schedule *schedule, const struct bcl_call *call)
+static void build_operation(struct bcl_schedule *schedule,
+			    const struct bcl_call *call)
 {
 	struct bcl_group all = bcl_group_all(schedule->team);
 
@@ -178,8 +180,8 @@ static bool lies_nowhere(const struct bcl_carrier *carrier,
 	       ((sends && !call->send) || (receives && !call->receive));
 }
 
-static enum bcl_status run(struct bcl_carrier *carrier, void *arg,
-			   const struct bcl_call *call)
+static enum bcl_status run_call(struct bcl_carrier *carrier, void *arg,
+				const struct bcl_call *call)
 {
 	enum bcl_status status = usable(carrier);
 	struct bcl_schedule *schedule;
@@ -188,14 +190,14 @@ static enum bcl_status run(struct bcl_carrier *carrier, void *arg,
 		return status;
 	if (call->root >= carrier->team.size || lies_nowhere(carrier, call))
 		return BCL_ERR_ARG;
-	schedule = get(carrier);
+	schedule = get_schedule(carrier);
 	if (!schedule)
 		return BCL_ERR_NOMEM;
-	build(schedule, call);
+	build_operation(schedule, call);
 	bcl_step_round(schedule);
 	bcl_call_count(carrier->options.port->counters, call->operation);
 	status = carry(carrier, arg, schedule);
-	put(carrier, schedule);
+	put_schedule(carrier, schedule);
 	return status;
 }
 
@@ -203,7 +205,7 @@ enum bcl_status bcl_carrier_barrier(struct bcl_carrier *carrier, void *arg)
 {
 	const struct bcl_call call = { .operation = BCL_OPERATION_BARRIER };
 
-	return run(carrier, arg, &call);
+	return run_call(carrier, arg, &call);
 }
 
 enum bcl_status bcl_carrier_reduce(struct bcl_carrier *carrier, void *arg,
@@ -224,7 +226,7 @@ enum bcl_status bcl_carrier_reduce(struct bcl_carrier *carrier, void *arg,
 	    count > SIZE_MAX / reduction->element)
 		return BCL_ERR_ARG;
 	call.length = count * reduction->element;
-	return run(carrier, arg, &call);
+	return run_call(carrier, arg, &call);
 }
 
 enum bcl_status bcl_carrier_gather(struct bcl_carrier *carrier, void *arg,
@@ -239,7 +241,7 @@ enum bcl_status bcl_carrier_gather(struct bcl_carrier *carrier, void *arg,
 		.root = root,
 	};
 
-	return run(carrier, arg, &call);
+	return run_call(carrier, arg, &call);
 }
 
 enum bcl_status bcl_carrier_scatter(struct bcl_carrier *carrier, void *arg,
@@ -254,5 +256,5 @@ enum bcl_status bcl_carrier_scatter(struct bcl_carrier *carrier, void *arg,
 		.root = root,
 	};
 
-	return run(carrier, arg, &call);
+	return run_call(carrier, arg, &call);
 }

@@ -32,7 +32,7 @@ static int first_of_list(const struct search *search)
 }
 
 /* Remove a found piece from the list. */
-static void take(struct search *search, int piece)
+static void remove_piece(struct search *search, int piece)
 {
 	int before = search->last[piece], after = search->next[piece];
 
@@ -42,7 +42,7 @@ static void take(struct search *search, int piece)
 }
 
 /* Continue the search from place `at`. */
-static void look(struct search *search, unsigned at, int piece)
+static void search_from(struct search *search, unsigned at, int piece)
 {
 	const struct bcl_circulant *plan = search->plan;
 	const unsigned *skip = plan->skip;
@@ -55,13 +55,13 @@ static void look(struct search *search, unsigned at, int piece)
 		    there >= search->border)
 			continue;
 		if (there <= search->target - skip[search->found + 1])
-			look(search, there, piece);
+			search_from(search, there, piece);
 		if (search->found == plan->period ||
 		    at > search->target - skip[search->found + 1])
 			return;
 		search->border = there;
 		search->pieces[search->found++] = piece;
-		take(search, piece);
+		remove_piece(search, piece);
 	}
 }
 
@@ -95,8 +95,8 @@ static void find_pieces(const struct bcl_circulant *plan, unsigned member,
 		search.next[k] = k - 1;
 		search.last[k] = k + 1;
 	}
-	take(&search, first);
-	look(&search, 0, first_of_list(&search));
+	remove_piece(&search, first);
+	search_from(&search, 0, first_of_list(&search));
 	for (k = 0; k < period; k++)
 		pieces[k] = pieces[k] == period ? first : pieces[k] - period;
 }

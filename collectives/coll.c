@@ -127,16 +127,16 @@ static bcl_always_inline bool are_right(const struct bcl_team *team,
 	       (call->receive || (rule & ROOT_RECEIVES && !root));
 }
 
-static bcl_always_inline enum bcl_status run(struct bcl_team *team,
-					     struct bcl_call call)
+static bcl_always_inline enum bcl_status run_call(struct bcl_team *team,
+						  struct bcl_call call)
 {
 	if (team && are_right(team, &call))
 		return bcl_call_run(team, call);
 	return bcl_call_refuse(team, call.operation, BCL_ERR_ARG);
 }
 
-static enum bcl_status start(struct bcl_team *team, struct bcl_call call,
-			     struct bcl_adi_request **request)
+static enum bcl_status start_call(struct bcl_team *team, struct bcl_call call,
+				  struct bcl_adi_request **request)
 {
 	if (team && are_right(team, &call))
 		return bcl_call_start(team, &call, request);
@@ -154,22 +154,22 @@ enum bcl_status bcl_barrier(struct bcl_team *team)
 enum bcl_status bcl_ibarrier(struct bcl_team *team,
 			     struct bcl_adi_request **request)
 {
-	return start(team, blocks(BCL_OPERATION_BARRIER, NULL, NULL, 0, 0),
-		     request);
+	return start_call(team, blocks(BCL_OPERATION_BARRIER, NULL, NULL, 0, 0),
+			  request);
 }
 
 enum bcl_status bcl_broadcast(struct bcl_team *team, void *buffer,
 			      size_t length, unsigned root)
 {
-	return run(team, blocks(BCL_OPERATION_BROADCAST, buffer, buffer, length,
-				root));
+	return run_call(team, blocks(BCL_OPERATION_BROADCAST, buffer, buffer,
+				     length, root));
 }
 
 enum bcl_status bcl_ibroadcast(struct bcl_team *team, void *buffer,
 			       size_t length, unsigned root,
 			       struct bcl_adi_request **request)
 {
-	return start(
+	return start_call(
 		team,
 		blocks(BCL_OPERATION_BROADCAST, buffer, buffer, length, root),
 		request);
@@ -179,8 +179,8 @@ enum bcl_status bcl_reduce(struct bcl_team *team, const void *send,
 			   void *receive, size_t count,
 			   const struct bcl_reduction *reduction, unsigned root)
 {
-	return run(team, vector(BCL_OPERATION_REDUCE, send, receive, count,
-				reduction, root));
+	return run_call(team, vector(BCL_OPERATION_REDUCE, send, receive, count,
+				     reduction, root));
 }
 
 enum bcl_status bcl_ireduce(struct bcl_team *team, const void *send,
@@ -188,18 +188,18 @@ enum bcl_status bcl_ireduce(struct bcl_team *team, const void *send,
 			    const struct bcl_reduction *reduction,
 			    unsigned root, struct bcl_adi_request **request)
 {
-	return start(team,
-		     vector(BCL_OPERATION_REDUCE, send, receive, count,
-			    reduction, root),
-		     request);
+	return start_call(team,
+			  vector(BCL_OPERATION_REDUCE, send, receive, count,
+				 reduction, root),
+			  request);
 }
 
 enum bcl_status bcl_allreduce(struct bcl_team *team, const void *send,
 			      void *receive, size_t count,
 			      const struct bcl_reduction *reduction)
 {
-	return run(team, vector(BCL_OPERATION_ALLREDUCE, send, receive, count,
-				reduction, 0));
+	return run_call(team, vector(BCL_OPERATION_ALLREDUCE, send, receive,
+				     count, reduction, 0));
 }
 
 enum bcl_status bcl_iallreduce(struct bcl_team *team, const void *send,
@@ -207,74 +207,75 @@ enum bcl_status bcl_iallreduce(struct bcl_team *team, const void *send,
 			       const struct bcl_reduction *reduction,
 			       struct bcl_adi_request **request)
 {
-	return start(team,
-		     vector(BCL_OPERATION_ALLREDUCE, send, receive, count,
-			    reduction, 0),
-		     request);
+	return start_call(team,
+			  vector(BCL_OPERATION_ALLREDUCE, send, receive, count,
+				 reduction, 0),
+			  request);
 }
 
 enum bcl_status bcl_gather(struct bcl_team *team, const void *send,
 			   size_t length, void *receive, unsigned root)
 {
-	return run(team,
-		   blocks(BCL_OPERATION_GATHER, send, receive, length, root));
+	return run_call(team, blocks(BCL_OPERATION_GATHER, send, receive,
+				     length, root));
 }
 
 enum bcl_status bcl_igather(struct bcl_team *team, const void *send,
 			    size_t length, void *receive, unsigned root,
 			    struct bcl_adi_request **request)
 {
-	return start(team,
-		     blocks(BCL_OPERATION_GATHER, send, receive, length, root),
-		     request);
+	return start_call(
+		team, blocks(BCL_OPERATION_GATHER, send, receive, length, root),
+		request);
 }
 
 enum bcl_status bcl_scatter(struct bcl_team *team, const void *send,
 			    void *receive, size_t length, unsigned root)
 {
-	return run(team,
-		   blocks(BCL_OPERATION_SCATTER, send, receive, length, root));
+	return run_call(team, blocks(BCL_OPERATION_SCATTER, send, receive,
+				     length, root));
 }
 
 enum bcl_status bcl_iscatter(struct bcl_team *team, const void *send,
 			     void *receive, size_t length, unsigned root,
 			     struct bcl_adi_request **request)
 {
-	return start(team,
-		     blocks(BCL_OPERATION_SCATTER, send, receive, length, root),
-		     request);
+	return start_call(
+		team,
+		blocks(BCL_OPERATION_SCATTER, send, receive, length, root),
+		request);
 }
 
 enum bcl_status bcl_allgather(struct bcl_team *team, const void *send,
 			      size_t length, void *receive)
 {
-	return run(team,
-		   blocks(BCL_OPERATION_ALLGATHER, send, receive, length, 0));
+	return run_call(team, blocks(BCL_OPERATION_ALLGATHER, send, receive,
+				     length, 0));
 }
 
 enum bcl_status bcl_iallgather(struct bcl_team *team, const void *send,
 			       size_t length, void *receive,
 			       struct bcl_adi_request **request)
 {
-	return start(team,
-		     blocks(BCL_OPERATION_ALLGATHER, send, receive, length, 0),
-		     request);
+	return start_call(
+		team, blocks(BCL_OPERATION_ALLGATHER, send, receive, length, 0),
+		request);
 }
 
 enum bcl_status bcl_alltoall(struct bcl_team *team, const void *send,
 			     void *receive, size_t length)
 {
-	return run(team,
-		   blocks(BCL_OPERATION_ALLTOALL, send, receive, length, 0));
+	return run_call(
+		team, blocks(BCL_OPERATION_ALLTOALL, send, receive, length, 0));
 }
 
 enum bcl_status bcl_ialltoall(struct bcl_team *team, const void *send,
 			      void *receive, size_t length,
 			      struct bcl_adi_request **request)
 {
-	return start(team,
-		     blocks(BCL_OPERATION_ALLTOALL, send, receive, length, 0),
-		     request);
+	return start_call(
+		team, blocks(BCL_OPERATION_ALLTOALL, send, receive, length, 0),
+		request);
 }
 
 enum bcl_status bcl_alltoallv(struct bcl_team *team, const void *send,
@@ -283,8 +284,8 @@ enum bcl_status bcl_alltoallv(struct bcl_team *team, const void *send,
 			      const size_t *receive_lengths,
 			      const size_t *receive_offsets)
 {
-	return run(team, various(send, send_lengths, send_offsets, receive,
-				 receive_lengths, receive_offsets));
+	return run_call(team, various(send, send_lengths, send_offsets, receive,
+				      receive_lengths, receive_offsets));
 }
 
 enum bcl_status bcl_ialltoallv(struct bcl_team *team, const void *send,
@@ -294,8 +295,8 @@ enum bcl_status bcl_ialltoallv(struct bcl_team *team, const void *send,
 			       const size_t *receive_offsets,
 			       struct bcl_adi_request **request)
 {
-	return start(team,
-		     various(send, send_lengths, send_offsets, receive,
-			     receive_lengths, receive_offsets),
-		     request);
+	return start_call(team,
+			  various(send, send_lengths, send_offsets, receive,
+				  receive_lengths, receive_offsets),
+			  request);
 }

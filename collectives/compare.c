@@ -34,7 +34,8 @@ static bool keeps(const struct bcl_team *team, unsigned sequence)
 	return before > 0 && before <= BCL_CALLS_KEPT;
 }
 
-static void tell(struct bcl_team *team, unsigned rank, unsigned sequence)
+static void tell_neighbour(struct bcl_team *team, unsigned rank,
+			   unsigned sequence)
 {
 	unsigned i = sequence % BCL_CALLS_KEPT;
 	struct bcl_adi_oob oob = {
@@ -65,13 +66,13 @@ bool bcl_compare_tell(struct bcl_team *team)
 	if (team->stalls & (team->stalls - 1))
 		return false;
 	bcl_count(team->counters, coll_compared);
-	tell(team, after, sequence);
+	tell_neighbour(team, after, sequence);
 	if (before != after)
-		tell(team, before, sequence);
+		tell_neighbour(team, before, sequence);
 	return true;
 }
 
-static void lose(struct bcl_team *team)
+static void lose_team(struct bcl_team *team)
 {
 	bcl_count(team->counters, coll_differ);
 	bcl_team_lose(team, BCL_ERR_TRUNCATED);
@@ -102,7 +103,7 @@ void bcl_compare_hear(struct bcl_team *team, unsigned rank,
 			"operations",
 			bcl_calls_name(call), bcl_calls_length(call), rank,
 			bcl_team_job_rank(team, team->rank));
-	lose(team);
+	lose_team(team);
 }
 
 void bcl_compare_node(struct bcl_team *team, unsigned sequence, size_t length)
@@ -122,5 +123,5 @@ void bcl_compare_node(struct bcl_team *team, unsigned sequence, size_t length)
 		bcl_team_job_rank(team, other), theirs,
 		bcl_calls_name(team->calls.call[sequence % BCL_CALLS_KEPT]),
 		bcl_team_job_rank(team, team->rank), length);
-	lose(team);
+	lose_team(team);
 }

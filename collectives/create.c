@@ -155,8 +155,8 @@ struct invitation {
 
 /* Connect to a member and wait until the path is decided. Returns why the
  * member cannot be reached. */
-static enum bcl_status settle(struct bcl_team *team, unsigned rank,
-			      struct bcl_peer **peer)
+static enum bcl_status connect_member(struct bcl_team *team, unsigned rank,
+				      struct bcl_peer **peer)
 {
 	struct bcl_adi_idle idle = { 0 };
 	struct bcl_peer_info info;
@@ -191,7 +191,7 @@ static void *join_segment(struct bcl_team *team,
 		return NULL;
 	if (team->segment)
 		return bcl_memory_address(team->segment);
-	if (settle(team, leader, &peer) != BCL_OK ||
+	if (connect_member(team, leader, &peer) != BCL_OK ||
 	    bcl_memory_map(peer, invitation->key, &memory) != BCL_OK)
 		return NULL;
 	team->segment_peer = peer;
@@ -379,7 +379,7 @@ static enum bcl_status meet_far(struct bcl_team *team, double *us)
 		return time_messages(team, us);
 	if (team->rank > 0)
 		return BCL_OK;
-	return settle(team, bcl_model_far(team), &peer);
+	return connect_member(team, bcl_model_far(team), &peer);
 }
 
 static enum bcl_status hear_choices(struct bcl_team *team)

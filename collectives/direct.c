@@ -9,8 +9,8 @@ enum {
 	AT_A_TIME = 32, /* messages that the root has in flight */
 };
 
-static void move(struct bcl_schedule *schedule, unsigned rank, void *block,
-		 size_t length, bool sends)
+static void move_block(struct bcl_schedule *schedule, unsigned rank,
+		       void *block, size_t length, bool sends)
 {
 	if (sends)
 		bcl_step_send(schedule, rank, block, length);
@@ -20,15 +20,16 @@ static void move(struct bcl_schedule *schedule, unsigned rank, void *block,
 
 /* own: the caller's block; at the root a copy of the block at its place in
  * `blocks`. gathers: towards the root. */
-static void build(struct bcl_schedule *schedule, const struct bcl_group *group,
-		  unsigned root, unsigned char *blocks, void *own,
-		  size_t length, bool gathers)
+static void build_direct(struct bcl_schedule *schedule,
+			 const struct bcl_group *group, unsigned root,
+			 unsigned char *blocks, void *own, size_t length,
+			 bool gathers)
 {
 	unsigned i, moved = 0;
 
 	if (group->me != root) {
-		move(schedule, bcl_group_rank(group, root), own, length,
-		     gathers);
+		move_block(schedule, bcl_group_rank(group, root), own, length,
+			   gathers);
 		bcl_step_round(schedule);
 		return;
 	}
@@ -40,8 +41,8 @@ static void build(struct bcl_schedule *schedule, const struct bcl_group *group,
 				      gathers ? own : block, length);
 			continue;
 		}
-		move(schedule, bcl_group_rank(group, i), block, length,
-		     !gathers);
+		move_block(schedule, bcl_group_rank(group, i), block, length,
+			   !gathers);
 		if (++moved % AT_A_TIME == 0)
 			bcl_step_round(schedule);
 	}
@@ -52,12 +53,14 @@ void bcl_build_gather_direct(struct bcl_schedule *schedule,
 			     const struct bcl_group *group, unsigned root,
 			     const void *send, void *receive, size_t length)
 {
-	build(schedule, group, root, receive, (void *)send, length, true);
+	build_direct(schedule, group, root, receive, (void *)send, length,
+		     true);
 }
 
 void bcl_build_scatter_direct(struct bcl_schedule *schedule,
 			      const struct bcl_group *group, unsigned root,
 			      const void *send, void *receive, size_t length)
 {
-	build(schedule, group, root, (void *)send, receive, length, false);
+	build_direct(schedule, group, root, (void *)send, receive, length,
+		     false);
 }

@@ -149,9 +149,9 @@ static unsigned cut_lengths(const struct halving *halving,
 	return n;
 }
 
-static struct pieces cut(const struct halving *halving,
-			 const struct bcl_halving_round *round,
-			 const struct bcl_half *half, bool up)
+static struct pieces cut_pieces(const struct halving *halving,
+				const struct bcl_halving_round *round,
+				const struct bcl_half *half, bool up)
 {
 	struct pieces pieces = { 0 };
 	size_t lengths[PIECES];
@@ -215,8 +215,8 @@ static void copy_out(const struct halving *halving, size_t place,
 		      halving->vector + part.begin, part.length);
 }
 
-static void collect(const struct halving *halving, size_t place,
-		    struct bcl_piece part)
+static void reduce_part(const struct halving *halving, size_t place,
+			struct bcl_piece part)
 {
 	bcl_intranode_reduce_piece(
 		halving->schedule, halving->root, halving->send + place,
@@ -293,9 +293,9 @@ static unsigned granted(const struct halving *halving,
 	return bcl_step_granted(halving->schedule, rank_of(halving, member));
 }
 
-static void send(const struct halving *halving,
-		 const struct bcl_halving_round *round, unsigned member,
-		 struct bcl_piece piece, size_t offset)
+static void send_piece(const struct halving *halving,
+		       const struct bcl_halving_round *round, unsigned member,
+		       struct bcl_piece piece, size_t offset)
 {
 	const unsigned char *from = halving->vector + piece.begin;
 
@@ -320,10 +320,10 @@ static unsigned lane_of(const struct halving *halving,
 }
 
 /* place: of the first byte of `half`. */
-static void receive(const struct halving *halving,
-		    const struct bcl_halving_round *round, unsigned member,
-		    unsigned char *place, const struct bcl_half *half,
-		    const struct pieces *pieces)
+static void receive_half(const struct halving *halving,
+			 const struct bcl_halving_round *round, unsigned member,
+			 unsigned char *place, const struct bcl_half *half,
+			 const struct pieces *pieces)
 {
 	bool put = is_granted(halving, round);
 	unsigned i;
@@ -340,9 +340,10 @@ static void receive(const struct halving *halving,
 	bcl_step_lane(halving->schedule, 0);
 }
 
-static void await(const struct halving *halving,
-		  const struct bcl_halving_round *round,
-		  const struct pieces *pieces, unsigned from, unsigned to)
+static void await_pieces(const struct halving *halving,
+			 const struct bcl_halving_round *round,
+			 const struct pieces *pieces, unsigned from,
+			 unsigned to)
 {
 	for (; from < to; from++)
 		bcl_step_await(halving->schedule,
@@ -354,7 +355,7 @@ static void await(const struct halving *halving,
 static struct pieces pieces_down(const struct halving *halving,
 				 const struct bcl_halving_round *round)
 {
-	return cut(halving, round, &round->comes, false);
+	return cut_pieces(halving, round, &round->comes, false);
 }
 
 static void receive_down(const struct halving *halving,
@@ -362,14 +363,14 @@ static void receive_down(const struct halving *halving,
 {
 	struct pieces pieces = pieces_down(halving, round);
 
-	receive(halving, round, round->from, halving->beside + round->beside,
-		&round->comes, &pieces);
+	receive_half(halving, round, round->from,
+		     halving->beside + round->beside, &round->comes, &pieces);
 }
 
 static void send_down(struct halving *halving,
 		      const struct bcl_halving_round *round)
 {
-	struct pieces pieces = cut(halving, round, &round->goes, false);
+	struct pieces pieces = cut_pieces(halving, round, &round->goes, false);
 	unsigned i;
 
 	halving->window = granted(halving, round, round->to);
@@ -377,11 +378,11 @@ static void send_down(struct halving *halving,
 		struct bcl_piece piece = pieces.piece[i];
 
 		if (halving->pipelines && is_cut(halving, round))
-			in_order(halving, piece, collect);
+			in_order(halving, piece, reduce_part);
 		if (halving->speaks)
-			send(halving, round, round->to, piece,
-			     round->beside + piece.begin -
-				     round->goes.all.begin);
+			send_piece(halving, round, round->to, piece,
+				   round->beside + piece.begin -
+					   round->goes.all.begin);
 	}
 }
 
@@ -392,8 +393,8 @@ static size_t end_of(struct bcl_piece piece)
 
 /* Add to `part` everything that arrived for it in round k and in the rounds
  * before, which have higher numbers. */
-static void combine(const struct halving *halving, struct bcl_piece part,
-		    unsigned k)
+static void combine_part(const struct halving *halving, struct bcl_piece part,
+			 unsigned k)
 {
 	for (; k < halving->halves.nrounds; k++) {
 		const struct bcl_halving_round *round =
@@ -429,11 +430,11 @@ static void await_down(const struct halving *halving,
 {
 	struct pieces pieces = pieces_down(halving, round);
 
-	await(halving, round, &pieces, 0, pieces.first);
+	await_pieces(halving, round, &pieces, 0, pieces.first);
 	if (++round == halving->halves.rounds + halving->halves.nrounds)
 		return;
 	pieces = pieces_down(halving, round);
-	await(halving, round, &pieces, pieces.first, pieces.n);
+	await_pieces(halving, round, &pieces, pieces.first, pieces.n);
 }
 
 /* Sum up the blocks that the next round sends, no more; after the last round,
@@ -445,11 +446,11 @@ static void end_down(const struct halving *halving,
 	struct bcl_piece part = k ? round[-1].goes.all : halving->halves.own;
 
 	if (halving->pipelines)
-		in_order(halving, part, collect);
+		in_order(halving, part, reduce_part);
 	if (!halving->speaks)
 		return;
 	await_down(halving, round);
-	combine(halving, part, k);
+	combine_part(halving, part, k);
 }
 
 /* ---- up ------------------------------------------------------------------ */
@@ -457,20 +458,20 @@ static void end_down(const struct halving *halving,
 static struct pieces pieces_up(const struct halving *halving,
 			       const struct bcl_halving_round *round)
 {
-	return cut(halving, round, &round->goes, true);
+	return cut_pieces(halving, round, &round->goes, true);
 }
 
 static void send_up(const struct halving *halving,
 		    const struct bcl_halving_round *round, bool last)
 {
-	struct pieces pieces = cut(halving, round, &round->comes, true);
+	struct pieces pieces = cut_pieces(halving, round, &round->comes, true);
 	unsigned i = last ? pieces.first : 0;
 	unsigned end = last ? pieces.n : pieces.first;
 
 	for (; i < end; i++)
-		send(halving, round, round->from, pieces.piece[i],
-		     round->there + pieces.piece[i].begin -
-			     round->comes.all.begin);
+		send_piece(halving, round, round->from, pieces.piece[i],
+			   round->there + pieces.piece[i].begin -
+				   round->comes.all.begin);
 }
 
 static void await_up(const struct halving *halving,
@@ -478,7 +479,7 @@ static void await_up(const struct halving *halving,
 {
 	struct pieces pieces = pieces_up(halving, round);
 
-	await(halving, round, &pieces, 0, pieces.n);
+	await_pieces(halving, round, &pieces, 0, pieces.n);
 }
 
 static const struct bcl_halving_round *last_up(const struct halving *halving)
@@ -489,7 +490,7 @@ static const struct bcl_halving_round *last_up(const struct halving *halving)
 /* Pass the result on inside the node. Turn 0: all that came before the last
  * round. Turn 1: the first range of the last round. Turn 2: its second
  * range. */
-static void pass(const struct halving *halving, unsigned turn)
+static void pass_result(const struct halving *halving, unsigned turn)
 {
 	const struct bcl_halving_round *last = last_up(halving);
 	struct pieces pieces = pieces_up(halving, last);
@@ -502,7 +503,7 @@ static void pass(const struct halving *halving, unsigned turn)
 	}
 	for (; i < end; i++) {
 		if (halving->speaks)
-			await(halving, last, &pieces, i, i + 1);
+			await_pieces(halving, last, &pieces, i, i + 1);
 		in_order(halving, pieces.piece[i], pass_on);
 	}
 }
@@ -515,8 +516,9 @@ static void begin_up(struct halving *halving,
 	if (!halving->speaks)
 		return;
 	pieces = pieces_up(halving, round);
-	receive(halving, round, round->to,
-		halving->vector + round->goes.all.begin, &round->goes, &pieces);
+	receive_half(halving, round, round->to,
+		     halving->vector + round->goes.all.begin, &round->goes,
+		     &pieces);
 	halving->window = granted(halving, round, round->from);
 	send_up(halving, round, false);
 }
@@ -557,7 +559,7 @@ static void begin_turn(struct halving *halving, unsigned i)
 	grant(halving, i);
 }
 
-static void go_on(struct halving *halving, unsigned i)
+static void finish_round(struct halving *halving, unsigned i)
 {
 	if (i && i <= halving->halves.nrounds)
 		end_down(halving, round_of(halving, i - 1));
@@ -571,7 +573,7 @@ static void end_turn(struct halving *halving, unsigned i)
 	unsigned rounds = 2 * halving->halves.nrounds;
 
 	if (i > rounds && halving->pipelines)
-		pass(halving, i - rounds - 1);
+		pass_result(halving, i - rounds - 1);
 	if (i == rounds + PASSING && halving->speaks)
 		in_order(halving, all, copy_out);
 }
@@ -583,7 +585,7 @@ static void take_turns(struct halving *halving, unsigned parts, unsigned far)
 {
 	void (*const turns[])(struct halving * halving, unsigned i) = {
 		begin_turn,
-		go_on,
+		finish_round,
 		end_turn,
 	};
 	unsigned lag = halving->halves.nrounds -

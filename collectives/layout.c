@@ -23,7 +23,7 @@ static uint32_t table_size(unsigned size)
 }
 
 /* The entry of a host, or the empty entry where the host belongs. */
-static struct seen *find(struct seen *table, uint32_t n, uint64_t host)
+static struct seen *find_host(struct seen *table, uint32_t n, uint64_t host)
 {
 	/* hosts are hashes, or small numbers */
 	uint32_t i = (uint32_t)(host ^ host >> 32) & (n - 1);
@@ -41,7 +41,7 @@ static void number_nodes(struct bcl_layout *layout, const uint64_t *hosts,
 	unsigned i;
 
 	for (i = 0; i < layout->size; i++) {
-		struct seen *seen = find(table, n, hosts[i]);
+		struct seen *seen = find_host(table, n, hosts[i]);
 
 		if (!seen->node) {
 			*seen = (struct seen){ hosts[i], ++layout->nnodes };

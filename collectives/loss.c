@@ -7,7 +7,7 @@
 #include "collectives/teams.h"
 #include "transport/counters.h"
 
-static void tell(struct bcl_team *team, uint64_t name)
+static void tell_neighbours(struct bcl_team *team, uint64_t name)
 {
 	uint64_t news = name | (uint64_t)team->lost << BCL_TEAMS_NAME;
 	const struct bcl_adi_oob oob = { { news } };
@@ -35,9 +35,9 @@ void bcl_team_lose(struct bcl_team *team, enum bcl_status status)
 	team->lost = status;
 	bcl_count(team->counters, coll_teams_lost);
 	if (team->name)
-		tell(team, team->name);
+		tell_neighbours(team, team->name);
 	if (team->birth)
-		tell(team, team->birth);
+		tell_neighbours(team, team->birth);
 	for (schedule = team->running; schedule; schedule = schedule->next)
 		bcl_adi_schedule_fail(&schedule->engine, status);
 }

@@ -108,8 +108,8 @@ static unsigned next_of(const struct bcl_node *node)
 	return node->me + 1 < node->members ? node->me + 1 : 0;
 }
 
-static bool is(const struct bcl_node *node, const struct bcl_node_op *op,
-	       enum who who, unsigned member)
+static bool is_among(const struct bcl_node *node, const struct bcl_node_op *op,
+		     enum who who, unsigned member)
 {
 	return who == ALL || (who == ROOT && member == op->root) ||
 	       (who == OTHERS && member != op->root) ||
@@ -147,9 +147,10 @@ static void read_vector(const struct bcl_node *node,
 	memcpy(op->receive + op->offset, place, op->piece);
 }
 
-static void combine(const struct bcl_node *node, const struct bcl_node_op *op,
-		    unsigned member, const unsigned char *place,
-		    unsigned char *result, size_t length)
+static void combine_member(const struct bcl_node *node,
+			   const struct bcl_node_op *op, unsigned member,
+			   const unsigned char *place, unsigned char *result,
+			   size_t length)
 {
 	const struct bcl_reduction *reduction = op->reduction;
 
@@ -165,7 +166,8 @@ static void read_combine(const struct bcl_node *node,
 			 const struct bcl_node_op *op, unsigned member,
 			 const unsigned char *place)
 {
-	combine(node, op, member, place, op->receive + op->offset, op->piece);
+	combine_member(node, op, member, place, op->receive + op->offset,
+		       op->piece);
 }
 
 /* The own piece combined with the result of the chain so far. */
@@ -198,8 +200,8 @@ static void read_chain(const struct bcl_node *node,
 }
 
 /* The offset in a piece of a member's share; whole elements. */
-static size_t share(const struct bcl_node *node, const struct bcl_node_op *op,
-		    unsigned member)
+static size_t share_offset(const struct bcl_node *node,
+			   const struct bcl_node_op *op, unsigned member)
 {
 	size_t count = op->piece / op->reduction->element;
 
@@ -210,19 +212,19 @@ static void read_share(const struct bcl_node *node,
 		       const struct bcl_node_op *op, unsigned member,
 		       const unsigned char *place)
 {
-	size_t begin = share(node, op, node->me);
-	size_t end = share(node, op, node->me + 1);
+	size_t begin = share_offset(node, op, node->me);
+	size_t end = share_offset(node, op, node->me + 1);
 
-	combine(node, op, member, place + begin,
-		op->receive + op->offset + begin, end - begin);
+	combine_member(node, op, member, place + begin,
+		       op->receive + op->offset + begin, end - begin);
 }
 
 /* The second phase of each piece of a sliced operation. */
 static void write_result(const struct bcl_node *node,
 			 const struct bcl_node_op *op, unsigned char *place)
 {
-	size_t begin = share(node, op, node->me);
-	size_t end = share(node, op, node->me + 1);
+	size_t begin = share_offset(node, op, node->me);
+	size_t end = share_offset(node, op, node->me + 1);
 
 	memcpy(place, op->receive + op->offset + begin, end - begin);
 }
@@ -231,8 +233,8 @@ static void read_result(const struct bcl_node *node,
 			const struct bcl_node_op *op, unsigned member,
 			const unsigned char *place)
 {
-	size_t begin = share(node, op, member);
-	size_t end = share(node, op, member + 1);
+	size_t begin = share_offset(node, op, member);
+	size_t end = share_offset(node, op, member + 1);
 
 	memcpy(op->receive + op->offset + begin, place, end - begin);
 }
@@ -376,7 +378,7 @@ static void cut_piece(const struct bcl_node *node, struct bcl_node_op *op,
 static void begin_phase(struct bcl_node *node, struct bcl_node_op *op,
 			const struct kind *kind, enum stage stage)
 {
-	if (!is(node, op, kind->writes, node->me))
+	if (!is_among(node, op, kind->writes, node->me))
 		bcl_flag_only_read(node);
 	op->phase = ++node->phase;
 	op->next = node->members;
@@ -392,7 +394,7 @@ static void charge(const struct bcl_node *node, size_t bytes)
 
 /* Tell the environment of a flag, so that the members that wait for it see it
  * before the own member has read its own data. */
-static void tell(const struct bcl_node *node)
+static void tell_environment(const struct bcl_node *node)
 {
 	if (node->env && node->env->charge)
 		node->env->charge->flag(node->env->world);
@@ -425,7 +427,7 @@ static bool has_come(struct bcl_node *node, const struct bcl_node_op *op,
 static bool write_piece(struct bcl_node *node, struct bcl_node_op *op,
 			const struct kind *kind)
 {
-	if (!is(node, op, kind->writes, node->me))
+	if (!is_among(node, op, kind->writes, node->me))
 		return true;
 	if (!is_free(node, op))
 		return false;
@@ -444,20 +446,21 @@ static bool write_piece(struct bcl_node *node, struct bcl_node_op *op,
 			      bcl_head(op->phase, op->kind, op->length),
 			      memory_order_relaxed);
 	bcl_flag_ready(node, op->phase, BCL_FLAG_CHUNK);
-	tell(node);
+	tell_environment(node);
 	return true;
 }
 
 static bool read_pieces(struct bcl_node *node, struct bcl_node_op *op,
 			const struct kind *kind, unsigned polls)
 {
-	if (!is(node, op, kind->reads, node->me))
+	if (!is_among(node, op, kind->reads, node->me))
 		return true;
 	for (; op->next > 0; op->next--) {
 		unsigned member = op->next - 1;
 		bool mine = member == node->me;
 
-		if (!is(node, op, kind->from, member) || (mine && !kind->self))
+		if (!is_among(node, op, kind->from, member) ||
+		    (mine && !kind->self))
 			continue;
 		if (!mine && !has_come(node, op, member, polls))
 			return false;

@@ -97,7 +97,7 @@ static unsigned lane_of(unsigned round)
 	return 1 + round % LANES;
 }
 
-static void receive(const struct pairs *pairs, struct way way)
+static void receive_block(const struct pairs *pairs, struct way way)
 {
 	const struct bcl_group *group = pairs->group;
 	unsigned place = place_before(pairs, way);
@@ -110,7 +110,7 @@ static void receive(const struct pairs *pairs, struct way way)
 		pairs->length);
 }
 
-static void send(const struct pairs *pairs, struct way way)
+static void send_block(const struct pairs *pairs, struct way way)
 {
 	const struct bcl_group *group = pairs->group;
 	unsigned place = place_on(pairs, way);
@@ -128,12 +128,12 @@ static bool has_inside(const struct pairs *pairs, unsigned round)
 	return round + 1 < pairs->members;
 }
 
-static void post(const struct pairs *pairs, unsigned round)
+static void post_receives(const struct pairs *pairs, unsigned round)
 {
 	bcl_step_lane(pairs->schedule, lane_of(round));
-	receive(pairs, way_of(pairs, round));
+	receive_block(pairs, way_of(pairs, round));
 	if (has_inside(pairs, round))
-		receive(pairs, (struct way){ 0, round + 1 });
+		receive_block(pairs, (struct way){ 0, round + 1 });
 	bcl_step_lane(pairs->schedule, 0);
 }
 
@@ -155,16 +155,16 @@ void bcl_build_pairs(struct bcl_schedule *schedule,
 	};
 
 	for (k = 0; k < pairs.rounds && k + 1 < BCL_PAIRS_LAG; k++)
-		post(&pairs, k);
+		post_receives(&pairs, k);
 	for (k = 0; k < pairs.rounds; k++) {
 		if (k + BCL_PAIRS_LAG - 1 < pairs.rounds)
-			post(&pairs, k + BCL_PAIRS_LAG - 1);
+			post_receives(&pairs, k + BCL_PAIRS_LAG - 1);
 		if (k >= BCL_PAIRS_LAG)
 			bcl_step_await(schedule, lane_of(k - BCL_PAIRS_LAG));
 		bcl_step_lane(schedule, lane_of(k));
-		send(&pairs, way_of(&pairs, k));
+		send_block(&pairs, way_of(&pairs, k));
 		if (has_inside(&pairs, k))
-			send(&pairs, (struct way){ 0, k + 1 });
+			send_block(&pairs, (struct way){ 0, k + 1 });
 		bcl_step_lane(schedule, 0);
 	}
 	bcl_step_round(schedule);

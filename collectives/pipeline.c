@@ -140,9 +140,9 @@ static size_t length_of(const struct pipeline *pipeline, int i)
 }
 
 /* Send piece i in a round. offset: in the receiver's window. */
-static void send(const struct pipeline *pipeline, unsigned round,
-		 unsigned member, const unsigned char *vector, int i,
-		 size_t offset)
+static void send_piece(const struct pipeline *pipeline, unsigned round,
+		       unsigned member, const unsigned char *vector, int i,
+		       size_t offset)
 {
 	unsigned rank = rank_of(pipeline, member);
 	const unsigned char *piece;
@@ -160,8 +160,8 @@ static void send(const struct pipeline *pipeline, unsigned round,
 }
 
 /* Receive piece i, at `to` unless the sender puts it into the window. */
-static void receive(const struct pipeline *pipeline, unsigned member, void *to,
-		    int i)
+static void receive_piece(const struct pipeline *pipeline, unsigned member,
+			  void *to, int i)
 {
 	unsigned rank = rank_of(pipeline, member);
 
@@ -201,7 +201,7 @@ static void open_window(struct pipeline *pipeline, void *memory, size_t length)
 	}
 }
 
-static void await(const struct pipeline *pipeline, unsigned i)
+static void await_round(const struct pipeline *pipeline, unsigned i)
 {
 	bcl_step_await(pipeline->schedule, bcl_round_lane(i));
 }
@@ -231,8 +231,8 @@ static void pass_on(const struct pipeline *pipeline, unsigned char *vector,
  * run ahead. The leader whose turn it would be sends the root a message of no
  * bytes instead.
  */
-static void post(const struct pipeline *pipeline, unsigned char *vector,
-		 unsigned i)
+static void post_receive(const struct pipeline *pipeline, unsigned char *vector,
+			 unsigned i)
 {
 	struct bcl_circulant_round round;
 
@@ -241,9 +241,9 @@ static void post(const struct pipeline *pipeline, unsigned char *vector,
 	round = bcl_circulant_round(&pipeline->plan, i);
 	bcl_step_lane(pipeline->schedule, bcl_round_lane(i));
 	if (round.receive != BCL_CIRCULANT_NONE)
-		receive(pipeline, round.from,
-			vector + begin_of(pipeline, round.receive),
-			round.receive);
+		receive_piece(pipeline, round.from,
+			      vector + begin_of(pipeline, round.receive),
+			      round.receive);
 	else if (!pipeline->plan.me)
 		bcl_step_receive(pipeline->schedule,
 				 rank_of(pipeline, round.from), NULL, 0);
@@ -258,15 +258,15 @@ static void broadcast_round(const struct pipeline *pipeline,
 		bcl_circulant_round(&pipeline->plan, i);
 
 	if (!i)
-		post(pipeline, vector, i);
-	post(pipeline, vector, i + 1);
+		post_receive(pipeline, vector, i);
+	post_receive(pipeline, vector, i + 1);
 	if (i >= BCL_ROUND_LAG)
-		await(pipeline, i - BCL_ROUND_LAG);
+		await_round(pipeline, i - BCL_ROUND_LAG);
 	if (i && pipeline->plan.me && round.send != BCL_CIRCULANT_NONE &&
 	    round.send == bcl_circulant_round(&pipeline->plan, i - 1).receive)
-		await(pipeline, i - 1);
-	send(pipeline, i, round.to, vector, round.send,
-	     begin_of(pipeline, round.send));
+		await_round(pipeline, i - 1);
+	send_piece(pipeline, i, round.to, vector, round.send,
+		   begin_of(pipeline, round.send));
 	if (pipeline->plan.me && !round.to)
 		bcl_step_send(pipeline->schedule, rank_of(pipeline, 0), NULL,
 			      0);
@@ -288,7 +288,7 @@ void bcl_build_broadcast_pipeline(struct bcl_schedule *schedule,
 		if (pipeline.speaks && i < rounds)
 			broadcast_round(&pipeline, vector, i);
 		else if (pipeline.speaks)
-			await(&pipeline, i - BCL_ROUND_LAG);
+			await_round(&pipeline, i - BCL_ROUND_LAG);
 		if (!pipeline.plan.me && i < pipeline.plan.pieces)
 			pass_on(&pipeline, vector, (int)i,
 				i + 1 == pipeline.plan.pieces);
@@ -341,14 +341,14 @@ static void post_sum(const struct pipeline *pipeline, const struct sum *sum,
 		return;
 	piece = piece_in(pipeline, i);
 	bcl_step_lane(pipeline->schedule, bcl_round_lane(i));
-	receive(pipeline, round_of(pipeline, i).to,
-		arrived_in(pipeline, sum, i), piece);
+	receive_piece(pipeline, round_of(pipeline, i).to,
+		      arrived_in(pipeline, sum, i), piece);
 	bcl_step_lane(pipeline->schedule, 0);
 }
 
 /* Add the piece of round i to the vector. */
-static void add(const struct pipeline *pipeline, const struct sum *sum,
-		unsigned i)
+static void add_piece(const struct pipeline *pipeline, const struct sum *sum,
+		      unsigned i)
 {
 	const struct bcl_reduction *reduction = sum->call->reduction;
 	int piece = piece_in(pipeline, i);
@@ -361,7 +361,8 @@ static void add(const struct pipeline *pipeline, const struct sum *sum,
 
 /* Sum up the node's own part of piece i, then add what came of the piece
  * before. */
-static void collect(const struct pipeline *pipeline, struct sum *sum, int i)
+static void collect_piece(const struct pipeline *pipeline, struct sum *sum,
+			  int i)
 {
 	const struct bcl_call *call = sum->call;
 	size_t begin;
@@ -376,21 +377,21 @@ static void collect(const struct pipeline *pipeline, struct sum *sum, int i)
 				   sum->vector ? sum->vector + begin : NULL,
 				   length_of(pipeline, i), call->reduction);
 	for (came = sum->came[i]; came; came = sum->next[came - 1])
-		add(pipeline, sum, came - 1);
+		add_piece(pipeline, sum, came - 1);
 }
 
 /* Wait for round i and add its piece, at once or when the node's own part is
  * there. */
-static void combine(const struct pipeline *pipeline, struct sum *sum,
-		    unsigned i)
+static void combine_round(const struct pipeline *pipeline, struct sum *sum,
+			  unsigned i)
 {
 	int piece = piece_in(pipeline, i);
 
-	await(pipeline, i);
+	await_round(pipeline, i);
 	if (piece == BCL_CIRCULANT_NONE)
 		return;
 	if (sum->collected[piece]) {
-		add(pipeline, sum, i);
+		add_piece(pipeline, sum, i);
 		return;
 	}
 	sum->next[i] = sum->came[piece];
@@ -415,12 +416,12 @@ static void reduce_round(const struct pipeline *pipeline, struct sum *sum,
 	if (!i)
 		post_sum(pipeline, sum, i);
 	if (i >= BCL_ROUND_LAG && !follows(pipeline, i - 1))
-		combine(pipeline, sum, i - BCL_ROUND_LAG);
+		combine_round(pipeline, sum, i - BCL_ROUND_LAG);
 	if (follows(pipeline, i))
-		combine(pipeline, sum, i - 1);
+		combine_round(pipeline, sum, i - 1);
 	post_sum(pipeline, sum, i + 1);
-	send(pipeline, i, round.from, sum->vector, round.receive,
-	     begin_of(pipeline, (int)i));
+	send_piece(pipeline, i, round.from, sum->vector, round.receive,
+		   begin_of(pipeline, (int)i));
 }
 
 static void begin_sum(struct pipeline *pipeline, struct sum *sum)
@@ -469,16 +470,16 @@ void bcl_build_reduce_pipeline(struct bcl_schedule *schedule,
 	for (i = 0; i < rounds; i++) {
 		struct bcl_circulant_round round = round_of(&pipeline, i);
 
-		collect(&pipeline, &sum, round.receive);
+		collect_piece(&pipeline, &sum, round.receive);
 		if (pipeline.speaks)
 			reduce_round(&pipeline, &sum, i);
 		if (!late)
-			collect(&pipeline, &sum, round.send);
+			collect_piece(&pipeline, &sum, round.send);
 	}
 	if (!pipeline.speaks)
 		return;
 	for (i = rounds > BCL_ROUND_LAG ? rounds - BCL_ROUND_LAG : 0;
 	     i < rounds; i++)
 		if (i + 1 == rounds || !follows(&pipeline, i + 1))
-			combine(&pipeline, &sum, i);
+			combine_round(&pipeline, &sum, i);
 }

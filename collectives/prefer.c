@@ -20,7 +20,7 @@ struct preference {
 
 /* Returns the next preference of *list and moves *list behind it. False: the
  * list is at its end. */
-static bool next(const char **list, struct preference *preference)
+static bool next_preference(const char **list, struct preference *preference)
 {
 	const char *item = *list;
 	size_t length = strcspn(item, ","), name = strcspn(item, ":,");
@@ -36,7 +36,7 @@ static bool next(const char **list, struct preference *preference)
 	return true;
 }
 
-static bool is(const char *name, const char *text, int length)
+static bool is_name(const char *name, const char *text, int length)
 {
 	return !strncmp(name, text, (size_t)length) && !name[length];
 }
@@ -47,8 +47,8 @@ static enum bcl_operation operation_of(const struct preference *preference)
 	unsigned i = 0;
 
 	while (i < BCL_OPERATIONS &&
-	       !is(bcl_operation_names[i], preference->operation,
-		   preference->operation_length))
+	       !is_name(bcl_operation_names[i], preference->operation,
+			preference->operation_length))
 		i++;
 	return (enum bcl_operation)i;
 }
@@ -59,14 +59,15 @@ algorithm_of(enum bcl_operation operation, const struct preference *preference)
 {
 	const struct bcl_algorithm *algorithm = bcl_algorithms[operation];
 
-	while (algorithm->name && !is(algorithm->name, preference->algorithm,
-				      preference->algorithm_length))
+	while (algorithm->name &&
+	       !is_name(algorithm->name, preference->algorithm,
+			preference->algorithm_length))
 		algorithm++;
 	return algorithm->name ? algorithm : NULL;
 }
 
 /* Appends a name to a list, as far as the list has room. */
-static void append(char names[NAMES_MAX], const char *name)
+static void append_name(char names[NAMES_MAX], const char *name)
 {
 	size_t used = strlen(names);
 
@@ -77,16 +78,16 @@ static void append(char names[NAMES_MAX], const char *name)
 	strcpy(names + used, name);
 }
 
-static enum bcl_status refuse(const struct bcl_config *config,
-			      const struct preference *preference,
-			      enum bcl_operation operation)
+static enum bcl_status refuse_preference(const struct bcl_config *config,
+					 const struct preference *preference,
+					 enum bcl_operation operation)
 {
 	char names[NAMES_MAX] = "";
 	unsigned i;
 
 	if (operation == BCL_OPERATIONS) {
 		for (i = 0; i < BCL_OPERATIONS; i++)
-			append(names, bcl_operation_names[i]);
+			append_name(names, bcl_operation_names[i]);
 		bcl_log(config, BCL_LOG_ERROR, "coll",
 			"BCL_COLL=%s is wrong: \"%.*s\" is no operation; "
 			"these are: %s",
@@ -95,7 +96,7 @@ static enum bcl_status refuse(const struct bcl_config *config,
 		return BCL_ERR_ARG;
 	}
 	for (i = 0; bcl_algorithms[operation][i].name; i++)
-		append(names, bcl_algorithms[operation][i].name);
+		append_name(names, bcl_algorithms[operation][i].name);
 	bcl_log(config, BCL_LOG_ERROR, "coll",
 		"BCL_COLL=%s is wrong: %s has no algorithm \"%.*s\"; it has: "
 		"%s",
@@ -109,12 +110,13 @@ enum bcl_status bcl_preferences_check(const struct bcl_config *config)
 	const char *list = config->coll;
 	struct preference preference;
 
-	while (next(&list, &preference)) {
+	while (next_preference(&list, &preference)) {
 		enum bcl_operation operation = operation_of(&preference);
 
 		if (operation == BCL_OPERATIONS ||
 		    !algorithm_of(operation, &preference))
-			return refuse(config, &preference, operation);
+			return refuse_preference(config, &preference,
+						 operation);
 	}
 	return BCL_OK;
 }
@@ -126,7 +128,7 @@ void bcl_preferences_apply(const struct bcl_config *config,
 	const char *list = config->coll;
 	struct preference preference;
 
-	while (next(&list, &preference)) {
+	while (next_preference(&list, &preference)) {
 		enum bcl_operation operation = operation_of(&preference);
 		const char *name = algorithm_of(operation, &preference)->name;
 

@@ -38,8 +38,8 @@ static void block(const struct ring *ring, unsigned place, size_t *offset,
 		  *offset;
 }
 
-static void build(struct bcl_schedule *schedule, const struct ring *ring,
-		  unsigned char *base)
+static void build_ring(struct bcl_schedule *schedule, const struct ring *ring,
+		       unsigned char *base)
 {
 	const struct bcl_group *group = ring->group;
 	unsigned n = group->size, me = group->me, k;
@@ -71,7 +71,7 @@ void bcl_build_ring(struct bcl_schedule *schedule,
 		.element = element,
 	};
 
-	build(schedule, &ring, base);
+	build_ring(schedule, &ring, base);
 }
 
 void bcl_build_ring_by_rank(struct bcl_schedule *schedule,
@@ -84,5 +84,5 @@ void bcl_build_ring_by_rank(struct bcl_schedule *schedule,
 		.by_rank = true,
 	};
 
-	build(schedule, &ring, base);
+	build_ring(schedule, &ring, base);
 }

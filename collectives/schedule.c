@@ -136,7 +136,7 @@ static bool advance_node(struct bcl_schedule *schedule,
 	return false;
 }
 
-static bool finish(struct bcl_schedule *schedule)
+static bool finish_schedule(struct bcl_schedule *schedule)
 {
 	struct bcl_adi_schedule *engine = &schedule->engine;
 
@@ -186,7 +186,7 @@ static bool waits(const struct bcl_schedule *schedule,
 	       (step->kind == BCL_STEP_PUT && lanes[lane_of(step->window)]);
 }
 
-static bool advance(struct bcl_adi_schedule *engine)
+static bool advance_steps(struct bcl_adi_schedule *engine)
 {
 	struct bcl_schedule *schedule = (struct bcl_schedule *)engine;
 
@@ -198,7 +198,8 @@ static bool advance(struct bcl_adi_schedule *engine)
 		if (engine->pending && (begins || engine->status != BCL_OK))
 			return false;
 		if (engine->status != BCL_OK || at == schedule->nsteps)
-			return !awaits_news(schedule) && finish(schedule);
+			return !awaits_news(schedule) &&
+			       finish_schedule(schedule);
 		step = &schedule->steps[at];
 		if (waits(schedule, step))
 			return false;
@@ -225,7 +226,7 @@ static void unlink_running(struct bcl_schedule *schedule)
 	team->nrunning--;
 }
 
-static void put(struct bcl_schedule *schedule)
+static void put_idle(struct bcl_schedule *schedule)
 {
 	struct bcl_team *team = schedule->team;
 	unsigned i;
@@ -242,12 +243,12 @@ static void put(struct bcl_schedule *schedule)
 	team->idle = schedule;
 }
 
-static void release(struct bcl_adi_schedule *engine)
+static void release_schedule(struct bcl_adi_schedule *engine)
 {
 	struct bcl_schedule *schedule = (struct bcl_schedule *)engine;
 
 	unlink_running(schedule);
-	put(schedule);
+	put_idle(schedule);
 }
 
 static struct bcl_schedule *create(struct bcl_team *team)
@@ -257,8 +258,8 @@ static struct bcl_schedule *create(struct bcl_team *team)
 	if (!schedule)
 		return NULL;
 	schedule->team = team;
-	schedule->engine.advance = advance;
-	schedule->engine.release = release;
+	schedule->engine.advance = advance_steps;
+	schedule->engine.release = release_schedule;
 	return schedule;
 }
 
@@ -318,7 +319,7 @@ enum bcl_status bcl_schedule_get(struct bcl_team *team,
 
 /* The schedule is built: it takes its place in the order of the team's
  * operations. */
-static enum bcl_status enter(struct bcl_schedule *schedule)
+static enum bcl_status enter_order(struct bcl_schedule *schedule)
 {
 	struct bcl_team *team = schedule->team;
 
@@ -329,7 +330,7 @@ static enum bcl_status enter(struct bcl_schedule *schedule)
 	if (schedule->status != BCL_OK)
 		bcl_team_lose(team, schedule->status);
 	if (team->lost != BCL_OK) {
-		put(schedule);
+		put_idle(schedule);
 		return team->lost;
 	}
 	if (schedule->nnode) {
@@ -351,7 +352,7 @@ enum bcl_status bcl_schedule_run(struct bcl_schedule *schedule)
 	enum bcl_status status;
 
 	bcl_adi_lock(adi);
-	status = enter(schedule);
+	status = enter_order(schedule);
 	if (status == BCL_OK)
 		status = bcl_adi_schedule_run(adi, &schedule->engine);
 	bcl_adi_unlock(adi);
@@ -365,13 +366,13 @@ enum bcl_status bcl_schedule_start(struct bcl_schedule *schedule,
 	enum bcl_status status;
 
 	bcl_adi_lock(team->adi);
-	status = enter(schedule);
+	status = enter_order(schedule);
 	if (status == BCL_OK) {
 		status = bcl_adi_schedule_start(team->adi, &schedule->engine,
 						request);
 		if (status == BCL_ERR_NOMEM) {
 			leave_node(schedule);
-			release(&schedule->engine);
+			release_schedule(&schedule->engine);
 			bcl_team_lose(team, status);
 		}
 	}
@@ -403,8 +404,8 @@ void bcl_schedule_drain(struct bcl_team *team)
 
 /* ---- building ------------------------------------------------------------ */
 
-static struct bcl_step *add(struct bcl_schedule *schedule,
-			    enum bcl_step_kind kind)
+static struct bcl_step *add_step(struct bcl_schedule *schedule,
+				 enum bcl_step_kind kind)
 {
 	struct bcl_step *step;
 
@@ -449,7 +450,7 @@ static struct bcl_node_op *add_node(struct bcl_schedule *schedule)
 void bcl_step_send(struct bcl_schedule *schedule, unsigned rank,
 		   const void *from, size_t length)
 {
-	struct bcl_step *step = add(schedule, BCL_STEP_SEND);
+	struct bcl_step *step = add_step(schedule, BCL_STEP_SEND);
 
 	bcl_assert(rank < schedule->team->size);
 	if (!step)
@@ -462,7 +463,7 @@ void bcl_step_send(struct bcl_schedule *schedule, unsigned rank,
 void bcl_step_receive(struct bcl_schedule *schedule, unsigned rank, void *to,
 		      size_t length)
 {
-	struct bcl_step *step = add(schedule, BCL_STEP_RECEIVE);
+	struct bcl_step *step = add_step(schedule, BCL_STEP_RECEIVE);
 
 	bcl_assert(rank < schedule->team->size);
 	if (!step)
@@ -480,7 +481,7 @@ void bcl_step_combine(struct bcl_schedule *schedule,
 
 	if (!count)
 		return;
-	step = add(schedule, BCL_STEP_COMBINE);
+	step = add_step(schedule, BCL_STEP_COMBINE);
 	if (!step)
 		return;
 	step->reduction = reduction;
@@ -494,7 +495,7 @@ void bcl_step_call(struct bcl_schedule *schedule,
 				const struct bcl_step *step),
 		   void *to, const void *from, size_t length, unsigned rank)
 {
-	struct bcl_step *step = add(schedule, BCL_STEP_CALL);
+	struct bcl_step *step = add_step(schedule, BCL_STEP_CALL);
 
 	if (!step)
 		return;
@@ -505,7 +506,7 @@ void bcl_step_call(struct bcl_schedule *schedule,
 	step->rank = rank;
 }
 
-static void copy(const struct bcl_team *team, const struct bcl_step *step)
+static void copy_block(const struct bcl_team *team, const struct bcl_step *step)
 {
 	(void)team;
 	memcpy(step->to, step->from, step->length);
@@ -515,14 +516,14 @@ void bcl_step_copy(struct bcl_schedule *schedule, void *to, const void *from,
 		   size_t length)
 {
 	if (length && to != from)
-		bcl_step_call(schedule, copy, to, from, length, 0);
+		bcl_step_call(schedule, copy_block, to, from, length, 0);
 }
 
 void bcl_step_node(struct bcl_schedule *schedule, enum bcl_node_kind kind,
 		   unsigned root, const void *send, void *receive,
 		   size_t length, const struct bcl_reduction *reduction)
 {
-	struct bcl_step *step = add(schedule, BCL_STEP_NODE);
+	struct bcl_step *step = add_step(schedule, BCL_STEP_NODE);
 	struct bcl_node_op *op;
 
 	bcl_assert(schedule->team->shares &&
@@ -550,7 +551,7 @@ void bcl_step_lane(struct bcl_schedule *schedule, unsigned lane)
 
 void bcl_step_await(struct bcl_schedule *schedule, unsigned lane)
 {
-	struct bcl_step *step = add(schedule, BCL_STEP_AWAIT);
+	struct bcl_step *step = add_step(schedule, BCL_STEP_AWAIT);
 
 	bcl_assert(lane < BCL_SCHEDULE_LANES);
 	if (step)
@@ -571,7 +572,7 @@ static bool is_full(struct bcl_schedule *schedule, unsigned n, unsigned most)
 unsigned bcl_step_window(struct bcl_schedule *schedule, void *memory,
 			 size_t length)
 {
-	struct bcl_step *step = add(schedule, BCL_STEP_WINDOW);
+	struct bcl_step *step = add_step(schedule, BCL_STEP_WINDOW);
 
 	if (!step ||
 	    is_full(schedule, schedule->nwindows, BCL_SCHEDULE_WINDOWS))
@@ -585,7 +586,7 @@ unsigned bcl_step_window(struct bcl_schedule *schedule, void *memory,
 void bcl_step_grant(struct bcl_schedule *schedule, unsigned rank,
 		    unsigned window)
 {
-	struct bcl_step *step = add(schedule, BCL_STEP_GRANT);
+	struct bcl_step *step = add_step(schedule, BCL_STEP_GRANT);
 
 	bcl_assert(window < schedule->nwindows || schedule->status != BCL_OK);
 	if (!step)
@@ -596,7 +597,7 @@ void bcl_step_grant(struct bcl_schedule *schedule, unsigned rank,
 
 unsigned bcl_step_granted(struct bcl_schedule *schedule, unsigned rank)
 {
-	struct bcl_step *step = add(schedule, BCL_STEP_GRANTED);
+	struct bcl_step *step = add_step(schedule, BCL_STEP_GRANTED);
 
 	if (!schedule->granted)
 		schedule->granted =
@@ -615,7 +616,7 @@ void bcl_step_put(struct bcl_schedule *schedule, unsigned rank,
 		  const void *from, size_t length, unsigned granted,
 		  size_t offset)
 {
-	struct bcl_step *step = add(schedule, BCL_STEP_PUT);
+	struct bcl_step *step = add_step(schedule, BCL_STEP_PUT);
 
 	bcl_assert(granted < schedule->ngranted || schedule->status != BCL_OK);
 	if (!step)

@@ -72,7 +72,8 @@ void bcl_model_init(struct bcl_model *model, const struct bcl_team *team)
 	model->uniform = model->members * model->nodes == model->size;
 }
 
-static void measure(struct bcl_cost *cost, struct bcl_team *team, unsigned rank)
+static void measure_peer(struct bcl_cost *cost, struct bcl_team *team,
+			 unsigned rank)
 {
 	struct bcl_peer_info info;
 	struct bcl_peer *peer;
@@ -155,10 +156,10 @@ void bcl_model_measure(struct bcl_model *model, struct bcl_team *team,
 	struct bcl_group node = bcl_group_node(team);
 
 	if (node.size > 1)
-		measure(&model->inside, team,
-			bcl_group_rank(&node, node.me ? 0 : 1));
+		measure_peer(&model->inside, team,
+			     bcl_group_rank(&node, node.me ? 0 : 1));
 	if (model->nodes > 1)
-		measure(&model->between, team, bcl_model_far(team));
+		measure_peer(&model->between, team, bcl_model_far(team));
 	if (model->between.gap < model->card.gap)
 		model->between.gap = model->card.gap;
 	if (card && card->across && model->nodes > 1)
@@ -219,8 +220,9 @@ static size_t longest(unsigned size)
 
 /* Choose the algorithms of least cost. In each list one algorithm can run in
  * any team. */
-static void choose(struct bcl_choices *choices, const struct bcl_model *model,
-		   unsigned operation, unsigned size)
+static void choose_algorithms(struct bcl_choices *choices,
+			      const struct bcl_model *model, unsigned operation,
+			      unsigned size)
 {
 	const struct bcl_algorithm *algorithms = bcl_algorithms[operation];
 	double least[2] = { HUGE_VAL, HUGE_VAL }, cost;
@@ -249,7 +251,7 @@ void bcl_choices_init(struct bcl_choices *choices,
 
 	for (operation = 0; operation < BCL_OPERATIONS; operation++)
 		for (size = 0; size < BCL_CHOICE_SIZES; size++)
-			choose(choices, model, operation, size);
+			choose_algorithms(choices, model, operation, size);
 }
 
 /* Append to the text, as far as there is room. */

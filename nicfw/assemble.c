@@ -47,7 +47,7 @@ static struct nic_inbound *look_up(struct nic_conn *conn, uint32_t msg)
 	return NULL;
 }
 
-static struct nic_inbound *find(struct nic_conn *conn, uint32_t msg)
+static struct nic_inbound *find_inbound(struct nic_conn *conn, uint32_t msg)
 {
 	struct nic_inbound *inbound = look_up(conn, msg);
 
@@ -131,7 +131,7 @@ static void undo(struct bcl_card *card, struct nic_inbound *inbound,
  * side the acknowledgement leaves at once: the program may stop polling now,
  * and then no poll would find the rail drained.
  */
-static void tell(struct bcl_card *card, const struct nic_inbound *inbound)
+static void hasten_ack(struct bcl_card *card, const struct nic_inbound *inbound)
 {
 	struct nic_conn *conn = inbound->conn;
 
@@ -154,7 +154,7 @@ static void conclude(struct bcl_card *card, struct nic_inbound *inbound,
 		undo(card, inbound, verdict);
 	bcl_nic_verdict_give(card, conn, inbound->msg, verdict);
 	if (inbound->awaited)
-		tell(card, inbound);
+		hasten_ack(card, inbound);
 	detach(card, inbound);
 	nic_pool_put(&card->inbounds, &inbound->link);
 }
@@ -196,8 +196,9 @@ static enum bcl_verdict verdict_before(const struct nic_conn *conn,
  * verdict. Until then a failed message is refused: the predecessor may be
  * refused later, and would arrive after its failed successor.
  */
-static bool judge(struct bcl_card *card, const struct nic_inbound *inbound,
-		  enum bcl_verdict *verdict)
+static bool decide_verdict(struct bcl_card *card,
+			   const struct nic_inbound *inbound,
+			   enum bcl_verdict *verdict)
 {
 	enum bcl_verdict before = verdict_before(inbound->conn, inbound->prev);
 
@@ -221,14 +222,14 @@ static bool judge(struct bcl_card *card, const struct nic_inbound *inbound,
  * The message is complete and stored, or nothing more is wanted: give the
  * verdict, and then the verdicts of the successors.
  */
-static void settle(struct bcl_card *card, struct nic_inbound *inbound)
+static void give_verdicts(struct bcl_card *card, struct nic_inbound *inbound)
 {
 	struct nic_conn *conn = inbound->conn;
 	enum bcl_verdict verdict;
 	uint32_t msg;
 
 	while (inbound) {
-		if (!judge(card, inbound, &verdict)) {
+		if (!decide_verdict(card, inbound, &verdict)) {
 			inbound->state = NIC_INBOUND_EARLY;
 			return;
 		}
@@ -239,15 +240,15 @@ static void settle(struct bcl_card *card, struct nic_inbound *inbound)
 }
 
 /* Give the verdict on a message that has no inbound. */
-static void refuse(struct bcl_card *card, struct nic_conn *conn, uint32_t msg,
-		   enum bcl_verdict verdict)
+static void refuse_message(struct bcl_card *card, struct nic_conn *conn,
+			   uint32_t msg, enum bcl_verdict verdict)
 {
 	struct nic_inbound *next;
 
 	bcl_nic_verdict_give(card, conn, msg, verdict);
 	next = successor(conn, msg);
 	if (next)
-		settle(card, next);
+		give_verdicts(card, next);
 }
 
 void bcl_nic_assemble_stored(struct bcl_card *card, struct nic_inbound *inbound)
@@ -258,7 +259,7 @@ void bcl_nic_assemble_stored(struct bcl_card *card, struct nic_inbound *inbound)
 		nic_pool_put(&card->inbounds, &inbound->link);
 	else if (inbound->state == NIC_INBOUND_MOVING || inbound->withdrawn ||
 		 inbound->failed)
-		settle(card, inbound);
+		give_verdicts(card, inbound);
 }
 
 /* Remember the port: ROOM tells the peer when the port has room. */
@@ -367,8 +368,8 @@ static enum nic_outcome open_put(struct bcl_card *card, struct nic_conn *conn,
  * True if the reply has the requested length, or tells a failure that is
  * allowed in a reply.
  */
-static bool fits(const struct nic_inbound *inbound,
-		 const struct nic_message *request)
+static bool reply_fits(const struct nic_inbound *inbound,
+		       const struct nic_message *request)
 {
 	switch (inbound->arg32) {
 	case BCL_OK:
@@ -391,7 +392,7 @@ static enum nic_outcome open_reply(struct bcl_card *card,
 
 	if (!request)
 		return NIC_OUTCOME_NOPORT;
-	if (!fits(inbound, request)) {
+	if (!reply_fits(inbound, request)) {
 		bcl_nic_message_answered(card, request, BCL_ERR_MEMORY);
 		return NIC_OUTCOME_NOPORT;
 	}
@@ -432,8 +433,8 @@ static enum nic_outcome open_message(struct bcl_card *card,
  * its frames, retransmitted over and over, would hold up the frames that make
  * room.
  */
-static bool room(const struct bcl_card *card, const struct nic_conn *conn,
-		 bool early, bool whole)
+static bool has_room(const struct bcl_card *card, const struct nic_conn *conn,
+		     bool early, bool whole)
 {
 	uint32_t left = card->inbounds.left, all = card->config.max_messages;
 
@@ -445,8 +446,9 @@ static bool room(const struct bcl_card *card, const struct nic_conn *conn,
 	       left > all / 16;
 }
 
-static struct nic_inbound *make(struct bcl_card *card, struct nic_conn *conn,
-				const struct bcl_segment_header *segment)
+static struct nic_inbound *
+make_inbound(struct bcl_card *card, struct nic_conn *conn,
+	     const struct bcl_segment_header *segment)
 {
 	struct nic_inbound *inbound = nic_pool_take(&card->inbounds);
 
@@ -516,25 +518,26 @@ static enum nic_accept open_inbound(struct bcl_card *card,
 		return NIC_MALFORMED;
 	if (before == BCL_VERDICT_REFUSED) {
 		nic_count(card, refused_order);
-		refuse(card, conn, msg, BCL_VERDICT_REFUSED);
+		refuse_message(card, conn, msg, BCL_VERDICT_REFUSED);
 		return NIC_ACCEPTED;
 	}
-	if (room(card, conn, early, whole))
-		inbound = make(card, conn, segment);
+	if (has_room(card, conn, early, whole))
+		inbound = make_inbound(card, conn, segment);
 	if (!inbound) {
 		if (early)
 			return NIC_NO_ROOM;
 		nic_count(card, refused_room);
-		refuse(card, conn, msg, BCL_VERDICT_REFUSED);
+		refuse_message(card, conn, msg, BCL_VERDICT_REFUSED);
 		return NIC_ACCEPTED;
 	}
 	inbound->early = (uint8_t)early;
 	outcome = open_message(card, conn, inbound);
 	if (outcome != NIC_OUTCOME_OK) {
 		if (inbound->early)
-			outcome = NIC_OUTCOME_REFUSED; /* not final: judge() */
+			outcome = NIC_OUTCOME_REFUSED; /* not final:
+							  decide_verdict() */
 		nic_pool_put(&card->inbounds, &inbound->link);
-		refuse(card, conn, msg, verdict_of(outcome));
+		refuse_message(card, conn, msg, verdict_of(outcome));
 		return NIC_ACCEPTED;
 	}
 	nic_list_push(&conn->inbounds, &inbound->link);
@@ -604,15 +607,16 @@ static enum nic_accept check_fragment(struct bcl_card *card,
 }
 
 /* Store a fragment in its message, which it opens if it is the first. */
-static enum nic_accept take(struct bcl_card *card, struct nic_conn *conn,
-			    unsigned rail,
-			    const struct bcl_segment_header *segment,
-			    const uint8_t *payload, struct nic_buffer *buffer)
+static enum nic_accept take_fragment(struct bcl_card *card,
+				     struct nic_conn *conn, unsigned rail,
+				     const struct bcl_segment_header *segment,
+				     const uint8_t *payload,
+				     struct nic_buffer *buffer)
 {
 	uint32_t msg = bcl_get32(segment->msg);
 	uint32_t length = bcl_get16(segment->length);
 	uint32_t total = bcl_get32(segment->total);
-	struct nic_inbound *inbound = find(conn, msg);
+	struct nic_inbound *inbound = find_inbound(conn, msg);
 	enum nic_accept accept;
 
 	if (!inbound) {
@@ -637,7 +641,7 @@ static enum nic_accept take(struct bcl_card *card, struct nic_conn *conn,
 	inbound->rail = (uint8_t)rail;
 	inbound->state = NIC_INBOUND_MOVING;
 	if (inbound->jobs == 0)
-		settle(card, inbound);
+		give_verdicts(card, inbound);
 	return NIC_ACCEPTED;
 }
 
@@ -664,7 +668,8 @@ enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
 	case BCL_SEG_COMPARE_SWAP:
 		return execute(card, conn, segment, payload);
 	default:
-		return take(card, conn, rail, segment, payload, buffer);
+		return take_fragment(card, conn, rail, segment, payload,
+				     buffer);
 	}
 }
 
@@ -672,7 +677,7 @@ static void withdraw(struct bcl_card *card, struct nic_inbound *inbound)
 {
 	inbound->withdrawn = 1;
 	if (inbound->jobs == 0)
-		settle(card, inbound);
+		give_verdicts(card, inbound);
 }
 
 void bcl_nic_assemble_withdraw(struct bcl_card *card, struct nic_conn *conn,
@@ -687,9 +692,9 @@ void bcl_nic_assemble_withdraw(struct bcl_card *card, struct nic_conn *conn,
 		return;
 	}
 	nic_count(card, cancelled);
-	inbound = find(conn, msg);
+	inbound = find_inbound(conn, msg);
 	if (!inbound) {
-		refuse(card, conn, msg, BCL_VERDICT_REFUSED);
+		refuse_message(card, conn, msg, BCL_VERDICT_REFUSED);
 		return;
 	}
 	withdraw(card, inbound);
@@ -809,7 +814,7 @@ void bcl_nic_assemble_close(struct bcl_card *card, struct nic_port *port)
 			inbound->failed = 1;
 			inbound->status = BCL_ERR_NOPORT;
 			if (inbound->jobs == 0)
-				settle(card, inbound);
+				give_verdicts(card, inbound);
 		}
 	}
 }

@@ -28,8 +28,8 @@ struct burst {
  * RECV has taken `first`. Returns true if the frame is part of a message that
  * is not complete.
  */
-static bool begin(struct bcl_card *card, unsigned rail,
-		  const struct bcl_rx_frame *first, struct burst *burst)
+static bool begin_burst(struct bcl_card *card, unsigned rail,
+			const struct bcl_rx_frame *first, struct burst *burst)
 {
 	const struct bcl_frame_header *header = (const void *)first->head;
 	const struct bcl_segment_header *segment =
@@ -131,7 +131,7 @@ unsigned bcl_nic_burst(struct bcl_card *card, unsigned rail,
 	struct nic_inbound *inbound;
 	struct burst burst;
 
-	if (!begin(card, rail, first, &burst))
+	if (!begin_burst(card, rail, first, &burst))
 		return 0;
 	n = following(&burst, first + 1, n);
 	if (n)

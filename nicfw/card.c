@@ -233,7 +233,7 @@ static void wake_up(struct bcl_card *card, uint64_t now)
  * All inputs but the most urgent ones begin here, and first apply the
  * acknowledgements in card->answered.
  */
-static void begin(struct bcl_card *card, uint64_t now)
+static void begin_input(struct bcl_card *card, uint64_t now)
 {
 	wake_up(card, now);
 	if (card->answered.conn)
@@ -241,8 +241,8 @@ static void begin(struct bcl_card *card, uint64_t now)
 }
 
 /* Run the engines and set *next. */
-static void run(struct bcl_card *card, unsigned budget,
-		struct bcl_card_next *next)
+static void run_engines(struct bcl_card *card, unsigned budget,
+			struct bcl_card_next *next)
 {
 	if (card->now >= card->starving_at && !nic_list_empty(&card->starving))
 		bcl_nic_port_feed(card);
@@ -294,7 +294,7 @@ void bcl_card_doorbell(struct bcl_card *card, uint16_t number, uint32_t made,
 		bcl_nic_sdma_rung(card, port, &budget);
 	if (card->answered.conn)
 		bcl_nic_recv_answers(card);
-	run(card, budget, next);
+	run_engines(card, budget, next);
 }
 
 void bcl_card_frames(struct bcl_card *card, unsigned rail,
@@ -309,7 +309,7 @@ void bcl_card_frames(struct bcl_card *card, unsigned rail,
 		if (i + 1 < n)
 			i += bcl_nic_burst(card, rail, &frames[i], n - i - 1);
 	}
-	run(card, budget, next);
+	run_engines(card, budget, next);
 }
 
 void bcl_card_drained(struct bcl_card *card, unsigned rail, uint64_t now,
@@ -317,41 +317,41 @@ void bcl_card_drained(struct bcl_card *card, unsigned rail, uint64_t now,
 {
 	struct nic_conn *conn;
 
-	begin(card, now);
+	begin_input(card, now);
 	while (rail < BCL_RAILS_MAX &&
 	       (conn = nic_list_first(&card->drain, struct nic_conn, drain))) {
 		nic_list_remove(&conn->drain);
 		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << rail);
 	}
-	run(card, budget, next);
+	run_engines(card, budget, next);
 }
 
 void bcl_card_transmit_ready(struct bcl_card *card, unsigned rail, uint64_t now,
 			     unsigned budget, struct bcl_card_next *next)
 {
-	begin(card, now);
+	begin_input(card, now);
 	if (rail < BCL_RAILS_MAX)
 		bcl_nic_send_ready(card, rail);
-	run(card, budget, next);
+	run_engines(card, budget, next);
 }
 
 void bcl_card_dma_done(struct bcl_card *card, uint32_t cookie,
 		       enum bcl_dma_result result, uint64_t now,
 		       unsigned budget, struct bcl_card_next *next)
 {
-	begin(card, now);
+	begin_input(card, now);
 	if (cookie < jobs_of(&card->config))
 		bcl_nic_dma_done(card, cookie, result);
-	run(card, budget, next);
+	run_engines(card, budget, next);
 }
 
 void bcl_card_timer(struct bcl_card *card, uint64_t now, unsigned budget,
 		    struct bcl_card_next *next)
 {
-	begin(card, now);
+	begin_input(card, now);
 	for (; budget && card->nheap && card->heap[0]->due <= now; budget--)
 		bcl_nic_conn_timer(card, card->heap[0]);
-	run(card, budget, next);
+	run_engines(card, budget, next);
 }
 
 void bcl_card_node_gone(struct bcl_card *card, uint32_t index, unsigned rail,
@@ -361,11 +361,11 @@ void bcl_card_node_gone(struct bcl_card *card, uint32_t index, unsigned rail,
 	struct nic_node *node = nic_node_at(card, index);
 	struct nic_conn *conn = node ? node->conn : NULL;
 
-	begin(card, now);
+	begin_input(card, now);
 	if (conn && rail < BCL_RAILS_MAX &&
 	    conn->window[rail].state != NIC_RAIL_OFF)
 		bcl_nic_rails_refused(card, conn, rail, why);
-	run(card, budget, next);
+	run_engines(card, budget, next);
 }
 
 static enum bcl_status node_connect(struct bcl_card *card,
@@ -454,7 +454,7 @@ enum bcl_status bcl_card_control(struct bcl_card *card,
 {
 	enum bcl_status status = BCL_ERR_ARG;
 
-	begin(card, now);
+	begin_input(card, now);
 	switch ((enum bcl_control_op)control->op) {
 	case BCL_CTL_PORT_OPEN:
 		status = bcl_nic_port_open(card, control);
@@ -483,12 +483,12 @@ enum bcl_status bcl_card_control(struct bcl_card *card,
 		status = bcl_nic_rails_set(card, control);
 		break;
 	}
-	run(card, CONTROL_BUDGET, next);
+	run_engines(card, CONTROL_BUDGET, next);
 	return status;
 }
 
 /* Bytes that the first EXPECTED messages of a list request from the peer. */
-static uint64_t count(const struct nic_link *list)
+static uint64_t requested_bytes(const struct nic_link *list)
 {
 	const struct nic_message *message;
 	const struct nic_link *link = list->next;
@@ -511,8 +511,8 @@ uint64_t bcl_card_expected(const struct bcl_card *card, unsigned rail)
 	if (!inbound)
 		return 0;
 	return inbound->total - inbound->received +
-	       count(&inbound->conn->awaiting) +
-	       count(&inbound->conn->numbered);
+	       requested_bytes(&inbound->conn->awaiting) +
+	       requested_bytes(&inbound->conn->numbered);
 }
 
 static uint32_t most_of(const struct nic_pool *pool)

@@ -70,7 +70,7 @@ void bcl_nic_conn_rename(struct bcl_card *card, struct nic_conn *conn)
 	}
 }
 
-static struct nic_conn *make(struct bcl_card *card)
+static struct nic_conn *make_conn(struct bcl_card *card)
 {
 	uint32_t index = card->free_conn;
 	struct nic_conn *conn;
@@ -92,7 +92,7 @@ static struct nic_conn *make(struct bcl_card *card)
 
 struct nic_conn *bcl_nic_conn_make(struct bcl_card *card, struct nic_node *node)
 {
-	struct nic_conn *conn = make(card);
+	struct nic_conn *conn = make_conn(card);
 	unsigned rail;
 
 	if (!conn) {
@@ -428,7 +428,7 @@ static void probe(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
  * have the message: forged frames with the same numbers came in place of ours.
  * Send the message once more; if the peer is only slow, that does no harm.
  */
-static void ask(struct bcl_card *card, struct nic_conn *conn)
+static void resend_oldest(struct bcl_card *card, struct nic_conn *conn)
 {
 	struct nic_message *oldest =
 		nic_list_first(&conn->numbered, struct nic_message, numbered);
@@ -474,7 +474,7 @@ static void pings(struct bcl_card *card, struct nic_conn *conn)
 		busy |= conn->window[rail].nflights;
 	if (!busy && (!conn->confirmed || !nic_list_empty(&conn->numbered))) {
 		ping(card, conn, any_rail(conn));
-		ask(card, conn);
+		resend_oldest(card, conn);
 		conn->ping_wait =
 			nic_backoff(conn->ping_wait, 1, card->config.rto_max);
 		conn->ping_at = card->now + conn->ping_wait;

@@ -6,7 +6,8 @@
  */
 #include <nicfw/deadline.h>
 
-static void put(struct bcl_card *card, struct nic_conn *conn, uint32_t at)
+static void place_conn(struct bcl_card *card, struct nic_conn *conn,
+		       uint32_t at)
 {
 	card->heap[at] = conn;
 	conn->heap = at;
@@ -15,10 +16,10 @@ static void put(struct bcl_card *card, struct nic_conn *conn, uint32_t at)
 static void rise(struct bcl_card *card, struct nic_conn *conn, uint32_t at)
 {
 	while (at > 0 && card->heap[(at - 1) / 2]->due > conn->due) {
-		put(card, card->heap[(at - 1) / 2], at);
+		place_conn(card, card->heap[(at - 1) / 2], at);
 		at = (at - 1) / 2;
 	}
-	put(card, conn, at);
+	place_conn(card, conn, at);
 }
 
 static void sink(struct bcl_card *card, struct nic_conn *conn, uint32_t at)
@@ -31,10 +32,10 @@ static void sink(struct bcl_card *card, struct nic_conn *conn, uint32_t at)
 			child++;
 		if (card->heap[child]->due >= conn->due)
 			break;
-		put(card, card->heap[child], at);
+		place_conn(card, card->heap[child], at);
 		at = child;
 	}
-	put(card, conn, at);
+	place_conn(card, conn, at);
 }
 
 void bcl_nic_deadline_add(struct bcl_card *card, struct nic_conn *conn)
@@ -50,7 +51,7 @@ void bcl_nic_deadline_remove(struct bcl_card *card, struct nic_conn *conn)
 	bcl_assert(card->heap[conn->heap] == conn);
 	if (last == conn)
 		return;
-	put(card, last, conn->heap);
+	place_conn(card, last, conn->heap);
 	bcl_nic_deadline_move(card, last);
 }
 

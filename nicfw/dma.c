@@ -41,7 +41,7 @@ unsigned bcl_card_dma_rail(const struct bcl_card *card, uint32_t cookie)
 	return buffer ? buffer->rail : 0;
 }
 
-static void fail(struct nic_inbound *inbound)
+static void fail_inbound(struct nic_inbound *inbound)
 {
 	inbound->failed = 1;
 	inbound->status = BCL_ERR_MEMORY;
@@ -71,7 +71,7 @@ void bcl_nic_dma_store(struct bcl_card *card, struct nic_inbound *inbound,
 			buffer->jobs++;
 		break;
 	case BCL_DMA_FAULT:
-		fail(inbound);
+		fail_inbound(inbound);
 		break;
 	}
 }
@@ -84,7 +84,7 @@ static void stored(struct bcl_card *card, struct nic_inbound *inbound,
 		nic_pool_put(&card->in, &buffer->link);
 	inbound->jobs--;
 	if (result != BCL_DMA_DONE)
-		fail(inbound);
+		fail_inbound(inbound);
 	bcl_nic_assemble_stored(card, inbound);
 }
 

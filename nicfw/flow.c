@@ -27,10 +27,10 @@
 #include <nicfw/node.h>
 #include <nicfw/send.h>
 
-static inline uint32_t bucket(const struct bcl_card *card,
-			      const struct nic_port *port,
-			      const struct nic_node *node, uint16_t dst_port,
-			      enum nic_flow_class class)
+static inline uint32_t bucket_of(const struct bcl_card *card,
+				 const struct nic_port *port,
+				 const struct nic_node *node, uint16_t dst_port,
+				 enum nic_flow_class class)
 {
 	return (port->number * 31u + nic_node_index(card, node) * 7u +
 		dst_port * 5u + (uint32_t) class) &
@@ -56,9 +56,9 @@ static void reclaim(struct bcl_card *card)
 	bcl_nic_flow_free(card, flow);
 }
 
-static struct nic_flow *make(struct bcl_card *card, struct nic_port *port,
-			     struct nic_node *node, uint16_t dst_port,
-			     enum nic_flow_class class)
+static struct nic_flow *make_flow(struct bcl_card *card, struct nic_port *port,
+				  struct nic_node *node, uint16_t dst_port,
+				  enum nic_flow_class class)
 {
 	struct nic_flow *flow, **at;
 
@@ -66,7 +66,7 @@ static struct nic_flow *make(struct bcl_card *card, struct nic_port *port,
 		reclaim(card);
 	flow = nic_pool_take(&card->flows);
 	bcl_assert(flow);
-	at = &card->flow_buckets[bucket(card, port, node, dst_port, class)];
+	at = &card->flow_buckets[bucket_of(card, port, node, dst_port, class)];
 	flow->hashed = *at;
 	*at = flow;
 	nic_list_init(&flow->in_port);
@@ -89,22 +89,22 @@ static struct nic_flow *make(struct bcl_card *card, struct nic_port *port,
 	return flow;
 }
 
-static inline struct nic_flow *get(struct bcl_card *card, struct nic_port *port,
-				   struct nic_node *node, uint16_t dst_port,
-				   enum nic_flow_class class)
+static inline struct nic_flow *
+get_flow(struct bcl_card *card, struct nic_port *port, struct nic_node *node,
+	 uint16_t dst_port, enum nic_flow_class class)
 {
-	struct nic_flow *flow =
-		card->flow_buckets[bucket(card, port, node, dst_port, class)];
+	struct nic_flow *flow = card->flow_buckets[bucket_of(card, port, node,
+							     dst_port, class)];
 
 	while (flow && (flow->port != port || flow->node != node ||
 			flow->dst_port != dst_port || flow->class != class))
 		flow = flow->hashed;
-	return flow ? flow : make(card, port, node, dst_port, class);
+	return flow ? flow : make_flow(card, port, node, dst_port, class);
 }
 
 void bcl_nic_flow_free(struct bcl_card *card, struct nic_flow *flow)
 {
-	struct nic_flow **at = &card->flow_buckets[bucket(
+	struct nic_flow **at = &card->flow_buckets[bucket_of(
 		card, flow->port, flow->node, flow->dst_port, flow->class)];
 
 	bcl_assert(nic_list_empty(&flow->queue) &&
@@ -180,8 +180,8 @@ void bcl_nic_flow_wake_node(struct bcl_card *card, struct nic_node *node)
 }
 
 /* Queue a message at the end of the flow. */
-static void enter(struct bcl_card *card, struct nic_flow *flow,
-		  struct nic_message *message)
+static void queue_message(struct bcl_card *card, struct nic_flow *flow,
+			  struct nic_message *message)
 {
 	bcl_assert(message->number == 0);
 	message->flow = flow;
@@ -209,17 +209,17 @@ static inline void admit(struct bcl_card *card, struct nic_flow *gate,
 	}
 	message->gate = gate;
 	gate->pending++;
-	flow = get(card, message->port, message->node, dst_port, class);
+	flow = get_flow(card, message->port, message->node, dst_port, class);
 	message->flow = flow;
 	if (flow->place != NIC_FLOW_IDLE || flow->refused ||
 	    !nic_list_empty(&flow->queue) || !bcl_nic_send_alone(card, message))
-		enter(card, flow, message);
+		queue_message(card, flow, message);
 }
 
 void bcl_nic_flow_submit(struct bcl_card *card, struct nic_message *message)
 {
 	struct nic_flow *gate =
-		get(card, message->port, message->node, 0, NIC_FLOW_GATE);
+		get_flow(card, message->port, message->node, 0, NIC_FLOW_GATE);
 
 	if (!nic_list_empty(&gate->queue) ||
 	    (message->op == BCL_REQ_FENCE && gate->pending)) {
@@ -257,7 +257,8 @@ void bcl_nic_flow_reply(struct bcl_card *card, struct nic_message *message)
 					    ? NIC_FLOW_REPLY_BULK
 					    : NIC_FLOW_REPLY;
 
-	enter(card, get(card, port, message->node, 0, class), message);
+	queue_message(card, get_flow(card, port, message->node, 0, class),
+		      message);
 }
 
 static void retry_later(struct bcl_card *card, struct nic_flow *flow)

@@ -56,8 +56,9 @@ bool bcl_nic_frame_bare(struct bcl_card *card, struct nic_conn *conn,
 }
 
 /* Append a segment without a message. Returns the end of the frame. */
-static uint32_t append(uint8_t *frame, uint32_t at, uint8_t op, uint32_t target,
-		       uint32_t arg32, uint64_t targ64, uint32_t length)
+static uint32_t append_segment(uint8_t *frame, uint32_t at, uint8_t op,
+			       uint32_t target, uint32_t arg32, uint64_t targ64,
+			       uint32_t length)
 {
 	struct bcl_segment_header segment = {
 		.op = op,
@@ -93,8 +94,8 @@ bool bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
 	nic_frame_header(card, conn, rail, kind, head);
 	if (bcl_before(window->expected, window->highest)) {
 		n = bcl_nic_window_bits(conn, rail, head + at + 40);
-		at = append(head, at, BCL_SEG_SACK, 0, n,
-			    card->rail[rail].window, (n + 7) / 8);
+		at = append_segment(head, at, BCL_SEG_SACK, 0, n,
+				    card->rail[rail].window, (n + 7) / 8);
 	}
 	if (bcl_before(conn->done, conn->top)) {
 		/*
@@ -104,13 +105,13 @@ bool bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
 		n = bcl_nic_verdict_bits(
 			conn, head + at + 40,
 			2 * (window->payload + 40 - at - NIC_ROOMS * 40));
-		at = append(head, at, BCL_SEG_VERDICT, conn->done, n, 0,
-			    (n + 1) / 2);
+		at = append_segment(head, at, BCL_SEG_VERDICT, conn->done, n, 0,
+				    (n + 1) / 2);
 	}
 	for (i = 0; conn->rooms_ready >> i; i++)
 		if (conn->rooms_ready >> i & 1)
-			at = append(head, at, BCL_SEG_ROOM, conn->rooms[i], 0,
-				    0, 0);
+			at = append_segment(head, at, BCL_SEG_ROOM,
+					    conn->rooms[i], 0, 0, 0);
 	if (at == 40) {
 		memset(head + 40, 0, 40);
 		at = 80;
@@ -137,8 +138,8 @@ void bcl_nic_frame_rail_down(struct bcl_card *card, struct nic_conn *conn,
 	if (bcl_before(window->expected, window->highest))
 		n = bcl_nic_window_bits(conn, rail, head + BCL_HEADERS_SIZE);
 	nic_frame_header(card, conn, by, BCL_FRAME_ACK, head);
-	at = append(head, 40, BCL_SEG_RAIL_DOWN, window->peer, n, says,
-		    (n + 7) / 8);
+	at = append_segment(head, 40, BCL_SEG_RAIL_DOWN, window->peer, n, says,
+			    (n + 7) / 8);
 	nic_count(card, acks_sent);
 	transmit(card, by, nic_node_index(card, conn->node), conn->peer_seal,
 		 head, at);
@@ -201,9 +202,9 @@ static bool may_answer(struct bcl_card *card)
 }
 
 /* Send to the source of the frame that is being handled. */
-static void answer(struct bcl_card *card, unsigned rail, uint8_t version,
-		   uint8_t kind, uint32_t conn, uint64_t to, const void *body,
-		   uint32_t length)
+static void answer_source(struct bcl_card *card, unsigned rail, uint8_t version,
+			  uint8_t kind, uint32_t conn, uint64_t to,
+			  const void *body, uint32_t length)
 {
 	struct bcl_frame_header header = {
 		.magic = bcl_put16(BCL_WIRE_MAGIC),
@@ -234,8 +235,8 @@ void bcl_nic_frame_reset(struct bcl_card *card, unsigned rail,
 	if (!may_answer(card))
 		return;
 	nic_count(card, resets_sent);
-	answer(card, rail, BCL_WIRE_VERSION, BCL_FRAME_RESET,
-	       bcl_get32(header->conn), 0, head, BCL_HEADERS_SIZE);
+	answer_source(card, rail, BCL_WIRE_VERSION, BCL_FRAME_RESET,
+		      bcl_get32(header->conn), 0, head, BCL_HEADERS_SIZE);
 }
 
 void bcl_nic_frame_refuse(struct bcl_card *card, unsigned rail, uint8_t version,
@@ -250,6 +251,7 @@ void bcl_nic_frame_refuse(struct bcl_card *card, unsigned rail, uint8_t version,
 	if (version >= BCL_WIRE_NONCE)
 		body.nonce = hello->nonce;
 	nic_count(card, refuses_sent);
-	answer(card, rail, version, BCL_FRAME_REFUSE, bcl_get32(hello->conn),
-	       bcl_get64(hello->card), &body, sizeof(body));
+	answer_source(card, rail, version, BCL_FRAME_REFUSE,
+		      bcl_get32(hello->conn), bcl_get64(hello->card), &body,
+		      sizeof(body));
 }

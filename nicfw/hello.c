@@ -69,8 +69,9 @@ void bcl_nic_hello_say(struct bcl_card *card, struct nic_conn *conn,
  * Send HELLO_ACK. All HELLO_ACKs of an exchange have one nonce. The exchange
  * ends with the PING that repeats the nonce.
  */
-static void answer(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
-		   const uint8_t *key, const struct bcl_hello *hello)
+static void send_hello_ack(struct bcl_card *card, struct nic_conn *conn,
+			   unsigned rail, const uint8_t *key,
+			   const struct bcl_hello *hello)
 {
 	struct nic_window *window = &conn->window[rail];
 	struct nic_greeting greeting = {
@@ -216,8 +217,8 @@ static bool promised(const struct nic_window *window,
  * False if the rail is down, is or will be paired with another rail of the
  * peer, or if the frame is older than the last one.
  */
-static bool fits(const struct bcl_card *card, const struct nic_conn *conn,
-		 unsigned rail, const struct bcl_hello *hello)
+static bool rail_fits(const struct bcl_card *card, const struct nic_conn *conn,
+		      unsigned rail, const struct bcl_hello *hello)
 {
 	const struct nic_window *window = &conn->window[rail];
 	int later = (int8_t)(hello->turn - window->peer_turn);
@@ -242,7 +243,7 @@ static bool pair(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 	uint32_t frame =
 		bcl_min32(bcl_get16(hello->max_frame), card->rail[rail].mtu);
 
-	if (!fits(card, conn, rail, hello))
+	if (!rail_fits(card, conn, rail, hello))
 		return false;
 	window->peer_turn = hello->turn;
 	if (window->down_tries ||
@@ -279,7 +280,7 @@ static bool makes_sense(const struct bcl_card *card,
  * another incarnation of the node is answered. Afterwards one is answered, even
  * if this incarnation has sent more frames without a proof.
  */
-static void settle(struct bcl_card *card, struct nic_conn *conn)
+static void await_proof(struct bcl_card *card, struct nic_conn *conn)
 {
 	conn->settled = card->now + 8 * card->config.rto_max;
 	if (conn->node->state != BCL_NODE_CONNECTING ||
@@ -295,14 +296,15 @@ static struct nic_conn *answer_new(struct bcl_card *card, struct nic_node *node,
 
 	if (conn) {
 		adopt(conn, hello);
-		settle(card, conn);
+		await_proof(card, conn);
 	}
 	return conn;
 }
 
 /* The connection that is to answer a HELLO; NULL: none. */
-static struct nic_conn *choose(struct bcl_card *card, struct nic_node *node,
-			       const struct bcl_hello *hello)
+static struct nic_conn *choose_conn(struct bcl_card *card,
+				    struct nic_node *node,
+				    const struct bcl_hello *hello)
 {
 	struct nic_conn *conn = node->conn;
 
@@ -326,7 +328,7 @@ static struct nic_conn *choose(struct bcl_card *card, struct nic_node *node,
 	if (conn->known) /* void the ids that the other incarnation knows */
 		bcl_nic_conn_rename(card, conn);
 	adopt(conn, hello);
-	settle(card, conn);
+	await_proof(card, conn);
 	return conn;
 }
 
@@ -365,16 +367,16 @@ void bcl_nic_hello_received(struct bcl_card *card, unsigned rail,
 				     BCL_ERR_ISOLATED);
 		return;
 	}
-	conn = choose(card, node, hello);
+	conn = choose_conn(card, node, hello);
 	if (conn)
 		conn->window[rail].declined +=
 			promised(&conn->window[rail], hello);
-	if (!conn || !fits(card, conn, rail, hello) ||
+	if (!conn || !rail_fits(card, conn, rail, hello) ||
 	    conn->window[rail].down_tries) {
 		nic_count(card, dropped_state);
 		return;
 	}
-	answer(card, conn, rail, key, hello);
+	send_hello_ack(card, conn, rail, key, hello);
 }
 
 /* The exchange is complete: the rail may carry DATA from now on. */

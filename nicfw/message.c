@@ -56,7 +56,8 @@ static void leave_lists(struct nic_message *message)
 }
 
 /* Free a message that is in no list. */
-static inline void release(struct bcl_card *card, struct nic_message *message)
+static inline void free_message(struct bcl_card *card,
+				struct nic_message *message)
 {
 	bcl_assert(message->state != NIC_MESSAGE_FREE &&
 		   nic_list_empty(&message->numbered));
@@ -80,7 +81,7 @@ static inline void release(struct bcl_card *card, struct nic_message *message)
 void bcl_nic_message_free(struct bcl_card *card, struct nic_message *message)
 {
 	leave_lists(message);
-	release(card, message);
+	free_message(card, message);
 }
 
 static void report(struct bcl_card *card, const struct nic_message *message,
@@ -102,8 +103,9 @@ static void report(struct bcl_card *card, const struct nic_message *message,
 }
 
 /* Free the message, write its completion, and tell the fence behind it. */
-static inline void end(struct bcl_card *card, struct nic_message *message,
-		       enum bcl_status status)
+static inline void end_message(struct bcl_card *card,
+			       struct nic_message *message,
+			       enum bcl_status status)
 {
 	struct nic_flow *gate =
 		message->op == BCL_REQ_FENCE ? NULL : message->gate;
@@ -111,7 +113,7 @@ static inline void end(struct bcl_card *card, struct nic_message *message,
 	if (message->port && !message->reply)
 		report(card, message, status);
 	nic_count(card, messages_sent);
-	release(card, message);
+	free_message(card, message);
 	bcl_assert(!gate || gate->pending);
 	if (gate && --gate->pending == 0 && !nic_list_empty(&gate->queue))
 		bcl_nic_flow_passed(card, gate);
@@ -121,7 +123,7 @@ void bcl_nic_message_finish(struct bcl_card *card, struct nic_message *message,
 			    enum bcl_status status)
 {
 	leave_lists(message);
-	end(card, message, status);
+	end_message(card, message, status);
 }
 
 static enum bcl_status failure(enum bcl_verdict verdict)
@@ -136,8 +138,9 @@ static enum bcl_status failure(enum bcl_verdict verdict)
 	}
 }
 
-static inline void delivered(struct bcl_card *card, struct nic_conn *conn,
-			     struct nic_message *message)
+static inline void message_delivered(struct bcl_card *card,
+				     struct nic_conn *conn,
+				     struct nic_message *message)
 {
 	if (nic_message_asks(message) && message->port) {
 		message->state = NIC_MESSAGE_AWAITING;
@@ -146,7 +149,7 @@ static inline void delivered(struct bcl_card *card, struct nic_conn *conn,
 	}
 	if (message->reply)
 		bcl_nic_reply_delivered(card, message);
-	end(card, message, BCL_OK);
+	end_message(card, message, BCL_OK);
 }
 
 static void verdict(struct bcl_card *card, struct nic_conn *conn,
@@ -166,7 +169,7 @@ static void verdict(struct bcl_card *card, struct nic_conn *conn,
 	if (what == BCL_VERDICT_DELIVERED) {
 		if (flow)
 			flow->backoff = 0;
-		delivered(card, conn, message);
+		message_delivered(card, conn, message);
 	} else if (nic_verdict_failed(what)) {
 		bcl_nic_message_finish(card, message,
 				       message->status ? message->status

@@ -34,7 +34,7 @@
 #include <nicfw/hello.h>
 #include <nicfw/message.h>
 
-static uint32_t *bucket(const struct bcl_card *card, uint64_t id)
+static uint32_t *bucket_of(const struct bcl_card *card, uint64_t id)
 {
 	uint32_t hash = (uint32_t)id ^ (uint32_t)(id >> 32);
 
@@ -43,7 +43,7 @@ static uint32_t *bucket(const struct bcl_card *card, uint64_t id)
 
 struct nic_node *bcl_nic_node_find(const struct bcl_card *card, uint64_t id)
 {
-	uint32_t at = *bucket(card, id);
+	uint32_t at = *bucket_of(card, id);
 
 	while (at && card->node[at - 1].card != id)
 		at = card->node[at - 1].hashed;
@@ -105,8 +105,8 @@ struct nic_node *bcl_nic_node_make(struct bcl_card *card, uint64_t id)
 	node->candidate = NULL;
 	node->card = id;
 	memcpy(node->key, card->config.key, BCL_KEY_SIZE);
-	node->hashed = *bucket(card, id);
-	*bucket(card, id) = index + 1;
+	node->hashed = *bucket_of(card, id);
+	*bucket_of(card, id) = index + 1;
 	node->messages = 0;
 	node->replies = 0;
 	node->used = 1;
@@ -125,7 +125,7 @@ void bcl_nic_node_free(struct bcl_card *card, struct nic_node *node)
 
 	bcl_assert(!node->conn && !node->candidate && node->messages == 0 &&
 		   node->replies == 0 && nic_list_empty(&node->flows));
-	for (at = bucket(card, node->card); *at != index + 1;
+	for (at = bucket_of(card, node->card); *at != index + 1;
 	     at = &card->node[*at - 1].hashed)
 		;
 	*at = node->hashed;

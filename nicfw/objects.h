@@ -399,7 +399,7 @@ struct nic_conn {
 	uint64_t look_at; /* for stuck inbounds; NIC_NEVER: none */
 	uint64_t waiting_since;
 	uint32_t ping_wait, hello_wait; /* ns */
-	uint32_t waiting;		/* number that ask() looked at last */
+	uint32_t waiting;		/* number that resend_oldest() saw */
 	uint32_t heap;			/* index in card->heap */
 	uint32_t index;			/* index in card->conns */
 	uint32_t id;	    /* in frames to us, but for the rail bits */

@@ -50,8 +50,8 @@ static bool power_of_two(uint32_t n)
  * Get the addresses of the port's areas. Returns false if an area is missing or
  * too short.
  */
-static bool reach(struct bcl_card *card, const struct bcl_control *control,
-		  struct nic_areas *at)
+static bool find_areas(struct bcl_card *card, const struct bcl_control *control,
+		       struct nic_areas *at)
 {
 	const uint64_t requests = control->port.nrequests;
 	const uint64_t receives = control->port.nreceives;
@@ -73,8 +73,8 @@ static bool reach(struct bcl_card *card, const struct bcl_control *control,
 	       at->indices;
 }
 
-static bool right(const struct bcl_card *card,
-		  const struct bcl_control *control)
+static bool is_well_formed(const struct bcl_card *card,
+			   const struct bcl_control *control)
 {
 	return control->port.number != 0 && control->port.number <= 65535 &&
 	       power_of_two(control->port.nrequests) &&
@@ -93,7 +93,7 @@ enum bcl_status bcl_nic_port_open(struct bcl_card *card,
 	uint32_t number = control->port.number;
 	struct nic_port *port;
 
-	if (!right(card, control))
+	if (!is_well_formed(card, control))
 		return BCL_ERR_ARG;
 	if (nic_port_find(card, (uint16_t)number))
 		return BCL_ERR_BUSY;
@@ -103,7 +103,7 @@ enum bcl_status bcl_nic_port_open(struct bcl_card *card,
 						    control->port.nchannels));
 	if (!port)
 		return BCL_ERR_NOMEM;
-	if (card->gather && !reach(card, control, &port->at)) {
+	if (card->gather && !find_areas(card, control, &port->at)) {
 		bcl_nic_arena_put(card, port);
 		return BCL_ERR_ARG;
 	}

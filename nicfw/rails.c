@@ -32,7 +32,7 @@ enum {
  * carry the acknowledgements. `both` mixes the card ids of both ends, which
  * need not be random.
  */
-static unsigned share(unsigned rails, uint64_t both)
+static unsigned choose_rail(unsigned rails, uint64_t both)
 {
 	uint32_t turn = (uint32_t)(both ^ both >> 32) * 0x9e3779b1u >> 16;
 	unsigned n = 0, rail;
@@ -61,7 +61,8 @@ void bcl_nic_rails_choose(struct bcl_card *card, struct nic_conn *conn)
 		smalls |= (unsigned)card->rail[rail].small << rail;
 	}
 	if (smalls & (smalls - 1))
-		small = share(smalls, card->config.card ^ conn->node->card);
+		small = choose_rail(smalls,
+				    card->config.card ^ conn->node->card);
 	conn->small_rail = (uint8_t)small;
 	conn->bulk_rail = (uint8_t)bulk;
 	conn->stripes = (uint8_t)(stripes & (stripes - 1) ? stripes : 0);
@@ -71,7 +72,8 @@ void bcl_nic_rails_choose(struct bcl_card *card, struct nic_conn *conn)
  * Tell the peer by all other proved rails to give this rail up, too, and to
  * report the frames that came by it, if this side needs the report.
  */
-static void tell(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
+static void tell_peer(struct bcl_card *card, struct nic_conn *conn,
+		      unsigned rail)
 {
 	unsigned by;
 
@@ -118,7 +120,7 @@ void bcl_nic_rails_down(struct bcl_card *card, struct nic_conn *conn,
 			unsigned rail)
 {
 	stop(card, conn, rail);
-	tell(card, conn, rail);
+	tell_peer(card, conn, rail);
 }
 
 /* True if another rail may still get its first answer. */
@@ -197,7 +199,7 @@ void bcl_nic_rails_send_down(struct bcl_card *card, struct nic_conn *conn,
 			     unsigned rail)
 {
 	if (--conn->window[rail].down_tries)
-		tell(card, conn, rail);
+		tell_peer(card, conn, rail);
 	else
 		give_up(card, conn, rail);
 }

@@ -223,7 +223,8 @@ static enum nic_accept segments(struct bcl_card *card, struct nic_conn *conn,
 /*
  * Without BCL_HAL_GATHER payload must outlive the frame: copy it to a buffer.
  */
-static struct nic_buffer *keep(struct bcl_card *card, struct frame *frame)
+static struct nic_buffer *copy_to_buffer(struct bcl_card *card,
+					 struct frame *frame)
 {
 	struct nic_buffer *buffer = nic_pool_take(&card->in);
 
@@ -240,8 +241,9 @@ static struct nic_buffer *keep(struct bcl_card *card, struct frame *frame)
  * Deliver a frame with a single short message to a system ring. The payload
  * checksum is computed while the payload is copied.
  */
-static enum nic_accept alone(struct bcl_card *card, struct nic_conn *conn,
-			     const struct frame *frame)
+static enum nic_accept deliver_short(struct bcl_card *card,
+				     struct nic_conn *conn,
+				     const struct frame *frame)
 {
 	const struct bcl_segment_header *segment =
 		(const void *)(frame->head + sizeof(*frame->header));
@@ -266,7 +268,7 @@ static enum nic_accept contents(struct bcl_card *card, struct nic_conn *conn,
 	if (!intact(card, frame))
 		return NIC_CORRUPT;
 	if (!card->gather) {
-		buffer = keep(card, frame);
+		buffer = copy_to_buffer(card, frame);
 		if (!buffer)
 			return NIC_NO_ROOM;
 	}
@@ -297,7 +299,7 @@ static void data(struct bcl_card *card, struct nic_conn *conn,
 		nic_count(card, dropped_arena);
 		return;
 	}
-	accept = alone(card, conn, frame);
+	accept = deliver_short(card, conn, frame);
 	if (accept == NIC_LONG_WAY)
 		accept = contents(card, conn, frame);
 	if (accept == NIC_ACCEPTED)
@@ -340,8 +342,8 @@ static bool plausible(const struct nic_conn *conn, const struct frame *frame)
  * Take in the header fields common to all frames of a connection. Returns false
  * if the fields are impossible.
  */
-static bool news(struct bcl_card *card, struct nic_conn *conn,
-		 const struct frame *frame)
+static bool take_header(struct bcl_card *card, struct nic_conn *conn,
+			const struct frame *frame)
 {
 	const struct bcl_frame_header *header = frame->header;
 
@@ -487,7 +489,7 @@ static void connected(struct bcl_card *card, struct frame *frame)
 		nic_count(card, dropped_state);
 		return;
 	}
-	if (news(card, conn, frame))
+	if (take_header(card, conn, frame))
 		dispatch(card, conn, frame);
 }
 

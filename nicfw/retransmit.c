@@ -271,7 +271,8 @@ static unsigned rail_of(const struct bcl_card *card,
  * Shorten a part to `bytes`; the rest becomes a part of its own. Returns false
  * if no flight is free.
  */
-static bool cut(struct bcl_card *card, struct nic_flight *part, uint32_t bytes)
+static bool shorten_part(struct bcl_card *card, struct nic_flight *part,
+			 uint32_t bytes)
 {
 	struct nic_flight *rest;
 
@@ -327,9 +328,9 @@ static bool send_part(struct bcl_card *card, struct nic_conn *conn,
 	if (!nic_window_open_part(card, rail, window, stripe) ||
 	    !nic_window_flights_left(card, window, true))
 		return false;
-	if (!cut(card, part,
-		 bcl_nic_send_bytes(card, rail, window, part->length, stripe,
-				    *budget))) {
+	if (!shorten_part(card, part,
+			  bcl_nic_send_bytes(card, rail, window, part->length,
+					     stripe, *budget))) {
 		bcl_nic_message_withdraw(card, conn, part->message);
 		return true;
 	}

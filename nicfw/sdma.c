@@ -81,8 +81,9 @@ static void read_operands(struct nic_message *message,
 }
 
 /* Complete a request at once with a failure, without a message. */
-static void refuse(struct bcl_card *card, struct nic_port *port, uint32_t index,
-		   uint32_t node, uint64_t cookie, enum bcl_status status)
+static void refuse_request(struct bcl_card *card, struct nic_port *port,
+			   uint32_t index, uint32_t node, uint64_t cookie,
+			   enum bcl_status status)
 {
 	struct bcl_completion entry = {
 		.cookie = cookie,
@@ -101,8 +102,8 @@ static void refuse(struct bcl_card *card, struct nic_port *port, uint32_t index,
  * Copy the request to the message. Volatile: the owner may write to the request
  * meanwhile, so each field is read once. Returns false if the request is wrong.
  */
-static bool fill(struct nic_message *message,
-		 const volatile struct bcl_request *request)
+static bool copy_request(struct nic_message *message,
+			 const volatile struct bcl_request *request)
 {
 	unsigned n = nic_host16(request->nref), i;
 
@@ -131,9 +132,9 @@ static bool fill(struct nic_message *message,
 }
 
 /* Make a message of a request, or complete the request with a failure. */
-static inline void take(struct bcl_card *card, struct nic_port *port,
-			uint32_t index,
-			const volatile struct bcl_request *request)
+static inline void take_request(struct bcl_card *card, struct nic_port *port,
+				uint32_t index,
+				const volatile struct bcl_request *request)
 {
 	uint64_t cookie = nic_host64(request->cookie);
 	uint32_t to = nic_host32(request->node);
@@ -143,8 +144,8 @@ static inline void take(struct bcl_card *card, struct nic_port *port,
 
 	if (!node || node->status ||
 	    nic_host32(request->generation) != node->generation) {
-		refuse(card, port, index, to, cookie,
-		       node ? node->lost : BCL_ERR_ARG);
+		refuse_request(card, port, index, to, cookie,
+			       node ? node->lost : BCL_ERR_ARG);
 		return;
 	}
 	message = nic_message_take(card, port, node);
@@ -152,11 +153,11 @@ static inline void take(struct bcl_card *card, struct nic_port *port,
 	message->src_port = port->number;
 	message->cookie = cookie;
 	message->index = index;
-	if (fill(message, request))
+	if (copy_request(message, request))
 		status = nic_node_want(card, node);
 	if (status) {
 		bcl_nic_message_free(card, message);
-		refuse(card, port, index, to, cookie, status);
+		refuse_request(card, port, index, to, cookie, status);
 		return;
 	}
 	bcl_nic_flow_submit(card, message);
@@ -165,12 +166,13 @@ static inline void take(struct bcl_card *card, struct nic_port *port,
 /*
  * An entry of submits[] was read. Returns false if the entry names no request.
  */
-static bool named(struct bcl_card *card, struct nic_port *port, uint32_t index)
+static bool names_request(struct bcl_card *card, struct nic_port *port,
+			  uint32_t index)
 {
 	port->taken++;
 	if (index < port->nrequests)
 		return true;
-	refuse(card, port, index, 0, 0, BCL_ERR_ARG);
+	refuse_request(card, port, index, 0, 0, BCL_ERR_ARG);
 	return false;
 }
 
@@ -193,8 +195,9 @@ static bool intake_in_place(struct bcl_card *card, struct nic_port *port,
 		if (!*budget || !may_take(card, port))
 			return false;
 		index = nic_host32(submits[submit_at(port)]);
-		if (named(card, port, index))
-			take(card, port, index, &port->at.requests[index]);
+		if (names_request(card, port, index))
+			take_request(card, port, index,
+				     &port->at.requests[index]);
 	}
 	return true;
 }
@@ -228,16 +231,16 @@ static enum bcl_dma_result read_next(struct bcl_card *card,
 }
 
 /* The entry or the request that was being read has come. */
-static void step(struct bcl_card *card, struct nic_port *port)
+static void finish_read(struct bcl_card *card, struct nic_port *port)
 {
 	bool request = port->step == NIC_INTAKE_REQUEST;
 
 	port->step = NIC_INTAKE_IDLE;
 	if (request) {
-		take(card, port, port->index, &port->request);
+		take_request(card, port, port->index, &port->request);
 	} else {
 		port->index = nic_host32(port->index);
-		if (named(card, port, port->index))
+		if (names_request(card, port, port->index))
 			port->step = NIC_INTAKE_REQUEST;
 	}
 }
@@ -263,7 +266,7 @@ static void intake(struct bcl_card *card, struct nic_port *port,
 		}
 		result = read_next(card, port);
 		if (result == BCL_DMA_DONE)
-			step(card, port);
+			finish_read(card, port);
 		if (port->step == NIC_INTAKE_IDLE)
 			--*budget;
 	}
@@ -307,16 +310,16 @@ void bcl_nic_sdma_fetched(struct bcl_card *card, struct nic_port *port,
 {
 	port->reading = 0;
 	if (result == BCL_DMA_DONE)
-		step(card, port);
+		finish_read(card, port);
 	else
 		port->step = NIC_INTAKE_IDLE;
 }
 
 /* Fetch from host memory to the end of the head. */
-static enum bcl_dma_result copy(struct bcl_card *card, uint16_t port,
-				int remote, const struct bcl_memref *ref,
-				struct bcl_tx_frame *frame,
-				struct nic_buffer *buffer)
+static enum bcl_dma_result fetch_data(struct bcl_card *card, uint16_t port,
+				      int remote, const struct bcl_memref *ref,
+				      struct bcl_tx_frame *frame,
+				      struct nic_buffer *buffer)
 {
 	enum bcl_dma_result result;
 
@@ -357,7 +360,8 @@ static bool append_inlined(struct bcl_card *card,
 	ref->offset = (uint64_t)message->index * BCL_REQUEST_SIZE +
 		      offsetof(struct bcl_request, inlined) + offset;
 	if (!card->gather)
-		return copy(card, 0, 0, ref, frame, buffer) != BCL_DMA_FAULT;
+		return fetch_data(card, 0, 0, ref, frame, buffer) !=
+		       BCL_DMA_FAULT;
 	if (frame->frames > 1) {
 		append_part(frame, 0, 0, ref);
 		return true;
@@ -409,8 +413,8 @@ bool bcl_nic_sdma_payload(struct bcl_card *card, struct nic_message *message,
 			return false;
 		if (gather) {
 			append_part(frame, owner, message->remote, &ref);
-		} else if (copy(card, owner, message->remote, &ref, frame,
-				buffer) == BCL_DMA_FAULT) {
+		} else if (fetch_data(card, owner, message->remote, &ref, frame,
+				      buffer) == BCL_DMA_FAULT) {
 			return false;
 		}
 	}

@@ -27,8 +27,8 @@ enum {
  * Append a whole message. The caller has checked that the frame has room and
  * the message may get a number.
  */
-static void add(struct bcl_card *card, struct nic_build *build,
-		struct nic_message *message, uint32_t length)
+static void append_message(struct bcl_card *card, struct nic_build *build,
+			   struct nic_message *message, uint32_t length)
 {
 	uint8_t *at = nic_build_append(build);
 
@@ -62,13 +62,13 @@ static bool add_first(struct bcl_card *card, struct nic_build *build,
 	if (!nic_build_room(card, build, length) ||
 	    !nic_message_may_number(build->conn))
 		return false;
-	add(card, build, message, length);
+	append_message(card, build, message, length);
 	return true;
 }
 
 /* Fill the frame with messages of other flows to the same node. */
-static void share(struct bcl_card *card, struct nic_build *build,
-		  struct nic_node *node)
+static void share_frame(struct bcl_card *card, struct nic_build *build,
+			struct nic_node *node)
 {
 	struct nic_link *link = node->flows.next;
 	struct nic_flow *flow;
@@ -90,7 +90,7 @@ static void send_small(struct bcl_card *card, struct nic_flow *flow,
 	while (add_first(card, build, flow))
 		;
 	if (build->segments && build->frame->nparts == 0)
-		share(card, build, flow->node);
+		share_frame(card, build, flow->node);
 	if (build->last)
 		nic_build_finish(card, build);
 	else
@@ -117,7 +117,7 @@ bcl_nic_send_alone(struct bcl_card *card, struct nic_message *message)
 	    !nic_message_may_number(conn) ||
 	    !nic_build_begin(card, conn, rail, NULL, false, &build))
 		return false;
-	add(card, &build, message, bytes);
+	append_message(card, &build, message, bytes);
 	nic_build_finish(card, &build);
 	return true;
 }
@@ -306,7 +306,8 @@ static bool probing(const struct nic_conn *conn)
  * come before the lost frames: the peer may have no room for the lost frames
  * until then.
  */
-static void work(struct bcl_card *card, struct nic_conn *conn, unsigned *budget)
+static void retransmit_work(struct bcl_card *card, struct nic_conn *conn,
+			    unsigned *budget)
 {
 	unsigned what = conn->working;
 	bool first = probing(conn);
@@ -332,7 +333,7 @@ void bcl_nic_send(struct bcl_card *card, unsigned *budget)
 	     link = link->next) {
 		conn = bcl_container_of(link, struct nic_conn, work);
 		if (conn->working & (NIC_WORK_LOST | NIC_WORK_RESEND))
-			work(card, conn, budget);
+			retransmit_work(card, conn, budget);
 	}
 	if (!nic_list_empty(&card->waiting))
 		bcl_nic_flow_wake_list(card, &card->waiting);

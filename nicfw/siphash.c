@@ -28,7 +28,7 @@ static void rounds(uint64_t v[4], unsigned n)
 	}
 }
 
-static void take(uint64_t v[4], uint64_t word)
+static void take_word(uint64_t v[4], uint64_t word)
 {
 	v[3] ^= word;
 	rounds(v, 2);
@@ -56,10 +56,10 @@ uint64_t bcl_nic_siphash(const uint8_t *key, const void *bytes, uint32_t length)
 	uint32_t left;
 
 	for (left = length; left >= 8; left -= 8, at += 8)
-		take(v, word_at(at));
+		take_word(v, word_at(at));
 	memcpy(last, at, left);
 	last[7] = (uint8_t)length;
-	take(v, word_at(last));
+	take_word(v, word_at(last));
 	v[2] ^= 0xff;
 	rounds(v, 4);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];

@@ -35,7 +35,7 @@ void bcl_nic_verdict_start(struct nic_conn *conn, uint32_t first)
 	conn->top = first;
 }
 
-static void advance(struct nic_conn *conn)
+static void advance_done(struct nic_conn *conn)
 {
 	if (bcl_before(conn->done, conn->base))
 		conn->done = conn->base;
@@ -59,7 +59,7 @@ bool bcl_nic_verdict_base_slow(struct bcl_card *card, struct nic_conn *conn,
 		clear(conn, conn->base + BCL_MSG_AHEAD);
 	if (old == conn->top && !bcl_before(old, base))
 		return true;
-	advance(conn);
+	advance_done(conn);
 	if (conn->done != old) {
 		conn->done_due = 1;
 		nic_conn_ack_soon(card, conn);
@@ -74,7 +74,7 @@ void bcl_nic_verdict_give(struct bcl_card *card, struct nic_conn *conn,
 	if (!bcl_before(number, conn->top))
 		conn->top = number + 1;
 	if (number == conn->done && verdict == BCL_VERDICT_DELIVERED)
-		advance(conn);
+		advance_done(conn);
 	else
 		conn->told = 0;
 	conn->done_due = 1;

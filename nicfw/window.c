@@ -154,8 +154,8 @@ static inline bool tells_time(const struct nic_flight *flight)
 	return flight->state == NIC_FLIGHT_SENT && !flight->retransmitted;
 }
 
-static inline void measure(struct bcl_card *card, struct nic_window *window,
-			   uint64_t sent)
+static inline void measure_rtt(struct bcl_card *card, struct nic_window *window,
+			       uint64_t sent)
 {
 	uint64_t ns = card->now - sent;
 	uint32_t rtt = ns > SAMPLE_MAX ? SAMPLE_MAX : (uint32_t)ns;
@@ -228,7 +228,7 @@ void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
 	window->tlp_sent = 0;
 	window->probing = 0;
 	if (sent)
-		measure(card, window, sent);
+		measure_rtt(card, window, sent);
 	grow(window, bytes);
 	if (flight) {
 		start_timer(card, conn, window);
@@ -243,8 +243,9 @@ void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
 }
 
 /* Take a flight out of the bytes in flight. */
-static void leave(struct nic_window *window, struct nic_flight *flight,
-		  enum nic_flight_state state)
+static void take_from_flight(struct nic_window *window,
+			     struct nic_flight *flight,
+			     enum nic_flight_state state)
 {
 	bcl_assert(flight->window == window);
 	if (flight->state == NIC_FLIGHT_SENT)
@@ -252,9 +253,9 @@ static void leave(struct nic_window *window, struct nic_flight *flight,
 	flight->state = (uint8_t)state;
 }
 
-static void lose(struct nic_window *window, struct nic_flight *flight)
+static void lose_flight(struct nic_window *window, struct nic_flight *flight)
 {
-	leave(window, flight, NIC_FLIGHT_LOST);
+	take_from_flight(window, flight, NIC_FLIGHT_LOST);
 	window->lost = 1;
 }
 
@@ -339,13 +340,13 @@ void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
 			continue;
 		if (tells_time(flight))
 			sent = flight->sent;
-		leave(window, flight, NIC_FLIGHT_SACKED);
+		take_from_flight(window, flight, NIC_FLIGHT_SACKED);
 		arrived = true;
 	}
 	if (!arrived)
 		return;
 	if (sent)
-		measure(card, window, sent);
+		measure_rtt(card, window, sent);
 	for (link = window->flights.next; link != &window->flights;
 	     link = link->next) {
 		flight = bcl_container_of(link, struct nic_flight, link);
@@ -354,7 +355,7 @@ void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
 			continue;
 		if (!bcl_before(flight->seq, window->recover))
 			shrink(window);
-		lose(window, flight);
+		lose_flight(window, flight);
 	}
 	window->timeouts = 0;
 	window->tlp_sent = 0;
@@ -393,7 +394,7 @@ static bool probe_tail(struct bcl_card *card, struct nic_conn *conn,
 		flight = bcl_nic_window_part(card, flight, flight->frames - 1u);
 	if (!flight)
 		return false;
-	lose(window, flight);
+	lose_flight(window, flight);
 	window->tlp_sent = 1;
 	back_off(card, conn, window);
 	bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
@@ -424,7 +425,7 @@ void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
 	     link = link->next) {
 		flight = bcl_container_of(link, struct nic_flight, link);
 		if (flight->state == NIC_FLIGHT_SENT)
-			lose(window, flight);
+			lose_flight(window, flight);
 	}
 	if (window->timeouts < 31)
 		window->timeouts++;
@@ -512,7 +513,7 @@ static bool arrived(const struct nic_conn *conn, unsigned rail, uint32_t seq)
 	       (some->bits[rail][seq % BCL_SACK_BITS / 32] >> seq % 32 & 1);
 }
 
-static void forget(struct nic_conn *conn, unsigned rail, uint32_t seq)
+static void forget_arrival(struct nic_conn *conn, unsigned rail, uint32_t seq)
 {
 	if (conn->arrived)
 		conn->arrived->bits[rail][seq % BCL_SACK_BITS / 32] &=
@@ -541,12 +542,12 @@ enum nic_seq bcl_nic_window_check_slow(struct bcl_card *card,
  * Frame `expected` has arrived: advance over it and the frames that had arrived
  * before their turn.
  */
-static void pass(struct nic_conn *conn, unsigned rail)
+static void advance_expected(struct nic_conn *conn, unsigned rail)
 {
 	struct nic_window *window = &conn->window[rail];
 
 	do {
-		forget(conn, rail, window->expected);
+		forget_arrival(conn, rail, window->expected);
 		window->expected++;
 	} while (bcl_before(window->expected, window->highest) &&
 		 arrived(conn, rail, window->expected));
@@ -566,7 +567,7 @@ void bcl_nic_window_arrived_slow(struct bcl_card *card, struct nic_conn *conn,
 	if (!bcl_before(seq, window->highest))
 		window->highest = seq + 1;
 	if (seq == window->expected)
-		pass(conn, rail);
+		advance_expected(conn, rail);
 	bcl_nic_conn_work(card, conn, NIC_WORK_ACK << rail);
 }
 
@@ -592,12 +593,12 @@ void bcl_nic_window_skip(struct nic_conn *conn, unsigned rail, uint32_t seq)
 		return;
 	}
 	while (bcl_before(window->expected, seq))
-		forget(conn, rail, window->expected++);
+		forget_arrival(conn, rail, window->expected++);
 	if (bcl_before(window->highest, seq))
 		window->highest = seq;
 	if (bcl_before(window->expected, window->highest) &&
 	    arrived(conn, rail, window->expected))
-		pass(conn, rail);
+		advance_expected(conn, rail);
 }
 
 uint32_t bcl_nic_window_bits(const struct nic_conn *conn, unsigned rail,

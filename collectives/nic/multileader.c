@@ -84,7 +84,7 @@ static unsigned count(unsigned n, union plan plan, struct bcl_share share)
 
 /* For how many nodes the largest share has blocks. Every share has room for as
  * many. */
-static unsigned room(unsigned n, union plan plan)
+static unsigned largest_share(unsigned n, union plan plan)
 {
 	struct bcl_share share = { 0, plan.share.of };
 	unsigned most = 0, blocks;
@@ -116,7 +116,7 @@ static void to_shares(const struct bcl_team *team, const struct bcl_step *step)
 	union plan plan = plan_of(step);
 	struct bcl_radix digits = radix_of(n, plan);
 	struct range range = range_of(n, plan);
-	unsigned used[SHARES_MAX] = { 0 }, each = room(n, plan);
+	unsigned used[SHARES_MAX] = { 0 }, each = largest_share(n, plan);
 
 	for (i = range.begin; i < range.end; i++) {
 		unsigned first =
@@ -138,7 +138,7 @@ static void from_shares(const struct bcl_team *team,
 	union plan plan = plan_of(step);
 	struct bcl_radix digits = radix_of(n, plan);
 	struct range range = range_of(n, plan);
-	unsigned used[SHARES_MAX] = { 0 }, each = room(n, plan);
+	unsigned used[SHARES_MAX] = { 0 }, each = largest_share(n, plan);
 
 	for (i = range.begin; i < range.end; i++) {
 		unsigned first =
@@ -157,7 +157,8 @@ static void to_nodes(const struct bcl_team *team, const struct bcl_step *step)
 {
 	unsigned n = team->layout.nnodes, members = team->size / n, i, a;
 	union plan plan = plan_of(step);
-	unsigned used = count(n, plan, plan.share), each = room(n, plan);
+	unsigned used = count(n, plan, plan.share),
+		 each = largest_share(n, plan);
 	size_t row = members * step->length;
 	unsigned char *to = step->to;
 
@@ -175,7 +176,8 @@ static void to_members(const struct bcl_team *team, const struct bcl_step *step)
 {
 	unsigned n = team->layout.nnodes, members = team->size / n, i, a, b;
 	union plan plan = plan_of(step);
-	unsigned used = count(n, plan, plan.share), each = room(n, plan);
+	unsigned used = count(n, plan, plan.share),
+		 each = largest_share(n, plan);
 	size_t block = 0;
 
 	for (i = 0; i < used; i++)
@@ -200,7 +202,7 @@ struct shares {
 	unsigned char *given, *taken; /* near blocks, then far ones */
 };
 
-static union plan with(const struct shares *shares, enum part part)
+static union plan with_part(const struct shares *shares, enum part part)
 {
 	union plan plan = shares->plan;
 
@@ -214,10 +216,10 @@ static void move(const struct shares *shares, enum part part,
 		 void *to, const void *from)
 {
 	bcl_step_call(shares->schedule, call, to, from, shares->length,
-		      with(shares, part).packed);
+		      with_part(shares, part).packed);
 }
 
-static size_t begin(const struct shares *shares, enum part part)
+static size_t begin_blocks(const struct shares *shares, enum part part)
 {
 	return part == NEAR ? 0 : shares->room[NEAR];
 }
@@ -228,7 +230,7 @@ static size_t begin_messages(const struct shares *shares, enum part part)
 {
 	unsigned n = shares->schedule->team->layout.nnodes;
 	unsigned members = shares->members;
-	union plan near = with(shares, NEAR);
+	union plan near = with_part(shares, NEAR);
 
 	if (part == FAR)
 		return shares->room[NEAR];
@@ -239,7 +241,7 @@ static size_t begin_messages(const struct shares *shares, enum part part)
 static void exchange(const struct shares *shares, enum part part,
 		     const unsigned char *from, unsigned char *to)
 {
-	size_t at = begin(shares, part);
+	size_t at = begin_blocks(shares, part);
 
 	bcl_intranode_alltoall(shares->schedule, from + at, to + at,
 			       shares->room[part] / shares->members);
@@ -255,7 +257,7 @@ static void bring(const struct shares *shares, enum part part)
 	if (shares->has)
 		move(shares, part, to_nodes,
 		     shares->given + begin_messages(shares, part),
-		     shares->taken + begin(shares, part));
+		     shares->taken + begin_blocks(shares, part));
 }
 
 /* Hand messages out inside the node: to `other`, then back to `messages`. */
@@ -265,7 +267,8 @@ static void hand_out(const struct shares *shares, enum part part,
 	if (!shares->room[part])
 		return;
 	if (shares->has)
-		move(shares, part, to_members, other + begin(shares, part),
+		move(shares, part, to_members,
+		     other + begin_blocks(shares, part),
 		     messages + begin_messages(shares, part));
 	exchange(shares, part, other, messages);
 }
@@ -302,7 +305,8 @@ static void travel(const struct shares *shares)
 			shares->members * shares->members * shares->length);
 }
 
-static void build(const struct shares *shares, const struct bcl_call *call)
+static void build_shares(const struct shares *shares,
+			 const struct bcl_call *call)
 {
 	/* Near blocks pass inside the node in meanwhile(). */
 	bool overlap = shares->has && shares->room[FAR];
@@ -310,8 +314,8 @@ static void build(const struct shares *shares, const struct bcl_call *call)
 	enum part part;
 
 	for (part = NEAR; part <= FAR; part++)
-		move(shares, part, to_shares, given + begin(shares, part),
-		     call->send);
+		move(shares, part, to_shares,
+		     given + begin_blocks(shares, part), call->send);
 	bcl_step_round(shares->schedule);
 	bring(shares, FAR);
 	if (!overlap || shares->up)
@@ -326,7 +330,7 @@ static void build(const struct shares *shares, const struct bcl_call *call)
 	hand_out(shares, FAR, given, taken);
 	for (part = NEAR; part <= FAR; part++)
 		move(shares, part, from_shares, call->receive,
-		     given + begin(shares, part));
+		     given + begin_blocks(shares, part));
 }
 
 void bcl_build_multileader(struct bcl_schedule *schedule,
@@ -349,14 +353,14 @@ void bcl_build_multileader(struct bcl_schedule *schedule,
 
 	bcl_assert(of <= SHARES_MAX);
 	for (part = NEAR; part <= FAR; part++) {
-		shares.room[part] =
-			room(n, with(&shares, part)) * members * row;
+		shares.room[part] = largest_share(n, with_part(&shares, part)) *
+				    members * row;
 		all += shares.room[part];
 	}
 	shares.given = bcl_step_scratch(schedule, all);
 	shares.taken =
 		all > n * row ? bcl_step_scratch(schedule, all) : call->receive;
-	build(&shares, call);
+	build_shares(&shares, call);
 }
 
 /* ---- costs --------------------------------------------------------------- */

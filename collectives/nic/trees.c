@@ -77,7 +77,7 @@ static int member_at(unsigned n, bool second, unsigned place)
 	return (int)(n % 2 ? place % n + 1 : n + 1 - place);
 }
 
-static struct bcl_tree_place find(unsigned n, bool second, unsigned me)
+static struct bcl_tree_place find_place(unsigned n, bool second, unsigned me)
 {
 	struct bcl_tree_place found = {
 		.parent = BCL_TREES_NONE,
@@ -110,5 +110,5 @@ void bcl_trees_init(struct bcl_trees *plan, unsigned size, unsigned me)
 		.height = 1 + bcl_log2_up(top(n)),
 	};
 	for (i = 0; i < 2; i++)
-		plan->place[i] = find(n, i == 1, me);
+		plan->place[i] = find_place(n, i == 1, me);
 }

@@ -119,7 +119,7 @@ static void each(const struct trees *trees, bool early, unsigned lag,
 }
 
 /* Wait for a piece from a member. */
-static void await(const struct trees *trees, int member)
+static void await_piece(const struct trees *trees, int member)
 {
 	bcl_step_lane(trees->schedule, LANE);
 	bcl_step_receive(trees->schedule, rank_of(trees, member), NULL, 0);
@@ -161,7 +161,7 @@ static void pass_down(const struct trees *trees, void *arg, unsigned i)
 	unsigned child;
 
 	if (trees->speaks && !trees->is_root)
-		await(trees, place->parent);
+		await_piece(trees, place->parent);
 	for (child = 0; child < 2 && trees->speaks; child++)
 		if (place->children[child] != BCL_TREES_NONE)
 			bcl_step_put(trees->schedule,
@@ -251,7 +251,7 @@ static void pass_up(const struct trees *trees, void *arg, unsigned i)
 	for (child = 0; child < 2; child++) {
 		if (place->children[child] == BCL_TREES_NONE)
 			continue;
-		await(trees, place->children[child]);
+		await_piece(trees, place->children[child]);
 		bcl_step_combine(
 			trees->schedule, reduction, sum->arrived[child] + begin,
 			sum->vector + begin, length / reduction->element);

@@ -332,7 +332,7 @@ end:	do
 /* Who is held leaves a block to what it waits for. */
 #define LEAVES(before) (before != DELIVERED)
 
-/* verdict.c: advance() */
+/* verdict.c: advance_done() */
 inline advance()
 {
 	done = (BEFORE(done, base) -> base : done);

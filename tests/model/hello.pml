@@ -198,7 +198,7 @@ inline lose(card)
 
 /* ---- what a card does with a frame ---- */
 
-/* bcl_nic_hello_received(), choose() */
+/* bcl_nic_hello_received(), choose_conn() */
 inline hello_received(card)
 {
 	to = CONN(card);

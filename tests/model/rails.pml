@@ -308,7 +308,7 @@ inline forget(which)
 	inbounds[which].parts = 0
 }
 
-/* judge(), conclude(), for m; v: its verdict */
+/* decide_verdict(), conclude(), for m; v: its verdict */
 inline judge()
 {
 	v = BEFORE(m);
@@ -328,7 +328,7 @@ inline judge()
 	fi
 }
 
-/* successor(), settle(): m has its verdict v, perhaps */
+/* successor(), give_verdicts(): m has its verdict v, perhaps */
 inline follow()
 {
 	do

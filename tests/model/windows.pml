@@ -168,7 +168,7 @@ inline take_put(n)
 		held[f] = held[f] | (1 << n)
 	:: else /* refused: as if it had not come */
 	fi;
-	/* settle() */
+	/* give_verdicts() */
 	do
 	:: BIT(held[f], delivered[f]) ->
 		held[f] = held[f] & ~(1 << delivered[f]);

@@ -26,7 +26,7 @@ typedef struct MPIDI_CH3I_VC {
 					   * answer (answer.c) */
 	int sending; /* the library still uses the memory of a packet */
 	int failure; /* enum bcl_status of the packet after `sending` */
-	int going;   /* go_on() in send.c is sending the queue */
+	int going;   /* advance_queue() in send.c is sending the queue */
 	int heard;   /* a packet has come since a longer message left */
 
 	/* of a connection that a port made, before there is a group */

@@ -29,7 +29,7 @@ static MPIR_Request *asker(const MPIDI_CH3_Pkt_t *packet)
 	return request;
 }
 
-static void forget(MPIR_Request *request)
+static void forget_request(MPIR_Request *request)
 {
 	MPIR_Request *next = request->ch.next_asking;
 
@@ -46,7 +46,7 @@ static void forget_handle(MPI_Request handle)
 	MPIR_Request *request;
 
 	MPIR_Request_get_ptr(handle, request);
-	forget(request);
+	forget_request(request);
 }
 
 void bcl_ch3_ask(MPIDI_VC_t *vc, const void *packet)
@@ -67,7 +67,7 @@ void bcl_ch3_ask_no_more(const void *packet)
 	MPIR_Request *request = asker(packet);
 
 	if (request)
-		forget(request);
+		forget_request(request);
 }
 
 void bcl_ch3_answers_failed(MPIDI_VC_t *vc, enum bcl_status status)
@@ -75,7 +75,7 @@ void bcl_ch3_answers_failed(MPIDI_VC_t *vc, enum bcl_status status)
 	MPIR_Request *request;
 
 	while ((request = vc->ch.asking)) {
-		forget(request);
+		forget_request(request);
 		request->status.MPI_ERROR = bcl_ch3_error(status);
 		MPID_Request_complete(request);
 	}

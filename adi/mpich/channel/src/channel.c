@@ -51,13 +51,14 @@ int bcl_ch3_nonsense(void)
 /* ---- MPICH's process manager, as BCL's bootstrap --------------------------
  */
 
-static enum bcl_status put(void *arg, const char *key, const char *value)
+static enum bcl_status put_value(void *arg, const char *key, const char *value)
 {
 	(void)arg;
 	return MPIR_pmi_kvs_put(key, value) ? BCL_ERR_BOOT : BCL_OK;
 }
 
-static enum bcl_status get(void *arg, const char *key, char *value, size_t size)
+static enum bcl_status get_value(void *arg, const char *key, char *value,
+				 size_t size)
 {
 	(void)arg;
 	return MPIR_pmi_kvs_get(-1, key, value, (int)size) ? BCL_ERR_EMPTY
@@ -84,8 +85,8 @@ static enum bcl_status open_adi(const MPIDI_PG_t *pg, int rank)
 		.size = (unsigned)pg->size,
 		.local_ranks = (unsigned)MPIR_Process.local_size,
 		.value_max = (size_t)MPIR_pmi_max_val_size() - 1,
-		.put = put,
-		.get = get,
+		.put = put_value,
+		.get = get_value,
 		.fence = fence,
 	};
 	struct bcl_adi_options options = { 0 };
@@ -106,7 +107,7 @@ static enum bcl_status open_adi(const MPIDI_PG_t *pg, int rank)
 /* ---- what ch3 calls --------------------------------------------------------
  */
 
-static int publish(int rank)
+static int publish_card(int rank)
 {
 	char *card = NULL;
 	int length, mpi_errno;
@@ -143,7 +144,7 @@ int MPIDI_CH3_Init(int has_parent, MPIDI_PG_t *pg, int rank)
 		mpi_errno = bcl_ch3_node_open(pg, rank);
 	if (!mpi_errno)
 		mpi_errno = bcl_ch3_teams_prepare();
-	return mpi_errno ? mpi_errno : publish(rank);
+	return mpi_errno ? mpi_errno : publish_card(rank);
 }
 
 int MPIDI_CH3_InitCompleted(void)

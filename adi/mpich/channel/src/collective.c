@@ -21,7 +21,7 @@ static int is_busy(void)
 /* The communicator of the library's operation under way, or NULL. */
 static MPIR_Comm *within;
 
-static int leave(int mpi_errno)
+static int leave_collective(int mpi_errno)
 {
 	within = NULL;
 	return mpi_errno;
@@ -71,7 +71,8 @@ static int result(enum bcl_status status)
 
 /* Progresses an operation to its end, even if a hook fails: the operation uses
  * memory of the caller until then. */
-static int finish(enum bcl_status status, struct bcl_adi_request **request)
+static int finish_operation(enum bcl_status status,
+			    struct bcl_adi_request **request)
 {
 	int moved, error, mpi_errno = MPI_SUCCESS;
 
@@ -93,9 +94,11 @@ static int finish(enum bcl_status status, struct bcl_adi_request **request)
 /* Runs the library's operation of this name to its end. */
 #define RUN(name, ...)                                                        \
 	(within = comm,                                                       \
-	 leave(is_busy()                                                      \
-		       ? finish(bcl_i##name(__VA_ARGS__, &request), &request) \
-		       : result(bcl_##name(__VA_ARGS__))))
+	 leave_collective(is_busy()                                           \
+				  ? finish_operation(bcl_i##name(__VA_ARGS__, \
+								 &request),   \
+						     &request)                \
+				  : result(bcl_##name(__VA_ARGS__))))
 
 /* ---- data as bytes --------------------------------------------------------
  */
@@ -140,7 +143,7 @@ static int make_room(struct data *data)
 	return data->packed ? MPI_SUCCESS : bcl_ch3_error(BCL_ERR_NOMEM);
 }
 
-static int pack(struct data *data)
+static int pack_data(struct data *data)
 {
 	int mpi_errno = make_room(data);
 	MPI_Aint packed;
@@ -152,7 +155,7 @@ static int pack(struct data *data)
 	return mpi_errno;
 }
 
-static void forget(struct data *data)
+static void free_copy(struct data *data)
 {
 	MPL_free(data->packed);
 	data->packed = NULL;
@@ -167,7 +170,7 @@ static int unpack(struct data *data, int mpi_errno)
 		mpi_errno = MPIR_Typerep_unpack(
 			data->packed, (MPI_Aint)data->length, data->buffer,
 			data->count, data->type, 0, &unpacked);
-	forget(data);
+	free_copy(data);
 	return mpi_errno;
 }
 
@@ -178,8 +181,8 @@ static int prepare(struct data *send, struct data *receive)
 	int mpi_errno;
 
 	if (send->bytes == BCL_IN_PLACE)
-		return pack(receive);
-	mpi_errno = pack(send);
+		return pack_data(receive);
+	mpi_errno = pack_data(send);
 	return mpi_errno ? mpi_errno : make_room(receive);
 }
 
@@ -262,12 +265,12 @@ int bcl_ch3_bcast(void *buffer, MPI_Aint count, MPI_Datatype type, int root,
 
 	if (!data.length)
 		return MPI_SUCCESS;
-	mpi_errno = comm->rank == root ? pack(&data) : make_room(&data);
+	mpi_errno = comm->rank == root ? pack_data(&data) : make_room(&data);
 	if (!mpi_errno)
 		mpi_errno = bcast_bytes(comm, &data, root);
 	if (comm->rank != root)
 		return unpack(&data, mpi_errno);
-	forget(&data);
+	free_copy(&data);
 	return mpi_errno;
 }
 
@@ -410,7 +413,7 @@ int bcl_ch3_gather(const void *send, MPI_Aint send_count,
 	if (!mpi_errno)
 		mpi_errno = RUN(gather, comm->dev.ch.team, out.bytes, length,
 				in.bytes, (unsigned)root);
-	forget(&out);
+	free_copy(&out);
 	return unpack(&in, mpi_errno);
 }
 
@@ -433,7 +436,7 @@ int bcl_ch3_scatter(const void *send, MPI_Aint send_count,
 	if (!mpi_errno)
 		mpi_errno = RUN(scatter, comm->dev.ch.team, out.bytes, in.bytes,
 				length, (unsigned)root);
-	forget(&out);
+	free_copy(&out);
 	return unpack(&in, mpi_errno);
 }
 
@@ -452,7 +455,7 @@ int bcl_ch3_allgather(const void *send, MPI_Aint send_count,
 	if (!mpi_errno)
 		mpi_errno = RUN(allgather, comm->dev.ch.team, out.bytes,
 				in.length / (size_t)comm->local_size, in.bytes);
-	forget(&out);
+	free_copy(&out);
 	return unpack(&in, mpi_errno);
 }
 
@@ -472,7 +475,7 @@ int bcl_ch3_alltoall(const void *send, MPI_Aint send_count,
 	if (!mpi_errno)
 		mpi_errno = RUN(alltoall, comm->dev.ch.team, out.bytes,
 				in.bytes, in.length / (size_t)comm->local_size);
-	forget(&out);
+	free_copy(&out);
 	return unpack(&in, mpi_errno);
 }
 

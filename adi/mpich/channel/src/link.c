@@ -126,7 +126,7 @@ static int find_peer(const MPIDI_VC_t *vc, struct bcl_peer **peer)
 }
 
 /* Binds the link and the connection of a rank of a group. */
-static void lead(struct bcl_ch3_link *link, MPIDI_VC_t *vc)
+static void bind_link(struct bcl_ch3_link *link, MPIDI_VC_t *vc)
 {
 	struct bcl_peer_info info;
 
@@ -153,7 +153,7 @@ int bcl_ch3_link_open(MPIDI_VC_t *vc)
 	link = link_of(peer);
 	if (!link)
 		return bcl_ch3_error(BCL_ERR_NOMEM);
-	lead(link, vc);
+	bind_link(link, vc);
 	status = send_envelope(link, GREET, (uint32_t)MPIDI_Process.my_pg_rank,
 			       group, strlen(group) + 1);
 	return status ? bcl_ch3_error(status) : MPI_SUCCESS;
@@ -231,7 +231,7 @@ static void greeted(struct bcl_peer *peer, uint32_t rank, const char *group)
 		return;
 	}
 	MPIDI_PG_Get_vc_set_active(pg, (int)rank, &vc);
-	lead(link, vc);
+	bind_link(link, vc);
 }
 
 static void called(struct bcl_peer *peer, uint32_t number, int port_tag)
@@ -331,7 +331,7 @@ void bcl_ch3_link_complete(void *arg, uint64_t cookie, enum bcl_status status)
 
 /* ---- losing ---- */
 
-static void lose(MPIDI_VC_t *vc, enum bcl_status status)
+static void lose_connection(MPIDI_VC_t *vc, enum bcl_status status)
 {
 	bcl_ch3_link_close(vc);
 	bcl_ch3_send_failed(vc, status);
@@ -348,5 +348,5 @@ void bcl_ch3_link_changed(void *arg, struct bcl_peer *peer,
 
 	(void)arg;
 	while (status && (link = bcl_peer_user(peer)))
-		lose(link->ports ? link->ports : link->vc, status);
+		lose_connection(link->ports ? link->ports : link->vc, status);
 }

@@ -15,7 +15,7 @@ enum {
 	TEXT_MAX = 32,
 };
 
-static int put(const char *what, int which, uint64_t number)
+static int put_number(const char *what, int which, uint64_t number)
 {
 	char key[TEXT_MAX], value[TEXT_MAX];
 
@@ -24,7 +24,7 @@ static int put(const char *what, int which, uint64_t number)
 	return MPIR_pmi_kvs_put(key, value);
 }
 
-static int get(const char *what, int which, int rank, uint64_t *number)
+static int get_number(const char *what, int which, int rank, uint64_t *number)
 {
 	char key[TEXT_MAX], value[TEXT_MAX];
 	int mpi_errno;
@@ -44,13 +44,14 @@ static int put_host(uint64_t mine)
 	for (i = 0; i < MPIR_Process.local_size; i++) {
 		int rank = MPIR_Process.node_local_map[i];
 
-		mpi_errno = get("node", rank, rank, &number);
+		mpi_errno = get_number("node", rank, rank, &number);
 		if (mpi_errno)
 			return mpi_errno;
 		if (number != mine)
 			common = DIFFERENT;
 	}
-	return put("host", MPIR_Process.node_map[MPIR_Process.rank], common);
+	return put_number("host", MPIR_Process.node_map[MPIR_Process.rank],
+			  common);
 }
 
 /* The lowest rank on the same node. */
@@ -74,9 +75,9 @@ static int number_nodes(MPIDI_PG_t *pg, uint64_t *common, uint64_t *number)
 		int first = MPIR_Process.node_root_map[host[i]], same;
 
 		if (i == first)
-			mpi_errno = get("host", host[i], i, &common[i]);
+			mpi_errno = get_number("host", host[i], i, &common[i]);
 		if (!mpi_errno && common[first] == DIFFERENT)
-			mpi_errno = get("node", i, i, &number[i]);
+			mpi_errno = get_number("node", i, i, &number[i]);
 		same = lowest(i, common, number);
 		pg->vct[i].node_id =
 			same == i ? nodes++ : pg->vct[same].node_id;
@@ -92,7 +93,7 @@ static int find_nodes(MPIDI_PG_t *pg, int rank)
 	uint64_t *numbers;
 	int mpi_errno;
 
-	mpi_errno = put("node", rank, mine);
+	mpi_errno = put_number("node", rank, mine);
 	if (!mpi_errno)
 		mpi_errno = MPIR_pmi_barrier();
 	if (!mpi_errno && rank == MPIR_Process.node_local_map[0])

@@ -54,14 +54,14 @@ int MPIDI_CH3_Get_business_card(int rank, char *card, int length)
  * and fails, too.
  */
 
-static int alone(void)
+static int is_alone(void)
 {
 	static const char name[] = "singinit_kvs_"; /* PMI's, for such jobs */
 
 	return !strncmp(MPIDI_Process.my_pg->id, name, sizeof(name) - 1);
 }
 
-static int refuse(void)
+static int alone_error(void)
 {
 	return MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__,
 				    __LINE__, MPI_ERR_OTHER, "**ch3|bcl|alone",
@@ -72,7 +72,7 @@ static int open_nothing(MPIR_Info *info, char *name)
 {
 	(void)info;
 	(void)name;
-	return refuse();
+	return alone_error();
 }
 
 static int connect_nothing(const char *name, MPIR_Info *info, int root,
@@ -83,13 +83,13 @@ static int connect_nothing(const char *name, MPIR_Info *info, int root,
 	(void)root;
 	(void)comm;
 	(void)result;
-	return refuse();
+	return alone_error();
 }
 
 /* Other processes use ch3's own functions. */
 int MPIDI_CH3_PortFnsInit(MPIDI_PortFns *functions)
 {
-	if (alone()) {
+	if (is_alone()) {
 		functions->OpenPort = open_nothing;
 		functions->CommConnect = connect_nothing;
 	}

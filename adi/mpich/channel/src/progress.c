@@ -112,7 +112,7 @@ static void sleep_inside(void)
 }
 
 /* Handles events. Waits for one if there is none. */
-static int advance(unsigned count)
+static int handle_events(unsigned count)
 {
 	if (!MPIR_ThreadInfo.isThreaded)
 		return handle_next();
@@ -130,7 +130,7 @@ static int sleep_beside(unsigned count)
 	return MPI_SUCCESS;
 }
 
-static int advance(unsigned count)
+static int handle_events(unsigned count)
 {
 	(void)count;
 	return handle_next();
@@ -155,7 +155,7 @@ int bcl_ch3_wait(MPID_Progress_state *state)
 		else if (bcl_ch3_asleep)
 			mpi_errno = sleep_beside(count);
 		else
-			mpi_errno = advance(count);
+			mpi_errno = handle_events(count);
 		if (!mpi_errno)
 			mpi_errno = take_complaint();
 		if (mpi_errno || count != MPIDI_CH3I_progress_completion_count)

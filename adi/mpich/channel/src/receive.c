@@ -16,7 +16,8 @@ int bcl_ch3_receive_open(void)
 	return mpi_errno;
 }
 
-static size_t copy(MPIR_Request *request, const char *from, size_t length)
+static size_t copy_payload(MPIR_Request *request, const char *from,
+			   size_t length)
 {
 	size_t done = 0;
 
@@ -55,7 +56,7 @@ static void feed(MPIDI_VC_t *vc, const char *data, size_t length)
 	size_t n;
 
 	for (;;) {
-		n = copy(request, data, length);
+		n = copy_payload(request, data, length);
 		data += n;
 		length -= n;
 		if (!is_full(request))
@@ -135,7 +136,7 @@ static void copy_short(char *to, const char *from, size_t n)
 
 /* Returns true if the buffer is of a predefined type and has room for the
  * message. */
-static int fits(const MPIR_Request *request, size_t length)
+static int fits_buffer(const MPIR_Request *request, size_t length)
 {
 	MPI_Datatype type = request->dev.datatype;
 
@@ -152,7 +153,7 @@ static int take_short(MPIDI_VC_t *vc, MPIR_Request *request, int found,
 	intptr_t taken = (intptr_t)length;
 	int complete = TRUE, mpi_errno = MPI_SUCCESS;
 
-	if (found && fits(request, length)) {
+	if (found && fits_buffer(request, length)) {
 		if (length <= MPIDI_EAGER_SHORT_SIZE)
 			copy_short(request->dev.user_buf, data, length);
 		else

@@ -42,7 +42,8 @@ static int is_through(struct outgoing *out)
 }
 
 /* Cuts off the pieces of the next packet, at most `room` bytes. */
-static unsigned cut(struct outgoing *out, struct iovec *pieces, size_t room)
+static unsigned cut_pieces(struct outgoing *out, struct iovec *pieces,
+			   size_t room)
 {
 	unsigned n = 0;
 
@@ -87,8 +88,8 @@ static enum bcl_status send_one(MPIDI_VC_t *vc, struct outgoing *out, int now)
 	struct iovec pieces[PIECES];
 	enum bcl_status status;
 
-	n = cut(out, pieces,
-		is_awaited(vc) ? AWAITED : bcl_ch3_link_room(vc, words));
+	n = cut_pieces(out, pieces,
+		       is_awaited(vc) ? AWAITED : bcl_ch3_link_room(vc, words));
 	out->header = NULL;
 	status = bcl_ch3_link_send(vc, words, before.header, pieces, n,
 				   now ? 0 : (uintptr_t)vc, now);
@@ -139,7 +140,7 @@ void bcl_ch3_lent(MPIR_Request *request, enum bcl_status status)
 
 /* ---- the queue ---- */
 
-static void keep(MPIR_Request *request, const struct outgoing *out)
+static void keep_rest(MPIR_Request *request, const struct outgoing *out)
 {
 	int n = out->n;
 
@@ -165,7 +166,7 @@ static struct outgoing kept(MPIR_Request *request)
 	};
 }
 
-static void append(MPIDI_VC_t *vc, MPIR_Request *request)
+static void append_request(MPIDI_VC_t *vc, MPIR_Request *request)
 {
 	MPIR_Request_add_ref(request);
 	request->next = NULL;
@@ -176,7 +177,7 @@ static void append(MPIDI_VC_t *vc, MPIR_Request *request)
 	vc->ch.sendq_tail = request;
 }
 
-static MPIR_Request *take(MPIDI_VC_t *vc)
+static MPIR_Request *take_first(MPIDI_VC_t *vc)
 {
 	MPIR_Request *request = vc->ch.sendq_head;
 
@@ -188,7 +189,7 @@ static MPIR_Request *take(MPIDI_VC_t *vc)
 
 /* All pieces of the request have left. ch3 may supply more: then *complete is
  * false. */
-static int finish(MPIDI_VC_t *vc, MPIR_Request *request, int *complete)
+static int finish_request(MPIDI_VC_t *vc, MPIR_Request *request, int *complete)
 {
 	*complete = TRUE;
 	if (!request->dev.OnDataAvail)
@@ -199,7 +200,7 @@ static int finish(MPIDI_VC_t *vc, MPIR_Request *request, int *complete)
 	return request->dev.OnDataAvail(vc, request, complete);
 }
 
-static void fail(MPIR_Request *request, int mpi_errno)
+static void fail_request(MPIR_Request *request, int mpi_errno)
 {
 	request->status.MPI_ERROR = mpi_errno;
 	MPID_Request_complete(request);
@@ -221,7 +222,7 @@ static enum bcl_status leave_later(MPIDI_VC_t *vc, MPIR_Request *request,
 		status = vc->ch.failure;
 	if (status)
 		return status;
-	keep(request, out);
+	keep_rest(request, out);
 	return vc->ch.sending ? BCL_ERR_AGAIN : BCL_OK;
 }
 
@@ -244,7 +245,7 @@ static enum bcl_status lend(MPIDI_VC_t *vc, MPIR_Request *request,
 }
 
 /* Advances the first request in the queue as far as possible. */
-static enum bcl_status advance(MPIDI_VC_t *vc)
+static enum bcl_status advance_first(MPIDI_VC_t *vc)
 {
 	MPIR_Request *request = vc->ch.sendq_head;
 	struct outgoing out = kept(request);
@@ -252,25 +253,25 @@ static enum bcl_status advance(MPIDI_VC_t *vc)
 	int complete, mpi_errno;
 
 	if (!request->dev.OnDataAvail && is_long(vc, &out))
-		return lend(vc, take(vc), &out);
+		return lend(vc, take_first(vc), &out);
 	status = push(vc, &out);
 	if (status == BCL_ERR_AGAIN)
 		return leave_later(vc, request, &out);
 	if (status)
 		return status;
-	mpi_errno = finish(vc, request, &complete);
+	mpi_errno = finish_request(vc, request, &complete);
 	bcl_ch3_complain(mpi_errno);
 	if (mpi_errno && !complete)
-		fail(request, mpi_errno);
+		fail_request(request, mpi_errno);
 	if (mpi_errno || complete)
-		MPIR_Request_free(take(vc));
+		MPIR_Request_free(take_first(vc));
 	return BCL_OK;
 }
 
 /* Advances the requests in the queue in order. Functions called from here,
  * for example by a completion, may send more. This loop sends their
  * messages, too. */
-static void go_on(MPIDI_VC_t *vc)
+static void advance_queue(MPIDI_VC_t *vc)
 {
 	enum bcl_status status = vc->ch.failure;
 
@@ -278,7 +279,7 @@ static void go_on(MPIDI_VC_t *vc)
 		return;
 	vc->ch.going = TRUE;
 	while (!status && vc->ch.sendq_head)
-		status = advance(vc);
+		status = advance_first(vc);
 	vc->ch.going = FALSE;
 	vc->ch.failure = BCL_OK;
 	if (status && status != BCL_ERR_AGAIN)
@@ -289,24 +290,24 @@ static void go_on(MPIDI_VC_t *vc)
 static void enqueue(MPIDI_VC_t *vc, MPIR_Request *request,
 		    const struct outgoing *out)
 {
-	keep(request, out);
-	append(vc, request);
-	go_on(vc);
+	keep_rest(request, out);
+	append_request(vc, request);
+	advance_queue(vc);
 }
 
 void bcl_ch3_sent(MPIDI_VC_t *vc, enum bcl_status status)
 {
 	vc->ch.sending = FALSE;
 	vc->ch.failure = status;
-	go_on(vc);
+	advance_queue(vc);
 }
 
 void bcl_ch3_send_failed(MPIDI_VC_t *vc, enum bcl_status status)
 {
 	while (vc->ch.sendq_head) {
-		MPIR_Request *request = take(vc);
+		MPIR_Request *request = take_first(vc);
 
-		fail(request, bcl_ch3_error(status));
+		fail_request(request, bcl_ch3_error(status));
 		MPIR_Request_free(request);
 	}
 }
@@ -323,8 +324,8 @@ static struct outgoing message(const void *packet, size_t bytes,
 
 /* Sends the packets of a new message that can leave at once. AGAIN: the caller
  * queues the rest. */
-static enum bcl_status begin(MPIDI_VC_t *vc, struct outgoing *out,
-			     int *mpi_errno)
+static enum bcl_status begin_message(MPIDI_VC_t *vc, struct outgoing *out,
+				     int *mpi_errno)
 {
 	*mpi_errno = MPI_SUCCESS;
 	if (!vc->ch.link)
@@ -376,13 +377,14 @@ static int leaves_short(const MPIDI_VC_t *vc, MPIDI_Message_match match,
 }
 
 /* Sends a message that has no request yet. */
-static int start(MPIDI_VC_t *vc, struct outgoing *out, MPIR_Request **result)
+static int start_message(MPIDI_VC_t *vc, struct outgoing *out,
+			 MPIR_Request **result)
 {
 	MPIR_Request *request;
 	enum bcl_status status;
 	int mpi_errno;
 
-	status = begin(vc, out, &mpi_errno);
+	status = begin_message(vc, out, &mpi_errno);
 	if (!status && !mpi_errno)
 		return MPI_SUCCESS;
 	request = MPIR_Request_create(MPIR_REQUEST_KIND__SEND);
@@ -404,12 +406,12 @@ static int start(MPIDI_VC_t *vc, struct outgoing *out, MPIR_Request **result)
 /* All of a message has left; queues the request if ch3 supplies more. */
 static int sent(MPIDI_VC_t *vc, MPIR_Request *request)
 {
-	int complete, mpi_errno = finish(vc, request, &complete);
+	int complete, mpi_errno = finish_request(vc, request, &complete);
 
 	if (mpi_errno || complete)
 		return mpi_errno;
-	append(vc, request);
-	go_on(vc);
+	append_request(vc, request);
+	advance_queue(vc);
 	return MPI_SUCCESS;
 }
 
@@ -420,7 +422,7 @@ static int send_request(MPIDI_VC_t *vc, MPIR_Request *request,
 	enum bcl_status status;
 	int mpi_errno;
 
-	status = begin(vc, out, &mpi_errno);
+	status = begin_message(vc, out, &mpi_errno);
 	if (!status && !mpi_errno)
 		return sent(vc, request);
 	if (status == BCL_ERR_AGAIN) {
@@ -470,7 +472,7 @@ int MPIDI_CH3_iStartMsg(MPIDI_VC_t *vc, void *packet, intptr_t bytes,
 	if (leaves_alone(vc, packet, (size_t)bytes))
 		return MPI_SUCCESS;
 	out = message(packet, (size_t)bytes, NULL, 0);
-	return outcome(packet, start(vc, &out, result));
+	return outcome(packet, start_message(vc, &out, result));
 }
 
 int MPIDI_CH3_iStartMsgv(MPIDI_VC_t *vc, struct iovec *iov, int n,
@@ -482,7 +484,7 @@ int MPIDI_CH3_iStartMsgv(MPIDI_VC_t *vc, struct iovec *iov, int n,
 	if (leaves_at_once(vc, iov->iov_base, iov->iov_len, iov + 1, n - 1))
 		return MPI_SUCCESS;
 	out = message(iov->iov_base, iov->iov_len, iov + 1, n - 1);
-	return start(vc, &out, result);
+	return start_message(vc, &out, result);
 }
 
 int MPIDI_CH3_iSend(MPIDI_VC_t *vc, MPIR_Request *request, void *packet,

@@ -98,7 +98,7 @@ static struct group *group_of(const MPIR_Comm *comm)
 	return group;
 }
 
-static const struct group *find(const struct group *like)
+static const struct group *find_group(const struct group *like)
 {
 	const struct group *group = groups;
 
@@ -135,7 +135,7 @@ static struct bcl_team *create(MPIR_Comm *comm, const struct group *group)
 }
 
 /* Records a group that has a team; frees a group that has none. */
-static struct bcl_team *keep(struct group *group)
+static struct bcl_team *record_group(struct group *group)
 {
 	struct bcl_team *team = group->team;
 
@@ -161,13 +161,13 @@ struct bcl_team *bcl_ch3_team_make(MPIR_Comm *comm)
 	    !is_within_job(comm))
 		return NULL;
 	group = group_of(comm);
-	known = find(group);
+	known = find_group(group);
 	if (known) {
 		comm->dev.ch.team = known->team;
 		MPL_free(group);
 	} else {
 		group->team = create(comm, group);
-		comm->dev.ch.team = keep(group);
+		comm->dev.ch.team = record_group(group);
 	}
 	return comm->dev.ch.team;
 }

@@ -97,7 +97,7 @@ static void allocate(struct bcl_ch3_segment *segment, size_t length,
 }
 
 /* Waits until the path to the peer is decided. */
-static int settle(struct bcl_peer *peer)
+static int await_path(struct bcl_peer *peer)
 {
 	struct bcl_peer_info info;
 	int mpi_errno = MPI_SUCCESS;
@@ -123,7 +123,7 @@ static int map(struct bcl_ch3_segment *segment, MPIR_Comm *node,
 	MPIDI_Comm_get_vc(node, 0, &vc);
 	if (bcl_adi_peer(bcl_ch3_adi, (unsigned)vc->pg_rank, &peer))
 		return MPI_SUCCESS;
-	mpi_errno = settle(peer);
+	mpi_errno = await_path(peer);
 	if (mpi_errno || bcl_memory_map(peer, invitation->key, &address))
 		return mpi_errno;
 	segment->address = address;
@@ -132,7 +132,7 @@ static int map(struct bcl_ch3_segment *segment, MPIR_Comm *node,
 	return MPI_SUCCESS;
 }
 
-static void leave(struct bcl_ch3_segment *segment)
+static void leave_segment(struct bcl_ch3_segment *segment)
 {
 	if (!segment)
 		return;
@@ -143,8 +143,8 @@ static void leave(struct bcl_ch3_segment *segment)
 }
 
 /* Called by all ranks of the node. *joined: all of them have the segment. */
-static int join(struct bcl_ch3_segment *segment, MPIR_Comm *node, size_t length,
-		int *joined)
+static int join_segment(struct bcl_ch3_segment *segment, MPIR_Comm *node,
+			size_t length, int *joined)
 {
 	MPIR_Errflag_t errflag = MPIR_ERR_NONE;
 	struct invitation invitation = { 0 };
@@ -201,7 +201,7 @@ static void adopt(MPIR_Win *win, struct bcl_ch3_segment *segment,
 
 /* Called by all ranks of the node. Either the node has one segment, or each
  * rank allocates its own memory. */
-static int share(MPIR_Win *win, MPI_Aint size)
+static int share_segment(MPIR_Win *win, MPI_Aint size)
 {
 	MPIR_Comm *node = win->comm_ptr->node_comm;
 	size_t n = (size_t)node->local_size;
@@ -216,13 +216,13 @@ static int share(MPIR_Win *win, MPI_Aint size)
 	else
 		mpi_errno = bcl_ch3_error(BCL_ERR_NOMEM);
 	if (!mpi_errno)
-		mpi_errno =
-			join(segment, node,
-			     length_of(win, sizes, node->local_size), &joined);
+		mpi_errno = join_segment(
+			segment, node, length_of(win, sizes, node->local_size),
+			&joined);
 	if (!mpi_errno && joined) {
 		adopt(win, segment, sizes, bases);
 	} else {
-		leave(segment);
+		leave_segment(segment);
 		MPL_free(bases);
 	}
 	MPL_free(sizes);
@@ -251,7 +251,7 @@ static int allocate_window(MPI_Aint size, int unit, MPIR_Info *info,
 	if (must && (!node || node->local_size < all->local_size))
 		return cannot_share();
 	if (node)
-		mpi_errno = share(win, size);
+		mpi_errno = share_segment(win, size);
 	if (mpi_errno)
 		return mpi_errno;
 	if (!win->shm_allocated)
@@ -287,7 +287,7 @@ static int free_window(MPIR_Win **result)
 
 	if (win->shm_allocated) {
 		MPL_free(win->shm_base_addrs);
-		leave(win->segment);
+		leave_segment(win->segment);
 	}
 	return MPI_SUCCESS;
 }
