@@ -533,9 +533,9 @@ static enum nic_accept open_inbound(struct bcl_card *card,
 	inbound->early = (uint8_t)early;
 	outcome = open_message(card, conn, inbound);
 	if (outcome != NIC_OUTCOME_OK) {
+		/* Not final before its turn: see decide_verdict(). */
 		if (inbound->early)
-			outcome = NIC_OUTCOME_REFUSED; /* not final:
-							  decide_verdict() */
+			outcome = NIC_OUTCOME_REFUSED;
 		nic_pool_put(&card->inbounds, &inbound->link);
 		refuse_message(card, conn, msg, verdict_of(outcome));
 		return NIC_ACCEPTED;
