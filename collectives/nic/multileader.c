@@ -108,47 +108,45 @@ static size_t place(union plan plan, unsigned room, unsigned i,
 	return share * room + used[share]++;
 }
 
-/* from: by rank. to: by share; the blocks for a node by receiving member. */
-static void to_shares(const struct bcl_team *team, const struct bcl_step *step)
+/* Between blocks by rank and blocks by share, where the blocks of a node are by
+ * its member. gives: to shares; else from them. */
+static void by_share(const struct bcl_team *team, const struct bcl_step *step,
+		     bool gives)
 {
 	const struct bcl_layout *layout = &team->layout;
-	unsigned n = layout->nnodes, members = team->size / n, i, b;
+	unsigned n = layout->nnodes, members = team->size / n, i, k;
 	union plan plan = plan_of(step);
 	struct bcl_radix digits = radix_of(n, plan);
 	struct range range = range_of(n, plan);
 	unsigned used[SHARES_MAX] = { 0 }, each = largest_share(n, plan);
 
 	for (i = range.begin; i < range.end; i++) {
-		unsigned first =
-			bcl_radix_on(&digits, team->my_node, i) * members;
+		unsigned node =
+			gives ? bcl_radix_on(&digits, team->my_node, i)
+			      : bcl_radix_before(&digits, team->my_node, i);
 		size_t block = place(plan, each, i, used) * members;
 
-		for (b = 0; b < members; b++)
-			bcl_step_block(step, block++,
-				       bcl_layout_rank(layout, first + b));
+		for (k = 0; k < members; k++, block++) {
+			size_t rank =
+				bcl_layout_rank(layout, node * members + k);
+
+			bcl_step_block(step, gives ? block : rank,
+				       gives ? rank : block);
+		}
 	}
+}
+
+/* from: by rank. to: by share; the blocks for a node by receiving member. */
+static void to_shares(const struct bcl_team *team, const struct bcl_step *step)
+{
+	by_share(team, step, true);
 }
 
 /* from: by share; the blocks of a node by sending member. to: by rank. */
 static void from_shares(const struct bcl_team *team,
 			const struct bcl_step *step)
 {
-	const struct bcl_layout *layout = &team->layout;
-	unsigned n = layout->nnodes, members = team->size / n, i, a;
-	union plan plan = plan_of(step);
-	struct bcl_radix digits = radix_of(n, plan);
-	struct range range = range_of(n, plan);
-	unsigned used[SHARES_MAX] = { 0 }, each = largest_share(n, plan);
-
-	for (i = range.begin; i < range.end; i++) {
-		unsigned first =
-			bcl_radix_before(&digits, team->my_node, i) * members;
-		size_t block = place(plan, each, i, used) * members;
-
-		for (a = 0; a < members; a++)
-			bcl_step_block(step, bcl_layout_rank(layout, first + a),
-				       block++);
-	}
+	by_share(team, step, false);
 }
 
 /* from: blocks of the own share, by the member that gave them. to: messages, by
