@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "collectives/call.h"
+#include "collectives/postal.h"
 #include "collectives/group.h"
 #include "collectives/radix.h"
 #include "collectives/schedule.h"
@@ -97,6 +98,35 @@ enum {
 };
 
 /* ---- by messages; root is a place in the group -------------------------- */
+
+/*
+ * tree.c: the tree of the leaders of nodes by which the blocks of all ranks are
+ * gathered and scattered. Places in the tree count the nodes from the root's
+ * node on. A leader's buffer has the blocks of its subtree in this order.
+ */
+struct bcl_leader_tree {
+	const struct bcl_team *team;
+	size_t length; /* of a block */
+	struct bcl_group leaders;
+	unsigned root_node;
+	unsigned speaker; /* the rank that leads the own node */
+	/* Only at the speaker: */
+	unsigned me;	    /* the own place */
+	size_t begin, size; /* bytes: of the own subtree among all blocks */
+	struct bcl_postal plan;
+};
+
+/* root: a rank, which leads its node. ahead: see postal.h. */
+void bcl_leader_tree_init(struct bcl_leader_tree *tree,
+			  const struct bcl_team *team, unsigned root,
+			  size_t length, unsigned ahead);
+/* Returns the rank that leads the node at this place. */
+unsigned bcl_leader_tree_rank(const struct bcl_leader_tree *tree,
+			      unsigned place);
+/* Returns the bytes of the i-th child's subtree. *at: where they begin in the
+ * own buffer. */
+size_t bcl_leader_tree_child(const struct bcl_leader_tree *tree, unsigned i,
+			     size_t *at);
 
 /* tree.c: broadcast down a tree. ahead: see postal.h. */
 void bcl_build_broadcast_tree(struct bcl_schedule *schedule,

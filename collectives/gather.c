@@ -13,63 +13,46 @@
 
 #include "collectives/builders.h"
 #include "collectives/cost.h"
-#include "collectives/postal.h"
 
-/*
- * Gather inside the nodes, then up a tree of the leaders. A leader's buffer has
- * the blocks of its subtree in node order, counted from the root's node.
- */
+/* Gather inside the nodes, then up the tree of the leaders. */
 static void build_tree(struct bcl_schedule *schedule,
 		       const struct bcl_call *call, unsigned ahead)
 {
 	const struct bcl_team *team = schedule->team;
-	const struct bcl_layout *layout = &team->layout;
-	unsigned root_node = bcl_layout_node(layout, call->root);
-	struct bcl_group leaders = bcl_group_leaders(team, call->root);
-	unsigned n = leaders.size,
-		 speaker = bcl_group_rank(&leaders, leaders.me);
-	unsigned me = (leaders.me + n - root_node) % n, i;
-	bool in_place = layout->contiguous && root_node == 0;
-	struct bcl_postal plan;
+	struct bcl_leader_tree tree;
 	unsigned char *blocks;
-	size_t mine, all;
+	size_t length, at;
+	bool in_place;
+	unsigned i;
 
-	if (team->rank != speaker) {
-		bcl_intranode_gather(schedule, speaker, call->send,
+	bcl_leader_tree_init(&tree, team, call->root, call->length, ahead);
+	if (team->rank != tree.speaker) {
+		bcl_intranode_gather(schedule, tree.speaker, call->send,
 				     call->length, NULL);
 		return;
 	}
-	bcl_postal_init(&plan, n, me, ahead);
-	mine = bcl_node_offset(team, root_node, me, call->length);
-	all = bcl_node_offset(team, root_node, plan.end, call->length) - mine;
-	if (me == 0 && in_place)
+	in_place = team->layout.contiguous && tree.root_node == 0;
+	if (tree.me == 0 && in_place)
 		blocks = call->receive;
 	else
-		blocks = bcl_step_scratch(schedule, all);
-	bcl_intranode_gather(schedule, speaker, call->send, call->length,
+		blocks = bcl_step_scratch(schedule, tree.size);
+	bcl_intranode_gather(schedule, tree.speaker, call->send, call->length,
 			     blocks);
-
-	for (i = plan.children; i-- > 0;) {
-		unsigned child = plan.child[i];
-		size_t from, to;
-
-		from = bcl_node_offset(team, root_node, child, call->length);
-		to = bcl_node_offset(team, root_node, bcl_postal_end(&plan, i),
-				     call->length);
+	for (i = tree.plan.children; i-- > 0;) {
+		length = bcl_leader_tree_child(&tree, i, &at);
 		bcl_step_receive(
 			schedule,
-			bcl_group_rank(&leaders, (child + root_node) % n),
-			blocks + from - mine, to - from);
+			bcl_leader_tree_rank(&tree, tree.plan.child[i]),
+			blocks + at, length);
 	}
 	bcl_step_round(schedule);
-	if (me)
-		bcl_step_send(
-			schedule,
-			bcl_group_rank(&leaders, (plan.parent + root_node) % n),
-			blocks, all);
+	if (tree.me)
+		bcl_step_send(schedule,
+			      bcl_leader_tree_rank(&tree, tree.plan.parent),
+			      blocks, tree.size);
 	else if (!in_place)
 		bcl_step_to_ranks(schedule, call->receive, blocks, call->length,
-				  root_node);
+				  tree.root_node);
 }
 
 static void build_direct(struct bcl_schedule *schedule,

@@ -11,7 +11,6 @@
  */
 #include "collectives/builders.h"
 #include "collectives/cost.h"
-#include "collectives/postal.h"
 
 enum {
 	/* Bytes. Longer messages go one after another: to wait until a message
@@ -20,64 +19,48 @@ enum {
 	AT_ONCE = 16384,
 };
 
-/*
- * Down a tree of the leaders, then inside the nodes. A leader's buffer has the
- * blocks of its subtree in node order, counted from the root's node.
- */
+/* Down the tree of the leaders, then inside the nodes. */
 static void build_tree(struct bcl_schedule *schedule,
 		       const struct bcl_call *call, unsigned ahead)
 {
 	const struct bcl_team *team = schedule->team;
-	const struct bcl_layout *layout = &team->layout;
-	unsigned root_node = bcl_layout_node(layout, call->root);
-	struct bcl_group leaders = bcl_group_leaders(team, call->root);
-	unsigned n = leaders.size,
-		 speaker = bcl_group_rank(&leaders, leaders.me);
-	unsigned me = (leaders.me + n - root_node) % n, i;
-	struct bcl_postal plan;
+	struct bcl_leader_tree tree;
 	const unsigned char *blocks;
 	unsigned char *scratch;
-	size_t mine, all;
+	size_t length, at;
+	unsigned i;
 
-	if (team->rank != speaker) {
-		bcl_intranode_scatter(schedule, speaker, NULL, call->receive,
-				      call->length);
+	bcl_leader_tree_init(&tree, team, call->root, call->length, ahead);
+	if (team->rank != tree.speaker) {
+		bcl_intranode_scatter(schedule, tree.speaker, NULL,
+				      call->receive, call->length);
 		return;
 	}
-	bcl_postal_init(&plan, n, me, ahead);
-	mine = bcl_node_offset(team, root_node, me, call->length);
-	all = bcl_node_offset(team, root_node, plan.end, call->length) - mine;
-	if (me) {
-		blocks = scratch = bcl_step_scratch(schedule, all);
-		bcl_step_receive(
-			schedule,
-			bcl_group_rank(&leaders, (plan.parent + root_node) % n),
-			scratch, all);
-	} else if (layout->contiguous && root_node == 0) {
+	if (tree.me) {
+		blocks = scratch = bcl_step_scratch(schedule, tree.size);
+		bcl_step_receive(schedule,
+				 bcl_leader_tree_rank(&tree, tree.plan.parent),
+				 scratch, tree.size);
+	} else if (team->layout.contiguous && tree.root_node == 0) {
 		blocks = call->send;
 	} else {
-		blocks = scratch = bcl_step_scratch(schedule, all);
+		blocks = scratch = bcl_step_scratch(schedule, tree.size);
 		bcl_step_to_nodes(schedule, scratch, call->send, call->length,
-				  root_node);
+				  tree.root_node);
 	}
 	bcl_step_round(schedule);
-	for (i = 0; i < plan.children; i++) {
-		unsigned child = plan.child[i];
-		size_t from, to;
-
-		from = bcl_node_offset(team, root_node, child, call->length);
-		to = bcl_node_offset(team, root_node, bcl_postal_end(&plan, i),
-				     call->length);
+	for (i = 0; i < tree.plan.children; i++) {
+		length = bcl_leader_tree_child(&tree, i, &at);
 		bcl_step_send(schedule,
-			      bcl_group_rank(&leaders, (child + root_node) % n),
-			      blocks + from - mine, to - from);
+			      bcl_leader_tree_rank(&tree, tree.plan.child[i]),
+			      blocks + at, length);
 		/* Otherwise all children would fetch at once, and the first
 		 * child, with most to pass on, would wait for the others. */
-		if (to - from > AT_ONCE)
+		if (length > AT_ONCE)
 			bcl_step_round(schedule);
 	}
 	bcl_step_round(schedule);
-	bcl_intranode_scatter(schedule, speaker, blocks, call->receive,
+	bcl_intranode_scatter(schedule, tree.speaker, blocks, call->receive,
 			      call->length);
 }
 

@@ -1,13 +1,56 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Broadcast down a tree of a group (postal.h), and reduce up the same tree. The
- * binomial tree of four members, where (0 1) is the sum of 0 and 1:
+ * Trees (postal.h): the tree of leaders for gather and scatter; broadcast down
+ * a tree of a group, and reduce up the same tree. The binomial tree of four
+ * members, where (0 1) is the sum of 0 and 1:
  *
  *   1 -> 0, 3 -> 2     (0 1) at member 0, (2 3) at member 2
  *   2 -> 0             all sums at member 0
  */
 #include "collectives/builders.h"
-#include "collectives/postal.h"
+
+/* Bytes of all blocks before this place. */
+static size_t leader_offset(const struct bcl_leader_tree *tree, unsigned place)
+{
+	return bcl_node_offset(tree->team, tree->root_node, place,
+			       tree->length);
+}
+
+void bcl_leader_tree_init(struct bcl_leader_tree *tree,
+			  const struct bcl_team *team, unsigned root,
+			  size_t length, unsigned ahead)
+{
+	unsigned n;
+
+	tree->team = team;
+	tree->length = length;
+	tree->root_node = bcl_layout_node(&team->layout, root);
+	tree->leaders = bcl_group_leaders(team, root);
+	tree->speaker = bcl_group_rank(&tree->leaders, tree->leaders.me);
+	if (team->rank != tree->speaker)
+		return;
+	n = tree->leaders.size;
+	tree->me = (tree->leaders.me + n - tree->root_node) % n;
+	bcl_postal_init(&tree->plan, n, tree->me, ahead);
+	tree->begin = leader_offset(tree, tree->me);
+	tree->size = leader_offset(tree, tree->plan.end) - tree->begin;
+}
+
+unsigned bcl_leader_tree_rank(const struct bcl_leader_tree *tree,
+			      unsigned place)
+{
+	return bcl_group_rank(&tree->leaders,
+			      (place + tree->root_node) % tree->leaders.size);
+}
+
+size_t bcl_leader_tree_child(const struct bcl_leader_tree *tree, unsigned i,
+			     size_t *at)
+{
+	size_t begin = leader_offset(tree, tree->plan.child[i]);
+
+	*at = begin - tree->begin;
+	return leader_offset(tree, bcl_postal_end(&tree->plan, i)) - begin;
+}
 
 void bcl_build_broadcast_tree(struct bcl_schedule *schedule,
 			      const struct bcl_group *group, unsigned root,
