@@ -12,6 +12,12 @@
 #include "tools/info.h"
 #include "transport/topology.h"
 
+int info_failed(const char *what, enum bcl_status status)
+{
+	fprintf(stderr, "bcl-info: %s: %s\n", what, bcl_strstatus(status));
+	return 1;
+}
+
 static int usage(FILE *to)
 {
 	fprintf(to, "usage: bcl-info [--config | --paths | "

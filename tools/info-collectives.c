@@ -9,12 +9,6 @@
 #include "collectives/builders.h"
 #include "tools/info.h"
 
-static int print_failure(const char *what, enum bcl_status status)
-{
-	fprintf(stderr, "bcl-info: %s: %s\n", what, bcl_strstatus(status));
-	return 1;
-}
-
 static void print_choices(const struct bcl_team *team)
 {
 	char text[512];
@@ -75,11 +69,11 @@ int info_collectives(const size_t *length)
 	enum bcl_status status = bcl_adi_open(NULL, &adi);
 
 	if (status)
-		return print_failure("join the job", status);
+		return info_failed("join the job", status);
 	status = bcl_team_world(adi, &team);
 	if (status) {
 		bcl_adi_close(adi);
-		return print_failure("make the team of all ranks", status);
+		return info_failed("make the team of all ranks", status);
 	}
 	if (bcl_team_rank(team) == 0)
 		print_team(team, length);

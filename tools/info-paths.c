@@ -27,12 +27,6 @@ struct rank {
 	struct bcl_peer **peers;
 };
 
-static int print_failure(const char *what, enum bcl_status status)
-{
-	fprintf(stderr, "bcl-info: %s: %s\n", what, bcl_strstatus(status));
-	return 1;
-}
-
 static enum bcl_status open_rank(struct rank *rank)
 {
 	struct bcl_context_options options = { 0 };
@@ -184,7 +178,7 @@ int info_paths(void)
 		printf("a job of one: start it with mpiexec or mpirun to see "
 		       "pairs\n");
 	close_rank(&rank);
-	return status ? print_failure("paths", status) : 0;
+	return status ? info_failed("paths", status) : 0;
 }
 
 static int one_of_two(unsigned number, void *argument)
@@ -204,7 +198,7 @@ static int one_of_two(unsigned number, void *argument)
 		status = bcl_boot_fence(rank.boot);
 	}
 	close_rank(&rank);
-	return status ? print_failure("two processes of this host", status) : 0;
+	return status ? info_failed("two processes of this host", status) : 0;
 }
 
 int info_inside(void)
@@ -220,7 +214,7 @@ int info_rails(void)
 	unsigned n = 0;
 
 	if (status)
-		return print_failure("no context", status);
+		return info_failed("no context", status);
 	printf("membarrier  %s\n",
 	       context->barrier ? "works"
 				: "missing: sends inside the host have "
