@@ -24,8 +24,8 @@ struct bcl_adi_peer *bcl_adi_sender(struct bcl_adi *adi, struct bcl_peer *from,
 				    uint64_t key, bool *taken);
 
 /* Turns until the request is done; it is not done at the call. A turn takes up
- * to `most` messages, more than 1 if the caller waits for further requests.
- * Error statuses: the job is broken. */
+ * to `most` messages, more than 1 if the caller waits for further requests; of
+ * a job with threads, 1. Error statuses: the job is broken. */
 enum bcl_status bcl_adi_wait_for(struct bcl_adi *adi,
 				 struct bcl_adi_request *request,
 				 unsigned most);

@@ -36,19 +36,15 @@ static bool next_preference(const char **list, struct preference *preference)
 	return true;
 }
 
-static bool is_name(const char *name, const char *text, int length)
-{
-	return !strncmp(name, text, (size_t)length) && !name[length];
-}
-
 /* BCL_OPERATIONS: no operation has this name. */
 static enum bcl_operation operation_of(const struct preference *preference)
 {
+	size_t length = (size_t)preference->operation_length;
 	unsigned i = 0;
 
-	while (i < BCL_OPERATIONS &&
-	       !is_name(bcl_operation_names[i], preference->operation,
-			preference->operation_length))
+	while (i < BCL_OPERATIONS && (strncmp(bcl_operation_names[i],
+					      preference->operation, length) ||
+				      bcl_operation_names[i][length]))
 		i++;
 	return (enum bcl_operation)i;
 }
@@ -57,25 +53,8 @@ static enum bcl_operation operation_of(const struct preference *preference)
 static const struct bcl_algorithm *
 algorithm_of(enum bcl_operation operation, const struct preference *preference)
 {
-	const struct bcl_algorithm *algorithm = bcl_algorithms[operation];
-
-	while (algorithm->name &&
-	       !is_name(algorithm->name, preference->algorithm,
-			preference->algorithm_length))
-		algorithm++;
-	return algorithm->name ? algorithm : NULL;
-}
-
-/* Appends a name to a list, as far as the list has room. */
-static void append_name(char names[NAMES_MAX], const char *name)
-{
-	size_t used = strlen(names);
-
-	if (used + strlen(name) + 2 >= NAMES_MAX)
-		return;
-	if (used)
-		names[used++] = ' ';
-	strcpy(names + used, name);
+	return bcl_algorithm_find(operation, preference->algorithm,
+				  (size_t)preference->algorithm_length);
 }
 
 static enum bcl_status refuse_preference(const struct bcl_config *config,
@@ -87,19 +66,20 @@ static enum bcl_status refuse_preference(const struct bcl_config *config,
 
 	if (operation == BCL_OPERATIONS) {
 		for (i = 0; i < BCL_OPERATIONS; i++)
-			append_name(names, bcl_operation_names[i]);
+			bcl_append(names, sizeof(names), " %s",
+				   bcl_operation_names[i]);
 		bcl_log(config, BCL_LOG_ERROR, "coll",
 			"BCL_COLL=%s is wrong: \"%.*s\" is no operation; "
-			"these are: %s",
+			"these are:%s",
 			config->coll, preference->operation_length,
 			preference->operation, names);
 		return BCL_ERR_ARG;
 	}
 	for (i = 0; bcl_algorithms[operation][i].name; i++)
-		append_name(names, bcl_algorithms[operation][i].name);
+		bcl_append(names, sizeof(names), " %s",
+			   bcl_algorithms[operation][i].name);
 	bcl_log(config, BCL_LOG_ERROR, "coll",
-		"BCL_COLL=%s is wrong: %s has no algorithm \"%.*s\"; it has: "
-		"%s",
+		"BCL_COLL=%s is wrong: %s has no algorithm \"%.*s\"; it has:%s",
 		config->coll, bcl_operation_names[operation],
 		preference->algorithm_length, preference->algorithm, names);
 	return BCL_ERR_ARG;
@@ -130,14 +110,15 @@ void bcl_preferences_apply(const struct bcl_config *config,
 
 	while (next_preference(&list, &preference)) {
 		enum bcl_operation operation = operation_of(&preference);
-		const char *name = algorithm_of(operation, &preference)->name;
+		const struct bcl_algorithm *algorithm =
+			algorithm_of(operation, &preference);
 
-		if (bcl_choices_force(choices, model, operation, name) !=
+		if (bcl_choices_force(choices, model, operation, algorithm) !=
 		    BCL_OK)
 			bcl_log(config, BCL_LOG_INFO, "coll",
 				"BCL_COLL: %s cannot use %s in a team of %u "
 				"ranks on %u nodes; the cost model chooses",
-				bcl_operation_names[operation], name,
+				bcl_operation_names[operation], algorithm->name,
 				model->size, model->nodes);
 	}
 }

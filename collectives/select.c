@@ -254,9 +254,7 @@ void bcl_choices_init(struct bcl_choices *choices,
 			choose_algorithms(choices, model, operation, size);
 }
 
-/* Append to the text, as far as there is room. */
-static __attribute__((format(printf, 3, 4))) void
-append(char *text, size_t size, const char *format, ...)
+void bcl_append(char *text, size_t size, const char *format, ...)
 {
 	size_t used = strlen(text);
 	va_list args;
@@ -271,11 +269,11 @@ static void print_sizes(const struct bcl_algorithm *algorithms,
 {
 	unsigned i;
 
-	append(text, size, "%s", algorithms[chosen[0]].name);
+	bcl_append(text, size, "%s", algorithms[chosen[0]].name);
 	for (i = 1; i < BCL_CHOICE_SIZES; i++)
 		if (chosen[i] != chosen[i - 1])
-			append(text, size, ", %s over %zu",
-			       algorithms[chosen[i]].name, longest(i - 1));
+			bcl_append(text, size, ", %s over %zu",
+				   algorithms[chosen[i]].name, longest(i - 1));
 }
 
 void bcl_choices_print(const struct bcl_choices *choices,
@@ -288,28 +286,35 @@ void bcl_choices_print(const struct bcl_choices *choices,
 	print_sizes(bcl_algorithms[operation], chosen[0], text, size);
 	if (!memcmp(chosen[0], chosen[1], BCL_CHOICE_SIZES))
 		return;
-	append(text, size, " (in order: ");
+	bcl_append(text, size, " (in order: ");
 	print_sizes(bcl_algorithms[operation], chosen[1], text, size);
-	append(text, size, ")");
+	bcl_append(text, size, ")");
+}
+
+const struct bcl_algorithm *bcl_algorithm_find(enum bcl_operation operation,
+					       const char *name, size_t length)
+{
+	const struct bcl_algorithm *algorithm = bcl_algorithms[operation];
+
+	while (algorithm->name && (strncmp(algorithm->name, name, length) ||
+				   algorithm->name[length]))
+		algorithm++;
+	return algorithm->name ? algorithm : NULL;
 }
 
 enum bcl_status bcl_choices_force(struct bcl_choices *choices,
 				  const struct bcl_model *model,
 				  enum bcl_operation operation,
-				  const char *name)
+				  const struct bcl_algorithm *algorithm)
 {
-	const struct bcl_algorithm *algorithms = bcl_algorithms[operation];
-	unsigned i = 0, ordered;
+	int i = (int)(algorithm - bcl_algorithms[operation]);
+	unsigned ordered;
 
-	while (algorithms[i].name && strcmp(algorithms[i].name, name))
-		i++;
-	if (!algorithms[i].name)
-		return BCL_ERR_ARG;
-	if (!bcl_algorithm_fits(&algorithms[i], model, false))
+	if (!bcl_algorithm_fits(algorithm, model, false))
 		return BCL_ERR_UNSUPPORTED;
 	for (ordered = 0; ordered < 2; ordered++)
-		if (bcl_algorithm_fits(&algorithms[i], model, ordered))
-			memset(choices->algorithm[operation][ordered], (int)i,
+		if (bcl_algorithm_fits(algorithm, model, ordered))
+			memset(choices->algorithm[operation][ordered], i,
 			       BCL_CHOICE_SIZES);
 	return BCL_OK;
 }

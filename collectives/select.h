@@ -152,12 +152,19 @@ void bcl_choices_init(struct bcl_choices *choices,
  * order of ranks is different, " (in order: ...)". */
 void bcl_choices_print(const struct bcl_choices *choices,
 		       enum bcl_operation operation, char *text, size_t size);
-/* Use one algorithm wherever the algorithm can run. ARG: no algorithm has the
- * name. UNSUPPORTED: the algorithm cannot run in this team. */
+/* Appends to a text, as far as `size`, the bytes for all of the text, has room.
+ */
+void bcl_append(char *text, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Finds the algorithm by its name of so many bytes. NULL: there is none. */
+const struct bcl_algorithm *bcl_algorithm_find(enum bcl_operation operation,
+					       const char *name, size_t length);
+/* Use one algorithm of the operation wherever the algorithm can run.
+ * UNSUPPORTED: the algorithm cannot run in this team. */
 enum bcl_status bcl_choices_force(struct bcl_choices *choices,
 				  const struct bcl_model *model,
 				  enum bcl_operation operation,
-				  const char *name);
+				  const struct bcl_algorithm *algorithm);
 
 /*
  * prefer.c: BCL_COLL. check() returns ARG, after a line in the log, if the

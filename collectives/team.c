@@ -226,11 +226,16 @@ void bcl_team_node(const struct bcl_team *team, unsigned rank, unsigned *node,
 enum bcl_status bcl_team_force(struct bcl_team *team,
 			       enum bcl_operation operation, const char *name)
 {
+	const struct bcl_algorithm *algorithm =
+		bcl_algorithm_find(operation, name, strlen(name));
 	struct bcl_model model;
 	enum bcl_status status;
 
+	if (!algorithm)
+		return BCL_ERR_ARG;
 	bcl_model_init(&model, team);
-	status = bcl_choices_force(&team->choices, &model, operation, name);
+	status =
+		bcl_choices_force(&team->choices, &model, operation, algorithm);
 	bcl_call_prepare(team);
 	return status;
 }
