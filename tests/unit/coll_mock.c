@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A mock of the ADI and of shared memory, for tests of the collectives. One
+ * lock per job protects all messages. See coll_mock.h.
+ */
 #include "tests/unit/coll_mock.h"
 
 #include <pthread.h>
@@ -20,13 +24,14 @@ enum {
 };
 
 /*
- * A send or a receive. Its owner has it on the list of what it waits for
- * until it is done; until it is matched, the receiver has it on a list. A
- * send that nobody waits for has a copy of its data.
+ * A send or a receive. An owned item is in its owner's `outstanding` list until
+ * the owner collects the finished item. Until a match, the item is also in one
+ * of the receiver's lists. A send that is not owned has a copy of its data:
+ * no rank waits for its end.
  */
 struct item {
-	struct item *next;  /* receiver's: messages or receives */
-	struct item *other; /* owner's: outstanding */
+	struct item *next;  /* in the receiver's list */
+	struct item *other; /* in the owner's list */
 	bool sends, owned, done;
 	uint8_t lane;
 	unsigned from, to, context, tag;
@@ -42,25 +47,25 @@ struct bcl_adi {
 	struct bcl_context context;
 	struct bcl_counter_page counters;
 	struct bcl_adi_client *client;
-	struct item *messages, *receives; /* in order of time */
-	struct item *outstanding;	  /* own sends and receives */
+	struct item *messages, *receives; /* unmatched, oldest first */
+	struct item *outstanding;	  /* owned sends and receives */
 	struct {
 		unsigned rank;
 		struct bcl_adi_oob oob;
 	} notices[NOTICES];
 	unsigned first_notice, nnotices;
-	struct bcl_adi_schedule *schedules; /* running here */
+	struct bcl_adi_schedule *schedules; /* of this rank, running */
 	struct bcl_adi_target *targets;
 	bool connected[RANKS];
 };
 
 /*
- * Shared memory. It lives as long as the world, since others may be about to
- * map what its owner has released.
+ * Shared memory. The world frees a block when the world closes: another rank
+ * may be about to map the block when the owner releases it.
  */
 struct block {
 	struct block *next;
-	atomic_int users; /* owner and those who have mapped it */
+	atomic_int users; /* the owner and the mappings */
 	struct bcl_memory memory;
 	max_align_t space[];
 };
@@ -95,7 +100,7 @@ static uint64_t now(void *world)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* What is said to people about mistakes that are made on purpose. */
+/* Drops the log: tests make mistakes on purpose. */
 static void ignore(void *world, const struct bcl_log_line *line)
 {
 	(void)world, (void)line;
@@ -132,7 +137,7 @@ static void free_blocks(struct block *block)
 	while (block) {
 		struct block *next = block->next;
 
-		/* Nobody forgot to leave. */
+		/* The owner and all mappings are released. */
 		ck_assert_int_eq(block->users, 0);
 		free(block);
 		block = next;
@@ -157,7 +162,7 @@ void mock_close(struct mock_world *world)
 			free(item);
 		}
 	}
-	/* What dead ranks were waiting for. */
+	/* Dead ranks leave items that were never collected. */
 	for (i = 0; i < world->options.size; i++) {
 		struct bcl_adi *adi = &world->ranks[i];
 		struct item *item;
@@ -220,7 +225,7 @@ unsigned long mock_messages(const struct mock_world *world)
 	return world->messages;
 }
 
-/* ---- messages: with the world's lock held ---------------------------------
+/* ---- messages: with the world's lock held, except item_new(), mock_die() ---
  */
 
 static void append(struct item **list, struct item *item)
@@ -273,7 +278,7 @@ static void deliver(struct item *receive, struct item *message)
 	finish(message, BCL_OK);
 }
 
-/* Take back what is not matched. */
+/* Take back a send or a receive, unless a match has finished the item. */
 static void give_up(struct bcl_adi *adi, struct item *item,
 		    enum bcl_status status)
 {
@@ -309,7 +314,7 @@ static struct item *item_new(struct bcl_adi_schedule *schedule, bool sends,
 	return item;
 }
 
-/* The owner will collect it when it is done. */
+/* The owner will collect the finished item, with collect(). */
 static void await(struct bcl_adi *adi, struct item *item)
 {
 	item->other = adi->outstanding;
@@ -364,7 +369,7 @@ enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
 	return BCL_OK;
 }
 
-/* The key is the window itself. */
+/* The key holds the address of the window. */
 enum bcl_status bcl_adi_target_open(struct bcl_adi *adi,
 				    struct bcl_adi_target *window, void *memory,
 				    size_t length, unsigned tag,
@@ -469,7 +474,8 @@ void bcl_adi_schedule_fail(struct bcl_adi_schedule *schedule,
 	pthread_mutex_unlock(&schedule->adi->world->lock);
 }
 
-/* Take out what is done. */
+/* Remove finished items from the owner's list. Items of dead peers fail first.
+ * Returns true if any item was removed. Lock held. */
 static bool collect(struct bcl_adi *adi)
 {
 	struct item **link = &adi->outstanding;
@@ -702,7 +708,7 @@ enum bcl_status bcl_adi_peer(struct bcl_adi *adi, unsigned rank,
 	pthread_mutex_lock(&adi->world->lock);
 	adi->connected[rank] = true;
 	pthread_mutex_unlock(&adi->world->lock);
-	/* A name only: nobody looks into it. */
+	/* The rank serves as the handle: only the mock looks into a peer. */
 	*peer = (struct bcl_peer *)&adi->world->ranks[rank];
 	return BCL_OK;
 }
@@ -712,7 +718,7 @@ void bcl_peer_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 	const struct bcl_adi *adi = (const struct bcl_adi *)peer;
 	const struct mock_options *options = &adi->world->options;
 	const unsigned *hosts = options->hosts;
-	/* It is rank 0 that asks to know. */
+	/* Only rank 0 measures peers, for all members. */
 	const struct bcl_peer_info *known =
 		!hosts || hosts[adi->rank] == hosts[0] ? options->inside
 						       : options->between;

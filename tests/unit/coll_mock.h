@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A job whose ranks are threads of one process, with just the functions of
- * the ADI that the collectives use: all numbers of ranks and topologies in
- * no time, and ranks that die on demand.
+ * A mock of the ADI for tests of the collectives. The ranks of a job are
+ * threads of one process, and only the functions that the collectives use
+ * exist. A test runs up to 64 ranks in any topology in a short time, and ranks
+ * die on demand.
  */
 #ifndef BCL_TESTS_COLL_MOCK_H
 #define BCL_TESTS_COLL_MOCK_H
@@ -13,11 +14,12 @@
 
 struct mock_options {
 	unsigned size;
-	const unsigned *hosts; /* by rank; NULL: all on one */
-	unsigned local_ranks;  /* of each host, the launcher says; or 0 */
-	bool synchronous;      /* a send ends when it was received */
-	bool private;	       /* memory cannot be shared */
-	/* What peers on the own node and on others are like; NULL: unknown. */
+	const unsigned *hosts; /* by rank; NULL: all on one host */
+	unsigned local_ranks;  /* of each host; 0: not known */
+	bool synchronous;      /* a send ends when its receive matches */
+	bool private;	       /* bcl_memory_map() is UNSUPPORTED */
+	/* Figures of peers on the host of rank 0 (`inside`) and on the other
+	 * hosts; NULL: unknown. */
 	const struct bcl_peer_info *inside, *between;
 	const char *coll; /* BCL_COLL; NULL: not set */
 };
@@ -27,17 +29,18 @@ struct mock_world;
 struct mock_world *mock_open(const struct mock_options *options);
 void mock_close(struct mock_world *world);
 
-/* Run it in a thread for each rank; returns when all have returned. */
+/* Calls run() in a thread for each rank; returns when all have returned. */
 void mock_run(struct mock_world *world,
 	      void (*run)(struct bcl_adi *adi, void *arg), void *arg);
 
-/* The calling rank is dead from now on; it calls nothing more. */
+/* The calling rank is dead from now on, and must not call the mock again. */
 void mock_die(struct bcl_adi *adi);
 
-/* Messages that have come and were never received. */
+/* The number of messages that arrived and that no receive has matched. */
 unsigned mock_left_over(const struct mock_world *world);
 
-/* Allocations of messages are not counted. */
+/* The number of messages that all ranks have sent. A put counts as one message;
+ * out-of-band messages do not count. */
 unsigned long mock_messages(const struct mock_world *world);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages in a row, which a wait for several takes at once, between two
- * processes on one host: rank 0 sends, rank 1 receives.
+ * Tests of messages in a row between two processes of one host. A wait for
+ * several requests takes several messages of a pair in one turn (follow() in
+ * adi/progress.c). Rank 0 sends, rank 1 receives.
  */
 #include <sched.h>
 #include <signal.h>
@@ -22,15 +23,15 @@
 
 enum {
 	CONTEXT = 3,
-	MOST = 48,			 /* messages or receives of a round */
-	ROUNDS = UNIT_SLOW ? 200 : 2000, /* of random ones */
+	MOST = 48,			 /* messages, or receives, of a round */
+	ROUNDS = UNIT_SLOW ? 200 : 2000, /* of random messages */
 	LONGEST = 20000,
-	AFTER = 0xee, /* what is behind a message in its buffer */
+	AFTER = 0xee, /* the byte behind a message in the buffer */
 };
 
-/* What both processes see. */
+/* In memory that both processes share. */
 static struct {
-	_Atomic unsigned sent, posted; /* rounds */
+	_Atomic unsigned sent, posted; /* rounds so far */
 	_Atomic bool done;
 } * shared;
 
@@ -42,7 +43,7 @@ static void await(_Atomic unsigned *word, unsigned value)
 		sched_yield();
 }
 
-/* Rank 1 tells rank 0, which waits for it, that a round is over. */
+/* Rank 1 tells rank 0 that a round is over. Rank 0 waits in await_answer(). */
 static void answer(struct bcl_adi *adi)
 {
 	need_equal(bcl_adi_send(adi, NULL, 0, 0, 0, 0), BCL_OK);
@@ -66,7 +67,7 @@ static int run_rank(unsigned rank, void *arg)
 
 	setenv("BCL_RAILS", "none", 1);
 	need_equal(bcl_adi_open(&options, &adi), BCL_OK);
-	/* so that they are connected */
+	/* a first message each way connects the ranks */
 	if (rank) {
 		need_equal(bcl_adi_recv(adi, NULL, 0, 0, 0, 0, NULL), BCL_OK);
 		answer(adi);
@@ -80,7 +81,7 @@ static int run_rank(unsigned rank, void *arg)
 	return 0;
 }
 
-/* The job ends well, but for so many ranks. */
+/* Run the job. The receiver must finish, and exactly `lost` ranks must fail. */
 static void run_job(const struct job *job, int lost)
 {
 	void *page = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
@@ -105,7 +106,7 @@ static struct bcl_adi_request *post(struct bcl_adi *adi, unsigned i,
 	return request;
 }
 
-/* ---- how many are taken ---- */
+/* ---- how many messages a wait takes ---- */
 
 enum {
 	ROW = 4,
@@ -131,8 +132,12 @@ static void send_rows(struct bcl_adi *adi)
 	}
 }
 
-/* A wait for several takes more than what it has to, if it is there; a wait for
- * one does not, whose next message has not come, mostly. */
+/*
+ * Rank 1 waits when all four messages have arrived. A wait for three requests
+ * may take three messages, although only the first request is still open. A
+ * wait for one request takes one message only: in real programs the next
+ * message has usually not arrived yet.
+ */
 static void receive_rows(struct bcl_adi *adi)
 {
 	struct bcl_adi_request *requests[ROW], *some[ROW] = { NULL };
@@ -150,7 +155,7 @@ static void receive_rows(struct bcl_adi *adi)
 		need_equal(several ? bcl_adi_waitall(adi, some, ROW - 1, NULL)
 				   : bcl_adi_wait(adi, &some[0], NULL),
 			   BCL_OK);
-		/* something else may be due before: then it is one */
+		/* if the port has other work due, the turn takes only one */
 		if (requests[1]->state == BCL_REQUEST_DONE)
 			rows++;
 		need(several || requests[1]->state != BCL_REQUEST_DONE);
@@ -165,13 +170,16 @@ static void receive_rows(struct bcl_adi *adi)
 	shared->done = true;
 }
 
+/* Four messages wait in the ring. Waits for several requests take more than one
+ * of the messages in more than half of the tries. Waits for one request never
+ * do. */
 START_TEST(several_at_once)
 {
 	run_job(&(struct job){ send_rows, receive_rows }, 0);
 }
 END_TEST
 
-/* ---- beside a put of one's own ---- */
+/* ---- during a put of the receiver ---- */
 
 static uint8_t area[64];
 
@@ -196,8 +204,9 @@ static void send_beside_put(struct bcl_adi *adi)
 	bcl_memory_release(memory);
 }
 
-/* While a put with a notification is copied by the peer no message of ours may
- * overtake it, for which the pair is hidden from sends; it receives. */
+/* While the peer copies the data of a put with a notification, no message of
+ * this rank may overtake the put. The library therefore hides the pair from
+ * sends (peer->pair is NULL). The pair must still receive. */
 static void receive_beside_put(struct bcl_adi *adi)
 {
 	struct bcl_adi_request *requests[ROW],
@@ -228,6 +237,8 @@ static void receive_beside_put(struct bcl_adi *adi)
 	shared->done = true;
 }
 
+/* Without copies by attach the peer carries out the put. Meanwhile rank 1 must
+ * receive all messages in order. */
 START_TEST(beside_put)
 {
 	setenv("BCL_ATTACH", "0", 1);
@@ -235,9 +246,10 @@ START_TEST(beside_put)
 }
 END_TEST
 
-/* ---- what random ones get ---- */
+/* ---- random messages ---- */
 
-/* A generator of its own, so that a seed means the same everywhere. */
+/* Marsaglia's xorshift. With its own generator the test draws the same numbers
+ * from a seed on every system. */
 static uint64_t draw(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -258,15 +270,15 @@ struct receive {
 	size_t length;
 	int source, tag;
 	bool cancelled;
-	int message; /* that it gets; -1: none */
+	int message; /* index of its message; -1: none */
 };
 
 static struct round {
 	enum {
-		POSTED, /* before anything is sent */
-		LYING,	/* likewise, and waited for when all is sent */
-		KEPT,	/* posted when all is sent */
-		RACE,
+		POSTED, /* receives are posted before the sends */
+		LYING,	/* likewise, and rank 1 waits after the sends */
+		KEPT,	/* receives are posted after the sends */
+		RACE,	/* no order between sends and receives */
 		ORDERS
 	} order;
 	unsigned messages, receives, left; /* messages without a receive */
@@ -296,7 +308,8 @@ static size_t draw_length(uint64_t *state)
 	}
 }
 
-/* Each message gets the first receive posted that it fits. */
+/* The model: each message goes to the first free receive with a matching tag,
+ * in the order of the posts. */
 static void draw_round(struct round *round, uint64_t *state)
 {
 	unsigned i, k;
@@ -316,7 +329,7 @@ static void draw_round(struct round *round, uint64_t *state)
 			.message = -1,
 		};
 		if (!(r >> 12 & 15)) {
-			/* nothing is sent with it */
+			/* no message has this tag */
 			receive->tag = 9;
 			receive->cancelled = true;
 		}
@@ -383,8 +396,8 @@ static void check(const struct round *round, unsigned i, size_t room,
 	need(buffer[n] == AFTER);
 }
 
-/* Wait for those that get a message, in the order in which they were posted or
- * the other way round; then cancel the others. */
+/* Wait for the receives that get a message, in the order of the posts or in
+ * reverse order. Then cancel the remaining receives. */
 static void wait_for_posted(struct bcl_adi *adi, const struct round *round,
 			    struct bcl_adi_request **requests, bool reverse)
 {
@@ -467,7 +480,8 @@ static void receive_random(struct bcl_adi *adi)
 	shared->done = true;
 }
 
-/* Against a model that takes them one by one. */
+/* Each receive must get the message that draw_round() predicts. The model takes
+ * the messages one by one. */
 START_TEST(random_ones)
 {
 	const char *given = getenv("BCL_TEST_SEED");
@@ -479,10 +493,10 @@ START_TEST(random_ones)
 }
 END_TEST
 
-/* ---- messages that are not what they say ---- */
+/* ---- forged messages ---- */
 
 enum {
-	GOOD = 6, /* messages, each behind as many bad ones */
+	GOOD = 6, /* good messages, each behind BAD forged messages */
 	BAD = 3,
 };
 
@@ -490,9 +504,9 @@ static void send_false(struct bcl_adi *adi)
 {
 	const uint64_t key = bcl_match_key(CONTEXT, 0, 5);
 	const uint64_t false_keys[] = {
-		bcl_match_key(CONTEXT, 1, 5),  /* the receiver's */
-		bcl_match_key(CONTEXT, 77, 5), /* nobody's */
-		key | 0x80000000,	       /* no tag */
+		bcl_match_key(CONTEXT, 1, 5),  /* rank of the receiver */
+		bcl_match_key(CONTEXT, 77, 5), /* not a rank of the job */
+		key | 0x80000000,	       /* not a valid tag */
 	};
 	struct bcl_peer *peer;
 	unsigned i, k;
@@ -535,6 +549,8 @@ static void receive_false(struct bcl_adi *adi)
 	shared->done = true;
 }
 
+/* Keys with a wrong source or an invalid tag: the receiver must drop the forged
+ * messages, and must get all good messages in order. */
 START_TEST(false_ones)
 {
 	run_job(&(struct job){ send_false, receive_false }, 0);
@@ -544,7 +560,7 @@ END_TEST
 /* ---- a rank that dies ---- */
 
 enum {
-	LAST = 20, /* messages before that */
+	LAST = 20, /* messages before the death */
 	WANTED = 24,
 };
 
@@ -584,6 +600,8 @@ static void receive_from_dead(struct bcl_adi *adi)
 	shared->done = true;
 }
 
+/* The sender is killed after LAST messages. The first LAST receives must get
+ * data, and the other receives must fail with BCL_ERR_DEAD. */
 START_TEST(dead_ones)
 {
 	run_job(&(struct job){ send_and_die, receive_from_dead }, 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The same operations over the real stack: processes on one host, and on
- * virtual nodes that reach one another by the card.
+ * Tests of the collectives over the real stack, with the cases of coll_cases.h:
+ * the ranks are processes of one host, or of virtual nodes that reach each
+ * other through the card.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -70,17 +71,18 @@ static int expect(bool holds, const char *what, const struct bcl_team *team)
 	return !holds;
 }
 
-/* ---- values ----------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------- */
 
 static int everything(const struct job *job, struct bcl_team *world)
 {
-	/* the longest in several pieces and chunks */
+	/* the longest takes several pieces and chunks */
 	static const size_t lengths[] = { 0, 8, 25, 5000,
 					  UNIT_SLOW ? 150001 : 300001 };
 	unsigned operation, i, node, members, mine;
 	int failures = 0;
 
-	/* The test is of the paths that it says. */
+	/* check that the job runs with the nodes and the segment of its
+	 * shape */
 	bcl_team_node(world, world->rank, &mine, &members);
 	failures += expect(world->shares == (members > 1), "a segment", world);
 	for (i = 0; i < world->size; i++) {
@@ -110,16 +112,21 @@ static const struct job shapes[] = {
 	{ .size = 3, .nodes = "aab", .threads = true, .run = everything },
 };
 
+/* All operations must give the right values with every algorithm, on each shape
+ * of job. */
 START_TEST(values)
 {
 	run_job(&shapes[_i]);
 }
 END_TEST
 
-/* ---- choices ---------------------------------------------------------------- */
+/* ---- choices ------------------------------------------------------------ */
 
-/* What is known of peers decides by which algorithms, and so in which order,
- * sums are taken: nothing that was measured, or they differ from run to run. */
+/*
+ * The collectives choose an algorithm, and with it the order of a sum, by the
+ * latency of peers. bcl_peer_info() must report a typical latency here, equal
+ * for all peers: with a measured latency sums would differ from run to run.
+ */
 static int know_what_is_typical(const struct job *job, struct bcl_team *world)
 {
 	double latency = 0;
@@ -157,6 +164,7 @@ static int talk_before(const struct job *job, struct bcl_team *world)
 	return failures + know_what_is_typical(job, world);
 }
 
+/* The latency is typical even after the ranks have exchanged messages. */
 START_TEST(nothing_measured)
 {
 	static const struct job job = {
@@ -169,7 +177,7 @@ START_TEST(nothing_measured)
 }
 END_TEST
 
-/* ---- threads ----------------------------------------------------------------- */
+/* ---- threads ------------------------------------------------------------ */
 
 struct worker {
 	struct bcl_team *team;
@@ -184,7 +192,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* A team for each of several threads. */
+/* Several threads run operations at the same time, each on its own team. */
 static int in_threads(const struct job *job, struct bcl_team *world)
 {
 	enum {
@@ -225,11 +233,12 @@ START_TEST(teams_of_threads)
 }
 END_TEST
 
-/* ---- waiting for long -------------------------------------------------------- */
+/* ---- waiting for long --------------------------------------------------- */
 
 /*
- * One is late by more than anybody yields: the others sleep, and are woken,
- * by whichever way its flag is written.
+ * The victim is later than a member yields. The other members must sleep in
+ * each operation, and must not wake up all the time. The victim must wake the
+ * sleepers, in a blocking operation and in a nonblocking one.
  */
 static int come_late(const struct job *job, struct bcl_team *world)
 {
@@ -283,13 +292,12 @@ START_TEST(sleeping)
 }
 END_TEST
 
-/* ---- sleeping beside a thread that takes what comes
- * -------------------------- */
+/* ---- sleeping beside a thread that polls -------------------------------- */
 
 static struct bcl_env without_alarm;
 static atomic_bool polls;
 
-/* Nobody gets up because of the time: only who is woken does. */
+/* Waits without a deadline: the caller returns only when woken. */
 static void wait_until_woken(void *arg, int object, uint64_t until)
 {
 	(void)until;
@@ -309,7 +317,7 @@ static int be_woken(const struct job *job, struct bcl_team *world)
 {
 	enum {
 		ROUNDS = 10,
-		LATE = 100000, /* us: longer than anybody yields */
+		LATE = 100000, /* us: longer than a member yields */
 	};
 	int failures = 0;
 	pthread_t thread;
@@ -339,6 +347,8 @@ static int be_woken(const struct job *job, struct bcl_team *world)
 				 "sleeps", world);
 }
 
+/* A thread of rank 0 polls all the time, and so may take the message that wakes
+ * a sleeper. The thread that sleeps in a barrier must wake up nevertheless. */
 START_TEST(woken_beside_a_thread)
 {
 	const struct job job = {
@@ -352,16 +362,16 @@ START_TEST(woken_beside_a_thread)
 }
 END_TEST
 
-/* ---- messages beside a wait ------------------------------------------------- */
+/* ---- messages beside a wait --------------------------------------------- */
 
 enum {
 	MESSAGES = 32,
 };
 
 static struct {
-	_Atomic bool *sent; /* shared */
+	_Atomic bool *sent; /* shared by both ranks */
 	struct bcl_env env;
-	const struct bcl_adi_request *last; /* not done: yields are counted */
+	const struct bcl_adi_request *last; /* yields count until its end */
 	unsigned yields;
 } beside;
 
@@ -413,8 +423,9 @@ static int wait_beside(struct bcl_team *world)
 	       expect(beside.yields < 2 * MESSAGES, "few yields", world);
 }
 
-/* On a crowded host who waits for others yields in between: but not between
- * messages that are there. */
+/* On a crowded host a member yields while it waits. In a barrier rank 1 finds
+ * messages of rank 0 that have all arrived. Until the last message is done rank
+ * 1 must hardly yield: less than twice per message. */
 static int take_messages(const struct job *job, struct bcl_team *world)
 {
 	int failures;
@@ -442,13 +453,13 @@ START_TEST(messages_beside_a_wait)
 }
 END_TEST
 
-/* ---- going ahead ------------------------------------------------------------- */
+/* ---- going ahead -------------------------------------------------------- */
 
 enum {
-	AHEAD = 10, /* broadcasts that nobody but the root takes part in yet */
+	AHEAD = 10, /* broadcasts that the root runs alone */
 };
 
-/* Short broadcasts, whose words say which they are. */
+/* Short broadcasts. Each one carries its number, in the first and last word. */
 static int broadcasts(struct bcl_team *world, unsigned root)
 {
 	uint64_t words[7] = { 0 }, i;
@@ -463,7 +474,8 @@ static int broadcasts(struct bcl_team *world, unsigned root)
 	return expect(!failures, "the root's words", world);
 }
 
-/* The root needs nobody's turn: the others wait for what it sends after it. */
+/* The root must finish AHEAD broadcasts without the others. The other members
+ * join only after a message that the root sends behind its broadcasts. */
 static int go_ahead(const struct job *job, struct bcl_team *world)
 {
 	int failures = 0;
@@ -494,10 +506,10 @@ START_TEST(ahead)
 }
 END_TEST
 
-/* ---- wrong lengths
- * ----------------------------------------------------------- */
+/* ---- wrong lengths ------------------------------------------------------ */
 
-/* A broadcast of one length at the root and another one at the other rank. */
+/* Broadcast `sent` bytes at the root, `due` bytes at the other rank. The other
+ * rank must get BCL_ERR_TRUNCATED, and so must the next operations of both. */
 static int differ(struct bcl_team *world, size_t sent, size_t due)
 {
 	size_t length = world->rank ? due : sent;
@@ -527,6 +539,8 @@ static int call_with_other_lengths(const struct job *job,
 	       expect(!bcl_barrier(world), "the other team", world);
 }
 
+/* A wrong length ends the team of the operation only. The world must work
+ * afterwards. */
 START_TEST(wrong_lengths)
 {
 	static const struct job job = {
@@ -539,10 +553,11 @@ START_TEST(wrong_lengths)
 }
 END_TEST
 
-/* ---- what a member took back ---------------------------------------------- */
+/* ---- the reason of a loss ----------------------------------------------- */
 
-/* A message of a barrier fails as one that the other rank has taken back. That
- * rank hears of it. */
+/* Rank 1 begins a barrier and lets the barrier fail with `by`, as if rank 0 had
+ * taken back a message or a put target. Then rank 1 lets rank 0 go on, and
+ * returns the result of the barrier. */
 static enum bcl_status be_let_down(struct bcl_team *team, enum bcl_status by)
 {
 	struct bcl_adi_request *request;
@@ -555,7 +570,8 @@ static enum bcl_status be_let_down(struct bcl_team *team, enum bcl_status by)
 	return bcl_adi_wait(team->adi, &request, NULL);
 }
 
-/* What ended the team is told by who did, be it later than the failure. */
+/* Rank 0 ends the team with a wrong argument, after the failure at rank 1. Rank
+ * 1 must wait for the reason, and report BCL_ERR_ARG. */
 static int hear_why(const struct job *job, struct bcl_team *world)
 {
 	enum bcl_status status = BCL_ERR_ARG;
@@ -571,7 +587,8 @@ static int hear_why(const struct job *job, struct bcl_team *world)
 	       expect(bcl_barrier(world) == BCL_ERR_ARG, "the end", world);
 }
 
-/* There are no news: the failure is all that is known. */
+/* Rank 0 does not end the team. Rank 1 must wait in vain, and report its own
+ * failure. */
 static int hear_nothing(const struct job *job, struct bcl_team *world)
 {
 	enum bcl_status status = BCL_ERR_MEMORY;
@@ -581,12 +598,15 @@ static int hear_nothing(const struct job *job, struct bcl_team *world)
 		status = be_let_down(world, BCL_ERR_MEMORY);
 	} else {
 		bcl_adi_recv(world->adi, NULL, 0, 1, 0, 0, NULL);
-		bcl_barrier(world); /* the other one's message has come */
+		bcl_barrier(world); /* the message of rank 1 has come */
 	}
 	return expect(status == BCL_ERR_MEMORY, bcl_strstatus(status), world) +
 	       expect(bcl_barrier(world) == BCL_ERR_MEMORY, "the end", world);
 }
 
+/* A member that fails with CANCELLED or MEMORY waits a part of BCL_PEER_TIMEOUT
+ * for the reason why the team is lost. The long timeout leaves time for the
+ * reason; the short one ends a wait in vain soon. */
 START_TEST(let_down)
 {
 	static const struct job jobs[] = {
@@ -599,9 +619,9 @@ START_TEST(let_down)
 }
 END_TEST
 
-/* ---- death ------------------------------------------------------------------- */
+/* ---- death -------------------------------------------------------------- */
 
-/* Those who live make a team of their own. */
+/* The survivors must be able to make a team, and to use it. */
 static int go_on_without(struct bcl_team *world, unsigned victim)
 {
 	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_UINT64);
@@ -634,7 +654,7 @@ static int lose_one(const struct job *job, struct bcl_team *world)
 	for (i = 0; i < 20; i++)
 		failures += expect(!bcl_allreduce(world, in, out, 1, sum),
 				   "all alive", world);
-	/* The others may be in what it has left: let them. */
+	/* the others may still be in the last allreduce: let them finish */
 	if (world->rank == job->victim) {
 		usleep(100000);
 		raise(SIGKILL);
@@ -648,6 +668,8 @@ static int lose_one(const struct job *job, struct bcl_team *world)
 	return failures + go_on_without(world, job->victim);
 }
 
+/* A rank is killed between two operations. The survivors must lose the world,
+ * and go on without the dead rank. */
 START_TEST(death)
 {
 	static const struct job jobs[] = {
@@ -661,7 +683,7 @@ START_TEST(death)
 	};
 
 	setenv("BCL_PEER_TIMEOUT", "5s", 1);
-	/* All but the victim end well. */
+	/* only the victim fails */
 	ck_assert_int_eq(bcl_boot_job_run(jobs[_i].size, fork_rank,
 					  (void *)&jobs[_i]),
 			 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which algorithms a team uses: short operations those of few messages, long
- * ones those that send each byte seldom, with the turn between them where what
- * is known of the peers puts it.
+ * Tests of the algorithms that a team chooses. Short operations must use
+ * algorithms with few messages, long operations algorithms that send each byte
+ * seldom. The figures of the peers decide at which length the choice changes.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ enum {
 	LONG = 16 << 20, /* bytes */
 };
 
-/* As the transport gives them: us, us, MB/s. */
+/* Latency and overhead in us, bandwidth in MB/s, as in struct bcl_peer_info. */
 static const struct bcl_peer_info shared = {
 	.level = 1, .latency = 0.1, .overhead = 0.02, .bandwidth = 20000
 };
@@ -36,7 +36,8 @@ static void copy_choices(struct bcl_adi *adi, void *arg)
 	bcl_team_free(world);
 }
 
-/* Those of a job of so many ranks, `members` of which share each node. */
+/* The choices of a job of `size` ranks with `members` ranks on each node. All
+ * ranks must choose alike. `between`: figures of peers on other nodes. */
 static struct bcl_choices choices_of(unsigned size, unsigned members,
 				     const struct bcl_peer_info *between)
 {
@@ -67,7 +68,7 @@ static const char *name_of(const struct bcl_choices *choices,
 	return bcl_choice(choices, operation, false, length)->name;
 }
 
-/* names: those that are right, each followed by a blank. */
+/* `names`: the algorithms that are right, each followed by a blank. */
 static void expect(const struct bcl_choices *choices, unsigned size,
 		   unsigned members, enum bcl_operation operation,
 		   size_t length, const char *names)
@@ -104,6 +105,8 @@ static const struct {
 
 static const unsigned sizes[] = { 2, 3, 8, 16 };
 
+/* One rank on each node: short and long operations must use the algorithms of
+ * `apart`. */
 START_TEST(each_on_a_node_of_its_own)
 {
 	unsigned size = sizes[_i], i;
@@ -113,7 +116,7 @@ START_TEST(each_on_a_node_of_its_own)
 		enum bcl_operation operation = apart[i].operation;
 		const char *brief = apart[i].brief, *large = apart[i].large;
 
-		/* Among few other algorithms come to the same. */
+		/* with few ranks several algorithms cost the same */
 		if (size < 4 && operation == BCL_OPERATION_ALLGATHER)
 			brief = "bruck bruck_2 bruck_4 ring ";
 		if (size < 4 && operation == BCL_OPERATION_BROADCAST)
@@ -127,7 +130,8 @@ START_TEST(each_on_a_node_of_its_own)
 }
 END_TEST
 
-/* The hierarchy is used where messages are what costs. */
+/* Several ranks on each node: short operations must use algorithms with few
+ * messages, as the number of messages dominates the cost. */
 START_TEST(several_on_each_node)
 {
 	unsigned size = sizes[_i], members = size > 8 ? 4 : 2, i;
@@ -143,6 +147,7 @@ START_TEST(several_on_each_node)
 }
 END_TEST
 
+/* All ranks on one node: short operations must use the node's segment. */
 START_TEST(all_on_one_node)
 {
 	unsigned size = sizes[_i], i;
@@ -151,7 +156,8 @@ START_TEST(all_on_one_node)
 	for (i = 0; i < BCL_OPERATION_ALLTOALLV; i++)
 		expect(&choices, size, size, (enum bcl_operation)i, SHORT,
 		       "node ");
-	/* Each byte is fetched from where it is instead of copied twice. */
+	/* long operations fetch each byte directly, which saves one of two
+	 * copies */
 	expect(&choices, size, size, BCL_OPERATION_BROADCAST, LONG,
 	       "chain scatter_ring ");
 	expect(&choices, size, size, BCL_OPERATION_ALLREDUCE, LONG,
@@ -162,7 +168,8 @@ START_TEST(all_on_one_node)
 }
 END_TEST
 
-/* Two ranks once had their vector doubled, whatever its length. */
+/* Regression test: two ranks must use the ring for a long vector. Once the
+ * model chose doubling for any length. */
 START_TEST(ring_of_two)
 {
 	struct bcl_choices near = choices_of(2, 2, &network);
@@ -173,7 +180,7 @@ START_TEST(ring_of_two)
 }
 END_TEST
 
-/* The shortest vector from which on no vector is doubled. */
+/* The least length from which on no allreduce uses doubling. Bytes. */
 static size_t turn_of(const struct bcl_peer_info *between)
 {
 	struct bcl_choices choices = choices_of(8, 1, between);
@@ -189,6 +196,8 @@ static size_t turn_of(const struct bcl_peer_info *between)
 	return turn;
 }
 
+/* Doubling must pay off for longer vectors if the latency is higher, and for
+ * shorter vectors if the bandwidth is lower. */
 START_TEST(peers_decide)
 {
 	struct bcl_peer_info slow = network, narrow = network;
@@ -200,7 +209,8 @@ START_TEST(peers_decide)
 }
 END_TEST
 
-/* Messages of a root to its own node cost next to nothing. */
+/* Messages between a root and members of its node are cheap: a direct gather or
+ * scatter pays off. With many members a short gather must still use a tree. */
 START_TEST(near_members_are_near)
 {
 	struct bcl_choices few = choices_of(4, 2, &network);
@@ -214,7 +224,8 @@ START_TEST(near_members_are_near)
 }
 END_TEST
 
-/* What was the fastest between two nodes that share two processors. */
+/* Two nodes of two ranks must use the algorithms that were measured to be the
+ * fastest with 128 KB, when both nodes shared two processors. */
 START_TEST(two_nodes_of_two)
 {
 	struct bcl_choices choices = choices_of(4, 2, &network);
@@ -255,8 +266,9 @@ static struct world_of_one preferring(const char *coll)
 	return made;
 }
 
-/* An algorithm that the user prefers is used at all lengths, unless the team
- * cannot run it; other operations are left to the model. */
+/* BCL_COLL names an algorithm for an operation. The team must use it at all
+ * lengths, unless the team cannot run the algorithm. The model chooses for all
+ * other operations. */
 START_TEST(user_prefers)
 {
 	struct world_of_one made = preferring(
@@ -297,6 +309,7 @@ static const char *const wrong[] = {
 	"allreduce:ring gather:tree",
 };
 
+/* A wrong setting of BCL_COLL must be refused with BCL_ERR_ARG. */
 START_TEST(user_is_told)
 {
 	ck_assert_int_eq(preferring(wrong[_i]).status, BCL_ERR_ARG);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What befalls nodes of a simulated job, and what the others see of it. Rank 0
- * sends numbers to rank 1, which answers each; rank 2 only stands by.
+ * Faults of nodes in a simulated job, and how the other nodes notice. Rank 0
+ * sends numbers to rank 1, and rank 1 answers each number. Rank 2 is idle.
  */
 #include "sim_script.h"
 #include "unit.h"
@@ -12,28 +12,28 @@
 #define MS (1000 * US)
 
 static const uint64_t LIMIT = 3000 * MS;
-static uint64_t pace, end; /* rank 0 asks so often, until then */
+static uint64_t pace, end; /* ns: rank 0 sends a number each pace, until end */
 
 static struct script scripted;
 static struct sim_job *job;
 
-/* What rank 0 has seen; what each life of rank 1 has. */
+/* Observations of rank 0 up to `over`, and of both incarnations of rank 1. */
 static struct {
 	unsigned asked, delivered, failed, answers;
-	unsigned late;		/* answers in the last quarter */
+	unsigned late;		/* answers in the last quarter of the run */
 	unsigned midway;	/* delivered from 25 to 40 ms */
-	enum bcl_status status; /* of what failed first */
-	enum bcl_status lost;	/* why the peer was lost first */
+	enum bcl_status status; /* of the first failed send */
+	enum bcl_status lost;	/* reason of the first loss of the peer */
 	bool over;
 	unsigned crashes;
-	unsigned heard[2];
+	unsigned heard[2]; /* by incarnation of rank 1 */
 	struct bcl_card_peaks peaks;
-	uint64_t next; /* number that may be heard */
+	uint64_t next; /* the lowest number that may still come */
 } seen;
 
 static uint64_t now(const struct sim_rank *rank)
 {
-	/* the world begins at a second */
+	/* virtual time begins at one second */
 	return rank->context.env->now(rank->context.env->world) - 1000 * MS;
 }
 
@@ -43,7 +43,7 @@ struct side {
 	struct sim_rank *rank;
 	struct bcl_context *context;
 	struct bcl_port *port;
-	struct bcl_peer *peer; /* rank 0's: rank 1 */
+	struct bcl_peer *peer; /* rank 1, if this is rank 0 */
 };
 
 static void open_side(struct side *side, struct sim_rank *rank)
@@ -120,7 +120,7 @@ static void asks(struct sim_rank *rank)
 	struct side side;
 
 	open_side(&side, rank);
-	seen.asked = seen.delivered = seen.failed = 0; /* in this life */
+	seen.asked = seen.delivered = seen.failed = 0; /* in this incarnation */
 	while (now(rank) < end)
 		ask(&side);
 	while (seen.delivered + seen.failed < seen.asked) {
@@ -131,7 +131,8 @@ static void asks(struct sim_rank *rank)
 	bcl_close(side.context);
 }
 
-/* To whoever has asked: it opens no peers. */
+/* Rank 1 answers the peer of each message, and opens no peers. Numbers must
+ * arrive in rising order, across a restart of either rank. */
 static void answers(struct sim_rank *rank)
 {
 	struct bcl_event event;
@@ -161,7 +162,8 @@ static void play(struct sim_rank *rank)
 		answers(rank);
 }
 
-/* All that live come to their end, and so does all that was asked. */
+/* Run the job with a script of faults. All live ranks must return, and each
+ * number of rank 0 must be delivered or fail. */
 static void run(unsigned rails, const char *script)
 {
 	memset(&seen, 0, sizeof(seen));
@@ -183,6 +185,8 @@ static void setup(void)
 	end = 80 * MS;
 }
 
+/* Without faults all numbers are delivered, and the memory of the cards stays
+ * small. */
 START_TEST(all_is_well)
 {
 	run(1, "");
@@ -190,7 +194,8 @@ START_TEST(all_is_well)
 	ck_assert_uint_eq(seen.delivered, seen.asked);
 	ck_assert_uint_eq(seen.heard[0], seen.asked);
 	ck_assert_int_eq(seen.lost, BCL_OK);
-	/* One is on its way at a time, and each waits for its dma. */
+	/* One number is in flight at a time, and the receiver's card holds a
+	 * message until its DMA ends. */
 	ck_assert_uint_eq(seen.peaks.sending, 1);
 	ck_assert_uint_eq(seen.peaks.held, 1);
 	ck_assert_uint_gt(seen.peaks.memory, 10000);
@@ -198,6 +203,8 @@ START_TEST(all_is_well)
 }
 END_TEST
 
+/* Rank 1 crashes for good. Rank 0 must learn of the loss, and sends must
+ * fail. */
 START_TEST(who_crashes_is_missed)
 {
 	run(1, "crash node=1 at=5ms");
@@ -210,6 +217,8 @@ START_TEST(who_crashes_is_missed)
 }
 END_TEST
 
+/* Rank 1 crashes and restarts. Rank 0 must see the loss of the first
+ * incarnation, then exchange numbers with the second. */
 START_TEST(who_comes_back_is_another)
 {
 	run(1, "crash node=1 at=5ms for=2ms");
@@ -221,8 +230,10 @@ START_TEST(who_comes_back_is_another)
 }
 END_TEST
 
-/* Whatever it was about when it sent its nth frame. If that was a handshake,
- * its next life is not listened to for eight times the longest time-out. */
+/* A node crashes at its nth frame, at any step of the protocol, and restarts.
+ * The ranks must exchange numbers in the end. If the crash ends a handshake,
+ * the other card ignores the next incarnation for eight times the longest
+ * RTO. */
 START_TEST(a_crash_at_any_step)
 {
 	char script[64];
@@ -237,6 +248,8 @@ START_TEST(a_crash_at_any_step)
 }
 END_TEST
 
+/* All cards isolate node 1 for 40 ms. Rank 0 must see BCL_ERR_ISOLATED, and
+ * the same incarnation must answer afterwards. */
 START_TEST(who_is_isolated_joins_again)
 {
 	run(1, "isolate node=1 at=2ms for=40ms");
@@ -247,6 +260,8 @@ START_TEST(who_is_isolated_joins_again)
 }
 END_TEST
 
+/* One of two rails of node 1 is unplugged. No number may fail, and the other
+ * rail must carry the traffic meanwhile. */
 START_TEST(a_rail_does_without_the_other)
 {
 	run(2, "unplug node=1 at=2ms for=40ms");
@@ -256,6 +271,8 @@ START_TEST(a_rail_does_without_the_other)
 }
 END_TEST
 
+/* Rank 0 and its card are ten times slower for 40 ms. Fewer numbers must arrive
+ * meanwhile, and none may fail. */
 START_TEST(who_is_slow_is_waited_for)
 {
 	unsigned midway;
@@ -270,8 +287,9 @@ START_TEST(who_is_slow_is_waited_for)
 }
 END_TEST
 
-/* Its card goes on, so that it is not lost. The ring takes what comes until it
- * is full; from then on all is refused, and comes again. */
+/* The program of rank 1 stalls, but the card goes on, so rank 0 does not lose
+ * the peer. Once the ring is full the card refuses all messages. The sender
+ * sends refused messages again, and each number must arrive in the end. */
 START_TEST(who_stalls_has_a_full_ring)
 {
 	end = 300 * MS;
@@ -284,8 +302,8 @@ START_TEST(who_stalls_has_a_full_ring)
 }
 END_TEST
 
-/* Both lose each other. Only one of them connects again, and the other can
- * answer all the same. */
+/* The link of node 1 is cut in both directions, and both ranks lose the peer.
+ * Only rank 0 connects again. Rank 1 must still be able to answer. */
 START_TEST(an_answer_to_who_was_lost)
 {
 	end = 300 * MS;
@@ -304,6 +322,8 @@ static void fences(struct sim_rank *rank)
 	seen.heard[rank->life]++;
 }
 
+/* Rank 1 crashes before its fence. The fence of the other two ranks must end
+ * nevertheless. */
 START_TEST(a_fence_does_not_wait_for_the_dead)
 {
 	memset(&seen, 0, sizeof(seen));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which addresses of two cards are paired, and in which order. */
+/* Tests of transport/card/ways.c: the ways between the addresses of two cards,
+ * and the order of the ways. */
 #include "unit.h"
 
 #include <arpa/inet.h>
@@ -8,7 +9,7 @@
 
 #include "transport/card/inside.h"
 
-/* A side: its ends, and what it tells others of them. */
+/* A card: its ends, and the address published for other cards. */
 struct side {
 	struct bcl_context context;
 	struct bcl_host host;
@@ -53,7 +54,8 @@ static const char *text_of(const struct bcl_wire_address *address, char to[64])
 			 address->bytes, to, 64);
 }
 
-/* "0 10.0.0.1>10.0.0.2, ...": those of a's, with the rail. */
+/* The ways from `a` to `b` as text, "0 10.0.0.1>10.0.0.2, ...". The number is
+ * the rail of `a`. */
 static const char *found(void)
 {
 	static char text[2048];
@@ -71,6 +73,7 @@ static const char *found(void)
 	return text;
 }
 
+/* An IPv4 address is never paired with an IPv6 address. */
 START_TEST(by_family)
 {
 	begin();
@@ -85,6 +88,7 @@ START_TEST(by_family)
 }
 END_TEST
 
+/* Ways with more leading address bits in common come first. */
 START_TEST(the_likely_first)
 {
 	begin();
@@ -98,7 +102,8 @@ START_TEST(the_likely_first)
 }
 END_TEST
 
-/* Both sides find the same pairs, of networks in another order, too. */
+/* Rails are paired by network, even if the two cards list the networks in
+ * different order. */
 START_TEST(rails_are_paired)
 {
 	begin();
@@ -110,7 +115,8 @@ START_TEST(rails_are_paired)
 }
 END_TEST
 
-/* Nothing speaks for one pair or the other: each side takes the same. */
+/* All pairs of rails fit equally well. Both cards must still choose the same
+ * pairs, whichever has the lower card id. */
 START_TEST(pairs_are_the_same_on_both_sides)
 {
 	unsigned n, m, i, j;
@@ -140,7 +146,9 @@ START_TEST(pairs_are_the_same_on_both_sides)
 }
 END_TEST
 
-/* Of the rails of a host with more of them none is left out. */
+/* A rail of the peer without a partner is tried last, by the rail that fits
+ * best. A rail of this card without a partner gets no way here; the peer adds
+ * one. */
 START_TEST(what_is_left_is_tried_at_last)
 {
 	begin();
@@ -156,7 +164,9 @@ START_TEST(what_is_left_is_tried_at_last)
 }
 END_TEST
 
-/* What both have is nobody's but on one host. */
+/* An address of both cards leads nowhere between two hosts, as frames to the
+ * address stay on the sender's host. On one host the address is the best
+ * way. */
 START_TEST(an_address_that_both_have_comes_last)
 {
 	begin();
