@@ -78,7 +78,6 @@ struct mock_world {
 	struct mock_options options;
 	pthread_mutex_t lock;
 	bool dead[RANKS];
-	unsigned long messages;
 	struct bcl_adi *ranks;
 	struct block *blocks;
 };
@@ -220,11 +219,6 @@ unsigned mock_left_over(const struct mock_world *world)
 	return n;
 }
 
-unsigned long mock_messages(const struct mock_world *world)
-{
-	return world->messages;
-}
-
 /* ---- messages: with the world's lock held, except item_new(), mock_die() ---
  */
 
@@ -355,7 +349,6 @@ enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
 	struct item *receive;
 
 	pthread_mutex_lock(&world->lock);
-	world->messages++;
 	receive = match(&peer->receives, item);
 	if (receive || !world->options.synchronous)
 		copy_data(item);

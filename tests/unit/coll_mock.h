@@ -39,8 +39,4 @@ void mock_die(struct bcl_adi *adi);
 /* The number of messages that arrived and that no receive has matched. */
 unsigned mock_left_over(const struct mock_world *world);
 
-/* The number of messages that all ranks have sent. A put counts as one message;
- * out-of-band messages do not count. */
-unsigned long mock_messages(const struct mock_world *world);
-
 #endif

@@ -226,7 +226,10 @@ START_TEST(teams_of_threads)
 {
 	static const struct job jobs[] = {
 		{ .size = 2, .threads = true, .run = in_threads },
-		{ .size = 3, .threads = true, .nodes = "aba", .run = in_threads },
+		{ .size = 3,
+		  .threads = true,
+		  .nodes = "aba",
+		  .run = in_threads },
 	};
 
 	run_job(&jobs[_i]);
