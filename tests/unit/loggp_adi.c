@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The ADI in virtual time on a LogGP machine, for the tests of collectives. See
+ * loggp_adi.h. The model is that of A. Alexandrov, M. Ionescu, K. Schauser, C.
+ * Scheiman, SPAA 1995 (sim/bounds/bound.h).
+ */
 #include "tests/unit/loggp_adi.h"
 
 #include <stddef.h>
@@ -9,30 +14,30 @@
 #include "sim/fail.h"
 
 enum {
-	CONTROL = 64, /* bytes of what announces and asks */
+	CONTROL = 64, /* bytes of an ANNOUNCE or ASK message */
 };
 
 enum kind {
 	EAGER,
-	ANNOUNCE, /* of a long message */
-	ASK,	  /* for its data: the sender's card answers */
+	ANNOUNCE, /* the sender announces a long message */
+	ASK, /* the receiver asks for the data: the sender's card answers */
 	DATA,
-	READ, /* the data has come: the send is over */
-	PUT,  /* long, but its receiver has said where it goes */
+	READ, /* the receiver has all data: the send is over */
+	PUT,  /* a long message to a put target that the receiver opened */
 };
 
-/* A message on its way, or waiting to be received. */
+/* A message in flight, or one that has arrived and is not received yet. */
 struct message {
 	struct sim_event event;
 	struct message *next;
-	struct bcl_adi *from, *to; /* of this part */
+	struct bcl_adi *from, *to; /* ASK, READ: to the sender of the data */
 	enum kind kind;
 	unsigned tag;
-	uint8_t sends, receives; /* lanes at both ends */
-	size_t length;		 /* of the data */
+	uint8_t sends, receives; /* lane of the sender, of the receiver */
+	size_t length;		 /* bytes of data */
 };
 
-/* A receive that has not matched. */
+/* A receive that has not matched a message yet. */
 struct receive {
 	struct receive *next;
 	unsigned from, tag;
@@ -90,7 +95,7 @@ static bool near(const struct bcl_adi *a, const struct bcl_adi *b)
 	return a->card == b->card;
 }
 
-/* Bytes that follow the first. */
+/* Bytes of the message after the first byte. READ takes no bandwidth. */
 static uint64_t more(const struct message *message)
 {
 	size_t length = message->length;
@@ -100,7 +105,6 @@ static uint64_t more(const struct message *message)
 	return length && message->kind != READ ? length - 1 : 0;
 }
 
-/* When the processor has time for it. */
 void loggp_attend(struct bcl_adi *adi)
 {
 	struct sim_clock *clock = &adi->world->clock;
@@ -112,6 +116,8 @@ void loggp_attend(struct bcl_adi *adi)
 
 static void inject(struct sim_event *event);
 
+/* The sender's card sends the data that the receiver asked for. The sender's
+ * processor has no work. */
 static void answer(struct message *ask)
 {
 	struct bcl_adi *from = ask->to;
@@ -122,6 +128,7 @@ static void answer(struct message *ask)
 	inject(&ask->event);
 }
 
+/* Event: the whole message has arrived. */
 static void delivered(struct sim_event *event)
 {
 	struct message *message =
@@ -136,9 +143,11 @@ static void delivered(struct sim_event *event)
 }
 
 /*
- * A port of a card takes the message: when it begins. It handles one after
- * another, but long ones in frames, between which there is room for what asks
- * for others.
+ * One direction of a card handles the message; *port_free is the time at which
+ * the card can begin. Returns the time at which the card does begin. The card
+ * handles messages in sequence. But an ASK begins at once, and only delays
+ * the next messages: long messages consist of frames, and the ASK goes between
+ * two frames.
  */
 static uint64_t pass(uint64_t *port_free, const struct message *message)
 {
@@ -150,7 +159,7 @@ static uint64_t pass(uint64_t *port_free, const struct message *message)
 	return message->kind == ASK ? now : begin;
 }
 
-/* The first byte is at the receiving card. */
+/* Event: the first byte of the message is at the receiver's card. */
 static void arriving(struct sim_event *event)
 {
 	struct message *message =
@@ -163,7 +172,7 @@ static void arriving(struct sim_event *event)
 		      begin + more(message) * world->between.byte);
 }
 
-/* The sending card has been told. */
+/* Event: the sender's processor has given the message to the card. */
 static void inject(struct sim_event *event)
 {
 	struct message *message =
@@ -175,7 +184,8 @@ static void inject(struct sim_event *event)
 	sim_clock_set(&world->clock, event, begin + world->between.latency);
 }
 
-/* The sender's processor does its part. */
+/* The sender's processor sends a message: by the card, or inside the node,
+ * where the processor copies the bytes. */
 static void submit(struct bcl_adi *from, struct bcl_adi *to, enum kind kind,
 		   unsigned tag, size_t length)
 {
@@ -206,7 +216,8 @@ static void submit(struct bcl_adi *from, struct bcl_adi *to, enum kind kind,
 	sim_clock_set(&world->clock, &message->event, begin + inside->latency);
 }
 
-/* The receiver's processor, for one that has come. */
+/* ps of work of the receiver's processor for a message that has arrived. Inside
+ * a node the processor copies the bytes. */
 static uint64_t work(const struct message *message)
 {
 	const struct loggp_world *world = message->to->world;
@@ -216,7 +227,7 @@ static uint64_t work(const struct message *message)
 	return world->inside.receive + more(message) * world->inside.byte;
 }
 
-/* A long message has matched: fetch it. */
+/* An ANNOUNCE has matched a receive: the receiver fetches the data. */
 static void fetch(struct message *message)
 {
 	struct bcl_adi *from = message->from, *to = message->to;
@@ -224,7 +235,8 @@ static void fetch(struct message *message)
 
 	message->event = (struct sim_event){ 0 };
 	if (near(from, to)) {
-		/* Copied here, where it is. */
+		/* The receiver's processor copies out of the sender's
+		 * memory. */
 		message->kind = DATA;
 		append(&to->arrived, message);
 		loggp_attend(to);
@@ -239,7 +251,8 @@ static void fetch(struct message *message)
 	sim_clock_set(&world->clock, &message->event, to->free);
 }
 
-/* Tell the sender of a long message that it is over. */
+/* The receiver has all data of a long message: tell the sender, whose send ends
+ * then. Takes the latency, but no time of the card. */
 static void acknowledge(struct message *message)
 {
 	struct bcl_adi *from = message->to, *to = message->from;
@@ -255,6 +268,7 @@ static void acknowledge(struct message *message)
 		      world->clock.now + net->latency);
 }
 
+/* A send or receive of the lane is pending, until ends(). */
 static void begins(struct bcl_adi_schedule *schedule, unsigned lane)
 {
 	schedule->pending++;
@@ -267,13 +281,15 @@ static void ends(struct bcl_adi_schedule *schedule, unsigned lane)
 	schedule->lanes[lane]--;
 }
 
+/* The data of a long message is received. */
 static void received(struct message *message)
 {
 	ends(message->to->schedule, message->receives);
 	acknowledge(message);
 }
 
-/* The processor has received it. */
+/* The processor has ended the work for an arrived message: match the message,
+ * or end the send or receive of the message. Frees or keeps the message. */
 static void take(struct bcl_adi *adi, struct message *message)
 {
 	switch (message->kind) {
@@ -378,7 +394,8 @@ void bcl_adi_target_close(struct bcl_adi *adi, struct bcl_adi_target *window)
 	*link = window->next;
 }
 
-/* All windows of a rank are one operation's. */
+/* All put targets of a rank belong to a single operation, so the tag of any
+ * target is the tag of the message. A rank puts to other nodes only. */
 enum bcl_status bcl_adi_schedule_put(struct bcl_adi_schedule *schedule,
 				     const void *buffer, size_t length,
 				     unsigned rank, const uint8_t *key,
@@ -548,7 +565,8 @@ struct bcl_counter_page *bcl_adi_counters(const struct bcl_adi *adi)
 	return (struct bcl_counter_page *)&adi->counters;
 }
 
-/* Nobody is ever looked after because time has passed. */
+/* Time stands still for the collectives: no member that waits for long checks
+ * whether the awaited members are alive. */
 static uint64_t now(void *arg)
 {
 	(void)arg;
@@ -573,12 +591,17 @@ void loggp_env_init(struct loggp_world *world)
 enum bcl_status bcl_adi_peer(struct bcl_adi *adi, unsigned rank,
 			     struct bcl_peer **peer)
 {
-	/* A name only: nobody looks into it. */
+	/* An opaque handle for the collectives. Only bcl_peer_info() casts the
+	 * handle back to the rank. */
 	*peer = (struct bcl_peer *)&adi->world->ranks[rank];
 	return BCL_OK;
 }
 
-/* As the transport would have measured it. */
+/*
+ * The costs of the machine, in us, as the transport would have measured the
+ * costs from rank 0 to the peer. Only rank 0 measures: see choose() in
+ * coll_loggp.c.
+ */
 void bcl_peer_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 {
 	const struct bcl_adi *adi = (const struct bcl_adi *)peer;
@@ -596,7 +619,8 @@ void bcl_peer_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 	};
 }
 
-/* Teams are made without these. */
+/* Referred to by the code under test, but not called: teams are set up by
+ * init_rank() in coll_loggp.c, without shared memory. */
 
 enum bcl_status bcl_memory_allocate(struct bcl_context *context, size_t length,
 				    unsigned rights, struct bcl_memory **memory)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions of the ADI that collectives use, in virtual time on a machine
- * in the LogGP model: the engine below coll_loggp.h.
+ * The engine below coll_loggp.h: a replacement of the ADI with the functions
+ * that the collectives call, in virtual time on a machine in the LogGP model
+ * (sim/bounds/bound.h). Messages have lengths but carry no data.
  */
 #ifndef BCL_TESTS_LOGGP_ADI_H
 #define BCL_TESTS_LOGGP_ADI_H
@@ -17,15 +18,19 @@
 struct message;
 struct receive;
 
-/* Times are in ps, so that a byte's is a whole number. */
+/* Costs of messages, as in struct sim_loggp but in ps: the time of a byte is a
+ * whole number then. All other times are in ps, too. */
 struct loggp_net {
 	uint64_t latency, send, receive, gap, byte;
 };
 
+/* A node's card, which the ranks of the node share: when the card can begin to
+ * send and to receive the next message. */
 struct loggp_card {
 	uint64_t out_free, in_free;
 };
 
+/* A rank. */
 struct bcl_adi {
 	struct loggp_world *world;
 	unsigned rank;
@@ -34,13 +39,14 @@ struct bcl_adi {
 	struct bcl_adi_client *client;
 	struct loggp_card *card;
 	struct bcl_team team;
-	struct bcl_adi_schedule *schedule; /* that runs */
+	struct bcl_adi_schedule *schedule; /* running; NULL: none */
 
-	struct sim_event turn; /* of the processor */
-	uint64_t free;	       /* it has work until then */
-	uint64_t port_free;    /* for messages inside the node */
+	struct sim_event turn; /* the next loggp_turn() */
+	uint64_t free;	       /* end of the processor's work */
+	uint64_t port_free;    /* the next message inside the node can leave */
+	/* arrived, not received; the processor works on it until `free` */
 	struct message *arrived, *in_hand;
-	struct message *unexpected;
+	struct message *unexpected; /* received, without a matching receive */
 	struct receive *receives;
 	struct bcl_adi_target *targets;
 };
@@ -61,11 +67,15 @@ struct loggp_world {
 	size_t room;
 };
 
-/* What ranks find around them. */
+/* Fills in world->card and world->env, from world->machine. */
 void loggp_env_init(struct loggp_world *world);
-/* What the processor does when it has time: a client of world->clock. */
+/*
+ * The event of a rank's processor. Called by world->clock: ends the work on the
+ * message in hand, advances the schedule, and begins work on the next message.
+ */
 void loggp_turn(struct sim_event *event);
-/* There is something for it to do. */
+/* The rank has work: schedules a turn for the time at which the rank's
+ * processor is free. */
 void loggp_attend(struct bcl_adi *adi);
 
 static inline uint64_t loggp_later(uint64_t a, uint64_t b)

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks that are waited for: rank 1 receives from rank 0, on another simulated
- * node. */
+/*
+ * Keepalives of the ADI (adi/keepalive.c): rank 1 waits for a message from
+ * rank 0, on another simulated node. Rank 0 computes, closes, crashes, or has
+ * lost rank 1. The receive must end with an error if rank 0 is gone, and rank 1
+ * must send few keepalives if rank 0 is there.
+ */
 #include "counter.h"
 #include "sim_script.h"
 #include "unit.h"
@@ -8,7 +12,7 @@
 #include <string.h>
 
 enum {
-	TIMEOUT = 1, /* s of silence, then a peer is lost */
+	TIMEOUT = 1, /* s: BCL_PEER_TIMEOUT */
 	TAG = 7,
 };
 
@@ -17,7 +21,10 @@ static const uint64_t SECOND = 1000000000;
 static struct script scripted;
 static struct sim_job *job;
 
-/* What rank 1 got, and how often it asked meanwhile. */
+/*
+ * The result of rank 1's last receive: status, ns of waiting, and the counters
+ * of keepalives sent (`asked`) and of ranks that answered LEFT (`left`).
+ */
 static struct {
 	enum bcl_status status;
 	struct bcl_adi_status end;
@@ -50,7 +57,8 @@ static void receive(struct bcl_adi *adi)
 	receive_from(adi, 0, TAG);
 }
 
-/* It ended for want of somebody who sends, and says what was waited for. */
+/* The receive ended before 3 * TIMEOUT because the peer is gone. The status has
+ * the source and tag that the receive was posted with, and a length of 0. */
 static void check_missed(int source, int tag)
 {
 	ck_assert_int_eq(bcl_status_loss(seen.status), BCL_LOSS_PEER);
@@ -61,7 +69,7 @@ static void check_missed(int source, int tag)
 	ck_assert_uint_eq(seen.end.length, 0);
 }
 
-/* Rank 0 computes for so long, then sends. */
+/* Rank 0 computes for `ns`, then sends. Rank 1 receives. */
 static void send_after(struct sim_rank *rank, uint64_t ns)
 {
 	const int number = 42;
@@ -89,7 +97,8 @@ static void send_late(struct sim_rank *rank)
 	send_after(rank, 1000 * SECOND);
 }
 
-/* Rank 0 does not reach rank 1, but is reached by it before it leaves. */
+/* Rank 0 sends while its only rail is unplugged, and so loses rank 1. Rank 1
+ * connects to rank 0 after that, before rank 0 leaves. */
 static void give_up(struct sim_rank *rank)
 {
 	const int number = 42;
@@ -107,6 +116,8 @@ static void give_up(struct sim_rank *rank)
 	sim_rank_leave(adi);
 }
 
+/* Rank 0 has lost rank 1, and leaves without sending LEFT to rank 1. The
+ * receive of rank 1 must end all the same. */
 START_TEST(who_gave_us_up_and_left_is_missed)
 {
 	run_job("unplug node=0 for=1ms\n", give_up);
@@ -115,6 +126,7 @@ START_TEST(who_gave_us_up_and_left_is_missed)
 }
 END_TEST
 
+/* Source and tag of the receives of wait_in_vain(). */
 static const int patterns[][2] = {
 	{ 0, TAG },
 	{ 0, BCL_ANY_TAG },
@@ -123,7 +135,8 @@ static const int patterns[][2] = {
 };
 static const int *pattern;
 
-/* Rank 0 closes, at once; rank 1 waits for a message of it, twice. */
+/* Rank 0 closes at once. Rank 1 receives twice: the first receive fails after a
+ * keepalive, the second receive fails at once. */
 static void wait_in_vain(struct sim_rank *rank)
 {
 	struct bcl_adi *adi;
@@ -139,6 +152,8 @@ static void wait_in_vain(struct sim_rank *rank)
 	sim_rank_leave(adi);
 }
 
+/* Rank 0 closes and waits for rank 1 to close. Rank 0 must answer the keepalive
+ * with LEFT, so that the receive ends, for each pattern. */
 START_TEST(who_closes_is_missed)
 {
 	pattern = patterns[_i];
@@ -148,6 +163,8 @@ START_TEST(who_closes_is_missed)
 }
 END_TEST
 
+/* The node of rank 0 crashes. The receive must end without a LEFT, for each
+ * pattern. */
 START_TEST(who_crashed_is_missed)
 {
 	pattern = patterns[_i];
@@ -157,7 +174,8 @@ START_TEST(who_crashed_is_missed)
 }
 END_TEST
 
-/* What rank 0 sent before it closed is received, whatever it was. */
+/* Rank 0 sends eager, long and empty messages, then closes. Rank 1 first waits
+ * for a further message in vain, then receives all messages of rank 0. */
 static void send_and_close(struct sim_rank *rank)
 {
 	static const size_t lengths[] = { 8, 100000, 8, 0 };
@@ -185,6 +203,8 @@ static void send_and_close(struct sim_rank *rank)
 	sim_rank_leave(adi);
 }
 
+/* The receive without a message must end with LEFT. The messages that rank 0
+ * sent before closing must all arrive intact. */
 START_TEST(what_was_sent_before_closing_comes)
 {
 	run_job("", send_and_close);
@@ -193,6 +213,7 @@ START_TEST(what_was_sent_before_closing_comes)
 }
 END_TEST
 
+/* Rank 0 sends after 10 ms: rank 1 must not send a keepalive. */
 START_TEST(who_sends_soon_is_not_asked)
 {
 	run_job("", send_soon);
@@ -202,7 +223,8 @@ START_TEST(who_sends_soon_is_not_asked)
 }
 END_TEST
 
-/* Of 4000 times. */
+/* Rank 0 computes for 1000 s. Keepalives are possible every TIMEOUT / 4, 4000
+ * times; the back-off must leave 11 to 79 keepalives. */
 START_TEST(who_computes_is_asked_ever_more_seldom)
 {
 	run_job("", send_late);

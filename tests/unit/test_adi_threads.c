@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Several threads of a rank: BCL_ADI_THREADS, on real threads. */
+/*
+ * Jobs with BCL_ADI_THREADS: several threads of a rank send, receive, sleep and
+ * wake each other. Two ranks run as real threads of one process, on the mock
+ * transport. A failed need() ends the program.
+ */
 #include "unit.h"
 
 #include <bcl/adi.h>
@@ -17,13 +21,15 @@ enum {
 	THREADS = 4,
 	ROUNDS = 300,
 	LONGEST = 9000,
-	LEFT = 40, /* messages: more than a ring of the mock holds */
+	LEFT = 40, /* messages: more than a ring of the mock holds, if the ring
+		    * is bounded (the second of kinds[]) */
 };
 
 static struct bcl_env env;
 static struct mock *mock;
 static struct bcl_adi *adi[RANKS];
 
+/* A thread of a rank, and the function that the thread runs. */
 struct part {
 	unsigned rank, thread;
 	void (*run)(struct bcl_adi *adi, unsigned rank, unsigned thread);
@@ -110,6 +116,9 @@ enum {
 /* ---- each thread with its own partner --------------------------------------
  */
 
+/* Thread i of rank 0 and thread i of rank 1 send a message back and forth, in
+ * context i. */
+
 static void pairs(struct bcl_adi *a, unsigned rank, unsigned thread)
 {
 	unsigned char *buffer = malloc(LONGEST);
@@ -134,7 +143,7 @@ static void pairs(struct bcl_adi *a, unsigned rank, unsigned thread)
 			need_equal(bcl_adi_send(a, buffer, length, peer, (int)i,
 						thread),
 				   BCL_OK);
-			/* the others fall asleep now and then */
+			/* a pause: the partner falls asleep now and then */
 			if (i % 100 == thread * 20)
 				doze(30000);
 		}
@@ -142,15 +151,21 @@ static void pairs(struct bcl_adi *a, unsigned rank, unsigned thread)
 	free(buffer);
 }
 
+/* All messages must arrive at the thread that receives in their context, with
+ * the right bytes. */
 START_TEST(pairs_of_threads)
 {
 	run_threads(&kinds[_i], THREADS, pairs);
 }
 END_TEST
 
-/* ---- threads that take from one another ---- */
+/* ---- threads that compete for messages ---- */
 
+/* How often each message was received, by the value in the message. */
 static _Atomic unsigned taken[THREADS * ROUNDS];
+
+/* The threads of rank 0 send ROUNDS messages each, some synchronous. All
+ * threads of rank 1 receive from any source, some by matched probes. */
 
 static void crowd(struct bcl_adi *a, unsigned rank, unsigned thread)
 {
@@ -193,6 +208,7 @@ static void crowd(struct bcl_adi *a, unsigned rank, unsigned thread)
 	}
 }
 
+/* Each message must be received exactly once. */
 START_TEST(crowds_of_threads)
 {
 	unsigned i;
@@ -204,11 +220,11 @@ START_TEST(crowds_of_threads)
 }
 END_TEST
 
-/* ---- sleepers and those who wake them ---- */
+/* ---- a thread that sleeps, and a thread that wakes the sleeper ---- */
 
 /*
- * Thread 0 sleeps in a wait; thread 1 polls and so completes what thread 0
- * waits for, and disarms what would have woken it.
+ * Thread 0 of rank 0 sleeps in a receive. Thread 1 polls: the poll may complete
+ * the receive of thread 0, and disarms the port that would have woken thread 0.
  */
 static void sleeper(struct bcl_adi *a, unsigned rank, unsigned thread)
 {
@@ -220,7 +236,8 @@ static void sleeper(struct bcl_adi *a, unsigned rank, unsigned thread)
 			need_equal(bcl_adi_recv(a, &value, 4, 1, 0, 0, NULL),
 				   BCL_OK);
 		} else if (rank == 0) {
-			/* until thread 0 sleeps; poll once; come back late */
+			/* until thread 0 sleeps; then poll, send, and stay out
+			 * of the library for long */
 			doze(60000);
 			for (j = 0; j < 3; j++) {
 				need_equal(bcl_adi_test(a, &r, NULL), BCL_OK);
@@ -237,6 +254,7 @@ static void sleeper(struct bcl_adi *a, unsigned rank, unsigned thread)
 	}
 }
 
+/* Thread 1 must wake thread 0: otherwise the receive never ends. */
 START_TEST(a_sleeper_is_woken)
 {
 	run_threads(&kinds[_i], 2, sleeper);
@@ -244,8 +262,9 @@ START_TEST(a_sleeper_is_woken)
 END_TEST
 
 /*
- * Thread 0 sleeps until an answer comes; to what thread 1 sends, which finds
- * the ring full and goes away without waiting.
+ * Thread 0 of rank 0 sleeps until an answer comes. Rank 1 answers after it has
+ * received all messages of thread 1. Thread 1 finds the ring full, and leaves
+ * the library with messages still queued (chores), without a wait.
  */
 static void leaver(struct bcl_adi *a, unsigned rank, unsigned thread)
 {
@@ -275,13 +294,15 @@ static void leaver(struct bcl_adi *a, unsigned rank, unsigned thread)
 	}
 }
 
+/* Thread 0 must send the queued messages of thread 1: otherwise no answer
+ * comes. */
 START_TEST(chores_are_not_left)
 {
 	run_threads(&kinds[_i], 2, leaver);
 }
 END_TEST
 
-/* A packet that its rank sends to itself for ever, until it is told to stop. */
+/* A packet that a rank sends to itself over and over, until `stops` is set. */
 struct circle {
 	struct bcl_adi *adi;
 	_Atomic bool stops;
@@ -299,8 +320,8 @@ static void send_on(void *arg, struct bcl_peer *peer, unsigned type,
 }
 
 /*
- * Thread 0 of rank 0 waits for an answer, and each of its turns finds a packet.
- * Thread 1 asks for the answer, for which it needs the lock.
+ * Thread 0 of rank 0 waits for an answer, and each turn of thread 0 finds a
+ * packet. Thread 1 needs the lock to send the message that rank 1 answers.
  */
 static void busy_waiter(struct bcl_adi *a, unsigned rank, unsigned thread)
 {
@@ -324,18 +345,21 @@ static void busy_waiter(struct bcl_adi *a, unsigned rank, unsigned thread)
 		need_equal(bcl_adi_recv(a, &value, 4, 1, 0, 0, NULL), BCL_OK);
 		atomic_store(&circle.stops, true);
 	} else if (rank == 0) {
-		doze(50000); /* until thread 0 is at it */
+		doze(50000); /* until thread 0 turns */
 		need_equal(bcl_adi_send(a, &value, 4, 1, 1, 0), BCL_OK);
 	}
 }
 
+/* Thread 0 must let thread 1 have the lock, although no turn of thread 0 is
+ * empty. */
 START_TEST(a_busy_waiter_leaves_the_lock)
 {
 	run_threads(&kinds[_i], 2, busy_waiter);
 }
 END_TEST
 
-/* Thread 0 waits for packets; the others wake it by hand. */
+/* Thread 0 of each rank waits for packets, but no packet is sent. Thread 1
+ * calls bcl_adi_packet_wake() until the wait of thread 0 has ended. */
 static void waker(struct bcl_adi *a, unsigned rank, unsigned thread)
 {
 	static _Atomic unsigned stage[RANKS];
@@ -358,6 +382,7 @@ static void waker(struct bcl_adi *a, unsigned rank, unsigned thread)
 	atomic_store(&stage[rank], 0);
 }
 
+/* bcl_adi_packet_wake() must end each wait for packets. */
 START_TEST(wake_by_hand)
 {
 	run_threads(&kinds[_i], 2, waker);
@@ -366,6 +391,7 @@ END_TEST
 
 /* ---- yields ---- */
 
+/* The job that this thread polls; NULL: none. */
 static _Thread_local struct bcl_adi *polled;
 
 static void *take_the_lock(void *arg)
@@ -377,6 +403,7 @@ static void *take_the_lock(void *arg)
 	return NULL;
 }
 
+/* The environment's yield(): another thread takes the lock meanwhile. */
 static void yield_to_another_thread(void *arg)
 {
 	pthread_t id;
@@ -398,6 +425,8 @@ static void poll_in_vain(struct bcl_adi *a, unsigned rank, unsigned thread)
 	polled = NULL;
 }
 
+/* On a crowded host a thread that polls without success yields. The lock must
+ * be free during the yield. */
 START_TEST(yields_leave_the_lock_to_others)
 {
 	env.yield = yield_to_another_thread;

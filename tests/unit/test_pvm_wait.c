@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a task of PVM waits, counted on a clock of the test's: looks, yields and
- * sleeps, where it is alone on its processor, where it shares it, and where
- * what it waits for comes late.
+ * How a PVM task waits for a message (pvm-glue/wait.c). The tests include the
+ * source file with mocks of the clock, sched_yield() and poll(), and count
+ * polls of the port ("looks"), looks at PVM's sockets, yields and sleeps. The
+ * task is alone on the processor, shares the processor, or waits for a message
+ * that comes late.
  */
 #include "unit.h"
 
@@ -13,18 +15,18 @@
 #include "pvm-glue/glue.h"
 
 static uint64_t clock_now = 1000000000; /* ns */
-static uint64_t due;			/* a message comes; 0: none does */
-static uint64_t yield_takes;
+static uint64_t due;	     /* time at which a message comes; 0: no message */
+static uint64_t yield_takes; /* ns of a call of sched_yield() */
 static unsigned looks, socket_looks, yields, sleeps, arms;
-static bool came_before_sleep;
+static bool came_before_sleep; /* bcl_arm() finds an event */
 
 enum {
 	LOOK_TAKES = 20, /* ns */
-	FDS = 2,	 /* of PVM's */
+	FDS = 2,	 /* number of PVM's sockets */
 	PORT_FD = 77,
 };
 
-/* ---- what it stands on ---- */
+/* ---- mocks of the functions that wait.c calls ---- */
 
 struct glue glue;
 struct libpvm libpvm;
@@ -133,12 +135,12 @@ static int test_poll(struct pollfd *fds, nfds_t n, int ms)
 /* ---- tests ---- */
 
 enum {
-	ALONE_TAKES = 400,    /* ns, of a yield that nobody makes use of */
-	SHARED_TAKES = 20000, /* and of one that others do */
-	LATE = 2000000,	      /* too late to spin for */
+	ALONE_TAKES = 400,    /* ns of a yield while no other process runs */
+	SHARED_TAKES = 20000, /* ns of a yield to a process that runs */
+	LATE = 2000000,	      /* ns: longer than a task spins */
 };
 
-/* For what comes after so many ns. */
+/* Wait for a message that comes after `delay` ns. */
 static void wait_for(uint64_t delay)
 {
 	looks = socket_looks = yields = sleeps = arms = 0;
@@ -153,7 +155,10 @@ static void set_up(void)
 	yield_takes = ALONE_TAKES;
 }
 
-/* A sleep is worth so much spinning; not where that was in vain. */
+/*
+ * All messages come late. The first PATIENT waits spin for SPIN_LONG, about the
+ * cost of a sleep. Later waits spin for SPIN_SHORT, except each PROBE-th wait.
+ */
 START_TEST(who_waits_in_vain_sleeps_soon)
 {
 	unsigned i, tries = 0;
@@ -176,6 +181,8 @@ START_TEST(who_waits_in_vain_sleeps_soon)
 }
 END_TEST
 
+/* Waits spin briefly after many late messages. One message that comes during
+ * the short spin makes the next waits spin for SPIN_LONG. */
 START_TEST(who_is_answered_spins_again)
 {
 	unsigned i;
@@ -191,7 +198,11 @@ START_TEST(who_is_answered_spins_again)
 }
 END_TEST
 
-/* A turn of theirs is not time that was spun away. */
+/*
+ * Each yield lets another process run for SHARED_TAKES ns. Only TURN ns of a
+ * yield count as spinning, so the task does not sleep, although the wait is
+ * longer than SPIN_LONG. The task polls the port once per yield.
+ */
 START_TEST(others_on_the_processor_get_their_turns)
 {
 	yield_takes = SHARED_TAKES;
@@ -203,13 +214,15 @@ START_TEST(others_on_the_processor_get_their_turns)
 }
 END_TEST
 
+/* A task alone on the processor polls the port LOOKS times between two
+ * yields. */
 START_TEST(who_is_alone_looks_between_yields)
 {
 	wait_for(SPIN_LONG / 2);
 	wait_for(SPIN_LONG / 2);
 	ck_assert_uint_eq(sleeps, 0);
 	ck_assert_uint_ge(looks, LOOKS * (yields - 1));
-	/* until another wants the processor */
+	/* another process runs: back to one poll per yield */
 	yield_takes = SHARED_TAKES;
 	wait_for(2 * SHARED_TAKES);
 	wait_for(20 * SHARED_TAKES);
@@ -217,8 +230,11 @@ START_TEST(who_is_alone_looks_between_yields)
 }
 END_TEST
 
-/* A look at PVM's sockets takes as long as a turn: not in each of these, but
- * who has the processor to himself has the time. */
+/*
+ * A look at PVM's sockets takes a large part of a turn. So a task that shares
+ * the processor looks once in STOCK_SHARED ns, not in each turn. A task alone
+ * on the processor looks once in STOCK_PERIOD ns.
+ */
 START_TEST(sockets_are_looked_at_seldom_in_turns)
 {
 	const struct timeval none = { 0 };
@@ -227,7 +243,7 @@ START_TEST(sockets_are_looked_at_seldom_in_turns)
 	wait_for(20 * SHARED_TAKES);
 	ck_assert_uint_ge(socket_looks, 2);
 	ck_assert_uint_le(socket_looks, 20 * SHARED_TAKES / STOCK_SHARED + 1);
-	/* who does not wait takes no turns */
+	/* a call with a limit of 0 looks each time */
 	socket_looks = 0;
 	for (unsigned i = 0; i < 5; i++) {
 		clock_now += STOCK_PERIOD + 1;
@@ -241,7 +257,8 @@ START_TEST(sockets_are_looked_at_seldom_in_turns)
 }
 END_TEST
 
-/* What came while it made up its mind. */
+/* A message comes after the last poll and before the sleep: bcl_arm() returns
+ * BCL_ERR_AGAIN, and the task does not call poll(). */
 START_TEST(nobody_sleeps_on_a_message)
 {
 	came_before_sleep = true;
@@ -251,6 +268,8 @@ START_TEST(nobody_sleeps_on_a_message)
 }
 END_TEST
 
+/* No message comes within the limit of 30 ms. The wait returns 0 within 2 ms
+ * after the limit, and has slept once. */
 START_TEST(time_is_over)
 {
 	const struct timeval limit = { 0, 30000 };

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks of one simulated node: the real shared-memory path, in virtual time. */
+/*
+ * Ranks of one simulated node: the library's own shared-memory path, in virtual
+ * time. The tests check that messages and collectives take the time that the
+ * costs of the cluster file give.
+ */
 #include <bcl/coll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +15,8 @@
 
 #define SECOND 1000000000ull
 
-/* All costs differ, so that one cannot stand for another. */
+/* All costs differ, so that a test fails if the simulator charges the wrong
+ * cost. */
 static const char text[] =
 	"cluster nodes=1 ranks=4\n"
 	"host send=1.1us receive=0.9us trap=2us pio-write=0.13us "
@@ -23,7 +28,7 @@ static const char text[] =
 	"star switch crossbar=x wire=w\n";
 
 enum {
-	SEND = 1100, /* ns, as above */
+	SEND = 1100, /* ns, as in text[] */
 	RECEIVE = 900,
 	TRAP = 2000,
 	LINE = 70,
@@ -63,7 +68,7 @@ static uint64_t now(const struct sim_rank *rank)
 	return rank->context.env->now(rank->context.env->world);
 }
 
-/* ns of copying at 1 GB/s of 1024 MB each. */
+/* ns of copying at 1 GB/s, a GB of 1024 MB. */
 static uint64_t copying(uint64_t bytes)
 {
 	return bytes * 1000000000 / (1 << 30);
@@ -84,6 +89,7 @@ static struct bcl_adi *join(struct sim_rank *rank)
 
 /* ---- messages ---- */
 
+/* A round of ping-pong between rank 0 (`first`) and rank 1. */
 static void turn(struct bcl_adi *adi, bool first, void *bytes, size_t length)
 {
 	int other = first ? 1 : 0;
@@ -98,8 +104,9 @@ static void turn(struct bcl_adi *adi, bool first, void *bytes, size_t length)
 				 BCL_OK);
 }
 
-/* ns of a message of that length, one way, when the ranks have all been told of
- * one another. */
+/* ns of a message of `length` bytes one way: half the round trip of ping-pong
+ * between ranks 0 and 1. The measurement begins after ROUNDS rounds, when both
+ * ranks have learned of each other. */
 static uint64_t one_way(struct sim_rank *rank, struct bcl_adi *adi,
 			size_t length)
 {
@@ -123,7 +130,8 @@ static void send_short(struct sim_rank *rank)
 
 	if (rank->boot.rank < 2) {
 		ck_assert_uint_eq(one_way(rank, adi, 8), SEND + LINE + RECEIVE);
-		/* of 17 lines the first is free, for either */
+		/* of 17 lines, sender and receiver copy 16: the first
+		 * line costs no copying */
 		ns = one_way(rank, adi, 1024);
 		ck_assert_uint_ge(ns,
 				  SEND + LINE + RECEIVE + 2 * copying(16 * 64));
@@ -135,6 +143,10 @@ static void send_short(struct sim_rank *rank)
 	sim_rank_leave(adi);
 }
 
+/*
+ * Ranks 0 and 1 exchange short messages. A message of one line takes SEND, LINE
+ * and RECEIVE. A message of 1 KB takes the copying on both sides as well.
+ */
 START_TEST(a_message_takes_its_line_and_both_sides)
 {
 	open_job();
@@ -158,6 +170,9 @@ static void send_long(struct sim_rank *rank)
 	sim_rank_leave(adi);
 }
 
+/* A message of LONG bytes is copied by attach: sender and receiver copy half
+ * each, at the same time. The message takes as long as a trap and the copying
+ * of one half, and at most six short messages more. */
 START_TEST(a_long_message_is_copied_by_both)
 {
 	open_job();
@@ -168,6 +183,7 @@ END_TEST
 
 /* ---- collectives ---- */
 
+/* Pairs of barriers: rank 2 comes to the second barrier 100 us late. */
 static void late(struct sim_rank *rank)
 {
 	struct bcl_adi *adi = join(rank);
@@ -183,7 +199,8 @@ static void late(struct sim_rank *rank)
 		arrived = now(rank);
 		sim_compute(sim_job_world(job), wait);
 		ck_assert_int_eq(bcl_barrier(team), BCL_OK);
-		/* the last one's line, and the one before's */
+		/* a line from the last rank, and a line by which ranks
+		 * left the barrier before at different times */
 		ck_assert_uint_le(now(rank) - arrived, 100000 + 2 * LINE);
 		ck_assert_uint_ge(now(rank) - arrived, 100000 - LINE);
 		ck_assert_uint_eq(count(adi, "shm.messages_received"),
@@ -193,6 +210,8 @@ static void late(struct sim_rank *rank)
 	sim_rank_leave(adi);
 }
 
+/* The barrier ends when a line from the last rank arrives, and the ranks send
+ * no messages. */
 START_TEST(a_barrier_ends_a_line_after_the_last)
 {
 	open_job();
@@ -216,7 +235,8 @@ static void sum(struct sim_rank *rank)
 	ck_assert_int_eq(bcl_allreduce(team, vector, vector, PIECES,
 				       bcl_reduction(BCL_SUM, BCL_UINT32)),
 			 BCL_OK);
-	/* Everyone shows its vector, and reads three quarters at least. */
+	/* Each rank writes a whole vector to the segment, and reads at least
+	 * three quarters of a vector. */
 	ck_assert_uint_ge(now(rank) - start, copying(bytes * 7 / 4));
 	ck_assert_uint_le(now(rank) - start, 4 * copying(bytes));
 	for (i = 0; i < PIECES; i++)
@@ -226,6 +246,8 @@ static void sum(struct sim_rank *rank)
 	sim_rank_leave(adi);
 }
 
+/* An allreduce through the node's segment: the result is right, and the time is
+ * between 7/4 and 4 times that of copying the vector once. */
 START_TEST(copying_in_the_segment_takes_its_time)
 {
 	open_job();
@@ -260,8 +282,11 @@ static void exchange(struct sim_rank *rank)
 	sim_rank_leave(adi);
 }
 
-/* All show what they have for others, then all read it at once: nobody waits
- * until another, who has seen it first, has read. */
+/*
+ * An all-to-all through the segment. All ranks write their blocks, then all
+ * ranks read at the same time. No rank waits until another rank has read: the
+ * exchange takes less than copying the blocks twice.
+ */
 START_TEST(an_exchange_is_copied_by_all_at_once)
 {
 	open_job();

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lock of the card in this process, its bias, and doorbells that are rung
- * while another thread holds it: card/inproc/lock.c, turn.c. Doorbells that are
- * held back: card/doorbell_batch.c.
+ * Model checking (weak.h) of the in-process card's lock, of the bias of the
+ * lock, and of doorbells that ring while another thread holds the lock:
+ * card/inproc/lock.c, turn.c. Also of deferred doorbells:
+ * card/doorbell_batch.c.
  */
 #include <string.h>
 
@@ -20,20 +21,23 @@ static struct bcl_inproc host;
 static struct bcl_context context;
 static struct bcl_counter_page counters;
 
-/* What a port has submitted, and what the card has read of it. */
+/* The requests that a port has submitted, and the card's progress with them. */
 static struct port {
-	_Atomic uint32_t made;
+	_Atomic uint32_t made; /* number submitted */
 	uint32_t submits[REQUESTS];
-	uint32_t served; /* the card's, like the sum */
+	uint32_t served; /* number handled; protected by the card's lock */
 } ports[PORTS];
-static uint32_t sum;
+static uint32_t sum; /* protected by the card's lock */
 
-/* The first one as the library sees it, in the middle of a row. */
+/* The library's side of port 0, in the middle of a row of messages, so that
+ * doorbells may be deferred. */
 static struct bcl_port owned;
 static struct bcl_host_port queues;
 
 /* ---- the card ---- */
 
+/* Called under the lock. `sum` is plain memory: the checker reports an access
+ * without the lock as a data race. */
 void bcl_card_doorbell(struct bcl_card *card, uint16_t number, uint32_t made,
 		       uint64_t now, unsigned budget,
 		       struct bcl_card_next *next)
@@ -102,7 +106,7 @@ static void set_up_row(void)
 
 	set_up();
 	host.base.ops = &ops;
-	context.helper = (struct bcl_helper *)&host; /* there is one */
+	context.helper = (struct bcl_helper *)&host; /* not NULL */
 	context.deferred = false;
 	queues.host = &host.base;
 	queues.seat = &host.seats[0];
@@ -130,7 +134,8 @@ static void submit(unsigned number, uint32_t request)
 	bcl_inproc_doorbell(&host.base, &host.seats[number]);
 }
 
-/* In a row, after which the program is away. */
+/* Submits two messages of a row with deferred doorbells, and ends: the program
+ * does not enter the library afterwards. */
 static void hold_twice(void)
 {
 	for (uint32_t request = 1; request <= 2; request++) {
@@ -163,7 +168,8 @@ static void submit_1_twice(void)
 	submit(1, 2);
 }
 
-/* What makes progress, by another thread. */
+/* Another thread that makes progress: works under the lock if no thread holds
+ * the lock. */
 static void help(void)
 {
 	if (!bcl_inproc_try_lock(&host, NULL))
@@ -172,7 +178,8 @@ static void help(void)
 	bcl_inproc_unlock(&host, NULL);
 }
 
-/* bcl_inproc_poll() does that for no port. */
+/* The helper: bcl_inproc_poll() without a port also serves doorbells under the
+ * lock. */
 static void serve(void)
 {
 	if (!bcl_inproc_try_lock(&host, NULL))
@@ -181,7 +188,7 @@ static void serve(void)
 	bcl_inproc_unlock(&host, NULL);
 }
 
-/* Something else that must have its effect. */
+/* A call that must take effect, such as a post: waits for the lock. */
 static void command(void)
 {
 	bcl_inproc_lock(&host, NULL);
@@ -189,7 +196,7 @@ static void command(void)
 	bcl_inproc_unlock(&host, NULL);
 }
 
-/* ---- nothing that was rung for is left undone ---- */
+/* ---- checks at the end: each request that was rung for is served ---- */
 
 static void check(void)
 {
@@ -201,7 +208,8 @@ static void check(void)
 	}
 }
 
-/* What was held back is in the card, or rung for when the helper looks. */
+/* The requests with deferred doorbells are served, or seat->rung is set. Then
+ * the helper's next call serves the requests. */
 static void check_row(void)
 {
 	weak_assert(host.seats[0].rung || ports[0].served == ports[0].made);
