@@ -6,6 +6,7 @@
 #include "adi/job.h"
 #include "adi/progress.h"
 #include "adi/request.h"
+#include "adi/schedule.h"
 #include "transport/context.h"
 
 enum {
@@ -147,4 +148,15 @@ enum bcl_status bcl_adi_wait_any(struct bcl_adi *adi,
 			rest(adi, &idle, adi->chores, requests, n, UINT64_MAX);
 		busy = bcl_adi_wait_turn(adi);
 	}
+}
+
+enum bcl_status bcl_adi_schedule_run(struct bcl_adi *adi,
+				     struct bcl_adi_schedule *schedule)
+{
+	struct bcl_adi_request request = { .state = BCL_REQUEST_NEW };
+	enum bcl_status status;
+
+	bcl_adi_schedule_begin(adi, schedule, &request);
+	status = bcl_adi_wait_done(adi, &request);
+	return status ? status : request.status.status;
 }
