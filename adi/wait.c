@@ -150,6 +150,14 @@ enum bcl_status bcl_adi_wait_any(struct bcl_adi *adi,
 	}
 }
 
+enum bcl_status bcl_adi_wait_one(struct bcl_adi *adi,
+				 struct bcl_adi_request *request)
+{
+	unsigned index;
+
+	return bcl_adi_wait_any(adi, &request, 1, &index);
+}
+
 enum bcl_status bcl_adi_schedule_run(struct bcl_adi *adi,
 				     struct bcl_adi_schedule *schedule)
 {
