@@ -138,6 +138,13 @@ struct pmsg *libpvm_message(int length)
 	return message;
 }
 
+int libpvm_member(char *group, int instance)
+{
+	int (*gettid)(char *, int) = libpvm_symbol("pvm_gettid");
+
+	return gettid(group, instance);
+}
+
 /* True if a message made by libpvm has the layout that the glue knows. */
 static bool looks_right(int id)
 {
