@@ -233,6 +233,26 @@ void share_close(void);
 
 /* ---- buffer.c: the buffer of a pvm_precv() ---- */
 
+enum buffer_state {
+	BUFFER_IDLE,
+	BUFFER_POSTED,
+	BUFFER_CLAIMED,
+	BUFFER_FILLED,
+};
+
+struct buffer {
+	enum buffer_state state;
+	int source, tag; /* or -1: any */
+	void *memory;
+	size_t room;
+	/* of the message in the buffer */
+	int its_source, its_tag, its_length;
+};
+
+/* Let the next message that matches fill the buffer, until buffer_leave().
+ * False: an older message matches. */
+bool buffer_post(struct buffer *buffer);
+void buffer_leave(void);
 /* Memory of a waiting pvm_precv() that may receive this message, which is
  * delivered next; NULL: none. *length is cut to the room there. buffer_filled()
  * must follow. */
