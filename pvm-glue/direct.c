@@ -52,7 +52,7 @@ static bool receive_directly(struct buffer *buffer)
 	       buffer_post(buffer))
 		result = wait_messages(glue.received, NULL);
 	while (buffer->state == BUFFER_CLAIMED) {
-		if (!endpoint_poll())
+		if (!events_poll())
 			sched_yield();
 	}
 	buffer_leave();
