@@ -2,7 +2,7 @@
 /* Put, get, atomics and fence on a peer's memory, for the operations of a path;
  * see remote.h. */
 #include "transport/shm/attach.h"
-#include "transport/shm/message.h"
+#include "transport/shm/notify.h"
 #include "transport/shm/port.h"
 
 enum {
@@ -168,7 +168,7 @@ enum bcl_status bcl_access_put_notify(struct bcl_peer *peer, const void *bytes,
 	if (status == BCL_ERR_AGAIN || status == BCL_ERR_NOMEM)
 		return status;
 	if (!status)
-		bcl_message_notify(c, &access);
+		bcl_notify_send(c, &access);
 	return complete_access(c, cookie, length, status);
 }
 

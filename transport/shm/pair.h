@@ -194,11 +194,9 @@ void bcl_pair_give_room(struct bcl_pair *pair);
 /* True if there is room for the longest message. When the peer has read all
  * messages there always is. */
 bool bcl_pair_has_room(const struct bcl_pair *pair);
-/* Handle a received message that is internal or malformed; its slots are
- * consumed already. EMPTY: malformed, and the pair is broken; AGAIN: see
- * bcl_pair_receive(). */
-enum bcl_status bcl_pair_unusual(struct bcl_pair *pair, uint64_t header,
-				 uint64_t immediate, const void *payload);
+/* Handle SKIP, whose first slot has been read. Returns false if `slots` does
+ * not end where the ring does. */
+bool bcl_pair_skip(struct bcl_pair *pair, uint64_t slots);
 /* Send a message of any length, in pieces. AGAIN: no room. length: the sum of
  * the pieces. */
 enum bcl_status bcl_pair_send_iov(struct bcl_pair *pair, unsigned type,
@@ -217,6 +215,12 @@ void bcl_pair_commit(struct bcl_pair *pair, unsigned type, uint64_t immediate,
 /* The peer broke the protocol: log it (`what` and value), and have the owner
  * treat the peer as lost at its next bcl_shm_progress(). */
 void bcl_pair_break(struct bcl_pair *pair, const char *what, uint64_t value);
+
+/* In message.c, for bcl_pair_receive(): handle a received message that is
+ * internal or malformed; its slots are consumed already. EMPTY: malformed, and
+ * the pair is broken; AGAIN: see bcl_pair_receive(). */
+enum bcl_status bcl_pair_unusual(struct bcl_pair *pair, uint64_t header,
+				 uint64_t immediate, const void *payload);
 
 static inline size_t bcl_header_length(uint64_t header)
 {

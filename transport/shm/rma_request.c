@@ -9,7 +9,7 @@
 #include "transport/shm/audit.h"
 #include "transport/shm/bell.h"
 #include "transport/shm/greeting.h"
-#include "transport/shm/message.h"
+#include "transport/shm/notify.h"
 #include "transport/shm/port.h"
 
 enum {
@@ -260,7 +260,7 @@ static bool notify_puts(struct bcl_connection *c)
 
 		if (!access->op || !access->finished)
 			continue;
-		if (!access->status && bcl_message_notify(c, access))
+		if (!access->status && bcl_notify_send(c, access))
 			return true;
 		bcl_shm_block(c, false);
 		complete_access(c, access);
