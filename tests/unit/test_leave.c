@@ -11,6 +11,7 @@
 #include "tests/unit/ranks.h"
 #include "tests/unit/unit.h"
 #include "transport/context.h"
+#include "transport/shm/leave.h"
 #include "transport/shm/message.h"
 #include "transport/shm/port.h"
 

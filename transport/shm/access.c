@@ -162,7 +162,7 @@ enum bcl_status bcl_access_put_notify(struct bcl_peer *peer, const void *bytes,
 	if (status == BCL_ERR_UNSUPPORTED) {
 		status = bcl_rma_begin(c, &access);
 		if (!status)
-			bcl_shm_block(c, true);
+			bcl_connection_block(c, true);
 		return status;
 	}
 	if (status == BCL_ERR_AGAIN || status == BCL_ERR_NOMEM)

@@ -3,6 +3,7 @@
 #include "transport/shm/message.h"
 
 #include "transport/shm/bell.h"
+#include "transport/shm/leave.h"
 #include "transport/shm/notify.h"
 #include "transport/shm/port.h"
 

@@ -5,6 +5,7 @@
 
 #include "transport/shm/audit.h"
 #include "transport/shm/handshake.h"
+#include "transport/shm/leave.h"
 #include "transport/shm/port.h"
 
 enum {
@@ -209,25 +210,11 @@ void bcl_shm_connect(struct bcl_peer *peer)
 
 /* ---- progress ---- */
 
-void bcl_shm_block(struct bcl_connection *c, bool blocked)
-{
-	/* without peer->pair a send goes through the table, which answers
-	 * AGAIN */
-	c->blocked = blocked;
-	if (c->pair.peer->state == BCL_PEER_UP)
-		c->pair.peer->pair = blocked ? NULL : &c->pair;
-}
-
 static bool progress_copies(struct bcl_connection *c)
 {
 	bool more = bcl_large_progress(c);
 
 	return bcl_rma_progress(c) || more;
-}
-
-bool bcl_shm_copies_ready(struct bcl_connection *c)
-{
-	return bcl_pulls_ready(c) || bcl_rma_ready(c);
 }
 
 /* A connection, polled or silent, for which is() returns true; NULL: none. */

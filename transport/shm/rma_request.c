@@ -262,7 +262,7 @@ static bool notify_puts(struct bcl_connection *c)
 			continue;
 		if (!access->status && bcl_notify_send(c, access))
 			return true;
-		bcl_shm_block(c, false);
+		bcl_connection_block(c, false);
 		complete_access(c, access);
 	}
 	return false;
