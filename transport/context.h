@@ -190,6 +190,7 @@ struct bcl_peer {
 	bool opened;	       /* bcl_peer_open() gave the handle out */
 	bool closed;	       /* the last of the two was bcl_peer_close() */
 	bool hidden;	       /* not in the port's hash */
+	bool calling;	       /* the card connects to the peer's node */
 	void *path;	       /* the path's own record of the peer, or NULL */
 	struct bcl_peer *next; /* all peers of the port */
 	struct bcl_peer *next_hashed; /* in the bucket for (card, number) */
@@ -447,8 +448,6 @@ bcl_peer_find(struct bcl_port *port, uint64_t card, uint16_t number, bool make)
  */
 void bcl_peer_up(struct bcl_peer *peer, const struct bcl_path_ops *ops,
 		 const char *why);
-/* Shared memory is not available: continues with the card. */
-void bcl_peer_try_card(struct bcl_peer *peer, const char *why);
 /*
  * The peer is lost: sends to the peer now return the status, and BCL_EVENT_PEER
  * follows. The path has let go of the peer before, and does not use peer->pair
@@ -459,16 +458,23 @@ void bcl_peer_lose(struct bcl_peer *peer, enum bcl_status status);
 /*
  * The path ends the connection in good order. bcl_peer_part(): nothing more
  * begins with the peer, while peer->path stays. bcl_peer_parted(): the path
- * has let go of the peer. If the peer is opened, it is connected again;
- * otherwise the loss is reported, unless `quiet`.
+ * has let go of the peer. If the peer is opened, true: the caller connects the
+ * peer again by bcl_peer_connect(). Otherwise reports the loss, unless `quiet`.
  */
 void bcl_peer_part(struct bcl_peer *peer);
-void bcl_peer_parted(struct bcl_peer *peer, enum bcl_status status, bool quiet);
+bool bcl_peer_parted(struct bcl_peer *peer, enum bcl_status status, bool quiet);
 
 /* Queues an event for bcl_poll(). NOMEM, and the event is lost, if memory is
  * exhausted; after bcl_event_reserve() the call cannot fail. */
 enum bcl_status bcl_event_push(struct bcl_port *port,
 			       const struct bcl_event *event);
+
+/* ---- connect.c, for shm/peers.c ---- */
+
+/* Chooses a path for the peer, and begins to connect the peer. */
+void bcl_peer_connect(struct bcl_peer *peer);
+/* Shared memory is not available: continues with the card. */
+void bcl_peer_try_card(struct bcl_peer *peer, const char *why);
 
 /* ---- channel.c, for the paths: only the port's owner calls ---- */
 

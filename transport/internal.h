@@ -40,6 +40,10 @@ void bcl_event_free(struct bcl_port *port);
 
 /* ---- peer.c ---- */
 
+/* The search for a path begins: CONNECTING. */
+void bcl_peer_connecting(struct bcl_peer *peer);
+/* The program opens the peer. True: the caller has to connect the peer. */
+bool bcl_peer_opened(struct bcl_peer *peer, const struct bcl_address *address);
 void bcl_peers_free(struct bcl_port *port);
 /* True if a peer to which a send was refused has room now. take: report each
  * such peer only once. */

@@ -55,13 +55,6 @@ enum bcl_status bcl_host_unpost(struct bcl_port *port, unsigned channel);
  */
 enum bcl_status bcl_host_connect(struct bcl_peer *peer);
 
-/*
- * The library closes the peer: stop reporting to the peer how the card's
- * attempt to connect ends. Returns false if the card is not connecting the
- * peer.
- */
-bool bcl_host_stop_calling(struct bcl_peer *peer);
-
 enum bcl_status bcl_host_isolate(struct bcl_peer *peer);
 enum bcl_status bcl_host_rejoin(struct bcl_peer *peer);
 
