@@ -264,7 +264,7 @@ enum bcl_status bcl_inproc_open(struct bcl_context *context,
 
 	if (!host)
 		return BCL_ERR_NOMEM;
-	host->base.ops = &bcl_host_inproc;
+	host->base.ops = env->card;
 	host->context = context;
 	host->env = env;
 	host->sink = bcl_inproc_sink;
