@@ -13,6 +13,7 @@
 #include "adi/request.h"
 #include "adi/unexpected.h"
 #include "transport/context.h"
+#include "transport/peer.h"
 
 /* Receives a message that has come already. Returns false if there is none. */
 static bool __attribute__((noinline))

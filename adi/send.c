@@ -10,6 +10,7 @@
 #include "adi/request.h"
 #include "adi/send.h"
 #include "transport/context.h"
+#include "transport/peer.h"
 
 enum bcl_status __attribute__((noinline))
 bcl_adi_send_piece(struct bcl_peer *peer, uint64_t key, const void *data,

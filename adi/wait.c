@@ -21,6 +21,7 @@
 #include "adi/progress.h"
 #include "adi/request.h"
 #include "transport/context.h"
+#include "transport/port.h"
 
 enum {
 	SPINS = 32,	     /* turns between looks at the clock */

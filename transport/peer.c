@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Peers of a port: the table by (card, number), and the changes of state (see
- * struct bcl_peer in context.h).
+ * struct bcl_peer in peer.h).
  */
 #include <stdio.h>
 #include <string.h>

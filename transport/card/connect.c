@@ -3,6 +3,7 @@
  * accepting a peer that called, reporting losses of nodes to peers. */
 #include "transport/card/inside.h"
 
+#include "transport/event.h"
 #include "transport/log.h"
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Put, get, atomics and fence on a peer's memory, for the operations of a path;
  * see remote.h. */
+#include "transport/event.h"
 #include "transport/shm/attach.h"
 #include "transport/shm/notify.h"
 #include "transport/shm/port.h"

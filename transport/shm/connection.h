@@ -47,7 +47,7 @@
 
 #include <sys/types.h>
 
-#include "transport/context.h"
+#include "transport/peer.h"
 #include "transport/shm/large.h"
 #include "transport/shm/outbox.h"
 #include "transport/shm/segment.h"

@@ -17,7 +17,7 @@
 #ifndef BCL_SHM_LARGE_H
 #define BCL_SHM_LARGE_H
 
-#include "transport/context.h"
+#include "transport/channel.h"
 #include "transport/shm/claim.h"
 
 struct bcl_connection;

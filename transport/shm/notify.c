@@ -2,6 +2,7 @@
 /* Notifications, sent and received; see notify.h. */
 #include "transport/shm/notify.h"
 
+#include "transport/event.h"
 #include "transport/shm/message.h"
 #include "transport/shm/port.h"
 

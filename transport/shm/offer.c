@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The offering side of large messages: offers, chunks copied for JOIN, and the
  * messages of the pulling side. See large.h. */
+#include "transport/event.h"
 #include "transport/shm/attach.h"
 #include "transport/shm/audit.h"
 #include "transport/shm/message.h"

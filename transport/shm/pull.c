@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The pulling side of large messages; see large.h. */
+#include "transport/event.h"
 #include "transport/shm/attach.h"
 #include "transport/shm/message.h"
 #include "transport/shm/port.h"

@@ -6,6 +6,8 @@
  */
 #include "transport/shm/rma_request.h"
 
+#include "transport/event.h"
+#include "transport/memory.h"
 #include "transport/shm/audit.h"
 #include "transport/shm/bell.h"
 #include "transport/shm/greeting.h"

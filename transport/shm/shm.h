@@ -28,7 +28,7 @@
 #ifndef BCL_SHM_SHM_H
 #define BCL_SHM_SHM_H
 
-#include "transport/context.h"
+#include "transport/peer.h"
 #include "transport/shm/pair.h"
 
 /* The beginning of struct bcl_shm_port: the words that each pass looks at. */

@@ -11,6 +11,7 @@
 #ifndef BCL_CARD_INPROC_H
 #define BCL_CARD_INPROC_H
 
+#include "transport/address.h"
 #include "transport/card/journal.h"
 #include "transport/card/ops.h"
 #include "transport/context.h"

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "transport/internal.h"
 #include "transport/log.h"
 #include "transport/wire/fault.h"
 #include "transport/wire/trace.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "transport/log.h"
+#include "transport/port.h"
 
 struct bcl_host_seat *bcl_inproc_seat_find(struct bcl_inproc *host,
 					   uint16_t port, uint16_t number)
