@@ -8,5 +8,5 @@ libtransport_la_SOURCES += %D%/access.c %D%/attach.c %D%/attach.h %D%/audit.c \
 	%D%/ops.c %D%/outbox.c %D%/outbox.h %D%/pair.c %D%/pair.h %D%/peers.c \
 	%D%/port.c %D%/port.h %D%/posted.c %D%/pull.c %D%/remote.c \
 	%D%/remote.h %D%/rma_request.c %D%/rma_request.h %D%/segment.c \
-	%D%/segment.h %D%/service.c %D%/shm.h %D%/sleep.c %D%/socket.c \
-	%D%/socket.h %D%/watch.c
+	%D%/segment.h %D%/service.c %D%/shm.h %D%/sleep.c %D%/slot.h \
+	%D%/socket.c %D%/socket.h %D%/watch.c

@@ -19,7 +19,7 @@ enum bcl_shm_type {
 	BCL_SHM_CHANNEL,   /* immediate: channel; struct bcl_token */
 	BCL_SHM_NOTIFY,	   /* struct bcl_notify (notify.h) */
 	BCL_SHM_BELL,	   /* look at the bell (bell.h) */
-	BCL_SHM_SKIP,	   /* immediate: slots, with its own (pair.h) */
+	BCL_SHM_SKIP,	   /* immediate: slots, with its own (slot.h) */
 	BCL_SHM_LEAVE,	   /* immediate: enum bcl_leave_word */
 };
 

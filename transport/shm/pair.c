@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The slow paths of a pair: room and turning back, messages of several slots,
- * and wake-ups. The contract is in pair.h.
+ * and wake-ups. The contract is in slot.h.
  */
 #include "transport/shm/pair.h"
 
