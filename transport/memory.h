@@ -34,6 +34,12 @@ void *bcl_memory_reach(struct bcl_context *context, uint32_t handle,
 
 /* ---- for the transport itself ---- */
 
+/* Enters the memory in the table and sets its handle and base; and removes it.
+ * NOMEM: no room. */
+enum bcl_status bcl_memory_enter(struct bcl_memory *memory);
+void bcl_memory_remove(struct bcl_memory *memory);
+void bcl_memory_table_free(struct bcl_context *context);
+
 void bcl_memories_free(struct bcl_context *context);
 /* env->share() gave nothing: logs the reason, from errno. Returns NOMEM or
  * SYSTEM. */
