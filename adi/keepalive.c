@@ -23,6 +23,7 @@
 #include "adi/progress.h"
 #include "adi/protocol.h"
 #include "transport/context.h"
+#include "transport/peer.h"
 
 enum {
 	ASKED = 16,	   /* ranks at a time */

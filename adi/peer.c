@@ -10,6 +10,7 @@
 #include "adi/request.h"
 #include "transport/boot/boot.h"
 #include "transport/context.h"
+#include "transport/peer.h"
 
 /* ---- ranks --------------------------------------------------------------- */
 

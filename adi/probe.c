@@ -10,6 +10,7 @@
 #include "adi/request.h"
 #include "adi/unexpected.h"
 #include "transport/context.h"
+#include "transport/peer.h"
 
 static enum bcl_status probe(struct bcl_adi *adi, int source, int tag,
 			     unsigned context, bool take,

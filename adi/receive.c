@@ -10,6 +10,7 @@
 #include "adi/receive.h"
 #include "adi/request.h"
 #include "transport/context.h"
+#include "transport/peer.h"
 
 static enum bcl_status __attribute__((noinline))
 irecv(struct bcl_adi *adi, void *buffer, size_t length, int source, int tag,

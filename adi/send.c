@@ -10,6 +10,7 @@
 #include "adi/request.h"
 #include "adi/send.h"
 #include "transport/context.h"
+#include "transport/peer.h"
 
 /* The match key of a message from this rank. */
 static inline uint64_t key_of(const struct bcl_adi *adi, unsigned context,

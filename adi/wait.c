@@ -8,6 +8,7 @@
 #include "adi/request.h"
 #include "adi/schedule.h"
 #include "transport/context.h"
+#include "transport/port.h"
 
 enum {
 	SPINS = 32,	     /* turns between looks at the clock */

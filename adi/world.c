@@ -11,6 +11,7 @@
 #include "adi/unexpected.h"
 #include "transport/boot/boot.h"
 #include "transport/context.h"
+#include "transport/peer.h"
 
 enum {
 	/* Turns before a wait goes on in bcl_adi_wait_any(). SPINS_CROWDED:

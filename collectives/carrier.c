@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "collectives/builders.h"
-#include "transport/context.h"
+#include "transport/port.h"
 
 struct bcl_carrier {
 	struct bcl_team team; /* only rank, size and fork_generation are used */

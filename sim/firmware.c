@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "sim/fail.h"
+#include "transport/port.h"
 
 enum {
 	BUDGET = 64,

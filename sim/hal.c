@@ -9,6 +9,7 @@
 #include "sim/firmware.h"
 #include "transport/card/checksum.h"
 #include "transport/env/crc32c.h"
+#include "transport/port.h"
 
 enum {
 	FEW = 8, /* initial size of the table of nodes */

@@ -6,6 +6,8 @@
 
 #include "sim/fail.h"
 #include "sim/firmware.h"
+#include "transport/memory.h"
+#include "transport/port.h"
 
 struct bcl_host_seat *sim_seat_find(struct sim_firmware *firmware,
 				    uint16_t number)

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Peers of a port: the table by (card, number), the choice of a path, and the
- * changes of state (see struct bcl_peer in context.h).
+ * Peers of a port: the table by (card, number), and the changes of state (see
+ * struct bcl_peer in peer.h).
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "transport/card/card.h"
 #include "transport/internal.h"
 #include "transport/send.h"
-#include "transport/shm/shm.h"
 
 enum {
 	FIRST_HASH = 64,
@@ -68,8 +66,10 @@ static void none_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 static void none_close(struct bcl_peer *peer)
 {
 	/* Shared memory itself ends the connection that it has begun. */
-	if (bcl_host_stop_calling(peer))
-		bcl_peer_part(peer);
+	if (!peer->calling)
+		return;
+	peer->calling = false;
+	bcl_peer_part(peer);
 }
 
 static const struct bcl_path_ops none_ops = {
@@ -189,7 +189,7 @@ static void forget_peer(struct bcl_port *port, struct bcl_peer **place)
 /* True if nobody holds the peer and its path needs it no more. */
 static bool is_forgotten(const struct bcl_peer *peer)
 {
-	if (peer->opened || peer->requests || peer->path)
+	if (peer->opened || peer->requests || peer->path || peer->calling)
 		return false;
 	return peer->state == BCL_PEER_LOST || ends_by_itself(peer);
 }
@@ -344,51 +344,11 @@ void bcl_peer_lose(struct bcl_peer *peer, enum bcl_status status)
 	tell_lost(peer, status);
 }
 
-void bcl_peer_try_card(struct bcl_peer *peer, const char *why)
+void bcl_peer_connecting(struct bcl_peer *peer)
 {
-	struct bcl_context *context = peer->port->context;
-	enum bcl_status status;
-
-	set_why(peer, why);
-	if (peer->address.host == context->host)
-		bcl_count(peer->port->counters, core_peers_fallback);
-	if (peer->address.card == context->card_id)
-		status = BCL_ERR_UNREACHABLE;
-	else
-		status =
-			context->card ? bcl_host_connect(peer) : BCL_ERR_NORAIL;
-	if (!status) {
-		peer->port->network.used = true;
-		return;
-	}
-	bcl_log(&context->config, BCL_LOG_ERROR, "peer",
-		"port %u: no path to %016llx/%u: %s; card: %s",
-		peer->port->number, (unsigned long long)peer->address.card,
-		peer->number, why,
-		peer->address.card == context->card_id
-			? "it does not reach a port of the same process"
-		: context->card ? bcl_strstatus(status)
-				: context->no_card);
-	bcl_peer_lose(peer, status);
-}
-
-static void connect_peer(struct bcl_peer *peer)
-{
-	struct bcl_port *port = peer->port;
-	struct bcl_context *context = port->context;
-
 	set_state(peer, BCL_PEER_CONNECTING);
 	peer->why[0] = 0;
-	note_change(port);
-	if (peer->address.card == context->card_id &&
-	    peer->number == port->number)
-		bcl_peer_up(peer, &bcl_self_ops, "");
-	else if (peer->address.host != context->host)
-		bcl_peer_try_card(peer, "another node");
-	else if (port->shm)
-		bcl_shm_connect(peer);
-	else
-		bcl_peer_try_card(peer, port->shm_why);
+	note_change(peer->port);
 }
 
 void bcl_peer_part(struct bcl_peer *peer)
@@ -397,65 +357,28 @@ void bcl_peer_part(struct bcl_peer *peer)
 		   BCL_ERR_DEAD);
 }
 
-void bcl_peer_parted(struct bcl_peer *peer, enum bcl_status status, bool quiet)
+bool bcl_peer_parted(struct bcl_peer *peer, enum bcl_status status, bool quiet)
 {
 	bcl_peer_part(peer);
-	if (peer->opened)
-		connect_peer(peer);
-	else if (!quiet)
+	if (!peer->opened && !quiet)
 		tell_lost(peer, status);
+	return peer->opened;
 }
 
-enum bcl_status bcl_peer_open(struct bcl_port *port, const void *blob,
-			      size_t length, struct bcl_peer **result)
+bool bcl_peer_opened(struct bcl_peer *peer, const struct bcl_address *address)
 {
-	enum bcl_status status = bcl_port_usable(port);
-	struct bcl_address address;
-	struct bcl_peer *peer;
-	bool fresh, closed;
+	bool fresh = peer->state == BCL_PEER_CONNECTING && !peer->address_known;
+	bool closed = peer->closed;
 
-	if (status)
-		return status;
-	if (!blob || !result)
-		return BCL_ERR_ARG;
-	bcl_presence(port->context);
-	bcl_port_rouse(port);
-	status = bcl_address_unpack(blob, length, &address);
-	if (status == BCL_ERR_VERSION)
-		bcl_log(&port->context->config, BCL_LOG_ERROR, "peer",
-			"port %u: a peer's address has version %u, which bcl "
-			"%s does not read: all ranks need the same library",
-			port->number, *(const uint8_t *)blob, bcl_version());
-	if (status)
-		return status;
-	if (address.host != port->context->host && !port->context->card) {
-		bcl_log(&port->context->config, BCL_LOG_ERROR, "peer",
-			"port %u: %016llx/%u is on another node, and here is "
-			"no network: %s",
-			port->number, (unsigned long long)address.card,
-			address.number, port->context->no_card);
-		return BCL_ERR_NORAIL;
-	}
-	if (address.card == port->context->card_id &&
-	    address.number == port->number)
-		status = bcl_self_open(port);
-	if (status)
-		return status;
-	peer = bcl_peer_find(port, address.card, address.number, true);
-	if (!peer)
-		return BCL_ERR_NOMEM;
-	fresh = peer->state == BCL_PEER_CONNECTING && !peer->address_known;
-	peer->address = address;
+	peer->address = *address;
 	peer->address_known = true;
 	peer->opened = true;
-	closed = peer->closed;
 	set_closed(peer, false);
 	if (fresh || peer->state == BCL_PEER_LOST)
-		connect_peer(peer);
-	else if (closed && peer->ops->open)
+		return true;
+	if (closed && peer->ops->open)
 		peer->ops->open(peer);
-	*result = peer;
-	return BCL_OK;
+	return false;
 }
 
 void bcl_peer_close(struct bcl_peer *peer)
@@ -503,27 +426,4 @@ void bcl_peer_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 	memcpy(info->why, peer->why, sizeof(info->why));
 	if (!bcl_port_forked(peer->port))
 		peer->ops->info(peer, info);
-}
-
-enum bcl_status bcl_node_isolate(struct bcl_peer *peer)
-{
-	enum bcl_status status = bcl_peer_usable(peer);
-
-	if (status)
-		return status;
-	if (peer->ops->path != BCL_PATH_CARD)
-		return BCL_ERR_UNSUPPORTED;
-	return bcl_host_isolate(peer);
-}
-
-enum bcl_status bcl_node_rejoin(struct bcl_peer *peer)
-{
-	enum bcl_status status = bcl_peer_usable(peer);
-
-	if (status)
-		return status;
-	/* also for a lost peer, which has no path any more */
-	if (peer->node == BCL_NODE_NONE)
-		return BCL_ERR_UNSUPPORTED;
-	return bcl_host_rejoin(peer);
 }

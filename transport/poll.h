@@ -4,7 +4,7 @@
 #define BCL_POLL_H
 
 #include "base/base.h"
-#include "transport/context.h"
+#include "transport/peer.h"
 #include "transport/shm/pair.h"
 
 enum {

@@ -4,7 +4,7 @@
 #ifndef BCL_SEND_H
 #define BCL_SEND_H
 
-#include "transport/context.h"
+#include "transport/peer.h"
 #include "transport/shm/pair.h"
 
 enum {

@@ -25,6 +25,7 @@
 #include "tests/unit/need.h"
 #include "transport/boot/fork.h"
 #include "transport/context.h"
+#include "transport/peer.h"
 
 static const char *path;
 static unsigned ranks = 2;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "transport/context.h"
+#include "transport/peer.h"
 #include "transport/shm/port.h"
 
 enum {

@@ -171,7 +171,7 @@ inline serve_doorbells()
 	}
 }
 
-/* bcl_inproc_let_go() */
+/* bcl_inproc_let_go() and bcl_inproc_serve_askers() */
 inline let_go_all()
 {
 	leave_to();

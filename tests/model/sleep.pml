@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sleep and wake-up of a port (transport/wait.c, shm/watch.c, bcl_host_sleep()
+ * Sleep and wake-up of a port (transport/wait.c, shm/sleep.c, bcl_host_sleep()
  * in card/queues.c): its owner looks at its queues, says that it sleeps, looks
  * again and sleeps on its group, without a time-out, as bcl_arm() and poll()
  * do. Senders in other processes publish messages and look at `attention`;

@@ -16,6 +16,8 @@
 
 #include "adi/internal.h"
 #include "transport/context.h"
+#include "transport/memory.h"
+#include "transport/peer.h"
 
 enum {
 	EAGER_MAX = 4096, /* bytes */

@@ -9,6 +9,9 @@
 
 #include "mock_transport.h"
 
+#include "transport/memory.h"
+#include "transport/peer.h"
+
 enum {
 	MOCK_PORTS = 64,
 	MOCK_VALUES = 8,

@@ -19,7 +19,7 @@
 #include "tests/unit/need.h"
 #include "tests/unit/unit.h"
 #include "transport/boot/fork.h"
-#include "transport/context.h"
+#include "transport/peer.h"
 
 enum {
 	CONTEXT = 3,

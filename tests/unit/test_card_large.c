@@ -7,7 +7,7 @@
 
 #include "transport/card/inside.h"
 #include "transport/card/queues.h"
-#include "transport/context.h"
+#include "transport/port.h"
 
 enum {
 	BIG = 300000,

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "transport/card/queues.h"
-#include "transport/context.h"
+#include "transport/memory.h"
 #include "transport/key.h"
+#include "transport/port.h"
 
 enum {
 	BIG = 300000,

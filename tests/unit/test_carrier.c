@@ -10,7 +10,7 @@
 
 #include <bcl/coll.h>
 
-#include "transport/context.h"
+#include "transport/port.h"
 
 enum {
 	MEMBERS_MAX = 35, /* a root has 32 messages on their way */

@@ -10,7 +10,8 @@
 
 #include "tests/unit/ranks.h"
 #include "tests/unit/unit.h"
-#include "transport/context.h"
+#include "transport/peer.h"
+#include "transport/shm/leave.h"
 #include "transport/shm/message.h"
 #include "transport/shm/port.h"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "pairs.h"
-#include "transport/context.h"
+#include "transport/port.h"
 #include "transport/shm/pair.h"
 
 /* Open this rank's port and publish its address, but know nobody. */

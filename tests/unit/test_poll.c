@@ -6,6 +6,7 @@
 #include <bcl/bcl.h>
 
 #include "transport/context.h"
+#include "transport/port.h"
 #include "unit.h"
 
 static struct bcl_port *port[3]; /* two on one node, one on another */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/weak/ports.h"
+#include "transport/memory.h"
 #include "transport/shm/attach.h"
 #include "transport/shm/greeting.h"
 

@@ -127,7 +127,14 @@ bool bcl_rma_sleep(struct bcl_connection *connection)
 	return false;
 }
 
-bool bcl_shm_copies_ready(struct bcl_connection *connection)
+/* Weak: claim.weak has pull.c. */
+__attribute__((weak)) bool bcl_pulls_ready(struct bcl_connection *connection)
+{
+	(void)connection;
+	return false;
+}
+
+bool bcl_rma_ready(struct bcl_connection *connection)
 {
 	(void)connection;
 	return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A port sleeps until a message comes: wait.c, poll.c, shm/watch.c. */
+/* A port sleeps until a message comes: wait.c, poll.c, shm/sleep.c. */
 #include "tests/weak/ports.h"
 #include "transport/internal.h"
 

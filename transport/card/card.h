@@ -9,8 +9,10 @@
 #ifndef BCL_CARD_CARD_H
 #define BCL_CARD_CARD_H
 
+#include "transport/address.h"
 #include "transport/card/ops.h"
 #include "transport/context.h"
+#include "transport/path.h"
 
 enum {
 	BCL_HOST_FDS = 2 * BCL_HOST_ENDS, /* the most descriptors of a card */
@@ -54,13 +56,6 @@ enum bcl_status bcl_host_unpost(struct bcl_port *port, unsigned channel);
  * refuses to connect the node.
  */
 enum bcl_status bcl_host_connect(struct bcl_peer *peer);
-
-/*
- * The library closes the peer: stop reporting to the peer how the card's
- * attempt to connect ends. Returns false if the card is not connecting the
- * peer.
- */
-bool bcl_host_stop_calling(struct bcl_peer *peer);
 
 enum bcl_status bcl_host_isolate(struct bcl_peer *peer);
 enum bcl_status bcl_host_rejoin(struct bcl_peer *peer);

@@ -3,10 +3,8 @@
  * accepting a peer that called, reporting losses of nodes to peers. */
 #include "transport/card/inside.h"
 
+#include "transport/event.h"
 #include "transport/log.h"
-
-/* The value of peer->path while the card connects to the peer's node. */
-static const char calling;
 
 /*
  * True if the card has finished connecting to the node, as far as the state
@@ -22,6 +20,7 @@ static bool has_connected(const struct bcl_host_node *node)
 static void bring_up_peer(struct bcl_peer *peer)
 {
 	peer->path = NULL;
+	peer->calling = false;
 	bcl_peer_up(peer, &bcl_host_path_ops, "the peer asked for it");
 }
 
@@ -86,16 +85,8 @@ enum bcl_status bcl_host_connect(struct bcl_peer *peer)
 	if (has_connected(&node))
 		bring_up_peer(peer);
 	else
-		peer->path = (void *)&calling;
+		peer->calling = true;
 	return BCL_OK;
-}
-
-bool bcl_host_stop_calling(struct bcl_peer *peer)
-{
-	if (peer->path != &calling)
-		return false;
-	peer->path = NULL;
-	return true;
 }
 
 /* A lost peer will not read its offers. */
@@ -130,18 +121,19 @@ bool bcl_host_report(struct bcl_port *port, uint32_t changes)
 	for (peer = port->peers; peer; peer = peer->next) {
 		struct bcl_host_node node;
 
-		if (peer->ops != &bcl_host_path_ops && peer->path != &calling)
+		if (peer->ops != &bcl_host_path_ops && !peer->calling)
 			continue;
 		if (host->ops->node(host, peer->node, &node) != changes)
 			return told;
 		if (node.generation != peer->generation) {
 			bcl_host_abandon(peer);
+			peer->calling = false;
 			if (node.lost == BCL_ERR_UNREACHABLE)
 				tell_ways(peer);
 			bcl_peer_lose(peer, node.lost);
 			lose_offers(peer);
 			told = true;
-		} else if (peer->path == &calling && has_connected(&node)) {
+		} else if (peer->calling && has_connected(&node)) {
 			bring_up_peer(peer);
 			told = true;
 		}

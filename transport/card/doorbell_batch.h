@@ -21,6 +21,7 @@
 #include "transport/card/queues.h"
 #include "transport/context.h"
 #include "transport/env/process.h"
+#include "transport/peer.h"
 
 enum {
 	BCL_BATCH_AFTER = 8,

@@ -6,6 +6,7 @@
 
 #include "transport/card/card.h"
 #include "transport/card/queues.h"
+#include "transport/peer.h"
 
 enum {
 	BCL_HOST_OFFERS = 64, /* per port, not yet read by the peer */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "transport/counters.h"
+#include "transport/event.h"
 #include "transport/key.h"
 #include "transport/log.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Put, get, atomics and fence on a peer's memory, for the operations of a path;
  * see remote.h. */
+#include "transport/event.h"
 #include "transport/shm/attach.h"
-#include "transport/shm/message.h"
+#include "transport/shm/notify.h"
 #include "transport/shm/port.h"
 
 enum {
@@ -162,13 +163,13 @@ enum bcl_status bcl_access_put_notify(struct bcl_peer *peer, const void *bytes,
 	if (status == BCL_ERR_UNSUPPORTED) {
 		status = bcl_rma_begin(c, &access);
 		if (!status)
-			bcl_shm_block(c, true);
+			bcl_connection_block(c, true);
 		return status;
 	}
 	if (status == BCL_ERR_AGAIN || status == BCL_ERR_NOMEM)
 		return status;
 	if (!status)
-		bcl_message_notify(c, &access);
+		bcl_notify_send(c, &access);
 	return complete_access(c, cookie, length, status);
 }
 

@@ -83,8 +83,10 @@ void bcl_audit_open(struct bcl_shm_port *shm, uint64_t now)
 	set_next(shm, now);
 }
 
-void bcl_audit(struct bcl_shm_port *shm, uint64_t now)
+void bcl_shm_audit(struct bcl_port *port, uint64_t now)
 {
+	struct bcl_shm_port *shm = port->shm;
+
 	/* in virtual time no other process can write to the memory */
 	if (now < atomic_load_explicit(&shm->audit_at, memory_order_relaxed) ||
 	    bcl_shm_env(shm)->virtual_time)
@@ -93,7 +95,7 @@ void bcl_audit(struct bcl_shm_port *shm, uint64_t now)
 	if (pthread_mutex_trylock(&shm->lock))
 		return;
 	set_next(shm, now);
-	bcl_count(shm->port->counters, shm_audits);
+	bcl_count(port->counters, shm_audits);
 	bcl_watch_each(shm, audit_connection);
 	pthread_mutex_unlock(&shm->lock);
 }

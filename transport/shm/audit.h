@@ -30,10 +30,9 @@ struct bcl_connection;
 struct bcl_greeting;
 struct bcl_shm_port;
 
-/* Called by the owner: bcl_audit_open() when the port opens; later bcl_audit(),
- * which does nothing unless an audit is due. */
+/* Called by the owner when the port opens. Later bcl_shm_audit() (shm.h) does
+ * the audits that are due. */
 void bcl_audit_open(struct bcl_shm_port *shm, uint64_t now);
-void bcl_audit(struct bcl_shm_port *shm, uint64_t now);
 
 /* Before the owner sleeps: note whether there will be something to audit. */
 void bcl_audit_sleep(struct bcl_shm_port *shm);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ringing and answering the bell of a pair; see bell.h. */
+/* The bell of a pair, rung and heard; see bell.h. */
 #include "transport/shm/bell.h"
 
 #include "transport/shm/message.h"
@@ -12,19 +12,15 @@ static _Atomic uint32_t *bits_of(struct bcl_connection *c, unsigned side)
 
 void bcl_bell_ring(struct bcl_connection *c, enum bcl_bell_bit bit)
 {
-	/* partner: bcl_bell_answer() */
+	/* partner: bcl_bell_take() */
 	if (!atomic_fetch_or_explicit(bits_of(c, c->side), bit,
 				      memory_order_acq_rel))
 		bcl_outbox_post(c, BCL_SHM_BELL, 0, NULL, 0);
 }
 
-bool bcl_bell_answer(struct bcl_connection *c)
+uint32_t bcl_bell_take(struct bcl_connection *c)
 {
 	/* partner: bcl_bell_ring() */
-	uint32_t bits = atomic_exchange_explicit(bits_of(c, !c->side), 0,
-						 memory_order_acq_rel);
-
-	if (bits & BCL_BELL_SOCKET)
-		bcl_shm_want(c->shm, BCL_WORK_SOCKETS);
-	return !(bits & BCL_BELL_RMA) || bcl_rma_serve(c);
+	return atomic_exchange_explicit(bits_of(c, !c->side), 0,
+					memory_order_acq_rel);
 }

@@ -15,7 +15,7 @@
 #ifndef BCL_SHM_BELL_H
 #define BCL_SHM_BELL_H
 
-#include <stdbool.h>
+#include <stdint.h>
 
 struct bcl_connection;
 
@@ -25,8 +25,7 @@ enum bcl_bell_bit {
 };
 
 void bcl_bell_ring(struct bcl_connection *connection, enum bcl_bell_bit bit);
-/* Handle BELL. Returns false if the RMA requests cannot be served for want of
- * memory. */
-bool bcl_bell_answer(struct bcl_connection *connection);
+/* BELL has come: take the peer's bits (enum bcl_bell_bit). */
+uint32_t bcl_bell_take(struct bcl_connection *connection);
 
 #endif

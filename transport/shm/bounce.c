@@ -93,10 +93,10 @@ static uint32_t free_chunks(struct bcl_connection *c)
 	return free;
 }
 
-static void feed_chunks(struct bcl_connection *c)
+bool bcl_bounce_fill(struct bcl_connection *c)
 {
 	struct bcl_large_tables *t = c->large.tables;
-	uint32_t n = t->feeding ? free_chunks(c) : 0;
+	uint32_t n = free_chunks(c);
 
 	for (; n && t->feeding; n--) {
 		struct bcl_offer *offer = t->feeding;
@@ -114,9 +114,10 @@ static void feed_chunks(struct bcl_connection *c)
 				      ++t->filled, memory_order_release);
 		bcl_pair_kick(&c->pair);
 	}
+	return t->feeding;
 }
 
-static uint32_t filled_chunks(struct bcl_connection *c)
+uint32_t bcl_bounce_filled(struct bcl_connection *c)
 {
 	uint32_t n;
 
@@ -126,12 +127,11 @@ static uint32_t filled_chunks(struct bcl_connection *c)
 	return n;
 }
 
-static void drain_chunks(struct bcl_connection *c)
+struct bcl_pull *bcl_bounce_take(struct bcl_connection *c, uint32_t *chunks)
 {
 	struct bcl_large_tables *t = c->large.tables;
-	uint32_t n = t->draining ? filled_chunks(c) : 0;
 
-	for (; n && t->draining; n--) {
+	for (; *chunks && t->draining; --*chunks) {
 		struct bcl_pull *pull = t->draining;
 		size_t size = chunk_size(pull->length, pull->drained);
 
@@ -148,8 +148,10 @@ static void drain_chunks(struct bcl_connection *c)
 		t->draining = pull->next;
 		if (!t->draining)
 			t->draining_last = &t->draining;
-		bcl_pull_complete(c, pull, BCL_OK);
+		--*chunks;
+		return pull;
 	}
+	return NULL;
 }
 
 void bcl_bounce_audit(struct bcl_connection *c)
@@ -164,21 +166,10 @@ void bcl_bounce_audit(struct bcl_connection *c)
 			      memory_order_release);
 }
 
-bool bcl_bounce_progress(struct bcl_connection *c)
-{
-	struct bcl_large_tables *t = c->large.tables;
-
-	if (!t)
-		return false;
-	feed_chunks(c);
-	drain_chunks(c);
-	return t->feeding || t->draining;
-}
-
 bool bcl_bounce_ready(struct bcl_connection *c)
 {
 	struct bcl_large_tables *t = c->large.tables;
 
 	return (t->feeding && free_chunks(c)) ||
-	       (t->draining && filled_chunks(c));
+	       (t->draining && bcl_bounce_filled(c));
 }

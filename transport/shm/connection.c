@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The records of connections: making and freeing, descriptors that are watched,
- * packets on the socket, the end of a peer. See connection.h.
+ * the end of a peer. See connection.h.
  */
 #include "transport/shm/connection.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "transport/shm/audit.h"
-#include "transport/shm/greeting.h"
-#include "transport/shm/handshake.h"
 #include "transport/shm/host.h"
 #include "transport/shm/port.h"
-#include "transport/shm/socket.h"
 
 static void close_fd(struct bcl_connection *c, int *fd)
 {
@@ -227,6 +223,17 @@ void bcl_connection_fail(struct bcl_connection *c, enum bcl_status status,
 	bcl_connection_set_state(c, BCL_CONNECTION_FAILED);
 }
 
+void bcl_connection_refused(struct bcl_shm_port *shm, int error)
+{
+	bcl_assert(bcl_is_locked(&shm->lock));
+	if (shm->said_limit || (error != EMFILE && error != ENFILE))
+		return;
+	shm->said_limit = true;
+	bcl_log(&bcl_shm_context(shm)->config, BCL_LOG_WARN, "shm",
+		"port %u cannot connect by shared memory: %s",
+		shm->port->number, bcl_log_reason(error));
+}
+
 bool bcl_connection_accept(struct bcl_shm_port *shm, int fd, uint64_t now)
 {
 	const struct bcl_env *env = bcl_shm_env(shm);
@@ -239,7 +246,7 @@ bool bcl_connection_accept(struct bcl_shm_port *shm, int fd, uint64_t now)
 	if (!c)
 		return false;
 	if (!bcl_connection_watch(c, fd)) {
-		bcl_shm_refused(shm, errno);
+		bcl_connection_refused(shm, errno);
 		bcl_connection_free(c);
 		return false;
 	}
@@ -274,47 +281,7 @@ struct bcl_connection *bcl_connection_find(const struct bcl_shm_port *shm,
 	return NULL;
 }
 
-/* ---- the socket ---- */
-
-static void take_request(struct bcl_connection *c, const struct bcl_greeting *g,
-			 const int *fds, unsigned nfds)
-{
-	switch (g->kind) {
-	case BCL_GREETING_MEMORY:
-		bcl_grant_answer(c, g);
-		break;
-	case BCL_GREETING_GRANT:
-		bcl_remote_take(c, g, fds, nfds);
-		break;
-	case BCL_GREETING_RMA:
-		bcl_rma_serve_from_helper(c);
-		break;
-	case BCL_GREETING_SENT:
-		bcl_audit_take(c, g);
-		break;
-	default:
-		break;
-	}
-}
-
-static void take_greeting(struct bcl_connection *c,
-			  const struct bcl_greeting *g, const int *fds,
-			  unsigned nfds)
-{
-	bool sound = g->magic == BCL_GREETING_MAGIC;
-
-	if (c->state == BCL_CONNECTION_UP && sound)
-		take_request(c, g, fds, nfds);
-	else if (c->state == BCL_CONNECTION_UP)
-		bcl_connection_end(c);
-	else if (sound)
-		bcl_handshake_take(c, g, fds, nfds);
-	else
-		bcl_connection_fail(c, BCL_ERR_VERSION,
-				    "shared memory: not a greeting");
-}
-
-static bool process_ended(const struct bcl_connection *c)
+bool bcl_connection_process_ended(const struct bcl_connection *c)
 {
 	const struct bcl_env *env = bcl_shm_env(c->shm);
 
@@ -324,7 +291,7 @@ static bool process_ended(const struct bcl_connection *c)
 bool bcl_connection_lives(const struct bcl_connection *c)
 {
 	return !atomic_load_explicit(&c->ended, memory_order_relaxed) &&
-	       !process_ended(c);
+	       !bcl_connection_process_ended(c);
 }
 
 void bcl_connection_end(struct bcl_connection *c)
@@ -340,58 +307,11 @@ void bcl_connection_end(struct bcl_connection *c)
 	}
 }
 
-/* Descriptors were lost for want of room. Memory is then not mapped but used by
- * request; a handshake fails. */
-static void take_without_descriptors(struct bcl_connection *c,
-				     struct bcl_greeting *g)
+void bcl_connection_block(struct bcl_connection *c, bool blocked)
 {
-	bcl_shm_refused(c->shm, EMFILE);
-	g->status = BCL_ERR_NOMEM;
-	if (c->state == BCL_CONNECTION_UP)
-		take_greeting(c, g, NULL, 0);
-	else
-		bcl_connection_fail(c, BCL_ERR_SYSTEM,
-				    "shared memory: no descriptor left");
-}
-
-void bcl_connection_serve_ended(struct bcl_shm_port *shm)
-{
-	struct bcl_connection *c = shm->connections;
-
-	while (c && !process_ended(c))
-		c = c->next;
-	/* This connection ends once all its packets are read; then the next
-	 * call serves the next connection. */
-	if (c)
-		bcl_connection_serve(c);
-}
-
-void bcl_connection_serve(struct bcl_connection *c)
-{
-	const struct bcl_env *env = bcl_shm_env(c->shm);
-	const struct bcl_shm_host *host = env->shm_host;
-	struct bcl_greeting g;
-	int fds[BCL_SOCKET_FDS];
-	unsigned nfds;
-
-	bcl_assert(bcl_is_locked(&c->shm->lock));
-	if (c->socket < 0)
-		return;
-	switch (host->receive(env->world, c->socket, &g, sizeof(g), fds,
-			      &nfds)) {
-	case 1:
-		take_greeting(c, &g, fds, nfds);
-		while (nfds)
-			host->close(env->world, fds[--nfds]);
-		break;
-	case 0:
-		if (process_ended(c))
-			bcl_connection_end(c);
-		break;
-	case -2:
-		take_without_descriptors(c, &g);
-		break;
-	default:
-		bcl_connection_end(c);
-	}
+	/* without peer->pair a send goes through the table, which answers
+	 * AGAIN */
+	c->blocked = blocked;
+	if (c->pair.peer->state == BCL_PEER_UP)
+		c->pair.peer->pair = blocked ? NULL : &c->pair;
 }

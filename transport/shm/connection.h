@@ -47,9 +47,8 @@
 
 #include <sys/types.h>
 
-#include "transport/context.h"
+#include "transport/peer.h"
 #include "transport/shm/large.h"
-#include "transport/shm/leave.h"
 #include "transport/shm/outbox.h"
 #include "transport/shm/segment.h"
 
@@ -141,7 +140,7 @@ struct bcl_connection {
 	bool blocked;	     /* no sends before a notification has gone */
 	bool awaited;	     /* the owner's copy of `leaving` */
 	bool unanswered;     /* LEAVE came; no STAY or END sent yet */
-	uint8_t said, heard; /* last enum bcl_leave_word */
+	uint8_t said, heard; /* last enum bcl_leave_word (leave.h) */
 	uint64_t events;     /* notifications and channels from the peer */
 	uint64_t named;	     /* times_named() when the peer was closed */
 
@@ -157,6 +156,13 @@ void bcl_connection_wake(struct bcl_connection *connection);
 /* True if the peer may still do something. For the owner, or under the service
  * lock. */
 bool bcl_connection_lives(const struct bcl_connection *connection);
+
+/* True if the system tells that the peer's process has ended. */
+bool bcl_connection_process_ended(const struct bcl_connection *connection);
+
+/* Block all sends of the program to the peer, or allow them again. For the
+ * owner. */
+void bcl_connection_block(struct bcl_connection *connection, bool blocked);
 
 /* All further functions run under the service lock. */
 
@@ -179,10 +185,6 @@ struct bcl_connection *bcl_connection_find(const struct bcl_shm_port *shm,
 /* Take the connection off the list and give all its resources back. Not for a
  * connection that the owner polls. */
 void bcl_connection_free(struct bcl_connection *connection);
-
-/* The socket or the process of the peer is readable: take one greeting, or note
- * the end. */
-void bcl_connection_serve(struct bcl_connection *connection);
 
 void bcl_connection_set_state(struct bcl_connection *connection,
 			      enum bcl_connection_state state);
@@ -208,8 +210,9 @@ bool bcl_connection_watch(struct bcl_connection *connection, int fd);
 /* The same when the peer's process ends, if the system can tell. */
 void bcl_connection_watch_process(struct bcl_connection *connection);
 
-/* The process of a peer has ended: serve a connection to this process. */
-void bcl_connection_serve_ended(struct bcl_shm_port *shm);
+/* The system refused a resource for a connection: log this, once, if it is a
+ * limit of descriptors. */
+void bcl_connection_refused(struct bcl_shm_port *shm, int error);
 
 /* Have the owner look at the connection. */
 void bcl_connection_tell_owner(struct bcl_connection *connection);

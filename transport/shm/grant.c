@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 
+#include "transport/memory.h"
 #include "transport/shm/greeting.h"
 #include "transport/shm/port.h"
 

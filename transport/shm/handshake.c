@@ -94,7 +94,7 @@ void bcl_handshake_call(struct bcl_connection *c)
 		return;
 	}
 	if (c->socket < 0) {
-		bcl_shm_refused(c->shm, errno);
+		bcl_connection_refused(c->shm, errno);
 		bcl_connection_fail(c, BCL_ERR_UNREACHABLE,
 				    why_no_socket(errno));
 		return;
@@ -106,7 +106,7 @@ void bcl_handshake_call(struct bcl_connection *c)
 	}
 	status = bcl_segment_create(env, ring_slots(context), &c->segment);
 	if (status) {
-		bcl_shm_refused(c->shm, errno);
+		bcl_connection_refused(c->shm, errno);
 		bcl_connection_fail(
 			c, status,
 			status == BCL_ERR_NOMEM
@@ -151,7 +151,7 @@ static bool adopt_pages(struct bcl_connection *c, const struct bcl_greeting *g,
 		return false;
 	c->wake = host->copy(env->world, fds[2]);
 	if (c->wake < 0) {
-		bcl_shm_refused(c->shm, errno);
+		bcl_connection_refused(c->shm, errno);
 		return false;
 	}
 	c->its_watch = g->watch;
@@ -292,7 +292,7 @@ static void take_hello(struct bcl_connection *c, const struct bcl_greeting *g,
 		if (segment >= 0)
 			env->shm_host->close(env->world, segment);
 		else
-			bcl_shm_refused(c->shm, errno);
+			bcl_connection_refused(c->shm, errno);
 		refuse_and_fail(c, BCL_ERR_NOMEM, "no room for its segment");
 		return;
 	}

@@ -17,7 +17,7 @@
 #ifndef BCL_SHM_LARGE_H
 #define BCL_SHM_LARGE_H
 
-#include "transport/context.h"
+#include "transport/channel.h"
 #include "transport/shm/claim.h"
 
 struct bcl_connection;
@@ -115,10 +115,14 @@ struct bcl_large {
 	struct bcl_large_tables *tables; /* NULL: not used yet */
 };
 
-/* ---- offer.c ---- */
+/* ---- large.c ---- */
 
 /* The tables, made on first use; NULL: no memory. */
 struct bcl_large_tables *bcl_large_use(struct bcl_connection *connection);
+
+void bcl_large_free(struct bcl_connection *connection);
+
+/* ---- offer.c ---- */
 
 /* Make an offer. AGAIN: all slots are taken. NOMEM: no tables. */
 enum bcl_status bcl_offer_make(struct bcl_connection *connection,
@@ -136,8 +140,8 @@ bool bcl_offer_join(struct bcl_connection *connection, uint64_t immediate,
 bool bcl_offer_fetch(struct bcl_connection *connection, uint64_t immediate,
 		     const void *payload, size_t length);
 bool bcl_offer_read(struct bcl_connection *connection, uint64_t immediate);
-/* Copy a chunk of each offer that this side has joined. Returns true if there
- * may be more to copy. */
+/* Copy a chunk of each offer that this side has joined, and feed the peer's
+ * FETCHes. Returns true if there may be more to copy. */
 bool bcl_offers_progress(struct bcl_connection *connection);
 /* End all offers: no peer reads them any more. Pushes their events if status is
  * not OK. */
@@ -168,10 +172,6 @@ bool bcl_pulls_ready(struct bcl_connection *connection);
  * that it has claimed, so that nobody copies into this process any more; at
  * most SETTLE_TIME (pull.c). Then reports the status if it is not OK. */
 void bcl_pulls_end(struct bcl_connection *connection, enum bcl_status status);
-/* For bounce.c: the pull has all bytes that it wanted, or failed. */
-void bcl_pull_complete(struct bcl_connection *connection, struct bcl_pull *pull,
-		       enum bcl_status status);
-
 /* ---- posted.c ---- */
 
 enum bcl_status bcl_posted_send(struct bcl_connection *connection,
@@ -190,7 +190,16 @@ bool bcl_bounce_reserve(struct bcl_connection *connection, unsigned side);
 void bcl_bounce_feed(struct bcl_connection *connection,
 		     struct bcl_offer *offer);
 void bcl_bounce_drain(struct bcl_connection *connection, struct bcl_pull *pull);
-bool bcl_bounce_progress(struct bcl_connection *connection);
+/* Fill the own area from the offers in the queue. Returns true if some are
+ * left. The tables exist. */
+bool bcl_bounce_fill(struct bcl_connection *connection);
+/* The chunks that the peer has filled. */
+uint32_t bcl_bounce_filled(struct bcl_connection *connection);
+/* Take at most *chunks chunks, of those that are filled, for the pulls in the
+ * queue, and subtract them. Returns a pull that has its last chunk, or NULL
+ * when there are no chunks or no pulls any more. */
+struct bcl_pull *bcl_bounce_take(struct bcl_connection *connection,
+				 uint32_t *chunks);
 bool bcl_bounce_ready(struct bcl_connection *connection);
 
 /* ---- all of it ---- */
@@ -200,8 +209,7 @@ static inline bool bcl_large_progress(struct bcl_connection *connection)
 {
 	bool more = bcl_offers_progress(connection);
 
-	more |= bcl_pulls_progress(connection);
-	return bcl_bounce_progress(connection) || more;
+	return bcl_pulls_progress(connection) || more;
 }
 
 /* The peer is lost (status says why), or the connection is given up (OK; then
@@ -213,7 +221,5 @@ static inline void bcl_large_end(struct bcl_connection *connection,
 	bcl_offers_end(connection, status);
 	bcl_pulls_end(connection, status);
 }
-
-void bcl_large_free(struct bcl_connection *connection);
 
 #endif

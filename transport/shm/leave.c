@@ -72,11 +72,6 @@ bool bcl_leave_is_over(const struct bcl_connection *c)
 	       c->outbox.head == c->outbox.tail;
 }
 
-bool bcl_leave_has_begun(const struct bcl_connection *c)
-{
-	return c->said == BCL_LEAVE_END || c->heard == BCL_LEAVE_END;
-}
-
 bool bcl_leave_is_quiet(const struct bcl_connection *c)
 {
 	return c->pair.peer->closed && times_named(c) == c->named;

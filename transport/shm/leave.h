@@ -26,10 +26,7 @@
 #ifndef BCL_SHM_LEAVE_H
 #define BCL_SHM_LEAVE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-struct bcl_connection;
+#include "transport/shm/connection.h"
 
 enum bcl_leave_word {
 	BCL_LEAVE_STAY,
@@ -49,7 +46,11 @@ bool bcl_leave_progress(struct bcl_connection *connection);
 bool bcl_leave_is_over(const struct bcl_connection *connection);
 /* True if one side has: the peer is parted from the connection
  * (bcl_peer_part()). */
-bool bcl_leave_has_begun(const struct bcl_connection *connection);
+static inline bool bcl_leave_has_begun(const struct bcl_connection *connection)
+{
+	return connection->said == BCL_LEAVE_END ||
+	       connection->heard == BCL_LEAVE_END;
+}
 /* True if the program closed the peer, and no message, notification or channel
  * has named the peer to the program since. */
 bool bcl_leave_is_quiet(const struct bcl_connection *connection);

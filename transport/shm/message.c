@@ -1,47 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* The handlers of the library's own messages; see message.h. */
+/* The messages of the library on a pair, each to its handler; see message.h. */
 #include "transport/shm/message.h"
 
 #include "transport/shm/bell.h"
+#include "transport/shm/leave.h"
+#include "transport/shm/notify.h"
 #include "transport/shm/port.h"
 
-enum bcl_status bcl_message_notify(struct bcl_connection *c,
-				   const struct bcl_access *access)
+/* Returns false if the RMA requests cannot be served for want of memory. */
+static bool answer_bell(struct bcl_connection *c)
 {
-	const struct bcl_notify notify = {
-		.length = access->length,
-		.type = access->type,
-		.immediate = access->immediate,
-	};
+	uint32_t bits = bcl_bell_take(c);
 
-	return bcl_pair_send(&c->pair, BCL_SHM_NOTIFY, 0, &notify,
-			     sizeof(notify));
+	if (bits & BCL_BELL_SOCKET)
+		bcl_shm_want(c->shm, BCL_WORK_SOCKETS);
+	return !(bits & BCL_BELL_RMA) || bcl_rma_serve(c);
 }
 
-static bool take_notify(struct bcl_connection *c, const void *payload,
-			size_t length)
-{
-	struct bcl_event event = {
-		.kind = BCL_EVENT_NOTIFY,
-		.peer = c->pair.peer,
-	};
-	struct bcl_notify notify;
-
-	if (length != sizeof(notify))
-		return false;
-	memcpy(&notify, payload, sizeof(notify));
-	if (notify.type >= BCL_TYPES)
-		return false;
-	event.type = notify.type;
-	event.immediate = notify.immediate;
-	event.length = notify.length;
-	c->events++;
-	bcl_event_push(c->shm->port, &event);
-	return true;
-}
-
-bool bcl_message_handle(struct bcl_connection *connection, unsigned type,
-			uint64_t immediate, const void *payload, size_t length)
+/* Returns false if the message is malformed. The handlers push events and may
+ * post messages. */
+static bool handle(struct bcl_connection *connection, unsigned type,
+		   uint64_t immediate, const void *payload, size_t length)
 {
 	switch (type) {
 	case BCL_SHM_JOIN:
@@ -53,12 +32,33 @@ bool bcl_message_handle(struct bcl_connection *connection, unsigned type,
 	case BCL_SHM_CHANNEL:
 		return bcl_posted_take(connection, immediate, payload, length);
 	case BCL_SHM_NOTIFY:
-		return take_notify(connection, payload, length);
+		return bcl_notify_take(connection, payload, length);
 	case BCL_SHM_BELL:
-		return bcl_bell_answer(connection);
+		return answer_bell(connection);
 	case BCL_SHM_LEAVE:
 		return !length && bcl_leave_take(connection, immediate);
 	default:
 		return false;
 	}
+}
+
+enum bcl_status bcl_pair_unusual(struct bcl_pair *pair, uint64_t header,
+				 uint64_t immediate, const void *payload)
+{
+	size_t length = bcl_header_length(header);
+	unsigned type = header & BCL_HEADER_TYPE;
+	size_t most =
+		payload == pair->line ? BCL_SLOT_PAYLOAD : BCL_MESSAGE_MAX;
+
+	if (length > most)
+		bcl_pair_break(pair, "length", length);
+	else if (type == BCL_SHM_SKIP && payload != pair->line && !length &&
+		 bcl_pair_skip(pair, immediate))
+		return BCL_ERR_AGAIN;
+	else if (!pair->connection ||
+		 !handle(pair->connection, type, immediate, payload, length))
+		bcl_pair_break(pair, "message of type", type);
+	else
+		return BCL_ERR_AGAIN;
+	return BCL_ERR_EMPTY;
 }

@@ -2,16 +2,13 @@
 /*
  * The library's own messages between two connected ports: types 64..127 of the
  * pair. Integers are native, since both processes run on one machine. If a
- * message is about an offer, its immediate is a bcl_message_slot().
+ * message is about an offer, its immediate is a bcl_message_slot(). The
+ * receiver handles a message in bcl_pair_unusual().
  */
 #ifndef BCL_SHM_MESSAGE_H
 #define BCL_SHM_MESSAGE_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <bcl/bcl.h>
 
 enum bcl_shm_type {
 	BCL_SHM_JOIN = 64, /* argument: chunk in pages; struct bcl_join:
@@ -20,21 +17,15 @@ enum bcl_shm_type {
 			    * area */
 	BCL_SHM_READ,	   /* argument: status; the pull has ended */
 	BCL_SHM_CHANNEL,   /* immediate: channel; struct bcl_token */
-	BCL_SHM_NOTIFY,	   /* struct bcl_notify */
+	BCL_SHM_NOTIFY,	   /* struct bcl_notify (notify.h) */
 	BCL_SHM_BELL,	   /* look at the bell (bell.h) */
-	BCL_SHM_SKIP,	   /* immediate: slots, with its own (pair.h) */
+	BCL_SHM_SKIP,	   /* immediate: slots, with its own (slot.h) */
 	BCL_SHM_LEAVE,	   /* immediate: enum bcl_leave_word */
 };
 
 struct bcl_join {
 	uint64_t target; /* JOIN: address in the sender of this message */
 	uint64_t length; /* bytes wanted, from the start of the offer */
-};
-
-struct bcl_notify {
-	uint64_t length; /* bytes put */
-	uint32_t type;
-	uint32_t immediate;
 };
 
 enum {
@@ -46,19 +37,5 @@ static inline uint64_t bcl_message_slot(uint16_t slot, uint16_t generation,
 {
 	return slot | (uint32_t)generation << 16 | (uint64_t)argument << 32;
 }
-
-struct bcl_access;
-struct bcl_connection;
-
-/* Send NOTIFY after a put. AGAIN: no room. */
-enum bcl_status bcl_message_notify(struct bcl_connection *connection,
-				   const struct bcl_access *access);
-
-/*
- * Handle a message of the library. Returns false if it is malformed. The
- * handlers push events and may post messages.
- */
-bool bcl_message_handle(struct bcl_connection *connection, unsigned type,
-			uint64_t immediate, const void *payload, size_t length);
 
 #endif

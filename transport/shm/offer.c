@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The offering side of large messages: offers, chunks copied for JOIN, and the
  * messages of the pulling side. See large.h. */
+#include "transport/event.h"
 #include "transport/shm/attach.h"
 #include "transport/shm/audit.h"
 #include "transport/shm/message.h"
@@ -15,32 +16,6 @@ static unsigned slot_of(const struct bcl_connection *c,
 			const struct bcl_offer *offer)
 {
 	return (unsigned)(offer - c->large.tables->offers);
-}
-
-struct bcl_large_tables *bcl_large_use(struct bcl_connection *c)
-{
-	const struct bcl_env *env = bcl_shm_env(c->shm);
-	struct bcl_large_tables *t = c->large.tables;
-
-	if (t)
-		return t;
-	t = env->allocate(env->world, sizeof(*t));
-	if (!t)
-		return NULL;
-	t->feeding_last = &t->feeding;
-	t->draining_last = &t->draining;
-	c->large.tables = t;
-	return t;
-}
-
-void bcl_large_free(struct bcl_connection *c)
-{
-	const struct bcl_env *env = bcl_shm_env(c->shm);
-
-	if (c->large.tables)
-		env->release(env->world, c->large.tables,
-			     sizeof(*c->large.tables));
-	c->large.tables = NULL;
 }
 
 enum bcl_status bcl_offer_make(struct bcl_connection *c,
@@ -218,7 +193,7 @@ bool bcl_offers_progress(struct bcl_connection *c)
 			more |= progress_offer(
 				c, i * 64 + (unsigned)__builtin_ctzll(bits));
 	}
-	return more;
+	return (t && t->feeding && bcl_bounce_fill(c)) || more;
 }
 
 /* ---- messages ---- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of operations of the shared-memory path (struct bcl_path_ops). */
+#include "transport/shm/leave.h"
 #include "transport/shm/port.h"
 
 /* Microseconds and MB/s between peers of one host, as bcl-perf finds them on

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The slow paths of a pair: room and turning back, messages of several slots,
- * messages of the library, and wake-ups. The contract is in pair.h.
+ * and wake-ups. The contract is in slot.h.
  */
 #include "transport/shm/pair.h"
 
@@ -230,37 +230,12 @@ void bcl_pair_commit(struct bcl_pair *pair, unsigned type, uint64_t immediate,
 	bcl_pair_kick(pair);
 }
 
-/* Handle SKIP, whose first slot has been read. Returns false if it is
- * malformed. */
-static bool take_skip(struct bcl_pair *pair, uint64_t slots, size_t length)
+bool bcl_pair_skip(struct bcl_pair *pair, uint64_t slots)
 {
-	if (length || slots - 1 > pair->mask ||
-	    (pair->head + slots - 1) & pair->mask)
+	if (slots - 1 > pair->mask || (pair->head + slots - 1) & pair->mask)
 		return false;
 	pair->head += (uint32_t)slots - 1;
 	return true;
-}
-
-enum bcl_status bcl_pair_unusual(struct bcl_pair *pair, uint64_t header,
-				 uint64_t immediate, const void *payload)
-{
-	size_t length = bcl_header_length(header);
-	unsigned type = header & BCL_HEADER_TYPE;
-	size_t most =
-		payload == pair->line ? BCL_SLOT_PAYLOAD : BCL_MESSAGE_MAX;
-
-	if (length > most)
-		bcl_pair_break(pair, "length", length);
-	else if (type == BCL_SHM_SKIP && payload != pair->line &&
-		 take_skip(pair, immediate, length))
-		return BCL_ERR_AGAIN;
-	else if (!pair->connection ||
-		 !bcl_message_handle(pair->connection, type, immediate, payload,
-				     length))
-		bcl_pair_break(pair, "message of type", type);
-	else
-		return BCL_ERR_AGAIN;
-	return BCL_ERR_EMPTY;
 }
 
 void bcl_pair_break(struct bcl_pair *pair, const char *what, uint64_t value)

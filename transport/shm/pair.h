@@ -1,82 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A pair: two ports on one host that talk through one shared segment. This
- * header has the functions of the fast path; pair.c has the slow paths.
- *
- * The segment (shm/segment.h) gives each direction two places for messages:
- *
- *  half   32 bytes of the pair line, for messages of up to 16 bytes, and 32
- *         bytes of the line beside it, for the rest of messages of up to 48.
- *         Both sides write both lines, each side its own half: by fetching the
- *         peer's message a side gets ownership of the line, and the store of
- *         its answer is local. A ping-pong costs one coherence transaction
- *         per way.
- *  ring   64-byte slots with one producer and one consumer, for all other
- *         messages: longer and reserved ones, and short ones while the half may
- *         not be written. It is mapped twice in a row, so no message wraps.
- *
- * Contract
- *
- *  Header. One 64-bit word, stored last, with release, and loaded with acquire:
- *	63..31 position in this direction, of line and ring together: a message
- *	       in the half advances it by 3, a message in the ring by 2; wraps.
- *	       The lowest bit, `turn`, is the parity of the half messages
- *	30     valid  1
- *	29     ack    parity of the half messages that the sender has received
- *	19..7  length of the payload, bytes
- *	6..0   type   0..63 of the user, 64..127 enum bcl_shm_type
- *  A message is there when the upper 34 bits of its header are those that the
- *  receiver expects. It lies either in the half or in the slot at `head`; the
- *  receiver looks at both.
- *
- *  Half. The sender may write the half again when the ack of the last message
- *  that it received equals the turn of the next message that it sends. At most
- *  one half message is unread, so one bit counts them. The receiver copies a
- *  half message out when it receives the message, and its next header of either
- *  kind carries the ack. A header that stays in the half is never taken for a
- *  later message, even if positions wrap: until the half is overwritten all
- *  expected positions have the other turn.
- *
- *  Zero ahead. The header word of the slot at the writer's `tail` is 0; the
- *  reader sees this 0 or the finished message. Memory begins zeroed, and
- *  before the writer publishes a message of n slots (release) it zeroes the
- *  header word of the slot that follows the message. The reader comes to that
- *  slot only after it has acquired the message before it. Therefore
- *  continuation slots may hold any bytes, the reader never looks at a header of
- *  an earlier lap, and the reader clears nothing. A message of n slots needs
- *  n + 1 free slots. The writer zeroes some more free slots at once: stores to
- *  another line between the stores of a message would keep the processor from
- *  fetching the lines of several messages at a time.
- *
- *  Room. The reader publishes its index in a line of its own (release; the
- *  writer loads with acquire). It does so when it receives a message after it
- *  has read 64 slots or more since the last time. The published index never
- *  covers the newest message: data is valid in place until the next receive
- *  from this pair, and the user has nothing to release.
- *
- *  Turning back. Short messages are fast in memory that was used a moment ago,
- *  messages of several KB in a ring that is longer than the near caches.
- *  Therefore, at each multiple of BCL_NEAR_SLOTS, the writer looks at the
- *  messages that it has sent since the last multiple: if they were short and
- *  the rest of the ring is free, it continues at the start of the ring. SKIP, a
- *  message of the library, covers the rest of the ring: it is published as a
- *  message of that many slots, and its immediate has the number.
- *
- *  Waking. After the store of the header the writer loads `attention`, which
- *  the receiver sets before it sleeps or stops polling this pair. The reader
- *  loads the writer's `attention` after it has published its index: there a
- *  writer that found no room says that it sleeps until there is room. The
- *  compiler and the sleeper's membarrier keep the store and the load in order.
- *  If one side has no membarrier, a fence here does; `attention` then points at
- *  a word that is always set.
- *
- *  Crash. A writer that dies at any instruction leaves at most an unpublished
- *  message, which the reader never sees, in structures that only this pair
- *  uses.
- *
- *  Hostility. The library reads each word of the segment once and checks the
- *  value that it has read. A hostile peer can change a payload in place while
- *  the user looks at it.
+ * A pair: two ports on one host that talk through one shared segment, by the
+ * contract in slot.h. This header has the functions of the fast path; pair.c
+ * has the slow paths.
  */
 #ifndef BCL_SHM_PAIR_H
 #define BCL_SHM_PAIR_H
@@ -89,24 +15,9 @@
 #include "base/base.h"
 #include "transport/copy.h"
 #include "transport/env/prefetch.h"
-
-#define BCL_HEADER_TURN	 (UINT64_C(1) << 31)
-#define BCL_HEADER_HALF	 (UINT64_C(3) << 31) /* advance by a half message */
-#define BCL_HEADER_RING	 (UINT64_C(2) << 31) /* advance by a ring message */
-#define BCL_HEADER_VALID (UINT64_C(1) << 30)
-#define BCL_HEADER_ACK	 (UINT64_C(1) << 29)
-#define BCL_HEADER_FIRST (BCL_HEADER_RING | BCL_HEADER_VALID)
+#include "transport/shm/slot.h"
 
 enum {
-	BCL_HEADER_LENGTH_SHIFT = 7,
-	BCL_HEADER_LENGTH = 0x1fff,
-	BCL_HEADER_TYPE = 0x7f,
-	BCL_HEADER_INTERNAL = 0x40, /* set in types 64..127 */
-
-	BCL_SLOT_SIZE = 64,
-	BCL_SLOT_HEAD = 16,    /* bytes of header and immediate */
-	BCL_HALF_PAYLOAD = 16, /* bytes in the pair line */
-	BCL_SLOT_PAYLOAD = 48, /* bytes that one slot holds, or the half */
 	BCL_PUBLISH_SLOTS = 64,
 	BCL_NEAR_SLOTS = 1024, /* see "Turning back"; a power of two */
 	BCL_ZERO_SLOTS = 8,    /* zeroed at a time */
@@ -116,30 +27,6 @@ enum {
 	/* Flag of a port: bcl_shm_give_room() is due. */
 	BCL_PORT_ROOM = 128,
 };
-
-struct bcl_half {
-	_Atomic uint64_t header;
-	uint64_t immediate;
-	uint8_t payload[BCL_HALF_PAYLOAD];
-};
-
-/* The bytes of a half message beyond the first BCL_HALF_PAYLOAD. `last` holds
- * the last 16 bytes of the message, some of them perhaps for the second time;
- * `middle` holds bytes 16 to 31 of a message of more than 32. */
-struct bcl_rest {
-	uint8_t last[16];
-	uint8_t middle[16];
-};
-
-struct bcl_slot {
-	_Atomic uint64_t header;
-	uint64_t immediate;
-	uint8_t payload[BCL_SLOT_PAYLOAD];
-};
-
-_Static_assert(sizeof(struct bcl_half) == 32, "two halves are a line");
-_Static_assert(sizeof(struct bcl_rest) == 32, "so are their rests");
-_Static_assert(sizeof(struct bcl_slot) == BCL_SLOT_SIZE, "a slot is a line");
 
 struct bcl_connection; /* shm/connection.h */
 
@@ -194,11 +81,9 @@ void bcl_pair_give_room(struct bcl_pair *pair);
 /* True if there is room for the longest message. When the peer has read all
  * messages there always is. */
 bool bcl_pair_has_room(const struct bcl_pair *pair);
-/* Handle a received message that is internal or malformed; its slots are
- * consumed already. EMPTY: malformed, and the pair is broken; AGAIN: see
- * bcl_pair_receive(). */
-enum bcl_status bcl_pair_unusual(struct bcl_pair *pair, uint64_t header,
-				 uint64_t immediate, const void *payload);
+/* Handle SKIP, whose first slot has been read. Returns false if `slots` does
+ * not end where the ring does. */
+bool bcl_pair_skip(struct bcl_pair *pair, uint64_t slots);
 /* Send a message of any length, in pieces. AGAIN: no room. length: the sum of
  * the pieces. */
 enum bcl_status bcl_pair_send_iov(struct bcl_pair *pair, unsigned type,
@@ -218,17 +103,11 @@ void bcl_pair_commit(struct bcl_pair *pair, unsigned type, uint64_t immediate,
  * treat the peer as lost at its next bcl_shm_progress(). */
 void bcl_pair_break(struct bcl_pair *pair, const char *what, uint64_t value);
 
-static inline size_t bcl_header_length(uint64_t header)
-{
-	return header >> BCL_HEADER_LENGTH_SHIFT & BCL_HEADER_LENGTH;
-}
-
-/* The number of slots of a ring message. */
-static inline unsigned bcl_pair_slots(size_t length)
-{
-	return (unsigned)(length + BCL_SLOT_HEAD + BCL_SLOT_SIZE - 1) /
-	       BCL_SLOT_SIZE;
-}
+/* In message.c, for bcl_pair_receive(): handle a received message that is
+ * internal or malformed; its slots are consumed already. EMPTY: malformed, and
+ * the pair is broken; AGAIN: see bcl_pair_receive(). */
+enum bcl_status bcl_pair_unusual(struct bcl_pair *pair, uint64_t header,
+				 uint64_t immediate, const void *payload);
 
 /* "Zero ahead" of the message in the slot at tail, which has `slots` slots.
  * Ahead of a short message more than one header is zeroed, since further short
@@ -275,31 +154,6 @@ static inline enum bcl_status bcl_pair_kick(struct bcl_pair *pair)
 					      memory_order_relaxed) != 0))
 		return bcl_pair_attend(pair);
 	return BCL_OK;
-}
-
-/* The rest of a half lies in the next line: see segment.h. */
-static inline struct bcl_rest *bcl_half_rest(const struct bcl_half *half)
-{
-	return (struct bcl_rest *)((uintptr_t)half + BCL_SLOT_SIZE);
-}
-
-/* Write and read the bytes after the first BCL_HALF_PAYLOAD. */
-static inline void bcl_rest_give(struct bcl_rest *rest, const uint8_t *data,
-				 size_t length)
-{
-	memcpy(rest->last, data + length - sizeof(rest->last),
-	       sizeof(rest->last));
-	if (length > BCL_HALF_PAYLOAD + sizeof(rest->last))
-		memcpy(rest->middle, data + BCL_HALF_PAYLOAD,
-		       sizeof(rest->middle));
-}
-
-static inline void bcl_rest_take(uint8_t *data, const struct bcl_rest *rest,
-				 size_t length)
-{
-	memcpy(data + BCL_HALF_PAYLOAD, rest->middle, sizeof(rest->middle));
-	memcpy(data + length - sizeof(rest->last), rest->last,
-	       sizeof(rest->last));
 }
 
 /*

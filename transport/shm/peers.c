@@ -5,6 +5,7 @@
 
 #include "transport/shm/audit.h"
 #include "transport/shm/handshake.h"
+#include "transport/shm/leave.h"
 #include "transport/shm/port.h"
 
 enum {
@@ -38,10 +39,10 @@ static void lose_connection(struct bcl_connection *c, enum bcl_status status)
 	bcl_large_end(c, status);
 	bcl_rma_end(c, status);
 	drop_connection(c);
-	if (parts)
-		bcl_peer_parted(peer, status, quiet);
-	else
+	if (!parts)
 		bcl_peer_lose(peer, status);
+	else if (bcl_peer_parted(peer, status, quiet))
+		bcl_peer_connect(peer);
 }
 
 static bool bind_to_peer(struct bcl_connection *c)
@@ -84,7 +85,7 @@ static void resolve_failure(struct bcl_connection *c)
 	if (!peer || peer->state != BCL_PEER_CONNECTING)
 		return;
 	if (peer->closed)
-		bcl_peer_parted(peer, status, true);
+		bcl_peer_part(peer);
 	else if (lost)
 		bcl_peer_lose(peer, status);
 	else
@@ -169,65 +170,13 @@ static void hear_news(struct bcl_shm_port *shm)
 	bcl_shm_want(shm, BCL_WORK_NEWS);
 }
 
-void bcl_shm_connect(struct bcl_peer *peer)
-{
-	struct bcl_shm_port *shm = peer->port->shm;
-	const struct bcl_env *env = peer->port->context->env;
-	uint64_t now = env->now(env->world);
-	struct bcl_connection *c;
-
-	if (!shm) {
-		bcl_peer_try_card(peer, "no shared memory here");
-		return;
-	}
-	pthread_mutex_lock(&shm->lock);
-	c = bcl_connection_find(shm, peer->address.card, peer->number, NULL);
-	if (c && c->state == BCL_CONNECTION_CARD) {
-		bcl_connection_free(c);
-		c = NULL;
-	}
-	if (c) {
-		/* the peer has called already */
-		c->wanted = true;
-	} else {
-		c = bcl_connection_new(shm, BCL_CONNECTION_CALLING, now);
-		if (c) {
-			c->card = peer->address.card;
-			memcpy(c->key, peer->address.key, sizeof(c->key));
-			c->number = peer->number;
-			c->wanted = true;
-			bcl_handshake_call(c);
-		}
-	}
-	if (shm->waiting)
-		bcl_shm_want(shm, BCL_WORK_SOCKETS);
-	pthread_mutex_unlock(&shm->lock);
-	if (!c)
-		bcl_peer_try_card(peer, "shared memory: no memory, or too "
-					"many peers");
-}
-
 /* ---- progress ---- */
-
-void bcl_shm_block(struct bcl_connection *c, bool blocked)
-{
-	/* without peer->pair a send goes through the table, which answers
-	 * AGAIN */
-	c->blocked = blocked;
-	if (c->pair.peer->state == BCL_PEER_UP)
-		c->pair.peer->pair = blocked ? NULL : &c->pair;
-}
 
 static bool progress_copies(struct bcl_connection *c)
 {
 	bool more = bcl_large_progress(c);
 
 	return bcl_rma_progress(c) || more;
-}
-
-bool bcl_shm_copies_ready(struct bcl_connection *c)
-{
-	return bcl_pulls_ready(c) || bcl_rma_ready(c);
 }
 
 /* A connection, polled or silent, for which is() returns true; NULL: none. */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The shared-memory side of a port: opening and closing, the listener, and the
- * service of the sockets by the owner or the helper. See shm.h and port.h.
+/* The shared-memory side of a port: opening and closing. See shm.h and port.h.
  */
 #include "transport/shm/port.h"
 
@@ -10,10 +8,7 @@
 #include <string.h>
 
 #include "transport/shm/audit.h"
-#include "transport/shm/handshake.h"
 #include "transport/shm/host.h"
-
-/* ---- open and close ---- */
 
 static void *share_page(struct bcl_shm_port *shm, const char *name, int *fd)
 {
@@ -149,169 +144,4 @@ void bcl_shm_port_close(struct bcl_port *port)
 int bcl_shm_fd(const struct bcl_port *port)
 {
 	return port->shm ? port->shm->group : -1;
-}
-
-/* ---- sockets, under the service lock ---- */
-
-void bcl_shm_refused(struct bcl_shm_port *shm, int error)
-{
-	bcl_assert(bcl_is_locked(&shm->lock));
-	if (shm->said_limit || (error != EMFILE && error != ENFILE))
-		return;
-	shm->said_limit = true;
-	bcl_log(&bcl_shm_context(shm)->config, BCL_LOG_WARN, "shm",
-		"port %u cannot connect by shared memory: %s",
-		shm->port->number, bcl_log_reason(error));
-}
-
-/* No descriptor is left, and another thread took the spare descriptor. Callers
- * then have to wait, and must not keep this port's threads awake meanwhile. */
-static void stop_listening(struct bcl_shm_port *shm)
-{
-	const struct bcl_env *env = bcl_shm_env(shm);
-
-	env->shm_host->group_remove(env->world, shm->group, shm->listener);
-}
-
-static void listen_again(struct bcl_shm_port *shm)
-{
-	const struct bcl_env *env = bcl_shm_env(shm);
-	const struct bcl_shm_host *host = env->shm_host;
-
-	shm->spare = host->copy(env->world, shm->attention_fd);
-	if (shm->spare < 0)
-		bcl_shm_refused(shm, errno);
-	if (shm->spare >= 0 &&
-	    !host->group_add(env->world, shm->group, shm->listener, shm)) {
-		host->close(env->world, shm->spare);
-		shm->spare = -1;
-	}
-}
-
-/* Accept a caller with the spare descriptor and close the socket: the caller
- * uses the card instead of waiting. */
-static void turn_caller_away(struct bcl_shm_port *shm)
-{
-	const struct bcl_env *env = bcl_shm_env(shm);
-	const struct bcl_shm_host *host = env->shm_host;
-	int fd;
-
-	host->close(env->world, shm->spare);
-	fd = host->accept(env->world, shm->listener);
-	if (fd >= 0) {
-		host->close(env->world, fd);
-		bcl_count(bcl_shm_context(shm)->counters, shm_turned_away);
-	}
-	shm->spare = host->copy(env->world, shm->attention_fd);
-	if (shm->spare < 0)
-		stop_listening(shm);
-}
-
-static void accept_one(struct bcl_shm_port *shm, uint64_t now)
-{
-	const struct bcl_env *env = bcl_shm_env(shm);
-	const struct bcl_shm_host *host = env->shm_host;
-	int fd = host->accept(env->world, shm->listener);
-
-	if (fd < 0) {
-		bcl_shm_refused(shm, errno);
-		if (errno == EMFILE || errno == ENFILE)
-			turn_caller_away(shm);
-	} else if (!bcl_connection_accept(shm, fd, now)) {
-		host->close(env->world, fd);
-		bcl_count(bcl_shm_context(shm)->counters, shm_refused);
-	}
-}
-
-/* The peer did not answer LEAVE or END in time. */
-static void end_unanswered(struct bcl_connection *c)
-{
-	struct bcl_shm_port *shm = c->shm;
-
-	bcl_assert(c->leaving && shm->waiting);
-	c->leaving = false;
-	shm->waiting--;
-	bcl_count(bcl_shm_context(shm)->counters, shm_leaves_unanswered);
-	bcl_connection_end(c);
-}
-
-/* Serve connections that wait for their deadline, or for another connection to
- * go. */
-static void serve_waiting(struct bcl_shm_port *shm, uint64_t now)
-{
-	struct bcl_connection *c, *next;
-
-	for (c = shm->connections; c; c = next) {
-		next = c->next;
-		if (c->state < BCL_CONNECTION_UP) {
-			if (bcl_handshake_retry(c, now))
-				next = shm->connections;
-		} else if (c->leaving && c->state == BCL_CONNECTION_UP &&
-			   now >= c->deadline) {
-			end_unanswered(c);
-		}
-	}
-}
-
-static void serve_sockets(struct bcl_shm_port *shm, uint64_t now)
-{
-	const struct bcl_env *env = bcl_shm_env(shm);
-	unsigned i;
-
-	if (shm->spare < 0)
-		listen_again(shm);
-	/* One descriptor at a time: serving one may free the connection of
-	 * another. A caller that calls repeatedly, perhaps another user's
-	 * process, gets one turn like all callers. */
-	for (i = 0; i < BCL_SHM_SERVED; i++) {
-		void *who = env->shm_host->group_next(env->world, shm->group);
-
-		if (!who)
-			break;
-		if (who == shm)
-			accept_one(shm, now);
-		else if (who == &shm->connections)
-			bcl_connection_serve_ended(shm);
-		else
-			bcl_connection_serve(who);
-	}
-	if (shm->waiting)
-		serve_waiting(shm, now);
-	if (shm->waiting)
-		bcl_shm_want(shm, BCL_WORK_SOCKETS);
-	else
-		bcl_shm_done(shm, BCL_WORK_SOCKETS);
-}
-
-void bcl_shm_audit(struct bcl_port *port, uint64_t now)
-{
-	bcl_audit(port->shm, now);
-}
-
-void bcl_shm_service(struct bcl_port *port, uint64_t now)
-{
-	struct bcl_shm_port *shm = port->shm;
-
-	if (!shm || pthread_mutex_trylock(&shm->lock))
-		return;
-	serve_sockets(shm, now);
-	pthread_mutex_unlock(&shm->lock);
-}
-
-void bcl_shm_assist(struct bcl_port *port, uint64_t now)
-{
-	struct bcl_shm_port *shm = port->shm;
-	const struct bcl_env *env;
-	unsigned work;
-
-	if (!shm || pthread_mutex_trylock(&shm->lock))
-		return;
-	env = bcl_shm_env(shm);
-	work = atomic_load_explicit(&shm->watch.work, memory_order_relaxed);
-	serve_sockets(shm, now);
-	work = ~work &
-	       atomic_load_explicit(&shm->watch.work, memory_order_relaxed);
-	if (work & BCL_WORK_NEWS || now >= bcl_audit_due(shm))
-		env->wake(env->world, port->object);
-	pthread_mutex_unlock(&shm->lock);
 }

@@ -102,17 +102,6 @@ static inline void bcl_shm_done(struct bcl_shm_port *shm, unsigned work)
 				  memory_order_acquire);
 }
 
-/* The system refused a resource for a connection: log this, once, if it is a
- * limit of descriptors. Under the service lock. */
-void bcl_shm_refused(struct bcl_shm_port *shm, int error);
-
-/* ---- peers.c: the owner ---- */
-
-/* Block all sends of the user to the peer, or allow them again. */
-void bcl_shm_block(struct bcl_connection *connection, bool blocked);
-/* True if a copy or an access can go on just now. */
-bool bcl_shm_copies_ready(struct bcl_connection *connection);
-
 /* ---- watch.c: the owner ---- */
 
 void bcl_watch_begin(struct bcl_connection *connection);
@@ -120,5 +109,7 @@ void bcl_watch_end(struct bcl_connection *connection);
 /* Call work() for each connected pair. Returns true if one of the calls did. */
 bool bcl_watch_each(struct bcl_shm_port *shm,
 		    bool (*work)(struct bcl_connection *connection));
+/* Store the value in the attention words of all connected pairs. */
+void bcl_watch_set(struct bcl_shm_port *shm, uint32_t value);
 
 #endif

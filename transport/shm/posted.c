@@ -3,6 +3,7 @@
  * Posted channels: the sender sends its offer in a message, and the message
  * waits at the receiver until the channel is posted.
  */
+#include "transport/shm/leave.h"
 #include "transport/shm/message.h"
 #include "transport/shm/port.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The pulling side of large messages; see large.h. */
+#include "transport/event.h"
 #include "transport/shm/attach.h"
 #include "transport/shm/message.h"
 #include "transport/shm/port.h"
@@ -65,8 +66,9 @@ static void report_result(struct bcl_connection *c, const struct bcl_pull *pull,
 	}
 }
 
-void bcl_pull_complete(struct bcl_connection *c, struct bcl_pull *pull,
-		       enum bcl_status status)
+/* The pull has all bytes that it wanted, or failed. */
+static void complete_pull(struct bcl_connection *c, struct bcl_pull *pull,
+			  enum bcl_status status)
 {
 	unsigned slot = slot_of(c, pull);
 
@@ -119,7 +121,7 @@ static bool finish_pull(struct bcl_connection *c, struct bcl_pull *pull)
 	/* the peer has ended its offers: for the peer the connection is over */
 	if (front == BCL_CLAIM_CLOSED ||
 	    bcl_claim_generation(word) != pull->generation) {
-		bcl_pull_complete(c, pull, BCL_ERR_CANCELLED);
+		complete_pull(c, pull, BCL_ERR_CANCELLED);
 		return true;
 	}
 	if (!pull->status && front + pull->mine != pull->chunks) {
@@ -134,7 +136,7 @@ static bool finish_pull(struct bcl_connection *c, struct bcl_pull *pull)
 		pull->status = BCL_ERR_MEMORY;
 	if (pull->chunks > 1)
 		c->large.tables->alone = front ? 0 : c->large.tables->alone + 1;
-	bcl_pull_complete(c, pull, pull->status);
+	complete_pull(c, pull, pull->status);
 	return true;
 }
 
@@ -155,6 +157,19 @@ static bool progress_pull(struct bcl_connection *c, struct bcl_pull *pull)
 	return !finish_pull(c, pull);
 }
 
+/* Take what the peer has put into its bounce area, and end the pulls that are
+ * complete. Returns true if some are not. */
+static bool drain_pulls(struct bcl_connection *c)
+{
+	struct bcl_large_tables *t = c->large.tables;
+	uint32_t chunks = bcl_bounce_filled(c);
+	struct bcl_pull *pull;
+
+	while ((pull = bcl_bounce_take(c, &chunks)))
+		complete_pull(c, pull, BCL_OK);
+	return t->draining;
+}
+
 bool bcl_pulls_progress(struct bcl_connection *c)
 {
 	struct bcl_large_tables *t = c->large.tables;
@@ -169,7 +184,7 @@ bool bcl_pulls_progress(struct bcl_connection *c)
 				c, &t->pulls[i * 64 +
 					     (unsigned)__builtin_ctzll(bits)]);
 	}
-	return more;
+	return (t && t->draining && drain_pulls(c)) || more;
 }
 
 static bool pull_ready(const struct bcl_connection *c,
@@ -291,9 +306,9 @@ enum bcl_status bcl_pull_begin(struct bcl_connection *c,
 	};
 	t->held++;
 	if (!bcl_claim_begin(claim_of(c, token->slot), token->generation)) {
-		bcl_pull_complete(c, pull, BCL_ERR_CANCELLED);
+		complete_pull(c, pull, BCL_ERR_CANCELLED);
 	} else if (!request->length) {
-		bcl_pull_complete(c, pull, BCL_OK);
+		complete_pull(c, pull, BCL_OK);
 	} else if (c->attach) {
 		begin_attached(c, pull);
 	} else {

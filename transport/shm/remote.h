@@ -109,6 +109,9 @@ bool bcl_remote_valid(struct bcl_connection *connection,
 void bcl_remote_take(struct bcl_connection *connection,
 		     const struct bcl_greeting *answer, const int *fds,
 		     unsigned nfds);
+
+/* ---- map.c: path operations ---- */
+
 enum bcl_status bcl_remote_map(struct bcl_peer *peer, const void *key,
 			       void **address);
 void bcl_remote_unmap(struct bcl_peer *peer, const void *key);

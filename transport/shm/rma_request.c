@@ -6,10 +6,12 @@
  */
 #include "transport/shm/rma_request.h"
 
+#include "transport/event.h"
+#include "transport/memory.h"
 #include "transport/shm/audit.h"
 #include "transport/shm/bell.h"
 #include "transport/shm/greeting.h"
-#include "transport/shm/message.h"
+#include "transport/shm/notify.h"
 #include "transport/shm/port.h"
 
 enum {
@@ -260,9 +262,9 @@ static bool notify_puts(struct bcl_connection *c)
 
 		if (!access->op || !access->finished)
 			continue;
-		if (!access->status && bcl_message_notify(c, access))
+		if (!access->status && bcl_notify_send(c, access))
 			return true;
-		bcl_shm_block(c, false);
+		bcl_connection_block(c, false);
 		complete_access(c, access);
 	}
 	return false;

@@ -28,7 +28,7 @@
 #ifndef BCL_SHM_SHM_H
 #define BCL_SHM_SHM_H
 
-#include "transport/context.h"
+#include "transport/peer.h"
 #include "transport/shm/pair.h"
 
 /* The beginning of struct bcl_shm_port: the words that each pass looks at. */
@@ -61,11 +61,12 @@ enum bcl_status bcl_shm_port_open(struct bcl_port *port, char why[96]);
 void bcl_shm_port_close(struct bcl_port *port);
 
 /*
- * Begin to connect a peer whose address is on this host. The attempt ends with
- * bcl_peer_up(), bcl_peer_try_card() or bcl_peer_lose(), possibly within this
- * call, else within bcl_shm_progress().
+ * Begin to connect a peer whose address is on this host; the port has shared
+ * memory. The attempt ends with bcl_peer_up(), bcl_peer_try_card() or
+ * bcl_peer_lose(), within bcl_shm_progress(). Returns NULL, or the reason why
+ * there is no attempt.
  */
-void bcl_shm_connect(struct bcl_peer *peer);
+const char *bcl_shm_connect(struct bcl_peer *peer);
 
 /* Serve the sockets: new connections, handshakes, requests, ends. Makes system
  * calls. */

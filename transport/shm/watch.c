@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The pairs that the owner of a port polls, the silent pairs, and the sleep of
- * the owner. With many pairs the owner stops polling pairs without messages:
- * these become silent, and a sender sets the bit of its pair in `active`. */
-#include "transport/shm/audit.h"
+/* The pairs that the owner of a port polls, and the silent pairs. With many
+ * pairs the owner stops polling pairs without messages: these become silent,
+ * and a sender sets the bit of its pair in `active`. */
 #include "transport/shm/port.h"
 
 enum {
@@ -158,9 +157,7 @@ bool bcl_shm_rescan(struct bcl_port *port)
 	return found;
 }
 
-/* ---- sleep ---- */
-
-static void set_all(struct bcl_shm_port *shm, uint32_t value)
+void bcl_watch_set(struct bcl_shm_port *shm, uint32_t value)
 {
 	unsigned i;
 
@@ -169,64 +166,6 @@ static void set_all(struct bcl_shm_port *shm, uint32_t value)
 	for (i = 0; i < shm->silent_end; i++)
 		if (shm->silent[i])
 			set_attention(shm, i, value | BCL_ATTENTION_SILENT);
-}
-
-/* A peer that had no room for a message also wakes the sleeper when there is
- * room. */
-static bool ask_for_room(struct bcl_connection *c)
-{
-	_Atomic uint32_t *word = &c->shm->attention[c->watch];
-
-	if (c->pair.peer->refused)
-		atomic_store_explicit(
-			word,
-			atomic_load_explicit(word, memory_order_relaxed) |
-				BCL_ATTENTION_ROOM,
-			memory_order_relaxed);
-	return false;
-}
-
-static bool is_ready(struct bcl_connection *c)
-{
-	return bcl_pair_ready(&c->pair);
-}
-
-bool bcl_shm_sleep(struct bcl_port *port)
-{
-	struct bcl_shm_port *shm = port->shm;
-	const struct bcl_env *env = port->context->env;
-	uint32_t work, idle = BCL_WORK_COPY | BCL_WORK_LEAVE;
-	bool untold;
-
-	if (!shm)
-		return true;
-	if (port->context->helper)
-		idle |= BCL_WORK_SOCKETS;
-	untold = bcl_watch_each(shm, bcl_rma_sleep);
-	bcl_audit_sleep(shm);
-	shm->sleeps += BCL_ATTENTION_COUNT;
-	set_all(shm, shm->sleeps | BCL_ATTENTION_SLEEPING);
-	if (port->nrefused)
-		bcl_watch_each(shm, ask_for_room);
-	/* partner: the store and the load of each sender, kept in order by the
-	 * barrier, or the fence in bcl_pair_attend() */
-	if (port->context->barrier)
-		env->barrier(env->world);
-	atomic_thread_fence(memory_order_seq_cst);
-	work = atomic_load_explicit(&shm->watch.work, memory_order_relaxed);
-	/* neither copies that wait for the peer nor sockets that the helper
-	 * serves are a reason to stay awake */
-	return !untold && !(work & ~idle) && !bcl_watch_each(shm, is_ready) &&
-	       !bcl_watch_each(shm, bcl_shm_copies_ready);
-}
-
-void bcl_shm_awake(struct bcl_port *port)
-{
-	if (!port->shm)
-		return;
-	atomic_store_explicit(&port->shm->audit_wanted, false,
-			      memory_order_relaxed);
-	set_all(port->shm, 0);
 }
 
 /* ---- room ---- */

@@ -9,6 +9,8 @@
 #include "transport/counters.h"
 #include "transport/env/crc32c.h"
 #include "transport/env/prefetch.h"
+#include "transport/memory.h"
+#include "transport/port.h"
 
 /* ---- memory ---- */
 

@@ -11,6 +11,7 @@
 #ifndef BCL_CARD_INPROC_H
 #define BCL_CARD_INPROC_H
 
+#include "transport/address.h"
 #include "transport/card/journal.h"
 #include "transport/card/ops.h"
 #include "transport/context.h"
@@ -165,10 +166,14 @@ void bcl_inproc_lock(struct bcl_inproc *host, struct bcl_host_seat *seat);
  * the doorbells.
  */
 bool bcl_inproc_ask_or_lock(struct bcl_inproc *host);
-/* Release the lock. If a thread asked meanwhile, take the lock again and serve
- * the doorbells. */
-void bcl_inproc_let_go(struct bcl_inproc *host,
+/* Release the lock. Returns true if a thread asked meanwhile: the caller holds
+ * the lock again, for bcl_inproc_serve_askers(). */
+bool bcl_inproc_let_go(struct bcl_inproc *host,
 		       const struct bcl_host_seat *seat);
+
+/* In turn.c, for bcl_inproc_unlock(): serve the doorbells of the threads that
+ * asked, and release the lock. */
+void bcl_inproc_serve_askers(struct bcl_inproc *host);
 
 /* For assertions: true if a thread holds the lock, or has entered by the
  * bias. */
@@ -214,8 +219,45 @@ static inline void bcl_inproc_unlock(struct bcl_inproc *host,
 		/* Release: pairs with the acquire in take_bias(). */
 		atomic_store_explicit(&seat->inside, false,
 				      memory_order_release);
-	else
-		bcl_inproc_let_go(host, seat);
+	else if (bcl_unlikely(bcl_inproc_let_go(host, seat)))
+		bcl_inproc_serve_askers(host);
+}
+
+/* ---- the clock of a turn ---- */
+
+enum {
+	/*
+	 * A reading of the clock serves for this many cycles of the processor:
+	 * some microseconds, which no timer of the card notices. The cycle
+	 * counter takes a third of the time of the clock.
+	 */
+	BCL_INPROC_CLOCK = 16384,
+};
+
+/* The time of this turn: one reading of the clock serves the whole turn. */
+static inline uint64_t bcl_inproc_now(struct bcl_inproc *host)
+{
+	uint64_t cycles;
+
+	if (host->now)
+		return host->now;
+	cycles = host->env->real_time ? bcl_cycles() : 0;
+	if (!cycles || cycles - host->clock_cycles > BCL_INPROC_CLOCK) {
+		host->clock = host->env->now(host->env->world);
+		host->clock_cycles = cycles;
+	}
+	host->now = host->clock;
+	return host->now;
+}
+
+/* Store the deadline that the card asks for. */
+static inline void bcl_inproc_wants(struct bcl_inproc *host,
+				    const struct bcl_card_next *next)
+{
+	uint64_t deadline = next->more ? 0 : next->deadline;
+
+	atomic_store_explicit(&host->base.deadline, deadline,
+			      memory_order_relaxed);
 }
 
 /* ---- turn.c ---- */
@@ -223,13 +265,6 @@ static inline void bcl_inproc_unlock(struct bcl_inproc *host,
 /* Serve each port that rang while the lock was held, or deferred its
  * doorbell. */
 void bcl_inproc_serve_doorbells(struct bcl_inproc *host);
-
-/* The time of this turn: one reading of the clock serves the whole turn. */
-uint64_t bcl_inproc_now(struct bcl_inproc *host);
-
-/* Store the deadline that the card asks for. */
-void bcl_inproc_wants(struct bcl_inproc *host,
-		      const struct bcl_card_next *next);
 
 void bcl_inproc_doorbell(struct bcl_host *host, struct bcl_host_seat *seat);
 void bcl_inproc_defer(struct bcl_host *host, struct bcl_host_seat *seat);
@@ -266,21 +301,29 @@ static inline bool bcl_inproc_alive(unsigned state)
 	return state == BCL_NODE_CONNECTING || state == BCL_NODE_UP;
 }
 
-/* ---- inproc.c ---- */
+/* ---- rails.c ---- */
 
 /* The caller holds the lock. */
 enum bcl_status bcl_inproc_command(struct bcl_inproc *host,
 				   const struct bcl_control *control,
 				   uint32_t *result);
 
+/* Tell the card the limits and states of its rails that have changed with their
+ * ends. */
+void bcl_inproc_tell_changes(struct bcl_inproc *host);
+
+/* ---- port.c ---- */
+
 /* The seat with this port number, or a free seat if `number` is 0. The search
  * begins at the seat that belongs to `port`. NULL: none. */
 struct bcl_host_seat *bcl_inproc_seat_find(struct bcl_inproc *host,
 					   uint16_t port, uint16_t number);
 
-/* Tell the card the limits and states of its rails that have changed with their
- * ends. */
-void bcl_inproc_tell_changes(struct bcl_inproc *host);
+enum bcl_status
+bcl_inproc_port_open(struct bcl_host *host, struct bcl_port *port,
+		     const struct bcl_host_area areas[BCL_HOST_AREAS],
+		     struct bcl_control *control, struct bcl_host_seat **seat);
+void bcl_inproc_port_close(struct bcl_host *host, struct bcl_host_seat *seat);
 
 /* ---- open.c ---- */
 

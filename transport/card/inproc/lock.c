@@ -105,20 +105,15 @@ static bool leave_to(struct bcl_inproc *host, const struct bcl_host_seat *seat)
 	return true;
 }
 
-void bcl_inproc_let_go(struct bcl_inproc *host,
+bool bcl_inproc_let_go(struct bcl_inproc *host,
 		       const struct bcl_host_seat *seat)
 {
 	if (leave_to(host, seat))
-		return;
+		return false;
 	/* Acquire: pairs with bcl_inproc_ask_or_lock(). Release: pairs with the
 	 * next holder. */
-	while (atomic_exchange_explicit(&host->lock, BCL_INPROC_FREE,
+	return atomic_exchange_explicit(&host->lock, BCL_INPROC_FREE,
 					memory_order_acq_rel) ==
-	       BCL_INPROC_ASKED) {
-		if (!bcl_inproc_take(host) && !bcl_inproc_ask_or_lock(host))
-			return;
-		bcl_inproc_serve_doorbells(host);
-		host->last = NULL;
-		host->now = 0;
-	}
+		       BCL_INPROC_ASKED &&
+	       (bcl_inproc_take(host) || bcl_inproc_ask_or_lock(host));
 }

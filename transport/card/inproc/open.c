@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "transport/internal.h"
 #include "transport/log.h"
 #include "transport/wire/fault.h"
 #include "transport/wire/trace.h"
@@ -264,7 +263,7 @@ enum bcl_status bcl_inproc_open(struct bcl_context *context,
 
 	if (!host)
 		return BCL_ERR_NOMEM;
-	host->base.ops = &bcl_host_inproc;
+	host->base.ops = env->card;
 	host->context = context;
 	host->env = env;
 	host->sink = bcl_inproc_sink;

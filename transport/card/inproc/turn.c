@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns of the card, under its lock: doorbells, the clock, polling of the
- * rails. See inproc.h. */
+/* Turns of the card, under its lock: doorbells, and polling of the rails. See
+ * inproc.h. */
 #include "transport/card/inproc/inproc.h"
 
 #include "transport/counters.h"
-#include "transport/env/process.h"
 
 /* ---- doorbells ---- */
 
@@ -43,36 +42,12 @@ void bcl_inproc_serve_doorbells(struct bcl_inproc *host)
 	}
 }
 
-enum {
-	/*
-	 * A reading of the clock serves for this many cycles of the processor:
-	 * some microseconds, which no timer of the card notices. The cycle
-	 * counter takes a third of the time of the clock.
-	 */
-	CLOCK_CYCLES = 16384,
-};
-
-uint64_t bcl_inproc_now(struct bcl_inproc *host)
+void bcl_inproc_serve_askers(struct bcl_inproc *host)
 {
-	uint64_t cycles;
-
-	if (host->now)
-		return host->now;
-	cycles = host->env->real_time ? bcl_cycles() : 0;
-	if (!cycles || cycles - host->clock_cycles > CLOCK_CYCLES) {
-		host->clock = host->env->now(host->env->world);
-		host->clock_cycles = cycles;
-	}
-	host->now = host->clock;
-	return host->now;
-}
-
-void bcl_inproc_wants(struct bcl_inproc *host, const struct bcl_card_next *next)
-{
-	uint64_t deadline = next->more ? 0 : next->deadline;
-
-	atomic_store_explicit(&host->base.deadline, deadline,
-			      memory_order_relaxed);
+	do {
+		bcl_inproc_serve_doorbells(host);
+		host->now = 0;
+	} while (bcl_inproc_let_go(host, NULL));
 }
 
 void __attribute__((flatten))
