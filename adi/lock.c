@@ -17,7 +17,7 @@
 
 #include "adi/job.h"
 #include "adi/request.h"
-#include "transport/context.h"
+#include "transport/port.h"
 
 bool bcl_adi_is_held(const struct bcl_adi *adi)
 {
