@@ -138,7 +138,7 @@ static void hasten_ack(struct bcl_card *card, const struct nic_inbound *inbound)
 	if (nic_list_empty(&conn->drain))
 		nic_list_append(&card->drain, &conn->drain);
 	if (inbound->op == BCL_SEG_GET_REPLY && nic_list_empty(&conn->awaiting))
-		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << inbound->rail);
+		nic_conn_work(card, conn, NIC_WORK_ACK << inbound->rail);
 }
 
 /* End a message: deliver or undo, and give the verdict. */

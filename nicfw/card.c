@@ -321,7 +321,7 @@ void bcl_card_drained(struct bcl_card *card, unsigned rail, uint64_t now,
 	while (rail < BCL_RAILS_MAX &&
 	       (conn = nic_list_first(&card->drain, struct nic_conn, drain))) {
 		nic_list_remove(&conn->drain);
-		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << rail);
+		nic_conn_work(card, conn, NIC_WORK_ACK << rail);
 	}
 	run_engines(card, budget, next);
 }

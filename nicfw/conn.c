@@ -328,14 +328,6 @@ void bcl_nic_conn_evict(struct bcl_card *card)
 	nic_deadline(card, oldest, card->now);
 }
 
-void bcl_nic_conn_work(struct bcl_card *card, struct nic_conn *conn,
-		       unsigned what)
-{
-	conn->working |= (uint8_t)what;
-	if (nic_list_empty(&conn->work))
-		nic_list_append(&card->working, &conn->work);
-}
-
 void bcl_nic_conn_ack(struct bcl_card *card, struct nic_conn *conn,
 		      unsigned rail)
 {
@@ -355,9 +347,9 @@ void bcl_nic_conn_resume(struct bcl_card *card, struct nic_conn *conn)
 
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++)
 		if (conn->window[rail].lost)
-			bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
+			nic_conn_work(card, conn, NIC_WORK_LOST);
 	if (!nic_list_empty(&conn->resend) || !nic_list_empty(&conn->parts))
-		bcl_nic_conn_work(card, conn, NIC_WORK_RESEND);
+		nic_conn_work(card, conn, NIC_WORK_RESEND);
 	bcl_nic_flow_wake_list(card, &conn->stalled);
 }
 

@@ -50,13 +50,19 @@ void bcl_nic_conn_park(struct bcl_card *card, struct nic_conn *conn,
 /* Ask the connection that was idle for the longest time to end. */
 void bcl_nic_conn_evict(struct bcl_card *card);
 void bcl_nic_conn_timer(struct bcl_card *card, struct nic_conn *conn);
-/*
- * Put a connection into card->working, for reasons of enum bcl_nic_conn_work.
- */
-void bcl_nic_conn_work(struct bcl_card *card, struct nic_conn *conn,
-		       unsigned what);
 void bcl_nic_conn_ack(struct bcl_card *card, struct nic_conn *conn,
 		      unsigned rail);
+
+/*
+ * Put a connection into card->working, for reasons of enum nic_conn_work.
+ */
+static inline void nic_conn_work(struct bcl_card *card, struct nic_conn *conn,
+				 unsigned what)
+{
+	conn->working |= (uint8_t)what;
+	if (nic_list_empty(&conn->work))
+		nic_list_append(&card->working, &conn->work);
+}
 
 static inline void nic_conn_ack_soon(struct bcl_card *card,
 				     struct nic_conn *conn)

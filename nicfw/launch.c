@@ -29,7 +29,7 @@ bool bcl_nic_launch_rest(struct bcl_card *card, struct nic_conn *conn,
 	kept->state = NIC_FLIGHT_UNSENT;
 	kept->window->bytes -= kept->bytes;
 	kept->window->lost = 1;
-	bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
+	nic_conn_work(card, conn, NIC_WORK_LOST);
 	return kept != flight;
 }
 
@@ -73,7 +73,7 @@ static void fetch_failed(struct bcl_card *card, struct nic_buffer *buffer)
 	flight->window->bytes -= flight->bytes;
 	flight->state = NIC_FLIGHT_LOST;
 	flight->window->lost = 1;
-	bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
+	nic_conn_work(card, conn, NIC_WORK_LOST);
 }
 
 /* Transmit complete buffers, in the order of building. */

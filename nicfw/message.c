@@ -258,7 +258,7 @@ static void queue_resend(struct bcl_card *card, struct nic_conn *conn,
 				  ->number))
 		after = after->prev;
 	nic_list_insert(after->next, &message->link);
-	bcl_nic_conn_work(card, conn, NIC_WORK_RESEND);
+	nic_conn_work(card, conn, NIC_WORK_RESEND);
 }
 
 void bcl_nic_message_withdraw(struct bcl_card *card, struct nic_conn *conn,

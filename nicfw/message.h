@@ -95,6 +95,14 @@ static inline bool nic_message_asks(const struct nic_message *message)
 	       message->op == BCL_SEG_COMPARE_SWAP;
 }
 
+/* The name of a request, which the peer repeats in the reply. */
+static inline uint32_t nic_message_token(const struct bcl_card *card,
+					 const struct nic_message *message)
+{
+	return (uint32_t)(message - card->message) |
+	       (uint32_t)message->generation << 16;
+}
+
 /*
  * Bytes of payload in the frames of the message. A GET has none; its length is
  * that of the reply.

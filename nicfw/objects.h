@@ -366,7 +366,7 @@ struct nic_arrived {
 };
 
 /* Reasons for a connection to be in card->working. */
-enum bcl_nic_conn_work {
+enum nic_conn_work {
 	NIC_WORK_ACK = 1,     /* << rail */
 	NIC_WORK_RESEND = 16, /* conn->resend, conn->parts */
 	NIC_WORK_LOST = 32,   /* window->lost */
@@ -420,7 +420,7 @@ struct nic_conn {
 	 * reason that an unproved REFUSE gave.
 	 */
 	uint8_t why;
-	uint8_t working;   /* enum bcl_nic_conn_work */
+	uint8_t working;   /* enum nic_conn_work */
 	uint8_t told;	   /* all verdicts behind `done` were sent */
 	uint8_t done_due;  /* `done` moved since a frame last carried it */
 	uint8_t overdue;   /* bit r: rail r was busy when an ACK was due */

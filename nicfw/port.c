@@ -237,9 +237,8 @@ static void tell_room(struct bcl_card *card, struct nic_port *port)
 				continue;
 			conn->rooms_ready |= (uint8_t)(1u << k);
 			if (conn->small_rail < BCL_RAILS_MAX)
-				bcl_nic_conn_work(card, conn,
-						  NIC_WORK_ACK
-							  << conn->small_rail);
+				nic_conn_work(card, conn,
+					      NIC_WORK_ACK << conn->small_rail);
 		}
 	}
 }

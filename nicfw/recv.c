@@ -290,7 +290,7 @@ static void data(struct bcl_card *card, struct nic_conn *conn,
 	case NIC_SEQ_DUPLICATE:
 		nic_count(card, dropped_duplicate);
 		conn->window[frame->rail].ack_due = 1;
-		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << frame->rail);
+		nic_conn_work(card, conn, NIC_WORK_ACK << frame->rail);
 		return;
 	case NIC_SEQ_OUTSIDE:
 		nic_count(card, dropped_window);
@@ -358,7 +358,7 @@ static bool take_header(struct bcl_card *card, struct nic_conn *conn,
 	conn->frames_received++;
 	nic_count(card, frames_received);
 	if (header->kind & BCL_FRAME_ASK)
-		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << frame->rail);
+		nic_conn_work(card, conn, NIC_WORK_ACK << frame->rail);
 	return true;
 }
 
@@ -430,7 +430,7 @@ static void dispatch(struct bcl_card *card, struct nic_conn *conn,
 		break;
 	case BCL_FRAME_PING:
 		conn->window[frame->rail].ack_due = 1;
-		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << frame->rail);
+		nic_conn_work(card, conn, NIC_WORK_ACK << frame->rail);
 		break;
 	case BCL_FRAME_BYE:
 		if (segments(card, conn, frame, NULL) != NIC_ACCEPTED)

@@ -13,13 +13,6 @@
 #include <nicfw/node.h>
 #include <nicfw/port.h>
 
-uint32_t bcl_nic_reply_token(const struct bcl_card *card,
-			     const struct nic_message *message)
-{
-	return (uint32_t)(message - card->message) |
-	       (uint32_t)message->generation << 16;
-}
-
 /*
  * True if `message` is a request, to be answered by a reply of this kind (op).
  */

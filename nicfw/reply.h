@@ -36,8 +36,6 @@ enum nic_outcome bcl_nic_channel_find(struct nic_port *port, uint32_t target,
 struct nic_message *bcl_nic_reply_find(struct bcl_card *card,
 				       const struct nic_conn *conn, uint8_t op,
 				       uint32_t token);
-uint32_t bcl_nic_reply_token(const struct bcl_card *card,
-			     const struct nic_message *message);
 void bcl_nic_reply_delivered(struct bcl_card *card,
 			     struct nic_message *message);
 /* The port of a reply is closed: send a failure in place of the data. */

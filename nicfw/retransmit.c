@@ -107,7 +107,7 @@ static bool resend_run(struct bcl_card *card, struct nic_conn *conn,
 	if (!nic_window_open(window, run->payload + BCL_HEADERS_SIZE))
 		return false;
 	if (*budget == 0) {
-		bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
+		nic_conn_work(card, conn, NIC_WORK_LOST);
 		return false;
 	}
 	frames = bcl_min32(*budget, nic_window_room(window));
@@ -144,7 +144,7 @@ static bool resend(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 		return false;
 	if (*budget == 0 ||
 	    !nic_build_begin(card, conn, rail, flight, false, &build)) {
-		bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
+		nic_conn_work(card, conn, NIC_WORK_LOST);
 		return false;
 	}
 	note(card, conn, flight);
@@ -224,7 +224,7 @@ void bcl_nic_retransmit_messages(struct bcl_card *card, struct nic_conn *conn,
 			       conn->window[rail].payload)) {
 		if (*budget == 0 ||
 		    !nic_build_begin(card, conn, rail, NULL, false, &build)) {
-			bcl_nic_conn_work(card, conn, NIC_WORK_RESEND);
+			nic_conn_work(card, conn, NIC_WORK_RESEND);
 			return;
 		}
 		while ((message = nic_list_first(&conn->resend,
@@ -246,7 +246,7 @@ void bcl_nic_retransmit_reroute(struct bcl_card *card, struct nic_conn *conn,
 	}
 	bcl_nic_window_take(flight);
 	nic_list_append(&conn->parts, &flight->link);
-	bcl_nic_conn_work(card, conn, NIC_WORK_RESEND);
+	nic_conn_work(card, conn, NIC_WORK_RESEND);
 }
 
 void bcl_nic_retransmit_forget(struct bcl_card *card, struct nic_flight *part)
@@ -329,14 +329,15 @@ static bool send_part(struct bcl_card *card, struct nic_conn *conn,
 	    !nic_window_flights_left(card, window, true))
 		return false;
 	if (!shorten_part(card, part,
-			  bcl_nic_send_bytes(card, rail, window, part->length,
-					     stripe, *budget))) {
+			  bcl_nic_window_run_bytes(card, rail, window,
+						   part->length, stripe,
+						   *budget))) {
 		bcl_nic_message_withdraw(card, conn, part->message);
 		return true;
 	}
 	if (*budget == 0 ||
 	    !nic_build_begin(card, conn, rail, part, true, &build)) {
-		bcl_nic_conn_work(card, conn, NIC_WORK_RESEND);
+		nic_conn_work(card, conn, NIC_WORK_RESEND);
 		return false;
 	}
 	*budget -= bcl_min32(*budget, part->frames);

@@ -131,6 +131,24 @@ uint32_t bcl_nic_window_rto(const struct bcl_card *card,
 	return nic_backoff(rto, window->rto_shift, card->config.rto_max);
 }
 
+uint32_t bcl_nic_window_run_bytes(const struct bcl_card *card, unsigned rail,
+				  const struct nic_window *window,
+				  uint32_t left, uint32_t stripe,
+				  unsigned budget)
+{
+	uint32_t frames = 1;
+
+	if (card->gather) {
+		frames = (stripe + window->payload - 1) / window->payload;
+		frames = bcl_min32(frames, card->rail[rail].burst);
+		frames = bcl_min32(frames, budget);
+		frames = bcl_min32(frames, nic_window_room(window));
+		frames = bcl_min32(frames, nic_window_numbers(window, true));
+		frames = bcl_max32(frames, 1);
+	}
+	return bcl_min32(left, frames * window->payload);
+}
+
 static inline void start_timer(struct bcl_card *card, struct nic_conn *conn,
 			       struct nic_window *window)
 {
@@ -397,7 +415,7 @@ static bool probe_tail(struct bcl_card *card, struct nic_conn *conn,
 	lose_flight(window, flight);
 	window->tlp_sent = 1;
 	back_off(card, conn, window);
-	bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
+	nic_conn_work(card, conn, NIC_WORK_LOST);
 	return true;
 }
 
@@ -430,7 +448,7 @@ void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
 	if (window->timeouts < 31)
 		window->timeouts++;
 	back_off(card, conn, window);
-	bcl_nic_conn_work(card, conn, NIC_WORK_LOST | NIC_WORK_RESEND);
+	nic_conn_work(card, conn, NIC_WORK_LOST | NIC_WORK_RESEND);
 	if (conn->stripes) /* no stripe waits for this rail any more */
 		bcl_nic_conn_resume(card, conn);
 }
@@ -568,7 +586,7 @@ void bcl_nic_window_arrived_slow(struct bcl_card *card, struct nic_conn *conn,
 		window->highest = seq + 1;
 	if (seq == window->expected)
 		advance_expected(conn, rail);
-	bcl_nic_conn_work(card, conn, NIC_WORK_ACK << rail);
+	nic_conn_work(card, conn, NIC_WORK_ACK << rail);
 }
 
 void bcl_nic_window_begin(struct nic_conn *conn, unsigned rail, uint32_t seq)

@@ -39,6 +39,14 @@ void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
 			 const uint8_t *bits);
 void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
 			    unsigned rail);
+/*
+ * Bytes of a long message to put in flight in one call: `left` in all, `stripe`
+ * on this rail. Whole frames, or the end of the message.
+ */
+uint32_t bcl_nic_window_run_bytes(const struct bcl_card *card, unsigned rail,
+				  const struct nic_window *window,
+				  uint32_t left, uint32_t stripe,
+				  unsigned budget);
 uint32_t bcl_nic_window_rto(const struct bcl_card *card,
 			    const struct nic_window *window);
 /*
@@ -266,7 +274,7 @@ static inline void nic_window_followed(struct bcl_card *card,
 	if (window->unacked < nic_window_unacked_max(card->rail[rail].window))
 		nic_conn_ack_soon(card, conn);
 	else
-		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << rail);
+		nic_conn_work(card, conn, NIC_WORK_ACK << rail);
 }
 
 /* The frame `seq` was taken. */
