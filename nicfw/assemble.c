@@ -251,8 +251,16 @@ static void refuse_message(struct bcl_card *card, struct nic_conn *conn,
 		give_verdicts(card, next);
 }
 
-void bcl_nic_assemble_stored(struct bcl_card *card, struct nic_inbound *inbound)
+void bcl_nic_assemble_stored(struct bcl_card *card, struct nic_inbound *inbound,
+			     struct nic_buffer *buffer,
+			     enum bcl_dma_result result)
 {
+	bcl_assert(inbound->jobs && (!buffer || buffer->jobs));
+	if (buffer && --buffer->jobs == 0)
+		nic_pool_put(&card->in, &buffer->link);
+	inbound->jobs--;
+	if (result != BCL_DMA_DONE)
+		nic_dma_fail(inbound);
 	if (inbound->jobs)
 		return;
 	if (!inbound->conn)

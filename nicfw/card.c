@@ -12,6 +12,7 @@
 #include <nicfw/deadline.h>
 #include <nicfw/dma.h>
 #include <nicfw/frame.h>
+#include <nicfw/launch.h>
 #include <nicfw/message.h>
 #include <nicfw/node.h>
 #include <nicfw/port.h>
@@ -335,13 +336,49 @@ void bcl_card_transmit_ready(struct bcl_card *card, unsigned rail, uint64_t now,
 	run_engines(card, budget, next);
 }
 
+/* The owner of the job continues. */
+static void job_done(struct bcl_card *card, const struct nic_job *job,
+		     enum bcl_dma_result result)
+{
+	struct nic_port *port = job->object;
+
+	switch ((enum nic_job_kind)job->kind) {
+	case NIC_JOB_INTAKE:
+		if (!port->closed)
+			bcl_nic_sdma_fetched(card, port, result);
+		bcl_nic_port_job_done(card, port);
+		break;
+	case NIC_JOB_FREED:
+		port->freed_due = 0;
+		if (!port->closed && result == BCL_DMA_DONE)
+			bcl_nic_port_freed(card, port, NIC_BLOCKS);
+		bcl_nic_port_job_done(card, port);
+		break;
+	case NIC_JOB_SLEEPING:
+		port->sleeping_due = 0;
+		if (!port->closed && result == BCL_DMA_DONE)
+			bcl_nic_port_slept(card, port);
+		bcl_nic_port_job_done(card, port);
+		break;
+	case NIC_JOB_FETCH:
+		bcl_nic_launch_dma_done(card, job->buffer, result);
+		break;
+	case NIC_JOB_STORE:
+		bcl_nic_assemble_stored(card, job->object, job->buffer, result);
+		break;
+	}
+}
+
 void bcl_card_dma_done(struct bcl_card *card, uint32_t cookie,
 		       enum bcl_dma_result result, uint64_t now,
 		       unsigned budget, struct bcl_card_next *next)
 {
+	struct nic_job job;
+
 	begin_input(card, now);
-	if (cookie < jobs_of(&card->config))
-		bcl_nic_dma_done(card, cookie, result);
+	if (cookie < jobs_of(&card->config) &&
+	    bcl_nic_dma_end(card, cookie, &job))
+		job_done(card, &job, result);
 	run_engines(card, budget, next);
 }
 

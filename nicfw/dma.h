@@ -35,7 +35,18 @@ nic_dma(struct bcl_card *card, enum bcl_dma_direction direction, uint16_t port,
 void bcl_nic_dma_store(struct bcl_card *card, struct nic_inbound *inbound,
 		       uint32_t offset, const uint8_t *payload, uint32_t length,
 		       struct nic_buffer *buffer);
-void bcl_nic_dma_done(struct bcl_card *card, uint32_t cookie,
-		      enum bcl_dma_result result);
+/*
+ * A dma has ended: free its job, after a copy of it. Returns false if there is
+ * no such job.
+ */
+bool bcl_nic_dma_end(struct bcl_card *card, uint32_t cookie,
+		     struct nic_job *ended);
+
+/* The memory of a message that comes in cannot be written. */
+static inline void nic_dma_fail(struct nic_inbound *inbound)
+{
+	inbound->failed = 1;
+	inbound->status = BCL_ERR_MEMORY;
+}
 
 #endif

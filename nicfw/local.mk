@@ -10,7 +10,8 @@ libnicfw_la_SOURCES = %D%/arena.c %D%/arena.h %D%/assemble.c %D%/assemble.h \
 	%D%/dma.c %D%/dma.h %D%/flow.c %D%/flow.h %D%/frame.c %D%/frame.h \
 	%D%/hal.h %D%/hello.c %D%/hello.h %D%/launch.c %D%/launch.h \
 	%D%/list.h %D%/memory.h %D%/message.c %D%/message.h %D%/node.c \
-	%D%/node.h %D%/objects.h %D%/order.h %D%/port.c %D%/port.h \
+	%D%/node.h %D%/objects.h %D%/order.h \
+	%D%/payload.c %D%/payload.h %D%/port.c %D%/port.h \
 	%D%/proof.c %D%/proof.h %D%/rails.c %D%/rails.h %D%/recv.c %D%/recv.h \
 	%D%/reply.c %D%/reply.h %D%/retransmit.c %D%/retransmit.h %D%/sdma.c \
 	%D%/sdma.h %D%/send.c %D%/send.h %D%/siphash.c %D%/siphash.h \
