@@ -43,7 +43,6 @@
 #include <nicfw/message.h>
 #include <nicfw/node.h>
 #include <nicfw/rails.h>
-#include <nicfw/retransmit.h>
 #include <nicfw/window.h>
 
 enum {
@@ -139,6 +138,7 @@ void bcl_nic_conn_free(struct bcl_card *card, struct nic_conn *conn)
 	struct nic_flight *flight;
 	struct nic_window *window;
 	unsigned rail;
+	uint32_t i;
 
 	bcl_assert(nic_list_empty(&conn->numbered) &&
 		   nic_list_empty(&conn->awaiting) &&
@@ -149,14 +149,16 @@ void bcl_nic_conn_free(struct bcl_card *card, struct nic_conn *conn)
 	node->candidate = NULL;
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++) {
 		window = &conn->window[rail];
-		bcl_nic_launch_drop(card, conn, rail);
+		i = 0;
+		while ((flight = bcl_nic_launch_next_new(card, conn, rail, &i)))
+			bcl_nic_window_free(card, flight);
 		while ((flight = nic_list_first(&window->flights,
 						struct nic_flight, link)))
 			bcl_nic_window_free(card, flight);
 		bcl_assert(window->nflights == 0 && window->bytes == 0);
 	}
 	while ((flight = nic_list_first(&conn->parts, struct nic_flight, link)))
-		bcl_nic_retransmit_forget(card, flight);
+		nic_window_discard(card, flight);
 	bcl_nic_flow_wake_list(card, &conn->stalled);
 	nic_list_remove(&conn->work);
 	nic_list_remove(&conn->drain);
@@ -513,7 +515,9 @@ static void check_rail(struct bcl_card *card, struct nic_conn *conn,
 	if (window->state != NIC_RAIL_PROVED)
 		return;
 	if (card->now >= window->rto_at) {
-		bcl_nic_window_timeout(card, conn, rail);
+		if (bcl_nic_window_timeout(card, conn, rail) && conn->stripes)
+			/* no stripe waits for this rail any more */
+			bcl_nic_conn_resume(card, conn);
 		for (other = 0; other < BCL_RAILS_MAX && window->timeouts > 1;
 		     other++)
 			if (other != rail)

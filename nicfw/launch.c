@@ -9,7 +9,6 @@
 #include <nicfw/conn.h>
 #include <nicfw/frame.h>
 #include <nicfw/message.h>
-#include <nicfw/retransmit.h>
 #include <nicfw/window.h>
 
 bool bcl_nic_launch_rest(struct bcl_card *card, struct nic_conn *conn,
@@ -116,21 +115,21 @@ void bcl_nic_launch_dma_done(struct bcl_card *card, struct nic_buffer *buffer,
 		bcl_nic_launch_fetched(card, buffer->rail);
 }
 
-void bcl_nic_launch_drop(struct bcl_card *card, struct nic_conn *conn,
-			 unsigned rail)
+struct nic_flight *bcl_nic_launch_next_new(const struct bcl_card *card,
+					   const struct nic_conn *conn,
+					   unsigned rail, uint32_t *index)
 {
-	struct nic_buffer *buffer;
+	const struct nic_buffer *buffer;
 	struct nic_flight *flight;
-	uint32_t i;
 
 	if (card->gather)
-		return;
-	for (i = 0; i < card->config.buffers; i++) {
-		buffer = &card->buffer[i];
+		return NULL;
+	while (*index < card->config.buffers) {
+		buffer = &card->buffer[(*index)++];
 		flight = buffer->flight;
-		if (!flight || buffer->conn != conn || buffer->rail != rail ||
-		    !nic_list_empty(&flight->link))
-			continue;
-		bcl_nic_retransmit_reroute(card, conn, flight);
+		if (flight && buffer->conn == conn && buffer->rail == rail &&
+		    nic_list_empty(&flight->link))
+			return flight;
 	}
+	return NULL;
 }

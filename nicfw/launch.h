@@ -26,11 +26,13 @@ void bcl_nic_launch_fetched(struct bcl_card *card, unsigned rail);
 void bcl_nic_launch_dma_done(struct bcl_card *card, struct nic_buffer *buffer,
 			     enum bcl_dma_result result);
 /*
- * Reroute the new frames of a connection whose payload is still being fetched
- * for a rail.
+ * Iterate over the flights of a connection that have no sequence number yet, as
+ * their payload is still being fetched. *index is 0 at first. Returns NULL at
+ * the end.
  */
-void bcl_nic_launch_drop(struct bcl_card *card, struct nic_conn *conn,
-			 unsigned rail);
+struct nic_flight *bcl_nic_launch_next_new(const struct bcl_card *card,
+					   const struct nic_conn *conn,
+					   unsigned rail, uint32_t *index);
 
 static inline void nic_launch_number(struct nic_window *window,
 				     struct nic_flight *flight)

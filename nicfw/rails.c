@@ -19,6 +19,9 @@
 #include <nicfw/conn.h>
 #include <nicfw/deadline.h>
 #include <nicfw/frame.h>
+#include <nicfw/launch.h>
+#include <nicfw/message.h>
+#include <nicfw/retransmit.h>
 #include <nicfw/window.h>
 
 enum {
@@ -84,11 +87,73 @@ static void tell_peer(struct bcl_card *card, struct nic_conn *conn,
 			bcl_nic_frame_rail_down(card, conn, by, rail);
 }
 
-/* The peer will not report the frames that came by the rail. */
+/*
+ * Free the flight. Its messages are sent by another rail, or withdrawn, even if
+ * the frame arrived.
+ */
+static void drop(struct bcl_card *card, struct nic_conn *conn,
+		 struct nic_flight *flight)
+{
+	bcl_nic_message_reroute(card, conn, flight);
+	bcl_nic_window_free(card, flight);
+}
+
+/*
+ * The rail is dead: single-frame messages go by another rail. Fragments of long
+ * messages stay until the peer reports which of them arrived.
+ */
+static void reroute_messages(struct bcl_card *card, struct nic_conn *conn,
+			     unsigned rail)
+{
+	struct nic_window *window = &conn->window[rail];
+	struct nic_flight *flight;
+	struct nic_link *link, *next;
+	uint32_t i = 0;
+
+	while ((flight = bcl_nic_launch_next_new(card, conn, rail, &i)))
+		bcl_nic_retransmit_reroute(card, conn, flight);
+	for (link = window->flights.next; link != &window->flights;
+	     link = next) {
+		next = link->next;
+		flight = bcl_container_of(link, struct nic_flight, link);
+		if (nic_message_part(conn, flight))
+			bcl_nic_window_mark_lost(flight);
+		else
+			drop(card, conn, flight);
+	}
+	bcl_nic_window_stop(window);
+}
+
+/* The peer has reported which frames arrived: send the others by another rail.
+ */
+static void reroute_missing(struct bcl_card *card, struct nic_conn *conn,
+			    unsigned rail, const struct nic_sack *report)
+{
+	struct nic_flight *flight;
+	bool known;
+
+	while ((flight = bcl_nic_window_missing(card, &conn->window[rail],
+						report, &known))) {
+		if (known)
+			bcl_nic_retransmit_reroute(card, conn, flight);
+		else
+			drop(card, conn, flight);
+	}
+}
+
+/*
+ * The peer will not report which frames came by the rail: the messages of all
+ * flights are sent as a whole, or withdrawn.
+ */
 static void give_up(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 {
-	conn->window[rail].down_tries = 0;
-	bcl_nic_window_abandon(card, conn, rail);
+	struct nic_window *window = &conn->window[rail];
+	struct nic_flight *flight;
+
+	window->down_tries = 0;
+	while ((flight = nic_list_first(&window->flights, struct nic_flight,
+					link)))
+		drop(card, conn, flight);
 	bcl_nic_conn_resume(card, conn);
 }
 
@@ -103,7 +168,7 @@ static void stop(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 	window->state = NIC_RAIL_OFF;
 	window->turn++;
 	window->ack_due = 0;
-	bcl_nic_window_stop(card, conn, rail);
+	reroute_messages(card, conn, rail);
 	window->down_tries =
 		nic_list_empty(&window->flights) ? 0 : NIC_RAIL_DOWN_TRIES;
 	bcl_nic_rails_choose(card, conn);
@@ -210,13 +275,15 @@ bool bcl_nic_rails_down_received(struct bcl_card *card, struct nic_conn *conn,
 				 const uint8_t *bits)
 {
 	uint64_t says = bcl_get64(segment->targ64);
-	uint32_t id = bcl_get32(segment->target), ack = (uint32_t)says;
+	uint32_t id = bcl_get32(segment->target);
+	const struct nic_sack report = { (uint32_t)says,
+					 bcl_get32(segment->arg32), bits };
 	struct nic_window *window = &conn->window[id & 3];
 	uint8_t turn = (uint8_t)(says >> 32), heard = (uint8_t)(says >> 40);
 	int later = (int8_t)(turn - window->peer_turn);
 
 	if ((id & ~3u) != conn->id || (id & 3) == by || window->peer == 0 ||
-	    bcl_before(window->next, ack))
+	    bcl_before(window->next, report.ack))
 		return false;
 	if (later < 0 || (later == 0 && window->state == NIC_RAIL_PROVED))
 		return true; /* the rail is up again */
@@ -226,8 +293,7 @@ bool bcl_nic_rails_down_received(struct bcl_card *card, struct nic_conn *conn,
 	/* Not a report about an earlier end of the rail. */
 	if (window->down_tries && (later || heard == window->turn)) {
 		window->down_tries = 0;
-		bcl_nic_window_settle(card, conn, id & 3, ack,
-				      bcl_get32(segment->arg32), bits);
+		reroute_missing(card, conn, id & 3, &report);
 	}
 	if (says >> 48 & 1)
 		bcl_nic_frame_rail_down(card, conn, by, id & 3);

@@ -126,13 +126,18 @@ static enum nic_accept notice(struct bcl_card *card, struct nic_conn *conn,
 {
 	uint32_t length = bcl_get16(segment->length);
 	uint32_t n = bcl_get32(segment->arg32);
+	struct nic_sack sack;
 
 	switch (segment->op) {
 	case BCL_SEG_SACK:
 		if (n > BCL_SACK_BITS || (n + 7) / 8 > length)
 			return NIC_MALFORMED;
-		bcl_nic_window_sack(card, conn, frame->rail,
-				    bcl_get32(frame->header->ack), n, payload);
+		sack.ack = bcl_get32(frame->header->ack);
+		sack.nbits = n;
+		sack.bits = payload;
+		if (bcl_nic_window_sack(card, &conn->window[frame->rail],
+					&sack))
+			bcl_nic_conn_resume(card, conn);
 		return NIC_ACCEPTED;
 	case BCL_SEG_VERDICT:
 		if (n > BCL_MSG_AHEAD || (n + 1) / 2 > length)
@@ -366,7 +371,16 @@ static void answers(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 		    uint32_t done, uint32_t ack)
 {
 	bcl_nic_message_done(card, conn, done);
-	bcl_nic_window_ack(card, conn, rail, ack);
+	switch (bcl_nic_window_ack(card, conn, rail, ack)) {
+	case NIC_ACKED_NONE:
+		return;
+	case NIC_ACKED_SOME:
+		break;
+	case NIC_ACKED_ALL:
+		bcl_nic_conn_await(card, conn);
+		break;
+	}
+	bcl_nic_conn_resume(card, conn);
 }
 
 void bcl_nic_recv_answers(struct bcl_card *card)

@@ -249,12 +249,6 @@ void bcl_nic_retransmit_reroute(struct bcl_card *card, struct nic_conn *conn,
 	nic_conn_work(card, conn, NIC_WORK_RESEND);
 }
 
-void bcl_nic_retransmit_forget(struct bcl_card *card, struct nic_flight *part)
-{
-	nic_list_remove(&part->link);
-	nic_pool_put(&card->flights, &part->link);
-}
-
 /* The rail for the next bytes of a part; BCL_RAILS_MAX: none now. */
 static unsigned rail_of(const struct bcl_card *card,
 			const struct nic_conn *conn,
@@ -356,6 +350,6 @@ void bcl_nic_retransmit_parts(struct bcl_card *card, struct nic_conn *conn,
 		if (nic_message_part(conn, part))
 			more = send_part(card, conn, part, budget);
 		else
-			bcl_nic_retransmit_forget(card, part);
+			nic_window_discard(card, part);
 	}
 }

@@ -29,9 +29,6 @@
 #include <nicfw/card.h>
 #include <nicfw/conn.h>
 #include <nicfw/deadline.h>
-#include <nicfw/launch.h>
-#include <nicfw/message.h>
-#include <nicfw/retransmit.h>
 #include <nicfw/stripe.h>
 
 static const uint32_t SAMPLE_MAX = 1u << 30; /* ns */
@@ -85,11 +82,7 @@ struct nic_flight *bcl_nic_window_part(struct bcl_card *card,
 	return rest;
 }
 
-/*
- * Count the flight as lost. Payload that is being fetched for it is not wanted
- * any more.
- */
-static void mark_lost(struct nic_flight *flight)
+void bcl_nic_window_mark_lost(struct nic_flight *flight)
 {
 	if (flight->buffer)
 		flight->buffer->flight = NULL;
@@ -104,7 +97,7 @@ static void mark_lost(struct nic_flight *flight)
 
 void bcl_nic_window_take(struct nic_flight *flight)
 {
-	mark_lost(flight);
+	bcl_nic_window_mark_lost(flight);
 	bcl_assert(flight->window->nflights);
 	flight->window->nflights--;
 	nic_list_remove(&flight->link);
@@ -223,8 +216,8 @@ static uint32_t retire(struct bcl_card *card, struct nic_flight *flight,
 	return bytes;
 }
 
-void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
-			unsigned rail, uint32_t ack)
+enum nic_acked bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
+				  unsigned rail, uint32_t ack)
 {
 	struct nic_window *window = &conn->window[rail];
 	struct nic_flight *flight =
@@ -234,7 +227,7 @@ void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
 
 	if (!flight || !bcl_before(flight->seq, ack) ||
 	    bcl_before(window->next, ack))
-		return;
+		return NIC_ACKED_NONE;
 	do {
 		if (tells_time(flight))
 			sent = flight->sent;
@@ -248,16 +241,15 @@ void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
 	if (sent)
 		measure_rtt(card, window, sent);
 	grow(window, bytes);
-	if (flight) {
-		start_timer(card, conn, window);
-		if (conn->stripes)
-			bcl_nic_stripe_acked(card, window, bytes);
-	} else {
+	if (!flight) {
 		window->rto_at = NIC_NEVER;
 		window->lost = 0;
-		bcl_nic_conn_await(card, conn);
+		return NIC_ACKED_ALL;
 	}
-	bcl_nic_conn_resume(card, conn);
+	start_timer(card, conn, window);
+	if (conn->stripes)
+		bcl_nic_stripe_acked(card, window, bytes);
+	return NIC_ACKED_SOME;
 }
 
 /* Take a flight out of the bytes in flight. */
@@ -285,13 +277,7 @@ static void shrink(struct nic_window *window)
 	window->recover = window->next;
 }
 
-/* The contents of a SACK segment. */
-struct sack {
-	uint32_t ack, nbits;
-	const uint8_t *bits;
-};
-
-static bool sacked(const struct sack *sack, uint32_t seq)
+static bool sacked(const struct nic_sack *sack, uint32_t seq)
 {
 	uint32_t i = seq - sack->ack - 1;
 
@@ -303,7 +289,7 @@ static bool sacked(const struct sack *sack, uint32_t seq)
  * false if a split is needed and no flight is free.
  */
 static bool part_by_sack(struct bcl_card *card, struct nic_flight *flight,
-			 const struct sack *sack)
+			 const struct nic_sack *sack)
 {
 	bool first = sacked(sack, flight->seq);
 	uint32_t n = 1;
@@ -332,23 +318,20 @@ static bool overtaken(struct bcl_card *card, struct nic_flight *flight,
 	return n >= flight->frames || bcl_nic_window_part(card, flight, n);
 }
 
-void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
-			 unsigned rail, uint32_t ack, uint32_t nbits,
-			 const uint8_t *bits)
+bool bcl_nic_window_sack(struct bcl_card *card, struct nic_window *window,
+			 const struct nic_sack *sack)
 {
-	const struct sack sack = { ack, nbits, bits };
-	struct nic_window *window = &conn->window[rail];
 	struct nic_flight *flight;
 	struct nic_link *link;
-	uint32_t highest = ack;
+	uint32_t highest = sack->ack;
 	uint64_t latest = 0, sent = 0;
 	bool arrived = false;
 
 	for (link = window->flights.next; link != &window->flights;
 	     link = link->next) {
 		flight = bcl_container_of(link, struct nic_flight, link);
-		if (!part_by_sack(card, flight, &sack) ||
-		    !sacked(&sack, flight->seq))
+		if (!part_by_sack(card, flight, sack) ||
+		    !sacked(sack, flight->seq))
 			continue;
 		highest = flight->seq + flight->frames - 1;
 		if (flight->sent > latest)
@@ -362,7 +345,7 @@ void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
 		arrived = true;
 	}
 	if (!arrived)
-		return;
+		return false;
 	if (sent)
 		measure_rtt(card, window, sent);
 	for (link = window->flights.next; link != &window->flights;
@@ -377,7 +360,7 @@ void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
 	}
 	window->timeouts = 0;
 	window->tlp_sent = 0;
-	bcl_nic_conn_resume(card, conn);
+	return true;
 }
 
 /* A time-out has passed: double the next one. */
@@ -419,7 +402,7 @@ static bool probe_tail(struct bcl_card *card, struct nic_conn *conn,
 	return true;
 }
 
-void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
+bool bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
 			    unsigned rail)
 {
 	struct nic_window *window = &conn->window[rail];
@@ -428,7 +411,7 @@ void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
 
 	nic_count(card, timeouts);
 	if (probe_tail(card, conn, window))
-		return;
+		return false;
 	if (window->timeouts == 0) {
 		shrink(window);
 		window->timeout_first = card->now;
@@ -449,38 +432,11 @@ void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
 		window->timeouts++;
 	back_off(card, conn, window);
 	nic_conn_work(card, conn, NIC_WORK_LOST | NIC_WORK_RESEND);
-	if (conn->stripes) /* no stripe waits for this rail any more */
-		bcl_nic_conn_resume(card, conn);
+	return true;
 }
 
-/*
- * Free the flight. Its messages are sent by another rail, or withdrawn, even if
- * the frame arrived.
- */
-static void drop(struct bcl_card *card, struct nic_conn *conn,
-		 struct nic_flight *flight)
+void bcl_nic_window_stop(struct nic_window *window)
 {
-	bcl_nic_message_reroute(card, conn, flight);
-	bcl_nic_window_free(card, flight);
-}
-
-void bcl_nic_window_stop(struct bcl_card *card, struct nic_conn *conn,
-			 unsigned rail)
-{
-	struct nic_window *window = &conn->window[rail];
-	struct nic_flight *flight;
-	struct nic_link *link, *next;
-
-	bcl_nic_launch_drop(card, conn, rail);
-	for (link = window->flights.next; link != &window->flights;
-	     link = next) {
-		next = link->next;
-		flight = bcl_container_of(link, struct nic_flight, link);
-		if (nic_message_part(conn, flight))
-			mark_lost(flight);
-		else
-			drop(card, conn, flight);
-	}
 	bcl_assert(window->bytes == 0);
 	window->rto_at = NIC_NEVER;
 	window->timeouts = 0;
@@ -491,36 +447,25 @@ void bcl_nic_window_stop(struct bcl_card *card, struct nic_conn *conn,
 	window->pace = 0;
 }
 
-void bcl_nic_window_settle(struct bcl_card *card, struct nic_conn *conn,
-			   unsigned rail, uint32_t ack, uint32_t nbits,
-			   const uint8_t *bits)
+struct nic_flight *bcl_nic_window_missing(struct bcl_card *card,
+					  struct nic_window *window,
+					  const struct nic_sack *report,
+					  bool *known)
 {
-	const struct sack sack = { ack, nbits, bits };
-	struct nic_window *window = &conn->window[rail];
 	struct nic_flight *flight;
 
 	while ((flight = nic_list_first(&window->flights, struct nic_flight,
 					link))) {
-		if (bcl_before(flight->seq, ack))
-			retire(card, flight, ack - flight->seq);
-		else if (!part_by_sack(card, flight, &sack))
-			drop(card, conn, flight);
-		else if (sacked(&sack, flight->seq))
-			bcl_nic_window_free(card, flight);
-		else
-			bcl_nic_retransmit_reroute(card, conn, flight);
+		if (bcl_before(flight->seq, report->ack)) {
+			retire(card, flight, report->ack - flight->seq);
+			continue;
+		}
+		*known = part_by_sack(card, flight, report);
+		if (!*known || !sacked(report, flight->seq))
+			return flight;
+		bcl_nic_window_free(card, flight);
 	}
-}
-
-void bcl_nic_window_abandon(struct bcl_card *card, struct nic_conn *conn,
-			    unsigned rail)
-{
-	struct nic_window *window = &conn->window[rail];
-	struct nic_flight *flight;
-
-	while ((flight = nic_list_first(&window->flights, struct nic_flight,
-					link)))
-		drop(card, conn, flight);
+	return NULL;
 }
 
 static bool arrived(const struct nic_conn *conn, unsigned rail, uint32_t seq)

@@ -31,14 +31,54 @@ void bcl_nic_window_take(struct nic_flight *flight);
  */
 struct nic_flight *bcl_nic_window_part(struct bcl_card *card,
 				       struct nic_flight *run, uint32_t frames);
-/* The peer's acknowledgements of our frames. */
-void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
-			unsigned rail, uint32_t ack);
-void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
-			 unsigned rail, uint32_t ack, uint32_t nbits,
-			 const uint8_t *bits);
-void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
+/*
+ * Count the flight as lost. Payload that is being fetched for it is not wanted
+ * any more.
+ */
+void bcl_nic_window_mark_lost(struct nic_flight *flight);
+
+enum nic_acked {
+	NIC_ACKED_NONE,
+	NIC_ACKED_SOME,
+	NIC_ACKED_ALL, /* nothing is in flight any more */
+};
+
+/* The peer acknowledges all frames before `ack`. */
+enum nic_acked bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
+				  unsigned rail, uint32_t ack);
+
+/*
+ * The frames that the peer reports as arrived: all before `ack`, and those of a
+ * bitmap that begins behind `ack`.
+ */
+struct nic_sack {
+	uint32_t ack, nbits;
+	const uint8_t *bits;
+};
+
+/* Returns true if the report acknowledges frames in flight. */
+bool bcl_nic_window_sack(struct bcl_card *card, struct nic_window *window,
+			 const struct nic_sack *sack);
+/*
+ * The timer has expired. Returns false if the only consequence is a tail-loss
+ * probe.
+ */
+bool bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
 			    unsigned rail);
+uint32_t bcl_nic_window_rto(const struct bcl_card *card,
+			    const struct nic_window *window);
+/* The rail is dead, and nothing is in flight any more. */
+void bcl_nic_window_stop(struct nic_window *window);
+/*
+ * The peer has reported which frames arrived before the rail died: free their
+ * flights, up to the first flight that did not arrive. Returns that flight;
+ * NULL: none is left. *known is false if only some of its frames arrived, and
+ * no flight is free to split it.
+ */
+struct nic_flight *bcl_nic_window_missing(struct bcl_card *card,
+					  struct nic_window *window,
+					  const struct nic_sack *report,
+					  bool *known);
 /*
  * Bytes of a long message to put in flight in one call: `left` in all, `stripe`
  * on this rail. Whole frames, or the end of the message.
@@ -47,27 +87,6 @@ uint32_t bcl_nic_window_run_bytes(const struct bcl_card *card, unsigned rail,
 				  const struct nic_window *window,
 				  uint32_t left, uint32_t stripe,
 				  unsigned budget);
-uint32_t bcl_nic_window_rto(const struct bcl_card *card,
-			    const struct nic_window *window);
-/*
- * The rail is dead: single-frame messages go by another rail. Fragments of long
- * messages stay until the peer reports which of them arrived.
- */
-void bcl_nic_window_stop(struct bcl_card *card, struct nic_conn *conn,
-			 unsigned rail);
-/*
- * The peer has reported by `ack` and `bits` which frames arrived: send the
- * others by another rail.
- */
-void bcl_nic_window_settle(struct bcl_card *card, struct nic_conn *conn,
-			   unsigned rail, uint32_t ack, uint32_t nbits,
-			   const uint8_t *bits);
-/*
- * The peer will not report which frames arrived: the messages of all flights
- * are sent as a whole, or withdrawn.
- */
-void bcl_nic_window_abandon(struct bcl_card *card, struct nic_conn *conn,
-			    unsigned rail);
 /* How to handle a frame of the peer with this sequence number. */
 enum nic_seq {
 	NIC_SEQ_NEW,
@@ -95,6 +114,14 @@ void bcl_nic_window_skip(struct nic_conn *conn, unsigned rail, uint32_t seq);
  */
 uint32_t bcl_nic_window_bits(const struct nic_conn *conn, unsigned rail,
 			     uint8_t *bits);
+
+/* Free a flight that is in no window any more: one of conn->parts. */
+static inline void nic_window_discard(struct bcl_card *card,
+				      struct nic_flight *part)
+{
+	nic_list_remove(&part->link);
+	nic_pool_put(&card->flights, &part->link);
+}
 
 /*
  * True if a frame of `bytes` may be put in flight now. A frame always may if
