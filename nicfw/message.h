@@ -45,6 +45,8 @@ void bcl_nic_message_answered(struct bcl_card *card,
 			      enum bcl_status status);
 /* The peer has left: drop the replies that we owe it. */
 void bcl_nic_message_drop_replies(struct bcl_card *card, struct nic_conn *conn);
+/* The port is closed: end its messages, without completions, and its flows. */
+void bcl_nic_message_close(struct bcl_card *card, struct nic_port *port);
 /* Finish all messages for a node with `status`. */
 void bcl_nic_message_lose(struct bcl_card *card, struct nic_node *node,
 			  enum bcl_status status);

@@ -11,11 +11,8 @@ uint32_t bcl_nic_port_size(uint32_t nblocks, uint32_t nlongs,
 			   uint32_t nchannels);
 enum bcl_status bcl_nic_port_open(struct bcl_card *card,
 				  const struct bcl_control *control);
-enum bcl_status bcl_nic_port_close(struct bcl_card *card, uint16_t number);
-enum bcl_status bcl_nic_port_post(struct bcl_card *card,
-				  const struct bcl_control *control);
-enum bcl_status bcl_nic_port_unpost(struct bcl_card *card,
-				    const struct bcl_control *control);
+/* Remove a closed port, whose messages and flows are gone. */
+void bcl_nic_port_remove(struct bcl_card *card, struct nic_port *port);
 void bcl_nic_port_init(struct nic_port *port);
 /* A dma for the port has ended. Frees a closed port with its last dma. */
 void bcl_nic_port_job_done(struct bcl_card *card, struct nic_port *port);
@@ -31,6 +28,8 @@ void bcl_nic_port_block_spare(struct nic_ring *ring, uint32_t block);
 /* The count of freed blocks of a ring has been read to port->word[]. */
 void bcl_nic_port_freed(struct bcl_card *card, struct nic_port *port,
 			enum nic_rings which);
+/* Send ROOM to all peers that the port refused. */
+void bcl_nic_port_tell_room(struct bcl_card *card, struct nic_port *port);
 /* Look whether starving ports have a free block again. */
 void bcl_nic_port_feed(struct bcl_card *card);
 void bcl_nic_port_wake(struct bcl_card *card);
@@ -44,17 +43,6 @@ static inline struct nic_port *nic_port_find(const struct bcl_card *card,
 	while (port && port->number != number)
 		port = port->hashed;
 	return port;
-}
-
-/*
- * The data that was offered has been read, or the offer is withdrawn. A peer
- * that still asks for it is told that it is gone. The next offer has the next
- * generation.
- */
-static inline void nic_channel_end_offer(struct nic_channel *channel)
-{
-	channel->armed = 0;
-	channel->generation++;
 }
 
 /*
