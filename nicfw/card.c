@@ -11,6 +11,7 @@
 #include <nicfw/control.h>
 #include <nicfw/deadline.h>
 #include <nicfw/dma.h>
+#include <nicfw/gate.h>
 #include <nicfw/launch.h>
 #include <nicfw/node.h>
 #include <nicfw/port.h>
@@ -185,9 +186,9 @@ struct bcl_card *bcl_card_open(void *arena, uint32_t size,
 {
 	struct bcl_card *card = arena;
 	struct nic_link *const lists[] = {
-		&card->intake,	 &card->active,	 &card->news,
-		&card->starving, &card->working, &card->drain,
-		&card->waiting,	 &card->wanting, &card->past,
+		&card->intake,	&card->active, &card->news,    &card->starving,
+		&card->working, &card->drain,  &card->waiting, &card->gates,
+		&card->wanting, &card->past,
 	};
 	struct layout layout;
 	uint32_t used, i;
@@ -243,6 +244,8 @@ static void begin_input(struct bcl_card *card, uint64_t now)
 static void run_engines(struct bcl_card *card, unsigned budget,
 			struct bcl_card_next *next)
 {
+	if (!nic_list_empty(&card->gates))
+		bcl_nic_gate_open(card);
 	if (card->now >= card->starving_at && !nic_list_empty(&card->starving))
 		bcl_nic_port_feed(card);
 	if (card->now >= card->wanting_at && !nic_list_empty(&card->wanting))

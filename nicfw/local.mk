@@ -9,6 +9,7 @@ libnicfw_la_SOURCES = %D%/arena.c %D%/arena.h %D%/assemble.c %D%/assemble.h \
 	%D%/channel.c %D%/channel.h %D%/conn.c %D%/conn.h %D%/control.c \
 	%D%/control.h %D%/deadline.c %D%/deadline.h %D%/deliver.c %D%/deliver.h \
 	%D%/dma.c %D%/dma.h %D%/flow.c %D%/flow.h %D%/frame.c %D%/frame.h \
+	%D%/gate.c %D%/gate.h \
 	%D%/hal.h %D%/hello.c %D%/hello.h %D%/launch.c %D%/launch.h \
 	%D%/list.h %D%/memory.h %D%/message.c %D%/message.h %D%/node.c \
 	%D%/node.h %D%/objects.h %D%/order.h \

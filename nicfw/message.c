@@ -102,7 +102,7 @@ static void report(struct bcl_card *card, const struct nic_message *message,
 	nic_port_event(card, message->port, BCL_QUEUE_SENDS, &entry);
 }
 
-/* Free the message, write its completion, and tell the fence behind it. */
+/* Write the completion of the message and free it. Its gate may open now. */
 static inline void end_message(struct bcl_card *card,
 			       struct nic_message *message,
 			       enum bcl_status status)
@@ -116,7 +116,7 @@ static inline void end_message(struct bcl_card *card,
 	free_message(card, message);
 	bcl_assert(!gate || gate->pending);
 	if (gate && --gate->pending == 0 && !nic_list_empty(&gate->queue))
-		bcl_nic_flow_passed(card, gate);
+		nic_list_append(&card->gates, &gate->link);
 }
 
 void bcl_nic_message_finish(struct bcl_card *card, struct nic_message *message,
@@ -362,7 +362,6 @@ void bcl_nic_message_lose(struct bcl_card *card, struct nic_node *node,
 	struct nic_flow *flow;
 	struct nic_link *link;
 
-	node->losing = 1; /* the flows stay until all messages are gone */
 	while (conn &&
 	       ((message = nic_list_first(&conn->numbered, struct nic_message,
 					  numbered)) ||
@@ -376,7 +375,6 @@ void bcl_nic_message_lose(struct bcl_card *card, struct nic_node *node,
 	}
 	while ((flow = nic_list_first(&node->flows, struct nic_flow, in_node)))
 		bcl_nic_flow_free(card, flow);
-	node->losing = 0;
 }
 
 /* The port of a reply is closed: send a failure in place of the data. */
@@ -426,7 +424,7 @@ void bcl_nic_message_close(struct bcl_card *card, struct nic_port *port)
 	struct nic_flow *flow;
 	uint32_t i;
 
-	port->closed = 1; /* the flows stay until all messages are gone */
+	port->closed = 1;
 	for (i = 0; i < card->config.max_messages; i++)
 		if (card->message[i].state != NIC_MESSAGE_FREE &&
 		    card->message[i].port == port)

@@ -113,7 +113,6 @@ struct nic_node *bcl_nic_node_make(struct bcl_card *card, uint64_t id)
 	node->state = BCL_NODE_CLOSED;
 	node->status = BCL_OK;
 	node->rails = 0;
-	node->losing = 0;
 	node->stays = 0;
 	bcl_nic_node_rest(card, node);
 	return node;

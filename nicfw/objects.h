@@ -161,9 +161,8 @@ struct nic_node {
 	 * enum bcl_status: completes requests that name an earlier generation.
 	 */
 	uint8_t lost;
-	uint8_t rails;	/* bit r: the host knows an address on rail r */
-	uint8_t losing; /* bcl_nic_message_lose() is at work */
-	uint8_t stays;	/* was UP and did not end by BYE: keeps its index */
+	uint8_t rails; /* bit r: the host knows an address on rail r */
+	uint8_t stays; /* was UP and did not end by BYE: keeps its index */
 };
 
 enum nic_flow_class {
@@ -172,7 +171,7 @@ enum nic_flow_class {
 	NIC_FLOW_BULK,
 	NIC_FLOW_REPLY, /* up to NIC_SMALL_MAX bytes */
 	NIC_FLOW_REPLY_BULK,
-	NIC_FLOW_GATE, /* a FENCE and the requests behind the fence */
+	NIC_FLOW_GATE, /* always IDLE: a FENCE and the requests behind it */
 };
 
 enum nic_flow_place {
@@ -182,7 +181,7 @@ enum nic_flow_place {
 };
 
 struct nic_flow {
-	struct nic_link link; /* in the list of `place`; free */
+	struct nic_link link; /* in the list of `place`; card->gates; free */
 	struct nic_link in_port, in_node;
 	struct nic_link queue;	/* messages to be sent */
 	struct nic_link parked; /* refused messages by their old numbers */
@@ -525,6 +524,7 @@ struct bcl_card {
 	struct nic_link intake, active, news, starving; /* ports */
 	struct nic_link working, drain;			/* connections */
 	struct nic_link waiting; /* flows that wait for card memory */
+	struct nic_link gates;	 /* flows that are gates and may be opened */
 	struct nic_link wanting; /* nodes without memory for a connection */
 	struct nic_link past;	 /* may be replaced, longest gone first */
 	struct nic_link free;	 /* free pieces, see arena.c */

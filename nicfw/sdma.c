@@ -10,7 +10,7 @@
 
 #include <nicfw/card.h>
 #include <nicfw/dma.h>
-#include <nicfw/flow.h>
+#include <nicfw/gate.h>
 #include <nicfw/message.h>
 #include <nicfw/node.h>
 #include <nicfw/port.h>
@@ -160,7 +160,7 @@ static inline void take_request(struct bcl_card *card, struct nic_port *port,
 		refuse_request(card, port, index, to, cookie, status);
 		return;
 	}
-	bcl_nic_flow_submit(card, message);
+	bcl_nic_gate_submit(card, message);
 }
 
 /*
