@@ -8,6 +8,7 @@
 #include <nicfw/assemble.h>
 #include <nicfw/burst.h>
 #include <nicfw/conn.h>
+#include <nicfw/contact.h>
 #include <nicfw/control.h>
 #include <nicfw/deadline.h>
 #include <nicfw/dma.h>
@@ -19,6 +20,7 @@
 #include <nicfw/recv.h>
 #include <nicfw/sdma.h>
 #include <nicfw/send.h>
+#include <nicfw/timer.h>
 
 enum {
 	ALIGN = 64,
@@ -249,7 +251,7 @@ static void run_engines(struct bcl_card *card, unsigned budget,
 	if (card->now >= card->starving_at && !nic_list_empty(&card->starving))
 		bcl_nic_port_feed(card);
 	if (card->now >= card->wanting_at && !nic_list_empty(&card->wanting))
-		bcl_nic_node_serve(card);
+		bcl_nic_contact_serve(card);
 	if (!nic_list_empty(&card->intake))
 		bcl_nic_sdma_intake(card, &budget);
 	if (!nic_list_empty(&card->active) || !nic_list_empty(&card->working) ||
@@ -388,7 +390,7 @@ void bcl_card_timer(struct bcl_card *card, uint64_t now, unsigned budget,
 {
 	begin_input(card, now);
 	for (; budget && card->nheap && card->heap[0]->due <= now; budget--)
-		bcl_nic_conn_timer(card, card->heap[0]);
+		bcl_nic_timer(card, card->heap[0]);
 	run_engines(card, budget, next);
 }
 
@@ -401,8 +403,9 @@ void bcl_card_node_gone(struct bcl_card *card, uint32_t index, unsigned rail,
 
 	begin_input(card, now);
 	if (conn && rail < BCL_RAILS_MAX &&
-	    conn->window[rail].state != NIC_RAIL_OFF)
-		bcl_nic_rails_refused(card, conn, rail, why);
+	    conn->window[rail].state != NIC_RAIL_OFF &&
+	    bcl_nic_rails_refused(card, conn, rail))
+		bcl_nic_contact_end(card, conn, why);
 	run_engines(card, budget, next);
 }
 

@@ -13,6 +13,12 @@ static inline struct nic_conn *nic_conn_find(const struct bcl_card *card,
 	return conn && conn->id == (id & ~3u) ? conn : NULL;
 }
 
+/* A rail for frames that may go by any. */
+static inline unsigned nic_conn_any_rail(const struct nic_conn *conn)
+{
+	return conn->small_rail < BCL_RAILS_MAX ? conn->small_rail : 0;
+}
+
 /*
  * Iterate over all connections. *index is 0 at first. Returns NULL at the end.
  */
@@ -31,25 +37,12 @@ struct nic_conn *bcl_nic_conn_make(struct bcl_card *card,
 void bcl_nic_conn_rename(struct bcl_card *card, struct nic_conn *conn);
 void bcl_nic_conn_free(struct bcl_card *card, struct nic_conn *conn);
 void bcl_nic_conn_up(struct bcl_card *card, struct nic_conn *conn);
-/* End a connection without a loss. */
-void bcl_nic_conn_over(struct bcl_card *card, struct nic_conn *conn);
 /* True if the peer may have seen requests that are not finished. */
 bool bcl_nic_conn_owed(const struct nic_conn *conn);
-/*
- * The end of the peer is known, as `why` tells (BCL_OK: by BYE). The connection
- * stays ENDING for a short time, for frames that are still in the rails.
- */
-void bcl_nic_conn_end(struct bcl_card *card, struct nic_conn *conn,
-		      enum bcl_status why);
-/* BYE came by `rail`. */
-void bcl_nic_conn_bye(struct bcl_card *card, struct nic_conn *conn,
-		      unsigned rail);
-/* PARK came by `rail`. */
-void bcl_nic_conn_park(struct bcl_card *card, struct nic_conn *conn,
-		       unsigned rail);
+/* True if neither side has a message or frame in progress. */
+bool bcl_nic_conn_idle(const struct nic_conn *conn);
 /* Ask the connection that was idle for the longest time to end. */
 void bcl_nic_conn_evict(struct bcl_card *card);
-void bcl_nic_conn_timer(struct bcl_card *card, struct nic_conn *conn);
 void bcl_nic_conn_ack(struct bcl_card *card, struct nic_conn *conn,
 		      unsigned rail);
 

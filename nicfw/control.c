@@ -6,6 +6,7 @@
 #include <nicfw/card.h>
 #include <nicfw/channel.h>
 #include <nicfw/conn.h>
+#include <nicfw/contact.h>
 #include <nicfw/deadline.h>
 #include <nicfw/frame.h>
 #include <nicfw/message.h>
@@ -55,7 +56,7 @@ static enum bcl_status node_connect(struct bcl_card *card,
 	} else {
 		if (control->connect.rails)
 			memcpy(node->key, control->connect.key, BCL_KEY_SIZE);
-		status = nic_node_want(card, node);
+		status = nic_contact_want(card, node);
 		if (status)
 			return status;
 	}
@@ -95,8 +96,8 @@ static enum bcl_status node_control(struct bcl_card *card, uint32_t op,
 	case BCL_CTL_ISOLATE:
 		if (node->candidate)
 			bcl_nic_conn_free(card, node->candidate);
-		bcl_nic_node_lose(card, node, BCL_NODE_ISOLATED,
-				  BCL_ERR_ISOLATED);
+		bcl_nic_contact_lose(card, node, BCL_NODE_ISOLATED,
+				     BCL_ERR_ISOLATED);
 		return BCL_OK;
 	default:
 		if (node->state != BCL_NODE_ISOLATED)

@@ -26,21 +26,11 @@ void bcl_nic_node_free(struct bcl_card *card, struct nic_node *node);
 void bcl_nic_node_rest(struct bcl_card *card, struct nic_node *node);
 void bcl_nic_node_set(struct bcl_card *card, struct nic_node *node,
 		      enum bcl_node_state state, enum bcl_status status);
-/* End the node's connection, and all its messages with `status`. */
-void bcl_nic_node_lose(struct bcl_card *card, struct nic_node *node,
+/*
+ * The connection and the messages of the node have ended: each request of the
+ * generation that ends here completes with `status`.
+ */
+void bcl_nic_node_lost(struct bcl_card *card, struct nic_node *node,
 		       enum bcl_node_state state, enum bcl_status status);
-enum bcl_status bcl_nic_node_call(struct bcl_card *card, struct nic_node *node);
-
-/* Start a handshake unless a connection is there or in the making. */
-static inline enum bcl_status nic_node_want(struct bcl_card *card,
-					    struct nic_node *node)
-{
-	return node->conn && node->conn->state >= NIC_CONN_UP
-		       ? BCL_OK
-		       : bcl_nic_node_call(card, node);
-}
-
-/* Serve nodes that wait for a connection: memory may be free, or time over. */
-void bcl_nic_node_serve(struct bcl_card *card);
 
 #endif

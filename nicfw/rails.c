@@ -223,41 +223,39 @@ static uint64_t vouched(struct bcl_card *card, struct nic_conn *conn,
 }
 
 /*
- * A rail that once led to the peer was given up, is called, and is refused. End
- * the connection if no other rail has vouched for the peer in time.
+ * A rail that once led to the peer was given up, is called, and is refused.
+ * Returns true if no other rail has vouched for the peer in time.
  */
-static void refused_again(struct bcl_card *card, struct nic_conn *conn,
-			  unsigned rail, enum bcl_status why)
+static bool refused_again(struct bcl_card *card, struct nic_conn *conn,
+			  unsigned rail)
 {
 	struct nic_window *window = &conn->window[rail];
 	uint32_t heard = nic_coarse(vouched(card, conn, rail));
 
-	if (bcl_before(window->refused, heard))
+	if (bcl_before(window->refused, heard)) {
 		window->refused = nic_coarse(card->now);
-	else if (nic_coarse(card->now) - window->refused >=
-		 nic_coarse(card->config.peer_timeout / VOUCH))
-		bcl_nic_conn_end(card, conn, why);
+		return false;
+	}
+	return nic_coarse(card->now) - window->refused >=
+	       nic_coarse(card->config.peer_timeout / VOUCH);
 }
 
-void bcl_nic_rails_refused(struct bcl_card *card, struct nic_conn *conn,
-			   unsigned rail, enum bcl_status why)
+bool bcl_nic_rails_refused(struct bcl_card *card, struct nic_conn *conn,
+			   unsigned rail)
 {
 	struct nic_window *window = &conn->window[rail];
 
 	nic_count(card, rails_refused);
 	if (window->refused == 0)
 		window->refused = nic_coarse(card->now);
-	if (conn->state < NIC_CONN_UP) {
-		if (!hopes(conn))
-			bcl_nic_conn_end(card, conn, why);
-	} else if (window->state == NIC_RAIL_PROVED) {
-		if (vouched(card, conn, rail))
-			bcl_nic_rails_down(card, conn, rail);
-		else
-			bcl_nic_conn_end(card, conn, why);
-	} else if (window->peer) {
-		refused_again(card, conn, rail, why);
-	}
+	if (conn->state < NIC_CONN_UP)
+		return !hopes(conn);
+	if (window->state != NIC_RAIL_PROVED)
+		return window->peer && refused_again(card, conn, rail);
+	if (!vouched(card, conn, rail))
+		return true;
+	bcl_nic_rails_down(card, conn, rail);
+	return false;
 }
 
 void bcl_nic_rails_send_down(struct bcl_card *card, struct nic_conn *conn,

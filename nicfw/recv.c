@@ -9,10 +9,11 @@
 #include <nicfw/assemble.h>
 #include <nicfw/card.h>
 #include <nicfw/conn.h>
+#include <nicfw/contact.h>
 #include <nicfw/deliver.h>
 #include <nicfw/flow.h>
 #include <nicfw/frame.h>
-#include <nicfw/hello.h>
+#include <nicfw/handshake.h>
 #include <nicfw/message.h>
 #include <nicfw/rails.h>
 #include <nicfw/verdict.h>
@@ -69,7 +70,8 @@ static void hello(struct bcl_card *card, const struct frame *frame)
 		return;
 	}
 	if (frame->kind == BCL_FRAME_HELLO) {
-		bcl_nic_hello_received(card, frame->rail, frame->header, &body);
+		bcl_nic_handshake_received(card, frame->rail, frame->header,
+					   &body);
 		return;
 	}
 	id = bcl_get32(frame->header->conn);
@@ -78,7 +80,8 @@ static void hello(struct bcl_card *card, const struct frame *frame)
 		nic_count(card, dropped_conn);
 		return;
 	}
-	bcl_nic_hello_answered(card, conn, frame->rail, frame->header, &body);
+	bcl_nic_handshake_answered(card, conn, frame->rail, frame->header,
+				   &body);
 }
 
 /* True if this card sent a frame with these headers on the connection. */
@@ -111,7 +114,7 @@ static void reset(struct bcl_card *card, const struct frame *frame)
 	memcpy(head + 40, frame->body, sizeof(head) - 40);
 	while ((conn = nic_conn_next(card, &i))) {
 		if (ours(card, conn, head)) {
-			bcl_nic_conn_end(card, conn, BCL_ERR_RESET);
+			bcl_nic_contact_end(card, conn, BCL_ERR_RESET);
 			return;
 		}
 	}
@@ -450,10 +453,10 @@ static void dispatch(struct bcl_card *card, struct nic_conn *conn,
 		if (segments(card, conn, frame, NULL) != NIC_ACCEPTED)
 			nic_count(card, dropped_malformed);
 		else
-			bcl_nic_conn_bye(card, conn, frame->rail);
+			bcl_nic_contact_bye(card, conn, frame->rail);
 		break;
 	case BCL_FRAME_PARK:
-		bcl_nic_conn_park(card, conn, frame->rail);
+		bcl_nic_contact_park(card, conn, frame->rail);
 		break;
 	default:
 		nic_count(card, dropped_malformed);
@@ -496,8 +499,8 @@ static void connected(struct bcl_card *card, struct frame *frame)
 	if (!checked(card, conn, frame))
 		return;
 	if (frame->kind == BCL_FRAME_PING && greeting(frame, &hello))
-		bcl_nic_hello_proved(card, conn, frame->rail, frame->header,
-				     &hello);
+		bcl_nic_handshake_proved(card, conn, frame->rail, frame->header,
+					 &hello);
 	if (conn->window[frame->rail].state != NIC_RAIL_PROVED ||
 	    conn->state < NIC_CONN_UP) {
 		nic_count(card, dropped_state);
@@ -523,8 +526,8 @@ static void unconnected(struct bcl_card *card, const struct frame *frame)
 	switch (frame->kind) {
 	case BCL_FRAME_REFUSE:
 		memcpy(&refuse, frame->head + 40, sizeof(refuse));
-		bcl_nic_hello_refused(card, bcl_get32(frame->header->conn),
-				      &refuse);
+		bcl_nic_handshake_refused(card, bcl_get32(frame->header->conn),
+					  &refuse);
 		break;
 	case BCL_FRAME_RESET:
 		reset(card, frame);

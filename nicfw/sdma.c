@@ -9,6 +9,7 @@
 #include <nicfw/sdma.h>
 
 #include <nicfw/card.h>
+#include <nicfw/contact.h>
 #include <nicfw/dma.h>
 #include <nicfw/gate.h>
 #include <nicfw/message.h>
@@ -154,7 +155,7 @@ static inline void take_request(struct bcl_card *card, struct nic_port *port,
 	message->cookie = cookie;
 	message->index = index;
 	if (copy_request(message, request))
-		status = nic_node_want(card, node);
+		status = nic_contact_want(card, node);
 	if (status) {
 		bcl_nic_message_free(card, message);
 		refuse_request(card, port, index, to, cookie, status);

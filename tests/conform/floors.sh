@@ -21,7 +21,7 @@ nm -A "${objects[@]}" | perl -e '
 	my %below = (nicfw => "", transport => "nicfw", adi => "transport nicfw",
 		collectives => "adi transport",
 		"pvm-glue" => "transport collectives");
-	my %limit = (nicfw => 4, transport => 27, adi => 18, collectives => 1,
+	my %limit = (nicfw => 1, transport => 27, adi => 18, collectives => 1,
 		"pvm-glue" => 10);
 	my (%home, %wants, %calls, %seen, @order, $status);
 	while (<>) {
