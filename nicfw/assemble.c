@@ -19,9 +19,9 @@
 
 #include <nicfw/card.h>
 #include <nicfw/conn.h>
-#include <nicfw/deadline.h>
 #include <nicfw/deliver.h>
 #include <nicfw/dma.h>
+#include <nicfw/inbound.h>
 #include <nicfw/message.h>
 #include <nicfw/port.h>
 #include <nicfw/reply.h>
@@ -260,7 +260,7 @@ void bcl_nic_assemble_stored(struct bcl_card *card, struct nic_inbound *inbound,
 		nic_pool_put(&card->in, &buffer->link);
 	inbound->jobs--;
 	if (result != BCL_DMA_DONE)
-		nic_dma_fail(inbound);
+		nic_inbound_fail(inbound);
 	if (inbound->jobs)
 		return;
 	if (!inbound->conn)
@@ -484,7 +484,7 @@ static void look_later(struct bcl_card *card, struct nic_conn *conn)
 {
 	conn->look_at =
 		card->now + NIC_PATIENCE / 2 * card->config.peer_timeout;
-	nic_deadline(card, conn, conn->look_at);
+	nic_conn_due(card, conn, conn->look_at);
 }
 
 /* The verdict that tells the peer this outcome. */

@@ -7,6 +7,7 @@
 #define NICFW_BUILD_H
 
 #include <nicfw/card.h>
+#include <nicfw/dma.h>
 #include <nicfw/frame.h>
 #include <nicfw/launch.h>
 #include <nicfw/message.h>

@@ -5,14 +5,16 @@
 #include <nicfw/card.h>
 
 #include <nicfw/arena.h>
+#include <nicfw/arrived.h>
 #include <nicfw/assemble.h>
 #include <nicfw/burst.h>
+#include <nicfw/channel.h>
 #include <nicfw/conn.h>
 #include <nicfw/contact.h>
 #include <nicfw/control.h>
-#include <nicfw/deadline.h>
 #include <nicfw/dma.h>
 #include <nicfw/gate.h>
+#include <nicfw/inbound.h>
 #include <nicfw/launch.h>
 #include <nicfw/node.h>
 #include <nicfw/port.h>
@@ -44,6 +46,7 @@ static uint32_t jobs_of(const struct bcl_card_config *config)
 
 /* Memory with a fixed place. The rest is the arena of ports and connections. */
 struct layout {
+	struct nic_port *self;
 	struct nic_message *messages;
 	struct nic_flow *flows;
 	struct nic_flight *flights;
@@ -93,6 +96,7 @@ static uint32_t lay_out(struct layout *to, uint8_t *base,
 	uint32_t messages = config->max_messages, at = 0;
 
 	carve(base, &at, 1, sizeof(struct bcl_card));
+	to->self = carve(base, &at, 1, sizeof(*to->self));
 	to->messages = carve(base, &at, messages, sizeof(*to->messages));
 	to->flows = carve(base, &at, 2 * messages, sizeof(*to->flows));
 	to->flights = carve(base, &at, 4 * messages, sizeof(*to->flights));
@@ -207,7 +211,8 @@ struct bcl_card *bcl_card_open(void *arena, uint32_t size,
 		nic_list_init(&card->rail[i].flows);
 		nic_list_init(&card->rail[i].fetched);
 	}
-	bcl_nic_port_init(&card->self);
+	card->self = layout.self;
+	bcl_nic_port_init(card->self);
 	card->hal = *hal;
 	card->host = host;
 	card->config = *config;
@@ -465,10 +470,11 @@ void bcl_card_peaks(const struct bcl_card *card, struct bcl_card_peaks *peaks)
 	const uint32_t conn = 2 * sizeof(struct nic_conn *);
 
 	*peaks = (struct bcl_card_peaks){
-		.memory = (uint32_t)sizeof(*card) + most_of(&card->messages) +
-			  most_of(&card->flows) + most_of(&card->flights) +
-			  most_of(&card->inbounds) + most_of(&card->jobs) +
-			  most_of(&card->out) + most_of(&card->in) +
+		.memory = (uint32_t)(sizeof(*card) + sizeof(*card->self)) +
+			  most_of(&card->messages) + most_of(&card->flows) +
+			  most_of(&card->flights) + most_of(&card->inbounds) +
+			  most_of(&card->jobs) + most_of(&card->out) +
+			  most_of(&card->in) +
 			  buffers * frame_size(&card->config) +
 			  (card->mask + 1) * (uint32_t)sizeof(void *) +
 			  (card->node_mask + 1) * (uint32_t)sizeof(uint32_t) +

@@ -6,6 +6,7 @@
 #include <nicfw/channel.h>
 
 #include <nicfw/card.h>
+#include <nicfw/message.h>
 #include <nicfw/node.h>
 #include <nicfw/port.h>
 

@@ -3,7 +3,17 @@
 #ifndef NICFW_CHANNEL_H
 #define NICFW_CHANNEL_H
 
-#include <nicfw/objects.h>
+#include <nicfw/card.h>
+
+struct nic_channel {
+	uint64_t cookie, offset, length;
+	uint64_t card; /* card id that may read; 0: any */
+	uint32_t handle;
+	uint16_t card_port;
+	uint16_t generation;
+	uint16_t reads; /* replies in progress that read the channel */
+	uint8_t armed, reading, filling;
+};
 
 /* The outcome of a search for memory of ours, or of a request of a peer. */
 enum nic_outcome {

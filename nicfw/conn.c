@@ -231,7 +231,7 @@ void bcl_nic_conn_evict(struct bcl_card *card)
 	oldest->state = NIC_CONN_PARKING;
 	oldest->hello_at = card->now;
 	oldest->hello_wait = (uint32_t)card->config.rto_min;
-	nic_deadline(card, oldest, card->now);
+	nic_conn_due(card, oldest, card->now);
 }
 
 void bcl_nic_conn_ack(struct bcl_card *card, struct nic_conn *conn,
@@ -268,5 +268,5 @@ void bcl_nic_conn_await(struct bcl_card *card, struct nic_conn *conn)
 		card, &conn->window[nic_conn_any_rail(conn)]);
 	if (conn->ping_at > card->now + conn->ping_wait)
 		conn->ping_at = card->now + conn->ping_wait;
-	nic_deadline(card, conn, conn->ping_at);
+	nic_conn_due(card, conn, conn->ping_at);
 }

@@ -8,7 +8,6 @@
 
 #include <nicfw/assemble.h>
 #include <nicfw/card.h>
-#include <nicfw/deadline.h>
 #include <nicfw/flow.h>
 #include <nicfw/frame.h>
 #include <nicfw/hello.h>
@@ -93,8 +92,8 @@ void bcl_nic_contact_serve(struct bcl_card *card)
 }
 
 /*
- * End a connection of which nothing was lost. What we have not sent goes by the
- * next connection to the node. If the node has a candidate, that is the next.
+ * End a connection of which nothing was lost. Requests go by the next
+ * connection to the node, which is the candidate if there is one.
  */
 static void leave(struct bcl_card *card, struct nic_conn *conn,
 		  enum bcl_status status)
@@ -165,7 +164,7 @@ void bcl_nic_contact_end(struct bcl_card *card, struct nic_conn *conn,
 		conn->state = NIC_CONN_ENDING;
 		conn->why = (uint8_t)why;
 		conn->expires = card->now + END_WAIT * card->config.rto_min;
-		nic_deadline(card, conn, conn->expires);
+		nic_conn_due(card, conn, conn->expires);
 	}
 }
 

@@ -7,7 +7,6 @@
 #include <nicfw/channel.h>
 #include <nicfw/conn.h>
 #include <nicfw/contact.h>
-#include <nicfw/deadline.h>
 #include <nicfw/frame.h>
 #include <nicfw/message.h>
 #include <nicfw/node.h>
@@ -51,7 +50,7 @@ static enum bcl_status node_connect(struct bcl_card *card,
 		}
 		if (node->conn->state != NIC_CONN_PARKING) {
 			node->conn->hello_at = card->now;
-			nic_deadline(card, node->conn, card->now);
+			nic_conn_due(card, node->conn, card->now);
 		}
 	} else {
 		if (control->connect.rails)

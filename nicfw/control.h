@@ -3,7 +3,7 @@
 #ifndef NICFW_CONTROL_H
 #define NICFW_CONTROL_H
 
-#include <nicfw/objects.h>
+#include <nicfw/card.h>
 
 /* Carry out a control call, as bcl_card_control() does. */
 enum bcl_status bcl_nic_control(struct bcl_card *card,

@@ -6,6 +6,8 @@
  */
 #include <nicfw/dma.h>
 
+#include <nicfw/inbound.h>
+
 enum bcl_dma_result bcl_nic_dma_job(struct bcl_card *card,
 				    enum bcl_dma_direction direction,
 				    uint16_t port, int remote,
@@ -61,7 +63,7 @@ void bcl_nic_dma_store(struct bcl_card *card, struct nic_inbound *inbound,
 			buffer->jobs++;
 		break;
 	case BCL_DMA_FAULT:
-		nic_dma_fail(inbound);
+		nic_inbound_fail(inbound);
 		break;
 	}
 }

@@ -22,7 +22,7 @@
 #include <nicfw/flow.h>
 
 #include <nicfw/card.h>
-#include <nicfw/deadline.h>
+#include <nicfw/conn.h>
 #include <nicfw/message.h>
 #include <nicfw/node.h>
 
@@ -169,7 +169,7 @@ void bcl_nic_flow_queue(struct bcl_card *card, struct nic_flow *flow,
 
 void bcl_nic_flow_reply(struct bcl_card *card, struct nic_message *message)
 {
-	struct nic_port *port = message->port ? message->port : &card->self;
+	struct nic_port *port = message->port ? message->port : card->self;
 	enum nic_flow_class class = message->length > NIC_SMALL_MAX
 					    ? NIC_FLOW_REPLY_BULK
 					    : NIC_FLOW_REPLY;
@@ -190,7 +190,7 @@ static void retry_later(struct bcl_card *card, struct nic_flow *flow)
 	flow->retry_at = card->now + wait;
 	if (flow->retry_at < conn->retry_at)
 		conn->retry_at = flow->retry_at;
-	nic_deadline(card, conn, conn->retry_at);
+	nic_conn_due(card, conn, conn->retry_at);
 }
 
 void bcl_nic_flow_park(struct bcl_card *card, struct nic_message *message,

@@ -4,6 +4,41 @@
 #define NICFW_FLOW_H
 
 #include <nicfw/node.h>
+#include <nicfw/port.h>
+
+enum nic_flow_class {
+	NIC_FLOW_ORDERED, /* SYSTEM, PUT_NOTIFY to one port */
+	NIC_FLOW_SMALL,
+	NIC_FLOW_BULK,
+	NIC_FLOW_REPLY, /* up to NIC_SMALL_MAX bytes */
+	NIC_FLOW_REPLY_BULK,
+	NIC_FLOW_GATE, /* always IDLE: a FENCE and the requests behind it */
+};
+
+enum nic_flow_place {
+	NIC_FLOW_IDLE,
+	NIC_FLOW_READY,	  /* in port->ready */
+	NIC_FLOW_STALLED, /* in conn->stalled, rail->flows or card->waiting */
+};
+
+struct nic_flow {
+	struct nic_link link; /* in the list of `place`; card->gates; free */
+	struct nic_link in_port, in_node;
+	struct nic_link queue;	/* messages to be sent */
+	struct nic_link parked; /* refused messages by their old numbers */
+	struct nic_flow *hashed;
+	struct nic_port *port;
+	struct nic_node *node;
+	uint64_t retry_at; /* time to retry; NIC_NEVER: no retry is due */
+	uint32_t last;	   /* ORDERED: newest number without a verdict, or 0 */
+	uint32_t pending;  /* without a verdict; GATE: unfinished */
+	uint16_t dst_port;
+	uint8_t class;
+	uint8_t place;
+	uint8_t backoff;
+	uint8_t refused; /* ORDERED: start nothing new until pending is 0 */
+	uint8_t room;	 /* ROOM came after the refusal */
+};
 
 struct nic_flow *bcl_nic_flow_make(struct bcl_card *card, struct nic_port *port,
 				   struct nic_node *node, uint16_t dst_port,

@@ -3,7 +3,7 @@
 #ifndef NICFW_GATE_H
 #define NICFW_GATE_H
 
-#include <nicfw/objects.h>
+#include <nicfw/card.h>
 
 /* A request enters its flow, or waits behind a fence. */
 void bcl_nic_gate_submit(struct bcl_card *card, struct nic_message *message);

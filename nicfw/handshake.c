@@ -19,10 +19,10 @@
  */
 #include <nicfw/handshake.h>
 
+#include <nicfw/arrived.h>
 #include <nicfw/card.h>
 #include <nicfw/conn.h>
 #include <nicfw/contact.h>
-#include <nicfw/deadline.h>
 #include <nicfw/frame.h>
 #include <nicfw/hello.h>
 #include <nicfw/node.h>
@@ -142,9 +142,9 @@ static bool pair(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 	    (window->peer && hello->heard != window->turn))
 		return false;
 	if (window->peer != peer)
-		bcl_nic_window_begin(conn, rail, bcl_get32(hello->first_seq));
+		bcl_nic_arrived_begin(conn, rail, bcl_get32(hello->first_seq));
 	else
-		bcl_nic_window_skip(conn, rail, bcl_get32(hello->first_seq));
+		bcl_nic_arrived_skip(conn, rail, bcl_get32(hello->first_seq));
 	window->peer = peer;
 	window->refused = 0;
 	window->payload = (uint16_t)((frame - BCL_HEADERS_SIZE) & ~7u);
@@ -178,7 +178,7 @@ static void await_proof(struct bcl_card *card, struct nic_conn *conn)
 	if (conn->node->state != BCL_NODE_CONNECTING ||
 	    conn->node->conn != conn)
 		conn->expires = conn->settled;
-	nic_deadline(card, conn, conn->expires);
+	nic_conn_due(card, conn, conn->expires);
 }
 
 static struct nic_conn *answer_new(struct bcl_card *card, struct nic_node *node,

@@ -3,7 +3,7 @@
 #ifndef NICFW_HANDSHAKE_H
 #define NICFW_HANDSHAKE_H
 
-#include <nicfw/objects.h>
+#include <nicfw/card.h>
 
 /* `header` may be of a HELLO of any version: the other checks are made here. */
 void bcl_nic_handshake_received(struct bcl_card *card, unsigned rail,

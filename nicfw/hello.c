@@ -6,7 +6,7 @@
 #include <nicfw/hello.h>
 
 #include <nicfw/card.h>
-#include <nicfw/deadline.h>
+#include <nicfw/conn.h>
 #include <nicfw/frame.h>
 #include <nicfw/rails.h>
 
@@ -109,6 +109,6 @@ void bcl_nic_hello_call(struct bcl_card *card, struct nic_conn *conn)
 	if (!called)
 		return;
 	conn->hello_at = card->now + conn->hello_wait;
-	nic_deadline(card, conn, conn->hello_at);
+	nic_conn_due(card, conn, conn->hello_at);
 	conn->hello_wait = nic_backoff(conn->hello_wait, 1, longest);
 }

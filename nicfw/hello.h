@@ -3,7 +3,7 @@
 #ifndef NICFW_HELLO_H
 #define NICFW_HELLO_H
 
-#include <nicfw/objects.h>
+#include <nicfw/card.h>
 
 /*
  * Send HELLO on each rail that is up, has an address and is not proved (call),

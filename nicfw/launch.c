@@ -7,6 +7,7 @@
 #include <nicfw/launch.h>
 
 #include <nicfw/conn.h>
+#include <nicfw/dma.h>
 #include <nicfw/frame.h>
 #include <nicfw/message.h>
 #include <nicfw/window.h>

@@ -7,6 +7,7 @@
 
 #include <nicfw/card.h>
 #include <nicfw/dma.h>
+#include <nicfw/message.h>
 
 /* Fetch from host memory to the end of the head. */
 static enum bcl_dma_result fetch_data(struct bcl_card *card, uint16_t port,

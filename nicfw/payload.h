@@ -3,7 +3,7 @@
 #ifndef NICFW_PAYLOAD_H
 #define NICFW_PAYLOAD_H
 
-#include <nicfw/objects.h>
+#include <nicfw/card.h>
 
 /*
  * Append `length` bytes of a message to a frame: copied into the head, or as

@@ -7,6 +7,7 @@
 
 #include <nicfw/arena.h>
 #include <nicfw/card.h>
+#include <nicfw/channel.h>
 #include <nicfw/conn.h>
 #include <nicfw/dma.h>
 

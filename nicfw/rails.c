@@ -17,7 +17,6 @@
 
 #include <nicfw/card.h>
 #include <nicfw/conn.h>
-#include <nicfw/deadline.h>
 #include <nicfw/frame.h>
 #include <nicfw/launch.h>
 #include <nicfw/message.h>
@@ -178,7 +177,7 @@ static void stop(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 	bcl_nic_conn_resume(card, conn);
 	conn->hello_wait = (uint32_t)card->config.rto_min;
 	conn->hello_at = card->now + conn->hello_wait;
-	nic_deadline(card, conn, conn->hello_at);
+	nic_conn_due(card, conn, conn->hello_at);
 }
 
 void bcl_nic_rails_down(struct bcl_card *card, struct nic_conn *conn,
@@ -324,7 +323,7 @@ enum bcl_status bcl_nic_rails_set(struct bcl_card *card,
 		if (conn->node->conn == conn &&
 		    conn->state != NIC_CONN_PARKING) {
 			conn->hello_at = card->now;
-			nic_deadline(card, conn, card->now);
+			nic_conn_due(card, conn, card->now);
 		}
 	}
 	return BCL_OK;

@@ -3,7 +3,7 @@
 #ifndef NICFW_RAILS_H
 #define NICFW_RAILS_H
 
-#include <nicfw/objects.h>
+#include <nicfw/conn.h>
 
 enum bcl_status bcl_nic_rails_set(struct bcl_card *card,
 				  const struct bcl_control *control);

@@ -6,11 +6,13 @@
  */
 #include <nicfw/recv.h>
 
+#include <nicfw/arrived.h>
 #include <nicfw/assemble.h>
 #include <nicfw/card.h>
 #include <nicfw/conn.h>
 #include <nicfw/contact.h>
 #include <nicfw/deliver.h>
+#include <nicfw/dma.h>
 #include <nicfw/flow.h>
 #include <nicfw/frame.h>
 #include <nicfw/handshake.h>
@@ -292,7 +294,7 @@ static void data(struct bcl_card *card, struct nic_conn *conn,
 	uint32_t seq = bcl_get32(frame->header->seq);
 	enum nic_accept accept;
 
-	switch (nic_window_check(card, conn, frame->rail, seq)) {
+	switch (nic_arrived_check(card, conn, frame->rail, seq)) {
 	case NIC_SEQ_NEW:
 		break;
 	case NIC_SEQ_DUPLICATE:
@@ -311,8 +313,8 @@ static void data(struct bcl_card *card, struct nic_conn *conn,
 	if (accept == NIC_LONG_WAY)
 		accept = contents(card, conn, frame);
 	if (accept == NIC_ACCEPTED)
-		nic_window_arrived(card, conn, frame->rail, seq,
-				   BCL_HEADERS_SIZE + frame->body_len);
+		nic_arrived_note(card, conn, frame->rail, seq,
+				 BCL_HEADERS_SIZE + frame->body_len);
 	else if (accept == NIC_NO_ROOM)
 		nic_count(card, dropped_early);
 	else if (accept == NIC_CORRUPT)

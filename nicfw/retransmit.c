@@ -9,7 +9,6 @@
 #include <nicfw/conn.h>
 #include <nicfw/message.h>
 #include <nicfw/rails.h>
-#include <nicfw/send.h>
 #include <nicfw/stripe.h>
 #include <nicfw/window.h>
 

@@ -3,7 +3,7 @@
 #ifndef NICFW_RETRANSMIT_H
 #define NICFW_RETRANSMIT_H
 
-#include <nicfw/objects.h>
+#include <nicfw/card.h>
 
 void bcl_nic_retransmit_lost(struct bcl_card *card, struct nic_conn *conn,
 			     unsigned rail, unsigned *budget);

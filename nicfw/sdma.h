@@ -3,7 +3,7 @@
 #ifndef NICFW_SDMA_H
 #define NICFW_SDMA_H
 
-#include <nicfw/objects.h>
+#include <nicfw/card.h>
 
 /* Read what the ports in card->intake have submitted. */
 void bcl_nic_sdma_intake(struct bcl_card *card, unsigned *budget);

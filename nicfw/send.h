@@ -3,7 +3,7 @@
 #ifndef NICFW_SEND_H
 #define NICFW_SEND_H
 
-#include <nicfw/objects.h>
+#include <nicfw/card.h>
 
 void bcl_nic_send(struct bcl_card *card, unsigned *budget);
 /*

@@ -3,7 +3,7 @@
 #ifndef NICFW_TIMER_H
 #define NICFW_TIMER_H
 
-#include <nicfw/objects.h>
+#include <nicfw/card.h>
 
 /* The earliest timer of the connection is due. The connection may end. */
 void bcl_nic_timer(struct bcl_card *card, struct nic_conn *conn);
