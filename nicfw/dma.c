@@ -71,8 +71,11 @@ void bcl_nic_dma_store(struct bcl_card *card, struct nic_inbound *inbound,
 bool bcl_nic_dma_end(struct bcl_card *card, uint32_t cookie,
 		     struct nic_job *ended)
 {
-	struct nic_job *job = &card->job[cookie];
+	struct nic_job *job;
 
+	if (cookie >= nic_dma_jobs(&card->config))
+		return false;
+	job = &card->job[cookie];
 	if (!job->used)
 		return false;
 	*ended = *job;

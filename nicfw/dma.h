@@ -36,6 +36,12 @@ struct nic_buffer {
 	uint8_t *bytes;
 };
 
+/* Jobs of a card. */
+static inline uint32_t nic_dma_jobs(const struct bcl_card_config *config)
+{
+	return config->buffers * 16 + 64;
+}
+
 enum bcl_dma_result bcl_nic_dma_job(struct bcl_card *card,
 				    enum bcl_dma_direction direction,
 				    uint16_t port, int remote,

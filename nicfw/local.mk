@@ -13,10 +13,10 @@ libnicfw_la_SOURCES = %D%/arena.c %D%/arena.h %D%/arrived.c %D%/arrived.h \
 	%D%/flow.h %D%/frame.c %D%/frame.h %D%/gate.c %D%/gate.h %D%/hal.h \
 	%D%/handshake.c %D%/handshake.h %D%/hello.c %D%/hello.h %D%/inbound.h \
 	%D%/launch.c %D%/launch.h %D%/list.h %D%/memory.h %D%/message.c \
-	%D%/message.h %D%/node.c %D%/node.h %D%/order.h %D%/payload.c \
-	%D%/payload.h %D%/port.c %D%/port.h %D%/proof.c %D%/proof.h \
-	%D%/rails.c %D%/rails.h %D%/recv.c %D%/recv.h %D%/reply.c %D%/reply.h \
-	%D%/retransmit.c %D%/retransmit.h %D%/sdma.c %D%/sdma.h %D%/send.c \
-	%D%/send.h %D%/siphash.c %D%/siphash.h %D%/stripe.c %D%/stripe.h \
-	%D%/timer.c %D%/timer.h %D%/verdict.c %D%/verdict.h %D%/window.c \
-	%D%/window.h
+	%D%/message.h %D%/node.c %D%/node.h %D%/open.c %D%/order.h \
+	%D%/payload.c %D%/payload.h %D%/port.c %D%/port.h %D%/proof.c \
+	%D%/proof.h %D%/rails.c %D%/rails.h %D%/recv.c %D%/recv.h %D%/reply.c \
+	%D%/reply.h %D%/retransmit.c %D%/retransmit.h %D%/sdma.c %D%/sdma.h \
+	%D%/send.c %D%/send.h %D%/siphash.c %D%/siphash.h %D%/stripe.c \
+	%D%/stripe.h %D%/timer.c %D%/timer.h %D%/verdict.c %D%/verdict.h \
+	%D%/window.c %D%/window.h
