@@ -133,6 +133,7 @@ static inline void nic_conn_due(struct bcl_card *card, struct nic_conn *conn,
 struct nic_conn *bcl_nic_conn_make(struct bcl_card *card,
 				   struct nic_node *node);
 void bcl_nic_conn_rename(struct bcl_card *card, struct nic_conn *conn);
+/* The node's candidate, if any, becomes the node's connection. */
 void bcl_nic_conn_free(struct bcl_card *card, struct nic_conn *conn);
 void bcl_nic_conn_up(struct bcl_card *card, struct nic_conn *conn);
 /* True if the peer may have seen requests that are not finished. */

@@ -123,8 +123,7 @@ static void reroute_messages(struct bcl_card *card, struct nic_conn *conn,
 	bcl_nic_window_stop(window);
 }
 
-/* The peer has reported which frames arrived: send the others by another rail.
- */
+/* The peer has reported which frames came: send the others by another rail. */
 static void reroute_missing(struct bcl_card *card, struct nic_conn *conn,
 			    unsigned rail, const struct nic_sack *report)
 {
