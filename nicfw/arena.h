@@ -3,7 +3,7 @@
 #ifndef NICFW_ARENA_H
 #define NICFW_ARENA_H
 
-#include <nicfw/objects.h>
+#include <nicfw/card.h>
 
 void bcl_nic_arena_init(struct bcl_card *card, void *memory, uint32_t size);
 void *bcl_nic_arena_take(struct bcl_card *card, uint32_t size); /* zeroed */

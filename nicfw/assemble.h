@@ -12,8 +12,10 @@ enum nic_accept bcl_nic_assemble(struct bcl_card *card, struct nic_conn *conn,
 				 struct nic_buffer *buffer);
 void bcl_nic_assemble_withdraw(struct bcl_card *card, struct nic_conn *conn,
 			       uint32_t msg);
-void bcl_nic_assemble_stored(struct bcl_card *card,
-			     struct nic_inbound *inbound);
+/* A dma of payload of the message has ended; `buffer`: the frame, or NULL. */
+void bcl_nic_assemble_stored(struct bcl_card *card, struct nic_inbound *inbound,
+			     struct nic_buffer *buffer,
+			     enum bcl_dma_result result);
 /* Refuse messages that make no progress. */
 void bcl_nic_assemble_look(struct bcl_card *card, struct nic_conn *conn);
 /*

@@ -7,10 +7,11 @@
 #define NICFW_BUILD_H
 
 #include <nicfw/card.h>
+#include <nicfw/dma.h>
 #include <nicfw/frame.h>
 #include <nicfw/launch.h>
 #include <nicfw/message.h>
-#include <nicfw/sdma.h>
+#include <nicfw/payload.h>
 #include <nicfw/window.h>
 
 /* A frame that is being built. */
@@ -126,8 +127,8 @@ static inline bool nic_build_payload(struct bcl_card *card,
 	struct bcl_tx_frame *frame = build->frame;
 
 	if (!card->gather || !message->inline_len || message->nref)
-		return bcl_nic_sdma_payload(card, message, offset, length,
-					    frame, build->buffer);
+		return bcl_nic_payload(card, message, offset, length, frame,
+				       build->buffer);
 	/* A short message lies in its request as a whole. */
 	memcpy(frame->head + frame->head_len,
 	       message->port->at.requests[message->index].inlined + offset,

@@ -9,8 +9,10 @@
  */
 #include <nicfw/burst.h>
 
+#include <nicfw/arrived.h>
 #include <nicfw/conn.h>
 #include <nicfw/frame.h>
+#include <nicfw/inbound.h>
 #include <nicfw/window.h>
 
 /* The expected form of the next frames, and the message they belong to. */
@@ -144,7 +146,7 @@ unsigned bcl_nic_burst(struct bcl_card *card, unsigned rail,
 	burst.window->highest += n;
 	burst.conn->frames_received += n;
 	card->counters[BCL_CARD_frames_received] += n;
-	nic_window_followed(card, burst.conn, rail,
-			    n * (BCL_HEADERS_SIZE + burst.length));
+	nic_arrived_followed(card, burst.conn, rail,
+			     n * (BCL_HEADERS_SIZE + burst.length));
 	return n;
 }

@@ -3,7 +3,7 @@
 #ifndef NICFW_BURST_H
 #define NICFW_BURST_H
 
-#include <nicfw/objects.h>
+#include <nicfw/card.h>
 
 /*
  * Take the frames behind `first` that continue its long message. RECV has just

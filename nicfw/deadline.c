@@ -6,6 +6,8 @@
  */
 #include <nicfw/deadline.h>
 
+#include <nicfw/conn.h>
+
 static void place_conn(struct bcl_card *card, struct nic_conn *conn,
 		       uint32_t at)
 {

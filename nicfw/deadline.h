@@ -3,19 +3,10 @@
 #ifndef NICFW_DEADLINE_H
 #define NICFW_DEADLINE_H
 
-#include <nicfw/objects.h>
+#include <nicfw/card.h>
 
 void bcl_nic_deadline_add(struct bcl_card *card, struct nic_conn *conn);
 void bcl_nic_deadline_remove(struct bcl_card *card, struct nic_conn *conn);
 void bcl_nic_deadline_move(struct bcl_card *card, struct nic_conn *conn);
-
-static inline void nic_deadline(struct bcl_card *card, struct nic_conn *conn,
-				uint64_t at)
-{
-	if (at < conn->due) {
-		conn->due = at;
-		bcl_nic_deadline_move(card, conn);
-	}
-}
 
 #endif

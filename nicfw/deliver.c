@@ -3,6 +3,8 @@
 #include <nicfw/deliver.h>
 
 #include <nicfw/card.h>
+#include <nicfw/channel.h>
+#include <nicfw/inbound.h>
 #include <nicfw/message.h>
 
 static void deliver_to_ring(struct bcl_card *card,

@@ -22,20 +22,9 @@
 #include <nicfw/flow.h>
 
 #include <nicfw/card.h>
-#include <nicfw/deadline.h>
+#include <nicfw/conn.h>
 #include <nicfw/message.h>
 #include <nicfw/node.h>
-#include <nicfw/send.h>
-
-static inline uint32_t bucket_of(const struct bcl_card *card,
-				 const struct nic_port *port,
-				 const struct nic_node *node, uint16_t dst_port,
-				 enum nic_flow_class class)
-{
-	return (port->number * 31u + nic_node_index(card, node) * 7u +
-		dst_port * 5u + (uint32_t) class) &
-	       card->mask;
-}
 
 /* True if no message needs the flow. */
 static bool idle(const struct nic_flow *flow)
@@ -56,9 +45,9 @@ static void reclaim(struct bcl_card *card)
 	bcl_nic_flow_free(card, flow);
 }
 
-static struct nic_flow *make_flow(struct bcl_card *card, struct nic_port *port,
-				  struct nic_node *node, uint16_t dst_port,
-				  enum nic_flow_class class)
+struct nic_flow *bcl_nic_flow_make(struct bcl_card *card, struct nic_port *port,
+				   struct nic_node *node, uint16_t dst_port,
+				   enum nic_flow_class class)
 {
 	struct nic_flow *flow, **at;
 
@@ -66,7 +55,8 @@ static struct nic_flow *make_flow(struct bcl_card *card, struct nic_port *port,
 		reclaim(card);
 	flow = nic_pool_take(&card->flows);
 	bcl_assert(flow);
-	at = &card->flow_buckets[bucket_of(card, port, node, dst_port, class)];
+	at = &card->flow_buckets[nic_flow_bucket(card, port, node, dst_port,
+						 class)];
 	flow->hashed = *at;
 	*at = flow;
 	nic_list_init(&flow->in_port);
@@ -89,22 +79,9 @@ static struct nic_flow *make_flow(struct bcl_card *card, struct nic_port *port,
 	return flow;
 }
 
-static inline struct nic_flow *
-get_flow(struct bcl_card *card, struct nic_port *port, struct nic_node *node,
-	 uint16_t dst_port, enum nic_flow_class class)
-{
-	struct nic_flow *flow = card->flow_buckets[bucket_of(card, port, node,
-							     dst_port, class)];
-
-	while (flow && (flow->port != port || flow->node != node ||
-			flow->dst_port != dst_port || flow->class != class))
-		flow = flow->hashed;
-	return flow ? flow : make_flow(card, port, node, dst_port, class);
-}
-
 void bcl_nic_flow_free(struct bcl_card *card, struct nic_flow *flow)
 {
-	struct nic_flow **at = &card->flow_buckets[bucket_of(
+	struct nic_flow **at = &card->flow_buckets[nic_flow_bucket(
 		card, flow->port, flow->node, flow->dst_port, flow->class)];
 
 	bcl_assert(nic_list_empty(&flow->queue) &&
@@ -179,9 +156,8 @@ void bcl_nic_flow_wake_node(struct bcl_card *card, struct nic_node *node)
 			card, bcl_container_of(link, struct nic_flow, in_node));
 }
 
-/* Queue a message at the end of the flow. */
-static void queue_message(struct bcl_card *card, struct nic_flow *flow,
-			  struct nic_message *message)
+void bcl_nic_flow_queue(struct bcl_card *card, struct nic_flow *flow,
+			struct nic_message *message)
 {
 	bcl_assert(message->number == 0);
 	message->flow = flow;
@@ -191,74 +167,16 @@ static void queue_message(struct bcl_card *card, struct nic_flow *flow,
 		bcl_nic_flow_wake(card, flow);
 }
 
-/* A request has passed the fences: send the message at once, or queue it. */
-static inline void admit(struct bcl_card *card, struct nic_flow *gate,
-			 struct nic_message *message)
-{
-	enum nic_flow_class class = NIC_FLOW_SMALL;
-	struct nic_flow *flow;
-	uint16_t dst_port = 0;
-
-	if (message->op == BCL_REQ_SYSTEM ||
-	    message->op == BCL_REQ_PUT_NOTIFY) {
-		class = NIC_FLOW_ORDERED;
-		dst_port = message->dst_port;
-	} else if (message->length > NIC_SMALL_MAX &&
-		   message->op != BCL_REQ_GET) {
-		class = NIC_FLOW_BULK;
-	}
-	message->gate = gate;
-	gate->pending++;
-	flow = get_flow(card, message->port, message->node, dst_port, class);
-	message->flow = flow;
-	if (flow->place != NIC_FLOW_IDLE || flow->refused ||
-	    !nic_list_empty(&flow->queue) || !bcl_nic_send_alone(card, message))
-		queue_message(card, flow, message);
-}
-
-void bcl_nic_flow_submit(struct bcl_card *card, struct nic_message *message)
-{
-	struct nic_flow *gate =
-		get_flow(card, message->port, message->node, 0, NIC_FLOW_GATE);
-
-	if (!nic_list_empty(&gate->queue) ||
-	    (message->op == BCL_REQ_FENCE && gate->pending)) {
-		message->state = NIC_MESSAGE_QUEUED;
-		nic_list_append(&gate->queue, &message->link);
-	} else if (message->op == BCL_REQ_FENCE) {
-		bcl_nic_message_finish(card, message, BCL_OK);
-	} else {
-		admit(card, gate, message);
-	}
-}
-
-void bcl_nic_flow_passed(struct bcl_card *card, struct nic_flow *gate)
-{
-	struct nic_message *message;
-
-	if (gate->node->losing || gate->port->closed)
-		return;
-	while ((message = nic_list_first(&gate->queue, struct nic_message,
-					 link))) {
-		if (message->op == BCL_REQ_FENCE && gate->pending)
-			return;
-		nic_list_remove(&message->link);
-		if (message->op == BCL_REQ_FENCE)
-			bcl_nic_message_finish(card, message, BCL_OK);
-		else
-			admit(card, gate, message);
-	}
-}
-
 void bcl_nic_flow_reply(struct bcl_card *card, struct nic_message *message)
 {
-	struct nic_port *port = message->port ? message->port : &card->self;
+	struct nic_port *port = message->port ? message->port : card->self;
 	enum nic_flow_class class = message->length > NIC_SMALL_MAX
 					    ? NIC_FLOW_REPLY_BULK
 					    : NIC_FLOW_REPLY;
 
-	queue_message(card, get_flow(card, port, message->node, 0, class),
-		      message);
+	bcl_nic_flow_queue(card,
+			   nic_flow_get(card, port, message->node, 0, class),
+			   message);
 }
 
 static void retry_later(struct bcl_card *card, struct nic_flow *flow)
@@ -272,7 +190,7 @@ static void retry_later(struct bcl_card *card, struct nic_flow *flow)
 	flow->retry_at = card->now + wait;
 	if (flow->retry_at < conn->retry_at)
 		conn->retry_at = flow->retry_at;
-	nic_deadline(card, conn, conn->retry_at);
+	nic_conn_due(card, conn, conn->retry_at);
 }
 
 void bcl_nic_flow_park(struct bcl_card *card, struct nic_message *message,

@@ -5,6 +5,7 @@
  */
 #include <nicfw/frame.h>
 
+#include <nicfw/arrived.h>
 #include <nicfw/card.h>
 #include <nicfw/node.h>
 #include <nicfw/proof.h>
@@ -93,7 +94,7 @@ bool bcl_nic_frame_ack(struct bcl_card *card, struct nic_conn *conn,
 
 	nic_frame_header(card, conn, rail, kind, head);
 	if (bcl_before(window->expected, window->highest)) {
-		n = bcl_nic_window_bits(conn, rail, head + at + 40);
+		n = bcl_nic_arrived_bits(conn, rail, head + at + 40);
 		at = append_segment(head, at, BCL_SEG_SACK, 0, n,
 				    card->rail[rail].window, (n + 7) / 8);
 	}
@@ -136,7 +137,7 @@ void bcl_nic_frame_rail_down(struct bcl_card *card, struct nic_conn *conn,
 	uint32_t n = 0, at;
 
 	if (bcl_before(window->expected, window->highest))
-		n = bcl_nic_window_bits(conn, rail, head + BCL_HEADERS_SIZE);
+		n = bcl_nic_arrived_bits(conn, rail, head + BCL_HEADERS_SIZE);
 	nic_frame_header(card, conn, by, BCL_FRAME_ACK, head);
 	at = append_segment(head, 40, BCL_SEG_RAIL_DOWN, window->peer, n, says,
 			    (n + 7) / 8);

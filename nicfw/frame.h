@@ -8,7 +8,6 @@
 
 #include <nicfw/card.h>
 #include <nicfw/message.h>
-#include <nicfw/reply.h>
 
 /*
  * Send an unsequenced frame without a body. Returns false if the rail did not
@@ -111,7 +110,7 @@ static inline void nic_frame_segment(const struct bcl_card *card,
 	segment->offset = bcl_put32(offset);
 	segment->total = bcl_put32(message->length);
 	segment->target = bcl_put32(message->target);
-	segment->arg32 = bcl_put32(asks ? bcl_nic_reply_token(card, message)
+	segment->arg32 = bcl_put32(asks ? nic_message_token(card, message)
 					: message->arg32);
 	segment->targ64 = bcl_put64(message->targ64);
 }

@@ -7,9 +7,9 @@
 #include <nicfw/launch.h>
 
 #include <nicfw/conn.h>
+#include <nicfw/dma.h>
 #include <nicfw/frame.h>
 #include <nicfw/message.h>
-#include <nicfw/retransmit.h>
 #include <nicfw/window.h>
 
 bool bcl_nic_launch_rest(struct bcl_card *card, struct nic_conn *conn,
@@ -29,7 +29,7 @@ bool bcl_nic_launch_rest(struct bcl_card *card, struct nic_conn *conn,
 	kept->state = NIC_FLIGHT_UNSENT;
 	kept->window->bytes -= kept->bytes;
 	kept->window->lost = 1;
-	bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
+	nic_conn_work(card, conn, NIC_WORK_LOST);
 	return kept != flight;
 }
 
@@ -73,7 +73,7 @@ static void fetch_failed(struct bcl_card *card, struct nic_buffer *buffer)
 	flight->window->bytes -= flight->bytes;
 	flight->state = NIC_FLIGHT_LOST;
 	flight->window->lost = 1;
-	bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
+	nic_conn_work(card, conn, NIC_WORK_LOST);
 }
 
 /* Transmit complete buffers, in the order of building. */
@@ -116,21 +116,21 @@ void bcl_nic_launch_dma_done(struct bcl_card *card, struct nic_buffer *buffer,
 		bcl_nic_launch_fetched(card, buffer->rail);
 }
 
-void bcl_nic_launch_drop(struct bcl_card *card, struct nic_conn *conn,
-			 unsigned rail)
+struct nic_flight *bcl_nic_launch_next_new(const struct bcl_card *card,
+					   const struct nic_conn *conn,
+					   unsigned rail, uint32_t *index)
 {
-	struct nic_buffer *buffer;
+	const struct nic_buffer *buffer;
 	struct nic_flight *flight;
-	uint32_t i;
 
 	if (card->gather)
-		return;
-	for (i = 0; i < card->config.buffers; i++) {
-		buffer = &card->buffer[i];
+		return NULL;
+	while (*index < card->config.buffers) {
+		buffer = &card->buffer[(*index)++];
 		flight = buffer->flight;
-		if (!flight || buffer->conn != conn || buffer->rail != rail ||
-		    !nic_list_empty(&flight->link))
-			continue;
-		bcl_nic_retransmit_reroute(card, conn, flight);
+		if (flight && buffer->conn == conn && buffer->rail == rail &&
+		    nic_list_empty(&flight->link))
+			return flight;
 	}
+	return NULL;
 }

@@ -7,8 +7,6 @@
 #define NICFW_LAUNCH_H
 
 #include <nicfw/frame.h>
-#include <nicfw/node.h>
-#include <nicfw/window.h>
 
 /* Transmit a run that has its sequence numbers. */
 void bcl_nic_launch_run(struct bcl_card *card, struct nic_conn *conn,
@@ -26,11 +24,13 @@ void bcl_nic_launch_fetched(struct bcl_card *card, unsigned rail);
 void bcl_nic_launch_dma_done(struct bcl_card *card, struct nic_buffer *buffer,
 			     enum bcl_dma_result result);
 /*
- * Reroute the new frames of a connection whose payload is still being fetched
- * for a rail.
+ * Iterate over the flights of a connection that have no sequence number yet, as
+ * their payload is still being fetched. *index is 0 at first. Returns NULL at
+ * the end.
  */
-void bcl_nic_launch_drop(struct bcl_card *card, struct nic_conn *conn,
-			 unsigned rail);
+struct nic_flight *bcl_nic_launch_next_new(const struct bcl_card *card,
+					   const struct nic_conn *conn,
+					   unsigned rail, uint32_t *index);
 
 static inline void nic_launch_number(struct nic_window *window,
 				     struct nic_flight *flight)
@@ -75,6 +75,16 @@ static inline void nic_launch_seq(uint8_t *head, uint32_t seq)
 	memcpy(head + offsetof(struct bcl_frame_header, seq), &field, 4);
 }
 
+/* The frame has its sequence number and was given to the rail. */
+static inline void nic_launch_sent(struct bcl_card *card, struct nic_conn *conn,
+				   unsigned rail, struct nic_flight *flight)
+{
+	flight->state = NIC_FLIGHT_SENT;
+	flight->sent = card->now;
+	if (conn->window[rail].rto_at == NIC_NEVER)
+		bcl_nic_window_start_timer(card, conn, rail);
+}
+
 /* Transmit frames whose headers are complete. */
 static inline void nic_launch_transmit(struct bcl_card *card,
 				       struct nic_conn *conn, unsigned rail,
@@ -85,7 +95,7 @@ static inline void nic_launch_transmit(struct bcl_card *card,
 
 	taken = card->hal.transmit(card->host, rail,
 				   nic_node_index(card, conn->node), frame);
-	nic_window_sent(card, conn, rail, flight);
+	nic_launch_sent(card, conn, rail, flight);
 	if (taken == flight->frames ||
 	    bcl_nic_launch_rest(card, conn, rail, flight, taken))
 		card->counters[BCL_CARD_bytes_sent] +=

@@ -23,11 +23,11 @@
 #include <nicfw/message.h>
 
 #include <nicfw/card.h>
+#include <nicfw/channel.h>
 #include <nicfw/conn.h>
 #include <nicfw/flow.h>
 #include <nicfw/node.h>
 #include <nicfw/port.h>
-#include <nicfw/reply.h>
 #include <nicfw/verdict.h>
 
 /* The number has its verdict: take it from the message. */
@@ -102,7 +102,7 @@ static void report(struct bcl_card *card, const struct nic_message *message,
 	nic_port_event(card, message->port, BCL_QUEUE_SENDS, &entry);
 }
 
-/* Free the message, write its completion, and tell the fence behind it. */
+/* Write the completion of the message and free it. Its gate may open now. */
 static inline void end_message(struct bcl_card *card,
 			       struct nic_message *message,
 			       enum bcl_status status)
@@ -116,7 +116,7 @@ static inline void end_message(struct bcl_card *card,
 	free_message(card, message);
 	bcl_assert(!gate || gate->pending);
 	if (gate && --gate->pending == 0 && !nic_list_empty(&gate->queue))
-		bcl_nic_flow_passed(card, gate);
+		nic_list_append(&card->gates, &gate->link);
 }
 
 void bcl_nic_message_finish(struct bcl_card *card, struct nic_message *message,
@@ -148,8 +148,28 @@ static inline void message_delivered(struct bcl_card *card,
 		return;
 	}
 	if (message->reply)
-		bcl_nic_reply_delivered(card, message);
+		bcl_nic_channel_read(card, message);
 	end_message(card, message, BCL_OK);
+}
+
+/* The reply to a GET tells a failure in place of the data. */
+static void empty_reply(struct nic_message *message, enum bcl_status why)
+{
+	message->arg32 = why;
+	message->length = 0;
+	message->moved = 0;
+	message->nref = 0;
+}
+
+/*
+ * The memory of a reply cannot be read, and its number has been refused: send
+ * the failure as a new reply.
+ */
+static void fail_reply(struct bcl_card *card, struct nic_message *message)
+{
+	empty_reply(message, (enum bcl_status)message->status);
+	message->status = BCL_OK;
+	bcl_nic_flow_reply(card, message);
 }
 
 static void verdict(struct bcl_card *card, struct nic_conn *conn,
@@ -179,7 +199,7 @@ static void verdict(struct bcl_card *card, struct nic_conn *conn,
 		if (message->op == BCL_SEG_GET_REPLY && !message->port)
 			bcl_nic_flow_reply(card, message);
 		else if (message->op == BCL_SEG_GET_REPLY && message->status)
-			bcl_nic_reply_fault(card, message);
+			fail_reply(card, message);
 		else if (message->status)
 			bcl_nic_message_finish(card, message, message->status);
 		else
@@ -258,7 +278,7 @@ static void queue_resend(struct bcl_card *card, struct nic_conn *conn,
 				  ->number))
 		after = after->prev;
 	nic_list_insert(after->next, &message->link);
-	bcl_nic_conn_work(card, conn, NIC_WORK_RESEND);
+	nic_conn_work(card, conn, NIC_WORK_RESEND);
 }
 
 void bcl_nic_message_withdraw(struct bcl_card *card, struct nic_conn *conn,
@@ -342,7 +362,6 @@ void bcl_nic_message_lose(struct bcl_card *card, struct nic_node *node,
 	struct nic_flow *flow;
 	struct nic_link *link;
 
-	node->losing = 1; /* the flows stay until all messages are gone */
 	while (conn &&
 	       ((message = nic_list_first(&conn->numbered, struct nic_message,
 					  numbered)) ||
@@ -356,5 +375,60 @@ void bcl_nic_message_lose(struct bcl_card *card, struct nic_node *node,
 	}
 	while ((flow = nic_list_first(&node->flows, struct nic_flow, in_node)))
 		bcl_nic_flow_free(card, flow);
-	node->losing = 0;
+}
+
+/* The port of a reply is closed: send a failure in place of the data. */
+static void close_reply(struct bcl_card *card, struct nic_message *message)
+{
+	if (message->number && message->state != NIC_MESSAGE_WITHDRAWN)
+		bcl_nic_message_withdraw(card, message->node->conn, message);
+	message->port = NULL;
+	message->flow = NULL;
+	empty_reply(message, BCL_ERR_NOPORT);
+	if (message->number)
+		return; /* the verdict on the number comes first */
+	nic_list_remove(&message->link);
+	bcl_nic_flow_reply(card, message);
+}
+
+/*
+ * End a message of a port that is being closed. A numbered message is
+ * withdrawn, as the peer may have seen it; the others are freed. No completion
+ * is written. A reply to a GET becomes a failure.
+ */
+static void close_message(struct bcl_card *card, struct nic_message *message)
+{
+	if (!message->gate && message->op == BCL_SEG_GET_REPLY) {
+		close_reply(card, message);
+		return;
+	}
+	switch ((enum nic_message_state)message->state) {
+	case NIC_MESSAGE_SENDING:
+	case NIC_MESSAGE_SENT:
+		bcl_nic_message_withdraw(card, message->node->conn, message);
+		break;
+	case NIC_MESSAGE_WITHDRAWN:
+		break;
+	default:
+		bcl_nic_message_free(card, message);
+		return;
+	}
+	message->port = NULL;
+	message->flow = NULL;
+	message->gate = NULL;
+	message->status = BCL_ERR_CLOSED;
+}
+
+void bcl_nic_message_close(struct bcl_card *card, struct nic_port *port)
+{
+	struct nic_flow *flow;
+	uint32_t i;
+
+	port->closed = 1;
+	for (i = 0; i < card->config.max_messages; i++)
+		if (card->message[i].state != NIC_MESSAGE_FREE &&
+		    card->message[i].port == port)
+			close_message(card, &card->message[i]);
+	while ((flow = nic_list_first(&port->flows, struct nic_flow, in_port)))
+		bcl_nic_flow_free(card, flow);
 }

@@ -6,7 +6,63 @@
 #ifndef NICFW_MESSAGE_H
 #define NICFW_MESSAGE_H
 
-#include <nicfw/objects.h>
+#include <nicfw/conn.h>
+#include <nicfw/flow.h>
+
+enum nic_message_state {
+	NIC_MESSAGE_FREE,
+	NIC_MESSAGE_QUEUED,    /* in flow->queue, no number */
+	NIC_MESSAGE_SENDING,   /* first of flow->queue, numbered */
+	NIC_MESSAGE_SENT,      /* all bytes were transmitted */
+	NIC_MESSAGE_WITHDRAWN, /* WITHDRAW is sent until a verdict comes */
+	NIC_MESSAGE_AWAITING,  /* delivered; the reply has not come yet */
+	NIC_MESSAGE_PARKED,    /* in flow->parked, no number */
+};
+
+struct nic_message {
+	struct nic_link
+		link; /* flow->queue, flow->parked, conn->resend; free */
+	struct nic_link numbered; /* conn->numbered, conn->awaiting */
+	struct nic_port *port; /* owner of completion and memory; NULL: none */
+	struct nic_node *node;
+	/*
+	 * nic_message_take() clears from here to `refs`, but for `generation`.
+	 */
+	struct nic_flow *flow; /* NULL: the port was closed */
+	struct nic_flow *gate; /* NULL: a reply, or waits behind a fence */
+	uint64_t cookie, targ64;
+	uint32_t number; /* 0: none */
+	/*
+	 * Number of the predecessor in the flow, 0: none. PARKED: the number
+	 * that was refused.
+	 */
+	uint32_t prev;
+	uint32_t moved; /* bytes transmitted so far */
+	uint32_t length;
+	uint32_t target, arg32;
+	/* of the request in the port's array; of a reply: the channel */
+	uint32_t index;
+	uint16_t generation;
+	uint16_t src_port, dst_port;
+	uint16_t inline_len;
+	uint8_t nref;
+	uint8_t op, type;
+	uint8_t state;
+	uint8_t fragmented; /* more than one frame */
+	uint8_t status;	    /* not 0: how to finish if the number is refused */
+	uint8_t remote;	    /* refs are read for the peer */
+	uint8_t reads;	    /* counted in port->channel[index].reads */
+	uint8_t words;	    /* bytes of payload in `word` */
+	uint8_t answering;  /* the reply is arriving */
+	uint8_t reply;	    /* this is a reply: counted in node->replies */
+	union {
+		struct bcl_memref refs[BCL_REQUEST_REFS];
+		struct {
+			struct bcl_memref result;
+			struct bcl_le64 word[2]; /* of atomics */
+		};
+	};
+};
 
 void bcl_nic_message_free(struct bcl_card *card, struct nic_message *message);
 /*
@@ -45,6 +101,8 @@ void bcl_nic_message_answered(struct bcl_card *card,
 			      enum bcl_status status);
 /* The peer has left: drop the replies that we owe it. */
 void bcl_nic_message_drop_replies(struct bcl_card *card, struct nic_conn *conn);
+/* The port is closed: end its messages, without completions, and its flows. */
+void bcl_nic_message_close(struct bcl_card *card, struct nic_port *port);
 /* Finish all messages for a node with `status`. */
 void bcl_nic_message_lose(struct bcl_card *card, struct nic_node *node,
 			  enum bcl_status status);
@@ -93,6 +151,14 @@ static inline bool nic_message_asks(const struct nic_message *message)
 {
 	return message->op == BCL_SEG_GET || message->op == BCL_SEG_FETCH_ADD ||
 	       message->op == BCL_SEG_COMPARE_SWAP;
+}
+
+/* The name of a request, which the peer repeats in the reply. */
+static inline uint32_t nic_message_token(const struct bcl_card *card,
+					 const struct nic_message *message)
+{
+	return (uint32_t)(message - card->message) |
+	       (uint32_t)message->generation << 16;
 }
 
 /*

@@ -28,11 +28,8 @@
  */
 #include <nicfw/node.h>
 
-#include <nicfw/assemble.h>
 #include <nicfw/card.h>
-#include <nicfw/conn.h>
-#include <nicfw/hello.h>
-#include <nicfw/message.h>
+#include <nicfw/flow.h>
 
 static uint32_t *bucket_of(const struct bcl_card *card, uint64_t id)
 {
@@ -69,17 +66,21 @@ void bcl_nic_node_rest(struct bcl_card *card, struct nic_node *node)
 static void reclaim(struct bcl_card *card)
 {
 	struct nic_node *node;
+	struct nic_flow *flow;
 
 	while ((node = nic_list_first(&card->past, struct nic_node, past))) {
 		nic_list_remove(&node->past);
 		if (!rests(node))
 			continue;
 		nic_count(card, forgotten);
+		while ((flow = nic_list_first(&node->flows, struct nic_flow,
+					      in_node)))
+			bcl_nic_flow_free(card, flow);
 		/*
 		 * The host may still name the node: tell it that the node is
 		 * gone.
 		 */
-		bcl_nic_node_lose(card, node, BCL_NODE_LOST, BCL_ERR_DEAD);
+		bcl_nic_node_lost(card, node, BCL_NODE_LOST, BCL_ERR_DEAD);
 		bcl_nic_node_free(card, node);
 		node->lost = BCL_ERR_DEAD;
 		return;
@@ -113,7 +114,6 @@ struct nic_node *bcl_nic_node_make(struct bcl_card *card, uint64_t id)
 	node->state = BCL_NODE_CLOSED;
 	node->status = BCL_OK;
 	node->rails = 0;
-	node->losing = 0;
 	node->stays = 0;
 	bcl_nic_node_rest(card, node);
 	return node;
@@ -148,78 +148,11 @@ void bcl_nic_node_set(struct bcl_card *card, struct nic_node *node,
 	bcl_nic_node_rest(card, node);
 }
 
-void bcl_nic_node_lose(struct bcl_card *card, struct nic_node *node,
+void bcl_nic_node_lost(struct bcl_card *card, struct nic_node *node,
 		       enum bcl_node_state state, enum bcl_status status)
 {
-	struct nic_conn *conn = node->conn;
-
-	bcl_nic_message_lose(card, node, status);
-	if (conn) {
-		bcl_nic_assemble_lose(card, conn, status);
-		if (conn->state >= NIC_CONN_UP)
-			nic_count(card, lost);
-		bcl_nic_conn_free(card, conn);
-	}
 	nic_list_remove(&node->wanting);
 	node->generation++;
 	node->lost = (uint8_t)status;
 	bcl_nic_node_set(card, node, state, status);
-}
-
-enum bcl_status bcl_nic_node_call(struct bcl_card *card, struct nic_node *node)
-{
-	uint32_t rails = 0, i;
-
-	if ((node->conn && node->state == BCL_NODE_CONNECTING) ||
-	    !nic_list_empty(&node->wanting))
-		return BCL_OK;
-	for (i = 0; i < BCL_RAILS_MAX; i++)
-		if (card->rail[i].up)
-			rails |= 1u << i;
-	/* A node that has called may still prove itself in time. */
-	if (!(node->rails & rails) && !node->conn) {
-		bcl_nic_node_lose(card, node, BCL_NODE_LOST,
-				  BCL_ERR_UNREACHABLE);
-		return BCL_ERR_UNREACHABLE;
-	}
-	if (!node->conn)
-		node->conn = bcl_nic_conn_make(card, node);
-	if (!node->conn) {
-		nic_list_append(&card->wanting, &node->wanting);
-		node->expires = card->now + card->config.peer_timeout;
-		card->wanting_at = card->now + card->config.rto_min;
-		bcl_nic_node_set(card, node, BCL_NODE_CONNECTING, BCL_OK);
-		return BCL_OK;
-	}
-	node->conn->expires = card->now + card->config.peer_timeout;
-	bcl_nic_node_set(card, node, BCL_NODE_CONNECTING, BCL_OK);
-	bcl_nic_hello_call(card, node->conn);
-	return BCL_OK;
-}
-
-void bcl_nic_node_serve(struct bcl_card *card)
-{
-	struct nic_node *node;
-
-	card->wanting_at = card->now + card->config.rto_min;
-	while ((node = nic_list_first(&card->wanting, struct nic_node,
-				      wanting))) {
-		if (node->conn) { /* the peer has called */
-			nic_list_remove(&node->wanting);
-			nic_node_want(card, node);
-			continue;
-		}
-		if (card->now >= node->expires) {
-			bcl_nic_node_lose(card, node, BCL_NODE_LOST,
-					  BCL_ERR_FULL);
-			continue;
-		}
-		nic_list_remove(&node->wanting);
-		node->conn = bcl_nic_conn_make(card, node);
-		if (!node->conn) {
-			nic_list_push(&card->wanting, &node->wanting);
-			return;
-		}
-		bcl_nic_hello_call(card, node->conn);
-	}
 }

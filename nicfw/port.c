@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Ports: opening and closing, blocks of the system rings, wake-up of the owner,
- * and channels.
+ * Ports: opening and closing, blocks of the system rings, and wake-up of the
+ * owner.
  */
 #include <nicfw/port.h>
 
 #include <nicfw/arena.h>
-#include <nicfw/assemble.h>
 #include <nicfw/card.h>
+#include <nicfw/channel.h>
 #include <nicfw/conn.h>
 #include <nicfw/dma.h>
-#include <nicfw/flow.h>
-#include <nicfw/message.h>
-#include <nicfw/reply.h>
 
 enum {
 	WORD_SLEEPING = NIC_RINGS,
@@ -133,53 +130,11 @@ enum bcl_status bcl_nic_port_open(struct bcl_card *card,
 	return BCL_OK;
 }
 
-/*
- * End a message of a port that is being closed. A numbered message is
- * withdrawn, as the peer may have seen it; the others are freed. No completion
- * is written. A reply to a GET becomes a failure.
- */
-static void close_message(struct bcl_card *card, struct nic_message *message)
+void bcl_nic_port_remove(struct bcl_card *card, struct nic_port *port)
 {
-	struct nic_conn *conn = message->node->conn;
+	struct nic_port **at = &card->ports[port->number % NIC_PORT_BUCKETS];
 
-	if (!message->gate && message->op == BCL_SEG_GET_REPLY) {
-		bcl_nic_reply_fail(card, message);
-		return;
-	}
-	switch ((enum nic_message_state)message->state) {
-	case NIC_MESSAGE_SENDING:
-	case NIC_MESSAGE_SENT:
-		bcl_nic_message_withdraw(card, conn, message);
-		break;
-	case NIC_MESSAGE_WITHDRAWN:
-		break;
-	default:
-		bcl_nic_message_free(card, message);
-		return;
-	}
-	message->port = NULL;
-	message->flow = NULL;
-	message->gate = NULL;
-	message->status = BCL_ERR_CLOSED;
-}
-
-enum bcl_status bcl_nic_port_close(struct bcl_card *card, uint16_t number)
-{
-	struct nic_port *port = nic_port_find(card, number), **at;
-	struct nic_flow *flow;
-	uint32_t i;
-
-	if (!port)
-		return BCL_ERR_ARG;
-	bcl_nic_assemble_close(card, port);
-	port->closed = 1; /* the flows stay until all messages are gone */
-	for (i = 0; i < card->config.max_messages; i++)
-		if (card->message[i].state != NIC_MESSAGE_FREE &&
-		    card->message[i].port == port)
-			close_message(card, &card->message[i]);
-	while ((flow = nic_list_first(&port->flows, struct nic_flow, in_port)))
-		bcl_nic_flow_free(card, flow);
-	at = &card->ports[number % NIC_PORT_BUCKETS];
+	bcl_assert(port->closed && nic_list_empty(&port->flows));
 	while (*at != port)
 		at = &(*at)->hashed;
 	*at = port->hashed;
@@ -189,7 +144,6 @@ enum bcl_status bcl_nic_port_close(struct bcl_card *card, uint16_t number)
 	nic_list_remove(&port->starving);
 	port->jobs++;
 	bcl_nic_port_job_done(card, port);
-	return BCL_OK;
 }
 
 void bcl_nic_port_job_done(struct bcl_card *card, struct nic_port *port)
@@ -224,8 +178,7 @@ static enum bcl_dma_result read_index(struct bcl_card *card,
 	return result;
 }
 
-/* Send ROOM to all peers that the port refused. */
-static void tell_room(struct bcl_card *card, struct nic_port *port)
+void bcl_nic_port_tell_room(struct bcl_card *card, struct nic_port *port)
 {
 	struct nic_conn *conn;
 	uint32_t i = 0, k;
@@ -237,9 +190,8 @@ static void tell_room(struct bcl_card *card, struct nic_port *port)
 				continue;
 			conn->rooms_ready |= (uint8_t)(1u << k);
 			if (conn->small_rail < BCL_RAILS_MAX)
-				bcl_nic_conn_work(card, conn,
-						  NIC_WORK_ACK
-							  << conn->small_rail);
+				nic_conn_work(card, conn,
+					      NIC_WORK_ACK << conn->small_rail);
 		}
 	}
 }
@@ -258,7 +210,7 @@ void bcl_nic_port_freed(struct bcl_card *card, struct nic_port *port,
 	ring->wanted = 0;
 	if (!port->ring[NIC_BLOCKS].wanted && !port->ring[NIC_LONGS].wanted)
 		nic_list_remove(&port->starving);
-	tell_room(card, port);
+	bcl_nic_port_tell_room(card, port);
 }
 
 /* Only the ring NIC_BLOCKS is read by a dma that may be PENDING. */
@@ -409,60 +361,4 @@ void bcl_nic_port_wake(struct bcl_card *card)
 		if (nic_load_first(&port->at.indices->sleeping))
 			card->hal.wake(card->host, port->number);
 	}
-}
-
-enum bcl_status bcl_nic_port_post(struct bcl_card *card,
-				  const struct bcl_control *control)
-{
-	struct nic_port *port =
-		control->channel.port > 65535
-			? NULL
-			: nic_port_find(card, (uint16_t)control->channel.port);
-	struct nic_channel *channel;
-
-	if (!port || control->channel.number >= port->nchannels ||
-	    control->channel.reading > 1 ||
-	    (!control->channel.reading &&
-	     control->channel.length > UINT32_MAX) ||
-	    control->channel.offset + control->channel.length <
-		    control->channel.offset)
-		return BCL_ERR_ARG;
-	channel = &port->channel[control->channel.number];
-	if (channel->armed || channel->filling)
-		return BCL_ERR_BUSY;
-	channel->armed = 1;
-	channel->reading = (uint8_t)control->channel.reading;
-	channel->generation = control->channel.generation;
-	channel->handle = control->channel.handle;
-	channel->offset = control->channel.offset;
-	channel->length = control->channel.length;
-	channel->cookie = control->channel.cookie;
-	channel->card = control->channel.card;
-	channel->card_port = (uint16_t)control->channel.card_port;
-	if (port->refused)
-		tell_room(card, port);
-	return BCL_OK;
-}
-
-enum bcl_status bcl_nic_port_unpost(struct bcl_card *card,
-				    const struct bcl_control *control)
-{
-	struct nic_port *port =
-		control->channel.port > 65535
-			? NULL
-			: nic_port_find(card, (uint16_t)control->channel.port);
-	struct nic_channel *channel;
-
-	if (!port || control->channel.number >= port->nchannels)
-		return BCL_ERR_ARG;
-	channel = &port->channel[control->channel.number];
-	if (channel->filling || (channel->armed && channel->reads))
-		return BCL_ERR_BUSY;
-	if (!channel->armed)
-		return BCL_ERR_EMPTY;
-	if (channel->reading)
-		nic_channel_end_offer(channel);
-	else
-		channel->armed = 0;
-	return BCL_OK;
 }

@@ -5,17 +5,84 @@
 #ifndef NICFW_PORT_H
 #define NICFW_PORT_H
 
-#include <nicfw/objects.h>
+#include <nicfw/card.h>
+
+enum nic_intake {
+	NIC_INTAKE_IDLE,
+	NIC_INTAKE_SUBMIT, /* reading an entry of submits[] */
+	NIC_INTAKE_REQUEST,
+};
+
+/*
+ * The areas of a port in host memory. The card reaches them directly, with
+ * BCL_HAL_GATHER only.
+ */
+struct nic_areas {
+	const struct bcl_request *requests;
+	struct bcl_completion *sends, *receives;
+	uint8_t *blocks;
+	const struct bcl_port_indices *indices;
+};
+
+/* Blocks of one size. They are taken and given back in ring order. */
+struct nic_ring {
+	uint32_t n;    /* a power of two, or 0 */
+	uint32_t next; /* blocks taken so far */
+	/* blocks given back so far, as last read from the library's indices */
+	uint32_t freed;
+	uint32_t nspare;
+	uint32_t *spare; /* bitmap: blocks taken, but not delivered */
+	uint8_t wanted;	 /* a message was refused because no block was free */
+};
+
+enum nic_rings {
+	NIC_BLOCKS,
+	NIC_LONGS,
+	NIC_RINGS,
+};
+
+struct nic_port {
+	struct nic_link intake;	  /* card->intake: submits[] to be read */
+	struct nic_link active;	  /* card->active: has ready flows */
+	struct nic_link news;	  /* card->news: events since the last wake */
+	struct nic_link starving; /* card->starving: no block was free */
+	struct nic_link ready;	  /* flows that may send */
+	struct nic_link flows;	  /* all flows of the port */
+	struct nic_port *hashed;
+	/* handles of memory */
+	uint32_t requests, sends, receives, blocks, indices;
+	uint32_t nrequests, nreceives, nchannels;
+	uint8_t sends_shift, receives_shift; /* entries = 1 << shift */
+	uint32_t made, taken;	 /* entries of submits[]: written, read */
+	uint32_t sent, received; /* completions written to each queue */
+	uint32_t messages;	 /* unfinished requests of this port */
+	uint32_t jobs;
+	uint32_t index; /* request that is being read */
+	/*
+	 * Targets of dma: the count of freed blocks of each ring, then
+	 * `sleeping`.
+	 */
+	uint32_t word[NIC_RINGS + 1];
+	uint16_t number;
+	uint8_t step;	   /* enum nic_intake */
+	uint8_t reading;   /* a dma of the intake is pending */
+	uint8_t freed_due; /* a dma of blocks_freed is pending */
+	uint8_t sleeping_due;
+	uint8_t refused; /* a channel or block was not free: owes a ROOM */
+	uint8_t closed;
+	struct nic_areas at;
+	/* without BCL_HAL_GATHER: copy of the request that is being read */
+	struct bcl_request request;
+	struct nic_ring ring[NIC_RINGS];
+	struct nic_channel *channel;
+};
 
 uint32_t bcl_nic_port_size(uint32_t nblocks, uint32_t nlongs,
 			   uint32_t nchannels);
 enum bcl_status bcl_nic_port_open(struct bcl_card *card,
 				  const struct bcl_control *control);
-enum bcl_status bcl_nic_port_close(struct bcl_card *card, uint16_t number);
-enum bcl_status bcl_nic_port_post(struct bcl_card *card,
-				  const struct bcl_control *control);
-enum bcl_status bcl_nic_port_unpost(struct bcl_card *card,
-				    const struct bcl_control *control);
+/* Remove a closed port, whose messages and flows are gone. */
+void bcl_nic_port_remove(struct bcl_card *card, struct nic_port *port);
 void bcl_nic_port_init(struct nic_port *port);
 /* A dma for the port has ended. Frees a closed port with its last dma. */
 void bcl_nic_port_job_done(struct bcl_card *card, struct nic_port *port);
@@ -31,6 +98,8 @@ void bcl_nic_port_block_spare(struct nic_ring *ring, uint32_t block);
 /* The count of freed blocks of a ring has been read to port->word[]. */
 void bcl_nic_port_freed(struct bcl_card *card, struct nic_port *port,
 			enum nic_rings which);
+/* Send ROOM to all peers that the port refused. */
+void bcl_nic_port_tell_room(struct bcl_card *card, struct nic_port *port);
 /* Look whether starving ports have a free block again. */
 void bcl_nic_port_feed(struct bcl_card *card);
 void bcl_nic_port_wake(struct bcl_card *card);
@@ -44,17 +113,6 @@ static inline struct nic_port *nic_port_find(const struct bcl_card *card,
 	while (port && port->number != number)
 		port = port->hashed;
 	return port;
-}
-
-/*
- * The data that was offered has been read, or the offer is withdrawn. A peer
- * that still asks for it is told that it is gone. The next offer has the next
- * generation.
- */
-static inline void nic_channel_end_offer(struct nic_channel *channel)
-{
-	channel->armed = 0;
-	channel->generation++;
 }
 
 /*

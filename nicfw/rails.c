@@ -17,8 +17,10 @@
 
 #include <nicfw/card.h>
 #include <nicfw/conn.h>
-#include <nicfw/deadline.h>
 #include <nicfw/frame.h>
+#include <nicfw/launch.h>
+#include <nicfw/message.h>
+#include <nicfw/retransmit.h>
 #include <nicfw/window.h>
 
 enum {
@@ -84,11 +86,72 @@ static void tell_peer(struct bcl_card *card, struct nic_conn *conn,
 			bcl_nic_frame_rail_down(card, conn, by, rail);
 }
 
-/* The peer will not report the frames that came by the rail. */
+/*
+ * Free the flight. Its messages are sent by another rail, or withdrawn, even if
+ * the frame arrived.
+ */
+static void drop(struct bcl_card *card, struct nic_conn *conn,
+		 struct nic_flight *flight)
+{
+	bcl_nic_message_reroute(card, conn, flight);
+	bcl_nic_window_free(card, flight);
+}
+
+/*
+ * The rail is dead: single-frame messages go by another rail. Fragments of long
+ * messages stay until the peer reports which of them arrived.
+ */
+static void reroute_messages(struct bcl_card *card, struct nic_conn *conn,
+			     unsigned rail)
+{
+	struct nic_window *window = &conn->window[rail];
+	struct nic_flight *flight;
+	struct nic_link *link, *next;
+	uint32_t i = 0;
+
+	while ((flight = bcl_nic_launch_next_new(card, conn, rail, &i)))
+		bcl_nic_retransmit_reroute(card, conn, flight);
+	for (link = window->flights.next; link != &window->flights;
+	     link = next) {
+		next = link->next;
+		flight = bcl_container_of(link, struct nic_flight, link);
+		if (nic_message_part(conn, flight))
+			bcl_nic_window_mark_lost(flight);
+		else
+			drop(card, conn, flight);
+	}
+	bcl_nic_window_stop(window);
+}
+
+/* The peer has reported which frames came: send the others by another rail. */
+static void reroute_missing(struct bcl_card *card, struct nic_conn *conn,
+			    unsigned rail, const struct nic_sack *report)
+{
+	struct nic_flight *flight;
+	bool known;
+
+	while ((flight = bcl_nic_window_missing(card, &conn->window[rail],
+						report, &known))) {
+		if (known)
+			bcl_nic_retransmit_reroute(card, conn, flight);
+		else
+			drop(card, conn, flight);
+	}
+}
+
+/*
+ * The peer will not report which frames came by the rail: the messages of all
+ * flights are sent as a whole, or withdrawn.
+ */
 static void give_up(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 {
-	conn->window[rail].down_tries = 0;
-	bcl_nic_window_abandon(card, conn, rail);
+	struct nic_window *window = &conn->window[rail];
+	struct nic_flight *flight;
+
+	window->down_tries = 0;
+	while ((flight = nic_list_first(&window->flights, struct nic_flight,
+					link)))
+		drop(card, conn, flight);
 	bcl_nic_conn_resume(card, conn);
 }
 
@@ -103,7 +166,7 @@ static void stop(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 	window->state = NIC_RAIL_OFF;
 	window->turn++;
 	window->ack_due = 0;
-	bcl_nic_window_stop(card, conn, rail);
+	reroute_messages(card, conn, rail);
 	window->down_tries =
 		nic_list_empty(&window->flights) ? 0 : NIC_RAIL_DOWN_TRIES;
 	bcl_nic_rails_choose(card, conn);
@@ -113,7 +176,7 @@ static void stop(struct bcl_card *card, struct nic_conn *conn, unsigned rail)
 	bcl_nic_conn_resume(card, conn);
 	conn->hello_wait = (uint32_t)card->config.rto_min;
 	conn->hello_at = card->now + conn->hello_wait;
-	nic_deadline(card, conn, conn->hello_at);
+	nic_conn_due(card, conn, conn->hello_at);
 }
 
 void bcl_nic_rails_down(struct bcl_card *card, struct nic_conn *conn,
@@ -158,41 +221,39 @@ static uint64_t vouched(struct bcl_card *card, struct nic_conn *conn,
 }
 
 /*
- * A rail that once led to the peer was given up, is called, and is refused. End
- * the connection if no other rail has vouched for the peer in time.
+ * A rail that once led to the peer was given up, is called, and is refused.
+ * Returns true if no other rail has vouched for the peer in time.
  */
-static void refused_again(struct bcl_card *card, struct nic_conn *conn,
-			  unsigned rail, enum bcl_status why)
+static bool refused_again(struct bcl_card *card, struct nic_conn *conn,
+			  unsigned rail)
 {
 	struct nic_window *window = &conn->window[rail];
 	uint32_t heard = nic_coarse(vouched(card, conn, rail));
 
-	if (bcl_before(window->refused, heard))
+	if (bcl_before(window->refused, heard)) {
 		window->refused = nic_coarse(card->now);
-	else if (nic_coarse(card->now) - window->refused >=
-		 nic_coarse(card->config.peer_timeout / VOUCH))
-		bcl_nic_conn_end(card, conn, why);
+		return false;
+	}
+	return nic_coarse(card->now) - window->refused >=
+	       nic_coarse(card->config.peer_timeout / VOUCH);
 }
 
-void bcl_nic_rails_refused(struct bcl_card *card, struct nic_conn *conn,
-			   unsigned rail, enum bcl_status why)
+bool bcl_nic_rails_refused(struct bcl_card *card, struct nic_conn *conn,
+			   unsigned rail)
 {
 	struct nic_window *window = &conn->window[rail];
 
 	nic_count(card, rails_refused);
 	if (window->refused == 0)
 		window->refused = nic_coarse(card->now);
-	if (conn->state < NIC_CONN_UP) {
-		if (!hopes(conn))
-			bcl_nic_conn_end(card, conn, why);
-	} else if (window->state == NIC_RAIL_PROVED) {
-		if (vouched(card, conn, rail))
-			bcl_nic_rails_down(card, conn, rail);
-		else
-			bcl_nic_conn_end(card, conn, why);
-	} else if (window->peer) {
-		refused_again(card, conn, rail, why);
-	}
+	if (conn->state < NIC_CONN_UP)
+		return !hopes(conn);
+	if (window->state != NIC_RAIL_PROVED)
+		return window->peer && refused_again(card, conn, rail);
+	if (!vouched(card, conn, rail))
+		return true;
+	bcl_nic_rails_down(card, conn, rail);
+	return false;
 }
 
 void bcl_nic_rails_send_down(struct bcl_card *card, struct nic_conn *conn,
@@ -210,13 +271,15 @@ bool bcl_nic_rails_down_received(struct bcl_card *card, struct nic_conn *conn,
 				 const uint8_t *bits)
 {
 	uint64_t says = bcl_get64(segment->targ64);
-	uint32_t id = bcl_get32(segment->target), ack = (uint32_t)says;
+	uint32_t id = bcl_get32(segment->target);
+	const struct nic_sack report = { (uint32_t)says,
+					 bcl_get32(segment->arg32), bits };
 	struct nic_window *window = &conn->window[id & 3];
 	uint8_t turn = (uint8_t)(says >> 32), heard = (uint8_t)(says >> 40);
 	int later = (int8_t)(turn - window->peer_turn);
 
 	if ((id & ~3u) != conn->id || (id & 3) == by || window->peer == 0 ||
-	    bcl_before(window->next, ack))
+	    bcl_before(window->next, report.ack))
 		return false;
 	if (later < 0 || (later == 0 && window->state == NIC_RAIL_PROVED))
 		return true; /* the rail is up again */
@@ -226,8 +289,7 @@ bool bcl_nic_rails_down_received(struct bcl_card *card, struct nic_conn *conn,
 	/* Not a report about an earlier end of the rail. */
 	if (window->down_tries && (later || heard == window->turn)) {
 		window->down_tries = 0;
-		bcl_nic_window_settle(card, conn, id & 3, ack,
-				      bcl_get32(segment->arg32), bits);
+		reroute_missing(card, conn, id & 3, &report);
 	}
 	if (says >> 48 & 1)
 		bcl_nic_frame_rail_down(card, conn, by, id & 3);
@@ -260,7 +322,7 @@ enum bcl_status bcl_nic_rails_set(struct bcl_card *card,
 		if (conn->node->conn == conn &&
 		    conn->state != NIC_CONN_PARKING) {
 			conn->hello_at = card->now;
-			nic_deadline(card, conn, card->now);
+			nic_conn_due(card, conn, card->now);
 		}
 	}
 	return BCL_OK;

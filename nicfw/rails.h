@@ -3,7 +3,7 @@
 #ifndef NICFW_RAILS_H
 #define NICFW_RAILS_H
 
-#include <nicfw/objects.h>
+#include <nicfw/conn.h>
 
 enum bcl_status bcl_nic_rails_set(struct bcl_card *card,
 				  const struct bcl_control *control);
@@ -43,10 +43,10 @@ void bcl_nic_rails_down(struct bcl_card *card, struct nic_conn *conn,
 /*
  * The wire reports that nobody listens at the peer's address on this rail: this
  * is evidence against the rail, and against the peer if no other rail vouches
- * for it.
+ * for it. Returns true if the connection is to end.
  */
-void bcl_nic_rails_refused(struct bcl_card *card, struct nic_conn *conn,
-			   unsigned rail, enum bcl_status why);
+bool bcl_nic_rails_refused(struct bcl_card *card, struct nic_conn *conn,
+			   unsigned rail);
 /*
  * The peer has not reported yet which frames came by a dead rail: send
  * RAIL_DOWN once more, or give up.

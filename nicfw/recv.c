@@ -6,13 +6,16 @@
  */
 #include <nicfw/recv.h>
 
+#include <nicfw/arrived.h>
 #include <nicfw/assemble.h>
 #include <nicfw/card.h>
 #include <nicfw/conn.h>
+#include <nicfw/contact.h>
 #include <nicfw/deliver.h>
+#include <nicfw/dma.h>
 #include <nicfw/flow.h>
 #include <nicfw/frame.h>
-#include <nicfw/hello.h>
+#include <nicfw/handshake.h>
 #include <nicfw/message.h>
 #include <nicfw/rails.h>
 #include <nicfw/verdict.h>
@@ -69,7 +72,8 @@ static void hello(struct bcl_card *card, const struct frame *frame)
 		return;
 	}
 	if (frame->kind == BCL_FRAME_HELLO) {
-		bcl_nic_hello_received(card, frame->rail, frame->header, &body);
+		bcl_nic_handshake_received(card, frame->rail, frame->header,
+					   &body);
 		return;
 	}
 	id = bcl_get32(frame->header->conn);
@@ -78,7 +82,8 @@ static void hello(struct bcl_card *card, const struct frame *frame)
 		nic_count(card, dropped_conn);
 		return;
 	}
-	bcl_nic_hello_answered(card, conn, frame->rail, frame->header, &body);
+	bcl_nic_handshake_answered(card, conn, frame->rail, frame->header,
+				   &body);
 }
 
 /* True if this card sent a frame with these headers on the connection. */
@@ -111,7 +116,7 @@ static void reset(struct bcl_card *card, const struct frame *frame)
 	memcpy(head + 40, frame->body, sizeof(head) - 40);
 	while ((conn = nic_conn_next(card, &i))) {
 		if (ours(card, conn, head)) {
-			bcl_nic_conn_end(card, conn, BCL_ERR_RESET);
+			bcl_nic_contact_end(card, conn, BCL_ERR_RESET);
 			return;
 		}
 	}
@@ -126,13 +131,18 @@ static enum nic_accept notice(struct bcl_card *card, struct nic_conn *conn,
 {
 	uint32_t length = bcl_get16(segment->length);
 	uint32_t n = bcl_get32(segment->arg32);
+	struct nic_sack sack;
 
 	switch (segment->op) {
 	case BCL_SEG_SACK:
 		if (n > BCL_SACK_BITS || (n + 7) / 8 > length)
 			return NIC_MALFORMED;
-		bcl_nic_window_sack(card, conn, frame->rail,
-				    bcl_get32(frame->header->ack), n, payload);
+		sack.ack = bcl_get32(frame->header->ack);
+		sack.nbits = n;
+		sack.bits = payload;
+		if (bcl_nic_window_sack(card, &conn->window[frame->rail],
+					&sack))
+			bcl_nic_conn_resume(card, conn);
 		return NIC_ACCEPTED;
 	case BCL_SEG_VERDICT:
 		if (n > BCL_MSG_AHEAD || (n + 1) / 2 > length)
@@ -284,13 +294,13 @@ static void data(struct bcl_card *card, struct nic_conn *conn,
 	uint32_t seq = bcl_get32(frame->header->seq);
 	enum nic_accept accept;
 
-	switch (nic_window_check(card, conn, frame->rail, seq)) {
+	switch (nic_arrived_check(card, conn, frame->rail, seq)) {
 	case NIC_SEQ_NEW:
 		break;
 	case NIC_SEQ_DUPLICATE:
 		nic_count(card, dropped_duplicate);
 		conn->window[frame->rail].ack_due = 1;
-		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << frame->rail);
+		nic_conn_work(card, conn, NIC_WORK_ACK << frame->rail);
 		return;
 	case NIC_SEQ_OUTSIDE:
 		nic_count(card, dropped_window);
@@ -303,8 +313,8 @@ static void data(struct bcl_card *card, struct nic_conn *conn,
 	if (accept == NIC_LONG_WAY)
 		accept = contents(card, conn, frame);
 	if (accept == NIC_ACCEPTED)
-		nic_window_arrived(card, conn, frame->rail, seq,
-				   BCL_HEADERS_SIZE + frame->body_len);
+		nic_arrived_note(card, conn, frame->rail, seq,
+				 BCL_HEADERS_SIZE + frame->body_len);
 	else if (accept == NIC_NO_ROOM)
 		nic_count(card, dropped_early);
 	else if (accept == NIC_CORRUPT)
@@ -358,7 +368,7 @@ static bool take_header(struct bcl_card *card, struct nic_conn *conn,
 	conn->frames_received++;
 	nic_count(card, frames_received);
 	if (header->kind & BCL_FRAME_ASK)
-		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << frame->rail);
+		nic_conn_work(card, conn, NIC_WORK_ACK << frame->rail);
 	return true;
 }
 
@@ -366,7 +376,16 @@ static void answers(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 		    uint32_t done, uint32_t ack)
 {
 	bcl_nic_message_done(card, conn, done);
-	bcl_nic_window_ack(card, conn, rail, ack);
+	switch (bcl_nic_window_ack(card, conn, rail, ack)) {
+	case NIC_ACKED_NONE:
+		return;
+	case NIC_ACKED_SOME:
+		break;
+	case NIC_ACKED_ALL:
+		bcl_nic_conn_await(card, conn);
+		break;
+	}
+	bcl_nic_conn_resume(card, conn);
 }
 
 void bcl_nic_recv_answers(struct bcl_card *card)
@@ -430,16 +449,16 @@ static void dispatch(struct bcl_card *card, struct nic_conn *conn,
 		break;
 	case BCL_FRAME_PING:
 		conn->window[frame->rail].ack_due = 1;
-		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << frame->rail);
+		nic_conn_work(card, conn, NIC_WORK_ACK << frame->rail);
 		break;
 	case BCL_FRAME_BYE:
 		if (segments(card, conn, frame, NULL) != NIC_ACCEPTED)
 			nic_count(card, dropped_malformed);
 		else
-			bcl_nic_conn_bye(card, conn, frame->rail);
+			bcl_nic_contact_bye(card, conn, frame->rail);
 		break;
 	case BCL_FRAME_PARK:
-		bcl_nic_conn_park(card, conn, frame->rail);
+		bcl_nic_contact_park(card, conn, frame->rail);
 		break;
 	default:
 		nic_count(card, dropped_malformed);
@@ -482,8 +501,8 @@ static void connected(struct bcl_card *card, struct frame *frame)
 	if (!checked(card, conn, frame))
 		return;
 	if (frame->kind == BCL_FRAME_PING && greeting(frame, &hello))
-		bcl_nic_hello_proved(card, conn, frame->rail, frame->header,
-				     &hello);
+		bcl_nic_handshake_proved(card, conn, frame->rail, frame->header,
+					 &hello);
 	if (conn->window[frame->rail].state != NIC_RAIL_PROVED ||
 	    conn->state < NIC_CONN_UP) {
 		nic_count(card, dropped_state);
@@ -509,8 +528,8 @@ static void unconnected(struct bcl_card *card, const struct frame *frame)
 	switch (frame->kind) {
 	case BCL_FRAME_REFUSE:
 		memcpy(&refuse, frame->head + 40, sizeof(refuse));
-		bcl_nic_hello_refused(card, bcl_get32(frame->header->conn),
-				      &refuse);
+		bcl_nic_handshake_refused(card, bcl_get32(frame->header->conn),
+					  &refuse);
 		break;
 	case BCL_FRAME_RESET:
 		reset(card, frame);

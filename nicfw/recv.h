@@ -3,7 +3,7 @@
 #ifndef NICFW_RECV_H
 #define NICFW_RECV_H
 
-#include <nicfw/objects.h>
+#include <nicfw/card.h>
 
 void bcl_nic_recv(struct bcl_card *card, unsigned rail,
 		  const struct bcl_rx_frame *frame);

@@ -13,13 +13,6 @@
 #include <nicfw/node.h>
 #include <nicfw/port.h>
 
-uint32_t bcl_nic_reply_token(const struct bcl_card *card,
-			     const struct nic_message *message)
-{
-	return (uint32_t)(message - card->message) |
-	       (uint32_t)message->generation << 16;
-}
-
 /*
  * True if `message` is a request, to be answered by a reply of this kind (op).
  */
@@ -44,25 +37,6 @@ struct nic_message *bcl_nic_reply_find(struct bcl_card *card,
 	    (message->number == 0 && message->state != NIC_MESSAGE_AWAITING))
 		return NULL;
 	return message;
-}
-
-enum nic_outcome bcl_nic_channel_find(struct nic_port *port, uint32_t target,
-				      bool reading, struct nic_channel **found)
-{
-	struct nic_channel *channel;
-	int16_t age;
-
-	if ((target & 0xffff) >= port->nchannels)
-		return NIC_OUTCOME_NOPORT;
-	channel = &port->channel[target & 0xffff];
-	*found = channel;
-	age = (int16_t)((target >> 16) - channel->generation);
-	if (age < 0)
-		return NIC_OUTCOME_NOPORT;
-	if (age > 0 || !channel->armed || channel->filling ||
-	    channel->reading != reading)
-		return NIC_OUTCOME_REFUSED;
-	return NIC_OUTCOME_OK;
 }
 
 /* True if the channel is offered to the receiver of the reply. */
@@ -223,50 +197,4 @@ enum nic_outcome bcl_nic_reply_atomic(struct bcl_card *card,
 	reply->word[0] = bcl_put64(old);
 	bcl_nic_flow_reply(card, reply);
 	return NIC_OUTCOME_OK;
-}
-
-void bcl_nic_reply_delivered(struct bcl_card *card, struct nic_message *message)
-{
-	struct bcl_completion entry = { .kind = BCL_CQ_READ };
-	struct nic_channel *channel;
-
-	if (!message->cookie || !message->port)
-		return; /* not the last read of a channel */
-	channel = &message->port->channel[message->index];
-	if (!channel->armed || !channel->reading ||
-	    channel->generation != message->cookie - 1)
-		return;
-	nic_channel_end_offer(channel);
-	entry.cookie = channel->cookie;
-	entry.card = message->node->card;
-	entry.index = message->index;
-	entry.node = nic_node_index(card, message->node);
-	entry.src_port = message->dst_port;
-	nic_port_event(card, message->port, BCL_QUEUE_RECEIVES, &entry);
-}
-
-void bcl_nic_reply_fail(struct bcl_card *card, struct nic_message *message)
-{
-	if (message->number && message->state != NIC_MESSAGE_WITHDRAWN)
-		bcl_nic_message_withdraw(card, message->node->conn, message);
-	message->port = NULL;
-	message->flow = NULL;
-	message->arg32 = BCL_ERR_NOPORT;
-	message->length = 0;
-	message->moved = 0;
-	message->nref = 0;
-	if (message->number)
-		return; /* the verdict on the number comes first */
-	nic_list_remove(&message->link);
-	bcl_nic_flow_reply(card, message);
-}
-
-void bcl_nic_reply_fault(struct bcl_card *card, struct nic_message *message)
-{
-	message->arg32 = message->status;
-	message->status = BCL_OK;
-	message->length = 0;
-	message->moved = 0;
-	message->nref = 0;
-	bcl_nic_flow_reply(card, message);
 }

@@ -9,7 +9,6 @@
 #include <nicfw/conn.h>
 #include <nicfw/message.h>
 #include <nicfw/rails.h>
-#include <nicfw/send.h>
 #include <nicfw/stripe.h>
 #include <nicfw/window.h>
 
@@ -107,7 +106,7 @@ static bool resend_run(struct bcl_card *card, struct nic_conn *conn,
 	if (!nic_window_open(window, run->payload + BCL_HEADERS_SIZE))
 		return false;
 	if (*budget == 0) {
-		bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
+		nic_conn_work(card, conn, NIC_WORK_LOST);
 		return false;
 	}
 	frames = bcl_min32(*budget, nic_window_room(window));
@@ -144,7 +143,7 @@ static bool resend(struct bcl_card *card, struct nic_conn *conn, unsigned rail,
 		return false;
 	if (*budget == 0 ||
 	    !nic_build_begin(card, conn, rail, flight, false, &build)) {
-		bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
+		nic_conn_work(card, conn, NIC_WORK_LOST);
 		return false;
 	}
 	note(card, conn, flight);
@@ -224,7 +223,7 @@ void bcl_nic_retransmit_messages(struct bcl_card *card, struct nic_conn *conn,
 			       conn->window[rail].payload)) {
 		if (*budget == 0 ||
 		    !nic_build_begin(card, conn, rail, NULL, false, &build)) {
-			bcl_nic_conn_work(card, conn, NIC_WORK_RESEND);
+			nic_conn_work(card, conn, NIC_WORK_RESEND);
 			return;
 		}
 		while ((message = nic_list_first(&conn->resend,
@@ -246,13 +245,7 @@ void bcl_nic_retransmit_reroute(struct bcl_card *card, struct nic_conn *conn,
 	}
 	bcl_nic_window_take(flight);
 	nic_list_append(&conn->parts, &flight->link);
-	bcl_nic_conn_work(card, conn, NIC_WORK_RESEND);
-}
-
-void bcl_nic_retransmit_forget(struct bcl_card *card, struct nic_flight *part)
-{
-	nic_list_remove(&part->link);
-	nic_pool_put(&card->flights, &part->link);
+	nic_conn_work(card, conn, NIC_WORK_RESEND);
 }
 
 /* The rail for the next bytes of a part; BCL_RAILS_MAX: none now. */
@@ -329,14 +322,15 @@ static bool send_part(struct bcl_card *card, struct nic_conn *conn,
 	    !nic_window_flights_left(card, window, true))
 		return false;
 	if (!shorten_part(card, part,
-			  bcl_nic_send_bytes(card, rail, window, part->length,
-					     stripe, *budget))) {
+			  bcl_nic_window_run_bytes(card, rail, window,
+						   part->length, stripe,
+						   *budget))) {
 		bcl_nic_message_withdraw(card, conn, part->message);
 		return true;
 	}
 	if (*budget == 0 ||
 	    !nic_build_begin(card, conn, rail, part, true, &build)) {
-		bcl_nic_conn_work(card, conn, NIC_WORK_RESEND);
+		nic_conn_work(card, conn, NIC_WORK_RESEND);
 		return false;
 	}
 	*budget -= bcl_min32(*budget, part->frames);
@@ -355,6 +349,6 @@ void bcl_nic_retransmit_parts(struct bcl_card *card, struct nic_conn *conn,
 		if (nic_message_part(conn, part))
 			more = send_part(card, conn, part, budget);
 		else
-			bcl_nic_retransmit_forget(card, part);
+			nic_window_discard(card, part);
 	}
 }

@@ -3,7 +3,7 @@
 #ifndef NICFW_RETRANSMIT_H
 #define NICFW_RETRANSMIT_H
 
-#include <nicfw/objects.h>
+#include <nicfw/card.h>
 
 void bcl_nic_retransmit_lost(struct bcl_card *card, struct nic_conn *conn,
 			     unsigned rail, unsigned *budget);
@@ -14,7 +14,5 @@ void bcl_nic_retransmit_parts(struct bcl_card *card, struct nic_conn *conn,
 /* The frame of a flight did not arrive: send its contents by any rail. */
 void bcl_nic_retransmit_reroute(struct bcl_card *card, struct nic_conn *conn,
 				struct nic_flight *flight);
-void bcl_nic_retransmit_forget(struct bcl_card *card,
-			       struct nic_flight *flight);
 
 #endif

@@ -122,23 +122,6 @@ bcl_nic_send_alone(struct bcl_card *card, struct nic_message *message)
 	return true;
 }
 
-uint32_t bcl_nic_send_bytes(const struct bcl_card *card, unsigned rail,
-			    const struct nic_window *window, uint32_t left,
-			    uint32_t stripe, unsigned budget)
-{
-	uint32_t frames = 1;
-
-	if (card->gather) {
-		frames = (stripe + window->payload - 1) / window->payload;
-		frames = bcl_min32(frames, card->rail[rail].burst);
-		frames = bcl_min32(frames, budget);
-		frames = bcl_min32(frames, nic_window_room(window));
-		frames = bcl_min32(frames, nic_window_numbers(window, true));
-		frames = bcl_max32(frames, 1);
-	}
-	return bcl_min32(left, frames * window->payload);
-}
-
 /*
  * Send the next part of a long message as one run. Returns the frames; 0: no
  * card memory or no flight is free.
@@ -157,9 +140,9 @@ static unsigned send_run(struct bcl_card *card, struct nic_conn *conn,
 	flight->message = message;
 	flight->number = message->number;
 	flight->offset = message->moved;
-	flight->length = bcl_nic_send_bytes(card, rail, window,
-					    message->length - message->moved,
-					    stripe, budget);
+	flight->length = bcl_nic_window_run_bytes(
+		card, rail, window, message->length - message->moved, stripe,
+		budget);
 	nic_window_frames(window, flight);
 	if (!nic_build_run(card, &build, message)) {
 		flight->bytes = 0;
@@ -379,10 +362,10 @@ void bcl_nic_send_ready(struct bcl_card *card, unsigned rail)
 	bcl_nic_flow_wake_list(card, &at->flows);
 	while ((conn = nic_conn_next(card, &i))) {
 		if (conn->window[rail].lost)
-			bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
+			nic_conn_work(card, conn, NIC_WORK_LOST);
 		if (!nic_list_empty(&conn->resend) ||
 		    !nic_list_empty(&conn->parts))
-			bcl_nic_conn_work(card, conn, NIC_WORK_RESEND);
+			nic_conn_work(card, conn, NIC_WORK_RESEND);
 		if (conn->stripes)
 			bcl_nic_flow_wake_list(card, &conn->stalled);
 	}

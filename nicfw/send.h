@@ -3,7 +3,7 @@
 #ifndef NICFW_SEND_H
 #define NICFW_SEND_H
 
-#include <nicfw/objects.h>
+#include <nicfw/card.h>
 
 void bcl_nic_send(struct bcl_card *card, unsigned *budget);
 /*
@@ -12,13 +12,6 @@ void bcl_nic_send(struct bcl_card *card, unsigned *budget);
  * Returns false if the caller must queue the message.
  */
 bool bcl_nic_send_alone(struct bcl_card *card, struct nic_message *message);
-/*
- * Bytes of a long message to put in flight in one call: `left` in all, `stripe`
- * on this rail. Whole frames, or the end of the message.
- */
-uint32_t bcl_nic_send_bytes(const struct bcl_card *card, unsigned rail,
-			    const struct nic_window *window, uint32_t left,
-			    uint32_t stripe, unsigned budget);
 void bcl_nic_send_ready(struct bcl_card *card, unsigned rail);
 
 #endif

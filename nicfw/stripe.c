@@ -16,6 +16,7 @@
  */
 #include <nicfw/stripe.h>
 
+#include <nicfw/conn.h>
 #include <nicfw/window.h>
 
 static const uint32_t STRIPE = 4096;

@@ -3,7 +3,7 @@
 #ifndef NICFW_STRIPE_H
 #define NICFW_STRIPE_H
 
-#include <nicfw/objects.h>
+#include <nicfw/card.h>
 
 /* Bytes of the next stripe, when `left` bytes remain. */
 uint32_t bcl_nic_stripe_length(const struct nic_conn *conn, uint32_t left);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * One rail of a connection: congestion window, frames in flight, and frames
- * that have arrived.
+ * One rail of a connection: congestion window, and frames in flight.
  *
  * Sender: a congestion window in bytes with slow start, additive increase and
  * multiplicative decrease, bounded by the receiver's grant (after RFC 5681).
@@ -25,13 +24,9 @@
  */
 #include <nicfw/window.h>
 
-#include <nicfw/arena.h>
 #include <nicfw/card.h>
 #include <nicfw/conn.h>
-#include <nicfw/deadline.h>
-#include <nicfw/launch.h>
-#include <nicfw/message.h>
-#include <nicfw/retransmit.h>
+#include <nicfw/dma.h>
 #include <nicfw/stripe.h>
 
 static const uint32_t SAMPLE_MAX = 1u << 30; /* ns */
@@ -85,11 +80,7 @@ struct nic_flight *bcl_nic_window_part(struct bcl_card *card,
 	return rest;
 }
 
-/*
- * Count the flight as lost. Payload that is being fetched for it is not wanted
- * any more.
- */
-static void mark_lost(struct nic_flight *flight)
+void bcl_nic_window_mark_lost(struct nic_flight *flight)
 {
 	if (flight->buffer)
 		flight->buffer->flight = NULL;
@@ -104,7 +95,7 @@ static void mark_lost(struct nic_flight *flight)
 
 void bcl_nic_window_take(struct nic_flight *flight)
 {
-	mark_lost(flight);
+	bcl_nic_window_mark_lost(flight);
 	bcl_assert(flight->window->nflights);
 	flight->window->nflights--;
 	nic_list_remove(&flight->link);
@@ -131,11 +122,29 @@ uint32_t bcl_nic_window_rto(const struct bcl_card *card,
 	return nic_backoff(rto, window->rto_shift, card->config.rto_max);
 }
 
+uint32_t bcl_nic_window_run_bytes(const struct bcl_card *card, unsigned rail,
+				  const struct nic_window *window,
+				  uint32_t left, uint32_t stripe,
+				  unsigned budget)
+{
+	uint32_t frames = 1;
+
+	if (card->gather) {
+		frames = (stripe + window->payload - 1) / window->payload;
+		frames = bcl_min32(frames, card->rail[rail].burst);
+		frames = bcl_min32(frames, budget);
+		frames = bcl_min32(frames, nic_window_room(window));
+		frames = bcl_min32(frames, nic_window_numbers(window, true));
+		frames = bcl_max32(frames, 1);
+	}
+	return bcl_min32(left, frames * window->payload);
+}
+
 static inline void start_timer(struct bcl_card *card, struct nic_conn *conn,
 			       struct nic_window *window)
 {
 	window->rto_at = card->now + bcl_nic_window_rto(card, window);
-	nic_deadline(card, conn, window->rto_at);
+	nic_conn_due(card, conn, window->rto_at);
 }
 
 void bcl_nic_window_start_timer(struct bcl_card *card, struct nic_conn *conn,
@@ -205,8 +214,8 @@ static uint32_t retire(struct bcl_card *card, struct nic_flight *flight,
 	return bytes;
 }
 
-void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
-			unsigned rail, uint32_t ack)
+enum nic_acked bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
+				  unsigned rail, uint32_t ack)
 {
 	struct nic_window *window = &conn->window[rail];
 	struct nic_flight *flight =
@@ -216,7 +225,7 @@ void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
 
 	if (!flight || !bcl_before(flight->seq, ack) ||
 	    bcl_before(window->next, ack))
-		return;
+		return NIC_ACKED_NONE;
 	do {
 		if (tells_time(flight))
 			sent = flight->sent;
@@ -230,16 +239,15 @@ void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
 	if (sent)
 		measure_rtt(card, window, sent);
 	grow(window, bytes);
-	if (flight) {
-		start_timer(card, conn, window);
-		if (conn->stripes)
-			bcl_nic_stripe_acked(card, window, bytes);
-	} else {
+	if (!flight) {
 		window->rto_at = NIC_NEVER;
 		window->lost = 0;
-		bcl_nic_conn_await(card, conn);
+		return NIC_ACKED_ALL;
 	}
-	bcl_nic_conn_resume(card, conn);
+	start_timer(card, conn, window);
+	if (conn->stripes)
+		bcl_nic_stripe_acked(card, window, bytes);
+	return NIC_ACKED_SOME;
 }
 
 /* Take a flight out of the bytes in flight. */
@@ -267,13 +275,7 @@ static void shrink(struct nic_window *window)
 	window->recover = window->next;
 }
 
-/* The contents of a SACK segment. */
-struct sack {
-	uint32_t ack, nbits;
-	const uint8_t *bits;
-};
-
-static bool sacked(const struct sack *sack, uint32_t seq)
+static bool sacked(const struct nic_sack *sack, uint32_t seq)
 {
 	uint32_t i = seq - sack->ack - 1;
 
@@ -285,7 +287,7 @@ static bool sacked(const struct sack *sack, uint32_t seq)
  * false if a split is needed and no flight is free.
  */
 static bool part_by_sack(struct bcl_card *card, struct nic_flight *flight,
-			 const struct sack *sack)
+			 const struct nic_sack *sack)
 {
 	bool first = sacked(sack, flight->seq);
 	uint32_t n = 1;
@@ -314,23 +316,20 @@ static bool overtaken(struct bcl_card *card, struct nic_flight *flight,
 	return n >= flight->frames || bcl_nic_window_part(card, flight, n);
 }
 
-void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
-			 unsigned rail, uint32_t ack, uint32_t nbits,
-			 const uint8_t *bits)
+bool bcl_nic_window_sack(struct bcl_card *card, struct nic_window *window,
+			 const struct nic_sack *sack)
 {
-	const struct sack sack = { ack, nbits, bits };
-	struct nic_window *window = &conn->window[rail];
 	struct nic_flight *flight;
 	struct nic_link *link;
-	uint32_t highest = ack;
+	uint32_t highest = sack->ack;
 	uint64_t latest = 0, sent = 0;
 	bool arrived = false;
 
 	for (link = window->flights.next; link != &window->flights;
 	     link = link->next) {
 		flight = bcl_container_of(link, struct nic_flight, link);
-		if (!part_by_sack(card, flight, &sack) ||
-		    !sacked(&sack, flight->seq))
+		if (!part_by_sack(card, flight, sack) ||
+		    !sacked(sack, flight->seq))
 			continue;
 		highest = flight->seq + flight->frames - 1;
 		if (flight->sent > latest)
@@ -344,7 +343,7 @@ void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
 		arrived = true;
 	}
 	if (!arrived)
-		return;
+		return false;
 	if (sent)
 		measure_rtt(card, window, sent);
 	for (link = window->flights.next; link != &window->flights;
@@ -359,7 +358,7 @@ void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
 	}
 	window->timeouts = 0;
 	window->tlp_sent = 0;
-	bcl_nic_conn_resume(card, conn);
+	return true;
 }
 
 /* A time-out has passed: double the next one. */
@@ -397,11 +396,11 @@ static bool probe_tail(struct bcl_card *card, struct nic_conn *conn,
 	lose_flight(window, flight);
 	window->tlp_sent = 1;
 	back_off(card, conn, window);
-	bcl_nic_conn_work(card, conn, NIC_WORK_LOST);
+	nic_conn_work(card, conn, NIC_WORK_LOST);
 	return true;
 }
 
-void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
+bool bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
 			    unsigned rail)
 {
 	struct nic_window *window = &conn->window[rail];
@@ -410,7 +409,7 @@ void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
 
 	nic_count(card, timeouts);
 	if (probe_tail(card, conn, window))
-		return;
+		return false;
 	if (window->timeouts == 0) {
 		shrink(window);
 		window->timeout_first = card->now;
@@ -430,39 +429,12 @@ void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
 	if (window->timeouts < 31)
 		window->timeouts++;
 	back_off(card, conn, window);
-	bcl_nic_conn_work(card, conn, NIC_WORK_LOST | NIC_WORK_RESEND);
-	if (conn->stripes) /* no stripe waits for this rail any more */
-		bcl_nic_conn_resume(card, conn);
+	nic_conn_work(card, conn, NIC_WORK_LOST | NIC_WORK_RESEND);
+	return true;
 }
 
-/*
- * Free the flight. Its messages are sent by another rail, or withdrawn, even if
- * the frame arrived.
- */
-static void drop(struct bcl_card *card, struct nic_conn *conn,
-		 struct nic_flight *flight)
+void bcl_nic_window_stop(struct nic_window *window)
 {
-	bcl_nic_message_reroute(card, conn, flight);
-	bcl_nic_window_free(card, flight);
-}
-
-void bcl_nic_window_stop(struct bcl_card *card, struct nic_conn *conn,
-			 unsigned rail)
-{
-	struct nic_window *window = &conn->window[rail];
-	struct nic_flight *flight;
-	struct nic_link *link, *next;
-
-	bcl_nic_launch_drop(card, conn, rail);
-	for (link = window->flights.next; link != &window->flights;
-	     link = next) {
-		next = link->next;
-		flight = bcl_container_of(link, struct nic_flight, link);
-		if (nic_message_part(conn, flight))
-			mark_lost(flight);
-		else
-			drop(card, conn, flight);
-	}
 	bcl_assert(window->bytes == 0);
 	window->rto_at = NIC_NEVER;
 	window->timeouts = 0;
@@ -473,144 +445,23 @@ void bcl_nic_window_stop(struct bcl_card *card, struct nic_conn *conn,
 	window->pace = 0;
 }
 
-void bcl_nic_window_settle(struct bcl_card *card, struct nic_conn *conn,
-			   unsigned rail, uint32_t ack, uint32_t nbits,
-			   const uint8_t *bits)
+struct nic_flight *bcl_nic_window_missing(struct bcl_card *card,
+					  struct nic_window *window,
+					  const struct nic_sack *report,
+					  bool *known)
 {
-	const struct sack sack = { ack, nbits, bits };
-	struct nic_window *window = &conn->window[rail];
 	struct nic_flight *flight;
 
 	while ((flight = nic_list_first(&window->flights, struct nic_flight,
 					link))) {
-		if (bcl_before(flight->seq, ack))
-			retire(card, flight, ack - flight->seq);
-		else if (!part_by_sack(card, flight, &sack))
-			drop(card, conn, flight);
-		else if (sacked(&sack, flight->seq))
-			bcl_nic_window_free(card, flight);
-		else
-			bcl_nic_retransmit_reroute(card, conn, flight);
+		if (bcl_before(flight->seq, report->ack)) {
+			retire(card, flight, report->ack - flight->seq);
+			continue;
+		}
+		*known = part_by_sack(card, flight, report);
+		if (!*known || !sacked(report, flight->seq))
+			return flight;
+		bcl_nic_window_free(card, flight);
 	}
-}
-
-void bcl_nic_window_abandon(struct bcl_card *card, struct nic_conn *conn,
-			    unsigned rail)
-{
-	struct nic_window *window = &conn->window[rail];
-	struct nic_flight *flight;
-
-	while ((flight = nic_list_first(&window->flights, struct nic_flight,
-					link)))
-		drop(card, conn, flight);
-}
-
-static bool arrived(const struct nic_conn *conn, unsigned rail, uint32_t seq)
-{
-	const struct nic_arrived *some = conn->arrived;
-
-	return some &&
-	       (some->bits[rail][seq % BCL_SACK_BITS / 32] >> seq % 32 & 1);
-}
-
-static void forget_arrival(struct nic_conn *conn, unsigned rail, uint32_t seq)
-{
-	if (conn->arrived)
-		conn->arrived->bits[rail][seq % BCL_SACK_BITS / 32] &=
-			~(1u << seq % 32);
-}
-
-enum nic_seq bcl_nic_window_check_slow(struct bcl_card *card,
-				       struct nic_conn *conn, unsigned rail,
-				       uint32_t seq)
-{
-	uint32_t expected = conn->window[rail].expected;
-
-	if (bcl_before(seq, expected))
-		return NIC_SEQ_DUPLICATE;
-	if (seq - expected >= BCL_SACK_BITS)
-		return NIC_SEQ_OUTSIDE;
-	if (!conn->arrived)
-		conn->arrived =
-			bcl_nic_arena_take(card, sizeof(*conn->arrived));
-	if (!conn->arrived)
-		return NIC_SEQ_NO_MEMORY;
-	return arrived(conn, rail, seq) ? NIC_SEQ_DUPLICATE : NIC_SEQ_NEW;
-}
-
-/*
- * Frame `expected` has arrived: advance over it and the frames that had arrived
- * before their turn.
- */
-static void advance_expected(struct nic_conn *conn, unsigned rail)
-{
-	struct nic_window *window = &conn->window[rail];
-
-	do {
-		forget_arrival(conn, rail, window->expected);
-		window->expected++;
-	} while (bcl_before(window->expected, window->highest) &&
-		 arrived(conn, rail, window->expected));
-}
-
-void bcl_nic_window_arrived_slow(struct bcl_card *card, struct nic_conn *conn,
-				 unsigned rail, uint32_t seq, uint32_t bytes)
-{
-	struct nic_window *window = &conn->window[rail];
-
-	window->unacked += bytes;
-	nic_window_owe(card, window);
-	bcl_assert(seq == window->expected || conn->arrived);
-	if (seq != window->expected)
-		conn->arrived->bits[rail][seq % BCL_SACK_BITS / 32] |=
-			1u << seq % 32;
-	if (!bcl_before(seq, window->highest))
-		window->highest = seq + 1;
-	if (seq == window->expected)
-		advance_expected(conn, rail);
-	bcl_nic_conn_work(card, conn, NIC_WORK_ACK << rail);
-}
-
-void bcl_nic_window_begin(struct nic_conn *conn, unsigned rail, uint32_t seq)
-{
-	struct nic_window *window = &conn->window[rail];
-
-	if (conn->arrived)
-		memset(conn->arrived->bits[rail], 0,
-		       sizeof(conn->arrived->bits[rail]));
-	window->expected = seq;
-	window->highest = seq;
-}
-
-void bcl_nic_window_skip(struct nic_conn *conn, unsigned rail, uint32_t seq)
-{
-	struct nic_window *window = &conn->window[rail];
-
-	if (!bcl_before(window->expected, seq))
-		return;
-	if (seq - window->expected >= BCL_SACK_BITS) {
-		bcl_nic_window_begin(conn, rail, seq);
-		return;
-	}
-	while (bcl_before(window->expected, seq))
-		forget_arrival(conn, rail, window->expected++);
-	if (bcl_before(window->highest, seq))
-		window->highest = seq;
-	if (bcl_before(window->expected, window->highest) &&
-	    arrived(conn, rail, window->expected))
-		advance_expected(conn, rail);
-}
-
-uint32_t bcl_nic_window_bits(const struct nic_conn *conn, unsigned rail,
-			     uint8_t *bits)
-{
-	const struct nic_window *window = &conn->window[rail];
-	uint32_t first = window->expected + 1;
-	uint32_t n = window->highest - first, i;
-
-	memset(bits, 0, (n + 7) / 8);
-	for (i = 0; i < n; i++)
-		if (arrived(conn, rail, first + i))
-			bits[i / 8] |= (uint8_t)(1u << i % 8);
-	return n;
+	return NULL;
 }

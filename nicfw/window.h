@@ -1,21 +1,104 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * One rail of a connection: room in the congestion window, frames in flight,
- * and frames that have arrived.
+ * One rail of a connection: room in the congestion window, and frames in
+ * flight. The frames that arrive are in arrived.h.
  */
 #ifndef NICFW_WINDOW_H
 #define NICFW_WINDOW_H
 
-#include <nicfw/conn.h>
+#include <nicfw/card.h>
 
-/* A frame has arrived that is to be acknowledged. */
-static inline void nic_window_owe(const struct bcl_card *card,
-				  struct nic_window *window)
-{
-	if (!window->ack_due)
-		window->owed = card->now;
-	window->ack_due = 1;
-}
+enum nic_flight_state {
+	NIC_FLIGHT_BUILT, /* built, perhaps without its payload yet */
+	NIC_FLIGHT_SENT,
+	NIC_FLIGHT_UNSENT, /* the rail did not take it */
+	NIC_FLIGHT_LOST,
+	NIC_FLIGHT_SACKED,
+};
+
+/*
+ * One segment of a frame in flight; the first flight of a frame stands for the
+ * frame. Or a run: consecutive frames of a long message. When an event concerns
+ * some frames of a run only, bcl_nic_window_part() splits the run.
+ */
+struct nic_flight {
+	struct nic_link link;	 /* window->flights in order of seq; free */
+	struct nic_flight *more; /* next segment of this frame */
+	struct nic_message *message;
+	struct nic_buffer *buffer; /* BUILT: the frame */
+	struct nic_window *window;
+	uint64_t sent; /* time */
+	/* of `message` when it was built; differs if the message ended */
+	uint32_t number;
+	uint32_t offset, seq;
+	uint32_t length;  /* payload bytes */
+	uint32_t bytes;	  /* on the wire, with headers */
+	uint16_t frames;  /* 1, or the frames of a run */
+	uint16_t payload; /* a run: bytes of each frame but the last */
+	uint8_t state;
+	uint8_t retransmitted; /* sent more than once */
+	uint8_t withdraw;      /* the segment is a WITHDRAW, without payload */
+};
+
+enum nic_window_state {
+	NIC_RAIL_OFF,
+	NIC_RAIL_CALLING, /* HELLO sent */
+	NIC_RAIL_PROVED,
+};
+
+struct nic_window {
+	/* Both directions. */
+	uint32_t peer; /* connection id for frames to this rail of the peer */
+	uint8_t state;
+	uint8_t turn, peer_turn; /* number of the handshake: ours, the peer's */
+	uint8_t timeouts;	 /* in a row */
+	uint8_t rto_shift;	 /* RTO doublings since the last sample */
+	uint8_t ack_due;
+	uint8_t lost;	  /* some flights are LOST or UNSENT */
+	uint8_t tlp_sent; /* a tail-loss probe was sent */
+	/*
+	 * RAIL_DOWN segments left to send until the peer tells which frames
+	 * came by this rail before the rail died.
+	 */
+	uint8_t down_tries;
+	uint8_t probing;
+	uint8_t declined; /* HELLOs declined in favour of `answered` */
+	uint16_t payload; /* payload bytes of a frame with one segment */
+	uint16_t nflights;
+	/* peer's connection id in the last HELLO_ACK sent; 0: none */
+	uint32_t answered;
+	uint64_t nonce;	 /* of the last HELLO sent; 0: none */
+	uint64_t theirs; /* of the HELLO_ACK to that; 0: none */
+	/*
+	 * Nonce of the HELLO_ACKs sent, until a PING proves that the peer got
+	 * one; 0: none.
+	 */
+	uint64_t answer;
+	/* Sender. */
+	struct nic_link flights;
+	uint32_t next;	/* sequence number of the next new frame */
+	uint32_t bytes; /* bytes in flight */
+	uint32_t cwnd, ssthresh, rwnd; /* bytes */
+	uint32_t recover;	       /* seq: losses before are one event */
+	uint32_t probe; /* while `probing`: seq where retransmission begins */
+	uint32_t srtt, rttvar; /* ns; 0: unknown */
+	uint32_t min_rtt;      /* ns; 0: no sample without a delayed ACK */
+	uint64_t rto_at;
+	uint64_t timeout_first; /* time of the first of `timeouts` */
+	uint64_t span_from;	/* start of the measurement of `pace` */
+	uint32_t span_bytes;	/* acknowledged since span_from */
+	uint32_t pace;		/* ns to deliver 1 KB, smoothed; 0: unknown */
+	/* Receiver. */
+	uint64_t heard;
+	/*
+	 * Time when ack_due was set. conn.c delays `done` by the same measure.
+	 */
+	uint64_t owed;
+	uint32_t expected; /* the peer's seq: all before have arrived */
+	uint32_t highest;  /* 1 + highest seq that arrived */
+	uint32_t unacked;  /* bytes since the last ACK */
+	uint32_t refused;  /* nic_coarse() time; 0: not refused */
+};
 
 void bcl_nic_window_start(struct bcl_card *card, struct nic_conn *conn,
 			  unsigned rail);
@@ -31,62 +114,69 @@ void bcl_nic_window_take(struct nic_flight *flight);
  */
 struct nic_flight *bcl_nic_window_part(struct bcl_card *card,
 				       struct nic_flight *run, uint32_t frames);
-/* The peer's acknowledgements of our frames. */
-void bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
-			unsigned rail, uint32_t ack);
-void bcl_nic_window_sack(struct bcl_card *card, struct nic_conn *conn,
-			 unsigned rail, uint32_t ack, uint32_t nbits,
-			 const uint8_t *bits);
-void bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
+/*
+ * Count the flight as lost. Payload that is being fetched for it is not wanted
+ * any more.
+ */
+void bcl_nic_window_mark_lost(struct nic_flight *flight);
+
+enum nic_acked {
+	NIC_ACKED_NONE,
+	NIC_ACKED_SOME,
+	NIC_ACKED_ALL, /* nothing is in flight any more */
+};
+
+/* The peer acknowledges all frames before `ack`. */
+enum nic_acked bcl_nic_window_ack(struct bcl_card *card, struct nic_conn *conn,
+				  unsigned rail, uint32_t ack);
+
+/*
+ * The frames that the peer reports as arrived: all before `ack`, and those of a
+ * bitmap that begins behind `ack`.
+ */
+struct nic_sack {
+	uint32_t ack, nbits;
+	const uint8_t *bits;
+};
+
+/* Returns true if the report acknowledges frames in flight. */
+bool bcl_nic_window_sack(struct bcl_card *card, struct nic_window *window,
+			 const struct nic_sack *sack);
+/*
+ * The timer has expired. Returns false if the only consequence is a tail-loss
+ * probe.
+ */
+bool bcl_nic_window_timeout(struct bcl_card *card, struct nic_conn *conn,
 			    unsigned rail);
 uint32_t bcl_nic_window_rto(const struct bcl_card *card,
 			    const struct nic_window *window);
+/* The rail is dead, and nothing is in flight any more. */
+void bcl_nic_window_stop(struct nic_window *window);
 /*
- * The rail is dead: single-frame messages go by another rail. Fragments of long
- * messages stay until the peer reports which of them arrived.
+ * The peer has reported which frames arrived before the rail died: free their
+ * flights, up to the first flight that did not arrive. Returns that flight;
+ * NULL: none is left. *known is false if only some of its frames arrived, and
+ * no flight is free to split it.
  */
-void bcl_nic_window_stop(struct bcl_card *card, struct nic_conn *conn,
-			 unsigned rail);
+struct nic_flight *bcl_nic_window_missing(struct bcl_card *card,
+					  struct nic_window *window,
+					  const struct nic_sack *report,
+					  bool *known);
 /*
- * The peer has reported by `ack` and `bits` which frames arrived: send the
- * others by another rail.
+ * Bytes of a long message to put in flight in one call: `left` in all, `stripe`
+ * on this rail. Whole frames, or the end of the message.
  */
-void bcl_nic_window_settle(struct bcl_card *card, struct nic_conn *conn,
-			   unsigned rail, uint32_t ack, uint32_t nbits,
-			   const uint8_t *bits);
-/*
- * The peer will not report which frames arrived: the messages of all flights
- * are sent as a whole, or withdrawn.
- */
-void bcl_nic_window_abandon(struct bcl_card *card, struct nic_conn *conn,
-			    unsigned rail);
-/* How to handle a frame of the peer with this sequence number. */
-enum nic_seq {
-	NIC_SEQ_NEW,
-	NIC_SEQ_DUPLICATE,
-	NIC_SEQ_OUTSIDE,
-	NIC_SEQ_NO_MEMORY, /* to remember that it came out of order */
-};
-
-/*
- * The slow paths of nic_window_check() and nic_window_arrived(), for frames out
- * of order.
- */
-enum nic_seq bcl_nic_window_check_slow(struct bcl_card *card,
-				       struct nic_conn *conn, unsigned rail,
-				       uint32_t seq);
-void bcl_nic_window_arrived_slow(struct bcl_card *card, struct nic_conn *conn,
-				 unsigned rail, uint32_t seq, uint32_t bytes);
-/* Receive from another rail of the peer, whose first frame is `seq`. */
-void bcl_nic_window_begin(struct nic_conn *conn, unsigned rail, uint32_t seq);
-/* The peer will not send frames before `seq` any more. */
-void bcl_nic_window_skip(struct nic_conn *conn, unsigned rail, uint32_t seq);
-/*
- * Write a bitmap of the frames from expected + 1 that arrived. Returns the
- * number of bits.
- */
-uint32_t bcl_nic_window_bits(const struct nic_conn *conn, unsigned rail,
-			     uint8_t *bits);
+uint32_t bcl_nic_window_run_bytes(const struct bcl_card *card, unsigned rail,
+				  const struct nic_window *window,
+				  uint32_t left, uint32_t stripe,
+				  unsigned budget);
+/* Free a flight that is in no window any more: one of conn->parts. */
+static inline void nic_window_discard(struct bcl_card *card,
+				      struct nic_flight *part)
+{
+	nic_list_remove(&part->link);
+	nic_pool_put(&card->flights, &part->link);
+}
 
 /*
  * True if a frame of `bytes` may be put in flight now. A frame always may if
@@ -229,60 +319,6 @@ static inline void nic_window_frames(const struct nic_window *window,
 	flight->frames = (uint16_t)((flight->length + window->payload - 1) /
 				    window->payload);
 	flight->bytes = flight->length + flight->frames * BCL_HEADERS_SIZE;
-}
-
-/* The frame has its sequence number and was given to the rail. */
-static inline void nic_window_sent(struct bcl_card *card, struct nic_conn *conn,
-				   unsigned rail, struct nic_flight *flight)
-{
-	flight->state = NIC_FLIGHT_SENT;
-	flight->sent = card->now;
-	if (conn->window[rail].rto_at == NIC_NEVER)
-		bcl_nic_window_start_timer(card, conn, rail);
-}
-
-/* Decide whether to take a frame of the peer. */
-static inline enum nic_seq nic_window_check(struct bcl_card *card,
-					    struct nic_conn *conn,
-					    unsigned rail, uint32_t seq)
-{
-	return seq == conn->window[rail].expected
-		       ? NIC_SEQ_NEW
-		       : bcl_nic_window_check_slow(card, conn, rail, seq);
-}
-
-/*
- * `bytes` came in order, in frames that `expected` counts already. The
- * acknowledgement is delayed until there are enough bytes.
- */
-static inline void nic_window_followed(struct bcl_card *card,
-				       struct nic_conn *conn, unsigned rail,
-				       uint32_t bytes)
-{
-	struct nic_window *window = &conn->window[rail];
-
-	window->unacked += bytes;
-	nic_window_owe(card, window);
-	if (window->unacked < nic_window_unacked_max(card->rail[rail].window))
-		nic_conn_ack_soon(card, conn);
-	else
-		bcl_nic_conn_work(card, conn, NIC_WORK_ACK << rail);
-}
-
-/* The frame `seq` was taken. */
-static inline void nic_window_arrived(struct bcl_card *card,
-				      struct nic_conn *conn, unsigned rail,
-				      uint32_t seq, uint32_t bytes)
-{
-	struct nic_window *window = &conn->window[rail];
-
-	if (seq != window->expected || seq != window->highest) {
-		bcl_nic_window_arrived_slow(card, conn, rail, seq, bytes);
-		return;
-	}
-	window->expected = seq + 1;
-	window->highest = seq + 1;
-	nic_window_followed(card, conn, rail, bytes);
 }
 
 #endif

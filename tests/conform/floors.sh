@@ -21,7 +21,7 @@ nm -A "${objects[@]}" | perl -e '
 	my %below = (nicfw => "", transport => "nicfw", adi => "transport nicfw",
 		collectives => "adi transport",
 		"pvm-glue" => "transport collectives");
-	my %limit = (nicfw => 17, transport => 2, adi => 1, collectives => 1,
+	my %limit = (nicfw => 1, transport => 2, adi => 1, collectives => 1,
 		"pvm-glue" => 1);
 	my (%home, %wants, %calls, %seen, @order, $status);
 	while (<>) {

@@ -183,7 +183,7 @@ inline up(card)
 	node[card] = (node[card] == LOST -> LOST : UP)
 }
 
-/* bcl_nic_conn_over() */
+/* bcl_nic_contact_over() */
 inline over(card)
 {
 	free(CONN(card));
@@ -198,7 +198,7 @@ inline lose(card)
 
 /* ---- what a card does with a frame ---- */
 
-/* bcl_nic_hello_received(), choose_conn() */
+/* bcl_nic_handshake_received(), choose_conn() */
 inline hello_received(card)
 {
 	to = CONN(card);
@@ -255,7 +255,7 @@ inline call_anew(card)
 	transmit(card, HELLO, 0, conns[to].id, 0)
 }
 
-/* bcl_nic_hello_answered() */
+/* bcl_nic_handshake_answered() */
 inline hello_answered(card, whose)
 {
 	if
@@ -280,7 +280,8 @@ inline hello_answered(card, whose)
 	fi
 }
 
-/* bcl_nic_hello_proved(), take_over(); the candidate's place changes */
+/* bcl_nic_handshake_proved(), bcl_nic_contact_replace(); the candidate's place
+ * changes */
 inline hello_proved(card)
 {
 	if

@@ -165,8 +165,8 @@ inline send_part(whose, rail)
 	launch(whose, rail, j, 0)
 }
 
-/* bcl_nic_window_settle(), or bcl_nic_window_abandon(), for what is part of a
- * long message; bcl_nic_message_reroute(), ..._withdraw() */
+/* reroute_missing(), or give_up() of nicfw/rails.c, for what is part of a long
+ * message; bcl_nic_message_reroute(), ..._withdraw() */
 inline lose_rail(which, answered)
 {
 	up[which] = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Windows and grants (collectives/schedule.c, adi/put.c, adi/schedule.c,
- * nicfw/assemble.c): in each operation one member opens a window and grants it
- * to the others, which put their pieces there. It waits for the pieces of a
+ * nicfw/destination.c): in each operation one member opens a window and grants
+ * it to the others, which put their pieces there. It waits for the pieces of a
  * member one after the other, and closes. Operations follow each other, or are
  * under way at the same time; their tags repeat. Names are the code's.
  *

@@ -12,7 +12,8 @@
 
 #include <string.h>
 
-#include <nicfw/objects.h>
+#include <nicfw/conn.h>
+#include <nicfw/node.h>
 
 #include "card_world.h"
 

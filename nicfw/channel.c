@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Channels of ports: a buffer that takes one message, or data that is offered
+ * to peers, until the last of them has read the data.
+ */
+#include <nicfw/channel.h>
+
+#include <nicfw/card.h>
+#include <nicfw/message.h>
+#include <nicfw/node.h>
+#include <nicfw/port.h>
+
+enum nic_outcome bcl_nic_channel_find(struct nic_port *port, uint32_t target,
+				      bool reading, struct nic_channel **found)
+{
+	struct nic_channel *channel;
+	int16_t age;
+
+	if ((target & 0xffff) >= port->nchannels)
+		return NIC_OUTCOME_NOPORT;
+	channel = &port->channel[target & 0xffff];
+	*found = channel;
+	age = (int16_t)((target >> 16) - channel->generation);
+	if (age < 0)
+		return NIC_OUTCOME_NOPORT;
+	if (age > 0 || !channel->armed || channel->filling ||
+	    channel->reading != reading)
+		return NIC_OUTCOME_REFUSED;
+	return NIC_OUTCOME_OK;
+}
+
+/*
+ * The data that was offered has been read, or the offer is withdrawn. A peer
+ * that still asks for it is told that it is gone. The next offer has the next
+ * generation.
+ */
+static void end_offer(struct nic_channel *channel)
+{
+	channel->armed = 0;
+	channel->generation++;
+}
+
+void bcl_nic_channel_read(struct bcl_card *card,
+			  const struct nic_message *reply)
+{
+	struct bcl_completion entry = { .kind = BCL_CQ_READ };
+	struct nic_channel *channel;
+
+	if (!reply->cookie || !reply->port)
+		return; /* not the last read of a channel */
+	channel = &reply->port->channel[reply->index];
+	if (!channel->armed || !channel->reading ||
+	    channel->generation != reply->cookie - 1)
+		return;
+	end_offer(channel);
+	entry.cookie = channel->cookie;
+	entry.card = reply->node->card;
+	entry.index = reply->index;
+	entry.node = nic_node_index(card, reply->node);
+	entry.src_port = reply->dst_port;
+	nic_port_event(card, reply->port, BCL_QUEUE_RECEIVES, &entry);
+}
+
+static struct nic_port *port_of(const struct bcl_card *card,
+				const struct bcl_control *control)
+{
+	struct nic_port *port = NULL;
+
+	if (control->channel.port <= 65535)
+		port = nic_port_find(card, (uint16_t)control->channel.port);
+	return port && control->channel.number < port->nchannels ? port : NULL;
+}
+
+enum bcl_status bcl_nic_channel_post(struct bcl_card *card,
+				     const struct bcl_control *control)
+{
+	struct nic_port *port = port_of(card, control);
+	struct nic_channel *channel;
+
+	if (!port || control->channel.reading > 1 ||
+	    (!control->channel.reading &&
+	     control->channel.length > UINT32_MAX) ||
+	    control->channel.offset + control->channel.length <
+		    control->channel.offset)
+		return BCL_ERR_ARG;
+	channel = &port->channel[control->channel.number];
+	if (channel->armed || channel->filling)
+		return BCL_ERR_BUSY;
+	channel->armed = 1;
+	channel->reading = (uint8_t)control->channel.reading;
+	channel->generation = control->channel.generation;
+	channel->handle = control->channel.handle;
+	channel->offset = control->channel.offset;
+	channel->length = control->channel.length;
+	channel->cookie = control->channel.cookie;
+	channel->card = control->channel.card;
+	channel->card_port = (uint16_t)control->channel.card_port;
+	if (port->refused)
+		bcl_nic_port_tell_room(card, port);
+	return BCL_OK;
+}
+
+enum bcl_status bcl_nic_channel_unpost(struct bcl_card *card,
+				       const struct bcl_control *control)
+{
+	struct nic_port *port = port_of(card, control);
+	struct nic_channel *channel;
+
+	if (!port)
+		return BCL_ERR_ARG;
+	channel = &port->channel[control->channel.number];
+	if (channel->filling || (channel->armed && channel->reads))
+		return BCL_ERR_BUSY;
+	if (!channel->armed)
+		return BCL_ERR_EMPTY;
+	if (channel->reading)
+		end_offer(channel);
+	else
+		channel->armed = 0;
+	return BCL_OK;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Channels of ports: a buffer for one message, or data for peers to read. */
+#ifndef NICFW_CHANNEL_H
+#define NICFW_CHANNEL_H
+
+#include <nicfw/card.h>
+
+struct nic_channel {
+	uint64_t cookie, offset, length;
+	uint64_t card; /* card id that may read; 0: any */
+	uint32_t handle;
+	uint16_t card_port;
+	uint16_t generation;
+	uint16_t reads; /* replies in progress that read the channel */
+	uint8_t armed, reading, filling;
+};
+
+/* The outcome of a search for memory of ours, or of a request of a peer. */
+enum nic_outcome {
+	NIC_OUTCOME_OK,	     /* found; executed */
+	NIC_OUTCOME_REFUSED, /* not now: the peer is to try again later */
+	NIC_OUTCOME_NOPORT,  /* no such port, channel or request, for good */
+	NIC_OUTCOME_MEMORY,  /* the peer may not access the memory */
+	NIC_OUTCOME_TRUNCATED,
+	NIC_OUTCOME_MALFORMED, /* the message deserves no verdict */
+};
+
+enum bcl_status bcl_nic_channel_post(struct bcl_card *card,
+				     const struct bcl_control *control);
+enum bcl_status bcl_nic_channel_unpost(struct bcl_card *card,
+				       const struct bcl_control *control);
+/*
+ * Find the channel of a message. Returns OK if it is posted, REFUSED if not
+ * yet, NOPORT if no longer or if there is none.
+ */
+enum nic_outcome bcl_nic_channel_find(struct nic_port *port, uint32_t target,
+				      bool reading,
+				      struct nic_channel **channel);
+/* A reply was delivered. If it is the last read of an offer, the offer ends. */
+void bcl_nic_channel_read(struct bcl_card *card,
+			  const struct nic_message *reply);
+
+#endif
