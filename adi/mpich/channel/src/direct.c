@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * MPI_Send(), MPI_Isend() and MPI_Recv() of short messages without ch3's
- * requests and queues. Whatever is not simple goes the way of ch3.
+ * requests and queues. All other messages go the way of ch3.
  *
  * A message that has left needs no request: MPI_Isend() then returns MPICH's
  * request that is complete. Such a message cannot be cancelled any more.
