@@ -35,7 +35,7 @@ static void disable_in_child(void)
 
 static bool open_port(void)
 {
-	struct bcl_context_options options = { 0 };
+	struct bcl_context_options options = { .struct_size = sizeof(options) };
 	uint8_t key[16];
 	enum bcl_status status = BCL_ERR_SYSTEM;
 
@@ -173,7 +173,7 @@ bool endpoint_step(void)
  * memory, where messages outlive the sender. */
 static void fence_task(struct task *task)
 {
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 	enum bcl_status status;
 
 	if (task->state != TASK_MET || !task->up || !task->sent)

@@ -706,7 +706,8 @@ enum bcl_status bcl_adi_peer(struct bcl_adi *adi, unsigned rank,
 	return BCL_OK;
 }
 
-void bcl_peer_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
+enum bcl_status bcl_peer_info(const struct bcl_peer *peer,
+			      struct bcl_peer_info *info)
 {
 	const struct bcl_adi *adi = (const struct bcl_adi *)peer;
 	const struct mock_options *options = &adi->world->options;
@@ -718,6 +719,7 @@ void bcl_peer_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 
 	*info = known ? *known : (struct bcl_peer_info){ 0 };
 	info->state = BCL_PEER_UP;
+	return BCL_OK;
 }
 
 /* ---- memory -------------------------------------------------------------- */

@@ -602,7 +602,8 @@ enum bcl_status bcl_adi_peer(struct bcl_adi *adi, unsigned rank,
  * costs from rank 0 to the peer. Only rank 0 measures: see choose() in
  * coll_loggp.c.
  */
-void bcl_peer_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
+enum bcl_status bcl_peer_info(const struct bcl_peer *peer,
+			      struct bcl_peer_info *info)
 {
 	const struct bcl_adi *adi = (const struct bcl_adi *)peer;
 	const struct loggp_world *world = adi->world;
@@ -617,6 +618,7 @@ void bcl_peer_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 		.overhead = (float)net->send,
 		.bandwidth = (float)(1 / net->byte),
 	};
+	return BCL_OK;
 }
 
 /* Referred to by the code under test, but not called: teams are set up by
