@@ -19,30 +19,6 @@ static void answer_sender(struct bcl_adi *adi, struct bcl_adi_request *request,
 	bcl_adi_submit(adi, request);
 }
 
-enum bcl_status bcl_request_answer(struct bcl_adi *adi,
-				   struct bcl_adi_request *request)
-{
-	enum bcl_status status;
-
-	status = bcl_send(request->peer->peer, BCL_ADI_MATCHED, request->remote,
-			  NULL, 0, 0);
-	if (status == BCL_ERR_AGAIN)
-		return status;
-	request->peer->dirty = true;
-	/* the receive succeeds even if the sender is lost */
-	bcl_request_complete(adi, request, request->status.status);
-	return BCL_OK;
-}
-
-/* The message has arrived. */
-void bcl_request_fail_answer(struct bcl_adi *adi,
-			     struct bcl_adi_request *request,
-			     enum bcl_status status)
-{
-	(void)status;
-	bcl_request_complete(adi, request, request->status.status);
-}
-
 static void fetch(struct bcl_adi *adi, struct bcl_adi_request *request,
 		  struct bcl_adi_peer *peer, uint64_t key, const void *ticket,
 		  size_t length)
@@ -54,7 +30,8 @@ static void fetch(struct bcl_adi *adi, struct bcl_adi_request *request,
 		.status = bcl_request_fits(request, length),
 	};
 	request->packet = false;
-	bcl_adi_fetch(adi, request, peer, ticket);
+	bcl_request_fetch(request, peer, ticket);
+	bcl_adi_submit(adi, request);
 }
 
 void bcl_adi_receive_unexpected(struct bcl_adi *adi,
@@ -83,6 +60,33 @@ void bcl_adi_receive_unexpected(struct bcl_adi *adi,
 
 /* ---- messages arrive ------------------------------------------------------
  */
+
+struct bcl_adi_peer *bcl_adi_sender(struct bcl_adi *adi, struct bcl_peer *from,
+				    uint64_t key, bool *taken)
+{
+	unsigned rank = bcl_match_source(key);
+	struct bcl_adi_peer *peer = NULL;
+	enum bcl_status status = BCL_ERR_ARG;
+
+	*taken = true;
+	/* the rank in the key counts only if the handle belongs to that rank */
+	if (rank < adi->size)
+		peer = bcl_adi_known(adi, rank);
+	if (!peer || peer->peer != from) {
+		status = bcl_adi_peer_bind(adi, rank, from);
+		if (status == BCL_ERR_NOMEM)
+			*taken = false;
+		else if (status)
+			bcl_count(adi->counters, adi_dropped);
+		if (status)
+			return NULL;
+		peer = bcl_adi_known(adi, rank);
+	}
+	if (bcl_adi_key_valid(key))
+		return peer;
+	bcl_count(adi->counters, adi_dropped);
+	return NULL;
+}
 
 /* Drops a message while the job is closing: no receive will come. If the sender
  * waits for an answer, the message is received into no buffer. */
@@ -200,4 +204,22 @@ bool bcl_adi_arrive(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 		return arrive_sync(adi, peer, event);
 	bcl_count(adi->counters, adi_dropped);
 	return true;
+}
+
+bool bcl_adi_put_arrived(struct bcl_adi *adi, const struct bcl_event *event)
+{
+	const struct bcl_adi_peer *peer = bcl_adi_peer_find(adi, event->peer);
+	const struct bcl_adi_target *target = adi->targets;
+
+	while (target && target->handle != event->immediate)
+		target = target->next;
+	if (!target || !peer || peer->rank < 0) {
+		bcl_count(adi->counters, adi_dropped);
+		return true;
+	}
+	return bcl_adi_arrive_eager(adi, event->peer,
+				    bcl_match_key(target->context,
+						  (unsigned)peer->rank,
+						  target->tag),
+				    target->key, 0);
 }

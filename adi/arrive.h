@@ -10,7 +10,6 @@
 #include "adi/job.h"
 #include "adi/match.h"
 #include "adi/peer.h"
-#include "adi/progress.h"
 #include "adi/request.h"
 #include "adi/unexpected.h"
 #include "transport/copy.h"
@@ -20,10 +19,22 @@
 void bcl_adi_receive_unexpected(struct bcl_adi *adi,
 				struct bcl_adi_request *request,
 				struct bcl_adi_message *message);
+/*
+ * The sender of a message with this match key. NULL and *taken: the message was
+ * dropped, because the key is malformed or the handle is not that of the rank.
+ * NULL and not *taken: the message must wait for memory.
+ */
+struct bcl_adi_peer *bcl_adi_sender(struct bcl_adi *adi, struct bcl_peer *from,
+				    uint64_t key, bool *taken);
+
 /* Handles SYNC and ANNOUNCE with a valid key of the peer. Returns false if
  * there is no memory to keep the message; then nothing was done. */
 bool bcl_adi_arrive(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 		    const struct bcl_event *event);
+/* Handles BCL_EVENT_NOTIFY: data was put into a window, and the put matches a
+ * receive of no bytes. Returns false if there is no memory to keep the message;
+ * then nothing was done. */
+bool bcl_adi_put_arrived(struct bcl_adi *adi, const struct bcl_event *event);
 /* Drops the unexpected messages of the caller's contexts. Senders that wait for
  * an answer get one and go on. */
 void bcl_adi_discard_unexpected(struct bcl_adi *adi);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Eager messages: the data leaves with the first message. A synchronous message
- * is answered with MATCHED. A message that may not go eagerly goes on as an
- * offer (rendezvous.c). */
+ * is answered with MATCHED. Packets travel as eager messages do, without
+ * tags. */
 #include <string.h>
 
 #include "adi/iov.h"
@@ -21,42 +21,13 @@ bool bcl_adi_may_send(const struct bcl_adi_request *request)
 		request->eager);
 }
 
-/* Returns true if the message may go eagerly. A message longer than
- * adi->eager_max may, if the transport can send it straight from the caller's
- * memory. */
-static bool is_eager(const struct bcl_adi *adi,
-		     const struct bcl_adi_request *request)
+enum bcl_status __attribute__((noinline))
+bcl_adi_send_piece(struct bcl_peer *peer, uint64_t key, const void *data,
+		   size_t length)
 {
-	const struct bcl_peer *peer = request->peer->peer;
+	const struct iovec iov = { (void *)data, length };
 
-	return request->length <= adi->eager_max ||
-	       (request->length <= adi->eager_long && !request->sync &&
-		request->niov <= BCL_LONG_PIECES && peer &&
-		request->length <= bcl_send_longest(peer));
-}
-
-void bcl_adi_send_queued(struct bcl_adi *adi, struct bcl_adi_request *request,
-			 unsigned rank, uint64_t key)
-{
-	bcl_assert(request->state == BCL_REQUEST_NEW);
-	request->state = BCL_REQUEST_EAGER;
-	request->packet = false;
-	request->tokened = false;
-	request->released = false;
-	request->limited = bcl_match_context(key) <= BCL_ADI_CONTEXT_MAX;
-	request->key = key;
-	request->status = (struct bcl_adi_status){
-		.source = (int)adi->rank,
-		.tag = (int)bcl_match_tag(key),
-		.length = request->length,
-	};
-	request->peer = bcl_adi_peer_get(adi, rank);
-	if (!request->peer) {
-		bcl_request_complete(adi, request, BCL_ERR_NOMEM);
-		return;
-	}
-	request->eager = is_eager(adi, request);
-	bcl_adi_submit(adi, request);
+	return bcl_send(peer, BCL_ADI_EAGER, key, &iov, 1, 0);
 }
 
 enum bcl_status bcl_adi_send_pieces(struct bcl_peer *peer, unsigned type,
@@ -108,9 +79,8 @@ static enum bcl_status push_long(struct bcl_adi *adi,
 		request->state = BCL_REQUEST_SENT;
 		return BCL_OK;
 	case BCL_ERR_AGAIN:
-		return status;
 	case BCL_ERR_UNSUPPORTED: /* the peer has another path now */
-		return bcl_request_offer(adi, request);
+		return status;
 	default:
 		bcl_request_complete(adi, request, status);
 		return BCL_OK;
@@ -151,9 +121,9 @@ static enum bcl_status push_eager(struct bcl_adi *adi,
 enum bcl_status bcl_request_send(struct bcl_adi *adi,
 				 struct bcl_adi_request *request)
 {
-	if (request->eager && !(request->limited && request->peer->stopped))
-		return push_eager(adi, request);
-	return bcl_request_offer(adi, request);
+	if (!request->eager || (request->limited && request->peer->stopped))
+		return BCL_ERR_UNSUPPORTED;
+	return push_eager(adi, request);
 }
 
 void bcl_adi_matched(struct bcl_adi *adi, const struct bcl_event *event)
@@ -166,4 +136,51 @@ void bcl_adi_matched(struct bcl_adi *adi, const struct bcl_event *event)
 		bcl_request_complete(adi, request, BCL_OK);
 	else
 		bcl_count(adi->counters, adi_dropped);
+}
+
+/* ---- answers and packets ---- */
+
+enum bcl_status bcl_request_answer(struct bcl_adi *adi,
+				   struct bcl_adi_request *request)
+{
+	enum bcl_status status;
+
+	status = bcl_send(request->peer->peer, BCL_ADI_MATCHED, request->remote,
+			  NULL, 0, 0);
+	if (status == BCL_ERR_AGAIN)
+		return status;
+	request->peer->dirty = true;
+	/* the receive succeeds even if the sender is lost */
+	bcl_request_complete(adi, request, request->status.status);
+	return BCL_OK;
+}
+
+/* The message has arrived. */
+void bcl_request_fail_answer(struct bcl_adi *adi,
+			     struct bcl_adi_request *request,
+			     enum bcl_status status)
+{
+	(void)status;
+	bcl_request_complete(adi, request, request->status.status);
+}
+
+enum bcl_status bcl_request_packet(struct bcl_adi *adi,
+				   struct bcl_adi_request *request)
+{
+	const struct iovec whole = { request->copy, request->copy_size };
+	const struct iovec *iov = request->niov ? request->iov : &whole;
+	unsigned niov = request->niov ? request->niov : 1;
+	bool lent = request->niov || request->copy_size > BCL_MESSAGE_MAX;
+	enum bcl_status status;
+
+	status = bcl_send(request->peer->peer, request->type, request->key, iov,
+			  niov, lent ? (uintptr_t)request : 0);
+	if (status == BCL_ERR_AGAIN)
+		return status;
+	request->peer->dirty = true;
+	if (!status && lent)
+		request->state = BCL_REQUEST_SENT;
+	else
+		bcl_request_complete(adi, request, status);
+	return BCL_OK;
 }

@@ -16,8 +16,8 @@ static size_t wanted(const struct bcl_adi_request *request)
 							: request->length;
 }
 
-void bcl_adi_fetch(struct bcl_adi *adi, struct bcl_adi_request *request,
-		   struct bcl_adi_peer *peer, const void *bytes)
+void bcl_request_fetch(struct bcl_adi_request *request,
+		       struct bcl_adi_peer *peer, const void *bytes)
 {
 	struct bcl_adi_ticket ticket;
 
@@ -29,7 +29,6 @@ void bcl_adi_fetch(struct bcl_adi *adi, struct bcl_adi_request *request,
 	request->limited = false;
 	request->released = false;
 	request->bounce = NULL;
-	bcl_adi_submit(adi, request);
 }
 
 /* ---- calling ---- */
@@ -68,7 +67,8 @@ static void take_data(struct bcl_adi *adi, struct bcl_adi_request *request,
 	bcl_request_complete(adi, request, request->status.status);
 }
 
-void bcl_adi_called(struct bcl_adi *adi, const struct bcl_event *event)
+struct bcl_adi_request *bcl_adi_called(struct bcl_adi *adi,
+				       const struct bcl_event *event)
 {
 	struct bcl_adi_peer *peer = bcl_adi_peer_find(adi, event->peer);
 	struct bcl_adi_request *request = peer ? peer->called.first : NULL;
@@ -77,19 +77,19 @@ void bcl_adi_called(struct bcl_adi *adi, const struct bcl_event *event)
 		request = request->next;
 	if (!request) {
 		bcl_count(adi->counters, adi_dropped);
-		return;
+		return NULL;
 	}
 	bcl_request_remove(&peer->called, request);
-	if (event->type == BCL_ADI_DATA && !request->packet) {
-		take_data(adi, request, event);
-	} else if (event->type == BCL_ADI_TOKEN &&
-		   event->length == BCL_KEY_MAX) {
+	if (event->type == BCL_ADI_TOKEN && event->length == BCL_KEY_MAX) {
 		memcpy(request->token, event->data, BCL_KEY_MAX);
 		request->state = BCL_REQUEST_PULL;
-		bcl_adi_submit(adi, request);
-	} else {
-		bcl_adi_pulled(adi, request, BCL_ERR_CANCELLED);
+		return request;
 	}
+	if (event->type == BCL_ADI_DATA && !request->packet)
+		take_data(adi, request, event);
+	else
+		bcl_adi_pulled(adi, request, BCL_ERR_CANCELLED);
+	return NULL;
 }
 
 /* ---- pulling ---- */

@@ -105,7 +105,7 @@ struct bcl_adi {
 	/* put.c */
 	struct bcl_adi_target *targets;
 
-	/* wait.c: threads */
+	/* lock.c */
 	pthread_mutex_t lock;
 	pthread_t owner;	 /* of the lock, for assertions */
 	unsigned held;		 /* times that the owner has the lock */
@@ -139,7 +139,12 @@ static inline bool bcl_adi_key_valid(uint64_t key)
 	return !(key & 0x80000000);
 }
 
-/* ---- the lock: wait.c ---- */
+/* ---- lock.c ---- */
+
+enum {
+	BCL_ADI_NAP = 1000000, /* ns of a sleep from which nothing might wake
+				* the thread */
+};
 
 /* Returns true if this thread has the lock, or if there is none. For
  * assertions: other builds do not know the owner of the lock. */
@@ -149,6 +154,14 @@ void bcl_adi_threads_close(struct bcl_adi *adi);
 /* OK: entered, with the lock held if there are threads. FORKED: not entered. */
 enum bcl_status bcl_adi_enter_slowly(struct bcl_adi *adi);
 void bcl_adi_unlock_threads(struct bcl_adi *adi);
+/* Releases the lock for a moment, and yields if another thread wants the
+ * lock. */
+void bcl_adi_breathe(struct bcl_adi *adi, bool yield);
+/* Sleeps until the port has events, one of the requests is done, or `end`.
+ * While an event waits for memory, the sleep is a nap. */
+void bcl_adi_sleep_until(struct bcl_adi *adi,
+			 struct bcl_adi_request *const *requests, unsigned n,
+			 uint64_t end);
 
 /* Returns true if only one thread calls, and this is no forked child. */
 static inline bool bcl_adi_is_plain(const struct bcl_adi *adi)

@@ -41,7 +41,8 @@ void bcl_adi_oob_send(struct bcl_adi *adi, unsigned rank,
 		words.word[i] = bcl_put64(oob->word[i]);
 	memcpy(request->copy, &words, sizeof(words));
 	request->end = BCL_END_COPY | BCL_END_FREE;
-	bcl_adi_submit_packet(adi, request, peer, BCL_ADI_OOB, adi->own);
+	bcl_request_make_packet(request, peer, BCL_ADI_OOB, adi->own);
+	bcl_adi_submit(adi, request);
 }
 
 void bcl_adi_oob_received(struct bcl_adi *adi, unsigned rank,

@@ -140,45 +140,9 @@ static enum bcl_status queue_packet(struct bcl_adi *adi,
 	if (cookie)
 		request->end |= BCL_END_PACKET;
 	request->cookie = cookie;
-	bcl_adi_submit_packet(adi, request, peer, type, 0);
+	bcl_request_make_packet(request, peer, type, 0);
+	bcl_adi_submit(adi, request);
 	return BCL_OK;
-}
-
-enum bcl_status bcl_request_packet(struct bcl_adi *adi,
-				   struct bcl_adi_request *request)
-{
-	const struct iovec whole = { request->copy, request->copy_size };
-	const struct iovec *iov = request->niov ? request->iov : &whole;
-	unsigned niov = request->niov ? request->niov : 1;
-	bool lent = request->niov || request->copy_size > BCL_MESSAGE_MAX;
-	enum bcl_status status;
-
-	status = bcl_send(request->peer->peer, request->type, request->key, iov,
-			  niov, lent ? (uintptr_t)request : 0);
-	if (status == BCL_ERR_AGAIN)
-		return status;
-	request->peer->dirty = true;
-	if (!status && lent)
-		request->state = BCL_REQUEST_SENT;
-	else
-		bcl_request_complete(adi, request, status);
-	return BCL_OK;
-}
-
-void bcl_adi_send_nothing(struct bcl_adi *adi, struct bcl_adi_peer *peer,
-			  enum bcl_adi_type type, uint64_t immediate)
-{
-	const struct iovec nothing = { NULL, 0 };
-	struct bcl_adi_request *request = bcl_request_new(adi);
-
-	if (!request)
-		return;
-	if (bcl_request_set_iov(adi, request, &nothing, 1)) {
-		bcl_request_free(adi, request);
-		return;
-	}
-	request->end |= BCL_END_FREE;
-	bcl_adi_submit_packet(adi, request, peer, type, immediate);
 }
 
 static char *append_short(char *p, const void *from, size_t length)
@@ -493,23 +457,15 @@ enum bcl_status bcl_adi_packet_pull(struct bcl_adi *adi, struct bcl_peer *peer,
 	if (status)
 		return status;
 	status = new_request(adi, peer, buffer, length, cookie, &request);
-	if (!status)
-		bcl_adi_fetch(adi, request, request->peer, ticket);
+	if (!status) {
+		bcl_request_fetch(request, request->peer, ticket);
+		bcl_adi_submit(adi, request);
+	}
 	bcl_adi_leave(adi);
 	return status;
 }
 
 /* ---- progress ---- */
-
-void bcl_adi_packet(struct bcl_adi *adi, const struct bcl_event *event)
-{
-	if (bcl_likely(adi->packet_ops.receive != NULL))
-		adi->packet_ops.receive(adi->packet_arg, event->peer,
-					event->type, event->data,
-					event->length);
-	else
-		bcl_count(adi->counters, adi_dropped);
-}
 
 enum {
 	POLL_EVENTS = 64,

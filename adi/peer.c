@@ -277,6 +277,13 @@ static void forget_handle(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 	adi->env->release(adi->env->world, peer, sizeof(*peer));
 }
 
+static void lose_queue(struct bcl_adi *adi, struct bcl_request_queue *queue,
+		       enum bcl_status status)
+{
+	while (queue->first)
+		bcl_request_fail(adi, bcl_request_take_first(queue), status);
+}
+
 static bool lose_peer(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 		      enum bcl_status status)
 {
@@ -290,9 +297,9 @@ static bool lose_peer(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 		peer->holds = false;
 		adi->nholds--;
 	}
-	bcl_request_queue_lose(adi, &peer->queue, status);
-	bcl_request_queue_lose(adi, &peer->withheld, status);
-	bcl_request_queue_lose(adi, &peer->called, status);
+	lose_queue(adi, &peer->queue, status);
+	lose_queue(adi, &peer->withheld, status);
+	lose_queue(adi, &peer->called, status);
 	bcl_requests_each(adi, lose_request, &loss);
 	if (peer->rank < 0) {
 		peer->gone = (uint8_t)status;

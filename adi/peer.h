@@ -134,41 +134,29 @@ static inline void bcl_adi_peer_judge(struct bcl_adi_peer *peer)
 
 /* ---- queue.c ---- */
 
-/* Starts a request, or queues the request. The request may be complete on
- * return. */
-void bcl_adi_submit(struct bcl_adi *adi, struct bcl_adi_request *request);
-
-/* The same for a request to send a packet of this type, from the packet layer
- * or from the ADI. */
-static inline void bcl_adi_submit_packet(struct bcl_adi *adi,
-					 struct bcl_adi_request *request,
-					 struct bcl_adi_peer *peer,
-					 unsigned type, uint64_t key)
-{
-	request->state = BCL_REQUEST_PACKET;
-	request->type = (uint8_t)type;
-	request->key = key;
-	request->peer = peer;
-	request->limited = false;
-	request->released = false;
-	bcl_adi_submit(adi, request);
-}
-
 /* Takes the request out of the queue of its peer. */
 void bcl_adi_unqueue(struct bcl_adi_request *request);
 void bcl_request_append(struct bcl_request_queue *queue,
 			struct bcl_adi_request *request);
+void bcl_request_prepend(struct bcl_request_queue *queue,
+			 struct bcl_adi_request *request);
 void bcl_request_remove(struct bcl_request_queue *queue,
 			struct bcl_adi_request *request);
+/* Takes the first request out of a queue that is not empty. */
+struct bcl_adi_request *bcl_request_take_first(struct bcl_request_queue *queue);
+/* Puts the peer into the ring of peers that the engine serves. */
+void bcl_adi_peer_wait_turn(struct bcl_adi *adi, struct bcl_adi_peer *peer);
 void bcl_adi_owe(struct bcl_adi *adi, struct bcl_adi_peer *peer, unsigned owed);
 /* Messages that are withheld from the peer may perhaps go now: the peer said
  * MORE or GO, or has read an announced message. */
 void bcl_adi_peer_resume(struct bcl_adi *adi, struct bcl_adi_peer *peer);
+
+/* ---- serve.c ---- */
+
+/* Starts a request, or queues the request. The request may be complete on
+ * return. */
+void bcl_adi_submit(struct bcl_adi *adi, struct bcl_adi_request *request);
 /* BCL_CHORE_PEERS: serves one peer. Returns true if a request advanced. */
 bool bcl_adi_peers_serve(struct bcl_adi *adi);
-/* Ends all requests of a queue with this status: their peer is lost. */
-void bcl_request_queue_lose(struct bcl_adi *adi,
-			    struct bcl_request_queue *queue,
-			    enum bcl_status status);
 
 #endif

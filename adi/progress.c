@@ -50,33 +50,6 @@ static void flow(struct bcl_adi *adi, struct bcl_adi_peer *peer, unsigned type)
 	}
 }
 
-struct bcl_adi_peer *bcl_adi_sender(struct bcl_adi *adi, struct bcl_peer *from,
-				    uint64_t key, bool *taken)
-{
-	unsigned rank = bcl_match_source(key);
-	struct bcl_adi_peer *peer = NULL;
-	enum bcl_status status = BCL_ERR_ARG;
-
-	*taken = true;
-	/* the rank in the key counts only if the handle belongs to that rank */
-	if (rank < adi->size)
-		peer = bcl_adi_known(adi, rank);
-	if (!peer || peer->peer != from) {
-		status = bcl_adi_peer_bind(adi, rank, from);
-		if (status == BCL_ERR_NOMEM)
-			*taken = false;
-		else if (status)
-			bcl_count(adi->counters, adi_dropped);
-		if (status)
-			return NULL;
-		peer = bcl_adi_known(adi, rank);
-	}
-	if (bcl_adi_key_valid(key))
-		return peer;
-	bcl_count(adi->counters, adi_dropped);
-	return NULL;
-}
-
 static bool message(struct bcl_adi *adi, const struct bcl_event *event)
 {
 	struct bcl_adi_peer *peer;
@@ -94,6 +67,13 @@ static bool message(struct bcl_adi *adi, const struct bcl_event *event)
 	return true;
 }
 
+/* Starts what an answer makes possible. NULL: nothing. */
+static void go_on(struct bcl_adi *adi, struct bcl_adi_request *request)
+{
+	if (request)
+		bcl_adi_submit(adi, request);
+}
+
 /* Handles an event that is not EAGER. Returns false if there is no memory for
  * the event; then nothing was done. */
 static bool __attribute__((noinline))
@@ -108,10 +88,10 @@ dispatch(struct bcl_adi *adi, const struct bcl_event *event)
 		else if (event->type == BCL_ADI_MATCHED)
 			bcl_adi_matched(adi, event);
 		else if (event->type == BCL_ADI_CALL)
-			bcl_adi_call(adi, event);
+			go_on(adi, bcl_adi_call(adi, event));
 		else if (event->type == BCL_ADI_TOKEN ||
 			 event->type == BCL_ADI_DATA)
-			bcl_adi_called(adi, event);
+			go_on(adi, bcl_adi_called(adi, event));
 		else
 			return message(adi, event);
 		break;
@@ -295,26 +275,21 @@ bool bcl_adi_turn(struct bcl_adi *adi)
 	return turn(adi, 1);
 }
 
-enum bcl_status bcl_adi_wait_for(struct bcl_adi *adi,
-				 struct bcl_adi_request *request, unsigned most)
+bool bcl_adi_spin_for(struct bcl_adi *adi, struct bcl_adi_request *request,
+		      unsigned most)
 {
 	const unsigned patience = bcl_port_may_spin(adi->port) ? adi->spins : 0;
-	unsigned spins = patience, index;
-	enum bcl_status status;
+	unsigned spins = patience;
 
 	if (bcl_unlikely(adi->threads))
-		return bcl_adi_wait_any(adi, &request, 1, &index);
+		return false;
 	do {
-		if (turn(adi, most)) {
+		if (turn(adi, most))
 			spins = patience;
-		} else if (!spins--) {
-			status = bcl_adi_wait_any(adi, &request, 1, &index);
-			if (status)
-				return status;
-			spins = patience;
-		}
+		else if (!spins--)
+			return false;
 	} while (request->state != BCL_REQUEST_DONE);
-	return BCL_OK;
+	return true;
 }
 
 void bcl_adi_progress(struct bcl_adi *adi)

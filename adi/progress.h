@@ -15,28 +15,11 @@ void bcl_adi_polled(struct bcl_adi *adi, enum bcl_status status,
  * advanced. */
 bool bcl_adi_do_chores(struct bcl_adi *adi);
 
-/*
- * The sender of a message with this match key. NULL and *taken: the message was
- * dropped, because the key is malformed or the handle is not that of the rank.
- * NULL and not *taken: the message must wait for memory.
- */
-struct bcl_adi_peer *bcl_adi_sender(struct bcl_adi *adi, struct bcl_peer *from,
-				    uint64_t key, bool *taken);
-
 /* Turns until the request is done; it is not done at the call. A turn takes up
- * to `most` messages, more than 1 if the caller waits for further requests; of
- * a job with threads, 1. Error statuses: the job is broken. */
-enum bcl_status bcl_adi_wait_for(struct bcl_adi *adi,
-				 struct bcl_adi_request *request,
-				 unsigned most);
-
-static inline enum bcl_status bcl_adi_wait_done(struct bcl_adi *adi,
-						struct bcl_adi_request *request)
-{
-	return request->state == BCL_REQUEST_DONE
-		       ? BCL_OK
-		       : bcl_adi_wait_for(adi, request, 1);
-}
+ * to `most` messages. Returns false if turns have found nothing for a while,
+ * and for a job with threads. */
+bool bcl_adi_spin_for(struct bcl_adi *adi, struct bcl_adi_request *request,
+		      unsigned most);
 
 /* ---- wait.c ---- */
 
@@ -48,6 +31,30 @@ static inline enum bcl_status bcl_adi_wait_done(struct bcl_adi *adi,
 enum bcl_status bcl_adi_wait_any(struct bcl_adi *adi,
 				 struct bcl_adi_request *const *requests,
 				 unsigned n, unsigned *index);
+
+/* The same for one request. */
+enum bcl_status bcl_adi_wait_one(struct bcl_adi *adi,
+				 struct bcl_adi_request *request);
+
+/* Turns until the request is done; it is not done at the call. A turn takes up
+ * to `most` messages, more than 1 if the caller waits for further requests; of
+ * a job with threads, 1. Error statuses: the job is broken. */
+static inline enum bcl_status bcl_adi_wait_for(struct bcl_adi *adi,
+					       struct bcl_adi_request *request,
+					       unsigned most)
+{
+	return bcl_likely(bcl_adi_spin_for(adi, request, most))
+		       ? BCL_OK
+		       : bcl_adi_wait_one(adi, request);
+}
+
+static inline enum bcl_status bcl_adi_wait_done(struct bcl_adi *adi,
+						struct bcl_adi_request *request)
+{
+	return request->state == BCL_REQUEST_DONE
+		       ? BCL_OK
+		       : bcl_adi_wait_for(adi, request, 1);
+}
 
 /* Called after a turn that found nothing. Spins, yields or sleeps, at most
  * until `end` (now() time). See bcl_adi_idle(). */

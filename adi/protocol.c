@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a request does in each state: one row names the functions of the state's
  * protocol. request.h has the states. */
+#include "adi/match.h"
 #include "adi/peer.h"
 #include "adi/protocol.h"
 #include "adi/request.h"
@@ -18,6 +19,23 @@ static bool cancel_queued(struct bcl_adi *adi, struct bcl_adi_request *request)
 	return cancel(adi, request);
 }
 
+static bool unpost(struct bcl_adi *adi, struct bcl_adi_request *request)
+{
+	bcl_match_unpost(&adi->match, &request->receive);
+	request->status = (struct bcl_adi_status){ .source = -1, .tag = -1 };
+	return cancel(adi, request);
+}
+
+/* A message that may not go eagerly is offered. */
+static enum bcl_status push_message(struct bcl_adi *adi,
+				    struct bcl_adi_request *request)
+{
+	enum bcl_status status = bcl_request_send(adi, request);
+
+	return status == BCL_ERR_UNSUPPORTED ? bcl_request_offer(adi, request)
+					     : status;
+}
+
 static const struct {
 	/* NULL: the request does not wait in the queue of its peer */
 	enum bcl_status (*push)(struct bcl_adi *adi,
@@ -30,7 +48,7 @@ static const struct {
 } states[BCL_REQUEST_STATES] = {
 	/* sender */
 	[BCL_REQUEST_WITHHELD] = { .fail = bcl_request_complete },
-	[BCL_REQUEST_EAGER] = { bcl_request_send, bcl_request_complete,
+	[BCL_REQUEST_EAGER] = { push_message, bcl_request_complete,
 				cancel_queued },
 	[BCL_REQUEST_OFFER] = { bcl_request_offer, bcl_request_complete,
 				cancel_queued },
@@ -42,7 +60,7 @@ static const struct {
 			       NULL },
 	[BCL_REQUEST_READ] = { .take_back = bcl_request_withdraw },
 	/* receiver */
-	[BCL_REQUEST_POSTED] = { .take_back = bcl_request_unpost },
+	[BCL_REQUEST_POSTED] = { .take_back = unpost },
 	[BCL_REQUEST_ANSWER] = { bcl_request_answer, bcl_request_fail_answer,
 				 NULL },
 	[BCL_REQUEST_CALL] = { bcl_request_call, bcl_adi_pulled, NULL },

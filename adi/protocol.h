@@ -83,21 +83,43 @@ bool bcl_request_take_back(struct bcl_adi *adi,
 
 /* ---- eager.c ---- */
 
-/* Starts a message that does not leave at once. The caller has set buffer or
- * iov, length, sync, end. */
-void bcl_adi_send_queued(struct bcl_adi *adi, struct bcl_adi_request *request,
-			 unsigned rank, uint64_t key);
 /* Returns true if the message may be sent or announced now. */
 bool bcl_adi_may_send(const struct bcl_adi_request *request);
+/* Sends EAGER with one piece. */
+enum bcl_status bcl_adi_send_piece(struct bcl_peer *peer, uint64_t key,
+				   const void *data, size_t length);
 /* Sends one system message of any number of pieces. */
 enum bcl_status bcl_adi_send_pieces(struct bcl_peer *peer, unsigned type,
 				    uint64_t immediate, const struct iovec *iov,
 				    unsigned niov, size_t length);
-/* EAGER. */
+/* EAGER. UNSUPPORTED: the message may not go eagerly. */
 enum bcl_status bcl_request_send(struct bcl_adi *adi,
 				 struct bcl_adi_request *request);
 /* Handles MATCHED. */
 void bcl_adi_matched(struct bcl_adi *adi, const struct bcl_event *event);
+/* ANSWER. */
+enum bcl_status bcl_request_answer(struct bcl_adi *adi,
+				   struct bcl_adi_request *request);
+void bcl_request_fail_answer(struct bcl_adi *adi,
+			     struct bcl_adi_request *request,
+			     enum bcl_status status);
+/* PACKET. */
+enum bcl_status bcl_request_packet(struct bcl_adi *adi,
+				   struct bcl_adi_request *request);
+
+/* Makes the request one to send a packet of this type, from the packet layer or
+ * from the ADI. The caller submits the request. */
+static inline void bcl_request_make_packet(struct bcl_adi_request *request,
+					   struct bcl_adi_peer *peer,
+					   unsigned type, uint64_t key)
+{
+	request->state = BCL_REQUEST_PACKET;
+	request->type = (uint8_t)type;
+	request->key = key;
+	request->peer = peer;
+	request->limited = false;
+	request->released = false;
+}
 
 /* ---- rendezvous.c: the sender ---- */
 
@@ -113,8 +135,10 @@ void bcl_request_fail_offered(struct bcl_adi *adi,
 			      enum bcl_status status);
 /* ANNOUNCE and READ: takes back the offer. */
 bool bcl_request_withdraw(struct bcl_adi *adi, struct bcl_adi_request *request);
-/* Handles CALL. */
-void bcl_adi_call(struct bcl_adi *adi, const struct bcl_event *event);
+/* Handles CALL. Returns the request that answers, which the caller submits, or
+ * NULL. */
+struct bcl_adi_request *bcl_adi_call(struct bcl_adi *adi,
+				     const struct bcl_event *event);
 /* Handles BCL_EVENT_READ: the receiver has pulled the message, or the offer has
  * failed. */
 void bcl_adi_read(struct bcl_adi *adi, struct bcl_adi_request *request,
@@ -122,56 +146,56 @@ void bcl_adi_read(struct bcl_adi *adi, struct bcl_adi_request *request,
 
 /* ---- fetch.c: the receiver ---- */
 
-/* Gets an announced message. The caller has set status and buffer. */
-void bcl_adi_fetch(struct bcl_adi *adi, struct bcl_adi_request *request,
-		   struct bcl_adi_peer *peer, const void *ticket);
+/* Makes the request one to get an announced message. The caller has set status
+ * and buffer, and submits the request. */
+void bcl_request_fetch(struct bcl_adi_request *request,
+		       struct bcl_adi_peer *peer, const void *ticket);
 /* CALL. */
 enum bcl_status bcl_request_call(struct bcl_adi *adi,
 				 struct bcl_adi_request *request);
 /* PULL. */
 enum bcl_status bcl_request_pull(struct bcl_adi *adi,
 				 struct bcl_adi_request *request);
-/* Handles TOKEN and DATA. */
-void bcl_adi_called(struct bcl_adi *adi, const struct bcl_event *event);
+/* Handles TOKEN and DATA. Returns the request that can pull now, which the
+ * caller submits, or NULL. */
+struct bcl_adi_request *bcl_adi_called(struct bcl_adi *adi,
+				       const struct bcl_event *event);
 /* Handles BCL_EVENT_PULLED; also the failure of CALL, CALLED and PULL. */
 void bcl_adi_pulled(struct bcl_adi *adi, struct bcl_adi_request *request,
 		    enum bcl_status status);
-
-/* ---- receive.c, arrive.c ---- */
-
-/* POSTED: takes back the receive. */
-bool bcl_request_unpost(struct bcl_adi *adi, struct bcl_adi_request *request);
-/* ANSWER. */
-enum bcl_status bcl_request_answer(struct bcl_adi *adi,
-				   struct bcl_adi_request *request);
-void bcl_request_fail_answer(struct bcl_adi *adi,
-			     struct bcl_adi_request *request,
-			     enum bcl_status status);
 
 /* ---- put.c ---- */
 
 /* PUT. */
 enum bcl_status bcl_request_put(struct bcl_adi *adi,
 				struct bcl_adi_request *request);
-/* Handles BCL_EVENT_NOTIFY. Returns false if there is no memory to keep the
- * message; then nothing was done. */
-bool bcl_adi_put_arrived(struct bcl_adi *adi, const struct bcl_event *event);
 
-/* ---- packet.c ---- */
+/* ---- start.c ---- */
 
-/* PACKET. */
-enum bcl_status bcl_request_packet(struct bcl_adi *adi,
-				   struct bcl_adi_request *request);
+/* Starts a message that does not leave at once. The caller has set buffer or
+ * iov, length, sync, end. */
+void bcl_adi_send_queued(struct bcl_adi *adi, struct bcl_adi_request *request,
+			 unsigned rank, uint64_t key);
 /* Sends an empty message. The request ends when the peer has the message, and
  * with it all messages before. */
 void bcl_adi_send_nothing(struct bcl_adi *adi, struct bcl_adi_peer *peer,
 			  enum bcl_adi_type type, uint64_t immediate);
+
+/* ---- the layers above ---- */
+
 /* Hands a packet to the packet layer. */
-void bcl_adi_packet(struct bcl_adi *adi, const struct bcl_event *event);
+static inline void bcl_adi_packet(struct bcl_adi *adi,
+				  const struct bcl_event *event)
+{
+	if (bcl_likely(adi->packet_ops.receive != NULL))
+		adi->packet_ops.receive(adi->packet_arg, event->peer,
+					event->type, event->data,
+					event->length);
+	else
+		bcl_count(adi->counters, adi_dropped);
+}
 
-/* ---- oob.c ---- */
-
-/* Handles OOB. */
+/* oob.c: handles OOB. */
 void bcl_adi_oob_received(struct bcl_adi *adi, unsigned rank,
 			  const struct bcl_event *event);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages that a sender puts into a window of the receiver, for collectives;
  * see internal.h. The sender's transport writes the data. BCL_EVENT_NOTIFY
- * tells the receiver, for whom the put then matches a receive of no bytes. */
-#include "adi/arrive.h"
+ * tells the receiver: bcl_adi_put_arrived() in arrive.c. */
 #include "adi/protocol.h"
 #include "transport/key.h"
 
@@ -54,22 +53,4 @@ enum bcl_status bcl_request_put(struct bcl_adi *adi,
 	request->state = BCL_REQUEST_SENT;
 	bcl_count(adi->counters, adi_sent_put);
 	return BCL_OK;
-}
-
-bool bcl_adi_put_arrived(struct bcl_adi *adi, const struct bcl_event *event)
-{
-	const struct bcl_adi_peer *peer = bcl_adi_peer_find(adi, event->peer);
-	const struct bcl_adi_target *target = adi->targets;
-
-	while (target && target->handle != event->immediate)
-		target = target->next;
-	if (!target || !peer || peer->rank < 0) {
-		bcl_count(adi->counters, adi_dropped);
-		return true;
-	}
-	return bcl_adi_arrive_eager(adi, event->peer,
-				    bcl_match_key(target->context,
-						  (unsigned)peer->rank,
-						  target->tag),
-				    target->key, 0);
 }

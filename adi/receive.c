@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Receiving: posts and cancels receives, and matches receives with messages
- * that have come already. A receive for which no message can come ends at
- * once. */
-#include "adi/arrive.h"
+/* The calls that receive: post a receive, perhaps wait for the message, and
+ * cancel a receive. */
 #include "adi/iov.h"
 #include "adi/job.h"
 #include "adi/match.h"
@@ -11,93 +9,7 @@
 #include "adi/protocol.h"
 #include "adi/receive.h"
 #include "adi/request.h"
-#include "adi/unexpected.h"
 #include "transport/context.h"
-
-/* Receives a message that has come already. Returns false if there is none. */
-static bool __attribute__((noinline))
-receive_kept(struct bcl_adi *adi, struct bcl_adi_request *request, uint64_t key,
-	     enum bcl_match_class class)
-{
-	struct bcl_match_message *message =
-		bcl_match_find(&adi->match, key, class);
-
-	if (!message)
-		return false;
-	bcl_match_take(&adi->match, message);
-	bcl_adi_receive_unexpected(adi, request,
-				   (struct bcl_adi_message *)message);
-	return true;
-}
-
-/* Opens the sender, to notice the sender's death. OK: a message may come. */
-static enum bcl_status open_sender(struct bcl_adi *adi, uint64_t key)
-{
-	struct bcl_adi_peer *peer =
-		bcl_adi_peer_get(adi, bcl_match_source(key));
-
-	if (!peer)
-		return BCL_ERR_NOMEM;
-	/* bcl_adi_close() goes on with ranks that have left */
-	return bcl_match_context(key) == BCL_ADI_CONTEXT_CLOSE ? peer->lost
-							       : peer->gone;
-}
-
-/* Returns false if no rank will send a message for the receive; then the
- * request is complete. */
-static bool __attribute__((noinline))
-may_come(struct bcl_adi *adi, struct bcl_adi_request *request, uint64_t key,
-	 enum bcl_match_class class)
-{
-	enum bcl_status status = BCL_ERR_DEAD;
-
-	if (!(class & BCL_MATCH_ANY_SOURCE))
-		status = open_sender(adi, key);
-	if (status == BCL_OK)
-		return true;
-	request->status = bcl_adi_unreceived(key, class);
-	bcl_request_complete(adi, request, status);
-	return false;
-}
-
-static inline bool is_open(const struct bcl_adi *adi, unsigned rank)
-{
-	const struct bcl_adi_peer *peer = bcl_adi_known(adi, rank);
-
-	return peer && !peer->gone;
-}
-
-/* Returns true if, as far as is known, a rank may send a message for the
- * receive. */
-static inline bool has_sender(const struct bcl_adi *adi, uint64_t key,
-			      enum bcl_match_class class)
-{
-	return class & BCL_MATCH_ANY_SOURCE
-		       ? !bcl_adi_is_alone(adi)
-		       : bcl_likely(is_open(adi, bcl_match_source(key)));
-}
-
-static inline void __attribute__((always_inline))
-start(struct bcl_adi *adi, struct bcl_adi_request *request, uint64_t key,
-      enum bcl_match_class class)
-{
-	if (bcl_unlikely(adi->match.oldest) &&
-	    receive_kept(adi, request, key, class))
-		return;
-	if (bcl_unlikely(!has_sender(adi, key, class)) &&
-	    !may_come(adi, request, key, class))
-		return;
-	request->state = BCL_REQUEST_POSTED;
-	bcl_match_post(&adi->match, &request->receive, key, class);
-	if (bcl_unlikely(adi->nholds))
-		bcl_adi_want(adi, key, class);
-}
-
-void bcl_adi_start_receive(struct bcl_adi *adi, struct bcl_adi_request *request,
-			   uint64_t key, enum bcl_match_class class)
-{
-	start(adi, request, key, class);
-}
 
 static enum bcl_status __attribute__((noinline))
 irecv(struct bcl_adi *adi, void *buffer, size_t length, int source, int tag,
@@ -118,7 +30,7 @@ irecv(struct bcl_adi *adi, void *buffer, size_t length, int source, int tag,
 	if (request) {
 		request->buffer = buffer;
 		request->length = length;
-		start(adi, request, key, class);
+		bcl_adi_post_receive(adi, request, key, class);
 		*result = request;
 	}
 	bcl_adi_leave(adi);
@@ -131,7 +43,7 @@ static inline struct bcl_adi_request *plain(const struct bcl_adi *adi,
 					    unsigned rank)
 {
 	if (!bcl_adi_is_plain(adi) || adi->match.oldest || adi->nholds ||
-	    !is_open(adi, rank))
+	    !bcl_adi_is_open(adi, rank))
 		return NULL;
 	return adi->free;
 }
@@ -237,7 +149,7 @@ enum bcl_status bcl_adi_recv(struct bcl_adi *adi, void *buffer, size_t length,
 	request.niov = 0;
 	request.buffer = buffer;
 	request.length = length;
-	start(adi, &request, key, class);
+	bcl_adi_post_receive(adi, &request, key, class);
 	broken = bcl_adi_wait_done(adi, &request);
 	if (bcl_unlikely(broken))
 		abandon(adi, &request);
@@ -247,14 +159,6 @@ enum bcl_status bcl_adi_recv(struct bcl_adi *adi, void *buffer, size_t length,
 	if (status)
 		*status = request.status;
 	return request.status.status;
-}
-
-bool bcl_request_unpost(struct bcl_adi *adi, struct bcl_adi_request *request)
-{
-	bcl_match_unpost(&adi->match, &request->receive);
-	request->status = (struct bcl_adi_status){ .source = -1, .tag = -1 };
-	bcl_request_complete(adi, request, BCL_ERR_CANCELLED);
-	return true;
 }
 
 enum bcl_status bcl_adi_cancel(struct bcl_adi *adi,
@@ -268,7 +172,7 @@ enum bcl_status bcl_adi_cancel(struct bcl_adi *adi,
 	if (status)
 		return status;
 	if (request->state == BCL_REQUEST_POSTED)
-		bcl_request_unpost(adi, request);
+		bcl_request_take_back(adi, request);
 	else
 		status = BCL_ERR_BUSY;
 	bcl_adi_leave(adi);

@@ -219,21 +219,24 @@ enum bcl_status bcl_request_grant(struct bcl_adi *adi,
 	return BCL_OK;
 }
 
-/* Answers a call for a request that was taken back: a TOKEN of no bytes. */
-static void disappoint(struct bcl_adi *adi, struct bcl_adi_peer *peer,
-		       uint64_t id)
+/* Answers a call for a request that was taken back: a TOKEN of no bytes. NULL:
+ * no memory. */
+static struct bcl_adi_request *
+disappoint(struct bcl_adi *adi, struct bcl_adi_peer *peer, uint64_t id)
 {
 	struct bcl_adi_request *request = bcl_request_new(adi);
 
 	if (!request)
-		return;
+		return NULL;
 	request->copy = NULL;
 	request->copy_size = 0;
 	request->end = BCL_END_FREE;
-	bcl_adi_submit_packet(adi, request, peer, BCL_ADI_TOKEN, id);
+	bcl_request_make_packet(request, peer, BCL_ADI_TOKEN, id);
+	return request;
 }
 
-void bcl_adi_call(struct bcl_adi *adi, const struct bcl_event *event)
+struct bcl_adi_request *bcl_adi_call(struct bcl_adi *adi,
+				     const struct bcl_event *event)
 {
 	struct bcl_adi_request *request =
 		bcl_request_find(adi, event->immediate);
@@ -241,15 +244,13 @@ void bcl_adi_call(struct bcl_adi *adi, const struct bcl_event *event)
 
 	if (!peer) {
 		bcl_count(adi->counters, adi_dropped);
-		return;
+		return NULL;
 	}
 	if (!request || request->state != BCL_REQUEST_LISTED ||
-	    request->peer != peer) {
-		disappoint(adi, peer, event->immediate);
-		return;
-	}
+	    request->peer != peer)
+		return disappoint(adi, peer, event->immediate);
 	bcl_count(adi->counters, adi_called);
 	request->state = BCL_REQUEST_GRANT;
 	request->released = false;
-	bcl_adi_submit(adi, request);
+	return request;
 }

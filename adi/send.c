@@ -11,15 +11,6 @@
 #include "adi/send.h"
 #include "transport/context.h"
 
-enum bcl_status __attribute__((noinline))
-bcl_adi_send_piece(struct bcl_peer *peer, uint64_t key, const void *data,
-		   size_t length)
-{
-	const struct iovec iov = { (void *)data, length };
-
-	return bcl_send(peer, BCL_ADI_EAGER, key, &iov, 1, 0);
-}
-
 /* The match key of a message from this rank. */
 static inline uint64_t key_of(const struct bcl_adi *adi, unsigned context,
 			      int tag)

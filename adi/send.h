@@ -18,10 +18,6 @@ static inline struct bcl_adi_peer *bcl_adi_direct(const struct bcl_adi *adi,
 	return peer && peer->direct && length <= adi->eager_max ? peer : NULL;
 }
 
-/* Sends EAGER with one piece. */
-enum bcl_status bcl_adi_send_piece(struct bcl_peer *peer, uint64_t key,
-				   const void *data, size_t length);
-
 /* Sends a message of one piece if the message can leave at once. AGAIN: it must
  * wait. Other statuses: the send failed. */
 static inline enum bcl_status __attribute__((always_inline))

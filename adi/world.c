@@ -184,7 +184,7 @@ static void cancel(struct bcl_match_receive *receive, void *arg)
 
 	if (bcl_match_context(receive->node.key) > BCL_ADI_CONTEXT_MAX)
 		return;
-	bcl_request_unpost(adi, (struct bcl_adi_request *)receive);
+	bcl_request_take_back(adi, (struct bcl_adi_request *)receive);
 }
 
 static void find_busy(struct bcl_adi *adi, struct bcl_adi_request *request,

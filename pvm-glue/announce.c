@@ -128,7 +128,7 @@ int group_agree(char *name, int size)
 	if (result < 0 || n != 1)
 		return 0;
 	for (i = size - 1; i >= 0; i--) {
-		index = entry_of(group_member(name, i), class);
+		index = entry_of(libpvm_member(name, i), class);
 		if (index < 0)
 			return 0;
 		leaders = index;

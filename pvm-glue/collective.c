@@ -18,15 +18,9 @@ INTERPOSED int pvm_scatter(void *result, void *data, int count, int type,
 			   int tag, char *name, int root);
 INTERPOSED int pvm_freezegroup(char *name, int size);
 INTERPOSED int pvm_lvgroup(char *name);
-int pvm_gettid(char *name, int instance);
 
 /* libgpvm3's function of that name, if the program has libgpvm3. */
 #define ORIGINAL(name) ((__typeof__(&name))libpvm_symbol(#name))
-
-int group_member(char *name, int instance)
-{
-	return ORIGINAL(pvm_gettid)(name, instance);
-}
 
 /* Bytes of an element; 0: PVM does not reduce this type. */
 static size_t size_of(int type)

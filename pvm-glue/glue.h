@@ -21,6 +21,8 @@
 #ifndef BCL_PVM_GLUE_H
 #define BCL_PVM_GLUE_H
 
+#include <time.h>
+
 #include <bcl/bcl.h>
 
 #include "pvm-glue/libpvm.h"
@@ -85,6 +87,19 @@ struct task *task_find(int tid);
 void task_each(void (*call)(struct task *task));
 void task_forget_all(void);
 
+/* True if messages may be sent to the task by BCL now. */
+static inline bool task_reachable(const struct task *task)
+{
+	return task->state == TASK_MET && task->up && task->ready &&
+	       *libpvm.pvmrouteopt != PVM_DONT_ROUTE;
+}
+
+/* The immediate value of a message to this task. */
+static inline uint64_t task_immediate(const struct task *task)
+{
+	return (uint64_t)(uint32_t)*libpvm.pvmmytid << 32 | task->given;
+}
+
 /* ---- endpoint.c: the task's own port ---- */
 
 /* The state of this process. libpvm, too, has one state for each process. */
@@ -98,6 +113,8 @@ struct glue {
 	unsigned long received;
 	/* The program has the descriptor of the port and may sleep on it. */
 	bool watched;
+	unsigned fences; /* at the end of the task: tasks that have not yet told
+			  * that all messages have come */
 };
 
 extern struct glue glue;
@@ -106,13 +123,16 @@ extern struct glue glue;
 bool endpoint_possible(void);
 /* True if messages may go by BCL. Opens the port when the task has enrolled. */
 bool endpoint_ready(void);
-/* Close the port. Waits until all messages are delivered. */
 void endpoint_close(void);
-/* Handle pending events. Returns their number. */
-unsigned endpoint_poll(void);
-/* Handle one event. False: none was pending. A look in vain for the next event
- * costs as much as the rest of a short message. */
-bool endpoint_step(void);
+
+/* ns of CLOCK_MONOTONIC. */
+static inline uint64_t glue_now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
 
 /* ---- meet.c: notes from glue to glue, carried by PVM ---- */
 
@@ -133,7 +153,7 @@ void meet_owed(void);
 /* Forget all owed notes, because the tasks are freed. */
 void meet_close(void);
 
-/* ---- send.c ---- */
+/* ---- loan.c ---- */
 
 enum fate {
 	FATE_OPEN,
@@ -149,10 +169,20 @@ struct loan {
 	uint8_t token[BCL_KEY_MAX];
 };
 
-/* The immediate value of a message to this task. */
-uint64_t send_immediate(const struct task *task);
-/* True if messages may be sent to the task by BCL now. */
-bool send_reaches(const struct task *task);
+void loan_open(struct loan *loan, struct task *task);
+/* The memory was not offered. */
+void loan_close(struct loan *loan);
+/* An offer was read, or is void. */
+void loan_read(uint64_t cookie, enum bcl_status status);
+/* True while a loan is open. */
+bool loan_pending(void);
+/* Take an offer back. False: the receiver is reading the memory. */
+bool loan_withdraw(struct loan *loan);
+/* Take all offers back. False: receivers are reading. */
+bool loan_withdraw_all(void);
+
+/* ---- send.c ---- */
+
 /* Send a message by BCL or by PVM. Returns as mroute(). */
 int send_message(struct pmsg *message, int tid, int tag);
 /* Send a message to several other tasks by BCL. sent[i]: task i got the
@@ -164,29 +194,12 @@ void send_many(const struct pmsg *message, int tag, const int *tids, int n,
 bool send_otherwise(struct task *task);
 /* PVM did not take the message of the last send_otherwise(). */
 void send_refused(struct task *task);
-/* libpvm's mroute() without waiting. direct = false: libpvm does not open a
- * direct route. */
-int send_stock(int id, int tid, int tag, bool direct);
 /* As send_many(), for memory of the user. */
 void send_memory(const int *tids, int n, int tag, void *memory, int length,
 		 bool *sent);
-/* Ask a task for a message that was offered to many. False: the task cannot be
- * asked. */
-bool send_want(struct task *task, const struct share *share);
-/* Let a task fetch the message here. False: it cannot. */
-bool send_have(struct task *task, const struct share *share, const void *memory,
-	       size_t length, struct loan *loan);
-/* An offer was read, or is void. */
-void send_read(uint64_t cookie, enum bcl_status status);
-bool send_pending(void);
-/* Take all offers back. */
-void send_close(void);
 
 /* ---- receive.c ---- */
 
-/* Returns `memory`. Ends the process if it is NULL, because a message that has
- * come cannot be refused. */
-void *need(void *memory);
 void receive_event(const struct bcl_event *event);
 void receive_pulled(uint64_t cookie, enum bcl_status status);
 /* A message to the own task waits for receive_own(). */
@@ -206,14 +219,8 @@ bool receive_pending(void);
 int receive_stock(struct pmsg *message);
 /* Hand over all messages of the task that are due. */
 void receive_settle(struct task *task);
-/* The task has sent `count` messages by BCL. Messages that it gives to PVM from
- * now on come after these. */
-void receive_due(struct task *task, uint32_t count);
 /* The connection is lost: no more messages come by BCL. */
 void receive_lost(struct task *task);
-/* The task offers a connection, the first or after a loss. It has sent `count`
- * messages by BCL before. */
-void receive_again(struct task *task, uint32_t count);
 /* Free all messages that were not delivered. */
 void receive_close(void);
 
@@ -221,6 +228,9 @@ void receive_close(void);
 
 /* Plan how a message of `length` bytes spreads from here to `n` tasks. */
 void share_plan(const int *tids, int n, size_t length, struct route *routes);
+/* Ask a task for a message that was offered to many. False: the task cannot be
+ * asked. */
+bool share_ask(struct task *task, const struct share *share);
 /* A message from `origin` is here. Keep a copy if other tasks will ask for
  * it. */
 void share_keep(int origin, const struct route *route, const void *memory,
@@ -233,6 +243,26 @@ void share_close(void);
 
 /* ---- buffer.c: the buffer of a pvm_precv() ---- */
 
+enum buffer_state {
+	BUFFER_IDLE,
+	BUFFER_POSTED,
+	BUFFER_CLAIMED,
+	BUFFER_FILLED,
+};
+
+struct buffer {
+	enum buffer_state state;
+	int source, tag; /* or -1: any */
+	void *memory;
+	size_t room;
+	/* of the message in the buffer */
+	int its_source, its_tag, its_length;
+};
+
+/* Let the next message that matches fill the buffer, until buffer_leave().
+ * False: an older message matches. */
+bool buffer_post(struct buffer *buffer);
+void buffer_leave(void);
 /* Memory of a waiting pvm_precv() that may receive this message, which is
  * delivered next; NULL: none. *length is cut to the room there. buffer_filled()
  * must follow. */
@@ -248,10 +278,25 @@ void say_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say_and_abort(const char *format, ...)
 	__attribute__((format(printf, 1, 2), noreturn));
 
+/* Returns `memory`. Ends the process if it is NULL, because a message that has
+ * come cannot be refused. */
+static inline void *need(void *memory)
+{
+	if (memory)
+		return memory;
+	say_and_abort("no memory for a message that has come");
+}
+
+/* ---- events.c ---- */
+
+/* Handle pending events. Returns their number. */
+unsigned events_poll(void);
+/* Handle one event. False: none was pending. A look in vain for the next event
+ * costs as much as the rest of a short message. */
+bool events_step(void);
+
 /* ---- wait.c ---- */
 
-/* ns of CLOCK_MONOTONIC. */
-uint64_t wait_now(void);
 /* As mroute() without a message. before: value of glue.received when the call
  * began. Returns the number of messages received since, or libpvm's error. */
 int wait_messages(unsigned long before, const struct timeval *limit);

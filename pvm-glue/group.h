@@ -52,31 +52,46 @@ enum group_operation {
 	GROUP_GONE, /* the sender has left, or failed in an operation */
 };
 
-/* tid of a member, from libgpvm3. */
-int group_member(char *name, int instance);
-/* The group of that name, if all members have agreed to use the glue; else
- * NULL. */
-struct group *group_find(const char *name);
-/* Say in the mailbox that this task has the glue and will freeze a group.
- * Returns the farewell for group_frozen(). NULL: this task cannot use the glue
- * for the group. */
-struct pmsg *group_announce(void);
-/* Serial number of the freeze. 0: not all members have the glue. */
-int group_agree(char *name, int size);
-/* The group was frozen with `size` members; 0 or less: the freeze failed. Takes
- * over `farewell`. */
-void group_frozen(const char *name, int size, struct pmsg *farewell);
-/* The own task leaves the group, or failed in an operation. Frees the group. */
-void group_leave(struct group *group);
-void group_forget_all(void);
-
 /* A running operation: argument of its carrier. */
 struct group_errand {
 	const struct group *group;
 	struct group_key key;
 };
 
+/* ---- group.c ---- */
+
+/* The group of that name, if all members have agreed to use the glue; else
+ * NULL. */
+struct group *group_find(const char *name);
 /* True if the message belongs to a group. Takes the message over. */
 bool group_input(struct pmsg *message);
+/* True if a message of the operation has come from the member. */
+bool group_has(const struct group *group, unsigned from,
+	       const struct group_key *key);
+/* The same message, taken out. NULL: none has come. */
+struct pmsg *group_take(const struct group *group, unsigned from,
+			const struct group_key *key);
+/* From now on the messages of the group are kept. */
+void group_enter(struct group *group);
+/* Frees the group and its messages. */
+void group_drop(struct group *group);
+void group_forget_all(void);
+
+/* ---- announce.c ---- */
+
+/* Say in the mailbox that this task has the glue and will freeze a group.
+ * Returns the farewell for group_frozen(). NULL: this task cannot use the glue
+ * for the group. */
+struct pmsg *group_announce(void);
+/* Serial number of the freeze. 0: not all members have the glue. */
+int group_agree(char *name, int size);
+
+/* ---- freeze.c ---- */
+
+/* The group was frozen with `size` members; 0 or less: the freeze failed. Takes
+ * over `farewell`. */
+void group_frozen(const char *name, int size, struct pmsg *farewell);
+/* The own task leaves the group, or failed in an operation. Frees the group. */
+void group_leave(struct group *group);
 
 #endif

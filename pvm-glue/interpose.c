@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions that interpose libpvm's, for messages in and out and for the
  * end of the task. */
-#include <stdio.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pvm-glue/glue.h"
+#include "pvm-glue/group.h"
+
+enum {
+	PATIENCE = 2000000000, /* ns before a warning at the end */
+};
 
 INTERPOSED int mroute(int id, int tid, int tag, struct timeval *limit);
 INTERPOSED int mesg_input(struct pmsg *message);
@@ -49,7 +53,7 @@ int mesg_input(struct pmsg *message)
 	if (meet_note(message))
 		return 0;
 	/* messages that BCL had before this message go first */
-	while (endpoint_poll())
+	while (events_poll())
 		;
 	return receive_stock(message);
 }
@@ -135,12 +139,6 @@ int pvmmcast(int id, int *tids, int count, int tag)
 	return result;
 }
 
-int pvmendtask(void)
-{
-	endpoint_close();
-	return libpvm.pvmendtask();
-}
-
 int pvm_getfds(int **fds)
 {
 	static int *all;
@@ -166,7 +164,62 @@ as_they_are:
 	return n;
 }
 
-__attribute__((destructor)) static void close_endpoint(void)
+/* ---- the end of the task ---- */
+
+/* Ask for a completion when the task has all messages. Not needed in shared
+ * memory, where messages outlive the sender. */
+static void fence_task(struct task *task)
 {
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
+	enum bcl_status status;
+
+	if (task->state != TASK_MET || !task->up || !task->sent)
+		return;
+	bcl_peer_info(task->peer, &info);
+	if (info.path != BCL_PATH_CARD)
+		return;
+	while ((status = bcl_fence(task->peer, 1)) == BCL_ERR_AGAIN)
+		events_poll();
+	if (!status)
+		glue.fences++;
+}
+
+/* Close the port. Waits until all messages are delivered. */
+static void end_task(void)
+{
+	uint64_t patient = glue_now() + PATIENCE;
+
+	if (!glue.port)
+		return;
+	task_each(fence_task);
+	while (glue.fences) {
+		if (!events_poll())
+			bcl_wait(glue.port, PATIENCE);
+		if (glue_now() < patient)
+			continue;
+		say_warning("this task has ended, but for messages that others "
+			    "have not taken yet");
+		patient = UINT64_MAX;
+	}
+	while (!loan_withdraw_all()) {
+		if (!events_poll())
+			sched_yield();
+	}
 	endpoint_close();
+	receive_close();
+	meet_close();
+	share_close();
+	group_forget_all();
+	task_forget_all();
+}
+
+int pvmendtask(void)
+{
+	end_task();
+	return libpvm.pvmendtask();
+}
+
+__attribute__((destructor)) static void end_process(void)
+{
+	end_task();
 }

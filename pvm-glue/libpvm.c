@@ -138,6 +138,25 @@ struct pmsg *libpvm_message(int length)
 	return message;
 }
 
+int libpvm_route(int id, int tid, int tag, bool direct)
+{
+	struct timeval now = { 0 };
+	int result, option = *libpvm.pvmrouteopt;
+
+	if (option == PVM_ROUTE_DIRECT && !direct)
+		*libpvm.pvmrouteopt = PVM_ALLOW_DIRECT;
+	result = libpvm.mroute(id, tid, tag, &now);
+	*libpvm.pvmrouteopt = option;
+	return result;
+}
+
+int libpvm_member(char *group, int instance)
+{
+	int (*gettid)(char *, int) = libpvm_symbol("pvm_gettid");
+
+	return gettid(group, instance);
+}
+
 /* True if a message made by libpvm has the layout that the glue knows. */
 static bool looks_right(int id)
 {

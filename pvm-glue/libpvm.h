@@ -117,5 +117,10 @@ int libpvm_length(const struct pmsg *message);
 void libpvm_copy(const struct pmsg *message, size_t from, char *to);
 /* A message with one piece of `length` bytes; NULL: no memory. */
 struct pmsg *libpvm_message(int length);
+/* mroute() without waiting. direct = false: libpvm does not open a direct
+ * route. */
+int libpvm_route(int id, int tid, int tag, bool direct);
+/* tid of a member of a group, from libgpvm3. */
+int libpvm_member(char *group, int instance);
 
 #endif

@@ -30,7 +30,7 @@ static bool send_note(const struct task *task, const struct note *note)
 	libpvm.pvm_setsbuf(before);
 	libpvm.midtobuf(id)->context = PVM_TASK_CONTEXT;
 	if (!result)
-		result = send_stock(id, task->tid, NOTE_TAG, false);
+		result = libpvm_route(id, task->tid, NOTE_TAG, false);
 	libpvm.pvm_freebuf(id);
 	return result >= 0;
 }
@@ -59,7 +59,7 @@ static bool send_address(const struct task *task, enum note_kind kind)
 void meet_ask(struct task *task)
 {
 	task->state = TASK_ASKED;
-	task->asked = wait_now();
+	task->asked = glue_now();
 	if (!send_address(task, NOTE_ASK) && task->state == TASK_ASKED)
 		task->state = TASK_UNKNOWN;
 }
@@ -93,7 +93,7 @@ void meet_up(struct task *task)
 	if (task->greeted)
 		return;
 	if (*libpvm.pvmrouteopt != PVM_DONT_ROUTE)
-		status = bcl_send(task->peer, WIRE_READY, send_immediate(task),
+		status = bcl_send(task->peer, WIRE_READY, task_immediate(task),
 				  NULL, 0, 0);
 	task->greeted = !status;
 	if (status == BCL_ERR_AGAIN)
@@ -165,21 +165,30 @@ void meet_close(void)
 	owed = NULL;
 }
 
+/* The task offers a connection, the first or after a loss. The task has sent
+ * `count` messages by BCL before. */
+static void begin_again(struct task *task, uint32_t count)
+{
+	if (task->over)
+		task->taken = count - task->pending;
+	task->over = false;
+}
+
 static void heed_note(struct task *task, const struct note *note)
 {
 	switch (note->kind) {
 	case NOTE_ASK:
-		receive_again(task, note->count);
+		begin_again(task, note->count);
 		if (note->length)
 			owe_answer(task, note);
 		break;
 	case NOTE_ANSWER:
-		receive_again(task, note->count);
+		begin_again(task, note->count);
 		if (glue.port)
 			open_peer(task, note->address, note->length);
 		break;
 	case NOTE_TELL:
-		receive_due(task, note->count);
+		task->due = note->count;
 		break;
 	}
 }

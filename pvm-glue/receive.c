@@ -105,22 +105,10 @@ void receive_settle(struct task *task)
 		;
 }
 
-void receive_due(struct task *task, uint32_t count)
-{
-	task->due = count;
-}
-
 void receive_lost(struct task *task)
 {
 	task->over = true;
 	receive_settle(task);
-}
-
-void receive_again(struct task *task, uint32_t count)
-{
-	if (task->over)
-		task->taken = count - task->pending;
-	task->over = false;
 }
 
 static void forget_messages(struct task *task)
@@ -261,13 +249,6 @@ void receive_pulled(uint64_t cookie, enum bcl_status status)
 	receive_settle(arrival->task);
 }
 
-void *need(void *memory)
-{
-	if (memory)
-		return memory;
-	say_and_abort("no memory for a message that has come");
-}
-
 static struct arrival *new_arrival(struct task *task, uint32_t given)
 {
 	struct arrival *arrival = need(calloc(1, sizeof(*arrival)));
@@ -347,11 +328,11 @@ static bool ask_other_task(struct arrival *arrival)
 
 	if (!via)
 		return false;
-	if (!send_want(via, &share)) {
+	if (!share_ask(via, &share)) {
 		meet_ask_soon(via);
 		return false;
 	}
-	arrival->until = wait_now() + 1000ull * route->patience;
+	arrival->until = glue_now() + 1000ull * route->patience;
 	arrival->next_fetch = asked;
 	asked = arrival;
 	return true;
@@ -405,7 +386,7 @@ void receive_give_up(void)
 
 	if (!asked)
 		return;
-	now = wait_now();
+	now = glue_now();
 	while ((arrival = *place)) {
 		if (arrival->until > now) {
 			place = &arrival->next_fetch;

@@ -26,8 +26,6 @@ enum {
 	MANY = 16, /* tasks: more need allocated memory */
 };
 
-static struct loan *lent;
-
 /* A message to send, to one or several tasks. */
 struct parcel {
 	const struct pmsg *message;
@@ -42,11 +40,6 @@ struct passage {
 	bool is_long;
 	struct loan loan; /* only if is_long */
 };
-
-uint64_t send_immediate(const struct task *task)
-{
-	return (uint64_t)(uint32_t)*libpvm.pvmmytid << 32 | task->given;
-}
 
 static struct envelope envelope_of(const struct pmsg *message, int tag)
 {
@@ -80,17 +73,11 @@ static unsigned list_pieces(const struct pmsg *message, struct iovec *iov,
 
 /* ---- while a message cannot be sent ---- */
 
-bool send_reaches(const struct task *task)
-{
-	return task->state == TASK_MET && task->up && task->ready &&
-	       *libpvm.pvmrouteopt != PVM_DONT_ROUTE;
-}
-
 /* A call has returned AGAIN. True: repeat the call. *end is 0 before the first
  * time. */
 static bool may_repeat(struct task *task, uint64_t *end)
 {
-	uint64_t now = wait_now();
+	uint64_t now = glue_now();
 
 	if (!*end)
 		*end = now + (task->full ? 0 : PATIENCE);
@@ -99,9 +86,9 @@ static bool may_repeat(struct task *task, uint64_t *end)
 		return false;
 	}
 	/* the receiver may wait for this processor */
-	if (!endpoint_poll())
+	if (!events_poll())
 		sched_yield();
-	return send_reaches(task);
+	return task_reachable(task);
 }
 
 /* ---- short messages ---- */
@@ -123,7 +110,7 @@ static enum bcl_status send_short(struct task *task,
 		n = 1;
 	}
 	do
-		status = bcl_send(task->peer, WIRE_DATA, send_immediate(task),
+		status = bcl_send(task->peer, WIRE_DATA, task_immediate(task),
 				  iov, n + 1, 0);
 	while (status == BCL_ERR_AGAIN && may_repeat(task, &end));
 	if (!status) {
@@ -134,36 +121,6 @@ static enum bcl_status send_short(struct task *task,
 }
 
 /* ---- long messages ---- */
-
-static void open_loan(struct loan *loan, struct task *task)
-{
-	*loan = (struct loan){ .next = lent, .task = task };
-	lent = loan;
-}
-
-static void close_loan(struct loan *loan, enum fate fate)
-{
-	struct loan **place = &lent;
-
-	while (*place != loan)
-		place = &(*place)->next;
-	*place = loan->next;
-	loan->fate = fate;
-}
-
-void send_read(uint64_t cookie, enum bcl_status status)
-{
-	struct loan *loan = (void *)(uintptr_t)cookie;
-
-	if (!status)
-		loan->task->absence = loan->task->behind = 0;
-	close_loan(loan, status ? FATE_VOID : FATE_READ);
-}
-
-bool send_pending(void)
-{
-	return lent;
-}
 
 /* Provide a message in one piece. False: no memory for a copy. */
 static bool join_pieces(struct parcel *parcel)
@@ -187,18 +144,10 @@ static bool join_pieces(struct parcel *parcel)
  * finished. */
 static void withdraw_loan(struct loan *loan)
 {
-	while (loan->fate == FATE_OPEN) {
-		if (bcl_withdraw(loan->task->peer, loan->token) == BCL_OK)
-			close_loan(loan, FATE_VOID);
-		else if (!endpoint_poll())
+	while (!loan_withdraw(loan)) {
+		if (!events_poll())
 			sched_yield();
 	}
-}
-
-void send_close(void)
-{
-	while (lent)
-		withdraw_loan(lent);
 }
 
 static enum bcl_status send_long(struct passage *passage, struct task *task,
@@ -214,18 +163,18 @@ static enum bcl_status send_long(struct passage *passage, struct task *task,
 	enum bcl_status status;
 	uint64_t end = 0;
 
-	open_loan(loan, task);
+	loan_open(loan, task);
 	do
 		status = bcl_offer(task->peer, parcel->memory, parcel->length,
 				   (uintptr_t)loan, loan->token);
 	while (status == BCL_ERR_AGAIN && may_repeat(task, &end));
 	if (status) {
-		close_loan(loan, FATE_VOID);
+		loan_close(loan);
 		return status;
 	}
 	memcpy(offer.token, loan->token, sizeof(offer.token));
 	do
-		status = bcl_send(task->peer, WIRE_OFFER, send_immediate(task),
+		status = bcl_send(task->peer, WIRE_OFFER, task_immediate(task),
 				  &iov, 1, 0);
 	while (status == BCL_ERR_AGAIN && may_repeat(task, &end));
 	if (status)
@@ -255,11 +204,11 @@ static bool finish_passage(struct passage *passage, uint64_t *start,
 	if (!passage->is_long)
 		return true;
 	if (!*start)
-		*start = wait_now();
+		*start = glue_now();
 	while (loan->fate == FATE_OPEN) {
-		if (endpoint_poll() || loan->fate != FATE_OPEN)
+		if (events_poll() || loan->fate != FATE_OPEN)
 			continue;
-		now = wait_now();
+		now = glue_now();
 		if (now > *start + time) {
 			fall_behind(loan->task, now);
 			withdraw_loan(loan);
@@ -270,39 +219,6 @@ static bool finish_passage(struct passage *passage, uint64_t *start,
 	if (loan->fate != FATE_READ)
 		return false;
 	loan->task->sent++;
-	return true;
-}
-
-/* ---- between the receivers of a message to many ---- */
-
-bool send_want(struct task *task, const struct share *share)
-{
-	const struct iovec iov = { (void *)share, sizeof(*share) };
-
-	return send_reaches(task) &&
-	       bcl_send(task->peer, WIRE_WANT, send_immediate(task), &iov, 1,
-			0) == BCL_OK;
-}
-
-bool send_have(struct task *task, const struct share *share, const void *memory,
-	       size_t length, struct loan *loan)
-{
-	struct share answer = *share;
-	const struct iovec iov = { &answer, sizeof(answer) };
-
-	if (!send_reaches(task))
-		return false;
-	open_loan(loan, task);
-	if (bcl_offer(task->peer, memory, length, (uintptr_t)loan,
-		      loan->token)) {
-		close_loan(loan, FATE_VOID);
-		return false;
-	}
-	memcpy(answer.token, loan->token, sizeof(answer.token));
-	if (bcl_send(task->peer, WIRE_HAVE, send_immediate(task), &iov, 1, 0)) {
-		withdraw_loan(loan);
-		return false;
-	}
 	return true;
 }
 
@@ -319,13 +235,13 @@ static bool begin_passage(struct passage *passage, struct task *task,
 		meet_ask(task);
 	else if (task->up && !task->greeted)
 		meet_up(task);
-	if (!send_reaches(task))
+	if (!task_reachable(task))
 		return false;
 	passage->is_long =
 		parcel->length > BCL_MESSAGE_MAX - sizeof(struct envelope);
 	if (!passage->is_long)
 		return send_short(task, parcel) == BCL_OK;
-	return wait_now() >= task->behind && join_pieces(parcel) &&
+	return glue_now() >= task->behind && join_pieces(parcel) &&
 	       send_long(passage, task, parcel, route) == BCL_OK;
 }
 
@@ -419,25 +335,13 @@ void send_refused(struct task *task)
 	task->given--;
 }
 
-int send_stock(int id, int tid, int tag, bool direct)
-{
-	struct timeval now = { 0 };
-	int result, option = *libpvm.pvmrouteopt;
-
-	if (option == PVM_ROUTE_DIRECT && !direct)
-		*libpvm.pvmrouteopt = PVM_ALLOW_DIRECT;
-	result = libpvm.mroute(id, tid, tag, &now);
-	*libpvm.pvmrouteopt = option;
-	return result;
-}
-
 /* True if libpvm may open a direct route, since the task has no glue or cannot
  * be reached. Beside BCL a direct route would mix up the order. */
 static bool may_route(const struct task *task)
 {
 	return task->state == TASK_STRANGE ||
 	       (task->state == TASK_ASKED &&
-		wait_now() - task->asked > ANSWER_LIMIT);
+		glue_now() - task->asked > ANSWER_LIMIT);
 }
 
 static int send_to_self(const struct pmsg *message, int tag)
@@ -461,7 +365,7 @@ int send_message(struct pmsg *message, int tid, int tag)
 		if (!send_otherwise(task))
 			return PVM_NO_MEMORY;
 	}
-	result = send_stock(message->id, tid, tag, !task || may_route(task));
+	result = libpvm_route(message->id, tid, tag, !task || may_route(task));
 	if (task && result < 0)
 		send_refused(task);
 	return result;

@@ -43,7 +43,7 @@ static bool is_elsewhere(const struct task *task)
 {
 	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 
-	if (!task || !send_reaches(task) || wait_now() < task->behind)
+	if (!task || !task_reachable(task) || glue_now() < task->behind)
 		return false;
 	bcl_peer_info(task->peer, &info);
 	return info.path == BCL_PATH_CARD;
@@ -121,6 +121,17 @@ void share_plan(const int *tids, int n, size_t length, struct route *routes)
 	free(places);
 }
 
+/* ---- at a receiver ---- */
+
+bool share_ask(struct task *task, const struct share *share)
+{
+	const struct iovec iov = { (void *)share, sizeof(*share) };
+
+	return task_reachable(task) &&
+	       bcl_send(task->peer, WIRE_WANT, task_immediate(task), &iov, 1,
+			0) == BCL_OK;
+}
+
 /* ---- at a task that other tasks ask ---- */
 
 struct reader {
@@ -147,6 +158,27 @@ static struct {
 } early[EARLY];
 static unsigned earlier;
 
+/* Let a task fetch the message here. False: it cannot. */
+static bool lend(struct task *task, const struct share *share,
+		 const struct kept *kept, struct loan *loan)
+{
+	struct share answer = *share;
+	const struct iovec iov = { &answer, sizeof(answer) };
+
+	if (!task_reachable(task))
+		return false;
+	loan_open(loan, task);
+	if (bcl_offer(task->peer, kept->bytes, kept->length, (uintptr_t)loan,
+		      loan->token)) {
+		loan_close(loan);
+		return false;
+	}
+	memcpy(answer.token, loan->token, sizeof(answer.token));
+	return !bcl_send(task->peer, WIRE_HAVE, task_immediate(task), &iov, 1,
+			 0) ||
+	       !loan_withdraw(loan);
+}
+
 static void let_fetch(struct kept *kept, struct task *task,
 		      const struct share *share)
 {
@@ -154,8 +186,7 @@ static void let_fetch(struct kept *kept, struct task *task,
 
 	kept->left -= kept->left > 0;
 	/* otherwise the reader fetches the message from the sender */
-	if (!reader ||
-	    !send_have(task, share, kept->bytes, kept->length, &reader->loan)) {
+	if (!reader || !lend(task, share, kept, &reader->loan)) {
 		free(reader);
 		return;
 	}
@@ -177,7 +208,7 @@ void share_keep(int origin, const struct route *route, const void *memory,
 			       .origin = origin,
 			       .serial = route->serial,
 			       .left = route->readers,
-			       .since = wait_now(),
+			       .since = glue_now(),
 			       .length = length };
 	memcpy(kept->bytes, memory, length);
 	all_kept = kept;
@@ -220,7 +251,7 @@ static bool is_needed(struct kept *kept)
 		free(reader);
 	}
 	return kept->readers ||
-	       (kept->left && wait_now() - kept->since < KEPT_LONG);
+	       (kept->left && glue_now() - kept->since < KEPT_LONG);
 }
 
 void share_tidy(void)

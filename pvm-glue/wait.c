@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "pvm-glue/glue.h"
@@ -32,14 +31,6 @@ enum {
 
 static uint64_t stock_looked;
 static unsigned credit = PATIENT; /* waits left before spinning is cut short */
-
-uint64_t wait_now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 static int look_at_stock(uint64_t now)
 {
@@ -87,7 +78,7 @@ static void sleep_on_all(uint64_t now, uint64_t until)
  * messages. */
 static void rearm_port(void)
 {
-	while (bcl_arm(glue.port) == BCL_ERR_AGAIN && endpoint_poll())
+	while (bcl_arm(glue.port) == BCL_ERR_AGAIN && events_poll())
 		;
 }
 
@@ -116,7 +107,7 @@ static bool spin_for_message(unsigned long before)
 	if (alone < ALONE)
 		return false;
 	for (int i = 0; i < LOOKS; i++) {
-		if (endpoint_step() && glue.received != before)
+		if (events_step() && glue.received != before)
 			return true;
 	}
 	return false;
@@ -132,10 +123,10 @@ static uint64_t time_left(uint64_t left, uint64_t time)
  * Returns the time. */
 static uint64_t yield_to_others(uint64_t since, uint64_t *spin)
 {
-	uint64_t before = wait_now(), now;
+	uint64_t before = glue_now(), now;
 
 	sched_yield();
-	now = wait_now();
+	now = glue_now();
 	if (now - before > TURN)
 		alone = 0;
 	else
@@ -156,9 +147,9 @@ static void handle_events(bool all)
 	meet_owed();
 	receive_own();
 	if (all)
-		endpoint_poll();
+		events_poll();
 	else
-		endpoint_step();
+		events_step();
 }
 
 int wait_after_send(unsigned long before)
@@ -169,7 +160,7 @@ int wait_after_send(unsigned long before)
 
 	handle_events(true);
 	if (++sends % SENDS == 0) {
-		now = wait_now();
+		now = glue_now();
 		result = now - stock_looked > STOCK_PERIOD ? look_at_stock(now)
 							   : 0;
 		if (result < 0)
@@ -192,7 +183,7 @@ int wait_messages(unsigned long before, const struct timeval *limit)
 		if (glue.received != before)
 			break;
 		if (!now) {
-			now = wait_now();
+			now = glue_now();
 			end = end_of(limit, now);
 			spin = spin_time();
 		}
@@ -218,9 +209,9 @@ int wait_messages(unsigned long before, const struct timeval *limit)
 		} else {
 			slept = true;
 			sleep_on_all(now, end);
-			now = wait_now();
+			now = glue_now();
 			/* spin between the frames of a long message */
-			if (receive_pending() || send_pending())
+			if (receive_pending() || loan_pending())
 				spin = SPIN_LONG;
 		}
 	}

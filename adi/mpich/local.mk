@@ -6,7 +6,7 @@ EXTRA_DIST += %D%/graft %D%/channel/Makefile.mk %D%/channel/subconfigure.m4 \
 	%D%/channel/include/mpidi_ch3_post.h \
 	%D%/channel/include/mpidi_ch3_pre.h %D%/channel/src/answer.c \
 	%D%/channel/src/channel.c \
-	%D%/channel/src/collective.c \
+	%D%/channel/src/collective.c %D%/channel/src/direct.c \
 	%D%/channel/src/channel.h %D%/channel/src/errnames.txt \
 	%D%/channel/src/link.c %D%/channel/src/node.c \
 	%D%/channel/src/port.c %D%/channel/src/progress.c \

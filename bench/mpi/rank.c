@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A rank of a job that measures an MPI, compiled by the mpicc of this MPI.
- * bench/mpi-compare starts the ranks: rank TEST..., where a test is latency,
- * rate, bandwidth, barrier, bcast or allreduce. Rank 0 prints lines of test,
- * bytes, value and unit. Rank i of the first half of the job exchanges messages
- * with rank i of the second half.
+ * bench/mpi-compare starts the ranks: rank TEST[:BYTES[,BYTES]...]..., where a
+ * test is one of the table below. Rank 0 prints lines of test, bytes, value and
+ * unit. Rank i of the first half of the job exchanges messages with rank i of
+ * the second half; rates and bandwidths are sums over these pairs.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -18,13 +18,12 @@ enum {
 	WINDOW = 64,		 /* messages in flight */
 	WINDOW_BYTES = 16 << 20, /* bytes in flight, at most */
 	LONGEST = 4 << 20,	 /* bytes of a message */
-	SHORT = 8,		 /* bytes of a short message */
 };
 
 static const double ENOUGH = 0.015; /* s: least time of a batch */
 
 static int rank, size, partner, first;
-static char *buffer;
+static char *buffer, *room; /* LONGEST bytes each */
 
 /* ---- batches: the same thing n times ------------------------------------ */
 
@@ -47,28 +46,58 @@ static int window_width(int bytes)
 	return bytes > WINDOW_BYTES / WINDOW ? WINDOW_BYTES / bytes : WINDOW;
 }
 
+static int send_window(MPI_Request *request, int bytes)
+{
+	int i, width = window_width(bytes);
+
+	for (i = 0; i < width; i++)
+		MPI_Isend(buffer, bytes, MPI_CHAR, partner, 0, MPI_COMM_WORLD,
+			  &request[i]);
+	return width;
+}
+
+static int receive_window(MPI_Request *request, int bytes)
+{
+	int i, width = window_width(bytes);
+
+	for (i = 0; i < width; i++)
+		MPI_Irecv(room, bytes, MPI_CHAR, partner, 0, MPI_COMM_WORLD,
+			  &request[i]);
+	return width;
+}
+
 /* Sends windows of messages one way. An empty message answers each window. */
 static void stream(long n, int bytes)
 {
 	MPI_Request request[WINDOW];
 	MPI_Status status[WINDOW];
-	int i, width = window_width(bytes);
 
 	for (; n; n--) {
-		for (i = 0; i < width; i++)
-			if (first)
-				MPI_Isend(buffer, bytes, MPI_CHAR, partner, 0,
-					  MPI_COMM_WORLD, &request[i]);
-			else
-				MPI_Irecv(buffer, bytes, MPI_CHAR, partner, 0,
-					  MPI_COMM_WORLD, &request[i]);
-		MPI_Waitall(width, request, status);
-		if (first)
+		if (first) {
+			MPI_Waitall(send_window(request, bytes), request,
+				    status);
 			MPI_Recv(buffer, 0, MPI_CHAR, partner, 1,
 				 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-		else
+		} else {
+			MPI_Waitall(receive_window(request, bytes), request,
+				    status);
 			MPI_Send(buffer, 0, MPI_CHAR, partner, 1,
 				 MPI_COMM_WORLD);
+		}
+	}
+}
+
+/* Sends windows of messages both ways at once. */
+static void stream_both(long n, int bytes)
+{
+	MPI_Request request[2 * WINDOW];
+	MPI_Status status[2 * WINDOW];
+
+	for (; n; n--) {
+		int width = receive_window(request, bytes);
+
+		MPI_Waitall(width + send_window(request + width, bytes),
+			    request, status);
 	}
 }
 
@@ -89,15 +118,37 @@ static void bcast(long n, int bytes)
 
 static void allreduce(long n, int bytes)
 {
-	static double in[SHORT / sizeof(double)], out[SHORT / sizeof(double)];
-
 	for (; n; n--)
-		MPI_Allreduce(in, out, bytes / (int)sizeof(double), MPI_DOUBLE,
-			      MPI_SUM, MPI_COMM_WORLD);
+		MPI_Allreduce(buffer, room, bytes / (int)sizeof(double),
+			      MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* ---- measuring ------------------------------------------------------------
- */
+/* `bytes` bytes to each rank. */
+static void alltoall(long n, int bytes)
+{
+	for (; n; n--)
+		MPI_Alltoall(buffer, bytes, MPI_CHAR, room, bytes, MPI_CHAR,
+			     MPI_COMM_WORLD);
+}
+
+/* `bytes` bytes of each rank. */
+static void allgather(long n, int bytes)
+{
+	for (; n; n--)
+		MPI_Allgather(buffer, bytes, MPI_CHAR, room, bytes, MPI_CHAR,
+			      MPI_COMM_WORLD);
+}
+
+/* Each reduction has another root. */
+static void reduce(long n, int bytes)
+{
+	for (; n; n--)
+		MPI_Reduce(buffer, room, bytes / (int)sizeof(double),
+			   MPI_DOUBLE, MPI_SUM, (int)(n % size),
+			   MPI_COMM_WORLD);
+}
+
+/* ---- measuring ---------------------------------------------------------- */
 
 /* Returns the seconds of one operation. */
 static double time_operation(void (*batch)(long n, int bytes), int bytes)
@@ -119,65 +170,82 @@ static double time_operation(void (*batch)(long n, int bytes), int bytes)
 	}
 }
 
-static void print_result(const char *test, int bytes, double value,
-			 const char *unit)
+static double one_way_us(double seconds, int bytes)
 {
-	if (rank == 0)
-		printf("%s %d %.6g %s\n", test, bytes, value, unit);
+	(void)bytes;
+	return seconds / 2 * 1e6;
 }
 
-static void measure_latency(const char *test)
+static double in_us(double seconds, int bytes)
 {
-	static const int lengths[] = { 0, 8, 64, 512, 1024, 4096, 65536 };
+	(void)bytes;
+	return seconds * 1e6;
+}
+
+static double million_messages(double seconds, int bytes)
+{
+	return 1e-6 * window_width(bytes) * (size / 2) / seconds;
+}
+
+static double gigabytes(double seconds, int bytes)
+{
+	return 1e3 * bytes * 1e-6 * million_messages(seconds, bytes);
+}
+
+static double gigabytes_both(double seconds, int bytes)
+{
+	return 2 * gigabytes(seconds, bytes);
+}
+
+static const struct test {
+	const char *name;
+	void (*batch)(long n, int bytes);
+	double (*figure)(double seconds, int bytes);
+	const char *unit;
+	const char *lengths; /* unless the command names others */
+} tests[] = {
+	{ "latency", latency, one_way_us, "us",
+	  "0,8,64,512,1024,2048,4096,16384,65536,262144,1048576,4194304" },
+	{ "rate", stream, million_messages, "M/s", "8" },
+	{ "bandwidth", stream, gigabytes, "GB/s",
+	  "1024,2048,4096,8192,16384,65536,262144,1048576,4194304" },
+	{ "both", stream_both, gigabytes_both, "GB/s", "65536,1048576" },
+	{ "barrier", barrier, in_us, "us", "0" },
+	{ "bcast", bcast, in_us, "us", "8" },
+	{ "allreduce", allreduce, in_us, "us", "8" },
+	{ "allgather", allgather, in_us, "us", "65536" },
+	{ "reduce", reduce, in_us, "us", "65536" },
+	{ "alltoall", alltoall, in_us, "us", "65536" },
+};
+
+static void measure(const struct test *test, const char *lengths)
+{
+	char *end;
+
+	for (;; lengths = end + 1) {
+		int bytes = (int)strtol(lengths, &end, 10);
+		double seconds = time_operation(test->batch, bytes);
+
+		if (rank == 0)
+			printf("%s %d %.6g %s\n", test->name, bytes,
+			       test->figure(seconds, bytes), test->unit);
+		if (*end != ',')
+			return;
+	}
+}
+
+/* Measures TEST[:BYTES[,BYTES]...]. */
+static void measure_argument(const char *argument)
+{
+	size_t n = strcspn(argument, ":");
 	unsigned i;
 
-	for (i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
-		print_result(test, lengths[i],
-			     time_operation(latency, lengths[i]) / 2 * 1e6,
-			     "us");
+	for (i = 0; i < sizeof(tests) / sizeof(*tests); i++)
+		if (strlen(tests[i].name) == n &&
+		    !strncmp(argument, tests[i].name, n))
+			measure(&tests[i], argument[n] ? argument + n + 1
+						       : tests[i].lengths);
 }
-
-static void measure_rate(const char *test)
-{
-	print_result(test, SHORT,
-		     1e-6 * WINDOW * (size / 2) / time_operation(stream, SHORT),
-		     "M/s");
-}
-
-static void measure_bandwidth(const char *test)
-{
-	int bytes;
-
-	for (bytes = 1024; bytes <= LONGEST; bytes *= 4)
-		print_result(test, bytes,
-			     1e-9 * bytes * window_width(bytes) /
-				     time_operation(stream, bytes),
-			     "GB/s");
-}
-
-static void measure_barrier(const char *test)
-{
-	print_result(test, 0, time_operation(barrier, 0) * 1e6, "us");
-}
-
-static void measure_bcast(const char *test)
-{
-	print_result(test, SHORT, time_operation(bcast, SHORT) * 1e6, "us");
-}
-
-static void measure_allreduce(const char *test)
-{
-	print_result(test, SHORT, time_operation(allreduce, SHORT) * 1e6, "us");
-}
-
-static const struct {
-	const char *name;
-	void (*measure)(const char *name);
-} tests[] = {
-	{ "latency", measure_latency },	    { "rate", measure_rate },
-	{ "bandwidth", measure_bandwidth }, { "barrier", measure_barrier },
-	{ "bcast", measure_bcast },	    { "allreduce", measure_allreduce },
-};
 
 static int read_number(const char *hydra, const char *open_mpi)
 {
@@ -204,7 +272,6 @@ static void bind_to_processor(void)
 
 int main(int argc, char **argv)
 {
-	unsigned i;
 	int arg;
 
 	bind_to_processor();
@@ -213,12 +280,13 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	first = rank < size / 2;
 	partner = first ? rank + size / 2 : rank - size / 2;
-	buffer = malloc(LONGEST);
-	memset(buffer, rank, LONGEST);
+	buffer = malloc(2 * LONGEST);
+	if (!buffer)
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	room = buffer + LONGEST;
+	memset(buffer, rank, 2 * LONGEST);
 	for (arg = 1; arg < argc; arg++)
-		for (i = 0; i < sizeof(tests) / sizeof(*tests); i++)
-			if (!strcmp(argv[arg], tests[i].name))
-				tests[i].measure(tests[i].name);
+		measure_argument(argv[arg]);
 	free(buffer);
 	MPI_Finalize();
 	return 0;

@@ -21,8 +21,8 @@ nm -A "${objects[@]}" | perl -e '
 	my %below = (nicfw => "", transport => "nicfw", adi => "transport nicfw",
 		collectives => "adi transport",
 		"pvm-glue" => "transport collectives");
-	my %limit = (nicfw => 17, transport => 27, adi => 18, collectives => 1,
-		"pvm-glue" => 10);
+	my %limit = (nicfw => 17, transport => 27, adi => 1, collectives => 1,
+		"pvm-glue" => 1);
 	my (%home, %wants, %calls, %seen, @order, $status);
 	while (<>) {
 		my ($file, $kind, $name) = /^(\S+?):[0-9a-f ]* (\w) (\S+)$/ or next;

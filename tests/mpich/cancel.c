@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sends of rank 0 that are cancelled, short and long: those that rank 1 does
- * not receive are, others are not. Then long messages that are received.
+ * Sends of rank 0 that are cancelled: those that rank 1 does not receive are,
+ * others are not. A short one has left and arrives. Then long messages that are
+ * received.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@ enum {
 enum tag {
 	NEVER, /* received */
 	RECEIVED,
+	SHORT_RECEIVED,
 	GO_ON,
 };
 
@@ -58,9 +60,14 @@ static void cancel(void)
 	int i;
 
 	for (i = 0; i < TIMES; i++) {
-		MPI_Isend(buffer, SHORT, MPI_BYTE, 1, NEVER, MPI_COMM_WORLD,
-			  &request);
+		MPI_Issend(buffer, SHORT, MPI_BYTE, 1, NEVER, MPI_COMM_WORLD,
+			   &request);
 		need(is_cancelled(request), "a short send is not cancelled");
+		MPI_Isend(buffer, SHORT, MPI_BYTE, 1, SHORT_RECEIVED,
+			  MPI_COMM_WORLD, &request);
+		if (is_cancelled(request))
+			MPI_Send(buffer, SHORT, MPI_BYTE, 1, SHORT_RECEIVED,
+				 MPI_COMM_WORLD);
 		MPI_Isend(buffer, LONG, MPI_BYTE, 1, NEVER, MPI_COMM_WORLD,
 			  &request);
 		need(is_cancelled(request), "a long send is not cancelled");
@@ -91,6 +98,11 @@ static void receive(void)
 	for (i = 0; i < TIMES; i++)
 		MPI_Recv(buffer, LONG, MPI_BYTE, 0, GO_ON, MPI_COMM_WORLD,
 			 MPI_STATUS_IGNORE);
+	for (i = 0; i < TIMES; i++)
+		MPI_Recv(buffer, SHORT, MPI_BYTE, 0, SHORT_RECEIVED,
+			 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Iprobe(0, SHORT_RECEIVED, MPI_COMM_WORLD, &n, MPI_STATUS_IGNORE);
+	need(!n, "a short message came twice");
 	MPI_Iprobe(0, NEVER, MPI_COMM_WORLD, &n, MPI_STATUS_IGNORE);
 	need(!n, "what was cancelled is there");
 }

@@ -8,7 +8,7 @@ mpich_long = %D%/attr.mpich %D%/errhan.mpich %D%/group.mpich %D%/impls.mpich \
 	%D%/info.mpich %D%/mpi_t.mpich
 mpich_nodes = %D%/nodes/coll.mpich %D%/nodes/pt2pt.mpich %D%/nodes/rma.mpich
 mpich_scripts = %D%/abi.sh %D%/blocked.sh %D%/busy.sh %D%/cancel.sh \
-	%D%/collectives.sh %D%/copies.sh %D%/graft.sh %D%/installed.sh \
+	%D%/collectives.sh %D%/copies.sh %D%/direct.sh %D%/graft.sh %D%/installed.sh \
 	%D%/jobs.sh %D%/long.sh %D%/loss.sh %D%/made.sh %D%/nodes.sh %D%/order.sh \
 	%D%/packets.sh %D%/placement.sh %D%/programs.sh %D%/revoke.sh \
 	%D%/settings.sh %D%/short.sh %D%/valgrind.sh %D%/verdicts.sh %D%/version.sh \
@@ -17,7 +17,7 @@ system_tests += $(mpich_tests) $(mpich_scripts)
 long_tests += $(mpich_long)
 EXTRA_DIST += %D%/run %D%/program.sh $(mpich_tests) $(mpich_long) $(mpich_nodes) \
 	%D%/abi.c %D%/abi.f90 %D%/blocked.c %D%/busy.c %D%/cancel.c %D%/collectives.c \
-	%D%/copies.c %D%/counter.h %D%/jobs.c %D%/long.c %D%/loss.c \
-	%D%/order.c %D%/packets.c %D%/placement.c %D%/revoke.c %D%/settings.c %D%/short.c \
+	%D%/copies.c %D%/counter.h %D%/direct.c %D%/jobs.c %D%/long.c %D%/loss.c \
+	%D%/order.c %D%/packets.c %D%/pingpong.c %D%/placement.c %D%/revoke.c %D%/settings.c %D%/short.c \
 	%D%/windows.c
 dist_check_SCRIPTS += $(mpich_scripts)

@@ -314,7 +314,7 @@ START_TEST(opened_again_in_time)
 	uint8_t token[BCL_KEY_MAX];
 	struct bcl_peer *peer;
 
-	setenv("BCL_PEER_TIMEOUT", "50ms", 1);
+	setenv("BCL_PEER_TIMEOUT", "500ms", 1);
 	open_ports();
 	peer = meet();
 	ck_assert_int_eq(bcl_offer(peer, token, 1, 0, token), BCL_OK);
@@ -333,7 +333,7 @@ START_TEST(opened_there)
 	struct bcl_event event;
 	struct bcl_peer *peer;
 
-	setenv("BCL_PEER_TIMEOUT", "50ms", 1);
+	setenv("BCL_PEER_TIMEOUT", "500ms", 1);
 	setenv("BCL_HELPER", "0", 1);
 	open_ports();
 	peer = meet();

@@ -12,6 +12,8 @@
 #include <sched.h>
 #include <time.h>
 
+static int test_clock(clockid_t id, struct timespec *time);
+#define clock_gettime test_clock
 #include "pvm-glue/glue.h"
 
 static uint64_t clock_now = 1000000000; /* ns */
@@ -31,7 +33,7 @@ enum {
 struct glue glue;
 struct libpvm libpvm;
 
-bool endpoint_step(void)
+bool events_step(void)
 {
 	looks++;
 	clock_now += LOOK_TAKES;
@@ -42,9 +44,9 @@ bool endpoint_step(void)
 	return true;
 }
 
-unsigned endpoint_poll(void)
+unsigned events_poll(void)
 {
-	return endpoint_step();
+	return events_step();
 }
 
 void meet_owed(void)
@@ -60,7 +62,7 @@ bool receive_pending(void)
 	return false;
 }
 
-bool send_pending(void)
+bool loan_pending(void)
 {
 	return false;
 }
@@ -127,9 +129,8 @@ static int test_poll(struct pollfd *fds, nfds_t n, int ms)
 	return 0;
 }
 
-#define clock_gettime test_clock
-#define sched_yield   test_yield
-#define poll	      test_poll
+#define sched_yield test_yield
+#define poll	    test_poll
 #include "pvm-glue/wait.c"
 
 /* ---- tests ---- */

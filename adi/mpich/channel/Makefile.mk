@@ -17,6 +17,7 @@ mpi_core_sources += \
 	src/mpid/ch3/channels/bcl/src/answer.c \
 	src/mpid/ch3/channels/bcl/src/channel.c \
 	src/mpid/ch3/channels/bcl/src/collective.c \
+	src/mpid/ch3/channels/bcl/src/direct.c \
 	src/mpid/ch3/channels/bcl/src/link.c \
 	src/mpid/ch3/channels/bcl/src/node.c \
 	src/mpid/ch3/channels/bcl/src/port.c \

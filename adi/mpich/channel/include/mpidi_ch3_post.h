@@ -14,12 +14,21 @@ int bcl_ch3_wait(MPID_Progress_state *state);
 #define MPIDI_CH3_Progress_poke()      bcl_ch3_test()
 #define MPIDI_CH3_Progress_wait(state) bcl_ch3_wait(state)
 
-/* Files of MPI's functions, unlike ch3's own files, send by way of send.c. */
+/* Files of MPI's functions, unlike ch3's own files, send and receive by way of
+ * direct.c. */
 #ifndef MPIDIMPL_H_INCLUDED
-#define MPID_Send bcl_ch3_send
+#define MPID_Send  bcl_ch3_send
+#define MPID_Isend bcl_ch3_isend
+#define MPID_Recv  bcl_ch3_recv
 #endif
 int bcl_ch3_send(const void *buffer, MPI_Aint count, MPI_Datatype type,
 		 int rank, int tag, MPIR_Comm *comm, int offset,
+		 MPIR_Request **request);
+int bcl_ch3_isend(const void *buffer, MPI_Aint count, MPI_Datatype type,
+		  int rank, int tag, MPIR_Comm *comm, int offset,
+		  MPIR_Request **request);
+int bcl_ch3_recv(void *buffer, MPI_Aint count, MPI_Datatype type, int rank,
+		 int tag, MPIR_Comm *comm, int offset, MPI_Status *status,
 		 MPIR_Request **request);
 
 /*

@@ -35,6 +35,10 @@ struct bcl_ch3_short {
 	char data[];
 };
 
+enum {
+	BCL_CH3_SHORT_MAX = BCL_MESSAGE_MAX - sizeof(MPIDI_Message_match),
+};
+
 /* ---- channel.c ---- */
 
 extern struct bcl_adi *bcl_ch3_adi;
@@ -96,12 +100,40 @@ int bcl_ch3_card_read(const char *card, void *address, size_t *length);
 
 /* ---- send.c ---- */
 
+/* Sends a message without a ch3 packet and without a request, at most
+ * BCL_CH3_SHORT_MAX bytes of data. Returns true if the message has left, and
+ * false if ch3 has to send it. */
+int bcl_ch3_leaves_short(const MPIDI_VC_t *vc, MPIDI_Message_match match,
+			 const void *data, size_t length);
 /* The packet with this connection as its cookie has left. */
 void bcl_ch3_sent(MPIDI_VC_t *vc, enum bcl_status status);
 /* A message whose memory was lent to the library has left. */
 void bcl_ch3_lent(MPIR_Request *request, enum bcl_status status);
 /* The other end is lost: ends all queued requests. */
 void bcl_ch3_send_failed(MPIDI_VC_t *vc, enum bcl_status status);
+
+/* ---- direct.c: messages without requests ---- */
+
+/* MPI_Recv() waits without a request. The message is handed over by
+ * bcl_ch3_direct_take(). */
+struct bcl_ch3_direct {
+	int waiting;
+	MPIDI_Message_match match;
+	int32_t tag_mask; /* bits of the tag that must match */
+	char *buffer;
+	size_t room; /* bytes */
+	size_t length;
+	int taken; /* the message is in the buffer */
+};
+
+extern struct bcl_ch3_direct bcl_ch3_direct;
+
+/* If MPI_Recv() waits for the message, copies the message and returns true. */
+int bcl_ch3_direct_take(const MPIDI_Message_match *match, const char *data,
+			size_t length);
+/* MPI_Recv() goes on with a request: something came that only ch3 knows how to
+ * handle, or a connection is lost. */
+void bcl_ch3_direct_end(void);
 
 /* ---- rendezvous.c ---- */
 

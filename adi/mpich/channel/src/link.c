@@ -347,6 +347,7 @@ void bcl_ch3_link_changed(void *arg, struct bcl_peer *peer,
 	const struct bcl_ch3_link *link;
 
 	(void)arg;
+	bcl_ch3_direct_end();
 	while (status && (link = bcl_peer_user(peer)))
 		lose_connection(link->ports ? link->ports : link->vc, status);
 }

@@ -117,6 +117,7 @@ void bcl_ch3_receive(MPIDI_VC_t *vc, unsigned words, const void *packet,
 		vc->ch.recv_active = request;
 		feed(vc, data + taken, length - 8 * words - (size_t)taken);
 	}
+	bcl_ch3_direct_end();
 }
 
 /* n <= 16; calls no other function. */
@@ -195,6 +196,10 @@ void bcl_ch3_receive_short(MPIDI_VC_t *vc, const void *packet, size_t length)
 	length -= head;
 	if (length > MPIDI_EAGER_SHORT_SIZE)
 		vc->ch.heard = TRUE;
+	if (bcl_ch3_direct.waiting &&
+	    bcl_ch3_direct_take(&match, message->data, length))
+		return;
+	bcl_ch3_direct_end();
 	request = MPIDI_CH3U_Recvq_FDP_or_AEU(&match, &found);
 	if (!request) {
 		bcl_ch3_complain(bcl_ch3_error(BCL_ERR_NOMEM));

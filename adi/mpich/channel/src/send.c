@@ -370,10 +370,11 @@ static enum bcl_status try_short(const MPIDI_VC_t *vc,
 				  &match, sizeof(match), &piece, length > 0);
 }
 
-static int leaves_short(const MPIDI_VC_t *vc, MPIDI_Message_match match,
-			const void *data, size_t length)
+int bcl_ch3_leaves_short(const MPIDI_VC_t *vc, MPIDI_Message_match match,
+			 const void *data, size_t length)
 {
-	return is_open(vc) && !try_short(vc, match, data, length);
+	return is_open(vc) && !(length > AWAITED && is_awaited(vc)) &&
+	       !try_short(vc, match, data, length);
 }
 
 /* Sends a message that has no request yet. */
@@ -454,11 +455,11 @@ static int leaves_alone(MPIDI_VC_t *vc, const void *packet, size_t bytes)
 	const MPIDI_CH3_Pkt_eager_send_t *empty = packet;
 
 	if (brief->type == MPIDI_CH3_PKT_EAGERSHORT_SEND)
-		return leaves_short(vc, brief->match, brief->data,
-				    (size_t)brief->data_sz);
+		return bcl_ch3_leaves_short(vc, brief->match, brief->data,
+					    (size_t)brief->data_sz);
 	if (empty->type == MPIDI_CH3_PKT_EAGER_SEND && !empty->data_sz &&
 	    empty->sender_req_id == MPI_REQUEST_NULL)
-		return leaves_short(vc, empty->match, "", 0);
+		return bcl_ch3_leaves_short(vc, empty->match, "", 0);
 	bcl_ch3_ask(vc, packet);
 	return leaves_at_once(vc, packet, bytes, NULL, 0);
 }
@@ -510,48 +511,4 @@ int MPIDI_CH3_iSendv(MPIDI_VC_t *vc, MPIR_Request *request, struct iovec *iov,
 		return sent(vc, request);
 	out = message(packet, iov->iov_len, iov + 1, n - 1);
 	return outcome(packet, send_request(vc, request, &out));
-}
-
-/* ---- what MPI calls ---- */
-
-/* Returns true if the message may go eagerly. */
-static int is_eager(const MPIDI_VC_t *vc, const MPIR_Comm *comm, size_t length)
-{
-	int most;
-
-	if (length <= MPIDI_EAGER_SHORT_SIZE)
-		return TRUE;
-	MPIDI_CH3_GET_EAGER_THRESHOLD(&most, comm, vc);
-	return (intptr_t)(length + sizeof(MPIDI_CH3_Pkt_eager_send_t)) <= most;
-}
-
-/* MPI_Send(): sends a message straight from the buffer if it can leave at once;
- * ch3 sends the rest. */
-int bcl_ch3_send(const void *buffer, MPI_Aint count, MPI_Datatype type,
-		 int rank, int tag, MPIR_Comm *comm, int offset,
-		 MPIR_Request **request)
-{
-	MPIDI_Message_match match = { .whole = 0 };
-	const MPIDI_VC_t *vc;
-	size_t length;
-
-	if (!HANDLE_IS_BUILTIN(type) || (size_t)count > AWAITED ||
-	    comm->revoked ||
-	    (rank == comm->rank &&
-	     comm->comm_kind != MPIR_COMM_KIND__INTERCOMM))
-		goto stock;
-	length = (size_t)count * MPIR_Datatype_get_basic_size(type);
-	vc = comm->dev.vcrt->vcr_table[rank];
-	if (length > AWAITED || vc->state != MPIDI_VC_STATE_ACTIVE ||
-	    !is_eager(vc, comm, length))
-		goto stock;
-	match.parts.rank = (MPIDI_Rank_t)comm->rank;
-	match.parts.tag = tag;
-	match.parts.context_id = (MPIR_Context_id_t)(comm->context_id + offset);
-	if (!leaves_short(vc, match, buffer, length))
-		goto stock;
-	*request = NULL;
-	return MPI_SUCCESS;
-stock:
-	return MPID_Send(buffer, count, type, rank, tag, comm, offset, request);
 }
