@@ -13,27 +13,27 @@
 #include "transport/copy.h"
 #include "transport/poll.h"
 #include "transport/send.h"
+#include "transport/sized.h"
 
 enum {
 	VAIN_POLLS = 16, /* polls before a yield, on a crowded host */
 };
 
 enum bcl_status bcl_adi_packet_open(struct bcl_adi *adi,
-				    const struct bcl_adi_packet_ops *ops,
+				    const struct bcl_adi_packet_ops *given,
 				    void *arg)
 {
-	size_t size = sizeof(*ops);
+	struct bcl_adi_packet_ops ops;
 	enum bcl_status status;
 
-	if (!adi || !ops || ops->size < sizeof(ops->size))
+	if (!adi || !given)
 		return BCL_ERR_ARG;
-	if (ops->size < size)
-		size = ops->size;
-	status = bcl_adi_enter(adi);
+	status = bcl_sized_read(&ops, given, peer);
+	if (!status)
+		status = bcl_adi_enter(adi);
 	if (status)
 		return status;
-	memset(&adi->packet_ops, 0, sizeof(adi->packet_ops));
-	memcpy(&adi->packet_ops, ops, size);
+	adi->packet_ops = ops;
 	adi->packet_arg = arg;
 	bcl_adi_leave(adi);
 	return BCL_OK;

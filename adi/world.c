@@ -12,6 +12,7 @@
 #include "transport/boot/boot.h"
 #include "transport/context.h"
 #include "transport/peer.h"
+#include "transport/sized.h"
 
 enum {
 	/* Turns before a wait goes on in bcl_adi_wait_any(). SPINS_CROWDED:
@@ -29,6 +30,7 @@ static enum bcl_status open_context(struct bcl_adi *adi,
 				    const uint8_t key[BCL_KEY_SIZE])
 {
 	const struct bcl_context_options context_options = {
+		.struct_size = sizeof(context_options),
 		.local_ranks = adi->boot->local_ranks,
 		.job_key = key,
 		.flags = options->flags & BCL_ADI_THREADS ? BCL_THREADS : 0,
@@ -38,8 +40,8 @@ static enum bcl_status open_context(struct bcl_adi *adi,
 	adi->context = options->context;
 	if (adi->context)
 		return BCL_OK;
-	status = bcl_context_open(&context_options, adi->boot->config.rank,
-				  &adi->context);
+	status = bcl_context_open(&bcl_env_linux, &context_options,
+				  adi->boot->config.rank, &adi->context);
 	adi->own_context = !status;
 	return status;
 }
@@ -146,29 +148,30 @@ static enum bcl_status join_job(const struct bcl_env *env,
 	return status;
 }
 
-enum bcl_status bcl_adi_open(const struct bcl_adi_options *options,
+enum bcl_status bcl_adi_open(const struct bcl_adi_options *given,
 			     struct bcl_adi **result)
 {
-	static const struct bcl_adi_options defaults;
-	enum bcl_status status = BCL_OK;
 	const struct bcl_env *env = &bcl_env_linux;
+	struct bcl_adi_options options;
 	struct bcl_boot *boot;
+	enum bcl_status status;
 
 	if (!result)
 		return BCL_ERR_ARG;
+	status = bcl_sized_read(&options, given, boot);
+	if (status)
+		return status;
 	if (bcl_process_orphaned())
 		return BCL_ERR_FORKED;
-	if (!options)
-		options = &defaults;
-	if (options->context)
-		env = options->context->env;
-	boot = (struct bcl_boot *)options->boot;
+	if (options.context)
+		env = options.context->env;
+	boot = (struct bcl_boot *)options.boot;
 	if (!boot)
 		status = bcl_boot_open(env, &boot);
 	if (status)
 		return status;
-	status = join_job(env, boot, options, result);
-	if (status && !options->boot)
+	status = join_job(env, boot, &options, result);
+	if (status && !options.boot)
 		bcl_boot_close(boot);
 	return status;
 }

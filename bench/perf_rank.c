@@ -195,7 +195,8 @@ struct perf_member {
 static void *open_member(void *arg)
 {
 	struct perf_member *member = arg;
-	const struct bcl_adi_options options = { .boot = member->boot };
+	const struct bcl_adi_options options = { .struct_size = sizeof(options),
+						 .boot = member->boot };
 
 	perf_must(member->rank, bcl_adi_open(&options, &member->adi), "open");
 	return NULL;
@@ -246,7 +247,7 @@ static struct bcl_boot *launched;
 /* Opens the ADI as under a launcher that knows the ranks per host. */
 static void open_told(struct perf_rank *rank, size_t local)
 {
-	struct bcl_adi_options options = { 0 };
+	struct bcl_adi_options options = { .struct_size = sizeof(options) };
 
 	perf_must(rank, bcl_boot_open(&bcl_env_linux, &rank->boot), "boot");
 	rank->boot->local_ranks = (unsigned int)local;
@@ -259,7 +260,8 @@ static void open_job(struct ref *ref)
 	size_t node0 = ref_number(ref, "node0");
 	size_t twin = ref_number(ref, "twin");
 	size_t local = ref_number(ref, "local");
-	const struct bcl_adi_options options = { .boot = launched };
+	const struct bcl_adi_options options = { .struct_size = sizeof(options),
+						 .boot = launched };
 	static struct perf_rank rank;
 	bool two_nodes;
 

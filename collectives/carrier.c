@@ -8,6 +8,7 @@
 
 #include "collectives/builders.h"
 #include "transport/port.h"
+#include "transport/sized.h"
 
 struct bcl_carrier {
 	struct bcl_team team; /* only rank, size and fork_generation are used */
@@ -20,24 +21,27 @@ static enum bcl_status usable(const struct bcl_carrier *carrier)
 	return carrier ? bcl_team_usable(&carrier->team) : BCL_ERR_ARG;
 }
 
-enum bcl_status bcl_carrier_open(const struct bcl_carrier_options *options,
+enum bcl_status bcl_carrier_open(const struct bcl_carrier_options *given,
 				 struct bcl_carrier **result)
 {
+	struct bcl_carrier_options options;
 	struct bcl_carrier *carrier;
+	enum bcl_status status = bcl_sized_read(&options, given, receive);
 
-	if (!options || options->struct_size != sizeof(*options) ||
-	    options->rank >= options->size || !options->port ||
-	    !options->send || !options->receive || !result)
+	if (status)
+		return status;
+	if (options.rank >= options.size || !options.port || !options.send ||
+	    !options.receive || !result)
 		return BCL_ERR_ARG;
-	if (bcl_port_forked(options->port))
+	if (bcl_port_forked(options.port))
 		return BCL_ERR_FORKED;
 	carrier = calloc(1, sizeof(*carrier));
 	if (!carrier)
 		return BCL_ERR_NOMEM;
-	carrier->options = *options;
+	carrier->options = options;
 	carrier->team.fork_generation = bcl_fork_generation();
-	carrier->team.rank = options->rank;
-	carrier->team.size = options->size;
+	carrier->team.rank = options.rank;
+	carrier->team.size = options.size;
 	*result = carrier;
 	return BCL_OK;
 }

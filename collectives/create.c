@@ -159,7 +159,7 @@ static enum bcl_status connect_member(struct bcl_team *team, unsigned rank,
 				      struct bcl_peer **peer)
 {
 	struct bcl_adi_idle idle = { 0 };
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 	enum bcl_status status;
 
 	status = bcl_adi_peer(team->adi, bcl_team_job_rank(team, rank), peer);

@@ -75,7 +75,7 @@ void bcl_model_init(struct bcl_model *model, const struct bcl_team *team)
 static void measure_peer(struct bcl_cost *cost, struct bcl_team *team,
 			 unsigned rank)
 {
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 	struct bcl_peer *peer;
 
 	if (bcl_adi_peer(team->adi, bcl_team_job_rank(team, rank), &peer) !=

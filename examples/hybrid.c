@@ -110,7 +110,8 @@ static bool number(const char *text, uint64_t *value)
 
 int main(int argc, char **argv)
 {
-	const struct bcl_adi_options options = { .flags = BCL_ADI_THREADS };
+	const struct bcl_adi_options options = { .struct_size = sizeof(options),
+						 .flags = BCL_ADI_THREADS };
 	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_UINT64);
 	uint64_t threads, primes = 0, totals[2];
 	struct bcl_team *team;

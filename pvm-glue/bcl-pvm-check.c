@@ -229,7 +229,7 @@ static void print_refusal(enum bcl_status status, const struct found *here,
 static bool compare_hosts(const char *host, int tid, const struct found *here,
 			  const struct found *there)
 {
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 	enum bcl_status status;
 
 	printf("%s: ", host);

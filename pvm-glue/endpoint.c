@@ -33,7 +33,7 @@ static void disable_in_child(void)
 
 static bool open_port(void)
 {
-	struct bcl_context_options options = { 0 };
+	struct bcl_context_options options = { .struct_size = sizeof(options) };
 	uint8_t key[16];
 	enum bcl_status status = BCL_ERR_SYSTEM;
 

@@ -170,7 +170,7 @@ as_they_are:
  * memory, where messages outlive the sender. */
 static void fence_task(struct task *task)
 {
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 	enum bcl_status status;
 
 	if (task->state != TASK_MET || !task->up || !task->sent)

@@ -102,7 +102,7 @@ void meet_up(struct task *task)
 
 static void open_peer(struct task *task, const void *address, size_t length)
 {
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 	struct bcl_peer *peer;
 
 	task->refused = bcl_peer_open(glue.port, address, length, &peer);

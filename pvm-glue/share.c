@@ -41,7 +41,7 @@ enum {
 /* True if the task is on another host and takes long messages by BCL now. */
 static bool is_elsewhere(const struct task *task)
 {
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 
 	if (!task || !task_reachable(task) || glue_now() < task->behind)
 		return false;

@@ -28,6 +28,5 @@ INTERPOSED enum bcl_status bcl_pvm_path(int tid, struct bcl_peer_info *info)
 		return task->refused;
 	if (task->state != TASK_MET || !task->up || !task->ready)
 		return BCL_ERR_AGAIN;
-	bcl_peer_info(task->peer, info);
-	return BCL_OK;
+	return bcl_peer_info(task->peer, info);
 }

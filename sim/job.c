@@ -9,6 +9,7 @@
 
 #include "sim/fail.h"
 #include "sim/host.h"
+#include "transport/context.h"
 
 enum {
 	MESSAGES = 32, /* pending per rank; cards have room for twice as many */
@@ -154,12 +155,24 @@ static void run_rank(void *arg)
 	end_rank(rank);
 }
 
+enum bcl_status sim_rank_open(struct sim_rank *rank,
+			      struct bcl_context **context)
+{
+	const struct bcl_context_options options = {
+		.struct_size = sizeof(options),
+		.local_ranks = rank->job->cluster->ranks,
+	};
+
+	return bcl_context_open(rank->env, &options, -1, context);
+}
+
 enum bcl_status sim_rank_join(struct sim_rank *rank, struct bcl_adi **adi)
 {
-	struct bcl_adi_options options = { .boot = &rank->boot };
+	struct bcl_adi_options options = { .struct_size = sizeof(options),
+					   .boot = &rank->boot };
 	enum bcl_status status;
 
-	status = bcl_open(&rank->context, &options.context);
+	status = sim_rank_open(rank, &options.context);
 	if (status)
 		return status;
 	status = bcl_adi_open(&options, adi);
@@ -185,8 +198,7 @@ static void open_ranks(struct sim_job *job)
 	for (i = 0; i < job->nranks; i++)
 		job->ranks[i] = (struct sim_rank){
 			.job = job,
-			.context = { .env = env,
-				     .local_ranks = job->cluster->ranks },
+			.env = env,
 			.boot = { .kind = &boot_kind,
 				  .rank = i,
 				  .size = job->nranks,

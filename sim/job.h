@@ -4,7 +4,7 @@
  * contexts, the ADI and collectives, in virtual time.
  *
  * Ranks are dealt out to nodes in blocks. A rank opens a context with
- * rank->context and joins the job with rank->boot. All ranks see the values
+ * sim_rank_open() and joins the job with rank->boot. All ranks see the values
  * that any rank has put. Ranks of a node share memory.
  */
 #ifndef SIM_JOB_H
@@ -21,7 +21,7 @@ struct sim_job;
 
 struct sim_rank {
 	struct sim_job *job;
-	struct bcl_context_options context;
+	const struct bcl_env *env;
 	struct bcl_boot boot;
 	void *arg;
 	struct sim_boot_value *values; /* put by this rank */
@@ -76,6 +76,9 @@ void sim_job_stop(struct sim_job *job);
  */
 void sim_job_befalls(void *arg, const struct sim_fault *fault, bool begins);
 
+/* Called by a rank: opens a context on the rank's host. */
+enum bcl_status sim_rank_open(struct sim_rank *rank,
+			      struct bcl_context **context);
 /* Called by a rank: opens a context and joins the job; leaves the job and
  * closes the context. */
 enum bcl_status sim_rank_join(struct sim_rank *rank, struct bcl_adi **adi);

@@ -29,7 +29,7 @@ struct rank {
 
 static enum bcl_status open_rank(struct rank *rank)
 {
-	struct bcl_context_options options = { 0 };
+	struct bcl_context_options options = { .struct_size = sizeof(options) };
 	uint8_t key[BCL_KEY_SIZE], address[BCL_ADDRESS_MAX];
 	size_t length;
 	enum bcl_status status = bcl_boot_open(&bcl_env_linux, &rank->boot);
@@ -40,8 +40,8 @@ static enum bcl_status open_rank(struct rank *rank)
 		return status;
 	options.job_key = key;
 	options.local_ranks = rank->boot->local_ranks;
-	status = bcl_context_open(&options, rank->boot->config.rank,
-				  &rank->context);
+	status = bcl_context_open(&bcl_env_linux, &options,
+				  rank->boot->config.rank, &rank->context);
 	if (!status)
 		status = bcl_port_open(rank->context, NULL, &rank->port);
 	if (!status)
@@ -77,7 +77,7 @@ static enum bcl_status open_peer(struct rank *rank, unsigned other)
 
 static bool is_deciding(const struct rank *rank)
 {
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 
 	for (unsigned i = 0; i < rank->boot->size; i++) {
 		if (!rank->peers[i])
@@ -109,7 +109,7 @@ static void connect_all(struct rank *rank)
 static void describe_path(const struct rank *rank, unsigned other,
 			  char line[LINE])
 {
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 
 	if (!rank->peers[other]) {
 		snprintf(line, LINE, "no path: %s",

@@ -13,7 +13,7 @@ enum {
 
 static uint64_t time_now(const struct sim_part *part)
 {
-	const struct bcl_env *env = part->self->context.env;
+	const struct bcl_env *env = part->self->env;
 
 	return env->now(env->world);
 }

@@ -39,7 +39,7 @@ static const struct sim_host_costs *host_costs(const struct sim_port *port)
 
 static uint64_t time_now(const struct sim_port *port)
 {
-	const struct bcl_env *env = port->rank->context.env;
+	const struct bcl_env *env = port->rank->env;
 
 	return env->now(env->world);
 }
@@ -78,7 +78,9 @@ void sim_port_move(const struct sim_port *port, size_t length)
 static enum bcl_status publish_address(struct sim_port *port)
 {
 	struct bcl_boot *boot = &port->rank->boot;
-	const struct bcl_port_options options = { .channels = CHANNEL + 1 };
+	const struct bcl_port_options options = { .struct_size =
+							  sizeof(options),
+						  .channels = CHANNEL + 1 };
 	uint8_t address[BCL_ADDRESS_MAX];
 	enum bcl_status status;
 	size_t length;
@@ -93,7 +95,7 @@ static enum bcl_status publish_address(struct sim_port *port)
 
 enum bcl_status sim_port_open(struct sim_rank *rank, struct sim_port **result)
 {
-	const struct bcl_env *env = rank->context.env;
+	const struct bcl_env *env = rank->env;
 	struct sim_port *port = sim_need(calloc(1, sizeof(*port)));
 	unsigned ranks = rank->boot.size;
 	enum bcl_status status;
@@ -104,7 +106,7 @@ enum bcl_status sim_port_open(struct sim_rank *rank, struct sim_port **result)
 	port->object = env->object_open(env->world);
 	port->peer = sim_need(calloc(ranks, sizeof(*port->peer)));
 	port->heard = sim_need(calloc(ranks, sizeof(*port->heard)));
-	status = bcl_open(&rank->context, &port->context);
+	status = sim_rank_open(rank, &port->context);
 	if (!status)
 		status = publish_address(port);
 	if (status)
@@ -117,7 +119,7 @@ enum bcl_status sim_port_open(struct sim_rank *rank, struct sim_port **result)
 /* Wakes the ranks of the node that wait for this rank. */
 static void tell_neighbours(const struct sim_port *port)
 {
-	const struct bcl_env *env = port->rank->context.env;
+	const struct bcl_env *env = port->rank->env;
 	unsigned ranks = port->series->cluster->ranks;
 	unsigned first = port->rank->boot.rank / ranks * ranks, i;
 
@@ -131,7 +133,7 @@ static void tell_neighbours(const struct sim_port *port)
 
 void sim_port_close(struct sim_port *port)
 {
-	const struct bcl_env *env = port->rank->context.env;
+	const struct bcl_env *env = port->rank->env;
 
 	port->closed = true;
 	tell_neighbours(port);
@@ -290,7 +292,7 @@ static struct sim_port *neighbour_port(const struct sim_port *port,
 static enum bcl_status signal_neighbour(struct sim_port *port,
 					struct sim_port *other)
 {
-	const struct bcl_env *env = port->rank->context.env;
+	const struct bcl_env *env = port->rank->env;
 
 	work_above(port);
 	charge_time(port, host_costs(port)->send);
@@ -304,7 +306,7 @@ static enum bcl_status signal_neighbour(struct sim_port *port,
 static enum bcl_status await_signal(struct sim_port *port,
 				    const struct sim_port *other)
 {
-	const struct bcl_env *env = port->rank->context.env;
+	const struct bcl_env *env = port->rank->env;
 	unsigned *heard = &port->heard[other->rank->boot.rank];
 	uint64_t since = time_now(port);
 

@@ -118,7 +118,7 @@ static enum bcl_status take_part(struct sim_part *part,
 			      sim_job_fabric(rank->job),
 			      sim_world_clock(world));
 	if (!status)
-		status = all_sizes(part, rank->context.env, series);
+		status = all_sizes(part, rank->env, series);
 	if (!status && first)
 		sim_load_stop(&series->load);
 	return status;

@@ -236,11 +236,11 @@ enum bcl_status bcl_config_read(const struct bcl_env *env,
 		return BCL_ERR_ARG;
 	}
 	/* with a wrong word a network would be missing, without a message */
-	if (!bcl_config_within(config->rails, "udp,packet") &&
+	if (!bcl_config_within(config->rails, BCL_CONFIG_RAILS) &&
 	    strcmp(config->rails, "none")) {
 		bcl_log(config, BCL_LOG_ERROR, "config",
-			"BCL_RAILS=%s is wrong: it takes udp, packet or both, "
-			"or none",
+			"BCL_RAILS=%s is wrong: it takes any "
+			"of " BCL_CONFIG_RAILS ", or none",
 			config->rails);
 		return BCL_ERR_ARG;
 	}

@@ -27,6 +27,8 @@ enum {
 	BCL_CONFIG_TEXT_MAX = 256, /* characters, with the terminating zero */
 };
 
+#define BCL_CONFIG_RAILS "udp,packet" /* all kinds of rail */
+
 /*
  * X(kind, member, name, default, least, most, description)
  *
@@ -43,9 +45,8 @@ enum {
 	X(TEXT, net, "BCL_NET", "", 0, 0,                                      \
 	  "interfaces or networks (CIDR) to use, separated by commas; "        \
 	  "empty: all that look useful")                                       \
-	X(TEXT, rails, "BCL_RAILS", "udp,packet", 0, 0,                        \
-	  "kinds of rail to use, separated by commas: udp, packet; "           \
-	  "none: no network")                                                  \
+	X(TEXT, rails, "BCL_RAILS", BCL_CONFIG_RAILS, 0, 0,                    \
+	  "kinds of rail to use, separated by commas; none: no network")       \
 	X(FLAG, offload, "BCL_OFFLOAD", "on", 0, 1,                            \
 	  "let the system cut and join UDP datagrams")                         \
 	X(SIZE, socket_buffer, "BCL_SOCKET_BUFFER", "4M", 4096, 1 << 30,       \

@@ -10,6 +10,7 @@
 
 #include "transport/card/card.h"
 #include "transport/internal.h"
+#include "transport/sized.h"
 #include "transport/shm/shm.h"
 
 /* Draws the random numbers of a context: card id, incarnation, and the job
@@ -79,33 +80,33 @@ static enum bcl_status open_parts(struct bcl_context *context,
 	return bcl_helper_open(context);
 }
 
-enum bcl_status bcl_context_open(const struct bcl_context_options *options,
+enum bcl_status bcl_context_open(const struct bcl_env *env,
+				 const struct bcl_context_options *given,
 				 int rank, struct bcl_context **result)
 {
-	static const struct bcl_context_options standard;
-	const struct bcl_env *env;
+	struct bcl_context_options options;
 	struct bcl_context *context;
 	enum bcl_status status;
 
-	if (!options)
-		options = &standard;
-	if (!result || options->flags & ~(unsigned)BCL_THREADS)
+	status = bcl_sized_read(&options, given, job_key);
+	if (status)
+		return status;
+	if (!result || options.flags & ~(unsigned)BCL_THREADS)
 		return BCL_ERR_ARG;
 	bcl_process_init();
 	if (bcl_process_orphaned())
 		return BCL_ERR_FORKED;
-	env = options->env ? options->env : &bcl_env_linux;
 	context = env->allocate(env->world, sizeof(*context));
 	if (!context)
 		return BCL_ERR_NOMEM;
 	context->env = env;
-	context->flags = options->flags;
-	context->local_ranks = options->local_ranks;
+	context->flags = options.flags;
+	context->local_ranks = options.local_ranks;
 	context->fork_generation = bcl_fork_generation();
 	bcl_process_count(1);
 	pthread_mutex_init(&context->lock, NULL);
 	pthread_mutex_init(&context->memory_lock, NULL);
-	status = open_parts(context, options, rank);
+	status = open_parts(context, &options, rank);
 	if (status)
 		bcl_close(context);
 	else
@@ -116,7 +117,7 @@ enum bcl_status bcl_context_open(const struct bcl_context_options *options,
 enum bcl_status bcl_open(const struct bcl_context_options *options,
 			 struct bcl_context **result)
 {
-	return bcl_context_open(options, -1, result);
+	return bcl_context_open(&bcl_env_linux, options, -1, result);
 }
 
 static void print_counters(struct bcl_context *context)

@@ -73,8 +73,10 @@ static inline bool bcl_is_locked(const pthread_mutex_t *mutex)
 	return false;
 }
 
-/* As bcl_open(), for a process with this rank in its job; -1: without one. */
-enum bcl_status bcl_context_open(const struct bcl_context_options *options,
+/* As bcl_open(), in this environment, for a process with this rank in its job;
+ * -1: without one. */
+enum bcl_status bcl_context_open(const struct bcl_env *env,
+				 const struct bcl_context_options *options,
 				 int rank, struct bcl_context **context);
 
 /* Counts a call of the program, so that the helper thread sees that the

@@ -149,7 +149,8 @@ struct bcl_env;
 #define BCL_X(area, name, text) BCL_COUNT_##area##_##name,
 #define BCL_Y(name, text)	BCL_COUNT_card_##name,
 enum bcl_counter_id {
-	BCL_COUNTERS(BCL_X, BCL_Y) BCL_NCOUNTERS
+	BCL_COUNTERS(BCL_X, BCL_Y) BCL_NCOUNTERS,
+	BCL_COUNT_CARD = BCL_NCOUNTERS - BCL_CARD_NCOUNTERS, /* first card_ */
 };
 #undef BCL_X
 #undef BCL_Y

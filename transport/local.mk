@@ -7,4 +7,5 @@ libtransport_la_SOURCES = %D%/address.c %D%/address.h %D%/channel.c \
 	%D%/memory.c %D%/memory.h %D%/memory_table.c %D%/operation.c \
 	%D%/path.h %D%/peer.c %D%/peer.h %D%/poll.c %D%/poll.h %D%/port.c \
 	%D%/port.h %D%/random.c %D%/random.h %D%/self.c %D%/send.c %D%/send.h \
-	%D%/status.c %D%/topology.c %D%/topology.h %D%/version.c %D%/wait.c
+	%D%/sized.h %D%/status.c %D%/topology.c %D%/topology.h %D%/version.c \
+	%D%/wait.c

@@ -8,6 +8,7 @@
 
 #include "transport/internal.h"
 #include "transport/send.h"
+#include "transport/sized.h"
 
 enum {
 	FIRST_HASH = 64,
@@ -405,11 +406,17 @@ void *bcl_peer_user(const struct bcl_peer *peer)
 	return peer ? peer->user : NULL;
 }
 
-void bcl_peer_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
+enum bcl_status bcl_peer_info(const struct bcl_peer *peer,
+			      struct bcl_peer_info *result)
 {
-	if (!peer || !info)
-		return;
-	*info = (struct bcl_peer_info){
+	enum bcl_status status = bcl_peer_usable(peer);
+	struct bcl_peer_info info;
+
+	if (status)
+		return status;
+	if (!result)
+		return BCL_ERR_ARG;
+	info = (struct bcl_peer_info){
 		.path = peer->ops->path,
 		.state = peer->state,
 		.status = peer->state == BCL_PEER_LOST ? peer->lost : BCL_OK,
@@ -418,12 +425,12 @@ void bcl_peer_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 		.longest = bcl_send_longest(peer),
 		.level = 2,
 	};
-	if (info->path == BCL_PATH_SHARED ||
+	if (info.path == BCL_PATH_SHARED ||
 	    peer->address.host == peer->port->context->host)
-		info->level = 1;
-	if (info->path == BCL_PATH_SELF)
-		info->level = 0;
-	memcpy(info->why, peer->why, sizeof(info->why));
-	if (!bcl_port_forked(peer->port))
-		peer->ops->info(peer, info);
+		info.level = 1;
+	if (info.path == BCL_PATH_SELF)
+		info.level = 0;
+	memcpy(info.why, peer->why, sizeof(info.why));
+	peer->ops->info(peer, &info);
+	return bcl_sized_write(result, &info, why);
 }

@@ -10,6 +10,7 @@
 #include "transport/card/card.h"
 #include "transport/internal.h"
 #include "transport/shm/shm.h"
+#include "transport/sized.h"
 
 enum {
 	CHANNELS = 16, /* by default */
@@ -154,21 +155,22 @@ static void release_port(struct bcl_port *port)
 }
 
 enum bcl_status bcl_port_open(struct bcl_context *context,
-			      const struct bcl_port_options *options,
+			      const struct bcl_port_options *given,
 			      struct bcl_port **result)
 {
-	static const struct bcl_port_options standard;
 	enum bcl_status status = bcl_context_usable(context);
+	struct bcl_port_options options;
 	const struct bcl_env *env;
 	struct bcl_port *port;
 
 	if (status)
 		return status;
 	env = context->env;
-	if (!options)
-		options = &standard;
-	if (!result || options->number > NUMBER_MAX ||
-	    options->channels > CHANNELS_MAX)
+	status = bcl_sized_read(&options, given, channels);
+	if (status)
+		return status;
+	if (!result || options.number > NUMBER_MAX ||
+	    options.channels > CHANNELS_MAX)
 		return BCL_ERR_ARG;
 	bcl_presence(context);
 	port = env->allocate(env->world, sizeof(*port));
@@ -176,12 +178,12 @@ enum bcl_status bcl_port_open(struct bcl_context *context,
 		return BCL_ERR_NOMEM;
 	port->context = context;
 	port->fork_generation = context->fork_generation;
-	port->nchannels = options->channels ? options->channels : CHANNELS;
+	port->nchannels = options.channels ? options.channels : CHANNELS;
 	port->object = port->group = -1;
 	port->network.empty = port->clock.looks = port->clock.messages = 1;
 
 	pthread_mutex_lock(&context->lock);
-	status = enter_port(port, options->number);
+	status = enter_port(port, options.number);
 	pthread_mutex_unlock(&context->lock);
 	if (status) {
 		env->release(env->world, port, sizeof(*port));

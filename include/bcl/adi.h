@@ -49,7 +49,8 @@ enum bcl_adi_flags {
 };
 
 struct bcl_adi_options {
-	unsigned flags;
+	size_t struct_size;	     /* sizeof(struct bcl_adi_options) */
+	unsigned flags;		     /* enum bcl_adi_flags */
 	struct bcl_context *context; /* NULL: the ADI opens and closes one */
 	const struct bcl_boot *boot; /* NULL: the launcher that started the
 				      * process, or a job of one without a
@@ -92,7 +93,8 @@ BCL_API enum bcl_status bcl_adi_peer(struct bcl_adi *adi, unsigned rank,
 
 /* ---- tagged messages ----------------------------------------------------- */
 
-/* How a receive, probe or send ended. */
+/* How a receive, probe or send ended. Does not grow: each message has one, and
+ * bcl_adi_waitall() fills in an array. */
 struct bcl_adi_status {
 	int source;    /* of the message; without a message, as the receive
 			* named it */
@@ -216,7 +218,7 @@ BCL_API void bcl_adi_progress(struct bcl_adi *adi);
  * layer need not know. complete may be NULL only if no operation has a cookie.
  */
 struct bcl_adi_packet_ops {
-	size_t size; /* sizeof(struct bcl_adi_packet_ops) of the caller */
+	size_t struct_size; /* sizeof(struct bcl_adi_packet_ops) */
 
 	/* A packet has arrived: header and payload in one piece, 8-byte
 	 * aligned, valid during the upcall. `type` is the sender's. */

@@ -25,6 +25,15 @@
  * or freeing NULL does nothing. The library does not recognise a handle that
  * was closed.
  *
+ * Structs: a struct whose first member is struct_size may get more members at
+ * its end in later versions. The caller sets struct_size to the sizeof of the
+ * struct and initialises the other members; the library reads and writes only
+ * that many bytes. Members that only the library's version has count as 0.
+ * Members that only the caller's version has must be 0 in a struct that the
+ * library reads (else UNSUPPORTED), and stay as they are in a struct that the
+ * library fills in. A size below that of the first version, such as a size that
+ * was forgotten, is refused (ARG). Structs without struct_size do not change.
+ *
  * Fork: the parent continues undisturbed. The child of a process that has
  * contexts open may exec or exit. In the child every function that returns a
  * status returns BCL_ERR_FORKED, functions that close, release or free do
@@ -51,7 +60,6 @@ struct bcl_context;
 struct bcl_port;
 struct bcl_peer;
 struct bcl_memory;
-struct bcl_env;
 
 enum {
 	BCL_ADDRESS_MAX = 96,	/* bytes of an address blob */
@@ -74,17 +82,17 @@ enum bcl_context_flags {
 };
 
 struct bcl_context_options {
-	unsigned flags;		   /* enum bcl_context_flags */
-	const struct bcl_env *env; /* NULL: Linux; else e.g. a simulator */
+	size_t struct_size; /* sizeof(struct bcl_context_options) */
+	unsigned flags;	    /* enum bcl_context_flags */
+	/* Processes of the job on this host, 0: not known; decides whether
+	 * waits spin. */
+	unsigned local_ranks;
 	/*
 	 * 16 bytes, part of every address of the context. A card that calls
 	 * with another key is refused. NULL: the library draws a key, for
 	 * callers that have an address of this context.
 	 */
 	const uint8_t *job_key;
-	/* Processes of the job on this host, 0: not known; decides whether
-	 * waits spin. */
-	unsigned local_ranks;
 };
 
 /*
@@ -111,8 +119,9 @@ BCL_API uint64_t bcl_context_node(const struct bcl_context *context);
 /* ---- ports and peers --------------------------------------------------- */
 
 struct bcl_port_options {
-	unsigned number;   /* 1..65535; 0: any free number */
-	unsigned channels; /* channels that may be posted; 0: a default */
+	size_t struct_size; /* sizeof(struct bcl_port_options) */
+	unsigned number;    /* 1..65535; 0: any free number */
+	unsigned channels;  /* channels that may be posted; 0: a default */
 };
 
 /*
@@ -185,6 +194,7 @@ enum bcl_peer_state {
 };
 
 struct bcl_peer_info {
+	size_t struct_size; /* sizeof(struct bcl_peer_info), by the caller */
 	enum bcl_path path;
 	enum bcl_peer_state state;
 	enum bcl_status status; /* LOST: the reason */
@@ -201,9 +211,9 @@ struct bcl_peer_info {
 	char why[96];	  /* how the path was chosen, for people */
 };
 
-/* Fills in *info; a query, which reports no event. */
-BCL_API void bcl_peer_info(const struct bcl_peer *peer,
-			   struct bcl_peer_info *info);
+/* Fills in *info; a query, which reports no event. Errors: ARG, FORKED. */
+BCL_API enum bcl_status bcl_peer_info(const struct bcl_peer *peer,
+				      struct bcl_peer_info *info);
 
 /* ---- sending ----------------------------------------------------------- */
 
@@ -400,6 +410,7 @@ enum bcl_event_kind {
 	BCL_EVENT_PEER,	   /* a peer came up (OK) or was lost: status */
 };
 
+/* Does not grow: bcl_poll() fills one in for each message. */
 struct bcl_event {
 	enum bcl_event_kind kind;
 	enum bcl_status status;
@@ -456,6 +467,7 @@ BCL_API enum bcl_status bcl_arm(struct bcl_port *port);
 BCL_API enum bcl_status bcl_node_isolate(struct bcl_peer *peer);
 BCL_API enum bcl_status bcl_node_rejoin(struct bcl_peer *peer);
 
+/* Does not grow: bcl_counters() fills in an array. */
 struct bcl_counter {
 	const char *name; /* "area.name" */
 	const char *text;
@@ -470,6 +482,7 @@ struct bcl_counter {
 BCL_API void bcl_counters(struct bcl_context *context,
 			  struct bcl_counter *counters, size_t *count);
 
+/* Does not grow: bcl_settings() fills in an array. */
 struct bcl_setting {
 	const char *name; /* of the environment variable: "BCL_..." */
 	const char *text;

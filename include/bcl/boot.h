@@ -29,7 +29,7 @@ struct bcl_boot;
  * be an answer. BOOT: the launcher does not answer.
  */
 struct bcl_boot_space {
-	size_t struct_size; /* sizeof(struct bcl_boot_space) of the caller */
+	size_t struct_size; /* sizeof(struct bcl_boot_space) */
 	unsigned rank, size;
 	unsigned local_ranks; /* of the job on this host; 0: not known */
 	size_t value_max;     /* characters of a value, at least 64 */

@@ -94,7 +94,7 @@ BCL_API void bcl_team_node(const struct bcl_team *team, unsigned rank,
  * the same ranks on the same nodes, the same settings and the same operations:
  * brackets and order depend neither on measurements nor on the order of
  * arrival. The caller leaves the reduction unchanged until the operation is
- * over.
+ * over. The struct does not grow, because each operation reads it.
  */
 struct bcl_reduction {
 	size_t element;

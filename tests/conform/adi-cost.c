@@ -130,8 +130,8 @@ static struct bcl_adi *adi[2];
 
 static void open_job(void)
 {
-	struct bcl_adi_options options = { .flags = 0 };
-	struct bcl_peer_info info;
+	struct bcl_adi_options options = { .struct_size = sizeof(options) };
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 	struct bcl_peer *peer;
 	unsigned i;
 
@@ -289,7 +289,8 @@ static void pass_packets(unsigned n, unsigned rounds,
 			 void (*pass)(unsigned from, struct bcl_peer *to,
 				      const struct iovec *piece))
 {
-	static const struct bcl_adi_packet_ops ops = { .size = sizeof(ops),
+	static const struct bcl_adi_packet_ops ops = { .struct_size =
+							       sizeof(ops),
 						       .receive = received };
 	static char data[MOST];
 	const struct iovec piece = { data, n };

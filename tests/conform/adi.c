@@ -400,7 +400,7 @@ static int run(unsigned rank, void *arg)
 {
 	int (*run_case)(struct bcl_adi * adi) =
 		*(int (**)(struct bcl_adi *))arg;
-	struct bcl_adi_options options = { .flags = 0 };
+	struct bcl_adi_options options = { .struct_size = sizeof(options) };
 	struct bcl_adi *adi;
 	char node[32];
 	int result;

@@ -231,7 +231,7 @@ static void settle(void)
 
 int main(int argc, char **argv)
 {
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 	struct bcl_peer *peer;
 	bool collective;
 	pthread_t thread;

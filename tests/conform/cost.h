@@ -25,7 +25,7 @@ static struct bcl_peer *peer[2];
 static inline void connect_ports(enum bcl_path path)
 {
 	uint8_t address[BCL_ADDRESS_MAX];
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 	struct bcl_event event;
 	size_t length;
 	unsigned up = 0;

@@ -32,7 +32,7 @@ done <<-'MISTAKES'
 	1|BCL_BLOCKS=3 is wrong: it takes a power of two, from 16 to 8192|BCL_BLOCKS=3 $hello
 	1|BCL_SHM=maybe is wrong: it takes on or off|BCL_SHM=maybe $hello
 	1|BCL_LOG=loud is wrong: it begins with error, warn|BCL_LOG=loud $hello
-	1|BCL_RAILS=tcp is wrong: it takes udp, packet|BCL_RAILS=tcp $hello
+	1|BCL_RAILS=tcp is wrong: it takes any of udp,packet, or none|BCL_RAILS=tcp $hello
 	0|BCL_NODES: there is no such variable \(bcl-info --config|BCL_NODES=2 $hello
 	0|no address that is up fits "eth77"; it takes interfaces|BCL_RAILS=udp BCL_NET=eth77 $hello
 	0|fits "10.1.0.0/99"; .* such as 10.0.0.0/8|BCL_RAILS=udp BCL_NET=10.1.0.0/99 $hello

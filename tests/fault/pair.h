@@ -151,10 +151,11 @@ static inline void pair_barrier(_Atomic unsigned *arrived)
 static inline void pair_open(void)
 {
 	static const struct bcl_context_options options = {
+		.struct_size = sizeof(options),
 		.flags = BCL_THREADS,
 	};
 	struct pair_shared *shared = pair.shared;
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 	struct bcl_event event;
 	size_t length;
 

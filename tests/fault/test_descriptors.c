@@ -228,7 +228,7 @@ static void exchange(struct bcl_adi *adi, size_t length, unsigned seed)
 
 static int rank_main(const struct way *way, unsigned rank)
 {
-	struct bcl_adi_options options = { 0 };
+	struct bcl_adi_options options = { .struct_size = sizeof(options) };
 	struct bcl_team *team;
 	struct bcl_boot *boot;
 	struct bcl_adi *adi;

@@ -217,7 +217,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	const struct bcl_context_options options = { .env = &quiet };
 	unsigned i;
 
 	(void)argc;
@@ -233,7 +232,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	setenv("BCL_RING_SLOTS", "256", 1);
 	quiet = bcl_env_linux;
 	quiet.log = no_log;
-	must(!bcl_open(&options, &context));
+	must(!bcl_context_open(&quiet, NULL, -1, &context));
 	must(!bcl_memory_register(context, registered, sizeof(registered), 7,
 				  &memory));
 	/* from the heap, where every overrun is noticed */

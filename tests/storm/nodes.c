@@ -73,7 +73,7 @@ static struct oracle_flow *flow(unsigned from, unsigned to)
 
 static uint64_t now(const struct actor *actor)
 {
-	const struct bcl_env *env = actor->rank->context.env;
+	const struct bcl_env *env = actor->rank->env;
 
 	return env->now(env->world);
 }
@@ -144,7 +144,7 @@ static bool is_over(void)
 
 static void look(struct actor *actor, unsigned to)
 {
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 
 	bcl_peer_info(actor->peer[to], &info);
 	actor->connection[to] =
@@ -277,16 +277,16 @@ static void read_all(struct actor *actor, unsigned most)
 
 static void play(struct sim_rank *rank)
 {
-	const struct bcl_port_options options = { .number = PORT };
+	const struct bcl_port_options options = { .struct_size = sizeof(options), .number = PORT };
 	struct actor actor = { .rank = rank, .me = rank->boot.rank };
-	const struct bcl_env *env = rank->context.env;
+	const struct bcl_env *env = rank->env;
 	uint8_t address[BCL_ADDRESS_MAX];
 	size_t length;
 
 	actor.bytes = env->allocate(env->world,
 				    CLUSTER_RANKS * sizeof(*actor.bytes));
 	need(actor.bytes);
-	need(!bcl_open(&rank->context, &actor.context));
+	need(!sim_rank_open(rank, &actor.context));
 	need(!bcl_port_open(actor.context, &options, &actor.port));
 	need(!bcl_port_address(actor.port, address, &length));
 	need(!bcl_boot_put(&rank->boot, "address", address, length));

@@ -14,8 +14,10 @@ enum {
 void stream_open(struct stream *stream, struct sim_rank *rank,
 		 struct bcl_context *context)
 {
-	const struct bcl_port_options options = { .number = PORT };
-	const struct bcl_env *env = rank->context.env;
+	const struct bcl_port_options options = { .struct_size =
+							  sizeof(options),
+						  .number = PORT };
+	const struct bcl_env *env = rank->env;
 	uint8_t key[BCL_KEY_MAX];
 
 	*stream = (struct stream){ .rank = rank };
@@ -31,7 +33,7 @@ void stream_open(struct stream *stream, struct sim_rank *rank,
 
 static bool is_up(const struct stream *stream, unsigned to)
 {
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 
 	if (!stream->peer[to])
 		return false;
@@ -79,7 +81,7 @@ void stream_put(struct stream *stream, unsigned to, uint64_t *random)
 
 void stream_close(struct stream *stream)
 {
-	const struct bcl_env *env = stream->rank->context.env;
+	const struct bcl_env *env = stream->rank->env;
 
 	env->release(env->world, stream->bytes, LONGEST);
 }

@@ -45,6 +45,7 @@ static inline void world_rank(void *arg)
 {
 	unsigned rank = (unsigned)(uintptr_t)arg;
 	struct bcl_adi_options options = {
+		.struct_size = sizeof(options),
 		.context = mock_context(world.mock, rank),
 		.boot = mock_boot(world.mock, rank, world.n),
 	};

@@ -122,11 +122,13 @@ static void alter_key(struct side *side)
 static void open_side(struct side *side)
 {
 	const struct bcl_context_options options = {
-		.env = sim_world_env(sides_world),
+		.struct_size = sizeof(options),
 		.job_key = side->key,
 	};
 
-	ck_assert_int_eq(bcl_open(&options, &side->context), BCL_OK);
+	ck_assert_int_eq(bcl_context_open(sim_world_env(sides_world), &options,
+					  -1, &side->context),
+			 BCL_OK);
 	ck_assert_int_eq(bcl_port_open(side->context, NULL, &side->port),
 			 BCL_OK);
 	ck_assert_int_eq(
@@ -144,7 +146,7 @@ static void open_side(struct side *side)
 static void run_side(void *arg)
 {
 	struct side *side = arg;
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 
 	open_side(side);
 	if (!sides_apart) {

@@ -364,37 +364,37 @@ enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
 	return BCL_OK;
 }
 
-/* The key holds the address of the window. */
+/* The key holds the address of the target. */
 enum bcl_status bcl_adi_target_open(struct bcl_adi *adi,
-				    struct bcl_adi_target *window, void *memory,
+				    struct bcl_adi_target *target, void *memory,
 				    size_t length, unsigned tag,
 				    unsigned context)
 {
-	*window = (struct bcl_adi_target){
-		.memory = calloc(1, sizeof(*window->memory)),
+	*target = (struct bcl_adi_target){
+		.memory = calloc(1, sizeof(*target->memory)),
 		.tag = tag,
 		.context = context,
 	};
-	window->memory->address = memory;
-	window->memory->length = length;
-	memcpy(window->key, &window, sizeof(window));
+	target->memory->address = memory;
+	target->memory->length = length;
+	memcpy(target->key, &target, sizeof(target));
 	pthread_mutex_lock(&adi->world->lock);
-	window->next = adi->targets;
-	adi->targets = window;
+	target->next = adi->targets;
+	adi->targets = target;
 	pthread_mutex_unlock(&adi->world->lock);
 	return BCL_OK;
 }
 
-void bcl_adi_target_close(struct bcl_adi *adi, struct bcl_adi_target *window)
+void bcl_adi_target_close(struct bcl_adi *adi, struct bcl_adi_target *target)
 {
 	struct bcl_adi_target **link = &adi->targets;
 
 	pthread_mutex_lock(&adi->world->lock);
-	while (*link != window)
+	while (*link != target)
 		link = &(*link)->next;
-	*link = window->next;
+	*link = target->next;
 	pthread_mutex_unlock(&adi->world->lock);
-	free(window->memory);
+	free(target->memory);
 }
 
 enum bcl_status bcl_adi_schedule_put(struct bcl_adi_schedule *schedule,
@@ -403,25 +403,25 @@ enum bcl_status bcl_adi_schedule_put(struct bcl_adi_schedule *schedule,
 				     uint64_t offset)
 {
 	struct mock_world *world = schedule->adi->world;
-	struct bcl_adi_target *window;
+	struct bcl_adi_target *target;
 	unsigned tag = 0, context = 0;
 	void *granted;
 
 	memcpy(&granted, key, sizeof(granted));
 	pthread_mutex_lock(&world->lock);
-	window = world->ranks[rank].targets;
-	while (window && window != granted)
-		window = window->next;
-	if (window) {
-		ck_assert(offset <= window->memory->length &&
-			  length <= window->memory->length - offset);
-		memcpy((char *)window->memory->address + offset, buffer,
+	target = world->ranks[rank].targets;
+	while (target && target != granted)
+		target = target->next;
+	if (target) {
+		ck_assert(offset <= target->memory->length &&
+			  length <= target->memory->length - offset);
+		memcpy((char *)target->memory->address + offset, buffer,
 		       length);
-		tag = window->tag;
-		context = window->context;
+		tag = target->tag;
+		context = target->context;
 	}
 	pthread_mutex_unlock(&world->lock);
-	if (window)
+	if (target)
 		return bcl_adi_schedule_send(schedule, NULL, 0, rank, tag,
 					     context);
 	bcl_adi_schedule_fail(schedule, BCL_ERR_MEMORY);
@@ -708,7 +708,8 @@ enum bcl_status bcl_adi_peer(struct bcl_adi *adi, unsigned rank,
 	return BCL_OK;
 }
 
-void bcl_peer_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
+enum bcl_status bcl_peer_info(const struct bcl_peer *peer,
+			      struct bcl_peer_info *info)
 {
 	const struct bcl_adi *adi = (const struct bcl_adi *)peer;
 	const struct mock_options *options = &adi->world->options;
@@ -720,6 +721,7 @@ void bcl_peer_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 
 	*info = known ? *known : (struct bcl_peer_info){ 0 };
 	info->state = BCL_PEER_UP;
+	return BCL_OK;
 }
 
 /* ---- memory -------------------------------------------------------------- */

@@ -372,26 +372,26 @@ enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
 }
 
 enum bcl_status bcl_adi_target_open(struct bcl_adi *adi,
-				    struct bcl_adi_target *window, void *memory,
+				    struct bcl_adi_target *target, void *memory,
 				    size_t length, unsigned tag,
 				    unsigned context)
 {
 	(void)memory;
 	(void)length;
 	(void)context;
-	window->tag = tag;
-	window->next = adi->targets;
-	adi->targets = window;
+	target->tag = tag;
+	target->next = adi->targets;
+	adi->targets = target;
 	return BCL_OK;
 }
 
-void bcl_adi_target_close(struct bcl_adi *adi, struct bcl_adi_target *window)
+void bcl_adi_target_close(struct bcl_adi *adi, struct bcl_adi_target *target)
 {
 	struct bcl_adi_target **link = &adi->targets;
 
-	while (*link != window)
+	while (*link != target)
 		link = &(*link)->next;
-	*link = window->next;
+	*link = target->next;
 }
 
 /* All put targets of a rank belong to a single operation, so the tag of any
@@ -407,7 +407,8 @@ enum bcl_status bcl_adi_schedule_put(struct bcl_adi_schedule *schedule,
 	(void)buffer;
 	(void)key;
 	(void)offset;
-	sim_check(to->targets && !near(adi, to), "a window elsewhere");
+	sim_check(to->targets && !near(adi, to),
+		  "a put target on another node");
 	begins(schedule, schedule->lane);
 	submit(adi, to, PUT, to->targets->tag, length);
 	return BCL_OK;
@@ -602,7 +603,8 @@ enum bcl_status bcl_adi_peer(struct bcl_adi *adi, unsigned rank,
  * costs from rank 0 to the peer. Only rank 0 measures: see choose() in
  * coll_loggp.c.
  */
-void bcl_peer_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
+enum bcl_status bcl_peer_info(const struct bcl_peer *peer,
+			      struct bcl_peer_info *info)
 {
 	const struct bcl_adi *adi = (const struct bcl_adi *)peer;
 	const struct loggp_world *world = adi->world;
@@ -617,6 +619,7 @@ void bcl_peer_info(const struct bcl_peer *peer, struct bcl_peer_info *info)
 		.overhead = (float)net->send,
 		.bandwidth = (float)(1 / net->byte),
 	};
+	return BCL_OK;
 }
 
 /* Referred to by the code under test, but not called: teams are set up by

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "mock_state.h"
 
-enum bcl_status bcl_context_open(const struct bcl_context_options *options,
+enum bcl_status bcl_context_open(const struct bcl_env *env,
+				 const struct bcl_context_options *options,
 				 int rank, struct bcl_context **context)
 {
+	(void)env;
 	(void)options;
 	(void)rank;
 	(void)context;

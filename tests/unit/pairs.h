@@ -16,7 +16,7 @@
 #include "tests/unit/counter.h"
 #include "transport/boot/boot.h"
 #include "transport/boot/fork.h"
-#include "transport/env/env.h"
+#include "transport/context.h"
 
 #define must(condition)                                                    \
 	do {                                                               \
@@ -93,9 +93,9 @@ static inline void rank_path(unsigned me, enum bcl_path path)
 /* Join the job; all peers are up, on this path. */
 static inline void rank_open(struct rank *rank, enum bcl_path path)
 {
-	struct bcl_context_options options = { .env = rank_env };
+	struct bcl_context_options options = { .struct_size = sizeof(options) };
 	uint8_t key[BCL_KEY_SIZE], address[BCL_ADDRESS_MAX];
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 	size_t length;
 
 	memset(rank, 0, sizeof(*rank));
@@ -105,7 +105,8 @@ static inline void rank_open(struct rank *rank, enum bcl_path path)
 	must(!bcl_boot_key(rank->boot, key));
 	options.job_key = key;
 	options.local_ranks = rank->boot->local_ranks;
-	must(!bcl_open(&options, &rank->context));
+	must(!bcl_context_open(rank_env ? rank_env : &bcl_env_linux, &options,
+			       -1, &rank->context));
 	must(!bcl_port_open(rank->context, NULL, &rank->port));
 	must(!bcl_port_address(rank->port, address, &length));
 	must(!bcl_boot_put(rank->boot, "address", address, length));

@@ -101,7 +101,8 @@ void ranks_show_order(struct bcl_context *context)
 
 void rank_open(struct rank *rank, const struct bcl_context_options *options)
 {
-	struct bcl_context_options own = { .local_ranks = rank->all->n };
+	struct bcl_context_options own = { .struct_size = sizeof(own),
+					   .local_ranks = rank->all->n };
 	size_t length;
 
 	ck_assert_int_eq(bcl_open(options ? options : &own, &rank->context),
@@ -153,7 +154,7 @@ struct bcl_peer *rank_begin(struct rank *rank, unsigned other)
 
 enum bcl_status rank_connect(struct rank *rank, unsigned other)
 {
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 	struct bcl_event event;
 
 	rank_begin(rank, other);

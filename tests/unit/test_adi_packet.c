@@ -70,7 +70,7 @@ static void peer_changed(void *arg, struct bcl_peer *peer,
 	}
 }
 
-static const struct bcl_adi_packet_ops ops = { .size = sizeof(ops),
+static const struct bcl_adi_packet_ops ops = { .struct_size = sizeof(ops),
 					       .receive = receive,
 					       .complete = complete,
 					       .peer = peer_changed };
@@ -377,7 +377,7 @@ END_TEST
 static void refused(struct bcl_adi *adi, unsigned rank)
 {
 	static unsigned char data[BCL_MESSAGE_MAX + 1];
-	struct bcl_adi_packet_ops none = { .size = 0 };
+	struct bcl_adi_packet_ops none = { .struct_size = 0 };
 	struct iovec iov = { data, BCL_MESSAGE_MAX }, nowhere = { NULL, 1 };
 	struct bcl_peer *peer, *other;
 
@@ -667,6 +667,7 @@ static void stranger(void *arg)
 {
 	unsigned i = (unsigned)(uintptr_t)arg;
 	struct bcl_adi_options options = {
+		.struct_size = sizeof(options),
 		.context = mock_context(world.mock, i),
 		.boot = mock_boot(world.mock, i, 1),
 	};

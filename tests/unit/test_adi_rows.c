@@ -61,7 +61,8 @@ struct job {
 
 static int run_rank(unsigned rank, void *arg)
 {
-	const struct bcl_adi_options options = { .flags = 0 };
+	const struct bcl_adi_options options = { .struct_size =
+							 sizeof(options) };
 	const struct job *job = arg;
 	struct bcl_adi *adi;
 

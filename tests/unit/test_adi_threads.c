@@ -48,6 +48,7 @@ static void *run_open(void *arg)
 {
 	unsigned rank = (unsigned)(uintptr_t)arg;
 	struct bcl_adi_options options = {
+		.struct_size = sizeof(options),
 		.flags = BCL_ADI_THREADS,
 		.context = mock_context(mock, rank),
 		.boot = mock_boot(mock, rank, RANKS),
@@ -325,7 +326,8 @@ static void send_on(void *arg, struct bcl_peer *peer, unsigned type,
  */
 static void busy_waiter(struct bcl_adi *a, unsigned rank, unsigned thread)
 {
-	static const struct bcl_adi_packet_ops ops = { .size = sizeof(ops),
+	static const struct bcl_adi_packet_ops ops = { .struct_size =
+							       sizeof(ops),
 						       .receive = send_on };
 	static struct circle circle;
 	struct bcl_peer *self;

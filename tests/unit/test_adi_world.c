@@ -13,6 +13,7 @@ static void prepare(unsigned port, unsigned rank, unsigned size)
 	boot->rank = rank;
 	boot->size = size;
 	options = (struct bcl_adi_options){
+		.struct_size = sizeof(options),
 		.context = mock_context(world.mock, port),
 		.boot = boot,
 	};

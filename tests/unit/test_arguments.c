@@ -69,8 +69,11 @@ static struct {
 static struct iovec iov = { got.bytes, 8 },
 		    two[2] = { { got.bytes, 8 }, { got.bytes, 8 } };
 static const struct iovec nowhere = { NULL, 8 };
-static const struct bcl_port_options far_port = { .number = 65536 };
-static const struct bcl_context_options flags = { .flags = 0x80 };
+static const struct bcl_port_options far_port = { .struct_size =
+							  sizeof(far_port),
+						  .number = 65536 };
+static const struct bcl_context_options flags = { .struct_size = sizeof(flags),
+						  .flags = 0x80 };
 static unsigned self[1], other[1] = { 99 };
 static size_t lengths[8], offsets[8];
 
@@ -116,17 +119,17 @@ static enum bcl_status carry_receive(void *arg, unsigned rank, void *data,
 /* clang-format off */
 #define CALLS(S, N) \
 	/* contexts, ports, peers */ \
-	S(bcl_open, 1, 1, 1, bcl_open(V(1, NULL, &flags), P(1, &got.context))) \
+	S(bcl_open, 1, 1, 2, bcl_open(V(1, V(2, NULL, &no_context), &flags), P(1, &got.context))) \
 	N(bcl_close, 0, 1, 0, (bcl_close(V(0, NULL, NULL)), forked ? (bcl_close(my.context), true) : true)) \
 	N(bcl_context_node, 0, 1, 0, forked ? bcl_context_node(my.context) != 0 : bcl_context_node(NULL) == 0) \
-	S(bcl_port_open, 2, 1, 1, bcl_port_open(P(1, my.context), V(1, NULL, &far_port), P(2, &got.port))) \
+	S(bcl_port_open, 2, 1, 2, bcl_port_open(P(1, my.context), V(1, V(2, NULL, &no_port), &far_port), P(2, &got.port))) \
 	N(bcl_port_close, 0, 1, 0, (bcl_port_close(forked ? my.port : NULL), true)) \
 	S(bcl_port_address, 3, 0, 0, bcl_port_address(P(1, my.port), P(2, B), P(3, &got.count))) \
 	S(bcl_peer_open, 3, 0, 1, bcl_peer_open(P(1, my.port), P(2, my.address), V(1, my.length, 3), P(3, &got.peer))) \
 	N(bcl_peer_close, 0, 1, 0, (bcl_peer_close(forked ? my.peer : NULL), true)) \
 	N(bcl_peer_set_user, 1, 1, 0, (bcl_peer_set_user(forked ? my.peer : NULL, B), true)) \
 	N(bcl_peer_user, 1, 0, 0, !bcl_peer_user(forked ? my.peer : NULL)) \
-	N(bcl_peer_info, 2, 0, 0, (bcl_peer_info(P(1, my.peer), P(2, &got.info)), true)) \
+	S(bcl_peer_info, 2, 0, 1, (got.info.struct_size = V(1, sizeof(got.info), 1), bcl_peer_info(P(1, my.peer), P(2, &got.info)))) \
 	S(bcl_node_isolate, 1, 0, 0, bcl_node_isolate(P(1, my.peer))) \
 	S(bcl_node_rejoin, 1, 0, 0, bcl_node_rejoin(P(1, my.peer))) \
 	N(bcl_counters, 2, 1, 0, (got.count = 1, bcl_counters(P(1, my.context), got.counters, P(2, &got.count)), true)) \
@@ -163,7 +166,7 @@ static enum bcl_status carry_receive(void *arg, unsigned rank, void *data,
 	S(bcl_compare_swap, 3, 0, 1, bcl_compare_swap(P(1, my.peer), P(2, my.key), V(1, 0, 3), 1, 1, P(3, &got.word), 1)) \
 	S(bcl_fence, 1, 0, 0, bcl_fence(P(1, my.peer), 1)) \
 	/* the job */ \
-	S(bcl_adi_open, 1, 1, 0, bcl_adi_open(NULL, P(1, &got.adi))) \
+	S(bcl_adi_open, 1, 1, 1, bcl_adi_open(V(1, NULL, &no_adi), P(1, &got.adi))) \
 	N(bcl_adi_close, 0, 1, 0, (bcl_adi_close(forked ? my.adi : NULL), true)) \
 	N(bcl_adi_rank, 1, 0, 0, bcl_adi_rank(A) == (wrong ? 0 : my.rank)) \
 	N(bcl_adi_size, 1, 0, 0, !bcl_adi_size(A) == (wrong != 0)) \
@@ -237,13 +240,16 @@ static enum bcl_status carry_receive(void *arg, unsigned rank, void *data,
 	S(bcl_carrier_scatter, 3, 1, 1, bcl_carrier_scatter(P(1, my.carrier), NULL, P(2, B), P(3, B + 64), 8, V(1, 0, 99)))
 /* clang-format on */
 
-static const struct bcl_adi_packet_ops ops = { .size = sizeof(ops) };
-static const struct bcl_adi_packet_ops no_ops = { .size = 1 };
+static const struct bcl_adi_packet_ops ops = { .struct_size = sizeof(ops) };
+static const struct bcl_adi_packet_ops no_ops = { .struct_size = 1 };
 static const struct bcl_boot_space short_space = { .struct_size = 1 };
 static const struct bcl_boot_space deaf_space = {
 	.struct_size = sizeof(deaf_space), .size = 2, .value_max = 64
 };
 static const struct bcl_carrier_options no_carry = { .struct_size = 1 };
+static const struct bcl_context_options no_context = { .struct_size = 1 };
+static const struct bcl_port_options no_port = { .struct_size = 1 };
+static const struct bcl_adi_options no_adi = { .struct_size = 1 };
 
 /* OK: as it should be, of those without a status. */
 #define STATUS(name, must, may, values, expression)                     \

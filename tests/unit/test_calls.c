@@ -59,7 +59,7 @@ static void connect_port(struct side *side)
 {
 	uint8_t address[BCL_ADDRESS_MAX];
 	struct bcl_port *port, *other;
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 	struct bcl_event event;
 	struct bcl_peer *peer;
 	size_t length;
@@ -175,9 +175,12 @@ enum {
 
 static void meet(bool card)
 {
-	const struct bcl_context_options options = { .flags = BCL_THREADS };
+	const struct bcl_context_options options = { .struct_size =
+							     sizeof(options),
+						     .flags = BCL_THREADS };
 	uint8_t address[BCL_ADDRESS_MAX];
-	struct bcl_peer_info info[2];
+	struct bcl_peer_info info[2] = { { .struct_size = sizeof(info[0]) },
+					 { .struct_size = sizeof(info[1]) } };
 	size_t length;
 
 	setenv("BCL_RAILS", card ? "udp" : "none", 1);

@@ -5,6 +5,7 @@
 #include "link_rail.h"
 #include "sim/world.h"
 #include "transport/card/ops.h"
+#include "transport/context.h"
 #include "unit.h"
 
 enum {
@@ -19,12 +20,11 @@ static unsigned answered;
 
 static struct bcl_port *open_port(struct bcl_context **context)
 {
-	const struct bcl_context_options options = {
-		.env = sim_world_env(world),
-	};
 	struct bcl_port *port;
 
-	ck_assert_int_eq(bcl_open(&options, context), BCL_OK);
+	ck_assert_int_eq(
+		bcl_context_open(sim_world_env(world), NULL, -1, context),
+		BCL_OK);
 	ck_assert_int_eq(bcl_port_open(*context, NULL, &port), BCL_OK);
 	return port;
 }

@@ -34,6 +34,7 @@ static int fork_rank(unsigned rank, void *argument)
 {
 	const struct job *job = argument;
 	struct bcl_adi_options options = {
+		.struct_size = sizeof(options),
 		.flags = job->threads ? BCL_ADI_THREADS : 0,
 	};
 	struct bcl_team *world;
@@ -134,7 +135,7 @@ static int know_what_is_typical(const struct job *job, struct bcl_team *world)
 	unsigned i;
 
 	for (i = 0; i < job->size; i++) {
-		struct bcl_peer_info info;
+		struct bcl_peer_info info = { .struct_size = sizeof(info) };
 		struct bcl_peer *peer;
 
 		if (i == world->rank)

@@ -14,7 +14,7 @@
 
 static void check_up(struct rank *rank, unsigned other, bool attach)
 {
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 
 	ck_assert_int_eq(rank_connect(rank, other), BCL_OK);
 	bcl_peer_info(rank->peers[other], &info);
@@ -172,7 +172,8 @@ END_TEST
 /* A port ends and comes again with its number; both call, several times. */
 static void part_and_meet(struct rank *rank)
 {
-	struct bcl_port_options options = { .number = 5 };
+	struct bcl_port_options options = { .struct_size = sizeof(options),
+					    .number = 5 };
 	struct bcl_event event;
 	size_t length;
 	int i;
@@ -239,6 +240,7 @@ static void other_job(struct rank *rank)
 {
 	const uint8_t keys[2][16] = { "one job", "another" };
 	const struct bcl_context_options options = {
+		.struct_size = sizeof(options),
 		.job_key = keys[rank->me],
 	};
 
@@ -283,7 +285,7 @@ END_TEST
 /* Without a network there is no other path than shared memory. */
 static void no_path(struct rank *rank)
 {
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 
 	if (rank->me)
 		setenv("BCL_SHM", "0", 1);

@@ -54,7 +54,7 @@ static void exchange(struct rank *rank, bool attach)
 	static uint8_t out[LENGTH], in[LENGTH];
 	unsigned other = !rank->me;
 	uint8_t token[BCL_KEY_MAX];
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 	struct bcl_event event;
 	unsigned left = 3;
 
@@ -171,7 +171,7 @@ END_TEST
 
 static void other_user(struct rank *rank)
 {
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 
 	if (rank->me)
 		ck_assert_int_eq(setuid(65534), 0);
@@ -222,7 +222,7 @@ static void restore_files(rlim_t before)
 /* Rank 0 has no descriptor left: for its callers, then for its own call. */
 static void no_files(struct rank *rank)
 {
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 	struct bcl_event event;
 	rlim_t before;
 
@@ -263,7 +263,7 @@ END_TEST
 static void no_space(struct rank *rank)
 {
 	struct rlimit limit = { 1 << 20, RLIM_INFINITY };
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 	struct bcl_event event;
 
 	if (rank->me == 0) {
@@ -290,7 +290,7 @@ END_TEST
 /* There is no page for the segment: no connection, rather than SIGBUS. */
 static void no_page(struct rank *rank)
 {
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 
 	if (rank->me == 0) {
 		forbid(SYS_fallocate, ENOSPC);
@@ -460,11 +460,10 @@ static void hear(void *world, const struct bcl_log_line *line)
 static enum bcl_status open_heard(struct bcl_context **context)
 {
 	static struct bcl_env env;
-	const struct bcl_context_options options = { .env = &env };
 
 	env = bcl_env_linux;
 	env.log = hear;
-	return bcl_open(&options, context);
+	return bcl_context_open(&env, NULL, -1, context);
 }
 
 /* Calls that a container may refuse, and what is said then. */

@@ -40,7 +40,9 @@ static int page(size_t size, bool sealed)
 
 static void set_up(void)
 {
-	const struct bcl_context_options options = { .job_key = job_key };
+	const struct bcl_context_options options = { .struct_size =
+							     sizeof(options),
+						     .job_key = job_key };
 
 	setenv("BCL_RAILS", "none", 1);
 	setenv("BCL_HELPER", "0", 1);
@@ -535,8 +537,10 @@ static void no_join(void *world, struct bcl_thread *thread)
 
 static void set_up_late(void)
 {
-	const struct bcl_context_options options = { .env = &late_env,
-						     .job_key = job_key };
+	const struct bcl_context_options options = {
+		.struct_size = sizeof(options),
+		.job_key = job_key,
+	};
 
 	set_up();
 	bcl_close(context);
@@ -547,7 +551,8 @@ static void set_up_late(void)
 	late_env.shm_host = &late_host;
 	late_env.thread_start = no_thread;
 	late_env.thread_join = no_join;
-	ck_assert_int_eq(bcl_open(&options, &context), BCL_OK);
+	ck_assert_int_eq(bcl_context_open(&late_env, &options, -1, &context),
+			 BCL_OK);
 	ck_assert_int_eq(bcl_port_open(context, NULL, &port), BCL_OK);
 }
 

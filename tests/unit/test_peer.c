@@ -215,7 +215,9 @@ END_TEST
 /* One port of a process goes and comes; the other's peer is lost and found. */
 START_TEST(a_port_comes_again)
 {
-	const struct bcl_port_options options = { .number = 77 };
+	const struct bcl_port_options options = { .struct_size =
+							  sizeof(options),
+						  .number = 77 };
 	uint8_t address[BCL_ADDRESS_MAX];
 	struct bcl_port *here, *there;
 	struct bcl_context *context;

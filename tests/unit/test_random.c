@@ -4,7 +4,7 @@
 
 #include <bcl/bcl.h>
 
-#include "transport/env/env.h"
+#include "transport/context.h"
 #include "transport/random.h"
 
 static struct bcl_env env;
@@ -27,11 +27,11 @@ static void setup(void)
 /* Not with half a key either. */
 START_TEST(no_context_without)
 {
-	const struct bcl_context_options options = { .env = &env };
 	struct bcl_context *context = NULL;
 
 	left = (unsigned)_i;
-	ck_assert_int_eq(bcl_open(&options, &context), BCL_ERR_SYSTEM);
+	ck_assert_int_eq(bcl_context_open(&env, NULL, -1, &context),
+			 BCL_ERR_SYSTEM);
 	ck_assert_ptr_null(context);
 }
 END_TEST

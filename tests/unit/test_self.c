@@ -34,7 +34,9 @@ static void no_event(void)
 
 static void setup(void)
 {
-	const struct bcl_port_options options = { .number = 9, .channels = 2 };
+	const struct bcl_port_options options = {
+		.struct_size = sizeof(options), .number = 9, .channels = 2
+	};
 	uint8_t address[BCL_ADDRESS_MAX];
 	struct bcl_event event;
 	size_t length;
@@ -411,7 +413,8 @@ END_TEST
 
 START_TEST(ports)
 {
-	struct bcl_port_options options = { .number = 9 };
+	struct bcl_port_options options = { .struct_size = sizeof(options),
+					    .number = 9 };
 	struct bcl_port *other, *third;
 	uint8_t address[BCL_ADDRESS_MAX];
 	struct bcl_peer *peer;
@@ -440,7 +443,7 @@ END_TEST
 
 START_TEST(a_peer_is_found_again)
 {
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 	uint8_t address[BCL_ADDRESS_MAX];
 	struct bcl_peer *again;
 	size_t length;

@@ -51,7 +51,7 @@ static void close_job(void)
 
 static uint64_t now(struct sim_rank *rank)
 {
-	return rank->context.env->now(rank->context.env->world);
+	return rank->env->now(rank->env->world);
 }
 
 static void run(void (*what)(struct sim_rank *rank))
@@ -100,7 +100,7 @@ static void open_port(struct side *side, struct sim_rank *rank)
 	size_t length;
 
 	side->rank = rank;
-	ck_assert_int_eq(bcl_open(&rank->context, &side->context), BCL_OK);
+	ck_assert_int_eq(sim_rank_open(rank, &side->context), BCL_OK);
 	ck_assert_int_eq(bcl_port_open(side->context, NULL, &side->port),
 			 BCL_OK);
 	ck_assert_int_eq(bcl_port_address(side->port, address, &length),
@@ -573,7 +573,7 @@ static void look_at_peer(struct sim_rank *rank)
 {
 	const struct sim_costs *costs = &cluster.costs;
 	uint64_t sends = sending(0), beyond = 2 * costs->card.write.start;
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 	struct side side;
 
 	open_side(&side, rank);

@@ -34,7 +34,7 @@ static struct {
 static uint64_t now(const struct sim_rank *rank)
 {
 	/* virtual time begins at one second */
-	return rank->context.env->now(rank->context.env->world) - 1000 * MS;
+	return rank->env->now(rank->env->world) - 1000 * MS;
 }
 
 /* ---- the ranks ---- */
@@ -48,12 +48,14 @@ struct side {
 
 static void open_side(struct side *side, struct sim_rank *rank)
 {
-	const struct bcl_port_options options = { .number = 1 };
+	const struct bcl_port_options options = { .struct_size =
+							  sizeof(options),
+						  .number = 1 };
 	uint8_t address[BCL_ADDRESS_MAX];
 	size_t length;
 
 	*side = (struct side){ .rank = rank };
-	ck_assert_int_eq(bcl_open(&rank->context, &side->context), BCL_OK);
+	ck_assert_int_eq(sim_rank_open(rank, &side->context), BCL_OK);
 	ck_assert_int_eq(bcl_port_open(side->context, &options, &side->port),
 			 BCL_OK);
 	ck_assert_int_eq(bcl_port_address(side->port, address, &length),
@@ -64,7 +66,7 @@ static void open_side(struct side *side, struct sim_rank *rank)
 
 static bool is_up(const struct side *side)
 {
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 
 	if (!side->peer)
 		return false;

@@ -65,7 +65,7 @@ static void run(void (*what)(struct sim_rank *rank))
 
 static uint64_t now(const struct sim_rank *rank)
 {
-	return rank->context.env->now(rank->context.env->world);
+	return rank->env->now(rank->env->world);
 }
 
 /* ns of copying at 1 GB/s, a GB of 1024 MB. */

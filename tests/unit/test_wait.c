@@ -5,7 +5,7 @@
 
 #include <bcl/bcl.h>
 
-#include "transport/env/env.h"
+#include "transport/context.h"
 
 static struct {
 	uint64_t now;
@@ -55,7 +55,7 @@ static unsigned processors(void *arg)
 static void open_port(unsigned local_ranks)
 {
 	const struct bcl_context_options options = {
-		.env = &env,
+		.struct_size = sizeof(options),
 		.local_ranks = local_ranks,
 	};
 
@@ -69,7 +69,8 @@ static void open_port(unsigned local_ranks)
 	env.shm_host = NULL;
 	world.now = 5000000000;
 	world.yield_takes = 300;
-	ck_assert_int_eq(bcl_open(&options, &context), BCL_OK);
+	ck_assert_int_eq(bcl_context_open(&env, &options, -1, &context),
+			 BCL_OK);
 	ck_assert_int_eq(bcl_port_open(context, NULL, &port), BCL_OK);
 }
 

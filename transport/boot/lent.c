@@ -3,6 +3,7 @@
 #include "transport/boot/pieces.h"
 #include "transport/env/env.h"
 #include "transport/env/process.h"
+#include "transport/sized.h"
 
 static enum bcl_status put_text(struct bcl_boot *boot, const char *key,
 				const char *text)
@@ -62,17 +63,21 @@ static enum bcl_status open_lent(struct bcl_boot *boot,
 	return BCL_OK;
 }
 
-enum bcl_status bcl_boot_lend(const struct bcl_boot_space *space,
+enum bcl_status bcl_boot_lend(const struct bcl_boot_space *given,
 			      struct bcl_boot **result)
 {
 	const struct bcl_env *env = &bcl_env_linux;
+	struct bcl_boot_space space;
 	struct bcl_boot *boot;
 	enum bcl_status status;
 
-	if (!space || !result || space->struct_size < sizeof(*space) ||
-	    space->rank >= space->size || space->value_max < BCL_PIECE_TEXT_MIN)
+	status = bcl_sized_read(&space, given, arg);
+	if (status)
+		return status;
+	if (!result || space.rank >= space.size ||
+	    space.value_max < BCL_PIECE_TEXT_MIN)
 		return BCL_ERR_ARG;
-	if (space->size > 1 && (!space->put || !space->get || !space->fence))
+	if (space.size > 1 && (!space.put || !space.get || !space.fence))
 		return BCL_ERR_ARG;
 	bcl_process_init();
 	if (bcl_process_orphaned())
@@ -82,14 +87,14 @@ enum bcl_status bcl_boot_lend(const struct bcl_boot_space *space,
 		return BCL_ERR_NOMEM;
 	boot->fork_generation = bcl_fork_generation();
 	status = bcl_config_read(env, &boot->config);
-	if (!status && space->size > 1) {
-		status = open_lent(boot, space);
+	if (!status && space.size > 1) {
+		status = open_lent(boot, &space);
 	} else if (!status) {
 		boot->kind = &bcl_boot_single;
 		status = boot->kind->open(boot, "");
 	}
-	if (!status && space->size > 1)
-		boot->config.rank = (int)space->rank;
+	if (!status && space.size > 1)
+		boot->config.rank = (int)space.rank;
 	if (status)
 		env->release(env->world, boot, sizeof(*boot));
 	else

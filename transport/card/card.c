@@ -90,8 +90,7 @@ void bcl_host_exclusive(struct bcl_context *context, struct bcl_host_seat *seat,
 void bcl_host_counters_copy(struct bcl_context *context)
 {
 	context->card->ops->counters(
-		context->card,
-		&context->counters->values[BCL_COUNT_card_frames_sent]);
+		context->card, &context->counters->values[BCL_COUNT_CARD]);
 }
 
 unsigned bcl_host_describe(const struct bcl_context *context,

@@ -28,6 +28,8 @@
 #include "transport/shm/pair.h"
 #include "transport/shm/remote.h"
 
+struct bcl_env;
+
 enum {
 	/* More than the longest message, the slot ahead of it, and the slots
 	 * that the peer may have read and not published. */

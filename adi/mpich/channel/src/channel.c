@@ -74,7 +74,7 @@ static enum bcl_status fence(void *arg)
 static enum bcl_status open_adi(const MPIDI_PG_t *pg, int rank)
 {
 	static const struct bcl_adi_packet_ops ops = {
-		.size = sizeof(ops),
+		.struct_size = sizeof(ops),
 		.receive = bcl_ch3_link_receive,
 		.complete = bcl_ch3_link_complete,
 		.peer = bcl_ch3_link_changed,
@@ -89,7 +89,7 @@ static enum bcl_status open_adi(const MPIDI_PG_t *pg, int rank)
 		.get = get_value,
 		.fence = fence,
 	};
-	struct bcl_adi_options options = { 0 };
+	struct bcl_adi_options options = { .struct_size = sizeof(options) };
 	enum bcl_status status;
 
 	status = bcl_boot_lend(&space, &boot);

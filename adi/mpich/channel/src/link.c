@@ -128,7 +128,7 @@ static int find_peer(const MPIDI_VC_t *vc, struct bcl_peer **peer)
 /* Binds the link and the connection of a rank of a group. */
 static void bind_link(struct bcl_ch3_link *link, MPIDI_VC_t *vc)
 {
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 
 	link->vc = vc;
 	vc->ch.link = link;

@@ -99,7 +99,7 @@ static void allocate(struct bcl_ch3_segment *segment, size_t length,
 /* Waits until the path to the peer is decided. */
 static int await_path(struct bcl_peer *peer)
 {
-	struct bcl_peer_info info;
+	struct bcl_peer_info info = { .struct_size = sizeof(info) };
 	int mpi_errno = MPI_SUCCESS;
 
 	for (;;) {
