@@ -126,7 +126,7 @@ static inline struct nic_message *nic_message_take(struct bcl_card *card,
 	 * stores, for the whole structure a string instruction, which is slow
 	 * to start.
 	 */
-	memset(&message->flow, 0,
+	memset((uint8_t *)message + offsetof(struct nic_message, flow), 0,
 	       offsetof(struct nic_message, refs) -
 		       offsetof(struct nic_message, flow));
 	message->generation = generation;

@@ -45,7 +45,7 @@ static bool payload_right(const struct nic_message *message)
 	case BCL_REQ_SYSTEM:
 		if (message->length > BCL_SYSTEM_MAX)
 			return false;
-		/* fallthrough */
+		__attribute__((__fallthrough__));
 	case BCL_REQ_CHANNEL:
 	case BCL_REQ_PUT:
 	case BCL_REQ_PUT_NOTIFY:
@@ -275,7 +275,7 @@ static void intake(struct bcl_card *card, struct nic_port *port,
 
 /* ---- the engine ---- */
 
-void __attribute__((noinline))
+void __attribute__((__noinline__))
 bcl_nic_sdma_intake(struct bcl_card *card, unsigned *budget)
 {
 	struct nic_link *link, *next;
