@@ -8,13 +8,19 @@
 enum bcl_status bcl_nic_rails_set(struct bcl_card *card,
 				  const struct bcl_control *control);
 
+enum {
+	/* Frames of the longest message that takes the rail for short ones. */
+	NIC_SMALL_FRAMES = 2,
+};
+
 /* The dispatch rule: the rail for a message of `bytes`; BCL_RAILS_MAX: none. */
 static inline unsigned nic_rails_pick(const struct nic_conn *conn,
 				      uint32_t bytes)
 {
 	unsigned rail = conn->small_rail;
 
-	if (rail < BCL_RAILS_MAX && bytes > conn->window[rail].payload)
+	if (rail < BCL_RAILS_MAX &&
+	    bytes > NIC_SMALL_FRAMES * conn->window[rail].payload)
 		rail = conn->bulk_rail;
 	return rail;
 }

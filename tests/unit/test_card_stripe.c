@@ -481,6 +481,27 @@ START_TEST(long_ones)
 }
 END_TEST
 
+/* A message of two frames takes the rail for short messages, a longer one does
+ * not. */
+START_TEST(of_two_frames)
+{
+	struct world_config config = { .seed = 1, .rails = 2, .pending = _i };
+	struct pair pair = open_pair(&config);
+	const uint32_t two = 2 * (pair.world->config.mtu - BCL_HEADERS_SIZE);
+
+	memcpy(pair.in, pair.out, LENGTH);
+	put(&pair, 0, two);
+	finish(&pair, 1);
+	ck_assert_uint_eq(frames[0], 2);
+	ck_assert_uint_eq(frames[1], 0);
+	put(&pair, 0, two + 1);
+	finish(&pair, 1);
+	ck_assert_uint_eq(frames[0], 2);
+	ck_assert_uint_eq(frames[1], 3);
+	close_pair(&pair);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("card stripe");
@@ -500,6 +521,7 @@ int main(void)
 	tcase_add_loop_test(tcase, nobody_answers, 0, 2);
 	tcase_add_loop_test(tcase, short_ones, 0, 2);
 	tcase_add_loop_test(tcase, long_ones, 0, 4);
+	tcase_add_loop_test(tcase, of_two_frames, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

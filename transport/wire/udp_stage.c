@@ -30,10 +30,10 @@
 enum {
 	PAGE = 4096,
 	ROOM = 1 << 16, /* a burst: the pages of one packet of the system */
-	/* A burst leaves up to a sixth of its pages unused, and ROOM at the end
-	 * of the ring may stay unused. */
-	SIZE = BCL_UDP_WINDOW_MAX / 5 * 6 + 2 * ROOM,
-	LEAST = 6 * PAGE, /* shorter bursts waste pages and gain little */
+	/* A burst leaves up to a quarter of its pages unused, and ROOM at the
+	 * end of the ring may stay unused. */
+	SIZE = BCL_UDP_WINDOW_MAX / 3 * 4 + 2 * ROOM,
+	LEAST = 3 * PAGE, /* shorter bursts waste pages and gain little */
 	OFTEN = 64,	  /* bursts until a destination gets the memory */
 };
 
