@@ -37,7 +37,7 @@ done
 
 for file in "${code[@]}"; do
 	case $file in
-	nicfw/*.[ch]|base/*.[ch]|include/bcl/wire.h|include/bcl/card_abi.h|\
+	kmod/*.[ch]|nicfw/*.[ch]|base/*.[ch]|include/bcl/wire.h|include/bcl/card_abi.h|\
 	include/bcl/status.h)
 		licence='MIT OR GPL-2.0-only' ;;
 	*)
