@@ -9,6 +9,7 @@ kernel=${KDIR:-$(compgen -G '/usr/src/linux-headers-*-*[0-9a-z]/Module.symvers' 
 	sort -V | tail -n 1 || true)}
 kernel=${kernel%/Module.symvers}
 [[ $kernel ]] || { echo 'no headers of a kernel'; exit 77; }
+unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs the tests
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
