@@ -164,6 +164,8 @@ static void set_status(MPI_Status *status)
 		return;
 	status->MPI_SOURCE = direct->match.parts.rank;
 	status->MPI_TAG = direct->match.parts.tag;
+	/* MPICH's own collectives look at it */
+	status->MPI_ERROR = MPI_SUCCESS;
 	MPIR_STATUS_SET_COUNT(*status, direct->length);
 	MPIR_STATUS_SET_CANCEL_BIT(*status, FALSE);
 }
