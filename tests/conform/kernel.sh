@@ -5,7 +5,7 @@
 # KDIR names the headers of a kernel; otherwise the newest that are installed.
 set -euo pipefail
 top=${abs_top_srcdir:?}
-kernel=${KDIR:-$(compgen -G '/usr/src/linux-headers-*-*[0-9a-z]/Module.symvers' |
+kernel=${KDIR:-$(compgen -G '/usr/src/linux-headers-*/Module.symvers' |
 	sort -V | tail -n 1 || true)}
 kernel=${kernel%/Module.symvers}
 [[ $kernel ]] || { echo 'no headers of a kernel'; exit 77; }

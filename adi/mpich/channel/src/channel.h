@@ -128,12 +128,20 @@ struct bcl_ch3_direct {
 
 extern struct bcl_ch3_direct bcl_ch3_direct;
 
-/* If MPI_Recv() waits for the message, copies the message and returns true. */
+/* Called while MPI_Recv() waits. If this is the awaited message, copies the
+ * message and returns true. Ends the wait in either case. */
 int bcl_ch3_direct_take(const MPIDI_Message_match *match, const char *data,
 			size_t length);
+
 /* MPI_Recv() goes on with a request: something came that only ch3 knows how to
  * handle, or a connection is lost. */
-void bcl_ch3_direct_end(void);
+static inline void bcl_ch3_direct_end(void)
+{
+	if (!bcl_ch3_direct.waiting)
+		return;
+	bcl_ch3_direct.waiting = FALSE;
+	MPIDI_CH3_Progress_signal_completion();
+}
 
 /* ---- rendezvous.c ---- */
 
@@ -172,6 +180,8 @@ void bcl_ch3_receive(MPIDI_VC_t *vc, unsigned words, const void *packet,
 		     size_t length);
 void bcl_ch3_receive_short(MPIDI_VC_t *vc, const void *packet, size_t length);
 void bcl_ch3_receive_failed(MPIDI_VC_t *vc, enum bcl_status status);
+/* Copies the data of a short message to the user. */
+void bcl_ch3_copy(char *to, const char *from, size_t length);
 
 /* ---- collective.c ---- */
 

@@ -95,25 +95,17 @@ int bcl_ch3_direct_take(const MPIDI_Message_match *match, const char *data,
 {
 	struct bcl_ch3_direct *direct = &bcl_ch3_direct;
 
+	bcl_ch3_direct_end();
 	if ((match->parts.tag ^ direct->match.parts.tag) & direct->tag_mask ||
 	    match->parts.rank != direct->match.parts.rank ||
 	    match->parts.context_id != direct->match.parts.context_id ||
 	    length > direct->room || !are_queues_empty())
 		return FALSE;
-	memcpy(direct->buffer, data, length);
+	bcl_ch3_copy(direct->buffer, data, length);
 	direct->match.parts.tag = match->parts.tag;
 	direct->length = length;
 	direct->taken = TRUE;
-	bcl_ch3_direct_end();
 	return TRUE;
-}
-
-void bcl_ch3_direct_end(void)
-{
-	if (!bcl_ch3_direct.waiting)
-		return;
-	bcl_ch3_direct.waiting = FALSE;
-	MPIDI_CH3_Progress_signal_completion();
 }
 
 /* Returns true if MPI_Recv() may wait for this message without a request. */

@@ -135,6 +135,14 @@ static void copy_short(char *to, const char *from, size_t n)
 	}
 }
 
+void bcl_ch3_copy(char *to, const char *from, size_t length)
+{
+	if (length <= MPIDI_EAGER_SHORT_SIZE)
+		copy_short(to, from, length);
+	else
+		memcpy(to, from, length);
+}
+
 /* Returns true if the buffer is of a predefined type and has room for the
  * message. */
 static int fits_buffer(const MPIR_Request *request, size_t length)
@@ -155,10 +163,7 @@ static int take_short(MPIDI_VC_t *vc, MPIR_Request *request, int found,
 	int complete = TRUE, mpi_errno = MPI_SUCCESS;
 
 	if (found && fits_buffer(request, length)) {
-		if (length <= MPIDI_EAGER_SHORT_SIZE)
-			copy_short(request->dev.user_buf, data, length);
-		else
-			memcpy(request->dev.user_buf, data, length);
+		bcl_ch3_copy(request->dev.user_buf, data, length);
 		request->dev.OnDataAvail = NULL;
 	} else if (found && length) {
 		mpi_errno = MPIDI_CH3U_Receive_data_found(request, (void *)data,
@@ -199,7 +204,6 @@ void bcl_ch3_receive_short(MPIDI_VC_t *vc, const void *packet, size_t length)
 	if (bcl_ch3_direct.waiting &&
 	    bcl_ch3_direct_take(&match, message->data, length))
 		return;
-	bcl_ch3_direct_end();
 	request = MPIDI_CH3U_Recvq_FDP_or_AEU(&match, &found);
 	if (!request) {
 		bcl_ch3_complain(bcl_ch3_error(BCL_ERR_NOMEM));
