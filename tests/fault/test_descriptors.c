@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * No descriptor, or no memory, is left at the n-th call that wants one, and
- * there is one again, or none any more: for every n a job of two ranks, of
- * which one has to do without, does its work or ends with an error that names
- * what is missing. It never waits.
+ * In one rank of a job of two, the n-th call that needs a descriptor, or
+ * memory, fails: once, or with all calls behind it. For every n the job does
+ * its work or ends with an error that names the missing resource. The job never
+ * hangs.
  *
- * What wants one are the functions of the system below, as this program defines
- * them.
+ * This program defines the functions of the system that need descriptors or
+ * memory.
  */
 #include <errno.h>
 #include <signal.h>
@@ -38,10 +38,10 @@
 enum {
 	RANKS = 2,
 	BULK = 300000, /* bytes: offered and pulled */
-	SECONDS = 60,  /* a job that takes so long hangs */
+	SECONDS = 60,  /* the job counts as hanging after this time */
 	REFUSED = 3,   /* exit status: the library said that it failed */
-	PROBES = 400,  /* n, at most, */
-	LEAST = 10,    /* and at least */
+	PROBES = 400,  /* largest n */
+	LEAST = 10,    /* calls that each job makes at least */
 };
 
 enum kind {
@@ -49,10 +49,10 @@ enum kind {
 	MEMORY,
 };
 
-/* Which calls fail, in this process. */
+/* The calls of this process that fail. */
 static struct {
 	bool armed, forever;
-	unsigned rank; /* that has to do without */
+	unsigned rank; /* whose calls fail */
 	enum kind kind;
 	int error;
 	unsigned n;
@@ -61,7 +61,7 @@ static struct {
 } fault;
 
 static struct shared {
-	_Atomic unsigned calls; /* that the rank made */
+	_Atomic unsigned calls; /* made by the rank */
 } * shared;
 
 static bool fails(enum kind kind)
@@ -145,7 +145,7 @@ int fcntl(int fd, int command, ...)
 	return (int)syscall(SYS_fcntl, fd, command, argument);
 }
 
-/* What comes with a packet is lost, and the packet says so. */
+/* Descriptors that came with a packet are lost, and MSG_CTRUNC is set. */
 ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
 	ssize_t n = syscall(SYS_recvmsg, fd, message, flags);
@@ -191,7 +191,7 @@ static const struct way {
 	const char *name;
 	const char *rails;
 	bool nodes, packet;
-	const char *counter; /* of a job that lacks nothing: not 0 */
+	const char *counter; /* not 0 in a job without failures */
 } ways[] = {
 	{ "shared memory", "none", false, false, "shm.bytes_pulled" },
 	{ "shared memory, or UDP", "udp", false, false, "shm.bytes_pulled" },
@@ -240,7 +240,7 @@ static int rank_main(const struct way *way, unsigned rank)
 		setenv("BCL_NODE", rank ? "b" : "a", 1);
 	if (way->packet)
 		setenv("BCL_NET", rank ? "far0" : "near0", 1);
-	/* to see that a rank does not come so far is its launcher's part */
+	/* the launcher notices ranks that end before this point */
 	must(bcl_boot_open(&bcl_env_linux, &boot), "boot");
 	options.boot = boot;
 	fault.struck = rank != fault.rank;
@@ -289,7 +289,8 @@ static int end_of(pid_t pid)
 	return 1;
 }
 
-/* Nobody tells the ranks that one has ended, as launchers do not, either. */
+/* The ranks are not told that a rank has ended: launchers tell nothing, either.
+ */
 static bool run(const struct way *way, FILE *log)
 {
 	struct bcl_boot_job *job;
@@ -318,11 +319,11 @@ static bool run(const struct way *way, FILE *log)
 	return worst == 0 || (worst == REFUSED && said(log));
 }
 
-/* Every n, until the rank makes fewer calls than that. */
+/* Runs jobs for every n, until the rank makes fewer than n calls. */
 static bool run_all(const struct way *way, enum kind kind, bool forever)
 {
 	static const char *const names[] = { "descriptor", "memory" };
-	/* where time is short each call is one rank's */
+	/* the short tier divides the calls among the ranks */
 	unsigned step = tier_long() ? 1 : RANKS;
 	FILE *log = tmpfile();
 	bool right = true;
@@ -358,7 +359,7 @@ static const struct mode {
 	{ MEMORY, false },
 };
 
-/* All modes and ranks beside one another, as they mostly wait. */
+/* Runs all modes and ranks at the same time: the jobs mostly wait. */
 static bool run_way(const struct way *way)
 {
 	enum {

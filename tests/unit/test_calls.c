@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two threads of one context, each with ports of its own: any two calls that
- * they may make go together. The thread sanitizer sees what goes wrong even if
- * nothing comes of it.
+ * Two threads of one context, each with separate ports, make all pairs of calls
+ * that two threads may make at the same time. The thread sanitizer reports a
+ * race even if the race does no harm in this run.
  */
 #include "unit.h"
 
@@ -13,17 +13,17 @@
 
 enum {
 	ROUNDS = UNIT_SLOW ? 6 : 40,
-	LENGTH = 3 << 16, /* bytes of a memory: two turns of a mail's data */
+	LENGTH = 3 << 16, /* bytes of a memory: more than BCL_RMA_AREA */
 };
 
 struct side {
 	struct bcl_port *port;
-	struct bcl_peer *peer; /* the other side's port */
+	struct bcl_peer *peer; /* port of the partner */
 	struct bcl_peer *self;
 	struct bcl_memory *memory;
-	uint8_t key[BCL_KEY_MAX]; /* of the other's memory */
-	uint8_t bytes[LENGTH];	  /* its own */
-	uint8_t target[LENGTH];	  /* the other's */
+	uint8_t key[BCL_KEY_MAX]; /* of the partner's memory */
+	uint8_t bytes[LENGTH];	  /* registered here */
+	uint8_t target[LENGTH];	  /* registered by the partner */
 };
 
 static struct bcl_context *context;
@@ -54,7 +54,7 @@ static void open_port(struct side *side)
 	bcl_port_close(port);
 }
 
-/* A port whose peer goes before it, or after it. */
+/* A port is closed after its peer, or before. */
 static void connect_port(struct side *side)
 {
 	uint8_t address[BCL_ADDRESS_MAX];
@@ -125,7 +125,7 @@ static void say(struct side *side)
 	take_events(side);
 }
 
-/* The other's memory by what way there is, and all of it. */
+/* Accesses all of the partner's memory by each operation. */
 static void reach(struct side *side)
 {
 	enum bcl_status status;

@@ -76,7 +76,8 @@ static void access_memory(struct side *side)
 			bcl_put(side->peer, key, 3, local, lengths[i], 200 + i),
 			BCL_OK);
 		side_expect_ok(side, BCL_EVENT_SENT, 200 + i);
-		/* The other side looks at what was notified: restore it. */
+		/* Restore the data: the other side checks the bytes of a
+		 * notified put. */
 		side_fill(local, lengths[i], i);
 		ck_assert_int_eq(
 			bcl_put(side->peer, key, 3, local, lengths[i], 300 + i),
@@ -87,7 +88,7 @@ static void access_memory(struct side *side)
 			 BCL_ERR_MEMORY);
 	side_say(side, 5, NULL, 0);
 	side_hear(side, 5, NULL, 0);
-	/* It is not registered any more. */
+	/* The memory is not registered any more. */
 	ck_assert_int_eq(bcl_put(side->peer, key, 0, local, 1000, 7), BCL_OK);
 	side_expect(side, BCL_EVENT_SENT, &event);
 	ck_assert_int_eq(event.status, BCL_ERR_MEMORY);
@@ -103,7 +104,7 @@ START_TEST(puts_gets_and_notifications)
 }
 END_TEST
 
-/* Each fetch is one message, and one that answers it: also of no bytes. */
+/* A fetch of any length, 0 too, is one message and one reply. */
 static void fetch_and_count(struct side *side)
 {
 	uint8_t key[BCL_KEY_MAX];
@@ -127,7 +128,7 @@ static void fetch_and_count(struct side *side)
 				BCL_OK);
 			side_expect_ok(side, BCL_EVENT_SENT, i);
 		}
-		/* the last answer's verdict is on its way */
+		/* the verdict on the last reply is still in flight */
 		while (side_counter(side_other(side), "card.messages_sent") <
 		       before[1] + FETCHES)
 			side_let_others();
@@ -135,7 +136,8 @@ static void fetch_and_count(struct side *side)
 			ck_assert_uint_eq(
 				side_counter(&sides[i], "card.messages_sent"),
 				before[i] + FETCHES);
-		/* nor do more frames bear it than that of a word */
+		/* a fetch of no bytes takes no more frames than a fetch of a
+		 * word */
 		frames = side_counter(side, "card.frames_sent") - frames;
 		ck_assert(frames >= FETCHES && (!length || most <= frames));
 		most = frames;
@@ -149,7 +151,8 @@ START_TEST(a_fetch_of_nothing_goes_once)
 }
 END_TEST
 
-/* The longest operations go by pieces; here they are short ones. */
+/* Operations longer than a message go in pieces; this test makes pieces short.
+ */
 static void access_by_pieces(struct side *side)
 {
 	uint8_t key[BCL_KEY_MAX];
@@ -204,7 +207,7 @@ static void count_words(struct side *side)
 		bcl_memory_release(memory);
 		return;
 	}
-	/* Operations are ordered by fences only. */
+	/* Only fences order operations. */
 	ck_assert_int_eq(bcl_fetch_add(side->peer, key, 8, 2, &old[0], 0),
 			 BCL_OK);
 	ck_assert_int_eq(bcl_fence(side->peer, 1), BCL_OK);
@@ -282,7 +285,7 @@ START_TEST(memory_goes_away_while_it_is_written)
 }
 END_TEST
 
-/* A key that comes late must not open what has its place now. */
+/* The key of released memory must not open the memory that has the slot now. */
 static void register_again(struct side *side)
 {
 	uint8_t key[BCL_KEY_MAX], next[BCL_KEY_MAX];
@@ -319,8 +322,8 @@ START_TEST(a_key_does_not_open_the_next_memory)
 }
 END_TEST
 
-/* A handle alone, counted up as they are, names no memory: only numbers that
- * are no further from the right one than the memory is long. */
+/* Handles can be guessed, since the library counts them up. A guessed handle
+ * opens a memory only with a number that lies within the memory. */
 static void guess(struct side *side)
 {
 	struct bcl_key key, guessed;
