@@ -115,7 +115,8 @@ struct bcl_card {
 	uint32_t replies; /* messages in use by replies */
 	uint32_t mask;	  /* of flow_buckets[] */
 	uint32_t node_mask, conn_mask;
-	uint32_t conn_shift; /* bits of a connection id below the random part */
+	uint32_t conn_shift; /* bits of a connection id below the turn */
+	uint32_t conn_turn, conn_step;
 	uint32_t free_node, free_conn, nheap;
 	uint32_t conns_end; /* 1 + the highest index that was ever used */
 	uint32_t arena_used, arena_most; /* bytes in use: now, at most */

@@ -200,6 +200,8 @@ struct bcl_card *bcl_card_open(void *arena, uint32_t size,
 	card->conn_shift = 2;
 	while (card->conn_mask >> (card->conn_shift - 2))
 		card->conn_shift++;
+	card->conn_turn = (uint32_t)hal->random(host);
+	card->conn_step = (uint32_t)hal->random(host) | 1;
 	return card;
 }
 

@@ -605,6 +605,49 @@ START_TEST(disconnect)
 }
 END_TEST
 
+static uint32_t called_by; /* the connection id in the last HELLO */
+
+static bool note_the_caller(struct world *world, struct world_frame *frame)
+{
+	const struct bcl_frame_header *header = (const void *)frame->bytes;
+	const struct bcl_hello *hello =
+		(const void *)(frame->bytes + sizeof(*header));
+
+	(void)world;
+	if ((header->kind & ~BCL_FRAME_PCRC) == BCL_FRAME_HELLO)
+		called_by = bcl_get32(hello->conn);
+	return true;
+}
+
+/* Otherwise a late frame, or the reader of a trace, takes a connection for an
+ * earlier one. */
+START_TEST(no_connection_has_the_id_of_an_earlier_one)
+{
+	enum {
+		TIMES = 2000
+	};
+	static uint32_t ids[TIMES];
+	struct world_config config = { .seed = 1, .nodes = 1 << 14 };
+	struct pair pair = make_pair(&config);
+	unsigned i, j;
+
+	pair.world->filter = note_the_caller;
+	for (i = 0; i < TIMES; i++) {
+		works(&pair);
+		pair.to_a = world_connect(pair.world, 1, 0);
+		control_node(&pair, 1, BCL_CTL_DISCONNECT, pair.to_a);
+		world_run_for(pair.world, MS);
+		called_by = 0;
+		works(&pair);
+		ids[i] = called_by;
+		ck_assert_uint_ne(ids[i], 0);
+		for (j = 0; j < i; j++)
+			ck_assert_uint_ne(ids[i], ids[j]);
+	}
+	world_free(pair.world);
+}
+END_TEST
+
 START_TEST(isolation)
 {
 	struct world_config config = { .seed = 1 };
@@ -875,6 +918,7 @@ int main(void)
 	tcase_add_loop_test(tcase, two_lives_answer, 0, 2);
 	tcase_add_test(tcase, resets_are_bounded);
 	tcase_add_loop_test(tcase, disconnect, 0, 2);
+	tcase_add_test(tcase, no_connection_has_the_id_of_an_earlier_one);
 	tcase_add_test(tcase, isolation);
 	tcase_add_test(tcase, what_was_asked_before_a_loss_ends_with_it);
 	tcase_add_test(tcase, evidence);

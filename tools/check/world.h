@@ -6,18 +6,6 @@
  * number of ports, requests and connections and by the windows of numbers, not
  * by the length of the trace.
  *
- * "Our" and "we" mean the card of the life, "the peer" the card at the far end
- * of a link.
- *
- *  life     an incarnation of a card, from opening to end
- *  node     a remote card, as the host of a life knows it
- *  port     with the requests that have not completed
- *  link     a connection, by the id that the life gave out
- *  lane     a rail of a link, with the frames sent and received
- *  arrival  a message of the peer
- *  number   a message of ours that has a number
- *  flow     messages from port to port, end to end (flow.h)
- *
  * "Our" and "we" mean the card of the life, "the peer" the card at the other
  * end of a link.
  *
