@@ -66,8 +66,8 @@ enum {
 	X(TEXT, coll, "BCL_COLL", "", 0, 0,                                    \
 	  "algorithms of collective operations instead of those that the "     \
 	  "cost model chooses, e.g. allreduce:ring,alltoall:direct")           \
-	X(SIZE, copy_both, "BCL_COPY_BOTH", "32k", 4096, 1ull << 40,           \
-	  "from this size sender and receiver copy half each")                 \
+	X(SIZE, copy_both, "BCL_COPY_BOTH", "8k", 4096, 1ull << 40,            \
+	  "from this size sender and receiver copy together")                  \
 	X(POWER, ring_slots, "BCL_RING_SLOTS", "0", 256, 65536,                \
 	  "64-byte slots of a shared-memory ring, 256 or more, a power of "    \
 	  "two; 0: 16384 for a job of two ranks on a host, fewer for more")    \

@@ -51,7 +51,7 @@ struct bcl_env;
 	X(shm, leaves_unanswered, "closed peers given up: no answer to that") \
 	X(shm, bytes_pulled, "bytes of large messages received")              \
 	X(shm, bytes_joined, "of those of peers, bytes copied by this side")  \
-	X(shm, bytes_bounced, "bytes copied twice, for want of attach")
+	X(shm, bytes_bounced, "bytes copied twice, through a bounce area")
 
 #define BCL_HOST_COUNTERS(X)                                                  \
 	X(host, polls, "times the rails were asked")                          \

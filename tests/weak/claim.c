@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A large message that both sides copy: shm/claim.h, as offer.c and pull.c use
- * it. Messages take the real way, by the pair.
+ * it, and fed.c and bounce.c. Messages take the real way, by the pair.
  */
 #include <string.h>
 
@@ -19,7 +19,8 @@ enum {
 static _Alignas(8) uint8_t offered[CHUNKS * PAGE], pulled[CHUNKS * PAGE];
 static struct bcl_event last[2]; /* by side: the event pushed last */
 static unsigned events[2], chunks;
-static uint64_t unreadable; /* the address of a chunk; 0: none */
+static uint64_t unreadable;  /* the address of a chunk; 0: none */
+static bool fed, taken_over; /* by the bounce area; and the receiver reads */
 
 /* ---- memory of another process, which here is the same ---- */
 
@@ -68,6 +69,8 @@ static void set_up(unsigned n)
 	ports_set_up();
 	chunks = n;
 	unreadable = 0;
+	fed = false;
+	taken_over = false;
 	memset(events, 0, sizeof(events));
 	for (unsigned side = 0; side < 2; side++)
 		bcl_large_use(&sides[side].connection[0]);
@@ -98,12 +101,32 @@ static void set_up_unreadable(void)
 	unreadable = (uintptr_t)word_of(offered, 2);
 }
 
+static void set_up_fed(void)
+{
+	set_up(3);
+	fed = true;
+}
+
+static void set_up_taken_over(void)
+{
+	set_up(2);
+	fed = true;
+	taken_over = true;
+}
+
+static unsigned steps_of(unsigned side)
+{
+	const struct bcl_large_tables *t =
+		sides[side].connection[0].large.tables;
+
+	return events[side] + t->pulls[0].mine + t->filled + t->drained;
+}
+
 /* A turn of the port. True: something was done in it. */
 static bool turn(unsigned side)
 {
 	struct bcl_connection *c = &sides[side].connection[0];
-	const struct bcl_pull *pull = &c->large.tables->pulls[0];
-	unsigned before = events[side] + pull->mine;
+	unsigned before = steps_of(side);
 	struct bcl_event event;
 
 	if (bcl_pair_receive(&c->pair, false, &event) == BCL_ERR_AGAIN)
@@ -111,7 +134,7 @@ static bool turn(unsigned side)
 	if (bcl_offers_progress(c))
 		return true;
 	bcl_pulls_progress(c);
-	return events[side] + pull->mine != before;
+	return steps_of(side) != before;
 }
 
 /* Until so many events. */
@@ -177,7 +200,9 @@ static void pull(void)
 
 	weak_until(bcl_pair_receive(&c->pair, false, &event) == BCL_OK);
 	memcpy(&token, event.data, sizeof(token));
+	c->attach = !fed;
 	weak_assert(!bcl_pull_begin(c, &token, &request));
+	c->attach = !fed || taken_over;
 }
 
 static void expect(unsigned more)
@@ -234,6 +259,11 @@ int main(void)
 		{ "one cannot be read",
 		  set_up_unreadable,
 		  { offer_once, pull_in_vain },
+		  NULL },
+		{ "fed", set_up_fed, { offer_once, pull_once }, NULL },
+		{ "fed, and taken over",
+		  set_up_taken_over,
+		  { offer_once, pull_once },
 		  NULL },
 		{ "withdrawn",
 		  set_up_two,

@@ -4,7 +4,9 @@
  *
  * Sender and receiver copy at the same time: the sender takes chunks from the
  * start, the receiver from the end, each by a compare-and-swap on one word,
- * until all `n` are taken. The word lies in the table of the offering side:
+ * until all `n` are taken. If the sender feeds its bounce area (bounce.c), the
+ * last chunk is empty, so that the receiver's first claim leaves all bytes to
+ * the sender. The word lies in the table of the offering side:
  *
  *	63..48  generation: as in the token; if not, the token is stale
  *	47..24  front: chunks taken by the sender; CLOSED: no offer
@@ -20,8 +22,9 @@
  *  claimed     g, f, n - f      free: by the sender, when READ has come
  *
  * `done` counts the chunks that the sender has copied. The receiver waits until
- * done == f before it returns the memory to its user. The receiver never waits
- * for the sender to begin.
+ * done == f before it returns the memory to its user; of chunks in the bounce
+ * area, until it has drained f of them. The receiver never waits for the sender
+ * to begin.
  *
  * The receiver's claims acquire the data that the sender prepared (released
  * with the message that carried the token). The sender stores `done` with
@@ -139,6 +142,29 @@ static inline bool bcl_claim_take(struct bcl_claim *claim, uint16_t generation,
 			    memory_order_acq_rel, memory_order_acquire))
 			return true;
 	return false;
+}
+
+/* Receiver: take half of the n chunks that are left, at most `most`. Returns
+ * how many were taken; 0: none was left, or the offer has ended. */
+static inline uint32_t bcl_claim_take_half(struct bcl_claim *claim,
+					   uint16_t generation, uint32_t n,
+					   uint32_t most)
+{
+	uint64_t word =
+		atomic_load_explicit(&claim->word, memory_order_acquire);
+	uint32_t half;
+
+	while (bcl_claim_left(word, generation, n)) {
+		half = (n - bcl_claim_front(word) - bcl_claim_back(word) + 1) /
+		       2;
+		if (half > most)
+			half = most;
+		if (atomic_compare_exchange_weak_explicit(
+			    &claim->word, &word, word + half,
+			    memory_order_acq_rel, memory_order_acquire))
+			return half;
+	}
+	return 0;
 }
 
 /* Receiver: take all chunks that are left. Returns how many chunks the sender

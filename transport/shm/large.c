@@ -22,6 +22,8 @@ void bcl_large_free(struct bcl_connection *c)
 {
 	const struct bcl_env *env = bcl_shm_env(c->shm);
 
+	if (c->large.tables && c->large.tables->fed)
+		c->shm->fed--;
 	if (c->large.tables)
 		env->release(env->world, c->large.tables,
 			     sizeof(*c->large.tables));

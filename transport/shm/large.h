@@ -7,12 +7,18 @@
  * The peer's pull uses the entry of the same number in its own table, so both
  * tables have the same bound.
  *
- * With attach, the pull begins with the last chunk. If help can pay, it tells
- * the offering side to JOIN from the first chunk. It goes on until no chunk is
- * left; see claim.h. Without attach, the pull sends FETCH, and the data comes
- * through the bounce area of the offering side (bounce.c).
+ * There are three ways to copy:
  *
- * Either way the pull ends with READ; then the offer is free.
+ *  - alone: the pull reads everything by attach.
+ *  - halves: the pull begins with the last chunk, by attach, and tells the
+ *    offering side to JOIN from the first chunk. It goes on until no chunk is
+ *    left; see claim.h.
+ *  - fed: the pull sends FETCH, and the data comes through the bounce area of
+ *    the offering side (bounce.c). If nothing comes for a while, the pull takes
+ *    chunks from the end by attach.
+ *
+ * Without attach all pulls are fed. Otherwise pull.c chooses. In any case the
+ * pull ends with READ; then the offer is free.
  */
 #ifndef BCL_SHM_LARGE_H
 #define BCL_SHM_LARGE_H
@@ -53,12 +59,11 @@ struct bcl_offer {
 	uint64_t target; /* JOIN: address in the peer's process */
 	uint64_t wanted; /* bytes */
 	uint64_t chunk;	 /* bytes */
-	uint64_t feed;	 /* FETCH: bytes for the bounce area */
-	uint64_t fed;	 /* FETCH: bytes put there so far */
 	uint32_t chunks;
 	uint32_t done;		/* chunks copied, or failed */
 	bool failed;		/* a chunk could not be copied */
-	struct bcl_offer *next; /* FETCH: next in the order of requests */
+	bool feeds;		/* in the queue `feeding` */
+	struct bcl_offer *next; /* the next there, in the order of requests */
 };
 
 enum bcl_pull_kind {
@@ -76,14 +81,14 @@ struct bcl_pull {
 	uint64_t total;	  /* bytes offered */
 	uint64_t cookie;
 	uint64_t chunk;	  /* bytes */
-	uint64_t drained; /* FETCH: bytes taken from the bounce area */
+	uint64_t drained; /* fed: bytes taken from the bounce area */
 	uint32_t chunks;
 	uint32_t mine; /* chunks claimed by this side */
 	uint16_t generation;
 	uint16_t channel; /* CHANNEL */
 	uint8_t kind;	  /* enum bcl_pull_kind */
 	uint8_t status;	  /* if not OK: fails once the peer's chunks are done */
-	struct bcl_pull *next; /* FETCH: next in the order of requests */
+	struct bcl_pull *next; /* fed: next in the order of requests */
 };
 
 /* A message that waits until its channel is posted. */
@@ -102,10 +107,12 @@ struct bcl_large_tables {
 	unsigned held;			   /* offers and pulls not ended */
 	unsigned channels_out;		   /* offers of kind CHANNEL */
 	uint64_t joined[BCL_CLAIMS / 64];  /* offers that this side copies */
-	uint64_t pulling[BCL_CLAIMS / 64]; /* pulls with attach */
+	uint64_t pulling[BCL_CLAIMS / 64]; /* pulls that are not fed */
 	unsigned hint;			   /* where to look for a free offer */
 	/* Pulls that the peer could have joined, since it last joined one. */
 	unsigned alone;
+	unsigned looks; /* in vain, since a chunk was in the bounce area */
+	bool fed;	/* counted in bcl_shm_port.fed */
 	uint32_t filled, drained; /* chunks; the own index words */
 	struct bcl_offer *feeding, **feeding_last;
 	struct bcl_pull *draining, **draining_last;
@@ -140,6 +147,10 @@ bool bcl_offer_join(struct bcl_connection *connection, uint64_t immediate,
 bool bcl_offer_fetch(struct bcl_connection *connection, uint64_t immediate,
 		     const void *payload, size_t length);
 bool bcl_offer_read(struct bcl_connection *connection, uint64_t immediate);
+/* Claim the next chunk of an offer. Returns the length of the chunk, and its
+ * place in *at; 0: none is left. */
+size_t bcl_offer_claim(struct bcl_connection *connection,
+		       struct bcl_offer *offer, uint64_t *at);
 /* Copy a chunk of each offer that this side has joined, and feed the peer's
  * FETCHes. Returns true if there may be more to copy. */
 bool bcl_offers_progress(struct bcl_connection *connection);
@@ -172,6 +183,26 @@ bool bcl_pulls_ready(struct bcl_connection *connection);
  * that it has claimed, so that nobody copies into this process any more; at
  * most SETTLE_TIME (pull.c). Then reports the status if it is not OK. */
 void bcl_pulls_end(struct bcl_connection *connection, enum bcl_status status);
+/* The claim word of a pull, in the table of the peer. */
+struct bcl_claim *bcl_pull_claim(const struct bcl_connection *connection,
+				 const struct bcl_pull *pull);
+/* Send JOIN or FETCH. chunk: bytes. */
+void bcl_pull_ask(struct bcl_connection *connection,
+		  const struct bcl_pull *pull, unsigned type, uint32_t chunk);
+/* The pull has all bytes that it wanted, or failed. */
+void bcl_pull_complete(struct bcl_connection *connection, struct bcl_pull *pull,
+		       enum bcl_status status);
+
+/* ---- fed.c ---- */
+
+/* Ask the peer to feed the pull, and queue the pull. */
+void bcl_fed_begin(struct bcl_connection *connection, struct bcl_pull *pull);
+/* Take what the peer has put into its bounce area, and end the pulls that are
+ * complete. There is a pull in the queue. Returns true if one is left. */
+bool bcl_fed_drain(struct bcl_connection *connection);
+/* True if the first pull in the queue can go on. The tables exist. */
+bool bcl_fed_ready(struct bcl_connection *connection);
+
 /* ---- posted.c ---- */
 
 enum bcl_status bcl_posted_send(struct bcl_connection *connection,
@@ -184,23 +215,30 @@ void bcl_posted_end(struct bcl_connection *connection);
 
 /* ---- bounce.c ---- */
 
-/* Reserve the pages of the bounce area of `side`; false: no memory. Queue an
- * offer or a pull for the area. */
+/* Reserve the pages of the bounce area of `side`; false: no memory. */
 bool bcl_bounce_reserve(struct bcl_connection *connection, unsigned side);
+/* The bytes of a chunk of a message that is fed. */
+uint64_t bcl_bounce_chunk(uint64_t length);
+/* Queue an offer or a pull for the area. */
 void bcl_bounce_feed(struct bcl_connection *connection,
 		     struct bcl_offer *offer);
 void bcl_bounce_drain(struct bcl_connection *connection, struct bcl_pull *pull);
 /* Fill the own area from the offers in the queue. Returns true if some are
  * left. The tables exist. */
 bool bcl_bounce_fill(struct bcl_connection *connection);
+/* The peer has all bytes of an offer: take it out of the queue. Returns false
+ * if that cannot be. */
+bool bcl_bounce_fed(struct bcl_connection *connection,
+		    const struct bcl_offer *offer);
 /* The chunks that the peer has filled. */
 uint32_t bcl_bounce_filled(struct bcl_connection *connection);
 /* Take at most *chunks chunks, of those that are filled, for the pulls in the
- * queue, and subtract them. Returns a pull that has its last chunk, or NULL
- * when there are no chunks or no pulls any more. */
+ * queue, and subtract them. Returns the first pull, taken out of the queue, if
+ * it needs no more chunks; NULL if there are no chunks or no pulls. */
 struct bcl_pull *bcl_bounce_take(struct bcl_connection *connection,
 				 uint32_t *chunks);
-bool bcl_bounce_ready(struct bcl_connection *connection);
+/* True if there is room for an offer in the queue. */
+bool bcl_bounce_room(struct bcl_connection *connection);
 
 /* ---- all of it ---- */
 

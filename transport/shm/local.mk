@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 libtransport_la_SOURCES += %D%/access.c %D%/attach.c %D%/attach.h %D%/audit.c \
 	%D%/audit.h %D%/bell.c %D%/bell.h %D%/bounce.c %D%/call.c %D%/claim.h \
-	%D%/connection.c %D%/connection.h %D%/grant.c %D%/greeting.c \
+	%D%/connection.c %D%/connection.h %D%/fed.c %D%/grant.c %D%/greeting.c \
 	%D%/greeting.h %D%/handshake.c %D%/handshake.h %D%/host.h %D%/large.c \
 	%D%/large.h %D%/leave.c %D%/leave.h %D%/linux.c %D%/map.c \
 	%D%/message.c %D%/message.h %D%/notify.c %D%/notify.h %D%/offer.c \

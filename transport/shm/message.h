@@ -13,8 +13,8 @@
 enum bcl_shm_type {
 	BCL_SHM_JOIN = 64, /* argument: chunk in pages; struct bcl_join:
 			    * copy this to my memory, from the start */
-	BCL_SHM_FETCH,	   /* struct bcl_join: put this into your bounce
-			    * area */
+	BCL_SHM_FETCH,	   /* argument: chunk in pages; struct bcl_join: put
+			    * this into your bounce area, from the start */
 	BCL_SHM_READ,	   /* argument: status; the pull has ended */
 	BCL_SHM_CHANNEL,   /* immediate: channel; struct bcl_token */
 	BCL_SHM_NOTIFY,	   /* struct bcl_notify (notify.h) */
@@ -29,7 +29,7 @@ struct bcl_join {
 };
 
 enum {
-	BCL_JOIN_PAGE = 4096, /* bytes; unit of JOIN's chunk */
+	BCL_JOIN_PAGE = 4096, /* bytes; unit of a chunk */
 };
 
 static inline uint64_t bcl_message_slot(uint16_t slot, uint16_t generation,

@@ -147,23 +147,37 @@ bool bcl_offers_audit(struct bcl_connection *c)
 	return true;
 }
 
-/* Copy one chunk. Returns false if none is left, or the copy failed. */
-static bool copy_chunk(struct bcl_connection *c, struct bcl_offer *offer)
+size_t bcl_offer_claim(struct bcl_connection *c, struct bcl_offer *offer,
+		       uint64_t *at)
 {
 	struct bcl_claim *claim = claim_of(c, slot_of(c, offer));
-	enum bcl_status status;
-	uint64_t word, at, n;
+	uint64_t word, left;
+	size_t n;
 
 	if (!bcl_claim_take(claim, offer->generation, offer->chunks,
 			    bcl_claim_word(0, 1, 0), &word))
+		return 0;
+	*at = bcl_claim_front(word) * offer->chunk;
+	if (*at >= offer->wanted)
+		return 0;
+	left = offer->wanted - *at;
+	n = (size_t)(left < offer->chunk ? left : offer->chunk);
+	offer->done++;
+	bcl_count_add(c->shm->port->counters, BCL_COUNT_shm_bytes_joined, n);
+	return n;
+}
+
+/* Copy one chunk. Returns false if none is left, or the copy failed. */
+static bool copy_chunk(struct bcl_connection *c, struct bcl_offer *offer)
+{
+	enum bcl_status status;
+	uint64_t at;
+	size_t n = bcl_offer_claim(c, offer, &at);
+
+	if (!n)
 		return false;
-	at = bcl_claim_front(word) * offer->chunk;
-	n = offer->wanted - at < offer->chunk ? offer->wanted - at
-					      : offer->chunk;
 	status = bcl_attach_write(bcl_shm_env(c->shm), c->pid,
 				  offer->buffer + at, offer->target + at, n);
-	bcl_count_add(c->shm->port->counters, BCL_COUNT_shm_bytes_joined, n);
-	offer->done++;
 	offer->failed |= status != BCL_OK;
 	write_done(c, offer);
 	bcl_pair_kick(&c->pair);
@@ -198,39 +212,38 @@ bool bcl_offers_progress(struct bcl_connection *c)
 
 /* ---- messages ---- */
 
-/* JOIN, FETCH: find the offer and note how much the peer wants. NULL:
- * malformed. */
+/* JOIN, FETCH: find the offer and note what the peer wants. NULL: malformed. */
 static struct bcl_offer *wanted_offer(struct bcl_connection *c,
 				      uint64_t immediate, const void *payload,
-				      size_t length, struct bcl_join *join)
+				      size_t length)
 {
+	uint64_t chunk = (immediate >> 32) * BCL_JOIN_PAGE;
 	struct bcl_offer *offer =
 		find_offer(c, (uint16_t)immediate, (uint16_t)(immediate >> 16));
+	struct bcl_join join;
 
-	if (!offer || length != sizeof(*join))
+	if (!offer || length != sizeof(join))
 		return NULL;
-	memcpy(join, payload, sizeof(*join));
-	if (join->length > offer->length || offer->wanted)
+	memcpy(&join, payload, sizeof(join));
+	if (join.length > offer->length || offer->wanted || !chunk ||
+	    join.length / chunk >= BCL_CLAIM_MAX - 1)
 		return NULL;
-	offer->wanted = join->length;
+	offer->wanted = join.length;
+	offer->target = join.target;
+	offer->chunk = chunk;
+	offer->chunks = (uint32_t)((join.length + chunk - 1) / chunk);
 	return offer;
 }
 
 bool bcl_offer_join(struct bcl_connection *c, uint64_t immediate,
 		    const void *payload, size_t length)
 {
-	uint64_t chunk = (immediate >> 32) * BCL_JOIN_PAGE;
 	struct bcl_offer *offer;
-	struct bcl_join join;
 	unsigned slot = (uint16_t)immediate;
 
-	offer = wanted_offer(c, immediate, payload, length, &join);
-	if (!offer || !c->attach || !chunk ||
-	    join.length / chunk >= BCL_CLAIM_MAX)
+	offer = wanted_offer(c, immediate, payload, length);
+	if (!offer || !c->attach)
 		return false;
-	offer->target = join.target;
-	offer->chunk = chunk;
-	offer->chunks = (uint32_t)((join.length + chunk - 1) / chunk);
 	c->large.tables->joined[slot / 64] |= UINT64_C(1) << slot % 64;
 	if (progress_offer(c, slot))
 		bcl_shm_want(c->shm, BCL_WORK_COPY);
@@ -240,13 +253,12 @@ bool bcl_offer_join(struct bcl_connection *c, uint64_t immediate,
 bool bcl_offer_fetch(struct bcl_connection *c, uint64_t immediate,
 		     const void *payload, size_t length)
 {
-	struct bcl_join join;
-	struct bcl_offer *offer =
-		wanted_offer(c, immediate, payload, length, &join);
+	struct bcl_offer *offer = wanted_offer(c, immediate, payload, length);
 
-	if (!offer || !bcl_bounce_reserve(c, c->side))
+	if (!offer || offer->chunk > BCL_BOUNCE_CHUNK ||
+	    !bcl_bounce_reserve(c, c->side))
 		return false;
-	offer->feed = join.length;
+	offer->chunks++; /* the empty one, which the peer has taken */
 	bcl_bounce_feed(c, offer);
 	return true;
 }
@@ -262,7 +274,7 @@ bool bcl_offer_read(struct bcl_connection *c, uint64_t immediate)
 		return true;
 	/* the peer cannot find the claim of a live offer closed, unless another
 	 * process has written to the segment */
-	if (!offer || status > UINT8_MAX || offer->fed < offer->feed ||
+	if (!offer || status > UINT8_MAX || !bcl_bounce_fed(c, offer) ||
 	    status == BCL_ERR_CANCELLED)
 		return false;
 	end_offer(c, offer, (enum bcl_status)status);

@@ -65,6 +65,7 @@ struct bcl_shm_port {
 	_Atomic bool audit_wanted; /* the sleeping owner wants it */
 	unsigned rescan;	   /* the silent pair to look at next */
 	unsigned nsilent, silent_end;
+	unsigned fed; /* peers with attach that have a bounce area */
 
 	/* under the service lock */
 	_Alignas(64) pthread_mutex_t lock;

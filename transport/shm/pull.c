@@ -11,19 +11,21 @@ enum {
 	GUESS_BELOW = 128 << 10, /* bytes: here one more call is felt */
 	ALONE = 2,		 /* pulls in a row that the peer did not join */
 	RETRY = 8,		 /* then every RETRY-th pull asks again */
+	FED_PEERS = 8,		 /* of a port; a bounce area has 1 MB */
 	SETTLE_TIME = 1000000000, /* ns that a dying pull waits for a live peer
 				   * that has claimed a chunk */
 };
-
-static struct bcl_claim *claim_of(const struct bcl_connection *c, unsigned slot)
-{
-	return &c->segment.head->claims[!c->side][slot];
-}
 
 static unsigned slot_of(const struct bcl_connection *c,
 			const struct bcl_pull *pull)
 {
 	return (unsigned)(pull - c->large.tables->pulls);
+}
+
+struct bcl_claim *bcl_pull_claim(const struct bcl_connection *c,
+				 const struct bcl_pull *pull)
+{
+	return &c->segment.head->claims[!c->side][slot_of(c, pull)];
 }
 
 static void tell_sender(struct bcl_connection *c, unsigned slot,
@@ -66,9 +68,8 @@ static void report_result(struct bcl_connection *c, const struct bcl_pull *pull,
 	}
 }
 
-/* The pull has all bytes that it wanted, or failed. */
-static void complete_pull(struct bcl_connection *c, struct bcl_pull *pull,
-			  enum bcl_status status)
+void bcl_pull_complete(struct bcl_connection *c, struct bcl_pull *pull,
+		       enum bcl_status status)
 {
 	unsigned slot = slot_of(c, pull);
 
@@ -90,7 +91,7 @@ void bcl_pull_refuse(struct bcl_connection *c, const struct bcl_token *token,
 	tell_sender(c, token->slot, token->generation, status);
 }
 
-/* ---- with attach ---- */
+/* ---- alone, and by halves ---- */
 
 static void copy_chunk(struct bcl_connection *c, struct bcl_pull *pull,
 		       uint32_t index)
@@ -113,7 +114,7 @@ static void copy_chunk(struct bcl_connection *c, struct bcl_pull *pull,
  */
 static bool finish_pull(struct bcl_connection *c, struct bcl_pull *pull)
 {
-	struct bcl_claim *claim = claim_of(c, slot_of(c, pull));
+	struct bcl_claim *claim = bcl_pull_claim(c, pull);
 	uint64_t word =
 		atomic_load_explicit(&claim->word, memory_order_acquire);
 	uint32_t front = bcl_claim_front(word), done;
@@ -121,7 +122,7 @@ static bool finish_pull(struct bcl_connection *c, struct bcl_pull *pull)
 	/* the peer has ended its offers: for the peer the connection is over */
 	if (front == BCL_CLAIM_CLOSED ||
 	    bcl_claim_generation(word) != pull->generation) {
-		complete_pull(c, pull, BCL_ERR_CANCELLED);
+		bcl_pull_complete(c, pull, BCL_ERR_CANCELLED);
 		return true;
 	}
 	if (!pull->status && front + pull->mine != pull->chunks) {
@@ -136,14 +137,14 @@ static bool finish_pull(struct bcl_connection *c, struct bcl_pull *pull)
 		pull->status = BCL_ERR_MEMORY;
 	if (pull->chunks > 1)
 		c->large.tables->alone = front ? 0 : c->large.tables->alone + 1;
-	complete_pull(c, pull, pull->status);
+	bcl_pull_complete(c, pull, pull->status);
 	return true;
 }
 
 /* Copy one chunk, or end the pull. Returns true if the pull goes on. */
 static bool progress_pull(struct bcl_connection *c, struct bcl_pull *pull)
 {
-	struct bcl_claim *claim = claim_of(c, slot_of(c, pull));
+	struct bcl_claim *claim = bcl_pull_claim(c, pull);
 	uint64_t word;
 
 	if (pull->status)
@@ -157,18 +158,7 @@ static bool progress_pull(struct bcl_connection *c, struct bcl_pull *pull)
 	return !finish_pull(c, pull);
 }
 
-/* Take what the peer has put into its bounce area, and end the pulls that are
- * complete. Returns true if some are not. */
-static bool drain_pulls(struct bcl_connection *c)
-{
-	struct bcl_large_tables *t = c->large.tables;
-	uint32_t chunks = bcl_bounce_filled(c);
-	struct bcl_pull *pull;
-
-	while ((pull = bcl_bounce_take(c, &chunks)))
-		complete_pull(c, pull, BCL_OK);
-	return t->draining;
-}
+/* ---- all ways ---- */
 
 bool bcl_pulls_progress(struct bcl_connection *c)
 {
@@ -184,13 +174,13 @@ bool bcl_pulls_progress(struct bcl_connection *c)
 				c, &t->pulls[i * 64 +
 					     (unsigned)__builtin_ctzll(bits)]);
 	}
-	return (t && t->draining && drain_pulls(c)) || more;
+	return (t && t->draining && bcl_fed_drain(c)) || more;
 }
 
 static bool pull_ready(const struct bcl_connection *c,
 		       const struct bcl_pull *pull)
 {
-	struct bcl_claim *claim = claim_of(c, slot_of(c, pull));
+	struct bcl_claim *claim = bcl_pull_claim(c, pull);
 	uint64_t word =
 		atomic_load_explicit(&claim->word, memory_order_acquire);
 	uint32_t done =
@@ -209,7 +199,7 @@ bool bcl_pulls_ready(struct bcl_connection *c)
 		if ((t->pulling[i / 64] >> i % 64 & 1) &&
 		    pull_ready(c, &t->pulls[i]))
 			return true;
-	return t && bcl_bounce_ready(c);
+	return t && (bcl_bounce_room(c) || bcl_fed_ready(c));
 }
 
 /* True if the peer should be asked to copy, too. */
@@ -246,8 +236,8 @@ static void cut_into_chunks(struct bcl_pull *pull, bool join)
 					  pull->chunk);
 }
 
-static void ask_sender(struct bcl_connection *c, const struct bcl_pull *pull,
-		       unsigned type, uint32_t argument)
+void bcl_pull_ask(struct bcl_connection *c, const struct bcl_pull *pull,
+		  unsigned type, uint32_t chunk)
 {
 	const struct bcl_join join = {
 		.target = (uintptr_t)pull->buffer,
@@ -256,26 +246,69 @@ static void ask_sender(struct bcl_connection *c, const struct bcl_pull *pull,
 
 	bcl_outbox_post(c, type,
 			bcl_message_slot((uint16_t)slot_of(c, pull),
-					 pull->generation, argument),
+					 pull->generation,
+					 chunk / BCL_JOIN_PAGE),
 			&join, sizeof(join));
 }
 
-static void begin_attached(struct bcl_connection *c, struct bcl_pull *pull)
+static void begin_attached(struct bcl_connection *c, struct bcl_pull *pull,
+			   bool join)
 {
 	unsigned slot = slot_of(c, pull);
-	bool join = worth_joining(c, pull->length);
 
 	cut_into_chunks(pull, join);
 	c->large.tables->pulling[slot / 64] |= UINT64_C(1) << slot % 64;
 	if (join && pull->chunks > 1)
-		ask_sender(c, pull, BCL_SHM_JOIN,
-			   (uint32_t)(pull->chunk / BCL_JOIN_PAGE));
+		bcl_pull_ask(c, pull, BCL_SHM_JOIN, (uint32_t)pull->chunk);
 	copy_chunk(c, pull, pull->chunks - 1);
 	if (pull->mine < pull->chunks || !finish_pull(c, pull))
 		bcl_shm_want(c->shm, BCL_WORK_COPY);
 }
 
-/* ---- both ways ---- */
+/*
+ * True if the bounce area is faster than two halves. For a lone message that
+ * fits into the area it is: no system calls, no look at page tables, and each
+ * side copies while the other one does. In a stream of messages the halves of
+ * several are copied at the same time, each byte once.
+ */
+static bool is_best_fed(const struct bcl_connection *c, uint64_t length)
+{
+	const struct bcl_large_tables *t = c->large.tables;
+	uint64_t pulling = 0;
+	unsigned i;
+
+	for (i = 0; i < BCL_CLAIMS / 64; i++)
+		pulling |= t->pulling[i];
+	/* virtual time knows attach, and no caches */
+	return length <= BCL_BOUNCE_SIZE && !pulling && !t->draining &&
+	       !bcl_shm_env(c->shm)->sleeps_at_once;
+}
+
+/* True if the pull is to be fed: the area has pages, or a few are left for a
+ * peer that could be read by attach as well. */
+static bool may_be_fed(struct bcl_connection *c)
+{
+	struct bcl_large_tables *t = c->large.tables;
+
+	if (t->fed)
+		return true;
+	if (c->shm->fed >= FED_PEERS || !bcl_bounce_reserve(c, !c->side))
+		return false;
+	t->fed = true;
+	c->shm->fed++;
+	return true;
+}
+
+static void begin_copying(struct bcl_connection *c, struct bcl_pull *pull)
+{
+	bool join = c->attach && worth_joining(c, pull->length);
+
+	if (!c->attach ||
+	    (join && is_best_fed(c, pull->length) && may_be_fed(c)))
+		bcl_fed_begin(c, pull);
+	else
+		begin_attached(c, pull, join);
+}
 
 enum bcl_status bcl_pull_begin(struct bcl_connection *c,
 			       const struct bcl_token *token,
@@ -288,7 +321,7 @@ enum bcl_status bcl_pull_begin(struct bcl_connection *c,
 		return BCL_ERR_NOMEM;
 	if (token->card != c->card || token->number != c->number ||
 	    token->slot >= BCL_CLAIMS || request->length > token->length ||
-	    request->length / CHUNK_MAX >= BCL_CLAIM_MAX ||
+	    request->length / BCL_BOUNCE_CHUNK >= BCL_CLAIM_MAX - 1 ||
 	    t->pulls[token->slot].kind)
 		return BCL_ERR_ARG;
 	if (!c->attach && request->length && !bcl_bounce_reserve(c, !c->side))
@@ -305,15 +338,12 @@ enum bcl_status bcl_pull_begin(struct bcl_connection *c,
 		.kind = (uint8_t)request->kind,
 	};
 	t->held++;
-	if (!bcl_claim_begin(claim_of(c, token->slot), token->generation)) {
-		complete_pull(c, pull, BCL_ERR_CANCELLED);
+	if (!bcl_claim_begin(bcl_pull_claim(c, pull), token->generation)) {
+		bcl_pull_complete(c, pull, BCL_ERR_CANCELLED);
 	} else if (!request->length) {
-		complete_pull(c, pull, BCL_OK);
-	} else if (c->attach) {
-		begin_attached(c, pull);
+		bcl_pull_complete(c, pull, BCL_OK);
 	} else {
-		ask_sender(c, pull, BCL_SHM_FETCH, 0);
-		bcl_bounce_drain(c, pull);
+		begin_copying(c, pull);
 	}
 	return BCL_OK;
 }
@@ -327,7 +357,7 @@ static void await_claimed_chunks(struct bcl_connection *c,
 {
 	const struct bcl_env *env = bcl_shm_env(c->shm);
 	uint64_t end = env->now(env->world) + SETTLE_TIME;
-	struct bcl_claim *claim = claim_of(c, slot_of(c, pull));
+	struct bcl_claim *claim = bcl_pull_claim(c, pull);
 	uint32_t front, done;
 
 	front = bcl_claim_close(claim, pull->generation, pull->chunks);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Pulls whose data comes through the peer's bounce area; see large.h. */
+#include "transport/shm/attach.h"
+#include "transport/shm/message.h"
+#include "transport/shm/port.h"
+
+enum {
+	TAIL_MAX = 1 << 20, /* bytes; bounds the time of one turn */
+	LOOKS = 64, /* at an empty bounce area, until a pull goes on by attach
+		     */
+};
+
+void bcl_fed_begin(struct bcl_connection *c, struct bcl_pull *pull)
+{
+	if (!c->large.tables->draining)
+		c->large.tables->looks = 0;
+	pull->chunk = bcl_bounce_chunk(pull->length);
+	/* one more, which is empty: the claim of this side that begins */
+	pull->chunks =
+		(uint32_t)((pull->length + pull->chunk - 1) / pull->chunk) + 1;
+	pull->mine = 1;
+	bcl_pull_ask(c, pull, BCL_SHM_FETCH, (uint32_t)pull->chunk);
+	bcl_bounce_drain(c, pull);
+}
+
+/* The pull copies no more. It ends when the chunks that the peer has claimed
+ * were drained. */
+static void stop_pull(struct bcl_connection *c, struct bcl_pull *pull,
+		      enum bcl_status status)
+{
+	uint32_t front = bcl_claim_close(bcl_pull_claim(c, pull),
+					 pull->generation, pull->chunks);
+
+	pull->status = (uint8_t)status;
+	pull->mine = front < pull->chunks ? pull->chunks - front : pull->chunks;
+}
+
+/* The peer does not feed the pull: read half of what is left, from the end. */
+static void read_tail(struct bcl_connection *c, struct bcl_pull *pull)
+{
+	struct bcl_claim *claim = bcl_pull_claim(c, pull);
+	uint64_t end = (uint64_t)(pull->chunks - pull->mine) * pull->chunk, at;
+	uint64_t word;
+	uint32_t n;
+	enum bcl_status status;
+
+	n = bcl_claim_take_half(claim, pull->generation, pull->chunks,
+				(uint32_t)(TAIL_MAX / pull->chunk));
+	if (!n) {
+		word = atomic_load_explicit(&claim->word, memory_order_relaxed);
+		if (bcl_claim_front(word) == BCL_CLAIM_CLOSED ||
+		    bcl_claim_generation(word) != pull->generation)
+			stop_pull(c, pull, BCL_ERR_CANCELLED);
+		return;
+	}
+	at = end - n * pull->chunk;
+	if (end > pull->length)
+		end = pull->length;
+	status = bcl_attach_read(bcl_shm_env(c->shm), c->pid, pull->buffer + at,
+				 pull->address + at, end - at);
+	pull->mine += n;
+	if (status)
+		stop_pull(c, pull, status);
+}
+
+bool bcl_fed_drain(struct bcl_connection *c)
+{
+	struct bcl_large_tables *t = c->large.tables;
+	uint32_t chunks = bcl_bounce_filled(c);
+	struct bcl_pull *pull;
+
+	if (chunks)
+		t->looks = 0;
+	else if (c->attach && ++t->looks > LOOKS)
+		read_tail(c, t->draining);
+	while ((pull = bcl_bounce_take(c, &chunks))) {
+		t->alone = pull->drained ? 0 : t->alone + 1;
+		bcl_pull_complete(c, pull, pull->status);
+	}
+	return t->draining;
+}
+
+bool bcl_fed_ready(struct bcl_connection *c)
+{
+	struct bcl_pull *pull = c->large.tables->draining;
+	uint64_t word;
+
+	if (!pull)
+		return false;
+	word = atomic_load_explicit(&bcl_pull_claim(c, pull)->word,
+				    memory_order_relaxed);
+	return bcl_bounce_filled(c) ||
+	       (c->attach &&
+		bcl_claim_left(word, pull->generation, pull->chunks));
+}
