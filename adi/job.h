@@ -14,7 +14,7 @@
 #include "adi/pool.h"
 #include "adi/table.h"
 #include "base/base.h"
-#include "transport/env/process.h"
+#include "env/process.h"
 
 struct bcl_adi_peer;
 struct bcl_request_slab;

@@ -3,8 +3,8 @@
  * and the first failure make a schedule ready for the next turn. */
 #include "adi/request.h"
 #include "adi/schedule.h"
+#include "env/log.h"
 #include "transport/context.h"
-#include "transport/log.h"
 
 void bcl_adi_schedule_ready(struct bcl_adi *adi,
 			    struct bcl_adi_schedule *schedule)

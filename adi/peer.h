@@ -8,7 +8,7 @@
 #include "adi/request.h"
 #include "adi/table.h"
 #include "base/base.h"
-#include "transport/counters.h"
+#include "env/counters.h"
 
 enum {
 	BCL_ADI_WHY_NOT = 1, /* bytes of the status, published instead of an

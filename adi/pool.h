@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "transport/env/env.h"
+#include "env/env.h"
 
 enum {
 	BCL_POOL_SIZES = 3,

@@ -5,7 +5,7 @@
 #include "adi/peer.h"
 #include "adi/protocol.h"
 #include "adi/request.h"
-#include "transport/counters.h"
+#include "env/counters.h"
 
 static void say_hold(struct bcl_adi *adi, struct bcl_adi_peer *peer)
 {

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/base.h"
-#include "transport/env/env.h"
+#include "env/env.h"
 
 struct bcl_table_node {
 	uint64_t key;

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "bench/perf_rank.h"
+#include "env/env.h"
 #include "transport/boot/boot.h"
-#include "transport/env/env.h"
 
 enum {
 	NAME = 64 + BCL_CONFIG_TEXT_MAX, /* bytes of a node's name */

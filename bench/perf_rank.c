@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "env/env.h"
 #include "transport/boot/boot.h"
-#include "transport/env/env.h"
 
 enum {
 	IDLE_TURNS = 10000,

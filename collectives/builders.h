@@ -10,16 +10,16 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "card/ops.h"
 #include "collectives/call.h"
-#include "collectives/postal.h"
 #include "collectives/group.h"
+#include "collectives/postal.h"
 #include "collectives/radix.h"
 #include "collectives/schedule.h"
 #include "collectives/team.h"
-#include "transport/card/ops.h"
-#include "transport/env/env.h"
+#include "env/env.h"
 
-/* True if cards have processors of their own (transport/card/ops.h:
+/* True if cards have processors of their own (card/ops.h:
  * autonomous). */
 static inline bool bcl_cards_work_alone(const struct bcl_team *team)
 {

@@ -7,8 +7,8 @@
 #include "collectives/call.h"
 #include "collectives/compare.h"
 #include "collectives/loss.h"
+#include "env/log.h"
 #include "transport/context.h"
-#include "transport/log.h"
 
 enum {
 	/* Looks at a flag between two turns of the engine, if each rank has a

@@ -8,11 +8,11 @@
 #define BCL_COLLECTIVES_CALL_H
 
 #include "base/base.h"
+#include "collectives/park.h"
 #include "collectives/select.h"
 #include "collectives/short.h"
 #include "collectives/team.h"
-#include "collectives/park.h"
-#include "transport/counters.h"
+#include "env/counters.h"
 
 enum {
 	/* Direct operations, past the engine, between two turns of the

@@ -11,9 +11,9 @@
 #include "collectives/loss.h"
 #include "collectives/team.h"
 #include "collectives/teams.h"
+#include "env/counters.h"
+#include "env/log.h"
 #include "transport/context.h"
-#include "transport/counters.h"
-#include "transport/log.h"
 
 enum {
 	TRACE = BCL_CALLS_TRACE, /* bits below the operation's number */

@@ -15,8 +15,8 @@
 
 #include "collectives/builders.h"
 #include "collectives/teams.h"
+#include "env/log.h"
 #include "transport/context.h"
-#include "transport/log.h"
 
 enum {
 	ROUND_TRIPS = 8, /* messages before the choices: time_messages() */

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 #include "collectives/node.h"
-#include "transport/env/prefetch.h"
+#include "env/prefetch.h"
 
 /* Of a function that all its callers inline, however many they are. */
 #define bcl_always_inline inline __attribute__((always_inline))

@@ -5,7 +5,7 @@
 #include "collectives/loss.h"
 
 #include "collectives/teams.h"
-#include "transport/counters.h"
+#include "env/counters.h"
 
 static void tell_neighbours(struct bcl_team *team, uint64_t name)
 {

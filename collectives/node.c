@@ -11,10 +11,10 @@
 
 #include <bcl/coll.h>
 
-#include "collectives/short.h"
 #include "collectives/park.h"
-#include "transport/env/charge.h"
-#include "transport/env/env.h"
+#include "collectives/short.h"
+#include "env/charge.h"
+#include "env/env.h"
 
 enum {
 	LINE = BCL_NODE_LINE,

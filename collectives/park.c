@@ -10,9 +10,9 @@
 #include "collectives/loss.h"
 #include "collectives/team.h"
 #include "collectives/teams.h"
+#include "env/charge.h"
+#include "env/counters.h"
 #include "transport/context.h"
-#include "transport/counters.h"
-#include "transport/env/charge.h"
 
 enum {
 	POLLS_PER_WATCH = 512,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "collectives/select.h"
-#include "transport/log.h"
+#include "env/log.h"
 
 enum {
 	NAMES_MAX = 1024, /* bytes of all names of one operation */

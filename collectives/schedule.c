@@ -13,8 +13,8 @@
 #include "collectives/compare.h"
 #include "collectives/loss.h"
 #include "collectives/team.h"
+#include "env/env.h"
 #include "transport/context.h"
-#include "transport/env/env.h"
 
 enum {
 	SCRATCH_ALIGNMENT = 64,

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "card/ops.h"
 #include "collectives/builders.h"
 #include "collectives/halving_plan.h"
-#include "transport/card/ops.h"
 #include "transport/context.h"
 
 const struct bcl_algorithm *const bcl_algorithms[BCL_OPERATIONS] = {

@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "card/ops.h"
 #include "collectives/calls.h"
 #include "collectives/node.h"
-#include "transport/card/ops.h"
 
 struct bcl_call;
 struct bcl_config;
@@ -38,7 +38,7 @@ struct bcl_model {
 	bool shares;		 /* one node, with a segment */
 	bool contiguous;	 /* see layout.h */
 	bool uniform;		 /* all nodes have `members` ranks */
-	bool autonomous;	 /* of the card: transport/card/ops.h */
+	bool autonomous;	 /* of the card: card/ops.h */
 	struct bcl_cost inside;	 /* messages inside a node */
 	struct bcl_cost between; /* messages between nodes */
 	struct bcl_cost segment; /* a phase; a byte copied */

@@ -10,8 +10,8 @@
 #include "collectives/call.h"
 #include "collectives/loss.h"
 #include "collectives/teams.h"
+#include "env/counters.h"
 #include "transport/context.h"
-#include "transport/counters.h"
 
 static void destroy(struct bcl_team *team)
 {

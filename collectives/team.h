@@ -16,11 +16,11 @@
 
 #include "base/base.h"
 #include "collectives/calls.h"
+#include "collectives/layout.h"
 #include "collectives/node.h"
 #include "collectives/schedule.h"
 #include "collectives/select.h"
-#include "collectives/layout.h"
-#include "transport/env/process.h"
+#include "env/process.h"
 
 enum {
 	/* Teams at a time with the same first member; one more number serves

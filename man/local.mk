@@ -45,7 +45,7 @@ uninstall-hook:
 man_MANS = %D%/bcl.7
 EXTRA_DIST += %D%/bcl.7.in %D%/environment
 CLEANFILES += %D%/bcl.7
-%D%/bcl.7: %D%/bcl.7.in %D%/environment transport/config.h
+%D%/bcl.7: %D%/bcl.7.in %D%/environment env/config.h
 	$(AM_V_GEN)$(MKDIR_P) %D% && \
 	$(srcdir)/%D%/environment $(CC) -E -I$(top_srcdir)/include \
 		-I$(top_srcdir) >$@.tmp && \

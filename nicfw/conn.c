@@ -27,9 +27,10 @@
  * is made. A PING that proves the candidate makes it the node's connection. So
  * a recorded HELLO does no harm.
  *
- * A connection id is turn | index in card->conns | rail (2 bits). The turns of a
- * card begin at random and go on by a random odd step, so that an id comes again
- * only after all others with its index. The seal is drawn at the same time.
+ * A connection id is turn | index in card->conns | rail (2 bits). The turns of
+ * a card begin at random and go on by a random odd step, so that an id comes
+ * again only after all others with its index. The seal is drawn at the same
+ * time.
  */
 #include <nicfw/conn.h>
 
@@ -49,8 +50,8 @@ void bcl_nic_conn_rename(struct bcl_card *card, struct nic_conn *conn)
 
 	do {
 		card->conn_turn += card->conn_step;
-		conn->id = card->conn_turn << card->conn_shift |
-			   conn->index << 2;
+		conn->id = card->conn_turn << card->conn_shift | conn->index
+									 << 2;
 	} while (conn->id == 0);
 	conn->seal = (uint32_t)(card->hal.random(card->host) >> 32);
 	for (rail = 0; rail < BCL_RAILS_MAX; rail++) {

@@ -7,7 +7,7 @@ libbcl_pvm_la_SOURCES = %D%/announce.c %D%/buffer.c %D%/collective.c \
 	%D%/group.c %D%/group.h %D%/interpose.c %D%/libpvm.c %D%/libpvm.h \
 	%D%/loan.c %D%/meet.c %D%/receive.c %D%/say.c %D%/send.c %D%/share.c \
 	%D%/state.c %D%/state.h %D%/task.c %D%/wait.c %D%/wire.h \
-	transport/env/say.c
+	env/say.c
 libbcl_pvm_la_LIBADD = libbcl.la
 libbcl_pvm_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "env/say.h"
 #include "pvm-glue/glue.h"
-#include "transport/env/say.h"
 
 static void say_line(const char *level, const char *format, va_list args)
 {

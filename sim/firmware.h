@@ -13,10 +13,10 @@
 #ifndef SIM_FIRMWARE_H
 #define SIM_FIRMWARE_H
 
+#include "card/ops.h"
 #include "sim/card.h"
 #include "sim/trace.h"
 #include "sim/world.h"
-#include "transport/card/ops.h"
 #include "transport/context.h"
 
 enum {

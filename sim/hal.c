@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "card/checksum.h"
+#include "env/crc32c.h"
 #include "sim/fail.h"
 #include "sim/firmware.h"
-#include "transport/card/checksum.h"
-#include "transport/env/crc32c.h"
 #include "transport/port.h"
 
 enum {

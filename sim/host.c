@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "sim/fail.h"
-#include "transport/address.h"
 #include "transport/card/queues.h"
 #include "transport/port.h"
+#include "wire/address.h"
 
 enum {
 	WIRE_LENGTH = 7, /* rail 1, port 4, firmware 2 bytes */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The hosts of a simulated cluster's cards: the table by which contexts of
- * ranks find the card of the node (transport/card/ops.h), and the costs of
+ * ranks find the card of the node (card/ops.h), and the costs of
  * calls.
  *
  * A message costs the sender `send`, the trap, the words of the request with

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "card/memory.h"
 #include "sim/fail.h"
 #include "sim/firmware.h"
-#include "transport/memory.h"
 #include "transport/port.h"
 
 struct bcl_host_seat *sim_seat_find(struct sim_firmware *firmware,
@@ -76,10 +76,11 @@ static uint8_t *resolve_address(struct sim_firmware *firmware, uint16_t port,
 	if (!remote && ref->handle == BCL_HANDLE_SELF)
 		return (uint8_t *)(uintptr_t)ref->offset;
 	if (!remote)
-		return bcl_memory_check(firmware->context, ref->handle,
-					ref->offset, ref->length, 0);
-	return bcl_memory_reach(firmware->context, ref->handle, ref->offset,
-				ref->length, rights);
+		return bcl_memory_check(&firmware->context->memories,
+					ref->handle, ref->offset, ref->length,
+					0);
+	return bcl_memory_reach(&firmware->context->memories, ref->handle,
+				ref->offset, ref->length, rights);
 }
 
 static unsigned needed_right(enum bcl_dma_direction direction)

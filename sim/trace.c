@@ -7,7 +7,7 @@
 
 #include "sim/fail.h"
 #include "sim/firmware.h"
-#include "transport/wire/trace.h"
+#include "wire/trace.h"
 
 static void write_record(void *arg, const struct bcl_record *record)
 {

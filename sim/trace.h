@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * BCL_TRACE in a simulation: a single file for all cards, in virtual time. The
- * format is that of a real run (transport/wire/trace.h), except that no headers
+ * format is that of a real run (wire/trace.h), except that no headers
  * precede a frame.
  */
 #ifndef SIM_TRACE_H
 #define SIM_TRACE_H
 
-#include "transport/card/journal.h"
-#include "transport/wire/pcapng.h"
+#include "card/journal.h"
+#include "wire/pcapng.h"
 
 struct sim_firmware;
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "env/charge.h"
 #include "sim/costs.h"
 #include "sim/crash.h"
 #include "sim/fail.h"
@@ -17,7 +18,6 @@
 #include "sim/object.h"
 #include "sim/random.h"
 #include "sim/shm.h"
-#include "transport/env/charge.h"
 
 enum {
 	STACK = 512 << 10,

@@ -14,8 +14,8 @@
 
 #include <stdio.h>
 
+#include "env/env.h"
 #include "sim/clock.h"
-#include "transport/env/env.h"
 
 struct sim_world;
 

@@ -8,10 +8,10 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "env/config.h"
 #include "sim/inject.h"
 #include "tools/sim.h"
-#include "transport/config.h"
-#include "transport/wire/pcapng.h"
+#include "wire/pcapng.h"
 
 enum {
 	REPEAT = 10,

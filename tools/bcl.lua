@@ -2,7 +2,7 @@
 -- Wireshark's and tshark's view of BCL's frames (bcl/wire.h), from BCL_TRACE
 -- or from a network: wireshark -X lua_script:bcl.lua FILE
 -- Filters begin with bcl, e.g. bcl.kind == 5 && bcl.op == 1, bcl.bad.
--- And of what hosts ask of their cards and get (transport/wire/record.h), which
+-- And of what hosts ask of their cards and get (wire/record.h), which
 -- only BCL_TRACE tells: bcl_host.kind == 8 && bcl_host.port == 1.
 
 -- The system chooses the ports, now and then one that another protocol is known

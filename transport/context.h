@@ -13,15 +13,16 @@
 #include <bcl/card_abi.h>
 
 #include "base/base.h"
-#include "transport/config.h"
-#include "transport/counters.h"
-#include "transport/env/env.h"
-#include "transport/env/process.h"
-#include "transport/log.h"
-#include "transport/random.h"
+#include "card/memory.h"
+#include "env/config.h"
+#include "env/counters.h"
+#include "env/env.h"
+#include "env/log.h"
+#include "env/process.h"
+#include "env/random.h"
 
 struct bcl_helper; /* transport/helper.c */
-struct bcl_host;   /* transport/card/ops.h: the card, as the library sees it */
+struct bcl_host;   /* card/ops.h: the card, as the library sees it */
 struct bcl_memory; /* transport/memory.h */
 struct bcl_port;   /* transport/port.h */
 
@@ -54,9 +55,7 @@ struct bcl_context {
 				      * it after `lock` and before the card's
 				      * lock */
 	struct bcl_port *ports;
-	struct bcl_memory **memories; /* by slot; see bcl_memory_check() */
-	uint16_t *generations;	      /* of the handles, by slot */
-	unsigned nmemories;
+	struct bcl_memory_table memories;
 	struct bcl_counter_page *counters;
 	int counters_fd;
 };

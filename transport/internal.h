@@ -6,11 +6,11 @@
 #ifndef BCL_INTERNAL_H
 #define BCL_INTERNAL_H
 
-#include "transport/address.h"
 #include "transport/channel.h"
 #include "transport/event.h"
 #include "transport/memory.h"
 #include "transport/peer.h"
+#include "wire/address.h"
 
 /* ---- self.c ---- */
 

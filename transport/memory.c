@@ -2,7 +2,7 @@
 /* Memory for remote access: registering, allocating, releasing and keys. */
 #include <errno.h>
 
-#include "transport/env/file.h"
+#include "env/file.h"
 #include "transport/internal.h"
 #include "transport/key.h"
 #include "transport/shm/shm.h"
@@ -151,7 +151,7 @@ void bcl_memory_key(const struct bcl_memory *memory, void *bytes)
 
 void bcl_memories_free(struct bcl_context *context)
 {
-	for (unsigned i = 0; i < context->nmemories; i++)
-		bcl_memory_release(context->memories[i]);
+	for (unsigned i = 0; i < context->memories.size; i++)
+		bcl_memory_release(context->memories.memories[i]);
 	bcl_memory_table_free(context);
 }

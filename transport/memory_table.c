@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The table of a context's memories, in which the paths check handle, bounds
- * and rights.
- */
+/* Changes the table of a context's memories (card/memory.h). */
 #include <string.h>
 
 #include "transport/card/card.h"
@@ -48,18 +45,18 @@ static void apply_change(struct change *change)
 static void run_grow(struct change *change)
 {
 	struct bcl_context *context = change->context;
-	struct bcl_memory **memories = context->memories;
-	uint16_t *generations = context->generations;
-	unsigned size = context->nmemories;
+	struct bcl_memory **memories = context->memories.memories;
+	uint16_t *generations = context->memories.generations;
+	unsigned size = context->memories.size;
 
 	if (size) {
 		memcpy(change->memories, memories, size * sizeof(*memories));
 		memcpy(change->generations, generations,
 		       size * sizeof(*generations));
 	}
-	context->memories = change->memories;
-	context->generations = change->generations;
-	context->nmemories = change->size;
+	context->memories.memories = change->memories;
+	context->memories.generations = change->generations;
+	context->memories.size = change->size;
 	change->memories = memories;
 	change->generations = generations;
 	change->size = size;
@@ -84,8 +81,8 @@ static enum bcl_status grow_tables(struct bcl_context *context)
 	struct change change = {
 		.context = context,
 		.run = run_grow,
-		.size = context->nmemories ? 2 * context->nmemories
-					   : FIRST_SLOTS,
+		.size = context->memories.size ? 2 * context->memories.size
+					       : FIRST_SLOTS,
 	};
 
 	if (change.size > SLOTS_MAX + 1)
@@ -110,9 +107,11 @@ static void run_enter(struct change *change)
 	struct bcl_context *context = change->context;
 	unsigned slot = change->memory->handle & 0xffff;
 
-	bcl_assert(slot < context->nmemories && !context->memories[slot]);
-	change->memory->handle |= (uint32_t)++context->generations[slot] << 16;
-	context->memories[slot] = change->memory;
+	bcl_assert(slot < context->memories.size &&
+		   !context->memories.memories[slot]);
+	change->memory->handle |=
+		(uint32_t)++context->memories.generations[slot] << 16;
+	context->memories.memories[slot] = change->memory;
 }
 
 static void run_remove(struct change *change)
@@ -120,9 +119,9 @@ static void run_remove(struct change *change)
 	struct bcl_context *context = change->context;
 	unsigned slot = change->memory->handle & 0xffff;
 
-	bcl_assert(slot < context->nmemories &&
-		   context->memories[slot] == change->memory);
-	context->memories[slot] = NULL;
+	bcl_assert(slot < context->memories.size &&
+		   context->memories.memories[slot] == change->memory);
+	context->memories.memories[slot] = NULL;
 }
 
 /* Slot 0 stays free, so that no memory has the handle BCL_HANDLE_SELF. */
@@ -130,7 +129,8 @@ static unsigned find_slot(const struct bcl_context *context)
 {
 	unsigned slot = 1;
 
-	while (slot < context->nmemories && context->memories[slot])
+	while (slot < context->memories.size &&
+	       context->memories.memories[slot])
 		slot++;
 	return slot;
 }
@@ -150,7 +150,7 @@ enum bcl_status bcl_memory_enter(struct bcl_memory *memory)
 		       (uintptr_t)memory->address % 8;
 	pthread_mutex_lock(&context->memory_lock);
 	memory->handle = find_slot(context);
-	if (memory->handle >= context->nmemories)
+	if (memory->handle >= context->memories.size)
 		status = grow_tables(context);
 	if (!status) {
 		memory->handle = find_slot(context);
@@ -160,7 +160,7 @@ enum bcl_status bcl_memory_enter(struct bcl_memory *memory)
 	if (status)
 		bcl_log(&context->config, BCL_LOG_ERROR, "memory",
 			"no room for more than %u memories",
-			context->nmemories - 1);
+			context->memories.size - 1);
 	return status;
 }
 
@@ -178,45 +178,8 @@ void bcl_memory_remove(struct bcl_memory *memory)
 	pthread_mutex_unlock(&context->memory_lock);
 }
 
-static const struct bcl_memory *find_memory(const struct bcl_context *context,
-					    uint32_t handle)
-{
-	unsigned slot = handle & 0xffff;
-	const struct bcl_memory *memory =
-		slot < context->nmemories ? context->memories[slot] : NULL;
-
-	return memory && memory->handle == handle ? memory : NULL;
-}
-
-static void *part_of_memory(const struct bcl_memory *memory, uint64_t offset,
-			    uint64_t length, unsigned rights)
-{
-	if ((memory->rights & rights) != rights || offset > memory->length ||
-	    length > memory->length - offset)
-		return NULL;
-	return (char *)memory->address + offset;
-}
-
-void *bcl_memory_check(struct bcl_context *context, uint32_t handle,
-		       uint64_t offset, uint64_t length, unsigned rights)
-{
-	const struct bcl_memory *memory = find_memory(context, handle);
-
-	return memory ? part_of_memory(memory, offset, length, rights) : NULL;
-}
-
-void *bcl_memory_reach(struct bcl_context *context, uint32_t handle,
-		       uint64_t number, uint64_t length, unsigned rights)
-{
-	const struct bcl_memory *memory = find_memory(context, handle);
-
-	return memory ? part_of_memory(memory, number - memory->base, length,
-				       rights)
-		      : NULL;
-}
-
 void bcl_memory_table_free(struct bcl_context *context)
 {
-	release_tables(context, context->memories, context->generations,
-		       context->nmemories);
+	release_tables(context, context->memories.memories,
+		       context->memories.generations, context->memories.size);
 }

@@ -4,9 +4,9 @@
 #ifndef BCL_PEER_H
 #define BCL_PEER_H
 
-#include "transport/address.h"
 #include "transport/path.h"
 #include "transport/port.h"
+#include "wire/address.h"
 
 /*
  * State of a peer (bcl_peer_state), and the events that change it:

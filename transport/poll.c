@@ -26,9 +26,9 @@
 #include <limits.h>
 
 #include "base/base.h"
+#include "env/prefetch.h"
 #include "transport/card/card.h"
 #include "transport/card/doorbell_batch.h"
-#include "transport/env/prefetch.h"
 #include "transport/card/queues.h"
 #include "transport/internal.h"
 #include "transport/poll.h"

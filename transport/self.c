@@ -356,7 +356,8 @@ static enum bcl_status access_memory(struct bcl_peer *peer, const void *bytes,
 	if (status)
 		return status;
 	pthread_mutex_lock(&context->memory_lock);
-	memory = bcl_memory_check(context, key.handle, offset, length, rights);
+	memory = bcl_memory_check(&context->memories, key.handle, offset,
+				  length, rights);
 	if (memory)
 		run(memory, arg);
 	pthread_mutex_unlock(&context->memory_lock);
@@ -467,7 +468,7 @@ static enum bcl_status self_map(struct bcl_peer *peer, const void *bytes,
 	void *memory;
 
 	pthread_mutex_lock(&context->memory_lock);
-	memory = bcl_memory_check(context, key.handle, 0, key.length,
+	memory = bcl_memory_check(&context->memories, key.handle, 0, key.length,
 				  key.rights & 0xff);
 	pthread_mutex_unlock(&context->memory_lock);
 	if (!memory)

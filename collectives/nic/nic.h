@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Algorithms that pay only where cards are autonomous (transport/card/ops.h):
+ * Algorithms that pay only where cards are autonomous (card/ops.h):
  * the cards, not the processors of the ranks, keep the links busy. Such cards
  * are simulated today. The algorithms run everywhere, so tests and BCL_COLL can
  * ask for them; the model never chooses them elsewhere (BCL_PAYS_AUTONOMOUS).

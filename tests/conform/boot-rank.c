@@ -9,8 +9,8 @@
 
 #include <bcl/bcl.h>
 
+#include "env/env.h"
 #include "transport/boot/boot.h"
-#include "transport/env/env.h"
 
 #define must(condition)                                            \
 	do {                                                       \

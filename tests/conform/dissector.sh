@@ -25,7 +25,7 @@ names() {
 }
 names include/bcl/wire.h bcl_frame_kind FRAME kinds
 names include/bcl/wire.h bcl_segment_op SEG ops
-names transport/wire/record.h bcl_record_kind RECORD records
+names wire/record.h bcl_record_kind RECORD records
 names include/bcl/card_abi.h bcl_completion_kind CQ completions
 names include/bcl/card_abi.h bcl_node_state NODE states
 

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "${abs_top_builddir:?}"
 objects=()
-for floor in nicfw transport adi collectives pvm-glue; do
+for floor in nicfw env wire card transport adi collectives pvm-glue; do
 	while read -r object; do
 		source=${object/.libs\//}
 		source=${source/libnicfw_la-/}
@@ -18,11 +18,12 @@ done
 ((${#objects[@]} > 150))
 nm -A "${objects[@]}" | perl -e '
 	# The floors that a floor may call, beside itself.
-	my %below = (nicfw => "", transport => "nicfw", adi => "transport nicfw",
-		collectives => "adi transport",
-		"pvm-glue" => "transport collectives");
-	my %limit = (nicfw => 1, transport => 2, adi => 1, collectives => 1,
-		"pvm-glue" => 1);
+	my %below = (nicfw => "", env => "nicfw", wire => "env",
+		card => "env wire nicfw", transport => "env wire card nicfw",
+		adi => "env transport nicfw", collectives => "env adi transport",
+		"pvm-glue" => "env transport collectives");
+	my %limit = (nicfw => 1, env => 2, wire => 1, card => 1, transport => 2,
+		adi => 1, collectives => 1, "pvm-glue" => 1);
 	my (%home, %wants, %calls, %seen, @order, $status);
 	while (<>) {
 		my ($file, $kind, $name) = /^(\S+?):[0-9a-f ]* (\w) (\S+)$/ or next;

@@ -3,7 +3,7 @@
 # What doc/glossary.md names is in the code: files, identifiers, members of structs.
 set -euo pipefail
 cd "${abs_top_srcdir:?}"
-rooms=(include nicfw transport adi collectives pvm-glue)
+rooms=(include nicfw env wire card transport adi collectives pvm-glue)
 status=0
 
 missing() {

@@ -98,7 +98,7 @@ if command -v mpiexec.hydra >/dev/null; then
 fi
 
 for variable in $(sed -n 's/^.*"\(BCL_[A-Z_]*\)", .*/\1/p' \
-		"${abs_top_srcdir:?}/transport/config.h"); do
+		"${abs_top_srcdir:?}/env/config.h"); do
 	says "^$variable=" --config
 done
 

@@ -60,15 +60,14 @@ absent() {
 mapfile -t own < <(printf '%s\n' "${code[@]}" |
 	grep -v '^tests/conform/style.sh$')
 mapfile -t floors < <(printf '%s\n' "${code[@]}" |
-	grep -E '^(nicfw|transport|adi|collectives)/.*\.[ch]$' |
-	grep -v '^transport/env/')
+	grep -E '^(nicfw|wire|card|transport|adi|collectives)/.*\.[ch]$')
 absent 'unfinished' '\b(TODO|FIXME|XXX|HACK)\b' "${own[@]}"
 absent 'a path of one machine' '(/home/|/root/|/work/)' "${own[@]}"
 absent 'an old word: doc/glossary.md has the one in use' \
 	'\b(bcl_(adi_(ask|notice|notify|window|held)|nic_again|mail|vigil|inside)|bcl_(digits|halves|pair_notice|card_(host|seat|hold|row)))(_|\b)|\b(adi_kept|NIC_HELD_MAX)\b' \
 	"${own[@]}"
 absent 'white space at the end of a line' '[[:space:]]$' "${own[@]}"
-absent 'platform conditional outside transport/env/' \
+absent 'platform conditional outside env/' \
 	'^#[[:space:]]*(el)?if.*__(linux|x86_64|i386|aarch64)' "${floors[@]}"
 
 if ! command -v shellcheck >/dev/null; then

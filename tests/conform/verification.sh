@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "${abs_top_srcdir:?}"
 doc=doc/verification.md
-code=(adi collectives nicfw sim tests/storm transport include)
+code=(adi card collectives env nicfw sim tests/storm transport wire include)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 status=0

@@ -27,13 +27,13 @@
 #include <bcl/adi.h>
 #include <bcl/coll.h>
 
+#include "env/env.h"
 #include "interfaces.h"
 #include "tests/tier.h"
 #include "tests/unit/counter.h"
 #include "tests/unit/need.h"
 #include "transport/boot/boot.h"
 #include "transport/boot/fork.h"
-#include "transport/env/env.h"
 
 enum {
 	RANKS = 2,

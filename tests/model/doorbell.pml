@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The card's lock and its doorbells (transport/card/inproc/lock.c, turn.c,
+ * The card's lock and its doorbells (card/inproc/lock.c, turn.c,
  * submit_request() in path.c): owners of ports submit requests and ring, while a helper
  * polls the card. Who finds the lock taken asks its holder and leaves. Who lets
  * it go may keep the bias: then the lock is its own until somebody else takes

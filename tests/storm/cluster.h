@@ -43,7 +43,8 @@ enum cluster_count {
 /* What the program has to say. */
 extern const struct cluster_play {
 	unsigned kinds; /* of faults, a set */
-	/* ms after which a silent peer is lost; a job may take ten times that */
+	/* ms after which a silent peer is lost; a job may take ten times that
+	 */
 	unsigned timeout;
 	void (*begin)(struct sim_job *job, unsigned ranks, uint64_t seed);
 	void (*rank)(struct sim_rank *rank);

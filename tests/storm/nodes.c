@@ -131,10 +131,9 @@ static bool is_over(void)
 			unsigned number = flow(from, to)->number;
 			const struct lives *reached = &stage.reached[number];
 
-			if (from != to &&
-			    (stage.dead[from] ||
-			     reached->from != stage.life[from] ||
-			     reached->to != stage.life[to]))
+			if (from != to && (stage.dead[from] ||
+					   reached->from != stage.life[from] ||
+					   reached->to != stage.life[to]))
 				return false;
 		}
 	return true;
@@ -164,8 +163,7 @@ static void meet(struct actor *actor, unsigned to)
 	status = bcl_peer_open(actor->port, address, length, &actor->peer[to]);
 	need(!status || bcl_status_loss(status) == BCL_LOSS_PEER);
 	if (!status) {
-		bcl_peer_set_user(actor->peer[to],
-				  &actor->connection[to]);
+		bcl_peer_set_user(actor->peer[to], &actor->connection[to]);
 		look(actor, to);
 	}
 }
@@ -235,8 +233,7 @@ static void hear(struct actor *actor, const struct bcl_event *event)
 		need_equal(event->kind, BCL_EVENT_PEER);
 		connection = bcl_peer_user(event->peer);
 		if (connection)
-			look(actor,
-			     (unsigned)(connection - actor->connection));
+			look(actor, (unsigned)(connection - actor->connection));
 	}
 }
 
@@ -244,7 +241,8 @@ static void hear(struct actor *actor, const struct bcl_event *event)
  * yet. */
 static void talk(struct actor *actor, unsigned to)
 {
-	const struct lives *reached = &stage.reached[flow(actor->me, to)->number];
+	const struct lives *reached =
+		&stage.reached[flow(actor->me, to)->number];
 	bool calm = now(actor) > stage.rage;
 	unsigned n = calm || stage.odd ? 1 : below(6);
 
@@ -277,14 +275,16 @@ static void read_all(struct actor *actor, unsigned most)
 
 static void play(struct sim_rank *rank)
 {
-	const struct bcl_port_options options = { .struct_size = sizeof(options), .number = PORT };
+	const struct bcl_port_options options = { .struct_size =
+							  sizeof(options),
+						  .number = PORT };
 	struct actor actor = { .rank = rank, .me = rank->boot.rank };
 	const struct bcl_env *env = rank->env;
 	uint8_t address[BCL_ADDRESS_MAX];
 	size_t length;
 
-	actor.bytes = env->allocate(env->world,
-				    CLUSTER_RANKS * sizeof(*actor.bytes));
+	actor.bytes =
+		env->allocate(env->world, CLUSTER_RANKS * sizeof(*actor.bytes));
 	need(actor.bytes);
 	need(!sim_rank_open(rank, &actor.context));
 	need(!bcl_port_open(actor.context, &options, &actor.port));

@@ -25,9 +25,9 @@
 
 #include <bcl/card_abi.h>
 
-#include "transport/env/crc32c.h"
-#include "transport/wire/pcapng.h"
-#include "transport/wire/trace.h"
+#include "env/crc32c.h"
+#include "wire/pcapng.h"
+#include "wire/trace.h"
 
 enum {
 	CARDS = 8,
@@ -312,8 +312,9 @@ static unsigned fill_hello(unsigned from, unsigned to, unsigned rail,
 		.card = bcl_put64(value(3, end, "own", card_id(from))),
 		.incarnation =
 			bcl_put64(value(3, end, "life", cards[from].life)),
-		.peer_incarnation = bcl_put64(value(3, end, "peer_incarnation",
-					     answer ? cards[to].life : 0)),
+		.peer_incarnation =
+			bcl_put64(value(3, end, "peer_incarnation",
+					answer ? cards[to].life : 0)),
 		.conn = bcl_put32((uint32_t)value(3, end, "id",
 						  conn_id(from, to) | rail)),
 		.window = bcl_put32(1 << 20),

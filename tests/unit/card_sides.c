@@ -3,10 +3,10 @@
 
 #include <string.h>
 
+#include "card/ops.h"
 #include "counter.h"
+#include "env/counters.h"
 #include "link_rail.h"
-#include "transport/card/ops.h"
-#include "transport/counters.h"
 #include "transport/internal.h"
 #include "unit.h"
 

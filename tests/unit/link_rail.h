@@ -7,7 +7,7 @@
 #define BCL_LINK_RAIL_H
 
 #include "sim/world.h"
-#include "transport/wire/rail.h"
+#include "wire/rail.h"
 
 /* For sim_world_open(). */
 extern const struct bcl_rail_kind *const link_rails[];

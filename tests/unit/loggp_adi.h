@@ -8,11 +8,11 @@
 #define BCL_TESTS_LOGGP_ADI_H
 
 #include "adi/internal.h"
+#include "card/ops.h"
 #include "collectives/team.h"
 #include "sim/bounds/bound.h"
 #include "sim/clock.h"
 #include "tests/unit/coll_segment.h"
-#include "transport/card/ops.h"
 #include "transport/context.h"
 
 struct message;

@@ -39,21 +39,6 @@ void bcl_memory_key(const struct bcl_memory *memory, void *bytes)
 	bcl_key_pack(&key, bytes);
 }
 
-/* There is no card. */
-void *bcl_memory_check(struct bcl_context *context, uint32_t handle,
-		       uint64_t offset, uint64_t length, unsigned rights)
-{
-	(void)context, (void)handle, (void)offset, (void)length, (void)rights;
-	abort();
-}
-
-void *bcl_memory_reach(struct bcl_context *context, uint32_t handle,
-		       uint64_t number, uint64_t length, unsigned rights)
-{
-	(void)context, (void)handle, (void)number, (void)length, (void)rights;
-	abort();
-}
-
 /* It is there at once, its notice when a message sent now would be. */
 enum bcl_status bcl_put_notify(struct bcl_peer *base, const void *bytes,
 			       uint64_t offset, const void *buffer,

@@ -9,11 +9,11 @@
 
 #include <bcl/wire.h>
 
-#include "transport/config.h"
-#include "transport/counters.h"
-#include "transport/env/env.h"
-#include "transport/wire/rail.h"
+#include "env/config.h"
+#include "env/counters.h"
+#include "env/env.h"
 #include "unit.h"
+#include "wire/rail.h"
 
 enum {
 	RAILS_FRAMES = 4096,

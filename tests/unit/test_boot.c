@@ -8,9 +8,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "env/env.h"
 #include "transport/boot/boot.h"
 #include "transport/boot/fork.h"
-#include "transport/env/env.h"
 
 #define must(condition)                                            \
 	do {                                                       \

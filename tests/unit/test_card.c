@@ -132,8 +132,8 @@ static void pump(struct world *world, struct flow *flow, uint32_t n)
 			ck_assert_uint_eq(k, flow[g].received);
 			ck_assert_uint_eq(entry.length, length_of(g, k));
 			pattern(bytes, g, k);
-			ck_assert_mem_eq(world_block(flow[f].to, &entry),
-					 bytes, entry.length);
+			ck_assert_mem_eq(world_block(flow[f].to, &entry), bytes,
+					 entry.length);
 			flow[g].received++;
 			world_block_free(flow[f].to, entry.index);
 		}

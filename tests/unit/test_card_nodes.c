@@ -2,9 +2,9 @@
 /* One card that talks to many, all in virtual time. */
 #include <bcl/bcl.h>
 
+#include "card/ops.h"
 #include "link_rail.h"
 #include "sim/world.h"
-#include "transport/card/ops.h"
 #include "transport/context.h"
 #include "unit.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The card path: messages, faults and lost peers; see card_sides.h. */
+#include "card/ops.h"
 #include "card_sides.h"
 #include "link_rail.h"
-#include "transport/card/ops.h"
 #include "transport/context.h"
 #include "unit.h"
 

@@ -406,7 +406,9 @@ END_TEST
  */
 START_TEST(more_than_are_put_together)
 {
-	enum { SENDERS = 7 };
+	enum {
+		SENDERS = 7
+	};
 	struct world_config config = { .seed = 1,
 				       .cards = 1 + SENDERS,
 				       .messages = 16,

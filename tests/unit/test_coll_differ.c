@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "collectives/team.h"
+#include "env/counters.h"
 #include "tests/unit/unit.h"
 #include "transport/boot/fork.h"
-#include "transport/counters.h"
 
 enum {
 	RANKS_MAX = 4,

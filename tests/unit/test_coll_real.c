@@ -16,11 +16,11 @@
 #include "adi/request.h"
 #include "collectives/call.h"
 #include "collectives/team.h"
+#include "env/counters.h"
 #include "tests/unit/coll_cases.h"
 #include "tests/unit/unit.h"
 #include "transport/boot/fork.h"
 #include "transport/context.h"
-#include "transport/counters.h"
 
 struct job {
 	unsigned size;
@@ -87,8 +87,8 @@ static int everything(const struct job *job, struct bcl_team *world)
 	bcl_team_node(world, world->rank, &mine, &members);
 	failures += expect(world->shares == (members > 1), "a segment", world);
 	for (i = 0; i < world->size; i++) {
-		bool same = !job->nodes ||
-			    job->nodes[i] == job->nodes[world->rank];
+		bool same =
+			!job->nodes || job->nodes[i] == job->nodes[world->rank];
 
 		bcl_team_node(world, i, &node, &members);
 		failures += expect((node == mine) == same, "nodes", world);
@@ -688,9 +688,9 @@ START_TEST(death)
 
 	setenv("BCL_PEER_TIMEOUT", "5s", 1);
 	/* only the victim fails */
-	ck_assert_int_eq(bcl_boot_job_run(jobs[_i].size, fork_rank,
-					  (void *)&jobs[_i]),
-			 1);
+	ck_assert_int_eq(
+		bcl_boot_job_run(jobs[_i].size, fork_rank, (void *)&jobs[_i]),
+		1);
 }
 END_TEST
 

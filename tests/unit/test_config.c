@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "transport/config.h"
-#include "transport/env/env.h"
-#include "transport/log.h"
+#include "env/config.h"
+#include "env/env.h"
+#include "env/log.h"
 
 /* ---- an environment of a few variables, whose log is kept ---- */
 

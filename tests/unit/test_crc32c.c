@@ -6,7 +6,7 @@
 
 #include <bcl/wire.h>
 
-#include "transport/env/crc32c.h"
+#include "env/crc32c.h"
 
 enum {
 	SIZE = 9100

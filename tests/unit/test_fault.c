@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "transport/wire/fault.h"
+#include "wire/fault.h"
 
 enum {
 	FRAMES = 2000,

@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "transport/env/env.h"
-#include "transport/wire/interface.h"
+#include "env/env.h"
+#include "wire/interface.h"
 
 static struct bcl_interface list[8];
 static struct bcl_ip addresses[8][8];

@@ -12,8 +12,8 @@
 #include <bcl/bcl.h>
 
 #include "counter.h"
+#include "env/env.h"
 #include "need.h"
-#include "transport/env/env.h"
 
 enum {
 	ALONE = 3000, /* trips of a port that nobody disturbs */

@@ -11,11 +11,11 @@
 
 #include <bcl/adi.h>
 
+#include "env/env.h"
+#include "env/log.h"
+#include "env/say.h"
 #include "tests/unit/unit.h"
 #include "transport/boot/fork.h"
-#include "transport/env/env.h"
-#include "transport/env/say.h"
-#include "transport/log.h"
 
 enum {
 	RANKS = 3,

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "env/env.h"
 #include "tests/unit/need.h"
 #include "tests/unit/unit.h"
-#include "transport/env/env.h"
 #include "transport/shm/message.h"
 #include "transport/shm/segment.h"
 

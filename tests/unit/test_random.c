@@ -4,8 +4,8 @@
 
 #include <bcl/bcl.h>
 
+#include "env/random.h"
 #include "transport/context.h"
-#include "transport/random.h"
 
 static struct bcl_env env;
 static unsigned left; /* numbers that the system still gives */

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "transport/env/room.h"
+#include "env/room.h"
 
 static char root[] = "/tmp/bcl-room-XXXXXX";
 

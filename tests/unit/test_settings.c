@@ -7,8 +7,8 @@
 
 #include <bcl/bcl.h>
 
-#include "transport/config.h"
-#include "transport/env/env.h"
+#include "env/config.h"
+#include "env/env.h"
 
 /* A context, and a port that talks to itself. */
 static void use(const char *name, const char *value)

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/job.h"
 #include "counter.h"
-#include "transport/env/crc32c.h"
+#include "env/crc32c.h"
+#include "sim/job.h"
 #include "unit.h"
 
 #define SECOND 1000000000ull

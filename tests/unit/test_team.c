@@ -6,10 +6,10 @@
 
 #include "adi/internal.h"
 #include "collectives/team.h"
+#include "env/counters.h"
 #include "tests/unit/coll_cases.h"
 #include "tests/unit/coll_mock.h"
 #include "tests/unit/unit.h"
-#include "transport/counters.h"
 
 static const unsigned two_nodes[] = { 0, 1, 0, 1, 1, 0, 0 };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "transport/env/env.h"
+#include "env/env.h"
 #include "transport/topology.h"
 
 START_TEST(agrees_with_the_mask)

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "transport/wire/trace.h"
+#include "wire/trace.h"
 
 enum {
 	SIZE = 1 << 20

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "transport/wire/udp.h"
+#include "wire/udp.h"
 
 enum {
 	FRAME = 1472,

@@ -2,7 +2,7 @@
 /* Bursts that leave a UDP rail without a copy by the system. */
 #include "rails.h"
 
-#include "transport/wire/udp.h"
+#include "wire/udp.h"
 
 enum {
 	FRAME = 1472,

@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
+#include "card/inproc/inproc.h"
 #include "nicfw/port.h"
 #include "tests/weak/weak.h"
-#include "transport/card/inproc/inproc.h"
 #include "transport/card/inside.h"
 
 enum {

@@ -7,10 +7,10 @@
  */
 #include <string.h>
 
+#include "card/inproc/inproc.h"
 #include "nicfw/hal.h"
 #include "tests/weak/weak.h"
 #include "transport/card/doorbell_batch.h"
-#include "transport/card/inproc/inproc.h"
 
 enum {
 	PORTS = BCL_INPROC_PORTS,

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "transport/env/crc32c.h"
+#include "env/crc32c.h"
 
 enum {
 	FLAGS = BCL_FRAME_PCRC | BCL_FRAME_ASK,

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "env/crc32c.h"
 #include "tools/check/world.h"
-#include "transport/env/crc32c.h"
 
 enum {
 	NEAR = 256, /* numbers searched for a message that was delivered

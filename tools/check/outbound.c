@@ -3,8 +3,8 @@
  * has said about them. */
 #include <stdlib.h>
 
+#include "env/crc32c.h"
 #include "tools/check/world.h"
-#include "transport/env/crc32c.h"
 
 struct check_number *check_number(const struct check_link *link, uint32_t msg)
 {

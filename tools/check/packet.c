@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/wire/pcapng.h"
-#include "transport/wire/trace.h"
+#include "wire/pcapng.h"
+#include "wire/trace.h"
 
 enum {
 	SECTION = 0x0a0d0d0a,

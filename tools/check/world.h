@@ -27,7 +27,7 @@
 #include "tools/check/frame.h"
 #include "tools/check/packet.h"
 #include "tools/check/seal.h"
-#include "transport/wire/record.h"
+#include "wire/record.h"
 
 enum {
 	CHECK_OFFERS = 4,

@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-#include "transport/env/env.h"
-#include "transport/env/process.h"
-#include "transport/log.h"
+#include "env/env.h"
+#include "env/log.h"
+#include "env/process.h"
 
 static const struct bcl_boot_kind *const kinds[] = {
 	&bcl_boot_pmi,

@@ -14,7 +14,7 @@
 #include <bcl/status.h>
 #include <bcl/wire.h>
 
-#include "transport/config.h"
+#include "env/config.h"
 
 enum {
 	BCL_BOOT_NAME_MAX = 24,	   /* characters, with the terminating zero */

@@ -19,10 +19,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "env/env.h"
+#include "env/log.h"
+#include "env/say.h"
 #include "transport/boot/boot.h"
-#include "transport/env/env.h"
-#include "transport/env/say.h"
-#include "transport/log.h"
 
 enum {
 	MAGIC = 0xbc1b0071,

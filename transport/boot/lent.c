@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Bootstrap through the key-value space that a program lends (bcl/boot.h). */
+#include "env/env.h"
+#include "env/process.h"
 #include "transport/boot/pieces.h"
-#include "transport/env/env.h"
-#include "transport/env/process.h"
 #include "transport/sized.h"
 
 static enum bcl_status put_text(struct bcl_boot *boot, const char *key,

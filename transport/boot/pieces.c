@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/log.h"
+#include "env/log.h"
 
 enum {
 	LENGTH_DIGITS = 8,

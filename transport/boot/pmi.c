@@ -14,9 +14,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "env/env.h"
+#include "env/log.h"
 #include "transport/boot/pieces.h"
-#include "transport/env/env.h"
-#include "transport/log.h"
 
 enum {
 	LINE = 4096,

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "env/env.h"
+#include "env/log.h"
 #include "transport/boot/boot.h"
-#include "transport/env/env.h"
-#include "transport/log.h"
 
 static enum bcl_status report_error(struct bcl_boot *boot, const char *what,
 				    pmix_status_t rc)

@@ -2,8 +2,8 @@
 /* Bootstrap of a job of one, without a launcher: values stay in a list. */
 #include <string.h>
 
+#include "env/env.h"
 #include "transport/boot/boot.h"
-#include "transport/env/env.h"
 
 struct value {
 	struct value *next;

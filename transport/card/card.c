@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "transport/counters.h"
-#include "transport/log.h"
+#include "env/counters.h"
+#include "env/log.h"
 
 enum bcl_status bcl_host_open(struct bcl_context *context)
 {

@@ -9,10 +9,10 @@
 #ifndef BCL_CARD_CARD_H
 #define BCL_CARD_CARD_H
 
-#include "transport/address.h"
-#include "transport/card/ops.h"
+#include "card/ops.h"
 #include "transport/context.h"
 #include "transport/path.h"
+#include "wire/address.h"
 
 enum {
 	BCL_HOST_FDS = 2 * BCL_HOST_ENDS, /* the most descriptors of a card */

@@ -3,8 +3,8 @@
  * accepting a peer that called, reporting losses of nodes to peers. */
 #include "transport/card/inside.h"
 
+#include "env/log.h"
 #include "transport/event.h"
-#include "transport/log.h"
 
 /*
  * True if the card has finished connecting to the node, as far as the state

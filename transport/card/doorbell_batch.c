@@ -2,7 +2,7 @@
 /* The decision to defer a doorbell. See doorbell_batch.h. */
 #include "transport/card/doorbell_batch.h"
 
-#include "transport/card/ops.h"
+#include "card/ops.h"
 
 enum {
 	CLOSE = 16384, /* cycles between two messages: a few us */

@@ -18,9 +18,9 @@
 #define BCL_CARD_DOORBELL_BATCH_H
 
 #include "base/base.h"
+#include "env/process.h"
 #include "transport/card/queues.h"
 #include "transport/context.h"
-#include "transport/env/process.h"
 #include "transport/peer.h"
 
 enum {

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "transport/counters.h"
+#include "env/counters.h"
+#include "env/log.h"
 #include "transport/event.h"
 #include "transport/key.h"
-#include "transport/log.h"
 
 /* ---- requests ---- */
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "transport/counters.h"
+#include "env/counters.h"
 
 enum {
 	/* The most bytes of one request. Length fields have 32 bits, and each

@@ -14,7 +14,7 @@
 #include <bcl/bcl.h>
 #include <bcl/card_abi.h>
 
-#include "transport/wire/rail.h"
+#include "wire/rail.h"
 
 struct bcl_host;
 struct bcl_host_seat;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "transport/env/env.h"
+#include "env/env.h"
 
 /*
  * OK: all bytes were copied. MEMORY: memory of the peer or of this process is

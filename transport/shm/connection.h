@@ -125,7 +125,7 @@ struct bcl_connection {
 	uint32_t watch;	    /* the peer's word in the port's page */
 	uint32_t its_watch; /* this side's word in the peer's page */
 	uint32_t woken;	    /* attention word of the last wake-up */
-	uint32_t charged;   /* lines charged (transport/env/charge.h) */
+	uint32_t charged;   /* lines charged (env/charge.h) */
 	const _Atomic uint32_t *its_attention; /* pages; NULL: not yet */
 	_Atomic uint64_t *its_active;
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Pulls whose data comes through the peer's bounce area; see large.h. */
+/* Fed pulls, whose data comes through the bounce area of the peer; see large.h
+ * for the ways to copy and claim.h for the chunks. */
 #include "transport/shm/attach.h"
 #include "transport/shm/message.h"
 #include "transport/shm/port.h"
 
 enum {
 	TAIL_MAX = 1 << 20, /* bytes; bounds the time of one turn */
-	LOOKS = 64, /* at an empty bounce area, until a pull goes on by attach
-		     */
+	LOOKS = 64, /* at an empty area, before a pull goes on by attach */
 };
 
 void bcl_fed_begin(struct bcl_connection *c, struct bcl_pull *pull)
@@ -15,7 +15,7 @@ void bcl_fed_begin(struct bcl_connection *c, struct bcl_pull *pull)
 	if (!c->large.tables->draining)
 		c->large.tables->looks = 0;
 	pull->chunk = bcl_bounce_chunk(pull->length);
-	/* one more, which is empty: the claim of this side that begins */
+	/* the last chunk is empty; this side's first claim takes it */
 	pull->chunks =
 		(uint32_t)((pull->length + pull->chunk - 1) / pull->chunk) + 1;
 	pull->mine = 1;
@@ -23,8 +23,8 @@ void bcl_fed_begin(struct bcl_connection *c, struct bcl_pull *pull)
 	bcl_bounce_drain(c, pull);
 }
 
-/* The pull copies no more. It ends when the chunks that the peer has claimed
- * were drained. */
+/* No further chunk is claimed. The pull ends when the peer's chunks in the area
+ * are drained. */
 static void stop_pull(struct bcl_connection *c, struct bcl_pull *pull,
 		      enum bcl_status status)
 {
@@ -35,7 +35,8 @@ static void stop_pull(struct bcl_connection *c, struct bcl_pull *pull,
 	pull->mine = front < pull->chunks ? pull->chunks - front : pull->chunks;
 }
 
-/* The peer does not feed the pull: read half of what is left, from the end. */
+/* The peer does not feed the pull: claim half of the free chunks from the end,
+ * and read their bytes by attach. */
 static void read_tail(struct bcl_connection *c, struct bcl_pull *pull)
 {
 	struct bcl_claim *claim = bcl_pull_claim(c, pull);

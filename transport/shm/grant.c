@@ -46,9 +46,7 @@ static const struct bcl_memory *find_memory(struct bcl_connection *c,
 	struct bcl_context *context = bcl_shm_context(c->shm);
 
 	bcl_assert(bcl_is_locked(&context->memory_lock));
-	if (!bcl_memory_check(context, handle, 0, 0, 0))
-		return NULL;
-	return context->memories[handle & 0xffff];
+	return bcl_memory_find(&context->memories, handle);
 }
 
 void bcl_grant_answer(struct bcl_connection *c,

@@ -20,7 +20,7 @@
 
 #include <sys/types.h>
 
-#include "transport/env/env.h"
+#include "env/env.h"
 
 /* A part of a file, in bytes; both numbers are multiples of the page size. */
 struct bcl_shm_part {

@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "transport/env/file.h"
+#include "env/file.h"
 #include "transport/shm/host.h"
 #include "transport/shm/socket.h"
 

@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-#include "transport/env/charge.h"
+#include "env/charge.h"
 #include "transport/shm/message.h"
 #include "transport/shm/port.h"
 

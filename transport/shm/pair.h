@@ -13,8 +13,8 @@
 #include <bcl/bcl.h>
 
 #include "base/base.h"
+#include "env/prefetch.h"
 #include "transport/copy.h"
-#include "transport/env/prefetch.h"
 #include "transport/shm/slot.h"
 
 enum {

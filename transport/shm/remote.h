@@ -40,7 +40,7 @@ enum bcl_remote_state {
 	BCL_REMOTE_FREE,
 	BCL_REMOTE_ASKED,
 	BCL_REMOTE_GRANTED,
-	BCL_REMOTE_RMA,    /* exists, but is used by request */
+	BCL_REMOTE_RMA,	    /* exists, but is used by request */
 	BCL_REMOTE_REFUSED, /* there is no such memory */
 };
 

@@ -34,9 +34,9 @@ static enum bcl_status serve_atomic(struct bcl_context *context,
 				    struct bcl_rma_request *request,
 				    const struct bcl_rma_request *checked)
 {
-	_Atomic uint64_t *word =
-		bcl_memory_check(context, checked->handle, checked->offset,
-				 sizeof(*word), BCL_REMOTE_ATOMIC);
+	_Atomic uint64_t *word = bcl_memory_check(
+		&context->memories, checked->handle, checked->offset,
+		sizeof(*word), BCL_REMOTE_ATOMIC);
 
 	if (!word || (uintptr_t)word % sizeof(*word))
 		return BCL_ERR_MEMORY;
@@ -53,8 +53,8 @@ static enum bcl_status serve_copy(struct bcl_context *context, void *data,
 
 	if (checked->length > BCL_RMA_DATA)
 		return BCL_ERR_MEMORY;
-	memory = bcl_memory_check(context, checked->handle, checked->offset,
-				  checked->length,
+	memory = bcl_memory_check(&context->memories, checked->handle,
+				  checked->offset, checked->length,
 				  put ? BCL_REMOTE_WRITE : BCL_REMOTE_READ);
 	if (!memory)
 		return BCL_ERR_MEMORY;

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The functions that the library asks of the host of a card: this process
+ * (card/inproc/), a kernel module or a simulator. The queues of a
+ * port lie in the library's memory (bcl/card_abi.h). Everything else about the
+ * card is behind this table, which comes with the environment (struct bcl_env).
+ */
+#ifndef BCL_CARD_OPS_H
+#define BCL_CARD_OPS_H
+
+#include <stdatomic.h>
+
+#include "nicfw/hal.h"
+#include "wire/rail.h"
+
+struct bcl_address;
+struct bcl_host;
+struct bcl_host_seat; /* a port in the tables of the card's host */
+struct bcl_context;
+struct bcl_port;
+
+enum {
+	BCL_HOST_LINE = 160,
+	/* Addresses of rails; one rail may have several. */
+	BCL_HOST_ENDS = 6,
+	BCL_HOST_WAYS = BCL_HOST_ENDS * BCL_HOST_ENDS, /* to one node */
+	BCL_HOST_LINES = 2 * BCL_HOST_ENDS + 2,
+	BCL_HOST_BUSY = 0x7fffffff,
+};
+
+/* The areas of a port, in the order of struct bcl_control. */
+enum bcl_host_area_kind {
+	BCL_HOST_AREA_REQUESTS,
+	BCL_HOST_AREA_SENDS,
+	BCL_HOST_AREA_RECEIVES,
+	BCL_HOST_AREA_BLOCKS,
+	BCL_HOST_AREA_INDICES,
+	BCL_HOST_AREAS,
+};
+
+struct bcl_host_area {
+	uint8_t *address;
+	size_t length;
+};
+
+/* The host's knowledge of a node. */
+struct bcl_host_node {
+	uint64_t card;	     /* the node that has the index now */
+	uint32_t generation; /* changes at each loss (bcl_hal.node) */
+	uint8_t state;	     /* enum bcl_node_state */
+	uint8_t lost;	     /* the status of the last loss */
+	uint8_t known;	     /* bit r: the host has an address for rail r */
+	uint8_t ends;	     /* bit e: end e reaches the node on a known rail */
+};
+
+/* One way to reach a node: from an end of this card to an address of the
+ * node. */
+struct bcl_host_way {
+	uint8_t end;  /* end of this card */
+	uint8_t wire; /* index of a wire of the node's address */
+};
+
+/* Store the arguments of a call of bcl_hal.node. */
+static inline void bcl_host_node_set(struct bcl_host_node *node,
+				     uint32_t generation,
+				     enum bcl_node_state state,
+				     enum bcl_status status)
+{
+	node->generation = generation;
+	node->state = (uint8_t)state;
+	if (state == BCL_NODE_LOST || state == BCL_NODE_ISOLATED)
+		node->lost = (uint8_t)status;
+}
+
+/*
+ * Costs for the models of the collectives, in microseconds, beyond the figures
+ * that bcl_peer_info() has for each peer. 0: not known, or no more than usual.
+ */
+struct bcl_host_costs {
+	double gap; /* from a message of the card to the next */
+	/* Time of the card for a message out and a message in; each of the two
+	 * carries acknowledgements */
+	double exchange;
+	double receive; /* time of a processor for a received message */
+	double copy;	/* time of a processor per copied byte */
+	double inlined; /* likewise, per byte written to the card */
+	/* Bytes of the longest message that the processor should write to the
+	 * card rather than have the card fetch. */
+	uint16_t inline_max;
+};
+
+/*
+ * Mandatory: all functions but across, taking and defer. `seat` is the result
+ * of port_open.
+ *
+ * Threads: functions with a seat are for the owner of the port, who calls one
+ * at a time. In poll() and exclusive() a seat is only a hint, and NULL where
+ * the caller is not the owner. Functions without a seat are for any thread.
+ * A caller may hold memory_lock; the host takes only a lock of its own.
+ *
+ * Waiting: no function waits for a peer. doorbell(), defer(), taking() and
+ * poll() do not wait for the holder of the host's lock either. The others may
+ * wait for the lock, which a thread holds for one budget of frames at most.
+ * Each function may send frames, and so enter the kernel, except defer(),
+ * taking() and across().
+ */
+struct bcl_host_ops {
+	/* The card has a processor of its own: data moves without the program's
+	 * processor, and in both directions at once. */
+	bool autonomous;
+	/*
+	 * Long blocks of each port. 0: no port takes messages that need a long
+	 * block. Hosts that can be connected with one another either all have
+	 * long blocks or none has.
+	 */
+	uint16_t longs;
+	struct bcl_host_costs costs;
+	/*
+	 * Returns the us that a byte takes if each of the first `nodes` nodes
+	 * sends to node to[i], all at once. A node with to[i] == i does not
+	 * send. Only computes. NULL: not known.
+	 */
+	double (*across)(const struct bcl_host_ops *ops, unsigned nodes,
+			 const unsigned *to);
+
+	/*
+	 * Open the card, before another thread knows the context. NORAIL: no
+	 * rail could be opened; context->no_card says why. NOMEM. ARG: a
+	 * variable of the configuration makes no sense (logged). *host is set
+	 * only on OK. Any other status has left nothing open.
+	 */
+	enum bcl_status (*open)(struct bcl_context *context,
+				struct bcl_host **host);
+	/* The caller has closed all ports before, and no other thread uses the
+	 * host. Peers get BYE. Frees the host. */
+	void (*close)(struct bcl_host *host);
+
+	/*
+	 * Let the card use a port's areas, which stay until port_close.
+	 * `control` is a PORT_OPEN, in which the host sets the handles of the
+	 * areas. NOMEM: the host has no free seat, or the card has no memory.
+	 * ARG, BUSY: the card's answers to a PORT_OPEN that is wrong, or of a
+	 * number in use. *seat counts only on OK; otherwise neither host nor
+	 * card keeps an address of the areas.
+	 */
+	enum bcl_status (*port_open)(
+		struct bcl_host *host, struct bcl_port *port,
+		const struct bcl_host_area areas[BCL_HOST_AREAS],
+		struct bcl_control *control, struct bcl_host_seat **seat);
+	/* Neither card nor host touches the areas after the call. */
+	void (*port_close)(struct bcl_host *host, struct bcl_host_seat *seat);
+	/* The port's requests_made has grown. The card reads the requests in
+	 * this call or as soon as possible: if another thread is in the card,
+	 * that thread does. */
+	void (*doorbell)(struct bcl_host *host, struct bcl_host_seat *seat);
+
+	/* Hosts with virtual time charge the port for taking `next` from
+	 * `receives`, before the library takes the entry. NULL: taking an entry
+	 * costs real time. */
+	void (*taking)(struct bcl_host *host, struct bcl_host_seat *seat,
+		       const struct bcl_completion *next);
+
+	/*
+	 * The library defers the doorbell for requests that the port has
+	 * submitted. Until that doorbell, poll() without a seat sends the
+	 * requests. NULL: a doorbell is cheap, so the library defers none.
+	 */
+	void (*defer)(struct bcl_host *host, struct bcl_host_seat *seat);
+
+	/*
+	 * Carry out POST, UNPOST, ISOLATE or REJOIN. Returns the card's
+	 * answer.
+	 *  POST    OK: the card may access the memory until the event, or
+	 *          until UNPOST is OK. BUSY: posted already, or still filling
+	 *  UNPOST  OK: the memory is the caller's, and no event follows. BUSY:
+	 *          the card moves data, and the event follows. EMPTY: not
+	 *          posted; after a POST: the event is in the queue
+	 *  REJOIN  ARG: the node is not isolated
+	 *  all     ARG: no such port, channel or node
+	 */
+	enum bcl_status (*control)(struct bcl_host *host,
+				   struct bcl_host_seat *seat,
+				   const struct bcl_control *control);
+	/*
+	 * CONNECT to the card at `address` by n ways, the likely ones first.
+	 * The host tries the ways of each rail in turn until the node has
+	 * answered on that rail. n == 0, `ways` NULL: the ways that the host
+	 * knows. Stores the node's index, and the state of the node at that
+	 * moment. Copies address and ways. Any status but OK has stored
+	 * nothing of use: FULL, the card has no free index; NOMEM; ISOLATED;
+	 * UNREACHABLE, none of the node's rails is up; ARG, the node is the
+	 * card itself.
+	 */
+	enum bcl_status (*connect)(struct bcl_host *host,
+				   const struct bcl_address *address,
+				   const struct bcl_host_way *ways, unsigned n,
+				   uint32_t *index, struct bcl_host_node *node);
+	/* Store the host's knowledge of a node, whose index came from connect()
+	 * or in an event; all 0 if the host had no memory for an entry. Returns
+	 * the count of changes at that moment. */
+	uint32_t (*node)(struct bcl_host *host, uint32_t index,
+			 struct bcl_host_node *node);
+	/* Store the card's knowledge of a node. ARG: there is no such node, and
+	 * *info is not set. */
+	enum bcl_status (*node_info)(struct bcl_host *host, uint32_t index,
+				     struct bcl_node_info *info);
+
+	/*
+	 * A turn of a card that has no processor of its own: take frames that
+	 * wait where a load can find them (host->ring). With `sockets` also
+	 * take frames that only a system call can find, and look at timers.
+	 * Returns the number of frames, or BCL_HOST_BUSY: another thread has
+	 * the card, and nothing was done. Without `sockets` a call makes no
+	 * system call but those of frames that the card sends. The helper calls
+	 * without a seat; then the host also serves deferred doorbells.
+	 */
+	unsigned (*poll)(struct bcl_host *host, struct bcl_host_seat *seat,
+			 bool sockets);
+	/* Look for changes of interfaces: a few system calls. */
+	void (*watch)(struct bcl_host *host);
+
+	/*
+	 * Call `run`, once, before the return, while the card does nothing. All
+	 * earlier effects of the card are visible to `run`. `run` does not call
+	 * the host.
+	 */
+	void (*exclusive)(struct bcl_host *host, struct bcl_host_seat *seat,
+			  void (*run)(void *arg), void *arg);
+	/* Store the card's counters for other threads to read, by relaxed
+	 * stores. */
+	void (*counters)(struct bcl_host *host,
+			 _Atomic uint64_t values[BCL_CARD_NCOUNTERS]);
+};
+
+/* An end of a rail: one of the addresses by which peers reach the rail. */
+struct bcl_host_end {
+	struct bcl_wire_address address;
+	uint8_t rail;
+	const char *kind, *interface;
+	bool small; /* meant for short messages */
+	/* Readable when poll() would find frames; -1: none. */
+	int fd, partner_fd;
+};
+
+/*
+ * The first member of the host's own object. Any thread may read the atomic
+ * fields without a call.
+ */
+struct bcl_host {
+	const struct bcl_host_ops *ops;
+	_Atomic uint32_t changes;  /* changes of nodes' states; release */
+	_Atomic uint32_t alive;	   /* nodes that need calls of poll() */
+	_Atomic uint64_t deadline; /* time of the next poll(); 0: at once */
+
+	/*
+	 * Costs of a message between nodes: us of a processor per message, us
+	 * one way beyond the round trip that the cards measure, MB/s. 0: the
+	 * host does not know, and the library uses typical figures.
+	 */
+	double overhead, latency, bandwidth;
+
+	const struct bcl_rail *ring; /* with a mapped ring, or NULL */
+	unsigned nends;
+	struct bcl_host_end end[BCL_HOST_ENDS]; /* the important ones first */
+	/* for people: each rail, whether in use, and why */
+	unsigned nlines;
+	char line[BCL_HOST_LINES][BCL_HOST_LINE];
+};
+
+extern const struct bcl_host_ops bcl_host_inproc;
+
+#endif
