@@ -16,7 +16,7 @@ on_host() {
 on_host 'attach forbidden' 2 without attach -- \
 	"$job" "${inside[@]}" +shm.bytes_bounced
 on_host 'membarrier forbidden' 2 without membarrier -- \
-	"$job" "${inside[@]}" -shm.bytes_bounced +shm.fences
+	"$job" "${inside[@]}" +shm.fences
 on_host 'two jobs at once' 2 "$job" "${inside[@]}" &
 on_host 'the other' 2 "$job" "${inside[@]}"
 wait $!
