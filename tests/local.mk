@@ -7,7 +7,9 @@
 # those that are thread_tests, too, suffice); lone_tests, which work for one
 # processor at most, or wait, and need nothing that others use, in parallel in the
 # ordinary build, more of them than there are processors; system_tests one at a time
-# there; fuzz_tests where there is libFuzzer (fuzzers: those of this build).
+# there; fuzz_tests where there is libFuzzer (fuzzers: those of this build). The
+# build for addresses has assertions, as the other one with a sanitizer, and runs
+# storms, too: those of cards, with LONG=1 all.
 #
 # Two tiers: "make check" does everything once. With LONG=1 in the environment,
 # which is "make check-long", tests do more of the same: all sizes, more seeds.
@@ -48,6 +50,9 @@ tests: $(check_PROGRAMS)
 unit-check: $(unit_tests) $(fuzzers)
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS \
 		TESTS='$(unit_tests) $(fuzzers)'
+assert-check: $(unit_tests) $(fuzzers) $(storms)
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS="$(unit_tests) $(fuzzers) \
+		$(card_storms) $${LONG:+$(cluster_storms)}"
 thread-check: $(thread_tests)
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(thread_tests)'
 lone-check: $(check_PROGRAMS)
@@ -59,4 +64,5 @@ check-long:
 	LONG=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(TESTS) $(long_tests)'
 demo:
 	$(srcdir)/scripts/demo .
-.PHONY: tests unit-check thread-check lone-check system-check check-long demo
+.PHONY: tests unit-check assert-check thread-check lone-check system-check \
+	check-long demo

@@ -2,7 +2,9 @@
 # Storms: random lives of small clusters, by seeds; crew.c is their program.
 crew = %D%/crew.c %D%/storm.h %D%/trial.c %D%/trial.h
 cluster_storm = $(crew) %D%/cluster.c %D%/cluster.h
-storms = %D%/cards %D%/ranks %D%/teams %D%/nodes
+card_storms = %D%/cards
+cluster_storms = %D%/ranks %D%/teams %D%/nodes
+storms = $(card_storms) $(cluster_storms)
 %C%_cards_SOURCES = $(crew) %D%/cards.c %D%/oracle.c %D%/oracle.h \
 	%D%/weather.c %D%/weather.h $(card_world)
 %C%_cards_LDADD = libsim.la libnicfw.la
