@@ -152,9 +152,10 @@ static bool finish_schedule(struct bcl_schedule *schedule)
 /*
  * After a member has learned that the team is lost, the member takes back
  * messages that peers are fetching, and closes windows into which peers put. A
- * peer then fails with CANCELLED or MEMORY, perhaps before the peer hears why
- * the team is lost. Returns true as long as this member waits to hear the
- * reason. After a wait in vain the member reports its own failure.
+ * peer then fails with CANCELLED, MEMORY or (between nodes) NOPORT, perhaps
+ * before the peer hears why the team is lost. Returns true as long as this
+ * member waits to hear the reason. After a wait in vain the member reports its
+ * own failure.
  */
 static bool awaits_news(struct bcl_schedule *schedule)
 {
@@ -163,7 +164,8 @@ static bool awaits_news(struct bcl_schedule *schedule)
 	struct bcl_adi_schedule *engine = &schedule->engine;
 
 	if (engine->status != BCL_ERR_CANCELLED &&
-	    engine->status != BCL_ERR_MEMORY)
+	    engine->status != BCL_ERR_MEMORY &&
+	    engine->status != BCL_ERR_NOPORT)
 		return false;
 	if (team->lost != BCL_OK) {
 		engine->status = team->lost;

@@ -576,19 +576,30 @@ static enum bcl_status be_let_down(struct bcl_team *team, enum bcl_status by)
 
 /* Rank 0 ends the team with a wrong argument, after the failure at rank 1. Rank
  * 1 must wait for the reason, and report BCL_ERR_ARG. */
-static int hear_why(const struct job *job, struct bcl_team *world)
+static int hear_why(struct bcl_team *world, enum bcl_status by)
 {
 	enum bcl_status status = BCL_ERR_ARG;
 
-	(void)job;
 	if (world->rank) {
-		status = be_let_down(world, BCL_ERR_CANCELLED);
+		status = be_let_down(world, by);
 	} else {
 		bcl_adi_recv(world->adi, NULL, 0, 1, 0, 0, NULL);
 		bcl_broadcast(world, NULL, 1, 0);
 	}
 	return expect(status == BCL_ERR_ARG, bcl_strstatus(status), world) +
 	       expect(bcl_barrier(world) == BCL_ERR_ARG, "the end", world);
+}
+
+static int let_down_inside(const struct job *job, struct bcl_team *world)
+{
+	(void)job;
+	return hear_why(world, BCL_ERR_CANCELLED);
+}
+
+static int let_down_between(const struct job *job, struct bcl_team *world)
+{
+	(void)job;
+	return hear_why(world, BCL_ERR_NOPORT);
 }
 
 /* Rank 0 does not end the team. Rank 1 must wait in vain, and report its own
@@ -608,17 +619,18 @@ static int hear_nothing(const struct job *job, struct bcl_team *world)
 	       expect(bcl_barrier(world) == BCL_ERR_MEMORY, "the end", world);
 }
 
-/* A member that fails with CANCELLED or MEMORY waits a part of BCL_PEER_TIMEOUT
- * for the reason why the team is lost. The long timeout leaves time for the
- * reason; the short one ends a wait in vain soon. */
+/* A member that fails with CANCELLED, MEMORY or NOPORT waits a part of
+ * BCL_PEER_TIMEOUT for the reason why the team is lost. The long timeout leaves
+ * time for the reason; the short one ends a wait in vain soon. */
 START_TEST(let_down)
 {
 	static const struct job jobs[] = {
-		{ .size = 2, .nodes = "ab", .run = hear_why },
+		{ .size = 2, .nodes = "ab", .run = let_down_inside },
+		{ .size = 2, .nodes = "ab", .run = let_down_between },
 		{ .size = 2, .nodes = "ab", .run = hear_nothing },
 	};
 
-	setenv("BCL_PEER_TIMEOUT", _i ? "1s" : "40s", 1);
+	setenv("BCL_PEER_TIMEOUT", _i == 2 ? "1s" : "40s", 1);
 	run_job(&jobs[_i]);
 }
 END_TEST
@@ -709,7 +721,7 @@ int main(void)
 	tcase_add_test(tests, messages_beside_a_wait);
 	tcase_add_loop_test(tests, ahead, 0, 2);
 	tcase_add_test(tests, wrong_lengths);
-	tcase_add_loop_test(tests, let_down, 0, 2);
+	tcase_add_loop_test(tests, let_down, 0, 3);
 	tcase_add_loop_test(tests, death, 0, 7);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
