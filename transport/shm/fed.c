@@ -40,9 +40,8 @@ static void stop_pull(struct bcl_connection *c, struct bcl_pull *pull,
 static void read_tail(struct bcl_connection *c, struct bcl_pull *pull)
 {
 	struct bcl_claim *claim = bcl_pull_claim(c, pull);
-	uint64_t end = (uint64_t)(pull->chunks - pull->mine) * pull->chunk, at;
-	uint64_t word;
-	uint32_t n;
+	uint32_t left = pull->chunks - pull->mine, n;
+	uint64_t end = left * pull->chunk, at, word;
 	enum bcl_status status;
 
 	n = bcl_claim_take_half(claim, pull->generation, pull->chunks,
@@ -52,6 +51,10 @@ static void read_tail(struct bcl_connection *c, struct bcl_pull *pull)
 		if (bcl_claim_front(word) == BCL_CLAIM_CLOSED ||
 		    bcl_claim_generation(word) != pull->generation)
 			stop_pull(c, pull, BCL_ERR_CANCELLED);
+		return;
+	}
+	if (n > left) {
+		bcl_pair_break(&c->pair, "claim", n);
 		return;
 	}
 	at = end - n * pull->chunk;
