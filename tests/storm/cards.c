@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Storms over a few cards and all of their ports: frames lost, repeated, late,
- * damaged; links and rails down; cards that die without a word and come again;
- * ports that close, that nobody reads; nodes isolated and taken back.
+ * Storms over a few cards and all of their ports. Frames are lost, repeated,
+ * late or damaged. Links and rails go down. Cards die without a word and come
+ * back. Ports close, or have no reader. Cards isolate nodes and
+ * take the nodes back.
  */
 #include "storm.h"
 
@@ -19,22 +20,22 @@
 
 enum {
 	CARDS = 4,
-	PORTS = 2, /* per card: 1 stays, 2 comes and goes */
+	PORTS = 2, /* per card: port 1 stays, port 2 comes and goes */
 	FLOWS = CARDS * PORTS * CARDS * PORTS,
 	SLOTS = ORACLE_SLOTS * ORACLE_SLOT,
-	RESULTS = 4096, /* of additions, by k */
+	RESULTS = 4096, /* results of additions, by k */
 	TEXT = 20000,	/* bytes of a long message, at most */
-	STUCK = 6,	/* requests that wait for a port that nobody reads */
-	STEPS = 1000,	/* at most; as many changes of the weather */
-	FEW = 16,	/* messages of a card, in some storms */
+	STUCK = 6,    /* pending requests of a flow to a stuck port, at most */
+	STEPS = 1000, /* at most; also the limit of weather changes */
+	FEW = 16,     /* messages that a card has room for, in some storms */
 	MS = 1000000,
 };
 
-/* Memory that one flow works on: where it is read, where it is written. */
+/* The memory of a flow: source at the sender, target at the receiver. */
 struct source {
 	uint64_t result[RESULTS];
 	uint8_t slot[SLOTS];
-	uint8_t text[TEXT]; /* of one message at a time */
+	uint8_t text[TEXT]; /* of the current long message */
 };
 struct target {
 	uint64_t sum;
@@ -42,9 +43,9 @@ struct target {
 };
 
 struct door {
-	struct world_port *port; /* NULL: closed, or its card is dead */
+	struct world_port *port; /* NULL: closed, or the card is dead */
 	unsigned life;
-	bool stuck; /* nobody reads it before the end */
+	bool stuck; /* nobody reads from the port before the end */
 	struct source *source;
 	uint32_t handle;
 };
@@ -52,13 +53,13 @@ struct door {
 struct place {
 	unsigned life;
 	struct door door[PORTS];
-	struct target *target; /* by flow; port 1 owns it */
+	struct target *target; /* by flow; owned by port 1 */
 	uint32_t handle;
 };
 
-/* What a card knows of another. */
+/* The view that a card has of another card. */
 struct sight {
-	uint32_t node; /* BCL_NODE_NONE: nothing */
+	uint32_t node; /* BCL_NODE_NONE: not known */
 	bool isolated;
 	unsigned connection, ups, losses;
 };
@@ -99,11 +100,11 @@ const char *const storm_counts[] = {
 };
 const unsigned storm_ncounts = PARTED + 1;
 
-/* What is known before it begins. */
+/* The plan of a storm, made before the storm begins. */
 struct course {
 	struct world_config config;
 	unsigned steps;
-	uint16_t flow[STEPS]; /* that is busy then */
+	uint16_t flow[STEPS]; /* the busy flow, by step */
 	struct weather weather[STEPS];
 	size_t changes;
 };
@@ -116,7 +117,7 @@ struct storm {
 	struct place place[CARDS];
 	struct sight sight[CARDS][CARDS];
 	struct oracle_flow flow[FLOWS];
-	uint32_t text[FLOWS]; /* 1 + k of the last long message */
+	uint32_t text[FLOWS]; /* 1 + k of the last long message; 0: none */
 };
 
 static unsigned below(struct storm *storm, unsigned n)
@@ -132,7 +133,7 @@ static bool chance(struct storm *storm, unsigned per_mille)
 /* ---- who talks to whom ---- */
 
 struct ends {
-	unsigned from, out, to, in; /* card and door, twice */
+	unsigned from, out, to, in; /* cards: from, to; doors: out, in */
 };
 
 static struct ends ends_of(unsigned flow)
@@ -185,7 +186,7 @@ static void open_door(struct storm *storm, unsigned card, unsigned d)
 				    door->source, size, 0);
 }
 
-/* What it had asked is forgotten. */
+/* The oracle forgets the requests of the port. */
 static void shut_door(struct storm *storm, unsigned card, unsigned d)
 {
 	struct door *door = &storm->place[card].door[d];
@@ -196,7 +197,7 @@ static void shut_door(struct storm *storm, unsigned card, unsigned d)
 	free(door->source);
 	door->source = NULL;
 	door->port = NULL;
-	door->life++; /* what it had not read is gone */
+	door->life++; /* messages that the port has not read are gone */
 }
 
 static void come_to_life(struct storm *storm, unsigned card)
@@ -238,7 +239,7 @@ static const struct world_node *node_of(const struct storm *storm,
 	return &storm->world->card[from].node[storm->sight[from][to].node];
 }
 
-/* A number for the connection that is there now; 0: there is none. */
+/* Returns a number for the current connection; 0: none. */
 static unsigned connection_of(struct storm *storm, unsigned from, unsigned to)
 {
 	struct sight *sight = &storm->sight[from][to];
@@ -255,7 +256,8 @@ static unsigned connection_of(struct storm *storm, unsigned from, unsigned to)
 	return sight->connection;
 }
 
-/* The card may ask things of the other; most often it is connected first. */
+/* True if the card `from` may send requests to the card `to`. Connects the
+ * cards if necessary; after a loss only now and then. */
 static bool in_sight(struct storm *storm, unsigned from, unsigned to)
 {
 	struct sight *sight = &storm->sight[from][to];
@@ -267,8 +269,8 @@ static bool in_sight(struct storm *storm, unsigned from, unsigned to)
 	return sight->node != BCL_NODE_NONE;
 }
 
-/* A message that needs a long block: its front is in the request, the rest in
- * two pieces. */
+/* A message that needs a long block. The front of the message is in the
+ * request, and the rest is in two pieces of memory. */
 static void fill_long(struct storm *storm, struct oracle_flow *flow,
 		      struct oracle_ask *ask, struct bcl_request *request)
 {
@@ -365,7 +367,8 @@ static void fill_add(struct storm *storm, struct oracle_flow *flow,
 static enum oracle_kind choose(struct storm *storm,
 			       const struct oracle_flow *flow, unsigned slot)
 {
-	/* Where messages are few, answers have no room. */
+	/* In storms with few messages there are more additions, so that cards
+	 * have no room to answer. */
 	unsigned kind =
 		below(storm, storm->world->config.messages == FEW ? 2 : 4);
 
@@ -418,13 +421,15 @@ static void ask(struct storm *storm, unsigned number)
 	if (!storm->place[ends.from].door[ends.out].port ||
 	    flow->n == RESULTS || !in_sight(storm, ends.from, ends.to))
 		return;
-	/* The card's memory for messages is finite: who fills it waits. */
+	/* A card has memory for a limited number of messages, and messages to a
+	 * stuck port occupy memory until the end. */
 	if (to_stuck(storm, number) && oracle_waiting(flow) >= STUCK)
 		return;
 	ask_for(storm, number, choose(storm, flow, slot), slot);
 }
 
-/* Its peer may be lost; and port 2 may have been closed, or be just then. */
+/* A request may fail because the peer is lost. A request to port 2 may also
+ * fail because the port closes, or was closed before. */
 static bool may_end_so(const struct storm *storm, struct ends ends,
 		       enum bcl_status status)
 {
@@ -481,13 +486,14 @@ static void read_door(struct storm *storm, unsigned card, unsigned d,
 	}
 }
 
-/* Its owner sleeps, and looks at nothing until the card wakes it. */
+/* The owner of the port sleeps: it reads nothing until the card wakes it. */
 static bool sleeps(const struct door *door)
 {
 	return door->port && door->port->indices->sleeping;
 }
 
-/* As every sleeper has to: look once more when the card has been told. */
+/* The owner of the port tells the card that it sleeps, then looks once more, as
+ * every sleeper must. */
 static void fall_asleep(struct storm *storm, unsigned card, unsigned d)
 {
 	struct door *door = &storm->place[card].door[d];
@@ -553,7 +559,8 @@ static void change_port(struct storm *storm, unsigned card)
 	storm->log->count[CLOSINGS]++;
 }
 
-/* Until it is changed again, or for no time at all. */
+/* Isolate the node until the next change, or take the node back. at_once:
+ * isolate the node and take it back immediately. */
 static void change_isolation(struct storm *storm, unsigned from, unsigned to,
 			     bool at_once)
 {
@@ -626,9 +633,10 @@ static void calm(struct storm *storm)
 	}
 }
 
-/* ---- its course ---- */
+/* ---- the course of a storm ---- */
 
-/* What befalls most likely those of the flow, who may be busy with it. */
+/* Draw a change for the two cards of the flow in this step, which may be busy
+ * with the flow. If the flow does not exist, choose any two cards. */
 static void draw_change(struct course *course, uint64_t *random, unsigned step)
 {
 	const unsigned cards = course->config.cards, flow = course->flow[step];
@@ -649,7 +657,7 @@ static void draw_change(struct course *course, uint64_t *random, unsigned step)
 static void draw_course(struct course *course, uint64_t seed)
 {
 	uint64_t random = seed;
-	unsigned step, quiet; /* per mille, of changes */
+	unsigned step, quiet; /* probability of a change, per mille */
 
 	course->config = (struct world_config){
 		.seed = seed,
@@ -728,8 +736,8 @@ give_up(const struct storm *storm, bool stuck)
 	exit(1);
 }
 
-/* All that was asked ends: at first but for what waits for ports that nobody
- * reads. */
+/* Wait until all requests have ended. Without `stuck`, requests to stuck ports
+ * are excepted. */
 static void wait_for_ends(struct storm *storm, bool stuck)
 {
 	uint64_t end = storm->world->now + UINT64_C(30000) * MS;
@@ -759,7 +767,8 @@ static void settle(struct storm *storm)
 
 /* ---- afterwards, one thing at a time ---- */
 
-/* Flow 0 of the two cards, if they are connected by all rails; or FLOWS. */
+/* Returns the flow between port 1 of both cards, or FLOWS if the cards are not
+ * connected by all rails. */
 static unsigned quiet_flow(const struct storm *storm, unsigned from,
 			   unsigned to)
 {
@@ -795,7 +804,7 @@ static void await_end(struct storm *storm, unsigned number, uint64_t until)
 	}
 }
 
-/* When nothing is lost nothing is waited for: a message needs no time-out. */
+/* If no frame is lost, a message must arrive without a time-out. */
 static void be_calm(struct storm *storm, unsigned number)
 {
 	unsigned from = ends_of(number).from;
@@ -809,8 +818,8 @@ static void be_calm(struct storm *storm, unsigned number)
 	storm->log->count[CALM]++;
 }
 
-/* A rail dies under a long message: what came by it is asked for and told, so
- * that the rest goes by another and none is withdrawn. */
+/* A rail dies under a long put. The sender asks which part of the put has come
+ * by the rail, and sends the rest by another rail. No message is withdrawn. */
 static void part_rail(struct storm *storm, unsigned number)
 {
 	const struct ends ends = ends_of(number);

@@ -33,7 +33,7 @@ static unsigned draw(uint64_t *random, unsigned n)
 	return (unsigned)(sim_random(random) % n);
 }
 
-/* Of the rails that `which` says. */
+/* Write a network for the rails that `which` selects. */
 static void make_network(FILE *text, uint64_t *random, unsigned nodes,
 			 const char *name, const char *which)
 {
@@ -52,7 +52,7 @@ static void make_network(FILE *text, uint64_t *random, unsigned nodes,
 	fprintf(text, " crossbar=x wire=w%s\n", which);
 }
 
-/* One for all rails, or one for each. */
+/* Write a network for all rails, or a network per rail. */
 static void make_networks(FILE *text, uint64_t *random, unsigned nodes,
 			  unsigned rails)
 {
@@ -122,7 +122,7 @@ struct scene {
 	struct sim_job *job;
 };
 
-/* False: it breaks a rule, which was said. */
+/* Returns false if the trace breaks a rule; the rule has been printed. */
 static bool keeps_rules(char *trace, struct storm_log *log)
 {
 	struct check_world *rules = calloc(1, sizeof(*rules));
@@ -172,10 +172,10 @@ static void count(const struct sim_injector *injector, struct storm_log *log)
 
 struct setting {
 	const struct sim_cluster *cluster;
-	int trace; /* memory */
+	int trace; /* a file in memory */
 };
 
-/* Where its trace is. */
+/* The file of the trace: in memory, but for the last run. */
 static void name_trace(const struct trial *trial, char name[32])
 {
 	const struct setting *setting = trial->arg;
@@ -223,7 +223,7 @@ static void run(const struct trial *trial, const void *items, size_t n)
 		exit(BROKEN);
 }
 
-/* It came to an end before its trace was looked at. */
+/* The run failed. If it ended before it checked its trace, check the trace. */
 static void failed(const struct trial *trial, int status)
 {
 	char trace[32];

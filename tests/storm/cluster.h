@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Storms over simulated clusters: a random cluster, a random script of faults,
- * ranks that do something meanwhile, what is another program's for each kind of
- * storm. The trace is held against the rules of the protocol (bcl-check). What
- * breaks one is told with the fewest faults that suffice, and leaves its trace.
+ * Storms over simulated clusters. Each storm draws a cluster and a script of
+ * faults. Each kind of storm is a program of its own, which defines the work of
+ * the ranks (cluster_play). The rules of the protocol (bcl-check) are applied
+ * to the trace. If a storm breaks a rule, the fewest faults with which the
+ * storm fails are printed, and the trace stays in a file.
  */
 #ifndef BCL_TESTS_STORM_CLUSTER_H
 #define BCL_TESTS_STORM_CLUSTER_H
@@ -14,24 +15,26 @@
 enum {
 	CLUSTER_RANKS = 6, /* at most */
 	CLUSTER_MS = 1000000,
-	CLUSTER_RAGE = 20 * CLUSTER_MS, /* faults begin until then */
+	CLUSTER_RAGE = 20 * CLUSTER_MS, /* ns: timed faults end by then */
 };
 
-/* Faults that no rank is lost by: a set, 1 << kind. */
+/* The set of faults by which no rank is lost: bits 1 << kind. */
 enum {
 	CLUSTER_SURVIVED = 1 << SIM_FAULT_DROP | 1 << SIM_FAULT_DUPLICATE |
 			   1 << SIM_FAULT_REORDER | 1 << SIM_FAULT_CORRUPT |
 			   1 << SIM_FAULT_DELAY | 1 << SIM_FAULT_CUT |
 			   1 << SIM_FAULT_SLOW | 1 << SIM_FAULT_STALL,
-	/* ms: however many frames are lost in a row, nobody shall be. */
+	/* ms: a timeout so long that no rank is lost, however many frames are
+	 * lost in a row. */
 	CLUSTER_PATIENCE = 10000,
 };
 
-/* storm_counts; a program whose faults are fewer counts the first of them. */
+/* Indices of storm_counts. A program with fewer kinds of faults uses only the
+ * first counters. */
 enum cluster_count {
 	CLUSTER_RAN,	 /* ranks */
 	CLUSTER_CHECKED, /* frames */
-	CLUSTER_HARMED,	 /* likewise */
+	CLUSTER_HARMED,	 /* frames */
 	CLUSTER_CUT,
 	CLUSTER_SLOWED,
 	CLUSTER_STALLED,
@@ -40,17 +43,18 @@ enum cluster_count {
 	CLUSTER_ISOLATED,
 };
 
-/* What the program has to say. */
+/* The part of a storm that each program defines. */
 extern const struct cluster_play {
-	unsigned kinds; /* of faults, a set */
-	/* ms after which a silent peer is lost; a job may take ten times that
-	 */
+	unsigned kinds; /* the set of faults: bits 1 << kind */
+	/* ms after which a silent peer is lost; a job may take ten times as
+	 * long */
 	unsigned timeout;
 	void (*begin)(struct sim_job *job, unsigned ranks, uint64_t seed);
 	void (*rank)(struct sim_rank *rank);
-	/* A node's ranks have just gone, or will begin anew. */
+	/* The ranks of a node have just gone (begins), or are about to start
+	 * anew. May be NULL if no node crashes. */
 	void (*crash)(unsigned first, unsigned ranks, bool begins);
-	void (*end)(void); /* all have returned; or NULL */
+	void (*end)(void); /* all ranks have returned; may be NULL */
 } cluster_play;
 
 #endif

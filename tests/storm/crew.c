@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Many storms: PROGRAM [--quick] [--seed N | --seeds COUNT [--from N]]
- * Several at a time, each in a process of its own; none begins any more when
- * one has broken a rule, of which the line is told that repeats it.
+ * Several processes run storms at the same time. When a storm has broken a
+ * rule, the program prints the command line that repeats the storm, and no new
+ * storm begins.
  *
- * One whose faults are known: PROGRAM --seed N --faults SCRIPT
+ * A storm with known faults: PROGRAM --seed N --faults SCRIPT
  */
 #include <getopt.h>
 #include <stdatomic.h>
@@ -21,13 +22,13 @@
 
 enum {
 	CREWS = 64, /* at most */
-	LONG = 5,   /* times as many storms */
+	LONG = 5,   /* times as many storms in the long tier */
 };
 
 bool storm_quick;
 const char *storm_script, *storm_program;
 
-/* What one process has seen, and where it is. */
+/* The current storm of a process, and the counts of its storms so far. */
 struct crew {
 	uint64_t seed;
 	struct storm_log log;
@@ -35,7 +36,7 @@ struct crew {
 
 /* Shared by all processes. */
 struct fleet {
-	atomic_bool stops; /* one has failed: no new storms */
+	atomic_bool stops; /* a storm has failed: no new storms */
 	struct crew crew[CREWS];
 };
 
@@ -56,7 +57,8 @@ static void add(struct storm_log *to, const struct storm_log *log)
 		to->count[i] += log->count[i];
 }
 
-/* False: something never happened; or the seeds are too few to say so. */
+/* Returns false if a counter is 0. The counters of fewer than 100 storms do not
+ * tell. */
 static bool print(uint64_t storms, const struct storm_log *log)
 {
 	bool all = true;
@@ -71,7 +73,7 @@ static bool print(uint64_t storms, const struct storm_log *log)
 	return all || storms < 100;
 }
 
-/* One has come back; false: because a rule was broken. */
+/* Wait for a process to end. Returns false if a storm failed. */
 static bool land(struct fleet *fleet, const pid_t *pid, unsigned crews)
 {
 	unsigned i = 0;

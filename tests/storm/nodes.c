@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Storms over nodes that crash at any step and come back in a new incarnation,
- * are isolated, slow, stalled or unplugged, besides what befalls frames and
- * links. Their ranks send messages to one another by the transport, beside
- * streams of another port (stream.h). An oracle,
- * which does not crash, knows what was asked, told and delivered. In the end
- * everybody who lives has reached everybody else.
+ * Storms over nodes. The nodes crash at any step and come back in a new
+ * incarnation, and are isolated, slow, stalled or unplugged. Frames and links
+ * have faults, too. The ranks exchange messages through the transport, while a
+ * second port of each rank sends a stream (stream.h). An oracle that does not
+ * crash knows for each message if it was sent, if its sender was told of the
+ * end, and if it was delivered. At the end every rank must reach every other
+ * rank.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,43 +21,44 @@ enum {
 	PORT = 1,
 	SHORT = 160,
 	LONG = 4000,  /* several frames */
-	FRAME = 1024, /* the shortest of cluster.c */
-	KEPT = 64,    /* messages of a flow that have not ended, and more */
+	FRAME = 1024, /* the shortest MTU of cluster.c */
+	KEPT = 64,    /* buffers of a flow: more than messages can be pending */
 	FLOWS = CLUSTER_RANKS * CLUSTER_RANKS,
-	NAP = 200 * 1000, /* ns, at most, in which a rank does nothing */
+	NAP = 200 * 1000, /* ns: the longest rest of a rank */
 };
 
 const unsigned storm_seeds = 100;
 const unsigned storm_ncounts = CLUSTER_ISOLATED + 1;
 
-/* Lives of two ranks, which have seen one another. */
+/* The lives in which two ranks have met. */
 struct lives {
 	unsigned from, to;
 };
 
-/* What outlives the ranks. */
+/* The state that outlives the ranks. */
 static struct {
 	struct sim_world *world;
-	uint64_t random, rage; /* over at this time */
+	uint64_t random, rage; /* `rage`: ns, when the faults end */
 	unsigned ranks;
-	bool odd; /* one message at a time, a bit longer than a frame holds */
-	unsigned life[CLUSTER_RANKS]; /* from 1 on */
+	bool odd; /* send single messages, slightly longer than a frame holds */
+	unsigned life[CLUSTER_RANKS]; /* counted from 1 */
 	bool dead[CLUSTER_RANKS];
 	unsigned connections;
 	struct oracle_flow flow[FLOWS];
-	/* When all was calm: a message was delivered, and none waits. */
+	/* By flow: the lives between which a message was delivered after the
+	 * rage, with no message pending. */
 	struct lives reached[FLOWS];
 	bool over;
 } stage;
 
-/* A life of a rank; on its stack, and gone with it. */
+/* A life of a rank. The actor lies on the stack of the rank. */
 struct actor {
 	struct sim_rank *rank;
 	unsigned me;
 	struct bcl_context *context;
 	struct bcl_port *port;
 	struct bcl_peer *peer[CLUSTER_RANKS]; /* NULL: not opened yet */
-	unsigned connection[CLUSTER_RANKS];   /* 0: it is not up */
+	unsigned connection[CLUSTER_RANKS];   /* 0: not up */
 	uint8_t (*bytes)[KEPT][LONG];	      /* by rank and number */
 	struct stream stream;
 };
@@ -121,7 +123,7 @@ static void end(void)
 		}
 }
 
-/* Everybody has reached everybody, as they are now. */
+/* True if every rank has reached every other rank in the current lives. */
 static bool is_over(void)
 {
 	unsigned from, to;
@@ -150,7 +152,7 @@ static void look(struct actor *actor, unsigned to)
 		info.state == BCL_PEER_UP ? ++stage.connections : 0;
 }
 
-/* Before it has been there nobody knows its address. */
+/* Open the peer, once the rank has published its address. */
 static void meet(struct actor *actor, unsigned to)
 {
 	uint8_t address[BCL_ADDRESS_MAX];
@@ -237,8 +239,8 @@ static void hear(struct actor *actor, const struct bcl_event *event)
 	}
 }
 
-/* At first anything to anyone, then one message to each that was not reached
- * yet. */
+/* In the rage send any number of messages. Afterwards send a single message to
+ * a rank that was not reached yet. */
 static void talk(struct actor *actor, unsigned to)
 {
 	const struct lives *reached =

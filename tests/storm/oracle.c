@@ -132,7 +132,7 @@ void oracle_deliver(struct oracle_flow *flow, uint32_t k,
 	flow->next = k + 1;
 }
 
-/* What has not ended may have been done, or may still be. */
+/* An operation that has not ended may have taken effect, or may still do so. */
 static void count_unsure(struct oracle_flow *flow)
 {
 	for (uint32_t k = 0; k < flow->n; k++) {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What must hold for a flow (a port of one card to a port of another),
- * whatever happens to them:
+ * The oracle checks the rules for a flow: messages, puts and additions from a
+ * port of a card to a port of another card. The rules hold whatever happens to
+ * the cards:
  *
- *  - a message is delivered at most once, in the order of its flow, as it was
- *    sent; and it was if its sender was told so;
- *  - what was asked by one connection reaches one life of the receiver only;
- *  - additions happen as often as their senders were told; puts stay;
- *  - all that was asked ends.
+ *  - a message is delivered at most once, in the order of its flow, unchanged;
+ *    if the sender was told of the delivery, the message was delivered;
+ *  - the messages of a connection reach only one life of the receiver;
+ *  - additions happen as often as the senders were told; puts stay;
+ *  - every operation ends.
  */
 #ifndef BCL_TESTS_ORACLE_H
 #define BCL_TESTS_ORACLE_H
@@ -19,9 +20,9 @@
 
 enum {
 	ORACLE_MESSAGE_MOST = 160, /* bytes */
-	ORACLE_SLOT = 12000,	   /* bytes of a put, at most */
-	ORACLE_SLOTS = 4,	   /* for puts of one flow */
-	ORACLE_ADDS = 512,	   /* to one memory by one flow, at most */
+	ORACLE_SLOT = 12000,	   /* bytes of the longest put */
+	ORACLE_SLOTS = 4,	   /* places for the puts of a flow */
+	ORACLE_ADDS = 512, /* additions of a flow to a memory, at most */
 };
 
 enum oracle_kind {
@@ -30,69 +31,73 @@ enum oracle_kind {
 	ORACLE_ADD,
 };
 
-/* Of a receiver: its card's and its port's. */
+/* The numbers of a receiver's life: of the card and of the port. */
 struct oracle_life {
 	unsigned card, port;
 };
 
-/* The k-th thing that was asked in a flow. */
+/* The k-th operation of a flow. */
 struct oracle_ask {
 	enum oracle_kind kind;
-	struct oracle_life to; /* when it was asked */
-	unsigned connection;   /* by which it was asked; 0: there was none */
+	struct oracle_life to; /* when the operation was requested */
+	unsigned connection;   /* of the request; 0: none */
 	uint32_t length;
 	unsigned slot;
 	bool ended, delivered;
-	enum bcl_status status; /* of its end */
+	enum bcl_status status; /* with which the operation ended */
 };
 
-/* The memory of the receiver that a flow works on. */
+/* The state of the memory that a flow uses at the receiver. The outcome of
+ * "unsure" operations is unknown. */
 struct oracle_memory {
 	uint32_t adds, adds_unsure;
-	bool seen[ORACLE_ADDS]; /* by old value */
+	bool seen[ORACLE_ADDS]; /* by the value before the addition */
 	bool busy[ORACLE_SLOTS], unsure[ORACLE_SLOTS];
-	uint32_t holds[ORACLE_SLOTS]; /* 1 + k; 0: nothing */
+	uint32_t holds[ORACLE_SLOTS]; /* 1 + k of the put; 0: none */
 };
 
 struct oracle_flow {
 	unsigned number;
 	struct oracle_ask *ask;
 	uint32_t n, room;
-	uint32_t next;	     /* no k below it may be delivered any more */
-	unsigned connection; /* of the last delivery that had one, ... */
-	unsigned card_life;  /* ... and what it came to */
+	uint32_t next;	     /* the lowest k that may still be delivered */
+	unsigned connection; /* of the last delivery by a connection */
+	unsigned card_life;  /* of the receiver at this delivery */
 	struct oracle_memory memory;
 };
 
-/* A rule was broken, and how: ends the process. */
+/* A rule is broken: prints how, and ends the process. */
 void __attribute__((noreturn, format(printf, 2, 3)))
 oracle_broken(const struct oracle_flow *flow, const char *how, ...);
 
-/* The bytes of the k-th thing. */
+/* Fills in the bytes of the k-th operation. */
 void oracle_fill(const struct oracle_flow *flow, uint32_t k, uint8_t *to,
 		 uint32_t length);
 
-/* One more thing is asked: number flow->n - 1. */
+/* Adds an operation to the flow, with number flow->n - 1. */
 struct oracle_ask *oracle_ask(struct oracle_flow *flow);
 /*
- * The sender is told that the k-th has ended. `there`: the receiver's slots, if
- * it is in the life in which it was asked; `old`: what an addition has found.
+ * The sender learns that the k-th operation has ended. there: the slots at the
+ * receiver; NULL if the receiver has begun another life since the request, or
+ * has no slots. old: the value that an addition found.
  */
 void oracle_end(struct oracle_flow *flow, uint32_t k, enum bcl_status status,
 		const uint8_t *there, uint64_t old);
-/* The k-th came to this life of its receiver. */
+/* The k-th operation, a message, has come to this life of the receiver. */
 void oracle_deliver(struct oracle_flow *flow, uint32_t k,
 		    struct oracle_life life, const uint8_t *bytes,
 		    uint32_t length);
-/* The sender is gone: nobody will be told any more. */
+/* The sender is gone and will not learn of any more ends. */
 void oracle_forget(struct oracle_flow *flow);
-/* The receiver's memory is gone, with whatever is on its way there. */
+/* The memory at the receiver is gone. Operations that have not ended count as
+ * unsure. */
 void oracle_new_memory(struct oracle_flow *flow);
-/* How many wait for their end. */
+/* Returns the number of operations that have not ended. */
 unsigned oracle_waiting(const struct oracle_flow *flow);
-/* Those, for people. */
+/* Prints the operations that have not ended. */
 void oracle_print_waiting(const struct oracle_flow *flow);
-/* All have ended, all is read: life and memory of the receiver. */
+/* All operations have ended, and all messages were read. life, slots, sum: the
+ * life and the memory of the receiver. */
 void oracle_settle(const struct oracle_flow *flow, struct oracle_life life,
 		   const uint8_t *slots, uint64_t sum);
 

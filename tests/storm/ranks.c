@@ -2,8 +2,8 @@
 /*
  * Storms over the whole stack: the ranks of a job exchange messages through the
  * ADI, while frames are harmed, links are cut for a time, and nodes are slow or
- * do not read. Senders are told to stop early, and queues are short: but when
- * all is received, all have been told to go on.
+ * do not read. Receivers stop senders early, and queues are short. Once all
+ * messages are received, every stopped sender must have received GO.
  */
 #include "adi/job.h"
 #include "adi/peer.h"
@@ -15,23 +15,23 @@ const unsigned storm_seeds = 100;
 const unsigned storm_ncounts = CLUSTER_STALLED + 1;
 
 enum {
-	REQUESTS = 16, /* of a rank at its card, in every other storm */
-	MEETING = 2,   /* the context of messages: all is received */
-	FLOODING = 3,  /* likewise: more than is kept */
-	FLOOD = 40,    /* of these from each side, of so many bytes: */
-	LENGTH = 4000,
+	REQUESTS = 16,	 /* pending messages of a rank, in every other storm */
+	MEETING = 2,	 /* context of the messages of meet() */
+	FLOODING = 3,	 /* context of the messages of flood() */
+	FLOOD = 40,	 /* messages in each direction, ... */
+	LENGTH = 4000,	 /* ... of so many bytes */
 	PATIENCE = 1000, /* ms that GO may take */
 };
 
-static struct sim_world *world; /* of the job that runs */
-static uint64_t traffic;
+static struct sim_world *world; /* of the current job */
+static uint64_t traffic;	/* seed */
 
 static void begin(struct sim_job *job, unsigned ranks, uint64_t seed)
 {
 	(void)ranks;
 	world = sim_job_world(job);
 	traffic = seed;
-	sim_world_set(world, "BCL_UNEXPECTED", "64k"); /* the least */
+	sim_world_set(world, "BCL_UNEXPECTED", "64k"); /* the minimum */
 	if (seed % 2)
 		sim_job_messages(job, REQUESTS);
 }
@@ -43,20 +43,21 @@ static void pause_rank(struct bcl_adi *adi, uint64_t ns)
 }
 
 /*
- * More than a receiver keeps, both ways round: who begins to receive has GO to
- * say, while its own messages still fill the queue to whom it is said.
+ * Send more than a receiver keeps, in both directions. A rank that begins to
+ * receive has to send GO, while its own messages still fill the queue to the
+ * same peer.
  */
 static void flood(struct bcl_adi *adi)
 {
 	static const uint8_t bytes[LENGTH];
-	static uint8_t in[LENGTH]; /* the same from all */
+	static uint8_t in[LENGTH]; /* all ranks receive the same bytes */
 	struct bcl_adi_request *sends[2 * FLOOD];
 	const unsigned ranks = bcl_adi_size(adi), me = bcl_adi_rank(adi);
 	const int sides[] = { (int)((me + 1) % ranks),
 			      (int)((me + ranks - 1) % ranks) };
 	unsigned i;
 
-	/* no two alike, else bcl-check takes one for another */
+	/* each message has its own tag, else bcl-check confuses messages */
 	for (i = 0; i < 2 * FLOOD; i++)
 		need_equal(bcl_adi_isend(adi, bytes, LENGTH, sides[i % 2],
 					 (int)i, FLOODING, &sends[i]),
@@ -72,7 +73,7 @@ static void flood(struct bcl_adi *adi)
 	need_equal(bcl_adi_waitall(adi, sends, 2 * FLOOD, NULL), BCL_OK);
 }
 
-/* All ranks have come here. */
+/* Wait until all ranks have come here. */
 static void meet(struct bcl_adi *adi)
 {
 	struct bcl_adi_request *request[2 * CLUSTER_RANKS];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A storm: traffic, and whatever can befall it; a seed decides all of it. When
- * it is over the weather is fine again, and all that was asked must end.
- * crew.c is the program for every kind of storm.
+ * A storm is traffic under faults of many kinds; a seed decides everything. At
+ * the end of a storm the faults stop, and then every request must end. crew.c
+ * has main() for all kinds of storms.
  */
 #ifndef BCL_TESTS_STORM_H
 #define BCL_TESTS_STORM_H
@@ -14,24 +14,28 @@ enum {
 	STORM_COUNTS = 16,
 };
 
-/* What storms of this kind count, so that nobody takes a lull for a storm. */
+/* The names of the counters of this kind of storm. crew.c fails if a counter
+ * stays 0 in many storms: a lull is no storm. */
 extern const char *const storm_counts[];
 extern const unsigned storm_ncounts;
-/* How many there are, unless told: some times as many in the long tier. */
+/* The number of seeds without an option; the long tier runs several times as
+ * many. */
 extern const unsigned storm_seeds;
 
 struct storm_log {
 	unsigned long count[STORM_COUNTS];
 };
 
-/* Told: what breaks a rule is not looked into. */
+/* Option --quick: after a failure do not look for the fewest faults. */
 extern bool storm_quick;
-/* What befalls, instead of what chance writes: a file. NULL: chance does. */
+/* Option --faults: a file with the script of faults. NULL: chance draws the
+ * faults. */
 extern const char *storm_script;
-/* The program, by its whole path. */
+/* The absolute path of the program. */
 extern const char *storm_program;
 
-/* Adds to *log. Ends the process with 1, saying why, if a rule was broken. */
+/* Runs the storm of a seed and adds to *log. If the storm breaks a rule, prints
+ * the reason and ends the process with status 1. */
 void storm(uint64_t seed, struct storm_log *log);
 
 #endif

@@ -41,7 +41,7 @@ static bool is_up(const struct stream *stream, unsigned to)
 	return info.state == BCL_PEER_UP;
 }
 
-/* Its address is that of any port. */
+/* The address that a rank publishes serves for all of its ports. */
 static void meet(struct stream *stream, unsigned to)
 {
 	uint8_t address[BCL_ADDRESS_MAX];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Storms over collectives: the ranks of a job do operations that chance draws,
- * by algorithms that it draws, and check what comes of them, while frames are
- * harmed, links are cut for a time, and nodes are slow or do nothing.
+ * Storms over collectives: the ranks of a job run random operations with random
+ * algorithms and check the results. Meanwhile frames are harmed, links are cut
+ * for a time, and nodes are slow or do nothing.
  */
 #include "cluster.h"
 #include "collectives/team.h"
@@ -17,7 +17,7 @@ enum {
 const unsigned storm_seeds = 100;
 const unsigned storm_ncounts = CLUSTER_STALLED + 1;
 
-static uint64_t drawn; /* for the job that runs */
+static uint64_t drawn; /* the seed of the current job */
 
 static void begin(struct sim_job *job, unsigned ranks, uint64_t seed)
 {
@@ -26,8 +26,9 @@ static void begin(struct sim_job *job, unsigned ranks, uint64_t seed)
 	drawn = seed;
 }
 
-/* For every other operation an algorithm, whatever the library would choose;
- * one that the job cannot use leaves it the choice. All ranks draw the same. */
+/* Force a random algorithm for half of the operations, on average. Where the
+ * job cannot use the algorithm, the library chooses. All ranks draw the same
+ * algorithms. */
 static void force(struct bcl_team *team)
 {
 	const struct bcl_algorithm *algorithm;

@@ -11,10 +11,11 @@
 #include "tests/unit/need.h"
 
 enum {
-	SECONDS = 30, /* of the processor; a run takes less than one */
+	SECONDS = 30, /* of processor time; a run takes less than 1 s */
 };
 
-/* What breaks a rule does not come back, nor what never ends. */
+/* Run the storm in a child process. A storm that breaks a rule ends the child,
+ * and a limit on processor time ends a child that runs forever. */
 static bool fails(void *arg, const void *faults, size_t n)
 {
 	struct trial *trial = arg;
@@ -41,7 +42,8 @@ static bool fails(void *arg, const void *faults, size_t n)
 	return status;
 }
 
-/* The fewest faults that suffice, as a script, and what comes of them. */
+/* Find the fewest faults with which the storm fails, print the faults, run the
+ * storm with them once more, and write them to a script. */
 static void explain(struct trial *trial)
 {
 	const unsigned long long seed = trial->seed;
@@ -49,7 +51,7 @@ static void explain(struct trial *trial)
 	char script[32], *path;
 	FILE *out;
 
-	/* Looking for them may take long. */
+	/* The search may take long. */
 	fprintf(stderr,
 		"%s --seed %llu fails; are there faults that it does not "
 		"take?\n",

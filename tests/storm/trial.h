@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A storm and what befalls in it, a list of faults. If it fails the fewest of
- * them that suffice are looked for, told and left as a script, with which it
- * can be run again: PROGRAM --seed SEED --faults storm-SEED.faults
+ * A trial runs a storm with a list of faults, in a process of its own. If the
+ * storm fails, the trial looks for the fewest faults with which the storm still
+ * fails, prints these faults and writes a script of them. The script repeats
+ * the storm: PROGRAM --seed SEED --faults storm-SEED.faults
  */
 #ifndef BCL_TESTS_TRIAL_H
 #define BCL_TESTS_TRIAL_H
@@ -13,21 +14,23 @@
 
 struct trial {
 	uint64_t seed;
-	struct storm_log *log; /* shared with the processes of runs */
-	void *faults;
+	struct storm_log *log; /* in memory shared with the child processes */
+	void *faults;	       /* an array of n items of `size` bytes */
 	size_t n, size;
 	void *arg;
-	/* In a process of its own: ends it if a rule is broken. */
+	/* Runs the storm. Called in a child process, and ends the process if a
+	 * rule is broken. */
 	void (*run)(const struct trial *trial, const void *faults, size_t n);
-	/* Such a process has ended, as waitpid() says; NULL: who cares. */
+	/* A child process has failed, with this status of waitpid(). May be
+	 * NULL. */
 	void (*failed)(const struct trial *trial, int status);
 	void (*print)(const void *faults, size_t n, FILE *to);
-	bool traces; /* it leaves storm-SEED.pcapng ... */
-	bool last;   /* ... in this run */
+	bool traces; /* the last run leaves storm-SEED.pcapng */
+	bool last;   /* this is the last run */
 	bool silent;
 };
 
-/* Ends this process if it fails. */
+/* Ends the calling process with status 1 if the storm fails. */
 void trial(struct trial *trial);
 
 #endif

@@ -6,7 +6,7 @@
 #include "sim/random.h"
 
 enum {
-	LATE = 20 * 1000 * 1000, /* ns: a rail is given up, perhaps */
+	LATE = 20 * 1000 * 1000, /* ns: a card may give up the rail */
 };
 
 #define FIELD(member) SIM_FIELD(struct weather, member)
@@ -44,7 +44,7 @@ static const struct sim_field frames_fields[] = {
 static const struct {
 	const char *name;
 	const struct sim_field *fields;
-	unsigned weight; /* to chance */
+	unsigned weight; /* in draws */
 } kinds[] = {
 	[WEATHER_KILL] = { "kill", card_fields, 1 },
 	[WEATHER_REVIVE] = { "revive", card_fields, 3 },

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What befalls cards in a storm, step by step: as chance writes it, or as a
- * script says. A line of one is a word and the fields that it needs, like
+ * The weather: changes that befall the cards in a storm, step by step. Chance
+ * draws the changes, or a script lists them. A line of a script has the name of
+ * a kind and the fields that this kind needs, for example
  * "link step=17 card=0 to=1 rail=1".
  */
 #ifndef BCL_TESTS_WEATHER_H
@@ -16,10 +17,10 @@ enum weather_kind {
 	WEATHER_REVIVE,
 	WEATHER_UNLINK,
 	WEATHER_LINK,
-	WEATHER_PORT,	 /* its second one closes, or opens */
-	WEATHER_ISOLATE, /* or takes back */
+	WEATHER_PORT,	 /* port 2 of the card closes, or opens */
+	WEATHER_ISOLATE, /* the card isolates a node, or takes it back */
 	WEATHER_MOVE,
-	WEATHER_FRAMES, /* what befalls them from now on */
+	WEATHER_FRAMES, /* probabilities of faults of frames, from now on */
 	WEATHER_KINDS
 };
 
@@ -27,13 +28,13 @@ struct weather {
 	enum weather_kind kind;
 	uint32_t step;
 	uint32_t card, to, rail;
-	uint32_t back; /* ISOLATE: taken back at once */
-	/* FRAMES: per mille; ns that those of the rail are late, at most */
+	uint32_t back; /* ISOLATE: the card takes the node back at once */
+	/* FRAMES: per mille; `late`: ns of additional delay on the rail */
 	uint32_t drop, duplicate, reorder, corrupt, busy;
 	uint64_t late;
 };
 
-/* What a storm consists of, and whom chance lets it befall. */
+/* The size of the storm, and the cards that the next change befalls. */
 struct weather_place {
 	uint32_t card, to, cards, rails;
 };
@@ -41,7 +42,8 @@ struct weather_place {
 void weather_draw(struct weather *weather, uint64_t *random,
 		  const struct weather_place *place);
 void weather_print(const struct weather *weather, FILE *to);
-/* One for each line, at most `most`; *n: how many. False: *error says why. */
+/* Reads a change per line, at most `most` of them; *n is their number. Returns
+ * false on an error: *error holds the reason. */
 bool weather_read(struct weather *weather, size_t most, size_t *n,
 		  const struct weather_place *place, const char *name, FILE *in,
 		  char error[SIM_ERROR_SIZE]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the code under test could call, and never does unless the test has a
- * function of that name. */
+/* Functions that the code under test never calls, unless the test defines the
+ * function. */
 #include "tests/weak/weak.h"
 
 #define ABSENT(function)                                                \

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the compiler calls at each access to memory (-fsanitize=thread), and
- * what it is told to call for memcpy() and its like.
+ * The functions that compiled code calls at each access to memory
+ * (-fsanitize=thread), and in place of memcpy() and the like.
  *
- * Memory is divided into granules of 8 bytes. A byte belongs to a word, if an
- * atomic access to it has been seen, or is plain: then the last accesses to it
- * are remembered, to find data races. A plain access to a word is an event of
- * the graph like others. An exploration begins again when a word is found
- * where there were plain accesses before.
+ * Memory is divided into granules of 8 bytes. A byte belongs to a word if an
+ * atomic access to the byte was seen. All other bytes are plain; the checker
+ * remembers the last accesses to a plain byte to find data races. A plain
+ * access to a word is an event of the graph. When an atomic access finds a word
+ * in plain memory that was accessed before, the exploration begins again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ enum {
 
 struct touch {
 	const void *where;
-	uint8_t time; /* events of the thread before it, and one; 0: none */
+	uint8_t time; /* 1 + events of the thread before; 0: none */
 };
 
 struct cell {
@@ -35,7 +35,7 @@ struct cell {
 
 struct granule {
 	uintptr_t number; /* 0: free */
-	uint64_t run;	  /* the cells are about this run */
+	uint64_t run;	  /* the run of the accesses in `cells` */
 	bool touched;	  /* by a plain access, ever */
 	struct cell cells[GRANULE];
 };
@@ -218,7 +218,7 @@ static void plainly(const volatile void *memory, size_t size, bool write,
 	}
 }
 
-/* ---- the compiler's calls ---- */
+/* ---- calls in compiled code ---- */
 
 #define WHERE __builtin_return_address(0)
 
@@ -371,7 +371,7 @@ void __tsan_func_exit(void)
 {
 }
 
-/* ---- what the code under test calls instead of the library's ---- */
+/* ---- calls in place of those to the C library ---- */
 
 void *weak_memcpy(void *to, const void *from, size_t n);
 void *weak_memcpy(void *to, const void *from, size_t n)

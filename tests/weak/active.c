@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairs that are not polled, and senders that ask for it: shm/watch.c. */
+/* Silent pairs, and senders that ask the receiver to poll: shm/watch.c. */
 #include "tests/weak/ports.h"
 #include "transport/internal.h"
 
@@ -50,7 +50,7 @@ static void send_second(void)
 	send(2);
 }
 
-/* A pass in which all are asked; many ask the polled pairs alone. */
+/* A pass that looks everywhere. Many passes look only at the polled pairs. */
 static bool poll_all(struct bcl_event *event)
 {
 	port->network.empty = 1;
@@ -81,8 +81,9 @@ static void sleep_and_receive(void)
 	weak_until(poll_all(&event));
 }
 
-/* The sender may have looked before it became silent, without a fence: then
- * it is looked at again after a while. */
+/* The sender may have looked at the attention word before its pair became
+ * silent, without a fence. The receiver looks at the silent pair again after a
+ * while. */
 static void become_silent_and_receive(void)
 {
 	struct bcl_event event = { .length = 0 };

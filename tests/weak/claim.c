@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A large message that both sides copy: shm/claim.h, as offer.c and pull.c use
- * it, and fed.c and bounce.c. Messages take the real way, by the pair.
+ * A large message that both sides copy: shm/claim.h, as used by offer.c,
+ * pull.c, fed.c and bounce.c. Messages really go through the pair.
  */
 #include <string.h>
 
@@ -10,19 +10,19 @@
 #include "transport/shm/message.h"
 
 enum {
-	PAGE = BCL_JOIN_PAGE, /* one chunk; only its first word is looked at */
+	PAGE = BCL_JOIN_PAGE, /* bytes of a chunk; only the first word counts */
 	CHUNKS = 4,
-	TOKEN = 1, /* type of the message that takes one */
+	TOKEN = 1, /* type of the message with a token */
 };
 
-/* What is offered, and where it goes. */
+/* The memory that the sender offers and the memory that the data go to. */
 static _Alignas(8) uint8_t offered[CHUNKS * PAGE], pulled[CHUNKS * PAGE];
-static struct bcl_event last[2]; /* by side: the event pushed last */
+static struct bcl_event last[2]; /* the event pushed last, by side */
 static unsigned events[2], chunks;
 static uint64_t unreadable;  /* the address of a chunk; 0: none */
-static bool fed, taken_over; /* by the bounce area; and the receiver reads */
+static bool fed, taken_over; /* by the bounce area; the receiver reads, too */
 
-/* ---- memory of another process, which here is the same ---- */
+/* ---- memory of the other process: here of the same process ---- */
 
 enum bcl_status bcl_attach_read(const struct bcl_env *env, pid_t pid,
 				void *local, uint64_t remote, size_t length)
@@ -122,7 +122,7 @@ static unsigned steps_of(unsigned side)
 	return events[side] + t->pulls[0].mine + t->filled + t->drained;
 }
 
-/* A turn of the port. True: something was done in it. */
+/* A turn of the port. Returns true if the turn made progress. */
 static bool turn(unsigned side)
 {
 	struct bcl_connection *c = &sides[side].connection[0];
@@ -137,14 +137,14 @@ static bool turn(unsigned side)
 	return steps_of(side) != before;
 }
 
-/* Until so many events. */
+/* Make progress until the side has `n` events. */
 static void serve(unsigned side, unsigned n)
 {
 	while (events[side] < n)
 		weak_until(turn(side));
 }
 
-/* ---- who offers ---- */
+/* ---- the side that offers ---- */
 
 static void offer(struct bcl_token *token)
 {
@@ -162,12 +162,13 @@ static void offer_once(void)
 	offer(&token);
 	serve(0, 1);
 	weak_assert(last[0].kind == BCL_EVENT_READ);
-	/* it is the user's again */
+	/* the memory is the user's again */
 	for (unsigned i = 0; i < chunks; i++)
 		*word_of(offered, i) = 0;
 }
 
-/* Taken back, if not yet begun; then the place is used for another. */
+/* Withdraw the offer if the pull has not begun, and use the place for another
+ * offer. */
 static void withdraw(void)
 {
 	struct bcl_connection *c = &sides[0].connection[0];
@@ -184,9 +185,9 @@ static void withdraw(void)
 	weak_assert(last[0].kind == BCL_EVENT_READ);
 }
 
-/* ---- who pulls ---- */
+/* ---- the side that pulls ---- */
 
-/* Pull what the next message names. */
+/* Pull the offer that the next message names. */
 static void pull(void)
 {
 	struct bcl_connection *c = &sides[1].connection[0];
@@ -211,7 +212,7 @@ static void expect(unsigned more)
 		    last[1].status == BCL_OK);
 	for (unsigned i = 0; i < chunks; i++) {
 		weak_assert(*word_of(pulled, i) == i + 1 + more);
-		*word_of(pulled, i) = 0; /* the user's again */
+		*word_of(pulled, i) = 0; /* the memory is the user's again */
 	}
 }
 
@@ -226,7 +227,7 @@ static void pull_in_vain(void)
 {
 	pull();
 	serve(1, 1);
-	/* unless the other side has copied what this cannot read */
+	/* OK if the sender has copied the unreadable chunk */
 	weak_assert(last[1].status == BCL_OK ||
 		    last[1].status == BCL_ERR_MEMORY);
 	for (unsigned i = 0; i < chunks; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The card writes completions and messages, their port reads them and gives
+ * The card writes completions and messages. The port reads both and gives
  * blocks back, or sleeps: nicfw/port.h, card/queues.h.
  */
 #include <string.h>
@@ -13,7 +13,7 @@
 enum {
 	ENTRIES = 2, /* of each queue, and blocks */
 	SHIFT = 1,
-	MESSAGES = 5, /* two laps, and one */
+	MESSAGES = 5, /* two laps, and one message */
 };
 
 /* The card's. */
@@ -142,7 +142,7 @@ static void set_up(void)
 	port.context = &context;
 }
 
-/* The card's lock is left to the port. */
+/* The bias of the card's lock is for the port. */
 static void set_up_biased(void)
 {
 	set_up();
@@ -193,7 +193,7 @@ static void receive_all(void)
 	}
 }
 
-/* What has been sent is told before what answers it. */
+/* The port sees the end of a send before the answer to the message. */
 static void send_and_answer(void)
 {
 	for (unsigned i = 0; i < ENTRIES; i++) {

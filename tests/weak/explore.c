@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All executions of a test. Threads are fibers. A graph is run from the start,
- * each read getting the value that the graph says, and then grows (grow.h) by
- * what the threads do next, until all have ended or wait; then comes the next
- * of the graphs that were left aside.
+ * All executions of a test. Threads are fibers. A run replays a graph from the
+ * start: each read gets the value that the graph says. Then the graph grows
+ * (grow.h) by the next events of the threads, until all threads have ended or
+ * wait. The next run takes a graph that was left aside.
  *
- * Plain memory needs no choices: without a data race there is one value to be
- * read, and a data race ends the search.
+ * Plain memory needs no choices: without a data race a plain read has only one
+ * possible value, and a data race ends the search.
  */
 #include "tests/weak/explore.h"
 
@@ -25,8 +25,8 @@ enum {
 
 enum state {
 	READY,	 /* to be resumed */
-	WAITING, /* for the write that it reads to be done in this run */
-	ASKING,	 /* to do what the graph does not have yet */
+	WAITING, /* until this run does the write that the thread reads */
+	ASKING,	 /* for an event that the graph does not have yet */
 	BLOCKED, /* weak_block() */
 	ENDED,
 };
@@ -40,8 +40,8 @@ struct thread {
 	int awaited;
 	struct graph_request request;
 	unsigned next;	  /* index of its next event */
-	unsigned reads;	  /* so far, atomic; and of these */
-	unsigned tried;	  /* in vain, when it is BLOCKED */
+	unsigned reads;	  /* atomic reads so far */
+	unsigned tried;	  /* reads of the attempt in vain, if BLOCKED */
 	unsigned unknown; /* plain writes whose value is not known yet */
 	int16_t unknowns[GRAPH_WORDS];
 };
@@ -53,9 +53,9 @@ static struct {
 	struct thread threads[WEAK_THREADS];
 	struct thread *current; /* NULL: not in a thread */
 	struct graph graph;
-	bool done[GRAPH_EVENTS];	   /* in this run */
-	uint16_t when[GRAPH_EVENTS], time; /* and in which order */
-	bool again; /* another word is atomic: all from the beginning */
+	bool done[GRAPH_EVENTS];	   /* events done in this run, */
+	uint16_t when[GRAPH_EVENTS], time; /* and the order */
+	bool again;			   /* a new atomic word: begin again */
 	uint64_t run;
 } world;
 
@@ -98,7 +98,7 @@ void explore_settle(void)
 	}
 }
 
-/* Two accesses to a word, one of them plain, must not be at the same time. */
+/* Two accesses to a word, a plain access among them, must not be concurrent. */
 static void check_race(const struct graph_event *event)
 {
 	unsigned word = event->request.word;
@@ -268,7 +268,8 @@ static bool stopped(void)
 	return world.result.failed || world.again;
 }
 
-/* As far as the graph goes. The thread that goes on; NULL: none. */
+/* Run the threads as far as the graph goes. Returns a thread that goes on with
+ * a new event, or NULL. */
 static struct thread *replay(void)
 {
 	bool progress = true;
@@ -296,7 +297,7 @@ static struct thread *replay(void)
 	return NULL;
 }
 
-/* Another thread has written what this one has not read. */
+/* Another thread has written a newer value than the read has taken. */
 static bool is_stale(const struct graph_event *read)
 {
 	const struct graph *graph = &world.graph;
@@ -312,7 +313,8 @@ static bool is_stale(const struct graph_event *read)
 	return false;
 }
 
-/* It waits although all that it looks at is as new as it will ever be. */
+/* True if the thread waits although the values that the thread reads are as new
+ * as they will ever be. */
 static bool waits_for_ever(const struct thread *thread)
 {
 	const struct graph *graph = &world.graph;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the checker share: explore.c, access.c, trace.c. */
+/* Functions between the parts of the checker: explore.c, access.c, trace.c. */
 #ifndef WEAK_EXPLORE_H
 #define WEAK_EXPLORE_H
 
@@ -7,30 +7,35 @@
 
 /* ---- explore.c, for access.c ---- */
 
-/* The thread that runs, or -1: set_up() or check(), outside the model. */
+/* The thread that runs; -1 in set_up() and check(), which are outside the
+ * model. */
 int explore_thread(void);
-/* What it does next; the value that it reads. */
+/* Carries out the next event of the thread. Returns the value read. */
 uint64_t explore_step(const struct graph_request *request);
-/* The thread is here again: plain writes that it had announced are done. */
+/* The thread has come back to the checker, so the plain writes that the thread
+ * announced are done. Takes the written values into the graph. */
 void explore_settle(void);
-/* What happens before the thread's next event, and its index. */
+/* The events that happen before the thread's next event; the index of the next
+ * event. */
 const struct graph_clock *explore_clock(void);
 unsigned explore_next(void);
-/* Number of the run. */
+/* The number of the run. */
 uint64_t explore_run(void);
-/* A word was found to be atomic that had been taken for plain memory. */
+/* Memory that was taken for plain memory is an atomic word: the exploration
+ * begins again. */
 void explore_again(void);
-/* Of the thread that runs at one place with another at another. */
+/* A data race of the thread that runs, at `where` in the code, with the thread
+ * `thread`, at `other`. */
 void explore_race(const void *where, const void *other, unsigned thread);
 
 /* ---- access.c ---- */
 
-/* All that is known of memory; for the next test. */
+/* Forgets all memory, before the next test. */
 void explore_forget(void);
 
 /* ---- trace.c ---- */
 
-/* The events that were done, in that order. */
+/* Prints the events that were done, in the order of `when`. */
 void explore_trace(const struct weak_test *test, const struct graph *graph,
 		   const bool *done, const uint16_t *when);
 void explore_print_place(const void *where);

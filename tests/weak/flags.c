@@ -8,12 +8,12 @@
 
 enum {
 	MEMBERS = 3,
-	ROUNDS = 4, /* each of the two places of a member twice */
+	ROUNDS = 4, /* a member uses each of its two places twice */
 	SHORT = 8,  /* bytes, in the flag line or in a slot */
 	CHUNK = 128,
-	HALF = 64,  /* in halves of chunks */
-	LONG = 72,  /* in whole ones */
-	HALVES = 5, /* rounds: the first half once more */
+	HALF = 64,  /* bytes, in halves of chunks */
+	LONG = 72,  /* bytes, in whole chunks */
+	HALVES = 5, /* rounds: the first half is used twice */
 	SEGMENT = 1 << 17,
 };
 
@@ -43,7 +43,7 @@ static void set_up_three(void)
 	set_up(3);
 }
 
-/* A first look in vain may tell others what they wait for. */
+/* A first call in vain may set a flag for which other members wait. */
 static void finish(unsigned me, struct bcl_node_op *op)
 {
 	if (!bcl_node_advance(&nodes[me], op, 0))
@@ -144,7 +144,7 @@ static void half_broadcasts(unsigned me)
 	broadcasts(me, HALVES, HALF);
 }
 
-/* What is next in the same chunk may lie in its other half. */
+/* The next data of the same chunk may lie in the other half. */
 static void whole_then_half(unsigned me)
 {
 	broadcast(me, 0, 0, LONG);
@@ -184,7 +184,8 @@ static void long_allgathers(unsigned me)
 		allgather(me, round, LONG);
 }
 
-/* Who writes twice on end hears of the first of them from nobody else. */
+/* A member writes in two phases in a row, and hears nothing about the first
+ * phase from any other member. */
 static void turns(unsigned me)
 {
 	allgather(me, 0, LONG);
@@ -193,7 +194,7 @@ static void turns(unsigned me)
 	allgather(me, 3, LONG);
 }
 
-/* A root runs ahead of who is to write next, who hears of it late. */
+/* A root runs ahead of the next writer, and the writer hears of that late. */
 static void mixture(unsigned me)
 {
 	broadcast(me, 0, 0, SHORT);
@@ -202,7 +203,7 @@ static void mixture(unsigned me)
 	broadcast(me, 1, 3, LONG);
 }
 
-/* Two that were silent in the second phase wait for each other. */
+/* Two members that were silent in the second phase wait for each other. */
 static void silence(unsigned me)
 {
 	gather(me, 2, 0, LONG);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that a peer copies to and from by attach, while its owner takes it
+ * A peer copies to and from memory by attach, while the owner takes the memory
  * back: shm/grant.c, remote.c, access.c.
  */
 #include <string.h>
@@ -13,10 +13,10 @@
 enum {
 	OWNER,
 	USER,
-	WORDS = 2, /* a piece each */
-	FIRST = 5, /* what is there at first, then what is put */
-	PUT = 7,
-	AFTER = 9, /* the owner's, when it has its memory back */
+	WORDS = 2, /* a word is a piece */
+	FIRST = 5, /* the value at first */
+	PUT = 7,   /* the value that the user puts */
+	AFTER = 9, /* the owner's value, once the memory is back */
 };
 
 static uint64_t words[WORDS], buffer[WORDS];
@@ -26,7 +26,7 @@ static struct bcl_greeting answer;
 static _Atomic uint32_t answered;
 static struct bcl_event ended; /* the user's access */
 
-/* ---- what the code calls ---- */
+/* ---- functions that the code under test calls ---- */
 
 struct bcl_process bcl_process;
 
@@ -45,7 +45,7 @@ struct bcl_greeting bcl_greeting_make(const struct bcl_connection *c,
 	return (struct bcl_greeting){ .kind = kind };
 }
 
-/* The socket. */
+/* In place of the socket. */
 bool bcl_greeting_send(const struct bcl_connection *c,
 		       const struct bcl_greeting *greeting, const int *fds,
 		       unsigned nfds)
@@ -144,7 +144,7 @@ static void grant_and_release(void)
 	release();
 }
 
-/* ---- the user: its helper, its owner ---- */
+/* ---- the user: its helper, the owner of its port ---- */
 
 static void help(void)
 {

@@ -77,7 +77,8 @@ static bool releases(unsigned order)
 	return order == __ATOMIC_RELEASE || order >= __ATOMIC_ACQ_REL;
 }
 
-/* From the event before in the thread, and from what is read. */
+/* Derive the clocks from the previous event of the thread and from the write
+ * that is read. */
 static void set_clocks(const struct graph *graph, struct graph_event *event)
 {
 	static const struct graph_event first;

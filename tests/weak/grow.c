@@ -41,8 +41,8 @@ bool grow_next(struct graph *graph)
 	return true;
 }
 
-/* Is what was added first anyway: the newest of what was there before, or
- * what `write` depends on? */
+/* True if the event took the choice that is tried first: the newest among the
+ * earlier events and the events on which `write` depends. */
 static bool is_newest(const struct graph *graph, unsigned number,
 		      const struct graph_event *write)
 {
@@ -76,7 +76,7 @@ static bool may_write_at(const struct graph *graph,
 	for (unsigned i = 0; i < graph->n; i++) {
 		const struct graph_event *other = &graph->events[i];
 
-		/* between a read-modify-write and what it read */
+		/* not between a read-modify-write and the write read */
 		if (other != event && other->reads && other->writes &&
 		    other->place == place &&
 		    graph_is_on(other, event->request.word))
@@ -86,7 +86,8 @@ static bool may_write_at(const struct graph *graph,
 				    event->request.word);
 }
 
-/* The read, which takes its value from the write, in each consistent way. */
+/* The last event of the graph is a write. Let the read take its value from the
+ * write, in each consistent way, and leave these graphs aside. */
 static void push_redirected(struct graph *graph, unsigned read)
 {
 	const struct graph_event *reader = &graph->events[read];
@@ -121,7 +122,7 @@ static void push_redirected(struct graph *graph, unsigned read)
 	}
 }
 
-/* The last event writes: who was there already may read it. */
+/* The last event writes: earlier reads may take their value from it. */
 static void redirect_reads(const struct graph *graph)
 {
 	static struct graph copy;
@@ -149,7 +150,7 @@ static void redirect_reads(const struct graph *graph)
 		copy.n = graph->n;
 		memcpy(copy.events, graph->events,
 		       graph->n * sizeof(struct graph_event));
-		/* it is no write until it is known what it reads */
+		/* the read does not write until its value is known */
 		graph_unplace(&copy, &copy.events[read]);
 		copy.events[read].writes = false;
 		graph_restrict(&copy, keep);
@@ -178,7 +179,7 @@ static void add_write(struct graph *graph, unsigned thread,
 	graph_place(graph, event, last);
 }
 
-/* Read from this write. True: consistent. */
+/* Add a read from the write `from`. Returns true if consistent. */
 static bool add_read_from(struct graph *graph, unsigned thread,
 			  const struct graph_request *request, int from)
 {

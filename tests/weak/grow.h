@@ -2,27 +2,28 @@
 /*
  * All consistent graphs, each once: the algorithm TruSt (Kokologiannakis et
  * al., "Truly stateless, optimal dynamic partial order reduction", 2022). A
- * graph grows by what one thread does next:
+ * graph grows by the next event of a thread:
  *
- *  a read   takes its value from each write that is consistent
- *  a write  takes each place in modification order that is consistent; and
- *	     each read that it does not depend on may take its value from it.
- *	     What was added after that read, and the write does not depend on,
- *	     is dropped and done again; only if it is what would be done first
- *	     anyway, so that no graph is made twice.
+ *  a read   takes its value from each consistent write in turn
+ *  a write  takes each consistent place in modification order. Also, each
+ *	     earlier read on which the write does not depend may take its value
+ *	     from the write. Then the events after the read are dropped and done
+ *	     again, except the events on which the write depends. The algorithm
+ *	     does this only if the dropped events took the choice that is tried
+ *	     first anyway: no graph is made twice.
  */
 #ifndef WEAK_GROW_H
 #define WEAK_GROW_H
 
 #include "tests/weak/graph.h"
 
-/* Add what a thread asks for, its event `index`, in the way that is tried
- * first, and leave the graphs aside that all other ways make. False: the first
- * is not consistent. */
+/* Add the event with number `index` of a thread, in the way that is tried
+ * first. Leave the graphs of all other ways aside. Returns false if the first
+ * way is not consistent. */
 bool grow_graph(struct graph *graph, unsigned thread, unsigned index,
 		const struct graph_request *request);
 
-/* Go on with one of those left aside. False: there are none. */
+/* Go on with a graph that was left aside. Returns false if there is none. */
 bool grow_next(struct graph *graph);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The checker against what is known: for each program the outcomes that the
- * model allows, all of them and no others, and in how many executions. An
- * outcome is what r[0], r[1]... hold at the end, a digit each.
+ * The checker against known results. For each program the table has exactly the
+ * outcomes that the model allows, and the number of executions. An outcome
+ * consists of the values of r[0], r[1]... at the end, a digit each.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ struct litmus {
 	struct weak_test test;
 	unsigned registers;
 	unsigned executions;
-	const char *outcomes; /* in order; NULL: it must fail */
+	const char *outcomes; /* in order; NULL: the program must fail */
 };
 
 static _Atomic int x, y;
@@ -41,7 +41,7 @@ static void check(void)
 	seen[((r[0] * 10 + r[1]) * 10 + r[2]) * 10 + r[3]] = true;
 }
 
-/* What the words hold at the end is the outcome. */
+/* The final values of the words are the outcome. */
 static void check_words(void)
 {
 	r[0] = atomic_load(&x);
@@ -176,7 +176,7 @@ static const struct litmus all[] = {
 , TEST("MP, fence and acquire", mp_rel_fence, read_acq), 2, 3, "00 01 11"
 }
 ,
-	/* not in C11: there the second store continues the release sequence */
+	/* not in C11, where the second store continues the release sequence */
 	TEST("MP, relaxed store after", mp_twice, read_acq), 2, 5,
 	"00 01 11 20 21"
 }
@@ -226,7 +226,7 @@ static const struct litmus all[] = {
 }
 ,
 
-	/* in C11 also 11 */
+	/* C11 also allows 11 */
 	TEST("LB", lb0, lb1), 2, 3, "00 01 10"
 }
 ,
@@ -307,7 +307,7 @@ static const struct litmus all[] = {
 }
 ;
 
-/* What was seen, as the table has it. */
+/* List the outcomes seen, in the format of the table. */
 static void list(unsigned registers, char *to, size_t room)
 {
 	unsigned outcome, unused = 1, i;

@@ -6,8 +6,8 @@
 enum {
 	LONG = BCL_MESSAGE_MAX, /* 69 slots, about a quarter of the ring */
 	QUARTER = 64 * BCL_SLOT_SIZE - BCL_SLOT_HEAD,
-	LAPS = 8, /* messages that make two laps */
-	/* bytes: in the line; with the end, with the whole line beside it */
+	LAPS = 8, /* messages in two laps */
+	/* bytes: in the line alone; with part, with all of the line beside */
 	TINY = 8,
 	SHORT = 24,
 	LINE = BCL_SLOT_PAYLOAD,
@@ -48,8 +48,8 @@ static void take(unsigned side, uint64_t number, size_t length)
 }
 
 /*
- * Where another message begins, in the next lap, a long one has what looks
- * like that message's header.
+ * A long message contains words that look like headers, each at a place where
+ * another message may begin in the next lap.
  */
 static uint64_t *header_in(void *payload, unsigned slot)
 {
@@ -106,7 +106,7 @@ static void receive_quarters(void)
 		receive_long(1, i, QUARTER);
 }
 
-/* By the line, by the ring as the line is full. */
+/* By the line; by the ring while the line is full. */
 static void send_some(void)
 {
 	send(0, 1, TINY);
@@ -123,7 +123,8 @@ static void receive_some(void)
 	receive(1, 4, TINY);
 }
 
-/* The first by the line, those behind it in a row where they lie. */
+/* The first message comes by the line. The next messages are taken in a row
+ * where they lie. */
 static void receive_row(void)
 {
 	static const size_t lengths[] = { LINE, SHORT, TINY };
@@ -133,7 +134,7 @@ static void receive_row(void)
 		take(1, i + 2, lengths[i]);
 }
 
-/* The line is used again, then the one beside it, too, by half and whole. */
+/* Messages use the line alone, then also half, then all of the line beside. */
 static size_t line_length(uint64_t i)
 {
 	static const uint8_t lengths[] = { TINY, SHORT, LINE };
@@ -159,7 +160,7 @@ static void pong(void)
 	weak_assert(pair[1].sent_half == 3);
 }
 
-/* At the same time, so that acknowledgements cross messages. */
+/* Both sides send at the same time: acknowledgements cross messages. */
 static void talk(unsigned side)
 {
 	send(side, 1, LINE);
@@ -180,7 +181,7 @@ static void talk_second(void)
 	talk(1);
 }
 
-/* Whether the first answer has come decides which way the next one goes. */
+/* The way of the next message depends on whether the first answer has come. */
 static void glance(unsigned side)
 {
 	struct bcl_event event = { .length = 0 };

@@ -16,7 +16,7 @@ enum {
 
 static struct bcl_pair pair[2];
 
-/* Anew for each execution. */
+/* Call before each execution. */
 static void pair_set_up(void)
 {
 	static const struct bcl_env env = { .shm_host = &bcl_shm_linux };

@@ -11,7 +11,7 @@
 
 enum {
 	SLOTS = BCL_SEGMENT_SLOTS_MIN,
-	MEMORY = 1 << 17, /* bytes, for all */
+	MEMORY = 1 << 17, /* bytes, for all sides */
 };
 
 struct side sides[SIDES];
@@ -25,7 +25,7 @@ static uint64_t now(void *world)
 	return 1;
 }
 
-/* The same in each execution. */
+/* The same value in each execution. */
 static uint64_t draw(void *world)
 {
 	(void)world;
@@ -58,7 +58,7 @@ static void barrier(void *world)
 	weak_heavy_fence();
 }
 
-/* For set_up(): what it has made is gone at the next. */
+/* Memory for set_up(), valid until the next set_up(). */
 static _Alignas(64) uint8_t memory[MEMORY];
 static size_t used;
 
@@ -80,7 +80,7 @@ static void release(void *world, void *here, size_t size)
 	(void)size;
 }
 
-/* Who yields waits for what it has read last. */
+/* A thread that yields waits for a new value of its last read. */
 static void yield(void *world)
 {
 	(void)world;
@@ -101,7 +101,7 @@ static const struct bcl_env env = {
 	.shm_host = &bcl_shm_linux,
 };
 
-/* ---- what else a port does, of which nothing is due ---- */
+/* ---- other work of a port: nothing is due ---- */
 
 void bcl_shm_service(struct bcl_port *port, uint64_t time)
 {
@@ -127,7 +127,7 @@ bool bcl_rma_sleep(struct bcl_connection *connection)
 	return false;
 }
 
-/* Weak: claim.weak has pull.c. */
+/* Weak, because claim.weak uses pull.c with this function. */
 __attribute__((weak)) bool bcl_pulls_ready(struct bcl_connection *connection)
 {
 	(void)connection;
@@ -182,7 +182,7 @@ static void set_up_segment(struct bcl_segment *segment)
 	}
 }
 
-/* One end of a connection: its index here and there. */
+/* Set up an end of a connection; `here`, `there`: index at each side. */
 static void connect_end(unsigned number, unsigned here, unsigned to,
 			unsigned there, const struct bcl_segment *segment)
 {
@@ -216,7 +216,7 @@ static void connect(unsigned number, unsigned there)
 	connect_end(MIDDLE, there, number, 0, &segments[there]);
 }
 
-/* Nobody scribbles here. */
+/* No other process scribbles on the memory of this test. */
 void bcl_audit_sleep(struct bcl_shm_port *shm)
 {
 	(void)shm;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ports on one host: two that are connected, or three in a row. */
+/* Ports on the same host: two connected ports, or three in a row. */
 #ifndef WEAK_PORTS_H
 #define WEAK_PORTS_H
 
@@ -8,7 +8,7 @@
 
 enum {
 	SIDES = 3,
-	MIDDLE = 1, /* has both others for peers, if there are three */
+	MIDDLE = 1, /* the peer of both outer ports */
 };
 
 struct side {
@@ -20,7 +20,7 @@ struct side {
 	struct bcl_counter_page counters;
 	_Atomic uint32_t attention[BCL_SHM_PEERS];
 	_Atomic uint64_t active[BCL_SHM_PEERS / 64];
-	_Atomic uint32_t woken; /* what env->wake() does to it */
+	_Atomic uint32_t woken; /* set by env->wake() */
 };
 
 extern struct side sides[SIDES];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of what is seq_cst: RC11's psc, which must have no cycle.
+ * The order of seq_cst events: RC11's relation psc, which must have no cycle.
  *
- * `key` numbers what happens to a word so that a < b says that a comes before
- * b by modification order, reading and being overwritten (extended coherence
- * order): the write at place p has 2p, what reads it 2p + 1.
+ * `key` numbers the accesses to a word: a < b means that a comes before b by
+ * modification order, reads and overwriting (extended coherence order). The
+ * write at place p has number 2p, and a read from this write has 2p + 1.
  */
 #include <limits.h>
 #include <string.h>
@@ -18,7 +18,7 @@ enum {
 struct nodes {
 	unsigned n;
 	const struct graph_event *event[NODES];
-	uint64_t before[NODES]; /* bits: nodes that come later */
+	uint64_t before[NODES]; /* bits: the nodes that come later */
 };
 
 static unsigned key(const struct graph *graph, const struct graph_event *event)
@@ -52,7 +52,7 @@ static bool happens_before(const struct graph_event *a,
 	return a != b && graph_includes(&b->happens, a);
 }
 
-/* ---- between fences: happens-before, or that and coherence ---- */
+/* ---- between fences: happens-before, with or without coherence ---- */
 
 static bool fences_ordered(const struct graph *graph,
 			   const struct graph_event *a,
@@ -81,7 +81,7 @@ static bool fences_ordered(const struct graph *graph,
 	return false;
 }
 
-/* ---- where an access takes part: only these relations count ---- */
+/* ---- with an access: fewer relations count ---- */
 
 static bool program_order(const struct graph_event *a,
 			  const struct graph_event *b)
@@ -95,7 +95,7 @@ static bool same_word(const struct graph_event *a, const struct graph_event *b)
 	       a->request.word == b->request.word;
 }
 
-/* sb, of other words; hb; sb, of other words */
+/* sb to another word; hb; sb from another word */
 static bool by_others(const struct graph *graph, const struct graph_event *a,
 		      const struct graph_event *b)
 {
@@ -115,7 +115,7 @@ static bool by_others(const struct graph *graph, const struct graph_event *a,
 	return false;
 }
 
-/* RC11's scb. */
+/* RC11's relation scb. */
 static bool directly(const struct graph *graph, const struct graph_event *a,
 		     const struct graph_event *b)
 {
@@ -127,7 +127,7 @@ static bool directly(const struct graph *graph, const struct graph_event *a,
 	return by_others(graph, a, b);
 }
 
-/* A fence stands for what happens before it, or after it. */
+/* A fence stands for the events that happen before or after the fence. */
 static bool accesses_ordered(const struct graph *graph,
 			     const struct graph_event *a,
 			     const struct graph_event *b)

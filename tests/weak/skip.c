@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A ring whose writer turns back to its start: shm/pair.c, where it asks for
- * room. The marks are nearer than in earnest (skip.weak): every 16 slots.
+ * The writer of a ring turns back to the start of the ring: shm/pair.c, where
+ * the writer asks for room. In this test the marks are every 16 slots, closer
+ * than outside (skip.weak).
  */
 #include <stdio.h>
 
@@ -15,7 +16,8 @@ enum {
 
 static unsigned turned, went_on; /* executions */
 
-/* The header of the second slot could be one of a lap before. */
+/* The test writes only the last word of a message: the second slot may still
+ * have a header of the lap before. */
 static uint64_t *last_word(void *payload)
 {
 	return (uint64_t *)((char *)payload + LENGTH - 8);

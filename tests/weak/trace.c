@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A failing execution, for people. */
+/* Prints a failing execution for people. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static const char *const orders[] = {
 	[__ATOMIC_ACQ_REL] = "acq_rel", [__ATOMIC_SEQ_CST] = "seq_cst",
 };
 
-/* The line of the source. */
+/* Prints the line of the source. */
 void explore_print_place(const void *where)
 {
 	char command[128], line[256];
@@ -46,7 +46,7 @@ void explore_print_place(const void *where)
 		pclose(tool);
 }
 
-/* The variable that it lies in, if that is a static one. */
+/* Print the static variable in which the word lies, or else the address. */
 static void print_word(const struct graph_word *word)
 {
 	char command[64], name[128], best[128] = "";

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A checker for lock-free code: runs the code itself in every way that the
- * C11 memory model allows, and finds failed assertions, data races on plain
- * memory, and threads that wait for ever.
+ * A model checker for lock-free code. The checker runs the code under test in
+ * every way that the C11 memory model allows, and finds failed assertions, data
+ * races on plain memory, and threads that wait forever.
  *
- * The code under test is compiled with -fsanitize=thread, which makes the
- * compiler call a function at each access to memory; here those functions
- * (access.c) are the checker's. A run builds an execution graph (graph.h);
- * explore.c makes all of them, each once.
+ * The code under test is compiled with -fsanitize=thread: the compiler inserts
+ * a function call at each access to memory. The checker provides the functions
+ * (access.c). A run builds an execution graph (graph.h); explore.c makes all
+ * graphs, each once.
  */
 #ifndef WEAK_H
 #define WEAK_H
@@ -20,45 +20,46 @@ enum {
 	WEAK_THREADS = 4,
 };
 
-/* A few threads and what they share, which set_up() makes anew for each
- * execution. All are to behave the same whenever they read the same. */
+/* Threads and their shared memory, which set_up() makes anew for each
+ * execution. If a thread reads the same values it must behave the same. */
 struct weak_test {
 	const char *name;
 	void (*set_up)(void);
 	void (*thread[WEAK_THREADS])(void); /* up to the first NULL */
-	void (*check)(void); /* may be NULL; when all threads have ended */
+	void (*check)(void); /* called after all threads; may be NULL */
 };
 
 struct weak_result {
-	uint64_t executions; /* complete, each another */
-	uint64_t blocked;    /* given up: waits for what another one reads */
-	bool failed;	     /* and told why, on standard output */
+	uint64_t executions; /* complete and different executions */
+	uint64_t blocked;    /* given up, since threads wait for other values */
+	bool failed;	     /* the reason is on standard output */
 };
 
 struct weak_result weak_explore(const struct weak_test *test);
 
-/* Explores all up to the one without a name, until one fails, and prints what
- * was found; what main() returns. */
+/* Explores the tests up to the entry without a name, or until a test fails, and
+ * prints the results. Returns the exit status for main(). */
 int weak_main(const struct weak_test *tests);
 
 /* ---- for set_up() ---- */
 
-/* `size` bytes at `again` are the same memory as at `memory`. */
+/* The `size` bytes at `again` are the same memory as those at `memory`. */
 void weak_alias(void *memory, void *again, size_t size);
 
 /* ---- for threads ---- */
 
 /*
- * The thread has seen in its last `reads` atomic reads that it has to wait.
- * Does not return: executions in which it reads what it waits for are
- * explored on their own. If it never comes, that is a failure.
+ * The thread has to wait, according to its last `reads` atomic reads. Does not
+ * return: the checker explores the executions in which the thread reads the
+ * awaited values on their own. It is a failure if no thread ever writes such
+ * values.
  */
 __attribute__((noreturn)) void weak_block(unsigned reads);
-/* Atomic reads of this thread so far. */
+/* Returns the number of atomic reads of this thread so far. */
 unsigned weak_reads(void);
 
-/* Wait for a condition that is looked at again and again. An attempt in vain
- * must leave nothing behind. */
+/* Wait for a condition that the thread evaluates again and again. An evaluation
+ * to false must leave nothing behind. */
 #define weak_until(condition)                                   \
 	do {                                                    \
 		unsigned weak_before = weak_reads();            \
@@ -67,10 +68,10 @@ unsigned weak_reads(void);
 	} while (0)
 
 /*
- * Of an asymmetric pair of fences: the sleeper's membarrier. Its partner is
- * atomic_signal_fence(memory_order_seq_cst), which costs nothing: of two such
- * fences, and of a fence of either kind and a heavy one, one is first; two
- * light ones are not ordered. (C++ proposal P1202.)
+ * The heavy fence of an asymmetric pair: the sleeper's membarrier. Its partner,
+ * the light fence, is atomic_signal_fence(memory_order_seq_cst), which costs
+ * nothing. A heavy fence is ordered with heavy, full and light fences, a light
+ * fence only with heavy fences. (C++ proposal P1202.)
  */
 void weak_heavy_fence(void);
 
